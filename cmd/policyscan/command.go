@@ -1,0 +1,193 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime/debug"
+	"strings"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/policyscan/policyscan/verdict"
+)
+
+const description = `Hold a repository's files against a team's rules.
+
+A rule says: this text must never appear in these files. policyscan reads every
+file that a rule selects, to its last byte, writes verdict.json, and passes only
+on evidence of work: what it could not read or decide is never a pass.
+
+Every flag can be set by an environment variable: --max-file-bytes by
+POLICYSCAN_MAX_FILE_BYTES. A flag that is given wins.
+
+Exit status: 0 PASS; 1 a violation was found; 2 could not decide, or bad usage.`
+
+// commands is the whole command line: one field for each subcommand.
+type commands struct {
+	Scan       scanCmd       `cmd:"" default:"withargs" help:"Scan a tree (the default command)."`
+	Validate   validateCmd   `cmd:"" help:"Check a bundle, and show every mistake in it."`
+	Test       testCmd       `cmd:"" help:"Run the examples that a bundle's rules carry."`
+	List       listCmd       `cmd:"" help:"Print the rules of a bundle."`
+	Init       initCmd       `cmd:"" help:"Write a first bundle for the repository at hand."`
+	Schema     schemaCmd     `cmd:"" help:"Print the JSON Schema of the rule files or of verdict.json."`
+	Completion completionCmd `cmd:"" help:"Print a completion script for a shell."`
+
+	Version versionFlag `help:"Print the version." env:"-"`
+}
+
+// versionFlag prints the version and ends the program, wherever it stands.
+type versionFlag bool
+
+// BeforeReset is called by kong when the flag is met.
+func (versionFlag) BeforeReset(app *kong.Kong) error {
+	if err := print(app.Stdout, "policyscan %s\n", version()); err != nil {
+		return err
+	}
+	app.Exit(exitPass)
+	return nil
+}
+
+// An outcome is an error that a command ends with, and its exit status. A command
+// that has said all there is to say returns one without an error.
+type outcome struct {
+	status int
+	err    error
+}
+
+func (o outcome) Error() string { return fmt.Sprint(o.err) }
+
+// stop is what kong's own exits are turned into: --help was printed.
+type stop struct{}
+
+// run is the program: arguments in, exit status out. It is the only place where
+// what happened becomes a status.
+func run(args []string, std streams) (status int) {
+	defer func() {
+		switch p := recover(); p {
+		case nil:
+		case stop{}:
+			status = exitPass
+		default:
+			// A PASS cannot have been written: that is the last thing a scan does.
+			complain(std.err, fmt.Errorf("a bug of policyscan, please report it: %v\n%s", p, debug.Stack()))
+			status = exitUndecided
+		}
+	}()
+
+	var c commands
+	parser, err := newParser(&c, std)
+	if err != nil {
+		complain(std.err, err)
+		return exitUndecided
+	}
+	if err := checkEnvironment(parser); err != nil {
+		complain(std.err, err)
+		return exitUndecided
+	}
+	ctx, err := parser.Parse(args)
+	if err != nil {
+		complain(std.err, fmt.Errorf("%w; see policyscan %s", err, strings.TrimSpace(commandOf(err)+" --help")))
+		return exitUndecided
+	}
+	return finish(std, ctx.Run(std, parser))
+}
+
+// finish maps what a command returned to a status, and says what is left to say.
+func finish(std streams, err error) int {
+	if err == nil {
+		return exitPass
+	}
+	var o outcome
+	if !errors.As(err, &o) {
+		o = outcome{exitUndecided, err}
+	}
+	if o.err != nil {
+		complain(std.err, o.err)
+	}
+	return o.status
+}
+
+func newParser(c *commands, std streams) (*kong.Kong, error) {
+	return kong.New(c,
+		kong.Name("policyscan"),
+		kong.Description(description),
+		kong.DefaultEnvars("POLICYSCAN"),
+		kong.Writers(std.out, std.err),
+		kong.Exit(func(int) { panic(stop{}) }),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 90}),
+		// The rule for the environment is said once, not at every flag.
+		kong.ValueFormatter(func(v *kong.Value) string { return v.Help }),
+	)
+}
+
+// commandOf is the subcommand that a usage error is about, or "".
+func commandOf(err error) string {
+	var p *kong.ParseError
+	if errors.As(err, &p) && p.Context != nil {
+		if n := p.Context.Selected(); n != nil {
+			return n.Name
+		}
+	}
+	return ""
+}
+
+// checkEnvironment refuses a POLICYSCAN_ variable that no flag reads: a setting that
+// is silently ignored could be what the user's gate depends on. Variables that are
+// empty count as not set, as CI systems write them.
+func checkEnvironment(parser *kong.Kong) error {
+	known := map[string]bool{}
+	err := kong.Visit(parser.Model, func(node kong.Visitable, next kong.Next) error {
+		if f, ok := node.(*kong.Flag); ok {
+			for _, name := range f.Envs {
+				known[name] = true
+			}
+		}
+		return next(nil)
+	})
+	if err != nil {
+		return err
+	}
+	for _, kv := range os.Environ() {
+		name, value, _ := strings.Cut(kv, "=")
+		switch {
+		case !strings.HasPrefix(name, "POLICYSCAN_"):
+		case value == "":
+			if err := os.Unsetenv(name); err != nil {
+				return err
+			}
+		case !known[name]:
+			return fmt.Errorf("the environment variable %s is none that policyscan reads; see policyscan --help", verdict.Visible(name))
+		}
+	}
+	return nil
+}
+
+// version is the program's, as the build recorded it.
+func version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok || info.Main.Version == "" || info.Main.Version == "(devel)" {
+		return "devel"
+	}
+	return info.Main.Version
+}
+
+// complain is the voice in which the program speaks of its own trouble.
+func complain(w io.Writer, err error) {
+	_, _ = fmt.Fprintf(w, "policyscan: %s\n", visibleLines(err.Error())) // there is nowhere left to complain to
+}
+
+// visibleLines is verdict.Visible for a text of several lines.
+func visibleLines(s string) string {
+	lines := strings.Split(s, "\n")
+	for i := range lines {
+		lines[i] = verdict.Visible(strings.ReplaceAll(lines[i], "\t", "    "))
+	}
+	return strings.Join(lines, "\n")
+}
+
+func print(w io.Writer, format string, args ...any) error {
+	_, err := fmt.Fprintf(w, format, args...)
+	return err
+}

@@ -1,0 +1,148 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/policyscan/policyscan/rules/starter"
+	"github.com/policyscan/policyscan/scanner/worktree"
+	"github.com/policyscan/policyscan/verdict"
+)
+
+// initCmd writes a first bundle.
+type initCmd struct {
+	Path string `arg:"" optional:"" help:"Root of the repository. Default: that of the repository around the current folder, or the current folder."`
+}
+
+// Help is shown below the flags.
+func (*initCmd) Help() string {
+	return `Writes .policyscan/rules/boundaries.yml and invariants.yml with rules for what the
+repository holds: Terraform, Kubernetes, Dockerfiles, GitHub workflows; with the
+rules for all of them where none is found. Nothing that is there is overwritten.`
+}
+
+// Run writes the starter bundle's rules for the topics that the repository holds.
+func (c *initCmd) Run(std streams) error {
+	place, err := findPlace(c.Path)
+	if err != nil {
+		return err
+	}
+	topics, err := detect(place.root)
+	if err != nil {
+		return err
+	}
+	files := starter.Files(topics...)
+	names := make([]string, 0, len(files))
+	for name := range files {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+
+	dir := filepath.Join(place.root, ".policyscan")
+	if err := os.MkdirAll(filepath.Join(dir, "rules"), 0o777); err != nil {
+		return fmt.Errorf("the bundle's folder cannot be made: %w", err)
+	}
+	for _, name := range names {
+		file := filepath.Join(dir, filepath.FromSlash(name))
+		if _, err := os.Lstat(file); err == nil {
+			return fmt.Errorf("%s is there already; move it away, or change it by hand", verdict.Visible(filepath.ToSlash(file)))
+		}
+	}
+	for _, name := range names {
+		file := filepath.Join(dir, filepath.FromSlash(name))
+		if err := writeNew(file, files[name]); err != nil {
+			return err
+		}
+		if err := print(std.out, "wrote %s\n", verdict.Visible(filepath.ToSlash(file))); err != nil {
+			return err
+		}
+	}
+	found := "no Terraform, Kubernetes, Dockerfile or GitHub workflow was found, so it has the rules for all of them"
+	if len(topics) > 0 {
+		found = "it has the rules for " + strings.Join(titles(topics), ", ")
+	}
+	return print(std.out, "%s\nnext: read them, change what does not fit, then run: policyscan\n", found)
+}
+
+// writeNew writes a file that must not be there yet.
+func writeNew(name string, text []byte) error {
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(text)
+	return errors.Join(err, f.Close())
+}
+
+// detect returns the names of the topics that a tree holds, in their order.
+func detect(dir string) ([]string, error) {
+	root, err := worktree.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	rd := root.Reader()
+	defer rd.Close()
+	held := map[string]bool{}
+	all := starter.Topics()
+	var readErr error
+	head := make([]byte, starter.HeadBytes)
+	err = root.Walk(context.Background(), func(p string) bool { return p == ".git" }, func(e worktree.Entry) {
+		if e.Kind != worktree.Regular || len(held) == len(all) || readErr != nil {
+			return
+		}
+		var start []byte
+		if strings.HasSuffix(e.Path, ".yaml") || strings.HasSuffix(e.Path, ".yml") {
+			start, readErr = readHead(rd, e.Path, head)
+		}
+		for _, t := range all {
+			if !held[t.Name] && t.Holds(e.Path, start) {
+				held[t.Name] = true
+			}
+		}
+	}, func(path string, err error) { readErr = errors.Join(readErr, fmt.Errorf("%s: %w", path, err)) })
+	if err := errors.Join(err, readErr); err != nil {
+		return nil, fmt.Errorf("the tree cannot be looked at: %w", err)
+	}
+	var names []string
+	for _, t := range all {
+		if held[t.Name] {
+			names = append(names, t.Name)
+		}
+	}
+	return names, nil
+}
+
+// readHead returns the beginning of a file, in buf.
+func readHead(rd *worktree.Reader, path string, buf []byte) ([]byte, error) {
+	f, err := rd.Open(path)
+	if errors.Is(err, fs.ErrPermission) || errors.Is(err, worktree.ErrChanged) {
+		return nil, nil // it shows nothing; init only makes a proposal
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	n, err := io.ReadFull(f, buf)
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		err = nil
+	}
+	return buf[:n], err
+}
+
+func titles(names []string) []string {
+	var out []string
+	for _, t := range starter.Topics() {
+		if slices.Contains(names, t.Name) {
+			out = append(out, t.Title)
+		}
+	}
+	return out
+}

@@ -1,0 +1,90 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/verdict"
+)
+
+// listCmd prints the rules of a bundle.
+type listCmd struct {
+	Dir  string `arg:"" optional:"" help:"Folder that holds rules/, or builtin:infra. Default: the bundle that a scan would use."`
+	JSON bool   `name:"json" help:"Print JSON, with every field of each rule."`
+}
+
+// listed is a rule as list --json prints it.
+type listed struct {
+	ID          string   `json:"id"`
+	Type        string   `json:"type"` // "boundary", "invariant" or "deprecated"
+	Title       string   `json:"title"`
+	Severity    string   `json:"severity"`
+	Owner       string   `json:"owner"`
+	Tags        []string `json:"tags"`
+	Files       []string `json:"files"`
+	Exclude     []string `json:"exclude"`
+	Patterns    []string `json:"patterns"`
+	Message     string   `json:"message"`
+	Remediation string   `json:"remediation"`
+	DocsURL     string   `json:"docs_url"`
+	Redact      bool     `json:"redact"`
+	File        string   `json:"file"` // the rule file in the bundle
+	Line        int      `json:"line"` // 1-based
+}
+
+// Run prints the rules in order of evaluation, the deprecated ones last.
+func (c *listCmd) Run(std streams) error {
+	p, err := bundleAt(c.Dir)
+	if err == nil {
+		err = p.load()
+	}
+	if err != nil {
+		return err
+	}
+	all := []listed{}
+	add := func(r *rules.Rule, kind string) {
+		all = append(all, listed{
+			r.ID, kind, r.Title, r.Severity, r.Owner, orEmpty(r.Tags), orEmpty(r.Files), orEmpty(r.Exclude), orEmpty(r.Patterns),
+			r.Message, r.Remediation, r.DocsURL, r.Redact, r.File, r.Line,
+		})
+	}
+	for i := range p.bundle.Rules {
+		add(&p.bundle.Rules[i], string(p.bundle.Rules[i].Type))
+	}
+	for i := range p.bundle.Deprecated {
+		add(&p.bundle.Deprecated[i], "deprecated")
+	}
+	if c.JSON {
+		enc := json.NewEncoder(std.out)
+		enc.SetEscapeHTML(false)
+		enc.SetIndent("", "  ")
+		return enc.Encode(all)
+	}
+	w := tabwriter.NewWriter(std.out, 0, 0, 2, ' ', 0)
+	row := func(cells ...string) { _, _ = fmt.Fprintln(w, strings.Join(cells, "\t")) } // Flush has the error
+	row("ID", "TYPE", "SEVERITY", "OWNER", "TITLE")
+	for _, r := range all {
+		row(verdict.Visible(r.ID), r.Type, dash(r.Severity), dash(verdict.Visible(r.Owner)), verdict.Visible(r.Title))
+	}
+	return w.Flush()
+}
+
+func orEmpty(s []string) []string {
+	if s == nil {
+		return []string{}
+	}
+	return s
+}
+
+func dash(s string) string {
+	if s == "" {
+		return "-"
+	}
+	return s
+}
+
+// quoted shows a text of a bundle in a message.
+func quoted(s string) string { return `"` + verdict.Visible(s) + `"` }

@@ -1,0 +1,24 @@
+// Command policyscan holds the files of a repository against a team's rules and
+// exits with a status other than 0 if any of them is broken, or if it could not
+// decide. docs/cli.md is its manual.
+package main
+
+import (
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+func main() {
+	// A report that is piped into a program that has gone is an error of writing,
+	// which must not decide the exit status of a FAIL. Without this the signal would.
+	signal.Ignore(syscall.SIGPIPE)
+	os.Exit(run(os.Args[1:], streams{os.Stdin, os.Stdout, os.Stderr}))
+}
+
+// streams are the process's own, or a test's.
+type streams struct {
+	in       io.Reader
+	out, err io.Writer
+}

@@ -1,0 +1,81 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/rules/starter"
+	"github.com/policyscan/policyscan/verdict"
+)
+
+// builtin is the name of the starter bundle that is embedded in the program.
+const builtin = "builtin:infra"
+
+// A policy is a bundle and where it is from.
+type policy struct {
+	bundle *rules.Bundle
+	name   string   // as a person would name it
+	dir    string   // "" for the builtin
+	from   string   // for the verdict
+	files  []string // on disk
+}
+
+// findPolicy returns where the bundle is that --policy names, or that root holds.
+func findPolicy(flag, root string) (policy, error) {
+	switch flag {
+	case builtin:
+		return policy{name: builtin, from: "builtin"}, nil
+	case "":
+		dir, err := rules.Discover(root)
+		return policy{name: filepath.ToSlash(filepath.Clean(dir)), dir: dir, from: "disk"}, err
+	}
+	return policy{name: filepath.ToSlash(filepath.Clean(flag)), dir: flag, from: "disk"}, nil
+}
+
+// load loads the bundle.
+func (p *policy) load() (err error) {
+	if p.dir == "" {
+		p.bundle, err = rules.Load(rules.Files(starter.Files()))
+		return err
+	}
+	for _, name := range []string{rules.BoundariesFile, rules.InvariantsFile, rules.DeprecatedFile} {
+		file := filepath.Join(p.dir, filepath.FromSlash(name))
+		if _, err := os.Lstat(file); err == nil {
+			p.files = append(p.files, file)
+		}
+	}
+	p.bundle, err = rules.LoadDir(p.dir)
+	return err
+}
+
+// loadPolicy finds and loads a bundle; what is wrong with it is an error of the
+// verdict.
+func loadPolicy(flag, root string) (policy, []verdict.Error) {
+	p, err := findPolicy(flag, root)
+	if err == nil {
+		err = p.load()
+	}
+	return p, policyErrors(err)
+}
+
+func policyErrors(err error) []verdict.Error {
+	var list rules.Errors
+	var one *rules.Error
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &list):
+	case errors.As(err, &one):
+		list = rules.Errors{one}
+	default:
+		return []verdict.Error{{Code: rules.CodeRead, Message: fmt.Sprint("the bundle cannot be read: ", err)}}
+	}
+	errs := make([]verdict.Error, len(list))
+	for i, e := range list {
+		errs[i] = verdict.Error{Code: e.Code, Message: e.Error()}
+	}
+	return errs
+}

@@ -1,0 +1,153 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"time"
+
+	"golang.org/x/term"
+
+	"github.com/policyscan/policyscan/scanner"
+	"github.com/policyscan/policyscan/verdict"
+)
+
+// A reporter takes a scan's outputs from the marker to the last line.
+type reporter struct {
+	*scanCmd
+	std    streams
+	place  place
+	policy string
+	began  time.Time
+
+	file   string        // of the verdict; "" if it goes to none
+	out    *verdict.File // nil if it goes to none
+	failed error         // the first output that could not be written
+}
+
+// begin refuses an output path that is not safe, and puts a FAIL there.
+func (r *reporter) begin() (err error) {
+	if r.Output == "-" || r.Output == "none" {
+		return nil
+	}
+	r.file = r.Output
+	r.out, err = verdict.Create(r.file, version(), r.scope())
+	return err
+}
+
+// scope is what is known of the scope before there is a tree.
+func (r *reporter) scope() verdict.Scope {
+	switch {
+	case r.Stdin:
+		return verdict.Scope{Mode: "stdin"}
+	case r.FilesFrom != "":
+		return verdict.Scope{Mode: "files"}
+	}
+	return verdict.Scope{Mode: "full"}
+}
+
+// undecided ends a run that did not come to scan.
+func (r *reporter) undecided(errs ...verdict.Error) error {
+	slices.SortStableFunc(errs, func(a, b verdict.Error) int {
+		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Code, b.Code))
+	})
+	v := verdict.Incomplete(version(), r.scope(), errs...)
+	v.Decide()
+	return r.end(v)
+}
+
+// end writes the verdict and the report.
+func (r *reporter) end(v *verdict.Verdict) error {
+	switch {
+	case r.Output == "-":
+		text, err := v.Encode()
+		if err == nil {
+			_, err = r.std.out.Write(text)
+		}
+		r.write(err)
+	case r.out != nil:
+		r.write(r.out.Write(v))
+	}
+	if r.failed == nil || v.Verdict != verdict.Pass { // a PASS that was not written is none
+		r.write(r.text(v))
+	}
+	o := outcome{status: exitStatus(v, r.failed == nil), err: r.failed}
+	if o.status == exitPass {
+		return nil
+	}
+	return o
+}
+
+// write notes that an output could not be written.
+func (r *reporter) write(err error) {
+	if r.failed == nil && err != nil {
+		r.failed = fmt.Errorf("an output could not be written: %w", err)
+	}
+}
+
+// text writes the report for a person.
+func (r *reporter) text(v *verdict.Verdict) error {
+	if r.Quiet {
+		for i := range v.Errors {
+			complain(r.std.err, &v.Errors[i])
+		}
+		return nil
+	}
+	w := r.std.out
+	if r.Output == "-" {
+		w = r.std.err
+	}
+	width, isTerminal := terminal(w)
+	return verdict.WriteText(w, v, verdict.TextOptions{
+		Prefix:   r.place.prefix,
+		Policy:   r.policy,
+		Root:     r.place.shown,
+		Elapsed:  time.Since(r.began),
+		Color:    isTerminal && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb",
+		Width:    width,
+		Commands: os.Getenv("GITHUB_ACTIONS") != "",
+	})
+}
+
+// terminal returns the width of the terminal that w is, in columns.
+func terminal(w io.Writer) (width int, ok bool) {
+	f, ok := w.(*os.File)
+	if !ok || !term.IsTerminal(int(f.Fd())) {
+		return 0, false
+	}
+	width, _, err := term.GetSize(int(f.Fd()))
+	if err != nil {
+		return 0, true
+	}
+	return width, true
+}
+
+// watch shows on a terminal how far a scan has come, if it lasts. The returned
+// function ends that.
+func (r *reporter) watch(p *scanner.Progress) (stop func()) {
+	if _, ok := terminal(r.std.err); !ok || r.Quiet {
+		return func() {}
+	}
+	quit, gone := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(gone)
+		tick := time.NewTicker(time.Second)
+		defer tick.Stop()
+		shown := false
+		for {
+			select {
+			case <-tick.C:
+				shown = true
+				_, _ = fmt.Fprintf(r.std.err, "\r\x1b[Kscanning: %d of %d governed files, %d files listed", p.Done.Load(), p.Governed.Load(), p.Listed.Load())
+			case <-quit:
+				if shown {
+					_, _ = fmt.Fprint(r.std.err, "\r\x1b[K")
+				}
+				return
+			}
+		}
+	}()
+	return func() { close(quit); <-gone }
+}

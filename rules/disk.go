@@ -1,0 +1,66 @@
+package rules
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// LoadDir reads the bundle in the folder dir, as Load does. It never blocks and follows no link
+// beneath dir: a rules folder or a rule file that is a link, a FIFO, a device or a
+// folder is an error. dir itself may be a link: the user named it.
+func LoadDir(dir string) (*Bundle, error) {
+	folder := filepath.Join(dir, "rules")
+	stat, err := os.Lstat(folder)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, noRulesFolder(dir)
+	case err != nil:
+		return nil, Errors{unreadable("rules", err)}
+	case !stat.IsDir():
+		what := kindOf(stat.Mode())
+		if stat.Mode().IsRegular() {
+			what = "a file"
+		}
+		return nil, Errors{{Code: CodeRead, File: "rules", Found: "is " + what, Fix: "put a folder with the rule files there"}}
+	}
+	return load(
+		func(name string) ([]byte, error) { return readDisk(filepath.Join(dir, filepath.FromSlash(name))) },
+		func() []string {
+			entries, err := os.ReadDir(folder)
+			if err != nil {
+				return nil // only a hint is lost
+			}
+			names := make([]string, len(entries))
+			for i, e := range entries {
+				names[i] = e.Name()
+			}
+			return names
+		})
+}
+
+func noRulesFolder(dir string) Errors {
+	e := &Error{Code: CodeMissing, File: "rules", Found: "no such folder in the bundle", Fix: `run "policyscan init" for a first one`}
+	if _, err := os.Lstat(filepath.Join(dir, "boundaries.yml")); err == nil {
+		e.Fix = "name the folder that holds rules/, not rules/ itself"
+	}
+	return Errors{e}
+}
+
+// readDisk reads a regular file of the disk, once.
+func readDisk(name string) ([]byte, error) {
+	stat, err := os.Lstat(name)
+	if err != nil {
+		return nil, err
+	}
+	if !stat.Mode().IsRegular() {
+		return nil, errNotRegular{kindOf(stat.Mode())} // not even opened: opening can block or act
+	}
+	f, err := openNoFollow(name)
+	if err != nil {
+		return nil, err
+	}
+	data, err := readRegular(f)
+	return data, errors.Join(err, f.Close())
+}

@@ -1,0 +1,98 @@
+package rules
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// The codes of a bundle's errors. They are stable: scripts may depend on them.
+const (
+	CodeMissing   = "E_POLICY_MISSING"   // no bundle, or a rule file that must be there is not
+	CodeRead      = "E_POLICY_READ"      // a rule file that is not a regular file or cannot be read
+	CodeEmpty     = "E_POLICY_EMPTY"     // a rule file without content: empty, comments only, null, {}
+	CodeNoRules   = "E_NO_RULES"         // no enforced rule in the whole bundle
+	CodeSyntax    = "E_POLICY_SYNTAX"    // not UTF-8 with LF or CRLF, not YAML, or YAML that a bundle may not use
+	CodeType      = "E_POLICY_TYPE"      // a text, a list or a mapping where another of them belongs
+	CodeKey       = "E_POLICY_KEY"       // an unknown key, or one that belongs elsewhere
+	CodeValue     = "E_POLICY_VALUE"     // missing, empty, blank, null, or not one of the values there are
+	CodeDuplicate = "E_POLICY_DUPLICATE" // a key, an id, a pattern or a glob that is there twice
+	CodeGlob      = "E_POLICY_GLOB"      // a glob that can never match as meant
+	CodeLimit     = "E_POLICY_LIMIT"     // too large, too many, too deep
+)
+
+// An Error is one mistake of a bundle.
+type Error struct {
+	Code   string // one of the Code constants
+	File   string // the rule file within the bundle; a folder where there is no file
+	Line   int    // 1-based; 0: the file as a whole
+	Column int    // 1-based, in bytes of the line, a byte order mark not counted; 0: unknown
+	Rule   string // the rule's id, if it has a valid one
+	Found  string // what was found
+	Fix    string // what to do about it
+
+	source string // the part of the line around Column
+	caret  int    // 0-based byte of source that Column means; -1: none
+}
+
+// Error returns "rules/boundaries.yml:4:25: rule "TF-NET-001": what was found; what
+// to do", with position and rule only where they are known.
+func (e *Error) Error() string {
+	var b strings.Builder
+	if e.File != "" {
+		b.WriteString(e.File)
+		if e.Line > 0 {
+			fmt.Fprintf(&b, ":%d", e.Line)
+			if e.Column > 0 {
+				fmt.Fprintf(&b, ":%d", e.Column)
+			}
+		}
+		b.WriteString(": ")
+	}
+	if e.Rule != "" {
+		fmt.Fprintf(&b, "rule %q: ", e.Rule)
+	}
+	b.WriteString(e.Found)
+	if e.Fix != "" {
+		b.WriteString("; " + e.Fix)
+	}
+	return b.String()
+}
+
+// Errors are all mistakes of a bundle, at least one: those of the boundaries, of the
+// invariants, of the deprecated rules, each by line and column.
+type Errors []*Error
+
+// Error returns the errors, a line for each.
+func (list Errors) Error() string {
+	lines := make([]string, len(list))
+	for i, e := range list {
+		lines[i] = e.Error()
+	}
+	return strings.Join(lines, "\n")
+}
+
+// sortErrors puts the errors of one file in order.
+func sortErrors(list []*Error) {
+	slices.SortStableFunc(list, func(a, b *Error) int {
+		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+	})
+}
+
+// shownBytes is about how much of a long line is kept on each side of an error.
+const shownBytes = 80
+
+// quotedText shows a text of the bundle within a message: quoted, escaped and, if it is
+// very long, cut.
+func quotedText(s string) string {
+	if len(s) <= 2*shownBytes {
+		return fmt.Sprintf("%q", s)
+	}
+	cut := 2 * shownBytes
+	for !utf8.RuneStart(s[cut]) {
+		cut--
+	}
+	return fmt.Sprintf("%q…", s[:cut])
+}

@@ -1,0 +1,314 @@
+package glob
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/bmatcuk/doublestar/v4"
+)
+
+// A Mistake says why a glob was refused.
+type Mistake struct {
+	Found string // what was found
+	Fix   string // what to write instead
+}
+
+func (m *Mistake) Error() string { return m.Found + "; " + m.Fix }
+
+// Check refuses, with a *[Mistake], a glob that is malformed, that can never match
+// what its writer meant, or that has an expansion which can never match.
+func Check(glob string) error {
+	if m := check(glob); m != nil {
+		return m
+	}
+	return nil
+}
+
+func check(glob string) *Mistake {
+	if m := checkText(glob); m != nil {
+		return m
+	}
+	tokens, m := scan(glob)
+	if m != nil {
+		return m
+	}
+	if m := checkTokens(tokens); m != nil {
+		return m
+	}
+	if groups := strings.Count(kinds(tokens), "{"); groups > MaxBraces {
+		return &Mistake{fmt.Sprintf("%d brace groups; the limit is %d", groups, MaxBraces), "write several globs"}
+	}
+	list := parts(tokens)
+	if m := checkGroups(list); m != nil {
+		return m
+	}
+	if count(list) > MaxExpansions {
+		return &Mistake{fmt.Sprintf("braces with more than %d expansions", MaxExpansions), "write several globs"}
+	}
+	for _, e := range expand(list) {
+		if m := checkSegments(e); m != nil {
+			if len(list) != len(tokens) { // there are braces
+				m.Found = fmt.Sprintf("the expansion %s has %s", quote(text(e)), m.Found)
+			}
+			return m
+		}
+	}
+	if !doublestar.ValidatePattern(glob) {
+		return &Mistake{"not a glob", "compare it with https://pkg.go.dev/github.com/bmatcuk/doublestar/v4#Match"}
+	}
+	return nil
+}
+
+// checkText refuses what shows in the text alone.
+func checkText(glob string) *Mistake {
+	if strings.TrimSpace(glob) == "" {
+		return &Mistake{"an empty glob", `write "**" for every file`}
+	}
+	if len(glob) > MaxBytes {
+		return &Mistake{fmt.Sprintf("a glob of %d bytes; the limit is %d", len(glob), MaxBytes), "write several globs"}
+	}
+	if !utf8.ValidString(glob) {
+		return &Mistake{"a glob that is not UTF-8", `write "?" for each byte that is not`}
+	}
+	if strings.ContainsRune(glob, 0) {
+		return &Mistake{"a NUL character", "leave it out: no path has one"}
+	}
+	if trimmed := strings.TrimFunc(glob, unicode.IsSpace); trimmed != glob {
+		return &Mistake{"white space at an end of the glob", fmt.Sprintf(`write %s, or "[ ]" where a name does have a blank there`, quote(trimmed))}
+	}
+	if rest, ok := strings.CutPrefix(glob, "!"); ok {
+		return &Mistake{`a leading "!": globs do not negate`, fmt.Sprintf(`write %s under "exclude", or '\!' for a name that begins with "!"`, quote(strings.TrimLeft(rest, "!")))}
+	}
+	return nil
+}
+
+// kinds returns the tokens' kinds as a string, one byte for each token.
+func kinds(tokens []token) string {
+	var b strings.Builder
+	for _, t := range tokens {
+		b.WriteByte(".\\*?[/{,}"[t.kind])
+	}
+	return b.String()
+}
+
+// escapable are the characters that a backslash may precede: those that mean something
+// in a glob. Before anything else it is taken for a Windows separator.
+const escapable = `*?[]{},\`
+
+// checkTokens refuses single elements, and pairs of neighbours.
+func checkTokens(tokens []token) *Mistake {
+	depth := 0
+	for i, t := range tokens {
+		next := token{}
+		if i+1 < len(tokens) {
+			next = tokens[i+1]
+		}
+		switch t.kind {
+		case open:
+			depth++
+		case closing:
+			depth--
+		case class:
+			if m := checkClass(t.text, depth > 0); m != nil {
+				return m
+			}
+		case escaped:
+			c := t.text[1:]
+			switch {
+			case strings.Contains(escapable, c) && !(c == "*" && next.kind == star):
+			case c == "!" && i == 0:
+			default:
+				return backslash(tokens, t.text)
+			}
+		case star:
+			if i > 0 && tokens[i-1].kind == star && next.text == `\*` {
+				return backslash(tokens, `\*`)
+			}
+		}
+		if next.kind == plain && next.text == "(" {
+			switch t.text {
+			case "@", "!", "+", "?", "*":
+				return &Mistake{
+					fmt.Sprintf("%q: this kind of group is not supported", t.text+"("),
+					`write "{a,b}" for alternatives, "exclude" for a negation, or "[(]" for a bracket`,
+				}
+			}
+		}
+	}
+	return nil
+}
+
+func backslash(tokens []token, found string) *Mistake {
+	var b strings.Builder
+	for _, t := range tokens {
+		b.WriteString(strings.Replace(t.text, `\`, "/", 1))
+	}
+	m := &Mistake{fmt.Sprintf(`%s: a backslash does not separate folders`, quote(found)), `write "/" between folders`}
+	if slashes := b.String(); check(slashes) == nil {
+		m.Fix = "write " + quote(slashes)
+	}
+	m.Fix += `, or '\\' for a backslash in a name`
+	return m
+}
+
+// checkClass refuses a class that does not mean what it looks like.
+func checkClass(class string, inBraces bool) *Mistake {
+	body := class[1 : len(class)-1]
+	for _, c := range []string{":", ".", "="} {
+		if strings.Contains(body, "["+c) || len(body) > 2 && strings.HasPrefix(body, c) && strings.HasSuffix(body, c) && c == ":" {
+			return &Mistake{fmt.Sprintf("%s: POSIX classes are not supported", quote(class)), `write the characters, as in "[a-z]" or "[0-9]"`}
+		}
+	}
+	if body[0] == '!' || body[0] == '^' {
+		body = body[1:]
+	}
+	last := utf8.MaxRune // what a range may begin with, read as doublestar reads it
+	for len(body) > 0 {
+		r, isEscaped, rest, m := classRune(class, body, inBraces)
+		if m != nil {
+			return m
+		}
+		if r == '-' && !isEscaped && last < utf8.MaxRune && rest != "" {
+			high, _, after, m := classRune(class, rest, inBraces)
+			if m != nil {
+				return m
+			}
+			if high < last {
+				return &Mistake{fmt.Sprintf("%s: the range %q is empty", quote(class), string(last)+"-"+string(high)), fmt.Sprintf("write %q", string(high)+"-"+string(last))}
+			}
+			last, body = utf8.MaxRune, after
+			continue
+		}
+		last, body = r, rest
+	}
+	return nil
+}
+
+// classRune reads one character of a class's body.
+func classRune(class, body string, inBraces bool) (r rune, isEscaped bool, rest string, m *Mistake) {
+	r, n := utf8.DecodeRuneInString(body)
+	if r == '\\' {
+		isEscaped = true
+		body = body[n:]
+		r, n = utf8.DecodeRuneInString(body)
+		if r == '/' || !strings.ContainsRune(escapable+"!^-", r) {
+			return 0, false, "", &Mistake{fmt.Sprintf(`%s: a backslash before %q`, quote(class), r), `write '\\' for a backslash in a class, "/" between folders`}
+		}
+	}
+	if r == '/' {
+		return 0, false, "", &Mistake{fmt.Sprintf(`%s: a class is about one character of a name, which never is "/"`, quote(class)), `write "{a,b/c}" for alternatives`}
+	}
+	if inBraces && !isEscaped && strings.ContainsRune("{},", r) {
+		return 0, false, "", &Mistake{fmt.Sprintf("%s: %q in a class within braces", quote(class), r), "write " + quote(`\`+string(r))}
+	}
+	return r, isEscaped, body[n:], nil
+}
+
+// checkGroups refuses braces that say nothing, or what only a shell understands.
+func checkGroups(list []part) *Mistake {
+	for _, p := range list {
+		if p.group == nil {
+			continue
+		}
+		for _, alt := range p.group {
+			if m := checkGroups(alt); m != nil {
+				return m
+			}
+		}
+		if len(p.group) > 1 {
+			continue
+		}
+		inner := partsText(p.group[0])
+		switch {
+		case inner == "":
+			return &Mistake{`empty braces "{}"`, `write "{a,b}" for alternatives, or '\{\}' for the characters themselves`}
+		case strings.Contains(inner, ".."):
+			return &Mistake{fmt.Sprintf("%q: ranges in braces are not supported", "{"+inner+"}"), `write them out, as in "{1,2,3}", or as a class "[1-3]"`}
+		}
+	}
+	return nil
+}
+
+// partsText returns the tokens of list that stand outside groups.
+func partsText(list []part) string {
+	var b strings.Builder
+	for _, p := range list {
+		if p.group != nil {
+			b.WriteString("{}")
+		}
+		b.WriteString(p.token.text)
+	}
+	return b.String()
+}
+
+// checkSegments refuses an expansion with a segment that no path has.
+func checkSegments(tokens []token) *Mistake {
+	if len(tokens) == 0 {
+		return &Mistake{"nothing in it", "leave the empty alternative out"}
+	}
+	whole := text(tokens)
+	for start, rest := 0, tokens; ; {
+		end := strings.IndexByte(kinds(rest), '/')
+		last := end < 0
+		if last {
+			end = len(rest)
+		}
+		segment := rest[:end]
+		switch s := text(segment); {
+		case s == "" && start == 0:
+			return &Mistake{`a leading "/": paths count from the root of the tree`, "write " + quote(strings.TrimLeft(whole, "/"))}
+		case s == "" && last:
+			return &Mistake{`a trailing "/": a glob matches files, not folders`, "write " + quote(whole+"**")}
+		case s == "":
+			return &Mistake{`"//": no path has an empty segment`, `write a single "/", or "/**/" for any folders`}
+		case s == ".":
+			return &Mistake{`a segment ".": no path has one`, "leave it out"}
+		case s == "..":
+			return &Mistake{`a segment "..": no path has one`, "write the path from the root of the tree"}
+		default:
+			if m := checkStars(segment, s); m != nil {
+				return m
+			}
+		}
+		if last {
+			return nil
+		}
+		start += end + 1
+		rest = rest[end+1:]
+	}
+}
+
+// checkStars refuses "**" beside other characters: it is then no more than "*".
+func checkStars(segment []token, s string) *Mistake {
+	first := strings.Index(kinds(segment), "**")
+	if first < 0 {
+		return nil
+	}
+	if segment[first+1].at != segment[first].at+1 {
+		return &Mistake{`"**" made of two parts`, `write "*" once, or "**" as a whole segment`}
+	}
+	if len(segment) == 2 {
+		return nil
+	}
+	before, after := text(segment[:first]), strings.TrimLeft(text(segment[first:]), "*")
+	fix := "**"
+	if before != "" {
+		fix = before + "*/" + fix
+	}
+	if after != "" {
+		fix += "/*" + after
+	}
+	return &Mistake{quote(s) + `: "**" is only special as a whole path segment`, "write " + quote(fix)}
+}
+
+// quote shows a part of a glob as it can be written in YAML: in single quotes, where a
+// backslash is a backslash, if it has one.
+func quote(s string) string {
+	if q := strconv.Quote(s); !strings.Contains(s, `\`) || strings.Contains(s, "'") || strings.Count(q, `\`) != 2*strings.Count(s, `\`) {
+		return q
+	}
+	return "'" + s + "'"
+}

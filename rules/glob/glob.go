@@ -1,0 +1,162 @@
+// Package glob answers which of a bundle's globs match a path.
+//
+// # What a glob means
+//
+// A glob is matched, case-sensitively, against a whole path: the /-separated
+// path of a file from the root of the tree, without a leading slash.
+//
+//   - any characters, none included, but never a /
+//     ?          one character, but never a /
+//     **         as a whole segment: zero or more segments, whole folders at a time
+//     [abc]      one of these characters; [a-z] a range; [!abc] or [^abc] any other
+//     {a,b}      either; may be nested, may hold /
+//     \c         the glob character c itself
+//
+// What follows from that, and surprises now and then:
+//
+//   - A name that begins with a dot is a name like any other: * matches ".env" and ** walks
+//     through ".github".
+//   - "*.tf" is about the root folder only. Every folder is "**/*.tf".
+//   - "modules/**" matches everything beneath modules, and modules itself should that be a
+//     file, a link or a submodule.
+//   - A class that is negated, or a range around it such as [+-9], matches a / as well: that is
+//     what doublestar does. [Notes] says so.
+//   - A path is bytes. A byte that is not UTF-8 counts as one character: *, ? and a negated class
+//     match it, and so does U+FFFD written in a glob. A line feed or a backslash in a path is a
+//     character like any other: a backslash in a path separates nothing.
+//
+// A glob with braces means exactly the union of its expansions: "{a,b}/*.tf" is "a/*.tf" or
+// "b/*.tf". Each expansion is matched by github.com/bmatcuk/doublestar, and this package
+// is the only one that imports it. Its own brace matching is not used: it does not find "main"
+// with "main*{,.tf}", nor "a/b/x" with "a/**{/x,}" (TestBracesMeanTheirExpansions).
+//
+// # Refused globs
+//
+// doublestar accepts globs that can never match what their writer meant, such as
+// "./main.tf" or "**.tf". A rule with one of those would guard nothing, silently, so
+// [Check] refuses them. [Compile] and [NewIndex] expect globs that passed it.
+//
+// # Limits
+//
+// A glob has at most [MaxBytes] bytes, [MaxBraces] brace groups and
+// [MaxExpansions] expansions. A [Set] tries its globs one after the other; an [Index]
+// finds the usual shapes ("**", "**/*.ext", "**/NAME", "DIR/**" and plain paths) by a
+// look-up and tries the others one after the other.
+package glob
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/bmatcuk/doublestar/v4"
+)
+
+// A Set is some globs of which any may match. It is safe for concurrent use.
+type Set struct {
+	matchers []matcher
+}
+
+// Compile returns the set of globs, each of which must have passed Check.
+func Compile(globs []string) *Set {
+	s := &Set{}
+	for _, g := range globs {
+		for _, e := range expansions(g) {
+			s.matchers = append(s.matchers, newMatcher(e))
+		}
+	}
+	return s
+}
+
+// Match reports whether any glob of s matches path. It does not allocate.
+func (s *Set) Match(path string) bool {
+	for i := range s.matchers {
+		if s.matchers[i].match(path) {
+			return true
+		}
+	}
+	return false
+}
+
+// A shape is a kind of glob that can be told from its text by comparing strings.
+type shape int
+
+const (
+	general  shape = iota // text is a glob without braces, for doublestar
+	anything              // "**"
+	exact                 // text is the path
+	named                 // "**/NAME": text is the last segment
+	suffixed              // "**/*END": text ends the last segment
+	beneath               // "DIR/**": text is a folder above the path, or the path
+)
+
+// A matcher is one glob without braces.
+type matcher struct {
+	shape shape
+	text  string
+}
+
+func newMatcher(glob string) matcher {
+	if glob == "**" {
+		return matcher{anything, ""}
+	}
+	if text, ok := literal(glob); ok {
+		return matcher{exact, text}
+	}
+	if rest, ok := strings.CutPrefix(glob, "**/"); ok && !strings.Contains(rest, "/") {
+		if text, ok := literal(rest); ok {
+			return matcher{named, text}
+		}
+		if end, ok := strings.CutPrefix(rest, "*"); ok {
+			if text, ok := literal(end); ok {
+				return matcher{suffixed, text}
+			}
+		}
+	}
+	if dir, ok := strings.CutSuffix(glob, "/**"); ok {
+		if text, ok := literal(dir); ok {
+			return matcher{beneath, text}
+		}
+	}
+	return matcher{general, glob}
+}
+
+func (m *matcher) match(path string) bool {
+	switch m.shape {
+	case anything:
+		return true
+	case exact:
+		return path == m.text
+	case named:
+		return base(path) == m.text
+	case suffixed:
+		return strings.HasSuffix(path, m.text) // text has no slash, so it lies in the last segment
+	case beneath:
+		return strings.HasPrefix(path, m.text) && (len(path) == len(m.text) || path[len(m.text)] == '/')
+	default:
+		return doublestar.MatchUnvalidated(m.text, path)
+	}
+}
+
+// literal returns the one string that glob matches, if there is only one. U+FFFD in
+// a glob matches any byte that is not UTF-8, so it is not literal.
+func literal(glob string) (string, bool) {
+	if strings.ContainsAny(glob, "*?[{}") || strings.ContainsRune(glob, utf8.RuneError) {
+		return "", false // an escaped glob character is rare enough to be left to doublestar
+	}
+	if !strings.Contains(glob, `\`) {
+		return glob, true
+	}
+	var b strings.Builder
+	for i := 0; i < len(glob); i++ {
+		if glob[i] == '\\' {
+			i++
+		}
+		b.WriteByte(glob[i])
+	}
+	return b.String(), true
+}
+
+// base returns the last segment of path.
+func base(path string) string {
+	return path[strings.LastIndexByte(path, '/')+1:]
+}

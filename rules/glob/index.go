@@ -1,0 +1,139 @@
+package glob
+
+import "strings"
+
+// An Index matches one path against the globs of many sets at once: each distinct
+// glob once, and most of them by a look-up. It is safe for concurrent use.
+type Index struct {
+	numbers map[string]int // each distinct glob
+
+	anything []int            // "**"
+	exact    map[string][]int // by path
+	named    map[string][]int // by last segment
+	ext      map[string][]int // "**/*.ext", by ".ext"
+	suffixed []entry          // "**/*END" with another END
+	beneath  map[string][]int // by folder
+	general  []entry
+}
+
+// An entry is a matcher and the number of its glob.
+type entry struct {
+	matcher matcher
+	number  int
+}
+
+// NewIndex returns an index of the globs of all sets. Each glob must have passed Check.
+func NewIndex(sets ...[]string) *Index {
+	x := &Index{
+		numbers: map[string]int{},
+		exact:   map[string][]int{},
+		named:   map[string][]int{},
+		ext:     map[string][]int{},
+		beneath: map[string][]int{},
+	}
+	for _, globs := range sets {
+		for _, g := range globs {
+			if _, known := x.numbers[g]; known {
+				continue
+			}
+			number := len(x.numbers)
+			x.numbers[g] = number
+			for _, e := range expansions(g) {
+				x.add(newMatcher(e), number)
+			}
+		}
+	}
+	return x
+}
+
+func (x *Index) add(m matcher, number int) {
+	switch m.shape {
+	case anything:
+		x.anything = append(x.anything, number)
+	case exact:
+		x.exact[m.text] = append(x.exact[m.text], number)
+	case named:
+		x.named[m.text] = append(x.named[m.text], number)
+	case suffixed:
+		if strings.LastIndexByte(m.text, '.') == 0 {
+			x.ext[m.text] = append(x.ext[m.text], number)
+		} else {
+			x.suffixed = append(x.suffixed, entry{m, number})
+		}
+	case beneath:
+		x.beneath[m.text] = append(x.beneath[m.text], number)
+	default:
+		x.general = append(x.general, entry{m, number})
+	}
+}
+
+// Len returns how many distinct globs x has. They are numbered from 0.
+func (x *Index) Len() int { return len(x.numbers) }
+
+// Number returns the number of a glob of x, or -1 if it has no such glob.
+func (x *Index) Number(glob string) int {
+	if n, ok := x.numbers[glob]; ok {
+		return n
+	}
+	return -1
+}
+
+// Match returns the set of the numbers of all globs that match path. It reuses the
+// memory of into, whose bits it clears first, and allocates only if that is too small.
+func (x *Index) Match(path string, into Bits) Bits {
+	into = into.cleared(len(x.numbers))
+	into.add(x.anything)
+	into.add(x.exact[path])
+	last := base(path)
+	into.add(x.named[last])
+	if dot := strings.LastIndexByte(last, '.'); dot >= 0 {
+		into.add(x.ext[last[dot:]])
+	}
+	if len(x.beneath) > 0 {
+		for i := 0; i < len(path); i++ {
+			if path[i] == '/' {
+				into.add(x.beneath[path[:i]])
+			}
+		}
+		into.add(x.beneath[path])
+	}
+	into.try(x.suffixed, path)
+	into.try(x.general, path)
+	return into
+}
+
+// Bits is a set of small numbers.
+type Bits []uint64
+
+// Has reports whether n is in b.
+func (b Bits) Has(n int) bool {
+	return n>>6 < len(b) && b[n>>6]&(1<<(n&63)) != 0
+}
+
+// cleared returns an empty set with room for the numbers below n, in b's memory if it fits.
+func (b Bits) cleared(n int) Bits {
+	words := (n + 63) >> 6
+	if cap(b) < words {
+		return make(Bits, words)
+	}
+	b = b[:words]
+	clear(b)
+	return b
+}
+
+func (b Bits) set(n int) { b[n>>6] |= 1 << (n & 63) }
+
+func (b Bits) add(numbers []int) {
+	for _, n := range numbers {
+		b.set(n)
+	}
+}
+
+// try adds the numbers of the entries that match path.
+func (b Bits) try(entries []entry, path string) {
+	for i := range entries {
+		if e := &entries[i]; !b.Has(e.number) && e.matcher.match(path) {
+			b.set(e.number)
+		}
+	}
+}

@@ -1,0 +1,225 @@
+package glob
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// Limits of one glob. Beyond them matching could take as long as its writer likes.
+const (
+	MaxBytes      = 1024
+	MaxBraces     = 8   // brace groups, nested ones included
+	MaxExpansions = 256 // of all groups together
+)
+
+// A kind is what a token is.
+type kind int
+
+const (
+	plain   kind = iota // a character that stands for itself
+	escaped             // a backslash and a character
+	star                // *
+	one                 // ?
+	class               // [...]
+	slash               // /
+	open                // {
+	comma               // , within braces
+	closing             // }
+)
+
+// A token is one element of a glob.
+type token struct {
+	kind kind
+	text string // as written
+	at   int    // 0-based byte in the glob
+}
+
+// scan cuts a glob into tokens, and refuses what doublestar refuses.
+func scan(glob string) ([]token, *Mistake) {
+	var tokens []token
+	depth := 0
+	for i := 0; i < len(glob); {
+		_, n := utf8.DecodeRuneInString(glob[i:])
+		k := plain
+		switch glob[i] {
+		case '\\':
+			if i+1 == len(glob) {
+				return nil, &Mistake{`the glob ends in a single backslash`, `write "/" between folders, or '\\' for a backslash`}
+			}
+			_, next := utf8.DecodeRuneInString(glob[i+1:])
+			k, n = escaped, 1+next
+		case '*':
+			k = star
+		case '?':
+			k = one
+		case '/':
+			k = slash
+		case '[':
+			k, n = class, classLen(glob[i:])
+			if n == 0 {
+				return nil, &Mistake{`"[" without a "]"`, `close the class, or write '\[' for the character itself`}
+			}
+			if n < 0 {
+				return nil, &Mistake{fmt.Sprintf("an empty class %q", glob[i:i-n]), `put the characters between the brackets, or write '\[' for the character itself`}
+			}
+		case '{':
+			k = open
+			depth++
+		case '}':
+			k = closing
+			if depth--; depth < 0 {
+				return nil, &Mistake{`"}" without a "{"`, `open the group, or write '\}' for the character itself`}
+			}
+		case ',':
+			if depth > 0 {
+				k = comma
+			}
+		}
+		tokens = append(tokens, token{k, glob[i : i+n], i})
+		i += n
+	}
+	if depth > 0 {
+		return nil, &Mistake{`"{" without a "}"`, `close the group, or write '\{' for the character itself`}
+	}
+	return tokens, nil
+}
+
+// classLen returns the length of the class that s begins with, 0 if it does not
+// end, and minus its length if it holds nothing.
+func classLen(s string) int {
+	i := 1
+	if i < len(s) && (s[i] == '!' || s[i] == '^') {
+		i++
+	}
+	if i < len(s) && s[i] == ']' {
+		return -(i + 1)
+	}
+	for ; i < len(s); i++ {
+		switch s[i] {
+		case '\\':
+			i++
+		case ']':
+			return i + 1
+		}
+	}
+	return 0
+}
+
+// A part of a glob is a token, or a brace group: its alternatives.
+type part struct {
+	token token
+	group [][]part // nil: a token
+}
+
+// parts turns tokens, whose braces are balanced, into parts.
+func parts(tokens []token) []part {
+	list, _ := alternative(tokens)
+	return list
+}
+
+// alternative reads parts up to the comma or brace that ends the alternative, and
+// returns the tokens from there on.
+func alternative(tokens []token) ([]part, []token) {
+	list := []part{}
+	for len(tokens) > 0 {
+		switch tokens[0].kind {
+		case comma, closing:
+			return list, tokens
+		case open:
+			group := [][]part{}
+			for more := true; more; {
+				var alt []part
+				alt, tokens = alternative(tokens[1:])
+				group = append(group, alt)
+				more = tokens[0].kind == comma
+			}
+			list = append(list, part{group: group})
+		default:
+			list = append(list, part{token: tokens[0]})
+		}
+		tokens = tokens[1:]
+	}
+	return list, nil
+}
+
+// count returns how many expansions list has, or MaxExpansions+1 if there are more.
+func count(list []part) int {
+	n := 1
+	for _, p := range list {
+		if p.group == nil {
+			continue
+		}
+		sum := 0
+		for _, alt := range p.group {
+			sum += count(alt)
+		}
+		n = min(n*sum, MaxExpansions+1)
+	}
+	return n
+}
+
+// expand returns the expansions of list, in the order in which they are written.
+func expand(list []part) [][]token {
+	all := [][]token{nil}
+	for _, p := range list {
+		var tails [][]token
+		if p.group == nil {
+			tails = [][]token{{p.token}}
+		}
+		for _, alt := range p.group {
+			tails = append(tails, expand(alt)...)
+		}
+		longer := make([][]token, 0, len(all)*len(tails))
+		for _, head := range all {
+			for _, tail := range tails {
+				longer = append(longer, append(head[:len(head):len(head)], tail...))
+			}
+		}
+		all = longer
+	}
+	return all
+}
+
+// text returns the tokens as written.
+func text(tokens []token) string {
+	var b strings.Builder
+	for _, t := range tokens {
+		b.WriteString(t.text)
+	}
+	return b.String()
+}
+
+// expansions returns the globs without braces that glob, which passed Check, stands
+// for: each one once.
+func expansions(glob string) []string {
+	if !strings.Contains(glob, "{") {
+		return []string{glob}
+	}
+	tokens, mistake := scan(glob)
+	if mistake != nil {
+		return []string{glob} // did not pass Check: doublestar matches nothing with it
+	}
+	var globs []string
+	seen := map[string]bool{}
+	for _, e := range expand(parts(tokens)) {
+		if g := text(e); !seen[g] {
+			seen[g] = true
+			globs = append(globs, g)
+		}
+	}
+	return globs
+}
+
+// Expansions returns how many globs without braces a glob stands for: 1 if it has no
+// braces, and MaxExpansions+1 if there are more than that.
+func Expansions(glob string) int {
+	if !strings.Contains(glob, "{") {
+		return 1
+	}
+	tokens, mistake := scan(glob)
+	if mistake != nil {
+		return 1
+	}
+	return count(parts(tokens))
+}

@@ -1,0 +1,133 @@
+package rules
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var update = flag.Bool("update", false, "write the expected errors of testdata/bad anew")
+
+// goodRule is a rule file that is right, for what a case does not give.
+const (
+	goodBoundaries = "rules:\n  - {id: GOOD-1, title: t, enforcement: {mode: fail}, match: {files: [\"**/*.txt\"], forbidden_patterns: [a]}}\n"
+	goodInvariants = "rules:\n  - {id: GOOD-2, title: t, enforcement: {mode: fail}, match: {files: [\"**/*.txt\"], required_absent: [a]}}\n"
+)
+
+// A golden is one file of testdata: a comment, rule files, and "want". A file of rules that it
+// does not give is a good one, unless its comment says "without" it.
+type golden struct {
+	name  string // where it stands
+	head  string // all that stands before what is wanted
+	files Files
+	want  string
+}
+
+// readGolden reads a case: a comment, then files, each after a line "-- NAME --".
+func readGolden(name string) (golden, error) {
+	content, err := os.ReadFile(name)
+	if err != nil {
+		return golden{}, err
+	}
+	head, want, _ := strings.Cut(string(content), wantLine)
+	g := golden{name: name, head: head, files: Files{}, want: want}
+	parts := strings.Split("\n"+head, "\n-- ")
+	for _, path := range []string{BoundariesFile, InvariantsFile} {
+		if !strings.Contains(parts[0], "without "+path) {
+			g.files[path] = []byte(map[string]string{BoundariesFile: goodBoundaries, InvariantsFile: goodInvariants}[path])
+		}
+	}
+	for _, part := range parts[1:] {
+		path, text, ok := strings.Cut(part, " --\n")
+		if !ok {
+			return golden{}, fmt.Errorf("%s: no file name in %q", name, part)
+		}
+		if text != "" && !strings.HasSuffix(text, "\n") {
+			text += "\n"
+		}
+		g.files[path] = []byte(text)
+	}
+	return g, nil
+}
+
+const wantLine = "-- want --\n"
+
+func goldens(t testing.TB, folder string) []golden {
+	t.Helper()
+	names, err := filepath.Glob(filepath.Join("testdata", folder, "*.txtar"))
+	if err != nil || len(names) == 0 {
+		t.Fatalf("no cases in %s: %v", folder, err)
+	}
+	var list []golden
+	for _, name := range names {
+		g, err := readGolden(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, g)
+	}
+	return list
+}
+
+// TestBadBundles holds each mistake against its message, its place and its code.
+func TestBadBundles(t *testing.T) {
+	for _, g := range goldens(t, "bad") {
+		t.Run(strings.TrimSuffix(filepath.Base(g.name), ".txtar"), func(t *testing.T) {
+			b, err := Load(g.files)
+			var errs Errors
+			if b != nil || !errors.As(err, &errs) || len(errs) == 0 {
+				t.Fatalf("Load = %v, %v; want Errors", b, err)
+			}
+			var got strings.Builder
+			for _, e := range errs {
+				got.WriteString(e.Code + " ")
+				if err := Show(&got, Errors{e}, func(s string) string { return s }); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if *update {
+				if err := os.WriteFile(g.name, []byte(g.head+wantLine+got.String()), 0o644); err != nil {
+					t.Fatal(err)
+				}
+				return
+			}
+			if diff := cmp.Diff(g.want, got.String()); diff != "" {
+				t.Errorf("%s: errors (-want +got):\n%s", g.name, diff)
+			}
+		})
+	}
+}
+
+// TestGoodBundles: good files stay silent.
+func TestGoodBundles(t *testing.T) {
+	for _, g := range goldens(t, "good") {
+		if b, err := Load(g.files); err != nil || len(b.Rules) == 0 {
+			t.Errorf("%s: %v", g.name, err)
+		}
+	}
+}
+
+// TestEveryErrorSaysWhatToDo holds all messages to one form.
+func TestEveryErrorSaysWhatToDo(t *testing.T) {
+	codes := map[string]bool{}
+	for _, g := range goldens(t, "bad") {
+		_, err := Load(g.files)
+		for _, e := range err.(Errors) {
+			codes[e.Code] = true
+			if e.Found == "" || e.Fix == "" || strings.HasSuffix(e.Fix, ".") || strings.Contains(e.Error(), "\n") {
+				t.Errorf("%s: %+v", g.name, e)
+			}
+		}
+	}
+	for _, code := range []string{CodeMissing, CodeEmpty, CodeNoRules, CodeSyntax, CodeType, CodeKey, CodeValue, CodeDuplicate, CodeGlob} {
+		if !codes[code] {
+			t.Errorf("no case in testdata/bad has the code %s", code)
+		}
+	}
+}

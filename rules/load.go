@@ -1,0 +1,197 @@
+package rules
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+)
+
+// The rule files of a bundle, in the order in which errors and rules are listed.
+const (
+	BoundariesFile = "rules/boundaries.yml" // must be there
+	InvariantsFile = "rules/invariants.yml" // must be there
+	DeprecatedFile = "rules/deprecated.yml" // optional
+)
+
+// Limits of a bundle. What is over a limit is an error, never skipped.
+const (
+	MaxFileBytes    = 4 << 20  // of one rule file
+	MaxRules        = 10_000   // of all files together
+	MaxPatternBytes = 64 << 10 // of one pattern
+	maxIDBytes      = 200      // of an id: it stands in every violation
+	maxDepth        = 100      // of nested lists and mappings
+	maxExpansions   = 100_000  // of the braces of all distinct globs together
+	maxErrors       = 10_000   // that are reported for one bundle; as many notes on its YAML
+)
+
+// Load reads the bundle in fsys. If it has any mistake the error is an [Errors] with all
+// of them, and there is no bundle.
+//
+// Load trusts fsys not to block. For a folder on disk, where a rule file could
+// be a FIFO or a link, use LoadDir.
+func Load(fsys fs.FS) (*Bundle, error) {
+	return load(func(name string) ([]byte, error) { return readFile(fsys, name) }, func() []string {
+		entries, err := fs.ReadDir(fsys, path.Dir(BoundariesFile))
+		if err != nil {
+			return nil // only a hint is lost
+		}
+		names := make([]string, len(entries))
+		for i, e := range entries {
+			names[i] = e.Name()
+		}
+		return names
+	})
+}
+
+// readFile reads a regular file once, up to one byte over the limit.
+func readFile(fsys fs.FS, name string) ([]byte, error) {
+	f, err := fsys.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	data, err := readRegular(f)
+	return data, errors.Join(err, f.Close())
+}
+
+// errNotRegular says that a rule file is something else than a file.
+type errNotRegular struct{ what string }
+
+func (e errNotRegular) Error() string { return e.what }
+
+func readRegular(f fs.File) ([]byte, error) {
+	stat, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if !stat.Mode().IsRegular() {
+		return nil, errNotRegular{kindOf(stat.Mode())}
+	}
+	return io.ReadAll(io.LimitReader(f, MaxFileBytes+1))
+}
+
+// kindOf names what is not a regular file.
+func kindOf(mode fs.FileMode) string {
+	switch {
+	case mode.IsDir():
+		return "a folder"
+	case mode&fs.ModeSymlink != 0:
+		return "a symbolic link"
+	case mode&fs.ModeNamedPipe != 0:
+		return "a FIFO"
+	case mode&fs.ModeSocket != 0:
+		return "a socket"
+	case mode&fs.ModeDevice != 0:
+		return "a device"
+	}
+	return "not a regular file"
+}
+
+// A loader holds what the files of one bundle have in common.
+type loader struct {
+	errs       Errors
+	full       bool // maxErrors was reached
+	ids        map[string]string
+	globs      map[string]*Error // each distinct glob, and its mistake if it has one
+	expansions int
+	rules      int    // seen so far
+	notes      []Note // at most maxErrors
+}
+
+// load reads the rule files by read, once each. The names of what lies beside them
+// serve hints only.
+func load(read func(name string) ([]byte, error), beside func() []string) (*Bundle, error) {
+	l := &loader{ids: map[string]string{}, globs: map[string]*Error{}}
+	contents := map[string][]byte{}
+	byFile := map[string][]Rule{}
+	empty := 0 // how many files of enforced rules are known to have none
+	for _, name := range []string{BoundariesFile, InvariantsFile, DeprecatedFile} {
+		content, err := read(name)
+		if errors.Is(err, fs.ErrNotExist) {
+			if name != DeprecatedFile {
+				l.errs = append(l.errs, missing(name, beside()))
+			}
+			continue
+		}
+		f := &file{loader: l, name: name, marks: map[int][]int{}, bad: map[*yaml.Node]bool{}}
+		if err != nil {
+			f.errs = append(f.errs, unreadable(name, err))
+		} else {
+			contents[name] = content
+			list, items := f.parse(content)
+			byFile[name] = list
+			if items == 0 && name != DeprecatedFile {
+				empty++
+			}
+		}
+		sortErrors(f.errs)
+		l.errs = append(l.errs, f.errs...)
+	}
+	if empty == 2 {
+		l.errs = append(l.errs, &Error{
+			Code: CodeNoRules, File: path.Dir(BoundariesFile),
+			Found: "no enforced rule in the bundle",
+			Fix:   "write one in " + BoundariesFile + " or " + InvariantsFile,
+		})
+	}
+	if len(l.errs) > 0 {
+		return nil, l.errs
+	}
+	l.noteStrays(beside())
+	b := New(append(byFile[BoundariesFile], byFile[InvariantsFile]...), byFile[DeprecatedFile])
+	b.SHA256 = identity(contents)
+	b.notes = l.notes
+	return b, nil
+}
+
+func missing(name string, beside []string) *Error {
+	e := &Error{Code: CodeMissing, File: name, Found: "no such file", Fix: `write it; "rules: []" if it has no rule`}
+	stem := strings.TrimSuffix(path.Base(name), ".yml")
+	for _, other := range beside {
+		if strings.EqualFold(strings.TrimSuffix(other, path.Ext(other)), stem) {
+			e.Found = fmt.Sprintf("no such file, but %q", other)
+			e.Fix = fmt.Sprintf("name it %q", path.Base(name))
+		}
+	}
+	return e
+}
+
+func unreadable(name string, err error) *Error {
+	e := &Error{Code: CodeRead, File: name, Found: "cannot be read: " + cause(err), Fix: "make it a readable file"}
+	var not errNotRegular
+	if errors.As(err, &not) {
+		e.Found = "is " + not.what
+		e.Fix = "put a regular file there"
+	}
+	return e
+}
+
+// cause returns the reason of err without the path, which the error names already.
+func cause(err error) string {
+	var pathErr *fs.PathError
+	if errors.As(err, &pathErr) {
+		err = pathErr.Err
+	}
+	return err.Error()
+}
+
+// identity returns the SHA256 of a bundle, as that field describes it.
+func identity(contents map[string][]byte) string {
+	h := sha256.New()
+	for _, name := range []string{BoundariesFile, DeprecatedFile, InvariantsFile} { // byte order
+		if content, ok := contents[name]; ok {
+			// Writing to a hash never fails.
+			h.Write([]byte(name + "\n"))
+			h.Write(bytes.ReplaceAll(content, []byte("\r\n"), []byte("\n")))
+			h.Write([]byte("\n"))
+		}
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}

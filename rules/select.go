@@ -1,0 +1,103 @@
+package rules
+
+import (
+	"sync"
+
+	"github.com/policyscan/policyscan/rules/glob"
+)
+
+// New returns a bundle of rules that were not loaded together: some rules of
+// a bundle, the rules of two, or rules made by hand. The globs must have passed
+// glob.Check. The bundle shares the slices and has no SHA256.
+func New(enforced, deprecated []Rule) *Bundle {
+	b := &Bundle{Rules: enforced, Deprecated: deprecated}
+	for i := range b.Rules {
+		b.Rules[i].compile()
+	}
+	b.selector = newSelector(b.Rules)
+	return b
+}
+
+func (r *Rule) compile() {
+	r.files = glob.Compile(r.Files)
+	r.exclude = glob.Compile(r.Exclude)
+}
+
+// Selects reports whether the rule is about the file of that path: the path
+// matches any glob of Files and none of Exclude. A rule that came neither
+// from Load nor from New compiles its globs at each call.
+func (r *Rule) Selects(path string) bool {
+	files, exclude := r.files, r.exclude
+	if files == nil {
+		files, exclude = glob.Compile(r.Files), glob.Compile(r.Exclude)
+	}
+	return files.Match(path) && !exclude.Match(path)
+}
+
+// Selecting appends to into the indices in b.Rules of the rules that select path, in
+// order, and returns the longer slice. It is for asking about many paths: it allocates only if
+// into is too short, and is safe for concurrent use. A bundle that came neither from
+// Load nor from New asks each rule.
+func (b *Bundle) Selecting(path string, into []int) []int {
+	if b.selector == nil {
+		for i := range b.Rules {
+			if b.Rules[i].Selects(path) {
+				into = append(into, i)
+			}
+		}
+		return into
+	}
+	return b.selector.selecting(path, into)
+}
+
+// A selector answers for all rules of a bundle at once: each distinct glob is
+// matched once, however many rules have it.
+type selector struct {
+	index   *glob.Index
+	rules   []selection
+	scratch sync.Pool // of *glob.Bits
+}
+
+// A selection is a rule's globs by their numbers in the index.
+type selection struct{ files, exclude []int }
+
+func newSelector(rules []Rule) *selector {
+	sets := make([][]string, 0, 2*len(rules))
+	for i := range rules {
+		sets = append(sets, rules[i].Files, rules[i].Exclude)
+	}
+	s := &selector{index: glob.NewIndex(sets...), rules: make([]selection, len(rules))}
+	s.scratch.New = func() any { return new(glob.Bits) }
+	numbers := func(globs []string) []int {
+		list := make([]int, len(globs))
+		for i, g := range globs {
+			list[i] = s.index.Number(g)
+		}
+		return list
+	}
+	for i := range rules {
+		s.rules[i] = selection{numbers(rules[i].Files), numbers(rules[i].Exclude)}
+	}
+	return s
+}
+
+func (s *selector) selecting(path string, into []int) []int {
+	bits := s.scratch.Get().(*glob.Bits)
+	*bits = s.index.Match(path, *bits)
+	for i := range s.rules {
+		if anyOf(*bits, s.rules[i].files) && !anyOf(*bits, s.rules[i].exclude) {
+			into = append(into, i)
+		}
+	}
+	s.scratch.Put(bits)
+	return into
+}
+
+func anyOf(bits glob.Bits, numbers []int) bool {
+	for _, n := range numbers {
+		if bits.Has(n) {
+			return true
+		}
+	}
+	return false
+}

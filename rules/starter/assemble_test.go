@@ -1,0 +1,19 @@
+package starter
+
+import (
+	"strings"
+	"testing"
+)
+
+// A list without rules is still a list. No topic is without rules today, so
+// this cannot be seen from outside.
+func TestEmptyList(t *testing.T) {
+	for _, topics := range [][]string{nil, {"none"}} {
+		for _, folder := range []string{"boundaries", "invariants"} {
+			text := string(assemble(folder, topics))
+			if !strings.HasSuffix(text, "\n\nrules: []\n") || strings.Count(text, "\nrules:") != 1 {
+				t.Errorf("%s of %q ends in %q", folder, topics, text[max(0, len(text)-80):])
+			}
+		}
+	}
+}

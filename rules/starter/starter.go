@@ -1,0 +1,163 @@
+// Package starter holds the starter bundle: rules that most repositories with
+// infrastructure in them can begin with, embedded in the program.
+//
+// The rules come by [Topic] (Terraform, Kubernetes, Dockerfile, GitHub
+// workflows). `policyscan init` writes those of the topics that a repository
+// holds, and `--policy builtin:infra` is all of them:
+//
+//	var names []string
+//	for _, t := range starter.Topics() {
+//		if t.Holds(path, head) { // for some file of the repository
+//			names = append(names, t.Name)
+//		}
+//	}
+//	files := starter.Files(names...)
+//
+// The bundle is text, written for people who have never seen one: the folders
+// boundaries and invariants beside this file hold a header, 00-header.yml, and
+// one fragment for each topic, the items of the list `rules:` with their
+// comments. [Files] puts them together byte for byte; nothing here parses YAML
+// or matches a glob. A new topic is two fragments and an entry in [Topics].
+//
+// Limits: [Topic.Holds] looks at one file's path and first bytes and may be
+// wrong in both directions (a chart whose templates all begin with a long
+// comment; an OpenAPI document that happens to have a kind). That costs a rule
+// too many or too few in a file that its owner reads before committing it.
+package starter
+
+import (
+	"bytes"
+	"embed"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+)
+
+// The paths of the bundle's files, as [Files] names them.
+const (
+	boundariesFile = "rules/boundaries.yml"
+	invariantsFile = "rules/invariants.yml"
+)
+
+// HeadBytes is how much of a file's beginning [Topic.Holds] wants to see, in
+// bytes. A shorter head is fine.
+const HeadBytes = 4096
+
+//go:embed boundaries/*.yml invariants/*.yml
+var fragments embed.FS
+
+// A Topic is a kind of file that the starter bundle has rules for.
+type Topic struct {
+	Name  string // as Files takes it, such as "terraform"
+	Title string // for people, such as "Terraform"
+
+	holds func(path string, head []byte) bool
+}
+
+// Topics returns all topics, in the order in which [Files] writes their rules.
+func Topics() []Topic {
+	return []Topic{
+		{Name: "terraform", Title: "Terraform", holds: isTerraform},
+		{Name: "kubernetes", Title: "Kubernetes", holds: isKubernetes},
+		{Name: "dockerfile", Title: "Dockerfile", holds: isDockerfile},
+		{Name: "github", Title: "GitHub workflows", holds: isWorkflow},
+	}
+}
+
+// Holds reports whether a file shows that the topic is in use. The path is
+// /-separated, from the tree's root; head is the file's beginning, about
+// [HeadBytes] of it, and may be nil: only Kubernetes manifests need it.
+func (t Topic) Holds(path string, head []byte) bool {
+	return t.holds(path, head)
+}
+
+// Files returns the files of the bundle with the rules of these topics, or of
+// all when none is named: rules/boundaries.yml and rules/invariants.yml. The
+// order of the names does not matter, and a name given twice counts once. The
+// same topics always give the same bytes; lines end in LF.
+//
+// A name that is not one of [Topics] is a mistake of the caller: Files panics.
+func Files(topics ...string) map[string][]byte {
+	var names []string
+	for _, t := range Topics() {
+		if len(topics) == 0 || slices.Contains(topics, t.Name) {
+			names = append(names, t.Name)
+		}
+	}
+	for _, name := range topics {
+		if !slices.Contains(names, name) {
+			panic(fmt.Sprintf("starter: no topic is named %q", name))
+		}
+	}
+	return map[string][]byte{
+		boundariesFile: assemble("boundaries", names),
+		invariantsFile: assemble("invariants", names),
+	}
+}
+
+// assemble joins the fragments of one folder to a rule file: the header, then
+// the rules of the topics, in this order. A topic may be without a fragment.
+func assemble(folder string, topics []string) []byte {
+	var list []byte
+	for _, name := range topics {
+		if fragment := read(folder, name); len(fragment) > 0 {
+			list = append(list, '\n')
+			list = append(list, fragment...)
+		}
+	}
+	text := append(read(folder, "00-header"), '\n')
+	if len(list) == 0 {
+		return append(text, "rules: []\n"...)
+	}
+	text = append(text, "rules:"...)
+	return append(text, list...)
+}
+
+// read returns the text of one fragment, which begins and ends with a line of
+// its own, or nil where there is none. A checkout with CRLF is read as LF, so
+// that the bundle's identity does not depend on where the program was built.
+func read(folder, name string) []byte {
+	text, err := fragments.ReadFile(folder + "/" + name + ".yml")
+	if err != nil {
+		return nil // embedded files have one error: not there
+	}
+	return bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n"))
+}
+
+func isTerraform(p string, _ []byte) bool {
+	return hasSuffix(p, ".tf", ".tf.json", ".tfvars", ".tfvars.json")
+}
+
+func isDockerfile(p string, _ []byte) bool {
+	base := path.Base(p)
+	return base == "Dockerfile" || strings.HasPrefix(base, "Dockerfile.") ||
+		base == "Containerfile" || strings.HasPrefix(base, "Containerfile.") ||
+		hasSuffix(base, ".dockerfile", ".Dockerfile")
+}
+
+func isWorkflow(p string, _ []byte) bool {
+	folder := "/" + path.Dir(p)
+	return hasSuffix(p, ".yml", ".yaml") && strings.HasSuffix(folder, "/.github/workflows")
+}
+
+// isKubernetes knows charts and kustomizations by their names. Everything else
+// is a manifest when it says so as manifests do: with apiVersion and kind, each
+// at the beginning of a line.
+func isKubernetes(p string, head []byte) bool {
+	switch path.Base(p) {
+	case "Chart.yaml", "kustomization.yaml", "kustomization.yml":
+		return true
+	}
+	return hasSuffix(p, ".yaml", ".yml") && hasKey(head, "apiVersion:") && hasKey(head, "kind:")
+}
+
+// hasKey reports whether a line of text begins with key.
+func hasKey(text []byte, key string) bool {
+	text = bytes.TrimPrefix(text, []byte("\ufeff"))
+	return bytes.HasPrefix(text, []byte(key)) || bytes.Contains(text, []byte("\n"+key))
+}
+
+func hasSuffix(s string, suffixes ...string) bool {
+	return slices.ContainsFunc(suffixes, func(suffix string) bool { return strings.HasSuffix(s, suffix) })
+}

@@ -1,0 +1,131 @@
+package rules
+
+import (
+	"fmt"
+	"strings"
+)
+
+// A suspicion is the likely cause of a syntax error.
+type suspicion struct {
+	at         place
+	found, fix string
+}
+
+// suspect looks at one line for what YAML does not read as its writer meant it: a tab for
+// indentation, or a text that needs quotes. With alias it looks for that unquoted text only.
+func (f *file) suspect(number int, alias string) (suspicion, bool) {
+	line := string(f.line(number))
+	rest := strings.TrimLeft(line, " ")
+	at := func(rest string) place { return place{number, len(line) - len(rest) + 1} }
+	if strings.HasPrefix(rest, "\t") && strings.TrimSpace(rest) != "" && alias == "" {
+		return suspicion{at(rest), "a tab in the indentation", "indent with spaces"}, true
+	}
+	rest = afterDashes(rest)
+	if value, ok := afterKey(rest); ok {
+		rest = value
+	}
+	for _, text := range flowItems(rest) {
+		if alias != "" && !strings.HasPrefix(text, alias) {
+			continue
+		}
+		if what := needsQuotes(text, rest); what != "" {
+			shown := strings.TrimRight(text, " ")
+			return suspicion{at(line[strings.LastIndex(line, rest)+strings.Index(rest, text):]), fmt.Sprintf("%s: %s", quotedText(shown), what), "quote it: " + quoteYAML(shown)}, true
+		}
+	}
+	return suspicion{}, false
+}
+
+// afterDashes returns what follows the dashes of list items.
+func afterDashes(s string) string {
+	for strings.HasPrefix(s, "- ") {
+		s = strings.TrimLeft(s[2:], " ")
+	}
+	return s
+}
+
+// afterKey returns the value of "key: value" if the key is an unquoted word.
+func afterKey(s string) (string, bool) {
+	key, value, found := strings.Cut(s, ": ")
+	if !found || key == "" || strings.ContainsAny(key, `"'[]{}*&!#%@ `+"`") {
+		return "", false
+	}
+	return strings.TrimLeft(value, " "), true
+}
+
+// flowItems returns the items of a list in brackets that ends on the line, each up to its comma, or s
+// itself if it is something else.
+func flowItems(s string) []string {
+	inner, ok := strings.CutPrefix(s, "[")
+	if !ok {
+		return []string{s}
+	}
+	end := strings.LastIndex(inner, "]")
+	if end < 0 {
+		return nil
+	}
+	if strings.TrimSpace(withoutComment(inner[end+1:])) != "" {
+		return []string{s}
+	}
+	var items []string
+	for _, item := range strings.Split(inner[:end], ",") {
+		items = append(items, strings.TrimLeft(item, " "))
+	}
+	return items
+}
+
+// needsQuotes says why YAML does not read text, the whole value or an item of it, as text.
+func needsQuotes(text, value string) string {
+	if text == "" {
+		return ""
+	}
+	switch text[0] {
+	case '*':
+		return `an unquoted text that begins with "*" is a YAML alias`
+	case '&':
+		return `an unquoted text that begins with "&" is a YAML anchor`
+	case '!':
+		return `an unquoted text that begins with "!" is a YAML tag`
+	case '@', '`', '%':
+		return fmt.Sprintf("an unquoted text cannot begin with %q", text[:1])
+	case '{', '[':
+		end := strings.LastIndexAny(text, "}]")
+		if end >= 0 && strings.TrimSpace(withoutComment(text[end+1:])) != "" {
+			return fmt.Sprintf("an unquoted text that begins with %q is a YAML list or mapping", text[:1])
+		}
+	case '"', '\'':
+		end := strings.LastIndexByte(text, text[0])
+		if end > 0 && text == value && strings.TrimSpace(withoutComment(text[end+1:])) != "" {
+			return "text after the closing quote"
+		}
+	case '|', '>', '#':
+	default:
+		if text == value && strings.Contains(text, ": ") {
+			return `an unquoted text with ": " is a YAML mapping`
+		}
+	}
+	return ""
+}
+
+// withoutComment returns what stands before a comment.
+func withoutComment(s string) string {
+	if strings.HasPrefix(s, "#") {
+		return ""
+	}
+	before, _, _ := strings.Cut(s, " #")
+	return before
+}
+
+// quoteYAML writes a text as a YAML scalar: in single quotes, where nothing is special,
+// if it can be.
+func quoteYAML(s string) string {
+	for _, r := range s {
+		if r == '\'' || r < ' ' || r >= 0x7F {
+			return quotedText(s)
+		}
+	}
+	if len(s) > 2*shownBytes {
+		return quotedText(s)
+	}
+	return "'" + s + "'"
+}

@@ -1,0 +1,295 @@
+package rules
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"gopkg.in/yaml.v3"
+)
+
+// document reads the one YAML document of a file as nodes, and refuses all of YAML that a
+// bundle may not use. It returns nil if there is nothing to walk.
+func (f *file) document(content []byte) *yaml.Node {
+	if len(content) > MaxFileBytes {
+		f.fail(CodeLimit, place{}, fmt.Sprintf("larger than %d bytes", MaxFileBytes), "write fewer or shorter rules")
+		return nil
+	}
+	f.text = bytes.TrimPrefix(content, []byte(byteOrderMark))
+	f.index()
+	if !f.checkText() || !f.checkDirectives() {
+		return nil
+	}
+	decoder := yaml.NewDecoder(bytes.NewReader(f.text))
+	root, err := decode(decoder)
+	if errors.Is(err, io.EOF) {
+		f.fail(CodeEmpty, place{}, "nothing in the file", `write "rules: []" if it has no rule`)
+		return nil
+	}
+	if err != nil {
+		f.syntax(err)
+		return nil
+	}
+	switch second, err := decode(decoder); {
+	case errors.Is(err, io.EOF):
+	case err != nil:
+		f.fail(CodeSyntax, place{f.lineAfterEnd(), 1}, "text after the end of the document", "leave it out: a rule file is one YAML document")
+		return nil
+	default:
+		f.fail(CodeSyntax, f.place(second), "a second document", `write all rules into one document, without a further "---"`)
+		return nil
+	}
+	return root.Content[0]
+}
+
+// decode returns the next document. yaml.v3 panics on some malformed input; that is
+// malformed input too.
+func decode(d *yaml.Decoder) (node *yaml.Node, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			node, err = nil, fmt.Errorf("yaml: %v", r)
+		}
+	}()
+	node = &yaml.Node{}
+	if err := d.Decode(node); err != nil {
+		return nil, err
+	}
+	if len(node.Content) != 1 {
+		return nil, errors.New("yaml: not a document")
+	}
+	return node, nil
+}
+
+// markEvery is how many characters apart the byte offsets of a line are kept.
+const markEvery = 256
+
+// place converts a node's position, whose column counts characters. A file may be one
+// line of 4 MiB with a million nodes in it, so no line is counted through for each node.
+func (f *file) place(n *yaml.Node) place {
+	line := f.line(n.Line)
+	chars, offset := n.Column-1, 0
+	if chars >= markEvery {
+		marks, known := f.marks[n.Line]
+		if !known {
+			marks = marksOf(line)
+			f.marks[n.Line] = marks
+		}
+		mark := min(chars/markEvery, len(marks)-1)
+		offset, chars = marks[mark], chars-mark*markEvery
+	}
+	for ; chars > 0 && offset < len(line); chars-- {
+		_, size := utf8.DecodeRune(line[offset:])
+		offset += size
+	}
+	return place{n.Line, offset + 1}
+}
+
+// marksOf returns the byte offsets of the characters 0, markEvery, 2*markEvery and so on.
+func marksOf(line []byte) []int {
+	marks := []int{0}
+	for offset, chars := 0, 0; offset < len(line); {
+		_, size := utf8.DecodeRune(line[offset:])
+		offset += size
+		if chars++; chars%markEvery == 0 {
+			marks = append(marks, offset)
+		}
+	}
+	return marks
+}
+
+// source returns the rest of the line from a place on.
+func (f *file) source(at place) []byte {
+	line := f.line(at.line)
+	if at.column < 1 || at.column > len(line) {
+		return nil
+	}
+	return line[at.column-1:]
+}
+
+// checkDirectives refuses a line such as "%YAML 1.1" before the document.
+func (f *file) checkDirectives() bool {
+	for n := 1; n <= len(f.lines); n++ {
+		line := bytes.TrimLeft(f.line(n), " \t")
+		switch {
+		case len(line) == 0 || line[0] == '#':
+		case line[0] == '%':
+			f.fail(CodeSyntax, place{n, 1}, "a YAML directive", "leave the line out")
+			return false
+		default:
+			return true
+		}
+	}
+	return true
+}
+
+// lineAfterEnd returns the line that comes to grief after the document.
+func (f *file) lineAfterEnd() int {
+	for n := 1; n <= len(f.lines); n++ {
+		if rest, ok := bytes.CutPrefix(f.line(n), []byte("...")); ok {
+			rest = bytes.TrimSpace(rest)
+			if len(rest) > 0 && rest[0] != '#' {
+				return n
+			}
+			for n++; n <= len(f.lines); n++ {
+				if line := bytes.TrimSpace(f.line(n)); len(line) > 0 && line[0] != '#' {
+					return n
+				}
+			}
+		}
+	}
+	return len(f.lines)
+}
+
+var (
+	yamlPosition  = regexp.MustCompile(`^yaml: (?:line (\d+): )?`)
+	unknownAnchor = regexp.MustCompile(`^unknown anchor '(.*)' referenced$`)
+)
+
+// syntax reports what yaml.v3 could not read.
+func (f *file) syntax(err error) {
+	problem := yamlPosition.ReplaceAllString(err.Error(), "")
+	if strings.Contains(problem, "exceeded max depth") {
+		f.fail(CodeLimit, place{}, fmt.Sprintf("nested deeper than %d levels", maxDepth), "a rule file needs six")
+		return
+	}
+	if m := unknownAnchor.FindStringSubmatch(problem); m != nil {
+		for n := range f.lines {
+			if s, ok := f.suspect(n+1, "*"+m[1]); ok {
+				f.fail(CodeSyntax, s.at, s.found, s.fix)
+				return
+			}
+		}
+	}
+	line := f.lineOfError(err)
+	if s, ok := f.suspect(line, ""); ok {
+		f.fail(CodeSyntax, s.at, s.found, s.fix)
+		return
+	}
+	fix := "check the indentation there, and the quotes and brackets above"
+	if strings.Contains(problem, "escape character") {
+		fix = "use single quotes, in which a backslash is a backslash"
+	}
+	f.fail(CodeSyntax, place{line, 0}, "not YAML: "+problem, fix)
+}
+
+// maxProbeBytes is the size of a file above which the line of a syntax error is taken from yaml.v3.
+const maxProbeBytes = 256 << 10
+
+// lineOfError finds the line of a syntax error: the one after the longest run of lines that
+// is YAML. The line that yaml.v3 names is often that of the enclosing block, and sometimes none;
+// but how many lines it had read by then says where to look.
+func (f *file) lineOfError(err error) int {
+	line := 1
+	if m := yamlPosition.FindStringSubmatch(err.Error()); m != nil && m[1] != "" {
+		if n, err := strconv.Atoi(m[1]); err == nil { // too large a number is no line of ours
+			line = min(n, len(f.lines))
+		}
+	}
+	if len(f.text) > maxProbeBytes {
+		return line
+	}
+	lines := &lineReader{text: f.text}
+	_, _ = decode(yaml.NewDecoder(lines)) // fails as before
+	for n := lines.read - 1; n > 0 && n >= lines.read-20; n-- {
+		if _, err := decode(yaml.NewDecoder(bytes.NewReader(f.text[:f.lines[n]]))); err == nil || errors.Is(err, io.EOF) {
+			return n + 1
+		}
+	}
+	return line
+}
+
+// A lineReader reads a text line by line and counts the lines.
+type lineReader struct {
+	text []byte
+	read int
+}
+
+func (r *lineReader) Read(p []byte) (int, error) {
+	if len(r.text) == 0 {
+		return 0, io.EOF
+	}
+	end := bytes.IndexByte(r.text, '\n') + 1
+	if end == 0 {
+		end = len(r.text)
+	}
+	n := copy(p, r.text[:end])
+	r.text = r.text[n:]
+	if n == end {
+		r.read++
+	}
+	return n, nil
+}
+
+// checkTree refuses anchors, aliases, merge keys, tags, keys that are not text or are there
+// twice, and deep nesting, anywhere beneath n. It marks what the walk must step over,
+// so that a mistake is reported once and all others are found. It returns false
+// if n is too deep to be walked at all.
+func (f *file) checkTree(n *yaml.Node, depth int) bool {
+	if depth > maxDepth {
+		f.fail(CodeLimit, f.place(n), fmt.Sprintf("nested deeper than %d levels", maxDepth), "a rule file needs six")
+		return false
+	}
+	f.checkNode(n)
+	var keys map[string]place
+	if n.Kind == yaml.MappingNode {
+		keys = make(map[string]place, len(n.Content)/2)
+	}
+	for i, child := range n.Content {
+		if f.full || !f.checkTree(child, depth+1) {
+			return false
+		}
+		if n.Kind != yaml.MappingNode || i%2 == 1 || f.bad[child] {
+			continue
+		}
+		at := f.place(child)
+		if child.Kind != yaml.ScalarNode {
+			f.bad[child] = true
+			f.fail(CodeKey, at, "a key that is not a text", "write a text before the colon")
+			continue
+		}
+		if first, twice := keys[child.Value]; twice {
+			f.bad[child] = true
+			f.fail(CodeDuplicate, at, fmt.Sprintf("the key %s is there twice, first in line %d", quotedText(child.Value), first.line), "leave one of them out")
+			continue
+		}
+		keys[child.Value] = at
+	}
+	return true
+}
+
+// checkNode refuses one node for itself.
+func (f *file) checkNode(n *yaml.Node) {
+	at := f.place(n)
+	refuse := func(found, fix string) {
+		f.bad[n] = n.Kind == yaml.ScalarNode || n.Kind == yaml.AliasNode
+		f.fail(CodeSyntax, at, found, fix)
+	}
+	switch {
+	case n.Kind == yaml.AliasNode:
+		refuse("the alias "+quotedText("*"+n.Value), "write out what it stands for, or quote it if it is text")
+	case n.Anchor != "":
+		refuse("the anchor "+quotedText("&"+n.Anchor), "leave it out, or quote it if it is text")
+	case f.tagged(n, at):
+		tag, _, _ := bytes.Cut(f.source(at), []byte(" "))
+		refuse("the tag "+quotedText(string(tag)), "leave it out, or quote it if it is text")
+	case n.Kind == yaml.ScalarNode && n.Tag == "!!merge":
+		refuse(`the merge key "<<"`, "write the keys out")
+	}
+}
+
+// tagged reports whether a node has a tag of its own. yaml.v3 forgets the tag "!", but
+// not that the node began with it.
+func (f *file) tagged(n *yaml.Node, at place) bool {
+	if n.Style&yaml.TaggedStyle != 0 {
+		return true
+	}
+	if n.Kind == yaml.MappingNode && len(n.Content) > 0 && f.place(n.Content[0]) == at {
+		return false // it is its first key that begins there
+	}
+	return bytes.HasPrefix(f.source(at), []byte("!"))
+}

@@ -1,0 +1,169 @@
+package rules
+
+import (
+	"bytes"
+	"fmt"
+	"unicode/utf8"
+
+	"gopkg.in/yaml.v3"
+)
+
+// byteOrderMark is U+FEFF in UTF-8. At the start of a rule file it says nothing and
+// is allowed, since editors of Windows write it.
+const byteOrderMark = "\uFEFF"
+
+// A file is one rule file while it is read.
+type file struct {
+	*loader
+	name  string        // within the bundle
+	text  []byte        // as read, without a byte order mark
+	lines []int         // where each line of text begins: 0-based bytes
+	marks map[int][]int // within long lines: see place
+	errs  []*Error
+
+	fromTree int // how many of errs were found before any rule was read
+
+	bad  map[*yaml.Node]bool // what was refused already and is not read
+	rule string              // the id of the rule being read, once it is known to be valid
+}
+
+// fail adds an error at a place of the file.
+func (f *file) fail(code string, at place, found, fix string) {
+	if f.full {
+		return
+	}
+	if len(f.loader.errs)+len(f.errs) == maxErrors {
+		f.full = true
+		f.errs = append(f.errs, &Error{Code: CodeLimit, File: f.name, Line: at.line, caret: -1, Found: fmt.Sprintf("more than %d mistakes", maxErrors), Fix: "mend the others first"})
+		return
+	}
+	e := &Error{Code: code, File: f.name, Line: at.line, Column: at.column, Rule: f.rule, Found: found, Fix: fix}
+	e.source, e.caret = f.around(at)
+	f.errs = append(f.errs, e)
+}
+
+// index finds the lines of text.
+func (f *file) index() {
+	f.lines = []int{0}
+	for i, c := range f.text {
+		if c == '\n' {
+			f.lines = append(f.lines, i+1)
+		}
+	}
+}
+
+// line returns a line, counted from 1, without its end; nothing for one that is not there.
+func (f *file) line(n int) []byte {
+	if n < 1 || n > len(f.lines) {
+		return nil
+	}
+	end := len(f.text)
+	if n < len(f.lines) {
+		end = f.lines[n] - 1
+	}
+	return bytes.TrimSuffix(f.text[f.lines[n-1]:end], []byte("\r"))
+}
+
+// around returns the part of a line around a place, and where in it the place is.
+func (f *file) around(at place) (source string, caret int) {
+	line := f.line(at.line)
+	column := at.column - 1
+	if column < 0 || column > len(line) {
+		column, caret = 0, -1
+	}
+	start, end := max(0, column-shownBytes), min(len(line), column+2*shownBytes)
+	for start > 0 && !utf8.RuneStart(line[start]) {
+		start--
+	}
+	for end < len(line) && !utf8.RuneStart(line[end]) {
+		end++
+	}
+	if caret == 0 {
+		caret = column - start
+	}
+	source = string(line[start:end])
+	if start > 0 {
+		source, caret = "…"+source, caret+len("…")
+	}
+	if end < len(line) {
+		source += "…"
+	}
+	return source, caret
+}
+
+// at returns the place of a byte of text.
+func (f *file) at(offset int) place {
+	n := bytes.Count(f.text[:offset], []byte("\n"))
+	return place{n + 1, offset - f.lines[n] + 1}
+}
+
+// checkText refuses what is not text as a bundle may have it: UTF-8 with LF or CRLF, without
+// control characters. Of each kind the first is reported.
+func (f *file) checkText() bool {
+	switch {
+	case hasUTF32(f.text):
+		f.fail(CodeSyntax, place{}, "the text is UTF-32", "save the file as UTF-8")
+		return false
+	case hasUTF16(f.text):
+		f.fail(CodeSyntax, place{}, "the text is UTF-16", "save the file as UTF-8")
+		return false
+	}
+	reported := map[string]bool{}
+	report := func(kind string, offset int, found, fix string) {
+		if !reported[kind] {
+			reported[kind] = true
+			f.fail(CodeSyntax, f.at(offset), found, fix)
+		}
+	}
+	for i := 0; i < len(f.text); {
+		c := f.text[i]
+		if c >= ' ' && c < 0x7F || c == '\n' || c == '\t' {
+			i++
+			continue
+		}
+		r, n := utf8.DecodeRune(f.text[i:])
+		switch {
+		case r == utf8.RuneError && n == 1:
+			report("utf-8", i, fmt.Sprintf("the byte 0x%02X is not UTF-8", c), "save the file as UTF-8")
+		case r == '\r':
+			if i+1 == len(f.text) || f.text[i+1] != '\n' {
+				report("cr", i, "a carriage return that is not part of a CRLF", "end lines with LF or CRLF")
+			}
+		case r == 0x85 || r == 0x2028 || r == 0x2029:
+			report("break", i, fmt.Sprintf("the line separator U+%04X", r), `end lines with LF or CRLF; within a text write "`+lineEscape(r)+`" in double quotes`)
+		case r == 0xFEFF:
+			report("bom", i, "a byte order mark U+FEFF within the text", `leave it out; within a text write "\uFEFF" in double quotes`)
+		case r < ' ' || r >= 0x7F && r < 0xA0 || r == 0xFFFE || r == 0xFFFF:
+			report("control", i, fmt.Sprintf("the control character U+%04X", r), fmt.Sprintf(`leave it out; within a text write "%s" in double quotes`, controlEscape(r)))
+		}
+		i += n
+	}
+	return len(reported) == 0
+}
+
+func lineEscape(r rune) string {
+	switch r {
+	case 0x2028:
+		return `\L`
+	case 0x2029:
+		return `\P`
+	}
+	return `\N`
+}
+
+func controlEscape(r rune) string {
+	if r <= 0xFF {
+		return fmt.Sprintf(`\x%02X`, r)
+	}
+	return fmt.Sprintf(`\u%04X`, r)
+}
+
+func hasUTF32(text []byte) bool {
+	return bytes.HasPrefix(text, []byte("\xFF\xFE\x00\x00")) || bytes.HasPrefix(text, []byte("\x00\x00\xFE\xFF")) ||
+		len(text) >= 4 && (text[0] == 0 && text[1] == 0 && text[2] == 0 || text[1] == 0 && text[2] == 0 && text[3] == 0)
+}
+
+func hasUTF16(text []byte) bool {
+	return bytes.HasPrefix(text, []byte("\xFF\xFE")) || bytes.HasPrefix(text, []byte("\xFE\xFF")) ||
+		len(text) >= 2 && (text[0] == 0) != (text[1] == 0)
+}

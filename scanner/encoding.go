@@ -1,0 +1,171 @@
+package scanner
+
+import (
+	"bytes"
+	"encoding/binary"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// An encoding is a way in which a pattern's text can stand in a file. Their order
+// is the one in which forms that match at the same byte are reported.
+type encoding uint8
+
+const (
+	utf8Enc encoding = iota
+	utf16LE
+	utf16BE
+	utf32LE
+	utf32BE
+	encodings // how many there are
+)
+
+func (e encoding) String() string {
+	return [...]string{"utf-8", "utf-16le", "utf-16be", "utf-32le", "utf-32be"}[e]
+}
+
+// unit is the size of a code unit in bytes.
+func (e encoding) unit() int { return [...]int{1, 2, 2, 4, 4}[e] }
+
+// bom is the byte order mark that a file in this encoding may begin with.
+func (e encoding) bom() []byte { return e.encode("\ufeff") }
+
+// encode returns text, which is valid UTF-8, in this encoding.
+func (e encoding) encode(text string) []byte {
+	switch e {
+	case utf16LE, utf16BE:
+		var out []byte
+		for _, u := range utf16.Encode([]rune(text)) {
+			out = append(out, byte(u>>8), byte(u))
+		}
+		if e == utf16LE {
+			swap(out, 2)
+		}
+		return out
+	case utf32LE, utf32BE:
+		var out []byte
+		for _, r := range text {
+			out = append(out, byte(r>>24), byte(r>>16), byte(r>>8), byte(r))
+		}
+		if e == utf32LE {
+			swap(out, 4)
+		}
+		return out
+	}
+	return []byte(text)
+}
+
+// swap reverses the bytes of each unit.
+func swap(b []byte, unit int) {
+	for ; len(b) >= unit; b = b[unit:] {
+		for i, j := 0, unit-1; i < j; i, j = i+1, j-1 {
+			b[i], b[j] = b[j], b[i]
+		}
+	}
+}
+
+// marks returns the encodings whose byte order mark a file that begins with head
+// begins with. FF FE 00 00 begins two of them, and both count.
+func marks(head []byte) (found [encodings]bool) {
+	for e := range encodings {
+		found[e] = bytes.HasPrefix(head, e.bom())
+	}
+	return found
+}
+
+// decodeUnit returns the code unit of 16 or 32 bits that data begins with, as a
+// character, and its length; a length of 0 when data is shorter. A unit of 32 bits
+// that is no character is U+FFFD.
+func (e encoding) decodeUnit(data []byte) (rune, int) {
+	n := e.unit()
+	if len(data) < n {
+		return 0, 0
+	}
+	var v uint32
+	switch e {
+	case utf16LE:
+		v = uint32(binary.LittleEndian.Uint16(data))
+	case utf16BE:
+		v = uint32(binary.BigEndian.Uint16(data))
+	case utf32LE:
+		v = binary.LittleEndian.Uint32(data)
+	default:
+		v = binary.BigEndian.Uint32(data)
+	}
+	if n == 4 && !utf8.ValidRune(rune(v)) {
+		return utf8.RuneError, n
+	}
+	return rune(v), n
+}
+
+// subpart returns the length of the invalid UTF-8 that data begins with and that
+// counts as one U+FFFD: the longest beginning of a character, or one byte (the
+// Unicode Standard, section 3.9, "maximal subpart"). data is not empty.
+func subpart(data []byte) int {
+	// A prefix is the beginning of a character exactly when the bytes are valid so
+	// far, which is when utf8.FullRune still waits for more.
+	n := 1
+	if utf8.FullRune(data[:1]) {
+		return 1
+	}
+	for n < len(data) && n < utf8.UTFMax-1 && !utf8.FullRune(data[:n+1]) {
+		n++
+	}
+	return n
+}
+
+// lineEnd returns where the first line of data ends: at an LF or a CR, or at the
+// end of data. data begins at a code unit.
+func (e encoding) lineEnd(data []byte) int {
+	if e == utf8Enc {
+		if i := bytes.IndexAny(data, "\r\n"); i >= 0 {
+			return i
+		}
+		return len(data)
+	}
+	for at := 0; ; {
+		r, n := e.decodeUnit(data[at:])
+		if n == 0 {
+			return len(data)
+		}
+		if r == '\r' || r == '\n' {
+			return at
+		}
+		at += n
+	}
+}
+
+// text returns data as characters, U+FFFD for what is none. With fromEnd, data ends
+// at a code unit, else it begins at one; the other end may be cut anywhere.
+func (e encoding) text(data []byte, fromEnd bool) []rune {
+	if e != utf8Enc {
+		odd := len(data) % e.unit()
+		if fromEnd {
+			data = data[odd:]
+		}
+		var units []uint16
+		var out []rune
+		for {
+			r, n := e.decodeUnit(data)
+			if n == 0 {
+				break
+			}
+			units, out = append(units, uint16(r)), append(out, r)
+			data = data[n:]
+		}
+		if e == utf16LE || e == utf16BE {
+			return utf16.Decode(units)
+		}
+		return out
+	}
+	var out []rune
+	for len(data) > 0 {
+		r, n := utf8.DecodeRune(data)
+		if r == utf8.RuneError && n == 1 {
+			n = subpart(data)
+		}
+		out = append(out, r)
+		data = data[n:]
+	}
+	return out
+}

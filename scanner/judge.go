@@ -1,0 +1,176 @@
+package scanner
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/verdict"
+)
+
+// A selection is a set of rules that select the same files, and the engine that
+// finds their patterns, and perhaps others.
+type selection struct {
+	rules  []int // indices in the bundle, ascending
+	engine *engine
+}
+
+// engines are the selections of a bundle, made when they are first met.
+type engines struct {
+	bundle     *rules.Bundle
+	selections map[string]*selection // by the rules' indices
+	patterns   map[string]*pattern   // by text
+	union      *engine               // of all rules; nil until it is needed
+}
+
+// maxEngines bounds how many sets of rules have an engine of their own. A tree can
+// hold a file for each of 2^n sets; those that come later share the union's engine.
+const maxEngines = 256
+
+func newEngines(b *rules.Bundle) *engines {
+	return &engines{bundle: b, selections: map[string]*selection{}, patterns: map[string]*pattern{}}
+}
+
+// selection returns the selection of the rules at the given indices.
+func (es *engines) selection(selected []int) *selection {
+	var key []byte
+	for _, i := range selected {
+		key = append(key, byte(i), byte(i>>8)) // there are at most 10,000 rules
+	}
+	if s := es.selections[string(key)]; s != nil {
+		return s
+	}
+	s := &selection{rules: slices.Clone(selected)}
+	if len(es.selections) < maxEngines {
+		s.engine = es.engine(selected)
+	} else {
+		if es.union == nil {
+			all := make([]int, len(es.bundle.Rules))
+			for i := range all {
+				all[i] = i
+			}
+			es.union = es.engine(all)
+		}
+		s.engine = es.union
+	}
+	es.selections[string(key)] = s
+	return s
+}
+
+// engine compiles the patterns of some rules, each text once.
+func (es *engines) engine(selected []int) *engine {
+	var patterns []*pattern
+	index := map[string]int{}
+	for _, i := range selected {
+		for _, text := range es.bundle.Rules[i].Patterns {
+			if _, ok := index[text]; ok {
+				continue
+			}
+			if es.patterns[text] == nil {
+				es.patterns[text] = compile(text)
+			}
+			index[text] = len(patterns)
+			patterns = append(patterns, es.patterns[text])
+		}
+	}
+	return newEngine(patterns, index)
+}
+
+// A brokenRule is a violation before its texts are put together.
+type brokenRule struct {
+	path          string
+	rule, pattern int // indices in the bundle, and in the rule
+	find          *find
+}
+
+// judge appends the violations that the finds in a file are for the rules that
+// select it.
+func (j *job) judge(broken []brokenRule, b *rules.Bundle, finds []*find) []brokenRule {
+	if len(finds) == 0 {
+		return broken
+	}
+	found := make(map[int]*find, len(finds))
+	for _, f := range finds {
+		found[f.pattern] = f
+	}
+	for _, r := range j.rules {
+		for k, text := range b.Rules[r].Patterns {
+			if f := found[j.engine.index[text]]; f != nil {
+				broken = append(broken, brokenRule{j.Path, r, k, f})
+			}
+		}
+	}
+	return broken
+}
+
+// sortBroken puts violations in the order of the verdict.
+func sortBroken(broken []brokenRule) {
+	slices.SortFunc(broken, func(a, b brokenRule) int {
+		return cmp.Or(cmp.Compare(a.rule, b.rule), cmp.Compare(a.path, b.path), cmp.Compare(a.pattern, b.pattern))
+	})
+}
+
+func (br *brokenRule) violation(b *rules.Bundle) verdict.Violation {
+	r, f := &b.Rules[br.rule], br.find
+	v := verdict.Violation{
+		RuleID:   r.ID,
+		RuleType: string(r.Type),
+		Title:    r.Title,
+		File:     verdict.Path(br.path),
+		Reason:   r.Message,
+		Evidence: f.evidence,
+	}
+	if v.Reason == "" {
+		v.Reason = fmt.Sprintf("%s: the file contains %q, which must not appear", r.Title, r.Patterns[br.pattern])
+	}
+	before, after, line := f.before, f.after, f.line
+	if r.Redact {
+		before, after = mask(before), mask(after)
+		line = []byte(before + f.matched + after)
+		v.Evidence.LineHash = "" // of 100 characters, so of what is masked
+	}
+	v.Evidence.Excerpt = before + f.matched + after
+	v.Fingerprint = verdict.Fingerprint(v.RuleID, v.File, v.Evidence.Pattern, line)
+	return v
+}
+
+// masked stands for a character that a rule redacts.
+const masked = '•'
+
+func mask(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsSpace(r) {
+			return r
+		}
+		return masked
+	}, s)
+}
+
+// Check judges one content as if it stood at path in a tree, and returns the
+// violations in the order of a verdict. It reads nothing and has no effects. The
+// path is relative, with slashes. The error is the context's.
+func Check(ctx context.Context, b *rules.Bundle, path string, content []byte) ([]verdict.Violation, error) {
+	selected := b.Selecting(path, nil)
+	if len(selected) == 0 {
+		return nil, nil
+	}
+	j := &job{selection: newEngines(b).selection(selected)}
+	j.Path = path
+	var x examiner
+	rep, err := x.examine(ctx, j.engine, bytes.NewReader(content))
+	if err != nil {
+		return nil, err
+	}
+	var violations []verdict.Violation
+	broken := j.judge(nil, b, rep.finds)
+	sortBroken(broken)
+	for i := range broken {
+		violations = append(violations, broken[i].violation(b))
+	}
+	return violations, nil
+}

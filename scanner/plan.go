@@ -1,0 +1,146 @@
+package scanner
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"sync/atomic"
+
+	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/scanner/worktree"
+	"github.com/policyscan/policyscan/verdict"
+)
+
+// A plan is what is to be examined, and takes what was found: a slot for each
+// governed file, so that workers need no lock and the order of their work does not
+// show.
+type plan struct {
+	*scan
+	jobs     []*job
+	slots    []slot
+	engines  *engines
+	coverage verdict.Coverage
+	errors   []verdict.Error
+	allowed  []string
+}
+
+// A job is a governed file.
+type job struct {
+	worktree.Entry
+	*selection
+}
+
+// A slot is what became of a job. It is read only after done was set.
+type slot struct {
+	done    atomic.Bool
+	scanned bool
+	reason  string // why not, a word of the verdict
+	bytes   int64
+	finds   []*find
+	err     *verdict.Error
+}
+
+func newPlan(s *scan) *plan {
+	p := &plan{scan: s, engines: newEngines(s.bundle)}
+	p.allowed = slices.Compact(slices.Sorted(slices.Values(s.Allow)))
+	return p
+}
+
+func (p *plan) allows(reason string) bool { return slices.Contains(p.allowed, reason) }
+
+func (p *plan) fail(e verdict.Error) { p.errors = append(p.errors, e) }
+
+// gitDir is, in the root, git's own and no part of the tree.
+const gitDir = ".git"
+
+// leaveOut reports whether a path is no part of the tree, and notes it.
+func (p *plan) leaveOut(path string) bool {
+	reason, out := p.LeaveOut[path]
+	if path == gitDir || strings.HasPrefix(path, gitDir+"/") {
+		path, reason, out = gitDir, "git", true
+	}
+	o := verdict.Omission{File: verdict.Path(path), Reason: reason}
+	if out && !slices.Contains(p.coverage.LeftOut, o) {
+		p.coverage.LeftOut = append(p.coverage.LeftOut, o)
+	}
+	return out
+}
+
+func (p *plan) add(e worktree.Entry, selected []int) {
+	p.jobs = append(p.jobs, &job{e, p.engines.selection(selected)})
+}
+
+// complete ends the listing: what the tree as a whole lacks is an error.
+func (p *plan) complete() {
+	p.slots = make([]slot, len(p.jobs))
+	p.coverage.Governed = len(p.jobs)
+	if p.coverage.Files == 0 && len(p.errors) == 0 && !p.allows(AllowEmpty) {
+		p.fail(verdict.Error{Code: verdict.Empty, Message: "there is no file to scan; check the path, or accept an empty tree with --allow empty"})
+	}
+	if p.coverage.Governed == 0 && p.RequireGoverned {
+		p.fail(verdict.Error{Code: verdict.NoGoverned, Message: "no rule selects any file of this tree, and --require-governed is set; check the path and the rules' globs"})
+	}
+}
+
+// verdict puts together what the slots hold.
+func (p *plan) verdict() *verdict.Verdict {
+	v := verdict.New(p.Version)
+	v.Scope = p.tree.Scope()
+	v.Allowed = p.allowed
+	v.Partial = p.Partial || p.Exclude != nil
+	if v.Partial && !p.allows(AllowPartial) {
+		p.fail(verdict.Error{Code: verdict.Partial, Message: "the run was narrowed by --rule or --exclude, so it cannot pass; run it whole, or accept it with --allow partial"})
+	}
+	b := p.bundle
+	v.Policy = []verdict.Policy{{
+		From: p.From, SHA256: b.SHA256,
+		Boundaries: b.Count(rules.Boundary), Invariants: b.Count(rules.Invariant), Deprecated: len(b.Deprecated),
+	}}
+
+	files := make([]int, len(b.Rules)) // selected by each rule
+	var broken []brokenRule
+	for i := range p.slots {
+		j, s := p.jobs[i], &p.slots[i]
+		for _, r := range j.rules {
+			files[r]++
+		}
+		if !s.done.Load() {
+			s = &slot{reason: "not-reached"} // the error is the cause of the scan's end
+		}
+		if s.scanned {
+			p.coverage.Scanned++
+			p.coverage.Bytes += s.bytes
+		} else {
+			p.coverage.NotScanned = append(p.coverage.NotScanned, verdict.Omission{File: verdict.Path(j.Path), Reason: s.reason})
+		}
+		if s.err != nil {
+			p.fail(*s.err)
+		}
+		broken = j.judge(broken, b, s.finds)
+	}
+	sortBroken(broken)
+	for i := range broken {
+		v.Violations = append(v.Violations, broken[i].violation(b))
+	}
+	for i := range b.Rules {
+		v.Rules = append(v.Rules, describe(&b.Rules[i], p.From, files[i]))
+	}
+	byFile := func(a, b verdict.Omission) int { return cmp.Compare(a.File, b.File) }
+	slices.SortFunc(p.coverage.LeftOut, byFile)
+	slices.SortFunc(p.coverage.NotScanned, byFile)
+	v.Coverage = p.coverage
+	slices.SortFunc(p.errors, func(a, b verdict.Error) int {
+		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Code, b.Code), cmp.Compare(a.Message, b.Message))
+	})
+	v.Errors = p.errors
+	v.Decide()
+	return v
+}
+
+func describe(r *rules.Rule, from string, files int) verdict.Rule {
+	return verdict.Rule{
+		ID: r.ID, Type: string(r.Type), From: from, Title: r.Title,
+		Message: r.Message, Remediation: r.Remediation, DocsURL: r.DocsURL,
+		Owner: r.Owner, Severity: r.Severity, Tags: r.Tags, Files: files,
+	}
+}

@@ -1,0 +1,159 @@
+// Package scanner holds a tree of files against a bundle of rules and returns the
+// verdict.
+//
+//	rules.Bundle --+
+//	               +-- Scan --> verdict.Verdict
+//	Tree ----------+
+//
+// A [Tree] is the files that a run is about: all of a folder ([Folder]), those of a
+// list ([Listed]), or one whose bytes are given ([Single]). [Scan] lists it, asks
+// the bundle which rules select each path, and reads every governed file to its
+// last byte, several at a time. The verdict is the same, byte for byte, however
+// many that are. [Check] is the same judgement for one path and content, without
+// any tree.
+//
+// What a match is: docs/matching.md. What could not be decided is an error of the
+// verdict, never a log line; a panic in here is one too.
+//
+// Limits: memory does not grow with the size of a file, but with the number of
+// governed files (about 150 bytes each) and of violations.
+package scanner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/scanner/worktree"
+	"github.com/policyscan/policyscan/verdict"
+)
+
+// Reasons that [Options.Allow] knowingly accepts.
+const (
+	AllowLFSPointer  = "lfs-pointer"  // a governed Git LFS pointer
+	AllowSpecialFile = "special-file" // a governed FIFO, socket or device
+	AllowEmpty       = "empty"        // a tree without any file
+	AllowPartial     = "partial"      // a run narrowed by rule or path
+)
+
+// Options narrow or limit a scan. The zero value does neither.
+type Options struct {
+	Version         string            // of the program, for the verdict
+	From            string            // where the bundle is from, for the verdict: "disk" or "builtin"
+	Allow           []string          // the Allow constants
+	Partial         bool              // the bundle was narrowed by the caller
+	Exclude         func(string) bool // paths that no rule selects, for debugging: the run is partial
+	LeaveOut        map[string]string // paths that are no part of the tree, and the reason
+	RequireGoverned bool              // no governed file is an error
+	MaxFileBytes    int64             // a longer governed file is an error; 0: no limit
+	Workers         int               // files examined at a time; 0: as many as processors
+	Progress        *Progress         // nil: no one watches
+}
+
+// Progress can be read while a scan runs.
+type Progress struct {
+	Listed, Governed, Done atomic.Int64 // files
+}
+
+// Interruption is a cause of a context's end that has a code of its own. A scan
+// whose context ends for another reason has the code E_INTERRUPTED.
+type Interruption struct{ Code, Message string }
+
+func (i *Interruption) Error() string { return i.Message }
+
+// Scan holds every file of the tree against every rule of the bundle. When ctx
+// ends, so does the scan: what was found until then is in the verdict, and the
+// cause is its error.
+func Scan(ctx context.Context, b *rules.Bundle, t Tree, o Options) *verdict.Verdict {
+	s := &scan{bundle: b, tree: t, Options: o}
+	if s.Progress == nil {
+		s.Progress = &Progress{}
+	}
+	p, ok := await(ctx, func() *plan { return s.list(ctx) })
+	if !ok {
+		p = newPlan(s)
+	} else {
+		_, ok = await(ctx, func() bool { s.examine(ctx, p); return true })
+	}
+	if !ok || ctx.Err() != nil {
+		p.fail(stopped(ctx))
+	}
+	return p.verdict()
+}
+
+type scan struct {
+	bundle *rules.Bundle
+	tree   Tree
+	Options
+}
+
+// grace is how long a scan that was told to end waits for reads that are under way.
+const grace = time.Second
+
+// await returns what work returns; false if ctx ended and work did not: it may hang
+// in a read that never returns.
+func await[T any](ctx context.Context, work func() T) (T, bool) {
+	done := make(chan T, 1)
+	go func() { done <- work() }()
+	select {
+	case got := <-done:
+		return got, true
+	case <-ctx.Done():
+	}
+	select {
+	case got := <-done:
+		return got, true
+	case <-time.After(grace):
+		var none T
+		return none, false
+	}
+}
+
+func stopped(ctx context.Context) verdict.Error {
+	cause := context.Cause(ctx)
+	var i *Interruption
+	if errors.As(cause, &i) {
+		return verdict.Error{Code: i.Code, Message: i.Message}
+	}
+	return verdict.Error{Code: verdict.Interrupted, Message: "the scan was stopped: " + cause.Error()}
+}
+
+// internal is the error of a panic, to be called with what recover returned.
+func internal(file string, p any) verdict.Error {
+	return verdict.Error{
+		Code:    verdict.Internal,
+		File:    verdict.Path(file),
+		Message: fmt.Sprintf("a bug of policyscan, please report it: %v", p),
+	}
+}
+
+// list finds out which files are governed, and by which rules.
+func (s *scan) list(ctx context.Context) (p *plan) {
+	p = newPlan(s)
+	defer func() {
+		if r := recover(); r != nil {
+			p.fail(internal("", r))
+		}
+	}()
+	var selected []int
+	err := s.tree.list(ctx, p.leaveOut, func(e worktree.Entry) {
+		p.coverage.Files++
+		s.Progress.Listed.Add(1)
+		if s.Exclude != nil && s.Exclude(e.Path) {
+			return
+		}
+		selected = s.bundle.Selecting(e.Path, selected[:0])
+		if len(selected) > 0 {
+			p.add(e, selected)
+			s.Progress.Governed.Add(1)
+		}
+	}, p.fail)
+	if err != nil {
+		return p // Scan names the cause
+	}
+	p.complete()
+	return p
+}

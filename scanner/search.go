@@ -1,0 +1,196 @@
+package scanner
+
+import (
+	"bytes"
+
+	"github.com/policyscan/policyscan/scanner/needle"
+)
+
+// An engine finds which patterns of a fixed set occur in a content. It may be used
+// by several goroutines at once.
+//
+// It works in two steps. The first reads the content once and asks, for any number
+// of patterns, which needles occur at all: most files hold none and are done. The
+// second is for the few patterns of a file whose needles were seen: it follows the
+// contract to the letter, one pattern after another, and alone decides.
+type engine struct {
+	patterns []*pattern
+	index    map[string]int // by text
+	longest  int            // of any form of any pattern, in bytes
+
+	plain   *needle.Set // forms whose needle has no NUL byte
+	wide    *needle.Set // the others: only content with a NUL byte can hold them
+	plainOf []int       // the pattern of each needle
+	wideOf  []int
+}
+
+func newEngine(patterns []*pattern, index map[string]int) *engine {
+	e := &engine{patterns: patterns, index: index}
+	var plain, wide [][]byte
+	for i, p := range patterns {
+		for k := range p.forms {
+			f := &p.forms[k]
+			e.longest = max(e.longest, f.longest)
+			switch {
+			case p.short && f.enc != utf8Enc: // decided by the byte order mark
+			case f.nul:
+				wide, e.wideOf = append(wide, f.needle()), append(e.wideOf, i)
+			default:
+				plain, e.plainOf = append(plain, f.needle()), append(e.plainOf, i)
+			}
+		}
+	}
+	e.plain, e.wide = needle.Compile(plain), needle.Compile(wide)
+	return e
+}
+
+// overlap is how much consecutive windows must share.
+func (e *engine) overlap() int { return max(e.longest-1, 0) }
+
+// A sighting is what the first step found out about a content.
+type sighting struct {
+	plain, wide []bool // needles seen
+	marks       [encodings]bool
+	nul         bool // a NUL byte occurs
+}
+
+func (e *engine) newSighting() *sighting {
+	return &sighting{plain: make([]bool, len(e.plainOf)), wide: make([]bool, len(e.wideOf))}
+}
+
+// look adds what a window holds.
+func (e *engine) look(s *sighting, w window) {
+	if w.at == 0 {
+		s.marks = marks(w.data)
+	}
+	e.plain.Find(w.data, s.plain)
+	if bytes.IndexByte(w.data, 0) >= 0 {
+		s.nul = true
+		e.wide.Find(w.data, s.wide)
+	}
+}
+
+// candidates returns, in order, the patterns that may occur, and for each the forms
+// that count in this content.
+func (e *engine) candidates(s *sighting) []*hunt {
+	marked := false
+	for en := utf16LE; en < encodings; en++ {
+		marked = marked || s.marks[en]
+	}
+	seen := make([]bool, len(e.patterns))
+	any := false
+	for i, ok := range s.plain {
+		if ok {
+			seen[e.plainOf[i]], any = true, true
+		}
+	}
+	for i, ok := range s.wide {
+		if ok {
+			seen[e.wideOf[i]], any = true, true
+		}
+	}
+	if !any && !marked {
+		return nil
+	}
+	var hunts []*hunt
+	for i, p := range e.patterns {
+		if seen[i] || p.short && marked {
+			hunts = append(hunts, newHunt(i, p, s))
+		}
+	}
+	return hunts
+}
+
+// A hunt is the second step for one pattern: its first match and its occurrences.
+type hunt struct {
+	index int // of the pattern in the engine
+	forms []*form
+
+	first [encodings]match // the first match of each form; found says which there are
+	found [encodings]bool
+	count int64 // matches in order from the left, none overlapping the one counted before
+	upTo  int64 // where the last counted match ends
+}
+
+// A match is a run of a content's bytes.
+type match struct{ start, end int64 }
+
+func newHunt(index int, p *pattern, s *sighting) *hunt {
+	h := &hunt{index: index}
+	for k := range p.forms {
+		f := &p.forms[k]
+		if f.nul && !s.nul || p.short && f.enc != utf8Enc && !s.marks[f.enc] {
+			continue
+		}
+		h.forms = append(h.forms, f)
+	}
+	return h
+}
+
+// look adds the matches that begin in w. Those that begin in its last overlap bytes
+// belong to the next window, if there is one.
+func (h *hunt) look(w window, overlap int) {
+	limit := len(w.data)
+	if !w.last {
+		limit -= overlap
+	}
+	from := int(max(h.upTo-w.at, 0))
+	next := make([]struct{ start, end int }, len(h.forms)) // the next match of each form
+	for k, f := range h.forms {
+		begin := from
+		if !h.found[f.enc] {
+			begin = 0 // a form's first match may overlap a counted match of another
+		}
+		next[k].start, next[k].end = f.next(w.data, begin)
+		if next[k].start >= 0 && next[k].start < limit && !h.found[f.enc] {
+			h.found[f.enc] = true
+			h.first[f.enc] = match{w.at + int64(next[k].start), w.at + int64(next[k].end)}
+		}
+	}
+	for {
+		best := -1
+		for k, f := range h.forms {
+			if next[k].start >= 0 && next[k].start < from {
+				next[k].start, next[k].end = f.next(w.data, from)
+			}
+			if next[k].start >= 0 && (best < 0 || next[k].start < next[best].start) {
+				best = k
+			}
+		}
+		if best < 0 || next[best].start >= limit {
+			return
+		}
+		h.count++
+		from = next[best].end
+		h.upTo = w.at + int64(from)
+	}
+}
+
+// evidence returns the match to report and the encoding it is read in; false when
+// the pattern does not occur.
+//
+// The leftmost match counts. But text of 16 or 32 bits a unit can be read in the
+// other byte order too, a byte or three early: "\x00a\x00b\x00" holds "ab" in both.
+// Of two such readings the one that is aligned to its unit, counted from the start
+// of the file, is the text.
+func (h *hunt) evidence() (encoding, match, bool) {
+	best := encodings
+	for e := range encodings {
+		if h.found[e] && (best == encodings || h.first[e].start < h.first[best].start) {
+			best = e
+		}
+	}
+	if best == encodings {
+		return 0, match{}, false
+	}
+	unit := int64(best.unit())
+	if h.first[best].start%unit != 0 {
+		for e := range encodings {
+			if h.found[e] && e.unit() == best.unit() && h.first[e].start%unit == 0 && h.first[e].start < h.first[best].start+unit {
+				best = e
+				break
+			}
+		}
+	}
+	return best, h.first[best], true
+}

@@ -1,0 +1,187 @@
+package scanner
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"strings"
+
+	"github.com/policyscan/policyscan/scanner/worktree"
+	"github.com/policyscan/policyscan/verdict"
+)
+
+// A Tree is the files that a run is about: a path for each, and a way to read its
+// bytes.
+type Tree interface {
+	// Scope says how the files were chosen.
+	Scope() verdict.Scope
+	// list hands the tree's files to visit, but for those that skip is true for: a
+	// folder with all that is in it. What cannot be listed goes to fail.
+	list(ctx context.Context, skip func(path string) bool, visit func(worktree.Entry), fail func(verdict.Error)) error
+	// opener returns what opens the listed files, for one goroutine.
+	opener() opener
+}
+
+type opener interface {
+	open(worktree.Entry) (content, error)
+	close()
+}
+
+// A content is a file's bytes, to be read more than once.
+type content interface {
+	io.ReadSeeker
+	Size() int64    // in bytes, if it is known before it is read; it may be less or more
+	Changed() error // not nil if the bytes may not have been the same all the time
+	Close()
+}
+
+// Folder returns the tree of all files under a folder, of scope full.
+func Folder(root *worktree.Root) Tree { return &folderTree{root} }
+
+type folderTree struct{ root *worktree.Root }
+
+func (t *folderTree) Scope() verdict.Scope { return verdict.Scope{Mode: "full"} }
+
+func (t *folderTree) opener() opener { return &diskOpener{t.root.Reader()} }
+
+func (t *folderTree) list(ctx context.Context, skip func(string) bool, visit func(worktree.Entry), fail func(verdict.Error)) error {
+	return t.root.Walk(ctx, skip, visit, func(dir string, err error) {
+		e := fileError(dir, err)
+		e.Message = "the folder cannot be listed: " + e.Message
+		fail(e)
+	})
+}
+
+type diskOpener struct{ *worktree.Reader }
+
+func (o *diskOpener) close() { o.Close() }
+
+func (o *diskOpener) open(e worktree.Entry) (content, error) {
+	if e.Kind == worktree.Symlink {
+		target, err := o.Readlink(e.Path)
+		return inMemory([]byte(target)), err
+	}
+	f, err := o.Open(e.Path)
+	if err != nil {
+		return nil, err // not f, which as a content would not be nil
+	}
+	return f, nil
+}
+
+// Listed returns the tree of the files that a list names, of scope files. Entries
+// are paths from the root; "./" and the like is cleaned away, and a file that is
+// named twice counts once. What is no file of the tree is an error of the run.
+func Listed(root *worktree.Root, entries []string) Tree { return &listTree{root, entries} }
+
+type listTree struct {
+	root    *worktree.Root
+	entries []string
+}
+
+func (t *listTree) Scope() verdict.Scope { return verdict.Scope{Mode: "files"} }
+
+func (t *listTree) opener() opener { return &diskOpener{t.root.Reader()} }
+
+func (t *listTree) list(ctx context.Context, skip func(string) bool, visit func(worktree.Entry), fail func(verdict.Error)) error {
+	rd := t.root.Reader()
+	defer rd.Close()
+	seen := make(map[string]bool, len(t.entries))
+	for _, entry := range t.entries {
+		if err := context.Cause(ctx); err != nil {
+			return err
+		}
+		name, err := cleanEntry(entry)
+		if err != nil {
+			fail(verdict.Error{Code: verdict.FilesFrom, File: verdict.Path(entry), Message: err.Error()})
+			continue
+		}
+		if seen[name] {
+			continue
+		}
+		seen[name] = true
+		if skip(name) {
+			continue
+		}
+		kind, err := rd.Stat(name)
+		if err != nil {
+			fail(verdict.Error{Code: verdict.FilesFrom, File: verdict.Path(name), Message: "the list names it, but it " + noFile(entry, err)})
+			continue
+		}
+		visit(worktree.Entry{Path: name, Kind: kind})
+	}
+	return nil
+}
+
+// cleanEntry returns the path that an entry of a list means.
+func cleanEntry(entry string) (string, error) {
+	name := path.Clean(entry)
+	switch {
+	case entry == "":
+		return "", errors.New("the list has an empty entry; one path on each line, or NUL-separated paths")
+	case strings.HasPrefix(name, "/"):
+		return "", errors.New("the list names an absolute path; name files from the root of the tree")
+	case name == ".." || strings.HasPrefix(name, "../"):
+		return "", errors.New("the list names a path outside the tree; name files from the root of the tree")
+	}
+	return name, nil
+}
+
+// noFile says why a listed path is no file of the tree, and what is often behind it.
+func noFile(entry string, err error) string {
+	what := "cannot be looked at: " + errorText(err)
+	switch {
+	case errors.Is(err, worktree.ErrNotFile):
+		return "is a folder; name the files in it"
+	case errors.Is(err, worktree.ErrPath):
+		return err.Error()
+	case isNotExist(err):
+		what = "does not exist; paths count from the root of the tree"
+	}
+	switch {
+	case strings.HasSuffix(entry, "\r"):
+		what += " (the entry ends in a carriage return: write the list with LF line ends, or NUL-separated)"
+	case strings.HasPrefix(entry, `"`) && strings.HasSuffix(entry, `"`):
+		what += " (git quotes unusual names unless it is called with -z)"
+	}
+	return what
+}
+
+// Single returns a tree of one file, whose bytes are given, of scope stdin.
+func Single(path string, content []byte) (Tree, error) {
+	name, err := cleanEntry(path)
+	if err != nil || name == "." {
+		return nil, fmt.Errorf("%q is no path of a file in the tree; name one from its root, such as deploy/main.tf", path)
+	}
+	return &singleTree{name, content}, nil
+}
+
+type singleTree struct {
+	path    string
+	content []byte
+}
+
+func (t *singleTree) Scope() verdict.Scope { return verdict.Scope{Mode: "stdin"} }
+
+func (t *singleTree) opener() opener { return t }
+
+func (t *singleTree) close() {}
+
+func (t *singleTree) open(worktree.Entry) (content, error) { return inMemory(t.content), nil }
+
+func (t *singleTree) list(_ context.Context, skip func(string) bool, visit func(worktree.Entry), _ func(verdict.Error)) error {
+	if !skip(t.path) {
+		visit(worktree.Entry{Path: t.path})
+	}
+	return nil
+}
+
+// memory is a content that is at hand.
+type memory struct{ *bytes.Reader }
+
+func inMemory(b []byte) content { return memory{bytes.NewReader(b)} }
+
+func (memory) Changed() error { return nil }
+func (memory) Close()         {}

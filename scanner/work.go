@@ -1,0 +1,145 @@
+package scanner
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"syscall"
+
+	"github.com/policyscan/policyscan/scanner/worktree"
+	"github.com/policyscan/policyscan/verdict"
+)
+
+// batch is how many jobs a worker takes at a time: files of a folder follow one
+// another, and a worker keeps the folder open.
+const batch = 32
+
+// errChanged says that a content was not the same while it was read.
+var errChanged = worktree.ErrChanged
+
+// examine does the plan's jobs.
+func (s *scan) examine(ctx context.Context, p *plan) {
+	workers := s.Workers
+	if workers == 0 {
+		workers = runtime.GOMAXPROCS(0)
+	}
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for range min(workers, (len(p.jobs)+batch-1)/batch) {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			o := s.tree.opener()
+			defer o.close()
+			x := examiner{limit: s.MaxFileBytes}
+			for {
+				from := int(next.Add(batch)) - batch
+				for i := from; i < min(from+batch, len(p.jobs)); i++ {
+					if ctx.Err() != nil {
+						return
+					}
+					p.do(ctx, &x, o, p.jobs[i], &p.slots[i])
+					s.Progress.Done.Add(1)
+				}
+				if from+batch >= len(p.jobs) {
+					return
+				}
+			}
+		}()
+	}
+	wg.Wait()
+}
+
+// do examines a file and fills its slot. When ctx ends on the way, the slot stays
+// as it is: the file was not reached.
+func (p *plan) do(ctx context.Context, x *examiner, o opener, j *job, s *slot) {
+	defer func() {
+		if r := recover(); r != nil {
+			e := internal(j.Path, r)
+			*s = slot{reason: "internal", err: &e}
+			s.done.Store(true)
+		}
+	}()
+	if j.Kind == worktree.Special {
+		s.reason = AllowSpecialFile
+		if !p.allows(AllowSpecialFile) {
+			s.err = &verdict.Error{Code: verdict.NotRegular, File: verdict.Path(j.Path), Message: "it is a FIFO, socket or device, which is never opened; remove it, or accept it with --allow special-file"}
+		}
+		s.done.Store(true)
+		return
+	}
+	rep, err := p.read(ctx, x, o, j)
+	if err != nil && ctx.Err() != nil {
+		return
+	}
+	switch {
+	case err != nil:
+		e := fileError(j.Path, err)
+		s.err, s.reason = &e, reasons[e.Code]
+	case rep.pointer && j.Kind == worktree.Regular:
+		s.finds, s.reason = rep.finds, AllowLFSPointer
+		if !p.allows(AllowLFSPointer) {
+			s.err = &verdict.Error{Code: verdict.Unavailable, File: verdict.Path(j.Path), Message: "it is a Git LFS pointer, and the content is not here; fetch it (git lfs pull; actions/checkout: lfs: true), or accept it with --allow lfs-pointer"}
+		}
+	default:
+		s.scanned, s.bytes, s.finds = true, rep.bytes, rep.finds
+	}
+	s.done.Store(true)
+}
+
+func (p *plan) read(ctx context.Context, x *examiner, o opener, j *job) (report, error) {
+	c, err := o.open(j.Entry)
+	if err != nil {
+		return report{}, err
+	}
+	defer c.Close()
+	if p.MaxFileBytes > 0 && c.Size() > p.MaxFileBytes {
+		return report{}, errLimit
+	}
+	rep, err := x.examine(ctx, j.engine, c)
+	// One read sees a file at one moment; several may see it at different ones.
+	if err == nil && rep.reads > 1 {
+		err = c.Changed()
+	}
+	return rep, err
+}
+
+// reasons are the words with which the verdict says that a file was not scanned.
+var reasons = map[string]string{
+	verdict.Changed: "changed",
+	verdict.Limit:   "limit",
+	verdict.Read:    "unreadable",
+}
+
+// fileError says why a file or folder could not be read. path is from the root, ""
+// for the root itself.
+func fileError(path string, err error) verdict.Error {
+	e := verdict.Error{Code: verdict.Read, File: verdict.Path(path), Message: "it cannot be read: " + errorText(err)}
+	if path == "" {
+		e.File = "."
+	}
+	switch {
+	case errors.Is(err, worktree.ErrChanged):
+		e.Code, e.Message = verdict.Changed, "it changed while it was scanned; scan again when nothing writes to it"
+	case errors.Is(err, errLimit):
+		e.Code, e.Message = verdict.Limit, "it is longer than --max-file-bytes; raise the limit to have it scanned"
+	}
+	return e
+}
+
+// errorText is the system's own words for an error, which do not differ with the
+// language of the machine, and no path of it.
+func errorText(err error) string {
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		err = path.Err
+	}
+	return err.Error()
+}
+
+func isNotExist(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
+}

@@ -1,0 +1,68 @@
+package worktree
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+
+	"golang.org/x/sys/unix"
+)
+
+// openBeneath opens a folder some levels below another, and cannot be led out of it
+// or through a link on the way.
+func openBeneath(at int, path string) (int, error) {
+	how := unix.OpenHow{
+		Flags:   dirFlags,
+		Resolve: unix.RESOLVE_BENEATH | unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS,
+	}
+	for try := 0; ; try++ {
+		fd, err := unix.Openat2(at, path, &how)
+		// The kernel gives EAGAIN when it cannot tell because of a rename elsewhere.
+		if !errors.Is(err, unix.EAGAIN) || try == 100 {
+			return fd, err
+		}
+	}
+}
+
+// list hands the names in a folder to visit. It reads the directory's records
+// itself: they say what each entry is, which os.ReadDir would ask for by path.
+func (r *Root) list(dir string, visit func(name string, kind Kind)) error {
+	h, err := r.openDir(dir)
+	if err != nil {
+		return err
+	}
+	defer h.close()
+	buf := make([]byte, 32<<10)
+	for {
+		n, err := retry(func() (int, error) { return unix.Getdents(h.fd, buf) })
+		if err != nil || n <= 0 {
+			return err
+		}
+		for rest := buf[:n]; len(rest) > 0; {
+			// struct linux_dirent64: ino 8, off 8, reclen 2, type 1, name.
+			size := int(binary.NativeEndian.Uint16(rest[16:]))
+			ino, typ, name := binary.NativeEndian.Uint64(rest), rest[18], rest[19:size]
+			rest = rest[size:]
+			if i := bytes.IndexByte(name, 0); i >= 0 {
+				name = name[:i]
+			}
+			if ino == 0 || string(name) == "." || string(name) == ".." {
+				continue
+			}
+			kind := Special
+			switch typ {
+			case unix.DT_REG:
+				kind = Regular
+			case unix.DT_LNK:
+				kind = Symlink
+			case unix.DT_DIR:
+				kind = folder
+			case unix.DT_UNKNOWN: // not every file system says
+				if kind, err = h.stat(string(name)); err != nil {
+					return err
+				}
+			}
+			visit(string(name), kind)
+		}
+	}
+}

@@ -1,0 +1,40 @@
+//go:build unix && !linux
+
+package worktree
+
+import (
+	"errors"
+	"io"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// openBeneath says that there is no such call here: folders are opened one by one.
+func openBeneath(int, string) (int, error) { return -1, unix.ENOSYS }
+
+// list hands the names in a folder to visit.
+func (r *Root) list(dir string, visit func(name string, kind Kind)) error {
+	h, err := r.openDir(dir)
+	if err != nil {
+		return err
+	}
+	f := os.NewFile(uintptr(h.fd), dir)
+	defer f.Close() // read only: nothing to lose
+	for {
+		names, err := f.Readdirnames(1024)
+		for _, name := range names {
+			kind, err := h.stat(name)
+			if err != nil {
+				return err
+			}
+			visit(name, kind)
+		}
+		if len(names) == 0 {
+			if errors.Is(err, io.EOF) {
+				return nil
+			}
+			return err
+		}
+	}
+}

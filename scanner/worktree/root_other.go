@@ -1,0 +1,157 @@
+//go:build !unix
+
+package worktree
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+)
+
+// A Root is the folder of a tree.
+type Root struct{ root *os.Root }
+
+// handle is an open folder.
+type handle struct{ root *os.Root }
+
+// Open opens the folder of a tree. dir itself may be a symbolic link: the user
+// named it.
+func Open(dir string) (*Root, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	return &Root{root}, nil
+}
+
+// Close closes the root.
+func (r *Root) Close() { _ = r.root.Close() }
+
+func (h handle) close() { _ = h.root.Close() }
+
+// openDir opens a folder of the tree, one level after another; "" is the root.
+func (r *Root) openDir(path string) (handle, error) {
+	at, err := r.root.OpenRoot(".")
+	for err == nil && path != "" {
+		var step string
+		step, path, _ = strings.Cut(path, "/")
+		h := handle{at}
+		var kind Kind
+		var next *os.Root
+		if kind, err = h.stat(step); err == nil && kind != folder {
+			err = ErrPath
+		}
+		if err == nil {
+			next, err = at.OpenRoot(step)
+		}
+		h.close()
+		at = next
+	}
+	return handle{at}, err
+}
+
+// list hands the names in a folder to visit.
+func (r *Root) list(dir string, visit func(name string, kind Kind)) error {
+	h, err := r.openDir(dir)
+	if err != nil {
+		return err
+	}
+	defer h.close()
+	f, err := h.root.Open(".")
+	if err != nil {
+		return err
+	}
+	defer f.Close() // read only: nothing to lose
+	for {
+		entries, err := f.ReadDir(1024)
+		for _, e := range entries {
+			visit(e.Name(), kindOf(e.Type()))
+		}
+		if len(entries) == 0 {
+			if errors.Is(err, io.EOF) {
+				return nil
+			}
+			return err
+		}
+	}
+}
+
+func (h handle) stat(name string) (Kind, error) {
+	st, err := h.root.Lstat(name)
+	if err != nil {
+		return 0, err
+	}
+	return kindOf(st.Mode()), nil
+}
+
+func kindOf(mode fs.FileMode) Kind {
+	switch {
+	case mode.IsRegular():
+		return Regular
+	case mode.IsDir():
+		return folder
+	case mode&fs.ModeSymlink != 0:
+		return Symlink
+	}
+	return Special
+}
+
+// readlink cannot be had from a handle here: it is an error, never a guess.
+func (h handle) readlink(string) (string, error) {
+	return "", errors.New("the target of a symbolic link cannot be read safely on this system")
+}
+
+// A File is an open regular file.
+type File struct {
+	f    *os.File
+	stat fs.FileInfo
+}
+
+func (h handle) openFile(name string) (*File, error) {
+	before, err := h.root.Lstat(name)
+	if err != nil {
+		return nil, err
+	}
+	if !before.Mode().IsRegular() {
+		return nil, ErrChanged
+	}
+	f, err := h.root.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	st, err := f.Stat()
+	if err == nil && !os.SameFile(before, st) {
+		err = ErrChanged
+	}
+	if err != nil {
+		_ = f.Close()
+		return nil, err
+	}
+	return &File{f, st}, nil
+}
+
+// Close closes the file.
+func (f *File) Close() { _ = f.f.Close() }
+
+// Size is the file's length in bytes as the file system gives it.
+func (f *File) Size() int64 { return f.stat.Size() }
+
+// Read is io.Reader's.
+func (f *File) Read(p []byte) (int, error) { return f.f.Read(p) }
+
+// Seek is io.Seeker's.
+func (f *File) Seek(offset int64, whence int) (int64, error) { return f.f.Seek(offset, whence) }
+
+// Changed returns [ErrChanged] if the file was written to since it was opened.
+func (f *File) Changed() error {
+	now, err := f.f.Stat()
+	if err != nil {
+		return err
+	}
+	if now.Size() != f.stat.Size() || !now.ModTime().Equal(f.stat.ModTime()) {
+		return ErrChanged
+	}
+	return nil
+}

@@ -1,0 +1,231 @@
+//go:build unix
+
+package worktree
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// A Root is the folder of a tree.
+type Root struct {
+	h handle
+	// beneath: the kernel resolves a path of several folders safely (openat2).
+	beneath bool
+}
+
+// handle is an open folder.
+type handle struct{ fd int }
+
+// Open opens the folder of a tree. dir itself may be a symbolic link: the user
+// named it.
+func Open(dir string) (*Root, error) {
+	fd, err := retry(func() (int, error) {
+		return unix.Open(dir, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC|unix.O_NONBLOCK, 0)
+	})
+	if err != nil {
+		return nil, &fs.PathError{Op: "open", Path: dir, Err: err}
+	}
+	r := &Root{h: handle{fd}}
+	probe, err := openBeneath(fd, ".")
+	if err == nil {
+		r.beneath = true
+		(handle{probe}).close()
+	}
+	return r, nil
+}
+
+// Close closes the root.
+func (r *Root) Close() { r.h.close() }
+
+// Nothing was written through a handle, so there is nothing that closing it could
+// lose.
+func (h handle) close() { _ = unix.Close(h.fd) }
+
+const dirFlags = unix.O_RDONLY | unix.O_DIRECTORY | unix.O_NOFOLLOW | unix.O_CLOEXEC | unix.O_NONBLOCK
+
+// maxPath is how much of a path one call may resolve; PATH_MAX is 1,024 at the least.
+const maxPath = 1000
+
+// openDir opens a folder of the tree; "" is the root.
+func (r *Root) openDir(path string) (handle, error) {
+	if path == "" {
+		fd, err := retry(func() (int, error) {
+			return unix.Openat(r.h.fd, ".", dirFlags, 0)
+		})
+		return handle{fd}, dirError(err)
+	}
+	at := r.h.fd
+	for path != "" {
+		var step string
+		step, path = firstStep(path, r.beneath)
+		fd, err := retry(func() (int, error) {
+			if r.beneath {
+				return openBeneath(at, step)
+			}
+			return unix.Openat(at, step, dirFlags, 0)
+		})
+		if at != r.h.fd {
+			handle{at}.close()
+		}
+		if err != nil {
+			return handle{}, dirError(err)
+		}
+		at = fd
+	}
+	return handle{at}, nil
+}
+
+// firstStep cuts off the part of a path that one call resolves: as many folders as
+// fit, or one.
+func firstStep(path string, many bool) (step, rest string) {
+	if many && len(path) <= maxPath {
+		return path, ""
+	}
+	cut := strings.IndexByte(path, '/')
+	if many {
+		if i := strings.LastIndexByte(path[:maxPath], '/'); i > 0 {
+			cut = i
+		}
+	}
+	if cut < 0 {
+		return path, ""
+	}
+	return path[:cut], path[cut+1:]
+}
+
+// dirError names what opening a folder can meet in a tree that is not trusted. With
+// O_DIRECTORY and O_NOFOLLOW a link is ELOOP or, on Linux, ENOTDIR.
+func dirError(err error) error {
+	switch {
+	case errors.Is(err, unix.ELOOP), errors.Is(err, unix.ENOTDIR), errors.Is(err, unix.EMLINK), errors.Is(err, unix.EXDEV):
+		return ErrPath
+	}
+	return err
+}
+
+func (h handle) stat(name string) (Kind, error) {
+	var st unix.Stat_t
+	_, err := retry(func() (int, error) {
+		return 0, unix.Fstatat(h.fd, name, &st, unix.AT_SYMLINK_NOFOLLOW)
+	})
+	return kindOf(uint32(st.Mode)), err
+}
+
+func kindOf(mode uint32) Kind {
+	switch mode & unix.S_IFMT {
+	case unix.S_IFREG:
+		return Regular
+	case unix.S_IFLNK:
+		return Symlink
+	case unix.S_IFDIR:
+		return folder
+	}
+	return Special
+}
+
+func (h handle) readlink(name string) (string, error) {
+	for size := 256; ; size *= 2 {
+		buf := make([]byte, size)
+		n, err := retry(func() (int, error) { return unix.Readlinkat(h.fd, name, buf) })
+		if errors.Is(err, unix.EINVAL) {
+			return "", ErrChanged // no link any more
+		}
+		if err != nil {
+			return "", err
+		}
+		if n < size {
+			return string(buf[:n]), nil
+		}
+	}
+}
+
+// A File is an open regular file.
+type File struct {
+	fd   int
+	stat unix.Stat_t
+}
+
+// openFile opens one name of a folder: with a single element, O_NOFOLLOW alone keeps
+// it in the folder. O_NONBLOCK and O_NOCTTY are for a FIFO or a terminal that took
+// the file's place a moment ago.
+func (h handle) openFile(name string) (*File, error) {
+	fd, err := retry(func() (int, error) {
+		return unix.Openat(h.fd, name, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_NOCTTY|unix.O_CLOEXEC, 0)
+	})
+	switch {
+	case errors.Is(err, unix.ELOOP), errors.Is(err, unix.EMLINK), errors.Is(err, unix.ENXIO), errors.Is(err, unix.ENODEV):
+		return nil, ErrChanged
+	case err != nil:
+		return nil, err
+	}
+	f := &File{fd: fd}
+	if err := f.fstat(&f.stat); err != nil {
+		f.Close()
+		return nil, err
+	}
+	if kindOf(uint32(f.stat.Mode)) != Regular {
+		f.Close()
+		return nil, ErrChanged
+	}
+	return f, nil
+}
+
+func (f *File) fstat(st *unix.Stat_t) error {
+	_, err := retry(func() (int, error) { return 0, unix.Fstat(f.fd, st) })
+	return err
+}
+
+// Close closes the file.
+func (f *File) Close() { _ = unix.Close(f.fd) }
+
+// Size is the file's length in bytes as the file system gives it, which for some
+// files is 0 whatever they hold.
+func (f *File) Size() int64 { return f.stat.Size }
+
+// Read is io.Reader's.
+func (f *File) Read(p []byte) (int, error) {
+	if len(p) == 0 {
+		return 0, nil
+	}
+	n, err := retry(func() (int, error) { return unix.Read(f.fd, p) })
+	if err != nil {
+		return 0, err
+	}
+	if n == 0 {
+		return 0, io.EOF
+	}
+	return n, nil
+}
+
+// Seek is io.Seeker's.
+func (f *File) Seek(offset int64, whence int) (int64, error) {
+	return unix.Seek(f.fd, offset, whence)
+}
+
+// Changed returns [ErrChanged] if the file was written to, or replaced in size or
+// time, since it was opened.
+func (f *File) Changed() error {
+	var now unix.Stat_t
+	if err := f.fstat(&now); err != nil {
+		return err
+	}
+	if now.Size != f.stat.Size || now.Mode != f.stat.Mode || now.Mtim != f.stat.Mtim || now.Ctim != f.stat.Ctim {
+		return ErrChanged
+	}
+	return nil
+}
+
+// retry repeats a call that a signal interrupted, as the os package does.
+func retry(call func() (int, error)) (int, error) {
+	for {
+		n, err := call()
+		if !errors.Is(err, unix.EINTR) {
+			return n, err
+		}
+	}
+}

@@ -1,0 +1,163 @@
+// Package worktree is the room that opens the scanned tree's files on disk.
+//
+// The tree is not trusted. A symbolic link is never followed, neither as a file nor
+// as a folder on the way to one; its content is the string it points to. FIFOs,
+// sockets and devices are never opened. A name is resolved relative to the handle
+// of the root, so that no rename while the scan runs leads outside, and no path is
+// too long: on Linux by openat2(2) with RESOLVE_BENEATH and RESOLVE_NO_SYMLINKS, on
+// other Unix systems (and where openat2 is missing or forbidden) by one openat(2)
+// with O_NOFOLLOW for each folder of the path, elsewhere by [os.Root] and a look at
+// each folder before it is opened.
+//
+// Paths are bytes, separated by slashes, relative to the root, and clean: no
+// empty, "." or ".." element.
+package worktree
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"path"
+	"strings"
+)
+
+// Kind is what a path names.
+type Kind uint8
+
+// The kinds of file. A folder is no file.
+const (
+	Regular Kind = iota
+	Symlink
+	Special // a FIFO, socket or device
+	folder
+)
+
+// An Entry is a file of the tree.
+type Entry struct {
+	Path string
+	Kind Kind
+}
+
+// ErrChanged says that a path is no longer what it was when it was listed.
+var ErrChanged = errors.New("changed while it was scanned")
+
+// ErrNotFile says that a path names a folder, not a file.
+var ErrNotFile = errors.New("is a folder")
+
+// ErrPath says that what should be a folder on the way to a file is a symbolic link
+// or a file.
+var ErrPath = errors.New("leads through a symbolic link or a file")
+
+// Walk hands every file beneath the root to visit, in no certain order, but all of
+// a folder's own files one after another. What skip is true for is left out, a
+// folder with all that is in it. A folder that cannot be read goes to failed, with
+// its path ("" for the root), and the walk goes on. The error is the context's.
+func (r *Root) Walk(ctx context.Context, skip func(path string) bool, visit func(Entry), failed func(path string, err error)) error {
+	folders := []string{""}
+	for len(folders) > 0 {
+		if err := context.Cause(ctx); err != nil {
+			return err
+		}
+		dir := folders[len(folders)-1]
+		folders = folders[:len(folders)-1]
+		err := r.list(dir, func(name string, kind Kind) {
+			full := join(dir, name)
+			switch {
+			case skip(full):
+			case kind == folder:
+				folders = append(folders, full)
+			default:
+				visit(Entry{full, kind})
+			}
+		})
+		if err != nil {
+			failed(dir, listed(err))
+		}
+	}
+	return nil
+}
+
+func join(dir, name string) string {
+	if dir == "" {
+		return name
+	}
+	return dir + "/" + name
+}
+
+// listed is the error of opening something that was listed: if it is gone or is now
+// something else, it changed.
+func listed(err error) error {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, ErrPath) || errors.Is(err, ErrNotFile) {
+		return ErrChanged
+	}
+	return err
+}
+
+// A Reader opens files of a tree. It keeps the folder of the last one open, so it
+// is fastest when files of a folder follow one another. It is for one goroutine.
+type Reader struct {
+	root *Root
+	dir  string
+	open bool
+	h    handle
+}
+
+// Reader returns a new reader. Close it.
+func (r *Root) Reader() *Reader { return &Reader{root: r} }
+
+// Close closes the folder that the reader keeps open.
+func (rd *Reader) Close() {
+	if rd.open {
+		rd.h.close()
+		rd.open = false
+	}
+}
+
+// folder returns a handle of the folder that name stands in, and name's last part.
+func (rd *Reader) folder(name string) (handle, string, error) {
+	dir, base := path.Split(name)
+	dir = strings.TrimSuffix(dir, "/")
+	if !rd.open || dir != rd.dir {
+		rd.Close()
+		h, err := rd.root.openDir(dir)
+		if err != nil {
+			return h, "", err
+		}
+		rd.h, rd.dir, rd.open = h, dir, true
+	}
+	return rd.h, base, nil
+}
+
+// Stat says what name is. A folder is [ErrNotFile].
+func (rd *Reader) Stat(name string) (Kind, error) {
+	h, base, err := rd.folder(name)
+	if err != nil {
+		return 0, err
+	}
+	kind, err := h.stat(base)
+	if err == nil && kind == folder {
+		err = ErrNotFile
+	}
+	return kind, err
+}
+
+// Open opens a regular file that was listed as one. If it is none any more, the
+// error is [ErrChanged].
+func (rd *Reader) Open(name string) (*File, error) {
+	h, base, err := rd.folder(name)
+	if err != nil {
+		return nil, listed(err)
+	}
+	f, err := h.openFile(base)
+	return f, listed(err)
+}
+
+// Readlink returns what a symbolic link that was listed as one points to.
+func (rd *Reader) Readlink(name string) (string, error) {
+	h, base, err := rd.folder(name)
+	if err != nil {
+		return "", listed(err)
+	}
+	target, err := h.readlink(base)
+	return target, listed(err)
+}

@@ -1,0 +1,69 @@
+package verdict
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// Encode returns the document's canonical bytes: one JSON object, keys in the
+// order of [Verdict], two spaces of indentation, and a line feed. Equal verdicts
+// have equal bytes. What a terminal or GitHub's runner would obey is written as
+// JSON's own \u escapes, so that the bytes are safe to print.
+func (v *Verdict) Encode() ([]byte, error) {
+	c := *v
+	c.Policy = list(v.Policy)
+	c.Rules = append([]Rule{}, v.Rules...) // the caller's rules stay as they are
+	for i := range c.Rules {
+		c.Rules[i].Tags = list(c.Rules[i].Tags)
+	}
+	c.Scope.MergeBases = list(v.Scope.MergeBases)
+	c.Coverage.LeftOut = list(v.Coverage.LeftOut)
+	c.Coverage.NotScanned = list(v.Coverage.NotScanned)
+	c.Allowed = list(v.Allowed)
+	c.Violations = list(v.Violations)
+	c.Errors = list(v.Errors)
+
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	if err := enc.Encode(&c); err != nil {
+		return nil, err
+	}
+	return escapeJSON(b.Bytes()), nil
+}
+
+// list returns s, never nil: an absent list is [] in the document.
+func list[T any](s []T) []T {
+	if s == nil {
+		return []T{}
+	}
+	return s
+}
+
+// escapeJSON writes as \u escapes the characters that encoding/json leaves and
+// that are not safe to print, and the middle of "##[". In JSON text all of these
+// stand within strings.
+func escapeJSON(text []byte) []byte {
+	out := make([]byte, 0, len(text))
+	for i := 0; i < len(text); {
+		r, n := utf8.DecodeRune(text[i:])
+		switch {
+		case r == '#' && bytes.HasPrefix(text[i:], []byte("##[")):
+			out = append(out, `#\u0023[`...)
+			n = len("##[")
+		case r == '\n' || shown(r):
+			out = append(out, text[i:i+n]...)
+		case r > 0xffff:
+			hi, lo := utf16.EncodeRune(r)
+			out = fmt.Appendf(out, `\u%04x\u%04x`, hi, lo)
+		default:
+			out = fmt.Appendf(out, `\u%04x`, r)
+		}
+		i += n
+	}
+	return out
+}

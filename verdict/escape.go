@@ -1,0 +1,61 @@
+package verdict
+
+import (
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+// Visible makes text of unknown origin safe to print on one line of a terminal
+// or a log: whatever a terminal would obey, reorder or hide is written as
+// \u{hex}. That is every control character (line ends and tabs included), every
+// format character (bidirectional overrides, zero-width and tag characters), line
+// and paragraph separators, private and unassigned characters, characters that
+// are drawn as nothing, and every space but U+0020. Bytes that are not UTF-8
+// become U+FFFD.
+func Visible(s string) string {
+	return replaceHidden(s, func(b *strings.Builder, r rune) {
+		b.WriteString(`\u{`)
+		b.WriteString(strconv.FormatInt(int64(r), 16))
+		b.WriteByte('}')
+	})
+}
+
+// replaceHidden hands each character of s that is not shown as itself to write.
+func replaceHidden(s string, write func(*strings.Builder, rune)) string {
+	clean := true
+	for i := 0; i < len(s) && clean; i++ {
+		clean = ' ' <= s[i] && s[i] < 0x7f
+	}
+	if clean {
+		return s
+	}
+	var b strings.Builder
+	for _, r := range s {
+		if shown(r) {
+			b.WriteRune(r)
+		} else {
+			write(&b, r)
+		}
+	}
+	return b.String()
+}
+
+// shown reports whether a terminal draws r as a mark of its own. Go's own table
+// of printable characters leaves out control, format, private and unassigned
+// characters and every space but U+0020; what is drawn as nothing is added here.
+func shown(r rune) bool {
+	return unicode.IsPrint(r) && !unicode.Is(unicode.Other_Default_Ignorable_Code_Point, r) &&
+		!unicode.Is(unicode.Variation_Selector, r) && r != '\u2800' // a Braille cell without a dot
+}
+
+// defuse writes line so that GitHub's runner finds no workflow command in it. The
+// runner obeys "::name::" at the start of a line, after white space, and
+// "##[name]" anywhere in it (actions/runner, ActionCommand.TryParseV2 and TryParse).
+func defuse(line string) string {
+	line = strings.ReplaceAll(line, "##[", `#\u{23}[`)
+	if body := strings.TrimLeft(line, " \t"); strings.HasPrefix(body, "::") {
+		line = line[:len(line)-len(body)] + `\u{3a}` + body[1:]
+	}
+	return line
+}

@@ -1,0 +1,121 @@
+package verdict
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+)
+
+// A File is the place verdict.json is written to. It never holds an old or a
+// partial PASS: [Create] replaces what was there by a FAIL that is in progress,
+// and [File.Write] replaces that by the verdict, each by a temporary file, fsync and
+// rename. So a run that crashes, is killed or meets a full disk leaves a FAIL.
+type File struct {
+	path string
+}
+
+// Create takes path for a run's verdict and writes an incomplete FAIL there, with
+// the code E_IN_PROGRESS. A path that is a link, or anything but a regular file,
+// is refused and left as it is. When the FAIL cannot be written, the old file is
+// removed; when not even that can be done, the error says that it is stale.
+func Create(path, version string, scope Scope) (*File, error) {
+	if path == "" {
+		return nil, errors.New("the output path is empty; name a file, - for standard output, or none")
+	}
+	switch st, err := os.Lstat(path); {
+	case err == nil && st.Mode()&fs.ModeSymlink != 0:
+		return nil, fmt.Errorf("%s: the output is a symbolic link, which could lead anywhere; remove it or name another file", Visible(path))
+	case err == nil && !st.Mode().IsRegular():
+		return nil, fmt.Errorf("%s: the output is not a regular file; name another (for standard output: -)", Visible(path))
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("cannot look at the output: %w", visibleError(err))
+	}
+	f := &File{path: path}
+	marker := Incomplete(version, scope, Error{
+		Code:    InProgress,
+		Message: "the run began and has not ended; if no policyscan is running, it crashed or was killed: run it again",
+	})
+	marker.Decide()
+	if err := f.Write(marker); err != nil {
+		rm := os.Remove(path)
+		if rm != nil && !errors.Is(rm, fs.ErrNotExist) {
+			return nil, fmt.Errorf("%w; and %s is STALE: it holds the verdict of an earlier run and cannot be removed", err, Visible(path))
+		}
+		return nil, err
+	}
+	return f, nil
+}
+
+// Write replaces the file's content by v, wholly or not at all.
+func (f *File) Write(v *Verdict) (err error) {
+	text, err := v.Encode()
+	if err != nil {
+		return err
+	}
+	if err := replace(f.path, text); err != nil {
+		return fmt.Errorf("cannot write the verdict: %w", visibleError(err))
+	}
+	return nil
+}
+
+func replace(path string, text []byte) (err error) {
+	dir, name := filepath.Split(path)
+	if dir == "" {
+		dir = "."
+	}
+	tmp, err := createTemp(dir, name)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, ignoreNotExist(os.Remove(tmp.Name())))
+		}
+	}()
+	_, err = tmp.Write(text)
+	if err == nil {
+		err = tmp.Sync()
+	}
+	if cerr := tmp.Close(); err == nil {
+		err = cerr
+	}
+	if err == nil {
+		err = os.Rename(tmp.Name(), path)
+	}
+	if err != nil {
+		return err
+	}
+	return syncDir(dir)
+}
+
+// createTemp is os.CreateTemp with the permissions of an ordinary file and a name
+// without a random part: it needs to differ only from those of programs that run
+// at the same time.
+func createTemp(dir, name string) (*os.File, error) {
+	for n := 0; ; n++ {
+		tmp := "." + name + "." + strconv.Itoa(os.Getpid()) + "-" + strconv.Itoa(n) + ".tmp"
+		f, err := os.OpenFile(filepath.Join(dir, tmp), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+		if err == nil || !errors.Is(err, fs.ErrExist) || n == 1000 {
+			return f, err
+		}
+	}
+}
+
+func ignoreNotExist(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+// visibleError makes an error that quotes a path safe to print.
+func visibleError(err error) error {
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		return fmt.Errorf("%s %s: %w", path.Op, Visible(path.Path), path.Err)
+	}
+	return err
+}

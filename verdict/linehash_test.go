@@ -1,0 +1,79 @@
+package verdict
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf16"
+)
+
+func lineHashes(text string) []string {
+	var got []string
+	count := map[uint64]int64{}
+	h := NewLineHasher(func(line int64, hash uint64) {
+		count[hash]++
+		got = append(got, FormatLineHash(hash, count[hash]))
+	})
+	for _, u := range utf16.Encode([]rune(text)) {
+		h.Add(u)
+	}
+	h.Close()
+	return got
+}
+
+// The vectors are GitHub's own, from the tests of github/codeql-action.
+func TestLineHashVectors(t *testing.T) {
+	for _, c := range []struct {
+		text string
+		want []string
+	}{
+		{"", []string{"c129715d7a2bc9a3:1"}},
+		{" a\nb\n  \t\tc\n d", []string{"271789c17abda88f:1", "54703d4cd895b18:1", "180aee12dab6264:1", "a23a3dc5e078b07b:1"}},
+	} {
+		for _, text := range []string{c.text, strings.ReplaceAll(c.text, "\n", "\r\n"), strings.ReplaceAll(c.text, "\n", "\r")} {
+			if got := lineHashes(text); !slices.Equal(got, c.want) {
+				t.Errorf("%q: got %q, want %q", text, got, c.want)
+			}
+		}
+	}
+}
+
+// naiveLineHashes is the definition of docs/verdict.md, followed to the letter.
+func naiveLineHashes(text string) []string {
+	text = strings.ReplaceAll(text, "\r\n", "\n")
+	text = strings.ReplaceAll(text, "\r", "\n")
+	var got []string
+	count := map[uint64]int64{}
+	for {
+		rest := strings.NewReplacer(" ", "", "\t", "").Replace(text)
+		units := append(utf16.Encode([]rune(rest)), 0xffff)
+		var hash uint64
+		for i := range 100 {
+			hash *= 37
+			if i < len(units) {
+				hash += uint64(units[i])
+			}
+		}
+		count[hash]++
+		got = append(got, FormatLineHash(hash, count[hash]))
+		_, after, more := strings.Cut(text, "\n")
+		if !more {
+			return got
+		}
+		text = after
+	}
+}
+
+func FuzzLineHash(f *testing.F) {
+	f.Add("")
+	f.Add("x = 1\r\n\r\n\ty\r\rz")
+	f.Add(strings.Repeat("a line of text\n", 30))
+	f.Add(strings.Repeat("\U0001f600", 120) + "\n \n")
+	f.Fuzz(func(t *testing.T, text string) {
+		// "\r \n" is one line end and, after it, a line of one space: a CR that is
+		// followed by anything but LF ends its line alone.
+		if got, want := lineHashes(text), naiveLineHashes(text); !slices.Equal(got, want) {
+			t.Errorf("%q: got %q, want %q", text, got, want)
+		}
+	})
+}

@@ -1,0 +1,31 @@
+//go:build unix
+
+package verdict
+
+import (
+	"errors"
+	"os"
+	"syscall"
+)
+
+// syncDir makes a rename in dir last over a power cut.
+func syncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return ignoreUnsyncable(err)
+	}
+	err = d.Sync()
+	if cerr := d.Close(); err == nil {
+		err = cerr
+	}
+	return ignoreUnsyncable(err)
+}
+
+// ignoreUnsyncable lets pass a folder that may be written but not read, and a
+// file system that does not sync folders: the file is in its place all the same.
+func ignoreUnsyncable(err error) error {
+	if errors.Is(err, os.ErrPermission) || errors.Is(err, syscall.EINVAL) || errors.Is(err, syscall.ENOTSUP) {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,166 @@
+package verdict
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+)
+
+// TextOptions is what the text report says beside the verdict, and how.
+type TextOptions struct {
+	Prefix   string        // from the current folder to the tree's root: "" or a path that ends in "/"
+	Policy   string        // the bundle in use, as a person would name it
+	Root     string        // the tree's root, likewise
+	Elapsed  time.Duration // 0: not shown
+	Color    bool          // ANSI colours
+	Width    int           // of the terminal, in columns; 0: lines are not fitted to any
+	Commands bool          // the reader obeys workflow commands (GitHub Actions): defuse them
+}
+
+// WriteText writes the report for a person: each violation with its place first,
+// so that terminals and editors link it, then what could not be decided, then the
+// bundle, the root and, in the last line, the outcome and the counts.
+func WriteText(w io.Writer, v *Verdict, o TextOptions) error {
+	t := textWriter{w: bufio.NewWriter(w), TextOptions: o}
+	rules := make(map[string]*Rule, len(v.Rules))
+	for i := range v.Rules {
+		rules[v.Rules[i].ID] = &v.Rules[i]
+	}
+	for i := range v.Violations {
+		t.violation(&v.Violations[i], rules[v.Violations[i].RuleID])
+	}
+	for i := range v.Errors {
+		t.error(&v.Errors[i])
+	}
+	t.summary(v)
+	return t.w.Flush() // a bufio.Writer keeps its first error
+}
+
+type textWriter struct {
+	w *bufio.Writer
+	TextOptions
+}
+
+// The colours of the report, as parameters of an SGR sequence.
+const (
+	bold  = "1"
+	faint = "2"
+	red   = "1;31"
+	green = "1;32"
+	blue  = "1;34"
+)
+
+func (t *textWriter) paint(color, s string) string {
+	if !t.Color || s == "" {
+		return s
+	}
+	return "\x1b[" + color + "m" + s + "\x1b[0m"
+}
+
+func (t *textWriter) line(format string, args ...any) {
+	s := strings.TrimRight(fmt.Sprintf(format, args...), " ")
+	if t.Commands {
+		s = defuse(s)
+	}
+	_, _ = t.w.WriteString(s + "\n") // the error is Flush's
+}
+
+// flow makes text of several lines one line.
+func flow(s string) string { return Visible(strings.Join(strings.Fields(s), " ")) }
+
+func (t *textWriter) violation(v *Violation, r *Rule) {
+	e := &v.Evidence
+	place := fmt.Sprintf("%s:%d:%d:", Visible(t.Prefix+v.File), e.Line, e.Column)
+	t.line("%s %s %s", t.paint(bold, place), flow(v.Reason), t.paint(red, "["+Visible(v.RuleID)+"]"))
+
+	number := fmt.Sprintf("%5d", e.Line)
+	margin := strings.Repeat(" ", len(number))
+	bar := t.paint(blue, "|")
+	src, caret := t.source(e, len(number)+len(" | "))
+	t.line("%s %s %s", t.paint(blue, number), bar, src)
+	t.line("%s %s %s", margin, bar, caret)
+
+	note := func(name, text string) {
+		for i, l := range strings.Split(strings.TrimSpace(text), "\n") {
+			l = Visible(strings.TrimRight(l, " \t\r"))
+			switch {
+			case l == "" && i == 0:
+			case i == 0:
+				t.line("%s %s %s %s", margin, t.paint(blue, "="), t.paint(bold, name+":"), l)
+			default:
+				t.line("%s   %s %s", margin, strings.Repeat(" ", len(name)+1), l)
+			}
+		}
+	}
+	if e.Occurrences > 1 {
+		note("note", fmt.Sprintf("the first of %d occurrences in this file", e.Occurrences))
+	}
+	if e.Encoding != "utf-8" {
+		note("note", "found as "+e.Encoding)
+	}
+	if r != nil {
+		note("fix", r.Remediation)
+		note("docs", r.DocsURL)
+		note("owner", r.Owner)
+	}
+}
+
+func (t *textWriter) error(e *Error) {
+	place := "error:"
+	if e.File != "" {
+		place = Visible(t.Prefix+e.File) + ":"
+	}
+	t.line("%s %s %s", t.paint(bold, place), flow(e.Message), t.paint(red, "["+e.Code+"]"))
+}
+
+func (t *textWriter) summary(v *Verdict) {
+	if len(v.Violations)+len(v.Errors) > 0 {
+		t.line("")
+	}
+	if len(v.Policy) > 0 {
+		t.line("policy: %s", Visible(t.Policy))
+	}
+	t.line("root: %s", Visible(t.Root))
+	if len(v.Policy) > 0 && v.Coverage.Governed == 0 {
+		t.line("note: no file is governed: no rule selects any file of this tree")
+	}
+	if v.Partial {
+		t.line("note: the run was narrowed by --rule or --exclude; its verdict is no verdict on the whole")
+	}
+	for _, o := range v.Coverage.NotScanned {
+		t.line("note: %s: not scanned: %s", Visible(t.Prefix+o.File), o.Reason)
+	}
+
+	outcome := t.paint(green, string(Pass)+":")
+	if v.Verdict != Pass {
+		outcome = t.paint(red, string(Fail)+":")
+	}
+	var parts []string
+	if n := len(v.Violations); n > 0 {
+		files, broken := map[string]bool{}, map[string]bool{}
+		for i := range v.Violations {
+			files[v.Violations[i].File] = true
+			broken[v.Violations[i].RuleID] = true
+		}
+		parts = append(parts, fmt.Sprintf("%s of %s in %s", count(n, "violation"), count(len(broken), "rule"), count(len(files), "file")))
+	} else if v.Complete {
+		parts = append(parts, "no violation")
+	}
+	if !v.Complete {
+		parts = append(parts, "could not decide ("+count(len(v.Errors), "error")+")")
+	}
+	tail := fmt.Sprintf("%s, %d governed, %s", count(v.Coverage.Files, "file"), v.Coverage.Governed, count(len(v.Rules), "rule"))
+	if t.Elapsed > 0 {
+		tail += fmt.Sprintf(", %.2f s", t.Elapsed.Seconds())
+	}
+	t.line("%s %s; %s", outcome, strings.Join(parts, "; "), tail)
+}
+
+func count(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
+}

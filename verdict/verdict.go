@@ -1,0 +1,176 @@
+// Package verdict is the document that a run ends with, and everything that is
+// written from it: verdict.json, the text report, the line hash and fingerprint
+// that other tools recognise a violation by.
+//
+// It knows neither rules nor files: a writer of this package needs a [Verdict]
+// and nothing else. Untrusted text (paths, excerpts, titles) is kept as it is in
+// the document and escaped by the writer of each format.
+//
+// docs/verdict.md is the manual of the format.
+package verdict
+
+// SchemaVersion is the version of the document's shape. It changes when a
+// consumer that read the old shape rightly would read the new one wrongly.
+const SchemaVersion = "1"
+
+// Outcome is PASS or FAIL; there is nothing between.
+type Outcome string
+
+// The two outcomes.
+const (
+	Pass Outcome = "PASS"
+	Fail Outcome = "FAIL"
+)
+
+// Verdict is the document verdict.json. Its fields stand in the order of the
+// file. No list is ever null there; an absent text is "".
+type Verdict struct {
+	SchemaVersion string  `json:"schema_version"`
+	Verdict       Outcome `json:"verdict"`
+	// Complete is true exactly when Errors is empty. A FAIL that is not complete
+	// could not decide; it may hold violations all the same.
+	Complete bool     `json:"complete"`
+	Tool     Tool     `json:"tool"`
+	Partial  bool     `json:"partial"` // narrowed by --rule or --exclude
+	Policy   []Policy `json:"policy"`
+	Rules    []Rule   `json:"rules"` // the enforced rules, in order of evaluation
+	Scope    Scope    `json:"scope"`
+	Coverage Coverage `json:"coverage"`
+	Allowed  []string `json:"allowed"` // reasons of --allow, sorted
+	// Violations are ordered: boundaries, then invariants; within each the order of
+	// the rule file; then path in byte order; then the order of the patterns.
+	Violations []Violation `json:"violations"`
+	Errors     []Error     `json:"errors"` // by path, then code
+}
+
+// Tool is the program that wrote the verdict.
+type Tool struct {
+	Name    string `json:"name"`
+	Version string `json:"version"`
+}
+
+// Policy is one bundle that was enforced.
+type Policy struct {
+	From       string `json:"from"`   // "disk" or "builtin"
+	Commit     string `json:"commit"` // of a bundle read from a commit
+	SHA256     string `json:"sha256"` // the bundle's identity
+	Boundaries int    `json:"boundaries"`
+	Invariants int    `json:"invariants"`
+	Deprecated int    `json:"deprecated"` // counted, never enforced
+}
+
+// Rule is one enforced rule.
+type Rule struct {
+	ID          string   `json:"id"`
+	Type        string   `json:"type"` // "boundary" or "invariant"
+	From        string   `json:"from"` // as in Policy
+	Title       string   `json:"title"`
+	Message     string   `json:"message"`
+	Remediation string   `json:"remediation"`
+	DocsURL     string   `json:"docs_url"`
+	Owner       string   `json:"owner"`
+	Severity    string   `json:"severity"`
+	Tags        []string `json:"tags"`
+	Files       int      `json:"files"` // files that this rule selects
+}
+
+// Scope says how the files of the run were chosen.
+type Scope struct {
+	Mode       string   `json:"mode"` // "full", "files", "stdin"; "tracked", "diff" and "staged" are reserved
+	Base       string   `json:"base"` // the base as it was named
+	BaseCommit string   `json:"base_commit"`
+	MergeBases []string `json:"merge_bases"`
+	HeadCommit string   `json:"head_commit"`
+	Strategy   string   `json:"strategy"`
+}
+
+// Coverage is the positive evidence of work: what was scanned, to the last
+// byte, and what was not.
+type Coverage struct {
+	Files      int        `json:"files"`    // in the tree, of any kind; those left out not counted
+	Governed   int        `json:"governed"` // selected by at least one rule
+	Scanned    int        `json:"scanned"`  // governed files held against every rule that selects them
+	Bytes      int64      `json:"bytes"`    // of the scanned files
+	Deleted    int        `json:"deleted"`
+	LeftOut    []Omission `json:"left_out"`    // by path; no part of the tree
+	NotScanned []Omission `json:"not_scanned"` // governed, by path
+}
+
+// An Omission is a file that was not scanned, and why.
+type Omission struct {
+	File   string `json:"file"`   // as [Path] writes it
+	Reason string `json:"reason"` // a word of docs/verdict.md, such as "lfs-pointer"
+}
+
+// A Violation is a rule, a file and a pattern that occurs in it.
+type Violation struct {
+	RuleID      string   `json:"rule_id"`
+	RuleType    string   `json:"rule_type"`
+	Title       string   `json:"title"`
+	File        string   `json:"file"` // from the tree's root, as [Path] writes it
+	Reason      string   `json:"reason"`
+	Evidence    Evidence `json:"evidence"`
+	Fingerprint string   `json:"fingerprint"` // see [Fingerprint]
+}
+
+// Evidence is the first occurrence of a pattern in a file. Lines end at LF, CRLF
+// or a lone CR, read in Encoding.
+type Evidence struct {
+	Pattern string `json:"pattern"`
+	// Excerpt is at most 200 characters around the match: the lines that the match
+	// touches, cut evenly when they are longer. Bytes that are no text are U+FFFD.
+	Excerpt        string `json:"excerpt"`
+	Offset         int64  `json:"offset"`           // 0-based, bytes from the start of the file
+	Line           int64  `json:"line"`             // 1-based
+	Column         int64  `json:"column"`           // 1-based, bytes
+	EndLine        int64  `json:"end_line"`         // 1-based, of the byte after the match
+	EndColumn      int64  `json:"end_column"`       // 1-based, bytes, exclusive
+	UTF16Column    int64  `json:"utf16_column"`     // 1-based, UTF-16 code units, a byte order mark not counted
+	UTF16EndColumn int64  `json:"utf16_end_column"` // 1-based, UTF-16 code units, exclusive
+	Occurrences    int64  `json:"occurrences"`      // in the whole file, none overlapping another; at least 1
+	Encoding       string `json:"encoding"`         // "utf-8", "utf-16le", "utf-16be", "utf-32le" or "utf-32be"
+	LineHash       string `json:"line_hash"`        // GitHub's primaryLocationLineHash, see [LineHasher]; empty for a rule that redacts
+}
+
+// An Error is something that the run could not decide.
+type Error struct {
+	Code    string `json:"code"` // one of the E_ constants
+	File    string `json:"file"` // as [Path] writes it, or "" if it is about no one file
+	Message string `json:"message"`
+}
+
+// Error makes an Error usable where Go expects one.
+func (e *Error) Error() string {
+	if e.File == "" {
+		return e.Message
+	}
+	return e.File + ": " + e.Message
+}
+
+// New returns an empty verdict, a FAIL until something shows otherwise.
+func New(version string) *Verdict {
+	return &Verdict{
+		SchemaVersion: SchemaVersion,
+		Verdict:       Fail,
+		Tool:          Tool{Name: "policyscan", Version: version},
+	}
+}
+
+// Incomplete returns a verdict that could not decide, for the reasons of errs.
+// There must be at least one.
+func Incomplete(version string, scope Scope, errs ...Error) *Verdict {
+	v := New(version)
+	v.Scope = scope
+	v.Errors = errs
+	return v
+}
+
+// Decide sets Verdict and Complete from what the run found. It is the only place
+// that says PASS.
+func (v *Verdict) Decide() {
+	v.Complete = len(v.Errors) == 0
+	v.Verdict = Fail
+	if v.Complete && len(v.Violations) == 0 && len(v.Rules) > 0 {
+		v.Verdict = Pass
+	}
+}
