@@ -88,11 +88,15 @@ func (x *examiner) readText(ctx context.Context, content io.ReadSeeker, enc enco
 		done = line == last
 	})
 	err = x.again(ctx, content, 0, reads, func(w window) bool {
-		r.add(w.data)
+		for piece := range slices.Chunk(w.data, 4096) {
+			if r.add(piece); done {
+				return false
+			}
+		}
 		if w.last {
 			r.close()
 		}
-		return !done
+		return true
 	})
 	for i, f := range finds {
 		f.evidence.LineHash = verdict.FormatLineHash(hashes[i], numbers[f.start.line])
@@ -112,8 +116,8 @@ func (x *examiner) lineHash(ctx context.Context, content io.ReadSeeker, enc enco
 			hash, done = h, true
 		}
 	})
-	// Most lines need less than 4 KiB; the windows go on for one full of spaces.
-	_, err = pass(ctx, &windows{r: content, buf: x.buf[:4096]}, reads, func(w window) bool {
+	// Most lines need less than 512 bytes; the windows go on for one full of spaces.
+	_, err = pass(ctx, &windows{r: content, buf: x.buf[:512]}, reads, func(w window) bool {
 		r.add(w.data)
 		if w.last {
 			r.close()

@@ -1,6 +1,7 @@
 package scanner
 
 import (
+	"bytes"
 	"unicode/utf16"
 	"unicode/utf8"
 
@@ -56,9 +57,8 @@ func (r *reading) add(data []byte) {
 		data = data[n:]
 	}
 	for len(data) > 0 {
-		if c := data[0]; r.enc == utf8Enc && c < utf8.RuneSelf {
-			r.char(rune(c), 1)
-			data = data[1:]
+		if n := r.plain(data); n > 0 {
+			data = data[n:]
 			continue
 		}
 		c, n := r.decode(data)
@@ -69,6 +69,56 @@ func (r *reading) add(data []byte) {
 		r.char(c, n)
 		data = data[n:]
 	}
+}
+
+// plain takes as much of the beginning of data as needs no decoding, and returns
+// how many bytes that was. It is what makes the reading of a file with a find cheap.
+func (r *reading) plain(data []byte) int {
+	switch {
+	case len(r.spots) == 0 && r.hash == nil: // no one asks for anything any more
+		r.at += int64(len(data))
+		return len(data)
+	case r.enc != utf8Enc:
+		return 0
+	case r.hash == nil && r.units == 0 && !r.afterCR:
+		if n := r.skipLines(data); n > 0 {
+			return n
+		}
+	}
+	n := 0
+	for n < len(data) && data[n] < utf8.RuneSelf {
+		n++
+		if r.hash == nil && data[n-1] == '\n' {
+			break // the lines that follow may be skipped again
+		}
+	}
+	if len(r.spots) == 0 {
+		r.hash.AddASCII(data[:n])
+		r.at += int64(n)
+		return n
+	}
+	for _, c := range data[:n] {
+		r.char(rune(c), 1)
+	}
+	return n
+}
+
+// skipLines steps, from the start of a line, over the lines before the one that the
+// next spot is in. No one asks for their columns or hashes.
+func (r *reading) skipLines(data []byte) int {
+	until := min(r.spots[0].offset-r.at, int64(len(data)))
+	if until <= 0 {
+		return 0
+	}
+	data = data[:until]
+	if cr := bytes.IndexByte(data, '\r'); cr >= 0 {
+		data = data[:cr] // a CR may or may not end a line alone
+	}
+	n := bytes.LastIndexByte(data, '\n') + 1
+	r.line += int64(bytes.Count(data[:n], []byte{'\n'}))
+	r.at += int64(n)
+	r.lineStart = r.at
+	return n
 }
 
 // close ends the text.

@@ -11,23 +11,23 @@ import (
 	"github.com/policyscan/policyscan/verdict"
 )
 
-// A plan is what is to be examined, and takes what was found: a slot for each
-// governed file, so that workers need no lock and the order of their work does not
-// show.
+// A plan is what is to be examined, and takes what was found: each governed file has
+// a slot of its own, so that workers need no lock and the order of their work does
+// not show.
 type plan struct {
 	*scan
 	jobs     []*job
-	slots    []slot
 	engines  *engines
 	coverage verdict.Coverage
 	errors   []verdict.Error
 	allowed  []string
 }
 
-// A job is a governed file.
+// A job is a governed file, and what became of it.
 type job struct {
 	worktree.Entry
 	*selection
+	slot
 }
 
 // A slot is what became of a job. It is read only after done was set.
@@ -67,17 +67,15 @@ func (p *plan) leaveOut(path string) bool {
 }
 
 func (p *plan) add(e worktree.Entry, selected []int) {
-	p.jobs = append(p.jobs, &job{e, p.engines.selection(selected)})
+	p.jobs = append(p.jobs, &job{Entry: e, selection: p.engines.selection(selected)})
 }
 
 // complete ends the listing: what the tree as a whole lacks is an error.
 func (p *plan) complete() {
-	p.slots = make([]slot, len(p.jobs))
-	p.coverage.Governed = len(p.jobs)
 	if p.coverage.Files == 0 && len(p.errors) == 0 && !p.allows(AllowEmpty) {
 		p.fail(verdict.Error{Code: verdict.Empty, Message: "there is no file to scan; check the path, or accept an empty tree with --allow empty"})
 	}
-	if p.coverage.Governed == 0 && p.RequireGoverned {
+	if len(p.jobs) == 0 && p.RequireGoverned {
 		p.fail(verdict.Error{Code: verdict.NoGoverned, Message: "no rule selects any file of this tree, and --require-governed is set; check the path and the rules' globs"})
 	}
 }
@@ -99,8 +97,9 @@ func (p *plan) verdict() *verdict.Verdict {
 
 	files := make([]int, len(b.Rules)) // selected by each rule
 	var broken []brokenRule
-	for i := range p.slots {
-		j, s := p.jobs[i], &p.slots[i]
+	p.coverage.Governed = len(p.jobs)
+	for _, j := range p.jobs {
+		s := &j.slot
 		for _, r := range j.rules {
 			files[r]++
 		}

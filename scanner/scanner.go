@@ -27,7 +27,6 @@ import (
 	"time"
 
 	"github.com/policyscan/policyscan/rules"
-	"github.com/policyscan/policyscan/scanner/worktree"
 	"github.com/policyscan/policyscan/verdict"
 )
 
@@ -72,13 +71,12 @@ func Scan(ctx context.Context, b *rules.Bundle, t Tree, o Options) *verdict.Verd
 	if s.Progress == nil {
 		s.Progress = &Progress{}
 	}
-	p, ok := await(ctx, func() *plan { return s.list(ctx) })
-	if !ok {
-		p = newPlan(s)
-	} else {
-		_, ok = await(ctx, func() bool { s.examine(ctx, p); return true })
+	p := newPlan(s)
+	listed, done := s.start(ctx, p)
+	if !ends(ctx, done) && !ends(ctx, listed) {
+		p = newPlan(s) // the listing hangs, and the plan is still its own
 	}
-	if !ok || ctx.Err() != nil {
+	if ctx.Err() != nil {
 		p.fail(stopped(ctx))
 	}
 	return p.verdict()
@@ -93,22 +91,19 @@ type scan struct {
 // grace is how long a scan that was told to end waits for reads that are under way.
 const grace = time.Second
 
-// await returns what work returns; false if ctx ended and work did not: it may hang
-// in a read that never returns.
-func await[T any](ctx context.Context, work func() T) (T, bool) {
-	done := make(chan T, 1)
-	go func() { done <- work() }()
+// ends waits until done is closed. It is false if ctx has ended and done is not
+// closed: the work may hang in a read that never returns.
+func ends(ctx context.Context, done <-chan struct{}) bool {
 	select {
-	case got := <-done:
-		return got, true
+	case <-done:
+		return true
 	case <-ctx.Done():
 	}
 	select {
-	case got := <-done:
-		return got, true
+	case <-done:
+		return true
 	case <-time.After(grace):
-		var none T
-		return none, false
+		return false
 	}
 }
 
@@ -128,32 +123,4 @@ func internal(file string, p any) verdict.Error {
 		File:    verdict.Path(file),
 		Message: fmt.Sprintf("a bug of policyscan, please report it: %v", p),
 	}
-}
-
-// list finds out which files are governed, and by which rules.
-func (s *scan) list(ctx context.Context) (p *plan) {
-	p = newPlan(s)
-	defer func() {
-		if r := recover(); r != nil {
-			p.fail(internal("", r))
-		}
-	}()
-	var selected []int
-	err := s.tree.list(ctx, p.leaveOut, func(e worktree.Entry) {
-		p.coverage.Files++
-		s.Progress.Listed.Add(1)
-		if s.Exclude != nil && s.Exclude(e.Path) {
-			return
-		}
-		selected = s.bundle.Selecting(e.Path, selected[:0])
-		if len(selected) > 0 {
-			p.add(e, selected)
-			s.Progress.Governed.Add(1)
-		}
-	}, p.fail)
-	if err != nil {
-		return p // Scan names the cause
-	}
-	p.complete()
-	return p
 }

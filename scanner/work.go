@@ -6,60 +6,109 @@ import (
 	"io/fs"
 	"runtime"
 	"sync"
-	"sync/atomic"
 	"syscall"
 
 	"github.com/policyscan/policyscan/scanner/worktree"
 	"github.com/policyscan/policyscan/verdict"
 )
 
-// batch is how many jobs a worker takes at a time: files of a folder follow one
-// another, and a worker keeps the folder open.
+// batch is how many jobs a worker takes at a time at the least: files of a folder
+// follow one another, and a worker keeps the folder open.
 const batch = 32
 
 // errChanged says that a content was not the same while it was read.
 var errChanged = worktree.ErrChanged
 
-// examine does the plan's jobs.
-func (s *scan) examine(ctx context.Context, p *plan) {
+// start lists the tree and does the jobs of the plan while they are found. listed is
+// closed when the plan is complete, done when all of its jobs are.
+func (s *scan) start(ctx context.Context, p *plan) (listed, done chan struct{}) {
+	listed, done = make(chan struct{}), make(chan struct{})
+	jobs := make(chan []*job, 64)
+	var wg sync.WaitGroup
 	workers := s.Workers
 	if workers == 0 {
 		workers = runtime.GOMAXPROCS(0)
 	}
-	var next atomic.Int64
-	var wg sync.WaitGroup
-	for range min(workers, (len(p.jobs)+batch-1)/batch) {
+	for range workers {
 		wg.Add(1)
 		go func() {
 			defer wg.Done()
-			o := s.tree.opener()
-			defer o.close()
-			x := examiner{limit: s.MaxFileBytes}
-			for {
-				from := int(next.Add(batch)) - batch
-				for i := from; i < min(from+batch, len(p.jobs)); i++ {
-					if ctx.Err() != nil {
-						return
-					}
-					p.do(ctx, &x, o, p.jobs[i], &p.slots[i])
-					s.Progress.Done.Add(1)
-				}
-				if from+batch >= len(p.jobs) {
-					return
-				}
-			}
+			s.work(ctx, p, jobs)
 		}()
 	}
-	wg.Wait()
+	go func() {
+		s.list(ctx, p, jobs)
+		close(listed)
+		close(jobs)
+		wg.Wait()
+		close(done)
+	}()
+	return listed, done
+}
+
+// list finds out which files are governed, and by which rules. It hands them on by
+// the batch.
+func (s *scan) list(ctx context.Context, p *plan, jobs chan<- []*job) {
+	defer func() {
+		if r := recover(); r != nil {
+			p.fail(internal("", r))
+		}
+	}()
+	sent := 0
+	send := func() {
+		select {
+		case jobs <- p.jobs[sent:len(p.jobs):len(p.jobs)]:
+			sent = len(p.jobs)
+		case <-ctx.Done():
+		}
+	}
+	var selected []int
+	err := s.tree.list(ctx, p.leaveOut, func(e worktree.Entry) {
+		p.coverage.Files++
+		s.Progress.Listed.Add(1)
+		if s.Exclude != nil && s.Exclude(e.Path) {
+			return
+		}
+		selected = s.bundle.Selecting(e.Path, selected[:0])
+		if len(selected) == 0 {
+			return
+		}
+		p.add(e, selected)
+		s.Progress.Governed.Add(1)
+		if len(p.jobs)-sent >= batch {
+			send()
+		}
+	}, p.fail)
+	send()
+	if err == nil { // else Scan names the cause
+		p.complete()
+	}
+}
+
+// work does jobs until there are no more.
+func (s *scan) work(ctx context.Context, p *plan, jobs <-chan []*job) {
+	o := s.tree.opener()
+	defer o.close()
+	x := examiner{limit: s.MaxFileBytes}
+	for batch := range jobs {
+		for _, j := range batch {
+			if ctx.Err() != nil {
+				return
+			}
+			p.do(ctx, &x, o, j)
+			s.Progress.Done.Add(1)
+		}
+	}
 }
 
 // do examines a file and fills its slot. When ctx ends on the way, the slot stays
 // as it is: the file was not reached.
-func (p *plan) do(ctx context.Context, x *examiner, o opener, j *job, s *slot) {
+func (p *plan) do(ctx context.Context, x *examiner, o opener, j *job) {
+	s := &j.slot
 	defer func() {
 		if r := recover(); r != nil {
 			e := internal(j.Path, r)
-			*s = slot{reason: "internal", err: &e}
+			s.scanned, s.reason, s.finds, s.err = false, "internal", nil, &e
 			s.done.Store(true)
 		}
 	}()
