@@ -9,9 +9,7 @@ import (
 )
 
 // Encode returns the document's canonical bytes: one JSON object, keys in the
-// order of [Verdict], two spaces of indentation, and a line feed. Equal verdicts
-// have equal bytes. What a terminal or GitHub's runner would obey is written as
-// JSON's own \u escapes, so that the bytes are safe to print.
+// order of [Verdict], as [JSON] writes it. Equal verdicts have equal bytes.
 func (v *Verdict) Encode() ([]byte, error) {
 	c := *v
 	c.Policy = list(v.Policy)
@@ -26,11 +24,17 @@ func (v *Verdict) Encode() ([]byte, error) {
 	c.Violations = list(v.Violations)
 	c.Errors = list(v.Errors)
 
+	return JSON(&c)
+}
+
+// JSON returns v as JSON that is safe to print: indented by two spaces, ending in a
+// line feed, and with \u escapes for what a terminal or GitHub's runner would obey.
+func JSON(v any) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
-	if err := enc.Encode(&c); err != nil {
+	if err := enc.Encode(v); err != nil {
 		return nil, err
 	}
 	return escapeJSON(b.Bytes()), nil

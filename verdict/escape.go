@@ -49,10 +49,10 @@ func shown(r rune) bool {
 		!unicode.Is(unicode.Variation_Selector, r) && r != '\u2800' // a Braille cell without a dot
 }
 
-// defuse writes line so that GitHub's runner finds no workflow command in it. The
+// Defuse writes a line so that GitHub's runner finds no workflow command in it. The
 // runner obeys "::name::" at the start of a line, after white space, and
 // "##[name]" anywhere in it (actions/runner, ActionCommand.TryParseV2 and TryParse).
-func defuse(line string) string {
+func Defuse(line string) string {
 	line = strings.ReplaceAll(line, "##[", `#\u{23}[`)
 	if body := strings.TrimLeft(line, " \t"); strings.HasPrefix(body, "::") {
 		line = line[:len(line)-len(body)] + `\u{3a}` + body[1:]

@@ -22,16 +22,13 @@ type File struct {
 // is refused and left as it is. When the FAIL cannot be written, the old file is
 // removed; when not even that can be done, the error says that it is stale.
 func Create(path, version string, scope Scope) (*File, error) {
-	if path == "" {
-		return nil, errors.New("the output path is empty; name a file, - for standard output, or none")
-	}
 	switch st, err := os.Lstat(path); {
 	case err == nil && st.Mode()&fs.ModeSymlink != 0:
 		return nil, fmt.Errorf("%s: the output is a symbolic link, which could lead anywhere; remove it or name another file", Visible(path))
 	case err == nil && !st.Mode().IsRegular():
 		return nil, fmt.Errorf("%s: the output is not a regular file; name another (for standard output: -)", Visible(path))
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Errorf("cannot look at the output: %w", visibleError(err))
+		return nil, fmt.Errorf("%s: the output cannot be looked at: %w", Visible(path), cause(err))
 	}
 	f := &File{path: path}
 	marker := Incomplete(version, scope, Error{
@@ -50,13 +47,13 @@ func Create(path, version string, scope Scope) (*File, error) {
 }
 
 // Write replaces the file's content by v, wholly or not at all.
-func (f *File) Write(v *Verdict) (err error) {
+func (f *File) Write(v *Verdict) error {
 	text, err := v.Encode()
 	if err != nil {
 		return err
 	}
 	if err := replace(f.path, text); err != nil {
-		return fmt.Errorf("cannot write the verdict: %w", visibleError(err))
+		return fmt.Errorf("%s: the verdict cannot be written: %w", Visible(f.path), cause(err))
 	}
 	return nil
 }
@@ -111,11 +108,16 @@ func ignoreNotExist(err error) error {
 	return err
 }
 
-// visibleError makes an error that quotes a path safe to print.
-func visibleError(err error) error {
+// cause is the system's own word for an error, without the paths of the temporary
+// file, which say nothing to the user.
+func cause(err error) error {
 	var path *fs.PathError
-	if errors.As(err, &path) {
-		return fmt.Errorf("%s %s: %w", path.Op, Visible(path.Path), path.Err)
+	var link *os.LinkError
+	switch {
+	case errors.As(err, &path):
+		return path.Err
+	case errors.As(err, &link):
+		return link.Err
 	}
 	return err
 }

@@ -62,7 +62,7 @@ func (t *textWriter) paint(color, s string) string {
 func (t *textWriter) line(format string, args ...any) {
 	s := strings.TrimRight(fmt.Sprintf(format, args...), " ")
 	if t.Commands {
-		s = defuse(s)
+		s = Defuse(s)
 	}
 	_, _ = t.w.WriteString(s + "\n") // the error is Flush's
 }
@@ -122,8 +122,10 @@ func (t *textWriter) summary(v *Verdict) {
 	if len(v.Policy) > 0 {
 		t.line("policy: %s", Visible(t.Policy))
 	}
-	t.line("root: %s", Visible(t.Root))
-	if len(v.Policy) > 0 && v.Coverage.Governed == 0 {
+	if t.Root != "" {
+		t.line("root: %s", Visible(t.Root))
+	}
+	if v.Coverage.Files > 0 && v.Coverage.Governed == 0 {
 		t.line("note: no file is governed: no rule selects any file of this tree")
 	}
 	if v.Partial {

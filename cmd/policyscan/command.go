@@ -3,14 +3,11 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"runtime/debug"
 	"strings"
 
 	"github.com/alecthomas/kong"
-
-	"github.com/policyscan/policyscan/verdict"
 )
 
 const description = `Hold a repository's files against a team's rules.
@@ -158,7 +155,7 @@ func checkEnvironment(parser *kong.Kong) error {
 				return err
 			}
 		case !known[name]:
-			return fmt.Errorf("the environment variable %s is none that policyscan reads; see policyscan --help", verdict.Visible(name))
+			return fmt.Errorf("the environment variable %s is none that policyscan reads; see policyscan --help", name)
 		}
 	}
 	return nil
@@ -171,23 +168,4 @@ func version() string {
 		return "devel"
 	}
 	return info.Main.Version
-}
-
-// complain is the voice in which the program speaks of its own trouble.
-func complain(w io.Writer, err error) {
-	_, _ = fmt.Fprintf(w, "policyscan: %s\n", visibleLines(err.Error())) // there is nowhere left to complain to
-}
-
-// visibleLines is verdict.Visible for a text of several lines.
-func visibleLines(s string) string {
-	lines := strings.Split(s, "\n")
-	for i := range lines {
-		lines[i] = verdict.Visible(strings.ReplaceAll(lines[i], "\t", "    "))
-	}
-	return strings.Join(lines, "\n")
-}
-
-func print(w io.Writer, format string, args ...any) error {
-	_, err := fmt.Fprintf(w, format, args...)
-	return err
 }

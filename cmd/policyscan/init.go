@@ -13,7 +13,6 @@ import (
 
 	"github.com/policyscan/policyscan/rules/starter"
 	"github.com/policyscan/policyscan/scanner/worktree"
-	"github.com/policyscan/policyscan/verdict"
 )
 
 // initCmd writes a first bundle.
@@ -52,7 +51,7 @@ func (c *initCmd) Run(std streams) error {
 	for _, name := range names {
 		file := filepath.Join(dir, filepath.FromSlash(name))
 		if _, err := os.Lstat(file); err == nil {
-			return fmt.Errorf("%s is there already; move it away, or change it by hand", verdict.Visible(filepath.ToSlash(file)))
+			return fmt.Errorf("%s is there already; move it away, or change it by hand", safe(filepath.ToSlash(file)))
 		}
 	}
 	for _, name := range names {
@@ -60,7 +59,7 @@ func (c *initCmd) Run(std streams) error {
 		if err := writeNew(file, files[name]); err != nil {
 			return err
 		}
-		if err := print(std.out, "wrote %s\n", verdict.Visible(filepath.ToSlash(file))); err != nil {
+		if err := print(std.out, "wrote %s\n", safe(filepath.ToSlash(file))); err != nil {
 			return err
 		}
 	}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 	"text/tabwriter"
@@ -58,16 +57,17 @@ func (c *listCmd) Run(std streams) error {
 		add(&p.bundle.Deprecated[i], "deprecated")
 	}
 	if c.JSON {
-		enc := json.NewEncoder(std.out)
-		enc.SetEscapeHTML(false)
-		enc.SetIndent("", "  ")
-		return enc.Encode(all)
+		text, err := verdict.JSON(all)
+		if err == nil {
+			_, err = std.out.Write(text)
+		}
+		return err
 	}
 	w := tabwriter.NewWriter(std.out, 0, 0, 2, ' ', 0)
 	row := func(cells ...string) { _, _ = fmt.Fprintln(w, strings.Join(cells, "\t")) } // Flush has the error
 	row("ID", "TYPE", "SEVERITY", "OWNER", "TITLE")
 	for _, r := range all {
-		row(verdict.Visible(r.ID), r.Type, dash(r.Severity), dash(verdict.Visible(r.Owner)), verdict.Visible(r.Title))
+		row(safe(r.ID), r.Type, dash(r.Severity), dash(safe(r.Owner)), safe(r.Title))
 	}
 	return w.Flush()
 }
@@ -85,6 +85,3 @@ func dash(s string) string {
 	}
 	return s
 }
-
-// quoted shows a text of a bundle in a message.
-func quoted(s string) string { return `"` + verdict.Visible(s) + `"` }

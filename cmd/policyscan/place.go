@@ -23,7 +23,8 @@ type place struct {
 func findPlace(path string) (place, error) {
 	root := path
 	if path == "" {
-		cwd, err := os.Getwd()
+		// Without links, so that "..", which the system follows, is where it seems.
+		cwd, err := realPath(".")
 		if err != nil {
 			return place{}, fmt.Errorf("the current folder cannot be found: %w", err)
 		}

@@ -1,14 +1,11 @@
 package main
 
 import (
-	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 
 	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/rules/starter"
-	"github.com/policyscan/policyscan/verdict"
 )
 
 // builtin is the name of the starter bundle that is embedded in the program.
@@ -51,31 +48,11 @@ func (p *policy) load() (err error) {
 	return err
 }
 
-// loadPolicy finds and loads a bundle; what is wrong with it is an error of the
-// verdict.
-func loadPolicy(flag, root string) (policy, []verdict.Error) {
+// loadPolicy finds and loads a bundle.
+func loadPolicy(flag, root string) (policy, error) {
 	p, err := findPolicy(flag, root)
 	if err == nil {
 		err = p.load()
 	}
-	return p, policyErrors(err)
-}
-
-func policyErrors(err error) []verdict.Error {
-	var list rules.Errors
-	var one *rules.Error
-	switch {
-	case err == nil:
-		return nil
-	case errors.As(err, &list):
-	case errors.As(err, &one):
-		list = rules.Errors{one}
-	default:
-		return []verdict.Error{{Code: rules.CodeRead, Message: fmt.Sprint("the bundle cannot be read: ", err)}}
-	}
-	errs := make([]verdict.Error, len(list))
-	for i, e := range list {
-		errs[i] = verdict.Error{Code: e.Code, Message: e.Error()}
-	}
-	return errs
+	return p, err
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -10,6 +11,7 @@ import (
 
 	"golang.org/x/term"
 
+	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/scanner"
 	"github.com/policyscan/policyscan/verdict"
 )
@@ -29,7 +31,10 @@ type reporter struct {
 
 // begin refuses an output path that is not safe, and puts a FAIL there.
 func (r *reporter) begin() (err error) {
-	if r.Output == "-" || r.Output == "none" {
+	switch r.Output {
+	case "":
+		return errors.New("--output is empty; name a file, - for standard output, or none")
+	case "-", "none":
 		return nil
 	}
 	r.file = r.Output
@@ -48,14 +53,35 @@ func (r *reporter) scope() verdict.Scope {
 	return verdict.Scope{Mode: "full"}
 }
 
-// undecided ends a run that did not come to scan.
-func (r *reporter) undecided(errs ...verdict.Error) error {
-	slices.SortStableFunc(errs, func(a, b verdict.Error) int {
+// undecided is the verdict of a run that did not come to scan: each mistake of a
+// bundle is an error of it.
+func (r *reporter) undecided(err error) *verdict.Verdict {
+	v := verdict.Incomplete(version(), r.scope(), errorsOf(err)...)
+	slices.SortStableFunc(v.Errors, func(a, b verdict.Error) int {
 		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Code, b.Code))
 	})
-	v := verdict.Incomplete(version(), r.scope(), errs...)
 	v.Decide()
-	return r.end(v)
+	return v
+}
+
+func errorsOf(err error) []verdict.Error {
+	var mistakes rules.Errors
+	var mistake *rules.Error
+	var stopped *scanner.Interruption
+	switch {
+	case errors.As(err, &mistakes):
+	case errors.As(err, &mistake):
+		mistakes = rules.Errors{mistake}
+	case errors.As(err, &stopped):
+		return []verdict.Error{{Code: stopped.Code, Message: stopped.Message}}
+	default:
+		return []verdict.Error{{Code: verdict.Usage, Message: err.Error()}}
+	}
+	errs := make([]verdict.Error, len(mistakes))
+	for i, e := range mistakes {
+		errs[i] = verdict.Error{Code: e.Code, Message: e.Error()}
+	}
+	return errs
 }
 
 // end writes the verdict and the report.
@@ -107,7 +133,7 @@ func (r *reporter) text(v *verdict.Verdict) error {
 		Elapsed:  time.Since(r.began),
 		Color:    isTerminal && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb",
 		Width:    width,
-		Commands: os.Getenv("GITHUB_ACTIONS") != "",
+		Commands: obeyed(),
 	})
 }
 

@@ -52,30 +52,42 @@ not decide, bad usage, or an output that could not be written.`
 
 // Run scans, and reports.
 func (c *scanCmd) Run(std streams) error {
-	began := time.Now()
-	if err := c.check(); err != nil {
-		return err
-	}
-	place, placeErr := findPlace(c.Path)
-	r := reporter{scanCmd: c, std: std, place: place, began: began}
+	r := reporter{scanCmd: c, std: std, began: time.Now()}
 	if err := r.begin(); err != nil {
 		return err
 	}
-	if placeErr != nil {
-		return r.undecided(verdict.Error{Code: verdict.Usage, Message: placeErr.Error()})
+	ctx, caught, stop := interruptible(c.Timeout)
+	defer stop()
+	v := c.scan(ctx, &r)
+	err := r.end(v)
+	if sig := caught(); sig != 0 {
+		return outcome{status: 128 + sig, err: r.failed}
 	}
-	policy, errs := loadPolicy(c.Policy, place.root)
+	return err
+}
+
+// scan returns the verdict; what keeps it from scanning at all is in there too.
+func (c *scanCmd) scan(ctx context.Context, r *reporter) *verdict.Verdict {
+	if err := c.check(); err != nil {
+		return r.undecided(err)
+	}
+	place, err := findPlace(c.Path)
+	r.place = place
+	if err != nil {
+		return r.undecided(err)
+	}
+	policy, err := loadPolicy(c.Policy, place.root)
+	if err != nil {
+		return r.undecided(err)
+	}
 	r.policy = policy.name
-	if errs != nil {
-		return r.undecided(errs...)
-	}
 	bundle, err := only(policy.bundle, c.Rule)
 	if err != nil {
-		return r.undecided(verdict.Error{Code: verdict.Usage, Message: err.Error()})
+		return r.undecided(err)
 	}
-	tree, closeTree, err := c.tree(place, std)
+	tree, closeTree, err := c.tree(ctx, place, r.std)
 	if err != nil {
-		return r.undecided(verdict.Error{Code: verdict.Usage, Message: err.Error()})
+		return r.undecided(err)
 	}
 	defer closeTree()
 
@@ -96,17 +108,8 @@ func (c *scanCmd) Run(std streams) error {
 		place.leaveOut(o.LeaveOut, file, "rules")
 	}
 	place.leaveOut(o.LeaveOut, r.file, "output")
-
-	ctx, caught, stop := interruptible(c.Timeout)
-	defer stop()
-	stopProgress := r.watch(o.Progress)
-	v := scanner.Scan(ctx, bundle, tree, o)
-	stopProgress()
-	err = r.end(v)
-	if sig := caught(); sig != 0 {
-		return outcome{status: 128 + sig}
-	}
-	return err
+	defer r.watch(o.Progress)()
+	return scanner.Scan(ctx, bundle, tree, o)
 }
 
 // check refuses flags that cannot be followed together.
@@ -122,8 +125,6 @@ func (c *scanCmd) check() error {
 		return fmt.Errorf("--max-file-bytes is %d; give a number of bytes above 0", c.MaxFileBytes)
 	case c.Timeout < 0:
 		return fmt.Errorf("--timeout is %s; give a time above 0, such as 90s", c.Timeout)
-	case c.Output == "":
-		return errors.New("--output is empty; name a file, - for standard output, or none")
 	}
 	reasons := []string{scanner.AllowLFSPointer, scanner.AllowSpecialFile, scanner.AllowEmpty, scanner.AllowPartial}
 	for _, a := range c.Allow {
@@ -140,14 +141,14 @@ func (c *scanCmd) check() error {
 }
 
 // tree returns the files that the flags choose, and what to call at the end.
-func (c *scanCmd) tree(p place, std streams) (scanner.Tree, func(), error) {
+func (c *scanCmd) tree(ctx context.Context, p place, std streams) (scanner.Tree, func(), error) {
 	none := func() {}
 	if c.Stdin {
 		in := std.in
 		if c.MaxFileBytes > 0 {
 			in = io.LimitReader(in, c.MaxFileBytes+1) // one more shows that there is more
 		}
-		content, err := io.ReadAll(in)
+		content, err := readAll(ctx, in)
 		if err != nil {
 			return nil, none, fmt.Errorf("standard input cannot be read: %w", err)
 		}
@@ -157,7 +158,7 @@ func (c *scanCmd) tree(p place, std streams) (scanner.Tree, func(), error) {
 	var entries []string
 	if c.FilesFrom != "" {
 		var err error
-		if entries, err = readList(c.FilesFrom, std.in); err != nil {
+		if entries, err = readList(ctx, c.FilesFrom, std.in); err != nil {
 			return nil, none, err
 		}
 	}
@@ -171,16 +172,39 @@ func (c *scanCmd) tree(p place, std streams) (scanner.Tree, func(), error) {
 	return scanner.Folder(root), root.Close, nil
 }
 
+// readAll reads an input that may never end; the error is the context's when that
+// ends first.
+func readAll(ctx context.Context, in io.Reader) ([]byte, error) {
+	type result struct {
+		text []byte
+		err  error
+	}
+	done := make(chan result, 1)
+	go func() {
+		text, err := io.ReadAll(in)
+		done <- result{text, err}
+	}()
+	select {
+	case r := <-done:
+		return r.text, r.err
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
 // readList reads the entries of --files-from. With a NUL anywhere the list is
 // NUL-separated, else it is lines that end in LF.
-func readList(name string, stdin io.Reader) ([]string, error) {
-	var text []byte
-	var err error
-	if name == "-" {
-		text, err = io.ReadAll(stdin)
-	} else {
-		text, err = os.ReadFile(name)
+func readList(ctx context.Context, name string, stdin io.Reader) ([]string, error) {
+	in := stdin
+	if name != "-" {
+		f, err := os.Open(name)
+		if err != nil {
+			return nil, fmt.Errorf("--files-from cannot be read: %w", err)
+		}
+		defer f.Close() // read only: nothing to lose
+		in = f
 	}
+	text, err := readAll(ctx, in)
 	if err != nil {
 		return nil, fmt.Errorf("--files-from cannot be read: %w", err)
 	}

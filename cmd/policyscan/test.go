@@ -5,7 +5,6 @@ import (
 
 	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/scanner"
-	"github.com/policyscan/policyscan/verdict"
 )
 
 // testCmd runs the examples of a bundle's rules.
@@ -52,12 +51,12 @@ func (c *testCmd) Run(std streams) error {
 			case !r.Selects(x.Path):
 				why = "the rule does not select " + quoted(x.Path) + ", but the example says that it violates the rule"
 			}
-			if err := print(std.out, "%s:%d: rule %s: example %d: %s\n", verdict.Visible(p.locate(r.File)), r.Line, quoted(r.ID), i+1, why); err != nil {
+			if err := print(std.out, "%s:%d: rule %s: example %d: %s\n", safe(p.locate(r.File)), r.Line, quoted(r.ID), i+1, why); err != nil {
 				return err
 			}
 		}
 	}
-	if err := print(std.out, "%s: %s, %d wrong; %s without one\n", verdict.Visible(p.name), plural(ran, "example"), wrong, plural(bare, "rule")); err != nil {
+	if err := print(std.out, "%s: %s, %d wrong; %s without one\n", safe(p.name), plural(ran, "example"), wrong, plural(bare, "rule")); err != nil {
 		return err
 	}
 	if wrong > 0 {

@@ -6,7 +6,6 @@ import (
 	"path"
 
 	"github.com/policyscan/policyscan/rules"
-	"github.com/policyscan/policyscan/verdict"
 )
 
 // validateCmd checks a bundle.
@@ -30,7 +29,7 @@ func (c *validateCmd) Run(std streams) error {
 	}
 	var list rules.Errors
 	if errors.As(err, &list) {
-		if err := rules.Show(std.out, p.located(list), verdict.Visible); err != nil {
+		if err := rules.Show(std.out, p.located(list), safe); err != nil {
 			return err
 		}
 		return outcome{exitUndecided, fmt.Errorf("%s: %s", p.name, plural(len(list), "mistake"))}
@@ -40,12 +39,12 @@ func (c *validateCmd) Run(std streams) error {
 	}
 	for _, n := range rules.Notes(p.bundle) {
 		n.File = p.locate(n.File)
-		if err := print(std.out, "%s\n", verdict.Visible(n.String())); err != nil {
+		if err := print(std.out, "%s\n", safe(n.String())); err != nil {
 			return err
 		}
 	}
 	b := p.bundle
-	return print(std.out, "%s: valid: %s, %s, %d deprecated\nsha256 %s\n", verdict.Visible(p.name),
+	return print(std.out, "%s: valid: %s, %s, %d deprecated\nsha256 %s\n", safe(p.name),
 		plural(b.Count(rules.Boundary), "boundary"), plural(b.Count(rules.Invariant), "invariant"), len(b.Deprecated), b.SHA256)
 }
 
