@@ -46,6 +46,16 @@ func matchLevel(fileName string) level {
 
 func (l level) keys() []string { return append(slices.Clone(l.required), l.optional...) }
 
+// isRequired reports whether a key must be there wherever it may be.
+func isRequired(key string) bool {
+	for _, l := range []level{fileLevel, ruleLevel, enforcementLevel, matchLevel(BoundariesFile), matchLevel(InvariantsFile), exampleLevel} {
+		if slices.Contains(l.required, key) {
+			return true
+		}
+	}
+	return false
+}
+
 // An entry is a key of a mapping and its value.
 type entry struct {
 	key, value *yaml.Node
@@ -75,13 +85,13 @@ func (f *file) mapping(n *yaml.Node, what string, l level, form string) (map[str
 		case slices.Contains(keys, key.Value):
 			entries[key.Value] = entry{key: key, value: n.Content[i+1]}
 		default:
-			found, fix := unknownKey(key.Value, f.name, l)
+			found, fix := f.unknownKey(key.Value, l)
 			f.fail(CodeKey, f.place(key), found, fix)
 		}
 	}
 	for _, key := range l.required {
 		if _, ok := entries[key]; !ok && !f.full && !f.hasKey(n, key) {
-			f.fail(CodeValue, f.place(n), fmt.Sprintf("%s has no %q", what, key), "write "+formOf(key))
+			f.fail(CodeValue, f.place(n), fmt.Sprintf("%s has no %q", what, key), "write "+f.form(key))
 		}
 	}
 	return entries, true
@@ -108,8 +118,8 @@ func (f *file) hasKey(n *yaml.Node, key string) bool {
 // exampleForm shows an example.
 const exampleForm = `{path: main.tf, content: "…", violates: true}`
 
-// formOf shows how a key is written.
-func formOf(key string) string {
+// form shows how a key is written.
+func (f *file) form(key string) string {
 	switch key {
 	case "rules":
 		return `"rules: []" if there is no rule`
@@ -122,7 +132,11 @@ func formOf(key string) string {
 	case "mode":
 		return `"mode: fail"`
 	case "match":
-		return `"match: {files: […], ` + boundaryKey + `: […]}"`
+		pattern := boundaryKey
+		if f.name == InvariantsFile {
+			pattern = invariantKey
+		}
+		return `"match: {files: […], ` + pattern + `: […]}"`
 	case "files":
 		return `files: ["**/*.tf"]`
 	case boundaryKey, invariantKey:
@@ -147,7 +161,7 @@ func formOf(key string) string {
 const maxKeyBytes = 64
 
 // unknownKey explains a key that does not belong where it stands.
-func unknownKey(key, fileName string, l level) (found, fix string) {
+func (f *file) unknownKey(key string, l level) (found, fix string) {
 	found = fmt.Sprintf("unknown key %s in %s", quotedText(key), l.name)
 	if len(key) > maxKeyBytes {
 		return found, `keys of your own begin with "x-"`
@@ -163,12 +177,15 @@ func unknownKey(key, fileName string, l level) (found, fix string) {
 	if near := nearest(key, l.keys()); near != "" {
 		return found, fmt.Sprintf("write %q", near)
 	}
-	for _, other := range []level{fileLevel, ruleLevel, enforcementLevel, matchLevel(fileName), exampleLevel} {
+	for _, other := range []level{fileLevel, ruleLevel, enforcementLevel, matchLevel(f.name), exampleLevel} {
 		if near := nearest(key, other.keys()); near != "" && other.name != l.name {
 			return found, fmt.Sprintf("%q belongs in %s", near, other.name)
 		}
 	}
-	return found, fmt.Sprintf(`the keys are %s; keys of your own begin with "x-"`, strings.Join(l.keys(), ", "))
+	if keys := l.keys(); len(keys) > 1 {
+		return found, fmt.Sprintf(`the keys are %s; keys of your own begin with "x-"`, strings.Join(keys, ", "))
+	}
+	return found, fmt.Sprintf(`the key is %s; keys of your own begin with "x-"`, l.required[0])
 }
 
 // nearest returns the word that key was most likely meant to be: equal but for case and

@@ -152,7 +152,7 @@ func load(read func(name string) ([]byte, error), beside func() []string) (*Bund
 }
 
 func missing(name string, beside []string) *Error {
-	e := &Error{Code: CodeMissing, File: name, Found: "no such file", Fix: `write it; "rules: []" if it has no rule`}
+	e := &Error{Code: CodeMissing, File: name, Found: "no such file", Fix: `create it, with "rules: []" if it has no rule`}
 	stem := strings.TrimSuffix(path.Base(name), ".yml")
 	for _, other := range beside {
 		if strings.EqualFold(strings.TrimSuffix(other, path.Ext(other)), stem) {

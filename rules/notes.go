@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"golang.org/x/text/unicode/norm"
+	"gopkg.in/yaml.v3"
 
 	"github.com/policyscan/policyscan/rules/glob"
 )
@@ -75,9 +76,6 @@ func ruleNotes(r *Rule, budget *int) []Note {
 		if !norm.NFC.IsNormalString(p) {
 			note(r.patternsAt, i, fmt.Sprintf("the pattern %s is not in Unicode normal form C, in which most text is written; it would read %s", quotedText(p), quotedText(norm.NFC.String(p))))
 		}
-		if p != strings.TrimRight(p, "\r\n") {
-			note(r.patternsAt, i, fmt.Sprintf(`the pattern %s ends in a line break, so it does not match within a line; write "|-" for "|"`, quotedText(p)))
-		}
 		for _, shorter := range r.Patterns {
 			if *budget--; *budget < 0 {
 				break
@@ -95,21 +93,23 @@ func ruleNotes(r *Rule, budget *int) []Note {
 // else.
 func (f *file) noteScalar(e entry, at place) {
 	n := e.value
-	if n.Style != 0 {
-		return
-	}
 	note := func(text string) {
 		if len(f.notes) == maxErrors {
 			return
 		}
 		f.notes = append(f.notes, Note{File: f.name, Line: at.line, Column: at.column, Rule: f.rule, Text: text})
 	}
+	isPattern := e.key.Value == boundaryKey || e.key.Value == invariantKey
+	if isPattern && n.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0 && strings.HasSuffix(n.Value, "\n") {
+		note(fmt.Sprintf(`the pattern %s ends in a line break, because "|" and ">" keep it, so it does not match within a line; write "|-" or ">-"`, quotedText(n.Value)))
+	}
+	if n.Style != 0 {
+		return
+	}
 	if n.Tag != "!!str" || ambiguous.MatchString(n.Value) {
 		note(fmt.Sprintf("%s is taken as the text that it is written as, not as the number, date or truth value that YAML reads; quote it: %s", n.Value, quoteYAML(n.Value)))
 	}
-	switch e.key.Value {
-	case "files", "exclude", boundaryKey, invariantKey, "content":
-	default:
+	if !isPattern && !slices.Contains([]string{"files", "exclude", "content"}, e.key.Value) {
 		return
 	}
 	rest, whole := bytes.CutPrefix(f.source(at), []byte(n.Value))

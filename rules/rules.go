@@ -7,8 +7,36 @@
 // file order, with its line and column ([Errors]).
 //
 // A rule holds globs and patterns. Which files a rule is about is a question of
-// their paths alone ([Rule.Selects]); what a pattern means in a file's content
-// is the business of package scanner.
+// their paths alone ([Rule.Selects], and [Bundle.Selecting] for all rules at once); what a
+// pattern means in a file's content is the business of package scanner.
+//
+// # How a rule file is read
+//
+// A rule file is UTF-8, perhaps after a byte order mark, with LF or CRLF, and holds
+// one YAML document: a mapping whose key "rules" is a list. Anchors, aliases, merge keys, tags and
+// directives are refused everywhere. Keys that begin with "x-" are free at every level: what stands
+// beneath them is not looked at, but for these and for keys that are there twice.
+//
+// Every text is taken as it is written, whatever type YAML would give it: an unquoted 0777 is the
+// pattern "0777". [Notes] tells what of this, and what else that loads, is often a slip.
+//
+//   - An id is one word of at most 200 bytes, without blanks and control characters.
+//   - title, owner and each tag are one line; message and remediation are of any length.
+//   - docs_url begins with https:// or http://: reports make it a link.
+//   - redact and violates are true or false, unquoted.
+//   - A list may be left out or has an item; an item, a text and an example's content are not
+//     blank. Only the list "rules" may be empty.
+//   - A pattern, or a glob, that is twice in one list is an error.
+//   - A deprecated rule has either pattern key, or both; with both it is of type boundary and its
+//     patterns are those of forbidden_patterns, then those of required_absent.
+//   - An example's path is one that a file could have: relative, clean, with slashes.
+//
+// # Limits
+//
+// A rule file has at most [MaxFileBytes], a bundle at most [MaxRules] rules, deprecated ones included,
+// a pattern at most [MaxPatternBytes]. Lists and mappings are at most 100 deep, and the different
+// globs of a bundle have at most 100,000 expansions of braces. What is over a limit
+// is an error. After 10,000 mistakes the search for more ends, with an error that says so.
 package rules
 
 import "github.com/policyscan/policyscan/rules/glob"

@@ -170,7 +170,7 @@ func (f *file) syntax(err error) {
 		f.fail(CodeSyntax, s.at, s.found, s.fix)
 		return
 	}
-	fix := "check the indentation there, and the quotes and brackets above"
+	fix := "check the indentation, and that each quote and bracket is closed"
 	if strings.Contains(problem, "escape character") {
 		fix = "use single quotes, in which a backslash is a backslash"
 	}

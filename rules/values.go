@@ -37,7 +37,7 @@ func (f *file) scalar(e entry) (string, bool) {
 		if n.Value != "" {
 			what = "a blank text"
 		}
-		f.fail(CodeValue, at, fmt.Sprintf("%s in %q", what, key), "write the text, or leave the entry out")
+		f.fail(CodeValue, at, fmt.Sprintf("%s in %q", what, key), f.valueOf(e))
 		return "", false
 	}
 	f.noteScalar(e, at)
@@ -47,14 +47,28 @@ func (f *file) scalar(e entry) (string, bool) {
 // item returns e with one item of its list for the value.
 func (e entry) item(n *yaml.Node) entry { return entry{e.key, n, true} }
 
+// valueOf says what to do about a value that is not there.
+func (f *file) valueOf(e entry) string {
+	switch {
+	case e.isItem:
+		return "write its text, or leave the item out"
+	case isRequired(e.key.Value):
+		return "write " + f.form(e.key.Value)
+	}
+	return "write one, or leave the key out"
+}
+
 // null reports the absence of a value.
 func (f *file) null(e entry, at place) {
-	found, fix := fmt.Sprintf("%q has no value", e.key.Value), "write one, or leave the key out"
+	found, fix := fmt.Sprintf("%q has no value", e.key.Value), f.valueOf(e)
 	if e.isItem {
-		found, fix = fmt.Sprintf("an empty item in %q", e.key.Value), "write its text, or leave the item out"
+		found = fmt.Sprintf("an empty item in %q", e.key.Value)
 	}
 	if e.value.Value != "" {
-		found, fix = fmt.Sprintf("%s in %q is no value", e.value.Value, e.key.Value), "quote it if it is text: "+quoteYAML(e.value.Value)
+		found = fmt.Sprintf("%s in %q is no value", e.value.Value, e.key.Value)
+		if e.isItem {
+			fix = "quote it if it is text: " + quoteYAML(e.value.Value)
+		}
 	} else if comment := bytes.TrimLeft(f.source(at), " -:"); bytes.HasPrefix(comment, []byte("#")) {
 		fix = "what follows is a comment; quote it if it is text: " + quoteYAML(strings.TrimRight(string(comment), " "))
 	}
@@ -113,7 +127,7 @@ func (f *file) list(e entry) []*yaml.Node {
 	}
 	n, at := e.value, f.place(e.value)
 	key := e.key.Value
-	form := "write " + formOf(key)
+	form := "write " + f.form(key)
 	switch {
 	case isNull(n):
 		f.fail(CodeValue, f.place(e.key), fmt.Sprintf("%q has no value", key), form)
@@ -125,9 +139,12 @@ func (f *file) list(e entry) []*yaml.Node {
 	case n.Kind != yaml.SequenceNode:
 		f.fail(CodeType, at, fmt.Sprintf("%q is a mapping where a list belongs", key), form)
 	case len(n.Content) == 0:
-		f.fail(CodeValue, at, fmt.Sprintf("%q is an empty list", key), form+", or leave the key out")
+		if !isRequired(key) {
+			form += ", or leave the key out"
+		}
+		f.fail(CodeValue, at, fmt.Sprintf("%q is an empty list", key), form)
 	}
-	if n.Kind != yaml.SequenceNode {
+	if n.Kind != yaml.SequenceNode || f.full {
 		return nil
 	}
 	return n.Content

@@ -32,7 +32,7 @@ func (f *file) parse(content []byte) (rules []Rule, items int) {
 		f.fail(CodeType, f.place(root), "the file is "+kindName(root), `write "rules:" and the list of rules beneath it`)
 		return nil, -1
 	}
-	entries, ok := f.mapping(root, "the file", fileLevel, formOf("rules"))
+	entries, ok := f.mapping(root, "the file", fileLevel, f.form("rules"))
 	if !ok || entries["rules"].value == nil {
 		return nil, -1
 	}
@@ -193,7 +193,7 @@ func (f *file) enforcement(e entry) {
 	if e.value == nil {
 		return
 	}
-	entries, ok := f.mapping(e.value, `"enforcement"`, enforcementLevel, formOf("enforcement"))
+	entries, ok := f.mapping(e.value, `"enforcement"`, enforcementLevel, f.form("enforcement"))
 	if !ok {
 		return
 	}
@@ -207,7 +207,7 @@ func (f *file) match(r *Rule, e entry) {
 	if e.value == nil {
 		return
 	}
-	entries, ok := f.mapping(e.value, `"match"`, matchLevel(f.name), formOf("match"))
+	entries, ok := f.mapping(e.value, `"match"`, matchLevel(f.name), f.form("match"))
 	if !ok {
 		return
 	}
@@ -229,7 +229,7 @@ func (f *file) match(r *Rule, e entry) {
 		r.Type = Invariant
 	}
 	if !f.hasKey(e.value, boundaryKey) { // nor the other
-		f.fail(CodeValue, f.place(e.value), fmt.Sprintf(`"match" has neither %q nor %q`, boundaryKey, invariantKey), "write "+formOf(boundaryKey))
+		f.fail(CodeValue, f.place(e.value), fmt.Sprintf(`"match" has neither %q nor %q`, boundaryKey, invariantKey), "write "+f.form(boundaryKey))
 	}
 }
 
@@ -238,6 +238,9 @@ func (f *file) globs(e entry) (globs []string, at []place) {
 	seen := map[string]bool{}
 	for _, item := range f.list(e) {
 		text, ok := f.scalar(e.item(item))
+		if f.full {
+			break
+		}
 		if !ok {
 			continue
 		}
@@ -278,6 +281,9 @@ func (f *file) patterns(e entry) (patterns []string, at []place) {
 	seen := map[string]bool{}
 	for _, item := range f.list(e) {
 		text, ok := f.scalar(e.item(item))
+		if f.full {
+			break
+		}
 		if !ok {
 			continue
 		}

@@ -158,7 +158,12 @@ func backslash(tokens []token, found string) *Mistake {
 func checkClass(class string, inBraces bool) *Mistake {
 	body := class[1 : len(class)-1]
 	for _, c := range []string{":", ".", "="} {
-		if strings.Contains(body, "["+c) || len(body) > 2 && strings.HasPrefix(body, c) && strings.HasSuffix(body, c) && c == ":" {
+		// A class ends at its first "]", so "[[:alpha:]]" is "[[:alpha:]" and a "]".
+		_, name, isPOSIX := strings.Cut(body, "["+c)
+		if !isPOSIX && c == ":" {
+			name, isPOSIX = strings.CutPrefix(body, c) // "[:alpha:]"
+		}
+		if isPOSIX && strings.HasSuffix(name, c) {
 			return &Mistake{fmt.Sprintf("%s: POSIX classes are not supported", quote(class)), `write the characters, as in "[a-z]" or "[0-9]"`}
 		}
 	}
@@ -249,14 +254,14 @@ func checkSegments(tokens []token) *Mistake {
 	if len(tokens) == 0 {
 		return &Mistake{"nothing in it", "leave the empty alternative out"}
 	}
-	whole := text(tokens)
-	for start, rest := 0, tokens; ; {
-		end := strings.IndexByte(kinds(rest), '/')
-		last := end < 0
+	whole, all := text(tokens), kinds(tokens)
+	for start := 0; ; {
+		end := start + strings.IndexByte(all[start:], '/')
+		last := end < start
 		if last {
-			end = len(rest)
+			end = len(tokens)
 		}
-		segment := rest[:end]
+		segment := tokens[start:end]
 		switch s := text(segment); {
 		case s == "" && start == 0:
 			return &Mistake{`a leading "/": paths count from the root of the tree`, "write " + quote(strings.TrimLeft(whole, "/"))}
@@ -276,13 +281,15 @@ func checkSegments(tokens []token) *Mistake {
 		if last {
 			return nil
 		}
-		start += end + 1
-		rest = rest[end+1:]
+		start = end + 1
 	}
 }
 
 // checkStars refuses "**" beside other characters: it is then no more than "*".
 func checkStars(segment []token, s string) *Mistake {
+	if !strings.Contains(s, "**") {
+		return nil // cheap: most have none
+	}
 	first := strings.Index(kinds(segment), "**")
 	if first < 0 {
 		return nil

@@ -3,7 +3,7 @@
 // # What a glob means
 //
 // A glob is matched, case-sensitively, against a whole path: the /-separated
-// path of a file from the root of the tree, without a leading slash.
+// path of a file from the root of the tree, without a leading slash, not empty.
 //
 //   - any characters, none included, but never a /
 //     ?          one character, but never a /
@@ -28,7 +28,7 @@
 // A glob with braces means exactly the union of its expansions: "{a,b}/*.tf" is "a/*.tf" or
 // "b/*.tf". Each expansion is matched by github.com/bmatcuk/doublestar, and this package
 // is the only one that imports it. Its own brace matching is not used: it does not find "main"
-// with "main*{,.tf}", nor "a/b/x" with "a/**{/x,}" (TestBracesMeanTheirExpansions).
+// with "main*{,.tf}", nor "a/b/c/x" with "a/**{/x,}" (TestBracesMeanTheirExpansions).
 //
 // # Refused globs
 //

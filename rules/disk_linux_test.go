@@ -1,0 +1,62 @@
+package rules
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"runtime"
+	"syscall"
+	"testing"
+)
+
+// asNobody runs f without the right to read everything, which root has.
+func asNobody(t *testing.T, f func()) {
+	t.Helper()
+	if os.Geteuid() != 0 {
+		f()
+		return
+	}
+	done := make(chan bool)
+	go func() {
+		defer close(done)
+		runtime.LockOSThread() // never unlocked: the thread ends with its changed identity
+		if err := syscall.Setfsuid(65534); err != nil {
+			t.Error(err)
+			return
+		}
+		f()
+	}()
+	<-done
+}
+
+func TestFault_086_Unreadable(t *testing.T) {
+	dir := diskBundle(t)
+	name := filepath.Join(dir, BoundariesFile)
+	if err := os.Chmod(name, 0); err != nil {
+		t.Fatal(err)
+	}
+	load := func() Errors {
+		var err error
+		asNobody(t, func() { _, err = LoadDir(dir) })
+		var errs Errors
+		errors.As(err, &errs)
+		return errs
+	}
+	// The folders above must be open to nobody.
+	for d := dir; d != os.TempDir() && d != "/"; d = filepath.Dir(d) {
+		if err := os.Chmod(d, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	wantCode(t, load(), CodeRead, "rules/boundaries.yml: cannot be read: permission denied")
+	if err := os.Chmod(filepath.Join(dir, "rules"), 0); err != nil {
+		t.Fatal(err)
+	}
+	defer os.Chmod(filepath.Join(dir, "rules"), 0o755)
+	wantCode(t, load(), CodeRead, "permission denied")
+	asNobody(t, func() {
+		if found, err := Discover(dir); err == nil {
+			t.Errorf("Discover cannot know, and says %q", found)
+		}
+	})
+}

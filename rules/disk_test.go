@@ -1,0 +1,272 @@
+//go:build unix
+
+package rules
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// diskBundle writes a good bundle into a new folder.
+func diskBundle(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, BoundariesFile), goodBoundaries)
+	write(t, filepath.Join(dir, InvariantsFile), goodInvariants)
+	return dir
+}
+
+func write(t *testing.T, name, content string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(name, []byte(content), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// within fails the test if what f does takes longer than a second: something blocks.
+func within(t *testing.T, what string, f func()) {
+	t.Helper()
+	done := make(chan bool)
+	go func() { f(); close(done) }()
+	select {
+	case <-done:
+	case <-time.After(10 * time.Second):
+		t.Fatalf("%s blocks", what)
+	}
+}
+
+func TestLoadDir(t *testing.T) {
+	dir := diskBundle(t)
+	b, err := LoadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	memory, errs := loadBoundaries(goodBoundaries)
+	if errs != nil || b.SHA256 != memory.SHA256 || len(b.Rules) != 2 {
+		t.Errorf("the bundle on disk is another than in memory")
+	}
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(dir, link); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := LoadDir(link); err != nil {
+		t.Errorf("a link that the user named: %v", err)
+	}
+	_, err = LoadDir(filepath.Join(dir, "rules"))
+	var errList Errors
+	if !errors.As(err, &errList) {
+		t.Fatal(err)
+	}
+	wantCode(t, errList, CodeMissing, "name the folder that holds rules/")
+	_, err = LoadDir(filepath.Join(dir, "absent"))
+	if !errors.As(err, &errList) || errList[0].Code != CodeMissing {
+		t.Error(err)
+	}
+}
+
+// TestFault_086_NotAFile: whatever stands in the place of a rule file is refused at once, and the other
+// files are still checked.
+func TestFault_086_NotAFile(t *testing.T) {
+	outside := filepath.Join(t.TempDir(), "outside.yml")
+	write(t, outside, goodBoundaries)
+	for what, plant := range map[string]func(string) error{
+		"a symbolic link":  func(name string) error { return os.Symlink(outside, name) },
+		"a symbolic link ": func(name string) error { return os.Symlink("nowhere", name) },
+		"a FIFO":           func(name string) error { return unix.Mkfifo(name, 0o644) },
+		"a folder":         func(name string) error { return os.Mkdir(name, 0o755) },
+		"a socket": func(name string) error {
+			fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM, 0)
+			if err != nil {
+				return err
+			}
+			defer unix.Close(fd)
+			return unix.Bind(fd, &unix.SockaddrUnix{Name: name})
+		},
+	} {
+		for _, file := range []string{BoundariesFile, InvariantsFile, DeprecatedFile} {
+			dir, err := os.MkdirTemp("", "ps") // short: a socket's path is limited
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer os.RemoveAll(dir)
+			write(t, filepath.Join(dir, BoundariesFile), goodBoundaries)
+			write(t, filepath.Join(dir, InvariantsFile), "rules: 7\n")
+			name := filepath.Join(dir, file)
+			if err := os.RemoveAll(name); err != nil {
+				t.Fatal(err)
+			}
+			if err := plant(name); err != nil {
+				t.Fatal(err)
+			}
+			within(t, what, func() {
+				_, err := LoadDir(dir)
+				var errs Errors
+				if !errors.As(err, &errs) || !strings.Contains(err.Error(), file+": is "+strings.TrimSpace(what)+"; ") {
+					t.Errorf("%s as %s: %v", file, what, err)
+				}
+				if file != InvariantsFile && !strings.Contains(err.Error(), `"rules" is a text`) {
+					t.Errorf("%s as %s hides the mistakes of another file: %v", file, what, err)
+				}
+			})
+		}
+		// The same in the place of the rules folder.
+		dir, err := os.MkdirTemp("", "ps")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer os.RemoveAll(dir)
+		if what == "a folder" {
+			continue
+		}
+		if err := plant(filepath.Join(dir, "rules")); err != nil {
+			t.Fatal(err)
+		}
+		within(t, what, func() {
+			_, err := LoadDir(dir)
+			var errs Errors
+			if !errors.As(err, &errs) || errs[0].Code != CodeRead || !strings.Contains(err.Error(), "rules: is "+strings.TrimSpace(what)) {
+				t.Errorf("rules as %s: %v", what, err)
+			}
+		})
+	}
+}
+
+// TestFault_086_OpenDoesNotFollow: the open itself refuses what was swapped in after the look.
+func TestFault_086_OpenDoesNotFollow(t *testing.T) {
+	dir := diskBundle(t)
+	link := filepath.Join(dir, "link")
+	if err := os.Symlink(filepath.Join(dir, BoundariesFile), link); err != nil {
+		t.Fatal(err)
+	}
+	if f, err := openNoFollow(link); err == nil {
+		f.Close()
+		t.Error("follows a link")
+	}
+	fifo := filepath.Join(dir, "fifo")
+	if err := unix.Mkfifo(fifo, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	within(t, "opening a FIFO", func() {
+		f, err := openNoFollow(fifo)
+		if err != nil {
+			return
+		}
+		defer f.Close()
+		if _, err := readRegular(f); !errors.As(err, new(errNotRegular)) {
+			t.Errorf("reads a FIFO: %v", err)
+		}
+	})
+}
+
+// TestFault_087_ChangesWhileLoading: however a file changes, what is parsed is what is hashed.
+func TestFault_087_ChangesWhileLoading(t *testing.T) {
+	dir := diskBundle(t)
+	name := filepath.Join(dir, BoundariesFile)
+	versions := map[string]string{} // identity by title
+	contents := []string{strings.Replace(goodBoundaries, "title: t", "title: one", 1), strings.Replace(goodBoundaries, "title: t", "title: two", 1)}
+	for _, content := range contents {
+		b, errs := loadBoundaries(content)
+		if errs != nil {
+			t.Fatal(errs)
+		}
+		versions[b.Rules[0].Title] = b.SHA256
+	}
+	write(t, name, contents[0])
+	stop, stopped := make(chan bool), make(chan bool)
+	go func() {
+		defer close(stopped)
+		for i := 0; ; i++ {
+			select {
+			case <-stop:
+				return
+			default:
+				// By rename, so that each read finds a whole file.
+				if os.WriteFile(name+".new", []byte(contents[i%2]), 0o644) != nil || os.Rename(name+".new", name) != nil {
+					return
+				}
+			}
+		}
+	}()
+	for range 500 {
+		b, err := LoadDir(dir)
+		if err != nil {
+			t.Error(err)
+			break
+		}
+		if want := versions[b.Rules[0].Title]; b.SHA256 != want {
+			t.Errorf("title %q with identity %s; want %s", b.Rules[0].Title, b.SHA256, want)
+		}
+	}
+	close(stop)
+	<-stopped
+}
+
+func TestDiscover(t *testing.T) {
+	bundle := func(dir string) {
+		write(t, filepath.Join(dir, BoundariesFile), goodBoundaries)
+		write(t, filepath.Join(dir, InvariantsFile), goodInvariants)
+	}
+	root := t.TempDir()
+	if _, err := Discover(root); err == nil || !strings.Contains(err.Error(), "policyscan init") || !strings.Contains(err.Error(), "--policy builtin:infra") {
+		t.Errorf("nothing there: %v", err)
+	}
+	// A folder .policyscan without rules, and a rules folder without boundaries, are none.
+	if err := os.MkdirAll(filepath.Join(root, ".policyscan", "cache"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(root, InvariantsFile), goodInvariants)
+	if dir, err := Discover(root); err == nil {
+		t.Errorf("found %s", dir)
+	}
+	bundle(root)
+	if dir, err := Discover(root); err != nil || dir != root {
+		t.Errorf("the root: %q, %v", dir, err)
+	}
+	bundle(filepath.Join(root, ".policyscan"))
+	if dir, err := Discover(root); err != nil || dir != filepath.Join(root, ".policyscan") {
+		t.Errorf(".policyscan comes first: %q, %v", dir, err)
+	}
+	for what, plant := range map[string]func(string) error{
+		"a symbolic link": func(name string) error { return os.Symlink(root, name) },
+		"a FIFO":          func(name string) error { return unix.Mkfifo(name, 0o644) },
+		"a file":          func(name string) error { return os.WriteFile(name, nil, 0o644) },
+	} {
+		root := t.TempDir()
+		bundle(root)
+		if err := plant(filepath.Join(root, ".policyscan")); err != nil {
+			t.Fatal(err)
+		}
+		within(t, what, func() {
+			dir, err := Discover(root)
+			var e *Error
+			if !errors.As(err, &e) || e.Code != CodeRead || !strings.Contains(err.Error(), ".policyscan: is "+what) {
+				t.Errorf("%s: %q, %v", what, dir, err)
+			}
+		})
+	}
+	// A planted rules folder is found, and then refused: it is not passed over for another.
+	root = t.TempDir()
+	bundle(root)
+	if err := os.Mkdir(filepath.Join(root, ".policyscan"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(filepath.Join(root, "rules"), filepath.Join(root, ".policyscan", "rules")); err != nil {
+		t.Fatal(err)
+	}
+	dir, err := Discover(root)
+	if err != nil || dir != filepath.Join(root, ".policyscan") {
+		t.Errorf("%q, %v", dir, err)
+	}
+	if _, err := LoadDir(dir); err == nil {
+		t.Error("a linked rules folder loads")
+	}
+}

@@ -1,0 +1,231 @@
+package glob
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bmatcuk/doublestar/v4"
+)
+
+// refused are globs that Check refuses, with a part of what it found and of what to write.
+var refused = []struct{ glob, found, fix string }{
+	// Malformed.
+	{"[a", `"[" without a "]"`, `'\['`},
+	{"[!a", `"[" without a "]"`, `'\['`},
+	{"{a", `"{" without a "}"`, `'\{'`},
+	{"{a,{b}", `"{" without a "}"`, `'\{'`},
+	{"a}", `"}" without a "{"`, `'\}'`},
+	{`a\`, "ends in a single backslash", `'\\'`},
+	{"a[]b", `an empty class "[]"`, `'\['`},
+	{"a[!]b", `an empty class "[!]"`, `'\['`},
+	{"a[^]b", `an empty class "[^]"`, `'\['`},
+	{"a\xffb", "not UTF-8", `"?"`},
+	{"a\x00b", "NUL", "leave it out"},
+	// Ends.
+	{"", "empty glob", `"**"`},
+	{" \t", "empty glob", `"**"`},
+	{"!a/b", `a leading "!"`, `"a/b" under "exclude"`},
+	{"/a", `a leading "/"`, `"a"`},
+	{"//a", `a leading "/"`, `"a"`},
+	{"./a", `a segment "."`, "leave it out"},
+	{"../a", `a segment ".."`, "root of the tree"},
+	{".", `a segment "."`, "leave it out"},
+	{"..", `a segment ".."`, "root of the tree"},
+	{"a/.", `a segment "."`, "leave it out"},
+	{"a/../b", `a segment ".."`, "root of the tree"},
+	{"a/", `a trailing "/"`, `"a/**"`},
+	{"**/", `a trailing "/"`, `"**/**"`},
+	{"a//b", `"//"`, `"/**/"`},
+	{" a", "white space", `"a"`},
+	{"a ", "white space", `"a"`},
+	{"a\n", "white space", `"a"`},
+	{"\u00a0a", "white space", `"a"`},
+	// What other tools understand.
+	{"@(a|b)", `"@("`, "{a,b}"},
+	{"a/!(b)", `"!("`, "exclude"},
+	{"+(a)", `"+("`, "{a,b}"},
+	{"?(a)", `"?("`, "[(]"},
+	{"*(a)", `"*("`, "[(]"},
+	{"[[:alpha:]]", "POSIX", "[a-z]"},
+	{"[[:alpha:][:digit:]]", "POSIX", "[a-z]"},
+	{"[^[:space:]]", "POSIX", "[a-z]"},
+	{"[:alpha:]", "POSIX", "[a-z]"},
+	{"[[.a.]]", "POSIX", "[a-z]"},
+	{"[[=a=]]", "POSIX", "[a-z]"},
+	{"{1..3}", "ranges in braces", "{1,2,3}"},
+	{"a{}b", "empty braces", "{a,b}"},
+	// Classes.
+	{"[/]", "class is about one character", "{a,b/c}"},
+	{"a[b/c]d", "class is about one character", "{a,b/c}"},
+	{`[a\/]`, "backslash before '/'", `"/" between folders`},
+	{"[.-/]", "class is about one character", "{a,b/c}"},
+	{"[z-a]", `the range "z-a" is empty`, `"a-z"`},
+	{"[b-a]", `the range "b-a" is empty`, `"a-b"`},
+	{"[a-z9-0]", `the range "9-0" is empty`, `"0-9"`},
+	{`[\z-a]`, "backslash before 'z'", `'\\'`},
+	{"{[,],a}", "in a class within braces", `'\,'`},
+	{"{[}],a}", "in a class within braces", `'\}'`},
+	// Backslashes.
+	{`a\b.tf`, `'\b'`, `"a/b.tf"`},
+	{`a\b\c.tf`, `'\b'`, `"a/b/c.tf"`},
+	{`**\*.tf`, `'\*'`, `"**/*.tf"`},
+	{`a\**\*.tf`, `'\*'`, `"a/**/*.tf"`},
+	{`a\!b`, `'\!'`, `"a/!b"`},
+	{`.\a`, `'\a'`, `"/" between folders`},
+	// Two stars.
+	{"**.tf", `"**.tf"`, `"**/*.tf"`},
+	{"a**", `"a**"`, `"a*/**"`},
+	{"a/b**/c", `"b**"`, `"b*/**"`},
+	{"a/**b/c", `"**b"`, `"**/*b"`},
+	{"a**b", `"a**b"`, `"a*/**/*b"`},
+	{"***", `"***"`, `"**"`},
+	{"a/***/b", `"***"`, `"**"`},
+	{"**?", `"**?"`, `"**/*?"`},
+	// The same by way of braces.
+	{"{/a,b}", `expansion "/a" has a leading "/"`, `"a"`},
+	{"{a,}/b", `expansion "/b" has a leading "/"`, `"b"`},
+	{"{a,b/}", `expansion "b/" has a trailing "/"`, `"b/**"`},
+	{"a/{b,}", `expansion "a/" has a trailing "/"`, `"a/**"`},
+	{"{,a}", "has nothing in it", "leave the empty alternative out"},
+	{"{a/,b}/c", `"//"`, `"/**/"`},
+	{"{.,a}/b", `a segment "."`, "leave it out"},
+	{"{**}.tf", `"**" is only special`, `"**/*.tf"`},
+	{"a{**/b,c}", `"**" is only special`, `"a*/**"`},
+	{"*{*,b}", "made of two parts", "whole segment"},
+	{"{a,*}{*,b}", "made of two parts", "whole segment"},
+	// Limits.
+	{strings.Repeat("a/", 512) + "b", "1025 bytes", "several globs"},
+	{strings.Repeat("{a,b}", 9), "9 brace groups", "several globs"},
+	{"{a,{b,{c,{d,{e,{f,{g,{h,{i,j}}}}}}}}}", "9 brace groups", "several globs"},
+	{strings.Repeat("{a,b,c}", 6), "more than 256 expansions", "several globs"},
+	{"{" + strings.Repeat("a,", 256) + "b}", "more than 256 expansions", "several globs"},
+	{strings.Repeat("{a,aa}", 26), "26 brace groups", "several globs"},
+}
+
+func TestCheckRefuses(t *testing.T) {
+	for _, c := range refused {
+		err := Check(c.glob)
+		var m *Mistake
+		if !errors.As(err, &m) || !strings.Contains(m.Found, c.found) || !strings.Contains(m.Fix, c.fix) {
+			t.Errorf("Check(%q) = %v; want %s … %s", c.glob, err, c.found, c.fix)
+		}
+	}
+}
+
+// accepted are globs that mean what they look like.
+var accepted = []string{
+	"**", "*", "?", "*.tf", "**/*.tf", "**/*.tf.json", "**/*_b.tf", "**/*tf", "**/*.", "a", "a/b", "a/*/b", "a/**", "a/**/b", "**/a/**", "a/**/**/b",
+	"{a,b}", "{a,{b,c}}/d", "{**/,}*.tf", "a{,/b}", "a{,.b}", "{a}", "{a,**}/b", "**{/a,}", "a/{b,**/c}",
+	"[a]", "[a-z]", "[!a]", "[^a]", "[-a]", "[a-]", "[--a]", `[\]]`, `[\-a]`, `[\\]`, "[.]", "[:]", "[[.]", "[:a]", "[[:a]", "[(]a)", "[ ]a",
+	`\*`, `\?`, `\[a\]`, `\{a,b\}`, `a\\b`, `\!a`, "a!b", "a@b", "a,b", "a]b", "a(b)", "(a)/b", "a b", ".a", "...", "..a", "a..b", "~a",
+	".github/**", "**/.*", "é", "日本/*", "\uFFFD",
+	strings.Repeat("a/", 511) + "ab", strings.Repeat("{a,b}", 8), "{" + strings.Repeat("a,", 255) + "b}",
+}
+
+func TestCheckAccepts(t *testing.T) {
+	for _, g := range accepted {
+		if err := Check(g); err != nil {
+			t.Errorf("Check(%q) = %v", g, err)
+		}
+		if !doublestar.ValidatePattern(g) {
+			t.Errorf("doublestar refuses %q", g)
+		}
+	}
+}
+
+// TestFixesPass: a glob that Check tells to write is one that it accepts.
+func TestFixesPass(t *testing.T) {
+	n := 0
+	for _, c := range refused {
+		var m *Mistake
+		if !errors.As(Check(c.glob), &m) {
+			continue
+		}
+		rest, ok := strings.CutPrefix(m.Fix, `write "`)
+		if !ok || strings.Contains(c.glob, "{") {
+			continue
+		}
+		fix, _, _ := strings.Cut(rest, `"`)
+		if n++; Check(fix) != nil && fix != "/" {
+			t.Errorf("%q: told to write %q, which is refused: %v", c.glob, fix, Check(fix))
+		}
+	}
+	if n < 20 {
+		t.Errorf("only %d fixes checked", n)
+	}
+}
+
+// TestFault_094_CatastrophicBraces: braces that multiply are refused before they are expanded.
+func TestFault_094_CatastrophicBraces(t *testing.T) {
+	for _, g := range []string{
+		strings.Repeat("{a,aa}", 26),
+		strings.Repeat("{a,aa}", 170),
+		strings.Repeat("{"+strings.Repeat("a,", 60)+"b}", 8),
+		strings.Repeat("{", 500) + strings.Repeat("}", 500),
+		strings.Repeat("{a,", 250) + strings.Repeat("}", 250),
+	} {
+		start := time.Now()
+		if Check(g) == nil {
+			t.Errorf("Check(%.40q…) accepts", g)
+		}
+		if took := time.Since(start); took > 10*time.Millisecond {
+			t.Errorf("Check(%.40q…) took %v", g, took)
+		}
+	}
+}
+
+func TestNotes(t *testing.T) {
+	for glob, want := range map[string]string{
+		"*.tf":       "root folder only",
+		"Dockerfile": `"**/Dockerfile"`,
+		"**":         "",
+		"**/*.tf":    "",
+		`a/\*.tf`:    `the character "*" itself`,
+		`a/\\b`:      "",
+		"a/[!b]c":    `matches "/" as well`,
+		"a/[+-9]c":   `matches "/" as well`,
+		"a/[!+-9]c":  "",
+		"a/[a-z]c":   "",
+		`a/[+\-9]c`:  "",
+	} {
+		got := strings.Join(Notes(glob), "\n")
+		if want == "" && got != "" || !strings.Contains(got, want) {
+			t.Errorf("Notes(%q) = %q; want %q", glob, got, want)
+		}
+	}
+}
+
+// FuzzCheck: what Check accepts doublestar accepts, within the limits.
+func FuzzCheck(f *testing.F) {
+	for _, c := range refused {
+		f.Add(c.glob)
+	}
+	for _, g := range accepted {
+		f.Add(g)
+	}
+	f.Fuzz(func(t *testing.T, glob string) {
+		err := Check(glob)
+		if err != nil {
+			var m *Mistake
+			if !errors.As(err, &m) || m.Found == "" || m.Fix == "" {
+				t.Fatalf("Check(%q) = %#v", glob, err)
+			}
+			return
+		}
+		if !doublestar.ValidatePattern(glob) {
+			t.Fatalf("Check accepts %q, doublestar does not", glob)
+		}
+		list := expansions(glob)
+		if len(list) == 0 || len(list) > Expansions(glob) || Expansions(glob) > MaxExpansions {
+			t.Fatalf("%q has %d of %d expansions", glob, len(list), Expansions(glob))
+		}
+		for _, e := range list {
+			if strings.HasPrefix(e, "/") || strings.HasSuffix(e, "/") || strings.Contains(e, "//") || !doublestar.ValidatePattern(e) {
+				t.Fatalf("%q has the expansion %q", glob, e)
+			}
+		}
+		Notes(glob)
+	})
+}

@@ -1,0 +1,260 @@
+package glob
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/bmatcuk/doublestar/v4"
+	"pgregory.net/rapid"
+)
+
+// TestFault_095_Semantics is the manual's table: what a glob matches and what not.
+func TestFault_095_Semantics(t *testing.T) {
+	for _, c := range []struct {
+		glob     string
+		yes, not []string
+	}{
+		{"**", []string{"a", "a/b", ".a/.b", "a\nb", "\xff"}, nil},
+		{"*", []string{"a", ".a", "a\\b", "\xff\xfe", "a\nb"}, []string{"a/b"}},
+		{"*.tf", []string{"a.tf", ".tf", ".a.tf", "a\\b.tf"}, []string{"a/b.tf", "a.tfx", "a.TF", "a.tf/b"}},
+		{"**/*.tf", []string{"a.tf", ".tf", "a/b.tf", "a/b/c.tf", ".a/.b.tf", "a/\xff.tf", "a\nb/c\r.tf"}, []string{"a.tf/b", "atf", "a.tf.json"}},
+		{"**/a", []string{"a", "b/a", "b/c/a"}, []string{"ba", "a/b", "b/A"}},
+		{"**/a/**", []string{"a", "a/b", "b/a", "b/a/c/d"}, []string{"ab/c", "b/ca"}},
+		{"a/**", []string{"a", "a/b", "a/b/c", "a/.b"}, []string{"ab", "b/a", "A/b"}},
+		{"a/**/b", []string{"a/b", "a/c/b", "a/c/d/b", "a/.c/b"}, []string{"ab", "a/cb", "a/bb"}},
+		{"a/*/b", []string{"a/c/b", "a/.c/b"}, []string{"a/b", "a/c/d/b", "a//b"[:1]}},
+		{"a/**/*", []string{"a/b", "a/b/c"}, []string{"a", "ab"}},
+		{"**/.*", []string{".a", "a/.b"}, []string{"a", ".a/b"}},
+		{"?.tf", []string{"a.tf", "é.tf", "\xff.tf", "日.tf"}, []string{".tf", "ab.tf", "/.tf", "\xff\xff.tf"}},
+		{"a?b", []string{"a.b", "a\nb"}, []string{"a/b", "ab"}},
+		{"[a-c].tf", []string{"a.tf", "c.tf"}, []string{"d.tf", "A.tf", "-.tf"}},
+		{"[!a].tf", []string{"b.tf", "é.tf", "\xff.tf"}, []string{"a.tf", ".tf"}},
+		{"[^a].tf", []string{"b.tf", "^.tf"}, []string{"a.tf"}},
+		{"x[!a]y", []string{"xby", "x/y"}, []string{"xay"}},         // a negated class matches a slash
+		{"x[+-9]y", []string{"x.y", "x/y", "x5y"}, []string{"xay"}}, // and so does a range around it
+		{"x[ab]y", []string{"xay"}, []string{"x/y"}},                // no other class does
+		{"{a,b/c}/d", []string{"a/d", "b/c/d"}, []string{"b/d", "a/c/d"}},
+		{"{**/,}*.tf", []string{"a.tf", "b/a.tf"}, []string{"a"}},
+		{`\*.tf`, []string{"*.tf"}, []string{"a.tf", `\*.tf`}},
+		{`a\\b`, []string{`a\b`}, []string{"a/b", `a\\b`}},
+		{`\!a`, []string{"!a"}, []string{"a", `\!a`}},
+		{"é.tf", []string{"é.tf"}, []string{"e\u0301.tf", "É.tf"}},
+		{"\uFFFD.tf", []string{"\uFFFD.tf", "\xff.tf"}, []string{"a.tf", "\xff\xff.tf"}},
+		{"app/(group)/*", []string{"app/(group)/x"}, []string{"app/group/x"}},
+	} {
+		if err := Check(c.glob); err != nil {
+			t.Errorf("Check(%q): %v", c.glob, err)
+		}
+		for _, path := range c.yes {
+			if !Compile([]string{c.glob}).Match(path) {
+				t.Errorf("%q does not match %q", c.glob, path)
+			}
+		}
+		for _, path := range c.not {
+			if Compile([]string{c.glob}).Match(path) {
+				t.Errorf("%q matches %q", c.glob, path)
+			}
+		}
+	}
+}
+
+// TestAnyByteMatches: a name of any bytes at all is matched, by every way that leads to it.
+func TestAnyByteMatches(t *testing.T) {
+	globs := []string{"**", "d/*.tf", "**/*.tf", "d/**", "**/d/*", "d/x?y.tf", "d/x[!a]y.tf", "d/*y.tf", "d/x*.tf"}
+	for c := range 256 {
+		if c == '/' || c == 'a' {
+			continue
+		}
+		path := "d/x" + string([]byte{byte(c)}) + "y.tf"
+		bits := NewIndex(globs).Match(path, nil)
+		for i, g := range globs {
+			if !Compile([]string{g}).Match(path) || !bits.Has(i) {
+				t.Errorf("%q does not match %q", g, path)
+			}
+		}
+	}
+}
+
+// TestBracesMeanTheirExpansions holds what the package comment says of doublestar's braces.
+func TestBracesMeanTheirExpansions(t *testing.T) {
+	for _, c := range []struct {
+		glob, path string
+	}{
+		{"main*{,.tf}", "main"},
+		{"a/**{/x,}", "a/b/c/x"},
+	} {
+		if doublestar.MatchUnvalidated(c.glob, c.path) {
+			t.Errorf("doublestar matches %q with %q now: mend the package comment", c.glob, c.path)
+		}
+		if !Compile([]string{c.glob}).Match(c.path) {
+			t.Errorf("%q does not match %q", c.glob, c.path)
+		}
+	}
+}
+
+func TestExpansions(t *testing.T) {
+	for glob, want := range map[string]string{
+		"a":                 "a",
+		"{a,b}":             "a b",
+		"{a,b}{c,d}":        "ac ad bc bd",
+		"{a,{b,c}d}e":       "ae bde cde",
+		"a{,b}":             "a ab",
+		"{a,a}":             "a",
+		`\{a,b\}`:           `\{a,b\}`,
+		`{a\,b,c}`:          `a\,b c`,
+		"[{]{a,b}[}]":       "[{]a[}] [{]b[}]",
+		"a,b":               "a,b",
+		"{**/,}*.{tf,json}": "**/*.tf **/*.json *.tf *.json",
+	} {
+		if got := strings.Join(expansions(glob), " "); got != want {
+			t.Errorf("expansions(%q) = %s; want %s", glob, got, want)
+		}
+	}
+}
+
+// byDoublestar is the definition that Set and Index are held against.
+func byDoublestar(glob, path string) bool {
+	return slices.ContainsFunc(expansions(glob), func(e string) bool { return doublestar.MatchUnvalidated(e, path) })
+}
+
+// checkMatch compares Set, Index and doublestar for all globs and one path. No file has the
+// empty path, which is matched by "*" and not by "**/*" in doublestar.
+func checkMatch(t interface{ Fatalf(string, ...any) }, globs []string, path string) {
+	x := NewIndex(globs)
+	bits := x.Match(path, nil)
+	some := false
+	for _, g := range globs {
+		want := byDoublestar(g, path)
+		some = some || want
+		if got := Compile([]string{g}).Match(path); got != want {
+			t.Fatalf("Set: %q matches %q: %v; doublestar: %v", g, path, got, want)
+		}
+		if got := bits.Has(x.Number(g)); got != want {
+			t.Fatalf("Index: %q matches %q: %v; doublestar: %v", g, path, got, want)
+		}
+		// What doublestar matches with the braces in place is never lost.
+		if doublestar.MatchUnvalidated(g, path) && !want {
+			t.Fatalf("%q matches %q by doublestar, none of its expansions does", g, path)
+		}
+		if !strings.Contains(g, "{") && doublestar.MatchUnvalidated(g, path) != want {
+			t.Fatalf("%q has no braces, and yet is not what doublestar makes of it", g)
+		}
+	}
+	if got := Compile(globs).Match(path); got != some {
+		t.Fatalf("Set of %q matches %q: %v; want %v", globs, path, got, some)
+	}
+}
+
+// drawGlob makes a glob of a few pieces, so that many match and many nearly do.
+func drawGlob(t *rapid.T) string {
+	piece := rapid.SampledFrom([]string{"a", "b", ".", "tf", ".tf", "*", "?", "**", "/", "/", "/**/", "**/", "**/*", "[ab]", "[!a]", "[+-9]", `\*`, `\\`, "{a,b}", "{a/,}", "{,.tf}", "é", "\uFFFD", "A"})
+	return strings.Join(rapid.SliceOfN(piece, 1, 6).Draw(t, "glob"), "")
+}
+
+func drawPath(t *rapid.T) string {
+	piece := rapid.SampledFrom([]string{"a", "b", ".", "tf", ".tf", "/", "/", "a/", "b/", "é", "\uFFFD", "\xff", "*", `\`, "\n", "A", "5"})
+	return strings.Join(rapid.SliceOfN(piece, 1, 8).Draw(t, "path"), "")
+}
+
+func TestMatchIsDoublestar(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var globs []string
+		for range rapid.IntRange(1, 12).Draw(t, "n") {
+			if g := drawGlob(t); Check(g) == nil {
+				globs = append(globs, g)
+			}
+		}
+		for range 8 {
+			checkMatch(t, globs, drawPath(t))
+		}
+	})
+}
+
+func TestMatchTable(t *testing.T) {
+	paths := []string{"a", "b", "a/b", "a/b/c", "/a", "a/", "a//b", ".tf", "a.tf", "d/a.tf", "d/.tf", "a.tf.json", "d/.tf.json", "x.a.tf", "d/a_b.tf", "a.", "d/.", "Dockerfile", "d/Dockerfile", "terraform", "terraform/a", "terraformer/a", "a\xff.tf", "a\\b", "\uFFFD", "\xff", "a\nb.tf"}
+	for _, path := range paths {
+		checkMatch(t, accepted, path)
+	}
+}
+
+func FuzzMatch(f *testing.F) {
+	for i, g := range accepted {
+		f.Add(g, accepted[(i+1)%len(accepted)], "a/b.tf")
+		f.Add(g, "**/*.tf", g)
+	}
+	f.Add("a*{,.tf}", "**/a\xff", "a")
+	f.Fuzz(func(t *testing.T, g1, g2, path string) {
+		if path != "" && Check(g1) == nil && Check(g2) == nil {
+			checkMatch(t, []string{g1, g2}, path)
+		}
+	})
+}
+
+// TestIndexManyGlobs: numbers stay right above one word of bits, and duplicates count once.
+func TestIndexManyGlobs(t *testing.T) {
+	var globs []string
+	for i := range 200 {
+		globs = append(globs, fmt.Sprintf("d%d/**", i), fmt.Sprintf("**/*.e%d", i), fmt.Sprintf("**/n%d", i), fmt.Sprintf("p/%d", i), fmt.Sprintf("g%d*/x", i))
+	}
+	x := NewIndex(globs[:600], globs[300:], globs)
+	if x.Len() != len(globs) {
+		t.Fatalf("%d globs; want %d", x.Len(), len(globs))
+	}
+	if x.Number("other") != -1 {
+		t.Error("a glob that the index does not have has a number")
+	}
+	var bits Bits
+	for _, path := range []string{"d7/x.e9", "n199", "p/150", "g42z/x", "d199", "nothing"} {
+		bits = x.Match(path, bits)
+		for _, g := range globs {
+			if got, want := bits.Has(x.Number(g)), doublestar.MatchUnvalidated(g, path); got != want {
+				t.Errorf("%q, %q: %v; want %v", g, path, got, want)
+			}
+		}
+	}
+}
+
+func TestMatchDoesNotAllocate(t *testing.T) {
+	globs := []string{"**", "**/*.tf", "**/a", "a/**", "a/b", "a?/[b]*/**/c.{tf,json}"}
+	x, s := NewIndex(globs), Compile(globs[1:])
+	bits := x.Match("a", nil)
+	if n := testing.AllocsPerRun(100, func() {
+		bits = x.Match("ax/b\xffy/z/c.json", bits)
+		s.Match("ax/b\xffy/z/c.yml")
+	}); n != 0 {
+		t.Errorf("%v allocations for a path", n)
+	}
+}
+
+// TestIndexConcurrently is for the race detector.
+func TestIndexConcurrently(t *testing.T) {
+	x := NewIndex(accepted)
+	var group sync.WaitGroup
+	for range 8 {
+		group.Add(1)
+		go func() {
+			defer group.Done()
+			var bits Bits
+			for _, path := range accepted {
+				bits = x.Match(path, bits)
+			}
+		}()
+	}
+	group.Wait()
+}
+
+func BenchmarkIndex(b *testing.B) {
+	var globs []string
+	for i := range 1000 {
+		globs = append(globs, fmt.Sprintf("services/s%d/**", i), fmt.Sprintf("**/*.ext%d", i))
+	}
+	x := NewIndex(globs, []string{"**/*.tf", "**/*.{yml,yaml}", "**/k8s/**/*.json"})
+	var bits Bits
+	b.ReportAllocs()
+	for b.Loop() {
+		bits = x.Match("services/s77/deploy/k8s/base/deployment.yaml", bits)
+	}
+}

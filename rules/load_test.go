@@ -1,0 +1,417 @@
+package rules
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/fstest"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"pgregory.net/rapid"
+
+	"github.com/policyscan/policyscan/rules/glob"
+)
+
+// TestLoadEverything holds every field against the file that sets all of them.
+func TestLoadEverything(t *testing.T) {
+	for _, g := range goldens(t, "good") {
+		if !strings.HasSuffix(g.name, "full.txtar") {
+			continue
+		}
+		b, err := Load(g.files)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := []Rule{{
+			ID: "TF-NET-001", Title: "No ingress from anywhere", Type: Boundary,
+			Files: []string{"**/*.tf", "modules/{a,b}/**"}, Exclude: []string{"**/testdata/**"}, Patterns: []string{"0.0.0.0/0", "::/0"},
+			Message:     "The whole internet can reach this.\nNobody wants that.\n",
+			Remediation: "Name the networks.", DocsURL: "https://example.com/rules#TF-NET-001", Owner: "network-team", Severity: "high",
+			Tags: []string{"terraform", "network"}, Redact: true,
+			Examples: []Example{{"main.tf", `cidr = "0.0.0.0/0"`, true}, {"main.tf", "cidr = \"10.0.0.0/8\"\n", false}},
+			File:     BoundariesFile, Line: 2,
+		}, {
+			ID: "INV-1", Title: "No keys", Type: Invariant, Files: []string{"**"}, Patterns: []string{"BEGIN RSA PRIVATE KEY"},
+			File: InvariantsFile, Line: 2,
+		}}
+		if diff := cmp.Diff(want, b.Rules, cmpopts.IgnoreUnexported(Rule{})); diff != "" {
+			t.Errorf("rules (-want +got):\n%s", diff)
+		}
+		if b.Count(Boundary) != 1 || b.Count(Invariant) != 1 {
+			t.Errorf("%d boundaries, %d invariants", b.Count(Boundary), b.Count(Invariant))
+		}
+		return
+	}
+	t.Fatal("no full.txtar")
+}
+
+// TestIdentity computes the identity by hand, as its field describes it.
+func TestIdentity(t *testing.T) {
+	files := Files{BoundariesFile: []byte(goodBoundaries), InvariantsFile: []byte(strings.ReplaceAll(goodInvariants, "\n", "\r\n")), DeprecatedFile: []byte("rules: []")}
+	b, errs := loadFiles(files)
+	if errs != nil {
+		t.Fatal(errs)
+	}
+	sum := sha256.Sum256([]byte("rules/boundaries.yml\n" + goodBoundaries + "\nrules/deprecated.yml\nrules: []\nrules/invariants.yml\n" + goodInvariants + "\n"))
+	if want := hex.EncodeToString(sum[:]); b.SHA256 != want {
+		t.Errorf("identity %s; want %s", b.SHA256, want)
+	}
+}
+
+func TestFilesIsAFileSystem(t *testing.T) {
+	files := Files{BoundariesFile: []byte(goodBoundaries), InvariantsFile: nil, "top": []byte("x"), "rules/deep/er": []byte("y")}
+	if err := fstest.TestFS(files, BoundariesFile, InvariantsFile, "top", "rules/deep/er"); err != nil {
+		t.Error(err)
+	}
+	if _, err := files.Open("rules/none"); !errors.Is(err, fs.ErrNotExist) {
+		t.Error(err)
+	}
+}
+
+// brokenFS fails in one way for one file.
+type brokenFS struct {
+	Files
+	name string
+	err  error
+}
+
+func (b brokenFS) Open(name string) (fs.File, error) {
+	if name == b.name {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: b.err}
+	}
+	return b.Files.Open(name)
+}
+
+func TestLoadUnreadable(t *testing.T) {
+	files := Files{BoundariesFile: []byte(goodBoundaries), InvariantsFile: []byte(goodInvariants)}
+	for _, name := range []string{BoundariesFile, InvariantsFile, DeprecatedFile} {
+		_, err := Load(brokenFS{files, name, errors.New("no luck")})
+		var errs Errors
+		if !errors.As(err, &errs) {
+			t.Fatal(err)
+		}
+		wantCode(t, errs, CodeRead, name+": cannot be read: no luck; ")
+	}
+	files[BoundariesFile+"/x"] = nil
+	delete(files, BoundariesFile)
+	_, errs := loadFiles(files)
+	wantCode(t, errs, CodeRead, "is a folder")
+}
+
+// A line end that was written as one is meant; one that a block scalar keeps is often a slip.
+func TestNoteKeptLineBreak(t *testing.T) {
+	for _, c := range []struct {
+		patterns string
+		noted    bool
+	}{
+		{`["| sh\n"]`, false},
+		{"\n        - |\n          x", true},
+		{"\n        - >\n          x", true},
+		{"\n        - |-\n          x", false},
+	} {
+		b, errs := loadFiles(Files{
+			BoundariesFile: []byte(ruleWith(`["**/*.sh"]`, c.patterns)),
+			InvariantsFile: []byte(goodInvariants),
+		})
+		if errs != nil {
+			t.Fatal(errs)
+		}
+		notes := Notes(b)
+		if got := len(notes) == 1 && strings.Contains(notes[0].Text, "ends in a line break"); got != c.noted {
+			t.Errorf("%s: notes %v, want one: %v", c.patterns, notes, c.noted)
+		}
+	}
+}
+
+func TestNotes(t *testing.T) {
+	b, errs := loadFiles(Files{
+		BoundariesFile:      []byte(ruleWith(`["*.tf", "**/*.md"]`, `["ab", "a", "e\u0301", "x\n", no]`) + "    owner: 7\n"),
+		InvariantsFile:      []byte(goodInvariants),
+		"rules/network.yml": []byte("rules: []"), "rules/deprecated.yaml": nil, "rules/README.md": nil,
+	})
+	if errs != nil {
+		t.Fatal(errs)
+	}
+	var got []string
+	for _, n := range Notes(b) {
+		got = append(got, n.String())
+	}
+	want := []string{
+		`^rules/deprecated.yaml: not read: `,
+		`^rules/network.yml: not read: `,
+		`^rules/boundaries.yml:6:15: rule "R-1": "\*\.tf" matches in the root folder only; write "\*\*/\*\.tf"`,
+		`^rules/boundaries.yml:7:28: rule "R-1": the pattern "ab" contains the pattern "a"`,
+		`^rules/boundaries.yml:7:39: rule "R-1": the pattern ".*" is not in Unicode normal form C`,
+		`^rules/boundaries.yml:7:57: rule "R-1": no is taken as the text`,
+		`^rules/boundaries.yml:8:12: rule "R-1": 7 is taken as the text`,
+	}
+	if len(got) != len(want) {
+		t.Fatalf("%d notes; want %d:\n%s", len(got), len(want), strings.Join(got, "\n"))
+	}
+	for i := range want {
+		if !regexp.MustCompile(want[i]).MatchString(got[i]) {
+			t.Errorf("note %d: %s; want %s", i, got[i], want[i])
+		}
+	}
+	if again := Notes(b); len(again) != len(want) {
+		t.Errorf("asked again: %d notes", len(again))
+	}
+	// Patterns are compared as long as there is a budget.
+	rule := Rule{Files: []string{"**"}, Patterns: []string{"a", "b", "ab"}}
+	for budget, want := range map[int]int{9: 1, 6: 0} {
+		if notes := ruleNotes(&rule, &budget); len(notes) != want {
+			t.Errorf("%d notes; want %d", len(notes), want)
+		}
+	}
+}
+
+func TestSelecting(t *testing.T) {
+	list := []Rule{
+		{ID: "all", Files: []string{"**"}, Exclude: []string{"vendor/**"}},
+		{ID: "tf", Files: []string{"**/*.tf", "**/*.{tfvars,hcl}"}, Exclude: []string{"**/testdata/**", "*.hcl"}},
+		{ID: "one", Files: []string{"Dockerfile"}},
+		{ID: "tf again", Files: []string{"**/*.tf"}},
+	}
+	b := New(slices.Clone(list), nil)
+	byHand := &Bundle{Rules: list}
+	for path, want := range map[string][]int{
+		"a.tf": {0, 1, 3}, "vendor/a.tf": {1, 3}, "x/testdata/a.tf": {0, 3}, "Dockerfile": {0, 2}, "a/Dockerfile": {0}, "a.hcl": {0}, "a/b.hcl": {0, 1}, "x.tfvars": {0, 1}, "vendor": nil,
+	} {
+		for name, bundle := range map[string]*Bundle{"New": b, "by hand": byHand} {
+			if got := bundle.Selecting(path, nil); !slices.Equal(got, want) {
+				t.Errorf("%s: %q: %v; want %v", name, path, got, want)
+			}
+			for i := range bundle.Rules {
+				if bundle.Rules[i].Selects(path) != slices.Contains(want, i) {
+					t.Errorf("%s: %q: rule %d", name, path, i)
+				}
+			}
+		}
+	}
+	if got := b.Selecting("a.tf", []int{9}); !slices.Equal(got, []int{9, 0, 1, 3}) {
+		t.Errorf("appends: %v", got)
+	}
+	var group sync.WaitGroup
+	for range 8 {
+		group.Add(1)
+		go func() {
+			defer group.Done()
+			var into []int
+			for range 1000 {
+				if into = b.Selecting("a/b.hcl", into[:0]); !slices.Equal(into, []int{0, 1}) {
+					t.Errorf("at the same time: %v", into)
+					return
+				}
+			}
+		}()
+	}
+	group.Wait()
+	into := make([]int, 0, 8)
+	if n := testing.AllocsPerRun(1000, func() { into = b.Selecting("x/y.tf", into[:0]) }); n >= 1 && !raceEnabled {
+		t.Errorf("%v allocations for a path", n)
+	}
+}
+
+// TestSelectingIsSelects compares the index of a bundle with its rules one by one.
+func TestSelectingIsSelects(t *testing.T) {
+	pool := []string{"**", "*", "a/**", "**/a", "**/*.tf", "a/*", "**/b/**", "{a,b}/*.tf", "a", "[!a]*"}
+	globs := rapid.SliceOfN(rapid.SampledFrom(pool), 0, 3)
+	path := rapid.StringMatching(`[ab](/[ab]){0,3}(\.tf)?`)
+	rapid.Check(t, func(t *rapid.T) {
+		list := make([]Rule, rapid.IntRange(1, 70).Draw(t, "rules"))
+		for i := range list {
+			list[i].Files, list[i].Exclude = globs.Draw(t, "files"), globs.Draw(t, "exclude")
+		}
+		b := New(list, nil)
+		p := path.Draw(t, "path")
+		var want []int
+		for i, r := range list {
+			if glob.Compile(r.Files).Match(p) && !glob.Compile(r.Exclude).Match(p) {
+				want = append(want, i)
+			}
+		}
+		if got := b.Selecting(p, nil); !slices.Equal(got, want) {
+			t.Fatalf("%q: %v; want %v", p, got, want)
+		}
+	})
+}
+
+func TestShow(t *testing.T) {
+	long := strings.Repeat("é", 3000)
+	content := "rules:\n" +
+		"  - {id: A, title: t, enforcement: {mode: fail}, x-long: \"" + long + "\", titel: x, x-more: \"" + long + "\", match: {files: ['**'], forbidden_patterns: [x]}}\n" +
+		"  - {x-hostile: \"\u202e\u200b\", id: 日本, title: t, severity: \"\u202eno\", enforcement: {mode: fail}, match: {files: ['**'], forbidden_patterns: [x]}}\n" +
+		"x-tab:\t[&a b]\n"
+	_, errs := loadBoundaries(content)
+	if len(errs) != 3 {
+		t.Fatal(errs)
+	}
+	escape := func(s string) string {
+		return strings.Map(func(r rune) rune {
+			if r == '\u202e' || r == '\u200b' {
+				return '?'
+			}
+			return r
+		}, s)
+	}
+	var out strings.Builder
+	if err := Show(&out, errs, escape); err != nil {
+		t.Fatal(err)
+	}
+	if strings.ContainsAny(out.String(), "\u202e\u200b\t") || !utf8.ValidString(out.String()) {
+		t.Errorf("unescaped: %q", out.String())
+	}
+	lines := strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n")
+	if len(lines) != 9 {
+		t.Fatalf("%d lines: %s", len(lines), out.String())
+	}
+	for i, under := range []string{"titel", `"?no"`, "&a b"} {
+		source, mark := []rune(lines[3*i+1]), strings.IndexByte(lines[3*i+2], '^')
+		if mark < 0 || mark >= len(source) || !strings.HasPrefix(string(source[mark:]), under) {
+			t.Errorf("the mark is not under %s:\n%s\n%s", under, lines[3*i+1], lines[3*i+2])
+		}
+		if len(source) > 4*shownBytes {
+			t.Errorf("%d characters of a long line", len(source))
+		}
+	}
+	if err := Show(failing{}, errs, escape); err == nil {
+		t.Error("a failed write is no error")
+	}
+}
+
+type failing struct{}
+
+func (failing) Write([]byte) (int, error) { return 0, errors.New("full") }
+
+// TestLineOfSyntaxErrors: the line is where the text stops being YAML, wherever yaml.v3 puts it.
+func TestLineOfSyntaxErrors(t *testing.T) {
+	for content, line := range map[string]int{
+		"rules:\n  - id: a\n   title: b\n":                               3,
+		"rules:\n  - id: a\n    x: [\n      a,\n      b]\n   title: b\n": 6,
+		"rules:\n  - id: \"a\n    title: b\n":                            2,
+		"rules:\n  - id: {a\n    title: b\n":                             2,
+		"rules:\n  - id: a\n    x: |\n     foo\n    bar\n    title: c\n": 5,
+		"\n\n\nrules: ]\n": 4,
+		"rules:\n  - id: a\n\n# c\n\n    title: b\n  }\n":              7,
+		"rules:\r\n  - id: a\r\n   title: b\r\n":                       3,
+		strings.Repeat("# c\n", 50) + "rules:\n  - \"\\d\"\n":          52,
+		"rules: [" + strings.Repeat("\n  a,", 100) + "\n  b]\n  - c\n": 103,
+	} {
+		_, errs := loadBoundaries(content)
+		if len(errs) != 1 || errs[0].Code != CodeSyntax || errs[0].Line != line {
+			t.Errorf("%.80q: %v; want line %d", content, errs, line)
+		}
+	}
+}
+
+func TestNearest(t *testing.T) {
+	for key, want := range map[string]string{"titel": "title", "Title": "title", "tittle": "title", "desc": "", "docsUrl": "docs_url", "docs-url": "docs_url", "remedation": "remediation", "remidiashion": "remediation", "enforsment": "enforcement", "example": "examples", "i": "id", "": "", "xyz": ""} {
+		if got := nearest(key, ruleLevel.keys()); got != want {
+			t.Errorf("nearest(%q) = %q; want %q", key, got, want)
+		}
+	}
+	for _, c := range []struct {
+		a, b string
+		n    int
+	}{{"", "", 0}, {"a", "", 1}, {"", "ab", 2}, {"ab", "ba", 1}, {"abc", "abd", 1}, {"title", "titel", 1}, {"kitten", "sitting", 3}, {"abcd", "badc", 2}} {
+		if got := distance(c.a, c.b); got != c.n {
+			t.Errorf("distance(%q, %q) = %d; want %d", c.a, c.b, got, c.n)
+		}
+	}
+}
+
+// FuzzLoad: whatever the files hold, Load does not panic, says the same twice, and what it
+// loads is as the fields of Rule promise.
+func FuzzLoad(f *testing.F) {
+	for _, folder := range []string{"good", "bad"} {
+		for _, g := range goldens(f, folder) {
+			f.Add(g.files[BoundariesFile], g.files[InvariantsFile], g.files[DeprecatedFile])
+		}
+	}
+	f.Fuzz(func(t *testing.T, boundaries, invariants, deprecated []byte) {
+		files := Files{BoundariesFile: boundaries, InvariantsFile: invariants}
+		if len(deprecated) > 0 {
+			files[DeprecatedFile] = deprecated
+		}
+		b, err := Load(files)
+		again, err2 := Load(files)
+		if fmt.Sprint(err) != fmt.Sprint(err2) {
+			t.Fatalf("two errors:\n%v\n%v", err, err2)
+		}
+		if err != nil {
+			checkErrors(t, files, err)
+			return
+		}
+		if b.SHA256 != again.SHA256 || !cmp.Equal(b.Rules, again.Rules, cmpopts.IgnoreUnexported(Rule{})) {
+			t.Fatal("two bundles")
+		}
+		checkBundle(t, b)
+		Notes(b)
+		b.Selecting("a/b.tf", nil)
+	})
+}
+
+func checkErrors(t *testing.T, files Files, err error) {
+	t.Helper()
+	var errs Errors
+	if !errors.As(err, &errs) || len(errs) == 0 {
+		t.Fatalf("%T", err)
+	}
+	for _, e := range errs {
+		lines := bytes.Count(files[e.File], []byte("\n")) + 1
+		if e.Code == "" || e.Found == "" || e.Fix == "" || e.File == "" || e.Line < 0 || e.Line > lines || strings.ContainsAny(e.Error(), "\n\x1b") {
+			t.Fatalf("%q %+v", e.Code, e)
+		}
+		if snippet := e.Snippet(func(s string) string { return s }); e.Column > 0 && strings.Count(snippet, "\n") != 2 && e.source != "" {
+			t.Fatalf("%v: snippet %q", e, snippet)
+		}
+	}
+}
+
+func checkBundle(t *testing.T, b *Bundle) {
+	t.Helper()
+	if len(b.Rules) == 0 || len(b.SHA256) != 64 {
+		t.Fatalf("%d rules, identity %q", len(b.Rules), b.SHA256)
+	}
+	ids := map[string]bool{}
+	for i, r := range append(slices.Clone(b.Rules), b.Deprecated...) {
+		if r.ID == "" || ids[r.ID] || idMistake(r.ID) != "" || strings.TrimSpace(r.Title) == "" || len(r.Files) == 0 || len(r.Patterns) == 0 || r.Line < 1 {
+			t.Fatalf("rule %d: %+v", i, r)
+		}
+		ids[r.ID] = true
+		if wantFile := map[Type]string{Boundary: BoundariesFile, Invariant: InvariantsFile}[r.Type]; i < len(b.Rules) && r.File != wantFile {
+			t.Fatalf("rule %d: %s in %s", i, r.Type, r.File)
+		}
+		for _, p := range r.Patterns {
+			if strings.TrimSpace(p) == "" || len(p) > MaxPatternBytes || !utf8.ValidString(p) {
+				t.Fatalf("pattern %q", p)
+			}
+		}
+		for _, g := range slices.Concat(r.Files, r.Exclude) {
+			if err := glob.Check(g); err != nil {
+				t.Fatalf("glob %q: %v", g, err)
+			}
+		}
+		if !slices.Contains([]string{"", "low", "medium", "high", "critical"}, r.Severity) {
+			t.Fatalf("severity %q", r.Severity)
+		}
+		for _, x := range r.Examples {
+			if !fs.ValidPath(x.Path) || x.Content == "" {
+				t.Fatalf("example %+v", x)
+			}
+		}
+		if len(r.Files) != len(r.filesAt) || len(r.Exclude) != len(r.excludeAt) || len(r.Patterns) != len(r.patternsAt) {
+			t.Fatalf("places of %+v", r)
+		}
+	}
+}

@@ -1,0 +1,202 @@
+package rules
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"gopkg.in/yaml.v3"
+	"pgregory.net/rapid"
+)
+
+// compileSchema returns the schemas of the three files and of any of them.
+func compileSchema(t testing.TB) map[string]*jsonschema.Schema {
+	t.Helper()
+	document, err := jsonschema.UnmarshalJSON(bytes.NewReader(Schema()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := jsonschema.NewCompiler()
+	c.DefaultDraft(jsonschema.Draft7) // so that the schema's own $schema must say 2020-12
+	if err := c.AddResource("schema.json", document); err != nil {
+		t.Fatal(err)
+	}
+	schemas := map[string]*jsonschema.Schema{}
+	for name, where := range map[string]string{BoundariesFile: "#/$defs/boundaries", InvariantsFile: "#/$defs/invariants", DeprecatedFile: "#/$defs/deprecated", "any": ""} {
+		schemas[name], err = c.Compile("schema.json" + where)
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return schemas
+}
+
+// asJSON reads YAML as an editor's schema check sees it. It returns false for what is not
+// JSON at all: no YAML, keys that are no text.
+func asJSON(content []byte) (any, bool) {
+	var v any
+	if err := yaml.Unmarshal(content, &v); err != nil {
+		return nil, false
+	}
+	return jsonValue(v)
+}
+
+func jsonValue(v any) (any, bool) {
+	switch v := v.(type) {
+	case map[string]any:
+		for k := range v {
+			x, ok := jsonValue(v[k])
+			if !ok {
+				return nil, false
+			}
+			v[k] = x
+		}
+	case map[any]any:
+		return nil, false
+	case []any:
+		for i := range v {
+			x, ok := jsonValue(v[i])
+			if !ok {
+				return nil, false
+			}
+			v[i] = x
+		}
+	case time.Time:
+		return v.Format(time.RFC3339), true
+	}
+	return v, true
+}
+
+// refusedBySchema reports whether some file of the bundle is refused by its own schema.
+func refusedBySchema(t testing.TB, schemas map[string]*jsonschema.Schema, files Files) bool {
+	t.Helper()
+	refused := false
+	for _, name := range []string{BoundariesFile, InvariantsFile, DeprecatedFile} {
+		v, ok := asJSON(files[name])
+		if !ok || len(files[name]) == 0 {
+			continue
+		}
+		own, any := schemas[name].Validate(v), schemas["any"].Validate(v)
+		if any != nil && own == nil {
+			t.Errorf("%s: refused as any file and not as its own: %v", name, any)
+		}
+		refused = refused || own != nil
+	}
+	return refused
+}
+
+// TestSchemaAndLoaderAgree: the schema accepts the good files, refuses most bad ones that
+// a schema can refuse, and none that loads.
+func TestSchemaAndLoaderAgree(t *testing.T) {
+	schemas := compileSchema(t)
+	for _, g := range goldens(t, "good") {
+		if refusedBySchema(t, schemas, g.files) {
+			t.Errorf("%s: refused by the schema", g.name)
+		}
+	}
+	could, did := 0, 0
+	for _, g := range goldens(t, "bad") {
+		refused := refusedBySchema(t, schemas, g.files)
+		if strings.HasPrefix(g.want, CodeKey) || strings.HasPrefix(g.want, CodeType) || strings.HasPrefix(g.want, CodeValue) {
+			could++
+			if refused {
+				did++
+			} else {
+				t.Logf("not refused by the schema: %s", g.name)
+			}
+		}
+	}
+	if did < could*9/10 {
+		t.Errorf("the schema refuses %d of %d", did, could)
+	}
+}
+
+// TestSchemaRefusesNothingThatLoads changes a good file at random.
+func TestSchemaRefusesNothingThatLoads(t *testing.T) {
+	schemas := compileSchema(t)
+	var good []Files
+	for _, g := range goldens(t, "good") {
+		good = append(good, g.files)
+	}
+	values := []any{nil, "y", []any{"**/*.go"}, "", " ", "x", "fail", "high", 7, 1.5, true, []any{}, []any{"x"}, []any{nil}, map[string]any{}, map[string]any{"a": "b"}, "\u00a0", "a\nb", "https://example.com/", "/x", "x/", " x", "x ", strings.Repeat("a", 1025)}
+	keys := []string{"id", "title", "match", "files", "mode", "rules", "forbidden_patterns", "required_absent", "x-", "x-y", "X-y", "tags", "severity", "Title"}
+	loaded, refused := 0, 0
+	try := func(t *rapid.T) {
+		files := rapid.SampledFrom(good).Draw(t, "files")
+		name := rapid.SampledFrom([]string{BoundariesFile, InvariantsFile, DeprecatedFile}).Draw(t, "file")
+		v, ok := asJSON(files[name])
+		if !ok || v == nil {
+			return
+		}
+		mutate(t, v, values, keys)
+		content, err := yaml.Marshal(v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		changed := Files{}
+		for k := range files {
+			changed[k] = files[k]
+		}
+		changed[name] = content
+		v, ok = asJSON(content)
+		if !ok {
+			t.Fatalf("written as %q", content)
+		}
+		schemaErr := schemas[name].Validate(v)
+		_, loadErr := Load(changed)
+		if schemaErr != nil {
+			refused++
+		}
+		if loadErr == nil {
+			loaded++
+			if schemaErr != nil {
+				t.Fatalf("loads, but the schema says: %v\n%s", schemaErr, content)
+			}
+		}
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		for range 50 {
+			try(t)
+		}
+	})
+	if loaded < 30 || refused < 200 {
+		t.Errorf("%d loaded, %d refused: the test tests little", loaded, refused)
+	}
+}
+
+// mutate changes one value or key somewhere in v.
+func mutate(t *rapid.T, v any, values []any, keys []string) {
+	var places []func()
+	var walk func(v any)
+	walk = func(v any) {
+		switch v := v.(type) {
+		case map[string]any:
+			for _, k := range sortedKeys(v) {
+				places = append(places,
+					func() { delete(v, k) },
+					func() { v[k] = rapid.SampledFrom(values).Draw(t, "value") },
+					func() { v[rapid.SampledFrom(keys).Draw(t, "key")] = rapid.SampledFrom(values).Draw(t, "value") })
+				walk(v[k])
+			}
+		case []any:
+			for i := range v {
+				places = append(places, func() { v[i] = rapid.SampledFrom(values).Draw(t, "value") })
+				walk(v[i])
+			}
+		}
+	}
+	walk(v)
+	places[rapid.IntRange(0, len(places)-1).Draw(t, "place")]()
+}
+
+func sortedKeys(m map[string]any) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}
