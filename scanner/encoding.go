@@ -98,6 +98,15 @@ func (e encoding) decodeUnit(data []byte) (rune, int) {
 	return rune(v), n
 }
 
+// pairs joins surrogates to characters; one that is alone is U+FFFD.
+func pairs(units []rune) []rune {
+	u := make([]uint16, len(units))
+	for i, r := range units {
+		u[i] = uint16(r)
+	}
+	return utf16.Decode(u)
+}
+
 // subpart returns the length of the invalid UTF-8 that data begins with and that
 // counts as one U+FFFD: the longest beginning of a character, or one byte (the
 // Unicode Standard, section 3.9, "maximal subpart"). data is not empty.
@@ -139,22 +148,23 @@ func (e encoding) lineEnd(data []byte) int {
 // at a code unit, else it begins at one; the other end may be cut anywhere.
 func (e encoding) text(data []byte, fromEnd bool) []rune {
 	if e != utf8Enc {
-		odd := len(data) % e.unit()
 		if fromEnd {
-			data = data[odd:]
+			data = data[len(data)%e.unit():]
 		}
-		var units []uint16
 		var out []rune
 		for {
 			r, n := e.decodeUnit(data)
 			if n == 0 {
 				break
 			}
-			units, out = append(units, uint16(r)), append(out, r)
+			out = append(out, r)
 			data = data[n:]
 		}
-		if e == utf16LE || e == utf16BE {
-			return utf16.Decode(units)
+		if e.unit() == 2 {
+			out = pairs(out)
+		}
+		if len(data) > 0 {
+			out = append(out, utf8.RuneError)
 		}
 		return out
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"io"
 	"slices"
 
@@ -145,15 +146,18 @@ func (f *find) look(content io.ReadSeeker) error {
 	}
 	buf := make([]byte, f.match.start-from+2*around)
 	n, err := io.ReadFull(content, buf)
-	if err != nil && err != io.ErrUnexpectedEOF {
+	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, io.EOF) {
 		return err
+	}
+	if int64(n) < min(f.match.end-from, int64(len(buf))) {
+		return errChanged // it ends within the match
 	}
 	before, rest := buf[:f.match.start-from], buf[f.match.start-from:n]
 
 	line := rest[:min(f.enc.lineEnd(rest), around)]
 	f.line = slices.Concat(before, line)
 
-	if from == 0 {
+	if from == 0 && len(before)%f.enc.unit() == 0 { // else it is no mark of this text
 		before = bytes.TrimPrefix(before, f.enc.bom())
 	}
 	match := rest[:min(f.match.end-f.match.start, int64(len(rest)))]

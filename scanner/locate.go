@@ -80,7 +80,7 @@ func (r *reading) plain(data []byte) int {
 		return len(data)
 	case r.enc != utf8Enc:
 		return 0
-	case r.hash == nil && r.units == 0 && !r.afterCR:
+	case r.hash == nil && r.at == r.lineStart && !r.afterCR:
 		if n := r.skipLines(data); n > 0 {
 			return n
 		}
@@ -115,6 +115,9 @@ func (r *reading) skipLines(data []byte) int {
 		data = data[:cr] // a CR may or may not end a line alone
 	}
 	n := bytes.LastIndexByte(data, '\n') + 1
+	if n == 0 {
+		return 0
+	}
 	r.line += int64(bytes.Count(data[:n], []byte{'\n'}))
 	r.at += int64(n)
 	r.lineStart = r.at

@@ -72,12 +72,18 @@ func (p *plan) add(e worktree.Entry, selected []int) {
 
 // complete ends the listing: what the tree as a whole lacks is an error.
 func (p *plan) complete() {
-	if p.coverage.Files == 0 && len(p.errors) == 0 && !p.allows(AllowEmpty) {
+	if p.coverage.Files == 0 && len(p.errors) == 0 && !p.listed() && !p.allows(AllowEmpty) {
 		p.fail(verdict.Error{Code: verdict.Empty, Message: "there is no file to scan; check the path, or accept an empty tree with --allow empty"})
 	}
 	if len(p.jobs) == 0 && p.RequireGoverned {
 		p.fail(verdict.Error{Code: verdict.NoGoverned, Message: "no rule selects any file of this tree, and --require-governed is set; check the path and the rules' globs"})
 	}
+}
+
+// listed reports whether the tree was made of named files, all of which are left out:
+// a rule file that is edited, say. That is no empty tree.
+func (p *plan) listed() bool {
+	return p.tree.Scope().Mode != "full" && len(p.coverage.LeftOut) > 0
 }
 
 // verdict puts together what the slots hold.

@@ -24,19 +24,24 @@ func openBeneath(at int, path string) (int, error) {
 	}
 }
 
-// list hands the names in a folder to visit. It reads the directory's records
-// itself: they say what each entry is, which os.ReadDir would ask for by path.
-func (r *Root) list(dir string, visit func(name string, kind Kind)) error {
+// list hands the names in a folder to visit, and returns the state the folder was in
+// before. It reads the directory's records itself: they say what each entry is, which
+// os.ReadDir would ask for by path.
+func (r *Root) list(dir string, visit func(name string, kind Kind)) (state, error) {
 	h, err := r.openDir(dir)
 	if err != nil {
-		return err
+		return state{}, err
 	}
 	defer h.close()
+	before, err := h.state()
+	if err != nil {
+		return state{}, err
+	}
 	buf := make([]byte, 32<<10)
 	for {
 		n, err := retry(func() (int, error) { return unix.Getdents(h.fd, buf) })
 		if err != nil || n <= 0 {
-			return err
+			return before, err
 		}
 		for rest := buf[:n]; len(rest) > 0; {
 			// struct linux_dirent64: ino 8, off 8, reclen 2, type 1, name.
@@ -59,7 +64,7 @@ func (r *Root) list(dir string, visit func(name string, kind Kind)) error {
 				kind = folder
 			case unix.DT_UNKNOWN: // not every file system says
 				if kind, err = h.stat(string(name)); err != nil {
-					return err
+					return before, err
 				}
 			}
 			visit(string(name), kind)

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"strings"
+	"time"
 )
 
 // A Root is the folder of a tree.
@@ -52,16 +53,42 @@ func (r *Root) openDir(path string) (handle, error) {
 	return handle{at}, err
 }
 
-// list hands the names in a folder to visit.
-func (r *Root) list(dir string, visit func(name string, kind Kind)) error {
+// state is what changes when a folder is written to.
+type state struct{ changed time.Time }
+
+// state returns the state of a folder of the tree.
+func (r *Root) state(dir string) (state, error) {
 	h, err := r.openDir(dir)
 	if err != nil {
-		return err
+		return state{}, err
 	}
 	defer h.close()
+	return h.state()
+}
+
+func (h handle) state() (state, error) {
+	st, err := h.root.Stat(".")
+	if err != nil {
+		return state{}, err
+	}
+	return state{st.ModTime()}, nil
+}
+
+// list hands the names in a folder to visit, and returns the state the folder was in
+// before.
+func (r *Root) list(dir string, visit func(name string, kind Kind)) (state, error) {
+	h, err := r.openDir(dir)
+	if err != nil {
+		return state{}, err
+	}
+	defer h.close()
+	before, err := h.state()
+	if err != nil {
+		return state{}, err
+	}
 	f, err := h.root.Open(".")
 	if err != nil {
-		return err
+		return state{}, err
 	}
 	defer f.Close() // read only: nothing to lose
 	for {
@@ -71,9 +98,9 @@ func (r *Root) list(dir string, visit func(name string, kind Kind)) error {
 		}
 		if len(entries) == 0 {
 			if errors.Is(err, io.EOF) {
-				return nil
+				err = nil
 			}
-			return err
+			return before, err
 		}
 	}
 }

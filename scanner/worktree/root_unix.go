@@ -128,6 +128,41 @@ func kindOf(mode uint32) Kind {
 	return Special
 }
 
+// state is what changes when a folder is written to, or is no longer the same.
+type state struct {
+	dev, ino     uint64
+	mtime, ctime unix.Timespec
+}
+
+func stateOf(st *unix.Stat_t) state {
+	return state{uint64(st.Dev), uint64(st.Ino), st.Mtim, st.Ctim}
+}
+
+func (h handle) state() (state, error) {
+	var st unix.Stat_t
+	_, err := retry(func() (int, error) { return 0, unix.Fstat(h.fd, &st) })
+	return stateOf(&st), err
+}
+
+// state returns the state of a folder of the tree. Where the path leads need not be
+// watched: another folder has another state.
+func (r *Root) state(dir string) (state, error) {
+	if dir == "" {
+		return r.h.state()
+	}
+	if len(dir) > maxPath {
+		h, err := r.openDir(dir)
+		if err != nil {
+			return state{}, err
+		}
+		defer h.close()
+		return h.state()
+	}
+	var st unix.Stat_t
+	_, err := retry(func() (int, error) { return 0, unix.Fstatat(r.h.fd, dir, &st, unix.AT_SYMLINK_NOFOLLOW) })
+	return stateOf(&st), err
+}
+
 func (h handle) readlink(name string) (string, error) {
 	for size := 256; ; size *= 2 {
 		buf := make([]byte, size)

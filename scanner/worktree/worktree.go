@@ -52,15 +52,20 @@ var ErrPath = errors.New("leads through a symbolic link or a file")
 // a folder's own files one after another. What skip is true for is left out, a
 // folder with all that is in it. A folder that cannot be read goes to failed, with
 // its path ("" for the root), and the walk goes on. The error is the context's.
+//
+// A file that is moved, while the walk is under way, from a folder that is still to
+// be listed to one that was, would be in no list. So each folder is looked at again
+// at the end, and one that was written to since it was listed is [ErrChanged].
 func (r *Root) Walk(ctx context.Context, skip func(path string) bool, visit func(Entry), failed func(path string, err error)) error {
 	folders := []string{""}
+	var listedAt []seen
 	for len(folders) > 0 {
 		if err := context.Cause(ctx); err != nil {
 			return err
 		}
 		dir := folders[len(folders)-1]
 		folders = folders[:len(folders)-1]
-		err := r.list(dir, func(name string, kind Kind) {
+		state, err := r.list(dir, func(name string, kind Kind) {
 			full := join(dir, name)
 			switch {
 			case skip(full):
@@ -72,9 +77,22 @@ func (r *Root) Walk(ctx context.Context, skip func(path string) bool, visit func
 		})
 		if err != nil {
 			failed(dir, listed(err))
+			continue
+		}
+		listedAt = append(listedAt, seen{dir, state})
+	}
+	for _, l := range listedAt {
+		if now, err := r.state(l.dir); err != nil || now != l.state {
+			failed(l.dir, ErrChanged)
 		}
 	}
 	return nil
+}
+
+// seen is a folder and the state in which it was listed.
+type seen struct {
+	dir string
+	state
 }
 
 func join(dir, name string) string {

@@ -1,0 +1,193 @@
+//go:build linux
+
+package scanner
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/scanner/worktree"
+	"github.com/policyscan/policyscan/verdict"
+	"pgregory.net/rapid"
+)
+
+// nobody is a user who may not read what root wrote for itself alone.
+const nobody = 65534
+
+// asNobody scans as another user, for root may read everything. The binary and the
+// tree are where that user can reach them.
+func asNobody(t *testing.T, dir string) *verdict.Verdict {
+	t.Helper()
+	if os.Getuid() != 0 {
+		return scanFolder(t, dir, testBundle("key"), Options{})
+	}
+	v, _ := scanInChild(t, childScan{Dir: dir, Patterns: []string{"key"}, UID: nobody})
+	return v
+}
+
+func TestFault_044_UnreadableFile(t *testing.T) {
+	dir := reachable(t)
+	writeFile(t, dir+"/a.tf", "x")
+	writeFile(t, dir+"/secret.tf", "key")
+	must(t, os.Chmod(dir+"/secret.tf", 0))
+	v := asNobody(t, dir)
+	wantOutcome(t, v, "I(E_READ)")
+	if v.Errors[0].File != "secret.tf" || len(v.Coverage.NotScanned) != 1 || v.Coverage.Scanned != 1 {
+		t.Errorf("%+v, %+v", v.Errors, v.Coverage)
+	}
+}
+
+func TestFault_045_UnreadableFolder(t *testing.T) {
+	for _, mode := range []os.FileMode{0, 0o111, 0o444} {
+		dir := reachable(t)
+		writeFile(t, dir+"/a.tf", "x")
+		writeFile(t, dir+"/closed/main.tf", "key")
+		must(t, os.Chmod(dir+"/closed", mode))
+		v := asNobody(t, dir)
+		must(t, os.Chmod(dir+"/closed", 0o755))
+		wantOutcome(t, v, "I(E_READ)")
+		want := "closed"
+		if mode == 0o444 { // its names can be listed, its files not opened
+			want = "closed/main.tf"
+		}
+		if v.Errors[0].File != want {
+			t.Errorf("mode %o: %+v", mode, v.Errors)
+		}
+	}
+}
+
+func TestFault_053_Root(t *testing.T) {
+	t.Run("unreadable", func(t *testing.T) {
+		dir := reachable(t)
+		writeFile(t, dir+"/sub/main.tf", "key")
+		must(t, os.Chmod(dir, 0o311))
+		defer func() { must(t, os.Chmod(dir, 0o755)) }()
+		_, err := worktree.Open(dir)
+		if os.Getuid() == 0 {
+			_, err = runChild(t, childScan{Dir: dir, Patterns: []string{"key"}, UID: nobody})
+		}
+		if err == nil || !strings.Contains(err.Error(), "permission denied") {
+			t.Errorf("%v", err)
+		}
+	})
+	t.Run("deleted", func(t *testing.T) {
+		dir := filepath.Join(t.TempDir(), "gone")
+		writeFile(t, dir+"/main.tf", "key")
+		root := openRoot(t, dir)
+		must(t, os.RemoveAll(dir))
+		wantOutcome(t, scanTree(t, testBundle("key"), Folder(root), Options{Allow: []string{AllowEmpty}}), "I(E_CHANGED)")
+		wantOutcome(t, scanTree(t, testBundle("key"), Listed(root, []string{"main.tf"}), Options{}), "I(E_FILES_FROM)")
+	})
+	t.Run("moved", func(t *testing.T) {
+		base := writeTree(t, map[string]string{"old/main.tf": "key"})
+		root := openRoot(t, base+"/old")
+		must(t, os.Rename(base+"/old", base+"/new"))
+		wantOutcome(t, scanTree(t, testBundle("key"), Folder(root), Options{}), "F")
+	})
+}
+
+// What the caller leaves out is named in coverage, and changes nothing else.
+func TestFault_066_OwnOutputs(t *testing.T) {
+	dir := writeTree(t, map[string]string{"main.tf": "x", "sub/b.tf": "x"})
+	o := Options{LeaveOut: map[string]string{"out/verdict.json": "output"}}
+	first := encoded(t, scanFolder(t, dir, testBundle("key"), o))
+	writeFile(t, dir+"/out/verdict.json", "key")
+	v := scanFolder(t, dir, testBundle("key"), o)
+	wantOutcome(t, v, "P")
+	if want := []verdict.Omission{{File: "out/verdict.json", Reason: "output"}}; !slices.Equal(v.Coverage.LeftOut, want) || v.Coverage.Files != 2 {
+		t.Errorf("%+v", v.Coverage)
+	}
+	v.Coverage.LeftOut = nil
+	if string(encoded(t, v)) != string(first) {
+		t.Errorf("the output of the last run shows in the verdict of this one")
+	}
+	// Only by its exact path.
+	writeFile(t, dir+"/sub/out/verdict.json", "key")
+	writeFile(t, dir+"/out/verdict.json.tf", "key")
+	if got := violated(scanFolder(t, dir, testBundle("key"), o)); !slices.Equal(got, []string{"out/verdict.json.tf", "sub/out/verdict.json"}) {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestFault_067_RuleFiles(t *testing.T) {
+	dir := writeTree(t, map[string]string{"rules/boundaries.yml": "key", "rules/invariants.yml": "key", "rules/other.yml": "key", "policy/rules/boundaries.yml": "key"})
+	o := Options{LeaveOut: map[string]string{"rules/boundaries.yml": "rules", "rules/invariants.yml": "rules", "rules/deprecated.yml": "rules"}}
+	for _, tree := range []Tree{Folder(openRoot(t, dir)), Listed(openRoot(t, dir), []string{"rules/boundaries.yml", "./rules//invariants.yml", "rules/other.yml", "policy/rules/boundaries.yml"})} {
+		v := scanTree(t, testBundle("key"), tree, o)
+		if got := violated(v); !slices.Equal(got, []string{"policy/rules/boundaries.yml", "rules/other.yml"}) {
+			t.Errorf("%q", got)
+		}
+		if want := []verdict.Omission{{File: "rules/boundaries.yml", Reason: "rules"}, {File: "rules/invariants.yml", Reason: "rules"}}; !slices.Equal(v.Coverage.LeftOut, want) {
+			t.Errorf("%+v", v.Coverage.LeftOut)
+		}
+	}
+}
+
+func TestFault_068_ManyViolations(t *testing.T) {
+	patterns, files := 100, 1000
+	if raceDetector {
+		files = 100
+	}
+	var list []string
+	var text strings.Builder
+	for i := range patterns {
+		list = append(list, fmt.Sprintf("<%03d>", i))
+		fmt.Fprintf(&text, "x = <%03d>\n", patterns-1-i)
+	}
+	lines := []byte(text.String())
+	tree := fakeFiles(func(string) (content, error) { return inMemory(lines), nil }, numberedFiles(files)...)
+	v := Scan(t.Context(), testBundle(list...), tree, Options{})
+	if len(v.Violations) != patterns*files || v.Complete != true {
+		t.Fatalf("%d violations", len(v.Violations))
+	}
+	checkOrder(t, testBundle(list...), v.Violations[:2000])
+	if text := encoded(t, v); !utf8.Valid(text) || len(text) < 500*patterns*files {
+		t.Errorf("%d bytes", len(text))
+	}
+}
+
+func TestFault_069_ViolationsAndErrors(t *testing.T) {
+	dir := writeTree(t, map[string]string{"bad.tf": "key", "long.tf": strings.Repeat("x", 1000), "pointer.tf": "version https://git-lfs.github.com/spec/v1\noid key\n"})
+	writeFIFO(t, dir+"/pipe.tf")
+	v := scanFolder(t, dir, testBundle("key"), Options{MaxFileBytes: 999})
+	wantOutcome(t, v, "F")
+	var codes []string
+	for _, e := range v.Errors {
+		codes = append(codes, e.File+" "+e.Code)
+	}
+	if want := []string{"long.tf E_LIMIT", "pipe.tf E_NOT_REGULAR", "pointer.tf E_UNAVAILABLE"}; !slices.Equal(codes, want) || v.Complete {
+		t.Errorf("complete %v, errors %q, want %q", v.Complete, codes, want)
+	}
+	if got := violated(v); !slices.Equal(got, []string{"bad.tf", "pointer.tf"}) {
+		t.Errorf("%q", got)
+	}
+}
+
+// Whatever bytes stand around a match, the document is UTF-8 without controls, its
+// excerpt has at most 200 characters, and the pattern is in it.
+func TestFault_070_Excerpt(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		pattern := rapid.StringMatching(`[a-z\x{1b}\x{e9}\x{202e}\x{1f600}]{1,30}`).Draw(rt, "pattern")
+		around := rapid.SliceOfN(rapid.SampledFrom([]byte("a\x00\x1b\x7f\x80\xc3\xa9\xe2\x82\xac\xf0\x9f\xff\xfe\r \t\\\"")), 0, 400)
+		content := string(around.Draw(rt, "before")) + pattern + string(around.Draw(rt, "after"))
+		r := testRule("T-1", pattern)
+		r.Redact = rapid.Bool().Draw(rt, "redact")
+		tree, err := Single("main.tf", []byte(content))
+		if err != nil {
+			rt.Fatal(err)
+		}
+		v := Scan(t.Context(), rules.New([]rules.Rule{r}, nil), tree, Options{})
+		if len(v.Violations) != 1 || !strings.Contains(v.Violations[0].Evidence.Excerpt, pattern) {
+			rt.Fatalf("%+v", v.Violations)
+		}
+		if checkVerdict(t, rules.New([]rules.Rule{r}, nil), v); t.Failed() {
+			rt.Fatalf("content %q", content)
+		}
+	})
+}

@@ -1,0 +1,231 @@
+//go:build linux
+
+package scanner
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/policyscan/policyscan/verdict"
+	"golang.org/x/sys/unix"
+)
+
+// raceTime is how long each race is run.
+func raceTime() time.Duration {
+	if testing.Short() {
+		return 300 * time.Millisecond
+	}
+	return 1500 * time.Millisecond
+}
+
+// race runs disturb over and over while scan is run over and over, for a while.
+func race(t *testing.T, disturb func(round int) error, scan func() *verdict.Verdict, check func(*verdict.Verdict) error) {
+	t.Helper()
+	var stop atomic.Bool
+	failed := make(chan error, 1)
+	go func() {
+		for i := 0; !stop.Load(); i++ {
+			if err := disturb(i); err != nil {
+				failed <- err
+				return
+			}
+		}
+		failed <- nil
+	}()
+	outcomes := map[string]int{}
+	for end := time.Now().Add(raceTime()); time.Now().Before(end); {
+		v := scan()
+		outcomes[outcome(v)]++
+		if err := check(v); err != nil {
+			t.Errorf("%v; %+v, errors %+v", err, v.Coverage, v.Errors)
+			break
+		}
+	}
+	stop.Store(true)
+	must(t, <-failed)
+	t.Log(outcomes)
+}
+
+// foundOr is an error unless the verdict is a violation of "key" alone or has no
+// other codes than these.
+func foundOr(codes ...string) func(*verdict.Verdict) error {
+	return func(v *verdict.Verdict) error {
+		for i := range v.Violations {
+			if v.Violations[i].Evidence.Pattern != "key" {
+				return fmt.Errorf("what lies outside the tree was read: %+v", v.Violations[i])
+			}
+		}
+		for _, e := range v.Errors {
+			if !slices.Contains(codes, e.Code) {
+				return fmt.Errorf("unexpected code")
+			}
+		}
+		if v.Verdict == verdict.Pass {
+			return errors.New("a PASS, though at every moment there was a violation")
+		}
+		return nil
+	}
+}
+
+func exchange(a, b string) error {
+	return unix.Renameat2(unix.AT_FDCWD, a, unix.AT_FDCWD, b, unix.RENAME_EXCHANGE)
+}
+
+// Something else takes a file's or a folder's place again and again. Whatever a scan
+// meets, a file, a link, a FIFO, it is a violation or not decided.
+func TestFault_034_Swapped(t *testing.T) {
+	outside := writeTree(t, map[string]string{"key.tf": "OUTSIDE", "key": "OUTSIDE"})
+	for _, c := range []struct {
+		name  string
+		make  func(t *testing.T, path string) // what takes the place
+		codes []string
+	}{
+		{"link for file", func(t *testing.T, path string) { writeLink(t, outside+"/key.tf", path) }, []string{verdict.Changed, verdict.FilesFrom}},
+		{"FIFO for file", func(t *testing.T, path string) { must(t, unix.Mkfifo(path, 0o666)) }, []string{verdict.Changed, verdict.NotRegular}},
+		{"folder for file", func(t *testing.T, path string) { writeFile(t, path+"/key.tf", "key") }, []string{verdict.Changed, verdict.FilesFrom}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			base := writeTree(t, map[string]string{"tree/a.tf": "x", "tree/sub/main.tf": "key"})
+			c.make(t, base+"/other")
+			root := openRoot(t, base+"/tree")
+			n := 0
+			race(t, func(int) error { return exchange(base+"/tree/sub/main.tf", base+"/other") }, func() *verdict.Verdict {
+				if n++; n%2 == 0 {
+					return scanTree(t, testBundle("key", "OUTSIDE"), Folder(root), Options{})
+				}
+				return scanTree(t, testBundle("key", "OUTSIDE"), Listed(root, []string{"sub/main.tf"}), Options{})
+			}, foundOr(c.codes...))
+		})
+	}
+	t.Run("link for folder", func(t *testing.T) {
+		base := writeTree(t, map[string]string{"tree/a.tf": "x", "tree/sub/dir/key.tf": "key"})
+		must(t, os.Mkdir(outside+"/key-dir", 0o777))
+		writeFile(t, outside+"/key-dir/key.tf", "OUTSIDE")
+		writeLink(t, outside+"/key-dir", base+"/other")
+		root := openRoot(t, base+"/tree")
+		race(t, func(int) error { return exchange(base+"/tree/sub/dir", base+"/other") }, func() *verdict.Verdict {
+			return scanTree(t, testBundle("key", "OUTSIDE"), Folder(root), Options{})
+		}, foundOr(verdict.Changed))
+	})
+}
+
+// bigText is a text of several windows without the pattern.
+var bigText = bytes.Repeat([]byte("cidr_blocks = [\"10.0.0.0/8\"]  # \n"), 3<<20/33)
+
+func TestFault_051_Rewritten(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "main.tf")
+	must(t, os.WriteFile(path, append([]byte("key\n"), bigText...), 0o666))
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	must(t, err)
+	defer f.Close()
+	put := func(text string, at int64) error { _, err := f.WriteAt([]byte(text), at); return err }
+	last := int64(len(bigText)) - 4
+	race(t, func(i int) error { // the pattern is now at the start, now at the end, never nowhere
+		if i%2 == 0 {
+			return errors.Join(put("key\n", last), put("---\n", 0))
+		}
+		return errors.Join(put("key\n", 0), put("---\n", last))
+	}, func() *verdict.Verdict {
+		return scanFolder(t, dir, testBundle("key"), Options{})
+	}, foundOr(verdict.Changed))
+}
+
+func TestFault_051_TruncatedAndGrown(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "main.tf")
+	whole := append([]byte("a\nkey\n"), bigText...)
+	copy(whole[len(whole)/2:], "\nKEY\n")
+	must(t, os.WriteFile(path, whole, 0o666))
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	must(t, err)
+	defer f.Close()
+	race(t, func(i int) error {
+		if err := f.Truncate(int64([]int{len(whole) / 2, 6, 300_000}[i%3])); err != nil {
+			return err
+		}
+		time.Sleep(200 * time.Microsecond)
+		_, err := f.WriteAt(whole, 0)
+		return err
+	}, func() *verdict.Verdict {
+		return scanFolder(t, dir, testBundle("key", "KEY"), Options{})
+	}, func(v *verdict.Verdict) error {
+		for _, e := range v.Errors {
+			if e.Code != verdict.Changed {
+				return errors.New("what is wrong is that the file changed")
+			}
+		}
+		if v.Verdict == verdict.Pass {
+			return errors.New("a PASS, though at every moment there was a violation")
+		}
+		return nil
+	})
+}
+
+func TestFault_051_RenamedOver(t *testing.T) {
+	dir := writeTree(t, map[string]string{"tree/main.tf": "key"})
+	race(t, func(i int) error {
+		next := filepath.Join(dir, "next")
+		content := "key " + strings.Repeat("x", i%2*300_000)
+		if i%2 == 0 {
+			content = strings.Repeat("x", 300_000) + " key"
+		}
+		return errors.Join(os.WriteFile(next, []byte(content), 0o666), os.Rename(next, dir+"/tree/main.tf"))
+	}, func() *verdict.Verdict {
+		return scanFolder(t, dir+"/tree", testBundle("key"), Options{})
+	}, foundOr(verdict.Changed))
+}
+
+func TestFault_051_Deleted(t *testing.T) {
+	dir := writeTree(t, map[string]string{"a.tf": "x", "sub/deep/main.tf": "key"})
+	race(t, func(int) error {
+		return errors.Join(os.RemoveAll(dir+"/sub"), os.MkdirAll(dir+"/sub/deep", 0o777), os.WriteFile(dir+"/sub/deep/main.tf", []byte("key"), 0o666))
+	}, func() *verdict.Verdict {
+		return scanFolder(t, dir, testBundle("key"), Options{})
+	}, func(v *verdict.Verdict) error {
+		for _, e := range v.Errors {
+			if e.Code != verdict.Changed {
+				return errors.New("what is wrong is that the file changed")
+			}
+		}
+		if v.Verdict == verdict.Pass && v.Coverage.Files == 2 && v.Coverage.Bytes != 1 { // empty or not yet there: no violation
+			return errors.New("a PASS, though the file was scanned")
+		}
+		return nil
+	})
+}
+
+// A file that moves, while the tree is listed, from a folder not yet listed into one
+// that was: it was in the tree all the time, so the run must not pass without it.
+func TestFault_051_MovedWhileListed(t *testing.T) {
+	dir := writeTree(t, map[string]string{"a/mark": "x", "b/mark": "x"})
+	var order []string // of the folders' listing
+	scan := func(onFirst func()) *verdict.Verdict {
+		order = nil
+		return scanFolder(t, dir, testBundle("key"), Options{
+			Allow: []string{AllowPartial},
+			Exclude: func(path string) bool {
+				order = append(order, filepath.Dir(path))
+				if len(order) == 1 {
+					onFirst()
+				}
+				return false
+			},
+		})
+	}
+	wantOutcome(t, scan(func() {}), "P")
+	first, second := filepath.Join(dir, order[0]), filepath.Join(dir, order[1])
+	writeFile(t, second+"/bad.tf", "key")
+	v := scan(func() { must(t, os.Rename(second+"/bad.tf", first+"/bad.tf")) })
+	if v.Verdict == verdict.Pass {
+		t.Errorf("PASS without the file that moved; coverage %+v", v.Coverage)
+	}
+}

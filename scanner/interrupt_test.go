@@ -1,0 +1,242 @@
+package scanner
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/policyscan/policyscan/scanner/worktree"
+	"github.com/policyscan/policyscan/verdict"
+)
+
+func TestInterrupted(t *testing.T) {
+	cancelled, cancel := context.WithCancelCause(t.Context())
+	cancel(&Interruption{Code: verdict.Timeout, Message: "the time is over"})
+	plain, stop := context.WithCancel(t.Context())
+	stop()
+	dir := writeTree(t, map[string]string{"a.tf": "x"})
+	for _, c := range []struct {
+		ctx  context.Context
+		code string
+	}{{cancelled, verdict.Timeout}, {plain, verdict.Interrupted}} {
+		for _, tree := range []Tree{Folder(openRoot(t, dir)), Listed(openRoot(t, dir), []string{"a.tf"}), fakeFiles(same("x"), "a.tf")} {
+			v := Scan(c.ctx, testBundle("key"), tree, Options{})
+			checkVerdict(t, testBundle("key"), v)
+			wantOutcome(t, v, "I("+c.code+")")
+		}
+	}
+	if _, err := Check(plain, testBundle("key"), "a", []byte("x")); !errors.Is(err, context.Canceled) {
+		t.Errorf("Check: %v", err)
+	}
+}
+
+// A stuckContent's Read never returns, or not until the test ends.
+type stuckContent struct {
+	content
+	reading chan<- struct{}
+	until   <-chan struct{}
+}
+
+func (c *stuckContent) Read([]byte) (int, error) {
+	c.reading <- struct{}{}
+	<-c.until
+	return 0, io.EOF
+}
+
+func TestStuckRead(t *testing.T) {
+	reading, until := make(chan struct{}, 100), make(chan struct{})
+	defer close(until)
+	tree := fakeFiles(func(path string) (content, error) {
+		c := inMemory([]byte("key"))
+		if path == "stuck" {
+			c = &stuckContent{c, reading, until}
+		}
+		return c, nil
+	}, "first", "stuck", "last")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	go func() {
+		<-reading
+		cancel(&Interruption{Code: verdict.Timeout, Message: "the time is over"})
+	}()
+	began := time.Now()
+	v := Scan(ctx, testBundle("key"), tree, Options{Workers: 1})
+	if d := time.Since(began); d > 2500*time.Millisecond {
+		t.Errorf("the scan ended after %v", d)
+	}
+	checkVerdict(t, testBundle("key"), v)
+	want := []verdict.Omission{{File: "last", Reason: "not-reached"}, {File: "stuck", Reason: "not-reached"}}
+	if got := violated(v); !slices.Equal(got, []string{"first"}) || !slices.Equal(v.Coverage.NotScanned, want) || v.Complete || v.Errors[0].Code != verdict.Timeout {
+		t.Errorf("violations in %q, %+v, %+v", got, v.Coverage, v.Errors)
+	}
+}
+
+func TestStuckList(t *testing.T) {
+	until, listing := make(chan struct{}), make(chan struct{})
+	defer close(until)
+	tree := fakeFiles(same("x"), "a", "b")
+	tree.onList = func(context.Context) error { close(listing); <-until; return nil }
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() { <-listing; cancel() }()
+	began := time.Now()
+	v := Scan(ctx, testBundle("key"), tree, Options{})
+	if d := time.Since(began); d > 2500*time.Millisecond {
+		t.Errorf("the scan ended after %v", d)
+	}
+	checkVerdict(t, testBundle("key"), v)
+	wantOutcome(t, v, "I(E_INTERRUPTED)")
+}
+
+// A panicContent panics where it is told to.
+type panicContent struct {
+	content
+	in string
+}
+
+func (c *panicContent) Read(p []byte) (int, error) { return c.content.Read(c.here("read", p)) }
+func (c *panicContent) Size() int64                { c.here("size", nil); return c.content.Size() }
+func (c *panicContent) Seek(o int64, w int) (int64, error) {
+	c.here("seek", nil)
+	return c.content.Seek(o, w)
+}
+func (c *panicContent) Close() { c.here("close", nil) }
+
+func (c *panicContent) here(in string, p []byte) []byte {
+	if c.in == in {
+		var none []int
+		_ = none[len(in)]
+	}
+	return p
+}
+
+func TestPanic(t *testing.T) {
+	for _, in := range []string{"open", "size", "read", "close"} {
+		tree := fakeFiles(func(path string) (content, error) {
+			if path == "b" && in == "open" {
+				panic("in open")
+			}
+			c := inMemory([]byte("x"))
+			if path == "b" {
+				c = &panicContent{c, in}
+			}
+			return c, nil
+		}, "a", "b", "c")
+		v := scanTree(t, testBundle("key"), tree, Options{MaxFileBytes: 10})
+		wantOutcome(t, v, "I(E_INTERNAL)")
+		if want := []verdict.Omission{{File: "b", Reason: "internal"}}; !slices.Equal(v.Coverage.NotScanned, want) || v.Coverage.Scanned != 2 || v.Errors[0].File != "b" {
+			t.Errorf("in %s: %+v, %+v", in, v.Coverage, v.Errors)
+		}
+	}
+}
+
+func TestPanicWhileListing(t *testing.T) {
+	tree := fakeFiles(same("key"), numberedFiles(100)...)
+	n := 0
+	v := Scan(t.Context(), testBundle("key"), tree, Options{Exclude: func(string) bool {
+		if n++; n == 80 {
+			panic("at the 80th")
+		}
+		return false
+	}})
+	checkVerdict(t, testBundle("key"), v)
+	if v.Complete || !slices.ContainsFunc(v.Errors, func(e verdict.Error) bool { return e.Code == verdict.Internal }) {
+		t.Errorf("%+v", v.Errors)
+	}
+}
+
+// The read of a file that fails, or gives nothing, is an error and nothing else.
+func TestReadErrors(t *testing.T) {
+	for name, c := range map[string]struct {
+		wrap func(io.Reader) io.Reader
+		code string
+	}{
+		"at once": {func(io.Reader) io.Reader {
+			return readerFunc(func([]byte) (int, error) { return 0, errors.New("EIO") })
+		}, verdict.Read},
+		"on the way": {func(r io.Reader) io.Reader {
+			return io.MultiReader(io.LimitReader(r, 4096), readerFunc(func([]byte) (int, error) { return 0, errors.New("EIO") }))
+		}, verdict.Read},
+		"no progress": {func(io.Reader) io.Reader { return readerFunc(func([]byte) (int, error) { return 0, nil }) }, verdict.Read},
+		"changed": {func(io.Reader) io.Reader {
+			return readerFunc(func([]byte) (int, error) { return 0, worktree.ErrChanged })
+		}, verdict.Changed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			tree := fakeFiles(func(string) (content, error) {
+				return newReadContent([]byte(strings.Repeat("key ", 5000)), c.wrap), nil
+			}, "a")
+			v := scanTree(t, testBundle("nowhere"), tree, Options{})
+			wantOutcome(t, v, "I("+c.code+")")
+			if v.Coverage.Bytes != 0 || v.Coverage.Scanned != 0 {
+				t.Errorf("%+v", v.Coverage)
+			}
+		})
+	}
+}
+
+type readerFunc func([]byte) (int, error)
+
+func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
+
+// A file that is cut while it is scanned, whenever that is, has changed: it is not
+// unreadable, nor a bug.
+func TestFault_051_CutAtEachSeek(t *testing.T) {
+	whole := []byte(strings.Repeat("line\n", 120_000) + "a key\n" + strings.Repeat("line\n", 120_000))
+	for _, left := range []int{0, 100, 300_000, 599_990, 600_001, 600_003, 600_010, 700_000} {
+		for seek := 1; seek <= 8; seek++ {
+			c := &cutContent{memory: memory{bytes.NewReader(whole)}, whole: whole, left: left, at: seek}
+			tree := fakeFiles(func(string) (content, error) { return c, nil }, "a")
+			v := scanTree(t, testBundle("key"), tree, Options{})
+			if c.at > 0 {
+				break // it is done with fewer seeks
+			}
+			if got := outcome(v); got != "I(E_CHANGED)" {
+				t.Errorf("cut to %d bytes at seek %d: %s, errors %+v", left, seek, got, v.Errors)
+			}
+		}
+	}
+}
+
+// A cutContent loses its end at a Seek.
+type cutContent struct {
+	memory
+	whole []byte
+	left  int // bytes after the cut
+	at    int // the Seek at which it is cut; 0: it is
+}
+
+func (c *cutContent) Seek(offset int64, whence int) (int64, error) {
+	if c.at > 0 {
+		if c.at--; c.at == 0 {
+			c.memory = memory{bytes.NewReader(c.whole[:c.left])}
+		}
+	}
+	return c.memory.Seek(offset, whence)
+}
+
+func (c *cutContent) Changed() error {
+	if c.at == 0 {
+		return worktree.ErrChanged
+	}
+	return nil
+}
+
+// No goroutine outlives a scan.
+func TestNoGoroutineIsLeft(t *testing.T) {
+	before := runtime.NumGoroutine()
+	for range 20 {
+		scanTree(t, testBundle("key"), fakeFiles(same("key"), numberedFiles(200)...), Options{Workers: 8})
+	}
+	for range 100 {
+		if runtime.NumGoroutine() <= before {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Errorf("%d goroutines before, %d after", before, runtime.NumGoroutine())
+}

@@ -1,0 +1,190 @@
+package scanner
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/verdict"
+)
+
+// same returns a way to open files that all hold the same text.
+func same(text string) func(string) (content, error) {
+	return func(string) (content, error) { return inMemory([]byte(text)), nil }
+}
+
+func TestFault_013_MaxFileBytes(t *testing.T) {
+	const limit = 300_000
+	dir := writeTree(t, map[string]string{
+		"at.tf": strings.Repeat("x", limit), "over.tf": strings.Repeat("x", limit+1), "key.tf": "key" + strings.Repeat("x", limit), "other.md": strings.Repeat("x", 2*limit),
+	})
+	r := testRule("T-1", "key")
+	r.Files = []string{"*.tf"}
+	b := newBundle(r)
+	v := scanFolder(t, dir, b, Options{MaxFileBytes: limit})
+	wantOutcome(t, v, "I(E_LIMIT)")
+	want := []verdict.Omission{{File: "key.tf", Reason: "limit"}, {File: "over.tf", Reason: "limit"}}
+	if !slices.Equal(v.Coverage.NotScanned, want) || v.Coverage.Scanned != 1 || v.Coverage.Bytes != limit {
+		t.Errorf("%+v", v.Coverage)
+	}
+	if len(v.Errors) != 2 || v.Errors[1].File != "over.tf" || !strings.Contains(v.Errors[1].Message, "--max-file-bytes") {
+		t.Errorf("%+v", v.Errors)
+	}
+	wantOutcome(t, scanFolder(t, dir, b, Options{MaxFileBytes: limit + 3}), "F")
+
+	// A content that does not know its size is stopped while it is read.
+	endless := fakeFiles(func(string) (content, error) { return &endlessContent{}, nil }, "a")
+	wantOutcome(t, scanTree(t, testBundle("key"), endless, Options{MaxFileBytes: 10 << 20}), "I(E_LIMIT)")
+}
+
+// An endlessContent says that it is empty, and does not end.
+type endlessContent struct{ at int64 }
+
+func (c *endlessContent) Read(p []byte) (int, error) {
+	c.at += int64(len(p))
+	return len(p), nil
+}
+func (c *endlessContent) Seek(int64, int) (int64, error) { return 0, errors.New("not expected") }
+func (c *endlessContent) Size() int64                    { return 0 }
+func (c *endlessContent) Changed() error                 { return nil }
+func (c *endlessContent) Close()                         {}
+
+func TestRequireGoverned(t *testing.T) {
+	r := testRule("T-1", "key")
+	r.Files = []string{"*.tf"}
+	dir := writeTree(t, map[string]string{"a.md": "key"})
+	wantOutcome(t, scanFolder(t, dir, newBundle(r), Options{}), "P")
+	v := scanFolder(t, dir, newBundle(r), Options{RequireGoverned: true})
+	wantOutcome(t, v, "I(E_NO_GOVERNED)")
+	writeFile(t, dir+"/a.tf", "x")
+	wantOutcome(t, scanFolder(t, dir, newBundle(r), Options{RequireGoverned: true}), "P")
+}
+
+func TestEmptyTree(t *testing.T) {
+	dir := t.TempDir()
+	git := writeTree(t, map[string]string{".git/config": "x"})
+	for _, tree := range []Tree{Folder(openRoot(t, dir)), Folder(openRoot(t, git)), Listed(openRoot(t, dir), nil)} {
+		wantOutcome(t, scanTree(t, testBundle("key"), tree, Options{}), "I(E_EMPTY)")
+		o := Options{Allow: []string{AllowEmpty}}
+		wantOutcome(t, scanTree(t, testBundle("key"), tree, o), "P")
+		o.RequireGoverned = true
+		wantOutcome(t, scanTree(t, testBundle("key"), tree, o), "I(E_NO_GOVERNED)")
+	}
+}
+
+// A list of nothing but rule files is no empty tree: they were left out.
+func TestAllLeftOut(t *testing.T) {
+	const name = "rules/boundaries.yml"
+	dir := writeTree(t, map[string]string{name: "key"})
+	single, err := Single(name, []byte("key"))
+	must(t, err)
+	for _, tree := range []Tree{single, Listed(openRoot(t, dir), []string{name})} {
+		o := Options{LeaveOut: map[string]string{name: "rules"}}
+		wantOutcome(t, scanTree(t, testBundle("key"), tree, o), "P")
+		o.RequireGoverned = true
+		wantOutcome(t, scanTree(t, testBundle("key"), tree, o), "I(E_NO_GOVERNED)")
+	}
+}
+
+func TestNoRules(t *testing.T) {
+	if v := scanFolder(t, writeTree(t, map[string]string{"a": "x"}), newBundle(), Options{}); v.Verdict == verdict.Pass {
+		t.Error("a PASS without a rule")
+	}
+}
+
+func TestPartial(t *testing.T) {
+	dir := writeTree(t, map[string]string{"a.tf": "key", "b.tf": "x"})
+	noA := func(path string) bool { return path == "a.tf" }
+	v := scanFolder(t, dir, testBundle("key"), Options{Exclude: noA})
+	wantOutcome(t, v, "I(E_PARTIAL)")
+	if c := v.Coverage; !v.Partial || c.Files != 2 || c.Governed != 1 {
+		t.Errorf("partial %v, %+v", v.Partial, c)
+	}
+	if v = scanFolder(t, dir, testBundle("key"), Options{Exclude: noA, Allow: []string{AllowPartial}}); !v.Partial {
+		t.Error("allowed, but the verdict does not say partial")
+	}
+	wantOutcome(t, v, "P")
+	wantOutcome(t, scanFolder(t, dir, testBundle("nowhere"), Options{Partial: true}), "I(E_PARTIAL)")
+	wantOutcome(t, scanFolder(t, dir, testBundle("key"), Options{Partial: true, Allow: []string{AllowPartial}}), "F")
+	if v := scanFolder(t, dir, testBundle("key"), Options{}); v.Partial {
+		t.Error("a whole run says partial")
+	}
+}
+
+func TestAllow(t *testing.T) {
+	dir := writeTree(t, map[string]string{"a.bin": "version https://git-lfs.github.com/spec/v1\noid sha256:abc\nsize 3\n"})
+	v := scanFolder(t, dir, testBundle("key"), Options{Allow: []string{"partial", "empty", "special-file", "empty"}})
+	wantOutcome(t, v, "I(E_UNAVAILABLE)")
+	if want := []string{"empty", "partial", "special-file"}; !slices.Equal(v.Allowed, want) {
+		t.Errorf("allowed %q, want %q", v.Allowed, want)
+	}
+	v = scanFolder(t, dir, testBundle("key"), Options{Allow: []string{AllowLFSPointer}})
+	wantOutcome(t, v, "P")
+	if want := []verdict.Omission{{File: "a.bin", Reason: "lfs-pointer"}}; !slices.Equal(v.Coverage.NotScanned, want) {
+		t.Errorf("%+v", v.Coverage)
+	}
+	// The pointer's own text is matched too.
+	wantOutcome(t, scanFolder(t, dir, testBundle("sha256:abc"), Options{Allow: []string{AllowLFSPointer}}), "F")
+
+	for name, text := range map[string]string{
+		"long":    "version https://git-lfs.github.com/spec/v1\n" + strings.Repeat("x", 1024),
+		"shifted": " version https://git-lfs.github.com/spec/v1\n",
+		"other":   "version https://git-lfs.github.com/sp",
+	} {
+		if wantOutcome(t, scanFolder(t, writeTree(t, map[string]string{"a": text}), testBundle("key"), Options{}), "P"); t.Failed() {
+			t.Fatalf("%s is no pointer", name)
+		}
+	}
+	const prefix = "version https://git-lfs.github.com/spec/"
+	wantOutcome(t, scanFolder(t, writeTree(t, map[string]string{"a": prefix + strings.Repeat("x", 1023-len(prefix))}), testBundle("key"), Options{}), "I(E_UNAVAILABLE)")
+	wantOutcome(t, scanFolder(t, writeTree(t, map[string]string{"a": prefix + strings.Repeat("x", 1024-len(prefix))}), testBundle("key"), Options{}), "P")
+}
+
+func TestListedEntries(t *testing.T) {
+	dir := writeTree(t, map[string]string{"a.tf": "key", "sub/b.tf": "key", "c": "key"})
+	root := openRoot(t, dir)
+	v := scanTree(t, testBundle("key"), Listed(root, []string{"sub/b.tf", "./a.tf", "a.tf", "sub/../a.tf", "sub//b.tf"}), Options{})
+	if got := violated(v); !slices.Equal(got, []string{"a.tf", "sub/b.tf"}) || v.Coverage.Files != 2 || !v.Complete {
+		t.Errorf("%q, %+v, %+v", got, v.Coverage, v.Errors)
+	}
+	for _, entry := range []string{"", "/etc/passwd", dir + "/a.tf", "..", "../x", "sub/../../x", "sub", ".", "./", "sub/", "nowhere", "a.tf/x", "nowhere/x", "a.tf\r", `"a.tf"`, "a\x00b", strings.Repeat("x", 300), "A.TF"} {
+		v := scanTree(t, testBundle("key"), Listed(root, []string{"c", entry}), Options{})
+		if len(v.Errors) != 1 || v.Errors[0].Code != verdict.FilesFrom || len(v.Violations) != 1 {
+			t.Errorf("%q: errors %+v, violations %+v", entry, v.Errors, v.Violations)
+		}
+	}
+}
+
+func TestSinglePath(t *testing.T) {
+	for _, path := range []string{"", ".", "/", "/x", "..", "../x", "a/../.."} {
+		if _, err := Single(path, nil); err == nil {
+			t.Errorf("%q is taken", path)
+		}
+	}
+	tree, err := Single("./a//b.tf", []byte("key"))
+	must(t, err)
+	v := scanTree(t, testBundle("key"), tree, Options{Version: "1.2", From: "disk"})
+	if got := violated(v); !slices.Equal(got, []string{"a/b.tf"}) || v.Scope.Mode != "stdin" || v.Tool.Version != "1.2" || v.Policy[0].From != "disk" {
+		t.Errorf("%q, %+v, %+v, %+v", got, v.Scope, v.Tool, v.Policy)
+	}
+}
+
+// Deprecated rules are counted, never enforced; the verdict repeats the rules' texts.
+func TestRulesInVerdict(t *testing.T) {
+	r := testRule("T-1", "key")
+	r.Message, r.Remediation, r.DocsURL, r.Owner, r.Severity, r.Tags = "m", "r", "https://d", "o", "high", []string{"a", "b"}
+	i := testRule("T-2", "nowhere")
+	i.Type = rules.Invariant
+	v := scanTree(t, rules.New([]rules.Rule{r, i}, []rules.Rule{testRule("T-0", "key", "x")}), fakeFiles(same("x key"), "a", "b"), Options{From: "disk"})
+	if p := v.Policy[0]; p.Boundaries != 1 || p.Invariants != 1 || p.Deprecated != 1 {
+		t.Errorf("%+v", p)
+	}
+	if len(v.Violations) != 2 || v.Violations[0].Reason != "m" || len(v.Rules) != 2 {
+		t.Fatalf("%+v", v.Violations)
+	}
+	if g := v.Rules[0]; g.Message != "m" || g.Remediation != "r" || g.DocsURL != "https://d" || g.Owner != "o" || g.Severity != "high" || len(g.Tags) != 2 || g.Files != 2 || g.From != "disk" {
+		t.Errorf("%+v", g)
+	}
+}

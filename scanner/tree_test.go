@@ -1,0 +1,321 @@
+package scanner
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/scanner/worktree"
+	"github.com/policyscan/policyscan/verdict"
+)
+
+// testRule returns a boundary about every file.
+func testRule(id string, patterns ...string) rules.Rule {
+	return rules.Rule{ID: id, Title: "Title of " + id, Type: rules.Boundary, Files: []string{"**"}, Patterns: patterns}
+}
+
+// newBundle returns a bundle of the given rules.
+func newBundle(list ...rules.Rule) *rules.Bundle { return rules.New(list, nil) }
+
+// testBundle returns a bundle of one boundary about every file.
+func testBundle(patterns ...string) *rules.Bundle {
+	return rules.New([]rules.Rule{testRule("T-1", patterns...)}, nil)
+}
+
+// writeTree writes files, and the folders that they stand in, under a new folder.
+func writeTree(t testing.TB, files map[string]string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range files {
+		writeFile(t, filepath.Join(dir, name), text)
+	}
+	return dir
+}
+
+func writeFile(t testing.TB, path, text string) {
+	t.Helper()
+	must(t, os.MkdirAll(filepath.Dir(path), 0o777))
+	must(t, os.WriteFile(path, []byte(text), 0o666))
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func openRoot(t testing.TB, dir string) *worktree.Root {
+	t.Helper()
+	root, err := worktree.Open(dir)
+	must(t, err)
+	t.Cleanup(root.Close)
+	return root
+}
+
+// scanFolder is a full scan of dir, checked by [scanTree].
+func scanFolder(t testing.TB, dir string, b *rules.Bundle, o Options) *verdict.Verdict {
+	t.Helper()
+	return scanTree(t, b, Folder(openRoot(t, dir)), o)
+}
+
+// scanTree scans, and holds the verdict to what is true of every one.
+func scanTree(t testing.TB, b *rules.Bundle, tree Tree, o Options) *verdict.Verdict {
+	t.Helper()
+	v := Scan(context.Background(), b, tree, o)
+	checkVerdict(t, b, v)
+	return v
+}
+
+// checkVerdict holds a verdict to what the contract says of every one.
+func checkVerdict(t testing.TB, b *rules.Bundle, v *verdict.Verdict) {
+	t.Helper()
+	if v.Complete != (len(v.Errors) == 0) {
+		t.Errorf("complete is %v with %d errors", v.Complete, len(v.Errors))
+	}
+	c := &v.Coverage
+	if c.Governed != c.Scanned+len(c.NotScanned) {
+		t.Errorf("%d files are governed, but %d scanned and %d not", c.Governed, c.Scanned, len(c.NotScanned))
+	}
+	if c.Files < c.Governed {
+		t.Errorf("of %d files %d are governed", c.Files, c.Governed)
+	}
+	if pass := v.Verdict == verdict.Pass; pass != (v.Complete && len(v.Violations) == 0 && len(v.Rules) > 0) {
+		t.Errorf("verdict is %s with %d errors, %d violations and %d rules", v.Verdict, len(v.Errors), len(v.Violations), len(v.Rules))
+	}
+	for _, o := range c.NotScanned {
+		failed := slices.ContainsFunc(v.Errors, func(e verdict.Error) bool { return e.File == o.File || e.File == "" })
+		if !failed && !slices.Contains(v.Allowed, o.Reason) {
+			t.Errorf("%s was not scanned (%s), which no error says and nothing allows", o.File, o.Reason)
+		}
+	}
+	byFile := func(a, b verdict.Omission) int { return cmp.Compare(a.File, b.File) }
+	if !slices.IsSortedFunc(c.NotScanned, byFile) || !slices.IsSortedFunc(c.LeftOut, byFile) {
+		t.Errorf("the files that were left out are not in order")
+	}
+	if !slices.IsSortedFunc(v.Errors, func(a, b verdict.Error) int {
+		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Code, b.Code))
+	}) {
+		t.Errorf("errors are not in order: %+v", v.Errors)
+	}
+	checkOrder(t, b, v.Violations)
+	for i := range v.Violations {
+		checkEvidence(t, &v.Violations[i])
+	}
+	checkJSON(t, v)
+}
+
+// checkOrder: boundaries, then invariants; then the rules' order; then path; then
+// the patterns' order. Each of them once.
+func checkOrder(t testing.TB, b *rules.Bundle, list []verdict.Violation) {
+	t.Helper()
+	rank := map[string]int{}
+	patterns := map[string][]string{}
+	for _, typ := range []rules.Type{rules.Boundary, rules.Invariant} {
+		for i := range b.Rules {
+			if r := &b.Rules[i]; r.Type == typ {
+				rank[r.ID], patterns[r.ID] = len(rank), r.Patterns
+			}
+		}
+	}
+	compare := func(a, b verdict.Violation) int {
+		return cmp.Or(
+			cmp.Compare(rank[a.RuleID], rank[b.RuleID]),
+			cmp.Compare(rawPath(a.File), rawPath(b.File)),
+			cmp.Compare(slices.Index(patterns[a.RuleID], a.Evidence.Pattern), slices.Index(patterns[b.RuleID], b.Evidence.Pattern)))
+	}
+	for i := 1; i < len(list); i++ {
+		if compare(list[i-1], list[i]) >= 0 {
+			t.Errorf("violation %d stands in the wrong place: %s %q %q after %s %q %q", i,
+				list[i].RuleID, list[i].File, list[i].Evidence.Pattern, list[i-1].RuleID, list[i-1].File, list[i-1].Evidence.Pattern)
+		}
+	}
+}
+
+// rawPath undoes verdict.Path.
+func rawPath(shown string) string {
+	var b strings.Builder
+	for i := 0; i < len(shown); i++ {
+		switch {
+		case shown[i] != '\\':
+			b.WriteByte(shown[i])
+		case shown[i+1] == '\\':
+			b.WriteByte('\\')
+			i++
+		default: // \xHH
+			var c byte
+			_, _ = fmt.Sscanf(shown[i+2:i+4], "%02x", &c)
+			b.WriteByte(c)
+			i += 3
+		}
+	}
+	return b.String()
+}
+
+func checkEvidence(t testing.TB, v *verdict.Violation) {
+	t.Helper()
+	e := &v.Evidence
+	if n := utf8.RuneCountInString(e.Excerpt); n > 200 || !utf8.ValidString(e.Excerpt) {
+		t.Errorf("%s: the excerpt has %d characters, valid UTF-8: %v", v.File, n, utf8.ValidString(e.Excerpt))
+	}
+	if e.Occurrences < 1 || e.Line < 1 || e.Column < 1 || e.EndLine < e.Line || e.EndColumn < 1 || e.UTF16Column < 1 || e.UTF16EndColumn < 1 {
+		t.Errorf("%s: impossible evidence %+v", v.File, *e)
+	}
+	if !utf8.ValidString(v.File) || v.Reason == "" || len(v.Fingerprint) != 64 {
+		t.Errorf("impossible violation %+v", *v)
+	}
+}
+
+// checkJSON: one object and a line feed, valid UTF-8, no control characters, and
+// it reads back as the same verdict.
+func checkJSON(t testing.TB, v *verdict.Verdict) {
+	t.Helper()
+	text := encoded(t, v)
+	if !utf8.Valid(text) || !bytes.HasSuffix(text, []byte("}\n")) {
+		t.Errorf("the document is no UTF-8 text that ends in } and LF")
+	}
+	for _, c := range text {
+		if c < ' ' && c != '\n' || c == 0x7f {
+			t.Errorf("the document holds the control character %#x", c)
+		}
+	}
+	var tree any
+	must(t, json.Unmarshal(text, &tree))
+	if hasNull(tree) {
+		t.Errorf("the document holds a null")
+	}
+	var back verdict.Verdict
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	must(t, d.Decode(&back))
+	if again := encoded(t, &back); !bytes.Equal(text, again) {
+		t.Errorf("the document does not read back as itself")
+	}
+}
+
+func hasNull(v any) bool {
+	switch v := v.(type) {
+	case nil:
+		return true
+	case []any:
+		return slices.ContainsFunc(v, hasNull)
+	case map[string]any:
+		return slices.ContainsFunc(slices.Collect(maps.Values(v)), hasNull)
+	}
+	return false
+}
+
+func encoded(t testing.TB, v *verdict.Verdict) []byte {
+	t.Helper()
+	text, err := v.Encode()
+	must(t, err)
+	return text
+}
+
+// outcome writes a verdict as docs/faults.md does: P, F, or I and the first code.
+func outcome(v *verdict.Verdict) string {
+	switch {
+	case v.Verdict == verdict.Pass:
+		return "P"
+	case len(v.Violations) > 0:
+		return "F"
+	}
+	return "I(" + v.Errors[0].Code + ")"
+}
+
+func wantOutcome(t testing.TB, v *verdict.Verdict, want string) {
+	t.Helper()
+	if got := outcome(v); got != want {
+		t.Errorf("got %s, want %s; errors %+v, violations %d", got, want, v.Errors, len(v.Violations))
+	}
+}
+
+// violated lists the files with a violation, as the verdict writes them.
+func violated(v *verdict.Verdict) []string {
+	var files []string
+	for i := range v.Violations {
+		files = append(files, v.Violations[i].File)
+	}
+	return slices.Compact(slices.Sorted(slices.Values(files)))
+}
+
+// A fakeTree is a tree whose every step is the test's: how files are listed, opened
+// and read.
+type fakeTree struct {
+	entries []worktree.Entry
+	onList  func(context.Context) error
+	content func(path string) (content, error)
+}
+
+func (f *fakeTree) Scope() verdict.Scope { return verdict.Scope{Mode: "full"} }
+func (f *fakeTree) opener() opener       { return f }
+func (f *fakeTree) close()               {}
+
+func (f *fakeTree) open(e worktree.Entry) (content, error) { return f.content(e.Path) }
+
+func (f *fakeTree) list(ctx context.Context, skip func(string) bool, visit func(worktree.Entry), _ func(verdict.Error)) error {
+	for _, e := range f.entries {
+		if !skip(e.Path) {
+			visit(e)
+		}
+	}
+	if f.onList != nil {
+		return f.onList(ctx)
+	}
+	return nil
+}
+
+// fakeFiles returns a tree of some paths that all have the same content.
+func fakeFiles(content func(path string) (content, error), paths ...string) *fakeTree {
+	f := &fakeTree{content: content}
+	for _, p := range paths {
+		f.entries = append(f.entries, worktree.Entry{Path: p})
+	}
+	return f
+}
+
+func numberedFiles(n int) []string {
+	var names []string
+	for i := range n {
+		names = append(names, fmt.Sprintf("dir%d/%d.tf", i%7, i))
+	}
+	return names
+}
+
+// A readContent is a content that is read through a reader of the test's making,
+// which is made anew after each Seek.
+type readContent struct {
+	*bytes.Reader
+	wrap func(io.Reader) io.Reader
+	r    io.Reader
+}
+
+func newReadContent(data []byte, wrap func(io.Reader) io.Reader) *readContent {
+	c := &readContent{Reader: bytes.NewReader(data), wrap: wrap}
+	c.r = wrap(c.Reader)
+	return c
+}
+
+func (c *readContent) Read(p []byte) (int, error) { return c.r.Read(p) }
+
+func (c *readContent) Seek(offset int64, whence int) (int64, error) {
+	c.r = c.wrap(c.Reader)
+	return c.Reader.Seek(offset, whence)
+}
+
+// WriteTo would go around wrap.
+func (c *readContent) WriteTo(io.Writer) (int64, error) { panic("not part of a content") }
+
+func (c *readContent) Changed() error { return nil }
+func (c *readContent) Close()         {}
