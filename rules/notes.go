@@ -30,8 +30,8 @@ func (n Note) String() string {
 	return e.Error()
 }
 
-// Notes returns what in a bundle is often a slip, in the order of errors. What stands
-// in the YAML only, such as missing quotes, is known if Load read the bundle.
+// Notes returns what in a bundle is often a slip: files that are not read, then the
+// rest in the order of errors. What stands in the YAML only, such as missing quotes, is known if Load read the bundle.
 func Notes(b *Bundle) []Note {
 	notes := slices.Clone(b.notes)
 	budget := maxComparisons
@@ -43,7 +43,7 @@ func Notes(b *Bundle) []Note {
 	order := []string{BoundariesFile, InvariantsFile, DeprecatedFile}
 	slices.SortStableFunc(notes, func(a, b Note) int {
 		return cmp.Or(
-			cmp.Compare(slices.Index(order, a.File), slices.Index(order, b.File)),
+			cmp.Compare(slices.Index(order, a.File), slices.Index(order, b.File)), // stray files first
 			cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})
 	return notes

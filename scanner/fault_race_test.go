@@ -229,3 +229,25 @@ func TestFault_051_MovedWhileListed(t *testing.T) {
 		t.Errorf("PASS without the file that moved; coverage %+v", v.Coverage)
 	}
 }
+
+// Another policyscan that ends replaces its verdict.json, which this run leaves out,
+// by way of a temporary file in the same folder. That is no change of the tree.
+func TestFault_065_AnotherRunsOutput(t *testing.T) {
+	dir := writeTree(t, map[string]string{"main.tf": "x", "verdict.json": "old"})
+	replaced := false
+	v := scanFolder(t, dir, testBundle("key"), Options{
+		Allow:    []string{AllowPartial},
+		LeaveOut: map[string]string{"verdict.json": "output"},
+		Exclude: func(string) bool {
+			if !replaced {
+				replaced = true
+				writeFile(t, dir+"/.verdict.json.1-0.tmp", "new")
+				must(t, os.Rename(dir+"/.verdict.json.1-0.tmp", dir+"/verdict.json"))
+			}
+			return false
+		},
+	})
+	if wantOutcome(t, v, "P"); !replaced {
+		t.Error("nothing was replaced")
+	}
+}

@@ -19,5 +19,6 @@ const (
 	NoGoverned = "E_NO_GOVERNED" // --require-governed, and no rule selects a file
 	Partial    = "E_PARTIAL"     // narrowed by --rule or --exclude
 	FilesFrom  = "E_FILES_FROM"  // an entry of --files-from is no file of the tree
+	Output     = "E_OUTPUT"      // an output other than the verdict could not be written
 	Usage      = "E_USAGE"       // flags or arguments that cannot be followed
 )

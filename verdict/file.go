@@ -28,7 +28,7 @@ func Create(path, version string, scope Scope) (*File, error) {
 	case err == nil && !st.Mode().IsRegular():
 		return nil, fmt.Errorf("%s: the output is not a regular file; name another (for standard output: -)", Visible(path))
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Errorf("%s: the output cannot be looked at: %w", Visible(path), cause(err))
+		return nil, fmt.Errorf("%s: the output cannot be looked at, and a verdict that is there is STALE: %w", Visible(path), cause(err))
 	}
 	f := &File{path: path}
 	marker := Incomplete(version, scope, Error{

@@ -26,6 +26,9 @@ func (t *textWriter) source(e *Evidence, gutter int) (src, carets string) {
 	}
 	rest, _, below = cutLine(rest)
 
+	if t.Commands {
+		first, match, rest = defuseParts(first, match, rest)
+	}
 	left := cell{text: drawn(first)}
 	if utf16Len(first) < e.UTF16Column-1 {
 		left.cut = true
@@ -38,6 +41,25 @@ func (t *textWriter) source(e *Evidence, gutter int) (src, carets string) {
 	n := max(columns(mid.String()), 1) // a match that begins with a line end has none
 	src = left.lead() + t.paint(red, mid.String()) + right.String()
 	return src, strings.Repeat(" ", columns(left.lead())) + t.paint(red, strings.Repeat("^", n))
+}
+
+// defuseParts is [Defuse] for what stands within a line, so that the carets are counted
+// under what is drawn.
+func defuseParts(first, match, rest string) (f, m, r string) {
+	whole := first + match + rest
+	part := func(from, to int) string {
+		var b strings.Builder
+		for i := from; i < to; i++ {
+			if whole[i] == '#' && i > 0 && whole[i-1] == '#' && strings.HasPrefix(whole[i+1:], "[") {
+				b.WriteString(`\u{23}`)
+			} else {
+				b.WriteByte(whole[i])
+			}
+		}
+		return b.String()
+	}
+	matchEnd := len(first) + len(match)
+	return part(0, len(first)), part(len(first), matchEnd), part(matchEnd, len(whole))
 }
 
 // cell is a part of the drawn line; cut says that text is missing at its open end.

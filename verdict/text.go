@@ -119,7 +119,7 @@ func (t *textWriter) summary(v *Verdict) {
 	if len(v.Violations)+len(v.Errors) > 0 {
 		t.line("")
 	}
-	if len(v.Policy) > 0 {
+	if t.Policy != "" {
 		t.line("policy: %s", Visible(t.Policy))
 	}
 	if t.Root != "" {

@@ -9,13 +9,12 @@ const (
 	exitUndecided = 2 // could not decide, bad usage, a failed write
 )
 
-// exitStatus is what a scan's verdict means to the shell. written is false if an
-// output that was asked for could not be written.
-func exitStatus(v *verdict.Verdict, written bool) int {
+// exitStatus is what a scan's verdict means to the shell.
+func exitStatus(v *verdict.Verdict) int {
 	switch {
 	case len(v.Violations) > 0:
 		return exitViolation
-	case v.Verdict == verdict.Pass && written:
+	case v.Verdict == verdict.Pass:
 		return exitPass
 	}
 	return exitUndecided

@@ -11,8 +11,8 @@ import (
 
 // listCmd prints the rules of a bundle.
 type listCmd struct {
-	Dir  string `arg:"" optional:"" help:"Folder that holds rules/, or builtin:infra. Default: the bundle that a scan would use."`
-	JSON bool   `name:"json" help:"Print JSON, with every field of each rule."`
+	bundleArg `embed:""`
+	JSON      bool `name:"json" help:"Print JSON, with every field of each rule."`
 }
 
 // listed is a rule as list --json prints it.
@@ -30,24 +30,33 @@ type listed struct {
 	Remediation string   `json:"remediation"`
 	DocsURL     string   `json:"docs_url"`
 	Redact      bool     `json:"redact"`
+	Examples    []sample `json:"examples"`
 	File        string   `json:"file"` // the rule file in the bundle
 	Line        int      `json:"line"` // 1-based
 }
 
+// sample is a rule's example.
+type sample struct {
+	Path     string `json:"path"`
+	Content  string `json:"content"`
+	Violates bool   `json:"violates"`
+}
+
 // Run prints the rules in order of evaluation, the deprecated ones last.
 func (c *listCmd) Run(std streams) error {
-	p, err := bundleAt(c.Dir)
-	if err == nil {
-		err = p.load()
-	}
+	p, err := c.load()
 	if err != nil {
 		return err
 	}
 	all := []listed{}
 	add := func(r *rules.Rule, kind string) {
+		samples := []sample{}
+		for _, x := range r.Examples {
+			samples = append(samples, sample(x))
+		}
 		all = append(all, listed{
 			r.ID, kind, r.Title, r.Severity, r.Owner, orEmpty(r.Tags), orEmpty(r.Files), orEmpty(r.Exclude), orEmpty(r.Patterns),
-			r.Message, r.Remediation, r.DocsURL, r.Redact, r.File, r.Line,
+			r.Message, r.Remediation, r.DocsURL, r.Redact, samples, r.File, r.Line,
 		})
 	}
 	for i := range p.bundle.Rules {

@@ -84,26 +84,40 @@ func errorsOf(err error) []verdict.Error {
 	return errs
 }
 
-// end writes the verdict and the report.
+// end writes the verdict, then the report. A PASS of which anything could not be
+// written is none: the verdict is then replaced by one that says so.
 func (r *reporter) end(v *verdict.Verdict) error {
-	switch {
-	case r.Output == "-":
-		text, err := v.Encode()
-		if err == nil {
-			_, err = r.std.out.Write(text)
-		}
-		r.write(err)
-	case r.out != nil:
-		r.write(r.out.Write(v))
-	}
-	if r.failed == nil || v.Verdict != verdict.Pass { // a PASS that was not written is none
+	r.write(r.document(v))
+	if r.failed == nil || v.Verdict != verdict.Pass {
 		r.write(r.text(v))
 	}
-	o := outcome{status: exitStatus(v, r.failed == nil), err: r.failed}
+	if r.failed != nil && v.Verdict == verdict.Pass {
+		v.Errors = []verdict.Error{{Code: verdict.Output, Message: r.failed.Error()}}
+		v.Decide()
+		if r.out != nil {
+			r.write(r.out.Write(v))
+		}
+	}
+	o := outcome{status: exitStatus(v), err: r.failed}
 	if o.status == exitPass {
 		return nil
 	}
 	return o
+}
+
+// document writes the verdict to where --output says.
+func (r *reporter) document(v *verdict.Verdict) error {
+	if r.out != nil {
+		return r.out.Write(v)
+	}
+	if r.Output != "-" {
+		return nil
+	}
+	text, err := v.Encode()
+	if err == nil {
+		_, err = r.std.out.Write(text)
+	}
+	return err
 }
 
 // write notes that an output could not be written.

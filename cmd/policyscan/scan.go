@@ -33,7 +33,7 @@ type scanCmd struct {
 	MaxFileBytes    int64         `placeholder:"N" help:"Do not pass when a governed file is longer."`
 	Timeout         time.Duration `placeholder:"D" help:"Give up, undecided, after a time such as 90s."`
 
-	Rule    []string `placeholder:"ID" help:"Enforce only this rule, for debugging: the run is partial. Repeatable."`
+	Rule    []string `placeholder:"ID" sep:"none" help:"Enforce only this rule, for debugging: the run is partial. Repeatable."`
 	Exclude []string `placeholder:"GLOB" sep:"none" help:"Take these paths from every rule, for debugging: the run is partial. Repeatable."`
 }
 
@@ -107,7 +107,9 @@ func (c *scanCmd) scan(ctx context.Context, r *reporter) *verdict.Verdict {
 	for _, file := range policy.files {
 		place.leaveOut(o.LeaveOut, file, "rules")
 	}
-	place.leaveOut(o.LeaveOut, r.file, "output")
+	if !c.Stdin { // what stands at that path on disk is not what was given
+		place.leaveOut(o.LeaveOut, r.file, "output")
+	}
 	defer r.watch(o.Progress)()
 	return scanner.Scan(ctx, bundle, tree, o)
 }
@@ -122,9 +124,9 @@ func (c *scanCmd) check() error {
 	case c.Stdin && c.FilesFrom != "":
 		return errors.New("--stdin and --files-from are both given; choose one")
 	case c.MaxFileBytes < 0:
-		return fmt.Errorf("--max-file-bytes is %d; give a number of bytes above 0", c.MaxFileBytes)
+		return fmt.Errorf("--max-file-bytes is %d; give a number of bytes, or 0 for no limit", c.MaxFileBytes)
 	case c.Timeout < 0:
-		return fmt.Errorf("--timeout is %s; give a time above 0, such as 90s", c.Timeout)
+		return fmt.Errorf("--timeout is %s; give a time such as 90s, or 0 for no limit", c.Timeout)
 	}
 	reasons := []string{scanner.AllowLFSPointer, scanner.AllowSpecialFile, scanner.AllowEmpty, scanner.AllowPartial}
 	for _, a := range c.Allow {

@@ -9,7 +9,7 @@ import (
 
 // testCmd runs the examples of a bundle's rules.
 type testCmd struct {
-	Dir string `arg:"" optional:"" help:"Folder that holds rules/, or builtin:infra. Default: the bundle that a scan would use."`
+	bundleArg `embed:""`
 }
 
 // Help is shown below the flags.
@@ -21,10 +21,7 @@ Exit status: 0 every example is as it says; 1 one is not; 2 the bundle is not va
 
 // Run holds every rule against its own examples.
 func (c *testCmd) Run(std streams) error {
-	p, err := bundleAt(c.Dir)
-	if err == nil {
-		err = p.load()
-	}
+	p, err := c.load()
 	if err != nil {
 		return err
 	}

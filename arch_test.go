@@ -1,0 +1,310 @@
+// Package policyscan_test holds the repository to its own architecture; see
+// docs/architecture.md for the rooms and why they are kept apart.
+package policyscan_test
+
+import (
+	"bytes"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/policyscan/policyscan"
+
+// rooms says which room may import what beside the standard library: a room of ours
+// by its folder, others by their path. What is not in the table may not be imported.
+func rooms() map[string][]string {
+	return map[string][]string{
+		"cmd/policyscan": {
+			"rules", "rules/glob", "rules/starter", "scanner", "scanner/worktree", "verdict",
+			"github.com/alecthomas/kong", "golang.org/x/term",
+		},
+		"rules":            {"rules/glob", "gopkg.in/yaml.v3", "golang.org/x/sys/unix", "golang.org/x/text/unicode/norm"},
+		"rules/glob":       {"github.com/bmatcuk/doublestar/v4"},
+		"rules/starter":    {},
+		"scanner":          {"rules", "scanner/needle", "scanner/worktree", "verdict"},
+		"scanner/needle":   {},
+		"scanner/worktree": {"golang.org/x/sys/unix"},
+		"verdict":          {"golang.org/x/text/width"},
+	}
+}
+
+// A source is a Go file of the repository, whatever system it is for.
+type source struct {
+	name   string // from the root, with slashes
+	room   string // its folder
+	lines  int
+	syntax *ast.File
+}
+
+func (s source) test() bool { return strings.HasSuffix(s.name, "_test.go") }
+
+func sources(t *testing.T, files *token.FileSet) []source {
+	t.Helper()
+	var all []source
+	err := fs.WalkDir(os.DirFS("."), ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && (d.Name() == "testdata" || name != "." && strings.HasPrefix(d.Name(), ".")) {
+			return fs.SkipDir
+		}
+		if d.IsDir() || path.Ext(name) != ".go" {
+			return nil
+		}
+		text, err := os.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		syntax, err := parser.ParseFile(files, name, text, parser.ParseComments)
+		if err != nil {
+			return err
+		}
+		all = append(all, source{name, path.Dir(name), bytes.Count(text, []byte("\n")), syntax})
+		return nil
+	})
+	if err != nil || len(all) < 20 {
+		t.Fatalf("%d files: %v", len(all), err)
+	}
+	return all
+}
+
+func TestImports(t *testing.T) {
+	table := rooms()
+	seen := map[string]bool{}
+	for _, s := range sources(t, token.NewFileSet()) {
+		if s.test() {
+			continue
+		}
+		allowed, ok := table[s.room]
+		if !ok {
+			t.Errorf("%s: the room %s is not in the table of this test; draw it in docs/architecture.md first", s.name, s.room)
+			continue
+		}
+		for _, spec := range s.syntax.Imports {
+			imported, err := strconv.Unquote(spec.Path.Value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			imported = strings.TrimPrefix(imported, module+"/")
+			seen[s.room+" "+imported] = true
+			first, _, _ := strings.Cut(imported, "/")
+			_, ours := table[imported]
+			switch {
+			case slices.Contains(allowed, imported):
+			case imported == "log" || imported == "log/slog":
+				t.Errorf("%s imports %s: there is no logger here; what cannot be told is an error", s.name, imported)
+			case ours || strings.Contains(first, ".") || imported == module:
+				t.Errorf("%s imports %s, which is not for this room", s.name, imported)
+			}
+		}
+	}
+	for room, allowed := range table {
+		for _, imported := range allowed {
+			if !seen[room+" "+imported] {
+				t.Errorf("%s no longer imports %s; take it out of the table", room, imported)
+			}
+		}
+	}
+}
+
+// TestNoWayOut: nothing in the program can reach the network or run a program.
+func TestNoWayOut(t *testing.T) {
+	for _, system := range []string{"linux", "darwin", "windows"} {
+		cmd := exec.Command("go", "list", "-deps", "./cmd/policyscan")
+		cmd.Env = append(os.Environ(), "GOOS="+system, "GOARCH=amd64", "CGO_ENABLED=0")
+		out, err := cmd.Output()
+		if err != nil {
+			t.Fatal(system, err)
+		}
+		deps := strings.Fields(string(out))
+		if len(deps) < 50 || !slices.Contains(deps, module+"/scanner") {
+			t.Fatalf("%s: %d packages: %q", system, len(deps), deps)
+		}
+		bad := []string{"net/http", "crypto/tls", "os/exec", "plugin", "testing", "net/rpc"}
+		if system != "windows" { // there golang.org/x/sys/windows has types of net
+			bad = append(bad, "net")
+		}
+		for _, dep := range deps {
+			if slices.Contains(bad, dep) {
+				t.Errorf("%s: the program links %s", system, dep)
+			}
+		}
+	}
+}
+
+func TestPackages(t *testing.T) {
+	comments, mains := map[string][]string{}, map[string]bool{}
+	for _, s := range sources(t, token.NewFileSet()) {
+		if s.test() {
+			continue
+		}
+		name := s.syntax.Name.Name
+		if slices.Contains([]string{"util", "utils", "helper", "helpers", "common", "misc", "types", "shared", "base"}, name) {
+			t.Errorf("%s: a package named %s says nothing", s.name, name)
+		}
+		if name == "main" {
+			mains[s.room] = true
+		} else if name != path.Base(s.room) {
+			t.Errorf("%s: package %s in the folder %s", s.name, name, s.room)
+		}
+		if comments[s.room] == nil {
+			comments[s.room] = []string{}
+		}
+		if s.syntax.Doc != nil {
+			comments[s.room] = append(comments[s.room], s.name)
+			begins := "Package " + name + " "
+			if name == "main" {
+				begins = "Command " + path.Base(s.room) + " "
+			}
+			if !strings.HasPrefix(s.syntax.Doc.Text(), begins) {
+				t.Errorf("%s: the package comment does not begin with %q", s.name, begins)
+			}
+		}
+	}
+	for room, files := range comments {
+		if len(files) != 1 {
+			t.Errorf("%s has %d package comments, not 1: %q", room, len(files), files)
+		}
+	}
+	if len(mains) != 1 || !mains["cmd/policyscan"] {
+		t.Errorf("package main is in %v; there is one program", mains)
+	}
+}
+
+// longest is how many lines a file may have. One that has more has two subjects.
+const longest = 450
+
+func TestFiles(t *testing.T) {
+	for _, s := range sources(t, token.NewFileSet()) {
+		if s.lines > longest && !s.test() {
+			t.Errorf("%s has %d lines, over %d: it has two subjects", s.name, s.lines, longest)
+		}
+		for _, decl := range s.syntax.Decls {
+			if f, ok := decl.(*ast.FuncDecl); ok && f.Recv == nil && f.Name.Name == "init" {
+				t.Errorf("%s: func init runs unasked", s.name)
+			}
+		}
+	}
+}
+
+// TestNoPackageState: no variable of a package is ever changed. It looks for
+// assignments, ++ and --, delete and clear, and for an address that is taken; a
+// change by a method's pointer receiver escapes it.
+func TestNoPackageState(t *testing.T) {
+	files := token.NewFileSet()
+	byRoom := map[string][]source{}
+	for _, s := range sources(t, files) {
+		if !s.test() {
+			byRoom[s.room] = append(byRoom[s.room], s)
+		}
+	}
+	for _, room := range byRoom {
+		vars := map[string]*ast.ValueSpec{} // of the package
+		for _, s := range room {
+			for _, decl := range s.syntax.Decls {
+				if d, ok := decl.(*ast.GenDecl); ok && d.Tok == token.VAR {
+					for _, spec := range d.Specs {
+						for _, name := range spec.(*ast.ValueSpec).Names {
+							vars[name.Name] = spec.(*ast.ValueSpec)
+						}
+					}
+				}
+			}
+		}
+		for _, s := range room {
+			for _, change := range changes(s.syntax) {
+				spec, ok := vars[change.Name]
+				// What the parser resolved to another declaration is a local of the same name.
+				if ok && (change.Obj == nil || change.Obj.Decl == spec) {
+					t.Errorf("%s: the package variable %s is changed, or could be", files.Position(change.Pos()), change.Name)
+				}
+			}
+		}
+	}
+}
+
+// changes returns the variables that a file changes or takes the address of.
+func changes(file *ast.File) []*ast.Ident {
+	var all []*ast.Ident
+	add := func(e ast.Expr) {
+		for {
+			switch x := e.(type) {
+			case *ast.Ident:
+				all = append(all, x)
+				return
+			case *ast.ParenExpr:
+				e = x.X
+			case *ast.IndexExpr:
+				e = x.X
+			case *ast.SelectorExpr:
+				e = x.X
+			case *ast.SliceExpr:
+				e = x.X
+			default: // a pointer, a call's result: no variable of that name
+				return
+			}
+		}
+	}
+	ast.Inspect(file, func(n ast.Node) bool {
+		switch x := n.(type) {
+		case *ast.AssignStmt:
+			if x.Tok != token.DEFINE {
+				for _, e := range x.Lhs {
+					add(e)
+				}
+			}
+		case *ast.RangeStmt:
+			if x.Tok == token.ASSIGN {
+				add(x.Key)
+				add(x.Value)
+			}
+		case *ast.IncDecStmt:
+			add(x.X)
+		case *ast.UnaryExpr:
+			if x.Op == token.AND {
+				add(x.X)
+			}
+		case *ast.CallExpr:
+			if f, ok := x.Fun.(*ast.Ident); ok && (f.Name == "delete" || f.Name == "clear" || f.Name == "copy") && len(x.Args) > 0 {
+				add(x.Args[0])
+			}
+		}
+		return true
+	})
+	return all
+}
+
+// TestChanges: the check above sees what it says it does.
+func TestChanges(t *testing.T) {
+	const text = `package p
+var a, b, c, d, e, f int
+func g() {
+	a = 1; b[0] = 2; c++; delete(d, 1); _ = &e.x
+	f := 1
+	f = 2
+}`
+	file, err := parser.ParseFile(token.NewFileSet(), "p.go", text, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec := file.Decls[0].(*ast.GenDecl).Specs[0]
+	var got []string
+	for _, x := range changes(file) {
+		if x.Obj != nil && x.Obj.Decl == spec {
+			got = append(got, x.Name)
+		}
+	}
+	if want := "[a b c d e]"; fmt.Sprint(got) != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}

@@ -1,0 +1,361 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// asRoot skips what only root can do here.
+func asRoot(t testing.TB) {
+	t.Helper()
+	if os.Geteuid() != 0 {
+		t.Skip("SKIPPED: this needs root")
+	}
+}
+
+// tiny mounts a file system of a few KiB on a folder.
+func tiny(t testing.TB, dir, options string) {
+	t.Helper()
+	asRoot(t)
+	if err := os.Mkdir(dir, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command("mount", "-t", "tmpfs", "-o", options, "none", dir).CombinedOutput(); err != nil {
+		t.Skipf("SKIPPED: no tmpfs can be mounted: %s", out)
+	}
+	t.Cleanup(func() {
+		if out, err := exec.Command("umount", dir).CombinedOutput(); err != nil {
+			t.Errorf("%s: %s", dir, out)
+		}
+	})
+}
+
+// TestFault_060_NoSpaceForTheMarker: the old PASS is gone, and nothing is scanned.
+func TestFault_060_NoSpaceForTheMarker(t *testing.T) {
+	p := newProgram(t)
+	p.run("--policy", "policy", "good").want(t, exitPass)
+	pass := p.verdict().text
+	disk := filepath.Join(p.dir, "disk")
+	tiny(t, disk, "size=4k")
+	p.write("disk/verdict.json", string(pass)) // fills the disk
+	e := p.run("--policy", "policy", "--output", "disk/verdict.json", "bad").want(t, exitUndecided)
+	if !strings.Contains(e.err, "disk/verdict.json: the verdict cannot be written: no space left on device") || e.out != "" {
+		t.Errorf("%q %q", e.out, e.err)
+	}
+	if names, err := os.ReadDir(disk); err != nil || len(names) != 0 {
+		t.Errorf("left on the disk: %v, %v", names, err)
+	}
+}
+
+// TestFault_060_NoSpaceForTheVerdict: there is room for the marker, which stays, and
+// not for the verdict.
+func TestFault_060_NoSpaceForTheVerdict(t *testing.T) {
+	p := newProgram(t)
+	tiny(t, filepath.Join(p.dir, "disk"), "size=8k")
+	var many strings.Builder
+	many.WriteString("rules:\n")
+	for i := range 50 {
+		many.WriteString(strings.Replace(strings.TrimPrefix(oneRule, "rules:\n"), "NET-1", fmt.Sprintf("NET-%d", i+1), 1))
+	}
+	p.write("policy/rules/boundaries.yml", many.String())
+	for tree, status := range map[string]int{"good": exitUndecided, "bad": exitViolation} {
+		e := p.run("--policy", "policy", "--output", "disk/verdict.json", tree).want(t, status)
+		if !strings.Contains(e.err, "no space left on device") || strings.Contains(e.out, "PASS") {
+			t.Errorf("%q %q", e.out, e.err)
+		}
+		text, err := os.ReadFile(filepath.Join(p.dir, "disk/verdict.json"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		v, err := readVerdict(text)
+		if err != nil || strings.Join(summaryOf(v), " ") != "UNDECIDED E_IN_PROGRESS" {
+			t.Errorf("%v\n%s", err, text)
+		}
+		if names, err := os.ReadDir(filepath.Join(p.dir, "disk")); err != nil || len(names) != 1 {
+			t.Errorf("left on the disk: %v, %v", names, err)
+		}
+	}
+}
+
+// TestFault_061_ReadOnly: where the old verdict cannot be removed, the message says
+// that it is stale.
+func TestFault_061_ReadOnly(t *testing.T) {
+	p := newProgram(t)
+	disk := filepath.Join(p.dir, "disk")
+	tiny(t, disk, "size=64k")
+	p.run("--policy", "policy", "--output", "disk/verdict.json", "good").want(t, exitPass)
+	if out, err := exec.Command("mount", "-o", "remount,ro", disk).CombinedOutput(); err != nil {
+		t.Fatalf("%s", out)
+	}
+	e := p.run("--policy", "policy", "--output", "disk/verdict.json", "good").want(t, exitUndecided)
+	if !strings.Contains(e.err, "read-only file system; and disk/verdict.json is STALE: it holds the verdict of an earlier run and cannot be removed") {
+		t.Error(e.err)
+	}
+}
+
+func TestFault_061_Immutable(t *testing.T) {
+	asRoot(t)
+	needs(t, "chattr")
+	p := newProgram(t)
+	p.run("--policy", "policy", "good").want(t, exitPass)
+	file := filepath.Join(p.dir, "verdict.json")
+	if out, err := exec.Command("chattr", "+i", file).CombinedOutput(); err != nil {
+		t.Skipf("SKIPPED: no immutable files here: %s", out)
+	}
+	defer func() {
+		if out, err := exec.Command("chattr", "-i", file).CombinedOutput(); err != nil {
+			t.Errorf("%s", out)
+		}
+	}()
+	e := p.run("--policy", "policy", "bad").want(t, exitUndecided)
+	if !strings.Contains(e.err, "operation not permitted; and verdict.json is STALE") {
+		t.Error(e.err)
+	}
+	if left := p.leftovers(); len(left) != 0 {
+		t.Errorf("left behind: %q", left)
+	}
+}
+
+// TestFault_062_StandardOutput: a report that no one takes does not change a FAIL,
+// and a PASS that was not said whole is none.
+func TestFault_062_StandardOutput(t *testing.T) {
+	for _, c := range []struct {
+		shell     string
+		bad, good int
+	}{
+		{`exec "$@" >/dev/full`, exitViolation, exitUndecided},
+		{`exec "$@" >&-`, exitViolation, -1}, // the Go runtime opens /dev/null instead
+		{`exec "$@" >/dev/null`, exitViolation, exitPass},
+	} {
+		if strings.Contains(c.shell, "/dev/full") && !exists("/dev/full") {
+			continue
+		}
+		for tree, want := range map[string]int{"bad": c.bad, "good": c.good} {
+			for _, flags := range [][]string{nil, {"--output", "-"}} {
+				p := newProgram(t)
+				p.under = []string{"sh", "-c", c.shell, "sh"}
+				e := p.run(append([]string{"--policy", "policy", tree}, flags...)...)
+				if want >= 0 && e.status != want {
+					t.Errorf("%s, %s, %q: status %d, want %d: %s", c.shell, tree, flags, e.status, want, e.err)
+				}
+				if flags != nil {
+					continue
+				}
+				said := map[int]string{exitPass: "PASS", exitViolation: "FAIL NET-1@main.tf", exitUndecided: "UNDECIDED E_OUTPUT"}
+				if got := p.saying(); got != said[e.status] {
+					t.Errorf("%s, %s: status %d with %s", c.shell, tree, e.status, got)
+				}
+			}
+		}
+	}
+}
+
+// TestFault_062_BrokenPipe: the reader is gone before the first byte.
+func TestFault_062_BrokenPipe(t *testing.T) {
+	for tree, want := range map[string]int{"bad": exitViolation, "good": exitUndecided} {
+		p := newProgram(t)
+		r, w, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := r.Close(); err != nil {
+			t.Fatal(err)
+		}
+		cmd := p.command(context.Background(), "--policy", "policy", tree)
+		cmd.Stdout = w
+		status := exitOf(cmd.Run())
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		said := map[string]string{"bad": "FAIL NET-1@main.tf", "good": "UNDECIDED E_OUTPUT"}[tree]
+		if got := p.saying(); status != want || got != said {
+			t.Errorf("%s: status %d with %s, want %d", tree, status, got, want)
+		}
+	}
+}
+
+// TestFault_065_ManyWriters: many runs with one output. The file is at any time one
+// run's verdict or marker, whole.
+func TestFault_065_ManyWriters(t *testing.T) {
+	runs := 100
+	if testing.Short() {
+		runs = 40
+	}
+	p := newProgram(t)
+	p.write("bad/two.tf", strings.Repeat("x 0.0.0.0/0 y\n", 100))
+	whole := map[string]bool{}
+	for _, tree := range []string{"good", "bad"} {
+		p.run("--policy", "policy", tree)
+		whole[string(p.verdict().text)] = true
+	}
+
+	quit, gone := make(chan struct{}), make(chan struct{})
+	seen := map[string]int{}
+	go func() {
+		defer close(gone)
+		for {
+			select {
+			case <-quit:
+				return
+			default:
+			}
+			text, err := os.ReadFile(filepath.Join(p.dir, "verdict.json"))
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			seen[string(text)]++
+			time.Sleep(100 * time.Microsecond)
+		}
+	}()
+	var wg sync.WaitGroup
+	slots := make(chan struct{}, 16)
+	for i := range runs {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			slots <- struct{}{}
+			defer func() { <-slots }()
+			tree, want := "good", exitPass
+			if i%2 == 1 {
+				tree, want = "bad", exitViolation
+			}
+			p.run("--policy", "policy", tree).want(t, want)
+		}()
+	}
+	wg.Wait()
+	close(quit)
+	<-gone
+	for text := range seen {
+		v, err := readVerdict([]byte(text))
+		switch {
+		case err != nil:
+			t.Error(err)
+		case !whole[text] && strings.Join(summaryOf(v), " ") != "UNDECIDED E_IN_PROGRESS":
+			t.Errorf("neither a run's verdict nor its marker:\n%s", text)
+		}
+	}
+	if len(seen) < 2 {
+		t.Errorf("the file was never seen to change (%d)", len(seen))
+	}
+	if text := string(p.verdict().text); !whole[text] {
+		t.Errorf("at the end stands\n%s", text)
+	}
+	if left := p.leftovers(); len(left) != 0 {
+		t.Errorf("left behind: %q", left)
+	}
+}
+
+// TestFault_068_ManyViolations: 100,000 of them; every one is in the verdict.
+func TestFault_068_ManyViolations(t *testing.T) {
+	files, patterns := 1000, 100
+	if testing.Short() {
+		files = 50
+	}
+	p := newProgram(t)
+	var list, content strings.Builder
+	for i := range patterns {
+		fmt.Fprintf(&list, `, "<%03d>"`, i)
+		fmt.Fprintf(&content, "<%03d>\n", i)
+	}
+	p.write("policy/rules/boundaries.yml", strings.Replace(oneRule, `"0.0.0.0/0"`, list.String()[2:], 1))
+	for i := range files {
+		p.write(fmt.Sprintf("many/%04d.tf", i), content.String())
+	}
+	p.limit = 5 * time.Minute
+	e := p.run("--policy", "policy", "many").want(t, exitViolation)
+	if want := fmt.Sprintf("FAIL: %d violations of 1 rule in %d files; ", files*patterns, files); !strings.Contains(e.out, want) {
+		t.Errorf("the report ends %q, want %q", e.out[max(0, len(e.out)-200):], want)
+	}
+	text, err := os.ReadFile(filepath.Join(p.dir, "verdict.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var v verdictFile
+	dec := json.NewDecoder(bytes.NewReader(text))
+	if err := dec.Decode(&v.Verdict); err != nil {
+		t.Fatal(err)
+	}
+	if len(v.Violations) != files*patterns || !v.Complete {
+		t.Errorf("%d violations in the verdict, complete: %v", len(v.Violations), v.Complete)
+	}
+	for i := range v.Violations {
+		x := &v.Violations[i]
+		if x.File != fmt.Sprintf("%04d.tf", i/patterns) || x.Evidence.Pattern != fmt.Sprintf("<%03d>", i%patterns) || x.Evidence.Line != int64(i%patterns+1) {
+			t.Fatalf("violation %d is %+v", i, x)
+		}
+	}
+}
+
+// TestFault_069_ViolationAndUnreadable, and rows 44 and 45: what cannot be read is an
+// error of the verdict; a violation is found all the same, and decides.
+func TestFault_069_ViolationAndUnreadable(t *testing.T) {
+	p := newProgram(t)
+	for _, name := range []string{"secret.tf", "closed/in.tf"} {
+		p.write("bad/"+name, "x")
+		p.write("good/"+name, "x")
+	}
+	for _, tree := range []string{"bad", "good"} {
+		for _, name := range []string{"secret.tf", "closed"} {
+			name = filepath.Join(p.dir, tree, name)
+			if err := os.Chmod(name, 0); err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = os.Chmod(name, 0o700) }) // or the folder cannot be removed
+		}
+	}
+	if os.Geteuid() == 0 { // whom permissions do not stop
+		p.asNobody()
+	}
+	p.run("--policy", "policy", "bad").want(t, exitViolation)
+	if got := p.saying(); got != "FAIL NET-1@main.tf E_READ E_READ" {
+		t.Error(got)
+	}
+	v := p.verdict()
+	if v.Complete || v.Errors[0].File != "closed" || v.Errors[1].File != "secret.tf" {
+		t.Errorf("%+v", v.Errors)
+	}
+	if got := fmt.Sprint(v.Coverage.NotScanned); got != "[{secret.tf unreadable}]" {
+		t.Error(got)
+	}
+	p.run("--policy", "policy", "good").want(t, exitUndecided)
+	if got := p.saying(); got != "UNDECIDED E_READ E_READ" {
+		t.Error(got)
+	}
+}
+
+// asNobody makes the program run as a user whom permissions stop.
+func (p *program) asNobody() {
+	p.t.Helper()
+	needs(p.t, "setpriv")
+	binary, err := exec.LookPath("policyscan")
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	text, err := os.ReadFile(binary)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	// Every folder on the way must let the user in: t.TempDir's do.
+	bin := p.t.TempDir()
+	if err := os.WriteFile(filepath.Join(bin, "policyscan"), text, 0o755); err != nil {
+		p.t.Fatal(err)
+	}
+	for _, dir := range []string{p.dir, filepath.Dir(p.dir), bin, filepath.Dir(bin)} {
+		if err := os.Chmod(dir, 0o777); err != nil {
+			p.t.Fatal(err)
+		}
+	}
+	p.under = []string{"setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--", "env", "PATH=" + bin + ":" + os.Getenv("PATH"), "sh", "-c", `shift; exec policyscan "$@"`, "sh"}
+}

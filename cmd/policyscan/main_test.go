@@ -1,0 +1,161 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strconv"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+var update = flag.Bool("update", false, "write the expected output within the scripts anew")
+
+// TestMain makes the test binary the program itself, for scripts and tests that run
+// "policyscan" from the PATH.
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"policyscan": main})
+}
+
+// TestScripts runs the stories of testdata/script, each in a folder of its own.
+//
+// Beside testscript's own commands (its package comment lists them) there are:
+//
+//	status N program args…   run a program that must end with exit status N
+//	report FILE              keep the last standard output, the seconds left out
+//	verdict FILE WANT…       check a verdict: the schema, PASS, FAIL or UNDECIDED, and exactly
+//	                         the violations (RULE@FILE) and error codes (E_…) that follow
+//	examples DIR             copy the repository's examples
+//	write NAME CONTENT       write a file; both are Go strings without their quotes
+//	fifo NAME                make a FIFO
+func TestScripts(t *testing.T) {
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	testscript.Run(t, testscript.Params{
+		Dir:           "testdata/script",
+		UpdateScripts: *update,
+		Setup: func(env *testscript.Env) error {
+			env.Setenv("EXAMPLES", filepath.Join(root, "examples"))
+			return nil
+		},
+		Condition: func(name string) (bool, error) {
+			switch name {
+			case "root":
+				return os.Geteuid() == 0, nil
+			case "devfull":
+				return exists("/dev/full"), nil
+			}
+			return false, fmt.Errorf("no condition is named %q", name)
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"status":   statusCommand,
+			"report":   reportCommand,
+			"verdict":  verdictCommand,
+			"examples": examplesCommand,
+			"write":    writeCommand,
+			"fifo":     fifoCommand,
+		},
+	})
+}
+
+func exists(name string) bool {
+	_, err := os.Stat(name)
+	return err == nil
+}
+
+func usage(ts *testscript.TestScript, neg, ok bool, text string) {
+	if neg || !ok {
+		ts.Fatalf("usage: %s", text)
+	}
+}
+
+func statusCommand(ts *testscript.TestScript, neg bool, args []string) {
+	usage(ts, neg, len(args) >= 2, "status N program args…")
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	if got := exitOf(ts.Exec(args[1], args[2:]...)); got != want {
+		ts.Fatalf("exit status %d, want %d", got, want)
+	}
+}
+
+// exitOf is the exit status that an error of package exec means, 128 and more for a
+// signal as a shell has it, and -1 for a program that did not run.
+func exitOf(err error) int {
+	var exit *exec.ExitError
+	switch {
+	case err == nil:
+		return 0
+	case !errors.As(err, &exit):
+		return -1
+	case exit.ExitCode() < 0:
+		return 128 + signalOf(exit)
+	}
+	return exit.ExitCode()
+}
+
+// elapsed is what differs between two runs of a report.
+var elapsed = regexp.MustCompile(`, \d+\.\d\d s\n`)
+
+func timeless(report string) string { return elapsed.ReplaceAllString(report, ", N s\n") }
+
+func reportCommand(ts *testscript.TestScript, neg bool, args []string) {
+	usage(ts, neg, len(args) == 1, "report FILE")
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(timeless(ts.ReadFile("stdout"))), 0o666))
+}
+
+func verdictCommand(ts *testscript.TestScript, neg bool, args []string) {
+	usage(ts, neg, len(args) >= 2, "verdict FILE PASS|FAIL|UNDECIDED [RULE@FILE | E_CODE]…")
+	v, err := readVerdict([]byte(ts.ReadFile(args[0])))
+	ts.Check(err)
+	if got := summaryOf(v); !slices.Equal(got, args[1:]) {
+		ts.Fatalf("the verdict is %q, want %q; its errors: %+v", got, args[1:], v.Errors)
+	}
+}
+
+func examplesCommand(ts *testscript.TestScript, neg bool, args []string) {
+	usage(ts, neg, len(args) == 1, "examples DIR")
+	ts.Check(os.CopyFS(ts.MkAbs(args[0]), os.DirFS(ts.Getenv("EXAMPLES"))))
+}
+
+func writeCommand(ts *testscript.TestScript, neg bool, args []string) {
+	usage(ts, neg, len(args) == 2, "write NAME CONTENT")
+	name, err := strconv.Unquote(`"` + args[0] + `"`)
+	ts.Check(err)
+	content, err := strconv.Unquote(`"` + args[1] + `"`)
+	ts.Check(err)
+	file := ts.MkAbs(name)
+	ts.Check(os.MkdirAll(filepath.Dir(file), 0o777))
+	ts.Check(os.WriteFile(file, []byte(content), 0o666))
+}
+
+func fifoCommand(ts *testscript.TestScript, neg bool, args []string) {
+	usage(ts, neg, len(args) == 1, "fifo NAME")
+	if runtime.GOOS == "windows" {
+		ts.Fatalf("no FIFO here; guard the script with [unix]")
+	}
+	ts.Check(exec.Command("mkfifo", ts.MkAbs(args[0])).Run())
+}
+
+// summaryOf is a verdict in the words of the verdict command.
+func summaryOf(v *verdictFile) []string {
+	words := []string{string(v.Verdict.Verdict)}
+	if !v.Complete && len(v.Violations) == 0 {
+		words[0] = "UNDECIDED"
+	}
+	for i := range v.Violations {
+		words = append(words, v.Violations[i].RuleID+"@"+v.Violations[i].File)
+	}
+	for _, e := range v.Errors {
+		words = append(words, e.Code)
+	}
+	return words
+}

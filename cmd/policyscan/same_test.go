@@ -1,0 +1,124 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// exampleRun is a run over a copy of the examples.
+func exampleRun(t *testing.T) program {
+	t.Helper()
+	p := program{t: t, dir: t.TempDir()}
+	if err := os.CopyFS(filepath.Join(p.dir, "examples"), os.DirFS("../../examples")); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// TestFault_055_SameBytes, and rows 137 and 141: the verdict depends on bundle, tree,
+// scope and version alone.
+func TestFault_055_SameBytes(t *testing.T) {
+	p := exampleRun(t)
+	args := []string{"--policy", "examples/policy", "examples/infra-target"}
+	first := p.run(args...).want(t, exitViolation)
+	want := p.verdict().text
+
+	for _, env := range []string{
+		"", // twice in one folder
+		"TZ=Pacific/Kiritimati LC_ALL=C",
+		"TZ=America/New_York LC_ALL=de_DE.UTF-8 LANG=de_DE.UTF-8 LANGUAGE=de",
+		"LC_ALL=tr_TR.UTF-8",
+		"LC_ALL=C.ISO-8859-1",
+		"GOMAXPROCS=1", "GOMAXPROCS=2", "GOMAXPROCS=64", "GOGC=1", "GOMEMLIMIT=32MiB",
+		"TERM=xterm-256color COLUMNS=40", "TERM=dumb", "NO_COLOR=1", "FORCE_COLOR=1 CLICOLOR_FORCE=1", "CI=true",
+		"USER=someone HOSTNAME=elsewhere",
+	} {
+		p.env = strings.Fields(env)
+		e := p.run(args...).want(t, exitViolation)
+		if !bytes.Equal(p.verdict().text, want) {
+			t.Errorf("%s: another verdict", env)
+		}
+		if timeless(e.out) != timeless(first.out) {
+			t.Errorf("%s: another report", env)
+		}
+	}
+
+	other := exampleRun(t)
+	other.run(args...).want(t, exitViolation)
+	if !bytes.Equal(other.verdict().text, want) {
+		t.Error("in another folder: another verdict")
+	}
+	if bytes.Contains(want, []byte(p.dir)) {
+		t.Error("the verdict names the folder that it was made in")
+	}
+	// From another current folder, and with the bundle named in another way.
+	other.dir = filepath.Join(other.dir, "examples")
+	other.run("--policy", "./policy/", "./infra-target/").want(t, exitViolation)
+	if !bytes.Equal(other.verdict().text, want) {
+		t.Error("from another current folder: another verdict")
+	}
+}
+
+// TestFault_055_Umask: a verdict is readable as the user's other new files are.
+func TestFault_055_Umask(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("SKIPPED: there is no umask here")
+	}
+	p := newProgram(t)
+	for mask, want := range map[string]os.FileMode{"022": 0o644, "077": 0o600, "002": 0o664} {
+		p.under = []string{"sh", "-c", "umask " + mask + `; exec "$@"`, "sh"}
+		p.run("--policy", "policy", "bad").want(t, exitViolation)
+		st, err := os.Stat(filepath.Join(p.dir, "verdict.json"))
+		if err != nil || st.Mode().Perm() != want {
+			t.Errorf("umask %s: mode %v, want %v: %v", mask, st.Mode(), want, err)
+		}
+	}
+}
+
+// TestFault_137_Terminal: on a terminal the report has colours, unless NO_COLOR or a
+// dumb terminal says not to; the verdict is the same.
+func TestFault_137_Terminal(t *testing.T) {
+	needs(t, "script")
+	if out, err := exec.Command("script", "-qec", "true", os.DevNull).CombinedOutput(); err != nil {
+		t.Skipf("SKIPPED: script makes no terminal here: %s", out)
+	}
+	p := newProgram(t)
+	p.run("--policy", "policy", "bad").want(t, exitViolation)
+	want := p.verdict().text
+	for env, colour := range map[string]bool{
+		"TERM=xterm": true, "TERM=xterm NO_COLOR=1": false, "TERM=dumb": false, "TERM=xterm NO_COLOR=": true,
+	} {
+		p.env = strings.Fields(env)
+		p.under = []string{"sh", "-c", `exec script -qec "stty cols 60; policyscan --policy policy bad" /dev/null`, "sh"}
+		e := p.run().want(t, exitViolation)
+		if got := strings.Contains(e.out, "\x1b["); got != colour {
+			t.Errorf("%s: colours: %v\n%q", env, got, e.out)
+		}
+		if !bytes.Equal(p.verdict().text, want) {
+			t.Errorf("%s: another verdict", env)
+		}
+	}
+}
+
+// TestFault_139_Panic: a bug ends as any other thing that could not be decided.
+func TestFault_139_Panic(t *testing.T) {
+	p := newProgram(t)
+	t.Chdir(p.dir)
+	t.Setenv("GITHUB_ACTIONS", "")
+	for _, tree := range []string{"good", "bad"} {
+		var said bytes.Buffer
+		status := run([]string{"--policy", "policy", tree}, streams{in: strings.NewReader(""), out: panics{}, err: &said})
+		if status != exitUndecided || !strings.Contains(said.String(), "policyscan: a bug of policyscan, please report it: no one expected this") {
+			t.Errorf("%s: status %d: %s", tree, status, said.String())
+		}
+	}
+}
+
+type panics struct{}
+
+func (panics) Write([]byte) (int, error) { panic("no one expected this") }

@@ -1,0 +1,201 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"gopkg.in/yaml.v3"
+
+	"github.com/policyscan/policyscan/verdict"
+)
+
+// A verdictFile is a verdict that was read back, and its bytes.
+type verdictFile struct {
+	verdict.Verdict
+	text []byte
+}
+
+// readVerdict reads a verdict as a careful consumer does: one object and a line feed
+// with nothing after it, no unknown key, and what the schema says.
+func readVerdict(text []byte) (*verdictFile, error) {
+	schema, err := compileSchema(verdict.Schema())
+	if err != nil {
+		return nil, err
+	}
+	v := &verdictFile{text: text}
+	dec := json.NewDecoder(bytes.NewReader(text))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&v.Verdict); err != nil {
+		return nil, fmt.Errorf("the verdict is not the document: %w\n%s", err, text)
+	}
+	if rest := text[dec.InputOffset():]; string(rest) != "\n" {
+		return nil, fmt.Errorf("after the verdict stands %q", rest)
+	}
+	again, err := v.Encode()
+	if err != nil {
+		return nil, err
+	}
+	if !bytes.Equal(again, text) {
+		return nil, fmt.Errorf("the verdict is not canonical; it would be\n%s", again)
+	}
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+	if err != nil {
+		return nil, err
+	}
+	return v, schema.Validate(doc)
+}
+
+func compileSchema(text []byte) (*jsonschema.Schema, error) {
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+	if err != nil {
+		return nil, err
+	}
+	c := jsonschema.NewCompiler()
+	c.DefaultDraft(jsonschema.Draft2020)
+	if err := c.AddResource("schema.json", doc); err != nil {
+		return nil, err
+	}
+	return c.Compile("schema.json")
+}
+
+// printed is the schema as the command prints it.
+func printed(t *testing.T, document string) *jsonschema.Schema {
+	t.Helper()
+	text, err := exec.Command("policyscan", "schema", document).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	schema, err := compileSchema(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return schema
+}
+
+// asJSON is a YAML text as a JSON Schema library takes it.
+func asJSON(t *testing.T, text []byte) any {
+	t.Helper()
+	var doc any
+	if err := yaml.Unmarshal(text, &doc); err != nil {
+		t.Fatal(err)
+	}
+	b, err := json.Marshal(doc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := jsonschema.UnmarshalJSON(bytes.NewReader(b))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// TestPolicySchemaTakesShippedBundles: what the program ships is what its schema says.
+func TestPolicySchemaTakesShippedBundles(t *testing.T) {
+	schema := printed(t, "policy")
+	dir := t.TempDir()
+	if out, err := exec.Command("policyscan", "init", dir).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	var files []string
+	for _, glob := range []string{"../../examples/policy/rules/*.yml", filepath.Join(dir, ".policyscan/rules/*.yml")} {
+		found, err := filepath.Glob(glob)
+		if err != nil || len(found) < 2 {
+			t.Fatalf("%s: %q, %v", glob, found, err)
+		}
+		files = append(files, found...)
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := schema.Validate(asJSON(t, text)); err != nil {
+			t.Errorf("%s: %v", file, err)
+		}
+	}
+}
+
+// TestPolicySchemaRefuses: what the schema refuses, the program refuses too.
+func TestPolicySchemaRefuses(t *testing.T) {
+	schema := printed(t, "policy")
+	const good = `rules:
+  - id: R-1
+    title: t
+    enforcement: {mode: fail}
+    match: {files: ["**/*.tf"], forbidden_patterns: [x]}
+`
+	if err := schema.Validate(asJSON(t, []byte(good))); err != nil {
+		t.Fatal(err)
+	}
+	for _, edit := range [][2]string{
+		{"rules:", "rule:"},
+		{"    title: t\n", ""},
+		{"title: t", "titel: t"},
+		{"title: t", "title: null"},
+		{"title: t", "title: ' '"},
+		{"title: t", "title: [t]"},
+		{"mode: fail", "mode: warn"},
+		{"mode: fail", "mode: FAIL"},
+		{"{mode: fail}", "{}"},
+		{`["**/*.tf"]`, `"**/*.tf"`},
+		{`["**/*.tf"]`, "[]"},
+		{`["**/*.tf"]`, `["/x.tf"]`},
+		{`["**/*.tf"]`, `["!x.tf"]`},
+		{"[x]", "[]"},
+		{"[x]", "[null]"},
+		{"[x]", "['']"},
+		{"[x]", "[[x]]"},
+		{"forbidden_patterns", "patterns"},
+		{"title: t", "title: t\n    severity: HIGH"},
+		{"title: t", "title: t\n    redact: 'yes'"},
+		{"title: t", "title: t\n    tags: []"},
+		{"title: t", "title: t\n    docs_url: example.com"},
+		{"title: t", "title: t\n    examples: [{path: a, content: b}]"},
+	} {
+		bad := strings.Replace(good, edit[0], edit[1], 1)
+		if schema.Validate(asJSON(t, []byte(bad))) == nil {
+			t.Errorf("the schema takes %q for %q", edit[1], edit[0])
+		}
+		dir := t.TempDir()
+		writeFile(t, filepath.Join(dir, "rules/boundaries.yml"), bad)
+		writeFile(t, filepath.Join(dir, "rules/invariants.yml"), strings.NewReplacer("R-1", "R-2", "forbidden_patterns", "required_absent").Replace(good))
+		if out, err := exec.Command("policyscan", "validate", dir).CombinedOutput(); exitOf(err) != 2 {
+			t.Errorf("the program takes %q for %q: %v\n%s", edit[1], edit[0], err, out)
+		}
+	}
+}
+
+func writeFile(t testing.TB, name, content string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(name, []byte(content), 0o666); err != nil {
+		t.Fatal(err)
+	}
+}
+
+var verdictFlag = flag.String("verdict", "", "a verdict that TestVerdictFile checks")
+
+// TestVerdictFile checks a verdict that was written before, for CI.
+func TestVerdictFile(t *testing.T) {
+	if *verdictFlag == "" {
+		t.Skip("no -verdict is given")
+	}
+	text, err := os.ReadFile(*verdictFlag)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := readVerdict(text); err != nil {
+		t.Error(err)
+	}
+}

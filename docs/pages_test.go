@@ -1,0 +1,457 @@
+package docs
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/verdict"
+)
+
+// worked returns the rows of the tables that "<!-- worked: KIND -->" marks in a page,
+// the cells trimmed. There must be at least so many.
+func worked(t *testing.T, page, kind string, atLeast int) [][]string {
+	t.Helper()
+	rows := tables(read(t, page), kind)
+	if len(rows) < atLeast {
+		t.Fatalf("%s: %d rows are marked %q; there were to be %d at least", page, len(rows), kind, atLeast)
+	}
+	return rows
+}
+
+func tables(text, kind string) [][]string {
+	var rows [][]string
+	lines := strings.Split(text, "\n")
+	for i := range lines {
+		if notesOf(lines[i])["worked"] != kind {
+			continue
+		}
+		for _, line := range lines[min(i+3, len(lines)):] { // after the names of the columns and the rule
+			if !strings.HasPrefix(line, "|") {
+				break
+			}
+			cells := strings.Split(strings.Trim(line, "|"), "|")
+			for k := range cells {
+				cells[k] = strings.TrimSpace(cells[k])
+			}
+			rows = append(rows, cells)
+		}
+	}
+	return rows
+}
+
+// first returns the first cell of each row, as text.
+func first(t *testing.T, rows [][]string) []string {
+	t.Helper()
+	var list []string
+	for _, row := range rows {
+		list = append(list, unquoted(t, row[0]))
+	}
+	return list
+}
+
+// sameNames reports names that only one side has, and names that one side has twice.
+func sameNames(t *testing.T, manual, program []string) {
+	t.Helper()
+	for _, name := range manual {
+		if !slices.Contains(program, name) {
+			t.Errorf("the manual has %s, the program has not", name)
+		}
+	}
+	for _, name := range program {
+		if !slices.Contains(manual, name) {
+			t.Errorf("the program has %s, the manual has not", name)
+		}
+	}
+	if slices.Sort(manual); len(slices.Compact(slices.Clone(manual))) != len(manual) {
+		t.Errorf("the manual has a name twice: %q", manual)
+	}
+}
+
+// constants returns the texts of a Go file's constants that begin with prefix.
+func constants(t *testing.T, name, prefix string) []string {
+	t.Helper()
+	file, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list []string
+	ast.Inspect(file, func(n ast.Node) bool {
+		if lit, ok := n.(*ast.BasicLit); ok && lit.Kind == token.STRING {
+			if text, err := strconv.Unquote(lit.Value); err == nil && strings.HasPrefix(text, prefix) {
+				list = append(list, text)
+			}
+		}
+		return true
+	})
+	return list
+}
+
+// TestCodes: the manual has the codes of the program, and no other.
+func TestCodes(t *testing.T) {
+	program := append(constants(t, "../verdict/codes.go", "E_"), constants(t, "../rules/errors.go", "E_")...)
+	if len(program) < 20 {
+		t.Fatalf("%d codes: %q", len(program), program)
+	}
+	sameNames(t, first(t, worked(t, "verdict.md", "codes", 20)), program)
+	code := regexp.MustCompile(`\bE_[A-Z_]+\b`)
+	for _, page := range pages {
+		for _, c := range code.FindAllString(read(t, page), -1) {
+			if !slices.Contains(program, c) {
+				t.Errorf("%s: %s is no code", page, c)
+			}
+		}
+	}
+	for _, c := range constants(t, "../rules/errors.go", "E_") {
+		if !strings.Contains(read(t, "rules.md"), "| `"+c+"` |") {
+			t.Errorf("rules.md does not say what %s is", c)
+		}
+	}
+}
+
+// shape is as much of a JSON Schema as ours have.
+type shape struct {
+	Ref        string
+	Properties map[string]shape
+	Items      *shape
+	Defs       map[string]shape
+}
+
+// UnmarshalJSON takes a schema; one that is true or false has no shape.
+func (s *shape) UnmarshalJSON(text []byte) error {
+	if string(text) == "true" || string(text) == "false" {
+		return nil
+	}
+	var object struct {
+		Ref        string           `json:"$ref"`
+		Properties map[string]shape `json:"properties"`
+		Items      *shape           `json:"items"`
+		Defs       map[string]shape `json:"$defs"`
+	}
+	err := json.Unmarshal(text, &object)
+	s.Ref, s.Properties, s.Items, s.Defs = object.Ref, object.Properties, object.Items, object.Defs
+	return err
+}
+
+// names returns the names of all fields beneath a shape; list is what stands after the name
+// of a list.
+func (s shape) names(root *shape, before, list string) []string {
+	if name, ok := strings.CutPrefix(s.Ref, "#/$defs/"); ok {
+		return root.Defs[name].names(root, before, list)
+	}
+	if s.Items != nil {
+		return s.Items.names(root, before+list, list)
+	}
+	var all []string
+	for name, field := range s.Properties {
+		full := strings.TrimPrefix(before+"."+name, ".")
+		all = append(all, full)
+		all = append(all, field.names(root, full, list)...)
+	}
+	return all
+}
+
+func parseShape(t *testing.T, schema []byte) *shape {
+	t.Helper()
+	var s shape
+	if err := json.Unmarshal(schema, &s); err != nil {
+		t.Fatal(err)
+	}
+	return &s
+}
+
+// TestFields: the manual has every field of verdict.json that the schema has, and no other.
+func TestFields(t *testing.T) {
+	s := parseShape(t, verdict.Schema())
+	var fields []string
+	for _, name := range s.names(s, "", "[]") {
+		if name != "tool" && name != "scope" && name != "coverage" {
+			fields = append(fields, name)
+		}
+	}
+	sameNames(t, first(t, worked(t, "verdict.md", "fields", 50)), fields)
+}
+
+// TestKeys: the manual has every key of a rule, and no other.
+func TestKeys(t *testing.T) {
+	s := parseShape(t, rules.Schema())
+	sameNames(t, first(t, worked(t, "rules.md", "keys", 18)), s.Defs["eitherRule"].names(s, "", ""))
+}
+
+// helpOf returns what a command's --help prints.
+func helpOf(t *testing.T, command ...string) string {
+	t.Helper()
+	cmd := exec.Command(program, append(command, "--help")...)
+	cmd.Env = environment(t.TempDir())
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(out)
+}
+
+var (
+	flagInHelp    = regexp.MustCompile(`(?m)^ +(?:-(\w), +)?--([a-z-]+)`)
+	commandInHelp = regexp.MustCompile(`(?m)^  ([a-z]+)  +`)
+	flagInPage    = regexp.MustCompile("(?:`-(\\w)`, )?`--([a-z-]+)")
+)
+
+// TestFlags: the manual has every command and flag of the program, and no other.
+func TestFlags(t *testing.T) {
+	_, list, _ := strings.Cut(helpOf(t), "Commands:\n")
+	var commands []string
+	for _, m := range commandInHelp.FindAllStringSubmatch(list, -1) {
+		commands = append(commands, m[1])
+	}
+	sections := map[string]string{}
+	var documented []string
+	for _, section := range strings.Split(read(t, "cli.md"), "\n## ")[1:] {
+		heading, text, _ := strings.Cut(section, "\n")
+		if name, ok := strings.CutPrefix(heading, "`policyscan "); ok {
+			name = strings.TrimSuffix(name, "`")
+			documented = append(documented, name)
+			sections[name] = text
+		}
+	}
+	sameNames(t, documented, commands)
+	if len(commands) < 5 {
+		t.Fatalf("the commands are %q", commands)
+	}
+	all := 0
+	for _, command := range commands {
+		var program, manual []string
+		for _, m := range flagInHelp.FindAllStringSubmatch(helpOf(t, command), -1) {
+			if m[2] != "help" && m[2] != "version" {
+				program = append(program, m[1]+"--"+m[2])
+			}
+		}
+		for _, row := range tables(sections[command], "flags") {
+			m := flagInPage.FindStringSubmatch(row[0])
+			if m == nil {
+				t.Fatalf("%s: %s is no flag", command, row[0])
+			}
+			manual = append(manual, m[1]+"--"+m[2])
+		}
+		all += len(program)
+		t.Run(command, func(t *testing.T) { sameNames(t, manual, program) })
+	}
+	if all < 12 {
+		t.Errorf("%d flags were compared", all)
+	}
+	for _, page := range []string{"cli.md", "rules.md", "matching.md", "verdict.md", "../README.md"} {
+		for _, m := range regexp.MustCompile("`--([a-z-]+)").FindAllStringSubmatch(read(t, page), -1) {
+			// The last four are named as what is not there yet.
+			known := strings.Contains(helpOf(t, "scan")+helpOf(t, "list"), "--"+m[1]) || slices.Contains([]string{"polcy", "diff-base", "staged", "tracked", "policy-ref"}, m[1])
+			if !known {
+				t.Errorf("%s: --%s is no flag", page, m[1])
+			}
+		}
+	}
+}
+
+// TestEnvironment: each flag but --help and --version has a variable.
+func TestEnvironment(t *testing.T) {
+	for _, c := range []struct {
+		variable string
+		known    bool
+	}{
+		{"POLICYSCAN_MAX_FILE_BYTES", true},
+		{"POLICYSCAN_JSON", true},
+		{"POLICYSCAN_HELP", false},
+		{"POLICYSCAN_VERSION", false},
+		{"POLICYSCAN_PATH", false},
+	} {
+		cmd := exec.Command(program, "schema", "policy")
+		cmd.Env = append(environment(t.TempDir()), c.variable+"=1")
+		if err := cmd.Run(); (err == nil) != c.known {
+			t.Errorf("%s: %v", c.variable, err)
+		}
+	}
+}
+
+// TestBundles: the rule files that the manual shows load, or do not if it says so.
+func TestBundles(t *testing.T) {
+	loaded, refused := 0, 0
+	for _, page := range pages {
+		for _, b := range blocks(t, page) {
+			if b.lang != "yaml" || b.text[0] != "rules:" {
+				continue
+			}
+			const other = "rules:\n  - {id: THE-OTHER, title: t, enforcement: {mode: fail}, match: {files: [a/b], %s: [x]}}\n"
+			files := rules.Files{
+				rules.BoundariesFile: []byte(fmt.Sprintf(other, "forbidden_patterns")),
+				rules.InvariantsFile: []byte(b.body()),
+			}
+			if !strings.Contains(b.body(), "required_absent:") {
+				files = rules.Files{
+					rules.BoundariesFile: []byte(b.body()),
+					rules.InvariantsFile: []byte(fmt.Sprintf(other, "required_absent")),
+				}
+			}
+			_, err := rules.Load(files)
+			if _, bad := b.notes["refused"]; bad {
+				refused++
+				if err == nil {
+					t.Errorf("%s: it loads", b.place())
+				}
+				continue
+			}
+			loaded++
+			if err != nil {
+				t.Errorf("%s: %v", b.place(), err)
+			}
+		}
+	}
+	if loaded < 5 || refused < 2 {
+		t.Errorf("%d rule files loaded, %d were refused", loaded, refused)
+	}
+}
+
+// TestBlocks: the blocks of the manual are of the kinds that this test knows.
+func TestBlocks(t *testing.T) {
+	understood := 0
+	for _, page := range append([]string{"../examples/README.md"}, pages...) {
+		for _, b := range blocks(t, page) {
+			switch b.lang {
+			case "json":
+				if !json.Valid([]byte(b.body())) {
+					t.Errorf("%s: not JSON", b.place())
+				}
+			case "sh":
+				for _, line := range b.text {
+					args, ok := strings.CutPrefix(line, "go run ./cmd/policyscan ")
+					if !ok {
+						continue
+					}
+					args, _, _ = strings.Cut(args, " #")
+					cmd := exec.Command(program, strings.Fields(args)...)
+					cmd.Dir = folder(t)
+					cmd.Env = environment(cmd.Dir)
+					out, _ := cmd.CombinedOutput()
+					if status := cmd.ProcessState.ExitCode(); status != 0 && status != 1 {
+						t.Errorf("%s: %s: exit status %d\n%s", b.place(), line, status, out)
+					}
+					understood++
+				}
+			case "console", "yaml", "":
+			default:
+				t.Errorf("%s: a block of kind %q is not tested", b.place(), b.lang)
+			}
+		}
+	}
+	if understood < 1 {
+		t.Error("no go run was met")
+	}
+}
+
+var (
+	link    = regexp.MustCompile(`\[[^\]]*\]\(([^)\s]+)\)`)
+	heading = regexp.MustCompile(`(?m)^#+ (.*)$`)
+)
+
+// anchorsOf returns the anchors that GitHub gives the headings of a page.
+func anchorsOf(text string) []string {
+	var list []string
+	for _, m := range heading.FindAllStringSubmatch(text, -1) {
+		var b strings.Builder
+		for _, r := range strings.ToLower(m[1]) {
+			switch {
+			case r == ' ':
+				b.WriteByte('-')
+			case r == '-' || r == '_' || r >= 'a' && r <= 'z' || r >= '0' && r <= '9':
+				b.WriteRune(r)
+			}
+		}
+		list = append(list, b.String())
+	}
+	return list
+}
+
+// deadLinks returns the relative links of a page that lead nowhere, and how many there are.
+func deadLinks(page, text string) (dead []string, all int) {
+	for _, m := range link.FindAllStringSubmatch(text, -1) {
+		target, anchor, _ := strings.Cut(m[1], "#")
+		if strings.Contains(target, "://") {
+			continue
+		}
+		all++
+		to, name := text, page
+		if target != "" {
+			name = filepath.Join(filepath.Dir(page), filepath.FromSlash(target))
+			b, err := os.ReadFile(name)
+			if errors.Is(err, fs.ErrNotExist) {
+				dead = append(dead, m[1])
+				continue
+			}
+			to = string(b)
+		}
+		if anchor != "" && !slices.Contains(anchorsOf(to), anchor) {
+			dead = append(dead, m[1])
+		}
+	}
+	return dead, all
+}
+
+func TestLinks(t *testing.T) {
+	all := 0
+	for _, page := range pages {
+		dead, n := deadLinks(page, read(t, page))
+		all += n
+		for _, d := range dead {
+			t.Errorf("%s: the link %s leads nowhere", page, d)
+		}
+	}
+	if all < 20 {
+		t.Errorf("%d links were followed", all)
+	}
+	if dead, _ := deadLinks("cli.md", "# A\n[x](#a) [x](#b) [x](none.md) [x](cli.md#exit-status) [x](cli.md#none)"); len(dead) != 3 {
+		t.Errorf("the test of links finds %q", dead)
+	}
+}
+
+// TestNamedTests: the tests that the pages name are there.
+func TestNamedTests(t *testing.T) {
+	there := map[string]bool{}
+	declared := regexp.MustCompile(`(?m)^func ((?:Test|Fuzz)\w+)\(`)
+	err := filepath.WalkDir("..", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.HasSuffix(name, "_test.go") {
+			return err
+		}
+		text, err := os.ReadFile(name)
+		for _, m := range declared.FindAllStringSubmatch(string(text), -1) {
+			there[m[1]] = true
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	named := regexp.MustCompile("`((?:Test|Fuzz)\\w+)`").FindAllStringSubmatch(read(t, "architecture.md"), -1)
+	if len(named) < 10 {
+		t.Errorf("architecture.md names %d tests", len(named))
+	}
+	for _, m := range named {
+		if !there[m[1]] {
+			t.Errorf("architecture.md names %s, which is not there", m[1])
+		}
+	}
+	// What architecture.md draws is what there is.
+	for _, room := range regexp.MustCompile(`(?m)^((?:cmd|rules|scanner|verdict|examples)[a-z/]*/) `).FindAllStringSubmatch(read(t, "architecture.md"), -1) {
+		if _, err := os.Stat(filepath.Join("..", filepath.FromSlash(room[1]))); err != nil {
+			t.Error(err)
+		}
+	}
+}

@@ -1,0 +1,107 @@
+package verdict
+
+import (
+	"bytes"
+	"encoding/json"
+	"testing"
+)
+
+// TestDecide: PASS only if it is complete, at least one rule was enforced, and there is
+// no violation.
+func TestDecide(t *testing.T) {
+	for _, c := range []struct {
+		rules, violations, errors int
+		want                      Outcome
+		complete                  bool
+	}{
+		{0, 0, 0, Fail, true},
+		{1, 0, 0, Pass, true},
+		{2, 0, 0, Pass, true},
+		{1, 1, 0, Fail, true},
+		{1, 0, 1, Fail, false},
+		{1, 1, 1, Fail, false},
+		{0, 1, 0, Fail, true},
+		{0, 0, 1, Fail, false},
+	} {
+		for _, before := range []Outcome{Pass, Fail, ""} {
+			v := New("1.0")
+			v.Rules, v.Violations, v.Errors = make([]Rule, c.rules), make([]Violation, c.violations), make([]Error, c.errors)
+			v.Verdict, v.Complete = before, before == Pass
+			v.Decide()
+			if v.Verdict != c.want || v.Complete != c.complete {
+				t.Errorf("%d rules, %d violations, %d errors: %s, complete %v", c.rules, c.violations, c.errors, v.Verdict, v.Complete)
+			}
+		}
+	}
+	if v := New("1.0"); v.Verdict != Fail {
+		t.Errorf("a new verdict is %s", v.Verdict)
+	}
+}
+
+// TestSchemaRefuses: a document that no run writes is none, above all a PASS that is
+// not shown by evidence of work.
+func TestSchemaRefuses(t *testing.T) {
+	schema := compile(t)
+	text, err := passing().Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := validate(t, schema, text); err != nil {
+		t.Fatal(err)
+	}
+	fail := fixtures()["fail"].verdict
+	failText, err := fail.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, change := range map[string]func(pass, fail map[string]any){
+		"a PASS that is not complete": func(pass, _ map[string]any) { pass["complete"] = false },
+		"a PASS with a violation":     func(pass, fail map[string]any) { pass["violations"] = fail["violations"] },
+		"a PASS with an error": func(pass, _ map[string]any) {
+			pass["errors"] = []any{map[string]any{"code": "E_READ", "file": "", "message": "m"}}
+		},
+		"a PASS without a rule":   func(pass, _ map[string]any) { pass["rules"] = []any{} },
+		"a PASS without a bundle": func(pass, _ map[string]any) { pass["policy"] = []any{} },
+		"WARN":                    func(pass, _ map[string]any) { pass["verdict"] = "WARN" },
+		"another schema":          func(pass, _ map[string]any) { pass["schema_version"] = "2" },
+		"an unknown key":          func(pass, _ map[string]any) { pass["note"] = "" },
+		"a key that is gone":      func(pass, _ map[string]any) { delete(pass, "allowed") },
+		"null for a list":         func(pass, _ map[string]any) { pass["errors"] = nil },
+		"an unknown reason":       func(pass, _ map[string]any) { pass["allowed"] = []any{"everything"} },
+		"a FAIL complete with errors": func(_, fail map[string]any) {
+			fail["errors"] = []any{map[string]any{"code": "E_READ", "file": "", "message": "m"}}
+		},
+		"a FAIL incomplete for nothing": func(_, fail map[string]any) { fail["complete"] = false },
+		"a violation without evidence":  func(_, fail map[string]any) { delete(fail["violations"].([]any)[0].(map[string]any), "evidence") },
+		"a violation without a rule":    func(_, fail map[string]any) { fail["violations"].([]any)[0].(map[string]any)["rule_id"] = "" },
+		"a line 0": func(_, fail map[string]any) {
+			fail["violations"].([]any)[0].(map[string]any)["evidence"].(map[string]any)["line"] = 0
+		},
+		"an excerpt of 201 characters": func(_, fail map[string]any) {
+			fail["violations"].([]any)[0].(map[string]any)["evidence"].(map[string]any)["excerpt"] = string(bytes.Repeat([]byte("x"), 201))
+		},
+		"a fingerprint that is none": func(_, fail map[string]any) { fail["violations"].([]any)[0].(map[string]any)["fingerprint"] = "x" },
+		"another program":            func(_, fail map[string]any) { fail["tool"].(map[string]any)["name"] = "other" },
+		"an unknown scope":           func(_, fail map[string]any) { fail["scope"].(map[string]any)["mode"] = "some" },
+	} {
+		var pass, fail map[string]any
+		if err := json.Unmarshal(text, &pass); err != nil {
+			t.Fatal(err)
+		}
+		if err := json.Unmarshal(failText, &fail); err != nil {
+			t.Fatal(err)
+		}
+		change(pass, fail)
+		refused := false
+		for _, doc := range []any{pass, fail} {
+			changed, err := json.Marshal(doc)
+			if err != nil {
+				t.Fatal(err)
+			}
+			refused = refused || validate(t, schema, changed) != nil
+		}
+		if !refused {
+			t.Errorf("the schema takes %s", name)
+		}
+	}
+}
