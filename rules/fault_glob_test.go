@@ -37,10 +37,14 @@ func TestFault_093_NeverMatches(t *testing.T) {
 // TestFault_094_CatastrophicBraces: the time for one glob is held in package glob; here for
 // a bundle full of the worst that passes.
 func TestFault_094_CatastrophicBraces(t *testing.T) {
-	start := time.Now()
-	_, errs := loadBoundaries(ruleWith(`["`+strings.Repeat("{a,aa}", 26)+`"]`, "[x]"))
-	wantCode(t, errs, CodeGlob, "26 brace groups")
-	if took := time.Since(start); took > 10*time.Millisecond && !raceEnabled {
+	took := time.Hour // the best of a few tries: a busy machine is no fault
+	for range 20 {
+		start := time.Now()
+		_, errs := loadBoundaries(ruleWith(`["`+strings.Repeat("{a,aa}", 26)+`"]`, "[x]"))
+		wantCode(t, errs, CodeGlob, "26 brace groups")
+		took = min(took, time.Since(start))
+	}
+	if took > 10*time.Millisecond && !raceEnabled {
 		t.Errorf("took %v", took)
 	}
 }

@@ -48,10 +48,11 @@ func (t *folderTree) Scope() verdict.Scope { return verdict.Scope{Mode: "full"} 
 func (t *folderTree) opener() opener { return &diskOpener{t.root.Reader()} }
 
 func (t *folderTree) list(ctx context.Context, skip func(string) bool, visit func(worktree.Entry), fail func(verdict.Error)) error {
-	return t.root.Walk(ctx, skip, visit, func(dir string, err error) {
-		e := fileError(dir, err)
-		e.Message = "the folder cannot be listed: " + e.Message
-		fail(e)
+	return t.root.Walk(ctx, worktree.Visitor{
+		Skip:    skip,
+		File:    visit,
+		Failed:  func(dir string, err error) { fail(fileError(dir, err)) },
+		Passing: verdict.Temporary, // another run's, in the same folder
 	})
 }
 
@@ -95,7 +96,7 @@ func (t *listTree) list(ctx context.Context, skip func(string) bool, visit func(
 		}
 		name, err := cleanEntry(entry)
 		if err != nil {
-			fail(verdict.Error{Code: verdict.FilesFrom, File: verdict.Path(entry), Message: err.Error()})
+			fail(verdict.Error{Code: verdict.FilesFrom, Message: err.Error()})
 			continue
 		}
 		if seen[name] {
@@ -122,9 +123,9 @@ func cleanEntry(entry string) (string, error) {
 	case entry == "":
 		return "", errors.New("the list has an empty entry; one path on each line, or NUL-separated paths")
 	case strings.HasPrefix(name, "/"):
-		return "", errors.New("the list names an absolute path; name files from the root of the tree")
+		return "", fmt.Errorf("the list names %q, an absolute path; name files from the root of the tree", verdict.Path(entry))
 	case name == ".." || strings.HasPrefix(name, "../"):
-		return "", errors.New("the list names a path outside the tree; name files from the root of the tree")
+		return "", fmt.Errorf("the list names %q, a path outside the tree; name files from the root of the tree", verdict.Path(entry))
 	}
 	return name, nil
 }

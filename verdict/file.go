@@ -6,7 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strconv"
+	"regexp"
 )
 
 // A File is the place verdict.json is written to. It never holds an old or a
@@ -93,13 +93,18 @@ func replace(path string, text []byte) (err error) {
 // at the same time.
 func createTemp(dir, name string) (*os.File, error) {
 	for n := 0; ; n++ {
-		tmp := "." + name + "." + strconv.Itoa(os.Getpid()) + "-" + strconv.Itoa(n) + ".tmp"
-		f, err := os.OpenFile(filepath.Join(dir, tmp), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+		f, err := os.OpenFile(filepath.Join(dir, fmt.Sprintf(".%s.%d-%d.tmp", name, os.Getpid(), n)), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 		if err == nil || !errors.Is(err, fs.ErrExist) || n == 1000 {
 			return f, err
 		}
 	}
 }
+
+var temporary = regexp.MustCompile(`^\..+\.[0-9]+-[0-9]+\.tmp$`)
+
+// Temporary reports whether a file's name is one that [File.Write] gives the file that
+// it is about to put in the verdict's place.
+func Temporary(name string) bool { return temporary.MatchString(name) }
 
 func ignoreNotExist(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {

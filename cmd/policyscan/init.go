@@ -93,20 +93,25 @@ func detect(dir string) ([]string, error) {
 	all := starter.Topics()
 	var readErr error
 	head := make([]byte, starter.HeadBytes)
-	err = root.Walk(context.Background(), func(p string) bool { return p == ".git" }, func(e worktree.Entry) {
-		if e.Kind != worktree.Regular || len(held) == len(all) || readErr != nil {
-			return
-		}
-		var start []byte
-		if strings.HasSuffix(e.Path, ".yaml") || strings.HasSuffix(e.Path, ".yml") {
-			start, readErr = readHead(rd, e.Path, head)
-		}
-		for _, t := range all {
-			if !held[t.Name] && t.Holds(e.Path, start) {
-				held[t.Name] = true
+	err = root.Walk(context.Background(), worktree.Visitor{
+		Skip:    func(path string) bool { return path == ".git" },
+		Passing: func(string) bool { return false },
+		Failed:  func(path string, err error) { readErr = errors.Join(readErr, fmt.Errorf("%s: %w", path, err)) },
+		File: func(e worktree.Entry) {
+			if e.Kind != worktree.Regular || len(held) == len(all) || readErr != nil {
+				return
 			}
-		}
-	}, func(path string, err error) { readErr = errors.Join(readErr, fmt.Errorf("%s: %w", path, err)) })
+			var start []byte
+			if strings.HasSuffix(e.Path, ".yaml") || strings.HasSuffix(e.Path, ".yml") {
+				start, readErr = readHead(rd, e.Path, head)
+			}
+			for _, t := range all {
+				if !held[t.Name] && t.Holds(e.Path, start) {
+					held[t.Name] = true
+				}
+			}
+		},
+	})
 	if err := errors.Join(err, readErr); err != nil {
 		return nil, fmt.Errorf("the tree cannot be looked at: %w", err)
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -87,9 +88,12 @@ func errorsOf(err error) []verdict.Error {
 // end writes the verdict, then the report. A PASS of which anything could not be
 // written is none: the verdict is then replaced by one that says so.
 func (r *reporter) end(v *verdict.Verdict) error {
+	text, w, err := r.text(v) // before the verdict is written, which no failure may follow
+	r.write(err)
 	r.write(r.document(v))
 	if r.failed == nil || v.Verdict != verdict.Pass {
-		r.write(r.text(v))
+		_, err := w.Write(text)
+		r.write(err)
 	}
 	if r.failed != nil && v.Verdict == verdict.Pass {
 		v.Errors = []verdict.Error{{Code: verdict.Output, Message: r.failed.Error()}}
@@ -127,20 +131,21 @@ func (r *reporter) write(err error) {
 	}
 }
 
-// text writes the report for a person.
-func (r *reporter) text(v *verdict.Verdict) error {
+// text returns the report for a person, and where it goes.
+func (r *reporter) text(v *verdict.Verdict) ([]byte, io.Writer, error) {
 	if r.Quiet {
 		for i := range v.Errors {
 			complain(r.std.err, &v.Errors[i])
 		}
-		return nil
+		return nil, io.Discard, nil
 	}
 	w := r.std.out
 	if r.Output == "-" {
 		w = r.std.err
 	}
 	width, isTerminal := terminal(w)
-	return verdict.WriteText(w, v, verdict.TextOptions{
+	var text bytes.Buffer
+	err := verdict.WriteText(&text, v, verdict.TextOptions{
 		Prefix:   r.place.prefix,
 		Policy:   r.policy,
 		Root:     r.place.shown,
@@ -149,6 +154,7 @@ func (r *reporter) text(v *verdict.Verdict) error {
 		Width:    width,
 		Commands: obeyed(),
 	})
+	return text.Bytes(), w, err
 }
 
 // terminal returns the width of the terminal that w is, in columns.

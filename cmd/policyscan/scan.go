@@ -150,7 +150,7 @@ func (c *scanCmd) tree(ctx context.Context, p place, std streams) (scanner.Tree,
 		if c.MaxFileBytes > 0 {
 			in = io.LimitReader(in, c.MaxFileBytes+1) // one more shows that there is more
 		}
-		content, err := readAll(ctx, in)
+		content, err := readAll(ctx, func() (io.Reader, error) { return in, nil })
 		if err != nil {
 			return nil, none, fmt.Errorf("standard input cannot be read: %w", err)
 		}
@@ -174,16 +174,20 @@ func (c *scanCmd) tree(ctx context.Context, p place, std streams) (scanner.Tree,
 	return scanner.Folder(root), root.Close, nil
 }
 
-// readAll reads an input that may never end; the error is the context's when that
-// ends first.
-func readAll(ctx context.Context, in io.Reader) ([]byte, error) {
+// readAll reads an input that may never open or end; the error is the context's when
+// that ends first.
+func readAll(ctx context.Context, open func() (io.Reader, error)) ([]byte, error) {
 	type result struct {
 		text []byte
 		err  error
 	}
 	done := make(chan result, 1)
 	go func() {
-		text, err := io.ReadAll(in)
+		in, err := open()
+		var text []byte
+		if err == nil {
+			text, err = io.ReadAll(in)
+		}
 		done <- result{text, err}
 	}()
 	select {
@@ -197,16 +201,12 @@ func readAll(ctx context.Context, in io.Reader) ([]byte, error) {
 // readList reads the entries of --files-from. With a NUL anywhere the list is
 // NUL-separated, else it is lines that end in LF.
 func readList(ctx context.Context, name string, stdin io.Reader) ([]string, error) {
-	in := stdin
-	if name != "-" {
-		f, err := os.Open(name)
-		if err != nil {
-			return nil, fmt.Errorf("--files-from cannot be read: %w", err)
+	text, err := readAll(ctx, func() (io.Reader, error) {
+		if name == "-" {
+			return stdin, nil
 		}
-		defer f.Close() // read only: nothing to lose
-		in = f
-	}
-	text, err := readAll(ctx, in)
+		return os.Open(name) // may be a FIFO, as a shell's <(...) is
+	})
 	if err != nil {
 		return nil, fmt.Errorf("--files-from cannot be read: %w", err)
 	}

@@ -41,12 +41,12 @@ func (c *testCmd) Run(std streams) error {
 				continue
 			}
 			wrong++
-			why := "it does not, but says that it violates the rule"
+			why := "nothing in it violates the rule, but it says so"
 			switch {
 			case len(found) > 0:
-				why = "it contains " + quoted(found[0].Evidence.Pattern) + ", but says that it does not violate the rule"
+				why = "it contains " + quoted(found[0].Evidence.Pattern) + ", but it says that it does not violate the rule"
 			case !r.Selects(x.Path):
-				why = "the rule does not select " + quoted(x.Path) + ", but the example says that it violates the rule"
+				why = "the rule does not select " + quoted(x.Path) + ", but it says that it violates the rule"
 			}
 			if err := print(std.out, "%s:%d: rule %s: example %d: %s\n", safe(p.locate(r.File)), r.Line, quoted(r.ID), i+1, why); err != nil {
 				return err

@@ -166,11 +166,15 @@ func TestFault_094_CatastrophicBraces(t *testing.T) {
 		strings.Repeat("{", 500) + strings.Repeat("}", 500),
 		strings.Repeat("{a,", 250) + strings.Repeat("}", 250),
 	} {
-		start := time.Now()
-		if Check(g) == nil {
-			t.Errorf("Check(%.40q…) accepts", g)
+		took := time.Hour // the best of a few tries: a busy machine is no fault
+		for range 20 {
+			start := time.Now()
+			if Check(g) == nil {
+				t.Errorf("Check(%.40q…) accepts", g)
+			}
+			took = min(took, time.Since(start))
 		}
-		if took := time.Since(start); took > 10*time.Millisecond {
+		if took > 10*time.Millisecond {
 			t.Errorf("Check(%.40q…) took %v", g, took)
 		}
 	}

@@ -47,16 +47,17 @@ const (
 // must not be changed afterwards.
 func Compile(needles [][]byte) *Set {
 	s := &Set{needles: needles}
+	rank := ranks()
 	for i, n := range needles {
 		switch {
 		case len(n) < midLen:
 			s.short = append(s.short, i)
 		case len(n) < longLen:
-			for at := range rarest(n, 3, 2) {
+			for at := range rank.rarest(n, 3, 2) {
 				s.mid.add(uint32(n[at])|uint32(n[at+1])<<8|uint32(n[at+2])<<16, place{i, at})
 			}
 		default:
-			for at := range rarest(n, 4, 4) {
+			for at := range rank.rarest(n, 4, 4) {
 				s.long.add(binary.LittleEndian.Uint32(n[at:]), place{i, at})
 			}
 		}
@@ -163,9 +164,34 @@ func (b *bitmap) add(gram uint32)      { b[hash(gram)] = 1 }
 // hash spreads a gram over 15 bits (Fibonacci hashing).
 func hash(gram uint32) uint32 { return gram * 0x9e3779b1 >> 17 }
 
+// ranking is a rough rank of how often each byte stands in source code and
+// configuration: from 1, rare, to 6.
+type ranking [256]int
+
+func ranks() *ranking {
+	var r ranking
+	for i := range r {
+		r[i] = 1
+	}
+	for _, class := range []struct {
+		bytes string
+		rank  int
+	}{
+		{"ABCDEFGHIJKLMNOPQRSTUVWXYZ23456789.,:;=()\"'/*", 2},
+		{"abcdefghijklmnopqrstuvwxyz_-01", 3},
+		{"etaoinsrlcdp\n\t", 4},
+		{" \x00", 6},
+	} {
+		for i := range len(class.bytes) {
+			r[class.bytes[i]] = class.rank
+		}
+	}
+	return &r
+}
+
 // rarest returns the places of count grams of q bytes in a row: those in the needle
 // that are the least common together.
-func rarest(needle []byte, q, count int) func(yield func(int) bool) {
+func (r *ranking) rarest(needle []byte, q, count int) func(yield func(int) bool) {
 	best, from := 0, -1
 	// A needle can be long, and its beginning is as good as any other part.
 	for i := 0; i+count+q-1 <= len(needle) && i < 256; i++ {
@@ -173,7 +199,7 @@ func rarest(needle []byte, q, count int) func(yield func(int) bool) {
 		for k := range count {
 			product := 1
 			for _, c := range needle[i+k : i+k+q] {
-				product *= commonness(c)
+				product *= r[c]
 			}
 			sum += product
 		}
@@ -188,20 +214,4 @@ func rarest(needle []byte, q, count int) func(yield func(int) bool) {
 			}
 		}
 	}
-}
-
-// commonness is a rough rank of how often a byte stands in source code and
-// configuration: from 1, rare, to 6.
-func commonness(c byte) int {
-	switch {
-	case c == ' ' || c == 0:
-		return 6
-	case bytes.IndexByte([]byte("etaoinsrlcdp\n\t"), c) >= 0:
-		return 4
-	case 'a' <= c && c <= 'z' || c == '_' || c == '-' || c == '0' || c == '1':
-		return 3
-	case 'A' <= c && c <= 'Z' || '2' <= c && c <= '9' || bytes.IndexByte([]byte(`.,:;=()"'/*`), c) >= 0:
-		return 2
-	}
-	return 1
 }

@@ -16,6 +16,7 @@ package worktree
 import (
 	"context"
 	"errors"
+	"hash/fnv"
 	"io/fs"
 	"path"
 	"strings"
@@ -48,51 +49,84 @@ var ErrNotFile = errors.New("is a folder")
 // or a file.
 var ErrPath = errors.New("leads through a symbolic link or a file")
 
-// Walk hands every file beneath the root to visit, in no certain order, but all of
-// a folder's own files one after another. What skip is true for is left out, a
-// folder with all that is in it. A folder that cannot be read goes to failed, with
-// its path ("" for the root), and the walk goes on. The error is the context's.
+// A Visitor is what a walk reports to.
+type Visitor struct {
+	// Skip reports whether a path is left out, a folder with all that is in it.
+	Skip func(path string) bool
+	// File takes a file.
+	File func(Entry)
+	// Failed takes a folder that cannot be read, or that changed ("" is the root). The
+	// walk goes on.
+	Failed func(path string, err error)
+	// Passing reports whether files of a name come and go by themselves, so that one more
+	// or less is no change of its folder.
+	Passing func(name string) bool
+}
+
+// Walk hands every file beneath the root to a visitor, in no certain order, but all
+// of a folder's own files one after another. The error is the context's.
 //
 // A file that is moved, while the walk is under way, from a folder that is still to
 // be listed to one that was, would be in no list. So each folder is looked at again
-// at the end, and one that was written to since it was listed is [ErrChanged].
-func (r *Root) Walk(ctx context.Context, skip func(path string) bool, visit func(Entry), failed func(path string, err error)) error {
+// at the end, and one that then holds other entries is [ErrChanged].
+func (r *Root) Walk(ctx context.Context, v Visitor) error {
 	folders := []string{""}
-	var listedAt []seen
+	var seen []listing
 	for len(folders) > 0 {
 		if err := context.Cause(ctx); err != nil {
 			return err
 		}
 		dir := folders[len(folders)-1]
 		folders = folders[:len(folders)-1]
-		state, err := r.list(dir, func(name string, kind Kind) {
-			full := join(dir, name)
-			switch {
-			case skip(full):
-			case kind == folder:
-				folders = append(folders, full)
-			default:
-				visit(Entry{full, kind})
+		l, err := r.listing(dir, v, func(path string, kind Kind) {
+			if kind == folder {
+				folders = append(folders, path)
+			} else {
+				v.File(Entry{path, kind})
 			}
 		})
 		if err != nil {
-			failed(dir, listed(err))
+			v.Failed(dir, listed(err))
 			continue
 		}
-		listedAt = append(listedAt, seen{dir, state})
+		seen = append(seen, l)
 	}
-	for _, l := range listedAt {
-		if now, err := r.state(l.dir); err != nil || now != l.state {
-			failed(l.dir, ErrChanged)
+	for _, l := range seen {
+		if now, err := r.state(l.dir); err == nil && now == l.state {
+			continue
+		}
+		again, err := r.listing(l.dir, v, func(string, Kind) {})
+		if err != nil || again.entries != l.entries {
+			v.Failed(l.dir, ErrChanged)
 		}
 	}
 	return nil
 }
 
-// seen is a folder and the state in which it was listed.
-type seen struct {
-	dir string
-	state
+// A listing is a folder as it was listed.
+type listing struct {
+	dir     string
+	state   state
+	entries uint64 // a hash of the names and kinds, whatever their order
+}
+
+// listing lists a folder and hands the paths in it to visit.
+func (r *Root) listing(dir string, v Visitor, visit func(path string, kind Kind)) (listing, error) {
+	l := listing{dir: dir}
+	var err error
+	l.state, err = r.list(dir, func(name string, kind Kind) {
+		path := join(dir, name)
+		if v.Skip(path) {
+			return
+		}
+		if !v.Passing(name) {
+			h := fnv.New64a()
+			_, _ = h.Write(append([]byte(name), 0, byte(kind))) // a hash never fails to take bytes
+			l.entries += h.Sum64()
+		}
+		visit(path, kind)
+	})
+	return l, err
 }
 
 func join(dir, name string) string {

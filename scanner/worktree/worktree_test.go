@@ -55,9 +55,9 @@ func eachWay(t *testing.T, test func(t *testing.T, open func(dir string) *Root))
 // walk returns what a walk finds, in order, and the folders that it could not read.
 func walk(t *testing.T, r *Root, skip func(string) bool) (entries []Entry, failed []string) {
 	t.Helper()
-	must(t, r.Walk(t.Context(), skip, func(e Entry) { entries = append(entries, e) }, func(dir string, err error) {
+	must(t, r.Walk(t.Context(), Visitor{skip, func(e Entry) { entries = append(entries, e) }, func(dir string, err error) {
 		failed = append(failed, fmt.Sprintf("%s: %v", dir, err))
-	}))
+	}, nothing}))
 	return entries, failed
 }
 
@@ -101,6 +101,37 @@ func TestWalk(t *testing.T) {
 	})
 }
 
+// What comes and goes without a change of the entries that count is no change of a
+// folder.
+func TestWalkPassing(t *testing.T) {
+	for name, c := range map[string]struct {
+		touched string
+		failed  int
+	}{
+		"a passing name":  {"passing", 0},
+		"what is skipped": {"skipped", 0},
+		"a new file":      {"new", 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			write(t, dir+"/a", "x")
+			r, err := Open(dir)
+			must(t, err)
+			defer r.Close()
+			failed := 0
+			must(t, r.Walk(t.Context(), Visitor{
+				Skip:    func(p string) bool { return p == "skipped" },
+				File:    func(Entry) { write(t, dir+"/"+c.touched, "y") },
+				Failed:  func(string, error) { failed++ },
+				Passing: func(n string) bool { return n == "passing" },
+			}))
+			if failed != c.failed {
+				t.Errorf("%d folders failed, want %d", failed, c.failed)
+			}
+		})
+	}
+}
+
 func TestWalkEndsWithContext(t *testing.T) {
 	dir := t.TempDir()
 	for i := range 10 {
@@ -112,7 +143,7 @@ func TestWalkEndsWithContext(t *testing.T) {
 	cause := errors.New("enough")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	n := 0
-	err = r.Walk(ctx, nothing, func(Entry) { n++; cancel(cause) }, func(string, error) {})
+	err = r.Walk(ctx, Visitor{nothing, func(Entry) { n++; cancel(cause) }, func(string, error) {}, nothing})
 	if !errors.Is(err, cause) || n != 1 {
 		t.Errorf("%v after %d files", err, n)
 	}
@@ -134,8 +165,10 @@ func TestWalkFolderGoes(t *testing.T) {
 				write(t, dir+"/sub/b", "x")
 				write(t, dir+"/other/c", "x")
 				var got, failed []string
-				must(t, open(dir).Walk(t.Context(), func(p string) bool {
-					if p == "sub" {
+				changed := false
+				must(t, open(dir).Walk(t.Context(), Visitor{func(p string) bool {
+					if p == "sub" && !changed {
+						changed = true
 						must(t, change(dir+"/sub"))
 					}
 					return false
@@ -144,7 +177,7 @@ func TestWalkFolderGoes(t *testing.T) {
 						t.Errorf("%v", err)
 					}
 					failed = append(failed, p)
-				}))
+				}, nothing}))
 				got = slices.DeleteFunc(got, func(p string) bool { return strings.HasPrefix(p, "sub-moved") })
 				slices.Sort(got)
 				if !slices.Equal(got, []string{"a", "other/c"}) || !slices.Equal(failed, []string{"sub", ""}) {
