@@ -25,14 +25,18 @@ const module = "github.com/policyscan/policyscan"
 func rooms() map[string][]string {
 	return map[string][]string{
 		"cmd/policyscan": {
-			"rules", "rules/glob", "rules/starter", "scanner", "scanner/worktree", "verdict",
+			"rules", "rules/glob", "rules/starter", "scanner", "scanner/repo", "scanner/worktree", "verdict",
 			"github.com/alecthomas/kong", "golang.org/x/term",
 		},
-		"rules":            {"rules/glob", "gopkg.in/yaml.v3", "golang.org/x/sys/unix", "golang.org/x/text/unicode/norm"},
-		"rules/glob":       {"github.com/bmatcuk/doublestar/v4"},
-		"rules/starter":    {},
-		"scanner":          {"rules", "scanner/needle", "scanner/worktree", "verdict"},
-		"scanner/needle":   {},
+		"rules":          {"rules/glob", "gopkg.in/yaml.v3", "golang.org/x/sys/unix", "golang.org/x/text/unicode/norm"},
+		"rules/glob":     {"github.com/bmatcuk/doublestar/v4"},
+		"rules/starter":  {},
+		"scanner":        {"rules", "scanner/needle", "scanner/repo", "scanner/worktree", "verdict"},
+		"scanner/needle": {},
+		"scanner/repo": {
+			"github.com/go-git/go-git/v5/plumbing", "github.com/go-git/go-git/v5/plumbing/format/config",
+			"github.com/go-git/go-git/v5/plumbing/format/packfile", "golang.org/x/sys/unix",
+		},
 		"scanner/worktree": {"golang.org/x/sys/unix"},
 		"verdict":          {"golang.org/x/text/width"},
 	}

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"slices"
 	"sync"
 
 	"github.com/policyscan/policyscan/rules/glob"
@@ -100,4 +101,25 @@ func anyOf(bits glob.Bits, numbers []int) bool {
 		}
 	}
 	return false
+}
+
+// SelectingBeneath appends to into the indices of the rules that select the path
+// itself, or could select some path beneath it, were it a folder: of a submodule no
+// one knows what is in it. Where that is in doubt a rule is in; excludes are not asked.
+func (b *Bundle) SelectingBeneath(path string, into []int) []int {
+	for i := range b.Rules {
+		r := &b.Rules[i]
+		if r.Selects(path) || slices.ContainsFunc(r.Files, func(g string) bool { return glob.Beneath(g, path) }) {
+			into = append(into, i)
+		}
+	}
+	return into
+}
+
+// Same reports whether two rules say the same, wherever they stand.
+func (r *Rule) Same(o Rule) bool {
+	return r.ID == o.ID && r.Type == o.Type && r.Title == o.Title &&
+		slices.Equal(r.Files, o.Files) && slices.Equal(r.Exclude, o.Exclude) && slices.Equal(r.Patterns, o.Patterns) &&
+		r.Message == o.Message && r.Remediation == o.Remediation && r.DocsURL == o.DocsURL && r.Owner == o.Owner &&
+		r.Severity == o.Severity && slices.Equal(r.Tags, o.Tags) && r.Redact == o.Redact
 }

@@ -142,7 +142,7 @@ func TestFault_068_ManyViolations(t *testing.T) {
 	}
 	lines := []byte(text.String())
 	tree := fakeFiles(func(string) (content, error) { return inMemory(lines), nil }, numberedFiles(files)...)
-	v := Scan(t.Context(), testBundle(list...), tree, Options{})
+	v := Scan(t.Context(), one(testBundle(list...)), tree, Options{})
 	if len(v.Violations) != patterns*files || v.Complete != true {
 		t.Fatalf("%d violations", len(v.Violations))
 	}
@@ -182,7 +182,7 @@ func TestFault_070_Excerpt(t *testing.T) {
 		if err != nil {
 			rt.Fatal(err)
 		}
-		v := Scan(t.Context(), rules.New([]rules.Rule{r}, nil), tree, Options{})
+		v := Scan(t.Context(), one(rules.New([]rules.Rule{r}, nil)), tree, Options{})
 		if len(v.Violations) != 1 || !strings.Contains(v.Violations[0].Evidence.Excerpt, pattern) {
 			rt.Fatalf("%+v", v.Violations)
 		}

@@ -26,7 +26,7 @@ func TestInterrupted(t *testing.T) {
 		code string
 	}{{cancelled, verdict.Timeout}, {plain, verdict.Interrupted}} {
 		for _, tree := range []Tree{Folder(openRoot(t, dir)), Listed(openRoot(t, dir), []string{"a.tf"}), fakeFiles(same("x"), "a.tf")} {
-			v := Scan(c.ctx, testBundle("key"), tree, Options{})
+			v := Scan(c.ctx, one(testBundle("key")), tree, Options{})
 			checkVerdict(t, testBundle("key"), v)
 			wantOutcome(t, v, "I("+c.code+")")
 		}
@@ -65,7 +65,7 @@ func TestStuckRead(t *testing.T) {
 		cancel(&Interruption{Code: verdict.Timeout, Message: "the time is over"})
 	}()
 	began := time.Now()
-	v := Scan(ctx, testBundle("key"), tree, Options{Workers: 1})
+	v := Scan(ctx, one(testBundle("key")), tree, Options{Workers: 1})
 	if d := time.Since(began); d > 2500*time.Millisecond {
 		t.Errorf("the scan ended after %v", d)
 	}
@@ -84,7 +84,7 @@ func TestStuckList(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() { <-listing; cancel() }()
 	began := time.Now()
-	v := Scan(ctx, testBundle("key"), tree, Options{})
+	v := Scan(ctx, one(testBundle("key")), tree, Options{})
 	if d := time.Since(began); d > 2500*time.Millisecond {
 		t.Errorf("the scan ended after %v", d)
 	}
@@ -137,7 +137,7 @@ func TestPanic(t *testing.T) {
 func TestPanicWhileListing(t *testing.T) {
 	tree := fakeFiles(same("key"), numberedFiles(100)...)
 	n := 0
-	v := Scan(t.Context(), testBundle("key"), tree, Options{Exclude: func(string) bool {
+	v := Scan(t.Context(), one(testBundle("key")), tree, Options{Exclude: func(string) bool {
 		if n++; n == 80 {
 			panic("at the 80th")
 		}

@@ -75,7 +75,7 @@ func childMain(text string) error {
 	if c.Entries != nil {
 		tree = Listed(root, c.Entries)
 	}
-	v := Scan(context.Background(), testBundle(c.Patterns...), tree, o)
+	v := Scan(context.Background(), one(testBundle(c.Patterns...)), tree, o)
 	out, err := v.Encode()
 	if err != nil {
 		return err

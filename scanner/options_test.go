@@ -165,7 +165,7 @@ func TestSinglePath(t *testing.T) {
 	}
 	tree, err := Single("./a//b.tf", []byte("key"))
 	must(t, err)
-	v := scanTree(t, testBundle("key"), tree, Options{Version: "1.2", From: "disk"})
+	v := scanTree(t, testBundle("key"), tree, Options{Version: "1.2"})
 	if got := violated(v); !slices.Equal(got, []string{"a/b.tf"}) || v.Scope.Mode != "stdin" || v.Tool.Version != "1.2" || v.Policy[0].From != "disk" {
 		t.Errorf("%q, %+v, %+v, %+v", got, v.Scope, v.Tool, v.Policy)
 	}
@@ -177,7 +177,7 @@ func TestRulesInVerdict(t *testing.T) {
 	r.Message, r.Remediation, r.DocsURL, r.Owner, r.Severity, r.Tags = "m", "r", "https://d", "o", "high", []string{"a", "b"}
 	i := testRule("T-2", "nowhere")
 	i.Type = rules.Invariant
-	v := scanTree(t, rules.New([]rules.Rule{r, i}, []rules.Rule{testRule("T-0", "key", "x")}), fakeFiles(same("x key"), "a", "b"), Options{From: "disk"})
+	v := scanTree(t, rules.New([]rules.Rule{r, i}, []rules.Rule{testRule("T-0", "key", "x")}), fakeFiles(same("x key"), "a", "b"), Options{})
 	if p := v.Policy[0]; p.Boundaries != 1 || p.Invariants != 1 || p.Deprecated != 1 {
 		t.Errorf("%+v", p)
 	}

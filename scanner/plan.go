@@ -7,7 +7,6 @@ import (
 	"sync/atomic"
 
 	"github.com/policyscan/policyscan/rules"
-	"github.com/policyscan/policyscan/scanner/worktree"
 	"github.com/policyscan/policyscan/verdict"
 )
 
@@ -25,7 +24,7 @@ type plan struct {
 
 // A job is a governed file, and what became of it.
 type job struct {
-	worktree.Entry
+	entry
 	*selection
 	slot
 }
@@ -41,14 +40,20 @@ type slot struct {
 }
 
 func newPlan(s *scan) *plan {
-	p := &plan{scan: s, engines: newEngines(s.bundle)}
+	p := &plan{scan: s, engines: newEngines(s.bundle), errors: slices.Clone(s.Errors)}
 	p.allowed = slices.Compact(slices.Sorted(slices.Values(s.Allow)))
 	return p
 }
 
 func (p *plan) allows(reason string) bool { return slices.Contains(p.allowed, reason) }
 
-func (p *plan) fail(e verdict.Error) { p.errors = append(p.errors, e) }
+// fail notes what could not be decided, unless it is knowingly accepted.
+func (p *plan) fail(e verdict.Error) {
+	if e.Code == verdict.Empty && p.allows(AllowEmpty) {
+		return
+	}
+	p.errors = append(p.errors, e)
+}
 
 // gitDir is, in the root, git's own and no part of the tree.
 const gitDir = ".git"
@@ -66,13 +71,13 @@ func (p *plan) leaveOut(path string) bool {
 	return out
 }
 
-func (p *plan) add(e worktree.Entry, selected []int) {
-	p.jobs = append(p.jobs, &job{Entry: e, selection: p.engines.selection(selected)})
+func (p *plan) add(e entry, selected []int) {
+	p.jobs = append(p.jobs, &job{entry: e, selection: p.engines.selection(selected)})
 }
 
 // complete ends the listing: what the tree as a whole lacks is an error.
 func (p *plan) complete() {
-	if p.coverage.Files == 0 && len(p.errors) == 0 && !p.listed() && !p.allows(AllowEmpty) {
+	if p.empty() && len(p.errors) == 0 {
 		p.fail(verdict.Error{Code: verdict.Empty, Message: "there is no file to scan; check the path, or accept an empty tree with --allow empty"})
 	}
 	if len(p.jobs) == 0 && p.RequireGoverned {
@@ -80,10 +85,19 @@ func (p *plan) complete() {
 	}
 }
 
-// listed reports whether the tree was made of named files, all of which are left out:
-// a rule file that is edited, say. That is no empty tree.
-func (p *plan) listed() bool {
-	return p.tree.Scope().Mode != "full" && len(p.coverage.LeftOut) > 0
+// empty reports whether the tree should have had files and has none. A change can
+// leave nothing to scan, and a list can name rule files alone.
+func (p *plan) empty() bool {
+	if p.coverage.Files > 0 {
+		return false
+	}
+	switch p.tree.Scope().Mode {
+	case "full":
+		return true
+	case "files":
+		return len(p.coverage.LeftOut) == 0
+	}
+	return false
 }
 
 // verdict puts together what the slots hold.
@@ -96,10 +110,7 @@ func (p *plan) verdict() *verdict.Verdict {
 		p.fail(verdict.Error{Code: verdict.Partial, Message: "the run was narrowed by --rule or --exclude, so it cannot pass; run it whole, or accept it with --allow partial"})
 	}
 	b := p.bundle
-	v.Policy = []verdict.Policy{{
-		From: p.From, SHA256: b.SHA256,
-		Boundaries: b.Count(rules.Boundary), Invariants: b.Count(rules.Invariant), Deprecated: len(b.Deprecated),
-	}}
+	v.Policy = p.policies
 
 	files := make([]int, len(b.Rules)) // selected by each rule
 	var broken []brokenRule
@@ -128,7 +139,7 @@ func (p *plan) verdict() *verdict.Verdict {
 		v.Violations = append(v.Violations, broken[i].violation(b))
 	}
 	for i := range b.Rules {
-		v.Rules = append(v.Rules, describe(&b.Rules[i], p.From, files[i]))
+		v.Rules = append(v.Rules, describe(&b.Rules[i], p.from[i], files[i]))
 	}
 	byFile := func(a, b verdict.Omission) int { return cmp.Compare(a.File, b.File) }
 	slices.SortFunc(p.coverage.LeftOut, byFile)

@@ -190,7 +190,7 @@ func TestManySelections(t *testing.T) {
 				}
 			}
 		}
-		tree.entries = append(tree.entries, worktree.Entry{Path: name})
+		tree.entries = append(tree.entries, entry{Entry: worktree.Entry{Path: name}})
 	}
 	v := scanTree(t, rules.New(list, nil), tree, Options{})
 	if len(v.Violations) != want || v.Coverage.Governed != 1<<n-1 {

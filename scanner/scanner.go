@@ -26,7 +26,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/verdict"
 )
 
@@ -35,13 +34,14 @@ const (
 	AllowLFSPointer  = "lfs-pointer"  // a governed Git LFS pointer
 	AllowSpecialFile = "special-file" // a governed FIFO, socket or device
 	AllowEmpty       = "empty"        // a tree without any file
+	AllowSubmodule   = "submodule"    // a governed submodule
 	AllowPartial     = "partial"      // a run narrowed by rule or path
 )
 
 // Options narrow or limit a scan. The zero value does neither.
 type Options struct {
 	Version         string            // of the program, for the verdict
-	From            string            // where the bundle is from, for the verdict: "disk" or "builtin"
+	Errors          []verdict.Error   // what was wrong before the scan, though it can go on
 	Allow           []string          // the Allow constants
 	Partial         bool              // the bundle was narrowed by the caller
 	Exclude         func(string) bool // paths that no rule selects, for debugging: the run is partial
@@ -63,11 +63,11 @@ type Interruption struct{ Code, Message string }
 
 func (i *Interruption) Error() string { return i.Message }
 
-// Scan holds every file of the tree against every rule of the bundle. When ctx
-// ends, so does the scan: what was found until then is in the verdict, and the
-// cause is its error.
-func Scan(ctx context.Context, b *rules.Bundle, t Tree, o Options) *verdict.Verdict {
-	s := &scan{bundle: b, tree: t, Options: o}
+// Scan holds every file of the tree against every rule of the judges' bundles; see
+// [Judge]. When ctx ends, so does the scan: what was found until then is in the
+// verdict, and the cause is its error.
+func Scan(ctx context.Context, judges []Judge, t Tree, o Options) *verdict.Verdict {
+	s := &scan{bench: seat(judges), tree: t, Options: o}
 	if s.Progress == nil {
 		s.Progress = &Progress{}
 	}
@@ -83,8 +83,8 @@ func Scan(ctx context.Context, b *rules.Bundle, t Tree, o Options) *verdict.Verd
 }
 
 type scan struct {
-	bundle *rules.Bundle
-	tree   Tree
+	*bench
+	tree Tree
 	Options
 }
 

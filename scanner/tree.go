@@ -9,6 +9,7 @@ import (
 	"path"
 	"strings"
 
+	"github.com/policyscan/policyscan/scanner/repo"
 	"github.com/policyscan/policyscan/scanner/worktree"
 	"github.com/policyscan/policyscan/verdict"
 )
@@ -18,15 +19,28 @@ import (
 type Tree interface {
 	// Scope says how the files were chosen.
 	Scope() verdict.Scope
-	// list hands the tree's files to visit, but for those that skip is true for: a
-	// folder with all that is in it. What cannot be listed goes to fail.
-	list(ctx context.Context, skip func(path string) bool, visit func(worktree.Entry), fail func(verdict.Error)) error
+	// list reports the tree's files.
+	list(ctx context.Context, l listing) error
 	// opener returns what opens the listed files, for one goroutine.
 	opener() opener
 }
 
+// An entry is a file of a tree.
+type entry struct {
+	worktree.Entry
+	blob repo.Hash // its content, if that is git's
+}
+
+// A listing is what a tree's list reports to.
+type listing struct {
+	skip    func(path string) bool // what is left out: a folder with all that is in it
+	visit   func(entry)
+	deleted func()              // a file that the change deletes
+	fail    func(verdict.Error) // what cannot be listed
+}
+
 type opener interface {
-	open(worktree.Entry) (content, error)
+	open(entry) (content, error)
 	close()
 }
 
@@ -47,11 +61,11 @@ func (t *folderTree) Scope() verdict.Scope { return verdict.Scope{Mode: "full"} 
 
 func (t *folderTree) opener() opener { return &diskOpener{t.root.Reader()} }
 
-func (t *folderTree) list(ctx context.Context, skip func(string) bool, visit func(worktree.Entry), fail func(verdict.Error)) error {
+func (t *folderTree) list(ctx context.Context, l listing) error {
 	return t.root.Walk(ctx, worktree.Visitor{
-		Skip:    skip,
-		File:    visit,
-		Failed:  func(dir string, err error) { fail(fileError(dir, err)) },
+		Skip:    l.skip,
+		File:    func(e worktree.Entry) { l.visit(entry{Entry: e}) },
+		Failed:  func(dir string, err error) { l.fail(fileError(dir, err)) },
 		Passing: verdict.Temporary, // another run's, in the same folder
 	})
 }
@@ -60,7 +74,7 @@ type diskOpener struct{ *worktree.Reader }
 
 func (o *diskOpener) close() { o.Close() }
 
-func (o *diskOpener) open(e worktree.Entry) (content, error) {
+func (o *diskOpener) open(e entry) (content, error) {
 	if e.Kind == worktree.Symlink {
 		target, err := o.Readlink(e.Path)
 		return inMemory([]byte(target)), err
@@ -86,32 +100,32 @@ func (t *listTree) Scope() verdict.Scope { return verdict.Scope{Mode: "files"} }
 
 func (t *listTree) opener() opener { return &diskOpener{t.root.Reader()} }
 
-func (t *listTree) list(ctx context.Context, skip func(string) bool, visit func(worktree.Entry), fail func(verdict.Error)) error {
+func (t *listTree) list(ctx context.Context, l listing) error {
 	rd := t.root.Reader()
 	defer rd.Close()
 	seen := make(map[string]bool, len(t.entries))
-	for _, entry := range t.entries {
+	for _, named := range t.entries {
 		if err := context.Cause(ctx); err != nil {
 			return err
 		}
-		name, err := cleanEntry(entry)
+		name, err := cleanEntry(named)
 		if err != nil {
-			fail(verdict.Error{Code: verdict.FilesFrom, Message: err.Error()})
+			l.fail(verdict.Error{Code: verdict.FilesFrom, Message: err.Error()})
 			continue
 		}
 		if seen[name] {
 			continue
 		}
 		seen[name] = true
-		if skip(name) {
+		if l.skip(name) {
 			continue
 		}
 		kind, err := rd.Stat(name)
 		if err != nil {
-			fail(verdict.Error{Code: verdict.FilesFrom, File: verdict.Path(name), Message: "the list names it, but it " + noFile(entry, err)})
+			l.fail(verdict.Error{Code: verdict.FilesFrom, File: verdict.Path(name), Message: "the list names it, but it " + noFile(named, err)})
 			continue
 		}
-		visit(worktree.Entry{Path: name, Kind: kind})
+		l.visit(entry{Entry: worktree.Entry{Path: name, Kind: kind}})
 	}
 	return nil
 }
@@ -170,11 +184,11 @@ func (t *singleTree) opener() opener { return t }
 
 func (t *singleTree) close() {}
 
-func (t *singleTree) open(worktree.Entry) (content, error) { return inMemory(t.content), nil }
+func (t *singleTree) open(entry) (content, error) { return inMemory(t.content), nil }
 
-func (t *singleTree) list(_ context.Context, skip func(string) bool, visit func(worktree.Entry), _ func(verdict.Error)) error {
-	if !skip(t.path) {
-		visit(worktree.Entry{Path: t.path})
+func (t *singleTree) list(_ context.Context, l listing) error {
+	if !l.skip(t.path) {
+		l.visit(entry{Entry: worktree.Entry{Path: t.path}})
 	}
 	return nil
 }

@@ -73,7 +73,7 @@ func scanFolder(t testing.TB, dir string, b *rules.Bundle, o Options) *verdict.V
 // scanTree scans, and holds the verdict to what is true of every one.
 func scanTree(t testing.TB, b *rules.Bundle, tree Tree, o Options) *verdict.Verdict {
 	t.Helper()
-	v := Scan(context.Background(), b, tree, o)
+	v := Scan(context.Background(), one(b), tree, o)
 	checkVerdict(t, b, v)
 	return v
 }
@@ -253,7 +253,7 @@ func violated(v *verdict.Verdict) []string {
 // A fakeTree is a tree whose every step is the test's: how files are listed, opened
 // and read.
 type fakeTree struct {
-	entries []worktree.Entry
+	entries []entry
 	onList  func(context.Context) error
 	content func(path string) (content, error)
 }
@@ -262,12 +262,12 @@ func (f *fakeTree) Scope() verdict.Scope { return verdict.Scope{Mode: "full"} }
 func (f *fakeTree) opener() opener       { return f }
 func (f *fakeTree) close()               {}
 
-func (f *fakeTree) open(e worktree.Entry) (content, error) { return f.content(e.Path) }
+func (f *fakeTree) open(e entry) (content, error) { return f.content(e.Path) }
 
-func (f *fakeTree) list(ctx context.Context, skip func(string) bool, visit func(worktree.Entry), _ func(verdict.Error)) error {
+func (f *fakeTree) list(ctx context.Context, l listing) error {
 	for _, e := range f.entries {
-		if !skip(e.Path) {
-			visit(e)
+		if !l.skip(e.Path) {
+			l.visit(e)
 		}
 	}
 	if f.onList != nil {
@@ -280,7 +280,7 @@ func (f *fakeTree) list(ctx context.Context, skip func(string) bool, visit func(
 func fakeFiles(content func(path string) (content, error), paths ...string) *fakeTree {
 	f := &fakeTree{content: content}
 	for _, p := range paths {
-		f.entries = append(f.entries, worktree.Entry{Path: p})
+		f.entries = append(f.entries, entry{Entry: worktree.Entry{Path: p}})
 	}
 	return f
 }

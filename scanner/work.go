@@ -63,26 +63,40 @@ func (s *scan) list(ctx context.Context, p *plan, jobs chan<- []*job) {
 		}
 	}
 	var selected []int
-	err := s.tree.list(ctx, p.leaveOut, func(e worktree.Entry) {
-		p.coverage.Files++
-		s.Progress.Listed.Add(1)
-		if s.Exclude != nil && s.Exclude(e.Path) {
-			return
-		}
-		selected = s.bundle.Selecting(e.Path, selected[:0])
-		if len(selected) == 0 {
-			return
-		}
-		p.add(e, selected)
-		s.Progress.Governed.Add(1)
-		if len(p.jobs)-sent >= batch {
-			send()
-		}
-	}, p.fail)
+	err := s.tree.list(ctx, listing{
+		skip:    p.leaveOut,
+		fail:    p.fail,
+		deleted: func() { p.coverage.Deleted++ },
+		visit: func(e entry) {
+			p.coverage.Files++
+			s.Progress.Listed.Add(1)
+			if s.Exclude != nil && s.Exclude(e.Path) {
+				return
+			}
+			selected = s.selecting(e, selected[:0])
+			if len(selected) == 0 {
+				return
+			}
+			p.add(e, selected)
+			s.Progress.Governed.Add(1)
+			if len(p.jobs)-sent >= batch {
+				send()
+			}
+		},
+	})
 	send()
 	if err == nil { // else Scan names the cause
 		p.complete()
 	}
+}
+
+// selecting returns the rules that a file is governed by. Of a submodule only the
+// place is known: a rule that could select a path beneath it governs it.
+func (s *scan) selecting(e entry, into []int) []int {
+	if e.Kind == worktree.Submodule {
+		return s.bundle.SelectingBeneath(e.Path, into)
+	}
+	return s.bundle.Selecting(e.Path, into)
 }
 
 // work does jobs until there are no more.
@@ -101,6 +115,14 @@ func (s *scan) work(ctx context.Context, p *plan, jobs <-chan []*job) {
 	}
 }
 
+// unopened are the kinds of file that have no content to be had.
+var unopened = map[worktree.Kind]struct{ reason, code, message string }{
+	worktree.Special: {AllowSpecialFile, verdict.NotRegular,
+		"it is a FIFO, socket or device, which is never opened; remove it, or accept it with --allow special-file"},
+	worktree.Submodule: {AllowSubmodule, verdict.Unavailable,
+		"it is a submodule, and rules could select files in it; scan that repository with the same bundle, and accept it here with --allow submodule"},
+}
+
 // do examines a file and fills its slot. When ctx ends on the way, the slot stays
 // as it is: the file was not reached.
 func (p *plan) do(ctx context.Context, x *examiner, o opener, j *job) {
@@ -112,10 +134,10 @@ func (p *plan) do(ctx context.Context, x *examiner, o opener, j *job) {
 			s.done.Store(true)
 		}
 	}()
-	if j.Kind == worktree.Special {
-		s.reason = AllowSpecialFile
-		if !p.allows(AllowSpecialFile) {
-			s.err = &verdict.Error{Code: verdict.NotRegular, File: verdict.Path(j.Path), Message: "it is a FIFO, socket or device, which is never opened; remove it, or accept it with --allow special-file"}
+	if closed, ok := unopened[j.Kind]; ok {
+		s.reason = closed.reason
+		if !p.allows(closed.reason) {
+			s.err = &verdict.Error{Code: closed.code, File: verdict.Path(j.Path), Message: closed.message}
 		}
 		s.done.Store(true)
 		return
@@ -140,7 +162,7 @@ func (p *plan) do(ctx context.Context, x *examiner, o opener, j *job) {
 }
 
 func (p *plan) read(ctx context.Context, x *examiner, o opener, j *job) (report, error) {
-	c, err := o.open(j.Entry)
+	c, err := o.open(j.entry)
 	if err != nil {
 		return report{}, err
 	}

@@ -15,6 +15,17 @@ const (
 	Unavailable = "E_UNAVAILABLE" // a governed file's content is elsewhere (Git LFS)
 	Limit       = "E_LIMIT"       // a limit that the user set was hit
 
+	RepoFormat    = "E_REPO_FORMAT"    // no git repository, or one of a format that cannot be read
+	Index         = "E_INDEX"          // git's index does not say which files there are
+	Object        = "E_OBJECT"         // an object is missing, truncated or unreadable
+	ObjectHash    = "E_OBJECT_HASH"    // an object's content is not what its name says
+	TreeMalformed = "E_TREE_MALFORMED" // a tree holds what git never writes
+	RevSyntax     = "E_REV_SYNTAX"     // a base or head that is not a name of a commit
+	RevAmbiguous  = "E_REV_AMBIGUOUS"  // a base or head that could mean two things
+	BaseMissing   = "E_BASE_MISSING"   // a base or head that this clone does not hold
+	Shallow       = "E_SHALLOW"        // history that is needed is beyond a shallow clone's boundary
+	NoMergeBase   = "E_NO_MERGE_BASE"  // the base and the head are unrelated
+
 	Empty      = "E_EMPTY"       // a scope without any file
 	NoGoverned = "E_NO_GOVERNED" // --require-governed, and no rule selects a file
 	Partial    = "E_PARTIAL"     // narrowed by --rule or --exclude

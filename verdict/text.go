@@ -125,8 +125,14 @@ func (t *textWriter) summary(v *Verdict) {
 	if t.Root != "" {
 		t.line("root: %s", Visible(t.Root))
 	}
-	if v.Coverage.Files > 0 && v.Coverage.Governed == 0 {
+	if v.Scope.Mode == "diff" && v.Scope.HeadCommit != "" {
+		t.line("scope: %s", compared(v))
+	}
+	switch {
+	case v.Coverage.Files > 0 && v.Coverage.Governed == 0:
 		t.line("note: no file is governed: no rule selects any file of this tree")
+	case v.Coverage.Files == 0 && v.Verdict == Pass:
+		t.line("note: there was nothing to scan")
 	}
 	if v.Partial {
 		t.line("note: the run was narrowed by --rule or --exclude; its verdict is no verdict on the whole")
@@ -158,6 +164,23 @@ func (t *textWriter) summary(v *Verdict) {
 		tail += fmt.Sprintf(", %.2f s", t.Elapsed.Seconds())
 	}
 	t.line("%s %s; %s", outcome, strings.Join(parts, "; "), tail)
+}
+
+// compared says in words what a change was judged against.
+func compared(v *Verdict) string {
+	var bases []string
+	for _, h := range v.Scope.MergeBases {
+		bases = append(bases, h[:min(len(h), 7)])
+	}
+	noun := "merge base"
+	if len(bases) > 1 {
+		noun += "s"
+	}
+	s := fmt.Sprintf("%s changed since %s (%s %s), %d governed", count(v.Coverage.Files, "file"), Visible(v.Scope.Base), noun, strings.Join(bases, ", "), v.Coverage.Governed)
+	if v.Coverage.Deleted > 0 {
+		s += fmt.Sprintf(", %d deleted", v.Coverage.Deleted)
+	}
+	return s
 }
 
 func count(n int, thing string) string {

@@ -35,10 +35,7 @@ func findPlace(path string) (place, error) {
 			root = rel
 		}
 	}
-	p := place{root: root, shown: filepath.ToSlash(filepath.Clean(root))}
-	if p.shown != "." {
-		p.prefix = strings.TrimSuffix(p.shown, "/") + "/"
-	}
+	p := newPlace(root)
 	st, err := os.Stat(root)
 	switch {
 	case err != nil:
@@ -49,6 +46,14 @@ func findPlace(path string) (place, error) {
 		return p, fmt.Errorf("%s is a bare git repository, which has no files to scan; scan a work tree of it", verdict.Visible(p.shown))
 	}
 	return p, nil
+}
+
+func newPlace(root string) place {
+	p := place{root: root, shown: filepath.ToSlash(filepath.Clean(root))}
+	if p.shown != "." {
+		p.prefix = strings.TrimSuffix(p.shown, "/") + "/"
+	}
+	return p
 }
 
 // repositoryRoot returns the nearest folder at or above dir that holds a .git, or dir.

@@ -48,6 +48,8 @@ func (r *reporter) scope() verdict.Scope {
 	switch {
 	case r.Stdin:
 		return verdict.Scope{Mode: "stdin"}
+	case r.DiffBase != "":
+		return verdict.Scope{Mode: "diff", Base: r.DiffBase}
 	case r.FilesFrom != "":
 		return verdict.Scope{Mode: "files"}
 	}
@@ -69,7 +71,10 @@ func errorsOf(err error) []verdict.Error {
 	var mistakes rules.Errors
 	var mistake *rules.Error
 	var stopped *scanner.Interruption
+	var known *verdict.Error
 	switch {
+	case errors.As(err, &known):
+		return []verdict.Error{*known}
 	case errors.As(err, &mistakes):
 	case errors.As(err, &mistake):
 		mistakes = rules.Errors{mistake}

@@ -31,6 +31,7 @@ const (
 	Symlink
 	Special // a FIFO, socket or device
 	folder
+	Submodule // a commit of another repository; a walk finds its files, if it is checked out
 )
 
 // An Entry is a file of the tree.

@@ -1,0 +1,64 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+)
+
+// readStdin reads the file on standard input.
+func (c *scanCmd) readStdin(ctx context.Context, in io.Reader) ([]byte, error) {
+	if c.MaxFileBytes > 0 {
+		in = io.LimitReader(in, c.MaxFileBytes+1) // one more shows that there is more
+	}
+	return readAll(ctx, func() (io.Reader, error) { return in, nil })
+}
+
+// readAll reads an input that may never open or end; the error is the context's when
+// that ends first.
+func readAll(ctx context.Context, open func() (io.Reader, error)) ([]byte, error) {
+	type result struct {
+		text []byte
+		err  error
+	}
+	done := make(chan result, 1)
+	go func() {
+		in, err := open()
+		var text []byte
+		if err == nil {
+			text, err = io.ReadAll(in)
+		}
+		done <- result{text, err}
+	}()
+	select {
+	case r := <-done:
+		return r.text, r.err
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+// readList reads the entries of --files-from. With a NUL anywhere the list is
+// NUL-separated, else it is lines that end in LF.
+func readList(ctx context.Context, name string, stdin io.Reader) ([]string, error) {
+	text, err := readAll(ctx, func() (io.Reader, error) {
+		if name == "-" {
+			return stdin, nil
+		}
+		return os.Open(name) // may be a FIFO, as a shell's <(...) is
+	})
+	if err != nil {
+		return nil, fmt.Errorf("--files-from cannot be read: %w", err)
+	}
+	sep := "\n"
+	if strings.IndexByte(string(text), 0) >= 0 {
+		sep = "\x00"
+	}
+	list := strings.TrimSuffix(string(text), sep)
+	if list == "" {
+		return nil, nil
+	}
+	return strings.Split(list, sep), nil
+}

@@ -1,0 +1,114 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/scanner"
+	"github.com/policyscan/policyscan/scanner/worktree"
+	"github.com/policyscan/policyscan/verdict"
+)
+
+// A subject is what a scan is about: the files, and the bundles that judge them.
+type subject struct {
+	place    place
+	policy   string // the bundles, as a person would name them
+	tree     scanner.Tree
+	judges   []scanner.Judge
+	leaveOut map[string]string
+	errors   []verdict.Error // what is wrong, though the scan can go on
+	close    func()
+}
+
+// subject finds out what the flags choose. As much of it as is known is returned with
+// an error, too: the report names it.
+func (c *scanCmd) subject(ctx context.Context, r *reporter) (subject, error) {
+	s := subject{leaveOut: map[string]string{}, close: func() {}}
+	if c.DiffBase != "" {
+		return s, c.changes(&s)
+	}
+	return s, c.disk(ctx, &s, r)
+}
+
+// disk is the subject of the scopes whose files are those on disk.
+func (c *scanCmd) disk(ctx context.Context, s *subject, r *reporter) (err error) {
+	if s.place, err = findPlace(c.Path); err != nil {
+		return err
+	}
+	p, err := loadPolicy(c.Policy, s.place.root)
+	s.policy = p.name
+	if err != nil {
+		return err
+	}
+	s.judges = []scanner.Judge{{From: p.from, Bundle: p.bundle}}
+	for _, file := range p.files {
+		s.place.leaveOut(s.leaveOut, file, "rules")
+	}
+	if !c.Stdin { // what stands at that path on disk is not what was given
+		s.place.leaveOut(s.leaveOut, r.file, "output")
+	}
+	s.tree, s.close, err = c.tree(ctx, s.place, r.std)
+	return err
+}
+
+// tree returns the files on disk, in a list or on standard input that the flags
+// choose, and what to call at the end.
+func (c *scanCmd) tree(ctx context.Context, p place, std streams) (scanner.Tree, func(), error) {
+	none := func() {}
+	if c.Stdin {
+		content, err := c.readStdin(ctx, std.in)
+		if err != nil {
+			return nil, none, fmt.Errorf("standard input cannot be read: %w", err)
+		}
+		t, err := scanner.Single(c.StdinPath, content)
+		return t, none, err
+	}
+	var entries []string
+	if c.FilesFrom != "" {
+		var err error
+		if entries, err = readList(ctx, c.FilesFrom, std.in); err != nil {
+			return nil, none, err
+		}
+	}
+	root, err := worktree.Open(p.root)
+	if err != nil {
+		return nil, none, fmt.Errorf("the root %s cannot be opened: %w", p.shown, systemError(err))
+	}
+	if c.FilesFrom != "" {
+		return scanner.Listed(root, entries), root.Close, nil
+	}
+	return scanner.Folder(root), root.Close, nil
+}
+
+// narrow keeps of the judges' bundles the rules of the given ids; none: all of them.
+func narrow(judges []scanner.Judge, ids []string) error {
+	if len(ids) == 0 {
+		return nil
+	}
+	var all []string
+	for _, j := range judges {
+		for i := range j.Bundle.Rules {
+			all = append(all, j.Bundle.Rules[i].ID)
+		}
+	}
+	want := map[string]bool{}
+	for _, id := range ids {
+		if err := oneOf("--rule", id, all); err != nil {
+			return err
+		}
+		want[id] = true
+	}
+	for k := range judges {
+		var kept []rules.Rule
+		for _, r := range judges[k].Bundle.Rules {
+			if want[r.ID] {
+				kept = append(kept, r)
+			}
+		}
+		b := rules.New(kept, judges[k].Bundle.Deprecated)
+		b.SHA256 = judges[k].Bundle.SHA256
+		judges[k].Bundle = b
+	}
+	return nil
+}

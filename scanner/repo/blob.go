@@ -1,0 +1,96 @@
+package repo
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/go-git/go-git/v5/plumbing"
+)
+
+// maxHeld is the largest blob that is held in memory when it is stored as it is. A
+// larger one is read by stream.
+const maxHeld = 1 << 20
+
+// A Blob is the content of a file, to be read more than once. The read that reaches
+// the end is an error if the content is not what the blob's name says.
+type Blob struct {
+	repo *Repository
+	hash Hash
+	size int64
+
+	held *bytes.Reader // nil: by stream
+	r    *checked
+	at   int64
+}
+
+// Blob opens a blob.
+func (r *Repository) Blob(h Hash) (*Blob, error) {
+	obj, err := r.objects.find(h)
+	if err != nil {
+		return nil, err
+	}
+	if obj.kind != plumbing.BlobObject {
+		_ = obj.Close()
+		return nil, &ObjectError{h, fmt.Errorf("%w: it is a %s, not a blob", ErrCorrupt, obj.kind)}
+	}
+	b := &Blob{repo: r, hash: h, size: obj.size}
+	if obj.size > maxHeld {
+		b.r = newChecked(h, obj)
+		return b, nil
+	}
+	content, err := readChecked(h, obj)
+	if cerr := obj.Close(); err == nil {
+		err = cerr
+	}
+	b.held = bytes.NewReader(content)
+	return b, wrapObject(h, err)
+}
+
+// Size is the length of the content in bytes.
+func (b *Blob) Size() int64 { return b.size }
+
+// Changed is nil: a blob's name is its content.
+func (b *Blob) Changed() error { return nil }
+
+// Close lets go of the blob.
+func (b *Blob) Close() {
+	if b.r != nil {
+		_ = b.r.Close() // read only: nothing to lose
+		b.r = nil
+	}
+}
+
+// Read is io.Reader's.
+func (b *Blob) Read(p []byte) (int, error) {
+	if b.held != nil {
+		return b.held.Read(p)
+	}
+	n, err := b.r.Read(p)
+	b.at += int64(n)
+	if err != nil && !errors.Is(err, io.EOF) {
+		err = wrapObject(b.hash, err)
+	}
+	return n, err
+}
+
+// Seek is io.Seeker's, from the start only. A stream goes back by being opened anew.
+func (b *Blob) Seek(offset int64, whence int) (int64, error) {
+	if whence != io.SeekStart {
+		return 0, errors.New("a blob is sought from its start")
+	}
+	if b.held != nil {
+		return b.held.Seek(offset, whence)
+	}
+	if offset < b.at {
+		obj, err := b.repo.objects.find(b.hash)
+		if err != nil {
+			return 0, err
+		}
+		b.Close()
+		b.r, b.at = newChecked(b.hash, obj), 0
+	}
+	_, err := io.CopyN(io.Discard, b, offset-b.at)
+	return b.at, err
+}

@@ -1,0 +1,464 @@
+package repo
+
+import (
+	"bytes"
+	"compress/zlib"
+	"crypto/sha1"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// object writes a loose object as it is, malformed or not, and returns its name.
+func (g *gitRepo) object(kind string, content []byte) Hash {
+	g.Helper()
+	data := append(fmt.Appendf(nil, "%s %d\x00", kind, len(content)), content...)
+	h := Hash(sha1.Sum(data))
+	g.loose(h, data)
+	return h
+}
+
+// loose writes the file of a loose object, whatever is in it.
+func (g *gitRepo) loose(h Hash, data []byte) {
+	g.Helper()
+	var b bytes.Buffer
+	z := zlib.NewWriter(&b)
+	z.Write(data)
+	z.Close()
+	name := filepath.Join(g.dir, ".git/objects", h.String()[:2], h.String()[2:])
+	os.MkdirAll(filepath.Dir(name), 0o777)
+	os.Remove(name)
+	if err := os.WriteFile(name, b.Bytes(), 0o666); err != nil {
+		g.Fatal(err)
+	}
+}
+
+func treeLine(mode, name string, h Hash) []byte {
+	return append([]byte(mode+" "+name+"\x00"), h[:]...)
+}
+
+func diffError(r *Repository, tree Hash) error {
+	return r.Diff(Hash{}, tree, func(Change) error { return nil })
+}
+
+func wantError(t *testing.T, what string, err, want error) {
+	t.Helper()
+	if !errors.Is(err, want) {
+		t.Errorf("%s: %v, want %v", what, err, want)
+	}
+}
+
+// A sub-tree that is missing, torn, unreadable, of another content or no tree is an
+// error, never an empty folder.
+func TestFault_098_SubTree(t *testing.T) {
+	for name, c := range map[string]struct {
+		spoil func(g *gitRepo, sub Hash, file string)
+		want  error
+	}{
+		"missing":   {func(_ *gitRepo, _ Hash, file string) { os.Remove(file) }, ErrMissing},
+		"truncated": {func(_ *gitRepo, _ Hash, file string) { os.Chmod(file, 0o666); os.Truncate(file, 20) }, ErrCorrupt},
+		"empty":     {func(_ *gitRepo, _ Hash, file string) { os.Chmod(file, 0o666); os.Truncate(file, 0) }, ErrCorrupt},
+		"a blob":    {func(g *gitRepo, sub Hash, _ string) { g.loose(sub, []byte("blob 1\x00x")) }, ErrCorrupt},
+		"another":   {func(g *gitRepo, sub Hash, _ string) { g.loose(sub, []byte("tree 0\x00")) }, ErrHash},
+		"longer":    {func(g *gitRepo, sub Hash, _ string) { g.loose(sub, []byte("tree 0\x00xxxx")) }, ErrCorrupt},
+		"a FIFO": {func(_ *gitRepo, _ Hash, file string) {
+			os.Remove(file)
+			syscall.Mkfifo(file, 0o666)
+		}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := newGit(t)
+			g.write("sub/a.tf", "x")
+			g.commit("one")
+			sub := Hash(mustHash(t, g.git("rev-parse", "HEAD:sub")))
+			c.spoil(g, sub, filepath.Join(g.dir, ".git/objects", sub.String()[:2], sub.String()[2:]))
+			r := g.open()
+			head, err := r.Commit("HEAD")
+			if err != nil {
+				t.Fatal(err)
+			}
+			tree, err := r.Tree(head)
+			if err != nil {
+				t.Fatal(err)
+			}
+			err = diffError(r, tree)
+			if err == nil || c.want != nil && !errors.Is(err, c.want) {
+				t.Errorf("%v, want %v", err, c.want)
+			}
+		})
+	}
+}
+
+func mustHash(t *testing.T, s string) Hash {
+	t.Helper()
+	var h Hash
+	if _, err := fmt.Sscanf(s, "%x", new([]byte)); err != nil {
+		t.Fatal(err)
+	}
+	for i := range h {
+		fmt.Sscanf(s[2*i:2*i+2], "%02x", &h[i])
+	}
+	return h
+}
+
+// What is flipped or cut anywhere in git's files changes no answer: it is the same
+// one, or an error.
+func TestFault_101_Flips(t *testing.T) {
+	trials := 1500
+	if testing.Short() {
+		trials = 150
+	}
+	g := newGit(t)
+	rnd := rand.New(rand.NewPCG(11, 12))
+	randomHistory(g, rnd, 25)
+	g.git("checkout", "-q", "-f", "main")
+	g.write("last.tf", "x")
+	g.commit("last")
+	base := strings.Fields(g.git("rev-list", "HEAD"))
+	baseName := base[len(base)-1]
+	answer := func(dir string) (string, error) {
+		r, err := Find(dir)
+		if err != nil {
+			return "", err
+		}
+		a, err := r.Commit(baseName)
+		if err != nil {
+			return "", err
+		}
+		b, err := r.Commit("HEAD")
+		if err != nil {
+			return "", err
+		}
+		var out strings.Builder
+		bases, err := r.MergeBases(a, b)
+		if err != nil {
+			return "", err
+		}
+		ta, err := r.Tree(bases[0])
+		if err != nil {
+			return "", err
+		}
+		tb, err := r.Tree(b)
+		if err != nil {
+			return "", err
+		}
+		err = r.Diff(ta, tb, func(c Change) error {
+			out.WriteString(raw(c))
+			if c.New.Mode == File {
+				blob, err := r.Blob(c.New.Hash)
+				if err != nil {
+					return err
+				}
+				blob.Close()
+			}
+			return nil
+		})
+		return out.String(), err
+	}
+	g.git("repack", "-q", "-a", "-d")
+	want, err := answer(g.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var files []string
+	filepath.WalkDir(filepath.Join(g.dir, ".git"), func(p string, d os.DirEntry, err error) error {
+		if err == nil && d.Type().IsRegular() && (strings.Contains(p, "objects") || strings.Contains(p, "refs") || strings.HasSuffix(p, "HEAD") || strings.HasSuffix(p, "config")) {
+			files = append(files, p)
+		}
+		return nil
+	})
+	moved := 0
+	for range trials {
+		file := files[rnd.IntN(len(files))]
+		content, err := os.ReadFile(file)
+		if err != nil || len(content) == 0 {
+			continue
+		}
+		spoiled := bytes.Clone(content)
+		if rnd.IntN(4) == 0 {
+			spoiled = spoiled[:rnd.IntN(len(spoiled))]
+		} else {
+			spoiled[rnd.IntN(len(spoiled))] ^= 1 << rnd.IntN(8)
+		}
+		os.Chmod(file, 0o666)
+		if err := os.WriteFile(file, spoiled, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		got, err := answer(g.dir)
+		if err == nil && got != want {
+			// A ref's own text has no checksum: it can only come to name another commit.
+			if strings.Contains(file, "objects") {
+				t.Errorf("%s: another answer, and no error", file)
+			}
+			moved++
+		}
+		if err := os.WriteFile(file, content, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Logf("%d of %d trials named another commit", moved, trials)
+}
+
+func TestFault_102_WrongHash(t *testing.T) {
+	g := newGit(t)
+	g.write("a.tf", "good")
+	g.commit("one")
+	blob := mustHash(t, g.git("rev-parse", "HEAD:a.tf"))
+	g.loose(blob, []byte("blob 4\x00evil"))
+	_, err := g.open().Blob(blob)
+	wantError(t, "a blob of another content", err, ErrHash)
+}
+
+func TestFault_108_Syntax(t *testing.T) {
+	g := newGit(t)
+	g.commit("one")
+	r := g.open()
+	for _, name := range []string{"main@{1}", "@{u}", "@{-1}", ":/x", "HEAD:p", "a..b", "a...b", "HEAD^!", "HEAD^{commit}", "HEAD^{/x}", "@", "main@{yesterday}", "HEAD^-", "HEAD~x", "", " ", "-x", "--output=x", strings.Repeat("0", 40), "refs/../../etc/passwd", "../HEAD", "a b", "x\n", "main.lock"} {
+		_, err := r.Commit(name)
+		wantError(t, fmt.Sprintf("%q", name), err, ErrSyntax)
+	}
+}
+
+func TestFault_110_Ambiguous(t *testing.T) {
+	g := newGit(t)
+	head := g.commit("one")
+	g.git("branch", "both")
+	g.git("tag", "both")
+	g.git("branch", head[:8])
+	r := g.open()
+	for _, name := range []string{"both", head[:8]} {
+		_, err := r.Commit(name)
+		wantError(t, name, err, ErrAmbiguous)
+	}
+	for _, name := range []string{"heads/both", "refs/tags/both", "tags/both", "main", "HEAD", head, head[:9], "HEAD~0", "HEAD^0"} {
+		if h, err := r.Commit(name); err != nil || h.String() != head {
+			t.Errorf("%s: %v, %v", name, h, err)
+		}
+	}
+	_, err := r.Commit("HEAD~1")
+	wantError(t, "before the first commit", err, ErrUnknown)
+}
+
+func TestFault_111_Tags(t *testing.T) {
+	g := newGit(t)
+	g.write("a", "x")
+	head := g.commit("one")
+	g.git("tag", "-a", "-m", "x", "one")
+	g.git("tag", "-a", "-m", "x", "two", "one")
+	g.git("tag", "tree", "HEAD^{tree}")
+	g.git("tag", "blob", "HEAD:a")
+	r := g.open()
+	if h, err := r.Commit("two~0"); err != nil || h.String() != head {
+		t.Errorf("a tag of a tag: %v, %v", h, err)
+	}
+	for _, name := range []string{"tree", "blob"} {
+		if h, err := r.Commit(name); err == nil {
+			t.Errorf("%s is taken for commit %v", name, h)
+		}
+	}
+}
+
+func TestFault_112_Refs(t *testing.T) {
+	for name, c := range map[string]struct{ file, text string }{
+		"a loop":         {"refs/heads/main", "ref: refs/heads/main\n"},
+		"outside":        {"HEAD", "ref: refs/../../etc/passwd\n"},
+		"elsewhere":      {"HEAD", "ref: /etc/passwd\n"},
+		"empty":          {"refs/heads/main", ""},
+		"no hash":        {"refs/heads/main", "123\n"},
+		"another length": {"refs/heads/main", strings.Repeat("a", 41) + "\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := newGit(t)
+			g.commit("one")
+			if err := os.WriteFile(filepath.Join(g.dir, ".git", c.file), []byte(c.text), 0o666); err != nil {
+				t.Fatal(err)
+			}
+			if h, err := g.open().Commit("HEAD"); err == nil {
+				t.Errorf("HEAD is %v", h)
+			}
+		})
+	}
+	g := newGit(t)
+	_, err := g.open().Commit("HEAD")
+	wantError(t, "an unborn HEAD", err, ErrUnknown)
+}
+
+func TestFault_114_Alternates(t *testing.T) {
+	g := newGit(t)
+	g.write("a.tf", "x")
+	head := g.commit("one")
+	g.git("repack", "-q", "-a", "-d")
+	for name, line := range map[string]string{
+		"absolute": filepath.Join(g.dir, ".git/objects"),
+		"relative": "../../../" + filepath.Base(g.dir) + "/.git/objects",
+		"missing":  filepath.Join(g.dir, "nowhere"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			other := &gitRepo{T: t, dir: g.dir + "-" + name}
+			os.MkdirAll(other.dir, 0o777)
+			t.Cleanup(func() { os.RemoveAll(other.dir) })
+			other.git("init", "-q", "-b", "main")
+			os.MkdirAll(filepath.Join(other.dir, ".git/objects/info"), 0o777)
+			os.WriteFile(filepath.Join(other.dir, ".git/objects/info/alternates"), []byte("# of a test\n"+line+"\n"), 0o666)
+			os.WriteFile(filepath.Join(other.dir, ".git/refs/heads/main"), []byte(head+"\n"), 0o666)
+			r, err := Find(other.dir)
+			if name == "missing" {
+				if err == nil {
+					t.Error("a missing alternate is no error")
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if h, err := r.Commit("HEAD"); err != nil || h.String() != head {
+				t.Errorf("%v, %v", h, err)
+			}
+		})
+	}
+}
+
+func TestFault_116_Formats(t *testing.T) {
+	for setting, ok := range map[string]bool{
+		"extensions.objectFormat sha256":     false,
+		"extensions.refStorage reftable":     false,
+		"extensions.somethingNew true":       false,
+		"core.repositoryFormatVersion 2":     false,
+		"extensions.worktreeConfig true":     true,
+		"extensions.partialClone origin":     true,
+		"extensions.objectFormat sha1":       true,
+		"core.fsmonitor /bin/false":          true,
+		"include.path /dev/zero":             true,
+		"filter.x.clean /bin/false":          true,
+		"extensions.relativeWorktrees true":  true,
+		"extensions.preciousObjects true":    true,
+		"core.sharedRepository group":        true,
+		"core.repositoryFormatVersion bogus": false,
+	} {
+		t.Run(setting, func(t *testing.T) {
+			g := newGit(t)
+			g.commit("one")
+			key, value, _ := strings.Cut(setting, " ")
+			g.git("config", "core.repositoryFormatVersion", "1")
+			g.git("config", key, value)
+			_, err := Find(g.dir)
+			if ok && err != nil || !ok && !errors.Is(err, ErrFormat) {
+				t.Errorf("%v", err)
+			}
+		})
+	}
+}
+
+func TestFault_120_MalformedTrees(t *testing.T) {
+	g := newGit(t)
+	x := g.object("blob", []byte("x"))
+	empty := g.object("tree", nil)
+	join := func(lines ...[]byte) []byte { return bytes.Join(lines, nil) }
+	r := g.open()
+	for name, content := range map[string][]byte{
+		"unsorted":               join(treeLine("100644", "b", x), treeLine("100644", "a", x)),
+		"twice":                  join(treeLine("100644", "a", x), treeLine("100644", "a", x)),
+		"a file and a folder":    join(treeLine("100644", "a", x), treeLine("100644", "a.b", x), treeLine("40000", "a", empty)),
+		"a folder out of order":  join(treeLine("40000", "a", empty), treeLine("100644", "a.b", x)),
+		"a slash":                treeLine("100644", "a/b", x),
+		".":                      treeLine("100644", ".", x),
+		"..":                     treeLine("40000", "..", empty),
+		".git":                   treeLine("40000", ".git", empty),
+		".GIT":                   treeLine("40000", ".GIT", empty),
+		"no name":                treeLine("100644", "", x),
+		"no object":              treeLine("100644", "a", Hash{}),
+		"a mode of letters":      treeLine("10064x", "a", x),
+		"a mode that is none":    treeLine("100", "a", x),
+		"a long mode":            treeLine("1006440000", "a", x),
+		"no mode":                treeLine("", "a", x),
+		"torn in the hash":       treeLine("100644", "a", x)[:15],
+		"torn in the name":       []byte("100644 a"),
+		"torn in the mode":       []byte("1006"),
+		"something after it all": join(treeLine("100644", "a", x), []byte("x")),
+	} {
+		wantError(t, name, diffError(r, g.object("tree", content)), ErrMalformed)
+	}
+	for name, content := range map[string][]byte{
+		"an old mode":            treeLine("100664", "a", x),
+		"a folder after a dot":   join(treeLine("100644", "a.b", x), treeLine("40000", "a", empty)),
+		"bytes that are no text": treeLine("100644", "\xff\n\\", x),
+	} {
+		if err := diffError(r, g.object("tree", content)); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// A tree that holds another many times over, and that one a third, ends in a limit, and
+// so do folders without end.
+func TestFault_122_Bombs(t *testing.T) {
+	g := newGit(t)
+	at := g.object("blob", []byte("x"))
+	mode := "100644"
+	for range 10 {
+		var content []byte
+		for i := range 10 {
+			content = append(content, treeLine(mode, fmt.Sprint("d", i), at)...)
+		}
+		at, mode = g.object("tree", content), "40000"
+	}
+	start := time.Now()
+	wantError(t, "a bomb", diffError(g.open(), at), ErrLimit)
+	if took := time.Since(start); took > 10*time.Second {
+		t.Errorf("it took %v", took)
+	}
+	at, mode = g.object("blob", []byte("y")), "100644"
+	for range 5000 {
+		at, mode = g.object("tree", treeLine(mode, "d", at)), "40000"
+	}
+	wantError(t, "5,000 folders deep", diffError(g.open(), at), ErrLimit)
+}
+
+// The boundary of a shallow clone is an error when it is in the way, and none when the
+// merge base is known without it.
+func TestFault_104_Shallow(t *testing.T) {
+	g := newGit(t)
+	g.commit("one")
+	fork := g.commit("two")
+	g.git("checkout", "-q", "-b", "work")
+	g.commit("three")
+	g.git("checkout", "-q", "main")
+	g.commit("four")
+	clone := func(depth string) *Repository {
+		dir := t.TempDir()
+		cmd := exec.Command("git", "clone", "-q", "--no-single-branch", "--depth", depth, "file://"+g.dir, dir)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+		r, err := Find(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	bases := func(r *Repository) ([]Hash, error) {
+		a, err := r.Commit("origin/main")
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := r.Commit("origin/work")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r.MergeBases(a, b)
+	}
+	var shallow *ShallowError
+	if got, err := bases(clone("1")); !errors.As(err, &shallow) {
+		t.Errorf("depth 1: %v, %v", got, err)
+	}
+	if got, err := bases(clone("2")); err != nil || len(got) != 1 || got[0].String() != fork {
+		t.Errorf("depth 2: %v, %v, want %s", got, err, fork)
+	}
+}

@@ -1,0 +1,277 @@
+package repo
+
+import (
+	"bufio"
+	"bytes"
+	"compress/zlib"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync/atomic"
+
+	"github.com/go-git/go-git/v5/plumbing"
+)
+
+// A folder is one objects folder: loose objects and packs.
+type folder struct {
+	dir   string
+	packs []*pack
+	last  atomic.Int32 // the pack in which the last object was found
+	// A pack without an index of its own: an object that is not found could be in it.
+	blind string
+}
+
+// openFolders opens the objects folder dir and, one after another, those that its
+// info/alternates name, and theirs. git goes five deep.
+func openFolders(dir string) ([]*folder, error) {
+	var all []*folder
+	seen := map[string]bool{}
+	var open func(dir string, depth int) error
+	open = func(dir string, depth int) error {
+		dir = filepath.Clean(dir)
+		if seen[dir] {
+			return nil
+		}
+		seen[dir] = true
+		f, err := openFolder(dir)
+		if err != nil {
+			return err
+		}
+		all = append(all, f)
+		text, err := readSmall(filepath.Join(dir, "info", "alternates"))
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		for line := range strings.Lines(string(text)) {
+			line = strings.TrimSuffix(line, "\n")
+			if line == "" || strings.HasPrefix(line, "#") {
+				continue
+			}
+			if strings.HasPrefix(line, `"`) {
+				if line, err = strconv.Unquote(line); err != nil {
+					return fmt.Errorf("%s: an alternate in quotes that cannot be read", filepath.Join(dir, "info", "alternates"))
+				}
+			}
+			if !filepath.IsAbs(line) {
+				line = filepath.Join(dir, filepath.FromSlash(line))
+			}
+			if depth == 5 {
+				return fmt.Errorf("%s: alternates more than five deep", dir)
+			}
+			if err := open(line, depth+1); err != nil {
+				return fmt.Errorf("the alternate %s: %w", line, err)
+			}
+		}
+		return nil
+	}
+	return all, open(dir, 0)
+}
+
+func openFolder(dir string) (*folder, error) {
+	f := &folder{dir: dir}
+	st, err := os.Stat(dir)
+	if err != nil {
+		return nil, err
+	}
+	if !st.IsDir() {
+		return nil, fmt.Errorf("%s is not a folder", dir)
+	}
+	packDir := filepath.Join(dir, "pack")
+	entries, err := os.ReadDir(packDir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return f, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	indexed := map[string]bool{}
+	for _, e := range entries {
+		if stem, ok := strings.CutSuffix(e.Name(), ".idx"); ok {
+			indexed[stem] = true
+		}
+	}
+	for _, e := range entries {
+		stem, ok := strings.CutSuffix(e.Name(), ".pack")
+		if !ok {
+			continue
+		}
+		if !indexed[stem] {
+			f.blind = e.Name()
+			continue
+		}
+		f.packs = append(f.packs, &pack{stem: filepath.Join(packDir, stem)})
+	}
+	return f, nil
+}
+
+// packed opens a packed object. The pack that had the last one is asked first.
+func (f *folder) packed(h Hash, s *objects) (stored, error) {
+	first := int(f.last.Load())
+	for i := range f.packs {
+		k := (first + i) % len(f.packs)
+		p := f.packs[k]
+		at, err := p.find(h)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return stored{}, err
+		}
+		f.last.Store(int32(k))
+		return p.object(at, s)
+	}
+	if f.blind != "" {
+		return stored{}, fmt.Errorf("%w, or it is in %s, which has no index of its own; run git repack -a -d", ErrMissing, f.blind)
+	}
+	return stored{}, fs.ErrNotExist
+}
+
+// loose opens an object that has a file of its own.
+func (f *folder) loose(h Hash) (stored, error) {
+	name := h.String()
+	file, err := openRegular(filepath.Join(f.dir, name[:2], name[2:]))
+	if err != nil {
+		return stored{}, err
+	}
+	obj, err := looseReader(file)
+	if err != nil {
+		_ = file.Close()
+		return stored{}, fmt.Errorf("%w: %w", ErrCorrupt, err)
+	}
+	return obj, nil
+}
+
+func looseReader(file *os.File) (stored, error) {
+	z, err := zlib.NewReader(bufio.NewReaderSize(file, 8<<10))
+	if err != nil {
+		return stored{}, err
+	}
+	r := bufio.NewReaderSize(z, 4<<10)
+	header, err := r.ReadSlice(0)
+	if err != nil {
+		return stored{}, fmt.Errorf("no header: %w", noEOF(err))
+	}
+	name, length, ok := bytes.Cut(header[:len(header)-1], []byte(" "))
+	if !ok {
+		return stored{}, errors.New("no header")
+	}
+	k, err := plumbing.ParseObjectType(string(name))
+	if err != nil || k > plumbing.TagObject {
+		return stored{}, fmt.Errorf("an unknown type %q", name)
+	}
+	size, err := strconv.ParseInt(string(length), 10, 64)
+	if err != nil || size < 0 {
+		return stored{}, fmt.Errorf("a size %q", length)
+	}
+	return stored{k, size, readCloser{r, file}}, nil
+}
+
+// readCloser reads from one and closes another.
+type readCloser struct {
+	io.Reader
+	io.Closer
+}
+
+// noEOF makes an end that comes too early an error like any other.
+func noEOF(err error) error {
+	if errors.Is(err, io.EOF) {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}
+
+// withPrefix returns the names of the objects whose hash, in hexadecimal, begins so.
+func (f *folder) withPrefix(prefix string) ([]Hash, error) {
+	var found []Hash
+	entries, err := os.ReadDir(filepath.Join(f.dir, prefix[:2]))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	for _, e := range entries {
+		if name := prefix[:2] + e.Name(); strings.HasPrefix(name, prefix) && plumbing.IsHash(name) {
+			found = append(found, plumbing.NewHash(name))
+		}
+	}
+	for _, p := range f.packs {
+		more, err := p.withPrefix(prefix)
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, more...)
+	}
+	return found, nil
+}
+
+// withPrefix returns the objects of the whole repository whose hash begins so, each
+// once.
+func (s *objects) withPrefix(prefix string) ([]Hash, error) {
+	var all []Hash
+	for _, f := range s.folders {
+		found, err := f.withPrefix(prefix)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, found...)
+	}
+	slices.SortFunc(all, func(a, b Hash) int { return bytes.Compare(a[:], b[:]) })
+	return slices.Compact(all), nil
+}
+
+// openRegular opens a file of the repository. It never blocks: what is no regular
+// file is not opened for long.
+func openRegular(name string) (*os.File, error) {
+	st, err := os.Stat(name)
+	if err != nil {
+		return nil, err
+	}
+	if !st.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is not a regular file", name)
+	}
+	f, err := os.OpenFile(name, os.O_RDONLY|nonblock, 0)
+	if err != nil {
+		return nil, err
+	}
+	if st, err = f.Stat(); err == nil && !st.Mode().IsRegular() {
+		err = fmt.Errorf("%s is not a regular file", name)
+	}
+	if err != nil {
+		_ = f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// maxSmall bounds the files that are read whole, such as refs and settings.
+const maxSmall = 64 << 20
+
+func readSmall(name string) ([]byte, error) {
+	f, err := openRegular(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close() // read only: nothing to lose
+	text, err := io.ReadAll(io.LimitReader(f, maxSmall+1))
+	if err == nil && len(text) > maxSmall {
+		err = fmt.Errorf("%s: %w of %d bytes", name, ErrLimit, maxSmall)
+	}
+	return text, err
+}
+
+// hexPrefix reports whether s is the beginning of a hash.
+func hexPrefix(s string) bool {
+	if len(s)%2 == 1 {
+		s += "0"
+	}
+	_, err := hex.DecodeString(s)
+	return err == nil && s == strings.ToLower(s)
+}

@@ -1,0 +1,13 @@
+//go:build !unix
+
+package repo
+
+import (
+	"io"
+	"os"
+)
+
+const nonblock = 0
+
+// mapFile reads a file.
+func mapFile(f *os.File) ([]byte, error) { return io.ReadAll(f) }

@@ -1,0 +1,21 @@
+//go:build unix
+
+package repo
+
+import (
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// nonblock keeps the opening of a FIFO, put in a file's place, from waiting.
+const nonblock = unix.O_NONBLOCK
+
+// mapFile maps a file into memory, for reading. It stays until the process ends.
+func mapFile(f *os.File) ([]byte, error) {
+	st, err := f.Stat()
+	if err != nil || st.Size() == 0 {
+		return nil, err
+	}
+	return unix.Mmap(int(f.Fd()), 0, int(st.Size()), unix.PROT_READ, unix.MAP_PRIVATE)
+}

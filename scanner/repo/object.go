@@ -1,0 +1,158 @@
+package repo
+
+import (
+	"bytes"
+	"crypto/sha1"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"io/fs"
+	"strconv"
+
+	"github.com/go-git/go-git/v5/plumbing"
+)
+
+// Hash names an object.
+type Hash = plumbing.Hash
+
+// Limits on objects that are read whole. Blobs of any size that are stored as they
+// are, not as a delta, are read by stream and have none.
+const (
+	maxMeta  = 64 << 20  // a tree, commit or tag, in bytes
+	maxDelta = 256 << 20 // an object that is stored as a delta, in bytes
+	maxChain = 10_000    // deltas one on top of another; git writes 4,095 at most
+)
+
+// Errors of objects. What the repository lacks is never taken for something that is
+// not there.
+var (
+	ErrMissing = errors.New("the object is not in this clone")
+	ErrCorrupt = errors.New("the object is corrupt")
+	ErrHash    = errors.New("the object's content is not what its name says")
+	ErrLimit   = errors.New("over a limit")
+)
+
+// An ObjectError says which object could not be had.
+type ObjectError struct {
+	Hash Hash
+	Err  error
+}
+
+func (e *ObjectError) Error() string { return fmt.Sprintf("object %s: %v", e.Hash, e.Err) }
+func (e *ObjectError) Unwrap() error { return e.Err }
+
+// kind is the type of an object.
+type kind = plumbing.ObjectType
+
+// stored is an object as it was found: its type, its size, and a reader of its
+// content that has not been checked yet.
+type stored struct {
+	kind kind
+	size int64
+	io.ReadCloser
+}
+
+// objects are all places in which a repository keeps objects: its own folder, and
+// the alternates.
+type objects struct {
+	folders []*folder
+	bases   deltaBases
+}
+
+// find opens an object, unchecked.
+func (s *objects) find(h Hash) (stored, error) {
+	for _, f := range s.folders {
+		obj, err := f.loose(h)
+		if !errors.Is(err, fs.ErrNotExist) {
+			return obj, wrapObject(h, err)
+		}
+	}
+	for _, f := range s.folders {
+		obj, err := f.packed(h, s)
+		if !errors.Is(err, fs.ErrNotExist) {
+			return obj, wrapObject(h, err)
+		}
+	}
+	return stored{}, &ObjectError{h, ErrMissing}
+}
+
+func wrapObject(h Hash, err error) error {
+	if err == nil {
+		return nil
+	}
+	return &ObjectError{h, err}
+}
+
+// read returns the checked content of an object of a kind, which is read whole.
+func (s *objects) read(h Hash, want kind) ([]byte, error) {
+	obj, err := s.find(h)
+	if err != nil {
+		return nil, err
+	}
+	defer obj.Close() // read only: nothing to lose
+	if obj.kind != want {
+		return nil, &ObjectError{h, fmt.Errorf("%w: it is a %s, not a %s", ErrCorrupt, obj.kind, want)}
+	}
+	if obj.size > maxMeta {
+		return nil, &ObjectError{h, fmt.Errorf("%w: a %s of %d bytes", ErrLimit, obj.kind, obj.size)}
+	}
+	content, err := readChecked(h, obj)
+	return content, wrapObject(h, err)
+}
+
+// kindOf returns the type of an object.
+func (s *objects) kindOf(h Hash) (kind, error) {
+	obj, err := s.find(h)
+	if err != nil {
+		return 0, err
+	}
+	return obj.kind, obj.Close()
+}
+
+func readChecked(h Hash, obj stored) ([]byte, error) {
+	c := newChecked(h, obj)
+	content := make([]byte, 0, min(obj.size, 1<<20)+1)
+	w := bytes.NewBuffer(content)
+	_, err := io.Copy(w, c)
+	return w.Bytes(), err
+}
+
+// checked is an object's content whose last read, at the end, is an error if the
+// content is not what the object's name says.
+type checked struct {
+	obj  stored
+	want Hash
+	sum  hash.Hash
+	left int64
+}
+
+func newChecked(h Hash, obj stored) *checked {
+	c := &checked{obj: obj, want: h, sum: sha1.New(), left: obj.size}
+	_, _ = io.WriteString(c.sum, obj.kind.String()+" "+strconv.FormatInt(obj.size, 10)+"\x00") // never fails
+	return c
+}
+
+func (c *checked) Read(p []byte) (int, error) {
+	n, err := c.obj.Read(p)
+	_, _ = c.sum.Write(p[:n]) // never fails
+	c.left -= int64(n)
+	switch {
+	case c.left < 0:
+		return 0, fmt.Errorf("%w: it is longer than it says", ErrCorrupt)
+	case err == nil:
+		return n, nil
+	case !errors.Is(err, io.EOF):
+		return n, fmt.Errorf("%w: %w", ErrCorrupt, err)
+	case c.left > 0:
+		return n, fmt.Errorf("%w: it is shorter than it says", ErrCorrupt)
+	}
+	var got Hash
+	c.sum.Sum(got[:0])
+	if got != c.want {
+		return n, fmt.Errorf("%w: it has the hash %s", ErrHash, got)
+	}
+	return n, io.EOF
+}
+
+func (c *checked) Close() error { return c.obj.Close() }

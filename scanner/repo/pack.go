@@ -1,0 +1,385 @@
+package repo
+
+import (
+	"bufio"
+	"bytes"
+	"compress/zlib"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"sort"
+	"sync"
+
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/format/packfile"
+)
+
+// A pack is a pack file and its index, version 2 (git's gitformat-pack(5)):
+//
+//	index  \377tOc 2 | fanout 256 x 4 | hashes n x 20 | CRCs n x 4 | offsets n x 4 | long offsets m x 8 | ...
+//	pack   PACK 2 n | objects | checksum
+//
+// go-git would decode the whole index and turn it round into a map before the first
+// object; one that is looked up in place costs nothing before it is asked.
+type pack struct {
+	stem string // path without .pack and .idx
+	once sync.Once
+	err  error // of opening
+
+	idx  []byte // the index, mapped or read
+	n    int
+	file *os.File
+	size int64
+}
+
+const (
+	idxFanout = 8
+	idxHashes = idxFanout + 256*4
+)
+
+func (p *pack) open() error {
+	p.once.Do(func() { p.err = p.openOnce() })
+	return p.err
+}
+
+func (p *pack) openOnce() (err error) {
+	f, err := openRegular(p.stem + ".idx")
+	if err != nil {
+		return unexist(err)
+	}
+	p.idx, err = mapFile(f)
+	if cerr := f.Close(); err == nil {
+		err = cerr
+	}
+	if err != nil {
+		return fmt.Errorf("%s.idx: %w", p.stem, err)
+	}
+	if len(p.idx) < idxHashes || !bytes.HasPrefix(p.idx, []byte("\xfftOc\x00\x00\x00\x02")) {
+		return fmt.Errorf("%w: %s.idx is no pack index of version 2; run git repack -a -d", ErrCorrupt, p.stem)
+	}
+	last := uint32(0)
+	for i := range 256 {
+		c := p.fanout(i)
+		if c < last {
+			return fmt.Errorf("%w: %s.idx: its table is not in order", ErrCorrupt, p.stem)
+		}
+		last = c
+	}
+	p.n = int(last)
+	if int64(len(p.idx)) < idxHashes+int64(p.n)*(20+4+4)+40 {
+		return fmt.Errorf("%w: %s.idx is too short", ErrCorrupt, p.stem)
+	}
+	if p.file, err = openRegular(p.stem + ".pack"); err != nil {
+		return unexist(err)
+	}
+	st, err := p.file.Stat()
+	if err != nil {
+		return err
+	}
+	p.size = st.Size()
+	head := make([]byte, 12)
+	if _, err := p.file.ReadAt(head, 0); err != nil {
+		return fmt.Errorf("%w: %s.pack: %w", ErrCorrupt, p.stem, noEOF(err))
+	}
+	if string(head[:4]) != "PACK" || binary.BigEndian.Uint32(head[4:]) != 2 || binary.BigEndian.Uint32(head[8:]) != last {
+		return fmt.Errorf("%w: %s.pack is not the pack of its index", ErrCorrupt, p.stem)
+	}
+	// The index ends with the pack's checksum and its own.
+	sum := make([]byte, 20)
+	if _, err := p.file.ReadAt(sum, p.size-20); err != nil {
+		return fmt.Errorf("%w: %s.pack: %w", ErrCorrupt, p.stem, noEOF(err))
+	}
+	if !bytes.Equal(sum, p.idx[len(p.idx)-40:len(p.idx)-20]) {
+		return fmt.Errorf("%w: %s.pack is not the pack of its index", ErrCorrupt, p.stem)
+	}
+	return nil
+}
+
+// unexist keeps a file that went away from being taken for an object that is not there.
+func unexist(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%w: %v", ErrCorrupt, err)
+	}
+	return err
+}
+
+func (p *pack) fanout(i int) uint32 { return binary.BigEndian.Uint32(p.idx[idxFanout+4*i:]) }
+
+func (p *pack) hash(i int) []byte { return p.idx[idxHashes+20*i : idxHashes+20*i+20] }
+
+// span returns the places of the hashes that begin with a byte.
+func (p *pack) span(first byte) (from, to int) {
+	if first > 0 {
+		from = int(p.fanout(int(first) - 1))
+	}
+	return from, int(p.fanout(int(first)))
+}
+
+// find returns where in the pack an object begins; fs.ErrNotExist if it is not in it.
+func (p *pack) find(h Hash) (int64, error) {
+	if err := p.open(); err != nil {
+		return 0, err
+	}
+	from, to := p.span(h[0])
+	i := from + sort.Search(to-from, func(i int) bool { return bytes.Compare(p.hash(from+i), h[:]) >= 0 })
+	if i == to || !bytes.Equal(p.hash(i), h[:]) {
+		return 0, fs.ErrNotExist
+	}
+	return p.offset(i)
+}
+
+func (p *pack) offset(i int) (int64, error) {
+	offsets := idxHashes + p.n*(20+4)
+	at := int64(binary.BigEndian.Uint32(p.idx[offsets+4*i:]))
+	if at&(1<<31) != 0 {
+		long := offsets + p.n*4 + int(at&(1<<31-1))*8
+		if long+8 > len(p.idx)-40 {
+			return 0, fmt.Errorf("%w: %s.idx: an offset outside of it", ErrCorrupt, p.stem)
+		}
+		at = int64(binary.BigEndian.Uint64(p.idx[long:]))
+	}
+	if at < 12 || at >= p.size-20 {
+		return 0, fmt.Errorf("%w: %s.idx: an offset outside of the pack", ErrCorrupt, p.stem)
+	}
+	return at, nil
+}
+
+func (p *pack) withPrefix(prefix string) ([]Hash, error) {
+	if err := p.open(); err != nil {
+		return nil, err
+	}
+	padded, err := hex.DecodeString((prefix + "0000")[:len(prefix)+len(prefix)%2])
+	if err != nil {
+		return nil, err
+	}
+	from, to := p.span(padded[0])
+	i := from + sort.Search(to-from, func(i int) bool { return bytes.Compare(p.hash(from+i), padded) >= 0 })
+	var found []Hash
+	for ; i < to; i++ {
+		h := Hash(p.hash(i))
+		if h.String()[:len(prefix)] != prefix {
+			break
+		}
+		found = append(found, h)
+	}
+	return found, nil
+}
+
+// entry is the head of an object in a pack.
+type entry struct {
+	kind    kind
+	size    int64 // of the content, or of the delta
+	content int64 // where the compressed bytes begin
+	base    int64 // of an offset delta
+	baseRef Hash  // of a reference delta
+}
+
+func (p *pack) entry(at int64) (e entry, err error) {
+	var buf [64]byte
+	n, err := p.file.ReadAt(buf[:], at)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return e, err
+	}
+	r := bytes.NewReader(buf[:n])
+	next := func() uint64 {
+		c, rerr := r.ReadByte()
+		if rerr != nil {
+			err = fmt.Errorf("%w: %s.pack ends within an object", ErrCorrupt, p.stem)
+		}
+		return uint64(c)
+	}
+	err = nil
+	c := next()
+	e.kind = kind(c >> 4 & 7)
+	size, shift := c&15, 4
+	for c&0x80 != 0 && err == nil {
+		if c = next(); shift > 56 {
+			return e, fmt.Errorf("%w: an object's size is over 2^60", ErrCorrupt)
+		}
+		size |= c & 0x7f << shift
+		shift += 7
+	}
+	e.size = int64(size)
+	switch e.kind {
+	case plumbing.CommitObject, plumbing.TreeObject, plumbing.BlobObject, plumbing.TagObject:
+	case plumbing.OFSDeltaObject:
+		c := next()
+		back := c & 0x7f
+		for c&0x80 != 0 && err == nil {
+			if back > 1<<54 {
+				return e, fmt.Errorf("%w: a delta's base is too far back", ErrCorrupt)
+			}
+			c = next()
+			back = (back+1)<<7 | c&0x7f
+		}
+		e.base = at - int64(back)
+		if back == 0 || e.base < 12 {
+			return e, fmt.Errorf("%w: a delta's base is outside of the pack", ErrCorrupt)
+		}
+	case plumbing.REFDeltaObject:
+		if _, rerr := io.ReadFull(r, e.baseRef[:]); rerr != nil {
+			return e, fmt.Errorf("%w: %s.pack ends within an object", ErrCorrupt, p.stem)
+		}
+	default:
+		return e, fmt.Errorf("%w: an object of the unknown type %d", ErrCorrupt, e.kind)
+	}
+	e.content = at + int64(n-r.Len())
+	return e, err
+}
+
+// inflate returns a reader of the bytes that an entry holds.
+func (p *pack) inflate(e entry) (io.ReadCloser, error) {
+	raw := bufio.NewReaderSize(io.NewSectionReader(p.file, e.content, p.size-20-e.content), 8<<10)
+	z, err := zlib.NewReader(raw)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrCorrupt, noEOF(err))
+	}
+	return z, nil
+}
+
+// whole returns the bytes that an entry holds: exactly as many as it says.
+func (p *pack) whole(e entry) ([]byte, error) {
+	if e.size > maxDelta {
+		return nil, fmt.Errorf("%w: %d bytes that are stored as a delta or the base of one", ErrLimit, e.size)
+	}
+	z, err := p.inflate(e)
+	if err != nil {
+		return nil, err
+	}
+	defer z.Close() // nothing is held
+	var b bytes.Buffer
+	b.Grow(int(min(e.size, 1<<20)) + 1)
+	n, err := io.Copy(&b, io.LimitReader(z, e.size+1))
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrCorrupt, noEOF(err))
+	}
+	if n != e.size {
+		return nil, fmt.Errorf("%w: an entry of %s.pack is not as long as it says", ErrCorrupt, p.stem)
+	}
+	return b.Bytes(), nil
+}
+
+// object opens the object at an offset: by stream if it is stored as it is, in
+// memory if it is put together from deltas.
+func (p *pack) object(at int64, s *objects) (stored, error) {
+	e, err := p.entry(at)
+	if err != nil {
+		return stored{}, err
+	}
+	if e.kind <= plumbing.TagObject {
+		z, err := p.inflate(e)
+		return stored{e.kind, e.size, z}, err
+	}
+	k, content, err := p.resolve(at, s)
+	if err != nil {
+		return stored{}, err
+	}
+	return stored{k, int64(len(content)), io.NopCloser(bytes.NewReader(content))}, nil
+}
+
+// resolve puts an object together from its deltas, from the base up.
+func (p *pack) resolve(at int64, s *objects) (kind, []byte, error) {
+	var deltas [][]byte
+	var ends []int64 // the entry that each delta is of
+	held := int64(0)
+	for {
+		if k, content, ok := s.bases.get(p, at); ok {
+			return s.bases.apply(p, k, content, deltas, ends)
+		}
+		e, err := p.entry(at)
+		if err != nil {
+			return 0, nil, err
+		}
+		data, err := p.whole(e)
+		if err != nil {
+			return 0, nil, err
+		}
+		if e.kind <= plumbing.TagObject {
+			s.bases.put(p, at, e.kind, data)
+			return s.bases.apply(p, e.kind, data, deltas, ends)
+		}
+		if held += int64(len(data)); len(deltas) == maxChain || held > maxDelta {
+			return 0, nil, fmt.Errorf("%w: too many deltas one on top of another", ErrLimit)
+		}
+		deltas, ends = append(deltas, data), append(ends, at)
+		if e.kind == plumbing.OFSDeltaObject {
+			at = e.base
+			continue
+		}
+		if at, err = p.find(e.baseRef); errors.Is(err, fs.ErrNotExist) {
+			return 0, nil, fmt.Errorf("%w: the base %s of a delta is not in its pack", ErrCorrupt, e.baseRef)
+		} else if err != nil {
+			return 0, nil, err
+		}
+	}
+}
+
+// deltaBases remembers what deltas were put together to, since neighbours in a pack
+// have the same bases.
+type deltaBases struct {
+	mu   sync.Mutex
+	held int
+	m    map[baseKey]base
+}
+
+type baseKey struct {
+	pack *pack
+	at   int64
+}
+
+type base struct {
+	kind    kind
+	content []byte
+}
+
+// maxBases is how many bytes are remembered.
+const maxBases = 24 << 20
+
+func (d *deltaBases) get(p *pack, at int64) (kind, []byte, bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	b, ok := d.m[baseKey{p, at}]
+	return b.kind, b.content, ok
+}
+
+func (d *deltaBases) put(p *pack, at int64, k kind, content []byte) {
+	if len(content) > maxBases/8 {
+		return
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.m == nil || d.held+len(content) > maxBases {
+		d.m, d.held = map[baseKey]base{}, 0
+	}
+	d.m[baseKey{p, at}] = base{k, content}
+	d.held += len(content)
+}
+
+// apply applies deltas to a base, the last one first.
+func (d *deltaBases) apply(p *pack, k kind, content []byte, deltas [][]byte, ends []int64) (kind, []byte, error) {
+	for i := len(deltas) - 1; i >= 0; i-- {
+		if size, ok := deltaTarget(deltas[i]); !ok || size > maxDelta {
+			return 0, nil, fmt.Errorf("%w: a delta that makes %d bytes", ErrLimit, size)
+		}
+		var err error
+		if content, err = packfile.PatchDelta(content, deltas[i]); err != nil {
+			return 0, nil, fmt.Errorf("%w: %w", ErrCorrupt, err)
+		}
+		d.put(p, ends[i], k, content)
+	}
+	return k, content, nil
+}
+
+// deltaTarget returns the size that a delta says its result has.
+func deltaTarget(delta []byte) (uint64, bool) {
+	_, n := binary.Uvarint(delta)
+	if n <= 0 {
+		return 0, false
+	}
+	size, n := binary.Uvarint(delta[n:])
+	return size, n > 0
+}

@@ -1,0 +1,252 @@
+// Package repo reads git repositories: commits, trees, blobs and the index, from
+// the files that git writes, and nothing else. It runs no program, asks no network,
+// writes nothing and executes nothing that a repository configures.
+//
+// What is not there is an error, never an empty answer: a missing, truncated or
+// unreadable object, one whose content does not have the hash that names it, a
+// malformed tree, the boundary of a shallow clone. go-git's own walks take some of
+// these for the end of a list (shown with v5.19.3), so only its decoders are used:
+// deltas and object types. Objects are looked up here, in place: in loose files and
+// in packs of any name by their indexes of version 2, here and in the alternates.
+//
+// Replace refs and grafts are ignored. Repositories with SHA-256, reftable or an
+// extension that is not known are refused ([ErrFormat]).
+package repo
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/format/config"
+)
+
+// Errors of a repository as a whole.
+var (
+	ErrNotRepository = errors.New("not a git repository")
+	ErrFormat        = errors.New("a repository format that policyscan cannot read")
+)
+
+// A Repository is a git repository, open for reading. It may be used by several
+// goroutines at once.
+type Repository struct {
+	WorkTree string // its folder; "" for a bare repository
+
+	gitDir    string // HEAD and the index of this work tree
+	commonDir string // refs and objects; the same but in a linked work tree
+	objects   objects
+	shallow   map[Hash]bool // commits at which history ends
+
+	packedOnce sync.Once
+	packed     map[string]Hash
+	packedErr  error
+}
+
+// Find returns the repository around a folder: the nearest folder, itself included,
+// that holds a .git or is a repository itself.
+func Find(dir string) (*Repository, error) {
+	at, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, err
+	}
+	for {
+		gitDir, err := gitDirOf(at)
+		if err != nil {
+			return nil, err
+		}
+		if gitDir != "" {
+			return open(gitDir, at)
+		}
+		if looksBare(at) {
+			return open(at, "")
+		}
+		if filepath.Dir(at) == at {
+			return nil, fmt.Errorf("%w: neither %s nor a folder above it has a .git", ErrNotRepository, dir)
+		}
+		at = filepath.Dir(at)
+	}
+}
+
+// At returns the repository whose git folder is given, as GIT_DIR does.
+func At(gitDir, workTree string) (*Repository, error) {
+	gitDir, err := filepath.Abs(gitDir)
+	if err != nil {
+		return nil, err
+	}
+	return open(gitDir, workTree)
+}
+
+// Is reports whether two are the same repository, of the same work tree or another.
+func (r *Repository) Is(o *Repository) bool {
+	a, errA := os.Stat(r.commonDir)
+	b, errB := os.Stat(o.commonDir)
+	return errA == nil && errB == nil && os.SameFile(a, b)
+}
+
+// gitDirOf returns the git folder of the work tree dir, "" if dir is none: its .git
+// folder, or the folder that its .git file names.
+func gitDirOf(dir string) (string, error) {
+	dot := filepath.Join(dir, ".git")
+	st, err := os.Stat(dot)
+	switch {
+	case errors.Is(err, fs.ErrNotExist), notFolder(err):
+		return "", nil
+	case err != nil:
+		return "", err
+	case st.IsDir():
+		return dot, nil
+	}
+	text, err := readSmall(dot)
+	if err != nil {
+		return "", err
+	}
+	target, ok := strings.CutPrefix(strings.TrimRight(string(text), "\r\n"), "gitdir: ")
+	if !ok || target == "" {
+		return "", fmt.Errorf("%w: %s is a file, but names no git folder", ErrNotRepository, dot)
+	}
+	if !filepath.IsAbs(target) {
+		target = filepath.Join(dir, target)
+	}
+	return target, nil
+}
+
+func looksBare(dir string) bool {
+	return isFolder(filepath.Join(dir, "objects")) && isFolder(filepath.Join(dir, "refs")) && !isFolder(filepath.Join(dir, "HEAD")) && exists(filepath.Join(dir, "HEAD"))
+}
+
+func open(gitDir, workTree string) (*Repository, error) {
+	r := &Repository{WorkTree: workTree, gitDir: gitDir, commonDir: gitDir}
+	text, err := readSmall(filepath.Join(gitDir, "commondir"))
+	switch {
+	case err == nil:
+		common := strings.TrimRight(string(text), "\r\n")
+		if !filepath.IsAbs(common) {
+			common = filepath.Join(gitDir, common)
+		}
+		r.commonDir = common
+	case !errors.Is(err, fs.ErrNotExist):
+		return nil, err
+	}
+	if !exists(filepath.Join(gitDir, "HEAD")) {
+		return nil, fmt.Errorf("%w: %s has no HEAD", ErrNotRepository, gitDir)
+	}
+	if err := r.checkFormat(); err != nil {
+		return nil, err
+	}
+	if r.objects.folders, err = openFolders(filepath.Join(r.commonDir, "objects")); err != nil {
+		return nil, err
+	}
+	r.shallow, err = readShallow(filepath.Join(r.commonDir, "shallow"))
+	return r, err
+}
+
+// extensions are those that change nothing of what is read here.
+var extensions = map[string]bool{
+	"noop": true, "noop-v1": true, "preciousobjects": true, "partialclone": true, "worktreeconfig": true, "relativeworktrees": true,
+}
+
+// checkFormat refuses what git's settings say that is kept in a way not known here.
+func (r *Repository) checkFormat() error {
+	text, err := readSmall(filepath.Join(r.commonDir, "config"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // version 0
+	}
+	if err != nil {
+		return err
+	}
+	cfg := config.New()
+	if err := config.NewDecoder(strings.NewReader(string(text))).Decode(cfg); err != nil {
+		return fmt.Errorf("%w: the repository's config cannot be read: %v", ErrFormat, err)
+	}
+	version := "0"
+	if cfg.HasSection("core") {
+		if v := cfg.Section("core").Option("repositoryformatversion"); v != "" {
+			version = v
+		}
+	}
+	if version != "0" && version != "1" {
+		return fmt.Errorf("%w: core.repositoryFormatVersion is %q", ErrFormat, clip(version))
+	}
+	if !cfg.HasSection("extensions") {
+		return nil
+	}
+	for _, o := range cfg.Section("extensions").Options {
+		name, value := strings.ToLower(o.Key), strings.ToLower(o.Value)
+		switch {
+		case extensions[name]:
+		case name == "objectformat" && value == "sha1":
+		case name == "objectformat":
+			return fmt.Errorf("%w: its objects are named by %s, not SHA-1; a full scan needs no git", ErrFormat, clip(o.Value))
+		case name == "refstorage" && value == "files":
+		case name == "refstorage":
+			return fmt.Errorf("%w: its refs are kept as %s; run git refs migrate --ref-format=files, or use a full scan, which needs no git", ErrFormat, clip(o.Value))
+		case version == "1":
+			return fmt.Errorf("%w: the extension %q; a full scan needs no git", ErrFormat, clip(o.Key))
+		}
+	}
+	return nil
+}
+
+func readShallow(file string) (map[Hash]bool, error) {
+	text, err := readSmall(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	commits := map[Hash]bool{}
+	for line := range strings.Lines(string(text)) {
+		line = strings.TrimSuffix(line, "\n")
+		if !plumbing.IsHash(line) {
+			return nil, fmt.Errorf("%s holds %q, which is no commit", file, clip(line))
+		}
+		commits[plumbing.NewHash(line)] = true
+	}
+	return commits, nil
+}
+
+// Tree returns the tree of a commit.
+func (r *Repository) Tree(commit Hash) (Hash, error) {
+	c, err := r.commit(commit)
+	if err != nil {
+		return Hash{}, err
+	}
+	return c.tree, nil
+}
+
+// Parents returns the parents that a commit names; they need not be in a shallow clone.
+func (r *Repository) Parents(commit Hash) ([]Hash, error) {
+	c, err := r.commit(commit)
+	if err != nil {
+		return nil, err
+	}
+	return c.parents, nil
+}
+
+// Has reports whether an object is in the clone.
+func (r *Repository) Has(h Hash) (bool, error) {
+	_, err := r.objects.kindOf(h)
+	if errors.Is(err, ErrMissing) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+func notFolder(err error) bool { return errors.Is(err, syscall.ENOTDIR) }
+
+func isFolder(name string) bool {
+	st, err := os.Stat(name)
+	return err == nil && st.IsDir()
+}
+
+func exists(name string) bool {
+	_, err := os.Lstat(name)
+	return err == nil
+}

@@ -1,0 +1,222 @@
+package repo
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/go-git/go-git/v5/plumbing"
+)
+
+// Errors of names. Each comes with a text that says what to do.
+var (
+	ErrSyntax    = errors.New("not a name that policyscan resolves")
+	ErrAmbiguous = errors.New("ambiguous")
+	ErrUnknown   = errors.New("unknown")
+)
+
+// Commit returns the commit that a name means: HEAD, a full ref or what stands under
+// refs/, a tag, a branch, a remote branch, a hash or the beginning of one, followed by
+// any number of ~N, ^ and ^N. Tags are followed to the commit. A name that could mean
+// two things is an error ([ErrAmbiguous]), and so is all other syntax of git
+// ([ErrSyntax]): @{...}, :path, ^{...}, a..b.
+func (r *Repository) Commit(name string) (Hash, error) {
+	base, steps, err := parseName(name)
+	if err != nil {
+		return Hash{}, err
+	}
+	h, err := r.named(base)
+	if err != nil {
+		return Hash{}, err
+	}
+	if h, err = r.peel(h); err != nil {
+		return Hash{}, fmt.Errorf("%q: %w", name, err)
+	}
+	for _, s := range steps {
+		if h, err = r.step(h, s); err != nil {
+			return Hash{}, fmt.Errorf("%q: %w", name, err)
+		}
+	}
+	return h, nil
+}
+
+// A step leads from a commit to another: ~n is the n-th ancestor by first parents, ^n
+// the n-th parent (^0 the commit itself).
+type step struct {
+	mark byte
+	n    int
+}
+
+func parseName(name string) (base string, steps []step, err error) {
+	bad := func(why string) (string, []step, error) {
+		return "", nil, fmt.Errorf("%w: %q: %s; name a branch, a tag or a commit", ErrSyntax, clip(name), why)
+	}
+	switch {
+	case strings.TrimSpace(name) == "":
+		return bad("it is empty")
+	case strings.HasPrefix(name, "-"):
+		return bad("it begins with a dash")
+	case strings.Trim(name, "0") == "" && len(name) >= 40:
+		return bad("zeros stand for no commit")
+	}
+	base = name
+	if i := strings.IndexAny(name, "~^"); i >= 0 {
+		base = name[:i]
+		rest := name[i:]
+		for rest != "" {
+			s := step{mark: rest[0], n: 1}
+			if s.mark != '~' && s.mark != '^' {
+				return bad("after ~ and ^ only a number is understood")
+			}
+			rest = rest[1:]
+			digits := len(rest) - len(strings.TrimLeft(rest, "0123456789"))
+			if digits > 0 {
+				if s.n, err = strconv.Atoi(rest[:digits]); err != nil {
+					return bad("a number is too large")
+				}
+				rest = rest[digits:]
+			}
+			steps = append(steps, s)
+		}
+	}
+	if base == "@" {
+		return bad("write HEAD for @")
+	}
+	if !validRef(base) {
+		return bad("it has characters that no ref has")
+	}
+	return base, steps, nil
+}
+
+// named returns the one object that a name without steps means.
+func (r *Repository) named(name string) (Hash, error) {
+	if name == "HEAD" {
+		head, err := r.ref("HEAD")
+		if errors.Is(err, errNoRef) {
+			return Hash{}, fmt.Errorf("%w: HEAD has no commit yet", ErrUnknown)
+		}
+		return head.hash, err
+	}
+	places := []string{"refs/" + name, "refs/tags/" + name, "refs/heads/" + name, "refs/remotes/" + name, "refs/remotes/" + name + "/HEAD"}
+	if strings.HasPrefix(name, "refs/") {
+		places = append(places, name)
+	}
+	var found []ref
+	for _, full := range places {
+		one, err := r.ref(full)
+		if errors.Is(err, errNoRef) {
+			continue
+		}
+		if err != nil {
+			return Hash{}, err
+		}
+		found = append(found, one)
+	}
+	var hashes []Hash
+	if hexPrefix(name) && len(name) >= 4 && len(name) <= 40 {
+		var err error
+		if hashes, err = r.commitsWithPrefix(name); err != nil {
+			return Hash{}, err
+		}
+	}
+	switch {
+	case len(found)+len(hashes) > 1:
+		var names []string
+		for _, one := range found {
+			names = append(names, one.name)
+		}
+		for _, h := range hashes {
+			names = append(names, "commit "+h.String())
+		}
+		const most = 5
+		if len(names) > most {
+			names = append(names[:most], "...")
+		}
+		return Hash{}, fmt.Errorf("%w: %q could be %s; write one of them in full", ErrAmbiguous, name, strings.Join(names, " or "))
+	case len(found) == 1:
+		return found[0].hash, nil
+	case len(hashes) == 1:
+		return hashes[0], nil
+	case len(name) == 40 && hexPrefix(name):
+		return Hash{}, fmt.Errorf("%w: commit %s is not in this clone; fetch it (actions/checkout: fetch-depth: 0)", ErrUnknown, name)
+	}
+	return Hash{}, fmt.Errorf("%w: %q is no branch, tag or commit of this clone; fetch it (git fetch origin %s; actions/checkout: fetch-depth: 0), or name origin/%s", ErrUnknown, name, name, name)
+}
+
+// commitsWithPrefix returns the commits, and the tags of commits, whose hash begins
+// so. Like git, it does not count trees and blobs, which no base can be.
+func (r *Repository) commitsWithPrefix(prefix string) ([]Hash, error) {
+	all, err := r.objects.withPrefix(prefix)
+	if err != nil {
+		return nil, err
+	}
+	var commits []Hash
+	for _, h := range all {
+		k, err := r.objects.kindOf(h)
+		if err != nil {
+			return nil, err
+		}
+		if k == plumbing.CommitObject || k == plumbing.TagObject || len(prefix) == 40 {
+			commits = append(commits, h)
+		}
+	}
+	return commits, nil
+}
+
+// maxTags bounds how many tags may name one another.
+const maxTags = 100
+
+// peel follows tags to a commit.
+func (r *Repository) peel(h Hash) (Hash, error) {
+	for range maxTags {
+		k, err := r.objects.kindOf(h)
+		if err != nil {
+			return Hash{}, err
+		}
+		switch k {
+		case plumbing.CommitObject:
+			return h, nil
+		case plumbing.TagObject:
+			if h, err = r.tagged(h); err != nil {
+				return Hash{}, err
+			}
+		default:
+			return Hash{}, fmt.Errorf("object %s is a %s; name a commit", h, k)
+		}
+	}
+	return Hash{}, fmt.Errorf("%w: more than %d tags of tags", ErrLimit, maxTags)
+}
+
+func (r *Repository) step(h Hash, s step) (Hash, error) {
+	if s.mark == '^' {
+		if s.n == 0 {
+			return h, nil
+		}
+		c, err := r.commit(h)
+		if err != nil {
+			return Hash{}, err
+		}
+		return r.parent(h, c, s.n)
+	}
+	for range s.n {
+		c, err := r.commit(h)
+		if err != nil {
+			return Hash{}, err
+		}
+		if h, err = r.parent(h, c, 1); err != nil {
+			return Hash{}, err
+		}
+	}
+	return h, nil
+}
+
+func (r *Repository) parent(h Hash, c *commit, n int) (Hash, error) {
+	if n > len(c.parents) {
+		if r.shallow[h] {
+			return Hash{}, &ShallowError{h}
+		}
+		return Hash{}, fmt.Errorf("%w: commit %s has %d parents", ErrUnknown, h, len(c.parents))
+	}
+	return c.parents[n-1], nil
+}
