@@ -44,7 +44,7 @@ func Discover(root string) (string, error) {
 	}
 	return "", &Error{
 		Code:  CodeMissing,
-		Found: fmt.Sprintf("no bundle: neither .policyscan/rules nor %s is in %q", BoundariesFile, root),
+		Found: fmt.Sprintf("no bundle: neither .policyscan/rules nor %s is in the root", BoundariesFile),
 		Fix:   `run "policyscan init", name one with --policy DIR, or use --policy builtin:infra`,
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 )
 
 // LoadDir reads the bundle in the folder dir, as Load does. It never blocks and follows no link
@@ -14,7 +15,7 @@ func LoadDir(dir string) (*Bundle, error) {
 	folder := filepath.Join(dir, "rules")
 	stat, err := os.Lstat(folder)
 	switch {
-	case errors.Is(err, fs.ErrNotExist):
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
 		return nil, noRulesFolder(dir)
 	case err != nil:
 		return nil, Errors{unreadable("rules", err)}
@@ -41,7 +42,7 @@ func LoadDir(dir string) (*Bundle, error) {
 }
 
 func noRulesFolder(dir string) Errors {
-	e := &Error{Code: CodeMissing, File: "rules", Found: "no such folder in the bundle", Fix: `run "policyscan init" for a first one`}
+	e := &Error{Code: CodeMissing, File: "rules", Found: "no such folder in the bundle", Fix: `name the folder that holds rules/, or run "policyscan init" for a first one`}
 	if _, err := os.Lstat(filepath.Join(dir, "boundaries.yml")); err == nil {
 		e.Fix = "name the folder that holds rules/, not rules/ itself"
 	}

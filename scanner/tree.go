@@ -62,12 +62,28 @@ func (t *folderTree) Scope() verdict.Scope { return verdict.Scope{Mode: "full"} 
 func (t *folderTree) opener() opener { return &diskOpener{t.root.Reader()} }
 
 func (t *folderTree) list(ctx context.Context, l listing) error {
-	return t.root.Walk(ctx, worktree.Visitor{
-		Skip:    l.skip,
-		File:    func(e worktree.Entry) { l.visit(entry{Entry: e}) },
+	modules, err := submodules(t.root)
+	if err != nil {
+		l.fail(fileError(gitModules, err))
+	}
+	err = t.root.Walk(ctx, worktree.Visitor{
+		Skip: l.skip,
+		File: func(e worktree.Entry) {
+			modules.checkedOut(e.Path)
+			l.visit(entry{Entry: e})
+		},
 		Failed:  func(dir string, err error) { l.fail(fileError(dir, err)) },
 		Passing: verdict.Temporary, // another run's, in the same folder
 	})
+	if err != nil {
+		return err
+	}
+	for path, empty := range modules {
+		if empty && !l.skip(path) {
+			l.visit(entry{Entry: worktree.Entry{Path: path, Kind: worktree.Submodule}})
+		}
+	}
+	return nil
 }
 
 type diskOpener struct{ *worktree.Reader }
@@ -117,15 +133,14 @@ func (t *listTree) list(ctx context.Context, l listing) error {
 			continue
 		}
 		seen[name] = true
-		if l.skip(name) {
-			continue
-		}
 		kind, err := rd.Stat(name)
 		if err != nil {
 			l.fail(verdict.Error{Code: verdict.FilesFrom, File: verdict.Path(name), Message: "the list names it, but it " + noFile(named, err)})
 			continue
 		}
-		l.visit(entry{Entry: worktree.Entry{Path: name, Kind: kind}})
+		if !l.skip(name) {
+			l.visit(entry{Entry: worktree.Entry{Path: name, Kind: kind}})
+		}
 	}
 	return nil
 }

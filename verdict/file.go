@@ -3,6 +3,7 @@ package verdict
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -30,6 +31,10 @@ func Create(path, version string, scope Scope) (*File, error) {
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return nil, fmt.Errorf("%s: the output cannot be looked at, and a verdict that is there is STALE: %w", Visible(path), cause(err))
 	}
+	// What cannot be read may be a PASS, and is replaced.
+	if head, err := documentStart(path); err == nil && head != "" && head != documentHead {
+		return nil, fmt.Errorf("%s: the output is a file that is no verdict, and would be overwritten; remove it or name another file", Visible(path))
+	}
 	f := &File{path: path}
 	marker := Incomplete(version, scope, Error{
 		Code:    InProgress,
@@ -45,6 +50,35 @@ func Create(path, version string, scope Scope) (*File, error) {
 	}
 	return f, nil
 }
+
+// Written reports whether there is a verdict at path.
+func Written(path string) bool {
+	head, err := documentStart(path)
+	return err == nil && head == documentHead
+}
+
+// documentStart returns as much of the beginning of a regular file as tells whether it
+// is a verdict.
+func documentStart(path string) (string, error) {
+	st, err := os.Lstat(path)
+	if err != nil || !st.Mode().IsRegular() {
+		return "", errors.Join(err, fs.ErrInvalid)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close() // read only: nothing to lose
+	head := make([]byte, len(documentHead))
+	n, err := io.ReadFull(f, head)
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		err = nil
+	}
+	return string(head[:n]), err
+}
+
+// documentHead is how every document begins, of any version.
+const documentHead = "{\n  \"schema_version\": \""
 
 // Write replaces the file's content by v, wholly or not at all.
 func (f *File) Write(v *Verdict) error {

@@ -17,6 +17,9 @@ type bundleArg struct {
 func (b *bundleArg) find() (policy, error) {
 	name := b.Policy
 	if b.Dir != "" {
+		if name != "" && name != b.Dir {
+			return policy{}, fmt.Errorf("the bundle is %s by the argument and %s by --policy (or POLICYSCAN_POLICY); leave one of them out", quoted(b.Dir), quoted(name))
+		}
 		name = b.Dir
 	}
 	root := ""
@@ -30,7 +33,7 @@ func (b *bundleArg) find() (policy, error) {
 	return findPolicy(name, root)
 }
 
-// load returns the bundle.
+// load returns the bundle; an error names it.
 func (b *bundleArg) load() (policy, error) {
 	p, err := b.find()
 	if err == nil {

@@ -4,13 +4,20 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"reflect"
 	"runtime/debug"
+	"slices"
 	"strings"
 
 	"github.com/alecthomas/kong"
 )
 
 const description = `Hold a repository's files against a team's rules.
+
+  policyscan [PATH] [flags]      scan (policyscan scan --help has the flags)
+  policyscan                     the repository around this folder
+  policyscan --diff-base main    what this branch changes
+  policyscan init                write a first bundle of rules
 
 A rule says: this text must never appear in these files. policyscan reads every
 file that a rule selects, to its last byte, writes verdict.json, and passes only
@@ -68,7 +75,8 @@ func run(args []string, std streams) (status int) {
 			status = exitPass
 		default:
 			// A PASS cannot have been written: that is the last thing a scan does.
-			complain(std.err, fmt.Errorf("a bug of policyscan, please report it: %v\n%s", p, debug.Stack()))
+			complain(std.err, fmt.Errorf("a bug of policyscan, please report it: %v", p))
+			_, _ = std.err.Write(debug.Stack())
 			status = exitUndecided
 		}
 	}()
@@ -80,12 +88,22 @@ func run(args []string, std streams) (status int) {
 		return exitUndecided
 	}
 	if err := checkEnvironment(parser); err != nil {
+		if scans(parser, args) {
+			voidOld(outputOf(args))
+		}
 		complain(std.err, err)
 		return exitUndecided
 	}
 	ctx, err := parser.Parse(args)
+	if err == nil {
+		err = noEmpty(ctx)
+	}
 	if err != nil {
-		complain(std.err, fmt.Errorf("%w; see policyscan %s", err, strings.TrimSpace(commandOf(err)+" --help")))
+		command := commandOf(err)
+		if command == "scan" {
+			voidOld(outputOf(args))
+		}
+		complain(std.err, fmt.Errorf("%w; see policyscan %s --help", err, command))
 		return exitUndecided
 	}
 	return finish(std, ctx.Run(std, parser))
@@ -119,7 +137,27 @@ func newParser(c *commands, std streams) (*kong.Kong, error) {
 	)
 }
 
-// commandOf is the subcommand that a usage error is about, or "".
+// scans reports whether arguments are those of a scan, as far as they tell.
+func scans(parser *kong.Kong, args []string) bool {
+	return len(args) == 0 || args[0] == "scan" ||
+		!slices.ContainsFunc(parser.Model.Children, func(n *kong.Node) bool { return n.Name == args[0] })
+}
+
+// noEmpty refuses a flag or argument that is given and empty: a variable of a script
+// that was not set must not become a default.
+func noEmpty(ctx *kong.Context) error {
+	for _, p := range ctx.Path {
+		switch {
+		case p.Flag != nil && p.Flag.Target.Kind() == reflect.String && p.Flag.Target.String() == "":
+			return fmt.Errorf("--%s is empty; give it a value, or leave it out", p.Flag.Name)
+		case p.Positional != nil && p.Positional.Target.Kind() == reflect.String && p.Positional.Target.String() == "":
+			return fmt.Errorf("the argument %s is empty; give it a value, or leave it out", strings.ToUpper(p.Positional.Name))
+		}
+	}
+	return nil
+}
+
+// commandOf is the subcommand that a usage error is about: a scan, if it names none.
 func commandOf(err error) string {
 	var p *kong.ParseError
 	if errors.As(err, &p) && p.Context != nil {
@@ -127,7 +165,7 @@ func commandOf(err error) string {
 			return n.Name
 		}
 	}
-	return ""
+	return "scan"
 }
 
 // checkEnvironment refuses a POLICYSCAN_ variable that no flag reads: a setting that

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/rules/starter"
 	"github.com/policyscan/policyscan/scanner/worktree"
 )
@@ -33,6 +34,9 @@ func (c *initCmd) Run(std streams) error {
 	if err != nil {
 		return err
 	}
+	if err := noBundleYet(place.root); err != nil {
+		return err
+	}
 	topics, err := detect(place.root)
 	if err != nil {
 		return err
@@ -50,12 +54,6 @@ func (c *initCmd) Run(std streams) error {
 	}
 	for _, name := range names {
 		file := filepath.Join(dir, filepath.FromSlash(name))
-		if _, err := os.Lstat(file); err == nil {
-			return fmt.Errorf("%s is there already; move it away, or change it by hand", safe(filepath.ToSlash(file)))
-		}
-	}
-	for _, name := range names {
-		file := filepath.Join(dir, filepath.FromSlash(name))
 		if err := writeNew(file, files[name]); err != nil {
 			return err
 		}
@@ -67,7 +65,25 @@ func (c *initCmd) Run(std streams) error {
 	if len(topics) > 0 {
 		found = "it has the rules for " + strings.Join(titles(topics), ", ")
 	}
-	return print(std.out, "%s\nnext: read them, change what does not fit, then run: policyscan\n", found)
+	next := "policyscan"
+	if c.Path != "" {
+		next += " " + safe(c.Path)
+	}
+	return print(std.out, "%s\nnext: read them, change what does not fit, then run: %s\n", found, next)
+}
+
+// noBundleYet is an error if a scan would find a bundle in root: a second one would
+// switch it off. So is a .policyscan that leads elsewhere.
+func noBundleYet(root string) error {
+	dir, err := rules.Discover(root)
+	var none *rules.Error
+	switch {
+	case err == nil:
+		return fmt.Errorf("%s has the rules of this repository already; change them by hand, or move them away", safe(filepath.ToSlash(dir)))
+	case errors.As(err, &none) && none.Code == rules.CodeMissing:
+		return nil
+	}
+	return err
 }
 
 // writeNew writes a file that must not be there yet.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -10,10 +11,24 @@ import (
 
 // readStdin reads the file on standard input.
 func (c *scanCmd) readStdin(ctx context.Context, in io.Reader) ([]byte, error) {
+	if nothingOn(in) {
+		return nil, errors.New("there is nothing on it; pipe the file in, or redirect it")
+	}
 	if c.MaxFileBytes > 0 {
 		in = io.LimitReader(in, c.MaxFileBytes+1) // one more shows that there is more
 	}
 	return readAll(ctx, func() (io.Reader, error) { return in, nil })
+}
+
+// nothingOn reports whether an input is a terminal or /dev/null, which Go puts in the
+// place of a standard input that is closed: there is no file on it.
+func nothingOn(in io.Reader) bool {
+	f, ok := in.(*os.File)
+	if !ok {
+		return false
+	}
+	st, err := f.Stat()
+	return err != nil || st.Mode()&os.ModeCharDevice != 0
 }
 
 // readAll reads an input that may never open or end; the error is the context's when
@@ -50,7 +65,7 @@ func readList(ctx context.Context, name string, stdin io.Reader) ([]string, erro
 		return os.Open(name) // may be a FIFO, as a shell's <(...) is
 	})
 	if err != nil {
-		return nil, fmt.Errorf("--files-from cannot be read: %w", err)
+		return nil, fmt.Errorf("--files-from cannot be read: %w", systemError(err))
 	}
 	sep := "\n"
 	if strings.IndexByte(string(text), 0) >= 0 {

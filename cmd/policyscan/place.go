@@ -7,8 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-
-	"github.com/policyscan/policyscan/verdict"
 )
 
 // A place is the folder that a scan is about.
@@ -21,7 +19,7 @@ type place struct {
 // findPlace returns the place that a PATH argument names; "" is the root of the
 // repository around the current folder, or else the current folder.
 func findPlace(path string) (place, error) {
-	root := path
+	root := physical(path)
 	if path == "" {
 		// Without links, so that "..", which the system follows, is where it seems.
 		cwd, err := realPath(".")
@@ -39,11 +37,11 @@ func findPlace(path string) (place, error) {
 	st, err := os.Stat(root)
 	switch {
 	case err != nil:
-		return p, fmt.Errorf("%s cannot be scanned: %w", verdict.Visible(p.shown), systemError(err))
+		return p, fmt.Errorf("the folder to scan cannot be opened: %w", systemError(err))
 	case !st.IsDir():
-		return p, fmt.Errorf("%s is not a folder; to scan single files use --files-from or --stdin", verdict.Visible(p.shown))
+		return p, errors.New("what is to be scanned is not a folder; to scan single files use --files-from or --stdin")
 	case bare(root):
-		return p, fmt.Errorf("%s is a bare git repository, which has no files to scan; scan a work tree of it", verdict.Visible(p.shown))
+		return p, errors.New("the folder to scan is a bare git repository, which has no files; scan a work tree of it, or a change with --diff-base")
 	}
 	return p, nil
 }
@@ -90,7 +88,8 @@ func (p place) leaveOut(out map[string]string, file, reason string) {
 		return
 	}
 	// The file may not be there yet, and is never a link; the folders may be links.
-	dir, err := realPath(filepath.Dir(file))
+	folder, name := filepath.Split(file)
+	dir, err := realPath(folder)
 	if err != nil {
 		return
 	}
@@ -98,18 +97,40 @@ func (p place) leaveOut(out map[string]string, file, reason string) {
 	if err != nil {
 		return
 	}
-	rel, err := filepath.Rel(root, filepath.Join(dir, filepath.Base(file)))
+	rel, err := filepath.Rel(root, filepath.Join(dir, name))
 	if err == nil && filepath.IsLocal(rel) {
 		out[filepath.ToSlash(rel)] = reason
 	}
 }
 
+// realPath is the absolute path of a folder, without links. "" is the current one.
+// Links are followed before any "..", as the system does, and not after, as
+// filepath.Abs would.
 func realPath(dir string) (string, error) {
-	abs, err := filepath.Abs(dir)
-	if err != nil {
-		return "", err
+	if !filepath.IsAbs(dir) {
+		cwd, err := os.Getwd() // may be spelled with links
+		if err == nil {
+			cwd, err = filepath.EvalSymlinks(cwd)
+		}
+		if err != nil {
+			return "", err
+		}
+		dir = cwd + string(filepath.Separator) + dir
 	}
-	return filepath.EvalSymlinks(abs)
+	return filepath.EvalSymlinks(dir)
+}
+
+// physical returns a path that can be cleaned: one in which no ".." follows a link. A
+// path that does not exist is returned as it is, for its error.
+func physical(path string) string {
+	for _, part := range strings.Split(filepath.ToSlash(path), "/") {
+		if part == ".." {
+			if real, err := filepath.EvalSymlinks(path); err == nil {
+				return real
+			}
+		}
+	}
+	return path
 }
 
 // systemError is an error of the system without the path, which the caller names.

@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/rules/starter"
@@ -29,7 +30,11 @@ func findPolicy(flag, root string) (policy, error) {
 		dir, err := rules.Discover(root)
 		return policy{name: filepath.ToSlash(filepath.Clean(dir)), dir: dir, from: "disk"}, err
 	}
-	return policy{name: filepath.ToSlash(filepath.Clean(flag)), dir: flag, from: "disk"}, nil
+	if strings.HasPrefix(flag, "builtin:") {
+		return policy{}, oneOf("--policy", flag, []string{builtin})
+	}
+	dir := physical(flag)
+	return policy{name: filepath.ToSlash(filepath.Clean(dir)), dir: dir, from: "disk"}, nil
 }
 
 // load loads the bundle.

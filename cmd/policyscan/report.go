@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -38,7 +39,12 @@ func (r *reporter) begin() (err error) {
 	case "-", "none":
 		return nil
 	}
-	r.file = r.Output
+	dir, name := filepath.Split(r.Output)
+	r.file = physical(dir) // a temporary file stands beside it
+	if r.file != "" {
+		r.file = filepath.Clean(r.file) + string(filepath.Separator)
+	}
+	r.file += name
 	r.out, err = verdict.Create(r.file, version(), r.scope())
 	return err
 }
@@ -140,7 +146,11 @@ func (r *reporter) write(err error) {
 func (r *reporter) text(v *verdict.Verdict) ([]byte, io.Writer, error) {
 	if r.Quiet {
 		for i := range v.Errors {
-			complain(r.std.err, &v.Errors[i])
+			e := v.Errors[i]
+			if e.File != "" {
+				e.File = r.place.prefix + e.File
+			}
+			complain(r.std.err, fmt.Errorf("%w [%s]", &e, e.Code))
 		}
 		return nil, io.Discard, nil
 	}

@@ -1,11 +1,13 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"strings"
 
+	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/verdict"
 )
 
@@ -24,13 +26,18 @@ func safe(s string) string {
 // quoted shows such a text in a message.
 func quoted(s string) string { return `"` + safe(s) + `"` }
 
-// complain is the voice in which the program speaks of its own trouble.
+// complain is the voice in which the program speaks of its own trouble: a line for
+// each mistake of a bundle, one line for anything else, whatever names are in it.
 func complain(w io.Writer, err error) {
-	lines := strings.Split(err.Error(), "\n")
-	for i := range lines {
-		lines[i] = safe(strings.ReplaceAll(lines[i], "\t", "    "))
+	var mistakes rules.Errors
+	if errors.As(err, &mistakes) {
+		head, _, _ := strings.Cut(err.Error(), mistakes.Error())
+		for _, m := range mistakes {
+			_, _ = fmt.Fprintf(w, "policyscan: %s\n", safe(head+m.Error())) // there is nowhere left to complain to
+		}
+		return
 	}
-	_, _ = fmt.Fprintf(w, "policyscan: %s\n", strings.Join(lines, "\n")) // there is nowhere left to complain to
+	_, _ = fmt.Fprintf(w, "policyscan: %s\n", safe(err.Error()))
 }
 
 func print(w io.Writer, format string, args ...any) error {

@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/policyscan/policyscan/rules/glob"
@@ -42,7 +45,7 @@ func (*scanCmd) Help() string {
   policyscan --diff-base main                    what this branch changes
   policyscan --policy policy infra               another folder, another bundle
   policyscan --policy builtin:infra              the starter bundle
-  git ls-files -z | policyscan --files-from -    only some files
+  git ls-files -z --full-name :/ | policyscan --files-from -    only some files
   policyscan --stdin --stdin-path main.tf <main.tf
 
 Exit status: 0 PASS; 1 a violation was found, whatever else went wrong; 2 could
@@ -51,6 +54,12 @@ not decide, bad usage, or an output that could not be written.`
 
 // Run scans, and reports.
 func (c *scanCmd) Run(std streams) error {
+	if word := c.Path; word != "" && filepath.IsLocal(word) && filepath.Base(word) == word && filepath.Ext(word) == "" {
+		if _, err := os.Lstat(word); errors.Is(err, fs.ErrNotExist) {
+			voidOld(c.Output)
+			return fmt.Errorf("%q is neither a folder nor a command; see policyscan --help", word)
+		}
+	}
 	r := reporter{scanCmd: c, std: std, began: time.Now()}
 	if err := r.begin(); err != nil {
 		return err

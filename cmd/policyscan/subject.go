@@ -25,10 +25,13 @@ type subject struct {
 // an error, too: the report names it.
 func (c *scanCmd) subject(ctx context.Context, r *reporter) (subject, error) {
 	s := subject{leaveOut: map[string]string{}, close: func() {}}
+	var err error
 	if c.DiffBase != "" {
-		return s, c.changes(&s)
+		err = c.changes(&s)
+	} else {
+		err = c.disk(ctx, &s, r)
 	}
-	return s, c.disk(ctx, &s, r)
+	return s, err
 }
 
 // disk is the subject of the scopes whose files are those on disk.
@@ -73,7 +76,7 @@ func (c *scanCmd) tree(ctx context.Context, p place, std streams) (scanner.Tree,
 	}
 	root, err := worktree.Open(p.root)
 	if err != nil {
-		return nil, none, fmt.Errorf("the root %s cannot be opened: %w", p.shown, systemError(err))
+		return nil, none, fmt.Errorf("the folder to scan cannot be opened: %w", systemError(err))
 	}
 	if c.FilesFrom != "" {
 		return scanner.Listed(root, entries), root.Close, nil

@@ -1,0 +1,67 @@
+package scanner
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"path"
+	"strconv"
+	"strings"
+
+	"github.com/policyscan/policyscan/scanner/worktree"
+)
+
+// gitModules is the file in the root that says where submodules are (gitmodules(5)).
+const gitModules = ".gitmodules"
+
+// modules are the paths of a tree's submodules, true as long as no file beneath one was
+// seen: it is not checked out, and what is in it cannot be scanned. One that is has a
+// .git of its own, if nothing else.
+type modules map[string]bool
+
+// checkedOut notes that there is a file.
+func (m modules) checkedOut(file string) {
+	for at := range m {
+		if strings.HasPrefix(file, at) && len(file) > len(at) && file[len(at)] == '/' {
+			m[at] = false
+		}
+	}
+}
+
+// submodules returns the submodules that .gitmodules names and that are folders of the
+// tree. A tree without that file has none.
+func submodules(root *worktree.Root) (modules, error) {
+	rd := root.Reader()
+	defer rd.Close()
+	found := modules{}
+	if kind, err := rd.Stat(gitModules); err != nil || kind != worktree.Regular {
+		return found, nil // git obeys no link there either
+	}
+	f, err := rd.Open(gitModules)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	text, err := io.ReadAll(f)
+	if err != nil {
+		return nil, err
+	}
+	for line := range bytes.Lines(text) {
+		key, value, ok := strings.Cut(string(line), "=")
+		if !ok || !strings.EqualFold(strings.TrimSpace(key), "path") {
+			continue
+		}
+		value = strings.TrimSpace(value)
+		if unquoted, err := strconv.Unquote(value); err == nil {
+			value = unquoted
+		}
+		at, err := cleanEntry(path.Clean(value))
+		if err != nil || value == "" {
+			continue
+		}
+		if _, err := rd.Stat(at); errors.Is(err, worktree.ErrNotFile) {
+			found[at] = true
+		}
+	}
+	return found, nil
+}
