@@ -134,6 +134,7 @@ func (t *textWriter) summary(v *Verdict) {
 	case v.Coverage.Files == 0 && v.Verdict == Pass:
 		t.line("note: there was nothing to scan")
 	}
+	t.unused(v)
 	if v.Partial {
 		t.line("note: the run was narrowed by --rule or --exclude; its verdict is no verdict on the whole")
 	}
@@ -164,6 +165,27 @@ func (t *textWriter) summary(v *Verdict) {
 		tail += fmt.Sprintf(", %.2f s", t.Elapsed.Seconds())
 	}
 	t.line("%s %s; %s", outcome, strings.Join(parts, "; "), tail)
+}
+
+// unused names the rules that guard nothing in a tree of which others guard something: a
+// glob may be a slip. A change or a list need not touch what a rule is about.
+func (t *textWriter) unused(v *Verdict) {
+	if v.Scope.Mode != "full" || v.Coverage.Governed == 0 {
+		return
+	}
+	var ids []string
+	for i := range v.Rules {
+		if v.Rules[i].Files == 0 {
+			ids = append(ids, Visible(v.Rules[i].ID))
+		}
+	}
+	if n := len(ids); n > 0 {
+		const most = 5
+		if n > most {
+			ids = append(ids[:most], "…")
+		}
+		t.line("note: %s of %d: no file is selected by %s", count(n, "rule"), len(v.Rules), strings.Join(ids, ", "))
+	}
 }
 
 // compared says in words what a change was judged against.

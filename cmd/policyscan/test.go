@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 
 	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/scanner"
@@ -16,7 +17,8 @@ type testCmd struct {
 func (*testCmd) Help() string {
 	return `Holds each example of a rule against that rule alone.
 
-Exit status: 0 every example is as it says; 1 one is not; 2 the bundle is not valid.`
+Exit status: 0 every example is as it says; 1 one is not; 2 the bundle is not valid,
+or no rule has an example.`
 }
 
 // Run holds every rule against its own examples.
@@ -56,8 +58,11 @@ func (c *testCmd) Run(std streams) error {
 	if err := print(std.out, "%s: %s, %d wrong; %s without one\n", safe(p.name), plural(ran, "example"), wrong, plural(bare, "rule")); err != nil {
 		return err
 	}
-	if wrong > 0 {
+	switch {
+	case wrong > 0:
 		return outcome{status: exitViolation}
+	case ran == 0:
+		return errors.New("no rule has an example, so nothing was tested; write some under \"examples\" of a rule")
 	}
 	return nil
 }
