@@ -191,3 +191,22 @@ func TestFault_070_Excerpt(t *testing.T) {
 		}
 	})
 }
+
+// The temporary file of another run's verdict, gone between the listing and its turn, is
+// no file of the tree; one that stays is scanned like any other.
+func TestFault_064_AnotherRunsTemporaryFile(t *testing.T) {
+	const name = ".verdict.json.12-0.tmp"
+	gone := fakeFiles(func(path string) (content, error) {
+		if path == name {
+			return nil, worktree.ErrChanged
+		}
+		return inMemory([]byte("fine")), nil
+	}, "main.tf", name)
+	v := scanTree(t, testBundle("key"), gone, Options{})
+	if wantOutcome(t, v, "P"); v.Coverage.Files != 1 || v.Coverage.Governed != 1 {
+		t.Errorf("coverage %+v", v.Coverage)
+	}
+	wantOutcome(t, scanTree(t, testBundle("key"), fakeFiles(same("a key"), "main.tf", name), Options{}), "F")
+	changed := fakeFiles(func(string) (content, error) { return nil, worktree.ErrChanged }, "main.tmp")
+	wantOutcome(t, scanTree(t, testBundle("key"), changed, Options{}), "I(E_CHANGED)")
+}

@@ -33,6 +33,7 @@ type job struct {
 type slot struct {
 	done    atomic.Bool
 	scanned bool
+	gone    bool   // it is no file of the tree after all
 	reason  string // why not, a word of the verdict
 	bytes   int64
 	finds   []*find
@@ -114,14 +115,18 @@ func (p *plan) verdict() *verdict.Verdict {
 
 	files := make([]int, len(b.Rules)) // selected by each rule
 	var broken []brokenRule
-	p.coverage.Governed = len(p.jobs)
 	for _, j := range p.jobs {
 		s := &j.slot
-		for _, r := range j.rules {
-			files[r]++
-		}
 		if !s.done.Load() {
 			s = &slot{reason: "not-reached"} // the error is the cause of the scan's end
+		}
+		if s.gone {
+			p.coverage.Files--
+			continue
+		}
+		p.coverage.Governed++
+		for _, r := range j.rules {
+			files[r]++
 		}
 		if s.scanned {
 			p.coverage.Scanned++

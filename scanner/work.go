@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"path"
 	"runtime"
 	"sync"
 	"syscall"
@@ -147,6 +148,8 @@ func (p *plan) do(ctx context.Context, x *examiner, o opener, j *job) {
 		return
 	}
 	switch {
+	case errors.Is(err, errChanged) && verdict.Temporary(path.Base(j.Path)):
+		s.gone = true // another run has put it in its verdict's place
 	case err != nil:
 		e := fileError(j.Path, err)
 		s.err, s.reason = &e, reasons[e.Code]
@@ -204,9 +207,9 @@ func fileError(path string, err error) verdict.Error {
 // errorText is the system's own words for an error, which do not differ with the
 // language of the machine, and no path of it.
 func errorText(err error) string {
-	var path *fs.PathError
-	if errors.As(err, &path) {
-		err = path.Err
+	var failed *fs.PathError
+	if errors.As(err, &failed) {
+		err = failed.Err
 	}
 	return err.Error()
 }

@@ -111,6 +111,27 @@ func drawn(s string) string {
 	return Visible(strings.ReplaceAll(s, "\t", strings.Repeat(" ", tabWidth)))
 }
 
+// wrap cuts a line at its blanks into lines of so many columns; a word that is longer
+// stays whole, as an address must, and a room under 20 columns is not worth it.
+func wrap(line string, room int) []string {
+	if room < 20 || columns(line) <= room {
+		return []string{line}
+	}
+	var lines []string
+	now := ""
+	for _, word := range strings.Fields(line) {
+		switch {
+		case now == "":
+			now = word
+		case columns(now)+1+columns(word) <= room:
+			now += " " + word
+		default:
+			lines, now = append(lines, now), word
+		}
+	}
+	return append(lines, now)
+}
+
 // head returns as much of the beginning of s as n columns hold.
 func head(s string, n int) string {
 	for i, r := range s {

@@ -83,14 +83,15 @@ func (t *textWriter) violation(v *Violation, r *Rule) {
 	t.line("%s %s %s", margin, bar, caret)
 
 	note := func(name, text string) {
-		for i, l := range strings.Split(strings.TrimSpace(text), "\n") {
-			l = Visible(strings.TrimRight(l, " \t\r"))
-			switch {
-			case l == "" && i == 0:
-			case i == 0:
-				t.line("%s %s %s %s", margin, t.paint(blue, "="), t.paint(bold, name+":"), l)
-			default:
-				t.line("%s   %s %s", margin, strings.Repeat(" ", len(name)+1), l)
+		if text = strings.TrimSpace(text); text == "" {
+			return
+		}
+		lead := fmt.Sprintf("%s %s %s", margin, t.paint(blue, "="), t.paint(bold, name+":"))
+		indent := len(margin) + len(" = : ") + len(name)
+		for _, l := range strings.Split(text, "\n") {
+			for _, part := range wrap(Visible(strings.TrimRight(l, " \t\r")), t.Width-indent) {
+				t.line("%s %s", lead, part)
+				lead = strings.Repeat(" ", indent-1)
 			}
 		}
 	}
