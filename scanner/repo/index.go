@@ -215,32 +215,3 @@ func (p *indexReader) extensions() error {
 	}
 	return nil
 }
-
-// DiffIndex hands every leaf that differs between a tree and the files of an index to
-// visit, in order of path. The zero Hash is the empty tree.
-func (r *Repository) DiffIndex(tree Hash, files []Staged, visit func(Change) error) error {
-	old := map[string]Leaf{}
-	err := r.Diff(Hash{}, tree, func(c Change) error {
-		old[c.Path] = c.New
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	for _, f := range files {
-		was := old[f.Path]
-		delete(old, f.Path)
-		if was == f.Leaf {
-			continue
-		}
-		if err := visit(Change{f.Path, was, f.Leaf}); err != nil {
-			return err
-		}
-	}
-	for path, was := range old {
-		if err := visit(Change{path, was, Leaf{}}); err != nil {
-			return err
-		}
-	}
-	return nil
-}

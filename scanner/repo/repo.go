@@ -221,24 +221,6 @@ func (r *Repository) Tree(commit Hash) (Hash, error) {
 	return c.tree, nil
 }
 
-// Parents returns the parents that a commit names; they need not be in a shallow clone.
-func (r *Repository) Parents(commit Hash) ([]Hash, error) {
-	c, err := r.commit(commit)
-	if err != nil {
-		return nil, err
-	}
-	return c.parents, nil
-}
-
-// Has reports whether an object is in the clone.
-func (r *Repository) Has(h Hash) (bool, error) {
-	_, err := r.objects.kindOf(h)
-	if errors.Is(err, ErrMissing) {
-		return false, nil
-	}
-	return err == nil, err
-}
-
 func notFolder(err error) bool { return errors.Is(err, syscall.ENOTDIR) }
 
 func isFolder(name string) bool {
