@@ -70,6 +70,9 @@ func BundleIn(r *repo.Repository, tree repo.Hash, dir string) (*rules.Bundle, []
 		if place == "." {
 			mark = rules.BoundariesFile
 		}
+		if leaf, found, err := r.Lookup(tree, place); err == nil && found && leaf.Mode.IsLeaf() {
+			return nil, nil, rules.Errors{{Code: rules.CodeRead, File: place, Found: "is a link or a file", Fix: "make it a folder"}}
+		}
 		_, found, err := r.Lookup(tree, path.Join(place, mark))
 		if err != nil {
 			return nil, nil, err

@@ -34,7 +34,11 @@ func submodules(root *worktree.Root) (modules, error) {
 	rd := root.Reader()
 	defer rd.Close()
 	found := modules{}
-	if kind, err := rd.Stat(gitModules); err != nil || kind != worktree.Regular {
+	kind, err := rd.Stat(gitModules)
+	if err != nil && !isNotExist(err) && !errors.Is(err, worktree.ErrNotFile) {
+		return nil, err
+	}
+	if err != nil || kind != worktree.Regular {
 		return found, nil // git obeys no link there either
 	}
 	f, err := rd.Open(gitModules)

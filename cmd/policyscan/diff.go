@@ -169,18 +169,26 @@ func (c *scanCmd) policyIn(r *repo.Repository) (dir string, inside bool, err err
 	if err != nil {
 		return "", false, fmt.Errorf("the root of the repository cannot be found: %w", systemError(err))
 	}
-	at, err := filepath.Abs(c.Policy)
+	cwd, err := realPath(".")
 	if err != nil {
-		return "", false, fmt.Errorf("--policy %s: %w", c.Policy, systemError(err))
+		return "", false, fmt.Errorf("the current folder cannot be found: %w", systemError(err))
 	}
+	at := c.Policy
+	if !filepath.IsAbs(at) {
+		at = filepath.Join(cwd, at)
+	}
+	// As it is spelled first: a link within the work tree is the change's to make, and
+	// must not lead to another folder than the base's bundle is in.
+	places := []string{at}
 	if real, err := filepath.EvalSymlinks(at); err == nil {
-		at = real
+		places = append(places, real)
 	}
-	rel, err := filepath.Rel(root, at)
-	if err != nil || !filepath.IsLocal(rel) {
-		return "", false, nil
+	for _, place := range places {
+		if rel, err := filepath.Rel(root, place); err == nil && filepath.IsLocal(rel) {
+			return filepath.ToSlash(rel), true, nil
+		}
 	}
-	return filepath.ToSlash(rel), true, nil
+	return "", false, nil
 }
 
 // inBundle names the bundle that mistakes are in.

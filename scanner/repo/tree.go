@@ -23,6 +23,9 @@ const (
 	folderMode Mode = 0o040000
 )
 
+// IsLeaf reports whether m is that of a leaf, not of a folder.
+func (m Mode) IsLeaf() bool { return m != folderMode }
+
 // A Leaf is a file of a tree: a file, a symbolic link or a submodule.
 type Leaf struct {
 	Mode Mode
