@@ -1,14 +1,9 @@
 package scanner
 
 import (
-	"errors"
-	"fmt"
-	"io"
-	"path"
 	"slices"
 
 	"github.com/policyscan/policyscan/rules"
-	"github.com/policyscan/policyscan/scanner/repo"
 	"github.com/policyscan/policyscan/verdict"
 )
 
@@ -51,67 +46,4 @@ func seat(judges []Judge) *bench {
 	}
 	b.bundle = rules.New(enforced, nil)
 	return b
-}
-
-// ErrNoBundle says that there is no bundle at any place of discovery.
-var ErrNoBundle = errors.New("no bundle")
-
-// BundleIn loads the bundle that a tree holds in dir, or, with an empty dir, where a
-// scan would find it: .policyscan if it has rules, else the root. It returns the paths
-// of its rule files as well. A tree without one is [ErrNoBundle]; a bundle with mistakes
-// is rules.Errors.
-func BundleIn(r *repo.Repository, tree repo.Hash, dir string) (*rules.Bundle, []string, error) {
-	places := []string{dir}
-	if dir == "" {
-		places = []string{".policyscan", "."}
-	}
-	for _, place := range places {
-		mark := "rules"
-		if place == "." {
-			mark = rules.BoundariesFile
-		}
-		if leaf, found, err := r.Lookup(tree, place); err == nil && found && leaf.Mode.IsLeaf() {
-			return nil, nil, rules.Errors{{Code: rules.CodeRead, File: place, Found: "is a link or a file", Fix: "make it a folder"}}
-		}
-		_, found, err := r.Lookup(tree, path.Join(place, mark))
-		if err != nil {
-			return nil, nil, err
-		}
-		if !found {
-			continue
-		}
-		return loadIn(r, tree, place)
-	}
-	return nil, nil, ErrNoBundle
-}
-
-func loadIn(r *repo.Repository, tree repo.Hash, dir string) (*rules.Bundle, []string, error) {
-	files := rules.Files{}
-	var paths []string
-	for _, name := range []string{rules.BoundariesFile, rules.InvariantsFile, rules.DeprecatedFile} {
-		full := path.Join(dir, name)
-		leaf, found, err := r.Lookup(tree, full)
-		if err != nil {
-			return nil, nil, err
-		}
-		if !found {
-			continue
-		}
-		if leaf.Mode != repo.File && leaf.Mode != repo.Executable {
-			return nil, nil, rules.Errors{{Code: rules.CodeRead, File: name, Found: "is no regular file", Fix: "put a regular file there"}}
-		}
-		blob, err := r.Blob(leaf.Hash)
-		if err != nil {
-			return nil, nil, fmt.Errorf("%s: %w", full, err)
-		}
-		text, err := io.ReadAll(io.LimitReader(blob, rules.MaxFileBytes+1))
-		blob.Close()
-		if err != nil {
-			return nil, nil, fmt.Errorf("%s: %w", full, err)
-		}
-		files[name] = text
-		paths = append(paths, full)
-	}
-	b, err := rules.Load(files)
-	return b, paths, err
 }

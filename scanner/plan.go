@@ -93,7 +93,7 @@ func (p *plan) empty() bool {
 		return false
 	}
 	switch p.tree.Scope().Mode {
-	case "full":
+	case "full", "tracked":
 		return true
 	case "files":
 		return len(p.coverage.LeftOut) == 0

@@ -28,7 +28,8 @@ type Tree interface {
 // An entry is a file of a tree.
 type entry struct {
 	worktree.Entry
-	blob repo.Hash // its content, if that is git's
+	blob   repo.Hash // its content, if that is git's
+	sparse bool      // git says that it is not checked out
 }
 
 // A listing is what a tree's list reports to.

@@ -135,12 +135,8 @@ func (p *plan) do(ctx context.Context, x *examiner, o opener, j *job) {
 			s.done.Store(true)
 		}
 	}()
-	if closed, ok := unopened[j.Kind]; ok {
-		s.reason = closed.reason
-		if !p.allows(closed.reason) {
-			s.err = &verdict.Error{Code: closed.code, File: verdict.Path(j.Path), Message: closed.message}
-		}
-		s.done.Store(true)
+	if _, never := unopened[j.Kind]; never {
+		p.unopened(j, j.Kind)
 		return
 	}
 	rep, err := p.read(ctx, x, o, j)
@@ -148,6 +144,9 @@ func (p *plan) do(ctx context.Context, x *examiner, o opener, j *job) {
 		return
 	}
 	switch {
+	case errors.Is(err, errSpecial):
+		p.unopened(j, worktree.Special)
+		return
 	case errors.Is(err, errChanged) && verdict.Temporary(path.Base(j.Path)):
 		s.gone = true // another run has put it in its verdict's place
 	case err != nil:
@@ -162,6 +161,16 @@ func (p *plan) do(ctx context.Context, x *examiner, o opener, j *job) {
 		s.scanned, s.bytes, s.finds = true, rep.bytes, rep.finds
 	}
 	s.done.Store(true)
+}
+
+// unopened fills the slot of a file of a kind that has no content to be had.
+func (p *plan) unopened(j *job, kind worktree.Kind) {
+	why := unopened[kind]
+	j.reason = why.reason
+	if !p.allows(why.reason) {
+		j.err = &verdict.Error{Code: why.code, File: verdict.Path(j.Path), Message: why.message}
+	}
+	j.done.Store(true)
 }
 
 func (p *plan) read(ctx context.Context, x *examiner, o opener, j *job) (report, error) {
@@ -183,9 +192,10 @@ func (p *plan) read(ctx context.Context, x *examiner, o opener, j *job) (report,
 
 // reasons are the words with which the verdict says that a file was not scanned.
 var reasons = map[string]string{
-	verdict.Changed: "changed",
-	verdict.Limit:   "limit",
-	verdict.Read:    "unreadable",
+	verdict.Changed:     "changed",
+	verdict.Limit:       "limit",
+	verdict.Read:        "unreadable",
+	verdict.Unavailable: "absent",
 }
 
 // fileError says why a file or folder could not be read. path is from the root, ""
@@ -195,7 +205,10 @@ func fileError(path string, err error) verdict.Error {
 	if path == "" {
 		e.File = "."
 	}
+	var absent *absentError
 	switch {
+	case errors.As(err, &absent):
+		e.Code, e.Message = verdict.Unavailable, absent.Error()
 	case errors.Is(err, worktree.ErrChanged):
 		e.Code, e.Message = verdict.Changed, "it changed while it was scanned; scan again when nothing writes to it"
 	case errors.Is(err, errLimit):

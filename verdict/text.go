@@ -126,8 +126,8 @@ func (t *textWriter) summary(v *Verdict) {
 	if t.Root != "" {
 		t.line("root: %s", Visible(t.Root))
 	}
-	if v.Scope.Mode == "diff" && v.Scope.HeadCommit != "" {
-		t.line("scope: %s", compared(v))
+	if scope := compared(v); scope != "" {
+		t.line("scope: %s", scope)
 	}
 	switch {
 	case v.Coverage.Files > 0 && v.Coverage.Governed == 0:
@@ -189,17 +189,30 @@ func (t *textWriter) unused(v *Verdict) {
 	}
 }
 
-// compared says in words what a change was judged against.
+// compared says in words what a change was judged against; "" if there was none.
 func compared(v *Verdict) string {
-	var bases []string
-	for _, h := range v.Scope.MergeBases {
-		bases = append(bases, h[:min(len(h), 7)])
+	abbreviated := func(h string) string { return h[:min(len(h), 7)] }
+	files := count(v.Coverage.Files, "file")
+	var s string
+	switch {
+	case v.Scope.Mode == "staged" && v.Scope.Strategy != "" && v.Scope.BaseCommit == "":
+		s = files + " staged for the first commit"
+	case v.Scope.Mode == "staged" && v.Scope.Strategy != "":
+		s = fmt.Sprintf("%s staged since %s (%s)", files, Visible(v.Scope.Base), abbreviated(v.Scope.BaseCommit))
+	case v.Scope.Mode == "diff" && v.Scope.HeadCommit != "":
+		var bases []string
+		for _, h := range v.Scope.MergeBases {
+			bases = append(bases, abbreviated(h))
+		}
+		noun := "merge base"
+		if len(bases) > 1 {
+			noun += "s"
+		}
+		s = fmt.Sprintf("%s changed since %s (%s %s)", files, Visible(v.Scope.Base), noun, strings.Join(bases, ", "))
+	default:
+		return ""
 	}
-	noun := "merge base"
-	if len(bases) > 1 {
-		noun += "s"
-	}
-	s := fmt.Sprintf("%s changed since %s (%s %s), %d governed", count(v.Coverage.Files, "file"), Visible(v.Scope.Base), noun, strings.Join(bases, ", "), v.Coverage.Governed)
+	s += fmt.Sprintf(", %d governed", v.Coverage.Governed)
 	if v.Coverage.Deleted > 0 {
 		s += fmt.Sprintf(", %d deleted", v.Coverage.Deleted)
 	}

@@ -51,7 +51,7 @@ type Tool struct {
 
 // Policy is one bundle that was enforced.
 type Policy struct {
-	From       string `json:"from"`   // "disk", "builtin", or of a change "base", "head", "bootstrap" (the head's, and the base has none), "commit" (--policy-ref)
+	From       string `json:"from"`   // "disk", "builtin", or of a change "base", "head", "index", "bootstrap" (the head's or the index's, and the base has none), "commit" (--policy-ref)
 	Commit     string `json:"commit"` // of a bundle read from a commit
 	SHA256     string `json:"sha256"` // the bundle's identity
 	Boundaries int    `json:"boundaries"`
@@ -76,7 +76,7 @@ type Rule struct {
 
 // Scope says how the files of the run were chosen.
 type Scope struct {
-	Mode       string   `json:"mode"` // "full", "diff", "files", "stdin"; "tracked" and "staged" are reserved
+	Mode       string   `json:"mode"` // "full", "tracked", "diff", "staged", "files" or "stdin"
 	Base       string   `json:"base"` // the base as it was named
 	BaseCommit string   `json:"base_commit"`
 	MergeBases []string `json:"merge_bases"`

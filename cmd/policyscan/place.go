@@ -37,7 +37,7 @@ func findPlace(path string) (place, error) {
 	st, err := os.Stat(root)
 	switch {
 	case err != nil:
-		return p, fmt.Errorf("the folder to scan cannot be opened: %w", systemError(err))
+		return p, noRoot(err)
 	case !st.IsDir():
 		return p, errors.New("what is to be scanned is not a folder; to scan single files use --files-from or --stdin")
 	case bare(root):

@@ -15,6 +15,7 @@ import (
 
 	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/scanner"
+	"github.com/policyscan/policyscan/scanner/repo"
 	"github.com/policyscan/policyscan/verdict"
 )
 
@@ -45,6 +46,13 @@ func (r *reporter) begin() (err error) {
 		r.file = filepath.Clean(r.file) + string(filepath.Separator)
 	}
 	r.file += name
+	tracked, err := repo.Tracks(r.file)
+	switch {
+	case err != nil:
+		return fmt.Errorf("whether git tracks the output %s cannot be told: %w", r.file, err)
+	case tracked:
+		return fmt.Errorf("the output %s is tracked by git, so that a change could bring its own verdict; write to another path, or take it out of git (git rm --cached)", r.file)
+	}
 	r.out, err = verdict.Create(r.file, version(), r.scope())
 	return err
 }
@@ -56,6 +64,10 @@ func (r *reporter) scope() verdict.Scope {
 		return verdict.Scope{Mode: "stdin"}
 	case r.DiffBase != "":
 		return verdict.Scope{Mode: "diff", Base: r.DiffBase}
+	case r.Staged:
+		return verdict.Scope{Mode: "staged"}
+	case r.Tracked:
+		return verdict.Scope{Mode: "tracked"}
 	case r.FilesFrom != "":
 		return verdict.Scope{Mode: "files"}
 	}

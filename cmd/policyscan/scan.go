@@ -21,7 +21,9 @@ type scanCmd struct {
 	Policy    string `placeholder:"DIR" help:"Folder that holds rules/, or builtin:infra. Default: .policyscan in the root, or the root."`
 	DiffBase  string `placeholder:"REF" help:"Scan only what HEAD changes since its merge base with REF, as committed."`
 	Head      string `placeholder:"REF" help:"With --diff-base: the commit to judge, instead of HEAD."`
-	PolicyRef string `placeholder:"REF" help:"With --diff-base: take the bundle from this commit alone."`
+	PolicyRef string `placeholder:"REF" help:"With --diff-base or --staged: take the bundle from this commit alone."`
+	Staged    bool   `help:"Scan only what the next commit would change, as staged. For hooks."`
+	Tracked   bool   `help:"Scan only the files that git tracks, as they are on disk."`
 	FilesFrom string `placeholder:"FILE" help:"Scan only the files that FILE lists (-: standard input), by lines or NUL-separated."`
 	Stdin     bool   `help:"Scan standard input as one file; --stdin-path says which."`
 	StdinPath string `placeholder:"PATH" help:"Path, from the root, of the file on standard input."`
@@ -107,19 +109,29 @@ func (c *scanCmd) scan(ctx context.Context, r *reporter) *verdict.Verdict {
 
 // check refuses flags that cannot be followed together.
 func (c *scanCmd) check() error {
+	var scopes []string
+	for _, flag := range []struct {
+		name  string
+		given bool
+	}{
+		{"--diff-base", c.DiffBase != ""}, {"--staged", c.Staged}, {"--tracked", c.Tracked},
+		{"--files-from", c.FilesFrom != ""}, {"--stdin", c.Stdin},
+	} {
+		if flag.given {
+			scopes = append(scopes, flag.name)
+		}
+	}
 	switch {
 	case c.Stdin && c.StdinPath == "":
 		return errors.New("--stdin needs --stdin-path PATH: rules select files by their path")
 	case !c.Stdin && c.StdinPath != "":
 		return errors.New("--stdin-path is given without --stdin")
-	case c.Stdin && c.FilesFrom != "":
-		return errors.New("--stdin and --files-from are both given; choose one")
-	case c.DiffBase != "" && (c.Stdin || c.FilesFrom != ""):
-		return errors.New("--diff-base is given with --stdin or --files-from; choose one")
+	case len(scopes) > 1:
+		return fmt.Errorf("%s and %s are both given; choose one", scopes[0], scopes[1])
 	case c.DiffBase == "" && c.Head != "":
 		return errors.New("--head is given without --diff-base")
-	case c.DiffBase == "" && c.PolicyRef != "":
-		return errors.New("--policy-ref is given without --diff-base")
+	case c.DiffBase == "" && !c.Staged && c.PolicyRef != "":
+		return errors.New("--policy-ref is given without --diff-base or --staged")
 	case c.MaxFileBytes < 0:
 		return fmt.Errorf("--max-file-bytes is %d; give a number of bytes, or 0 for no limit", c.MaxFileBytes)
 	case c.Timeout < 0:

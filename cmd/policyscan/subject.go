@@ -26,9 +26,14 @@ type subject struct {
 func (c *scanCmd) subject(ctx context.Context, r *reporter) (subject, error) {
 	s := subject{leaveOut: map[string]string{}, close: func() {}}
 	var err error
-	if c.DiffBase != "" {
+	switch {
+	case c.DiffBase != "":
 		err = c.changes(&s)
-	} else {
+	case c.Staged:
+		err = c.staged(&s)
+	case c.Tracked:
+		err = c.tracked(&s, r)
+	default:
 		err = c.disk(ctx, &s, r)
 	}
 	return s, err
@@ -39,6 +44,16 @@ func (c *scanCmd) disk(ctx context.Context, s *subject, r *reporter) (err error)
 	if s.place, err = findPlace(c.Path); err != nil {
 		return err
 	}
+	if err := c.judgedFromDisk(s, r); err != nil {
+		return err
+	}
+	s.tree, s.close, err = c.tree(ctx, s.place, r.std)
+	return err
+}
+
+// judgedFromDisk seats the bundle on disk, and leaves out of the files on disk what is no
+// part of them.
+func (c *scanCmd) judgedFromDisk(s *subject, r *reporter) error {
 	p, err := loadPolicy(c.Policy, s.place.root)
 	s.policy = p.name
 	if err != nil {
@@ -51,8 +66,12 @@ func (c *scanCmd) disk(ctx context.Context, s *subject, r *reporter) (err error)
 	if !c.Stdin { // what stands at that path on disk is not what was given
 		s.place.leaveOut(s.leaveOut, r.file, "output")
 	}
-	s.tree, s.close, err = c.tree(ctx, s.place, r.std)
-	return err
+	return nil
+}
+
+// noRoot is the error of a folder to scan that cannot be opened.
+func noRoot(err error) error {
+	return fmt.Errorf("the folder to scan cannot be opened: %w", systemError(err))
 }
 
 // tree returns the files on disk, in a list or on standard input that the flags
@@ -76,7 +95,7 @@ func (c *scanCmd) tree(ctx context.Context, p place, std streams) (scanner.Tree,
 	}
 	root, err := worktree.Open(p.root)
 	if err != nil {
-		return nil, none, fmt.Errorf("the folder to scan cannot be opened: %w", systemError(err))
+		return nil, none, noRoot(err)
 	}
 	if c.FilesFrom != "" {
 		return scanner.Listed(root, entries), root.Close, nil

@@ -254,17 +254,27 @@ func openRegular(name string) (*os.File, error) {
 // maxSmall bounds the files that are read whole, such as refs and settings.
 const maxSmall = 64 << 20
 
-func readSmall(name string) ([]byte, error) {
+// maxIndex bounds the index; a million files take about 100 MiB.
+const maxIndex = 1 << 30
+
+func readSmall(name string) ([]byte, error) { return readUpTo(name, maxSmall) }
+
+// readUpTo reads a file whole; a longer one is an error.
+func readUpTo(name string, limit int64) ([]byte, error) {
 	f, err := openRegular(name)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close() // read only: nothing to lose
-	text, err := io.ReadAll(io.LimitReader(f, maxSmall+1))
-	if err == nil && len(text) > maxSmall {
-		err = fmt.Errorf("%s: %w of %d bytes", name, ErrLimit, maxSmall)
+	var text bytes.Buffer
+	if st, err := f.Stat(); err == nil && st.Size() <= limit {
+		text.Grow(int(st.Size()) + bytes.MinRead) // what io.ReadAll would do in many steps
 	}
-	return text, err
+	n, err := text.ReadFrom(io.LimitReader(f, limit+1))
+	if err == nil && n > limit {
+		err = fmt.Errorf("%s: %w of %d bytes", name, ErrLimit, limit)
+	}
+	return text.Bytes(), err
 }
 
 // hexPrefix reports whether s is the beginning of a hash.

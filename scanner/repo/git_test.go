@@ -237,12 +237,16 @@ func TestIndexAgainstGit(t *testing.T) {
 			g.write("new/one.tf", "y")
 			g.git("add", "new")
 			r := g.open()
-			files, err := r.Index(r.IndexFile(g.dir))
+			idx, err := r.Index()
+			if err != nil {
+				t.Fatal(err)
+			}
+			committed, err := idx.Committed()
 			if err != nil {
 				t.Fatal(err)
 			}
 			var got []string
-			for _, f := range files {
+			for _, f := range committed.Files {
 				got = append(got, fmt.Sprintf("%06o %s 0\t%s\x00", uint32(f.Mode), f.Hash, f.Path))
 			}
 			var want []string
@@ -253,6 +257,29 @@ func TestIndexAgainstGit(t *testing.T) {
 			}
 			if !slices.Equal(got, want) {
 				t.Errorf("got %q\nwant %q", got, want)
+			}
+			if len(idx.Files) != len(committed.Files)+1 {
+				t.Errorf("%d files, %d of them would be committed", len(idx.Files), len(committed.Files))
+			}
+
+			// What a commit would change, and that nothing is missed when it is made.
+			for _, old := range strings.Fields(g.git("rev-list", "--all")) {
+				commit, err := r.Commit(old)
+				if err != nil {
+					t.Fatal(err)
+				}
+				tree, err := r.Tree(commit)
+				if err != nil {
+					t.Fatal(err)
+				}
+				var lines []string
+				if err := r.DiffIndex(tree, committed, func(c Change) error { lines = append(lines, raw(c)); return nil }); err != nil {
+					t.Fatal(err)
+				}
+				slices.Sort(lines)
+				if got, want := strings.Join(lines, ""), sortRaw(g.git("diff-tree", "-r", "-z", "--no-renames", old, strings.TrimSpace(g.git("write-tree")))); got != want {
+					t.Errorf("against %s: got\n%s\nwant\n%s", old, got, want)
+				}
 			}
 		})
 	}

@@ -1,217 +1,200 @@
 package repo
 
 import (
-	"bytes"
-	"crypto/sha1"
-	"encoding/binary"
+	"cmp"
+	"crypto"
+	_ "crypto/sha1" // of most indexes' checksums
+	_ "crypto/sha256"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"time"
 )
 
 // ErrIndex says that the index cannot be read as it is.
 var ErrIndex = errors.New("the index cannot be read")
 
+// An Index is what the next commit is made of.
+type Index struct {
+	Files []Staged // in the order of their paths' bytes
+
+	written time.Time // when git wrote it
+}
+
 // A Staged is a file of the index.
 type Staged struct {
 	Path string
 	Leaf
+	Conflict     bool // a merge left more than one version of it; Leaf is any of them
+	IntentToAdd  bool // known by name alone: no content is there yet
+	SkipWorktree bool // not checked out (sparse checkout)
+
+	// Of the file in the work tree, when it was last found to be as it is here.
+	size     uint32 // bytes, modulo 2^32
+	modified time.Time
 }
 
-// IndexFile returns the path of the index: GIT_INDEX_FILE if it is set, which git does
-// for hooks (a commit of all, or of some paths, is made from a temporary index), else
-// the work tree's own. A relative one counts from dir, the folder that git runs hooks in.
-func (r *Repository) IndexFile(dir string) string {
-	name := os.Getenv("GIT_INDEX_FILE")
-	switch {
-	case name == "":
-		return filepath.Join(r.gitDir, "index")
-	case filepath.IsAbs(name):
-		return name
-	}
-	return filepath.Join(dir, name)
-}
-
-// Index returns the files of an index, in its order, which is that of their paths'
-// bytes. A file that is only intended to be added is not there yet. An index that does
-// not say which files there are is an error that says what to run: one with conflicts, a
-// split one, a sparse one. An index that is not there is empty: nothing was ever added.
+// Index reads the index: of the work tree, or the one that GIT_INDEX_FILE names, which
+// git sets for hooks (a commit of all, or of some paths, is made from a temporary index).
+// An index that is not there is empty: nothing was ever added. One that is split into two
+// files is an error that says what to run.
 //
-// The format is git's gitformat-index(5), versions 2, 3 and 4.
-func (r *Repository) Index(file string) ([]Staged, error) {
-	content, err := readSmall(file)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+// The format is git's gitformat-index(5), versions 2, 3 and 4. The folders of a sparse
+// index are read from their trees.
+func (r *Repository) Index() (*Index, error) {
+	file := filepath.Join(r.gitDir, "index")
+	if name := os.Getenv("GIT_INDEX_FILE"); name != "" {
+		file = name
+		if !filepath.IsAbs(name) { // git runs hooks in the root of the work tree
+			file = filepath.Join(cmp.Or(r.WorkTree, r.gitDir), name)
+		}
+		if other := filepath.Dir(file); exists(filepath.Join(other, "HEAD")) && !sameFile(other, r.gitDir) {
+			return nil, fmt.Errorf("%w: GIT_INDEX_FILE is %s, of another repository than %s; unset it, or leave the path out", ErrIndex, file, r.gitDir)
+		}
 	}
+	files, written, err := readIndex(file, crypto.SHA1)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrIndex, err)
+		return nil, err
 	}
-	files, err := parseIndex(content)
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrIndex, err)
-	}
-	return files, nil
-}
-
-// Flags of an index entry.
-const (
-	flagExtended    = 1 << 14
-	flagStage       = 3 << 12
-	flagIntentToAdd = 1 << 13 // of the second 16 bits
-	lengthMask      = 1<<12 - 1
-)
-
-func parseIndex(content []byte) ([]Staged, error) {
-	if len(content) < 12+20 || string(content[:4]) != "DIRC" {
-		return nil, errors.New("it does not begin as an index does")
-	}
-	body, sum := content[:len(content)-20], content[len(content)-20:]
-	// With index.skipHash git writes zeros for the checksum.
-	if got := sha1.Sum(body); !bytes.Equal(sum, got[:]) && !bytes.Equal(sum, make([]byte, 20)) {
-		return nil, errors.New("its checksum is wrong; run git status, or remove it and run git reset")
-	}
-	version, count := binary.BigEndian.Uint32(body[4:]), binary.BigEndian.Uint32(body[8:])
-	if version < 2 || version > 4 {
-		return nil, fmt.Errorf("it has version %d; run git update-index --index-version 2", version)
-	}
-	p := indexReader{rest: body[12:], version: version}
-	files := make([]Staged, 0, min(int(count), len(body)/62))
-	var conflicts []string
-	last := ""
-	for range count {
-		e, stage, later, err := p.entry()
+	idx := &Index{written: written}
+	for _, f := range files {
+		if f.Mode != folderMode {
+			idx.Files = append(idx.Files, f)
+			continue
+		}
+		err := r.Diff(Hash{}, f.Hash, func(c Change) error {
+			idx.Files = append(idx.Files, Staged{Path: f.Path + c.Path, Leaf: c.New, SkipWorktree: true})
+			return nil
+		})
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("%s, a folder of the sparse index: %w", f.Path, err)
 		}
-		if e.Path < last || e.Path == last && stage == 0 && last != "" {
-			return nil, fmt.Errorf("the entry %q is not in order", clip(e.Path))
+	}
+	// A tree sorts a folder by its name and a slash, as the index sorts paths, but what
+	// was read from trees is checked by no one else.
+	if !slices.IsSortedFunc(idx.Files, byPath) {
+		return nil, fmt.Errorf("%w: it is not in order", ErrIndex)
+	}
+	return idx, nil
+}
+
+func byPath(a, b Staged) int { return strings.Compare(a.Path, b.Path) }
+
+// readIndex reads an index file, and says when it was written.
+func readIndex(file string, hashing crypto.Hash) ([]Staged, time.Time, error) {
+	st, err := os.Stat(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, time.Time{}, nil
+	}
+	var files []Staged
+	if err == nil {
+		var content []byte
+		if content, err = readUpTo(file, maxIndex); err == nil {
+			files, err = parseIndex(content, hashing)
 		}
-		last = e.Path
+	}
+	if err != nil {
+		return nil, time.Time{}, fmt.Errorf("%w: %w", ErrIndex, err)
+	}
+	return files, st.ModTime(), nil
+}
+
+// Lookup returns the leaf or folder at a path of the index, as [Repository.Lookup] does
+// of a tree.
+func (x *Index) Lookup(path string) (Leaf, bool) {
+	i, found := slices.BinarySearchFunc(x.Files, Staged{Path: path}, byPath)
+	if found {
+		return x.Files[i].Leaf, true
+	}
+	i, _ = slices.BinarySearchFunc(x.Files, Staged{Path: path + "/"}, byPath)
+	if path == "." || i < len(x.Files) && strings.HasPrefix(x.Files[i].Path, path+"/") {
+		return Leaf{Mode: folderMode}, true
+	}
+	return Leaf{}, false
+}
+
+// Committed returns the index without what a commit of it would not have: files that are
+// only intended to be added. A conflict is an error.
+func (x *Index) Committed() (*Index, error) {
+	c := &Index{Files: make([]Staged, 0, len(x.Files)), written: x.written}
+	for _, f := range x.Files {
+		if f.Conflict {
+			return nil, fmt.Errorf("%w: %q has a conflict; resolve it and run git add", ErrIndex, clip(f.Path))
+		}
+		if !f.IntentToAdd {
+			c.Files = append(c.Files, f)
+		}
+	}
+	return c, nil
+}
+
+// Tracks reports whether git tracks a file: whether the index of the repository around
+// it names it. It needs nothing of the repository but that, and its hash.
+func Tracks(file string) (bool, error) {
+	abs, err := filepath.Abs(file)
+	if err != nil {
+		return false, err
+	}
+	for root := filepath.Dir(abs); ; root = filepath.Dir(root) {
+		gitDir, err := gitDirOf(root)
+		if err != nil {
+			return false, err
+		}
+		if gitDir != "" {
+			return tracks(gitDir, root, abs)
+		}
+		if filepath.Dir(root) == root {
+			return false, nil
+		}
+	}
+}
+
+func tracks(gitDir, root, file string) (bool, error) {
+	index := filepath.Join(gitDir, "index")
+	if !exists(index) {
+		return false, nil
+	}
+	r := &Repository{gitDir: gitDir}
+	if err := r.findCommon(); err != nil {
+		return false, err
+	}
+	cfg, err := r.config()
+	if err != nil {
+		return false, err
+	}
+	hashing := crypto.SHA1
+	if strings.EqualFold(cfg.Section("extensions").Option("objectformat"), "sha256") {
+		hashing = crypto.SHA256
+	}
+	files, _, err := readIndex(index, hashing)
+	if err != nil {
+		return false, err
+	}
+	rel, err := filepath.Rel(root, file)
+	if err != nil {
+		return false, err
+	}
+	rel = filepath.ToSlash(rel)
+	for _, f := range files {
 		switch {
-		case stage != 0:
-			conflicts = append(conflicts, e.Path)
-		case !later:
-			files = append(files, e)
+		case f.Path == rel:
+			return true, nil
+		case strings.EqualFold(f.Path, rel) && sameFile(filepath.Join(root, filepath.FromSlash(f.Path)), file):
+			return true, nil // a file system that folds case
+		case f.Mode == folderMode && strings.HasPrefix(rel, f.Path):
+			return false, fmt.Errorf("%w: it is sparse, and has %s as a whole; run git sparse-checkout reapply --no-sparse-index", ErrIndex, f.Path)
 		}
 	}
-	if len(conflicts) > 0 {
-		return nil, fmt.Errorf("%q has a conflict; resolve it and run git add", clip(conflicts[0]))
-	}
-	return files, p.extensions()
+	return false, nil
 }
 
-// indexReader reads what is left of an index.
-type indexReader struct {
-	rest    []byte
-	version uint32
-	path    string // of the entry before, which version 4 shortens against
-}
-
-var errShortIndex = errors.New("it ends within an entry")
-
-// entry reads the next entry; later means that it is only intended to be added.
-func (p *indexReader) entry() (e Staged, stage int, later bool, err error) {
-	const fixed = 62 // times, device, inode, mode, owner, size, hash, flags
-	if len(p.rest) < fixed {
-		return e, 0, false, errShortIndex
-	}
-	head := p.rest[:fixed]
-	mode := binary.BigEndian.Uint32(head[24:])
-	e.Hash = Hash(head[40:60])
-	flags := binary.BigEndian.Uint16(head[60:])
-	n := fixed
-	if flags&flagExtended != 0 {
-		if p.version < 3 || len(p.rest) < n+2 {
-			return e, 0, false, errShortIndex
-		}
-		later = binary.BigEndian.Uint16(p.rest[n:])&flagIntentToAdd != 0
-		n += 2
-	}
-	if Mode(mode) == folderMode {
-		return e, 0, false, errors.New("it is sparse: it has whole folders as entries; run git sparse-checkout reapply --no-sparse-index")
-	}
-	if e.Mode, err = knownMode(Mode(mode)); err != nil {
-		return e, 0, false, err
-	}
-	if err := p.name(&e, n, int(flags&lengthMask)); err != nil {
-		return e, 0, false, err
-	}
-	for part := range strings.SplitSeq(e.Path, "/") {
-		if err := validName(part); err != nil {
-			return e, 0, false, err
-		}
-	}
-	return e, int(flags & flagStage >> 12), later, nil
-}
-
-// name reads an entry's path, which begins n bytes into what is left, and steps over
-// the entry.
-func (p *indexReader) name(e *Staged, n, length int) error {
-	prefix := ""
-	if p.version == 4 {
-		cut, size, ok := offsetVarint(p.rest[n:])
-		if !ok || cut > uint64(len(p.path)) {
-			return errShortIndex
-		}
-		prefix = p.path[:uint64(len(p.path))-cut]
-		n += size
-	}
-	end := bytes.IndexByte(p.rest[n:], 0)
-	if end < 0 {
-		return errShortIndex
-	}
-	e.Path = prefix + string(p.rest[n:n+end])
-	if length < lengthMask && length != len(e.Path) {
-		return fmt.Errorf("the entry %q is not as long as it says", clip(e.Path))
-	}
-	size := n + end + 1
-	if p.version < 4 {
-		size = (n + end + 8) &^ 7 // padded with 1 to 8 zeros
-	}
-	if len(p.rest) < size {
-		return errShortIndex
-	}
-	p.path, p.rest = e.Path, p.rest[size:]
-	return nil
-}
-
-// offsetVarint reads the number that offset deltas and index version 4 are written in.
-func offsetVarint(b []byte) (v uint64, n int, ok bool) {
-	for n < len(b) && n < 9 {
-		c := b[n]
-		n++
-		v |= uint64(c & 0x7f)
-		if c&0x80 == 0 {
-			return v, n, true
-		}
-		v = (v + 1) << 7
-	}
-	return 0, 0, false
-}
-
-// extensions steps over what follows the entries. One whose name begins with a capital
-// may be ignored; any other changes what the index means.
-func (p *indexReader) extensions() error {
-	for len(p.rest) > 0 {
-		if len(p.rest) < 8 {
-			return errShortIndex
-		}
-		name, size := string(p.rest[:4]), binary.BigEndian.Uint32(p.rest[4:])
-		if uint64(size) > uint64(len(p.rest)-8) {
-			return errShortIndex
-		}
-		switch {
-		case name == "link":
-			return errors.New("it is split into two files; run git update-index --no-split-index")
-		case name == "sdir":
-			return errors.New("it is sparse: it has whole folders as entries; run git sparse-checkout reapply --no-sparse-index")
-		case name[0] < 'A' || name[0] > 'Z':
-			return fmt.Errorf("it has the unknown extension %q", name)
-		}
-		p.rest = p.rest[8+size:]
-	}
-	return nil
+// sameFile reports whether two paths are of one file.
+func sameFile(a, b string) bool {
+	x, errA := os.Stat(a)
+	y, errB := os.Stat(b)
+	return errA == nil && errB == nil && os.SameFile(x, y)
 }

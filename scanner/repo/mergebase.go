@@ -20,7 +20,9 @@ const (
 
 // MergeBases returns the best common ancestors of two commits, in byte order of their
 // hashes: those that are no ancestors of another common one. A search that meets the
-// boundary of a shallow clone cannot know them, and is a [ShallowError].
+// boundary of a shallow clone cannot know them, and is a [ShallowError], unless one of
+// the two commits is found to be an ancestor of the other before: two commits of depth
+// suffice for a commit and its parent.
 //
 // It is git's: commits are taken newest first, marks flow to the parents, and the
 // search ends when only ancestors of common commits are left. A clock that went wrong
@@ -51,8 +53,14 @@ func (r *Repository) common(a, b Hash) ([]Hash, error) {
 	if err := s.push(b, ofB); err != nil {
 		return nil, err
 	}
-	var result []Hash
+	var result, ends []Hash
 	for s.fresh > 0 {
+		if s.marks[a]&ofB != 0 {
+			return []Hash{a}, nil // the one is an ancestor of the other
+		}
+		if s.marks[b]&ofA != 0 {
+			return []Hash{b}, nil
+		}
 		c := s.pop()
 		marks := s.marks[c.hash]
 		pass := marks & (ofA | ofB | stale)
@@ -65,7 +73,7 @@ func (r *Repository) common(a, b Hash) ([]Hash, error) {
 		}
 		if r.shallow[c.hash] {
 			if pass&stale == 0 {
-				return nil, &ShallowError{c.hash}
+				ends = append(ends, c.hash)
 			}
 			continue
 		}
@@ -73,6 +81,13 @@ func (r *Repository) common(a, b Hash) ([]Hash, error) {
 			if err := s.push(p, pass); err != nil {
 				return nil, err
 			}
+		}
+	}
+	for _, h := range ends {
+		// What is before it may be common, and better, unless it is an ancestor of a common
+		// commit after all.
+		if s.marks[h]&stale == 0 && s.marks[h]&(ofA|ofB) != ofA|ofB {
+			return nil, &ShallowError{h}
 		}
 	}
 	return slices.DeleteFunc(result, func(h Hash) bool { return s.marks[h]&stale != 0 }), nil

@@ -121,16 +121,8 @@ func looksBare(dir string) bool {
 }
 
 func open(gitDir, workTree string) (*Repository, error) {
-	r := &Repository{WorkTree: workTree, gitDir: gitDir, commonDir: gitDir}
-	text, err := readSmall(filepath.Join(gitDir, "commondir"))
-	switch {
-	case err == nil:
-		common := strings.TrimRight(string(text), "\r\n")
-		if !filepath.IsAbs(common) {
-			common = filepath.Join(gitDir, common)
-		}
-		r.commonDir = common
-	case !errors.Is(err, fs.ErrNotExist):
+	r := &Repository{WorkTree: workTree, gitDir: gitDir}
+	if err := r.findCommon(); err != nil {
 		return nil, err
 	}
 	if !exists(filepath.Join(gitDir, "HEAD")) {
@@ -139,11 +131,43 @@ func open(gitDir, workTree string) (*Repository, error) {
 	if err := r.checkFormat(); err != nil {
 		return nil, err
 	}
+	var err error
 	if r.objects.folders, err = openFolders(filepath.Join(r.commonDir, "objects")); err != nil {
 		return nil, err
 	}
 	r.shallow, err = readShallow(filepath.Join(r.commonDir, "shallow"))
 	return r, err
+}
+
+// findCommon finds the folder that a linked work tree shares with the others.
+func (r *Repository) findCommon() error {
+	text, err := readSmall(filepath.Join(r.gitDir, "commondir"))
+	if errors.Is(err, fs.ErrNotExist) {
+		r.commonDir = r.gitDir
+		return nil
+	}
+	r.commonDir = strings.TrimRight(string(text), "\r\n")
+	if !filepath.IsAbs(r.commonDir) {
+		r.commonDir = filepath.Join(r.gitDir, r.commonDir)
+	}
+	return err
+}
+
+// config returns the repository's own settings. What they include is not read: none of
+// what matters here may be set there.
+func (r *Repository) config() (*config.Config, error) {
+	cfg := config.New()
+	text, err := readSmall(filepath.Join(r.commonDir, "config"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return cfg, nil // version 0
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := config.NewDecoder(strings.NewReader(string(text))).Decode(cfg); err != nil {
+		return nil, fmt.Errorf("%w: the repository's config cannot be read: %v", ErrFormat, err)
+	}
+	return cfg, nil
 }
 
 // extensions are those that change nothing of what is read here.
@@ -153,16 +177,9 @@ var extensions = map[string]bool{
 
 // checkFormat refuses what git's settings say that is kept in a way not known here.
 func (r *Repository) checkFormat() error {
-	text, err := readSmall(filepath.Join(r.commonDir, "config"))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil // version 0
-	}
+	cfg, err := r.config()
 	if err != nil {
 		return err
-	}
-	cfg := config.New()
-	if err := config.NewDecoder(strings.NewReader(string(text))).Decode(cfg); err != nil {
-		return fmt.Errorf("%w: the repository's config cannot be read: %v", ErrFormat, err)
 	}
 	version := "0"
 	if cfg.HasSection("core") {

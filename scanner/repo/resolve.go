@@ -14,6 +14,7 @@ var (
 	ErrSyntax    = errors.New("not a name that policyscan resolves")
 	ErrAmbiguous = errors.New("ambiguous")
 	ErrUnknown   = errors.New("unknown")
+	ErrUnborn    = fmt.Errorf("%w: HEAD has no commit yet", ErrUnknown)
 )
 
 // Commit returns the commit that a name means: HEAD, a full ref or what stands under
@@ -94,7 +95,7 @@ func (r *Repository) named(name string) (Hash, error) {
 	if name == "HEAD" {
 		head, err := r.ref("HEAD")
 		if errors.Is(err, errNoRef) {
-			return Hash{}, fmt.Errorf("%w: HEAD has no commit yet", ErrUnknown)
+			return Hash{}, ErrUnborn
 		}
 		return head.hash, err
 	}

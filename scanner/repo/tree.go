@@ -43,9 +43,10 @@ var ErrMalformed = errors.New("malformed tree")
 
 // treeEntry is an entry of a tree object.
 type treeEntry struct {
-	name string
-	mode Mode
-	hash Hash
+	name   string
+	mode   Mode
+	hash   Hash
+	staged []Staged // what is in a folder of the index, which has no hash
 }
 
 // parseTree reads a tree object. git sorts entries by name, a folder as if its name
@@ -156,21 +157,32 @@ type walk struct {
 // Diff hands every leaf that differs between two trees to visit, in the order of the
 // trees. Renames are an absent and a new leaf. The zero Hash is the empty tree.
 func (r *Repository) Diff(oldTree, newTree Hash, visit func(Change) error) error {
+	if oldTree == newTree {
+		return nil
+	}
 	w := walk{repo: r, visit: visit, distinct: map[Hash]struct{}{}}
-	return w.trees("", oldTree, newTree, 0)
+	return w.trees("", treeEntry{hash: oldTree}, treeEntry{hash: newTree}, 0)
 }
 
-// load returns the entries of a tree; none of the zero Hash.
-func (w *walk) load(prefix string, h Hash, depth int) ([]treeEntry, error) {
+// DiffIndex hands every leaf that differs between a tree and an index to visit, as
+// [Repository.Diff] does.
+func (r *Repository) DiffIndex(tree Hash, idx *Index, visit func(Change) error) error {
+	w := walk{repo: r, visit: visit, distinct: map[Hash]struct{}{}}
+	return w.trees("", treeEntry{hash: tree}, treeEntry{staged: idx.Files}, 0)
+}
+
+// load returns the entries of a folder; none of the zero Hash.
+func (w *walk) load(prefix string, folder treeEntry, depth int) ([]treeEntry, error) {
+	if depth > maxTreeDepth {
+		return nil, fmt.Errorf("%w: folders more than %d deep", ErrLimit, maxTreeDepth)
+	}
+	h := folder.hash
 	if h.IsZero() {
-		return nil, nil
+		return stagedIn(prefix, folder.staged), nil
 	}
 	w.visits++
 	w.distinct[h] = struct{}{}
-	switch {
-	case depth > maxTreeDepth:
-		return nil, fmt.Errorf("%w: folders more than %d deep", ErrLimit, maxTreeDepth)
-	case w.visits > freeVisits+maxRepeats*len(w.distinct):
+	if w.visits > freeVisits+maxRepeats*len(w.distinct) {
 		return nil, fmt.Errorf("%w: the same trees again and again, at %q", ErrLimit, clip(prefix))
 	}
 	content, err := w.repo.objects.read(h, plumbing.TreeObject)
@@ -181,12 +193,29 @@ func (w *walk) load(prefix string, h Hash, depth int) ([]treeEntry, error) {
 	return entries, wrapObject(h, err)
 }
 
+// stagedIn returns the entries of a folder of the index, given the files in it.
+func stagedIn(prefix string, files []Staged) []treeEntry {
+	var entries []treeEntry
+	for i, f := range files {
+		name, _, isFolder := strings.Cut(f.Path[len(prefix):], "/")
+		if !isFolder {
+			entries = append(entries, treeEntry{name: name, mode: f.Mode, hash: f.Hash})
+			continue
+		}
+		last := len(entries) - 1
+		if last < 0 || entries[last].name != name || entries[last].mode != folderMode {
+			entries = append(entries, treeEntry{name: name, mode: folderMode, staged: files[i:i]})
+			last++
+		}
+		e := &entries[last]
+		e.staged = e.staged[:len(e.staged)+1]
+	}
+	return entries
+}
+
 // trees compares two trees. Both are sorted by key, so that one pass pairs their
 // entries; a file and a folder of the same name are two entries.
-func (w *walk) trees(prefix string, oldTree, newTree Hash, depth int) error {
-	if oldTree == newTree {
-		return nil
-	}
+func (w *walk) trees(prefix string, oldTree, newTree treeEntry, depth int) error {
 	olds, err := w.load(prefix, oldTree, depth)
 	if err != nil {
 		return err
@@ -213,12 +242,12 @@ func (w *walk) trees(prefix string, oldTree, newTree Hash, depth int) error {
 }
 
 func (w *walk) entries(prefix string, o, n treeEntry, depth int) error {
-	if o.mode == n.mode && o.hash == n.hash {
+	if o.mode == n.mode && o.hash == n.hash { // no folder of the index has the hash of one
 		return nil
 	}
 	path := prefix + max(o.name, n.name)
 	if o.mode == folderMode || n.mode == folderMode {
-		return w.trees(path+"/", o.hash, n.hash, depth+1)
+		return w.trees(path+"/", o, n, depth+1)
 	}
 	return w.visit(Change{path, Leaf{o.mode, o.hash}, Leaf{n.mode, n.hash}})
 }
@@ -231,7 +260,7 @@ func (r *Repository) Lookup(tree Hash, path string) (Leaf, bool, error) {
 		if at.Mode != folderMode {
 			return Leaf{}, false, nil
 		}
-		entries, err := w.load(path, at.Hash, i)
+		entries, err := w.load(path, treeEntry{hash: at.Hash}, i)
 		if err != nil {
 			return Leaf{}, false, err
 		}

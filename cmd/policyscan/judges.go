@@ -1,0 +1,161 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/scanner"
+	"github.com/policyscan/policyscan/scanner/repo"
+)
+
+// A side is one of the two states that a change is between.
+type side struct {
+	name   string // as a person would say: "the base", "HEAD"
+	from   string // for the verdict
+	commit repo.Hash
+	index  *repo.Index // instead of a commit
+	mend   string      // the deliberate way out, if its bundle is invalid
+}
+
+func (d side) String() string {
+	if d.index != nil || d.commit.IsZero() {
+		return d.name
+	}
+	return fmt.Sprintf("%s (%s)", d.name, short(d.commit))
+}
+
+// seatJudges says who judges a change from base to head: the bundle of the base and that
+// of the head, each found there on its own, or one that the change cannot touch.
+func (c *scanCmd) seatJudges(s *subject, r *repo.Repository, base, head side) error {
+	bundles := scanner.NewBundles(r)
+	dir, inside, err := c.policyIn(r)
+	if err != nil {
+		return err
+	}
+	if c.PolicyRef != "" {
+		if !inside {
+			return fmt.Errorf("--policy-ref takes the bundle from a commit of this repository, and --policy %s is not in it; give one of them", c.Policy)
+		}
+		commit, err := r.Commit(c.PolicyRef)
+		if err != nil {
+			return gitFailed(err)
+		}
+		named := side{name: c.PolicyRef, from: "commit", commit: commit}
+		s.policy = "of " + named.String()
+		return s.seat(bundles, named, dir)
+	}
+	if !inside {
+		p, err := loadPolicy(c.Policy, s.place.root)
+		s.policy = p.name
+		s.judges = []scanner.Judge{{From: p.from, Bundle: p.bundle}}
+		return err
+	}
+
+	s.policy = fmt.Sprintf("of %s and of %s", base, head)
+	baseErr := s.seat(bundles, base, dir)
+	if errors.Is(baseErr, scanner.ErrNoBundle) && dir != "" {
+		baseErr = s.seat(bundles, base, "")
+	}
+	var mistakes rules.Errors
+	switch {
+	case errors.Is(baseErr, scanner.ErrNoBundle):
+		s.policy = fmt.Sprintf("of %s, which introduces it", head)
+		head.from = "bootstrap"
+		err := s.seat(bundles, head, dir)
+		if errors.Is(err, scanner.ErrNoBundle) {
+			err = &rules.Error{Code: rules.CodeMissing, Found: fmt.Sprintf("no bundle in %s or in %s", base.name, head.name), Fix: `run "policyscan init" and commit it, or name one with --policy`}
+		}
+		return err
+	case errors.As(baseErr, &mistakes):
+		return inBundle(mistakes, base, base.mend)
+	case baseErr != nil:
+		return gitFailed(baseErr)
+	}
+
+	headErr := s.seat(bundles, head, dir)
+	switch {
+	case errors.Is(headErr, scanner.ErrNoBundle):
+		s.errors = errorsOf(&rules.Error{Code: rules.CodeMissing, Found: fmt.Sprintf("the change takes the bundle away: %s has none", head.name), Fix: "keep it; what it says can be changed, and is then judged by both"})
+	case errors.As(headErr, &mistakes):
+		s.errors = errorsOf(inBundle(mistakes, head, ""))
+	case headErr != nil:
+		return gitFailed(headErr)
+	}
+	return nil
+}
+
+// seat adds the bundle of a side to the judges.
+func (s *subject) seat(bundles *scanner.Bundles, d side, dir string) error {
+	var b *rules.Bundle
+	var files []string
+	var err error
+	commit := ""
+	switch {
+	case d.index != nil:
+		b, files, err = bundles.InIndex(d.index, dir)
+	case d.commit.IsZero(): // before the first commit
+		return scanner.ErrNoBundle
+	default:
+		commit = d.commit.String()
+		b, files, err = bundles.InCommit(d.commit, dir)
+	}
+	for _, f := range files {
+		s.leaveOut[f] = "rules"
+	}
+	if err != nil {
+		return err
+	}
+	s.judges = append(s.judges, scanner.Judge{From: d.from, Commit: commit, Bundle: b})
+	return nil
+}
+
+// policyIn says whether the bundle lives in the repository, and in which of its folders
+// if --policy names it.
+func (c *scanCmd) policyIn(r *repo.Repository) (dir string, inside bool, err error) {
+	if c.Policy == "" {
+		return "", true, nil
+	}
+	if c.Policy == builtin || r.WorkTree == "" {
+		return "", false, nil
+	}
+	root, err := realPath(r.WorkTree)
+	if err != nil {
+		return "", false, fmt.Errorf("the root of the repository cannot be found: %w", systemError(err))
+	}
+	cwd, err := realPath(".")
+	if err != nil {
+		return "", false, fmt.Errorf("the current folder cannot be found: %w", systemError(err))
+	}
+	at := c.Policy
+	if !filepath.IsAbs(at) {
+		at = filepath.Join(cwd, at)
+	}
+	// As it is spelled first: a link within the work tree is the change's to make, and
+	// must not lead to another folder than the base's bundle is in.
+	places := []string{at}
+	if real, err := filepath.EvalSymlinks(at); err == nil {
+		places = append(places, real)
+	}
+	for _, place := range places {
+		if rel, err := filepath.Rel(root, place); err == nil && filepath.IsLocal(rel) {
+			return filepath.ToSlash(rel), true, nil
+		}
+	}
+	return "", false, nil
+}
+
+// inBundle names the side whose bundle the mistakes are in.
+func inBundle(mistakes rules.Errors, d side, hint string) rules.Errors {
+	out := make(rules.Errors, len(mistakes))
+	for i, m := range mistakes {
+		c := *m
+		c.Found = d.name + "'s bundle: " + c.Found
+		if hint != "" {
+			c.Fix += "; " + hint
+		}
+		out[i] = &c
+	}
+	return out
+}

@@ -1,0 +1,78 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/policyscan/policyscan/scanner"
+	"github.com/policyscan/policyscan/scanner/repo"
+	"github.com/policyscan/policyscan/verdict"
+)
+
+// repository opens the repository that a git scope is about.
+func (c *scanCmd) repository(s *subject) (*repo.Repository, error) {
+	r, err := openRepository(c.Path)
+	if err != nil {
+		return nil, gitFailed(err)
+	}
+	s.place, err = repositoryPlace(r)
+	return r, err
+}
+
+// openRepository opens the repository that PATH, or else GIT_DIR, or else the current
+// folder is in.
+func openRepository(path string) (*repo.Repository, error) {
+	gitDir := os.Getenv("GIT_DIR")
+	if gitDir == "" {
+		if path == "" {
+			path = "."
+		}
+		return repo.Find(path)
+	}
+	workTree := os.Getenv("GIT_WORK_TREE")
+	if workTree == "" {
+		workTree = "."
+	}
+	named, err := repo.At(gitDir, workTree)
+	if err != nil || path == "" {
+		return named, err
+	}
+	around, err := repo.Find(path)
+	if err == nil && !named.Is(around) {
+		err = fmt.Errorf("%w: GIT_DIR is %s, but %s is in another repository; unset GIT_DIR, or leave the path out", repo.ErrNotRepository, gitDir, path)
+	}
+	return around, err
+}
+
+// repositoryPlace is the place of a repository's files: its work tree, if it has one.
+func repositoryPlace(r *repo.Repository) (place, error) {
+	if r.WorkTree == "" {
+		return place{root: ".", shown: "(a bare repository)"}, nil
+	}
+	cwd, err := realPath(".")
+	if err != nil {
+		return place{}, fmt.Errorf("the current folder cannot be found: %w", systemError(err))
+	}
+	root, err := realPath(r.WorkTree)
+	if err != nil {
+		return place{}, fmt.Errorf("the root of the repository cannot be found: %w", systemError(err))
+	}
+	if rel, err := filepath.Rel(cwd, root); err == nil {
+		root = rel
+	}
+	return newPlace(root), nil
+}
+
+func short(h repo.Hash) string { return h.String()[:7] }
+
+// gitFailed is the verdict's error for a failure of the repository.
+func gitFailed(err error) error {
+	var known *verdict.Error
+	if errors.As(err, &known) {
+		return err
+	}
+	e := scanner.RepoError(err)
+	return &e
+}

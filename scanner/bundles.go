@@ -1,0 +1,121 @@
+package scanner
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"path"
+
+	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/scanner/repo"
+)
+
+// ErrNoBundle says that there is no bundle at any place of discovery.
+var ErrNoBundle = errors.New("no bundle")
+
+// Bundles finds the bundles that a repository holds, in commits and in the index, and
+// loads each of them once.
+type Bundles struct {
+	repo   *repo.Repository
+	loaded map[string]*rules.Bundle
+}
+
+// NewBundles returns the bundles of a repository.
+func NewBundles(r *repo.Repository) *Bundles {
+	return &Bundles{r, map[string]*rules.Bundle{}}
+}
+
+// InCommit loads the bundle that a commit holds in dir, or, with an empty dir, where a
+// scan would find it: .policyscan if it has rules, else the root. It returns the paths of
+// its rule files as well. A commit without one is [ErrNoBundle]; a bundle with mistakes is
+// rules.Errors.
+func (b *Bundles) InCommit(commit repo.Hash, dir string) (*rules.Bundle, []string, error) {
+	tree, err := b.repo.Tree(commit)
+	if err != nil {
+		return nil, nil, err
+	}
+	return b.in(func(path string) (repo.Leaf, bool, error) { return b.repo.Lookup(tree, path) }, dir)
+}
+
+// InIndex loads the bundle that the index holds, as [Bundles.InCommit] does that of a
+// commit.
+func (b *Bundles) InIndex(idx *repo.Index, dir string) (*rules.Bundle, []string, error) {
+	return b.in(func(path string) (repo.Leaf, bool, error) {
+		leaf, found := idx.Lookup(path)
+		return leaf, found, nil
+	}, dir)
+}
+
+// A lookup returns the leaf or folder at a path, false if there is none.
+type lookup func(path string) (repo.Leaf, bool, error)
+
+func (b *Bundles) in(at lookup, dir string) (*rules.Bundle, []string, error) {
+	places := []string{dir}
+	if dir == "" {
+		places = []string{".policyscan", "."}
+	}
+	for _, place := range places {
+		mark := "rules"
+		if place == "." {
+			mark = rules.BoundariesFile
+		}
+		if leaf, found, err := at(place); err == nil && found && leaf.Mode.IsLeaf() {
+			return nil, nil, rules.Errors{{Code: rules.CodeRead, File: place, Found: "is a link or a file", Fix: "make it a folder"}}
+		}
+		_, found, err := at(path.Join(place, mark))
+		if err != nil {
+			return nil, nil, err
+		}
+		if found {
+			return b.load(at, place)
+		}
+	}
+	return nil, nil, ErrNoBundle
+}
+
+func (b *Bundles) load(at lookup, dir string) (*rules.Bundle, []string, error) {
+	key := ""
+	var names, paths []string
+	var blobs []repo.Hash
+	for _, name := range []string{rules.BoundariesFile, rules.InvariantsFile, rules.DeprecatedFile} {
+		full := path.Join(dir, name)
+		leaf, found, err := at(full)
+		if err != nil {
+			return nil, nil, err
+		}
+		if !found {
+			continue
+		}
+		if leaf.Mode != repo.File && leaf.Mode != repo.Executable {
+			return nil, nil, rules.Errors{{Code: rules.CodeRead, File: name, Found: "is no regular file", Fix: "put a regular file there"}}
+		}
+		key += name + " " + leaf.Hash.String() + "\n"
+		names, paths, blobs = append(names, name), append(paths, full), append(blobs, leaf.Hash)
+	}
+	if known := b.loaded[key]; known != nil {
+		return known, paths, nil
+	}
+	files := rules.Files{}
+	for i, h := range blobs {
+		text, err := b.read(h)
+		if err != nil {
+			return nil, nil, fmt.Errorf("%s: %w", paths[i], err)
+		}
+		files[names[i]] = text
+	}
+	bundle, err := rules.Load(files)
+	if err == nil {
+		b.loaded[key] = bundle
+	}
+	return bundle, paths, err
+}
+
+// read returns a rule file, or so much of it that it is seen to be too long.
+func (b *Bundles) read(h repo.Hash) ([]byte, error) {
+	blob, err := b.repo.Blob(h)
+	if err != nil {
+		return nil, err
+	}
+	defer blob.Close()
+	return io.ReadAll(io.LimitReader(blob, rules.MaxFileBytes+1))
+}

@@ -1,0 +1,180 @@
+package repo
+
+import (
+	"bytes"
+	"crypto"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Flags of an index entry.
+const (
+	flagExtended = 1 << 14
+	flagStage    = 3 << 12
+	lengthMask   = 1<<12 - 1
+
+	// Of the second 16 bits.
+	flagIntentToAdd  = 1 << 13
+	flagSkipWorktree = 1 << 14
+)
+
+// parseIndex reads an index whose objects are named by a hash. A path in conflict is in
+// the result once; a whole folder, which a sparse index has as an entry, has the mode of
+// one and a path that ends in a slash.
+func parseIndex(content []byte, hashing crypto.Hash) ([]Staged, error) {
+	size := hashing.Size()
+	if len(content) < 12+size || string(content[:4]) != "DIRC" {
+		return nil, errors.New("it does not begin as an index does")
+	}
+	body, sum := content[:len(content)-size], content[len(content)-size:]
+	h := hashing.New()
+	_, _ = h.Write(body) // never fails
+	// With index.skipHash git writes zeros for the checksum.
+	if !bytes.Equal(sum, h.Sum(nil)) && !bytes.Equal(sum, make([]byte, size)) {
+		return nil, errors.New("its checksum is wrong; run git status, or remove it and run git reset")
+	}
+	version, count := binary.BigEndian.Uint32(body[4:]), binary.BigEndian.Uint32(body[8:])
+	if version < 2 || version > 4 {
+		return nil, fmt.Errorf("it has version %d; run git update-index --index-version 2", version)
+	}
+	p := indexReader{rest: body[12:], version: version, hashSize: size}
+	files := make([]Staged, 0, min(int(count), len(body)/(42+size)))
+	var last Staged
+	for range count {
+		e, err := p.entry()
+		if err != nil {
+			return nil, err
+		}
+		same := e.Path == last.Path
+		if e.Path < last.Path || same && last.Path != "" && !(e.Conflict && last.Conflict) {
+			return nil, fmt.Errorf("the entry %q is not in order", clip(e.Path))
+		}
+		if !same {
+			files = append(files, e)
+		}
+		last = e
+	}
+	return files, p.extensions()
+}
+
+// indexReader reads what is left of an index.
+type indexReader struct {
+	rest     []byte
+	version  uint32
+	hashSize int
+	path     string // of the entry before, which version 4 shortens against
+}
+
+var errShortIndex = errors.New("it ends within an entry")
+
+// entry reads the next entry.
+func (p *indexReader) entry() (e Staged, err error) {
+	fixed := 42 + p.hashSize // times, device, inode, mode, owner, size, hash, flags
+	if len(p.rest) < fixed {
+		return e, errShortIndex
+	}
+	head := p.rest[:fixed]
+	number := func(at int) uint32 { return binary.BigEndian.Uint32(head[at:]) }
+	e.modified = time.Unix(int64(number(8)), int64(number(12)))
+	mode := Mode(number(24))
+	e.size = number(36)
+	copy(e.Hash[:], head[40:]) // of a SHA-256 the beginning, which nothing looks up
+	flags := binary.BigEndian.Uint16(head[fixed-2:])
+	e.Conflict = flags&flagStage != 0
+	n := fixed
+	if flags&flagExtended != 0 {
+		if p.version < 3 || len(p.rest) < n+2 {
+			return e, errShortIndex
+		}
+		more := binary.BigEndian.Uint16(p.rest[n:])
+		e.IntentToAdd, e.SkipWorktree = more&flagIntentToAdd != 0, more&flagSkipWorktree != 0
+		n += 2
+	}
+	if e.Mode, err = knownMode(mode); err != nil {
+		return e, err
+	}
+	if err := p.name(&e, n, int(flags&lengthMask)); err != nil {
+		return e, err
+	}
+	name := e.Path
+	if e.Mode == folderMode {
+		name = strings.TrimSuffix(name, "/")
+	}
+	for part := range strings.SplitSeq(name, "/") {
+		if err := validName(part); err != nil {
+			return e, err
+		}
+	}
+	return e, nil
+}
+
+// name reads an entry's path, which begins n bytes into what is left, and steps over
+// the entry.
+func (p *indexReader) name(e *Staged, n, length int) error {
+	prefix := ""
+	if p.version == 4 {
+		cut, size, ok := offsetVarint(p.rest[n:])
+		if !ok || cut > uint64(len(p.path)) {
+			return errShortIndex
+		}
+		prefix = p.path[:uint64(len(p.path))-cut]
+		n += size
+	}
+	end := bytes.IndexByte(p.rest[n:], 0)
+	if end < 0 {
+		return errShortIndex
+	}
+	e.Path = prefix + string(p.rest[n:n+end])
+	if length < lengthMask && length != len(e.Path) {
+		return fmt.Errorf("the entry %q is not as long as it says", clip(e.Path))
+	}
+	size := n + end + 1
+	if p.version < 4 {
+		size = (n + end + 8) &^ 7 // padded with 1 to 8 zeros
+	}
+	if len(p.rest) < size {
+		return errShortIndex
+	}
+	p.path, p.rest = e.Path, p.rest[size:]
+	return nil
+}
+
+// offsetVarint reads the number that offset deltas and index version 4 are written in.
+func offsetVarint(b []byte) (v uint64, n int, ok bool) {
+	for n < len(b) && n < 9 {
+		c := b[n]
+		n++
+		v |= uint64(c & 0x7f)
+		if c&0x80 == 0 {
+			return v, n, true
+		}
+		v = (v + 1) << 7
+	}
+	return 0, 0, false
+}
+
+// extensions steps over what follows the entries. One whose name begins with a capital
+// may be ignored; any other changes what the index means.
+func (p *indexReader) extensions() error {
+	for len(p.rest) > 0 {
+		if len(p.rest) < 8 {
+			return errShortIndex
+		}
+		name, size := string(p.rest[:4]), binary.BigEndian.Uint32(p.rest[4:])
+		if uint64(size) > uint64(len(p.rest)-8) {
+			return errShortIndex
+		}
+		switch {
+		case name == "link":
+			return errors.New("it is split into two files; run git update-index --no-split-index")
+		case name == "sdir": // some entries are folders, which entry knows
+		case name[0] < 'A' || name[0] > 'Z':
+			return fmt.Errorf("it has the unknown extension %q", name)
+		}
+		p.rest = p.rest[8+size:]
+	}
+	return nil
+}
