@@ -36,7 +36,7 @@ var update = flag.Bool("update", false, "write the output of sessions without a 
 // pages are the manual, from this folder.
 var pages = []string{
 	"../README.md", "../CHANGELOG.md", "../CONTRIBUTING.md", "../SECURITY.md",
-	"architecture.md", "cli.md", "matching.md", "rules.md", "verdict.md",
+	"architecture.md", "cli.md", "matching.md", "performance.md", "rules.md", "scopes.md", "session.md", "verdict.md",
 }
 
 // program is the path of policyscan, built once.
@@ -197,11 +197,17 @@ func session(dir string, commands []command) ([][]string, error) {
 
 // environment is that of the reader of a manual.
 func environment(home string) []string {
-	env := []string{"PATH=" + filepath.Dir(program) + string(os.PathListSeparator) + os.Getenv("PATH"), "HOME=" + home, "LC_ALL=C"}
+	env := []string{
+		"PATH=" + filepath.Dir(program) + string(os.PathListSeparator) + os.Getenv("PATH"), "HOME=" + home, "LC_ALL=C",
+		// So that a commit has the hash that the page shows.
+		"GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=" + os.DevNull,
+		"GIT_AUTHOR_NAME=Ada", "GIT_AUTHOR_EMAIL=ada@example.com", "GIT_AUTHOR_DATE=2026-01-02T03:04:05Z",
+		"GIT_COMMITTER_NAME=Ada", "GIT_COMMITTER_EMAIL=ada@example.com", "GIT_COMMITTER_DATE=2026-01-02T03:04:05Z",
+	}
 	for _, kv := range os.Environ() {
 		name, _, _ := strings.Cut(kv, "=")
 		switch {
-		case strings.HasPrefix(name, "POLICYSCAN_"), slices.Contains([]string{"PATH", "HOME", "LC_ALL", "GITHUB_ACTIONS", "NO_COLOR"}, name):
+		case strings.HasPrefix(name, "POLICYSCAN_"), strings.HasPrefix(name, "GIT_"), slices.Contains([]string{"PATH", "HOME", "LC_ALL", "GITHUB_ACTIONS", "NO_COLOR"}, name):
 		default:
 			env = append(env, kv)
 		}
@@ -296,7 +302,7 @@ func needSh(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the sessions are of a Unix shell")
 	}
-	for _, tool := range []string{"sh", "sha256sum", "sed", "mkfifo"} {
+	for _, tool := range []string{"sh", "sha256sum", "sed", "mkfifo", "git"} {
 		if _, err := exec.LookPath(tool); err != nil {
 			t.Skip(err)
 		}
@@ -307,7 +313,7 @@ func needSh(t *testing.T) {
 func TestSessions(t *testing.T) {
 	needSh(t)
 	// Fewer than these, and the test has lost sight of the pages.
-	atLeast := map[string]int{"../README.md": 2, "cli.md": 8, "matching.md": 6, "rules.md": 6, "verdict.md": 4}
+	atLeast := map[string]int{"../README.md": 2, "cli.md": 8, "matching.md": 6, "rules.md": 6, "session.md": 10, "verdict.md": 4}
 	for _, page := range pages {
 		t.Run(page, func(t *testing.T) {
 			differ, ran, rewritten, err := story(folder(t), page, read(t, page))

@@ -30,72 +30,116 @@ func Compare(r *repo.Repository, base, head string) (c Comparison, err error) {
 }
 
 // Changes returns the tree of what a comparison's head adds, modifies or renames
-// against each of the merge bases, of scope diff. Contents are the head's blobs. base
-// is the base as the user named it.
-func Changes(r *repo.Repository, c Comparison, base string) Tree {
-	scope := verdict.Scope{Mode: "diff", Base: base, BaseCommit: c.Base.String(), HeadCommit: c.Head.String(), Strategy: "merge-base"}
+// against each of the merge bases, of scope diff. Contents are the head's blobs. base is
+// the base as the user named it, strategy how base and head were found; see
+// [verdict.Scope].
+func Changes(r *repo.Repository, c Comparison, base, strategy string) Tree {
+	scope := verdict.Scope{Mode: "diff", Base: base, BaseCommit: c.Base.String(), HeadCommit: c.Head.String(), Strategy: strategy}
 	for _, h := range c.MergeBases {
 		scope.MergeBases = append(scope.MergeBases, h.String())
 	}
-	return &changeTree{r, c, scope}
+	return &gitTree{r, scope, func(visit func(repo.Change) error) error {
+		if len(c.MergeBases) == 1 && c.MergeBases[0] == c.Head {
+			return &verdict.Error{Code: verdict.Empty, Message: fmt.Sprintf("the head adds no commit to %q; compare with another base, or accept that there is nothing to judge with --allow empty", base)}
+		}
+		return c.against(r, visit)
+	}}
 }
 
-type changeTree struct {
-	repo  *repo.Repository
-	c     Comparison
-	scope verdict.Scope
-}
-
-func (t *changeTree) Scope() verdict.Scope { return t.scope }
-
-func (t *changeTree) opener() opener { return blobOpener{t.repo} }
-
-func (t *changeTree) list(ctx context.Context, l listing) error {
-	if len(t.c.MergeBases) == 1 && t.c.MergeBases[0] == t.c.Head {
-		l.fail(verdict.Error{Code: verdict.Empty, Message: fmt.Sprintf("the head adds no commit to %q; compare with another base, or accept that there is nothing to judge with --allow empty", t.scope.Base)})
-		return nil
-	}
-	head, err := t.repo.Tree(t.c.Head)
+// against visits what differs from any merge base, each path once.
+func (c Comparison) against(r *repo.Repository, visit func(repo.Change) error) error {
+	head, err := r.Tree(c.Head)
 	if err != nil {
-		l.fail(RepoError(err))
-		return nil
+		return err
 	}
-	seen := map[string]bool{} // with several merge bases a path may differ from each
-	for _, base := range t.c.MergeBases {
-		tree, err := t.repo.Tree(base)
-		if err == nil {
-			err = t.repo.Diff(tree, head, func(c repo.Change) error {
-				if err := context.Cause(ctx); err != nil {
-					return err
-				}
-				if len(t.c.MergeBases) > 1 {
-					if seen[c.Path] {
-						return nil
-					}
-					seen[c.Path] = true
-				}
-				announce(c, l)
+	once := visit
+	if len(c.MergeBases) > 1 {
+		seen := map[string]bool{}
+		once = func(change repo.Change) error {
+			if seen[change.Path] {
 				return nil
-			})
+			}
+			seen[change.Path] = true
+			return visit(change)
 		}
-		if cause := context.Cause(ctx); cause != nil {
-			return cause
-		}
+	}
+	for _, base := range c.MergeBases {
+		tree, err := r.Tree(base)
 		if err != nil {
-			l.fail(RepoError(err))
+			return err
+		}
+		if err := r.Diff(tree, head, once); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-// announce hands a change on: as a file, or as a deletion.
-func announce(c repo.Change, l listing) {
-	switch {
-	case c.New == repo.Leaf{}:
-		l.deleted()
-	case !l.skip(c.Path):
-		l.visit(entry{Entry: worktree.Entry{Path: c.Path, Kind: kindOf(c.New.Mode)}, blob: c.New.Hash})
+// Whole returns the tree of all files of a commit, of scope full: it has no base that it
+// could be compared with. Contents are its blobs.
+func Whole(r *repo.Repository, head repo.Hash, strategy string) Tree {
+	scope := verdict.Scope{Mode: "full", HeadCommit: head.String(), Strategy: strategy}
+	return &gitTree{r, scope, func(visit func(repo.Change) error) error {
+		tree, err := r.Tree(head)
+		if err != nil {
+			return err
+		}
+		return r.Diff(repo.Hash{}, tree, visit)
+	}}
+}
+
+// Staged returns the tree of what the index (see [repo.Index.Committed]) adds, modifies or
+// renames against HEAD, of scope staged. Contents are the index's blobs. head is HEAD's
+// commit; the zero Hash, before the first one, means the empty tree.
+func Staged(r *repo.Repository, idx *repo.Index, head repo.Hash) Tree {
+	scope := verdict.Scope{Mode: "staged", Base: "HEAD", Strategy: "index"}
+	if !head.IsZero() {
+		scope.BaseCommit = head.String()
 	}
+	return &gitTree{r, scope, func(visit func(repo.Change) error) error {
+		var tree repo.Hash
+		var err error
+		if !head.IsZero() {
+			if tree, err = r.Tree(head); err != nil {
+				return err
+			}
+		}
+		return r.DiffIndex(tree, idx, visit)
+	}}
+}
+
+// A gitTree is the new side of changes, its contents git's blobs.
+type gitTree struct {
+	repo    *repo.Repository
+	scope   verdict.Scope
+	changes func(visit func(repo.Change) error) error
+}
+
+func (t *gitTree) Scope() verdict.Scope { return t.scope }
+
+func (t *gitTree) opener() opener { return blobOpener{t.repo} }
+
+func (t *gitTree) list(ctx context.Context, l listing) error {
+	err := t.changes(func(c repo.Change) error {
+		switch {
+		case c.New == repo.Leaf{}:
+			l.deleted()
+		case !l.skip(c.Path):
+			l.visit(entry{Entry: worktree.Entry{Path: c.Path, Kind: kindOf(c.New.Mode)}, blob: c.New.Hash})
+		}
+		return context.Cause(ctx)
+	})
+	if cause := context.Cause(ctx); cause != nil {
+		return cause
+	}
+	var known *verdict.Error
+	switch {
+	case errors.As(err, &known):
+		l.fail(*known)
+	case err != nil:
+		l.fail(RepoError(err))
+	}
+	return nil
 }
 
 func kindOf(m repo.Mode) worktree.Kind {

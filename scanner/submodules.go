@@ -34,11 +34,11 @@ func submodules(root *worktree.Root) (modules, error) {
 	rd := root.Reader()
 	defer rd.Close()
 	found := modules{}
-	kind, err := rd.Stat(gitModules)
+	st, err := rd.Stat(gitModules)
 	if err != nil && !isNotExist(err) && !errors.Is(err, worktree.ErrNotFile) {
 		return nil, err
 	}
-	if err != nil || kind != worktree.Regular {
+	if err != nil || st.Kind != worktree.Regular {
 		return found, nil // git obeys no link there either
 	}
 	f, err := rd.Open(gitModules)

@@ -134,13 +134,13 @@ func (t *listTree) list(ctx context.Context, l listing) error {
 			continue
 		}
 		seen[name] = true
-		kind, err := rd.Stat(name)
+		st, err := rd.Stat(name)
 		if err != nil {
 			l.fail(verdict.Error{Code: verdict.FilesFrom, File: verdict.Path(name), Message: "the list names it, but it " + noFile(named, err)})
 			continue
 		}
 		if !l.skip(name) {
-			l.visit(entry{Entry: worktree.Entry{Path: name, Kind: kind}})
+			l.visit(entry{Entry: worktree.Entry{Path: name, Kind: st.Kind}})
 		}
 	}
 	return nil

@@ -13,6 +13,7 @@ type TextOptions struct {
 	Prefix   string        // from the current folder to the tree's root: "" or a path that ends in "/"
 	Policy   string        // the bundle in use, as a person would name it
 	Root     string        // the tree's root, likewise
+	Notes    []string      // what else is to be known
 	Elapsed  time.Duration // 0: not shown
 	Color    bool          // ANSI colours
 	Width    int           // of the terminal, in columns; 0: lines are not fitted to any
@@ -139,6 +140,9 @@ func (t *textWriter) summary(v *Verdict) {
 	if v.Partial {
 		t.line("note: the run was narrowed by --rule or --exclude; its verdict is no verdict on the whole")
 	}
+	for _, n := range t.Notes {
+		t.line("note: %s", Visible(n))
+	}
 	for _, o := range v.Coverage.NotScanned {
 		t.line("note: %s: not scanned: %s", Visible(t.Prefix+o.File), o.Reason)
 	}
@@ -208,7 +212,13 @@ func compared(v *Verdict) string {
 		if len(bases) > 1 {
 			noun += "s"
 		}
-		s = fmt.Sprintf("%s changed since %s (%s %s)", files, Visible(v.Scope.Base), noun, strings.Join(bases, ", "))
+		how := ""
+		if v.Scope.Strategy != "merge-base" {
+			how = "; chosen as " + v.Scope.Strategy
+		}
+		s = fmt.Sprintf("%s changed since %s (%s %s%s)", files, Visible(v.Scope.Base), noun, strings.Join(bases, ", "), how)
+	case v.Scope.Mode == "full" && v.Scope.HeadCommit != "":
+		s = fmt.Sprintf("%s of the whole head (%s), which has no base (%s)", files, abbreviated(v.Scope.HeadCommit), v.Scope.Strategy)
 	default:
 		return ""
 	}

@@ -81,7 +81,9 @@ type Scope struct {
 	BaseCommit string   `json:"base_commit"`
 	MergeBases []string `json:"merge_bases"`
 	HeadCommit string   `json:"head_commit"`
-	Strategy   string   `json:"strategy"`
+	// How base and head were found: "merge-base" (as they were named), "index" (staged), or
+	// from which environment, such as "github-merge-commit"; docs/scopes.md has them all.
+	Strategy string `json:"strategy"`
 }
 
 // Coverage is the positive evidence of work: what was scanned, to the last

@@ -1,26 +1,67 @@
 package main
 
 import (
+	"cmp"
+	"context"
+	"fmt"
+
 	"github.com/policyscan/policyscan/scanner"
+	"github.com/policyscan/policyscan/scanner/repo"
+	"github.com/policyscan/policyscan/scanner/worktree"
 )
 
 // changes is the subject of --diff-base: the head's files that differ from a merge
 // base, judged by the bundles of the base and of the head.
-func (c *scanCmd) changes(s *subject) error {
+func (c *scanCmd) changes(ctx context.Context, s *subject, report *reporter) error {
 	r, err := c.repository(s)
 	if err != nil {
 		return err
 	}
-	head := c.Head
-	if head == "" {
-		head = "HEAD"
+	want := chosen{strategy: "merge-base", base: c.DiffBase, head: cmp.Or(c.Head, "HEAD")}
+	if c.DiffBase == auto {
+		if want, err = c.choose(r); err != nil {
+			return err
+		}
 	}
-	compared, err := scanner.Compare(r, c.DiffBase, head)
+	compared, whole, err := want.compare(r)
 	if err != nil {
 		return gitFailed(err)
 	}
-	s.tree = scanner.Changes(r, compared, c.DiffBase)
-	return c.seatJudges(s, r,
-		side{name: "the base", from: "base", commit: compared.Base, mend: "to judge by the head's alone, deliberately, give --policy-ref " + head},
-		side{name: "the head", from: "head", commit: compared.Head})
+	if !c.Quiet {
+		outputs := map[string]string{}
+		s.place.leaveOut(outputs, report.file, "output")
+		s.notes = uncommitted(ctx, r, compared.Head, outputs)
+	}
+	head := side{name: "the head", from: "head", commit: compared.Head}
+	if whole {
+		s.tree = scanner.Whole(r, compared.Head, want.strategy)
+		return c.seatJudges(s, r, nil, head)
+	}
+	s.tree = scanner.Changes(r, compared, want.base, want.strategy)
+	mend := "to judge by the head's alone, deliberately, give --policy-ref " + want.head
+	return c.seatJudges(s, r, &side{name: "the base", from: "base", commit: compared.Base, mend: mend}, head)
+}
+
+// uncommitted notes how much of the work tree is no part of a change up to its HEAD.
+func uncommitted(ctx context.Context, r *repo.Repository, head repo.Hash, outputs map[string]string) []string {
+	at, err := r.Commit("HEAD")
+	if err != nil || at != head || r.WorkTree == "" {
+		return nil // what is on disk belongs to another commit
+	}
+	n := 0
+	root, err := worktree.Open(r.WorkTree)
+	if err == nil {
+		defer root.Close()
+		n, err = scanner.Uncommitted(ctx, r, root, head, outputs)
+	}
+	const see = "see them with git status; --staged, --tracked or a full scan judges them"
+	switch {
+	case err != nil:
+		return []string{fmt.Sprintf("uncommitted files were not scanned, nor could they be counted: %v", systemError(err))}
+	case n == 1:
+		return []string{"1 uncommitted file was not scanned; " + see}
+	case n > 1:
+		return []string{fmt.Sprintf("%d uncommitted files were not scanned; %s", n, see)}
+	}
+	return nil
 }

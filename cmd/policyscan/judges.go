@@ -27,32 +27,51 @@ func (d side) String() string {
 }
 
 // seatJudges says who judges a change from base to head: the bundle of the base and that
-// of the head, each found there on its own, or one that the change cannot touch.
-func (c *scanCmd) seatJudges(s *subject, r *repo.Repository, base, head side) error {
+// of the head, each found there on its own, or one that the change cannot touch. Without
+// a base (nil) the head is judged by its own bundle.
+func (c *scanCmd) seatJudges(s *subject, r *repo.Repository, base *side, head side) error {
 	bundles := scanner.NewBundles(r)
 	dir, inside, err := c.policyIn(r)
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
-	}
-	if c.PolicyRef != "" {
-		if !inside {
-			return fmt.Errorf("--policy-ref takes the bundle from a commit of this repository, and --policy %s is not in it; give one of them", c.Policy)
-		}
-		commit, err := r.Commit(c.PolicyRef)
-		if err != nil {
-			return gitFailed(err)
-		}
-		named := side{name: c.PolicyRef, from: "commit", commit: commit}
-		s.policy = "of " + named.String()
-		return s.seat(bundles, named, dir)
-	}
-	if !inside {
+	case !inside && c.PolicyRef != "":
+		return fmt.Errorf("--policy-ref takes the bundle from a commit of this repository, and --policy %s is not in it; give one of them", c.Policy)
+	case !inside:
 		p, err := loadPolicy(c.Policy, s.place.root)
 		s.policy = p.name
 		s.judges = []scanner.Judge{{From: p.from, Bundle: p.bundle}}
 		return err
+	case c.PolicyRef != "":
+		commit, err := r.Commit(c.PolicyRef)
+		if err != nil {
+			return gitFailed(err)
+		}
+		return s.seatAlone(bundles, side{name: c.PolicyRef, from: "commit", commit: commit}, dir)
+	case base == nil:
+		return s.seatAlone(bundles, head, dir)
 	}
+	return s.seatBoth(bundles, *base, head, dir)
+}
 
+// seatAlone seats the bundle of one side.
+func (s *subject) seatAlone(bundles *scanner.Bundles, d side, dir string) error {
+	s.policy = "of " + d.String()
+	var mistakes rules.Errors
+	err := s.seat(bundles, d, dir)
+	switch {
+	case errors.Is(err, scanner.ErrNoBundle):
+		return &rules.Error{Code: rules.CodeMissing, Found: "no bundle in " + d.name, Fix: `run "policyscan init" and commit it, or name one with --policy`}
+	case errors.As(err, &mistakes):
+		return inBundle(mistakes, d, "")
+	case err != nil:
+		return gitFailed(err)
+	}
+	return nil
+}
+
+// seatBoth seats the bundles of both sides of a change.
+func (s *subject) seatBoth(bundles *scanner.Bundles, base, head side, dir string) error {
 	s.policy = fmt.Sprintf("of %s and of %s", base, head)
 	baseErr := s.seat(bundles, base, dir)
 	if errors.Is(baseErr, scanner.ErrNoBundle) && dir != "" {

@@ -11,6 +11,7 @@ import (
 	"runtime"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -63,6 +64,7 @@ func TestScripts(t *testing.T) {
 			"examples": examplesCommand,
 			"write":    writeCommand,
 			"fifo":     fifoCommand,
+			"hash":     hashCommand,
 		},
 	})
 }
@@ -143,6 +145,12 @@ func fifoCommand(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("no FIFO here; guard the script with [unix]")
 	}
 	ts.Check(exec.Command("mkfifo", ts.MkAbs(args[0])).Run())
+}
+
+func hashCommand(ts *testscript.TestScript, neg bool, args []string) {
+	usage(ts, neg, len(args) == 2, "hash VARIABLE REV")
+	ts.Check(ts.Exec("git", "rev-parse", "--verify", args[1]))
+	ts.Setenv(args[0], strings.TrimSpace(ts.ReadFile("stdout")))
 }
 
 // summaryOf is a verdict in the words of the verdict command.

@@ -25,6 +25,7 @@ type reporter struct {
 	std    streams
 	place  place
 	policy string
+	notes  []string
 	began  time.Time
 
 	file   string        // of the verdict; "" if it goes to none
@@ -176,6 +177,7 @@ func (r *reporter) text(v *verdict.Verdict) ([]byte, io.Writer, error) {
 		Prefix:   r.place.prefix,
 		Policy:   r.policy,
 		Root:     r.place.shown,
+		Notes:    r.notes,
 		Elapsed:  time.Since(r.began),
 		Color:    isTerminal && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb",
 		Width:    width,

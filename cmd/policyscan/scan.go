@@ -82,7 +82,7 @@ func (c *scanCmd) scan(ctx context.Context, r *reporter) *verdict.Verdict {
 		return r.undecided(err)
 	}
 	s, err := c.subject(ctx, r)
-	r.place, r.policy = s.place, s.policy
+	r.place, r.policy, r.notes = s.place, s.policy, s.notes
 	if err == nil {
 		defer s.close()
 		err = narrow(s.judges, c.Rule)

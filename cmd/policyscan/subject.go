@@ -18,6 +18,7 @@ type subject struct {
 	judges   []scanner.Judge
 	leaveOut map[string]string
 	errors   []verdict.Error // what is wrong, though the scan can go on
+	notes    []string        // for the report
 	close    func()
 }
 
@@ -28,7 +29,7 @@ func (c *scanCmd) subject(ctx context.Context, r *reporter) (subject, error) {
 	var err error
 	switch {
 	case c.DiffBase != "":
-		err = c.changes(&s)
+		err = c.changes(ctx, &s, r)
 	case c.Staged:
 		err = c.staged(&s)
 	case c.Tracked:

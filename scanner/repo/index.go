@@ -7,12 +7,16 @@ import (
 	_ "crypto/sha256"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
+	"sort"
 	"strings"
 	"time"
+
+	"github.com/go-git/go-git/v5/plumbing"
 )
 
 // ErrIndex says that the index cannot be read as it is.
@@ -22,7 +26,8 @@ var ErrIndex = errors.New("the index cannot be read")
 type Index struct {
 	Files []Staged // in the order of their paths' bytes
 
-	written time.Time // when git wrote it
+	written time.Time             // when git wrote it
+	trees   map[string]cachedTree // by the path of the folder; "" is the root
 }
 
 // A Staged is a file of the index.
@@ -56,12 +61,12 @@ func (r *Repository) Index() (*Index, error) {
 			return nil, fmt.Errorf("%w: GIT_INDEX_FILE is %s, of another repository than %s; unset it, or leave the path out", ErrIndex, file, r.gitDir)
 		}
 	}
-	files, written, err := readIndex(file, crypto.SHA1)
+	read, err := readIndex(file, crypto.SHA1)
 	if err != nil {
 		return nil, err
 	}
-	idx := &Index{written: written}
-	for _, f := range files {
+	idx := &Index{written: read.written, trees: read.trees}
+	for _, f := range read.Files {
 		if f.Mode != folderMode {
 			idx.Files = append(idx.Files, f)
 			continue
@@ -84,23 +89,68 @@ func (r *Repository) Index() (*Index, error) {
 
 func byPath(a, b Staged) int { return strings.Compare(a.Path, b.Path) }
 
-// readIndex reads an index file, and says when it was written.
-func readIndex(file string, hashing crypto.Hash) ([]Staged, time.Time, error) {
+// readIndex reads an index file.
+func readIndex(file string, hashing crypto.Hash) (*Index, error) {
 	st, err := os.Stat(file)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, time.Time{}, nil
+		return &Index{}, nil
 	}
-	var files []Staged
+	var idx *Index
 	if err == nil {
 		var content []byte
 		if content, err = readUpTo(file, maxIndex); err == nil {
-			files, err = parseIndex(content, hashing)
+			idx, err = parseIndex(content, hashing)
 		}
 	}
 	if err != nil {
-		return nil, time.Time{}, fmt.Errorf("%w: %w", ErrIndex, err)
+		return nil, fmt.Errorf("%w: %w", ErrIndex, err)
 	}
-	return files, st.ModTime(), nil
+	idx.written = st.ModTime()
+	return idx, nil
+}
+
+// Clean reports whether a file of the work tree is surely what the index has: it has the
+// size and the time that it had when git last looked, and was not written to since, or in
+// the same moment.
+func (x *Index) Clean(f Staged, size int64, modified time.Time) bool {
+	same := f.modified.Equal(modified) || f.modified.Nanosecond() == 0 && f.modified.Unix() == modified.Unix()
+	return same && f.size == uint32(size) && f.modified.Before(x.written) && !f.Conflict && !f.IntentToAdd
+}
+
+// folder returns a folder of the index, of which the files are given. If git has made a
+// tree of it already, it has that one's hash, as a commit would.
+func (x *Index) folder(path, name string, files []Staged) treeEntry {
+	e := treeEntry{name: name, mode: folderMode, staged: files}
+	if t, known := x.trees[path]; known && t.files == len(files) {
+		e.hash = t.hash
+	}
+	return e
+}
+
+// in returns the entries of a folder, given the files in it.
+func (x *Index) in(prefix string, files []Staged) []treeEntry {
+	var entries []treeEntry
+	for len(files) > 0 {
+		f := files[0]
+		name, _, isFolder := strings.Cut(f.Path[len(prefix):], "/")
+		if !isFolder {
+			entries = append(entries, treeEntry{name: name, mode: f.Mode, hash: f.Hash})
+			files = files[1:]
+			continue
+		}
+		path := prefix + name
+		n := sort.Search(len(files), func(i int) bool { return !strings.HasPrefix(files[i].Path, path+"/") })
+		entries = append(entries, x.folder(path, name, files[:n]))
+		files = files[n:]
+	}
+	return entries
+}
+
+// HashBlob returns the name that a content of size bytes has as a blob.
+func HashBlob(size int64, content io.Reader) (Hash, error) {
+	h := plumbing.NewHasher(plumbing.BlobObject, size)
+	_, err := io.Copy(h, content)
+	return h.Sum(), err
 }
 
 // Lookup returns the leaf or folder at a path of the index, as [Repository.Lookup] does
@@ -120,7 +170,7 @@ func (x *Index) Lookup(path string) (Leaf, bool) {
 // Committed returns the index without what a commit of it would not have: files that are
 // only intended to be added. A conflict is an error.
 func (x *Index) Committed() (*Index, error) {
-	c := &Index{Files: make([]Staged, 0, len(x.Files)), written: x.written}
+	c := &Index{Files: make([]Staged, 0, len(x.Files)), written: x.written, trees: x.trees}
 	for _, f := range x.Files {
 		if f.Conflict {
 			return nil, fmt.Errorf("%w: %q has a conflict; resolve it and run git add", ErrIndex, clip(f.Path))
@@ -170,7 +220,7 @@ func tracks(gitDir, root, file string) (bool, error) {
 	if strings.EqualFold(cfg.Section("extensions").Option("objectformat"), "sha256") {
 		hashing = crypto.SHA256
 	}
-	files, _, err := readIndex(index, hashing)
+	idx, err := readIndex(index, hashing)
 	if err != nil {
 		return false, err
 	}
@@ -179,7 +229,7 @@ func tracks(gitDir, root, file string) (bool, error) {
 		return false, err
 	}
 	rel = filepath.ToSlash(rel)
-	for _, f := range files {
+	for _, f := range idx.Files {
 		switch {
 		case f.Path == rel:
 			return true, nil

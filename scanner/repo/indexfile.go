@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -24,7 +25,7 @@ const (
 // parseIndex reads an index whose objects are named by a hash. A path in conflict is in
 // the result once; a whole folder, which a sparse index has as an entry, has the mode of
 // one and a path that ends in a slash.
-func parseIndex(content []byte, hashing crypto.Hash) ([]Staged, error) {
+func parseIndex(content []byte, hashing crypto.Hash) (*Index, error) {
 	size := hashing.Size()
 	if len(content) < 12+size || string(content[:4]) != "DIRC" {
 		return nil, errors.New("it does not begin as an index does")
@@ -41,7 +42,7 @@ func parseIndex(content []byte, hashing crypto.Hash) ([]Staged, error) {
 		return nil, fmt.Errorf("it has version %d; run git update-index --index-version 2", version)
 	}
 	p := indexReader{rest: body[12:], version: version, hashSize: size}
-	files := make([]Staged, 0, min(int(count), len(body)/(42+size)))
+	x := &Index{Files: make([]Staged, 0, min(int(count), len(body)/(42+size))), trees: map[string]cachedTree{}}
 	var last Staged
 	for range count {
 		e, err := p.entry()
@@ -53,11 +54,11 @@ func parseIndex(content []byte, hashing crypto.Hash) ([]Staged, error) {
 			return nil, fmt.Errorf("the entry %q is not in order", clip(e.Path))
 		}
 		if !same {
-			files = append(files, e)
+			x.Files = append(x.Files, e)
 		}
 		last = e
 	}
-	return files, p.extensions()
+	return x, p.extensions(x.trees)
 }
 
 // indexReader reads what is left of an index.
@@ -157,8 +158,9 @@ func offsetVarint(b []byte) (v uint64, n int, ok bool) {
 }
 
 // extensions steps over what follows the entries. One whose name begins with a capital
-// may be ignored; any other changes what the index means.
-func (p *indexReader) extensions() error {
+// may be ignored; any other changes what the index means. The trees that git has made
+// of folders go into trees.
+func (p *indexReader) extensions(trees map[string]cachedTree) error {
 	for len(p.rest) > 0 {
 		if len(p.rest) < 8 {
 			return errShortIndex
@@ -168,6 +170,10 @@ func (p *indexReader) extensions() error {
 			return errShortIndex
 		}
 		switch {
+		case name == "TREE" && p.hashSize == len(Hash{}):
+			if rest, ok := readCachedTree(p.rest[8:8+size], "", trees); !ok || len(rest) > 0 {
+				return errors.New("its cache of trees is torn; run git update-index --force-write-index")
+			}
 		case name == "link":
 			return errors.New("it is split into two files; run git update-index --no-split-index")
 		case name == "sdir": // some entries are folders, which entry knows
@@ -177,4 +183,44 @@ func (p *indexReader) extensions() error {
 		p.rest = p.rest[8+size:]
 	}
 	return nil
+}
+
+// A cachedTree is the tree that git has made of a folder of the index.
+type cachedTree struct {
+	hash  Hash
+	files int // entries of the index that are in it
+}
+
+// readCachedTree reads the cache of a folder and, after it, of the folders in it: a name
+// that ends in NUL, the number of files and of folders in decimal, and the tree's hash. A
+// negative number of files says that what is there is out of date, and has no hash.
+func readCachedTree(b []byte, above string, trees map[string]cachedTree) (rest []byte, ok bool) {
+	name, b, ok := bytes.Cut(b, []byte{0})
+	files, b, ok1 := bytes.Cut(b, []byte{' '})
+	folders, b, ok2 := bytes.Cut(b, []byte{'\n'})
+	n, err := strconv.Atoi(string(files))
+	m, err2 := strconv.Atoi(string(folders))
+	if !ok || !ok1 || !ok2 || err != nil || err2 != nil {
+		return nil, false
+	}
+	path := above + string(name)
+	if n >= 0 {
+		if len(b) < len(Hash{}) {
+			return nil, false
+		}
+		trees[path] = cachedTree{Hash(b), n}
+		b = b[len(Hash{}):]
+	}
+	if path != "" {
+		path += "/"
+	}
+	if strings.Count(path, "/") > maxTreeDepth {
+		return nil, false
+	}
+	for range m {
+		if b, ok = readCachedTree(b, path, trees); !ok {
+			return nil, false
+		}
+	}
+	return b, true
 }

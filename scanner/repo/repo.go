@@ -238,6 +238,16 @@ func (r *Repository) Tree(commit Hash) (Hash, error) {
 	return c.tree, nil
 }
 
+// Parents returns the parents of a commit, as it names them: in a shallow clone they need
+// not be there.
+func (r *Repository) Parents(commit Hash) ([]Hash, error) {
+	c, err := r.commit(commit)
+	if err != nil {
+		return nil, err
+	}
+	return c.parents, nil
+}
+
 func notFolder(err error) bool { return errors.Is(err, syscall.ENOTDIR) }
 
 func isFolder(name string) bool {

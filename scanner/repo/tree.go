@@ -46,7 +46,7 @@ type treeEntry struct {
 	name   string
 	mode   Mode
 	hash   Hash
-	staged []Staged // what is in a folder of the index, which has no hash
+	staged []Staged // what is in a folder of the index
 }
 
 // parseTree reads a tree object. git sorts entries by name, a folder as if its name
@@ -149,6 +149,7 @@ const (
 // walk is one walk over one or two trees.
 type walk struct {
 	repo     *Repository
+	index    *Index // of DiffIndex
 	visit    func(Change) error
 	visits   int
 	distinct map[Hash]struct{}
@@ -167,8 +168,8 @@ func (r *Repository) Diff(oldTree, newTree Hash, visit func(Change) error) error
 // DiffIndex hands every leaf that differs between a tree and an index to visit, as
 // [Repository.Diff] does.
 func (r *Repository) DiffIndex(tree Hash, idx *Index, visit func(Change) error) error {
-	w := walk{repo: r, visit: visit, distinct: map[Hash]struct{}{}}
-	return w.trees("", treeEntry{hash: tree}, treeEntry{staged: idx.Files}, 0)
+	w := walk{repo: r, index: idx, visit: visit, distinct: map[Hash]struct{}{}}
+	return w.entries("", treeEntry{mode: folderMode, hash: tree}, idx.folder("", "", idx.Files), -1)
 }
 
 // load returns the entries of a folder; none of the zero Hash.
@@ -177,8 +178,11 @@ func (w *walk) load(prefix string, folder treeEntry, depth int) ([]treeEntry, er
 		return nil, fmt.Errorf("%w: folders more than %d deep", ErrLimit, maxTreeDepth)
 	}
 	h := folder.hash
+	if folder.staged != nil {
+		return w.index.in(prefix, folder.staged), nil
+	}
 	if h.IsZero() {
-		return stagedIn(prefix, folder.staged), nil
+		return nil, nil
 	}
 	w.visits++
 	w.distinct[h] = struct{}{}
@@ -191,26 +195,6 @@ func (w *walk) load(prefix string, folder treeEntry, depth int) ([]treeEntry, er
 	}
 	entries, err := parseTree(content)
 	return entries, wrapObject(h, err)
-}
-
-// stagedIn returns the entries of a folder of the index, given the files in it.
-func stagedIn(prefix string, files []Staged) []treeEntry {
-	var entries []treeEntry
-	for i, f := range files {
-		name, _, isFolder := strings.Cut(f.Path[len(prefix):], "/")
-		if !isFolder {
-			entries = append(entries, treeEntry{name: name, mode: f.Mode, hash: f.Hash})
-			continue
-		}
-		last := len(entries) - 1
-		if last < 0 || entries[last].name != name || entries[last].mode != folderMode {
-			entries = append(entries, treeEntry{name: name, mode: folderMode, staged: files[i:i]})
-			last++
-		}
-		e := &entries[last]
-		e.staged = e.staged[:len(e.staged)+1]
-	}
-	return entries
 }
 
 // trees compares two trees. Both are sorted by key, so that one pass pairs their
@@ -242,12 +226,15 @@ func (w *walk) trees(prefix string, oldTree, newTree treeEntry, depth int) error
 }
 
 func (w *walk) entries(prefix string, o, n treeEntry, depth int) error {
-	if o.mode == n.mode && o.hash == n.hash { // no folder of the index has the hash of one
+	if o.mode == n.mode && o.hash == n.hash && !n.hash.IsZero() { // zero: a folder of the index
 		return nil
 	}
 	path := prefix + max(o.name, n.name)
 	if o.mode == folderMode || n.mode == folderMode {
-		return w.trees(path+"/", o, n, depth+1)
+		if path != "" {
+			path += "/"
+		}
+		return w.trees(path, o, n, depth+1)
 	}
 	return w.visit(Change{path, Leaf{o.mode, o.hash}, Leaf{n.mode, n.hash}})
 }

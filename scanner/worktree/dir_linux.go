@@ -63,9 +63,11 @@ func (r *Root) list(dir string, visit func(name string, kind Kind)) (state, erro
 			case unix.DT_DIR:
 				kind = folder
 			case unix.DT_UNKNOWN: // not every file system says
-				if kind, err = h.stat(string(name)); err != nil {
+				st, err := h.stat(string(name))
+				if err != nil {
 					return before, err
 				}
+				kind = st.Kind
 			}
 			visit(string(name), kind)
 		}

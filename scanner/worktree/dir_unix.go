@@ -29,11 +29,11 @@ func (r *Root) list(dir string, visit func(name string, kind Kind)) (state, erro
 	for {
 		names, err := f.Readdirnames(1024)
 		for _, name := range names {
-			kind, err := h.stat(name)
+			st, err := h.stat(name)
 			if err != nil {
 				return before, err
 			}
-			visit(name, kind)
+			visit(name, st.Kind)
 		}
 		if len(names) == 0 {
 			if errors.Is(err, io.EOF) {

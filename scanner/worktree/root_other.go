@@ -39,9 +39,9 @@ func (r *Root) openDir(path string) (handle, error) {
 		var step string
 		step, path, _ = strings.Cut(path, "/")
 		h := handle{at}
-		var kind Kind
+		var st Status
 		var next *os.Root
-		if kind, err = h.stat(step); err == nil && kind != folder {
+		if st, err = h.stat(step); err == nil && st.Kind != folder {
 			err = ErrPath
 		}
 		if err == nil {
@@ -105,12 +105,12 @@ func (r *Root) list(dir string, visit func(name string, kind Kind)) (state, erro
 	}
 }
 
-func (h handle) stat(name string) (Kind, error) {
+func (h handle) stat(name string) (Status, error) {
 	st, err := h.root.Lstat(name)
 	if err != nil {
-		return 0, err
+		return Status{}, err
 	}
-	return kindOf(st.Mode()), nil
+	return Status{kindOf(st.Mode()), st.Size(), st.ModTime()}, nil
 }
 
 func kindOf(mode fs.FileMode) Kind {

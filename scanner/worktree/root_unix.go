@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -108,12 +109,12 @@ func dirError(err error) error {
 	return err
 }
 
-func (h handle) stat(name string) (Kind, error) {
+func (h handle) stat(name string) (Status, error) {
 	var st unix.Stat_t
 	_, err := retry(func() (int, error) {
 		return 0, unix.Fstatat(h.fd, name, &st, unix.AT_SYMLINK_NOFOLLOW)
 	})
-	return kindOf(uint32(st.Mode)), err
+	return Status{kindOf(uint32(st.Mode)), st.Size, time.Unix(st.Mtim.Unix())}, err
 }
 
 func kindOf(mode uint32) Kind {

@@ -20,6 +20,7 @@ import (
 	"io/fs"
 	"path"
 	"strings"
+	"time"
 )
 
 // Kind is what a path names.
@@ -181,17 +182,24 @@ func (rd *Reader) folder(name string) (handle, string, error) {
 	return rd.h, base, nil
 }
 
+// A Status is what the file system says of a file.
+type Status struct {
+	Kind     Kind
+	Size     int64 // in bytes
+	Modified time.Time
+}
+
 // Stat says what name is. A folder is [ErrNotFile].
-func (rd *Reader) Stat(name string) (Kind, error) {
+func (rd *Reader) Stat(name string) (Status, error) {
 	h, base, err := rd.folder(name)
 	if err != nil {
-		return 0, err
+		return Status{}, err
 	}
-	kind, err := h.stat(base)
-	if err == nil && kind == folder {
+	st, err := h.stat(base)
+	if err == nil && st.Kind == folder {
 		err = ErrNotFile
 	}
-	return kind, err
+	return st, err
 }
 
 // Open opens a regular file that was listed as one. If it is none any more, the

@@ -255,7 +255,7 @@ func TestReader(t *testing.T) {
 			{"nowhere/x", 0, fs.ErrNotExist, ErrChanged, ErrChanged, ""},
 			{"sub/file", Regular, nil, nil, ErrChanged, ""},
 		} {
-			if kind, err := rd.Stat(c.name); !errors.Is(err, c.statErr) || err == nil && kind != c.kind {
+			if kind, err := rd.Stat(c.name); !errors.Is(err, c.statErr) || err == nil && kind.Kind != c.kind {
 				t.Errorf("stat %s: %v, %v; want %v, %v", c.name, kind, err, c.kind, c.statErr)
 			}
 			f, err := rd.Open(c.name)

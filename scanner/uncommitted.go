@@ -1,0 +1,120 @@
+package scanner
+
+import (
+	"context"
+	"errors"
+	"io"
+	"strings"
+
+	"github.com/policyscan/policyscan/scanner/repo"
+	"github.com/policyscan/policyscan/scanner/worktree"
+)
+
+// Uncommitted counts the files that differ between a commit, the index and what is on
+// disk under root: those that git tracks, and those that it neither tracks nor ignores, but
+// for our own outputs. They are no part of a change that is read from git's objects.
+func Uncommitted(ctx context.Context, r *repo.Repository, root *worktree.Root, head repo.Hash, outputs map[string]string) (int, error) {
+	idx, err := r.Index()
+	if err != nil {
+		return 0, err
+	}
+	tree, err := r.Tree(head)
+	if err != nil {
+		return 0, err
+	}
+	u := uncommitted{outputs: outputs, idx: idx, rd: root.Reader(), changed: map[string]bool{}, folders: map[string]bool{}}
+	defer u.rd.Close()
+	err = r.DiffIndex(tree, idx, func(c repo.Change) error {
+		u.changed[c.Path] = true
+		return context.Cause(ctx)
+	})
+	if err != nil {
+		return 0, err
+	}
+	for _, f := range idx.Files {
+		if err := context.Cause(ctx); err != nil {
+			return 0, err
+		}
+		if u.differs(f) {
+			u.changed[f.Path] = true
+		}
+	}
+	if u.ignores, err = r.Ignores(u.read); err != nil {
+		return 0, err
+	}
+	untracked := 0
+	err = root.Walk(ctx, worktree.Visitor{
+		Skip:    u.skip,
+		File:    func(worktree.Entry) { untracked++ },
+		Failed:  func(string, error) {}, // what cannot be listed cannot be counted
+		Passing: func(string) bool { return true },
+	})
+	return len(u.changed) + untracked, err
+}
+
+type uncommitted struct {
+	outputs map[string]string
+	idx     *repo.Index
+	rd      *worktree.Reader
+	ignores *repo.Ignores
+	changed map[string]bool // of the paths that HEAD or the index has
+	folders map[string]bool // those of them that are folders on disk
+}
+
+// differs reports whether a file on disk is not what the index has.
+func (u *uncommitted) differs(f repo.Staged) bool {
+	if f.Mode == repo.Submodule {
+		return false // its own commits are another repository's
+	}
+	st, err := u.rd.Stat(f.Path)
+	switch {
+	case errors.Is(err, worktree.ErrNotFile):
+		u.folders[f.Path] = true
+		return true
+	case err != nil:
+		return !f.SkipWorktree
+	case st.Kind != kindOf(f.Mode):
+		return true
+	case u.idx.Clean(f, st.Size, st.Modified):
+		return false
+	}
+	c, err := (&diskOpener{u.rd}).open(entry{Entry: worktree.Entry{Path: f.Path, Kind: st.Kind}})
+	if err != nil {
+		return true
+	}
+	defer c.Close()
+	h, err := repo.HashBlob(c.Size(), c)
+	return err != nil || h != f.Hash
+}
+
+// skip reports whether a path is tracked, ignored or git's own. Of a folder it is whether
+// all in it is.
+func (u *uncommitted) skip(path string) bool {
+	if path == gitDir || strings.HasSuffix(path, "/"+gitDir) {
+		return true
+	}
+	if _, own := u.outputs[path]; own {
+		return true
+	}
+	if leaf, tracked := u.idx.Lookup(path); tracked {
+		return leaf.Mode.IsLeaf() && !u.folders[path]
+	}
+	ifFile, ifFolder := u.ignores.Match(path, false), u.ignores.Match(path, true)
+	if ifFile == ifFolder {
+		return ifFile
+	}
+	_, err := u.rd.Stat(path)
+	if errors.Is(err, worktree.ErrNotFile) {
+		return ifFolder
+	}
+	return ifFile
+}
+
+func (u *uncommitted) read(path string) ([]byte, error) {
+	f, err := u.rd.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(f)
+}
