@@ -183,16 +183,30 @@ func randomHistory(g *gitRepo, r *rand.Rand, commits int) {
 }
 
 func TestAgainstGit(t *testing.T) {
-	histories := 4
-	if testing.Short() {
+	histories, length := 4, 60
+	switch {
+	case testing.Short():
 		histories = 1
+	case os.Getenv("LONG_TESTS") != "":
+		histories, length = 2000, 15
 	}
 	for seed := range histories {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			rnd := rand.New(rand.NewPCG(uint64(seed), 7))
 			g := newGit(t)
-			randomHistory(g, rnd, 60)
+			randomHistory(g, rnd, length)
+			switch seed % 3 { // the same answers with a commit-graph, and without
+			case 0:
+				g.git("commit-graph", "write", "--reachable")
+			case 1:
+				g.git("commit-graph", "write", "--reachable", "--split=no-merge")
+				g.commit("not in the graph")
+			}
 			r := g.open()
+			r.beforeGraph = 0
+			if seed%3 < 2 && r.openGraph() == nil {
+				t.Fatal("the commit-graph is not used")
+			}
 			commits := strings.Fields(g.git("rev-list", "--all"))
 			for range 40 {
 				a, b := commits[rnd.IntN(len(commits))], commits[rnd.IntN(len(commits))]

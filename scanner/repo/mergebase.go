@@ -29,11 +29,12 @@ const (
 // makes it take a commit too early; marks that come later are passed on again, and
 // what was wrongly found is dropped at the end.
 func (r *Repository) MergeBases(a, b Hash) ([]Hash, error) {
-	common, err := r.common(a, b)
+	past := &history{repo: r}
+	common, err := past.common(a, b)
 	if err != nil {
 		return nil, err
 	}
-	best, err := r.independent(common)
+	best, err := past.independent(common)
 	if err != nil {
 		return nil, err
 	}
@@ -45,8 +46,8 @@ func (r *Repository) MergeBases(a, b Hash) ([]Hash, error) {
 }
 
 // common returns the common ancestors among which the best ones are.
-func (r *Repository) common(a, b Hash) ([]Hash, error) {
-	s := search{repo: r, marks: map[Hash]int{}, queued: map[Hash]bool{}}
+func (past *history) common(a, b Hash) ([]Hash, error) {
+	s := search{history: past, marks: map[Hash]int{}, queued: map[Hash]bool{}}
 	if err := s.push(a, ofA); err != nil {
 		return nil, err
 	}
@@ -71,7 +72,7 @@ func (r *Repository) common(a, b Hash) ([]Hash, error) {
 			}
 			pass |= stale
 		}
-		if r.shallow[c.hash] {
+		if past.repo.shallow[c.hash] {
 			if pass&stale == 0 {
 				ends = append(ends, c.hash)
 			}
@@ -94,7 +95,7 @@ func (r *Repository) common(a, b Hash) ([]Hash, error) {
 }
 
 // independent drops the commits that are ancestors of another one.
-func (r *Repository) independent(commits []Hash) ([]Hash, error) {
+func (past *history) independent(commits []Hash) ([]Hash, error) {
 	if len(commits) < 2 {
 		return commits, nil
 	}
@@ -104,7 +105,7 @@ func (r *Repository) independent(commits []Hash) ([]Hash, error) {
 			if drop[a] || drop[b] {
 				continue
 			}
-			common, err := r.common(a, b)
+			common, err := past.common(a, b)
 			if err != nil {
 				return nil, err
 			}
@@ -120,7 +121,7 @@ func (r *Repository) independent(commits []Hash) ([]Hash, error) {
 
 // A search walks history, newest commit first.
 type search struct {
-	repo   *Repository
+	*history
 	marks  map[Hash]int
 	queue  dated
 	queued map[Hash]bool
@@ -145,7 +146,7 @@ func (s *search) push(h Hash, marks int) error {
 		}
 		return nil
 	}
-	c, err := s.repo.commit(h)
+	c, err := s.commit(h)
 	if err != nil {
 		return err
 	}

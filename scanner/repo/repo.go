@@ -43,6 +43,8 @@ type Repository struct {
 	objects   objects
 	shallow   map[Hash]bool // commits at which history ends
 
+	beforeGraph int // how many commits a search reads before it opens the commit-graph
+
 	packedOnce sync.Once
 	packed     map[string]Hash
 	packedErr  error
@@ -121,7 +123,7 @@ func looksBare(dir string) bool {
 }
 
 func open(gitDir, workTree string) (*Repository, error) {
-	r := &Repository{WorkTree: workTree, gitDir: gitDir}
+	r := &Repository{WorkTree: workTree, gitDir: gitDir, beforeGraph: beforeGraph}
 	if err := r.findCommon(); err != nil {
 		return nil, err
 	}

@@ -34,8 +34,9 @@ func (r *Repository) Commit(name string) (Hash, error) {
 	if h, err = r.peel(h); err != nil {
 		return Hash{}, fmt.Errorf("%q: %w", name, err)
 	}
+	past := &history{repo: r}
 	for _, s := range steps {
-		if h, err = r.step(h, s); err != nil {
+		if h, err = past.step(h, s); err != nil {
 			return Hash{}, fmt.Errorf("%q: %w", name, err)
 		}
 	}
@@ -189,23 +190,23 @@ func (r *Repository) peel(h Hash) (Hash, error) {
 	return Hash{}, fmt.Errorf("%w: more than %d tags of tags", ErrLimit, maxTags)
 }
 
-func (r *Repository) step(h Hash, s step) (Hash, error) {
+func (past *history) step(h Hash, s step) (Hash, error) {
 	if s.mark == '^' {
 		if s.n == 0 {
 			return h, nil
 		}
-		c, err := r.commit(h)
+		c, err := past.commit(h)
 		if err != nil {
 			return Hash{}, err
 		}
-		return r.parent(h, c, s.n)
+		return past.repo.parent(h, c, s.n)
 	}
 	for range s.n {
-		c, err := r.commit(h)
+		c, err := past.commit(h)
 		if err != nil {
 			return Hash{}, err
 		}
-		if h, err = r.parent(h, c, 1); err != nil {
+		if h, err = past.repo.parent(h, c, 1); err != nil {
 			return Hash{}, err
 		}
 	}

@@ -1,0 +1,112 @@
+package repo
+
+import (
+	"bytes"
+	"crypto/sha1"
+	"path/filepath"
+	"strings"
+
+	"github.com/go-git/go-git/v5/plumbing"
+	commitgraph "github.com/go-git/go-git/v5/plumbing/format/commitgraph/v2"
+)
+
+// A history tells the parents and the dates of commits, for a search that walks over many
+// of them. After some it looks for the commit-graph (git's gitformat-commit-graph(5)),
+// which has them at hand; what the graph does not have is read from the commit itself. A
+// graph whose checksum is wrong is not used: all it could tell is in the commits, too.
+type history struct {
+	repo   *Repository
+	graph  commitgraph.Index // nil: none
+	opened bool
+	asked  int
+}
+
+// beforeGraph is how many commits are read before the commit-graph is opened: to check
+// it takes about as long as to read so many.
+const beforeGraph = 64
+
+// commit returns the commit of a hash, of which the tree may be missing.
+func (s *history) commit(h Hash) (*commit, error) {
+	s.asked++
+	if s.asked > s.repo.beforeGraph && !s.opened {
+		s.opened = true
+		s.graph = s.repo.openGraph()
+	}
+	if s.graph != nil {
+		if c, ok := inGraph(s.graph, h); ok {
+			return c, nil
+		}
+	}
+	return s.repo.commit(h)
+}
+
+func inGraph(g commitgraph.Index, h Hash) (*commit, bool) {
+	at, err := g.GetIndexByHash(h)
+	if err != nil {
+		return nil, false
+	}
+	data, err := g.GetCommitDataByIndex(at)
+	if err != nil {
+		return nil, false
+	}
+	return &commit{parents: data.ParentHashes, date: data.When.Unix()}, true
+}
+
+// openGraph returns the commit-graph, nil if there is none that can be used. In a shallow
+// clone it would lead beyond the boundary.
+func (r *Repository) openGraph() commitgraph.Index {
+	if len(r.shallow) > 0 {
+		return nil
+	}
+	for _, f := range r.objects.folders {
+		info := filepath.Join(f.dir, "info")
+		if g := openGraphFile(filepath.Join(info, "commit-graph"), nil); g != nil {
+			return g
+		}
+		chain, err := readSmall(filepath.Join(info, "commit-graphs", "commit-graph-chain"))
+		if err != nil {
+			continue
+		}
+		var g commitgraph.Index
+		for name := range strings.Lines(string(chain)) { // the oldest first
+			name = strings.TrimSuffix(name, "\n")
+			if !plumbing.IsHash(name) {
+				return nil
+			}
+			if g = openGraphFile(filepath.Join(info, "commit-graphs", "graph-"+name+".graph"), g); g == nil {
+				return nil
+			}
+		}
+		if g != nil {
+			return g
+		}
+	}
+	return nil
+}
+
+// openGraphFile opens one file of a commit-graph, nil if it cannot be used.
+func openGraphFile(name string, parent commitgraph.Index) commitgraph.Index {
+	f, err := openRegular(name)
+	if err != nil {
+		return nil
+	}
+	content, err := mapFile(f)
+	_ = f.Close() // read only: nothing to lose
+	if err != nil || len(content) < sha1.Size {
+		return nil
+	}
+	body, sum := content[:len(content)-sha1.Size], content[len(content)-sha1.Size:]
+	if got := sha1.Sum(body); !bytes.Equal(got[:], sum) {
+		return nil
+	}
+	g, err := commitgraph.OpenFileIndexWithParent(graphFile{bytes.NewReader(content)}, parent)
+	if err != nil {
+		return nil
+	}
+	return g
+}
+
+// graphFile is a file in memory.
+type graphFile struct{ *bytes.Reader }
+
+func (graphFile) Close() error { return nil }
