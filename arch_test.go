@@ -35,7 +35,7 @@ func rooms() map[string][]string {
 		"scanner/needle": {},
 		"scanner/repo": {
 			"github.com/go-git/go-git/v5/plumbing", "github.com/go-git/go-git/v5/plumbing/format/commitgraph/v2", "github.com/go-git/go-git/v5/plumbing/format/config",
-			"github.com/go-git/go-git/v5/plumbing/format/gitignore", "github.com/go-git/go-git/v5/plumbing/format/packfile", "golang.org/x/sys/unix",
+			"github.com/go-git/go-git/v5/plumbing/format/gitignore", "golang.org/x/sys/unix",
 		},
 		"scanner/worktree": {"golang.org/x/sys/unix"},
 		"verdict":          {"golang.org/x/text/width"},

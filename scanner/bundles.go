@@ -59,10 +59,7 @@ func (b *Bundles) in(at lookup, dir string) (*rules.Bundle, []string, error) {
 		if place == "." {
 			mark = rules.BoundariesFile
 		}
-		if leaf, found, err := at(place); err == nil && found && leaf.Mode.IsLeaf() {
-			return nil, nil, rules.Errors{{Code: rules.CodeRead, File: place, Found: "is a link or a file", Fix: "make it a folder"}}
-		}
-		_, found, err := at(path.Join(place, mark))
+		found, err := at.has(path.Join(place, mark), place)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -71,6 +68,31 @@ func (b *Bundles) in(at lookup, dir string) (*rules.Bundle, []string, error) {
 		}
 	}
 	return nil, nil, ErrNoBundle
+}
+
+// has reports whether there is something at a path. A link or a submodule on the way is a
+// mistake in the bundle: what is behind it is not here, and to take it for nothing would
+// leave the change's own bundle alone to judge. So is a file in the place of the bundle's
+// folder.
+func (at lookup) has(name, bundle string) (bool, error) {
+	for i, c := range name {
+		if c != '/' {
+			continue
+		}
+		leaf, found, err := at(name[:i])
+		switch {
+		case err != nil:
+			return false, err
+		case !found:
+			return false, nil
+		case leaf.Mode == repo.Symlink, leaf.Mode == repo.Submodule, leaf.Mode.IsLeaf() && name[:i] == bundle:
+			return false, rules.Errors{{Code: rules.CodeRead, File: name[:i], Found: "is a link, a submodule or a file", Fix: "make it a folder"}}
+		case leaf.Mode.IsLeaf():
+			return false, nil
+		}
+	}
+	_, found, err := at(name)
+	return found, err
 }
 
 func (b *Bundles) load(at lookup, dir string) (*rules.Bundle, []string, error) {

@@ -190,10 +190,18 @@ func RepoError(err error) verdict.Error {
 	if errors.As(err, &shallow) {
 		return verdict.Error{Code: verdict.Shallow, Message: err.Error() + "; fetch the history (git fetch --unshallow; actions/checkout: fetch-depth: 0)"}
 	}
-	for _, c := range repoCodes {
-		if errors.Is(err, c.err) {
-			return verdict.Error{Code: c.code, Message: err.Error() + c.hint}
-		}
+	if code, hint, known := repoCode(err); known {
+		return verdict.Error{Code: code, Message: err.Error() + hint}
 	}
 	return verdict.Error{Code: verdict.Read, Message: "the repository cannot be read: " + errorText(err)}
+}
+
+// repoCode returns the code of what is wrong with a repository, and what to do about it.
+func repoCode(err error) (code, hint string, known bool) {
+	for _, c := range repoCodes {
+		if errors.Is(err, c.err) {
+			return c.code, c.hint, true
+		}
+	}
+	return "", "", false
 }

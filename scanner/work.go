@@ -196,6 +196,8 @@ var reasons = map[string]string{
 	verdict.Limit:       "limit",
 	verdict.Read:        "unreadable",
 	verdict.Unavailable: "absent",
+	verdict.Object:      "unreadable",
+	verdict.ObjectHash:  "unreadable",
 }
 
 // fileError says why a file or folder could not be read. path is from the root, ""
@@ -213,6 +215,10 @@ func fileError(path string, err error) verdict.Error {
 		e.Code, e.Message = verdict.Changed, "it changed while it was scanned; scan again when nothing writes to it"
 	case errors.Is(err, errLimit):
 		e.Code, e.Message = verdict.Limit, "it is longer than --max-file-bytes; raise the limit to have it scanned"
+	default:
+		if code, hint, known := repoCode(err); known {
+			e.Code, e.Message = code, e.Message+hint
+		}
 	}
 	return e
 }

@@ -48,6 +48,9 @@ func (r *reporter) begin() (err error) {
 	}
 	r.file += name
 	tracked, err := repo.Tracks(r.file)
+	if err != nil || tracked {
+		voidOld(r.file)
+	}
 	switch {
 	case err != nil:
 		return fmt.Errorf("whether git tracks the output %s cannot be told: %w", r.file, err)

@@ -31,17 +31,13 @@ func openRepository(path string) (*repo.Repository, error) {
 		}
 		return repo.Find(path)
 	}
-	workTree := os.Getenv("GIT_WORK_TREE")
-	if workTree == "" {
-		workTree = "."
-	}
-	named, err := repo.At(gitDir, workTree)
+	named, err := repo.At(gitDir, os.Getenv("GIT_WORK_TREE"))
 	if err != nil || path == "" {
 		return named, err
 	}
 	around, err := repo.Find(path)
 	if err == nil && !named.Is(around) {
-		err = fmt.Errorf("%w: GIT_DIR is %s, but %s is in another repository; unset GIT_DIR, or leave the path out", repo.ErrNotRepository, gitDir, path)
+		err = fmt.Errorf("%w: GIT_DIR is %s, but %s is in another repository or work tree; unset GIT_DIR, or leave the path out", repo.ErrNotRepository, gitDir, path)
 	}
 	return around, err
 }

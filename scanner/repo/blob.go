@@ -21,6 +21,7 @@ type Blob struct {
 	size int64
 
 	held *bytes.Reader // nil: by stream
+	obj  stored        // of held
 	r    *checked
 	at   int64
 }
@@ -36,16 +37,17 @@ func (r *Repository) Blob(h Hash) (*Blob, error) {
 		return nil, &ObjectError{h, fmt.Errorf("%w: it is a %s, not a blob", ErrCorrupt, obj.kind)}
 	}
 	b := &Blob{repo: r, hash: h, size: obj.size}
-	if obj.size > maxHeld {
+	if obj.stream != nil && obj.size > maxHeld {
 		b.r = newChecked(h, obj)
 		return b, nil
 	}
 	content, err := readChecked(h, obj)
-	if cerr := obj.Close(); err == nil {
-		err = cerr
+	if err != nil {
+		_ = obj.Close() // the first error counts
+		return nil, wrapObject(h, err)
 	}
-	b.held = bytes.NewReader(content)
-	return b, wrapObject(h, err)
+	b.held, b.obj = bytes.NewReader(content), obj
+	return b, nil
 }
 
 // Size is the length of the content in bytes.
@@ -59,6 +61,10 @@ func (b *Blob) Close() {
 	if b.r != nil {
 		_ = b.r.Close() // read only: nothing to lose
 		b.r = nil
+	}
+	if b.held != nil {
+		_ = b.obj.Close() // likewise
+		b.held = nil
 	}
 }
 

@@ -173,7 +173,7 @@ func looseReader(file *os.File) (stored, error) {
 	if err != nil || size < 0 {
 		return stored{}, fmt.Errorf("a size %q", length)
 	}
-	return stored{k, size, readCloser{r, file}}, nil
+	return stored{kind: k, size: size, stream: readCloser{r, file}}, nil
 }
 
 // readCloser reads from one and closes another.

@@ -3,8 +3,8 @@ package repo
 import (
 	"cmp"
 	"crypto"
-	_ "crypto/sha1" // of most indexes' checksums
-	_ "crypto/sha256"
+	_ "crypto/sha1"   // of most indexes' checksums
+	_ "crypto/sha256" // of those of SHA-256 repositories
 	"errors"
 	"fmt"
 	"io"
@@ -204,25 +204,13 @@ func Tracks(file string) (bool, error) {
 }
 
 func tracks(gitDir, root, file string) (bool, error) {
-	index := filepath.Join(gitDir, "index")
-	if !exists(index) {
-		return false, nil
-	}
-	r := &Repository{gitDir: gitDir}
-	if err := r.findCommon(); err != nil {
-		return false, err
-	}
-	cfg, err := r.config()
-	if err != nil {
-		return false, err
-	}
-	hashing := crypto.SHA1
-	if strings.EqualFold(cfg.Section("extensions").Option("objectformat"), "sha256") {
-		hashing = crypto.SHA256
-	}
-	idx, err := readIndex(index, hashing)
-	if err != nil {
-		return false, err
+	idx, err := readIndex(filepath.Join(gitDir, "index"), crypto.SHA1)
+	if err != nil { // of a repository of the other kind
+		other, otherErr := readIndex(filepath.Join(gitDir, "index"), crypto.SHA256)
+		if otherErr != nil {
+			return false, err
+		}
+		idx = other
 	}
 	rel, err := filepath.Rel(root, file)
 	if err != nil {

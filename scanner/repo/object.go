@@ -1,7 +1,6 @@
 package repo
 
 import (
-	"bytes"
 	"crypto/sha1"
 	"errors"
 	"fmt"
@@ -45,12 +44,25 @@ func (e *ObjectError) Unwrap() error { return e.Err }
 // kind is the type of an object.
 type kind = plumbing.ObjectType
 
-// stored is an object as it was found: its type, its size, and a reader of its
-// content that has not been checked yet.
+// stored is an object as it was found: its type, its size, and its content, which has
+// not been checked yet.
 type stored struct {
-	kind kind
-	size int64
-	io.ReadCloser
+	kind    kind
+	size    int64
+	stream  io.ReadCloser // or, if it was put together from deltas:
+	content []byte
+	release func() // nil, or to be called when the content is no longer needed
+}
+
+// Close lets go of the content.
+func (o stored) Close() error {
+	if o.release != nil {
+		o.release()
+	}
+	if o.stream != nil {
+		return o.stream.Close()
+	}
+	return nil
 }
 
 // objects are all places in which a repository keeps objects: its own folder, and
@@ -58,6 +70,7 @@ type stored struct {
 type objects struct {
 	folders []*folder
 	bases   deltaBases
+	large   queue
 }
 
 // find opens an object, unchecked.
@@ -110,16 +123,54 @@ func (s *objects) kindOf(h Hash) (kind, error) {
 	return obj.kind, obj.Close()
 }
 
+// readChecked returns an object's content whole, and checked.
 func readChecked(h Hash, obj stored) ([]byte, error) {
-	c := newChecked(h, obj)
-	content := make([]byte, 0, min(obj.size, 1<<20)+1)
-	w := bytes.NewBuffer(content)
-	_, err := io.Copy(w, c)
-	return w.Bytes(), err
+	content := obj.content
+	if obj.stream != nil {
+		var err error
+		if content, err = readExactly(obj.stream, obj.size); err != nil {
+			return nil, err
+		}
+	}
+	sum := sumOf(obj)
+	_, _ = sum.Write(content) // never fails
+	return content, sameHash(h, sum)
 }
 
-// checked is an object's content whose last read, at the end, is an error if the
-// content is not what the object's name says.
+// readExactly reads as many bytes as there are to be, and no more may follow. What the size
+// promises takes no memory before it is there.
+func readExactly(r io.Reader, size int64) ([]byte, error) {
+	content := make([]byte, size+1)
+	n, err := io.ReadFull(r, content)
+	switch {
+	case int64(n) > size:
+		return nil, fmt.Errorf("%w: it is longer than it says", ErrCorrupt)
+	case !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, io.EOF):
+		return nil, fmt.Errorf("%w: %w", ErrCorrupt, err)
+	case int64(n) < size:
+		return nil, fmt.Errorf("%w: it is shorter than it says", ErrCorrupt)
+	}
+	return content[:size:size], nil
+}
+
+// sumOf begins the hash that names an object.
+func sumOf(obj stored) hash.Hash {
+	sum := sha1.New()
+	_, _ = io.WriteString(sum, obj.kind.String()+" "+strconv.FormatInt(obj.size, 10)+"\x00") // never fails
+	return sum
+}
+
+func sameHash(want Hash, sum hash.Hash) error {
+	var got Hash
+	sum.Sum(got[:0])
+	if got != want {
+		return fmt.Errorf("%w: it has the hash %s", ErrHash, got)
+	}
+	return nil
+}
+
+// checked is a stream of an object's content whose last read, at the end, is an error if
+// the content is not what the object's name says.
 type checked struct {
 	obj  stored
 	want Hash
@@ -128,13 +179,11 @@ type checked struct {
 }
 
 func newChecked(h Hash, obj stored) *checked {
-	c := &checked{obj: obj, want: h, sum: sha1.New(), left: obj.size}
-	_, _ = io.WriteString(c.sum, obj.kind.String()+" "+strconv.FormatInt(obj.size, 10)+"\x00") // never fails
-	return c
+	return &checked{obj: obj, want: h, sum: sumOf(obj), left: obj.size}
 }
 
 func (c *checked) Read(p []byte) (int, error) {
-	n, err := c.obj.Read(p)
+	n, err := c.obj.stream.Read(p)
 	_, _ = c.sum.Write(p[:n]) // never fails
 	c.left -= int64(n)
 	switch {
@@ -147,10 +196,8 @@ func (c *checked) Read(p []byte) (int, error) {
 	case c.left > 0:
 		return n, fmt.Errorf("%w: it is shorter than it says", ErrCorrupt)
 	}
-	var got Hash
-	c.sum.Sum(got[:0])
-	if got != c.want {
-		return n, fmt.Errorf("%w: it has the hash %s", ErrHash, got)
+	if err := sameHash(c.want, c.sum); err != nil {
+		return n, err
 	}
 	return n, io.EOF
 }

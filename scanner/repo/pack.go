@@ -15,7 +15,6 @@ import (
 	"sync"
 
 	"github.com/go-git/go-git/v5/plumbing"
-	"github.com/go-git/go-git/v5/plumbing/format/packfile"
 )
 
 // A pack is a pack file and its index, version 2 (git's gitformat-pack(5)):
@@ -251,16 +250,11 @@ func (p *pack) whole(e entry) ([]byte, error) {
 		return nil, err
 	}
 	defer z.Close() // nothing is held
-	var b bytes.Buffer
-	b.Grow(int(min(e.size, 1<<20)) + 1)
-	n, err := io.Copy(&b, io.LimitReader(z, e.size+1))
+	content, err := readExactly(z, e.size)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrCorrupt, noEOF(err))
+		return nil, fmt.Errorf("%s.pack: %w", p.stem, err)
 	}
-	if n != e.size {
-		return nil, fmt.Errorf("%w: an entry of %s.pack is not as long as it says", ErrCorrupt, p.stem)
-	}
-	return b.Bytes(), nil
+	return content, nil
 }
 
 // object opens the object at an offset: by stream if it is stored as it is, in
@@ -272,114 +266,8 @@ func (p *pack) object(at int64, s *objects) (stored, error) {
 	}
 	if e.kind <= plumbing.TagObject {
 		z, err := p.inflate(e)
-		return stored{e.kind, e.size, z}, err
+		return stored{kind: e.kind, size: e.size, stream: z}, err
 	}
-	k, content, err := p.resolve(at, s)
-	if err != nil {
-		return stored{}, err
-	}
-	return stored{k, int64(len(content)), io.NopCloser(bytes.NewReader(content))}, nil
-}
-
-// resolve puts an object together from its deltas, from the base up.
-func (p *pack) resolve(at int64, s *objects) (kind, []byte, error) {
-	var deltas [][]byte
-	var ends []int64 // the entry that each delta is of
-	held := int64(0)
-	for {
-		if k, content, ok := s.bases.get(p, at); ok {
-			return s.bases.apply(p, k, content, deltas, ends)
-		}
-		e, err := p.entry(at)
-		if err != nil {
-			return 0, nil, err
-		}
-		data, err := p.whole(e)
-		if err != nil {
-			return 0, nil, err
-		}
-		if e.kind <= plumbing.TagObject {
-			s.bases.put(p, at, e.kind, data)
-			return s.bases.apply(p, e.kind, data, deltas, ends)
-		}
-		if held += int64(len(data)); len(deltas) == maxChain || held > maxDelta {
-			return 0, nil, fmt.Errorf("%w: too many deltas one on top of another", ErrLimit)
-		}
-		deltas, ends = append(deltas, data), append(ends, at)
-		if e.kind == plumbing.OFSDeltaObject {
-			at = e.base
-			continue
-		}
-		if at, err = p.find(e.baseRef); errors.Is(err, fs.ErrNotExist) {
-			return 0, nil, fmt.Errorf("%w: the base %s of a delta is not in its pack", ErrCorrupt, e.baseRef)
-		} else if err != nil {
-			return 0, nil, err
-		}
-	}
-}
-
-// deltaBases remembers what deltas were put together to, since neighbours in a pack
-// have the same bases.
-type deltaBases struct {
-	mu   sync.Mutex
-	held int
-	m    map[baseKey]base
-}
-
-type baseKey struct {
-	pack *pack
-	at   int64
-}
-
-type base struct {
-	kind    kind
-	content []byte
-}
-
-// maxBases is how many bytes are remembered.
-const maxBases = 24 << 20
-
-func (d *deltaBases) get(p *pack, at int64) (kind, []byte, bool) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	b, ok := d.m[baseKey{p, at}]
-	return b.kind, b.content, ok
-}
-
-func (d *deltaBases) put(p *pack, at int64, k kind, content []byte) {
-	if len(content) > maxBases/8 {
-		return
-	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.m == nil || d.held+len(content) > maxBases {
-		d.m, d.held = map[baseKey]base{}, 0
-	}
-	d.m[baseKey{p, at}] = base{k, content}
-	d.held += len(content)
-}
-
-// apply applies deltas to a base, the last one first.
-func (d *deltaBases) apply(p *pack, k kind, content []byte, deltas [][]byte, ends []int64) (kind, []byte, error) {
-	for i := len(deltas) - 1; i >= 0; i-- {
-		if size, ok := deltaTarget(deltas[i]); !ok || size > maxDelta {
-			return 0, nil, fmt.Errorf("%w: a delta that makes %d bytes", ErrLimit, size)
-		}
-		var err error
-		if content, err = packfile.PatchDelta(content, deltas[i]); err != nil {
-			return 0, nil, fmt.Errorf("%w: %w", ErrCorrupt, err)
-		}
-		d.put(p, ends[i], k, content)
-	}
-	return k, content, nil
-}
-
-// deltaTarget returns the size that a delta says its result has.
-func deltaTarget(delta []byte) (uint64, bool) {
-	_, n := binary.Uvarint(delta)
-	if n <= 0 {
-		return 0, false
-	}
-	size, n := binary.Uvarint(delta[n:])
-	return size, n > 0
+	k, content, release, err := p.resolve(at, s)
+	return stored{kind: k, size: int64(len(content)), content: content, release: release}, err
 }

@@ -14,6 +14,7 @@
 package repo
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -66,7 +67,11 @@ func Find(dir string) (*Repository, error) {
 			return open(gitDir, at)
 		}
 		if looksBare(at) {
-			return open(at, "")
+			workTree := ""
+			if filepath.Base(at) == ".git" {
+				workTree = filepath.Dir(at)
+			}
+			return open(at, workTree)
 		}
 		if filepath.Dir(at) == at {
 			return nil, fmt.Errorf("%w: neither %s nor a folder above it has a .git", ErrNotRepository, dir)
@@ -75,21 +80,28 @@ func Find(dir string) (*Repository, error) {
 	}
 }
 
-// At returns the repository whose git folder is given, as GIT_DIR does.
+// At returns the repository whose git folder is given, as GIT_DIR does, and its work tree,
+// as GIT_WORK_TREE does. Without one it is what the settings say, or the current folder.
 func At(gitDir, workTree string) (*Repository, error) {
 	gitDir, err := filepath.Abs(gitDir)
 	if err != nil {
 		return nil, err
 	}
-	return open(gitDir, workTree)
+	if !isFolder(gitDir) {
+		return nil, fmt.Errorf("%w: %s is no folder", ErrNotRepository, gitDir)
+	}
+	if workTree == "" {
+		return open(gitDir, ".")
+	}
+	r, err := open(gitDir, "")
+	if err == nil {
+		r.WorkTree = workTree
+	}
+	return r, err
 }
 
-// Is reports whether two are the same repository, of the same work tree or another.
-func (r *Repository) Is(o *Repository) bool {
-	a, errA := os.Stat(r.commonDir)
-	b, errB := os.Stat(o.commonDir)
-	return errA == nil && errB == nil && os.SameFile(a, b)
-}
+// Is reports whether two are the same repository and the same work tree of it.
+func (r *Repository) Is(o *Repository) bool { return sameFile(r.gitDir, o.gitDir) }
 
 // gitDirOf returns the git folder of the work tree dir, "" if dir is none: its .git
 // folder, or the folder that its .git file names.
@@ -130,10 +142,16 @@ func open(gitDir, workTree string) (*Repository, error) {
 	if !exists(filepath.Join(gitDir, "HEAD")) {
 		return nil, fmt.Errorf("%w: %s has no HEAD", ErrNotRepository, gitDir)
 	}
-	if err := r.checkFormat(); err != nil {
+	cfg, err := readConfig(filepath.Join(r.commonDir, "config"))
+	if err != nil {
 		return nil, err
 	}
-	var err error
+	if err := checkFormat(cfg); err != nil {
+		return nil, err
+	}
+	if err := r.place(cfg); err != nil {
+		return nil, err
+	}
 	if r.objects.folders, err = openFolders(filepath.Join(r.commonDir, "objects")); err != nil {
 		return nil, err
 	}
@@ -155,11 +173,11 @@ func (r *Repository) findCommon() error {
 	return err
 }
 
-// config returns the repository's own settings. What they include is not read: none of
-// what matters here may be set there.
-func (r *Repository) config() (*config.Config, error) {
+// readConfig returns the settings in a file. What they include is not read: none of what
+// matters here may be set there.
+func readConfig(file string) (*config.Config, error) {
 	cfg := config.New()
-	text, err := readSmall(filepath.Join(r.commonDir, "config"))
+	text, err := readSmall(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return cfg, nil // version 0
 	}
@@ -178,11 +196,7 @@ var extensions = map[string]bool{
 }
 
 // checkFormat refuses what git's settings say that is kept in a way not known here.
-func (r *Repository) checkFormat() error {
-	cfg, err := r.config()
-	if err != nil {
-		return err
-	}
+func checkFormat(cfg *config.Config) error {
 	version := "0"
 	if cfg.HasSection("core") {
 		if v := cfg.Section("core").Option("repositoryformatversion"); v != "" {
@@ -208,6 +222,41 @@ func (r *Repository) checkFormat() error {
 		case version == "1":
 			return fmt.Errorf("%w: the extension %q; a full scan needs no git", ErrFormat, clip(o.Key))
 		}
+	}
+	return nil
+}
+
+// place finds out from the settings where the work tree is: core.worktree names another
+// folder than the one that the .git is in, and a bare repository has none. A linked work
+// tree is where it was found.
+func (r *Repository) place(cfg *config.Config) error {
+	if r.commonDir != r.gitDir {
+		return nil
+	}
+	settings := []*config.Config{cfg}
+	if strings.EqualFold(cfg.Section("extensions").Option("worktreeconfig"), "true") {
+		own, err := readConfig(filepath.Join(r.gitDir, "config.worktree"))
+		if err != nil {
+			return err
+		}
+		settings = append(settings, own)
+	}
+	workTree, bare := "", ""
+	for _, s := range settings { // the last one counts
+		workTree = cmp.Or(s.Section("core").Option("worktree"), workTree)
+		bare = cmp.Or(strings.ToLower(s.Section("core").Option("bare")), bare)
+	}
+	switch {
+	case workTree != "":
+		r.WorkTree = workTree
+		if !filepath.IsAbs(workTree) {
+			r.WorkTree = filepath.Join(r.gitDir, workTree)
+		}
+		if !isFolder(r.WorkTree) { // of another machine; what is committed is here
+			r.WorkTree = ""
+		}
+	case bare == "true" || bare == "yes" || bare == "on" || bare == "1":
+		r.WorkTree = ""
 	}
 	return nil
 }
