@@ -12,7 +12,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"sort"
 	"strings"
 	"time"
 
@@ -119,31 +118,12 @@ func (x *Index) Clean(f Staged, size int64, modified time.Time) bool {
 
 // folder returns a folder of the index, of which the files are given. If git has made a
 // tree of it already, it has that one's hash, as a commit would.
-func (x *Index) folder(path, name string, files []Staged) treeEntry {
-	e := treeEntry{name: name, mode: folderMode, staged: files}
+func (x *Index) folder(path string, files []Staged) treeEntry {
+	e := treeEntry{mode: folderMode, staged: files}
 	if t, known := x.trees[path]; known && t.files == len(files) {
 		e.hash = t.hash
 	}
 	return e
-}
-
-// in returns the entries of a folder, given the files in it.
-func (x *Index) in(prefix string, files []Staged) []treeEntry {
-	var entries []treeEntry
-	for len(files) > 0 {
-		f := files[0]
-		name, _, isFolder := strings.Cut(f.Path[len(prefix):], "/")
-		if !isFolder {
-			entries = append(entries, treeEntry{name: name, mode: f.Mode, hash: f.Hash})
-			files = files[1:]
-			continue
-		}
-		path := prefix + name
-		n := sort.Search(len(files), func(i int) bool { return !strings.HasPrefix(files[i].Path, path+"/") })
-		entries = append(entries, x.folder(path, name, files[:n]))
-		files = files[n:]
-	}
-	return entries
 }
 
 // HashBlob returns the name that a content of size bytes has as a blob.

@@ -105,7 +105,7 @@ func (p *indexReader) entry() (e Staged, err error) {
 		name = strings.TrimSuffix(name, "/")
 	}
 	for part := range strings.SplitSeq(name, "/") {
-		if err := validName(part); err != nil {
+		if err := validName([]byte(part)); err != nil {
 			return e, err
 		}
 	}

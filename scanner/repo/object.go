@@ -18,7 +18,7 @@ type Hash = plumbing.Hash
 // Limits on objects that are read whole. Blobs of any size that are stored as they
 // are, not as a delta, are read by stream and have none.
 const (
-	maxMeta  = 64 << 20  // a tree, commit or tag, in bytes
+	maxMeta  = 32 << 20  // a tree (of some 800,000 entries), commit or tag, in bytes
 	maxDelta = 256 << 20 // an object that is stored as a delta, in bytes
 	maxChain = 10_000    // deltas one on top of another; git writes 4,095 at most
 )

@@ -1,10 +1,8 @@
 package repo
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/go-git/go-git/v5/plumbing"
@@ -41,64 +39,6 @@ type Change struct {
 // ErrMalformed says that a tree holds what git never writes.
 var ErrMalformed = errors.New("malformed tree")
 
-// treeEntry is an entry of a tree object.
-type treeEntry struct {
-	name   string
-	mode   Mode
-	hash   Hash
-	staged []Staged // what is in a folder of the index
-}
-
-// parseTree reads a tree object. git sorts entries by name, a folder as if its name
-// ended in a slash; a tree that is not sorted so, has a name twice, or a name that
-// could lead elsewhere, is malformed.
-func parseTree(content []byte) ([]treeEntry, error) {
-	var entries []treeEntry
-	for len(content) > 0 {
-		space := bytes.IndexByte(content, ' ')
-		if space < 0 {
-			return nil, fmt.Errorf("%w: it ends within an entry", ErrMalformed)
-		}
-		mode, err := parseMode(content[:space])
-		if err != nil {
-			return nil, err
-		}
-		content = content[space+1:]
-		end := bytes.IndexByte(content, 0)
-		if end < 0 || len(content) < end+1+20 {
-			return nil, fmt.Errorf("%w: it ends within an entry", ErrMalformed)
-		}
-		e := treeEntry{name: string(content[:end]), mode: mode, hash: Hash(content[end+1 : end+21])}
-		content = content[end+21:]
-		if err := validName(e.name); err != nil {
-			return nil, err
-		}
-		if e.hash.IsZero() {
-			return nil, fmt.Errorf("%w: the entry %q has no object", ErrMalformed, clip(e.name))
-		}
-		entries = append(entries, e)
-	}
-	seen := make(map[string]bool, len(entries))
-	for i, e := range entries {
-		if i > 0 && entries[i-1].key() >= e.key() {
-			return nil, fmt.Errorf("%w: the entry %q is not in order", ErrMalformed, clip(e.name))
-		}
-		if seen[e.name] { // a file and a folder need not be neighbours
-			return nil, fmt.Errorf("%w: the entry %q is there twice", ErrMalformed, clip(e.name))
-		}
-		seen[e.name] = true
-	}
-	return entries, nil
-}
-
-// key is what entries are sorted by.
-func (e *treeEntry) key() string {
-	if e.mode == folderMode {
-		return e.name + "/"
-	}
-	return e.name
-}
-
 func parseMode(text []byte) (Mode, error) {
 	var m Mode
 	if len(text) == 0 || len(text) > 6 {
@@ -124,18 +64,6 @@ func knownMode(m Mode) (Mode, error) {
 		return File, nil
 	}
 	return 0, fmt.Errorf("%w: the mode %o", ErrMalformed, m)
-}
-
-func validName(name string) error {
-	switch {
-	case name == "":
-		return fmt.Errorf("%w: an entry without a name", ErrMalformed)
-	case name == "." || name == ".." || strings.EqualFold(name, ".git"):
-		return fmt.Errorf("%w: an entry named %q", ErrMalformed, name)
-	case strings.Contains(name, "/"):
-		return fmt.Errorf("%w: an entry named %q", ErrMalformed, clip(name))
-	}
-	return nil
 }
 
 // Limits of a walk over trees. A tree can hold another many times over, and that one
@@ -169,20 +97,20 @@ func (r *Repository) Diff(oldTree, newTree Hash, visit func(Change) error) error
 // [Repository.Diff] does.
 func (r *Repository) DiffIndex(tree Hash, idx *Index, visit func(Change) error) error {
 	w := walk{repo: r, index: idx, visit: visit, distinct: map[Hash]struct{}{}}
-	return w.entries("", treeEntry{mode: folderMode, hash: tree}, idx.folder("", "", idx.Files), -1)
+	return w.entries("", treeEntry{mode: folderMode, hash: tree}, idx.folder("", idx.Files), -1)
 }
 
-// load returns the entries of a folder; none of the zero Hash.
-func (w *walk) load(prefix string, folder treeEntry, depth int) ([]treeEntry, error) {
+// open returns the entries of a folder; none of an absent one.
+func (w *walk) open(prefix string, folder treeEntry, depth int) (*entries, error) {
 	if depth > maxTreeDepth {
 		return nil, fmt.Errorf("%w: folders more than %d deep", ErrLimit, maxTreeDepth)
 	}
-	h := folder.hash
 	if folder.staged != nil {
-		return w.index.in(prefix, folder.staged), nil
+		return &entries{index: w.index, prefix: prefix, staged: folder.staged}, nil
 	}
+	h := folder.hash
 	if h.IsZero() {
-		return nil, nil
+		return &entries{}, nil
 	}
 	w.visits++
 	w.distinct[h] = struct{}{}
@@ -190,46 +118,64 @@ func (w *walk) load(prefix string, folder treeEntry, depth int) ([]treeEntry, er
 		return nil, fmt.Errorf("%w: the same trees again and again, at %q", ErrLimit, clip(prefix))
 	}
 	content, err := w.repo.objects.read(h, plumbing.TreeObject)
-	if err != nil {
-		return nil, err
-	}
-	entries, err := parseTree(content)
-	return entries, wrapObject(h, err)
+	return &entries{hash: h, content: content}, err
 }
 
-// trees compares two trees. Both are sorted by key, so that one pass pairs their
+// trees compares two folders. Both are sorted alike, so that one pass pairs their
 // entries; a file and a folder of the same name are two entries.
 func (w *walk) trees(prefix string, oldTree, newTree treeEntry, depth int) error {
-	olds, err := w.load(prefix, oldTree, depth)
+	olds, err := w.open(prefix, oldTree, depth)
 	if err != nil {
 		return err
 	}
-	news, err := w.load(prefix, newTree, depth)
+	news, err := w.open(prefix, newTree, depth)
 	if err != nil {
 		return err
 	}
-	for len(olds) > 0 || len(news) > 0 {
-		var o, n treeEntry
+	o, err := olds.next()
+	if err != nil {
+		return err
+	}
+	n, err := news.next()
+	for err == nil && (o.name != nil || n.name != nil) {
+		var order int
 		switch {
-		case len(news) == 0 || len(olds) > 0 && olds[0].key() < news[0].key():
-			o, olds = olds[0], olds[1:]
-		case len(olds) == 0 || news[0].key() < olds[0].key():
-			n, news = news[0], news[1:]
+		case n.name == nil:
+			order = -1
+		case o.name == nil:
+			order = 1
 		default:
-			o, olds, n, news = olds[0], olds[1:], news[0], news[1:]
+			order = o.compare(&n)
 		}
-		if err := w.entries(prefix, o, n, depth); err != nil {
+		pair := [2]treeEntry{o, n}
+		if order > 0 {
+			pair[0] = treeEntry{}
+		}
+		if order < 0 {
+			pair[1] = treeEntry{}
+		}
+		if err := w.entries(prefix, pair[0], pair[1], depth); err != nil {
 			return err
 		}
+		if order <= 0 {
+			o, err = olds.next()
+		}
+		if order >= 0 && err == nil {
+			n, err = news.next()
+		}
 	}
-	return nil
+	return err
 }
 
 func (w *walk) entries(prefix string, o, n treeEntry, depth int) error {
 	if o.mode == n.mode && o.hash == n.hash && !n.hash.IsZero() { // zero: a folder of the index
 		return nil
 	}
-	path := prefix + max(o.name, n.name)
+	name := o.name
+	if name == nil {
+		name = n.name
+	}
+	path := prefix + string(name)
 	if o.mode == folderMode || n.mode == folderMode {
 		if path != "" {
 			path += "/"
@@ -247,15 +193,26 @@ func (r *Repository) Lookup(tree Hash, path string) (Leaf, bool, error) {
 		if at.Mode != folderMode {
 			return Leaf{}, false, nil
 		}
-		entries, err := w.load(path, treeEntry{hash: at.Hash}, i)
+		entries, err := w.open(path, treeEntry{hash: at.Hash}, i)
 		if err != nil {
 			return Leaf{}, false, err
 		}
-		k := slices.IndexFunc(entries, func(e treeEntry) bool { return e.name == name })
-		if k < 0 {
+		found := false
+		for {
+			e, err := entries.next() // to the last one: what is malformed is no answer
+			if err != nil {
+				return Leaf{}, false, err
+			}
+			if e.name == nil {
+				break
+			}
+			if string(e.name) == name {
+				at, found = Leaf{e.mode, e.hash}, true
+			}
+		}
+		if !found {
 			return Leaf{}, false, nil
 		}
-		at = Leaf{entries[k].mode, entries[k].hash}
 	}
 	return at, true, nil
 }

@@ -1,0 +1,141 @@
+package repo
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+)
+
+// A treeEntry is an entry of a tree object, or of a folder of the index.
+type treeEntry struct {
+	name   []byte // nil: there is no entry
+	mode   Mode
+	hash   Hash
+	staged []Staged // what is in a folder of the index
+}
+
+// compare orders entries as git sorts them: by name, a folder as if its name ended in a
+// slash.
+func (e *treeEntry) compare(o *treeEntry) int {
+	n := min(len(e.name), len(o.name))
+	if c := bytes.Compare(e.name[:n], o.name[:n]); c != 0 {
+		return c
+	}
+	return e.after(n) - o.after(n)
+}
+
+// after is what follows the first n bytes of the name: -1 for its end.
+func (e *treeEntry) after(n int) int {
+	switch {
+	case n < len(e.name):
+		return int(e.name[n])
+	case e.mode == folderMode:
+		return '/'
+	}
+	return -1
+}
+
+// entries are those of a folder, one after another: of a tree object, or of the index.
+// What is malformed is an error when it is met, and a folder is always read to its end.
+type entries struct {
+	hash    Hash
+	content []byte // what is left of the tree
+	last    treeEntry
+	// Names of files that the names after them begin with, each longer than the one
+	// before: a folder of the same name need not be its neighbour.
+	files [][]byte
+
+	index  *Index
+	prefix string
+	staged []Staged // what is left of the folder
+}
+
+// next returns the next entry; one without a name after the last.
+func (es *entries) next() (treeEntry, error) {
+	switch {
+	case len(es.staged) > 0:
+		return es.nextStaged(), nil
+	case len(es.content) == 0:
+		return treeEntry{}, nil
+	}
+	e, rest, err := parseEntry(es.content)
+	if err == nil {
+		err = es.check(&e)
+	}
+	if err != nil {
+		return treeEntry{}, wrapObject(es.hash, err)
+	}
+	es.content, es.last = rest, e
+	return e, nil
+}
+
+// parseEntry reads the entry that a tree object begins with.
+func parseEntry(content []byte) (e treeEntry, rest []byte, err error) {
+	space := bytes.IndexByte(content, ' ')
+	if space < 0 {
+		return e, nil, fmt.Errorf("%w: it ends within an entry", ErrMalformed)
+	}
+	if e.mode, err = parseMode(content[:space]); err != nil {
+		return e, nil, err
+	}
+	content = content[space+1:]
+	end := bytes.IndexByte(content, 0)
+	if end < 0 || len(content) < end+1+len(e.hash) {
+		return e, nil, fmt.Errorf("%w: it ends within an entry", ErrMalformed)
+	}
+	e.name, e.hash = content[:end:end], Hash(content[end+1:])
+	if err := validName(e.name); err != nil {
+		return e, nil, err
+	}
+	if e.hash.IsZero() {
+		return e, nil, fmt.Errorf("%w: the entry %q has no object", ErrMalformed, clip(string(e.name)))
+	}
+	return e, content[end+1+len(e.hash):], nil
+}
+
+// validName refuses a name that could lead elsewhere.
+func validName(name []byte) error {
+	switch {
+	case len(name) == 0:
+		return fmt.Errorf("%w: an entry without a name", ErrMalformed)
+	case string(name) == ".", string(name) == "..", len(name) == 4 && strings.EqualFold(string(name), ".git"), bytes.IndexByte(name, '/') >= 0:
+		return fmt.Errorf("%w: an entry named %q", ErrMalformed, clip(string(name)))
+	}
+	return nil
+}
+
+// check refuses an entry that is not in order, or whose name was there already.
+func (es *entries) check(e *treeEntry) error {
+	if es.last.name != nil && es.last.compare(e) >= 0 {
+		return fmt.Errorf("%w: the entry %q is not in order", ErrMalformed, clip(string(e.name)))
+	}
+	for len(es.files) > 0 && !bytes.HasPrefix(e.name, es.files[len(es.files)-1]) {
+		es.files = es.files[:len(es.files)-1]
+	}
+	if n := len(es.files); n > 0 && len(es.files[n-1]) == len(e.name) {
+		return fmt.Errorf("%w: the entry %q is there twice", ErrMalformed, clip(string(e.name)))
+	}
+	if e.mode != folderMode {
+		es.files = append(es.files, e.name)
+	}
+	return nil
+}
+
+// nextStaged returns the next entry of a folder of the index.
+func (es *entries) nextStaged() treeEntry {
+	f := es.staged[0]
+	name, _, isFolder := strings.Cut(f.Path[len(es.prefix):], "/")
+	if !isFolder {
+		es.staged = es.staged[1:]
+		return treeEntry{name: []byte(name), mode: f.Mode, hash: f.Hash}
+	}
+	within := f.Path[:len(es.prefix)+len(name)+1]
+	n := 1
+	for n < len(es.staged) && strings.HasPrefix(es.staged[n].Path, within) {
+		n++
+	}
+	e := es.index.folder(strings.TrimSuffix(within, "/"), es.staged[:n])
+	e.name = []byte(name)
+	es.staged = es.staged[n:]
+	return e
+}
