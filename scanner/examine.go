@@ -25,6 +25,7 @@ type find struct {
 // buffer: one examiner for each goroutine.
 type examiner struct {
 	buf   []byte
+	seen  map[*engine]*sighting
 	limit int64 // the most bytes a content may have; 0: no limit
 }
 
@@ -45,7 +46,7 @@ type report struct {
 // examine reads content from its first byte to its last, and again as often as the
 // evidence needs when something was found. Memory does not grow with its length.
 func (x *examiner) examine(ctx context.Context, e *engine, content io.ReadSeeker) (rep report, err error) {
-	whole := e.newSighting()
+	whole := x.sighting(e)
 	var only window // the content, if one window holds it
 	rep.bytes, err = pass(ctx, x.windows(content, e.overlap()), &rep.reads, func(w window) bool {
 		if w.at == 0 && w.last {
@@ -89,6 +90,21 @@ func (x *examiner) examine(ctx context.Context, e *engine, content io.ReadSeeker
 		rep.finds = append(rep.finds, f)
 	}
 	return rep, x.locate(ctx, content, rep.finds, &rep.reads)
+}
+
+// sighting returns what an engine notes down, empty. It is used again for each content,
+// since to make one for 10,000 patterns takes longer than to look at a small file.
+func (x *examiner) sighting(e *engine) *sighting {
+	s := x.seen[e]
+	if s == nil {
+		if x.seen == nil {
+			x.seen = map[*engine]*sighting{}
+		}
+		s = e.newSighting()
+		x.seen[e] = s
+	}
+	s.reset()
+	return s
 }
 
 // windows cuts content into windows, from where it stands.

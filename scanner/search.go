@@ -2,6 +2,7 @@ package scanner
 
 import (
 	"bytes"
+	"slices"
 
 	"github.com/policyscan/policyscan/scanner/needle"
 )
@@ -49,13 +50,20 @@ func (e *engine) overlap() int { return max(e.longest-1, 0) }
 
 // A sighting is what the first step found out about a content.
 type sighting struct {
-	plain, wide []bool // needles seen
+	plain, wide *needle.Seen
 	marks       [encodings]bool
 	nul         bool // a NUL byte occurs
 }
 
 func (e *engine) newSighting() *sighting {
-	return &sighting{plain: make([]bool, len(e.plainOf)), wide: make([]bool, len(e.wideOf))}
+	return &sighting{plain: e.plain.NewSeen(), wide: e.wide.NewSeen()}
+}
+
+// reset makes a sighting ready for another content.
+func (s *sighting) reset() {
+	s.plain.Reset()
+	s.wide.Reset()
+	s.marks, s.nul = [encodings]bool{}, false
 }
 
 // look adds what a window holds.
@@ -77,26 +85,24 @@ func (e *engine) candidates(s *sighting) []*hunt {
 	for en := utf16LE; en < encodings; en++ {
 		marked = marked || s.marks[en]
 	}
-	seen := make([]bool, len(e.patterns))
-	any := false
-	for i, ok := range s.plain {
-		if ok {
-			seen[e.plainOf[i]], any = true, true
+	var seen []int
+	for _, i := range s.plain.Indices() {
+		seen = append(seen, e.plainOf[i])
+	}
+	for _, i := range s.wide.Indices() {
+		seen = append(seen, e.wideOf[i])
+	}
+	if marked {
+		for i, p := range e.patterns {
+			if p.short {
+				seen = append(seen, i)
+			}
 		}
 	}
-	for i, ok := range s.wide {
-		if ok {
-			seen[e.wideOf[i]], any = true, true
-		}
-	}
-	if !any && !marked {
-		return nil
-	}
+	slices.Sort(seen)
 	var hunts []*hunt
-	for i, p := range e.patterns {
-		if seen[i] || p.short && marked {
-			hunts = append(hunts, newHunt(i, p, s))
-		}
+	for _, i := range slices.Compact(seen) {
+		hunts = append(hunts, newHunt(i, e.patterns[i], s))
 	}
 	return hunts
 }

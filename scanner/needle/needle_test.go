@@ -8,10 +8,30 @@ import (
 	"testing"
 )
 
-func find(needles [][]byte, content []byte) []bool {
-	seen := make([]bool, len(needles))
-	Compile(needles).Find(content, seen)
-	return seen
+// find returns which needles occur, by each way that there is on this processor.
+func find(t *testing.T, needles [][]byte, content []byte) []bool {
+	t.Helper()
+	var answers [][]bool
+	for _, s := range []*Set{Compile(needles), compile(needles, false)} {
+		seen := s.NewSeen()
+		s.Find(content, seen)
+		answer := make([]bool, len(needles))
+		for _, i := range seen.Indices() {
+			if answer[i] {
+				t.Errorf("needle %d is found twice", i)
+			}
+			answer[i] = true
+		}
+		answers = append(answers, answer)
+		seen.Reset()
+		if slices.Contains(seen.has, true) || len(seen.Indices()) > 0 {
+			t.Error("something is left after Reset")
+		}
+	}
+	if !slices.Equal(answers[0], answers[1]) {
+		t.Errorf("needles %q in %q: %v by vectors, %v without", needles, content, answers[0], answers[1])
+	}
+	return answers[0]
 }
 
 func naive(needles [][]byte, content []byte) []bool {
@@ -31,11 +51,11 @@ func TestEveryPlace(t *testing.T) {
 			for at := 0; at+length <= total; at++ {
 				content := bytes.Repeat([]byte{'.'}, total)
 				copy(content[at:], n)
-				if !find([][]byte{n}, content)[0] {
+				if !find(t, [][]byte{n}, content)[0] {
 					t.Fatalf("%q at %d of %d bytes is not found", n, at, total)
 				}
 				content[at+length-1] ^= 1
-				if find([][]byte{n}, content)[0] {
+				if find(t, [][]byte{n}, content)[0] {
 					t.Fatalf("%q is found in %q", n, content)
 				}
 			}
@@ -45,9 +65,32 @@ func TestEveryPlace(t *testing.T) {
 
 func TestNestedAndEqual(t *testing.T) {
 	needles := [][]byte{[]byte("cidr_blocks"), []byte("cidr_block"), []byte("blocks = ["), []byte("cidr_blocks"), []byte("c"), []byte("cidr"), []byte("nowhere")}
-	got := find(needles, []byte(`  cidr_blocks = ["0.0.0.0/0"]`))
+	got := find(t, needles, []byte(`  cidr_blocks = ["0.0.0.0/0"]`))
 	if want := []bool{true, true, true, true, true, true, false}; !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
+// Of more needles than a block of the vector unit has places, some common and some rare,
+// each is found where it stands, and a bucket that is done leaves the others.
+func TestManyBuckets(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 7))
+	for range 400 {
+		var needles [][]byte
+		for range 1 + r.IntN(maxTeddy+8) {
+			n := make([]byte, 1+r.IntN(9))
+			for i := range n {
+				n[i] = "ab0/.\x00\xff"[r.IntN(7)]
+			}
+			needles = append(needles, n)
+		}
+		content := make([]byte, r.IntN(2000))
+		for i := range content {
+			content[i] = "ab0/.\x00\xffcdefghijklmnopqrstuvwxyz"[r.IntN(30)]
+		}
+		if got, want := find(t, needles, content), naive(needles, content); !slices.Equal(got, want) {
+			t.Fatalf("needles %q in %q: got %v, want %v", needles, content, got, want)
+		}
 	}
 }
 
@@ -62,7 +105,7 @@ func FuzzFind(f *testing.F) {
 				needles = append(needles, n)
 			}
 		}
-		if got, want := find(needles, content), naive(needles, content); !slices.Equal(got, want) {
+		if got, want := find(t, needles, content), naive(needles, content); !slices.Equal(got, want) {
 			t.Errorf("needles %q in %q: got %v, want %v", needles, content, got, want)
 		}
 	})
@@ -85,7 +128,7 @@ func TestAgainstNaive(t *testing.T) {
 			needles[i] = random(1+r.IntN(12), letters)
 		}
 		content := random(r.IntN(300), letters)
-		if got, want := find(needles, content), naive(needles, content); !slices.Equal(got, want) {
+		if got, want := find(t, needles, content), naive(needles, content); !slices.Equal(got, want) {
 			t.Fatalf("needles %q in %q: got %v, want %v", needles, content, got, want)
 		}
 	}
@@ -99,17 +142,20 @@ func BenchmarkFind(b *testing.B) {
 		content = append(content, words[r.IntN(len(words))]...)
 		content = append(content, ' ')
 	}
-	for _, n := range []int{1, 20, 100, 1000} {
+	for _, n := range []int{1, 20, 100, 1000, 10000} {
 		var needles [][]byte
 		for i := range n {
 			needles = append(needles, fmt.Appendf(nil, "%s.%d/%d!", words[i%len(words)], r.IntN(1000), i))
 		}
-		s := Compile(needles)
-		b.Run(fmt.Sprint(n), func(b *testing.B) {
-			b.SetBytes(int64(len(content)))
-			for b.Loop() {
-				s.Find(content, make([]bool, n))
-			}
-		})
+		for name, s := range map[string]*Set{"best": Compile(needles), "pure": compile(needles, false)} {
+			b.Run(fmt.Sprint(n, "/", name), func(b *testing.B) {
+				b.SetBytes(int64(len(content)))
+				seen := s.NewSeen()
+				for b.Loop() {
+					seen.Reset()
+					s.Find(content, seen)
+				}
+			})
+		}
 	}
 }

@@ -1,0 +1,190 @@
+package needle
+
+import (
+	"encoding/binary"
+	"math/bits"
+	"slices"
+)
+
+// grams finds needles by grams of size bytes, looked up at every step-th place of a
+// content.
+type grams struct {
+	size, step int
+	filter     filter
+	places     []place // of each gram in a row
+	slots      []slot  // by the hash of the gram; open addressing, a power of two
+}
+
+// A place is where a gram stands in a needle.
+type place struct {
+	gram   uint32
+	needle int
+	at     int    // of the gram in the needle
+	head   uint32 // the needle's first four bytes
+}
+
+// A slot says which places are those of a gram.
+type slot struct {
+	gram     uint32
+	from, to int32 // empty: the slot is free
+}
+
+// newGrams returns the grams of some needles, each of which is size+step-1 bytes long at
+// least; nil if there are none.
+func newGrams(needles [][]byte, of []int, size, step int) *grams {
+	if len(of) == 0 {
+		return nil
+	}
+	g := &grams{size: size, step: step}
+	for _, i := range of {
+		n := needles[i]
+		from := rarest(n, size, step)
+		for at := from; at < from+step; at++ {
+			g.places = append(g.places, place{gramAt(n[at:], size), i, at, binary.LittleEndian.Uint32(n)})
+		}
+	}
+	slices.SortStableFunc(g.places, func(a, b place) int {
+		switch {
+		case a.gram < b.gram:
+			return -1
+		case a.gram > b.gram:
+			return 1
+		}
+		return 0
+	})
+	g.filter = newFilter(len(g.places))
+	g.slots = make([]slot, 1<<bits.Len(uint(2*len(g.places))))
+	for from := 0; from < len(g.places); {
+		to := from
+		for to < len(g.places) && g.places[to].gram == g.places[from].gram {
+			to++
+		}
+		g.add(slot{g.places[from].gram, int32(from), int32(to)})
+		from = to
+	}
+	return g
+}
+
+func gramAt(b []byte, size int) uint32 {
+	var gram uint32
+	for i := range size {
+		gram |= uint32(b[i]) << (8 * i)
+	}
+	return gram
+}
+
+func (g *grams) add(s slot) {
+	g.filter.add(s.gram)
+	i := g.slotOf(s.gram)
+	for g.slots[i].to > 0 {
+		i = (i + 1) & (len(g.slots) - 1)
+	}
+	g.slots[i] = s
+}
+
+func (g *grams) slotOf(gram uint32) int { return int(gram*spread>>3) & (len(g.slots) - 1) }
+
+// compare looks for the needles that hold the gram that stands at a place.
+func (g *grams) compare(gram uint32, content []byte, at int, needles [][]byte, seen *Seen) {
+	for i := g.slotOf(gram); ; i = (i + 1) & (len(g.slots) - 1) {
+		s := g.slots[i]
+		if s.to == 0 {
+			return
+		}
+		if s.gram != gram {
+			continue
+		}
+		for k := s.from; k < s.to; k++ {
+			p := &g.places[k]
+			start := at - p.at
+			if seen.has[p.needle] || start < 0 || start+4 > len(content) || binary.LittleEndian.Uint32(content[start:]) != p.head {
+				continue
+			}
+			if n := needles[p.needle]; start+len(n) <= len(content) && string(content[start:start+len(n)]) == string(n) {
+				seen.add(p.needle)
+			}
+		}
+		return
+	}
+}
+
+// block is how many bytes the loops below look at before they decide anything: with four
+// look-ups under way at once they run at twice the speed of one at a time.
+const block = 16
+
+// findBy4 looks up grams of four bytes at every fourth place.
+func (g *grams) findBy4(content []byte, needles [][]byte, seen *Seen) {
+	f := g.filter
+	at := 0
+	for ; at+block <= len(content); at += block {
+		c := content[at : at+block : at+block]
+		v, w := binary.LittleEndian.Uint64(c), binary.LittleEndian.Uint64(c[8:])
+		if f.has(uint32(v))|f.has(uint32(v>>32))|f.has(uint32(w))|f.has(uint32(w>>32)) == 0 {
+			continue
+		}
+		for k := 0; k < block; k += 4 {
+			if gram := binary.LittleEndian.Uint32(c[k:]); f.has(gram) != 0 {
+				g.compare(gram, content, at+k, needles, seen)
+			}
+		}
+	}
+	for ; at+4 <= len(content); at += 4 {
+		g.compare(binary.LittleEndian.Uint32(content[at:]), content, at, needles, seen)
+	}
+}
+
+// findBy2 looks up grams of three bytes at every second place.
+func (g *grams) findBy2(content []byte, needles [][]byte, seen *Seen) {
+	const three = 1<<24 - 1
+	f := g.filter
+	at := 0
+	for ; at+block <= len(content); at += block / 2 {
+		c := content[at : at+block : at+block]
+		v, w := binary.LittleEndian.Uint64(c), binary.LittleEndian.Uint64(c[2:])
+		if f.has(uint32(v)&three)|f.has(uint32(v>>16)&three)|f.has(uint32(v>>32)&three)|f.has(uint32(w>>32)&three) == 0 {
+			continue
+		}
+		for k := 0; k < block/2; k += 2 {
+			if gram := binary.LittleEndian.Uint32(c[k:]) & three; f.has(gram) != 0 {
+				g.compare(gram, content, at+k, needles, seen)
+			}
+		}
+	}
+	for ; at+3 <= len(content); at += 2 {
+		g.compare(gramAt(content[at:], 3), content, at, needles, seen)
+	}
+}
+
+// A filter is a set of grams that may say yes for one that is not in it: a bit for each
+// hash. It grows with the number of grams, so that one place in a hundred says so.
+type filter struct {
+	words []uint64
+	shift uint
+}
+
+// The size of a filter: 4 KiB for a few dozen grams, and no more than a processor's second
+// cache holds.
+const (
+	minFilter = 15 // 2^15 bits
+	maxFilter = 21
+)
+
+func newFilter(grams int) filter {
+	log := min(max(bits.Len(uint(grams*64)), minFilter), maxFilter)
+	return filter{make([]uint64, 1<<log/64), uint(32 - log)}
+}
+
+// spread is the multiplier of Fibonacci hashing (Knuth, The Art of Computer Programming,
+// volume 3, section 6.4).
+const spread = 0x9e3779b1
+
+func (f filter) add(gram uint32) {
+	h := gram * spread >> f.shift
+	f.words[h/64] |= 1 << (h % 64)
+}
+
+// has is 1 if the gram may be in the set, else 0.
+func (f filter) has(gram uint32) uint64 {
+	h := gram * spread >> (f.shift % 32)
+	return f.words[h/64] >> (h % 64) & 1
+}

@@ -1,0 +1,42 @@
+package needle
+
+import (
+	_ "embed"
+	"math"
+)
+
+// pairs says how rare two bytes in a row are in source code and configuration: at
+// 256*first+second, minus 8 times the binary logarithm of their share of all pairs, 255 at
+// the most. TestPairs -update makes it anew, from any tree.
+//
+//go:embed pairs.bin
+var pairs string
+
+// share is about how often a few bytes in a row stand at a place: as if each two of them
+// came by chance. There are two at least.
+func share(gram []byte) float64 {
+	sum, n := 0, 0
+	for i := 0; i+1 < len(gram); i++ {
+		sum += int(pairs[int(gram[i])<<8|int(gram[i+1])])
+		n++
+	}
+	// Of q bytes there are q-1 pairs that overlap, and q/2 that do not.
+	return math.Exp2(-float64(sum) / 8 / float64(n) * float64(len(gram)) / 2)
+}
+
+// rarest returns the first of step places in a needle, one after another, at which the
+// grams of size bytes are the rarest together.
+func rarest(needle []byte, size, step int) int {
+	best, from := math.Inf(1), 0
+	// A needle can be long, and its beginning is as good as any other part.
+	for i := 0; i+step+size-1 <= len(needle) && i < 256; i++ {
+		sum := 0.0
+		for k := range step {
+			sum += share(needle[i+k : i+k+size])
+		}
+		if sum < best {
+			best, from = sum, i
+		}
+	}
+	return from
+}

@@ -1,0 +1,87 @@
+package needle
+
+import (
+	"flag"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+var (
+	update = flag.Bool("update", false, "make pairs.bin anew from the trees that -corpus names")
+	corpus = flag.String("corpus", "", "folders of text, separated as PATH is")
+)
+
+func TestPairs(t *testing.T) {
+	if *update {
+		if err := os.WriteFile("pairs.bin", countPairs(t, filepath.SplitList(*corpus)), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(pairs) != 1<<16 {
+		t.Fatalf("%d bytes", len(pairs))
+	}
+	for _, c := range []struct{ common, rare string }{
+		{"  ", "e "}, {"e ", "q="}, {"in", "0/"}, {"re", "::"}, {"\n\t", "AK"}, {"st", "\x01\x02"}, {"th", "\xff\xfe"},
+	} {
+		if share([]byte(c.common)) <= share([]byte(c.rare)) {
+			t.Errorf("%q is rarer than %q", c.common, c.rare)
+		}
+	}
+	for _, c := range []struct {
+		needle string
+		size   int
+		step   int
+		want   string
+	}{
+		{"the resource AKIA the", 4, 1, "AKIA"},
+		{"string 0.0.0.0/0", 4, 1, "0/0"},
+		{"ab", 2, 1, "ab"},
+	} {
+		at := rarest([]byte(c.needle), c.size, c.step)
+		if got := c.needle[at : at+c.size]; !strings.Contains(got, c.want) && !strings.Contains(c.want, got) {
+			t.Errorf("%q: the rarest gram of %d is %q", c.needle, c.size, got)
+		}
+	}
+}
+
+// countPairs counts in the first 64 KiB of each file. Each tree counts as much as another.
+func countPairs(t *testing.T, trees []string) []byte {
+	shares := make([]float64, 1<<16)
+	for _, tree := range trees {
+		counts := make([]int, 1<<16)
+		all := 0
+		err := filepath.WalkDir(tree, func(name string, d fs.DirEntry, err error) error {
+			if err != nil || !d.Type().IsRegular() {
+				return err
+			}
+			text, err := os.ReadFile(name)
+			if err != nil {
+				return err
+			}
+			text = text[:min(len(text), 64<<10)]
+			for i := 0; i+1 < len(text); i++ {
+				counts[int(text[i])<<8|int(text[i+1])]++
+				all++
+			}
+			return nil
+		})
+		if err != nil || all == 0 {
+			t.Fatalf("%s: %d pairs, %v", tree, all, err)
+		}
+		for i, n := range counts {
+			shares[i] += float64(n) / float64(all) / float64(len(trees))
+		}
+	}
+	out := make([]byte, 1<<16)
+	for i, s := range shares {
+		out[i] = 255
+		if s > 0 {
+			out[i] = byte(min(255, math.Round(-8*math.Log2(s))))
+		}
+	}
+	return out
+}

@@ -1,0 +1,181 @@
+package needle
+
+import (
+	"cmp"
+	"encoding/binary"
+	"math/bits"
+	"slices"
+)
+
+// A teddy finds a few needles, of two bytes and more, by the vector unit. Each is
+// represented by its rarest gram of four bytes and put into one of eight buckets. Of each
+// of the four bytes two tables of 16 say for each value of its lower and of its upper half
+// which buckets have it; one instruction looks up 32 of them at a time. What is left when
+// all eight answers are joined is where a gram of a bucket may stand:
+//
+//	content        c  i  d  r  =  0  .  0 ...   32 places at a time
+//	1st byte       .  .  .  .  .  a  .  a       buckets whose gram begins with it
+//	2nd byte       .  .  .  .  a  .  a  .       (at the place before, and so on)
+//	3rd, 4th ...
+//	joined         .  .  .  .  .  a  .  .       compare bucket a's needles here
+//
+// The algorithm is Geoffrey Langdale's, from Hyperscan (fdr/teddy.c there); it is described
+// in the comments of the aho-corasick crate, src/packed/teddy.
+type teddy struct {
+	masks   masks
+	buckets [8][]candidate
+}
+
+// masks are, for each of the four bytes of a gram, the buckets of each lower half, then of
+// each upper half.
+type masks [4][2][16]byte
+
+// A candidate is a needle of a bucket.
+type candidate struct {
+	needle int
+	at     int    // of the gram in the needle
+	gram   uint32 // and which of its bits count
+	mask   uint32
+}
+
+const (
+	teddyLen  = 2  // the shortest needle
+	maxTeddy  = 32 // needles; with more the buckets fill up, and everything may be one
+	gramLen   = 4
+	blockLen  = 32
+	blockRead = blockLen + gramLen - 1
+)
+
+// newTeddy returns a teddy for some needles; nil if there are none, or too many.
+func newTeddy(needles [][]byte, of []int) *teddy {
+	if len(of) == 0 || len(of) > maxTeddy {
+		return nil
+	}
+	t := &teddy{}
+	var all []candidate
+	for _, i := range of {
+		n := needles[i]
+		size := min(len(n), gramLen)
+		c := candidate{needle: i, at: rarest(n, size, 1), mask: 1<<(8*size) - 1}
+		if size == gramLen {
+			c.mask = 1<<32 - 1
+		}
+		c.gram = gramAt(n[c.at:], size)
+		all = append(all, c)
+	}
+	// Grams that begin alike share a bucket: the more they have in common, the fewer other
+	// grams its tables let through.
+	slices.SortStableFunc(all, func(a, b candidate) int {
+		return cmp.Compare(bits.ReverseBytes32(a.gram), bits.ReverseBytes32(b.gram))
+	})
+	for i, c := range all {
+		b := i * len(t.buckets) / len(all)
+		t.buckets[b] = append(t.buckets[b], c)
+		t.masks.add(c, b)
+	}
+	return t
+}
+
+func (m *masks) add(c candidate, bucket int) {
+	bit := byte(1) << bucket
+	for k := range m {
+		if c.mask>>(8*k)&0xff == 0 { // a short needle: any byte
+			for h := range 16 {
+				m[k][0][h] |= bit
+				m[k][1][h] |= bit
+			}
+			continue
+		}
+		v := byte(c.gram >> (8 * k))
+		m[k][0][v&15] |= bit
+		m[k][1][v>>4] |= bit
+	}
+}
+
+// drop takes a bucket out.
+func (m *masks) drop(bucket int) {
+	keep := ^(byte(1) << bucket)
+	for h := range 16 { // of one byte is enough
+		m[0][0][h] &= keep
+	}
+}
+
+// find sets seen for the needles that occur in content.
+func (t *teddy) find(content []byte, needles [][]byte, seen *Seen) {
+	s := teddyScan{t, &t.masks, masks{}, content, needles, seen}
+	at := s.scan(content, 0)
+	// What is left is too short for a block: once more, with zeros behind it.
+	var rest [2*blockLen + gramLen]byte
+	copy(rest[:], content[at:])
+	s.scan(rest[:], at)
+}
+
+// A teddyScan is a search of one content.
+type teddyScan struct {
+	*teddy
+	masks   *masks
+	left    masks // with fewer buckets, once one is done
+	content []byte
+	needles [][]byte
+	seen    *Seen
+}
+
+// scan looks at the places of text, which begins at a place of the content, as far as
+// there are blocks of them. It returns how far that is.
+func (s *teddyScan) scan(text []byte, base int) int {
+	var found [blockLen]byte
+	at := 0
+	for len(text)-at >= blockRead {
+		n, ok := scanBlocks(s.masks, &text[at], len(text)-at, &found)
+		at += n
+		if !ok {
+			break
+		}
+		done := s.check(&found, base+at)
+		for ; done != 0; done &= done - 1 {
+			if s.masks == &s.teddy.masks {
+				s.left = *s.masks
+				s.masks = &s.left
+			}
+			s.masks.drop(bits.TrailingZeros8(done))
+		}
+		at += blockLen
+	}
+	return at
+}
+
+// check compares the needles of the buckets found in a block, and returns which of those
+// buckets have no needle left that was not seen.
+func (s *teddyScan) check(found *[blockLen]byte, at int) (done byte) {
+	for w := 0; w < blockLen; w += 8 {
+		for v := binary.LittleEndian.Uint64(found[w:]); v != 0; v &= v - 1 {
+			bit := bits.TrailingZeros64(v)
+			place, bucket := at+w+bit/8, bit%8
+			left := false
+			for i := range s.buckets[bucket] {
+				c := &s.buckets[bucket][i]
+				if s.seen.has[c.needle] {
+					continue
+				}
+				if s.stands(c, place) {
+					s.seen.add(c.needle)
+				} else {
+					left = true
+				}
+			}
+			if !left {
+				done |= 1 << bucket
+			}
+		}
+	}
+	return done
+}
+
+// stands reports whether a candidate's needle is in the content, its gram at a place.
+func (s *teddyScan) stands(c *candidate, place int) bool {
+	if place+gramLen <= len(s.content) && binary.LittleEndian.Uint32(s.content[place:])&c.mask != c.gram {
+		return false
+	}
+	start, n := place-c.at, s.needles[c.needle]
+	return start >= 0 && start+len(n) <= len(s.content) && string(s.content[start:start+len(n)]) == string(n)
+}
