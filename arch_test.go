@@ -34,7 +34,7 @@ func rooms() map[string][]string {
 		"scanner":        {"rules", "scanner/needle", "scanner/repo", "scanner/worktree", "verdict"},
 		"scanner/needle": {"golang.org/x/sys/cpu"},
 		"scanner/repo": {
-			"github.com/go-git/go-git/v5/plumbing", "github.com/go-git/go-git/v5/plumbing/format/commitgraph/v2", "github.com/go-git/go-git/v5/plumbing/format/config",
+			"github.com/go-git/go-git/v5/plumbing", "github.com/go-git/go-git/v5/plumbing/format/commitgraph/v2",
 			"github.com/go-git/go-git/v5/plumbing/format/gitignore", "golang.org/x/sys/unix",
 		},
 		"scanner/worktree": {"golang.org/x/sys/unix"},

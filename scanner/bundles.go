@@ -20,16 +20,22 @@ type Bundles struct {
 	loaded map[string]*rules.Bundle
 }
 
+// A RuleFile is a file of a bundle that was read from git's objects.
+type RuleFile struct {
+	Path string
+	Blob repo.Hash
+}
+
 // NewBundles returns the bundles of a repository.
 func NewBundles(r *repo.Repository) *Bundles {
 	return &Bundles{r, map[string]*rules.Bundle{}}
 }
 
 // InCommit loads the bundle that a commit holds in dir, or, with an empty dir, where a
-// scan would find it: .policyscan if it has rules, else the root. It returns the paths of
-// its rule files as well. A commit without one is [ErrNoBundle]; a bundle with mistakes is
+// scan would find it: .policyscan if it has rules, else the root. It returns its rule
+// files as well. A commit without one is [ErrNoBundle]; a bundle with mistakes is
 // rules.Errors.
-func (b *Bundles) InCommit(commit repo.Hash, dir string) (*rules.Bundle, []string, error) {
+func (b *Bundles) InCommit(commit repo.Hash, dir string) (*rules.Bundle, []RuleFile, error) {
 	tree, err := b.repo.Tree(commit)
 	if err != nil {
 		return nil, nil, err
@@ -39,7 +45,7 @@ func (b *Bundles) InCommit(commit repo.Hash, dir string) (*rules.Bundle, []strin
 
 // InIndex loads the bundle that the index holds, as [Bundles.InCommit] does that of a
 // commit.
-func (b *Bundles) InIndex(idx *repo.Index, dir string) (*rules.Bundle, []string, error) {
+func (b *Bundles) InIndex(idx *repo.Index, dir string) (*rules.Bundle, []RuleFile, error) {
 	return b.in(func(path string) (repo.Leaf, bool, error) {
 		leaf, found := idx.Lookup(path)
 		return leaf, found, nil
@@ -49,7 +55,7 @@ func (b *Bundles) InIndex(idx *repo.Index, dir string) (*rules.Bundle, []string,
 // A lookup returns the leaf or folder at a path, false if there is none.
 type lookup func(path string) (repo.Leaf, bool, error)
 
-func (b *Bundles) in(at lookup, dir string) (*rules.Bundle, []string, error) {
+func (b *Bundles) in(at lookup, dir string) (*rules.Bundle, []RuleFile, error) {
 	places := []string{dir}
 	if dir == "" {
 		places = []string{".policyscan", "."}
@@ -95,10 +101,10 @@ func (at lookup) has(name, bundle string) (bool, error) {
 	return found, err
 }
 
-func (b *Bundles) load(at lookup, dir string) (*rules.Bundle, []string, error) {
+func (b *Bundles) load(at lookup, dir string) (*rules.Bundle, []RuleFile, error) {
 	key := ""
-	var names, paths []string
-	var blobs []repo.Hash
+	var names []string
+	var inUse []RuleFile
 	for _, name := range []string{rules.BoundariesFile, rules.InvariantsFile, rules.DeprecatedFile} {
 		full := path.Join(dir, name)
 		leaf, found, err := at(full)
@@ -112,24 +118,25 @@ func (b *Bundles) load(at lookup, dir string) (*rules.Bundle, []string, error) {
 			return nil, nil, rules.Errors{{Code: rules.CodeRead, File: name, Found: "is no regular file", Fix: "put a regular file there"}}
 		}
 		key += name + " " + leaf.Hash.String() + "\n"
-		names, paths, blobs = append(names, name), append(paths, full), append(blobs, leaf.Hash)
+		names, inUse = append(names, name), append(inUse, RuleFile{full, leaf.Hash})
 	}
 	if known := b.loaded[key]; known != nil {
-		return known, paths, nil
+		return known, inUse, nil
 	}
 	files := rules.Files{}
-	for i, h := range blobs {
-		text, err := b.read(h)
+	for i, f := range inUse {
+		text, err := b.read(f.Blob)
 		if err != nil {
-			return nil, nil, fmt.Errorf("%s: %w", paths[i], err)
+			return nil, nil, fmt.Errorf("%s: %w", f.Path, err)
 		}
 		files[names[i]] = text
 	}
 	bundle, err := rules.Load(files)
-	if err == nil {
-		b.loaded[key] = bundle
+	if err != nil {
+		return nil, nil, err
 	}
-	return bundle, paths, err
+	b.loaded[key] = bundle
+	return bundle, inUse, nil
 }
 
 // read returns a rule file, or so much of it that it is seen to be too long.

@@ -124,7 +124,7 @@ func (t *gitTree) list(ctx context.Context, l listing) error {
 		switch {
 		case c.New == repo.Leaf{}:
 			l.deleted()
-		case !l.skip(c.Path):
+		case !l.inUse(c.Path, c.New):
 			l.visit(entry{Entry: worktree.Entry{Path: c.Path, Kind: kindOf(c.New.Mode)}, blob: c.New.Hash})
 		}
 		return context.Cause(ctx)
@@ -188,7 +188,7 @@ var repoCodes = []struct {
 func RepoError(err error) verdict.Error {
 	var shallow *repo.ShallowError
 	if errors.As(err, &shallow) {
-		return verdict.Error{Code: verdict.Shallow, Message: err.Error() + "; fetch the history (git fetch --unshallow; actions/checkout: fetch-depth: 0)"}
+		return verdict.Error{Code: verdict.Shallow, Message: err.Error() + "; fetch the history (git fetch --unshallow; actions/checkout: fetch-depth: 0; GitLab: GIT_DEPTH: 0)"}
 	}
 	if code, hint, known := repoCode(err); known {
 		return verdict.Error{Code: code, Message: err.Error() + hint}

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/scanner/repo"
 	"github.com/policyscan/policyscan/verdict"
 )
 
@@ -65,11 +66,27 @@ func (p *plan) leaveOut(path string) bool {
 	if path == gitDir || strings.HasPrefix(path, gitDir+"/") {
 		path, reason, out = gitDir, "git", true
 	}
-	o := verdict.Omission{File: verdict.Path(path), Reason: reason}
-	if out && !slices.Contains(p.coverage.LeftOut, o) {
-		p.coverage.LeftOut = append(p.coverage.LeftOut, o)
+	if out {
+		p.leftOut(path, reason)
 	}
 	return out
+}
+
+// inUse reports whether a leaf of git's is a rule file that judges: that content, not only
+// that path, where a change could put anything.
+func (p *plan) inUse(path string, leaf repo.Leaf) bool {
+	out := (leaf.Mode == repo.File || leaf.Mode == repo.Executable) && slices.Contains(p.InUse, RuleFile{path, leaf.Hash})
+	if out {
+		p.leftOut(path, "rules")
+	}
+	return out
+}
+
+func (p *plan) leftOut(path, reason string) {
+	o := verdict.Omission{File: verdict.Path(path), Reason: reason}
+	if !slices.Contains(p.coverage.LeftOut, o) {
+		p.coverage.LeftOut = append(p.coverage.LeftOut, o)
+	}
 }
 
 func (p *plan) add(e entry, selected []int) {

@@ -46,7 +46,8 @@ type Options struct {
 	Allow           []string          // the Allow constants
 	Partial         bool              // the bundle was narrowed by the caller
 	Exclude         func(string) bool // paths that no rule selects, for debugging: the run is partial
-	LeaveOut        map[string]string // paths that are no part of the tree, and the reason
+	LeaveOut        map[string]string // paths that are no part of a tree on disk, and the reason
+	InUse           []RuleFile        // of the judges' bundles: no part of a tree of git's objects
 	RequireGoverned bool              // no governed file is an error
 	MaxFileBytes    int64             // a longer governed file is an error; 0: no limit
 	Workers         int               // files examined at a time; 0: as many as processors

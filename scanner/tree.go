@@ -34,7 +34,8 @@ type entry struct {
 
 // A listing is what a tree's list reports to.
 type listing struct {
-	skip    func(path string) bool // what is left out: a folder with all that is in it
+	skip    func(path string) bool                 // what is left out on disk: a folder with all that is in it
+	inUse   func(path string, leaf repo.Leaf) bool // and in git's objects
 	visit   func(entry)
 	deleted func()              // a file that the change deletes
 	fail    func(verdict.Error) // what cannot be listed

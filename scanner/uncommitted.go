@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"strings"
+	"time"
 
 	"github.com/policyscan/policyscan/scanner/repo"
 	"github.com/policyscan/policyscan/scanner/worktree"
@@ -22,7 +23,9 @@ func Uncommitted(ctx context.Context, r *repo.Repository, root *worktree.Root, h
 	if err != nil {
 		return 0, err
 	}
-	u := uncommitted{outputs: outputs, idx: idx, rd: root.Reader(), changed: map[string]bool{}, folders: map[string]bool{}}
+	ctx, cancel := context.WithTimeoutCause(ctx, patience, errors.New("it takes too long"))
+	defer cancel()
+	u := uncommitted{ctx: ctx, outputs: outputs, idx: idx, rd: root.Reader(), changed: map[string]bool{}, folders: map[string]bool{}}
 	defer u.rd.Close()
 	err = r.DiffIndex(tree, idx, func(c repo.Change) error {
 		u.changed[c.Path] = true
@@ -52,7 +55,15 @@ func Uncommitted(ctx context.Context, r *repo.Repository, root *worktree.Root, h
 	return len(u.changed) + untracked, err
 }
 
+// patience is how long the count may take: it is but a note, and a change can bring a
+// .gitignore of any length.
+const patience = 5 * time.Second
+
+// maxIgnores bounds a .gitignore, in bytes.
+const maxIgnores = 1 << 20
+
 type uncommitted struct {
+	ctx     context.Context
 	outputs map[string]string
 	idx     *repo.Index
 	rd      *worktree.Reader
@@ -90,7 +101,7 @@ func (u *uncommitted) differs(f repo.Staged) bool {
 // skip reports whether a path is tracked, ignored or git's own. Of a folder it is whether
 // all in it is.
 func (u *uncommitted) skip(path string) bool {
-	if path == gitDir || strings.HasSuffix(path, "/"+gitDir) {
+	if u.ctx.Err() != nil || path == gitDir || strings.HasSuffix(path, "/"+gitDir) {
 		return true
 	}
 	if _, own := u.outputs[path]; own {
@@ -116,5 +127,5 @@ func (u *uncommitted) read(path string) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	return io.ReadAll(f)
+	return io.ReadAll(io.LimitReader(f, maxIgnores))
 }

@@ -66,6 +66,7 @@ func (s *scan) list(ctx context.Context, p *plan, jobs chan<- []*job) {
 	var selected []int
 	err := s.tree.list(ctx, listing{
 		skip:    p.leaveOut,
+		inUse:   p.inUse,
 		fail:    p.fail,
 		deleted: func() { p.coverage.Deleted++ },
 		visit: func(e entry) {

@@ -143,7 +143,12 @@ func (t *textWriter) summary(v *Verdict) {
 	for _, n := range t.Notes {
 		t.line("note: %s", Visible(n))
 	}
-	for _, o := range v.Coverage.NotScanned {
+	for i, o := range v.Coverage.NotScanned {
+		const most = 20
+		if i == most {
+			t.line("note: and %s more not scanned", count(len(v.Coverage.NotScanned)-most, "file"))
+			break
+		}
 		t.line("note: %s: not scanned: %s", Visible(t.Prefix+o.File), o.Reason)
 	}
 
@@ -218,7 +223,7 @@ func compared(v *Verdict) string {
 		}
 		s = fmt.Sprintf("%s changed since %s (%s %s%s)", files, Visible(v.Scope.Base), noun, strings.Join(bases, ", "), how)
 	case v.Scope.Mode == "full" && v.Scope.HeadCommit != "":
-		s = fmt.Sprintf("%s of the whole head (%s), which has no base (%s)", files, abbreviated(v.Scope.HeadCommit), v.Scope.Strategy)
+		s = fmt.Sprintf("%s of the whole head (%s; chosen as %s)", files, abbreviated(v.Scope.HeadCommit), v.Scope.Strategy)
 	default:
 		return ""
 	}

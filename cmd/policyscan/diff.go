@@ -17,7 +17,7 @@ func (c *scanCmd) changes(ctx context.Context, s *subject, report *reporter) err
 	if err != nil {
 		return err
 	}
-	want := chosen{strategy: "merge-base", base: c.DiffBase, head: cmp.Or(c.Head, "HEAD")}
+	want := &chosen{strategy: "merge-base", base: c.DiffBase, head: cmp.Or(c.Head, "HEAD")}
 	if c.DiffBase == auto {
 		if want, err = c.choose(r); err != nil {
 			return err
@@ -27,10 +27,11 @@ func (c *scanCmd) changes(ctx context.Context, s *subject, report *reporter) err
 	if err != nil {
 		return gitFailed(err)
 	}
+	s.notes = want.notes
 	if !c.Quiet {
 		outputs := map[string]string{}
 		s.place.leaveOut(outputs, report.file, "output")
-		s.notes = uncommitted(ctx, r, compared.Head, outputs)
+		s.notes = append(s.notes, uncommitted(ctx, r, compared.Head, outputs)...)
 	}
 	head := side{name: "the head", from: "head", commit: compared.Head}
 	if whole {
@@ -39,7 +40,11 @@ func (c *scanCmd) changes(ctx context.Context, s *subject, report *reporter) err
 	}
 	s.tree = scanner.Changes(r, compared, want.base, want.strategy)
 	mend := "to judge by the head's alone, deliberately, give --policy-ref " + want.head
-	return c.seatJudges(s, r, &side{name: "the base", from: "base", commit: compared.Base, mend: mend}, head)
+	base := &side{name: "the base", from: "base", commit: compared.Base, mend: mend}
+	if want.byAuthor {
+		base.unborn = "the change began before there was a bundle, and what its target has today is not in this clone; fetch the target branch"
+	}
+	return c.seatJudges(s, r, base, head)
 }
 
 // uncommitted notes how much of the work tree is no part of a change up to its HEAD.

@@ -142,7 +142,7 @@ func TestFault_130_MalformedConfig(t *testing.T) {
 	}{
 		"a torn section":        {text("[core\n"), "E_REPO_FORMAT"},
 		"a torn subsection":     {text("[remote \"x\n"), "E_REPO_FORMAT"},
-		"a key before sections": {text("bare = false\n[core]\n"), "E_REPO_FORMAT"},
+		"a value without a key": {text("[core]\n\t= x\n"), "E_REPO_FORMAT"},
 		"no text":               {text("\x00\x01\x02[core]\n"), "E_REPO_FORMAT"},
 		"a quote without end":   {text("[core]\n\tbare = \"false\n"), "E_REPO_FORMAT"},
 		"another format":        {text("[core]\n\trepositoryformatversion = 2\n"), "E_REPO_FORMAT"},

@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"path/filepath"
 
 	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/scanner"
@@ -17,6 +16,7 @@ type side struct {
 	commit repo.Hash
 	index  *repo.Index // instead of a commit
 	mend   string      // the deliberate way out, if its bundle is invalid
+	unborn string      // if not "": why a base without a bundle does not leave the head's alone
 }
 
 func (d side) String() string {
@@ -26,12 +26,32 @@ func (d side) String() string {
 	return fmt.Sprintf("%s (%s)", d.name, short(d.commit))
 }
 
+// has reports whether there is something at a path of the side.
+func (d *side) has(r *repo.Repository, path string) (bool, error) {
+	switch {
+	case d.index != nil:
+		_, found := d.index.Lookup(path)
+		return found, nil
+	case d.commit.IsZero():
+		return false, nil
+	}
+	tree, err := r.Tree(d.commit)
+	if err != nil {
+		return false, err
+	}
+	_, found, err := r.Lookup(tree, path)
+	return found, err
+}
+
 // seatJudges says who judges a change from base to head: the bundle of the base and that
 // of the head, each found there on its own, or one that the change cannot touch. Without
 // a base (nil) the head is judged by its own bundle.
 func (c *scanCmd) seatJudges(s *subject, r *repo.Repository, base *side, head side) error {
 	bundles := scanner.NewBundles(r)
-	dir, inside, err := c.policyIn(r)
+	dir, inside, err := policyIn(r, c.Policy)
+	if err == nil && inside {
+		inside, err = committed(r, dir, base, &head)
+	}
 	switch {
 	case err != nil:
 		return err
@@ -79,6 +99,8 @@ func (s *subject) seatBoth(bundles *scanner.Bundles, base, head side, dir string
 	}
 	var mistakes rules.Errors
 	switch {
+	case errors.Is(baseErr, scanner.ErrNoBundle) && base.unborn != "":
+		return &rules.Error{Code: rules.CodeMissing, Found: "no bundle in " + base.name, Fix: base.unborn}
 	case errors.Is(baseErr, scanner.ErrNoBundle):
 		s.policy = fmt.Sprintf("of %s, which introduces it", head)
 		head.from = "bootstrap"
@@ -108,7 +130,7 @@ func (s *subject) seatBoth(bundles *scanner.Bundles, base, head side, dir string
 // seat adds the bundle of a side to the judges.
 func (s *subject) seat(bundles *scanner.Bundles, d side, dir string) error {
 	var b *rules.Bundle
-	var files []string
+	var files []scanner.RuleFile
 	var err error
 	commit := ""
 	switch {
@@ -120,49 +142,12 @@ func (s *subject) seat(bundles *scanner.Bundles, d side, dir string) error {
 		commit = d.commit.String()
 		b, files, err = bundles.InCommit(d.commit, dir)
 	}
-	for _, f := range files {
-		s.leaveOut[f] = "rules"
-	}
 	if err != nil {
 		return err
 	}
+	s.inUse = append(s.inUse, files...)
 	s.judges = append(s.judges, scanner.Judge{From: d.from, Commit: commit, Bundle: b})
 	return nil
-}
-
-// policyIn says whether the bundle lives in the repository, and in which of its folders
-// if --policy names it.
-func (c *scanCmd) policyIn(r *repo.Repository) (dir string, inside bool, err error) {
-	if c.Policy == "" {
-		return "", true, nil
-	}
-	if c.Policy == builtin || r.WorkTree == "" {
-		return "", false, nil
-	}
-	root, err := realPath(r.WorkTree)
-	if err != nil {
-		return "", false, fmt.Errorf("the root of the repository cannot be found: %w", systemError(err))
-	}
-	cwd, err := realPath(".")
-	if err != nil {
-		return "", false, fmt.Errorf("the current folder cannot be found: %w", systemError(err))
-	}
-	at := c.Policy
-	if !filepath.IsAbs(at) {
-		at = filepath.Join(cwd, at)
-	}
-	// As it is spelled first: a link within the work tree is the change's to make, and
-	// must not lead to another folder than the base's bundle is in.
-	places := []string{at}
-	if real, err := filepath.EvalSymlinks(at); err == nil {
-		places = append(places, real)
-	}
-	for _, place := range places {
-		if rel, err := filepath.Rel(root, place); err == nil && filepath.IsLocal(rel) {
-			return filepath.ToSlash(rel), true, nil
-		}
-	}
-	return "", false, nil
 }
 
 // inBundle names the side whose bundle the mistakes are in.

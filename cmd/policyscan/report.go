@@ -15,7 +15,6 @@ import (
 
 	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/scanner"
-	"github.com/policyscan/policyscan/scanner/repo"
 	"github.com/policyscan/policyscan/verdict"
 )
 
@@ -47,7 +46,7 @@ func (r *reporter) begin() (err error) {
 		r.file = filepath.Clean(r.file) + string(filepath.Separator)
 	}
 	r.file += name
-	tracked, err := repo.Tracks(r.file)
+	tracked, err := tracked(r.file)
 	if err != nil || tracked {
 		voidOld(r.file)
 	}

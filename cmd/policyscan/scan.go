@@ -95,6 +95,7 @@ func (c *scanCmd) scan(ctx context.Context, r *reporter) *verdict.Verdict {
 		Allow:           c.Allow,
 		Partial:         len(c.Rule) > 0,
 		LeaveOut:        s.leaveOut,
+		InUse:           s.inUse,
 		Errors:          s.errors,
 		RequireGoverned: c.RequireGoverned,
 		MaxFileBytes:    c.MaxFileBytes,

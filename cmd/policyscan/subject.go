@@ -17,6 +17,7 @@ type subject struct {
 	tree     scanner.Tree
 	judges   []scanner.Judge
 	leaveOut map[string]string
+	inUse    []scanner.RuleFile
 	errors   []verdict.Error // what is wrong, though the scan can go on
 	notes    []string        // for the report
 	close    func()

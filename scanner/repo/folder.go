@@ -69,7 +69,7 @@ func openFolders(dir string) ([]*folder, error) {
 				return fmt.Errorf("%s: alternates more than five deep", dir)
 			}
 			if err := open(line, depth+1); err != nil {
-				return fmt.Errorf("the alternate %s: %w", line, err)
+				return fmt.Errorf("%w: info/alternates names the objects of %s, which cannot be opened (%v); mend or remove that line", ErrCorrupt, line, systemError(err))
 			}
 		}
 		return nil
@@ -284,4 +284,13 @@ func hexPrefix(s string) bool {
 	}
 	_, err := hex.DecodeString(s)
 	return err == nil && s == strings.ToLower(s)
+}
+
+// systemError is an error of the system without the path.
+func systemError(err error) error {
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		return path.Err
+	}
+	return err
 }

@@ -102,7 +102,7 @@ func readIndex(file string, hashing crypto.Hash) (*Index, error) {
 		}
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrIndex, err)
+		return nil, fmt.Errorf("%w: %v", ErrIndex, err) // a malformed index is no malformed tree
 	}
 	idx.written = st.ModTime()
 	return idx, nil
@@ -162,25 +162,35 @@ func (x *Index) Committed() (*Index, error) {
 	return c, nil
 }
 
-// Tracks reports whether git tracks a file: whether the index of the repository around
-// it names it. It needs nothing of the repository but that, and its hash.
+// Tracks reports whether git tracks a file, of which the path is absolute and leads through
+// no link: whether the index of the repository around it names it. It needs nothing of the
+// repository but that.
 func Tracks(file string) (bool, error) {
-	abs, err := filepath.Abs(file)
-	if err != nil {
-		return false, err
-	}
-	for root := filepath.Dir(abs); ; root = filepath.Dir(root) {
+	for root := filepath.Dir(file); ; root = filepath.Dir(root) {
 		gitDir, err := gitDirOf(root)
 		if err != nil {
 			return false, err
 		}
 		if gitDir != "" {
-			return tracks(gitDir, root, abs)
+			return tracks(gitDir, root, file)
 		}
 		if filepath.Dir(root) == root {
 			return false, nil
 		}
 	}
+}
+
+// Tracks reports whether git tracks a file in this repository's work tree, as the function
+// of that name does.
+func (r *Repository) Tracks(file string) (bool, error) {
+	root, err := filepath.Abs(r.WorkTree)
+	if err == nil {
+		root, err = filepath.EvalSymlinks(root)
+	}
+	if err != nil || r.WorkTree == "" {
+		return false, nil // there is no work tree that it could be in
+	}
+	return tracks(r.gitDir, root, file)
 }
 
 func tracks(gitDir, root, file string) (bool, error) {

@@ -44,21 +44,29 @@ func parseIndex(content []byte, hashing crypto.Hash) (*Index, error) {
 	p := indexReader{rest: body[12:], version: version, hashSize: size}
 	x := &Index{Files: make([]Staged, 0, min(int(count), len(body)/(42+size))), trees: map[string]cachedTree{}}
 	var last Staged
+	var mistake error // if the index is not split
 	for range count {
 		e, err := p.entry()
 		if err != nil {
 			return nil, err
 		}
+		if e.Path == "" { // stands for one of the shared index, if the index is split
+			mistake = errors.New("it has an entry without a name")
+			continue
+		}
 		same := e.Path == last.Path
-		if e.Path < last.Path || same && last.Path != "" && !(e.Conflict && last.Conflict) {
-			return nil, fmt.Errorf("the entry %q is not in order", clip(e.Path))
+		if e.Path < last.Path || same && !(e.Conflict && last.Conflict) {
+			mistake = fmt.Errorf("the entry %q is not in order", clip(e.Path))
 		}
 		if !same {
 			x.Files = append(x.Files, e)
 		}
 		last = e
 	}
-	return x, p.extensions(x.trees)
+	if err := p.extensions(x.trees); err != nil {
+		return nil, err
+	}
+	return x, mistake
 }
 
 // indexReader reads what is left of an index.
@@ -103,6 +111,9 @@ func (p *indexReader) entry() (e Staged, err error) {
 	name := e.Path
 	if e.Mode == folderMode {
 		name = strings.TrimSuffix(name, "/")
+	}
+	if name == "" {
+		return e, nil
 	}
 	for part := range strings.SplitSeq(name, "/") {
 		if err := validName([]byte(part)); err != nil {
@@ -171,7 +182,7 @@ func (p *indexReader) extensions(trees map[string]cachedTree) error {
 		}
 		switch {
 		case name == "TREE" && p.hashSize == len(Hash{}):
-			if rest, ok := readCachedTree(p.rest[8:8+size], "", trees); !ok || len(rest) > 0 {
+			if rest, ok := readCachedTree(p.rest[8:8+size], "", 0, trees); !ok || len(rest) > 0 {
 				return errors.New("its cache of trees is torn; run git update-index --force-write-index")
 			}
 		case name == "link":
@@ -194,13 +205,13 @@ type cachedTree struct {
 // readCachedTree reads the cache of a folder and, after it, of the folders in it: a name
 // that ends in NUL, the number of files and of folders in decimal, and the tree's hash. A
 // negative number of files says that what is there is out of date, and has no hash.
-func readCachedTree(b []byte, above string, trees map[string]cachedTree) (rest []byte, ok bool) {
+func readCachedTree(b []byte, above string, depth int, trees map[string]cachedTree) (rest []byte, ok bool) {
 	name, b, ok := bytes.Cut(b, []byte{0})
 	files, b, ok1 := bytes.Cut(b, []byte{' '})
 	folders, b, ok2 := bytes.Cut(b, []byte{'\n'})
 	n, err := strconv.Atoi(string(files))
 	m, err2 := strconv.Atoi(string(folders))
-	if !ok || !ok1 || !ok2 || err != nil || err2 != nil {
+	if !ok || !ok1 || !ok2 || err != nil || err2 != nil || depth > maxTreeDepth || (len(name) == 0) != (depth == 0) {
 		return nil, false
 	}
 	path := above + string(name)
@@ -214,11 +225,8 @@ func readCachedTree(b []byte, above string, trees map[string]cachedTree) (rest [
 	if path != "" {
 		path += "/"
 	}
-	if strings.Count(path, "/") > maxTreeDepth {
-		return nil, false
-	}
 	for range m {
-		if b, ok = readCachedTree(b, path, trees); !ok {
+		if b, ok = readCachedTree(b, path, depth+1, trees); !ok {
 			return nil, false
 		}
 	}

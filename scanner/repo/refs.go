@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -61,12 +62,16 @@ func (r *Repository) looseRef(name string) (string, error) {
 	if name == "HEAD" || strings.HasPrefix(name, "refs/worktree/") || strings.HasPrefix(name, "refs/bisect/") {
 		dir = r.gitDir
 	}
-	text, err := readSmall(filepath.Join(dir, filepath.FromSlash(name)))
+	file := filepath.Join(dir, filepath.FromSlash(name))
+	if target, err := os.Readlink(file); err == nil { // as git wrote symbolic refs long ago
+		return "ref: " + target, nil
+	}
+	text, err := readSmall(file)
 	switch {
 	case errors.Is(err, fs.ErrNotExist), notFolder(err):
 		return "", errNoRef
 	case err != nil:
-		if isFolder(filepath.Join(dir, filepath.FromSlash(name))) {
+		if isFolder(file) {
 			return "", errNoRef // other refs begin so
 		}
 		return "", fmt.Errorf("the ref %s cannot be read: %w", name, err)

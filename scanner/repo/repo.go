@@ -18,14 +18,15 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
 
 	"github.com/go-git/go-git/v5/plumbing"
-	"github.com/go-git/go-git/v5/plumbing/format/config"
 )
 
 // Errors of a repository as a whole.
@@ -51,32 +52,31 @@ type Repository struct {
 	packedErr  error
 }
 
-// Find returns the repository around a folder: the nearest folder, itself included,
-// that holds a .git or is a repository itself.
+// Find returns the repository around a folder, whose path has no links in it: the nearest
+// folder, itself included, that holds a .git. A bare repository is found only where no work
+// tree is around it: inside of one it is files, which a change could bring.
 func Find(dir string) (*Repository, error) {
-	at, err := filepath.Abs(dir)
-	if err != nil {
-		return nil, err
-	}
-	for {
+	bare := ""
+	for at := dir; ; at = filepath.Dir(at) {
 		gitDir, err := gitDirOf(at)
 		if err != nil {
 			return nil, err
 		}
-		if gitDir != "" {
+		switch {
+		case gitDir != "":
 			return open(gitDir, at)
+		case looksBare(at) && filepath.Base(at) == ".git":
+			return open(at, filepath.Dir(at))
+		case looksBare(at) && bare == "":
+			bare = at
 		}
-		if looksBare(at) {
-			workTree := ""
-			if filepath.Base(at) == ".git" {
-				workTree = filepath.Dir(at)
-			}
-			return open(at, workTree)
+		if filepath.Dir(at) != at {
+			continue
 		}
-		if filepath.Dir(at) == at {
-			return nil, fmt.Errorf("%w: neither %s nor a folder above it has a .git", ErrNotRepository, dir)
+		if bare != "" {
+			return open(bare, "")
 		}
-		at = filepath.Dir(at)
+		return nil, fmt.Errorf("%w: neither this folder nor one above it has a .git", ErrNotRepository)
 	}
 }
 
@@ -88,7 +88,9 @@ func At(gitDir, workTree string) (*Repository, error) {
 		return nil, err
 	}
 	if !isFolder(gitDir) {
-		return nil, fmt.Errorf("%w: %s is no folder", ErrNotRepository, gitDir)
+		if gitDir, err = gitFile(gitDir); err != nil {
+			return nil, fmt.Errorf("%w: GIT_DIR: %v", ErrNotRepository, err)
+		}
 	}
 	if workTree == "" {
 		return open(gitDir, ".")
@@ -116,6 +118,11 @@ func gitDirOf(dir string) (string, error) {
 	case st.IsDir():
 		return dot, nil
 	}
+	return gitFile(dot)
+}
+
+// gitFile returns the git folder that a .git file names.
+func gitFile(dot string) (string, error) {
 	text, err := readSmall(dot)
 	if err != nil {
 		return "", err
@@ -125,7 +132,7 @@ func gitDirOf(dir string) (string, error) {
 		return "", fmt.Errorf("%w: %s is a file, but names no git folder", ErrNotRepository, dot)
 	}
 	if !filepath.IsAbs(target) {
-		target = filepath.Join(dir, target)
+		target = filepath.Join(filepath.Dir(dot), target)
 	}
 	return target, nil
 }
@@ -142,7 +149,7 @@ func open(gitDir, workTree string) (*Repository, error) {
 	if !exists(filepath.Join(gitDir, "HEAD")) {
 		return nil, fmt.Errorf("%w: %s has no HEAD", ErrNotRepository, gitDir)
 	}
-	cfg, err := readConfig(filepath.Join(r.commonDir, "config"))
+	cfg, err := readSettings(filepath.Join(r.commonDir, "config"))
 	if err != nil {
 		return nil, err
 	}
@@ -155,8 +162,23 @@ func open(gitDir, workTree string) (*Repository, error) {
 	if r.objects.folders, err = openFolders(filepath.Join(r.commonDir, "objects")); err != nil {
 		return nil, err
 	}
+	if err := r.quarantine(); err != nil {
+		return nil, err
+	}
 	r.shallow, err = readShallow(filepath.Join(r.commonDir, "shallow"))
 	return r, err
+}
+
+// quarantine adds the folder in which git keeps, while a pre-receive hook decides, what was
+// pushed. git names it to the hook, and the repository whose it is.
+func (r *Repository) quarantine() error {
+	dir := os.Getenv("GIT_OBJECT_DIRECTORY")
+	if dir == "" || os.Getenv("GIT_QUARANTINE_PATH") == "" || os.Getenv("GIT_DIR") == "" {
+		return nil
+	}
+	more, err := openFolders(dir)
+	r.objects.folders = append(r.objects.folders, more...)
+	return err
 }
 
 // findCommon finds the folder that a linked work tree shares with the others.
@@ -173,54 +195,33 @@ func (r *Repository) findCommon() error {
 	return err
 }
 
-// readConfig returns the settings in a file. What they include is not read: none of what
-// matters here may be set there.
-func readConfig(file string) (*config.Config, error) {
-	cfg := config.New()
-	text, err := readSmall(file)
-	if errors.Is(err, fs.ErrNotExist) {
-		return cfg, nil // version 0
-	}
-	if err != nil {
-		return nil, err
-	}
-	if err := config.NewDecoder(strings.NewReader(string(text))).Decode(cfg); err != nil {
-		return nil, fmt.Errorf("%w: the repository's config cannot be read: %v", ErrFormat, err)
-	}
-	return cfg, nil
-}
-
 // extensions are those that change nothing of what is read here.
 var extensions = map[string]bool{
 	"noop": true, "noop-v1": true, "preciousobjects": true, "partialclone": true, "worktreeconfig": true, "relativeworktrees": true,
 }
 
-// checkFormat refuses what git's settings say that is kept in a way not known here.
-func checkFormat(cfg *config.Config) error {
-	version := "0"
-	if cfg.HasSection("core") {
-		if v := cfg.Section("core").Option("repositoryformatversion"); v != "" {
-			version = v
-		}
-	}
+// checkFormat refuses what the settings say that is kept in a way not known here.
+func checkFormat(cfg settings) error {
+	version := cmp.Or(cfg.last("core.repositoryformatversion"), "0")
 	if version != "0" && version != "1" {
 		return fmt.Errorf("%w: core.repositoryFormatVersion is %q", ErrFormat, clip(version))
 	}
-	if !cfg.HasSection("extensions") {
-		return nil
-	}
-	for _, o := range cfg.Section("extensions").Options {
-		name, value := strings.ToLower(o.Key), strings.ToLower(o.Value)
+	for _, full := range slices.Sorted(maps.Keys(cfg)) {
+		name, ok := strings.CutPrefix(full, "extensions.")
+		if !ok {
+			continue
+		}
+		value := cfg.last(full)
 		switch {
 		case extensions[name]:
-		case name == "objectformat" && value == "sha1":
+		case name == "objectformat" && strings.EqualFold(value, "sha1"):
 		case name == "objectformat":
-			return fmt.Errorf("%w: its objects are named by %s, not SHA-1; a full scan needs no git", ErrFormat, clip(o.Value))
-		case name == "refstorage" && value == "files":
+			return fmt.Errorf("%w: its objects are named by %s, not SHA-1; a full scan needs no git", ErrFormat, clip(value))
+		case name == "refstorage" && strings.EqualFold(value, "files"):
 		case name == "refstorage":
-			return fmt.Errorf("%w: its refs are kept as %s; run git refs migrate --ref-format=files, or use a full scan, which needs no git", ErrFormat, clip(o.Value))
+			return fmt.Errorf("%w: its refs are kept as %s; run git refs migrate --ref-format=files, or use a full scan, which needs no git", ErrFormat, clip(value))
 		case version == "1":
-			return fmt.Errorf("%w: the extension %q; a full scan needs no git", ErrFormat, clip(o.Key))
+			return fmt.Errorf("%w: the extension %q; a full scan needs no git", ErrFormat, clip(name))
 		}
 	}
 	return nil
@@ -229,23 +230,20 @@ func checkFormat(cfg *config.Config) error {
 // place finds out from the settings where the work tree is: core.worktree names another
 // folder than the one that the .git is in, and a bare repository has none. A linked work
 // tree is where it was found.
-func (r *Repository) place(cfg *config.Config) error {
+func (r *Repository) place(cfg settings) error {
 	if r.commonDir != r.gitDir {
 		return nil
 	}
-	settings := []*config.Config{cfg}
-	if strings.EqualFold(cfg.Section("extensions").Option("worktreeconfig"), "true") {
-		own, err := readConfig(filepath.Join(r.gitDir, "config.worktree"))
+	if cfg.yes("extensions.worktreeconfig") {
+		own, err := readSettings(filepath.Join(r.gitDir, "config.worktree"))
 		if err != nil {
 			return err
 		}
-		settings = append(settings, own)
+		for name, values := range own { // they count more
+			cfg[name] = append(cfg[name], values...)
+		}
 	}
-	workTree, bare := "", ""
-	for _, s := range settings { // the last one counts
-		workTree = cmp.Or(s.Section("core").Option("worktree"), workTree)
-		bare = cmp.Or(strings.ToLower(s.Section("core").Option("bare")), bare)
-	}
+	workTree := cfg.last("core.worktree")
 	switch {
 	case workTree != "":
 		r.WorkTree = workTree
@@ -255,7 +253,7 @@ func (r *Repository) place(cfg *config.Config) error {
 		if !isFolder(r.WorkTree) { // of another machine; what is committed is here
 			r.WorkTree = ""
 		}
-	case bare == "true" || bare == "yes" || bare == "on" || bare == "1":
+	case cfg.yes("core.bare"):
 		r.WorkTree = ""
 	}
 	return nil

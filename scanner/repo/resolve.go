@@ -141,7 +141,7 @@ func (r *Repository) named(name string) (Hash, error) {
 	case len(hashes) == 1:
 		return hashes[0], nil
 	case len(name) == 40 && hexPrefix(name):
-		return Hash{}, fmt.Errorf("%w: commit %s is not in this clone; fetch it (actions/checkout: fetch-depth: 0)", ErrUnknown, name)
+		return Hash{}, fmt.Errorf("%w: commit %s is not in this clone; fetch it (actions/checkout: fetch-depth: 0; GitLab: GIT_DEPTH: 0)", ErrUnknown, name)
 	}
 	return Hash{}, fmt.Errorf("%w: %q is no branch, tag or commit of this clone; fetch it (git fetch origin %s; actions/checkout: fetch-depth: 0), or name origin/%s", ErrUnknown, name, name, name)
 }

@@ -1,0 +1,68 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/policyscan/policyscan/scanner/repo"
+)
+
+// gitHubEvent is what is needed of the event that a GitHub workflow runs for.
+// https://docs.github.com/en/webhooks/webhook-events-and-payloads
+type gitHubEvent struct {
+	PullRequest struct {
+		Base, Head struct{ SHA string }
+	} `json:"pull_request"`
+	MergeGroup struct {
+		BaseSHA string `json:"base_sha"`
+		HeadSHA string `json:"head_sha"`
+	} `json:"merge_group"`
+	Before, After string
+	Forced        bool
+}
+
+// gitHub is a job of a GitHub workflow.
+func (f *chosen) gitHub(r *repo.Repository, head string) error {
+	var event gitHubEvent
+	text, err := os.ReadFile(os.Getenv("GITHUB_EVENT_PATH"))
+	if err == nil {
+		err = json.Unmarshal(text, &event)
+	}
+	if err != nil {
+		return fmt.Errorf("the event that GITHUB_EVENT_PATH names cannot be read: %w", systemError(err))
+	}
+	name, sha := os.Getenv("GITHUB_EVENT_NAME"), os.Getenv("GITHUB_SHA")
+	about := ""
+	switch {
+	case strings.HasPrefix(name, "pull_request"):
+		about = event.PullRequest.Head.SHA
+		f.strategy, f.base = "github-pull-request", event.PullRequest.Base.SHA
+		if head == "" && mergedBy(r, sha, about) {
+			f.strategy, f.base = "github-merge-commit", "HEAD^1"
+			return nil
+		}
+	case name == "merge_group":
+		about = event.MergeGroup.HeadSHA
+		f.strategy, f.base = "github-merge-group", event.MergeGroup.BaseSHA
+	case name == "push":
+		about = event.After
+		if about != "" && strings.Trim(about, "0") == "" {
+			return errors.New("the push deleted the branch: there is nothing to judge")
+		}
+		if about != "" && strings.HasPrefix(os.Getenv("GITHUB_REF"), "refs/tags/") {
+			about = sha // the event has the tag's own object, which a clone may lack
+		}
+		f.strategy = "github-push"
+		f.pushed(event.Before, event.Forced)
+	default:
+		return fmt.Errorf("the event %q has no base; run it for pull_request, merge_group or push, or scan all, without --diff-base", name)
+	}
+	if f.base == "" && !f.orWhole || about == "" {
+		return fmt.Errorf("the event %q in GITHUB_EVENT_PATH names no base and head", name)
+	}
+	f.holds = []string{about}
+	return nil
+}

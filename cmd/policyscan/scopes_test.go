@@ -1,0 +1,334 @@
+package main
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/policyscan/policyscan/verdict"
+)
+
+// The scopes judge the same content in the same way, however they come by it: what is in
+// commits, in the index and on disk. Random histories, judged twice, hold them to that.
+
+// hookRounds is n, fewer where time is short and many more with LONG_TESTS.
+func hookRounds(n int) int {
+	switch {
+	case testing.Short():
+		return max(1, n/4)
+	case os.Getenv("LONG_TESTS") != "":
+		return 40 * n
+	}
+	return n
+}
+
+const hookBoundaries = `rules:
+  - id: TF-1
+    title: Of some files, with a line end
+    enforcement: {mode: fail}
+    match: {files: ["**/*.tf"], forbidden_patterns: [alpha, "beta\ngamma"]}
+  - id: ALL-1
+    title: Of all but some
+    enforcement: {mode: fail}
+    match: {files: ["**"], exclude: ["b/**", ".policyscan/**"], forbidden_patterns: [beta, "delta alpha"]}
+`
+
+const hookInvariants = `rules:
+  - id: DEEP-1
+    title: Of folders
+    enforcement: {mode: fail}
+    match: {files: ["deep/**", "b{,/**}"], required_absent: [gamma]}
+`
+
+// hookContent is text that the rules find nothing in, or much, in several encodings, at
+// its ends and across what is read at once.
+func hookContent(rnd *rand.Rand) string {
+	words := []string{"alpha", "beta", "beta\r\ngamma", "beta\ngamma", "gamma", "delta ", "harmless", "\x00", "\xff\xfe", "a\x00l\x00p\x00h\x00a\x00", "\x00b\x00e\x00t\x00a", "\n", "\r\n", "    "}
+	if rnd.IntN(4) == 0 {
+		return "harmless\n"
+	}
+	var b strings.Builder
+	for range rnd.IntN(6) {
+		b.WriteString(words[rnd.IntN(len(words))])
+		if rnd.IntN(3) == 0 {
+			b.WriteString("\n")
+		}
+	}
+	if rnd.IntN(20) == 0 {
+		return strings.Repeat("a line of no harm\n", 1+rnd.IntN(5000)) + b.String()
+	}
+	return b.String()
+}
+
+// edit changes some files on disk: their content, mode and kind, or whether they are there.
+func (h *hookRepo) edit(rnd *rand.Rand) {
+	h.t.Helper()
+	names := []string{"a.tf", "b/c.tf", "b/d/e.yaml", "b", "b.tf", "b-/x.tf", hookOdd, "tab\there", "ü.tf", "--help.tf", "deep/er/and/deeper/f.tf", "deep/g", "not \xff UTF-8.tf"}
+	for range 1 + rnd.IntN(4) {
+		name := names[rnd.IntN(len(names))]
+		for dir := filepath.Dir(name); dir != "."; dir = filepath.Dir(dir) {
+			if st, err := os.Lstat(filepath.Join(h.dir, h.work, dir)); err == nil && !st.IsDir() {
+				h.remove(dir)
+			}
+		}
+		switch rnd.IntN(8) {
+		case 0:
+			h.remove(name)
+		case 1:
+			h.mkdir(filepath.Join(h.work, filepath.Dir(name)))
+			h.symlink([]string{"alpha", "../beta", "none"}[rnd.IntN(3)], name)
+		case 2:
+			h.put(name, hookContent(rnd))
+			if err := os.Chmod(filepath.Join(h.dir, h.work, name), 0o755); err != nil {
+				h.t.Fatal(err)
+			}
+		default:
+			h.put(name, hookContent(rnd))
+		}
+	}
+}
+
+// history makes commits on several branches, with merges.
+func (h *hookRepo) history(rnd *rand.Rand, commits int) {
+	h.t.Helper()
+	h.git("commit", "-q", "--allow-empty", "-m", "root")
+	branches := []string{"main"}
+	for i := range commits {
+		switch rnd.IntN(6) {
+		case 0:
+			branches = append(branches, fmt.Sprint("b", i))
+			h.git("checkout", "-q", "-b", fmt.Sprint("b", i))
+		case 1:
+			h.git("checkout", "-q", branches[rnd.IntN(len(branches))])
+		case 2:
+			h.git("merge", "-q", "-s", "ours", "--no-edit", branches[rnd.IntN(len(branches))])
+		}
+		h.editAndCommit(rnd)
+	}
+}
+
+func (h *hookRepo) editAndCommit(rnd *rand.Rand) {
+	h.t.Helper()
+	h.edit(rnd)
+	h.git("add", "-A")
+	h.git("commit", "-q", "--allow-empty", "-m", "x")
+}
+
+// crissCross makes branches x and y, each merged into the other: they have two merge bases.
+func (h *hookRepo) crissCross(rnd *rand.Rand) {
+	h.t.Helper()
+	from := h.head()
+	for _, branch := range []string{"x", "y"} {
+		h.git("checkout", "-q", "-b", branch, from)
+		h.editAndCommit(rnd)
+	}
+	h.git("merge", "-q", "-s", "ours", "--no-edit", "x")
+	h.editAndCommit(rnd)
+	h.git("checkout", "-q", "x")
+	h.git("merge", "-q", "-s", "ours", "--no-edit", "y^^") // as y was
+	h.editAndCommit(rnd)
+}
+
+// policy writes a bundle outside of the repository.
+func (h *hookRepo) policy() {
+	h.t.Helper()
+	h.write("policy/rules/boundaries.yml", hookBoundaries)
+	h.write("policy/rules/invariants.yml", hookInvariants)
+}
+
+// judge runs the program and returns its verdict, whatever it is.
+func (h *hookRepo) judge(args ...string) *verdictFile {
+	h.t.Helper()
+	if err := os.RemoveAll(filepath.Join(h.dir, "verdict.json")); err != nil { // of the run before
+		h.t.Fatal(err)
+	}
+	e := h.run(args...)
+	v := h.verdict()
+	if e.status != exitStatus(&v.Verdict) {
+		h.t.Fatalf("%q: status %d\n%s%s", args, e.status, e.out, e.err)
+	}
+	return v
+}
+
+// hookFound are a verdict's violations, one line each, in their order: of some files, or
+// of all.
+func hookFound(v *verdictFile, of func(file string) bool) []string {
+	lines := []string{}
+	for i := range v.Violations {
+		o := v.Violations[i]
+		if !of(o.File) {
+			continue
+		}
+		lines = append(lines, fmt.Sprintf("%s %s %q at %d, %d times, %s", o.RuleID, o.File, o.Evidence.Pattern, o.Evidence.Offset, o.Evidence.Occurrences, o.Fingerprint))
+	}
+	return lines
+}
+
+// checkout checks a commit out into a new folder, and returns it.
+func (h *hookRepo) checkout(commit string) string {
+	h.t.Helper()
+	dir, err := os.MkdirTemp(h.dir, "clean")
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	h.git("worktree", "add", "-q", "--detach", dir, commit)
+	return filepath.Base(dir)
+}
+
+func hookAny(string) bool { return true }
+
+func (h *hookRepo) commits() []string {
+	h.t.Helper()
+	return strings.Fields(h.git("rev-list", "--all"))
+}
+
+// TestDiffWithinFull: a change is judged as its head is, less the files that it leaves as
+// they are: no violation of theirs is another, none is new, and none is missing.
+func TestDiffWithinFull(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(2) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			t.Parallel()
+			rnd := rand.New(rand.NewPCG(seed, 127))
+			h := newHookRepo(t)
+			h.policy()
+			h.history(rnd, 20)
+			h.crissCross(rnd)
+			commits := h.commits()
+			some := func() string { return commits[rnd.IntN(len(commits))] }
+			heads := []string{"x", "y"}
+			for range hookRounds(4) {
+				heads = append(heads, some())
+			}
+			within, beside, several := 0, 0, 0
+			for _, head := range heads {
+				clean := h.checkout(head)
+				full := h.judge("--policy", "policy", clean)
+				for _, base := range []string{"x", "y", some(), some()} {
+					diff := h.judge("--policy", "policy", "--diff-base", base, "--head", head, "--allow", "empty", "repo")
+					if !diff.Complete {
+						t.Fatalf("%+v", diff.Errors)
+					}
+					changed := map[string]bool{}
+					mergeBases := strings.Fields(h.git("merge-base", "--all", base, head))
+					if len(mergeBases) > 1 {
+						several++
+					}
+					for _, mergeBase := range mergeBases {
+						for _, name := range h.change(mergeBase, head+"^{tree}").names {
+							changed[verdict.Path(name)] = true
+						}
+					}
+					want := hookFound(full, func(file string) bool { return changed[file] })
+					if got := hookFound(diff, hookAny); !slices.Equal(got, want) {
+						t.Errorf("%s to %s: judged\n%s\nof the head's files that differ\n%s", base, head, strings.Join(got, "\n"), strings.Join(want, "\n"))
+					}
+					within, beside = within+len(want), beside+len(full.Violations)-len(want)
+				}
+			}
+			if several < 2 {
+				t.Errorf("%d comparisons with several merge bases", several)
+			}
+			if within == 0 || beside == 0 {
+				t.Errorf("%d violations of changes, %d of what they leave: nothing was tried", within, beside)
+			}
+		})
+	}
+}
+
+// TestTrackedIsFull: in a clean checkout the files that git tracks are all files there
+// are, and those that it does not track are judged by a full scan alone.
+func TestTrackedIsFull(t *testing.T) {
+	t.Parallel()
+	rnd := rand.New(rand.NewPCG(3, 127))
+	h := newHookRepo(t)
+	h.policy()
+	h.history(rnd, 15)
+	commits := h.commits()
+	found := 0
+	for range hookRounds(5) {
+		clean := h.checkout(commits[rnd.IntN(len(commits))])
+		full := h.judge("--policy", "policy", "--allow", "empty", clean)
+		tracked := h.judge("--policy", "policy", "--allow", "empty", "--tracked", clean)
+		if got, want := hookFound(tracked, hookAny), hookFound(full, hookAny); !slices.Equal(got, want) {
+			t.Errorf("tracked\n%s\nfull\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+		}
+		if a, b := tracked.Coverage, full.Coverage; !tracked.Complete || !full.Complete || a.Files != b.Files || a.Scanned != b.Scanned || a.Bytes != b.Bytes {
+			t.Errorf("tracked %v, %+v\nfull %v, %+v", tracked.Complete, a, full.Complete, b)
+		}
+		found += len(full.Violations)
+
+		h.write(clean+"/untracked.tf", "alpha\n")
+		if got, want := hookFound(h.judge("--policy", "policy", "--allow", "empty", "--tracked", clean), hookAny), hookFound(tracked, hookAny); !slices.Equal(got, want) {
+			t.Errorf("beside an untracked file\n%s\nwithout it\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+		}
+		if n := len(h.judge("--policy", "policy", clean).Violations); n != len(full.Violations)+1 {
+			t.Errorf("%d violations with one more file, %d without", n, len(full.Violations))
+		}
+	}
+	if found == 0 {
+		t.Error("no violation: nothing was tried")
+	}
+}
+
+// TestStagedIsDiff: what is staged is judged as the commit that is then made of it, by the
+// same bundles, which such changes change as well; and what is not staged is not judged.
+func TestStagedIsDiff(t *testing.T) {
+	t.Parallel()
+	boundaries := []string{hookBoundaries, hookBoundaries, "rules: []\n", "rules: [\n", strings.Replace(hookBoundaries, "alpha", "harmless", 1), strings.Replace(hookBoundaries, `"**"`, `"*"`, 1)}
+	for seed := range uint64(2) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			t.Parallel()
+			rnd := rand.New(rand.NewPCG(seed, 128))
+			h := newHookRepo(t)
+			h.put(".policyscan/rules/boundaries.yml", hookBoundaries)
+			h.put(".policyscan/rules/invariants.yml", hookInvariants)
+			h.git("add", "-A")
+			h.git("commit", "-q", "-m", "base")
+			judged := 0
+			for range hookRounds(14) {
+				h.edit(rnd)
+				switch rnd.IntN(5) {
+				case 0:
+					h.put(".policyscan/rules/boundaries.yml", boundaries[rnd.IntN(len(boundaries))])
+				case 1:
+					h.remove(".policyscan")
+				case 2:
+					h.put(".policyscan/rules/boundaries.yml", hookBoundaries)
+					h.put(".policyscan/rules/invariants.yml", hookInvariants)
+				}
+				h.git("add", "-A")
+				h.edit(rnd) // which stays out of it, till the next round
+				staged := h.judge("--staged", "repo")
+				h.git("commit", "-q", "--allow-empty", "-m", "x")
+				diff := h.judge("--diff-base", "HEAD~1", "repo")
+				if a, b := hookSaid(staged), hookSaid(diff); a != b {
+					t.Errorf("staged\n%s\ncommitted\n%s", a, b)
+				}
+				judged += len(diff.Violations)
+			}
+			if judged == 0 {
+				t.Error("no violation: nothing was tried")
+			}
+		})
+	}
+}
+
+// hookSaid is all of a verdict that does not name the scope.
+func hookSaid(v *verdictFile) string {
+	lines := append(hookFound(v, hookAny), fmt.Sprintf("%s, complete: %v, %+v", v.Verdict.Verdict, v.Complete, v.Coverage))
+	for i := range v.Rules {
+		lines = append(lines, fmt.Sprint(v.Rules[i].ID, v.Rules[i].Files))
+	}
+	for _, p := range v.Policy {
+		lines = append(lines, p.SHA256)
+	}
+	for _, e := range v.Errors {
+		lines = append(lines, e.Code+" "+e.File)
+	}
+	return strings.Join(lines, "\n")
+}

@@ -1,0 +1,463 @@
+//go:build unix
+
+package repo
+
+import (
+	"bytes"
+	"crypto/sha1"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// indexPath is where git keeps the index of a repository that newGit made.
+func (g *gitRepo) indexPath() string { return filepath.Join(g.dir, ".git/index") }
+
+func (g *gitRepo) indexBytes() []byte {
+	g.Helper()
+	content, err := os.ReadFile(g.indexPath())
+	if err != nil {
+		g.Fatal(err)
+	}
+	return content
+}
+
+// setIndex writes the index as it is, malformed or not.
+func (g *gitRepo) setIndex(content []byte) {
+	g.Helper()
+	if err := os.WriteFile(g.indexPath(), content, 0o666); err != nil {
+		g.Fatal(err)
+	}
+}
+
+// sumSize is the length of an index's checksum, in bytes: its end.
+const sumSize = sha1.Size
+
+// sealed returns an index with the checksum that its content has.
+func sealed(content []byte) []byte {
+	body := content[:len(content)-sumSize]
+	sum := sha1.Sum(body)
+	return append(bytes.Clone(body), sum[:]...)
+}
+
+// unsealed returns an index as git writes it with index.skipHash.
+func unsealed(content []byte) []byte {
+	return append(bytes.Clone(content[:len(content)-sumSize]), make([]byte, sumSize)...)
+}
+
+// stagedLines are the lines of the index as git ls-files -s -z prints them. A conflict, of
+// which git prints each version, is one line that says so.
+func stagedLines(files []Staged) []string {
+	lines := []string{}
+	for _, f := range files {
+		line := fmt.Sprintf("%06o %s 0\t%s", uint32(f.Mode), f.Hash, f.Path)
+		if f.Conflict {
+			line = "conflict\t" + f.Path
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// listed are the lines that git prints of the index.
+func (g *gitRepo) listed() []string {
+	g.Helper()
+	out, err := g.try("ls-files", "-s", "-z") // not trimmed: a name may end in a line feed
+	if err != nil {
+		g.Fatal(err)
+	}
+	lines := []string{}
+	for _, line := range strings.Split(strings.TrimSuffix(out, "\x00"), "\x00") {
+		entry, name, ok := strings.Cut(line, "\t")
+		if ok && !strings.HasSuffix(entry, " 0") {
+			line = "conflict\t" + name
+		}
+		if ok && (len(lines) == 0 || lines[len(lines)-1] != line) {
+			lines = append(lines, line)
+		}
+	}
+	return lines
+}
+
+// sameIndex holds the index against git: what is in it, and what a commit would change.
+func (g *gitRepo) sameIndex() *Index {
+	g.Helper()
+	r := g.open()
+	idx, err := r.Index()
+	if err != nil {
+		g.Fatal(err)
+	}
+	if got, want := stagedLines(idx.Files), g.listed(); !slices.Equal(got, want) {
+		g.Fatalf("got  %q\nwant %q", got, want)
+	}
+	committed, err := idx.Committed()
+	if err != nil {
+		g.Fatal(err)
+	}
+	head, err := r.Commit("HEAD")
+	if err != nil {
+		g.Fatal(err)
+	}
+	tree, err := r.Tree(head)
+	if err != nil {
+		g.Fatal(err)
+	}
+	var changes []string
+	if err := r.DiffIndex(tree, committed, func(c Change) error { changes = append(changes, raw(c)); return nil }); err != nil {
+		g.Fatal(err)
+	}
+	slices.Sort(changes)
+	if got, want := strings.Join(changes, ""), sortRaw(g.git("diff-tree", "-r", "-z", "--no-renames", "HEAD", g.git("write-tree"))); got != want {
+		g.Fatalf("a commit would change\n%q\nnot\n%q", want, got)
+	}
+	return idx
+}
+
+// indexed makes a repository with a commit, and something staged since.
+func indexed(t *testing.T) *gitRepo {
+	t.Helper()
+	g := newGit(t)
+	// A folder's files stand after far.tf and before far0: a slash sorts between them.
+	for _, name := range []string{"a.tf", "far/away.tf", "far/deep/down.tf", "far.tf", "far0/after.tf", "near/by.tf", "same.tf", "z"} {
+		g.write(name, name)
+	}
+	g.commit("one")
+	g.write("a.tf", "staged")
+	g.write("near/added.tf", "added")
+	g.git("add", "-A")
+	g.git("rm", "-q", "--cached", "z")
+	return g
+}
+
+func wantIndexError(t *testing.T, what string, err error, text string) {
+	t.Helper()
+	if !errors.Is(err, ErrIndex) || !strings.Contains(err.Error(), text) {
+		t.Errorf("%s: %v, want %v: %s", what, err, ErrIndex, text)
+	}
+}
+
+// ends fails unless f ends: a FIFO that is opened to be read waits for a writer for ever.
+func ends(t *testing.T, what string, f func()) {
+	t.Helper()
+	done := make(chan struct{})
+	go func() { defer close(done); f() }()
+	select {
+	case <-done:
+	case <-time.After(20 * time.Second):
+		t.Fatalf("%s: it does not end", what)
+	}
+}
+
+// TestFault_128_Layouts: whatever git keeps an index in, what is read is what git lists.
+func TestFault_128_Layouts(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		make func(g *gitRepo)
+		is   func(g *gitRepo) bool // the index is of the kind that is meant
+	}{
+		"as it comes": {func(*gitRepo) {}, nil},
+		"empty":       {func(g *gitRepo) { g.git("rm", "-q", "-r", "--cached", ".") }, func(g *gitRepo) bool { return len(g.listed()) == 0 }},
+		"sparse": {
+			func(g *gitRepo) {
+				g.git("sparse-checkout", "init", "--cone", "--sparse-index")
+				g.git("sparse-checkout", "set", "near")
+				g.write("near/more.tf", "more")
+				g.git("add", "near")
+			},
+			func(g *gitRepo) bool { return strings.Contains(g.git("ls-files", "-s", "--sparse"), "\tfar/\n") },
+		},
+		"sparse, in version 4": {
+			func(g *gitRepo) {
+				g.git("update-index", "--index-version", "4")
+				g.git("sparse-checkout", "set", "--cone", "--sparse-index", "near")
+			},
+			func(g *gitRepo) bool {
+				return strings.Contains(g.git("ls-files", "-s", "--sparse"), "\tfar/\n") && g.indexBytes()[7] == 4
+			},
+		},
+		"no longer sparse": {
+			func(g *gitRepo) {
+				g.git("sparse-checkout", "set", "--cone", "--sparse-index", "near")
+				g.git("sparse-checkout", "reapply", "--no-sparse-index")
+			},
+			func(g *gitRepo) bool { return strings.Contains(g.git("ls-files", "-t"), "S far/away.tf") },
+		},
+		"skipHash": { // git 2.40 and newer write such a one themselves
+			func(g *gitRepo) {
+				g.git("config", "index.skipHash", "true")
+				g.git("update-index", "--force-write-index")
+				g.setIndex(unsealed(g.indexBytes()))
+			},
+			func(g *gitRepo) bool { return bytes.HasSuffix(g.indexBytes(), make([]byte, sumSize)) },
+		},
+		"flags": {
+			func(g *gitRepo) {
+				g.write("later.tf", "later")
+				g.git("add", "-N", "later.tf")
+				g.git("update-index", "--assume-unchanged", "same.tf")
+				g.git("update-index", "--skip-worktree", "far.tf")
+				g.write("same.tf", "not staged")
+				g.write("far.tf", "not staged")
+			},
+			func(g *gitRepo) bool {
+				flags := g.git("ls-files", "-v")
+				return strings.Contains(flags, "h same.tf") && strings.Contains(flags, "S far.tf") && g.indexBytes()[7] == 3
+			},
+		},
+		"racy": {
+			func(g *gitRepo) {
+				// Changed after it was staged, to another content of the same length, at the
+				// same time: only its content tells. git writes its size as 0 then.
+				path := filepath.Join(g.dir, "racy.tf")
+				now := time.Now().Add(time.Hour)
+				g.write("racy.tf", "staged")
+				os.Chtimes(path, now, now)
+				g.git("add", "racy.tf")
+				g.write("racy.tf", "edited")
+				os.Chtimes(path, now, now)
+				g.git("update-index", "--force-write-index")
+			},
+			func(g *gitRepo) bool {
+				return strings.Contains(g.git("ls-files", "--debug", "racy.tf"), "size: 0") && g.git("diff", "--name-only") == "racy.tf"
+			},
+		},
+		"a conflict that was resolved": {
+			func(g *gitRepo) {
+				g.conflict()
+				g.write("a.tf", "resolved")
+				g.git("add", "-A")
+			},
+			func(g *gitRepo) bool { return bytes.Contains(g.indexBytes(), []byte("REUC")) },
+		},
+		"cached trees": {
+			func(g *gitRepo) {
+				g.git("read-tree", "HEAD")
+				g.git("add", "near")
+				g.git("write-tree")
+				g.git("add", "a.tf")
+			},
+			func(g *gitRepo) bool { return bytes.Contains(g.indexBytes(), []byte("TREE\x00\x00\x00")) },
+		},
+		"extensions": {
+			func(g *gitRepo) {
+				g.git("config", "index.threads", "2")
+				g.git("config", "index.recordEndOfIndexEntries", "true")
+				g.git("config", "index.recordOffsetTable", "true")
+				g.git("update-index", "--force-untracked-cache")
+				g.git("status")
+				g.git("write-tree")
+			},
+			func(g *gitRepo) bool {
+				content := g.indexBytes()
+				return bytes.Contains(content, []byte("UNTR")) && bytes.Contains(content, []byte("EOIE")) && bytes.Contains(content, []byte("TREE"))
+			},
+		},
+		"long paths": {func(g *gitRepo) { g.longPaths() }, nil},
+		"long paths, in version 4": {
+			func(g *gitRepo) { g.git("update-index", "--index-version", "4"); g.longPaths() },
+			func(g *gitRepo) bool { return g.indexBytes()[7] == 4 },
+		},
+		"submodules and links": {
+			func(g *gitRepo) {
+				os.Symlink("target", filepath.Join(g.dir, "link"))
+				g.git("add", "link")
+				g.git("update-index", "--add", "--cacheinfo", "160000,"+g.git("rev-parse", "HEAD")+",sub")
+				os.Chmod(filepath.Join(g.dir, "same.tf"), 0o755)
+				g.git("add", "same.tf")
+			}, nil,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g := indexed(t)
+			c.make(g)
+			if c.is != nil && !c.is(g) {
+				t.Fatalf("git made another index:\n%q", g.indexBytes())
+			}
+			g.sameIndex()
+		})
+	}
+}
+
+// longPaths stages paths of lengths about the greatest that an entry has room to say.
+func (g *gitRepo) longPaths() {
+	g.Helper()
+	blob := g.git("rev-parse", "HEAD:z")
+	for _, n := range []int{4093, 4094, 4095, 4096, 5000} {
+		path := strings.Repeat(strings.Repeat("d", 99)+"/", n/100) // git's own limit for a name is the file system's
+		g.git("update-index", "--add", "--cacheinfo", "100644,"+blob+","+path+strings.Repeat("x", n-len(path)+1))
+	}
+}
+
+// conflict leaves a merge with conflicts of three kinds: a.tf changed by both, b.tf
+// added by both, far.tf deleted by one.
+func (g *gitRepo) conflict() {
+	g.Helper()
+	g.git("reset", "-q", "--hard")
+	for _, branch := range []string{"ours", "theirs"} {
+		g.git("checkout", "-q", "-b", branch, "main")
+		g.write("a.tf", branch)
+		g.write("b.tf", branch)
+		if g.write("far.tf", branch); branch == "ours" {
+			os.Remove(filepath.Join(g.dir, "far.tf"))
+		}
+		g.commit(branch)
+	}
+	if out, err := g.try("merge", "-q", "ours"); err == nil {
+		g.Fatalf("there is no conflict: %s", out)
+	}
+}
+
+// TestFault_128_Sparse: what a sparse index has as one folder is read from its tree, as
+// files that are not checked out; without that tree nothing is known.
+func TestFault_128_Sparse(t *testing.T) {
+	t.Parallel()
+	g := indexed(t)
+	g.git("sparse-checkout", "set", "--cone", "--sparse-index", "near")
+	idx := g.sameIndex()
+	outside := 0
+	for _, f := range idx.Files {
+		if in := strings.HasPrefix(f.Path, "far/") || strings.HasPrefix(f.Path, "far0/"); in != f.SkipWorktree {
+			t.Errorf("%s: not checked out: %v", f.Path, f.SkipWorktree)
+		} else if in {
+			outside++
+		}
+	}
+	if outside != 3 {
+		t.Errorf("%d files are not checked out, want 3", outside)
+	}
+	for path, want := range map[string]Mode{".": folderMode, "far": folderMode, "far/deep": folderMode, "far/deep/down.tf": File, "far/none": 0, "fa": 0, "far.tf": File, "near": folderMode, "": 0} {
+		if leaf, ok := idx.Lookup(path); ok != (want != 0) || leaf.Mode != want {
+			t.Errorf("%q: %06o, %v, want %06o", path, leaf.Mode, ok, want)
+		}
+	}
+	for _, folder := range []string{"HEAD:far/deep", "HEAD:far"} {
+		tree := g.git("rev-parse", folder)
+		if err := os.Remove(filepath.Join(g.dir, ".git/objects", tree[:2], tree[2:])); err != nil {
+			t.Fatal(err)
+		}
+		_, err := g.open().Index()
+		wantError(t, "without "+folder, err, ErrMissing)
+	}
+}
+
+// TestFault_128_Split: an index in two files is an error with the command that mends it.
+func TestFault_128_Split(t *testing.T) {
+	t.Parallel()
+	const command = "git update-index --no-split-index"
+	g := indexed(t)
+	old := time.Now().Add(-time.Hour) // git then has no need to look at the files again
+	for _, name := range strings.Split(g.git("ls-files"), "\n") {
+		if err := os.Chtimes(filepath.Join(g.dir, name), old, old); err != nil {
+			t.Fatal(err)
+		}
+	}
+	g.git("add", "-u")
+	g.git("update-index", "--split-index")
+	if shared, _ := filepath.Glob(filepath.Join(g.dir, ".git/sharedindex.*")); len(shared) != 1 {
+		t.Fatalf("it is not split: %q", shared)
+	}
+	_, err := g.open().Index()
+	wantIndexError(t, "split", err, command)
+	g.write("more.tf", "more") // entries of the shared one that changed have no name in this one
+	g.write("a.tf", "changed")
+	g.git("add", "more.tf", "a.tf")
+	_, err = g.open().Index()
+	wantIndexError(t, "changed since", err, command)
+	for _, name := range []string{"a.tf", "untracked.tf"} {
+		_, err = Tracks(filepath.Join(g.dir, name))
+		wantIndexError(t, name, err, command)
+	}
+	g.git(strings.Fields(command)[1:]...)
+	g.sameIndex()
+}
+
+// TestFault_128_Conflict: a path that a merge left several versions of is there once, and
+// nothing can be committed.
+func TestFault_128_Conflict(t *testing.T) {
+	t.Parallel()
+	g := indexed(t)
+	g.conflict()
+	idx, err := g.open().Index()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, want := stagedLines(idx.Files), g.listed()
+	if !slices.Equal(got, want) {
+		t.Errorf("got  %q\nwant %q", got, want)
+	}
+	conflicts := 0
+	for _, f := range idx.Files {
+		if f.Conflict {
+			conflicts++
+		}
+	}
+	if conflicts != 3 {
+		t.Errorf("%d conflicts, want 3: %q", conflicts, got)
+	}
+	if _, err = idx.Committed(); err == nil || !strings.Contains(err.Error(), "git add") {
+		t.Errorf("%v, want what to run", err)
+	}
+	wantIndexError(t, "what is committed", err, `"a.tf" has a conflict`)
+	for _, name := range []string{"a.tf", "b.tf", "far.tf"} {
+		if tracked, err := Tracks(filepath.Join(g.dir, name)); err != nil || !tracked {
+			t.Errorf("%s: tracked: %v, %v", name, tracked, err)
+		}
+		g.git("add", "-A", name)
+	}
+	g.sameIndex()
+}
+
+// TestFault_128_CachedTrees: git keeps the hashes of folders that it has made trees of,
+// and forgets those that no longer hold; whatever was done to the index, they tell no lie.
+func TestFault_128_CachedTrees(t *testing.T) {
+	t.Parallel()
+	rnd := rand.New(rand.NewPCG(12, 8))
+	g := indexed(t)
+	g.git("branch", "other", "HEAD")
+	// Some folders have the same name, and can have the same files, as others elsewhere.
+	names := []string{"a.tf", "far/away.tf", "deep/down.tf", "far/deep/down.tf", "near/by.tf", "zoo/near/by.tf", "far.tf", "far0/after.tf"}
+	rounds, kept := 40, 0
+	switch {
+	case testing.Short():
+		rounds = 8
+	case os.Getenv("LONG_TESTS") != "":
+		rounds = 1000
+	}
+	for range rounds {
+		name := names[rnd.IntN(len(names))]
+		switch rnd.IntN(9) {
+		case 0, 1:
+			g.write(name, fmt.Sprint(rnd.IntN(2)))
+			g.git("add", "-A", name)
+		case 2:
+			g.git("rm", "-q", "-f", "--cached", "--ignore-unmatch", name)
+		case 3:
+			g.git("rm", "-q", "-f", "--cached", "--ignore-unmatch", name)
+			g.write(name, fmt.Sprint(rnd.IntN(2)))
+			g.git("add", "-N", name)
+		case 4:
+			g.git("update-index", "--add", "--cacheinfo", "100755,"+g.git("rev-parse", "HEAD:same.tf")+","+name)
+		case 5:
+			g.git("reset", "-q", "--", path.Dir(name)+"/")
+		case 6:
+			g.commit(name)
+		case 7:
+			g.git("read-tree", "HEAD")
+		case 8:
+			g.git("checkout", "-q", "-f", "-B", "other")
+		}
+		g.git("write-tree")
+		kept += len(g.sameIndex().trees)
+	}
+	if kept < 2*rounds {
+		t.Errorf("git kept %d trees in %d rounds", kept, rounds)
+	}
+}
