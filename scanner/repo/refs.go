@@ -1,6 +1,7 @@
 package repo
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -79,34 +80,46 @@ func (r *Repository) looseRef(name string) (string, error) {
 	return strings.TrimRight(string(text), " \t\r\n"), nil
 }
 
-// packedRef looks a ref up in packed-refs, which is read once.
+// packedRef looks a ref up in packed-refs, which is read once: a line for each ref, its
+// hash and its name, after a header; a line that begins with ^ says what a tag leads to. It
+// is searched as it stands, for a repository can have tens of thousands.
 func (r *Repository) packedRef(name string) (Hash, bool, error) {
-	r.packedOnce.Do(func() { r.packed, r.packedErr = readPackedRefs(filepath.Join(r.commonDir, "packed-refs")) })
-	h, ok := r.packed[name]
-	return h, ok, r.packedErr
-}
-
-func readPackedRefs(file string) (map[string]Hash, error) {
-	text, err := readSmall(file)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("packed-refs cannot be read: %w", err)
-	}
-	refs := map[string]Hash{}
-	for line := range strings.Lines(string(text)) {
-		line = strings.TrimSuffix(line, "\n")
-		if line == "" || line[0] == '#' || line[0] == '^' { // a header; what a tag leads to
-			continue
+	r.packedOnce.Do(func() {
+		r.packed, r.packedErr = readSmall(filepath.Join(r.commonDir, "packed-refs"))
+		switch {
+		case errors.Is(r.packedErr, fs.ErrNotExist):
+			r.packedErr = nil
+		case r.packedErr != nil:
+			r.packedErr = fmt.Errorf("packed-refs cannot be read: %w", r.packedErr)
+		case len(r.packed) > 0 && r.packed[len(r.packed)-1] != '\n':
+			r.packedErr = errors.New("packed-refs ends within a line; run git pack-refs --all")
 		}
-		hash, name, ok := strings.Cut(line, " ")
-		if !ok || !plumbing.IsHash(hash) || !validRef(name) {
-			return nil, fmt.Errorf("packed-refs holds %q, which is no ref", clip(line))
-		}
-		refs[name] = plumbing.NewHash(hash)
+	})
+	if r.packedErr != nil {
+		return Hash{}, false, r.packedErr
 	}
-	return refs, nil
+	var found *Hash
+	want := []byte(" " + name + "\n")
+	for rest := r.packed; ; {
+		i := bytes.Index(rest, want)
+		if i < 0 {
+			break
+		}
+		line := rest[:i]
+		if k := bytes.LastIndexByte(line, '\n'); k >= 0 {
+			line = line[k+1:]
+		}
+		if !plumbing.IsHash(string(line)) || found != nil {
+			return Hash{}, false, fmt.Errorf("packed-refs holds %q for %s, or holds it twice", clip(string(line)), name)
+		}
+		h := plumbing.NewHash(string(line))
+		found = &h
+		rest = rest[i+len(want)-1:]
+	}
+	if found == nil {
+		return Hash{}, false, nil
+	}
+	return *found, true, nil
 }
 
 // validRef reports whether a name may be a ref's (git-check-ref-format(1)). What may

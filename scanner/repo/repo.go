@@ -48,7 +48,7 @@ type Repository struct {
 	beforeGraph int // how many commits a search reads before it opens the commit-graph
 
 	packedOnce sync.Once
-	packed     map[string]Hash
+	packed     []byte // packed-refs
 	packedErr  error
 }
 
