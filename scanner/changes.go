@@ -117,17 +117,18 @@ type gitTree struct {
 
 func (t *gitTree) Scope() verdict.Scope { return t.scope }
 
-func (t *gitTree) opener() opener { return blobOpener{t.repo} }
-
-func (t *gitTree) list(ctx context.Context, l listing) error {
-	err := t.changes(func(c repo.Change) error {
-		switch {
-		case c.New == repo.Leaf{}:
-			l.deleted()
-		case !l.inUse(c.Path, c.New):
-			l.visit(entry{Entry: worktree.Entry{Path: c.Path, Kind: kindOf(c.New.Mode)}, blob: c.New.Hash})
-		}
-		return context.Cause(ctx)
+func (t *gitTree) walk(ctx context.Context, visitors []visitor) error {
+	v := visitors[0]
+	err := share(ctx, visitors, func() opener { return blobOpener{t.repo} }, func(found func(entry)) error {
+		return t.changes(func(c repo.Change) error {
+			switch {
+			case c.New == repo.Leaf{}:
+				v.deleted()
+			case !v.inUse(c.Path, c.New):
+				found(entry{Entry: worktree.Entry{Path: c.Path, Kind: kindOf(c.New.Mode)}, blob: c.New.Hash})
+			}
+			return context.Cause(ctx)
+		})
 	})
 	if cause := context.Cause(ctx); cause != nil {
 		return cause
@@ -135,9 +136,9 @@ func (t *gitTree) list(ctx context.Context, l listing) error {
 	var known *verdict.Error
 	switch {
 	case errors.As(err, &known):
-		l.fail(*known)
+		v.fail(*known)
 	case err != nil:
-		l.fail(RepoError(err))
+		v.fail(RepoError(err))
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 
 	"github.com/policyscan/policyscan/rules"
@@ -11,16 +12,19 @@ import (
 	"github.com/policyscan/policyscan/verdict"
 )
 
-// A plan is what is to be examined, and takes what was found: each governed file has
-// a slot of its own, so that workers need no lock and the order of their work does
-// not show.
+// A plan is what is to be examined, and takes what was found. Each governed file has a slot
+// of its own for that, and all is put in order at the end, so that the order of the workers'
+// work does not show.
 type plan struct {
 	*scan
+	allowed []string
+
+	mu       sync.Mutex // of what follows
+	over     bool       // the verdict was written; what comes now comes too late
 	jobs     []*job
 	engines  *engines
 	coverage verdict.Coverage
 	errors   []verdict.Error
-	allowed  []string
 }
 
 // A job is a governed file, and what became of it.
@@ -54,6 +58,8 @@ func (p *plan) fail(e verdict.Error) {
 	if e.Code == verdict.Empty && p.allows(AllowEmpty) {
 		return
 	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	p.errors = append(p.errors, e)
 }
 
@@ -83,14 +89,31 @@ func (p *plan) inUse(path string, leaf repo.Leaf) bool {
 }
 
 func (p *plan) leftOut(path, reason string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	o := verdict.Omission{File: verdict.Path(path), Reason: reason}
 	if !slices.Contains(p.coverage.LeftOut, o) {
 		p.coverage.LeftOut = append(p.coverage.LeftOut, o)
 	}
 }
 
-func (p *plan) add(e entry, selected []int) {
-	p.jobs = append(p.jobs, &job{entry: e, selection: p.engines.selection(selected)})
+// deletes notes a file that the change deletes.
+func (p *plan) deletes() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.coverage.Deleted++
+}
+
+// add adds a job to the plan; nil if it is too late.
+func (p *plan) add(e entry, selected []int) *job {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.over {
+		return nil
+	}
+	j := &job{entry: e, selection: p.engines.selection(selected)}
+	p.jobs = append(p.jobs, j)
+	return j
 }
 
 // complete ends the listing: what the tree as a whole lacks is an error.
@@ -106,7 +129,7 @@ func (p *plan) complete() {
 // empty reports whether the tree should have had files and has none. A change can
 // leave nothing to scan, and a list can name rule files alone.
 func (p *plan) empty() bool {
-	if p.coverage.Files > 0 {
+	if p.Progress.Listed.Load() > 0 {
 		return false
 	}
 	switch p.tree.Scope().Mode {
@@ -129,30 +152,37 @@ func (p *plan) verdict() *verdict.Verdict {
 	}
 	b := p.bundle
 	v.Policy = p.policies
+	p.mu.Lock() // a worker may still hang in a read
+	p.over = true
+	jobs, errors := p.jobs, slices.Clone(p.errors)
+	coverage := p.coverage
+	coverage.LeftOut = slices.Clone(coverage.LeftOut)
+	p.mu.Unlock()
+	coverage.Files = int(p.Progress.Listed.Load())
 
 	files := make([]int, len(b.Rules)) // selected by each rule
 	var broken []brokenRule
-	for _, j := range p.jobs {
+	for _, j := range jobs {
 		s := &j.slot
 		if !s.done.Load() {
 			s = &slot{reason: "not-reached"} // the error is the cause of the scan's end
 		}
 		if s.gone {
-			p.coverage.Files--
+			coverage.Files--
 			continue
 		}
-		p.coverage.Governed++
+		coverage.Governed++
 		for _, r := range j.rules {
 			files[r]++
 		}
 		if s.scanned {
-			p.coverage.Scanned++
-			p.coverage.Bytes += s.bytes
+			coverage.Scanned++
+			coverage.Bytes += s.bytes
 		} else {
-			p.coverage.NotScanned = append(p.coverage.NotScanned, verdict.Omission{File: verdict.Path(j.Path), Reason: s.reason})
+			coverage.NotScanned = append(coverage.NotScanned, verdict.Omission{File: verdict.Path(j.Path), Reason: s.reason})
 		}
 		if s.err != nil {
-			p.fail(*s.err)
+			errors = append(errors, *s.err)
 		}
 		broken = j.judge(broken, b, s.finds)
 	}
@@ -164,13 +194,13 @@ func (p *plan) verdict() *verdict.Verdict {
 		v.Rules = append(v.Rules, describe(&b.Rules[i], p.from[i], files[i]))
 	}
 	byFile := func(a, b verdict.Omission) int { return cmp.Compare(a.File, b.File) }
-	slices.SortFunc(p.coverage.LeftOut, byFile)
-	slices.SortFunc(p.coverage.NotScanned, byFile)
-	v.Coverage = p.coverage
-	slices.SortFunc(p.errors, func(a, b verdict.Error) int {
+	slices.SortFunc(coverage.LeftOut, byFile)
+	slices.SortFunc(coverage.NotScanned, byFile)
+	v.Coverage = coverage
+	slices.SortFunc(errors, func(a, b verdict.Error) int {
 		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Code, b.Code), cmp.Compare(a.Message, b.Message))
 	})
-	v.Errors = p.errors
+	v.Errors = errors
 	v.Decide()
 	return v
 }

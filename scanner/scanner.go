@@ -74,10 +74,12 @@ func Scan(ctx context.Context, judges []Judge, t Tree, o Options) *verdict.Verdi
 		s.Progress = &Progress{}
 	}
 	p := newPlan(s)
-	listed, done := s.start(ctx, p)
-	if !ends(ctx, done) && !ends(ctx, listed) {
-		p = newPlan(s) // the listing hangs, and the plan is still its own
-	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		p.run(ctx)
+	}()
+	await(ctx, done)
 	if ctx.Err() != nil {
 		p.fail(stopped(ctx))
 	}
@@ -93,19 +95,17 @@ type scan struct {
 // grace is how long a scan that was told to end waits for reads that are under way.
 const grace = time.Second
 
-// ends waits until done is closed. It is false if ctx has ended and done is not
-// closed: the work may hang in a read that never returns.
-func ends(ctx context.Context, done <-chan struct{}) bool {
+// await waits until done is closed or, a little longer than ctx lasts, gives up: the work
+// may hang in a read that never returns.
+func await(ctx context.Context, done <-chan struct{}) {
 	select {
 	case <-done:
-		return true
+		return
 	case <-ctx.Done():
 	}
 	select {
 	case <-done:
-		return true
 	case <-time.After(grace):
-		return false
 	}
 }
 

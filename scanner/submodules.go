@@ -7,6 +7,7 @@ import (
 	"path"
 	"strconv"
 	"strings"
+	"sync/atomic"
 
 	"github.com/policyscan/policyscan/scanner/worktree"
 )
@@ -14,18 +15,29 @@ import (
 // gitModules is the file in the root that says where submodules are (gitmodules(5)).
 const gitModules = ".gitmodules"
 
-// modules are the paths of a tree's submodules, true as long as no file beneath one was
-// seen: it is not checked out, and what is in it cannot be scanned. One that is has a
-// .git of its own, if nothing else.
-type modules map[string]bool
+// modules are the paths of a tree's submodules, and whether a file beneath one was seen. If
+// not, it is not checked out, and what is in it cannot be scanned. One that is has a .git of
+// its own, if nothing else.
+type modules map[string]*atomic.Bool
 
 // checkedOut notes that there is a file.
 func (m modules) checkedOut(file string) {
-	for at := range m {
+	for at, seen := range m {
 		if strings.HasPrefix(file, at) && len(file) > len(at) && file[len(at)] == '/' {
-			m[at] = false
+			seen.Store(true)
 		}
 	}
+}
+
+// empty returns the submodules that are not checked out.
+func (m modules) empty() []string {
+	var paths []string
+	for at, seen := range m {
+		if !seen.Load() {
+			paths = append(paths, at)
+		}
+	}
+	return paths
 }
 
 // submodules returns the submodules that .gitmodules names and that are folders of the
@@ -64,7 +76,7 @@ func submodules(root *worktree.Root) (modules, error) {
 			continue
 		}
 		if _, err := rd.Stat(at); errors.Is(err, worktree.ErrNotFile) {
-			found[at] = true
+			found[at] = new(atomic.Bool)
 		}
 	}
 	return found, nil

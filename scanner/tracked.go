@@ -22,18 +22,19 @@ type trackedTree struct {
 
 func (t *trackedTree) Scope() verdict.Scope { return verdict.Scope{Mode: "tracked"} }
 
-func (t *trackedTree) opener() opener { return &trackedOpener{diskOpener{t.root.Reader()}} }
-
-func (t *trackedTree) list(ctx context.Context, l listing) error {
-	for _, f := range t.index.Files {
-		if err := context.Cause(ctx); err != nil {
-			return err
+func (t *trackedTree) walk(ctx context.Context, visitors []visitor) error {
+	newOpener := func() opener { return &trackedOpener{diskOpener{t.root.Reader()}} }
+	return share(ctx, visitors, newOpener, func(found func(entry)) error {
+		for _, f := range t.index.Files {
+			if err := context.Cause(ctx); err != nil {
+				return err
+			}
+			if !visitors[0].skip(f.Path) {
+				found(entry{Entry: worktree.Entry{Path: f.Path, Kind: kindOf(f.Mode)}, sparse: f.SkipWorktree})
+			}
 		}
-		if !l.skip(f.Path) {
-			l.visit(entry{Entry: worktree.Entry{Path: f.Path, Kind: kindOf(f.Mode)}, sparse: f.SkipWorktree})
-		}
-	}
-	return nil
+		return nil
+	})
 }
 
 // trackedOpener opens files that git lists, and that may be something else on disk.

@@ -8,6 +8,7 @@ import (
 	"io"
 	"path"
 	"strings"
+	"sync"
 
 	"github.com/policyscan/policyscan/scanner/repo"
 	"github.com/policyscan/policyscan/scanner/worktree"
@@ -19,10 +20,9 @@ import (
 type Tree interface {
 	// Scope says how the files were chosen.
 	Scope() verdict.Scope
-	// list reports the tree's files.
-	list(ctx context.Context, l listing) error
-	// opener returns what opens the listed files, for one goroutine.
-	opener() opener
+	// walk hands each of the tree's files to one of the visitors, several at once. The
+	// error is the context's; what else goes wrong is the visitors' to be told.
+	walk(ctx context.Context, visitors []visitor) error
 }
 
 // An entry is a file of a tree.
@@ -32,11 +32,11 @@ type entry struct {
 	sparse bool      // git says that it is not checked out
 }
 
-// A listing is what a tree's list reports to.
-type listing struct {
+// A visitor is what a tree reports to.
+type visitor struct {
 	skip    func(path string) bool                 // what is left out on disk: a folder with all that is in it
 	inUse   func(path string, leaf repo.Leaf) bool // and in git's objects
-	visit   func(entry)
+	visit   func(entry, opener)
 	deleted func()              // a file that the change deletes
 	fail    func(verdict.Error) // what cannot be listed
 }
@@ -44,6 +44,47 @@ type listing struct {
 type opener interface {
 	open(entry) (content, error)
 	close()
+}
+
+// batch is how many files a visitor is handed at a time: those of a folder follow one
+// another, and an opener keeps the folder open.
+const batch = 32
+
+// share hands the files that list finds to the visitors, each with an opener of its own.
+// list runs in the caller's goroutine.
+func share(ctx context.Context, visitors []visitor, newOpener func() opener, list func(found func(entry)) error) error {
+	batches := make(chan []entry, 2*len(visitors))
+	var done sync.WaitGroup
+	for _, v := range visitors {
+		done.Go(func() {
+			o := newOpener()
+			defer o.close()
+			for b := range batches {
+				for _, e := range b {
+					if ctx.Err() == nil {
+						v.visit(e, o)
+					}
+				}
+			}
+		})
+	}
+	var next []entry
+	send := func() {
+		select {
+		case batches <- next:
+		case <-ctx.Done():
+		}
+		next = nil
+	}
+	err := list(func(e entry) {
+		if next = append(next, e); len(next) == batch {
+			send()
+		}
+	})
+	send()
+	close(batches)
+	done.Wait()
+	return err
 }
 
 // A content is a file's bytes, to be read more than once.
@@ -61,28 +102,29 @@ type folderTree struct{ root *worktree.Root }
 
 func (t *folderTree) Scope() verdict.Scope { return verdict.Scope{Mode: "full"} }
 
-func (t *folderTree) opener() opener { return &diskOpener{t.root.Reader()} }
-
-func (t *folderTree) list(ctx context.Context, l listing) error {
+func (t *folderTree) walk(ctx context.Context, visitors []visitor) error {
 	modules, err := submodules(t.root)
 	if err != nil {
-		l.fail(fileError(gitModules, err))
+		visitors[0].fail(fileError(gitModules, err))
 	}
-	err = t.root.Walk(ctx, worktree.Visitor{
-		Skip: l.skip,
-		File: func(e worktree.Entry) {
-			modules.checkedOut(e.Path)
-			l.visit(entry{Entry: e})
-		},
-		Failed:  func(dir string, err error) { l.fail(fileError(dir, err)) },
-		Passing: verdict.Temporary, // another run's, in the same folder
-	})
-	if err != nil {
+	var walkers []worktree.Visitor
+	for _, v := range visitors {
+		walkers = append(walkers, worktree.Visitor{
+			Skip: v.skip,
+			File: func(e worktree.Entry, rd *worktree.Reader) {
+				modules.checkedOut(e.Path)
+				v.visit(entry{Entry: e}, &diskOpener{rd})
+			},
+			Failed:  func(dir string, err error) { v.fail(fileError(dir, err)) },
+			Passing: verdict.Temporary, // another run's, in the same folder
+		})
+	}
+	if err := t.root.Walk(ctx, walkers...); err != nil {
 		return err
 	}
-	for path, empty := range modules {
-		if empty && !l.skip(path) {
-			l.visit(entry{Entry: worktree.Entry{Path: path, Kind: worktree.Submodule}})
+	for _, path := range modules.empty() {
+		if v := visitors[0]; !v.skip(path) {
+			v.visit(entry{Entry: worktree.Entry{Path: path, Kind: worktree.Submodule}}, nil)
 		}
 	}
 	return nil
@@ -116,9 +158,13 @@ type listTree struct {
 
 func (t *listTree) Scope() verdict.Scope { return verdict.Scope{Mode: "files"} }
 
-func (t *listTree) opener() opener { return &diskOpener{t.root.Reader()} }
+func (t *listTree) walk(ctx context.Context, visitors []visitor) error {
+	return share(ctx, visitors, func() opener { return &diskOpener{t.root.Reader()} }, func(found func(entry)) error {
+		return t.list(ctx, visitors[0], found)
+	})
+}
 
-func (t *listTree) list(ctx context.Context, l listing) error {
+func (t *listTree) list(ctx context.Context, v visitor, found func(entry)) error {
 	rd := t.root.Reader()
 	defer rd.Close()
 	seen := make(map[string]bool, len(t.entries))
@@ -128,7 +174,7 @@ func (t *listTree) list(ctx context.Context, l listing) error {
 		}
 		name, err := cleanEntry(named)
 		if err != nil {
-			l.fail(verdict.Error{Code: verdict.FilesFrom, Message: err.Error()})
+			v.fail(verdict.Error{Code: verdict.FilesFrom, Message: err.Error()})
 			continue
 		}
 		if seen[name] {
@@ -137,11 +183,11 @@ func (t *listTree) list(ctx context.Context, l listing) error {
 		seen[name] = true
 		st, err := rd.Stat(name)
 		if err != nil {
-			l.fail(verdict.Error{Code: verdict.FilesFrom, File: verdict.Path(name), Message: "the list names it, but it " + noFile(named, err)})
+			v.fail(verdict.Error{Code: verdict.FilesFrom, File: verdict.Path(name), Message: "the list names it, but it " + noFile(named, err)})
 			continue
 		}
-		if !l.skip(name) {
-			l.visit(entry{Entry: worktree.Entry{Path: name, Kind: st.Kind}})
+		if !v.skip(name) {
+			found(entry{Entry: worktree.Entry{Path: name, Kind: st.Kind}})
 		}
 	}
 	return nil
@@ -197,15 +243,13 @@ type singleTree struct {
 
 func (t *singleTree) Scope() verdict.Scope { return verdict.Scope{Mode: "stdin"} }
 
-func (t *singleTree) opener() opener { return t }
-
 func (t *singleTree) close() {}
 
 func (t *singleTree) open(entry) (content, error) { return inMemory(t.content), nil }
 
-func (t *singleTree) list(_ context.Context, l listing) error {
-	if !l.skip(t.path) {
-		l.visit(entry{Entry: worktree.Entry{Path: t.path}})
+func (t *singleTree) walk(_ context.Context, visitors []visitor) error {
+	if v := visitors[0]; !v.skip(t.path) {
+		v.visit(entry{Entry: worktree.Entry{Path: t.path}}, t)
 	}
 	return nil
 }

@@ -259,21 +259,22 @@ type fakeTree struct {
 }
 
 func (f *fakeTree) Scope() verdict.Scope { return verdict.Scope{Mode: "full"} }
-func (f *fakeTree) opener() opener       { return f }
 func (f *fakeTree) close()               {}
 
 func (f *fakeTree) open(e entry) (content, error) { return f.content(e.Path) }
 
-func (f *fakeTree) list(ctx context.Context, l listing) error {
-	for _, e := range f.entries {
-		if !l.skip(e.Path) {
-			l.visit(e)
+func (f *fakeTree) walk(ctx context.Context, visitors []visitor) error {
+	return share(ctx, visitors, func() opener { return f }, func(found func(entry)) error {
+		for _, e := range f.entries {
+			if !visitors[0].skip(e.Path) {
+				found(e)
+			}
 		}
-	}
-	if f.onList != nil {
-		return f.onList(ctx)
-	}
-	return nil
+		if f.onList != nil {
+			return f.onList(ctx)
+		}
+		return nil
+	})
 }
 
 // fakeFiles returns a tree of some paths that all have the same content.

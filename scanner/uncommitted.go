@@ -48,7 +48,7 @@ func Uncommitted(ctx context.Context, r *repo.Repository, root *worktree.Root, h
 	untracked := 0
 	err = root.Walk(ctx, worktree.Visitor{
 		Skip:    u.skip,
-		File:    func(worktree.Entry) { untracked++ },
+		File:    func(worktree.Entry, *worktree.Reader) { untracked++ },
 		Failed:  func(string, error) {}, // what cannot be listed cannot be counted
 		Passing: func(string) bool { return true },
 	})

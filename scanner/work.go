@@ -6,90 +6,63 @@ import (
 	"io/fs"
 	"path"
 	"runtime"
-	"sync"
 	"syscall"
 
 	"github.com/policyscan/policyscan/scanner/worktree"
 	"github.com/policyscan/policyscan/verdict"
 )
 
-// batch is how many jobs a worker takes at a time at the least: files of a folder
-// follow one another, and a worker keeps the folder open.
-const batch = 32
-
 // errChanged says that a content was not the same while it was read.
 var errChanged = worktree.ErrChanged
 
-// start lists the tree and does the jobs of the plan while they are found. listed is
-// closed when the plan is complete, done when all of its jobs are.
-func (s *scan) start(ctx context.Context, p *plan) (listed, done chan struct{}) {
-	listed, done = make(chan struct{}), make(chan struct{})
-	jobs := make(chan []*job, 64)
-	var wg sync.WaitGroup
-	workers := s.Workers
-	if workers == 0 {
-		workers = runtime.GOMAXPROCS(0)
-	}
-	for range workers {
-		wg.Add(1)
-		go func() {
-			defer wg.Done()
-			s.work(ctx, p, jobs)
-		}()
-	}
-	go func() {
-		s.list(ctx, p, jobs)
-		close(listed)
-		close(jobs)
-		wg.Wait()
-		close(done)
-	}()
-	return listed, done
+// A worker judges the files that a tree hands it, one after another.
+type worker struct {
+	*plan
+	ctx      context.Context
+	x        examiner
+	selected []int
 }
 
-// list finds out which files are governed, and by which rules. It hands them on by
-// the batch.
-func (s *scan) list(ctx context.Context, p *plan, jobs chan<- []*job) {
+// run judges the whole tree, with several workers.
+func (p *plan) run(ctx context.Context) {
 	defer func() {
 		if r := recover(); r != nil {
 			p.fail(internal("", r))
 		}
 	}()
-	sent := 0
-	send := func() {
-		select {
-		case jobs <- p.jobs[sent:len(p.jobs):len(p.jobs)]:
-			sent = len(p.jobs)
-		case <-ctx.Done():
-		}
+	n := p.Workers
+	if n == 0 {
+		n = runtime.GOMAXPROCS(0)
 	}
-	var selected []int
-	err := s.tree.list(ctx, listing{
-		skip:    p.leaveOut,
-		inUse:   p.inUse,
-		fail:    p.fail,
-		deleted: func() { p.coverage.Deleted++ },
-		visit: func(e entry) {
-			p.coverage.Files++
-			s.Progress.Listed.Add(1)
-			if s.Exclude != nil && s.Exclude(e.Path) {
-				return
-			}
-			selected = s.selecting(e, selected[:0])
-			if len(selected) == 0 {
-				return
-			}
-			p.add(e, selected)
-			s.Progress.Governed.Add(1)
-			if len(p.jobs)-sent >= batch {
-				send()
-			}
-		},
-	})
-	send()
-	if err == nil { // else Scan names the cause
+	var visitors []visitor
+	for range n {
+		w := &worker{plan: p, ctx: ctx, x: examiner{limit: p.MaxFileBytes}}
+		visitors = append(visitors, visitor{skip: p.leaveOut, inUse: p.inUse, visit: w.visit, deleted: p.deletes, fail: p.fail})
+	}
+	if err := p.tree.walk(ctx, visitors); err == nil && ctx.Err() == nil { // else Scan names the cause
 		p.complete()
 	}
+}
+
+// visit judges a file, if a rule governs it.
+func (w *worker) visit(e entry, o opener) {
+	defer func() {
+		if r := recover(); r != nil {
+			w.fail(internal(e.Path, r))
+		}
+	}()
+	w.Progress.Listed.Add(1)
+	if w.Exclude != nil && w.Exclude(e.Path) {
+		return
+	}
+	if w.selected = w.selecting(e, w.selected[:0]); len(w.selected) == 0 {
+		return
+	}
+	w.Progress.Governed.Add(1)
+	if j := w.add(e, w.selected); j != nil {
+		w.do(w.ctx, &w.x, o, j)
+	}
+	w.Progress.Done.Add(1)
 }
 
 // selecting returns the rules that a file is governed by. Of a submodule only the
@@ -99,22 +72,6 @@ func (s *scan) selecting(e entry, into []int) []int {
 		return s.bundle.SelectingBeneath(e.Path, into)
 	}
 	return s.bundle.Selecting(e.Path, into)
-}
-
-// work does jobs until there are no more.
-func (s *scan) work(ctx context.Context, p *plan, jobs <-chan []*job) {
-	o := s.tree.opener()
-	defer o.close()
-	x := examiner{limit: s.MaxFileBytes}
-	for batch := range jobs {
-		for _, j := range batch {
-			if ctx.Err() != nil {
-				return
-			}
-			p.do(ctx, &x, o, j)
-			s.Progress.Done.Add(1)
-		}
-	}
 }
 
 // unopened are the kinds of file that have no content to be had.

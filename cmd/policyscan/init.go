@@ -103,8 +103,6 @@ func detect(dir string) ([]string, error) {
 		return nil, err
 	}
 	defer root.Close()
-	rd := root.Reader()
-	defer rd.Close()
 	held := map[string]bool{}
 	all := starter.Topics()
 	var readErr error
@@ -113,7 +111,7 @@ func detect(dir string) ([]string, error) {
 		Skip:    func(path string) bool { return path == ".git" },
 		Passing: func(string) bool { return false },
 		Failed:  func(path string, err error) { readErr = errors.Join(readErr, fmt.Errorf("%s: %w", path, err)) },
-		File: func(e worktree.Entry) {
+		File: func(e worktree.Entry, rd *worktree.Reader) {
 			if e.Kind != worktree.Regular || len(held) == len(all) || readErr != nil {
 				return
 			}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"io"
 
 	"golang.org/x/sys/unix"
 )
@@ -24,24 +25,17 @@ func openBeneath(at int, path string) (int, error) {
 	}
 }
 
-// list hands the names in a folder to visit, and returns the state the folder was in
-// before. It reads the directory's records itself: they say what each entry is, which
-// os.ReadDir would ask for by path.
-func (r *Root) list(dir string, visit func(name string, kind Kind)) (state, error) {
-	h, err := r.openDir(dir)
-	if err != nil {
-		return state{}, err
-	}
-	defer h.close()
-	before, err := h.state()
-	if err != nil {
-		return state{}, err
+// list hands the names in a folder to visit, from the first on. It reads the directory's
+// records itself: they say what each entry is, which os.ReadDir would ask for by path.
+func (h handle) list(visit func(name string, kind Kind)) error {
+	if _, err := unix.Seek(h.fd, 0, io.SeekStart); err != nil {
+		return err
 	}
 	buf := make([]byte, 32<<10)
 	for {
 		n, err := retry(func() (int, error) { return unix.Getdents(h.fd, buf) })
 		if err != nil || n <= 0 {
-			return before, err
+			return err
 		}
 		for rest := buf[:n]; len(rest) > 0; {
 			// struct linux_dirent64: ino 8, off 8, reclen 2, type 1, name.
@@ -65,7 +59,7 @@ func (r *Root) list(dir string, visit func(name string, kind Kind)) (state, erro
 			case unix.DT_UNKNOWN: // not every file system says
 				st, err := h.stat(string(name))
 				if err != nil {
-					return before, err
+					return err
 				}
 				kind = st.Kind
 			}

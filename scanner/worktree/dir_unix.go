@@ -13,25 +13,20 @@ import (
 // openBeneath says that there is no such call here: folders are opened one by one.
 func openBeneath(int, string) (int, error) { return -1, unix.ENOSYS }
 
-// list hands the names in a folder to visit, and returns the state the folder was in
-// before.
-func (r *Root) list(dir string, visit func(name string, kind Kind)) (state, error) {
-	h, err := r.openDir(dir)
+// list hands the names in a folder to visit, from the first on.
+func (h handle) list(visit func(name string, kind Kind)) error {
+	fd, err := retry(func() (int, error) { return unix.Openat(h.fd, ".", dirFlags, 0) }) // which f closes
 	if err != nil {
-		return state{}, err
+		return err
 	}
-	f := os.NewFile(uintptr(h.fd), dir)
+	f := os.NewFile(uintptr(fd), ".")
 	defer f.Close() // read only: nothing to lose
-	before, err := h.state()
-	if err != nil {
-		return state{}, err
-	}
 	for {
 		names, err := f.Readdirnames(1024)
 		for _, name := range names {
 			st, err := h.stat(name)
 			if err != nil {
-				return before, err
+				return err
 			}
 			visit(name, st.Kind)
 		}
@@ -39,7 +34,7 @@ func (r *Root) list(dir string, visit func(name string, kind Kind)) (state, erro
 			if errors.Is(err, io.EOF) {
 				err = nil
 			}
-			return before, err
+			return err
 		}
 	}
 }

@@ -74,21 +74,11 @@ func (h handle) state() (state, error) {
 	return state{st.ModTime()}, nil
 }
 
-// list hands the names in a folder to visit, and returns the state the folder was in
-// before.
-func (r *Root) list(dir string, visit func(name string, kind Kind)) (state, error) {
-	h, err := r.openDir(dir)
-	if err != nil {
-		return state{}, err
-	}
-	defer h.close()
-	before, err := h.state()
-	if err != nil {
-		return state{}, err
-	}
+// list hands the names in a folder to visit, from the first on.
+func (h handle) list(visit func(name string, kind Kind)) error {
 	f, err := h.root.Open(".")
 	if err != nil {
-		return state{}, err
+		return err
 	}
 	defer f.Close() // read only: nothing to lose
 	for {
@@ -100,7 +90,7 @@ func (r *Root) list(dir string, visit func(name string, kind Kind)) (state, erro
 			if errors.Is(err, io.EOF) {
 				err = nil
 			}
-			return before, err
+			return err
 		}
 	}
 }

@@ -20,6 +20,7 @@ import (
 	"io/fs"
 	"path"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -51,12 +52,12 @@ var ErrNotFile = errors.New("is a folder")
 // or a file.
 var ErrPath = errors.New("leads through a symbolic link or a file")
 
-// A Visitor is what a walk reports to.
+// A Visitor is what a walk reports to. It is called by one goroutine.
 type Visitor struct {
 	// Skip reports whether a path is left out, a folder with all that is in it.
 	Skip func(path string) bool
-	// File takes a file.
-	File func(Entry)
+	// File takes a file, and a reader that stands in its folder.
+	File func(Entry, *Reader)
 	// Failed takes a folder that cannot be read, or that changed ("" is the root). The
 	// walk goes on.
 	Failed func(path string, err error)
@@ -65,44 +66,125 @@ type Visitor struct {
 	Passing func(name string) bool
 }
 
-// Walk hands every file beneath the root to a visitor, in no certain order, but all
-// of a folder's own files one after another. The error is the context's.
+// Walk hands every file beneath the root to one of the visitors, all of a folder's own
+// files to the same one, in no certain order. Each visitor has a goroutine of its own. The
+// error is the context's.
 //
 // A file that is moved, while the walk is under way, from a folder that is still to
 // be listed to one that was, would be in no list. So each folder is looked at again
 // at the end, and one that then holds other entries is [ErrChanged].
-func (r *Root) Walk(ctx context.Context, v Visitor) error {
-	folders := []string{""}
-	var seen []listing
-	for len(folders) > 0 {
-		if err := context.Cause(ctx); err != nil {
-			return err
-		}
-		dir := folders[len(folders)-1]
-		folders = folders[:len(folders)-1]
-		l, err := r.listing(dir, v, func(path string, kind Kind) {
-			if kind == folder {
-				folders = append(folders, path)
-			} else {
-				v.File(Entry{path, kind})
-			}
+func (r *Root) Walk(ctx context.Context, visitors ...Visitor) error {
+	q := newQueue("")
+	var listed, done sync.WaitGroup
+	for _, v := range visitors {
+		listed.Add(1)
+		done.Go(func() {
+			w := walker{Visitor: v, rd: r.Reader(), queue: q}
+			defer w.rd.Close()
+			w.list(ctx)
+			listed.Done()
+			listed.Wait() // no folder may be listed any more
+			w.again(ctx)
 		})
-		if err != nil {
-			v.Failed(dir, listed(err))
-			continue
-		}
-		seen = append(seen, l)
 	}
-	for _, l := range seen {
-		if now, err := r.state(l.dir); err == nil && now == l.state {
+	done.Wait()
+	return context.Cause(ctx)
+}
+
+// A walker is the part of a walk that one visitor has.
+type walker struct {
+	Visitor
+	rd    *Reader
+	queue *queue
+	seen  []listing
+}
+
+// list lists folders until there are no more.
+func (w *walker) list(ctx context.Context) {
+	for {
+		dir, ok := w.queue.take()
+		if !ok {
+			return
+		}
+		if ctx.Err() == nil {
+			l, err := w.listing(dir, func(path string, kind Kind) {
+				switch {
+				case kind == folder:
+					w.queue.add(path)
+				case ctx.Err() == nil:
+					w.File(Entry{path, kind}, w.rd)
+				}
+			})
+			if err != nil {
+				w.Failed(dir, listed(err))
+			} else {
+				w.seen = append(w.seen, l)
+			}
+		}
+		w.queue.finish()
+	}
+}
+
+// again looks at the folders that were listed once more.
+func (w *walker) again(ctx context.Context) {
+	for _, l := range w.seen {
+		if ctx.Err() != nil {
+			return
+		}
+		if now, err := w.rd.root.state(l.dir); err == nil && now == l.state {
 			continue
 		}
-		again, err := r.listing(l.dir, v, func(string, Kind) {})
+		again, err := w.listing(l.dir, func(string, Kind) {})
 		if err != nil || again.entries != l.entries {
-			v.Failed(l.dir, ErrChanged)
+			w.Failed(l.dir, ErrChanged)
 		}
 	}
-	return nil
+}
+
+// A queue is the folders that are still to be listed.
+type queue struct {
+	mu      sync.Mutex
+	more    sync.Cond
+	folders []string
+	busy    int // folders that are being listed, and may bring more
+}
+
+func newQueue(first string) *queue {
+	q := &queue{folders: []string{first}}
+	q.more.L = &q.mu
+	return q
+}
+
+func (q *queue) add(dir string) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.folders = append(q.folders, dir)
+	q.more.Signal()
+}
+
+// take returns a folder to list; false if there are no more, and can be none.
+func (q *queue) take() (dir string, ok bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for len(q.folders) == 0 {
+		if q.busy == 0 {
+			return "", false
+		}
+		q.more.Wait()
+	}
+	last := len(q.folders) - 1
+	dir, q.folders = q.folders[last], q.folders[:last]
+	q.busy++
+	return dir, true
+}
+
+// finish ends the listing of a folder that was taken.
+func (q *queue) finish() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.busy--; q.busy == 0 {
+		q.more.Broadcast()
+	}
 }
 
 // A listing is a folder as it was listed.
@@ -113,18 +195,25 @@ type listing struct {
 }
 
 // listing lists a folder and hands the paths in it to visit.
-func (r *Root) listing(dir string, v Visitor, visit func(path string, kind Kind)) (listing, error) {
+func (w *walker) listing(dir string, visit func(path string, kind Kind)) (listing, error) {
 	l := listing{dir: dir}
-	var err error
-	l.state, err = r.list(dir, func(name string, kind Kind) {
+	h, err := w.rd.enter(dir)
+	if err != nil {
+		return l, err
+	}
+	if l.state, err = h.state(); err != nil {
+		return l, err
+	}
+	hash := fnv.New64a()
+	err = h.list(func(name string, kind Kind) {
 		path := join(dir, name)
-		if v.Skip(path) {
+		if w.Skip(path) {
 			return
 		}
-		if !v.Passing(name) {
-			h := fnv.New64a()
-			_, _ = h.Write(append([]byte(name), 0, byte(kind))) // a hash never fails to take bytes
-			l.entries += h.Sum64()
+		if !w.Passing(name) {
+			hash.Reset()
+			_, _ = hash.Write(append([]byte(name), 0, byte(kind))) // a hash never fails to take bytes
+			l.entries += hash.Sum64()
 		}
 		visit(path, kind)
 	})
@@ -170,16 +259,21 @@ func (rd *Reader) Close() {
 // folder returns a handle of the folder that name stands in, and name's last part.
 func (rd *Reader) folder(name string) (handle, string, error) {
 	dir, base := path.Split(name)
-	dir = strings.TrimSuffix(dir, "/")
+	h, err := rd.enter(strings.TrimSuffix(dir, "/"))
+	return h, base, err
+}
+
+// enter returns a handle of a folder, and keeps it open.
+func (rd *Reader) enter(dir string) (handle, error) {
 	if !rd.open || dir != rd.dir {
 		rd.Close()
 		h, err := rd.root.openDir(dir)
 		if err != nil {
-			return h, "", err
+			return h, err
 		}
 		rd.h, rd.dir, rd.open = h, dir, true
 	}
-	return rd.h, base, nil
+	return rd.h, nil
 }
 
 // A Status is what the file system says of a file.

@@ -55,7 +55,7 @@ func eachWay(t *testing.T, test func(t *testing.T, open func(dir string) *Root))
 // walk returns what a walk finds, in order, and the folders that it could not read.
 func walk(t *testing.T, r *Root, skip func(string) bool) (entries []Entry, failed []string) {
 	t.Helper()
-	must(t, r.Walk(t.Context(), Visitor{skip, func(e Entry) { entries = append(entries, e) }, func(dir string, err error) {
+	must(t, r.Walk(t.Context(), Visitor{skip, func(e Entry, _ *Reader) { entries = append(entries, e) }, func(dir string, err error) {
 		failed = append(failed, fmt.Sprintf("%s: %v", dir, err))
 	}, nothing}))
 	return entries, failed
@@ -121,7 +121,7 @@ func TestWalkPassing(t *testing.T) {
 			failed := 0
 			must(t, r.Walk(t.Context(), Visitor{
 				Skip:    func(p string) bool { return p == "skipped" },
-				File:    func(Entry) { write(t, dir+"/"+c.touched, "y") },
+				File:    func(Entry, *Reader) { write(t, dir+"/"+c.touched, "y") },
 				Failed:  func(string, error) { failed++ },
 				Passing: func(n string) bool { return n == "passing" },
 			}))
@@ -143,7 +143,7 @@ func TestWalkEndsWithContext(t *testing.T) {
 	cause := errors.New("enough")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	n := 0
-	err = r.Walk(ctx, Visitor{nothing, func(Entry) { n++; cancel(cause) }, func(string, error) {}, nothing})
+	err = r.Walk(ctx, Visitor{nothing, func(Entry, *Reader) { n++; cancel(cause) }, func(string, error) {}, nothing})
 	if !errors.Is(err, cause) || n != 1 {
 		t.Errorf("%v after %d files", err, n)
 	}
@@ -172,7 +172,7 @@ func TestWalkFolderGoes(t *testing.T) {
 						must(t, change(dir+"/sub"))
 					}
 					return false
-				}, func(e Entry) { got = append(got, e.Path) }, func(p string, err error) {
+				}, func(e Entry, _ *Reader) { got = append(got, e.Path) }, func(p string, err error) {
 					if !errors.Is(err, ErrChanged) {
 						t.Errorf("%v", err)
 					}
