@@ -55,42 +55,47 @@ func (b *Bundle) Selecting(path string, into []int) []int {
 // matched once, however many rules have it.
 type selector struct {
 	index   *glob.Index
-	rules   []selection
-	scratch sync.Pool // of *glob.Bits
+	files   [][]int   // of each glob, by its number, the rules that have it among Files
+	exclude [][]int   // of each rule, the numbers of its Exclude
+	scratch sync.Pool // of *matched
 }
 
-// A selection is a rule's globs by their numbers in the index.
-type selection struct{ files, exclude []int }
+// matched are the globs and the rules that select a path.
+type matched struct {
+	globs, rules glob.Bits
+}
 
 func newSelector(rules []Rule) *selector {
 	sets := make([][]string, 0, 2*len(rules))
 	for i := range rules {
 		sets = append(sets, rules[i].Files, rules[i].Exclude)
 	}
-	s := &selector{index: glob.NewIndex(sets...), rules: make([]selection, len(rules))}
-	s.scratch.New = func() any { return new(glob.Bits) }
-	numbers := func(globs []string) []int {
-		list := make([]int, len(globs))
-		for i, g := range globs {
-			list[i] = s.index.Number(g)
-		}
-		return list
-	}
+	index := glob.NewIndex(sets...)
+	s := &selector{index: index, files: make([][]int, index.Len()), exclude: make([][]int, len(rules))}
+	s.scratch.New = func() any { return new(matched) }
 	for i := range rules {
-		s.rules[i] = selection{numbers(rules[i].Files), numbers(rules[i].Exclude)}
+		for _, g := range rules[i].Files {
+			n := index.Number(g)
+			s.files[n] = append(s.files[n], i)
+		}
+		for _, g := range rules[i].Exclude {
+			s.exclude[i] = append(s.exclude[i], index.Number(g))
+		}
 	}
 	return s
 }
 
 func (s *selector) selecting(path string, into []int) []int {
-	bits := s.scratch.Get().(*glob.Bits)
-	*bits = s.index.Match(path, *bits)
-	for i := range s.rules {
-		if anyOf(*bits, s.rules[i].files) && !anyOf(*bits, s.rules[i].exclude) {
+	m := s.scratch.Get().(*matched)
+	m.globs = s.index.Match(path, m.globs)
+	m.rules = m.rules.Cleared(len(s.exclude))
+	m.globs.Each(func(n int) { m.rules.Add(s.files[n]) })
+	m.rules.Each(func(i int) {
+		if !anyOf(m.globs, s.exclude[i]) {
 			into = append(into, i)
 		}
-	}
-	s.scratch.Put(bits)
+	})
+	s.scratch.Put(m)
 	return into
 }
 

@@ -28,7 +28,9 @@ func (e encoding) String() string {
 func (e encoding) unit() int { return [...]int{1, 2, 2, 4, 4}[e] }
 
 // bom is the byte order mark that a file in this encoding may begin with.
-func (e encoding) bom() []byte { return e.encode("\ufeff") }
+func (e encoding) bom() string {
+	return [...]string{"\xef\xbb\xbf", "\xff\xfe", "\xfe\xff", "\xff\xfe\x00\x00", "\x00\x00\xfe\xff"}[e]
+}
 
 // encode returns text, which is valid UTF-8, in this encoding.
 func (e encoding) encode(text string) []byte {
@@ -68,7 +70,8 @@ func swap(b []byte, unit int) {
 // begins with. FF FE 00 00 begins two of them, and both count.
 func marks(head []byte) (found [encodings]bool) {
 	for e := range encodings {
-		found[e] = bytes.HasPrefix(head, e.bom())
+		mark := e.bom()
+		found[e] = len(head) >= len(mark) && string(head[:len(mark)]) == mark
 	}
 	return found
 }

@@ -158,7 +158,7 @@ func (f *find) look(content io.ReadSeeker) error {
 	f.line = slices.Concat(before, line)
 
 	if from == 0 && len(before)%f.enc.unit() == 0 { // else it is no mark of this text
-		before = bytes.TrimPrefix(before, f.enc.bom())
+		before = bytes.TrimPrefix(before, []byte(f.enc.bom()))
 	}
 	match := rest[:min(f.match.end-f.match.start, int64(len(rest)))]
 	after := rest[len(match):]

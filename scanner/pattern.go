@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/policyscan/policyscan/scanner/needle"
 )
 
 // A pattern is a rule's pattern in all the byte forms that count as it.
@@ -35,6 +37,8 @@ type form struct {
 	cr, lf   []byte
 	longest  int  // the longest match, in bytes
 	nul      bool // the anchor holds a NUL byte, so content without one has no match
+
+	prepared *needle.Needle // the anchor
 }
 
 func newForm(e encoding, text string) form {
@@ -50,6 +54,7 @@ func newForm(e encoding, text string) form {
 			f.anchor = i
 		}
 	}
+	f.prepared = needle.New(f.segments[f.anchor])
 	f.nul = bytes.IndexByte(f.segments[f.anchor], 0) >= 0
 	return f
 }

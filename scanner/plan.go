@@ -22,6 +22,7 @@ type plan struct {
 	mu       sync.Mutex // of what follows
 	over     bool       // the verdict was written; what comes now comes too late
 	jobs     []*job
+	slab     []job
 	engines  *engines
 	coverage verdict.Coverage
 	errors   []verdict.Error
@@ -111,7 +112,12 @@ func (p *plan) add(e entry, selected []int) *job {
 	if p.over {
 		return nil
 	}
-	j := &job{entry: e, selection: p.engines.selection(selected)}
+	if len(p.slab) == 0 {
+		p.slab = make([]job, 64) // one by one they are a burden to the collector
+	}
+	j := &p.slab[0]
+	p.slab = p.slab[1:]
+	j.entry, j.selection = e, p.engines.selection(selected)
 	p.jobs = append(p.jobs, j)
 	return j
 }

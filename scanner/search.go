@@ -27,7 +27,7 @@ type engine struct {
 
 func newEngine(patterns []*pattern, index map[string]int) *engine {
 	e := &engine{patterns: patterns, index: index}
-	var plain, wide [][]byte
+	var plain, wide []*needle.Needle
 	for i, p := range patterns {
 		for k := range p.forms {
 			f := &p.forms[k]
@@ -35,9 +35,9 @@ func newEngine(patterns []*pattern, index map[string]int) *engine {
 			switch {
 			case p.short && f.enc != utf8Enc: // decided by the byte order mark
 			case f.nul:
-				wide, e.wideOf = append(wide, f.needle()), append(e.wideOf, i)
+				wide, e.wideOf = append(wide, f.prepared), append(e.wideOf, i)
 			default:
-				plain, e.plainOf = append(plain, f.needle()), append(e.plainOf, i)
+				plain, e.plainOf = append(plain, f.prepared), append(e.plainOf, i)
 			}
 		}
 	}

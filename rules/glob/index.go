@@ -1,6 +1,10 @@
 package glob
 
-import "strings"
+import (
+	"math/bits"
+	"strings"
+	"unicode/utf8"
+)
 
 // An Index matches one path against the globs of many sets at once: each distinct
 // glob once, and most of them by a look-up. It is safe for concurrent use.
@@ -13,13 +17,18 @@ type Index struct {
 	ext      map[string][]int // "**/*.ext", by ".ext"
 	suffixed []entry          // "**/*END" with another END
 	beneath  map[string][]int // by folder
-	general  []entry
+
+	// The others, by the ".ext" that their paths end in, or by "" where the glob does not
+	// say. What is left is tried one after the other.
+	general map[string][]entry
 }
 
 // An entry is a matcher and the number of its glob.
 type entry struct {
 	matcher matcher
 	number  int
+	prefix  string // that each path begins with
+	suffix  string // that each path ends in
 }
 
 // NewIndex returns an index of the globs of all sets. Each glob must have passed Check.
@@ -30,6 +39,7 @@ func NewIndex(sets ...[]string) *Index {
 		named:   map[string][]int{},
 		ext:     map[string][]int{},
 		beneath: map[string][]int{},
+		general: map[string][]entry{},
 	}
 	for _, globs := range sets {
 		for _, g := range globs {
@@ -58,13 +68,47 @@ func (x *Index) add(m matcher, number int) {
 		if strings.LastIndexByte(m.text, '.') == 0 {
 			x.ext[m.text] = append(x.ext[m.text], number)
 		} else {
-			x.suffixed = append(x.suffixed, entry{m, number})
+			x.suffixed = append(x.suffixed, entry{matcher: m, number: number})
 		}
 	case beneath:
 		x.beneath[m.text] = append(x.beneath[m.text], number)
 	default:
-		x.general = append(x.general, entry{m, number})
+		e := entry{m, number, literalPrefix(m.text), literalSuffix(m.text)}
+		ext := ""
+		if dot := strings.LastIndexByte(e.suffix, '.'); dot >= 0 && !strings.Contains(e.suffix[dot:], "/") {
+			ext = e.suffix[dot:]
+		}
+		x.general[ext] = append(x.general[ext], e)
 	}
+}
+
+// literalPrefix returns what every path begins with that a glob without braces matches: its
+// text before the first glob character. A slash before that is not in it, since "a/**" matches
+// "a".
+func literalPrefix(glob string) string {
+	prefix := glob
+	if i := strings.IndexAny(glob, `*?[\`); i >= 0 {
+		prefix = strings.TrimSuffix(glob[:i], "/")
+	}
+	if strings.ContainsRune(prefix, utf8.RuneError) {
+		return "" // it matches any byte that is not UTF-8
+	}
+	return prefix
+}
+
+// literalSuffix returns what every path ends in, likewise: "**/a" matches "a".
+func literalSuffix(glob string) string {
+	suffix := glob
+	if i := strings.LastIndexAny(glob, `*?]\`); i >= 0 {
+		suffix = strings.TrimPrefix(glob[i+1:], "/")
+		if glob[i] == '\\' {
+			return "" // the character after it is escaped
+		}
+	}
+	if strings.ContainsRune(suffix, utf8.RuneError) {
+		return ""
+	}
+	return suffix
 }
 
 // Len returns how many distinct globs x has. They are numbered from 0.
@@ -81,24 +125,25 @@ func (x *Index) Number(glob string) int {
 // Match returns the set of the numbers of all globs that match path. It reuses the
 // memory of into, whose bits it clears first, and allocates only if that is too small.
 func (x *Index) Match(path string, into Bits) Bits {
-	into = into.cleared(len(x.numbers))
-	into.add(x.anything)
-	into.add(x.exact[path])
+	into = into.Cleared(len(x.numbers))
+	into.Add(x.anything)
+	into.Add(x.exact[path])
 	last := base(path)
-	into.add(x.named[last])
+	into.Add(x.named[last])
 	if dot := strings.LastIndexByte(last, '.'); dot >= 0 {
-		into.add(x.ext[last[dot:]])
+		into.Add(x.ext[last[dot:]])
+		into.try(x.general[last[dot:]], path)
 	}
 	if len(x.beneath) > 0 {
 		for i := 0; i < len(path); i++ {
 			if path[i] == '/' {
-				into.add(x.beneath[path[:i]])
+				into.Add(x.beneath[path[:i]])
 			}
 		}
-		into.add(x.beneath[path])
+		into.Add(x.beneath[path])
 	}
 	into.try(x.suffixed, path)
-	into.try(x.general, path)
+	into.try(x.general[""], path)
 	return into
 }
 
@@ -110,8 +155,17 @@ func (b Bits) Has(n int) bool {
 	return n>>6 < len(b) && b[n>>6]&(1<<(n&63)) != 0
 }
 
-// cleared returns an empty set with room for the numbers below n, in b's memory if it fits.
-func (b Bits) cleared(n int) Bits {
+// Each calls f with each number of b, in order.
+func (b Bits) Each(f func(n int)) {
+	for i, word := range b {
+		for ; word != 0; word &= word - 1 {
+			f(i<<6 + bits.TrailingZeros64(word))
+		}
+	}
+}
+
+// Cleared returns an empty set with room for the numbers below n, in b's memory if it fits.
+func (b Bits) Cleared(n int) Bits {
 	words := (n + 63) >> 6
 	if cap(b) < words {
 		return make(Bits, words)
@@ -123,7 +177,8 @@ func (b Bits) cleared(n int) Bits {
 
 func (b Bits) set(n int) { b[n>>6] |= 1 << (n & 63) }
 
-func (b Bits) add(numbers []int) {
+// Add adds numbers below the one that b was made for.
+func (b Bits) Add(numbers []int) {
 	for _, n := range numbers {
 		b.set(n)
 	}
@@ -132,7 +187,8 @@ func (b Bits) add(numbers []int) {
 // try adds the numbers of the entries that match path.
 func (b Bits) try(entries []entry, path string) {
 	for i := range entries {
-		if e := &entries[i]; !b.Has(e.number) && e.matcher.match(path) {
+		e := &entries[i]
+		if strings.HasSuffix(path, e.suffix) && strings.HasPrefix(path, e.prefix) && !b.Has(e.number) && e.matcher.match(path) {
 			b.set(e.number)
 		}
 	}

@@ -1,6 +1,7 @@
 package needle
 
 import (
+	"cmp"
 	"encoding/binary"
 	"math/bits"
 	"slices"
@@ -31,27 +32,18 @@ type slot struct {
 
 // newGrams returns the grams of some needles, each of which is size+step-1 bytes long at
 // least; nil if there are none.
-func newGrams(needles [][]byte, of []int, size, step int) *grams {
+func newGrams(needles []*Needle, of []int, size, step int) *grams {
 	if len(of) == 0 {
 		return nil
 	}
 	g := &grams{size: size, step: step}
 	for _, i := range of {
-		n := needles[i]
-		from := rarest(n, size, step)
+		n, from := needles[i].text, needles[i].grams
 		for at := from; at < from+step; at++ {
 			g.places = append(g.places, place{gramAt(n[at:], size), i, at, binary.LittleEndian.Uint32(n)})
 		}
 	}
-	slices.SortStableFunc(g.places, func(a, b place) int {
-		switch {
-		case a.gram < b.gram:
-			return -1
-		case a.gram > b.gram:
-			return 1
-		}
-		return 0
-	})
+	slices.SortFunc(g.places, func(a, b place) int { return cmp.Compare(a.gram, b.gram) })
 	g.filter = newFilter(len(g.places))
 	g.slots = make([]slot, 1<<bits.Len(uint(2*len(g.places))))
 	for from := 0; from < len(g.places); {
@@ -85,7 +77,7 @@ func (g *grams) add(s slot) {
 func (g *grams) slotOf(gram uint32) int { return int(gram*spread>>3) & (len(g.slots) - 1) }
 
 // compare looks for the needles that hold the gram that stands at a place.
-func (g *grams) compare(gram uint32, content []byte, at int, needles [][]byte, seen *Seen) {
+func (g *grams) compare(gram uint32, content []byte, at int, needles []*Needle, seen *Seen) {
 	for i := g.slotOf(gram); ; i = (i + 1) & (len(g.slots) - 1) {
 		s := g.slots[i]
 		if s.to == 0 {
@@ -100,7 +92,7 @@ func (g *grams) compare(gram uint32, content []byte, at int, needles [][]byte, s
 			if seen.has[p.needle] || start < 0 || start+4 > len(content) || binary.LittleEndian.Uint32(content[start:]) != p.head {
 				continue
 			}
-			if n := needles[p.needle]; start+len(n) <= len(content) && string(content[start:start+len(n)]) == string(n) {
+			if n := needles[p.needle].text; start+len(n) <= len(content) && string(content[start:start+len(n)]) == string(n) {
 				seen.add(p.needle)
 			}
 		}
@@ -113,7 +105,7 @@ func (g *grams) compare(gram uint32, content []byte, at int, needles [][]byte, s
 const block = 16
 
 // findBy4 looks up grams of four bytes at every fourth place.
-func (g *grams) findBy4(content []byte, needles [][]byte, seen *Seen) {
+func (g *grams) findBy4(content []byte, needles []*Needle, seen *Seen) {
 	f := g.filter
 	at := 0
 	for ; at+block <= len(content); at += block {
@@ -134,7 +126,7 @@ func (g *grams) findBy4(content []byte, needles [][]byte, seen *Seen) {
 }
 
 // findBy2 looks up grams of three bytes at every second place.
-func (g *grams) findBy2(content []byte, needles [][]byte, seen *Seen) {
+func (g *grams) findBy2(content []byte, needles []*Needle, seen *Seen) {
 	const three = 1<<24 - 1
 	f := g.filter
 	at := 0

@@ -4,7 +4,7 @@
 //
 // # A few needles
 //
-// Up to 32 are looked for by the vector unit, 32 places of the content at a time: see
+// Up to 48 are looked for by the vector unit, 32 places of the content at a time: see
 // teddy.go. It needs AVX2.
 //
 // # Many needles, or another processor
@@ -36,7 +36,7 @@ import (
 
 // A Set is a compiled set of needles. It may be used by several goroutines at once.
 type Set struct {
-	needles [][]byte
+	needles []*Needle
 	few     *teddy // nil: the others find all
 	short   []int  // needles without grams
 	mid     *grams // of three bytes at every second place; nil: none
@@ -49,15 +49,36 @@ const (
 	longLen = 4 + 4 - 1
 )
 
-// Compile prepares a set. No needle may be empty; two may be equal. The needles
-// must not be changed afterwards.
-func Compile(needles [][]byte) *Set { return compile(needles, vectors()) }
+// A Needle is a byte string to look for, prepared: it can be in many sets.
+type Needle struct {
+	text  []byte
+	gram  int // where its rarest gram for the vector unit is
+	grams int // and its rarest grams in a row
+}
 
-func compile(needles [][]byte, vectors bool) *Set {
+// New prepares a needle, which may not be empty and must not be changed afterwards.
+func New(text []byte) *Needle {
+	n := &Needle{text: text}
+	if len(text) >= teddyLen {
+		n.gram = rarest(text, min(len(text), gramLen), 1)
+	}
+	switch {
+	case len(text) >= longLen:
+		n.grams = rarest(text, 4, 4)
+	case len(text) >= midLen:
+		n.grams = rarest(text, 3, 2)
+	}
+	return n
+}
+
+// Compile prepares a set. Two needles may be equal.
+func Compile(needles []*Needle) *Set { return compile(needles, vectors()) }
+
+func compile(needles []*Needle, vectors bool) *Set {
 	s := &Set{needles: needles}
 	var short, mid, long []int
 	for i, n := range needles {
-		switch {
+		switch n := n.text; {
 		case len(n) < teddyLen:
 			s.short = append(s.short, i)
 		case len(n) < midLen:
@@ -107,7 +128,7 @@ func (x *Seen) add(i int) {
 // looked for.
 func (s *Set) Find(content []byte, seen *Seen) {
 	for _, i := range s.short {
-		if !seen.has[i] && bytes.Contains(content, s.needles[i]) {
+		if !seen.has[i] && bytes.Contains(content, s.needles[i].text) {
 			seen.add(i)
 		}
 	}

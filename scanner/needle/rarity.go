@@ -21,7 +21,13 @@ func share(gram []byte) float64 {
 		n++
 	}
 	// Of q bytes there are q-1 pairs that overlap, and q/2 that do not.
-	return math.Exp2(-float64(sum) / 8 / float64(n) * float64(len(gram)) / 2)
+	return power(sum * len(gram) / (2 * n))
+}
+
+// power is 2 to the power of -x/8. A set of many needles asks for thousands of them.
+func power(x int) float64 {
+	eighths := [8]float64{1, 0.917, 0.841, 0.771, 0.707, 0.648, 0.595, 0.545}
+	return eighths[x%8] * math.Float64frombits(uint64(1023-x/8)<<52)
 }
 
 // rarest returns the first of step places in a needle, one after another, at which the

@@ -40,23 +40,23 @@ type candidate struct {
 
 const (
 	teddyLen  = 2  // the shortest needle
-	maxTeddy  = 32 // needles; with more the buckets fill up, and everything may be one
+	maxTeddy  = 48 // needles; with more the buckets fill up, and everything may be one
 	gramLen   = 4
 	blockLen  = 32
 	blockRead = blockLen + gramLen - 1
 )
 
 // newTeddy returns a teddy for some needles; nil if there are none, or too many.
-func newTeddy(needles [][]byte, of []int) *teddy {
+func newTeddy(needles []*Needle, of []int) *teddy {
 	if len(of) == 0 || len(of) > maxTeddy {
 		return nil
 	}
 	t := &teddy{}
 	var all []candidate
 	for _, i := range of {
-		n := needles[i]
+		n := needles[i].text
 		size := min(len(n), gramLen)
-		c := candidate{needle: i, at: rarest(n, size, 1), mask: 1<<(8*size) - 1}
+		c := candidate{needle: i, at: needles[i].gram, mask: 1<<(8*size) - 1}
 		if size == gramLen {
 			c.mask = 1<<32 - 1
 		}
@@ -101,7 +101,7 @@ func (m *masks) drop(bucket int) {
 }
 
 // find sets seen for the needles that occur in content.
-func (t *teddy) find(content []byte, needles [][]byte, seen *Seen) {
+func (t *teddy) find(content []byte, needles []*Needle, seen *Seen) {
 	s := teddyScan{t, &t.masks, masks{}, content, needles, seen}
 	at := s.scan(content, 0)
 	// What is left is too short for a block: once more, with zeros behind it.
@@ -116,7 +116,7 @@ type teddyScan struct {
 	masks   *masks
 	left    masks // with fewer buckets, once one is done
 	content []byte
-	needles [][]byte
+	needles []*Needle
 	seen    *Seen
 }
 
@@ -176,6 +176,6 @@ func (s *teddyScan) stands(c *candidate, place int) bool {
 	if place+gramLen <= len(s.content) && binary.LittleEndian.Uint32(s.content[place:])&c.mask != c.gram {
 		return false
 	}
-	start, n := place-c.at, s.needles[c.needle]
+	start, n := place-c.at, s.needles[c.needle].text
 	return start >= 0 && start+len(n) <= len(s.content) && string(s.content[start:start+len(n)]) == string(n)
 }

@@ -25,9 +25,9 @@ func openBeneath(at int, path string) (int, error) {
 	}
 }
 
-// list hands the names in a folder to visit, from the first on. It reads the directory's
+// list hands the names in a folder to visit, each behind a prefix. It reads the directory's
 // records itself: they say what each entry is, which os.ReadDir would ask for by path.
-func (h handle) list(visit func(name string, kind Kind)) error {
+func (h handle) list(prefix string, visit func(path string, kind Kind)) error {
 	if _, err := unix.Seek(h.fd, 0, io.SeekStart); err != nil {
 		return err
 	}
@@ -63,7 +63,7 @@ func (h handle) list(visit func(name string, kind Kind)) error {
 				}
 				kind = st.Kind
 			}
-			visit(string(name), kind)
+			visit(prefix+string(name), kind)
 		}
 	}
 }

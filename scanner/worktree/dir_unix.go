@@ -13,8 +13,8 @@ import (
 // openBeneath says that there is no such call here: folders are opened one by one.
 func openBeneath(int, string) (int, error) { return -1, unix.ENOSYS }
 
-// list hands the names in a folder to visit, from the first on.
-func (h handle) list(visit func(name string, kind Kind)) error {
+// list hands the names in a folder to visit, each behind a prefix.
+func (h handle) list(prefix string, visit func(path string, kind Kind)) error {
 	fd, err := retry(func() (int, error) { return unix.Openat(h.fd, ".", dirFlags, 0) }) // which f closes
 	if err != nil {
 		return err
@@ -28,7 +28,7 @@ func (h handle) list(visit func(name string, kind Kind)) error {
 			if err != nil {
 				return err
 			}
-			visit(name, st.Kind)
+			visit(prefix+name, st.Kind)
 		}
 		if len(names) == 0 {
 			if errors.Is(err, io.EOF) {

@@ -74,8 +74,8 @@ func (h handle) state() (state, error) {
 	return state{st.ModTime()}, nil
 }
 
-// list hands the names in a folder to visit, from the first on.
-func (h handle) list(visit func(name string, kind Kind)) error {
+// list hands the names in a folder to visit, each behind a prefix.
+func (h handle) list(prefix string, visit func(path string, kind Kind)) error {
 	f, err := h.root.Open(".")
 	if err != nil {
 		return err
@@ -84,7 +84,7 @@ func (h handle) list(visit func(name string, kind Kind)) error {
 	for {
 		entries, err := f.ReadDir(1024)
 		for _, e := range entries {
-			visit(e.Name(), kindOf(e.Type()))
+			visit(prefix+e.Name(), kindOf(e.Type()))
 		}
 		if len(entries) == 0 {
 			if errors.Is(err, io.EOF) {

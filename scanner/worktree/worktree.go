@@ -16,7 +16,6 @@ package worktree
 import (
 	"context"
 	"errors"
-	"hash/fnv"
 	"io/fs"
 	"path"
 	"strings"
@@ -204,27 +203,30 @@ func (w *walker) listing(dir string, visit func(path string, kind Kind)) (listin
 	if l.state, err = h.state(); err != nil {
 		return l, err
 	}
-	hash := fnv.New64a()
-	err = h.list(func(name string, kind Kind) {
-		path := join(dir, name)
+	prefix := ""
+	if dir != "" {
+		prefix = dir + "/"
+	}
+	err = h.list(prefix, func(path string, kind Kind) {
 		if w.Skip(path) {
 			return
 		}
-		if !w.Passing(name) {
-			hash.Reset()
-			_, _ = hash.Write(append([]byte(name), 0, byte(kind))) // a hash never fails to take bytes
-			l.entries += hash.Sum64()
+		if name := path[len(prefix):]; !w.Passing(name) {
+			l.entries += hash(name, kind)
 		}
 		visit(path, kind)
 	})
 	return l, err
 }
 
-func join(dir, name string) string {
-	if dir == "" {
-		return name
+// hash is FNV-1a of a name and a kind.
+func hash(name string, kind Kind) uint64 {
+	const prime = 1099511628211
+	h := uint64(14695981039346656037)
+	for i := range len(name) {
+		h = (h ^ uint64(name[i])) * prime
 	}
-	return dir + "/" + name
+	return (h*prime ^ uint64(kind)) * prime
 }
 
 // listed is the error of opening something that was listed: if it is gone or is now
