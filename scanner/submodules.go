@@ -53,7 +53,7 @@ func submodules(root *worktree.Root) (modules, error) {
 	if err != nil || st.Kind != worktree.Regular {
 		return found, nil // git obeys no link there either
 	}
-	f, err := rd.Open(gitModules)
+	f, err := rd.Open(gitModules, true)
 	if err != nil {
 		return nil, err
 	}

@@ -30,6 +30,7 @@ type entry struct {
 	worktree.Entry
 	blob   repo.Hash // its content, if that is git's
 	sparse bool      // git says that it is not checked out
+	watch  bool      // it is to be seen whether it changes while it is read
 }
 
 // A visitor is what a tree reports to.
@@ -139,7 +140,7 @@ func (o *diskOpener) open(e entry) (content, error) {
 		target, err := o.Readlink(e.Path)
 		return inMemory([]byte(target)), err
 	}
-	f, err := o.Open(e.Path)
+	f, err := o.Open(e.Path, e.watch)
 	if err != nil {
 		return nil, err // not f, which as a content would not be nil
 	}

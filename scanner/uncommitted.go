@@ -89,7 +89,7 @@ func (u *uncommitted) differs(f repo.Staged) bool {
 	case u.idx.Clean(f, st.Size, st.Modified):
 		return false
 	}
-	c, err := (&diskOpener{u.rd}).open(entry{Entry: worktree.Entry{Path: f.Path, Kind: st.Kind}})
+	c, err := (&diskOpener{u.rd}).open(entry{Entry: worktree.Entry{Path: f.Path, Kind: st.Kind}, watch: true})
 	if err != nil {
 		return true
 	}
@@ -122,7 +122,7 @@ func (u *uncommitted) skip(path string) bool {
 }
 
 func (u *uncommitted) read(path string) ([]byte, error) {
-	f, err := u.rd.Open(path)
+	f, err := u.rd.Open(path, true)
 	if err != nil {
 		return nil, err
 	}

@@ -131,8 +131,21 @@ func (p *plan) unopened(j *job, kind worktree.Kind) {
 	j.done.Store(true)
 }
 
+// read examines a file. Most take one read, which needs no look at whether they change
+// meanwhile; the others are read again from the first byte, and watched.
 func (p *plan) read(ctx context.Context, x *examiner, o opener, j *job) (report, error) {
-	c, err := o.open(j.entry)
+	e := j.entry
+	e.watch = p.MaxFileBytes > 0
+	rep, err := p.readOnce(ctx, x, o, j, e)
+	if errors.Is(err, worktree.ErrSeveral) {
+		e.watch = true
+		rep, err = p.readOnce(ctx, x, o, j, e)
+	}
+	return rep, err
+}
+
+func (p *plan) readOnce(ctx context.Context, x *examiner, o opener, j *job, e entry) (report, error) {
+	c, err := o.open(e)
 	if err != nil {
 		return report{}, err
 	}

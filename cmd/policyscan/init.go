@@ -140,7 +140,7 @@ func detect(dir string) ([]string, error) {
 
 // readHead returns the beginning of a file, in buf.
 func readHead(rd *worktree.Reader, path string, buf []byte) ([]byte, error) {
-	f, err := rd.Open(path)
+	f, err := rd.Open(path, true)
 	if errors.Is(err, fs.ErrPermission) || errors.Is(err, worktree.ErrChanged) {
 		return nil, nil // it shows nothing; init only makes a proposal
 	}

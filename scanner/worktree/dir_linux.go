@@ -27,11 +27,10 @@ func openBeneath(at int, path string) (int, error) {
 
 // list hands the names in a folder to visit, each behind a prefix. It reads the directory's
 // records itself: they say what each entry is, which os.ReadDir would ask for by path.
-func (h handle) list(prefix string, visit func(path string, kind Kind)) error {
+func (h handle) list(buf []byte, prefix string, visit func(path string, kind Kind)) error {
 	if _, err := unix.Seek(h.fd, 0, io.SeekStart); err != nil {
 		return err
 	}
-	buf := make([]byte, 32<<10)
 	for {
 		n, err := retry(func() (int, error) { return unix.Getdents(h.fd, buf) })
 		if err != nil || n <= 0 {

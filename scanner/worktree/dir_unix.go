@@ -14,7 +14,7 @@ import (
 func openBeneath(int, string) (int, error) { return -1, unix.ENOSYS }
 
 // list hands the names in a folder to visit, each behind a prefix.
-func (h handle) list(prefix string, visit func(path string, kind Kind)) error {
+func (h handle) list(_ []byte, prefix string, visit func(path string, kind Kind)) error {
 	fd, err := retry(func() (int, error) { return unix.Openat(h.fd, ".", dirFlags, 0) }) // which f closes
 	if err != nil {
 		return err

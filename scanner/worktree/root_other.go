@@ -75,7 +75,7 @@ func (h handle) state() (state, error) {
 }
 
 // list hands the names in a folder to visit, each behind a prefix.
-func (h handle) list(prefix string, visit func(path string, kind Kind)) error {
+func (h handle) list(_ []byte, prefix string, visit func(path string, kind Kind)) error {
 	f, err := h.root.Open(".")
 	if err != nil {
 		return err
@@ -126,7 +126,7 @@ type File struct {
 	stat fs.FileInfo
 }
 
-func (h handle) openFile(name string) (*File, error) {
+func (h handle) openFile(name string, _ bool) (*File, error) {
 	before, err := h.root.Lstat(name)
 	if err != nil {
 		return nil, err

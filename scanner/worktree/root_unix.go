@@ -182,14 +182,16 @@ func (h handle) readlink(name string) (string, error) {
 
 // A File is an open regular file.
 type File struct {
-	fd   int
-	stat unix.Stat_t
+	fd      int
+	watched bool
+	stat    unix.Stat_t // as it was opened, if it is watched
+	reads   int         // that brought bytes
 }
 
 // openFile opens one name of a folder: with a single element, O_NOFOLLOW alone keeps
 // it in the folder. O_NONBLOCK and O_NOCTTY are for a FIFO or a terminal that took
 // the file's place a moment ago.
-func (h handle) openFile(name string) (*File, error) {
+func (h handle) openFile(name string, watched bool) (*File, error) {
 	fd, err := retry(func() (int, error) {
 		return unix.Openat(h.fd, name, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_NOCTTY|unix.O_CLOEXEC, 0)
 	})
@@ -199,16 +201,25 @@ func (h handle) openFile(name string) (*File, error) {
 	case err != nil:
 		return nil, err
 	}
-	f := &File{fd: fd}
-	if err := f.fstat(&f.stat); err != nil {
-		f.Close()
-		return nil, err
-	}
-	if kindOf(uint32(f.stat.Mode)) != Regular {
-		f.Close()
-		return nil, ErrChanged
+	f := &File{fd: fd, watched: watched}
+	if watched {
+		if err := f.check(); err != nil {
+			f.Close()
+			return nil, err
+		}
 	}
 	return f, nil
+}
+
+// check is an error if the file is no regular one.
+func (f *File) check() error {
+	if err := f.fstat(&f.stat); err != nil {
+		return err
+	}
+	if kindOf(uint32(f.stat.Mode)) != Regular {
+		return ErrChanged
+	}
+	return nil
 }
 
 func (f *File) fstat(st *unix.Stat_t) error {
@@ -229,12 +240,22 @@ func (f *File) Read(p []byte) (int, error) {
 		return 0, nil
 	}
 	n, err := retry(func() (int, error) { return unix.Read(f.fd, p) })
-	if err != nil {
+	switch {
+	case !f.watched && (errors.Is(err, unix.EISDIR) || errors.Is(err, unix.EAGAIN)):
+		return 0, ErrChanged // a folder or a FIFO has taken its place
+	case err != nil:
 		return 0, err
+	case n > 0 && !f.watched && f.reads > 0:
+		return 0, ErrSeveral
+	case n == 0 && !f.watched && f.reads == 0: // nothing in it, or no file
+		if err := f.check(); err != nil {
+			return 0, err
+		}
 	}
 	if n == 0 {
 		return 0, io.EOF
 	}
+	f.reads++
 	return n, nil
 }
 
@@ -244,8 +265,11 @@ func (f *File) Seek(offset int64, whence int) (int64, error) {
 }
 
 // Changed returns [ErrChanged] if the file was written to, or replaced in size or
-// time, since it was opened.
+// time, since it was opened. One that is not watched was seen by a single read.
 func (f *File) Changed() error {
+	if !f.watched {
+		return nil
+	}
 	var now unix.Stat_t
 	if err := f.fstat(&now); err != nil {
 		return err

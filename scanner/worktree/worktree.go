@@ -207,7 +207,10 @@ func (w *walker) listing(dir string, visit func(path string, kind Kind)) (listin
 	if dir != "" {
 		prefix = dir + "/"
 	}
-	err = h.list(prefix, func(path string, kind Kind) {
+	if w.rd.buf == nil {
+		w.rd.buf = make([]byte, 32<<10)
+	}
+	err = h.list(w.rd.buf, prefix, func(path string, kind Kind) {
 		if w.Skip(path) {
 			return
 		}
@@ -245,6 +248,7 @@ type Reader struct {
 	dir  string
 	open bool
 	h    handle
+	buf  []byte // of the folder's records
 }
 
 // Reader returns a new reader. Close it.
@@ -298,14 +302,21 @@ func (rd *Reader) Stat(name string) (Status, error) {
 	return st, err
 }
 
+// ErrSeveral says that a file takes more than one read, so that it has to be watched: one
+// read sees it at one moment, several may see it at different ones.
+var ErrSeveral = errors.New("takes several reads")
+
 // Open opens a regular file that was listed as one. If it is none any more, the
-// error is [ErrChanged].
-func (rd *Reader) Open(name string) (*File, error) {
+// error is [ErrChanged], of Open or of the first read.
+//
+// A file that is not watched costs one call less, and can be read only so far as one read
+// brings it. [File.Size] and [File.Changed] are those of a watched one.
+func (rd *Reader) Open(name string, watched bool) (*File, error) {
 	h, base, err := rd.folder(name)
 	if err != nil {
 		return nil, listed(err)
 	}
-	f, err := h.openFile(base)
+	f, err := h.openFile(base, watched)
 	return f, listed(err)
 }
 

@@ -258,7 +258,7 @@ func TestReader(t *testing.T) {
 			if kind, err := rd.Stat(c.name); !errors.Is(err, c.statErr) || err == nil && kind.Kind != c.kind {
 				t.Errorf("stat %s: %v, %v; want %v, %v", c.name, kind, err, c.kind, c.statErr)
 			}
-			f, err := rd.Open(c.name)
+			f, err := rd.Open(c.name, true)
 			if !errors.Is(err, c.openErr) {
 				t.Errorf("open %s: %v; want %v", c.name, err, c.openErr)
 			}
@@ -315,7 +315,7 @@ func TestLongPaths(t *testing.T) {
 				t.Fatalf("names of %d: %v, %q", size, entries, failed)
 			}
 			rd := r.Reader()
-			f, err := rd.Open(entries[0].Path)
+			f, err := rd.Open(entries[0].Path, true)
 			must(t, err)
 			f.Close()
 			rd.Close()
@@ -367,7 +367,7 @@ func TestChanged(t *testing.T) {
 			defer r.Close()
 			rd := r.Reader()
 			defer rd.Close()
-			f, err := rd.Open("file")
+			f, err := rd.Open("file", true)
 			must(t, err)
 			defer f.Close()
 			must(t, c.change(dir+"/file"))
@@ -397,7 +397,7 @@ func TestNoHandleIsLeft(t *testing.T) {
 			for _, name := range []string{"file", "sub/file", "sub/out", "out/file", "in/file", "nowhere/x/y", "sub/fifo", "sub", "sub/file/x/y", "magic/etc/passwd"} {
 				_, _ = rd.Stat(name)
 				_, _ = rd.Readlink(name)
-				if f, err := rd.Open(name); err == nil {
+				if f, err := rd.Open(name, true); err == nil {
 					f.Close()
 				}
 			}
