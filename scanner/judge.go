@@ -18,6 +18,7 @@ import (
 type selection struct {
 	rules  []int // indices in the bundle, ascending
 	engine *engine
+	files  int // that they select
 }
 
 // engines are the selections of a bundle, made when they are first met.
@@ -60,6 +61,17 @@ func (es *engines) selection(selected []int) *selection {
 	}
 	es.selections[string(key)] = s
 	return s
+}
+
+// files returns how many files each rule selects.
+func (es *engines) files() []int {
+	files := make([]int, len(es.bundle.Rules))
+	for _, s := range es.selections {
+		for _, r := range s.rules {
+			files[r] += s.files
+		}
+	}
+	return files
 }
 
 // engine compiles the patterns of some rules, each text once.

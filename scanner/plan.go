@@ -5,26 +5,26 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 
 	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/scanner/repo"
 	"github.com/policyscan/policyscan/verdict"
 )
 
-// A plan is what is to be examined, and takes what was found. Each governed file has a slot
-// of its own for that, and all is put in order at the end, so that the order of the workers'
-// work does not show.
+// A plan takes what is found, and what is not. All is put in order at the end, so that the
+// order of the workers' work does not show. A file that holds nothing leaves nothing behind
+// but a count.
 type plan struct {
 	*scan
 	allowed []string
 
 	mu       sync.Mutex // of what follows
 	over     bool       // the verdict was written; what comes now comes too late
-	jobs     []*job
-	slab     []job
 	engines  *engines
+	active   map[*job]bool // what the workers are at
+	gone     int           // files that were none of the tree after all
 	coverage verdict.Coverage
+	broken   []brokenRule
 	errors   []verdict.Error
 }
 
@@ -32,12 +32,13 @@ type plan struct {
 type job struct {
 	entry
 	*selection
-	slot
+	result
 }
 
-// A slot is what became of a job. It is read only after done was set.
-type slot struct {
-	done    atomic.Bool
+// A result is what became of a job. Until it is reached, scanned is false and reason is
+// "".
+type result struct {
+	reached bool
 	scanned bool
 	gone    bool   // it is no file of the tree after all
 	reason  string // why not, a word of the verdict
@@ -47,7 +48,7 @@ type slot struct {
 }
 
 func newPlan(s *scan) *plan {
-	p := &plan{scan: s, engines: newEngines(s.bundle), errors: slices.Clone(s.Errors)}
+	p := &plan{scan: s, engines: newEngines(s.bundle), active: map[*job]bool{}, errors: slices.Clone(s.Errors)}
 	p.allowed = slices.Compact(slices.Sorted(slices.Values(s.Allow)))
 	return p
 }
@@ -105,21 +106,42 @@ func (p *plan) deletes() {
 	p.coverage.Deleted++
 }
 
-// add adds a job to the plan; nil if it is too late.
-func (p *plan) add(e entry, selected []int) *job {
+// begin makes j the job of a file; false if it is too late.
+func (p *plan) begin(j *job, e entry, selected []int) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.over {
-		return nil
+		return false
 	}
-	if len(p.slab) == 0 {
-		p.slab = make([]job, 64) // one by one they are a burden to the collector
+	*j = job{entry: e, selection: p.engines.selection(selected)}
+	p.active[j] = true
+	return true
+}
+
+// end takes what became of a job that was reached.
+func (p *plan) end(j *job) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.over {
+		return
 	}
-	j := &p.slab[0]
-	p.slab = p.slab[1:]
-	j.entry, j.selection = e, p.engines.selection(selected)
-	p.jobs = append(p.jobs, j)
-	return j
+	delete(p.active, j)
+	if j.gone {
+		p.gone++
+		return
+	}
+	p.coverage.Governed++
+	j.selection.files++
+	if j.scanned {
+		p.coverage.Scanned++
+		p.coverage.Bytes += j.bytes
+	} else {
+		p.coverage.NotScanned = append(p.coverage.NotScanned, verdict.Omission{File: verdict.Path(j.Path), Reason: j.reason})
+	}
+	if j.err != nil {
+		p.errors = append(p.errors, *j.err)
+	}
+	p.broken = j.judge(p.broken, p.bundle, j.finds)
 }
 
 // complete ends the listing: what the tree as a whole lacks is an error.
@@ -127,7 +149,7 @@ func (p *plan) complete() {
 	if p.empty() && len(p.errors) == 0 {
 		p.fail(verdict.Error{Code: verdict.Empty, Message: "there is no file to scan; check the path, or accept an empty tree with --allow empty"})
 	}
-	if len(p.jobs) == 0 && p.RequireGoverned {
+	if p.coverage.Governed == 0 && p.RequireGoverned {
 		p.fail(verdict.Error{Code: verdict.NoGoverned, Message: "no rule selects any file of this tree, and --require-governed is set; check the path and the rules' globs"})
 	}
 }
@@ -147,7 +169,7 @@ func (p *plan) empty() bool {
 	return false
 }
 
-// verdict puts together what the slots hold.
+// verdict puts together what was found.
 func (p *plan) verdict() *verdict.Verdict {
 	v := verdict.New(p.Version)
 	v.Scope = p.tree.Scope()
@@ -156,57 +178,34 @@ func (p *plan) verdict() *verdict.Verdict {
 	if v.Partial && !p.allows(AllowPartial) {
 		p.fail(verdict.Error{Code: verdict.Partial, Message: "the run was narrowed by --rule or --exclude, so it cannot pass; run it whole, or accept it with --allow partial"})
 	}
-	b := p.bundle
 	v.Policy = p.policies
-	p.mu.Lock() // a worker may still hang in a read
-	p.over = true
-	jobs, errors := p.jobs, slices.Clone(p.errors)
-	coverage := p.coverage
-	coverage.LeftOut = slices.Clone(coverage.LeftOut)
-	p.mu.Unlock()
-	coverage.Files = int(p.Progress.Listed.Load())
 
-	files := make([]int, len(b.Rules)) // selected by each rule
-	var broken []brokenRule
-	for _, j := range jobs {
-		s := &j.slot
-		if !s.done.Load() {
-			s = &slot{reason: "not-reached"} // the error is the cause of the scan's end
-		}
-		if s.gone {
-			coverage.Files--
-			continue
-		}
-		coverage.Governed++
-		for _, r := range j.rules {
-			files[r]++
-		}
-		if s.scanned {
-			coverage.Scanned++
-			coverage.Bytes += s.bytes
-		} else {
-			coverage.NotScanned = append(coverage.NotScanned, verdict.Omission{File: verdict.Path(j.Path), Reason: s.reason})
-		}
-		if s.err != nil {
-			errors = append(errors, *s.err)
-		}
-		broken = j.judge(broken, b, s.finds)
+	p.mu.Lock() // a worker may still hang in a read
+	defer p.mu.Unlock()
+	p.over = true
+	for j := range p.active { // the error is the cause of the scan's end
+		p.coverage.Governed++
+		j.selection.files++
+		p.coverage.NotScanned = append(p.coverage.NotScanned, verdict.Omission{File: verdict.Path(j.Path), Reason: "not-reached"})
 	}
-	sortBroken(broken)
-	for i := range broken {
-		v.Violations = append(v.Violations, broken[i].violation(b))
+	p.coverage.Files = int(p.Progress.Listed.Load()) - p.gone
+	b := p.bundle
+	sortBroken(p.broken)
+	for i := range p.broken {
+		v.Violations = append(v.Violations, p.broken[i].violation(b))
 	}
+	files := p.engines.files()
 	for i := range b.Rules {
 		v.Rules = append(v.Rules, describe(&b.Rules[i], p.from[i], files[i]))
 	}
 	byFile := func(a, b verdict.Omission) int { return cmp.Compare(a.File, b.File) }
-	slices.SortFunc(coverage.LeftOut, byFile)
-	slices.SortFunc(coverage.NotScanned, byFile)
-	v.Coverage = coverage
-	slices.SortFunc(errors, func(a, b verdict.Error) int {
+	slices.SortFunc(p.coverage.LeftOut, byFile)
+	slices.SortFunc(p.coverage.NotScanned, byFile)
+	v.Coverage = p.coverage
+	slices.SortFunc(p.errors, func(a, b verdict.Error) int {
 		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Code, b.Code), cmp.Compare(a.Message, b.Message))
 	})
-	v.Errors = errors
+	v.Errors = p.errors
 	v.Decide()
 	return v
 }

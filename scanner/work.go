@@ -21,6 +21,7 @@ type worker struct {
 	ctx      context.Context
 	x        examiner
 	selected []int
+	job      *job // that is used again, once it has ended
 }
 
 // run judges the whole tree, with several workers.
@@ -59,8 +60,16 @@ func (w *worker) visit(e entry, o opener) {
 		return
 	}
 	w.Progress.Governed.Add(1)
-	if j := w.add(e, w.selected); j != nil {
-		w.do(w.ctx, &w.x, o, j)
+	if w.job == nil {
+		w.job = new(job)
+	}
+	if w.begin(w.job, e, w.selected) {
+		w.do(w.ctx, &w.x, o, w.job)
+		if w.job.reached {
+			w.end(w.job)
+		} else {
+			w.job = nil // it stays what it is
+		}
 	}
 	w.Progress.Done.Add(1)
 }
@@ -82,15 +91,15 @@ var unopened = map[worktree.Kind]struct{ reason, code, message string }{
 		"it is a submodule, and rules could select files in it; scan that repository with the same bundle, and accept it here with --allow submodule"},
 }
 
-// do examines a file and fills its slot. When ctx ends on the way, the slot stays
-// as it is: the file was not reached.
+// do examines a file and says what became of it. When ctx ends on the way, that is
+// nothing: the file was not reached.
 func (p *plan) do(ctx context.Context, x *examiner, o opener, j *job) {
-	s := &j.slot
+	s := &j.result
 	defer func() {
 		if r := recover(); r != nil {
 			e := internal(j.Path, r)
 			s.scanned, s.reason, s.finds, s.err = false, "internal", nil, &e
-			s.done.Store(true)
+			s.reached = true
 		}
 	}()
 	if _, never := unopened[j.Kind]; never {
@@ -118,17 +127,17 @@ func (p *plan) do(ctx context.Context, x *examiner, o opener, j *job) {
 	default:
 		s.scanned, s.bytes, s.finds = true, rep.bytes, rep.finds
 	}
-	s.done.Store(true)
+	s.reached = true
 }
 
-// unopened fills the slot of a file of a kind that has no content to be had.
+// unopened says so of a file of a kind that has no content to be had.
 func (p *plan) unopened(j *job, kind worktree.Kind) {
 	why := unopened[kind]
 	j.reason = why.reason
 	if !p.allows(why.reason) {
 		j.err = &verdict.Error{Code: why.code, File: verdict.Path(j.Path), Message: why.message}
 	}
-	j.done.Store(true)
+	j.reached = true
 }
 
 // read examines a file. Most take one read, which needs no look at whether they change
