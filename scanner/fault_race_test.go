@@ -211,7 +211,8 @@ func TestFault_051_MovedWhileListed(t *testing.T) {
 	scan := func(onFirst func()) *verdict.Verdict {
 		order = nil
 		return scanFolder(t, dir, testBundle("key"), Options{
-			Allow: []string{AllowPartial},
+			Allow:   []string{AllowPartial},
+			Workers: 1, // one folder after the other
 			Exclude: func(path string) bool {
 				order = append(order, filepath.Dir(path))
 				if len(order) == 1 {

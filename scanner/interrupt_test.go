@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -136,9 +137,9 @@ func TestPanic(t *testing.T) {
 
 func TestPanicWhileListing(t *testing.T) {
 	tree := fakeFiles(same("key"), numberedFiles(100)...)
-	n := 0
+	var n atomic.Int32
 	v := Scan(t.Context(), one(testBundle("key")), tree, Options{Exclude: func(string) bool {
-		if n++; n == 80 {
+		if n.Add(1) == 80 {
 			panic("at the 80th")
 		}
 		return false

@@ -45,7 +45,7 @@ type Options struct {
 	Errors          []verdict.Error   // what was wrong before the scan, though it can go on
 	Allow           []string          // the Allow constants
 	Partial         bool              // the bundle was narrowed by the caller
-	Exclude         func(string) bool // paths that no rule selects, for debugging: the run is partial
+	Exclude         func(string) bool // paths that no rule selects, for debugging: the run is partial. Called by all workers
 	LeaveOut        map[string]string // paths that are no part of a tree on disk, and the reason
 	InUse           []RuleFile        // of the judges' bundles: no part of a tree of git's objects
 	RequireGoverned bool              // no governed file is an error
