@@ -5,17 +5,22 @@ import (
 	"crypto/sha1"
 	"path/filepath"
 	"strings"
+	"sync"
 
 	"github.com/go-git/go-git/v5/plumbing"
 	commitgraph "github.com/go-git/go-git/v5/plumbing/format/commitgraph/v2"
 )
 
-// A history tells the parents and the dates of commits, for a search that walks over many
-// of them. After some it looks for the commit-graph (git's gitformat-commit-graph(5)),
+// A history tells the parents and the dates of commits, for searches that walk over many
+// of them, and remembers them: where a base is so many commits back, the search for the
+// merge base meets them again. After some it looks for the commit-graph (git's gitformat-commit-graph(5)),
 // which has them at hand; what the graph does not have is read from the commit itself. A
 // graph whose checksum is wrong is not used: all it could tell is in the commits, too.
 type history struct {
-	repo   *Repository
+	repo *Repository
+
+	mu     sync.Mutex // of what follows
+	known  map[Hash]*commit
 	graph  commitgraph.Index // nil: none
 	opened bool
 	asked  int
@@ -25,8 +30,27 @@ type history struct {
 // it takes about as long as to read so many.
 const beforeGraph = 64
 
+// maxKnown is how many commits are remembered, about 100 bytes each.
+const maxKnown = 100_000
+
 // commit returns the commit of a hash, of which the tree may be missing.
 func (s *history) commit(h Hash) (*commit, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if c := s.known[h]; c != nil {
+		return c, nil
+	}
+	c, err := s.find(h)
+	if err == nil {
+		if s.known == nil || len(s.known) == maxKnown {
+			s.known = map[Hash]*commit{}
+		}
+		s.known[h] = c
+	}
+	return c, err
+}
+
+func (s *history) find(h Hash) (*commit, error) {
 	s.asked++
 	if s.asked > s.repo.beforeGraph && !s.opened {
 		s.opened = true

@@ -29,7 +29,7 @@ const (
 // makes it take a commit too early; marks that come later are passed on again, and
 // what was wrongly found is dropped at the end.
 func (r *Repository) MergeBases(a, b Hash) ([]Hash, error) {
-	past := &history{repo: r}
+	past := &r.past
 	common, err := past.common(a, b)
 	if err != nil {
 		return nil, err

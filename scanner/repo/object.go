@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"strconv"
+	"sync"
 
 	"github.com/go-git/go-git/v5/plumbing"
 )
@@ -71,6 +72,8 @@ type objects struct {
 	folders []*folder
 	bases   deltaBases
 	large   queue
+
+	inflaters sync.Pool // of *inflater, for the packs
 }
 
 // find opens an object, unchecked.

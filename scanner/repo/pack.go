@@ -25,7 +25,8 @@ import (
 // go-git would decode the whole index and turn it round into a map before the first
 // object; one that is looked up in place costs nothing before it is asked.
 type pack struct {
-	stem string // path without .pack and .idx
+	stem string     // path without .pack and .idx
+	pool *sync.Pool // of *inflater
 	once sync.Once
 	err  error // of opening
 
@@ -230,14 +231,48 @@ func (p *pack) entry(at int64) (e entry, err error) {
 	return e, err
 }
 
+// An inflater reads compressed bytes. To make one takes longer than to read a commit, so
+// that it goes back to a pool.
+type inflater struct {
+	raw *bufio.Reader
+	z   io.ReadCloser // nil before the first use
+}
+
 // inflate returns a reader of the bytes that an entry holds.
 func (p *pack) inflate(e entry) (io.ReadCloser, error) {
-	raw := bufio.NewReaderSize(io.NewSectionReader(p.file, e.content, p.size-20-e.content), 8<<10)
-	z, err := zlib.NewReader(raw)
+	from := io.NewSectionReader(p.file, e.content, p.size-20-e.content)
+	in, ok := p.pool.Get().(*inflater)
+	if !ok {
+		in = &inflater{raw: bufio.NewReaderSize(nil, 8<<10)}
+	}
+	in.raw.Reset(from)
+	var err error
+	if in.z == nil {
+		in.z, err = zlib.NewReader(in.raw)
+	} else {
+		err = in.z.(zlib.Resetter).Reset(in.raw, nil)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrCorrupt, noEOF(err))
 	}
-	return z, nil
+	return &pooled{in, p.pool}, nil
+}
+
+// A pooled is an inflater that goes back when it is closed.
+type pooled struct {
+	in   *inflater
+	pool *sync.Pool
+}
+
+func (r *pooled) Read(p []byte) (int, error) { return r.in.z.Read(p) }
+
+func (r *pooled) Close() error {
+	if r.in != nil {
+		r.in.raw.Reset(nil)
+		r.pool.Put(r.in)
+		r.in = nil
+	}
+	return nil
 }
 
 // whole returns the bytes that an entry holds: exactly as many as it says.

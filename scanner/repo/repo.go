@@ -45,6 +45,7 @@ type Repository struct {
 	objects   objects
 	shallow   map[Hash]bool // commits at which history ends
 
+	past        history
 	beforeGraph int // how many commits a search reads before it opens the commit-graph
 
 	packedOnce sync.Once
@@ -143,6 +144,7 @@ func looksBare(dir string) bool {
 
 func open(gitDir, workTree string) (*Repository, error) {
 	r := &Repository{WorkTree: workTree, gitDir: gitDir, beforeGraph: beforeGraph}
+	r.past.repo = r
 	if err := r.findCommon(); err != nil {
 		return nil, err
 	}
@@ -164,6 +166,11 @@ func open(gitDir, workTree string) (*Repository, error) {
 	}
 	if err := r.quarantine(); err != nil {
 		return nil, err
+	}
+	for _, f := range r.objects.folders {
+		for _, p := range f.packs {
+			p.pool = &r.objects.inflaters
+		}
 	}
 	r.shallow, err = readShallow(filepath.Join(r.commonDir, "shallow"))
 	return r, err

@@ -34,7 +34,7 @@ func (r *Repository) Commit(name string) (Hash, error) {
 	if h, err = r.peel(h); err != nil {
 		return Hash{}, fmt.Errorf("%q: %w", name, err)
 	}
-	past := &history{repo: r}
+	past := &r.past
 	for _, s := range steps {
 		if h, err = past.step(h, s); err != nil {
 			return Hash{}, fmt.Errorf("%q: %w", name, err)
