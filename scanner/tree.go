@@ -110,11 +110,13 @@ func (t *folderTree) walk(ctx context.Context, visitors []visitor) error {
 	}
 	var walkers []worktree.Visitor
 	for _, v := range visitors {
+		o := &diskOpener{}
 		walkers = append(walkers, worktree.Visitor{
 			Skip: v.skip,
 			File: func(e worktree.Entry, rd *worktree.Reader) {
 				modules.checkedOut(e.Path)
-				v.visit(entry{Entry: e}, &diskOpener{rd})
+				o.Reader = rd // always the same
+				v.visit(entry{Entry: e}, o)
 			},
 			Failed:  func(dir string, err error) { v.fail(fileError(dir, err)) },
 			Passing: verdict.Temporary, // another run's, in the same folder

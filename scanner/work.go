@@ -1,6 +1,7 @@
 package scanner
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -118,7 +119,7 @@ func (p *plan) do(ctx context.Context, x *examiner, o opener, j *job) {
 		s.gone = true // another run has put it in its verdict's place
 	case err != nil:
 		e := fileError(j.Path, err)
-		s.err, s.reason = &e, reasons[e.Code]
+		s.err, s.reason = &e, cmp.Or(reasons[e.Code], "unreadable")
 	case rep.pointer && j.Kind == worktree.Regular:
 		s.finds, s.reason = rep.finds, AllowLFSPointer
 		if !p.allows(AllowLFSPointer) {

@@ -7,13 +7,11 @@ import (
 	"slices"
 )
 
-// grams finds needles by grams of size bytes, looked up at every step-th place of a
-// content.
+// grams finds needles by a few bytes each, looked up at every few places of a content.
 type grams struct {
-	size, step int
-	filter     filter
-	places     []place // of each gram in a row
-	slots      []slot  // by the hash of the gram; open addressing, a power of two
+	filter filter
+	places []place // of each gram in a row
+	slots  []slot  // by the hash of the gram; open addressing, a power of two
 }
 
 // A place is where a gram stands in a needle.
@@ -30,13 +28,14 @@ type slot struct {
 	from, to int32 // empty: the slot is free
 }
 
-// newGrams returns the grams of some needles, each of which is size+step-1 bytes long at
+// newGrams returns the grams of size bytes, to be looked up at every step-th place, of some
+// needles, each of which is size+step-1 bytes long at
 // least; nil if there are none.
 func newGrams(needles []*Needle, of []int, size, step int) *grams {
 	if len(of) == 0 {
 		return nil
 	}
-	g := &grams{size: size, step: step}
+	g := &grams{}
 	for _, i := range of {
 		n, from := needles[i].text, needles[i].grams
 		for at := from; at < from+step; at++ {

@@ -73,7 +73,7 @@ func (p *pack) resolve(at int64, s *objects) (k kind, content []byte, release fu
 				return 0, nil, nil, err
 			}
 			turn.need(size)
-			if spare == nil || int64(cap(spare)) < size {
+			if size <= maxBase || int64(cap(spare)) < size { // what is remembered has no more room than it needs
 				spare = make([]byte, 0, size)
 			}
 			result, err := patch(spare[:0], content, data)

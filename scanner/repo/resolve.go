@@ -221,8 +221,10 @@ func (r *Repository) parent(h Hash, c *commit, n int) (Hash, error) {
 		return Hash{}, fmt.Errorf("%w: commit %s has %d parents", ErrUnknown, h, len(c.parents))
 	}
 	p := c.parents[n-1]
-	if _, err := r.objects.kindOf(p); r.shallow[h] && errors.Is(err, ErrMissing) {
-		return Hash{}, &ShallowError{h}
+	if r.shallow[h] {
+		if _, err := r.objects.kindOf(p); errors.Is(err, ErrMissing) {
+			return Hash{}, &ShallowError{h}
+		}
 	}
 	return p, nil
 }
