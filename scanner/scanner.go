@@ -5,19 +5,20 @@
 //	               +-- Scan --> verdict.Verdict
 //	Tree ----------+
 //
-// A [Tree] is the files that a run is about: all of a folder ([Folder]), what a commit
-// changes ([Changes]), those of a list ([Listed]), or one whose bytes are given
-// ([Single]). A [Judge] is a bundle that is enforced; a change has two, that of its base
-// and its own. [Scan] lists the tree, asks the bundles which rules select each path, and
-// reads every governed file to its last byte, several at a time. The verdict is the
-// same, byte for byte, however many that are. [Check] is the same judgement for one path
-// and content, without any tree.
+// A [Tree] is the files that a run is about: all of a folder ([Folder]), those that git
+// tracks ([Tracked]), what a commit changes ([Changes]) or all of it ([Whole]), what is
+// staged ([Staged]), those of a list ([Listed]), or one whose bytes are given ([Single]). A
+// [Judge] is a bundle that is enforced; a change has two, that of its base and its own.
+// [Scan] has workers to which the tree hands its files; a worker asks the bundles which
+// rules select the path, and reads every governed file to its last byte. The verdict is the
+// same, byte for byte, however many workers there are. [Check] is the same judgement for one
+// path and content, without any tree.
 //
 // What a match is: docs/matching.md. What could not be decided is an error of the
 // verdict, never a log line; a panic in here is one too.
 //
-// Limits: memory does not grow with the size of a file, but with the number of
-// governed files (about 200 bytes each) and of violations.
+// Limits: memory does not grow with the size or the number of files, but with the number
+// of violations, of folders, and of files that could not be scanned.
 package scanner
 
 import (

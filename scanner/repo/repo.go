@@ -5,9 +5,10 @@
 // What is not there is an error, never an empty answer: a missing, truncated or
 // unreadable object, one whose content does not have the hash that names it, a
 // malformed tree, the boundary of a shallow clone. go-git's own walks take some of
-// these for the end of a list (shown with v5.19.3), so only its decoders are used:
-// deltas and object types. Objects are looked up here, in place: in loose files and
-// in packs of any name by their indexes of version 2, here and in the alternates.
+// these for the end of a list (shown with v5.19.3), so only its parts are used: hashes and
+// object types, the commit-graph, the patterns of .gitignore. Objects are looked up here, in
+// place: in loose files and in packs of any name by their indexes of version 2, here and in
+// the alternates; and deltas are applied here, within a bound.
 //
 // Replace refs and grafts are ignored. Repositories with SHA-256, reftable or an
 // extension that is not known are refused ([ErrFormat]).
