@@ -25,6 +25,7 @@ type find struct {
 // buffer: one examiner for each goroutine.
 type examiner struct {
 	buf   []byte
+	held  []byte // where buf was while its content is read again
 	seen  map[*engine]*sighting
 	limit int64 // the most bytes a content may have; 0: no limit
 }
@@ -64,7 +65,8 @@ func (x *examiner) examine(ctx context.Context, e *engine, content io.ReadSeeker
 		return rep, nil
 	}
 	if only.last {
-		content = bytes.NewReader(bytes.Clone(only.data)) // the buffer is about to be used again
+		content = bytes.NewReader(only.data)
+		x.buf, x.held = x.held, x.buf
 	}
 	err = x.again(ctx, content, e.overlap(), &rep.reads, func(w window) bool {
 		for _, h := range hunts {

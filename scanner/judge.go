@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 
 	"github.com/policyscan/policyscan/rules"
@@ -18,12 +19,14 @@ import (
 type selection struct {
 	rules  []int // indices in the bundle, ascending
 	engine *engine
-	files  int // that they select
 }
 
-// engines are the selections of a bundle, made when they are first met.
+// engines are the selections of a bundle, made when they are first met. Several goroutines
+// may use them.
 type engines struct {
-	bundle     *rules.Bundle
+	bundle *rules.Bundle
+
+	mu         sync.Mutex            // of what follows
 	selections map[string]*selection // by the rules' indices
 	patterns   map[string]*pattern   // by text
 	union      *engine               // of all rules; nil until it is needed
@@ -37,13 +40,20 @@ func newEngines(b *rules.Bundle) *engines {
 	return &engines{bundle: b, selections: map[string]*selection{}, patterns: map[string]*pattern{}}
 }
 
-// selection returns the selection of the rules at the given indices.
-func (es *engines) selection(selected []int) *selection {
-	var key []byte
+// selectionKey appends a name of the set of the rules at the given indices.
+func selectionKey(key []byte, selected []int) []byte {
 	for _, i := range selected {
 		key = append(key, byte(i), byte(i>>8)) // there are at most 10,000 rules
 	}
-	if s := es.selections[string(key)]; s != nil {
+	return key
+}
+
+// selection returns the selection of the rules at the given indices.
+func (es *engines) selection(selected []int) *selection {
+	es.mu.Lock()
+	defer es.mu.Unlock()
+	key := string(selectionKey(nil, selected))
+	if s := es.selections[key]; s != nil {
 		return s
 	}
 	s := &selection{rules: slices.Clone(selected)}
@@ -59,19 +69,8 @@ func (es *engines) selection(selected []int) *selection {
 		}
 		s.engine = es.union
 	}
-	es.selections[string(key)] = s
+	es.selections[key] = s
 	return s
-}
-
-// files returns how many files each rule selects.
-func (es *engines) files() []int {
-	files := make([]int, len(es.bundle.Rules))
-	for _, s := range es.selections {
-		for _, r := range s.rules {
-			files[r] += s.files
-		}
-	}
-	return files
 }
 
 // engine compiles the patterns of some rules, each text once.
@@ -102,7 +101,7 @@ type brokenRule struct {
 
 // judge appends the violations that the finds in a file are for the rules that
 // select it.
-func (j *job) judge(broken []brokenRule, b *rules.Bundle, finds []*find) []brokenRule {
+func (s *selection) judge(path string, finds []*find, b *rules.Bundle, broken []brokenRule) []brokenRule {
 	if len(finds) == 0 {
 		return broken
 	}
@@ -110,10 +109,10 @@ func (j *job) judge(broken []brokenRule, b *rules.Bundle, finds []*find) []broke
 	for _, f := range finds {
 		found[f.pattern] = f
 	}
-	for _, r := range j.rules {
+	for _, r := range s.rules {
 		for k, text := range b.Rules[r].Patterns {
-			if f := found[j.engine.index[text]]; f != nil {
-				broken = append(broken, brokenRule{j.Path, r, k, f})
+			if f := found[s.engine.index[text]]; f != nil {
+				broken = append(broken, brokenRule{path, r, k, f})
 			}
 		}
 	}
@@ -171,15 +170,14 @@ func Check(ctx context.Context, b *rules.Bundle, path string, content []byte) ([
 	if len(selected) == 0 {
 		return nil, nil
 	}
-	j := &job{selection: newEngines(b).selection(selected)}
-	j.Path = path
+	s := newEngines(b).selection(selected)
 	var x examiner
-	rep, err := x.examine(ctx, j.engine, bytes.NewReader(content))
+	rep, err := x.examine(ctx, s.engine, bytes.NewReader(content))
 	if err != nil {
 		return nil, err
 	}
 	var violations []verdict.Violation
-	broken := j.judge(nil, b, rep.finds)
+	broken := s.judge(path, rep.finds, b, nil)
 	sortBroken(broken)
 	for i := range broken {
 		violations = append(violations, broken[i].violation(b))

@@ -12,45 +12,33 @@ import (
 )
 
 // A plan takes what is found, and what is not. All is put in order at the end, so that the
-// order of the workers' work does not show. A file that holds nothing leaves nothing behind
-// but a count.
+// order of the workers' work does not show.
 type plan struct {
 	*scan
 	allowed []string
+	engines *engines
 
 	mu       sync.Mutex // of what follows
 	over     bool       // the verdict was written; what comes now comes too late
-	engines  *engines
-	active   map[*job]bool // what the workers are at
-	gone     int           // files that were none of the tree after all
+	tallies  []*tally
 	coverage verdict.Coverage
-	broken   []brokenRule
 	errors   []verdict.Error
 }
 
-// A job is a governed file, and what became of it.
-type job struct {
-	entry
-	*selection
-	result
-}
-
-// A result is what became of a job. Until it is reached, scanned is false and reason is
-// "".
-type result struct {
-	reached bool
-	scanned bool
-	gone    bool   // it is no file of the tree after all
-	reason  string // why not, a word of the verdict
-	bytes   int64
-	finds   []*find
-	err     *verdict.Error
-}
-
 func newPlan(s *scan) *plan {
-	p := &plan{scan: s, engines: newEngines(s.bundle), active: map[*job]bool{}, errors: slices.Clone(s.Errors)}
+	p := &plan{scan: s, engines: newEngines(s.bundle), errors: slices.Clone(s.Errors)}
 	p.allowed = slices.Compact(slices.Sorted(slices.Values(s.Allow)))
 	return p
+}
+
+// tally returns the tally of a new worker.
+func (p *plan) tally() *tally {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	t := &tally{over: p.over, chosen: map[string]*chosen{}}
+	p.tallies = append(p.tallies, t)
+	p.Progress.watch(t)
+	return t
 }
 
 func (p *plan) allows(reason string) bool { return slices.Contains(p.allowed, reason) }
@@ -106,50 +94,12 @@ func (p *plan) deletes() {
 	p.coverage.Deleted++
 }
 
-// begin makes j the job of a file; false if it is too late.
-func (p *plan) begin(j *job, e entry, selected []int) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.over {
-		return false
-	}
-	*j = job{entry: e, selection: p.engines.selection(selected)}
-	p.active[j] = true
-	return true
-}
-
-// end takes what became of a job that was reached.
-func (p *plan) end(j *job) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.over {
-		return
-	}
-	delete(p.active, j)
-	if j.gone {
-		p.gone++
-		return
-	}
-	p.coverage.Governed++
-	j.selection.files++
-	if j.scanned {
-		p.coverage.Scanned++
-		p.coverage.Bytes += j.bytes
-	} else {
-		p.coverage.NotScanned = append(p.coverage.NotScanned, verdict.Omission{File: verdict.Path(j.Path), Reason: j.reason})
-	}
-	if j.err != nil {
-		p.errors = append(p.errors, *j.err)
-	}
-	p.broken = j.judge(p.broken, p.bundle, j.finds)
-}
-
 // complete ends the listing: what the tree as a whole lacks is an error.
 func (p *plan) complete() {
 	if p.empty() && len(p.errors) == 0 {
 		p.fail(verdict.Error{Code: verdict.Empty, Message: "there is no file to scan; check the path, or accept an empty tree with --allow empty"})
 	}
-	if p.coverage.Governed == 0 && p.RequireGoverned {
+	if _, governed, _ := p.Progress.Files(); governed == 0 && p.RequireGoverned {
 		p.fail(verdict.Error{Code: verdict.NoGoverned, Message: "no rule selects any file of this tree, and --require-governed is set; check the path and the rules' globs"})
 	}
 }
@@ -157,7 +107,7 @@ func (p *plan) complete() {
 // empty reports whether the tree should have had files and has none. A change can
 // leave nothing to scan, and a list can name rule files alone.
 func (p *plan) empty() bool {
-	if p.Progress.Listed.Load() > 0 {
+	if listed, _, _ := p.Progress.Files(); listed > 0 {
 		return false
 	}
 	switch p.tree.Scope().Mode {
@@ -183,18 +133,28 @@ func (p *plan) verdict() *verdict.Verdict {
 	p.mu.Lock() // a worker may still hang in a read
 	defer p.mu.Unlock()
 	p.over = true
-	for j := range p.active { // the error is the cause of the scan's end
-		p.coverage.Governed++
-		j.selection.files++
-		p.coverage.NotScanned = append(p.coverage.NotScanned, verdict.Omission{File: verdict.Path(j.Path), Reason: "not-reached"})
-	}
-	p.coverage.Files = int(p.Progress.Listed.Load()) - p.gone
 	b := p.bundle
-	sortBroken(p.broken)
-	for i := range p.broken {
-		v.Violations = append(v.Violations, p.broken[i].violation(b))
+	files := make([]int, len(b.Rules)) // that each rule selects
+	var broken []brokenRule
+	for _, t := range p.tallies {
+		t.close(p.bench)
+		broken = append(broken, t.broken...)
+		p.errors = append(p.errors, t.errors...)
+		p.coverage.Files += t.listed
+		p.coverage.Governed += t.governed
+		p.coverage.Scanned += t.coverage.Scanned
+		p.coverage.Bytes += t.coverage.Bytes
+		p.coverage.NotScanned = append(p.coverage.NotScanned, t.coverage.NotScanned...)
+		for _, c := range t.chosen {
+			for _, r := range c.rules {
+				files[r] += c.files
+			}
+		}
 	}
-	files := p.engines.files()
+	sortBroken(broken)
+	for i := range broken {
+		v.Violations = append(v.Violations, broken[i].violation(b))
+	}
 	for i := range b.Rules {
 		v.Rules = append(v.Rules, describe(&b.Rules[i], p.from[i], files[i]))
 	}

@@ -25,7 +25,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync/atomic"
 	"time"
 
 	"github.com/policyscan/policyscan/verdict"
@@ -53,11 +52,6 @@ type Options struct {
 	MaxFileBytes    int64             // a longer governed file is an error; 0: no limit
 	Workers         int               // files examined at a time; 0: as many as processors
 	Progress        *Progress         // nil: no one watches
-}
-
-// Progress can be read while a scan runs.
-type Progress struct {
-	Listed, Governed, Done atomic.Int64 // files
 }
 
 // Interruption is a cause of a context's end that has a code of its own. A scan

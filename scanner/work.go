@@ -21,8 +21,9 @@ type worker struct {
 	*plan
 	ctx      context.Context
 	x        examiner
+	tally    *tally
 	selected []int
-	job      *job // that is used again, once it has ended
+	job      job // that is used again, once it has ended
 }
 
 // run judges the whole tree, with several workers.
@@ -38,7 +39,7 @@ func (p *plan) run(ctx context.Context) {
 	}
 	var visitors []visitor
 	for range n {
-		w := &worker{plan: p, ctx: ctx, x: examiner{limit: p.MaxFileBytes}}
+		w := &worker{plan: p, ctx: ctx, x: examiner{limit: p.MaxFileBytes}, tally: p.tally()}
 		visitors = append(visitors, visitor{skip: p.leaveOut, inUse: p.inUse, visit: w.visit, deleted: p.deletes, fail: p.fail})
 	}
 	if err := p.tree.walk(ctx, visitors); err == nil && ctx.Err() == nil { // else Scan names the cause
@@ -53,26 +54,18 @@ func (w *worker) visit(e entry, o opener) {
 			w.fail(internal(e.Path, r))
 		}
 	}()
-	w.Progress.Listed.Add(1)
 	if w.Exclude != nil && w.Exclude(e.Path) {
+		w.tally.list()
 		return
 	}
 	if w.selected = w.selecting(e, w.selected[:0]); len(w.selected) == 0 {
+		w.tally.list()
 		return
 	}
-	w.Progress.Governed.Add(1)
-	if w.job == nil {
-		w.job = new(job)
+	if w.tally.begin(&w.job, e, w.selected, w.engines) {
+		w.do(w.ctx, &w.x, o, &w.job)
+		w.tally.end(w.bench)
 	}
-	if w.begin(w.job, e, w.selected) {
-		w.do(w.ctx, &w.x, o, w.job)
-		if w.job.reached {
-			w.end(w.job)
-		} else {
-			w.job = nil // it stays what it is
-		}
-	}
-	w.Progress.Done.Add(1)
 }
 
 // selecting returns the rules that a file is governed by. Of a submodule only the

@@ -217,7 +217,8 @@ func (r *reporter) watch(p *scanner.Progress) (stop func()) {
 			select {
 			case <-tick.C:
 				shown = true
-				_, _ = fmt.Fprintf(r.std.err, "\r\x1b[Kscanning: %d of %d governed files, %d files listed", p.Done.Load(), p.Governed.Load(), p.Listed.Load())
+				listed, governed, done := p.Files()
+				_, _ = fmt.Fprintf(r.std.err, "\r\x1b[Kscanning: %d of %d governed files, %d files listed", done, governed, listed)
 			case <-quit:
 				if shown {
 					_, _ = fmt.Fprint(r.std.err, "\r\x1b[K")

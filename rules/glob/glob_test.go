@@ -159,6 +159,34 @@ func drawPath(t *rapid.T) string {
 	return strings.Join(rapid.SliceOfN(piece, 1, 8).Draw(t, "path"), "")
 }
 
+// drawPathOf makes a path that an expansion of the glob matches, or nearly.
+func drawPathOf(t *rapid.T, glob string) string {
+	pick := func(from ...string) string { return rapid.SampledFrom(from).Draw(t, "piece") }
+	var path strings.Builder
+	for rest := rapid.SampledFrom(expansions(glob)).Draw(t, "expansion"); rest != ""; {
+		token := rest[:1]
+		switch {
+		case strings.HasPrefix(rest, "**"):
+			token = "**"
+			path.WriteString(pick("a", "a/b", ""))
+		case token == "*":
+			path.WriteString(pick("", "a", ".tf", "/"))
+		case token == "?":
+			path.WriteString(pick("a", "5", "/"))
+		case token == "[":
+			token = rest[:strings.IndexByte(rest, ']')+1]
+			path.WriteString(pick("a", "b", "5", "/"))
+		case token == `\\`:
+			token = rest[:2]
+			path.WriteString(rest[1:2])
+		default:
+			path.WriteString(token)
+		}
+		rest = rest[len(token):]
+	}
+	return path.String()
+}
+
 func TestMatchIsDoublestar(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var globs []string
@@ -169,6 +197,11 @@ func TestMatchIsDoublestar(t *testing.T) {
 		}
 		for range 8 {
 			checkMatch(t, globs, drawPath(t))
+		}
+		for _, g := range globs {
+			if path := drawPathOf(t, g); path != "" {
+				checkMatch(t, globs, path)
+			}
 		}
 	})
 }

@@ -28,6 +28,7 @@ type entry struct {
 	matcher matcher
 	number  int
 	prefix  string // that each path begins with
+	stem    string // that each path's last segment begins with
 	suffix  string // that each path ends in
 }
 
@@ -73,7 +74,7 @@ func (x *Index) add(m matcher, number int) {
 	case beneath:
 		x.beneath[m.text] = append(x.beneath[m.text], number)
 	default:
-		e := entry{m, number, literalPrefix(m.text), literalSuffix(m.text)}
+		e := entry{m, number, literalPrefix(m.text), literalStem(m.text), literalSuffix(m.text)}
 		ext := ""
 		if dot := strings.LastIndexByte(e.suffix, '.'); dot >= 0 && !strings.Contains(e.suffix[dot:], "/") {
 			ext = e.suffix[dot:]
@@ -94,6 +95,15 @@ func literalPrefix(glob string) string {
 		return "" // it matches any byte that is not UTF-8
 	}
 	return prefix
+}
+
+// literalStem returns what the last segment of every path begins with, likewise.
+func literalStem(glob string) string {
+	last := base(glob)
+	if strings.Contains(last, "**") || strings.Contains(glob, "[") {
+		return "" // it matches no segment or several; a class can match a slash
+	}
+	return literalPrefix(last)
 }
 
 // literalSuffix returns what every path ends in, likewise: "**/a" matches "a".
@@ -186,9 +196,10 @@ func (b Bits) Add(numbers []int) {
 
 // try adds the numbers of the entries that match path.
 func (b Bits) try(entries []entry, path string) {
+	last := base(path)
 	for i := range entries {
 		e := &entries[i]
-		if strings.HasSuffix(path, e.suffix) && strings.HasPrefix(path, e.prefix) && !b.Has(e.number) && e.matcher.match(path) {
+		if strings.HasPrefix(last, e.stem) && strings.HasSuffix(path, e.suffix) && strings.HasPrefix(path, e.prefix) && !b.Has(e.number) && e.matcher.match(path) {
 			b.set(e.number)
 		}
 	}

@@ -102,7 +102,7 @@ func (m *masks) drop(bucket int) {
 
 // find sets seen for the needles that occur in content.
 func (t *teddy) find(content []byte, needles []*Needle, seen *Seen) {
-	s := teddyScan{t, &t.masks, masks{}, content, needles, seen}
+	s := teddyScan{teddy: t, content: content, needles: needles, seen: seen}
 	at := s.scan(content, 0)
 	// What is left is too short for a block: once more, with zeros behind it.
 	var rest [2*blockLen + gramLen]byte
@@ -113,8 +113,8 @@ func (t *teddy) find(content []byte, needles []*Needle, seen *Seen) {
 // A teddyScan is a search of one content.
 type teddyScan struct {
 	*teddy
-	masks   *masks
-	left    masks // with fewer buckets, once one is done
+	fewer   bool  // a bucket is done
+	left    masks // those of the others, then
 	content []byte
 	needles []*Needle
 	seen    *Seen
@@ -124,20 +124,24 @@ type teddyScan struct {
 // there are blocks of them. It returns how far that is.
 func (s *teddyScan) scan(text []byte, base int) int {
 	var found [blockLen]byte
+	masks := &s.teddy.masks
+	if s.fewer {
+		masks = &s.left
+	}
 	at := 0
 	for len(text)-at >= blockRead {
-		n, ok := scanBlocks(s.masks, &text[at], len(text)-at, &found)
+		n, ok := scanBlocks(masks, &text[at], len(text)-at, &found)
 		at += n
 		if !ok {
 			break
 		}
 		done := s.check(&found, base+at)
 		for ; done != 0; done &= done - 1 {
-			if s.masks == &s.teddy.masks {
-				s.left = *s.masks
-				s.masks = &s.left
+			if !s.fewer {
+				s.fewer, s.left = true, s.teddy.masks
+				masks = &s.left
 			}
-			s.masks.drop(bits.TrailingZeros8(done))
+			s.left.drop(bits.TrailingZeros8(done))
 		}
 		at += blockLen
 	}

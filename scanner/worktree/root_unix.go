@@ -182,10 +182,9 @@ func (h handle) readlink(name string) (string, error) {
 
 // A File is an open regular file.
 type File struct {
-	fd      int
-	watched bool
-	stat    unix.Stat_t // as it was opened, if it is watched
-	reads   int         // that brought bytes
+	fd    int
+	stat  *unix.Stat_t // as it was opened; nil if it is not watched
+	reads int          // that brought bytes
 }
 
 // openFile opens one name of a folder: with a single element, O_NOFOLLOW alone keeps
@@ -201,9 +200,9 @@ func (h handle) openFile(name string, watched bool) (*File, error) {
 	case err != nil:
 		return nil, err
 	}
-	f := &File{fd: fd, watched: watched}
+	f := &File{fd: fd}
 	if watched {
-		if err := f.check(); err != nil {
+		if f.stat, err = f.regular(); err != nil {
 			f.Close()
 			return nil, err
 		}
@@ -211,28 +210,32 @@ func (h handle) openFile(name string, watched bool) (*File, error) {
 	return f, nil
 }
 
-// check is an error if the file is no regular one.
-func (f *File) check() error {
-	if err := f.fstat(&f.stat); err != nil {
-		return err
+// regular returns the file's state; [ErrChanged] if it is no regular file.
+func (f *File) regular() (*unix.Stat_t, error) {
+	st, err := f.fstat()
+	if err == nil && kindOf(uint32(st.Mode)) != Regular {
+		err = ErrChanged
 	}
-	if kindOf(uint32(f.stat.Mode)) != Regular {
-		return ErrChanged
-	}
-	return nil
+	return st, err
 }
 
-func (f *File) fstat(st *unix.Stat_t) error {
+func (f *File) fstat() (*unix.Stat_t, error) {
+	st := new(unix.Stat_t)
 	_, err := retry(func() (int, error) { return 0, unix.Fstat(f.fd, st) })
-	return err
+	return st, err
 }
 
 // Close closes the file.
 func (f *File) Close() { _ = unix.Close(f.fd) }
 
 // Size is the file's length in bytes as the file system gives it, which for some
-// files is 0 whatever they hold.
-func (f *File) Size() int64 { return f.stat.Size }
+// files is 0 whatever they hold; 0 if it is not watched.
+func (f *File) Size() int64 {
+	if f.stat == nil {
+		return 0
+	}
+	return f.stat.Size
+}
 
 // Read is io.Reader's.
 func (f *File) Read(p []byte) (int, error) {
@@ -241,14 +244,14 @@ func (f *File) Read(p []byte) (int, error) {
 	}
 	n, err := retry(func() (int, error) { return unix.Read(f.fd, p) })
 	switch {
-	case !f.watched && (errors.Is(err, unix.EISDIR) || errors.Is(err, unix.EAGAIN)):
+	case f.stat == nil && (errors.Is(err, unix.EISDIR) || errors.Is(err, unix.EAGAIN)):
 		return 0, ErrChanged // a folder or a FIFO has taken its place
 	case err != nil:
 		return 0, err
-	case n > 0 && !f.watched && f.reads > 0:
+	case n > 0 && f.stat == nil && f.reads > 0:
 		return 0, ErrSeveral
-	case n == 0 && !f.watched && f.reads == 0: // nothing in it, or no file
-		if err := f.check(); err != nil {
+	case n == 0 && f.stat == nil && f.reads == 0: // nothing in it, or no file
+		if _, err := f.regular(); err != nil {
 			return 0, err
 		}
 	}
@@ -267,11 +270,11 @@ func (f *File) Seek(offset int64, whence int) (int64, error) {
 // Changed returns [ErrChanged] if the file was written to, or replaced in size or
 // time, since it was opened. One that is not watched was seen by a single read.
 func (f *File) Changed() error {
-	if !f.watched {
+	if f.stat == nil {
 		return nil
 	}
-	var now unix.Stat_t
-	if err := f.fstat(&now); err != nil {
+	now, err := f.fstat()
+	if err != nil {
 		return err
 	}
 	if now.Size != f.stat.Size || now.Mode != f.stat.Mode || now.Mtim != f.stat.Mtim || now.Ctim != f.stat.Ctim {
@@ -284,7 +287,7 @@ func (f *File) Changed() error {
 func retry(call func() (int, error)) (int, error) {
 	for {
 		n, err := call()
-		if !errors.Is(err, unix.EINTR) {
+		if err == nil || !errors.Is(err, unix.EINTR) {
 			return n, err
 		}
 	}

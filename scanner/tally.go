@@ -1,0 +1,147 @@
+package scanner
+
+import (
+	"sync"
+
+	"github.com/policyscan/policyscan/verdict"
+)
+
+// A tally is what one worker has found. Each has its own, so that they do not wait for one
+// another; the plan puts them together. A file that holds nothing leaves nothing behind but
+// a count.
+type tally struct {
+	mu       sync.Mutex // of what follows
+	over     bool       // the verdict was written; what comes now comes too late
+	listed   int
+	governed int
+	done     int
+	job      *job               // what the worker is at; nil: nothing
+	chosen   map[string]*chosen // by the rules' indices
+	coverage verdict.Coverage
+	broken   []brokenRule
+	errors   []verdict.Error
+}
+
+// chosen is a selection, and how many files of the tally are its.
+type chosen struct {
+	*selection
+	files int
+}
+
+// A job is a governed file, and what became of it.
+type job struct {
+	entry
+	*chosen
+	result
+}
+
+// A result is what became of a job. Until it is reached, scanned is false and reason is
+// "".
+type result struct {
+	reached bool
+	scanned bool
+	gone    bool   // it is no file of the tree after all
+	reason  string // why not, a word of the verdict
+	bytes   int64
+	finds   []*find
+	err     *verdict.Error
+}
+
+// list counts a file that no rule governs.
+func (t *tally) list() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.listed++
+}
+
+// begin makes j the job of a file; false if it is too late.
+func (t *tally) begin(j *job, e entry, selected []int, es *engines) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.over {
+		return false
+	}
+	t.listed++
+	t.governed++
+	var short [64]byte
+	key := selectionKey(short[:0], selected)
+	c := t.chosen[string(key)]
+	if c == nil {
+		c = &chosen{selection: es.selection(selected)}
+		t.chosen[string(key)] = c
+	}
+	*j = job{entry: e, chosen: c}
+	t.job = j
+	return true
+}
+
+// end takes what became of the job, if it is not too late.
+func (t *tally) end(b *bench) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !t.over {
+		t.finish(b)
+	}
+}
+
+// close ends the tally: what comes later does not count. A job that is still under way was
+// not reached.
+func (t *tally) close(b *bench) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.over = true
+	if t.job != nil {
+		t.job = &job{entry: t.job.entry, chosen: t.job.chosen} // the worker writes to the other
+		t.finish(b)
+	}
+}
+
+func (t *tally) finish(b *bench) {
+	j := t.job
+	t.job = nil
+	if j.gone {
+		t.listed--
+		t.governed--
+		return
+	}
+	t.done++
+	j.files++
+	switch {
+	case j.scanned:
+		t.coverage.Scanned++
+		t.coverage.Bytes += j.bytes
+	case j.reached:
+		t.coverage.NotScanned = append(t.coverage.NotScanned, verdict.Omission{File: verdict.Path(j.Path), Reason: j.reason})
+	default: // the error is the cause of the scan's end
+		t.coverage.NotScanned = append(t.coverage.NotScanned, verdict.Omission{File: verdict.Path(j.Path), Reason: "not-reached"})
+	}
+	if j.err != nil {
+		t.errors = append(t.errors, *j.err)
+	}
+	t.broken = j.judge(j.Path, j.finds, b.bundle, t.broken)
+}
+
+// Progress can be read while a scan runs.
+type Progress struct {
+	mu      sync.Mutex
+	tallies []*tally
+}
+
+// Files returns how many files were listed, how many of them rules govern, and with how many
+// of these the scan is done.
+func (p *Progress) Files() (listed, governed, done int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, t := range p.tallies {
+		t.mu.Lock()
+		listed, governed, done = listed+t.listed, governed+t.governed, done+t.done
+		t.mu.Unlock()
+	}
+	return listed, governed, done
+}
+
+func (p *Progress) watch(t *tally) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.tallies = append(p.tallies, t)
+}
