@@ -3,6 +3,7 @@ package scanner
 import (
 	"bytes"
 	"slices"
+	"sync"
 
 	"github.com/policyscan/policyscan/scanner/needle"
 )
@@ -19,9 +20,9 @@ type engine struct {
 	index    map[string]int // by text
 	longest  int            // of any form of any pattern, in bytes
 
-	plain   *needle.Set // forms whose needle has no NUL byte
-	wide    *needle.Set // the others: only content with a NUL byte can hold them
-	plainOf []int       // the pattern of each needle
+	plain   *needle.Set        // forms whose needle has no NUL byte
+	wide    func() *needle.Set // the others: only content with a NUL byte can hold them
+	plainOf []int              // the pattern of each needle
 	wideOf  []int
 }
 
@@ -41,7 +42,8 @@ func newEngine(patterns []*pattern, index map[string]int) *engine {
 			}
 		}
 	}
-	e.plain, e.wide = needle.Compile(plain), needle.Compile(wide)
+	e.plain = needle.Compile(plain)
+	e.wide = sync.OnceValue(func() *needle.Set { return needle.Compile(wide) }) // few files need it
 	return e
 }
 
@@ -50,19 +52,22 @@ func (e *engine) overlap() int { return max(e.longest-1, 0) }
 
 // A sighting is what the first step found out about a content.
 type sighting struct {
-	plain, wide *needle.Seen
-	marks       [encodings]bool
-	nul         bool // a NUL byte occurs
+	plain *needle.Seen
+	wide  *needle.Seen // nil until it is needed
+	marks [encodings]bool
+	nul   bool // a NUL byte occurs
 }
 
 func (e *engine) newSighting() *sighting {
-	return &sighting{plain: e.plain.NewSeen(), wide: e.wide.NewSeen()}
+	return &sighting{plain: e.plain.NewSeen()}
 }
 
 // reset makes a sighting ready for another content.
 func (s *sighting) reset() {
 	s.plain.Reset()
-	s.wide.Reset()
+	if s.wide != nil {
+		s.wide.Reset()
+	}
 	s.marks, s.nul = [encodings]bool{}, false
 }
 
@@ -74,7 +79,10 @@ func (e *engine) look(s *sighting, w window) {
 	e.plain.Find(w.data, s.plain)
 	if bytes.IndexByte(w.data, 0) >= 0 {
 		s.nul = true
-		e.wide.Find(w.data, s.wide)
+		if s.wide == nil {
+			s.wide = e.wide().NewSeen()
+		}
+		e.wide().Find(w.data, s.wide)
 	}
 }
 
@@ -89,8 +97,10 @@ func (e *engine) candidates(s *sighting) []*hunt {
 	for _, i := range s.plain.Indices() {
 		seen = append(seen, e.plainOf[i])
 	}
-	for _, i := range s.wide.Indices() {
-		seen = append(seen, e.wideOf[i])
+	if s.nul {
+		for _, i := range s.wide.Indices() {
+			seen = append(seen, e.wideOf[i])
+		}
 	}
 	if marked {
 		for i, p := range e.patterns {

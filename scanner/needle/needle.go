@@ -10,7 +10,7 @@
 // # Many needles, or another processor
 //
 // Content is not looked at byte by byte. A few bytes at a place (a gram) are looked
-// up in a bitmap, and only where the bitmap says "perhaps" are the needles that
+// up in a table, and only where the table says "perhaps" are the needles that
 // hold this gram compared. A gram of q bytes that is looked up at every s-th place
 // meets each needle of q+s-1 bytes and more, wherever it stands:
 //
