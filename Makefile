@@ -2,9 +2,10 @@
 
 GO ?= go
 FUZZTIME ?= 10s
+BENCHSTAT = golang.org/x/perf/cmd/benchstat@v0.0.0-20260908200009-22c9c6c9d4da
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
-.PHONY: build test race bench fuzz fmt lint golden check
+.PHONY: build test race bench bench-go fuzz fmt lint golden check
 
 build: ## ./policyscan
 	$(GO) build -o policyscan ./cmd/policyscan
@@ -15,8 +16,12 @@ test: ## all tests
 race: ## all tests, shortened, with the race detector
 	$(GO) test -race -short ./...
 
-bench: ## all benchmarks
-	$(GO) test -bench . -run '^$$' ./...
+bench: ## docs/performance.md: policyscan against its peers, about an hour; BENCH='-rows W1' for some
+	$(GO) test ./docs/bench -run '^TestPerformance$$' -count=1 -timeout 4h -v -args -measure $(BENCH)
+
+bench-go: ## the benchmarks of each package; BASE=FILE compares with the output of an earlier run
+	$(GO) test -bench . -run '^$$' -count 6 ./rules/... ./scanner/... ./verdict | tee bench.txt
+	$(GO) run $(BENCHSTAT) $(BASE) bench.txt
 
 fuzz: ## each fuzz target for FUZZTIME
 	@set -e; $(GO) list ./... | while read -r pkg; do \

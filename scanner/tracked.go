@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
+	"sync/atomic"
 
 	"github.com/policyscan/policyscan/scanner/repo"
 	"github.com/policyscan/policyscan/scanner/worktree"
@@ -23,18 +25,29 @@ type trackedTree struct {
 func (t *trackedTree) Scope() verdict.Scope { return verdict.Scope{Mode: "tracked"} }
 
 func (t *trackedTree) walk(ctx context.Context, visitors []visitor) error {
-	newOpener := func() opener { return &trackedOpener{diskOpener{t.root.Reader()}} }
-	return share(ctx, visitors, newOpener, func(found func(entry)) error {
-		for _, f := range t.index.Files {
-			if err := context.Cause(ctx); err != nil {
-				return err
+	files := t.index.Files
+	var taken atomic.Int64 // so many of the files have a visitor
+	var done sync.WaitGroup
+	for _, v := range visitors {
+		done.Go(func() {
+			o := &trackedOpener{diskOpener{t.root.Reader()}}
+			defer o.close()
+			for ctx.Err() == nil {
+				to := int(taken.Add(batch))
+				from := to - batch
+				if from >= len(files) {
+					return
+				}
+				for _, f := range files[from:min(to, len(files))] {
+					if ctx.Err() == nil && !v.skip(f.Path) {
+						v.visit(entry{Entry: worktree.Entry{Path: f.Path, Kind: kindOf(f.Mode)}, sparse: f.SkipWorktree}, o)
+					}
+				}
 			}
-			if !visitors[0].skip(f.Path) {
-				found(entry{Entry: worktree.Entry{Path: f.Path, Kind: kindOf(f.Mode)}, sparse: f.SkipWorktree})
-			}
-		}
-		return nil
-	})
+		})
+	}
+	done.Wait()
+	return context.Cause(ctx)
 }
 
 // trackedOpener opens files that git lists, and that may be something else on disk.

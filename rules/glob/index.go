@@ -50,7 +50,11 @@ func NewIndex(sets ...[]string) *Index {
 			number := len(x.numbers)
 			x.numbers[g] = number
 			for _, e := range expansions(g) {
-				x.add(newMatcher(e), number)
+				if slow {
+					x.general[""] = append(x.general[""], entry{matcher: matcher{general, e}, number: number})
+				} else {
+					x.add(newMatcher(e), number)
+				}
 			}
 		}
 	}
@@ -196,6 +200,9 @@ func (b Bits) Add(numbers []int) {
 
 // try adds the numbers of the entries that match path.
 func (b Bits) try(entries []entry, path string) {
+	if len(entries) == 0 {
+		return
+	}
 	last := base(path)
 	for i := range entries {
 		e := &entries[i]

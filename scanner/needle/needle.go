@@ -79,7 +79,7 @@ func compile(needles []*Needle, vectors bool) *Set {
 	var short, mid, long []int
 	for i, n := range needles {
 		switch n := n.text; {
-		case len(n) < teddyLen:
+		case slow || len(n) < teddyLen:
 			s.short = append(s.short, i)
 		case len(n) < midLen:
 			short = append(short, i)

@@ -130,9 +130,6 @@ func (f *folder) packed(h Hash, s *objects) (stored, error) {
 		f.last.Store(int32(k))
 		return p.object(at, s)
 	}
-	if f.blind != "" {
-		return stored{}, fmt.Errorf("%w, or it is in %s, which has no index of its own; run git repack -a -d", ErrMissing, f.blind)
-	}
 	return stored{}, fs.ErrNotExist
 }
 
@@ -251,28 +248,37 @@ func openRegular(name string) (*os.File, error) {
 	return f, nil
 }
 
+// mapped returns the bytes of a file that is only ever replaced as a whole, such as a pack's
+// index. They stay until the process ends.
+func mapped(name string) ([]byte, error) {
+	f, err := openRegular(name)
+	if err != nil {
+		return nil, err
+	}
+	content, err := mapFile(f)
+	if cerr := f.Close(); err == nil {
+		err = cerr
+	}
+	return content, err
+}
+
 // maxSmall bounds the files that are read whole, such as refs and settings.
 const maxSmall = 64 << 20
 
-// maxIndex bounds the index; a million files take about 100 MiB.
-const maxIndex = 1 << 30
-
-func readSmall(name string) ([]byte, error) { return readUpTo(name, maxSmall) }
-
-// readUpTo reads a file whole; a longer one is an error.
-func readUpTo(name string, limit int64) ([]byte, error) {
+// readSmall reads a file whole; one that is longer than maxSmall is an error.
+func readSmall(name string) ([]byte, error) {
 	f, err := openRegular(name)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close() // read only: nothing to lose
 	var text bytes.Buffer
-	if st, err := f.Stat(); err == nil && st.Size() <= limit {
+	if st, err := f.Stat(); err == nil && st.Size() <= maxSmall {
 		text.Grow(int(st.Size()) + bytes.MinRead) // what io.ReadAll would do in many steps
 	}
-	n, err := text.ReadFrom(io.LimitReader(f, limit+1))
-	if err == nil && n > limit {
-		err = fmt.Errorf("%s: %w of %d bytes", name, ErrLimit, limit)
+	n, err := text.ReadFrom(io.LimitReader(f, maxSmall+1))
+	if err == nil && n > maxSmall {
+		err = fmt.Errorf("%s: %w of %d bytes", name, ErrLimit, maxSmall)
 	}
 	return text.Bytes(), err
 }

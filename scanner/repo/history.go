@@ -110,12 +110,7 @@ func (r *Repository) openGraph() commitgraph.Index {
 
 // openGraphFile opens one file of a commit-graph, nil if it cannot be used.
 func openGraphFile(name string, parent commitgraph.Index) commitgraph.Index {
-	f, err := openRegular(name)
-	if err != nil {
-		return nil
-	}
-	content, err := mapFile(f)
-	_ = f.Close() // read only: nothing to lose
+	content, err := mapped(name)
 	if err != nil || len(content) < sha1.Size {
 		return nil
 	}

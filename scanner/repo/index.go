@@ -38,8 +38,8 @@ type Staged struct {
 	SkipWorktree bool // not checked out (sparse checkout)
 
 	// Of the file in the work tree, when it was last found to be as it is here.
-	size     uint32 // bytes, modulo 2^32
-	modified time.Time
+	size                 uint32 // bytes, modulo 2^32
+	seconds, nanoseconds uint32 // of its modification; the seconds modulo 2^32
 }
 
 // Index reads the index: of the work tree, or the one that GIT_INDEX_FILE names, which
@@ -63,6 +63,9 @@ func (r *Repository) Index() (*Index, error) {
 	read, err := readIndex(file, crypto.SHA1)
 	if err != nil {
 		return nil, err
+	}
+	if !slices.ContainsFunc(read.Files, func(f Staged) bool { return f.Mode == folderMode }) {
+		return read, nil
 	}
 	idx := &Index{written: read.written, trees: read.trees}
 	for _, f := range read.Files {
@@ -97,7 +100,7 @@ func readIndex(file string, hashing crypto.Hash) (*Index, error) {
 	var idx *Index
 	if err == nil {
 		var content []byte
-		if content, err = readUpTo(file, maxIndex); err == nil {
+		if content, err = mapped(file); err == nil {
 			idx, err = parseIndex(content, hashing)
 		}
 	}
@@ -112,8 +115,9 @@ func readIndex(file string, hashing crypto.Hash) (*Index, error) {
 // size and the time that it had when git last looked, and was not written to since, or in
 // the same moment.
 func (x *Index) Clean(f Staged, size int64, modified time.Time) bool {
-	same := f.modified.Equal(modified) || f.modified.Nanosecond() == 0 && f.modified.Unix() == modified.Unix()
-	return same && f.size == uint32(size) && f.modified.Before(x.written) && !f.Conflict && !f.IntentToAdd
+	noted := time.Unix(int64(f.seconds), int64(f.nanoseconds))
+	same := noted.Equal(modified) || f.nanoseconds == 0 && noted.Unix() == modified.Unix()
+	return same && f.size == uint32(size) && noted.Before(x.written) && !f.Conflict && !f.IntentToAdd
 }
 
 // folder returns a folder of the index, of which the files are given. If git has made a

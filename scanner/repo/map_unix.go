@@ -11,7 +11,7 @@ import (
 // nonblock keeps the opening of a FIFO, put in a file's place, from waiting.
 const nonblock = unix.O_NONBLOCK
 
-// mapFile maps a file into memory, for reading. It stays until the process ends.
+// mapFile maps a file into memory, for reading.
 func mapFile(f *os.File) ([]byte, error) {
 	st, err := f.Stat()
 	if err != nil || st.Size() == 0 {

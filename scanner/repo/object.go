@@ -76,8 +76,15 @@ type objects struct {
 	inflaters sync.Pool // of *inflater, for the packs
 }
 
-// find opens an object, unchecked.
+// find opens an object, unchecked. Packs are asked first, as git does: most objects are in
+// one, and to see that a file is not there takes the system longer than a search.
 func (s *objects) find(h Hash) (stored, error) {
+	for _, f := range s.folders {
+		obj, err := f.packed(h, s)
+		if !errors.Is(err, fs.ErrNotExist) {
+			return obj, wrapObject(h, err)
+		}
+	}
 	for _, f := range s.folders {
 		obj, err := f.loose(h)
 		if !errors.Is(err, fs.ErrNotExist) {
@@ -85,9 +92,8 @@ func (s *objects) find(h Hash) (stored, error) {
 		}
 	}
 	for _, f := range s.folders {
-		obj, err := f.packed(h, s)
-		if !errors.Is(err, fs.ErrNotExist) {
-			return obj, wrapObject(h, err)
+		if f.blind != "" {
+			return stored{}, &ObjectError{h, fmt.Errorf("%w, or it is in %s, which has no index of its own; run git repack -a -d", ErrMissing, f.blind)}
 		}
 	}
 	return stored{}, &ObjectError{h, ErrMissing}

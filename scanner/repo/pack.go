@@ -47,16 +47,8 @@ func (p *pack) open() error {
 }
 
 func (p *pack) openOnce() (err error) {
-	f, err := openRegular(p.stem + ".idx")
-	if err != nil {
-		return unexist(err)
-	}
-	p.idx, err = mapFile(f)
-	if cerr := f.Close(); err == nil {
-		err = cerr
-	}
-	if err != nil {
-		return fmt.Errorf("%s.idx: %w", p.stem, err)
+	if p.idx, err = mapped(p.stem + ".idx"); err != nil {
+		return fmt.Errorf("%s.idx: %w", p.stem, unexist(err))
 	}
 	if len(p.idx) < idxHashes || !bytes.HasPrefix(p.idx, []byte("\xfftOc\x00\x00\x00\x02")) {
 		return fmt.Errorf("%w: %s.idx is no pack index of version 2; run git repack -a -d", ErrCorrupt, p.stem)

@@ -85,7 +85,7 @@ func (r *Repository) looseRef(name string) (string, error) {
 // is searched as it stands, for a repository can have tens of thousands.
 func (r *Repository) packedRef(name string) (Hash, bool, error) {
 	r.packedOnce.Do(func() {
-		r.packed, r.packedErr = readSmall(filepath.Join(r.commonDir, "packed-refs"))
+		r.packed, r.packedErr = mapped(filepath.Join(r.commonDir, "packed-refs"))
 		switch {
 		case errors.Is(r.packedErr, fs.ErrNotExist):
 			r.packedErr = nil

@@ -1,0 +1,5 @@
+//go:build slow
+
+package glob
+
+const slow = true

@@ -1,0 +1,5 @@
+//go:build slow
+
+package needle
+
+const slow = true
