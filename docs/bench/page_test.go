@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -79,9 +80,10 @@ func (f figure) format(v float64) string {
 func sameAsSlow(t *testing.T, w *world) {
 	t.Helper()
 	part := filepath.Join(w.linux, "drivers", "net")
+	w.policies["found"] = foundPolicy(t, w, part)
 	for _, c := range []struct{ policy, tree string }{
 		{"W1", w.linux}, {"W1", w.azurerm}, {"W1-7", w.linux}, {"W2", w.linux}, {"W2", w.azurerm}, {"W3", w.linux}, {"W3", w.azurerm},
-		{"P100", w.linux}, {"P1000", part}, {"P10000", part}, {"W1-7", w.line}, {"W1", w.tiny},
+		{"P100", w.linux}, {"P1000", part}, {"P10000", part}, {"found", part}, {"W1-7", w.line}, {"W1", w.tiny},
 	} {
 		var verdicts [3][]byte
 		for i, program := range []string{w.slow, w.scan, w.pure} {
@@ -105,4 +107,27 @@ func sameAsSlow(t *testing.T, w *world) {
 		}
 		t.Logf("%s over %s: the same %d bytes", c.policy, c.tree, len(verdicts[0]))
 	}
+}
+
+// foundPolicy is a bundle of 200 patterns that occur, taken from random places of a tree.
+func foundPolicy(t *testing.T, w *world, tree string) policy {
+	t.Helper()
+	g := newGenerator()
+	paths, _ := files(t, tree)
+	var patterns []string
+	for len(patterns) < 200 {
+		text, err := os.ReadFile(filepath.Join(tree, g.one(paths)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		size := 2 + g.IntN(20)
+		if len(text) <= size {
+			continue
+		}
+		at := g.IntN(len(text) - size)
+		if p := string(text[at : at+size]); !strings.ContainsFunc(p, func(c rune) bool { return c < ' ' || c > '~' || c == '\'' }) && !slices.Contains(patterns, p) {
+			patterns = append(patterns, p)
+		}
+	}
+	return writePolicy(t, filepath.Dir(w.policies["W1"].bundle), "found", patterns, ruleText(0, []string{"**"}, patterns))
 }

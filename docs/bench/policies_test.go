@@ -86,16 +86,21 @@ func ruleText(i int, globs, patterns []string) string {
 		i, i, quoted(globs), quoted(patterns))
 }
 
+func writePolicy(t *testing.T, dir, name string, patterns []string, rules ...string) policy {
+	t.Helper()
+	p := policy{filepath.Join(dir, name), filepath.Join(dir, name+".txt")}
+	write(t, filepath.Join(p.bundle, "rules", "boundaries.yml"), "rules:\n"+strings.Join(rules, ""))
+	write(t, filepath.Join(p.bundle, "rules", "invariants.yml"), "rules: []\n")
+	write(t, p.patterns, strings.Join(patterns, "\n")+"\n")
+	return p
+}
+
 // policies writes all bundles beneath dir.
 func policies(t *testing.T, dir string) map[string]policy {
 	t.Helper()
 	all := map[string]policy{}
 	add := func(name string, patterns []string, rules ...string) {
-		p := policy{filepath.Join(dir, name), filepath.Join(dir, name+".txt")}
-		write(t, filepath.Join(p.bundle, "rules", "boundaries.yml"), "rules:\n"+strings.Join(rules, ""))
-		write(t, filepath.Join(p.bundle, "rules", "invariants.yml"), "rules: []\n")
-		write(t, p.patterns, strings.Join(patterns, "\n")+"\n")
-		all[name] = p
+		all[name] = writePolicy(t, dir, name, patterns, rules...)
 	}
 	g := newGenerator()
 	add("W1", realPatterns, ruleText(0, []string{"**"}, realPatterns))
