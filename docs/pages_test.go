@@ -454,3 +454,18 @@ func TestNamedTests(t *testing.T) {
 		}
 	}
 }
+
+// TestFormats: the table of the manual is the program's.
+func TestFormats(t *testing.T) {
+	var program []string
+	for _, f := range verdict.Formats() {
+		program = append(program, fmt.Sprintf("`%s`: %s", f.Name, f.About))
+	}
+	var manual []string
+	for _, row := range tables(read(t, "reports.md"), "formats") {
+		manual = append(manual, row[0]+": "+row[1])
+	}
+	if !slices.Equal(manual, program) {
+		t.Errorf("the manual has\n%s\nthe program has\n%s", strings.Join(manual, "\n"), strings.Join(program, "\n"))
+	}
+}

@@ -23,13 +23,8 @@ type File struct {
 // is refused and left as it is. When the FAIL cannot be written, the old file is
 // removed; when not even that can be done, the error says that it is stale.
 func Create(path, version string, scope Scope) (*File, error) {
-	switch st, err := os.Lstat(path); {
-	case err == nil && st.Mode()&fs.ModeSymlink != 0:
-		return nil, fmt.Errorf("%s: the output is a symbolic link, which could lead anywhere; remove it or name another file", Visible(path))
-	case err == nil && !st.Mode().IsRegular():
-		return nil, fmt.Errorf("%s: the output is not a regular file; name another (for standard output: -)", Visible(path))
-	case err != nil && !errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Errorf("%s: the output cannot be looked at, and a verdict that is there is STALE: %w", Visible(path), cause(err))
+	if err := replaceable(path); err != nil {
+		return nil, err
 	}
 	// What cannot be read may be a PASS, and is replaced.
 	if head, err := documentStart(path); err == nil && head != "" && head != documentHead {
@@ -49,6 +44,39 @@ func Create(path, version string, scope Scope) (*File, error) {
 		return nil, err
 	}
 	return f, nil
+}
+
+// replaceable is an error if a path is a link, or anything but a regular file or nothing.
+func replaceable(path string) error {
+	switch st, err := os.Lstat(path); {
+	case err == nil && st.Mode()&fs.ModeSymlink != 0:
+		return fmt.Errorf("%s: the output is a symbolic link, which could lead anywhere; remove it or name another file", Visible(path))
+	case err == nil && !st.Mode().IsRegular():
+		return fmt.Errorf("%s: the output is not a regular file; name another (for standard output: -)", Visible(path))
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("%s: the output cannot be looked at, and what is there is STALE: %w", Visible(path), cause(err))
+	}
+	return nil
+}
+
+// Clear takes away a report of an earlier run, so that it cannot be taken for one of a run
+// that fails. A path that is a link, or anything but a regular file, is refused.
+func Clear(path string) error {
+	if err := replaceable(path); err != nil {
+		return err
+	}
+	if err := ignoreNotExist(os.Remove(path)); err != nil {
+		return fmt.Errorf("%s: the report of an earlier run cannot be removed: %w", Visible(path), cause(err))
+	}
+	return nil
+}
+
+// Replace writes a file whole, or not at all: by a temporary file, fsync and rename.
+func Replace(path string, text []byte) error {
+	if err := replace(path, text); err != nil {
+		return fmt.Errorf("%s cannot be written: %w", Visible(path), cause(err))
+	}
+	return nil
 }
 
 // Written reports whether there is a verdict at path.

@@ -31,6 +31,7 @@ Exit status: 0 PASS; 1 a violation was found; 2 could not decide, or bad usage.`
 // commands is the whole command line: one field for each subcommand.
 type commands struct {
 	Scan       scanCmd       `cmd:"" default:"withargs" help:"Scan a tree (the default command)."`
+	Report     reportCmd     `cmd:"" help:"Write reports of a verdict.json."`
 	Validate   validateCmd   `cmd:"" help:"Check a bundle, and show every mistake in it."`
 	Test       testCmd       `cmd:"" help:"Run the examples that a bundle's rules carry."`
 	List       listCmd       `cmd:"" help:"Print the rules of a bundle."`
@@ -129,6 +130,7 @@ func newParser(c *commands, std streams) (*kong.Kong, error) {
 		kong.Name("policyscan"),
 		kong.Description(description),
 		kong.DefaultEnvars("POLICYSCAN"),
+		kong.Vars{"formats": formatNames()},
 		kong.Writers(std.out, std.err),
 		kong.Exit(func(int) { panic(stop{}) }),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 90}),

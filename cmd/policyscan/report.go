@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
 	"time"
 
@@ -27,36 +26,46 @@ type reporter struct {
 	notes  []string
 	began  time.Time
 
-	file   string        // of the verdict; "" if it goes to none
-	out    *verdict.File // nil if it goes to none
-	failed error         // the first output that could not be written
+	file    string        // of the verdict; "" if it goes to none
+	out     *verdict.File // nil if it goes to none
+	reports []report
+	failed  error // the first output that could not be written
 }
 
-// begin refuses an output path that is not safe, and puts a FAIL there.
+// begin refuses output paths that are not safe, and puts a FAIL where the verdict will be.
 func (r *reporter) begin() (err error) {
-	switch r.Output {
-	case "":
+	if r.Output == "" {
 		return errors.New("--output is empty; name a file, - for standard output, or none")
-	case "-", "none":
-		return nil
 	}
-	dir, name := filepath.Split(r.Output)
-	r.file = physical(dir) // a temporary file stands beside it
+	if r.reports, err = r.reportFlag.reports(); err != nil {
+		voidOld(r.Output)
+		return err
+	}
+	if r.Output != "-" && r.Output != "none" {
+		r.file = resolved(r.Output)
+		if err := untracked(r.file); err != nil {
+			voidOld(r.file)
+			return err
+		}
+	}
+	for _, p := range r.reports {
+		switch {
+		case p.file == "" && r.Output == "-":
+			err = fmt.Errorf("--output - and --report %s both go to standard output; name a file for one of them", p.Name)
+		case p.file != "" && r.file != "" && sameOutput(p.file, r.file):
+			err = fmt.Errorf("--report %s and --output are one file, %s; name another for one of them", p.Name, p.file)
+		}
+		if err == nil {
+			err = p.claim()
+		}
+		if err != nil {
+			voidOld(r.file)
+			return err
+		}
+	}
 	if r.file != "" {
-		r.file = filepath.Clean(r.file) + string(filepath.Separator)
+		r.out, err = verdict.Create(r.file, version(), r.scope())
 	}
-	r.file += name
-	tracked, err := tracked(r.file)
-	if err != nil || tracked {
-		voidOld(r.file)
-	}
-	switch {
-	case err != nil:
-		return fmt.Errorf("whether git tracks the output %s cannot be told: %w", r.file, err)
-	case tracked:
-		return fmt.Errorf("the output %s is tracked by git, so that a change could bring its own verdict; write to another path, or take it out of git (git rm --cached)", r.file)
-	}
-	r.out, err = verdict.Create(r.file, version(), r.scope())
 	return err
 }
 
@@ -111,22 +120,21 @@ func errorsOf(err error) []verdict.Error {
 	return errs
 }
 
-// end writes the verdict, then the report. A PASS of which anything could not be
-// written is none: the verdict is then replaced by one that says so.
+// end writes every output. A PASS of which anything could not be written is none: the files
+// are then replaced by those of a verdict that says so.
 func (r *reporter) end(v *verdict.Verdict) error {
-	text, w, err := r.text(v) // before the verdict is written, which no failure may follow
+	text, w, err := r.text(v) // before anything is written, which no failure may follow
 	r.write(err)
-	r.write(r.document(v))
+	r.files(v)
 	if r.failed == nil || v.Verdict != verdict.Pass {
+		r.print(v)
 		_, err := w.Write(text)
 		r.write(err)
 	}
 	if r.failed != nil && v.Verdict == verdict.Pass {
 		v.Errors = []verdict.Error{{Code: verdict.Output, Message: r.failed.Error()}}
 		v.Decide()
-		if r.out != nil {
-			r.write(r.out.Write(v))
-		}
+		r.files(v)
 	}
 	o := outcome{status: exitStatus(v), err: r.failed}
 	if o.status == exitPass {
@@ -135,19 +143,34 @@ func (r *reporter) end(v *verdict.Verdict) error {
 	return o
 }
 
-// document writes the verdict to where --output says.
-func (r *reporter) document(v *verdict.Verdict) error {
+// files writes what goes to files: the verdict last, which stands for them.
+func (r *reporter) files(v *verdict.Verdict) {
+	for _, p := range r.reports {
+		if p.file != "" {
+			r.write(p.write(v, nil))
+		}
+	}
 	if r.out != nil {
-		return r.out.Write(v)
+		r.write(r.out.Write(v))
 	}
-	if r.Output != "-" {
-		return nil
+}
+
+// print writes what goes to standard output, of which there is one thing at most.
+func (r *reporter) print(v *verdict.Verdict) {
+	if r.Output == "-" {
+		r.write(verdict.WriteJSON(r.std.out, v))
 	}
-	text, err := v.Encode()
-	if err == nil {
-		_, err = r.std.out.Write(text)
+	for _, p := range r.reports {
+		if p.file == "" {
+			r.write(p.write(v, r.std.out))
+		}
 	}
-	return err
+}
+
+// printed reports whether standard output is taken by something else than the report that
+// every run prints.
+func (r *reporter) printed() bool {
+	return r.Output == "-" || slices.ContainsFunc(r.reports, func(p report) bool { return p.file == "" })
 }
 
 // write notes that an output could not be written.
@@ -170,7 +193,7 @@ func (r *reporter) text(v *verdict.Verdict) ([]byte, io.Writer, error) {
 		return nil, io.Discard, nil
 	}
 	w := r.std.out
-	if r.Output == "-" {
+	if r.printed() {
 		w = r.std.err
 	}
 	width, isTerminal := terminal(w)

@@ -29,7 +29,8 @@ type scanCmd struct {
 	StdinPath string `placeholder:"PATH" help:"Path, from the root, of the file on standard input."`
 
 	Output string `placeholder:"FILE" default:"verdict.json" help:"Where the verdict goes: a file, - for standard output, or none. Default: verdict.json."`
-	Quiet  bool   `short:"q" help:"No report; errors still go to standard error."`
+	reportFlag
+	Quiet bool `short:"q" help:"Print no report but those of --report; errors still go to standard error."`
 
 	Allow           []string      `placeholder:"REASON" help:"Knowingly accept: submodule, lfs-pointer, special-file, empty, partial. Repeatable."`
 	RequireGoverned bool          `help:"Do not pass when no rule selects any file."`

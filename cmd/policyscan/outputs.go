@@ -1,0 +1,192 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/policyscan/policyscan/verdict"
+)
+
+// reportFlag is the flag of every command that writes reports.
+type reportFlag struct {
+	Report []string `placeholder:"FORMAT" sep:"none" help:"Write a report: FORMAT to standard output, or FORMAT=FILE. Formats: ${formats}. Repeatable."`
+}
+
+// A report is a format, and where it is to be written.
+type report struct {
+	verdict.Format
+	file string // "": standard output
+}
+
+// reports are those that the flag asks for.
+func (f *reportFlag) reports() ([]report, error) {
+	var all []report
+	toStdout := ""
+	for _, spec := range f.Report {
+		name, file, named := strings.Cut(spec, "=")
+		r, err := formatOf(name)
+		switch {
+		case err != nil:
+			return nil, err
+		case named && file == "":
+			return nil, fmt.Errorf("--report %s names no file; give one, or - for standard output", spec)
+		case !named || file == "-":
+			if toStdout != "" {
+				return nil, fmt.Errorf("--report %s and --report %s both go to standard output; name a file for one of them", toStdout, name)
+			}
+			toStdout = name
+		default:
+			r.file = resolved(file)
+			for _, other := range all {
+				if other.file != "" && sameOutput(other.file, r.file) {
+					return nil, fmt.Errorf("--report %s and --report %s are one file, %s; name another for one of them", other.Name, name, file)
+				}
+			}
+		}
+		all = append(all, r)
+	}
+	return all, nil
+}
+
+func formatOf(name string) (report, error) {
+	for _, f := range verdict.Formats() {
+		if f.Name == name {
+			return report{Format: f}, nil
+		}
+	}
+	return report{}, fmt.Errorf("--report %s: there is no such format; choose one of %s", quoted(name), formatNames())
+}
+
+// formatNames are the names of all formats, for a person.
+func formatNames() string {
+	var names []string
+	for _, f := range verdict.Formats() {
+		names = append(names, f.Name)
+	}
+	return strings.Join(names, ", ")
+}
+
+// resolved is the path of an output whose folder is named without links. A temporary file
+// stands beside it.
+func resolved(file string) string {
+	dir, name := filepath.Split(file)
+	if dir = physical(dir); dir != "" { // "" stays the current folder
+		dir = filepath.Clean(dir) + string(filepath.Separator)
+	}
+	return dir + name
+}
+
+// sameOutput reports whether two outputs are one file, which may not be there yet.
+func sameOutput(a, b string) bool {
+	a, errA := filepath.Abs(a)
+	b, errB := filepath.Abs(b)
+	return errA == nil && errB == nil && a == b
+}
+
+// claim refuses a file that a report may not replace, and takes away what an earlier run
+// left there: whatever becomes of this run, that is not its report.
+func (r *report) claim() error {
+	if r.file == "" {
+		return nil
+	}
+	if err := untracked(r.file); err != nil {
+		return err
+	}
+	return verdict.Clear(r.file)
+}
+
+// untracked is an error if git tracks a file that is to be written.
+func untracked(file string) error {
+	tracked, err := tracked(file)
+	switch {
+	case err != nil:
+		return fmt.Errorf("whether git tracks the output %s cannot be told: %w", file, err)
+	case tracked:
+		return fmt.Errorf("the output %s is tracked by git, so that a change could bring its own; write to another path, or take it out of git (git rm --cached)", file)
+	}
+	return nil
+}
+
+// write writes the report whole, or not at all.
+func (r *report) write(v *verdict.Verdict, stdout io.Writer) error {
+	var text bytes.Buffer
+	err := r.Write(&text, v)
+	if err == nil && r.file != "" {
+		err = verdict.Replace(r.file, text.Bytes())
+	} else if err == nil {
+		_, err = stdout.Write(text.Bytes())
+	}
+	if err != nil {
+		return fmt.Errorf("the %s report: %w", r.Name, err)
+	}
+	return nil
+}
+
+// reportCmd writes the reports of a verdict that was written before.
+type reportCmd struct {
+	File string `arg:"" help:"The verdict: a verdict.json, or - for standard input."`
+	reportFlag
+}
+
+// Help is shown below the flags.
+func (*reportCmd) Help() string {
+	var b strings.Builder
+	b.WriteString("Formats:\n")
+	for _, f := range verdict.Formats() {
+		fmt.Fprintf(&b, "  %-10s %s\n", f.Name, f.About)
+	}
+	b.WriteString("\nThe bytes are those that the scan itself writes with the same --report.\n\nExit status: 0 the reports were written, whatever the verdict; 2 otherwise.")
+	return b.String()
+}
+
+// Run reads the verdict and writes each report.
+func (c *reportCmd) Run(std streams) error {
+	if len(c.Report) == 0 {
+		c.Report = []string{"text"}
+	}
+	reports, err := c.reports()
+	if err != nil {
+		return err
+	}
+	for _, r := range reports {
+		if r.file != "" && sameOutput(r.file, resolved(c.File)) {
+			return fmt.Errorf("the %s report would replace the verdict that it is about; name another file", r.Name)
+		}
+	}
+	v, err := decodeVerdict(c.File, std.in)
+	if err != nil {
+		return fmt.Errorf("the verdict %s cannot be used: %w", quoted(c.File), err)
+	}
+	for _, r := range reports {
+		if err := r.claim(); err != nil {
+			return err
+		}
+	}
+	var failed error
+	for _, r := range reports {
+		failed = errors.Join(failed, r.write(v, std.out))
+	}
+	return failed
+}
+
+func decodeVerdict(name string, stdin io.Reader) (*verdict.Verdict, error) {
+	in := stdin
+	if name != "-" {
+		f, err := os.Open(name)
+		if err != nil {
+			return nil, systemError(err)
+		}
+		defer f.Close() // read only: nothing to lose
+		in = f
+	}
+	text, err := io.ReadAll(in)
+	if err != nil {
+		return nil, systemError(err)
+	}
+	return verdict.Decode(text)
+}

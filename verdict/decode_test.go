@@ -1,0 +1,56 @@
+package verdict
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+)
+
+func TestDecodeIsTheWayBack(t *testing.T) {
+	for name, f := range fixtures() {
+		want, err := f.verdict.Encode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		v, err := Decode(want)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		got, err := v.Encode()
+		if err != nil || !bytes.Equal(got, want) {
+			t.Errorf("%s: %v; it came back as\n%s", name, err, got)
+		}
+	}
+}
+
+func TestDecodeRefuses(t *testing.T) {
+	pass := fixtures()["pass"].verdict
+	text, err := pass.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	good := string(text)
+	if _, err := Decode(text); err != nil || pass.Verdict != Pass {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct{ text, want string }{
+		"empty":       {"", "no verdict"},
+		"another":     {"[]", "no verdict"},
+		"cut":         {good[:len(good)/2], "no verdict"},
+		"two":         {good + good, "no verdict"},
+		"new":         {strings.Replace(good, `"schema_version": "1"`, `"schema_version": "2"`, 1), `schema_version is "2"`},
+		"fail":        {strings.Replace(good, `"PASS"`, `"FAIL"`, 1), "says FAIL"},
+		"incomplete":  {strings.Replace(good, `"complete": true`, `"complete": false`, 1), "does not follow"},
+		"error":       {strings.Replace(good, `"errors": []`, `"errors": [{"code": "E_READ", "file": "", "message": "x"}]`, 1), "1 errors"},
+		"no rules":    {good[:strings.Index(good, `"rules"`)] + `"rules": [],` + good[strings.Index(good, `"scope"`):], "0 rules"},
+		"wrong type":  {strings.Replace(good, `"files": 5`, `"files": "5"`, 1), "no verdict"},
+		"a violation": {strings.Replace(good, `"violations": []`, `"violations": [{}]`, 1), "1 violations"},
+	} {
+		if c.text == good {
+			t.Fatalf("%s: nothing was changed", name)
+		}
+		if _, err := Decode([]byte(c.text)); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v; want %q", name, err, c.want)
+		}
+	}
+}
