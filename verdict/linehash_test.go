@@ -88,3 +88,18 @@ func FuzzLineHash(f *testing.F) {
 		}
 	})
 }
+
+func BenchmarkLineHasher(b *testing.B) {
+	text := []byte(strings.Repeat("\tcidr_blocks = [\"10.0.0.0/8\"] # from the office\n", 2000))
+	lines := 0
+	b.SetBytes(int64(len(text)))
+	for b.Loop() {
+		lines = 0
+		h := NewLineHasher(func(int64, uint64) { lines++ })
+		h.AddASCII(text)
+		h.Close()
+	}
+	if lines != 2001 {
+		b.Fatal(lines, "lines")
+	}
+}

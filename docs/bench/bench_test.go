@@ -20,7 +20,7 @@ var (
 	folder    = flag.String("corpora", filepath.Join(os.TempDir(), "policyscan-bench"), "where the trees and the peers are, or are put")
 	azurerm   = flag.String("azurerm", "", "a git directory of hashicorp/terraform-provider-azurerm; else it is cloned")
 	rails     = flag.String("rails", "", "a git directory of rails/rails; else it is cloned")
-	only      = flag.String("rows", "", "measure only the rows whose names hold this text, or compare verdicts only (same), and write nothing")
+	only      = flag.String("rows", "", "measure only the rows whose names hold this text, or compare verdicts only (verdicts), and write nothing")
 	runs      = flag.Int("runs", 11, "how often each of two commands is run")
 )
 
@@ -38,7 +38,7 @@ func TestPerformance(t *testing.T) {
 		t.Log(res)
 		results = append(results, res)
 	}
-	if *only == "" || *only == "same" {
+	if *only == "" || *only == "verdicts" {
 		sameAsSlow(t, w)
 	}
 	if *only == "" {

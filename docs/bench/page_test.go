@@ -125,7 +125,7 @@ func foundPolicy(t *testing.T, w *world, tree string) policy {
 			continue
 		}
 		at := g.IntN(len(text) - size)
-		if p := string(text[at : at+size]); !strings.ContainsFunc(p, func(c rune) bool { return c < ' ' || c > '~' || c == '\'' }) && !slices.Contains(patterns, p) {
+		if p := string(text[at : at+size]); !strings.ContainsFunc(p, func(c rune) bool { return c < ' ' || c > '~' || c == '\'' }) && strings.TrimSpace(p) != "" && !slices.Contains(patterns, p) {
 			patterns = append(patterns, p)
 		}
 	}

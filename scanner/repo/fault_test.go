@@ -303,7 +303,7 @@ func TestFault_114_Alternates(t *testing.T) {
 		"missing":  filepath.Join(g.dir, "nowhere"),
 	} {
 		t.Run(name, func(t *testing.T) {
-			other := &gitRepo{T: t, dir: g.dir + "-" + name}
+			other := &gitRepo{TB: t, dir: g.dir + "-" + name}
 			os.MkdirAll(other.dir, 0o777)
 			t.Cleanup(func() { os.RemoveAll(other.dir) })
 			other.git("init", "-q", "-b", "main")

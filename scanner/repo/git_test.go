@@ -15,17 +15,17 @@ import (
 
 // gitRepo is a repository that the git command builds; the program itself never runs it.
 type gitRepo struct {
-	*testing.T
+	testing.TB
 	dir   string
 	clock int
 }
 
-func newGit(t *testing.T) *gitRepo {
+func newGit(t testing.TB) *gitRepo {
 	t.Helper()
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("git is not installed")
 	}
-	g := &gitRepo{T: t, dir: t.TempDir(), clock: 1_700_000_000}
+	g := &gitRepo{TB: t, dir: t.TempDir(), clock: 1_700_000_000}
 	g.git("init", "-q", "-b", "main")
 	return g
 }

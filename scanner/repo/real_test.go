@@ -17,7 +17,7 @@ func TestRealRepository(t *testing.T) {
 	if dir == "" {
 		t.Skip("GIT_REPOSITORY names no repository to compare with git")
 	}
-	g := &gitRepo{T: t, dir: dir}
+	g := &gitRepo{TB: t, dir: dir}
 	r := g.open()
 	commits := strings.Fields(g.git("rev-list", "HEAD"))
 	rnd := rand.New(rand.NewPCG(5, 6))

@@ -88,7 +88,7 @@ func TestTracks(t *testing.T) {
 	t.Run("a linked work tree", func(t *testing.T) {
 		t.Parallel()
 		g := indexed(t)
-		linked := &gitRepo{T: t, dir: filepath.Join(g.dir, "linked")} // in a folder of the other
+		linked := &gitRepo{TB: t, dir: filepath.Join(g.dir, "linked")} // in a folder of the other
 		g.git("worktree", "add", "-q", "--detach", linked.dir)
 		linked.tracks(map[string]bool{"a.tf": true, "z": true, "near/by.tf": true, "near/added.tf": false})
 		linked.git("rm", "-q", "a.tf")
@@ -104,7 +104,7 @@ func TestTracks(t *testing.T) {
 	t.Run("a repository within", func(t *testing.T) {
 		t.Parallel()
 		g := indexed(t)
-		inner := &gitRepo{T: t, dir: filepath.Join(g.dir, "near/inner")}
+		inner := &gitRepo{TB: t, dir: filepath.Join(g.dir, "near/inner")}
 		inner.write("own.tf", "x")
 		inner.git("init", "-q")
 		inner.tracks(map[string]bool{"own.tf": false})

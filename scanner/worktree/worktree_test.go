@@ -20,14 +20,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func must(t *testing.T, err error) {
+func must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
 	}
 }
 
-func write(t *testing.T, name, text string) {
+func write(t testing.TB, name, text string) {
 	t.Helper()
 	must(t, os.MkdirAll(filepath.Dir(name), 0o777))
 	must(t, os.WriteFile(name, []byte(text), 0o666))
