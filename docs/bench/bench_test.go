@@ -1,3 +1,5 @@
+//go:build linux
+
 // Package bench measures policyscan against its peers and writes docs/performance.md. There
 // is no code in it: make bench runs its test, which without -measure does nothing.
 //
