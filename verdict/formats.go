@@ -15,6 +15,7 @@ func Formats() []Format {
 	return []Format{
 		{"text", "for a person, with paths from the tree's root", writePlainText},
 		{"json", "verdict.json", WriteJSON},
+		{"markdown", "a page for GitHub's job summary, or a comment on a merge request", WriteMarkdown},
 	}
 }
 

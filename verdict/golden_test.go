@@ -3,6 +3,7 @@ package verdict
 import (
 	"bytes"
 	"flag"
+	"io"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -149,6 +150,17 @@ func TestGoldens(t *testing.T) {
 			t.Fatal(err)
 		}
 		golden(t, name+".json", text)
+		for extension, write := range map[string]func(io.Writer, *Verdict) error{
+			"md": WriteMarkdown,
+		} {
+			var b bytes.Buffer
+			if err := write(&b, f.verdict); err != nil {
+				t.Fatal(err)
+			}
+			golden(t, name+"."+extension, b.Bytes())
+			wantSafe(t, b.String(), false)
+			wantNoCommand(t, b.String())
+		}
 		if err := validate(t, schema, text); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}

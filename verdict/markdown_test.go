@@ -1,0 +1,308 @@
+package verdict
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+func markdown(t *testing.T, v *Verdict) string {
+	t.Helper()
+	var b strings.Builder
+	if err := WriteMarkdown(&b, v); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// TestMarkdownHeadline: the first line tells apart what a gate tells apart, and a PASS from
+// one of a run that looked at nothing.
+func TestMarkdownHeadline(t *testing.T) {
+	for _, c := range []struct {
+		want   string
+		change func(*Verdict)
+	}{
+		{"PASS: no violation in 2 governed files", func(*Verdict) {}},
+		{"PASS: no violation in 1 of 2 governed files", func(v *Verdict) { v.Coverage.Scanned = 1 }},
+		{"PASS, but nothing was scanned: all was allowed not to be", func(v *Verdict) { v.Coverage.Scanned = 0 }},
+		{"PASS, but nothing was scanned: no rule selects any file", func(v *Verdict) { v.Coverage.Governed, v.Coverage.Scanned = 0, 0 }},
+		{"PASS, but there was nothing to scan", func(v *Verdict) { v.Coverage = Coverage{} }},
+		{"FAIL: no rule was enforced", func(v *Verdict) { v.Rules = nil }},
+		{"FAIL: 1 violation of 1 rule in 1 file", func(v *Verdict) { v.Violations = make([]Violation, 1) }},
+		{"FAIL: 3 violations of 2 rules in 2 files, and not all could be decided", func(v *Verdict) {
+			v.Violations = []Violation{{RuleID: "a", File: "x"}, {RuleID: "a", File: "y"}, {RuleID: "b", File: "x"}}
+			v.Errors = make([]Error, 1)
+		}},
+		{"could not decide: 1 error", func(v *Verdict) { v.Errors = make([]Error, 1) }},
+		{"could not decide: 2 errors", func(v *Verdict) { v.Errors, v.Coverage, v.Rules = make([]Error, 2), Coverage{}, nil }},
+	} {
+		v := newFixture()
+		c.change(v)
+		v.Decide()
+		page := markdown(t, v)
+		if got, _, _ := strings.Cut(page, "\n"); got != "## policyscan "+c.want {
+			t.Errorf("got %q, want %q", got, c.want)
+		}
+		if open := len(v.Errors) > 0; strings.Contains(page, "could not be decided") != open || open && strings.Contains(page, "PASS:") {
+			t.Errorf("%d errors, and the page is\n%s", len(v.Errors), page)
+		}
+		if strings.Contains(page, "without a violation") && v.Coverage.Scanned == 0 {
+			t.Errorf("nothing was scanned, and rules are without a violation\n%s", page)
+		}
+	}
+}
+
+// TestMarkdownChange: of a change, what was compared is there.
+func TestMarkdownChange(t *testing.T) {
+	v := newFixture()
+	v.Scope = Scope{Mode: "diff", Base: "origin/main", BaseCommit: strings.Repeat("1", 40), MergeBases: []string{strings.Repeat("2", 40)}, HeadCommit: strings.Repeat("3", 40), Strategy: "github-merge-commit"}
+	v.Coverage.Deleted = 4
+	v.Decide()
+	page := markdown(t, v)
+	const want = "- **Scope**: 5 files changed since `origin/main` (merge base `2222222`; chosen as github-merge-commit), 2 governed, 4 deleted, head `3333333`\n"
+	if !strings.Contains(page, want) {
+		t.Errorf("want %s in\n%s", want, page)
+	}
+}
+
+// TestMarkdownRules: rules of a base and a head that share an id are kept apart, a rule that
+// the verdict does not list is there all the same, and broken rules come first.
+func TestMarkdownRules(t *testing.T) {
+	v := newFixture()
+	v.Rules = []Rule{
+		{ID: "A", Type: "boundary", From: "base", Title: "held", Files: 3},
+		{ID: "B", Type: "boundary", From: "base", Title: "old", Message: "the old one", Remediation: "as of old", Files: 2},
+		{ID: "B", Type: "boundary", From: "head", Title: "old", Message: "the new one", Remediation: "anew", Files: 2},
+		{ID: "B", Type: "boundary", From: "head", Title: "third", Files: 2},
+	}
+	one := func(id, title, file, reason string) Violation {
+		return Violation{RuleID: id, RuleType: "boundary", Title: title, File: file, Reason: reason, Evidence: Evidence{Pattern: "x", Excerpt: "x", Line: 1, Column: 1, UTF16Column: 1, Occurrences: 1, Encoding: "utf-8"}}
+	}
+	v.Violations = []Violation{
+		one("B", "old", "a", "the old one"), one("B", "old", "a", "the old one"), one("B", "old", "b", "the old one"),
+		one("B", "old", "a", "the new one"), one("B", "third", "a", "third: one"), one("B", "third", "a", "third: other"), one("C", "unlisted", "a", "why"),
+	}
+	v.Decide()
+	page := markdown(t, v)
+	at := 0
+	for _, want := range []string{
+		"| `B` | old | boundary |  |  | 3 | 2 of 2 |\n", "| `B` | old | boundary |  |  | 1 | 1 of 2 |\n", "| `B` | third | boundary |  |  | 2 | 1 of 2 |\n", "| `C` | unlisted | boundary |  |  | 1 | 1 of 1 |\n",
+		"3 violations of <code>B</code>: old", "**Why**: the old one\n\n**Fix**: as of old\n",
+		"1 violation of <code>B</code>: old", "**Why**: the new one\n\n**Fix**: anew\n",
+		"2 violations of <code>B</code>: third", "**`a:1:1`** third: one\n", "**`a:1:1`** third: other\n",
+		"1 violation of <code>C</code>: unlisted", "<summary>1 rule without a violation</summary>", "| `A` | held | boundary | 3 files |\n",
+	} {
+		n := strings.Index(page[at:], want)
+		if n < 0 {
+			t.Fatalf("%q is not there, or too early, in\n%s", want, page)
+		}
+		at += n
+	}
+}
+
+// TestMarkdownLimit: however much there is, the page keeps its limit, uses its room, is cut
+// at whole violations, and counts what is not there.
+func TestMarkdownLimit(t *testing.T) {
+	long := strings.Repeat("x\u202e`|<", 200)
+	many := func(rules, each int, file func(i int) string) *Verdict {
+		v := newFixture()
+		v.Rules = nil
+		for r := range rules {
+			rule := Rule{ID: fmt.Sprintf("R-%d", r), Type: "boundary", Title: "No x " + strconv.Itoa(r), Remediation: "Do not.", Files: each}
+			v.Rules = append(v.Rules, rule)
+			for i := range each {
+				v.Violations = append(v.Violations, found(rule, file(i), "the BAD word\n", "BAD"))
+			}
+		}
+		return v
+	}
+	short := func(i int) string { return fmt.Sprintf("dir/file-%05d.tf", i) }
+	for name, c := range map[string]struct {
+		v    *Verdict
+		full bool // so much that the page has to be full
+	}{
+		"one rule":         {many(1, 15000, short), true},
+		"two rules":        {many(2, 8000, short), true},
+		"many rules":       {many(4000, 2, short), true},
+		"few":              {many(3, 30, short), false},
+		"one endless path": {many(2, 10, func(i int) string { return short(i) + strings.Repeat("/x", 9000*(i%2)) }), false},
+		"long texts": {func() *Verdict {
+			v := many(300, 3, short)
+			for i := range v.Rules {
+				r := &v.Rules[i]
+				r.Title, r.Owner, r.Severity, r.Remediation, r.Message, r.DocsURL = long, long, long, long+"\n"+long, long, "https://example.com/"+strings.Repeat("&", 900)
+			}
+			return v
+		}(), true},
+		"errors": {func() *Verdict {
+			v := many(2, 5000, short)
+			for i := range 5000 {
+				v.Errors = append(v.Errors, Error{Code: Read, File: short(i), Message: long})
+			}
+			v.Errors[0].File = strings.Repeat("y", 1<<20)
+			return v
+		}(), true},
+		"no violation": {func() *Verdict {
+			v := many(20000, 0, short)
+			v.Coverage.NotScanned = make([]Omission, 5000)
+			for i := range v.Coverage.NotScanned {
+				v.Coverage.NotScanned[i] = Omission{File: strings.Repeat(long, 10), Reason: long}
+			}
+			v.Coverage.LeftOut, v.Scope.Base, v.Scope.Mode = v.Coverage.NotScanned, strings.Repeat(long, 2000), "diff"
+			v.Policy = make([]Policy, 5000)
+			return v
+		}(), false},
+	} {
+		c.v.Decide()
+		page := markdown(t, c.v)
+		if len(page) > 900<<10 || c.full && len(page) < 800<<10 {
+			t.Errorf("%s: %d bytes", name, len(page))
+		}
+		if wrong := renderMarkdown(page).wrong; len(wrong) > 0 {
+			t.Errorf("%s: %q", name, wrong)
+		}
+		shown := len(regexp.MustCompile(`(?m)^ +\| +\^+$`).FindAllString(page, -1))
+		left := 0
+		if m := regexp.MustCompile(`(?m)^\*\*(\d+) of (\d+) violations not shown`).FindStringSubmatch(page); m != nil {
+			left, _ = strconv.Atoi(m[1])
+		}
+		if shown+left != len(c.v.Violations) || c.full && left == 0 {
+			t.Errorf("%s: %d shown and %d left out of %d", name, shown, left, len(c.v.Violations))
+		}
+		if fewest := 100; name == "two rules" || name == "errors" {
+			for _, id := range []string{"R-0", "R-1"} {
+				_, fold, _ := strings.Cut(page, " of <code>"+id+"</code>")
+				fold, _, _ = strings.Cut(fold, "</details>")
+				if strings.Count(fold, "^^^") < fewest || !strings.Contains(fold, " of this rule, in `verdict.json`.") {
+					t.Errorf("%s: %s has %d violations", name, id, strings.Count(fold, "^^^"))
+				}
+			}
+		}
+		if name == "one endless path" && (left != 10 || shown != 10) {
+			t.Errorf("%s: %d shown, %d left out", name, shown, left)
+		}
+		if name == "errors" {
+			m := regexp.MustCompile(`(?m)^\* and (\d+) errors more`).FindStringSubmatch(page)
+			if listed := strings.Count(page, "* `E_READ`"); m == nil || listed < 50 || m[1] != strconv.Itoa(len(c.v.Errors)-listed) {
+				t.Errorf("%q more than %d errors", m, listed)
+			}
+		}
+	}
+}
+
+// TestMarkdownProse: what is plain stays as it was written, all else is code.
+func TestMarkdownProse(t *testing.T) {
+	for s, want := range map[string]string{
+		"This opens a port to everyone.":                     "This opens a port to everyone.",
+		"Name the range (or two), don't guess.":              "Name the range (or two), don't guess.",
+		"use 10.0.0.0/8, see @org/team":                      "use `10.0.0.0/8`, see `@org/team`",
+		"run terraform plan -out=x.":                         "run terraform plan `-out=x`.",
+		`T: the file contains "0.0.0.0/0", which must not`:   "T: the file contains \"`0.0.0.0/0`\", which must not",
+		"set a_b = f(x) now":                                 "set `a_b = f(x)` now",
+		"(see foo.tf)":                                       "(see `foo.tf`)",
+		"e.g. port 443, i.e. HTTPS":                          "e.g. port 443, i.e. HTTPS",
+		"see #1, GH-1 and defaced":                           "see `#1`, `GH-1` and `defaced`",
+		"a|b and `c`":                                        "`a`&#124;`b` and &#96;`c`&#96;",
+		"well-known  x--y\n-z":                               "well-known `x--y -z`",
+		"1234567 123456 www.x":                               "`1234567` 123456 `www.x`",
+		"\u201cso\u201d \u2014 \u4e16\u754c\u3002 caf\u00e9": "\u201cso\u201d \u2014 \u4e16\u754c\u3002 caf\u00e9",
+		"a\u202eb ##[x]":                                     "`a\\u{202e}b #\\u{23}[x]`",
+		"":                                                   "",
+	} {
+		if got := prose(s, code); got != want {
+			t.Errorf("%q is written %q, want %q", s, got, want)
+		}
+	}
+	if got, want := lines("One:\n  a = 1\n\n2. x\n"), "One:<br>&nbsp;&nbsp;a `=` 1<br><br>2. x"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if got, want := code("  a "), "`   a  `"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// TestMarkdownLinks: a link is https, to a host, and looks like where it goes.
+func TestMarkdownLinks(t *testing.T) {
+	for address, want := range map[string]bool{
+		"https://example.com":                              true,
+		"https://example.com:8443/a/(b)?c=d&e":             true,
+		"HTTPS://example.com/~x#y":                         true,
+		"http://example.com":                               false,
+		"//example.com":                                    false,
+		"example.com":                                      false,
+		"https:":                                           false,
+		"https:///x":                                       false,
+		"https://user@example.com":                         false,
+		"https://github.com:x@example.com":                 false,
+		"https://example.com/\u202e":                       false,
+		"https://ex\u00e4mple.com":                         false,
+		"https://example.com/>":                            false,
+		"https://example.com/a b":                          false,
+		"https://example.com/\n":                           false,
+		"https://example.com/`":                            false,
+		"https://example.com/|":                            false,
+		"https://example.com/\\":                           false,
+		"https://example.com/##[x]":                        false,
+		"https://example.com/%zz":                          false,
+		"javascript:alert(1)":                              false,
+		"data:text/html,x":                                 false,
+		"https://example.com/" + strings.Repeat("x", 1000): false,
+	} {
+		if got := followed(address); got != want {
+			t.Errorf("%q: a link is %t, want %t", address, got, want)
+		}
+	}
+}
+
+// TestNextStep: the page says of a code what the manual says.
+func TestNextStep(t *testing.T) {
+	manual, err := os.ReadFile("../docs/verdict.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	steps := 0
+	for _, row := range regexp.MustCompile("(?m)^\\| `(E_\\w+)` \\|.*\\| (.*) \\|$").FindAllStringSubmatch(string(manual), -1) {
+		if got := nextStep(row[1]); got != "" {
+			steps++
+			if got != row[2] {
+				t.Errorf("%s: %q; the manual has %q", row[1], got, row[2])
+			}
+		}
+	}
+	if steps < 3 {
+		t.Errorf("the manual has %d of the codes", steps)
+	}
+}
+
+// TestMarkdownFromFile: what was written and read again makes the same page.
+func TestMarkdownFromFile(t *testing.T) {
+	for name, f := range fixtures() {
+		text, err := f.verdict.Encode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := Decode(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a, b := markdown(t, f.verdict), markdown(t, again); a != b {
+			t.Errorf("%s:\n%s\n%s", name, a, b)
+		}
+	}
+}
+
+func TestMarkdownWriteError(t *testing.T) {
+	r, w := io.Pipe()
+	full := errors.New("the disk is full")
+	if err := r.CloseWithError(full); err != nil {
+		t.Fatal(err)
+	}
+	if err := WriteMarkdown(w, newFixture()); !errors.Is(err, full) {
+		t.Errorf("the error is %v", err)
+	}
+}
