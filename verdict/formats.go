@@ -15,7 +15,10 @@ func Formats() []Format {
 	return []Format{
 		{"text", "for a person, with paths from the tree's root", writePlainText},
 		{"json", "verdict.json", WriteJSON},
+		{"junit", "a test case for each rule: Jenkins, GitLab and other CI systems", WriteJUnit},
+		{"github", "annotations of a GitHub Actions run", WriteGitHub},
 		{"markdown", "a page for GitHub's job summary, or a comment on a merge request", WriteMarkdown},
+		{"rdjson", "reviewdog, which comments on changes", WriteRDJSON},
 	}
 }
 

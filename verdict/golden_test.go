@@ -3,7 +3,6 @@ package verdict
 import (
 	"bytes"
 	"flag"
-	"io"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -129,6 +128,10 @@ func fixtures() map[string]fixture {
 		{"end.tf", "x\nBAD\n", "BAD\n"},
 		{"split.tf", "##[error]x", "#["},
 		{"colon.tf", "::error::x", "::"},
+		{"]]>&lt;<x>\".tf", "</script></failure>]]><!-- <?x BAD", "BAD"},
+		{"50%25,a=b:c.tf", "%0A::error::%25 BAD", "BAD"},
+		{"=begins.tf", "| a | ~~b~~ [c](javascript:d) @user #1 `` ` BAD", "BAD"},
+		{" blanks .tf", "nul\x00esc\x1bdel\x7f\ufffe BAD", "BAD"},
 	} {
 		hostile.Violations = append(hostile.Violations, found(rule, f.file, f.content, f.pattern))
 	}
@@ -144,23 +147,29 @@ func fixtures() map[string]fixture {
 
 func TestGoldens(t *testing.T) {
 	schema := compile(t)
+	ends := map[string]string{
+		"sarif": "sarif", "junit": "junit.xml", "github": "github.txt", "markdown": "md", "gitlab": "gitlab.json", "rdjson": "rdjson", "html": "html",
+	}
 	for name, f := range fixtures() {
+		for _, format := range Formats() {
+			if format.Name == "text" || format.Name == "json" {
+				continue // below, with more
+			}
+			var b bytes.Buffer
+			if err := format.Write(&b, f.verdict); err != nil {
+				t.Fatal(err)
+			}
+			golden(t, name+"."+ends[format.Name], b.Bytes())
+			wantSafe(t, b.String(), false)
+			if format.Name != "github" { // whose commands are read in github_test.go
+				wantNoCommand(t, b.String())
+			}
+		}
 		text, err := f.verdict.Encode()
 		if err != nil {
 			t.Fatal(err)
 		}
 		golden(t, name+".json", text)
-		for extension, write := range map[string]func(io.Writer, *Verdict) error{
-			"md": WriteMarkdown,
-		} {
-			var b bytes.Buffer
-			if err := write(&b, f.verdict); err != nil {
-				t.Fatal(err)
-			}
-			golden(t, name+"."+extension, b.Bytes())
-			wantSafe(t, b.String(), false)
-			wantNoCommand(t, b.String())
-		}
 		if err := validate(t, schema, text); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -1,6 +1,7 @@
 package verdict
 
 import (
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -8,26 +9,66 @@ import (
 	"unicode/utf16"
 )
 
-// workflowCommand is how GitHub's runner reads a line of a step's output (actions/runner,
+// A command is what GitHub's runner reads in a line: properties and data are unescaped.
+type command struct {
+	name       string
+	properties map[string]string // by lower-case key
+	data       string
+}
+
+// readCommand is how GitHub's runner reads a line of a step's output (actions/runner,
 // ActionCommand.TryParseV2, then TryParse), written anew with one difference: here every
-// name is a registered command. It returns the name, and false for an ordinary line.
-func workflowCommand(line string) (string, bool) {
+// name is a registered command. It returns false for an ordinary line.
+func readCommand(line string) (command, bool) {
 	// "::name key=value,…::data", after white space. The runner cuts the name off at the
 	// first space, and takes no line without a second "::".
 	if body, ok := strings.CutPrefix(strings.TrimLeftFunc(line, unicode.IsSpace), "::"); ok {
-		if head, _, ok := strings.Cut(body, "::"); ok {
-			name, _, _ := strings.Cut(head, " ")
-			return name, true
+		if head, data, ok := strings.Cut(body, "::"); ok {
+			name, rest, _ := strings.Cut(head, " ")
+			return command{
+				name:       name,
+				properties: properties(strings.TrimSpace(rest), ",", "%0D", "\r", "%0A", "\n", "%3A", ":", "%2C", ",", "%25", "%"),
+				data:       unescaped(data, "%0D", "\r", "%0A", "\n", "%25", "%"),
+			}, true
 		}
 	}
 	// "##[name key=value;…]data", anywhere.
 	if _, body, ok := strings.Cut(line, "##["); ok {
-		if head, _, ok := strings.Cut(body, "]"); ok {
-			name, _, _ := strings.Cut(head, " ")
-			return name, true
+		if head, data, ok := strings.Cut(body, "]"); ok {
+			name, rest, _ := strings.Cut(head, " ")
+			mappings := []string{"%3B", ";", "%0D", "\r", "%0A", "\n", "%5D", "]", "%25", "%"}
+			return command{name, properties(rest, ";", mappings...), unescaped(data, mappings...)}, true
 		}
 	}
-	return "", false
+	return command{}, false
+}
+
+// properties reads "key=value" between separators. As .NET's Split takes it when it
+// drops empty parts, "=" at the start of a value is no part of it, and one without a value
+// is none.
+func properties(text, separator string, mappings ...string) map[string]string {
+	all := map[string]string{}
+	for _, part := range strings.Split(text, separator) {
+		key, value, _ := strings.Cut(strings.TrimLeft(part, "="), "=")
+		if value = strings.TrimLeft(value, "="); value != "" {
+			all[strings.ToLower(key)] = unescaped(value, mappings...)
+		}
+	}
+	return all
+}
+
+// unescaped replaces each escape by its character, one kind after the other, as the
+// runner does.
+func unescaped(text string, mappings ...string) string {
+	for i := 0; i < len(mappings); i += 2 {
+		text = strings.ReplaceAll(text, mappings[i], mappings[i+1])
+	}
+	return text
+}
+
+func workflowCommand(line string) (string, bool) {
+	c, ok := readCommand(line)
+	return c.name, ok
 }
 
 // runnerLines are the lines that the runner sees: .NET ends one at LF, CRLF and a lone CR.
@@ -56,6 +97,20 @@ func TestWorkflowCommand(t *testing.T) {
 		}
 		if got != want {
 			t.Errorf("%q is the command %q, want %q", line, got, want)
+		}
+	}
+}
+
+func TestReadCommand(t *testing.T) {
+	for line, want := range map[string]command{
+		"::error::x":                               {"error", map[string]string{}, "x"},
+		"::error file=a%3Ab%2C.tf,line=3::m%0An":   {"error", map[string]string{"file": "a:b,.tf", "line": "3"}, "m\nn"},
+		"::error File=a,,title=b c ::%253A%3A":     {"error", map[string]string{"file": "a", "title": "b c"}, "%3A%3A"},
+		"::error a=%253A,b=c=d,e==f,g=,h,=i=j::::": {"error", map[string]string{"a": "%3A", "b": "c=d", "e": "f", "i": "j"}, "::"},
+		"##[error a=b%3B;c=,]%5D%25":               {"error", map[string]string{"a": "b;", "c": ","}, "]%"},
+	} {
+		if got, ok := readCommand(line); !ok || !reflect.DeepEqual(got, want) {
+			t.Errorf("%q is %+v, %v; want %+v", line, got, ok, want)
 		}
 	}
 }
