@@ -5,7 +5,7 @@ FUZZTIME ?= 10s
 BENCHSTAT = golang.org/x/perf/cmd/benchstat@v0.0.0-20260908200009-22c9c6c9d4da
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
-.PHONY: build test race bench bench-go fuzz fmt lint golden check
+.PHONY: build test race conformance bench bench-go fuzz fmt lint golden check
 
 build: ## ./policyscan
 	$(GO) build -o policyscan ./cmd/policyscan
@@ -15,6 +15,9 @@ test: ## all tests
 
 race: ## all tests, shortened, with the race detector
 	$(GO) test -race -short ./...
+
+conformance: ## under the programs of others, which it installs
+	$(GO) test -count=1 -timeout 60m ./.../conformance -args -conformance
 
 bench: ## docs/performance.md: policyscan against its peers, about an hour; BENCH='-rows W1' for some
 	$(GO) test ./docs/bench -run '^TestPerformance$$' -count=1 -timeout 4h -v -args -measure $(BENCH)

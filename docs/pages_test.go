@@ -17,6 +17,8 @@ import (
 	"strings"
 	"testing"
 
+	"gopkg.in/yaml.v3"
+
 	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/verdict"
 )
@@ -205,17 +207,28 @@ func helpOf(t *testing.T, command ...string) string {
 
 var (
 	flagInHelp    = regexp.MustCompile(`(?m)^ +(?:-(\w), +)?--([a-z-]+)`)
-	commandInHelp = regexp.MustCompile(`(?m)^  ([a-z]+)  +`)
+	commandInHelp = regexp.MustCompile(`(?m)^  ([a-z]+(?: [a-z]+)*)  +`)
 	flagInPage    = regexp.MustCompile("(?:`-(\\w)`, )?`--([a-z-]+)")
 )
 
+// leaves returns the commands that the help of a command names, and those beneath them, as
+// they are typed, without those that are only a group of others.
+func leaves(t *testing.T, command ...string) []string {
+	t.Helper()
+	_, list, ok := strings.Cut(helpOf(t, command...), "Commands:\n")
+	if !ok {
+		return []string{strings.Join(command, " ")}
+	}
+	var all []string
+	for _, m := range commandInHelp.FindAllStringSubmatch(list, -1) {
+		all = append(all, leaves(t, strings.Fields(m[1])...)...)
+	}
+	return all
+}
+
 // TestFlags: the manual has every command and flag of the program, and no other.
 func TestFlags(t *testing.T) {
-	_, list, _ := strings.Cut(helpOf(t), "Commands:\n")
-	var commands []string
-	for _, m := range commandInHelp.FindAllStringSubmatch(list, -1) {
-		commands = append(commands, m[1])
-	}
+	commands := leaves(t)
 	sections := map[string]string{}
 	var documented []string
 	for _, section := range strings.Split(read(t, "cli.md"), "\n## ")[1:] {
@@ -233,7 +246,7 @@ func TestFlags(t *testing.T) {
 	all := 0
 	for _, command := range commands {
 		var program, manual []string
-		for _, m := range flagInHelp.FindAllStringSubmatch(helpOf(t, command), -1) {
+		for _, m := range flagInHelp.FindAllStringSubmatch(helpOf(t, strings.Fields(command)...), -1) {
 			if m[2] != "help" && m[2] != "version" {
 				program = append(program, m[1]+"--"+m[2])
 			}
@@ -251,12 +264,63 @@ func TestFlags(t *testing.T) {
 	if all < 12 {
 		t.Errorf("%d flags were compared", all)
 	}
+	help := ""
+	for _, command := range commands {
+		help += helpOf(t, strings.Fields(command)...)
+	}
 	for _, page := range []string{"cli.md", "rules.md", "matching.md", "verdict.md", "scopes.md", "session.md", "../README.md"} {
 		for _, m := range regexp.MustCompile("`--([a-z-]+)").FindAllStringSubmatch(read(t, page), -1) {
-			known := strings.Contains(helpOf(t, "scan")+helpOf(t, "list"), "--"+m[1]) || m[1] == "polcy" // which a page misspells
+			known := strings.Contains(help, "--"+m[1]) || m[1] == "polcy" // which a page misspells
 			if !known {
 				t.Errorf("%s: --%s is no flag", page, m[1])
 			}
+		}
+	}
+}
+
+// TestHooks: the manual has every hook of .pre-commit-hooks.yaml with its stages, and each
+// is one that a commit cannot get around and that leaves nothing behind.
+func TestHooks(t *testing.T) {
+	var hooks []struct {
+		ID, Entry, Language, Files string
+		Stages, Types, Args        []string
+		PassFilenames              *bool  `yaml:"pass_filenames"`
+		AlwaysRun                  bool   `yaml:"always_run"`
+		RequireSerial              bool   `yaml:"require_serial"`
+		Minimum                    string `yaml:"minimum_pre_commit_version"`
+	}
+	if err := yaml.Unmarshal([]byte(read(t, "../.pre-commit-hooks.yaml")), &hooks); err != nil {
+		t.Fatal(err)
+	}
+	rows := map[string]string{}
+	for _, row := range worked(t, "pre-commit.md", "hooks", 5) {
+		rows[unquoted(t, row[0])] = row[1]
+	}
+	if len(rows) != len(hooks) {
+		t.Errorf("%d hooks, and %d in the manual", len(hooks), len(rows))
+	}
+	for _, h := range hooks {
+		if want := "`" + strings.Join(h.Stages, "`, `") + "`"; rows[h.ID] != want {
+			t.Errorf("%s: the stages are %s; in the manual %s", h.ID, want, rows[h.ID])
+		}
+		if h.PassFilenames == nil || *h.PassFilenames || !h.RequireSerial || h.Types != nil || h.Minimum != "3.2.0" {
+			t.Errorf("%s: %+v", h.ID, h)
+		}
+		words := strings.Fields(h.Entry)
+		scan := words[1] == "scan"
+		if h.AlwaysRun != scan || scan != strings.HasSuffix(h.Entry, " --output none") || scan == (h.Files != "") {
+			t.Errorf("%s: %+v", h.ID, h)
+		}
+		// Nothing is there to be judged, and nobody is known who could name a change.
+		cmd := exec.Command(program, words[1:]...)
+		cmd.Dir = t.TempDir()
+		cmd.Env = environment(cmd.Dir)
+		out, _ := cmd.CombinedOutput()
+		if status := cmd.ProcessState.ExitCode(); words[0] != "policyscan" || status != 2 || strings.Contains(string(out), "see policyscan "+words[1]) {
+			t.Errorf("%s: %s: exit status %d\n%s", h.ID, h.Entry, status, out)
+		}
+		if entries, err := os.ReadDir(cmd.Dir); err != nil || len(entries) > 0 {
+			t.Errorf("%s left %v, %v", h.ID, entries, err)
 		}
 	}
 }

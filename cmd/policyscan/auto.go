@@ -36,7 +36,7 @@ func (c *scanCmd) choose(r *repo.Repository) (*chosen, error) {
 	found := &chosen{head: cmp.Or(c.Head, "HEAD")}
 	var err error
 	switch {
-	case os.Getenv("PRE_COMMIT_FROM_REF") != "" || os.Getenv("PRE_COMMIT_TO_REF") != "":
+	case os.Getenv("PRE_COMMIT_FROM_REF") != "" || os.Getenv("PRE_COMMIT_TO_REF") != "" || os.Getenv("PRE_COMMIT_LOCAL_BRANCH") != "":
 		err = found.preCommit(c.Head)
 	case os.Getenv("GITHUB_ACTIONS") == "true":
 		err = found.gitHub(r, c.Head)
@@ -58,13 +58,20 @@ func (c *scanCmd) choose(r *repo.Repository) (*chosen, error) {
 	return found, nil
 }
 
-// preCommit is a run of pre-commit for a push, or with --from-ref and --to-ref.
+// preCommit is a run of pre-commit for a push, or with --from-ref and --to-ref. It says which
+// branch is pushed only for a push, and names no commits if the remote has nothing of that
+// branch's history.
 func (f *chosen) preCommit(head string) error {
-	from, to := os.Getenv("PRE_COMMIT_FROM_REF"), os.Getenv("PRE_COMMIT_TO_REF")
-	if from == "" || to == "" {
+	from, to, branch := os.Getenv("PRE_COMMIT_FROM_REF"), os.Getenv("PRE_COMMIT_TO_REF"), os.Getenv("PRE_COMMIT_LOCAL_BRANCH")
+	f.strategy = "pre-commit"
+	switch {
+	case from == "" && to == "":
+		f.head, f.orWhole, f.noBase = cmp.Or(head, branch), true, "the remote has nothing of its history"
+	case from == "" || to == "":
 		return errors.New("only one of PRE_COMMIT_FROM_REF and PRE_COMMIT_TO_REF is set; run pre-commit with both --from-ref and --to-ref")
+	default:
+		f.base, f.head, f.orWhole = from, cmp.Or(head, to), branch != ""
 	}
-	f.strategy, f.base, f.head = "pre-commit", from, cmp.Or(head, to)
 	return nil
 }
 

@@ -36,6 +36,7 @@ type commands struct {
 	Test       testCmd       `cmd:"" help:"Run the examples that a bundle's rules carry."`
 	List       listCmd       `cmd:"" help:"Print the rules of a bundle."`
 	Init       initCmd       `cmd:"" help:"Write a first bundle for the repository at hand."`
+	Hook       hookCmd       `cmd:"" help:"Write a hook that runs policyscan, or take it away."`
 	Schema     schemaCmd     `cmd:"" help:"Print the JSON Schema of the rule files or of verdict.json."`
 	Completion completionCmd `cmd:"" help:"Print a completion script for a shell."`
 
@@ -133,7 +134,7 @@ func newParser(c *commands, std streams) (*kong.Kong, error) {
 		kong.Vars{"formats": formatNames()},
 		kong.Writers(std.out, std.err),
 		kong.Exit(func(int) { panic(stop{}) }),
-		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 90}),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true, WrapUpperBound: 90}),
 		// The rule for the environment is said once, not at every flag.
 		kong.ValueFormatter(func(v *kong.Value) string { return v.Help }),
 	)
@@ -164,7 +165,7 @@ func commandOf(err error) string {
 	var p *kong.ParseError
 	if errors.As(err, &p) && p.Context != nil {
 		if n := p.Context.Selected(); n != nil {
-			return n.Name
+			return n.Path()
 		}
 	}
 	return "scan"

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
 
@@ -37,29 +38,50 @@ func (c *completionCmd) Run(std streams, parser *kong.Kong) error {
 	return err
 }
 
-// word is a subcommand, with what can follow it. The one without a name is what can
-// stand first: the subcommands and the flags of the default command.
+// word is a subcommand, by the words that lead to it ("hook install git"), with what can
+// follow it. The one without a name is what can stand first: the subcommands and the flags
+// of the default command.
 type word struct {
 	name, help string
 	flags      []*kong.Flag
-	values     []string // of its argument, if they are known
+	values     []string // of its argument, if they are known, or its subcommands
+	group      bool     // a subcommand must follow
 }
 
+// wordsOf returns the word without a name, and then those of all subcommands, each before
+// those beneath it.
 func wordsOf(app *kong.Application) []word {
 	first := word{flags: app.Flags}
-	var all []word
 	for _, cmd := range app.Children {
-		w := word{name: cmd.Name, help: firstLine(cmd.Help), flags: append(append([]*kong.Flag(nil), app.Flags...), cmd.Flags...)}
+		if cmd == app.DefaultCmd {
+			first.flags = append(append([]*kong.Flag(nil), app.Flags...), cmd.Flags...)
+		}
+		first.values = append(first.values, cmd.Name)
+	}
+	return append([]word{first}, wordsBeneath(app.Node, "", app.Flags)...)
+}
+
+func wordsBeneath(node *kong.Node, before string, flags []*kong.Flag) []word {
+	var all []word
+	for _, cmd := range node.Children {
+		w := word{name: before + cmd.Name, help: firstLine(cmd.Help), flags: append(append([]*kong.Flag(nil), flags...), cmd.Flags...), group: len(cmd.Children) > 0}
 		for _, p := range cmd.Positional {
 			w.values = append(w.values, p.EnumSlice()...)
 		}
-		if cmd == app.DefaultCmd {
-			first.flags = w.flags
+		for _, child := range cmd.Children {
+			w.values = append(w.values, child.Name)
 		}
-		all = append(all, w)
-		first.values = append(first.values, w.name)
+		all = append(append(all, w), wordsBeneath(cmd, w.name+" ", w.flags)...)
 	}
-	return append([]word{first}, all...)
+	return all
+}
+
+// deepestFirst returns the words so that one comes before those that it begins with, and the
+// one without a name last.
+func deepestFirst(words []word) []word {
+	out := slices.Clone(words)
+	slices.Reverse(out)
+	return out
 }
 
 func firstLine(s string) string {
@@ -84,27 +106,31 @@ func bashCompletion(words []word) string {
 	var b strings.Builder
 	b.WriteString(`# bash completion for policyscan
 _policyscan() {
-  local cur=${COMP_WORDS[COMP_CWORD]} cmd=${COMP_WORDS[1]} options values
-  [[ $COMP_CWORD -eq 1 ]] && cmd=
-  case $cmd in
+  local IFS=$' \t\n' options values files=-f
+  local cur=${COMP_WORDS[COMP_CWORD]} before="${COMP_WORDS[*]:1:COMP_CWORD-1} "
+  case $before in
 `)
-	for _, w := range append(append([]word(nil), words[1:]...), words[0]) {
-		name := w.name
-		if name == "" {
+	for _, w := range deepestFirst(words) {
+		name := "'" + w.name + " '*"
+		if w.name == "" {
 			name = "*"
 		}
 		values := strings.Join(w.values, " ")
 		if w.name == "" {
 			values = ""
 		}
-		fmt.Fprintf(&b, "    %s) options='%s' values='%s' ;;\n", name, strings.Join(w.options(), " "), values)
+		files := ""
+		if w.group {
+			files = " files="
+		}
+		fmt.Fprintf(&b, "    %s) options='%s' values='%s'%s ;;\n", name, strings.Join(w.options(), " "), values, files)
 	}
 	fmt.Fprintf(&b, `  esac
   [[ $COMP_CWORD -eq 1 ]] && values='%s'
   if [[ $cur == -* ]]; then
     mapfile -t COMPREPLY < <(compgen -W "$options" -- "$cur")
   else
-    mapfile -t COMPREPLY < <(compgen -W "$values" -- "$cur"; compgen -f -- "$cur")
+    mapfile -t COMPREPLY < <(compgen -W "$values" -- "$cur"; [[ -n $files ]] && compgen -f -- "$cur")
   fi
 }
 complete -o filenames -F _policyscan policyscan
@@ -119,12 +145,14 @@ func zshCompletion(words []word) string {
 	var b strings.Builder
 	b.WriteString("#compdef policyscan\n\n_policyscan() {\n  local -a commands\n  commands=(\n")
 	for _, w := range words[1:] {
-		fmt.Fprintf(&b, "    %s\n", shellQuote(w.name+":"+w.help))
+		if !strings.Contains(w.name, " ") {
+			fmt.Fprintf(&b, "    %s\n", shellQuote(w.name+":"+w.help))
+		}
 	}
-	b.WriteString("  )\n  if (( CURRENT == 2 )) && [[ $words[2] != -* ]]; then\n    _describe -t commands command commands\n  fi\n  case $words[2] in\n")
-	for _, w := range append(append([]word(nil), words[1:]...), words[0]) {
-		name := w.name
-		if name == "" {
+	b.WriteString("  )\n  if (( CURRENT == 2 )) && [[ $words[2] != -* ]]; then\n    _describe -t commands command commands\n  fi\n  case \"${words[2,CURRENT-1]} \" in\n")
+	for _, w := range deepestFirst(words) {
+		name := "'" + w.name + " '*"
+		if w.name == "" {
 			name = "*"
 		}
 		fmt.Fprintf(&b, "    %s)\n      _arguments", name)
@@ -151,13 +179,21 @@ func fishCompletion(words []word) string {
 	var b strings.Builder
 	b.WriteString("# fish completion for policyscan\n")
 	all := strings.Join(words[0].values, " ")
-	for _, w := range words[1:] {
-		fmt.Fprintf(&b, "complete -c policyscan -n 'not __fish_seen_subcommand_from %s' -a %s -d %s\n", all, w.name, shellQuote(w.help))
-	}
 	for _, w := range words {
-		when := "__fish_seen_subcommand_from " + w.name
-		if w.name == "" {
-			when = "not __fish_seen_subcommand_from " + all
+		path := strings.Fields(w.name)
+		when := "not __fish_seen_subcommand_from " + all
+		for i, name := range path {
+			if i == 0 {
+				when = "__fish_seen_subcommand_from " + name
+			} else {
+				when += "; and __fish_seen_subcommand_from " + name
+			}
+		}
+		if w.group {
+			when += "; and not __fish_seen_subcommand_from " + strings.Join(w.values, " ")
+		}
+		if len(path) == 1 {
+			fmt.Fprintf(&b, "complete -c policyscan -n 'not __fish_seen_subcommand_from %s' -a %s -d %s\n", all, w.name, shellQuote(w.help))
 		}
 		for _, f := range w.flags {
 			fmt.Fprintf(&b, "complete -c policyscan -n '%s' -l %s", when, f.Name)
