@@ -31,16 +31,16 @@ const (
 func WriteGitHub(w io.Writer, v *Verdict) error {
 	b := bufio.NewWriter(w)
 	var all []annotation
-	errs := undecided(v)
+	errs := v.undecided()
 	for i := range errs {
 		all = append(all, errorAnnotation(&errs[i]))
 	}
-	rules := tableOf(v.Rules)
+	rules := rulesOf(v)
 	for i := range v.Violations {
 		if len(all) > annotationsKept {
 			break // the rest is only counted
 		}
-		all = append(all, violationAnnotation(&v.Violations[i], rules.of(&v.Violations[i])))
+		all = append(all, violationAnnotation(&v.Violations[i], rules[i]))
 	}
 	if len(all) > annotationsKept {
 		all = append(all[:annotationsKept-1], restAnnotation(v, len(errs)))

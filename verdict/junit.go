@@ -55,7 +55,7 @@ type junitCase struct {
 // rule, and any other verdict a violation or something that could not be decided.
 func junitSuites(v *Verdict) []junitSuite {
 	var suites []junitSuite
-	errs := undecided(v)
+	errs := v.undecided()
 	if len(errs) > 0 {
 		s := junitSuite{name: "could-not-decide"}
 		for i := range errs {
@@ -99,7 +99,7 @@ func junitRules(v *Verdict) (rules []Rule, found [][]*Violation) {
 			rules = append(rules, Rule{ID: x.RuleID, Type: x.RuleType, Title: x.Title, Files: 1})
 			found = append(found, nil)
 		}
-		fits := slices.DeleteFunc(slices.Clone(versions[k]), func(n int) bool { return !x.fits(&rules[n]) })
+		fits := slices.DeleteFunc(slices.Clone(versions[k]), func(n int) bool { return !x.isOf(&rules[n]) })
 		if len(fits) == 0 {
 			fits = versions[k]
 		}

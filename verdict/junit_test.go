@@ -151,8 +151,8 @@ func wantJUnit(t *testing.T, v *Verdict) {
 			}
 		}
 	}
-	if errs != len(undecided(v)) || (failures == 0) != (len(v.Violations) == 0) {
-		t.Errorf("%d errors for %d, %d failures for %d violations", errs, len(undecided(v)), failures, len(v.Violations))
+	if errs != len(v.undecided()) || (failures == 0) != (len(v.Violations) == 0) {
+		t.Errorf("%d errors for %d, %d failures for %d violations", errs, len(v.undecided()), failures, len(v.Violations))
 	}
 	if failures < len(violated) {
 		t.Errorf("%d failures, but %d rules are violated", failures, len(violated))

@@ -137,6 +137,9 @@ func TestMarkdownLimit(t *testing.T) {
 				r := &v.Rules[i]
 				r.Title, r.Owner, r.Severity, r.Remediation, r.Message, r.DocsURL = long, long, long, long+"\n"+long, long, "https://example.com/"+strings.Repeat("&", 900)
 			}
+			for i := range v.Violations {
+				v.Violations[i].Title, v.Violations[i].Reason = long, long
+			}
 			return v
 		}(), true},
 		"errors": {func() *Verdict {

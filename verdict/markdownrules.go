@@ -2,7 +2,6 @@ package verdict
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 )
 
@@ -14,27 +13,15 @@ type markdownGroup struct {
 }
 
 // groups returns the rules that are broken, in the order of their violations, and the
-// others. A base and a head may have different rules of one id; the title and the message
-// tell which of them a violation is of.
+// others.
 func (p *markdownPage) groups() (broken []*markdownGroup, held []*Rule) {
 	type key struct{ id, kind, title string }
-	byKey, byID := map[key][]*Rule{}, map[string]*Rule{}
-	for i := range p.v.Rules {
-		r := &p.v.Rules[i]
-		k := key{r.ID, r.Type, r.Title}
-		byKey[k] = append(byKey[k], r)
-		byID[r.ID] = r
-	}
 	unknown := map[key]*Rule{} // of a verdict that does not list its rules
 	byRule := map[*Rule]*markdownGroup{}
-	for i := range p.v.Violations {
+	for i, r := range rulesOf(p.v) {
 		x := &p.v.Violations[i]
-		k := key{x.RuleID, x.RuleType, x.Title}
-		r := byID[x.RuleID]
-		if same := byKey[k]; len(same) > 0 {
-			r = same[max(0, slices.IndexFunc(same, func(r *Rule) bool { return r.Message == "" || r.Message == x.Reason }))]
-		}
 		if r == nil {
+			k := key{x.RuleID, x.RuleType, x.Title}
 			if unknown[k] == nil {
 				unknown[k] = &Rule{ID: x.RuleID, Type: x.RuleType, Title: x.Title}
 			}

@@ -4,7 +4,6 @@ import (
 	"net/url"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 )
 
 // Untrusted text stands in Markdown in one of two ways, and nothing in it is ever escaped
@@ -159,14 +158,6 @@ func plain(word string) bool {
 
 func hexLetter(r rune) bool {
 	return 'a' <= r && r <= 'f' || 'A' <= r && r <= 'F'
-}
-
-// clip returns at most n characters of s.
-func clip(s string, n int) string {
-	if len(s) <= n || utf8.RuneCountInString(s) <= n {
-		return s
-	}
-	return string([]rune(s)[:n]) + ellipsis
 }
 
 // link writes a link to address around text, which is written already, or text alone if

@@ -1,6 +1,7 @@
 package verdict
 
 import (
+	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -26,6 +27,29 @@ func Path(raw string) string {
 			b.WriteString(raw[i : i+n])
 		}
 		i += n
+	}
+	return b.String()
+}
+
+// rawPath is the way back from [Path]: the bytes of the path. What Path does not write
+// stays as it is.
+func rawPath(written string) string {
+	if !strings.Contains(written, `\`) {
+		return written
+	}
+	var b strings.Builder
+	for i := 0; i < len(written); i++ {
+		rest := written[i:]
+		if strings.HasPrefix(rest, `\\`) {
+			i++
+		} else if strings.HasPrefix(rest, `\x`) && len(rest) >= 4 {
+			if c, err := strconv.ParseUint(rest[2:4], 16, 8); err == nil {
+				b.WriteByte(byte(c))
+				i += 3
+				continue
+			}
+		}
+		b.WriteByte(written[i])
 	}
 	return b.String()
 }

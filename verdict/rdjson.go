@@ -67,13 +67,13 @@ func WriteRDJSON(w io.Writer, v *Verdict) error {
 		Severity:    "ERROR",
 		Diagnostics: []rdDiagnostic{},
 	}
-	errs := undecided(v)
+	errs := v.undecided()
 	for i := range errs {
 		r.Diagnostics = append(r.Diagnostics, errorDiagnostic(&errs[i]))
 	}
-	rules := tableOf(v.Rules)
+	rules := rulesOf(v)
 	for i := range v.Violations {
-		r.Diagnostics = append(r.Diagnostics, violationDiagnostic(&v.Violations[i], rules.of(&v.Violations[i])))
+		r.Diagnostics = append(r.Diagnostics, violationDiagnostic(&v.Violations[i], rules[i]))
 	}
 	if but := caveats(v); v.Verdict == Pass && len(but) > 0 {
 		text := "PASS, but " + strings.Join(but, "; ")

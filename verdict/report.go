@@ -2,21 +2,11 @@ package verdict
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 )
 
 // What the reports for other programs have in common: annotations, JUnit, rdjson.
-
-// undecided returns what the run could not decide. A FAIL that holds neither a violation
-// nor an error enforced no rule; it must not look clean where the reader counts findings.
-func undecided(v *Verdict) []Error {
-	if v.Verdict != Pass && len(v.Errors)+len(v.Violations) == 0 {
-		return []Error{{Code: Internal, Message: "the verdict is FAIL, and no rule was enforced: there is nothing that could have passed"}}
-	}
-	return v.Errors
-}
 
 // caveats returns what somebody who reads the outcome should know: that nothing was looked
 // at, or not all. It is empty for a PASS without a but.
@@ -49,7 +39,7 @@ func tally(v *Verdict) string {
 	if n := len(v.Violations); n > 0 {
 		found = count(n, "violation")
 	}
-	if n := len(undecided(v)); n > 0 {
+	if n := len(v.undecided()); n > 0 {
 		found += ", could not decide (" + count(n, "error") + ")"
 	}
 	return fmt.Sprintf("%s: %s; %s, %d governed, %d scanned, %s", v.Verdict, found,
@@ -61,61 +51,10 @@ func tally(v *Verdict) string {
 // as Path and [Visible] write it: no link leads to such a file, and none is worth a
 // control character in a log.
 func realPath(path string) string {
-	var b strings.Builder
-	for rest := path; rest != ""; {
-		plain, escape, found := strings.Cut(rest, `\`)
-		b.WriteString(plain)
-		switch {
-		case !found:
-		case strings.HasPrefix(escape, `\`):
-			b.WriteByte('\\')
-			escape = escape[1:]
-		case len(escape) >= len("xHH") && escape[0] == 'x':
-			n, err := strconv.ParseUint(escape[1:3], 16, 8)
-			if err != nil {
-				return Visible(path)
-			}
-			b.WriteByte(byte(n))
-			escape = escape[3:]
-		default: // not of Path's making
-			return Visible(path)
-		}
-		rest = escape
-	}
-	if raw := b.String(); utf8.ValidString(raw) && Visible(raw) == raw {
+	if raw := rawPath(path); utf8.ValidString(raw) && Visible(raw) == raw {
 		return raw
 	}
 	return Visible(path)
-}
-
-// A ruleTable finds the rule of a violation: by id, for its texts are not in the violation.
-type ruleTable map[string][]*Rule
-
-func tableOf(rules []Rule) ruleTable {
-	t := ruleTable{}
-	for i := range rules {
-		t[rules[i].ID] = append(t[rules[i].ID], &rules[i])
-	}
-	return t
-}
-
-// of returns the rule, or nil. A change is judged by the bundles of base and head, so two
-// rules can have one id: then it is the first that the violation's texts fit.
-func (t ruleTable) of(v *Violation) *Rule {
-	for _, r := range t[v.RuleID] {
-		if v.fits(r) {
-			return r
-		}
-	}
-	if same := t[v.RuleID]; len(same) > 0 {
-		return same[0]
-	}
-	return nil
-}
-
-// fits reports whether a violation can be of a rule that has its id.
-func (v *Violation) fits(r *Rule) bool {
-	return v.RuleType == r.Type && v.Title == r.Title && (r.Message == "" || r.Message == v.Reason)
 }
 
 // ofFile reports whether an error is about a file that there is a name for.

@@ -25,12 +25,8 @@ type TextOptions struct {
 // bundle, the root and, in the last line, the outcome and the counts.
 func WriteText(w io.Writer, v *Verdict, o TextOptions) error {
 	t := textWriter{w: bufio.NewWriter(w), TextOptions: o}
-	rules := make(map[string]*Rule, len(v.Rules))
-	for i := range v.Rules {
-		rules[v.Rules[i].ID] = &v.Rules[i]
-	}
-	for i := range v.Violations {
-		t.violation(&v.Violations[i], rules[v.Violations[i].RuleID])
+	for i, r := range rulesOf(v) {
+		t.violation(&v.Violations[i], r)
 	}
 	for i := range v.Errors {
 		t.error(&v.Errors[i])

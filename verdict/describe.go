@@ -1,0 +1,127 @@
+package verdict
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// ruleIndexes returns, for each violation, the index in v.Rules of the rule that it is
+// of, or -1 if there is none.
+//
+// A change is judged by the rules of its base and of its head, so that two rules can have
+// one id. Which of them a violation is of follows from its texts, and for two rules that
+// differ in nothing that a violation shows from the order of the violations: that of the
+// rules, then of the paths.
+func ruleIndexes(v *Verdict) []int {
+	byID := map[string][]int{}
+	for i := range v.Rules {
+		byID[v.Rules[i].ID] = append(byID[v.Rules[i].ID], i)
+	}
+	type occurrence struct {
+		rule          int
+		file, pattern string
+	}
+	taken := map[occurrence]bool{}
+	last := map[int]string{} // the path of each rule's last violation
+	indexes := make([]int, len(v.Violations))
+	at := 0
+	for i := range v.Violations {
+		found := &v.Violations[i]
+		file := rawPath(found.File)
+		fits := -1
+		for _, r := range byID[found.RuleID] {
+			if !found.isOf(&v.Rules[r]) {
+				continue
+			}
+			if fits < 0 {
+				fits = r
+			}
+			if r >= at && last[r] <= file && !taken[occurrence{r, file, found.Evidence.Pattern}] {
+				fits, at = r, r
+				break
+			}
+		}
+		taken[occurrence{fits, file, found.Evidence.Pattern}] = true
+		last[fits] = file
+		indexes[i] = fits
+	}
+	return indexes
+}
+
+// rulesOf returns, for each violation, the rule that it is of, or nil.
+func rulesOf(v *Verdict) []*Rule {
+	rules := make([]*Rule, len(v.Violations))
+	for i, r := range ruleIndexes(v) {
+		if r >= 0 {
+			rules[i] = &v.Rules[r]
+		}
+	}
+	return rules
+}
+
+// isOf reports whether a violation can be of a rule, as far as its texts tell.
+func (v *Violation) isOf(r *Rule) bool {
+	return v.RuleID == r.ID && v.RuleType == r.Type && v.Title == r.Title &&
+		(v.Reason == r.Message || r.Message == "" && strings.HasPrefix(v.Reason, r.Title))
+}
+
+// undecided returns the errors, and for a FAIL that has nothing to show for itself the
+// one that there is no rule: no report of a FAIL looks clean.
+func (v *Verdict) undecided() []Error {
+	if len(v.Errors) == 0 && len(v.Violations) == 0 && v.Verdict != Pass {
+		return []Error{{Code: "E_NO_RULES", Message: "no rule was enforced, so there is no PASS"}}
+	}
+	return v.Errors
+}
+
+// sentence says in one line, safe to print, what was found: the reason, the pattern where
+// the reason does not have it, and how often it is there.
+func (v *Violation) sentence() string {
+	e := &v.Evidence
+	s := full(clip(flow(v.Reason), 1000))
+	if !strings.Contains(v.Reason, e.Pattern) && !strings.Contains(v.Reason, strconv.Quote(e.Pattern)) {
+		s += fmt.Sprintf(" The file contains \"%s\".", clip(Visible(e.Pattern), 200))
+	}
+	if s == "" { // no bundle has a rule without a title
+		s = "The file contains what must not appear."
+	}
+	if e.Occurrences > 1 {
+		s += fmt.Sprintf(" This is the first of %d occurrences in the file.", e.Occurrences)
+	}
+	return s
+}
+
+// full ends a sentence.
+func full(s string) string {
+	if s == "" || strings.ContainsAny(s[len(s)-1:], ".!?") {
+		return s
+	}
+	return s + "."
+}
+
+// clip cuts s to at most n characters, the last of which then says so.
+func clip(s string, n int) string {
+	if utf8.RuneCountInString(s) <= n {
+		return s
+	}
+	for i := range s {
+		if n--; n == 0 {
+			return s[:i] + ellipsis
+		}
+	}
+	return s
+}
+
+// nothingGoverned is what a PASS says that looked at nothing.
+const nothingGoverned = "No file is governed: no rule selects any file of this tree, so nothing was looked at."
+
+// wholeTree reports whether the run was about a tree and not about a choice of its files,
+// of which it is usual that no rule selects any.
+func (v *Verdict) wholeTree() bool {
+	return v.Scope.Mode == "full" || v.Scope.Mode == "tracked"
+}
+
+// fingerprint identifies an error in reports, as [Fingerprint] does a violation.
+func (e *Error) fingerprint() string { return Fingerprint(e.Code, e.File, e.Message, nil) }
