@@ -12,21 +12,28 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-const description = `Hold a repository's files against a team's rules.
+// The texts of --help, which the manual page says too.
+const (
+	headline = `Hold a repository's files against a team's rules.`
+
+	promise = `A rule says: this text must never appear in these files. policyscan reads every
+file that a rule selects, to its last byte, writes verdict.json, and passes only
+on evidence of work: what it could not read or decide is never a pass.`
+
+	environmentRule = `Every flag can be set by an environment variable: --max-file-bytes by
+POLICYSCAN_MAX_FILE_BYTES. A flag that is given wins.`
+
+	description = headline + `
 
   policyscan [PATH] [flags]      scan (policyscan scan --help has the flags)
   policyscan                     the repository around this folder
   policyscan --diff-base main    what this branch changes
   policyscan init                write a first bundle of rules
 
-A rule says: this text must never appear in these files. policyscan reads every
-file that a rule selects, to its last byte, writes verdict.json, and passes only
-on evidence of work: what it could not read or decide is never a pass.
-
-Every flag can be set by an environment variable: --max-file-bytes by
-POLICYSCAN_MAX_FILE_BYTES. A flag that is given wins.
+` + promise + "\n\n" + environmentRule + `
 
 Exit status: 0 PASS; 1 a violation was found; 2 could not decide, or bad usage.`
+)
 
 // commands is the whole command line: one field for each subcommand.
 type commands struct {
@@ -39,6 +46,7 @@ type commands struct {
 	Hook       hookCmd       `cmd:"" help:"Write a hook that runs policyscan, or take it away."`
 	Schema     schemaCmd     `cmd:"" help:"Print the JSON Schema of the rule files or of verdict.json."`
 	Completion completionCmd `cmd:"" help:"Print a completion script for a shell."`
+	Man        manCmd        `cmd:"" help:"Print the manual page."`
 
 	Version versionFlag `help:"Print the version." env:"-"`
 }
@@ -202,8 +210,18 @@ func checkEnvironment(parser *kong.Kong) error {
 	return nil
 }
 
-// version is the program's, as the build recorded it.
+// release is the version that the linker sets in a build for a release (-X
+// main.release=v1.2.3, see .goreleaser.yaml). It is the one variable that is not changed
+// by any code.
+var release string
+
+// version is the program's: that of the release or of the module (go install
+// MODULE@v1.2.3 says v1.2.3 too), or the commit's as Go writes it (a build in a clone), or
+// devel (go run, a build without version control).
 func version() string {
+	if release != "" {
+		return release
+	}
 	info, ok := debug.ReadBuildInfo()
 	if !ok || info.Main.Version == "" || info.Main.Version == "(devel)" {
 		return "devel"

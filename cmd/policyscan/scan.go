@@ -51,8 +51,7 @@ func (*scanCmd) Help() string {
   git ls-files -z --full-name :/ | policyscan --files-from -    only some files
   policyscan --stdin --stdin-path main.tf <main.tf
 
-Exit status: 0 PASS; 1 a violation was found, whatever else went wrong; 2 could
-not decide, bad usage, or an output that could not be written.`
+` + statuses()
 }
 
 // Run scans, and reports.

@@ -1,6 +1,5 @@
-// Package conformance runs the program under the programs of others: pre-commit,
-// lefthook and husky, with a real git, as their users do. Each test is skipped unless it is
-// asked for:
+// Package conformance runs the program under the programs of others, as their users do. Each
+// test is skipped unless it is asked for:
 //
 //	go test ./cmd/policyscan/conformance -args -conformance
 //

@@ -1,0 +1,142 @@
+package main
+
+import (
+	"fmt"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/alecthomas/kong"
+)
+
+// manCmd prints the manual page.
+type manCmd struct {
+	Date string `placeholder:"YYYY-MM-DD" help:"Date that the page shows, such as a release's. Default: that of the commit, if the build recorded it."`
+}
+
+// Help is shown below the flags.
+func (*manCmd) Help() string {
+	return `Examples:
+  policyscan man | man -l -                       read it
+  policyscan man >/usr/local/share/man/man1/policyscan.1    install it`
+}
+
+// Run prints the page, which is made from the command line's own model.
+func (c *manCmd) Run(std streams, parser *kong.Kong) error {
+	date := commitDate()
+	if c.Date != "" {
+		var err error
+		if date, err = time.Parse(time.DateOnly, c.Date); err != nil {
+			return fmt.Errorf("--date is %s; write it as 2006-01-02", quoted(c.Date))
+		}
+	}
+	_, err := fmt.Fprint(std.out, manual(parser.Model, date))
+	return err
+}
+
+// manual is the manual page in mdoc, the language of manual pages that says what a word
+// is; see mdoc(7), of mandoc or of groff. A zero date is shown as none.
+func manual(app *kong.Application, date time.Time) string {
+	var p manPage
+	day := "undated"
+	if !date.IsZero() {
+		day = date.Format("January 2, 2006")
+	}
+	p.line(`.\" Written by "policyscan man" from its own --help; do not edit.`)
+	p.line(".Dd " + day)
+	p.line(".Dt POLICYSCAN 1")
+	p.line(".Os policyscan " + roff(version()))
+
+	p.line(".Sh NAME")
+	p.line(".Nm policyscan")
+	p.line(".Nd " + roff(strings.ToLower(headline[:1])+strings.TrimSuffix(headline[1:], ".")))
+
+	p.line(".Sh SYNOPSIS")
+	for _, cmd := range app.Children {
+		p.line(".Nm policyscan")
+		p.synopsis(cmd, cmd == app.DefaultCmd)
+	}
+
+	p.line(".Sh DESCRIPTION")
+	p.text(promise)
+	p.line(".Pp")
+	p.text("Without a command, it scans. A bundle is a folder that holds rules/; without --policy it is the .policyscan of the root that is scanned, or the root itself. A verdict is PASS or FAIL; a run that could not decide is a FAIL.")
+
+	p.line(".Sh COMMANDS")
+	p.line(".Bl -tag -width Ds")
+	for _, cmd := range app.Children {
+		p.item(cmd)
+		p.text(cmd.Help)
+		if cmd == app.DefaultCmd {
+			p.text("Its flags are under OPTIONS.")
+		} else {
+			p.about(cmd)
+			if len(cmd.Flags) > 0 {
+				p.flags(cmd.Flags)
+			}
+		}
+	}
+	p.line(".El")
+
+	p.line(".Sh OPTIONS")
+	p.text("Of a scan, but for the first two, which every command has:")
+	p.flags(slices.Concat(app.Flags, app.DefaultCmd.Flags))
+
+	p.line(".Sh ENVIRONMENT")
+	p.text(environmentRule + " One that is set and empty counts as not set, and one that no flag reads is an error. Others that are read:")
+	p.list(".Ev", environmentRead())
+
+	p.line(".Sh FILES")
+	p.list(".Pa", [][2]string{
+		{".policyscan/", "The bundle of a repository: the folder that holds rules/."},
+		{"rules/boundaries.yml", "What must not appear in files, as boundaries."},
+		{"rules/invariants.yml", "What must not appear in files, as invariants."},
+		{"rules/deprecated.yml", "Rules that are no longer enforced. It may be absent."},
+		{"verdict.json", "The verdict of the last run, in the current folder; --output names another place. It says FAIL from the start of a scan until its end."},
+	})
+
+	p.line(".Sh EXIT STATUS")
+	p.text("Of a scan; what other commands mean is said with them:")
+	var statuses [][2]string
+	for _, m := range meanings() {
+		statuses = append(statuses, [2]string{m.status, strings.ToUpper(m.text[:1]) + m.text[1:] + "."})
+	}
+	p.list(".It", statuses)
+
+	p.line(".Sh EXAMPLES")
+	for _, cmd := range app.Children {
+		p.examples(cmd.Detail)
+	}
+
+	p.line(".Sh SEE ALSO")
+	p.text("The manual, with the form of a bundle, what matches, the scopes and verdict.json:")
+	p.line(".Lk https://github.com/policyscan/policyscan/tree/main/docs")
+	return p.b.String()
+}
+
+// environmentRead are the variables that no flag stands for.
+func environmentRead() [][2]string {
+	return [][2]string{
+		{"GIT_DIR", "The repository, with GIT_WORK_TREE its files: in hooks, git says which."},
+		{"GIT_INDEX_FILE", "With --staged: the index that git gave to a hook."},
+		{"GITHUB_ACTIONS", "Not empty: what a runner of GitHub Actions would obey is defused in all that is printed."},
+		{"NO_COLOR", "Not empty: no colours. TERM=dumb says the same."},
+		{"CI", "With --diff-base auto, what GitHub Actions, GitLab, pre-commit and Prow say of the change; docs/scopes.md lists the names."},
+	}
+}
+
+// commitDate is the day of the commit that the program was built from, in UTC; zero if
+// the build did not record it.
+func commitDate() time.Time {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return time.Time{}
+	}
+	for _, s := range info.Settings {
+		if date, err := time.Parse(time.RFC3339, s.Value); s.Key == "vcs.time" && err == nil {
+			return date.UTC()
+		}
+	}
+	return time.Time{}
+}

@@ -1,0 +1,218 @@
+package main
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/alecthomas/kong"
+)
+
+// A manPage is a manual page as it is written, in mdoc.
+type manPage struct{ b strings.Builder }
+
+func (p *manPage) line(s string) { p.b.WriteString(s + "\n") }
+
+// synopsis is how a command is called, after its .Nm. The default command's name may be
+// left out.
+func (p *manPage) synopsis(cmd *kong.Node, byDefault bool) {
+	if byDefault {
+		p.line(".Op Cm " + roff(cmd.Name))
+	} else {
+		p.line(".Cm " + roff(cmd.Name))
+	}
+	if len(cmd.Flags) > 0 {
+		p.line(".Op Ar flags")
+	}
+	for _, arg := range cmd.Positional {
+		p.line("." + operand(arg))
+	}
+}
+
+// item is a command and its arguments as the head of an item.
+func (p *manPage) item(cmd *kong.Node) {
+	head := ".It Cm " + roff(cmd.Name)
+	for _, arg := range cmd.Positional {
+		head += " " + operand(arg)
+	}
+	p.line(head)
+}
+
+func operand(arg *kong.Positional) string {
+	name := "Ar " + roff(strings.ToUpper(arg.Name))
+	if values := arg.EnumSlice(); arg.Enum != "" {
+		name = "Cm " + roff(strings.Join(values, "|"))
+	}
+	if !arg.Required {
+		name = "Op " + name
+	}
+	return name
+}
+
+// about is what the help of a command says below its flags, but for its examples.
+func (p *manPage) about(cmd *kong.Node) {
+	for _, arg := range cmd.Positional {
+		if arg.Help != "" {
+			p.line(".Pp")
+			p.text(strings.ToUpper(arg.Name) + ": " + arg.Help)
+		}
+	}
+	for block := range strings.SplitSeq(strings.TrimSpace(cmd.Detail), "\n\n") {
+		head, rest, _ := strings.Cut(block, "\n")
+		switch {
+		case block == "" || head == "Examples:":
+		case strings.HasPrefix(rest, "  "):
+			p.line(".Pp")
+			p.text(head)
+			p.literal(strings.Split(rest, "\n"))
+		default:
+			p.line(".Pp")
+			p.text(block)
+		}
+	}
+}
+
+// wide is what stands between an example and what it is about.
+var wide = regexp.MustCompile(`   +`)
+
+// examples are the lines below "Examples:" in the help of a command: a command and what
+// it does, or a line to be shown as it is.
+func (p *manPage) examples(help string) {
+	for block := range strings.SplitSeq(help, "\n\n") {
+		head, rest, _ := strings.Cut(block, "\n")
+		if head != "Examples:" {
+			continue
+		}
+		p.line(".Bl -tag -width Ds")
+		for line := range strings.SplitSeq(rest, "\n") {
+			example := wide.Split(strings.TrimSpace(line), 2)
+			p.line(`.It Ic "` + roff(example[0]) + `"`)
+			if len(example) == 2 {
+				p.text(strings.ToUpper(example[1][:1]) + example[1][1:] + ".")
+			}
+		}
+		p.line(".El")
+	}
+}
+
+// flags is a list of flags, with the text of their help.
+func (p *manPage) flags(flags []*kong.Flag) {
+	p.line(".Bl -tag -width Ds")
+	for _, f := range flags {
+		head := ".It "
+		if f.Short != 0 {
+			head += "Fl " + roff(string(f.Short)) + " , "
+		}
+		head += `Fl \-` + roff(f.Name)
+		if !f.IsBool() {
+			head += " Ns = Ns Ar " + roff(f.PlaceHolder)
+			if f.PlaceHolder == "" {
+				head += roff(strings.ToUpper(f.Name))
+			}
+		}
+		p.line(head)
+		p.text(f.Help)
+	}
+	p.line(".El")
+}
+
+// list is a list of words and what they are; macro says of which kind they are, and .It
+// that they are of none.
+func (p *manPage) list(macro string, items [][2]string) {
+	p.line(".Bl -tag -width Ds")
+	for _, item := range items {
+		head := ".It"
+		if macro != ".It" {
+			head += " " + macro[1:]
+		}
+		p.line(head + " " + roff(item[0]))
+		p.text(item[1])
+	}
+	p.line(".El")
+}
+
+// literal is a block of lines that are shown as they are, without the blanks that all of
+// the help's examples begin with.
+func (p *manPage) literal(lines []string) {
+	p.line(".Bd -literal -offset indent")
+	for _, s := range lines {
+		p.line(harmless(roff(strings.TrimPrefix(s, "  "))))
+	}
+	p.line(".Ed")
+}
+
+var (
+	// flagInText is a flag that a sentence speaks of.
+	flagInText = regexp.MustCompile(`^(["(]?)(--[a-z][a-z-]*)(.*)$`)
+
+	// name is a word that is a name of something: cut in two at the end of a line, it is none.
+	name = regexp.MustCompile(`[A-Za-z][./_=-][A-Za-z]`)
+)
+
+// text is prose. A sentence begins on a line of its own, so that formatters know where
+// one ends, and lines are shorter than 80 bytes, as tools for manual pages ask for.
+func (p *manPage) text(s string) {
+	line := ""
+	end := func() {
+		if line != "" {
+			p.line(harmless(line))
+		}
+		line = ""
+	}
+	for word := range strings.FieldsSeq(s) {
+		shown := roff(word)
+		if m := flagInText.FindStringSubmatch(word); m != nil {
+			shown = roff(m[1]) + `\fB` + roff(m[2]) + `\fR` + roff(m[3])
+		} else if name.MatchString(word) {
+			shown = `\%` + shown
+		}
+		if line != "" && len(line)+1+len(shown) >= 80 {
+			end()
+		}
+		if line != "" {
+			line += " "
+		}
+		line += shown
+		if strings.HasSuffix(word, ".") {
+			end()
+		}
+	}
+	end()
+}
+
+// roff is text as a formatter shows it. A plain - ' ` ^ ~ may be shown as another
+// character than the one that a reader is to type.
+func roff(s string) string {
+	var b strings.Builder
+	for _, r := range s {
+		switch {
+		case r == '\\':
+			b.WriteString(`\e`)
+		case r == '-':
+			b.WriteString(`\-`)
+		case r == '\'':
+			b.WriteString(`\(aq`)
+		case r == '`':
+			b.WriteString(`\(ga`)
+		case r == '^':
+			b.WriteString(`\(ha`)
+		case r == '~':
+			b.WriteString(`\(ti`)
+		case r == '"':
+			b.WriteString(`\(dq`)
+		case r > '~':
+			fmt.Fprintf(&b, `\[u%04X]`, r)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// harmless keeps a line from being read as a request.
+func harmless(line string) string {
+	if strings.HasPrefix(line, ".") {
+		return `\&` + line
+	}
+	return line
+}
