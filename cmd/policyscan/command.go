@@ -47,6 +47,7 @@ type commands struct {
 	Schema     schemaCmd     `cmd:"" help:"Print the JSON Schema of the rule files or of verdict.json."`
 	Completion completionCmd `cmd:"" help:"Print a completion script for a shell."`
 	Man        manCmd        `cmd:"" help:"Print the manual page."`
+	Action     actionCmd     `cmd:"" hidden:"" help:"Scan as the inputs of action.yml say, in a GitHub workflow."`
 
 	Version versionFlag `help:"Print the version." env:"-"`
 }
@@ -100,6 +101,9 @@ func run(args []string, std streams) (status int) {
 	if err := checkEnvironment(parser); err != nil {
 		if scans(parser, args) {
 			voidOld(outputOf(args))
+		}
+		if len(args) > 0 && args[0] == "action" && inWorkflow() {
+			return finish(std, newAction(std).undecided(err))
 		}
 		complain(std.err, err)
 		return exitUndecided

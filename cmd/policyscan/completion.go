@@ -53,6 +53,9 @@ type word struct {
 func wordsOf(app *kong.Application) []word {
 	first := word{flags: app.Flags}
 	for _, cmd := range app.Children {
+		if cmd.Hidden {
+			continue
+		}
 		if cmd == app.DefaultCmd {
 			first.flags = append(append([]*kong.Flag(nil), app.Flags...), cmd.Flags...)
 		}
@@ -64,6 +67,9 @@ func wordsOf(app *kong.Application) []word {
 func wordsBeneath(node *kong.Node, before string, flags []*kong.Flag) []word {
 	var all []word
 	for _, cmd := range node.Children {
+		if cmd.Hidden {
+			continue
+		}
 		w := word{name: before + cmd.Name, help: firstLine(cmd.Help), flags: append(append([]*kong.Flag(nil), flags...), cmd.Flags...), group: len(cmd.Children) > 0}
 		for _, p := range cmd.Positional {
 			w.values = append(w.values, p.EnumSlice()...)

@@ -58,7 +58,7 @@ func (f *chosen) gitHub(r *repo.Repository, head string) error {
 		f.strategy = "github-push"
 		f.pushed(event.Before, event.Forced)
 	default:
-		return fmt.Errorf("the event %q has no base; run it for pull_request, merge_group or push, or scan all, without --diff-base", name)
+		return fmt.Errorf("the event %q has no base; run it for pull_request, merge_group or push, or scan all, without --diff-base (the action: scope: full)", name)
 	}
 	if f.base == "" && !f.orWhole || about == "" {
 		return fmt.Errorf("the event %q in GITHUB_EVENT_PATH names no base and head", name)

@@ -21,6 +21,10 @@ type reportFlag struct {
 type report struct {
 	verdict.Format
 	file string // "": standard output
+	// What others began to write, and read on from: such a file is added to, from this many
+	// bytes on, and not replaced.
+	added bool
+	from  int64
 }
 
 // reports are those that the flag asks for.
@@ -91,7 +95,7 @@ func sameOutput(a, b string) bool {
 // claim refuses a file that a report may not replace, and takes away what an earlier run
 // left there: whatever becomes of this run, that is not its report.
 func (r *report) claim() error {
-	if r.file == "" {
+	if r.file == "" || r.added {
 		return nil
 	}
 	if err := untracked(r.file); err != nil {
@@ -116,15 +120,33 @@ func untracked(file string) error {
 func (r *report) write(v *verdict.Verdict, stdout io.Writer) error {
 	var text bytes.Buffer
 	err := r.Write(&text, v)
-	if err == nil && r.file != "" {
+	switch {
+	case err != nil:
+	case r.added:
+		err = r.add(text.Bytes())
+	case r.file != "":
 		err = verdict.Replace(r.file, text.Bytes())
-	} else if err == nil {
+	default:
 		_, err = stdout.Write(text.Bytes())
 	}
 	if err != nil {
 		return fmt.Errorf("the %s report: %w", r.Name, err)
 	}
 	return nil
+}
+
+// add writes the report behind what others wrote, in the place of what an earlier call did.
+func (r *report) add(text []byte) (err error) {
+	f, err := os.OpenFile(r.file, os.O_WRONLY|os.O_CREATE, 0o666)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	if err := f.Truncate(r.from); err != nil {
+		return err
+	}
+	_, err = f.WriteAt(text, r.from)
+	return err
 }
 
 // reportCmd writes the reports of a verdict that was written before.

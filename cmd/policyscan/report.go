@@ -41,6 +41,7 @@ func (r *reporter) begin() (err error) {
 		voidOld(r.Output)
 		return err
 	}
+	r.reports = append(r.reports, r.also...)
 	if r.Output != "-" && r.Output != "none" {
 		r.file = resolved(r.Output)
 		if err := untracked(r.file); err != nil {

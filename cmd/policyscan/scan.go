@@ -39,6 +39,8 @@ type scanCmd struct {
 
 	Rule    []string `placeholder:"ID" sep:"none" help:"Enforce only this rule, for debugging: the run is partial. Repeatable."`
 	Exclude []string `placeholder:"GLOB" sep:"none" help:"Take these paths from every rule, for debugging: the run is partial. Repeatable."`
+
+	also []report // beside those of the flags
 }
 
 // Help is shown below the flags.
@@ -56,24 +58,31 @@ func (*scanCmd) Help() string {
 
 // Run scans, and reports.
 func (c *scanCmd) Run(std streams) error {
+	_, err := c.run(std)
+	return err
+}
+
+// run is Run, and returns the verdict that the outputs are about: nil if they could not be
+// begun.
+func (c *scanCmd) run(std streams) (*verdict.Verdict, error) {
 	if word := c.Path; word != "" && filepath.IsLocal(word) && filepath.Base(word) == word && filepath.Ext(word) == "" {
 		if _, err := os.Lstat(word); errors.Is(err, fs.ErrNotExist) {
 			voidOld(c.Output)
-			return fmt.Errorf("%q is neither a folder nor a command; see policyscan --help", word)
+			return nil, fmt.Errorf("%q is neither a folder nor a command; see policyscan --help", word)
 		}
 	}
 	r := reporter{scanCmd: c, std: std, began: time.Now()}
 	if err := r.begin(); err != nil {
-		return err
+		return nil, err
 	}
 	ctx, caught, stop := interruptible(c.Timeout)
 	defer stop()
 	v := c.scan(ctx, &r)
 	err := r.end(v)
 	if sig := caught(); sig != 0 {
-		return outcome{status: 128 + sig, err: r.failed}
+		return v, outcome{status: 128 + sig, err: r.failed}
 	}
-	return err
+	return v, err
 }
 
 // scan returns the verdict; what keeps it from scanning at all is in there too.

@@ -1,0 +1,310 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/policyscan/policyscan/verdict"
+)
+
+const zeros = "0000000000000000000000000000000000000000"
+
+// TestActionScopes: what each event of a workflow is judged as.
+func TestActionScopes(t *testing.T) {
+	g := newGit(t)
+	base, head := g.change()
+	g.git("checkout", "-q", "--detach", "main")
+	g.git("merge", "-q", "--no-ff", "--no-edit", "work")
+	merged := g.git("rev-parse", "HEAD")
+	pull := fmt.Sprintf(`{"pull_request": {"base": {"sha": %q}, "head": {"sha": %q}}}`, base, head)
+	for _, c := range []struct {
+		name, event, payload, at string
+		inputs                   string
+		status                   int
+		saying, scope, base      string
+	}{
+		{"a pull request", "pull_request", pull, merged, "", 1, "FAIL NET-1@bad.tf", "diff", base},
+		{"a pull request's own head", "pull_request", pull, head, "", 1, "FAIL NET-1@bad.tf", "diff", base},
+		{"a merge queue", "merge_group", fmt.Sprintf(`{"merge_group": {"base_sha": %q, "head_sha": %q}}`, base, merged), merged, "", 1, "FAIL NET-1@bad.tf", "diff", base},
+		{"a push", "push", fmt.Sprintf(`{"before": %q, "after": %q}`, base, head), head, "", 1, "FAIL NET-1@bad.tf", "diff", base},
+		{"a new branch", "push", fmt.Sprintf(`{"before": %q, "after": %q}`, zeros, base), base, "", 0, "PASS", "full", ""},
+		{"a schedule", "schedule", `{}`, merged, "", 2, "UNDECIDED E_USAGE", "diff", ""},
+		{"a schedule, all files", "schedule", `{}`, merged, "scope=full", 1, "FAIL NET-1@bad.tf", "full", ""},
+		{"by hand, since a branch", "workflow_dispatch", `{}`, merged, "scope=diff diff-base=main", 1, "FAIL NET-1@bad.tf", "diff", base},
+		{"nothing staged", "workflow_dispatch", `{}`, merged, "scope=staged", 0, "PASS", "staged", merged},
+		{"what is tracked", "workflow_dispatch", `{}`, base, "scope=full args=--tracked", 0, "PASS", "tracked", ""},
+		{"the base is checked out", "pull_request_target", pull, base, "", 2, "UNDECIDED E_BASE_MISSING", "diff", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := newStep(g.sub(t), c.event, c.payload, c.at)
+			s.git("checkout", "-q", "--detach", c.at)
+			r := s.act(strings.Fields(c.inputs)...)
+			s.want(r, c.status, c.saying)
+			if r.outputs["scope"] != c.scope || r.outputs["base-sha"] != c.base {
+				t.Errorf("scope %q, base %q", r.outputs["scope"], r.outputs["base-sha"])
+			}
+			if !strings.Contains(r.err, "root: ") {
+				t.Errorf("the text report is not in the log:\n%s", r.err)
+			}
+		})
+	}
+}
+
+// TestActionReports: reports go where the input says, and SARIF is offered only when it is
+// about all that was to be judged.
+func TestActionReports(t *testing.T) {
+	g := newGit(t)
+	g.put("main.tf", "cidr = \"0.0.0.0/0\"\n")
+	head := g.commit("all")
+	for _, c := range []struct {
+		name, inputs string
+		status       int
+		offered      bool
+	}{
+		{"a violation", "", 1, true},
+		{"clean", "path=clean", 0, true},
+		{"incomplete", "args=--max-file-bytes=1", 2, false},
+		{"a violation, and incomplete", "path=both args=--max-file-bytes=30", 1, false},
+		{"partial", "args=--exclude=x/**", 1, false},
+		{"partial and allowed", "path=clean args=--exclude=x/**,--allow=partial", 0, false},
+		{"a bundle that does not load", "policy=nowhere", 2, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := newStep(g.sub(t), "push", `{}`, head)
+			s.put("clean/a.tf", "10.0.0.0/8\n")
+			s.put("both/a.tf", "0.0.0.0/0\n")
+			s.put("both/b.tf", strings.Repeat("10.0.0.0/8\n", 9))
+			inputs := []string{"scope=full", "reports=\n  json=r.json  \n\n sarif=r.sarif\nsarif=second.sarif\n"}
+			for _, in := range strings.Fields(c.inputs) {
+				inputs = append(inputs, strings.ReplaceAll(in, ",", " "))
+			}
+			r := s.act(inputs...)
+			r.ending.want(t, c.status)
+			for _, name := range []string{"r.json", "r.sarif", "second.sarif"} {
+				if !exists(s.path(name)) {
+					t.Errorf("%s was not written\n%s", name, r.err)
+				}
+			}
+			if got := s.read("repo/r.json"); got != readFile(t, r.outputs["verdict-file"]) {
+				t.Error("the json report is not the verdict")
+			}
+			want := ""
+			if c.offered {
+				want = "r.sarif"
+			}
+			if got := r.outputs["sarif-file"]; got != want {
+				t.Errorf("sarif-file is %q, want %q", got, want)
+			}
+			for _, name := range []string{"r.json", "r.sarif", "second.sarif"} {
+				if err := os.Remove(s.path(name)); err != nil {
+					t.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+func readFile(t testing.TB, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// TestActionRefuses: inputs that cannot be followed end undecided, and the runner is told.
+func TestActionRefuses(t *testing.T) {
+	g := newGit(t)
+	g.put("main.tf", "cidr = \"10.0.0.0/8\"\n")
+	head := g.commit("all")
+	g.git("init", "-q", "../tracked")
+	for _, c := range []struct {
+		name, says string
+		inputs     []string
+		env        string
+	}{
+		{"no scope", `the input scope is ""; choose one of auto, full, diff, staged`, []string{"scope="}, ""},
+		{"another scope", `the input scope is "all"`, []string{"scope=all"}, ""},
+		{"no base", "the input scope is diff, which needs the input diff-base", []string{"scope=diff"}, ""},
+		{"a base too many", `diff-base is given, but scope is "full"`, []string{"diff-base=main"}, ""},
+		{"a report without a file", `the input reports has the line "json"; each is FORMAT=FILE`, []string{"reports=json"}, ""},
+		{"a report to standard output", `the line "json=-"`, []string{"reports=json=-"}, ""},
+		{"no such format", `--report "sarrif": there is no such format`, []string{"reports=sarrif=x"}, ""},
+		{"neither true nor false", `the input annotations is "yes"; choose one of true, false`, []string{"annotations=yes"}, ""},
+		{"no summary or not", `the input summary is ""; choose one of true, false`, []string{"summary="}, ""},
+		{"the verdict on standard output", `the input verdict-file is "-"; name a file`, []string{"verdict-file=-"}, ""},
+		{"no verdict", `the input verdict-file is "none"`, []string{"verdict-file=none"}, ""},
+		{"no folder for the verdict", "no/such/verdict.json", []string{"verdict-file=no/such/verdict.json"}, ""},
+		{"a quote that is not closed", "the input args: a quote ' is not closed", []string{"args=--rule 'NET-1"}, ""},
+		{"a flag that is none", `unknown flag --alow, did you mean "--allow"?`, []string{"args=--alow partial"}, ""},
+		{"an empty flag", "--head is empty", []string{"args=--head ''"}, ""},
+		{"a folder in args", "the input args: it has more than flags", []string{"args=sub"}, ""},
+		{"a folder behind --", "the input args: it has more than flags", []string{"args=-- sub"}, ""},
+		{"-- alone", "-- is not for args", []string{"args=-q --"}, ""},
+		{"help", "the input args: --help is not for args", []string{"args=--help"}, ""},
+		{"help, short", "the input args: --help is not for args", []string{"args=-qh"}, ""},
+		{"version", "--version is not for args", []string{"args=--version"}, ""},
+		{"what an input has", "--output is not for args", []string{"args=--output x.json"}, ""},
+		{"what an input has, at the end", "--diff-base is not for args", []string{"args=-q --diff-base=main"}, ""},
+		{"what an input has, by a variable", "POLICYSCAN_DIFF_BASE is set, which the action has an input for", nil, "POLICYSCAN_DIFF_BASE=main"},
+		{"a variable that is none", "POLICYSCAN_POLCY is none that policyscan reads", nil, "POLICYSCAN_POLCY=x"},
+		{"a variable that is no number", "--max-file-bytes", nil, "POLICYSCAN_MAX_FILE_BYTES=many"},
+		{"no outputs", "GITHUB_OUTPUT is not set", nil, "GITHUB_OUTPUT="},
+		{"no summary", "GITHUB_STEP_SUMMARY is not set", nil, "GITHUB_STEP_SUMMARY="},
+		{"two mistakes", `the input scope is "x"`, []string{"scope=x", "reports=y"}, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := newStep(g.sub(t), "push", `{}`, head)
+			s.env = append(s.env, c.env)
+			r := s.act(append([]string{"scope=full"}, c.inputs...)...)
+			r.ending.want(t, exitUndecided)
+			if !strings.Contains(r.err, c.says) || r.claimsPass() {
+				t.Errorf("%q is not in\n%s\nprinted:\n%s\nsummary:\n%s", c.says, r.err, r.out, r.summary)
+			}
+			if c.env != "GITHUB_OUTPUT=" && (r.outputs["verdict"] != "FAIL" || r.outputs["complete"] != "false" || r.outputs["exit-code"] != "2") {
+				t.Errorf("the outputs are %q", r.outputs)
+			}
+			if c.env != "GITHUB_STEP_SUMMARY=" && !strings.Contains(r.summary, "could not decide") {
+				t.Errorf("the summary is\n%s", r.summary)
+			}
+			if !strings.Contains(r.out, "::error") || exists(s.path("verdict.json")) {
+				t.Errorf("no annotation, or a verdict in the checkout:\n%s", r.out)
+			}
+			if r.outputs["verdict-file"] != "" || r.outputs["sarif-file"] != "" {
+				t.Errorf("files are named that are not there: %q", r.outputs)
+			}
+		})
+	}
+}
+
+// TestActionVoidsOld: a verdict that the checkout brings is neither left nor named when this
+// run has none.
+func TestActionVoidsOld(t *testing.T) {
+	g := newGit(t)
+	g.put("main.tf", "cidr = \"10.0.0.0/8\"\n")
+	head := g.commit("all")
+	s := newStep(g, "push", `{}`, head)
+	s.act("scope=full", "verdict-file=v.json").ending.want(t, exitPass)
+	r := s.act("scope=full", "verdict-file=v.json", "args=--polcy")
+	r.ending.want(t, exitUndecided)
+	if text := s.read("repo/v.json"); strings.Contains(text, "PASS") || r.outputs["verdict-file"] != "" {
+		t.Errorf("%q\n%s", r.outputs, text)
+	}
+}
+
+// TestActionOutputFails: there is no PASS that the runner was not told of, in any place.
+func TestActionOutputFails(t *testing.T) {
+	g := newGit(t)
+	g.put("main.tf", "cidr = \"10.0.0.0/8\"\n")
+	head := g.commit("all")
+	s := newStep(g, "push", `{}`, head)
+	for _, variable := range []string{"GITHUB_OUTPUT", "GITHUB_STEP_SUMMARY"} {
+		s.env = []string{variable + "=" + s.dir} // a folder
+		file := filepath.Join(s.dir, "temp/v.json")
+		r := s.act("scope=full", "verdict-file="+file)
+		r.ending.want(t, exitUndecided)
+		if !strings.Contains(r.err, "an output could not be written") || r.claimsPass() {
+			t.Errorf("%s: %s%s%s", variable, r.out, r.err, r.summary)
+		}
+		v, err := readVerdict([]byte(readFile(t, file)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(summaryOf(v), " "); got != "UNDECIDED E_OUTPUT" {
+			t.Errorf("%s: the verdict is %s", variable, got)
+		}
+		if variable != "GITHUB_OUTPUT" && r.outputs["verdict"] != "FAIL" {
+			t.Errorf("%s: %q", variable, r.outputs)
+		}
+	}
+}
+
+// TestActionSilent: no annotation and no summary where none is wanted.
+func TestActionSilent(t *testing.T) {
+	g := newGit(t)
+	g.put("main.tf", "cidr = \"0.0.0.0/0\"\n")
+	s := newStep(g, "push", `{}`, g.commit("all"))
+	s.env = append(s.env, "GITHUB_STEP_SUMMARY=") // not needed then
+	r := s.act("scope=full", "annotations=false", "summary=false")
+	r.ending.want(t, exitViolation)
+	if r.summary != summaryBefore || strings.Contains(r.out, "::error") || !strings.Contains(r.out, "main.tf:1:9: ") || r.err != "" {
+		t.Errorf("%q %q %q", r.out, r.err, r.summary)
+	}
+	// A path and a folder that begin like a flag, and quotes.
+	s.put("-q/a b.tf", "10.0.0.0/8\n")
+	s.act("scope=full", "annotations=false", "summary=false", "path=-q").ending.want(t, exitPass)
+	r = s.act("scope=full", "annotations=false", "summary=false", "args=--rule 'NET-1'\n\t--allow \"partial\" --exclude 'a b/**'", "path=-q")
+	r.ending.want(t, exitPass)
+}
+
+// TestActionElsewhere: without a workflow the word is no command.
+func TestActionElsewhere(t *testing.T) {
+	p := newProgram(t)
+	e := p.run("action").want(t, exitUndecided)
+	if !strings.Contains(e.err, "policyscan ./action") {
+		t.Error(e.err)
+	}
+}
+
+// TestStepOutputs: no value brings an output of its own, whatever is in it.
+func TestStepOutputs(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "x\nverdict<<policyscan_\nPASS\npolicyscan_\nverdict=PASS")
+	if err := os.WriteFile(name, nil, 0o666); err != nil {
+		t.Skip(err) // not every system has such names
+	}
+	v := verdict.New("1.0")
+	v.Rules = []verdict.Rule{{ID: "R"}}
+	v.Violations = []verdict.Violation{{RuleID: "R"}}
+	v.Scope.BaseCommit = "x\r\nverdict=PASS"
+	v.Decide()
+	a := &action{sarif: name}
+	var first, second bytes.Buffer
+	for _, w := range []io.Writer{&first, &second} {
+		if err := a.writeOutputs(w, v); err != nil {
+			t.Fatal(err)
+		}
+	}
+	delimiters := regexp.MustCompile(`(?m)^[a-z-]+<<(policyscan_[A-Z2-7]{26})$`).FindAllStringSubmatch(first.String()+second.String(), -1)
+	seen := map[string]bool{}
+	for _, m := range delimiters {
+		seen[m[1]] = true
+	}
+	if len(seen) != 2*len(a.outputs(v)) {
+		t.Errorf("%d delimiters that nobody can know:\n%s", len(seen), first.String())
+	}
+	want := map[string]string{}
+	for _, o := range a.outputs(v) {
+		want[o.name] = o.value
+	}
+	if want["verdict"] != "FAIL" || want["sarif-file"] != name {
+		t.Fatalf("%q", want)
+	}
+	if diff := cmp.Diff(want, stepOutputs(t, first.String())); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestWords(t *testing.T) {
+	for text, want := range map[string][]string{
+		"": nil, " \t\r\n": nil, "a  b\n c\r\n": {"a", "b", "c"}, `'a b' "c 'd"`: {"a b", "c 'd"}, `a'b c'd`: {"ab cd"}, `'' ""`: {"", ""}, `a\ b`: {`a\`, "b"}, "$x `y`;z": {"$x", "`y`;z"},
+	} {
+		if got, err := words(text); err != nil || !slices.Equal(got, want) {
+			t.Errorf("%q: %q, %v", text, got, err)
+		}
+	}
+	for _, text := range []string{`'`, `a "b`, `"'`} {
+		if got, err := words(text); err == nil {
+			t.Errorf("%q: %q", text, got)
+		}
+	}
+}

@@ -1,0 +1,161 @@
+package main
+
+import (
+	"fmt"
+	"maps"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/policyscan/policyscan/verdict"
+)
+
+// metadata is as much of action.yml as the tests need.
+type metadata struct {
+	Inputs, Outputs []parameter
+	steps           []map[string]any
+	text            string
+}
+
+// A parameter is an input or an output.
+type parameter struct {
+	name                        string
+	Description, Default, Value string
+}
+
+// parameters are those of a mapping, in its order.
+func parameters(t testing.TB, node yaml.Node) []parameter {
+	t.Helper()
+	var all []parameter
+	for i := 0; i < len(node.Content); i += 2 {
+		p := parameter{name: node.Content[i].Value}
+		if err := node.Content[i+1].Decode(&p); err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, p)
+	}
+	return all
+}
+
+func actionFile(t testing.TB) metadata {
+	t.Helper()
+	m := metadata{text: readFile(t, "../../action.yml")}
+	var doc struct {
+		Inputs, Outputs yaml.Node
+		Runs            struct {
+			Using string
+			Steps []map[string]any
+		}
+	}
+	if err := yaml.Unmarshal([]byte(m.text), &doc); err != nil {
+		t.Fatal(err)
+	}
+	m.Inputs, m.Outputs = parameters(t, doc.Inputs), parameters(t, doc.Outputs)
+	m.steps = doc.Runs.Steps
+	if doc.Runs.Using != "composite" || len(m.Inputs) < 10 || len(m.steps) < 2 {
+		t.Fatalf("action.yml is of another kind: %+v", m)
+	}
+	return m
+}
+
+// TestActionFile: action.yml hands on each input, as a variable only, and each output.
+func TestActionFile(t *testing.T) {
+	m := actionFile(t)
+	var outputs, inputs []string
+	for _, o := range m.Outputs {
+		outputs = append(outputs, o.name)
+		if want := "${{ steps.scan.outputs." + o.name + " }}"; o.Value != want || o.Description == "" {
+			t.Errorf("the output %s is %q, want %q", o.name, o.Value, want)
+		}
+	}
+	var written []string
+	for _, o := range (&action{}).outputs(verdict.New("1.0")) {
+		written = append(written, o.name)
+	}
+	if !slices.Equal(outputs, written) {
+		t.Errorf("action.yml has the outputs %q, the program writes %q", outputs, written)
+	}
+	for _, in := range m.Inputs {
+		inputs = append(inputs, in.name)
+	}
+	var handed []string
+	for _, s := range m.steps {
+		if uses, ok := s["uses"].(string); ok {
+			if !regexp.MustCompile(`^[a-z-]+/[a-z-]+@[0-9a-f]{40}$`).MatchString(uses) || !regexp.MustCompile(regexp.QuoteMeta(uses)+` # v\d+\.\d+\.\d+\n`).MatchString(m.text) {
+				t.Errorf("%s is not pinned, with its version beside it", uses)
+			}
+			continue
+		}
+		if run := fmt.Sprint(s["run"]); strings.Contains(run, "${{") || strings.Count(strings.TrimSpace(run), "\n") > 0 {
+			t.Errorf("a script takes an expression, or is more than a line: %s", run)
+		}
+		env, _ := s["env"].(map[string]any)
+		for _, name := range slices.Sorted(maps.Keys(env)) {
+			value := fmt.Sprint(env[name])
+			from, ok := strings.CutPrefix(value, "${{ inputs.")
+			if !ok {
+				continue
+			}
+			from = strings.TrimSuffix(from, " }}")
+			handed = append(handed, from)
+			if want := "INPUT_" + strings.ToUpper(strings.ReplaceAll(from, "-", "_")); name != want {
+				t.Errorf("the input %s is handed on as %s, not %s", from, name, want)
+			}
+		}
+	}
+	slices.Sort(inputs)
+	slices.Sort(handed)
+	if !slices.Equal(inputs, handed) {
+		t.Errorf("action.yml has the inputs %q, and hands on %q", inputs, handed)
+	}
+	// Each is read: by the program, or by the script that installs it.
+	source := readFile(t, "action.go") + readFile(t, "../../.github/action/install.sh")
+	for _, name := range inputs {
+		if !strings.Contains(source, `"`+name+`"`) && !strings.Contains(source, "INPUT_"+strings.ToUpper(name)) {
+			t.Errorf("nothing reads the input %s", name)
+		}
+	}
+	// The Go that builds is that of go.mod.
+	version := regexp.MustCompile(`(?m)^go (\d+\.\d+)`).FindStringSubmatch(readFile(t, "../../go.mod"))
+	if version == nil || !strings.Contains(m.text, "go-version: '"+version[1]+".x'") {
+		t.Errorf("action.yml does not set up Go %v", version)
+	}
+}
+
+// TestActionReleases: the sums that install.sh trusts are sums of archives, each once.
+func TestActionReleases(t *testing.T) {
+	row := regexp.MustCompile(`^[0-9a-f]{64}  policyscan_\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?_(linux|darwin|windows)_(amd64|arm64)\.(tar\.gz|zip)$`)
+	seen := map[string]bool{}
+	for line := range strings.Lines(readFile(t, "../../.github/action/releases.sha256")) {
+		line = strings.TrimSuffix(line, "\n")
+		if strings.HasPrefix(line, "#") {
+			continue
+		}
+		_, name, _ := strings.Cut(line, "  ")
+		stem := strings.TrimSuffix(strings.TrimSuffix(name, ".zip"), ".tar.gz")
+		if !row.MatchString(line) || seen[stem] {
+			t.Errorf("%q is no row, or there is one for it already", line)
+		}
+		seen[stem] = true
+	}
+}
+
+// TestOwnRules: this repository follows the rules that its own CI holds it to.
+func TestOwnRules(t *testing.T) {
+	needs(t, "git")
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := exec.Command("git", "-C", root, "rev-parse", "--git-dir").Run(); err != nil {
+		t.Skip("SKIPPED: this is no clone")
+	}
+	p := program{t: t, dir: root}
+	p.run("test", ".github/policyscan").want(t, exitPass)
+	p.run("scan", "--policy", ".github/policyscan", "--tracked", "--require-governed", "--output", "none").want(t, exitPass)
+}
