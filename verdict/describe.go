@@ -2,6 +2,7 @@ package verdict
 
 import (
 	"fmt"
+	"net/url"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -125,3 +126,17 @@ func (v *Verdict) wholeTree() bool {
 
 // fingerprint identifies an error in reports, as [Fingerprint] does a violation.
 func (e *Error) fingerprint() string { return Fingerprint(e.Code, e.File, e.Message, nil) }
+
+// followed reports whether an address may be a link: https, a host and nobody's name
+// before it, and of the characters of RFC 3986 those that mean nothing in Markdown and
+// HTML and look like themselves. Anything else is shown, for a person to judge.
+func followed(address string) bool {
+	const marks = "-._~:/?#@!&'()*+,;=%"
+	for _, r := range address {
+		if !('0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || strings.ContainsRune(marks, r)) {
+			return false
+		}
+	}
+	u, err := url.Parse(address)
+	return err == nil && u.Scheme == "https" && u.Hostname() != "" && u.User == nil && len(address) <= 1000
+}

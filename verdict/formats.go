@@ -15,12 +15,13 @@ func Formats() []Format {
 	return []Format{
 		{"text", "for a person, with paths from the tree's root", writePlainText},
 		{"json", "verdict.json", WriteJSON},
-		{"sarif", "SARIF 2.1.0, for GitHub's code scanning and editors", WriteSARIF},
-		{"junit", "a test case for each rule: Jenkins, GitLab and other CI systems", WriteJUnit},
+		{"sarif", "SARIF 2.1.0, for GitHub's code scanning", WriteSARIF},
+		{"junit", "JUnit's XML, a test case for each rule", WriteJUnit},
 		{"github", "annotations of a GitHub Actions run", WriteGitHub},
-		{"markdown", "a page for GitHub's job summary, or a comment on a merge request", WriteMarkdown},
-		{"gitlab", "a Code Quality report for GitLab's merge requests", WriteGitLab},
+		{"markdown", "GitHub's job summary, or a comment", WriteMarkdown},
+		{"gitlab", "GitLab's Code Quality", WriteGitLab},
 		{"rdjson", "reviewdog, which comments on changes", WriteRDJSON},
+		{"html", "one page to read and to search", WriteHTML},
 	}
 }
 

@@ -1,7 +1,6 @@
 package verdict
 
 import (
-	"net/url"
 	"strings"
 	"unicode"
 )
@@ -167,18 +166,4 @@ func link(text, address string) string {
 		return text
 	}
 	return "[" + text + "](<" + strings.ReplaceAll(address, "&", "&amp;") + ">)"
-}
-
-// followed reports whether an address may be a link: https, a host and nobody's name
-// before it, and of the characters of RFC 3986 those that mean nothing in Markdown and
-// look like themselves. Anything else is shown, for a person to judge.
-func followed(address string) bool {
-	const marks = "-._~:/?#@!&'()*+,;=%"
-	for _, r := range address {
-		if !('0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || strings.ContainsRune(marks, r)) {
-			return false
-		}
-	}
-	u, err := url.Parse(address)
-	return err == nil && u.Scheme == "https" && u.Hostname() != "" && u.User == nil && len(address) <= 1000
 }

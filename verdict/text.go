@@ -196,7 +196,6 @@ func (t *textWriter) unused(v *Verdict) {
 
 // compared says in words what a change was judged against; "" if there was none.
 func compared(v *Verdict) string {
-	abbreviated := func(h string) string { return h[:min(len(h), 7)] }
 	files := count(v.Coverage.Files, "file")
 	var s string
 	switch {
@@ -229,6 +228,8 @@ func compared(v *Verdict) string {
 	}
 	return s
 }
+
+func abbreviated(hash string) string { return hash[:min(len(hash), 7)] }
 
 func count(n int, thing string) string {
 	if n == 1 {

@@ -51,6 +51,9 @@ func TestActionValidator(t *testing.T) {
 	needConformance(t)
 	validator := filepath.Join(npmPrograms(t, "@action-validator/core@"+actionValidator, "@action-validator/cli@"+actionValidator), "action-validator")
 	for _, file := range append(workflows(t), "action.yml") {
+		if filepath.Base(file) == "release.yml" {
+			continue // the schema in it is older than the permission "attestations"; actionlint knows that
+		}
 		must(t, root(t), validator, file)
 	}
 	bad := filepath.Join(t.TempDir(), "action.yml")
