@@ -228,11 +228,16 @@ func (b *tab) shoot(name string) {
 	if *screenshots == "" {
 		return
 	}
+	b.picture(filepath.Join(*screenshots, name+".png"))
+}
+
+func (b *tab) picture(file string) {
+	b.t.Helper()
 	picture, err := chromedp.Run(b.ctx, chromedp.CaptureScreenshot())
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(*screenshots, name+".png"), picture, 0o666); err != nil {
+	if err := os.WriteFile(file, picture, 0o666); err != nil {
 		b.t.Fatal(err)
 	}
 }

@@ -69,27 +69,11 @@ func markdownPages(t *testing.T) (pages map[string]string, verdicts map[string]*
 // GitHub's extensions and raw HTML as it stands) and looks at the elements.
 func TestMarkdownCmark(t *testing.T) {
 	asked(t)
-	program, err := exec.LookPath("cmark-gfm")
-	if err != nil {
-		command(t, ".", "apt-get", "install", "-y", "--no-install-recommends", "cmark-gfm")
-		program = "cmark-gfm"
-	}
+	program := cmark(t)
 	if out, err := exec.Command(program, "--version").Output(); err == nil {
 		t.Logf("%s", bytes.SplitN(out, []byte(" - "), 2)[0])
 	}
-	render := func(page string) string {
-		args := []string{"--unsafe"}
-		for _, e := range []string{"table", "autolink", "strikethrough", "tagfilter", "tasklist", "footnotes"} {
-			args = append(args, "-e", e)
-		}
-		cmd := exec.Command(program, args...)
-		cmd.Stdin = strings.NewReader(page)
-		out, err := cmd.Output()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return string(out)
-	}
+	render := func(page string) string { return rendered(t, program, page) }
 	pages, verdicts, links := markdownPages(t)
 	for name, page := range pages {
 		text, wrong := lookAt(render(page), links)
@@ -110,6 +94,29 @@ func TestMarkdownCmark(t *testing.T) {
 			t.Errorf("nothing is wrong with %q: this test sees nothing", evil)
 		}
 	}
+}
+
+// cmark returns GitHub's own parser, which it installs if it is not there.
+func cmark(t *testing.T) string {
+	t.Helper()
+	installed(t, "cmark-gfm", "cmark-gfm")
+	return "cmark-gfm"
+}
+
+// rendered is a page of Markdown as HTML.
+func rendered(t *testing.T, program, page string) string {
+	t.Helper()
+	args := []string{"--unsafe"}
+	for _, e := range []string{"table", "autolink", "strikethrough", "tagfilter", "tasklist", "footnotes"} {
+		args = append(args, "-e", e)
+	}
+	cmd := exec.Command(program, args...)
+	cmd.Stdin = strings.NewReader(page)
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(out)
 }
 
 // The last cell of a row, or of the head: a row with a cell too many would have lost it.
