@@ -140,3 +140,26 @@ func followed(address string) bool {
 	u, err := url.Parse(address)
 	return err == nil && u.Scheme == "https" && u.Hostname() != "" && u.User == nil && len(address) <= 1000
 }
+
+// words is the scope in words, but for what it was compared with; "" for a mode that no
+// scan has.
+func (s *Scope) words() string {
+	switch s.Mode {
+	case "full":
+		if s.HeadCommit != "" {
+			return "every file of the head"
+		}
+		return "every file of the folder"
+	case "tracked":
+		return "the files that git's index names"
+	case "diff":
+		return "the files that the head changes"
+	case "staged":
+		return "the files that the next commit changes"
+	case "files":
+		return "the files of a list"
+	case "stdin":
+		return "one file, from standard input"
+	}
+	return ""
+}

@@ -83,7 +83,7 @@ func (p *htmlPage) headline(v *Verdict) {
 func judged(v *Verdict) string {
 	what := Visible(compared(v))
 	if what == "" {
-		_, what, _ = strings.Cut(Visible(scopeInWords(&v.Scope)), ": ")
+		what = v.Scope.words()
 	}
 	var by []string
 	for i := range v.Policy {
@@ -113,7 +113,11 @@ func (p *htmlPage) coverage(v *Verdict) {
 			p.Scope = append(p.Scope, htmlFact{name, all, code})
 		}
 	}
-	fact("Scope", false, scopeInWords(s))
+	scope := s.Mode
+	if words := s.words(); words != "" {
+		scope += ": " + words
+	}
+	fact("Scope", false, scope)
 	fact("Base", true, s.Base)
 	fact("Base commit", true, s.BaseCommit)
 	name := "Merge base"
@@ -144,27 +148,6 @@ func (p *htmlPage) coverage(v *Verdict) {
 	for _, o := range c.NotScanned {
 		p.NotScanned = append(p.NotScanned, htmlOmission{Visible(o.File), Visible(o.Reason), omissionInWords(o.Reason)})
 	}
-}
-
-func scopeInWords(s *Scope) string {
-	switch s.Mode {
-	case "full":
-		if s.HeadCommit != "" {
-			return "full: every file of the head"
-		}
-		return "full: every file of the folder"
-	case "tracked":
-		return "tracked: the files that git's index names"
-	case "diff":
-		return "diff: the files that the head changes"
-	case "staged":
-		return "staged: the files that the next commit changes"
-	case "files":
-		return "files: the files of a list"
-	case "stdin":
-		return "stdin: one file, from standard input"
-	}
-	return s.Mode
 }
 
 func bundleInWords(from string) string {

@@ -2,6 +2,7 @@ package verdict
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -150,7 +151,10 @@ func (p *markdownPage) facts() {
 		scope += ", head " + code(v.Scope.HeadCommit[:min(len(v.Scope.HeadCommit), 7)])
 	}
 	if scope == "" {
-		scope = scopeWords(v.Scope)
+		scope = cmp.Or(v.Scope.words(), prose(clip(v.Scope.Mode, 100), code))
+		if v.Scope.Base != "" {
+			scope += ", since " + code(clip(v.Scope.Base, 300))
+		}
 	}
 	p.line("- **Scope**: " + scope)
 	s := fmt.Sprintf("%s, %d governed, %d scanned to the last byte (%s)", count(c.Files, "file"), c.Governed, c.Scanned, bytesWords(c.Bytes))
@@ -186,26 +190,6 @@ func (p *markdownPage) facts() {
 	if len(v.Allowed) > 0 {
 		p.line("- **Accepted** by `--allow`: " + prose(clip(strings.Join(v.Allowed, ", "), 300), code))
 	}
-}
-
-// scopeWords is the scope of a run that compared nothing.
-func scopeWords(s Scope) string {
-	switch s.Mode {
-	case "full":
-		return "all files of the folder"
-	case "tracked":
-		return "the files that git tracks"
-	case "files":
-		return "the files of a list"
-	case "stdin":
-		return "one file, from standard input"
-	case "staged":
-		return "what is staged"
-	}
-	if s.Base == "" {
-		return prose(clip(s.Mode, 100), code)
-	}
-	return "what changed since " + code(clip(s.Base, 300))
 }
 
 func bytesWords(n int64) string {
