@@ -80,7 +80,9 @@ func beneath(root os.FileInfo, at string) (rel string, ok bool) {
 }
 
 // committed reports whether a folder of the work tree is the repository's: not one of
-// another repository that is checked out there, and that neither side of the change knows.
+// another repository that is checked out there, and that the base does not know. Where it is
+// the change that brings a folder of that name it would decide by this who judges it, which
+// is an error.
 func committed(r *repo.Repository, dir string, base, head *side) (bool, error) {
 	for i := range len(dir) + 1 {
 		if i < len(dir) && dir[i] != '/' || i == 0 {
@@ -90,13 +92,19 @@ func committed(r *repo.Repository, dir string, base, head *side) (bool, error) {
 		if _, err := os.Lstat(filepath.Join(r.WorkTree, filepath.FromSlash(outer), ".git")); err != nil || outer == "." {
 			continue
 		}
-		for _, d := range []*side{base, head} {
-			if d == nil {
-				continue
-			}
-			if known, err := d.has(r, outer); err != nil || known {
+		if base != nil {
+			if known, err := base.has(r, outer); err != nil || known {
 				return true, err
 			}
+		}
+		if head == nil {
+			return false, nil
+		}
+		switch known, err := head.has(r, outer); {
+		case err != nil:
+			return false, err
+		case known:
+			return false, fmt.Errorf("the change brings %s, where another repository is checked out that has the bundle of --policy, so which of them should judge cannot be told; check the bundle out at another place", quoted(outer))
 		}
 		return false, nil
 	}
