@@ -15,6 +15,7 @@ version=${INPUT_VERSION#v}
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 folder=$(mktemp -d "$RUNNER_TEMP/policyscan.XXXXXX")
 exe=
+: "${RUNNER_OS:=}" "${RUNNER_ARCH:=}"
 [[ $RUNNER_OS != Windows ]] || exe=.exe
 program=$folder/policyscan$exe
 
@@ -26,8 +27,13 @@ case $INPUT_INSTALL in
 build)
   [[ -z $version ]] || fail 'the input version is given, but install: build builds the source of the action itself; choose it by the commit of the action'
   command -v go >/dev/null || fail 'install: build needs Go, and there is none in the PATH'
-  (cd "$here/../.." && CGO_ENABLED=0 GOFLAGS=-mod=readonly GOWORK=off go build -trimpath -buildvcs=false -o "$program" ./cmd/policyscan) ||
+  # With caches of its own: Go does not look again at modules that were unpacked before, and on
+  # a runner that stays another job could have changed them. And for this machine, whatever the
+  # job builds for.
+  (cd "$here/../.." && env -u GOOS -u GOARCH GOMODCACHE="$folder/modules" GOCACHE="$folder/cache" CGO_ENABLED=0 GOFLAGS='-mod=readonly -modcacherw' GOWORK=off \
+    go build -trimpath -buildvcs=false -o "$program" ./cmd/policyscan) ||
     fail 'policyscan could not be built'
+  rm -rf "$folder/modules" "$folder/cache"
   ;;
 release)
   [[ -n $version ]] || fail 'install: release needs the input version, such as 1.2.3'
@@ -62,6 +68,7 @@ release)
   ;;
 path)
   program=$(type -P policyscan) || fail 'install: path finds no policyscan in the PATH'
+  [[ $program == /* || $program =~ ^[A-Za-z]:[/\\] ]] || fail 'the PATH has a relative folder before the one of policyscan: a change could bring the program that judges it'
   says=$("$program" --version) || fail 'the policyscan in the PATH does not run'
   [[ -z $version || $says == "policyscan $version" || $says == "policyscan v$version" ]] ||
     fail "the policyscan in the PATH is not version $version"
