@@ -1,12 +1,16 @@
 package verdict
 
 import (
+	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"slices"
 )
 
-// Decode reads a document that [Verdict.Encode] wrote, of this version's shape. One whose
-// outcome does not follow from what it holds is refused: it was changed by hand, or cut.
+// Decode reads a document that [Verdict.Encode] wrote, of this version's shape, byte for
+// byte. One whose outcome does not follow from what it holds is refused: it was changed by
+// hand, or cut.
 func Decode(text []byte) (*Verdict, error) {
 	var shape struct {
 		SchemaVersion string `json:"schema_version"`
@@ -25,6 +29,13 @@ func Decode(text []byte) (*Verdict, error) {
 	decided.Decide()
 	if decided.Verdict != v.Verdict || decided.Complete != v.Complete {
 		return nil, fmt.Errorf("it says %s, which does not follow from the %d violations, %d errors and %d rules in it", v.Verdict, len(v.Violations), len(v.Errors), len(v.Rules))
+	}
+	if again, err := v.Encode(); err != nil || !bytes.Equal(again, text) {
+		return nil, errors.New("it is not as policyscan writes it: something was added, taken away or formatted anew")
+	}
+	if c := &v.Coverage; v.Verdict == Pass && (c.Governed != c.Scanned+len(c.NotScanned) || c.Scanned < 0 ||
+		len(c.NotScanned) > 0 && len(v.Allowed) == 0 || v.Partial && !slices.Contains(v.Allowed, "partial")) {
+		return nil, errors.New("it says PASS, which does not follow from its coverage")
 	}
 	return v, nil
 }

@@ -44,6 +44,9 @@ func TestDecodeRefuses(t *testing.T) {
 		"error":       {strings.Replace(good, `"errors": []`, `"errors": [{"code": "E_READ", "file": "", "message": "x"}]`, 1), "1 errors"},
 		"no rules":    {good[:strings.Index(good, `"rules"`)] + `"rules": [],` + good[strings.Index(good, `"scope"`):], "0 rules"},
 		"wrong type":  {strings.Replace(good, `"files": 5`, `"files": "5"`, 1), "no verdict"},
+		"twice":       {strings.Replace(good, `"errors": []`, `"errors": [], "VIOLATIONS": []`, 1), "not as policyscan writes it"},
+		"unscanned":   {strings.Replace(good, `"scanned": 2`, `"scanned": 1`, 1), "coverage"},
+		"partial":     {strings.Replace(good, `"partial": false`, `"partial": true`, 1), "coverage"},
 		"a violation": {strings.Replace(good, `"violations": []`, `"violations": [{}]`, 1), "1 violations"},
 	} {
 		if c.text == good {

@@ -59,12 +59,33 @@ func replaceable(path string) error {
 	return nil
 }
 
-// Clear takes away a report of an earlier run, so that it cannot be taken for one of a run
-// that fails. A path that is a link, or anything but a regular file, is refused.
-func Clear(path string) error {
+// Replaceable is an error if a report of the format may not be written to path: if there is
+// a link, anything but a regular file, or a file with content that is no such report.
+func (f *Format) Replaceable(path string) error {
 	if err := replaceable(path); err != nil {
 		return err
 	}
+	file, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	var text []byte
+	if err == nil {
+		defer file.Close() // read only: nothing to lose
+		text, err = io.ReadAll(io.LimitReader(file, 64<<20))
+	}
+	if err != nil {
+		return fmt.Errorf("%s: what the report would replace cannot be read: %w", Visible(path), cause(err))
+	}
+	if len(text) > 0 && !f.wrote(string(text)) {
+		return fmt.Errorf("%s: the report %s would overwrite a file that is no such report; remove it or name another file", Visible(path), f.Name)
+	}
+	return nil
+}
+
+// Clear takes away a report of an earlier run, so that it cannot be taken for one of a run
+// that fails. There need be none.
+func Clear(path string) error {
 	if err := ignoreNotExist(os.Remove(path)); err != nil {
 		return fmt.Errorf("%s: the report of an earlier run cannot be removed: %w", Visible(path), cause(err))
 	}

@@ -40,12 +40,13 @@ const noFile = "verdict.json"
 // "blocker"; a rule without one is "major".
 func WriteGitLab(w io.Writer, v *Verdict) error {
 	issues := []gitlabIssue{}
-	used := map[string]bool{}
+	used, last := map[string]bool{}, map[string]int{}
 	add := func(description, check, fingerprint, severity, file string, line int64) {
 		// A rule of the base and one of the head can find the same: GitLab would keep one.
 		unique := fingerprint
-		for n := 2; used[unique]; n++ {
-			unique = fingerprint + "-" + strconv.Itoa(n)
+		for used[unique] {
+			last[fingerprint]++
+			unique = fingerprint + "-" + strconv.Itoa(last[fingerprint]+1)
 		}
 		used[unique] = true
 		issues = append(issues, gitlabIssue{description, check, unique, severity, gitlabLocation{gitlabPath(file), gitlabLines{max(line, 1)}}})
@@ -62,8 +63,10 @@ func WriteGitLab(w io.Writer, v *Verdict) error {
 		}
 		add(found.sentence(), found.RuleID, found.Fingerprint, gitlabSeverity(severity), found.File, found.Evidence.Line)
 	}
-	if v.Verdict == Pass && v.Coverage.Governed == 0 && v.wholeTree() {
-		add(nothingGoverned, "policyscan", Fingerprint("", "", "", nil), "info", "", 1)
+	if v.Verdict == Pass && (v.wholeTree() || v.Coverage.Governed > 0) {
+		for _, but := range caveats(v) {
+			add("policyscan: "+full(but), "policyscan", Fingerprint("", "", but, nil), "info", "", 1)
+		}
 	}
 
 	text, err := JSON(issues)

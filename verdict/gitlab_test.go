@@ -161,8 +161,20 @@ func TestGitLabNothingGoverned(t *testing.T) {
 		v.Scope.Mode, v.Coverage.Governed = mode, 0
 		v.Decide()
 		issues := gitlabOf(t, v)
-		if len(issues) != want || want > 0 && (issues[0].Severity != "info" || issues[0].Description != nothingGoverned) {
+		if len(issues) != want || want > 0 && (issues[0].Severity != "info" || issues[0].Description != "policyscan: no rule selects any of the files (5).") {
 			t.Errorf("%s: %+v", mode, issues)
 		}
+	}
+}
+
+// A PASS that looked at less than all says so, whatever the scope.
+func TestGitLabCaveats(t *testing.T) {
+	v := newFixture()
+	v.Scope.Mode, v.Coverage.Scanned, v.Allowed = "diff", 1, []string{"lfs-pointer"}
+	v.Coverage.NotScanned = []Omission{{"a.tf", "lfs-pointer"}}
+	v.Decide()
+	issues := gitlabOf(t, v)
+	if len(issues) != 1 || issues[0].Severity != "info" || !strings.Contains(issues[0].Description, "1 governed file not scanned") {
+		t.Errorf("%+v", issues)
 	}
 }

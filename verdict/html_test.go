@@ -239,11 +239,11 @@ func TestHTMLOutcome(t *testing.T) {
 	}{
 		"pass":            {func(*Verdict) {}, "no violation", "2 of 2 governed files held against 2 rules, to the last byte.", "holds holds"},
 		"nothing governs": {func(v *Verdict) { v.Coverage = Coverage{Files: 3}; v.Rules[0].Files, v.Rules[1].Files = 0, 0 }, "nothing was scanned", "No file is governed: no rule selects any file of this tree.", "guards nothing guards nothing"},
-		"nothing there":   {func(v *Verdict) { v.Coverage = Coverage{Deleted: 2} }, "nothing was scanned", "There was nothing to scan.", "holds holds"},
+		"nothing there":   {func(v *Verdict) { v.Coverage = Coverage{Deleted: 2} }, "nothing was scanned", "There was nothing to scan.", "held against nothing held against nothing"},
 		"all accepted": {func(v *Verdict) {
 			v.Coverage.Scanned, v.Allowed = 0, []string{"lfs-pointer"}
 			v.Coverage.NotScanned = []Omission{{"a", "lfs-pointer"}, {"b", "lfs-pointer"}}
-		}, "nothing was scanned", "Knowingly accepted with --allow: lfs-pointer.", "holds holds"},
+		}, "nothing was scanned", "Knowingly accepted with --allow: lfs-pointer.", "held against nothing held against nothing"},
 		"a rule unused":  {func(v *Verdict) { v.Rules[1].Files = 0 }, "no violation", "1 of 2 rules guards nothing: no file is selected.", "holds guards nothing"},
 		"violated":       {func(v *Verdict) { v.Violations = fixtures()["fail"].verdict.Violations[:1] }, "1 violation of 1 rule in 1 file", "2 of 2 governed files held against 2 rules, to the last byte.", "1 violation holds"},
 		"not decided":    {func(v *Verdict) { v.Errors = []Error{{Code: Timeout, Message: "m"}} }, "could not decide", "2 of 2 governed files held against 2 rules, to the last byte.", "not decided not decided"},

@@ -63,7 +63,7 @@ type htmlRule struct {
 	Message, Remediation                   []string
 	Files                                  string
 	Violations                             int
-	State                                  string // "violated", "holds", "unused" or, of a run that could not decide, "unknown"
+	State                                  string // "violated", "holds", "unused", "idle" (nothing was scanned) or, of a run that could not decide, "unknown"
 	Group                                  string // the id of its violations; "" if there is none
 }
 
@@ -129,6 +129,9 @@ func visibleLines(s string) []string {
 func (p *htmlPage) rules(v *Verdict) {
 	for i := range v.Rules {
 		p.Rules = append(p.Rules, newHTMLRule(&v.Rules[i], len(v.Policy) > 1, v.Complete))
+		if r := &p.Rules[i]; r.State == "holds" && v.Coverage.Scanned == 0 {
+			r.State = "idle"
+		}
 	}
 }
 

@@ -74,7 +74,7 @@ func junitSuites(v *Verdict) []junitSuite {
 			at[r.Type] = n
 			suites = append(suites, junitSuite{name: r.Type})
 		}
-		suites[n].cases = append(suites[n].cases, ruleCase(r, found[i], len(errs) == 0))
+		suites[n].cases = append(suites[n].cases, ruleCase(r, found[i], len(errs) == 0, v.Coverage.Scanned > 0))
 	}
 	return suites
 }
@@ -129,7 +129,7 @@ func errorCase(e *Error) junitCase {
 	return c
 }
 
-func ruleCase(r *Rule, found []*Violation, decided bool) junitCase {
+func ruleCase(r *Rule, found []*Violation, decided, scanned bool) junitCase {
 	c := junitCase{name: r.ID + ": " + r.Title, kind: r.Type}
 	switch {
 	case len(found) > 0:
@@ -138,6 +138,8 @@ func ruleCase(r *Rule, found []*Violation, decided bool) junitCase {
 		c.result, c.message = "skipped", "not decided: the run is incomplete"
 	case r.Files == 0:
 		c.result, c.message = "skipped", "no file is selected by this rule"
+	case !scanned:
+		c.result, c.message = "skipped", "no file that it selects was scanned"
 	}
 	return c
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -45,12 +46,10 @@ func (f *reportFlag) reports() ([]report, error) {
 			}
 			toStdout = name
 		default:
-			r.file = resolved(file)
-			for _, other := range all {
-				if other.file != "" && sameOutput(other.file, r.file) {
-					return nil, fmt.Errorf("--report %s and --report %s are one file, %s; name another for one of them", other.Name, name, file)
-				}
+			if err := throughLink(file); err != nil {
+				return nil, err
 			}
+			r.file = resolved(file)
 		}
 		all = append(all, r)
 	}
@@ -87,19 +86,53 @@ func resolved(file string) string {
 
 // sameOutput reports whether two outputs are one file, which may not be there yet.
 func sameOutput(a, b string) bool {
-	a, errA := filepath.Abs(a)
-	b, errB := filepath.Abs(b)
-	return errA == nil && errB == nil && a == b
+	dirA, nameA := filepath.Split(a)
+	dirB, nameB := filepath.Split(b)
+	realA, errA := realPath(dirA)
+	realB, errB := realPath(dirB)
+	if errA != nil || errB != nil { // a folder that is not there
+		return filepath.Clean(a) == filepath.Clean(b)
+	}
+	return realA == realB && nameA == nameB
 }
 
-// claim refuses a file that a report may not replace, and takes away what an earlier run
-// left there: whatever becomes of this run, that is not its report.
-func (r *report) claim() error {
+// throughLink is an error if a folder of an output's path is a link that git tracks: a
+// change could bring it, and choose where the program writes.
+func throughLink(file string) error {
+	for i, c := range file {
+		if !os.IsPathSeparator(uint8(c)) || i == 0 {
+			continue
+		}
+		st, err := os.Lstat(file[:i])
+		if err != nil || st.Mode()&fs.ModeSymlink == 0 {
+			continue
+		}
+		switch tracked, err := tracked(file[:i]); {
+		case err != nil:
+			return fmt.Errorf("whether git tracks %s, on the way to the output %s, cannot be told: %w", file[:i], file, err)
+		case tracked:
+			return fmt.Errorf("the output %s leads through %s, a link that git tracks, so that a change could choose where it goes; write to another path", file, file[:i])
+		}
+	}
+	return nil
+}
+
+// check refuses a file that a report may not replace.
+func (r *report) check() error {
 	if r.file == "" || r.added {
 		return nil
 	}
 	if err := untracked(r.file); err != nil {
 		return err
+	}
+	return r.Replaceable(r.file)
+}
+
+// clear takes away what an earlier run left there: whatever becomes of this run, that is not
+// its report.
+func (r *report) clear() error {
+	if r.file == "" || r.added {
+		return nil
 	}
 	return verdict.Clear(r.file)
 }
@@ -185,7 +218,12 @@ func (c *reportCmd) Run(std streams) error {
 		return fmt.Errorf("the verdict %s cannot be used: %w", quoted(c.File), err)
 	}
 	for _, r := range reports {
-		if err := r.claim(); err != nil {
+		if err := r.check(); err != nil {
+			return err
+		}
+	}
+	for _, r := range reports {
+		if err := r.clear(); err != nil {
 			return err
 		}
 	}

@@ -44,22 +44,32 @@ func (r *reporter) begin() (err error) {
 	r.reports = append(r.reports, r.also...)
 	if r.Output != "-" && r.Output != "none" {
 		r.file = resolved(r.Output)
-		if err := untracked(r.file); err != nil {
+		if err := errors.Join(throughLink(r.Output), untracked(r.file)); err != nil {
 			voidOld(r.file)
 			return err
 		}
 	}
-	for _, p := range r.reports {
+	for i, p := range r.reports {
+		same := func(other report) bool { return p.file != "" && other.file != "" && sameOutput(p.file, other.file) }
+		k := slices.IndexFunc(r.reports[:i], same)
 		switch {
+		case k >= 0:
+			err = fmt.Errorf("--report %s and --report %s are one file, %s; name another for one of them", r.reports[k].Name, p.Name, p.file)
 		case p.file == "" && r.Output == "-":
 			err = fmt.Errorf("--output - and --report %s both go to standard output; name a file for one of them", p.Name)
 		case p.file != "" && r.file != "" && sameOutput(p.file, r.file):
 			err = fmt.Errorf("--report %s and --output are one file, %s; name another for one of them", p.Name, p.file)
 		}
 		if err == nil {
-			err = p.claim()
+			err = p.check()
 		}
 		if err != nil {
+			voidOld(r.file)
+			return err
+		}
+	}
+	for _, p := range r.reports {
+		if err := p.clear(); err != nil {
 			voidOld(r.file)
 			return err
 		}
@@ -121,27 +131,44 @@ func errorsOf(err error) []verdict.Error {
 	return errs
 }
 
-// end writes every output. A PASS of which anything could not be written is none: the files
-// are then replaced by those of a verdict that says so.
-func (r *reporter) end(v *verdict.Verdict) error {
-	text, w, err := r.text(v) // before anything is written, which no failure may follow
-	r.write(err)
+// end writes every output. A PASS of which anything could not be written, or that a signal
+// met on the way, is none: its files are then taken away, and those of a verdict that says
+// so written in their place.
+func (r *reporter) end(v *verdict.Verdict, caught func() int) error {
 	r.files(v)
-	if r.failed == nil || v.Verdict != verdict.Pass {
-		r.print(v)
-		_, err := w.Write(text)
-		r.write(err)
+	shown := r.failed == nil || v.Verdict != verdict.Pass
+	if shown {
+		r.show(v)
 	}
-	if r.failed != nil && v.Verdict == verdict.Pass {
-		v.Errors = []verdict.Error{{Code: verdict.Output, Message: r.failed.Error()}}
+	lost := verdict.Error{Code: verdict.Interrupted, Message: "a signal ended the run while its outputs were written; run it again"}
+	if r.failed != nil {
+		lost = verdict.Error{Code: verdict.Output, Message: r.failed.Error()}
+	}
+	if v.Verdict == verdict.Pass && (r.failed != nil || caught() != 0) {
+		v.Errors = []verdict.Error{lost}
 		v.Decide()
+		for _, p := range r.reports { // which makes room, too
+			r.write(p.clear())
+		}
 		r.files(v)
+		if !shown {
+			r.show(v)
+		}
 	}
 	o := outcome{status: exitStatus(v), err: r.failed}
 	if o.status == exitPass {
 		return nil
 	}
 	return o
+}
+
+// show writes what goes to standard error, then what goes to standard output.
+func (r *reporter) show(v *verdict.Verdict) {
+	text, w, err := r.text(v)
+	r.write(err)
+	_, err = w.Write(text)
+	r.write(err)
+	r.print(v)
 }
 
 // files writes what goes to files: the verdict last, which stands for them.

@@ -78,7 +78,7 @@ func (c *scanCmd) run(std streams) (*verdict.Verdict, error) {
 	ctx, caught, stop := interruptible(c.Timeout)
 	defer stop()
 	v := c.scan(ctx, &r)
-	err := r.end(v)
+	err := r.end(v, caught)
 	if sig := caught(); sig != 0 {
 		return v, outcome{status: 128 + sig, err: r.failed}
 	}
