@@ -190,6 +190,11 @@ func (a *action) flags() ([]string, error) {
 			wrong("%s is set, which the action has an input for; use the input", variable)
 		}
 	}
+	for _, variable := range []string{"PRE_COMMIT_FROM_REF", "PRE_COMMIT_TO_REF", "PRE_COMMIT_LOCAL_BRANCH"} {
+		if os.Getenv(variable) != "" {
+			wrong("%s is set, and would choose what is judged in the place of the event; take it out of the step's environment", variable)
+		}
+	}
 	args = append(args, more...)
 	if path := input("path"); path != "" {
 		args = append(args, "--", path)

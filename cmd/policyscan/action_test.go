@@ -147,6 +147,7 @@ func TestActionRefuses(t *testing.T) {
 		{"no folder for the verdict", "no/such/verdict.json", []string{"verdict-file=no/such/verdict.json"}, ""},
 		{"a quote that is not closed", "the input args: a quote ' is not closed", []string{"args=--rule 'NET-1"}, ""},
 		{"a flag that is none", `unknown flag --alow, did you mean "--allow"?`, []string{"args=--alow partial"}, ""},
+		{"pre-commit's choice", "PRE_COMMIT_FROM_REF is set, and would choose what is judged", nil, "PRE_COMMIT_FROM_REF=HEAD"},
 		{"an empty flag", "--head is empty", []string{"args=--head ''"}, ""},
 		{"a folder in args", "the input args: it has more than flags", []string{"args=sub"}, ""},
 		{"a folder behind --", "the input args: it has more than flags", []string{"args=-- sub"}, ""},

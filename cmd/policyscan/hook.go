@@ -67,6 +67,9 @@ func (c *hookInstallGitCmd) Run(std streams) error {
 		if err := writeHook(hook); err != nil {
 			return fmt.Errorf("the hook cannot be written: %w", err)
 		}
+		if err := makeExecutable(hook); err != nil { // whatever the umask
+			return fmt.Errorf("the hook cannot be made executable: %w", err)
+		}
 	case err != nil:
 		return err
 	case !ours:

@@ -39,7 +39,7 @@ func (r *Repository) Hooks() (string, error) {
 		return filepath.Join(r.commonDir, "hooks"), nil
 	}
 	switch dir := *value; {
-	case dir == "" || dir[0] == '%' || dir[0] == '~' && !strings.HasPrefix(dir, "~/"):
+	case dir == "" || dir == "true" || dir[0] == '%' || dir[0] == '~' && !strings.HasPrefix(dir, "~/"):
 		return "", fmt.Errorf("%w: core.hooksPath is %q; set it to a folder: git config core.hooksPath FOLDER", ErrHooks, dir)
 	case dir[0] == '~':
 		home, err := os.UserHomeDir()
