@@ -192,6 +192,11 @@
     point(state.at);
   }
 
+  // catchUp follows an address that is new: the browser tells of one a moment after it is there.
+  function catchUp() {
+    if (location.hash !== address(state)) follow();
+  }
+
   function go(next, replace) {
     history[replace ? "replaceState" : "pushState"](null, "", address(next));
     state = next;
@@ -209,11 +214,16 @@
   q.addEventListener("input", () => {
     clearTimeout(waiting);
     waiting = setTimeout(() => {
+      catchUp();
       const had = Boolean(state.q);
       go(change("q", q.value.trim()), had && q.value.trim() !== "");
     }, total > 1000 ? 120 : 30);
   });
-  for (const s of selects) s.addEventListener("change", () => go(change(s.id, s.value)));
+  for (const s of selects) s.addEventListener("change", () => {
+    const value = s.value; // which catchUp may set to what the address says
+    catchUp();
+    go(change(s.id, value));
+  });
 
   addEventListener("keydown", (e) => {
     if (e.ctrlKey || e.metaKey || e.altKey) return;
