@@ -38,7 +38,7 @@ func (f *file) fail(code string, at place, found, fix string) {
 		return
 	}
 	e := &Error{Code: code, File: f.name, Line: at.line, Column: at.column, Rule: f.rule, Found: found, Fix: fix}
-	e.source, e.caret = f.around(at)
+	e.source, e.caret = around(f.line(at.line), at.column)
 	f.errs = append(f.errs, e)
 }
 
@@ -64,10 +64,9 @@ func (f *file) line(n int) []byte {
 	return bytes.TrimSuffix(f.text[f.lines[n-1]:end], []byte("\r"))
 }
 
-// around returns the part of a line around a place, and where in it the place is.
-func (f *file) around(at place) (source string, caret int) {
-	line := f.line(at.line)
-	column := at.column - 1
+// around returns the part of a line around a column, and where in it the column is.
+func around(line []byte, column int) (source string, caret int) {
+	column--
 	if column < 0 || column > len(line) {
 		column, caret = 0, -1
 	}

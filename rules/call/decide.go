@@ -1,0 +1,273 @@
+package call
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Options are how a decision is made.
+type Options struct {
+	// Clock tells the time, for the budget of a set. With nil there is no budget.
+	Clock func() time.Time
+	Trace bool
+}
+
+// Decide says what the set makes of a call.
+func (s *Set) Decide(c *Call, o Options) Outcome {
+	w := &walk{set: s, facts: &facts{call: c}, options: o}
+	if o.Trace {
+		w.trace = &Trace{}
+	}
+	var out Outcome
+	switch s.Strategy {
+	case PriorityFirst:
+		out = w.priorityFirst()
+	case DenyOverrides:
+		out = w.denyOverrides()
+	case CategoryFirst:
+		out = w.categoryFirst()
+	case MostSpecific:
+		out = w.mostSpecific()
+	case AllViolations:
+		out = w.allViolations()
+	default:
+		out = Outcome{Effect: Deny, Reason: fmt.Sprintf("the set %s has no strategy", s.Name)}
+	}
+	out.Set, out.Decision = s, s.Word(out.Effect)
+	if w.trace != nil {
+		if w.trace.Resolution == "" {
+			w.trace.Resolution = resolution(s, &out)
+		}
+		out.Trace = w.trace
+	}
+	return out
+}
+
+// resolution says how a decision came about, where the strategy has nothing of its own to say.
+func resolution(s *Set, out *Outcome) string {
+	switch {
+	case out.Code != "":
+		return fmt.Sprintf("%s: %s", out.Decision, out.Code)
+	case out.Rule != nil:
+		return fmt.Sprintf("%s: the rule %s", out.Decision, out.Rule.ID)
+	}
+	return fmt.Sprintf("%s: no rule decides, so the default", out.Decision)
+}
+
+// A walk is one decision.
+type walk struct {
+	set     *Set
+	facts   *facts
+	options Options
+	trace   *Trace
+}
+
+// matches asks a rule, and notes what came of it.
+func (w *walk) matches(r *Rule) bool {
+	if r.Disabled {
+		w.skip(r, "it is not enabled")
+		return false
+	}
+	ok, why := r.When.holds(w.facts)
+	if w.trace != nil {
+		step := Step{Rule: r, Matched: ok}
+		if !ok {
+			step.Why = why.failed()
+		}
+		w.trace.Steps = append(w.trace.Steps, step)
+	}
+	return ok
+}
+
+// failed says that a test did not hold.
+func (t *Test) failed() string {
+	switch {
+	case t == nil:
+		return "it asks for nothing that there is"
+	case t.Broken != "":
+		return fmt.Sprintf("%s cannot be asked: %s", t.Shown, t.Broken)
+	}
+	return fmt.Sprintf("%s does not hold", t.Shown)
+}
+
+func (w *walk) skip(r *Rule, why string) {
+	if w.trace != nil {
+		w.trace.Steps = append(w.trace.Steps, Step{Rule: r, Why: why})
+	}
+}
+
+// rest notes the rules that were not asked.
+func (w *walk) rest(rules []*Rule, decided *Rule) {
+	if w.trace == nil {
+		return
+	}
+	for _, r := range rules {
+		w.skip(r, fmt.Sprintf("it is not reached: %s decides before", decided.ID))
+	}
+}
+
+// inOrder returns the rules of a set as a strategy walks them.
+func (s *Set) inOrder() []*Rule {
+	all := make([]*Rule, len(s.Rules))
+	for i := range s.Rules {
+		all[i] = &s.Rules[i]
+	}
+	if s.Strategy == PriorityFirst {
+		slices.SortStableFunc(all, func(a, b *Rule) int { return cmp.Compare(b.Priority, a.Priority) })
+	}
+	return all
+}
+
+// first is the first of some rules that matches.
+func (w *walk) first(rules []*Rule) *Rule {
+	for i, r := range rules {
+		if w.matches(r) {
+			w.rest(rules[i+1:], r)
+			return r
+		}
+	}
+	return nil
+}
+
+// priorityFirst: the highest priority first, those of one priority in the order of the files; the
+// first that matches decides.
+func (w *walk) priorityFirst() Outcome {
+	r := w.first(w.set.inOrder())
+	if r == nil {
+		return Outcome{Effect: w.set.Default}
+	}
+	return Outcome{Effect: r.Effect, Rule: r, Reason: r.Reason}
+}
+
+// denyOverrides: policies and rules in order; a deny decides at once, an allow goes on looking, and
+// the last that allowed is the one that did.
+func (w *walk) denyOverrides() Outcome {
+	s := w.set
+	if agent := w.facts.request().Member("agent_id"); agent.Kind() == String {
+		if slices.ContainsFunc(s.Frozen, func(id string) bool { return strings.EqualFold(id, agent.text) }) {
+			return Outcome{Effect: Deny, Code: CodeFrozen, Reason: "agent frozen by operator"}
+		}
+	}
+	if len(s.Policies) == 0 {
+		return Outcome{Effect: Deny, Code: CodeNoPolicies, Reason: "no bundle loaded — failing closed"}
+	}
+	var began time.Time
+	if w.options.Clock != nil && s.Budget > 0 {
+		began = w.options.Clock()
+	}
+	var allowed *Rule
+	next := 0
+	for p := range s.Policies {
+		policy := &s.Policies[p]
+		if policy.Broken != "" {
+			return Outcome{Effect: Deny, Code: CodeCompile, Policy: policy, Reason: "policy contains a regex pattern that failed to compile — failing closed"}
+		}
+		for ; next < len(s.Rules) && s.Rules[next].Policy == p; next++ {
+			if !began.IsZero() && w.options.Clock().Sub(began) > s.Budget {
+				return Outcome{Effect: Deny, Code: CodeTimeout, Reason: "evaluation exceeded wall-clock budget — failing closed"}
+			}
+			r := &s.Rules[next]
+			if !w.matches(r) {
+				continue
+			}
+			if r.Effect == Deny {
+				w.restOf(next+1, r)
+				return Outcome{Effect: Deny, Rule: r, Policy: policy, Reason: r.Reason}
+			}
+			allowed = r
+		}
+	}
+	if allowed != nil {
+		return Outcome{Effect: allowed.Effect, Rule: allowed, Policy: &s.Policies[allowed.Policy], Reason: allowed.Reason}
+	}
+	return Outcome{Effect: s.Policies[0].Default}
+}
+
+// restOf is rest, of the rules from an index on.
+func (w *walk) restOf(from int, decided *Rule) {
+	if w.trace != nil {
+		w.rest(w.set.inOrder()[from:], decided)
+	}
+}
+
+// categoryFirst: the rules that deny, those that allow, those that ask, each in the order of the
+// file; the first that matches decides.
+func (w *walk) categoryFirst() Outcome {
+	said := map[Effect]string{Deny: "Denied by rule: ", Allow: "Allowed by rule: ", Ask: "Escalated by rule: "}
+	var order []*Rule
+	for _, e := range []Effect{Deny, Allow, Ask} {
+		for i := range w.set.Rules {
+			if r := &w.set.Rules[i]; r.Effect == e {
+				order = append(order, r)
+			}
+		}
+	}
+	r := w.first(order)
+	if r == nil {
+		return Outcome{Effect: w.set.Default, Reason: "No matching rule; default action: " + w.set.Word(w.set.Default)}
+	}
+	return Outcome{Effect: r.Effect, Rule: r, Reason: cmp.Or(r.Reason, said[r.Effect]+r.ID)}
+}
+
+// mostSpecific: in each domain that the call has a query of, the first rule that matches; of
+// several domains the strictest.
+func (w *walk) mostSpecific() Outcome {
+	var out Outcome
+	var matched []string
+	for _, d := range []struct {
+		name  string
+		query Fact
+	}{{"exec", Fact{Source: FromExecBin}}, {"fs", Fact{Source: FromFSOp}}, {"net", Fact{Source: FromNetHost}}} {
+		var rules []*Rule
+		for i := range w.set.Rules {
+			if r := &w.set.Rules[i]; r.Domain == d.name {
+				rules = append(rules, r)
+			}
+		}
+		if w.facts.value(&d.query) == nil {
+			for _, r := range rules {
+				w.skip(r, "the call asks for nothing of "+d.name)
+			}
+			continue
+		}
+		r := w.first(rules)
+		if r == nil {
+			continue
+		}
+		matched = append(matched, fmt.Sprintf("%s by %s", w.set.Word(r.Effect), r.ID))
+		if out.Rule == nil || r.Effect.Rank() > out.Effect.Rank() {
+			out = Outcome{Effect: r.Effect, Rule: r, Reason: r.Reason}
+		}
+	}
+	if out.Rule == nil {
+		return Outcome{Effect: w.set.Default, Reason: fmt.Sprintf("no rule matches; default: %s", w.set.Word(w.set.Default))}
+	}
+	if out.Reason == "" {
+		out.Reason = strings.Join(matched, "; ")
+	}
+	if w.trace != nil && len(matched) > 1 {
+		w.trace.Resolution = fmt.Sprintf("%s: of %s the strictest", w.set.Word(out.Effect), strings.Join(matched, ", "))
+	}
+	return out
+}
+
+// allViolations: every rule is asked, and the strictest effect wins; of equal ones the first.
+func (w *walk) allViolations() Outcome {
+	out := Outcome{Effect: w.set.Default}
+	var said []string
+	for i := range w.set.Rules {
+		r := &w.set.Rules[i]
+		if !w.matches(r) {
+			continue
+		}
+		if out.Rule == nil || r.Effect.Rank() > out.Effect.Rank() {
+			out.Effect, out.Rule = r.Effect, r
+		}
+		said = append(said, cmp.Or(r.Reason, r.ID))
+	}
+	out.Reason = strings.Join(said, "; ")
+	return out
+}

@@ -1,0 +1,144 @@
+package call
+
+// A Source says where a fact is drawn from.
+type Source uint8
+
+// The sources of facts.
+const (
+	FromTool       Source = iota // the tool's name
+	FromCommand                  // input.command
+	FromPath                     // input.file_path; if that is missing or null, input.path
+	FromContent                  // input.content; if that is missing or null, input.new_string
+	FromInput                    // the input, along Fact.Path
+	FromRequest                  // the whole request, along Fact.Path
+	FromCapability               // the tool's Capability; missing if it has none
+	FromEdits                    // "edit" for Claude Code's Edit and MultiEdit and what other agents call so; else missing
+	FromExecBin                  // exec.bin: the program that a command runs
+	FromExecArg                  // exec.args: the argument Fact.Index of that program, counted from 0
+	FromExecArgs                 // exec.args: all of them from Fact.Index on, a list
+	FromFSOp                     // fs.op: "read" or "write"
+	FromFSPath                   // fs.path: the file or folder, absolute and clean if the working folder is known
+	FromNetHost                  // net.host: the host of a URL in lower case, or "*" for any
+	FromItem                     // the item of a list that a test with Op Each is about
+)
+
+// A Fact is what a test is about. Facts of an input that are null are missing.
+type Fact struct {
+	Source Source
+	Path   []string // of FromInput and FromRequest: names of members, one after the other
+	Index  int      // of FromExecArg and FromExecArgs
+
+	// JSON makes a text of numbers, truth values, lists and objects, as JSON.stringify writes them.
+	// Without it lists and objects have no text, and a test of text is as if they were missing.
+	JSON bool
+}
+
+// facts are the facts of a call, those that take work made once.
+type facts struct {
+	call *Call
+
+	requested *Value
+	operated  bool
+	ops       operations
+	item      *Value
+}
+
+// operations are what a call does, as the capability map of clash's document says it. A value
+// that is nil is missing.
+type operations struct {
+	bin    *Value
+	args   []*Value
+	op     *Value
+	path   *Value
+	host   *Value
+	edited *Value
+}
+
+// value returns a fact as it is, nil if it is missing or null.
+func (f *facts) value(of *Fact) *Value {
+	v := f.raw(of)
+	if v.Kind() == Null {
+		return nil
+	}
+	return v
+}
+
+func (f *facts) raw(of *Fact) *Value {
+	switch of.Source {
+	case FromTool:
+		return Text(f.call.Tool)
+	case FromCommand:
+		return f.call.Input.Member("command")
+	case FromPath:
+		return first(f.call.Input, "file_path", "path")
+	case FromContent:
+		return first(f.call.Input, "content", "new_string")
+	case FromInput:
+		return f.call.Input.At(of.Path...)
+	case FromRequest:
+		return f.request().At(of.Path...)
+	case FromCapability:
+		if c := Known(f.call.Tool).Capability; c != "" {
+			return Text(string(c))
+		}
+		return nil
+	case FromItem:
+		return f.item
+	}
+	if !f.operated {
+		f.ops, f.operated = f.call.operations(), true
+	}
+	switch of.Source {
+	case FromEdits:
+		return f.ops.edited
+	case FromExecBin:
+		return f.ops.bin
+	case FromExecArg:
+		if of.Index < len(f.ops.args) {
+			return f.ops.args[of.Index]
+		}
+	case FromExecArgs:
+		if f.ops.bin != nil {
+			return &Value{kind: List, items: f.ops.args[min(of.Index, len(f.ops.args)):]}
+		}
+	case FromFSOp:
+		return f.ops.op
+	case FromFSPath:
+		return f.ops.path
+	case FromNetHost:
+		return f.ops.host
+	}
+	return nil
+}
+
+// request is what dot-paths walk.
+func (f *facts) request() *Value {
+	if f.requested == nil {
+		f.requested = f.call.request()
+	}
+	return f.requested
+}
+
+// first returns the first of some members that is neither missing nor null.
+func first(v *Value, names ...string) *Value {
+	for _, name := range names {
+		if m := v.Member(name); m.Kind() != Absent && m.Kind() != Null {
+			return m
+		}
+	}
+	return nil
+}
+
+// text returns the text of a fact, if it has one.
+func (f *facts) text(of *Fact) (string, bool) {
+	v := f.value(of)
+	switch {
+	case v == nil:
+		return "", false
+	case v.kind == String:
+		return v.text, true
+	case of.JSON:
+		return v.JSON(), true
+	}
+	return v.Scalar()
+}

@@ -1,0 +1,55 @@
+package call
+
+// The codes of outcomes that are denied and that no rule decided.
+const (
+	CodeFrozen     = "AGENT_FROZEN"
+	CodeNoPolicies = "NO_POLICIES"
+	CodeCompile    = "POLICY_COMPILE_ERROR"
+	CodeTimeout    = "EVAL_TIMEOUT"
+)
+
+// An Outcome is what a set says of a call.
+type Outcome struct {
+	Effect   Effect
+	Decision string // the effect in the words of the dialect
+	Code     string // one of the Code constants, or ""
+	Reason   string // for a person; may be empty if the call goes on
+
+	Set    *Set    // that decided
+	Rule   *Rule   // that decided; nil if none did
+	Policy *Policy // the one that decided, of DenyOverrides; may be there without a rule
+
+	Trace *Trace // if it was asked for
+}
+
+// Explicit reports whether a rule allows the call: not a default, and no rule that only records it.
+func (o *Outcome) Explicit() bool { return o.Rule != nil && o.Effect == Allow }
+
+// A Trace tells how a decision came about.
+type Trace struct {
+	Steps []Step // the rules in the order in which the strategy asks them
+	// Resolution says how the steps became the effect.
+	Resolution string
+}
+
+// A Step is a rule that was looked at, or was not, and why.
+type Step struct {
+	Rule    *Rule
+	Matched bool
+	Why     string // if it did not match: what of it did not, or why it was not asked
+}
+
+// Strictest is the outcome of several sets about one call: of those that deny the first, else of
+// those that ask the first, else the first that a rule decided, else the first. With no outcomes it
+// is the zero Outcome.
+func Strictest(outcomes []Outcome) Outcome {
+	var best Outcome
+	for i, o := range outcomes {
+		stricter := o.Effect.Rank() > best.Effect.Rank()
+		firstRule := o.Effect.Rank() == best.Effect.Rank() && best.Effect.Rank() == 0 && best.Rule == nil && o.Rule != nil
+		if i == 0 || stricter || firstRule {
+			best = o
+		}
+	}
+	return best
+}

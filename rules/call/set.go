@@ -1,0 +1,106 @@
+package call
+
+import "time"
+
+// An Effect is what a rule wants done with a call.
+type Effect string
+
+// The effects, from the strictest to the least: the first two deny, the last three let the call go
+// on.
+const (
+	Deny   Effect = "deny"
+	Force  Effect = "force" // deny, and say what to do instead
+	Ask    Effect = "ask"   // a person decides
+	Allow  Effect = "allow"
+	Log    Effect = "log"    // the call goes on, and is worth a record
+	Shadow Effect = "shadow" // the call goes on; the rule is being tried out, and would deny
+)
+
+// Rank is 2 for what denies, 1 for what asks, 0 for what lets the call go on.
+func (e Effect) Rank() int {
+	switch e {
+	case Deny, Force:
+		return 2
+	case Ask:
+		return 1
+	}
+	return 0
+}
+
+// A Strategy says how the rules of a set become one outcome.
+type Strategy string
+
+// The strategies.
+const (
+	PriorityFirst Strategy = "priority-first" // sigmashake
+	DenyOverrides Strategy = "deny-overrides" // evaluator
+	CategoryFirst Strategy = "category-first" // claudecube
+	MostSpecific  Strategy = "most-specific"  // clash
+	AllViolations Strategy = "all-violations" // a bundle, and the native form
+)
+
+// An Origin is where a rule stands.
+type Origin struct {
+	File string // as it was named when it was read
+	Line int    // 1-based
+}
+
+// A Rule is one rule of a set.
+type Rule struct {
+	ID     string // as its file has it; clash's rules, which have none, are their own text
+	Effect Effect
+	When   Predicate
+	Origin Origin
+
+	Reason  string // what the rule says when it decides; "" for what its strategy says then
+	Prompt  string // of Ask: the question; may be empty
+	Instead string // of Force: what to do instead
+
+	Disabled bool   // by its file: it is never the one that decides
+	Priority int    // of PriorityFirst: the higher is asked first
+	Policy   int    // of DenyOverrides: the index in Set.Policies
+	Domain   string // of MostSpecific: "exec", "fs" or "net"
+	Score    [2]int // of MostSpecific: primary, secondary
+	Sandbox  string // of MostSpecific: the name of the sandbox that the file wants, which nothing enforces; or ""
+	Severity string // shown, never weighed
+}
+
+// A Policy is one of the policies of a deny-overrides set.
+type Policy struct {
+	ID      string
+	Version int64
+	Default Effect
+	Broken  string // why it cannot be evaluated: a pattern that does not compile, and where; "" if it can
+}
+
+// A Set is what was read from the rules of a team, in one dialect. It is not changed once read.
+type Set struct {
+	Name     string // the file or folder it was read from
+	Dialect  string
+	Strategy Strategy
+	Rules    []Rule // in the order of the files; of MostSpecific, the most specific of a domain first
+
+	// Default is the effect when no rule decides: of all but DenyOverrides, where it is the first
+	// policy's.
+	Default  Effect
+	Policies []Policy      // of DenyOverrides
+	Frozen   []string      // of DenyOverrides: agents that may do nothing
+	Budget   time.Duration // of DenyOverrides: how long one decision may take; 0 is without end
+
+	Words map[Effect]string // what the dialect calls the effects, where it is not as they are named here
+	Notes []Note            // what loads and is often a slip
+}
+
+// A Note tells of something that a set's files say and that is often a slip.
+type Note struct {
+	Origin Origin
+	Text   string // what was found; what to do
+}
+
+// Word is what the set's dialect calls an effect.
+func (s *Set) Word(e Effect) string {
+	if w := s.Words[e]; w != "" {
+		return w
+	}
+	return string(e)
+}

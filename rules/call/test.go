@@ -1,0 +1,194 @@
+package call
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/policyscan/policyscan/rules/glob"
+)
+
+// An Op is what a test asks about a fact.
+type Op uint8
+
+// The operators. Those about text take the fact's text, and are as if the fact were missing when it
+// has none.
+const (
+	Equals   Op = iota // the text is Test.Text
+	Contains           // Test.Text occurs in it, anywhere
+	Begins             // it begins with Test.Text
+	Ends               // it ends with Test.Text
+	Matches            // Test.Regexp matches in it, anywhere
+	Globs              // one of Test.Globs matches the whole of it
+	OneOf              // the text of one of Test.Values is the same
+	Under              // it is the path Test.Text or one beneath it
+	SameAs             // not the text: the value is of one kind with one of Test.Values, and equal
+	Exists             // there is such a fact
+	Each               // the fact is a list that has an item for each of Test.Each, no item for two of them
+)
+
+// A Truth is what a test is held for where it cannot be made.
+type Truth uint8
+
+// What a test can be held for.
+const (
+	Fails   Truth = iota
+	Holds         //
+	AsEmpty       // of Test.Absent alone: the test is made with an empty text
+)
+
+// A Test is one question about one fact. What a missing fact means, and an operand that cannot
+// be used, is the dialect's to say, so it stands here and not in the evaluator.
+type Test struct {
+	Fact Fact
+	Op   Op
+	Not  bool
+
+	// Absent is what the test is when the fact is missing; Not does not turn it round (of
+	// AsEmpty, it turns round what came of the test).
+	Absent Truth
+
+	// Broken says why the operand cannot be used, such as a pattern that does not compile; "" if
+	// it can. The test is then IfBroken, whatever the fact; Not does not turn it round.
+	Broken   string
+	IfBroken Truth
+
+	// ByLine asks of each line of the text for itself, without its // comment, and holds (before
+	// Not) if it does for any.
+	ByLine bool
+
+	Text   string
+	Values []*Value
+	Regexp *regexp.Regexp
+	Globs  *glob.Set
+	Each   []Predicate // about FromItem
+
+	Shown string // the test as its file has it, for a trace
+}
+
+// A Predicate is what a rule asks of a call: all of some predicates, any of some, or one test. At
+// most one of the three is there. A predicate without any of them holds for every call.
+type Predicate struct {
+	All, Any []Predicate
+	Test     *Test
+}
+
+// holds reports whether the predicate holds, and if it does not, which test it was that failed
+// last (nil, if there was none).
+func (p *Predicate) holds(f *facts) (bool, *Test) {
+	switch {
+	case p.Test != nil:
+		return p.Test.holds(f), p.Test
+	case p.All != nil:
+		for i := range p.All {
+			if ok, why := p.All[i].holds(f); !ok {
+				return false, why
+			}
+		}
+	case p.Any != nil:
+		var why *Test
+		for i := range p.Any {
+			ok, last := p.Any[i].holds(f)
+			if ok {
+				return true, nil
+			}
+			why = last
+		}
+		return false, why
+	}
+	return true, nil
+}
+
+func (t *Test) holds(f *facts) bool {
+	if t.Broken != "" {
+		return t.IfBroken == Holds
+	}
+	var is, known bool
+	switch t.Op {
+	case SameAs:
+		v := f.value(&t.Fact)
+		known = v != nil
+		is = slices.ContainsFunc(t.Values, v.Same)
+	case Exists:
+		is, known = f.value(&t.Fact) != nil, true
+	case Each:
+		var list *Value
+		list = f.value(&t.Fact)
+		known = list.Kind() == List
+		is = known && t.eachIn(f, list.items, make([]bool, len(list.items)), 0)
+	default:
+		var text string
+		if text, known = f.text(&t.Fact); !known && t.Absent == AsEmpty {
+			known = true
+		}
+		is = known && t.asks(text)
+	}
+	if !known {
+		return t.Absent == Holds
+	}
+	return is != t.Not
+}
+
+// asks makes a test of text.
+func (t *Test) asks(text string) bool {
+	if t.ByLine {
+		for line := range strings.SplitSeq(text, "\n") {
+			line, _, _ = strings.Cut(strings.TrimSuffix(line, "\r"), "//")
+			if t.asksOf(line) {
+				return true
+			}
+		}
+		return false
+	}
+	return t.asksOf(text)
+}
+
+func (t *Test) asksOf(text string) bool {
+	switch t.Op {
+	case Equals:
+		return text == t.Text
+	case Contains:
+		return strings.Contains(text, t.Text)
+	case Begins:
+		return strings.HasPrefix(text, t.Text)
+	case Ends:
+		return strings.HasSuffix(text, t.Text)
+	case Matches:
+		return t.Regexp.MatchString(text)
+	case Globs:
+		return t.Globs.Match(text)
+	case OneOf:
+		return slices.ContainsFunc(t.Values, func(v *Value) bool {
+			s, ok := v.Scalar()
+			return ok && s == text
+		})
+	case Under:
+		rest, ok := strings.CutPrefix(text, strings.TrimSuffix(t.Text, "/"))
+		return ok && (rest == "" || rest[0] == '/')
+	}
+	return false
+}
+
+// eachIn reports whether the predicates from the given one on have an item each that is not taken.
+func (t *Test) eachIn(f *facts, items []*Value, taken []bool, from int) bool {
+	if from == len(t.Each) {
+		return true
+	}
+	outer := f.item
+	defer func() { f.item = outer }()
+	for i, item := range items {
+		if taken[i] {
+			continue
+		}
+		f.item = item
+		if ok, _ := t.Each[from].holds(f); !ok {
+			continue
+		}
+		taken[i] = true
+		if t.eachIn(f, items, taken, from+1) {
+			return true
+		}
+		taken[i] = false
+	}
+	return false
+}

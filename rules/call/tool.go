@@ -1,0 +1,64 @@
+package call
+
+// Capability is what a tool can do, by the taxonomy of sigmashake's document.
+type Capability string
+
+// The capabilities. A tool of which nothing is known has none.
+const (
+	Execute Capability = "execute"
+	Read    Capability = "read"
+	Write   Capability = "write"
+	Search  Capability = "search"
+	Agent   Capability = "agent"
+	Network Capability = "network"
+)
+
+// A Tool is what is known of a tool by its name, whichever agent has it.
+type Tool struct {
+	Same       string // the name that Claude Code has for a tool of this meaning; "" if it has none
+	Capability Capability
+}
+
+// Known returns what is known of a tool of that name, in any of the agents that docs/agents.md
+// lists; nothing, for a name that is in none of them, an MCP server's for example.
+func Known(name string) Tool {
+	same := name
+	switch name {
+	case "run_shell_command", "shell", "local_shell", "exec_command", "execute_bash", "bash", "powershell", "Shell", "run_terminal_cmd":
+		same = "Bash"
+	case "read_file", "read_many_files", "fs_read", "view":
+		same = "Read"
+	case "write_file", "fs_write", "create", "create_file":
+		same = "Write"
+	case "replace", "edit", "edit_file", "str_replace", "apply_patch", "Delete", "delete_file":
+		same = "Edit"
+	case "glob", "list_directory", "LS":
+		same = "Glob"
+	case "grep", "search_file_content", "grep_search":
+		same = "Grep"
+	case "web_fetch", "webfetch":
+		same = "WebFetch"
+	case "google_web_search", "web_search":
+		same = "WebSearch"
+	case "task", "Agent":
+		same = "Task"
+	}
+	t := Tool{Same: same}
+	switch same {
+	case "Bash", "PowerShell", "Monitor":
+		t.Capability = Execute
+	case "Read", "NotebookRead":
+		t.Capability = Read
+	case "Write", "Edit", "MultiEdit", "NotebookEdit":
+		t.Capability = Write
+	case "Glob", "Grep":
+		t.Capability = Search
+	case "Task":
+		t.Capability = Agent
+	case "WebFetch", "WebSearch":
+		t.Capability = Network
+	default:
+		t.Same = ""
+	}
+	return t
+}

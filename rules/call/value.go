@@ -1,0 +1,351 @@
+package call
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// Kind says what a JSON value is.
+type Kind uint8
+
+// The kinds of value. A nil *Value is Absent.
+const (
+	Absent Kind = iota
+	Null
+	Bool
+	Number
+	String
+	List
+	Object
+)
+
+// A Value is a JSON value that does not change. The members of an object are in the order of
+// its text. A nil Value is one that is not there.
+type Value struct {
+	kind  Kind
+	truth bool
+	num   float64
+	text  string
+	items []*Value
+	names []string // of an object's members, whose values are items
+}
+
+// ParseValue reads a text that holds one JSON value and nothing else. An object in which a name is
+// twice is an error: which of them the agent acts on cannot be told.
+func ParseValue(text []byte) (*Value, error) {
+	if !utf8.Valid(text) {
+		return nil, errors.New("it is not UTF-8")
+	}
+	dec := json.NewDecoder(bytes.NewReader(text))
+	dec.UseNumber()
+	if !json.Valid(text) { // first, for its error and its limit of depth
+		var any json.RawMessage
+		err := dec.Decode(&any)
+		var syntax *json.SyntaxError
+		switch {
+		case err == nil:
+			return nil, errors.New("there is more behind the JSON value")
+		case len(bytes.TrimSpace(text)) == 0:
+			return nil, errors.New("it is empty")
+		case errors.As(err, &syntax):
+			return nil, fmt.Errorf("it is not JSON: %w, at byte %d", err, syntax.Offset)
+		}
+		return nil, fmt.Errorf("it is not JSON: %w", err)
+	}
+	return parseNext(dec)
+}
+
+func parseNext(dec *json.Decoder) (*Value, error) {
+	token, err := dec.Token()
+	if err != nil {
+		if errors.Is(err, io.EOF) {
+			err = io.ErrUnexpectedEOF
+		}
+		return nil, err
+	}
+	switch t := token.(type) {
+	case nil:
+		return &Value{kind: Null}, nil
+	case bool:
+		return &Value{kind: Bool, truth: t}, nil
+	case string:
+		return Text(t), nil
+	case json.Number:
+		n, err := t.Float64()
+		if err != nil {
+			return nil, fmt.Errorf("the number %s is out of range", t)
+		}
+		return &Value{kind: Number, num: n}, nil
+	case json.Delim:
+		v := &Value{kind: List}
+		if t == '{' {
+			v.kind = Object
+		}
+		seen := map[string]bool{}
+		for dec.More() {
+			if v.kind == Object {
+				token, err := dec.Token()
+				if err != nil {
+					return nil, err
+				}
+				name, _ := token.(string) // a member begins with nothing else
+				if seen[name] {
+					return nil, fmt.Errorf("the name %q is twice in one object", name)
+				}
+				seen[name] = true
+				v.names = append(v.names, name)
+			}
+			item, err := parseNext(dec)
+			if err != nil {
+				return nil, err
+			}
+			v.items = append(v.items, item)
+		}
+		_, err := dec.Token() // the end
+		return v, err
+	}
+	return nil, fmt.Errorf("it is not JSON: %v", token)
+}
+
+// Text is a string.
+func Text(s string) *Value { return &Value{kind: String, text: s} }
+
+// A Member is a name and a value of an object.
+type Member struct {
+	Name  string
+	Value *Value
+}
+
+// NewObject is an object; members without a value are left out.
+func NewObject(members ...Member) *Value {
+	v := &Value{kind: Object}
+	for _, m := range members {
+		if m.Value != nil {
+			v.names, v.items = append(v.names, m.Name), append(v.items, m.Value)
+		}
+	}
+	return v
+}
+
+// With is a copy of an object that has the members too: behind its own, those of a name that it
+// has in place of them.
+func (v *Value) With(members ...Member) *Value {
+	all := v.Members()
+next:
+	for _, m := range members {
+		for i := range all {
+			if all[i].Name == m.Name {
+				all[i] = m
+				continue next
+			}
+		}
+		all = append(all, m)
+	}
+	return NewObject(all...)
+}
+
+// Kind returns what the value is; Absent for nil.
+func (v *Value) Kind() Kind {
+	if v == nil {
+		return Absent
+	}
+	return v.kind
+}
+
+// Str returns the text of a string; "" for any other value.
+func (v *Value) Str() string {
+	if v.Kind() != String {
+		return ""
+	}
+	return v.text
+}
+
+// True reports whether the value is true.
+func (v *Value) True() bool { return v.Kind() == Bool && v.truth }
+
+// Num returns a number; 0 for any other value.
+func (v *Value) Num() float64 {
+	if v.Kind() != Number {
+		return 0
+	}
+	return v.num
+}
+
+// Member returns the member of an object of that name, or nil.
+func (v *Value) Member(name string) *Value {
+	if v.Kind() != Object {
+		return nil
+	}
+	for i, n := range v.names {
+		if n == name {
+			return v.items[i]
+		}
+	}
+	return nil
+}
+
+// Members returns the members of an object in the order of its text.
+func (v *Value) Members() []Member {
+	if v.Kind() != Object {
+		return nil
+	}
+	all := make([]Member, len(v.names))
+	for i := range all {
+		all[i] = Member{v.names[i], v.items[i]}
+	}
+	return all
+}
+
+// Items returns the items of a list, which must not be changed.
+func (v *Value) Items() []*Value {
+	if v.Kind() != List {
+		return nil
+	}
+	return v.items
+}
+
+// At walks from the value along names of members and, in a list, decimal indexes, and returns
+// what is there, or nil.
+func (v *Value) At(parts ...string) *Value {
+	for _, part := range parts {
+		if v.Kind() == List {
+			i, err := strconv.Atoi(part)
+			if err != nil || i < 0 || i >= len(v.items) || strconv.Itoa(i) != part {
+				return nil
+			}
+			v = v.items[i]
+			continue
+		}
+		v = v.Member(part)
+	}
+	return v
+}
+
+// Same reports whether two values are of one kind and equal. A list or an object is the same as
+// none, as in JavaScript's strict equality.
+func (v *Value) Same(w *Value) bool {
+	if v.Kind() != w.Kind() {
+		return false
+	}
+	switch v.Kind() {
+	case Null:
+		return true
+	case Bool:
+		return v.truth == w.truth
+	case Number:
+		return v.num == w.num
+	case String:
+		return v.text == w.text
+	}
+	return false
+}
+
+// Scalar returns the text of a string, a number or a truth value, as JavaScript's String writes it.
+func (v *Value) Scalar() (text string, ok bool) {
+	switch v.Kind() {
+	case String:
+		return v.text, true
+	case Bool, Number:
+		return v.JSON(), true
+	}
+	return "", false
+}
+
+// JSON returns the value as JavaScript's JSON.stringify writes it: no blanks, members in the order
+// of the text but for names that are array indexes, which come first in numerical order.
+func (v *Value) JSON() string {
+	if v == nil {
+		return "null"
+	}
+	return string(v.appendJSON(nil))
+}
+
+func (v *Value) appendJSON(b []byte) []byte {
+	switch v.kind {
+	case Null:
+		return append(b, "null"...)
+	case Bool:
+		return strconv.AppendBool(b, v.truth)
+	case Number:
+		return appendNumber(b, v.num)
+	case String:
+		return appendString(b, v.text)
+	case List:
+		b = append(b, '[')
+		for i, item := range v.items {
+			if i > 0 {
+				b = append(b, ',')
+			}
+			b = item.appendJSON(b)
+		}
+		return append(b, ']')
+	}
+	b = append(b, '{')
+	for i, k := range v.order() {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = appendString(b, v.names[k])
+		b = append(b, ':')
+		b = v.items[k].appendJSON(b)
+	}
+	return append(b, '}')
+}
+
+// order returns the positions of an object's members in the order in which JavaScript keeps them.
+func (v *Value) order() []int {
+	var indexes, rest []int
+	number := map[int]uint64{}
+	for i, name := range v.names {
+		n, err := strconv.ParseUint(name, 10, 32)
+		if err == nil && n < math.MaxUint32 && strconv.FormatUint(n, 10) == name {
+			number[i] = n
+			at := len(indexes)
+			for at > 0 && number[indexes[at-1]] > n {
+				at--
+			}
+			indexes = append(indexes[:at], append([]int{i}, indexes[at:]...)...)
+			continue
+		}
+		rest = append(rest, i)
+	}
+	return append(indexes, rest...)
+}
+
+// appendNumber writes a number as ECMAScript does (Number::toString); encoding/json does so too,
+// but for -0.
+func appendNumber(b []byte, n float64) []byte {
+	if n == 0 {
+		return append(b, '0')
+	}
+	text, err := json.Marshal(n)
+	if err != nil { // NaN and infinities, which JSON cannot hold
+		return append(b, "null"...)
+	}
+	return append(b, text...)
+}
+
+// appendString quotes a text as JSON.stringify does: what HTML or JavaScript's own syntax would
+// have escaped is not.
+func appendString(b []byte, s string) []byte {
+	const hex = "0123456789abcdef"
+	b = append(b, '"')
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		if k := strings.IndexByte("\b\t\n\f\r\"\\", c); k >= 0 {
+			b = append(b, '\\', "btnfr\"\\"[k])
+		} else if c < 0x20 {
+			b = append(b, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
+		} else {
+			b = append(b, c)
+		}
+	}
+	return append(b, '"')
+}

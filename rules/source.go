@@ -1,0 +1,71 @@
+package rules
+
+import (
+	"bytes"
+	"fmt"
+	"unicode/utf8"
+)
+
+// A Source is a file of rules that is not a bundle's: what it is called, and what is in it. Readers of
+// other dialects make their errors with it, so that they look like those of a bundle.
+type Source struct {
+	Name string
+	Text []byte
+}
+
+// Error is a mistake at a byte of the text, counted from 0.
+func (s *Source) Error(code string, offset int, found, fix string) *Error {
+	offset = min(offset, len(s.Text))
+	line := bytes.Count(s.Text[:offset], []byte("\n")) + 1
+	return s.ErrorAt(code, line, offset-bytes.LastIndexByte(s.Text[:offset], '\n'), found, fix)
+}
+
+// ErrorAt is a mistake in a line, at a column in bytes, both counted from 1. A column of 0 is not
+// known, a line of 0 is the file as a whole.
+func (s *Source) ErrorAt(code string, line, column int, found, fix string) *Error {
+	e := &Error{Code: code, File: s.Name, Line: line, Column: column, Found: found, Fix: fix, caret: -1}
+	rest := s.Text
+	for range line - 1 {
+		_, rest, _ = bytes.Cut(rest, []byte("\n"))
+	}
+	if line > 0 {
+		text, _, _ := bytes.Cut(rest, []byte("\n"))
+		e.source, e.caret = around(bytes.TrimSuffix(text, []byte("\r")), column)
+	}
+	return e
+}
+
+// Check refuses a text that is not UTF-8, or not text: nil, if it is one. Of the text of other dialects
+// no more is asked.
+func (s *Source) Check() *Error {
+	switch {
+	case hasUTF32(s.Text), hasUTF16(s.Text):
+		return s.ErrorAt(CodeSyntax, 0, 0, "the text is UTF-16 or UTF-32", "save the file as UTF-8")
+	case !utf8.Valid(s.Text):
+		at := 0
+		for {
+			r, n := utf8.DecodeRune(s.Text[at:])
+			if r == utf8.RuneError && n == 1 {
+				return s.Error(CodeSyntax, at, "a byte that is not UTF-8", "save the file as UTF-8")
+			}
+			at += n
+		}
+	}
+	if at := bytes.IndexByte(s.Text, 0); at >= 0 {
+		return s.Error(CodeSyntax, at, "the control character U+0000", "leave it out")
+	}
+	return nil
+}
+
+// ReadSource reads a file of rules that is not a bundle's, as [LoadDir] reads those of one: a link, a
+// FIFO, a device or a folder is an error, and so is one over [MaxFileBytes].
+func ReadSource(name string) (*Source, error) {
+	text, err := readDisk(name)
+	if err != nil {
+		return nil, Errors{unreadable(name, err)}
+	}
+	if len(text) > MaxFileBytes {
+		return nil, Errors{{Code: CodeLimit, File: name, Found: fmt.Sprintf("the file has over %d bytes", MaxFileBytes), Fix: "split it"}}
+	}
+	return &Source{Name: name, Text: bytes.TrimPrefix(text, []byte(byteOrderMark))}, nil
+}
