@@ -128,6 +128,18 @@ func (r *report) check() error {
 	return r.Replaceable(r.file)
 }
 
+// apart refuses two reports that are one file.
+func apart(reports []report) error {
+	for i, p := range reports {
+		for _, q := range reports[:i] {
+			if p.file != "" && q.file != "" && sameOutput(p.file, q.file) {
+				return fmt.Errorf("--report %s and --report %s are one file, %s; name another for one of them", q.Name, p.Name, p.file)
+			}
+		}
+	}
+	return nil
+}
+
 // clear takes away what an earlier run left there: whatever becomes of this run, that is not
 // its report.
 func (r *report) clear() error {
@@ -135,6 +147,21 @@ func (r *report) clear() error {
 		return nil
 	}
 	return verdict.Clear(r.file)
+}
+
+// clearAll clears all reports, or none if one of them may not be replaced.
+func clearAll(reports []report) error {
+	for _, r := range reports {
+		if err := r.check(); err != nil {
+			return err
+		}
+	}
+	for _, r := range reports {
+		if err := r.clear(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // untracked is an error if git tracks a file that is to be written.
@@ -205,6 +232,9 @@ func (c *reportCmd) Run(std streams) error {
 		c.Report = []string{"text"}
 	}
 	reports, err := c.reports()
+	if err == nil {
+		err = apart(reports)
+	}
 	if err != nil {
 		return err
 	}
@@ -217,15 +247,8 @@ func (c *reportCmd) Run(std streams) error {
 	if err != nil {
 		return fmt.Errorf("the verdict %s cannot be used: %w", quoted(c.File), err)
 	}
-	for _, r := range reports {
-		if err := r.check(); err != nil {
-			return err
-		}
-	}
-	for _, r := range reports {
-		if err := r.clear(); err != nil {
-			return err
-		}
+	if err := clearAll(reports); err != nil {
+		return err
 	}
 	var failed error
 	for _, r := range reports {

@@ -49,35 +49,33 @@ func (r *reporter) begin() (err error) {
 			return err
 		}
 	}
-	for i, p := range r.reports {
-		same := func(other report) bool { return p.file != "" && other.file != "" && sameOutput(p.file, other.file) }
-		k := slices.IndexFunc(r.reports[:i], same)
-		switch {
-		case k >= 0:
-			err = fmt.Errorf("--report %s and --report %s are one file, %s; name another for one of them", r.reports[k].Name, p.Name, p.file)
-		case p.file == "" && r.Output == "-":
-			err = fmt.Errorf("--output - and --report %s both go to standard output; name a file for one of them", p.Name)
-		case p.file != "" && r.file != "" && sameOutput(p.file, r.file):
-			err = fmt.Errorf("--report %s and --output are one file, %s; name another for one of them", p.Name, p.file)
-		}
-		if err == nil {
-			err = p.check()
-		}
-		if err != nil {
-			voidOld(r.file)
-			return err
-		}
+	if err = apart(r.reports); err == nil {
+		err = r.apartFromVerdict()
 	}
-	for _, p := range r.reports {
-		if err := p.clear(); err != nil {
-			voidOld(r.file)
-			return err
-		}
+	if err == nil {
+		err = clearAll(r.reports)
+	}
+	if err != nil {
+		voidOld(r.file)
+		return err
 	}
 	if r.file != "" {
 		r.out, err = verdict.Create(r.file, version(), r.scope())
 	}
 	return err
+}
+
+// apartFromVerdict refuses a report that goes where the verdict does.
+func (r *reporter) apartFromVerdict() error {
+	for _, p := range r.reports {
+		switch {
+		case p.file == "" && r.Output == "-":
+			return fmt.Errorf("--output - and --report %s both go to standard output; name a file for one of them", p.Name)
+		case p.file != "" && r.file != "" && sameOutput(p.file, r.file):
+			return fmt.Errorf("--report %s and --output are one file, %s; name another for one of them", p.Name, p.file)
+		}
+	}
+	return nil
 }
 
 // scope is what is known of the scope before there is a tree.

@@ -1,0 +1,121 @@
+package call
+
+import (
+	"encoding/json"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+func value(t testing.TB, text string) *Value {
+	t.Helper()
+	v, err := ParseValue([]byte(text))
+	if err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+	return v
+}
+
+// TestJSON: what JSON.stringify(JSON.parse(x)) is in Node 22 for each of these.
+func TestJSON(t *testing.T) {
+	for _, c := range []struct{ in, want string }{
+		{` { "b" : [ 1 , true , null ] , "a" : "x" } `, `{"b":[1,true,null],"a":"x"}`},
+		{`{"b":1,"10":2,"9":3,"-1":4,"01":5,"4294967294":6,"4294967295":7}`, `{"9":3,"10":2,"4294967294":6,"b":1,"-1":4,"01":5,"4294967295":7}`},
+		{`[1.0,1e2,-0,0.1,1e21,1e-7,123456789012345678901,5e-324]`, `[1,100,0,0.1,1e+21,1e-7,123456789012345680000,5e-324]`},
+		{`"\u2028\u00e9\/<>&\u007f"`, "\"\u2028é/<>&\x7f\""},
+		{`"\b\t\n\f\r\u0001\u001f\\\""`, `"\b\t\n\f\r\u0001\u001f\\\""`},
+		{`{}`, `{}`}, {`[]`, `[]`},
+	} {
+		if got := value(t, c.in).JSON(); got != c.want {
+			t.Errorf("%s: got %s, want %s", c.in, got, c.want)
+		}
+	}
+	if got := (*Value)(nil).JSON(); got != "null" {
+		t.Errorf("a value that is not there: %s", got)
+	}
+}
+
+func TestParseValueRefuses(t *testing.T) {
+	for in, want := range map[string]string{
+		``:                         "empty",
+		` `:                        "empty",
+		`{"a":1} x`:                "more behind",
+		`{"a":1}{"a":1}`:           "more behind",
+		`{"a":1,"a":2}`:            `the name "a" is twice`,
+		`[{"b":{"a":1,"a":2}}]`:    `the name "a" is twice`,
+		`{"a":`:                    "not JSON",
+		`nul`:                      "not JSON",
+		"\"\xff\"":                 "not UTF-8",
+		`1e999`:                    "out of range",
+		strings.Repeat("[", 20000): "not JSON",
+	} {
+		v, err := ParseValue([]byte(in))
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%.40q: got %v and %v, want an error with %q", in, v.JSON(), err, want)
+		}
+	}
+}
+
+// FuzzParseValue: what is taken means the same to encoding/json, and so does what is written of it.
+func FuzzParseValue(f *testing.F) {
+	for _, seed := range []string{`{"a":[1,2.5e3,"x",null,true]}`, `"é\ud83d\ude00"`, `{"2":1,"1":2}`, `[[[]]]`} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		v, err := ParseValue(text)
+		if err != nil {
+			return
+		}
+		var want, got any
+		if err := json.Unmarshal(text, &want); err != nil {
+			t.Fatalf("%q was taken, but encoding/json says %v", text, err)
+		}
+		if err := json.Unmarshal([]byte(v.JSON()), &got); err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("%q became %q: %v", text, v.JSON(), err)
+		}
+	})
+}
+
+func TestAt(t *testing.T) {
+	v := value(t, `{"a":{"b":[10,{"c":"x"}]},"a.b":1,"":{"":2},"n":null}`)
+	for _, c := range []struct {
+		path string
+		want string // "" is nothing
+	}{
+		{"a b 0", "10"}, {"a b 1 c", `"x"`}, {"a b 2", ""}, {"a b -1", ""}, {"a b 00", ""}, {"a b length", ""},
+		{"a.b", "1"}, {"a b c", ""}, {"n", "null"}, {"n x", ""}, {"a x y", ""},
+	} {
+		got := v.At(strings.Fields(c.path)...)
+		if c.want == "" && got != nil || c.want != "" && got.JSON() != c.want {
+			t.Errorf("%s: got %s, want %s", c.path, got.JSON(), c.want)
+		}
+	}
+	if got := v.At("", ""); got.JSON() != "2" {
+		t.Errorf("an empty name is a name: got %s", got.JSON())
+	}
+}
+
+func TestSame(t *testing.T) {
+	all := []string{`null`, `true`, `false`, `0`, `1`, `"1"`, `"true"`, `""`, `[]`, `[1]`, `{}`}
+	for i, a := range all {
+		for j, b := range all {
+			want := i == j && a[0] != '[' && a[0] != '{'
+			if got := value(t, a).Same(value(t, b)); got != want {
+				t.Errorf("%s and %s: got %v", a, b, got)
+			}
+		}
+	}
+	if !value(t, `1.0`).Same(value(t, `1`)) {
+		t.Error("1.0 and 1 are one number")
+	}
+}
+
+func TestWith(t *testing.T) {
+	v := value(t, `{"a":1,"b":2}`)
+	if got := v.With(Member{"b", Text("x")}, Member{"c", Text("y")}, Member{"d", nil}).JSON(); got != `{"a":1,"b":"x","c":"y"}` {
+		t.Error(got)
+	}
+	if v.JSON() != `{"a":1,"b":2}` {
+		t.Errorf("the value itself changed: %s", v.JSON())
+	}
+}
