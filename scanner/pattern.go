@@ -3,6 +3,7 @@ package scanner
 import (
 	"bytes"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/policyscan/policyscan/scanner/needle"
@@ -10,8 +11,12 @@ import (
 
 // A pattern is a rule's pattern in all the byte forms that count as it.
 type pattern struct {
-	text  string
-	forms []form // UTF-8 first, then in order of encoding
+	text string
+	// forms are UTF-8, then the others in order of encoding. Of an ASCII text the others hold a NUL byte in every
+	// unit: few files have one, so that they are made when the first comes, by every.
+	forms []form
+	every func() []form
+	ascii bool
 	// A pattern of one character counts in UTF-16 and UTF-32 only in a file that
 	// begins with that encoding's byte order mark: as two or four bytes it would be
 	// found in anything.
@@ -20,11 +25,36 @@ type pattern struct {
 
 // compile returns the pattern of a text that is valid UTF-8 and not empty.
 func compile(text string) *pattern {
-	p := &pattern{text: text, short: utf8.RuneCountInString(text) == 1}
-	for e := range encodings {
-		p.forms = append(p.forms, newForm(e, text))
+	p := &pattern{text: text, short: utf8.RuneCountInString(text) == 1, ascii: true}
+	for i := range len(text) {
+		p.ascii = p.ascii && text[i] < utf8.RuneSelf
 	}
+	all := func() []form {
+		forms := make([]form, encodings)
+		for e := range encodings {
+			forms[e] = newForm(e, text)
+		}
+		return forms
+	}
+	if p.ascii {
+		p.forms, p.every = []form{newForm(utf8Enc, text)}, sync.OnceValue(all)
+		return p
+	}
+	p.forms = all()
+	p.every = func() []form { return p.forms }
 	return p
+}
+
+// longest is the longest match of any form, in bytes.
+func (p *pattern) longest() int {
+	if p.ascii {
+		return 4 * p.forms[0].longest // in UTF-32
+	}
+	n := 0
+	for i := range p.forms {
+		n = max(n, p.forms[i].longest)
+	}
+	return n
 }
 
 // A form is a pattern's bytes in one encoding. Its text is cut at its line ends,
@@ -38,7 +68,7 @@ type form struct {
 	longest  int  // the longest match, in bytes
 	nul      bool // the anchor holds a NUL byte, so content without one has no match
 
-	prepared *needle.Needle // the anchor
+	prepared *needle.Needle // the anchor, if it holds no NUL byte
 }
 
 func newForm(e encoding, text string) form {
@@ -54,8 +84,9 @@ func newForm(e encoding, text string) form {
 			f.anchor = i
 		}
 	}
-	f.prepared = needle.New(f.segments[f.anchor])
-	f.nul = bytes.IndexByte(f.segments[f.anchor], 0) >= 0
+	if f.nul = bytes.IndexByte(f.segments[f.anchor], 0) >= 0; !f.nul {
+		f.prepared = needle.New(f.segments[f.anchor])
+	}
 	return f
 }
 

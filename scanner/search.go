@@ -20,32 +20,49 @@ type engine struct {
 	index    map[string]int // by text
 	longest  int            // of any form of any pattern, in bytes
 
-	plain   *needle.Set        // forms whose needle has no NUL byte
-	wide    func() *needle.Set // the others: only content with a NUL byte can hold them
-	plainOf []int              // the pattern of each needle
-	wideOf  []int
+	plain   *needle.Set       // forms whose needle has no NUL byte
+	plainOf []int             // the pattern of each needle
+	wide    func() *wideForms // the others: only content with a NUL byte can hold them
+}
+
+// wideForms are the forms of an engine whose needle has a NUL byte.
+type wideForms struct {
+	*needle.Set
+	of []int // the pattern of each needle
 }
 
 func newEngine(patterns []*pattern, index map[string]int) *engine {
 	e := &engine{patterns: patterns, index: index}
-	var plain, wide []*needle.Needle
+	var plain []*needle.Needle
 	for i, p := range patterns {
+		e.longest = max(e.longest, p.longest())
 		for k := range p.forms {
-			f := &p.forms[k]
-			e.longest = max(e.longest, f.longest)
-			switch {
-			case p.short && f.enc != utf8Enc: // decided by the byte order mark
-			case f.nul:
-				wide, e.wideOf = append(wide, f.prepared), append(e.wideOf, i)
-			default:
+			if f := &p.forms[k]; !f.nul && !p.byMark(f) {
 				plain, e.plainOf = append(plain, f.prepared), append(e.plainOf, i)
 			}
 		}
 	}
 	e.plain = needle.Compile(plain)
-	e.wide = sync.OnceValue(func() *needle.Set { return needle.Compile(wide) }) // few files need it
+	e.wide = sync.OnceValue(e.newWide) // few files need it
 	return e
 }
+
+func (e *engine) newWide() *wideForms {
+	var wide []*needle.Needle
+	var of []int
+	for i, p := range e.patterns {
+		forms := p.every()
+		for k := range forms {
+			if f := &forms[k]; f.nul && !p.byMark(f) {
+				wide, of = append(wide, needle.New(f.needle())), append(of, i)
+			}
+		}
+	}
+	return &wideForms{needle.Compile(wide), of}
+}
+
+// byMark reports whether a byte order mark alone decides if the form counts.
+func (p *pattern) byMark(f *form) bool { return p.short && f.enc != utf8Enc }
 
 // overlap is how much consecutive windows must share.
 func (e *engine) overlap() int { return max(e.longest-1, 0) }
@@ -99,7 +116,7 @@ func (e *engine) candidates(s *sighting) []*hunt {
 	}
 	if s.nul {
 		for _, i := range s.wide.Indices() {
-			seen = append(seen, e.wideOf[i])
+			seen = append(seen, e.wide().of[i])
 		}
 	}
 	if marked {
@@ -133,9 +150,13 @@ type match struct{ start, end int64 }
 
 func newHunt(index int, p *pattern, s *sighting) *hunt {
 	h := &hunt{index: index}
-	for k := range p.forms {
-		f := &p.forms[k]
-		if f.nul && !s.nul || p.short && f.enc != utf8Enc && !s.marks[f.enc] {
+	forms := p.forms
+	if s.nul {
+		forms = p.every()
+	}
+	for k := range forms {
+		f := &forms[k]
+		if f.nul && !s.nul || p.byMark(f) && !s.marks[f.enc] {
 			continue
 		}
 		h.forms = append(h.forms, f)
