@@ -207,7 +207,7 @@ func helpOf(t *testing.T, command ...string) string {
 
 var (
 	flagInHelp    = regexp.MustCompile(`(?m)^ +(?:-(\w), +)?--([a-z-]+)`)
-	commandInHelp = regexp.MustCompile(`(?m)^  ([a-z]+(?: [a-z]+)*)  +`)
+	commandInHelp = regexp.MustCompile(`(?m)^  ([a-z-]+(?: [a-z-]+)*)  +`)
 	flagInPage    = regexp.MustCompile("(?:`-(\\w)`, )?`--([a-z-]+)")
 )
 
@@ -234,9 +234,14 @@ func TestFlags(t *testing.T) {
 	for _, section := range strings.Split(read(t, "cli.md"), "\n## ")[1:] {
 		heading, text, _ := strings.Cut(section, "\n")
 		if name, ok := strings.CutPrefix(heading, "`policyscan "); ok {
-			name = strings.TrimSuffix(name, "`")
-			documented = append(documented, name)
-			sections[name] = text
+			// A section may be about all agents.
+			for _, agent := range []string{"claude-code", "codex", "gemini", "copilot", "cursor"} {
+				one := strings.Replace(strings.TrimSuffix(name, "`"), "AGENT", agent, 1)
+				if sections[one] == "" {
+					documented = append(documented, one)
+					sections[one] = text
+				}
+			}
 		}
 	}
 	sameNames(t, documented, commands)
@@ -350,7 +355,7 @@ func TestBundles(t *testing.T) {
 	loaded, refused := 0, 0
 	for _, page := range pages {
 		for _, b := range blocks(t, page) {
-			if b.lang != "yaml" || b.text[0] != "rules:" {
+			if _, calls := b.notes["dialect"]; calls || b.lang != "yaml" || b.text[0] != "rules:" {
 				continue
 			}
 			const other = "rules:\n  - {id: THE-OTHER, title: t, enforcement: {mode: fail}, match: {files: [a/b], %s: [x]}}\n"

@@ -60,6 +60,7 @@ func isRequired(key string) bool {
 type entry struct {
 	key, value *yaml.Node
 	isItem     bool // value is an item of the key's list
+	required   bool // the key must be there
 }
 
 // mapping reads the keys of n. What is unknown, missing or not a mapping is reported;
@@ -83,7 +84,7 @@ func (f *file) mapping(n *yaml.Node, what string, l level, form string) (map[str
 		switch {
 		case f.bad[key] || strings.HasPrefix(key.Value, "x-"):
 		case slices.Contains(keys, key.Value):
-			entries[key.Value] = entry{key: key, value: n.Content[i+1]}
+			entries[key.Value] = entry{key: key, value: n.Content[i+1], required: slices.Contains(l.required, key.Value)}
 		default:
 			found, fix := f.unknownKey(key.Value, l)
 			f.fail(CodeKey, f.place(key), found, fix)
@@ -122,6 +123,9 @@ const exampleForm = `{path: main.tf, content: "…", violates: true}`
 func (f *file) form(key string) string {
 	switch key {
 	case "rules":
+		if f.outside {
+			return `"rules:" and beneath it a list, each rule beginning with "- id:"`
+		}
 		return `"rules: []" if there is no rule`
 	case "id":
 		return `"id: TEAM-TOPIC-001", unique in the bundle`
@@ -178,7 +182,7 @@ func (f *file) unknownKey(key string, l level) (found, fix string) {
 		return found, fmt.Sprintf("write %q", near)
 	}
 	for _, other := range []level{fileLevel, ruleLevel, enforcementLevel, matchLevel(f.name), exampleLevel} {
-		if near := nearest(key, other.keys()); near != "" && other.name != l.name {
+		if near := nearest(key, other.keys()); near != "" && other.name != l.name && !f.outside {
 			return found, fmt.Sprintf("%q belongs in %s", near, other.name)
 		}
 	}

@@ -58,14 +58,14 @@ func (s *Source) Check() *Error {
 }
 
 // ReadSource reads a file of rules that is not a bundle's, as [LoadDir] reads those of one: a link, a
-// FIFO, a device or a folder is an error, and so is one over [MaxFileBytes].
-func ReadSource(name string) (*Source, error) {
+// FIFO, a device or a folder is an error, and so is one over [MaxFileBytes]. shown is what messages call it.
+func ReadSource(name, shown string) (*Source, error) {
 	text, err := readDisk(name)
 	if err != nil {
-		return nil, Errors{unreadable(name, err)}
+		return nil, Errors{unreadable(shown, err)}
 	}
 	if len(text) > MaxFileBytes {
-		return nil, Errors{{Code: CodeLimit, File: name, Found: fmt.Sprintf("the file has over %d bytes", MaxFileBytes), Fix: "split it"}}
+		return nil, Errors{{Code: CodeLimit, File: shown, Found: fmt.Sprintf("the file has over %d bytes", MaxFileBytes), Fix: "split it"}}
 	}
-	return &Source{Name: name, Text: bytes.TrimPrefix(text, []byte(byteOrderMark))}, nil
+	return &Source{Name: shown, Text: bytes.TrimPrefix(text, []byte(byteOrderMark))}, nil
 }

@@ -28,7 +28,11 @@ func (f *file) document(content []byte) *yaml.Node {
 	decoder := yaml.NewDecoder(bytes.NewReader(f.text))
 	root, err := decode(decoder)
 	if errors.Is(err, io.EOF) {
-		f.fail(CodeEmpty, place{}, "nothing in the file", `write "rules: []" if it has no rule`)
+		fix := `write "rules: []" if it has no rule`
+		if f.outside {
+			fix = "write " + f.form("rules")
+		}
+		f.fail(CodeEmpty, place{}, "nothing in the file", fix)
 		return nil
 	}
 	if err != nil {

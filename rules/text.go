@@ -15,11 +15,12 @@ const byteOrderMark = "\uFEFF"
 // A file is one rule file while it is read.
 type file struct {
 	*loader
-	name  string        // within the bundle
-	text  []byte        // as read, without a byte order mark
-	lines []int         // where each line of text begins: 0-based bytes
-	marks map[int][]int // within long lines: see place
-	errs  []*Error
+	name    string        // within the bundle
+	outside bool          // it is no file of a bundle: see Document
+	text    []byte        // as read, without a byte order mark
+	lines   []int         // where each line of text begins: 0-based bytes
+	marks   map[int][]int // within long lines: see place
+	errs    []*Error
 
 	fromTree int // how many of errs were found before any rule was read
 

@@ -45,14 +45,14 @@ func (f *file) scalar(e entry) (string, bool) {
 }
 
 // item returns e with one item of its list for the value.
-func (e entry) item(n *yaml.Node) entry { return entry{e.key, n, true} }
+func (e entry) item(n *yaml.Node) entry { return entry{key: e.key, value: n, isItem: true} }
 
 // valueOf says what to do about a value that is not there.
 func (f *file) valueOf(e entry) string {
 	switch {
 	case e.isItem:
 		return "write its text, or leave the item out"
-	case isRequired(e.key.Value):
+	case e.required || isRequired(e.key.Value):
 		return "write " + f.form(e.key.Value)
 	}
 	return "write one, or leave the key out"
@@ -139,7 +139,7 @@ func (f *file) list(e entry) []*yaml.Node {
 	case n.Kind != yaml.SequenceNode:
 		f.fail(CodeType, at, fmt.Sprintf("%q is a mapping where a list belongs", key), form)
 	case len(n.Content) == 0:
-		if !isRequired(key) {
+		if !e.required && !isRequired(key) {
 			form += ", or leave the key out"
 		}
 		f.fail(CodeValue, at, fmt.Sprintf("%q is an empty list", key), form)

@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/alecthomas/kong"
+
+	"github.com/policyscan/policyscan/rules/call/dialect"
 )
 
 // The texts of --help, which the manual page says too.
@@ -41,9 +43,10 @@ type commands struct {
 	Report     reportCmd     `cmd:"" help:"Write reports of a verdict.json."`
 	Validate   validateCmd   `cmd:"" help:"Check a bundle, and show every mistake in it."`
 	Test       testCmd       `cmd:"" help:"Run the examples that a bundle's rules carry."`
+	Eval       evalCmd       `cmd:"" help:"Judge tool calls of agents by call rules."`
 	List       listCmd       `cmd:"" help:"Print the rules of a bundle."`
 	Init       initCmd       `cmd:"" help:"Write a first bundle for the repository at hand."`
-	Hook       hookCmd       `cmd:"" help:"Write a hook that runs policyscan, or take it away."`
+	Hook       hookCmd       `cmd:"" help:"Judge a call of a coding agent before it runs; write such hooks, and git's."`
 	Schema     schemaCmd     `cmd:"" help:"Print the JSON Schema of the rule files or of verdict.json."`
 	Completion completionCmd `cmd:"" help:"Print a completion script for a shell."`
 	Man        manCmd        `cmd:"" help:"Print the manual page."`
@@ -76,9 +79,16 @@ func (o outcome) Error() string { return fmt.Sprint(o.err) }
 // stop is what kong's own exits are turned into: --help was printed.
 type stop struct{}
 
-// run is the program: arguments in, exit status out. It is the only place where
-// what happened becomes a status.
-func run(args []string, std streams) (status int) {
+// run is the program: arguments in, exit status out.
+func run(args []string, std streams) int {
+	if a := hookedAgent(args); a != nil {
+		return gated(a, args, std)
+	}
+	return guarded(std, func() int { return dispatch(args, std) })
+}
+
+// guarded is what a program ends with. It is the only place where a panic becomes a status.
+func guarded(std streams, program func() int) (status int) {
 	defer func() {
 		switch p := recover(); p {
 		case nil:
@@ -91,7 +101,11 @@ func run(args []string, std streams) (status int) {
 			status = exitUndecided
 		}
 	}()
+	return program()
+}
 
+// dispatch runs what the arguments name.
+func dispatch(args []string, std streams) int {
 	var c commands
 	parser, err := newParser(&c, std)
 	if err != nil {
@@ -138,12 +152,12 @@ func finish(std streams, err error) int {
 	return o.status
 }
 
-func newParser(c *commands, std streams) (*kong.Kong, error) {
+func newParser(c any, std streams) (*kong.Kong, error) {
 	return kong.New(c,
 		kong.Name("policyscan"),
 		kong.Description(description),
 		kong.DefaultEnvars("POLICYSCAN"),
-		kong.Vars{"formats": formatNames()},
+		kong.Vars{"formats": formatNames(), "dialects": strings.Join(dialect.Names(), ", ")},
 		kong.Writers(std.out, std.err),
 		kong.Exit(func(int) { panic(stop{}) }),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true, WrapUpperBound: 90}),

@@ -16,16 +16,34 @@ import (
 // hookCmd is about the hooks that run policyscan: a subcommand for what is done, and
 // beneath it one for each kind of hook.
 type hookCmd struct {
+	ClaudeCode agentHookCmd `cmd:"" name:"claude-code" help:"Judge a call of Claude Code."`
+	Codex      agentHookCmd `cmd:"" help:"Judge a call of Codex."`
+	Gemini     agentHookCmd `cmd:"" help:"Judge a call of Gemini CLI."`
+	Copilot    agentHookCmd `cmd:"" help:"Judge a call of Copilot."`
+	Cursor     agentHookCmd `cmd:"" help:"Judge a call of Cursor."`
+
 	Install   hookInstallCmd   `cmd:"" help:"Write a hook: policyscan hook install git."`
 	Uninstall hookUninstallCmd `cmd:"" help:"Take a hook away: policyscan hook uninstall git."`
 }
 
 type hookInstallCmd struct {
 	Git hookInstallGitCmd `cmd:"" help:"Write git's pre-commit hook, which judges what is staged."`
+
+	ClaudeCode hookInstallAgentCmd `cmd:"" name:"claude-code" help:"Put the hook into Claude Code's settings."`
+	Codex      hookInstallAgentCmd `cmd:"" name:"codex" help:"Put the hook into Codex's settings."`
+	Gemini     hookInstallAgentCmd `cmd:"" name:"gemini" help:"Put the hook into Gemini CLI's settings."`
+	Copilot    hookInstallAgentCmd `cmd:"" name:"copilot" help:"Put the hook into GitHub Copilot's settings."`
+	Cursor     hookInstallAgentCmd `cmd:"" name:"cursor" help:"Put the hook into Cursor's settings."`
 }
 
 type hookUninstallCmd struct {
 	Git hookUninstallGitCmd `cmd:"" help:"Take git's pre-commit hook away, if it is as policyscan wrote it."`
+
+	ClaudeCode hookUninstallAgentCmd `cmd:"" name:"claude-code" help:"Take the hook out of Claude Code's settings."`
+	Codex      hookUninstallAgentCmd `cmd:"" name:"codex" help:"Take the hook out of Codex's settings."`
+	Gemini     hookUninstallAgentCmd `cmd:"" name:"gemini" help:"Take the hook out of Gemini CLI's settings."`
+	Copilot    hookUninstallAgentCmd `cmd:"" name:"copilot" help:"Take the hook out of GitHub Copilot's settings."`
+	Cursor     hookUninstallAgentCmd `cmd:"" name:"cursor" help:"Take the hook out of Cursor's settings."`
 }
 
 // gitCommand is what a hook of git's runs. It leaves no verdict in the work tree.

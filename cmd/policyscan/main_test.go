@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -65,6 +66,7 @@ func TestScripts(t *testing.T) {
 			"write":    writeCommand,
 			"fifo":     fifoCommand,
 			"hash":     hashCommand,
+			"here":     hereCommand,
 		},
 	})
 }
@@ -151,6 +153,19 @@ func hashCommand(ts *testscript.TestScript, neg bool, args []string) {
 	usage(ts, neg, len(args) == 2, "hash VARIABLE REV")
 	ts.Check(ts.Exec("git", "rev-parse", "--verify", args[1]))
 	ts.Setenv(args[0], strings.TrimSpace(ts.ReadFile("stdout")))
+}
+
+// hereCommand puts the folder of the script for HERE in files of JSON.
+func hereCommand(ts *testscript.TestScript, neg bool, args []string) {
+	usage(ts, neg, len(args) > 0, "here FILE...")
+	dir, err := filepath.EvalSymlinks(ts.MkAbs("."))
+	ts.Check(err)
+	quoted, err := json.Marshal(dir)
+	ts.Check(err)
+	for _, name := range args {
+		text := strings.ReplaceAll(ts.ReadFile(name), "HERE", strings.Trim(string(quoted), `"`))
+		ts.Check(os.WriteFile(ts.MkAbs(name), []byte(text), 0o666))
+	}
 }
 
 // summaryOf is a verdict in the words of the verdict command.

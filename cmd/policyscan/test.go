@@ -8,61 +8,124 @@ import (
 	"github.com/policyscan/policyscan/scanner"
 )
 
-// testCmd runs the examples of a bundle's rules.
+// testCmd runs the examples of a bundle's rules, and scenarios of tool calls.
 type testCmd struct {
-	bundleArg `embed:""`
+	bundleArg       `embed:""`
+	callsFlag       `embed:""`
+	Scenarios       []string `placeholder:"FILE" sep:"none" help:"Calls, and what is expected of them: a line of JSON for each. Repeatable."`
+	RequireExamples bool     `help:"Fail for a rule without an example that violates it and one that does not."`
 }
 
 // Help is shown below the flags.
 func (*testCmd) Help() string {
-	return `Holds each example of a rule against that rule alone.
+	return `Holds each example of a rule against that rule alone. With --scenarios it judges the calls
+in those files by the call rules of --calls, and by a bundle if one is named.
 
-Exit status: 0 every example is as it says; 1 one is not; 2 the bundle is not valid,
-or no rule has an example.`
+Exit status: 0 everything is as it says; 1 something is not; 2 the rules are not valid,
+or nothing was tested.`
 }
 
-// Run holds every rule against its own examples.
+// Run runs the scenarios that are named, and the examples of the bundle, unless scenarios are named and
+// no bundle is.
 func (c *testCmd) Run(std streams) error {
-	p, err := c.load()
+	switch {
+	case len(c.Calls) > 0 && len(c.Scenarios) == 0:
+		return errors.New("--calls is given without --scenarios; name the calls to judge")
+	case len(c.Scenarios) > 0 && len(c.Calls) == 0 && c.Dir == "" && c.Policy == "":
+		return errors.New("--scenarios is given, and nothing that could judge a call; name call rules with --calls, or a bundle")
+	}
+	bundled := len(c.Scenarios) == 0 || c.Dir != "" || c.Policy != ""
+	right := true
+	if len(c.Scenarios) > 0 {
+		ok, err := c.scenarios(std, bundled)
+		if err != nil {
+			return err
+		}
+		right = ok
+	}
+	if bundled {
+		ok, err := c.examples(std)
+		if err != nil {
+			return err
+		}
+		right = right && ok
+	}
+	if !right {
+		return outcome{status: exitViolation}
+	}
+	return nil
+}
+
+// examples holds every rule against its own examples, and reports whether all are as they say.
+func (c *testCmd) examples(std streams) (bool, error) {
+	p, err := c.bundleArg.load()
 	if err != nil {
-		return err
+		return false, err
 	}
 	ran, wrong, bare := 0, 0, 0
-	for _, r := range p.bundle.Rules {
+	for i := range p.bundle.Rules {
+		r := &p.bundle.Rules[i]
+		var dirty, clean bool
+		for _, x := range r.Examples {
+			dirty, clean = dirty || x.Violates, clean || !x.Violates
+		}
 		if len(r.Examples) == 0 {
 			bare++
 		}
-		alone := rules.New([]rules.Rule{r}, nil)
-		for i, x := range r.Examples {
-			found, err := scanner.Check(context.Background(), alone, x.Path, []byte(x.Content))
-			if err != nil {
-				return err
+		if lacks := lacking(dirty, clean); c.RequireExamples && lacks != "" {
+			wrong++
+			if err := print(std.out, "%s:%d: rule %s: %s\n", safe(p.locate(r.File)), r.Line, quoted(r.ID), lacks); err != nil {
+				return false, err
 			}
-			ran++
-			if (len(found) > 0) == x.Violates {
+		}
+		for i, x := range r.Examples {
+			why, err := tryExample(r, x)
+			if err != nil {
+				return false, err
+			}
+			if ran++; why == "" {
 				continue
 			}
 			wrong++
-			why := "nothing in it violates the rule, but it says so"
-			switch {
-			case len(found) > 0:
-				why = "it contains " + quoted(found[0].Evidence.Pattern) + ", but it says that it does not violate the rule"
-			case !r.Selects(x.Path):
-				why = "the rule does not select " + quoted(x.Path) + ", but it says that it violates the rule"
-			}
 			if err := print(std.out, "%s:%d: rule %s: example %d: %s\n", safe(p.locate(r.File)), r.Line, quoted(r.ID), i+1, why); err != nil {
-				return err
+				return false, err
 			}
 		}
 	}
 	if err := print(std.out, "%s: %s, %d wrong; %s without one\n", safe(p.name), plural(ran, "example"), wrong, plural(bare, "rule")); err != nil {
-		return err
+		return false, err
 	}
+	if ran == 0 && wrong == 0 && len(c.Scenarios) == 0 {
+		return false, errors.New("no rule has an example, so nothing was tested; write some under \"examples\" of a rule")
+	}
+	return wrong == 0, nil
+}
+
+// lacking says which examples a rule does not have; "" if it has both kinds.
+func lacking(dirty, clean bool) string {
 	switch {
-	case wrong > 0:
-		return outcome{status: exitViolation}
-	case ran == 0:
-		return errors.New("no rule has an example, so nothing was tested; write some under \"examples\" of a rule")
+	case !dirty && !clean:
+		return "it has no example; write one that violates it and one that does not"
+	case !dirty:
+		return "it has no example that violates it"
+	case !clean:
+		return "it has no example that does not violate it"
 	}
-	return nil
+	return ""
+}
+
+// tryExample says what is wrong with an example of a rule; "" if it is as it says.
+func tryExample(r *rules.Rule, x rules.Example) (string, error) {
+	found, err := scanner.Check(context.Background(), rules.New([]rules.Rule{*r}, nil), x.Path, []byte(x.Content))
+	switch {
+	case err != nil:
+		return "", err
+	case (len(found) > 0) == x.Violates:
+		return "", nil
+	case len(found) > 0:
+		return "it contains " + quoted(found[0].Evidence.Pattern) + ", but it says that it does not violate the rule", nil
+	case !r.Selects(x.Path):
+		return "the rule does not select " + quoted(x.Path) + ", but it says that it violates the rule", nil
+	}
+	return "nothing in it violates the rule, but it says so", nil
 }

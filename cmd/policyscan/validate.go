@@ -3,32 +3,48 @@ package main
 import (
 	"errors"
 	"fmt"
+	"os"
 
 	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/rules/call"
 )
 
-// validateCmd checks a bundle.
+// validateCmd checks a bundle, or call rules.
 type validateCmd struct {
 	bundleArg `embed:""`
+	callsFlag `embed:""`
 }
 
 // Help is shown below the flags.
 func (*validateCmd) Help() string {
 	return `Shows every mistake in one run, with the line it is in, and notes on what loads
-but is often a slip.
+but is often a slip. A file instead of a folder is one of call rules, as --calls names
+them; a bundle is checked with them if one is named.
 
-Exit status: 0 the bundle is valid, with or without notes; 2 it is not.`
+Exit status: 0 what was checked is valid, with or without notes; 2 it is not.`
 }
 
-// Run shows the mistakes of a bundle, or what it holds.
+// Run shows the mistakes of what is named, or what it holds.
 func (c *validateCmd) Run(std streams) error {
-	p, err := c.load()
+	if st, err := os.Stat(c.Dir); c.Dir != "" && err == nil && !st.IsDir() {
+		c.Calls, c.Dir = append([]string{c.Dir}, c.Calls...), ""
+	}
+	var failed error
+	if len(c.Calls) == 0 || c.Dir != "" || c.Policy != "" {
+		failed = c.bundle(std)
+	}
+	for _, name := range c.Calls {
+		failed = errors.Join(failed, c.callRules(std, name))
+	}
+	return failed
+}
+
+// bundle checks the bundle.
+func (c *validateCmd) bundle(std streams) error {
+	p, err := c.bundleArg.load()
 	var list rules.Errors
 	if errors.As(err, &list) {
-		if err := rules.Show(std.out, p.located(list), safe); err != nil {
-			return err
-		}
-		return outcome{exitUndecided, fmt.Errorf("%s: %s", p.name, plural(len(list), "mistake"))}
+		return mistaken(std, p.name, p.located(list))
 	}
 	if err != nil {
 		return err
@@ -42,6 +58,46 @@ func (c *validateCmd) Run(std streams) error {
 	b := p.bundle
 	return print(std.out, "%s: valid: %s, %s, %d deprecated\nsha256 %s\n", safe(p.name),
 		plural(b.Count(rules.Boundary), "boundary"), plural(b.Count(rules.Invariant), "invariant"), len(b.Deprecated), b.SHA256)
+}
+
+// callRules checks a file of call rules, or a folder of them.
+func (c *validateCmd) callRules(std streams, name string) error {
+	one := callsFlag{Calls: []string{name}, Dialect: c.Dialect, Define: c.Define}
+	sets, err := one.load("")
+	var list rules.Errors
+	if errors.As(err, &list) {
+		return mistaken(std, name, list)
+	}
+	if err != nil {
+		return err
+	}
+	s := sets[0]
+	for _, n := range s.Notes {
+		if err := print(std.out, "%s:%d: note: %s\n", safe(n.Origin.File), n.Origin.Line, safe(n.Text)); err != nil {
+			return err
+		}
+	}
+	return print(std.out, "%s: valid: %s, %s; %s\n", safe(s.Name), s.Dialect, s.Strategy, safe(defaulted(s)))
+}
+
+// defaulted is what a set holds, and what becomes of a call that no rule is about.
+func defaulted(s *call.Set) string {
+	e := s.Default
+	if s.Strategy == call.DenyOverrides {
+		e = call.Deny // without a policy
+		if len(s.Policies) > 0 {
+			e = s.Policies[0].Default
+		}
+	}
+	return fmt.Sprintf("%s; else %s", s.Summary(), s.Word(e))
+}
+
+// mistaken shows mistakes, and is the error that there are some.
+func mistaken(std streams, name string, list rules.Errors) error {
+	if err := rules.Show(std.out, list, safe); err != nil {
+		return err
+	}
+	return outcome{exitUndecided, fmt.Errorf("%s: %s", name, plural(len(list), "mistake"))}
 }
 
 func plural(n int, thing string) string {

@@ -51,7 +51,7 @@ func Parse(line []byte) (*Call, error) {
 // FromValue is Parse of what is parsed already.
 func FromValue(v *Value) (*Call, error) {
 	name, request := "tool", (*Value)(nil)
-	if v.Member("tool") == nil && v.Member("tool_name") != nil {
+	if v.Member("tool_name") != nil { // a request may have any other member, "tool" among them
 		name, request = "tool_name", v
 	}
 	c := &Call{Request: request}

@@ -24,7 +24,7 @@ func TestParse(t *testing.T) {
 		`{"tool":1}`:                 `"tool" is not a text`,
 		`{"tool":"a","input":"x"}`:   `"input" is not an object`,
 		`{"tool":"a","inputs":{}}`:   `"inputs" is not a member`,
-		`{"tool":"a","tool_name":1}`: `"tool_name" is not a member`,
+		`{"tool":"a","tool_name":1}`: `"tool_name" is not a text`,
 		`{"tool_name":"a","cwd":[]}`: `"cwd" is not a text`,
 		`{"tool":"a","tool":"b"}`:    "twice",
 	} {

@@ -99,13 +99,13 @@ func (w *walk) skip(r *Rule, why string) {
 	}
 }
 
-// rest notes the rules that were not asked.
-func (w *walk) rest(rules []*Rule, decided *Rule) {
+// rest notes the rules that were not asked, and the id of the rule, or the code, that decided before.
+func (w *walk) rest(rules []*Rule, decided string) {
 	if w.trace == nil {
 		return
 	}
 	for _, r := range rules {
-		w.skip(r, fmt.Sprintf("it is not reached: %s decides before", decided.ID))
+		w.skip(r, fmt.Sprintf("it is not reached: %s decides before", decided))
 	}
 }
 
@@ -125,7 +125,7 @@ func (s *Set) inOrder() []*Rule {
 func (w *walk) first(rules []*Rule) *Rule {
 	for i, r := range rules {
 		if w.matches(r) {
-			w.rest(rules[i+1:], r)
+			w.rest(rules[i+1:], r.ID)
 			return r
 		}
 	}
@@ -146,36 +146,41 @@ func (w *walk) priorityFirst() Outcome {
 // the last that allowed is the one that did.
 func (w *walk) denyOverrides() Outcome {
 	s := w.set
-	if agent := w.facts.request().Member("agent_id"); agent.Kind() == String {
-		if slices.ContainsFunc(s.Frozen, func(id string) bool { return strings.EqualFold(id, agent.text) }) {
-			return Outcome{Effect: Deny, Code: CodeFrozen, Reason: "agent frozen by operator"}
+	var began time.Time
+	timed := w.options.Clock != nil && s.Budget > 0
+	if timed {
+		began = w.options.Clock()
+	}
+	next := 0
+	failed := func(code, reason string, policy *Policy) Outcome {
+		w.restOf(next, code)
+		return Outcome{Effect: Deny, Code: code, Reason: reason, Policy: policy}
+	}
+	for _, agent := range []string{w.facts.call.Agent, w.facts.request().Member("agent_id").Str()} {
+		if agent != "" && slices.ContainsFunc(s.Frozen, func(id string) bool { return strings.EqualFold(id, agent) }) {
+			return failed(CodeFrozen, "agent frozen by operator", nil)
 		}
 	}
 	if len(s.Policies) == 0 {
-		return Outcome{Effect: Deny, Code: CodeNoPolicies, Reason: "no bundle loaded — failing closed"}
-	}
-	var began time.Time
-	if w.options.Clock != nil && s.Budget > 0 {
-		began = w.options.Clock()
+		return failed(CodeNoPolicies, "no bundle loaded — failing closed", nil)
 	}
 	var allowed *Rule
-	next := 0
 	for p := range s.Policies {
 		policy := &s.Policies[p]
 		if policy.Broken != "" {
-			return Outcome{Effect: Deny, Code: CodeCompile, Policy: policy, Reason: "policy contains a regex pattern that failed to compile — failing closed"}
+			return failed(CodeCompile, "policy contains a regex pattern that failed to compile — failing closed", policy)
 		}
 		for ; next < len(s.Rules) && s.Rules[next].Policy == p; next++ {
-			if !began.IsZero() && w.options.Clock().Sub(began) > s.Budget {
-				return Outcome{Effect: Deny, Code: CodeTimeout, Reason: "evaluation exceeded wall-clock budget — failing closed"}
+			if timed && w.options.Clock().Sub(began) > s.Budget {
+				return failed(CodeTimeout, "evaluation exceeded wall-clock budget — failing closed", nil)
 			}
 			r := &s.Rules[next]
 			if !w.matches(r) {
 				continue
 			}
 			if r.Effect == Deny {
-				w.restOf(next+1, r)
-				return Outcome{Effect: Deny, Rule: r, Policy: policy, Reason: r.Reason}
+				w.restOf(next+1, r.ID)
+				return Outcome{Effect: Deny, Rule: r, Policy: policy, Reason: cmp.Or(r.Reason, "denied by rule "+r.ID)}
 			}
 			allowed = r
 		}
@@ -183,11 +188,15 @@ func (w *walk) denyOverrides() Outcome {
 	if allowed != nil {
 		return Outcome{Effect: allowed.Effect, Rule: allowed, Policy: &s.Policies[allowed.Policy], Reason: allowed.Reason}
 	}
-	return Outcome{Effect: s.Policies[0].Default}
+	out := Outcome{Effect: s.Policies[0].Default}
+	if out.Effect.Rank() > 0 {
+		out.Reason = fmt.Sprintf("no rule matches; default of the first policy: %s", w.set.Word(out.Effect))
+	}
+	return out
 }
 
 // restOf is rest, of the rules from an index on.
-func (w *walk) restOf(from int, decided *Rule) {
+func (w *walk) restOf(from int, decided string) {
 	if w.trace != nil {
 		w.rest(w.set.inOrder()[from:], decided)
 	}
@@ -212,49 +221,99 @@ func (w *walk) categoryFirst() Outcome {
 	return Outcome{Effect: r.Effect, Rule: r, Reason: cmp.Or(r.Reason, said[r.Effect]+r.ID)}
 }
 
-// mostSpecific: in each domain that the call has a query of, the first rule that matches; of
+// mostSpecific: in each domain that the call asks for something of, the first rule that matches; of
 // several domains the strictest.
 func (w *walk) mostSpecific() Outcome {
+	ops := w.facts.operations()
+	if file, _ := ops.path.Scalar(); file != "" {
+		if _, absolute := Resolve("", file); !absolute {
+			ops.path = nil // the working folder is not known, and rules are about absolute paths
+		}
+	}
 	var out Outcome
-	var matched []string
+	var said []string
 	for _, d := range []struct {
 		name  string
-		query Fact
-	}{{"exec", Fact{Source: FromExecBin}}, {"fs", Fact{Source: FromFSOp}}, {"net", Fact{Source: FromNetHost}}} {
+		asked bool
+		about *Value
+		what  string
+	}{
+		{"exec", ops.exec, ops.bin, "which program it runs"},
+		{"fs", ops.op != nil, ops.path, "which file it is about"},
+		{"net", ops.net, ops.host, "which host it asks"},
+	} {
 		var rules []*Rule
 		for i := range w.set.Rules {
 			if r := &w.set.Rules[i]; r.Domain == d.name {
 				rules = append(rules, r)
 			}
 		}
-		if w.facts.value(&d.query) == nil {
+		if !d.asked {
 			for _, r := range rules {
 				w.skip(r, "the call asks for nothing of "+d.name)
 			}
 			continue
 		}
-		r := w.first(rules)
-		if r == nil {
-			continue
+		var r *Rule
+		effect, by := w.set.Default, "default"
+		if d.about != nil {
+			if r = w.first(rules); r == nil {
+				continue
+			}
+		} else {
+			r = w.strictest(rules)
 		}
-		matched = append(matched, fmt.Sprintf("%s by %s", w.set.Word(r.Effect), r.ID))
-		if out.Rule == nil || r.Effect.Rank() > out.Effect.Rank() {
-			out = Outcome{Effect: r.Effect, Rule: r, Reason: r.Reason}
+		if r != nil {
+			effect, by = r.Effect, r.ID
+		}
+		by = fmt.Sprintf("%s by %s", w.set.Word(effect), by)
+		if d.about == nil {
+			by = fmt.Sprintf("%s cannot be told, and the strictest that it might be is %s", d.what, by)
+		}
+		said = append(said, by)
+		if len(said) == 1 || effect.Rank() > out.Effect.Rank() {
+			out = Outcome{Effect: effect, Rule: r}
 		}
 	}
-	if out.Rule == nil {
+	if len(said) == 0 {
 		return Outcome{Effect: w.set.Default, Reason: fmt.Sprintf("no rule matches; default: %s", w.set.Word(w.set.Default))}
 	}
-	if out.Reason == "" {
-		out.Reason = strings.Join(matched, "; ")
+	if out.Reason = strings.Join(said, "; "); out.Rule != nil && out.Rule.Reason != "" {
+		out.Reason = out.Rule.Reason
 	}
-	if w.trace != nil && len(matched) > 1 {
-		w.trace.Resolution = fmt.Sprintf("%s: of %s the strictest", w.set.Word(out.Effect), strings.Join(matched, ", "))
+	if w.trace != nil && len(said) > 1 {
+		w.trace.Resolution = fmt.Sprintf("%s: of %s the strictest", w.set.Word(out.Effect), strings.Join(said, ", "))
 	}
 	return out
 }
 
-// allViolations: every rule is asked, and the strictest effect wins; of equal ones the first.
+// strictest returns the strictest rule of a domain that might decide a call of which it cannot be told
+// what it asks for; nil, if that is the default. Behind a rule that matches whatever it is, none is asked.
+func (w *walk) strictest(rules []*Rule) *Rule {
+	var best *Rule
+	for i, r := range rules {
+		w.facts.may = true
+		might := w.matches(r)
+		w.facts.may = false
+		if !might {
+			continue
+		}
+		if best == nil || r.Effect.Rank() > best.Effect.Rank() {
+			best = r
+		}
+		if sure, _ := r.When.holds(w.facts); sure {
+			w.rest(rules[i+1:], r.ID)
+			return best
+		}
+	}
+	if best != nil && best.Effect.Rank() <= w.set.Default.Rank() {
+		return nil // it might as well be the default
+	}
+	return best
+}
+
+// allViolations: every rule is asked, and the strictest effect wins; of equal ones the first. The reason
+// is that of every rule that denies or asks, else that of the rule that lets the call go on.
 func (w *walk) allViolations() Outcome {
 	out := Outcome{Effect: w.set.Default}
 	var said []string
@@ -266,7 +325,15 @@ func (w *walk) allViolations() Outcome {
 		if out.Rule == nil || r.Effect.Rank() > out.Effect.Rank() {
 			out.Effect, out.Rule = r.Effect, r
 		}
-		said = append(said, cmp.Or(r.Reason, r.ID))
+		if r.Effect.Rank() > 0 {
+			said = append(said, cmp.Or(r.Reason, r.ID))
+		}
+	}
+	if out.Rule != nil && out.Effect.Rank() == 0 {
+		said = append(said, cmp.Or(out.Rule.Reason, out.Rule.ID))
+	}
+	if out.Rule == nil && out.Effect.Rank() > 0 {
+		said = append(said, "no rule matches; default: "+w.set.Word(out.Effect))
 	}
 	out.Reason = strings.Join(said, "; ")
 	return out

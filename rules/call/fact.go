@@ -41,11 +41,17 @@ type facts struct {
 	operated  bool
 	ops       operations
 	item      *Value
+
+	// may makes a test of a fact that is missing hold, whatever the test says: what might match is
+	// asked for then.
+	may bool
 }
 
 // operations are what a call does, as the capability map of clash's document says it. A value
 // that is nil is missing.
 type operations struct {
+	exec   bool // a command is run; which cannot be told if there is no bin
+	net    bool // the network is asked for something; of whom cannot be told if there is no host
 	bin    *Value
 	args   []*Value
 	op     *Value
@@ -85,30 +91,36 @@ func (f *facts) raw(of *Fact) *Value {
 	case FromItem:
 		return f.item
 	}
+	ops := f.operations()
+	switch of.Source {
+	case FromEdits:
+		return ops.edited
+	case FromExecBin:
+		return ops.bin
+	case FromExecArg:
+		if of.Index < len(ops.args) {
+			return ops.args[of.Index]
+		}
+	case FromExecArgs:
+		if ops.bin != nil {
+			return &Value{kind: List, items: ops.args[min(of.Index, len(ops.args)):]}
+		}
+	case FromFSOp:
+		return ops.op
+	case FromFSPath:
+		return ops.path
+	case FromNetHost:
+		return ops.host
+	}
+	return nil
+}
+
+// operations are made once.
+func (f *facts) operations() *operations {
 	if !f.operated {
 		f.ops, f.operated = f.call.operations(), true
 	}
-	switch of.Source {
-	case FromEdits:
-		return f.ops.edited
-	case FromExecBin:
-		return f.ops.bin
-	case FromExecArg:
-		if of.Index < len(f.ops.args) {
-			return f.ops.args[of.Index]
-		}
-	case FromExecArgs:
-		if f.ops.bin != nil {
-			return &Value{kind: List, items: f.ops.args[min(of.Index, len(f.ops.args)):]}
-		}
-	case FromFSOp:
-		return f.ops.op
-	case FromFSPath:
-		return f.ops.path
-	case FromNetHost:
-		return f.ops.host
-	}
-	return nil
+	return &f.ops
 }
 
 // request is what dot-paths walk.

@@ -1,7 +1,175 @@
 package call
 
+import (
+	"net/url"
+	"path"
+	"slices"
+	"strings"
+)
+
 // operations says what a call does, by the capability map of clash's document; nothing, of a tool
-// that it does not know.
+// that it does not list. A tool of another agent is what [Known] says that it is the same as.
+//
+// What a call asks for and what can be told of it are two things: a Read without a file_path asks for
+// a file all the same. The fact is then missing, and asks says that it should be there.
 func (c *Call) operations() operations {
-	return operations{}
+	var o operations
+	same := Known(c.Tool).Same
+	switch same {
+	case "Bash":
+		o.exec = true
+		if tokens, ok := c.command(); ok {
+			o.bin, o.args = program(tokens)
+		}
+	case "Read", "Write", "Edit":
+		o.op = Text("write")
+		if same == "Read" {
+			o.op = Text("read")
+		}
+		if name, ok := c.fileNamed("file_path"); ok && name != "" {
+			file, _ := Resolve(c.Dir, name)
+			o.path = Text(file)
+		}
+	case "Glob", "Grep":
+		o.op, o.path = Text("read"), c.searched(same == "Glob")
+	case "WebFetch":
+		o.net, o.host = true, host(c.Input.Member("url").Str())
+	case "WebSearch":
+		o.net, o.host = true, Text("*")
+	}
+	if same == "Edit" || same == "MultiEdit" {
+		o.edited = Text("edit")
+	}
+	return o
+}
+
+// command returns the words of the command line of a call. Codex's shell has a list, of a shell and its
+// script or of a program and its arguments.
+func (c *Call) command() ([]token, bool) {
+	v := first(c.Input, "command", "cmd")
+	if v.Kind() == String {
+		return tokens(v.Str()), true
+	}
+	var all []token
+	for _, item := range v.Items() {
+		if item.Kind() != String {
+			return nil, false
+		}
+		all = append(all, token{text: item.Str()})
+	}
+	if len(all) == 3 && strings.HasPrefix(all[1].text, "-") && strings.HasSuffix(all[1].text, "c") &&
+		slices.Contains([]string{"sh", "bash", "zsh"}, path.Base(all[0].text)) {
+		return tokens(all[2].text), true
+	}
+	return all, len(all) > 0
+}
+
+// fileNamed returns the file that a call names: under the key that Claude Code has for it, or, for the
+// tools of other agents, under one of those that they have. It is "" if there is none; ok is false if it is
+// no text, or if there are two that differ.
+func (c *Call) fileNamed(key string) (name string, ok bool) {
+	keys := []string{key}
+	if Known(c.Tool).Same != c.Tool {
+		keys = []string{"file_path", "path", "absolute_path", "dir_path", "filePath", "target_file", "target_directory"}
+	}
+	for _, key := range keys {
+		v := c.Input.Member(key)
+		switch {
+		case v.Kind() == Absent || v.Kind() == Null:
+		case v.Kind() != String || name != "" && v.Str() != name:
+			return "", false
+		default:
+			name = v.Str()
+		}
+	}
+	return name, true
+}
+
+// searched returns where a search looks: in its path, else what its pattern names. A pattern of files
+// may leave the path, as in "../../etc/*", and is then where the search looks. A pattern of text that would
+// leave the working folder if it were a path says nothing of where the search looks, which is there.
+func (c *Call) searched(files bool) *Value {
+	name, ok := c.fileNamed("path")
+	if !ok {
+		return nil
+	}
+	pattern := c.Input.Member("pattern").Str()
+	base, _ := Resolve(c.Dir, name)
+	if pattern == "" {
+		return Text(base)
+	}
+	looked, _ := Resolve(base, pattern)
+	within := beneath(looked, base)
+	if name != "" && within || !files && !within {
+		return Text(base)
+	}
+	return Text(looked)
+}
+
+// beneath reports whether a clean path is a clean folder or lies in it.
+func beneath(name, folder string) bool {
+	if folder == "." {
+		return !path.IsAbs(name) && name != ".." && !strings.HasPrefix(name, "../")
+	}
+	rest, ok := strings.CutPrefix(name, strings.TrimSuffix(folder, "/"))
+	return ok && (rest == "" || rest[0] == '/')
+}
+
+// host returns the host of a URL in lower case, without a dot at its end; nil if it cannot be told. A
+// host beyond ASCII is one of those: which name it stands for is IDNA's to say.
+func host(text string) *Value {
+	if !strings.Contains(text, "://") {
+		if _, port, ok := strings.Cut(text, ":"); ok && (port == "" || port[0] < '0' || port[0] > '9') {
+			return nil // "https:/host", which programs read in several ways
+		}
+		text = "https://" + text
+	}
+	u, err := url.Parse(text)
+	if err != nil {
+		return nil
+	}
+	name := strings.TrimSuffix(strings.ToLower(u.Hostname()), ".")
+	if name == "" || strings.ContainsFunc(name, func(r rune) bool { return r <= ' ' || r >= 0x7f }) {
+		return nil
+	}
+	return Text(name)
+}
+
+// Resolve returns the path that a name means in a folder: clean, with slashes, so that no ".." is left
+// to lead out of anything, and whether it is absolute. It is if the name is, or the folder. Windows' paths
+// are known by their drive or their two backslashes; the drive is then a capital letter. Nothing is looked up:
+// a link is not followed, and capital letters stay what they are.
+func Resolve(folder, name string) (clean string, absolute bool) {
+	drive, rest := cutDrive(name)
+	home, base := cutDrive(folder)
+	if strings.HasPrefix(base, `\\`) {
+		base = strings.ReplaceAll(base, `\`, "/")
+	}
+	windows := home != "" || base != folder || !path.IsAbs(folder) && strings.HasPrefix(name, `\\`)
+	switch {
+	case drive == "" && windows:
+		rest = strings.ReplaceAll(rest, `\`, "/")
+		drive = home
+	case drive != "" && home == "" && path.IsAbs(folder) && !path.IsAbs(rest):
+		drive, rest = "", name // "C:notes.txt" is a file's name like any other where there are no drives
+	}
+	if !path.IsAbs(rest) && folder != "" && drive == home {
+		rest = base + "/" + rest
+	} else if drive != "" && !path.IsAbs(rest) {
+		rest = "/" + rest
+	}
+	clean = path.Clean(rest)
+	if d, _ := cutDrive(clean); drive == "" && d != "" {
+		clean = "./" + clean // a relative name that only looks like a drive
+	}
+	return drive + clean, path.IsAbs(rest)
+}
+
+// cutDrive cuts the drive off a path of Windows, and gives the rest slashes. Of any other path there is
+// no drive.
+func cutDrive(name string) (drive, rest string) {
+	if len(name) < 2 || name[1] != ':' || name[0]|0x20 < 'a' || name[0]|0x20 > 'z' {
+		return "", name
+	}
+	return strings.ToUpper(name[:2]), strings.ReplaceAll(name[2:], `\`, "/")
 }

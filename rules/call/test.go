@@ -115,7 +115,7 @@ func (t *Test) holds(f *facts) bool {
 		var list *Value
 		list = f.value(&t.Fact)
 		known = list.Kind() == List
-		is = known && t.eachIn(f, list.items, make([]bool, len(list.items)), 0)
+		is = known && t.eachIn(f, list.items)
 	default:
 		var text string
 		if text, known = f.text(&t.Fact); !known && t.Absent == AsEmpty {
@@ -124,7 +124,7 @@ func (t *Test) holds(f *facts) bool {
 		is = known && t.asks(text)
 	}
 	if !known {
-		return t.Absent == Holds
+		return t.Absent == Holds || f.may
 	}
 	return is != t.Not
 }
@@ -169,26 +169,45 @@ func (t *Test) asksOf(text string) bool {
 	return false
 }
 
-// eachIn reports whether the predicates from the given one on have an item each that is not taken.
-func (t *Test) eachIn(f *facts, items []*Value, taken []bool, from int) bool {
-	if from == len(t.Each) {
-		return true
-	}
+// eachIn reports whether each of the predicates can have an item of its own. The items are an agent's
+// to choose, so this must not try all ways: a predicate takes an item that is free, or one whose owner finds
+// another (Kuhn's matching, at most predicates x predicates x items steps).
+func (t *Test) eachIn(f *facts, items []*Value) bool {
 	outer := f.item
 	defer func() { f.item = outer }()
-	for i, item := range items {
-		if taken[i] {
-			continue
+	fits := make([][]int, len(t.Each)) // the items that a predicate holds for
+	for p := range t.Each {
+		for i, item := range items {
+			f.item = item
+			if ok, _ := t.Each[p].holds(f); ok {
+				fits[p] = append(fits[p], i)
+			}
 		}
-		f.item = item
-		if ok, _ := t.Each[from].holds(f); !ok {
-			continue
-		}
-		taken[i] = true
-		if t.eachIn(f, items, taken, from+1) {
-			return true
-		}
-		taken[i] = false
 	}
-	return false
+	owner := map[int]int{} // predicates by item
+	var seen []bool        // predicates that were asked to move on
+	var place func(p int) bool
+	place = func(p int) bool {
+		seen[p] = true
+		for _, i := range fits[p] {
+			if _, taken := owner[i]; !taken {
+				owner[i] = p
+				return true
+			}
+		}
+		for _, i := range fits[p] {
+			if q := owner[i]; !seen[q] && place(q) {
+				owner[i] = p
+				return true
+			}
+		}
+		return false
+	}
+	for p := range t.Each {
+		seen = make([]bool, len(t.Each))
+		if !place(p) {
+			return false
+		}
+	}
+	return true
 }

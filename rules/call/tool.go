@@ -24,23 +24,27 @@ type Tool struct {
 func Known(name string) Tool {
 	same := name
 	switch name {
-	case "run_shell_command", "shell", "local_shell", "exec_command", "execute_bash", "bash", "powershell", "Shell", "run_terminal_cmd":
+	case "run_shell_command", "shell", "local_shell", "shell_command", "container.exec", "exec_command", "command",
+		"execute_bash", "bash", "powershell", "Shell", "run_terminal_cmd":
 		same = "Bash"
-	case "read_file", "read_many_files", "fs_read", "view":
+	case "read_file", "read_many_files", "fs_read", "view", "view_image":
 		same = "Read"
 	case "write_file", "fs_write", "create", "create_file":
 		same = "Write"
-	case "replace", "edit", "edit_file", "str_replace", "apply_patch", "Delete", "delete_file":
+	case "replace", "edit", "edit_file", "str_replace", "StrReplace", "search_replace", "insert", "str_replace_editor",
+		"str_replace_based_edit_tool", "apply_patch", "applypatch", "ApplyPatch", "Delete", "delete_file":
 		same = "Edit"
-	case "glob", "list_directory", "LS":
+	case "edit_notebook", "EditNotebook":
+		same = "NotebookEdit"
+	case "glob", "list_directory", "list_dir", "LS":
 		same = "Glob"
-	case "grep", "search_file_content", "grep_search":
+	case "grep", "rg", "search_file_content", "grep_search", "grep_files":
 		same = "Grep"
 	case "web_fetch", "webfetch":
 		same = "WebFetch"
 	case "google_web_search", "web_search":
 		same = "WebSearch"
-	case "task", "Agent":
+	case "task", "Agent", "spawn_agent":
 		same = "Task"
 	}
 	t := Tool{Same: same}
@@ -57,6 +61,8 @@ func Known(name string) Tool {
 		t.Capability = Agent
 	case "WebFetch", "WebSearch":
 		t.Capability = Network
+	case "write_stdin": // Codex types into a command that it began; no other agent has such a tool
+		t.Same, t.Capability = "", Execute
 	default:
 		t.Same = ""
 	}

@@ -1,0 +1,365 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/policyscan/policyscan/rules/call"
+	"github.com/policyscan/policyscan/rules/call/agent"
+	"github.com/policyscan/policyscan/rules/call/agent/settings"
+	"github.com/policyscan/policyscan/scanner/gate"
+)
+
+// agentHookCmd judges a call of an agent before it runs. Its name is the agent's.
+type agentHookCmd struct {
+	callsFlag      `embed:""`
+	Policy         string        `placeholder:"DIR" help:"Folder that holds rules/, or builtin:infra, or none. Default: the bundle in the root."`
+	Root           string        `placeholder:"DIR" help:"Folder from which the bundle's globs count. Default: the root of the repository around the agent's project."`
+	SendAllow      bool          `help:"Answer allow where a rule allows the call, so that the agent does not ask; else it is left to the agent."`
+	AllowRuleEdits bool          `help:"Do not ask a person about an edit of the rules themselves, or of the agent's hooks."`
+	AskMode        string        `placeholder:"MODE" aliases:"ask_mode" help:"How a person is asked: agent, or tty, the terminal. Default: agent, but tty where sigmashake's rules ask."`
+	AgentId        string        `placeholder:"ID" help:"The agent's id, if its hook does not tell."`
+	State          string        `placeholder:"DIR" help:"Private folder for what sigmashake's loop guard remembers. Default: policyscan/sessions in the user's state folder."`
+	Timeout        time.Duration `placeholder:"D" default:"8s" help:"Deny the call if it cannot be judged in this time. Default: 8s."`
+	Serve          bool          `env:"-" help:"Go on: a call on each line of standard input, an answer on each line of standard output. Changed rules are taken up."`
+}
+
+// Help is shown below the flags.
+func (*agentHookCmd) Help() string {
+	return `For the settings of the agent, which policyscan hook install writes: reads the call on
+standard input and answers as the agent's hooks do. Whatever goes wrong denies the call.
+See docs/agents.md.
+
+Exit status: 0 the answer says what holds, a denial too; 2 there is no answer.`
+}
+
+// gated is the program as the hook of an agent: whatever goes wrong is an answer that denies the call, for
+// most agents go on when a hook fails.
+func gated(a *agent.Agent, args []string, std streams) int {
+	debug.SetGCPercent(400) // it ends before a collection would pay
+	out := &noting{to: std.out}
+	said := &noting{to: std.err, keep: true}
+	inner := streams{in: std.in, out: out, err: said}
+	status := guarded(inner, func() int {
+		if hook := onlyHook(a, args, inner); hook != nil {
+			return finish(inner, hook.run(inner, a))
+		}
+		return dispatch(args, inner)
+	})
+	if status == exitPass && out.err == nil {
+		return exitPass
+	}
+	if out.wrote {
+		complain(std.err, errors.New("the answer could not be written whole, so the call is denied"))
+		return exitUndecided
+	}
+	reason := strings.TrimSpace(strings.ReplaceAll("\n"+said.text.String(), "\npolicyscan: ", "\n"))
+	if reason == "" {
+		reason = fmt.Sprintf("the hook ended with status %d", status)
+	}
+	if _, err := std.out.Write(a.Answer(nil, undecided(errors.New(reason)))); err != nil {
+		complain(std.err, fmt.Errorf("the call is denied, and the answer cannot be written: %w", systemError(err)))
+		return exitUndecided
+	}
+	return exitPass
+}
+
+// onlyHook is the hook's command, read by a parser that knows no other: to make the whole command line takes as long as
+// a judgement. It is nil for all but the plain case, which the whole one then explains.
+func onlyHook(a *agent.Agent, args []string, std streams) *agentHookCmd {
+	if args[1] != a.Name {
+		return nil
+	}
+	var c struct {
+		Hook agentHookCmd `cmd:""`
+	}
+	parser, err := newParser(&c, std)
+	if err != nil || checkEnvironment(parser) != nil {
+		return nil
+	}
+	ctx, err := parser.Parse(append([]string{"hook"}, args[2:]...))
+	if err != nil || noEmpty(ctx) != nil {
+		return nil
+	}
+	return &c.Hook
+}
+
+// noting is an output that remembers whether anything was written to it, and if it should, what.
+type noting struct {
+	to    io.Writer
+	keep  bool
+	wrote bool
+	err   error
+	text  strings.Builder
+}
+
+func (n *noting) Write(p []byte) (int, error) {
+	n.wrote = n.wrote || len(p) > 0
+	if n.keep {
+		n.text.Write(p)
+	}
+	k, err := n.to.Write(p)
+	if err != nil {
+		n.err = err
+	}
+	return k, err
+}
+
+// hookedAgent is the agent whose hook the arguments run; nil if they do something else.
+func hookedAgent(args []string) *agent.Agent {
+	if len(args) == 0 || args[0] != "hook" {
+		return nil
+	}
+	for _, arg := range args[1:] {
+		switch {
+		case arg == "install" || arg == "uninstall" || arg == "--serve":
+			return nil
+		case agent.Named(arg) != nil:
+			return agent.Named(arg)
+		}
+	}
+	return nil
+}
+
+// undecided denies a call of which nothing can be told.
+func undecided(err error) agent.Decision {
+	return agent.Decision{Permission: agent.Deny, Reason: "policyscan could not judge this call, so it is denied: " + err.Error()}
+}
+
+// Run answers one call, or with --serve as many as come.
+func (c *agentHookCmd) Run(std streams, k *kong.Context) error {
+	return c.run(std, agent.Named(k.Selected().Name))
+}
+
+func (c *agentHookCmd) run(std streams, a *agent.Agent) error {
+	if err := checkAskMode(c.AskMode); err != nil {
+		return err
+	}
+	if c.Serve {
+		return c.serve(std, a)
+	}
+	ctx, _, stop := interruptible(c.Timeout)
+	defer stop()
+	if nothingOn(std.in) {
+		return errors.New("there is no call on standard input; this is for the agent to run, see policyscan hook install --help")
+	}
+	text, err := readAll(ctx, func() (io.Reader, error) { return io.LimitReader(std.in, maxLine+1), nil })
+	if err != nil {
+		return fmt.Errorf("the agent's call on standard input cannot be read: %w", systemError(err))
+	}
+	if len(text) > maxLine {
+		return fmt.Errorf("the agent's call on standard input has over %d bytes", maxLine)
+	}
+	answer, err := c.answer(ctx, std, a, text, c.gate)
+	if err != nil {
+		return err
+	}
+	_, err = std.out.Write(answer)
+	return err
+}
+
+// answer judges what the agent's hook was given, and returns the answer. Once it is known what the call is, a
+// failure is an answer too.
+func (c *agentHookCmd) answer(ctx context.Context, std streams, a *agent.Agent, text []byte, gateAt func(place) (*gate.Gate, error)) ([]byte, error) {
+	e, err := a.Read(text)
+	if err != nil {
+		return nil, fmt.Errorf("the agent's call on standard input is not one that %s makes: %w", a.Name, err)
+	}
+	if c.AgentId != "" && e.Call.Agent == "" {
+		e.Call.Agent = c.AgentId
+		if e.Call.Request != nil {
+			e.Call.Request = e.Call.Request.With(call.Member{Name: "agent_id", Value: call.Text(c.AgentId)})
+		}
+	}
+	j, err := inTime(ctx, func() (judgement, error) { return c.judge(ctx, a, e, gateAt) })
+	if err != nil {
+		complain(std.err, err)
+		return a.Answer(e, undecided(err)), nil
+	}
+	return a.Answer(e, c.decision(std, e, j)), nil
+}
+
+// A judgement is what is known of a call before a person is asked, and how one would be.
+type judgement struct {
+	*gate.Result
+	askMode string
+}
+
+// inTime does work that may hang, or have a bug.
+func inTime[T any](ctx context.Context, work func() (T, error)) (T, error) {
+	type result struct {
+		of  T
+		err error
+	}
+	done := make(chan result, 1)
+	go func() {
+		var r result
+		defer func() {
+			if p := recover(); p != nil {
+				r = result{err: fmt.Errorf("a bug of policyscan, please report it: %v\n%s", p, debug.Stack())}
+			}
+			done <- r
+		}()
+		r.of, r.err = work()
+	}()
+	select {
+	case r := <-done:
+		return r.of, r.err
+	case <-ctx.Done():
+		var none T
+		return none, context.Cause(ctx)
+	}
+}
+
+// judge judges the call by the gate of each root of the agent's project.
+func (c *agentHookCmd) judge(ctx context.Context, a *agent.Agent, e *agent.Event, gateAt func(place) (*gate.Gate, error)) (judgement, error) {
+	all := judgement{Result: &gate.Result{}}
+	places, err := c.places(a, e)
+	if err != nil {
+		return all, err
+	}
+	for i, at := range places {
+		g, err := gateAt(at)
+		if err != nil {
+			return all, err
+		}
+		g = c.guarding(g, at)
+		if i > 0 { // they judge the call, wherever its files are
+			g.Sets = nil
+		}
+		r, err := g.Judge(ctx, e.Call, call.Options{Clock: time.Now})
+		if err != nil {
+			return all, err
+		}
+		all.Add(r)
+	}
+	mode, err := c.sigmashake(a, e, all.Result, places[0])
+	all.askMode = cmp.Or(c.AskMode, mode, askAgent)
+	return all, err
+}
+
+// decision is what is answered.
+func (c *agentHookCmd) decision(std streams, e *agent.Event, j judgement) agent.Decision {
+	out := j.Outcome()
+	switch {
+	case out.Effect.Rank() == 2:
+		return agent.Decision{Permission: agent.Deny, Reason: "policyscan: " + j.Reason()}
+	case out.Effect == call.Ask && j.askMode == askAgent:
+		return agent.Decision{Permission: agent.Ask, Reason: "policyscan: " + j.Reason()}
+	case out.Effect == call.Ask:
+		return askedAtTerminal(std, e, j)
+	case c.SendAllow && out.Explicit():
+		return agent.Decision{Permission: agent.Allow, Reason: j.Allowed(), Note: j.Note()}
+	}
+	return agent.Decision{Note: j.Note()}
+}
+
+// askedAtTerminal is what the person at the terminal makes of a call that needs one, who may take longer than the
+// judgement.
+func askedAtTerminal(std streams, e *agent.Event, j judgement) agent.Decision {
+	approved, err := askPerson(context.Background(), e.Call, j.Reason())
+	switch {
+	case err != nil:
+		complain(std.err, err)
+		return agent.Decision{Permission: agent.Deny, Reason: fmt.Sprintf("policyscan: %s\n%v", j.Reason(), err)}
+	case !approved:
+		return agent.Decision{Permission: agent.Deny, Reason: "policyscan: the person at the terminal did not approve: " + j.Reason()}
+	}
+	return agent.Decision{Note: j.Note()}
+}
+
+// places are the folders whose bundles judge what the agent writes.
+func (c *agentHookCmd) places(a *agent.Agent, e *agent.Event) ([]place, error) {
+	roots := e.Roots
+	switch dir := projectDir(a); {
+	case c.Root != "":
+		at, err := findPlace(c.Root)
+		return []place{at}, err
+	case dir != "":
+		roots = []string{dir}
+	case len(roots) == 0 && e.Call.Dir != "":
+		roots = []string{e.Call.Dir}
+	case len(roots) == 0:
+		at, err := findPlace("")
+		return []place{at}, err
+	}
+	var places []place
+	for _, dir := range roots {
+		real, err := realPath(dir)
+		if err != nil {
+			return nil, fmt.Errorf("the agent's project folder %s cannot be found: %w", quoted(dir), systemError(err))
+		}
+		root, err := repositoryRoot(real)
+		if err != nil {
+			return nil, err
+		}
+		at := newPlace(root)
+		if !slices.Contains(places, at) {
+			places = append(places, at)
+		}
+	}
+	return places, nil
+}
+
+// gate reads what judges. Relative names count from the root: agents run their hooks in any folder of the project.
+func (c *agentHookCmd) gate(at place) (*gate.Gate, error) {
+	sets, err := c.load(at.root)
+	if err != nil {
+		return nil, err
+	}
+	g := &gate.Gate{}
+	switch c.Policy {
+	case "none":
+		if len(c.Calls) == 0 {
+			return nil, errors.New("--policy is none, and there are no call rules; name some with --calls")
+		}
+	case "", builtin:
+		g, err = bundleGate(c.Policy, at)
+	default:
+		g, err = bundleGate(under(at.root, c.Policy), at)
+	}
+	if err != nil {
+		return nil, err
+	}
+	g.Sets = sets
+	return g, c.guard(g, at.root)
+}
+
+// guarding is a gate that guards the rules and the hooks of agents, or nothing.
+func (c *agentHookCmd) guarding(g *gate.Gate, at place) *gate.Gate {
+	guarding := *g
+	if c.AllowRuleEdits {
+		guarding.Guarded = nil
+		return &guarding
+	}
+	guarding.Guarded = slices.Clone(g.Guarded)
+	if root, err := realPath(at.root); err == nil {
+		names := []string{".git", ".claude/settings.local.json", ".codex/config.toml", ".github/hooks", sigmashakeConfig}
+		for _, t := range settings.Targets() {
+			names = append(names, t.Project)
+		}
+		for _, name := range names {
+			guarding.Guarded = append(guarding.Guarded, filepath.Join(root, filepath.FromSlash(name)))
+		}
+	}
+	return &guarding
+}
+
+// projectDir is the project's folder as the agent tells it in its hook's environment; "" if it does not.
+func projectDir(a *agent.Agent) string {
+	if a.ProjectEnv == "" {
+		return ""
+	}
+	return os.Getenv(a.ProjectEnv)
+}

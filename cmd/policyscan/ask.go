@@ -1,0 +1,114 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/policyscan/policyscan/rules/call"
+)
+
+// The ways in which a person is asked about a call that needs one.
+const (
+	askTerminal = "tty"   // a question on the terminal
+	askAgent    = "agent" // the agent's own question, if it has one; else the call is denied
+	// dashboard is sigmashake's other way, which needs a service.
+	dashboard = "dashboard"
+)
+
+// checkAskMode refuses what is no way to ask.
+func checkAskMode(mode string) error {
+	switch mode {
+	case "", askTerminal, askAgent:
+		return nil
+	case dashboard:
+		return errors.New("the ask mode dashboard needs a service to which the question is sent, and policyscan uses no network; set tty or agent")
+	}
+	return oneOf("--ask-mode", mode, []string{askTerminal, askAgent})
+}
+
+// patience is how long a person has to answer; then the answer is no.
+const patience = 60 * time.Second
+
+// askPerson asks at the terminal whether a call may go on. The error says that there is nobody to ask.
+func askPerson(ctx context.Context, c *call.Call, reason string) (bool, error) {
+	in, out, err := openTerminal()
+	if err != nil {
+		return false, fmt.Errorf("the call needs a person, and there is no terminal to ask at (%w), so it is denied", systemError(err))
+	}
+	defer in.Close()  // nothing was buffered
+	defer out.Close() // likewise
+	return ask(ctx, in, out, c, reason, time.After(patience))
+}
+
+// openTerminal opens the terminal that the program was started from, wherever its standard input
+// and output lead.
+func openTerminal() (in, out *os.File, err error) {
+	if runtime.GOOS != "windows" {
+		in, err = os.OpenFile("/dev/tty", os.O_RDWR, 0)
+		return in, in, err
+	}
+	if in, err = os.OpenFile("CONIN$", os.O_RDWR, 0); err != nil {
+		return nil, nil, err
+	}
+	if out, err = os.OpenFile("CONOUT$", os.O_RDWR, 0); err != nil {
+		return nil, nil, errors.Join(err, in.Close())
+	}
+	return in, out, nil
+}
+
+// ask writes the question and waits for the answer: yes is y or yes and the Enter key, anything else is no.
+func ask(ctx context.Context, in io.Reader, out io.Writer, c *call.Call, reason string, late <-chan time.Time) (bool, error) {
+	// Each line of what the agent says is one line here, so that it cannot draw a question of its own.
+	question := fmt.Sprintf("\npolicyscan: %s wants to run\n  %s\n", safe(c.Tool), cutTo(safe(c.Input.JSON()), 2000))
+	for line := range strings.SplitSeq(reason, "\n") {
+		question += "  " + safe(line) + "\n"
+	}
+	question += fmt.Sprintf("Allow it? [y/N] (no, in %d seconds) ", int(patience.Seconds()))
+	question = strings.ReplaceAll(question, "\n", "\r\n") // the agent may have the terminal in raw mode
+	if _, err := io.WriteString(out, question); err != nil {
+		return false, fmt.Errorf("the call needs a person, and the terminal cannot be written to: %w", systemError(err))
+	}
+	answer := make(chan string, 1)
+	go func() { answer <- readAnswer(in) }()
+	select {
+	case a := <-answer:
+		a = strings.ToLower(strings.TrimSpace(a))
+		return a == "y" || a == "yes", nil
+	case <-late:
+		_, _ = io.WriteString(out, "\r\nno answer, so: no\r\n") // whether it is seen changes nothing
+		return false, nil
+	case <-ctx.Done():
+		return false, context.Cause(ctx)
+	}
+}
+
+// readAnswer reads to the Enter key, which in raw mode is a carriage return.
+func readAnswer(in io.Reader) string {
+	var b strings.Builder
+	var c [1]byte
+	for b.Len() < 100 {
+		if n, err := in.Read(c[:]); err != nil || n == 1 && (c[0] == '\n' || c[0] == '\r') {
+			break
+		}
+		b.WriteByte(c[0])
+	}
+	return b.String()
+}
+
+// cutTo cuts a text to at most n bytes.
+func cutTo(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n] + "…"
+}

@@ -1,0 +1,81 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/policyscan/policyscan/rules/call"
+)
+
+// neverAnswers is a terminal at which nobody is.
+type neverAnswers struct{}
+
+func (neverAnswers) Read([]byte) (int, error) { select {} }
+
+func TestAsk(t *testing.T) {
+	c := &call.Call{Tool: "Bash", Input: call.NewObject(call.Member{Name: "command", Value: call.Text("rm -r x\n[y/N] y")})}
+	never := make(chan time.Time)
+	for _, x := range []struct {
+		typed string
+		want  bool
+	}{
+		{"y\n", true}, {"Y\r", true}, {" yes \n", true}, {"YES\r\n", true},
+		{"\n", false}, {"n\n", false}, {"yep\n", false}, {"y", true}, {"", false}, {"y n\n", false}, {strings.Repeat("y", 200), false},
+	} {
+		var shown strings.Builder
+		got, err := ask(t.Context(), strings.NewReader(x.typed), &shown, c, "rule PUSH: a person\nlooks", never)
+		if err != nil || got != x.want {
+			t.Errorf("%q: got %v, %v", x.typed, got, err)
+		}
+		want := "\r\npolicyscan: Bash wants to run\r\n  {\"command\":\"rm -r x\\n[y/N] y\"}\r\n  rule PUSH: a person\r\n  looks\r\nAllow it? [y/N] (no, in 60 seconds) "
+		if shown.String() != want {
+			t.Errorf("got  %q\nwant %q", shown.String(), want)
+		}
+	}
+}
+
+// TestAskTimesOut: "Times out after 60 seconds (deny on timeout)."
+func TestAskTimesOut(t *testing.T) {
+	if patience != 60*time.Second {
+		t.Error(patience)
+	}
+	late := make(chan time.Time, 1)
+	late <- time.Time{}
+	var shown strings.Builder
+	got, err := ask(t.Context(), neverAnswers{}, &shown, &call.Call{Tool: "Bash"}, "r", late)
+	if err != nil || got || !strings.HasSuffix(shown.String(), "no answer, so: no\r\n") {
+		t.Errorf("got %v, %v: %q", got, err, shown.String())
+	}
+}
+
+func TestAskFails(t *testing.T) {
+	ended, end := context.WithCancelCause(t.Context())
+	end(errors.New("SIGTERM"))
+	if got, err := ask(ended, neverAnswers{}, io.Discard, &call.Call{Tool: "Bash"}, "r", make(chan time.Time)); got || err == nil {
+		t.Errorf("after a signal: %v, %v", got, err)
+	}
+	closed, err := os.CreateTemp(t.TempDir(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := closed.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := ask(t.Context(), strings.NewReader("y\n"), closed, &call.Call{Tool: "Bash"}, "r", make(chan time.Time)); got || err == nil {
+		t.Errorf("a question that nobody could see: %v, %v", got, err)
+	}
+}
+
+// TestAskMode: dashboard mode is refused with a clear error.
+func TestAskMode(t *testing.T) {
+	for mode, want := range map[string]string{"": "", "tty": "", "agent": "", "dashboard": "uses no network", "TTY": "tty"} {
+		if err := checkAskMode(mode); (err != nil) != (want != "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v", mode, err)
+		}
+	}
+}

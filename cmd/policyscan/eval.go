@@ -1,0 +1,172 @@
+package main
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/policyscan/policyscan/rules/call"
+	"github.com/policyscan/policyscan/scanner/gate"
+)
+
+// evalCmd judges tool calls.
+type evalCmd struct {
+	callsFlag `embed:""`
+	Policy    string `placeholder:"DIR" help:"Judge what the calls would write, too: by the bundle in this folder, or builtin:infra."`
+	Explain   bool   `help:"Print for a person how each decision came about."`
+	Trace     bool   `help:"Add to each outcome how it came about."`
+	Latency   bool   `help:"Add to each outcome how long it took, in milliseconds: latency_ms."`
+	AskMode   string `placeholder:"MODE" aliases:"ask_mode" help:"With tty: ask the person at the terminal about a call that needs one. Default: print that it does."`
+}
+
+// Help is shown below the flags.
+func (*evalCmd) Help() string {
+	return `Reads one call on each line of standard input, as JSON:
+  {"tool": "Bash", "input": {"command": "ls"}}
+with agent_id and cwd if they are known; or a request as the evaluator has it,
+with tool_name and any other members. Prints one outcome for each, as JSON.
+See docs/dialects.md.
+
+Exit status: 0 every call is allowed; 1 one is not; 2 the rules or a call are not
+valid, or there is no call.`
+}
+
+// Run judges the calls on standard input.
+func (c *evalCmd) Run(std streams) error {
+	ctx := context.Background()
+	if err := checkAskMode(c.AskMode); err != nil {
+		return err
+	}
+	g, err := c.gate()
+	if err != nil {
+		return err
+	}
+	if nothingOn(std.in) {
+		return errors.New("there is no call on standard input; pipe them in, a line of JSON for each")
+	}
+	calls, stopped := 0, 0
+	lines := newLines(std.in)
+	for lines.next(ctx) {
+		asked, err := call.Parse(lines.line)
+		if err != nil {
+			return fmt.Errorf("standard input:%d: %w", lines.number, err)
+		}
+		calls++
+		allowed, err := c.judge(ctx, std, g, asked)
+		if err != nil {
+			return fmt.Errorf("standard input:%d: %w", lines.number, err)
+		}
+		if !allowed {
+			stopped++
+		}
+	}
+	switch {
+	case lines.err != nil:
+		return fmt.Errorf("standard input cannot be read: %w", lines.err)
+	case calls == 0:
+		return errors.New("there is no call on standard input; pipe them in, a line of JSON for each")
+	case stopped > 0:
+		return outcome{status: exitViolation}
+	}
+	return nil
+}
+
+// gate is what judges.
+func (c *evalCmd) gate() (*gate.Gate, error) {
+	if len(c.Calls) == 0 && c.Policy == "" {
+		return nil, errors.New("nothing is named that could judge a call; name call rules with --calls, or a bundle with --policy")
+	}
+	sets, err := c.load("")
+	if err != nil {
+		return nil, err
+	}
+	g := &gate.Gate{}
+	if c.Policy != "" {
+		at, err := findPlace("")
+		if err != nil {
+			return nil, err
+		}
+		if g, err = bundleGate(c.Policy, at); err != nil {
+			return nil, err
+		}
+	}
+	g.Sets = sets
+	return g, nil
+}
+
+// judge prints the outcome of a call, and reports whether it is allowed.
+func (c *evalCmd) judge(ctx context.Context, std streams, g *gate.Gate, asked *call.Call) (bool, error) {
+	began := time.Now()
+	r, err := g.Judge(ctx, asked, call.Options{Clock: time.Now, Trace: c.Trace || c.Explain})
+	if err != nil {
+		return false, err
+	}
+	out := r.Outcome()
+	took := time.Since(began)
+	if out.Effect == call.Ask && c.AskMode == askTerminal {
+		if approved, err := askPerson(ctx, asked, r.Reason()); err != nil {
+			complain(std.err, err)
+			out = settled(out, call.Deny)
+		} else if approved {
+			out = settled(out, call.Allow)
+		} else {
+			out = settled(out, call.Deny)
+		}
+	}
+	if c.Explain {
+		return out.Effect.Rank() == 0, explain(std.out, asked, r, &out)
+	}
+	if !c.Latency {
+		took = 0
+	}
+	traced := r.Outcomes
+	if !c.Trace {
+		traced = nil
+	}
+	line, err := out.Line(traced, took)
+	if err == nil {
+		_, err = std.out.Write(line)
+	}
+	return out.Effect.Rank() == 0, err
+}
+
+// settled is an outcome that asked, after a person said what it comes to.
+func settled(o call.Outcome, e call.Effect) call.Outcome {
+	o.Effect, o.Decision = e, o.Set.Word(e)
+	return o
+}
+
+// explain prints for a person how a decision came about.
+func explain(w io.Writer, asked *call.Call, r *gate.Result, out *call.Outcome) error {
+	b := bufio.NewWriter(w)
+	p := func(format string, args ...any) { _, _ = fmt.Fprintf(b, format, args...) } // Flush has the error
+	p("%s %s\n", safe(asked.Tool), safe(asked.Input.JSON()))
+	reason := cmp.Or(r.Reason(), r.Allowed(), r.Note())
+	p("  %s\n", safe(out.Decision))
+	for line := range strings.SplitSeq(reason, "\n") {
+		if line != "" {
+			p("  %s\n", safe(line))
+		}
+	}
+	for i := range r.Outcomes {
+		o := &r.Outcomes[i]
+		p("  %s (%s, %s): %s\n", safe(o.Set.Name), o.Set.Dialect, o.Set.Strategy, safe(o.Decision))
+		if o.Trace == nil {
+			continue
+		}
+		for _, s := range o.Trace.Steps {
+			mark, why := "-", "  "+s.Why
+			if s.Matched {
+				mark, why = "+", ""
+			}
+			p("    %s %s %s%s\n", mark, safe(o.Set.Word(s.Rule.Effect)), safe(s.Rule.ID), safe(why))
+		}
+		p("    = %s\n", safe(o.Trace.Resolution))
+	}
+	return b.Flush()
+}

@@ -1,0 +1,112 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"github.com/policyscan/policyscan/rules/call"
+	"github.com/policyscan/policyscan/scanner/gate"
+)
+
+// scenarios judges the calls of all files of scenarios, and reports whether every outcome is the expected one.
+func (c *testCmd) scenarios(std streams, bundled bool) (bool, error) {
+	g := &gate.Gate{}
+	if bundled {
+		p, err := c.bundleArg.find()
+		if err != nil {
+			return false, err
+		}
+		at, err := findPlace("")
+		if err != nil {
+			return false, err
+		}
+		name := p.name
+		if p.dir != "" {
+			name = p.dir
+		}
+		if g, err = bundleGate(name, at); err != nil {
+			return false, fmt.Errorf("%s: %w", p.name, err)
+		}
+	}
+	var err error
+	if g.Sets, err = c.callsFlag.load(""); err != nil {
+		return false, err
+	}
+	right := true
+	for _, name := range c.Scenarios {
+		ok, err := runScenarios(std, g, name)
+		if err != nil {
+			return false, err
+		}
+		right = right && ok
+	}
+	return right, nil
+}
+
+// runScenarios judges the calls of one file.
+func runScenarios(std streams, g *gate.Gate, name string) (bool, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return false, fmt.Errorf("the scenarios %s cannot be read: %w", name, systemError(err))
+	}
+	defer f.Close() // read only: nothing to lose
+	ran, wrong := 0, 0
+	lines := newLines(f)
+	for lines.next(context.Background()) {
+		s, err := call.ParseScenario(lines.line)
+		if err != nil {
+			return false, fmt.Errorf("%s:%d: %w", name, lines.number, err)
+		}
+		if s == nil {
+			continue
+		}
+		r, err := g.Judge(context.Background(), s.Call, call.Options{})
+		if err != nil {
+			return false, fmt.Errorf("%s:%d: %w", name, lines.number, err)
+		}
+		out := r.Outcome()
+		ran++
+		diff := differs(s, &out)
+		if diff == "" {
+			continue
+		}
+		wrong++
+		what := s.Description
+		if what == "" {
+			what = s.Call.Tool + " " + s.Call.Input.JSON()
+		}
+		if err := print(std.out, "%s:%d: %s\n%s", safe(name), lines.number, safe(cutTo(what, 200)), diff); err != nil {
+			return false, err
+		}
+	}
+	if lines.err != nil {
+		return false, fmt.Errorf("the scenarios %s cannot be read: %w", name, systemError(lines.err))
+	}
+	if ran == 0 {
+		return false, fmt.Errorf("the scenarios %s hold no call, so nothing was tested", name)
+	}
+	return wrong == 0, print(std.out, "%s: %s, %d wrong\n", safe(name), plural(ran, "scenario"), wrong)
+}
+
+// differs shows where an outcome is not the expected one, a line for each; "" if it is.
+func differs(s *call.Scenario, out *call.Outcome) string {
+	diff := ""
+	if out.Decision != s.Decision {
+		diff += fmt.Sprintf("  decision  expected %s\n            got      %s\n", safe(s.Decision), safe(out.Decision))
+	}
+	want, got := "no rule", "no rule"
+	if s.Rule != "" {
+		want = safe(s.Rule)
+	}
+	if out.Rule != nil {
+		got = safe(out.Rule.ID)
+	}
+	if !s.AnyRule && want != got {
+		diff += fmt.Sprintf("  rule      expected %s\n            got      %s\n", want, got)
+	}
+	if diff != "" && out.Reason != "" {
+		diff += fmt.Sprintf("  because   %s\n", safe(out.Reason))
+	}
+	return diff
+}

@@ -1,0 +1,87 @@
+package docs
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/policyscan/policyscan/rules/call/agent"
+	"github.com/policyscan/policyscan/rules/call/agent/settings"
+	"github.com/policyscan/policyscan/rules/call/dialect"
+)
+
+// TestDialects: the call rules that the manual shows load, in every dialect, and its table has their strategies.
+func TestDialects(t *testing.T) {
+	var shown []string
+	for _, b := range blocks(t, "dialects.md") {
+		name, ok := b.notes["dialect"]
+		if !ok {
+			continue
+		}
+		shown = append(shown, name)
+		file := filepath.Join(t.TempDir(), "rules")
+		if err := os.WriteFile(file, []byte(b.body()), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		set, err := dialect.Load("", file, name, map[string]string{"PWD": "/work"})
+		if err != nil {
+			t.Errorf("%s: %v", b.place(), err)
+		} else if len(set.Rules) == 0 {
+			t.Errorf("%s: no rule", b.place())
+		}
+	}
+	sameNames(t, shown, dialect.Names())
+	text := read(t, "dialects.md")
+	for _, d := range dialect.Dialects() {
+		row := "| [" + d.Name + "](#" + d.Name + ") | `" + string(d.Strategy) + "` |"
+		if !strings.Contains(text, row) {
+			t.Errorf("the table has no %s", row)
+		}
+		if !strings.Contains(text, "\n## "+d.Name+"\n") {
+			t.Errorf("there is no section %s", d.Name)
+		}
+	}
+}
+
+// TestAgentPages: each agent has a page, and the entry on it is what hook install writes.
+func TestAgentPages(t *testing.T) {
+	all := agent.Agents()
+	if len(all) != len(settings.Targets()) || len(all) < 5 {
+		t.Fatalf("%d agents, %d settings", len(all), len(settings.Targets()))
+	}
+	for _, a := range all {
+		page := "agents/" + a.Name + ".md"
+		if !slices.Contains(pages, page) {
+			t.Errorf("%s is no page of the manual", page)
+			continue
+		}
+		cmd := exec.Command(program, "hook", "install", a.Name, "--print")
+		cmd.Dir = t.TempDir()
+		cmd.Env = environment(cmd.Dir)
+		out, err := cmd.Output()
+		if err != nil {
+			t.Errorf("%s: %v", a.Name, err)
+			continue
+		}
+		file, entry, _ := strings.Cut(string(out), "\n")
+		if first := blocks(t, page)[1]; first.body() != entry {
+			t.Errorf("%s: hook install writes\n%s", first.place(), entry)
+		}
+		if !strings.Contains(read(t, page), "`"+file+"`") {
+			t.Errorf("%s does not name %s", page, file)
+		}
+	}
+}
+
+// TestGuarded: the manual names what the hook guards.
+func TestGuarded(t *testing.T) {
+	_, text, _ := strings.Cut(read(t, "agents.md"), "\n## What is guarded\n")
+	for _, target := range settings.Targets() {
+		if !strings.Contains(text, "`"+target.Project+"`") && !strings.Contains(text, "`"+filepath.ToSlash(filepath.Dir(target.Project))+"`") {
+			t.Errorf("%s is guarded, and the manual does not say so", target.Project)
+		}
+	}
+}

@@ -1,0 +1,181 @@
+package settings
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/policyscan/policyscan/rules"
+)
+
+// list returns the array at a path of names: nil if there is none, an error at its place if what is
+// there, or on the way, is of another kind. found is how many of the names lead somewhere.
+func list(src *rules.Source, root *node, path []string) (array *node, found int, err error) {
+	at := root
+	for i, name := range path {
+		it := at.member(name)
+		if it == nil {
+			return nil, i, nil
+		}
+		at = it.value
+		kind, want := byte('{'), "an object"
+		if i == len(path)-1 {
+			kind, want = '[', "a list"
+		}
+		if at.kind != kind {
+			return nil, i, src.Error(rules.CodeType, at.start, fmt.Sprintf("%q is %s, not %s", strings.Join(path[:i+1], "."), at.called(), want), "mend it; nothing was written")
+		}
+	}
+	return at, len(path), nil
+}
+
+// insert returns the text with value as the last element of the array at a path, which is made if it is
+// not there. Every byte of the text stays; what is put in looks like what stands beside it.
+//
+// What was made and what was there empty are told apart by [remove]: within what is made there is a
+// blank or a line end after the opening bracket, and within what was there empty there is none.
+func insert(src *rules.Source, root *node, path []string, value any) ([]byte, error) {
+	array, found, err := list(src, root, path)
+	if err != nil {
+		return nil, err
+	}
+	into := array
+	if into == nil {
+		into = root
+		for _, name := range path[:found] {
+			into = into.member(name).value
+		}
+	}
+	at, lead, style := place(src.Text, root, into)
+	text, err := style.show(path[found:], value)
+	if err != nil {
+		return nil, err
+	}
+	return splice(src.Text, at, at, lead+text), nil
+}
+
+// splice returns text with the bytes from start to end replaced.
+func splice(text []byte, start, end int, by string) []byte {
+	out := make([]byte, 0, len(text)-(end-start)+len(by))
+	out = append(out, text[:start]...)
+	out = append(out, by...)
+	return append(out, text[end:]...)
+}
+
+// place says where a next item of a list goes, what stands before it, and how it is shown.
+func place(text []byte, root, into *node) (at int, lead string, how style) {
+	how = style{unit: "  ", newline: "\n"}
+	if bytes.Contains(text, []byte("\r\n")) {
+		how.newline = "\r\n"
+	}
+	if len(root.items) > 0 {
+		if blank, ok := lineBlank(text, root.items[0].start); ok && blank != "" {
+			how.unit = blank
+		}
+	}
+	if len(into.items) == 0 {
+		how.prefix = lineIndent(text, into.start)
+		return into.start + 1, "", how
+	}
+	last := into.items[len(into.items)-1]
+	blank, ok := lineBlank(text, last.start)
+	if !ok {
+		how.oneLine = true
+		return last.value.end, ", ", how
+	}
+	how.prefix = blank
+	return last.value.end, "," + how.newline + blank, how
+}
+
+// lineBlank is what stands before an offset in its line, if that is blank and the line not the first.
+func lineBlank(text []byte, offset int) (string, bool) {
+	begin := bytes.LastIndexByte(text[:offset], '\n')
+	if begin < 0 {
+		return "", false
+	}
+	blank := string(text[begin+1 : offset])
+	return blank, strings.Trim(blank, " \t") == ""
+}
+
+// lineIndent is the blank at the beginning of the line that an offset is in.
+func lineIndent(text []byte, offset int) string {
+	line := string(text[bytes.LastIndexByte(text[:offset], '\n')+1 : offset])
+	return line[:len(line)-len(strings.TrimLeft(line, " \t"))]
+}
+
+// A style is how a value is shown.
+type style struct {
+	oneLine bool
+	prefix  string // of each line but the first
+	unit    string // of a step of indentation
+	newline string
+}
+
+// show shows a value, an element of the array that the names lead to: as the element if there are none,
+// or else as the member of the first name.
+func (s style) show(names []string, value any) (string, error) {
+	text, err := encode(value)
+	if err != nil {
+		return "", err
+	}
+	lead := ""
+	for i := len(names) - 1; i >= 0; i-- {
+		if i == len(names)-1 {
+			text = "[ " + text + " ]"
+		} else {
+			text = "{ " + lead + text + " }"
+		}
+		name, err := encode(names[i])
+		if err != nil {
+			return "", err
+		}
+		lead = name + ": "
+	}
+	if !s.oneLine {
+		var b bytes.Buffer
+		if err := json.Indent(&b, []byte(text), s.prefix, s.unit); err != nil {
+			return "", err
+		}
+		text = strings.ReplaceAll(b.String(), "\n", s.newline)
+	}
+	return lead + text, nil
+}
+
+// encode is a value as JSON in one line, with < > & as they are: people read it.
+func encode(value any) (string, error) {
+	var b strings.Builder
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	err := e.Encode(value)
+	return strings.TrimSuffix(b.String(), "\n"), err
+}
+
+// remove returns the text without an element of the array at a path, and without what would be left
+// empty by it and was not there before: see [insert].
+func remove(text []byte, root *node, path []string, index int) []byte {
+	chain := []*node{root}
+	for _, name := range path {
+		chain = append(chain, chain[len(chain)-1].member(name).value)
+	}
+	for i := len(chain) - 1; ; i-- {
+		of := chain[i]
+		n := len(of.items)
+		it := of.items[index]
+		switch {
+		case index > 0:
+			return splice(text, of.items[index-1].value.end, it.value.end, "")
+		case n > 1:
+			return splice(text, it.start, of.items[1].start, "")
+		case it.start == of.start+1:
+			return splice(text, it.start, it.value.end, "")
+		case i == 0:
+			return splice(text, of.start+1, it.value.end, "")
+		}
+		for j, m := range chain[i-1].items {
+			if m.value == of {
+				index = j
+			}
+		}
+	}
+}

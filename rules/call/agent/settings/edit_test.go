@@ -1,0 +1,283 @@
+package settings
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/policyscan/policyscan/rules"
+)
+
+// shortHook is a value that is short to read, put at hooks.Pre.
+var (
+	shortHook = map[string]any{"run": "a && b"}
+	shortPath = []string{"hooks", "Pre"}
+)
+
+// TestEdits: what is put in looks like what stands beside it, nothing else changes, and taking it out
+// gives back what was there before.
+func TestEdits(t *testing.T) {
+	for _, test := range []struct{ name, before, after string }{
+		{"an empty object", "{}", `{"hooks": {
+  "Pre": [
+    {
+      "run": "a && b"
+    }
+  ]
+}}`},
+		{"an empty object with a line in it", "{\n}\n", `{"hooks": {
+  "Pre": [
+    {
+      "run": "a && b"
+    }
+  ]
+}
+}
+`},
+		{"beside other settings, with their indentation", `{
+    "model": "x"
+}
+`, `{
+    "model": "x",
+    "hooks": {
+        "Pre": [
+            {
+                "run": "a && b"
+            }
+        ]
+    }
+}
+`},
+		{"beside other events", `{
+	"hooks": {
+		"Post": []
+	},
+	"model": "x"
+}`, `{
+	"hooks": {
+		"Post": [],
+		"Pre": [
+			{
+				"run": "a && b"
+			}
+		]
+	},
+	"model": "x"
+}`},
+		{"after another hook", `{
+  "hooks": {
+    "Pre": [
+      {"run": "mine"}
+    ]
+  }
+}
+`, `{
+  "hooks": {
+    "Pre": [
+      {"run": "mine"},
+      {
+        "run": "a && b"
+      }
+    ]
+  }
+}
+`},
+		{"into an empty list", `{
+  "hooks": {
+    "Pre": []
+  }
+}
+`, `{
+  "hooks": {
+    "Pre": [{
+      "run": "a && b"
+    }]
+  }
+}
+`},
+		{"into an empty object beneath", `{
+  "hooks": { }
+}
+`, `{
+  "hooks": {"Pre": [
+    {
+      "run": "a && b"
+    }
+  ] }
+}
+`},
+		{"in one line", `{"model":"x"}`, `{"model":"x", "hooks": { "Pre": [ {"run":"a && b"} ] }}`},
+		{"in one line, after another hook", `{"hooks":{"Pre":[{"run":"mine"}]}}`, `{"hooks":{"Pre":[{"run":"mine"}, {"run":"a && b"}]}}`},
+		{"with CRLF", "{\r\n  \"model\": \"x\"\r\n}\r\n", "{\r\n  \"model\": \"x\",\r\n  \"hooks\": {\r\n    \"Pre\": [\r\n      {\r\n        \"run\": \"a && b\"\r\n      }\r\n    ]\r\n  }\r\n}\r\n"},
+		{"in an odd layout", "{ \"a\": 1\n, \"b\" : [ 2 ,3]\n}", "{ \"a\": 1\n, \"b\" : [ 2 ,3], \"hooks\": { \"Pre\": [ {\"run\":\"a && b\"} ] }\n}"},
+		{"names with escapes are the same names", `{"h\u006foks": {"Pre": [1]}}`, `{"h\u006foks": {"Pre": [1, {"run":"a && b"}]}}`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			src := &rules.Source{Name: "s.json", Text: []byte(test.before)}
+			root, err := parse(src)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := insert(src, root, shortPath, shortHook)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(test.after, string(got)); diff != "" {
+				t.Errorf("put in (-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff(test.before, takeOut(t, got)); diff != "" {
+				t.Errorf("taken out again (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// takeOut removes the last element of hooks.Pre.
+func takeOut(t *testing.T, text []byte) string {
+	t.Helper()
+	src := &rules.Source{Name: "s.json", Text: text}
+	root, err := parse(src)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	array, _, err := list(src, root, shortPath)
+	if err != nil || array == nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	return string(remove(text, root, shortPath, len(array.items)-1))
+}
+
+// TestRemove: what was put beside the hook later stays when the hook goes.
+func TestRemove(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		before string
+		index  int
+		after  string
+	}{
+		{"the first of two", "{\n  \"hooks\": {\n    \"Pre\": [\n      1,\n      2\n    ]\n  }\n}", 0, "{\n  \"hooks\": {\n    \"Pre\": [\n      2\n    ]\n  }\n}"},
+		{"one in the middle", `{"hooks":{"Pre":[1, 2, 3]}}`, 1, `{"hooks":{"Pre":[1, 3]}}`},
+		{"its event, when others came after it", "{\n  \"hooks\": {\n    \"Pre\": [\n      1\n    ],\n    \"Post\": []\n  }\n}", 0, "{\n  \"hooks\": {\n    \"Post\": []\n  }\n}"},
+		{"all hooks, when settings came after them", "{\n  \"hooks\": {\n    \"Pre\": [\n      1\n    ]\n  },\n  \"a\": 1\n}", 0, "{\n  \"a\": 1\n}"},
+		{"all there is", "{\n  \"hooks\": {\n    \"Pre\": [\n      1\n    ]\n  }\n}\n", 0, "{\n}\n"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			root, err := parse(&rules.Source{Name: "s.json", Text: []byte(test.before)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(test.after, string(remove([]byte(test.before), root, shortPath, test.index))); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestRefused: what is not read whole is not edited.
+func TestRefused(t *testing.T) {
+	for _, test := range []struct{ text, want string }{
+		{"", "s.json: the file is empty; write {} into it, or remove it"},
+		{" \n", "s.json: the file is empty; write {} into it, or remove it"},
+		{"\ufeff{}", "s.json:1:1: the file begins with a byte order mark; save it without"},
+		{"{\"a\": \"\xff\"}", "s.json:1:8: a byte that is not UTF-8; save the file as UTF-8"},
+		{"[]", "s.json:1:1: the settings are a list, not an object; write them as {…}"},
+		{"7", "s.json:1:1: the settings are a number, not an object; write them as {…}"},
+		{"null", "s.json:1:1: the settings are null, not an object; write them as {…}"},
+		{"{} {}", "s.json:1:4: '{' where the end of the file belongs; mend it; nothing was written"},
+		{"{\"a\": 1,}", "s.json:1:9: '}' where a name in quotes belongs; mend it; nothing was written"},
+		{"{\"a\": [1,]}", "s.json:1:10: ']' where a value belongs; mend it; nothing was written"},
+		{"{\"a\": 1", "s.json:1:8: the text ends where \",\" or \"}\" belongs; mend it; nothing was written"},
+		{"{\"a\" 1}", "s.json:1:6: '1' where \":\" belongs; mend it; nothing was written"},
+		{"{a: 1}", "s.json:1:2: 'a' where a name in quotes belongs; mend it; nothing was written"},
+		{"{'a': 1}", "s.json:1:2: '\\'' where a name in quotes belongs; mend it; nothing was written"},
+		{"{\"a\": 01}", "s.json:1:7: '0' where a value belongs; mend it; nothing was written"},
+		{"{\"a\": NaN}", "s.json:1:7: 'N' where a value belongs; mend it; nothing was written"},
+		{"{\"a\": \"b\nc\"}", "s.json:1:9: '\\n' where the end of a text belongs; mend it; nothing was written"},
+		{"{\"a\": \"\\x\"}", "s.json:1:7: '\"' where a text with valid escapes belongs; mend it; nothing was written"},
+		{"{\"a\": \"b", "s.json:1:9: the text ends where the end of a text belongs; mend it; nothing was written"},
+		{"{\"a\": \"\\", "s.json:1:9: the text ends where the end of a text belongs; mend it; nothing was written"},
+		{"{\n  // mine\n  \"a\": 1\n}", "s.json:2:3: a comment, which JSON does not have; add the hook by hand"},
+		{"{\"a\": 1 /* mine */}", "s.json:1:9: a comment, which JSON does not have; add the hook by hand"},
+		{"{\n  \"a\": 1,\n  \"\\u0061\": 2\n}", "s.json:3:3: \"a\" is there twice; take one of them out: which of them counts differs between programs"},
+		{strings.Repeat("[", 400), "s.json:1:202: values are over 200 deep in each other; make it flatter"},
+		{"{\"hooks\": []}", "s.json:1:11: \"hooks\" is a list, not an object; mend it; nothing was written"},
+		{"{\"hooks\": null}", "s.json:1:11: \"hooks\" is null, not an object; mend it; nothing was written"},
+		{"{\"hooks\": {\"Pre\": {}}}", "s.json:1:19: \"hooks.Pre\" is an object, not a list; mend it; nothing was written"},
+		{"{\"hooks\": {\"Pre\": \"x\"}}", "s.json:1:19: \"hooks.Pre\" is a text, not a list; mend it; nothing was written"},
+		{"{\"hooks\": {\"Pre\": true}}", "s.json:1:19: \"hooks.Pre\" is true or false, not a list; mend it; nothing was written"},
+	} {
+		src := &rules.Source{Name: "s.json", Text: []byte(test.text)}
+		root, err := parse(src)
+		if err == nil {
+			_, err = insert(src, root, shortPath, shortHook)
+		}
+		if err == nil || err.Error() != test.want {
+			t.Errorf("%q:\n got %v\nwant %s", test.text, err, test.want)
+		}
+	}
+}
+
+// FuzzEdit: what parses is what encoding/json takes, an edited text parses, holds what it held and the
+// hook, and taking the hook out gives back the first bytes.
+func FuzzEdit(f *testing.F) {
+	for _, seed := range []string{
+		"{}", "{ }", "{\n}\n", `{"a":1}`, "{\n  \"a\": 1\n}\n", `{"hooks":{}}`, `{"hooks": {"Pre": [ ]}}`, "{\n\t\"hooks\": {\n\t\t\"Pre\": [1]\n\t}\n}",
+		"{\r\n  \"a\": [1, \"\\u00e9\\\\\"]\r\n}", `{"a": -1.5e+3, "b": [true, false, null]}`, "{\"a\": 1 // c\n}", `{"a":1,"a":2}`, "{\"hooks\":\n{\"Pre\":\n[\n1]}}",
+	} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		src := &rules.Source{Name: "s.json", Text: []byte(text)}
+		root, err := parse(src)
+		if err != nil {
+			var e *rules.Error
+			if ok := asError(err, &e); !ok || e.Line < 0 || e.Line > strings.Count(text, "\n")+1 || e.Column > len(text)+1 {
+				t.Errorf("the error is %#v", err)
+			}
+			return
+		}
+		if !json.Valid([]byte(text)) {
+			t.Fatalf("it parses, but is no JSON: %q", text)
+		}
+		out, err := insert(src, root, shortPath, shortHook)
+		if err != nil {
+			return
+		}
+		if diff := cmp.Diff(withHook(t, text), decode(t, string(out))); diff != "" {
+			t.Errorf("%q became %q (-want +got):\n%s", text, out, diff)
+		}
+		if back := takeOut(t, out); back != text {
+			t.Errorf("%q became %q, and then %q", text, out, back)
+		}
+	})
+}
+
+func asError(err error, to **rules.Error) bool {
+	e, ok := err.(*rules.Error)
+	*to = e
+	return ok
+}
+
+func decode(t *testing.T, text string) map[string]any {
+	t.Helper()
+	var v map[string]any
+	if err := json.Unmarshal([]byte(text), &v); err != nil {
+		t.Fatalf("%v: %q", err, text)
+	}
+	return v
+}
+
+// withHook is a text, decoded, with the hook put in by way of maps.
+func withHook(t *testing.T, text string) map[string]any {
+	v := decode(t, text)
+	hooks, _ := v["hooks"].(map[string]any)
+	if hooks == nil {
+		hooks = map[string]any{}
+		v["hooks"] = hooks
+	}
+	list, _ := hooks["Pre"].([]any)
+	hooks["Pre"] = append(list, shortHook)
+	return v
+}

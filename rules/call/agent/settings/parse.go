@@ -1,0 +1,236 @@
+package settings
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"unicode/utf8"
+
+	"github.com/policyscan/policyscan/rules"
+)
+
+// codeComment is the code of the error of a file that has a comment. All errors else have those of
+// package rules.
+const codeComment = "E_SETTINGS_COMMENT"
+
+// maxDepth is how deep lists and objects may be within each other. The settings that agents document
+// are under 10 deep.
+const maxDepth = 200
+
+// A node is a value of a JSON text, by where it stands.
+type node struct {
+	kind       byte // the first byte of it: { [ " t f n, or 0 for a number
+	start, end int  // bytes of the text, end exclusive
+	items      []item
+}
+
+// An item is an element of an array or a member of an object. It starts where its name does.
+type item struct {
+	start int
+	name  string // decoded; "" in an array
+	value *node
+}
+
+// called is what a value is, in a message.
+func (n *node) called() string {
+	switch n.kind {
+	case '{':
+		return "an object"
+	case '[':
+		return "a list"
+	case '"':
+		return "a text"
+	case 't', 'f':
+		return "true or false"
+	case 'n':
+		return "null"
+	}
+	return "a number"
+}
+
+// member returns the member of an object by its name: nil if there is none.
+func (n *node) member(name string) *item {
+	for i := range n.items {
+		if n.kind == '{' && n.items[i].name == name {
+			return &n.items[i]
+		}
+	}
+	return nil
+}
+
+// parse reads a JSON text as RFC 8259 has it, strictly: one object, no name twice within one, no
+// comment, no comma at the end. The error is a *rules.Error at its place: an edit of what cannot be read
+// whole would be a guess.
+func parse(src *rules.Source) (*node, error) {
+	if bytes.HasPrefix(src.Text, []byte("\ufeff")) {
+		return nil, src.ErrorAt(rules.CodeSyntax, 1, 1, "the file begins with a byte order mark", "save it without")
+	}
+	if err := src.Check(); err != nil {
+		return nil, err
+	}
+	p := parser{src: src}
+	p.space()
+	if p.at == len(src.Text) {
+		return nil, src.ErrorAt(rules.CodeSyntax, 0, 0, "the file is empty", "write {} into it, or remove it")
+	}
+	root, err := p.value(0)
+	if err != nil {
+		return nil, err
+	}
+	p.space()
+	if p.at < len(src.Text) {
+		return nil, p.unexpected("the end of the file")
+	}
+	if root.kind != '{' {
+		return nil, src.Error(rules.CodeType, root.start, "the settings are "+root.called()+", not an object", "write them as {…}")
+	}
+	return root, nil
+}
+
+type parser struct {
+	src *rules.Source
+	at  int
+}
+
+// next is the byte that comes now, 0 at the end. A NUL is none of a text that was checked.
+func (p *parser) next() byte {
+	if p.at < len(p.src.Text) {
+		return p.src.Text[p.at]
+	}
+	return 0
+}
+
+func (p *parser) space() {
+	for p.at < len(p.src.Text) && bytes.IndexByte([]byte(" \t\r\n"), p.src.Text[p.at]) >= 0 {
+		p.at++
+	}
+}
+
+func (p *parser) unexpected(wanted string) error {
+	const fix = "mend it; nothing was written"
+	if p.at == len(p.src.Text) {
+		return p.src.Error(rules.CodeSyntax, p.at, "the text ends where "+wanted+" belongs", fix)
+	}
+	if rest := p.src.Text[p.at:]; bytes.HasPrefix(rest, []byte("//")) || bytes.HasPrefix(rest, []byte("/*")) {
+		return p.src.Error(codeComment, p.at, "a comment, which JSON does not have", "add the hook by hand")
+	}
+	r, _ := utf8.DecodeRune(p.src.Text[p.at:])
+	return p.src.Error(rules.CodeSyntax, p.at, fmt.Sprintf("%q where %s belongs", r, wanted), fix)
+}
+
+func (p *parser) value(depth int) (*node, error) {
+	if depth > maxDepth {
+		return nil, p.src.Error(rules.CodeLimit, p.at, fmt.Sprintf("values are over %d deep in each other", maxDepth), "make it flatter")
+	}
+	n := &node{kind: p.next(), start: p.at}
+	var err error
+	switch n.kind {
+	case '{', '[':
+		err = p.list(n, depth)
+	case '"':
+		_, err = p.text()
+	default:
+		err = p.word(n)
+	}
+	n.end = p.at
+	return n, err
+}
+
+// list reads an object or an array.
+func (p *parser) list(n *node, depth int) error {
+	closing := n.kind + 2 // ] and } are two after [ and {
+	p.at++
+	p.space()
+	if p.next() == closing {
+		p.at++
+		return nil
+	}
+	names := map[string]bool{}
+	for {
+		it := item{start: p.at}
+		var err error
+		if n.kind == '{' {
+			if it.name, err = p.name(names); err != nil {
+				return err
+			}
+		}
+		if it.value, err = p.value(depth + 1); err != nil {
+			return err
+		}
+		n.items = append(n.items, it)
+		p.space()
+		switch p.next() {
+		case ',':
+			p.at++
+			p.space()
+		case closing:
+			p.at++
+			return nil
+		default:
+			return p.unexpected(`"," or "` + string(closing) + `"`)
+		}
+	}
+}
+
+// name reads a member's name and its colon.
+func (p *parser) name(seen map[string]bool) (string, error) {
+	if p.next() != '"' {
+		return "", p.unexpected("a name in quotes")
+	}
+	start := p.at
+	name, err := p.text()
+	if err != nil {
+		return "", err
+	}
+	if seen[name] {
+		return "", p.src.Error(rules.CodeDuplicate, start, fmt.Sprintf("%q is there twice", name), "take one of them out: which of them counts differs between programs")
+	}
+	seen[name] = true
+	p.space()
+	if p.next() != ':' {
+		return "", p.unexpected(`":"`)
+	}
+	p.at++
+	p.space()
+	return name, nil
+}
+
+// text reads a text in quotes and returns what it means.
+func (p *parser) text() (string, error) {
+	start := p.at
+	p.at++
+	for {
+		switch c := p.next(); {
+		case c == '"':
+			p.at++
+			var s string
+			if err := json.Unmarshal(p.src.Text[start:p.at], &s); err != nil {
+				p.at = start
+				return "", p.unexpected("a text with valid escapes")
+			}
+			return s, nil
+		case c < ' ':
+			return "", p.unexpected("the end of a text")
+		case c == '\\' && p.at+1 < len(p.src.Text):
+			p.at += 2
+		default:
+			p.at++
+		}
+	}
+}
+
+// word reads true, false, null or a number.
+func (p *parser) word(n *node) error {
+	start := p.at
+	for c := p.next(); 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '-' || c == '+' || c == '.'; c = p.next() {
+		p.at++
+	}
+	if word := p.src.Text[start:p.at]; len(word) == 0 || !json.Valid(word) {
+		p.at = start
+		return p.unexpected("a value")
+	}
+	if n.kind != 't' && n.kind != 'f' && n.kind != 'n' {
+		n.kind = 0
+	}
+	return nil
+}

@@ -1,0 +1,242 @@
+// Package settings puts policyscan's hook into the settings of coding agents, and takes it out again.
+//
+// Agents have their hooks in JSON files that hold other things too, and that people keep in their
+// repositories. So an edit is a splice: every byte that was there stays, the hook is put in beside what
+// is there and looks like it, and taking it out gives back the bytes that were there before. That is why
+// no JSON library does it: those that keep order and blanks (github.com/tidwall/sjson is the one without
+// dependencies) edit what is no JSON without an error, write the new part in one line, and cannot take
+// out what they made on the way.
+//
+// Whatever an edit could get wrong is refused with its line: what is not strict JSON, a name that is
+// there twice, a list that is none, a hook of policyscan's that was changed by hand, a setting that
+// switches hooks off.
+//
+// # Limits
+//
+// Comments, which some agents allow, are refused. The command of a hook is a line for a shell, and works
+// in those that know "||" (sh, bash, zsh, PowerShell 7; Codex's in fish too); what a line cannot close (a
+// time limit, an agent that does not read the file) is in docs/cli.md. No file is read or written here.
+package settings
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/policyscan/policyscan/rules"
+)
+
+// Install returns the settings with the hook that runs "policyscan hook AGENT" with these arguments
+// before every call of a tool; the same bytes, if it is there already. A nil src is a file that is not
+// there yet. The error is of package rules, with the place in the file, where there is one.
+func (t *Target) Install(src *rules.Source, args []string) ([]byte, error) {
+	quoted, err := quoteAll(args)
+	if err != nil {
+		return nil, err
+	}
+	if src == nil {
+		return t.fresh(quoted)
+	}
+	root, err := parse(src)
+	if err != nil {
+		return nil, t.byHand(err, quoted)
+	}
+	if err := t.runs(src, root); err != nil {
+		return nil, err
+	}
+	switch at, had, err := t.find(src, root); {
+	case err != nil:
+		return nil, err
+	case at == nil:
+		return insert(src, root, t.path, t.entry(quoted))
+	case had != quoted:
+		return nil, src.Error(rules.CodeDuplicate, at.start, "the hook is there with other arguments"+shown(had), "to change them, first run: policyscan hook uninstall "+t.Agent)
+	}
+	return src.Text, nil
+}
+
+// shown is what a message says of arguments.
+func shown(args string) string {
+	if args == "" {
+		return ": none"
+	}
+	return ":" + args
+}
+
+// Uninstall returns the settings without the hook, whatever its arguments: the same bytes if there is
+// none, nil if the file is one that Install began and nothing else is in it. A hook that is not as it
+// was written is an error.
+func (t *Target) Uninstall(src *rules.Source) ([]byte, error) {
+	root, err := parse(src)
+	if err != nil {
+		return nil, err
+	}
+	at, args, err := t.find(src, root)
+	if err != nil || at == nil {
+		return src.Text, err
+	}
+	whole, err := t.fresh(args)
+	if err != nil || bytes.Equal(whole, src.Text) {
+		return nil, err
+	}
+	array, _, err := list(src, root, t.path)
+	if err != nil {
+		return nil, err
+	}
+	index := slices.IndexFunc(array.items, func(it item) bool { return it.value == at })
+	return remove(src.Text, root, t.path, index), nil
+}
+
+// fresh is a whole file with the hook.
+func (t *Target) fresh(args string) ([]byte, error) {
+	text, err := style{oneLine: true}.show(t.path, t.entry(args))
+	if err != nil {
+		return nil, err
+	}
+	if t.version {
+		text = `"version": 1, ` + text
+	}
+	var b bytes.Buffer
+	if err := json.Indent(&b, []byte("{"+text+"}"), "", "  "); err != nil {
+		return nil, err
+	}
+	return append(b.Bytes(), '\n'), nil
+}
+
+// byHand adds to the error of a file with comments what is to be added to it by hand.
+func (t *Target) byHand(err error, args string) error {
+	var e *rules.Error
+	if !errors.As(err, &e) || e.Code != codeComment {
+		return err
+	}
+	text, encodeErr := encode(t.entry(args))
+	if encodeErr != nil {
+		return encodeErr
+	}
+	e.Fix = "add this by hand to the list " + strings.Join(t.path, ".") + ": " + text
+	return e
+}
+
+// runs is an error if the agent would not run the hooks of a file.
+func (t *Target) runs(src *rules.Source, root *node) error {
+	look := func(path []string) *node {
+		at := root
+		for _, name := range path {
+			it := at.member(name)
+			if it == nil {
+				return nil
+			}
+			at = it.value
+		}
+		return at
+	}
+	text := func(n *node) string { return string(src.Text[n.start:n.end]) }
+	for _, path := range t.off {
+		if n := look(path); n != nil && text(n) != "false" {
+			return t.switchedOff(src, n, path)
+		}
+	}
+	if n := look(t.on); t.on != nil && n != nil && text(n) != "true" {
+		return t.switchedOff(src, n, t.on)
+	}
+	if n := look(t.names); t.names != nil && n != nil {
+		for _, it := range n.items {
+			if text(it.value) == `"policyscan"` {
+				return t.switchedOff(src, it.value, t.names)
+			}
+		}
+	}
+	if n := look([]string{"version"}); t.version && (n == nil || text(n) != "1") {
+		where := root
+		if n != nil {
+			where = n
+		}
+		return src.Error(rules.CodeValue, where.start, "there is no \"version\": 1, without which "+t.Title+" reads no hooks", "add it")
+	}
+	for _, it := range root.items {
+		if t.only != nil && !slices.Contains(t.only, it.name) {
+			return src.Error(rules.CodeKey, it.start, fmt.Sprintf("there is %q, and %s refuses a file that has more than %q", it.name, t.Title, t.only), "take it out")
+		}
+	}
+	return nil
+}
+
+func (t *Target) switchedOff(src *rules.Source, n *node, path []string) error {
+	return src.Error(rules.CodeValue, n.start, fmt.Sprintf("%q is %s: %s would not run the hook", strings.Join(path, "."), src.Text[n.start:n.end], t.Title), "take it out")
+}
+
+// find returns the hook, if it is there as it is written with any arguments, and these. What runs
+// policyscan and is not as it is written is an error.
+func (t *Target) find(src *rules.Source, root *node) (at *node, args string, err error) {
+	array, _, err := list(src, root, t.path)
+	if err != nil || array == nil {
+		return nil, "", err
+	}
+	for _, it := range array.items {
+		raw := src.Text[it.value.start:it.value.end]
+		got, ok := t.written(raw)
+		switch {
+		case ok && at != nil:
+			return nil, "", src.Error(rules.CodeDuplicate, it.start, "the hook is there twice", "take one of them out by hand")
+		case ok:
+			at, args = it.value, got
+		case mentions(raw, "policyscan hook "+t.Agent):
+			return nil, "", src.Error(rules.CodeValue, it.start, "what runs policyscan here is not as policyscan wrote it", "take it out by hand")
+		}
+	}
+	return at, args, nil
+}
+
+// written reports whether a JSON text is the hook as it is written, and with what arguments.
+func (t *Target) written(raw []byte) (args string, ok bool) {
+	var h hook
+	if json.Unmarshal(raw, &h) != nil {
+		return "", false
+	}
+	if len(h.Hooks) > 0 {
+		h = h.Hooks[0]
+	}
+	_, rest, _ := strings.Cut(h.Command+h.Bash, "policyscan hook "+t.Agent)
+	end := strings.IndexAny(rest, "|)") // neither can be in an argument
+	if end < 0 {
+		return "", false
+	}
+	args = strings.TrimSuffix(rest[:end], " ")
+	want, err := encode(t.entry(args))
+	return args, err == nil && quotes(args) && sameJSON(raw, []byte(want))
+}
+
+// sameJSON reports whether two JSON texts say the same.
+func sameJSON(a, b []byte) bool {
+	var x, y any
+	return json.Unmarshal(a, &x) == nil && json.Unmarshal(b, &y) == nil && reflect.DeepEqual(x, y)
+}
+
+// mentions reports whether any text within a JSON text has a word in it.
+func mentions(raw []byte, word string) bool {
+	var v any
+	if json.Unmarshal(raw, &v) != nil {
+		return false
+	}
+	var within func(any) bool
+	within = func(v any) bool {
+		switch v := v.(type) {
+		case string:
+			return strings.Contains(v, word)
+		case []any:
+			return slices.ContainsFunc(v, within)
+		case map[string]any:
+			for _, member := range v {
+				if within(member) {
+					return true
+				}
+			}
+		}
+		return false
+	}
+	return within(v)
+}

@@ -1,0 +1,234 @@
+package jsregexp
+
+import (
+	"errors"
+	"strings"
+	"testing"
+)
+
+// What a pattern matches, and what it does not, by ECMAScript 2024 and its Annex B. TestNode holds the
+// table to an engine.
+var cases = []struct {
+	pattern string
+	yes, no []string
+}{
+	{``, []string{"", "a"}, nil},
+	{`b`, []string{"abc"}, []string{"", "B"}},
+	{`^a|b$`, []string{"ax", "xb"}, []string{"xa\nb\n", "\na"}},
+	{`a$`, []string{"a", "ba"}, []string{"a\n", "a\r", "a\u2028"}},
+	{`^a`, []string{"a"}, []string{"\na"}},
+	{`a.b`, []string{"a b", "a\u0085b", "a\vb"}, []string{"ab", "a\nb", "a\rb", "a\u2028b", "a\u2029b"}},
+	{`\d`, []string{"5"}, []string{"٣", "x"}},
+	{`^\D$`, []string{"٣", "x"}, []string{"5", "😀"}},
+	{`^\w+$`, []string{"aZ_9"}, []string{"é", "\u017f", "\u212a"}},
+	{`^\W$`, []string{"é", " "}, []string{"a", ""}},
+	{`^\s$`, []string{" ", "\t", "\v", "\f", "\r", "\n", "\u00a0", "\ufeff", "\u2028", "\u2029", "\u1680", "\u200a", "\u3000"}, []string{"\u0085", "\u200b", "\u180e", "a"}},
+	{`^\S$`, []string{"\u0085", "\u200b", "a"}, []string{"\ufeff", "\u00a0"}},
+	{`\bé`, []string{"aé"}, []string{"é", " é"}},
+	{`\Bé`, []string{"é", " é"}, []string{"aé"}},
+	{`^\B\B$`, []string{""}, []string{"a"}},
+	{`a{2}`, []string{"aa"}, []string{"a"}},
+	{`^a{2,}$`, []string{"aa", "aaa"}, []string{"a"}},
+	{`^a{0}$`, []string{""}, []string{"a"}},
+	{`^a{1,2}?$`, []string{"a", "aa"}, []string{"aaa"}},
+	{`^a+?b*?c??$`, []string{"a", "aabbc"}, []string{"b"}},
+	{`^a{,2}$`, []string{"a{,2}"}, []string{"aa"}},
+	{`^x{a}{$`, []string{"x{a}{"}, nil},
+	{`^{$`, []string{"{"}, nil},
+	{`^}]$`, []string{"}]"}, nil},
+	{`a\/b`, []string{"a/b"}, []string{`a\/b`}},
+	{`^\-\_\a\e\h\A\z\Q\"$`, []string{`-_aehAzQ"`}, nil},
+	{`^\8\9$`, []string{"89"}, nil},
+	{`^\0$`, []string{"\x00"}, nil},
+	{`^\101\78\400$`, []string{"A\a8 0"}, nil},
+	{`^(a)\2$`, []string{"a\x02"}, []string{"aa"}},
+	{`^\x41\x4g\u0042\u00\u$`, []string{"Ax4gBu00u"}, nil},
+	{`^\cA\ca$`, []string{"\x01\x01"}, nil},
+	{`^\c1$`, []string{`\c1`}, []string{"\x11"}},
+	{`^[\c1]$`, []string{"\x11"}, []string{"1", "c"}},
+	{`^[\c_]$`, []string{"\x1f"}, nil},
+	{`^[\c!]$`, []string{`\`, "c", "!"}, nil},
+	{`^\k$`, []string{"k"}, nil},
+	{`^\p\P$`, []string{"pP"}, nil},
+	{`^[\b]$`, []string{"\b"}, []string{"b"}},
+	{`^[\B\8\-]$`, []string{"B", "8", "-"}, nil},
+	{`^[\1\101]$`, []string{"\x01", "A"}, []string{"1"}},
+	{`[^]`, []string{"\n", "a", "😀"}, []string{""}},
+	{`^[^]$`, []string{"\n"}, []string{"😀"}},
+	{`[]`, nil, []string{"", "a", "[]"}},
+	{`^(?:[]|a)$`, []string{"a"}, []string{""}},
+	{`^[]*$`, []string{""}, []string{"a"}},
+	{`^[]]$`, nil, []string{"]"}},
+	{`^[a-c]$`, []string{"b"}, []string{"-", "d"}},
+	{`^[\w-.]$`, []string{"a", "-", "."}, []string{","}},
+	{`^[--0]$`, []string{"-", ".", "0"}, []string{"1"}},
+	{`^[a-]$`, []string{"a", "-"}, nil},
+	{`^[^a-c\d]$`, []string{"d"}, []string{"a", "5"}},
+	{`^[[:alpha:]]$`, []string{"a]", ":]", "[]"}, []string{"b]", "z"}},
+	{`^[a&&b]$`, []string{"&"}, nil},
+	{`^(?<name>a)(?:b)(c)$`, []string{"abc"}, nil},
+	{`^(?<$>a)(?<_1>b)$`, []string{"ab"}, nil},
+	{`^(a*)*$`, []string{"", "aaa"}, []string{"b"}},
+	{`^(?:|a)+$`, []string{"", "aa"}, nil},
+	{`^(?:^a|b){2}$`, []string{"ab", "bb"}, []string{"aa"}},
+
+	// Characters beyond U+FFFF are two.
+	{`^.$`, []string{"é"}, []string{"😀"}},
+	{`^..$`, []string{"😀", "ab"}, []string{"😀a"}},
+	{`^...$`, []string{"😀a", "a😀", "abc"}, []string{"😀", "😀😀"}},
+	{`^.{4}$`, []string{"😀😀", "a😀b"}, []string{"😀😀a"}},
+	{`^.{2,3}$`, []string{"😀", "😀a"}, []string{"😀😀"}},
+	{`^.{3,}$`, []string{"😀😀", "😀a"}, []string{"😀"}},
+	{`a.b`, []string{"aéb"}, []string{"a😀b"}},
+	{`a.*b`, []string{"ab", "a😀b"}, []string{"a\nb"}},
+	{`^.+x.+$`, []string{"😀x😀"}, []string{"x😀"}},
+	{`^.+.+$`, []string{"😀"}, []string{"a"}},
+	{`.\S`, []string{"😀"}, []string{"a"}},
+	{`^😀$`, []string{"😀"}, []string{"a"}},
+	{`^\ud83d\ude00$`, []string{"😀"}, nil},
+	{`^(?:😀)+$`, []string{"😀😀"}, []string{"😀a"}},
+	{`😀|a`, []string{"😀", "a"}, []string{"😁"}},
+	{`^[^a]$`, []string{"b"}, []string{"😀"}},
+	{`^[^a]\B[^a]$`, []string{"😀", "  ", "bb"}, []string{"b "}},
+	{`^[^a]\b[^a]$`, []string{"b "}, []string{"😀", "bb"}},
+	{`^[\u0080-\uffff]{2}$`, []string{"😀", "éé"}, []string{"ab"}},
+	{`^(?:.a|b.)*$`, []string{"", "xab😀a"}, []string{"😀a", "xab😀"}},
+	{`^(?:..)*$`, []string{"", "😀", "a😀b", "a😀😀b"}, []string{"a", "😀a"}},
+}
+
+func TestCompile(t *testing.T) {
+	for _, c := range cases {
+		re, err := Compile(c.pattern)
+		if err != nil {
+			t.Errorf("%s: %v", c.pattern, err)
+			continue
+		}
+		for _, text := range c.yes {
+			if !re.MatchString(text) {
+				t.Errorf("%s does not match %q; it is %s", c.pattern, text, re)
+			}
+		}
+		for _, text := range c.no {
+			if re.MatchString(text) {
+				t.Errorf("%s matches %q; it is %s", c.pattern, text, re)
+			}
+		}
+	}
+}
+
+var refusals = []struct {
+	pattern string
+	at      int
+	invalid bool
+	found   string // the beginning of it
+}{
+	{`a(?=b)`, 1, false, "look-ahead"},
+	{`a(?!b)*`, 1, false, "look-ahead"},
+	{`(?<=b)a`, 0, false, "look-behind"},
+	{`é(?<!b)a`, 2, false, "look-behind"},
+	{`(?<!b)*`, 6, true, "a quantifier with nothing"},
+	{`(a)\1`, 3, false, `the back-reference \1`},
+	{`\1(a)`, 0, false, `the back-reference \1`},
+	{`(?<x>a)\k<x>`, 7, false, `the back-reference \k<x>`},
+	{`\k<x>(?<x>a)`, 0, false, `the back-reference \k<x>`},
+	{`(?<x>a)\k<y>`, 0, true, "a back-reference to y"},
+	{`(?<x>a)\k`, 7, true, `\k without a name`},
+	{`(?<x>a)[\k<x>]`, 8, true, `\k without a name`},
+	{`(?<x>a)(?<x>b)`, 7, false, "a second group"},
+	{`(?<é>a)`, 0, false, "a group whose name is not ASCII"},
+	{`(?<1>a)`, 0, true, "a group whose name is not a word"},
+	{`(?<>a)`, 0, true, "a group whose name is not a word"},
+	{`(?<x`, 0, true, "a group whose name is not a word"},
+	{`(?i)a`, 0, true, "a group that begins"},
+	{`(?i:a)`, 0, false, "a group with flags"},
+	{`(?P<x>a)`, 0, true, "a group that begins"},
+	{`(?>a)`, 0, true, "a group that begins"},
+	{`(?#a)`, 0, true, "a group that begins"},
+	{`\u{61}`, 0, false, `\u{`},
+	{`[\p{L}]`, 1, false, `\p{`},
+	{`\P{L}`, 0, false, `\P{`},
+	{`a{1001}`, 1, false, "a count over 1000"},
+	{`(?:a{100}){100}`, 0, false, "a pattern that RE2"},
+	{`a{2,1}`, 1, true, "a count whose end"},
+	{`a**`, 2, true, "a quantifier with nothing"},
+	{`a{1}{2}`, 4, true, "a quantifier with nothing"},
+	{`{1}`, 0, true, "a quantifier with nothing"},
+	{`^*`, 1, true, "a quantifier with nothing"},
+	{`\b+`, 2, true, "a quantifier with nothing"},
+	{`+a`, 0, true, "a quantifier with nothing"},
+	{`a|*`, 2, true, "a quantifier with nothing"},
+	{`(a`, 0, true, "a ( that is not closed"},
+	{`a)`, 1, true, "a ) that closes nothing"},
+	{`[a`, 0, true, "a [ that is not closed"},
+	{`[a\]`, 0, true, "a [ that is not closed"},
+	{`[b-a]`, 1, true, "a range"},
+	{`a\`, 1, true, "a backslash at the end"},
+	{`(?=a)(`, 5, true, "a ( that is not closed"}, // what JavaScript refuses too is said first
+	{`😀+`, 0, false, "a quantifier behind the character U+1F600"},
+	{`[😀]`, 0, false, "a class with half"},
+	{`[^😀]`, 0, false, "a class with half"},
+	{`[\ud800-\udbff]`, 0, false, "a class with half"},
+	{`\ud83d`, 0, false, "half of a character"},
+	{`a\ude00`, 1, false, "half of a character"},
+	{`^\ud83d😀?`, 1, false, "half of a character"},
+	{`.{1000}`, 0, false, "a pattern that becomes too large"},
+	{`(.{1,50}){1,50}`, 0, false, "a pattern that becomes too large"},
+	{strings.Repeat("ab|", 20_000), 0, false, "a pattern that becomes too large"},
+	{strings.Repeat("(", 201) + strings.Repeat(")", 201), 200, false, "brackets more than 200 deep"},
+	{"a\xff", 0, false, "a pattern that is not UTF-8"},
+}
+
+func TestRefused(t *testing.T) {
+	for _, c := range refusals {
+		re, err := Compile(c.pattern)
+		var e *Error
+		if !errors.As(err, &e) {
+			t.Errorf("%s: %v, %v", c.pattern, re, err)
+			continue
+		}
+		if e.At != c.at || e.Invalid != c.invalid || !strings.HasPrefix(e.Found, c.found) || e.Fix == "" {
+			t.Errorf("%s: %+v", c.pattern, *e)
+		}
+	}
+}
+
+// A pattern of the usual kind stays small, so that a gate that asks thousands of them is quick.
+func TestSize(t *testing.T) {
+	for _, c := range []struct {
+		pattern string
+		most    int // bytes of the expression
+	}{
+		{`git\s+push\s+.*--force`, 400},
+		{`^(npm|yarn)\s+(test|run)`, 300},
+		{`[^;&|]{0,20}`, 60_000},
+		{`[a-z]{1,1000}`, 40},
+	} {
+		re, err := Compile(c.pattern)
+		if err != nil {
+			t.Errorf("%s: %v", c.pattern, err)
+		} else if n := len(re.String()); n > c.most {
+			t.Errorf("%s becomes %d bytes, over %d: %.300s", c.pattern, n, c.most, re)
+		}
+	}
+}
+
+func FuzzCompile(f *testing.F) {
+	for _, c := range cases {
+		f.Add(c.pattern, "a😀b")
+	}
+	for _, c := range refusals {
+		f.Add(c.pattern, "")
+	}
+	f.Fuzz(func(t *testing.T, pattern, text string) {
+		re, err := Compile(pattern)
+		var e *Error
+		switch {
+		case err == nil:
+			re.MatchString(text)
+		case !errors.As(err, &e):
+			t.Errorf("%q: the error is not an *Error: %v", pattern, err)
+		case e.At < 0 || e.At > len(pattern) || e.Found == "" || e.Fix == "":
+			t.Errorf("%q: %+v", pattern, *e)
+		}
+	})
+}

@@ -1,0 +1,414 @@
+package call
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+// show writes operations as the tables below have them: exec BIN [ARGS], fs OP PATH, net HOST. What
+// cannot be told is a question mark.
+func (o operations) show() string {
+	name := func(v *Value) string {
+		if v == nil {
+			return "?"
+		}
+		return v.Str()
+	}
+	var all []string
+	if o.exec {
+		args := make([]string, len(o.args))
+		for i, a := range o.args {
+			args[i] = a.Str()
+		}
+		all = append(all, fmt.Sprintf("exec %s [%s]", name(o.bin), strings.Join(args, "|")))
+	}
+	if o.op != nil {
+		all = append(all, fmt.Sprintf("fs %s %s", o.op.Str(), name(o.path)))
+	}
+	if o.net {
+		all = append(all, "net "+name(o.host))
+	}
+	if len(all) == 0 {
+		return "nothing"
+	}
+	return strings.Join(all, ", ")
+}
+
+// parsed is a call of a tool in /w.
+func parsed(t *testing.T, tool, input, dir string) *Call {
+	t.Helper()
+	v, err := ParseValue([]byte(input))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &Call{Tool: tool, Input: v, Dir: dir}
+}
+
+type mapped struct{ tool, input, want string }
+
+func testMap(t *testing.T, dir string, table []mapped) {
+	t.Helper()
+	for _, test := range table {
+		if got := parsed(t, test.tool, test.input, dir).operations().show(); got != test.want {
+			t.Errorf("%s %s: %s, want %s", test.tool, test.input, got, test.want)
+		}
+	}
+}
+
+func testLines(t *testing.T, table [][2]string) {
+	t.Helper()
+	for _, test := range table {
+		c := &Call{Tool: "Bash", Input: NewObject(Member{"command", Text(test[0])}), Dir: "/w"}
+		if got := c.operations().show(); got != "exec "+test[1] {
+			t.Errorf("%q: %s, want exec %s", test[0], got, test[1])
+		}
+	}
+}
+
+// "bin = first non-env-assignment word of command, args = rest"
+func TestRow_4_01_Bash(t *testing.T) {
+	testLines(t, [][2]string{
+		{"git push", "git [push]"},
+		{"FOO=1 cargo build", "cargo [build]"},
+		{"FOO=1 BAR='a b' cargo build", "cargo [build]"},
+		{"A+=x b[0]=y cargo", "cargo []"},
+		{"1A=x cargo", "1A=x [cargo]"},
+		{"=x cargo", "=x [cargo]"},
+		{"  git \t status\n", "git [status]"},
+		{"FOO=1", " []"},
+		{"", " []"},
+		{"git commit -m 'a b'", "git [commit|-m|a b]"},
+		{`"git" pu"sh" a\ b ""`, "git [push|a b|]"},
+		{`echo "a \"b\" \c"`, `echo [a "b" \c]`},
+		{"git pu\\\nsh", "git [push]"},
+		{`git push "open`, "git [push|open]"},
+		{`git push 'open`, "git [push|open]"},
+		{"git push;", "git [push|;]"},
+		{"git push&&true", "git [push|&&|true]"},
+		{"(git push)", "git [push|)]"},
+		{"! git push", "git [push]"},
+		{"{ git push; }", "git [push|;|}]"},
+		{">out 2>/dev/null git push", "git [push]"},
+		{"git push 2>&1 >out", "git [push|2>&|1|>|out]"},
+		{"git push ';' '|'", "git [push|;||]"},
+		{"git $(pwd) `id`", "git [$(pwd|)|`id`]"},
+		{"/usr/bin/git push", "/usr/bin/git [push]"},
+	})
+}
+
+// "Only the top-level command is matched": what it runs is in its arguments, as text.
+func TestRow_4_05_TopLevel(t *testing.T) {
+	testLines(t, [][2]string{
+		{"bash -c 'git push'", "bash [-c|git push]"},
+		{"make deploy; rm -rf /", "make [deploy|;|rm|-rf|/]"},
+		{"xargs git push", "xargs [git|push]"},
+	})
+}
+
+func TestRow_4_28_TransparentPrefixes(t *testing.T) {
+	testLines(t, [][2]string{
+		{"time cargo build", "cargo [build]"},
+		{"time -p cargo", "cargo []"},
+		{"time -f %e -o out cargo", "cargo []"},
+		{"time --format=%e --output out cargo", "cargo []"},
+		{"command git status", "git [status]"},
+		{"command -p git status", "git [status]"},
+		{"command -v git", "command [-v|git]"},
+		{"command -V git", "command [-V|git]"},
+		{"command -pv git", "command [-pv|git]"},
+		{"command -p -V git", "command [-p|-V|git]"},
+		{"command -- git", "git []"},
+		{"nice cargo", "cargo []"},
+		{"nice -n 10 cargo -n", "cargo [-n]"},
+		{"nice -n10 cargo", "cargo []"},
+		{"nice -10 cargo", "cargo []"},
+		{"nice --adjustment 5 cargo", "cargo []"},
+		{"nohup ./run &", "./run [&]"},
+		{"timeout 30 cargo build", "cargo [build]"},
+		{"timeout -s KILL -k 5 30 cargo", "cargo []"},
+		{"timeout --signal=KILL --kill-after 5 --foreground 30 cargo", "cargo []"},
+		{"timeout 30", " []"},
+		{"env cargo test", "cargo [test]"},
+		{"env A=1 B=2 cargo test", "cargo [test]"},
+		{"env -i -u HOME -C /tmp A=1 cargo", "cargo []"},
+		{"env --unset=HOME --chdir /tmp cargo", "cargo []"},
+		{"env - cargo", "cargo []"},
+		{"env -S 'A=1 git push' origin", "git [push|origin]"},
+		{"env -vS'git push'", "git [push]"},
+		{"env --split-string='-i git push'", "git [push]"},
+		{"env cargo -S x", "cargo [-S|x]"},
+		{"env -u S cargo", "cargo []"},
+		{"time nice -n 19 env FOO=bar cargo build", "cargo [build]"},
+		{"FOO=1 time nohup cargo", "cargo []"},
+		{"time (git push)", "git [push|)]"},
+		{"sudo git push", "sudo [git|push]"},
+		{"strace -f git", "strace [-f|git]"},
+		{strings.Repeat("env ", 31) + "git push", "git [push]"},
+		{strings.Repeat("env ", 32) + "git push", "? []"},
+	})
+}
+
+func TestRow_4_02_Files(t *testing.T) {
+	testMap(t, "/w", []mapped{
+		{"Read", `{"file_path":"/w/a"}`, "fs read /w/a"},
+		{"Write", `{"file_path":"/w/a"}`, "fs write /w/a"},
+		{"Edit", `{"file_path":"/w/a"}`, "fs write /w/a"},
+		{"Glob", `{"pattern":"**/*.go"}`, "fs read /w/**/*.go"},
+		{"Glob", `{"path":"/x","pattern":"*.go"}`, "fs read /x"},
+		{"Grep", `{"path":"src","pattern":"TODO"}`, "fs read /w/src"},
+		{"Grep", `{"pattern":"TODO"}`, "fs read /w/TODO"},
+		// The table does not list them.
+		{"MultiEdit", `{"file_path":"/w/a"}`, "nothing"},
+		{"NotebookEdit", `{"notebook_path":"/w/a"}`, "nothing"},
+	})
+	t.Run("a pattern of files may leave the path", func(t *testing.T) {
+		testMap(t, "/w", []mapped{
+			{"Glob", `{"path":"/w","pattern":"../../etc/*"}`, "fs read /etc/*"},
+			{"Glob", `{"path":"/w","pattern":"/etc/*"}`, "fs read /etc/*"},
+		})
+	})
+	t.Run("a pattern of text is no path", func(t *testing.T) {
+		testMap(t, "/w", []mapped{
+			{"Grep", `{"pattern":"../../tmp/|secret"}`, "fs read /w"},
+			{"Grep", `{"pattern":"/tmp/x|secret"}`, "fs read /w"},
+			{"Grep", `{"path":"/x","pattern":"../y"}`, "fs read /x"},
+		})
+	})
+	t.Run("what cannot be told", func(t *testing.T) {
+		testMap(t, "/w", []mapped{
+			{"Read", `{}`, "fs read ?"},
+			{"Read", `{"file_path":""}`, "fs read ?"},
+			{"Read", `{"file_path":["a"]}`, "fs read ?"},
+			{"Read", `{"path":"/w/a"}`, "fs read ?"},
+			{"Grep", `{"path":["a"],"pattern":"x"}`, "fs read ?"},
+		})
+	})
+}
+
+func TestRow_4_03_Hosts(t *testing.T) {
+	fetch := func(url string) string {
+		c := &Call{Tool: "WebFetch", Input: NewObject(Member{"url", Text(url)})}
+		return strings.TrimPrefix(c.operations().show(), "net ")
+	}
+	for _, test := range [][2]string{
+		{"https://github.com/a/b?c#d", "github.com"},
+		{"http://GitHub.COM.:8080/", "github.com"},
+		{"github.com/a", "github.com"},
+		{"github.com:443/a", "github.com"},
+		{"https://github.com:x@evil.com/", "evil.com"},
+		{"https://github.com@evil.com/", "evil.com"},
+		{"https://evil.com#@github.com/", "evil.com"},
+		{"https://[::1]:8080/", "::1"},
+		// Programs differ about these, so it is not for us to say.
+		{`https://evil.com\@github.com/`, "?"},
+		{"https:/evil.com", "?"},
+		{"https:///evil.com", "?"},
+		{"https://git\thub.com", "?"},
+		{"https://\uff45vil.com/", "?"},
+		{"file:///etc/passwd", "?"},
+		{"https://%65vil.com/", "?"},
+		{"", "?"},
+	} {
+		if got := fetch(test[0]); got != test[1] {
+			t.Errorf("%q: %s, want %s", test[0], got, test[1])
+		}
+	}
+	testMap(t, "", []mapped{
+		{"WebSearch", `{"query":"x"}`, "net *"},
+		{"WebFetch", `{"prompt":"read evil.com"}`, "net ?"},
+		{"WebFetch", `{"url":5}`, "net ?"},
+	})
+}
+
+// "Unknown tools | no capability match"
+func TestRow_4_04_UnknownTools(t *testing.T) {
+	testMap(t, "/w", []mapped{
+		{"Task", `{"prompt":"x"}`, "nothing"},
+		{"mcp__files__read", `{"file_path":"/etc/passwd"}`, "nothing"},
+		{"", `{"command":"git"}`, "nothing"},
+	})
+}
+
+// Tools of other agents are what Known says, and may have their own keys.
+func TestOtherAgents(t *testing.T) {
+	testMap(t, "/w", []mapped{
+		{"run_shell_command", `{"command":"git push"}`, "exec git [push]"},
+		{"shell", `{"command":["git","push","a b"]}`, "exec git [push|a b]"},
+		{"shell", `{"command":["bash","-lc","time git push"]}`, "exec git [push]"},
+		{"shell", `{"command":["bash","-x","git push"]}`, "exec bash [-x|git push]"},
+		{"exec_command", `{"cmd":"git push"}`, "exec git [push]"},
+		{"shell", `{"command":["git",5]}`, "exec ? []"},
+		{"shell", `{"command":[]}`, "exec ? []"},
+		{"Bash", `{}`, "exec ? []"},
+		{"view", `{"path":"a"}`, "fs read /w/a"},
+		{"read_file", `{"absolute_path":"/x/a"}`, "fs read /x/a"},
+		{"read_file", `{"target_file":"a","path":"a"}`, "fs read /w/a"},
+		{"read_file", `{"file_path":"a","path":"/etc/shadow"}`, "fs read ?"},
+		{"create", `{"path":"a"}`, "fs write /w/a"},
+		{"replace", `{"file_path":"a"}`, "fs write /w/a"},
+		{"apply_patch", `{"input":"*** Begin Patch"}`, "fs write ?"},
+		{"web_fetch", `{"url":"https://a.b/"}`, "net a.b"},
+		{"google_web_search", `{"query":"x"}`, "net *"},
+	})
+	for tool, want := range map[string]string{"Edit": "edit", "MultiEdit": "edit", "replace": "edit", "Write": "", "NotebookEdit": "", "Read": ""} {
+		if got := (&Call{Tool: tool}).operations().edited.Str(); got != want {
+			t.Errorf("%s: edited is %q, want %q", tool, got, want)
+		}
+	}
+}
+
+// "Relative paths in tool inputs are resolved against the current working directory"
+func TestRow_4_25_Resolve(t *testing.T) {
+	for _, test := range []struct {
+		folder, name, want string
+		absolute           bool
+	}{
+		{"/w", "a", "/w/a", true},
+		{"/w", "./a//b/", "/w/a/b", true},
+		{"/w", "src/../../etc/x", "/etc/x", true},
+		{"/w", "/../../etc", "/etc", true},
+		{"/w", "", "/w", true},
+		{"", "a/../b", "b", false},
+		{"", "../b", "../b", false},
+		{"", "", ".", false},
+		{"w", "a", "w/a", false},
+		{"/w", `a\b`, `/w/a\b`, true},
+		{"/w", "C:notes", "/w/C:notes", true},
+		{`C:\w`, `a\..\b`, "C:/w/b", true},
+		{`C:\w`, `..\..\x`, "C:/x", true},
+		{"C:/w", `c:\Users\x`, "C:/Users/x", true},
+		{"C:/w", `\x`, "C:/x", true},
+		{"C:/w", "C:a", "C:/w/a", true},
+		{"C:/w", "D:a", "D:/a", true},
+		{"", `d:\a`, "D:/a", true},
+		{"/w", `D:\a`, "D:/a", true},
+		{"", `\\server\share\a`, "/server/share/a", true},
+		{`\\server\share`, `a\b`, "/server/share/a/b", true},
+	} {
+		if got, absolute := Resolve(test.folder, test.name); got != test.want || absolute != test.absolute {
+			t.Errorf("Resolve(%q, %q): %q, %v", test.folder, test.name, got, absolute)
+		}
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		part := rapid.SampledFrom([]string{"a", "..", ".", "", "/", `\`, "C:", "b c"})
+		folder := strings.Join(rapid.SliceOfN(part, 0, 5).Draw(t, "folder"), "/")
+		name := strings.Join(rapid.SliceOfN(part, 0, 6).Draw(t, "name"), "/")
+		got, absolute := Resolve(folder, name)
+		if again, still := Resolve("", got); again != got || still != absolute {
+			t.Fatalf("%q in %q: %q (%v), and of that %q (%v)", name, folder, got, absolute, again, still)
+		}
+		if absolute && slices.Contains(strings.Split(got, "/"), "..") {
+			t.Fatalf("%q in %q: %q", name, folder, got)
+		}
+	})
+}
+
+// Words that are quoted come back as they were, whatever is in them.
+func TestTokensOfQuotedWords(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		words := rapid.SliceOf(rapid.String()).Draw(t, "words")
+		double := rapid.Bool().Draw(t, "double")
+		var line []string
+		for _, w := range words {
+			if double {
+				line = append(line, `"`+strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(w)+`"`)
+			} else {
+				line = append(line, "'"+strings.ReplaceAll(w, "'", `'\''`)+"'")
+			}
+		}
+		got := tokens(strings.Join(line, " "))
+		if len(got) != len(words) {
+			t.Fatalf("%d words: %v", len(words), got)
+		}
+		for i := range got {
+			if got[i].operator || got[i].text != words[i] {
+				t.Fatalf("%q: %v", words[i], got[i])
+			}
+		}
+	})
+}
+
+func FuzzCommand(f *testing.F) {
+	for _, line := range []string{"git push", "env -S'a b' c", `time -f "%e" nice -n`, "2>&1 >x (a;b)", "'", `"\`, "$(a", "timeout", "env -S-S-S", "A=1", "command -pv x"} {
+		f.Add(line)
+	}
+	f.Fuzz(func(t *testing.T, line string) {
+		all := tokens(line)
+		length := 0
+		for _, token := range all {
+			length += len(token.text)
+			if token.operator && strings.Trim(token.text, "0123456789;&|()<>") != "" {
+				t.Errorf("the operator %q", token.text)
+			}
+		}
+		if length > len(line) {
+			t.Errorf("%d bytes of tokens of %d bytes", length, len(line))
+		}
+		bin, args := program(all)
+		again, more := program(tokens(line))
+		if (bin == nil) != (again == nil) || bin.Str() != again.Str() || len(args) != len(more) {
+			t.Errorf("%q and %q", bin.Str(), again.Str())
+		}
+		if bin.Str() != "" && !strings.Contains(line, "\\") && !strings.ContainsAny(line, `'"`) && !strings.Contains(line, bin.Str()) {
+			t.Errorf("the program %q is not in the line", bin.Str())
+		}
+	})
+}
+
+// A list of arguments is an agent's to choose: matching them may not take all ways.
+func TestEachIsFast(t *testing.T) {
+	test := &Test{Fact: Fact{Source: FromExecArgs}, Op: Each}
+	for range 12 {
+		test.Each = append(test.Each, Predicate{Test: &Test{Fact: Fact{Source: FromItem}, Op: Equals, Text: "a"}})
+	}
+	test.Each = append(test.Each, Predicate{Test: &Test{Fact: Fact{Source: FromItem}, Op: Equals, Text: "z"}})
+	c := &Call{Tool: "Bash", Input: NewObject(Member{"command", Text("git " + strings.Repeat("a ", 5000))})}
+	began := time.Now()
+	if test.holds(&facts{call: c}) {
+		t.Error("there is no z")
+	}
+	if took := time.Since(began); took > 5*time.Second {
+		t.Errorf("it took %s", took)
+	}
+}
+
+// Each is whether each test can have an item of its own: against all ways to give them out.
+func TestEachIsExact(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		letters := rapid.StringMatching("[abc]{1,3}")
+		wanted := rapid.SliceOfN(letters, 0, 4).Draw(t, "wanted") // an item must be one of these letters
+		items := rapid.SliceOfN(rapid.SampledFrom([]string{"a", "b", "c", "d"}), 0, 5).Draw(t, "items")
+		test := &Test{Fact: Fact{Source: FromExecArgs}, Op: Each}
+		for _, w := range wanted {
+			any := Predicate{Any: []Predicate{}}
+			for _, l := range w {
+				any.Any = append(any.Any, Predicate{Test: &Test{Fact: Fact{Source: FromItem}, Text: string(l)}})
+			}
+			test.Each = append(test.Each, any)
+		}
+		var every func(from int, left []string) bool
+		every = func(from int, left []string) bool {
+			if from == len(wanted) {
+				return true
+			}
+			for i, item := range left {
+				if strings.Contains(wanted[from], item) && every(from+1, slices.Delete(slices.Clone(left), i, i+1)) {
+					return true
+				}
+			}
+			return false
+		}
+		f := &facts{operated: true, ops: operations{exec: true, bin: Text("x")}}
+		for _, item := range items {
+			f.ops.args = append(f.ops.args, Text(item))
+		}
+		if got, want := test.holds(f), every(0, items); got != want {
+			t.Fatalf("got %v, want %v", got, want)
+		}
+	})
+}

@@ -1,0 +1,345 @@
+package session
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+var now = time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC)
+
+func open(t *testing.T, dir string) *Folder {
+	t.Helper()
+	f, err := Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { f.Close() })
+	return f
+}
+
+func sessions(t *testing.T) string {
+	return filepath.Join(t.TempDir(), "state", "policyscan", "sessions")
+}
+
+// deny notes a denial and returns how many there were then.
+func deny(t *testing.T, f *Folder, id string) int {
+	t.Helper()
+	var n int
+	if err := f.Change(id, now, func(s *State) { s.Judged(true, false); n = s.denials }); err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+func TestChange(t *testing.T) {
+	dir := sessions(t)
+	f := open(t, dir)
+	for want := 1; want <= 3; want++ {
+		if got := deny(t, f, "one"); got != want {
+			t.Errorf("%d denials, want %d", got, want)
+		}
+	}
+	if got := deny(t, f, "../../two"); got != 1 {
+		t.Errorf("another session has %d denials", got)
+	}
+	if got := deny(t, open(t, dir), "one"); got != 4 {
+		t.Errorf("another process sees %d denials, want 4", got)
+	}
+	blocked := false
+	for range 3 {
+		if err := f.Change("one", now, func(s *State) { blocked = s.Repeats(bash("curl --token hunter2")) }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !blocked {
+		t.Error("the loop guard forgets")
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil || len(entries) != 3 {
+		t.Errorf("%v, %v: want two states and the lock", entries, err)
+	}
+	for _, e := range entries {
+		text, err := os.ReadFile(filepath.Join(dir, e.Name()))
+		if err != nil || strings.Contains(string(text), "hunter2") || strings.Contains(e.Name(), "one") {
+			t.Errorf("%s: %s, %v", e.Name(), text, err)
+		}
+		if info, err := e.Info(); runtime.GOOS != "windows" && (err != nil || info.Mode().Perm() != 0o600) {
+			t.Errorf("%s: %v, %v", e.Name(), info.Mode(), err)
+		}
+	}
+	if info, err := os.Stat(dir); runtime.GOOS != "windows" && (err != nil || info.Mode().Perm() != 0o700) {
+		t.Errorf("%v, %v", info.Mode(), err)
+	}
+	if err := f.Change("", now, func(*State) {}); err == nil {
+		t.Error("a session without an id is accepted")
+	}
+}
+
+// only returns the file of the one state that there is.
+func only(t *testing.T, dir string) string {
+	t.Helper()
+	found, err := filepath.Glob(filepath.Join(dir, "*.json"))
+	if err != nil || len(found) != 1 {
+		t.Fatal(found, err)
+	}
+	return found[0]
+}
+
+// A state that cannot be told is an error, so that the caller denies; it is not begun anew.
+func TestDamaged(t *testing.T) {
+	hash := strings.Repeat("a", 64)
+	good := `{"version":1,"command":"` + hash + `","times":2,"denials":5}`
+	if s, err := parse([]byte(good)); err != nil || s.times != 2 || s.denials != 5 || s.command != hash {
+		t.Fatal(s, err)
+	}
+	for _, text := range []string{
+		"", " ", "{}", "[]", "null", "\x00", good[:20], good + good, good + "x",
+		strings.Replace(good, `"version":1`, `"version":2`, 1),
+		strings.Replace(good, `"version":1,`, ``, 1),
+		strings.Replace(good, `"times":2`, `"times":"2"`, 1),
+		strings.Replace(good, `"times":2`, `"times":4`, 1),
+		strings.Replace(good, `"times":2`, `"times":0`, 1),
+		strings.Replace(good, `"times":2`, `"times":1.5`, 1),
+		strings.Replace(good, `"denials":5`, `"denials":6`, 1),
+		strings.Replace(good, `"denials":5`, `"denials":-1`, 1),
+		strings.Replace(good, `"denials":5`, `"denials":5,"x":1`, 1),
+		strings.Replace(good, `"denials":5`, `"denials":5,"denials":0`, 1),
+		strings.Replace(good, hash, hash[1:], 1),
+		strings.Replace(good, `"`+hash+`"`, `5`, 1),
+		good + strings.Repeat(" ", maxBytes),
+	} {
+		dir := sessions(t)
+		f := open(t, dir)
+		deny(t, f, "one")
+		file := only(t, dir)
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		err := f.Change("one", now, func(*State) { t.Errorf("%q is changed", text) })
+		if err == nil || !strings.Contains(err.Error(), filepath.Base(file)) {
+			t.Errorf("%q: %v", text, err)
+		}
+		if left, err := os.ReadFile(file); err != nil || string(left) != text {
+			t.Errorf("%q became %q, %v", text, left, err)
+		}
+		if err := os.Remove(file); err != nil || deny(t, f, "one") != 1 {
+			t.Errorf("%q: it does not begin anew when the file is removed, %v", text, err)
+		}
+	}
+}
+
+func TestNotAFile(t *testing.T) {
+	dir := sessions(t)
+	f := open(t, dir)
+	deny(t, f, "one")
+	file := only(t, dir)
+	for name, put := range map[string]func() error{
+		"a folder": func() error { return os.Mkdir(file, 0o700) },
+		"a link":   func() error { return os.Symlink(filepath.Join(dir, "other"), file) },
+	} {
+		if err := os.Remove(file); err != nil {
+			t.Fatal(err)
+		}
+		if err := put(); err != nil {
+			t.Skip(err)
+		}
+		if err := f.Change("one", now, func(*State) {}); err == nil {
+			t.Errorf("%s is accepted", name)
+		}
+	}
+}
+
+func TestOpenRefuses(t *testing.T) {
+	base := t.TempDir()
+	target, link, file, shared := filepath.Join(base, "target"), filepath.Join(base, "link"), filepath.Join(base, "file"), filepath.Join(base, "shared")
+	for _, err := range []error{os.Mkdir(target, 0o700), os.WriteFile(file, nil, 0o600), os.Mkdir(shared, 0o700), os.Chmod(shared, 0o777)} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	refused := []string{file, filepath.Join(file, "x")}
+	if err := os.Symlink(target, link); err == nil {
+		refused = append(refused, link)
+	}
+	if runtime.GOOS != "windows" {
+		refused = append(refused, shared)
+	}
+	for _, dir := range refused {
+		if f, err := Open(dir); err == nil {
+			t.Errorf("%s is opened", dir)
+			f.Close()
+		}
+	}
+	if f, err := Open(target); err != nil {
+		t.Error(err)
+	} else {
+		f.Close()
+	}
+}
+
+// States that nobody changed for seven days are removed when a session begins; nothing else is.
+func TestSweep(t *testing.T) {
+	dir := sessions(t)
+	f := open(t, dir)
+	for _, id := range []string{"old", "young"} {
+		deny(t, f, id)
+	}
+	other := filepath.Join(dir, "notes.json")
+	if err := os.WriteFile(other, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	found, err := filepath.Glob(filepath.Join(dir, "*"))
+	if err != nil || len(found) != 4 {
+		t.Fatal(found, err)
+	}
+	for _, name := range found {
+		if err := os.Chtimes(name, now, now.Add(-8*24*time.Hour)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := deny(t, f, "young"); got != 2 { // which is of today again, and not a new session
+		t.Errorf("%d denials, want 2", got)
+	}
+	if found, _ := filepath.Glob(filepath.Join(dir, "*")); len(found) != 4 {
+		t.Errorf("a session that goes on sweeps: %q", found)
+	}
+	deny(t, f, "new")
+	if found, _ := filepath.Glob(filepath.Join(dir, "*")); len(found) != 4 { // young, new, the lock, notes.json
+		t.Errorf("%q", found)
+	}
+	if got := deny(t, f, "young"); got != 3 {
+		t.Errorf("a young state is removed: %d", got)
+	}
+	if got := deny(t, f, "old"); got != 1 {
+		t.Errorf("an old state is kept: %d", got)
+	}
+	if _, err := os.Stat(other); err != nil {
+		t.Error(err)
+	}
+}
+
+var worker = flag.String("worker", "", "be a process of TestProcesses, in this folder")
+
+// Several processes of one session, several goroutines in each: every call is counted once.
+func TestProcesses(t *testing.T) {
+	const processes, goroutines, calls = 4, 4, 10
+	if *worker != "" {
+		var group sync.WaitGroup
+		for range goroutines {
+			group.Go(func() {
+				f, err := Open(*worker)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				defer f.Close()
+				for range calls {
+					err := f.Change("one", now, func(s *State) { s.command = next(s.command); s.times = 1 })
+					if err != nil {
+						t.Error(err)
+					}
+				}
+			})
+		}
+		group.Wait()
+		return
+	}
+	dir := sessions(t)
+	var group sync.WaitGroup
+	for range processes {
+		group.Go(func() {
+			cmd := exec.Command(os.Args[0], "-test.run=^TestProcesses$", "-worker="+dir)
+			if out, err := cmd.CombinedOutput(); err != nil {
+				t.Errorf("%v: %s", err, out)
+			}
+		})
+	}
+	group.Wait()
+	err := open(t, dir).Change("one", now, func(s *State) {
+		if want := fmt.Sprintf("%064x", processes*goroutines*calls); s.command != want {
+			t.Errorf("%s calls, want %s", s.command, want)
+		}
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// next counts in the place of a command's hash.
+func next(hash string) string {
+	n := 0
+	if hash != "" {
+		if _, err := fmt.Sscanf(hash, "%x", &n); err != nil {
+			panic(err)
+		}
+	}
+	return fmt.Sprintf("%064x", n+1)
+}
+
+// A process that keeps the lock makes others fail within about a second; they do not wait for it.
+func TestLockHeld(t *testing.T) {
+	dir := sessions(t)
+	one, two := open(t, dir), open(t, dir)
+	began := time.Now()
+	err := one.Change("a", now, func(*State) {
+		if err := two.Change("b", now, func(*State) { t.Error("two at once") }); err == nil || !strings.Contains(err.Error(), "lock") {
+			t.Errorf("%v", err)
+		}
+	})
+	if err != nil {
+		t.Error(err)
+	}
+	if took := time.Since(began); took < 900*time.Millisecond || took > 5*time.Second {
+		t.Errorf("it took %v", took)
+	}
+	if err := two.Change("b", now, func(*State) {}); err != nil {
+		t.Errorf("after it: %v", err)
+	}
+}
+
+func TestDefaultDir(t *testing.T) {
+	for _, c := range []struct {
+		system string
+		env    map[string]string
+		want   string // "" is an error
+	}{
+		{"linux", map[string]string{"HOME": "/home/u"}, "/home/u/.local/state/policyscan/sessions"},
+		{"linux", map[string]string{"HOME": "/home/u", "XDG_STATE_HOME": "/s"}, "/s/policyscan/sessions"},
+		{"freebsd", map[string]string{"XDG_STATE_HOME": "/s"}, "/s/policyscan/sessions"},
+		{"linux", nil, ""},
+		{"darwin", map[string]string{"HOME": "/Users/u", "XDG_STATE_HOME": "/s"}, "/Users/u/Library/Application Support/policyscan/sessions"},
+		{"darwin", nil, ""},
+		{"windows", map[string]string{"LOCALAPPDATA": "/local", "HOME": "/h"}, "/local/policyscan/sessions"},
+		{"windows", map[string]string{"HOME": "/h", "TEMP": "/t"}, ""},
+	} {
+		got, err := defaultDir(c.system, func(name string) string { return c.env[name] })
+		if filepath.ToSlash(got) != c.want || (err != nil) != (c.want == "") {
+			t.Errorf("%s %v: %q, %v; want %q", c.system, c.env, got, err, c.want)
+		}
+	}
+	if dir, err := DefaultDir(func(string) string { return "relative" }); err == nil {
+		t.Errorf("a relative folder: %q", dir)
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add([]byte(`{"version":1,"command":"","times":0,"denials":5}`))
+	f.Add([]byte(`{"version":1,"command":"` + strings.Repeat("0", 64) + `","times":3,"denials":0}`))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		s, err := parse(text)
+		if err != nil {
+			return
+		}
+		if again, err := parse(s.text()); err != nil || again != s {
+			t.Errorf("%q: %v becomes %v, %v", text, s, again, err)
+		}
+	})
+}

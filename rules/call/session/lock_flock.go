@@ -1,0 +1,24 @@
+//go:build darwin || dragonfly || freebsd || linux || netbsd || openbsd
+
+package session
+
+import (
+	"errors"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// tryLock locks a file until it is closed, or its process ends; false, if another has it.
+func tryLock(file *os.File) (bool, error) {
+	for {
+		err := unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+		switch {
+		case errors.Is(err, unix.EINTR):
+		case errors.Is(err, unix.EWOULDBLOCK):
+			return false, nil
+		default:
+			return err == nil, err
+		}
+	}
+}

@@ -1,0 +1,122 @@
+package sigmashake
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/pelletier/go-toml/v2"
+
+	"github.com/policyscan/policyscan/rules"
+)
+
+// An AskMode is how a person is asked when a rule says ASK.
+type AskMode string
+
+// The modes. [Dashboard] needs the web server of SigmaShake, which policyscan does not have: who acts
+// on a Config has to refuse it.
+const (
+	TTY       AskMode = "tty"
+	Dashboard AskMode = "dashboard"
+)
+
+// A Config is what the table [hook] of .sigmashake/config.toml says.
+type Config struct {
+	AskMode        AskMode // TTY, if the file does not say
+	CircuitBreaker bool    // whether the call behind five denied ones in a row is allowed; by default it is not
+}
+
+// ParseAskMode reads a mode, as the file and the flag --ask_mode have it.
+func ParseAskMode(s string) (AskMode, error) {
+	switch m := AskMode(s); m {
+	case TTY, Dashboard:
+		return m, nil
+	}
+	return "", fmt.Errorf("the ask mode %q; write tty or dashboard", s)
+}
+
+// ReadConfig reads .sigmashake/config.toml. Of the table [hook] it knows every key, and one that it does
+// not know is an error; the other tables are about other parts of SigmaShake, and are left alone. An empty
+// file has the defaults. The error is of type [rules.Errors].
+func ReadConfig(src *rules.Source) (Config, error) {
+	c := Config{AskMode: TTY}
+	if err := src.Check(); err != nil {
+		return Config{}, rules.Errors{err}
+	}
+	var file map[string]any
+	if err := toml.Unmarshal(src.Text, &file); err != nil {
+		var at *toml.DecodeError
+		if errors.As(err, &at) {
+			row, column := at.Position()
+			return Config{}, rules.Errors{src.ErrorAt(rules.CodeSyntax, row, column, "it is not TOML: "+at.Error(), "write it as TOML")}
+		}
+		return Config{}, rules.Errors{src.ErrorAt(rules.CodeSyntax, 0, 0, "it is not TOML: "+err.Error(), "write it as TOML")}
+	}
+	value, there := file["hook"]
+	if !there {
+		return c, nil
+	}
+	hook, ok := value.(map[string]any)
+	lines := keyLines(src.Text)
+	if !ok {
+		return Config{}, rules.Errors{src.ErrorAt(rules.CodeType, lines[""], 0, "hook is not a table", "write [hook] and its keys beneath")}
+	}
+	var errs rules.Errors
+	for _, key := range slices.Sorted(maps.Keys(hook)) {
+		fail := func(code, found, fix string) {
+			errs = append(errs, src.ErrorAt(code, cmp.Or(lines[key], lines[""]), 0, found, fix))
+		}
+		switch value := hook[key]; key {
+		case "ask_mode":
+			text, ok := value.(string)
+			if !ok {
+				fail(rules.CodeType, "ask_mode is not a text", "write \"tty\" or \"dashboard\"")
+				break
+			}
+			mode, err := ParseAskMode(text)
+			if err != nil {
+				fail(rules.CodeValue, fmt.Sprintf("ask_mode = %q", text), "write \"tty\" or \"dashboard\"")
+			}
+			c.AskMode = mode
+		case "circuit_breaker":
+			if c.CircuitBreaker, ok = value.(bool); !ok {
+				fail(rules.CodeType, "circuit_breaker is not true or false", "write true or false, without quotes")
+			}
+		default:
+			fail(rules.CodeKey, fmt.Sprintf("%q is not a key of [hook]", key), "the keys are ask_mode and circuit_breaker")
+		}
+	}
+	if errs != nil {
+		slices.SortStableFunc(errs, func(a, b *rules.Error) int { return cmp.Compare(a.Line, b.Line) })
+		return Config{}, errs
+	}
+	return c, nil
+}
+
+// keyLines are the lines of the keys of [hook] in a text that is TOML, and at "" its own: the decoder
+// says where the keys are for which a struct has no field. It does not for those between braces.
+func keyLines(text []byte) map[string]int {
+	lines := map[string]int{}
+	for _, to := range []any{&struct{}{}, &struct {
+		Hook struct{} `toml:"hook"`
+	}{}} {
+		var unknown *toml.StrictMissingError
+		if err := toml.NewDecoder(bytes.NewReader(text)).DisallowUnknownFields().Decode(to); !errors.As(err, &unknown) {
+			continue
+		}
+		for _, e := range unknown.Errors {
+			key := e.Key()
+			if len(key) == 0 || key[0] != "hook" {
+				continue
+			}
+			key = append(key, "")
+			if lines[key[1]] == 0 {
+				lines[key[1]], _ = e.Position()
+			}
+		}
+	}
+	return lines
+}

@@ -1,0 +1,63 @@
+package sigmashake
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/policyscan/policyscan/rules"
+)
+
+// 0-37 "Disabled by default (Fails Closed)", 0-38 "circuit_breaker = true under the [hook] block in config.toml",
+// 0-41 "tty (default)", 0-44 "Configure per-project in .sigmashake/config.toml".
+func TestRow_0_38_Config(t *testing.T) {
+	for text, want := range map[string]Config{
+		"":                              {AskMode: TTY},
+		"[hook]\n":                      {AskMode: TTY},
+		"[hook]\nask_mode = \"tty\"":    {AskMode: TTY},
+		"[hook]\r\nask_mode = \"tty\"":  {AskMode: TTY},
+		"hook.ask_mode = 'dashboard'":   {AskMode: Dashboard},
+		"hook = { ask_mode = \"tty\" }": {AskMode: TTY},
+		"[hook]\ncircuit_breaker = true # ask_mode = 1":           {AskMode: TTY, CircuitBreaker: true},
+		"[hook]\ncircuit_breaker = false":                         {AskMode: TTY},
+		"[serve]\nport = 1\ncircuit_breaker = true\n[[x]]\n[x.y]": {AskMode: TTY},
+		"[Hook]\ncircuit_breaker = true":                          {AskMode: TTY},
+		"circuit_breaker = true":                                  {AskMode: TTY},
+	} {
+		if got, err := ReadConfig(&rules.Source{Name: "config.toml", Text: []byte(text)}); err != nil || got != want {
+			t.Errorf("%q: %+v, %v", text, got, err)
+		}
+	}
+}
+
+func TestConfigErrors(t *testing.T) {
+	for text, want := range map[string]string{
+		"[hook]\nask_mode = \"web\"":                           `config.toml:2: ask_mode = "web"; write "tty" or "dashboard"`,
+		"[hook]\nask_mode = 1":                                 `config.toml:2: ask_mode is not a text; write "tty" or "dashboard"`,
+		"\n[hook]\n\ncircuit_breaker = \"true\"":               `config.toml:4: circuit_breaker is not true or false; write true or false, without quotes`,
+		"[hook]\ncircuit_breaker = 1":                          `config.toml:2: circuit_breaker is not true or false; write true or false, without quotes`,
+		"[x]\na=1\n[hook]\nx = 1\nASK_MODE = \"tty\"":          "config.toml:4: \"x\" is not a key of [hook]; the keys are ask_mode and circuit_breaker\nconfig.toml:5: \"ASK_MODE\" is not a key of [hook]; the keys are ask_mode and circuit_breaker",
+		"[hook]\n[hook.sub]\nx = 1":                            `config.toml:2: "sub" is not a key of [hook]; the keys are ask_mode and circuit_breaker`,
+		"\nhook = { x = 1 }":                                   `config.toml:2: "x" is not a key of [hook]; the keys are ask_mode and circuit_breaker`,
+		"\nhook = 1":                                           `config.toml:2: hook is not a table; write [hook] and its keys beneath`,
+		"\n[[hook]]\nask_mode = \"tty\"":                       `config.toml:2: hook is not a table; write [hook] and its keys beneath`,
+		"[hook]\nask_mode = \"tty\"\nask_mode = \"dashboard\"": `config.toml:3:1: it is not TOML: toml: key ask_mode is already defined`,
+		"[hook]\nask_mode = tty":                               `config.toml:2:12: it is not TOML: `,
+		"[hook]\nx = \"\xff\"":                                 `config.toml:2:6: a byte that is not UTF-8`,
+	} {
+		c, err := ReadConfig(&rules.Source{Name: "config.toml", Text: []byte(text)})
+		var errs rules.Errors
+		if !errors.As(err, &errs) || !strings.HasPrefix(err.Error(), want) || c != (Config{}) {
+			t.Errorf("%q: %+v\n got  %v\n want %s", text, c, err, want)
+		}
+	}
+}
+
+// 0-44: "Override per-invocation with the --ask_mode flag"
+func TestRow_0_44_AskMode(t *testing.T) {
+	for text, want := range map[string]AskMode{"tty": TTY, "dashboard": Dashboard, "TTY": "", "": "", "web": ""} {
+		if got, err := ParseAskMode(text); got != want || (err == nil) != (want != "") {
+			t.Errorf("%q: %q, %v", text, got, err)
+		}
+	}
+}

@@ -1,0 +1,173 @@
+package sigmashake
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/policyscan/policyscan/rules"
+)
+
+// mistakes are the errors of one file, without its name.
+func mistakes(t *testing.T, text string) []string {
+	t.Helper()
+	s, err := Read("rules", []*rules.Source{{Name: "a.rules", Text: []byte(text)}})
+	if err == nil {
+		return nil
+	}
+	var errs rules.Errors
+	if !errors.As(err, &errs) || s != nil {
+		t.Fatalf("%T, and the set %v", err, s)
+	}
+	var all []string
+	for _, e := range errs {
+		all = append(all, strings.TrimPrefix(e.Error(), "a.rules:"))
+	}
+	return all
+}
+
+// TestErrors: what a file may not say, and where the error says that it does.
+func TestErrors(t *testing.T) {
+	const end = ` IF tool EQUALS "x" MESSAGE "m" }`
+	for _, test := range []struct {
+		text string
+		want string // what the one error begins with
+	}{
+		{`rule r { DENY any` + end + ` x`, `1:52: "x" where a rule should begin; write: rule <id> { … }`},
+		{`Rule r { DENY any` + end, `1:1: "Rule" where a rule should begin`},
+		{`rule "r" { DENY any` + end, `1:1: "rule" where a rule should begin`},
+		{`rule r.1 { DENY any` + end, `1:6: the id "r.1" has a dot in it; an id is made of letters, digits, - and _`},
+		{"rule r { DENY any" + end + "\nrule r { DENY any" + end, `2:6: rule "r": the id "r" is also that of the rule in line 1`},
+		{`rule r { DENY any IF tool EQUALS "x"`, `1:6: rule "r": the rule "r" has no closing }`},
+		{"rule r { DENY any IF tool EQUALS \"x\"\nrule s { DENY any" + end, `1:6: rule "r": the rule "r" has no closing }`},
+		{`rule r {` + end, `1:6: rule "r": the rule has no decision; write one of DENY`},
+		{`rule r { DENY any MESSAGE "m" }`, `1:6: rule "r": the rule has no IF, and a rule without conditions never fires`},
+		{`rule r { DENY` + end, `1:15: rule "r": "IF" behind DENY; write one of execution, read, write, edit`},
+		{`rule r { DENY shell` + end, `1:15: rule "r": DENY shell; write one of execution`},
+		{`rule r { DENY Any` + end, `1:15: rule "r": DENY Any; write one of`},
+		{`rule r { DENY any LOG any` + end, `1:19: rule "r": LOG, and DENY in line 1; a rule has one decision`},
+		{`rule r { DENY any DENY any` + end, `1:19: rule "r": DENY, and DENY in line 1`},
+		{`rule r { BLOCK any` + end, `1:10: rule "r": "BLOCK" is not a key of a rule; a rule has enabled`},
+		{`rule r { deny any` + end, `1:10: rule "r": "deny" is not a key of a rule; write DENY`},
+		{`rule r { ENABLED true DENY any` + end, `1:10: rule "r": "ENABLED" is not a key of a rule; write enabled`},
+		{`rule r { DENY any IF tool EQUALS "x" Message "m" }`, `1:38: rule "r": "Message" behind a condition, on the same line; write AND or OR between them`},
+		{"rule r { DENY any IF tool EQUALS \"x\"\nmessage \"m\" }", `2:1: rule "r": "message" is not a key of a rule; a rule has`},
+		{`rule r { "x" DENY any` + end, `1:10: rule "r": a text in quotes is not a key of a rule`},
+		{`rule r { enabled yes DENY any` + end, `1:18: rule "r": enabled yes; write true or false`},
+		{`rule r { enabled "true" DENY any` + end, `1:18: rule "r": a text in quotes behind enabled; write true or false`},
+		{`rule r { enabled true enabled false DENY any` + end, `1:23: rule "r": enabled, and enabled in line 1`},
+		{`rule r { priority high DENY any` + end, `1:19: rule "r": priority high; write a whole number`},
+		{`rule r { priority 1.5 DENY any` + end, `1:19: rule "r": priority 1.5; write a whole number`},
+		{`rule r { priority 1234567890 DENY any` + end, `1:19: rule "r": priority 1234567890; write a whole number of at most nine digits`},
+		{`rule r { severity high DENY any` + end, `1:19: rule "r": severity high; write error, warning or info`},
+		{`rule r { ASK any` + end, `1:6: rule "r": ASK without PROMPT`},
+		{`rule r { FORCE any` + end, `1:6: rule "r": FORCE without SUBSTITUTE`},
+		{`rule r { DENY any PROMPT "?"` + end, `1:19: rule "r": PROMPT in a rule that does not ASK`},
+		{`rule r { ASK any PROMPT "?" SUBSTITUTE "x"` + end, `1:29: rule "r": SUBSTITUTE in a rule that does not FORCE`},
+		{`rule r { ASK any PROMPT " "` + end, `1:25: rule "r": PROMPT says nothing`},
+		{`rule r { DENY any PROMPT ?` + end, `1:26: rule "r": the character "?" behind PROMPT; write a text in double quotes`},
+		{`rule r { DENY any IF tool EQUALS "x" MESSAGE m }`, `1:46: rule "r": "m" behind MESSAGE; write a text in double quotes`},
+		// 0-50: what would act beside the decision, and what gates nothing.
+		{`rule r { DENY any RUN "rm x"` + end, `1:19: rule "r": RUN, which runs a command; leave it out; policyscan runs nothing`},
+		{`rule r { DENY any WEBHOOK "https://x"` + end, `1:19: rule "r": WEBHOOK, which calls a server; leave it out; policyscan cannot reach a network`},
+		{`rule r { AMBIENT MESSAGE "m" }`, `1:10: rule "r": AMBIENT, which is knowledge for the agent and gates no call`},
+		{`rule r { DENY any IF tool EQUALS "x" MESSAGE "m" OR path EQUALS "y" }`, `1:50: rule "r": OR outside of the conditions`},
+		{`rule r { DENY any; IF tool EQUALS "x" MESSAGE "m" }`, `1:18: rule "r": the character ";"; leave it out`},
+		{`rule r { DENY any IF tool EQUALS 'x' MESSAGE "m" }`, `1:34: rule "r": the character "'" behind EQUALS; write a text in double quotes`},
+		{`rule r { DENY any IF tool EQUALS "x" MESSAGE "a "b" c" }`, `1:50: rule "r": "b" right behind the end of a text; write a " within a text as \"`},
+		{"rule r { DENY any IF tool EQUALS \"x\" MESSAGE \"m }\n", `1:46: a text that begins here and never ends; close it with "`},
+		// 0-21: a field that is not one would be empty, and a NOT about it would always hold.
+		{`rule r { DENY any IF file NOT EQUALS "x" MESSAGE "m" }`, `1:22: rule "r": "file" is not a field; the fields are command, path, content, tool and input.<key>`},
+		{`rule r { DENY any IF input. EQUALS "x" MESSAGE "m" }`, `1:22: rule "r": "input." is not a field; write the name of a member`},
+		{`rule r { DENY any IF Input.a EQUALS "x" MESSAGE "m" }`, `1:22: rule "r": "Input.a" is not a field`},
+		{`rule r { DENY any IF tool MATCHES "x" MESSAGE "m" }`, `1:27: rule "r": "MATCHES" is not an operator; the operators are CONTAINS`},
+		{`rule r { DENY any IF tool contains "x" MESSAGE "m" }`, `1:27: rule "r": "contains" is not an operator`},
+		{`rule r { DENY any IF tool LINE_WORD "x" MESSAGE "m" }`, `1:27: rule "r": "LINE_WORD" is not an operator`},
+		{`rule r { DENY any IF tool EQUALS x MESSAGE "m" }`, `1:34: rule "r": "x" behind EQUALS; write a text in double quotes`},
+		{`rule r { DENY any IF tool "x" MESSAGE "m" }`, `1:27: rule "r": a text in quotes behind tool; write an operator: CONTAINS`},
+		{`rule r { DENY any IF MESSAGE "m" }`, `1:22: rule "r": "MESSAGE" where a condition should begin`},
+		{`rule r { DENY any IF tool EQUALS "x" AND MESSAGE "m" }`, `1:42: rule "r": "MESSAGE" where a condition should begin`},
+		{`rule r { DENY any IF tool EQUALS "x" OR AND path EQUALS "y" MESSAGE "m" }`, `1:41: rule "r": "AND" where a condition should begin`},
+		{`rule r { DENY any IF () MESSAGE "m" }`, `1:23: rule "r": ")" where a condition should begin`},
+		{`rule r { DENY any IF (tool EQUALS "x" MESSAGE "m" }`, `1:22: rule "r": a parenthesis that is not closed`},
+		{`rule r { DENY any IF tool EQUALS "x") MESSAGE "m" }`, `1:37: rule "r": ")" is not a key of a rule`},
+		{`rule r { DENY any IF tool EQUALS "x" path EQUALS "y" MESSAGE "m" }`, `1:38: rule "r": "path" behind a condition, on the same line; write AND or OR`},
+		{"rule r { DENY any IF tool EQUALS \"x\ny\" path EQUALS \"y\" MESSAGE \"m\" }", `2:4: rule "r": "path" behind a condition, on the same line`},
+		{`rule r { DENY any IF tool EQUALS "x" (path EQUALS "y") MESSAGE "m" }`, `1:38: rule "r": "(" behind a condition, on the same line`},
+		{`rule r { DENY any IF ` + strings.Repeat("NOT ", 50) + `tool EQUALS "x" MESSAGE "m" }`, `1:222: rule "r": over 50 parentheses and NOTs in one another; split the rule`},
+		{"rule r \x00", `1:8: the control character U+0000`},
+		{"rule \xff", `1:6: a byte that is not UTF-8`},
+	} {
+		got := mistakes(t, test.text)
+		if len(got) != 1 || !strings.HasPrefix(got[0], test.want) {
+			t.Errorf("%s\n  got  %q\n  want %q", test.text, got, test.want)
+		}
+	}
+	if got := mistakes(t, `rule r { DENY any IF `+strings.Repeat("NOT ", 49)+`tool EQUALS "x" MESSAGE "m" }`); got != nil {
+		t.Error(got)
+	}
+}
+
+// TestAllErrors: one mistake does not hide the next, nor one file another, and none makes a second of itself.
+func TestAllErrors(t *testing.T) {
+	text := `rule a {
+  enabled maybe
+  priority x
+  DENY nothing
+  IF paht EQUALS "x"
+  OR path IS "x" AND path EQUALS y
+  MESSAGE
+}
+rule b { LOG any }
+rule c { DENY any IF tool EQUALS "x" MESSAGE "m" }
+what is this
+rule d { DENY any RUN "x" WEBHOOK "y" IF tool EQUALS "x" }
+`
+	want := []string{
+		`2:11: rule "a": enabled maybe`, `3:12: rule "a": priority x`, `4:8: rule "a": DENY nothing`, `5:6: rule "a": "paht" is not a field`,
+		`6:11: rule "a": "IS" is not an operator`, `6:34: rule "a": "y" behind EQUALS`, `8:1: rule "a": "}" behind MESSAGE`,
+		`9:6: rule "b": the rule has no IF`, `11:1: "what" where a rule should begin`, `12:19: rule "d": RUN`, `12:27: rule "d": WEBHOOK`,
+	}
+	got := mistakes(t, text)
+	for i, w := range want {
+		if i >= len(got) || !strings.HasPrefix(got[i], w) {
+			t.Fatalf("error %d is not %s:\n%s", i, w, strings.Join(got, "\n"))
+		}
+	}
+	if len(got) != len(want) {
+		t.Errorf("%d errors:\n%s", len(got), strings.Join(got, "\n"))
+	}
+
+	_, err := Read("rules", []*rules.Source{{Name: "b.rules", Text: []byte("x")}, {Name: "a.rules", Text: []byte("\xff")}, {Name: "c.rules"}})
+	if err == nil || !strings.HasPrefix(err.Error(), "a.rules:1:1: ") || !strings.Contains(err.Error(), "\nb.rules:1:1: ") {
+		t.Error(err)
+	}
+}
+
+// TestOpenText: behind a quote that is missing, words are taken for texts and texts for words; only the first of
+// what comes of it is told, and the text that has no end.
+func TestOpenText(t *testing.T) {
+	text := ""
+	for i, message := range []string{`"one"`, `"two`, `"three IF so"`, `"four"`} {
+		text += fmt.Sprintf("rule r%d { DENY any IF tool EQUALS \"x\"\nMESSAGE %s }\n", i, message)
+	}
+	got := mistakes(t, text)
+	if len(got) != 2 || !strings.HasPrefix(got[0], "5:36: ") || !strings.HasPrefix(got[1], "8:14: ") || !strings.Contains(got[1], "never ends") {
+		t.Errorf("%q", got)
+	}
+}
+
+// TestNoRules: a set that would allow everything is not one.
+func TestNoRules(t *testing.T) {
+	for _, files := range [][]*rules.Source{nil, {{Name: "a.rules"}}, {{Name: "a.rules", Text: []byte("# rule r { }\n")}}} {
+		var errs rules.Errors
+		if _, err := Read("rules", files); !errors.As(err, &errs) || errs[0].Code != rules.CodeNoRules || !strings.HasPrefix(err.Error(), "rules: no rule in ") {
+			t.Errorf("%v: %v", files, err)
+		}
+	}
+	s, err := Read("rules", []*rules.Source{{Name: "a.rules"}, {Name: "b.rules", Text: []byte(`rule r { DENY any IF tool EQUALS "x" MESSAGE "m" }`)}})
+	if err != nil || len(s.Rules) != 1 {
+		t.Errorf("%+v, %v", s, err)
+	}
+}

@@ -1,0 +1,130 @@
+package rules
+
+import (
+	"fmt"
+
+	"gopkg.in/yaml.v3"
+)
+
+// A Document is a YAML file of rules that is not a bundle's, read as strictly as one: no anchors, aliases,
+// tags, merge keys or second documents, no key twice, and texts as they are written. Its methods report
+// what they refuse, so that a reader can go on and [Document.Errors] has all mistakes of the file.
+type Document struct {
+	Root *yaml.Node // nil if there is nothing to walk; Errors says why
+	file *file
+}
+
+// An Entry is a key of a mapping and its value, or an item of the list that is that value.
+type Entry struct{ e entry }
+
+// Node returns the value, or nil if the key is not there.
+func (e Entry) Node() *yaml.Node { return e.e.value }
+
+// YAML reads the text as one YAML document.
+func (s *Source) YAML() *Document {
+	d := &Document{file: &file{
+		loader: &loader{ids: map[string]string{}, globs: map[string]*Error{}}, outside: true,
+		name: s.Name, marks: map[int][]int{}, bad: map[*yaml.Node]bool{},
+	}}
+	root := d.file.document(s.Text)
+	switch {
+	case root == nil:
+	case isNull(root) || root.Kind == yaml.MappingNode && len(root.Content) == 0:
+		d.file.fail(CodeEmpty, place{}, "nothing in the file", "write "+d.file.form("rules"))
+	case d.file.checkTree(root, 0):
+		d.Root = root
+	}
+	return d
+}
+
+// Errors returns an [Errors] of all that was refused, by line and column; nil if nothing was.
+func (d *Document) Errors() error {
+	if len(d.file.errs) == 0 {
+		return nil
+	}
+	sortErrors(d.file.errs)
+	return Errors(d.file.errs)
+}
+
+// Notes returns what loads and other readers of YAML, or people, would take for something else.
+func (d *Document) Notes() []Note { return d.file.notes }
+
+// Fail refuses a value, at the place where it begins.
+func (d *Document) Fail(code string, n *yaml.Node, found, fix string) {
+	d.file.fail(code, d.file.place(n), found, fix)
+}
+
+// Mapping reads the keys of a mapping; those that begin with "x-" are free. It returns nil if n is
+// something else. what is n's name in messages, with its article, and form is how it is written.
+func (d *Document) Mapping(n *yaml.Node, what, form string, required, optional []string) map[string]Entry {
+	entries, ok := d.file.mapping(n, what, level{what, required, optional}, form)
+	if !ok {
+		return nil
+	}
+	all := map[string]Entry{}
+	for key, e := range entries {
+		all[key] = Entry{e}
+	}
+	return all
+}
+
+// Begin reads the id of the rule n, which is unique in the document, and names it in the errors
+// up to the next Begin.
+func (d *Document) Begin(n *yaml.Node) {
+	d.file.rule = ""
+	if n.Kind == yaml.MappingNode {
+		d.file.rule = d.file.peekID(n)
+	}
+}
+
+// ID reads an id: one word, unique in the document; "" if it is none, or not there.
+func (d *Document) ID(e Entry) string { return d.file.id(e.e) }
+
+// Text reads a text of any number of lines, not blank; false if it is none, or not there.
+func (d *Document) Text(e Entry) (string, bool) { return d.file.scalar(e.e) }
+
+// Line reads a text of one line, not blank; "" if it is none, or not there.
+func (d *Document) Line(e Entry) string { return d.file.oneLine(e.e) }
+
+// Word reads one of some words; "" if it is none of them, or not there.
+func (d *Document) Word(e Entry, words ...string) string {
+	text, ok := d.file.scalar(e.e)
+	if !ok {
+		return ""
+	}
+	for _, w := range words {
+		if w == text {
+			return w
+		}
+	}
+	d.Fail(CodeValue, e.e.value, fmt.Sprintf("the %s %s", e.e.key.Value, quotedText(text)), "write "+orList(words))
+	return ""
+}
+
+// True reads true or false; false if it is neither, or not there.
+func (d *Document) True(e Entry) bool { return d.file.boolean(e.e) }
+
+// List reads the items of a list, at least one; none if it is no list, or not there.
+func (d *Document) List(e Entry) []Entry {
+	var all []Entry
+	for _, n := range d.file.list(e.e) {
+		all = append(all, Entry{e.e.item(n)})
+	}
+	return all
+}
+
+// orList is "a, b or c".
+func orList(words []string) string {
+	text := ""
+	for i, w := range words {
+		switch {
+		case i == 0:
+		case i == len(words)-1:
+			text += " or "
+		default:
+			text += ", "
+		}
+		text += w
+	}
+	return text
+}

@@ -1,0 +1,109 @@
+package gate
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/policyscan/policyscan/scanner"
+	"github.com/policyscan/policyscan/verdict"
+)
+
+// judgeFiles judges the files as the call would leave them.
+func (g *Gate) judgeFiles(ctx context.Context, files []file, r *Result) error {
+	check := scanner.NewChecker(g.Bundle)
+	for i := range files {
+		f := &files[i]
+		if f.Remove {
+			continue
+		}
+		for _, place := range f.places() {
+			for _, path := range g.inTree(place) {
+				if err := g.judgeFile(ctx, check, f, place, path, r); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	order := map[string]int{}
+	for i := range g.Bundle.Rules {
+		order[g.Bundle.Rules[i].ID] = i
+	}
+	for _, list := range [][]verdict.Violation{r.New, r.Old} {
+		slices.SortStableFunc(list, func(a, b verdict.Violation) int {
+			return cmp.Or(cmp.Compare(order[a.RuleID], order[b.RuleID]), cmp.Compare(a.File, b.File))
+		})
+	}
+	return nil
+}
+
+// judgeFile judges a file as the call would leave it at a place, which is a path of the tree.
+func (g *Gate) judgeFile(ctx context.Context, check *scanner.Checker, f *file, place, path string, r *Result) error {
+	if path == ".git" || strings.HasPrefix(path, ".git/") || slices.Contains(g.RuleFiles, place) {
+		return nil // a scan leaves it out
+	}
+	if len(g.Bundle.Selecting(path, nil)) == 0 {
+		return nil // whatever it holds
+	}
+	shown := verdict.Path(path)
+	before, exists, err := read(place)
+	if err != nil && place == f.beside {
+		before, exists, err = nil, false, nil // the link itself, which a scan does not follow
+	}
+	if err != nil {
+		return fmt.Errorf("%s cannot be read: %w", shown, systemError(err))
+	}
+	source, there := before, exists
+	if from := cmp.Or(f.from, f.real); from != place {
+		if source, there, err = read(from); err != nil {
+			return fmt.Errorf("%s cannot be read: %w", verdict.Visible(cmp.Or(f.From, f.named)), systemError(err))
+		}
+	}
+	contents, err := f.Change.After(source, there)
+	if err != nil {
+		return fmt.Errorf("what %s would hold after the edit cannot be told: %w", shown, err)
+	}
+	old := map[key]int64{}
+	if exists {
+		found, err := check.Check(ctx, path, before)
+		if err != nil {
+			return err
+		}
+		for i := range found {
+			old[keyOf(&found[i])] = found[i].Evidence.Occurrences
+		}
+	}
+	after := map[key]verdict.Violation{} // the worst of the contents
+	var order []key
+	for _, content := range contents {
+		found, err := check.Check(ctx, path, content)
+		if err != nil {
+			return err
+		}
+		for i := range found {
+			k := keyOf(&found[i])
+			known, ok := after[k]
+			if !ok {
+				order = append(order, k)
+			}
+			if !ok || found[i].Evidence.Occurrences > known.Evidence.Occurrences {
+				after[k] = found[i]
+			}
+		}
+	}
+	for _, k := range order {
+		if v := after[k]; v.Evidence.Occurrences > old[k] {
+			r.New = append(r.New, v)
+		} else {
+			r.Old = append(r.Old, v)
+		}
+	}
+	return nil
+}
+
+// A key says what a violation is of, in one file.
+type key struct{ rule, pattern string }
+
+func keyOf(v *verdict.Violation) key { return key{v.RuleID, v.Evidence.Pattern} }

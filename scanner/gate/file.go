@@ -1,0 +1,173 @@
+package gate
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"github.com/policyscan/policyscan/rules/call/edit"
+	"github.com/policyscan/policyscan/scanner/repo"
+	"github.com/policyscan/policyscan/scanner/worktree"
+	"github.com/policyscan/policyscan/verdict"
+)
+
+// maxBytes is the longest file whose edit is judged.
+const maxBytes = 64 << 20
+
+// A file is one that a call edits.
+type file struct {
+	edit.Edit
+	named string // as the call has it
+	// real is where the file is, links followed; beside is where its name is, if that is a link and leads
+	// elsewhere: an agent that writes anew and renames takes the link's place.
+	real, beside string
+	from         string // where the content before is read; "" if it is from real
+}
+
+// places are the paths at which the file may be written.
+func (f *file) places() []string {
+	if f.beside != "" {
+		return []string{f.real, f.beside}
+	}
+	return []string{f.real}
+}
+
+// files finds the files that a call edits. dir is the call's working folder.
+func (g *Gate) files(edits []edit.Edit, dir string) ([]file, error) {
+	files := make([]file, len(edits))
+	for i, e := range edits {
+		f := file{Edit: e, named: e.Path}
+		var err error
+		if f.real, f.beside, err = locate(e.Path, dir); err != nil {
+			return nil, err
+		}
+		if e.From != "" && e.From != e.Path {
+			if f.from, _, err = locate(e.From, dir); err != nil {
+				return nil, err
+			}
+		}
+		files[i] = f
+	}
+	return files, nil
+}
+
+// locate returns where a path leads.
+func locate(name, dir string) (real, beside string, err error) {
+	shown := verdict.Visible(name)
+	switch {
+	case name == "":
+		return "", "", errors.New("the call names no file")
+	case filepath.IsAbs(name):
+	case !filepath.IsAbs(dir):
+		return "", "", fmt.Errorf("the call names the file %s, and no absolute working folder from which it counts", shown)
+	default:
+		name = filepath.Join(dir, name)
+	}
+	name = filepath.Clean(name) // as agents do it, before any link is followed
+	real, err = follow(name, 40)
+	if err != nil {
+		return "", "", fmt.Errorf("where the file %s is cannot be told: %w", shown, systemError(err))
+	}
+	parent, err := follow(filepath.Dir(name), 40)
+	if err != nil {
+		return "", "", fmt.Errorf("where the file %s is cannot be told: %w", shown, systemError(err))
+	}
+	if beside = filepath.Join(parent, filepath.Base(name)); beside == real {
+		beside = ""
+	}
+	return real, beside, nil
+}
+
+// follow follows the links of a path, of which the end may not be there yet.
+func follow(path string, links int) (string, error) {
+	real, err := filepath.EvalSymlinks(path)
+	if err == nil || !errors.Is(err, fs.ErrNotExist) {
+		return real, err
+	}
+	parent, base := filepath.Dir(path), filepath.Base(path)
+	if parent == path {
+		return path, nil
+	}
+	if parent, err = follow(parent, links); err != nil {
+		return "", err
+	}
+	at := filepath.Join(parent, base)
+	target, err := os.Readlink(at)
+	switch {
+	case err != nil:
+		return at, nil // nothing is there
+	case links == 0:
+		return "", errors.New("it leads through too many links")
+	case !filepath.IsAbs(target):
+		target = filepath.Join(parent, target)
+	}
+	return follow(target, links-1)
+}
+
+// read returns what a file holds, if there is one.
+func read(real string) (content []byte, exists bool, err error) {
+	root, err := worktree.Open(filepath.Dir(real))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, false, nil
+	}
+	if err != nil {
+		return nil, false, err
+	}
+	defer root.Close()
+	rd := root.Reader()
+	defer rd.Close()
+	switch st, err := rd.Stat(filepath.Base(real)); {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, false, nil
+	case err != nil:
+		return nil, false, err
+	case st.Kind != worktree.Regular:
+		return nil, false, errors.New("it is no regular file")
+	}
+	f, err := rd.Open(filepath.Base(real), true)
+	if err != nil {
+		return nil, false, err
+	}
+	defer f.Close()
+	content, err = io.ReadAll(io.LimitReader(f, maxBytes+1))
+	switch {
+	case err != nil:
+		return nil, false, err
+	case len(content) > maxBytes:
+		return nil, false, fmt.Errorf("it has over %d bytes", maxBytes)
+	}
+	return content, true, f.Changed()
+}
+
+// inTree returns the paths of a file from the root, if it is one of the tree. A work tree of the same repository (git
+// worktree) is the tree, too, wherever it is: agents work in such.
+func (g *Gate) inTree(real string) []string {
+	roots := []string{g.Root}
+	if sibling := repo.Sibling(g.Root, filepath.Dir(real)); sibling != "" {
+		roots = append(roots, sibling)
+	}
+	var paths []string
+	for _, root := range roots {
+		rel, err := filepath.Rel(root, real)
+		if err == nil && filepath.IsLocal(rel) && rel != "." {
+			paths = append(paths, filepath.ToSlash(rel))
+		}
+	}
+	return paths
+}
+
+// systemError is an error of the system without the path.
+func systemError(err error) error {
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		err = path.Err
+	}
+	if errors.Is(err, syscall.ENOTDIR) {
+		return errors.New("it leads through a file")
+	}
+	return err
+}

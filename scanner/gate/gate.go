@@ -1,0 +1,130 @@
+// Package gate judges a tool call of an agent before it runs.
+//
+// A call that edits files is a set of proposed files: each is judged by the bundle as a scan of the tree
+// would judge it afterwards. Every call is judged by the call rules. The strictest of what these say is what
+// holds.
+//
+// It reads the files that a call edits, and writes nothing.
+//
+// # Limits
+//
+// Only what a call says is seen. A command of a shell that writes a file is no edit here; the hook of the
+// commit and the scan of the merge see what it wrote. A file is judged where it really is: links are followed,
+// and a file outside the root is no file of the tree. On a disk that takes two spellings of a name for one, the
+// spelling counts that the call has.
+package gate
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+
+	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/rules/call"
+	"github.com/policyscan/policyscan/rules/call/edit"
+	"github.com/policyscan/policyscan/verdict"
+)
+
+// A Gate is what judges calls.
+type Gate struct {
+	Bundle *rules.Bundle // judges the files that a call would write; nil: nothing does
+	Root   string        // the folder from which the bundle's globs count: absolute, without links
+	Sets   []*call.Set   // judge every call; may be empty
+
+	// RuleFiles are the bundle's own, if they are on disk: absolute, without links. They hold the texts that
+	// they forbid, so that a scan leaves them out.
+	RuleFiles []string
+
+	// Guarded are the files and folders that say who judges, and how: absolute, without links. A call that
+	// edits one of them needs a person. The bundle's own files belong to them.
+	Guarded []string
+}
+
+// A Result is what the gate says of a call.
+type Result struct {
+	// Outcomes are those of the bundle (if there is one), of the guard (if the call edits what it guards), and of
+	// each set, in this order.
+	Outcomes []call.Outcome
+
+	New []verdict.Violation // what the call would bring or make worse, in the order of a verdict
+	Old []verdict.Violation // what was in the files before and is no worse
+
+	bundle *rules.Bundle
+}
+
+// Outcome is the strictest of the outcomes. Without any, nothing has an opinion of the call.
+func (r *Result) Outcome() call.Outcome { return call.Strictest(r.Outcomes) }
+
+// Judge judges a call. An error says why it cannot be told what the call would do: it must then not run.
+func (g *Gate) Judge(ctx context.Context, c *call.Call, o call.Options) (*Result, error) {
+	r := &Result{bundle: g.Bundle}
+	edits, err := edit.Of(c)
+	if err != nil {
+		return nil, fmt.Errorf("what the call of %s would write cannot be told: %w", verdict.Visible(c.Tool), err)
+	}
+	files, err := g.files(edits, c.Dir)
+	if err != nil {
+		return nil, err
+	}
+	if g.Bundle != nil {
+		if err := g.judgeFiles(ctx, files, r); err != nil {
+			return nil, err
+		}
+		r.Outcomes = append(r.Outcomes, r.ofBundle())
+	}
+	if guarded := g.guarded(files); guarded != "" {
+		r.Outcomes = append(r.Outcomes, ofGuard(guarded))
+	}
+	for _, s := range g.Sets {
+		r.Outcomes = append(r.Outcomes, s.Decide(c, o))
+	}
+	return r, nil
+}
+
+// Add takes what another gate says of the same call.
+func (r *Result) Add(other *Result) {
+	r.Outcomes = append(r.Outcomes, other.Outcomes...)
+	r.New, r.Old = append(r.New, other.New...), append(r.Old, other.Old...)
+}
+
+// ofBundle is what the violations are as the outcome of a set.
+func (r *Result) ofBundle() call.Outcome {
+	set := &call.Set{Name: "the bundle", Dialect: "bundle", Strategy: call.AllViolations, Default: call.Allow}
+	out := call.Outcome{Effect: call.Allow, Decision: string(call.Allow), Set: set}
+	if len(r.New) == 0 {
+		return out
+	}
+	out.Effect, out.Decision, out.Reason = call.Deny, string(call.Deny), r.violations()
+	out.Rule = &call.Rule{ID: r.New[0].RuleID, Effect: call.Deny}
+	if i := slices.IndexFunc(r.bundle.Rules, func(b rules.Rule) bool { return b.ID == r.New[0].RuleID }); i >= 0 {
+		out.Rule.Origin = call.Origin{File: r.bundle.Rules[i].File, Line: r.bundle.Rules[i].Line}
+	}
+	return out
+}
+
+// GuardRule is the id of what asks a person about an edit of the rules themselves.
+const GuardRule = "policyscan:guard"
+
+// guarded returns the first file of a call that is guarded, or lies in a folder that is; "" if none does.
+func (g *Gate) guarded(files []file) string {
+	for _, f := range files {
+		for _, p := range append(f.places(), f.from) {
+			for _, guarded := range g.Guarded {
+				if rel, err := filepath.Rel(guarded, p); p != "" && err == nil && (rel == "." || filepath.IsLocal(rel)) {
+					return f.named
+				}
+			}
+		}
+	}
+	return ""
+}
+
+func ofGuard(named string) call.Outcome {
+	return call.Outcome{
+		Effect: call.Ask, Decision: string(call.Ask),
+		Reason: fmt.Sprintf("%s is part of what judges this agent; a person decides whether it changes", verdict.Visible(named)),
+		Rule:   &call.Rule{ID: GuardRule, Effect: call.Ask},
+		Set:    &call.Set{Name: "the guard of the rules", Dialect: "bundle", Strategy: call.AllViolations, Default: call.Allow},
+	}
+}

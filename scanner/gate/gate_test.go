@@ -1,0 +1,300 @@
+package gate
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/rules/call"
+	"github.com/policyscan/policyscan/verdict"
+)
+
+const boundaries = `rules:
+  - id: OPEN
+    title: Nothing is open to all
+    enforcement: {mode: fail}
+    match: {files: ["**/*.tf"], forbidden_patterns: ["0.0.0.0/0", "::/0"]}
+    message: The network team hands out ranges.
+    remediation: Use var.office_range.
+    docs_url: https://example.com/open
+  - id: KEY
+    title: No keys
+    enforcement: {mode: fail}
+    match: {files: ["**"], forbidden_patterns: ["AKIA"]}
+`
+
+const invariants = `rules:
+  - id: TWO
+    title: No two lines
+    enforcement: {mode: fail}
+    match: {files: ["**/*.tf"], required_absent: ["a\nb"]}
+`
+
+func bundle(t testing.TB) *rules.Bundle {
+	t.Helper()
+	b, err := rules.Load(rules.Files{"rules/boundaries.yml": []byte(boundaries), "rules/invariants.yml": []byte(invariants)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// folder is a real folder that holds files.
+func folder(t testing.TB, files map[string]string) string {
+	t.Helper()
+	root, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, content := range files {
+		write(t, filepath.Join(root, name), content)
+	}
+	return root
+}
+
+func write(t interface {
+	Helper()
+	Fatal(...any)
+}, name, content string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(name, []byte(content), 0o666); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// asked is a call, its input as name, value, name, value ...
+func asked(t testing.TB, dir, tool string, input ...any) *call.Call {
+	t.Helper()
+	m := map[string]any{}
+	for i := 0; i < len(input); i += 2 {
+		m[input[i].(string)] = input[i+1]
+	}
+	text, err := json.Marshal(map[string]any{"tool": tool, "input": m, "cwd": dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := call.Parse(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func judge(t testing.TB, g *Gate, c *call.Call) *Result {
+	t.Helper()
+	r, err := g.Judge(t.Context(), c, call.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func ids(list []verdict.Violation) string {
+	var all []string
+	for _, v := range list {
+		all = append(all, v.RuleID+" "+v.File)
+	}
+	return strings.Join(all, ", ")
+}
+
+func TestWrite(t *testing.T) {
+	root := folder(t, map[string]string{"old.tf": "x 0.0.0.0/0\n"})
+	g := &Gate{Bundle: bundle(t), Root: root}
+	for _, c := range []struct {
+		name, file, content, wantNew, wantOld string
+	}{
+		{"clean", root + "/a.tf", "x\n", "", ""},
+		{"a new file", root + "/a.tf", "x\n0.0.0.0/0\n", "OPEN a.tf", ""},
+		{"a relative path", "net/a.tf", "0.0.0.0/0", "OPEN net/a.tf", ""},
+		{"dots", "net/../x/./a.tf", "0.0.0.0/0", "OPEN x/a.tf", ""},
+		{"no rule is about it", root + "/a.txt", "0.0.0.0/0", "", ""},
+		{"it was so before", root + "/old.tf", "y 0.0.0.0/0\n", "", "OPEN old.tf"},
+		{"it was so before, and gets worse", root + "/old.tf", "0.0.0.0/0 0.0.0.0/0", "OPEN old.tf", ""},
+		{"it was so before, and something else is new", root + "/old.tf", "0.0.0.0/0 ::/0", "OPEN old.tf", "OPEN old.tf"},
+		{"it was so before, and is mended", root + "/old.tf", "mended", "", ""},
+		{"two rules, in the order of the bundle", root + "/a.tf", "AKIA a\nb ::/0", "OPEN a.tf, KEY a.tf, TWO a.tf", ""},
+		{"outside the root", filepath.Dir(root) + "/a.tf", "0.0.0.0/0", "", ""},
+		{"git's own", root + "/.git/a.tf", "0.0.0.0/0", "", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := judge(t, g, asked(t, root, "Write", "file_path", c.file, "content", c.content))
+			if ids(r.New) != c.wantNew || ids(r.Old) != c.wantOld {
+				t.Errorf("new %q, old %q; want %q and %q", ids(r.New), ids(r.Old), c.wantNew, c.wantOld)
+			}
+			out := r.Outcome()
+			if want := c.wantNew != ""; (out.Effect == call.Deny) != want || (r.Reason() != "") != want || want && out.Rule.ID != r.New[0].RuleID {
+				t.Errorf("the outcome is %+v, the reason %q", out, r.Reason())
+			}
+			if (r.Note() != "") != (c.wantOld != "") {
+				t.Errorf("the note is %q", r.Note())
+			}
+		})
+	}
+}
+
+// TestReason: "The reason that goes back to the agent names rule, pattern, line and remediation, so that it can
+// mend its edit."
+func TestReason(t *testing.T) {
+	root := folder(t, map[string]string{"a.tf": "::/0\n"})
+	g := &Gate{Bundle: bundle(t), Root: root}
+	r := judge(t, g, asked(t, root, "Edit", "file_path", "a.tf", "old_string", "::/0\n", "new_string", "::/0\n\n  0.0.0.0/0 \x1b[31m0.0.0.0/0\n"))
+	want := `the edit would break the policy:
+- OPEN: a.tf:3:3 must not contain "0.0.0.0/0" (2 times after the edit): Nothing is open to all. The network team hands out ranges. To mend it: Use var.office_range. See https://example.com/open
+there before this edit, and not its doing: OPEN in a.tf:1 ("::/0")`
+	if r.Reason() != want {
+		t.Errorf("got  %s\nwant %s", r.Reason(), want)
+	}
+	if r.Outcome().Rule.Origin != (call.Origin{File: "rules/boundaries.yml", Line: 2}) {
+		t.Errorf("the rule is from %+v", r.Outcome().Rule.Origin)
+	}
+}
+
+func TestManyViolations(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("rules:\n")
+	var content string
+	for i := range 15 {
+		id := string(rune('a' + i))
+		b.WriteString("  - {id: R" + id + ", title: t, enforcement: {mode: fail}, match: {files: ['**'], forbidden_patterns: [bad" + id + "]}}\n")
+		content += "bad" + id
+	}
+	many, err := rules.Load(rules.Files{"rules/boundaries.yml": []byte(b.String()), "rules/invariants.yml": []byte("rules: []\n")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	root := folder(t, nil)
+	r := judge(t, &Gate{Bundle: many, Root: root}, asked(t, root, "Write", "file_path", "x", "content", content))
+	if len(r.New) != 15 || strings.Count(r.Reason(), "\n- R") != 10 || !strings.HasSuffix(r.Reason(), "\n- and 5 more") {
+		t.Errorf("%d: %s", len(r.New), r.Reason())
+	}
+}
+
+// TestLinks: a file is judged where it is, whatever the path that leads there.
+func TestLinks(t *testing.T) {
+	root := folder(t, map[string]string{"net/a.tf": "x", "plain.txt": "x"})
+	outside := folder(t, map[string]string{"b.tf": "x"})
+	for name, target := range map[string]string{
+		"link.txt": "net/a.tf", "dir": "net", "out.tf": outside + "/b.tf", "dangling.txt": "net/new.tf", "loop.tf": "loop.tf",
+	} {
+		if err := os.Symlink(target, filepath.Join(root, name)); err != nil {
+			t.Skip(err)
+		}
+	}
+	if err := os.Symlink(root, filepath.Join(outside, "in")); err != nil {
+		t.Fatal(err)
+	}
+	g := &Gate{Bundle: bundle(t), Root: root}
+	for path, want := range map[string]string{
+		"link.txt":           "OPEN net/a.tf",
+		"dir/a.tf":           "OPEN net/a.tf",
+		"dir/new.tf":         "OPEN net/new.tf",
+		"dir/deeper/new.tf":  "OPEN net/deeper/new.tf",
+		"dangling.txt":       "OPEN net/new.tf",
+		"out.tf":             "OPEN out.tf", // where an agent that renames would put it
+		outside + "/in/x.tf": "OPEN x.tf",
+		outside + "/b.tf":    "",
+		"net/../dir/../a.tf": "OPEN a.tf",
+	} {
+		if r := judge(t, g, asked(t, root, "Write", "file_path", path, "content", "0.0.0.0/0")); ids(r.New) != want {
+			t.Errorf("%s: %q, want %q", path, ids(r.New), want)
+		}
+	}
+	if r, err := g.Judge(t.Context(), asked(t, root, "Write", "file_path", "loop.tf", "content", "x"), call.Options{}); err == nil {
+		t.Errorf("a link to itself: %+v", r)
+	}
+}
+
+// TestCannotBeTold: what cannot be told is an error, never a pass.
+func TestCannotBeTold(t *testing.T) {
+	root := folder(t, map[string]string{"a.tf": "one\none\n", "dir.tf/x": "x"})
+	g := &Gate{Bundle: bundle(t), Root: root}
+	for _, c := range []struct {
+		name string
+		call *call.Call
+		want string
+	}{
+		{"no file", asked(t, root, "Write", "content", "x"), "file_path"},
+		{"no working folder", asked(t, "", "Write", "file_path", "a.tf", "content", "x"), "working folder"},
+		{"not there", asked(t, root, "Edit", "file_path", "a.tf", "old_string", "two", "new_string", "x"), "a.tf"},
+		{"there twice", asked(t, root, "Edit", "file_path", "a.tf", "old_string", "one", "new_string", "x"), "a.tf"},
+		{"a folder", asked(t, root, "Write", "file_path", "dir.tf", "content", "x"), "folder"},
+		{"beneath a file", asked(t, root, "Write", "file_path", "a.tf/b.tf", "content", "x"), "file"},
+	} {
+		r, err := g.Judge(t.Context(), c.call, call.Options{})
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: got %+v and %v, want an error with %q", c.name, r, err, c.want)
+		}
+	}
+}
+
+// TestGuard: the rules that judge an agent are not its to change.
+func TestGuard(t *testing.T) {
+	root := folder(t, map[string]string{"rules/boundaries.yml": boundaries, "calls.rules": "x"})
+	if err := os.Symlink("rules", filepath.Join(root, "r")); err != nil {
+		t.Skip(err)
+	}
+	g := &Gate{
+		Bundle: bundle(t), Root: root,
+		RuleFiles: []string{filepath.Join(root, "rules/boundaries.yml")},
+		Guarded:   []string{filepath.Join(root, "rules"), filepath.Join(root, "calls.rules")},
+	}
+	for path, want := range map[string]call.Effect{
+		"rules/boundaries.yml": call.Ask, "rules/new.yml": call.Ask, "r/boundaries.yml": call.Ask,
+		"calls.rules": call.Ask, "rules.yml": call.Allow, "rulesx/a": call.Allow,
+	} {
+		r := judge(t, g, asked(t, root, "Write", "file_path", path, "content", "rules: []"))
+		if out := r.Outcome(); out.Effect != want || want == call.Ask && (out.Rule.ID != GuardRule || !strings.Contains(r.Reason(), "a person decides")) {
+			t.Errorf("%s: %s %+v %q", path, out.Effect, out.Rule, r.Reason())
+		}
+	}
+	// The bundle's own files hold what they forbid, and a scan leaves them out.
+	if r := judge(t, g, asked(t, root, "Write", "file_path", "rules/boundaries.yml", "content", "AKIA")); len(r.New) > 0 {
+		t.Errorf("%+v", r.New)
+	}
+	if r := judge(t, g, asked(t, root, "Write", "file_path", "rules/other.yml", "content", "AKIA")); ids(r.New) != "KEY rules/other.yml" || r.Outcome().Effect != call.Deny {
+		t.Errorf("%+v", r.New)
+	}
+}
+
+// TestSets: the strictest of the bundle and the call rules wins.
+func TestSets(t *testing.T) {
+	root := folder(t, nil)
+	set := func(e call.Effect, contains string) *call.Set {
+		return &call.Set{Name: "f", Dialect: "native", Strategy: call.AllViolations, Default: call.Allow, Rules: []call.Rule{{
+			ID: "R-" + string(e), Effect: e, Reason: "because", Origin: call.Origin{File: "f", Line: 7},
+			When: call.Predicate{Test: &call.Test{Fact: call.Fact{Source: call.FromContent}, Op: call.Contains, Text: contains}},
+		}}}
+	}
+	for _, c := range []struct {
+		sets    []*call.Set
+		content string
+		want    call.Effect
+		rule    string
+		reason  string
+	}{
+		{nil, "x", call.Allow, "", ""},
+		{[]*call.Set{set(call.Allow, "x")}, "x", call.Allow, "R-allow", ""},
+		{[]*call.Set{set(call.Allow, "x"), set(call.Ask, "x")}, "x", call.Ask, "R-ask", "rule R-ask (f:7): because"},
+		{[]*call.Set{set(call.Allow, "x"), set(call.Ask, "x"), set(call.Deny, "y")}, "xy", call.Deny, "R-deny", "rule R-deny (f:7): because"},
+		{[]*call.Set{set(call.Allow, "AKIA")}, "AKIA", call.Deny, "KEY", "the edit would break the policy:\n- KEY: a:1:1 must not contain \"AKIA\": No keys."},
+	} {
+		r := judge(t, &Gate{Bundle: bundle(t), Root: root, Sets: c.sets}, asked(t, root, "Write", "file_path", "a", "content", c.content))
+		out := r.Outcome()
+		got := ""
+		if out.Rule != nil {
+			got = out.Rule.ID
+		}
+		if out.Effect != c.want || got != c.rule || r.Reason() != c.reason {
+			t.Errorf("%s: got %s by %q: %q", c.content, out.Effect, got, r.Reason())
+		}
+	}
+	if len(judge(t, &Gate{}, asked(t, root, "Bash", "command", "ls")).Outcomes) > 0 {
+		t.Error("nothing judges, and there is an outcome")
+	}
+}
