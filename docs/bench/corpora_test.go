@@ -4,6 +4,7 @@ package bench
 
 import (
 	"bufio"
+	"encoding/json"
 	"fmt"
 	"io/fs"
 	"os"
@@ -22,7 +23,11 @@ type world struct {
 	rg               string // ripgrep
 	measure, walk    string // testdata/*.c
 
+	nothing string // a program in Go that does nothing
+
 	linux, azurerm, tiny, line string // trees
+	edited                     string // a tree of one file, of 100 KB
+	edit                       string // the call of an agent that edits it
 	checkout                   string // azurerm with its .git
 	azurermGit, railsGit       string
 }
@@ -43,6 +48,8 @@ func prepare(t *testing.T) *world {
 		*path = filepath.Join(dir, name)
 		shell(t, "", "gcc", "-O2", "-pthread", "-o", *path, filepath.Join("testdata", name+".c"))
 	}
+	w.nothing = filepath.Join(dir, "nothing")
+	shell(t, "", "go", "build", "-trimpath", "-o", w.nothing, filepath.Join("testdata", "nothing.go"))
 	w.rg = filepath.Join(dir, "ripgrep", "package", "bin", "rg")
 	once(t, w.rg, func() {
 		to := filepath.Join(dir, "ripgrep")
@@ -76,7 +83,34 @@ func prepare(t *testing.T) *world {
 	once(t, w.line, func() { oneLine(t, filepath.Join(w.line, "one.json")) })
 	w.tiny = filepath.Join(dir, "tiny")
 	write(t, filepath.Join(w.tiny, "main.tf"), "terraform {}\n")
+	w.edited, w.edit = filepath.Join(dir, "edited"), filepath.Join(dir, "edit.json")
+	writeEdit(t, w)
 	return w
+}
+
+// writeEdit writes a file of 100 KB and the call of an agent that edits a line in its middle.
+func writeEdit(t *testing.T, w *world) {
+	t.Helper()
+	var b strings.Builder
+	g := newGenerator()
+	line := ""
+	for i := 0; b.Len() < 100_000; i++ {
+		text := fmt.Sprintf("  %s_%s_%d = \"%s %s\"\n", g.one(words), g.one(words), i, g.one(words), g.one(words))
+		if b.Len() < 50_000 {
+			line = text
+		}
+		b.WriteString(text)
+	}
+	file := filepath.Join(w.edited, "main.tf")
+	write(t, file, b.String())
+	call, err := json.Marshal(map[string]any{
+		"session_id": "s", "cwd": w.edited, "permission_mode": "default", "hook_event_name": "PreToolUse", "tool_name": "Edit",
+		"tool_input": map[string]any{"file_path": file, "old_string": line, "new_string": "  changed = true\n"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, w.edit, string(call))
 }
 
 // ripgrep is the version of the peer; it is 15.0.0 itself.

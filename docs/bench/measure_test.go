@@ -4,6 +4,7 @@ package bench
 
 import (
 	"fmt"
+	"os"
 	"os/exec"
 	"slices"
 	"strings"
@@ -22,6 +23,14 @@ func (w *world) run(t *testing.T, c command) cost {
 	t.Helper()
 	cmd := exec.Command(w.measure, c.args...)
 	cmd.Dir = c.dir
+	if c.stdin != "" {
+		in, err := os.Open(c.stdin)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer in.Close()
+		cmd.Stdin = in
+	}
 	out, err := cmd.Output()
 	var status int
 	var wall, cpu, peak int64
@@ -37,8 +46,9 @@ func (w *world) run(t *testing.T, c command) cost {
 
 // A command is one to be run in a folder, "" for any.
 type command struct {
-	dir  string
-	args []string
+	dir   string
+	args  []string
+	stdin string // a file; "" is nothing
 }
 
 // A figure is one number of a row.

@@ -122,6 +122,12 @@ func policies(t *testing.T, dir string) map[string]policy {
 		patterns := g.patterns(n)
 		add(fmt.Sprint("P", n), patterns, ruleText(0, []string{"**"}, patterns))
 	}
+	var same, all200 []string
+	for i := range 200 {
+		patterns := g.patterns(5)
+		same, all200 = append(same, ruleText(i, []string{"**"}, patterns)), append(all200, patterns...)
+	}
+	add("hook", all200, same...)
 	add("nothing", realPatterns, ruleText(0, []string{"no/such/folder/**"}, realPatterns))
 	return all
 }

@@ -45,25 +45,25 @@ func (r result) String() string {
 
 // full is a scan of a tree.
 func (w *world) full(program, policy, tree string, more ...string) command {
-	return command{"", append(append([]string{program, "--policy", w.policies[policy].bundle, "--output", "none", "--quiet"}, more...), tree)}
+	return command{args: append(append([]string{program, "--policy", w.policies[policy].bundle, "--output", "none", "--quiet"}, more...), tree)}
 }
 
 // ripgrep searches a tree for a policy's patterns.
 func (w *world) ripgrep(policy, tree string, more ...string) command {
-	return command{"", append(append([]string{w.rg, "-F", "-f", w.policies[policy].patterns, "-uuu"}, more...), tree)}
+	return command{args: append(append([]string{w.rg, "-F", "-f", w.policies[policy].patterns, "-uuu"}, more...), tree)}
 }
 
 // diff is a scan of what changed in a git directory.
 func (w *world) diff(policy, dir, base string) command {
-	return command{dir, []string{w.scan, "--policy", w.policies[policy].bundle, "--output", "none", "--quiet", "--diff-base", base}}
+	return command{dir: dir, args: []string{w.scan, "--policy", w.policies[policy].bundle, "--output", "none", "--quiet", "--diff-base", base}}
 }
 
 func gitDiff(dir, base string) command {
-	return command{"", []string{"git", "-C", dir, "diff", "--name-only", base + "...HEAD"}}
+	return command{args: []string{"git", "-C", dir, "diff", "--name-only", base + "...HEAD"}}
 }
 
 func gitDiffRead(dir, base string) command {
-	return command{dir, []string{"sh", "-c", "git diff --raw --no-renames --no-abbrev " + base + "...HEAD | cut -d' ' -f4 | git cat-file --batch"}}
+	return command{dir: dir, args: []string{"sh", "-c", "git diff --raw --no-renames --no-abbrev " + base + "...HEAD | cut -d' ' -f4 | git cat-file --batch"}}
 }
 
 func rows(w *world) []row {
@@ -119,8 +119,15 @@ func rows(w *world) []row {
 		versus("`--diff-base HEAD~100`, its blobs read; rails' history", "`git diff --raw BASE...HEAD` and `git cat-file --batch`",
 			w.diff("W1", w.railsGit, "HEAD~100"), gitDiffRead(w.railsGit, "HEAD~100"), target{wall, 1.0, 0.7}),
 		versus("a tree of one file, the whole process", "",
-			w.full(w.scan, "W1", w.tiny), command{"", []string{"true"}}, target{time1, 10, 5}),
+			w.full(w.scan, "W1", w.tiny), command{args: []string{"true"}}, target{time1, 10, 5}),
+		versus("`hook claude-code`: 200 rules of 5 patterns for every file, an edit of a file of 100 KB, the whole process", "a program in Go that does nothing",
+			w.hook("hook"), command{args: []string{w.nothing}}, target{time1, 15, 10}, target{wall, 0, 0}),
 	}
+}
+
+// hook judges the call of an agent.
+func (w *world) hook(policy string) command {
+	return command{stdin: w.edit, args: []string{w.scan, "hook", "claude-code", "--policy", w.policies[policy].bundle}}
 }
 
 // walking compares the room that walks with testdata/walk.c.
@@ -132,7 +139,7 @@ func (w *world) walking(t *testing.T) map[figure]float64 {
 			t.Fatalf("%d files", n)
 		}
 		ours := processorTime(t) - before
-		peer := w.run(t, command{"", []string{w.walk, w.linux}})
+		peer := w.run(t, command{args: []string{w.walk, w.linux}})
 		if i > 0 {
 			ratios = append(ratios, float64(ours)/float64(peer.cpu))
 		}
