@@ -6,7 +6,7 @@ BENCHSTAT = golang.org/x/perf/cmd/benchstat@v0.0.0-20260908200009-22c9c6c9d4da
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GORELEASER = github.com/goreleaser/goreleaser/v2@v2.16.0
 
-.PHONY: build test race conformance pictures bench bench-go fuzz fmt lint golden check release-snapshot release-check
+.PHONY: build test race conformance agents pictures bench bench-go fuzz fmt lint golden check release-snapshot release-check
 
 build: ## ./policyscan
 	$(GO) build -o policyscan ./cmd/policyscan
@@ -19,6 +19,9 @@ race: ## all tests, shortened, with the race detector
 
 conformance: ## under the programs of others, which it installs
 	$(GO) test -count=1 -timeout 60m ./.../conformance -args -conformance
+
+agents: ## coding agents with the hook that policyscan installs, and with each of its answers; it installs them
+	$(GO) test -count=1 -timeout 60m ./rules/call/agent/exchange ./cmd/policyscan/conformance -run 'Agent|Claude|Codex|Copilot|Gemini' -args -agents
 
 pictures: ## those of docs/reports.md, by Chromium; look at them before you commit them
 	$(GO) test -count=1 ./verdict/conformance -run '^TestPictures$$' -args -conformance -pictures "$(CURDIR)/docs/pictures"

@@ -3,6 +3,7 @@ package conformance
 import (
 	"context"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"io"
 	"net/http"
@@ -19,6 +20,15 @@ import (
 
 // unjudged is how the reason begins for which policyscan gave none.
 const unjudged = "policyscan did not judge this call, so it is denied"
+
+var agents = flag.Bool("agents", false, "run the agents, and install them")
+
+func needAgents(t *testing.T) {
+	t.Helper()
+	if !*agents {
+		t.Skip("it takes minutes; see make agents")
+	}
+}
 
 // An agentCase is a coding agent, with what it needs to talk to a model of this machine.
 type agentCase struct {
@@ -164,7 +174,7 @@ func geminiEvents(end bool) []any {
 // TestAgents: the agents themselves read the settings as they are written, run the hook before a call,
 // make the call if the hook has no opinion, and make none if policyscan is missing or fails.
 func TestAgents(t *testing.T) {
-	needConformance(t)
+	needAgents(t)
 	for _, c := range agentCases() {
 		t.Run(c.name, func(t *testing.T) {
 			b := newBox(t)
@@ -248,7 +258,7 @@ func (b *box) ask(t *testing.T, c agentCase, bin string) (ran bool, told, out st
 // TestCodexHooks: Codex lists the hook, in the project's and in the user's settings, as one that it has
 // not been told to trust, and has nothing to warn of.
 func TestCodexHooks(t *testing.T) {
-	needConformance(t)
+	needAgents(t)
 	b := newBox(t)
 	b.write("work/.git/HEAD", "ref: refs/heads/main\n")
 	b.write(".codex/config.toml", "[projects.\""+b.path("work")+"\"]\ntrust_level = \"trusted\"\n")
@@ -314,7 +324,7 @@ func TestCodexHooks(t *testing.T) {
 	}
 	for i, source := range []string{"user", "project"} {
 		h := answer.Result.Data[0].Hooks[i]
-		if h.Source != source || h.EventName != "preToolUse" || h.Matcher != "*" || h.TimeoutSec != 10 || !h.Enabled || h.Async || h.TrustStatus != "untrusted" {
+		if h.Source != source || h.EventName != "preToolUse" || h.Matcher != "*" || h.TimeoutSec != 75 || !h.Enabled || h.Async || h.TrustStatus != "untrusted" {
 			t.Errorf("%+v", h)
 		}
 	}

@@ -1,7 +1,7 @@
-// Package conformance holds what policyscan answers to agents against the agents themselves: their
+// Package exchange holds what policyscan answers to agents against the agents themselves: their
 // programs, as npm has them, with a model that stands in for theirs and asks for one command.
-// Its tests install those programs and are run by: go test ./rules/call/agent/conformance -conformance
-package conformance
+// Its tests install those programs and are run by: go test ./rules/call/agent/exchange -args -agents
+package exchange
 
 import (
 	"bytes"
@@ -23,8 +23,8 @@ import (
 )
 
 var (
-	conformance = flag.Bool("conformance", false, "run the agents, and install them")
-	npm         = flag.String("npm", "", "a folder to keep the packages of npm in; without it they are installed anew")
+	agents = flag.Bool("agents", false, "run the agents, and install them")
+	npm    = flag.String("npm", "", "a folder to keep the packages of npm in; without it they are installed anew")
 )
 
 // The versions that the documentation says were checked.
@@ -38,8 +38,8 @@ const (
 // asked skips a test that was not asked for, and where the packages have no program.
 func asked(t *testing.T) {
 	t.Helper()
-	if !*conformance {
-		t.Skip("it runs with -conformance")
+	if !*agents {
+		t.Skip("it runs with -agents")
 	}
 	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
 		t.Skip("the programs are taken for Linux on amd64")
