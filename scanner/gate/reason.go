@@ -48,6 +48,9 @@ func explain(o *call.Outcome) string {
 	if o.Reason != "" {
 		fmt.Fprintf(&b, ": %s", lines(o.Reason))
 	}
+	if o.Rule != nil && o.Rule.Prompt != "" {
+		fmt.Fprintf(&b, " %s", lines(o.Rule.Prompt))
+	}
 	if o.Rule != nil && o.Rule.Instead != "" {
 		fmt.Fprintf(&b, " Instead: %s", lines(o.Rule.Instead))
 	}

@@ -1,0 +1,139 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// newTerminal is a new pseudo-terminal: the end of the person, and that of the program.
+func newTerminal(t *testing.T) (person, program *os.File) {
+	t.Helper()
+	person, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
+	if err != nil {
+		t.Skip(err)
+	}
+	t.Cleanup(func() { _ = person.Close() })
+	if err := unix.IoctlSetPointerInt(int(person.Fd()), unix.TIOCSPTLCK, 0); err != nil {
+		t.Skip(err)
+	}
+	n, err := unix.IoctlGetInt(int(person.Fd()), unix.TIOCGPTN)
+	if err != nil {
+		t.Fatal(err)
+	}
+	program, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		t.Skip(err)
+	}
+	t.Cleanup(func() { _ = program.Close() })
+	return person, program
+}
+
+const askRule = `rule push {
+  ASK execution
+  IF command STARTS_WITH "git push"
+  MESSAGE "A push."
+  PROMPT "Push?"
+}
+`
+
+// TestTerminal: sigmashake, "tty (default): Prints an inline prompt to the terminal via /dev/tty — same technique as
+// sudo/ssh. Works even when stdin is piped."
+func TestTerminal(t *testing.T) {
+	for _, c := range []struct {
+		typed, want string
+		flags       []string
+	}{
+		{"y\r", "", nil},
+		{"n\r", `"permissionDecision":"deny"`, nil},
+		{"\r", `"permissionDecision":"deny"`, nil},
+		{"y\r", "", []string{"--ask-mode", "tty"}},
+		{"", `"permissionDecision":"ask"`, []string{"--ask-mode", "agent"}},
+	} {
+		t.Run(fmt.Sprintf("%q %v", c.typed, c.flags), func(t *testing.T) {
+			person, tty := newTerminal(t)
+			p := newAsker(t)
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			cmd := p.command(ctx, append([]string{"hook", "claude-code", "--policy", "none", "--calls", "ask.rules", "--state", "state"}, c.flags...)...)
+			cmd.ExtraFiles = []*os.File{tty}
+			cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true, Ctty: 3}
+			var out, said bytes.Buffer
+			cmd.Stdout, cmd.Stderr = &out, &said
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			if c.typed != "" {
+				shown := readUntil(t, person, "[y/N]")
+				if !strings.Contains(shown, "Bash wants to run") || !strings.Contains(shown, "git push") || !strings.Contains(shown, "A push. Push?") {
+					t.Errorf("the person sees %q", shown)
+				}
+				if _, err := person.WriteString(c.typed); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := cmd.Wait(); err != nil {
+				t.Errorf("%v: %s", err, said.String())
+			}
+			if got := out.String(); (c.want == "") != (got == "") || !strings.Contains(got, c.want) {
+				t.Errorf("got %q, want %q", got, c.want)
+			}
+		})
+	}
+}
+
+// TestNoTerminal: sigmashake, "If /dev/tty is unavailable (headless CI), the TTY mode falls back gracefully with a
+// block decision and a message on stderr."
+func TestNoTerminal(t *testing.T) {
+	p := newAsker(t)
+	cmd := p.command(t.Context(), "hook", "claude-code", "--policy", "none", "--calls", "ask.rules", "--state", "state")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	var out, said bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &said
+	if err := cmd.Run(); err != nil {
+		t.Error(err)
+	}
+	if !strings.Contains(out.String(), `"permissionDecision":"deny"`) || !strings.Contains(said.String(), "there is no terminal to ask at") {
+		t.Errorf("got %q, and on standard error %q", out.String(), said.String())
+	}
+}
+
+// newAsker is a program in a folder with a rule that asks, and a call that it asks about.
+func newAsker(t *testing.T) program {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "ask.rules"), []byte(askRule), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(filepath.Join(dir, "state"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return program{t: t, dir: dir, stdin: fmt.Sprintf(
+		`{"session_id":"s","cwd":%q,"permission_mode":"default","hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"git push"}}`, dir)}
+}
+
+// readUntil reads what a person sees until a text stands there.
+func readUntil(t *testing.T, f *os.File, text string) string {
+	t.Helper()
+	if err := f.SetReadDeadline(time.Now().Add(30 * time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	var seen strings.Builder
+	buf := make([]byte, 1024)
+	for !strings.Contains(seen.String(), text) {
+		n, err := f.Read(buf)
+		if err != nil {
+			t.Fatalf("%v, after %q", err, seen.String())
+		}
+		seen.Write(buf[:n])
+	}
+	return seen.String()
+}
