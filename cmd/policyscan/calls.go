@@ -70,7 +70,7 @@ func under(dir, name string) string {
 // bundleGate is a gate with the bundle that --policy names, or that root holds.
 func bundleGate(flag string, at place) (*gate.Gate, error) {
 	p, err := loadPolicy(flag, at.root)
-	if err != nil && p.name != "" {
+	if err != nil && flag != "" {
 		err = fmt.Errorf("%s: %w", p.name, err)
 	}
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/rules/call/agent"
 	"github.com/policyscan/policyscan/rules/call/agent/settings"
 )
 
@@ -59,8 +60,27 @@ func (c *hookInstallAgentCmd) Run(std streams, ctx *kong.Context) error {
 		}
 		done = "wrote"
 	}
-	return print(std.out, "%s %s\n%s runs it before every call of a tool, from its next start on, and makes no call that it denies\n%s\n",
-		done, safe(f.shown), f.of.Title, f.of.Next)
+	if err := print(std.out, "%s %s\n%s runs it before every call of a tool, from its next start on, and makes no call that it denies\n%s\n",
+		done, safe(f.shown), f.of.Title, f.of.Next); err != nil || c.User {
+		return err
+	}
+	if err := hookJudges(f.of.Agent, c.Args); err != nil {
+		return print(std.out, "as things are it denies every call: %s\n", safe(err.Error()))
+	}
+	return nil
+}
+
+// hookJudges is an error if the hook, in this project and with some arguments, could judge nothing.
+func hookJudges(name string, args []string) error {
+	hook := onlyHook(agent.Named(name), append([]string{"hook", name}, args...), streams{out: io.Discard, err: io.Discard})
+	if hook == nil {
+		return nil // hookTakes has looked at them
+	}
+	at, err := findPlace(hook.Root)
+	if err == nil {
+		_, err = hook.gate(at)
+	}
+	return err
 }
 
 // hookTakes is an error if the hook could not be run with some arguments: it would deny every call.
