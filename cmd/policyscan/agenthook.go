@@ -116,14 +116,14 @@ func (n *noting) Write(p []byte) (int, error) {
 	return k, err
 }
 
-// hookedAgent is the agent whose hook the arguments run; nil if they do something else.
+// hookedAgent is the agent whose hook the arguments run for one call; nil if they do something else.
 func hookedAgent(args []string) *agent.Agent {
-	if len(args) == 0 || args[0] != "hook" {
+	if len(args) == 0 || args[0] != "hook" || slices.Contains(args, "--serve") {
 		return nil
 	}
 	for _, arg := range args[1:] {
 		switch {
-		case arg == "install" || arg == "uninstall" || arg == "--serve":
+		case arg == "install" || arg == "uninstall":
 			return nil
 		case agent.Named(arg) != nil:
 			return agent.Named(arg)
