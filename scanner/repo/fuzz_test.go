@@ -1,0 +1,222 @@
+package repo
+
+import (
+	"bytes"
+	"crypto"
+	"encoding/hex"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	gitindex "github.com/go-git/go-git/v5/plumbing/format/index"
+)
+
+// treeOf reads a tree object to its end, as a walk does.
+func treeOf(content []byte) ([]treeEntry, error) {
+	es := entries{content: content}
+	var all []treeEntry
+	for {
+		e, err := es.next()
+		if err != nil || e.name == nil {
+			return all, err
+		}
+		all = append(all, e)
+	}
+}
+
+// FuzzTree: what is taken for a tree is, byte for byte, the entries that come out of it, in git's order, with no
+// name twice.
+func FuzzTree(f *testing.F) {
+	hash := strings.Repeat("\x01", 20)
+	f.Add([]byte("100644 a\x00" + hash + "40000 a-b\x00" + hash + "100755 b\x00" + hash))
+	f.Add([]byte("100644 a.b\x00" + hash + "40000 a\x00" + hash + "120000 a0\x00" + hash + "160000 m\x00" + hash))
+	f.Add([]byte("40000 .git\x00" + hash))
+	f.Add([]byte("100644 a\x00" + hash + "40000 a\x00" + hash))
+	f.Fuzz(func(t *testing.T, content []byte) {
+		all, err := treeOf(content)
+		if err != nil {
+			return
+		}
+		var again bytes.Buffer
+		names := map[string]bool{}
+		last := ""
+		for _, e := range all {
+			// The mode may have been written with a zero before it, as old programs did.
+			rest := content[again.Len():]
+			mode, _, _ := bytes.Cut(rest, []byte(" "))
+			n, err := strconv.ParseUint(string(mode), 8, 32)
+			if err != nil {
+				t.Fatalf("the mode %q of %q was taken", mode, e.name)
+			}
+			if (n == 0o40000) != (e.mode == folderMode) {
+				t.Fatalf("the mode %q of %q became %v", mode, e.name, e.mode)
+			}
+			again.WriteString(string(mode) + " " + string(e.name) + "\x00" + string(e.hash[:]))
+			sorted := string(e.name)
+			if e.mode == folderMode {
+				sorted += "/"
+			}
+			if sorted <= last || names[string(e.name)] || len(e.name) == 0 || bytes.ContainsAny(e.name, "/\x00") || strings.EqualFold(string(e.name), ".git") || string(e.name) == ".." || string(e.name) == "." {
+				t.Fatalf("the entry %q was taken behind %q", sorted, last)
+			}
+			last, names[string(e.name)] = sorted, true
+		}
+		if !bytes.Equal(again.Bytes(), content) {
+			t.Fatalf("%q became %q", content, again.Bytes())
+		}
+	})
+}
+
+var (
+	commitHead   = regexp.MustCompile(`^tree ([0-9a-fA-F]{40})\n((?:parent [0-9a-fA-F]{40}\n)*)author [^\n]*\ncommitter [^\n]*(?:\n|$)`)
+	commitParent = regexp.MustCompile(`parent ([0-9a-fA-F]{40})\n`)
+)
+
+// FuzzCommit: a commit's tree and parents are those that a regular expression finds.
+func FuzzCommit(f *testing.F) {
+	a, b := strings.Repeat("a1", 20), strings.Repeat("b2", 20)
+	f.Add([]byte("tree " + a + "\nparent " + b + "\nparent " + a + "\nauthor x <y> 1 +0000\ncommitter x <y> 2 +0000\n\nmessage\n"))
+	f.Add([]byte("tree " + a + "\nauthor x <y> 1 +0000\ncommitter x <y> -9 +0000\ngpgsig -----BEGIN\n parent " + b + "\n\nparent " + b + "\n"))
+	f.Add([]byte("tree " + a + "\nauthor\ncommitter x\n"))
+	f.Fuzz(func(t *testing.T, content []byte) {
+		c, err := parseCommit(content)
+		if err != nil {
+			return
+		}
+		m := commitHead.FindSubmatch(content)
+		if m == nil {
+			t.Fatalf("%q was taken", content)
+		}
+		want := []string{strings.ToLower(string(m[1]))}
+		for _, p := range commitParent.FindAllSubmatch(m[2], -1) {
+			want = append(want, strings.ToLower(string(p[1])))
+		}
+		got := []string{c.tree.String()}
+		for _, p := range c.parents {
+			got = append(got, p.String())
+		}
+		if !slices.Equal(got, want) {
+			t.Fatalf("%q: got %q, want %q", content, got, want)
+		}
+	})
+}
+
+// FuzzIndex: an index that go-git reads too has the same files in it.
+func FuzzIndex(f *testing.F) {
+	g := newGit(f)
+	g.write("a.tf", "a")
+	g.write("b/c.tf", "c")
+	g.git("add", ".")
+	for _, version := range []string{"2", "3", "4"} {
+		g.git("update-index", "--index-version", version)
+		f.Add(g.indexBytes())
+	}
+	g.git("update-index", "--assume-unchanged", "a.tf")
+	g.git("add", "-N", "b")
+	f.Add(g.indexBytes())
+	f.Fuzz(func(t *testing.T, content []byte) {
+		if len(content) < 32 {
+			return
+		}
+		sum := crypto.SHA1.New()
+		sum.Write(content[:len(content)-20])
+		content = sum.Sum(slices.Clone(content[:len(content)-20])) // or nothing would come through
+		x, err := parseIndex(content, crypto.SHA1)
+		if err != nil {
+			return
+		}
+		var other gitindex.Index
+		if gitindex.NewDecoder(bytes.NewReader(content)).Decode(&other) != nil {
+			return // it does not know every extension
+		}
+		var want []string
+		for _, e := range other.Entries {
+			line := e.Name + " " + e.Hash.String()
+			if e.Stage != 0 {
+				line = e.Name + " conflict"
+			}
+			if len(want) == 0 || want[len(want)-1] != line {
+				want = append(want, line)
+			}
+		}
+		var got []string
+		for _, s := range x.Files {
+			if s.Conflict {
+				got = append(got, s.Path+" conflict")
+			} else {
+				got = append(got, s.Path+" "+hex.EncodeToString(s.Hash[:]))
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Fatalf("got %q, want %q", got, want)
+		}
+	})
+}
+
+var revision = regexp.MustCompile(`^([^~^]+)((?:[~^][0-9]*)*)$`)
+
+// FuzzRevision: a name is a base and steps, which written together are the name again.
+func FuzzRevision(f *testing.F) {
+	for _, seed := range []string{"HEAD", "main~3^2", "origin/main^^", "v1.0^0", "a..b", "@{1}", "main:path", "-x", "~", "HEAD^{commit}", "HEAD~99999999999999999999", strings.Repeat("0", 40)} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, name string) {
+		base, steps, err := parseName(name)
+		if err != nil {
+			return
+		}
+		m := revision.FindStringSubmatch(name)
+		if m == nil || m[1] != base || !validRef(base) || strings.HasPrefix(base, "-") {
+			t.Fatalf("%q was taken, with the base %q", name, base)
+		}
+		rest := m[2]
+		for _, s := range steps {
+			digits := len(rest) - 1 - len(strings.TrimLeft(rest[1:], "0123456789"))
+			n := 1
+			if digits > 0 {
+				if n, err = strconv.Atoi(rest[1 : 1+digits]); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if rest[0] != s.mark || n != s.n {
+				t.Fatalf("%q: the step %c%d stands for %q", name, s.mark, s.n, rest)
+			}
+			rest = rest[1+digits:]
+		}
+		if rest != "" {
+			t.Fatalf("%q: no step stands for %q", name, rest)
+		}
+	})
+}
+
+// FuzzPackedRefs: a ref has the hash of the one line that names it.
+func FuzzPackedRefs(f *testing.F) {
+	a, b := strings.Repeat("a1", 20), strings.Repeat("b2", 20)
+	f.Add([]byte("# pack-refs with: peeled fully-peeled sorted \n"+a+" refs/heads/main\n"+b+" refs/tags/v1\n^"+a+"\n"), "refs/heads/main")
+	f.Add([]byte(a+" refs/heads/main\n"+b+" refs/heads/main\n"), "refs/heads/main")
+	f.Add([]byte(a+"  refs/heads/main\nx refs/heads/main\n"), "refs/heads/main")
+	f.Fuzz(func(t *testing.T, text []byte, name string) {
+		if !validRef(name) || len(text) > 0 && text[len(text)-1] != '\n' {
+			return
+		}
+		r := &Repository{packed: text}
+		r.packedOnce.Do(func() {})
+		h, found, err := r.packedRef(name)
+		var hashes []string
+		for line := range strings.SplitSeq(string(text), "\n") {
+			if hash, ok := strings.CutSuffix(line, " "+name); ok {
+				hashes = append(hashes, hash)
+			}
+		}
+		switch {
+		case err != nil:
+			if len(hashes) == 0 {
+				t.Fatalf("%q in %q: %v", name, text, err)
+			}
+		case found != (len(hashes) == 1), found && !strings.EqualFold(h.String(), hashes[0]):
+			t.Fatalf("%q in %q: %v, %v, want %q", name, text, h, found, hashes)
+		}
+	})
+}
