@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"syscall"
 
 	"github.com/policyscan/policyscan/rules/call/edit"
@@ -52,7 +53,43 @@ func (g *Gate) files(edits []edit.Edit, dir string) ([]file, error) {
 		}
 		files[i] = f
 	}
-	return files, nil
+	return files, eachOnce(files)
+}
+
+// eachOnce is an error if a call names one file in two ways: each of its edits would be judged as if the others were
+// not made, and what they make together by none.
+func eachOnce(files []file) error {
+	if len(files) < 2 {
+		return nil
+	}
+	by := map[string]*file{}
+	// The same file has the same size and time, whatever its names are: hard links, or upper and lower case.
+	type like struct{ size, time int64 }
+	alike := map[like][]fs.FileInfo{}
+	for i := range files {
+		f := &files[i]
+		for _, place := range append(f.places(), f.from) {
+			if place == "" {
+				continue
+			}
+			if other := by[place]; other != nil && other != f {
+				return fmt.Errorf("the call names one file as %s and as %s; name it once, or make two calls of it", verdict.Visible(other.named), verdict.Visible(f.named))
+			}
+			if by[place] = f; place == f.beside { // a link, which is no file of its own
+				continue
+			}
+			st, err := os.Lstat(place)
+			if err != nil { // what is not there has no other name, and what cannot be told, reading it says
+				continue
+			}
+			k := like{st.Size(), st.ModTime().UnixNano()}
+			if slices.ContainsFunc(alike[k], func(other fs.FileInfo) bool { return os.SameFile(st, other) }) {
+				return fmt.Errorf("%s is one file with another that the call names; make two calls of it", verdict.Visible(f.named))
+			}
+			alike[k] = append(alike[k], st)
+		}
+	}
+	return nil
 }
 
 // locate returns where a path leads.

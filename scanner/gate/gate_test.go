@@ -233,6 +233,37 @@ func TestCannotBeTold(t *testing.T) {
 	}
 }
 
+// TestTwoNames: a patch whose parts build on each other is not taken apart by another spelling of one file.
+func TestTwoNames(t *testing.T) {
+	root := folder(t, map[string]string{"net/a.txt": "clean\n", "net/m.tf": "x\ny\n"})
+	if err := os.Symlink("net", filepath.Join(root, "link")); err != nil {
+		t.Skip(err)
+	}
+	if err := os.Link(filepath.Join(root, "net/a.txt"), filepath.Join(root, "hard.txt")); err != nil {
+		t.Skip(err)
+	}
+	g := &Gate{Bundle: bundle(t), Root: root}
+	moved := "*** Update File: net/a.txt\n*** Move to: net/b.tf\n@@\n-clean\n+still clean"
+	for _, c := range []struct{ name, first, second string }{
+		{"absolute", "*** Update File: " + root + "/net/a.txt\n@@\n+0.0.0.0/0\n clean", moved},
+		{"through a link", "*** Update File: link/a.txt\n@@\n+0.0.0.0/0\n clean", moved},
+		{"by another hard link", "*** Update File: hard.txt\n@@\n+0.0.0.0/0\n clean", moved},
+		{"added", "*** Add File: link/a.txt\n+0.0.0.0/0\n+clean", moved},
+		{"moved, then changed", "*** Update File: net/a.txt\n*** Move to: net/m.tf\n@@\n-clean\n+a", "*** Update File: link/m.tf\n@@\n-x\n+b"},
+		{"two lines", "*** Update File: net/m.tf\n@@\n-x\n+a", "*** Update File: link/m.tf\n@@\n-y\n+b"},
+	} {
+		patch := "*** Begin Patch\n" + c.first + "\n" + c.second + "\n*** End Patch"
+		r, err := g.Judge(t.Context(), asked(t, root, "apply_patch", "command", patch), call.Options{})
+		if err == nil || !strings.Contains(err.Error(), "one file") {
+			t.Errorf("%s: got %+v and %v, want an error", c.name, r, err)
+		}
+	}
+	both := "*** Begin Patch\n*** Update File: net/m.tf\n@@\n-x\n+a\n*** Update File: net/m.tf\n@@\n-y\n+b\n*** End Patch"
+	if r := judge(t, g, asked(t, root, "apply_patch", "command", both)); ids(r.New) != "TWO net/m.tf" {
+		t.Errorf("by one name: %q", ids(r.New))
+	}
+}
+
 // TestGuard: the rules that judge an agent are not its to change.
 func TestGuard(t *testing.T) {
 	root := folder(t, map[string]string{"rules/boundaries.yml": boundaries, "calls.rules": "x"})
