@@ -2,11 +2,13 @@ package call
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -307,15 +309,12 @@ func (v *Value) order() []int {
 		n, err := strconv.ParseUint(name, 10, 32)
 		if err == nil && n < math.MaxUint32 && strconv.FormatUint(n, 10) == name {
 			number[i] = n
-			at := len(indexes)
-			for at > 0 && number[indexes[at-1]] > n {
-				at--
-			}
-			indexes = append(indexes[:at], append([]int{i}, indexes[at:]...)...)
+			indexes = append(indexes, i)
 			continue
 		}
 		rest = append(rest, i)
 	}
+	slices.SortStableFunc(indexes, func(i, k int) int { return cmp.Compare(number[i], number[k]) })
 	return append(indexes, rest...)
 }
 
