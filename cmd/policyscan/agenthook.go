@@ -31,7 +31,7 @@ type agentHookCmd struct {
 	AskMode        string        `placeholder:"MODE" aliases:"ask_mode" help:"How a person is asked: agent, or tty, the terminal. Default: agent, but tty where sigmashake's rules ask."`
 	AgentId        string        `placeholder:"ID" help:"The agent's id, if its hook does not tell."`
 	State          string        `placeholder:"DIR" help:"Private folder for what sigmashake's loop guard remembers. Default: policyscan/sessions in the user's state folder."`
-	Timeout        time.Duration `placeholder:"D" default:"8s" help:"Deny the call if it cannot be judged in this time. Default: 8s."`
+	Timeout        time.Duration `placeholder:"D" default:"8s" env:"-" help:"Deny the call if it cannot be judged in this time. Default: 8s."`
 	Serve          bool          `env:"-" help:"Go on: a call on each line of standard input, an answer on each line of standard output. Changed rules are taken up."`
 }
 
@@ -146,6 +146,9 @@ func (c *agentHookCmd) run(std streams, a *agent.Agent) error {
 	if err := checkAskMode(c.AskMode); err != nil {
 		return err
 	}
+	if c.Timeout <= 0 {
+		return fmt.Errorf("--timeout %s is no time to judge a call in; most agents make a call whose hook takes too long, so there has to be a limit", c.Timeout)
+	}
 	if c.Serve {
 		return c.serve(std, a)
 	}
@@ -172,8 +175,11 @@ func (c *agentHookCmd) run(std streams, a *agent.Agent) error {
 // answer judges what the agent's hook was given, and returns the answer. Once it is known what the call is, a
 // failure is an answer too.
 func (c *agentHookCmd) answer(ctx context.Context, std streams, a *agent.Agent, text []byte, gateAt func(place) (*gate.Gate, error)) ([]byte, error) {
-	e, err := a.Read(text)
-	if err != nil {
+	e, err := inTime(ctx, func() (*agent.Event, error) { return a.Read(text) })
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return nil, err
+	case err != nil:
 		return nil, fmt.Errorf("the agent's call on standard input is not one that %s makes: %w", a.Name, err)
 	}
 	if c.AgentId != "" && e.Call.Agent == "" {
@@ -215,11 +221,13 @@ func inTime[T any](ctx context.Context, work func() (T, error)) (T, error) {
 	}()
 	select {
 	case r := <-done:
-		return r.of, r.err
+		if ctx.Err() == nil {
+			return r.of, r.err
+		}
 	case <-ctx.Done():
-		var none T
-		return none, context.Cause(ctx)
 	}
+	var none T
+	return none, context.Cause(ctx)
 }
 
 // judge judges the call by the gate of each root of the agent's project.

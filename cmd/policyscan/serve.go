@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -43,7 +44,7 @@ func (c *agentHookCmd) serve(std streams, a *agent.Agent) error {
 	in := newLines(std.in)
 	for in.next(context.Background()) {
 		ctx, cancel := context.WithTimeoutCause(context.Background(), c.Timeout, fmt.Errorf("it took over %s", c.Timeout))
-		answer, err := c.answer(ctx, std, a, in.line, kept)
+		answer, err := c.answer(ctx, std, a, bytes.Clone(in.line), kept) // one that is given up goes on reading it
 		cancel()
 		if err != nil {
 			complain(std.err, err)
