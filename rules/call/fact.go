@@ -41,6 +41,7 @@ type facts struct {
 	operated  bool
 	ops       operations
 	item      *Value
+	written   map[*Value]string // JSON texts, each written once however many rules ask for it
 
 	// may makes a test of a fact that is missing hold, whatever the test says: what might match is
 	// asked for then.
@@ -149,8 +150,21 @@ func (f *facts) text(of *Fact) (string, bool) {
 		return "", false
 	case v.kind == String:
 		return v.text, true
-	case of.JSON:
-		return v.JSON(), true
+	case of.JSON && (v.kind == List || v.kind == Object):
+		return f.json(v), true
 	}
 	return v.Scalar()
+}
+
+// json is the JSON of a list or an object.
+func (f *facts) json(v *Value) string {
+	text, ok := f.written[v]
+	if !ok {
+		if f.written == nil {
+			f.written = map[*Value]string{}
+		}
+		text = v.JSON()
+		f.written[v] = text
+	}
+	return text
 }

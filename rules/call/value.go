@@ -303,19 +303,26 @@ func (v *Value) appendJSON(b []byte) []byte {
 
 // order returns the positions of an object's members in the order in which JavaScript keeps them.
 func (v *Value) order() []int {
-	var indexes, rest []int
-	number := map[int]uint64{}
+	type index struct {
+		number uint64
+		at     int
+	}
+	var indexes []index
+	var rest []int
 	for i, name := range v.names {
 		n, err := strconv.ParseUint(name, 10, 32)
 		if err == nil && n < math.MaxUint32 && strconv.FormatUint(n, 10) == name {
-			number[i] = n
-			indexes = append(indexes, i)
-			continue
+			indexes = append(indexes, index{n, i})
+		} else {
+			rest = append(rest, i)
 		}
-		rest = append(rest, i)
 	}
-	slices.SortStableFunc(indexes, func(i, k int) int { return cmp.Compare(number[i], number[k]) })
-	return append(indexes, rest...)
+	slices.SortFunc(indexes, func(a, b index) int { return cmp.Compare(a.number, b.number) })
+	all := make([]int, 0, len(v.names))
+	for _, i := range indexes {
+		all = append(all, i.at)
+	}
+	return append(all, rest...)
 }
 
 // appendNumber writes a number as ECMAScript does (Number::toString); encoding/json does so too,

@@ -42,12 +42,11 @@ func tokens(line string) []token {
 				text = ""
 			}
 			end()
-			for i < len(line) && strings.IndexByte(";&|()<>", line[i]) >= 0 {
-				text += line[i : i+1]
+			from := i
+			for i+1 < len(line) && strings.IndexByte(";&|()<>", line[i+1]) >= 0 {
 				i++
 			}
-			i--
-			all = append(all, token{text: text, operator: true})
+			all = append(all, token{text: text + line[from:i+1], operator: true})
 		case c == '\\':
 			if i++; i < len(line) && line[i] != '\n' {
 				word.WriteByte(line[i])
