@@ -58,6 +58,9 @@ const (
 	defaultSeverity = "warning"
 )
 
+// maxMistakes is how many mistakes of a file are told: each is looked up in the text.
+const maxMistakes = 200
+
 // keys are what may stand at the top of a rule.
 const keys = "enabled, priority, severity, DENY, ALLOW, LOG, SHADOW, ASK, FORCE, IF, MESSAGE, PROMPT, SUBSTITUTE and CONTEXT"
 
@@ -89,8 +92,11 @@ func (p *parser) take() token {
 
 // fail notes a mistake at a token.
 func (p *parser) fail(at token, code, found, fix string) {
-	if at.kind == end && p.open >= 0 {
-		return // it is where a text that does not end was cut off
+	switch {
+	case at.kind == end && p.open >= 0, len(p.errs) > maxMistakes:
+		return // it is where a text that does not end was cut off, or one too many
+	case len(p.errs) == maxMistakes:
+		code, found, fix = rules.CodeLimit, fmt.Sprintf("more than %d mistakes", maxMistakes), "mend the others first"
 	}
 	e := p.src.Error(code, at.at, found, fix)
 	if p.rule != nil {

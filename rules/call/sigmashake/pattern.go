@@ -147,6 +147,7 @@ func quantifier(text string) (n int, again, without bool) {
 func globRegexp(glob string) string {
 	var b strings.Builder
 	var braces []bool // that are open: whether they hold alternatives
+	choices := alternatives(glob)
 	b.WriteString(`\A(?s:`)
 	for i := 0; i < len(glob); i++ {
 		choice := len(braces) > 0 && braces[len(braces)-1]
@@ -167,7 +168,7 @@ func globRegexp(glob string) string {
 			b.WriteByte('.')
 		case c == ',' && choice:
 			b.WriteByte('|')
-		case c == '{' && hasAlternatives(glob[i:]):
+		case choices[i]:
 			b.WriteString(`(?:`)
 			braces = append(braces, true)
 		case c == '}' && choice:
@@ -192,22 +193,30 @@ func globRegexp(glob string) string {
 	return b.String()
 }
 
-// hasAlternatives reports whether the { that a glob begins with is closed, and has a comma of its own.
-func hasAlternatives(glob string) bool {
-	depth, comma := 0, false
-	for _, c := range glob {
-		switch c {
-		case '{':
-			depth++
-		case ',':
-			comma = comma || depth == 1
-		case '}':
-			if depth--; depth == 0 {
-				return comma
+// alternatives returns where in a glob a { is that is closed, and has a comma of its own.
+func alternatives(glob string) map[int]bool {
+	type brace struct {
+		at    int
+		comma bool
+	}
+	found := map[int]bool{}
+	var open []brace
+	for i := range len(glob) {
+		last := len(open) - 1
+		switch {
+		case glob[i] == '{':
+			open = append(open, brace{at: i})
+		case last < 0:
+		case glob[i] == ',':
+			open[last].comma = true
+		case glob[i] == '}':
+			if open[last].comma {
+				found[open[last].at] = true
 			}
+			open = open[:last]
 		}
 	}
-	return false
+	return found
 }
 
 // oddGlob says what in a glob stands for itself and looks as if it did not.
