@@ -110,7 +110,8 @@ func (t *Test) holds(f *facts) bool {
 		known = v != nil
 		is = slices.ContainsFunc(t.Values, v.Same)
 	case Exists:
-		is, known = f.value(&t.Fact) != nil, true
+		is = f.value(&t.Fact) != nil
+		known = is || !f.may // what cannot be told may be there
 	case Each:
 		var list *Value
 		list = f.value(&t.Fact)

@@ -525,3 +525,15 @@ func TestX16_Hosts(t *testing.T) {
 	noted(t, of(`(allow (net "*"))`), `3 the host of a web search, and of nothing else`)
 	decides(t, of(`(allow (net "*"))`), "allow WebSearch x", "deny WebFetch https://a/")
 }
+
+// What cannot be told might be anything, so a rule about anything is one that might decide, however it is written.
+func TestAnythingOfWhatCannotBeTold(t *testing.T) {
+	for _, any := range []string{`*`, `(or *)`, `(or * *)`, `(or "a" *)`} {
+		set := read(t, fmt.Sprintf(`(default allow "main") (policy "main" (deny (fs write %s)) (deny (exec %s)) (deny (net %s)))`, any, any, any))
+		for _, tool := range []string{"Write", "Bash", "WebFetch"} { // without an input
+			if out := set.Decide(&call.Call{Tool: tool, Dir: "/w"}, call.Options{}); out.Effect != call.Deny {
+				t.Errorf("%s, %s: %s, %s", any, tool, out.Effect, out.Reason)
+			}
+		}
+	}
+}
