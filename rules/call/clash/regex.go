@@ -24,10 +24,10 @@ func (c *compiler) regexp(n *node, domain string) *regexp.Regexp {
 		c.fail(rules.CodeValue, n.at+1+at, fmt.Sprintf("%s in the regex /%s/", problem, n.text), "write it without, as clash's regexes and RE2 both read it")
 		return nil
 	}
-	if domain == "net" {
-		goes = "(?i:" + goes + ")" // hosts know no capital letters
-	}
 	re, err := regexp.Compile(goes)
+	if domain == "net" && err == nil {
+		re, err = regexp.Compile("(?i:" + goes + ")") // hosts know no capital letters
+	}
 	if err != nil {
 		_, why, _ := strings.Cut(err.Error(), ": ") // "error parsing regexp: ..."
 		c.fail(rules.CodeValue, n.at, fmt.Sprintf("the regex /%s/ does not compile: %s", n.text, why), "write it in the syntax of RE2; there are no look-arounds and no back-references")

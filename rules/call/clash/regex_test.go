@@ -111,3 +111,10 @@ func FuzzTranslate(f *testing.F) {
 		}
 	})
 }
+
+// A regex of hosts is put into a group, which it must not close.
+func TestHostRegexIsWhole(t *testing.T) {
+	for _, re := range []string{`a)(b`, `a)|(b`, `)(`} {
+		refused(t, of(`(deny (net /`+re+`/))`), nil, "3:12 does not compile")
+	}
+}
