@@ -142,8 +142,16 @@ func first(v *Value, names ...string) *Value {
 	return nil
 }
 
-// text returns the text of a fact, if it has one.
+// text returns the text of a fact, if it has one. Every rule of some dialects asks for the first two: they are
+// had without a Value being made.
 func (f *facts) text(of *Fact) (string, bool) {
+	switch of.Source {
+	case FromTool:
+		return f.call.Tool, true
+	case FromCapability:
+		c := Known(f.call.Tool).Capability
+		return string(c), c != ""
+	}
 	v := f.value(of)
 	switch {
 	case v == nil:
@@ -154,6 +162,16 @@ func (f *facts) text(of *Fact) (string, bool) {
 		return f.json(v), true
 	}
 	return v.Scalar()
+}
+
+// list returns the items of a fact, if it is a list.
+func (f *facts) list(of *Fact) ([]*Value, bool) {
+	if of.Source == FromExecArgs { // without a Value being made
+		ops := f.operations()
+		return ops.args[min(of.Index, len(ops.args)):], ops.bin != nil
+	}
+	v := f.value(of)
+	return v.Items(), v.Kind() == List
 }
 
 // json is the JSON of a list or an object.

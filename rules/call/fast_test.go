@@ -50,3 +50,24 @@ func TestJSONOfEachCall(t *testing.T) {
 		}
 	}
 }
+
+// A decision allocates nothing for each of its rules.
+func TestAllocations(t *testing.T) {
+	for _, s := range []Strategy{PriorityFirst, DenyOverrides, CategoryFirst, MostSpecific, AllViolations} {
+		set := &Set{Strategy: s, Default: Allow, Policies: []Policy{{ID: "p", Default: Allow}}}
+		for range 1000 {
+			set.Rules = append(set.Rules, Rule{Effect: Deny, Domain: "exec", When: Predicate{All: []Predicate{
+				{Test: &Test{Fact: Fact{Source: FromTool}, Op: Equals, Text: "Bash"}},
+				{Test: &Test{Fact: Fact{Source: FromCapability}, Op: Equals, Text: "execute"}},
+				{Test: &Test{Fact: Fact{Source: FromExecBin}, Op: Equals, Text: "git"}},
+				{Test: &Test{Fact: Fact{Source: FromExecArgs}, Op: Each, Each: []Predicate{
+					{Test: &Test{Fact: Fact{Source: FromItem}, Op: Equals, Text: "--force"}}}}},
+				{Test: &Test{Fact: Fact{Source: FromInput, Path: []string{"command"}}, Op: Contains, Text: "nothing"}},
+			}}})
+		}
+		c := &Call{Tool: "Bash", Input: NewObject(Member{"command", Text("git push --force")})}
+		if got := testing.AllocsPerRun(10, func() { set.Decide(c, Options{}) }); got > 100 {
+			t.Errorf("%s: %v allocations for 1000 rules", s, got)
+		}
+	}
+}

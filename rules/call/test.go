@@ -113,10 +113,9 @@ func (t *Test) holds(f *facts) bool {
 		is = f.value(&t.Fact) != nil
 		known = is || !f.may // what cannot be told may be there
 	case Each:
-		var list *Value
-		list = f.value(&t.Fact)
-		known = list.Kind() == List
-		is = known && t.eachIn(f, list.items)
+		var items []*Value
+		items, known = f.list(&t.Fact)
+		is = known && t.eachIn(f, items)
 	default:
 		var text string
 		if text, known = f.text(&t.Fact); !known && t.Absent == AsEmpty {
@@ -176,6 +175,13 @@ func (t *Test) asksOf(text string) bool {
 func (t *Test) eachIn(f *facts, items []*Value) bool {
 	outer := f.item
 	defer func() { f.item = outer }()
+	if len(t.Each) == 1 { // any will do, and there is nothing to give out
+		return slices.ContainsFunc(items, func(item *Value) bool {
+			f.item = item
+			ok, _ := t.Each[0].holds(f)
+			return ok
+		})
+	}
 	fits := make([][]int, len(t.Each)) // the items that a predicate holds for
 	for p := range t.Each {
 		for i, item := range items {
@@ -183,6 +189,9 @@ func (t *Test) eachIn(f *facts, items []*Value) bool {
 			if ok, _ := t.Each[p].holds(f); ok {
 				fits[p] = append(fits[p], i)
 			}
+		}
+		if fits[p] == nil {
+			return false
 		}
 	}
 	owner := map[int]int{} // predicates by item

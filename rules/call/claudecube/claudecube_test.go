@@ -18,7 +18,7 @@ var public = flag.String("claudecube", "", "a file of rules in this form, which 
 // head is a file up to its rules.
 const head = "version: \"1\"\ndefaults: {unmatched: escalate}\nrules:\n"
 
-func read(t *testing.T, text string) *call.Set {
+func read(t testing.TB, text string) *call.Set {
 	t.Helper()
 	set, err := Read(&rules.Source{Name: "rules.yaml", Text: []byte(text)})
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 )
 
 // set reads one file of rules.
-func set(t *testing.T, text string) *call.Set {
+func set(t testing.TB, text string) *call.Set {
 	t.Helper()
 	s, err := Read("rules", []*rules.Source{{Name: "a.rules", Text: []byte(text)}})
 	if err != nil {
