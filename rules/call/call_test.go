@@ -50,7 +50,15 @@ func TestParseScenario(t *testing.T) {
 	if s, err := ParseScenario([]byte(`{"kind":"meta","name":"n","tags":[]}`)); s != nil || err != nil {
 		t.Errorf("a first line of sigmashake's: got %+v, %v", s, err)
 	}
+	// "A request from eval or a scenario may have other members"
+	s, err = ParseScenario([]byte(`{"request":{"tool_name":"pay","tool":"x","kwargs":{"amount":5},"agent_id":"a"},"expected_decision":"deny"}`))
+	if err != nil || s.Call.Tool != "pay" || s.Call.Agent != "a" || s.Call.request().At("kwargs", "amount").JSON() != "5" || s.Call.request().At("tool").Str() != "x" {
+		t.Errorf("got %+v, %v", s, err)
+	}
 	for in, want := range map[string]string{
+		`{"request":{"tool":"a"},"expected_decision":"x"}`:                "no request with tool_name",
+		`{"request":null,"tool":"a","expected_decision":"x"}`:             "no request with tool_name",
+		`{"request":{"tool_name":"a"},"cwd":"/","expected_decision":"x"}`: "beside its request",
 		`{"tool":"a"}`:                       "does not say what is expected",
 		`{"tool":"a","expected_decision":1}`: "not a text",
 		`{"tool":"a","expected":"x"}`:        `"expected" is not a member`,

@@ -20,6 +20,7 @@ type Scenario struct {
 //
 // expected_rule_id may be null, for no rule, or left out. The names tool_name and tool_input do as well, so that
 // the steps of sigmashake's scenarios are read ({"kind": "step"}); its first line, {"kind": "meta"}, is none: nil.
+// In place of the call there may be a "request" with tool_name and whatever else the dot-paths of evaluator ask for.
 func ParseScenario(line []byte) (*Scenario, error) {
 	v, err := ParseValue(line)
 	if err != nil {
@@ -37,6 +38,7 @@ func ParseScenario(line []byte) (*Scenario, error) {
 	}
 	s := &Scenario{AnyRule: true}
 	var members []Member
+	var request *Value
 	for _, m := range v.Members() {
 		switch m.Name {
 		case "kind":
@@ -46,6 +48,8 @@ func ParseScenario(line []byte) (*Scenario, error) {
 			members = append(members, Member{"input", m.Value})
 		case "agent_id", "cwd":
 			members = append(members, m)
+		case "request":
+			request = m.Value
 		case "description", "expected_decision":
 			if m.Value.Kind() != String {
 				return nil, fmt.Errorf("%q is not a text", m.Name)
@@ -65,7 +69,7 @@ func ParseScenario(line []byte) (*Scenario, error) {
 				return nil, errors.New("\"expected_rule_id\" is neither a text nor null")
 			}
 		default:
-			return nil, fmt.Errorf("%q is not a member of a scenario; those are tool, input, agent_id, cwd, expected_decision, expected_rule_id, description and kind", m.Name)
+			return nil, fmt.Errorf("%q is not a member of a scenario; those are tool, input, agent_id, cwd, expected_decision, expected_rule_id, description and kind, or request", m.Name)
 		}
 	}
 	if s.Decision == "" {
@@ -78,6 +82,14 @@ func ParseScenario(line []byte) (*Scenario, error) {
 			}
 		}
 	}
-	s.Call, err = FromValue(NewObject(members...))
+	switch {
+	case request == nil:
+		request = NewObject(members...)
+	case request.Member("tool_name") == nil:
+		return nil, errors.New("\"request\" is no request with tool_name")
+	case members != nil:
+		return nil, fmt.Errorf("it has %q beside its request; write it within", members[0].Name)
+	}
+	s.Call, err = FromValue(request)
 	return s, err
 }
