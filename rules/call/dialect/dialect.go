@@ -114,7 +114,8 @@ func detect(f *rules.Source) string {
 	return ""
 }
 
-// sources reads a file, or the .rules files of a folder in the order of their names.
+// sources reads a file, or the .rules files of a folder in the order of their names. Such files deeper down are a
+// mistake: they would seem to be in force.
 func sources(dir, name string) ([]*rules.Source, error) {
 	at := name
 	if !filepath.IsAbs(name) {
@@ -128,22 +129,30 @@ func sources(dir, name string) ([]*rules.Source, error) {
 		}
 		return []*rules.Source{f}, nil
 	}
-	entries, err := os.ReadDir(at)
-	if err != nil {
-		return nil, fmt.Errorf("the folder %s cannot be read: %w", name, cause(err))
-	}
 	var files []*rules.Source
 	var errs rules.Errors
-	for _, e := range entries {
-		if filepath.Ext(e.Name()) != ".rules" {
-			continue
+	err = fs.WalkDir(os.DirFS(at), ".", func(rest string, e fs.DirEntry, err error) error {
+		if err != nil {
+			return fmt.Errorf("the folder %s cannot be read: %w", path.Join(name, rest), cause(err))
 		}
-		f, err := rules.ReadSource(filepath.Join(at, e.Name()), path.Join(name, e.Name()))
-		var mistakes rules.Errors
-		if errors.As(err, &mistakes) {
+		file := path.Join(name, rest)
+		switch {
+		case e.IsDir() || !strings.EqualFold(path.Ext(rest), ".rules"):
+		case path.Dir(rest) != ".": // whether SigmaShake reads it is not known; not to is to let calls through
+			errs = append(errs, &rules.Error{Code: rules.CodeRead, File: file, Found: "is in a folder within " + name, Fix: "put it beside the others, or name its folder, too"})
+		default:
+			f, err := rules.ReadSource(filepath.Join(at, filepath.FromSlash(rest)), file)
+			var mistakes rules.Errors
+			if err != nil && !errors.As(err, &mistakes) {
+				return err
+			}
 			errs = append(errs, mistakes...)
+			files = append(files, f)
 		}
-		files = append(files, f)
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
 	switch {
 	case errs != nil:
