@@ -35,7 +35,7 @@ var update = flag.Bool("update", false, "write the output of sessions without a 
 
 // pages are the manual, from this folder.
 var pages = []string{
-	"../README.md", "../CHANGELOG.md", "../CONTRIBUTING.md", "../SECURITY.md",
+	"../README.md", "../CHANGELOG.md", "../CONTRIBUTING.md", "../SECURITY.md", "../examples/README.md", "../examples/agent/README.md",
 	"agents.md", "agents/claude-code.md", "agents/codex.md", "agents/copilot.md", "agents/cursor.md", "agents/edits.md", "agents/gemini.md", "architecture.md", "cli.md", "dialects.md", "github-action.md", "gitlab.md", "install.md", "limits.md", "matching.md", "performance.md", "pre-commit.md", "reports.md", "rules.md", "scopes.md", "session.md", "verdict.md",
 }
 
@@ -302,7 +302,7 @@ func needSh(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the sessions are of a Unix shell")
 	}
-	for _, tool := range []string{"sh", "sha256sum", "sed", "mkfifo", "git"} {
+	for _, tool := range []string{"sh", "sha256sum", "sed", "awk", "fold", "paste", "mktemp", "mkfifo", "git"} {
 		if _, err := exec.LookPath(tool); err != nil {
 			t.Skip(err)
 		}
@@ -313,7 +313,7 @@ func needSh(t *testing.T) {
 func TestSessions(t *testing.T) {
 	needSh(t)
 	// Fewer than these, and the test has lost sight of the pages.
-	atLeast := map[string]int{"../README.md": 2, "cli.md": 8, "matching.md": 6, "pre-commit.md": 8, "rules.md": 6, "session.md": 10, "verdict.md": 4}
+	atLeast := map[string]int{"../README.md": 2, "../examples/agent/README.md": 1, "cli.md": 8, "matching.md": 6, "pre-commit.md": 8, "rules.md": 6, "session.md": 10, "verdict.md": 4}
 	for _, page := range pages {
 		t.Run(page, func(t *testing.T) {
 			differ, ran, rewritten, err := story(folder(t), page, read(t, page))

@@ -1,12 +1,21 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
+	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/policyscan/policyscan/rules/call/agent"
+	"github.com/policyscan/policyscan/rules/call/dialect"
 )
 
 // TestExamplesReadme holds the table of examples/README.md, and the numbers beside it,
@@ -83,5 +92,131 @@ func TestExamplesReadmeCommands(t *testing.T) {
 		if e := p.run(strings.Fields(c[1])...); e.status != want {
 			t.Errorf("%s: status %d, want %d\n%s", c[0], e.status, want, e.err)
 		}
+	}
+}
+
+// TestAgentDemo runs examples/agent/demo.sh, in a copy of the examples at another place, and holds what it prints against
+// examples/agent/demo.txt, which -update writes anew.
+func TestAgentDemo(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("SKIPPED: demo.sh is for a POSIX shell")
+	}
+	for _, tool := range []string{"sh", "sed", "awk", "fold", "paste", "mktemp"} {
+		needs(t, tool)
+	}
+	here, err := filepath.Abs("../../examples")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	examples, scratch := filepath.Join(dir, "another place"), filepath.Join(dir, "scratch")
+	if err := os.CopyFS(examples, os.DirFS(here)); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(scratch, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	// The program comes from the PATH, and then from POLICYSCAN.
+	file, err := exec.LookPath("policyscan")
+	if err != nil {
+		t.Fatal(err)
+	}
+	link := filepath.Join(t.TempDir(), "policyscan")
+	if err := os.Symlink(file, link); err != nil {
+		t.Fatal(err)
+	}
+	golden := filepath.Join(here, "agent/demo.txt")
+	for _, env := range [][]string{nil, {"POLICYSCAN=" + link}} {
+		cmd := exec.CommandContext(t.Context(), "sh", filepath.Join(examples, "agent/demo.sh"))
+		cmd.Dir = dir
+		cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "TMPDIR=" + scratch, "LC_ALL=C"}, env...)
+		var out, said bytes.Buffer
+		cmd.Stdout, cmd.Stderr = &out, &said
+		if err := cmd.Run(); err != nil || said.Len() > 0 {
+			t.Fatalf("%v\n%s%s", err, out.String(), said.String())
+		}
+		if *update {
+			if err := os.WriteFile(golden, out.Bytes(), 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(golden)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d := cmp.Diff(string(want), out.String()); d != "" {
+			t.Errorf("%v: examples/agent/demo.txt (-) and what demo.sh prints (+) differ:\n%s", env, d)
+		}
+	}
+	if left, err := os.ReadDir(scratch); err != nil || len(left) > 0 {
+		t.Errorf("it leaves %v behind: %v", left, err)
+	}
+	if d := cmp.Diff(filesOf(t, here), filesOf(t, examples)); d != "" && !*update {
+		t.Errorf("it changes the examples:\n%s", d)
+	}
+}
+
+// filesOf are the files beneath a folder, and what they hold.
+func filesOf(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	err := fs.WalkDir(os.DirFS(dir), ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		text, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(name)))
+		all[name] = string(text)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// TestAgentDemoIsWhole: each agent has calls, demo.sh plays each of them, and each dialect has its file.
+func TestAgentDemoIsWhole(t *testing.T) {
+	text, err := os.ReadFile("../../examples/agent/demo.sh")
+	if err != nil {
+		t.Fatal(err)
+	}
+	played := map[string]int{}
+	for _, m := range regexp.MustCompile(`(?m)^play (\S+) (\S+) `).FindAllStringSubmatch(string(text), -1) {
+		played[m[1]+"/"+m[2]+".json"]++
+	}
+	for _, a := range agent.Agents() {
+		calls, err := filepath.Glob("../../examples/agent/calls/" + a.Name + "/*")
+		if err != nil || len(calls) < 2 {
+			t.Errorf("%s has %d calls: %v", a.Name, len(calls), err)
+		}
+		for _, file := range calls {
+			call, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := a.Read(call); err != nil {
+				t.Errorf("%s: %v", file, err)
+			}
+			name := a.Name + "/" + filepath.Base(file)
+			if played[name] != 1 {
+				t.Errorf("demo.sh plays %s %d times", name, played[name])
+			}
+			delete(played, name)
+		}
+	}
+	if len(played) > 0 {
+		t.Errorf("demo.sh plays %v, which are no files", played)
+	}
+	files := append([]string{"calls.yml"}, strings.Fields(regexp.MustCompile(`dialects/[^;\n]*`).FindString(string(text)))...)
+	var dialects []string
+	for _, file := range files {
+		set, err := dialect.Load("../../examples/agent", file, "", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		dialects = append(dialects, set.Dialect)
+	}
+	if d := cmp.Diff(dialect.Names(), dialects); d != "" {
+		t.Errorf("the dialects (-) and those of the demonstration (+) differ:\n%s", d)
 	}
 }
