@@ -124,7 +124,7 @@ func TestLoad(t *testing.T) {
 		if err != nil || set.Dialect != want || set.Name != name {
 			t.Errorf("%s: %+v, %v", name, set, err)
 		}
-		set, err = Load("", filepath.ToSlash(filepath.Join(dir, name)), "", nil)
+		set, err = Load("elsewhere", filepath.ToSlash(filepath.Join(dir, name)), "", nil)
 		if err != nil || set.Dialect != want {
 			t.Errorf("%s by its absolute name: %+v, %v", name, set, err)
 		}
