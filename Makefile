@@ -50,7 +50,7 @@ lint: ## what CI says about the code without running it
 	$(GO) run $(STATICCHECK) ./...
 
 golden: ## write all expected outputs anew; read the difference before you commit it
-	$(GO) test ./cmd/policyscan ./docs ./rules ./verdict -update
+	$(GO) test ./cmd/policyscan ./docs ./rules ./rules/call/agent ./verdict -update
 
 check: lint test race ## lint, test, race
 
