@@ -6,7 +6,7 @@ BENCHSTAT = golang.org/x/perf/cmd/benchstat@v0.0.0-20260908200009-22c9c6c9d4da
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GORELEASER = github.com/goreleaser/goreleaser/v2@v2.16.0
 
-.PHONY: build test race conformance agents pictures bench bench-go fuzz fmt lint golden check release-snapshot release-check
+.PHONY: build test race conformance agents pictures bench bench-go compare fuzz fmt lint golden check release-snapshot release-check
 
 build: ## ./policyscan
 	$(GO) build -o policyscan ./cmd/policyscan
@@ -28,6 +28,9 @@ pictures: ## those of docs/reports.md, by Chromium; look at them before you comm
 
 bench: ## docs/performance.md: policyscan against its peers, about an hour; BENCH='-rows W1' for some
 	$(GO) test ./docs/bench -run '^TestPerformance$$' -count=1 -timeout 4h -v -args -measure $(BENCH)
+
+compare: ## docs/comparison.md: policyscan beside other tools, which it installs, a quarter of an hour; COMPARE='-rows PNG' for some
+	$(GO) test ./docs/compare -run '^TestComparison$$' -count=1 -timeout 60m -v -args -measure $(COMPARE)
 
 bench-go: ## the benchmarks of each package; BASE=FILE compares with the output of an earlier run
 	$(GO) test -bench . -run '^$$' -count 6 ./rules/... ./scanner/... ./verdict | tee bench.txt

@@ -1,0 +1,162 @@
+//go:build linux
+
+package compare
+
+import (
+	"encoding/binary"
+	"os"
+	"path/filepath"
+	"strings"
+	"unicode/utf16"
+)
+
+// in is a change that writes one file.
+func in(name, content string) func(*repository) {
+	return func(r *repository) { r.write(name, content) }
+}
+
+// with is a change that writes two.
+func with(name, content, other, text string) func(*repository) {
+	return func(r *repository) { r.write(name, content); r.write(other, text) }
+}
+
+func wide(s string, order binary.AppendByteOrder, size int, mark bool) string {
+	var b []byte
+	add := func(c rune) {
+		if size == 4 {
+			b = order.AppendUint32(b, uint32(c))
+			return
+		}
+		for _, u := range utf16.Encode([]rune{c}) {
+			b = order.AppendUint16(b, u)
+		}
+	}
+	if mark {
+		add(0xfeff)
+	}
+	for _, c := range s {
+		add(c)
+	}
+	return string(b)
+}
+
+const (
+	png   = "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x01\x00\x00\x00\x01\x08\x02\x00\x00\x00"
+	megas = 1 << 20
+)
+
+// filler is lines of n bytes in all.
+func filler(n int) string {
+	line := "# nothing to see in this line, nor in the next, nor in any other of this file\n"
+	return strings.Repeat(line, n/len(line)+1)[:n/len(line)*len(line)]
+}
+
+// evasions are the ways in which a change can hide the text.
+func evasions() []scenario {
+	open := bucket(text)
+	le, be := binary.LittleEndian, binary.BigEndian
+	inLine := func(comment string) string { return strings.Replace(open, "\"\n", "\" # "+comment+"\n", 2) }
+	return []scenario{
+		{name: "nothing is hidden: the text is in `main.tf`", change: in("main.tf", open)},
+		{name: "UTF-16LE with a byte order mark", change: in("main.tf", wide(open, le, 2, true))},
+		{name: "UTF-16LE without", change: in("main.tf", wide(open, le, 2, false))},
+		{name: "UTF-16BE with a byte order mark", change: in("main.tf", wide(open, be, 2, true))},
+		{name: "UTF-16BE without", change: in("main.tf", wide(open, be, 2, false))},
+		{name: "UTF-32LE with a byte order mark", change: in("main.tf", wide(open, le, 4, true))},
+		{name: "UTF-32BE without", change: in("main.tf", wide(open, be, 4, false))},
+		{name: "a NUL byte at the beginning", change: in("main.tf", "\x00"+open)},
+		{name: "a NUL byte in a comment before the text", change: in("main.tf", "# \x00\n"+open)},
+		{name: "bytes beside that are not UTF-8", change: in("main.tf", "# caf\xe9\n"+open)},
+		{name: "a PNG's first bytes", change: in("main.tf", png+"\n"+open)},
+		{name: "a ZIP's first bytes", change: in("main.tf", "PK\x03\x04\n"+open)},
+		{name: "lines that end with CRLF", change: in("main.tf", strings.ReplaceAll(open, "\n", "\r\n"))},
+		{name: "lines that end with CR", change: in("main.tf", strings.ReplaceAll(open, "\n", "\r"))},
+		{name: "`.gitignore` names the file", change: with("main.tf", open, ".gitignore", "*.tf\n")},
+		{name: "`.ignore` and `.rgignore` name it", change: func(r *repository) {
+			r.write("main.tf", open)
+			r.write(".ignore", "*\n")
+			r.write(".rgignore", "*\n")
+		}},
+		{name: "`.gitleaksignore` names the finding", change: with("main.tf", open, ".gitleaksignore", "main.tf:S3-001:2\n")},
+		{name: "`.secretlintignore` names the file", change: with("main.tf", open, ".secretlintignore", "**/*.tf\n")},
+		{name: "`conftest.toml` ignores the file, and fails nothing", change: with("main.tf", open, "conftest.toml", "ignore = \"tf$\"\nno-fail = true\n")},
+		{name: "a comment `gitleaks:allow`", change: in("main.tf", inLine("gitleaks:allow"))},
+		{name: "a comment `secretlint-disable`", change: in("main.tf", "# secretlint-disable\n"+open)},
+		{name: "`.gitattributes`: `binary`", change: with("main.tf", open, ".gitattributes", "* binary\n")},
+		{name: "`.gitattributes`: `-diff`", change: with("main.tf", open, ".gitattributes", "* -diff\n")},
+		{name: "`.gitattributes`: `export-ignore`", change: with("main.tf", open, ".gitattributes", "* export-ignore\n")},
+		{name: "`.gitattributes`: `working-tree-encoding=UTF-32BE`", change: func(r *repository) {
+			r.write(".gitattributes", "main.tf working-tree-encoding=UTF-32BE\n")
+			r.write("main.tf", wide(open, be, 4, false))
+		}},
+		{name: "a Git LFS pointer; the text is in the storage", change: with("main.tf",
+			"version https://git-lfs.github.com/spec/v1\noid sha256:"+strings.Repeat("4d7a", 16)+"\nsize 66\n", ".gitattributes", "*.tf filter=lfs diff=lfs merge=lfs -text\n")},
+		{name: "a hidden file", change: in(".main.tf", open)},
+		{name: "a hidden folder", change: in(".deploy/main.tf", open)},
+		{name: "the folder `node_modules`", change: in("node_modules/logs/main.tf", open)},
+		{name: "the folder `vendor`", change: in("vendor/logs/main.tf", open)},
+		{name: "a name in capitals: `MAIN.TF`", change: in("MAIN.TF", open)},
+		{name: "an unusual extension: `main.xyz`", change: in("main.xyz", open)},
+		{name: "no extension", change: in("main", open)},
+		{name: "the name of an image: `logo.png`", change: in("logo.png", open)},
+		{name: "the name of an archive: `notes.zip`", change: in("notes.zip", open)},
+		{name: "a generated file: `package-lock.json`", change: in("package-lock.json", `{"name": "logs", "acl": "public-read"}`+"\n")},
+		{name: "a file name that is not UTF-8", change: in("ma\xffin.tf", open)},
+		{name: "a file name with a line end", change: in("ma\nin.tf", open)},
+		{name: "a line of 10 MB", change: in("main.tf", "# "+strings.Repeat("x", 10*megas)+"\n"+open)},
+		{name: "one line of 1 MB, minified", change: in("app.min.js", strings.Repeat("function a(b){return b*2};", megas/26)+`var acl="public-read";`)},
+		{name: "one line, the text across its byte 125,000", change: in("app.min.js", strings.Repeat("x", 125_000-5)+text+strings.Repeat("y", 125_000))},
+		{name: "a file of 99 MB, the text at its end", change: func(r *repository) { r.write("main.tf", filler(99*megas)+open) }, large: true},
+		{name: "a symbolic link's target is the text", change: func(r *repository) { r.must(os.Symlink(text, r.path("acl"))) }},
+		{name: "a repository in the repository, as a link to its commit", change: func(r *repository) { nested(r, "logs", open) }},
+		{name: "a submodule that CI does not check out", change: func(r *repository) { submodule(r, open) }},
+		{name: "a submodule that CI checks out", change: func(r *repository) { submodule(r, open) }, clone: []string{"--recurse-submodules"}},
+		{name: "the commit of a merge brings the text", change: func(r *repository) {
+			r.write("main.tf", bucket("private"))
+			r.commit()
+			r.git("checkout", "--quiet", "-b", "side", "HEAD~1")
+			r.write("side.tf", bucket("private"))
+			r.commit()
+			r.git("checkout", "--quiet", "change")
+			r.git("merge", "--quiet", "--no-ff", "--no-commit", "side")
+			r.write("main.tf", open)
+		}},
+		{name: "a folder of the base, turned into a file", base: in("logs/main.tf", bucket("private")), change: func(r *repository) {
+			r.must(os.RemoveAll(r.path("logs")))
+			r.write("logs", open)
+		}},
+		{name: "the change takes the text out of the rule", change: func(r *repository) {
+			r.loosen()
+			r.write("main.tf", open)
+		}},
+		{name: "the change deletes the tool's configuration", change: func(r *repository) {
+			for name := range r.tool.files {
+				r.must(os.Remove(r.path(name)))
+			}
+			r.write("main.tf", open)
+		}},
+		{name: "staged, and mended in the work tree (a hook)", change: in("main.tf", bucket("private")), hook: true, after: func(r *repository) {
+			r.write("main.tf", open)
+			r.git("add", "main.tf")
+			r.write("main.tf", bucket("private"))
+		}},
+		{name: "the text split over two lines", change: in("main.tf", bucket("public-\nread"))},
+	}
+}
+
+// nested commits a repository as what git makes of one that is added: a link to its commit.
+func nested(r *repository, name, content string) {
+	inner := &repository{t: r.t, tool: r.tool, dir: filepath.Join(r.dir, name)}
+	inner.write("main.tf", content)
+	inner.git("init", "--quiet", "--initial-branch=main")
+	inner.commit()
+}
+
+// submodule adds one that stands beside the repository.
+func submodule(r *repository, content string) {
+	beside := &repository{t: r.t, tool: r.tool, dir: filepath.Join(filepath.Dir(r.dir), "beside")}
+	beside.write("main.tf", content)
+	beside.git("init", "--quiet", "--initial-branch=main")
+	beside.commit()
+	r.git("submodule", "--quiet", "add", "file://"+beside.dir, "logs")
+}

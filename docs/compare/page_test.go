@@ -1,0 +1,126 @@
+//go:build linux
+
+package compare
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const page = "../comparison.md"
+
+// writePage puts what was run into the page, between its marks.
+func writePage(t *testing.T, parts map[string]string) {
+	t.Helper()
+	b, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := string(b)
+	for name, with := range parts {
+		before, _, after := part(t, s, name)
+		s = before + with + after
+	}
+	if err := os.WriteFile(page, []byte(s), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// part returns what stands between the marks of a name, and what before and after.
+func part(t *testing.T, text, name string) (before, inner, after string) {
+	t.Helper()
+	begin, end := "<!-- run: "+name+" -->\n", "<!-- end -->\n"
+	before, rest, ok := strings.Cut(text, begin)
+	inner, after, ended := strings.Cut(rest, end)
+	if !ok || !ended {
+		t.Fatalf("%s has no part %q", page, name)
+	}
+	return before + begin, inner, end + after
+}
+
+// setups are the files and commands of the tools; tools that share files are shown together.
+func setups(t *testing.T) string {
+	t.Helper()
+	var b strings.Builder
+	for i, tool := range tools() {
+		if i == 0 || !maps.Equal(tool.files, tools()[i-1].files) {
+			for _, name := range slices.Sorted(maps.Keys(tool.files)) {
+				fmt.Fprintf(&b, "`%s`:\n\n```%s\n%s```\n\n", name, language(name), tool.files[name])
+			}
+		}
+		fmt.Fprintf(&b, "%s:\n\n```sh\n%s\n```\n\n", tool.name, tool.script)
+		if tool.hook != "" {
+			fmt.Fprintf(&b, "as a hook:\n\n```sh\n%s\n```\n\n", tool.hook)
+		}
+	}
+	return b.String()
+}
+
+// language is that of a block, of those that the tests of the manual know.
+func language(name string) string {
+	switch {
+	case strings.HasSuffix(name, ".json"):
+		return "json"
+	case name == ".policyscan/rules/boundaries.yml":
+		return "yaml"
+	}
+	return ""
+}
+
+// table is a matrix as the page shows it.
+func table(t *testing.T, m matrix, rows [][]string) string {
+	t.Helper()
+	var b strings.Builder
+	head := append([]string{""}, m.head()...)
+	fmt.Fprintf(&b, "| %s |\n|%s\n", strings.Join(head, " | "), strings.Repeat("---|", len(head)))
+	for _, row := range rows {
+		if !m.differ || differs(m, row, rowsOf(t, "evasion")) {
+			fmt.Fprintf(&b, "| %s |\n", strings.Join(row, " | "))
+		}
+	}
+	return b.String()
+}
+
+// differs reports whether a variant says otherwise than the tool that it is one of.
+func differs(m matrix, row []string, evasion map[string][]string) bool {
+	for i, variant := range m.tools {
+		for k, tool := range tools() {
+			if tool.name == variant.of && evasion[row[0]][k] != row[i+1] {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// partOf returns what stands in the page between the marks of a name.
+func partOf(t *testing.T, name string) string {
+	t.Helper()
+	b, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, inner, _ := part(t, string(b), name)
+	return inner
+}
+
+// rowsOf returns the cells of a table of the page, by the name of the row; the head is "".
+func rowsOf(t *testing.T, name string) map[string][]string {
+	t.Helper()
+	rows := map[string][]string{}
+	for i, line := range strings.Split(strings.TrimSpace(partOf(t, name)), "\n") {
+		if i == 1 { // between the head and the rows
+			continue
+		}
+		cells := strings.Split(strings.TrimSuffix(strings.TrimPrefix(line, "| "), " |"), " | ")
+		if _, twice := rows[cells[0]]; twice {
+			t.Errorf("%s: the row %q is there twice", name, cells[0])
+		}
+		rows[cells[0]] = cells[1:]
+	}
+	return rows
+}
