@@ -85,11 +85,6 @@ func Read(name string, files []*rules.Source, dialect string, define map[string]
 	case len(files) > 1 && dialect != "sigmashake":
 		return nil, rules.Errors{{Code: rules.CodeRead, File: name, Found: "is a folder", Fix: "name the file of the rules in it"}}
 	}
-	for _, f := range files {
-		if e := f.Check(); e != nil {
-			return nil, rules.Errors{e}
-		}
-	}
 	return all[i].read(name, files, define)
 }
 

@@ -72,6 +72,19 @@ func TestWhichDialect(t *testing.T) {
 	}
 }
 
+// What is no text is a mistake in every dialect, and no reader stumbles over it.
+func TestNoText(t *testing.T) {
+	for _, d := range Dialects() {
+		for _, text := range []string{"\xff", "\x00", "", "\xff\xfea\x00", "a: 1\x00"} {
+			s, err := Read("f", []*rules.Source{{Name: "f", Text: []byte(text)}}, d.Name, nil)
+			var list rules.Errors
+			if !errors.As(err, &list) || s != nil {
+				t.Errorf("%s of %q: %v, %v", d.Name, text, s, err)
+			}
+		}
+	}
+}
+
 // "A folder of .rules files is one set, not several." "Nothing is silently ignored."
 func TestFoldersWithin(t *testing.T) {
 	dir := emptyFiles(t, "r/b.rules", "rule b { LOG any IF tool EQUALS \"Bash\" MESSAGE \"m\" }", "r/a.rules", sigmaText, "r/README.md", "no rules")
@@ -89,6 +102,7 @@ func TestFoldersWithin(t *testing.T) {
 	}{
 		{"without a rule file", []string{"r/a.yml", nativeText}, []string{"the folder has no .rules file"}},
 		{"a mistake in each of two", []string{"r/a.rules", "x", "r/b.rules", "y"}, []string{"r/a.rules:1", "r/b.rules:1"}},
+		{"two that are no text", []string{"r/a.rules", "\xff", "r/b.rules", "y", "r/c.rules", "\xff"}, []string{"r/a.rules:1", "r/b.rules:1", "r/c.rules:1"}},
 		{"rules in a folder of it", []string{"r/a.rules", sigmaText, "r/more/deep/c.rules", sigmaText}, []string{"r/more/deep/c.rules: is in a folder within r"}},
 		{"rules in folders of it alone", []string{"r/one/c.rules", sigmaText, "r/two/c.rules", sigmaText}, []string{"r/one/c.rules: ", "r/two/c.rules: "}},
 		{"a name in capital letters", []string{"r/a.rules", "rule x { LOG any IF tool EQUALS \"X\" MESSAGE \"m\" }", "r/B.RULES", "y"}, []string{"r/B.RULES:1"}},
