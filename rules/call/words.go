@@ -30,6 +30,10 @@ func tokens(line string) []token {
 		switch {
 		case strings.IndexByte(" \t\r\n", c) >= 0:
 			end()
+		case c == '#' && !within: // a comment, to the end of the line
+			for i+1 < len(line) && line[i+1] != '\n' {
+				i++
+			}
 		case c == '(' && i > 0 && line[i-1] == '$' && within:
 			word.WriteByte(c)
 		case strings.IndexByte(";&|()<>", c) >= 0:
