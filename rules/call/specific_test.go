@@ -47,6 +47,14 @@ func TestRow_4_21_AcrossDomains(t *testing.T) {
 		if out.Effect != test.want {
 			t.Errorf("%+v: %s", test, out.Effect)
 		}
+		for _, r := range s.Rules { // of equal ones the first
+			if r.Effect == test.want {
+				if out.Rule == nil || out.Rule.ID != r.ID {
+					t.Errorf("%+v: by %+v, not by %s", test, out.Rule, r.ID)
+				}
+				break
+			}
+		}
 		if len(s.Rules) == 3 && !strings.Contains(w.trace.Resolution, "the strictest") {
 			t.Errorf("%+v: %q", test, w.trace.Resolution)
 		}
