@@ -292,7 +292,7 @@ func (c *agentHookCmd) places(a *agent.Agent, e *agent.Event) ([]place, error) {
 	roots := e.Roots
 	switch dir := projectDir(a); {
 	case c.Root != "":
-		at, err := findPlace(c.Root)
+		at, err := c.root()
 		return []place{at}, err
 	case dir != "":
 		roots = []string{dir}
@@ -362,6 +362,15 @@ func (c *agentHookCmd) guarding(g *gate.Gate, at place) *gate.Gate {
 		}
 	}
 	return &guarding
+}
+
+// root is the folder that --root names, or that the current folder is in.
+func (c *agentHookCmd) root() (place, error) {
+	at, err := findPlace(c.Root)
+	if err != nil && c.Root != "" {
+		err = fmt.Errorf("--root %s: %w", c.Root, err)
+	}
+	return at, err
 }
 
 // projectDir is the project's folder as the agent tells it in its hook's environment; "" if it does not.

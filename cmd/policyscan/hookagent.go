@@ -76,7 +76,7 @@ func hookJudges(name string, args []string) error {
 	if hook == nil {
 		return nil // hookTakes has looked at them
 	}
-	at, err := findPlace(hook.Root)
+	at, err := hook.root()
 	if err == nil {
 		_, err = hook.gate(at)
 	}

@@ -34,7 +34,7 @@ func (c *agentHookCmd) serve(std streams, a *agent.Agent) error {
 		}
 		return g, nil
 	}
-	at, err := findPlace(c.Root)
+	at, err := c.root()
 	if err != nil {
 		return err
 	}

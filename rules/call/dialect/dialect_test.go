@@ -204,7 +204,7 @@ func TestRefused(t *testing.T) {
 		{"none", "native", rules.CodeMissing, "none: the folder has no .rules file"},
 		{"gone.yml", "", rules.CodeRead, "gone.yml: cannot be read: "},
 		{"latin.rules", "", rules.CodeSyntax, "latin.rules:1:35: a byte that is not UTF-8"},
-		{"wide.yml", "", rules.CodeSyntax, "wide.yml: the text is UTF-16 or UTF-32"},
+		{"wide.yml", "", rules.CodeSyntax, "wide.yml: the text is UTF-16"},
 		{"zero.json", "", rules.CodeSyntax, "zero.json:1:8: the control character U+0000"},
 	}
 	if runtime.GOOS != "windows" {
