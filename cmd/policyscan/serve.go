@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"github.com/policyscan/policyscan/rules/call/agent"
@@ -19,7 +20,10 @@ import (
 // later leave those in force that were.
 func (c *agentHookCmd) serve(std streams, a *agent.Agent) error {
 	keepers := map[place]*keeper{}
+	var one sync.Mutex // a judgement that took too long may still be at it; if it hangs, the calls after it are denied
 	kept := func(at place) (*gate.Gate, error) {
+		one.Lock()
+		defer one.Unlock()
 		k := keepers[at]
 		if k == nil {
 			k = &keeper{load: func() (*gate.Gate, error) { return c.gate(at) }, now: time.Now}

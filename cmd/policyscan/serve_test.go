@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/policyscan/policyscan/rules/call"
+	"github.com/policyscan/policyscan/rules/call/agent"
 	"github.com/policyscan/policyscan/scanner/gate"
 )
 
@@ -241,5 +242,22 @@ func waitFor(t *testing.T, holds func() bool) {
 		if time.Now().After(end) {
 			t.Fatal("it does not come")
 		}
+	}
+}
+
+// TestServeLate: a judgement that was given up goes on beside those that come after it. For go test -race.
+func TestServeLate(t *testing.T) {
+	_, file, _ := kept(t)
+	var in strings.Builder
+	for i := range 300 {
+		fmt.Fprintf(&in, `{"hook_event_name":"PreToolUse","cwd":%q,"tool_name":"Bash","tool_input":{"n":%d}}`+"\n", t.TempDir(), i)
+	}
+	var out, said strings.Builder
+	c := &agentHookCmd{callsFlag: callsFlag{Calls: []string{file}}, Policy: "none", Serve: true, Timeout: 300 * time.Microsecond}
+	if err := c.serve(streams{strings.NewReader(in.String()), &out, &said}, agent.Named("codex")); err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(out.String(), "\n"); n != 300 {
+		t.Errorf("%d of 300 calls are answered", n)
 	}
 }
