@@ -62,7 +62,7 @@ func editsOfPatch(patch, folder string) ([]Edit, error) {
 		e := &edits[i]
 		switch {
 		case h.kind == addFile:
-			e.Change, e.Remove = patchAdd{h.text}, false
+			e.Change, e.Remove = patchAdd{strings.Join(h.lines, "")}, false
 		case h.kind == deleteFile && again && e.Remove, h.kind == updateFile && again && e.Remove:
 			return nil, fmt.Errorf("line %d: the patch has taken %q away already", h.line, h.path)
 		case h.kind == deleteFile:
@@ -130,8 +130,8 @@ type hunk struct {
 	kind   hunkKind
 	line   int // of the patch, from 1
 	path   string
-	move   string // where an updated file goes; "" is where it is
-	text   string // of a file that is added
+	move   string   // where an updated file goes; "" is where it is
+	lines  []string // of a file that is added
 	chunks []chunk
 }
 
@@ -219,7 +219,7 @@ func (h *hunk) add(line string, number int) error {
 	}
 	switch text, added := strings.CutPrefix(line, "+"); {
 	case h.kind == addFile && added:
-		h.text += text + "\n"
+		h.lines = append(h.lines, text+"\n")
 		return nil
 	case h.kind != updateFile:
 	case strings.HasPrefix(line, "*** Move to: ") && last == nil && h.move == "":

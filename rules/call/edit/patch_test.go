@@ -5,7 +5,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/policyscan/policyscan/rules/call"
 	"github.com/policyscan/policyscan/rules/call/edit"
 )
 
@@ -230,5 +232,21 @@ func TestPatchTime(t *testing.T) {
 	_, err = edits[0].Change.After([]byte(file.String()+strings.Repeat("padding of the file\n", 50_000)), true)
 	if err == nil || !strings.Contains(err.Error(), "too many steps") {
 		t.Error(err)
+	}
+}
+
+// TestLongPatch: the time to read a file that is added grows with its length, not with its square.
+func TestLongPatch(t *testing.T) {
+	text := "*** Begin Patch\n*** Add File: a\n" + strings.Repeat("+a\n", 200_000) + "*** End Patch"
+	began := time.Now()
+	edits, err := edit.Of(&call.Call{Tool: "apply_patch", Input: call.NewObject(call.Member{Name: "command", Value: call.Text(text)})})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if made, err := edits[0].Change.After(nil, false); err != nil || len(made) != 1 || len(made[0]) != 400_000 {
+		t.Error(len(made), err)
+	}
+	if took := time.Since(began); took > 2*time.Second {
+		t.Errorf("it took %s", took)
 	}
 }
