@@ -99,6 +99,9 @@ func TestClaudeWrite(t *testing.T) {
 		{name: "null is missing", tool: "Write", input: object{"file_path": nil, "content": "x"}, err: "the field file_path or path is missing"},
 		{name: "two paths", tool: "Write", input: object{"file_path": "a", "path": "b", "content": "x"}, err: "there are the fields file_path and path"},
 		{name: "an empty path", tool: "Write", input: write(" ", "x"), err: "the path is empty"},
+		{name: "a path that ends with a blank", tool: "Write", input: write("a.tf ", "x"), err: "blanks"},
+		{name: "a path that begins with a blank", tool: "Write", input: write("\u00a0/a.tf", "x"), err: "blanks"},
+		{name: "a path in the home folder", tool: "Write", input: write("~/a.tf", "x"), err: "home folder"},
 		{name: "a path with U+0000", tool: "Write", input: write("a\x00b", "x"), err: "U+0000"},
 		{name: "a field that is not known", tool: "Write", input: object{"file_path": "a", "content": "x", "append": true}, err: `the field "append" is not known`},
 	})

@@ -171,14 +171,19 @@ func (in input) path(names ...string) (string, error) {
 	return path, nil
 }
 
-// checkPath refuses what can be no path of a file. Agents strip U+0000, so another file than the one that
-// is named would be written.
+// checkPath refuses what can be no path of a file, or that of another: agents strip U+0000 and, some of them, blanks at
+// the ends, and take ~ for the home folder.
 func checkPath(path string) error {
 	if strings.TrimSpace(path) == "" {
 		return errors.New("the path is empty")
 	}
-	if strings.ContainsRune(path, 0) {
+	switch {
+	case strings.ContainsRune(path, 0):
 		return fmt.Errorf("the path %q has the character U+0000", path)
+	case trim(path) != path:
+		return fmt.Errorf("the path %q begins or ends with blanks, which agents take off or not; leave them out", path)
+	case path == "~", strings.HasPrefix(path, "~/"), strings.HasPrefix(path, `~\`):
+		return fmt.Errorf("the path %q begins with ~, which agents take for the home folder or not; write the folder, or ./~", path)
 	}
 	return nil
 }
