@@ -242,7 +242,7 @@ func (c *agentHookCmd) judge(ctx context.Context, a *agent.Agent, e *agent.Event
 		if err != nil {
 			return all, err
 		}
-		g = c.guarding(g, at)
+		g = c.guarding(g, at, projectFolders(a, e))
 		if i > 0 { // they judge the call, wherever its files are
 			g.Sets = nil
 		}
@@ -344,21 +344,40 @@ func (c *agentHookCmd) gate(at place) (*gate.Gate, error) {
 	return g, c.guard(g, at.root)
 }
 
-// guarding is a gate that guards the rules and the hooks of agents, or nothing.
-func (c *agentHookCmd) guarding(g *gate.Gate, at place) *gate.Gate {
+// guarding is a gate that guards the rules and the hooks of agents, those in some folders of a project too, or nothing.
+func (c *agentHookCmd) guarding(g *gate.Gate, at place, folders []string) *gate.Gate {
 	guarding := *g
 	if c.AllowRuleEdits {
 		guarding.Guarded = nil
 		return &guarding
 	}
 	guarding.Guarded = slices.Clone(g.Guarded)
-	if root, err := realPath(at.root); err == nil {
-		names := []string{".git", ".claude/settings.local.json", ".codex/config.toml", ".github/hooks", sigmashakeConfig}
-		for _, t := range settings.Targets() {
-			names = append(names, t.Project)
-		}
+	guard := func(dir string, names ...string) {
 		for _, name := range names {
-			guarding.Guarded = append(guarding.Guarded, filepath.Join(root, filepath.FromSlash(name)))
+			guarding.Guarded = append(guarding.Guarded, filepath.Join(dir, filepath.FromSlash(name)))
+		}
+	}
+	if root, err := realPath(at.root); err == nil {
+		guard(root, ".git", sigmashakeConfig)
+		folders = append([]string{root}, folders...)
+	}
+	for _, dir := range folders { // agents read the settings of the folder that they are started in
+		guard(dir, ".claude/settings.local.json", ".codex/config.toml", ".github/hooks")
+		for _, t := range settings.Targets() {
+			guard(dir, t.Project)
+		}
+	}
+	for _, t := range settings.Targets() { // and the user's own
+		dir, err := userSettings(t)
+		if err != nil {
+			continue // without a home folder there are none
+		}
+		guard(dir, t.User)
+		switch t.Agent {
+		case "codex":
+			guard(dir, "config.toml")
+		case "copilot":
+			guard(dir, "hooks", "config.json")
 		}
 	}
 	return &guarding
@@ -371,6 +390,18 @@ func (c *agentHookCmd) root() (place, error) {
 		err = fmt.Errorf("--root %s: %w", c.Root, err)
 	}
 	return at, err
+}
+
+// projectFolders are the folders that the agent was started in or that are open in it, as far as it tells, without
+// links.
+func projectFolders(a *agent.Agent, e *agent.Event) []string {
+	var folders []string
+	for _, dir := range append([]string{projectDir(a), e.Call.Dir}, e.Roots...) {
+		if real, err := realPath(dir); dir != "" && err == nil {
+			folders = append(folders, real)
+		}
+	}
+	return folders
 }
 
 // projectDir is the project's folder as the agent tells it in its hook's environment; "" if it does not.

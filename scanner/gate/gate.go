@@ -36,7 +36,7 @@ type Gate struct {
 	// they forbid, so that a scan leaves them out.
 	RuleFiles []string
 
-	// Guarded are the files and folders that say who judges, and how: absolute, without links. A call that
+	// Guarded are the files and folders that say who judges, and how: absolute; what links lead to is guarded, too. A call that
 	// edits one of them needs a person. The bundle's own files belong to them.
 	Guarded []string
 }
@@ -108,9 +108,18 @@ const GuardRule = "policyscan:guard"
 
 // guarded returns the first file of a call that is guarded, or lies in a folder that is; "" if none does.
 func (g *Gate) guarded(files []file) string {
+	if len(files) == 0 {
+		return ""
+	}
+	all := slices.Clone(g.Guarded)
+	for _, p := range g.Guarded { // a folder on the way may be a link
+		if real, err := follow(p, 40); err == nil && real != p {
+			all = append(all, real)
+		}
+	}
 	for _, f := range files {
 		for _, p := range append(f.places(), f.from) {
-			for _, guarded := range g.Guarded {
+			for _, guarded := range all {
 				if rel, err := filepath.Rel(guarded, p); p != "" && err == nil && (rel == "." || filepath.IsLocal(rel)) {
 					return f.named
 				}
