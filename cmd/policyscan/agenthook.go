@@ -295,7 +295,7 @@ func (c *agentHookCmd) places(a *agent.Agent, e *agent.Event) ([]place, error) {
 		at, err := c.root()
 		return []place{at}, err
 	case dir != "":
-		roots = []string{dir}
+		roots = append([]string{dir}, roots...)
 	case len(roots) == 0 && e.Call.Dir != "":
 		roots = []string{e.Call.Dir}
 	case len(roots) == 0:
