@@ -32,9 +32,10 @@ func Known(name string) Tool {
 	case "write_file", "fs_write", "create", "create_file":
 		same = "Write"
 	case "replace", "edit", "edit_file", "str_replace", "StrReplace", "search_replace", "insert", "str_replace_editor",
-		"str_replace_based_edit_tool", "apply_patch", "applypatch", "ApplyPatch", "Delete", "delete_file":
+		"str_replace_based_edit_tool", "apply_patch", "applypatch", "ApplyPatch", "Delete", "delete_file",
+		"replace_string_in_file", "multi_replace_string_in_file", "insert_edit_into_file": // Visual Studio Code's
 		same = "Edit"
-	case "edit_notebook", "EditNotebook":
+	case "edit_notebook", "EditNotebook", "edit_notebook_file":
 		same = "NotebookEdit"
 	case "glob", "list_directory", "list_dir", "LS":
 		same = "Glob"
