@@ -19,6 +19,9 @@ import (
 // maxBytes is the longest file whose edit is judged.
 const maxBytes = 64 << 20
 
+// maxPath is the longest path that is followed; systems take no longer ones.
+const maxPath = 1 << 15
+
 // A file is one that a call edits.
 type file struct {
 	edit.Edit
@@ -102,7 +105,13 @@ func locate(name, dir string) (real, beside string, err error) {
 	case !filepath.IsAbs(dir):
 		return "", "", fmt.Errorf("the call names the file %s, and no absolute working folder from which it counts", shown)
 	default:
-		name = filepath.Join(dir, name)
+		name = dir + string(filepath.Separator) + name
+	}
+	if len(name) > maxPath {
+		return "", "", fmt.Errorf("the path of a file has over %d bytes", maxPath)
+	}
+	if backOverLink(name) {
+		return "", "", fmt.Errorf("the path %s goes back (..) over a link, and where that leads depends on who follows it; write it without", shown)
 	}
 	name = filepath.Clean(name) // as agents do it, before any link is followed
 	real, err = follow(name, 40)
@@ -117,6 +126,24 @@ func locate(name, dir string) (real, beside string, err error) {
 		beside = ""
 	}
 	return real, beside, nil
+}
+
+// backOverLink reports whether a ".." of a path stands behind a link: most agents take both away, the system goes to
+// what is above the link's target.
+func backOverLink(name string) bool {
+	for i := range name {
+		if !os.IsPathSeparator(name[i]) || i == 0 {
+			continue
+		}
+		next := name[i+1:]
+		if next != ".." && !(len(next) > 2 && next[:2] == ".." && os.IsPathSeparator(next[2])) {
+			continue
+		}
+		if st, err := os.Lstat(filepath.Clean(name[:i])); err == nil && st.Mode()&fs.ModeSymlink != 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // follow follows the links of a path, of which the end may not be there yet.

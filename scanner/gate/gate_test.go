@@ -199,10 +199,15 @@ func TestLinks(t *testing.T) {
 		"out.tf":             "OPEN out.tf", // where an agent that renames would put it
 		outside + "/in/x.tf": "OPEN x.tf",
 		outside + "/b.tf":    "",
-		"net/../dir/../a.tf": "OPEN a.tf",
+		"net/../x/../a.tf":   "OPEN a.tf",
 	} {
 		if r := judge(t, g, asked(t, root, "Write", "file_path", path, "content", "0.0.0.0/0")); ids(r.New) != want {
 			t.Errorf("%s: %q, want %q", path, ids(r.New), want)
+		}
+	}
+	for _, path := range []string{"dir/../a.tf", "net/../dir/../a.txt", "dir/./../a.tf", "dir/x/../../a.tf", root + "/dir/../a.tf"} {
+		if r, err := g.Judge(t.Context(), asked(t, root, "Write", "file_path", path, "content", "x"), call.Options{}); err == nil || !strings.Contains(err.Error(), "over a link") {
+			t.Errorf("%s: %+v, %v", path, r, err)
 		}
 	}
 	if r, err := g.Judge(t.Context(), asked(t, root, "Write", "file_path", "loop.tf", "content", "x"), call.Options{}); err == nil {
@@ -223,6 +228,7 @@ func TestCannotBeTold(t *testing.T) {
 		{"no working folder", asked(t, "", "Write", "file_path", "a.tf", "content", "x"), "working folder"},
 		{"not there", asked(t, root, "Edit", "file_path", "a.tf", "old_string", "two", "new_string", "x"), "a.tf"},
 		{"there twice", asked(t, root, "Edit", "file_path", "a.tf", "old_string", "one", "new_string", "x"), "a.tf"},
+		{"a long way round", asked(t, root, "Write", "file_path", strings.Repeat("x/../", 100_000)+"a.tf", "content", "x"), "over 32768 bytes"},
 		{"a folder", asked(t, root, "Write", "file_path", "dir.tf", "content", "x"), "folder"},
 		{"beneath a file", asked(t, root, "Write", "file_path", "a.tf/b.tf", "content", "x"), "file"},
 	} {
