@@ -78,7 +78,7 @@ func gated(a *agent.Agent, args []string, std streams) int {
 // onlyHook is the hook's command, read by a parser that knows no other: to make the whole command line takes as long as
 // a judgement. It is nil for all but the plain case, which the whole one then explains.
 func onlyHook(a *agent.Agent, args []string, std streams) *agentHookCmd {
-	if args[1] != a.Name {
+	if args[1] != a.Name || slices.Contains(args, "--help") || slices.Contains(args, "-h") {
 		return nil
 	}
 	var c struct {

@@ -123,11 +123,11 @@ func dispatch(args []string, std streams) int {
 		return exitUndecided
 	}
 	ctx, err := parser.Parse(args)
+	command := commandOf(err)
 	if err == nil {
-		err = noEmpty(ctx)
+		command, err = ctx.Selected().Path(), noEmpty(ctx)
 	}
 	if err != nil {
-		command := commandOf(err)
 		if command == "scan" {
 			voidOld(outputOf(args))
 		}
