@@ -48,6 +48,10 @@ Exit status: 0 the answer says what holds, a denial too; 2 there is no answer.`
 // most agents go on when a hook fails.
 func gated(a *agent.Agent, args []string, std streams) int {
 	debug.SetGCPercent(400) // it ends before a collection would pay
+	if toNobody(std.out) {
+		complain(std.err, errors.New("standard output is closed or the null device, so nobody would read the answer, and the call is denied"))
+		return exitUndecided
+	}
 	out := &noting{to: std.out}
 	said := &noting{to: std.err, keep: true}
 	inner := streams{in: std.in, out: out, err: said}
@@ -93,6 +97,20 @@ func onlyHook(a *agent.Agent, args []string, std streams) *agentHookCmd {
 		return nil
 	}
 	return &c.Hook
+}
+
+// toNobody reports whether an output is the null device, which Go puts in the place of one that is closed.
+func toNobody(out io.Writer) bool {
+	f, ok := out.(*os.File)
+	if !ok {
+		return false
+	}
+	st, err := f.Stat()
+	if err != nil {
+		return true
+	}
+	null, err := os.Stat(os.DevNull)
+	return err == nil && os.SameFile(st, null)
 }
 
 // noting is an output that remembers whether anything was written to it, and if it should, what.

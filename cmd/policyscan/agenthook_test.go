@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -29,5 +30,18 @@ func TestReadInTime(t *testing.T) {
 	}
 	if status != exitPass || !strings.Contains(out.String(), `"permissionDecision":"deny"`) || !strings.Contains(out.String(), `the run did not end within --timeout 50ms`) {
 		t.Errorf("status %d: %.200s", status, out.String())
+	}
+}
+
+// TestAnswerToNobody: "exit 2 if even that is impossible". Go opens the null device where standard output is closed.
+func TestAnswerToNobody(t *testing.T) {
+	null, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer null.Close()
+	var said strings.Builder
+	if status := run([]string{"hook", "codex"}, streams{strings.NewReader("{}"), null, &said}); status != exitUndecided || !strings.Contains(said.String(), "standard output is closed") {
+		t.Errorf("status %d: %s", status, said.String())
 	}
 }
