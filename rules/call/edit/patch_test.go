@@ -250,3 +250,14 @@ func TestLongPatch(t *testing.T) {
 		t.Errorf("it took %s", took)
 	}
 }
+
+// TestTwoCommands: of two fields that may be the command, neither hides a patch.
+func TestTwoCommands(t *testing.T) {
+	hidden := "apply_patch <<'EOF'\n" + patch("*** Add File: a", "+x") + "EOF\n"
+	for _, fields := range [][2]string{{"ls", hidden}, {hidden, "ls"}} {
+		input := call.NewObject(call.Member{Name: "command", Value: call.Text(fields[0])}, call.Member{Name: "cmd", Value: call.Text(fields[1])})
+		if edits, err := edit.Of(&call.Call{Tool: "exec_command", Input: input}); err == nil && len(edits) == 0 {
+			t.Errorf("%q: no edit is seen", fields)
+		}
+	}
+}

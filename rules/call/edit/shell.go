@@ -17,6 +17,9 @@ func shellEdits(c *call.Call) ([]Edit, error) {
 	if command.Kind() != call.String && command.Kind() != call.List {
 		command = c.Input.Member("cmd")
 	}
+	if other := c.Input.Member("cmd"); other != command && patches(other.JSON()) {
+		return nil, errors.New("there are the fields command and cmd, of which one is run; leave the other out")
+	}
 	argv, script := []string(nil), command.Str()
 	for _, item := range command.Items() {
 		argv = append(argv, item.Str())
@@ -24,7 +27,7 @@ func shellEdits(c *call.Call) ([]Edit, error) {
 	if argv != nil {
 		script = strings.Join(argv, "\n")
 	}
-	if !applyPatch.MatchString(script) || !strings.Contains(script, "*** Begin Patch") {
+	if !patches(script) {
 		return nil, nil
 	}
 	if argv == nil {
@@ -50,6 +53,11 @@ func shellEdits(c *call.Call) ([]Edit, error) {
 
 // applyPatch finds the names of the command, within others too.
 var applyPatch = regexp.MustCompile(`apply_?patch`)
+
+// patches reports whether a command may apply a patch that is in it.
+func patches(script string) bool {
+	return applyPatch.MatchString(script) && strings.Contains(script, "*** Begin Patch")
+}
 
 func isApplyPatch(name string) bool { return name == "apply_patch" || name == "applypatch" }
 
