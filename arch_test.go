@@ -27,7 +27,7 @@ func rooms() map[string][]string {
 		"cmd/policyscan": {
 			"rules", "rules/glob", "rules/starter", "rules/call", "rules/call/agent", "rules/call/agent/settings", "rules/call/dialect",
 			"rules/call/session", "rules/call/sigmashake", "scanner", "scanner/gate", "scanner/repo", "scanner/worktree", "verdict",
-			"github.com/alecthomas/kong", "golang.org/x/term",
+			"github.com/alecthomas/kong", "golang.org/x/sys/unix", "golang.org/x/term",
 		},
 		"rules":                     {"rules/glob", "gopkg.in/yaml.v3", "golang.org/x/sys/unix", "golang.org/x/text/unicode/norm"},
 		"rules/call":                {"rules/glob"},

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -17,7 +16,6 @@ import (
 
 	"github.com/policyscan/policyscan/rules/call"
 	"github.com/policyscan/policyscan/rules/call/agent"
-	"github.com/policyscan/policyscan/rules/call/agent/settings"
 	"github.com/policyscan/policyscan/scanner/gate"
 )
 
@@ -139,12 +137,14 @@ func hookedAgent(args []string) *agent.Agent {
 	if len(args) == 0 || args[0] != "hook" || slices.Contains(args, "--serve") {
 		return nil
 	}
-	for _, arg := range args[1:] {
-		switch {
+	for i := 1; i < len(args); i++ {
+		switch arg := args[i]; {
 		case arg == "install" || arg == "uninstall":
 			return nil
 		case agent.Named(arg) != nil:
 			return agent.Named(arg)
+		case slices.Contains([]string{"--calls", "--dialect", "--define", "--policy", "--root", "--ask-mode", "--ask_mode", "--agent-id", "--state", "--timeout"}, arg):
+			i++ // its value
 		}
 	}
 	return nil
@@ -170,8 +170,10 @@ func (c *agentHookCmd) run(std streams, a *agent.Agent) error {
 	if c.Serve {
 		return c.serve(std, a)
 	}
-	ctx, _, stop := interruptible(c.Timeout)
+	person, _, stop := interruptible(0) // who asks a person waits longer than the judgement may take
 	defer stop()
+	ctx, cancel := context.WithTimeoutCause(person, c.Timeout, fmt.Errorf("it took over %s", c.Timeout))
+	defer cancel()
 	if nothingOn(std.in) {
 		return errors.New("there is no call on standard input; this is for the agent to run, see policyscan hook install --help")
 	}
@@ -182,7 +184,7 @@ func (c *agentHookCmd) run(std streams, a *agent.Agent) error {
 	if len(text) > maxLine {
 		return fmt.Errorf("the agent's call on standard input has over %d bytes", maxLine)
 	}
-	answer, err := c.answer(ctx, std, a, text, c.gate)
+	answer, err := c.answer(ctx, person, std, a, text, c.gate)
 	if err != nil {
 		return err
 	}
@@ -191,8 +193,8 @@ func (c *agentHookCmd) run(std streams, a *agent.Agent) error {
 }
 
 // answer judges what the agent's hook was given, and returns the answer. Once it is known what the call is, a
-// failure is an answer too.
-func (c *agentHookCmd) answer(ctx context.Context, std streams, a *agent.Agent, text []byte, gateAt func(place) (*gate.Gate, error)) ([]byte, error) {
+// failure is an answer too. ctx bounds the judgement, person the wait for one.
+func (c *agentHookCmd) answer(ctx, person context.Context, std streams, a *agent.Agent, text []byte, gateAt func(place) (*gate.Gate, error)) ([]byte, error) {
 	e, err := inTime(ctx, func() (*agent.Event, error) { return a.Read(text) })
 	switch {
 	case err != nil && ctx.Err() != nil:
@@ -211,7 +213,7 @@ func (c *agentHookCmd) answer(ctx context.Context, std streams, a *agent.Agent, 
 		complain(std.err, err)
 		return a.Answer(e, undecided(err)), nil
 	}
-	return a.Answer(e, c.decision(std, e, j)), nil
+	return a.Answer(e, c.decision(person, std, e, j)), nil
 }
 
 // A judgement is what is known of a call before a person is asked, and how one would be.
@@ -276,7 +278,7 @@ func (c *agentHookCmd) judge(ctx context.Context, a *agent.Agent, e *agent.Event
 }
 
 // decision is what is answered.
-func (c *agentHookCmd) decision(std streams, e *agent.Event, j judgement) agent.Decision {
+func (c *agentHookCmd) decision(person context.Context, std streams, e *agent.Event, j judgement) agent.Decision {
 	out := j.Outcome()
 	switch {
 	case out.Effect.Rank() == 2:
@@ -284,7 +286,7 @@ func (c *agentHookCmd) decision(std streams, e *agent.Event, j judgement) agent.
 	case out.Effect == call.Ask && j.askMode == askAgent:
 		return agent.Decision{Permission: agent.Ask, Reason: "policyscan: " + j.Reason()}
 	case out.Effect == call.Ask:
-		return askedAtTerminal(std, e, j)
+		return askedAtTerminal(person, std, e, j)
 	case c.SendAllow && out.Explicit():
 		return agent.Decision{Permission: agent.Allow, Reason: j.Allowed(), Note: j.Note()}
 	}
@@ -293,8 +295,8 @@ func (c *agentHookCmd) decision(std streams, e *agent.Event, j judgement) agent.
 
 // askedAtTerminal is what the person at the terminal makes of a call that needs one, who may take longer than the
 // judgement.
-func askedAtTerminal(std streams, e *agent.Event, j judgement) agent.Decision {
-	approved, err := askPerson(context.Background(), e.Call, j.Reason())
+func askedAtTerminal(ctx context.Context, std streams, e *agent.Event, j judgement) agent.Decision {
+	approved, err := askPerson(ctx, e.Call, j.Reason())
 	switch {
 	case err != nil:
 		complain(std.err, err)
@@ -360,45 +362,6 @@ func (c *agentHookCmd) gate(at place) (*gate.Gate, error) {
 	}
 	g.Sets = sets
 	return g, c.guard(g, at.root)
-}
-
-// guarding is a gate that guards the rules and the hooks of agents, those in some folders of a project too, or nothing.
-func (c *agentHookCmd) guarding(g *gate.Gate, at place, folders []string) *gate.Gate {
-	guarding := *g
-	if c.AllowRuleEdits {
-		guarding.Guarded = nil
-		return &guarding
-	}
-	guarding.Guarded = slices.Clone(g.Guarded)
-	guard := func(dir string, names ...string) {
-		for _, name := range names {
-			guarding.Guarded = append(guarding.Guarded, filepath.Join(dir, filepath.FromSlash(name)))
-		}
-	}
-	if root, err := realPath(at.root); err == nil {
-		guard(root, ".git", sigmashakeConfig)
-		folders = append([]string{root}, folders...)
-	}
-	for _, dir := range folders { // agents read the settings of the folder that they are started in
-		guard(dir, ".claude/settings.local.json", ".codex/config.toml", ".github/hooks")
-		for _, t := range settings.Targets() {
-			guard(dir, t.Project)
-		}
-	}
-	for _, t := range settings.Targets() { // and the user's own
-		dir, err := userSettings(t)
-		if err != nil {
-			continue // without a home folder there are none
-		}
-		guard(dir, t.User)
-		switch t.Agent {
-		case "codex":
-			guard(dir, "config.toml")
-		case "copilot":
-			guard(dir, "hooks", "config.json")
-		}
-	}
-	return &guarding
 }
 
 // root is the folder that --root names, or that the current folder is in.

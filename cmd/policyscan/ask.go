@@ -65,13 +65,15 @@ func openTerminal() (in, out *os.File, err error) {
 
 // ask writes the question and waits for the answer: yes is y or yes and the Enter key, anything else is no.
 func ask(ctx context.Context, in io.Reader, out io.Writer, c *call.Call, reason string, late <-chan time.Time) (bool, error) {
-	// Each line of what the agent says is one line here, so that it cannot draw a question of its own.
-	question := fmt.Sprintf("\npolicyscan: %s wants to run\n  %s\n", safe(c.Tool), cutTo(safe(c.Input.JSON()), 2000))
+	question := fmt.Sprintf("\npolicyscan: %s wants to run\n%s", safe(c.Tool), shownInput(c))
 	for line := range strings.SplitSeq(reason, "\n") {
 		question += "  " + safe(line) + "\n"
 	}
 	question += fmt.Sprintf("Allow it? [y/N] (no, in %d seconds) ", int(patience.Seconds()))
 	question = strings.ReplaceAll(question, "\n", "\r\n") // the agent may have the terminal in raw mode
+	if f, ok := in.(*os.File); ok {
+		forgetTyped(f) // before there is a question
+	}
 	if _, err := io.WriteString(out, question); err != nil {
 		return false, fmt.Errorf("the call needs a person, and the terminal cannot be written to: %w", systemError(err))
 	}
@@ -87,6 +89,31 @@ func ask(ctx context.Context, in io.Reader, out io.Writer, c *call.Call, reason 
 	case <-ctx.Done():
 		return false, context.Cause(ctx)
 	}
+}
+
+// maxShown is how much of an input a person is shown, in bytes.
+const maxShown = 4000
+
+// shownInput is what a person sees of a call's input: a command first, or else the agent could hide it behind other members.
+// Each part is one line, so that the agent cannot draw a question of its own.
+func shownInput(c *call.Call) string {
+	show := func(text string) string {
+		text = safe(text)
+		if len(text) <= maxShown {
+			return "  " + text + "\n"
+		}
+		cut := cutTo(text, maxShown)
+		return fmt.Sprintf("  %s\n  (and %d bytes that are not shown)\n", cut, len(text)-len(cut)+len("…"))
+	}
+	command := c.Input.Member("command")
+	if command == nil {
+		return show(c.Input.JSON())
+	}
+	text, ok := command.Scalar()
+	if !ok {
+		text = command.JSON()
+	}
+	return show(text) + show(c.Input.JSON())
 }
 
 // readAnswer reads to the Enter key, which in raw mode is a carriage return.

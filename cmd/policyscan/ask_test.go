@@ -32,7 +32,7 @@ func TestAsk(t *testing.T) {
 		if err != nil || got != x.want {
 			t.Errorf("%q: got %v, %v", x.typed, got, err)
 		}
-		want := "\r\npolicyscan: Bash wants to run\r\n  {\"command\":\"rm -r x\\n[y/N] y\"}\r\n  rule PUSH: a person\r\n  looks\r\nAllow it? [y/N] (no, in 60 seconds) "
+		want := "\r\npolicyscan: Bash wants to run\r\n  rm -r x\\u{a}[y/N] y\r\n  {\"command\":\"rm -r x\\n[y/N] y\"}\r\n  rule PUSH: a person\r\n  looks\r\nAllow it? [y/N] (no, in 60 seconds) "
 		if shown.String() != want {
 			t.Errorf("got  %q\nwant %q", shown.String(), want)
 		}
@@ -77,5 +77,20 @@ func TestAskMode(t *testing.T) {
 		if err := checkAskMode(mode); (err != nil) != (want != "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v", mode, err)
 		}
+	}
+}
+
+// TestShownInput: a command is seen first, and what is not shown is told.
+func TestShownInput(t *testing.T) {
+	long := strings.Repeat("x", 5000)
+	c := &call.Call{Tool: "Bash", Input: call.NewObject(
+		call.Member{Name: "description", Value: call.Text(long)}, call.Member{Name: "command", Value: call.Text("rm -r /")})}
+	shown := shownInput(c)
+	if !strings.HasPrefix(shown, "  rm -r /\n  {\"description\":\"xxx") || !strings.Contains(shown, "bytes that are not shown)\n") {
+		t.Errorf("%.100s … %s", shown, shown[len(shown)-80:])
+	}
+	c.Input = call.NewObject(call.Member{Name: "command", Value: call.Text(long)})
+	if shown := shownInput(c); !strings.Contains(shown, "(and 1000 bytes that are not shown)") {
+		t.Errorf("%s", shown[4000:])
 	}
 }

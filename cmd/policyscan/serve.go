@@ -48,7 +48,7 @@ func (c *agentHookCmd) serve(std streams, a *agent.Agent) error {
 	in := newLines(std.in)
 	for in.next(context.Background()) {
 		ctx, cancel := context.WithTimeoutCause(context.Background(), c.Timeout, fmt.Errorf("it took over %s", c.Timeout))
-		answer, err := c.answer(ctx, std, a, bytes.Clone(in.line), kept) // one that is given up goes on reading it
+		answer, err := c.answer(ctx, context.Background(), std, a, bytes.Clone(in.line), kept) // one that is given up goes on reading it
 		cancel()
 		if err != nil {
 			complain(std.err, err)

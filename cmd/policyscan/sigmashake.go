@@ -38,11 +38,9 @@ func (c *agentHookCmd) sigmashake(a *agent.Agent, e *agent.Event, r *gate.Result
 			return "", fmt.Errorf("%s: %w", sigmashakeConfig, err)
 		}
 	}
-	dir := c.State
-	if dir == "" {
-		if dir, err = session.DefaultDir(os.Getenv); err != nil {
-			return "", err
-		}
+	dir, err := c.stateDir()
+	if err != nil {
+		return "", err
 	}
 	folder, err := session.Open(dir)
 	if err != nil {
@@ -58,6 +56,14 @@ func (c *agentHookCmd) sigmashake(a *agent.Agent, e *agent.Event, r *gate.Result
 		}
 	}
 	return mode, errors.Join(err, folder.Close())
+}
+
+// stateDir is the folder of what is remembered of sessions.
+func (c *agentHookCmd) stateDir() (string, error) {
+	if c.State != "" {
+		return filepath.Abs(c.State)
+	}
+	return session.DefaultDir(os.Getenv)
 }
 
 // toldTwice reports whether the agent tells of a call by another event, too, which is the one that counts: Cursor has

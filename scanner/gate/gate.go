@@ -19,6 +19,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/rules/call"
@@ -120,7 +121,9 @@ func (g *Gate) guarded(files []file) string {
 	for _, f := range files {
 		for _, p := range append(f.places(), f.from) {
 			for _, guarded := range all {
-				if rel, err := filepath.Rel(guarded, p); p != "" && err == nil && (rel == "." || filepath.IsLocal(rel)) {
+				// In one case, since for some disks another is the same name; elsewhere it asks once too often.
+				rel, err := filepath.Rel(strings.ToLower(guarded), strings.ToLower(p))
+				if p != "" && err == nil && (rel == "." || filepath.IsLocal(rel)) {
 					return f.named
 				}
 			}

@@ -21,6 +21,15 @@ func TestSibling(t *testing.T) {
 	g.git("init", "-q", other)
 	g.git("worktree", "add", "-q", filepath.Join(base, "beside"))
 	g.git("worktree", "add", "-q", filepath.Join(main, "within"))
+	g.git("init", "-q", filepath.Join(base, "beside", "nested"))
+	for _, dir := range []string{filepath.Join(base, "beside", "broken"), filepath.Join(main, "within", "broken")} {
+		if err := os.MkdirAll(dir, 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, ".git"), []byte("x"), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
 	if err := os.MkdirAll(filepath.Join(main, "broken"), 0o777); err != nil {
 		t.Fatal(err)
 	}
@@ -39,9 +48,43 @@ func TestSibling(t *testing.T) {
 		{main, base, ""},
 		{main, main + "/broken/x", ""},
 		{base, main, ""},
+		{main, base + "/beside/nested/x", base + "/beside"}, // what is checked out in it is its own, too
+		{main, base + "/beside/broken/x", base + "/beside"},
+		{main, main + "/within/broken/x", main + "/within"},
+		{main + "/within", main + "/within/x", ""},
 	} {
 		if got := Sibling(filepath.FromSlash(c.root), filepath.FromSlash(c.dir)); got != filepath.FromSlash(c.want) {
 			t.Errorf("%s from %s: %q, want %q", c.dir, c.root, got, c.want)
+		}
+	}
+}
+
+func TestGitDirs(t *testing.T) {
+	g := newGit(t)
+	main, err := filepath.EvalSymlinks(g.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g.commit("one")
+	linked := filepath.Join(t.TempDir(), "linked")
+	g.git("worktree", "add", "-q", linked)
+	for _, c := range []struct {
+		root string
+		want []string
+	}{
+		{main, []string{main + "/.git"}},
+		{linked, []string{main + "/.git/worktrees/linked", main + "/.git"}},
+		{t.TempDir(), nil},
+	} {
+		got := GitDirs(c.root)
+		if len(got) != len(c.want) {
+			t.Errorf("%s: %q, want %q", c.root, got, c.want)
+			continue
+		}
+		for i := range got {
+			if !sameFile(got[i], c.want[i]) {
+				t.Errorf("%s: %q, want %q", c.root, got, c.want)
+			}
 		}
 	}
 }

@@ -19,7 +19,7 @@ import (
 
 const (
 	maxAge   = 7 * 24 * time.Hour // of a state that nothing has changed
-	maxWait  = time.Second        // for other processes
+	maxWait  = 4 * time.Second    // for other processes: a hook has 8
 	maxBytes = 4 << 10            // of a state's file
 	lockName = "lock"
 )

@@ -1,0 +1,53 @@
+package main
+
+import (
+	"path/filepath"
+	"slices"
+
+	"github.com/policyscan/policyscan/rules/call/agent/settings"
+	"github.com/policyscan/policyscan/scanner/gate"
+	"github.com/policyscan/policyscan/scanner/repo"
+)
+
+// guarding is a gate that guards the rules and the hooks of agents, those in some folders of a project too, or nothing.
+func (c *agentHookCmd) guarding(g *gate.Gate, at place, folders []string) *gate.Gate {
+	guarding := *g
+	if c.AllowRuleEdits {
+		guarding.Guarded = nil
+		return &guarding
+	}
+	guarding.Guarded = slices.Clone(g.Guarded)
+	guard := func(dir string, names ...string) {
+		for _, name := range names {
+			guarding.Guarded = append(guarding.Guarded, filepath.Join(dir, filepath.FromSlash(name)))
+		}
+	}
+	if root, err := realPath(at.root); err == nil {
+		guard(root, ".git", sigmashakeConfig)
+		guarding.Guarded = append(guarding.Guarded, repo.GitDirs(root)...)
+		folders = append([]string{root}, folders...)
+	}
+	for _, dir := range folders { // agents read the settings of the folder that they are started in
+		guard(dir, ".claude/settings.local.json", ".codex/config.toml", ".github/hooks")
+		for _, t := range settings.Targets() {
+			guard(dir, t.Project)
+		}
+	}
+	if dir, err := c.stateDir(); err == nil {
+		guarding.Guarded = append(guarding.Guarded, dir)
+	}
+	for _, t := range settings.Targets() { // and the user's own
+		dir, err := userSettings(t)
+		if err != nil {
+			continue // without a home folder there are none
+		}
+		guard(dir, t.User)
+		switch t.Agent {
+		case "codex":
+			guard(dir, "config.toml")
+		case "copilot":
+			guard(dir, "hooks", "config.json")
+		}
+	}
+	return &guarding
+}

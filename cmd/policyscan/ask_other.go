@@ -1,0 +1,8 @@
+//go:build !linux
+
+package main
+
+import "os"
+
+// forgetTyped does nothing here: what was typed before the question is read as the answer.
+func forgetTyped(*os.File) {}
