@@ -2,11 +2,13 @@
 
 GO ?= go
 FUZZTIME ?= 10s
+TARGETS ?=
+export TARGETS
 BENCHSTAT = golang.org/x/perf/cmd/benchstat@v0.0.0-20260908200009-22c9c6c9d4da
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GORELEASER = github.com/goreleaser/goreleaser/v2@v2.16.0
 
-.PHONY: build test race conformance agents pictures bench bench-go compare fuzz fmt lint golden check release-snapshot release-check
+.PHONY: build test race conformance agents pictures bench bench-go compare fuzz fuzz-targets fmt lint golden check release-snapshot release-check
 
 build: ## ./policyscan
 	$(GO) build -o policyscan ./cmd/policyscan
@@ -36,12 +38,15 @@ bench-go: ## the benchmarks of each package; BASE=FILE compares with the output 
 	$(GO) test -bench . -run '^$$' -count 6 ./rules/... ./scanner/... ./verdict | tee bench.txt
 	$(GO) run $(BENCHSTAT) $(BASE) bench.txt
 
-fuzz: ## each fuzz target for FUZZTIME
-	@set -e; $(GO) list ./... | while read -r pkg; do \
-	  $(GO) test -list '^Fuzz' "$$pkg" | sed -n '/^Fuzz/p' | while read -r target; do \
-	    echo "== $$pkg $$target"; \
-	    $(GO) test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) "$$pkg" </dev/null; \
-	  done; \
+fuzz-targets: ## the names of all fuzz targets, PACKAGE:TARGET
+	@$(GO) list ./... | while read -r pkg; do \
+	  $(GO) test -list '^Fuzz' "$$pkg" | sed -n "s,^Fuzz,$$pkg:Fuzz,p"; \
+	done
+
+fuzz: ## each fuzz target for FUZZTIME, a time or a number of runs such as 10000000x; TARGETS='PACKAGE:TARGET ...' for some
+	@set -e; for target in $${TARGETS:-$$($(MAKE) --silent fuzz-targets)}; do \
+	  echo "== $$target"; \
+	  $(GO) test -run '^$$' -fuzz "^$${target##*:}$$" -fuzztime $(FUZZTIME) "$${target%:*}"; \
 	done
 
 fmt: ## format the code
