@@ -84,9 +84,9 @@ func sortErrors(list []*Error) {
 // shownBytes is about how much of a long line is kept on each side of an error.
 const shownBytes = 80
 
-// quotedText shows a text of the bundle within a message: quoted, escaped and, if it is
+// Quoted shows a text of a file of rules within a message: quoted, escaped and, if it is
 // very long, cut.
-func quotedText(s string) string {
+func Quoted(s string) string {
 	if len(s) <= 2*shownBytes {
 		return fmt.Sprintf("%q", s)
 	}

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -46,10 +47,13 @@ func matchLevel(fileName string) level {
 
 func (l level) keys() []string { return append(slices.Clone(l.required), l.optional...) }
 
-// isRequired reports whether a key must be there wherever it may be.
-func isRequired(key string) bool {
+// isRequired reports whether a key must be there: in a bundle, wherever it may be.
+func (f *file) isRequired(e entry) bool {
+	if e.required || f.dialect != nil {
+		return e.required
+	}
 	for _, l := range []level{fileLevel, ruleLevel, enforcementLevel, matchLevel(BoundariesFile), matchLevel(InvariantsFile), exampleLevel} {
-		if slices.Contains(l.required, key) {
+		if slices.Contains(l.required, e.key.Value) {
 			return true
 		}
 	}
@@ -70,11 +74,7 @@ func (f *file) mapping(n *yaml.Node, what string, l level, form string) (map[str
 		return nil, false
 	}
 	if n.Kind != yaml.MappingNode {
-		code, found := CodeType, what+" is "+kindName(n)
-		if isNull(n) {
-			code, found = CodeValue, what+" is empty"
-		}
-		f.fail(code, f.place(n), found, "write "+form)
+		f.misplaced(n, what, form)
 		return nil, false
 	}
 	entries := map[string]entry{}
@@ -82,7 +82,7 @@ func (f *file) mapping(n *yaml.Node, what string, l level, form string) (map[str
 	for i := 0; i < len(n.Content) && !f.full; i += 2 {
 		key := n.Content[i]
 		switch {
-		case f.bad[key] || strings.HasPrefix(key.Value, "x-"):
+		case f.bad[key] || f.isOwn(key.Value):
 		case slices.Contains(keys, key.Value):
 			entries[key.Value] = entry{key: key, value: n.Content[i+1], required: slices.Contains(l.required, key.Value)}
 		default:
@@ -98,12 +98,26 @@ func (f *file) mapping(n *yaml.Node, what string, l level, form string) (map[str
 	return entries, true
 }
 
+// misplaced reports a value that is of another kind than it must be.
+func (f *file) misplaced(n *yaml.Node, what, form string) {
+	code, found := CodeType, what+" is "+kindName(n)
+	if isNull(n) {
+		code, found = CodeValue, what+" is empty"
+	}
+	f.fail(code, f.place(n), found, "write "+form)
+}
+
+// isOwn reports whether a key is one of the writer's own, which nobody reads.
+func (f *file) isOwn(key string) bool {
+	return strings.HasPrefix(key, "x-") && (f.dialect == nil || !f.dialect.Closed)
+}
+
 // hasKey reports whether n has a key, even if it was refused or misspelt: its absence would
 // be the same mistake a second time.
 func (f *file) hasKey(n *yaml.Node, key string) bool {
 	for i := 0; i < len(n.Content); i += 2 {
 		k := n.Content[i].Value
-		if strings.HasPrefix(k, "x-") {
+		if f.isOwn(k) {
 			continue
 		}
 		if k == key || len(k) <= maxKeyBytes && nearest(k, []string{key}) != "" {
@@ -121,11 +135,11 @@ const exampleForm = `{path: main.tf, content: "…", violates: true}`
 
 // form shows how a key is written.
 func (f *file) form(key string) string {
+	if f.dialect != nil {
+		return cmp.Or(f.dialect.Keys[key], fmt.Sprintf("%q", key+": …"))
+	}
 	switch key {
 	case "rules":
-		if f.outside {
-			return `"rules:" and beneath it a list, each rule beginning with "- id:"`
-		}
 		return `"rules: []" if there is no rule`
 	case "id":
 		return `"id: TEAM-TOPIC-001", unique in the bundle`
@@ -166,9 +180,13 @@ const maxKeyBytes = 64
 
 // unknownKey explains a key that does not belong where it stands.
 func (f *file) unknownKey(key string, l level) (found, fix string) {
-	found = fmt.Sprintf("unknown key %s in %s", quotedText(key), l.name)
+	found = fmt.Sprintf("unknown key %s in %s", Quoted(key), l.name)
+	own := `; keys of your own begin with "x-"`
+	if f.dialect != nil && f.dialect.Closed {
+		own = ""
+	}
 	if len(key) > maxKeyBytes {
-		return found, `keys of your own begin with "x-"`
+		return found, cmp.Or(strings.TrimPrefix(own, "; "), "leave it out")
 	}
 	if l.name == `"match"` {
 		if key == invariantKey {
@@ -182,14 +200,14 @@ func (f *file) unknownKey(key string, l level) (found, fix string) {
 		return found, fmt.Sprintf("write %q", near)
 	}
 	for _, other := range []level{fileLevel, ruleLevel, enforcementLevel, matchLevel(f.name), exampleLevel} {
-		if near := nearest(key, other.keys()); near != "" && other.name != l.name && !f.outside {
+		if near := nearest(key, other.keys()); near != "" && other.name != l.name && f.dialect == nil {
 			return found, fmt.Sprintf("%q belongs in %s", near, other.name)
 		}
 	}
 	if keys := l.keys(); len(keys) > 1 {
-		return found, fmt.Sprintf(`the keys are %s; keys of your own begin with "x-"`, strings.Join(keys, ", "))
+		return found, "the keys are " + strings.Join(keys, ", ") + own
 	}
-	return found, fmt.Sprintf(`the key is %s; keys of your own begin with "x-"`, l.required[0])
+	return found, "the key is " + l.required[0] + own
 }
 
 // nearest returns the word that key was most likely meant to be: equal but for case and

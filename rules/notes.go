@@ -74,14 +74,14 @@ func ruleNotes(r *Rule, budget *int) []Note {
 	}
 	for i, p := range r.Patterns {
 		if !norm.NFC.IsNormalString(p) {
-			note(r.patternsAt, i, fmt.Sprintf("the pattern %s is not in Unicode normal form C, in which most text is written; it would read %s", quotedText(p), quotedText(norm.NFC.String(p))))
+			note(r.patternsAt, i, fmt.Sprintf("the pattern %s is not in Unicode normal form C, in which most text is written; it would read %s", Quoted(p), Quoted(norm.NFC.String(p))))
 		}
 		for _, shorter := range r.Patterns {
 			if *budget--; *budget < 0 {
 				break
 			}
 			if len(shorter) < len(p) && strings.Contains(p, shorter) {
-				note(r.patternsAt, i, fmt.Sprintf("the pattern %s contains the pattern %s of the same rule: what has the longer has the shorter", quotedText(p), quotedText(shorter)))
+				note(r.patternsAt, i, fmt.Sprintf("the pattern %s contains the pattern %s of the same rule: what has the longer has the shorter", Quoted(p), Quoted(shorter)))
 				break
 			}
 		}
@@ -101,7 +101,7 @@ func (f *file) noteScalar(e entry, at place) {
 	}
 	isPattern := e.key.Value == boundaryKey || e.key.Value == invariantKey
 	if isPattern && n.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0 && strings.HasSuffix(n.Value, "\n") {
-		note(fmt.Sprintf(`the pattern %s ends in a line break, because "|" and ">" keep it, so it does not match within a line; write "|-" or ">-"`, quotedText(n.Value)))
+		note(fmt.Sprintf(`the pattern %s ends in a line break, because "|" and ">" keep it, so it does not match within a line; write "|-" or ">-"`, Quoted(n.Value)))
 	}
 	if n.Style != 0 {
 		return
@@ -116,7 +116,7 @@ func (f *file) noteScalar(e entry, at place) {
 	if !whole {
 		note("an unquoted text over several lines: YAML joins the lines by single blanks; quote it or write it in one line")
 	} else if comment := bytes.TrimLeft(rest, " \t"); bytes.HasPrefix(comment, []byte("#")) {
-		note(fmt.Sprintf("the text ends before %s, which is a comment; quote the text", quotedText(string(comment))))
+		note(fmt.Sprintf("the text ends before %s, which is a comment; quote the text", Quoted(string(comment))))
 	}
 }
 

@@ -30,7 +30,7 @@ func (f *file) suspect(number int, alias string) (suspicion, bool) {
 		}
 		if what := needsQuotes(text, rest); what != "" {
 			shown := strings.TrimRight(text, " ")
-			return suspicion{at(line[strings.LastIndex(line, rest)+strings.Index(rest, text):]), fmt.Sprintf("%s: %s", quotedText(shown), what), "quote it: " + quoteYAML(shown)}, true
+			return suspicion{at(line[strings.LastIndex(line, rest)+strings.Index(rest, text):]), fmt.Sprintf("%s: %s", Quoted(shown), what), "quote it: " + quoteYAML(shown)}, true
 		}
 	}
 	return suspicion{}, false
@@ -121,11 +121,11 @@ func withoutComment(s string) string {
 func quoteYAML(s string) string {
 	for _, r := range s {
 		if r == '\'' || r < ' ' || r >= 0x7F {
-			return quotedText(s)
+			return Quoted(s)
 		}
 	}
 	if len(s) > 2*shownBytes {
-		return quotedText(s)
+		return Quoted(s)
 	}
 	return "'" + s + "'"
 }

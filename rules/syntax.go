@@ -29,8 +29,8 @@ func (f *file) document(content []byte) *yaml.Node {
 	root, err := decode(decoder)
 	if errors.Is(err, io.EOF) {
 		fix := `write "rules: []" if it has no rule`
-		if f.outside {
-			fix = "write " + f.form("rules")
+		if f.dialect != nil {
+			fix = "write " + f.dialect.File
 		}
 		f.fail(CodeEmpty, place{}, "nothing in the file", fix)
 		return nil
@@ -258,7 +258,7 @@ func (f *file) checkTree(n *yaml.Node, depth int) bool {
 		}
 		if first, twice := keys[child.Value]; twice {
 			f.bad[child] = true
-			f.fail(CodeDuplicate, at, fmt.Sprintf("the key %s is there twice, first in line %d", quotedText(child.Value), first.line), "leave one of them out")
+			f.fail(CodeDuplicate, at, fmt.Sprintf("the key %s is there twice, first in line %d", Quoted(child.Value), first.line), "leave one of them out")
 			continue
 		}
 		keys[child.Value] = at
@@ -275,12 +275,12 @@ func (f *file) checkNode(n *yaml.Node) {
 	}
 	switch {
 	case n.Kind == yaml.AliasNode:
-		refuse("the alias "+quotedText("*"+n.Value), "write out what it stands for, or quote it if it is text")
+		refuse("the alias "+Quoted("*"+n.Value), "write out what it stands for, or quote it if it is text")
 	case n.Anchor != "":
-		refuse("the anchor "+quotedText("&"+n.Anchor), "leave it out, or quote it if it is text")
+		refuse("the anchor "+Quoted("&"+n.Anchor), "leave it out, or quote it if it is text")
 	case f.tagged(n, at):
 		tag, _, _ := bytes.Cut(f.source(at), []byte(" "))
-		refuse("the tag "+quotedText(string(tag)), "leave it out, or quote it if it is text")
+		refuse("the tag "+Quoted(string(tag)), "leave it out, or quote it if it is text")
 	case n.Kind == yaml.ScalarNode && n.Tag == "!!merge":
 		refuse(`the merge key "<<"`, "write the keys out")
 	}

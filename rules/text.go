@@ -16,7 +16,7 @@ const byteOrderMark = "\uFEFF"
 type file struct {
 	*loader
 	name    string        // within the bundle
-	outside bool          // it is no file of a bundle: see Document
+	dialect *Form         // of a file that is not a bundle's: see Document
 	text    []byte        // as read, without a byte order mark
 	lines   []int         // where each line of text begins: 0-based bytes
 	marks   map[int][]int // within long lines: see place

@@ -52,7 +52,7 @@ func (f *file) valueOf(e entry) string {
 	switch {
 	case e.isItem:
 		return "write its text, or leave the item out"
-	case e.required || isRequired(e.key.Value):
+	case f.isRequired(e):
 		return "write " + f.form(e.key.Value)
 	}
 	return "write one, or leave the key out"
@@ -115,7 +115,7 @@ func (f *file) boolean(e entry) bool {
 	case n.Kind != yaml.ScalarNode:
 		f.fail(CodeType, at, fmt.Sprintf("%s where %q belongs", kindName(n), e.key.Value+": true"), "write true or false")
 	case n.Tag != "!!bool":
-		f.fail(CodeValue, at, fmt.Sprintf("%q is %s", e.key.Value, quotedText(n.Value)), "write true or false, unquoted")
+		f.fail(CodeValue, at, fmt.Sprintf("%q is %s", e.key.Value, Quoted(n.Value)), "write true or false, unquoted")
 	}
 	return n.Tag == "!!bool" && strings.EqualFold(n.Value, "true")
 }
@@ -139,7 +139,7 @@ func (f *file) list(e entry) []*yaml.Node {
 	case n.Kind != yaml.SequenceNode:
 		f.fail(CodeType, at, fmt.Sprintf("%q is a mapping where a list belongs", key), form)
 	case len(n.Content) == 0:
-		if !e.required && !isRequired(key) {
+		if !f.isRequired(e) {
 			form += ", or leave the key out"
 		}
 		f.fail(CodeValue, at, fmt.Sprintf("%q is an empty list", key), form)

@@ -109,8 +109,17 @@ func (f *file) ruleOf(n *yaml.Node) Rule {
 // peekID returns the id of a rule if it is valid, so that the messages before it in
 // the file can name it as well.
 func (f *file) peekID(n *yaml.Node) string {
+	id := f.peek(n, "id")
+	if idMistake(id) != "" {
+		return ""
+	}
+	return id
+}
+
+// peek returns the text of a key before its mapping is read; "" if it is none, or not there.
+func (f *file) peek(n *yaml.Node, key string) string {
 	for i := 0; i < len(n.Content); i += 2 {
-		if value := n.Content[i+1]; n.Content[i].Value == "id" && value.Kind == yaml.ScalarNode && !isNull(value) && !f.bad[value] && idMistake(value.Value) == "" {
+		if value := n.Content[i+1]; n.Content[i].Value == key && value.Kind == yaml.ScalarNode && !isNull(value) && !f.bad[value] {
 			return value.Value
 		}
 	}
@@ -160,7 +169,7 @@ func (f *file) docsURL(e entry) string {
 	}
 	blank := strings.ContainsFunc(url, func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsGraphic(r) })
 	if !isHTTP || host == "" || host[0] == '/' || blank {
-		f.fail(CodeValue, f.place(e.value), fmt.Sprintf(`"docs_url" is %s`, quotedText(url)), `write an address that begins with "https://"`)
+		f.fail(CodeValue, f.place(e.value), fmt.Sprintf(`"docs_url" is %s`, Quoted(url)), `write an address that begins with "https://"`)
 		return ""
 	}
 	return url
@@ -173,7 +182,7 @@ func (f *file) severity(e entry) string {
 	}
 	words := []string{"low", "medium", "high", "critical"}
 	if !slices.Contains(words, severity) {
-		f.fail(CodeValue, f.place(e.value), "the severity "+quotedText(severity), "write low, medium, high or critical")
+		f.fail(CodeValue, f.place(e.value), "the severity "+Quoted(severity), "write low, medium, high or critical")
 		return ""
 	}
 	return severity
@@ -199,7 +208,7 @@ func (f *file) enforcement(e entry) {
 	}
 	mode, ok := f.scalar(entries["mode"])
 	if ok && mode != "fail" {
-		f.fail(CodeValue, f.place(entries["mode"].value), "the mode "+quotedText(mode), `write "fail": there is no other mode`)
+		f.fail(CodeValue, f.place(entries["mode"].value), "the mode "+Quoted(mode), `write "fail": there is no other mode`)
 	}
 }
 
@@ -246,7 +255,7 @@ func (f *file) globs(e entry) (globs []string, at []place) {
 		}
 		here := f.place(item)
 		if seen[text] {
-			f.fail(CodeDuplicate, here, "the glob "+quotedText(text)+" is there twice", "leave one of them out")
+			f.fail(CodeDuplicate, here, "the glob "+Quoted(text)+" is there twice", "leave one of them out")
 			continue
 		}
 		seen[text] = true
@@ -292,7 +301,7 @@ func (f *file) patterns(e entry) (patterns []string, at []place) {
 		case len(text) > MaxPatternBytes:
 			f.fail(CodeLimit, here, fmt.Sprintf("a pattern of %d bytes; the limit is %d", len(text), MaxPatternBytes), "write the part that tells")
 		case seen[text]:
-			f.fail(CodeDuplicate, here, "the pattern "+quotedText(text)+" is there twice", "leave one of them out")
+			f.fail(CodeDuplicate, here, "the pattern "+Quoted(text)+" is there twice", "leave one of them out")
 		default:
 			patterns, at = append(patterns, text), append(at, here)
 		}
@@ -311,7 +320,7 @@ func (f *file) examples(e entry) []Example {
 		var x Example
 		x.Path, ok = f.scalar(entries["path"])
 		if ok && (!fs.ValidPath(x.Path) || x.Path == "." || strings.Contains(x.Path, "\x00")) {
-			f.fail(CodeValue, f.place(entries["path"].value), "the path "+quotedText(x.Path), `write a path from the root of the tree, such as "modules/main.tf"`)
+			f.fail(CodeValue, f.place(entries["path"].value), "the path "+Quoted(x.Path), `write a path from the root of the tree, such as "modules/main.tf"`)
 		}
 		x.Content, _ = f.scalar(entries["content"])
 		x.Violates = f.boolean(entries["violates"])

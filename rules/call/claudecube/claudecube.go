@@ -4,14 +4,12 @@
 // What it reads is lowered to a [call.Set] of the strategy category-first, which asks the rules that deny
 // before those that allow, and those before the ones that escalate. Nothing is decided here.
 //
-// The form is that of the document's Zod schemas, read strictly: a key that is unknown, or there twice,
-// anchors, tags, a second document and whatever could never match are errors, all of a file at
-// once. What loads and is often a slip is a note of the set. Where the document's program and
+// The form is that of the document's Zod schemas, read as strictly as a bundle, see [rules.Document], and
+// without keys of one's own: what is unknown, or could never match, is an error, all of a file at once. What loads and is often a slip is a note of the set. Where the document's program and
 // this package differ is in docs/dialects.md.
 package claudecube
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"regexp"
@@ -29,18 +27,23 @@ import (
 
 // Read reads a file of rules. The error is rules.Errors: all mistakes of the file, by line and column.
 func Read(src *rules.Source) (*call.Set, error) {
-	r := &reader{file: file{src: src}, set: &call.Set{
+	doc := src.YAML(rules.Form{File: `"version:", "defaults:" and "rules:"`, Closed: true, Keys: map[string]string{
+		"version":  `version: "1"`,
+		"defaults": `"defaults: {unmatched: escalate}"`,
+		"rules":    `"rules: []" if there is none`,
+		"action":   "deny, allow or escalate",
+		"tool":     `the name of a tool, or several with "|" between them`,
+		"pattern":  "what the field is compared with",
+	}})
+	r := &reader{doc: doc, name: src.Name, set: &call.Set{
 		Name: src.Name, Dialect: "claudecube", Strategy: call.CategoryFirst, Default: call.Ask,
 		Words: map[call.Effect]string{call.Ask: "escalate"},
 	}}
-	if root := r.document(); root != nil {
-		r.config(root)
+	if doc.Root != nil {
+		r.config(doc.Root)
 	}
-	if len(r.errs) > 0 {
-		slices.SortStableFunc(r.errs, func(a, b *rules.Error) int {
-			return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
-		})
-		return nil, r.errs
+	if err := doc.Errors(); err != nil {
+		return nil, err
 	}
 	r.suspect()
 	return r.set, nil
@@ -48,7 +51,8 @@ func Read(src *rules.Source) (*call.Set, error) {
 
 // A reader makes a set of a file.
 type reader struct {
-	file
+	doc  *rules.Document
+	name string
 	set  *call.Set
 	read []readRule
 }
@@ -74,53 +78,44 @@ type pattern struct {
 }
 
 func (r *reader) note(at *yaml.Node, format string, args ...any) {
-	r.set.Notes = append(r.set.Notes, call.Note{Origin: call.Origin{File: r.src.Name, Line: at.Line}, Text: fmt.Sprintf(format, args...)})
+	r.set.Notes = append(r.set.Notes, call.Note{Origin: call.Origin{File: r.name, Line: at.Line}, Text: fmt.Sprintf(format, args...)})
 }
 
 func (r *reader) config(n *yaml.Node) {
-	top := r.mapping(n, "the file", "version", "defaults", "rules")
-	if top == nil {
-		return
+	top := r.doc.Mapping(n, "the file", `"version:", "defaults:" and "rules:"`, []string{"version", "defaults", "rules"}, nil)
+	if version, ok := r.doc.StrictText(top["version"]); ok && version != "1" {
+		r.note(top["version"].Node(), "the version is %q; the form that is read is that of version \"1\"", version)
 	}
-	if version, ok := r.text(r.need(n, top, "version", `write version: "1"`), `"version"`); ok && version != "1" {
-		r.note(top["version"], "the version is %q; the form that is read is that of version \"1\"", version)
+	if at := top["defaults"].Node(); at != nil {
+		r.defaults(at)
 	}
-	if d := r.need(n, top, "defaults", `write "defaults: {unmatched: escalate}"`); d != nil {
-		r.defaults(d)
-	}
-	list := r.need(n, top, "rules", `write "rules: []" if there is none`)
+	list := top["rules"].Node()
 	if list == nil {
 		return
 	}
-	if list.Kind != yaml.SequenceNode {
-		r.fail(rules.CodeType, list, `"rules" is `+kindName(list), `write a list, each rule beginning with "- name:"`)
+	items, ok := r.doc.Items(list, `"rules"`, `a list, each rule beginning with "- name:"`)
+	if len(items) > rules.MaxRules {
+		r.doc.Fail(rules.CodeLimit, list, fmt.Sprintf("%d rules; the limit is %d", len(items), rules.MaxRules), "write fewer")
 		return
 	}
-	if len(list.Content) > rules.MaxRules {
-		r.fail(rules.CodeLimit, list, fmt.Sprintf("%d rules; the limit is %d", len(list.Content), rules.MaxRules), "write fewer")
-		return
-	}
-	for _, item := range list.Content {
+	for _, item := range items {
 		r.oneRule(item)
-		r.rule = ""
 	}
-	if len(list.Content) == 0 {
+	if ok && len(items) == 0 {
 		r.note(list, "there are no rules; every call gets the default, %s", r.set.Word(r.set.Default))
 	}
 }
 
 func (r *reader) defaults(n *yaml.Node) {
-	d := r.mapping(n, `"defaults"`, "unmatched", "max_budget_per_agent", "max_turns_per_agent")
-	if at := d["unmatched"]; at != nil {
-		if effect, ok := r.effect(at, `"unmatched"`); ok {
-			r.set.Default = effect
-			if effect == call.Allow {
-				r.note(at, "what no rule is about is allowed; write escalate, or deny, for an agent that meets a new tool")
-			}
+	d := r.doc.Mapping(n, `"defaults"`, `"defaults: {unmatched: escalate}"`, nil, []string{"unmatched", "max_budget_per_agent", "max_turns_per_agent"})
+	if effect := r.effect(d["unmatched"]); effect != "" {
+		r.set.Default = effect
+		if effect == call.Allow {
+			r.note(d["unmatched"].Node(), "what no rule is about is allowed; write escalate, or deny, for an agent that meets a new tool")
 		}
 	}
 	for _, key := range []string{"max_budget_per_agent", "max_turns_per_agent"} {
-		at := d[key]
+		at := d[key].Node()
 		if at == nil {
 			continue
 		}
@@ -128,9 +123,9 @@ func (r *reader) defaults(n *yaml.Node) {
 		switch {
 		case !ok:
 		case n <= 0:
-			r.fail(rules.CodeValue, at, fmt.Sprintf("%q is %s", key, at.Value), "write a number over 0")
+			r.doc.Fail(rules.CodeValue, at, fmt.Sprintf("%q is %s", key, at.Value), "write a number over 0")
 		case key == "max_turns_per_agent" && n != float64(int64(n)):
-			r.fail(rules.CodeValue, at, fmt.Sprintf("%q is %s", key, at.Value), "write a whole number")
+			r.doc.Fail(rules.CodeValue, at, fmt.Sprintf("%q is %s", key, at.Value), "write a whole number")
 		default:
 			r.note(at, "%q is a placeholder, which nothing enforces", key)
 		}
@@ -142,70 +137,48 @@ var decimals = regexp.MustCompile(`^[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[
 
 func (r *reader) number(n *yaml.Node, key string) (float64, bool) {
 	if n.Kind != yaml.ScalarNode || n.Tag != "!!int" && n.Tag != "!!float" || !decimals.MatchString(n.Value) {
-		r.fail(rules.CodeType, n, fmt.Sprintf("%q is %s", key, kindName(n)), "write a decimal number, without quotes")
+		r.doc.Fail(rules.CodeType, n, fmt.Sprintf("%q is not a decimal number", key), "write one, without quotes")
 		return 0, false
 	}
 	x, err := strconv.ParseFloat(n.Value, 64)
 	if err != nil || x > 1<<53 {
-		r.fail(rules.CodeValue, n, fmt.Sprintf("%q is %s", key, quoted(n.Value)), "write a smaller number")
+		r.doc.Fail(rules.CodeValue, n, fmt.Sprintf("%q is %s", key, rules.Quoted(n.Value)), "write a smaller number")
 		return 0, false
 	}
 	return x, true
 }
 
-// effect reads one of the words of the document.
-func (r *reader) effect(n *yaml.Node, what string) (call.Effect, bool) {
-	word, ok := r.text(n, what)
-	if !ok {
-		return "", false
+// effect reads one of the words of the document; "" if it is none of them, or not there.
+func (r *reader) effect(e rules.Entry) call.Effect {
+	word := r.doc.Word(e, "deny", "allow", "escalate")
+	if word == "escalate" {
+		return call.Ask
 	}
-	switch word {
-	case "deny":
-		return call.Deny, true
-	case "allow":
-		return call.Allow, true
-	case "escalate":
-		return call.Ask, true
+	return call.Effect(word)
+}
+
+// words reads a text that says something; "" if it does not, or is not there.
+func (r *reader) words(e rules.Entry) string {
+	text, ok := r.doc.StrictText(e)
+	if ok && strings.TrimSpace(text) == "" {
+		r.doc.Fail(rules.CodeValue, e.Node(), fmt.Sprintf("%q is blank", e.Key().Value), "write a text")
 	}
-	r.fail(rules.CodeValue, n, fmt.Sprintf("%s is %s", what, quoted(word)), "write deny, allow or escalate")
-	return "", false
+	return text
 }
 
 func (r *reader) oneRule(n *yaml.Node) {
-	if n.Kind == yaml.MappingNode {
-		for i := 0; i < len(n.Content); i += 2 { // so that each of its mistakes can name it
-			if v := n.Content[i+1]; n.Content[i].Value == "name" && v.Kind == yaml.ScalarNode && v.Tag == "!!str" && !r.bad[v] {
-				r.rule = v.Value
-			}
-		}
-	}
-	keys := r.mapping(n, "the rule", "name", "action", "tool", "match", "reason")
-	if keys == nil {
-		return
-	}
-	read := readRule{at: n}
-	rule := call.Rule{Origin: call.Origin{File: r.src.Name, Line: n.Line}}
-	if at := r.need(n, keys, "name", "name the rule"); at != nil {
-		read.name, _ = r.words(at, `"name"`)
-	}
-	if at := r.need(n, keys, "action", "write deny, allow or escalate"); at != nil {
-		read.effect, _ = r.effect(at, `"action"`)
-	}
-	rule.ID, rule.Effect = read.name, read.effect
-	if at := r.need(n, keys, "tool", `write the name of a tool, or several with "|" between them`); at != nil {
-		read.tools = r.tools(at)
-	}
-	if at := keys["reason"]; at != nil {
-		rule.Reason, _ = r.words(at, `"reason"`)
-	}
+	r.doc.BeginNamed(n, "name")
+	keys := r.doc.Mapping(n, "the rule", `its keys, the first after "- "`, []string{"name", "action", "tool"}, []string{"match", "reason"})
+	read := readRule{at: n, name: r.words(keys["name"]), effect: r.effect(keys["action"]), tools: r.tools(keys["tool"])}
 	when := []call.Predicate{toolIs(read.tools)}
-	if at := keys["match"]; at != nil {
-		fields := r.match(at, &read)
-		when = append(when, call.Predicate{Any: fields})
+	if at := keys["match"].Node(); at != nil {
+		when = append(when, call.Predicate{Any: r.match(at, &read)})
 	}
-	rule.When = call.Predicate{All: when}
 	r.read = append(r.read, read)
-	r.set.Rules = append(r.set.Rules, rule)
+	r.set.Rules = append(r.set.Rules, call.Rule{
+		ID: read.name, Effect: read.effect, Reason: r.words(keys["reason"]), When: call.Predicate{All: when},
+		Origin: call.Origin{File: r.name, Line: n.Line},
+	})
 }
 
 func toolIs(names []string) call.Predicate {
@@ -217,8 +190,8 @@ func toolIs(names []string) call.Predicate {
 }
 
 // tools splits the names of tools. They are compared exactly, so a name that no tool can have is a mistake.
-func (r *reader) tools(n *yaml.Node) []string {
-	text, ok := r.text(n, `"tool"`)
+func (r *reader) tools(e rules.Entry) []string {
+	text, ok := r.doc.StrictText(e)
 	if !ok {
 		return nil
 	}
@@ -232,15 +205,15 @@ func (r *reader) tools(n *yaml.Node) []string {
 		case name == "":
 			found = "no name on one side of a \"|\""
 		case strings.ContainsFunc(name, func(c rune) bool { return unicode.IsSpace(c) || !unicode.IsGraphic(c) }):
-			found = fmt.Sprintf("the tool %s, with a blank: names are compared exactly", quoted(name))
+			found = fmt.Sprintf("the tool %s, with a blank: names are compared exactly", rules.Quoted(name))
 		case strings.ContainsAny(name, `*?+^$()[]{}\`):
-			found = fmt.Sprintf("the tool %s: names are compared exactly, not as a glob or a regular expression", quoted(name))
+			found = fmt.Sprintf("the tool %s: names are compared exactly, not as a glob or a regular expression", rules.Quoted(name))
 		case seen[name]:
-			found, fix = fmt.Sprintf("the tool %s is there twice", quoted(name)), "leave one of them out"
+			found, fix = fmt.Sprintf("the tool %s is there twice", rules.Quoted(name)), "leave one of them out"
 		}
 		seen[name] = true
 		if found != "" {
-			r.fail(rules.CodeValue, n, found, fix)
+			r.doc.Fail(rules.CodeValue, e.Node(), found, fix)
 			return nil
 		}
 	}
@@ -248,32 +221,25 @@ func (r *reader) tools(n *yaml.Node) []string {
 }
 
 func (r *reader) match(n *yaml.Node, rule *readRule) []call.Predicate {
-	if n.Kind != yaml.MappingNode {
-		r.fail(rules.CodeType, n, `"match" is `+kindName(n), `write "command:" or another field, and a list of patterns beneath it`)
-		return nil
-	}
-	if len(n.Content) == 0 {
-		r.fail(rules.CodeValue, n, `"match" has no field, and would match nothing`, `leave "match" out to match every use of the tool`)
+	fields, ok := r.doc.Fields(n, `"match"`, `"command:" or another field, and a list of patterns beneath it`)
+	if ok && len(n.Content) == 0 {
+		r.doc.Fail(rules.CodeValue, n, `"match" has no field, and would match nothing`, `leave "match" out to match every use of the tool`)
 	}
 	var all []call.Predicate
-	for i := 0; i < len(n.Content); i += 2 {
-		key, list := n.Content[i], n.Content[i+1]
-		if r.bad[key] || r.bad[list] {
-			continue
-		}
-		f := field{at: key, name: key.Value}
+	for _, e := range fields {
+		f := field{at: e.Key(), name: e.Key().Value}
 		path := strings.Split(f.name, ".")
 		switch {
-		case key.Tag != "!!str":
-			r.fail(rules.CodeType, key, "a field whose name is "+kindName(key), "quote it")
+		case f.at.Tag != "!!str":
+			r.doc.Fail(rules.CodeType, f.at, "a field whose name is the YAML value "+rules.Quoted(f.name), "quote it")
 		case slices.Contains(path, ""):
-			r.fail(rules.CodeValue, key, fmt.Sprintf("the field %s has an empty part", quoted(f.name)), `write names with "." between them, as in "options.path"`)
-		case list.Kind != yaml.SequenceNode:
-			r.fail(rules.CodeType, list, fmt.Sprintf("the field %s is %s", quoted(f.name), kindName(list)), `write a list, each item beginning with "- pattern:"`)
-		case len(list.Content) == 0:
-			r.fail(rules.CodeValue, list, fmt.Sprintf("the field %s has no pattern, and would match nothing", quoted(f.name)), "write one, or leave the field out")
+			r.doc.Fail(rules.CodeValue, f.at, fmt.Sprintf("the field %s has an empty part", rules.Quoted(f.name)), `write names with "." between them, as in "options.path"`)
 		default:
-			for _, item := range list.Content {
+			items, ok := r.doc.Items(e.Node(), "the field "+rules.Quoted(f.name), `a list, each item beginning with "- pattern:"`)
+			if ok && len(items) == 0 {
+				r.doc.Fail(rules.CodeValue, e.Node(), fmt.Sprintf("the field %s has no pattern, and would match nothing", rules.Quoted(f.name)), "write one, or leave the field out")
+			}
+			for _, item := range items {
 				p, predicate := r.pattern(item, &f, path, rule.effect)
 				f.patterns = append(f.patterns, p)
 				all = append(all, predicate)
@@ -288,28 +254,18 @@ func (r *reader) match(n *yaml.Node, rule *readRule) []call.Predicate {
 func (r *reader) pattern(n *yaml.Node, f *field, path []string, effect call.Effect) (pattern, call.Predicate) {
 	p := pattern{at: n, kind: "literal"}
 	var none call.Predicate
-	keys := r.mapping(n, "the pattern", "pattern", "type")
-	if keys == nil {
-		return p, none
+	keys := r.doc.Mapping(n, "the pattern", "pattern and type, each with a colon", []string{"pattern"}, []string{"type"})
+	if kind := keys["type"]; kind.Node() != nil {
+		p.kind = r.doc.Word(kind, "regex", "glob", "literal")
 	}
-	at := r.need(n, keys, "pattern", "write what the field is compared with")
-	ok := true
-	if kind := keys["type"]; kind != nil {
-		if p.kind, ok = r.text(kind, `"type"`); ok && !slices.Contains([]string{"regex", "glob", "literal"}, p.kind) {
-			r.fail(rules.CodeValue, kind, `"type" is `+quoted(p.kind), "write regex, glob or literal")
-			ok = false
-		}
-	}
-	if at == nil {
-		return p, none
-	}
-	text, isText := r.text(at, `"pattern"`)
-	if !ok || !isText {
+	at := keys["pattern"].Node()
+	text, ok := r.doc.StrictText(keys["pattern"])
+	if !ok {
 		return p, none
 	}
 	p.at, p.text = at, text
 	if len(text) > rules.MaxPatternBytes {
-		r.fail(rules.CodeLimit, at, fmt.Sprintf("a pattern of %d bytes; the limit is %d", len(text), rules.MaxPatternBytes), "write the part that tells")
+		r.doc.Fail(rules.CodeLimit, at, fmt.Sprintf("a pattern of %d bytes; the limit is %d", len(text), rules.MaxPatternBytes), "write the part that tells")
 		return p, none
 	}
 	test := call.Test{
@@ -326,12 +282,12 @@ func (r *reader) pattern(n *yaml.Node, f *field, path []string, effect call.Effe
 			if why := new(jsregexp.Error); errors.As(err, &why) {
 				found, fix = why.Found, why.Fix
 			}
-			r.fail(rules.CodeValue, at, fmt.Sprintf("the field %s, the pattern %s: %s", quoted(f.name), quoted(text), found), fix)
+			r.doc.Fail(rules.CodeValue, at, fmt.Sprintf("the field %s, the pattern %s: %s", rules.Quoted(f.name), rules.Quoted(text), found), fix)
 		}
 		test.Op, test.Regexp = call.Matches, re
 	case "glob":
 		if found, fix := globMistake(text); found != "" {
-			r.fail(rules.CodeGlob, at, fmt.Sprintf("the field %s, the pattern %s: %s", quoted(f.name), quoted(text), found), fix)
+			r.doc.Fail(rules.CodeGlob, at, fmt.Sprintf("the field %s, the pattern %s: %s", rules.Quoted(f.name), rules.Quoted(text), found), fix)
 			return p, none
 		}
 		return p, globbed(&test, text, effect)

@@ -36,7 +36,12 @@ import (
 
 // Read reads a file of rules. The error is a [rules.Errors] with all of its mistakes.
 func Read(src *rules.Source) (*call.Set, error) {
-	doc := src.YAML()
+	const list = `"rules:" and beneath it a list, each rule beginning with "- id:"`
+	doc := src.YAML(rules.Form{File: list, Keys: map[string]string{
+		"rules": list,
+		"id":    `"id: TEAM-TOPIC-001", unique in the file`,
+		"title": `"title: …", one line that says what is forbidden`,
+	}})
 	r := &reader{doc: doc, name: src.Name}
 	set := &call.Set{Name: src.Name, Dialect: "native", Strategy: call.AllViolations, Default: call.Allow}
 	if doc.Root != nil {
