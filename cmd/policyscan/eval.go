@@ -28,6 +28,7 @@ type evalCmd struct {
 func (*evalCmd) Help() string {
 	return `Reads one call on each line of standard input, as JSON:
   {"tool": "Bash", "input": {"command": "ls"}}
+
 with agent_id and cwd if they are known; or a request as the evaluator has it,
 with tool_name and any other members. Prints one outcome for each, as JSON.
 See docs/dialects.md.
