@@ -54,6 +54,9 @@ func gated(a *agent.Agent, args []string, std streams) int {
 	said := &noting{to: std.err, keep: true}
 	inner := streams{in: std.in, out: out, err: said}
 	status := guarded(inner, func() int {
+		if asksHelp(args) && hasCall(std.in) { // or the call would go on, with the help for an answer
+			return finish(inner, errors.New("the hook is asked for help or for the version, and there is a call on standard input; take that out of the agent's settings"))
+		}
 		if hook := onlyHook(a, args, inner); hook != nil {
 			return finish(inner, hook.run(inner, a))
 		}
@@ -80,7 +83,7 @@ func gated(a *agent.Agent, args []string, std streams) int {
 // onlyHook is the hook's command, read by a parser that knows no other: to make the whole command line takes as long as
 // a judgement. It is nil for all but the plain case, which the whole one then explains.
 func onlyHook(a *agent.Agent, args []string, std streams) *agentHookCmd {
-	if args[1] != a.Name || slices.Contains(args, "--help") || slices.Contains(args, "-h") {
+	if args[1] != a.Name || asksHelp(args) {
 		return nil
 	}
 	var c struct {
@@ -95,6 +98,22 @@ func onlyHook(a *agent.Agent, args []string, std streams) *agentHookCmd {
 		return nil
 	}
 	return &c.Hook
+}
+
+// asksHelp reports whether arguments ask for what kong prints and ends with.
+func asksHelp(args []string) bool {
+	return slices.ContainsFunc(args, func(arg string) bool { return arg == "--help" || arg == "-h" || arg == "--version" })
+}
+
+// hasCall reports whether there is something on standard input, or could be: it is not at its end within a second.
+func hasCall(in io.Reader) bool {
+	if nothingOn(in) {
+		return false
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	text, err := readAll(ctx, func() (io.Reader, error) { return io.LimitReader(in, 1), nil })
+	return err != nil || len(text) > 0
 }
 
 // toNobody reports whether an output is the null device, which Go puts in the place of one that is closed.
@@ -132,19 +151,15 @@ func (n *noting) Write(p []byte) (int, error) {
 	return k, err
 }
 
-// hookedAgent is the agent whose hook the arguments run for one call; nil if they do something else.
+// hookedAgent is the agent whose hook the arguments run for one call; nil if they do something else. Where the agent is not
+// named first they are wrong, and that is an answer of the agent's, too.
 func hookedAgent(args []string) *agent.Agent {
-	if len(args) == 0 || args[0] != "hook" || slices.Contains(args, "--serve") {
+	if len(args) < 2 || args[0] != "hook" || args[1] == "install" || args[1] == "uninstall" || slices.Contains(args, "--serve") {
 		return nil
 	}
-	for i := 1; i < len(args); i++ {
-		switch arg := args[i]; {
-		case arg == "install" || arg == "uninstall":
-			return nil
-		case agent.Named(arg) != nil:
-			return agent.Named(arg)
-		case slices.Contains([]string{"--calls", "--dialect", "--define", "--policy", "--root", "--ask-mode", "--ask_mode", "--agent-id", "--state", "--timeout"}, arg):
-			i++ // its value
+	for _, arg := range args[1:] {
+		if a := agent.Named(arg); a != nil {
+			return a
 		}
 	}
 	return nil
