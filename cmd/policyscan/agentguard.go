@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"path/filepath"
 	"slices"
 
@@ -10,11 +11,11 @@ import (
 )
 
 // guarding is a gate that guards the rules and the hooks of agents, those in some folders of a project too, or nothing.
-func (c *agentHookCmd) guarding(g *gate.Gate, at place, folders []string) *gate.Gate {
+func (c *agentHookCmd) guarding(g *gate.Gate, at place, folders []string) (*gate.Gate, error) {
 	guarding := *g
 	if c.AllowRuleEdits {
 		guarding.Guarded = nil
-		return &guarding
+		return &guarding, nil
 	}
 	guarding.Guarded = slices.Clone(g.Guarded)
 	guard := func(dir string, names ...string) {
@@ -24,7 +25,11 @@ func (c *agentHookCmd) guarding(g *gate.Gate, at place, folders []string) *gate.
 	}
 	if root, err := realPath(at.root); err == nil {
 		guard(root, ".git", sigmashakeConfig)
-		guarding.Guarded = append(guarding.Guarded, repo.GitDirs(root)...)
+		dirs, err := repo.GitDirs(root)
+		if err != nil {
+			return nil, fmt.Errorf("where git's folder of the root is cannot be told: %w", err)
+		}
+		guarding.Guarded = append(guarding.Guarded, dirs...)
 		folders = append([]string{root}, folders...)
 	}
 	for _, dir := range folders { // agents read the settings of the folder that they are started in
@@ -49,5 +54,5 @@ func (c *agentHookCmd) guarding(g *gate.Gate, at place, folders []string) *gate.
 			guard(dir, "hooks", "config.json")
 		}
 	}
-	return &guarding
+	return &guarding, nil
 }

@@ -277,7 +277,9 @@ func (c *agentHookCmd) judge(ctx context.Context, a *agent.Agent, e *agent.Event
 		if err != nil {
 			return all, err
 		}
-		g = c.guarding(g, at, projectFolders(a, e))
+		if g, err = c.guarding(g, at, projectFolders(a, e)); err != nil {
+			return all, err
+		}
 		if i > 0 { // they judge the call, wherever its files are
 			g.Sets = nil
 		}

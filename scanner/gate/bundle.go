@@ -20,7 +20,11 @@ func (g *Gate) judgeFiles(ctx context.Context, files []file, r *Result) error {
 			continue
 		}
 		for _, place := range f.places() {
-			for _, path := range g.inTree(place) {
+			paths, err := g.inTree(place)
+			if err != nil {
+				return err
+			}
+			for _, path := range paths {
 				if err := g.judgeFile(ctx, check, f, place, path, r); err != nil {
 					return err
 				}

@@ -209,9 +209,13 @@ func read(real string) (content []byte, exists bool, err error) {
 
 // inTree returns the paths of a file from the root, if it is one of the tree. A work tree of the same repository (git
 // worktree) is the tree, too, wherever it is: agents work in such.
-func (g *Gate) inTree(real string) []string {
+func (g *Gate) inTree(real string) ([]string, error) {
 	roots := []string{g.Root}
-	if sibling := repo.Sibling(g.Root, filepath.Dir(real)); sibling != "" {
+	sibling, err := repo.Sibling(g.Root, filepath.Dir(real))
+	if err != nil {
+		return nil, fmt.Errorf("whether %s is in a work tree of the repository cannot be told: %w", verdict.Visible(real), systemError(err))
+	}
+	if sibling != "" {
 		roots = append(roots, sibling)
 	}
 	var paths []string
@@ -221,7 +225,7 @@ func (g *Gate) inTree(real string) []string {
 			paths = append(paths, filepath.ToSlash(rel))
 		}
 	}
-	return paths
+	return paths, nil
 }
 
 // systemError is an error of the system without the path.

@@ -3,48 +3,46 @@ package repo
 import "path/filepath"
 
 // Sibling returns the root of the nearest work tree around dir that is another one of the repository of which root is a
-// work tree, as git worktree makes them; "" if there is none before root itself. dir need not be there yet. What is in
-// between, another repository or a .git that is broken, is passed over.
-func Sibling(root, dir string) string {
-	main := common(root)
-	if main == "" {
-		return ""
+// work tree, as git worktree makes them; "" if there is none before root itself, or root is no work tree. dir need not be
+// there yet. What is in between, another repository or a .git that is broken, is passed over: what stands there is the
+// tree's own. The error is that of root's git folder.
+func Sibling(root, dir string) (string, error) {
+	main, err := common(root)
+	if err != nil || main == "" {
+		return "", err
 	}
-	for at := dir; ; at = filepath.Dir(at) {
-		if sameFile(at, root) {
-			return ""
-		}
-		if shared := common(at); shared != "" && sameFile(shared, main) {
-			return at
+	for at := dir; !sameFile(at, root); at = filepath.Dir(at) {
+		if shared, err := common(at); err == nil && shared != "" && sameFile(shared, main) {
+			return at, nil
 		}
 		if filepath.Dir(at) == at {
-			return ""
+			break
 		}
 	}
+	return "", nil
 }
 
 // GitDirs returns git's own folders of the work tree at root: that of the work tree, and that which it shares with others,
 // if it is another. None, if root is no work tree.
-func GitDirs(root string) []string {
+func GitDirs(root string) ([]string, error) {
 	gitDir, err := gitDirOf(root)
 	if err != nil || gitDir == "" {
-		return nil
+		return nil, err
 	}
-	if shared := common(root); shared != gitDir {
-		return []string{gitDir, shared}
+	shared, err := common(root)
+	if shared == gitDir {
+		return []string{gitDir}, err
 	}
-	return []string{gitDir}
+	return []string{gitDir, shared}, err
 }
 
 // common returns the folder that the work tree at root shares with those of the same repository; "" if it is none.
-func common(root string) string {
+func common(root string) (string, error) {
 	gitDir, err := gitDirOf(root)
 	if err != nil || gitDir == "" {
-		return ""
+		return "", err
 	}
 	r := &Repository{gitDir: gitDir}
-	if r.findCommon() != nil {
-		return ""
-	}
-	return r.commonDir
+	err = r.findCommon()
+	return r.commonDir, err
 }

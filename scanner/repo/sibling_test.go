@@ -53,9 +53,23 @@ func TestSibling(t *testing.T) {
 		{main, main + "/within/broken/x", main + "/within"},
 		{main + "/within", main + "/within/x", ""},
 	} {
-		if got := Sibling(filepath.FromSlash(c.root), filepath.FromSlash(c.dir)); got != filepath.FromSlash(c.want) {
-			t.Errorf("%s from %s: %q, want %q", c.dir, c.root, got, c.want)
+		if got, err := Sibling(filepath.FromSlash(c.root), filepath.FromSlash(c.dir)); err != nil || got != filepath.FromSlash(c.want) {
+			t.Errorf("%s from %s: %q, %v, want %q", c.dir, c.root, got, err, c.want)
 		}
+	}
+}
+
+// TestSiblingOfBroken: of a root whose git folder cannot be told nothing is said.
+func TestSiblingOfBroken(t *testing.T) {
+	root := t.TempDir()
+	if err := os.WriteFile(filepath.Join(root, ".git"), []byte("x"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := Sibling(root, filepath.Dir(root)); err == nil {
+		t.Errorf("%q", got)
+	}
+	if got, err := GitDirs(root); err == nil {
+		t.Errorf("%q", got)
 	}
 }
 
@@ -76,9 +90,9 @@ func TestGitDirs(t *testing.T) {
 		{linked, []string{main + "/.git/worktrees/linked", main + "/.git"}},
 		{t.TempDir(), nil},
 	} {
-		got := GitDirs(c.root)
-		if len(got) != len(c.want) {
-			t.Errorf("%s: %q, want %q", c.root, got, c.want)
+		got, err := GitDirs(c.root)
+		if err != nil || len(got) != len(c.want) {
+			t.Errorf("%s: %q, %v, want %q", c.root, got, err, c.want)
 			continue
 		}
 		for i := range got {
