@@ -9,53 +9,37 @@ import (
 	"github.com/policyscan/policyscan/rules/call"
 )
 
-func claudeWrites(in input) ([]Edit, error) {
-	name, err := in.path("file_path", "path")
-	if err != nil {
-		return nil, err
-	}
-	content, err := in.text("content", "contents")
-	if err != nil {
-		return nil, err
-	}
-	return []Edit{{Path: name, Change: claudeWrite{content, stripped(name)}}}, nil
+func claudeWrites(in *input) []Edit {
+	name := in.path("file_path", "path")
+	return []Edit{{Path: name, Change: claudeWrite{in.text("content", "contents"), stripped(name)}}}
 }
 
-func claudeEdits(in input) ([]Edit, error) {
-	name, err := in.path("file_path", "path")
-	if err != nil {
-		return nil, err
-	}
-	r, err := in.replacement()
-	if err != nil {
-		return nil, err
-	}
-	return []Edit{{Path: name, Change: claudeEdit{[]replacement{r}, stripped(name)}}}, nil
+func claudeEdits(in *input) []Edit {
+	name := in.path("file_path", "path")
+	return []Edit{{Path: name, Change: claudeEdit{[]replacement{in.replacement()}, stripped(name)}}}
 }
 
-func claudeMultiEdits(in input) ([]Edit, error) {
-	name, err := in.path("file_path", "path")
-	if err != nil {
-		return nil, err
-	}
+func claudeMultiEdits(in *input) []Edit {
+	name := in.path("file_path", "path")
 	items := in.fields["edits"].Items()
 	if len(items) == 0 {
-		return nil, fmt.Errorf("%s: the field edits is not a list of edits", in.tool)
+		in.fail("the field edits is not a list of edits")
 	}
 	one := form{need: []string{"old_string", "new_string"}, may: []string{"replace_all"}}
 	var all []replacement
 	for i, item := range items {
 		each, err := one.read(&call.Call{Tool: in.tool, Input: item})
 		if err != nil {
-			return nil, fmt.Errorf("%s: edit %d: %w", in.tool, i+1, err)
+			in.fail("edit %d: %w", i+1, err)
+			break
 		}
-		r, err := each.replacement()
-		if err != nil {
-			return nil, fmt.Errorf("edit %d: %w", i+1, err)
+		all = append(all, each.replacement())
+		if each.err != nil {
+			in.fail("edit %d: %w", i+1, each.err)
+			break
 		}
-		all = append(all, r)
 	}
-	return []Edit{{Path: name, Change: claudeEdit{all, stripped(name)}}}, nil
+	return []Edit{{Path: name, Change: claudeEdit{all, stripped(name)}}}
 }
 
 // A replacement is one edit of Claude Code.
@@ -64,15 +48,8 @@ type replacement struct {
 	all      bool
 }
 
-func (in input) replacement() (r replacement, err error) {
-	if r.old, err = in.text("old_string"); err != nil {
-		return r, err
-	}
-	if r.new, err = in.text("new_string"); err != nil {
-		return r, err
-	}
-	r.all, err = in.flag("replace_all")
-	return r, err
+func (in *input) replacement() replacement {
+	return replacement{in.text("old_string"), in.text("new_string"), in.flag("replace_all")}
 }
 
 // stripped reports whether Claude Code takes the blanks off the ends of the lines that it writes to a

@@ -6,48 +6,16 @@ import (
 	"strings"
 )
 
-func copilotCreates(in input) ([]Edit, error) {
-	name, err := in.path("path")
-	if err != nil {
-		return nil, err
-	}
-	text, err := in.text("file_text")
-	if err != nil {
-		return nil, err
-	}
-	return []Edit{{Path: name, Change: copilotCreate{text}}}, nil
+func copilotCreates(in *input) []Edit {
+	return []Edit{{Path: in.path("path"), Change: copilotCreate{in.text("file_text")}}}
 }
 
-func copilotEdits(in input) ([]Edit, error) {
-	name, err := in.path("path")
-	if err != nil {
-		return nil, err
-	}
-	old, err := in.optional("old_str")
-	if err != nil {
-		return nil, err
-	}
-	repl, err := in.text("new_str")
-	if err != nil {
-		return nil, err
-	}
-	return []Edit{{Path: name, Change: copilotEdit{old, repl}}}, nil
+func copilotEdits(in *input) []Edit {
+	return []Edit{{Path: in.path("path"), Change: copilotEdit{in.optional("old_str"), in.text("new_str")}}}
 }
 
-func copilotInserts(in input) ([]Edit, error) {
-	name, err := in.path("path")
-	if err != nil {
-		return nil, err
-	}
-	line, err := in.number("insert_line")
-	if err != nil {
-		return nil, err
-	}
-	text, err := in.text("new_str", "insert_text")
-	if err != nil {
-		return nil, err
-	}
-	return []Edit{{Path: name, Change: copilotInsert{line, text}}}, nil
+func copilotInserts(in *input) []Edit {
+	return []Edit{{Path: in.path("path"), Change: copilotInsert{in.number("insert_line"), in.text("new_str", "insert_text")}}}
 }
 
 // A copilotCreate is Copilot's create, of a file that must not be there.

@@ -80,7 +80,11 @@ func of(c *call.Call) ([]Edit, error) {
 		named = true
 		in, err := f.read(c)
 		if err == nil {
-			return f.edits(in)
+			edits := f.edits(in)
+			if in.err != nil {
+				return nil, in.err
+			}
+			return edits, nil
 		}
 		if first == nil || errors.Is(first, errCommand) {
 			first = err

@@ -15,7 +15,7 @@ type form struct {
 	when  string   // what the field "command" says; "" for a tool that has none
 	need  []string // the fields that must be there, one of several names each ("file_path|path")
 	may   []string // the fields that may be there
-	edits func(input) ([]Edit, error)
+	edits func(*input) []Edit
 }
 
 // forms are the tools, in the order in which they are tried. Of a name that two agents give to different
@@ -55,31 +55,28 @@ func forms() []form {
 var errCommand = errors.New("the field command is none of view, create, str_replace, edit and insert")
 
 // noEdits is for a tool that reads.
-func noEdits(input) ([]Edit, error) { return nil, nil }
+func noEdits(*input) []Edit { return nil }
 
 // untold is for a tool that edits files in ways that are not known.
-func untold(in input) ([]Edit, error) {
-	return nil, fmt.Errorf("%s: what it would write cannot be told", in.tool)
+func untold(in *input) []Edit {
+	in.fail("what it would write cannot be told")
+	return nil
 }
 
-func removals(in input) ([]Edit, error) {
-	path, err := in.path("file_path", "path", "target_file")
-	if err != nil {
-		return nil, err
-	}
-	return []Edit{{Path: path, Remove: true}}, nil
+func removals(in *input) []Edit {
+	return []Edit{{Path: in.path("file_path", "path", "target_file"), Remove: true}}
 }
 
 // read returns the fields of a call, if they are those of the form. A field that is null is not there.
-func (f form) read(c *call.Call) (input, error) {
-	in := input{tool: c.Tool, dir: c.Dir, fields: map[string]*call.Value{}}
+func (f form) read(c *call.Call) (*input, error) {
+	in := &input{tool: c.Tool, dir: c.Dir, fields: map[string]*call.Value{}}
 	for _, m := range c.Input.Members() {
 		if m.Value.Kind() != call.Null {
 			in.fields[m.Name] = m.Value
 		}
 	}
 	if f.when != "" {
-		if s, err := in.text("command"); err != nil || s != f.when {
+		if in.fields["command"].Str() != f.when {
 			return in, errCommand
 		}
 	}
@@ -111,64 +108,72 @@ func (f form) read(c *call.Call) (input, error) {
 	return in, nil
 }
 
-// An input is the fields of a call of a known form.
+// An input is the fields of a call of a known form. The first mistake that is met in them is kept: what is read after it
+// means nothing.
 type input struct {
 	tool   string
 	dir    string
 	fields map[string]*call.Value
+	err    error
+}
+
+// fail keeps a mistake, if it is the first.
+func (in *input) fail(format string, args ...any) {
+	if in.err == nil {
+		in.err = fmt.Errorf("%s: "+format, append([]any{in.tool}, args...)...)
+	}
 }
 
 // text returns a text, of the first of some fields that is there.
-func (in input) text(names ...string) (string, error) {
+func (in *input) text(names ...string) string {
 	for _, name := range names {
 		v := in.fields[name]
 		if v == nil {
 			continue
 		}
 		if v.Kind() != call.String {
-			return "", fmt.Errorf("%s: the field %s is not a text", in.tool, name)
+			in.fail("the field %s is not a text", name)
 		}
-		return v.Str(), nil
+		return v.Str()
 	}
-	return "", fmt.Errorf("%s: the field %s is missing", in.tool, strings.Join(names, " or "))
+	in.fail("the field %s is missing", strings.Join(names, " or "))
+	return ""
 }
 
 // optional returns a text, or "" if the field is not there.
-func (in input) optional(name string) (string, error) {
+func (in *input) optional(name string) string {
 	if in.fields[name] == nil {
-		return "", nil
+		return ""
 	}
 	return in.text(name)
 }
 
 // flag returns a truth value, false if the field is not there.
-func (in input) flag(name string) (bool, error) {
+func (in *input) flag(name string) bool {
 	v := in.fields[name]
 	if v != nil && v.Kind() != call.Bool {
-		return false, fmt.Errorf("%s: the field %s is neither true nor false", in.tool, name)
+		in.fail("the field %s is neither true nor false", name)
 	}
-	return v.True(), nil
+	return v.True()
 }
 
 // number returns a whole number from 0 to MaxBytes.
-func (in input) number(name string) (int, error) {
+func (in *input) number(name string) int {
 	n := in.fields[name].Num()
 	if in.fields[name].Kind() != call.Number || n != float64(int(n)) || n < 0 || n > MaxBytes {
-		return 0, fmt.Errorf("%s: the field %s is not a whole number from 0 to %d", in.tool, name, MaxBytes)
+		in.fail("the field %s is not a whole number from 0 to %d", name, MaxBytes)
+		return 0
 	}
-	return int(n), nil
+	return int(n)
 }
 
 // path returns the path of a file.
-func (in input) path(names ...string) (string, error) {
-	path, err := in.text(names...)
-	if err != nil {
-		return "", err
-	}
+func (in *input) path(names ...string) string {
+	path := in.text(names...)
 	if err := checkPath(path); err != nil {
-		return "", fmt.Errorf("%s: %w", in.tool, err)
+		in.fail("%w", err)
 	}
-	return path, nil
+	return path
 }
 
 // checkPath refuses what can be no path of a file, or that of another: agents strip U+0000 and, some of them, blanks at

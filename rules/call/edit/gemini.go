@@ -9,45 +9,25 @@ import (
 	"strings"
 )
 
-func geminiWrites(in input) ([]Edit, error) {
-	name, err := in.path("file_path")
-	if err != nil {
-		return nil, err
-	}
-	content, err := in.text("content")
-	if err != nil {
-		return nil, err
-	}
+func geminiWrites(in *input) []Edit {
+	name := in.path("file_path")
 	json := slices.Contains([]string{".json", ".ipynb", ".jsonc", ".json5"}, strings.ToLower(path.Ext(name)))
-	return []Edit{{Path: name, Change: geminiWrite{content, !json}}}, nil
+	return []Edit{{Path: name, Change: geminiWrite{in.text("content"), !json}}}
 }
 
-func geminiEdits(in input) ([]Edit, error) {
-	name, err := in.path("file_path")
-	if err != nil {
-		return nil, err
-	}
-	r, err := in.replacement()
-	if err != nil {
-		return nil, err
-	}
+func geminiEdits(in *input) []Edit {
+	name, r := in.path("file_path"), in.replacement()
 	g := geminiEdit{old: crlfToLF(r.old), new: crlfToLF(r.new), count: 1}
-	several, err := in.flag("allow_multiple")
-	if err != nil {
-		return nil, err
-	}
+	several := in.flag("allow_multiple")
 	if in.fields["expected_replacements"] != nil {
-		if g.count, err = in.number("expected_replacements"); err != nil {
-			return nil, err
-		}
-		if g.count == 0 {
-			return nil, fmt.Errorf("%s: expected_replacements is 0", in.tool)
+		if g.count = in.number("expected_replacements"); g.count == 0 {
+			in.fail("expected_replacements is 0")
 		}
 	}
 	if several {
 		g.count = 0
 	}
-	return []Edit{{Path: name, Change: g}}, nil
+	return []Edit{{Path: name, Change: g}}
 }
 
 func crlfToLF(s string) string { return strings.ReplaceAll(s, "\r\n", "\n") }

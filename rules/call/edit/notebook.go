@@ -9,38 +9,23 @@ import (
 	"strings"
 )
 
-func notebookEdits(in input) ([]Edit, error) {
-	name, err := in.path("notebook_path")
-	if err != nil {
-		return nil, err
-	}
+func notebookEdits(in *input) []Edit {
+	name := in.path("notebook_path")
 	if path.Ext(name) != ".ipynb" {
-		return nil, fmt.Errorf("%s: %q is no notebook (.ipynb)", in.tool, name)
+		in.fail("%q is no notebook (.ipynb)", name)
 	}
-	n := notebookEdit{}
-	if n.source, err = in.text("new_source"); err != nil {
-		return nil, err
-	}
-	if n.cell, err = in.optional("cell_id"); err != nil {
-		return nil, err
-	}
-	if n.kind, err = in.optional("cell_type"); err != nil {
-		return nil, err
-	}
-	if n.mode, err = in.optional("edit_mode"); err != nil {
-		return nil, err
-	}
+	n := notebookEdit{source: in.text("new_source"), cell: in.optional("cell_id"), kind: in.optional("cell_type"), mode: in.optional("edit_mode")}
 	switch {
 	case !slices.Contains([]string{"", "code", "markdown"}, n.kind):
-		return nil, fmt.Errorf("%s: the cell_type %q is neither code nor markdown", in.tool, n.kind)
+		in.fail("the cell_type %q is neither code nor markdown", n.kind)
 	case !slices.Contains([]string{"", "replace", "insert", "delete"}, n.mode):
-		return nil, fmt.Errorf("%s: the edit_mode %q is none of replace, insert and delete", in.tool, n.mode)
+		in.fail("the edit_mode %q is none of replace, insert and delete", n.mode)
 	case n.mode == "insert" && n.kind == "":
-		return nil, fmt.Errorf("%s: the edit_mode is insert, and there is no cell_type", in.tool)
+		in.fail("the edit_mode is insert, and there is no cell_type")
 	case n.mode != "insert" && n.cell == "":
-		return nil, fmt.Errorf("%s: there is no cell_id; name the cell", in.tool)
+		in.fail("there is no cell_id; name the cell")
 	}
-	return []Edit{{Path: name, Change: n}}, nil
+	return []Edit{{Path: name, Change: n}}
 }
 
 // newCell is the id of a cell that is inserted. The agent makes one of random digits.

@@ -12,15 +12,19 @@ import (
 
 // patchEdits reads apply_patch. Codex's hooks have the patch as "command", models write it as "input", and
 // an older form is a list: the command's name, then the patch.
-func patchEdits(in input) ([]Edit, error) {
+func patchEdits(in *input) []Edit {
+	var patch string
 	if argv := in.fields["command"].Items(); len(argv) == 2 && isApplyPatch(argv[0].Str()) && argv[1].Kind() == call.String {
-		return editsOfPatch(argv[1].Str(), "")
+		patch = argv[1].Str()
+	} else {
+		patch = in.text("command", "input", "patch")
 	}
-	patch, err := in.text("command", "input", "patch")
-	if err != nil {
-		return nil, err
+	if in.err != nil {
+		return nil
 	}
-	return editsOfPatch(patch, "")
+	edits, err := editsOfPatch(patch, "")
+	in.err = err
+	return edits
 }
 
 // editsOfPatch returns the edits of a patch whose paths count from a folder; "" is the call's own.
