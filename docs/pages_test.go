@@ -283,9 +283,9 @@ func TestFlags(t *testing.T) {
 	}
 }
 
-// TestHooks: the manual has every hook of .pre-commit-hooks.yaml with its stages, and each
+// TestFault_136_Hooks: the manual has every hook of .pre-commit-hooks.yaml with its stages, and each
 // is one that a commit cannot get around and that leaves nothing behind.
-func TestHooks(t *testing.T) {
+func TestFault_136_Hooks(t *testing.T) {
 	var hooks []struct {
 		ID, Entry, Language, Files string
 		Stages, Types, Args        []string

@@ -50,7 +50,7 @@ func (c *stuckContent) Read([]byte) (int, error) {
 	return 0, io.EOF
 }
 
-func TestStuckRead(t *testing.T) {
+func TestFault_140_StuckRead(t *testing.T) {
 	reading, until := make(chan struct{}, 100), make(chan struct{})
 	defer close(until)
 	tree := fakeFiles(func(path string) (content, error) {
@@ -77,7 +77,7 @@ func TestStuckRead(t *testing.T) {
 	}
 }
 
-func TestStuckList(t *testing.T) {
+func TestFault_140_StuckList(t *testing.T) {
 	until, listing := make(chan struct{}), make(chan struct{})
 	defer close(until)
 	tree := fakeFiles(same("x"), "a", "b")
@@ -115,7 +115,7 @@ func (c *panicContent) here(in string, p []byte) []byte {
 	return p
 }
 
-func TestPanic(t *testing.T) {
+func TestFault_139_PanicInAFile(t *testing.T) {
 	for _, in := range []string{"open", "size", "read", "close"} {
 		tree := fakeFiles(func(path string) (content, error) {
 			if path == "b" && in == "open" {
@@ -135,7 +135,7 @@ func TestPanic(t *testing.T) {
 	}
 }
 
-func TestPanicWhileListing(t *testing.T) {
+func TestFault_139_PanicWhileListing(t *testing.T) {
 	tree := fakeFiles(same("key"), numberedFiles(100)...)
 	var n atomic.Int32
 	v := Scan(t.Context(), one(testBundle("key")), tree, Options{Exclude: func(string) bool {
@@ -151,7 +151,7 @@ func TestPanicWhileListing(t *testing.T) {
 }
 
 // The read of a file that fails, or gives nothing, is an error and nothing else.
-func TestReadErrors(t *testing.T) {
+func TestFault_046_ReadErrors(t *testing.T) {
 	for name, c := range map[string]struct {
 		wrap func(io.Reader) io.Reader
 		code string

@@ -13,7 +13,7 @@ import (
 )
 
 // What is counted is what git status lists.
-func TestUncommittedAgainstGitStatus(t *testing.T) {
+func TestFault_129_AgainstGitStatus(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("git is not installed")

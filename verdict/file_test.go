@@ -61,8 +61,8 @@ func TestFile(t *testing.T) {
 	}
 }
 
-// TestFault_058_OutputIsALink, and row 59: refused, and left as it is.
-func TestFault_058_OutputIsALink(t *testing.T) {
+// TestFault_058_059_OutputIsALink: refused, and left as it is.
+func TestFault_058_059_OutputIsALink(t *testing.T) {
 	dir := t.TempDir()
 	target := filepath.Join(dir, "target.json")
 	if err := os.WriteFile(target, []byte("mine"), 0o666); err != nil {

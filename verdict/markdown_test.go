@@ -105,9 +105,9 @@ func TestMarkdownRules(t *testing.T) {
 	}
 }
 
-// TestMarkdownLimit: however much there is, the page keeps its limit, uses its room, is cut
+// TestFault_134_MarkdownLimit: however much there is, the page keeps its limit, uses its room, is cut
 // at whole violations, and counts what is not there.
-func TestMarkdownLimit(t *testing.T) {
+func TestFault_134_MarkdownLimit(t *testing.T) {
 	long := strings.Repeat("x\u202e`|<", 200)
 	many := func(rules, each int, file func(i int) string) *Verdict {
 		v := newFixture()

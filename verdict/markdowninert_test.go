@@ -269,8 +269,8 @@ func hostileMarkdown() []string {
 	}
 }
 
-// TestMarkdownHostile puts each hostile text, alone and beside others, wherever text stands.
-func TestMarkdownHostile(t *testing.T) {
+// TestFault_133_MarkdownHostile puts each hostile text, alone and beside others, wherever text stands.
+func TestFault_133_MarkdownHostile(t *testing.T) {
 	texts := hostileMarkdown()
 	for _, a := range texts {
 		wantInert(t, hostilePage(a, a, a, a))

@@ -18,8 +18,8 @@ import (
 
 const zeros = "0000000000000000000000000000000000000000"
 
-// TestActionScopes: what each event of a workflow is judged as.
-func TestActionScopes(t *testing.T) {
+// TestFault_135_ActionScopes: what each event of a workflow is judged as.
+func TestFault_135_ActionScopes(t *testing.T) {
 	g := newGit(t)
 	base, head := g.change()
 	g.git("checkout", "-q", "--detach", "main")
@@ -122,8 +122,8 @@ func readFile(t testing.TB, name string) string {
 	return string(text)
 }
 
-// TestActionRefuses: inputs that cannot be followed end undecided, and the runner is told.
-func TestActionRefuses(t *testing.T) {
+// TestFault_135_ActionRefuses: inputs that cannot be followed end undecided, and the runner is told.
+func TestFault_135_ActionRefuses(t *testing.T) {
 	g := newGit(t)
 	g.put("main.tf", "cidr = \"10.0.0.0/8\"\n")
 	head := g.commit("all")
@@ -257,8 +257,8 @@ func TestActionElsewhere(t *testing.T) {
 	}
 }
 
-// TestStepOutputs: no value brings an output of its own, whatever is in it.
-func TestStepOutputs(t *testing.T) {
+// TestFault_132_StepOutputs: no value brings an output of its own, whatever is in it.
+func TestFault_132_StepOutputs(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "x\nverdict<<policyscan_\nPASS\npolicyscan_\nverdict=PASS")
 	if err := os.WriteFile(name, nil, 0o666); err != nil {
 		t.Skip(err) // not every system has such names

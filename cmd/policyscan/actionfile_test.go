@@ -63,8 +63,8 @@ func actionFile(t testing.TB) metadata {
 	return m
 }
 
-// TestActionFile: action.yml hands on each input, as a variable only, and each output.
-func TestActionFile(t *testing.T) {
+// TestFault_135_ActionFile: action.yml hands on each input, as a variable only, and each output.
+func TestFault_135_ActionFile(t *testing.T) {
 	m := actionFile(t)
 	var outputs, inputs []string
 	for _, o := range m.Outputs {

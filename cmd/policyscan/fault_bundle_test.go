@@ -106,8 +106,8 @@ func manyRules(n int) string {
 	return b.String()
 }
 
-// TestFault_072_MissingThroughScan, and row 90: each of the three files that is missing or broken.
-func TestFault_072_MissingThroughScan(t *testing.T) {
+// TestFault_072_090_MissingThroughScan: each of the three files that is missing or broken.
+func TestFault_072_090_MissingThroughScan(t *testing.T) {
 	for _, file := range []string{"boundaries.yml", "invariants.yml"} {
 		p := newProgram(t)
 		if err := os.Remove(filepath.Join(p.dir, "policy/rules", file)); err != nil {
@@ -134,9 +134,9 @@ func TestFault_090_DeprecatedThroughScan(t *testing.T) {
 	}
 }
 
-// TestFault_086_BundleKinds, and row 37: a rule file that is anything but a regular
+// TestFault_037_086_BundleKinds: a rule file that is anything but a regular
 // file, or cannot be read. Nothing hangs.
-func TestFault_086_BundleKinds(t *testing.T) {
+func TestFault_037_086_BundleKinds(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("SKIPPED: links and FIFOs are of Unix")
 	}

@@ -298,9 +298,9 @@ func TestFault_068_ManyViolations(t *testing.T) {
 	}
 }
 
-// TestFault_069_ViolationAndUnreadable, and rows 44 and 45: what cannot be read is an
+// TestFault_044_045_069_ViolationAndUnreadable: what cannot be read is an
 // error of the verdict; a violation is found all the same, and decides.
-func TestFault_069_ViolationAndUnreadable(t *testing.T) {
+func TestFault_044_045_069_ViolationAndUnreadable(t *testing.T) {
 	p := newProgram(t)
 	for _, name := range []string{"secret.tf", "closed/in.tf"} {
 		p.write("bad/"+name, "x")

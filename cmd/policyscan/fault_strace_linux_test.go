@@ -74,11 +74,11 @@ func called(log []byte) map[string]int {
 	return n
 }
 
-// TestFault_056_KilledAtAnyCall, and row 64: over an old PASS a run with violations is
+// TestFault_056_064_KilledAtAnyCall: over an old PASS a run with violations is
 // killed at each system call that touches files. What is there afterwards is the
 // marker or the run's verdict, whole. The old PASS stays only when the run had not
 // yet looked at bundle or tree; the leftovers of a kill harm no later run.
-func TestFault_056_KilledAtAnyCall(t *testing.T) {
+func TestFault_056_064_KilledAtAnyCall(t *testing.T) {
 	p := newTraceable(t)
 	p.run("--policy", "policy", "good").want(t, exitPass)
 	pass := p.verdict().text
@@ -129,11 +129,11 @@ func TestFault_056_KilledAtAnyCall(t *testing.T) {
 	}
 }
 
-// TestFault_060_AnyCallFails, and rows 46 to 48 and 61: each such call fails once, as a
+// TestFault_046_048_060_061_AnyCallFails: each such call fails once, as a
 // full or broken disk has it. No run passes that should not; a verdict that calls
 // itself complete is the very one of the run without the fault; the old PASS is gone,
 // or the message says that it is stale.
-func TestFault_060_AnyCallFails(t *testing.T) {
+func TestFault_046_048_060_061_AnyCallFails(t *testing.T) {
 	p := newTraceable(t)
 	for i := range 3 {
 		for _, tree := range []string{"good", "bad"} {

@@ -20,9 +20,9 @@ func exampleRun(t *testing.T) program {
 	return p
 }
 
-// TestFault_055_SameBytes, and rows 137 and 141: the verdict depends on bundle, tree,
+// TestFault_055_137_141_SameBytes: the verdict depends on bundle, tree,
 // scope and version alone.
-func TestFault_055_SameBytes(t *testing.T) {
+func TestFault_055_137_141_SameBytes(t *testing.T) {
 	p := exampleRun(t)
 	args := []string{"--policy", "examples/policy", "examples/infra-target"}
 	first := p.run(args...).want(t, exitViolation)
