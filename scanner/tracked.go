@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -26,11 +27,12 @@ func (t *trackedTree) Scope() verdict.Scope { return verdict.Scope{Mode: "tracke
 
 func (t *trackedTree) walk(ctx context.Context, visitors []visitor) error {
 	files := t.index.Files
+	collide := t.collisions()
 	var taken atomic.Int64 // so many of the files have a visitor
 	var done sync.WaitGroup
 	for _, v := range visitors {
 		done.Go(func() {
-			o := &trackedOpener{diskOpener{t.root.Reader()}}
+			o := &trackedOpener{diskOpener{t.root.Reader()}, collide}
 			defer o.close()
 			for ctx.Err() == nil {
 				to := int(taken.Add(batch))
@@ -51,9 +53,15 @@ func (t *trackedTree) walk(ctx context.Context, visitors []visitor) error {
 }
 
 // trackedOpener opens files that git lists, and that may be something else on disk.
-type trackedOpener struct{ diskOpener }
+type trackedOpener struct {
+	diskOpener
+	collide map[string]bool // see collisions
+}
 
 func (o *trackedOpener) open(e entry) (content, error) {
+	if o.collide[e.Path] {
+		return nil, errCase
+	}
 	st, err := o.Stat(e.Path)
 	switch {
 	case isNotExist(err), errors.Is(err, worktree.ErrNotFile), errors.Is(err, worktree.ErrPath):
@@ -69,6 +77,40 @@ func (o *trackedOpener) open(e entry) (content, error) {
 
 // errSpecial says that what git lists as a file is a FIFO, socket or device on disk.
 var errSpecial = errors.New("a special file")
+
+// collisions returns the files of the index that are one file on disk: their names differ in
+// case alone, of which the file system takes no notice. The content of all but one of them is
+// not there. Where .git is not found as .GIT too, a name has one file: nothing else is asked.
+func (t *trackedTree) collisions() map[string]bool {
+	rd := t.root.Reader()
+	defer rd.Close()
+	git, err := rd.Stat(".git")
+	if err == nil || errors.Is(err, worktree.ErrNotFile) {
+		other, err := rd.Stat(".GIT")
+		if isNotExist(err) || !other.Same(git) {
+			return nil
+		}
+	}
+	all := map[string]bool{}
+	first := map[string]string{} // by the name without case
+	for _, f := range t.index.Files {
+		name := strings.ToLower(strings.ToUpper(f.Path))
+		path, seen := first[name]
+		if !seen {
+			first[name] = f.Path
+			continue
+		}
+		one, err := rd.Stat(path)
+		two, err2 := rd.Stat(f.Path)
+		if err == nil && err2 == nil && one.Same(two) {
+			all[path], all[f.Path] = true, true
+		}
+	}
+	return all
+}
+
+// errCase says that another file of the index has taken the place of one on disk.
+var errCase = errors.New("git tracks another file whose name differs in case alone, and this disk holds one of the two; judge what is committed with --diff-base or --staged")
 
 // An absentError says that git lists a file that is not on disk.
 type absentError struct{ sparse bool }

@@ -166,12 +166,13 @@ func (p *plan) readOnce(ctx context.Context, x *examiner, o opener, j *job, e en
 
 // reasons are the words with which the verdict says that a file was not scanned.
 var reasons = map[string]string{
-	verdict.Changed:     "changed",
-	verdict.Limit:       "limit",
-	verdict.Read:        "unreadable",
-	verdict.Unavailable: "absent",
-	verdict.Object:      "unreadable",
-	verdict.ObjectHash:  "unreadable",
+	verdict.Changed:       "changed",
+	verdict.CaseCollision: "case-collision",
+	verdict.Limit:         "limit",
+	verdict.Read:          "unreadable",
+	verdict.Unavailable:   "absent",
+	verdict.Object:        "unreadable",
+	verdict.ObjectHash:    "unreadable",
 }
 
 // fileError says why a file or folder could not be read. path is from the root, ""
@@ -185,6 +186,8 @@ func fileError(path string, err error) verdict.Error {
 	switch {
 	case errors.As(err, &absent):
 		e.Code, e.Message = verdict.Unavailable, absent.Error()
+	case errors.Is(err, errCase):
+		e.Code, e.Message = verdict.CaseCollision, err.Error()
 	case errors.Is(err, worktree.ErrChanged):
 		e.Code, e.Message = verdict.Changed, "it changed while it was scanned; scan again when nothing writes to it"
 	case errors.Is(err, errLimit):

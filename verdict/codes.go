@@ -9,11 +9,12 @@ const (
 	Timeout     = "E_TIMEOUT"     // --timeout was over
 	Internal    = "E_INTERNAL"    // a bug of policyscan
 
-	Read        = "E_READ"        // a file or folder could not be read
-	Changed     = "E_CHANGED"     // a file changed, appeared or went while it was read
-	NotRegular  = "E_NOT_REGULAR" // a governed FIFO, socket or device
-	Unavailable = "E_UNAVAILABLE" // a governed file's content is elsewhere (Git LFS)
-	Limit       = "E_LIMIT"       // a limit that the user set was hit
+	Read          = "E_READ"           // a file or folder could not be read
+	Changed       = "E_CHANGED"        // a file changed, appeared or went while it was read
+	NotRegular    = "E_NOT_REGULAR"    // a governed FIFO, socket or device
+	Unavailable   = "E_UNAVAILABLE"    // a governed file's content is elsewhere (Git LFS)
+	CaseCollision = "E_CASE_COLLISION" // two tracked files that are one on disk, of which case makes no difference
+	Limit         = "E_LIMIT"          // a limit that the user set was hit
 
 	RepoFormat    = "E_REPO_FORMAT"    // no git repository, or one of a format that cannot be read
 	Index         = "E_INDEX"          // git's index does not say which files there are

@@ -195,6 +195,8 @@ func omissionInWords(reason string) string {
 		return "a bug of policyscan"
 	case "not-reached":
 		return "the run ended before"
+	case "case-collision":
+		return "another tracked file is in its place on disk"
 	case "absent":
 		return "git tracks it, and it is not on disk"
 	}

@@ -232,6 +232,53 @@ func TestFault_015_DiskWithoutSizes(t *testing.T) {
 	}
 }
 
+// TestFault_028_CaseInsensitiveDisk: git tracks two files that the disk cannot hold both.
+// The one that it does not hold must not be judged by the content of the other.
+func TestFault_028_CaseInsensitiveDisk(t *testing.T) {
+	for name, c := range map[string]struct {
+		tracked string // the other file
+		on      string // the disk
+		folds   bool
+		want    string
+	}{
+		"a file":            {"A.tf", "a.tf", true, "UNDECIDED E_CASE_COLLISION E_CASE_COLLISION"},
+		"in a folder":       {"DIR/a.tf", "dir/a.tf", true, "UNDECIDED E_CASE_COLLISION E_CASE_COLLISION"},
+		"another letter":    {"\u00c4.tf", "\u00e4.tf", true, "UNDECIDED E_CASE_COLLISION E_CASE_COLLISION"},
+		"another file":      {"b.tf", "a.tf", true, "UNDECIDED E_UNAVAILABLE"},
+		"a disk that cares": {"A.tf", "a.tf", false, "UNDECIDED E_UNAVAILABLE"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := newGit(t)
+			bad, good := g.object("blob", "cidr = \"0.0.0.0/0\"\n"), g.object("blob", "cidr = \"10.0.0.0/8\"\n")
+			g.git("config", "core.ignoreCase", "false") // or git takes the second for the first
+			for path, blob := range map[string]string{c.on: good, c.tracked: bad, "other.tf": good} {
+				g.git("update-index", "--add", "--cacheinfo", "100644,"+blob+","+path)
+			}
+			g.git("commit", "-q", "-m", "both")
+			disk := diskTree(c.on, "other.tf")
+			disk.files[".git"] = &diskFile{text: "gitdir: " + g.path(".git") + "\n"}
+			disk.fold(c.folds)
+			g.mount(disk)
+			g.judgeIn("disk", []string{"--policy", "policy", "--tracked"}, exitUndecided, c.want)
+			// What is committed and what is staged are not of the disk, of which all is read.
+			g.judgeIn("disk", []string{"--policy", "policy", "--staged", "--allow", "empty"}, exitPass, "PASS")
+			g.judgeIn("disk", []string{"--policy", "policy"}, exitPass, "PASS")
+			disk.file(c.on).text += "cidr = \"0.0.0.0/0\""
+			g.judgeIn("disk", []string{"--policy", "policy"}, exitViolation, "FAIL NET-1@"+c.on)
+		})
+	}
+}
+
+// fold makes a disk that takes no notice of case, or one that does.
+func (d *diskFolder) fold(folds bool) {
+	d.folds = folds
+	for _, file := range d.files {
+		if sub, ok := file.(*diskFolder); ok {
+			sub.fold(folds)
+		}
+	}
+}
+
 // TestFault_046_BrokenDisk: a disk that fails at open, on the way and at the very end.
 func TestFault_046_BrokenDisk(t *testing.T) {
 	end := int64(len(strings.Repeat(diskText, 20_000)))

@@ -100,8 +100,12 @@ func (h handle) stat(name string) (Status, error) {
 	if err != nil {
 		return Status{}, err
 	}
-	return Status{kindOf(st.Mode()), st.Size(), st.ModTime()}, nil
+	return Status{Kind: kindOf(st.Mode()), Size: st.Size(), Modified: st.ModTime()}, nil
 }
+
+// fileID tells no files apart here: what can be found by two names that differ in case alone
+// is one file.
+type fileID struct{}
 
 func kindOf(mode fs.FileMode) Kind {
 	switch {

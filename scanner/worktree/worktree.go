@@ -287,9 +287,14 @@ type Status struct {
 	Kind     Kind
 	Size     int64 // in bytes
 	Modified time.Time
+	id       fileID
 }
 
-// Stat says what name is. A folder is [ErrNotFile].
+// Same reports whether two names that the disk knows are of one file. Names that differ in
+// case alone are, where the file system takes no notice of case.
+func (s Status) Same(as Status) bool { return s.id == as.id }
+
+// Stat says what name is. A folder is [ErrNotFile], beside its status.
 func (rd *Reader) Stat(name string) (Status, error) {
 	h, base, err := rd.folder(name)
 	if err != nil {
