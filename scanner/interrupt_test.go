@@ -150,6 +150,50 @@ func TestFault_139_PanicWhileListing(t *testing.T) {
 	}
 }
 
+// A panic at each point where the scanner calls out, one after the other: listing, opening,
+// reading, asking for a size, going back, asking for a change, closing. No run passes.
+func TestFault_139_PanicAnywhere(t *testing.T) {
+	text := []byte(strings.Repeat("line\n", 70_000) + "a key\n") // more than a window
+	run := func(at int) (*verdict.Verdict, int) {
+		var calls atomic.Int32
+		point := func() {
+			if int(calls.Add(1)) == at {
+				panic("at a point")
+			}
+		}
+		tree := fakeFiles(func(string) (content, error) {
+			point()
+			return &pointContent{memory{bytes.NewReader(text)}, point}, nil
+		}, "a", "b", "c")
+		tree.onList = func(context.Context) error { point(); return nil }
+		v := Scan(t.Context(), one(testBundle("nowhere", "a key")), tree, Options{Workers: 1, MaxFileBytes: 1 << 30, Allow: []string{AllowPartial}, Exclude: func(string) bool { point(); return false }})
+		checkVerdict(t, testBundle("nowhere", "a key"), v)
+		return v, int(calls.Load())
+	}
+	whole, points := run(0)
+	if points < 20 || len(whole.Violations) != 3 || !whole.Complete {
+		t.Fatalf("%d points, %d violations", points, len(whole.Violations))
+	}
+	for at := 1; at <= points; at++ {
+		if v, _ := run(at); v.Verdict == verdict.Pass || v.Complete && len(v.Violations) != 3 {
+			t.Errorf("point %d of %d: %s with %d violations, %+v", at, points, v.Verdict, len(v.Violations), v.Errors)
+		}
+	}
+	t.Logf("%d points", points)
+}
+
+// A pointContent tells of each call.
+type pointContent struct {
+	memory
+	point func()
+}
+
+func (c *pointContent) Read(p []byte) (int, error)         { c.point(); return c.memory.Read(p) }
+func (c *pointContent) Size() int64                        { c.point(); return c.memory.Size() }
+func (c *pointContent) Seek(o int64, w int) (int64, error) { c.point(); return c.memory.Seek(o, w) }
+func (c *pointContent) Changed() error                     { c.point(); return c.memory.Changed() }
+func (c *pointContent) Close()                             { c.point(); c.memory.Close() }
+
 // The read of a file that fails, or gives nothing, is an error and nothing else.
 func TestFault_046_ReadErrors(t *testing.T) {
 	for name, c := range map[string]struct {

@@ -1,6 +1,8 @@
 package verdict
 
 import (
+	"math/rand/v2"
+	"os"
 	"reflect"
 	"strings"
 	"testing"
@@ -142,6 +144,33 @@ func hostileVerdict(file, excerpt, pattern, text string) *Verdict {
 	return v
 }
 
+// TestFault_131_RunnerCommands: the pieces of which commands are made, put together at
+// random, wherever a text can stand. FuzzTextCommands looks further.
+func TestFault_131_RunnerCommands(t *testing.T) {
+	trials := 1000
+	if os.Getenv("LONG_TESTS") != "" {
+		trials = 20_000
+	}
+	pieces := []string{
+		"::", ":", "##[", "#", "[", "]", "error", "stop-commands", "add-mask", "add-matcher", "set-output name=x", "debug", " ", "\t", "\n", "\r", "\r\n", "\u0085", "\u2028", "\u00a0", "\v", "\f",
+		"x", "BAD", "%0A", "%", ",", ";", "=", "\\", "\u200b", "\x1b[31m", "\x00", "\xff", "\ufeff", "\u202e", "`", "<b>",
+	}
+	rnd := rand.New(rand.NewPCG(13, 1))
+	text := func() string {
+		var b strings.Builder
+		for range 1 + rnd.IntN(7) {
+			b.WriteString(pieces[rnd.IntN(len(pieces))])
+		}
+		return b.String()
+	}
+	for range trials {
+		wantNoCommands(t, text(), text(), text(), text())
+		if t.Failed() {
+			return
+		}
+	}
+}
+
 // FuzzTextCommands, fault row 131: whatever stands in names and contents, the runner finds
 // no command in what is printed.
 func FuzzTextCommands(f *testing.F) {
@@ -150,27 +179,30 @@ func FuzzTextCommands(f *testing.F) {
 	f.Add("a\n::error::b", "\r::debug::c", "[error]", "#\u200b#[error]")
 	f.Add("###[[error]]", "##[", "[", ":\u200b:error::")
 	f.Add("\u00a0::error::", "\u2028::error::x", ":", "\u0085::error::x")
-	f.Fuzz(func(t *testing.T, file, excerpt, pattern, text string) {
-		v := hostileVerdict(file, excerpt, pattern, text)
-		for _, o := range []TextOptions{
-			{Commands: true, Policy: text, Root: file, Prefix: pattern + "/"},
-			{Commands: true, Policy: file, Root: text, Width: 30, Elapsed: time.Second},
-			{Commands: true, Policy: pattern, Root: excerpt, Width: 80, Color: true},
-		} {
-			var b strings.Builder
-			if err := WriteText(&b, v, o); err != nil {
-				t.Fatal(err)
-			}
-			wantNoCommand(t, b.String())
-			wantSafe(t, b.String(), o.Color)
-		}
-		text2, err := v.Encode()
-		if err != nil {
+	f.Fuzz(wantNoCommands)
+}
+
+// wantNoCommands prints a verdict of these texts in each way, and reads it as the runner does.
+func wantNoCommands(t *testing.T, file, excerpt, pattern, text string) {
+	v := hostileVerdict(file, excerpt, pattern, text)
+	for _, o := range []TextOptions{
+		{Commands: true, Policy: text, Root: file, Prefix: pattern + "/"},
+		{Commands: true, Policy: file, Root: text, Width: 30, Elapsed: time.Second},
+		{Commands: true, Policy: pattern, Root: excerpt, Width: 80, Color: true},
+	} {
+		var b strings.Builder
+		if err := WriteText(&b, v, o); err != nil {
 			t.Fatal(err)
 		}
-		wantNoCommand(t, string(text2))
-		wantSafe(t, string(text2), false)
-	})
+		wantNoCommand(t, b.String())
+		wantSafe(t, b.String(), o.Color)
+	}
+	document, err := v.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantNoCommand(t, string(document))
+	wantSafe(t, string(document), false)
 }
 
 func wantNoCommand(t *testing.T, text string) {

@@ -240,6 +240,48 @@ func deflated(t testing.TB, text []byte) []byte {
 	return b.Bytes()
 }
 
+// TestFault_122_TreeBombs: ten folders in ten folders, ten levels down, and 5,000 folders in
+// one another. They are over a limit, soon and in little memory.
+func TestFault_122_TreeBombs(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ wide, deep int }{"wide": {10, 10}, "deep": {1, 5000}} {
+		t.Run(name, func(t *testing.T) {
+			g := newGit(t)
+			at, kind := g.object("blob", "10.0.0.0/8\n"), "100644"
+			for range c.deep {
+				var tree bytes.Buffer
+				raw, err := hex.DecodeString(at)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for i := range c.wide {
+					fmt.Fprintf(&tree, "%s d%d\x00%s", kind, i, raw)
+				}
+				object := fmt.Appendf(nil, "tree %d\x00%s", tree.Len(), tree.Bytes())
+				sum := sha1.Sum(object)
+				at, kind = hex.EncodeToString(sum[:]), "40000"
+				var stream bytes.Buffer
+				z := zlib.NewWriter(&stream)
+				if _, err := z.Write(object); err != nil {
+					t.Fatal(err)
+				}
+				if err := z.Close(); err != nil {
+					t.Fatal(err)
+				}
+				g.loose(at, stream.Bytes())
+			}
+			base := g.git("commit-tree", "-m", "base", g.tree())
+			g.git("branch", "base", base)
+			g.git("branch", "head", g.git("commit-tree", "-m", "head", "-p", base, at))
+			began := time.Now()
+			g.wantPeak(64, []string{"--policy", "policy", "--diff-base", "base", "--head", "head"}, exitUndecided, "UNDECIDED E_LIMIT")
+			if d := time.Since(began); d > 10*time.Second {
+				t.Errorf("it took %v", d)
+			}
+		})
+	}
+}
+
 // TestFault_123_BlobBombs: a few KiB that unfold to far more than may be held in memory
 // are read by stream, to the last byte, whether they are loose or in a pack. As a rule
 // file they are over a limit.

@@ -142,8 +142,11 @@ func (p program) hole(name string, size int64) {
 // comes back, and what is there is whole.
 func TestFault_063_SignalAnyTime(t *testing.T) {
 	trials := 200
-	if testing.Short() {
+	switch {
+	case testing.Short():
 		trials = 16
+	case os.Getenv("LONG_TESTS") != "":
+		trials = 1000
 	}
 	p := newProgram(t)
 	for i := range 300 {

@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 )
 
 // exampleRun is a run over a copy of the examples.
@@ -52,6 +53,22 @@ func TestFault_055_137_141_SameBytes(t *testing.T) {
 	other.run(args...).want(t, exitViolation)
 	if !bytes.Equal(other.verdict().text, want) {
 		t.Error("in another folder: another verdict")
+	}
+	// Files of another time, long ago or still to come.
+	for i, when := range []time.Time{time.Unix(1, 0), time.Now().AddDate(80, 0, 0)} {
+		err := filepath.WalkDir(other.dir, func(name string, d os.DirEntry, err error) error {
+			if err != nil || d.IsDir() {
+				return err
+			}
+			return os.Chtimes(name, when, when)
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		other.run(args...).want(t, exitViolation)
+		if !bytes.Equal(other.verdict().text, want) {
+			t.Errorf("with files of another time (%d): another verdict", i)
+		}
 	}
 	if bytes.Contains(want, []byte(p.dir)) {
 		t.Error("the verdict names the folder that it was made in")

@@ -114,8 +114,11 @@ func mustHash(t *testing.T, s string) Hash {
 // one, or an error.
 func TestFault_101_Flips(t *testing.T) {
 	trials := 1500
-	if testing.Short() {
+	switch {
+	case testing.Short():
 		trials = 150
+	case os.Getenv("LONG_TESTS") != "":
+		trials = 10_000
 	}
 	g := newGit(t)
 	rnd := rand.New(rand.NewPCG(11, 12))
