@@ -8,7 +8,7 @@ BENCHSTAT = golang.org/x/perf/cmd/benchstat@v0.0.0-20260908200009-22c9c6c9d4da
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GORELEASER = github.com/goreleaser/goreleaser/v2@v2.16.0
 
-.PHONY: build test race conformance agents pictures bench bench-go compare fuzz fuzz-targets fmt lint golden check release-snapshot release-check
+.PHONY: build test race faults conformance agents pictures bench bench-go compare fuzz fuzz-targets fmt lint golden check release-snapshot release-check
 
 build: ## ./policyscan
 	$(GO) build -o policyscan ./cmd/policyscan
@@ -18,6 +18,9 @@ test: ## all tests
 
 race: ## all tests, shortened, with the race detector
 	$(GO) test -race -short ./...
+
+faults: ## docs/reliability.md: every fault that the program was designed against; as root, with strace and FUSE, for all of them
+	$(GO) test ./docs/reliability -run '^TestFaults$$' -count=1 -timeout 60m -v -args -measure
 
 conformance: ## under the programs of others, which it installs
 	$(GO) test -count=1 -timeout 60m ./.../conformance -args -conformance

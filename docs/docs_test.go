@@ -36,7 +36,7 @@ var update = flag.Bool("update", false, "write the output of sessions without a 
 // pages are the manual, from this folder.
 var pages = []string{
 	"../README.md", "../CHANGELOG.md", "../CONTRIBUTING.md", "../SECURITY.md", "../examples/README.md", "../examples/agent/README.md",
-	"agents.md", "agents/claude-code.md", "agents/codex.md", "agents/copilot.md", "agents/cursor.md", "agents/edits.md", "agents/gemini.md", "architecture.md", "cli.md", "comparison.md", "dialects.md", "github-action.md", "gitlab.md", "install.md", "limits.md", "matching.md", "performance.md", "pre-commit.md", "reports.md", "rules.md", "scopes.md", "session.md", "verdict.md",
+	"agents.md", "agents/claude-code.md", "agents/codex.md", "agents/copilot.md", "agents/cursor.md", "agents/edits.md", "agents/gemini.md", "architecture.md", "cli.md", "comparison.md", "dialects.md", "github-action.md", "gitlab.md", "install.md", "limits.md", "matching.md", "performance.md", "pre-commit.md", "reliability.md", "reports.md", "rules.md", "scopes.md", "session.md", "verdict.md",
 }
 
 // program is the path of policyscan, built once.

@@ -1,0 +1,83 @@
+package reliability
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const page = "../reliability.md"
+
+// writePage puts what came of the faults into their part of the page.
+func writePage(t *testing.T, results []result, has map[string]bool) {
+	t.Helper()
+	text, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	with := "- " + summary(results) + "\n- " + equipment(has) + "\n\n" + table(results)
+	if err := os.WriteFile(page, []byte(between(t, string(text), "faults", with)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// between replaces what stands between the marks of a name.
+func between(t *testing.T, text, name, with string) string {
+	t.Helper()
+	begin, end := "<!-- measured: "+name+" -->\n", "<!-- end -->\n"
+	before, rest, ok := strings.Cut(text, begin)
+	_, after, ended := strings.Cut(rest, end)
+	if !ok || !ended {
+		t.Fatalf("%s has no part %q", page, name)
+	}
+	return before + begin + with + end + after
+}
+
+// summary counts.
+func summary(results []result) string {
+	n := map[string]int{}
+	for _, r := range results {
+		what, _, _ := strings.Cut(strings.Trim(r.outcome(), "*"), ":")
+		what, _, _ = strings.Cut(what, " for what")
+		n[what]++
+	}
+	var parts []string
+	for _, what := range slices.Sorted(maps.Keys(n)) {
+		parts = append(parts, fmt.Sprintf("%d %s", n[what], map[bool]string{true: "held in part", false: what}[what == "held but"]))
+	}
+	return fmt.Sprintf("%d rows: %s", len(results), strings.Join(parts, ", "))
+}
+
+// equipment says what the machine had.
+func equipment(has map[string]bool) string {
+	var with, without []string
+	for _, need := range slices.Sorted(maps.Keys(has)) {
+		if has[need] {
+			with = append(with, need)
+		} else {
+			without = append(without, need)
+		}
+	}
+	s := fmt.Sprintf("%s on %s, with %s", runtime.Version(), runtime.GOARCH, strings.Join(with, ", "))
+	if len(without) > 0 {
+		s += "; without " + strings.Join(without, ", ")
+	}
+	return s
+}
+
+func table(results []result) string {
+	var b strings.Builder
+	b.WriteString("| row | what is injected | needs | tests | result |\n|---|---|---|---|---|\n")
+	for _, r := range results {
+		list := "`" + strings.Join(r.tests, "` `") + "`"
+		if len(r.tests) == 0 {
+			list = ""
+		}
+		fmt.Fprintf(&b, "| %d | %s | %s | %s | %s |\n", r.number, r.what, strings.Join(r.needs, ", "), list, r.outcome())
+	}
+	return b.String()
+}
