@@ -326,7 +326,40 @@ func TestFault_114_Alternates(t *testing.T) {
 			if h, err := r.Commit("HEAD"); err != nil || h.String() != head {
 				t.Errorf("%v, %v", h, err)
 			}
+			wantChain(t, other.dir, head)
 		})
+	}
+}
+
+// wantChain: a repository that takes objects from one that takes them from a third finds
+// them; a chain that ends in itself, or in nothing, is no reason to hang or to pass.
+func wantChain(t *testing.T, middle, head string) {
+	t.Helper()
+	end := &gitRepo{TB: t, dir: middle + "-end"}
+	os.MkdirAll(end.dir, 0o777)
+	t.Cleanup(func() { os.RemoveAll(end.dir) })
+	end.git("init", "-q", "-b", "main")
+	alternates := filepath.Join(end.dir, ".git/objects/info/alternates")
+	os.MkdirAll(filepath.Dir(alternates), 0o777)
+	os.WriteFile(filepath.Join(end.dir, ".git/refs/heads/main"), []byte(head+"\n"), 0o666)
+	for what, c := range map[string]struct {
+		line string
+		ok   bool
+	}{"a chain": {filepath.Join(middle, ".git/objects"), true}, "itself": {filepath.Join(end.dir, ".git/objects"), false}} {
+		if err := os.WriteFile(alternates, []byte(c.line+"\n"), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		r, err := Find(end.dir)
+		var h, tree Hash
+		if err == nil {
+			h, err = r.Commit("HEAD")
+		}
+		if err == nil {
+			tree, err = r.Tree(h)
+		}
+		if (err == nil) != c.ok || c.ok && (h.String() != head || tree.IsZero()) {
+			t.Errorf("%s: %v, %v", what, h, err)
+		}
 	}
 }
 
