@@ -1,9 +1,10 @@
 package reliability
 
 import (
-	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"regexp"
@@ -28,18 +29,29 @@ func run(t *testing.T) []event {
 	cmd.Dir = "../.."
 	cmd.Env = append(os.Environ(), "LONG_TESTS=1")
 	cmd.Stderr = os.Stderr
-	out, fault := cmd.Output()
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
 	var events []event
-	dec := json.NewDecoder(bytes.NewReader(out))
-	for dec.More() {
+	for dec := json.NewDecoder(out); ; {
 		var e event
-		if err := dec.Decode(&e); err != nil {
-			t.Fatalf("%v after %d events of go test (%v)", err, len(events), fault)
+		if err := dec.Decode(&e); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			t.Fatalf("%v after %d events of go test", err, len(events))
 		}
 		events = append(events, e)
+		if e.Test == "" && (e.Action == "pass" || e.Action == "fail") || e.Action == "fail" {
+			t.Log(e.Action, e.Package, e.Test) // so that one sees it go on
+		}
 	}
-	if len(events) == 0 {
-		t.Fatalf("go test: %v", fault)
+	// What failed is judged by the events, of which there are none if go test did not come to test.
+	if err := cmd.Wait(); err != nil && len(events) == 0 {
+		t.Fatalf("go test: %v", err)
 	}
 	return events
 }
