@@ -41,6 +41,46 @@ func tiny(t testing.TB, dir, options string) {
 	})
 }
 
+// TestFault_056_OldReports: where a run cannot begin, the reports of an earlier run that passed
+// are gone, as its verdict is; but what git tracks, or is no report, stays.
+func TestFault_056_OldReports(t *testing.T) {
+	g := newGit(t)
+	g.put("main.tf", "cidr = \"10.0.0.0/8\"\n")
+	scan := []string{"--policy", "policy", "--output", "repo/verdict.json", "--report", "sarif=repo/a.sarif", "--report", "text=repo/a.txt", "repo"}
+	for _, fault := range []string{"an index that is torn", "a report that is no report", "a report that is tracked", "a verdict that is none"} {
+		g.run(scan...).want(t, exitPass)
+		args, stays := scan, ""
+		switch fault {
+		case "an index that is torn":
+			g.put(".git/index", "DIRC")
+		case "a report that is no report":
+			g.put("a.txt", "mine\n")
+			stays = "a.txt"
+		case "a report that is tracked":
+			g.git("add", "a.sarif")
+			stays = "a.sarif"
+		case "a verdict that is none":
+			g.put("in.json", "{}\n")
+			args = append([]string{"report", "repo/in.json"}, scan[4:8]...)
+		}
+		g.run(args...).want(t, exitUndecided)
+		text, err := os.ReadFile(g.path("verdict.json"))
+		if v, verr := readVerdict(text); args[0] != "report" && (err != nil || verr != nil || v.Verdict.Verdict != "FAIL") {
+			t.Errorf("%s: the verdict is %s", fault, text)
+		}
+		for _, name := range []string{"a.sarif", "a.txt"} {
+			if there := exists(g.path(name)); there != (name == stays) {
+				t.Errorf("%s: is %s there: %t", fault, name, there)
+			}
+		}
+		for _, name := range []string{".git/index", "a.sarif", "a.txt"} {
+			if err := os.RemoveAll(g.path(name)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
 // TestFault_060_NoSpaceForTheMarker: the old PASS is gone, and nothing is scanned.
 func TestFault_060_NoSpaceForTheMarker(t *testing.T) {
 	p := newProgram(t)

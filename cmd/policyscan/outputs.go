@@ -164,6 +164,24 @@ func clearAll(reports []report) error {
 	return nil
 }
 
+// voidAll takes away what earlier runs left there where this one, for an error, cannot come to
+// write its own: an old report must not be taken for it. What is no such report, or is tracked
+// by git, stays.
+func voidAll(reports []report, err error) error {
+	for _, r := range reports {
+		if r.file == "" || r.added || r.Replaceable(r.file) != nil {
+			continue
+		}
+		if tracked, terr := tracked(r.file); tracked && terr == nil {
+			continue
+		}
+		if cerr := r.clear(); cerr != nil {
+			err = fmt.Errorf("%w; and %w", err, cerr)
+		}
+	}
+	return err
+}
+
 // untracked is an error if git tracks a file that is to be written.
 func untracked(file string) error {
 	tracked, err := tracked(file)
@@ -245,10 +263,12 @@ func (c *reportCmd) Run(std streams) error {
 	}
 	v, err := decodeVerdict(c.File, std.in)
 	if err != nil {
-		return fmt.Errorf("the verdict %s cannot be used: %w", quoted(c.File), err)
+		err = fmt.Errorf("the verdict %s cannot be used: %w", quoted(c.File), err)
+	} else {
+		err = clearAll(reports)
 	}
-	if err := clearAll(reports); err != nil {
-		return err
+	if err != nil {
+		return voidAll(reports, err)
 	}
 	var failed error
 	for _, r := range reports {

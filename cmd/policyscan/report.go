@@ -44,20 +44,20 @@ func (r *reporter) begin() (err error) {
 	r.reports = append(r.reports, r.also...)
 	if r.Output != "-" && r.Output != "none" {
 		r.file = resolved(r.Output)
-		if err := errors.Join(throughLink(r.Output), untracked(r.file)); err != nil {
-			voidOld(r.file)
-			return err
-		}
 	}
-	if err = apart(r.reports); err == nil {
-		err = r.apartFromVerdict()
+	if err = errors.Join(apart(r.reports), r.apartFromVerdict()); err != nil {
+		voidOld(r.file)
+		return err
+	}
+	if r.file != "" {
+		err = errors.Join(throughLink(r.Output), untracked(r.file))
 	}
 	if err == nil {
 		err = clearAll(r.reports)
 	}
 	if err != nil {
 		voidOld(r.file)
-		return err
+		return voidAll(r.reports, err)
 	}
 	if r.file != "" {
 		r.out, err = verdict.Create(r.file, version(), r.scope())
