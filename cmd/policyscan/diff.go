@@ -29,9 +29,7 @@ func (c *scanCmd) changes(ctx context.Context, s *subject, report *reporter) err
 	}
 	s.notes = want.notes
 	if !c.Quiet {
-		outputs := map[string]string{}
-		s.place.leaveOut(outputs, report.file, "output")
-		s.notes = append(s.notes, uncommitted(ctx, r, compared.Head, outputs)...)
+		s.notes = append(s.notes, uncommitted(ctx, r, compared.Head, s.place, report.file)...)
 	}
 	head := side{name: "the head", from: "head", commit: compared.Head}
 	if whole {
@@ -48,16 +46,20 @@ func (c *scanCmd) changes(ctx context.Context, s *subject, report *reporter) err
 }
 
 // uncommitted notes how much of the work tree is no part of a change up to its HEAD.
-func uncommitted(ctx context.Context, r *repo.Repository, head repo.Hash, outputs map[string]string) []string {
+func uncommitted(ctx context.Context, r *repo.Repository, head repo.Hash, p place, output string) []string {
 	at, err := r.Commit("HEAD")
 	if err != nil || at != head || r.WorkTree == "" {
 		return nil // what is on disk belongs to another commit
 	}
 	n := 0
-	root, err := worktree.Open(r.WorkTree)
+	outputs := map[string]string{}
+	err = p.leaveOut(outputs, output, "output")
 	if err == nil {
-		defer root.Close()
-		n, err = scanner.Uncommitted(ctx, r, root, head, outputs)
+		var root *worktree.Root
+		if root, err = worktree.Open(r.WorkTree); err == nil {
+			defer root.Close()
+			n, err = scanner.Uncommitted(ctx, r, root, head, outputs)
+		}
 	}
 	const see = "see them with git status; --staged, --tracked or a full scan judges them"
 	switch {

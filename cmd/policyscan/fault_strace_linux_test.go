@@ -194,6 +194,33 @@ func TestFault_046_048_060_061_AnyCallFails(t *testing.T) {
 	}
 }
 
+// TestFault_046_WhereTheOutputIs: the verdict and the bundle lie in the tree. A run that cannot
+// find out where does not scan them as files of it: it could not decide.
+func TestFault_046_WhereTheOutputIs(t *testing.T) {
+	p := newTraceable(t)
+	p.write(".policyscan/rules/boundaries.yml", oneRule)
+	p.write(".policyscan/rules/invariants.yml", "rules: []\n")
+	p.write("main.tf", "cidr = \"10.0.0.0/8\"\n")
+	args := []string{"--allow", "partial", "--exclude", "bad/**", "--quiet"}
+	p.run(args...).want(t, exitPass)
+	final := p.verdict().text
+	undecided := 0
+	n := counts(p, args...)["getcwd"]
+	for when := 1; when <= n; when++ {
+		watched, _ := p.traced("-e", fmt.Sprintf("inject=getcwd:error=EIO:when=%d", when))
+		e := watched.run(args...)
+		switch {
+		case e.status == exitPass && !bytes.Equal(p.verdict().text, final):
+			t.Errorf("getcwd %d fails: status 0 with\n%s", when, p.verdict().text)
+		case e.status == exitUndecided:
+			undecided++
+		}
+	}
+	if undecided < 3 {
+		t.Errorf("%d runs could not decide: nothing was tried", undecided)
+	}
+}
+
 // TestFault_138_NoSocket: a run opens no socket and starts no program, whatever the
 // environment says of proxies.
 func TestFault_138_NoSocket(t *testing.T) {

@@ -83,24 +83,25 @@ func bare(dir string) bool {
 
 // leaveOut adds file, a path from the current folder, to the paths of the tree that
 // are left out, if it is in the tree.
-func (p place) leaveOut(out map[string]string, file, reason string) {
+func (p place) leaveOut(out map[string]string, file, reason string) error {
 	if file == "" {
-		return
+		return nil
 	}
 	// The file may not be there yet, and is never a link; the folders may be links.
 	folder, name := filepath.Split(file)
 	dir, err := realPath(folder)
 	if err != nil {
-		return
+		return fmt.Errorf("whether %s is in the folder to scan cannot be told: %w", quoted(file), systemError(err))
 	}
 	root, err := realPath(p.root)
 	if err != nil {
-		return
+		return noRoot(err)
 	}
 	rel, err := filepath.Rel(root, filepath.Join(dir, name))
 	if err == nil && filepath.IsLocal(rel) {
 		out[filepath.ToSlash(rel)] = reason
 	}
+	return nil // without a way from one to the other, it is not in the tree
 }
 
 // realPath is the absolute path of a folder, without links. "" is the current one.

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -18,7 +17,7 @@ type policy struct {
 	name   string   // as a person would name it
 	dir    string   // "" for the builtin
 	from   string   // for the verdict
-	files  []string // on disk
+	files  []string // on disk; they need not be there
 }
 
 // findPolicy returns where the bundle is that --policy names, or that root holds.
@@ -44,10 +43,7 @@ func (p *policy) load() (err error) {
 		return err
 	}
 	for _, name := range []string{rules.BoundariesFile, rules.InvariantsFile, rules.DeprecatedFile} {
-		file := filepath.Join(p.dir, filepath.FromSlash(name))
-		if _, err := os.Lstat(file); err == nil {
-			p.files = append(p.files, file)
-		}
+		p.files = append(p.files, filepath.Join(p.dir, filepath.FromSlash(name)))
 	}
 	p.bundle, err = rules.LoadDir(p.dir)
 	return err

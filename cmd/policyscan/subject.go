@@ -63,12 +63,14 @@ func (c *scanCmd) judgedFromDisk(s *subject, r *reporter) error {
 	}
 	s.judges = []scanner.Judge{{From: p.from, Bundle: p.bundle}}
 	for _, file := range p.files {
-		s.place.leaveOut(s.leaveOut, file, "rules")
+		if err := s.place.leaveOut(s.leaveOut, file, "rules"); err != nil {
+			return err
+		}
 	}
-	if !c.Stdin { // what stands at that path on disk is not what was given
-		s.place.leaveOut(s.leaveOut, r.file, "output")
+	if c.Stdin { // what stands at that path on disk is not what was given
+		return nil
 	}
-	return nil
+	return s.place.leaveOut(s.leaveOut, r.file, "output")
 }
 
 // noRoot is the error of a folder to scan that cannot be opened.
