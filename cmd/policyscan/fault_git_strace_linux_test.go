@@ -1,8 +1,10 @@
 package main
 
 import (
+	"fmt"
 	"maps"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -42,6 +44,42 @@ func TestFault_130_NoProgramNoSocket(t *testing.T) {
 		}
 		if exists(trace) {
 			t.Errorf("%s: a command was executed", args)
+		}
+	}
+}
+
+// TestFault_046_WhoseBundle: whether the bundle that --policy names lives in the repository is
+// asked of the system. Where that fails the run could not decide: it is not judged by the
+// bundle on disk alone, which the change has loosened.
+func TestFault_046_WhoseBundle(t *testing.T) {
+	g := newGit(t)
+	g.file = newTraceable(t).file
+	g.put("policy/rules/boundaries.yml", oneRule)
+	g.put("policy/rules/invariants.yml", "rules: []\n")
+	g.put("sub/.keep", "")
+	g.commit("base")
+	g.git("checkout", "-q", "-b", "work")
+	g.put("policy/rules/boundaries.yml", strings.Replace(oneRule, "0.0.0.0/0", "nothing", 1))
+	g.put("bad.tf", "cidr = \"0.0.0.0/0\"\n")
+	g.commit("harm")
+	root := g.path("")
+	for dir, policy := range map[string]string{"": "policy", "policy": "."} {
+		p := g.program
+		p.dir = g.path(dir)
+		args := []string{"--diff-base", "main", "--policy", policy, "--output", "none"}
+		p.run(args...).want(t, exitViolation)
+		statuses := map[int]int{}
+		for when := 1; when <= 16; when++ {
+			fault := fmt.Sprintf("inject=newfstatat,readlinkat:error=EIO:when=%d", when)
+			watched, _ := p.traced("-P", filepath.Clean(root), "-e", fault)
+			e := watched.run(args...)
+			statuses[e.status]++
+			if e.status == exitPass {
+				t.Errorf("in %q, %s: status 0\n%s", dir, fault, e.out)
+			}
+		}
+		if statuses[exitUndecided] == 0 {
+			t.Errorf("in %q: nothing failed: %v", dir, statuses)
 		}
 	}
 }

@@ -61,7 +61,7 @@ func repositoryRoot(dir string) (string, error) {
 		switch {
 		case err == nil && (st.IsDir() || st.Mode().IsRegular()):
 			return at, nil
-		case err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrPermission):
+		case err != nil && !absent(err):
 			return "", fmt.Errorf("the root of the repository cannot be found: %w; name the folder to scan", systemError(err))
 		}
 		if filepath.Dir(at) == at {

@@ -1,10 +1,13 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"github.com/policyscan/policyscan/scanner/repo"
 )
@@ -34,12 +37,25 @@ func policyIn(r *repo.Repository, policy string) (dir string, inside bool, err e
 	if filepath.IsAbs(policy) {
 		volume := filepath.VolumeName(policy)
 		at, rest = volume+string(filepath.Separator), filepath.ToSlash(policy[len(volume):])
-	} else if rel, ok := beneath(root, at); ok {
-		at, rest = r.WorkTree, rel+"/"+rest
+	} else {
+		rel, ok, err := beneath(root, at)
+		if err != nil {
+			return "", false, fmt.Errorf("whether the current folder is in the repository cannot be told: %w", systemError(err))
+		}
+		if ok {
+			at, rest = r.WorkTree, rel+"/"+rest
+		}
+	}
+	unclear := func(err error) error {
+		return fmt.Errorf("whether --policy %s is in the repository cannot be told: %w", quoted(policy), systemError(err))
 	}
 	const maxLinks = 255
 	for links := 0; ; {
-		if st, err := os.Stat(at); err == nil && os.SameFile(st, root) {
+		st, err := os.Stat(at)
+		if err != nil && !absent(err) {
+			return "", false, unclear(err)
+		}
+		if err == nil && os.SameFile(st, root) {
 			if rel := filepath.ToSlash(filepath.Clean(filepath.FromSlash(rest))); filepath.IsLocal(rel) {
 				return rel, true, nil
 			}
@@ -52,10 +68,20 @@ func policyIn(r *repo.Repository, policy string) (dir string, inside bool, err e
 		name, rest, _ = strings.Cut(rest, "/")
 		next := filepath.Join(at, name)
 		target, err := os.Readlink(next)
+		link := err == nil
+		if !link { // no system has the same word for what is no link
+			st, err := os.Lstat(next)
+			if err != nil && !absent(err) {
+				return "", false, unclear(err)
+			}
+			link = err == nil && st.Mode()&fs.ModeSymlink != 0
+		}
 		switch {
-		case name == ".", err != nil:
+		case name == ".", !link:
 			at = next
 			continue
+		case err != nil:
+			return "", false, unclear(err)
 		case links == maxLinks:
 			return "", false, fmt.Errorf("--policy %s leads through too many links", policy)
 		}
@@ -67,16 +93,25 @@ func policyIn(r *repo.Repository, policy string) (dir string, inside bool, err e
 }
 
 // beneath returns the way from a folder down to a path that has no links, if there is one.
-func beneath(root os.FileInfo, at string) (rel string, ok bool) {
+func beneath(root os.FileInfo, at string) (rel string, ok bool, err error) {
 	for up := at; ; up = filepath.Dir(up) {
-		if st, err := os.Stat(up); err == nil && os.SameFile(st, root) {
+		st, err := os.Stat(up)
+		if err != nil {
+			return "", false, err
+		}
+		if os.SameFile(st, root) {
 			rel, err := filepath.Rel(up, at)
-			return filepath.ToSlash(rel), err == nil
+			return filepath.ToSlash(rel), err == nil, err
 		}
 		if filepath.Dir(up) == up {
-			return "", false
+			return "", false, nil
 		}
 	}
+}
+
+// absent reports whether an error says that there is nothing at a path, or can be nothing.
+func absent(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }
 
 // committed reports whether a folder of the work tree is the repository's: not one of
@@ -89,8 +124,14 @@ func committed(r *repo.Repository, dir string, base, head *side) (bool, error) {
 			continue
 		}
 		outer := dir[:i]
-		if _, err := os.Lstat(filepath.Join(r.WorkTree, filepath.FromSlash(outer), ".git")); err != nil || outer == "." {
+		if outer == "." {
 			continue
+		}
+		switch _, err := os.Lstat(filepath.Join(r.WorkTree, filepath.FromSlash(outer), ".git")); {
+		case absent(err):
+			continue
+		case err != nil:
+			return false, fmt.Errorf("whether another repository is checked out in %s cannot be told: %w", quoted(outer), systemError(err))
 		}
 		if base != nil {
 			if known, err := base.has(r, outer); err != nil || known {

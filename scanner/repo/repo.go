@@ -258,7 +258,10 @@ func (r *Repository) place(cfg settings) error {
 		if !filepath.IsAbs(workTree) {
 			r.WorkTree = filepath.Join(r.gitDir, workTree)
 		}
-		if !isFolder(r.WorkTree) { // of another machine; what is committed is here
+		switch st, err := os.Stat(r.WorkTree); {
+		case err != nil && !errors.Is(err, fs.ErrNotExist) && !notFolder(err):
+			return err
+		case err != nil || !st.IsDir(): // of another machine; what is committed is here
 			r.WorkTree = ""
 		}
 	case cfg.yes("core.bare"):
