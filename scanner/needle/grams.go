@@ -91,7 +91,7 @@ func (g *grams) compare(gram uint32, content []byte, at int, needles []*Needle, 
 			if seen.has[p.needle] || start < 0 || start+4 > len(content) || binary.LittleEndian.Uint32(content[start:]) != p.head {
 				continue
 			}
-			if n := needles[p.needle].text; start+len(n) <= len(content) && string(content[start:start+len(n)]) == string(n) {
+			if seen.stands(p.needle, needles[p.needle].text, content, start) {
 				seen.add(p.needle)
 			}
 		}

@@ -103,10 +103,16 @@ func compile(needles []*Needle, vectors bool) *Set {
 type Seen struct {
 	has  []bool
 	list []int
+
+	vain   []int // bytes of each long needle that were compared with this content, in vain
+	tried  []int // the needles of which there are some
+	absent []int // needles that this content does not hold: until its end they count as seen
 }
 
 // NewSeen returns the Seen of a set of which nothing was found yet.
-func (s *Set) NewSeen() *Seen { return &Seen{has: make([]bool, len(s.needles))} }
+func (s *Set) NewSeen() *Seen {
+	return &Seen{has: make([]bool, len(s.needles)), vain: make([]int, len(s.needles))}
+}
 
 // Indices returns the indices of the needles that were found, in no certain order.
 func (x *Seen) Indices() []int { return x.list }
@@ -124,9 +130,55 @@ func (x *Seen) add(i int) {
 	x.list = append(x.list, i)
 }
 
+// A needle of more bytes than shortest is compared in vain with no more than patience times the
+// bytes of a content: where it almost stands at each place that would take a time that grows
+// with the product of both. Then bytes.Contains decides, which takes a time that grows with the
+// content.
+const (
+	shortest = 64 // bytes
+	patience = 4
+)
+
+// stands reports whether a needle is in content: at a place, or in another where that was
+// looked for too often.
+func (x *Seen) stands(i int, needle, content []byte, start int) bool {
+	switch {
+	case start < 0 || start+len(needle) > len(content):
+		return false
+	case string(content[start:start+len(needle)]) == string(needle):
+		return true
+	case len(needle) <= shortest:
+		return false
+	}
+	if x.vain[i] == 0 {
+		x.tried = append(x.tried, i)
+	}
+	if x.vain[i] += len(needle); x.vain[i] <= patience*len(content) {
+		return false
+	}
+	if bytes.Contains(content, needle) {
+		return true
+	}
+	x.has[i] = true
+	x.absent = append(x.absent, i)
+	return false
+}
+
+// next begins another content.
+func (x *Seen) next() {
+	for _, i := range x.tried {
+		x.vain[i] = 0
+	}
+	for _, i := range x.absent {
+		x.has[i] = false
+	}
+	x.tried, x.absent = x.tried[:0], x.absent[:0]
+}
+
 // Find adds to seen the needles that occur in content. What was found already is not
 // looked for.
 func (s *Set) Find(content []byte, seen *Seen) {
+	defer seen.next()
 	for _, i := range s.short {
 		if !seen.has[i] && bytes.Contains(content, s.needles[i].text) {
 			seen.add(i)

@@ -142,6 +142,36 @@ func TestAgainstNaive(t *testing.T) {
 	}
 }
 
+// TestAlmostEverywhere: a needle that almost stands at each byte takes no time that grows with its
+// length, and is found all the same. Compared at each place these would take minutes.
+func TestAlmostEverywhere(t *testing.T) {
+	content := bytes.Repeat([]byte{'a'}, 256<<10)
+	var needles [][]byte
+	for i := range 26 {
+		needles = append(needles, append(bytes.Repeat([]byte{'a'}, 60<<10+i), 'b'), append(bytes.Repeat([]byte{'a'}, 65+i), 'c'))
+	}
+	for _, list := range [][][]byte{needles[:1], needles[:20], needles} {
+		if got, want := find(t, list, content), naive(list, content); !slices.Equal(got, want) {
+			t.Errorf("%d needles: got %v", len(list), got)
+		}
+		with := append(bytes.Clone(content), 'b')
+		if got, want := find(t, list, with), naive(list, with); !slices.Equal(got, want) || !got[0] {
+			t.Errorf("%d needles, of which some stand at the end: got %v", len(list), got)
+		}
+		// What one content does not hold the next may.
+		s := Compile(prepared(list))
+		seen := s.NewSeen()
+		s.Find(content, seen)
+		if len(seen.Indices()) > 0 {
+			t.Errorf("%d needles: %v are seen", len(list), seen.Indices())
+		}
+		s.Find(with, seen)
+		if !slices.Contains(seen.Indices(), 0) {
+			t.Errorf("%d needles: the first is not seen in the second content", len(list))
+		}
+	}
+}
+
 func BenchmarkFind(b *testing.B) {
 	r := rand.New(rand.NewPCG(3, 4))
 	words := []string{"resource", "cidr_blocks", "=", "[", "]", "\n", "  ", "ingress", "from_port", "443", "\"", "description"}

@@ -180,6 +180,5 @@ func (s *teddyScan) stands(c *candidate, place int) bool {
 	if place+gramLen <= len(s.content) && binary.LittleEndian.Uint32(s.content[place:])&c.mask != c.gram {
 		return false
 	}
-	start, n := place-c.at, s.needles[c.needle].text
-	return start >= 0 && start+len(n) <= len(s.content) && string(s.content[start:start+len(n)]) == string(n)
+	return s.seen.stands(c.needle, s.needles[c.needle].text, s.content, place-c.at)
 }

@@ -182,13 +182,12 @@ func randomHistory(g *gitRepo, r *rand.Rand, commits int) {
 	}
 }
 
+// TestAgainstGit is about histories that git itself made, command by command. Many more, that one
+// process makes, are in TestDifferential_Histories.
 func TestAgainstGit(t *testing.T) {
 	histories, length := 4, 60
-	switch {
-	case testing.Short():
+	if testing.Short() {
 		histories = 1
-	case os.Getenv("LONG_TESTS") != "":
-		histories, length = 2000, 15
 	}
 	for seed := range histories {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
