@@ -8,7 +8,7 @@ BENCHSTAT = golang.org/x/perf/cmd/benchstat@v0.0.0-20260908200009-22c9c6c9d4da
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GORELEASER = github.com/goreleaser/goreleaser/v2@v2.16.0
 
-.PHONY: build test race faults conformance agents pictures bench bench-go compare fuzz fuzz-targets fmt lint golden check release-snapshot release-check
+.PHONY: build test race faults reliability inject kill corrupt differ bounds same conformance agents pictures bench bench-go compare fuzz fuzz-targets fmt lint golden check release-snapshot release-check
 
 build: ## ./policyscan
 	$(GO) build -o policyscan ./cmd/policyscan
@@ -21,6 +21,20 @@ race: ## all tests, shortened, with the race detector
 
 faults: ## docs/reliability.md: every fault that the program was designed against; as root, with strace and FUSE, for all of them
 	$(GO) test ./docs/reliability -run '^TestFaults$$' -count=1 -timeout 60m -v -args -measure
+
+reliability: faults inject kill corrupt differ bounds same ## all of docs/reliability.md, hours
+
+inject kill corrupt: ## what becomes of runs whose calls fail, that are killed, whose files are damaged; RELIABILITY='-errors 2 -seed 7' for fewer errors at each call, other moments and damages
+	$(GO) test ./docs/reliability/trials -count=1 -timeout 4h -v -args -measure -part $@ $(RELIABILITY)
+
+differ: ## against git and a naive search, about an hour; RAILS, AZURERM and WILDMATCH say where they are
+	$(GO) test ./docs/reliability/bounds -run '^TestDifferentials$$' -count=1 -timeout 4h -v -args -measure -rails '$(RAILS)' -azurerm '$(AZURERM)' -wildmatch '$(WILDMATCH)'
+
+bounds: ## memory and time, as root
+	$(GO) test ./docs/reliability/bounds -run '^TestBounds$$' -count=1 -timeout 4h -v -args -measure
+
+same: ## a thousand runs, one hash, as root
+	$(GO) test ./docs/reliability/bounds -run '^TestSame$$' -count=1 -timeout 4h -v -args -measure
 
 conformance: ## under the programs of others, which it installs
 	$(GO) test -count=1 -timeout 60m ./.../conformance -args -conformance
