@@ -120,13 +120,12 @@ func (s *scene) run(folder string) (ending, error) {
 	cmd.Stdin = strings.NewReader(s.stdin)
 	var out, err bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &err
-	hung := false
 	if err := cmd.Start(); err != nil {
 		return ending{}, err
 	}
-	timer := time.AfterFunc(limit, func() { hung = cmd.Process.Kill() == nil })
+	ended := watch(func() { _ = cmd.Process.Kill() }) // it may have ended in this moment
 	werr := cmd.Wait()
-	timer.Stop()
+	hung := ended()
 	e := ending{status: cmd.ProcessState.ExitCode(), out: out.String(), err: err.String()}
 	if hung {
 		return e, fmt.Errorf("it did not end within %s", limit)
@@ -135,6 +134,28 @@ func (s *scene) run(folder string) (ending, error) {
 		return e, werr
 	}
 	return e, s.look(folder, &e)
+}
+
+// watch calls kill after the limit, until ended is called, which says whether that came to it.
+// Time in which this process itself was stopped does not count: the run may have been, too.
+func watch(kill func()) (ended func() (hung bool)) {
+	quit, hung := make(chan struct{}), make(chan bool, 1)
+	go func() {
+		const step = limit / 100
+		tick := time.NewTicker(step)
+		defer tick.Stop()
+		for left := limit; left > 0; left -= step {
+			select {
+			case <-quit:
+				hung <- false
+				return
+			case <-tick.C:
+			}
+		}
+		kill()
+		hung <- true
+	}()
+	return func() bool { close(quit); return <-hung }
 }
 
 // What becomes of a run to which something was done.

@@ -8,9 +8,7 @@ import (
 	"path"
 	"path/filepath"
 	"runtime"
-	"sync/atomic"
 	"syscall"
-	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -134,16 +132,9 @@ func (s *scene) traced(folder string, d deed) (tr trace, err error) {
 		return tr, err
 	}
 	pid := p.Pid
-	var hung, ended atomic.Bool
-	timer := time.AfterFunc(limit, func() {
-		if !ended.Load() {
-			hung.Store(true)
-			_ = syscall.Kill(pid, syscall.SIGKILL) // it may have ended in this moment
-		}
-	})
+	ended := watch(func() { _ = syscall.Kill(pid, syscall.SIGKILL) })
 	tr.ending, err = tr.follow(pid, d)
-	ended.Store(true)
-	timer.Stop()
+	hung := ended()
 	_ = p.Release() // it was waited for
 	if err != nil {
 		return tr, err
@@ -155,7 +146,7 @@ func (s *scene) traced(folder string, d deed) (tr trace, err error) {
 		}
 		*into = string(text)
 	}
-	if hung.Load() {
+	if hung {
 		return tr, fmt.Errorf("it did not end within %s", limit)
 	}
 	return tr, s.look(folder, &tr.ending)
