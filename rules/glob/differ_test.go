@@ -449,9 +449,9 @@ func (d differences) String() string {
 	return strings.Join(list, ", ")
 }
 
-// TestFault_095_Lines compares the cases of git's own test of its globs. Of the file it takes
+// TestGitsOwnLines compares the cases of git's own test of its globs. Of the file it takes
 // texts and patterns, and asks the git that is installed what it makes of them.
-func TestFault_095_Lines(t *testing.T) {
+func TestGitsOwnLines(t *testing.T) {
 	if *differLines == "" {
 		t.Skip("-wildmatch names no t3070-wildmatch.sh")
 	}

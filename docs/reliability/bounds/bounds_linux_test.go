@@ -273,7 +273,7 @@ func bounds() []bound {
 		}, want: "UNDECIDED E_POLICY_LIMIT"},
 		{name: "a bundle nested 10,000 deep", make: func(s boundScene) {
 			s.bundle("rules: " + strings.Repeat("[", 10_000) + strings.Repeat("]", 10_000) + "\n")
-		}, want: "UNDECIDED E_POLICY_SYNTAX"},
+		}, want: "UNDECIDED E_POLICY_LIMIT"},
 		{name: "a bundle of aliases of aliases", make: func(s boundScene) {
 			var b strings.Builder
 			b.WriteString("a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n")
