@@ -98,6 +98,43 @@ func TestFault_049_TooFewHandles(t *testing.T) {
 	}
 }
 
+// TestFault_049_NoHandleLeft: each opening of a file or folder, in turn, finds no handle left,
+// in the process or in the system.
+func TestFault_049_NoHandleLeft(t *testing.T) {
+	p := newTraceable(t)
+	for i := range 4 {
+		p.write(fmt.Sprintf("good/%s/%d.tf", strings.Repeat("d/", i), i), "cidr = \"10.0.0.0/8\"\n")
+	}
+	p.write("good/d/d/last.tf", "cidr = \"0.0.0.0/0\"\n")
+	p.run("--policy", "policy", "good").want(t, exitViolation)
+	final := p.verdict().text
+	n := counts(p, "--policy", "policy", "good")
+	statuses := map[int]int{}
+	for i, call := range []string{"openat", "openat2"} {
+		for when := 1; when <= n[call]; when++ {
+			watched, _ := p.traced("-e", fmt.Sprintf("inject=%s:error=%s:when=%d", call, []string{"EMFILE", "ENFILE"}[(when+i)%2], when))
+			e := watched.run("--policy", "policy", "good")
+			statuses[e.status]++
+			if e.status != exitUndecided && e.status != exitViolation {
+				t.Errorf("%s %d: status %d\n%s%s", call, when, e.status, e.out, e.err)
+			}
+			if !exists(filepath.Join(p.dir, "verdict.json")) {
+				if e.status != exitUndecided { // the marker could not be written, and what was there is gone
+					t.Errorf("%s %d: status %d without a verdict", call, when, e.status)
+				}
+				p.write("verdict.json", string(final))
+				continue
+			}
+			if v := p.verdict(); v.Complete && !bytes.Equal(v.text, final) {
+				t.Errorf("%s %d: a complete verdict is another than without\n%s", call, when, v.text)
+			}
+		}
+	}
+	if statuses[exitUndecided] < 4 || statuses[exitViolation] == 0 {
+		t.Errorf("statuses: %v", statuses)
+	}
+}
+
 // memoryGroup returns a new memory cgroup whose processes are killed beyond so many bytes.
 func memoryGroup(t *testing.T, limit int) string {
 	t.Helper()
