@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -25,6 +26,7 @@ import (
 // as the test wants it.
 type diskFile struct {
 	fs.Inode
+	mu   sync.Mutex // held to change what follows while the disk is mounted
 	text string
 	size int           // as the file system gives it; -1: 0, whatever the file holds
 	open syscall.Errno // of each open
@@ -38,7 +40,9 @@ func (f *diskFile) Open(context.Context, uint32) (fs.FileHandle, uint32, syscall
 }
 
 func (f *diskFile) Read(ctx context.Context, _ fs.FileHandle, dest []byte, off int64) (fuse.ReadResult, syscall.Errno) {
+	f.mu.Lock()
 	read := f.read
+	f.mu.Unlock()
 	if read == nil {
 		read = f.sound
 	}
@@ -48,13 +52,24 @@ func (f *diskFile) Read(ctx context.Context, _ fs.FileHandle, dest []byte, off i
 
 // sound is a read of a disk without a fault.
 func (f *diskFile) sound(_ context.Context, off int64, most int) (string, syscall.Errno) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	from := min(int(off), len(f.text))
 	return f.text[from:min(from+most, len(f.text))], 0
 }
 
 func (f *diskFile) Getattr(_ context.Context, _ fs.FileHandle, out *fuse.AttrOut) syscall.Errno {
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	out.Mode, out.Size = 0o644, uint64(max(cmp.Or(f.size, len(f.text)), 0))
 	return 0
+}
+
+// change changes a file of a disk that is mounted.
+func (f *diskFile) change(text string, size int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.text, f.size = text, size
 }
 
 // A diskFolder is a folder of it.
@@ -224,7 +239,7 @@ func TestFault_015_DiskWithoutSizes(t *testing.T) {
 		t.Errorf("%+v, want %d bytes", v.Coverage, want)
 	}
 	for _, size := range []int{1, 1 << 30} {
-		disk.file("bad.tf").size = size
+		disk.file("bad.tf").change(disk.file("bad.tf").text, size)
 		p.run("--policy", "policy", "disk").want(t, exitViolation)
 		if got := p.saying(); !strings.HasPrefix(got, "FAIL NET-1@bad.tf NET-1@sub/bad.tf") {
 			t.Errorf("a file of size %d: %s", size, got)
@@ -263,7 +278,7 @@ func TestFault_028_CaseInsensitiveDisk(t *testing.T) {
 			// What is committed and what is staged are not of the disk, of which all is read.
 			g.judgeIn("disk", []string{"--policy", "policy", "--staged", "--allow", "empty"}, exitPass, "PASS")
 			g.judgeIn("disk", []string{"--policy", "policy"}, exitPass, "PASS")
-			disk.file(c.on).text += "cidr = \"0.0.0.0/0\""
+			disk.file(c.on).change(disk.file(c.on).text+"cidr = \"0.0.0.0/0\"", 0)
 			g.judgeIn("disk", []string{"--policy", "policy"}, exitViolation, "FAIL NET-1@"+c.on)
 		})
 	}
@@ -428,7 +443,7 @@ func TestFault_052_DiskGone(t *testing.T) {
 		disk.file("a.tf").open = syscall.ESTALE
 		p.mount(disk)
 		p.scanDisk(exitViolation, "FAIL NET-1@sub/bad.tf E_READ E_READ", "a.tf", "sub/b.tf", "sub/bad.tf")
-		disk.file("sub/bad.tf").text = "x"
+		disk.file("sub/bad.tf").change("x", 0)
 		p.stdin = ""
 		p.scanDisk(exitUndecided, "UNDECIDED E_READ E_READ")
 	})

@@ -172,7 +172,7 @@ func memoryGroup(t *testing.T, limit int) string {
 // TestFault_050_KilledForMemory: the kernel kills a run that takes more than it may. The
 // marker stays, where the old PASS was.
 func TestFault_050_KilledForMemory(t *testing.T) {
-	p := newProgram(t)
+	p := newTraceable(t) // the program as it is released: a race detector has memory of its own
 	dir := memoryGroup(t, 24<<20)
 	p.run("--policy", "policy", "good").want(t, exitPass)
 	pass := p.verdict().text
