@@ -59,10 +59,14 @@ func (p program) command(ctx context.Context, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, words[0], words[1:]...)
 	cmd.WaitDelay = time.Second // a program under strace outlives it
 	cmd.Dir = p.dir
-	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + p.dir, "TMPDIR=" + os.TempDir()}, p.env...)
+	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + p.dir, "TMPDIR=" + os.TempDir(), atOnce()}, p.env...)
 	cmd.Stdin = strings.NewReader(p.stdin)
 	return cmd
 }
+
+// atOnce is a setting by which a program that was built with the race detector ends when it is
+// done, and not a second later; it says nothing to others. See .ci/run.
+func atOnce() string { return "GORACE=" + os.Getenv("GORACE") }
 
 // verdict reads the verdict that a run left in the folder.
 func (p program) verdict() *verdictFile {
