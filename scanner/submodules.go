@@ -1,19 +1,22 @@
 package scanner
 
 import (
-	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"path"
-	"strconv"
 	"strings"
 	"sync/atomic"
 
+	"github.com/policyscan/policyscan/scanner/repo"
 	"github.com/policyscan/policyscan/scanner/worktree"
 )
 
 // gitModules is the file in the root that says where submodules are (gitmodules(5)).
 const gitModules = ".gitmodules"
+
+// maxModules is how many bytes of it are read, enough for tens of thousands.
+const maxModules = 8 << 20
 
 // modules are the paths of a tree's submodules, and whether a file beneath one was seen. If
 // not, it is not checked out, and what is in it cannot be scanned. One that is has a .git of
@@ -58,19 +61,18 @@ func submodules(root *worktree.Root) (modules, error) {
 		return nil, err
 	}
 	defer f.Close()
-	text, err := io.ReadAll(f)
+	text, err := io.ReadAll(io.LimitReader(f, maxModules+1))
 	if err != nil {
 		return nil, err
 	}
-	for line := range bytes.Lines(text) {
-		key, value, ok := strings.Cut(string(line), "=")
-		if !ok || !strings.EqualFold(strings.TrimSpace(key), "path") {
-			continue
-		}
-		value = strings.TrimSpace(value)
-		if unquoted, err := strconv.Unquote(value); err == nil {
-			value = unquoted
-		}
+	if len(text) > maxModules {
+		return nil, fmt.Errorf("it has more than %d bytes", maxModules)
+	}
+	paths, err := repo.ModulePaths(text)
+	if err != nil {
+		return nil, fmt.Errorf("%w; git cannot read it either, so where submodules are is not known", err)
+	}
+	for _, value := range paths {
 		at, err := cleanEntry(path.Clean(value))
 		if err != nil || value == "" {
 			continue

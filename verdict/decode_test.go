@@ -2,6 +2,7 @@ package verdict
 
 import (
 	"bytes"
+	"encoding/json"
 	"strings"
 	"testing"
 )
@@ -56,4 +57,49 @@ func TestDecodeRefuses(t *testing.T) {
 			t.Errorf("%s: %v; want %q", name, err, c.want)
 		}
 	}
+}
+
+// FuzzDecode: what is taken for a verdict is one that the program writes, and says PASS only if nothing in it
+// speaks against that: read by another reader, into no type of this package.
+func FuzzDecode(f *testing.F) {
+	for _, c := range fixtures() {
+		text, err := c.verdict.Encode()
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(text)
+	}
+	f.Add([]byte(`{"schema_version": "1", "verdict": "PASS"}`))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		v, err := Decode(text)
+		if err != nil {
+			return
+		}
+		if again, err := v.Encode(); err != nil || !bytes.Equal(again, text) {
+			t.Fatalf("%v: encoded again it is\n%s\nnot\n%s", err, again, text)
+		}
+		var doc map[string]any
+		if err := json.Unmarshal(text, &doc); err != nil {
+			t.Fatal(err)
+		}
+		length := func(name string) int { list, _ := doc[name].([]any); return len(list) }
+		complete, _ := doc["complete"].(bool)
+		allowed := length("allowed") > 0
+		switch doc["verdict"] {
+		case "FAIL":
+			if length("violations")+length("errors") == 0 && complete && length("rules") > 0 {
+				t.Fatalf("FAIL for nothing:\n%s", text)
+			}
+		case "PASS":
+			coverage, _ := doc["coverage"].(map[string]any)
+			notScanned, _ := coverage["not_scanned"].([]any)
+			partial, _ := doc["partial"].(bool)
+			if length("violations")+length("errors") > 0 || !complete || length("rules") == 0 || (len(notScanned) > 0 || partial) && !allowed ||
+				coverage["governed"] != coverage["scanned"].(float64)+float64(len(notScanned)) {
+				t.Fatalf("PASS:\n%s", text)
+			}
+		default:
+			t.Fatalf("the verdict is %v", doc["verdict"])
+		}
+	})
 }

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"crypto"
 	"encoding/hex"
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -222,3 +223,165 @@ func FuzzPackedRefs(f *testing.F) {
 		}
 	})
 }
+
+// symbolicRef and plainRef are what git-update-ref(1) and gitrepository-layout(5) say of a ref's file.
+var (
+	plainRef    = regexp.MustCompile(`^([0-9a-fA-F]{40})[ \t\r\n]*$`)
+	symbolicRef = regexp.MustCompile(`^ref:[ \t\r\n]*(refs/[^ \t\r\n]+)[ \t\r\n]*$`)
+)
+
+// FuzzRef: a ref's own file is a hash or the name of another ref, and nothing is taken off that name.
+func FuzzRef(f *testing.F) {
+	for _, seed := range []string{
+		strings.Repeat("a1", 20) + "\n", "ref: refs/heads/main\n", "ref:refs/heads/main", "ref: \trefs/heads/main \r\n", "ref: refs/heads/main\u00a0\n",
+		"ref: HEAD\n", "ref: refs/../x", "ref: /etc/passwd", strings.Repeat("0", 64), "",
+	} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		h, target, err := parseRef(text)
+		plain, symbolic := plainRef.FindStringSubmatch(text), symbolicRef.FindStringSubmatch(text)
+		switch {
+		case plain != nil:
+			if err != nil || target != "" || h.String() != strings.ToLower(plain[1]) {
+				t.Fatalf("%q: %v, %q, %v", text, h, target, err)
+			}
+		case symbolic != nil && validRef(symbolic[1]):
+			if err != nil || target != symbolic[1] {
+				t.Fatalf("%q: %q, %v", text, target, err)
+			}
+		case err == nil:
+			t.Fatalf("%q was taken: %v, %q", text, h, target)
+		}
+	})
+}
+
+// patched is a delta's result, slowly, from gitformat-pack(5) alone; nil if the delta is torn.
+func patched(base, delta []byte) []byte {
+	next := func() int { // -1 at the end
+		if len(delta) == 0 {
+			return -1
+		}
+		c := delta[0]
+		delta = delta[1:]
+		return int(c)
+	}
+	size := func() (n int) {
+		for shift := 0; ; shift += 7 {
+			c := next()
+			n |= c & 0x7f << shift
+			if c < 0x80 {
+				return n
+			}
+		}
+	}
+	if size() != len(base) {
+		return nil
+	}
+	want := size()
+	out := []byte{}
+	for len(delta) > 0 {
+		op := next()
+		if op < 0x80 {
+			for range op {
+				c := next()
+				if c < 0 {
+					return nil
+				}
+				out = append(out, byte(c))
+			}
+			if op == 0 {
+				return nil
+			}
+			continue
+		}
+		var bytes [7]int
+		for i := range bytes {
+			if op&(1<<i) != 0 {
+				if bytes[i] = next(); bytes[i] < 0 {
+					return nil
+				}
+			}
+		}
+		from, n := bytes[0]+bytes[1]<<8+bytes[2]<<16+bytes[3]<<24, bytes[4]+bytes[5]<<8+bytes[6]<<16
+		if n == 0 {
+			n = 0x10000
+		}
+		if from+n > len(base) {
+			return nil
+		}
+		for i := range n {
+			out = append(out, base[from+i])
+		}
+	}
+	if len(out) != want {
+		return nil
+	}
+	return out
+}
+
+// FuzzDelta: what a delta makes of a base is what it makes byte by byte.
+func FuzzDelta(f *testing.F) {
+	base := []byte("cidr = \"10.0.0.0/8\"\nname = \"net\"\n")
+	f.Add(base, append([]byte{byte(len(base)), 20, 0x91, 0, 15, 5}, "0/0\"\n"...))
+	f.Add(base, []byte{byte(len(base)), 4, 0x90, 4})
+	f.Add(base, []byte{byte(len(base)), 3, 0xb0, 3, 0, 0})
+	f.Add([]byte{}, append([]byte{0, 3, 3}, "new"...))
+	f.Add(make([]byte, 1<<16), []byte{0x80, 0x80, 4, 0x80, 0x80, 4, 0x80})
+	f.Fuzz(func(t *testing.T, base, delta []byte) {
+		size, err := deltaSize(delta, len(base))
+		if err != nil || size > 1<<20 {
+			return
+		}
+		got, err := patch(make([]byte, 0, size), base, delta)
+		if want := patched(base, delta); (err == nil) != (want != nil) || !bytes.Equal(got, want) {
+			t.Fatalf("%q of %q: got %q, %v, want %q", delta, base, got, err, want)
+		}
+	})
+}
+
+// FuzzSettings: what a config file says, written in another way that git takes, says the same.
+func FuzzSettings(f *testing.F) {
+	for _, seed := range []string{
+		"[core]\n\tbare = false\n", "[Core]Bare\n[x \"a.b\\\"c\"]\r\n y = \" z \" # w\n", "[submodule \"net\"] path = sub/\\\nnet ; why\n", "\ufeff[a.b]\nc=\\t\\n\\b\\\\\n", "key = x\n", "[x",
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		s, err := parseSettings(text)
+		if err != nil {
+			return
+		}
+		var again strings.Builder
+		for name, values := range s {
+			section, key := "", name
+			if i := strings.LastIndexByte(name, '.'); i >= 0 {
+				section, key = name[:i], name[i+1:]
+			}
+			section, sub, has := strings.Cut(section, ".")
+			if !plainKey.MatchString(key) {
+				t.Fatalf("%q has the key %q", text, key)
+			}
+			if !plainKey.MatchString(section) {
+				return // a section without a name, which is written before all others
+			}
+			again.WriteString("[" + section)
+			if has {
+				again.WriteString(" \"" + inQuotes.Replace(sub) + "\"")
+			}
+			again.WriteString("]")
+			for _, v := range values {
+				again.WriteString(key + " = \"" + inQuotes.Replace(v) + "\"\n")
+			}
+		}
+		got, err := parseSettings([]byte(again.String()))
+		if err != nil || !maps.EqualFunc(s, got, slices.Equal) {
+			t.Fatalf("%q says %q; written again, %q, it says %q, %v", text, s, again.String(), got, err)
+		}
+	})
+}
+
+var (
+	plainKey = regexp.MustCompile(`^[a-z0-9-]+$`)
+	inQuotes = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`)
+)

@@ -43,16 +43,14 @@ func (r *Repository) ref(name string) (ref, error) {
 		if err != nil {
 			return ref{}, err
 		}
-		target, symbolic := strings.CutPrefix(text, "ref:")
-		if !symbolic {
-			if !plumbing.IsHash(text) {
-				return ref{}, fmt.Errorf("the ref %s holds %q, which is no hash", at, clip(text))
-			}
-			return ref{name, plumbing.NewHash(text)}, nil
+		h, target, err := parseRef(text)
+		if err != nil {
+			return ref{}, fmt.Errorf("the ref %s %w", at, err)
 		}
-		if at = strings.TrimSpace(target); !strings.HasPrefix(at, "refs/") || !validRef(at) {
-			return ref{}, fmt.Errorf("the symbolic ref %s leads to %q, which is no ref", name, clip(at))
+		if target == "" {
+			return ref{name, h}, nil
 		}
+		at = target
 	}
 	return ref{}, fmt.Errorf("the symbolic ref %s leads to itself, or through more than %d others", name, maxSymrefs)
 }
@@ -77,7 +75,24 @@ func (r *Repository) looseRef(name string) (string, error) {
 		}
 		return "", fmt.Errorf("the ref %s cannot be read: %w", name, err)
 	}
-	return strings.TrimRight(string(text), " \t\r\n"), nil
+	return string(text), nil
+}
+
+// parseRef reads what a ref's own file holds: a hash, or the ref that a symbolic one leads to.
+func parseRef(text string) (h Hash, target string, err error) {
+	text = strings.TrimRight(text, " \t\r\n")
+	target, symbolic := strings.CutPrefix(text, "ref:")
+	if !symbolic {
+		if !plumbing.IsHash(text) {
+			return h, "", fmt.Errorf("holds %q, which is no hash", clip(text))
+		}
+		return plumbing.NewHash(text), "", nil
+	}
+	// Git takes no other characters for blanks, so a branch can end in U+00A0.
+	if target = strings.TrimLeft(target, " \t\r\n"); !strings.HasPrefix(target, "refs/") || !validRef(target) {
+		return h, "", fmt.Errorf("leads to %q, which is no ref", clip(target))
+	}
+	return h, target, nil
 }
 
 // packedRef looks a ref up in packed-refs, which is read once: a line for each ref, its

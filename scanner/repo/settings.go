@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 )
 
@@ -42,9 +43,34 @@ func readSettings(file string) (settings, error) {
 	if err != nil {
 		return nil, err
 	}
+	s, err := parseSettings(text)
+	if err != nil {
+		return nil, fmt.Errorf("%w: the repository's config, %v", ErrFormat, err)
+	}
+	return s, nil
+}
+
+// ModulePaths returns where a .gitmodules file (gitmodules(5)) says that submodules are, as it
+// says it, sorted: any text can be there.
+func ModulePaths(text []byte) ([]string, error) {
+	s, err := parseSettings(text)
+	if err != nil {
+		return nil, err
+	}
+	var paths []string
+	for name, values := range s {
+		if strings.HasPrefix(name, "submodule.") && strings.HasSuffix(name, ".path") {
+			paths = append(paths, values...)
+		}
+	}
+	slices.Sort(paths)
+	return paths, nil
+}
+
+func parseSettings(text []byte) (settings, error) {
 	p := settingsParser{rest: bytes.TrimPrefix(text, []byte("\ufeff")), line: 1, out: settings{}}
 	if err := p.parse(); err != nil {
-		return nil, fmt.Errorf("%w: the repository's config, line %d: %v", ErrFormat, p.line, err)
+		return nil, fmt.Errorf("line %d: %w", p.line, err)
 	}
 	return p.out, nil
 }

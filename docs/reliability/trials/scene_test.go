@@ -76,23 +76,30 @@ func environment(home string) []string {
 // at is the folder of the run, in a worker's copy.
 func (s *scene) at(folder string) string { return filepath.Join(folder, s.dir) }
 
-// reset puts the outputs of an earlier run in place, and takes away what runs left.
+// reset puts the outputs of an earlier run in place, as if no run had been since.
 func (s *scene) reset(folder string) error {
-	dir := s.at(folder)
-	entries, err := os.ReadDir(dir)
+	if err := s.tidy(folder); err != nil {
+		return err
+	}
+	for _, name := range s.outputs() {
+		if err := os.WriteFile(filepath.Join(s.at(folder), name), s.old[name], 0o666); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// tidy takes away the temporary files that killed runs left.
+func (s *scene) tidy(folder string) error {
+	entries, err := os.ReadDir(s.at(folder))
 	if err != nil {
 		return err
 	}
 	for _, e := range entries {
 		if verdict.Temporary(e.Name()) {
-			if err := os.Remove(filepath.Join(dir, e.Name())); err != nil {
+			if err := os.Remove(filepath.Join(s.at(folder), e.Name())); err != nil {
 				return err
 			}
-		}
-	}
-	for _, name := range s.outputs() {
-		if err := os.WriteFile(filepath.Join(dir, name), s.old[name], 0o666); err != nil {
-			return err
 		}
 	}
 	return nil
