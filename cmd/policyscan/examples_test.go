@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -129,7 +130,7 @@ func TestAgentDemo(t *testing.T) {
 	for _, env := range [][]string{nil, {"POLICYSCAN=" + link}} {
 		cmd := exec.CommandContext(t.Context(), "sh", filepath.Join(examples, "agent/demo.sh"))
 		cmd.Dir = dir
-		cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "TMPDIR=" + scratch, "LC_ALL=C", atOnce()}, env...)
+		cmd.Env = slices.Concat([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "TMPDIR=" + scratch, "LC_ALL=C"}, inherited(), env)
 		var out, said bytes.Buffer
 		cmd.Stdout, cmd.Stderr = &out, &said
 		if err := cmd.Run(); err != nil || said.Len() > 0 {

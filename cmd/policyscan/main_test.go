@@ -47,7 +47,7 @@ func TestScripts(t *testing.T) {
 		UpdateScripts: *update,
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("EXAMPLES", filepath.Join(root, "examples"))
-			env.Vars = append(env.Vars, atOnce())
+			env.Vars = append(env.Vars, inherited()...)
 			return nil
 		},
 		Condition: func(name string) (bool, error) {

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -59,14 +60,21 @@ func (p program) command(ctx context.Context, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, words[0], words[1:]...)
 	cmd.WaitDelay = time.Second // a program under strace outlives it
 	cmd.Dir = p.dir
-	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + p.dir, "TMPDIR=" + os.TempDir(), atOnce()}, p.env...)
+	cmd.Env = slices.Concat([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + p.dir, "TMPDIR=" + os.TempDir()}, inherited(), p.env)
 	cmd.Stdin = strings.NewReader(p.stdin)
 	return cmd
 }
 
-// atOnce is a setting by which a program that was built with the race detector ends when it is
-// done, and not a second later; it says nothing to others. See .ci/run.
-func atOnce() string { return "GORACE=" + os.Getenv("GORACE") }
+// inherited are the settings of this process that go to the programs that it runs: of Go's race detector,
+// by which they end when they are done and not a second later (see .ci/run), and of its coverage.
+func inherited() (env []string) {
+	for _, name := range []string{"GORACE", "GOCOVERDIR"} {
+		if value, set := os.LookupEnv(name); set {
+			env = append(env, name+"="+value)
+		}
+	}
+	return env
+}
 
 // verdict reads the verdict that a run left in the folder.
 func (p program) verdict() *verdictFile {
