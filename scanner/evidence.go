@@ -118,7 +118,7 @@ func (x *examiner) lineHash(ctx context.Context, content io.ReadSeeker, enc enco
 		}
 	})
 	// Most lines need less than 512 bytes; the windows go on for one full of spaces.
-	_, err = pass(ctx, &windows{r: content, buf: x.buf[:512]}, reads, func(w window) bool {
+	_, err = pass(ctx, &windows{r: content, buf: x.buf[:min(512, len(x.buf))]}, reads, func(w window) bool {
 		r.add(w.data)
 		if w.last {
 			r.close()

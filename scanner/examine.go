@@ -2,6 +2,7 @@ package scanner
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"io"
 
@@ -24,10 +25,11 @@ type find struct {
 // An examiner holds contents against an engine, one after another. It keeps its
 // buffer: one examiner for each goroutine.
 type examiner struct {
-	buf   []byte
-	held  []byte // where buf was while its content is read again
-	seen  map[*engine]*sighting
-	limit int64 // the most bytes a content may have; 0: no limit
+	buf    []byte
+	held   []byte // where buf was while its content is read again
+	seen   map[*engine]*sighting
+	limit  int64 // the most bytes a content may have; 0: no limit
+	window int   // how many bytes a window has; 0: windowSize
 }
 
 // lfsPrefix begins a Git LFS pointer, which is a file of under lfsLimit bytes.
@@ -111,7 +113,7 @@ func (x *examiner) sighting(e *engine) *sighting {
 
 // windows cuts content into windows, from where it stands.
 func (x *examiner) windows(content io.Reader, overlap int) *windows {
-	if need := max(windowSize, 4*overlap); len(x.buf) < need {
+	if need := max(cmp.Or(x.window, windowSize), 4*overlap); len(x.buf) < need {
 		x.buf = make([]byte, need)
 	}
 	return &windows{r: content, buf: x.buf, overlap: overlap, limit: x.limit}

@@ -211,21 +211,38 @@ func TestEveryPlaceAroundAWindow(t *testing.T) {
 	}
 }
 
-// FuzzCheck mostly runs without a filler: one that reaches to the end of a window is slow.
+// FuzzCheck holds every way of judging a small content to the oracle. (TestOracleAroundWindows and FuzzStream are
+// about long ones; a file on disk takes the time of fifty contents in memory.)
 func FuzzCheck(f *testing.F) {
-	const around = 128 // places of the content around the end of the first window
 	for _, j := range judgements {
-		place := uint16(1)
-		if from := windowSize - around/2; j.pad >= uint32(from) && j.pad < uint32(from+around) {
-			place = 64 * uint16(j.pad-uint32(from))
-		}
-		f.Add(j.patterns, j.content, j.encode, place)
+		f.Add(j.patterns, j.content, j.encode)
 	}
-	f.Fuzz(func(t *testing.T, patterns, content string, encode byte, place uint16) {
-		j := judgement{patterns, content, encode, 0}
-		if place%64 == 0 {
-			j.pad = windowSize - around/2 + uint32(place/64)%around
+	f.Fuzz(func(t *testing.T, patterns, content string, encode byte) {
+		judgement{patterns, content, encode &^ onDisk, 0}.hold(t)
+	})
+}
+
+// FuzzStream: in windows of a few bytes, which the patterns and all that is said of their places lie across, the
+// same is found as in one.
+func FuzzStream(f *testing.F) {
+	for _, j := range judgements {
+		f.Add(j.patterns, j.content, j.encode, byte(len(j.content)))
+	}
+	f.Fuzz(func(t *testing.T, patterns, content string, encode, window byte) {
+		list, data := judgement{patterns, content, encode, 0}.build()
+		if list == nil {
+			t.Skip()
 		}
-		j.hold(t)
+		b := rules.New(list, nil)
+		whole, pieces := NewChecker(b), NewChecker(b)
+		whole.examiner.window = len(data) + 1    // a longer one would be most of the time
+		pieces.examiner.window = 1 + int(window) // and no shorter than four of the longest pattern
+		want, err := whole.Check(t.Context(), "main.tf", data)
+		must(t, err)
+		got, err := pieces.Check(t.Context(), "main.tf", data)
+		must(t, err)
+		if d := cmp.Diff(want, got); d != "" {
+			t.Errorf("patterns %q in %q: windows of %d bytes (+) and one (-):\n%s", patterns, data, len(pieces.examiner.buf), d)
+		}
 	})
 }

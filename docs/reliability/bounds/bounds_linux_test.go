@@ -436,7 +436,8 @@ func TestBounds(t *testing.T) {
 			if bound.within > 0 && best.wall > bound.within {
 				t.Errorf("it took %v; %v are allowed", best.wall, bound.within)
 			}
-			if best.group > int64(bound.mib)<<20 {
+			const batch = 1 << 20 // the kernel takes pages for a group by the batch, and for a moment one too many
+			if best.group > int64(bound.mib)<<20+batch {
 				t.Errorf("the group had %s; %d MiB are allowed", mib(best.group), bound.mib)
 			}
 			within, wall := "", ""
