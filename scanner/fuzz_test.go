@@ -5,6 +5,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -241,7 +242,8 @@ func FuzzStream(f *testing.F) {
 		must(t, err)
 		got, err := pieces.Check(t.Context(), "main.tf", data)
 		must(t, err)
-		if d := cmp.Diff(want, got); d != "" {
+		if !reflect.DeepEqual(want, got) {
+			d := cmp.Diff(want, got)
 			t.Errorf("patterns %q in %q: windows of %d bytes (+) and one (-):\n%s", patterns, data, len(pieces.examiner.buf), d)
 		}
 	})
