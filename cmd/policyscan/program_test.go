@@ -58,7 +58,7 @@ func (p program) command(ctx context.Context, args ...string) *exec.Cmd {
 	}
 	words := append(append(append([]string{}, p.under...), file), args...)
 	cmd := exec.CommandContext(ctx, words[0], words[1:]...)
-	cmd.WaitDelay = time.Second // a program under strace outlives it
+	cmd.WaitDelay = 10 * time.Second // a program under strace outlives it
 	cmd.Dir = p.dir
 	cmd.Env = slices.Concat([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + p.dir, "TMPDIR=" + os.TempDir()}, inherited(), p.env)
 	cmd.Stdin = strings.NewReader(p.stdin)

@@ -168,17 +168,15 @@ func interruptible(timeout time.Duration) (ctx context.Context, caught func() in
 	caught, stopSignals := onSignal(func(name string) {
 		cancel(&scanner.Interruption{Code: verdict.Interrupted, Message: "the run was stopped by " + name + "; run it again"})
 	})
-	var timer *time.Timer
+	release := func() {}
 	if timeout > 0 {
-		timer = time.AfterFunc(timeout, func() {
-			cancel(&scanner.Interruption{Code: verdict.Timeout, Message: fmt.Sprintf("the run did not end within --timeout %s; raise it, or scan less", timeout)})
+		ctx, release = context.WithTimeoutCause(ctx, timeout, &scanner.Interruption{
+			Code: verdict.Timeout, Message: fmt.Sprintf("the run did not end within --timeout %s; raise it, or scan less", timeout),
 		})
 	}
 	return ctx, caught, func() {
 		stopSignals()
-		if timer != nil {
-			timer.Stop()
-		}
+		release()
 		cancel(nil)
 	}
 }
