@@ -132,10 +132,10 @@ const documentHead = "{\n  \"schema_version\": \""
 // Write replaces the file's content by v, wholly or not at all.
 func (f *File) Write(v *Verdict) error {
 	text, err := v.Encode()
-	if err != nil {
-		return err
+	if err == nil {
+		err = replace(f.path, text)
 	}
-	if err := replace(f.path, text); err != nil {
+	if err != nil {
 		return fmt.Errorf("%s: the verdict cannot be written: %w", Visible(f.path), cause(err))
 	}
 	return nil

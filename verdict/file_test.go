@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -156,5 +157,73 @@ func TestWriteReplaces(t *testing.T) {
 	after, err := os.Stat(name)
 	if err != nil || os.SameFile(before, after) {
 		t.Errorf("the file was written in place: %v", err)
+	}
+}
+
+// unreadable is a file that may not be read, by nobody.
+func unreadable(t *testing.T) string {
+	t.Helper()
+	if os.Geteuid() > 0 {
+		name := filepath.Join(t.TempDir(), "out.json")
+		if err := os.WriteFile(name, []byte(documentHead), 0); err != nil {
+			t.Fatal(err)
+		}
+		return name
+	}
+	names, err := filepath.Glob("/sys/bus/*/drivers_probe") // files to write to, whoever asks
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names {
+		if f, err := os.Open(name); err == nil {
+			f.Close()
+		} else if st, err := os.Lstat(name); err == nil && st.Mode().IsRegular() {
+			return name
+		}
+	}
+	t.Skip("SKIPPED: every file can be read here")
+	return ""
+}
+
+// TestOutputsThatCannotBeTold: of what cannot be looked at, read or removed it is said so.
+func TestOutputsThatCannotBeTold(t *testing.T) {
+	wants := func(what string, err error, words ...string) {
+		t.Helper()
+		for _, w := range words {
+			if err == nil || !strings.Contains(err.Error(), w) {
+				t.Errorf("%s: %v; want %q", what, err, w)
+			}
+		}
+	}
+	markdown := Formats()[slices.IndexFunc(Formats(), func(f Format) bool { return f.Name == "markdown" })]
+	long := filepath.Join(t.TempDir(), strings.Repeat("x", 5000))
+	_, err := Create(long, "1.0", Scope{})
+	wants("a long name", err, "cannot be looked at", "STALE")
+	wants("a report's long name", markdown.Replaceable(long), "cannot be looked at")
+
+	full := t.TempDir()
+	if err := os.WriteFile(filepath.Join(full, "file"), nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	wants("a folder with a file in it", Clear(full), "cannot be removed")
+	if err := Clear(filepath.Join(full, "nothing")); err != nil {
+		t.Error(err)
+	}
+
+	closed := unreadable(t)
+	wants("a report that cannot be read", markdown.Replaceable(closed), "cannot be read", "permission denied")
+	if Written(closed) {
+		t.Error("what cannot be read is said to be a verdict")
+	}
+}
+
+func TestErrorText(t *testing.T) {
+	for e, want := range map[Error]string{{Message: "no rules"}: "no rules", {Message: "it cannot be read", File: "a.tf"}: "a.tf: it cannot be read"} {
+		if got := e.Error(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	if err := errors.New("plain"); cause(err) != err {
+		t.Errorf("%v has another cause", err)
 	}
 }

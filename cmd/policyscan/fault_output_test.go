@@ -6,14 +6,19 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
+	"testing/iotest"
 	"time"
+
+	"github.com/policyscan/policyscan/verdict"
 )
 
 // asRoot skips what only root can do here.
@@ -145,25 +150,104 @@ func TestFault_061_ReadOnly(t *testing.T) {
 }
 
 func TestFault_061_Immutable(t *testing.T) {
-	asRoot(t)
-	needs(t, "chattr")
 	p := newProgram(t)
 	p.run("--policy", "policy", "good").want(t, exitPass)
-	file := filepath.Join(p.dir, "verdict.json")
-	if out, err := exec.Command("chattr", "+i", file).CombinedOutput(); err != nil {
-		t.Skipf("SKIPPED: no immutable files here: %s", out)
-	}
-	defer func() {
-		if out, err := exec.Command("chattr", "-i", file).CombinedOutput(); err != nil {
-			t.Errorf("%s", out)
-		}
-	}()
+	p.immutable("verdict.json")
 	e := p.run("--policy", "policy", "bad").want(t, exitUndecided)
 	if !strings.Contains(e.err, "operation not permitted; and verdict.json is STALE") {
 		t.Error(e.err)
 	}
 	if left := p.leftovers(); len(left) != 0 {
 		t.Errorf("left behind: %q", left)
+	}
+}
+
+// immutable makes a file one that not even root can change or remove, until the test ends.
+func (p program) immutable(name string) {
+	p.t.Helper()
+	asRoot(p.t)
+	needs(p.t, "chattr")
+	file := filepath.Join(p.dir, name)
+	if out, err := exec.Command("chattr", "+i", file).CombinedOutput(); err != nil {
+		p.t.Skipf("SKIPPED: no immutable files here: %s", out)
+	}
+	p.t.Cleanup(func() {
+		if out, err := exec.Command("chattr", "-i", file).CombinedOutput(); err != nil {
+			p.t.Errorf("%s", out)
+		}
+	})
+}
+
+// TestFault_061_ImmutableReport: a report of an earlier run that cannot be taken away ends a run before it begins,
+// and is named by one that cannot begin for another reason.
+func TestFault_061_ImmutableReport(t *testing.T) {
+	p := newProgram(t)
+	p.run("--policy", "policy", "--report", "markdown=r.md", "good").want(t, exitPass)
+	p.immutable("r.md")
+	for _, output := range []string{"verdict.json", "good"} {
+		e := p.run("--policy", "policy", "--report", "markdown=r.md", "--output", output, "bad").want(t, exitUndecided)
+		if !strings.Contains(e.err+e.out, "r.md: the report of an earlier run cannot be removed: operation not permitted") {
+			t.Errorf("--output %s: %s%s", output, e.out, e.err)
+		}
+	}
+	if v := p.saying(); v != "UNDECIDED E_USAGE" {
+		t.Errorf("the verdict is %s", v)
+	}
+}
+
+// TestFault_061_UsageOverAnImmutableVerdict: flags that there are none of end with status 2, whatever becomes of the
+// old verdict, wherever the flags say that it is.
+func TestFault_061_UsageOverAnImmutableVerdict(t *testing.T) {
+	p := newProgram(t)
+	for _, at := range [][]string{{"--output=v.json"}, {"--output", "v.json"}} {
+		p.run("--policy", "policy", "--output", "v.json", "good").want(t, exitPass)
+		p.run(append(at, "--nope")...).want(t, exitUndecided)
+		if text := readFile(t, filepath.Join(p.dir, "v.json")); !strings.Contains(text, "E_USAGE") {
+			t.Errorf("%q: %s", at, text)
+		}
+	}
+	p.env = []string{"POLICYSCAN_OUTPUT=v.json"}
+	p.run("--policy", "policy", "good").want(t, exitPass)
+	p.immutable("v.json")
+	p.run("--nope").want(t, exitUndecided)
+}
+
+// TestReportsThatCannotBeWritten: what fails on the way is an error of the report, with its name.
+func TestReportsThatCannotBeWritten(t *testing.T) {
+	failing := verdict.Format{Name: "failing", Write: func(io.Writer, *verdict.Verdict) error { return errors.New("no words") }}
+	err := (&report{Format: failing}).write(&verdict.Verdict{}, io.Discard)
+	if err == nil || err.Error() != "the failing report: no words" {
+		t.Error(err)
+	}
+	if exists("/dev/full") { // which has no length that could be changed
+		r, err := formatOf("markdown")
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.file, r.added = "/dev/full", true
+		if err := r.write(&verdict.Verdict{}, io.Discard); err == nil || !strings.Contains(err.Error(), "the markdown report: ") {
+			t.Error(err)
+		}
+	}
+	if _, err := decodeVerdict("-", iotest.ErrReader(errors.New("torn"))); err == nil || !strings.Contains(err.Error(), "torn") {
+		t.Error(err)
+	}
+}
+
+// TestOutputThroughALinkThatCannotBeTold: where git's index cannot be read, a link on the way to the output could
+// be the change's own.
+func TestOutputThroughALinkThatCannotBeTold(t *testing.T) {
+	p := newProgram(t)
+	if out, err := exec.Command("git", "init", "-q", p.dir).CombinedOutput(); err != nil {
+		t.Fatalf("%v %s", err, out)
+	}
+	p.write(".git/index", "torn")
+	if err := os.Symlink("good", filepath.Join(p.dir, "way")); err != nil {
+		t.Fatal(err)
+	}
+	e := p.run("--policy", "policy", "--output", "way/v.json", "bad").want(t, exitUndecided)
+	if !strings.Contains(e.err+e.out, "whether git tracks way, on the way to the output way/v.json, cannot be told") {
+		t.Errorf("%s%s", e.out, e.err)
 	}
 }
 
