@@ -75,8 +75,8 @@ type Visitor struct {
 func (r *Root) Walk(ctx context.Context, visitors ...Visitor) error {
 	q := newQueue("")
 	var listed, done sync.WaitGroup
+	listed.Add(len(visitors)) // all at once: the first may be done before the last begins
 	for _, v := range visitors {
-		listed.Add(1)
 		done.Go(func() {
 			w := walker{Visitor: v, rd: r.Reader(), queue: q}
 			defer w.rd.Close()

@@ -409,3 +409,22 @@ func TestNoHandleIsLeft(t *testing.T) {
 		t.Errorf("%d handles before, %d after", before, after)
 	}
 }
+
+// TestWalkOfLittle: the visitors that there are not yet count as well when the first is done. (Only the race
+// detector sees it; a folder that moves in that moment would be in no list.)
+func TestWalkOfLittle(t *testing.T) {
+	root, err := Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	for range 5000 {
+		visitors := make([]Visitor, 8)
+		for i := range visitors {
+			visitors[i] = Visitor{Skip: func(string) bool { return false }, Passing: func(string) bool { return false }}
+		}
+		if err := root.Walk(t.Context(), visitors...); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
