@@ -29,6 +29,7 @@ func rooms() map[string][]string {
 			"rules/call/session", "rules/call/sigmashake", "scanner", "scanner/gate", "scanner/repo", "scanner/worktree", "verdict",
 			"github.com/alecthomas/kong", "golang.org/x/sys/unix", "golang.org/x/term",
 		},
+		"docs/measured":             {},
 		"rules":                     {"rules/glob", "gopkg.in/yaml.v3", "golang.org/x/sys/unix", "golang.org/x/text/unicode/norm"},
 		"rules/call":                {"rules/glob"},
 		"rules/call/agent":          {"rules/call"},

@@ -35,7 +35,7 @@ func roomsOf(t *testing.T) []string {
 // drawn returns the rooms that a drawing shows: those that begin a line, and those of the line "beneath it".
 func drawn(text string) []string {
 	var all []string
-	for _, m := range regexp.MustCompile(`(?m)^((?:cmd|rules|scanner|verdict)[a-z/]*)/ `).FindAllStringSubmatch(text, -1) {
+	for _, m := range regexp.MustCompile(`(?m)^((?:cmd|docs|rules|scanner|verdict)[a-z/]*)/ `).FindAllStringSubmatch(text, -1) {
 		all = append(all, m[1])
 	}
 	_, beneath, _ := strings.Cut(text, "\n  beneath it:")

@@ -21,6 +21,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/policyscan/policyscan/docs/measured"
 )
 
 const (
@@ -97,15 +99,9 @@ var row = regexp.MustCompile("(?m)^\\| `(\\S+)` \\| (\\d+) \\|$")
 
 // write puts the numbers into the page's table, whose other rows stay.
 func write(done map[string]int) error {
-	text, err := os.ReadFile(page)
+	table, err := measured.Part(page, "fuzzing")
 	if err != nil {
 		return err
-	}
-	begin, end := "<!-- measured: fuzzing -->\n", "<!-- end -->\n"
-	before, rest, ok := strings.Cut(string(text), begin)
-	table, after, ended := strings.Cut(rest, end)
-	if !ok || !ended {
-		return fmt.Errorf("%s has no part for the table", page)
 	}
 	rows := maps.Clone(done)
 	for _, r := range row.FindAllStringSubmatch(table, -1) {
@@ -120,7 +116,7 @@ func write(done map[string]int) error {
 	for _, target := range slices.Sorted(maps.Keys(rows)) {
 		fmt.Fprintf(&b, "| `%s` | %d |\n", target, rows[target])
 	}
-	return os.WriteFile(page, []byte(before+begin+b.String()+end+after), 0o644)
+	return measured.Write(page, "fuzzing", b.String())
 }
 
 // An input is a file of Go's store, or of testdata.

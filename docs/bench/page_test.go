@@ -10,35 +10,20 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/policyscan/policyscan/docs/measured"
 )
 
-const page = "../performance.md"
-
-// writePage puts what was measured into the page, between its marks.
+// writePage puts what was measured into the page.
 func writePage(t *testing.T, w *world, results []result) {
 	t.Helper()
-	text, err := os.ReadFile(page)
-	if err != nil {
+	const page = "../performance.md"
+	if err := measured.Write(page, "machine", "- "+strings.Join(w.machine(t), "\n- ")+"\n"); err != nil {
 		t.Fatal(err)
 	}
-	s := string(text)
-	s = between(t, s, "machine", "- "+strings.Join(w.machine(t), "\n- ")+"\n")
-	s = between(t, s, "rows", table(results))
-	if err := os.WriteFile(page, []byte(s), 0o644); err != nil {
+	if err := measured.Write(page, "rows", table(results)); err != nil {
 		t.Fatal(err)
 	}
-}
-
-// between replaces what stands between the marks of a name.
-func between(t *testing.T, text, name, with string) string {
-	t.Helper()
-	begin, end := "<!-- measured: "+name+" -->\n", "<!-- end -->\n"
-	before, rest, ok := strings.Cut(text, begin)
-	_, after, ended := strings.Cut(rest, end)
-	if !ok || !ended {
-		t.Fatalf("%s has no part %q", page, name)
-	}
-	return before + begin + with + end + after
 }
 
 func table(results []result) string {

@@ -91,11 +91,12 @@ func TestComparison(t *testing.T) {
 			rows = append(rows, row)
 		}
 		if *only == "" {
-			writePage(t, map[string]string{m.name: table(t, m, rows)})
+			writePart(t, m.name, table(t, m, rows))
 		}
 	}
 	if *only == "" {
-		writePage(t, map[string]string{"versions": "- " + strings.Join(versions(t, path), "\n- ") + "\n", "setups": setups(t)})
+		writePart(t, "versions", "- "+strings.Join(versions(t, path), "\n- ")+"\n")
+		writePart(t, "setups", setups(t))
 	}
 }
 

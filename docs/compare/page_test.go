@@ -5,41 +5,21 @@ package compare
 import (
 	"fmt"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/policyscan/policyscan/docs/measured"
 )
 
 const page = "../comparison.md"
 
-// writePage puts what was run into the page, between its marks.
-func writePage(t *testing.T, parts map[string]string) {
+// writePart puts what was run into its part of the page.
+func writePart(t *testing.T, name, text string) {
 	t.Helper()
-	b, err := os.ReadFile(page)
-	if err != nil {
+	if err := measured.Write(page, name, text); err != nil {
 		t.Fatal(err)
 	}
-	s := string(b)
-	for name, with := range parts {
-		before, _, after := part(t, s, name)
-		s = before + with + after
-	}
-	if err := os.WriteFile(page, []byte(s), 0o644); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// part returns what stands between the marks of a name, and what before and after.
-func part(t *testing.T, text, name string) (before, inner, after string) {
-	t.Helper()
-	begin, end := "<!-- run: "+name+" -->\n", "<!-- end -->\n"
-	before, rest, ok := strings.Cut(text, begin)
-	inner, after, ended := strings.Cut(rest, end)
-	if !ok || !ended {
-		t.Fatalf("%s has no part %q", page, name)
-	}
-	return before + begin, inner, end + after
 }
 
 // setups are the files and commands of the tools; tools that share files are shown together.
@@ -97,15 +77,14 @@ func differs(m matrix, row []string, evasion map[string][]string) bool {
 	return false
 }
 
-// partOf returns what stands in the page between the marks of a name.
+// partOf returns what stands in a part of the page.
 func partOf(t *testing.T, name string) string {
 	t.Helper()
-	b, err := os.ReadFile(page)
+	text, err := measured.Part(page, name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, inner, _ := part(t, string(b), name)
-	return inner
+	return text
 }
 
 // rowsOf returns the cells of a table of the page, by the name of the row; the head is "".

@@ -3,11 +3,12 @@ package reliability
 import (
 	"fmt"
 	"maps"
-	"os"
 	"runtime"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/policyscan/policyscan/docs/measured"
 )
 
 const page = "../reliability.md"
@@ -15,26 +16,10 @@ const page = "../reliability.md"
 // writePage puts what came of the faults into their part of the page.
 func writePage(t *testing.T, results []result, has map[string]bool) {
 	t.Helper()
-	text, err := os.ReadFile(page)
-	if err != nil {
+	text := "- " + summary(results) + "\n- " + equipment(has) + "\n\n" + table(results)
+	if err := measured.Write(page, "faults", text); err != nil {
 		t.Fatal(err)
 	}
-	with := "- " + summary(results) + "\n- " + equipment(has) + "\n\n" + table(results)
-	if err := os.WriteFile(page, []byte(between(t, string(text), "faults", with)), 0o644); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// between replaces what stands between the marks of a name.
-func between(t *testing.T, text, name, with string) string {
-	t.Helper()
-	begin, end := "<!-- measured: "+name+" -->\n", "<!-- end -->\n"
-	before, rest, ok := strings.Cut(text, begin)
-	_, after, ended := strings.Cut(rest, end)
-	if !ok || !ended {
-		t.Fatalf("%s has no part %q", page, name)
-	}
-	return before + begin + with + end + after
 }
 
 // summary counts.

@@ -199,7 +199,10 @@ func TestDifferential_Histories(t *testing.T) {
 		for seed := range seen {
 			t.Run(fmt.Sprint(seed), func(t *testing.T) {
 				t.Parallel()
-				seen[seed] = compareHistory(t, seed)
+				rnd := rand.New(rand.NewPCG(uint64(seed), 13))
+				g := newGit(t)
+				importedHistory(g, rnd, 10+rnd.IntN(30))
+				seen[seed] = g.compareHistory(t, rnd, seed, 15) // a process of git's for each
 			})
 		}
 	})
@@ -220,28 +223,28 @@ func TestDifferential_Histories(t *testing.T) {
 	t.Logf("measured: a generated history | `git diff-tree`, `git merge-base --all` | %d | none; %d commits; %d changes between %d pairs; %d merge bases of %d pairs", histories, all.commits, all.changes, all.pairs, all.bases, all.met)
 }
 
-func compareHistory(t *testing.T, seed int) compared {
-	rnd := rand.New(rand.NewPCG(uint64(seed), 13))
-	g := newGit(t)
-	importedHistory(g, rnd, 10+rnd.IntN(30))
-	switch seed % 3 { // the same answers with a commit-graph, and without
+// compareHistory compares 40 pairs of commits of a history with git: with a commit-graph, with one
+// that does not know all of them, and without.
+func (g *gitRepo) compareHistory(t *testing.T, rnd *rand.Rand, seed, met int) compared {
+	t.Helper()
+	list := strings.Fields(g.git("rev-list", "--all"))
+	switch seed % 3 {
 	case 0:
 		g.git("commit-graph", "write", "--reachable")
 	case 1:
 		g.git("commit-graph", "write", "--reachable", "--split=no-merge")
-		g.git("update-ref", "refs/heads/later", g.git("commit-tree", "-m", "not in the graph", "-p", "c1", "-p", "c7", "c5^{tree}"))
+		list = append(list, g.git("commit-tree", "-m", "not in the graph", "-p", list[1], "-p", list[7], list[5]+"^{tree}"))
 	}
 	r := g.open()
 	r.beforeGraph = 0
 	if seed%3 < 2 && r.openGraph() == nil {
 		t.Fatal("the commit-graph is not used")
 	}
-	list := strings.Fields(g.git("rev-list", "--all"))
 	var pairs [][2]string
 	for range 40 {
 		pairs = append(pairs, [2]string{list[rnd.IntN(len(list))], list[rnd.IntN(len(list))]})
 	}
-	c := g.compareCommits(t, r, pairs, 15) // a process of git's for each
+	c := g.compareCommits(t, r, pairs, met)
 	c.commits = len(list)
 	return c
 }

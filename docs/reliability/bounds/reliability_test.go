@@ -10,12 +10,10 @@ package bounds
 
 import (
 	"flag"
-	"fmt"
 	"os"
-	"os/exec"
-	"path/filepath"
-	"strings"
 	"testing"
+
+	"github.com/policyscan/policyscan/docs/measured"
 )
 
 var (
@@ -27,23 +25,10 @@ var (
 var program string
 
 func TestMain(m *testing.M) {
-	flag.Parse()
-	os.Exit(func() int {
-		dir, err := os.MkdirTemp("", "policyscan-reliability")
-		if err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			return 1
-		}
-		defer os.RemoveAll(dir)
-		program = filepath.Join(dir, "policyscan")
-		build := exec.Command("go", "build", "-buildvcs=false", "-o", program, "../../../cmd/policyscan")
-		build.Env = append(os.Environ(), "CGO_ENABLED=0")
-		if out, err := build.CombinedOutput(); err != nil {
-			fmt.Fprintf(os.Stderr, "%v\n%s", err, out)
-			return 1
-		}
+	os.Exit(measured.Program(func(path string) int {
+		program = path
 		return m.Run()
-	}())
+	}))
 }
 
 // wanted skips a test that -part leaves out.
@@ -54,27 +39,14 @@ func wanted(t *testing.T, name string) {
 	}
 }
 
-const page = "../../reliability.md"
-
-// writePart puts what was measured into the page, between the marks of its name, if nothing
-// was found that must not be.
+// writePart puts what was measured into its part of the page, if nothing was found that must not be.
 func writePart(t *testing.T, name, text string) {
 	t.Helper()
 	t.Logf("\n%s", text)
 	if !*measuring || t.Failed() {
 		return
 	}
-	old, err := os.ReadFile(page)
-	if err != nil {
-		t.Fatal(err)
-	}
-	begin, end := "<!-- measured: "+name+" -->\n", "<!-- end -->\n"
-	before, rest, ok := strings.Cut(string(old), begin)
-	_, after, ended := strings.Cut(rest, end)
-	if !ok || !ended {
-		t.Fatalf("%s has no part %q", page, name)
-	}
-	if err := os.WriteFile(page, []byte(before+begin+text+end+after), 0o644); err != nil {
+	if err := measured.Write("../../reliability.md", name, text); err != nil {
 		t.Fatal(err)
 	}
 }
