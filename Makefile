@@ -3,12 +3,13 @@
 GO ?= go
 FUZZTIME ?= 10s
 TARGETS ?=
+MUTANTS ?= $(or $(TMPDIR),/tmp)/policyscan-mutants
 export TARGETS
 BENCHSTAT = golang.org/x/perf/cmd/benchstat@v0.0.0-20260908200009-22c9c6c9d4da
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GORELEASER = github.com/goreleaser/goreleaser/v2@v2.16.0
 
-.PHONY: build test race faults reliability inject kill corrupt differ bounds same conformance agents pictures bench bench-go compare fuzz fuzz-targets cover fmt lint golden check release-snapshot release-check
+.PHONY: build test race faults reliability inject kill corrupt differ bounds same conformance agents pictures bench bench-go compare fuzz fuzz-targets mutate cover fmt lint golden check release-snapshot release-check
 
 build: ## ./policyscan
 	$(GO) build -o policyscan ./cmd/policyscan
@@ -66,6 +67,9 @@ fuzz: ## each fuzz target for FUZZTIME, a time or a number of runs such as 10000
 	  echo "== $$target"; \
 	  $(GO) test -run '^$$' -fuzz "^$${target##*:}$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 100x "$${target%:*}"; \
 	done
+
+mutate: ## whether the tests notice another operator, hours; MUTANTS is where the results are kept
+	$(GO) run ./.ci/mutated "$(MUTANTS)"
 
 cover: ## what the tests run, cover.out; fails under 90%, or if a statement that decides or ends the program is never run
 	.ci/cover

@@ -1,0 +1,191 @@
+// Command mutated holds the tests to the code: gremlins changes one operator at a time, and a test of
+// the room has to notice.
+//
+//	make mutate                                # all rooms, hours
+//	go run ./.ci/mutated -again FOLDER ROOM... # those that lived in an earlier run, with the tests of now
+//
+// What no test noticed has to stand in lived.txt, with a reason. If all of it does, what was done goes
+// into docs/reliability.md.
+//
+// gremlins (v0.6.0) calls a mutant that does not compile killed, and makes each minus a plus twice, by two
+// names. Neither is counted here.
+package main
+
+import (
+	"cmp"
+	"flag"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/policyscan/policyscan/docs/measured"
+)
+
+const gremlins = "github.com/go-gremlins/gremlins/cmd/gremlins@v0.6.0"
+
+func main() {
+	again := flag.Bool("again", false, "try only those that lived in the run that FOLDER is of; the code has to be the same, the tests need not")
+	limit := flag.Duration("limit", 30*time.Second, "what the tests of a mutant may take, about")
+	flag.Usage = func() {
+		fmt.Fprintln(flag.CommandLine.Output(), "usage: mutated [-again] [-limit DURATION] FOLDER [ROOM...]")
+		flag.PrintDefaults()
+	}
+	flag.Parse()
+	if flag.NArg() == 0 {
+		flag.Usage()
+		os.Exit(2)
+	}
+	if err := run(flag.Arg(0), flag.Args()[1:], *again, *limit); err != nil {
+		fmt.Fprintln(os.Stderr, "mutated:", err)
+		os.Exit(1)
+	}
+}
+
+func run(folder string, rooms []string, again bool, limit time.Duration) error {
+	all := len(rooms) == 0
+	if all {
+		out, err := exec.Command("go", "list", "-f", "{{if .GoFiles}}{{.Dir}}{{end}}", "./rules/...", "./scanner/...", "./verdict").Output()
+		if err != nil {
+			return err
+		}
+		here, err := os.Getwd()
+		if err != nil {
+			return err
+		}
+		for _, dir := range strings.Fields(string(out)) {
+			room, err := filepath.Rel(here, dir)
+			if err != nil {
+				return err
+			}
+			rooms = append(rooms, filepath.ToSlash(room))
+		}
+	}
+	reasons, err := explained()
+	if err != nil {
+		return err
+	}
+	counts := map[string]*count{}
+	unexplained := 0
+	for _, room := range rooms {
+		result := filepath.Join(folder, strings.ReplaceAll(room, "/", "_")+".json")
+		step := unleash
+		if again {
+			step = retry
+		}
+		if err := step(room, result, limit); err != nil {
+			return fmt.Errorf("%s: %w", room, err)
+		}
+		r, err := readResult(result)
+		if err != nil {
+			return fmt.Errorf("%s: %w", room, err)
+		}
+		mutants, err := mutantsOf(room, r)
+		if err != nil {
+			return fmt.Errorf("%s: %w", room, err)
+		}
+		c := &count{}
+		counts[room] = c
+		for _, m := range mutants {
+			if m.status == "LIVED" && !reasons[m.key()] {
+				unexplained++
+				fmt.Printf("%s: %s\n\tis %s\n", m.at, m.key(), m.line)
+			}
+			c.add(m.status)
+		}
+	}
+	if unexplained > 0 {
+		return fmt.Errorf("no test noticed %d mutants: write one, or say in %s why none can", unexplained, lived)
+	}
+	if !all {
+		fmt.Print(table(counts))
+		return nil
+	}
+	return measured.Write("docs/reliability.md", "mutation", table(counts))
+}
+
+// unleash has gremlins change the files of a room, not those of the rooms below.
+func unleash(room, result string, limit time.Duration) error {
+	// The time of a mutant is a multiple of that of the first run, which the cache must not answer.
+	env := append(os.Environ(), "GOFLAGS=-short -count=1 -vet=off")
+	began := time.Now()
+	first := exec.Command("go", "test", "-cover", "./"+room)
+	first.Env = env
+	if out, err := first.CombinedOutput(); err != nil {
+		return fmt.Errorf("its tests fail: %w\n%s", err, out)
+	}
+	args := []string{"run", gremlins, "unleash", "--invert-negatives=false", "-o", result,
+		"--timeout-coefficient", fmt.Sprint(max(2, int(limit/time.Since(began))))}
+	below, err := os.ReadDir(room)
+	if err != nil {
+		return err
+	}
+	for _, d := range below {
+		if d.IsDir() {
+			args = append(args, "-E", "^"+d.Name()+"/")
+		}
+	}
+	tester := exec.Command("go", append(args, "./"+room)...)
+	tester.Env, tester.Stdout, tester.Stderr = env, os.Stdout, os.Stderr
+	return tester.Run()
+}
+
+// A count is what became of the mutants of a room.
+type count struct{ killed, timedOut, lived, uncovered, invalid int }
+
+func (c *count) add(status string) {
+	switch status {
+	case "KILLED":
+		c.killed++
+	case "TIMED OUT":
+		c.timedOut++
+	case "LIVED":
+		c.lived++
+	case "NOT COVERED":
+		c.uncovered++
+	case invalid:
+		c.invalid++
+	}
+}
+
+// noticed is the part of the mutants that the room's tests reach of which they said so.
+func (c *count) noticed() float64 {
+	return 100 * float64(c.killed+c.timedOut) / float64(c.killed+c.timedOut+c.lived)
+}
+
+// table is what became of them, by room; at the end those of each of the three and all.
+func table(rooms map[string]*count) string {
+	var b strings.Builder
+	b.WriteString("| room | mutants | killed | not in time | lived | noticed | not reached | no Go |\n|---|---|---|---|---|---|---|---|\n")
+	line := func(name string, c *count) {
+		fmt.Fprintf(&b, "| %s | %d | %d | %d | %d | %.1f%% | %d | %d |\n", name,
+			c.killed+c.timedOut+c.lived, c.killed, c.timedOut, c.lived, c.noticed(), c.uncovered, c.invalid)
+	}
+	sums := map[string]*count{}
+	for _, room := range slices.Sorted(maps.Keys(rooms)) {
+		c := rooms[room]
+		if c.killed+c.timedOut+c.lived == 0 {
+			continue
+		}
+		line("`"+room+"`", c)
+		first, _, _ := strings.Cut(room, "/")
+		for _, name := range []string{"all of " + first, "all"} {
+			s := sums[name]
+			if s == nil {
+				s = &count{}
+				sums[name] = s
+			}
+			s.killed, s.timedOut, s.lived, s.uncovered, s.invalid = s.killed+c.killed, s.timedOut+c.timedOut, s.lived+c.lived, s.uncovered+c.uncovered, s.invalid+c.invalid
+		}
+	}
+	for _, name := range slices.SortedFunc(maps.Keys(sums), func(a, b string) int {
+		return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a, b))
+	}) {
+		line(name, sums[name])
+	}
+	return b.String()
+}
