@@ -36,13 +36,18 @@ func readResult(name string) (*result, error) {
 	return r, json.Unmarshal(text, r)
 }
 
-// retry runs the tests of a room with each mutant that lived, and writes into the result which of them they notice now.
-func retry(room, name string, limit time.Duration) error {
+// retry runs the tests of a room with each mutant that lived, if those are wanted, or was wrongly taken for one that they
+// do not reach, and writes into the result which of them they notice.
+func retry(room, name string, lived bool, limit time.Duration) error {
 	r, err := readResult(name)
 	if err != nil {
 		return err
 	}
 	mutants, err := mutantsOf(room, r)
+	if err != nil {
+		return err
+	}
+	reached, err := reachOf(room)
 	if err != nil {
 		return err
 	}
@@ -52,7 +57,10 @@ func retry(room, name string, limit time.Duration) error {
 	}
 	defer os.RemoveAll(dir)
 	for _, m := range mutants {
-		if m.status != "LIVED" {
+		switch file := reached[filepath.Base(m.file)]; {
+		case m.status == "LIVED" && lived:
+		case m.status == "NOT COVERED" && file != nil && file.has(place{m.of.Line, m.of.Column}):
+		default:
 			continue
 		}
 		status, err := m.test(room, dir, limit)

@@ -68,6 +68,23 @@ func TestWholeFile(t *testing.T) {
 	}
 }
 
+// TestShown: what a trace shows of a test is what the file has.
+func TestShown(t *testing.T) {
+	for test, want := range map[string]string{
+		"{fact: tool, equals: Write}":                   `tool equals "Write" does not hold`,
+		"{fact: tool, one_of: [Write, Edit, Read]}":     `tool one_of "Write, Edit, Read" does not hold`,
+		"{fact: command, begins_with: git, not: true}":  `not command begins_with "git" does not hold`,
+		"{fact: exec.args, equals: --force, not: true}": `not exec.args equals "--force" does not hold`,
+		"{fact: exec.args, one_of: [-n, --dry-run]}":    `exec.args one_of "-n, --dry-run" does not hold`,
+		"{fact: fs.path, exists: true}":                 `fs.path exists "true" does not hold`,
+	} {
+		set := read(t, "rules:\n  - {id: R, title: t, effect: deny, when: "+test+"}\n")
+		if got := set.Decide(parse(t, push), call.Options{Trace: true}).Trace.Steps[0].Why; got != want {
+			t.Errorf("%s: %q", test, got)
+		}
+	}
+}
+
 func TestReason(t *testing.T) {
 	for _, c := range []struct{ keys, want string }{
 		{"", "The title"},
