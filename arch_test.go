@@ -47,7 +47,7 @@ func rooms() map[string][]string {
 		"rules/call/sigmashake": {"rules", "rules/call", "rules/call/jsregexp", "github.com/pelletier/go-toml/v2"},
 		"rules/glob":            {"github.com/bmatcuk/doublestar/v4"},
 		"rules/starter":         {},
-		"scanner":               {"rules", "scanner/needle", "scanner/repo", "scanner/worktree", "verdict"},
+		"scanner":               {"rules", "scanner/needle", "scanner/repo", "scanner/worktree", "verdict", "golang.org/x/text/unicode/norm"},
 		"scanner/gate":          {"rules", "rules/call", "rules/call/edit", "rules/call/session", "scanner", "scanner/repo", "scanner/worktree", "verdict"},
 		"scanner/needle":        {"golang.org/x/sys/cpu"},
 		"scanner/repo": {

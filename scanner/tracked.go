@@ -7,6 +7,9 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
 
 	"github.com/policyscan/policyscan/scanner/repo"
 	"github.com/policyscan/policyscan/scanner/worktree"
@@ -79,22 +82,29 @@ func (o *trackedOpener) open(e entry) (content, error) {
 var errSpecial = errors.New("a special file")
 
 // collisions returns the files of the index that are one file on disk: their names differ in
-// case alone, of which the file system takes no notice. The content of all but one of them is
-// not there. Where .git is not found as .GIT too, a name has one file: nothing else is asked.
+// case or in their normal form alone, and the file system takes no notice of that. The content of
+// all but one of them is not there. Where .git is not found as .GIT too, case makes a difference.
 func (t *trackedTree) collisions() map[string]bool {
 	rd := t.root.Reader()
 	defer rd.Close()
+	caseless := true
 	git, err := rd.Stat(".git")
 	if err == nil || errors.Is(err, worktree.ErrNotFile) {
 		other, err := rd.Stat(".GIT")
-		if isNotExist(err) || !other.Same(git) {
-			return nil
-		}
+		caseless = !isNotExist(err) && other.Same(git)
 	}
 	all := map[string]bool{}
-	first := map[string]string{} // by the name without case
+	first := map[string]string{} // by what the names of a file may have in common
 	for _, f := range t.index.Files {
-		name := strings.ToLower(strings.ToUpper(f.Path))
+		name := f.Path
+		switch {
+		case caseless:
+			name = norm.NFC.String(strings.ToLower(strings.ToUpper(name)))
+		case isASCII(name):
+			continue
+		default:
+			name = norm.NFC.String(name)
+		}
 		path, seen := first[name]
 		if !seen {
 			first[name] = f.Path
@@ -109,8 +119,12 @@ func (t *trackedTree) collisions() map[string]bool {
 	return all
 }
 
+func isASCII(s string) bool {
+	return !strings.ContainsFunc(s, func(r rune) bool { return r >= utf8.RuneSelf })
+}
+
 // errCase says that another file of the index has taken the place of one on disk.
-var errCase = errors.New("git tracks another file whose name differs in case alone, and this disk holds one of the two; judge what is committed with --diff-base or --staged")
+var errCase = errors.New("git tracks another file whose name differs in case or normal form alone, and this disk holds one of the two; judge what is committed with --diff-base or --staged")
 
 // An absentError says that git lists a file that is not on disk.
 type absentError struct{ sparse bool }

@@ -13,7 +13,7 @@ const (
 	Changed       = "E_CHANGED"        // a file changed, appeared or went while it was read
 	NotRegular    = "E_NOT_REGULAR"    // a governed FIFO, socket or device
 	Unavailable   = "E_UNAVAILABLE"    // a governed file's content is elsewhere (Git LFS)
-	CaseCollision = "E_CASE_COLLISION" // two tracked files that are one on disk, of which case makes no difference
+	CaseCollision = "E_CASE_COLLISION" // two tracked files that are one on disk, which takes no notice of case or normal form
 	Limit         = "E_LIMIT"          // a limit that the user set was hit
 
 	RepoFormat    = "E_REPO_FORMAT"    // no git repository, or one of a format that cannot be read

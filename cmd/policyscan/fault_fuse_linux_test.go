@@ -20,6 +20,7 @@ import (
 	"github.com/hanwen/go-fuse/v2/fs"
 	"github.com/hanwen/go-fuse/v2/fuse"
 	"golang.org/x/sys/unix"
+	"golang.org/x/text/unicode/norm"
 )
 
 // A diskFile is a file of a file system that the test itself serves, and that is broken
@@ -76,9 +77,9 @@ func (f *diskFile) change(text string, size int) {
 type diskFolder struct {
 	fs.Inode
 	files    map[string]fs.InodeEmbedder
-	shuffled bool // each listing has another order
-	folds    bool // A.tf is another name of a.tf
-	breaks   int  // so many entries are listed, and then comes EIO; 0: all of them are
+	shuffled bool                   // each listing has another order
+	same     func(a, b string) bool // two names are one; nil: they are not
+	breaks   int                    // so many entries are listed, and then comes EIO; 0: all of them are
 	failed   *atomic.Int32
 }
 
@@ -95,7 +96,7 @@ func (d *diskFolder) OnAdd(ctx context.Context) {
 
 func (d *diskFolder) Lookup(ctx context.Context, name string, out *fuse.EntryOut) (*fs.Inode, syscall.Errno) {
 	for have := range d.files {
-		if have != name && !(d.folds && strings.EqualFold(have, name)) {
+		if have != name && (d.same == nil || !d.same(have, name)) {
 			continue
 		}
 		child := d.GetChild(have)
@@ -247,20 +248,27 @@ func TestFault_015_DiskWithoutSizes(t *testing.T) {
 	}
 }
 
-// TestFault_028_CaseInsensitiveDisk: git tracks two files that the disk cannot hold both.
+// TestFault_028_029_OneFileOnDisk: git tracks two files that the disk cannot hold both.
 // The one that it does not hold must not be judged by the content of the other.
-func TestFault_028_CaseInsensitiveDisk(t *testing.T) {
+func TestFault_028_029_OneFileOnDisk(t *testing.T) {
+	const collide = "UNDECIDED E_CASE_COLLISION E_CASE_COLLISION"
+	sameForm := func(a, b string) bool { return norm.NFD.String(a) == norm.NFD.String(b) }
+	sameFormOrCase := func(a, b string) bool { return strings.EqualFold(norm.NFD.String(a), norm.NFD.String(b)) }
 	for name, c := range map[string]struct {
 		tracked string // the other file
 		on      string // the disk
-		folds   bool
+		same    func(a, b string) bool
 		want    string
 	}{
-		"a file":            {"A.tf", "a.tf", true, "UNDECIDED E_CASE_COLLISION E_CASE_COLLISION"},
-		"in a folder":       {"DIR/a.tf", "dir/a.tf", true, "UNDECIDED E_CASE_COLLISION E_CASE_COLLISION"},
-		"another letter":    {"\u00c4.tf", "\u00e4.tf", true, "UNDECIDED E_CASE_COLLISION E_CASE_COLLISION"},
-		"another file":      {"b.tf", "a.tf", true, "UNDECIDED E_UNAVAILABLE"},
-		"a disk that cares": {"A.tf", "a.tf", false, "UNDECIDED E_UNAVAILABLE"},
+		"a file":                 {"A.tf", "a.tf", strings.EqualFold, collide},
+		"in a folder":            {"DIR/a.tf", "dir/a.tf", strings.EqualFold, collide},
+		"another letter":         {"\u00c4.tf", "\u00e4.tf", strings.EqualFold, collide},
+		"another file":           {"b.tf", "a.tf", strings.EqualFold, "UNDECIDED E_UNAVAILABLE"},
+		"a disk that cares":      {"A.tf", "a.tf", nil, "UNDECIDED E_UNAVAILABLE"},
+		"another form":           {"\u00e4.tf", "a\u0308.tf", sameForm, collide},
+		"another form, a folder": {"a\u0308/a.tf", "\u00e4/a.tf", sameForm, collide},
+		"another form and case":  {"\u00c4.tf", "a\u0308.tf", sameFormOrCase, collide},
+		"a disk of exact forms":  {"\u00e4.tf", "a\u0308.tf", strings.EqualFold, "UNDECIDED E_UNAVAILABLE"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := newGit(t)
@@ -272,7 +280,7 @@ func TestFault_028_CaseInsensitiveDisk(t *testing.T) {
 			g.git("commit", "-q", "-m", "both")
 			disk := diskTree(c.on, "other.tf")
 			disk.files[".git"] = &diskFile{text: "gitdir: " + g.path(".git") + "\n"}
-			disk.fold(c.folds)
+			disk.names(c.same)
 			g.mount(disk)
 			g.judgeIn("disk", []string{"--policy", "policy", "--tracked"}, exitUndecided, c.want)
 			// What is committed and what is staged are not of the disk, of which all is read.
@@ -284,12 +292,12 @@ func TestFault_028_CaseInsensitiveDisk(t *testing.T) {
 	}
 }
 
-// fold makes a disk that takes no notice of case, or one that does.
-func (d *diskFolder) fold(folds bool) {
-	d.folds = folds
+// names makes a disk for which some names are one.
+func (d *diskFolder) names(same func(a, b string) bool) {
+	d.same = same
 	for _, file := range d.files {
 		if sub, ok := file.(*diskFolder); ok {
-			sub.fold(folds)
+			sub.names(same)
 		}
 	}
 }

@@ -41,7 +41,7 @@ func rows() []row {
 		{26, "names that look like flags, variables and commands", nil},
 		{27, "names that other systems cannot have", nil},
 		{28, "names that differ in case alone, in a commit and on a disk that holds one of them", []string{"git", "Linux", "root", "FUSE"}},
-		{29, "names that differ in their normal form alone", []string{"git"}},
+		{29, "names that differ in their normal form alone, in a commit and on a disk that holds one of them", []string{"git", "Linux", "root", "FUSE"}},
 		{30, "links to files outside, to devices, to the environment", []string{"Linux"}},
 		{31, "links within the tree", []string{"Linux"}},
 		{32, "links in a circle, and to nothing", []string{"Linux"}},
