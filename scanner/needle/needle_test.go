@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -168,6 +169,97 @@ func TestAlmostEverywhere(t *testing.T) {
 		s.Find(with, seen)
 		if !slices.Contains(seen.Indices(), 0) {
 			t.Errorf("%d needles: the first is not seen in the second content", len(list))
+		}
+	}
+}
+
+// TestWays: which way a needle is looked for, by its length and by how many there are. Each way finds
+// it; the wrong one takes many times as long.
+func TestWays(t *testing.T) {
+	if slow {
+		t.Skip("this program has one way")
+	}
+	places := func(g *grams) int {
+		if g == nil {
+			return 0
+		}
+		return len(g.places)
+	}
+	for length := 1; length <= 10; length++ {
+		list := prepared([][]byte{[]byte("abcdefghijkl")[:length]})
+		with, without := compile(list, true), compile(list, false)
+		if with.few == nil != (length == 1) || len(with.short) != map[bool]int{true: 1, false: 0}[length == 1] {
+			t.Errorf("%d bytes: with a vector unit: few %v, short %v", length, with.few != nil, with.short)
+		}
+		got := [3]int{len(without.short), places(without.mid), places(without.long)}
+		want := [3]int{1, 0, 0}
+		switch {
+		case length >= 7:
+			want = [3]int{0, 0, 4}
+		case length >= 4:
+			want = [3]int{0, 2, 0}
+		}
+		if got != want {
+			t.Errorf("%d bytes: %v short ones, grams of three, grams of four; want %v", length, got, want)
+		}
+	}
+	var texts [][]byte
+	for i := range 49 {
+		texts = append(texts, fmt.Appendf(nil, "needle%02d", i))
+	}
+	if s := compile(prepared(texts[:48]), true); s.few == nil {
+		t.Error("48 needles are too many")
+	} else {
+		for i, b := range s.few.buckets {
+			if len(b) != 48/len(s.few.buckets) {
+				t.Errorf("bucket %d has %d needles", i, len(b))
+			}
+		}
+	}
+	if s := compile(prepared(texts), true); s.few != nil || places(s.long) != 4*49 {
+		t.Error("49 needles are few")
+	}
+	if s := compile(nil, true); s.few != nil {
+		t.Error("no needles are a few")
+	}
+}
+
+// TestFilterSize: a filter has some hundred bytes for each gram, within what the caches hold.
+func TestFilterSize(t *testing.T) {
+	for grams, want := range map[int]int{0: 1 << 15, 1: 1 << 15, 1000: 1 << 17, 4000: 1 << 19, 1_000_000: 1 << 19} {
+		if got := len(newFilter(grams).bytes); got != want {
+			t.Errorf("%d grams: %d bytes, want %d", grams, got, want)
+		}
+	}
+}
+
+// TestPatience: a long needle is compared until that was in vain for four times the content, then never again
+// in this content; a short one each time.
+func TestPatience(t *testing.T) {
+	content := []byte(strings.Repeat("a", 999) + "b") // its last byte is needed, or bytes.Contains is
+	for _, c := range []struct{ length, compared int }{
+		{64, 100}, // not long
+		{65, 62},  // 62 * 65 > 4000
+		{200, 21}, // 20 * 200 = 4000
+		{1000, 5}, // as long as the content: at its beginning alone
+	} {
+		x := (&Set{needles: make([]*Needle, 1)}).NewSeen()
+		needle := bytes.Repeat([]byte{'a'}, c.length)
+		needle[c.length-1] = 'c'
+		for try := 1; try <= 100; try++ {
+			if x.stands(0, needle, content, 0) {
+				t.Fatalf("%d bytes: it is there", c.length)
+			}
+			if gaveUp := x.has[0]; gaveUp != (try >= c.compared && c.length > shortest) {
+				t.Fatalf("%d bytes: given up at the comparison %d: %v", c.length, try, gaveUp)
+			}
+			if x.has[0] {
+				break
+			}
+		}
+		x.next()
+		if x.has[0] || x.vain[0] != 0 {
+			t.Errorf("%d bytes: the next content is not begun anew: %v, %d", c.length, x.has[0], x.vain[0])
 		}
 	}
 }

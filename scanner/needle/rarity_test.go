@@ -1,6 +1,7 @@
 package needle
 
 import (
+	"bytes"
 	"flag"
 	"io/fs"
 	"math"
@@ -44,6 +45,28 @@ func TestPairs(t *testing.T) {
 		at := rarest([]byte(c.needle), c.size, c.step)
 		if got := c.needle[at : at+c.size]; !strings.Contains(got, c.want) && !strings.Contains(c.want, got) {
 			t.Errorf("%q: the rarest gram of %d is %q", c.needle, c.size, got)
+		}
+	}
+}
+
+// TestRarest: four bytes are two pairs that come by chance, six are three; of equal places the first is taken, and
+// none that is far from the beginning.
+func TestRarest(t *testing.T) {
+	pair := share([]byte("  "))
+	for size, want := range map[int]float64{2: pair, 4: pair * pair, 6: pair * pair * pair} {
+		if got := share(bytes.Repeat([]byte(" "), size)); math.Abs(got/want-1) > 0.01 {
+			t.Errorf("%d blanks: %g, want %g", size, got, want)
+		}
+	}
+	if at := rarest([]byte("abababab"), 4, 2); at != 0 {
+		t.Errorf("of equal places %d is taken", at)
+	}
+	for before, want := range map[int]int{250: 250, 255: 255, 256: 0} {
+		needle := strings.Repeat("e", before) + "\xff\xfe\xfd\xfc"
+		if at := rarest([]byte(needle), 4, 1); at != want {
+			if want != 0 || at >= before {
+				t.Errorf("behind %d bytes: %d", before, at)
+			}
 		}
 	}
 }
