@@ -92,9 +92,11 @@ func run(folder string, rooms []string, again bool, limit time.Duration) error {
 		c := &count{}
 		counts[room] = c
 		for _, m := range mutants {
-			if m.status == "LIVED" && !reasons[m.key()] {
+			if _, known := reasons[m.key()]; m.status == "LIVED" && !known {
 				unexplained++
 				fmt.Printf("%s: %s\n\tis %s\n", m.at, m.key(), m.line)
+			} else if m.status == "LIVED" {
+				reasons[m.key()] = true
 			}
 			c.add(m.status)
 		}
@@ -105,6 +107,11 @@ func run(folder string, rooms []string, again bool, limit time.Duration) error {
 	if !all {
 		fmt.Print(table(counts))
 		return nil
+	}
+	for _, key := range slices.Sorted(maps.Keys(reasons)) {
+		if !reasons[key] {
+			return fmt.Errorf("%s has %q, which does not live", lived, key)
+		}
 	}
 	return measured.Write("docs/reliability.md", "mutation", table(counts))
 }

@@ -121,7 +121,7 @@ func concatenations(room string) (map[string]bool, error) {
 
 const lived = ".ci/mutated/lived.txt"
 
-// explained returns the keys of the mutants that live and of which a reason is known.
+// explained returns the keys of the mutants of which a reason is known why they live; false, as none was met yet.
 func explained() (map[string]bool, error) {
 	text, err := os.ReadFile(lived)
 	if err != nil {
@@ -138,7 +138,7 @@ func explained() (map[string]bool, error) {
 		case !reason:
 			return nil, fmt.Errorf("%s:%d: %q has no reason above it", lived, i+1, line)
 		default:
-			keys[line] = true
+			keys[line] = false
 		}
 	}
 	return keys, nil
