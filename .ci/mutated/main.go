@@ -30,7 +30,7 @@ const gremlins = "github.com/go-gremlins/gremlins/cmd/gremlins@v0.6.0"
 
 func main() {
 	again := flag.Bool("again", false, "try only those that lived in the run that FOLDER is of; the code has to be the same, the tests need not")
-	limit := flag.Duration("limit", 30*time.Second, "what the tests of a mutant may take, about")
+	limit := flag.Duration("limit", 30*time.Second, "what the tests may take with a mutant that is tried again")
 	flag.Usage = func() {
 		fmt.Fprintln(flag.CommandLine.Output(), "usage: mutated [-again] [-limit DURATION] FOLDER [ROOM...]")
 		flag.PrintDefaults()
@@ -49,21 +49,13 @@ func main() {
 func run(folder string, rooms []string, again bool, limit time.Duration) error {
 	all := len(rooms) == 0
 	if all {
-		out, err := exec.Command("go", "list", "-f", "{{if .GoFiles}}{{.Dir}}{{end}}", "./rules/...", "./scanner/...", "./verdict").Output()
-		if err != nil {
+		var err error
+		if rooms, err = allRooms(); err != nil {
 			return err
 		}
-		here, err := os.Getwd()
-		if err != nil {
-			return err
-		}
-		for _, dir := range strings.Fields(string(out)) {
-			room, err := filepath.Rel(here, dir)
-			if err != nil {
-				return err
-			}
-			rooms = append(rooms, filepath.ToSlash(room))
-		}
+	}
+	if err := os.MkdirAll(folder, 0o777); err != nil {
+		return err
 	}
 	reasons, err := explained()
 	if err != nil {
@@ -74,7 +66,7 @@ func run(folder string, rooms []string, again bool, limit time.Duration) error {
 	for _, room := range rooms {
 		result := filepath.Join(folder, strings.ReplaceAll(room, "/", "_")+".json")
 		if !again {
-			if err := unleash(room, result, limit); err != nil {
+			if err := unleash(room, result); err != nil {
 				return fmt.Errorf("%s: %w", room, err)
 			}
 		}
@@ -116,18 +108,23 @@ func run(folder string, rooms []string, again bool, limit time.Duration) error {
 	return measured.Write("docs/reliability.md", "mutation", table(counts))
 }
 
-// unleash has gremlins change the files of a room, not those of the rooms below.
-func unleash(room, result string, limit time.Duration) error {
-	// The time of a mutant is a multiple of that of the first run, which the cache must not answer.
-	env := append(os.Environ(), "GOFLAGS=-short -count=1 -vet=off")
-	began := time.Now()
-	first := exec.Command("go", "test", "-cover", "./"+room)
-	first.Env = env
-	if out, err := first.CombinedOutput(); err != nil {
-		return fmt.Errorf("its tests fail: %w\n%s", err, out)
+// allRooms returns the folders of rules, scanner and verdict that hold code.
+func allRooms() ([]string, error) {
+	out, err := exec.Command("go", "list", "-f", "{{if .GoFiles}}{{.ImportPath}}{{end}}", "./rules/...", "./scanner/...", "./verdict").Output()
+	if err != nil {
+		return nil, err
 	}
-	args := []string{"run", gremlins, "unleash", "--invert-negatives=false", "-o", result,
-		"--timeout-coefficient", fmt.Sprint(max(2, int(limit/time.Since(began))))}
+	var rooms []string
+	for _, name := range strings.Fields(string(out)) {
+		rooms = append(rooms, strings.TrimPrefix(name, "github.com/policyscan/policyscan/"))
+	}
+	return rooms, nil
+}
+
+// unleash has gremlins change the files of a room, not those of the rooms below.
+func unleash(room, result string) error {
+	// A mutant may take three times as long as the first run, which the cache must not answer.
+	args := []string{"run", gremlins, "unleash", "--invert-negatives=false", "--timeout-coefficient", "3", "-o", result}
 	below, err := os.ReadDir(room)
 	if err != nil {
 		return err
@@ -138,7 +135,8 @@ func unleash(room, result string, limit time.Duration) error {
 		}
 	}
 	tester := exec.Command("go", append(args, "./"+room)...)
-	tester.Env, tester.Stdout, tester.Stderr = env, os.Stdout, os.Stderr
+	tester.Env = append(os.Environ(), "GOFLAGS=-short -count=1 -vet=off")
+	tester.Stdout, tester.Stderr = os.Stdout, os.Stderr
 	return tester.Run()
 }
 
