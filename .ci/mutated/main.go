@@ -19,6 +19,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -30,7 +31,7 @@ const gremlins = "github.com/go-gremlins/gremlins/cmd/gremlins@v0.6.0"
 
 func main() {
 	again := flag.Bool("again", false, "try only those that lived in the run that FOLDER is of; the code has to be the same, the tests need not")
-	limit := flag.Duration("limit", 30*time.Second, "what the tests may take with a mutant that is tried again")
+	limit := flag.Duration("limit", 30*time.Second, "what the tests may take with a mutant, about")
 	flag.Usage = func() {
 		fmt.Fprintln(flag.CommandLine.Output(), "usage: mutated [-again] [-limit DURATION] FOLDER [ROOM...]")
 		flag.PrintDefaults()
@@ -66,7 +67,7 @@ func run(folder string, rooms []string, again bool, limit time.Duration) error {
 	for _, room := range rooms {
 		result := filepath.Join(folder, strings.ReplaceAll(room, "/", "_")+".json")
 		if !again {
-			if err := unleash(room, result); err != nil {
+			if err := unleash(room, result, limit); err != nil {
 				return fmt.Errorf("%s: %w", room, err)
 			}
 		}
@@ -122,23 +123,45 @@ func allRooms() ([]string, error) {
 }
 
 // unleash has gremlins change the files of a room, not those of the rooms below.
-func unleash(room, result string) error {
-	// A mutant may take three times as long as the first run, which the cache must not answer.
-	args := []string{"run", gremlins, "unleash", "--invert-negatives=false", "--timeout-coefficient", "3", "-o", result}
+func unleash(room, result string, limit time.Duration) error {
+	gremlins := func(args ...string) *exec.Cmd {
+		cmd := exec.Command("go", slices.Concat([]string{"run", gremlins, "unleash", "--invert-negatives=false"}, args, []string{"./" + room})...)
+		cmd.Env = append(os.Environ(), "GOFLAGS=-short -count=1 -vet=off") // the cache must not answer
+		cmd.Stderr = os.Stderr
+		return cmd
+	}
 	below, err := os.ReadDir(room)
 	if err != nil {
 		return err
 	}
+	var others []string
 	for _, d := range below {
 		if d.IsDir() {
-			args = append(args, "-E", "^"+d.Name()+"/")
+			others = append(others, "-E", "^"+d.Name()+"/")
 		}
 	}
-	tester := exec.Command("go", append(args, "./"+room)...)
-	tester.Env = append(os.Environ(), "GOFLAGS=-short -count=1 -vet=off")
-	tester.Stdout, tester.Stderr = os.Stdout, os.Stderr
-	return tester.Run()
+	// What a mutant may take is a multiple of what the tests take without one: the second time, when they are built.
+	var took time.Duration
+	for range 2 {
+		out, err := gremlins(append(others, "--dry-run")...).Output()
+		if err != nil {
+			return err
+		}
+		said := tests.FindSubmatch(out)
+		if said == nil {
+			return fmt.Errorf("gremlins does not say what the tests take:\n%s", out)
+		}
+		if took, err = time.ParseDuration(string(said[1])); err != nil {
+			return err
+		}
+	}
+	cmd := gremlins(append(others, "-o", result, "--timeout-coefficient", fmt.Sprint(max(2, int(limit/took))))...)
+	cmd.Stdout = os.Stdout
+	return cmd.Run()
 }
+
+// tests is what gremlins says of the tests without a mutant.
+var tests = regexp.MustCompile(`Gathering coverage\.\.\. done in (\S+)`)
 
 // A count is what became of the mutants of a room.
 type count struct{ killed, timedOut, lived, uncovered, invalid int }
