@@ -8,7 +8,16 @@ import (
 )
 
 func TestDecodeIsTheWayBack(t *testing.T) {
-	for name, f := range fixtures() {
+	all := fixtures()
+	// A PASS of which not all was scanned is one all the same, if that is allowed.
+	gap, nothing := newFixture(), newFixture()
+	gap.Coverage.Scanned, gap.Coverage.NotScanned, gap.Allowed = 1, []Omission{{"a.bin", "lfs-pointer"}}, []string{"lfs-pointer"}
+	nothing.Coverage = Coverage{Files: 5}
+	for name, v := range map[string]*Verdict{"gap": gap, "nothing governed": nothing} {
+		v.Decide()
+		all[name] = fixture{verdict: v}
+	}
+	for name, f := range all {
 		want, err := f.verdict.Encode()
 		if err != nil {
 			t.Fatal(err)
@@ -47,6 +56,8 @@ func TestDecodeRefuses(t *testing.T) {
 		"wrong type":  {strings.Replace(good, `"files": 5`, `"files": "5"`, 1), "no verdict"},
 		"twice":       {strings.Replace(good, `"errors": []`, `"errors": [], "VIOLATIONS": []`, 1), "not as policyscan writes it"},
 		"unscanned":   {strings.Replace(good, `"scanned": 2`, `"scanned": 1`, 1), "coverage"},
+		"less than 0": {strings.NewReplacer(`"governed": 2`, `"governed": -2`, `"scanned": 2`, `"scanned": -2`).Replace(good), "coverage"},
+		"not allowed": {strings.NewReplacer(`"scanned": 2`, `"scanned": 1`, `"not_scanned": []`, "\"not_scanned\": [\n      {\n        \"file\": \"a\",\n        \"reason\": \"limit\"\n      }\n    ]").Replace(good), "coverage"},
 		"partial":     {strings.Replace(good, `"partial": false`, `"partial": true`, 1), "coverage"},
 		"a violation": {strings.Replace(good, `"violations": []`, `"violations": [{}]`, 1), "1 violations"},
 	} {

@@ -79,6 +79,7 @@ func TestSentence(t *testing.T) {
 		{"Why\n  not?", "p", `Why not? The file contains "p".`},
 		{"Why", "a\n  b", `Why. The file contains "a\u{a}  b".`},
 		{"\u202ex\x1b", "y", `\u{202e}x\u{1b}. The file contains "y".`},
+		{"Why", long[:200], `Why. The file contains "` + long[:200] + `".`},
 		{"Why", long, `Why. The file contains "` + long[:199] + `…".`},
 		{long, "p", long[:999] + `…. The file contains "p".`},
 	} {

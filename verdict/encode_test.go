@@ -82,8 +82,8 @@ func TestEncodeLists(t *testing.T) {
 
 // TestJSON: what else is printed as JSON is as safe.
 func TestJSON(t *testing.T) {
-	text, err := JSON(map[string]string{"a": "##[x] <&> \u202e\U000e0041", "b": "###[["})
-	want := "{\n  \"a\": \"#\\u0023[x] <&> \\u202e\\udb40\\udc41\",\n  \"b\": \"##\\u0023[[\"\n}\n"
+	text, err := JSON(map[string]string{"a": "##[x] <&> \u202e\uffff\U000e0041", "b": "###[["})
+	want := "{\n  \"a\": \"#\\u0023[x] <&> \\u202e\\uffff\\udb40\\udc41\",\n  \"b\": \"##\\u0023[[\"\n}\n"
 	if err != nil || string(text) != want {
 		t.Errorf("got %s, want %s: %v", text, want, err)
 	}

@@ -124,6 +124,9 @@ func TestFault_064_LeftoverTemporaryFile(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		if name := filepath.Base(tmp.Name()); !Temporary(name) {
+			t.Errorf("%s is not known as temporary", name)
+		}
 		if err := tmp.Close(); err != nil {
 			t.Fatal(err)
 		}
@@ -157,6 +160,86 @@ func TestWriteReplaces(t *testing.T) {
 	after, err := os.Stat(name)
 	if err != nil || os.SameFile(before, after) {
 		t.Errorf("the file was written in place: %v", err)
+	}
+}
+
+// TestCreateSpares: a file of someone else's is not overwritten; one of nothing is.
+func TestCreateSpares(t *testing.T) {
+	for text, spared := range map[string]bool{"mine": true, "{}": true, strings.ToUpper(documentHead): true, "": false, documentHead: false, documentHead + "2\"": false} {
+		name := filepath.Join(t.TempDir(), "out.json")
+		if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if was := text == documentHead || strings.HasPrefix(text, documentHead); Written(name) != was {
+			t.Errorf("%q is a verdict? %t", text, !was)
+		}
+		_, err := Create(name, "1.0", Scope{})
+		now, readErr := os.ReadFile(name)
+		if readErr != nil {
+			t.Fatal(readErr)
+		}
+		if spared != (err != nil && strings.Contains(err.Error(), "is no verdict")) || spared != (string(now) == text) {
+			t.Errorf("%q: %v; it is now %.30q", text, err, now)
+		}
+	}
+	if Written(filepath.Join(t.TempDir(), "nothing")) {
+		t.Error("there is a verdict in an empty folder")
+	}
+}
+
+// TestReplaceable: a report takes the place of one of its format, and of no other file.
+func TestReplaceable(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "report")
+	texts := map[string]string{"": "", "mine\n": "no report", "\n": "no report"} // and the format that each is of
+	formats := Formats()
+	for i := range formats {
+		f := &formats[i]
+		if err := f.Replaceable(name); err != nil {
+			t.Errorf("%s: where nothing is: %v", f.Name, err)
+		}
+		for _, x := range fixtures() {
+			var b bytes.Buffer
+			if err := f.Write(&b, x.verdict); err != nil {
+				t.Fatal(err)
+			}
+			if b.Len() > 0 { // annotations of a PASS
+				texts[b.String()] = f.Name
+			}
+		}
+	}
+	for text, of := range texts {
+		if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		for i := range formats {
+			f := &formats[i]
+			may := of == "" || of == f.Name
+			if err := f.Replaceable(name); (err == nil) != may || err != nil && !strings.Contains(err.Error(), f.Name+" would overwrite") {
+				t.Errorf("%s in place of %.40q (%s): %v", f.Name, text, of, err)
+			}
+		}
+	}
+}
+
+// TestReplace: where a file cannot be put, nothing stays behind; a name without a folder is
+// one in the current folder.
+func TestReplace(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	if err := Replace("report", []byte("text")); err != nil {
+		t.Error(err)
+	}
+	if text, err := os.ReadFile(filepath.Join(dir, "report")); string(text) != "text" {
+		t.Errorf("it is %q: %v", text, err)
+	}
+	if err := os.MkdirAll(filepath.Join(dir, "folder", "full"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := Replace(filepath.Join(dir, "folder"), []byte("text")); err == nil || !strings.Contains(err.Error(), "cannot be written") {
+		t.Errorf("a folder is replaced: %v", err)
+	}
+	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 2 {
+		t.Errorf("left behind: %v, %v", entries, err)
 	}
 }
 

@@ -66,7 +66,7 @@ func wantAnnotations(t *testing.T, v *Verdict) {
 			for _, part := range strings.Split(strings.TrimPrefix(c.properties["title"], "policyscan: "), " and ") {
 				n, what, _ := strings.Cut(part, " ")
 				k, err := strconv.Atoi(n)
-				if err != nil {
+				if err != nil || k < 1 {
 					t.Fatalf("no number in %q", part)
 				}
 				if strings.HasPrefix(what, "more error") {
@@ -174,7 +174,7 @@ func TestGitHubLong(t *testing.T) {
 		v := newFixture()
 		v.Rules[0].Title, v.Rules[0].Message = strings.Repeat(filler, 5000), strings.Repeat(filler, 70000)
 		v.Rules[0].Remediation = strings.Repeat(filler, 5000)
-		v.Violations = []Violation{found(v.Rules[0], "main.tf", "a 0.0.0.0/0", "0.0.0.0/0")}
+		v.Violations = []Violation{found(v.Rules[0], strings.Repeat(filler, 5000)+".tf", "a 0.0.0.0/0", "0.0.0.0/0")}
 		v.Errors = []Error{{Code: Usage, Message: strings.Repeat(filler, 5000)}}
 		v.Decide()
 		wantAnnotations(t, v)
@@ -204,6 +204,8 @@ func FuzzGitHub(f *testing.F) {
 	f.Add(" a\\b ", "%253A%0A,", "=", "==\u00a0", int64(math.MaxInt64), int64(math.MaxInt64), int64(9))
 	f.Add(".", "\u2028::error::x", ":", strings.Repeat("👍%", 1500), int64(1)<<31, int64(1)<<31, int64(1)<<31)
 	f.Add("a", "b", "c", "d", int64(3), int64(3), int64(1)<<31)
+	f.Add("a", "b", "c", "d", int64(3), int64(3), int64(2))
+	f.Add("a", "b", "c", "d", int64(math.MaxInt32), int64(math.MaxInt32), int64(math.MaxInt32))
 	f.Fuzz(func(t *testing.T, file, excerpt, pattern, text string, line, endLine, column int64) {
 		v := hostileVerdict(file, excerpt, pattern, text)
 		for i := range v.Violations {

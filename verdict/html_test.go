@@ -244,15 +244,17 @@ func TestHTMLOutcome(t *testing.T) {
 			v.Coverage.Scanned, v.Allowed = 0, []string{"lfs-pointer"}
 			v.Coverage.NotScanned = []Omission{{"a", "lfs-pointer"}, {"b", "lfs-pointer"}}
 		}, "nothing was scanned", "Knowingly accepted with --allow: lfs-pointer.", "held against nothing held against nothing"},
-		"a rule unused":  {func(v *Verdict) { v.Rules[1].Files = 0 }, "no violation", "1 of 2 rules guards nothing: no file is selected.", "holds guards nothing"},
-		"violated":       {func(v *Verdict) { v.Violations = fixtures()["fail"].verdict.Violations[:1] }, "1 violation of 1 rule in 1 file", "2 of 2 governed files held against 2 rules, to the last byte.", "1 violation holds"},
-		"not decided":    {func(v *Verdict) { v.Errors = []Error{{Code: Timeout, Message: "m"}} }, "could not decide", "2 of 2 governed files held against 2 rules, to the last byte.", "not decided not decided"},
-		"both":           {func(v *Verdict) { *v = *fixtures()["hostile"].verdict }, "22 violations of 1 rule in 22 files, and not all could be decided", "2 of 2 governed files held against 1 rule, to the last byte.", "22 violations"},
-		"no rule":        {func(v *Verdict) { v.Rules = nil }, "no rule was enforced", "2 of 2 governed files held against 0 rules, to the last byte.", ""},
-		"narrowed":       {func(v *Verdict) { v.Partial, v.Allowed = true, []string{"partial"} }, "no violation", "The run was narrowed by --rule or --exclude: its verdict is no verdict on the whole.", "holds holds"},
-		"a change":       {func(v *Verdict) { v.Scope = changed() }, "no violation", "Judged: 5 files changed since main (merge base 0123456), 2 governed, by the bundle 0123456 (disk).", "holds holds"},
-		"no bundle":      {func(v *Verdict) { v.Policy, v.Rules, v.Errors = nil, nil, []Error{{Code: Usage, Message: "m"}} }, "could not decide", "Judged: every file of the folder, by no bundle: none could be loaded.", ""},
-		"several errors": {func(v *Verdict) { v.Errors = []Error{{Code: Read, File: "a", Message: "m"}, {Code: Usage}} }, "could not decide", "Judged: every file of the folder, by the bundle 0123456 (disk).", "not decided not decided"},
+		"a rule unused":   {func(v *Verdict) { v.Rules[1].Files = 0 }, "no violation", "1 of 2 rules guards nothing: no file is selected.", "holds guards nothing"},
+		"violated":        {func(v *Verdict) { v.Violations = fixtures()["fail"].verdict.Violations[:1] }, "1 violation of 1 rule in 1 file", "2 of 2 governed files held against 2 rules, to the last byte.", "1 violation holds"},
+		"not decided":     {func(v *Verdict) { v.Errors = []Error{{Code: Timeout, Message: "m"}} }, "could not decide", "2 of 2 governed files held against 2 rules, to the last byte.", "not decided not decided"},
+		"both":            {func(v *Verdict) { *v = *fixtures()["hostile"].verdict }, "22 violations of 1 rule in 22 files, and not all could be decided", "2 of 2 governed files held against 1 rule, to the last byte.", "22 violations"},
+		"no rule":         {func(v *Verdict) { v.Rules = nil }, "no rule was enforced", "2 of 2 governed files held against 0 rules, to the last byte.", ""},
+		"narrowed":        {func(v *Verdict) { v.Partial, v.Allowed = true, []string{"partial"} }, "no violation", "The run was narrowed by --rule or --exclude: its verdict is no verdict on the whole.", "holds holds"},
+		"a change":        {func(v *Verdict) { v.Scope = changed() }, "no violation", "Judged: 5 files changed since main (merge base 0123456), 2 governed, by the bundle 0123456 (disk).", "holds holds"},
+		"no bundle":       {func(v *Verdict) { v.Policy, v.Rules, v.Errors = nil, nil, []Error{{Code: Usage, Message: "m"}} }, "could not decide", "Judged: every file of the folder, by no bundle: none could be loaded.", ""},
+		"nothing counted": {func(v *Verdict) { v.Coverage, v.Errors = Coverage{}, []Error{{Code: Usage, Message: "m"}} }, "could not decide", "Judged: every file of the folder, by the bundle 0123456 (disk).", "not decided not decided"},
+		"nothing known":   {func(v *Verdict) { *v = *Incomplete("1.0", Scope{}, Error{Code: Usage, Message: "m"}) }, "could not decide", "", ""},
+		"several errors":  {func(v *Verdict) { v.Errors = []Error{{Code: Read, File: "a", Message: "m"}, {Code: Usage}} }, "could not decide", "Judged: every file of the folder, by the bundle 0123456 (disk).", "not decided not decided"},
 	} {
 		v := newFixture()
 		c.change(v)
@@ -267,8 +269,11 @@ func TestHTMLOutcome(t *testing.T) {
 		for _, e := range root.all(class("note")) {
 			notes = append(notes, e.text())
 		}
-		if !slices.Contains(notes, c.note) {
+		if !slices.Contains(notes, c.note) && (c.note != "" || len(notes) > 0) {
 			t.Errorf("%s: the notes are %q", name, notes)
+		}
+		if all := strings.Join(notes, " "); v.Coverage.Governed == 0 && (strings.Contains(all, "to the last byte") || strings.Contains(all, "guard nothing")) {
+			t.Errorf("%s: nothing is governed, and the notes are %q", name, notes)
 		}
 		for _, e := range root.all(tag("tr")) {
 			if cells := e.all(tag("td")); len(cells) == 2 {
@@ -284,6 +289,69 @@ func TestHTMLOutcome(t *testing.T) {
 func changed() Scope {
 	hash := strings.Repeat("0123456789", 4)
 	return Scope{Mode: "diff", Base: "main", BaseCommit: hash, MergeBases: []string{hash}, HeadCommit: hash, Strategy: "merge-base"}
+}
+
+// TestHTMLChoices: what a reader chooses from is in an order, the gravest severity first and
+// those that no bundle has last.
+func TestHTMLChoices(t *testing.T) {
+	v := newFixture()
+	v.Rules = nil
+	for i, severity := range []string{"low", "odd", "critical", "medium", "even", "high", "low"} {
+		r := Rule{ID: fmt.Sprint(i), Type: []string{"invariant", "boundary"}[i%2], Title: "t", Severity: severity, Owner: []string{"c", "a", "b"}[i%3]}
+		v.Rules = append(v.Rules, r)
+		v.Violations = append(v.Violations, found(r, "f", "BAD", "BAD"))
+	}
+	v.Decide()
+	root := parsePage(t, htmlOf(t, v))
+	for id, want := range map[string]string{"severity": "critical high medium low even odd", "type": "boundary invariant", "owner": "a b c"} {
+		var got []string
+		for _, e := range root.all(func(e element) bool {
+			return e.Data == "option" && (element{e.Parent}).attr("id") == id && e.attr("value") != ""
+		}) {
+			got = append(got, e.attr("value"))
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%s: %q, want %q", id, got, want)
+		}
+	}
+}
+
+// TestHTMLScope: of a change the page has what it was compared with.
+func TestHTMLScope(t *testing.T) {
+	for _, bases := range [][]string{{"b1"}, {"b1", "b2"}} {
+		v := newFixture()
+		v.Scope = Scope{Mode: "diff", Base: "main", BaseCommit: "c", MergeBases: bases, HeadCommit: "h", Strategy: "merge-base"}
+		v.Coverage.Deleted = 1
+		v.Decide()
+		var got []string
+		for _, e := range parsePage(t, htmlOf(t, v)).all(class("facts"))[0].all(tag("div")) {
+			fact := e.all(tag("dt"))[0].text() + ":"
+			for _, value := range e.all(tag("dd")) {
+				fact += " " + value.text()
+			}
+			got = append(got, fact)
+		}
+		name := "Merge base:"
+		if len(bases) > 1 {
+			name = "Merge bases:"
+		}
+		want := []string{
+			"Scope: diff: the files that the head changes", "Base: main", "Base commit: c", name + " " + strings.Join(bases, " "), "Head commit: h", "Found by: merge-base",
+			"Files: 5 in the tree, 2 governed, 2 scanned", "Bytes: 1,234 read", "Deleted: 1 file",
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%q", got)
+		}
+	}
+}
+
+// TestGrouped: thousands are apart, and nothing else is.
+func TestGrouped(t *testing.T) {
+	for n, want := range map[int64]string{0: "0", 12: "12", 123: "123", 1234: "1,234", 123456: "123,456", 1234567: "1,234,567", -123: "-123", -1234: "-1,234"} {
+		if got := grouped(n); got != want {
+			t.Errorf("%d is %q", n, got)
+		}
+	}
 }
 
 // TestHTMLExcerpt: the match is marked, and nothing else; what was cut is said.
@@ -341,9 +409,10 @@ func TestHTMLPattern(t *testing.T) {
 		{RuleID: "NET-1", File: "a", Evidence: Evidence{Pattern: long, Excerpt: long[:200], Line: 1, Column: 1, UTF16Column: 1}},
 		{RuleID: "NET-1", File: "b", Evidence: Evidence{Pattern: "gone\u202e", Excerpt: "other", Line: 1, Column: 1, UTF16Column: 1}},
 		{RuleID: "NET-1", File: "c", Evidence: Evidence{Pattern: "here", Excerpt: "it is here", Line: 1, Column: 1, UTF16Column: 1}},
+		{RuleID: "NET-1", File: "d", Evidence: Evidence{Pattern: long, Excerpt: strings.Repeat("y", 100) + long[:100], Line: 1, Column: 101, UTF16Column: 101}},
 	}
 	v.Decide()
-	for i, want := range []string{"Pattern: " + long, `Pattern: gone\u{202e}`, ""} {
+	for i, want := range []string{"Pattern: " + long, `Pattern: gone\u{202e}`, "", "Pattern: " + long} {
 		got := ""
 		for _, e := range parsePage(t, htmlOf(t, v)).violations()[i].all(class("pattern")) {
 			got += e.text()

@@ -211,6 +211,22 @@ func TestJUnitUndecided(t *testing.T) {
 	}
 }
 
+// TestJUnitNothingScanned: where nothing was scanned, no rule passes: that it was allowed is
+// no reason.
+func TestJUnitNothingScanned(t *testing.T) {
+	v := newFixture()
+	v.Coverage.Scanned, v.Allowed = 0, []string{"lfs-pointer"}
+	v.Coverage.NotScanned = []Omission{{"a", "lfs-pointer"}, {"b", "lfs-pointer"}}
+	v.Decide()
+	for _, s := range readJUnit(t, v).Suites {
+		for _, c := range s.Cases {
+			if len(c.Skipped) != 1 || c.Skipped[0].Message != "no file that it selects was scanned" {
+				t.Errorf("%+v", c)
+			}
+		}
+	}
+}
+
 // TestJUnitVersions: of two rules with one id each is a case of its own, and a violation
 // that could be of either fails both.
 func TestJUnitVersions(t *testing.T) {

@@ -8,10 +8,13 @@ import (
 	"unicode/utf8"
 )
 
-func lineHashes(text string) []string {
+func lineHashes(t *testing.T, text string) []string {
 	var got []string
 	count := map[uint64]int64{}
 	h := NewLineHasher(func(line int64, hash uint64) {
+		if line != int64(len(got))+1 {
+			t.Errorf("%q: after %d lines comes line %d", text, len(got), line)
+		}
 		count[hash]++
 		got = append(got, FormatLineHash(hash, count[hash]))
 	})
@@ -44,7 +47,7 @@ func TestLineHashVectors(t *testing.T) {
 		{" a\nb\n  \t\tc\n d", []string{"271789c17abda88f:1", "54703d4cd895b18:1", "180aee12dab6264:1", "a23a3dc5e078b07b:1"}},
 	} {
 		for _, text := range []string{c.text, strings.ReplaceAll(c.text, "\n", "\r\n"), strings.ReplaceAll(c.text, "\n", "\r")} {
-			if got := lineHashes(text); !slices.Equal(got, c.want) {
+			if got := lineHashes(t, text); !slices.Equal(got, c.want) {
 				t.Errorf("%q: got %q, want %q", text, got, c.want)
 			}
 		}
@@ -83,7 +86,7 @@ func FuzzLineHash(f *testing.F) {
 	f.Add(strings.Repeat("a line of text\n", 30))
 	f.Add(strings.Repeat("\U0001f600", 120) + "\n \n")
 	f.Fuzz(func(t *testing.T, text string) {
-		if got, want := lineHashes(text), naiveLineHashes(text); !slices.Equal(got, want) {
+		if got, want := lineHashes(t, text), naiveLineHashes(text); !slices.Equal(got, want) {
 			t.Errorf("%q: got %q, want %q", text, got, want)
 		}
 	})

@@ -235,6 +235,7 @@ func TestMarkdownLinks(t *testing.T) {
 		"https://example.com":                              true,
 		"https://example.com:8443/a/(b)?c=d&e":             true,
 		"HTTPS://example.com/~x#y":                         true,
+		"https://09az.example.com/09AZ":                    true,
 		"http://example.com":                               false,
 		"//example.com":                                    false,
 		"example.com":                                      false,
@@ -254,6 +255,7 @@ func TestMarkdownLinks(t *testing.T) {
 		"https://example.com/%zz":                          false,
 		"javascript:alert(1)":                              false,
 		"data:text/html,x":                                 false,
+		"https://example.com/" + strings.Repeat("x", 980):  true,
 		"https://example.com/" + strings.Repeat("x", 1000): false,
 	} {
 		if got := followed(address); got != want {
