@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -51,8 +52,8 @@ func TestMarkdownHeadline(t *testing.T) {
 		if open := len(v.Errors) > 0; strings.Contains(page, "could not be decided") != open || open && strings.Contains(page, "PASS:") {
 			t.Errorf("%d errors, and the page is\n%s", len(v.Errors), page)
 		}
-		if strings.Contains(page, "without a violation") && v.Coverage.Scanned == 0 {
-			t.Errorf("nothing was scanned, and rules are without a violation\n%s", page)
+		if v.Coverage.Scanned == 0 && (strings.Contains(page, "without a violation") || strings.Contains(page, "in what was scanned")) {
+			t.Errorf("nothing was scanned, and the page says otherwise\n%s", page)
 		}
 	}
 }
@@ -67,6 +68,48 @@ func TestMarkdownChange(t *testing.T) {
 	const want = "- **Scope**: 5 files changed since `origin/main` (merge base `2222222`; chosen as github-merge-commit), 2 governed, 4 deleted, head `3333333`\n"
 	if !strings.Contains(page, want) {
 		t.Errorf("want %s in\n%s", want, page)
+	}
+}
+
+// TestMarkdownFacts: rules that select nothing are counted where others of a whole tree select
+// something, and of many files that were not scanned the first ten are named.
+func TestMarkdownFacts(t *testing.T) {
+	const unused = "- **Unused**: 1 of 2 rules select no file of this tree\n"
+	for _, c := range []struct {
+		change func(*Verdict)
+		want   bool
+	}{
+		{func(v *Verdict) { v.Rules[1].Files = 0 }, true},
+		{func(*Verdict) {}, false},
+		{func(v *Verdict) { v.Rules[1].Files, v.Scope = 0, changed() }, false},
+		{func(v *Verdict) { v.Rules[1].Files, v.Coverage.Governed = 0, 0 }, false},
+	} {
+		v := newFixture()
+		c.change(v)
+		v.Decide()
+		if page := markdown(t, v); strings.Contains(page, unused) != c.want || strings.Contains(page, "Unused") != c.want {
+			t.Errorf("a rule is unused? %t, but\n%s", c.want, page)
+		}
+	}
+	for n, want := range map[int]string{10: "`f` (limit)\n", 12: "`f` (limit), and 2 more\n"} {
+		v := newFixture()
+		v.Coverage.NotScanned = slices.Repeat([]Omission{{"f", "limit"}}, n)
+		if page := markdown(t, v); !strings.Contains(page, "- **Not scanned**: "+strings.Repeat("`f` (limit), ", 9)+want) {
+			t.Errorf("%d files:\n%s", n, page)
+		}
+	}
+}
+
+// TestMarkdownFolds: few violations are unfolded, more are not.
+func TestMarkdownFolds(t *testing.T) {
+	for n, want := range map[int]string{markdownOpen: "\n<details open>\n", markdownOpen + 1: "\n<details>\n"} {
+		v := newFixture()
+		v.Rules = v.Rules[:1]
+		v.Violations = slices.Repeat([]Violation{found(v.Rules[0], "f", "BAD", "BAD")}, n)
+		v.Decide()
+		if page := markdown(t, v); !strings.Contains(page, want) {
+			t.Errorf("%d violations:\n%s", n, page)
+		}
 	}
 }
 
@@ -126,10 +169,15 @@ func TestFault_134_MarkdownLimit(t *testing.T) {
 		v    *Verdict
 		full bool // so much that the page has to be full
 	}{
-		"one rule":         {many(1, 15000, short), true},
-		"two rules":        {many(2, 8000, short), true},
-		"many rules":       {many(4000, 2, short), true},
-		"few":              {many(3, 30, short), false},
+		"one rule":   {many(1, 15000, short), true},
+		"two rules":  {many(2, 8000, short), true},
+		"many rules": {many(4000, 2, short), true},
+		"few":        {many(3, 30, short), false},
+		"many rules held": {func() *Verdict {
+			v := many(1, 15000, short)
+			v.Rules = append(v.Rules, many(5000, 0, short).Rules...)
+			return v
+		}(), true},
 		"one endless path": {many(2, 10, func(i int) string { return short(i) + strings.Repeat("/x", 9000*(i%2)) }), false},
 		"long texts": {func() *Verdict {
 			v := many(300, 3, short)
@@ -177,6 +225,26 @@ func TestFault_134_MarkdownLimit(t *testing.T) {
 		if shown+left != len(c.v.Violations) || c.full && left == 0 {
 			t.Errorf("%s: %d shown and %d left out of %d", name, shown, left, len(c.v.Violations))
 		}
+		for rows, each := range map[string]struct{ row, more string }{
+			"broken": {`(?m)^\| .* \| \d+ of \d+ \|$`, `(?m)^(\d+) broken rules? more`},
+			"held":   {`(?m)^\| .* \| \d+ files? \|$`, `(?m)^(\d+) rules? more`},
+		} {
+			broken := map[string]bool{}
+			for i := range c.v.Violations {
+				broken[c.v.Violations[i].RuleID] = true
+			}
+			want := len(broken)
+			if rows == "held" {
+				want = len(c.v.Rules) - want
+			}
+			listed, more := len(regexp.MustCompile(each.row).FindAllString(page, -1)), 0
+			if m := regexp.MustCompile(each.more).FindStringSubmatch(page); m != nil {
+				more, _ = strconv.Atoi(m[1])
+			}
+			if listed+more != want {
+				t.Errorf("%s: of %d rules %s %d are listed and %d more", name, want, rows, listed, more)
+			}
+		}
 		if fewest := 100; name == "two rules" || name == "errors" {
 			for _, id := range []string{"R-0", "R-1"} {
 				_, fold, _ := strings.Cut(page, " of <code>"+id+"</code>")
@@ -198,6 +266,74 @@ func TestFault_134_MarkdownLimit(t *testing.T) {
 	}
 }
 
+// TestMarkdownAdd: a piece that just fits is written, one that does not is not, and nothing of it.
+func TestMarkdownAdd(t *testing.T) {
+	p := markdownPage{}
+	if !p.add("abc", 3) || p.add("de", 4) || !p.add("d", 4) || p.b.String() != "abcd" {
+		t.Errorf("the page is %q", p.b.String())
+	}
+}
+
+// TestMarkdownPiece: the longest error and the longest violation that are shown.
+func TestMarkdownPiece(t *testing.T) {
+	long := func(name int) *Verdict {
+		v := newFixture()
+		file := strings.Repeat("y", name)
+		v.Errors = []Error{{Code: Read, File: file, Message: "m"}}
+		v.Violations = []Violation{found(v.Rules[0], file, "BAD", "BAD")}
+		v.Decide()
+		return v
+	}
+	for what, piece := range map[string]*regexp.Regexp{
+		"error":     regexp.MustCompile("(?m)^\\* `E_READ` .*$"),
+		"violation": regexp.MustCompile("(?m)^\n\\*\\*`y+:1:1`(?s:.*?)\n```\n(?s:.*?)\n```\n"),
+	} {
+		rest := markdownPiece - len(piece.FindString(markdown(t, long(1))))
+		if got := piece.FindString(markdown(t, long(1+rest))); len(got) != markdownPiece {
+			t.Errorf("an %s of %d bytes is not there", what, markdownPiece)
+		}
+		if got := piece.FindString(markdown(t, long(2+rest))); got != "" {
+			t.Errorf("an %s of %d bytes is there", what, len(got))
+		}
+	}
+}
+
+// TestMarkdownRoom: what is given a room of the page keeps to it, its last line included, and
+// uses it.
+func TestMarkdownRoom(t *testing.T) {
+	v := newFixture()
+	for i := range 30 {
+		v.Violations = append(v.Violations, found(v.Rules[0], fmt.Sprintf("f%d", i), "BAD", "BAD"))
+	}
+	for room := range 4000 {
+		p := markdownPage{v: v}
+		groups, _ := p.groups()
+		if shown := p.group(groups[0], room); p.b.Len() > room || room > 1000 && shown == 0 {
+			t.Fatalf("%d violations take %d bytes of %d", shown, p.b.Len(), room)
+		}
+	}
+	rules := make([]*Rule, 5000)
+	for i := range rules {
+		rules[i] = &Rule{ID: "R", Title: "title", Type: "boundary", Files: 2}
+	}
+	const row = "| `R` | title | boundary | 2 files |\n"
+	just := 0
+	for i := range len(row) {
+		rules[0] = &Rule{ID: strings.Repeat("R", 1+i), Title: "title", Type: "boundary", Files: 2}
+		p := markdownPage{v: v}
+		left := markdownLimit/8 - strings.LastIndex(p.held(rules), "2 files |\n") - len("2 files |\n")
+		if left < 0 || left >= len(row) {
+			t.Errorf("%d bytes are left for rows of %d", left, len(row))
+		}
+		if left == 0 {
+			just++
+		}
+	}
+	if just != 1 {
+		t.Errorf("%d of the tables just fit", just)
+	}
+}
+
 // TestMarkdownProse: what is plain stays as it was written, all else is code.
 func TestMarkdownProse(t *testing.T) {
 	for s, want := range map[string]string{
@@ -207,9 +343,11 @@ func TestMarkdownProse(t *testing.T) {
 		"run terraform plan -out=x.":                         "run terraform plan `-out=x`.",
 		`T: the file contains "0.0.0.0/0", which must not`:   "T: the file contains \"`0.0.0.0/0`\", which must not",
 		"set a_b = f(x) now":                                 "set `a_b = f(x)` now",
+		"(a.tf or b.tf)":                                     "(`a.tf` or `b.tf`)",
 		"(see foo.tf)":                                       "(see `foo.tf`)",
 		"e.g. port 443, i.e. HTTPS":                          "e.g. port 443, i.e. HTTPS",
 		"see #1, GH-1 and defaced":                           "see `#1`, `GH-1` and `defaced`",
+		"DEFACED or decade":                                  "`DEFACED` or decade",
 		"a|b and `c`":                                        "`a`&#124;`b` and &#96;`c`&#96;",
 		"well-known  x--y\n-z":                               "well-known `x--y -z`",
 		"1234567 123456 www.x":                               "`1234567` 123456 `www.x`",

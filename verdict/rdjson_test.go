@@ -98,6 +98,9 @@ func TestRDJSONRange(t *testing.T) {
 		{"lines and a line end", at(3, 5, 5, 1), rdRange{rdPosition{3, 0}, rdPosition{4, 0}}},
 		{"a column beyond 32 bits", at(3, math.MaxInt32, 3, math.MaxInt32+1), rdRange{rdPosition{3, 0}, rdPosition{3, 0}}},
 		{"a line beyond 32 bits", at(3, 1, math.MaxInt32+1, 2), rdRange{rdPosition{1, 0}, rdPosition{1, 0}}},
+		{"the last of 32 bits", at(math.MaxInt32, math.MaxInt32, math.MaxInt32, math.MaxInt32), rdRange{rdPosition{math.MaxInt32, math.MaxInt32}, rdPosition{math.MaxInt32, math.MaxInt32}}},
+		{"no column", at(3, 0, 3, 4), rdRange{rdPosition{3, 0}, rdPosition{3, 0}}},
+		{"no end column", at(3, 5, 3, 0), rdRange{rdPosition{3, 0}, rdPosition{3, 0}}},
 		{"no line", at(0, 0, 0, 0), rdRange{rdPosition{1, 0}, rdPosition{1, 0}}},
 		{"an end before the start", at(4, 1, 3, 2), rdRange{rdPosition{1, 0}, rdPosition{1, 0}}},
 	} {

@@ -81,6 +81,8 @@ func TestCut(t *testing.T) {
 		{"👍👍", 3, "👍…"},
 		{"a👍👍", 3, "a…"}, // half a character is none
 		{"世界世界", 3, "世界…"},
+		{"\uffff\uffff", 2, "\uffff\uffff"}, // the last character of one unit
+		{"\uffff\uffff\uffff", 2, "\uffff…"},
 	} {
 		got := cut(c.s, c.n)
 		if got != c.want || len(utf16.Encode([]rune(got))) > c.n {

@@ -104,6 +104,14 @@ func TestSARIFRegions(t *testing.T) {
 	}
 }
 
+// Of a violation that says no place, the region is the file's first, and no bytes are known.
+func TestSARIFNoPlace(t *testing.T) {
+	match, context := regions(&Evidence{})
+	if want := (sarifRegion{StartLine: 1, StartColumn: 1, EndLine: 1, EndColumn: 1}); *match != want || context != nil {
+		t.Errorf("%+v, %+v", match, context)
+	}
+}
+
 // plainText is how CodeQL's reader takes a plain text message, and 3.11.5 a placeholder:
 // the text that a person sees. It fails for what is a link or a placeholder.
 func plainText(t *testing.T, s string) string {
@@ -322,6 +330,7 @@ func TestSARIFTwoRulesOfOneID(t *testing.T) {
 		{ID: "A", Type: "boundary", From: "base", Title: "old", Severity: "high", Tags: []string{"security"}},
 		{ID: "A", Type: "boundary", From: "head", Title: "new", Severity: "high"},
 		{ID: "A@head", Type: "boundary", From: "head", Title: "taken"},
+		{ID: "A@head-2", Type: "boundary", From: "head", Title: "taken, too"},
 		{ID: "E_READ", Type: "boundary", From: "base", Title: "named as a code"},
 	}
 	for _, r := range v.Rules {
@@ -335,7 +344,7 @@ func TestSARIFTwoRulesOfOneID(t *testing.T) {
 	for _, r := range run.Results {
 		got = append(got, r.RuleID+": "+run.Tool.Driver.Rules[r.RuleIndex].ShortDescription.Text)
 	}
-	if want := []string{"E_READ: policyscan could not decide. A run that is not complete is no PASS.", "A: old.", "A@head-2: new.", "A@head: taken.", "E_READ@base: named as a code."}; !slices.Equal(got, want) {
+	if want := []string{"E_READ: policyscan could not decide. A run that is not complete is no PASS.", "A: old.", "A@head-3: new.", "A@head: taken.", "A@head-2: taken, too.", "E_READ@base: named as a code."}; !slices.Equal(got, want) {
 		t.Errorf("%q", got)
 	}
 	if rules := run.Tool.Driver.Rules; rules[1].Properties.SecuritySeverity != "8.0" || rules[2].Properties.SecuritySeverity != "" || rules[2].Properties.RuleID != "A" {
@@ -379,15 +388,15 @@ func TestSARIFLimits(t *testing.T) {
 	says(run, "This file shows 50 of 51 violations; verdict.json has them all.")
 	says(run, "This file shows not all of 260 rules: 10 without a result are left out; verdict.json has them all.")
 
-	v = large(1, 50)
+	v = large(260, 50)
 	for i := range 11 {
 		v.Errors = append(v.Errors, Error{Code: Read, File: fmt.Sprintf("e%d", i), Message: "m"})
 	}
 	v.Decide()
 	wantSARIFWithin(t, v, most)
 	run, _ = sarifWithin(t, v, most)
-	if p := run.Properties; len(run.Results) != 50 || p.ViolationsLeftOut != 10 || p.ErrorsLeftOut != 1 {
-		t.Errorf("%d results, %+v", len(run.Results), p)
+	if p := run.Properties; len(run.Results) != 50 || p.ViolationsLeftOut != 10 || p.ErrorsLeftOut != 1 || len(run.Tool.Driver.Rules) != 250 || p.RulesLeftOut != 11 {
+		t.Errorf("%d results, %d rules, %+v", len(run.Results), len(run.Tool.Driver.Rules), p)
 	}
 	says(run, "This file shows 10 of 11 errors; verdict.json has them all.")
 
@@ -501,9 +510,24 @@ func TestSARIFSizeOfGitHub(t *testing.T) {
 	}
 }
 
+// TestSARIFFits: a size is that with gzip, to the byte, also of what gzip makes larger.
+func TestSARIFFits(t *testing.T) {
+	text := []byte(strings.Repeat("text ", 1000))
+	if n := packed(t, text); !fits(text, n) || fits(text, n-1) {
+		t.Errorf("of %d bytes: %t, of one less: %t", n, fits(text, n), fits(text, n-1))
+	}
+	random := rand.New(rand.NewPCG(1, 2))
+	for i := range text {
+		text[i] = byte(random.Uint32())
+	}
+	if fits(text, len(text)) {
+		t.Errorf("%d bytes that gzip makes %d fit into %d", len(text), packed(t, text), len(text))
+	}
+}
+
 func TestSARIFWords(t *testing.T) {
 	for s, want := range map[string]bool{
-		"https://example.com/net": true, "http://example.com:8080/a%20b?c=d#e": true, "https://e/a_(b)": true,
+		"https://example.com/net": true, "http://example.com:8080/a%20b?c=d#e": true, "https://e/a_(b)": true, "https://e/azAZ09%af%AF%09": true,
 		"": false, "example.com": false, "https://": false, "https:///x": false, "ftp://example.com": false, "javascript:alert(1)": false,
 		"https://example.com/##[error]": false, "https://example.com/a b": false, "https://example.com/<b>": false, "https://example.com/%zz": false,
 		"https://example.com/%4": false, "https://例.jp/": false, "https://example.com/a#b#c": false, "https://example.com/\"": false, "https://:80/": false,
@@ -514,7 +538,7 @@ func TestSARIFWords(t *testing.T) {
 	}
 	for title, want := range map[string]string{
 		"No ingress from anywhere": "NoIngressFromAnywhere", "0.0.0.0/0 is open": "", "世界": "", "": "", "a-b (c)": "ABC", "Same": "",
-		strings.Repeat("long ", 64): "",
+		strings.Repeat("long ", 64): "", "x" + strings.Repeat("y", 254): "X" + strings.Repeat("y", 254), strings.Repeat("z", 256): "",
 	} {
 		if got := sarifName(title, "Same"); got != want {
 			t.Errorf("sarifName(%q) = %q, want %q", title, got, want)
@@ -551,6 +575,9 @@ func TestSARIFWords(t *testing.T) {
 
 // A description is within its limit however much of it must be escaped, and ends whole.
 func TestSARIFPlain(t *testing.T) {
+	if whole := strings.Repeat("x", 1024); sarifPlain(whole, 1024) != whole {
+		t.Errorf("%d characters became %d", len(whole), len(sarifPlain(whole, 1024)))
+	}
 	for _, s := range []string{"short", strings.Repeat("[", 3000), strings.Repeat("世", 3000), strings.Repeat("a{", 600)} {
 		got := sarifPlain(s, 1024)
 		if n := len([]rune(got)); n > 1024 || n < 500 && s != "short" {
