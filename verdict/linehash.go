@@ -81,9 +81,7 @@ func (h *LineHasher) AddASCII(text []byte) {
 				poly = poly*hashBase + uint64(text[i])
 				i++
 			}
-			if i > from {
-				h.poly, h.units, h.afterCR = poly, h.units+int64(i-from), false
-			}
+			h.poly, h.units = poly, h.units+int64(i-from)
 			if i == len(text) {
 				return
 			}

@@ -527,7 +527,8 @@ func TestSARIFFits(t *testing.T) {
 
 func TestSARIFWords(t *testing.T) {
 	for s, want := range map[string]bool{
-		"https://example.com/net": true, "http://example.com:8080/a%20b?c=d#e": true, "https://e/a_(b)": true, "https://e/azAZ09%af%AF%09": true,
+		"https://example.com/net": true, "http://example.com:8080/a%20b?c=d#e": true, "https://e/a_(b)": true, "https://e/azAZ09%af%AF%09": true, "https://e/?-._~:/@!$&'()*+,;=": true,
+		"https://e/?%": false, "https://e/?%4": false, "https://e/?a%zf": false, "https://e/?a%fz": false,
 		"": false, "example.com": false, "https://": false, "https:///x": false, "ftp://example.com": false, "javascript:alert(1)": false,
 		"https://example.com/##[error]": false, "https://example.com/a b": false, "https://example.com/<b>": false, "https://example.com/%zz": false,
 		"https://example.com/%4": false, "https://例.jp/": false, "https://example.com/a#b#c": false, "https://example.com/\"": false, "https://:80/": false,
@@ -553,7 +554,7 @@ func TestSARIFWords(t *testing.T) {
 		}
 	}
 	for path, want := range map[string]string{
-		"a/b.tf": "a/b.tf", "a b": "a%20b", "a:b": "a%3Ab", "/etc": "%2Fetc", "//host/x": "%2F/host/x", "a%41": "a%2541", "\xff": "%FF", `a\b`: "a%5Cb", "é?#": "%C3%A9%3F%23",
+		"a/b.tf": "a/b.tf", "a b": "a%20b", "a:b": "a%3Ab", "/etc": "%2Fetc", "//host/x": "%2F/host/x", "a%41": "a%2541", "\xff": "%FF", `a\b`: "a%5Cb", "é?#": "%C3%A9%3F%23", "-._~": "-._~",
 	} {
 		if got := relativeURI(path); got != want {
 			t.Errorf("relativeURI(%q) = %q, want %q", path, got, want)

@@ -1,0 +1,44 @@
+//go:build linux || darwin
+
+package verdict
+
+import (
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// TestReplaceWithoutRoom: a file that cannot be written to its end takes the place of none.
+func TestReplaceWithoutRoom(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "report")
+	if err := Replace(name, []byte("old")); err != nil {
+		t.Fatal(err)
+	}
+	var was syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &was); err != nil {
+		t.Fatal(err)
+	}
+	signal.Ignore(syscall.SIGXFSZ) // the write fails
+	few := was
+	few.Cur = 10
+	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &few); err != nil {
+		t.Fatal(err)
+	}
+	err := Replace(name, []byte("more than ten bytes"))
+	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &was); err != nil {
+		t.Fatal(err)
+	}
+	signal.Reset(syscall.SIGXFSZ)
+	if err == nil || !strings.Contains(err.Error(), "cannot be written") {
+		t.Errorf("the error is %v", err)
+	}
+	if text, err := os.ReadFile(name); string(text) != "old" {
+		t.Errorf("it is now %q: %v", text, err)
+	}
+	if entries, err := os.ReadDir(filepath.Dir(name)); err != nil || len(entries) != 1 {
+		t.Errorf("left behind: %v, %v", entries, err)
+	}
+}
