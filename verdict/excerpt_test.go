@@ -32,6 +32,32 @@ func TestMatch(t *testing.T) {
 	}
 }
 
+// TestSource: where a line is too long, what stands around the match is cut first, evenly if
+// both sides are long; the match only if it leaves no column for what is missing.
+func TestSource(t *testing.T) {
+	const room = 20
+	for _, c := range []struct{ before, match, after, src, carets string }{
+		{"before ", "BAD", " after it", "before BAD after it", "       ^^^"},
+		{"before ", "BAD", " after all", "before BAD after all", "       ^^^"},
+		{"before ", "BAD", " after all.", "before BAD after al…", "       ^^^"},
+		{"x ", "BAD", " and what is longer", "x BAD and what is l…", "  ^^^"},
+		{"and what is longer ", "BAD", " x", "…hat is longer BAD x", "               ^^^"},
+		{"long before this ", "BAD", " long after this, too", "…e this BAD long af…", "        ^^^"},
+		{"世界世界世界世界世", "BAD", "世界世界世界世界世", "…世界世BAD世界世界…", "       ^^^"},
+		{"e\u0300 ", "BAD", " e\u0300", "e\u0300 BAD e\u0300", "  ^^^"},
+		{"x", "eighteen columns.!", "y", "xeighteen columns.!y", " ^^^^^^^^^^^^^^^^^^"},
+		{"xx", "eighteen columns.!", "yy", "…eighteen columns.!…", " ^^^^^^^^^^^^^^^^^^"},
+		{"x", "nineteen columns.!!", "", "xnineteen columns.…", " ^^^^^^^^^^^^^^^^^^"},
+		{"", "nineteen columns.!!", "", "nineteen columns.…", "^^^^^^^^^^^^^^^^^^"},
+	} {
+		w := textWriter{TextOptions: TextOptions{Width: 10 + room}}
+		src, carets := w.source(&Evidence{Excerpt: c.before + c.match + c.after, Pattern: c.match, UTF16Column: utf16Len(c.before) + 1}, 10)
+		if src != c.src || carets != c.carets || drawnWidth(src) > room {
+			t.Errorf("got\n%s\n%s\nwant\n%s\n%s", src, carets, c.src, c.carets)
+		}
+	}
+}
+
 // FuzzExcerptMatch holds Match against a regular expression that says the same.
 func FuzzExcerptMatch(f *testing.F) {
 	f.Add("cidr = ", "0.0.0.0/0", " # x")

@@ -3,6 +3,8 @@
 package verdict
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -40,5 +42,32 @@ func TestReplaceWithoutRoom(t *testing.T) {
 	}
 	if entries, err := os.ReadDir(filepath.Dir(name)); err != nil || len(entries) != 1 {
 		t.Errorf("left behind: %v, %v", entries, err)
+	}
+}
+
+// TestSyncDir: a folder that cannot be synced is an error, but for one that no one may read and
+// a file system that syncs none.
+func TestSyncDir(t *testing.T) {
+	dir := t.TempDir()
+	if err := syncDir(dir); err != nil {
+		t.Error(err)
+	}
+	if err := syncDir(filepath.Join(dir, "nothing")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the error is %v", err)
+	}
+	closed := filepath.Join(dir, "closed")
+	if err := os.Mkdir(closed, 0o300); err != nil {
+		t.Fatal(err)
+	}
+	if err := Replace(filepath.Join(closed, "report"), []byte("text")); err != nil {
+		t.Error(err)
+	}
+	if err := os.Chmod(closed, 0o700); err != nil { // so that it can be removed
+		t.Fatal(err)
+	}
+	for err, passes := range map[error]bool{syscall.EINVAL: true, syscall.ENOTSUP: true, syscall.EACCES: true, syscall.EIO: false} {
+		if got := ignoreUnsyncable(&fs.PathError{Op: "sync", Path: dir, Err: err}); (got == nil) != passes {
+			t.Errorf("%v: %v", err, got)
+		}
 	}
 }

@@ -91,13 +91,9 @@ func fit(left, mid, right *cell, room int) {
 	if columns(mid.String()) > room-2 {
 		mid.text, mid.cut = head(mid.text, room-3), true
 	}
-	free := max(room-columns(mid.String()), 0)
+	free := room - columns(mid.String())
 	l, r := columns(left.lead()), columns(right.String())
-	if l+r <= free {
-		return
-	}
-	forLeft := max(min(l, free/2), free-r)
-	forLeft = min(forLeft, l)
+	forLeft := min(l, max(free/2, free-r))
 	if l > forLeft {
 		left.text, left.cut = tail(left.text, forLeft-1), true
 	}

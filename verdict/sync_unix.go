@@ -3,6 +3,7 @@
 package verdict
 
 import (
+	"cmp"
 	"errors"
 	"os"
 	"syscall"
@@ -14,11 +15,7 @@ func syncDir(dir string) error {
 	if err != nil {
 		return ignoreUnsyncable(err)
 	}
-	err = d.Sync()
-	if cerr := d.Close(); err == nil {
-		err = cerr
-	}
-	return ignoreUnsyncable(err)
+	return ignoreUnsyncable(cmp.Or(d.Sync(), d.Close()))
 }
 
 // ignoreUnsyncable lets pass a folder that may be written but not read, and a

@@ -14,6 +14,8 @@ func TestWrap(t *testing.T) {
 	}{
 		{"a few words", 20, []string{"a few words"}},
 		{"a few words that need two lines", 20, []string{"a few words that", "need two lines"}},
+		{"  twenty columns it is", 22, []string{"  twenty columns it is"}},
+		{"the first is 20 long and more", 20, []string{"the first is 20 long", "and more"}},
 		{"https://example.com/an/address/that/is/long next", 20, []string{"https://example.com/an/address/that/is/long", "next"}},
 		{strings.Repeat("漢字 ", 6) + "x", 20, []string{"漢字 漢字 漢字 漢字", "漢字 漢字 x"}},
 		{"no room for anything at all", 5, []string{"no room for anything at all"}},
