@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/url"
+	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -312,6 +313,35 @@ func TestHTMLChoices(t *testing.T) {
 		}
 		if strings.Join(got, " ") != want {
 			t.Errorf("%s: %q, want %q", id, got, want)
+		}
+	}
+}
+
+// TestHTMLWords: what the manual knows as a reason, a mode or where a bundle is from has words
+// for a reader.
+func TestHTMLWords(t *testing.T) {
+	manual, err := os.ReadFile("../docs/verdict.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, tables, _ := strings.Cut(string(manual), "## Left out, and not scanned")
+	reasons := regexp.MustCompile("(?m)^\\| `([a-z-]+)` \\|").FindAllStringSubmatch(tables, -1)
+	if len(reasons) < 13 {
+		t.Errorf("the manual has %d reasons", len(reasons))
+	}
+	for _, row := range reasons {
+		if omissionInWords(row[1]) == "" {
+			t.Errorf("%s is not explained", row[1])
+		}
+	}
+	for _, mode := range []string{"full", "tracked", "diff", "staged", "files", "stdin"} {
+		if s := (Scope{Mode: mode}); s.words() == "" {
+			t.Errorf("%s is not explained", mode)
+		}
+	}
+	for _, from := range []string{"disk", "builtin", "base", "head", "index", "bootstrap", "commit"} {
+		if bundleInWords(from) == "" {
+			t.Errorf("%s is not explained", from)
 		}
 	}
 }

@@ -82,6 +82,7 @@ func naiveLineHashes(text string) []string {
 
 func FuzzLineHash(f *testing.F) {
 	f.Add("")
+	f.Add("no line end")
 	f.Add("x = 1\r\n\r\n\ty\r\rz")
 	f.Add(strings.Repeat("a line of text\n", 30))
 	f.Add(strings.Repeat("\U0001f600", 120) + "\n \n")
