@@ -36,6 +36,7 @@ func TestMatch(t *testing.T) {
 // both sides are long; the match only if it leaves no column for what is missing.
 func TestSource(t *testing.T) {
 	const room = 20
+	marked := func(n int) string { return strings.Repeat("e\u0301", n) } // whose marks are not parted from them
 	for _, c := range []struct{ before, match, after, src, carets string }{
 		{"before ", "BAD", " after it", "before BAD after it", "       ^^^"},
 		{"before ", "BAD", " after all", "before BAD after all", "       ^^^"},
@@ -44,6 +45,7 @@ func TestSource(t *testing.T) {
 		{"and what is longer ", "BAD", " x", "…hat is longer BAD x", "               ^^^"},
 		{"long before this ", "BAD", " long after this, too", "…e this BAD long af…", "        ^^^"},
 		{"世界世界世界世界世", "BAD", "世界世界世界世界世", "…世界世BAD世界世界…", "       ^^^"},
+		{marked(30), "BAD", "", "…" + marked(16) + "BAD", strings.Repeat(" ", 17) + "^^^"},
 		{"e\u0300 ", "BAD", " e\u0300", "e\u0300 BAD e\u0300", "  ^^^"},
 		{"x", "eighteen columns.!", "y", "xeighteen columns.!y", " ^^^^^^^^^^^^^^^^^^"},
 		{"xx", "eighteen columns.!", "yy", "…eighteen columns.!…", " ^^^^^^^^^^^^^^^^^^"},
