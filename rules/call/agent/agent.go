@@ -137,10 +137,8 @@ func (a *Agent) Answer(e *Event, d Decision) []byte {
 		d.Permission, e = Deny, &Event{snake: true}
 	}
 	d.Reason, d.Note = bound(d.Reason), bound(d.Note)
-	switch {
-	case d.Permission > Deny: // no constant
-		d.Permission = Deny
-	case d.Permission == Ask && !e.CanAsk:
+	d.Permission = min(d.Permission, Deny) // what is no constant denies
+	if d.Permission == Ask && !e.CanAsk {
 		d.Permission, d.Reason = Deny, bound("needs a person's approval: "+said(d.Reason))
 	}
 	if d.Permission >= Ask {

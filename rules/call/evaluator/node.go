@@ -149,10 +149,10 @@ func (r *reader) next(dec *json.Decoder) (*node, error) {
 }
 
 // begin is where the next token begins: behind the blanks and the comma or colon that the decoder has
-// yet to read.
+// yet to read. There is one, as the text is JSON.
 func (r *reader) begin(dec *json.Decoder) int {
 	at := int(dec.InputOffset())
-	for at < len(r.src.Text) && bytes.IndexByte([]byte(" \t\r\n,:"), r.src.Text[at]) >= 0 {
+	for bytes.IndexByte([]byte(" \t\r\n,:"), r.src.Text[at]) >= 0 {
 		at++
 	}
 	return at

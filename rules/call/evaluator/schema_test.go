@@ -91,6 +91,8 @@ func TestMistakes(t *testing.T) {
 		{"Row_1_32 the default ask", `"defaultEffect": "allow"`, `"defaultEffect": "ask"`, `14:28: the defaultEffect "ask": the document has no effect but allow and deny`},
 		{"Row_1_32 mcpAccess", `"bundleVersion": 3`, `"mcpAccess": {"approvedServers": []}`, `2:3: "mcpAccess": the document has no gate for MCP servers; leave it out, and write a rule on tool_name`},
 		{"an unknown effect", `"effect": "deny"`, `"effect": "Deny"`, `16:62: rule "r1": the effect "Deny"; write allow, deny`},
+		{"an unknown effect of 160 bytes is shown whole", `"effect": "deny"`, `"effect": "` + strings.Repeat("x", 160) + `"`, `the effect "` + strings.Repeat("x", 160) + `"; write`},
+		{"an unknown effect of 161 bytes is cut", `"effect": "deny"`, `"effect": "` + strings.Repeat("x", 161) + `"`, `the effect "` + strings.Repeat("x", 160) + `"…; write`},
 		{"an unknown operator", `"contains"`, `"equals"`, `17:54: rule "r1": the operator "equals"; write eq, neq, in, not_in, contains, starts_with, ends_with, matches`},
 		{"an unknown key of the bundle", `"bundleVersion"`, `"version"`, `2:3: unknown key "version" in the bundle; the keys are policies, bundleVersion`},
 		{"an unknown key of a condition", `"value": "sudo"`, `"value": "sudo", "flags": "i"`, `17:83: rule "r1": unknown key "flags" in the condition; the keys are field, operator, value`},
@@ -146,9 +148,10 @@ func TestRow_1_30_WithinTheLimits(t *testing.T) {
 		list = append(list, rule(fmt.Sprint(i), "allow", isBash))
 	}
 	list[0] = rule("0", "allow", conditions...)
-	text := strings.Replace(bundle(policy(first, "allow", list...)), `"test"`, `"`+strings.Repeat("é", 128)+`"`, 1)
-	if set := read(t, text); len(set.Rules) != 1000 || len(set.Rules[0].When.All) != 50 {
-		t.Errorf("%d rules", len(set.Rules))
+	text := strings.NewReplacer(`"test"`, `"`+strings.Repeat("é", 128)+`"`, `"policyVersion": 7`, `"policyVersion": 9007199254740991`).
+		Replace(bundle(policy(first, "allow", list...)))
+	if set := read(t, text); len(set.Rules) != 1000 || len(set.Rules[0].When.All) != 50 || set.Policies[0].Version != 1<<53-1 {
+		t.Errorf("%d rules, version %d", len(set.Rules), set.Policies[0].Version)
 	}
 }
 
