@@ -1,9 +1,11 @@
 package call
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 )
 
 // 0-02: rules of one priority keep the order of their files, however many they are: a sort that is stable for twelve
@@ -49,5 +51,85 @@ func TestResolutionOfACode(t *testing.T) {
 	out := (&Set{Strategy: DenyOverrides}).Decide(&Call{Tool: "x"}, Options{Trace: true})
 	if out.Trace.Resolution != "deny: NO_POLICIES" {
 		t.Errorf("%q", out.Trace.Resolution)
+	}
+}
+
+// TestStrategies: which rule decides, and what is said then. Of every rule the trace has a step.
+func TestStrategies(t *testing.T) {
+	deny, ask, allow := Rule{ID: "d", Effect: Deny}, Rule{ID: "k", Effect: Ask, Reason: "why"}, Rule{ID: "a", Effect: Allow}
+	never := Rule{ID: "n", Effect: Deny, When: Predicate{Any: []Predicate{}}}
+	in := func(policy int, r Rule) Rule { r.Policy = policy; return r }
+	one, two := []Policy{{ID: "p", Default: Allow}}, []Policy{{ID: "p", Default: Deny}, {ID: "q", Default: Allow}}
+	broken := []Policy{{ID: "p"}, {ID: "q", Broken: "it is"}}
+	const late, compile = "evaluation exceeded wall-clock budget — failing closed", "policy contains a regex pattern that failed to compile — failing closed"
+	for _, c := range []struct {
+		set  Set
+		call Call
+		want string // effect, code, policy and rule: reason
+	}{
+		{Set{Strategy: DenyOverrides, Policies: one, Rules: []Rule{allow}, Frozen: []string{"X"}}, Call{Agent: "x"}, "deny AGENT_FROZEN - -: agent frozen by operator"},
+		{Set{Strategy: DenyOverrides, Policies: one, Rules: []Rule{allow}, Frozen: []string{"X"}}, Call{Request: NewObject(Member{"agent_id", Text("x")})}, "deny AGENT_FROZEN - -: agent frozen by operator"},
+		{Set{Strategy: DenyOverrides, Policies: one, Rules: []Rule{allow}, Frozen: []string{"X"}}, Call{}, "allow - p a: "},
+		{Set{Strategy: DenyOverrides, Policies: one, Rules: []Rule{allow, deny, allow}}, Call{}, "deny - p d: denied by rule d"},
+		{Set{Strategy: DenyOverrides, Policies: two, Rules: []Rule{allow, in(1, never), in(1, deny)}}, Call{}, "deny - q d: denied by rule d"},
+		{Set{Strategy: DenyOverrides, Policies: two, Rules: []Rule{in(1, allow), in(1, never)}}, Call{}, "allow - q a: "},
+		{Set{Strategy: DenyOverrides, Policies: two, Rules: []Rule{never, in(1, never)}}, Call{}, "deny - - -: no rule matches; default of the first policy: deny"},
+		{Set{Strategy: DenyOverrides, Policies: one, Rules: []Rule{never}}, Call{}, "allow - - -: "},
+		{Set{Strategy: DenyOverrides, Policies: broken, Rules: []Rule{allow, in(1, allow)}}, Call{}, "deny POLICY_COMPILE_ERROR q -: " + compile},
+		// A look at the clock takes a second.
+		{Set{Strategy: DenyOverrides, Policies: one, Rules: []Rule{never, never, deny}, Budget: 2 * time.Second}, Call{}, "deny EVAL_TIMEOUT - -: " + late},
+		{Set{Strategy: DenyOverrides, Policies: one, Rules: []Rule{never, never, deny}, Budget: 3 * time.Second}, Call{}, "deny - p d: denied by rule d"},
+		{Set{Strategy: DenyOverrides, Policies: one, Rules: []Rule{never, never, deny}}, Call{}, "deny - p d: denied by rule d"},
+
+		{Set{Strategy: CategoryFirst, Rules: []Rule{ask, allow, deny, deny}}, Call{}, "deny - - d: Denied by rule: d"},
+		{Set{Strategy: CategoryFirst, Rules: []Rule{ask, never, allow}}, Call{}, "allow - - a: Allowed by rule: a"},
+		{Set{Strategy: CategoryFirst, Rules: []Rule{never, ask}}, Call{}, "ask - - k: why"},
+		{Set{Strategy: CategoryFirst, Rules: []Rule{never}, Default: Ask}, Call{}, "ask - - -: No matching rule; default action: ask"},
+
+		{Set{Strategy: AllViolations, Rules: []Rule{allow, ask, never, deny}}, Call{}, "deny - - d: why; d"},
+		{Set{Strategy: AllViolations, Rules: []Rule{deny, {ID: "f", Effect: Force}}}, Call{}, "deny - - d: d; f"},
+		{Set{Strategy: AllViolations, Rules: []Rule{never, allow}, Default: Deny}, Call{}, "allow - - a: a"},
+		{Set{Strategy: AllViolations, Rules: []Rule{never}, Default: Deny}, Call{}, "deny - - -: no rule matches; default: deny"},
+		{Set{Strategy: AllViolations, Rules: []Rule{never}, Default: Allow}, Call{}, "allow - - -: "},
+	} {
+		var now time.Time
+		clock := func() time.Time { now = now.Add(time.Second); return now }
+		for _, o := range []Options{{Clock: clock}, {Clock: clock, Trace: true}} {
+			out := c.set.Decide(&c.call, o)
+			policy, rule := "-", "-"
+			if out.Policy != nil {
+				policy = out.Policy.ID
+			}
+			if out.Rule != nil {
+				rule = out.Rule.ID
+			}
+			if got := fmt.Sprintf("%s %s %s %s: %s", out.Effect, cmp.Or(out.Code, "-"), policy, rule, out.Reason); got != c.want {
+				t.Errorf("%s of %+v: got %q, want %q", c.set.Strategy, c.set.Rules, got, c.want)
+			}
+			if o.Trace && len(out.Trace.Steps) != len(c.set.Rules) {
+				t.Errorf("%s of %+v: %d steps", c.set.Strategy, c.set.Rules, len(out.Trace.Steps))
+			}
+		}
+	}
+	slow := Set{Strategy: DenyOverrides, Policies: one, Rules: []Rule{deny}, Budget: time.Nanosecond}
+	if out := slow.Decide(&Call{}, Options{}); out.Rule == nil {
+		t.Errorf("without a clock there is no budget: %+v", out)
+	}
+}
+
+// TestWhyNot: what a trace says of a rule that did not match.
+func TestWhyNot(t *testing.T) {
+	for _, c := range []struct {
+		when Predicate
+		want string
+	}{
+		{Predicate{Test: &Test{Op: Equals, Text: "Bash", Shown: "tool is Bash"}}, "tool is Bash does not hold"},
+		{Predicate{Test: &Test{Op: Matches, Broken: "it does not compile", Shown: "tool is like ("}}, "tool is like ( cannot be asked: it does not compile"},
+		{Predicate{Any: []Predicate{}}, "it asks for nothing that there is"},
+	} {
+		set := &Set{Strategy: AllViolations, Rules: []Rule{{Effect: Deny, When: c.when}}}
+		if got := set.Decide(&Call{Tool: "Read"}, Options{Trace: true}).Trace.Steps[0].Why; got != c.want {
+			t.Errorf("got %q, want %q", got, c.want)
+		}
 	}
 }

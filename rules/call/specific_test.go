@@ -55,7 +55,7 @@ func TestRow_4_21_AcrossDomains(t *testing.T) {
 				break
 			}
 		}
-		if len(s.Rules) == 3 && !strings.Contains(w.trace.Resolution, "the strictest") {
+		if several := len(s.Rules) == 3; strings.Contains(w.trace.Resolution, "the strictest") != several {
 			t.Errorf("%+v: %q", test, w.trace.Resolution)
 		}
 	}
@@ -65,6 +65,7 @@ func TestRow_4_21_AcrossDomains(t *testing.T) {
 func TestWhatCannotBeTold(t *testing.T) {
 	etc := func(r *Test) *Test { r.Fact.Source, r.Op, r.Text = FromFSPath, Under, "/etc"; return r }
 	denied := ruleOf("fs", Deny, "no /etc", etc(&Test{}))
+	deniedToo := ruleOf("fs", Deny, "no /etc either", etc(&Test{}))
 	others := ruleOf("fs", Allow, "not /etc", etc(&Test{Not: true}))
 	any := ruleOf("fs", Allow, "any")
 	write := ruleOf("fs", Deny, "no write", &Test{Fact: Fact{Source: FromFSOp}, Op: Equals, Text: "write"})
@@ -79,6 +80,7 @@ func TestWhatCannotBeTold(t *testing.T) {
 		{"a rule might allow, and so does the default", specific(Allow, others), Allow, ""},
 		{"a rule allows whatever it is", specific(Deny, any), Allow, "any"},
 		{"a rule allows whatever it is, and one might deny before", specific(Deny, denied, any), Deny, "no /etc"},
+		{"two rules might deny: the first", specific(Allow, denied, others, deniedToo), Deny, "no /etc"},
 		{"a rule allows whatever it is, and one would deny behind", specific(Deny, any, denied), Allow, "any"},
 		{"what is known counts", specific(Allow, write), Allow, ""},
 	} {

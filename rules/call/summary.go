@@ -22,12 +22,12 @@ func (s *Set) Summary() string {
 			parts = append(parts, fmt.Sprintf("%d %s", count[e], s.Word(e)))
 		}
 	}
-	text := "no rules"
-	switch {
-	case len(s.Rules) == 1:
+	text := fmt.Sprintf("%d rules: %s", len(s.Rules), strings.Join(parts, ", "))
+	switch len(s.Rules) {
+	case 0:
+		text = "no rules"
+	case 1:
 		text = "1 rule: " + strings.Join(parts, ", ")
-	case len(s.Rules) > 1:
-		text = fmt.Sprintf("%d rules: %s", len(s.Rules), strings.Join(parts, ", "))
 	}
 	if disabled > 0 {
 		text += fmt.Sprintf("; %d of them not enabled", disabled)

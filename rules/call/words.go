@@ -124,8 +124,8 @@ func begin(line []token) []token {
 func assigns(word string) bool {
 	name, _, ok := strings.Cut(word, "=")
 	name = strings.TrimSuffix(name, "+")
-	if i := strings.IndexByte(name, '['); i > 0 && strings.HasSuffix(name, "]") {
-		name = name[:i]
+	if array, index, _ := strings.Cut(name, "["); strings.HasSuffix(index, "]") {
+		name = array
 	}
 	for i := range len(name) {
 		c := name[i]
