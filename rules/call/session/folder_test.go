@@ -93,6 +93,24 @@ func only(t *testing.T, dir string) string {
 	return found[0]
 }
 
+// A state's file may be as long as the limit, whatever blanks are in it.
+func TestLongest(t *testing.T) {
+	dir := sessions(t)
+	f := open(t, dir)
+	deny(t, f, "one")
+	file := only(t, dir)
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, append(text, strings.Repeat(" ", maxBytes-len(text))...), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := deny(t, f, "one"); got != 2 {
+		t.Errorf("%d denials, want 2", got)
+	}
+}
+
 // A state that cannot be told is an error, so that the caller denies; it is not begun anew.
 func TestDamaged(t *testing.T) {
 	hash := strings.Repeat("a", 64)
@@ -185,10 +203,12 @@ func TestOpenRefuses(t *testing.T) {
 	}
 }
 
-// States that nobody changed for seven days are removed when a session begins; nothing else is.
+// States that nobody changed for more than seven days are removed when a session begins; nothing else is.
 func TestSweep(t *testing.T) {
 	dir := sessions(t)
 	f := open(t, dir)
+	deny(t, f, "week")
+	week := only(t, dir)
 	for _, id := range []string{"old", "young"} {
 		deny(t, f, id)
 	}
@@ -197,26 +217,33 @@ func TestSweep(t *testing.T) {
 		t.Fatal(err)
 	}
 	found, err := filepath.Glob(filepath.Join(dir, "*"))
-	if err != nil || len(found) != 4 {
+	if err != nil || len(found) != 5 {
 		t.Fatal(found, err)
 	}
+	const days = 7 * 24 * time.Hour
 	for _, name := range found {
-		if err := os.Chtimes(name, now, now.Add(-8*24*time.Hour)); err != nil {
+		if err := os.Chtimes(name, now, now.Add(-days-time.Minute)); err != nil {
 			t.Fatal(err)
 		}
+	}
+	if err := os.Chtimes(week, now, now.Add(-days)); err != nil {
+		t.Fatal(err)
 	}
 	if got := deny(t, f, "young"); got != 2 { // which is of today again, and not a new session
 		t.Errorf("%d denials, want 2", got)
 	}
-	if found, _ := filepath.Glob(filepath.Join(dir, "*")); len(found) != 4 {
+	if found, _ := filepath.Glob(filepath.Join(dir, "*")); len(found) != 5 {
 		t.Errorf("a session that goes on sweeps: %q", found)
 	}
 	deny(t, f, "new")
-	if found, _ := filepath.Glob(filepath.Join(dir, "*")); len(found) != 4 { // young, new, the lock, notes.json
+	if found, _ := filepath.Glob(filepath.Join(dir, "*")); len(found) != 5 { // week, young, new, the lock, notes.json
 		t.Errorf("%q", found)
 	}
 	if got := deny(t, f, "young"); got != 3 {
 		t.Errorf("a young state is removed: %d", got)
+	}
+	if got := deny(t, f, "week"); got != 2 {
+		t.Errorf("a state of seven days is removed: %d", got)
 	}
 	if got := deny(t, f, "old"); got != 1 {
 		t.Errorf("an old state is kept: %d", got)
@@ -284,7 +311,7 @@ func next(hash string) string {
 	return fmt.Sprintf("%064x", n+1)
 }
 
-// A process that keeps the lock makes others fail within about a second; they do not wait for it.
+// A process that keeps the lock makes others fail within about four seconds; they do not wait for it.
 func TestLockHeld(t *testing.T) {
 	dir := sessions(t)
 	one, two := open(t, dir), open(t, dir)

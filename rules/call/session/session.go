@@ -6,7 +6,7 @@
 // decisions". A hook is a process of its own for each call, so what they need stands in a file for each session:
 // no command, only its hash, and two numbers.
 //
-// A [State] is pure. A [Folder] keeps states; what it cannot read, or cannot lock within a second, is an
+// A [State] is pure. A [Folder] keeps states; what it cannot read, or cannot lock within four seconds, is an
 // error, and its caller denies.
 //
 // # Limits
