@@ -74,10 +74,13 @@ func TestErrors(t *testing.T) {
 		{`rule r { DENY any WEBHOOK "https://x"` + end, `1:19: rule "r": WEBHOOK, which calls a server; leave it out; policyscan cannot reach a network`},
 		{`rule r { AMBIENT MESSAGE "m" }`, `1:10: rule "r": AMBIENT, which is knowledge for the agent and gates no call`},
 		{`rule r { DENY any IF tool EQUALS "x" MESSAGE "m" OR path EQUALS "y" }`, `1:50: rule "r": OR outside of the conditions`},
+		{`rule r { DENY any “m”` + end, `1:19: rule "r": the character "“"; put texts in double quotes`},
 		{`rule r { DENY any; IF tool EQUALS "x" MESSAGE "m" }`, `1:18: rule "r": the character ";"; leave it out`},
 		{`rule r { DENY any IF tool EQUALS 'x' MESSAGE "m" }`, `1:34: rule "r": the character "'" behind EQUALS; write a text in double quotes`},
 		{`rule r { DENY any IF tool EQUALS "x" MESSAGE "a "b" c" }`, `1:50: rule "r": "b" right behind the end of a text; write a " within a text as \"`},
 		{"rule r { DENY any IF tool EQUALS \"x\" MESSAGE \"m }\n", `1:46: a text that begins here and never ends; close it with "`},
+		{`rule r { DENY any IF tool EQUALS "x" MESSAGE "m\`, `1:46: a text that begins here and never ends`},
+		{`"rule r { DENY any }`, `1:1: a text that begins here and never ends; close it with "`},
 		// 0-21: a field that is not one would be empty, and a NOT about it would always hold.
 		{`rule r { DENY any IF file NOT EQUALS "x" MESSAGE "m" }`, `1:22: rule "r": "file" is not a field; the fields are command, path, content, tool and input.<key>`},
 		{`rule r { DENY any IF input. EQUALS "x" MESSAGE "m" }`, `1:22: rule "r": "input." is not a field; write the name of a member`},
@@ -95,6 +98,7 @@ func TestErrors(t *testing.T) {
 		{`rule r { DENY any IF tool EQUALS "x") MESSAGE "m" }`, `1:37: rule "r": ")" is not a key of a rule`},
 		{`rule r { DENY any IF tool EQUALS "x" path EQUALS "y" MESSAGE "m" }`, `1:38: rule "r": "path" behind a condition, on the same line; write AND or OR`},
 		{"rule r { DENY any IF tool EQUALS \"x\ny\" path EQUALS \"y\" MESSAGE \"m\" }", `2:4: rule "r": "path" behind a condition, on the same line`},
+		{"rule r { DENY any IF (tool EQUALS \"x\"\n) path EQUALS \"y\" MESSAGE \"m\" }", `2:3: rule "r": "path" behind a condition, on the same line`},
 		{`rule r { DENY any IF tool EQUALS "x" (path EQUALS "y") MESSAGE "m" }`, `1:38: rule "r": "(" behind a condition, on the same line`},
 		{`rule r { DENY any IF ` + strings.Repeat("NOT ", 50) + `tool EQUALS "x" MESSAGE "m" }`, `1:222: rule "r": over 50 parentheses and NOTs in one another; split the rule`},
 		{"rule r \x00", `1:8: the control character U+0000`},
@@ -105,8 +109,10 @@ func TestErrors(t *testing.T) {
 			t.Errorf("%s\n  got  %q\n  want %q", test.text, got, test.want)
 		}
 	}
-	if got := mistakes(t, `rule r { DENY any IF `+strings.Repeat("NOT ", 49)+`tool EQUALS "x" MESSAGE "m" }`); got != nil {
-		t.Error(got)
+	for _, conditions := range []string{strings.Repeat("NOT ", 49), strings.Repeat(`(NOT path EQUALS "x") OR `, 100)} { // beside one another there may be more
+		if got := mistakes(t, `rule r { DENY any IF `+conditions+`tool EQUALS "x" MESSAGE "m" }`); got != nil {
+			t.Error(got)
+		}
 	}
 }
 

@@ -59,14 +59,11 @@ func lex(text []byte) (tokens []token, open int) {
 		case c == ' ' || c == '\t' || c == '\r':
 			at++
 		case c == '#':
-			if n := bytes.IndexByte(text[at:], '\n'); n >= 0 {
-				at += n
-			} else {
-				at = len(text)
-			}
+			comment, _, _ := bytes.Cut(text[at:], []byte("\n"))
+			at += len(comment)
 		case c == '"':
 			to, said := unquote(text, at)
-			if to < 0 {
+			if to == 0 {
 				return append(tokens, token{kind: end, at: len(text), to: len(text), line: line}), at
 			}
 			tokens = append(tokens, token{quote, said, at, to, line})
@@ -96,7 +93,7 @@ func ofWord(c byte) bool {
 }
 
 // unquote reads the text in quotes that begins at a byte. Only \" and \\ are escapes: a regular
-// expression keeps its backslashes. Without a closing quote to is -1.
+// expression keeps its backslashes. Without a closing quote to is 0.
 func unquote(text []byte, at int) (to int, said string) {
 	var b strings.Builder
 	for i := at + 1; i < len(text); i++ {
@@ -110,5 +107,5 @@ func unquote(text []byte, at int) (to int, said string) {
 			b.WriteByte(c)
 		}
 	}
-	return -1, ""
+	return 0, ""
 }

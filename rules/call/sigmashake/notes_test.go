@@ -27,8 +27,8 @@ func TestNotes(t *testing.T) {
 		{"nothing to say", `rule a { DENY any IF tool EQUALS ""` + m + "\n" + `rule b { LOG any priority 40 IF path GLOB ""` + m, nil},
 		{"no MESSAGE", `rule a { DENY any IF tool EQUALS "x" }`, []string{`1: rule "a": the rule has no MESSAGE`}},
 		{"an empty text", `rule a { DENY any IF command NOT CONTAINS ""` + m, []string{`1: rule "a": command NOT CONTAINS "": every text has the empty one in it`}},
-		{"a glob of another dialect", `rule a { DENY any IF path GLOB "*.(js|ts)" OR path GLOB "!x"` + m,
-			[]string{`1: rule "a": path GLOB "*.(js|ts)": ( | ) stand for themselves in a GLOB; write {a,b}`, `1: rule "a": path GLOB "!x": ! stands for itself`}},
+		{"a glob of another dialect", `rule a { DENY any IF path GLOB "*.(js|ts)" OR path GLOB "(a|b)" OR path GLOB "!x"` + m,
+			[]string{`1: rule "a": path GLOB "*.(js|ts)": ( | ) stand for themselves in a GLOB; write {a,b}`, `1: rule "a": path GLOB "(a|b)": ( | ) stand for themselves`, `1: rule "a": path GLOB "!x": ! stands for itself`}},
 		{"parentheses alone", `rule a { DENY any IF path GLOB "app/(shop)/*"` + m, nil},
 
 		{"X5: a tie", "rule a { DENY read IF tool EQUALS \"x\"" + m + "\nrule b { LOG read IF tool EQUALS \"y\"" + m + "\nrule c { ASK read PROMPT \"?\" IF tool EQUALS \"z\"" + m,
@@ -43,6 +43,12 @@ func TestNotes(t *testing.T) {
 			[]string{`1: rule "a": it never fires, for "b" in a.rules:2 has a higher priority (60, this one 50)`}},
 		{"X7: what always holds", "rule a { DENY edit IF path EQUALS \"x\"" + m + "\nrule b { priority 60 SHADOW write IF tool CONTAINS \"\" OR path EQUALS \"y\"" + m,
 			[]string{`2: rule "b": tool CONTAINS ""`, `1: rule "a": it never fires, for "b"`}},
+		{"X7: a beginning and an end that always hold", "rule a { DENY edit IF path EQUALS \"x\"" + m + "\nrule b { priority 60 LOG edit IF path STARTS_WITH \"\"" + m + "\nrule c { DENY read IF path EQUALS \"x\"" + m + "\nrule d { priority 60 LOG read IF path ENDS_WITH \"\"" + m,
+			[]string{`2: rule "b": path STARTS_WITH ""`, `4: rule "d": path ENDS_WITH ""`, `1: rule "a": it never fires, for "b"`, `3: rule "c": it never fires, for "d"`}},
+		{"X7: an AND that always holds", "rule a { DENY any IF path EQUALS \"x\"" + m + "\nrule b { priority 60 LOG any IF path CONTAINS \"\" AND tool CONTAINS \"\"" + m,
+			[]string{`2: rule "b": path CONTAINS ""`, `2: rule "b": tool CONTAINS ""`, `1: rule "a": it never fires, for "b"`}},
+		{"X7: an OR that does not always hold", "rule a { DENY any IF path EQUALS \"x\"" + m + "\nrule b { priority 60 LOG any IF path EQUALS \"y\" OR tool EQUALS \"z\"" + m, nil},
+		{"X7: the empty text itself", "rule a { DENY any IF path EQUALS \"x\"" + m + "\nrule b { priority 60 LOG any IF path EQUALS \"\"" + m, nil},
 		{"X7: what does not always hold", "rule a { DENY edit IF path EQUALS \"x\"" + m + "\nrule b { priority 60 SHADOW write IF tool CONTAINS \"\" AND path EQUALS \"y\"" + m,
 			[]string{`2: rule "b": tool CONTAINS ""`}},
 		{"X7: what never holds", "rule a { DENY edit IF path EQUALS \"x\"" + m + "\nrule b { priority 60 SHADOW write IF tool NOT CONTAINS \"\"" + m,
@@ -50,6 +56,7 @@ func TestNotes(t *testing.T) {
 		{"X7: a lower priority", "rule a { DENY any IF path EQUALS \"x\"" + m + "\nrule b { priority 40 LOG any IF path EQUALS \"x\"" + m, nil},
 		{"X7: fewer tools", "rule a { DENY write IF path EQUALS \"x\"" + m + "\nrule b { priority 60 LOG edit IF path EQUALS \"x\"" + m, nil},
 		{"X7: other conditions", "rule a { DENY any IF path EQUALS \"x\" OR tool EQUALS \"y\"" + m + "\nrule b { priority 60 LOG any IF path EQUALS \"x\" AND tool EQUALS \"y\"" + m, nil},
+		{"X7: other conditions of an AND", "rule a { DENY any IF path EQUALS \"x\" AND tool EQUALS \"y\"" + m + "\nrule b { priority 60 LOG any IF path EQUALS \"x\" AND tool EQUALS \"z\"" + m, nil},
 		{"X7: the opposite", "rule a { DENY any IF path EQUALS \"x\"" + m + "\nrule b { priority 60 LOG any IF NOT path EQUALS \"x\"" + m, nil},
 		{"X7: one that denies too", "rule a { DENY any IF path EQUALS \"x\"" + m + "\nrule b { priority 60 ASK any PROMPT \"?\" IF path EQUALS \"x\"" + m, nil},
 	} {
@@ -82,6 +89,7 @@ func TestNotesAreBounded(t *testing.T) {
 	for i := range 10 {
 		fmt.Fprintf(&b, "rule d%d { DENY read IF path EQUALS \"%d\" MESSAGE \"m\" }\nrule l%d { LOG read IF path EQUALS \"%d\" MESSAGE \"m\" }\n", i, i, i, i)
 	}
+	b.WriteString("rule alone { priority 7 LOG read IF path EQUALS \"x\" MESSAGE \"m\" }\n") // is no pair's
 	got = noted(set(t, b.String()))
 	if want := `20: pairs of rules of one priority and target that decide otherwise: 80 more than are listed here, this one the last`; len(got) != 21 || got[20] != want {
 		t.Errorf("%d notes:\n%s", len(got), strings.Join(got, "\n"))

@@ -145,9 +145,9 @@ func (p *parser) file() {
 	})
 }
 
-// begins reports whether a rule begins here.
+// begins reports whether a rule begins here. There are always tokens to look at: the last is no word.
 func (p *parser) begins() bool {
-	return p.peek().is("rule") && p.next+2 < len(p.tokens) && p.tokens[p.next+1].kind == word && p.tokens[p.next+2].is("{")
+	return p.peek().is("rule") && p.tokens[p.next+1].kind == word && p.tokens[p.next+2].is("{")
 }
 
 // body reads a rule from behind its { to its }, and says what is missing in it.

@@ -83,7 +83,7 @@ func TestRow_0_01_Priority(t *testing.T) {
 	s := set(t, `
 rule low { priority 50 DENY any IF command CONTAINS "rm" MESSAGE "m" }
 rule high { priority 100 ALLOW any IF command CONTAINS "rm" MESSAGE "m" }
-rule negative { priority -1 DENY any IF tool EQUALS "Bash" MESSAGE "m" }`)
+rule negative { priority -999999999 DENY any IF tool EQUALS "Bash" MESSAGE "m" }`)
 	if got := decide(t, s, bash("rm")); got != "allow high" {
 		t.Error(got)
 	}
@@ -243,6 +243,7 @@ func TestRow_0_15_InputKey(t *testing.T) {
 	run(t, []row{
 		{`input.a EQUALS "1"`, []string{input(`{"a":"1"}`)}, []string{input(`{"b":"1"}`)}},
 		{`input.a.b EQUALS "1"`, []string{input(`{"a.b":"1"}`)}, []string{input(`{"a":{"b":"1"}}`)}},
+		{`input.azAZ09 EQUALS "1"`, []string{input(`{"azAZ09":"1"}`)}, nil},
 		{`input.old-name_2 EQUALS "1"`, []string{input(`{"old-name_2":"1"}`)}, nil},
 	})
 }
@@ -431,6 +432,7 @@ func TestRow_0_32_NestedQuantifiers(t *testing.T) {
 		`)+(a+)+`:       "",
 		`(a+`:           "",
 		`[(]a+)+`:       "",
+		`([a+)+`:        "",
 		``:              "",
 	} {
 		if got := nestedQuantifiers(pattern); got != want {
@@ -488,8 +490,8 @@ rule full {
 
 // # comments, texts over several lines, \" and \\; any other backslash stays.
 func TestRow_0_48_Lexis(t *testing.T) {
-	s := set(t, "\ufeff# rule x { \"\r\nrule r{DENY any\r\nIF command CONTAINS \"a # b\" # a \" comment\r\nOR(command EQUALS \"\\\"\\\\ \\n\\d\") MESSAGE \"one\n  two\" } # end")
-	for command, want := range map[string]string{"a # b": "block r", `"\ \n\d`: "block r", "a": "allow"} {
+	s := set(t, "\ufeff# rule x { \"\r\nrule r{DENY any\r\nIF command CONTAINS \"a # b\" # a \" comment\r\nOR(command EQUALS \"\\\"\\\\ \\n\\d\" OR command EQUALS \"\\\\\") MESSAGE \"one\n  two\" } # end")
+	for command, want := range map[string]string{"a # b": "block r", `"\ \n\d`: "block r", `\`: "block r", "a": "allow"} {
 		if got := decide(t, s, bash(command)); got != want {
 			t.Errorf("%s: %s", command, got)
 		}
