@@ -62,7 +62,7 @@ func (p *parser) character(from int, inClass bool) rune {
 		return '\v'
 	case 'c':
 		x := p.peek(0)
-		letter := 'a' <= x|0x20 && x|0x20 <= 'z' && x >= 0
+		letter := 'a' <= x|0x20 && x|0x20 <= 'z'
 		if letter || inClass && ('0' <= x && x <= '9' || x == '_') {
 			p.at++
 			return x % 32
@@ -97,7 +97,7 @@ func (p *parser) hex(digits int) (n rune, ok bool) {
 		switch {
 		case '0' <= c && c <= '9':
 			n = n*16 + c - '0'
-		case c >= 0 && 'a' <= c|0x20 && c|0x20 <= 'f':
+		case 'a' <= c|0x20 && c|0x20 <= 'f':
 			n = n*16 + (c | 0x20) - 'a' + 10
 		default:
 			return 0, false

@@ -31,6 +31,7 @@ var cases = []struct {
 	{`^a{2,}$`, []string{"aa", "aaa"}, []string{"a"}},
 	{`^a{0}$`, []string{""}, []string{"a"}},
 	{`^a{9}b{10}$`, []string{strings.Repeat("a", 9) + strings.Repeat("b", 10)}, []string{"ab"}},
+	{`^a?b{0,2}$`, []string{"", "abb"}, []string{"aa", "abbb"}},
 	{`^a{1,2}?$`, []string{"a", "aa"}, []string{"aaa"}},
 	{`^a+?b*?c??$`, []string{"a", "aabbc"}, []string{"b"}},
 	{`^a{,2}$`, []string{"a{,2}"}, []string{"aa"}},
@@ -84,7 +85,7 @@ var cases = []struct {
 
 	// Characters beyond U+FFFF are two.
 	{`^.$`, []string{"é"}, []string{"😀"}},
-	{`^..$`, []string{"😀", "ab"}, []string{"😀a"}},
+	{`^..$`, []string{"😀", "ab"}, []string{"😀a", "\ufffe", "\uffff"}},
 	{`^...$`, []string{"😀a", "a😀", "abc"}, []string{"😀", "😀😀"}},
 	{`^.{4}$`, []string{"😀😀", "a😀b"}, []string{"😀😀a"}},
 	{`^.{2,3}$`, []string{"😀", "😀a"}, []string{"😀😀"}},
@@ -92,6 +93,7 @@ var cases = []struct {
 	{`^.{0}$`, []string{""}, []string{"a"}},
 	{`^.+$`, []string{"abc", "😀😀"}, []string{"", "\n"}},
 	{`^..+$`, []string{"😀", "😀abc"}, []string{"a"}},
+	{`^.(?:..)+.$`, []string{"😀😀", "😀😀😀"}, []string{"😀"}},
 	{`^.(?:..)*.$`, []string{"😀", "😀😀😀"}, []string{"😀a"}},
 	{`a.b`, []string{"aéb"}, []string{"a😀b"}},
 	{`a.*b`, []string{"ab", "a😀b"}, []string{"a\nb"}},
@@ -113,6 +115,7 @@ var cases = []struct {
 
 	// As deep and as large as may be.
 	{strings.Repeat("(", maxDepth) + "a" + strings.Repeat(")", maxDepth), []string{"a"}, nil},
+	{"^" + strings.Repeat("(a)", 2*maxDepth) + "$", []string{strings.Repeat("a", 2*maxDepth)}, nil},
 	{strings.Repeat("a", maxSize-1), []string{strings.Repeat("a", maxSize-1)}, nil},
 }
 

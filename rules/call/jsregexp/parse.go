@@ -310,7 +310,7 @@ func (p *parser) group(from int) atom {
 	return atom{grid: g, anchor: anchor}
 }
 
-// flags reports whether ?, flags and a colon are next.
+// flags reports whether ?, flags and a colon are next. For the colon alone group has looked before.
 func (p *parser) flags() bool {
 	if p.peek(0) != '?' {
 		return false
@@ -319,7 +319,7 @@ func (p *parser) flags() bool {
 	for slices.Contains([]rune{'i', 'm', 's', '-'}, p.peek(n)) {
 		n++
 	}
-	return n > 1 && p.peek(n) == ':'
+	return p.peek(n) == ':'
 }
 
 // name reads the rest of (?<name>. Which letters a name may have beside ASCII's, and whether two
