@@ -35,6 +35,10 @@ func TestRow_2_08_Glob(t *testing.T) {
 		{"a?c", []string{"abc", "a.c"}, nil, []string{"a/c", "ac"}},
 		{"[a-c]x", []string{"ax", "[a-c]x"}, nil, []string{"dx", "-x"}},
 		{"{a,b/.c}/*", []string{"a/x", "b/.c/x"}, []string{"a/.x", "b/.c/.x"}, []string{"b/x"}},
+		{"{a,b{c,d}}", []string{"a", "bc", "bd"}, nil, []string{"b", "d", "b{c}"}},
+		{"{a,b}/**", []string{"a/x", "b/x/y"}, []string{"a/.x"}, []string{"c/x"}},
+		{"a..b/+c", []string{"a..b/+c"}, nil, []string{"a.b/+c"}},
+		{"+a", []string{"+a"}, nil, []string{"a"}},
 		{`\[a\].ts`, []string{"[a].ts"}, nil, []string{"a.ts"}},
 	} {
 		deny := read(t, head+rule(1, "deny", "Edit", "f", "glob "+c.glob))
