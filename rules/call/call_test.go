@@ -3,6 +3,7 @@ package call
 import (
 	"strings"
 	"testing"
+	"time"
 )
 
 func TestParse(t *testing.T) {
@@ -137,5 +138,9 @@ func TestLine(t *testing.T) {
 		if err != nil || string(got) != c.want+"\n" {
 			t.Errorf("got  %swant %s\n(%v)", got, c.want, err)
 		}
+	}
+	late := Outcome{Decision: "allow", Set: s}
+	if got, err := late.Line(nil, 1500*time.Microsecond); err != nil || !strings.HasSuffix(string(got), `,"latency_ms":1.5}`+"\n") {
+		t.Errorf("got %s, %v, want the time in ms", got, err)
 	}
 }

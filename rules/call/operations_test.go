@@ -193,6 +193,14 @@ func TestRow_4_02_Files(t *testing.T) {
 			{"Grep", `{"path":"/x","pattern":"../y"}`, "fs read /x"},
 		})
 	})
+	t.Run("in a folder that is not known", func(t *testing.T) {
+		testMap(t, "", []mapped{
+			{"Grep", `{"pattern":"TODO"}`, "fs read TODO"},
+			{"Grep", `{"pattern":".."}`, "fs read ."},
+			{"Grep", `{"pattern":"../x"}`, "fs read ."},
+			{"Glob", `{"pattern":"../x"}`, "fs read ../x"},
+		})
+	})
 	t.Run("what cannot be told", func(t *testing.T) {
 		testMap(t, "/w", []mapped{
 			{"Read", `{}`, "fs read ?"},

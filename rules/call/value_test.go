@@ -113,6 +113,19 @@ func TestSame(t *testing.T) {
 	}
 }
 
+// A value of another kind is neither true nor a number, nor has it a text.
+func TestKinds(t *testing.T) {
+	for text, want := range map[string]struct {
+		truth bool
+		num   float64
+		str   string
+	}{`true`: {truth: true}, `false`: {}, `2.5`: {num: 2.5}, `"true"`: {str: "true"}, `null`: {}, `[1]`: {}} {
+		if v := value(t, text); v.True() != want.truth || v.Num() != want.num || v.Str() != want.str {
+			t.Errorf("%s: %v, %v, %q", text, v.True(), v.Num(), v.Str())
+		}
+	}
+}
+
 func TestWith(t *testing.T) {
 	v := value(t, `{"a":1,"b":2}`)
 	if got := v.With(Member{"b", Text("x")}, Member{"c", Text("y")}, Member{"d", nil}).JSON(); got != `{"a":1,"b":"x","c":"y"}` {
