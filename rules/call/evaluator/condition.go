@@ -103,7 +103,11 @@ func (r *reader) pattern(test *call.Test, value *call.Value, at int, rule *call.
 	if policy.Broken == "" {
 		policy.Broken = cause
 	}
-	test.Broken = cause // and so is the policy: the test is never made
+	// The policy is broken, so the test is never made. Should it be, it is held against the call.
+	test.Broken = cause
+	if rule.Effect != call.Allow {
+		test.IfBroken = call.Holds
+	}
 	r.note(at, "%s; every call that reaches the policy %s is denied, %s; write RE2 syntax, without look-around and back-references",
 		cause, policy.ID, call.CodeCompile)
 }
