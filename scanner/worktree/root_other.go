@@ -54,7 +54,10 @@ func (r *Root) openDir(path string) (handle, error) {
 }
 
 // state is what changes when a folder is written to.
-type state struct{ changed time.Time }
+type state struct{ mtime time.Time }
+
+// changed is when the folder was written to.
+func (s state) changed() time.Time { return s.mtime }
 
 // state returns the state of a folder of the tree.
 func (r *Root) state(dir string) (state, error) {

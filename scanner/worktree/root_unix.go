@@ -138,6 +138,15 @@ type state struct {
 	mtime, ctime unix.Timespec
 }
 
+// changed is when the folder was written to, the later of the two: only the first can be set.
+func (s state) changed() time.Time {
+	m, c := time.Unix(s.mtime.Unix()), time.Unix(s.ctime.Unix())
+	if m.After(c) {
+		return m
+	}
+	return c
+}
+
 func stateOf(st *unix.Stat_t) state {
 	return state{uint64(st.Dev), uint64(st.Ino), st.Mtim, st.Ctim}
 }

@@ -130,7 +130,7 @@ func (w *walker) again(ctx context.Context) {
 		if ctx.Err() != nil {
 			return
 		}
-		if now, err := w.rd.root.state(l.dir); err == nil && now == l.state {
+		if now, err := w.rd.root.state(l.dir); err == nil && now == l.state && l.settled {
 			continue
 		}
 		again, err := w.listing(l.dir, func(string, Kind) {})
@@ -190,8 +190,14 @@ func (q *queue) finish() {
 type listing struct {
 	dir     string
 	state   state
+	settled bool   // whoever changes the folder after it was listed changes its state
 	entries uint64 // a hash of the names and kinds, whatever their order
 }
+
+// tick is more than the time between two times that a file system tells apart: some
+// milliseconds on most, two seconds on FAT. Who changes a folder twice within it leaves the
+// time of the first change.
+const tick = 2 * time.Second
 
 // listing lists a folder and hands the paths in it to visit.
 func (w *walker) listing(dir string, visit func(path string, kind Kind)) (listing, error) {
@@ -200,9 +206,11 @@ func (w *walker) listing(dir string, visit func(path string, kind Kind)) (listin
 	if err != nil {
 		return l, err
 	}
+	began := time.Now()
 	if l.state, err = h.state(); err != nil {
 		return l, err
 	}
+	l.settled = l.state.changed().Before(began.Add(-tick))
 	prefix := ""
 	if dir != "" {
 		prefix = dir + "/"

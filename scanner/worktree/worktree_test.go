@@ -151,7 +151,9 @@ func TestWalkEndsWithContext(t *testing.T) {
 
 // A folder that goes, or turns into something else, between its listing and its
 // turn has changed, and so has the folder that it was in. The rest is walked.
-func TestWalkFolderGoes(t *testing.T) {
+func TestWalkFolderGoes(t *testing.T) { walkFolderGoes(t, t.TempDir()) }
+
+func walkFolderGoes(t *testing.T, parent string) {
 	for name, change := range map[string]func(dir string) error{
 		"removed": os.RemoveAll,
 		"a file":  func(dir string) error { return errors.Join(os.RemoveAll(dir), os.WriteFile(dir, nil, 0o666)) },
@@ -160,7 +162,8 @@ func TestWalkFolderGoes(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			eachWay(t, func(t *testing.T, open func(string) *Root) {
-				dir := t.TempDir()
+				dir, err := os.MkdirTemp(parent, "")
+				must(t, err)
 				write(t, dir+"/a", "x")
 				write(t, dir+"/sub/b", "x")
 				write(t, dir+"/other/c", "x")
