@@ -66,11 +66,20 @@ func TestLoadDir(t *testing.T) {
 	if !errors.As(err, &errList) {
 		t.Fatal(err)
 	}
-	wantCode(t, errList, CodeMissing, "name the folder that holds rules/")
+	wantCode(t, errList, CodeMissing, "name the folder that holds rules/, not rules/ itself")
 	_, err = LoadDir(filepath.Join(dir, "absent"))
-	if !errors.As(err, &errList) || errList[0].Code != CodeMissing {
-		t.Error(err)
+	if !errors.As(err, &errList) {
+		t.Fatal(err)
 	}
+	wantCode(t, errList, CodeMissing, `name the folder that holds rules/, or run "policyscan init"`)
+	if err := os.Rename(filepath.Join(dir, InvariantsFile), filepath.Join(dir, "rules", "invariants.yaml")); err != nil {
+		t.Fatal(err)
+	}
+	_, err = LoadDir(dir)
+	if !errors.As(err, &errList) {
+		t.Fatal(err)
+	}
+	wantCode(t, errList, CodeMissing, `rules/invariants.yml: no such file, but "invariants.yaml"; `)
 }
 
 // TestFault_086_NotAFile: whatever stands in the place of a rule file is refused at once, and the other

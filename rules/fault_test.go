@@ -146,6 +146,13 @@ func TestFault_075_UnknownKeys(t *testing.T) {
 	if n < 120 {
 		t.Errorf("%d edits only", n)
 	}
+	// A very long key is nothing that a hand misspelt.
+	for length, want := range map[int]int{64: 1, 65: 2} { // the key is unknown; the title is not there
+		_, errs := loadBoundaries(strings.Replace(full, "title", "title"+strings.Repeat("-", length-len("title")), 1))
+		if len(errs) != want || (errs[want-1].Fix == `write "title"`) != (length == 64) {
+			t.Errorf("a key of %d bytes: %v", length, errs)
+		}
+	}
 }
 
 func TestFault_076_Duplicates(t *testing.T) {
@@ -159,6 +166,11 @@ func TestFault_076_Duplicates(t *testing.T) {
 	}
 	_, errs = loadBoundaries(goodBoundaries + strings.TrimPrefix(goodBoundaries, "rules:\n"))
 	wantCode(t, errs, CodeDuplicate, "rules/boundaries.yml:3:10")
+	// The mistakes of a rule without an id are not those of the rule before it.
+	_, errs = loadBoundaries(goodBoundaries + "  - {title: t, title: u}\n")
+	if len(errs) == 0 || slices.ContainsFunc(errs, func(e *Error) bool { return e.Rule != "" }) {
+		t.Errorf("a rule without an id: %v", errs)
+	}
 }
 
 func TestFault_077_SecondDocument(t *testing.T) {
@@ -168,6 +180,10 @@ func TestFault_077_SecondDocument(t *testing.T) {
 		if len(errs) != 1 || errs[0].Line < 3 {
 			t.Errorf("%q: %v", after, errs)
 		}
+	}
+	for after, place := range map[string]string{"...\n\n# c\nx: y\n": ":6:1: ", "...\n\nx: y\n\n": ":5:1: ", "... # c\n... x\n": ":4:1: "} {
+		_, errs := loadBoundaries(goodBoundaries + after)
+		wantCode(t, errs, CodeSyntax, place+"text after the end of the document")
 	}
 	for _, fine := range []string{"---\n" + goodBoundaries, goodBoundaries + "...\n", goodBoundaries + "...\n# the end\n"} {
 		if _, errs := loadBoundaries(fine); errs != nil {
@@ -205,6 +221,15 @@ func TestFault_079_WrongKinds(t *testing.T) {
 	}
 	_, errs := loadBoundaries(ruleWith(`"**/*.tf"`, "[x]"))
 	wantCode(t, errs, CodeType, `write files: ['**/*.tf']`)
+	_, errs = loadBoundaries(ruleWith(`"a\x7F"`, "[x]"))
+	wantCode(t, errs, CodeType, `write files: ["a\x7f"]`)
+	// A long text is not said again.
+	for length, again := range map[int]bool{80: true, 81: false} {
+		text := strings.Repeat("a", length)
+		if _, errs := loadBoundaries(ruleWith(text, "[x]")); len(errs) != 1 || strings.Contains(errs[0].Fix, text) != again {
+			t.Errorf("a text of %d bytes: %v", length, errs)
+		}
+	}
 }
 
 func TestFault_080_Mode(t *testing.T) {
@@ -240,15 +265,29 @@ func TestFault_081_MissingQuotes(t *testing.T) {
 		"#x":                `'#x'`,
 		"{a,b}.c":           `'{a,b}.c'`,
 		"[a].c":             `'[a].c'`,
+		"[].c":              `'[].c'`,
 		`"a" b`:             `'"a" b'`,
 		"it: is 'so'":       `"it: is 'so'"`,
 		"é: 日本":             "é",
 		"privileged:  true": `'privileged:  true'`,
+
+		"*" + strings.Repeat("x", 159): "quote it: '*" + strings.Repeat("x", 159) + "'",
+		"*" + strings.Repeat("x", 160): "…",
 	} {
 		_, errs := loadBoundaries(ruleWith(`["**"]`, "\n        - fine\n        - "+pattern))
 		if len(errs) != 1 || errs[0].Line != 9 || errs[0].Column != 11 && pattern != "#x" || !strings.Contains(errs[0].Fix, "quote it") || !strings.Contains(errs[0].Error(), fix) {
 			t.Errorf("%s: %v", pattern, errs)
 		}
+	}
+	// Where no quotes are missing none are called for.
+	for _, value := range []string{"{a: b}", "[a, b]", `"a b"`, "'a' # c"} {
+		_, errs := loadBoundaries("rules: []\n x-a: " + value + "\n")
+		wantCode(t, errs, CodeSyntax, ":2: not YAML: ")
+	}
+	// The text that is taken for an alias is found in whichever line it stands.
+	for content, place := range map[string]string{"rules: [\n  a,\n  *x\n]\n": ":3:3: ", "rules: [\n  *x": ":2:3: ", "x-a: &b c\nrules: [*x]\n": ":2:9: "} {
+		_, errs := loadBoundaries(content)
+		wantCode(t, errs, CodeSyntax, place+`"*x": an unquoted text`)
 	}
 	// A pattern that loses its end to a comment loads, with a note.
 	b, errs := loadBoundaries(ruleWith(`["**"]`, "\n        - password #1"))
@@ -315,6 +354,15 @@ func TestFault_083_References(t *testing.T) {
 			t.Errorf("%.60q took %v", content, took)
 		}
 	}
+	for content, found := range map[string]string{
+		"! rules: []\n": `:1:1: the tag "!"`, "! {rules: []}\n": `:1:1: the tag "!"`, "%YAML 1.2": ":1:1: a YAML directive", "# c\n\n%YAML 1.2\n---\nrules: []\n": ":3:1: a YAML directive",
+	} {
+		_, errs := loadBoundaries(content)
+		wantCode(t, errs, CodeSyntax, found)
+		if len(errs) != 1 {
+			t.Errorf("%q is one mistake: %v", content, errs)
+		}
+	}
 }
 
 func TestFault_084_Encodings(t *testing.T) {
@@ -346,6 +394,7 @@ func TestFault_084_Encodings(t *testing.T) {
 	for name, content := range map[string]string{
 		"UTF-16": utf16le(goodBoundaries), "UTF-16 ": "\xFF\xFE" + utf16le(goodBoundaries), " UTF-16": utf16be(goodBoundaries), "UTF-16  ": "\xFE\xFF" + utf16be(goodBoundaries),
 		"UTF-32": utf32(goodBoundaries, true), "UTF-32 ": utf32("\uFEFF"+goodBoundaries, true), " UTF-32": utf32(goodBoundaries, false), "UTF-32  ": utf32("\uFEFF"+goodBoundaries, false),
+		"UTF-16   ": "7\x00", "UTF-32   ": "7\x00\x00\x00", " UTF-32 ": "\x00\x00\x007",
 		"U+0000": goodBoundaries + "x-a: \"\x00\"\n", "U+001B": goodBoundaries + "# \x1b[31m\n", "U+007F": goodBoundaries + "# \x7f\n", "U+0080": goodBoundaries + "# \u0080\n", "U+FFFF": goodBoundaries + "# \uffff\n",
 		"carriage return": "rules: []\rx-a: b\n", "carriage return ": strings.ReplaceAll(goodBoundaries, "\n", "\r"), "carriage return  ": goodBoundaries + "\r",
 		"line separator U+0085": goodBoundaries + "# \u0085x\n", "line separator U+2028": goodBoundaries + "# \u2028x\n", "line separator U+2029": goodBoundaries + "# \u2029x\n",
@@ -358,6 +407,17 @@ func TestFault_084_Encodings(t *testing.T) {
 			continue
 		}
 		wantCode(t, errs, CodeSyntax, strings.TrimSpace(name))
+	}
+	for bad, want := range map[string]string{
+		"\x1b": `the control character U+001B; leave it out; within a text write "\x1B" in double quotes`, "\uffff": `write "\uFFFF" in double quotes`,
+		"\u0085": `write "\N" in double quotes`, "\u2028": `write "\L" in double quotes`, "\xff": "the byte 0xFF is not UTF-8",
+	} {
+		_, errs := loadBoundaries(goodBoundaries + "# " + bad + "\n")
+		wantCode(t, errs, CodeSyntax, "rules/boundaries.yml:3:3: ")
+		wantCode(t, errs, CodeSyntax, want)
+	}
+	if b, errs := loadBoundaries(ruleWith(`["**"]`, "[a\u00a0b]")); errs != nil || b.Rules[0].Patterns[0] != "a\u00a0b" {
+		t.Errorf("a blank that does not break a line: %v", errs)
 	}
 	plain, errs := loadBoundaries(goodBoundaries)
 	if errs != nil {
@@ -439,6 +499,52 @@ func TestFault_085_Limits(t *testing.T) {
 	}
 }
 
+// TestLimitsAreTheLast: what is as large as a limit says loads, and what is larger by one does not.
+func TestLimitsAreTheLast(t *testing.T) {
+	for limit, content := range map[string]func(more int) string{
+		"an id of 200 bytes": func(more int) string {
+			return strings.Replace(goodBoundaries, "GOOD-1", strings.Repeat("x", 200+more), 1)
+		},
+		"a file of 4 MiB": func(more int) string {
+			return goodBoundaries + strings.Repeat("#\n", (MaxFileBytes-len(goodBoundaries))/2) + strings.Repeat(" ", (MaxFileBytes-len(goodBoundaries))%2+more)
+		},
+		"100 lists": func(more int) string {
+			return goodBoundaries + "x-a: " + strings.Repeat("[", 100+more) + strings.Repeat("]", 100+more)
+		},
+		"100,000 expansions": func(more int) string {
+			var globs []string
+			for i := range 390 {
+				globs = append(globs, fmt.Sprintf(`"a%d%s"`, i, strings.Repeat("{a,b}", 8)))
+			}
+			for i := range 100_000 - 390*256 - 1 + more { // the invariants have one
+				globs = append(globs, fmt.Sprintf(`"b%d"`, i))
+			}
+			return ruleWith("["+strings.Join(globs, ", ")+"]", "[x]")
+		},
+	} {
+		if _, errs := loadBoundaries(content(0)); errs != nil {
+			t.Errorf("%s: %.300v", limit, errs)
+		}
+		if _, errs := loadBoundaries(content(1)); len(errs) != 1 {
+			t.Errorf("one more than %s: %.300v", limit, errs)
+		}
+	}
+}
+
+// TestTooManyMistakes: after 10,000 mistakes, of all files together, the search for more ends.
+func TestTooManyMistakes(t *testing.T) {
+	wrong := func(good string, n int) []byte {
+		return []byte(strings.Replace(good, "title: t", "title: t, tags: ["+strings.Repeat("' ', ", n)+"a]", 1))
+	}
+	for _, c := range []struct{ boundaries, invariants, want int }{{10_000, 0, 10_000}, {10_001, 0, 10_001}, {12_000, 12_000, 10_001}, {6_000, 6_000, 10_001}} {
+		_, errs := loadFiles(Files{BoundariesFile: wrong(goodBoundaries, c.boundaries), InvariantsFile: wrong(goodInvariants, c.invariants)})
+		said := slices.ContainsFunc(errs, func(e *Error) bool { return e.Code == CodeLimit && e.Found == "more than 10000 mistakes" })
+		if len(errs) != c.want || said != (c.want > 10_000) {
+			t.Errorf("%d and %d mistakes: %d errors, and it is said that there are more: %v", c.boundaries, c.invariants, len(errs), said)
+		}
+	}
+}
+
 func TestFault_090_DeprecatedBroken(t *testing.T) {
 	files := Files{BoundariesFile: []byte(goodBoundaries), InvariantsFile: []byte(goodInvariants)}
 	for _, content := range []string{"", "rules: [", "rules: [{}]", "rules: []\n---\n", "rules: [{id: A, title: t, enforcement: {mode: off}, match: {files: ['**'], required_absent: [x]}}]"} {
@@ -451,6 +557,10 @@ func TestFault_090_DeprecatedBroken(t *testing.T) {
 	b, errs := loadFiles(files)
 	if errs != nil || len(b.Deprecated) != 1 || !slices.Equal(b.Deprecated[0].Patterns, []string{"y", "x"}) || b.Deprecated[0].Type != Boundary {
 		t.Fatalf("%v", errs)
+	}
+	files[DeprecatedFile] = []byte("rules:\n  - {id: OLD, title: t, enforcement: {mode: fail}, match: {files: ['**'], required_absent: []}}\n")
+	if _, errs := loadFiles(files); len(errs) != 1 || errs[0].Fix != `write required_absent: ["0.0.0.0/0"]` {
+		t.Errorf("a deprecated rule has patterns: %v", errs)
 	}
 	for content, want := range map[string]Type{goodBoundaries: Boundary, goodInvariants: Invariant} {
 		files[DeprecatedFile] = []byte(strings.Replace(content, "GOOD-", "OLD-", 1))

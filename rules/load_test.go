@@ -50,6 +50,9 @@ func TestLoadEverything(t *testing.T) {
 		if b.Count(Boundary) != 1 || b.Count(Invariant) != 1 {
 			t.Errorf("%d boundaries, %d invariants", b.Count(Boundary), b.Count(Invariant))
 		}
+		if b = New(b.Rules[:1], nil); b.Count(Boundary) != 1 || b.Count(Invariant) != 0 {
+			t.Errorf("without the invariant: %d boundaries, %d invariants", b.Count(Boundary), b.Count(Invariant))
+		}
 		return
 	}
 	t.Fatal("no full.txtar")
@@ -75,6 +78,15 @@ func TestFilesIsAFileSystem(t *testing.T) {
 	}
 	if _, err := files.Open("rules/none"); !errors.Is(err, fs.ErrNotExist) {
 		t.Error(err)
+	}
+	folder, err := files.Open("rules")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []int{3, 0} {
+		if entries, err := folder.(fs.ReadDirFile).ReadDir(0); err != nil || len(entries) != want {
+			t.Errorf("all that is left: %v, %v; want %d", entries, err, want)
+		}
 	}
 }
 
@@ -102,6 +114,12 @@ func TestLoadUnreadable(t *testing.T) {
 		}
 		wantCode(t, errs, CodeRead, name+": cannot be read: no luck; ")
 	}
+	for mode, what := range map[fs.FileMode]string{fs.ModeDevice: "a device", fs.ModeDevice | fs.ModeCharDevice: "a device", fs.ModeSocket: "a socket", fs.ModeIrregular: "not a regular file"} {
+		_, err := Load(fstest.MapFS{BoundariesFile: {Mode: mode}, InvariantsFile: {Data: []byte(goodInvariants)}})
+		var errs Errors
+		errors.As(err, &errs)
+		wantCode(t, errs, CodeRead, BoundariesFile+": is "+what+"; ")
+	}
 	files[BoundariesFile+"/x"] = nil
 	delete(files, BoundariesFile)
 	_, errs := loadFiles(files)
@@ -118,6 +136,7 @@ func TestNoteKeptLineBreak(t *testing.T) {
 		{"\n        - |\n          x", true},
 		{"\n        - >\n          x", true},
 		{"\n        - |-\n          x", false},
+		{"[x]\n    message: |\n      a message", false},
 	} {
 		b, errs := loadFiles(Files{
 			BoundariesFile: []byte(ruleWith(`["**/*.sh"]`, c.patterns)),
@@ -168,10 +187,14 @@ func TestNotes(t *testing.T) {
 	}
 	// Patterns are compared as long as there is a budget.
 	rule := Rule{Files: []string{"**"}, Patterns: []string{"a", "b", "ab"}}
-	for budget, want := range map[int]int{9: 1, 6: 0} {
+	for budget, want := range map[int]int{9: 1, 7: 1, 6: 0} {
 		if notes := ruleNotes(&rule, &budget); len(notes) != want {
 			t.Errorf("%d notes; want %d", len(notes), want)
 		}
+	}
+	// Of rules that were not loaded it is not known where they stand.
+	if notes := Notes(New([]Rule{{ID: "A", Files: []string{"*.tf"}}}, nil)); len(notes) != 1 || notes[0].Line != 0 || !strings.HasPrefix(notes[0].String(), `rule "A": `) {
+		t.Errorf("made by hand: %v", notes)
 	}
 }
 
@@ -197,6 +220,9 @@ func TestSelecting(t *testing.T) {
 				}
 			}
 		}
+	}
+	if got := New(nil, nil).Selecting("a.tf", nil); len(got) != 0 {
+		t.Errorf("no rule: %v", got)
 	}
 	if got := b.Selecting("a.tf", []int{9}); !slices.Equal(got, []int{9, 0, 1, 3}) {
 		t.Errorf("appends: %v", got)
@@ -284,6 +310,10 @@ func TestShow(t *testing.T) {
 			t.Errorf("%d characters of a long line", len(source))
 		}
 	}
+	// 80 bytes before the mark and 160 from it on are shown, and what is left of the characters at their ends.
+	if before, after, _ := strings.Cut(lines[1], "titel"); strings.Count(before, "é") != (80-len(`", `)+1)/2 || strings.Count(after, "é") != (160-len(`titel: x, x-more: "`)+1)/2 {
+		t.Errorf("it is cut elsewhere: %s", lines[1])
+	}
 	if err := Show(failing{}, errs, escape); err == nil {
 		t.Error("a failed write is no error")
 	}
@@ -312,12 +342,49 @@ func TestLineOfSyntaxErrors(t *testing.T) {
 			t.Errorf("%.80q: %v; want line %d", content, errs, line)
 		}
 	}
+	// Where no line ends a text that is YAML, not far from it, or the file is large, yaml.v3 says about where.
+	comments := strings.Repeat("# a comment\n", maxProbeBytes/12-2)
+	large := func(more int) string {
+		return "#" + strings.Repeat("c", maxProbeBytes+more-len(comments)-len("#\nrules: ]\n")) + "\n" + comments + "rules: ]\n"
+	}
+	for content, line := range map[string]int{
+		"rules: [\n  a,\n  b,\n  }\n":                                 4,
+		"x-a: b\nrules: [\n" + strings.Repeat("  a,\n", 19) + "  }\n": 22,
+		large(1): strings.Count(large(1), "\n"),
+	} {
+		_, errs := loadBoundaries(content)
+		if len(errs) != 1 || errs[0].Line < line-1 || errs[0].Line > line {
+			t.Errorf("%.80q: %v; want line %d or that before it", content, errs, line)
+		}
+	}
+	for content, line := range map[string]int{"x-a: b\nrules: [\n" + strings.Repeat("  a,\n", 18) + "  }\n": 2, large(0): strings.Count(large(0), "\n")} {
+		if _, errs := loadBoundaries(content); len(errs) != 1 || errs[0].Line != line {
+			t.Errorf("%.80q: %v; want line %d", content, errs, line)
+		}
+	}
+}
+
+// TestQuoted: a text is shown whole up to 160 bytes, and cut between two characters.
+func TestQuoted(t *testing.T) {
+	for text, want := range map[string]string{
+		"a\n": `"a\n"`, strings.Repeat("a", 160): `"` + strings.Repeat("a", 160) + `"`, strings.Repeat("a", 161): `"` + strings.Repeat("a", 160) + `"…`, strings.Repeat("日", 60): `"` + strings.Repeat("日", 53) + `"…`,
+	} {
+		if got := Quoted(text); got != want {
+			t.Errorf("%s: got %s", text, got)
+		}
+	}
 }
 
 func TestNearest(t *testing.T) {
 	for key, want := range map[string]string{"titel": "title", "Title": "title", "tittle": "title", "desc": "", "docsUrl": "docs_url", "docs-url": "docs_url", "remedation": "remediation", "remidiashion": "remediation", "enforsment": "enforcement", "example": "examples", "i": "id", "": "", "xyz": ""} {
 		if got := nearest(key, ruleLevel.keys()); got != want {
 			t.Errorf("nearest(%q) = %q; want %q", key, got, want)
+		}
+	}
+	// The nearest of several; of two that are as near, the first.
+	for _, words := range [][]string{{"excluding", "exclude"}, {"exclude", "excluding"}, {"exclude", "excludex"}} {
+		if got := nearest("excludes", words); got != "exclude" {
+			t.Errorf("of %q: %q", words, got)
 		}
 	}
 	for _, c := range []struct {
