@@ -12,6 +12,8 @@ import (
 // refused are globs that Check refuses, with a part of what it found and of what to write.
 var refused = []struct{ glob, found, fix string }{
 	// Malformed.
+	{"[", `"[" without a "]"`, `'\['`},
+	{"a/[!", `"[" without a "]"`, `'\['`},
 	{"[a", `"[" without a "]"`, `'\['`},
 	{"[!a", `"[" without a "]"`, `'\['`},
 	{"{a", `"{" without a "}"`, `'\{'`},
@@ -40,6 +42,7 @@ var refused = []struct{ glob, found, fix string }{
 	{"a//b", `"//"`, `"/**/"`},
 	{" a", "white space", `"a"`},
 	{"a ", "white space", `"a"`},
+	{`\*\* `, "white space", `'\*\*'`},
 	{"a\n", "white space", `"a"`},
 	{"\u00a0a", "white space", `"a"`},
 	// What other tools understand.
@@ -118,7 +121,7 @@ func TestCheckRefuses(t *testing.T) {
 var accepted = []string{
 	"**", "*", "?", "*.tf", "**/*.tf", "**/*.tf.json", "**/*_b.tf", "**/*tf", "**/*.", "a", "a/b", "a/*/b", "a/**", "a/**/b", "**/a/**", "a/**/**/b",
 	"{a,b}", "{a,{b,c}}/d", "{**/,}*.tf", "a{,/b}", "a{,.b}", "{a}", "{a,**}/b", "**{/a,}", "a/{b,**/c}",
-	"[a]", "[a-z]", "[!a]", "[^a]", "[-a]", "[a-]", "[--a]", `[\]]`, `[\-a]`, `[\\]`, "[.]", "[:]", "[[.]", "[:a]", "[[:a]", "[(]a)", "[ ]a",
+	"[a]", "[a-z]", "[a-a]", "[,]", "[{]{a,b}[,}]", "[!a]", "[^a]", "[-a]", "[a-]", "[--a]", `[\]]`, `[\-a]`, `[\\]`, "[.]", "[:]", "[[.]", "[:a]", "[[:a]", "[(]a)", "[ ]a",
 	`\*`, `\?`, `\[a\]`, `\{a,b\}`, `a\\b`, `\!a`, "a!b", "a@b", "a,b", "a]b", "a(b)", "(a)/b", "a b", ".a", "...", "..a", "a..b", "~a",
 	".github/**", "**/.*", "é", "日本/*", "\uFFFD",
 	strings.Repeat("a/", 511) + "ab", strings.Repeat("{a,b}", 8), "{" + strings.Repeat("a,", 255) + "b}",
@@ -190,6 +193,7 @@ func TestNotes(t *testing.T) {
 		`a/\\b`:      "",
 		"a/[!b]c":    `matches "/" as well`,
 		"a/[+-9]c":   `matches "/" as well`,
+		"a/[-+-9]c":  `matches "/" as well`, // the first "-" is no range
 		"a/[!+-9]c":  "",
 		"a/[a-z]c":   "",
 		`a/[+\-9]c`:  "",

@@ -35,7 +35,8 @@ func TestFault_095_Semantics(t *testing.T) {
 		{"[^a].tf", []string{"b.tf", "^.tf"}, []string{"a.tf"}},
 		{"x[!a]y", []string{"xby", "x/y"}, []string{"xay"}},         // a negated class matches a slash
 		{"x[+-9]y", []string{"x.y", "x/y", "x5y"}, []string{"xay"}}, // and so does a range around it
-		{"x[ab]y", []string{"xay"}, []string{"x/y"}},                // no other class does
+		{"x[-+-9]y", []string{"x-y", "x/y", "x5y"}, []string{"xay"}},
+		{"x[ab]y", []string{"xay"}, []string{"x/y"}}, // no other class does
 		{"{a,b/c}/d", []string{"a/d", "b/c/d"}, []string{"b/d", "a/c/d"}},
 		{"{**/,}*.tf", []string{"a.tf", "b/a.tf"}, []string{"a"}},
 		{`\*.tf`, []string{"*.tf"}, []string{"a.tf", `\*.tf`}},
@@ -240,6 +241,9 @@ func TestIndexManyGlobs(t *testing.T) {
 		t.Error("a glob that the index does not have has a number")
 	}
 	var bits Bits
+	if bits.Has(0) {
+		t.Error("what is empty has a number")
+	}
 	for _, path := range []string{"d7/x.e9", "n199", "p/150", "g42z/x", "d199", "nothing"} {
 		bits = x.Match(path, bits)
 		for _, g := range globs {
