@@ -232,6 +232,15 @@ func TestFault_079_WrongKinds(t *testing.T) {
 	}
 }
 
+// TestOneLine: a title is one line of characters that can be seen.
+func TestOneLine(t *testing.T) {
+	for title, want := range map[string]int{`"a b"`: 0, `"\ta"`: 1, `"a\n"`: 1, `"a\x7Fb"`: 1, `"a\Lb"`: 1} {
+		if _, errs := loadBoundaries(strings.Replace(goodBoundaries, "title: t", "title: "+title, 1)); len(errs) != want {
+			t.Errorf("%s: %v", title, errs)
+		}
+	}
+}
+
 func TestFault_080_Mode(t *testing.T) {
 	for _, mode := range []string{"FAIL", "Fail", "warn", `"fail "`, "true", "off", "~", "", "[fail]", "{fail: true}", `""`} {
 		_, errs := loadBoundaries(strings.Replace(goodBoundaries, "mode: fail", "mode: "+mode, 1))

@@ -2,6 +2,7 @@ package gate
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -205,6 +206,10 @@ func TestLinks(t *testing.T) {
 			t.Errorf("%s: %q, want %q", path, ids(r.New), want)
 		}
 	}
+	// What an edit changes is read through the link.
+	if r := judge(t, g, asked(t, root, "Edit", "file_path", "out.tf", "old_string", "x", "new_string", "y 0.0.0.0/0")); ids(r.New) != "OPEN out.tf" {
+		t.Errorf("an edit through a link: %q", ids(r.New))
+	}
 	for _, path := range []string{"dir/../a.tf", "net/../dir/../a.txt", "dir/./../a.tf", "dir/x/../../a.tf", root + "/dir/../a.tf"} {
 		if r, err := g.Judge(t.Context(), asked(t, root, "Write", "file_path", path, "content", "x"), call.Options{}); err == nil || !strings.Contains(err.Error(), "over a link") {
 			t.Errorf("%s: %+v, %v", path, r, err)
@@ -213,12 +218,68 @@ func TestLinks(t *testing.T) {
 	if r, err := g.Judge(t.Context(), asked(t, root, "Write", "file_path", "loop.tf", "content", "x"), call.Options{}); err == nil {
 		t.Errorf("a link to itself: %+v", r)
 	}
+	for i := range 50 {
+		if err := os.Symlink(fmt.Sprintf("chain%d.tf", i+1), filepath.Join(root, fmt.Sprintf("chain%d.tf", i))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if r := judge(t, g, asked(t, root, "Write", "file_path", "chain45.tf", "content", "0.0.0.0/0")); !strings.Contains(ids(r.New), "OPEN chain50.tf") {
+		t.Errorf("five links to what is not there: %q", ids(r.New))
+	}
+	if r, err := g.Judge(t.Context(), asked(t, root, "Write", "file_path", "chain0.tf", "content", "x"), call.Options{}); err == nil || !strings.Contains(err.Error(), "too many links") {
+		t.Errorf("fifty links to what is not there: %+v, %v", r, err)
+	}
+}
+
+// TestMove: a file that is moved is judged where it comes to be, with what it holds.
+func TestMove(t *testing.T) {
+	root := folder(t, map[string]string{"a.txt": "0.0.0.0/0\nx\n"})
+	g := &Gate{Bundle: bundle(t), Root: root}
+	patch := "*** Begin Patch\n*** Update File: a.txt\n*** Move to: net/a.tf\n@@\n-x\n+y\n*** End Patch"
+	if r := judge(t, g, asked(t, root, "apply_patch", "command", patch)); ids(r.New) != "OPEN net/a.tf" {
+		t.Errorf("%q", ids(r.New))
+	}
+}
+
+// TestWorkTrees: another work tree of the repository is the tree, too; that of another repository is not.
+func TestWorkTrees(t *testing.T) {
+	base := folder(t, nil)
+	root, beside, other := filepath.Join(base, "main"), filepath.Join(base, "beside"), filepath.Join(base, "other")
+	git := filepath.Join(root, ".git", "worktrees", "beside")
+	for name, content := range map[string]string{
+		filepath.Join(root, ".git", "HEAD"): "ref: refs/heads/main\n", filepath.Join(git, "commondir"): "../..\n",
+		filepath.Join(beside, ".git"): "gitdir: " + git + "\n", filepath.Join(other, ".git", "HEAD"): "ref: refs/heads/main\n",
+	} {
+		write(t, name, content)
+	}
+	g := &Gate{Bundle: bundle(t), Root: root}
+	for dir, want := range map[string]string{root: "OPEN net/a.tf", beside: "OPEN net/a.tf", other: "", base: ""} {
+		if r := judge(t, g, asked(t, dir, "Write", "file_path", "net/a.tf", "content", "0.0.0.0/0")); ids(r.New) != want {
+			t.Errorf("in %s: %q, want %q", dir, ids(r.New), want)
+		}
+	}
+}
+
+// TestLargeFile: the edit of a file of 64 MiB is judged, and of a larger one it is said that it is not.
+func TestLargeFile(t *testing.T) {
+	root := folder(t, map[string]string{"a.tf": "AKIA"})
+	g := &Gate{Bundle: bundle(t), Root: root}
+	for more, want := range map[int64]string{0: "", 1: "a.tf cannot be read: it has over 67108864 bytes"} {
+		if err := os.Truncate(filepath.Join(root, "a.tf"), maxBytes+more); err != nil {
+			t.Fatal(err)
+		}
+		r, err := g.Judge(t.Context(), asked(t, root, "Write", "file_path", "a.tf", "content", "AKIA"), call.Options{})
+		if want == "" && (err != nil || ids(r.Old) != "KEY a.tf") || want != "" && (err == nil || err.Error() != want) {
+			t.Errorf("%d bytes more: %+v, %v", more, r, err)
+		}
+	}
 }
 
 // TestCannotBeTold: what cannot be told is an error, never a pass.
 func TestCannotBeTold(t *testing.T) {
 	root := folder(t, map[string]string{"a.tf": "one\none\n", "dir.tf/x": "x"})
 	g := &Gate{Bundle: bundle(t), Root: root}
+	long := func(n int) string { return root + strings.Repeat("/", n-len(root+"b.tf")) + "b.tf" }
 	for _, c := range []struct {
 		name string
 		call *call.Call
@@ -229,6 +290,7 @@ func TestCannotBeTold(t *testing.T) {
 		{"not there", asked(t, root, "Edit", "file_path", "a.tf", "old_string", "two", "new_string", "x"), "a.tf"},
 		{"there twice", asked(t, root, "Edit", "file_path", "a.tf", "old_string", "one", "new_string", "x"), "a.tf"},
 		{"a long way round", asked(t, root, "Write", "file_path", strings.Repeat("x/../", 100_000)+"a.tf", "content", "x"), "over 32768 bytes"},
+		{"one byte too long", asked(t, root, "Write", "file_path", long(maxPath+1), "content", "x"), "over 32768 bytes"},
 		{"a folder", asked(t, root, "Write", "file_path", "dir.tf", "content", "x"), "folder"},
 		{"beneath a file", asked(t, root, "Write", "file_path", "a.tf/b.tf", "content", "x"), "file"},
 	} {
@@ -236,6 +298,9 @@ func TestCannotBeTold(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: got %+v and %v, want an error with %q", c.name, r, err, c.want)
 		}
+	}
+	if r := judge(t, g, asked(t, root, "Write", "file_path", long(maxPath), "content", "AKIA")); ids(r.New) != "KEY b.tf" {
+		t.Errorf("the longest path: %q", ids(r.New))
 	}
 }
 
@@ -255,6 +320,7 @@ func TestTwoNames(t *testing.T) {
 		{"through a link", "*** Update File: link/a.txt\n@@\n+0.0.0.0/0\n clean", moved},
 		{"by another hard link", "*** Update File: hard.txt\n@@\n+0.0.0.0/0\n clean", moved},
 		{"added", "*** Add File: link/a.txt\n+0.0.0.0/0\n+clean", moved},
+		{"not there yet", "*** Add File: net/new.tf\n+a", "*** Add File: link/new.tf\n+b"},
 		{"moved, then changed", "*** Update File: net/a.txt\n*** Move to: net/m.tf\n@@\n-clean\n+a", "*** Update File: link/m.tf\n@@\n-x\n+b"},
 		{"two lines", "*** Update File: net/m.tf\n@@\n-x\n+a", "*** Update File: link/m.tf\n@@\n-y\n+b"},
 	} {
@@ -288,6 +354,13 @@ func TestGuard(t *testing.T) {
 		r := judge(t, g, asked(t, root, "Write", "file_path", path, "content", "rules: []"))
 		if out := r.Outcome(); out.Effect != want || want == call.Ask && (out.Rule.ID != GuardRule || !strings.Contains(r.Reason(), "a person decides")) {
 			t.Errorf("%s: %s %+v %q", path, out.Effect, out.Rule, r.Reason())
+		}
+	}
+	// What is guarded by the name of a link is guarded by every other.
+	byLink := &Gate{Root: root, Guarded: []string{filepath.Join(root, "r", "boundaries.yml")}}
+	for path, want := range map[string]call.Effect{"r/boundaries.yml": call.Ask, "rules/boundaries.yml": call.Ask, "rules/new.yml": ""} {
+		if out := judge(t, byLink, asked(t, root, "Write", "file_path", path, "content", "rules: []")).Outcome(); out.Effect != want {
+			t.Errorf("%s: %s", path, out.Effect)
 		}
 	}
 	// The bundle's own files hold what they forbid, and a scan leaves them out.
@@ -330,6 +403,15 @@ func TestSets(t *testing.T) {
 		if out.Effect != c.want || got != c.rule || r.Reason() != c.reason {
 			t.Errorf("%s: got %s by %q: %q", c.content, out.Effect, got, r.Reason())
 		}
+	}
+	ask := set(call.Ask, "x")
+	ask.Rules[0].Prompt, ask.Rules[0].Instead = "Are you\nsure?", "use `ls`"
+	if r := judge(t, &Gate{Sets: []*call.Set{ask}}, asked(t, root, "Write", "file_path", "a", "content", "x")); r.Reason() != "rule R-ask (f:7): because Are you sure? Instead: use `ls`" {
+		t.Errorf("what a rule has to say: %q", r.Reason())
+	}
+	frozen := &Result{Outcomes: []call.Outcome{{Effect: call.Deny, Set: ask, Code: call.CodeFrozen, Reason: "it is"}, {Effect: call.Deny, Decision: "deny", Set: ask}}}
+	if want := "f: " + call.CodeFrozen + ": it is\nf: no rule matches, and its default is deny"; frozen.Reason() != want {
+		t.Errorf("decided by no rule: %q, want %q", frozen.Reason(), want)
 	}
 	if len(judge(t, &Gate{}, asked(t, root, "Bash", "command", "ls")).Outcomes) > 0 {
 		t.Error("nothing judges, and there is an outcome")
