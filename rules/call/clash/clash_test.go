@@ -245,6 +245,16 @@ func TestRow_4_11_Env(t *testing.T) {
 	decides(t, of(`(allow (fs read (subpath (env PWD)))) (allow (fs write (subpath (join (env HOME) "/.cache" "/x"))))
 		(allow (fs write (subpath (join (join (env HOME) "/a") "/b"))))`),
 		"allow Read a", "deny Read /x", "allow Write /home/u/.cache/x/y", "deny Write /home/u/.cache/y", "allow Write /home/u/a/b")
+	decides(t, of(`(allow (fs read (subpath (env "PWD"))))`), "allow Read a", "deny Read /x")
+	for _, name := range []string{"AZaz_09", "Z", "z", "_"} {
+		text := of("(allow (fs read (subpath (env " + name + "))))")
+		if _, err := Read(&rules.Source{Name: "p", Text: []byte(text)}, map[string]string{name: "/a"}); err != nil {
+			t.Error(err)
+		}
+	}
+	for _, name := range []string{"A@", "A[", "A`", "A{", "A/", "A:", "0A", "9", `""`, "/A/"} {
+		refused(t, of("(allow (fs read (subpath (env "+name+"))))"), map[string]string{name: "/a"}, "3:26 is not (env NAME)")
+	}
 	t.Setenv("SET_OUTSIDE", "/x")
 	path := func(s string) string { return `(policy "main" (allow (fs read (subpath ` + s + `))))` }
 	refused(t, path(`(env SET_OUTSIDE)`), home(), `1:41 (env SET_OUTSIDE) is not defined; give --define SET_OUTSIDE=VALUE`)
@@ -480,6 +490,11 @@ func TestRow_4_31_DenyIsOverridden(t *testing.T) {
 	noted(t, of("(deny (exec /^rm/))\n(allow (exec \"git\"))"))                           // git is not rm
 	noted(t, of("(deny (exec))\n(allow (exec \"git\"))\n(deny (fs))\n(allow (fs read))")) // that is what they are for
 	noted(t, of("(deny (fs write (subpath \"/a\")))\n(allow (fs read \"/a/b\"))"))
+	for _, path := range []string{"/a", "/a/b"} {
+		noted(t, of("(deny (fs read (subpath \"/a\")))\n(allow (fs read \""+path+"\"))"), `3 may decide before this rule denies`)
+	}
+	noted(t, of("(deny (fs read (subpath \"/a\")))\n(allow (fs read \"/ab\"))")) // is not beneath /a
+	noted(t, of("(deny (exec \"git\"))\n(allow (exec /git/ \"a\"))"))            // is less specific
 	noted(t, of("(deny (fs (or write create) (subpath \"/a\")))\n(allow (fs read \"/a/b\"))"))
 	// "To express "deny everything except X", use negation patterns"
 	decides(t, of(`(deny  (fs write (not (subpath (env PWD)))))   ; deny writes outside CWD
@@ -516,6 +531,7 @@ func TestX16_Hosts(t *testing.T) {
 		"deny WebFetch https://evil.com/", "deny WebFetch https:/evil.com", `deny WebFetch https://evil.com\@x.org/`, "allow WebSearch x")
 	decides(t, of(`(allow (net (not "evil.com")))`), "deny WebFetch https:/evil.com", "allow WebFetch https://x/", "allow WebSearch x")
 	decides(t, of(`(allow (net *))`), "allow WebFetch https:/evil.com", "allow WebSearch x")
+	refused(t, of("(deny (net \"a\u0080\"))"), nil, "3:12 is not ASCII")
 	for _, host := range []string{"https://github.com", "github.com/a", "github.com:443", "*.github.com", "", "bücher.de", "a b"} {
 		if _, err := Read(&rules.Source{Name: "p", Text: []byte(of(fmt.Sprintf("(deny (net %q))", host)))}, nil); err == nil {
 			t.Errorf("%q loads", host)
@@ -534,6 +550,11 @@ func TestAnythingOfWhatCannotBeTold(t *testing.T) {
 			if out := set.Decide(&call.Call{Tool: tool, Dir: "/w"}, call.Options{}); out.Effect != call.Deny {
 				t.Errorf("%s, %s: %s, %s", any, tool, out.Effect, out.Reason)
 			}
+		}
+	}
+	for _, program := range []string{`(exec)`, `(exec *)`} { // which asks for nothing
+		if out := read(t, of("(ask "+program+")")).Decide(&call.Call{Tool: "Bash", Dir: "/w"}, call.Options{}); out.Effect != call.Ask {
+			t.Errorf("%s: %s, %s", program, out.Effect, out.Reason)
 		}
 	}
 }

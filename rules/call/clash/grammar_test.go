@@ -3,6 +3,7 @@ package clash
 import (
 	"errors"
 	"flag"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -31,6 +32,9 @@ func TestRow_4_07_Lexis(t *testing.T) {
 	refused(t, "(policy \"main\"\n (allow (exec \"x))\n (allow (exec \"y\")))", nil, `2:15 a text that is not closed in its line`)
 	refused(t, `(policy "main\n")`, nil, `1:14 what it cannot escape`)
 	refused(t, "(policy \"main\"\n (deny (exec \"rm\" \"-rf\" /*)))", nil, `2:25 a regex that is not closed in its line`)
+	refused(t, `(policy "main`+"\\", nil, `1:9 not closed`, `1:14 what it cannot escape`)
+	refused(t, "(policy \"main\"\n (deny (exec /a\\", nil, `2:14 a regex that is not closed in its line`)
+	refused(t, "(policy \"main\"\n (deny (exec /a\\\n b/)))", nil, `2:14 a regex that is not closed in its line`)
 	refused(t, "(policy \"main\"))\n)", nil, `1:16 closes nothing`, `2:1 closes nothing`)
 	refused(t, "(policy \"main\"\n (allow (exec)", nil, `1:1 not closed`, `2:2 not closed`)
 	refused(t, strings.Repeat("(", 50), nil, `1:33 over 32 lists`)
@@ -118,6 +122,27 @@ func TestNotes(t *testing.T) {
 func TestLimitOfRules(t *testing.T) {
 	rule := "(allow (exec \"a\"))\n"
 	refused(t, "(policy \"main\"\n"+strings.Repeat(rule, maxRules+1)+")", nil, "10002:1 over 10000 rules")
+	if set := read(t, "(policy \"main\"\n"+strings.Repeat(rule, maxRules)+")"); len(set.Rules) != maxRules {
+		t.Errorf("%d rules", len(set.Rules))
+	}
+}
+
+// Rules are compared for notes two million times, and no more.
+func TestLimitOfNotes(t *testing.T) {
+	many := func(n int, rule string) string {
+		var b strings.Builder
+		for i := range n {
+			fmt.Fprintf(&b, rule+"\n", i)
+		}
+		return b.String()
+	}
+	for _, c := range []struct{ thousand, last, want string }{
+		{`(allow (exec "a%d" *))`, `(ask (exec "a999"))`, "1002 for its * alone"},
+		{`(deny (exec "a%d"))`, `(ask (exec "a999" "x"))`, "1002 may decide before this rule denies"},
+	} {
+		noted(t, of(many(1000, c.thousand)+many(999, `(allow (exec "b%d"))`)+c.last), c.want)
+		noted(t, of(many(1000, c.thousand)+many(1000, `(allow (exec "b%d"))`)+c.last))
+	}
 }
 
 var policies = flag.String("policies", "", "a folder of policies in clash's s-expressions, and of pages with some in them")

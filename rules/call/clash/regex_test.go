@@ -16,12 +16,17 @@ func TestRow_4_07_RegexesThatDiffer(t *testing.T) {
 		`(?=a)`, `(?<!a)`, `(a)\1`, `(?x)a b`, `(?u)a`, `(`, `*`, `a{2}{3}`, // not RE2
 		`\bgit\b`, `\B`, `\<git\>`, `\Qa.b\E`, `\C`, `\12`, `\0`, `\Z`, `\G`, `\u0041`, `\e`,
 		`[a-z&&[^x]]`, `[[a-z]x]`, `[a--b]`, `[a~~b]`, `[--a]`, `[\W]`, `[^\S]`, `[\b]`, `[:alpha`, `[[:alpha]`,
-		`a{`, `a{,3}`, `{3`, `{`, `a{x}`, `a{1,2,3}`, `\x{41`, `\p{`, `a{1001}`,
+		`a{`, `a{,3}`, `{3`, `{`, `a{x}`, `a{1,2,3}`, `\x{41`, `\p{`, `\p`, `a\x`, `a{1001}`,
 	} {
 		_, err := Read(&rules.Source{Name: "p", Text: []byte(of("(deny (exec /" + re + "/))"))}, nil)
 		if err == nil || !strings.Contains(err.Error(), "regex /"+re+"/") || !strings.HasPrefix(err.Error(), "p:3:") {
 			t.Errorf("/%s/: %v", re, err)
 		}
+	}
+	for re, want := range map[string]string{
+		`ab\bc`: `3:16 a \b, which`, `a\Z`: `3:15 a \Z in the regex`, `a\x{41`: `3:15 a { that is not closed`, `[a\W]`: `3:16 a \W in [...]`, `[a&&b]`: `3:16 a && in [...]`, `a{`: `3:15 a { that is no repetition`,
+	} {
+		refused(t, of("(deny (exec /"+re+"/))"), nil, want)
 	}
 }
 
@@ -43,6 +48,14 @@ func TestRegexesThatAreTheSame(t *testing.T) {
 		{`^[]a]$`, "]", "b"},
 		{`^[^]a]$`, "b", "]"},
 		{`^[\]a-]$`, "-", "b"},
+		{`[]{]`, "{", "a"},
+		{`^[]{]$`, "{", "a"},
+		{`^[^]{]$`, "a", "{"},
+		{`^[]]\W$`, "]-", "]a"}, // a \W may not stand in [...], so this is behind it
+		{`^[a]\W$`, "a-", "aa"},
+		{`^[ab]\W$`, "b-", "bb"},
+		{`^[^]]\W$`, "a-", "]-"},
+		{`^[^ab]\W$`, "c-", "a-"},
 		{`^[[:alpha:]_]$`, "_", "1"},
 		{`^[[:^alpha:]]$`, "1", "a"},
 		{`^a{2}$`, "aa", "a"},
@@ -95,7 +108,7 @@ func TestClasses(t *testing.T) {
 
 // What translate leaves alone is what Go makes of it: no byte is lost.
 func FuzzTranslate(f *testing.F) {
-	for _, re := range []string{`a[b\]c]{2}`, `\p{L}[^\d]`, `[[:alpha:]-]`, `\\`, `[`, `x{`, `[]]`} {
+	for _, re := range []string{`a[b\]c]{2}`, `\p{L}[^\d]`, `[[:alpha:]-]`, `\\`, `a\`, `[`, `x{`, `[]]`} {
 		f.Add(re)
 	}
 	f.Fuzz(func(t *testing.T, re string) {
