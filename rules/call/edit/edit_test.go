@@ -160,6 +160,20 @@ func TestClaudeMultiEdit(t *testing.T) {
 		{name: "too many that leave something open", tool: "MultiEdit", err: "leaves over 16 contents open", before: "a\n1\nb\n2\nc\n3\nd\n4\ne\n5\n",
 			input: edits(one("a", ""), one("b", ""), one("c", ""), one("d", ""), one("e", ""))},
 	})
+	after := func(tool string, input object, before string) ([][]byte, error) {
+		t.Helper()
+		all, err := of(t, tool, input)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return all[0].Change.After([]byte(before), true)
+	}
+	if made, err := after("MultiEdit", edits(one("a", ""), one("b", ""), one("c", ""), one("d", "")), "a\n1\nb\n2\nc\n3\nd\n4\n"); err != nil || len(made) != 16 {
+		t.Errorf("as many as may be left open: %d, %v", len(made), err)
+	}
+	if _, err := after("Edit", change("a", "z", "q"), "a"); err == nil || !strings.HasPrefix(err.Error(), "old_string") {
+		t.Errorf("an only edit has no number: %v", err)
+	}
 }
 
 func TestGemini(t *testing.T) {
@@ -213,6 +227,13 @@ func TestCopilot(t *testing.T) {
 		{name: "edit: LF finds CRLF, and is written as CRLF", tool: "edit", input: str("a\nb\n", "x\ny\n"), before: "a\r\nb\r\nc\r\n", after: []string{"x\r\ny\r\nc\r\n"}},
 		{name: "edit: more blanks at line ends", tool: "edit", input: str("a\nb", "x"), before: "0a \t\nb  c", after: []string{"0xc"}},
 		{name: "edit: that in two places", tool: "edit", input: str("a\nb", "x"), before: "a \nb\na \nb\n", err: "more than once"},
+		{name: "edit: more blanks than are said, too", tool: "edit", input: str("a \nb", "x"), before: "0a  \nb", after: []string{"0x"}},
+		{name: "edit: the first of two lines alone", tool: "edit", input: str("a\nz", "x"), before: "a \nb\n", err: "does not occur"},
+		{name: "edit: the second of two lines alone", tool: "edit", input: str("a\nb", "x"), before: "q \nb\n", err: "does not occur"},
+		{name: "edit: the more frequent line end is written", tool: "edit", input: str("b", "x\ny"), before: "\na\r\nb\r\n", after: []string{"\na\r\nx\r\ny\r\n"}},
+		{name: "edit: that of the first five lines", tool: "edit", input: str("f", "x\ny"), before: "a\r\nb\r\nc\r\nd\ne\nf\n", after: []string{"a\r\nb\r\nc\r\nd\ne\nx\r\ny\n"}},
+		{name: "edit: LF if they are even", tool: "edit", input: str("b", "x\ny"), before: "a\r\nb\n", after: []string{"a\r\nx\ny\n"}},
+		{name: "edit: LF if there is none", tool: "edit", input: str("b", "x\r\ny"), before: "abc", after: []string{"ax\nyc"}},
 		{name: "edit: not in the middle of a line", tool: "edit", input: str("a\nb\nc", "x"), before: "a \nb.\nc", err: "does not occur"},
 		{name: "insert before the first line", tool: "insert", input: put(0, "x"), before: "a\nb\n", after: []string{"x\na\nb\n"}},
 		{name: "insert behind a line", tool: "insert", input: object{"path": "a", "insert_line": 1, "insert_text": "x"}, before: "a\nb\n", after: []string{"a\nx\nb\n"}},
@@ -282,6 +303,8 @@ func TestUntold(t *testing.T) {
 func TestTooLarge(t *testing.T) {
 	big := strings.Repeat("a\n", edit.MaxBytes/2)
 	run(t, []story{
+		{name: "the largest file", tool: "Edit", input: change("a", "b", "c"), before: big[:len(big)-1] + "b", after: []string{big[:len(big)-1] + "c"}},
+		{name: "the last line of the largest", tool: "insert", input: object{"path": "a", "insert_line": edit.MaxBytes - 2, "new_str": "x"}, before: "a", after: []string{"a" + strings.Repeat("\n", edit.MaxBytes-2) + "x"}},
 		{name: "a file", tool: "Edit", input: change("a", "b", "c"), before: big + "b", err: "over 67108864 bytes"},
 		{name: "an edit", tool: "Edit", input: change("a", "b", "cc"), before: big[:len(big)-1] + "b", err: "over 67108864 bytes"},
 		{name: "many edits", tool: "Edit", input: change("a", "a", strings.Repeat("b", 200), "replace_all", true), before: big[:1<<20], err: "over 67108864 bytes"},
