@@ -321,5 +321,7 @@ func TestTooLarge(t *testing.T) {
 		{name: "line ends", tool: "Edit", input: change("a", "q", "x"), before: strings.Repeat("\r\n", 4096) + big[:edit.MaxBytes-9000] + "q", err: "over 67108864 bytes"},
 		{name: "lines far behind", tool: "insert", input: object{"path": "a", "insert_line": edit.MaxBytes, "new_str": "x"}, before: "a", err: "over 67108864 bytes"},
 		{name: "lines of a patch", tool: "apply_patch", input: object{"input": "*** Begin Patch\n*** Update File: a\n@@\n-b\n+c\n*** End Patch"}, before: big, err: "over 4194304 lines"},
+		{name: "lines of a patch that end in CR", tool: "apply_patch", input: update("@@", "-b", "+c"), before: strings.Repeat("\r", 1<<22+1), err: "over 4194304 lines"},
+		{name: "the most lines of a patch", tool: "apply_patch", input: update("@@", "-b", "+c"), before: "b" + strings.Repeat("\n", 1<<22-1) + "z\n", after: []string{"c" + strings.Repeat("\n", 1<<22-1) + "z\n"}},
 	})
 }

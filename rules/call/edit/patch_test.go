@@ -35,6 +35,8 @@ func TestPatch(t *testing.T) {
 		{name: "at the end of the file", tool: tool, input: update("@@", "-b", "+x", "*** End of File"), before: "b\nb\n", after: []string{"b\nx\n"}},
 		{name: "at the end of the file, where it is not", tool: tool, input: update("@@", "-b", "+x", "*** End of File"), before: "b\na\n", err: "are not in the file"},
 		{name: "a last line gets an end", tool: tool, input: update("@@", "-b", "+x"), before: "a\nb", after: []string{"a\nx\n"}},
+		{name: "an empty file", tool: tool, input: update("@@", "+x"), before: "", after: []string{"x\n"}},
+		{name: "lines that stay keep their ends, and the last gets one", tool: tool, input: update("@@", "-q", "+x"), before: "a\nb\r\nq\nz", after: []string{"a\nb\r\nx\nz\n"}},
 		{name: "an empty last line is the end of the one before", tool: tool, input: update("@@", " a", "-b", "+x", " "), before: "a\nb\n", after: []string{"a\nx\n"}},
 		{name: "but for blanks at the end", tool: tool, input: update("@@", " a", "-b", "+x"), before: "a  \nb\t\n", after: []string{"a\nx\n", "a  \nx\n"}},
 		{name: "but for blanks at both ends", tool: tool, input: update("@@", " a", "-b", "+x"), before: "\ta\n\tb\n", after: []string{"a\nx\n", "\ta\nx\n"}},
@@ -64,6 +66,25 @@ func TestPatch(t *testing.T) {
 		{name: "blanks around the marks, and CRLF", tool: tool, input: object{"input": " *** Begin Patch \r\n *** Add File: a \r\n+x\r\n *** End Patch \r\n"}, before: absent, after: []string{"x\n"}},
 		{name: "a mark behind a blank is a line of an update", tool: tool, input: update("@@", " *** Update File: b", "-b", "+x"), before: "*** Update File: b\nb\n", after: []string{"*** Update File: b\nx\n"}},
 	})
+}
+
+// TestPatchContents: each update may leave two contents open, sixteen all together.
+func TestPatchContents(t *testing.T) {
+	for updates, want := range map[int]int{4: 16, 5: 0} {
+		before := "first\r\n"
+		var lines []string
+		for i := range updates {
+			before += fmt.Sprintf("a%d\r\nb%d\r\n", i, i)
+			lines = append(lines, "*** Update File: a", "@@", fmt.Sprintf(" a%d", i), fmt.Sprintf("-b%d", i), "+x")
+		}
+		edits, err := of(t, "apply_patch", object{"input": patch(lines...)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if all, err := edits[0].Change.After([]byte(before), true); len(all) != want || (err != nil) != (want == 0) {
+			t.Errorf("%d updates: %d contents, %v", updates, len(all), err)
+		}
+	}
 }
 
 // TestPatchSyntax: what is no patch is an error that names the line.
