@@ -310,7 +310,7 @@ func TestUntold(t *testing.T) {
 
 // TestTooLarge: no content is over MaxBytes, before or after.
 func TestTooLarge(t *testing.T) {
-	big := strings.Repeat("a\n", edit.MaxBytes/2)
+	big, line := strings.Repeat("a\n", edit.MaxBytes/2), strings.Repeat("a", 1023)+"\n"
 	run(t, []story{
 		{name: "the largest file", tool: "Edit", input: change("a", "b", "c"), before: big[:len(big)-1] + "b", after: []string{big[:len(big)-1] + "c"}},
 		{name: "the last line of the largest", tool: "insert", input: object{"path": "a", "insert_line": edit.MaxBytes - 2, "new_str": "x"}, before: "a", after: []string{"a" + strings.Repeat("\n", edit.MaxBytes-2) + "x"}},
@@ -322,6 +322,7 @@ func TestTooLarge(t *testing.T) {
 		{name: "lines far behind", tool: "insert", input: object{"path": "a", "insert_line": edit.MaxBytes, "new_str": "x"}, before: "a", err: "over 67108864 bytes"},
 		{name: "lines of a patch", tool: "apply_patch", input: object{"input": "*** Begin Patch\n*** Update File: a\n@@\n-b\n+c\n*** End Patch"}, before: big, err: "over 4194304 lines"},
 		{name: "lines of a patch that end in CR", tool: "apply_patch", input: update("@@", "-b", "+c"), before: strings.Repeat("\r", 1<<22+1), err: "over 4194304 lines"},
+		{name: "the largest file of a patch", tool: "apply_patch", input: update("@@", "-b", "+c"), before: strings.Repeat(line, 65535) + line[2:] + "b\n", after: []string{strings.Repeat(line, 65535) + line[2:] + "c\n"}},
 		{name: "the most lines of a patch", tool: "apply_patch", input: update("@@", "-b", "+c"), before: "b" + strings.Repeat("\n", 1<<22-1) + "z\n", after: []string{"c" + strings.Repeat("\n", 1<<22-1) + "z\n"}},
 	})
 }
