@@ -192,6 +192,7 @@ func TestQuote(t *testing.T) {
 		{[]string{"--calls", ".policyscan/calls.yml"}, " --calls .policyscan/calls.yml"},
 		{[]string{"--calls=.policyscan/calls.yml"}, ` "--calls=.policyscan/calls.yml"`},
 		{[]string{"-x.y", "-x"}, ` "-x.y" -x`}, // PowerShell parts it at its dot
+		{[]string{"azAZ09-_/"}, " azAZ09-_/"},
 		{[]string{"my rules/é.yml"}, ` "my rules/é.yml"`},
 		{[]string{"a,b", "@x", " "}, ` "a,b" "@x" " "`},
 	} {
