@@ -311,8 +311,10 @@ func TestUntold(t *testing.T) {
 // TestTooLarge: no content is over MaxBytes, before or after.
 func TestTooLarge(t *testing.T) {
 	big, line := strings.Repeat("a\n", edit.MaxBytes/2), strings.Repeat("a", 1023)+"\n"
+	crlf := strings.Repeat(line[:1022]+"\r\n", edit.MaxBytes/len(line))
 	run(t, []story{
 		{name: "the largest file", tool: "Edit", input: change("a", "b", "c"), before: big[:len(big)-1] + "b", after: []string{big[:len(big)-1] + "c"}},
+		{name: "the largest file in CRLF", tool: "Edit", input: change("a", "b", "c"), before: "b" + crlf[1:], after: []string{"c" + crlf[1:]}},
 		{name: "the last line of the largest", tool: "insert", input: object{"path": "a", "insert_line": edit.MaxBytes - 2, "new_str": "x"}, before: "a", after: []string{"a" + strings.Repeat("\n", edit.MaxBytes-2) + "x"}},
 		{name: "the most lines that fit", tool: "replace", input: change("a", " b", strings.Repeat("x", 1023), "allow_multiple", true), before: strings.Repeat("b\n", edit.MaxBytes/1024), after: []string{strings.Repeat(strings.Repeat("x", 1023)+"\n", edit.MaxBytes/1024)}},
 		{name: "a file", tool: "Edit", input: change("a", "b", "c"), before: big + "b", err: "over 67108864 bytes"},

@@ -227,6 +227,7 @@ func TestShellPatch(t *testing.T) {
 		{"tabs taken off", "apply_patch <<-'EOF'\n" + p + "EOF\n"},
 		{"two words", "apply_patch " + quoted + " x"},
 		{"two commands", "apply_patch " + quoted + "\necho x"},
+		{"a pipe between quotes", "apply_patch " + strings.Replace(quoted, ": a", ": a'|'", 1)},
 		{"a quote that is open", "apply_patch '" + p},
 		{"a double quote that is open", `apply_patch "` + p},
 		{"an escape of nothing in double quotes", `apply_patch "` + p + `\`},
