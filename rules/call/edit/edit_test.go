@@ -90,9 +90,11 @@ func TestClaudeWrite(t *testing.T) {
 		{name: "a new file", tool: "Write", input: write("a.tf", "x\n"), before: absent, after: []string{"x\n"}},
 		{name: "over a file, whose line ends are not kept", tool: "Write", input: write("a.tf", "x\ny\n"), before: "a\r\nb\r\n", after: []string{"x\ny\n"}},
 		{name: "blanks at line ends may be taken off", tool: "Write", input: write("a.tf", "x \ny\t\r\nz"), before: absent, after: []string{"x \ny\t\r\nz", "x\ny\r\nz"}},
+		{name: "those that JavaScript has", tool: "Write", input: write("a.tf", "x\u2000\ny\u200a\nz\u200b\n"), before: absent, after: []string{"x\u2000\ny\u200a\nz\u200b\n", "x\ny\nz\u200b\n"}},
 		{name: "of blank lines nothing else is taken off", tool: "Write", input: write("a.tf", "\n\r\n\rx \n"), before: absent, after: []string{"\n\r\n\rx \n", "\n\r\n\rx\n"}},
 		{name: "but not in Markdown", tool: "Write", input: write("A.MD", "x \n"), before: absent, after: []string{"x \n"}},
 		{name: "a file in UTF-16 stays one", tool: "Write", input: write("a", "xé\U0001d11e"), before: "\xff\xfeA\x00", after: []string{"\xff\xfex\x00\xe9\x00\x34\xd8\x1e\xdd"}},
+		{name: "an empty one, too", tool: "Write", input: write("a", ""), before: "\xff\xfeA\x00", after: []string{"\xff\xfe"}},
 		{name: "a file that is not UTF-8 is written over", tool: "Write", input: write("a", "x"), before: "\xff", after: []string{"x"}},
 		{name: "Cursor's fields", tool: "Write", input: object{"path": "a", "contents": "x"}, before: absent, after: []string{"x"}},
 		{name: "no content", tool: "Write", input: object{"file_path": "a"}, err: "the field content or contents is missing"},
@@ -314,6 +316,7 @@ func TestTooLarge(t *testing.T) {
 	crlf := strings.Repeat(line[:1022]+"\r\n", edit.MaxBytes/len(line))
 	run(t, []story{
 		{name: "the largest file", tool: "Edit", input: change("a", "b", "c"), before: big[:len(big)-1] + "b", after: []string{big[:len(big)-1] + "c"}},
+		{name: "the largest file, which gets smaller", tool: "Edit", input: change("a", "bb", "c"), before: big[:len(big)-2] + "bb", after: []string{big[:len(big)-2] + "c"}},
 		{name: "the largest file in CRLF", tool: "Edit", input: change("a", "b", "c"), before: "b" + crlf[1:], after: []string{"c" + crlf[1:]}},
 		{name: "the last line of the largest", tool: "insert", input: object{"path": "a", "insert_line": edit.MaxBytes - 2, "new_str": "x"}, before: "a", after: []string{"a" + strings.Repeat("\n", edit.MaxBytes-2) + "x"}},
 		{name: "the most lines that fit", tool: "replace", input: change("a", " b", strings.Repeat("x", 1023), "allow_multiple", true), before: strings.Repeat("b\n", edit.MaxBytes/1024), after: []string{strings.Repeat(strings.Repeat("x", 1023)+"\n", edit.MaxBytes/1024)}},
