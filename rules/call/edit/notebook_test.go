@@ -61,6 +61,7 @@ func TestNotebook(t *testing.T) {
 		{name: "the number of a cell, as it once was", tool: "NotebookEdit", input: in(object{"cell_number": 1}), err: `the field "cell_number" is not known`},
 		{name: "no file", tool: "NotebookEdit", input: in(object{"cell_id": "a"}), before: absent, err: "there is no such notebook"},
 		{name: "no JSON", tool: "NotebookEdit", input: in(object{"cell_id": "a"}), before: "{", err: "it is not JSON"},
+		{name: "a number", tool: "NotebookEdit", input: in(object{"cell_id": "a"}), before: "5", err: "has no list of cells"},
 		{name: "a name twice", tool: "NotebookEdit", input: in(object{"cell_id": "a"}), before: `{"a":1,"\u0061":2}`, err: "is twice in one object"},
 		{name: "no cells", tool: "NotebookEdit", input: in(object{"cell_id": "a"}), before: `{"cells":{}}`, err: "has no list of cells"},
 		{name: "a cell that is none", tool: "NotebookEdit", input: in(object{"cell_id": "a"}), before: `{"cells":[1]}`, err: "cell 0 of the notebook is no object"},
