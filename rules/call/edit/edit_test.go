@@ -246,6 +246,7 @@ func TestCopilot(t *testing.T) {
 		{name: "edit: LF if they are even", tool: "edit", input: str("b", "x\ny"), before: "a\r\nb\n", after: []string{"a\r\nx\ny\n"}},
 		{name: "edit: LF if there is none", tool: "edit", input: str("b", "x\r\ny"), before: "abc", after: []string{"ax\nyc"}},
 		{name: "edit: not in the middle of a line", tool: "edit", input: str("a\nb\nc", "x"), before: "a \nb.\nc", err: "does not occur"},
+		{name: "edit: no line for two", tool: "edit", input: str("a\nb\nb", "x"), before: "a \nb.\nc", err: "does not occur"},
 		{name: "insert before the first line", tool: "insert", input: put(0, "x"), before: "a\nb\n", after: []string{"x\na\nb\n"}},
 		{name: "insert behind a line", tool: "insert", input: object{"path": "a", "insert_line": 1, "insert_text": "x"}, before: "a\nb\n", after: []string{"a\nx\nb\n"}},
 		{name: "insert behind the last", tool: "insert", input: put(2, "x"), before: "a\nb\n", after: []string{"a\nb\nx\n"}},
