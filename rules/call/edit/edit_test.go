@@ -118,6 +118,8 @@ func TestClaudeEdit(t *testing.T) {
 		{name: "several, all of them", tool: "Edit", input: change("a", "b", "x", "replace_all", true), before: "b b", after: []string{"x x"}},
 		{name: "none, all of them", tool: "Edit", input: change("a", "z", "x", "replace_all", true), before: "b b", err: "does not occur"},
 		{name: "old and new the same", tool: "Edit", input: change("a", "b", "b"), before: "abc", err: "are the same"},
+		{name: "old and new empty", tool: "Edit", input: change("a", "", ""), before: "x", err: "are the same"},
+		{name: "old and new empty, of no file", tool: "Edit", input: change("a", "", ""), before: absent, after: []string{""}},
 		{name: "an empty old_string makes a file", tool: "Edit", input: change("a", "", "x\n"), before: absent, after: []string{"x\n"}},
 		{name: "or fills an empty one", tool: "Edit", input: change("a", "", "x\n"), before: "", after: []string{"x\n"}},
 		{name: "or one of blanks", tool: "Edit", input: change("a", "", "x\n"), before: " \r\n\r\n", after: []string{"x\r\n"}},
@@ -318,6 +320,7 @@ func TestTooLarge(t *testing.T) {
 	run(t, []story{
 		{name: "the largest file", tool: "Edit", input: change("a", "b", "c"), before: big[:len(big)-1] + "b", after: []string{big[:len(big)-1] + "c"}},
 		{name: "the largest file, which gets smaller", tool: "Edit", input: change("a", "bb", "c"), before: big[:len(big)-2] + "bb", after: []string{big[:len(big)-2] + "c"}},
+		{name: "the largest file of Copilot", tool: "edit", input: object{"path": "a", "old_str": "b", "new_str": "c"}, before: big[:len(big)-1] + "b", after: []string{big[:len(big)-1] + "c"}},
 		{name: "the largest file in CRLF", tool: "Edit", input: change("a", "b", "c"), before: "b" + crlf[1:], after: []string{"c" + crlf[1:]}},
 		{name: "the last line of the largest", tool: "insert", input: object{"path": "a", "insert_line": edit.MaxBytes - 2, "new_str": "x"}, before: "a", after: []string{"a" + strings.Repeat("\n", edit.MaxBytes-2) + "x"}},
 		{name: "the most lines that fit", tool: "replace", input: change("a", " b", strings.Repeat("x", 1023), "allow_multiple", true), before: strings.Repeat("b\n", edit.MaxBytes/1024), after: []string{strings.Repeat(strings.Repeat("x", 1023)+"\n", edit.MaxBytes/1024)}},
