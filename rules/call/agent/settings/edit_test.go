@@ -211,6 +211,7 @@ func TestRefused(t *testing.T) {
 		{"{\"hooks\": null}", "s.json:1:11: \"hooks\" is null, not an object; mend it; nothing was written"},
 		{"{\"hooks\": {\"Pre\": {}}}", "s.json:1:19: \"hooks.Pre\" is an object, not a list; mend it; nothing was written"},
 		{"{\"hooks\": {\"Pre\": \"x\"}}", "s.json:1:19: \"hooks.Pre\" is a text, not a list; mend it; nothing was written"},
+		{"{\"hooks\": {\"Pre\": false}}", "s.json:1:19: \"hooks.Pre\" is true or false, not a list; mend it; nothing was written"},
 		{"{\"hooks\": {\"Pre\": true}}", "s.json:1:19: \"hooks.Pre\" is true or false, not a list; mend it; nothing was written"},
 	} {
 		src := &rules.Source{Name: "s.json", Text: []byte(test.text)}
