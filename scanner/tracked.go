@@ -93,8 +93,7 @@ func (t *trackedTree) collisions() map[string]bool {
 		other, err := rd.Stat(".GIT")
 		caseless = !isNotExist(err) && other.Same(git)
 	}
-	all := map[string]bool{}
-	first := map[string]string{} // by what the names of a file may have in common
+	alike := map[string][]string{} // by what the names of a file may have in common
 	for _, f := range t.index.Files {
 		name := f.Path
 		switch {
@@ -105,15 +104,27 @@ func (t *trackedTree) collisions() map[string]bool {
 		default:
 			name = norm.NFC.String(name)
 		}
-		path, seen := first[name]
-		if !seen {
-			first[name] = f.Path
+		alike[name] = append(alike[name], f.Path)
+	}
+	all := map[string]bool{}
+	for _, names := range alike {
+		if len(names) == 1 {
 			continue
 		}
-		one, err := rd.Stat(path)
-		two, err2 := rd.Stat(f.Path)
-		if err == nil && err2 == nil && one.Same(two) {
-			all[path], all[f.Path] = true, true
+		files := map[string]worktree.Status{} // each of which is another, by the first of its names
+	next:
+		for _, path := range names {
+			st, err := rd.Stat(path)
+			if err != nil {
+				continue
+			}
+			for other, file := range files {
+				if file.Same(st) {
+					all[path], all[other] = true, true
+					continue next
+				}
+			}
+			files[path] = st
 		}
 	}
 	return all

@@ -268,17 +268,22 @@ func TestFault_028_029_OneFileOnDisk(t *testing.T) {
 		"another form":           {"\u00e4.tf", "a\u0308.tf", sameForm, collide},
 		"another form, a folder": {"a\u0308/a.tf", "\u00e4/a.tf", sameForm, collide},
 		"another form and case":  {"\u00c4.tf", "a\u0308.tf", sameFormOrCase, collide},
+		"beside another form":    {"\u00c4.tf", "\u00e4.tf", strings.EqualFold, collide},
 		"a disk of exact forms":  {"\u00e4.tf", "a\u0308.tf", strings.EqualFold, "UNDECIDED E_UNAVAILABLE"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := newGit(t)
 			bad, good := g.object("blob", "cidr = \"0.0.0.0/0\"\n"), g.object("blob", "cidr = \"10.0.0.0/8\"\n")
 			g.git("config", "core.ignoreCase", "false") // or git takes the second for the first
-			for path, blob := range map[string]string{c.on: good, c.tracked: bad, "other.tf": good} {
+			other := "other.tf"
+			if name == "beside another form" { // a file of its own, which is first of the three
+				other = "a\u0308.tf"
+			}
+			for path, blob := range map[string]string{c.on: good, c.tracked: bad, other: good} {
 				g.git("update-index", "--add", "--cacheinfo", "100644,"+blob+","+path)
 			}
 			g.git("commit", "-q", "-m", "both")
-			disk := diskTree(c.on, "other.tf")
+			disk := diskTree(c.on, other)
 			disk.files[".git"] = &diskFile{text: "gitdir: " + g.path(".git") + "\n"}
 			disk.names(c.same)
 			g.mount(disk)
