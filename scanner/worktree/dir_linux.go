@@ -3,7 +3,6 @@ package worktree
 import (
 	"bytes"
 	"encoding/binary"
-	"errors"
 	"io"
 
 	"golang.org/x/sys/unix"
@@ -16,13 +15,7 @@ func openBeneath(at int, path string) (int, error) {
 		Flags:   dirFlags,
 		Resolve: unix.RESOLVE_BENEATH | unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS,
 	}
-	for try := 0; ; try++ {
-		fd, err := unix.Openat2(at, path, &how)
-		// The kernel gives EAGAIN when it cannot tell because of a rename elsewhere.
-		if !errors.Is(err, unix.EAGAIN) || try == 100 {
-			return fd, err
-		}
-	}
+	return unix.Openat2(at, path, &how) // EAGAIN is for a path with "..", and none is asked for
 }
 
 // list hands the names in a folder to visit, each behind a prefix. It reads the directory's

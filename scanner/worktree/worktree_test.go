@@ -9,6 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path"
 	"path/filepath"
 	"slices"
@@ -130,6 +131,22 @@ func TestWalkPassing(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A folder of which the file system says that nothing changed is listed once.
+func TestWalkListsOnce(t *testing.T) {
+	goroot, err := exec.Command("go", "env", "GOROOT").Output() // a folder that was there before the test
+	must(t, err)
+	eachWay(t, func(t *testing.T, open func(string) *Root) {
+		asked := map[string]int{}
+		_, failed := walk(t, open(filepath.Join(strings.TrimSpace(string(goroot)), "src/archive")), func(path string) bool {
+			asked[path]++
+			return false
+		})
+		if len(failed) > 0 || asked["tar"] != 1 || asked["zip/reader.go"] != 1 {
+			t.Errorf("asked of %v; failed: %q", asked, failed)
+		}
+	})
 }
 
 func TestWalkEndsWithContext(t *testing.T) {
@@ -428,6 +445,22 @@ func TestWalkOfLittle(t *testing.T) {
 		}
 		if err := root.Walk(t.Context(), visitors...); err != nil {
 			t.Fatal(err)
+		}
+	}
+}
+
+// A call that signals interrupted is made again, however many they are; any other answer is the last.
+func TestRetry(t *testing.T) {
+	for _, want := range []error{nil, unix.EIO} {
+		calls := 0
+		n, err := retry(func() (int, error) {
+			if calls++; calls < 4 {
+				return -1, unix.EINTR
+			}
+			return calls, want
+		})
+		if n != 4 || calls != 4 || err != want {
+			t.Errorf("%d, %v after %d calls, want 4 and %v", n, err, calls, want)
 		}
 	}
 }
