@@ -3,6 +3,7 @@ package scanner
 import (
 	"bytes"
 	"encoding/binary"
+	"slices"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -60,9 +61,7 @@ func (e encoding) encode(text string) []byte {
 // swap reverses the bytes of each unit.
 func swap(b []byte, unit int) {
 	for ; len(b) >= unit; b = b[unit:] {
-		for i, j := 0, unit-1; i < j; i, j = i+1, j-1 {
-			b[i], b[j] = b[j], b[i]
-		}
+		slices.Reverse(b[:unit])
 	}
 }
 
@@ -70,8 +69,7 @@ func swap(b []byte, unit int) {
 // begins with. FF FE 00 00 begins two of them, and both count.
 func marks(head []byte) (found [encodings]bool) {
 	for e := range encodings {
-		mark := e.bom()
-		found[e] = len(head) >= len(mark) && string(head[:len(mark)]) == mark
+		found[e] = bytes.HasPrefix(head, []byte(e.bom()))
 	}
 	return found
 }
@@ -120,7 +118,7 @@ func subpart(data []byte) int {
 	if utf8.FullRune(data[:1]) {
 		return 1
 	}
-	for n < len(data) && n < utf8.UTFMax-1 && !utf8.FullRune(data[:n+1]) {
+	for n < len(data) && !utf8.FullRune(data[:n+1]) {
 		n++
 	}
 	return n

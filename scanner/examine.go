@@ -54,7 +54,7 @@ func (x *examiner) examine(ctx context.Context, e *engine, content io.ReadSeeker
 	rep.bytes, err = pass(ctx, x.windows(content, e.overlap()), &rep.reads, func(w window) bool {
 		if w.at == 0 && w.last {
 			only = w
-			rep.pointer = len(w.data) < lfsLimit && len(w.data) >= len(lfsPrefix) && string(w.data[:len(lfsPrefix)]) == lfsPrefix
+			rep.pointer = len(w.data) < lfsLimit && bytes.HasPrefix(w.data, []byte(lfsPrefix))
 		}
 		e.look(whole, w)
 		return true

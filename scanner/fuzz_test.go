@@ -205,7 +205,7 @@ func TestOracleAroundWindows(t *testing.T) {
 // The longest match that there can be is found once at every place near the end of
 // a window.
 func TestEveryPlaceAroundAWindow(t *testing.T) {
-	const pattern, text = "a\nkey", "a\r\nkey"
+	const pattern, text = "a\n\nkey", "a\r\n\r\nkey"
 	filler := bytes.Repeat([]byte("x = 10.0.0.0/8\n"), 2*windowSize/15)
 	for enc, e := range oracleEncodings {
 		match := oracleEncodeAll(enc, text)

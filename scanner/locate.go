@@ -51,11 +51,10 @@ func (r *reading) add(data []byte) {
 		data = append(r.rest, data...)
 		r.rest = nil
 	}
-	if n := min(r.skip, len(data)); n > 0 {
-		r.skip -= n
-		r.at += int64(n)
-		data = data[n:]
-	}
+	n := min(r.skip, len(data))
+	r.skip -= n
+	r.at += int64(n)
+	data = data[n:]
 	for len(data) > 0 {
 		if n := r.plain(data); n > 0 {
 			data = data[n:]

@@ -94,35 +94,23 @@ func newForm(e encoding, text string) form {
 func (f *form) needle() []byte { return f.segments[f.anchor] }
 
 // next returns the leftmost match in data that begins at or after from, or -1.
+//
+// It is that of the first place of the anchor that belongs to one. For of two matches one could begin earlier and
+// have its anchor later only if it held all the line ends of the other, and these would be its own.
 func (f *form) next(data []byte, from int) (start, end int) {
-	if from > len(data) {
-		return -1, -1
-	}
-	if len(f.segments) == 1 {
-		i := bytes.Index(data[from:], f.segments[0])
-		if i < 0 {
-			return -1, -1
-		}
-		return from + i, from + i + len(f.segments[0])
-	}
-	start, end = -1, -1
-	for at := from; ; at++ {
+	for at := from; at <= len(data); at++ {
 		i := bytes.Index(data[at:], f.needle())
 		if i < 0 {
-			return start, end
+			break
 		}
 		at += i
-		// In an encoding of several bytes a match can be read at more than one
-		// alignment, so an anchor further on could belong to a match that begins earlier.
-		if start >= 0 && at-f.longest >= start {
-			return start, end
-		}
-		if s := f.back(data, f.anchor, at, from); s >= 0 && (start < 0 || s < start) {
-			if e := f.forward(data, f.anchor, at); e >= 0 {
-				start, end = s, e
+		if start = f.back(data, f.anchor, at, from); start >= 0 {
+			if end = f.forward(data, f.anchor, at); end >= 0 {
+				return start, end
 			}
 		}
 	}
+	return -1, -1
 }
 
 // forward returns where a match ends whose segment i begins at the given place, or
