@@ -16,6 +16,7 @@ func FuzzEncode(f *testing.F) {
 	f.Add("\u2028\x00\x1b", "\xff##[error]x", "\U000e0001", `\u0023 "quoted" \`, int64(-1))
 	f.Add("<&>", "\u202e\u009b", "##[##[", "\ufffd", int64(1)<<62)
 	f.Fuzz(func(t *testing.T, file, excerpt, title, message string, offset int64) {
+		skipLong(t, 300, file, excerpt, title, message)
 		v := hostileVerdict(file, excerpt, title, message)
 		v.Violations[0].Evidence.Offset = offset
 		text, err := v.Encode()

@@ -207,6 +207,7 @@ func FuzzGitHub(f *testing.F) {
 	f.Add("a", "b", "c", "d", int64(3), int64(3), int64(2))
 	f.Add("a", "b", "c", "d", int64(math.MaxInt32), int64(math.MaxInt32), int64(math.MaxInt32))
 	f.Fuzz(func(t *testing.T, file, excerpt, pattern, text string, line, endLine, column int64) {
+		skipLong(t, 300, file, excerpt, pattern, text)
 		v := hostileVerdict(file, excerpt, pattern, text)
 		for i := range v.Violations {
 			e := &v.Violations[i].Evidence

@@ -101,6 +101,7 @@ func FuzzGitLab(f *testing.F) {
 	f.Add("\xff\\", "\x00", "\x00", " ")
 	f.Add("", "", "", "")
 	f.Fuzz(func(t *testing.T, file, excerpt, pattern, text string) {
+		skipLong(t, 300, file, excerpt, pattern, text)
 		gitlabOf(t, hostileVerdict(file, excerpt, pattern, text))
 	})
 }

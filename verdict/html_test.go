@@ -570,6 +570,7 @@ func FuzzHTML(f *testing.F) {
 	f.Add("</title></style></pre>", "{{.}}<svg/onload=x>", "<", "https://x\"><img src=x onerror=y>")
 	f.Add("../..//\x00", "&lt;&#60;", "&", "<p id=rules></p>[x](y)")
 	f.Fuzz(func(t *testing.T, file, excerpt, pattern, text string) {
+		skipLong(t, 300, file, excerpt, pattern, text)
 		for _, s := range []string{file, excerpt, pattern, text} {
 			if !utf8.ValidString(s) && s != file {
 				t.Skip("a document is UTF-8; only a path had other bytes")

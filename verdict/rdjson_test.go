@@ -195,6 +195,7 @@ func FuzzRDJSON(f *testing.F) {
 	f.Add(".", "\u202e", "", "", int64(7), int64(8), int64(1))
 	f.Add("", "``", "\n", "\x1b[2J", int64(-1), int64(0), int64(1)<<31)
 	f.Fuzz(func(t *testing.T, file, excerpt, pattern, text string, line, endLine, column int64) {
+		skipLong(t, 300, file, excerpt, pattern, text)
 		v := hostileVerdict(file, excerpt, pattern, text)
 		for i := range v.Violations {
 			e := &v.Violations[i].Evidence
