@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"unicode/utf8"
 
@@ -15,30 +16,28 @@ import (
 
 // gitlabSchemas are GitLab's own schema of an entry, and its manual's table of fields, which
 // says more.
-func gitlabSchemas(t *testing.T) []*jsonschema.Schema {
-	t.Helper()
-	var all []*jsonschema.Schema
+var gitlabSchemas = sync.OnceValues(func() (all []*jsonschema.Schema, err error) {
 	for _, name := range []string{"gitlab-codeclimate.schema.json", "gitlab-manual.schema.json"} {
 		text, err := os.ReadFile(filepath.Join("testdata", name))
 		if err != nil {
-			t.Fatal(err)
+			return nil, err
 		}
 		doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
 		if err != nil {
-			t.Fatal(err)
+			return nil, err
 		}
 		c := jsonschema.NewCompiler()
 		if err := c.AddResource(name, doc); err != nil {
-			t.Fatal(err)
+			return nil, err
 		}
 		s, err := c.Compile(name)
 		if err != nil {
-			t.Fatal(err)
+			return nil, err
 		}
 		all = append(all, s)
 	}
-	return all
-}
+	return all, nil
+})
 
 // gitlabOf writes a verdict, and holds what is true of every report.
 func gitlabOf(t *testing.T, v *Verdict) []gitlabIssue {
@@ -56,8 +55,12 @@ func gitlabOf(t *testing.T, v *Verdict) []gitlabIssue {
 	if err := json.Unmarshal(b.Bytes(), &raw); err != nil {
 		t.Fatal(err)
 	}
+	schemas, err := gitlabSchemas()
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, entry := range raw {
-		for _, s := range gitlabSchemas(t) {
+		for _, s := range schemas {
 			if err := validate(t, s, entry); err != nil {
 				t.Error(err)
 			}

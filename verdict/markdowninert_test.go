@@ -25,11 +25,12 @@ type rendered struct {
 	wrong []string // what no page of ours has
 }
 
+var gfm = goldmark.New(goldmark.WithExtensions(extension.GFM, extension.Footnote))
+
 // renderMarkdown reads a page with goldmark and every extension of it that GitHub has, and
 // footnotes. It takes as wrong whatever node WriteMarkdown has no business with.
 func renderMarkdown(page string) rendered {
 	source := []byte(page)
-	md := goldmark.New(goldmark.WithExtensions(extension.GFM, extension.Footnote))
 	var r rendered
 	var all, words strings.Builder
 	cut := func() {
@@ -62,7 +63,7 @@ func renderMarkdown(page string) rendered {
 			}
 		}
 	}
-	_ = ast.Walk(md.Parser().Parse(text.NewReader(source)), func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+	_ = ast.Walk(gfm.Parser().Parse(text.NewReader(source)), func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		switch n := n.(type) {
 		case *ast.Document, *ast.List, *ast.ListItem, *ast.Paragraph, *ast.TextBlock:
 		case *extast.Table, *extast.TableHeader, *extast.TableCell:

@@ -131,22 +131,25 @@ func plainText(t *testing.T, s string) string {
 	return b.String()
 }
 
+var (
+	fenceEnd   = regexp.MustCompile("^ {0,3}(`{3,})[ \t]*$")
+	sarifLabel = regexp.MustCompile(`^(\*\*(Rule|Why|What to do|Documentation|Owner|Severity)\*\*|<https?://[^<>\s]*>|)$`)
+)
+
 // wantFenced fails if text of the bundle stands outside a fence. It reads lines as
 // CommonMark does: a fence ends at a line of as many backticks or more, indented by up to three.
 func wantFenced(t *testing.T, markdown string) {
 	t.Helper()
-	ends := regexp.MustCompile("^ {0,3}(`{3,})[ \t]*$")
-	label := regexp.MustCompile(`^(\*\*(Rule|Why|What to do|Documentation|Owner|Severity)\*\*|<https?://[^<>\s]*>|)$`)
 	fence := ""
 	for _, l := range strings.Split(markdown, "\n") {
 		switch {
 		case fence == "" && strings.HasPrefix(l, "```"):
 			fence = strings.TrimSuffix(l, "text")
 		case fence != "":
-			if m := ends.FindStringSubmatch(l); m != nil && len(m[1]) >= len(fence) {
+			if m := fenceEnd.FindStringSubmatch(l); m != nil && len(m[1]) >= len(fence) {
 				fence = ""
 			}
-		case !label.MatchString(l):
+		case !sarifLabel.MatchString(l):
 			t.Fatalf("%q stands outside the fences of\n%s", l, markdown)
 		}
 	}

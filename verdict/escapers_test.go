@@ -1,0 +1,123 @@
+package verdict
+
+import (
+	"encoding/json"
+	"encoding/xml"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// The targets here hold one escaper each. Those of whole reports hold all of a document, and are a hundred times slower.
+
+// hostileTexts are the seeds.
+func hostileTexts(f *testing.F) {
+	for _, s := range append(hostileMarkdown(), "::stop-commands::k", " ::error::x", "]]><!--", "<![CDATA[", "\ufffe\uffff", "\xed\xa0\x80", "[a](1) {0} \\[not](2)", "%41\\x41\xff", "//host/x", `\u{1b}`) {
+		f.Add(s)
+	}
+}
+
+// FuzzEscapeJSON: JSON of a text is the text, and safe to print.
+func FuzzEscapeJSON(f *testing.F) {
+	hostileTexts(f)
+	f.Fuzz(func(t *testing.T, s string) {
+		text, err := JSON([]string{s})
+		if err != nil {
+			t.Fatal(err)
+		}
+		wantSafe(t, string(text), false)
+		wantNoCommand(t, string(text))
+		var got []string
+		if err := json.Unmarshal(text, &got); err != nil || !slices.Equal(got, []string{string([]rune(s))}) {
+			t.Errorf("%q became %q: %v", s, got, err)
+		}
+	})
+}
+
+// FuzzEscapeXML: an attribute and an element read as the text that is visible.
+func FuzzEscapeXML(f *testing.F) {
+	hostileTexts(f)
+	f.Fuzz(func(t *testing.T, s string) {
+		lines := strings.Split(s, "\n")
+		text := `<e a="` + xmlText(s) + "\">\n" + xmlLines(lines) + "</e>"
+		wantSafe(t, text, false)
+		wantNoCommand(t, text)
+		var got struct {
+			XMLName xml.Name
+			A       string `xml:"a,attr"`
+			Text    string `xml:",chardata"`
+			Inner   []any  `xml:",any"`
+		}
+		if err := xml.Unmarshal([]byte(text), &got); err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+		for i := range lines {
+			lines[i] = Visible(lines[i])
+		}
+		if got.A != Visible(s) || got.Text != "\n"+strings.Join(lines, "\n") || got.Inner != nil {
+			t.Errorf("%q became %+v", s, got)
+		}
+	})
+}
+
+// FuzzEscapeMarkdown: as code and as prose, in an item and in a cell, a text is text, and all of it is there.
+func FuzzEscapeMarkdown(f *testing.F) {
+	hostileTexts(f)
+	f.Fuzz(func(t *testing.T, s string) {
+		skipLong(t, 300, s)
+		words := strings.Join(strings.Fields(s), " ")
+		page := "- x " + prose(words, code) + " y\n- x " + code(s) + " y\n- x " + lines(s) + " y\n\n" +
+			"| Rule | x |\n|---|---|\n| " + code(s) + " | " + prose(words, code) + " |\n"
+		wantSafe(t, page, false)
+		wantNoCommand(t, page)
+		r := renderMarkdown(page)
+		if r.wrong != nil || r.links != nil || !slices.Equal(r.rows, []int{2}) {
+			t.Errorf("%q: %q, links %q, cells %d\n%s", s, r.wrong, r.links, r.rows, page)
+		}
+		for _, w := range r.words {
+			for name, pattern := range autolinks {
+				if found := pattern.FindString(w); found != "" {
+					t.Errorf("%s: %q in %q\n%s", name, found, w, page)
+				}
+			}
+		}
+		plain := bare(inert(words))
+		if !strings.Contains(r.all, "x"+plain+"yx"+bare(inert(s))+"yx") || !strings.HasSuffix(r.all, bare(inert(s))+plain) {
+			t.Errorf("%q is read as %q\n%s", s, r.all, page)
+		}
+	})
+}
+
+// FuzzEscapeSARIF: no link and no placeholder in a message, no end of a fence in its Markdown, and a URI that is the path.
+func FuzzEscapeSARIF(f *testing.F) {
+	hostileTexts(f)
+	f.Fuzz(func(t *testing.T, s string) {
+		if got := plainText(t, sarifEscape(s)); got != s {
+			t.Errorf("%q is read as %q", s, got)
+		}
+		short := sarifPlain(s, 40)
+		if got := plainText(t, short); len([]rune(short)) > 40 || got != s && (!strings.HasSuffix(got, ellipsis) || !strings.HasPrefix(s, strings.TrimSuffix(got, ellipsis))) {
+			t.Errorf("%q is cut to %q", s, short)
+		}
+		wantFenced(t, fenced(s))
+		u, err := url.Parse(relativeURI(s))
+		if err != nil || u.Path != s || u.Scheme+u.Host+u.RawQuery+u.Fragment != "" {
+			t.Errorf("%q is the URI %q: %v", s, u, err)
+		}
+	})
+}
+
+// FuzzDefuse: the runner finds no command in a line that a terminal shows.
+func FuzzDefuse(f *testing.F) {
+	hostileTexts(f)
+	f.Fuzz(func(t *testing.T, s string) {
+		line := Visible(s)
+		got := Defuse(line)
+		wantSafe(t, got, false)
+		wantNoCommand(t, got)
+		if plain := strings.NewReplacer(`\u{3a}`, ":", `\u{23}`, "#"); plain.Replace(got) != plain.Replace(line) {
+			t.Errorf("%q became %q", line, got)
+		}
+	})
+}
