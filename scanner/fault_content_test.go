@@ -55,7 +55,16 @@ func TestFault_002_ChunkBoundaries(t *testing.T) {
 	text := []byte(strings.Repeat("x = 10.0.0.0/8\n", 20) + "y = 0.0.0.0/0\n")
 	want, err := Check(t.Context(), testBundle("0.0.0.0/0"), "main.tf", text)
 	must(t, err)
-	wraps := []func(io.Reader) io.Reader{iotest.OneByteReader, iotest.HalfReader, iotest.DataErrReader}
+	hesitant := func(r io.Reader) io.Reader {
+		calls := 0
+		return readerFunc(func(p []byte) (int, error) {
+			if calls++; calls%100 > 0 {
+				return 0, nil
+			}
+			return r.Read(p[:min(len(p), 40)])
+		})
+	}
+	wraps := []func(io.Reader) io.Reader{iotest.OneByteReader, iotest.HalfReader, iotest.DataErrReader, hesitant}
 	for size := 1; size <= 4096; size += 1 + size/16 {
 		wraps = append(wraps, func(r io.Reader) io.Reader { return &chunkReader{r, size} })
 	}

@@ -142,6 +142,16 @@ func TestAllow(t *testing.T) {
 	wantOutcome(t, scanFolder(t, writeTree(t, map[string]string{"a": prefix + strings.Repeat("x", 1024-len(prefix))}), testBundle("key"), Options{}), "P")
 }
 
+func TestProgress(t *testing.T) {
+	r := testRule("R-1", "key")
+	r.Files = []string{"*.tf"}
+	o := Options{Progress: &Progress{}}
+	scanFolder(t, writeTree(t, map[string]string{"a.tf": "x", "b.tf": "key", "c.md": "key"}), newBundle(r), o)
+	if listed, governed, done := o.Progress.Files(); listed != 3 || governed != 2 || done != 2 {
+		t.Errorf("%d listed, %d governed, %d done", listed, governed, done)
+	}
+}
+
 func TestListedEntries(t *testing.T) {
 	dir := writeTree(t, map[string]string{"a.tf": "key", "sub/b.tf": "key", "c": "key"})
 	root := openRoot(t, dir)
