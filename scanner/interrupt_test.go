@@ -222,6 +222,30 @@ func TestFault_046_ReadErrors(t *testing.T) {
 			}
 		})
 	}
+
+	// Evidence of a file that is longer than a window takes several readings, and each can fail.
+	text := []byte(strings.Repeat("line\n", 120_000) + "a key\n" + strings.Repeat("line\n", 120_000))
+	for failing := 1; ; failing++ {
+		reading := 0
+		tree := fakeFiles(func(string) (content, error) {
+			return newReadContent(text, func(r io.Reader) io.Reader {
+				if reading++; reading == failing {
+					return readerFunc(func([]byte) (int, error) { return 0, errors.New("EIO") })
+				}
+				return r
+			}), nil
+		}, "a")
+		v := scanTree(t, testBundle("key"), tree, Options{})
+		if reading < failing {
+			if wantOutcome(t, v, "F"); reading < 5 {
+				t.Errorf("%d readings", reading)
+			}
+			break
+		}
+		if got := outcome(v); got != "I(E_READ)" {
+			t.Errorf("reading %d fails: %s: %+v", failing, got, v.Errors)
+		}
+	}
 }
 
 type readerFunc func([]byte) (int, error)
