@@ -10,19 +10,22 @@ import (
 // A submodule that .gitmodules names and whose folder is empty is not checked out: what is in it is not known.
 func TestSubmodules(t *testing.T) {
 	const module = "[submodule \"lib\"]\n\tpath = lib\n"
-	for _, c := range []struct{ name, modules, want string }{
-		{"named", module, "I(E_UNAVAILABLE)"},
-		{"not named", "", "P"},
-		{"named twice", module + module, "I(E_UNAVAILABLE)"},
-		{"another is named", strings.ReplaceAll(module, "lib", "other"), "P"},
-		{"a file is named", strings.ReplaceAll(module, "lib", "a.tf"), "P"},
-		{"without a path", "[submodule \"lib\"]\n\tpath = \n", "P"},
-		{"no file of git's", "[submodule", "I(E_READ)"},
-		{"as long as is read", module + strings.Repeat("#", maxModules-len(module)), "I(E_UNAVAILABLE)"},
-		{"longer", module + strings.Repeat("#", maxModules-len(module)+1), "I(E_READ)"},
+	for _, c := range []struct{ name, modules, file, want string }{
+		{"named", module, "a.tf", "I(E_UNAVAILABLE)"},
+		{"checked out", module, "lib/.git", "P"},
+		{"its neighbour is there", module, "lib.git", "I(E_UNAVAILABLE)"},
+		{"its neighbour has files", module, "lib2/.git", "I(E_UNAVAILABLE)"},
+		{"not named", "", "a.tf", "P"},
+		{"named twice", module + module, "a.tf", "I(E_UNAVAILABLE)"},
+		{"another is named", strings.ReplaceAll(module, "lib", "other"), "a.tf", "P"},
+		{"a file is named", strings.ReplaceAll(module, "lib", "a.tf"), "a.tf", "P"},
+		{"without a path", "[submodule \"lib\"]\n\tpath = \n", "a.tf", "P"},
+		{"no file of git's", "[submodule", "a.tf", "I(E_READ)"},
+		{"as long as is read", module + strings.Repeat("#", maxModules-len(module)), "a.tf", "I(E_UNAVAILABLE)"},
+		{"longer", module + strings.Repeat("#", maxModules-len(module)+1), "a.tf", "I(E_READ)"},
 	} {
-		dir := writeTree(t, map[string]string{"a.tf": "x", ".gitmodules": c.modules})
-		must(t, os.Mkdir(filepath.Join(dir, "lib"), 0o777))
+		dir := writeTree(t, map[string]string{"a.tf": "x", c.file: "x", ".gitmodules": c.modules})
+		must(t, os.MkdirAll(filepath.Join(dir, "lib"), 0o777))
 		if got := outcome(scanFolder(t, dir, testBundle("key"), Options{})); got != c.want {
 			t.Errorf("%s: %s, want %s", c.name, got, c.want)
 		}
