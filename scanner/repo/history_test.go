@@ -73,6 +73,28 @@ func flipped(content []byte, at int) []byte {
 
 // In a shallow clone the commit-graph of what it was cloned from would lead beyond the
 // boundary.
+// After some commits the commit-graph is read in their place.
+func TestCommitGraphIsUsed(t *testing.T) {
+	g := newGit(t)
+	var commits []string // the oldest first
+	for range 8 {
+		commits = append(commits, g.commit("c"))
+	}
+	g.git("commit-graph", "write", "--reachable")
+	lost := commits[3]
+	if err := os.Remove(filepath.Join(g.dir, ".git/objects", lost[:2], lost[2:])); err != nil {
+		t.Fatal(err)
+	}
+	for before, want := range map[int]bool{0: true, 3: true, 6: false, 8: false} {
+		r := g.open()
+		r.beforeGraph = before
+		_, err := r.MergeBases(mustHash(t, commits[7]), mustHash(t, commits[0]))
+		if (err == nil) != want {
+			t.Errorf("a commit that only the graph has is found after %d others: %v, want %v (%v)", before, err == nil, want, err)
+		}
+	}
+}
+
 func TestNoCommitGraphWhenShallow(t *testing.T) {
 	g := newGit(t)
 	g.commit("one")
