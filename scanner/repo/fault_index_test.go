@@ -138,6 +138,7 @@ func TestFault_128_Malformed(t *testing.T) {
 		"a/":                         {indexOf(2, 1, file("a/")), false},
 		".git/config":                {indexOf(2, 1, file(".git/config")), false},
 		"a/.GIT/config":              {indexOf(2, 1, file("a/.GIT/config")), false},
+		".git after another path":    {indexOf(2, 2, file("aaaaaaaaaaaa"), file("b/.git/config")), false},
 		"a longer name than it says": {indexOf(2, 1, append(indexEntry("a", File, 0)[:61], append([]byte{1, 'a', 'b'}, make([]byte, 8)...)...)), false},
 		"no mode":                    {indexOf(2, 1, indexEntry("a", 0, 0)), false},
 		"a mode that is none":        {indexOf(2, 1, indexEntry("a", 0o170000, 0)), false},
@@ -226,6 +227,7 @@ func TestFault_128_TreeCache(t *testing.T) {
 		ok          bool
 	}{
 		{"of nothing", "\x00-1 0\n", true},
+		{"of no files", "\x00-1 1\nnear\x000 0\n" + string(hash[:]), true},
 		{"of another count", "\x00-1 1\nnear\x001 0\n" + string(hash[:]), true},
 		{"of a folder that is not there", "\x00-1 1\nnowhere\x002 0\n" + string(hash[:]), true},
 		{"empty", "", false},

@@ -346,6 +346,16 @@ func TestFault_128_Sparse(t *testing.T) {
 		_, err := g.open().Index()
 		wantError(t, "without "+folder, err, ErrMissing)
 	}
+
+	g = indexed(t) // file by file
+	g.git("sparse-checkout", "set", "--no-cone", "/near/")
+	g.write("near/later.tf", "x")
+	g.git("add", "-N", "near/later.tf")
+	for _, f := range g.sameIndex().Files {
+		if in := strings.HasPrefix(f.Path, "near/"); in == f.SkipWorktree || f.IntentToAdd != (f.Path == "near/later.tf") {
+			t.Errorf("%s: not checked out: %v; only meant to be added: %v", f.Path, f.SkipWorktree, f.IntentToAdd)
+		}
+	}
 }
 
 // TestFault_128_Split: an index in two files is an error with the command that mends it.
@@ -454,8 +464,13 @@ func TestFault_128_CachedTrees(t *testing.T) {
 		case 8:
 			g.git("checkout", "-q", "-f", "-B", "other")
 		}
-		g.git("write-tree")
-		kept += len(g.sameIndex().trees)
+		tree := g.git("write-tree")
+		for dir, cached := range g.sameIndex().trees {
+			if want := g.git("rev-parse", tree+":"+dir); cached.hash.String() != want {
+				t.Errorf("the tree of %q is %s, want %s", dir, cached.hash, want)
+			}
+			kept++
+		}
 	}
 	if kept < 2*rounds {
 		t.Errorf("git kept %d trees in %d rounds", kept, rounds)
