@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"io/fs"
 	"runtime"
 	"slices"
 	"strings"
@@ -74,6 +75,21 @@ func TestFault_140_StuckRead(t *testing.T) {
 	want := []verdict.Omission{{File: "stuck", Reason: "not-reached"}} // the one worker never came to the last
 	if got := violated(v); !slices.Equal(got, []string{"first"}) || !slices.Equal(v.Coverage.NotScanned, want) || v.Complete || v.Errors[0].Code != verdict.Timeout {
 		t.Errorf("violations in %q, %+v, %+v", got, v.Coverage, v.Errors)
+	}
+}
+
+// What cannot be read because the scan is over was not reached: it is no error of its own.
+func TestReadEndedByScan(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	tree := fakeFiles(func(string) (content, error) {
+		return newReadContent([]byte("key"), func(io.Reader) io.Reader {
+			return readerFunc(func([]byte) (int, error) { cancel(); return 0, fs.ErrClosed })
+		}), nil
+	}, "a")
+	v := Scan(ctx, one(testBundle("key")), tree, Options{Workers: 1})
+	want := []verdict.Omission{{File: "a", Reason: "not-reached"}}
+	if wantOutcome(t, v, "I(E_INTERRUPTED)"); !slices.Equal(v.Coverage.NotScanned, want) {
+		t.Errorf("%+v, %+v", v.Coverage, v.Errors)
 	}
 }
 

@@ -26,7 +26,7 @@ type modules map[string]*atomic.Bool
 // checkedOut notes that there is a file.
 func (m modules) checkedOut(file string) {
 	for at, seen := range m {
-		if strings.HasPrefix(file, at) && len(file) > len(at) && file[len(at)] == '/' {
+		if rest, ok := strings.CutPrefix(file, at); ok && strings.HasPrefix(rest, "/") {
 			seen.Store(true)
 		}
 	}
