@@ -21,14 +21,14 @@ type ref struct {
 // errNoRef says that there is no ref of a name.
 var errNoRef = errors.New("no such ref")
 
-// maxSymrefs is how many symbolic refs may lead to one another; git follows five.
-const maxSymrefs = 5
+// maxRefs is how many refs are read where symbolic ones lead to one another: as many as git reads.
+const maxRefs = 5
 
 // ref returns the ref of a full name. A symbolic ref is followed. An unborn branch
 // is errNoRef.
 func (r *Repository) ref(name string) (ref, error) {
 	at := name
-	for range maxSymrefs + 1 {
+	for range maxRefs {
 		text, err := r.looseRef(at)
 		if errors.Is(err, errNoRef) {
 			h, ok, err := r.packedRef(at)
@@ -52,7 +52,7 @@ func (r *Repository) ref(name string) (ref, error) {
 		}
 		at = target
 	}
-	return ref{}, fmt.Errorf("the symbolic ref %s leads to itself, or through more than %d others", name, maxSymrefs)
+	return ref{}, fmt.Errorf("the symbolic ref %s leads to itself, or through more than %d others", name, maxRefs-1)
 }
 
 // looseRef returns the text of a ref that has a file of its own.
