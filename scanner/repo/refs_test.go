@@ -11,9 +11,10 @@ import (
 // A prefix of two characters or more is of all objects of a pack that begin with it, in order.
 func TestPackedPrefix(t *testing.T) {
 	g := newGit(t)
-	for range 40 {
-		g.commit("c")
+	for i := range 300 {
+		g.write(fmt.Sprint(i), fmt.Sprint(i))
 	}
+	g.commit("many")
 	g.git("repack", "-adq")
 	all := strings.Fields(g.git("cat-file", "--batch-all-objects", "--batch-check=%(objectname)")) // in order
 	p := g.open().objects.folders[0].packs[0]
