@@ -253,6 +253,16 @@ func TestFault_021_ManyMatches(t *testing.T) {
 	}
 }
 
+// A text that overlaps itself is counted as often as it stands side by side, whatever the windows.
+func TestOccurrencesAcrossWindows(t *testing.T) {
+	const n = 3*windowSize + 1
+	for _, pattern := range []string{"aaa", "aaaaa", "aaaaaaa"} {
+		if e := found(t, strings.Repeat("a", n), pattern); e.Occurrences != int64(n/len(pattern)) {
+			t.Errorf("%q: %d occurrences in %d bytes", pattern, e.Occurrences, n)
+		}
+	}
+}
+
 func TestFault_022_OverlappingPatterns(t *testing.T) {
 	patterns := []string{"0.0.0.0/0", "0.0.0.0", ".0.0/0", "0", "0.0.0.0/0 ", "absent"}
 	r := []rules.Rule{testRule("R-1", patterns...), testRule("R-2", patterns[1:]...)}

@@ -1,7 +1,9 @@
 package repo
 
 import (
+	"crypto/sha1"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -95,7 +97,84 @@ func TestAt(t *testing.T) {
 			t.Errorf("%q: %v, %v, of %s", c.workTree, h, err, r.WorkTree)
 		}
 	}
+	g.git("config", "extensions.worktreeConfig", "true")
+	g.git("config", "--worktree", "core.worktree", elsewhere)
+	if r, err := At(".git", ""); err != nil || !sameFile(r.WorkTree, elsewhere) {
+		t.Errorf("%v, %v", r, err)
+	}
 	if _, err := At(filepath.Join(g.dir, "none"), ""); err == nil {
 		t.Error("a folder that is not there is taken")
+	}
+}
+
+// The n-th parent is another than the n-th commit before.
+func TestAncestors(t *testing.T) {
+	g := newGit(t)
+	g.commit("one")
+	g.git("checkout", "-q", "-b", "side")
+	g.commit("two")
+	g.commit("three")
+	g.git("checkout", "-q", "main")
+	g.commit("four")
+	g.git("merge", "-q", "--no-ff", "-m", "five", "side")
+	for _, name := range []string{"HEAD^", "HEAD^0", "HEAD^1", "HEAD^2", "HEAD~", "HEAD~1", "HEAD~2", "HEAD^2~1", "HEAD^2^", "HEAD~1^", "side~2", "HEAD^^", "HEAD^3", "HEAD~3", "side^2", "side~3"} {
+		want, gitErr := g.try("rev-parse", "-q", "--verify", name+"^{commit}")
+		h, err := g.open().Commit(name)
+		if (err == nil) != (gitErr == nil) || err == nil && h.String() != strings.TrimSpace(want) {
+			t.Errorf("%s is %v, %v; git says %q, %v", name, h, err, want, gitErr)
+		}
+	}
+}
+
+// Of a prefix of four characters or more only commits and their tags count, as for git.
+func TestPrefixOfBlob(t *testing.T) {
+	g := newGit(t)
+	head := g.commit("one")
+	for i := 0; ; i++ {
+		text := fmt.Sprint(i)
+		if h := fmt.Sprintf("%x", sha1.Sum([]byte(fmt.Sprintf("blob %d\x00%s", len(text), text)))); h[:4] == head[:4] {
+			g.object("blob", []byte(text))
+			break
+		}
+	}
+	g.git("tag", "-a", "-m", "x", "annotated")
+	tag := g.git("rev-parse", "annotated")
+	for _, name := range []string{head[:4], head[:5], tag[:4], tag[:39], tag} {
+		want := g.git("rev-parse", "--verify", name+"^{commit}")
+		if h, err := g.open().Commit(name); err != nil || h.String() != want {
+			t.Errorf("%s is %v, %v; git says %s", name, h, err, want)
+		}
+	}
+	if h, err := g.open().Commit(head[:3]); err == nil {
+		t.Errorf("%s is %v", head[:3], h)
+	}
+}
+
+// A hook of what is pushed sees it where git keeps it until then, if git says so in all of its variables.
+func TestQuarantine(t *testing.T) {
+	g := newGit(t)
+	g.commit("one")
+	pushed := g.commit("two")
+	aside := filepath.Join(g.dir, ".git/objects/incoming")
+	for _, dir := range []string{"info", "pack", pushed[:2]} {
+		if err := os.MkdirAll(filepath.Join(aside, dir), 0o777); err != nil {
+			t.Fatal(err)
+		}
+	}
+	file := filepath.Join(pushed[:2], pushed[2:])
+	if err := os.Rename(filepath.Join(g.dir, ".git/objects", file), filepath.Join(aside, file)); err != nil {
+		t.Fatal(err)
+	}
+	said := map[string]string{"GIT_OBJECT_DIRECTORY": aside, "GIT_QUARANTINE_PATH": aside, "GIT_DIR": filepath.Join(g.dir, ".git")}
+	for _, left := range []string{"", "GIT_OBJECT_DIRECTORY", "GIT_QUARANTINE_PATH", "GIT_DIR"} {
+		for name, value := range said {
+			if name == left {
+				value = ""
+			}
+			t.Setenv(name, value)
+		}
+		if _, err := g.open().Commit(pushed); (err == nil) != (left == "") {
+			t.Errorf("without %q: %v", left, err)
+		}
 	}
 }

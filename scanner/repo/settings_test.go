@@ -21,6 +21,7 @@ func TestSettingsAgainstGit(t *testing.T) {
 		"[user]\nname = J\xfcrgen\n[core]\nworktree = \"  quoted  \" tail  \n",
 		"[core]\nworktree = a\nworktree = b\n[x \"core]\"]\nworktree = c\n",
 		"# only a comment",
+		"[azAZ09-.]\n\tazAZ09- = x\n",
 		"[core]\nworktree =\n",
 		"[core]\n worktree = x;y\n",
 		"[extensions]\nobjectFormat = sha1\nworktreeConfig = on\n",
@@ -59,5 +60,16 @@ func TestSettingsAgainstGit(t *testing.T) {
 				t.Errorf("%q: %s is %q, want %q", text, name, got[name], values)
 			}
 		}
+	}
+}
+
+// A mistake in the settings is on a line.
+func TestSettingsLine(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "config")
+	if err := os.WriteFile(file, []byte("[core]\r\n\tbare = false \\\n\n# x\n= y\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := readSettings(file); err == nil || !strings.Contains(err.Error(), "line 5") {
+		t.Errorf("%v, want line 5", err)
 	}
 }
