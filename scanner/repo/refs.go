@@ -52,7 +52,7 @@ func (r *Repository) ref(name string) (ref, error) {
 		}
 		at = target
 	}
-	return ref{}, fmt.Errorf("the symbolic ref %s leads to itself, or through more than %d others", name, maxRefs-1)
+	return ref{}, fmt.Errorf("the symbolic ref %s leads to itself, or through too many others", name)
 }
 
 // looseRef returns the text of a ref that has a file of its own.
