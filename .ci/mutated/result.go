@@ -69,12 +69,15 @@ func retry(room, name string, lived bool, limit time.Duration) error {
 		}
 		fmt.Println(status, m.at)
 		m.of.Status = status
+		text, err := json.Marshal(r) // each time: it can take hours, and be ended
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(name, text, 0o666); err != nil {
+			return err
+		}
 	}
-	text, err := json.Marshal(r)
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(name, text, 0o666)
+	return nil
 }
 
 // test runs the tests of the room, with the mutant in place of the file.
