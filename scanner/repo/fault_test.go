@@ -98,18 +98,6 @@ func TestFault_098_SubTree(t *testing.T) {
 	}
 }
 
-func mustHash(t *testing.T, s string) Hash {
-	t.Helper()
-	var h Hash
-	if _, err := fmt.Sscanf(s, "%x", new([]byte)); err != nil {
-		t.Fatal(err)
-	}
-	for i := range h {
-		fmt.Sscanf(s[2*i:2*i+2], "%02x", &h[i])
-	}
-	return h
-}
-
 // What is flipped or cut anywhere in git's files changes no answer: it is the same
 // one, or an error.
 func TestFault_101_Flips(t *testing.T) {

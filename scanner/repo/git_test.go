@@ -10,6 +10,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/go-git/go-git/v5/plumbing"
 )
 
 // gitRepo is a repository that the git command builds; the program itself never runs it.
@@ -79,6 +82,26 @@ func (g *gitRepo) open() *Repository {
 		g.Fatal(err)
 	}
 	return r
+}
+
+func mustHash(t *testing.T, s string) Hash {
+	t.Helper()
+	if !plumbing.IsHash(s) {
+		t.Fatalf("%q is no hash", s)
+	}
+	return plumbing.NewHash(s)
+}
+
+// ends fails unless f ends: a FIFO that is opened to be read waits for a writer for ever.
+func ends(t *testing.T, what string, f func()) {
+	t.Helper()
+	done := make(chan struct{})
+	go func() { defer close(done); f() }()
+	select {
+	case <-done:
+	case <-time.After(20 * time.Second):
+		t.Fatalf("%s: it does not end", what)
+	}
 }
 
 // raw is what git diff-tree -r -z --no-renames prints of a change.

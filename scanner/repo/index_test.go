@@ -143,18 +143,6 @@ func wantIndexError(t *testing.T, what string, err error, text string) {
 	}
 }
 
-// ends fails unless f ends: a FIFO that is opened to be read waits for a writer for ever.
-func ends(t *testing.T, what string, f func()) {
-	t.Helper()
-	done := make(chan struct{})
-	go func() { defer close(done); f() }()
-	select {
-	case <-done:
-	case <-time.After(20 * time.Second):
-		t.Fatalf("%s: it does not end", what)
-	}
-}
-
 // TestFault_128_Layouts: whatever git keeps an index in, what is read is what git lists.
 func TestFault_128_Layouts(t *testing.T) {
 	t.Parallel()

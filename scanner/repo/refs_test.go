@@ -133,7 +133,8 @@ func TestPrefixOfBlob(t *testing.T) {
 	for i := 0; ; i++ {
 		text := fmt.Sprint(i)
 		if h := fmt.Sprintf("%x", sha1.Sum([]byte(fmt.Sprintf("blob %d\x00%s", len(text), text)))); h[:4] == head[:4] {
-			g.object("blob", []byte(text))
+			g.write("blob", text)
+			g.git("hash-object", "-w", "blob")
 			break
 		}
 	}
