@@ -383,6 +383,7 @@ func TestFault_116_Formats(t *testing.T) {
 		"extensions.preciousObjects true":    true,
 		"core.sharedRepository group":        true,
 		"core.repositoryFormatVersion bogus": false,
+		"extensions.refStorage files":        true,
 	} {
 		t.Run(setting, func(t *testing.T) {
 			g := newGit(t)
@@ -395,6 +396,19 @@ func TestFault_116_Formats(t *testing.T) {
 				t.Errorf("%v", err)
 			}
 		})
+	}
+	// In version 0 git takes no notice of an extension that it does not know. How objects and refs are kept it is.
+	g := newGit(t)
+	g.commit("one")
+	for _, c := range []struct {
+		setting string
+		ok      bool
+	}{{"extensions.somethingNew true", true}, {"extensions.refStorage reftable", false}, {"extensions.refStorage files", true}, {"extensions.objectFormat sha256", false}, {"extensions.objectFormat sha1", true}} {
+		key, value, _ := strings.Cut(c.setting, " ")
+		g.git("config", "--file", ".git/config", key, value)
+		if _, err := Find(g.dir); c.ok && err != nil || !c.ok && !errors.Is(err, ErrFormat) {
+			t.Errorf("version 0, %s: %v", c.setting, err)
+		}
 	}
 }
 

@@ -81,6 +81,51 @@ func TestRefsOfWorkTree(t *testing.T) {
 	}
 }
 
+// Found from within, a .git has its work tree around it, and a bare repository none.
+func TestFindWithin(t *testing.T) {
+	g := newGit(t)
+	g.commit("one")
+	bare := filepath.Join(t.TempDir(), "bare.git")
+	g.git("clone", "-q", "--bare", ".", bare)
+	for dir, want := range map[string]string{
+		g.dir: g.dir, filepath.Join(g.dir, ".git"): g.dir, filepath.Join(g.dir, ".git/refs"): g.dir, bare: "", filepath.Join(bare, "objects/pack"): "",
+	} {
+		r, err := Find(dir)
+		if err != nil || r.WorkTree != want {
+			t.Errorf("from %s: %+v, %v; want the work tree %q", dir, r, err, want)
+		}
+	}
+}
+
+// A packed-refs that is torn is no answer, and one without a line has no ref.
+func TestPackedRefs(t *testing.T) {
+	g := newGit(t)
+	head := g.commit("one")
+	g.git("pack-refs", "--all")
+	file := filepath.Join(g.dir, ".git/packed-refs")
+	whole, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ text, want string }{
+		{string(whole), ""},
+		{string(whole[:len(whole)-1]), "ends within a line"},
+		{"", "is no branch"},
+		{"# pack-refs with: peeled fully-peeled sorted \n", "is no branch"},
+		{head + " refs/heads/main\n" + head + " refs/heads/main\n", "twice"},
+		{head + "x refs/heads/main\n", "packed-refs holds"},
+		{head + " refs/heads/main\n" + head + " refs/heads/main2\n", ""},
+	} {
+		if err := os.WriteFile(file, []byte(c.text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		h, err := g.open().Commit("main")
+		if c.want == "" && (err != nil || h.String() != head) || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%q: %v, %v; want %q", c.text, h, err, c.want)
+		}
+	}
+}
+
 // A repository is named by its git folder, as GIT_DIR does, and its work tree by GIT_WORK_TREE.
 func TestAt(t *testing.T) {
 	g := newGit(t)
@@ -101,6 +146,15 @@ func TestAt(t *testing.T) {
 	g.git("config", "--worktree", "core.worktree", elsewhere)
 	if r, err := At(".git", ""); err != nil || !sameFile(r.WorkTree, elsewhere) {
 		t.Errorf("%v, %v", r, err)
+	}
+	linked := filepath.Join(t.TempDir(), "linked")
+	g.git("worktree", "add", "-q", "--detach", linked)
+	if r, err := At(filepath.Join(linked, ".git"), linked); err != nil || !sameFile(r.WorkTree, linked) {
+		t.Errorf("a file that names the git folder: %v, %v", r, err)
+	}
+	g.git("config", "--worktree", "core.worktree", strings.Repeat("x", 300))
+	if r, err := At(".git", ""); err == nil {
+		t.Errorf("a work tree that no file system can have: %+v", r)
 	}
 	if _, err := At(filepath.Join(g.dir, "none"), ""); err == nil {
 		t.Error("a folder that is not there is taken")
