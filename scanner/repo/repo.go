@@ -67,8 +67,6 @@ func Find(dir string) (*Repository, error) {
 		switch {
 		case gitDir != "":
 			return open(gitDir, at)
-		case looksBare(at) && filepath.Base(at) == ".git":
-			return open(at, filepath.Dir(at))
 		case looksBare(at) && bare == "":
 			bare = at
 		}
