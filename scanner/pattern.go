@@ -95,8 +95,9 @@ func (f *form) needle() []byte { return f.segments[f.anchor] }
 
 // next returns the leftmost match in data that begins at or after from, or -1.
 //
-// It is that of the first place of the anchor that belongs to one. For of two matches one could begin earlier and
-// have its anchor later only if it held all the line ends of the other, and these would be its own.
+// It is that of the first place of the anchor that belongs to one. For of two matches the one that begins later has
+// no segment earlier than the other: where a segment begins no earlier it ends no earlier, and the line end after it,
+// which is not within the other's segment nor its CR, is no earlier than the other's.
 func (f *form) next(data []byte, from int) (start, end int) {
 	for at := from; at <= len(data); at++ {
 		i := bytes.Index(data[at:], f.needle())

@@ -91,7 +91,7 @@ func (t *trackedTree) collisions() map[string]bool {
 	git, err := rd.Stat(".git")
 	if err == nil || errors.Is(err, worktree.ErrNotFile) {
 		other, err := rd.Stat(".GIT")
-		caseless = !isNotExist(err) && other.Same(git)
+		caseless = !isNotExist(err) && other.ID == git.ID
 	}
 	alike := map[string][]string{} // by what the names of a file may have in common
 	for _, f := range t.index.Files {
@@ -111,20 +111,17 @@ func (t *trackedTree) collisions() map[string]bool {
 		if len(names) == 1 {
 			continue
 		}
-		files := map[string]worktree.Status{} // each of which is another, by the first of its names
-	next:
+		first := map[worktree.FileID]string{} // the first name of each file
 		for _, path := range names {
 			st, err := rd.Stat(path)
 			if err != nil {
 				continue
 			}
-			for other, file := range files {
-				if file.Same(st) {
-					all[path], all[other] = true, true
-					continue next
-				}
+			if other, ok := first[st.ID]; ok {
+				all[path], all[other] = true, true
+			} else {
+				first[st.ID] = path
 			}
-			files[path] = st
 		}
 	}
 	return all

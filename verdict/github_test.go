@@ -170,7 +170,7 @@ func TestGitHubCap(t *testing.T) {
 // TestGitHubLong: a text that is too long takes nothing from the others, and loses no half
 // of a character.
 func TestGitHubLong(t *testing.T) {
-	for _, filler := range []string{"x", "👍", "世", "\x01", "a\n"} {
+	for _, filler := range []string{"x", "👍", "👍%", "世", "\x01", "a\n"} {
 		v := newFixture()
 		v.Rules[0].Title, v.Rules[0].Message = strings.Repeat(filler, 5000), strings.Repeat(filler, 70000)
 		v.Rules[0].Remediation = strings.Repeat(filler, 5000)
@@ -202,7 +202,7 @@ func FuzzGitHub(f *testing.F) {
 	f.Add("=a,file=b:c%25.tf", "x ##[add-matcher]y", "##", "##[warning]\r::error::z", int64(2), int64(3), int64(1))
 	f.Add("a\n::error::b\xff", "\r::debug::c", "[error]", "#\u200b#[error]%0A::", int64(0), int64(-1), int64(0))
 	f.Add(" a\\b ", "%253A%0A,", "=", "==\u00a0", int64(math.MaxInt64), int64(math.MaxInt64), int64(9))
-	f.Add(".", "\u2028::error::x", ":", strings.Repeat("👍%", 1500), int64(1)<<31, int64(1)<<31, int64(1)<<31)
+	f.Add(".", "\u2028::error::x", ":", "👍%", int64(1)<<31, int64(1)<<31, int64(1)<<31)
 	f.Add("a", "b", "c", "d", int64(3), int64(3), int64(1)<<31)
 	f.Add("a", "b", "c", "d", int64(3), int64(3), int64(2))
 	f.Add("a", "b", "c", "d", int64(math.MaxInt32), int64(math.MaxInt32), int64(math.MaxInt32))

@@ -106,9 +106,9 @@ func (h handle) stat(name string) (Status, error) {
 	return Status{Kind: kindOf(st.Mode()), Size: st.Size(), Modified: st.ModTime()}, nil
 }
 
-// fileID tells no files apart here: what can be found by two names that differ in case alone
+// A FileID tells no files apart here: what can be found by two names that differ in case alone
 // is one file.
-type fileID struct{}
+type FileID struct{}
 
 func kindOf(mode fs.FileMode) Kind {
 	switch {

@@ -114,11 +114,11 @@ func (h handle) stat(name string) (Status, error) {
 	_, err := retry(func() (int, error) {
 		return 0, unix.Fstatat(h.fd, name, &st, unix.AT_SYMLINK_NOFOLLOW)
 	})
-	return Status{kindOf(uint32(st.Mode)), st.Size, time.Unix(st.Mtim.Unix()), fileID{uint64(st.Dev), uint64(st.Ino)}}, err
+	return Status{kindOf(uint32(st.Mode)), st.Size, time.Unix(st.Mtim.Unix()), FileID{uint64(st.Dev), uint64(st.Ino)}}, err
 }
 
-// fileID tells files apart.
-type fileID struct{ dev, ino uint64 }
+// A FileID tells files apart.
+type FileID struct{ dev, ino uint64 }
 
 func kindOf(mode uint32) Kind {
 	switch mode & unix.S_IFMT {

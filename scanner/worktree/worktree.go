@@ -295,12 +295,10 @@ type Status struct {
 	Kind     Kind
 	Size     int64 // in bytes
 	Modified time.Time
-	id       fileID
+	// ID is the same for two names that the disk knows if they are of one file. Names that differ in
+	// case alone are, where the file system takes no notice of case.
+	ID FileID
 }
-
-// Same reports whether two names that the disk knows are of one file. Names that differ in
-// case alone are, where the file system takes no notice of case.
-func (s Status) Same(as Status) bool { return s.id == as.id }
 
 // Stat says what name is. A folder is [ErrNotFile], beside its status.
 func (rd *Reader) Stat(name string) (Status, error) {
