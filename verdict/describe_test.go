@@ -43,6 +43,7 @@ func TestRuleIndexes(t *testing.T) {
 		rule("A", "invariant", "head", "old", "said otherwise"),
 		rule("C", "boundary", "base", "same", "m"),
 		rule("C", "invariant", "head", "same", "m"),
+		rule("A", "boundary", "head", "old", ""),
 	}
 	of := func(r int, file, pattern string) Violation {
 		reason := rules[r].Message
@@ -63,6 +64,7 @@ func TestRuleIndexes(t *testing.T) {
 		{"the same twice", []Violation{of(1, "a", "x"), of(3, "a", "x")}, []int{1, 3}},
 		{"paths begin again", []Violation{of(1, "a", "x"), of(1, "b", "x"), of(3, "a", "y"), of(3, "b", "y")}, []int{1, 1, 3, 3}},
 		{"two patterns of one rule", []Violation{of(1, "a", "x"), of(1, "a", "y")}, []int{1, 1}},
+		{"in no order that a run writes", []Violation{of(0, "b", "x"), of(8, "b", "x"), of(0, "a", "x")}, []int{0, 8, 0}},
 		{"no rule", []Violation{{RuleID: "A", RuleType: "boundary", Title: "other"}, {RuleID: "C"}, of(0, "a", "x")}, []int{-1, -1, 0}},
 	} {
 		if got := ruleIndexes(&Verdict{Rules: rules, Violations: c.found}); !slices.Equal(got, c.want) {
