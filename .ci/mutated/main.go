@@ -2,7 +2,7 @@
 // the room has to notice.
 //
 //	make mutate                                # all rooms, hours
-//	go run ./.ci/mutated -again FOLDER ROOM... # those that lived in an earlier run, with the tests of now
+//	go run ./.ci/mutated -again FOLDER ROOM... # those that lived in an earlier run without a reason, with the tests of now
 //
 // What no test noticed has to stand in lived.txt, with a reason. If all of it does, what was done goes
 // into docs/reliability.md.
@@ -30,7 +30,7 @@ import (
 const gremlins = "github.com/go-gremlins/gremlins/cmd/gremlins@v0.6.0"
 
 func main() {
-	again := flag.Bool("again", false, "try only those that lived in the run that FOLDER is of; the code has to be the same, the tests need not")
+	again := flag.Bool("again", false, "try only those that lived without a reason in the run that FOLDER is of; the code has to be the same, the tests need not")
 	limit := flag.Duration("limit", 30*time.Second, "what the tests may take with a mutant, about")
 	flag.Usage = func() {
 		fmt.Fprintln(flag.CommandLine.Output(), "usage: mutated [-again] [-limit DURATION] FOLDER [ROOM...]")
@@ -71,7 +71,7 @@ func run(folder string, rooms []string, again bool, limit time.Duration) error {
 				return fmt.Errorf("%s: %w", room, err)
 			}
 		}
-		if err := retry(room, result, again, limit); err != nil {
+		if err := retry(room, result, again, reasons, limit); err != nil {
 			return fmt.Errorf("%s: %w", room, err)
 		}
 		r, err := readResult(result)

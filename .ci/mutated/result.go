@@ -36,9 +36,9 @@ func readResult(name string) (*result, error) {
 	return r, json.Unmarshal(text, r)
 }
 
-// retry runs the tests of a room with each mutant that lived, if those are wanted, or was wrongly taken for one that they
-// do not reach, and writes into the result which of them they notice.
-func retry(room, name string, lived bool, limit time.Duration) error {
+// retry runs the tests of a room with each mutant that lived without a reason, if those are wanted, or was wrongly taken
+// for one that they do not reach, and writes into the result which of them they notice.
+func retry(room, name string, lived bool, reasons map[string]bool, limit time.Duration) error {
 	r, err := readResult(name)
 	if err != nil {
 		return err
@@ -57,8 +57,9 @@ func retry(room, name string, lived bool, limit time.Duration) error {
 	}
 	defer os.RemoveAll(dir)
 	for _, m := range mutants {
+		_, known := reasons[m.key()]
 		switch file := reached[filepath.Base(m.file)]; {
-		case m.status == "LIVED" && lived:
+		case m.status == "LIVED" && lived && !known:
 		case m.status == "NOT COVERED" && file != nil && file.has(place{m.of.Line, m.of.Column}):
 		default:
 			continue
