@@ -1,6 +1,8 @@
 package repo
 
 import (
+	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -89,6 +91,57 @@ func TestLargeDeltaDamaged(t *testing.T) {
 			b.Close()
 		}
 	})
+}
+
+// TestDeltaSize: what a delta says of its base and its result has to be so, and small enough.
+func TestDeltaSize(t *testing.T) {
+	sizes := func(from, to uint64) []byte { return binary.AppendUvarint(binary.AppendUvarint(nil, from), to) }
+	half := uint64(maxDelta / 2)
+	for _, c := range []struct {
+		delta []byte
+		base  uint64
+		err   error
+		text  string
+	}{
+		{nil, 0, ErrCorrupt, "another base"},
+		{[]byte{0x80}, 0, ErrCorrupt, "another base"},
+		{sizes(4, 5), 5, ErrCorrupt, "another base"},
+		{[]byte{5}, 5, ErrCorrupt, "without a size"},
+		{[]byte{5, 0x80}, 5, ErrCorrupt, "without a size"},
+		{sizes(5, 7), 5, nil, ""},
+		{sizes(half, half-8), half, nil, ""}, // eight bytes of two sizes
+		{sizes(half, half-7), half, ErrLimit, "a delta of 8 bytes that makes"},
+		{sizes(half+1, half), half + 1, ErrLimit, "a delta of 8 bytes that makes"},
+		{sizes(0, maxDelta+1), 0, ErrLimit, "a delta of 6 bytes that makes"},
+		{sizes(1, 1<<63), 1, ErrLimit, "a delta of 11 bytes that makes"},
+	} {
+		_, want := binary.Uvarint(c.delta)
+		size, err := deltaSize(c.delta, int(c.base))
+		if !errors.Is(err, c.err) || err != nil && !strings.Contains(err.Error(), c.text) {
+			t.Errorf("%x: %v, want %v", c.delta, err, c.text)
+		}
+		if to, _ := binary.Uvarint(c.delta[max(want, 0):]); err == nil && size != int64(to) {
+			t.Errorf("%x: %d", c.delta, size)
+		}
+	}
+}
+
+// TestOffsetVarint: nine bytes hold 63 bits; what goes on behind them is no place in a file.
+func TestOffsetVarint(t *testing.T) {
+	more := bytes.Repeat([]byte{0x80}, 8)
+	for _, c := range []struct {
+		text []byte
+		want uint64
+		n    int
+	}{
+		{[]byte{0}, 0, 1}, {[]byte{0x7f, 9}, 0x7f, 1}, {[]byte{0x80, 0}, 0x80, 2}, {[]byte{0x80, 0x80, 1}, 0x4081, 3},
+		{nil, 0, 0}, {[]byte{0x80}, 0, 0}, {append(more, 0x80, 0), 0, 0},
+		{append(bytes.Clone(more), 0), 0x102040810204080, 9},
+	} {
+		if v, n, ok := offsetVarint(c.text); v != c.want || n != c.n || ok != (c.n > 0) {
+			t.Errorf("%x: %#x, %d, %v", c.text, v, n, ok)
+		}
+	}
 }
 
 // onlyPack returns the index of a repository's only pack.

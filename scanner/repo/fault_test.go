@@ -367,6 +367,41 @@ func wantChain(t *testing.T, middle, head string) {
 	}
 }
 
+// TestAlternatesDepth: objects that are six steps away are found, as git finds them, and a
+// seventh step is an error.
+func TestAlternatesDepth(t *testing.T) {
+	g := newGit(t)
+	g.commit("c")
+	for steps, ok := range map[int]bool{6: true, 7: false} {
+		objects := filepath.Join(g.dir, ".git/objects")
+		for i := range steps {
+			next := filepath.Join(t.TempDir(), fmt.Sprint(i))
+			if err := errors.Join(os.MkdirAll(filepath.Join(next, "info"), 0o777), os.MkdirAll(filepath.Join(objects, "info"), 0o777),
+				os.WriteFile(filepath.Join(objects, "info/alternates"), []byte(next+"\n"), 0o666)); err != nil {
+				t.Fatal(err)
+			}
+			objects = next
+		}
+		g.write("far", fmt.Sprint(steps))
+		far := mustHash(t, g.git("hash-object", "-w", "far"))
+		from, to := filepath.Join(g.dir, ".git/objects", far.String()[:2]), filepath.Join(objects, far.String()[:2])
+		if err := os.Rename(from, to); err != nil {
+			t.Fatal(err)
+		}
+		_, err := g.try("cat-file", "-e", far.String())
+		if (err == nil) != ok {
+			t.Fatalf("git, %d steps: %v", steps, err)
+		}
+		r, err := Find(g.dir)
+		if err == nil {
+			_, err = r.Blob(far)
+		}
+		if (err == nil) != ok {
+			t.Errorf("%d steps: %v", steps, err)
+		}
+	}
+}
+
 func TestFault_116_Formats(t *testing.T) {
 	for setting, ok := range map[string]bool{
 		"extensions.objectFormat sha256":     false,
@@ -424,6 +459,8 @@ func TestFault_120_MalformedTrees(t *testing.T) {
 		"a file and a folder":    join(treeLine("100644", "a", x), treeLine("100644", "a.b", x), treeLine("40000", "a", empty)),
 		"a folder out of order":  join(treeLine("40000", "a", empty), treeLine("100644", "a.b", x)),
 		"a slash":                treeLine("100644", "a/b", x),
+		"a slash first":          treeLine("100644", "/b", x),
+		"a folder twice":         join(treeLine("40000", "a", empty), treeLine("40000", "a", empty)),
 		".":                      treeLine("100644", ".", x),
 		"..":                     treeLine("40000", "..", empty),
 		".git":                   treeLine("40000", ".git", empty),
@@ -434,17 +471,18 @@ func TestFault_120_MalformedTrees(t *testing.T) {
 		"a mode that is none":    treeLine("100", "a", x),
 		"a long mode":            treeLine("1006440000", "a", x),
 		"no mode":                treeLine("", "a", x),
-		"torn in the hash":       treeLine("100644", "a", x)[:15],
-		"torn in the name":       []byte("100644 a"),
-		"torn in the mode":       []byte("1006"),
 		"something after it all": join(treeLine("100644", "a", x), []byte("x")),
 	} {
 		wantError(t, name, diffError(r, g.object("tree", content)), ErrMalformed)
+	}
+	for n := 1; n < len(treeLine("100644", "a", x)); n++ {
+		wantError(t, fmt.Sprintf("torn behind %d bytes", n), diffError(r, g.object("tree", treeLine("100644", "a", x)[:n])), ErrMalformed)
 	}
 	for name, content := range map[string][]byte{
 		"an old mode":            treeLine("100664", "a", x),
 		"a folder after a dot":   join(treeLine("100644", "a.b", x), treeLine("40000", "a", empty)),
 		"bytes that are no text": treeLine("100644", "\xff\n\\", x),
+		"a name that goes on":    join(treeLine("100644", "a", x), treeLine("100644", "a\x01", x)),
 	} {
 		if err := diffError(r, g.object("tree", content)); err != nil {
 			t.Errorf("%s: %v", name, err)
@@ -471,10 +509,37 @@ func TestFault_122_Bombs(t *testing.T) {
 		t.Errorf("it took %v", took)
 	}
 	at, mode = g.object("blob", []byte("y")), "100644"
-	for range 5000 {
+	for depth := range 5000 {
 		at, mode = g.object("tree", treeLine(mode, "d", at)), "40000"
+		if depth != maxTreeDepth && depth != maxTreeDepth+1 && depth != 4999 {
+			continue
+		}
+		errs := []error{diffError(g.open(), at), g.open().DiffIndex(at, &Index{}, func(Change) error { return nil })}
+		for _, err := range errs {
+			if depth == maxTreeDepth && err != nil || depth > maxTreeDepth && !errors.Is(err, ErrLimit) {
+				t.Errorf("%d folders deep: %v", depth, err)
+			}
+		}
 	}
-	wantError(t, "5,000 folders deep", diffError(g.open(), at), ErrLimit)
+}
+
+// Folders of a monorepo that are alike are no bomb.
+func TestTreesThatRepeat(t *testing.T) {
+	g := newGit(t)
+	var module []byte
+	for i := range 150 {
+		text := g.object("blob", fmt.Append(nil, i))
+		module = append(module, treeLine("40000", fmt.Sprintf("%03d", i), g.object("tree", treeLine("100644", "f", text)))...)
+	}
+	var root []byte
+	for i := range 140 {
+		root = append(root, treeLine("40000", fmt.Sprintf("%03d", i), g.object("tree", module))...)
+	}
+	files := 0
+	err := g.open().Diff(Hash{}, g.object("tree", root), func(Change) error { files++; return nil })
+	if err != nil || files != 140*150 || files < freeVisits {
+		t.Errorf("%d files, %v", files, err)
+	}
 }
 
 // The boundary of a shallow clone is an error when it is in the way, and none when the

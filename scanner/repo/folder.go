@@ -29,7 +29,7 @@ type folder struct {
 }
 
 // openFolders opens the objects folder dir and, one after another, those that its
-// info/alternates name, and theirs. git goes five deep.
+// info/alternates name, and theirs. git goes six deep.
 func openFolders(dir string) ([]*folder, error) {
 	var all []*folder
 	seen := map[string]bool{}
@@ -65,8 +65,8 @@ func openFolders(dir string) ([]*folder, error) {
 			if !filepath.IsAbs(line) {
 				line = filepath.Join(dir, filepath.FromSlash(line))
 			}
-			if depth == 5 {
-				return fmt.Errorf("%s: alternates more than five deep", dir)
+			if depth == 6 {
+				return fmt.Errorf("%s: alternates more than six deep", dir)
 			}
 			if err := open(line, depth+1); err != nil {
 				return fmt.Errorf("%w: info/alternates names the objects of %s, which cannot be opened (%v); mend or remove that line", ErrCorrupt, line, systemError(err))

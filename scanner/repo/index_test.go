@@ -321,7 +321,7 @@ func TestFault_128_Sparse(t *testing.T) {
 	if outside != 3 {
 		t.Errorf("%d files are not checked out, want 3", outside)
 	}
-	for path, want := range map[string]Mode{".": folderMode, "far": folderMode, "far/deep": folderMode, "far/deep/down.tf": File, "far/none": 0, "fa": 0, "far.tf": File, "near": folderMode, "": 0} {
+	for path, want := range map[string]Mode{".": folderMode, "far": folderMode, "far/deep": folderMode, "far/deep/down.tf": File, "far/none": 0, "fa": 0, "far.tf": File, "near": folderMode, "": 0, "zzz": 0} {
 		if leaf, ok := idx.Lookup(path); ok != (want != 0) || leaf.Mode != want {
 			t.Errorf("%q: %06o, %v, want %06o", path, leaf.Mode, ok, want)
 		}

@@ -233,3 +233,20 @@ func TestQuarantine(t *testing.T) {
 		}
 	}
 }
+
+// TestUnknownRevision: a hash in full is said to be missing; anything else may be a name.
+func TestUnknownRevision(t *testing.T) {
+	g := newGit(t)
+	g.commit("c")
+	for name, want := range map[string]string{
+		strings.Repeat("12", 20): "is not in this clone; fetch it",
+		"1212":                   `"1212" is no branch, tag or commit`,
+		strings.Repeat("z", 40):  "is no branch, tag or commit",
+	} {
+		_, err := g.open().Commit(name)
+		wantError(t, name, err, ErrUnknown)
+		if !strings.Contains(err.Error(), want) {
+			t.Error(err)
+		}
+	}
+}

@@ -1,0 +1,97 @@
+package repo
+
+import (
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestBlobOfManyReads: a blob that is read by stream goes forward from where it is, and back by being opened anew.
+func TestBlobOfManyReads(t *testing.T) {
+	g := newGit(t)
+	text := strings.Repeat("0123456789abcde\n", maxHeld/16) + "end"
+	g.write("f", text)
+	g.commit("c")
+	b, err := g.open().Blob(mustHash(t, g.git("rev-parse", "HEAD:f")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	if b.held != nil {
+		t.Fatal("it is no stream")
+	}
+	piece := make([]byte, 100)
+	for _, at := range []int{5, 300, 300, 400, len(text) - 100, 7, 0} {
+		if now, err := b.Seek(int64(at), io.SeekStart); err != nil || now != int64(at) {
+			t.Fatalf("%d: %d, %v", at, now, err)
+		}
+		if _, err := io.ReadFull(b, piece); err != nil || string(piece) != text[at:at+100] {
+			t.Errorf("%d: %q, %v", at, piece, err)
+		}
+	}
+}
+
+// TestDamagedStream: an error in the middle of a blob that is read by stream names it.
+func TestDamagedStream(t *testing.T) {
+	g := newGit(t)
+	g.write("f", strings.Repeat("x", maxHeld+1))
+	g.commit("c")
+	name := g.git("rev-parse", "HEAD:f")
+	file := filepath.Join(g.dir, ".git/objects", name[:2], name[2:])
+	content, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	content[len(content)-1] ^= 1 // of zlib's checksum
+	if err := errors.Join(os.Chmod(file, 0o666), os.WriteFile(file, content, 0o666)); err != nil {
+		t.Fatal(err)
+	}
+	b, err := g.open().Blob(mustHash(t, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	_, err = io.Copy(io.Discard, b)
+	if object := (*ObjectError)(nil); !errors.As(err, &object) || object.Hash.String() != name {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestMissingObject: what is said of an object that is not there, and of one that may be in a pack that has lost its index.
+func TestMissingObject(t *testing.T) {
+	g := newGit(t)
+	g.commit("c")
+	g.git("repack", "-adq")
+	missing := mustHash(t, strings.Repeat("12", 20))
+	_, err := g.open().Blob(missing)
+	wantError(t, "no object", err, ErrMissing)
+	if strings.Contains(err.Error(), "index") {
+		t.Error(err)
+	}
+	index := onlyPack(g)
+	if err := os.Remove(index); err != nil {
+		t.Fatal(err)
+	}
+	_, err = g.open().Blob(missing)
+	wantError(t, "a pack without an index", err, ErrMissing)
+	if pack := strings.TrimSuffix(filepath.Base(index), ".idx") + ".pack"; !strings.Contains(err.Error(), "or it is in "+pack+", which has no index of its own") {
+		t.Error(err)
+	}
+}
+
+// TestReadSmall: a file of as many bytes as may be is read whole, and one of one more is not.
+func TestReadSmall(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "f")
+	for more, want := range map[int64]error{0: nil, 1: ErrLimit} {
+		if err := errors.Join(os.WriteFile(name, []byte("begin"), 0o666), os.Truncate(name, maxSmall+more)); err != nil {
+			t.Fatal(err)
+		}
+		text, err := readSmall(name)
+		if !errors.Is(err, want) || err == nil && len(text) != maxSmall {
+			t.Errorf("%d more: %d bytes, %v", more, len(text), err)
+		}
+	}
+}
