@@ -1,6 +1,7 @@
 package edit
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -258,16 +259,7 @@ func (t *tree) order() []int {
 		all[i] = i
 	}
 	if t.kind == '{' {
-		slices.SortStableFunc(all, func(i, k int) int {
-			a, b := index(t.names[i]), index(t.names[k])
-			switch {
-			case a < b:
-				return -1
-			case a > b:
-				return 1
-			}
-			return 0
-		})
+		slices.SortStableFunc(all, func(i, k int) int { return cmp.Compare(index(t.names[i]), index(t.names[k])) })
 	}
 	return all
 }
