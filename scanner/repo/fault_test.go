@@ -50,13 +50,6 @@ func diffError(r *Repository, tree Hash) error {
 	return r.Diff(Hash{}, tree, func(Change) error { return nil })
 }
 
-func wantError(t *testing.T, what string, err, want error) {
-	t.Helper()
-	if !errors.Is(err, want) {
-		t.Errorf("%s: %v, want %v", what, err, want)
-	}
-}
-
 // A sub-tree that is missing, torn, unreadable, of another content or no tree is an
 // error, never an empty folder.
 func TestFault_098_SubTree(t *testing.T) {

@@ -2,6 +2,7 @@ package repo
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -90,6 +91,13 @@ func mustHash(t *testing.T, s string) Hash {
 		t.Fatalf("%q is no hash", s)
 	}
 	return plumbing.NewHash(s)
+}
+
+func wantError(t *testing.T, what string, err, want error) {
+	t.Helper()
+	if !errors.Is(err, want) {
+		t.Errorf("%s: %v, want %v", what, err, want)
+	}
 }
 
 // ends fails unless f ends: a FIFO that is opened to be read waits for a writer for ever.
