@@ -58,16 +58,16 @@ func (t *trackedTree) walk(ctx context.Context, visitors []visitor) error {
 // trackedOpener opens files that git lists, and that may be something else on disk.
 type trackedOpener struct {
 	diskOpener
-	collide map[string]bool // see collisions
+	collide map[string]error // see collisions
 }
 
 func (o *trackedOpener) open(e entry) (content, error) {
-	if o.collide[e.Path] {
-		return nil, errCase
+	if err := o.collide[e.Path]; err != nil {
+		return nil, err
 	}
 	st, err := o.Stat(e.Path)
 	switch {
-	case isNotExist(err), errors.Is(err, worktree.ErrNotFile), errors.Is(err, worktree.ErrPath):
+	case isNoFile(err):
 		return nil, &absentError{e.sparse}
 	case err != nil:
 		return nil, err
@@ -78,20 +78,27 @@ func (o *trackedOpener) open(e entry) (content, error) {
 	return o.diskOpener.open(e)
 }
 
+// isNoFile reports whether an error says that what git lists is no file on disk.
+func isNoFile(err error) bool {
+	return isNotExist(err) || errors.Is(err, worktree.ErrNotFile) || errors.Is(err, worktree.ErrPath)
+}
+
 // errSpecial says that what git lists as a file is a FIFO, socket or device on disk.
 var errSpecial = errors.New("a special file")
 
 // collisions returns the files of the index that are one file on disk: their names differ in
 // case or in their normal form alone, and the file system takes no notice of that. The content of
 // all but one of them is not there. Where .git is not found as .GIT too, case makes a difference.
-func (t *trackedTree) collisions() map[string]bool {
+// A file of which the disk does not say whether it is one of them has the disk's error, the others have errCase.
+func (t *trackedTree) collisions() map[string]error {
 	rd := t.root.Reader()
 	defer rd.Close()
 	caseless := true
 	git, err := rd.Stat(".git")
 	if err == nil || errors.Is(err, worktree.ErrNotFile) {
 		other, err := rd.Stat(".GIT")
-		caseless = !isNotExist(err) && other.ID == git.ID
+		known := err == nil || errors.Is(err, worktree.ErrNotFile)
+		caseless = !isNotExist(err) && !(known && other.ID != git.ID)
 	}
 	alike := map[string][]string{} // by what the names of a file may have in common
 	for _, f := range t.index.Files {
@@ -106,7 +113,7 @@ func (t *trackedTree) collisions() map[string]bool {
 		}
 		alike[name] = append(alike[name], f.Path)
 	}
-	all := map[string]bool{}
+	all := map[string]error{}
 	for _, names := range alike {
 		if len(names) == 1 {
 			continue
@@ -114,12 +121,16 @@ func (t *trackedTree) collisions() map[string]bool {
 		first := map[worktree.FileID]string{} // the first name of each file
 		for _, path := range names {
 			st, err := rd.Stat(path)
-			if err != nil {
+			if isNoFile(err) {
 				continue
 			}
-			if other, ok := first[st.ID]; ok {
-				all[path], all[other] = true, true
-			} else {
+			other, ok := first[st.ID]
+			switch {
+			case err != nil:
+				all[path] = err
+			case ok:
+				all[path], all[other] = errCase, errCase
+			default:
 				first[st.ID] = path
 			}
 		}

@@ -81,6 +81,7 @@ type diskFolder struct {
 	same     func(a, b string) bool // two names are one; nil: they are not
 	breaks   int                    // so many entries are listed, and then comes EIO; 0: all of them are
 	failed   *atomic.Int32
+	refuses  func(name string) bool // the name is looked for, and there comes EIO; nil: none is
 }
 
 // OnAdd makes the tree when the root is mounted.
@@ -95,6 +96,9 @@ func (d *diskFolder) OnAdd(ctx context.Context) {
 }
 
 func (d *diskFolder) Lookup(ctx context.Context, name string, out *fuse.EntryOut) (*fs.Inode, syscall.Errno) {
+	if d.refuses != nil && d.refuses(name) {
+		return nil, syscall.EIO
+	}
 	for have := range d.files {
 		if have != name && (d.same == nil || !d.same(have, name)) {
 			continue
@@ -293,6 +297,37 @@ func TestFault_028_029_OneFileOnDisk(t *testing.T) {
 			g.judgeIn("disk", []string{"--policy", "policy"}, exitPass, "PASS")
 			disk.file(c.on).change(disk.file(c.on).text+"cidr = \"0.0.0.0/0\"", 0)
 			g.judgeIn("disk", []string{"--policy", "policy"}, exitViolation, "FAIL NET-1@"+c.on)
+		})
+	}
+}
+
+// TestOneFileOnBrokenDisk: that two files are one is seen, or that it cannot be seen, where the disk fails just
+// when it is asked.
+func TestOneFileOnBrokenDisk(t *testing.T) {
+	for _, c := range []struct{ broken, want string }{
+		{"", "UNDECIDED E_CASE_COLLISION E_CASE_COLLISION"},
+		{".GIT", "UNDECIDED E_CASE_COLLISION E_CASE_COLLISION"},
+		{"A.tf", "UNDECIDED E_READ"},
+		{"a.tf", "UNDECIDED E_READ"},
+	} {
+		t.Run(c.broken, func(t *testing.T) {
+			g := newGit(t)
+			bad, good := g.object("blob", "cidr = \"0.0.0.0/0\"\n"), g.object("blob", "cidr = \"10.0.0.0/8\"\n")
+			g.git("config", "core.ignoreCase", "false")
+			for path, blob := range map[string]string{"a.tf": good, "A.tf": bad, "other.tf": good} {
+				g.git("update-index", "--add", "--cacheinfo", "100644,"+blob+","+path)
+			}
+			g.git("commit", "-q", "-m", "both")
+			disk := diskTree("a.tf", "other.tf")
+			disk.files[".git"] = &diskFile{text: "gitdir: " + g.path(".git") + "\n"}
+			disk.names(strings.EqualFold)
+			var asked atomic.Bool
+			disk.refuses = func(name string) bool { return name == c.broken && !asked.Swap(true) }
+			g.mount(disk)
+			g.judgeIn("disk", []string{"--policy", "policy", "--tracked"}, exitUndecided, c.want)
+			if c.broken != "" && !asked.Load() {
+				t.Error("the disk was not asked")
+			}
 		})
 	}
 }
