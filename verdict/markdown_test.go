@@ -350,6 +350,7 @@ func TestMarkdownProse(t *testing.T) {
 		"DEFACED or decade":                                  "`DEFACED` or decade",
 		"a|b and `c`":                                        "`a`&#124;`b` and &#96;`c`&#96;",
 		"well-known  x--y\n-z":                               "well-known `x--y -z`",
+		":!: note:?: (:,: a.b:;: std:: so:":                  "`:!: note:?: (:,: a.b:;: std::` so:",
 		"1234567 123456 www.x":                               "`1234567` 123456 `www.x`",
 		"\u201cso\u201d \u2014 \u4e16\u754c\u3002 caf\u00e9": "\u201cso\u201d \u2014 \u4e16\u754c\u3002 caf\u00e9",
 		"a\u202eb ##[x]":                                     "`a\\u{202e}b #\\u{23}[x]`",

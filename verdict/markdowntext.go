@@ -104,7 +104,8 @@ func prose(s string, asCode func(string) string) string {
 // around it. A word that needs no code is all lead.
 func affixes(word string) (lead, core, trail string) {
 	const before, after = "(\"'\u201c\u2018\u00ab", ".,;:?!)\"'\u2013\u2014\u2026"
-	if plain(strings.TrimRight(strings.TrimLeft(word, before), after)) {
+	emoji := strings.Count(word, ":") > 1 // between the colons may be one
+	if !emoji && plain(strings.TrimRight(strings.TrimLeft(word, before), after)) {
 		return word, "", ""
 	}
 	core = strings.TrimRight(word, ".,;:?!")
@@ -121,7 +122,11 @@ func affixes(word string) (lead, core, trail string) {
 	if strings.HasSuffix(core, ")") && !strings.Contains(core, "(") {
 		core = core[:len(core)-1]
 	}
-	return lead, core, word[len(lead)+len(core):]
+	trail = word[len(lead)+len(core):]
+	if strings.Count(trail, ":") > 1 {
+		return "", word, ""
+	}
+	return lead, core, trail
 }
 
 // plain reports whether no renderer makes anything of a word: letters of any script, with
