@@ -1,8 +1,12 @@
 package verdict
 
 import (
+	"bufio"
+	"bytes"
 	"encoding/json"
 	"encoding/xml"
+	"html"
+	"maps"
 	"net/url"
 	"slices"
 	"strings"
@@ -85,6 +89,45 @@ func FuzzEscapeMarkdown(f *testing.F) {
 		plain := bare(inert(words))
 		if !strings.Contains(r.all, "x"+plain+"yx"+bare(inert(s))+"yx") || !strings.HasSuffix(r.all, bare(inert(s))+plain) {
 			t.Errorf("%q is read as %q\n%s", s, r.all, page)
+		}
+		inner := strings.TrimSuffix(strings.TrimPrefix(codeHTML(s), "<code>"), "</code>")
+		if strings.ContainsAny(inner, "<>") || html.UnescapeString(inner) != inert(s) {
+			t.Errorf("%q is the element %q", s, codeHTML(s))
+		}
+	})
+}
+
+// FuzzEscapeCommand: the runner reads one command with the path, the title and the text, and nothing else.
+func FuzzEscapeCommand(f *testing.F) {
+	hostileTexts(f)
+	f.Add("=%0A%3A%2C,%253A")
+	f.Fuzz(func(t *testing.T, s string) {
+		skipLong(t, 1000, s)
+		a := annotation{file: Path(s), line: 1, end: 2, title: "policyscan: " + s, lines: append([]string{"x"}, textLines(s)...)}
+		var b bytes.Buffer
+		w := bufio.NewWriter(&b)
+		a.write(w, "error")
+		if err := w.Flush(); err != nil {
+			t.Fatal(err)
+		}
+		wantSafe(t, b.String(), false)
+		line, ok := strings.CutSuffix(b.String(), "\n")
+		c, read := readCommand(line)
+		if !ok || !read || c.name != "error" || len(runnerLines(line)) != 1 {
+			t.Fatalf("%q is the command %q, %+v", s, line, c)
+		}
+		want := map[string]string{"title": cut(flow(a.title), 255)}
+		if file := realPath(a.file); file != "" {
+			if file[0] == '=' {
+				file = "./" + file
+			}
+			want["file"], want["line"], want["endline"] = file, "1", "2"
+		}
+		if !maps.Equal(c.properties, want) {
+			t.Errorf("%q: %q, want %q", s, c.properties, want)
+		}
+		if text := cut(strings.ReplaceAll(strings.Join(a.lines, "\n"), "##[", `#\u{23}[`), 4096); c.data != text {
+			t.Errorf("%q is the message %q, want %q", s, c.data, text)
 		}
 	})
 }
