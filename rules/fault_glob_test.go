@@ -44,7 +44,7 @@ func TestFault_094_CatastrophicBraces(t *testing.T) {
 		wantCode(t, errs, CodeGlob, "26 brace groups")
 		took = min(took, time.Since(start))
 	}
-	if took > 10*time.Millisecond && !raceEnabled {
+	if took > 10*time.Millisecond && !raceDetector {
 		t.Errorf("took %v", took)
 	}
 }

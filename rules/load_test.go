@@ -243,7 +243,7 @@ func TestSelecting(t *testing.T) {
 	}
 	group.Wait()
 	into := make([]int, 0, 8)
-	if n := testing.AllocsPerRun(1000, func() { into = b.Selecting("x/y.tf", into[:0]) }); n >= 1 && !raceEnabled {
+	if n := testing.AllocsPerRun(1000, func() { into = b.Selecting("x/y.tf", into[:0]) }); n >= 1 && !raceDetector {
 		t.Errorf("%v allocations for a path", n)
 	}
 }

@@ -2,5 +2,5 @@
 
 package rules
 
-// raceEnabled says that times are of no use.
-const raceEnabled = false
+// raceDetector says that times are of no use.
+const raceDetector = false

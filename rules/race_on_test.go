@@ -2,5 +2,5 @@
 
 package rules
 
-// raceEnabled says that times are of no use.
-const raceEnabled = true
+// raceDetector says that times are of no use.
+const raceDetector = true
