@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"strings"
 )
@@ -14,7 +15,7 @@ func (c *scanCmd) readStdin(ctx context.Context, in io.Reader) ([]byte, error) {
 	if nothingOn(in) {
 		return nil, errors.New("there is nothing on it; pipe the file in, or redirect it")
 	}
-	if c.MaxFileBytes > 0 {
+	if 0 < c.MaxFileBytes && c.MaxFileBytes < math.MaxInt64 {
 		in = io.LimitReader(in, c.MaxFileBytes+1) // one more shows that there is more
 	}
 	return readAll(ctx, func() (io.Reader, error) { return in, nil })
