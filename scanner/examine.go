@@ -32,12 +32,6 @@ type examiner struct {
 	window int   // how many bytes a window has; 0: windowSize
 }
 
-// lfsPrefix begins a Git LFS pointer, which is a file of under lfsLimit bytes.
-const (
-	lfsPrefix = "version https://git-lfs.github.com/spec/"
-	lfsLimit  = 1024
-)
-
 // A report is what an examiner found out about one content.
 type report struct {
 	bytes   int64
@@ -52,9 +46,11 @@ func (x *examiner) examine(ctx context.Context, e *engine, content io.ReadSeeker
 	whole := x.sighting(e)
 	var only window // the content, if one window holds it
 	rep.bytes, err = pass(ctx, x.windows(content, e.overlap()), &rep.reads, func(w window) bool {
-		if w.at == 0 && w.last {
-			only = w
-			rep.pointer = len(w.data) < lfsLimit && bytes.HasPrefix(w.data, []byte(lfsPrefix))
+		if w.at == 0 {
+			rep.pointer = isPointer(w.data, w.last)
+			if w.last {
+				only = w
+			}
 		}
 		e.look(whole, w)
 		return true

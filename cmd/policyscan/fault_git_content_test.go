@@ -250,7 +250,9 @@ func TestFault_125_LFSPointer(t *testing.T) {
 		"with the pattern in it": {"a.tf", lfsPointer + "x-0.0.0.0/0 1\n", "FAIL NET-1@a.tf E_UNAVAILABLE", "FAIL NET-1@a.tf"},
 		"no rule selects it":     {"a.png", lfsPointer, "PASS", "PASS"},
 		"too long to be one":     {"a.tf", lfsPointer + strings.Repeat("x", 1024), "PASS", "PASS"},
-		"not at the beginning":   {"a.tf", "\n" + lfsPointer, "PASS", "PASS"},
+		"after blanks":           {"a.tf", " \n\t\n" + lfsPointer, undecided, "PASS"},
+		"before blanks":          {"a.tf", lfsPointer + strings.Repeat("\n", 1<<20), undecided, "PASS"},
+		"after words":            {"a.tf", "see\n" + lfsPointer, "PASS", "PASS"},
 		"filter=lfs alone":       {"a.tf", "cidr = \"0.0.0.0/0\"\n", "FAIL NET-1@a.tf", "FAIL NET-1@a.tf"},
 	} {
 		t.Run(name, func(t *testing.T) {
