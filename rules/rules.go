@@ -39,7 +39,11 @@
 // is an error. After 10,000 mistakes the search for more ends, with an error that says so.
 package rules
 
-import "github.com/policyscan/policyscan/rules/glob"
+import (
+	"crypto/sha256"
+
+	"github.com/policyscan/policyscan/rules/glob"
+)
 
 // Type says which of the two files of enforced rules a rule stands in.
 type Type string
@@ -98,6 +102,9 @@ type Bundle struct {
 	// in byte order of its path it hashes the path, LF, the file's bytes with CRLF as
 	// LF, and LF.
 	SHA256 string
+	// Files are the SHA-256 of the rule files that were read, by path, such as
+	// rules/boundaries.yml. nil for a bundle that [New] made.
+	Files map[string][sha256.Size]byte
 
 	selector *selector
 	notes    []Note // found while loading

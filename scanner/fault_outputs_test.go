@@ -3,6 +3,8 @@
 package scanner
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -192,21 +194,103 @@ func TestFault_070_Excerpt(t *testing.T) {
 	})
 }
 
-// The temporary file of another run's verdict, gone between the listing and its turn, is
-// no file of the tree; one that stays is scanned like any other.
+// A disturbed tree is one whose files something happens to before they are opened, and
+// between the reads of one that takes several.
+type disturbed struct {
+	Tree
+	before, between func(path string)
+}
+
+func (d disturbed) walk(ctx context.Context, visitors []visitor) error {
+	for i := range visitors {
+		visit := visitors[i].visit
+		visitors[i].visit = func(e entry, o opener) { visit(e, disturbedOpener{o, d}) }
+	}
+	return d.Tree.walk(ctx, visitors)
+}
+
+type disturbedOpener struct {
+	opener
+	tree disturbed
+}
+
+func (o disturbedOpener) open(e entry) (content, error) {
+	o.tree.before(e.Path)
+	c, err := o.opener.open(e)
+	if err != nil {
+		return nil, err
+	}
+	return disturbedContent{c, e, o.tree}, nil
+}
+
+type disturbedContent struct {
+	content
+	e    entry
+	tree disturbed
+}
+
+func (c disturbedContent) Read(p []byte) (int, error) {
+	n, err := c.content.Read(p)
+	if c.e.watch { // else it is read anew if it takes several
+		c.tree.between(c.e.Path)
+	}
+	return n, err
+}
+
+// TestFault_064_AnotherRunsTemporaryFile: one that was listed and is in its verdict's place
+// when its turn comes, or after it changed, is no file of the tree. One that stays is
+// scanned like any other, and there is no other name that a file can vanish under.
 func TestFault_064_AnotherRunsTemporaryFile(t *testing.T) {
 	const name = ".verdict.json.12-0.tmp"
-	gone := fakeFiles(func(path string) (content, error) {
-		if path == name {
-			return nil, worktree.ErrChanged
-		}
-		return inMemory([]byte("fine")), nil
-	}, "main.tf", name)
-	v := scanTree(t, testBundle("key"), gone, Options{})
-	if wantOutcome(t, v, "P"); v.Coverage.Files != 1 || v.Coverage.Governed != 1 {
-		t.Errorf("coverage %+v", v.Coverage)
+	output := map[string]string{"verdict.json": LeftOutput}
+	none := func(string) {}
+	remove := func(file string) { must(t, os.Remove(file)) }
+	grow := func(file string) {
+		f, err := os.OpenFile(file, os.O_WRONLY|os.O_APPEND, 0)
+		must(t, err)
+		_, err = f.WriteString("more")
+		must(t, errors.Join(err, f.Close()))
 	}
-	wantOutcome(t, scanTree(t, testBundle("key"), fakeFiles(same("a key"), "main.tf", name), Options{}), "F")
-	changed := fakeFiles(func(string) (content, error) { return nil, worktree.ErrChanged }, "main.tmp")
-	wantOutcome(t, scanTree(t, testBundle("key"), changed, Options{}), "I(E_CHANGED)")
+	long := strings.Repeat("x", 2*windowSize)
+	for what, c := range map[string]struct {
+		path, content   string
+		before, between func(file string)
+		leaveOut        map[string]string
+		want            string
+		files           int
+	}{
+		"gone":                     {name, "a key", remove, none, output, "P", 1},
+		"grows, then gone":         {name, long, none, func(file string) { grow(file); remove(file) }, output, "P", 1},
+		"grows":                    {name, long, none, grow, output, "I(E_CHANGED)", 2},
+		"grows, with a violation":  {name, "a key" + long, none, grow, output, "I(E_CHANGED)", 2},
+		"stays":                    {name, "a key", none, none, output, "F", 2},
+		"stays, long":              {name, long + "a key", none, none, output, "F", 2},
+		"another folder":           {"sub/" + name, "a key", remove, none, output, "I(E_CHANGED)", 2},
+		"not that of the output":   {".x.12-0.tmp", "a key", remove, none, output, "I(E_CHANGED)", 2},
+		"left out by another name": {name, "a key", remove, none, map[string]string{"verdict.json": "rules"}, "I(E_CHANGED)", 2},
+		"no output":                {name, "a key", remove, none, nil, "I(E_CHANGED)", 2},
+	} {
+		t.Run(what, func(t *testing.T) {
+			dir := t.TempDir()
+			must(t, os.Mkdir(filepath.Join(dir, "sub"), 0o777))
+			must(t, os.WriteFile(filepath.Join(dir, "main.tf"), []byte("fine"), 0o666))
+			file := filepath.Join(dir, c.path)
+			must(t, os.WriteFile(file, []byte(c.content), 0o666))
+			root, err := worktree.Open(dir)
+			must(t, err)
+			defer root.Close()
+			only := func(f func(string)) func(string) { // once: what grows at each read has no end
+				return func(path string) {
+					if path == c.path {
+						f(file)
+						f = none
+					}
+				}
+			}
+			v := scanTree(t, testBundle("key"), disturbed{Folder(root), only(c.before), only(c.between)}, Options{LeaveOut: c.leaveOut})
+			if wantOutcome(t, v, c.want); v.Coverage.Files != c.files || v.Coverage.Governed != c.files {
+				t.Errorf("coverage %+v", v.Coverage)
+			}
+		})
+	}
 }

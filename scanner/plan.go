@@ -68,6 +68,17 @@ func (p *plan) leaveOut(path string) bool {
 	return out
 }
 
+// passing reports whether a path is one from which another run moves its verdict to the
+// place of this one's.
+func (p *plan) passing(path string) bool {
+	for out, reason := range p.LeaveOut {
+		if reason == LeftOutput && verdict.Temporary(path, out) {
+			return true
+		}
+	}
+	return false
+}
+
 // inUse reports whether a leaf of git's is a rule file that judges: that content, not only
 // that path, where a change could put anything.
 func (p *plan) inUse(path string, leaf repo.Leaf) bool {

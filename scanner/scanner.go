@@ -39,6 +39,9 @@ const (
 	AllowPartial     = "partial"      // a run narrowed by rule or path
 )
 
+// LeftOutput is the reason why the file in which the verdict will stand is left out.
+const LeftOutput = "output"
+
 // Options narrow or limit a scan. The zero value does neither.
 type Options struct {
 	Version         string            // of the program, for the verdict

@@ -35,7 +35,7 @@ func (t *trackedTree) walk(ctx context.Context, visitors []visitor) error {
 	var done sync.WaitGroup
 	for _, v := range visitors {
 		done.Go(func() {
-			o := &trackedOpener{diskOpener{t.root.Reader()}, collide}
+			o := &trackedOpener{diskOpener{Reader: t.root.Reader()}, collide}
 			defer o.close()
 			for ctx.Err() == nil {
 				to := int(taken.Add(batch))

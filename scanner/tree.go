@@ -38,8 +38,9 @@ type visitor struct {
 	skip    func(path string) bool                 // what is left out on disk: a folder with all that is in it
 	inUse   func(path string, leaf repo.Leaf) bool // and in git's objects
 	visit   func(entry, opener)
-	deleted func()              // a file that the change deletes
-	fail    func(verdict.Error) // what cannot be listed
+	deleted func()                 // a file that the change deletes
+	fail    func(verdict.Error)    // what cannot be listed
+	passing func(path string) bool // whether it is another run's on disk, which comes and goes
 }
 
 type opener interface {
@@ -110,7 +111,7 @@ func (t *folderTree) walk(ctx context.Context, visitors []visitor) error {
 	}
 	var walkers []worktree.Visitor
 	for _, v := range visitors {
-		o := &diskOpener{}
+		o := &diskOpener{passing: v.passing}
 		walkers = append(walkers, worktree.Visitor{
 			Skip: v.skip,
 			File: func(e worktree.Entry, rd *worktree.Reader) {
@@ -119,7 +120,7 @@ func (t *folderTree) walk(ctx context.Context, visitors []visitor) error {
 				v.visit(entry{Entry: e}, o)
 			},
 			Failed:  func(dir string, err error) { v.fail(fileError(dir, err)) },
-			Passing: verdict.Temporary, // another run's, in the same folder
+			Passing: v.passing,
 		})
 	}
 	if err := t.root.Walk(ctx, walkers...); err != nil {
@@ -133,7 +134,13 @@ func (t *folderTree) walk(ctx context.Context, visitors []visitor) error {
 	return nil
 }
 
-type diskOpener struct{ *worktree.Reader }
+type diskOpener struct {
+	*worktree.Reader
+	passing func(path string) bool // nil: none is
+}
+
+// errPassed says that a file was another run's, which has put it in its verdict's place.
+var errPassed = errors.New("it was another run's, and is gone")
 
 func (o *diskOpener) close() { o.Close() }
 
@@ -143,6 +150,9 @@ func (o *diskOpener) open(e entry) (content, error) {
 		return inMemory([]byte(target)), err
 	}
 	f, err := o.Open(e.Path, e.watch)
+	if errors.Is(err, worktree.ErrGone) && o.passing != nil && o.passing(e.Path) {
+		err = errPassed
+	}
 	if err != nil {
 		return nil, err // not f, which as a content would not be nil
 	}
@@ -162,7 +172,7 @@ type listTree struct {
 func (t *listTree) Scope() verdict.Scope { return verdict.Scope{Mode: "files"} }
 
 func (t *listTree) walk(ctx context.Context, visitors []visitor) error {
-	return share(ctx, visitors, func() opener { return &diskOpener{t.root.Reader()} }, func(found func(entry)) error {
+	return share(ctx, visitors, func() opener { return &diskOpener{Reader: t.root.Reader()} }, func(found func(entry)) error {
 		return t.list(ctx, visitors[0], found)
 	})
 }

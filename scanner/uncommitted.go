@@ -89,7 +89,7 @@ func (u *uncommitted) differs(f repo.Staged) bool {
 	case u.idx.Clean(f, st.Size, st.Modified):
 		return false
 	}
-	c, err := (&diskOpener{u.rd}).open(entry{Entry: worktree.Entry{Path: f.Path, Kind: st.Kind}, watch: true})
+	c, err := (&diskOpener{Reader: u.rd}).open(entry{Entry: worktree.Entry{Path: f.Path, Kind: st.Kind}, watch: true})
 	if err != nil {
 		return true
 	}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"path"
 	"runtime"
 	"syscall"
 
@@ -40,7 +39,7 @@ func (p *plan) run(ctx context.Context) {
 	var visitors []visitor
 	for range n {
 		w := &worker{plan: p, ctx: ctx, x: examiner{limit: p.MaxFileBytes}, tally: p.tally()}
-		visitors = append(visitors, visitor{skip: p.leaveOut, inUse: p.inUse, visit: w.visit, deleted: p.deletes, fail: p.fail})
+		visitors = append(visitors, visitor{skip: p.leaveOut, inUse: p.inUse, visit: w.visit, deleted: p.deletes, fail: p.fail, passing: p.passing})
 	}
 	if err := p.tree.walk(ctx, visitors); err == nil && ctx.Err() == nil { // else Scan names the cause
 		p.complete()
@@ -108,8 +107,8 @@ func (p *plan) do(ctx context.Context, x *examiner, o opener, j *job) {
 	case errors.Is(err, errSpecial):
 		p.unopened(j, worktree.Special)
 		return
-	case errors.Is(err, errChanged) && verdict.Temporary(path.Base(j.Path)):
-		s.gone = true // another run has put it in its verdict's place
+	case passed(o, j.entry, err):
+		s.gone = true
 	case err != nil:
 		e := fileError(j.Path, err)
 		s.err, s.reason = &e, cmp.Or(reasons[e.Code], "unreadable")
@@ -122,6 +121,18 @@ func (p *plan) do(ctx context.Context, x *examiner, o opener, j *job) {
 		s.scanned, s.bytes, s.finds = true, rep.bytes, rep.finds
 	}
 	s.reached = true
+}
+
+// passed reports whether an error is that of a file which another run has put in its
+// verdict's place since it was listed: before it was opened, or while it was read.
+func passed(o opener, e entry, err error) bool {
+	if errors.Is(err, errChanged) {
+		var again content
+		if again, err = o.open(e); err == nil {
+			again.Close()
+		}
+	}
+	return errors.Is(err, errPassed)
 }
 
 // unopened says so of a file of a kind that has no content to be had.

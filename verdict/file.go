@@ -6,8 +6,10 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
+	"strings"
 )
 
 // A File is the place verdict.json is written to. It never holds an old or a
@@ -183,11 +185,18 @@ func createTemp(dir, name string) (*os.File, error) {
 	}
 }
 
-var temporary = regexp.MustCompile(`^\..+\.[0-9]+-[0-9]+\.tmp$`)
+var numbered = regexp.MustCompile(`^[0-9]+-[0-9]+\.tmp$`)
 
-// Temporary reports whether a file's name is one that [File.Write] gives the file that
-// it is about to put in the verdict's place.
-func Temporary(name string) bool { return temporary.MatchString(name) }
+// Temporary reports whether file is one that [File.Write] puts in the place of output: it
+// writes it beside it, under a name of its own. Both are slash-separated paths from the same folder.
+func Temporary(file, output string) bool {
+	if !strings.HasSuffix(file, ".tmp") {
+		return false
+	}
+	dir, name := path.Split(output)
+	rest, ok := strings.CutPrefix(file, dir+"."+name+".")
+	return ok && numbered.MatchString(rest)
+}
 
 func ignoreNotExist(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {

@@ -124,8 +124,14 @@ func TestFault_064_LeftoverTemporaryFile(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if name := filepath.Base(tmp.Name()); !Temporary(name) {
+		name := filepath.Base(tmp.Name())
+		if !Temporary(name, "out.json") || !Temporary("a/"+name, "a/out.json") {
 			t.Errorf("%s is not known as temporary", name)
+		}
+		for file, output := range map[string]string{name: "a/out.json", "a/" + name: "out.json", name + "x": "out.json", name[1:]: "out.json", "x" + name: "out.json", ".out.json.1.tmp": "out.json", ".a" + name: "out.json"} {
+			if Temporary(file, output) {
+				t.Errorf("%s is taken for that of %s", file, output)
+			}
 		}
 		if err := tmp.Close(); err != nil {
 			t.Fatal(err)

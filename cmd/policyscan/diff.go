@@ -53,7 +53,7 @@ func uncommitted(ctx context.Context, r *repo.Repository, head repo.Hash, p plac
 	}
 	n := 0
 	outputs := map[string]string{}
-	err = p.leaveOut(outputs, output, "output")
+	err = p.leaveOut(outputs, output, scanner.LeftOutput)
 	if err == nil {
 		var root *worktree.Root
 		if root, err = worktree.Open(r.WorkTree); err == nil {

@@ -14,10 +14,9 @@ const builtin = "builtin:infra"
 // A policy is a bundle and where it is from.
 type policy struct {
 	bundle *rules.Bundle
-	name   string   // as a person would name it
-	dir    string   // "" for the builtin
-	from   string   // for the verdict
-	files  []string // on disk; they need not be there
+	name   string // as a person would name it
+	dir    string // "" for the builtin
+	from   string // for the verdict
 }
 
 // findPolicy returns where the bundle is that --policy names, or that root holds.
@@ -41,9 +40,6 @@ func (p *policy) load() (err error) {
 	if p.dir == "" {
 		p.bundle, err = rules.Load(rules.Files(starter.Files()))
 		return err
-	}
-	for _, name := range []string{rules.BoundariesFile, rules.InvariantsFile, rules.DeprecatedFile} {
-		p.files = append(p.files, filepath.Join(p.dir, filepath.FromSlash(name)))
 	}
 	p.bundle, err = rules.LoadDir(p.dir)
 	return err

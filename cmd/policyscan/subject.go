@@ -2,7 +2,11 @@ package main
 
 import (
 	"context"
+	"crypto/sha256"
 	"fmt"
+	"maps"
+	"path"
+	"path/filepath"
 
 	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/scanner"
@@ -49,7 +53,11 @@ func (c *scanCmd) disk(ctx context.Context, s *subject, r *reporter) (err error)
 	if err := c.judgedFromDisk(s, r); err != nil {
 		return err
 	}
-	s.tree, s.close, err = c.tree(ctx, s.place, r.std)
+	if c.Stdin {
+		s.tree, err = c.given(ctx, s, r.std)
+	} else {
+		s.tree, s.close, err = c.tree(ctx, s.place, r.std)
+	}
 	return err
 }
 
@@ -62,15 +70,17 @@ func (c *scanCmd) judgedFromDisk(s *subject, r *reporter) error {
 		return err
 	}
 	s.judges = []scanner.Judge{{From: p.from, Bundle: p.bundle}}
-	for _, file := range p.files {
-		if err := s.place.leaveOut(s.leaveOut, file, "rules"); err != nil {
-			return err
+	if p.dir != "" {
+		for name := range p.bundle.Files {
+			if err := s.place.leaveOut(s.leaveOut, filepath.Join(p.dir, filepath.FromSlash(name)), "rules"); err != nil {
+				return err
+			}
 		}
 	}
 	if c.Stdin { // what stands at that path on disk is not what was given
 		return nil
 	}
-	return s.place.leaveOut(s.leaveOut, r.file, "output")
+	return s.place.leaveOut(s.leaveOut, r.file, scanner.LeftOutput)
 }
 
 // noRoot is the error of a folder to scan that cannot be opened.
@@ -78,18 +88,24 @@ func noRoot(err error) error {
 	return fmt.Errorf("the folder to scan cannot be opened: %w", systemError(err))
 }
 
-// tree returns the files on disk, in a list or on standard input that the flags
-// choose, and what to call at the end.
+// given returns the file on standard input. In the place of a rule file it is left out
+// only if it is what judges, and not what that file may become.
+func (c *scanCmd) given(ctx context.Context, s *subject, std streams) (scanner.Tree, error) {
+	content, err := c.readStdin(ctx, std.in)
+	if err != nil {
+		return nil, fmt.Errorf("standard input cannot be read: %w", err)
+	}
+	judging, sum := s.judges[0].Bundle.Files, sha256.Sum256(content)
+	maps.DeleteFunc(s.leaveOut, func(file, _ string) bool {
+		return judging[path.Join(path.Dir(rules.BoundariesFile), path.Base(file))] != sum
+	})
+	return scanner.Single(c.StdinPath, content)
+}
+
+// tree returns the files on disk or in a list that the flags choose, and what to call at
+// the end.
 func (c *scanCmd) tree(ctx context.Context, p place, std streams) (scanner.Tree, func(), error) {
 	none := func() {}
-	if c.Stdin {
-		content, err := c.readStdin(ctx, std.in)
-		if err != nil {
-			return nil, none, fmt.Errorf("standard input cannot be read: %w", err)
-		}
-		t, err := scanner.Single(c.StdinPath, content)
-		return t, none, err
-	}
 	var entries []string
 	if c.FilesFrom != "" {
 		var err error

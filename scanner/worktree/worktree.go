@@ -16,6 +16,7 @@ package worktree
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"path"
 	"strings"
@@ -44,6 +45,9 @@ type Entry struct {
 // ErrChanged says that a path is no longer what it was when it was listed.
 var ErrChanged = errors.New("changed while it was scanned")
 
+// ErrGone is the [ErrChanged] of what is not there any more.
+var ErrGone = fmt.Errorf("%w: it is gone", ErrChanged)
+
 // ErrNotFile says that a path names a folder, not a file.
 var ErrNotFile = errors.New("is a folder")
 
@@ -60,9 +64,9 @@ type Visitor struct {
 	// Failed takes a folder that cannot be read, or that changed ("" is the root). The
 	// walk goes on.
 	Failed func(path string, err error)
-	// Passing reports whether files of a name come and go by themselves, so that one more
-	// or less is no change of its folder.
-	Passing func(name string) bool
+	// Passing reports whether a file comes and goes by itself, so that one more or less is
+	// no change of its folder.
+	Passing func(path string) bool
 }
 
 // Walk hands every file beneath the root to one of the visitors, all of a folder's own
@@ -222,8 +226,8 @@ func (w *walker) listing(dir string, visit func(path string, kind Kind)) (listin
 		if w.Skip(path) {
 			return
 		}
-		if name := path[len(prefix):]; !w.Passing(name) {
-			l.entries += hash(name, kind)
+		if !w.Passing(path) {
+			l.entries += hash(path[len(prefix):], kind)
 		}
 		visit(path, kind)
 	})
@@ -243,7 +247,10 @@ func hash(name string, kind Kind) uint64 {
 // listed is the error of opening something that was listed: if it is gone or is now
 // something else, it changed.
 func listed(err error) error {
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, ErrPath) || errors.Is(err, ErrNotFile) {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return ErrGone
+	case errors.Is(err, ErrPath), errors.Is(err, ErrNotFile):
 		return ErrChanged
 	}
 	return err

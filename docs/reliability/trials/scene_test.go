@@ -96,7 +96,7 @@ func (s *scene) tidy(folder string) error {
 		return err
 	}
 	for _, e := range entries {
-		if verdict.Temporary(e.Name()) {
+		if verdict.Temporary(e.Name(), "verdict.json") {
 			if err := os.Remove(filepath.Join(s.at(folder), e.Name())); err != nil {
 				return err
 			}
