@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -97,6 +98,22 @@ func TestFault_010_BigFile(t *testing.T) {
 	})
 	t.Run("150 MB of a hole", func(t *testing.T) {
 		scanHuge(t, func(path string) { writeHole(t, path, size, "0.0.0.0/0") })
+	})
+	t.Run("in the middle", func(t *testing.T) {
+		around := strings.Repeat("x", 16*windowSize)
+		text, most := []byte(around+"0.0.0.0/0"+around), 0
+		tree := fakeFiles(func(string) (content, error) {
+			return newReadContent(text, func(r io.Reader) io.Reader {
+				return readerFunc(func(p []byte) (int, error) {
+					most = max(most, len(p))
+					return r.Read(p)
+				})
+			}), nil
+		}, "main.tf")
+		wantOutcome(t, scanTree(t, testBundle("0.0.0.0/0"), tree, Options{}), "F")
+		if most > 4*windowSize {
+			t.Errorf("%d bytes of it are asked for at once", most)
+		}
 	})
 	t.Run("4 GiB and a byte", func(t *testing.T) {
 		skipLong(t)
