@@ -6,7 +6,11 @@ import (
 	"bytes"
 	"crypto"
 	"encoding/hex"
+	"errors"
+	"io/fs"
 	"maps"
+	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -385,3 +389,93 @@ var (
 	plainKey = regexp.MustCompile(`^[a-z0-9-]+$`)
 	inQuotes = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`)
 )
+
+// FuzzPackIndex: what an index of a pack has for a hash is what one finds who looks at one entry after the other.
+// Of an index whose hashes are not in order nothing need be found, but nothing else is.
+func FuzzPackIndex(f *testing.F) {
+	g := newGit(f)
+	for i := range 40 {
+		g.write("a.tf", strconv.Itoa(i))
+		g.commit("change")
+	}
+	g.git("repack", "-q", "-a", "-d")
+	packs, err := filepath.Glob(filepath.Join(g.dir, ".git/objects/pack/*.idx"))
+	if err != nil || len(packs) == 0 {
+		f.Fatalf("%d packs, %v", len(packs), err)
+	}
+	for _, name := range packs {
+		idx, err := os.ReadFile(name)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(idx, idx[idxHashes:idxHashes+20], 20)
+		f.Add(idx, idx[idxHashes+20:idxHashes+40], 3)
+	}
+	// Two objects, of which the pack has one behind its first 2 GiB.
+	a, b := bytes.Repeat([]byte{1}, 20), bytes.Repeat([]byte{2}, 20)
+	table := slices.Concat(make([]byte, 4), []byte{0, 0, 0, 1}, bytes.Repeat([]byte{0, 0, 0, 2}, 254))
+	two := slices.Concat([]byte("\xfftOc\x00\x00\x00\x02"), table, a, b, make([]byte, 8), []byte{0, 0, 0, 99}, []byte{0x80, 0, 0, 1}, make([]byte, 8), []byte{0, 0, 0, 3, 0, 0, 0, 0}, make([]byte, 40))
+	f.Add(two, a, 40)
+	f.Add(two, b, 1)
+	f.Fuzz(func(t *testing.T, idx, hash []byte, digits int) {
+		const size = 1 << 40
+		p := &pack{idx: idx, size: size}
+		p.once.Do(func() { p.err = p.checkIndex() })
+		if p.err != nil || len(hash) != 20 {
+			return
+		}
+		number := func(at, bytes int) (n int64) {
+			for _, b := range idx[at : at+bytes] {
+				n = n<<8 | int64(b)
+			}
+			return n
+		}
+		n := int(number(8+255*4, 4))
+		inOrder := true
+		var offsets []int64 // of the hash; -1: none that can be
+		var alike []string
+		prefix := hex.EncodeToString(hash)[:4+(digits&63)%37]
+		for i := range n {
+			h := idx[idxHashes+20*i:][:20]
+			k := int(h[0])
+			inOrder = inOrder && (i == 0 || bytes.Compare(idx[idxHashes+20*(i-1):][:20], h) < 0) && int64(i) < number(8+4*k, 4) && (k == 0 || int64(i) >= number(8+4*k-4, 4))
+			if name := hex.EncodeToString(h); strings.HasPrefix(name, prefix) {
+				alike = append(alike, name)
+			}
+			if !bytes.Equal(h, hash) {
+				continue
+			}
+			at := number(idxHashes+n*24+4*i, 4)
+			if at >= 1<<31 {
+				long := idxHashes + n*28 + 8*int(at-1<<31)
+				if at = -1; long+8 <= len(idx)-40 {
+					at = number(long, 8)
+				}
+			}
+			if at < 12 || at >= size-20 {
+				at = -1
+			}
+			offsets = append(offsets, at)
+		}
+		at, err := p.find(Hash(hash))
+		switch {
+		case err == nil && !slices.Contains(offsets, at):
+			t.Fatalf("%x is at %d, want one of %d", hash, at, offsets)
+		case err != nil && !errors.Is(err, fs.ErrNotExist) && !slices.Contains(offsets, -1):
+			t.Fatalf("%x: %v, want one of %d", hash, err, offsets)
+		case inOrder && errors.Is(err, fs.ErrNotExist) != (offsets == nil), inOrder && offsets != nil && (err != nil) != (offsets[0] < 0):
+			t.Fatalf("%x: %d, %v, want %d", hash, at, err, offsets)
+		}
+		found, err := p.withPrefix(prefix)
+		var names []string
+		for _, h := range found {
+			names = append(names, h.String())
+			if !slices.Contains(alike, h.String()) {
+				t.Fatalf("%s begins with %s, and is not there", h, prefix)
+			}
+		}
+		if err != nil || inOrder && !slices.Equal(names, alike) {
+			t.Fatalf("%s: %q, %v, want %q", prefix, names, err, alike)
+		}
+	})
+}

@@ -50,6 +50,37 @@ func (p *pack) openOnce() (err error) {
 	if p.idx, err = mapped(p.stem + ".idx"); err != nil {
 		return fmt.Errorf("%s.idx: %w", p.stem, unexist(err))
 	}
+	if err := p.checkIndex(); err != nil {
+		return err
+	}
+	if p.file, err = openRegular(p.stem + ".pack"); err != nil {
+		return unexist(err)
+	}
+	st, err := p.file.Stat()
+	if err != nil {
+		return err
+	}
+	p.size = st.Size()
+	head := make([]byte, 12)
+	if _, err := p.file.ReadAt(head, 0); err != nil {
+		return fmt.Errorf("%w: %s.pack: %w", ErrCorrupt, p.stem, noEOF(err))
+	}
+	if string(head[:4]) != "PACK" || binary.BigEndian.Uint32(head[4:]) != 2 || binary.BigEndian.Uint32(head[8:]) != uint32(p.n) {
+		return fmt.Errorf("%w: %s.pack is not the pack of its index", ErrCorrupt, p.stem)
+	}
+	// The index ends with the pack's checksum and its own.
+	sum := make([]byte, 20)
+	if _, err := p.file.ReadAt(sum, p.size-20); err != nil {
+		return fmt.Errorf("%w: %s.pack: %w", ErrCorrupt, p.stem, noEOF(err))
+	}
+	if !bytes.Equal(sum, p.idx[len(p.idx)-40:len(p.idx)-20]) {
+		return fmt.Errorf("%w: %s.pack is not the pack of its index", ErrCorrupt, p.stem)
+	}
+	return nil
+}
+
+// checkIndex makes sure that what is looked up in the index is in it, and counts the objects.
+func (p *pack) checkIndex() error {
 	if len(p.idx) < idxHashes || !bytes.HasPrefix(p.idx, []byte("\xfftOc\x00\x00\x00\x02")) {
 		return fmt.Errorf("%w: %s.idx is no pack index of version 2; run git repack -a -d", ErrCorrupt, p.stem)
 	}
@@ -64,29 +95,6 @@ func (p *pack) openOnce() (err error) {
 	p.n = int(last)
 	if int64(len(p.idx)) < idxHashes+int64(p.n)*(20+4+4)+40 {
 		return fmt.Errorf("%w: %s.idx is too short", ErrCorrupt, p.stem)
-	}
-	if p.file, err = openRegular(p.stem + ".pack"); err != nil {
-		return unexist(err)
-	}
-	st, err := p.file.Stat()
-	if err != nil {
-		return err
-	}
-	p.size = st.Size()
-	head := make([]byte, 12)
-	if _, err := p.file.ReadAt(head, 0); err != nil {
-		return fmt.Errorf("%w: %s.pack: %w", ErrCorrupt, p.stem, noEOF(err))
-	}
-	if string(head[:4]) != "PACK" || binary.BigEndian.Uint32(head[4:]) != 2 || binary.BigEndian.Uint32(head[8:]) != last {
-		return fmt.Errorf("%w: %s.pack is not the pack of its index", ErrCorrupt, p.stem)
-	}
-	// The index ends with the pack's checksum and its own.
-	sum := make([]byte, 20)
-	if _, err := p.file.ReadAt(sum, p.size-20); err != nil {
-		return fmt.Errorf("%w: %s.pack: %w", ErrCorrupt, p.stem, noEOF(err))
-	}
-	if !bytes.Equal(sum, p.idx[len(p.idx)-40:len(p.idx)-20]) {
-		return fmt.Errorf("%w: %s.pack is not the pack of its index", ErrCorrupt, p.stem)
 	}
 	return nil
 }
