@@ -24,7 +24,7 @@ race: ## all tests, shortened, with the race detector
 faults: ## docs/reliability.md: every fault that the program was designed against; as root, with strace and FUSE, for all of them
 	$(GO) test ./docs/reliability -run '^TestFaults$$' -count=1 -timeout 60m -v -args -measure
 
-reliability: faults inject kill corrupt differ bounds same ## all of docs/reliability.md, hours
+reliability: faults inject kill corrupt bounds same differ cover ## docs/reliability.md but for fuzzing and mutants, hours
 
 inject kill corrupt: ## what becomes of runs whose calls fail, that are killed, whose files are damaged; RELIABILITY='-errors 2 -seed 7' for fewer errors at each call, other moments and damages
 	$(GO) test ./docs/reliability/trials -count=1 -timeout 4h -v -args -measure -part $@ $(RELIABILITY)
@@ -58,14 +58,15 @@ bench-go: ## the benchmarks of each package; BASE=FILE compares with the output 
 	$(GO) run $(BENCHSTAT) $(BASE) bench.txt
 
 fuzz-targets: ## the names of all fuzz targets, PACKAGE:TARGET
-	@$(GO) list ./... | while read -r pkg; do \
-	  $(GO) test -list '^Fuzz' "$$pkg" | sed -n "s,^Fuzz,$$pkg:Fuzz,p"; \
+	@set -e; all="$$($(GO) list ./...)"; for pkg in $$all; do \
+	  names="$$($(GO) test -list '^Fuzz' "$$pkg")"; \
+	  printf '%s\n' "$$names" | sed -n "s,^Fuzz,$$pkg:Fuzz,p"; \
 	done
 
 # What covers new code is made small by so many tries only: by default a minute goes by each time, in which nothing else is tried.
 # One processor for each process: half of the time went into waking the other, for every run is a goroutine of its own.
 fuzz: ## each fuzz target for FUZZTIME, a time or a number of runs such as 10000000x; TARGETS='PACKAGE:TARGET ...' for some
-	@set -e; for target in $${TARGETS:-$$($(MAKE) --silent fuzz-targets)}; do \
+	@set -e; targets="$${TARGETS:-$$($(MAKE) --silent fuzz-targets)}"; for target in $$targets; do \
 	  echo "== $$target"; \
 	  GOMAXPROCS=1 $(GO) test -p $(FUZZERS) -parallel $(FUZZERS) -run '^$$' -fuzz "^$${target##*:}$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 100x "$${target%:*}"; \
 	done

@@ -97,7 +97,7 @@ func read(log string) (map[string]int, error) {
 
 var row = regexp.MustCompile("(?m)^\\| `(\\S+)` \\| (\\d+) \\|$")
 
-// write puts the numbers into the page's table, whose other rows stay.
+// write puts the numbers into the page's table, whose other rows stay, and those with larger numbers.
 func write(done map[string]int) error {
 	table, err := measured.Part(page, "fuzzing")
 	if err != nil {
@@ -105,11 +105,11 @@ func write(done map[string]int) error {
 	}
 	rows := maps.Clone(done)
 	for _, r := range row.FindAllStringSubmatch(table, -1) {
-		if _, again := rows[r[1]]; !again {
-			if rows[r[1]], err = strconv.Atoi(r[2]); err != nil {
-				return err
-			}
+		before, err := strconv.Atoi(r[2])
+		if err != nil {
+			return err
 		}
+		rows[r[1]] = max(rows[r[1]], before)
 	}
 	var b strings.Builder
 	b.WriteString("| target | runs |\n|---|---|\n")

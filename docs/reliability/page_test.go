@@ -3,6 +3,8 @@ package reliability
 import (
 	"fmt"
 	"maps"
+	"os"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -65,4 +67,40 @@ func table(results []result) string {
 		fmt.Fprintf(&b, "| %d | %s | %s | %s | %s |\n", r.number, r.what, strings.Join(r.needs, ", "), list, r.outcome())
 	}
 	return b.String()
+}
+
+// TestFuzzed: a row of the fuzzing table is a target that there is, and enough runs of it.
+func TestFuzzed(t *testing.T) {
+	part, err := measured.Part(page, "fuzzing")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := strings.Split(strings.TrimSpace(part), "\n")[2:]
+	for _, row := range rows {
+		var target string
+		var runs int
+		if _, err := fmt.Sscanf(row, "| %s | %d |", &target, &runs); err != nil {
+			t.Errorf("%s: %v", row, err)
+			continue
+		}
+		folder, name, _ := strings.Cut(strings.Trim(target, "`"), ":")
+		found := false
+		tests, err := filepath.Glob(filepath.Join("../..", folder, "*_test.go"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range tests {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			found = found || strings.Contains(string(text), "\nfunc "+name+"(f *testing.F)")
+		}
+		if !found || runs < 10_000_000 {
+			t.Errorf("%s: is there: %v", row, found)
+		}
+	}
+	if len(rows) < 12 {
+		t.Errorf("%d rows", len(rows))
+	}
 }

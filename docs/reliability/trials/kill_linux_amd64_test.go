@@ -23,9 +23,10 @@ const (
 	interrupted = "E_INTERRUPTED"
 	whole       = "the whole verdict"
 	untorn      = "each report absent, old or whole"
+	untraced    = "the old outputs; nobody saw what was touched"
 )
 
-func remains() []string { return []string{before, marker, interrupted, whole, untorn} }
+func remains() []string { return []string{before, untraced, marker, interrupted, whole, untorn} }
 
 // killed says what a run left that was ended by a signal which it did not catch. calls are
 // those that it made, nil if nobody saw them.
@@ -47,6 +48,9 @@ func (s *scene) killed(e ending, calls []call) (string, error) {
 	case !there:
 		return "", errors.New("verdict.json is absent")
 	case bytes.Equal(text, s.old["verdict.json"]):
+		if calls == nil {
+			return untraced, nil
+		}
 		for _, c := range calls {
 			if c.name == "renameat" || c.name == "renameat2" || judged(c.path) {
 				return "", fmt.Errorf("the old PASS is there, after %s", c)
