@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"go/ast"
 	"go/importer"
@@ -10,6 +11,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -20,14 +22,21 @@ type mutant struct {
 	file   string
 	line   string // without blanks around it
 	whole  string // the line as the mutant has it
+	nth    int    // among those of the file that are alike, from 1
 	of     *change
 }
 
 // invalid is the status of a mutant that is no Go.
 const invalid = "NO GO"
 
-// key is what lived.txt says of it.
-func (m mutant) key() string { return m.file + ": " + strings.TrimSpace(m.whole) }
+// key is what lived.txt says of it: the second that is alike has a 2 at its end, and so on.
+func (m mutant) key() string {
+	key := m.file + ": " + strings.TrimSpace(m.whole)
+	if m.nth > 1 {
+		key += fmt.Sprintf(" [%d]", m.nth)
+	}
+	return key
+}
 
 // operators are what gremlins makes of each, by the name of the change.
 var operators = map[string]map[string]string{
@@ -51,6 +60,11 @@ func mutantsOf(room string, r *result) ([]mutant, error) {
 			return nil, err
 		}
 		lines := strings.Split(string(text), "\n")
+		// By their places, whatever order the result has them in.
+		slices.SortFunc(f.Mutations, func(a, b change) int {
+			return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column), cmp.Compare(a.Type, b.Type))
+		})
+		alike := map[string]int{}
 		for i := range f.Mutations {
 			c := &f.Mutations[i]
 			if c.Type == "INVERT_NEGATIVES" {
@@ -77,6 +91,8 @@ func mutantsOf(room string, r *result) ([]mutant, error) {
 			if joined[m.at] {
 				m.status = invalid
 			}
+			alike[m.key()]++
+			m.nth = alike[m.key()]
 			all = append(all, m)
 		}
 	}
