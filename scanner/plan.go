@@ -116,7 +116,7 @@ func (p *plan) complete() {
 }
 
 // empty reports whether the tree should have had files and has none. A change can
-// leave nothing to scan, and a list can name rule files alone.
+// leave nothing to scan, and a list can name rule files or the output alone: one of what is git's own is of no file.
 func (p *plan) empty() bool {
 	if listed, _, _ := p.Progress.Files(); listed > 0 {
 		return false
@@ -125,7 +125,7 @@ func (p *plan) empty() bool {
 	case "full", "tracked":
 		return true
 	case "files":
-		return len(p.coverage.LeftOut) == 0
+		return !slices.ContainsFunc(p.coverage.LeftOut, func(o verdict.Omission) bool { return o.Reason != "git" })
 	}
 	return false
 }

@@ -12,22 +12,28 @@ import (
 	"github.com/policyscan/policyscan/scanner/worktree"
 )
 
-// gitModules is the file in the root that says where submodules are (gitmodules(5)).
+// gitModules is the file in a repository's root that says where submodules are (gitmodules(5)).
 const gitModules = ".gitmodules"
 
 // maxModules is how many bytes of it are read, enough for tens of thousands.
 const maxModules = 8 << 20
 
-// modules are the paths of a tree's submodules, and whether a file beneath one was seen. If
-// not, it is not checked out, and what is in it cannot be scanned. One that is has a .git of
-// its own, if nothing else.
-type modules map[string]*atomic.Bool
+// A module is a submodule that is a folder of the tree. One that is not checked out has no .git
+// of its own, and what is in it cannot be scanned. Where the tree is a copy without any .git, a file
+// beneath it has to do.
+type module struct {
+	copied bool
+	out    atomic.Bool // it is checked out
+}
+
+// modules are a tree's submodules, by their paths.
+type modules map[string]*module
 
 // checkedOut notes that there is a file.
 func (m modules) checkedOut(file string) {
-	for at, seen := range m {
-		if rest, ok := strings.CutPrefix(file, at); ok && strings.HasPrefix(rest, "/") {
-			seen.Store(true)
+	for at, module := range m {
+		if rest, ok := strings.CutPrefix(file, at); ok && strings.HasPrefix(rest, "/") && module.copied {
+			module.out.Store(true)
 		}
 	}
 }
@@ -35,28 +41,65 @@ func (m modules) checkedOut(file string) {
 // empty returns the submodules that are not checked out.
 func (m modules) empty() []string {
 	var paths []string
-	for at, seen := range m {
-		if !seen.Load() {
+	for at, module := range m {
+		if !module.out.Load() {
 			paths = append(paths, at)
 		}
 	}
 	return paths
 }
 
-// submodules returns the submodules that .gitmodules names and that are folders of the
-// tree. A tree without that file has none.
-func submodules(root *worktree.Root) (modules, error) {
+// submodules returns those that .gitmodules in the root names, and those that theirs name. What
+// cannot be read is handed to fail, with its path.
+func submodules(root *worktree.Root, fail func(path string, err error)) modules {
 	rd := root.Reader()
 	defer rd.Close()
 	found := modules{}
-	st, err := rd.Stat(gitModules)
+	there := func(name string) bool {
+		_, err := rd.Stat(name)
+		if err != nil && !isNotExist(err) && !errors.Is(err, worktree.ErrNotFile) {
+			fail(name, err)
+		}
+		return err == nil || errors.Is(err, worktree.ErrNotFile)
+	}
+	for folders := []string{""}; len(folders) > 0; folders = folders[1:] {
+		in := folders[0]
+		file := path.Join(in, gitModules)
+		paths, err := modulePaths(rd, file)
+		if err != nil {
+			fail(file, err)
+		}
+		if len(paths) == 0 {
+			continue
+		}
+		copied := !there(path.Join(in, gitDir))
+		for _, value := range paths {
+			name, err := cleanEntry(path.Clean(value))
+			if err != nil || name == "." {
+				continue
+			}
+			at := path.Join(in, name)
+			if _, err := rd.Stat(at); found[at] != nil || !errors.Is(err, worktree.ErrNotFile) {
+				continue
+			}
+			found[at] = &module{copied: copied}
+			found[at].out.Store(there(path.Join(at, gitDir)))
+			folders = append(folders, at)
+		}
+	}
+	return found
+}
+
+// modulePaths returns the paths that a .gitmodules names, none if it is not there.
+func modulePaths(rd *worktree.Reader, file string) ([]string, error) {
+	st, err := rd.Stat(file)
 	if err != nil && !isNotExist(err) && !errors.Is(err, worktree.ErrNotFile) {
 		return nil, err
 	}
 	if err != nil || st.Kind != worktree.Regular {
-		return found, nil // git obeys no link there either
+		return nil, nil // git obeys no link there either
 	}
-	f, err := rd.Open(gitModules, true)
+	f, err := rd.Open(file, true)
 	if err != nil {
 		return nil, err
 	}
@@ -72,14 +115,5 @@ func submodules(root *worktree.Root) (modules, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w; git cannot read it either, so where submodules are is not known", err)
 	}
-	for _, value := range paths {
-		at, err := cleanEntry(path.Clean(value))
-		if err != nil || value == "" {
-			continue
-		}
-		if _, err := rd.Stat(at); errors.Is(err, worktree.ErrNotFile) {
-			found[at] = new(atomic.Bool)
-		}
-	}
-	return found, nil
+	return paths, nil
 }

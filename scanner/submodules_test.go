@@ -3,6 +3,7 @@ package scanner
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -28,6 +29,52 @@ func TestSubmodules(t *testing.T) {
 		must(t, os.MkdirAll(filepath.Join(dir, "lib"), 0o777))
 		if got := outcome(scanFolder(t, dir, testBundle("key"), Options{})); got != c.want {
 			t.Errorf("%s: %s, want %s", c.name, got, c.want)
+		}
+	}
+
+	// Those of submodules, those around the folder that is scanned, and what only lies where one would be.
+	of := func(name string) string { return "[submodule \"x\"]\n\tpath = " + name + "\n" }
+	for name, c := range map[string]struct {
+		files map[string]string
+		scan  string
+		want  string
+		at    []string
+	}{
+		"of a submodule":             {map[string]string{".gitmodules": of("mid"), "mid/.git": "x", "mid/.gitmodules": of("deep/in"), "mid/deep/in/": ""}, "", "I(E_UNAVAILABLE)", []string{"mid/deep/in"}},
+		"of a submodule's":           {map[string]string{".gitmodules": of("a"), "a/.git": "x", "a/.gitmodules": of("b"), "a/b/.git": "x", "a/b/.gitmodules": of("c"), "a/b/c/": ""}, "", "I(E_UNAVAILABLE)", []string{"a/b/c"}},
+		"all are there":              {map[string]string{".git/HEAD": "x", ".gitmodules": of("mid"), "mid/.git": "x", "mid/.gitmodules": of("in"), "mid/in/.git/HEAD": "x"}, "", "P", nil},
+		"a file alone":               {map[string]string{".git/HEAD": "x", ".gitmodules": of("mid"), "mid/cache": "x"}, "", "I(E_UNAVAILABLE)", []string{"mid"}},
+		"a copy without .git":        {map[string]string{".gitmodules": of("mid"), "mid/a.tf": "x"}, "", "P", nil},
+		"a file alone, of another's": {map[string]string{".git": "x", ".gitmodules": of("mid"), "mid/.git": "x", "mid/.gitmodules": of("in"), "mid/in/cache": "x"}, "", "I(E_UNAVAILABLE)", []string{"mid/in"}},
+		"not one of a folder":        {map[string]string{"mid/.gitmodules": of("in"), "mid/in/": ""}, "", "P", nil},
+		"around":                     {map[string]string{".git": "x", ".gitmodules": of("infra/lib") + of("other") + of("infra2/lib"), "infra/a": "x", "infra/lib/": "", "other/": "", "infra2/lib/": ""}, "infra", "I(E_UNAVAILABLE)", []string{"lib"}},
+		"around, and of one":         {map[string]string{".git": "x", ".gitmodules": of("infra/lib"), "infra/a": "x", "infra/lib/.git": "x", "infra/lib/.gitmodules": of("in"), "infra/lib/in/": ""}, "infra", "I(E_UNAVAILABLE)", []string{"lib/in"}},
+		"around, none of it":         {map[string]string{".git": "x", ".gitmodules": of("other"), "infra/a": "x", "other/": ""}, "infra", "P", nil},
+		"around, no file of git's":   {map[string]string{".git": "x", ".gitmodules": "[submodule", "infra/a": "x"}, "infra", "I(E_READ)", nil},
+		"itself":                     {map[string]string{".git": "x", ".gitmodules": of("."), "a": "x"}, "", "P", nil},
+	} {
+		folders := []string{}
+		for file := range c.files {
+			if strings.HasSuffix(file, "/") {
+				delete(c.files, file)
+				folders = append(folders, file)
+			}
+		}
+		dir := writeTree(t, c.files)
+		for _, folder := range folders {
+			must(t, os.MkdirAll(filepath.Join(dir, folder), 0o777))
+		}
+		tree := Folder(openRoot(t, filepath.Join(dir, c.scan)))
+		if c.scan != "" {
+			tree = FolderIn(openRoot(t, filepath.Join(dir, c.scan)), openRoot(t, dir), c.scan)
+		}
+		v := scanTree(t, testBundle("key"), tree, Options{})
+		var at []string
+		for _, o := range v.Coverage.NotScanned {
+			at = append(at, o.File)
+		}
+		if got := outcome(v); got != c.want || !slices.Equal(at, c.at) {
+			t.Errorf("%s: %s, want %s: %q, %+v", name, got, c.want, at, v.Errors)
 		}
 	}
 

@@ -98,17 +98,40 @@ type content interface {
 }
 
 // Folder returns the tree of all files under a folder, of scope full.
-func Folder(root *worktree.Root) Tree { return &folderTree{root} }
+func Folder(root *worktree.Root) Tree { return &folderTree{root, root, ""} }
 
-type folderTree struct{ root *worktree.Root }
+// FolderIn is [Folder] for one that lies within the work tree of a repository, at the
+// path: where submodules are stands in its root.
+func FolderIn(root, repository *worktree.Root, path string) Tree {
+	return &folderTree{root, repository, path + "/"}
+}
+
+type folderTree struct {
+	root, repository *worktree.Root
+	within           string // root's path in the repository, with a slash behind it; "" if they are the same
+}
+
+// submodules returns the submodules beneath the root.
+func (t *folderTree) submodules(fail func(verdict.Error)) modules {
+	found := modules{}
+	for at, m := range submodules(t.repository, func(file string, err error) {
+		rel, beneath := strings.CutPrefix(file, t.within)
+		if !beneath {
+			rel, err = "", fmt.Errorf("%s of the repository that it is in: %s", verdict.Path(file), errorText(err))
+		}
+		fail(fileError(rel, err))
+	}) {
+		if rel, beneath := strings.CutPrefix(at, t.within); beneath {
+			found[rel] = m
+		}
+	}
+	return found
+}
 
 func (t *folderTree) Scope() verdict.Scope { return verdict.Scope{Mode: "full"} }
 
 func (t *folderTree) walk(ctx context.Context, visitors []visitor) error {
-	modules, err := submodules(t.root)
-	if err != nil {
-		visitors[0].fail(fileError(gitModules, err))
-	}
+	modules := t.submodules(visitors[0].fail)
 	var walkers []worktree.Visitor
 	for _, v := range visitors {
 		o := &diskOpener{passing: v.passing}

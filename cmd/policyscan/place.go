@@ -70,6 +70,20 @@ func repositoryRoot(dir string) (string, error) {
 	}
 }
 
+// around returns the root of the repository that a folder lies in, and the folder's path in it:
+// "" if it is the root itself, or in none.
+func around(dir string) (root, within string, err error) {
+	dir, err = realPath(dir)
+	if err != nil {
+		return "", "", noRoot(err)
+	}
+	if root, err = repositoryRoot(dir); err != nil || root == dir {
+		return root, "", err
+	}
+	within, err = filepath.Rel(root, dir)
+	return root, filepath.ToSlash(within), err
+}
+
 // bare reports whether a folder is git's own: a bare repository or a .git.
 func bare(dir string) bool {
 	for name, isDir := range map[string]bool{"HEAD": false, "objects": true, "refs": true} {

@@ -120,7 +120,15 @@ func (c *scanCmd) tree(ctx context.Context, p place, std streams) (scanner.Tree,
 	if c.FilesFrom != "" {
 		return scanner.Listed(root, entries), root.Close, nil
 	}
-	return scanner.Folder(root), root.Close, nil
+	at, within, err := around(p.root)
+	if err != nil || within == "" {
+		return scanner.Folder(root), root.Close, err
+	}
+	repository, err := worktree.Open(at)
+	if err != nil {
+		return nil, root.Close, fmt.Errorf("the repository that the folder to scan is in cannot be opened: %w", systemError(err))
+	}
+	return scanner.FolderIn(root, repository, within), func() { repository.Close(); root.Close() }, nil
 }
 
 // narrow keeps of the judges' bundles the rules of the given ids; none: all of them.
