@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/rules/call/agent/settings"
 	"github.com/policyscan/policyscan/scanner/gate"
 	"github.com/policyscan/policyscan/scanner/repo"
@@ -25,6 +26,8 @@ func (c *agentHookCmd) guarding(g *gate.Gate, at place, folders []string) (*gate
 	}
 	if root, err := realPath(at.root); err == nil {
 		guard(root, ".git", sigmashakeConfig)
+		// Another bundle could come to be the one that is discovered.
+		guard(root, ".policyscan", rules.BoundariesFile, rules.InvariantsFile, rules.DeprecatedFile)
 		dirs, err := repo.GitDirs(root)
 		if err != nil {
 			return nil, fmt.Errorf("where git's folder of the root is cannot be told: %w", err)
@@ -33,7 +36,7 @@ func (c *agentHookCmd) guarding(g *gate.Gate, at place, folders []string) (*gate
 		folders = append([]string{root}, folders...)
 	}
 	for _, dir := range folders { // agents read the settings of the folder that they are started in
-		guard(dir, ".claude/settings.local.json", ".codex/config.toml", ".github/hooks")
+		guard(dir, ".claude/settings.local.json", ".codex/config.toml", ".github/hooks", ".github/copilot/settings.json", ".github/copilot/settings.local.json")
 		for _, t := range settings.Targets() {
 			guard(dir, t.Project)
 		}
@@ -51,7 +54,7 @@ func (c *agentHookCmd) guarding(g *gate.Gate, at place, folders []string) (*gate
 		case "codex":
 			guard(dir, "config.toml")
 		case "copilot":
-			guard(dir, "hooks", "config.json")
+			guard(dir, "hooks", "config.json", "settings.json")
 		}
 	}
 	return &guarding, nil

@@ -120,6 +120,9 @@ func (g *Gate) guarded(files []file) string {
 	}
 	for _, f := range files {
 		for _, p := range append(f.places(), f.from) {
+			if len(all) > 0 && g.gitsOwn(p) {
+				return f.named
+			}
 			for _, guarded := range all {
 				// In one case, since for some disks another is the same name; elsewhere it asks once too often.
 				rel, err := filepath.Rel(strings.ToLower(guarded), strings.ToLower(p))
@@ -130,6 +133,16 @@ func (g *Gate) guarded(files []file) string {
 		}
 	}
 	return ""
+}
+
+// gitsOwn reports whether a path in the root leads through a .git: one that is made in a folder would make it the
+// root of a repository, in which other rules judge.
+func (g *Gate) gitsOwn(p string) bool {
+	rel, err := filepath.Rel(g.Root, p)
+	if p == "" || err != nil || !filepath.IsLocal(rel) {
+		return false
+	}
+	return slices.ContainsFunc(strings.Split(filepath.ToSlash(rel), "/"), func(part string) bool { return strings.EqualFold(part, ".git") })
 }
 
 func ofGuard(named string) call.Outcome {

@@ -348,6 +348,7 @@ func TestGuard(t *testing.T) {
 	for path, want := range map[string]call.Effect{
 		"rules/boundaries.yml": call.Ask, "rules/new.yml": call.Ask, "r/boundaries.yml": call.Ask,
 		"calls.rules": call.Ask, "Rules/new.yml": call.Ask, "CALLS.rules": call.Ask, "rules.yml": call.Allow, "rulesx/a": call.Allow,
+		"a/b/.git": call.Ask, "a/.GIT/config": call.Ask, "a.git/config": call.Allow, "a/.gitignore": call.Allow,
 	} {
 		r := judge(t, g, asked(t, root, "Write", "file_path", path, "content", "rules: []"))
 		if out := r.Outcome(); out.Effect != want || want == call.Ask && (out.Rule.ID != GuardRule || !strings.Contains(r.Reason(), "a person decides")) {
