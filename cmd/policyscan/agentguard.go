@@ -12,7 +12,7 @@ import (
 )
 
 // guarding is a gate that guards the rules and the hooks of agents, those in some folders of a project too, or nothing.
-func (c *agentHookCmd) guarding(g *gate.Gate, at place, folders []string) (*gate.Gate, error) {
+func (c *agentHookCmd) guarding(agent string, g *gate.Gate, at place, folders []string) (*gate.Gate, error) {
 	guarding := *g
 	if c.AllowRuleEdits {
 		guarding.Guarded = nil
@@ -39,6 +39,11 @@ func (c *agentHookCmd) guarding(g *gate.Gate, at place, folders []string) (*gate
 		guard(dir, ".claude/settings.local.json", ".codex/config.toml", ".github/hooks", ".github/copilot/settings.json", ".github/copilot/settings.local.json")
 		for _, t := range settings.Targets() {
 			guard(dir, t.Project)
+		}
+	}
+	if agent == "gemini" { // which takes variables from them, with which it calls its hooks
+		for _, dir := range folders {
+			guard(dir, ".env", ".gemini/.env")
 		}
 	}
 	if dir, err := c.stateDir(); err == nil {

@@ -277,7 +277,7 @@ func (c *agentHookCmd) judge(ctx context.Context, a *agent.Agent, e *agent.Event
 		if err != nil {
 			return all, err
 		}
-		if g, err = c.guarding(g, at, projectFolders(a, e)); err != nil {
+		if g, err = c.guarding(a.Name, g, at, projectFolders(a, e)); err != nil {
 			return all, err
 		}
 		if i > 0 { // they judge the call, wherever its files are

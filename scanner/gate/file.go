@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"syscall"
 
 	"github.com/policyscan/policyscan/rules/call/edit"
@@ -114,6 +115,9 @@ func locate(name, dir string) (real, beside string, err error) {
 		return "", "", fmt.Errorf("the path %s goes back (..) over a link, and where that leads depends on who follows it; write it without", shown)
 	}
 	name = filepath.Clean(name) // as agents do it, before any link is followed
+	if byProcess(name) {
+		return "", "", fmt.Errorf("the path %s leads through /proc, where the agent may find another file than its hook does; write where it leads", shown)
+	}
 	real, err = follow(name, 40)
 	if err != nil {
 		return "", "", fmt.Errorf("where the file %s is cannot be told: %w", shown, systemError(err))
@@ -144,6 +148,35 @@ func backOverLink(name string) bool {
 		}
 	}
 	return false
+}
+
+// byProcess reports whether a path leads, by links as well, through a folder in which each process may find something
+// else, such as /proc/self/cwd.
+func byProcess(name string) bool {
+	for range 40 {
+		if strings.HasPrefix(name, "/proc/") {
+			return true
+		}
+		target := ""
+		for i := 1; i <= len(name) && target == ""; i++ {
+			if i < len(name) && !os.IsPathSeparator(name[i]) {
+				continue
+			}
+			link, err := os.Readlink(name[:i])
+			switch {
+			case err != nil:
+			case filepath.IsAbs(link):
+				target = link + name[i:]
+			default:
+				target = filepath.Dir(name[:i]) + string(filepath.Separator) + link + name[i:]
+			}
+		}
+		if target == "" {
+			return false
+		}
+		name = filepath.Clean(target)
+	}
+	return false // nobody follows as many
 }
 
 // follow follows the links of a path, of which the end may not be there yet.

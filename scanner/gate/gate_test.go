@@ -371,6 +371,28 @@ func TestGuard(t *testing.T) {
 	}
 }
 
+// TestByProcess: a path that each process takes for another file is not judged.
+func TestByProcess(t *testing.T) {
+	root := folder(t, map[string]string{"a/b.tf": "x"})
+	for link, target := range map[string]string{"cwd": "/proc/self/cwd", "again": "a/../cwd", "a/up": "../again", "plain": "a", "loop": "loop"} {
+		if err := os.Symlink(target, filepath.Join(root, link)); err != nil {
+			t.Skip(err)
+		}
+	}
+	for name, through := range map[string]bool{
+		"/proc/self/cwd/m.tf": true, "/proc/thread-self/cwd/m.tf": true, "cwd/m.tf": true, "cwd": true, "again/m.tf": true, "a/up/m.tf": true,
+		"plain/b.tf": false, "a/b.tf": false, "new/m.tf": false, "/process/m.tf": false,
+	} {
+		_, _, err := locate(name, root)
+		if got := err != nil && strings.Contains(err.Error(), "leads through /proc"); got != through || err != nil && !through {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, _, err := locate("loop/m.tf", root); err == nil {
+		t.Error("a link to itself leads somewhere")
+	}
+}
+
 // TestSets: the strictest of the bundle and the call rules wins.
 func TestSets(t *testing.T) {
 	root := folder(t, nil)

@@ -190,6 +190,10 @@ func TestClaudeMultiEdit(t *testing.T) {
 func TestGemini(t *testing.T) {
 	run(t, []story{
 		{name: "write_file", tool: "write_file", input: object{"file_path": "a", "content": "x\n"}, before: absent, after: []string{"x\n"}},
+		{name: "write_file: an @", tool: "write_file", input: object{"file_path": "@a", "content": "x"}, before: absent, err: "has @, which Gemini CLI"},
+		{name: "write_file: an @ within", tool: "write_file", input: object{"file_path": "./@a/b@c 5%", "content": "x"}, before: absent, after: []string{"x"}},
+		{name: "write_file: an escape", tool: "write_file", input: object{"file_path": "/b/m%2Etf", "content": "x"}, before: absent, err: "has %2E, which"},
+		{name: "replace: an address", tool: "replace", input: change("File:///a", "b", "x"), before: "b", err: "has File:, which"},
 		{name: "write_file over CRLF", tool: "write_file", input: object{"file_path": "a", "content": "x\ny\r\n"}, before: "a\r\nb\n", after: []string{"x\r\ny\r\n"}},
 		{name: "write_file may take escapes out", tool: "write_file", input: object{"file_path": "a.go", "content": `a\nb\\"c\d`}, before: absent, after: []string{`a\nb\\"c\d`, "a\nb\"c\\d"}},
 		{name: "not of JSON", tool: "write_file", input: object{"file_path": "a.JSON", "content": `a\nb`}, before: absent, after: []string{`a\nb`}},

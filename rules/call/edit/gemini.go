@@ -9,14 +9,25 @@ import (
 	"strings"
 )
 
-func geminiWrites(in *input) []Edit {
+// geminiMarks are what Gemini CLI 0.61.0 takes off a path, or replaces in it, after its hooks have run.
+var geminiMarks = regexp.MustCompile(`(?i)^@|^file:|%[0-9a-f]{2}`)
+
+func geminiPath(in *input) string {
 	name := in.path("file_path")
+	if mark := geminiMarks.FindString(name); mark != "" {
+		in.fail("the path %q has %s, which Gemini CLI may take for something else after this; write the file's own name, and ./ before an @", name, mark)
+	}
+	return name
+}
+
+func geminiWrites(in *input) []Edit {
+	name := geminiPath(in)
 	json := slices.Contains([]string{".json", ".ipynb", ".jsonc", ".json5"}, strings.ToLower(path.Ext(name)))
 	return []Edit{{Path: name, Change: geminiWrite{in.text("content"), !json}}}
 }
 
 func geminiEdits(in *input) []Edit {
-	name, r := in.path("file_path"), in.replacement()
+	name, r := geminiPath(in), in.replacement()
 	g := geminiEdit{old: crlfToLF(r.old), new: crlfToLF(r.new), count: 1}
 	several := in.flag("allow_multiple")
 	if in.fields["expected_replacements"] != nil {
