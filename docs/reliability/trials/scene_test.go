@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -96,7 +97,7 @@ func (s *scene) tidy(folder string) error {
 		return err
 	}
 	for _, e := range entries {
-		if verdict.Temporary(e.Name(), "verdict.json") {
+		if slices.ContainsFunc(s.outputs(), func(output string) bool { return verdict.Temporary(e.Name(), output) }) {
 			if err := os.Remove(filepath.Join(s.at(folder), e.Name())); err != nil {
 				return err
 			}
