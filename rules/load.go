@@ -110,7 +110,6 @@ type loader struct {
 func load(read func(name string) ([]byte, error), beside func() []string) (*Bundle, error) {
 	l := &loader{ids: map[string]string{}, globs: map[string]*Error{}}
 	contents := map[string][]byte{}
-	sums := map[string][sha256.Size]byte{}
 	byFile := map[string][]Rule{}
 	empty := 0 // how many files of enforced rules are known to have none
 	for _, name := range []string{BoundariesFile, InvariantsFile, DeprecatedFile} {
@@ -125,7 +124,7 @@ func load(read func(name string) ([]byte, error), beside func() []string) (*Bund
 		if err != nil {
 			f.errs = append(f.errs, unreadable(name, err))
 		} else {
-			contents[name], sums[name] = content, sha256.Sum256(content)
+			contents[name] = content
 			list, items := f.parse(content)
 			byFile[name] = list
 			if items == 0 && name != DeprecatedFile {
@@ -147,7 +146,10 @@ func load(read func(name string) ([]byte, error), beside func() []string) (*Bund
 	}
 	l.noteStrays(beside())
 	b := New(append(byFile[BoundariesFile], byFile[InvariantsFile]...), byFile[DeprecatedFile])
-	b.SHA256, b.Files = identity(contents), sums
+	b.SHA256, b.Files = identity(contents), map[string][sha256.Size]byte{}
+	for name, content := range contents {
+		b.Files[name] = sha256.Sum256(content)
+	}
 	b.notes = l.notes
 	return b, nil
 }

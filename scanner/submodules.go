@@ -55,12 +55,17 @@ func submodules(root *worktree.Root, fail func(path string, err error)) modules 
 	rd := root.Reader()
 	defer rd.Close()
 	found := modules{}
-	there := func(name string) bool {
+	// look says of a name whether there is a file or a folder; what cannot be told is no PASS.
+	look := func(name string) (file, folder bool) {
 		_, err := rd.Stat(name)
-		if err != nil && !isNotExist(err) && !errors.Is(err, worktree.ErrNotFile) {
+		if err != nil && !isNoFile(err) {
 			fail(name, err)
 		}
-		return err == nil || errors.Is(err, worktree.ErrNotFile)
+		return err == nil, errors.Is(err, worktree.ErrNotFile)
+	}
+	there := func(name string) bool {
+		file, folder := look(name)
+		return file || folder
 	}
 	for folders := []string{""}; len(folders) > 0; folders = folders[1:] {
 		in := folders[0]
@@ -79,7 +84,7 @@ func submodules(root *worktree.Root, fail func(path string, err error)) modules 
 				continue
 			}
 			at := path.Join(in, name)
-			if _, err := rd.Stat(at); found[at] != nil || !errors.Is(err, worktree.ErrNotFile) {
+			if _, folder := look(at); !folder || found[at] != nil {
 				continue
 			}
 			found[at] = &module{copied: copied}

@@ -190,9 +190,6 @@ var numbered = regexp.MustCompile(`^[0-9]+-[0-9]+\.tmp$`)
 // Temporary reports whether file is one that [File.Write] puts in the place of output: it
 // writes it beside it, under a name of its own. Both are slash-separated paths from the same folder.
 func Temporary(file, output string) bool {
-	if !strings.HasSuffix(file, ".tmp") {
-		return false
-	}
 	dir, name := path.Split(output)
 	rest, ok := strings.CutPrefix(file, dir+"."+name+".")
 	return ok && numbered.MatchString(rest)

@@ -332,6 +332,24 @@ func TestOneFileOnBrokenDisk(t *testing.T) {
 	}
 }
 
+// TestSubmoduleOnBrokenDisk: whether a submodule is a folder of the tree cannot be told, though an empty one can be listed.
+func TestSubmoduleOnBrokenDisk(t *testing.T) {
+	for _, broken := range []string{"", "mid"} {
+		g := newGit(t)
+		disk := diskTree("a.tf")
+		disk.files[".gitmodules"] = &diskFile{text: "[submodule \"mid\"]\n\tpath = mid\n"}
+		disk.files["mid"] = &diskFolder{files: map[string]fs.InodeEmbedder{}}
+		var asked atomic.Bool
+		disk.refuses = func(name string) bool { return name == broken && !asked.Swap(true) }
+		g.mount(disk)
+		want := map[string]string{"": "UNDECIDED E_UNAVAILABLE", "mid": "UNDECIDED E_READ"}[broken]
+		g.judgeIn("disk", []string{"--policy", "policy"}, exitUndecided, want)
+		if broken != "" && !asked.Load() {
+			t.Error("the disk was not asked")
+		}
+	}
+}
+
 // names makes a disk for which some names are one.
 func (d *diskFolder) names(same func(a, b string) bool) {
 	d.same = same
