@@ -29,7 +29,7 @@ reliability: faults inject kill corrupt bounds same differ cover ## docs/reliabi
 inject kill corrupt: ## what becomes of runs whose calls fail, that are killed, whose files are damaged; RELIABILITY='-errors 2 -seed 7' for fewer errors at each call, other moments and damages
 	$(GO) test ./docs/reliability/trials -count=1 -timeout 4h -v -args -measure -part $@ $(RELIABILITY)
 
-differ: ## against git and a naive search, about an hour; RAILS, AZURERM and WILDMATCH say where they are
+differ: ## against git and a naive search, some minutes; RAILS, AZURERM and WILDMATCH say where they are
 	$(GO) test ./docs/reliability/bounds -run '^TestDifferentials$$' -count=1 -timeout 4h -v -args -measure -rails '$(RAILS)' -azurerm '$(AZURERM)' -wildmatch '$(WILDMATCH)'
 
 bounds: ## memory and time, as root

@@ -21,7 +21,7 @@ var (
 func TestDifferentials(t *testing.T) {
 	wanted(t, "differ")
 	if !*measuring {
-		t.Skip("each room does a sample of its own; all of it takes an hour: see make differ")
+		t.Skip("each room does a sample of its own; all of it takes some minutes: see make differ")
 	}
 	if *differRails == "" || *differAzurerm == "" || *differWildmatch == "" {
 		t.Fatal("-rails, -azurerm and -wildmatch have to name what is compared")

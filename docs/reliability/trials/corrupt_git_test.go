@@ -156,9 +156,9 @@ func damaged(t *testing.T) map[string][]*scene {
 	t.Helper()
 	all := map[string][]*scene{}
 	for _, bad := range []bool{false, true} {
-		suffix := ""
+		suffix, status := "", 0
 		if bad {
-			suffix = ", violations"
+			suffix, status = ", violations", 1
 		}
 		b := newBuilder(t)
 		b.history(bad)
@@ -173,7 +173,7 @@ func damaged(t *testing.T) map[string][]*scene {
 			{name: "full"},
 			{name: "shallow", args: []string{"--diff-base", "HEAD~1"}},
 		} {
-			s.folder, s.reports = b.dir, []string{"sarif"}
+			s.folder, s.reports, s.status = b.dir, []string{"sarif"}, status
 			if s.name == "shallow" {
 				s.folder = clone.dir
 			}
