@@ -119,7 +119,7 @@ func (p *plan) complete() {
 }
 
 // empty reports whether the tree should have had files and has none. A change can
-// leave nothing to scan, and a list can name rule files or the output alone: one of what is git's own is of no file.
+// leave nothing to scan, and a list or --stdin-path can name rule files or the output alone: what is git's own is no file.
 func (p *plan) empty() bool {
 	if listed, _, _ := p.Progress.Files(); listed > 0 {
 		return false
@@ -127,7 +127,7 @@ func (p *plan) empty() bool {
 	switch p.tree.Scope().Mode {
 	case "full", "tracked":
 		return true
-	case "files":
+	case "files", "stdin":
 		return !slices.ContainsFunc(p.coverage.LeftOut, func(o verdict.Omission) bool { return o.Reason != "git" })
 	}
 	return false

@@ -51,6 +51,11 @@ func TestSubmodules(t *testing.T) {
 		"around, and of one":         {map[string]string{".git": "x", ".gitmodules": of("infra/lib"), "infra/a": "x", "infra/lib/.git": "x", "infra/lib/.gitmodules": of("in"), "infra/lib/in/": ""}, "infra", "I(E_UNAVAILABLE)", []string{"lib/in"}},
 		"around, none of it":         {map[string]string{".git": "x", ".gitmodules": of("other"), "infra/a": "x", "other/": ""}, "infra", "P", nil},
 		"around, no file of git's":   {map[string]string{".git": "x", ".gitmodules": "[submodule", "infra/a": "x"}, "infra", "I(E_READ)", nil},
+		"within one":                 {map[string]string{".git": "x", ".gitmodules": of("lib"), "lib/a/stray": "x"}, "lib/a", "I(E_UNAVAILABLE)", nil},
+		"one itself":                 {map[string]string{".git": "x", ".gitmodules": of("lib"), "lib/stray": "x"}, "lib", "I(E_UNAVAILABLE)", nil},
+		"one itself, empty":          {map[string]string{".git": "x", ".gitmodules": of("lib"), "lib/": ""}, "lib", "I(E_UNAVAILABLE)", nil},
+		"one itself, checked out":    {map[string]string{".git": "x", ".gitmodules": of("lib"), "lib/.git": "x", "lib/a": "x"}, "lib", "P", nil},
+		"beside one":                 {map[string]string{".git": "x", ".gitmodules": of("lib"), "lib2/a": "x"}, "lib2", "P", nil},
 		"itself":                     {map[string]string{".git": "x", ".gitmodules": of("."), "a": "x"}, "", "P", nil},
 	} {
 		folders := []string{}

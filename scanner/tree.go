@@ -111,7 +111,8 @@ type folderTree struct {
 	within           string // root's path in the repository, with a slash behind it; "" if they are the same
 }
 
-// submodules returns the submodules beneath the root.
+// submodules returns the submodules beneath the root. That the root is in one that is not checked out is an error: what
+// is in it is not known, whatever is there.
 func (t *folderTree) submodules(fail func(verdict.Error)) modules {
 	found := modules{}
 	for at, m := range submodules(t.repository, func(file string, err error) {
@@ -121,8 +122,12 @@ func (t *folderTree) submodules(fail func(verdict.Error)) modules {
 		}
 		fail(fileError(rel, err))
 	}) {
-		if rel, beneath := strings.CutPrefix(at, t.within); beneath {
+		switch rel, beneath := strings.CutPrefix(at, t.within); {
+		case beneath:
 			found[rel] = m
+		case strings.HasPrefix(t.within, at+"/") && !m.copied && !m.out.Load():
+			fail(verdict.Error{Code: verdict.Unavailable, File: ".", Message: fmt.Sprintf(
+				"it is in the submodule %s, which is not checked out; check it out (git submodule update --init; actions/checkout: submodules: true)", verdict.Path(at))})
 		}
 	}
 	return found

@@ -76,34 +76,6 @@ type outcome struct {
 
 func (o outcome) Error() string { return fmt.Sprint(o.err) }
 
-// stop is what kong's own exits are turned into: --help was printed.
-type stop struct{}
-
-// run is the program: arguments in, exit status out.
-func run(args []string, std streams) int {
-	if a := hookedAgent(args); a != nil {
-		return gated(a, args, std)
-	}
-	return guarded(std, func() int { return dispatch(args, std) })
-}
-
-// guarded is what a program ends with. It is the only place where a panic becomes a status.
-func guarded(std streams, program func() int) (status int) {
-	defer func() {
-		switch p := recover(); p {
-		case nil:
-		case stop{}:
-			status = exitPass
-		default:
-			// A PASS cannot have been written: that is the last thing a scan does.
-			complain(std.err, fmt.Errorf("a bug of policyscan, please report it: %v", p))
-			_, _ = std.err.Write(debug.Stack())
-			status = exitUndecided
-		}
-	}()
-	return program()
-}
-
 // dispatch runs what the arguments name.
 func dispatch(args []string, std streams) int {
 	var c commands
@@ -135,21 +107,6 @@ func dispatch(args []string, std streams) int {
 		return exitUndecided
 	}
 	return finish(std, ctx.Run(std, parser))
-}
-
-// finish maps what a command returned to a status, and says what is left to say.
-func finish(std streams, err error) int {
-	if err == nil {
-		return exitPass
-	}
-	var o outcome
-	if !errors.As(err, &o) {
-		o = outcome{exitUndecided, err}
-	}
-	if o.err != nil {
-		complain(std.err, o.err)
-	}
-	return o.status
 }
 
 func newParser(c any, std streams) (*kong.Kong, error) {

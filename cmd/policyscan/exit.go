@@ -1,6 +1,9 @@
 package main
 
 import (
+	"errors"
+	"fmt"
+	"runtime/debug"
 	"strings"
 
 	"github.com/policyscan/policyscan/verdict"
@@ -44,4 +47,47 @@ func exitStatus(v *verdict.Verdict) int {
 		return exitPass
 	}
 	return exitUndecided
+}
+
+// stop is what kong's own exits are turned into: --help was printed.
+type stop struct{}
+
+// run is the program: arguments in, exit status out.
+func run(args []string, std streams) int {
+	if a := hookedAgent(args); a != nil {
+		return gated(a, args, std)
+	}
+	return guarded(std, func() int { return dispatch(args, std) })
+}
+
+// guarded is what a program ends with. It is the only place where a panic becomes a status.
+func guarded(std streams, program func() int) (status int) {
+	defer func() {
+		switch p := recover(); p {
+		case nil:
+		case stop{}:
+			status = exitPass
+		default:
+			// A PASS cannot have been written: that is the last thing a scan does.
+			complain(std.err, fmt.Errorf("a bug of policyscan, please report it: %v", p))
+			_, _ = std.err.Write(debug.Stack())
+			status = exitUndecided
+		}
+	}()
+	return program()
+}
+
+// finish maps what a command returned to a status, and says what is left to say.
+func finish(std streams, err error) int {
+	if err == nil {
+		return exitPass
+	}
+	var o outcome
+	if !errors.As(err, &o) {
+		o = outcome{exitUndecided, err}
+	}
+	if o.err != nil {
+		complain(std.err, o.err)
+	}
+	return o.status
 }

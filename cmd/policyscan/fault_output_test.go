@@ -285,6 +285,20 @@ func TestFault_062_StandardOutput(t *testing.T) {
 	}
 }
 
+// TestFault_062_Version: what is asked of the program itself is said, or the status is 2.
+func TestFault_062_Version(t *testing.T) {
+	if !exists("/dev/full") {
+		t.Skip("SKIPPED: no /dev/full here")
+	}
+	for _, flag := range []string{"--version", "--help"} {
+		p := newProgram(t)
+		p.under = []string{"sh", "-c", `exec "$@" >/dev/full`, "sh"}
+		if e := p.run(flag).want(t, exitUndecided); !strings.Contains(e.err, "no space left") {
+			t.Errorf("%s: it says %q", flag, e.err)
+		}
+	}
+}
+
 // TestFault_062_BrokenPipe: the reader is gone before the first byte.
 func TestFault_062_BrokenPipe(t *testing.T) {
 	for tree, want := range map[string]int{"bad": exitViolation, "good": exitUndecided} {

@@ -34,9 +34,6 @@ type reporter struct {
 
 // begin refuses output paths that are not safe, and puts a FAIL where the verdict will be.
 func (r *reporter) begin() (err error) {
-	if r.Output == "" {
-		return errors.New("--output is empty; name a file, - for standard output, or none")
-	}
 	if r.reports, err = r.reportFlag.reports(); err != nil {
 		voidOld(r.Output)
 		return err
@@ -237,17 +234,14 @@ func (r *reporter) text(v *verdict.Verdict) ([]byte, io.Writer, error) {
 	return text.Bytes(), w, err
 }
 
-// terminal returns the width of the terminal that w is, in columns.
+// terminal returns the width of the terminal that w is, in columns, 0 if the terminal does not say.
 func terminal(w io.Writer) (width int, ok bool) {
 	f, ok := w.(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) {
 		return 0, false
 	}
-	width, _, err := term.GetSize(int(f.Fd()))
-	if err != nil {
-		return 0, true
-	}
-	return width, true
+	width, _, _ = term.GetSize(int(f.Fd())) // -1 on an error
+	return max(width, 0), true
 }
 
 // watch shows on a terminal how far a scan has come, if it lasts. The returned

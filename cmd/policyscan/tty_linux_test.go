@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/policyscan/policyscan/scanner"
 )
 
 // newTerminal is a new pseudo-terminal: the end of the person, and that of the program.
@@ -103,6 +105,29 @@ func TestNoTerminal(t *testing.T) {
 	}
 	if !strings.Contains(out.String(), `"permissionDecision":"deny"`) || !strings.Contains(said.String(), "there is no terminal to ask at") {
 		t.Errorf("got %q, and on standard error %q", out.String(), said.String())
+	}
+}
+
+// TestProgress: a scan that lasts says on a terminal how far it has come, and leaves nothing of that behind.
+func TestProgress(t *testing.T) {
+	for _, quiet := range []bool{false, true} {
+		person, tty := newTerminal(t)
+		r := reporter{scanCmd: &scanCmd{Quiet: quiet}, std: streams{err: tty}}
+		stop := r.watch(new(scanner.Progress))
+		want := "the end"
+		if quiet {
+			time.Sleep(1500 * time.Millisecond) // longer than it takes until the first is shown
+		} else {
+			readUntil(t, person, "\r\x1b[Kscanning: 0 of 0 governed files, 0 files listed")
+			want = "\r\x1b[Kthe end"
+		}
+		stop()
+		if _, err := tty.WriteString("the end"); err != nil {
+			t.Fatal(err)
+		}
+		if seen := readUntil(t, person, "the end"); !strings.HasSuffix(seen, want) || quiet && seen != want {
+			t.Errorf("quiet: %v: the person sees %q, want %q at its end", quiet, seen, want)
+		}
 	}
 }
 
