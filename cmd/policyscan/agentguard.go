@@ -11,7 +11,8 @@ import (
 	"github.com/policyscan/policyscan/scanner/repo"
 )
 
-// guarding is a gate that guards the rules and the hooks of agents, those in some folders of a project too, or nothing.
+// guarding is a gate that guards the rules and the hooks of agents, those in folders of a project outside of the root
+// too, or nothing.
 func (c *agentHookCmd) guarding(agent string, g *gate.Gate, at place, folders []string) (*gate.Gate, error) {
 	guarding := *g
 	if c.AllowRuleEdits {
@@ -24,10 +25,16 @@ func (c *agentHookCmd) guarding(agent string, g *gate.Gate, at place, folders []
 			guarding.Guarded = append(guarding.Guarded, filepath.Join(dir, filepath.FromSlash(name)))
 		}
 	}
+	// In each folder, for the next agent may be started there; Codex reads those on the way to the root, too.
+	guarding.GuardedNames = []string{".claude/settings.local.json", ".codex/config.toml", ".github/hooks", ".github/copilot/settings.json", ".github/copilot/settings.local.json"}
+	for _, t := range settings.Targets() {
+		guarding.GuardedNames = append(guarding.GuardedNames, t.Project)
+	}
+	// Another bundle could come to be the one that is discovered.
+	guarding.GuardedRootNames = []string{sigmashakeConfig, ".policyscan", rules.BoundariesFile, rules.InvariantsFile, rules.DeprecatedFile}
 	if root, err := realPath(at.root); err == nil {
-		guard(root, ".git", sigmashakeConfig)
-		// Another bundle could come to be the one that is discovered.
-		guard(root, ".policyscan", rules.BoundariesFile, rules.InvariantsFile, rules.DeprecatedFile)
+		guarding.Root = root
+		guard(root, guarding.GuardedRootNames...) // which may be links
 		dirs, err := repo.GitDirs(root)
 		if err != nil {
 			return nil, fmt.Errorf("where git's folder of the root is cannot be told: %w", err)
@@ -35,14 +42,9 @@ func (c *agentHookCmd) guarding(agent string, g *gate.Gate, at place, folders []
 		guarding.Guarded = append(guarding.Guarded, dirs...)
 		folders = append([]string{root}, folders...)
 	}
-	for _, dir := range folders { // agents read the settings of the folder that they are started in
-		guard(dir, ".claude/settings.local.json", ".codex/config.toml", ".github/hooks", ".github/copilot/settings.json", ".github/copilot/settings.local.json")
-		for _, t := range settings.Targets() {
-			guard(dir, t.Project)
-		}
-	}
-	if agent == "gemini" { // which takes variables from them, with which it calls its hooks
-		for _, dir := range folders {
+	for _, dir := range folders { // which need not be in the root
+		guard(dir, guarding.GuardedNames...)
+		if agent == "gemini" { // which takes variables from them, with which it calls its hooks
 			guard(dir, ".env", ".gemini/.env")
 		}
 	}
@@ -57,7 +59,7 @@ func (c *agentHookCmd) guarding(agent string, g *gate.Gate, at place, folders []
 		guard(dir, t.User)
 		switch t.Agent {
 		case "codex":
-			guard(dir, "config.toml")
+			guard(dir, "config.toml", ".env") // the variables with which it calls its hooks
 		case "copilot":
 			guard(dir, "hooks", "config.json", "settings.json")
 		}

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -40,7 +41,7 @@ type Value struct {
 }
 
 // ParseValue reads a text that holds one JSON value and nothing else. An object in which a name is
-// twice is an error: which of them the agent acts on cannot be told.
+// twice is an error: which of them the agent acts on cannot be told. So is half of a surrogate pair.
 func ParseValue(text []byte) (*Value, error) {
 	if !utf8.Valid(text) {
 		return nil, errors.New("it is not UTF-8")
@@ -61,7 +62,44 @@ func ParseValue(text []byte) (*Value, error) {
 		}
 		return nil, fmt.Errorf("it is not JSON: %w", err)
 	}
+	if half := halfPair(text); half != "" {
+		return nil, fmt.Errorf("a text in it has half of a character (%s), and what the agent makes of that cannot be told", half)
+	}
 	return parseNext(dec)
+}
+
+// halfPair returns the first escape of a surrogate in a JSON text that stands without its other half; "" if there is
+// none. Two texts that hold one each can come to be a character when an agent in JavaScript puts them together.
+func halfPair(text []byte) string {
+	for i := 0; i < len(text); i++ {
+		if text[i] != '\\' {
+			continue
+		}
+		if i++; text[i] != 'u' {
+			continue
+		}
+		r := escaped(text[i-1:])
+		if !utf16.IsSurrogate(r) {
+			continue
+		}
+		if utf16.DecodeRune(r, escaped(text[i+5:])) == utf8.RuneError {
+			return string(text[i-1 : i+5])
+		}
+		i += 10
+	}
+	return ""
+}
+
+// escaped is what the \u escape at the beginning of a text stands for, -1 if there is none.
+func escaped(text []byte) rune {
+	if len(text) < 6 || text[0] != '\\' || text[1] != 'u' {
+		return -1
+	}
+	n, err := strconv.ParseUint(string(text[2:6]), 16, 16)
+	if err != nil {
+		return -1
+	}
+	return rune(n)
 }
 
 func parseNext(dec *json.Decoder) (*Value, error) {

@@ -51,6 +51,15 @@ func TestParseValueRefuses(t *testing.T) {
 		"\"\xff\"":                 "not UTF-8",
 		`1e999`:                    "out of range",
 		strings.Repeat("[", 20000): "not JSON",
+		`"\ud83d"`:                 `half of a character (\ud83d)`,
+		`"\uDE00"`:                 `half of a character (\uDE00)`,
+		`{"\ud83d":1}`:             "half of a character",
+		`"\ud83dx\ude00"`:          "half of a character",
+		`"\ud83d\u0041"`:           "half of a character",
+		`"\ud83d\ud83d\ude00"`:     "half of a character",
+		`"\ud83d\\ude00"`:          "half of a character",
+		`"\\\ude00"`:               `half of a character (\ude00)`,
+		`["\ud83d","\ude00"]`:      "half of a character",
 	} {
 		v, err := ParseValue([]byte(in))
 		if err == nil || !strings.Contains(err.Error(), want) {
@@ -77,6 +86,17 @@ func FuzzParseValue(f *testing.F) {
 			t.Errorf("%q became %q: %v", text, v.JSON(), err)
 		}
 	})
+}
+
+// TestParsePairs: a pair of surrogates is a character, and an escape that is none is text.
+func TestParsePairs(t *testing.T) {
+	for in, want := range map[string]string{
+		`"\ud83d\ude00"`: "😀", `"\uD83D\uDE00\uD83D\uDE00"`: "😀😀", `"\\ud83d"`: `\ud83d`, `"\\\\ud83d\u0041"`: `\\ud83dA`, `"\ufffd"`: "\ufffd",
+	} {
+		if got := value(t, in).Str(); got != want {
+			t.Errorf("%s: got %q, want %q", in, got, want)
+		}
+	}
 }
 
 func TestAt(t *testing.T) {

@@ -20,12 +20,12 @@ func (g *Gate) judgeFiles(ctx context.Context, files []file, r *Result) error {
 			continue
 		}
 		for _, place := range f.places() {
-			paths, err := g.inTree(place)
+			trees, err := g.trees(place)
 			if err != nil {
 				return err
 			}
-			for _, path := range paths {
-				if err := g.judgeFile(ctx, check, f, place, path, r); err != nil {
+			for _, t := range trees {
+				if err := g.judgeFile(ctx, check, f, place, t.path, r); err != nil {
 					return err
 				}
 			}

@@ -240,9 +240,15 @@ func read(real string) (content []byte, exists bool, err error) {
 	return content, true, f.Changed()
 }
 
-// inTree returns the paths of a file from the root, if it is one of the tree. A work tree of the same repository (git
-// worktree) is the tree, too, wherever it is: agents work in such.
-func (g *Gate) inTree(real string) ([]string, error) {
+// inTree is a place in one of the trees that are judged.
+type inTree struct {
+	root string // of the tree
+	path string // from there, with slashes
+}
+
+// trees are those that a place lies in: that of the root, and that of another work tree of the same repository (git
+// worktree), wherever it is: agents work in such.
+func (g *Gate) trees(real string) ([]inTree, error) {
 	roots := []string{g.Root}
 	sibling, err := repo.Sibling(g.Root, filepath.Dir(real))
 	if err != nil {
@@ -251,14 +257,14 @@ func (g *Gate) inTree(real string) ([]string, error) {
 	if sibling != "" {
 		roots = append(roots, sibling)
 	}
-	var paths []string
+	var trees []inTree
 	for _, root := range roots {
 		rel, err := filepath.Rel(root, real)
 		if err == nil && filepath.IsLocal(rel) && rel != "." {
-			paths = append(paths, filepath.ToSlash(rel))
+			trees = append(trees, inTree{root, filepath.ToSlash(rel)})
 		}
 	}
-	return paths, nil
+	return trees, nil
 }
 
 // systemError is an error of the system without the path.

@@ -17,9 +17,7 @@ package gate
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/rules/call"
@@ -30,16 +28,21 @@ import (
 // A Gate is what judges calls.
 type Gate struct {
 	Bundle *rules.Bundle // judges the files that a call would write; nil: nothing does
-	Root   string        // the folder from which the bundle's globs count: absolute, without links
+	Root   string        // the folder from which the bundle's globs count, and whose tree is guarded: absolute, without links
 	Sets   []*call.Set   // judge every call; may be empty
 
 	// RuleFiles are the bundle's own, if they are on disk: absolute, without links. They hold the texts that
 	// they forbid, so that a scan leaves them out.
 	RuleFiles []string
 
-	// Guarded are the files and folders that say who judges, and how: absolute; what links lead to is guarded, too. A call that
-	// edits one of them needs a person. The bundle's own files belong to them.
+	// Guarded are the files and folders that say who judges, and how: absolute; what links lead to is guarded, too, and in
+	// each other work tree of the repository what stands where they stand in the root. A call that edits one of them needs a
+	// person. The bundle's own files belong to them.
 	Guarded []string
+
+	// GuardedNames are guarded in each folder of the tree, and GuardedRootNames in each that is a repository's root: files and
+	// folders, with slashes, in any case. Where anything is guarded each .git of the tree is.
+	GuardedNames, GuardedRootNames []string
 }
 
 // A Result is what the gate says of a call.
@@ -74,7 +77,11 @@ func (g *Gate) Judge(ctx context.Context, c *call.Call, o call.Options) (*Result
 		}
 		r.Outcomes = append(r.Outcomes, r.ofBundle())
 	}
-	if guarded := g.guarded(files); guarded != "" {
+	guarded, err := g.guarded(files)
+	if err != nil {
+		return nil, err
+	}
+	if guarded != "" {
 		r.Outcomes = append(r.Outcomes, ofGuard(guarded))
 	}
 	for _, s := range g.Sets {
@@ -102,54 +109,4 @@ func (r *Result) ofBundle() call.Outcome {
 		out.Rule.Origin = call.Origin{File: r.bundle.Rules[i].File, Line: r.bundle.Rules[i].Line}
 	}
 	return out
-}
-
-// GuardRule is the id of what asks a person about an edit of the rules themselves.
-const GuardRule = "policyscan:guard"
-
-// guarded returns the first file of a call that is guarded, or lies in a folder that is; "" if none does.
-func (g *Gate) guarded(files []file) string {
-	if len(files) == 0 {
-		return ""
-	}
-	all := slices.Clone(g.Guarded)
-	for _, p := range g.Guarded { // a folder on the way may be a link
-		if real, err := follow(p, 40); err == nil && real != p {
-			all = append(all, real)
-		}
-	}
-	for _, f := range files {
-		for _, p := range append(f.places(), f.from) {
-			if len(all) > 0 && g.gitsOwn(p) {
-				return f.named
-			}
-			for _, guarded := range all {
-				// In one case, since for some disks another is the same name; elsewhere it asks once too often.
-				rel, err := filepath.Rel(strings.ToLower(guarded), strings.ToLower(p))
-				if p != "" && err == nil && (rel == "." || filepath.IsLocal(rel)) {
-					return f.named
-				}
-			}
-		}
-	}
-	return ""
-}
-
-// gitsOwn reports whether a path in the root leads through a .git: one that is made in a folder would make it the
-// root of a repository, in which other rules judge.
-func (g *Gate) gitsOwn(p string) bool {
-	rel, err := filepath.Rel(g.Root, p)
-	if p == "" || err != nil || !filepath.IsLocal(rel) {
-		return false
-	}
-	return slices.ContainsFunc(strings.Split(filepath.ToSlash(rel), "/"), func(part string) bool { return strings.EqualFold(part, ".git") })
-}
-
-func ofGuard(named string) call.Outcome {
-	return call.Outcome{
-		Effect: call.Ask, Decision: string(call.Ask),
-		Reason: fmt.Sprintf("%s is part of what judges this agent; a person decides whether it changes", verdict.Visible(named)),
-		Rule:   &call.Rule{ID: GuardRule, Effect: call.Ask},
-		Set:    &call.Set{Name: "the guard of the rules", Dialect: "bundle", Strategy: call.AllViolations, Default: call.Allow},
-	}
 }

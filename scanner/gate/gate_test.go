@@ -243,8 +243,20 @@ func TestMove(t *testing.T) {
 
 // TestWorkTrees: another work tree of the repository is the tree, too; that of another repository is not.
 func TestWorkTrees(t *testing.T) {
+	root, beside, other := workTrees(t)
+	g := &Gate{Bundle: bundle(t), Root: root}
+	for dir, want := range map[string]string{root: "OPEN net/a.tf", beside: "OPEN net/a.tf", other: "", filepath.Dir(root): ""} {
+		if r := judge(t, g, asked(t, dir, "Write", "file_path", "net/a.tf", "content", "0.0.0.0/0")); ids(r.New) != want {
+			t.Errorf("in %s: %q, want %q", dir, ids(r.New), want)
+		}
+	}
+}
+
+// workTrees makes a repository with two work trees, and another one.
+func workTrees(t *testing.T) (root, beside, other string) {
+	t.Helper()
 	base := folder(t, nil)
-	root, beside, other := filepath.Join(base, "main"), filepath.Join(base, "beside"), filepath.Join(base, "other")
+	root, beside, other = filepath.Join(base, "main"), filepath.Join(base, "beside"), filepath.Join(base, "other")
 	git := filepath.Join(root, ".git", "worktrees", "beside")
 	for name, content := range map[string]string{
 		filepath.Join(root, ".git", "HEAD"): "ref: refs/heads/main\n", filepath.Join(git, "commondir"): "../..\n",
@@ -252,11 +264,39 @@ func TestWorkTrees(t *testing.T) {
 	} {
 		write(t, name, content)
 	}
-	g := &Gate{Bundle: bundle(t), Root: root}
-	for dir, want := range map[string]string{root: "OPEN net/a.tf", beside: "OPEN net/a.tf", other: "", base: ""} {
-		if r := judge(t, g, asked(t, dir, "Write", "file_path", "net/a.tf", "content", "0.0.0.0/0")); ids(r.New) != want {
-			t.Errorf("in %s: %q, want %q", dir, ids(r.New), want)
+	return root, beside, other
+}
+
+// TestGuardNames: names are guarded in each work tree of the repository: some in each folder, some in the root of
+// each repository in it, and what is guarded in the root in the others' roots.
+func TestGuardNames(t *testing.T) {
+	root, beside, other := workTrees(t)
+	write(t, filepath.Join(root, "nested", ".git"), "x")
+	g := &Gate{
+		Root: root, Guarded: []string{filepath.Join(root, "policy", "rules")},
+		GuardedNames: []string{".agent/hooks", ".agent.json"}, GuardedRootNames: []string{".policyscan", "rules/a.yml"},
+	}
+	for path, guarded := range map[string]bool{
+		"a.tf": false, "rules/a.yml": true, "RULES/a.yml": true, "rules/b.yml": false, "sub/rules/a.yml": false, ".policyscan/rules/b": true, "sub/.policyscan/x": false,
+		".agent/hooks": true, "a/b/.agent/hooks/x": true, "a/.Agent.JSON": true, "a/.agent/other": false, "a.agent.json": false, ".agent": false,
+		"nested/rules/a.yml": true, "nested/.policyscan/rules/b": true, "nested/b/.policyscan/x": false, "nested/b/.agent.json": true,
+		"policy/rules/a.yml": true, "policy/a.yml": false, "a/policy/rules/a.yml": false, ".git/config": true,
+	} {
+		for dir, tree := range map[string]bool{root: true, beside: true, other: false} {
+			want := guarded && tree && (dir == root || !strings.HasPrefix(path, "nested/") || strings.Contains(path, ".agent"))
+			named := filepath.Join(dir, path)
+			if got, err := g.guarded([]file{{named: named, real: named}}); err != nil || (got == named) != want {
+				t.Errorf("%s: %q, %v, want %v", named, got, err, want)
+			}
 		}
+	}
+	broken := *g
+	broken.Root = filepath.Join(root, "nested") // whose .git says nothing
+	if got, err := broken.guarded([]file{{named: "x", real: filepath.Join(beside, "x")}}); err == nil {
+		t.Errorf("of a broken repository: %q", got)
+	}
+	if got, err := (&Gate{Root: root}).guarded([]file{{named: "x", real: filepath.Join(root, ".git", "x")}}); got != "" || err != nil {
+		t.Errorf("nothing is guarded: %q, %v", got, err)
 	}
 }
 
