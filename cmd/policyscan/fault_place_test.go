@@ -4,6 +4,7 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -120,7 +121,18 @@ func TestFault_057_ForgedVerdict(t *testing.T) {
 	t.Parallel()
 	g := newGit(t)
 	g.run("--policy", "policy", "good").want(t, exitPass)
-	forged := string(g.verdict().text)
+	t.Run("as it is written", func(t *testing.T) { forgedVerdict(t, string(g.verdict().text)) })
+	var tight bytes.Buffer
+	if err := json.Compact(&tight, g.verdict().text); err != nil {
+		t.Fatal(err)
+	}
+	t.Run("in another form", func(t *testing.T) { forgedVerdict(t, tight.String()) })
+	t.Run("of no more than its word", func(t *testing.T) { forgedVerdict(t, "\r\n{\"ok\": true, \"verdict\": \"PASS\"}") })
+}
+
+func forgedVerdict(t *testing.T, forged string) {
+	t.Helper()
+	g := newGit(t)
 	base, _ := g.change()
 	g.put("verdict.json", forged)
 	head := g.commit("forged")
