@@ -2,6 +2,8 @@ package scanner
 
 import (
 	"bytes"
+	"cmp"
+	"slices"
 	"strings"
 	"sync"
 	"unicode/utf8"
@@ -63,7 +65,7 @@ func (p *pattern) longest() int {
 type form struct {
 	enc      encoding
 	segments [][]byte // at least one; any may be empty but one
-	anchor   int      // the longest segment, which is searched for
+	anchor   int      // the segment that is searched for
 	cr, lf   []byte
 	longest  int  // the longest match, in bytes
 	nul      bool // the anchor holds a NUL byte, so content without one has no match
@@ -72,22 +74,52 @@ type form struct {
 }
 
 func newForm(e encoding, text string) form {
-	f := form{enc: e, cr: e.encode("\r"), lf: e.encode("\n")}
-	for i, s := range strings.Split(strings.ReplaceAll(text, "\r\n", "\n"), "\n") {
+	lines := strings.Split(strings.ReplaceAll(text, "\r\n", "\n"), "\n")
+	f := form{enc: e, cr: e.encode("\r"), lf: e.encode("\n"), anchor: anchorOf(lines)}
+	for i, s := range lines {
 		seg := e.encode(s)
 		f.segments = append(f.segments, seg)
 		f.longest += len(seg)
 		if i > 0 {
 			f.longest += len(f.cr) + len(f.lf)
 		}
-		if len(seg) > len(f.segments[f.anchor]) {
-			f.anchor = i
-		}
 	}
 	if f.nul = bytes.IndexByte(f.segments[f.anchor], 0) >= 0; !f.nul {
 		f.prepared = needle.New(f.segments[f.anchor])
 	}
 	return f
+}
+
+// anchorOf returns the index of the line to search for: the longest that is in no other line, so that between two places
+// of it no more of a content is compared than lies between them. If there is none among the first few, it is the
+// longest, and where the lines of a pattern repeat themselves a content that does, too, takes a time that grows with both.
+func anchorOf(lines []string) int {
+	if len(lines) == 1 {
+		return 0
+	}
+	order := make([]int, len(lines))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(len(lines[b]), len(lines[a])) })
+	count := map[string]int{}
+	for _, line := range lines {
+		count[line]++
+	}
+	all := strings.Join(lines, "\n")
+	tries := 8
+	for _, i := range order {
+		if lines[i] == "" || tries == 0 {
+			break
+		}
+		if count[lines[i]] > 1 {
+			continue
+		}
+		if tries--; strings.Count(all, lines[i]) == 1 {
+			return i
+		}
+	}
+	return order[0]
 }
 
 // needle is the byte string without which the form does not match.

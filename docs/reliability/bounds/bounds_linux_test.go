@@ -165,7 +165,7 @@ func (s boundScene) bundle(text string) { s.write("policy/rules/boundaries.yml",
 func (s boundScene) patterns(globs, patterns []string) {
 	quoted := func(list []string) string {
 		for i := range list {
-			list[i] = "'" + list[i] + "'"
+			list[i] = strconv.Quote(list[i])
 		}
 		return "[" + strings.Join(list, ", ") + "]"
 	}
@@ -234,6 +234,10 @@ func bounds() []bound {
 			}
 			s.patterns([]string{"**"}, list)
 			s.fill("tree/a.tf", 2<<20, "a", "")
+		}, want: "PASS of 1"},
+		{name: "8 MiB of lines, 20,000 of which a pattern has before its last", make: func(s boundScene) {
+			s.patterns([]string{"**"}, []string{strings.Repeat("a\n", 20000) + "b"})
+			s.fill("tree/a.tf", 8<<20, "a\n", "")
 		}, want: "PASS of 1"},
 		{name: "globs of 30 stars, and names of one letter", make: func(s boundScene) {
 			s.patterns([]string{"**/" + strings.Repeat("a*", 30) + "b", strings.Repeat("**/*a*/", 15) + "b", strings.Repeat("**/", 100) + "b"}, []string{"x"})
