@@ -295,8 +295,12 @@ func TestGuardNames(t *testing.T) {
 	if got, err := broken.guarded([]file{{named: "x", real: filepath.Join(beside, "x")}}); err == nil {
 		t.Errorf("of a broken repository: %q", got)
 	}
-	if got, err := (&Gate{Root: root}).guarded([]file{{named: "x", real: filepath.Join(root, ".git", "x")}}); got != "" || err != nil {
-		t.Errorf("nothing is guarded: %q, %v", got, err)
+	for _, g := range []Gate{{}, {Guarded: []string{root}}, {GuardedNames: []string{"x"}}, {GuardedRootNames: []string{"x"}}} {
+		any := len(g.Guarded) == 1 || len(g.GuardedNames) == 1 || len(g.GuardedRootNames) == 1
+		g.Root = root
+		if got, err := g.guarded([]file{{named: "x", real: filepath.Join(root, ".git", "config")}}); (got == "x") != any || err != nil {
+			t.Errorf("%+v guards .git: %q, %v", g, got, err)
+		}
 	}
 }
 

@@ -16,7 +16,7 @@ const GuardRule = "policyscan:guard"
 
 // guarded returns the first file of a call that is guarded, or lies in a folder that is; "" if none does.
 func (g *Gate) guarded(files []file) (string, error) {
-	if len(files) == 0 || len(g.Guarded)+len(g.GuardedNames)+len(g.GuardedRootNames) == 0 {
+	if len(files) == 0 || len(g.Guarded) == 0 && len(g.GuardedNames) == 0 && len(g.GuardedRootNames) == 0 {
 		return "", nil
 	}
 	all := slices.Clone(g.Guarded)
