@@ -23,6 +23,9 @@ func (c *scanCmd) staged(s *subject) error {
 		return gitFailed(err)
 	}
 	head, err := r.Commit("HEAD")
+	if err == nil {
+		err = idx.Missing()
+	}
 	if err != nil && !errors.Is(err, repo.ErrUnborn) {
 		return gitFailed(err)
 	}

@@ -10,8 +10,8 @@
 //
 // Only what a call says is seen. A command of a shell that writes a file is no edit here; the hook of the
 // commit and the scan of the merge see what it wrote. A file is judged where it really is: links are followed,
-// and a file outside the root is no file of the tree. On a disk that takes two spellings of a name for one, the
-// spelling counts that the call has.
+// and a file outside the root is no file of the tree. Where a file has several names, by hard links or on a disk that
+// takes two spellings for one, that counts which the call has.
 package gate
 
 import (

@@ -330,6 +330,9 @@ func TestFault_128_IndexFile(t *testing.T) {
 				if got := stagedLines(idx.Files); !slices.Equal(got, c.want) {
 					t.Errorf("%s: got %q, want %q", c.name, got, c.want)
 				}
+				if err := idx.Missing(); (err != nil) != (len(c.want) == 0) || err != nil && !strings.Contains(err.Error(), "GIT_INDEX_FILE is "+c.file) {
+					t.Errorf("%s: missing: %v", c.name, err)
+				}
 			}
 		})
 	}

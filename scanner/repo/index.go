@@ -130,6 +130,18 @@ func (x *Index) folder(path string, files []Staged) treeEntry {
 	return e
 }
 
+// Missing is an error if there is no index at all: over a commit it is as if all files were staged to be deleted, which
+// git itself never leaves behind without one.
+func (x *Index) Missing() error {
+	switch name := os.Getenv("GIT_INDEX_FILE"); {
+	case !x.written.IsZero():
+		return nil
+	case name != "":
+		return fmt.Errorf("%w: GIT_INDEX_FILE is %s, and there is no such file; unset it, or let it name an index", ErrIndex, name)
+	}
+	return fmt.Errorf("%w: there is none; make one with git reset", ErrIndex)
+}
+
 // HashBlob returns the name that a content of size bytes has as a blob.
 func HashBlob(size int64, content io.Reader) (Hash, error) {
 	h := plumbing.NewHasher(plumbing.BlobObject, size)
