@@ -111,10 +111,10 @@ type folderTree struct {
 	within           string // root's path in the repository, with a slash behind it; "" if they are the same
 }
 
-// submodules returns the submodules beneath the root. That the root is in one that is not checked out is an error: what
-// is in it is not known, whatever is there.
-func (t *folderTree) submodules(fail func(verdict.Error)) modules {
-	found := modules{}
+// submodules returns the submodules beneath the root. around says that the root is in one, or is one, that is not checked
+// out: what else is in it is not known.
+func (t *folderTree) submodules(fail func(verdict.Error)) (found modules, around bool) {
+	found = modules{}
 	for at, m := range submodules(t.repository, func(file string, err error) {
 		rel, beneath := strings.CutPrefix(file, t.within)
 		if !beneath {
@@ -126,17 +126,16 @@ func (t *folderTree) submodules(fail func(verdict.Error)) modules {
 		case beneath:
 			found[rel] = m
 		case strings.HasPrefix(t.within, at+"/") && !m.copied && !m.out.Load():
-			fail(verdict.Error{Code: verdict.Unavailable, File: ".", Message: fmt.Sprintf(
-				"it is in the submodule %s, which is not checked out; check it out (git submodule update --init; actions/checkout: submodules: true)", verdict.Path(at))})
+			around = true
 		}
 	}
-	return found
+	return found, around
 }
 
 func (t *folderTree) Scope() verdict.Scope { return verdict.Scope{Mode: "full"} }
 
 func (t *folderTree) walk(ctx context.Context, visitors []visitor) error {
-	modules := t.submodules(visitors[0].fail)
+	modules, around := t.submodules(visitors[0].fail)
 	var walkers []worktree.Visitor
 	for _, v := range visitors {
 		o := &diskOpener{passing: v.passing}
@@ -154,7 +153,11 @@ func (t *folderTree) walk(ctx context.Context, visitors []visitor) error {
 	if err := t.root.Walk(ctx, walkers...); err != nil {
 		return err
 	}
-	for _, path := range modules.empty() {
+	missing := modules.empty()
+	if around {
+		missing = append(missing, ".")
+	}
+	for _, path := range missing {
 		if v := visitors[0]; !v.skip(path) {
 			v.visit(entry{Entry: worktree.Entry{Path: path, Kind: worktree.Submodule}}, nil)
 		}

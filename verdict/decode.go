@@ -33,9 +33,16 @@ func Decode(text []byte) (*Verdict, error) {
 	if again, err := v.Encode(); err != nil || !bytes.Equal(again, text) {
 		return nil, errors.New("it is not as policyscan writes it: something was added, taken away or formatted anew")
 	}
-	if c := &v.Coverage; v.Verdict == Pass && (c.Governed != c.Scanned+len(c.NotScanned) || c.Scanned < 0 ||
-		len(c.NotScanned) > 0 && len(v.Allowed) == 0 || v.Partial && !slices.Contains(v.Allowed, "partial")) {
+	if v.Verdict == Pass && !v.covered() {
 		return nil, errors.New("it says PASS, which does not follow from its coverage")
 	}
 	return v, nil
+}
+
+// covered reports whether every governed file was scanned, or was left for a reason that is allowed.
+func (v *Verdict) covered() bool {
+	c := &v.Coverage
+	return c.Scanned >= 0 && c.Governed == c.Scanned+len(c.NotScanned) && c.Governed <= c.Files &&
+		(!v.Partial || slices.Contains(v.Allowed, "partial")) &&
+		!slices.ContainsFunc(c.NotScanned, func(o Omission) bool { return !slices.Contains(v.Allowed, o.Reason) })
 }

@@ -1,8 +1,6 @@
 package verdict
 
 import (
-	"bufio"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -102,84 +100,6 @@ func Replace(path string, text []byte) error {
 		return fmt.Errorf("%s cannot be written: %w", Visible(path), cause(err))
 	}
 	return nil
-}
-
-// Written reports whether there is a verdict at path, of whatever program: a JSON object with a member "verdict",
-// however it is written.
-func Written(path string) bool {
-	there, err := lookAt(path)
-	return err == nil && there == aVerdict
-}
-
-// What a file is whose place a verdict would take.
-const (
-	nothing = iota // it is empty
-	aVerdict
-	another
-)
-
-// maxLook is how much of a file is looked at, which is more than any reader of verdicts could want to read.
-const maxLook = 64 << 20
-
-// lookAt says what a regular file is.
-func lookAt(path string) (there int, err error) {
-	st, err := os.Lstat(path)
-	if err != nil || !st.Mode().IsRegular() {
-		return another, errors.Join(err, fs.ErrInvalid)
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return another, err
-	}
-	defer f.Close() // read only: nothing to lose
-	r := bufio.NewReader(io.LimitReader(f, maxLook))
-	head, err := r.Peek(len(documentHead))
-	switch {
-	case err != nil && !errors.Is(err, io.EOF):
-		return another, err
-	case len(head) == 0:
-		return nothing, nil
-	case string(head) == documentHead || namesVerdict(r):
-		return aVerdict, nil
-	}
-	return another, nil
-}
-
-// documentHead is how every document begins, of any version: one that is cut off is one, too.
-const documentHead = "{\n  \"schema_version\": \""
-
-// namesVerdict reports whether a text begins with a JSON object that has a member "verdict", as far as it can be read.
-func namesVerdict(r *bufio.Reader) bool {
-	if head, _ := r.Peek(3); string(head) == "\ufeff" {
-		_, _ = r.Discard(3) // which are there
-	}
-	dec := json.NewDecoder(r)
-	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
-		return false
-	}
-	for dec.More() {
-		t, err := dec.Token()
-		if err != nil {
-			return false
-		}
-		if name, ok := t.(string); ok && strings.EqualFold(name, "verdict") {
-			return true
-		}
-		for depth := -1; depth != 0; { // the value
-			t, err := dec.Token()
-			if err != nil {
-				return false
-			}
-			depth = max(depth, 0)
-			switch t {
-			case json.Delim('{'), json.Delim('['):
-				depth++
-			case json.Delim('}'), json.Delim(']'):
-				depth--
-			}
-		}
-	}
-	return false
 }
 
 // Write replaces the file's content by v, wholly or not at all.

@@ -169,36 +169,6 @@ func TestWriteReplaces(t *testing.T) {
 	}
 }
 
-// TestCreateSpares: a file of someone else's is not overwritten; one of nothing is.
-func TestCreateSpares(t *testing.T) {
-	long := `{"a": [{"verdict": ["` + strings.Repeat("x", 1<<20) + `"]}, 1, {}], "b": null, "verdict": "PASS"}`
-	for text, spared := range map[string]bool{
-		"mine": true, "{}": true, strings.ToUpper(documentHead): true, "": false, documentHead: false, documentHead + "2\"": false,
-		// What another program, or a person, wrote for one.
-		`{"schema_version":"1.0","verdict":"PASS"}`: false, "\ufeff\r\n{\"verdict\": \"PASS\"}": false, `{"Verdict": "PASS"`: false, long: false,
-		`{"verdicts": 1}`: true, `["verdict"]`: true, `"verdict"`: true, `{"a": {"verdict": "PASS"}}`: true, `{"a": "verdict"}`: true, `{"a": ]`: true, `{"a" 1, "verdict": 1}`: true, "{1": true,
-	} {
-		name := filepath.Join(t.TempDir(), "out.json")
-		if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
-		if was := text != "" && !spared; Written(name) != was {
-			t.Errorf("%.60q is a verdict? %t", text, !was)
-		}
-		_, err := Create(name, "1.0", Scope{})
-		now, readErr := os.ReadFile(name)
-		if readErr != nil {
-			t.Fatal(readErr)
-		}
-		if spared != (err != nil && strings.Contains(err.Error(), "is no verdict")) || spared != (string(now) == text) {
-			t.Errorf("%.60q: %v; it is now %.30q", text, err, now)
-		}
-	}
-	if Written(filepath.Join(t.TempDir(), "nothing")) {
-		t.Error("there is a verdict in an empty folder")
-	}
-}
-
 // TestReplaceable: a report takes the place of one of its format, and of no other file.
 func TestReplaceable(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "report")

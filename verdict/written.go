@@ -1,0 +1,133 @@
+package verdict
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+)
+
+// Written reports whether there is a verdict at path, of whatever program: a JSON object with a member "verdict",
+// however it is written.
+func Written(path string) bool {
+	there, err := lookAt(path)
+	return err == nil && there == aVerdict
+}
+
+// What a file is whose place a verdict would take.
+const (
+	nothing = iota // it is empty
+	aVerdict
+	another
+)
+
+// maxLook is how much of a file is looked at; one that goes on behind that is taken for a verdict if it begins as one could.
+const maxLook = 256 << 20
+
+// lookAt says what a regular file is.
+func lookAt(path string) (there int, err error) {
+	st, err := os.Lstat(path)
+	if err != nil || !st.Mode().IsRegular() {
+		return another, errors.Join(err, fs.ErrInvalid)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return another, err
+	}
+	defer f.Close() // read only: nothing to lose
+	r := bufio.NewReaderSize(f, 64<<10)
+	head, err := r.Peek(len(documentHead))
+	switch {
+	case err != nil && !errors.Is(err, io.EOF):
+		return another, err
+	case len(head) == 0:
+		return nothing, nil
+	case string(head) == documentHead:
+		return aVerdict, nil
+	}
+	if named, err := namesVerdict(r); err != nil || named {
+		return aVerdict, err
+	}
+	return another, nil
+}
+
+// documentHead is how every document begins, of any version: one that is cut off is one, too.
+const documentHead = "{\n  \"schema_version\": \""
+
+// namesVerdict reports whether a text begins as a JSON object does and has a member "verdict". It takes whatever some
+// reader of JSON might: what stands between the members need not be valid, and further objects may follow.
+func namesVerdict(r *bufio.Reader) (bool, error) {
+	if head, _ := r.Peek(3); string(head) == "\ufeff" {
+		_, _ = r.Discard(3) // which are there
+	}
+	depth, began, key := 0, false, false // key: the last token is a text that says verdict
+	for n := 0; n < maxLook; n++ {
+		c, err := r.ReadByte()
+		if errors.Is(err, io.EOF) {
+			return false, nil
+		}
+		if err != nil {
+			return false, err
+		}
+		switch c {
+		case ' ', '\t', '\r', '\n':
+			continue
+		case '{', '[':
+			depth++
+		case '}', ']':
+			depth--
+		case '"':
+			text, read, err := shortText(r)
+			if err != nil {
+				return false, err
+			}
+			n += read
+			key = depth == 1 && strings.EqualFold(text, "verdict")
+			continue
+		case ':':
+			if key {
+				return true, nil
+			}
+		}
+		if !began && c != '{' {
+			return false, nil
+		}
+		began, key = true, false
+	}
+	return began, nil
+}
+
+// shortText reads a text of JSON, behind its first quote, and how many bytes it has; it returns "" for one that is long,
+// or is none.
+func shortText(r *bufio.Reader) (text string, n int, err error) {
+	const long = 64
+	raw := []byte{'"'}
+	for escaped := false; n < maxLook; {
+		c, err := r.ReadByte()
+		if err != nil {
+			return "", n, ignoreEOF(err)
+		}
+		n++
+		if len(raw) < long {
+			raw = append(raw, c)
+		}
+		if c == '"' && !escaped {
+			break
+		}
+		escaped = c == '\\' && !escaped
+	}
+	if len(raw) == long || json.Unmarshal(raw, &text) != nil {
+		return "", n, nil
+	}
+	return text, n, nil
+}
+
+func ignoreEOF(err error) error {
+	if errors.Is(err, io.EOF) {
+		return nil
+	}
+	return err
+}
