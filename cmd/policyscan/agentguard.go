@@ -44,8 +44,11 @@ func (c *agentHookCmd) guarding(agent string, g *gate.Gate, at place, folders []
 	}
 	for _, dir := range folders { // which need not be in the root
 		guard(dir, guarding.GuardedNames...)
-		if agent == "gemini" { // which takes variables from them, with which it calls its hooks
-			guard(dir, ".env", ".gemini/.env")
+		for at := dir; agent == "gemini"; at = filepath.Dir(at) { // which takes variables from them, with which it calls its hooks
+			guard(at, ".env", ".gemini/.env")
+			if at == filepath.Dir(at) {
+				break
+			}
 		}
 	}
 	if dir, err := c.stateDir(); err == nil {
@@ -60,6 +63,11 @@ func (c *agentHookCmd) guarding(agent string, g *gate.Gate, at place, folders []
 		switch t.Agent {
 		case "codex":
 			guard(dir, "config.toml", ".env") // the variables with which it calls its hooks
+		case "gemini":
+			guard(dir, ".gemini/trustedFolders.json")
+			if agent == "gemini" {
+				guard(dir, ".env", ".gemini/.env")
+			}
 		case "copilot":
 			guard(dir, "hooks", "config.json", "settings.json")
 		}

@@ -134,7 +134,7 @@ func scans(parser *kong.Kong, args []string) bool {
 func noEmpty(ctx *kong.Context) error {
 	for _, p := range ctx.Path {
 		switch {
-		case p.Flag != nil && p.Flag.Target.Kind() == reflect.String && p.Flag.Target.String() == "":
+		case p.Flag != nil && (p.Flag.Target.Kind() == reflect.String || p.Flag.Target.Kind() == reflect.Slice) && p.Flag.Target.Len() == 0:
 			return fmt.Errorf("--%s is empty; give it a value, or leave it out", p.Flag.Name)
 		case p.Positional != nil && p.Positional.Target.Kind() == reflect.String && p.Positional.Target.String() == "":
 			return fmt.Errorf("the argument %s is empty; give it a value, or leave it out", strings.ToUpper(p.Positional.Name))

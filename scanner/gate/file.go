@@ -102,12 +102,10 @@ func locate(name, dir string) (real, beside string, err error) {
 	switch {
 	case name == "":
 		return "", "", errors.New("the call names no file")
-	case filepath.IsAbs(name):
-	case !filepath.IsAbs(dir):
+	case !filepath.IsAbs(name) && !filepath.IsAbs(dir):
 		return "", "", fmt.Errorf("the call names the file %s, and no absolute working folder from which it counts", shown)
-	default:
-		name = dir + string(filepath.Separator) + name
 	}
+	name = absolute(name, dir)
 	if len(name) > maxPath {
 		return "", "", fmt.Errorf("the path of a file has over %d bytes", maxPath)
 	}
@@ -130,6 +128,14 @@ func locate(name, dir string) (real, beside string, err error) {
 		beside = ""
 	}
 	return real, beside, nil
+}
+
+// absolute is a name of a call from the root of the system.
+func absolute(name, dir string) string {
+	if filepath.IsAbs(name) {
+		return name
+	}
+	return dir + string(filepath.Separator) + name
 }
 
 // backOverLink reports whether a ".." of a path stands behind a link: most agents take both away, the system goes to
@@ -259,12 +265,31 @@ func (g *Gate) trees(real string) ([]inTree, error) {
 	}
 	var trees []inTree
 	for _, root := range roots {
-		rel, err := filepath.Rel(root, real)
-		if err == nil && filepath.IsLocal(rel) && rel != "." {
+		if rel, ok := beneath(root, real); ok && rel != "." {
 			trees = append(trees, inTree{root, filepath.ToSlash(rel)})
 		}
 	}
 	return trees, nil
+}
+
+// beneath returns the path of a place from a folder, if it lies in it, whichever way it leads there.
+func beneath(folder, place string) (rel string, ok bool) {
+	if rel, err := filepath.Rel(folder, place); err == nil && filepath.IsLocal(rel) {
+		return rel, true
+	}
+	is, err := os.Stat(folder)
+	if err != nil {
+		return "", false
+	}
+	for at := filepath.Dir(place); ; at = filepath.Dir(at) {
+		if st, err := os.Stat(at); err == nil && os.SameFile(st, is) {
+			rel, err := filepath.Rel(at, place)
+			return rel, err == nil
+		}
+		if at == filepath.Dir(at) {
+			return "", false
+		}
+	}
 }
 
 // systemError is an error of the system without the path.

@@ -77,7 +77,7 @@ func (g *Gate) Judge(ctx context.Context, c *call.Call, o call.Options) (*Result
 		}
 		r.Outcomes = append(r.Outcomes, r.ofBundle())
 	}
-	guarded, err := g.guarded(files)
+	guarded, err := g.guarded(files, c.Dir)
 	if err != nil {
 		return nil, err
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/rules/call"
+	"github.com/policyscan/policyscan/rules/call/edit"
 	"github.com/policyscan/policyscan/verdict"
 )
 
@@ -285,20 +286,56 @@ func TestGuardNames(t *testing.T) {
 		for dir, tree := range map[string]bool{root: true, beside: true, other: false} {
 			want := guarded && tree && (dir == root || !strings.HasPrefix(path, "nested/") || strings.Contains(path, ".agent"))
 			named := filepath.Join(dir, path)
-			if got, err := g.guarded([]file{{named: named, real: named}}); err != nil || (got == named) != want {
+			if got, err := g.guarded([]file{{Edit: edit.Edit{Path: named}, named: named, real: named}}, root); err != nil || (got == named) != want {
 				t.Errorf("%s: %q, %v, want %v", named, got, err, want)
 			}
 		}
 	}
+	// A name counts where it is, whatever it leads to and whichever way leads there.
+	away := folder(t, map[string]string{"hooks/x": "", "other/x": ""})
+	for link, target := range map[string]string{
+		filepath.Join(root, "a", ".agent"): "../cc", filepath.Join(root, "cc", "x"): "", filepath.Join(beside, ".agent"): away,
+		filepath.Join(away, "main"): root, filepath.Join(away, "out"): filepath.Join(away, "other"),
+	} {
+		if target == "" {
+			write(t, link, "")
+			continue
+		}
+		if err := os.MkdirAll(filepath.Dir(link), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink(target, link); err != nil {
+			t.Skip(err)
+		}
+	}
+	for name, want := range map[string]bool{
+		filepath.Join(root, "a/.agent/hooks"): true, filepath.Join(root, "a/.agent/x"): false, filepath.Join(beside, ".agent/hooks/x"): true, filepath.Join(away, "hooks/x"): false,
+		filepath.Join(away, "main/a/.agent/hooks"): true, filepath.Join(away, "main/.agent.json"): true, filepath.Join(away, "out/.agent.json"): false, ".agent.json": true, "x.json": false,
+	} {
+		real, beside, err := locate(name, root)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := g.guarded([]file{{Edit: edit.Edit{Path: name}, named: name, real: real, beside: beside}}, root)
+		if err != nil || (got == name) != want {
+			t.Errorf("%s: %q, %v, want %v", name, got, err, want)
+		}
+	}
+	patch := "*** Begin Patch\n*** Update File: cc/x\n*** Move to: gone\n@@\n-a\n+b\n*** End Patch"
+	write(t, filepath.Join(root, "cc", "x"), "a\n")
+	if r := judge(t, &Gate{Root: root, Guarded: []string{filepath.Join(root, "cc")}}, asked(t, root, "apply_patch", "command", patch)); !strings.HasPrefix(r.Reason(), "cc/x is part of what judges") {
+		t.Errorf("what is moved away: %q", r.Reason())
+	}
+
 	broken := *g
 	broken.Root = filepath.Join(root, "nested") // whose .git says nothing
-	if got, err := broken.guarded([]file{{named: "x", real: filepath.Join(beside, "x")}}); err == nil {
+	if got, err := broken.guarded([]file{{Edit: edit.Edit{Path: "x"}, named: "x", real: filepath.Join(beside, "x")}}, beside); err == nil {
 		t.Errorf("of a broken repository: %q", got)
 	}
 	for _, g := range []Gate{{}, {Guarded: []string{root}}, {GuardedNames: []string{"x"}}, {GuardedRootNames: []string{"x"}}} {
 		any := len(g.Guarded) == 1 || len(g.GuardedNames) == 1 || len(g.GuardedRootNames) == 1
 		g.Root = root
-		if got, err := g.guarded([]file{{named: "x", real: filepath.Join(root, ".git", "config")}}); (got == "x") != any || err != nil {
+		if got, err := g.guarded([]file{{Edit: edit.Edit{Path: "x"}, named: "x", real: filepath.Join(root, ".git", "config")}}, root); (got == "x") != any || err != nil {
 			t.Errorf("%+v guards .git: %q, %v", g, got, err)
 		}
 	}

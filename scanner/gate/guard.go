@@ -14,8 +14,9 @@ import (
 // GuardRule is the id of what asks a person about an edit of the rules themselves.
 const GuardRule = "policyscan:guard"
 
-// guarded returns the first file of a call that is guarded, or lies in a folder that is; "" if none does.
-func (g *Gate) guarded(files []file) (string, error) {
+// guarded returns the first file of a call that is guarded, or lies in a folder that is; "" if none does. Names count as
+// the call has them, too, since a link can lead from a guarded one elsewhere.
+func (g *Gate) guarded(files []file, dir string) (string, error) {
 	if len(files) == 0 || len(g.Guarded) == 0 && len(g.GuardedNames) == 0 && len(g.GuardedRootNames) == 0 {
 		return "", nil
 	}
@@ -26,12 +27,17 @@ func (g *Gate) guarded(files []file) (string, error) {
 		}
 	}
 	for _, f := range files {
-		for _, p := range append(f.places(), f.from) {
-			if p == "" {
-				continue
-			}
+		for _, p := range append(f.places(), filepath.Clean(absolute(f.Path, dir))) {
 			if guarded, err := g.guards(p, all); err != nil || guarded {
 				return f.named, err
+			}
+		}
+		if f.from == "" {
+			continue
+		}
+		for _, p := range []string{f.from, filepath.Clean(absolute(f.From, dir))} {
+			if guarded, err := g.guards(p, all); err != nil || guarded {
+				return f.From, err
 			}
 		}
 	}
