@@ -2,6 +2,8 @@ package verdict
 
 import (
 	"bufio"
+	"bytes"
+	"encoding/json"
 	"errors"
 	"io"
 	"os"
@@ -10,6 +12,7 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
+	"unicode/utf8"
 )
 
 // TestCreateSpares: a file of someone else's is not overwritten; one of nothing is.
@@ -67,6 +70,36 @@ func TestBrokenOldVerdict(t *testing.T) {
 			t.Errorf("%s: %v, %v", begin, named, err)
 		}
 	}
+}
+
+// FuzzNamesVerdict: what encoding/json finds a verdict in is one, and nothing is that has no such word.
+func FuzzNamesVerdict(f *testing.F) {
+	for _, seed := range []string{`{"verdict": "PASS"}`, "\ufeff{\"a\": [{\"verdict\": 1}, \"\\\"\"], \"Verd\\u0069ct\": {}}", `{"a": "verdict", "verdict\\": 1}`, `{"": {"": "}"}, "verdict": []}`, `[{"verdict": 1}]`} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		got, err := namesVerdict(bufio.NewReader(bytes.NewReader(text)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var members map[string]json.RawMessage
+		if json.Unmarshal(bytes.TrimPrefix(text, []byte("\ufeff")), &members) == nil {
+			want := false
+			for name := range members {
+				want = want || strings.EqualFold(name, "verdict")
+			}
+			if got != want {
+				t.Errorf("%q: %v, want %v", text, got, want)
+			}
+		}
+		if got && !bytes.Contains(bytes.ToLower(text), []byte("verdict")) && !bytes.Contains(text, []byte(`\`)) && isASCII(text) {
+			t.Errorf("%q names none", text)
+		}
+	})
+}
+
+func isASCII(text []byte) bool {
+	return !bytes.ContainsFunc(text, func(r rune) bool { return r >= utf8.RuneSelf })
 }
 
 // blanks are blanks without an end.
