@@ -326,6 +326,9 @@ func TestGuardNames(t *testing.T) {
 	if r := judge(t, &Gate{Root: root, Guarded: []string{filepath.Join(root, "cc")}}, asked(t, root, "apply_patch", "command", patch)); !strings.HasPrefix(r.Reason(), "cc/x is part of what judges") {
 		t.Errorf("what is moved away: %q", r.Reason())
 	}
+	if r := judge(t, &Gate{Root: root, Guarded: []string{filepath.Join(root, "c")}}, asked(t, root, "apply_patch", "command", patch)); r.Reason() != "" {
+		t.Errorf("what is moved and not guarded: %q", r.Reason())
+	}
 
 	broken := *g
 	broken.Root = filepath.Join(root, "nested") // whose .git says nothing
