@@ -72,8 +72,25 @@ func newRunner(t *testing.T) *runner {
 	}
 	r := &runner{t: t, act: goTool(t, act), dir: t.TempDir(), action: root(t), bin: filepath.Dir(program(t))}
 	write(t, r.path("setup-go/action.yml"), setupGo)
+	bash, err := exec.LookPath("bash")
+	if err != nil {
+		t.Skip("SKIPPED: bash is not installed")
+	}
+	write(t, r.path("shell/bash"), fmt.Sprintf(patientBash, bash))
+	if err := os.Chmod(r.path("shell/bash"), 0o777); err != nil {
+		t.Fatal(err)
+	}
 	return r
 }
+
+// patientBash is the shell of jobs. act does not wait for the end of what a step that fails has printed (0.2.89,
+// HostEnvironment.exec returns at once), and leaves out of its log what it did not read by then.
+const patientBash = `#!/bin/sh
+%s "$@"
+status=$?
+[ "$status" = 0 ] || sleep 1
+exit "$status"
+`
 
 func (r *runner) path(name string) string { return filepath.Join(r.dir, name) }
 
@@ -161,7 +178,8 @@ func (r *runner) start(event, checkout, file string) finding {
 		"--platform", "ubuntu-latest=-self-hosted", "--container-daemon-socket", "-", "--pull=false", "--no-cache-server",
 		"--action-cache-path", r.path("cache"), "--local-repository", "policyscan/policyscan@v0="+r.action, "--local-repository", pin+"="+r.path("setup-go"))
 	cmd.Dir = checkout
-	cmd.Env = []string{"PATH=" + r.bin + string(os.PathListSeparator) + os.Getenv("PATH"), "HOME=" + r.path("home"), "XDG_CACHE_HOME=" + r.path("home")}
+	path := strings.Join([]string{r.path("shell"), r.bin, os.Getenv("PATH")}, string(os.PathListSeparator))
+	cmd.Env = []string{"PATH=" + path, "HOME=" + r.path("home"), "XDG_CACHE_HOME=" + r.path("home")}
 	job := append([]string{"RESULT=" + result, "NO_COLOR=1"}, r.env...)
 	for _, name := range []string{"GOMODCACHE", "GOCACHE", "GOPROXY"} {
 		job = append(job, name+"="+strings.TrimSpace(must(r.t, ".", "go", "env", name)))
