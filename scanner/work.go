@@ -68,15 +68,9 @@ func (w *worker) visit(e entry, o opener) {
 }
 
 // selecting returns the rules that a file is governed by. Of a submodule only the
-// place is known: a rule that could select a path beneath it governs it, and beneath the root each could.
+// place is known: a rule that could select a path beneath it governs it.
 func (s *scan) selecting(e entry, into []int) []int {
-	switch {
-	case e.Kind == worktree.Submodule && e.Path == ".":
-		for i := range s.bundle.Rules {
-			into = append(into, i)
-		}
-		return into
-	case e.Kind == worktree.Submodule:
+	if e.Kind == worktree.Submodule {
 		return s.bundle.SelectingBeneath(e.Path, into)
 	}
 	return s.bundle.Selecting(e.Path, into)

@@ -7,8 +7,11 @@ import (
 )
 
 // Beneath reports whether a glob, which passed Check, could match a path beneath a
-// folder. It says yes where only the names of the files would tell.
+// folder, of which "." is the root. It says yes where only the names of the files would tell.
 func Beneath(glob, folder string) bool {
+	if folder == "." {
+		return true
+	}
 	for _, e := range expansions(glob) {
 		if beneathOne(strings.Split(e, "/"), strings.Split(folder, "/")) {
 			return true

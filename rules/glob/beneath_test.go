@@ -23,6 +23,8 @@ func TestBeneath(t *testing.T) {
 		{"{a,sub}/x", "sub", true},
 		{"{a,b}/x", "sub", false},
 		{"a[!b]c/x", "a", true}, // the class may be the slash
+		{"other/x.tf", ".", true},
+		{"a", ".", true},
 	} {
 		if got := Beneath(c.glob, c.folder); got != c.want {
 			t.Errorf("Beneath(%q, %q) = %v", c.glob, c.folder, got)
