@@ -42,7 +42,7 @@ conformance: ## under the programs of others, which it installs
 	$(GO) test -count=1 -timeout 60m ./.../conformance -args -conformance
 
 agents: ## coding agents with the hook that policyscan installs, and with each of its answers; it installs them
-	$(GO) test -count=1 -timeout 60m ./rules/call/agent/exchange ./cmd/policyscan/conformance -run 'Agent|Claude|Codex|Copilot|Gemini' -args -agents
+	$(GO) test -count=1 -timeout 60m ./agent/protocol/exchange ./cmd/policyscan/conformance -run 'Agent|Claude|Codex|Copilot|Gemini' -args -agents
 
 pictures: ## those of docs/reports.md, by Chromium; look at them before you commit them
 	$(GO) test -count=1 ./verdict/conformance -run '^TestPictures$$' -args -conformance -pictures "$(CURDIR)/docs/pictures"
@@ -86,7 +86,7 @@ lint: ## what CI says about the code without running it
 	$(GO) run $(STATICCHECK) ./...
 
 golden: ## write all expected outputs anew; read the difference before you commit it
-	$(GO) test ./cmd/policyscan ./docs ./rules ./rules/call/agent ./verdict -update
+	$(GO) test ./cmd/policyscan ./docs ./rules ./agent/protocol ./verdict -update
 
 check: lint test race ## lint, test, race
 

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/policyscan/policyscan/rules/call/agent"
-	"github.com/policyscan/policyscan/rules/call/agent/settings"
-	"github.com/policyscan/policyscan/rules/call/dialect"
+	"github.com/policyscan/policyscan/agent/dialect"
+	"github.com/policyscan/policyscan/agent/protocol"
+	"github.com/policyscan/policyscan/agent/settings"
 )
 
 // TestDialects: the call rules that the manual shows load, in every dialect, and its table has their strategies.
@@ -48,7 +48,7 @@ func TestDialects(t *testing.T) {
 
 // TestAgentPages: each agent has a page, and the entry on it is what hook install writes.
 func TestAgentPages(t *testing.T) {
-	all := agent.Agents()
+	all := protocol.Agents()
 	if len(all) != len(settings.Targets()) || len(all) < 5 {
 		t.Fatalf("%d agents, %d settings", len(all), len(settings.Targets()))
 	}

@@ -5,9 +5,9 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/policyscan/policyscan/agent/gate"
+	"github.com/policyscan/policyscan/agent/settings"
 	"github.com/policyscan/policyscan/rules"
-	"github.com/policyscan/policyscan/rules/call/agent/settings"
-	"github.com/policyscan/policyscan/scanner/gate"
 	"github.com/policyscan/policyscan/scanner/repo"
 )
 

@@ -14,9 +14,9 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"github.com/policyscan/policyscan/rules/call"
-	"github.com/policyscan/policyscan/rules/call/agent"
-	"github.com/policyscan/policyscan/scanner/gate"
+	"github.com/policyscan/policyscan/agent/call"
+	"github.com/policyscan/policyscan/agent/gate"
+	"github.com/policyscan/policyscan/agent/protocol"
 )
 
 // agentHookCmd judges a call of an agent before it runs. Its name is the agent's.
@@ -44,7 +44,7 @@ Exit status: 0 the answer says what holds, a denial too; 2 there is no answer.`
 
 // gated is the program as the hook of an agent: whatever goes wrong is an answer that denies the call, for
 // most agents go on when a hook fails.
-func gated(a *agent.Agent, args []string, std streams) int {
+func gated(a *protocol.Agent, args []string, std streams) int {
 	debug.SetGCPercent(400) // it ends before a collection would pay
 	if toNobody(std.out) {
 		complain(std.err, errors.New("standard output is closed or the null device, so nobody would read the answer, and the call is denied"))
@@ -82,7 +82,7 @@ func gated(a *agent.Agent, args []string, std streams) int {
 
 // onlyHook is the hook's command, read by a parser that knows no other: to make the whole command line takes as long as
 // a judgement. It is nil for all but the plain case, which the whole one then explains.
-func onlyHook(a *agent.Agent, args []string, std streams) *agentHookCmd {
+func onlyHook(a *protocol.Agent, args []string, std streams) *agentHookCmd {
 	if args[1] != a.Name || asksHelp(args) {
 		return nil
 	}
@@ -153,12 +153,12 @@ func (n *noting) Write(p []byte) (int, error) {
 
 // hookedAgent is the agent whose hook the arguments run for one call; nil if they do something else. Where the agent is not
 // named first they are wrong, and that is an answer of the agent's, too.
-func hookedAgent(args []string) *agent.Agent {
+func hookedAgent(args []string) *protocol.Agent {
 	if len(args) < 2 || args[0] != "hook" || args[1] == "install" || args[1] == "uninstall" || slices.Contains(args, "--serve") {
 		return nil
 	}
 	for _, arg := range args[1:] {
-		if a := agent.Named(arg); a != nil {
+		if a := protocol.Named(arg); a != nil {
 			return a
 		}
 	}
@@ -166,16 +166,16 @@ func hookedAgent(args []string) *agent.Agent {
 }
 
 // undecided denies a call of which nothing can be told.
-func undecided(err error) agent.Decision {
-	return agent.Decision{Permission: agent.Deny, Reason: "policyscan could not judge this call, so it is denied: " + err.Error()}
+func undecided(err error) protocol.Decision {
+	return protocol.Decision{Permission: protocol.Deny, Reason: "policyscan could not judge this call, so it is denied: " + err.Error()}
 }
 
 // Run answers one call, or with --serve as many as come.
 func (c *agentHookCmd) Run(std streams, k *kong.Context) error {
-	return c.run(std, agent.Named(k.Selected().Name))
+	return c.run(std, protocol.Named(k.Selected().Name))
 }
 
-func (c *agentHookCmd) run(std streams, a *agent.Agent) error {
+func (c *agentHookCmd) run(std streams, a *protocol.Agent) error {
 	if err := checkAskMode(c.AskMode); err != nil {
 		return err
 	}
@@ -209,8 +209,8 @@ func (c *agentHookCmd) run(std streams, a *agent.Agent) error {
 
 // answer judges what the agent's hook was given, and returns the answer. Once it is known what the call is, a
 // failure is an answer too. ctx bounds the judgement, person the wait for one.
-func (c *agentHookCmd) answer(ctx, person context.Context, std streams, a *agent.Agent, text []byte, gateAt func(place) (*gate.Gate, error)) ([]byte, error) {
-	e, err := inTime(ctx, func() (*agent.Event, error) { return a.Read(text) })
+func (c *agentHookCmd) answer(ctx, person context.Context, std streams, a *protocol.Agent, text []byte, gateAt func(place) (*gate.Gate, error)) ([]byte, error) {
+	e, err := inTime(ctx, func() (*protocol.Event, error) { return a.Read(text) })
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return nil, err
@@ -266,7 +266,7 @@ func inTime[T any](ctx context.Context, work func() (T, error)) (T, error) {
 }
 
 // judge judges the call by the gate of each root of the agent's project.
-func (c *agentHookCmd) judge(ctx context.Context, a *agent.Agent, e *agent.Event, gateAt func(place) (*gate.Gate, error)) (judgement, error) {
+func (c *agentHookCmd) judge(ctx context.Context, a *protocol.Agent, e *protocol.Event, gateAt func(place) (*gate.Gate, error)) (judgement, error) {
 	all := judgement{Result: &gate.Result{}}
 	places, err := c.places(a, e)
 	if err != nil {
@@ -295,37 +295,37 @@ func (c *agentHookCmd) judge(ctx context.Context, a *agent.Agent, e *agent.Event
 }
 
 // decision is what is answered.
-func (c *agentHookCmd) decision(person context.Context, std streams, e *agent.Event, j judgement) agent.Decision {
+func (c *agentHookCmd) decision(person context.Context, std streams, e *protocol.Event, j judgement) protocol.Decision {
 	out := j.Outcome()
 	switch {
 	case out.Effect.Rank() == 2:
-		return agent.Decision{Permission: agent.Deny, Reason: "policyscan: " + j.Reason()}
+		return protocol.Decision{Permission: protocol.Deny, Reason: "policyscan: " + j.Reason()}
 	case out.Effect == call.Ask && j.askMode == askAgent:
-		return agent.Decision{Permission: agent.Ask, Reason: "policyscan: " + j.Reason()}
+		return protocol.Decision{Permission: protocol.Ask, Reason: "policyscan: " + j.Reason()}
 	case out.Effect == call.Ask:
 		return askedAtTerminal(person, std, e, j)
 	case c.SendAllow && out.Explicit():
-		return agent.Decision{Permission: agent.Allow, Reason: j.Allowed(), Note: j.Note()}
+		return protocol.Decision{Permission: protocol.Allow, Reason: j.Allowed(), Note: j.Note()}
 	}
-	return agent.Decision{Note: j.Note()}
+	return protocol.Decision{Note: j.Note()}
 }
 
 // askedAtTerminal is what the person at the terminal makes of a call that needs one, who may take longer than the
 // judgement.
-func askedAtTerminal(ctx context.Context, std streams, e *agent.Event, j judgement) agent.Decision {
+func askedAtTerminal(ctx context.Context, std streams, e *protocol.Event, j judgement) protocol.Decision {
 	approved, err := askPerson(ctx, e.Call, j.Reason())
 	switch {
 	case err != nil:
 		complain(std.err, err)
-		return agent.Decision{Permission: agent.Deny, Reason: fmt.Sprintf("policyscan: %s\n%v", j.Reason(), err)}
+		return protocol.Decision{Permission: protocol.Deny, Reason: fmt.Sprintf("policyscan: %s\n%v", j.Reason(), err)}
 	case !approved:
-		return agent.Decision{Permission: agent.Deny, Reason: "policyscan: the person at the terminal did not approve: " + j.Reason()}
+		return protocol.Decision{Permission: protocol.Deny, Reason: "policyscan: the person at the terminal did not approve: " + j.Reason()}
 	}
-	return agent.Decision{Note: j.Note()}
+	return protocol.Decision{Note: j.Note()}
 }
 
 // places are the folders whose bundles judge what the agent writes.
-func (c *agentHookCmd) places(a *agent.Agent, e *agent.Event) ([]place, error) {
+func (c *agentHookCmd) places(a *protocol.Agent, e *protocol.Event) ([]place, error) {
 	roots := e.Roots
 	switch dir := projectDir(a); {
 	case c.Root != "":
@@ -392,7 +392,7 @@ func (c *agentHookCmd) root() (place, error) {
 
 // projectFolders are the folders that the agent was started in or that are open in it, as far as it tells, without
 // links.
-func projectFolders(a *agent.Agent, e *agent.Event) []string {
+func projectFolders(a *protocol.Agent, e *protocol.Event) []string {
 	var folders []string
 	for _, dir := range append([]string{projectDir(a), e.Call.Dir}, e.Roots...) {
 		if real, err := realPath(dir); dir != "" && err == nil {
@@ -403,7 +403,7 @@ func projectFolders(a *agent.Agent, e *agent.Event) []string {
 }
 
 // projectDir is the project's folder as the agent tells it in its hook's environment; "" if it does not.
-func projectDir(a *agent.Agent) string {
+func projectDir(a *protocol.Agent) string {
 	if a.ProjectEnv == "" {
 		return ""
 	}

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/policyscan/policyscan/rules/call/agent"
+	"github.com/policyscan/policyscan/agent/protocol"
 )
 
 // TestReadInTime: to read a call counts, too: most agents make a call whose hook takes too long.
@@ -18,7 +18,7 @@ func TestReadInTime(t *testing.T) {
 	}
 	text := `{"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"ls"` + many.String() + `}}`
 	began := time.Now()
-	if _, err := agent.Named("claude-code").Read([]byte(text)); err != nil {
+	if _, err := protocol.Named("claude-code").Read([]byte(text)); err != nil {
 		t.Fatal(err)
 	}
 	whole := time.Since(began)

@@ -11,7 +11,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/policyscan/policyscan/rules/call"
+	"github.com/policyscan/policyscan/agent/call"
 )
 
 // The ways in which a person is asked about a call that needs one.

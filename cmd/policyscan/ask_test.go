@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/policyscan/policyscan/rules/call"
+	"github.com/policyscan/policyscan/agent/call"
 )
 
 // neverAnswers is a terminal at which nobody is.

@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"path/filepath"
 
+	"github.com/policyscan/policyscan/agent/call"
+	"github.com/policyscan/policyscan/agent/dialect"
+	"github.com/policyscan/policyscan/agent/gate"
 	"github.com/policyscan/policyscan/rules"
-	"github.com/policyscan/policyscan/rules/call"
-	"github.com/policyscan/policyscan/rules/call/dialect"
-	"github.com/policyscan/policyscan/scanner/gate"
 )
 
 // callsFlag is how the commands about tool calls are told the rules about them.

@@ -11,7 +11,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"github.com/policyscan/policyscan/rules/call/dialect"
+	"github.com/policyscan/policyscan/agent/dialect"
 )
 
 // The texts of --help, which the manual page says too.

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/policyscan/policyscan/rules/call"
-	"github.com/policyscan/policyscan/scanner/gate"
+	"github.com/policyscan/policyscan/agent/call"
+	"github.com/policyscan/policyscan/agent/gate"
 )
 
 // evalCmd judges tool calls.

@@ -15,8 +15,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/policyscan/policyscan/rules/call/agent"
-	"github.com/policyscan/policyscan/rules/call/dialect"
+	"github.com/policyscan/policyscan/agent/dialect"
+	"github.com/policyscan/policyscan/agent/protocol"
 )
 
 // TestExamplesReadme holds the table of examples/README.md, and the numbers beside it,
@@ -185,7 +185,7 @@ func TestAgentDemoIsWhole(t *testing.T) {
 	for _, m := range regexp.MustCompile(`(?m)^play (\S+) (\S+) `).FindAllStringSubmatch(string(text), -1) {
 		played[m[1]+"/"+m[2]+".json"]++
 	}
-	for _, a := range agent.Agents() {
+	for _, a := range protocol.Agents() {
 		calls, err := filepath.Glob("../../examples/agent/calls/" + a.Name + "/*")
 		if err != nil || len(calls) < 2 {
 			t.Errorf("%s has %d calls: %v", a.Name, len(calls), err)

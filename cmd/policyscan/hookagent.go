@@ -11,9 +11,9 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/policyscan/policyscan/agent/protocol"
+	"github.com/policyscan/policyscan/agent/settings"
 	"github.com/policyscan/policyscan/rules"
-	"github.com/policyscan/policyscan/rules/call/agent"
-	"github.com/policyscan/policyscan/rules/call/agent/settings"
 )
 
 // hookInstallAgentCmd puts the hook into the settings of the agent that the command is named after.
@@ -72,7 +72,7 @@ func (c *hookInstallAgentCmd) Run(std streams, ctx *kong.Context) error {
 
 // hookJudges is an error if the hook, in this project and with some arguments, could judge nothing.
 func hookJudges(name string, args []string) error {
-	hook := onlyHook(agent.Named(name), append([]string{"hook", name}, args...), streams{out: io.Discard, err: io.Discard})
+	hook := onlyHook(protocol.Named(name), append([]string{"hook", name}, args...), streams{out: io.Discard, err: io.Discard})
 	if hook == nil {
 		return nil // hookTakes has looked at them
 	}

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/policyscan/policyscan/rules/call"
-	"github.com/policyscan/policyscan/scanner/gate"
+	"github.com/policyscan/policyscan/agent/call"
+	"github.com/policyscan/policyscan/agent/gate"
 )
 
 // scenarios judges the calls of all files of scenarios, and reports whether every outcome is the expected one.

@@ -12,13 +12,13 @@ import (
 	"sync"
 	"time"
 
-	"github.com/policyscan/policyscan/rules/call/agent"
-	"github.com/policyscan/policyscan/scanner/gate"
+	"github.com/policyscan/policyscan/agent/gate"
+	"github.com/policyscan/policyscan/agent/protocol"
 )
 
 // serve answers calls until there are no more. Rules that are not valid at the start end it; such as become so
 // later leave those in force that were.
-func (c *agentHookCmd) serve(std streams, a *agent.Agent) error {
+func (c *agentHookCmd) serve(std streams, a *protocol.Agent) error {
 	keepers := map[place]*keeper{}
 	var one sync.Mutex // a judgement that took too long may still be at it; if it hangs, the calls after it are denied
 	kept := func(at place) (*gate.Gate, error) {

@@ -11,9 +11,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/policyscan/policyscan/rules/call"
-	"github.com/policyscan/policyscan/rules/call/agent"
-	"github.com/policyscan/policyscan/scanner/gate"
+	"github.com/policyscan/policyscan/agent/call"
+	"github.com/policyscan/policyscan/agent/gate"
+	"github.com/policyscan/policyscan/agent/protocol"
 )
 
 const denyShell = `rules:
@@ -254,7 +254,7 @@ func TestServeLate(t *testing.T) {
 	}
 	var out, said strings.Builder
 	c := &agentHookCmd{callsFlag: callsFlag{Calls: []string{file}}, Policy: "none", Serve: true, Timeout: 300 * time.Microsecond}
-	if err := c.serve(streams{strings.NewReader(in.String()), &out, &said}, agent.Named("codex")); err != nil {
+	if err := c.serve(streams{strings.NewReader(in.String()), &out, &said}, protocol.Named("codex")); err != nil {
 		t.Fatal(err)
 	}
 	if n := strings.Count(out.String(), "\n"); n != 300 {

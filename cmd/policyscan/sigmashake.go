@@ -8,12 +8,12 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/policyscan/policyscan/agent/call"
+	"github.com/policyscan/policyscan/agent/dialect/sigmashake"
+	"github.com/policyscan/policyscan/agent/gate"
+	"github.com/policyscan/policyscan/agent/protocol"
+	"github.com/policyscan/policyscan/agent/session"
 	"github.com/policyscan/policyscan/rules"
-	"github.com/policyscan/policyscan/rules/call"
-	"github.com/policyscan/policyscan/rules/call/agent"
-	"github.com/policyscan/policyscan/rules/call/session"
-	"github.com/policyscan/policyscan/rules/call/sigmashake"
-	"github.com/policyscan/policyscan/scanner/gate"
 )
 
 // sigmashakeConfig is, from the root, the file that sets how sigmashake's rules ask and whether its circuit breaker is
@@ -25,7 +25,7 @@ const breakerEnv = "SSG_HOOK_CIRCUIT_BREAKER"
 
 // sigmashake makes of a result what sigmashake's safety features make of it, and returns how its rules ask, if one of
 // them does. It does nothing if none of its rules judged.
-func (c *agentHookCmd) sigmashake(a *agent.Agent, e *agent.Event, r *gate.Result, at place) (mode string, err error) {
+func (c *agentHookCmd) sigmashake(a *protocol.Agent, e *protocol.Event, r *gate.Result, at place) (mode string, err error) {
 	if !r.Remembers() {
 		return "", nil
 	}
@@ -68,7 +68,7 @@ func (c *agentHookCmd) stateDir() (string, error) {
 
 // toldTwice reports whether the agent tells of a call by another event, too, which is the one that counts: Cursor has
 // an event for each kind of tool beside the one for all.
-func toldTwice(a *agent.Agent, e *agent.Event) bool {
+func toldTwice(a *protocol.Agent, e *protocol.Event) bool {
 	return a.Name == "cursor" && e.Name != "preToolUse"
 }
 

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/policyscan/policyscan/agent/call"
 	"github.com/policyscan/policyscan/rules"
-	"github.com/policyscan/policyscan/rules/call"
 )
 
 // validateCmd checks a bundle, or call rules.

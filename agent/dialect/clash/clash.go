@@ -1,0 +1,318 @@
+// Package clash reads rules about tool calls in clash's s-expressions, as the public document of its
+// semantics says and its grammar of February 2026 spells them, and lowers them to a [call.Set] of the strategy
+// most-specific.
+//
+// A file is read in the document's ten steps: parse, find the default, index the policies, flatten the
+// includes, validate the sandboxes, group by domain, compile the matchers, sort by specificity, refuse conflicts,
+// compile the sandboxes' policies. All mistakes that parsing, flattening and compiling can find are
+// reported together; conflicts are looked for in a file that has none of those.
+//
+// # Limits
+//
+// Sandboxes are read and checked, and nothing enforces them. Nothing is read but the text: no variable of the
+// environment, no folder, no .git file, so (env NAME) is what the caller defines and :worktree widens nothing. The
+// domain "tool" and later versions of the language are refused. What differs from the document, and why,
+// is in docs/dialects.md.
+package clash
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/policyscan/policyscan/agent/call"
+	"github.com/policyscan/policyscan/rules"
+)
+
+// What a file may have at most.
+const (
+	maxDepth  = 32     // lists in lists; nothing that means something needs ten
+	maxRules  = 10_000 // conflicts are looked for between every two of one specificity
+	maxErrors = 200    // that are told
+)
+
+// Read reads a file. define says what (env NAME) is: nothing is taken from the environment. PWD, if it is
+// there, is also what relative paths of rules are beneath, and must be absolute. The error is [rules.Errors] with all
+// mistakes, by line and column.
+//
+// The rules of the set are those of the default's policy: of exec, of fs, of net, each from the most
+// specific to the least, those that are equal in the order of the file. A rule's ID is its text,
+// without comments and with single blanks.
+func Read(src *rules.Source, define map[string]string) (*call.Set, error) {
+	c := newCompiler(src, define)
+	set := c.compile()
+	if len(c.errs) > 0 {
+		slices.SortStableFunc(c.errs, func(a, b *rules.Error) int {
+			return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+		})
+		return nil, c.errs
+	}
+	return set, nil
+}
+
+// A compiler is the reading of one file.
+type compiler struct {
+	src    *rules.Source
+	define map[string]string
+	errs   rules.Errors
+	notes  []note
+	lines  []int // the byte at which each line begins
+
+	effect   call.Effect // of the default
+	active   string      // the policy that it names
+	declared *node       // the default, nil if there is none
+	version  *node
+	policies map[string]*policy
+	names    []string // of policies, in the order of the file
+	nameless bool     // there are policies whose names cannot be read
+
+	sandboxes map[string][]call.Rule // by name, or by the key of one that stands in a rule
+}
+
+func newCompiler(src *rules.Source, define map[string]string) *compiler {
+	c := &compiler{src: src, define: define, policies: map[string]*policy{}, lines: []int{0}}
+	for i, b := range src.Text {
+		if b == '\n' {
+			c.lines = append(c.lines, i+1)
+		}
+	}
+	return c
+}
+
+// A policy is a named list of rules and includes.
+type policy struct {
+	name  string
+	at    int
+	items []item
+	used  bool
+}
+
+// An item of a policy is a rule, or the include of another policy.
+type item struct {
+	rule    *rule
+	include string
+	at      int
+}
+
+// A note is a call.Note whose line is not counted yet.
+type note struct {
+	at   int
+	text string
+}
+
+// fail notes a mistake at a byte of the text.
+func (c *compiler) fail(code string, at int, found, fix string) {
+	switch {
+	case len(c.errs) < maxErrors:
+		c.errs = append(c.errs, c.src.Error(code, at, found, fix))
+	case len(c.errs) == maxErrors:
+		c.errs = append(c.errs, c.src.ErrorAt(rules.CodeLimit, 0, 0, fmt.Sprintf("over %d mistakes", maxErrors), "mend these first"))
+	}
+}
+
+func (c *compiler) note(at int, format string, args ...any) {
+	c.notes = append(c.notes, note{at, fmt.Sprintf(format, args...)})
+}
+
+// line returns the line of a byte of the text, 1-based.
+func (c *compiler) line(at int) int {
+	line, _ := slices.BinarySearch(c.lines, at+1)
+	return line
+}
+
+// compile does the document's steps. Matchers are compiled as they are parsed, in policies that nothing uses
+// too: a mistake there is a mistake.
+func (c *compiler) compile() *call.Set {
+	if err := c.src.Check(); err != nil {
+		c.errs = append(c.errs, err)
+		return nil
+	}
+	// 1 to 3: parse, find the default, index the policies.
+	forms := c.read()
+	if len(c.errs) > 0 {
+		return nil // where a list ends is not known, so of the rest nothing is
+	}
+	c.effect, c.active = call.Deny, "main"
+	for _, form := range forms {
+		c.topLevel(form)
+	}
+	if len(forms) == 0 {
+		c.fail(rules.CodeEmpty, 0, "no policy in the file", `write (policy "main") at least`)
+		return nil
+	}
+	// 4 and 5: flatten the includes, validate the sandboxes' names.
+	all := c.flatten()
+	c.checkSandboxes()
+	if len(c.errs) > 0 {
+		return nil
+	}
+	if len(all) > maxRules {
+		c.fail(rules.CodeLimit, all[maxRules].at, fmt.Sprintf("over %d rules", maxRules), "join some with (or ...)")
+		return nil
+	}
+	// 6 to 8: group by domain, compile, sort.
+	slices.SortStableFunc(all, func(a, b *rule) int {
+		return cmp.Or(cmp.Compare(a.domain, b.domain),
+			cmp.Compare(b.score[0], a.score[0]), cmp.Compare(b.score[1], a.score[1]), cmp.Compare(a.at, b.at))
+	})
+	// 9: refuse conflicts.
+	c.conflicts(all)
+	if len(c.errs) > 0 {
+		return nil
+	}
+	// 10: compile the sandboxes.
+	c.sandboxes = map[string][]call.Rule{}
+	for _, r := range all {
+		c.compileSandbox(r)
+	}
+	set := &call.Set{
+		Name: c.src.Name, Dialect: "clash", Strategy: call.MostSpecific, Default: c.effect,
+		Rules: c.lower(all),
+	}
+	c.suspect(all)
+	slices.SortStableFunc(c.notes, func(a, b note) int { return cmp.Compare(a.at, b.at) })
+	for _, n := range c.notes {
+		set.Notes = append(set.Notes, call.Note{Origin: call.Origin{File: c.src.Name, Line: c.line(n.at)}, Text: n.text})
+	}
+	return set
+}
+
+// flatten returns the rules of the default's policy and of all that it includes. A policy that is included
+// twice is there once: its rules would only be there twice.
+func (c *compiler) flatten() []*rule {
+	// Every policy is walked, so that a cycle or a gap in one that nothing includes is found too.
+	state := map[string]int{} // 1: being walked, 2: done
+	var path []string
+	var walk func(p *policy)
+	walk = func(p *policy) {
+		state[p.name] = 1
+		path = append(path, p.name)
+		for _, i := range p.items {
+			if i.rule != nil {
+				continue
+			}
+			next := c.policies[i.include]
+			switch {
+			case next == nil:
+				c.fail(rules.CodeValue, i.at, fmt.Sprintf("(include %q): there is no policy of that name%s", i.include, origin(i.include)),
+					"define it in this file, or leave the include out")
+			case state[next.name] == 1:
+				loop := append(slices.Clone(path[slices.Index(path, next.name):]), next.name)
+				c.fail(rules.CodeValue, i.at, fmt.Sprintf("(include %q) is circular: %s", i.include, c.places(loop)), "leave one of the includes out")
+			case state[next.name] == 0:
+				walk(next)
+			}
+		}
+		path = path[:len(path)-1]
+		state[p.name] = 2
+	}
+	for _, name := range c.names {
+		if state[name] == 0 {
+			walk(c.policies[name])
+		}
+	}
+	active := c.policies[c.active]
+	if c.active == "" || active == nil && c.nameless { // which is told already
+		return nil
+	}
+	if active == nil {
+		at, found := 0, fmt.Sprintf("there is no (default ...), which means (default deny %q), and no policy of that name", c.active)
+		if c.declared != nil {
+			at, found = c.declared.items[2].at, fmt.Sprintf("the default names the policy %q, which is not there", c.active)
+		}
+		c.fail(rules.CodeValue, at, found, fmt.Sprintf("write (policy %q ...), or name one that is there", c.active))
+		return nil
+	}
+	if len(c.errs) > 0 {
+		return nil // a cycle, maybe
+	}
+	return c.collect(active)
+}
+
+// collect returns the rules of a policy and of those that it includes, each policy once.
+func (c *compiler) collect(from *policy) []*rule {
+	var all []*rule
+	seen := map[string]bool{}
+	var walk func(p *policy)
+	walk = func(p *policy) {
+		seen[p.name], p.used = true, true
+		for _, i := range p.items {
+			if i.rule != nil {
+				all = append(all, i.rule)
+			} else if !seen[i.include] {
+				walk(c.policies[i.include])
+			}
+		}
+	}
+	walk(from)
+	return all
+}
+
+// places names policies and where they stand.
+func (c *compiler) places(names []string) string {
+	text := ""
+	for i, name := range names {
+		if i > 0 {
+			text += " includes "
+		}
+		text += fmt.Sprintf("%q (line %d)", name, c.line(c.policies[name].at))
+	}
+	return text
+}
+
+// origin says of the names of policies that clash itself brings that they are.
+func origin(name string) string {
+	if builtin(name) {
+		return "; clash's own policies are not part of this program"
+	}
+	return ""
+}
+
+// checkSandboxes: each named sandbox is a policy.
+func (c *compiler) checkSandboxes() {
+	for _, name := range c.names {
+		for _, i := range c.policies[name].items {
+			if r := i.rule; r != nil && r.sandbox != "" && r.inline == nil && c.policies[r.sandbox] == nil {
+				c.fail(rules.CodeValue, r.sandboxAt, fmt.Sprintf(":sandbox %q: there is no policy of that name%s", r.sandbox, origin(r.sandbox)),
+					"define it in this file, or write the sandbox's rules behind :sandbox")
+			}
+		}
+	}
+}
+
+// compileSandbox compiles the sandbox of a rule, named or written behind it, to the same form.
+func (c *compiler) compileSandbox(r *rule) {
+	if r.sandbox == "" || c.sandboxes[r.sandbox] != nil {
+		return
+	}
+	within := r.inline
+	if within == nil {
+		within = c.collect(c.policies[r.sandbox])
+	}
+	for _, w := range within {
+		if w.domain == "exec" {
+			c.note(w.at, "the rule %s stands in the sandbox %q, and a sandbox is about files and the network; what runs in it is not asked for its name", w.id, r.sandbox)
+		}
+	}
+	c.sandboxes[r.sandbox] = c.lower(within)
+}
+
+// conflicts refuses rules of one specificity that differ in their effect and may match one call. all is
+// sorted. Of a rule's conflicts the first is reported.
+func (c *compiler) conflicts(all []*rule) {
+	equal := 0 // the first rule of the specificity of the one at hand
+	for i, a := range all {
+		if b := all[equal]; a.domain != b.domain || a.score != b.score {
+			equal = i
+		}
+		for _, b := range all[equal:i] { // which are before it in the file too
+			if a.effect != b.effect && a.mayOverlap(b) {
+				c.fail(rules.CodeValue, a.at,
+					fmt.Sprintf("%s conflicts with %s of line %d: both are of specificity (%d,%d), and some call may match both",
+						a.id, b.id, c.line(b.at), a.score[0], a.score[1]),
+					"give them one effect, or make one more specific: a text in place of a pattern, one argument more, one operation in place of two")
+				break
+			}
+		}
+	}
+}

@@ -1,0 +1,178 @@
+package clash
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/policyscan/policyscan/agent/call"
+)
+
+// lower writes rules for the evaluator.
+func (c *compiler) lower(all []*rule) []call.Rule {
+	lowered := make([]call.Rule, len(all))
+	for i, r := range all {
+		lowered[i] = call.Rule{
+			ID: r.id, Effect: r.effect, When: r.when(), Domain: r.domain, Score: r.score, Sandbox: r.sandbox,
+			Origin: call.Origin{File: c.src.Name, Line: c.line(r.at)},
+		}
+	}
+	return lowered
+}
+
+// when is what a rule asks of a call that asks for something of its domain.
+func (r *rule) when() call.Predicate {
+	all := []call.Predicate{}
+	add := func(p *pattern, fact call.Fact, name string) {
+		if p.form == anything {
+			return
+		}
+		all = append(all, p.predicate(fact, name, false))
+	}
+	switch r.domain {
+	case "exec":
+		add(&r.first, call.Fact{Source: call.FromExecBin}, "program")
+		for i := range r.args {
+			add(&r.args[i], call.Fact{Source: call.FromExecArg, Index: i}, fmt.Sprintf("argument %d", i+1))
+		}
+		if len(r.has) > 0 {
+			all = append(all, r.members())
+		}
+	case "fs":
+		if r.ops != nil {
+			t := &call.Test{Fact: call.Fact{Source: call.FromFSOp}, Op: call.OneOf, Shown: "operation"}
+			for _, op := range r.ops {
+				t.Values = append(t.Values, call.Text(op))
+				t.Shown += " " + op
+			}
+			all = append(all, call.Predicate{Test: t})
+		}
+		add(&r.first, call.Fact{Source: call.FromFSPath}, "path")
+	case "net":
+		add(&r.first, call.Fact{Source: call.FromNetHost}, "host")
+	}
+	return call.Predicate{All: all}
+}
+
+// members is what :has asks: of the arguments behind those that have a position.
+func (r *rule) members() call.Predicate {
+	t := &call.Test{Fact: call.Fact{Source: call.FromExecArgs, Index: len(r.args)}, Op: call.Each, Shown: ":has"}
+	for i := range r.has {
+		t.Each = append(t.Each, r.has[i].predicate(call.Fact{Source: call.FromItem}, "argument", false))
+		t.Shown += " " + r.has[i].shown
+	}
+	return call.Predicate{Test: t}
+}
+
+// predicate is a pattern as tests of a fact, a (not ...) pushed down into them: so a fact that is
+// missing fails them all, and an argument that is not there is not "not that one" either.
+func (p *pattern) predicate(fact call.Fact, name string, not bool) call.Predicate {
+	t := &call.Test{Fact: fact, Not: not, Shown: name + " " + p.shown}
+	if not {
+		t.Shown = fmt.Sprintf("%s (not %s)", name, p.shown)
+	}
+	switch p.form {
+	case anything:
+		t.Op = call.Exists
+	case literal:
+		t.Op, t.Text = call.Equals, p.text
+	case regular:
+		t.Op, t.Regexp = call.Matches, p.regexp
+	case subpath:
+		t.Op, t.Text = call.Under, p.text
+	case otherwise:
+		return p.members[0].predicate(fact, name, !not)
+	case either:
+		list := make([]call.Predicate, len(p.members))
+		for i := range p.members {
+			list[i] = p.members[i].predicate(fact, name, not)
+		}
+		if not {
+			return call.Predicate{All: list}
+		}
+		return call.Predicate{Any: list}
+	}
+	return call.Predicate{Test: t}
+}
+
+// specificity is the score of the document's tables.
+func (r *rule) specificity() [2]int {
+	score := [2]int{r.first.rank(), 0}
+	switch r.domain {
+	case "exec":
+		for i := range r.args {
+			score[1] += r.args[i].rank() + 1
+		}
+		for i := range r.has {
+			score[1] += r.has[i].rank()
+		}
+	case "fs":
+		switch {
+		case len(r.ops) == 1:
+			score[1] = 2
+		case len(r.ops) > 1:
+			score[1] = 1
+		}
+	}
+	return score
+}
+
+// rank is how much a pattern says. A regex says more of a path than of anything else, for there a
+// subpath says less. The ranks of (or ...) and (not ...) are not in the document; they are clash's own.
+func (p *pattern) rank() int {
+	switch p.form {
+	case literal:
+		return 3
+	case regular:
+		if p.path {
+			return 2
+		}
+		return 1
+	case subpath, otherwise:
+		return 1
+	case either:
+		least := 3
+		for i := range p.members {
+			least = min(least, p.members[i].rank())
+		}
+		return min(max(least, 1), 2)
+	}
+	return 0
+}
+
+// mayOverlap reports whether some call may match both rules of a domain. It says no only where that is
+// proven: by two texts in one position that differ, by one that says what the other says not, by two single
+// operations that differ.
+func (r *rule) mayOverlap(s *rule) bool {
+	if disjoint(&r.first, &s.first) || len(r.ops) == 1 && len(s.ops) == 1 && r.ops[0] != s.ops[0] {
+		return false
+	}
+	for i := range min(len(r.args), len(s.args)) {
+		if disjoint(&r.args[i], &s.args[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// disjoint reports whether two patterns are proven to match nothing both. The document has the first proof
+// alone; without the second its own example of a negation would be a conflict.
+func disjoint(p, q *pattern) bool {
+	switch {
+	case p.form == literal && q.form == literal:
+		return p.text != q.text
+	case p.form == otherwise && same(&p.members[0], q), q.form == otherwise && same(&q.members[0], p):
+		return true
+	}
+	return false
+}
+
+// same reports whether two patterns are the same, in the form in which they are compared.
+func same(p, q *pattern) bool {
+	if p.form != q.form || p.text != q.text || len(p.members) != len(q.members) {
+		return false
+	}
+	if p.form == regular && p.regexp.String() != q.regexp.String() {
+		return false
+	}
+	return slices.EqualFunc(p.members, q.members, func(a, b pattern) bool { return same(&a, &b) })
+}

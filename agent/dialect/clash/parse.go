@@ -1,0 +1,319 @@
+package clash
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/policyscan/policyscan/agent/call"
+	"github.com/policyscan/policyscan/rules"
+)
+
+// A rule is one rule of a policy. first is what its domain asks about before all else: the program, the path
+// or the host; args and has are of exec alone, ops of fs.
+type rule struct {
+	at     int
+	id     string
+	effect call.Effect
+	domain string // exec, fs, net
+	score  [2]int
+
+	first pattern
+	args  []pattern
+	has   []pattern
+	ops   []string // nil for any
+
+	sandbox   string // the policy's name, or the key of inline; "" if there is none
+	sandboxAt int
+	inline    []*rule // nil if the sandbox is named
+}
+
+// topLevel reads a form of the file.
+func (c *compiler) topLevel(n *node) {
+	switch n.head() {
+	case "version":
+		c.readVersion(n)
+	case "default":
+		c.readDefault(n)
+	case "policy":
+		c.readPolicy(n)
+	default:
+		c.unknown(n, "a form of the file", "(version 1), (default EFFECT NAME), (policy NAME ...)")
+	}
+}
+
+// unknown refuses a node that is not one of the forms that may stand where it does.
+func (c *compiler) unknown(n *node, what, forms string) {
+	found := n.kind.String()
+	switch {
+	case n.kind == word:
+		found = fmt.Sprintf("the word %s", n.text)
+	case n.kind == list && n.head() != "":
+		found = fmt.Sprintf("(%s ...)", n.head())
+	case n.kind == list && len(n.items) == 0:
+		found = "an empty list"
+	}
+	c.fail(rules.CodeKey, n.at, fmt.Sprintf("%s is not %s", found, what), "write one of "+forms)
+}
+
+func (c *compiler) readVersion(n *node) {
+	if c.version != nil {
+		c.fail(rules.CodeDuplicate, n.at, fmt.Sprintf("a second version; the first is in line %d", c.line(c.version.at)), "leave one out")
+		return
+	}
+	c.version = n
+	if len(n.items) != 2 || n.items[1].kind != word {
+		c.fail(rules.CodeValue, n.at, "a version that is not (version NUMBER)", "write (version 1)")
+		return
+	}
+	if v, err := strconv.ParseUint(n.items[1].text, 10, 32); err != nil || v != 1 {
+		c.fail(rules.CodeValue, n.items[1].at, fmt.Sprintf("version %s of the language", n.items[1].text), "write (version 1), the only one that is read")
+	}
+}
+
+func (c *compiler) readDefault(n *node) {
+	if c.declared != nil {
+		c.fail(rules.CodeDuplicate, n.at, fmt.Sprintf("a second default; the first is in line %d", c.line(c.declared.at)), "leave one out")
+		return
+	}
+	if len(n.items) != 3 {
+		c.fail(rules.CodeValue, n.at, "a default that is not (default EFFECT NAME)", `write (default deny "main")`)
+		return
+	}
+	c.declared = n
+	if e, ok := c.effectOf(n.items[1]); ok {
+		c.effect = e
+	}
+	c.active, _ = c.name(n.items[2], "policy")
+}
+
+// effectOf reads allow, deny or ask.
+func (c *compiler) effectOf(n *node) (call.Effect, bool) {
+	for _, e := range []call.Effect{call.Allow, call.Deny, call.Ask} {
+		if n.is(string(e)) {
+			return e, true
+		}
+	}
+	c.unknown(n, "an effect", "allow, deny, ask")
+	return "", false
+}
+
+// name reads a quoted name.
+func (c *compiler) name(n *node, of string) (string, bool) {
+	switch {
+	case n.kind == word:
+		c.fail(rules.CodeType, n.at, fmt.Sprintf("the name of a %s without quotes: %s", of, n.text), fmt.Sprintf("write %q", n.text))
+	case n.kind != text:
+		c.fail(rules.CodeType, n.at, fmt.Sprintf("%s where the name of a %s belongs", n.kind, of), "write the name in quotes")
+	case strings.TrimSpace(n.text) == "":
+		c.fail(rules.CodeValue, n.at, fmt.Sprintf("the name of a %s is empty", of), "name it")
+	default:
+		return n.text, true
+	}
+	return "", false
+}
+
+func (c *compiler) readPolicy(n *node) {
+	if len(n.items) < 2 {
+		c.nameless = true
+		c.fail(rules.CodeValue, n.at, "a policy without a name", `write (policy "main" ...)`)
+		return
+	}
+	p := &policy{at: n.at}
+	name, ok := c.name(n.items[1], "policy")
+	c.nameless = c.nameless || !ok
+	if first := c.policies[name]; ok && first != nil {
+		c.fail(rules.CodeDuplicate, n.items[1].at, fmt.Sprintf("a second policy %q; the first is in line %d", name, c.line(first.at)),
+			"join them, or rename one")
+		ok = false
+	}
+	if ok {
+		p.name = name
+		c.policies[name], c.names = p, append(c.names, name)
+	}
+	for _, child := range n.items[2:] {
+		switch child.head() {
+		case "include":
+			if len(child.items) != 2 {
+				c.fail(rules.CodeValue, child.at, "an include that is not (include NAME)", "write one name in quotes")
+			} else if name, ok := c.name(child.items[1], "policy"); ok {
+				p.items = append(p.items, item{include: name, at: child.at})
+			}
+		case "allow", "deny", "ask":
+			if r := c.readRule(child, false); r != nil {
+				p.items = append(p.items, item{rule: r, at: child.at})
+			}
+		default:
+			c.unknown(child, "a rule or an include", "(allow ...), (deny ...), (ask ...), (include NAME)")
+		}
+	}
+}
+
+// readRule reads (EFFECT (DOMAIN ...) :sandbox ...). Within a sandbox there is no further one.
+func (c *compiler) readRule(n *node, within bool) *rule {
+	r := &rule{at: n.at, id: n.String()}
+	before := len(c.errs)
+	r.effect, _ = c.effectOf(n.items[0])
+	if len(n.items) < 2 {
+		c.fail(rules.CodeValue, n.at, fmt.Sprintf("a rule that says %s of nothing", r.effect), `write what it is about, as in (allow (exec "git" *))`)
+		return nil
+	}
+	m := n.items[1]
+	switch m.head() {
+	case "exec":
+		r.domain = "exec"
+		c.readExec(r, m)
+	case "fs":
+		r.domain = "fs"
+		c.readFS(r, m, within)
+	case "net":
+		r.domain = "net"
+		c.readNet(r, m)
+	case "tool":
+		c.fail(rules.CodeKey, m.at, "a rule about (tool ...)", "leave it out: of tools that are neither exec, fs nor net the default decides, as the document says")
+	default:
+		c.unknown(m, "what a rule can be about", "(exec ...), (fs ...), (net ...)")
+	}
+	if rest := n.items[2:]; len(rest) > 0 {
+		c.readSandbox(r, rest, within)
+	}
+	if len(c.errs) > before {
+		return nil
+	}
+	r.score = r.specificity()
+	return r
+}
+
+// readSandbox reads what is behind a rule's matcher.
+func (c *compiler) readSandbox(r *rule, rest []*node, within bool) {
+	at := rest[0]
+	switch {
+	case !at.is(":sandbox"):
+		c.unknown(at, "what may stand behind a rule's matcher", ":sandbox NAME, :sandbox RULE ...")
+		return
+	case within:
+		c.fail(rules.CodeKey, at.at, "a :sandbox in a sandbox", "leave it out")
+		return
+	case r.domain == "fs" || r.domain == "net":
+		c.fail(rules.CodeKey, at.at, fmt.Sprintf("a :sandbox of a rule about %s", r.domain), "leave it out: a sandbox is for the commands of (exec ...)")
+		return
+	case len(rest) == 1:
+		c.fail(rules.CodeValue, at.at, "a :sandbox without a policy", `name one, as in :sandbox "build", or write its rules`)
+		return
+	}
+	r.sandboxAt = at.at
+	if rest[1].kind != list {
+		r.sandbox, _ = c.name(rest[1], "sandbox")
+		if len(rest) > 2 {
+			c.fail(rules.CodeKey, rest[2].at, "more behind the name of a sandbox", "leave it out")
+		}
+		return
+	}
+	line := c.line(at.at)
+	r.sandbox, r.inline = fmt.Sprintf("inline of %d:%d", line, at.at-c.lines[line-1]+1), []*rule{}
+	for _, child := range rest[1:] {
+		switch child.head() {
+		case "allow", "deny", "ask":
+			if s := c.readRule(child, true); s != nil {
+				r.inline = append(r.inline, s)
+			}
+		default:
+			c.unknown(child, "a rule of a sandbox", "(allow ...), (deny ...), (ask ...)")
+		}
+	}
+}
+
+// readExec reads (exec BIN ARG ... :has PATTERN ...).
+func (c *compiler) readExec(r *rule, m *node) {
+	rest := m.items[1:]
+	if len(rest) > 0 && !rest[0].is(":has") {
+		r.first = c.pattern(rest[0], r.domain)
+		rest = rest[1:]
+	}
+	at := slices.IndexFunc(rest, func(n *node) bool { return n.is(":has") })
+	positional := rest
+	if at >= 0 {
+		positional = rest[:at]
+		if at == len(rest)-1 {
+			c.fail(rules.CodeValue, rest[at].at, "a :has with nothing behind it", "write what the arguments must have, or leave it out")
+		}
+		for _, n := range rest[at+1:] {
+			if p := c.pattern(n, r.domain); p.form == anything && n.is("*") {
+				c.note(n.at, "a * behind :has asks for nothing; leave it out")
+			} else {
+				r.has = append(r.has, p)
+			}
+		}
+	}
+	for _, n := range positional {
+		r.args = append(r.args, c.pattern(n, r.domain))
+	}
+}
+
+// readFS reads (fs OP PATH).
+func (c *compiler) readFS(r *rule, m *node, within bool) {
+	rest := m.items[1:]
+	if len(rest) > 0 && c.readOps(r, rest[0], within) {
+		rest = rest[1:]
+	}
+	if len(rest) > 0 {
+		r.first = c.pattern(rest[0], r.domain)
+		rest = rest[1:]
+	}
+	if len(rest) > 0 {
+		c.fail(rules.CodeKey, rest[0].at, "more behind the path of (fs ...)", "write one operation and one path; join several with (or ...)")
+	}
+	r.first.each(false, func(p *pattern, negated bool) {
+		switch {
+		case !p.worktree:
+		case !within && (r.effect != call.Allow || negated):
+			c.fail(rules.CodeValue, p.at, fmt.Sprintf("a :worktree in a rule that says %s, or within (not ...)", r.effect),
+				"leave it out and name the folders of git too: where they are is not looked up, and the rule would be weaker than it says")
+		default:
+			c.note(p.at, ":worktree is read as if it were not there: which folders of git a worktree has is not looked up, so the rule does not allow them")
+		}
+	})
+}
+
+// readOps reads the operations of (fs ...), and reports whether the node is about them: a path may
+// stand alone.
+func (c *compiler) readOps(r *rule, n *node, within bool) bool {
+	known := []string{"read", "write", "create", "delete"}
+	switch {
+	case n.is("*"):
+		return true
+	case n.kind == word:
+		if !slices.Contains(known, n.text) {
+			c.unknown(n, "an operation", strings.Join(known, ", ")+", *, (or ...)")
+		}
+		r.ops = []string{n.text}
+	case n.head() == "or" && len(n.items) > 1 && n.items[1].kind == word:
+		for _, o := range n.items[1:] {
+			switch {
+			case o.kind != word || !slices.Contains(known, o.text):
+				c.unknown(o, "an operation", strings.Join(known, ", "))
+			case slices.Contains(r.ops, o.text):
+				c.fail(rules.CodeDuplicate, o.at, fmt.Sprintf("the operation %s twice", o.text), "leave one out")
+			}
+			r.ops = append(r.ops, o.text)
+		}
+	default:
+		return false
+	}
+	if !within && !slices.Contains(r.ops, "read") && !slices.Contains(r.ops, "write") {
+		c.note(n.at, "no call of a tool is a create or a delete: they are reads and writes, so this rule never matches")
+	}
+	return true
+}
+
+// readNet reads (net HOST).
+func (c *compiler) readNet(r *rule, m *node) {
+	rest := m.items[1:]
+	if len(rest) > 0 {
+		r.first = c.pattern(rest[0], r.domain)
+	}
+	if len(rest) > 1 {
+		c.fail(rules.CodeKey, rest[1].at, "more behind the host of (net ...)", "join several with (or ...)")
+	}
+}

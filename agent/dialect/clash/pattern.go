@@ -1,0 +1,208 @@
+package clash
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/policyscan/policyscan/agent/call"
+	"github.com/policyscan/policyscan/rules"
+)
+
+// What a pattern asks of a text.
+type form uint8
+
+const (
+	anything  form = iota // *, or nothing written
+	literal               // "text"
+	regular               // /regex/
+	subpath               // (subpath PATH)
+	either                // (or ...)
+	otherwise             // (not ...)
+)
+
+// A pattern is what a rule asks of a program, an argument, a path or a host.
+type pattern struct {
+	form     form
+	at       int
+	shown    string         // as the file has it
+	text     string         // of literal and subpath: as the fact has it, so a path is absolute and clean, a host in lower case
+	regexp   *regexp.Regexp // of regular
+	members  []pattern      // of either, at least one; of otherwise, one
+	path     bool           // it is about a path
+	worktree bool           // of subpath: it says :worktree
+}
+
+// each visits a pattern and those in it, with whether they are within an odd number of (not ...).
+func (p *pattern) each(negated bool, visit func(p *pattern, negated bool)) {
+	visit(p, negated)
+	for i := range p.members {
+		p.members[i].each(negated != (p.form == otherwise), visit)
+	}
+}
+
+// pattern reads what a rule of a domain asks.
+func (c *compiler) pattern(n *node, domain string) pattern {
+	p := pattern{at: n.at, shown: n.String(), path: domain == "fs"}
+	switch {
+	case n.is("*"):
+	case n.kind == word:
+		c.fail(rules.CodeType, n.at, fmt.Sprintf("the word %s where a pattern belongs", n.text), fmt.Sprintf("write a text in quotes, as in %q", n.text))
+	case n.kind == text:
+		p.form = literal
+		p.text = c.literal(n, domain)
+	case n.kind == regex:
+		p.form = regular
+		p.regexp = c.regexp(n, domain)
+	case n.head() == "or":
+		p.form = either
+		if len(n.items) < 2 {
+			c.fail(rules.CodeValue, n.at, "an (or) of nothing", "write what it may be")
+		}
+		for _, m := range n.items[1:] {
+			p.members = append(p.members, c.pattern(m, domain))
+		}
+	case n.head() == "not":
+		p.form = otherwise
+		if len(n.items) != 2 {
+			c.fail(rules.CodeValue, n.at, "a not that is not (not PATTERN)", "write one pattern; join several with (not (or ...))")
+			return p
+		}
+		p.members = []pattern{c.pattern(n.items[1], domain)}
+		if p.members[0].all() {
+			c.fail(rules.CodeValue, n.at, fmt.Sprintf("%s matches nothing", p.shown), "leave the rule out, or say what it is not")
+		}
+	case n.head() == "subpath" && domain == "fs":
+		p.form = subpath
+		c.subpath(&p, n)
+	case domain == "fs":
+		c.unknown(n, "a path", `"/a/path", /regex/, (subpath ...), (or ...), (not ...), *`)
+	default:
+		c.unknown(n, "a pattern", `"text", /regex/, (or ...), (not ...), *`)
+	}
+	return p
+}
+
+// all reports whether the pattern matches every text, as far as its form says.
+func (p *pattern) all() bool {
+	switch p.form {
+	case anything:
+		return true
+	case either:
+		return slices.ContainsFunc(p.members, func(m pattern) bool { return m.all() })
+	}
+	return false
+}
+
+// literal returns what a fact must be to be a quoted text.
+func (c *compiler) literal(n *node, domain string) string {
+	switch domain {
+	case "fs":
+		return c.path(n.at, n.text)
+	case "net":
+		host := strings.TrimSuffix(strings.ToLower(n.text), ".")
+		fix := `write the host alone, as in "github.com"`
+		switch _, port, _ := strings.Cut(host, ":"); {
+		case host == "":
+			c.fail(rules.CodeValue, n.at, "a host that is empty", fix)
+		case strings.ContainsAny(host, "/@?# \t[]\\") || port != "" && !strings.Contains(port, ":"):
+			c.fail(rules.CodeValue, n.at, fmt.Sprintf("%q is not a host, and would match none", n.text), fix)
+		case host != "*" && strings.Contains(host, "*"):
+			c.fail(rules.CodeValue, n.at, fmt.Sprintf("a * in the text %q stands for itself, and no host has one", n.text), `write a regex, as in /\.example\.com$/`)
+		case strings.ContainsFunc(host, func(r rune) bool { return r >= 0x80 }):
+			c.fail(rules.CodeValue, n.at, fmt.Sprintf("the host %q is not ASCII", n.text), "write its xn-- form")
+		case host == "*":
+			c.note(n.at, `the text "*" is the host of a web search, and of nothing else; write (net) or (net *) for any host`)
+		}
+		return host
+	}
+	return n.text
+}
+
+// subpath reads (subpath :worktree EXPRESSION).
+func (c *compiler) subpath(p *pattern, n *node) {
+	rest := n.items[1:]
+	if len(rest) > 0 && rest[0].is(":worktree") {
+		p.worktree = true
+		rest = rest[1:]
+	}
+	if len(rest) != 1 {
+		c.fail(rules.CodeValue, n.at, "a subpath that is not (subpath PATH)", `write one path, as in (subpath (join (env HOME) "/src"))`)
+		return
+	}
+	if name, ok := c.expression(rest[0]); ok {
+		p.text = c.path(rest[0].at, name)
+	}
+}
+
+// expression returns what "text", (env NAME) or (join ...) comes to.
+func (c *compiler) expression(n *node) (string, bool) {
+	switch {
+	case n.kind == text:
+		return n.text, true
+	case n.head() == "env":
+		if len(n.items) != 2 || n.items[1].kind != word && n.items[1].kind != text || !named(n.items[1].text) {
+			c.fail(rules.CodeValue, n.at, "an env that is not (env NAME)", "write one name, of letters, digits and _")
+			return "", false
+		}
+		name := n.items[1].text
+		value, ok := c.define[name]
+		if !ok {
+			c.fail(rules.CodeValue, n.at, fmt.Sprintf("(env %s) is not defined", name),
+				fmt.Sprintf("give --define %s=VALUE; variables of the environment are not read, so that the same rules mean the same everywhere", name))
+		} else if value == "" {
+			c.fail(rules.CodeValue, n.at, fmt.Sprintf("(env %s) is defined as nothing", name), fmt.Sprintf("give --define %s=VALUE", name))
+		}
+		return value, value != ""
+	case n.head() == "join":
+		if len(n.items) < 3 {
+			c.fail(rules.CodeValue, n.at, "a join of fewer than two parts", `write (join (env HOME) "/src")`)
+			return "", false
+		}
+		joined, all := "", true
+		for _, part := range n.items[1:] {
+			s, ok := c.expression(part)
+			joined, all = joined+s, all && ok
+		}
+		return joined, all
+	}
+	c.unknown(n, "a path", `"/a/path", (env NAME), (join ...)`)
+	return "", false
+}
+
+// named reports whether a text is the name of a variable.
+func named(s string) bool {
+	for i, r := range s {
+		if r != '_' && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z') && (i == 0 || r < '0' || r > '9') {
+			return false
+		}
+	}
+	return s != ""
+}
+
+// path returns the clean and absolute form of a path of a rule, to which those of calls are compared.
+func (c *compiler) path(at int, name string) string {
+	if name == "" {
+		c.fail(rules.CodeValue, at, "a path that is empty", `write the path; "/" is all of them`)
+		return ""
+	}
+	if name == "~" || strings.HasPrefix(name, "~/") {
+		c.fail(rules.CodeValue, at, fmt.Sprintf("a ~ in the path %q stands for itself", name), "write (join (env HOME) ...) in a (subpath ...), or the whole path")
+		return ""
+	}
+	folder := c.define["PWD"]
+	clean, absolute := call.Resolve("", name)
+	if absolute {
+		return clean
+	}
+	if _, ok := call.Resolve("", folder); folder != "" && !ok {
+		c.fail(rules.CodeValue, at, fmt.Sprintf("the path %q is relative, and so is PWD, %q", name, folder), "give --define PWD=FOLDER with an absolute folder")
+		return ""
+	}
+	if clean, absolute = call.Resolve(folder, name); !absolute {
+		c.fail(rules.CodeValue, at, fmt.Sprintf("the path %q is relative, and the paths of calls are absolute: it would match none", name),
+			"give --define PWD=FOLDER to have it beneath that folder, or write it whole")
+	}
+	return clean
+}

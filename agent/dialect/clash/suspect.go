@@ -1,0 +1,190 @@
+package clash
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/policyscan/policyscan/agent/call"
+)
+
+// builtin reports whether a policy's name is one of those that clash brings itself.
+func builtin(name string) bool {
+	return strings.HasPrefix(name, "__") && strings.HasSuffix(name, "__")
+}
+
+// suspect notes what loads and is often a slip. all is sorted.
+func (c *compiler) suspect(all []*rule) {
+	for _, name := range c.names {
+		switch p := c.policies[name]; {
+		case p.used:
+		case builtin(name):
+			c.note(p.at, "the policy %q is not used: there is no policy of clash's own for it to replace, so include it where it is wanted", name)
+		default:
+			c.note(p.at, "the policy %q is not used: %q does not include it, and it is no sandbox", name, c.active)
+		}
+	}
+	if len(all) == 0 {
+		c.note(0, "no rule applies: the default decides every call")
+	}
+	budget := maxComparisons
+	for _, r := range all {
+		c.suspectRule(r)
+		if r.domain == "exec" && r.stars() > 0 {
+			c.suspectStars(r, all, &budget)
+		}
+		if r.effect == call.Deny && r.score[0] > 0 {
+			c.suspectDeny(r, all, &budget)
+		}
+	}
+	if i := slices.IndexFunc(all, func(r *rule) bool { return r.effect != call.Allow && r.domain == "fs" && r.writes() }); c.effect == call.Allow && i >= 0 {
+		c.note(all[i].at, "the default allows, and MultiEdit and NotebookEdit, which the document does not list as writes, are left to it: this rule does not see them")
+	}
+}
+
+// maxComparisons is how often two rules are compared for notes; they are help, and must not take a minute.
+const maxComparisons = 2_000_000
+
+// suspectRule notes what can be seen of a rule alone.
+func (c *compiler) suspectRule(r *rule) {
+	if r.sandbox != "" {
+		c.note(r.sandboxAt, "the sandbox %q is read and named, and nothing enforces it: what the command does is up to the agent's own sandbox", r.sandbox)
+		if r.effect != call.Allow {
+			c.note(r.sandboxAt, "a :sandbox of a rule that says %s: clash uses one for commands that a rule allows", r.effect)
+		}
+	}
+	if n := r.stars(); n > 1 {
+		c.note(r.at, "the rule ends in %d times *; each makes it more specific, and none asks for anything, not even that there is an argument: leave them out", n)
+	}
+}
+
+// stars is how many * a rule ends in.
+func (r *rule) stars() int {
+	n := 0
+	for n < len(r.args) && r.args[len(r.args)-1-n].form == anything {
+		n++
+	}
+	if len(r.has) > 0 {
+		return 0 // they keep their positions from what :has looks at
+	}
+	return n
+}
+
+// writes reports whether a rule is about writes.
+func (r *rule) writes() bool { return r.ops == nil || slices.Contains(r.ops, "write") }
+
+// suspectStars notes a rule that decides before another only by the * at its end, which asks for nothing. It
+// would not be the more specific of the two without.
+func (c *compiler) suspectStars(r *rule, all []*rule, budget *int) {
+	without := [2]int{r.score[0], r.score[1] - r.stars()}
+	for _, s := range all {
+		if *budget--; *budget < 0 {
+			return
+		}
+		if s.domain != r.domain || s.effect == r.effect || compare(s.score, r.score) >= 0 || compare(s.score, without) < 0 || !r.canMeet(s) {
+			continue
+		}
+		if compare(s.score, without) == 0 && len(s.has) == 0 && len(s.args) == len(r.args)-r.stars() {
+			c.note(r.at, "the rule decides before %s of line %d for its * alone, which asks for nothing: without it they would be a conflict", s.id, c.line(s.at))
+		} else {
+			c.note(r.at, "the rule decides before %s of line %d for its * alone, which asks for nothing: without it that rule would decide first", s.id, c.line(s.at))
+		}
+		return
+	}
+}
+
+// suspectDeny notes a rule that denies, and that a more specific one of the same domain overrides. The
+// document says that this cannot be, and means: by a rule of another domain. Those that deny whatever
+// there is are not noted; to have exceptions is what they are for.
+func (c *compiler) suspectDeny(r *rule, all []*rule, budget *int) {
+	var first *rule
+	more := 0
+	for _, s := range all {
+		if *budget--; *budget < 0 {
+			return
+		}
+		if s.domain != r.domain || s.effect == call.Deny || compare(s.score, r.score) <= 0 || !r.canMeet(s) {
+			continue
+		}
+		if first == nil {
+			first = s
+		} else {
+			more++
+		}
+	}
+	switch {
+	case first == nil:
+	case more == 0:
+		c.note(r.at, "%s of line %d is more specific and may decide before this rule denies", first.id, c.line(first.at))
+	default:
+		c.note(r.at, "%s of line %d and %d more are more specific and may decide before this rule denies", first.id, c.line(first.at), more)
+	}
+}
+
+func compare(a, b [2]int) int {
+	if a[0] != b[0] {
+		return a[0] - b[0]
+	}
+	return a[1] - b[1]
+}
+
+// canMeet is mayOverlap, but for that a text is held against the other's pattern: what it says no to
+// is never noted, and a conflict may be refused all the same.
+func (r *rule) canMeet(s *rule) bool {
+	if !r.mayOverlap(s) || apart(&r.first, &s.first) {
+		return false
+	}
+	for i := range min(len(r.args), len(s.args)) {
+		if apart(&r.args[i], &s.args[i]) {
+			return false
+		}
+	}
+	return r.ops == nil || s.ops == nil || slices.ContainsFunc(r.ops, func(op string) bool { return slices.Contains(s.ops, op) })
+}
+
+// apart reports whether one of two patterns is a text, or several, of which the other matches none.
+func apart(p, q *pattern) bool {
+	for _, pair := range [][2]*pattern{{p, q}, {q, p}} {
+		texts, ok := pair[0].texts()
+		if ok && !slices.ContainsFunc(texts, pair[1].matches) {
+			return true
+		}
+	}
+	return false
+}
+
+// texts are all that a pattern matches, if they are listed in it.
+func (p *pattern) texts() ([]string, bool) {
+	switch p.form {
+	case literal:
+		return []string{p.text}, true
+	case either:
+		var all []string
+		for i := range p.members {
+			texts, ok := p.members[i].texts()
+			if !ok {
+				return nil, false
+			}
+			all = append(all, texts...)
+		}
+		return all, true
+	}
+	return nil, false
+}
+
+// matches reports whether a pattern matches a text.
+func (p *pattern) matches(s string) bool {
+	switch p.form {
+	case literal:
+		return s == p.text
+	case regular:
+		return p.regexp.MatchString(s)
+	case subpath:
+		rest, ok := strings.CutPrefix(s, strings.TrimSuffix(p.text, "/"))
+		return ok && (rest == "" || rest[0] == '/')
+	case either:
+		return slices.ContainsFunc(p.members, func(m pattern) bool { return m.matches(s) })
+	case otherwise:
+		return !p.members[0].matches(s)
+	}
+	return true
+}

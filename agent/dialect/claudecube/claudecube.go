@@ -1,0 +1,296 @@
+// Package claudecube reads rules in the form of claudecube's document: YAML with a version, defaults and
+// a list of rules that deny, allow or escalate the uses of some tools.
+//
+// What it reads is lowered to a [call.Set] of the strategy category-first, which asks the rules that deny
+// before those that allow, and those before the ones that escalate. Nothing is decided here.
+//
+// The form is that of the document's Zod schemas, read as strictly as a bundle, see [rules.Document], and
+// without keys of one's own: what is unknown, or could never match, is an error, all of a file at once. What loads and is often a slip is a note of the set. Where the document's program and
+// this package differ is in docs/dialects.md.
+package claudecube
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/policyscan/policyscan/agent/call"
+	"github.com/policyscan/policyscan/agent/dialect/jsregexp"
+	"github.com/policyscan/policyscan/rules"
+)
+
+// Read reads a file of rules. The error is rules.Errors: all mistakes of the file, by line and column.
+func Read(src *rules.Source) (*call.Set, error) {
+	doc := src.YAML(rules.Form{File: `"version:", "defaults:" and "rules:"`, Closed: true, Keys: map[string]string{
+		"version":  `version: "1"`,
+		"defaults": `"defaults: {unmatched: escalate}"`,
+		"rules":    `"rules: []" if there is none`,
+		"action":   "deny, allow or escalate",
+		"tool":     `the name of a tool, or several with "|" between them`,
+		"pattern":  "what the field is compared with",
+	}})
+	r := &reader{doc: doc, name: src.Name, set: &call.Set{
+		Name: src.Name, Dialect: "claudecube", Strategy: call.CategoryFirst, Default: call.Ask,
+		Words: map[call.Effect]string{call.Ask: "escalate"},
+	}}
+	if doc.Root != nil {
+		r.config(doc.Root)
+	}
+	if err := doc.Errors(); err != nil {
+		return nil, err
+	}
+	r.suspect()
+	return r.set, nil
+}
+
+// A reader makes a set of a file.
+type reader struct {
+	doc  *rules.Document
+	name string
+	set  *call.Set
+	read []readRule
+}
+
+// A readRule is a rule as the file has it, of which the notes are made.
+type readRule struct {
+	at     *yaml.Node
+	name   string
+	effect call.Effect
+	tools  []string
+	match  []field // nil: every use of the tools
+}
+
+type field struct {
+	at       *yaml.Node
+	name     string
+	patterns []pattern
+}
+
+type pattern struct {
+	at         *yaml.Node
+	text, kind string
+}
+
+func (r *reader) note(at *yaml.Node, format string, args ...any) {
+	r.set.Notes = append(r.set.Notes, call.Note{Origin: call.Origin{File: r.name, Line: at.Line}, Text: fmt.Sprintf(format, args...)})
+}
+
+func (r *reader) config(n *yaml.Node) {
+	top := r.doc.Mapping(n, "the file", `"version:", "defaults:" and "rules:"`, []string{"version", "defaults", "rules"}, nil)
+	if version, ok := r.doc.StrictText(top["version"]); ok && version != "1" {
+		r.note(top["version"].Node(), "the version is %q; the form that is read is that of version \"1\"", version)
+	}
+	if at := top["defaults"].Node(); at != nil {
+		r.defaults(at)
+	}
+	list := top["rules"].Node()
+	if list == nil {
+		return
+	}
+	items, ok := r.doc.Items(list, `"rules"`, `a list, each rule beginning with "- name:"`)
+	if len(items) > rules.MaxRules {
+		r.doc.Fail(rules.CodeLimit, list, fmt.Sprintf("%d rules; the limit is %d", len(items), rules.MaxRules), "write fewer")
+		return
+	}
+	for _, item := range items {
+		r.oneRule(item)
+	}
+	if ok && len(items) == 0 {
+		r.note(list, "there are no rules; every call gets the default, %s", r.set.Word(r.set.Default))
+	}
+}
+
+func (r *reader) defaults(n *yaml.Node) {
+	d := r.doc.Mapping(n, `"defaults"`, `"defaults: {unmatched: escalate}"`, nil, []string{"unmatched", "max_budget_per_agent", "max_turns_per_agent"})
+	if effect := r.effect(d["unmatched"]); effect != "" {
+		r.set.Default = effect
+		if effect == call.Allow {
+			r.note(d["unmatched"].Node(), "what no rule is about is allowed; write escalate, or deny, for an agent that meets a new tool")
+		}
+	}
+	for _, key := range []string{"max_budget_per_agent", "max_turns_per_agent"} {
+		at := d[key].Node()
+		if at == nil {
+			continue
+		}
+		n, ok := r.number(at, key)
+		switch {
+		case !ok:
+		case n <= 0:
+			r.doc.Fail(rules.CodeValue, at, fmt.Sprintf("%q is %s", key, at.Value), "write a number over 0")
+		case key == "max_turns_per_agent" && n != float64(int64(n)):
+			r.doc.Fail(rules.CodeValue, at, fmt.Sprintf("%q is %s", key, at.Value), "write a whole number")
+		default:
+			r.note(at, "%q is a placeholder, which nothing enforces", key)
+		}
+	}
+}
+
+// decimals are the numbers that YAML 1.1 and 1.2, and JavaScript, read alike.
+var decimals = regexp.MustCompile(`^[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?$`)
+
+func (r *reader) number(n *yaml.Node, key string) (float64, bool) {
+	if n.Kind != yaml.ScalarNode || n.Tag != "!!int" && n.Tag != "!!float" || !decimals.MatchString(n.Value) {
+		r.doc.Fail(rules.CodeType, n, fmt.Sprintf("%q is not a decimal number", key), "write one, without quotes")
+		return 0, false
+	}
+	x, err := strconv.ParseFloat(n.Value, 64)
+	if err != nil || x > 1<<53 {
+		r.doc.Fail(rules.CodeValue, n, fmt.Sprintf("%q is %s", key, rules.Quoted(n.Value)), "write a smaller number")
+		return 0, false
+	}
+	return x, true
+}
+
+// effect reads one of the words of the document; "" if it is none of them, or not there.
+func (r *reader) effect(e rules.Entry) call.Effect {
+	word := r.doc.Word(e, "deny", "allow", "escalate")
+	if word == "escalate" {
+		return call.Ask
+	}
+	return call.Effect(word)
+}
+
+// words reads a text that says something; "" if it does not, or is not there.
+func (r *reader) words(e rules.Entry) string {
+	text, ok := r.doc.StrictText(e)
+	if ok && strings.TrimSpace(text) == "" {
+		r.doc.Fail(rules.CodeValue, e.Node(), fmt.Sprintf("%q is blank", e.Key().Value), "write a text")
+	}
+	return text
+}
+
+func (r *reader) oneRule(n *yaml.Node) {
+	r.doc.BeginNamed(n, "name")
+	keys := r.doc.Mapping(n, "the rule", `its keys, the first after "- "`, []string{"name", "action", "tool"}, []string{"match", "reason"})
+	read := readRule{at: n, name: r.words(keys["name"]), effect: r.effect(keys["action"]), tools: r.tools(keys["tool"])}
+	when := []call.Predicate{toolIs(read.tools)}
+	if at := keys["match"].Node(); at != nil {
+		when = append(when, call.Predicate{Any: r.match(at, &read)})
+	}
+	r.read = append(r.read, read)
+	r.set.Rules = append(r.set.Rules, call.Rule{
+		ID: read.name, Effect: read.effect, Reason: r.words(keys["reason"]), When: call.Predicate{All: when},
+		Origin: call.Origin{File: r.name, Line: n.Line},
+	})
+}
+
+func toolIs(names []string) call.Predicate {
+	t := &call.Test{Fact: call.Fact{Source: call.FromTool}, Op: call.OneOf, Shown: "tool: " + strings.Join(names, "|")}
+	for _, name := range names {
+		t.Values = append(t.Values, call.Text(name))
+	}
+	return call.Predicate{Test: t}
+}
+
+// tools splits the names of tools. They are compared exactly, so a name that no tool can have is a mistake.
+func (r *reader) tools(e rules.Entry) []string {
+	text, ok := r.doc.StrictText(e)
+	if !ok {
+		return nil
+	}
+	names := strings.Split(text, "|")
+	seen := map[string]bool{}
+	for _, name := range names {
+		found, fix := "", `write the exact names, as in "Write|Edit"`
+		switch {
+		case name == "" && text == "":
+			found = `"tool" is empty`
+		case name == "":
+			found = "no name on one side of a \"|\""
+		case strings.ContainsFunc(name, func(c rune) bool { return unicode.IsSpace(c) || !unicode.IsGraphic(c) }):
+			found = fmt.Sprintf("the tool %s, with a blank: names are compared exactly", rules.Quoted(name))
+		case strings.ContainsAny(name, `*?+^$()[]{}\`):
+			found = fmt.Sprintf("the tool %s: names are compared exactly, not as a glob or a regular expression", rules.Quoted(name))
+		case seen[name]:
+			found, fix = fmt.Sprintf("the tool %s is there twice", rules.Quoted(name)), "leave one of them out"
+		}
+		seen[name] = true
+		if found != "" {
+			r.doc.Fail(rules.CodeValue, e.Node(), found, fix)
+			return nil
+		}
+	}
+	return names
+}
+
+func (r *reader) match(n *yaml.Node, rule *readRule) []call.Predicate {
+	fields, ok := r.doc.Fields(n, `"match"`, `"command:" or another field, and a list of patterns beneath it`)
+	if ok && len(n.Content) == 0 {
+		r.doc.Fail(rules.CodeValue, n, `"match" has no field, and would match nothing`, `leave "match" out to match every use of the tool`)
+	}
+	var all []call.Predicate
+	for _, e := range fields {
+		f := field{at: e.Key(), name: e.Key().Value}
+		path := strings.Split(f.name, ".")
+		switch {
+		case f.at.Tag != "!!str":
+			r.doc.Fail(rules.CodeType, f.at, "a field whose name is the YAML value "+rules.Quoted(f.name), "quote it")
+		case slices.Contains(path, ""):
+			r.doc.Fail(rules.CodeValue, f.at, fmt.Sprintf("the field %s has an empty part", rules.Quoted(f.name)), `write names with "." between them, as in "options.path"`)
+		default:
+			items, ok := r.doc.Items(e.Node(), "the field "+rules.Quoted(f.name), `a list, each item beginning with "- pattern:"`)
+			if ok && len(items) == 0 {
+				r.doc.Fail(rules.CodeValue, e.Node(), fmt.Sprintf("the field %s has no pattern, and would match nothing", rules.Quoted(f.name)), "write one, or leave the field out")
+			}
+			for _, item := range items {
+				p, predicate := r.pattern(item, &f, path, rule.effect)
+				f.patterns = append(f.patterns, p)
+				all = append(all, predicate)
+			}
+		}
+		rule.match = append(rule.match, f)
+	}
+	return all
+}
+
+// pattern reads a pattern and lowers it to a test of its field.
+func (r *reader) pattern(n *yaml.Node, f *field, path []string, effect call.Effect) (pattern, call.Predicate) {
+	p := pattern{at: n, kind: "literal"}
+	var none call.Predicate
+	keys := r.doc.Mapping(n, "the pattern", "pattern and type, each with a colon", []string{"pattern"}, []string{"type"})
+	if kind := keys["type"]; kind.Node() != nil {
+		p.kind = r.doc.Word(kind, "regex", "glob", "literal")
+	}
+	at := keys["pattern"].Node()
+	text, ok := r.doc.StrictText(keys["pattern"])
+	if !ok {
+		return p, none
+	}
+	p.at, p.text = at, text
+	if len(text) > rules.MaxPatternBytes {
+		r.doc.Fail(rules.CodeLimit, at, fmt.Sprintf("a pattern of %d bytes; the limit is %d", len(text), rules.MaxPatternBytes), "write the part that tells")
+		return p, none
+	}
+	test := call.Test{
+		Fact: call.Fact{Source: call.FromInput, Path: path}, Absent: call.Fails,
+		Shown: fmt.Sprintf("%s: %s %q", f.name, p.kind, text),
+	}
+	switch p.kind {
+	case "literal":
+		test.Op, test.Text = call.Equals, text
+	case "regex":
+		re, err := jsregexp.Compile(text)
+		if err != nil {
+			found, fix := err.Error(), "write it otherwise"
+			if why := new(jsregexp.Error); errors.As(err, &why) {
+				found, fix = why.Found, why.Fix
+			}
+			r.doc.Fail(rules.CodeValue, at, fmt.Sprintf("the field %s, the pattern %s: %s", rules.Quoted(f.name), rules.Quoted(text), found), fix)
+		}
+		test.Op, test.Regexp = call.Matches, re
+	case "glob":
+		if found, fix := globMistake(text); found != "" {
+			r.doc.Fail(rules.CodeGlob, at, fmt.Sprintf("the field %s, the pattern %s: %s", rules.Quoted(f.name), rules.Quoted(text), found), fix)
+			return p, none
+		}
+		return p, globbed(&test, text, effect)
+	}
+	return p, call.Predicate{Test: &test}
+}

@@ -1,0 +1,193 @@
+package claudecube
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"math/rand/v2"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/policyscan/policyscan/agent/call"
+)
+
+var micromatch = flag.String("micromatch", "", "a folder where micromatch is installed, to compare globs with it; needs node")
+
+// "micromatch.isMatch(value, pattern.pattern)". What a rule that denies matches, and what one that allows does, which
+// is what micromatch does.
+func TestRow_2_08_Glob(t *testing.T) {
+	for _, c := range []struct {
+		glob               string
+		both, denied, none []string
+	}{
+		{"src/**/*.ts", []string{"src/a.ts", "src/b/c/a.ts"}, []string{"src/.a.ts", "src/.b/a.ts"}, []string{"/p/src/a.ts", "src/a.js", "SRC/a.ts"}},
+		{"/p/src/**", []string{"/p/src/a", "/p/src/a/b"}, []string{"/p/src/.env", "/p/src/.git/config", "/p/src/"}, []string{"p/src/a", "/p/srcs/a"}},
+		{"**/src/**", []string{"/p/src/a", "src/a", "/p/q/src/a/b"}, []string{"/p/src/.env", "/.p/src/a", "/p/src/a\nb"}, []string{"/p/srcs/a"}},
+		{"src/**", []string{"src/a"}, []string{"src/../a", "src/a/..", "src/./a"}, nil},
+		{".*/a", []string{".b/a", "..b/a"}, []string{"./a", "../a"}, nil},
+		{"**/.env", []string{"/p/.env", ".env"}, []string{"/.p/.env"}, []string{"/p/.env.local"}},
+		{"**/.github/**", []string{"/p/.github/a"}, []string{"/p/.github/.a", "/.p/.github/a"}, []string{"/p/github/a"}},
+		{".*", []string{".env", ".git"}, nil, []string{"env", "a/.env"}},
+		{"*", []string{"a"}, []string{".a", "", "a/"}, []string{"a/b"}},
+		{"**", []string{"a", "a/b", "/a"}, []string{".a", "a/.b", "", "a\nb"}, nil},
+		{"npm *", []string{"npm test"}, []string{"npm a\nb"}, []string{"npm", "npm a/b"}},
+		{"a?c", []string{"abc", "a.c"}, nil, []string{"a/c", "ac"}},
+		{"[a-c]x", []string{"ax", "[a-c]x"}, nil, []string{"dx", "-x"}},
+		{"{a,b/.c}/*", []string{"a/x", "b/.c/x"}, []string{"a/.x", "b/.c/.x"}, []string{"b/x"}},
+		{"{a,b{c,d}}", []string{"a", "bc", "bd"}, nil, []string{"b", "d", "b{c}"}},
+		{"{a,b}/**", []string{"a/x", "b/x/y"}, []string{"a/.x"}, []string{"c/x"}},
+		{"a..b/+c", []string{"a..b/+c"}, nil, []string{"a.b/+c"}},
+		{"+a", []string{"+a"}, nil, []string{"a"}},
+		{`\[a\].ts`, []string{"[a].ts"}, nil, []string{"a.ts"}},
+	} {
+		deny := read(t, head+rule(1, "deny", "Edit", "f", "glob "+c.glob))
+		allow := read(t, head+rule(1, "allow", "Edit", "f", "glob "+c.glob))
+		for i, values := range [][]string{c.both, c.denied, c.none} {
+			for _, value := range values {
+				use := &call.Call{Tool: "Edit", Input: call.NewObject(call.Member{Name: "f", Value: call.Text(value)})}
+				if got := deny.Decide(use, call.Options{}).Rule != nil; got != (i < 2) {
+					t.Errorf("%s denies %q: %v", c.glob, value, got)
+				}
+				if got := allow.Decide(use, call.Options{}).Rule != nil; got != (i < 1) {
+					t.Errorf("%s allows %q: %v", c.glob, value, got)
+				}
+			}
+		}
+	}
+}
+
+func TestRow_2_08_GlobsRefused(t *testing.T) {
+	for _, c := range []struct{ glob, found string }{
+		{"!a", `a leading "!"`},
+		{"!(a)", `a leading "!"`},
+		{"a/@(b|c)", `"@("`},
+		{"a/(b|c)", `'('`},
+		{"a|b", `'|'`},
+		{`"a"`, `'"'`},
+		{"[ab]", "a class that micromatch"},
+		{"[!a-b]", "a class that micromatch"},
+		{"[^a-b]", "a class that micromatch"},
+		{"[.-9]", "a class that micromatch"},
+		{"[a-c]+", `"+" behind a class`},
+		{"{a,b}+", `"+" behind braces`},
+		{"{a}", "braces with one"},
+		{"x{b,{c}}", "braces with one"},
+		{"{1..3}", "ranges in braces"},
+		{"{a..c,b}", `".." in braces`},
+		{"{**/a,b}", `"**" in braces`},
+		{"a$", `'$'`},
+		{"^a", `'^'`},
+		{`a\\b`, "a backslash as a character"},
+		{`a\b`, "a backslash does not separate"},
+		{"**.ts", `"**" is only special`},
+		{"./a", `a segment "."`},
+		{"/", "an empty glob"},
+		{"", "an empty glob"},
+		{"//a", `a leading "/"`},
+		{"[[:alpha:]]", "POSIX"},
+	} {
+		if found, fix := globMistake(c.glob); !strings.Contains(found, c.found) || fix == "" {
+			t.Errorf("%s: %q, %q", c.glob, found, fix)
+		}
+	}
+}
+
+// TestMicromatch compares globs with micromatch: a rule that allows has its matches and no others,
+// but for texts with a line's end in them or a slash at theirs; one that denies has those and more.
+func TestMicromatch(t *testing.T) {
+	if *micromatch == "" {
+		t.Skip("needs -micromatch FOLDER")
+	}
+	r := rand.New(rand.NewPCG(8, 4))
+	parts := []string{"a", "b", ".", "*", "**", "?", "/", "/", "{a,b}", "{a,.b/*}", "{,a}", "[a-b]", "[0-b]", ".a", "a*", "*.a", `\*`, `\{`, "{a,{b,**/c}}", "+", "@", "~", "-", " ", ",", "!", "#", "é", "😀", "{", "}", "{a..c,b}", "|", "(", "\"", "[ab]", "[!a-b]", "&", "%", "=", ":", ";", "'", "<", "`"}
+	values := []string{"a", "b", "c", ".", "..", ".a", ".b", "/", "/", "/", "*", "{", "}", "ab", "\n", "-", " ", "é", "😀", "+", "[", "]", "a.a", "\\", ",", "$", "^", "!", "#", "@", "~"}
+	pick := func(of []string, most int) string {
+		var b strings.Builder
+		for range r.IntN(most + 1) {
+			b.WriteString(of[r.IntN(len(of))])
+		}
+		return b.String()
+	}
+	type question struct {
+		Glob   string   `json:"g"`
+		Values []string `json:"v"`
+	}
+	var questions []question
+	for len(questions) < 8_000 {
+		q := question{Glob: pick(parts, 6)}
+		if found, _ := globMistake(q.Glob); found != "" {
+			continue
+		}
+		for range 20 {
+			q.Values = append(q.Values, pick(values, 6))
+		}
+		for range 10 { // near the glob
+			q.Values = append(q.Values, strings.NewReplacer("**", pick(values, 3), "*", pick(values, 2), "?", "a", "{a,b}", "a", "[a-b]", "b", `\`, "").Replace(q.Glob))
+		}
+		questions = append(questions, q)
+	}
+	var in bytes.Buffer
+	for _, q := range questions {
+		if err := json.NewEncoder(&in).Encode(q); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cmd := exec.Command("node", "-e", `
+const m = require("micromatch");
+console.log(require("fs").readFileSync(0, "utf8").split("\n").filter(Boolean).map(line => {
+	const q = JSON.parse(line);
+	return JSON.stringify(q.v.map(v => m.isMatch(v, q.g)));
+}).join("\n"));`)
+	cmd.Dir, cmd.Stdin = *micromatch, &in
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	matches, wider, narrower, bad := 0, 0, 0, 0
+	for i, line := range strings.Split(strings.TrimSpace(string(out)), "\n") {
+		var theirs []bool
+		if err := json.Unmarshal([]byte(line), &theirs); err != nil {
+			t.Fatal(err)
+		}
+		q := questions[i]
+		sets := map[call.Effect]*call.Set{}
+		for _, effect := range []call.Effect{call.Deny, call.Allow} {
+			test := call.Test{Fact: call.Fact{Source: call.FromInput, Path: []string{"f"}}}
+			sets[effect] = &call.Set{Strategy: call.CategoryFirst, Default: call.Ask, Rules: []call.Rule{{ID: "R", Effect: effect, When: globbed(&test, q.Glob, effect)}}}
+		}
+		holds := func(effect call.Effect, value string) bool {
+			use := &call.Call{Tool: "Edit", Input: call.NewObject(call.Member{Name: "f", Value: call.Text(value)})}
+			return sets[effect].Decide(use, call.Options{}).Rule != nil
+		}
+		for k, value := range q.Values {
+			if strings.Contains(q.Glob, "?") && strings.ContainsRune(value, '😀') {
+				continue // see docs/dialects.md: ? is one character here, also where JavaScript has two
+			}
+			if strings.Contains(value, "..") && !theirs[k] {
+				continue // which names of dots micromatch refuses depends on what stands before a wildcard
+			}
+			denies, allows := holds(call.Deny, value), holds(call.Allow, value)
+			switch {
+			case theirs[k]:
+				matches++
+				stricter := strings.Contains(value, "..") || strings.Contains(q.Glob, "{,") && strings.Contains("/"+value, "/.")
+				if !allows && (stricter || strings.HasSuffix(value, "/") || strings.ContainsAny(value, "\n\r\u2028\u2029")) {
+					narrower++
+					allows = true // it is known, and stricter
+				}
+			case denies:
+				wider++
+			}
+			if theirs[k] && !denies || allows && !theirs[k] || theirs[k] && !allows {
+				if bad++; bad <= 25 {
+					t.Errorf("%q on %q: micromatch %v, denies %v, allows %v", q.Glob, value, theirs[k], denies, allows)
+				}
+			}
+		}
+	}
+	t.Logf("%d matches of micromatch; %d wider when denied, %d narrower when allowed; %d wrong", matches, wider, narrower, bad)
+	if matches < 1000 {
+		t.Errorf("only %d matches", matches)
+	}
+}

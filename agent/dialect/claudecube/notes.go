@@ -1,0 +1,187 @@
+package claudecube
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/policyscan/policyscan/agent/call"
+)
+
+// suspect notes what loads and is often a slip.
+func (r *reader) suspect() {
+	lines := map[string]int{}
+	for i := range r.read {
+		rule := &r.read[i]
+		if first := lines[rule.name]; first > 0 {
+			r.note(rule.at, "the rule %q has the name of one in line %d; an outcome names it, so give each its own", rule.name, first)
+		} else {
+			lines[rule.name] = rule.at.Line
+		}
+		for _, tool := range rule.tools {
+			r.suspectTool(rule, tool)
+		}
+		if len(rule.match) > 1 {
+			r.note(rule.at, "the rule %q has several fields, of which any one is enough; write a pattern of one field if all must match", rule.name)
+		}
+		for k := range rule.match {
+			r.suspectField(rule, &rule.match[k])
+		}
+	}
+	r.unreached()
+	slices.SortStableFunc(r.set.Notes, func(a, b call.Note) int { return cmp.Compare(a.Origin.Line, b.Origin.Line) })
+}
+
+func (r *reader) suspectTool(rule *readRule, tool string) {
+	if call.Known(tool).Same != "" || strings.HasPrefix(tool, "mcp_") {
+		return
+	}
+	for _, name := range names() {
+		if strings.EqualFold(name, tool) {
+			r.note(rule.at, "the rule %q is about %s, and the tool's name is %s", rule.name, tool, name)
+			return
+		}
+	}
+	r.note(rule.at, "the rule %q is about %s, which is the name of no tool that is known here", rule.name, tool)
+}
+
+// inputs are the fields of the tools of Claude Code.
+func inputs(tool string) []string {
+	switch tool {
+	case "Bash":
+		return []string{"command", "description", "timeout", "run_in_background"}
+	case "Read":
+		return []string{"file_path", "offset", "limit", "pages"}
+	case "Write":
+		return []string{"file_path", "content"}
+	case "Edit":
+		return []string{"file_path", "old_string", "new_string", "replace_all"}
+	case "MultiEdit":
+		return []string{"file_path", "edits"}
+	case "NotebookEdit":
+		return []string{"notebook_path", "new_source", "cell_id", "cell_type", "edit_mode"}
+	case "Glob":
+		return []string{"pattern", "path"}
+	case "Grep":
+		return []string{"pattern", "path", "glob", "type", "output_mode", "multiline", "head_limit", "offset", "-A", "-B", "-C", "-i", "-n"}
+	case "WebFetch":
+		return []string{"url", "prompt"}
+	case "WebSearch":
+		return []string{"query", "allowed_domains", "blocked_domains"}
+	}
+	return nil
+}
+
+func names() []string {
+	return []string{"Bash", "Read", "Write", "Edit", "MultiEdit", "NotebookEdit", "Glob", "Grep", "WebFetch", "WebSearch", "Task"}
+}
+
+func (r *reader) suspectField(rule *readRule, f *field) {
+	first, _, _ := strings.Cut(f.name, ".")
+	there := false
+	var all []string
+	for _, tool := range rule.tools {
+		list := inputs(tool)
+		there = there || list == nil || slices.Contains(list, first)
+		all = append(all, list...)
+	}
+	if !there {
+		r.note(f.at, "the rule %q asks for %s, which no use of %s has; they have %s", rule.name, f.name, strings.Join(rule.tools, " or "), strings.Join(unique(all), ", "))
+	}
+	for i := range f.patterns {
+		p := &f.patterns[i]
+		if found := suspectPattern(rule, f.name, p); found != "" {
+			r.note(p.at, "the rule %q, the field %s, the %s %q: %s", rule.name, f.name, p.kind, p.text, found)
+		}
+	}
+}
+
+func unique(list []string) []string {
+	var all []string
+	for _, s := range list {
+		if !slices.Contains(all, s) {
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+// suspectPattern says what of a pattern is often a slip; "", if nothing is.
+func suspectPattern(rule *readRule, field string, p *pattern) string {
+	paths := field == "file_path" || field == "notebook_path" || field == "path"
+	allows := rule.effect == call.Allow
+	switch {
+	case strings.HasSuffix(p.text, "\n"):
+		return `it ends with a line feed; write it behind the colon, or with "|-"`
+	case p.kind == "literal" && looksLikeExpression(p.text):
+		return `the whole value must be this text; write "type: regex" or "type: glob" if it is one`
+	case p.kind == "regex" && p.text == "":
+		return "it matches every value"
+	case p.kind == "glob" && rule.effect != call.Deny && strings.ContainsAny(p.text, "*?["):
+		return "a wildcard does not begin a name with a dot, as in micromatch" + relative(paths, p.text)
+	case p.kind == "glob" || p.kind == "literal":
+		if found := relative(paths, p.text); found != "" {
+			return found[2:]
+		}
+		if p.kind == "literal" && rule.effect == call.Deny && field == "command" {
+			return "the command with one more blank is not denied; write a regex"
+		}
+	case p.kind == "regex" && paths && len(p.text) > 1 && p.text[0] == '^' && (p.text[1] == '_' || isLetter(p.text[1])):
+		return "agents give absolute paths, which begin otherwise; write (^|/) for ^"
+	case p.kind == "regex" && field == "command" && allows && !strings.HasPrefix(p.text, "^"):
+		return "it is found anywhere in a command, so whatever stands before it is allowed too; begin it with ^"
+	case p.kind == "regex" && field == "command" && allows && !strings.HasSuffix(p.text, "$"):
+		return fmt.Sprintf("whatever follows in a command is allowed too, as in \"...; rm -rf .\"; end it with %s", `[^;&|<>$()\x60\n]*$`)
+	}
+	return ""
+}
+
+func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
+
+// relative is "; ..." about a path that is not absolute, or "".
+func relative(paths bool, text string) string {
+	if !paths || text == "" || strings.HasPrefix(text, "/") || strings.HasPrefix(text, "**") {
+		return ""
+	}
+	return "; agents give absolute paths, which it does not match; begin it with / or **/"
+}
+
+func looksLikeExpression(text string) bool {
+	if strings.HasPrefix(text, "^") || strings.HasSuffix(text, "$") {
+		return true
+	}
+	for _, part := range []string{".*", ".+", `\s`, `\.`, `\b`, `\d`, `\w`, "**", "*.", "/*", "(?:"} {
+		if strings.Contains(text, part) {
+			return true
+		}
+	}
+	return false
+}
+
+// unreached notes rules before which another one decides about all of their tools.
+func (r *reader) unreached() {
+	every := map[string]*readRule{} // the rule that decides about every use of a tool
+	for _, effect := range []call.Effect{call.Deny, call.Allow, call.Ask} {
+		for i := range r.read {
+			rule := &r.read[i]
+			if rule.effect != effect {
+				continue
+			}
+			var before *readRule
+			for _, tool := range rule.tools {
+				if before = every[tool]; before == nil {
+					break
+				}
+			}
+			if before != nil {
+				r.note(rule.at, "the rule %q never decides: %q, in line %d, is asked before and matches every use of %s", rule.name, before.name, before.at.Line, rule.tools[len(rule.tools)-1])
+			}
+			for _, tool := range rule.tools {
+				if rule.match == nil && every[tool] == nil {
+					every[tool] = rule
+				}
+			}
+		}
+	}
+}

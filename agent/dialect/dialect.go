@@ -1,0 +1,167 @@
+// Package dialect reads files of call rules, whatever they are written in: it holds the one table of the
+// dialects.
+package dialect
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/policyscan/policyscan/agent/call"
+	"github.com/policyscan/policyscan/agent/dialect/clash"
+	"github.com/policyscan/policyscan/agent/dialect/claudecube"
+	"github.com/policyscan/policyscan/agent/dialect/evaluator"
+	"github.com/policyscan/policyscan/agent/dialect/native"
+	"github.com/policyscan/policyscan/agent/dialect/sigmashake"
+	"github.com/policyscan/policyscan/rules"
+)
+
+// A Dialect is a way to write call rules.
+type Dialect struct {
+	Name     string
+	Strategy call.Strategy
+	Files    string // which files are taken to be written in it
+	read     func(name string, files []*rules.Source, define map[string]string) (*call.Set, error)
+}
+
+// Dialects returns all of them, in the order of the manual.
+func Dialects() []Dialect {
+	return []Dialect{
+		{"native", call.AllViolations, "*.yml and *.yaml, but those of claudecube", one(native.Read)},
+		{"sigmashake", call.PriorityFirst, "*.rules, and folders of them", func(name string, files []*rules.Source, _ map[string]string) (*call.Set, error) {
+			return sigmashake.Read(name, files)
+		}},
+		{"evaluator", call.DenyOverrides, "*.json", one(evaluator.Read)},
+		{"claudecube", call.CategoryFirst, "*.yml and *.yaml in which a line begins with \"defaults:\"", one(claudecube.Read)},
+		{"clash", call.MostSpecific, "*.sexpr and *.clash", func(_ string, files []*rules.Source, define map[string]string) (*call.Set, error) {
+			return clash.Read(files[0], define)
+		}},
+	}
+}
+
+func one(read func(*rules.Source) (*call.Set, error)) func(string, []*rules.Source, map[string]string) (*call.Set, error) {
+	return func(_ string, files []*rules.Source, _ map[string]string) (*call.Set, error) { return read(files[0]) }
+}
+
+// Names returns the names of the dialects.
+func Names() []string {
+	var names []string
+	for _, d := range Dialects() {
+		names = append(names, d.Name)
+	}
+	return names
+}
+
+// Load reads the call rules in a file, or in a folder of .rules files, which are one set. name counts from dir, "" is
+// the current folder. dialect names what they are written in; with "" the name of the file tells, see [Dialect.Files].
+// define are the values of (env NAME) in clash. The error is rules.Errors if it is about what is written there.
+func Load(dir, name, dialect string, define map[string]string) (*call.Set, error) {
+	files, err := sources(dir, name)
+	if err != nil {
+		return nil, err
+	}
+	return Read(name, files, dialect, define)
+}
+
+// Read is Load of what is in memory: the file of that name, or the files of a folder.
+func Read(name string, files []*rules.Source, dialect string, define map[string]string) (*call.Set, error) {
+	if dialect == "" {
+		if dialect = detect(files[0]); dialect == "" {
+			return nil, rules.Errors{{Code: rules.CodeValue, File: name, Found: "its name does not tell what it is written in",
+				Fix: "say so with --dialect: " + strings.Join(Names(), ", ")}}
+		}
+	}
+	all := Dialects()
+	i := slices.IndexFunc(all, func(d Dialect) bool { return d.Name == dialect })
+	switch {
+	case i < 0:
+		return nil, fmt.Errorf("%q is no dialect; there are %s", dialect, strings.Join(Names(), ", "))
+	case len(files) > 1 && dialect != "sigmashake":
+		return nil, rules.Errors{{Code: rules.CodeRead, File: name, Found: "is a folder", Fix: "name the file of the rules in it"}}
+	}
+	return all[i].read(name, files, define)
+}
+
+// claudecubeKey is the key that every file of claudecube has and no other YAML of call rules.
+var claudecubeKey = regexp.MustCompile(`(?m)^["']?defaults["']?[ \t]*:`)
+
+// detect says what a file is written in, by its name.
+func detect(f *rules.Source) string {
+	switch strings.ToLower(filepath.Ext(f.Name)) {
+	case ".rules":
+		return "sigmashake"
+	case ".json":
+		return "evaluator"
+	case ".sexpr", ".clash":
+		return "clash"
+	case ".yml", ".yaml":
+		if claudecubeKey.Match(f.Text) {
+			return "claudecube"
+		}
+		return "native"
+	}
+	return ""
+}
+
+// sources reads a file, or the .rules files of a folder in the order of their names. Such files deeper down are a
+// mistake: they would seem to be in force.
+func sources(dir, name string) ([]*rules.Source, error) {
+	at := name
+	if !filepath.IsAbs(name) {
+		at = filepath.Join(dir, name)
+	}
+	st, err := os.Stat(at)
+	if err != nil || !st.IsDir() {
+		f, err := rules.ReadSource(at, name)
+		if err != nil {
+			return nil, err
+		}
+		return []*rules.Source{f}, nil
+	}
+	var files []*rules.Source
+	var errs rules.Errors
+	err = fs.WalkDir(os.DirFS(at), ".", func(rest string, e fs.DirEntry, err error) error {
+		if err != nil {
+			return fmt.Errorf("the folder %s cannot be read: %w", path.Join(name, rest), cause(err))
+		}
+		file := path.Join(name, rest)
+		switch {
+		case e.IsDir() || !strings.EqualFold(path.Ext(rest), ".rules"):
+		case path.Dir(rest) != ".": // whether SigmaShake reads it is not known; not to is to let calls through
+			errs = append(errs, &rules.Error{Code: rules.CodeRead, File: file, Found: "is in a folder within " + name, Fix: "put it beside the others, or name its folder, too"})
+		default:
+			f, err := rules.ReadSource(filepath.Join(at, filepath.FromSlash(rest)), file)
+			var mistakes rules.Errors
+			if err != nil && !errors.As(err, &mistakes) {
+				return err
+			}
+			errs = append(errs, mistakes...)
+			files = append(files, f)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case errs != nil:
+		return nil, errs
+	case files == nil:
+		return nil, rules.Errors{{Code: rules.CodeMissing, File: name, Found: "the folder has no .rules file", Fix: "name a file of call rules, or a folder of .rules files"}}
+	}
+	return files, nil
+}
+
+func cause(err error) error {
+	var known *fs.PathError
+	if errors.As(err, &known) {
+		return known.Err
+	}
+	return err
+}

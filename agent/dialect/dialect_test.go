@@ -1,0 +1,273 @@
+package dialect
+
+import (
+	"errors"
+	"io/fs"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/policyscan/policyscan/agent/call"
+	"github.com/policyscan/policyscan/rules"
+)
+
+// texts are a file in each dialect.
+func texts() map[string]string {
+	return map[string]string{
+		"native":     "rules:\n  - {id: A, title: t, effect: deny, when: {fact: tool, equals: Bash}}\n",
+		"sigmashake": "rule a { DENY any IF tool EQUALS \"Bash\" MESSAGE \"m\" }\n",
+		"evaluator": `{"policies": [{"policyId": "5b3c1f0e-6d0a-4f57-9a5e-2f1f6c1d7a10", "policyVersion": 1, "document": {
+			"apiVersion": "agent-governance.io/v1", "kind": "Policy", "metadata": {"name": "n"}, "spec": {"defaultEffect": "allow",
+			"rules": [{"id": "a", "effect": "deny", "conditions": [{"field": "tool_name", "operator": "eq", "value": "Bash"}]}]}}}]}`,
+		"claudecube": "version: \"1\"\ndefaults: {}\nrules:\n  - {name: a, action: deny, tool: Bash}\n",
+		"clash":      "(default deny \"main\")\n(policy \"main\" (deny (exec \"rm\" *)))\n",
+	}
+}
+
+// folder is a folder of files, by their paths.
+func folder(t *testing.T, files map[string]string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range files {
+		name = filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// TestTable: each dialect has a name, a strategy and files of its own, and reads what is written in it.
+func TestTable(t *testing.T) {
+	strategies := map[call.Strategy]bool{}
+	for _, d := range Dialects() {
+		text, ok := texts()[d.Name]
+		if !ok {
+			t.Errorf("%s: no text in it is tested", d.Name)
+			continue
+		}
+		set, err := Read("the file", []*rules.Source{{Name: "the file", Text: []byte(text)}}, d.Name, nil)
+		if err != nil {
+			t.Errorf("%s: %v", d.Name, err)
+			continue
+		}
+		if set.Dialect != d.Name || set.Strategy != d.Strategy || len(set.Rules) != 1 || d.Files == "" {
+			t.Errorf("%s: read as %s, by %s instead of %s, %d rules", d.Name, set.Dialect, set.Strategy, d.Strategy, len(set.Rules))
+		}
+		if out := set.Decide(&call.Call{Tool: "Bash", Input: call.NewObject(call.Member{Name: "command", Value: call.Text("rm x")})}, call.Options{}); out.Effect != call.Deny {
+			t.Errorf("%s: the call is not denied: %v", d.Name, out.Effect)
+		}
+		strategies[d.Strategy] = true
+	}
+	if len(strategies) != len(texts()) {
+		t.Errorf("%d strategies", len(strategies))
+	}
+	if d := cmp.Diff(slices.Sorted(maps.Keys(texts())), slices.Sorted(slices.Values(Names()))); d != "" {
+		t.Error(d)
+	}
+}
+
+// TestDetect: the name of a file tells what it is written in, and for YAML what is in it.
+func TestDetect(t *testing.T) {
+	for _, c := range []struct{ name, text, want string }{
+		{"a.rules", "", "sigmashake"},
+		{"dir/A.RULES", "", "sigmashake"},
+		{"a.json", "", "evaluator"},
+		{"a.sexpr", "", "clash"},
+		{"a.clash", "", "clash"},
+		{"a.yml", "rules: []\n", "native"},
+		{"a.yaml", "rules: []\n", "native"},
+		{"a.YML", "rules: []\n", "native"},
+		{"a.yml", "version: \"1\"\ndefaults: {}\nrules: []\n", "claudecube"},
+		{"a.yaml", "version: \"1\"\r\ndefaults:\r\n  unmatched: deny\r\n", "claudecube"},
+		{"a.yml", "\"defaults\": {}\n", "claudecube"},
+		{"a.yml", "'defaults' : {}\n", "claudecube"},
+		// Only a key of the file itself counts.
+		{"a.yml", "rules: []\n# defaults: none\n", "native"},
+		{"a.yml", "x-team:\n  defaults: {}\nrules: []\n", "native"},
+		{"a.yml", "default: deny\nrules: []\n", "native"},
+		{"a.txt", "", ""},
+		{"a", "", ""},
+		{"rules", "", ""},
+		{".json", "", "evaluator"},
+		{"a.jsonl", "", ""},
+		{"a.rules.bak", "", ""},
+	} {
+		if got := detect(&rules.Source{Name: c.name, Text: []byte(c.text)}); got != c.want {
+			t.Errorf("%s with %q is taken for %q, want %q", c.name, c.text, got, c.want)
+		}
+	}
+}
+
+// TestLoad: a file by its name, by --dialect whatever its name, and from the folder that names count from.
+func TestLoad(t *testing.T) {
+	files := map[string]string{}
+	for name, text := range texts() {
+		files["any/"+name] = text
+	}
+	for name, d := range map[string]string{"a.yml": "native", "a.rules": "sigmashake", "a.json": "evaluator", "b.yaml": "claudecube", "a.sexpr": "clash"} {
+		files[name] = texts()[d]
+	}
+	dir := folder(t, files)
+	for name, want := range map[string]string{"a.yml": "native", "a.rules": "sigmashake", "a.json": "evaluator", "b.yaml": "claudecube", "a.sexpr": "clash"} {
+		set, err := Load(dir, name, "", nil)
+		if err != nil || set.Dialect != want || set.Name != name {
+			t.Errorf("%s: %+v, %v", name, set, err)
+		}
+		set, err = Load("elsewhere", filepath.ToSlash(filepath.Join(dir, name)), "", nil)
+		if err != nil || set.Dialect != want {
+			t.Errorf("%s by its absolute name: %+v, %v", name, set, err)
+		}
+	}
+	for _, name := range Names() {
+		if set, err := Load(dir, "any/"+name, name, nil); err != nil || set.Dialect != name {
+			t.Errorf("--dialect %s: %+v, %v", name, set, err)
+		}
+		// What is said counts, not the name: a file of another dialect is not read as its own.
+		if name != "evaluator" {
+			if set, err := Load(dir, "a.json", name, nil); err == nil {
+				t.Errorf("a.json is read as %s: %+v", name, set)
+			}
+		}
+	}
+}
+
+// TestDefine: the values of (env NAME) reach clash.
+func TestDefine(t *testing.T) {
+	dir := folder(t, map[string]string{"a.sexpr": "(policy \"main\" (allow (fs read (subpath (env HERE)))))\n"})
+	if _, err := Load(dir, "a.sexpr", "", map[string]string{"HERE": "/work"}); err != nil {
+		t.Error(err)
+	}
+	if _, err := Load(dir, "a.sexpr", "", nil); err == nil {
+		t.Error("it loads without HERE")
+	}
+}
+
+// TestFolder: the .rules files of a folder are one set, in the order of their names.
+func TestFolder(t *testing.T) {
+	rule := func(id string) string { return "rule " + id + " { DENY any IF tool EQUALS \"Bash\" MESSAGE \"m\" }\n" }
+	dir := folder(t, map[string]string{
+		"set/b.rules": rule("second"), "set/a.rules": rule("first"), "set/README.md": "not a rule", "set/c.yml": "not: a rule", "set/deep/d.yml": "not: a rule",
+		"one/a.rules": rule("alone"),
+	})
+	for name, want := range map[string][]string{"set": {"set/a.rules first", "set/b.rules second"}, "one": {"one/a.rules alone"}} {
+		for _, d := range []string{"", "sigmashake"} {
+			set, err := Load(dir, name, d, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, r := range set.Rules {
+				got = append(got, r.Origin.File+" "+r.ID)
+			}
+			if d := cmp.Diff(want, got); d != "" || set.Name != name || set.Dialect != "sigmashake" {
+				t.Errorf("%s is %s of %s:\n%s", name, set.Dialect, set.Name, d)
+			}
+		}
+	}
+	if _, err := Load(dir, "set", "clash", nil); err == nil || !strings.Contains(err.Error(), "set: is a folder; name the file of the rules in it") {
+		t.Errorf("a folder as clash: %v", err)
+	}
+}
+
+// TestRefused: what is no file of call rules is an error that says what it is, and with which code.
+func TestRefused(t *testing.T) {
+	dir := folder(t, map[string]string{
+		"a.txt":          texts()["native"],
+		"a.rules":        texts()["sigmashake"],
+		"a.yml":          texts()["native"],
+		"empty/README":   "x",
+		"latin.rules":    "rule a { DENY any IF tool EQUALS \"\xe9\" MESSAGE \"m\" }\n",
+		"wide.yml":       "\xff\xfer\x00u\x00",
+		"zero.json":      "{\"a\": \"\x00\"}",
+		"linked/b.rules": texts()["sigmashake"],
+		"folder.yml/x":   "x",
+	})
+	if err := os.MkdirAll(filepath.Join(dir, "none"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	cases := []struct{ name, dialect, code, want string }{
+		{"a.txt", "", rules.CodeValue, "a.txt: its name does not tell what it is written in; say so with --dialect: native, sigmashake, evaluator, claudecube, clash"},
+		{"none", "", rules.CodeMissing, "none: the folder has no .rules file; name a file of call rules, or a folder of .rules files"},
+		{"empty", "", rules.CodeMissing, "empty: the folder has no .rules file"},
+		{"folder.yml", "", rules.CodeMissing, "folder.yml: the folder has no .rules file"},
+		{"none", "native", rules.CodeMissing, "none: the folder has no .rules file"},
+		{"gone.yml", "", rules.CodeRead, "gone.yml: cannot be read: "},
+		{"latin.rules", "", rules.CodeSyntax, "latin.rules:1:35: a byte that is not UTF-8"},
+		{"wide.yml", "", rules.CodeSyntax, "wide.yml: the text is UTF-16"},
+		{"zero.json", "", rules.CodeSyntax, "zero.json:1:8: the control character U+0000"},
+	}
+	if runtime.GOOS != "windows" {
+		for link, to := range map[string]string{"link.rules": "a.rules", "linked/a.rules": "../a.rules", "linked/c.rules": "gone", "folder": "linked"} {
+			if err := os.Symlink(to, filepath.Join(dir, link)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		cases = append(cases, []struct{ name, dialect, code, want string }{
+			{"link.rules", "", rules.CodeRead, "link.rules: is a symbolic link"},
+			{"linked", "", rules.CodeRead, "linked/a.rules: is a symbolic link"},
+			{"linked", "", rules.CodeRead, "linked/c.rules: is a symbolic link"}, // and all of them
+			{"folder", "", rules.CodeRead, "folder/a.rules: is a symbolic link"}, // the folder itself is named by the user
+		}...)
+		if mkfifo, err := exec.LookPath("mkfifo"); err == nil { // a reader of it would wait for ever
+			if err := exec.Command(mkfifo, filepath.Join(dir, "fifo.yml")).Run(); err != nil {
+				t.Fatal(err)
+			}
+			cases = append(cases, struct{ name, dialect, code, want string }{"fifo.yml", "", rules.CodeRead, "fifo.yml: is a FIFO"})
+		}
+	}
+	for _, c := range cases {
+		set, err := Load(dir, c.name, c.dialect, nil)
+		var list rules.Errors
+		if !errors.As(err, &list) || !strings.Contains(err.Error(), c.want) || list[0].Code != c.code {
+			t.Errorf("%s: %v, %v, want %s %s", c.name, set, err, c.code, c.want)
+		}
+	}
+	if _, err := Load(dir, "a.yml", "cedar", nil); err == nil || err.Error() != `"cedar" is no dialect; there are native, sigmashake, evaluator, claudecube, clash` {
+		t.Error(err)
+	}
+	if os.Geteuid() > 0 && runtime.GOOS != "windows" {
+		if err := os.Chmod(filepath.Join(dir, "none"), 0); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Load(dir, "none", "", nil); !errors.Is(err, fs.ErrPermission) {
+			t.Errorf("a folder that may not be read: %v", err)
+		}
+	}
+}
+
+// TestAllMistakes: all mistakes of a file, and of all files of a folder, are told at once.
+func TestAllMistakes(t *testing.T) {
+	const bad = "rule a {\n  DENY nothing\n  IF command CONTAINS \"x\"\n  MESSAGE \"m\"\n}\n"
+	dir := folder(t, map[string]string{
+		"set/a.rules": bad, "set/b.rules": texts()["sigmashake"], "set/c.rules": bad + strings.Replace(bad, "rule a", "rule b", 1),
+		"a.yml": "rules:\n  - {id: A, title: t, effect: denied, when: {fact: tool, equals: Bash}}\n  - {id: B, title: t, effect: deny, when: {fact: tools, equals: Bash}}\n",
+	})
+	for name, want := range map[string][]string{
+		"set":   {"set/a.rules:2", "set/c.rules:2", "set/c.rules:7"},
+		"a.yml": {"a.yml:2", "a.yml:3"},
+	} {
+		_, err := Load(dir, name, "", nil)
+		var list rules.Errors
+		if !errors.As(err, &list) {
+			t.Fatalf("%s: %v", name, err)
+		}
+		var got []string
+		for _, e := range list {
+			got = append(got, strings.Join(strings.SplitN(e.Error(), ":", 3)[:2], ":"))
+		}
+		if d := cmp.Diff(want, got); d != "" {
+			t.Errorf("%s: %s\n%v", name, d, err)
+		}
+	}
+}

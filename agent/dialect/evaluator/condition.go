@@ -1,0 +1,170 @@
+package evaluator
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/policyscan/policyscan/agent/call"
+	"github.com/policyscan/policyscan/rules"
+)
+
+// An operator is a word of the document, and what it is lowered to.
+type operator struct {
+	name string
+	op   call.Op
+	not  bool
+}
+
+// operators are all there are, in the order of the document.
+var operators = []operator{
+	{"eq", call.SameAs, false}, {"neq", call.SameAs, true},
+	{"in", call.OneOf, false}, {"not_in", call.OneOf, true},
+	{"contains", call.Contains, false}, {"starts_with", call.Begins, false}, {"ends_with", call.Ends, false},
+	{"matches", call.Matches, false},
+}
+
+func operatorNames() []string {
+	var names []string
+	for _, o := range operators {
+		names = append(names, o.name)
+	}
+	return names
+}
+
+// condition reads one condition of a rule.
+func (r *reader) condition(n *node, rule *call.Rule) call.Predicate {
+	m := r.object(n, "the condition", []string{"field", "operator", "value"}, nil)
+	field, path := r.field(m["field"])
+	name := r.word(m["operator"], "operator", operatorNames()...)
+	value, list := r.operand(m["value"])
+	if field == "" || name == "" || value == nil {
+		return call.Predicate{}
+	}
+	o := operators[slices.IndexFunc(operators, func(o operator) bool { return o.name == name })]
+	test := &call.Test{
+		Fact: call.Fact{Source: call.FromRequest, Path: path},
+		Op:   o.op, Not: o.not,
+		Shown: fmt.Sprintf("%s %s %s", field, name, value.JSON()),
+	}
+	if o.not {
+		test.Absent = call.Holds // undefined is not equal to anything
+	}
+	at := m["value"].at
+	switch o.op {
+	case call.SameAs:
+		test.Values = []*call.Value{value}
+		if value.Kind() == call.List {
+			r.note(at, "%s with a list: two lists are never equal, so it is always %t; write in or not_in", name, o.not)
+		}
+	case call.OneOf:
+		test.Values = list
+		if len(list) == 0 {
+			r.note(at, "%s with an empty list is always %t; name the values", name, o.not)
+		}
+		if o.not && rule.Effect == call.Allow {
+			return notInForAllow(test)
+		}
+	case call.Matches:
+		r.pattern(test, value, at, rule)
+	default:
+		if value.Kind() != call.String {
+			r.fail(rules.CodeType, at, fmt.Sprintf("the value of %s is %s", name, m["value"].kindName()), "write a text")
+		}
+		test.Text = value.Str()
+		if test.Text == "" {
+			r.note(at, "%s with an empty text holds for every field that is there; write the text", name)
+		}
+	}
+	return call.Predicate{Test: test}
+}
+
+// notInForAllow is not_in of a rule that allows. Whether a list or an object is in a list of texts cannot be
+// told. Where that leaves a deny standing it is not; where it would let a call go on, as here, it is: the
+// field must be missing, or have a text.
+func notInForAllow(test *call.Test) call.Predicate {
+	missing := &call.Test{Fact: test.Fact, Op: call.Exists, Not: true, Shown: test.Shown}
+	test.Absent = call.Fails
+	return call.Predicate{Any: []call.Predicate{{Test: missing}, {Test: test}}}
+}
+
+// pattern compiles a pattern. One that does not compile breaks the policy.
+func (r *reader) pattern(test *call.Test, value *call.Value, at int, rule *call.Rule) {
+	cause := fmt.Sprintf("the pattern of the rule %s is not a text", rule.ID)
+	if value.Kind() == call.String {
+		var err error
+		if test.Regexp, err = regexp.Compile(value.Str()); err == nil {
+			return
+		}
+		cause = fmt.Sprintf("the pattern %s of the rule %s does not compile: %s", shown(value.Str()), rule.ID, strings.TrimPrefix(err.Error(), "error parsing regexp: "))
+	}
+	policy := &r.set.Policies[rule.Policy]
+	if policy.Broken == "" {
+		policy.Broken = cause
+	}
+	// The policy is broken, so the test is never made. Should it be, it is held against the call.
+	test.Broken = cause
+	if rule.Effect != call.Allow {
+		test.IfBroken = call.Holds
+	}
+	r.note(at, "%s; every call that reaches the policy %s is denied, %s; write RE2 syntax, without look-around and back-references",
+		cause, policy.ID, call.CodeCompile)
+}
+
+// field reads a dot-path.
+func (r *reader) field(n *node) (text string, path []string) {
+	text, ok := r.text(n, "field", 1, anyLength)
+	if !ok {
+		return "", nil
+	}
+	path = strings.Split(text, ".")
+	for _, part := range path {
+		switch part {
+		case "__proto__", "constructor", "prototype":
+			r.fail(rules.CodeValue, n.at, fmt.Sprintf("the field %s has the part %q", shown(text), part), "name a field that a request has")
+			return "", nil
+		case "":
+			r.note(n.at, "the field %s has an empty part, which is a key without a name; leave the dot out", shown(text))
+		}
+	}
+	if root := path[0]; !slices.Contains([]string{"tool_name", "agent_id", "input", "cwd", ""}, root) && !r.roots[root] {
+		r.roots[root] = true
+		r.note(n.at, "the field %s: the request of an agent's hook has tool_name, agent_id, input and cwd; %q is there only in requests that bring it",
+			shown(text), root)
+	}
+	return text, path
+}
+
+// operand reads the value of a condition: a text, a number, a truth value, or a list of texts or of
+// numbers. list are the texts of it, or of its items. The value is nil if there is a mistake.
+func (r *reader) operand(n *node) (value *call.Value, list []*call.Value) {
+	if n == nil {
+		return nil, nil
+	}
+	items := []*node{n}
+	if n.kind == call.List {
+		items = n.items
+	}
+	for _, item := range items {
+		switch {
+		case item.kind == call.Null, item.kind == call.Object, n.kind == call.List && (item.kind == call.List || item.kind == call.Bool):
+			r.fail(rules.CodeType, item.at, "the value is or has "+item.kindName(), "write a text, a number, a truth value, or a list of texts or of numbers")
+			return nil, nil
+		case item.kind != items[0].kind:
+			r.fail(rules.CodeType, item.at, "the list has texts and numbers", "write one of them")
+			return nil, nil
+		}
+		v, ok := r.value(item)
+		if !ok {
+			return nil, nil
+		}
+		text, _ := v.Scalar()
+		list = append(list, call.Text(text))
+	}
+	value, ok := r.value(n)
+	if !ok {
+		return nil, nil
+	}
+	return value, list
+}

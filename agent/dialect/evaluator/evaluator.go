@@ -1,0 +1,300 @@
+// Package evaluator reads policy bundles in the form of the Evaluator's document: JSON, in which a deny
+// returns at once and the last allow wins.
+//
+// A bundle is {"policies": [...], "frozenAgentIds": [...]}; bundleVersion, contentHash, builtAt and
+// signature may be there. A policy is {"policyId", "policyVersion", "document"}, its document
+// {"apiVersion", "kind", "metadata", "spec"}, the spec {"defaultEffect", "rules"}, a rule {"id",
+// "description", "conditions", "effect"} and a condition {"field", "operator", "value"}. All of it is
+// checked, and a key that is not among these is an error.
+//
+// A pattern that does not compile is no error: as the document has it, its policy is broken, and every call
+// that reaches the policy is denied with POLICY_COMPILE_ERROR. There is a note for each such pattern.
+//
+// # Limits
+//
+// Hashes and signatures are not verified. The effect "ask" and the gate "mcpAccess", which later versions of
+// the document's project have, are refused. docs/dialects.md has the rest.
+package evaluator
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/policyscan/policyscan/agent/call"
+	"github.com/policyscan/policyscan/rules"
+)
+
+// Limits of a bundle, those of the document's own project.
+const (
+	maxPolicies    = 1000
+	maxRules       = 1000 // of one policy
+	maxConditions  = 50   // of one rule
+	maxName        = 128  // characters, of a policy's name and of an agent's id
+	maxDescription = 1024 // characters, of a policy
+	anyLength      = 1 << 30
+)
+
+// budget is how long one decision may take.
+const budget = 50 * time.Millisecond
+
+var (
+	uuid = regexp.MustCompile(`^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`)
+	hash = regexp.MustCompile(`^[a-f0-9]{64}$`)
+)
+
+// Read reads a bundle. The error is a [rules.Errors] with all of its mistakes.
+func Read(src *rules.Source) (*call.Set, error) {
+	if e := src.Check(); e != nil {
+		return nil, rules.Errors{e}
+	}
+	r := &reader{src: src, roots: map[string]bool{}, set: &call.Set{
+		Name: src.Name, Dialect: "evaluator", Strategy: call.DenyOverrides, Default: call.Deny, Budget: budget,
+	}}
+	if root := r.parse(); root != nil {
+		r.bundle(root)
+	}
+	if len(r.errs) > 0 {
+		slices.SortStableFunc(r.errs, func(a, b *rules.Error) int {
+			return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+		})
+		return nil, r.errs
+	}
+	slices.SortStableFunc(r.set.Notes, func(a, b call.Note) int { return cmp.Compare(a.Origin.Line, b.Origin.Line) })
+	return r.set, nil
+}
+
+func (r *reader) bundle(root *node) {
+	m := r.object(root, "the bundle", []string{"policies"}, []string{"bundleVersion", "contentHash", "builtAt", "frozenAgentIds", "signature"})
+	if m == nil {
+		return
+	}
+	r.whole(m["bundleVersion"], "bundleVersion")
+	if text, ok := r.text(m["contentHash"], "contentHash", 1, anyLength); ok && !hash.MatchString(text) {
+		r.fail(rules.CodeValue, m["contentHash"].at, `"contentHash" is no SHA-256`, "write its 64 hexadecimal digits in lower case")
+	}
+	if text, ok := r.text(m["builtAt"], "builtAt", 1, anyLength); ok {
+		if _, err := time.Parse(time.RFC3339, text); err != nil {
+			r.fail(rules.CodeValue, m["builtAt"].at, `"builtAt" is no date and time`, `write it as in "2026-01-31T12:00:00Z"`)
+		}
+	}
+	if n := m["signature"]; n != nil {
+		r.note(n.at, `"signature" is not verified; check who may write the file`)
+	}
+	for _, n := range r.list(m["frozenAgentIds"], "frozenAgentIds", 0, anyLength) {
+		if id, ok := r.text(n, "an id of frozenAgentIds", 1, maxName); ok {
+			r.set.Frozen = append(r.set.Frozen, id)
+		}
+	}
+	list := m["policies"]
+	policies := r.list(list, "policies", 0, maxPolicies)
+	if len(policies) == 0 && len(r.errs) == 0 {
+		r.note(list.at, "no policies: every call is denied, %s; write one", call.CodeNoPolicies)
+	}
+	seen := map[string]int{}
+	for i, n := range policies {
+		r.policy(n)
+		if p := r.set.Policies[i]; p.ID != "" {
+			if line := seen[p.ID]; line > 0 {
+				r.note(n.at, "the policy %s is there twice, first in line %d; leave one of them out", p.ID, line)
+			}
+			seen[p.ID] = r.line(n.at)
+		}
+	}
+	if len(policies) > 0 {
+		r.noteDefaults(list.at)
+	}
+}
+
+// noteDefaults notes policies whose defaults differ, of which only the first policy's counts.
+func (r *reader) noteDefaults(at int) {
+	for _, p := range r.set.Policies {
+		if first := r.set.Policies[0]; p.Default != first.Default {
+			r.note(at, "mixed defaults: the first policy's counts (%s, %s), and that of %s (%s) is never used; give all policies one default",
+				first.ID, first.Default, p.ID, p.Default)
+			return
+		}
+	}
+}
+
+// policy reads one policy, and adds it to the set even if it has mistakes.
+func (r *reader) policy(n *node) {
+	index := len(r.set.Policies)
+	r.set.Policies = append(r.set.Policies, call.Policy{})
+	m := r.object(n, "the policy", []string{"policyId", "policyVersion", "document"}, nil)
+	p := &r.set.Policies[index]
+	if id, ok := r.text(m["policyId"], "policyId", 1, anyLength); ok {
+		p.ID = id
+		if !uuid.MatchString(id) {
+			r.fail(rules.CodeValue, m["policyId"].at, fmt.Sprintf("the policyId %s", shown(id)), `write a UUID, such as "11111111-2222-4333-8444-555555555555"`)
+		}
+	}
+	p.Version = r.whole(m["policyVersion"], "policyVersion")
+	m = r.object(m["document"], "the document", []string{"apiVersion", "kind", "metadata", "spec"}, nil)
+	r.word(m["apiVersion"], "apiVersion", "agent-governance.io/v1")
+	r.word(m["kind"], "kind", "Policy")
+	meta := r.object(m["metadata"], `"metadata"`, []string{"name"}, []string{"description", "labels"})
+	r.text(meta["name"], "name", 1, maxName)
+	r.text(meta["description"], "description", 0, maxDescription)
+	if labels := meta["labels"]; labels != nil && labels.kind != call.Object {
+		r.fail(rules.CodeType, labels.at, `"labels" is `+labels.kindName(), `write an object, such as {"team": "core"}`)
+	} else if labels != nil {
+		for _, label := range labels.members {
+			r.text(label.value, "the label "+shown(label.name), 0, anyLength)
+		}
+	}
+	spec := r.object(m["spec"], `"spec"`, []string{"defaultEffect", "rules"}, nil)
+	p.Default = r.effect(spec["defaultEffect"], "defaultEffect")
+	seen := map[string]int{}
+	for _, n := range r.list(spec["rules"], "rules", 1, maxRules) {
+		id := r.ruleOf(n, index)
+		r.rule = ""
+		if line := seen[id]; line > 0 {
+			r.note(n.at, "the rule %s is there twice in its policy, first in line %d; give each its own id", id, line)
+		} else if id != "" {
+			seen[id] = r.line(n.at)
+		}
+	}
+}
+
+// ruleOf reads one rule, adds it to the set and returns its id.
+func (r *reader) ruleOf(n *node, policy int) string {
+	if n.kind == call.Object {
+		for _, m := range n.members {
+			if m.name == "id" {
+				r.rule = m.value.text
+			}
+		}
+	}
+	m := r.object(n, "the rule", []string{"id", "conditions", "effect"}, []string{"description"})
+	if m == nil {
+		return ""
+	}
+	rule := call.Rule{Policy: policy, Origin: r.origin(n.at)}
+	rule.ID, _ = r.text(m["id"], "id", 1, anyLength)
+	rule.Effect = r.effect(m["effect"], "effect")
+	if text, _ := r.text(m["description"], "description", 0, anyLength); rule.Effect == call.Deny {
+		rule.Reason = text // "Human-readable reason for the deny": an allow has none
+	}
+	for _, n := range r.list(m["conditions"], "conditions", 1, maxConditions) {
+		rule.When.All = append(rule.When.All, r.condition(n, &rule))
+	}
+	r.set.Rules = append(r.set.Rules, rule)
+	return rule.ID
+}
+
+// object reads the members of an object; nil, if n is none. Of what is not there (a nil n) no more is
+// said: it was said where it is missing.
+func (r *reader) object(n *node, what string, required, optional []string) map[string]*node {
+	if n == nil {
+		return nil
+	}
+	keys := append(slices.Clone(required), optional...)
+	if n.kind != call.Object {
+		r.fail(rules.CodeType, n.at, what+" is "+n.kindName(), "write an object with "+strings.Join(required, ", "))
+		return nil
+	}
+	all := map[string]*node{}
+	for _, m := range n.members {
+		switch {
+		case slices.Contains(keys, m.name):
+			all[m.name] = m.value
+		case m.name == "mcpAccess":
+			r.fail(rules.CodeKey, m.at, `"mcpAccess": the document has no gate for MCP servers`, `leave it out, and write a rule on tool_name, such as starts_with "mcp__name__"`)
+		default:
+			r.fail(rules.CodeKey, m.at, fmt.Sprintf("unknown key %s in %s", shown(m.name), what), "the keys are "+strings.Join(keys, ", "))
+		}
+	}
+	for _, key := range required {
+		if all[key] == nil {
+			r.fail(rules.CodeValue, n.at, fmt.Sprintf("%s has no %q", what, key), "write it")
+		}
+	}
+	return all
+}
+
+// text reads a text of least to most characters; false, if it is none or not there.
+func (r *reader) text(n *node, what string, least, most int) (string, bool) {
+	switch {
+	case n == nil:
+		return "", false
+	case n.kind != call.String:
+		r.fail(rules.CodeType, n.at, fmt.Sprintf("%s is %s", what, n.kindName()), "write a text")
+		return "", false
+	}
+	length := utf8.RuneCountInString(n.text)
+	switch {
+	case length < least:
+		r.fail(rules.CodeValue, n.at, what+" is empty", "write one")
+		return "", false
+	case length > most:
+		r.fail(rules.CodeLimit, n.at, fmt.Sprintf("%s has %d characters; the limit is %d", what, length, most), "write fewer")
+		return "", false
+	}
+	return n.text, true
+}
+
+// whole reads a whole number that is not negative.
+func (r *reader) whole(n *node, what string) int64 {
+	if n == nil {
+		return 0
+	}
+	const most = 1<<53 - 1 // the largest that JavaScript tells from its neighbours
+	i, err := strconv.ParseInt(string(r.src.Text[n.at:n.end]), 10, 64)
+	if err != nil || i < 0 || i > most {
+		r.fail(rules.CodeValue, n.at, what+" is no whole number from 0 on", "write one, such as 1")
+		return 0
+	}
+	return i
+}
+
+// list reads the items of a list of least to most items.
+func (r *reader) list(n *node, what string, least, most int) []*node {
+	switch {
+	case n == nil:
+	case n.kind != call.List:
+		r.fail(rules.CodeType, n.at, fmt.Sprintf("%q is %s", what, n.kindName()), "write a list")
+	case len(n.items) < least:
+		r.fail(rules.CodeValue, n.at, fmt.Sprintf("%q is an empty list", what), fmt.Sprintf("write at least %d", least))
+	case len(n.items) > most:
+		r.fail(rules.CodeLimit, n.items[most].at, fmt.Sprintf("%q has %d items; the limit is %d", what, len(n.items), most), "write fewer")
+	default:
+		return n.items
+	}
+	return nil
+}
+
+// word reads a text that is one of some words; "", if it is none of them.
+func (r *reader) word(n *node, what string, words ...string) string {
+	text, ok := r.text(n, what, 0, anyLength)
+	if !ok {
+		return ""
+	}
+	if !slices.Contains(words, text) {
+		r.fail(rules.CodeValue, n.at, fmt.Sprintf("the %s %s", what, shown(text)), "write "+strings.Join(words, ", "))
+		return ""
+	}
+	return text
+}
+
+func (r *reader) effect(n *node, what string) call.Effect {
+	if n != nil && n.kind == call.String && n.text == string(call.Ask) {
+		r.fail(rules.CodeValue, n.at, fmt.Sprintf(`the %s "ask": the document has no effect but allow and deny`, what), "write deny")
+		return call.Deny
+	}
+	return call.Effect(r.word(n, what, string(call.Allow), string(call.Deny)))
+}
+
+// shown quotes a text of the file in a message, cut if it is very long.
+func shown(text string) string {
+	const most = 160
+	if len(text) > most {
+		return fmt.Sprintf("%q…", strings.ToValidUTF8(text[:most], ""))
+	}
+	return strconv.Quote(text)
+}

@@ -1,0 +1,315 @@
+package evaluator
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/policyscan/policyscan/agent/call"
+	"github.com/policyscan/policyscan/rules"
+)
+
+// The policies of the tests, and the head that each has.
+const (
+	first  = "11111111-1111-4111-8111-111111111111"
+	second = "22222222-2222-4222-8222-222222222222"
+)
+
+// policy writes a policy: its id, its default and its rules.
+func policy(id, byDefault string, list ...string) string {
+	return fmt.Sprintf(`{"policyId": %q, "policyVersion": 7, "document": {"apiVersion": "agent-governance.io/v1", "kind": "Policy",
+		"metadata": {"name": "test"}, "spec": {"defaultEffect": %q, "rules": [%s]}}}`, id, byDefault, strings.Join(list, ",\n"))
+}
+
+// rule writes a rule: its effect and, as "field operator value", its conditions.
+func rule(id, effect string, conditions ...string) string {
+	var list []string
+	for _, c := range conditions {
+		part := strings.SplitN(c, " ", 3)
+		list = append(list, fmt.Sprintf(`{"field": %q, "operator": %q, "value": %s}`, part[0], part[1], part[2]))
+	}
+	return fmt.Sprintf(`{"id": %q, "effect": %q, "conditions": [%s]}`, id, effect, strings.Join(list, ", "))
+}
+
+func bundle(policies ...string) string {
+	return `{"policies": [` + strings.Join(policies, ",\n") + `], "frozenAgentIds": ["Agent-1"]}`
+}
+
+func read(t testing.TB, text string) *call.Set {
+	t.Helper()
+	set, err := Read(&rules.Source{Name: "bundle.json", Text: []byte(text)})
+	if err != nil {
+		t.Fatalf("%v\nin %s", err, text)
+	}
+	return set
+}
+
+func request(t testing.TB, text string) *call.Call {
+	t.Helper()
+	c, err := call.Parse([]byte(text))
+	if err != nil {
+		t.Fatalf("%v\nin %s", err, text)
+	}
+	return c
+}
+
+// line is an outcome in a line: decision, code, matched policy, its version and rule.
+func line(o call.Outcome) string {
+	parts := []string{o.Decision}
+	if o.Code != "" {
+		parts = append(parts, o.Code)
+	}
+	if o.Policy != nil {
+		parts = append(parts, fmt.Sprintf("%s@%d", o.Policy.ID[:2], o.Policy.Version))
+	}
+	if o.Rule != nil {
+		parts = append(parts, o.Rule.ID)
+	}
+	return strings.Join(parts, " ")
+}
+
+func decide(t testing.TB, bundleText, requestText string) string {
+	t.Helper()
+	return line(read(t, bundleText).Decide(request(t, requestText), call.Options{}))
+}
+
+const (
+	isBash  = `tool_name eq "Bash"`
+	isNone  = `tool_name eq "none"`
+	bash    = `{"tool_name": "Bash", "agent_id": "agent-9", "input": {"command": "rm -rf /"}}`
+	badRule = `input.command matches "(?=x)"`
+)
+
+func TestRow_1_02_CompileErrorNotes(t *testing.T) {
+	// "Called when a matches rule's regex fails to compile."; once for each such condition.
+	set := read(t, bundle(policy(first, "allow",
+		rule("r1", "deny", badRule, `input.command matches "(a)\\1"`, `input.command matches "ok"`),
+		rule("r2", "deny", `input.command matches "["`))))
+	if len(set.Notes) != 3 {
+		t.Fatalf("%d notes: %v", len(set.Notes), set.Notes)
+	}
+	for i, want := range []string{`"(?=x)" of the rule r1`, `"(a)\\1" of the rule r1`, `"[" of the rule r2`} {
+		note := set.Notes[i]
+		for _, part := range []string{want, "does not compile: ", first, "POLICY_COMPILE_ERROR"} {
+			if !strings.Contains(note.Text, part) {
+				t.Errorf("note %q lacks %q", note.Text, part)
+			}
+		}
+		if note.Origin.File != "bundle.json" || note.Origin.Line != []int{2, 2, 3}[i] {
+			t.Errorf("note %d is at %v", i, note.Origin)
+		}
+	}
+	if broken := set.Policies[0].Broken; !strings.Contains(broken, `"(?=x)" of the rule r1 does not compile: invalid`) {
+		t.Errorf("Broken is %q", broken)
+	}
+}
+
+// TestAlgorithm: the steps of the document, one decision to a row.
+func TestAlgorithm(t *testing.T) {
+	allowAll, denyBash := rule("a", "allow", isBash), rule("d", "deny", isBash)
+	for _, c := range []struct{ name, bundle, request, want string }{
+		{"Row_1_03 the containing policy is marked errored: rules before the bad one never run",
+			bundle(policy(first, "allow", denyBash, rule("bad", "allow", badRule))), bash, "deny POLICY_COMPILE_ERROR 11@7"},
+		{"Row_1_05 null if the result is from defaultEffect fall-through", bundle(policy(first, "allow", rule("d", "deny", isNone))), bash, "allow"},
+		{"Row_1_07 frozen: before any rule fires", bundle(policy(first, "allow", allowAll)), `{"tool_name": "Bash", "agent_id": "Agent-1"}`, "deny AGENT_FROZEN"},
+		{"Row_1_07 frozen: case-insensitive", bundle(policy(first, "allow", allowAll)), `{"tool_name": "Bash", "agent_id": "aGENT-1"}`, "deny AGENT_FROZEN"},
+		{"Row_1_07 frozen: also with zero policies", bundle(), `{"tool_name": "Bash", "agent_id": "agent-1"}`, "deny AGENT_FROZEN"},
+		{"Row_1_07 frozen: also before a broken policy", bundle(policy(first, "allow", rule("bad", "deny", badRule))), `{"tool_name": "Bash", "agent_id": "agent-1"}`, "deny AGENT_FROZEN"},
+		{"Row_1_07 frozen: a call that is no request has an agent too", bundle(policy(first, "allow", allowAll)), `{"tool": "Bash", "agent_id": "agent-1"}`, "deny AGENT_FROZEN"},
+		{"Row_1_07 not frozen: another agent", bundle(policy(first, "allow", allowAll)), `{"tool_name": "Bash", "agent_id": "agent-11"}`, "allow 11@7 a"},
+		{"Row_1_07 not frozen: no agent_id", bundle(policy(first, "allow", allowAll)), `{"tool_name": "Bash"}`, "allow 11@7 a"},
+		{"Row_1_07 not frozen: agent_id null", bundle(policy(first, "allow", allowAll)), `{"tool_name": "Bash", "agent_id": null}`, "allow 11@7 a"},
+		{"Row_1_08 the bundle has no policies", bundle(), bash, "deny NO_POLICIES"},
+		{"Row_1_09 a deny in an earlier policy wins with no code",
+			bundle(policy(first, "allow", denyBash), policy(second, "allow", rule("bad", "deny", badRule))), bash, "deny 11@7 d"},
+		{"Row_1_09 an earlier allow does not win over a policy that is broken",
+			bundle(policy(first, "allow", allowAll), policy(second, "allow", rule("bad", "deny", badRule))), bash, "deny POLICY_COMPILE_ERROR 22@7"},
+		{"Row_1_10 the errored policy is the matched one, without a rule",
+			bundle(policy(first, "allow", rule("d", "deny", isNone)), policy(second, "allow", rule("bad", "deny", badRule))), bash, "deny POLICY_COMPILE_ERROR 22@7"},
+		{"Row_1_11 AND all conditions: all hold", bundle(policy(first, "allow", rule("d", "deny", isBash, `input.command contains "rm"`))), bash, "deny 11@7 d"},
+		{"Row_1_11 AND all conditions: the last does not", bundle(policy(first, "allow", rule("d", "deny", isBash, isNone))), bash, "allow"},
+		{"Row_1_11 AND all conditions: the first does not", bundle(policy(first, "allow", rule("d", "deny", isNone, isBash))), bash, "allow"},
+		{"Row_1_12 deny: return immediately", bundle(policy(first, "allow", denyBash, rule("d2", "deny", isBash), allowAll)), bash, "deny 11@7 d"},
+		{"Row_1_13 a later deny wins", bundle(policy(first, "allow", allowAll, denyBash)), bash, "deny 11@7 d"},
+		{"Row_1_13 a later deny of another policy wins", bundle(policy(first, "allow", allowAll), policy(second, "allow", denyBash)), bash, "deny 22@7 d"},
+		{"Row_1_13 the last allow is reported", bundle(policy(first, "deny", allowAll, rule("b", "allow", isBash)), policy(second, "deny", rule("c", "allow", isBash), rule("n", "allow", isNone))), bash, "allow 22@7 c"},
+		{"Row_1_14 no match: the first policy's default, allow", bundle(policy(first, "allow", rule("n", "deny", isNone)), policy(second, "deny", rule("n", "deny", isNone))), bash, "allow"},
+		{"Row_1_14 no match: the first policy's default, deny", bundle(policy(first, "deny", rule("n", "deny", isNone)), policy(second, "allow", rule("n", "deny", isNone))), bash, "deny"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if got := decide(t, c.bundle, c.request); got != c.want {
+				t.Errorf("got %s, want %s", got, c.want)
+			}
+		})
+	}
+}
+
+func TestRow_1_04_Request(t *testing.T) {
+	text := bundle(policy(first, "allow", rule("d", "deny", `kwargs.amount eq 5`, `tool eq "x"`)))
+	// "an arbitrary object with tool_name (required) and an optional agent_id. Add any other fields"
+	if got, want := decide(t, text, `{"tool_name": "pay", "tool": "x", "kwargs": {"amount": 5}}`), "deny 11@7 d"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	for _, bad := range []string{`{"kwargs": {}}`, `{"tool_name": 5}`, `{"tool_name": null}`, `{"tool_name": ""}`, `{"tool_name": "x", "agent_id": 5}`, `[]`} {
+		if _, err := call.Parse([]byte(bad)); err == nil {
+			t.Errorf("%s is a request", bad)
+		}
+	}
+	// Whoever brings a request of their own may say beside it whose it is.
+	frozen := &call.Call{Tool: "Bash", Agent: "AGENT-1", Request: call.NewObject(call.Member{Name: "tool_name", Value: call.Text("Bash")})}
+	if got := line(read(t, bundle(policy(first, "allow", rule("a", "allow", isBash)))).Decide(frozen, call.Options{})); got != "deny AGENT_FROZEN" {
+		t.Errorf("a frozen agent beside its request: %s", got)
+	}
+	// A call of an agent's hook is a request of tool_name, agent_id, input and cwd.
+	c := &call.Call{Tool: "Bash", Agent: "a", Dir: "/w", Input: call.NewObject(call.Member{Name: "command", Value: call.Text("ls")})}
+	for _, condition := range []string{`tool_name eq "Bash"`, `agent_id eq "a"`, `cwd eq "/w"`, `input.command eq "ls"`} {
+		if got := line(read(t, bundle(policy(first, "allow", rule("d", "deny", condition)))).Decide(c, call.Options{})); got != "deny 11@7 d" {
+			t.Errorf("%s: %s", condition, got)
+		}
+	}
+}
+
+func TestRow_1_06_Codes(t *testing.T) {
+	// "Stable code on denies that aren't from a regular rule match."
+	got := []string{call.CodeFrozen, call.CodeNoPolicies, call.CodeCompile, call.CodeTimeout}
+	if want := []string{"AGENT_FROZEN", "NO_POLICIES", "POLICY_COMPILE_ERROR", "EVAL_TIMEOUT"}; !slices.Equal(got, want) {
+		t.Errorf("got %v", got)
+	}
+}
+
+func TestRow_1_31_Reasons(t *testing.T) {
+	ruleBundle := bundle(policy(first, "deny", strings.Replace(rule("d", "deny", isBash), `{"id"`, `{"description": "no shell", "id"`, 1),
+		rule("e", "deny", `tool_name eq "Read"`), strings.Replace(rule("a", "allow", `tool_name eq "Glob"`), `{"id"`, `{"description": "fine", "id"`, 1)))
+	for _, c := range []struct{ bundle, request, want string }{
+		{ruleBundle, `{"tool_name": "Bash", "agent_id": "agent-1"}`, "agent frozen by operator"},
+		{bundle(), bash, "no bundle loaded — failing closed"},
+		{bundle(policy(first, "allow", rule("bad", "deny", badRule))), bash, "policy contains a regex pattern that failed to compile — failing closed"},
+		{ruleBundle, bash, "no shell"},
+		{ruleBundle, `{"tool_name": "Read"}`, "denied by rule e"},
+		{ruleBundle, `{"tool_name": "Other"}`, "no rule matches; default of the first policy: deny"},
+		{ruleBundle, `{"tool_name": "Glob"}`, ""}, // "Human-readable reason for the deny."
+	} {
+		if got := read(t, c.bundle).Decide(request(t, c.request), call.Options{}).Reason; got != c.want {
+			t.Errorf("got %q, want %q", got, c.want)
+		}
+	}
+}
+
+// TestRow_1_28_Budget: "bounded to 50 ms of total work", "The check fires at rule boundaries".
+func TestRow_1_28_Budget(t *testing.T) {
+	three := bundle(policy(first, "allow", rule("n", "deny", isNone), rule("a", "allow", isBash), rule("d", "deny", isBash)))
+	for _, c := range []struct {
+		name   string
+		spent  []int // ms since the begin, at the boundary before each rule
+		bundle string
+		want   string
+	}{
+		{"49 ms", []int{0, 0, 49}, three, "deny 11@7 d"},
+		{"50 ms", []int{50, 50, 50}, three, "deny 11@7 d"},
+		{"51 ms before the first rule", []int{51}, three, "deny EVAL_TIMEOUT"},
+		{"51 ms before the last rule: the allow does not stand", []int{0, 0, 51}, three, "deny EVAL_TIMEOUT"},
+		{"the last rule may take any time", []int{0}, bundle(policy(first, "deny", rule("a", "allow", isBash))), "allow 11@7 a"},
+		{"a broken policy has no rule boundary", []int{}, bundle(policy(first, "allow", rule("bad", "deny", badRule))), "deny POLICY_COMPILE_ERROR 11@7"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var began time.Time // the zero time is a time like any other
+			calls := 0
+			clock := func() time.Time {
+				calls++
+				if calls == 1 {
+					return began
+				}
+				return began.Add(time.Duration(c.spent[calls-2]) * time.Millisecond) // a further look is one too many
+			}
+			got := line(read(t, c.bundle).Decide(request(t, bash), call.Options{Clock: clock}))
+			if got != c.want || calls != len(c.spent)+1 {
+				t.Errorf("got %s, want %s; the clock was read %d times", got, c.want, calls)
+			}
+		})
+	}
+	out := read(t, three).Decide(request(t, bash), call.Options{Clock: ticking(51 * time.Millisecond)})
+	if out.Reason != "evaluation exceeded wall-clock budget — failing closed" {
+		t.Errorf("the reason is %q", out.Reason)
+	}
+	if got := line(read(t, three).Decide(request(t, bash), call.Options{})); got != "deny 11@7 d" {
+		t.Errorf("without a clock: %s", got)
+	}
+}
+
+// ticking is a clock that is the same time later at each look.
+func ticking(step time.Duration) func() time.Time {
+	now := time.Unix(0, 0)
+	return func() time.Time {
+		now = now.Add(step)
+		return now
+	}
+}
+
+// TestTraceIsWhole: of every rule a step, whatever decides.
+func TestTraceIsWhole(t *testing.T) {
+	list := policy(first, "allow", rule("n", "deny", isNone), rule("d", "deny", isBash), rule("e", "deny", isBash))
+	for _, c := range []struct{ bundle, request, last string }{
+		{bundle(list), bash, "it is not reached: d decides before"},
+		{bundle(list), `{"tool_name": "x", "agent_id": "agent-1"}`, "it is not reached: AGENT_FROZEN decides before"},
+		{bundle(policy(first, "allow", rule("1", "deny", isNone), rule("2", "deny", badRule), rule("3", "deny", isNone))), bash,
+			"it is not reached: POLICY_COMPILE_ERROR decides before"},
+		{bundle(list), `{"tool_name": "x"}`, `tool_name eq "Bash" does not hold`},
+	} {
+		trace := read(t, c.bundle).Decide(request(t, c.request), call.Options{Trace: true}).Trace
+		if len(trace.Steps) != 3 || trace.Steps[2].Why != c.last {
+			t.Errorf("steps %+v, want the last: %s", trace.Steps, c.last)
+		}
+	}
+}
+
+// BenchmarkThousandRules is row 1-29: "For a healthy 1000-rule bundle on a modern laptop, evaluation
+// typically completes in 1–2 ms".
+func BenchmarkThousandRules(b *testing.B) {
+	var list []string
+	for i := range 1000 {
+		list = append(list, rule(fmt.Sprint("r", i), "deny", `tool_name in ["Bash", "Shell"]`, `input.command contains "git"`,
+			fmt.Sprintf(`input.command matches "push\\s+.*--force-%d\\b"`, i)))
+	}
+	set := read(b, bundle(policy(first, "allow", list...)))
+	c := request(b, `{"tool_name": "Bash", "input": {"command": "git push origin feature --force-with-lease && make test lint"}}`)
+	clock := func() time.Time { // as dear as the real one, and never late: a busy machine may hold up any one decision
+		_ = time.Now()
+		return time.Time{}
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		if out := set.Decide(c, call.Options{Clock: clock}); out.Decision != "allow" || out.Code != "" {
+			b.Fatal(line(out))
+		}
+	}
+}
+
+// TestRow_1_29_Healthy: a bundle of 1000 rules keeps within the budget by the real clock. A machine that
+// is busy may hold up any one decision.
+func TestRow_1_29_Healthy(t *testing.T) {
+	var list []string
+	for i := range 1000 {
+		list = append(list, rule(fmt.Sprint("r", i), "allow", isBash, `input.command matches "^rm\\s.*/$"`))
+	}
+	set, c, got := read(t, bundle(policy(first, "deny", list...))), request(t, bash), ""
+	for range 10 {
+		if got = line(set.Decide(c, call.Options{Clock: time.Now})); got == "allow 11@7 r999" {
+			return
+		}
+	}
+	t.Errorf("got %s", got)
+}
+
+// TestShown: what a trace shows of a condition is what the file has.
+func TestShown(t *testing.T) {
+	set := read(t, bundle(policy(first, "allow", rule("d", "deny", `input.n in [1, 2.50]`))))
+	if got, want := set.Rules[0].When.All[0].Test.Shown, `input.n in [1,2.5]`; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	if !json.Valid([]byte(bundle())) {
+		t.Error("the tests' own bundle is not JSON")
+	}
+}

@@ -1,0 +1,186 @@
+package evaluator
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sort"
+
+	"github.com/policyscan/policyscan/agent/call"
+	"github.com/policyscan/policyscan/rules"
+)
+
+// A node is a JSON value and where it stands.
+type node struct {
+	kind    call.Kind
+	at, end int // its first byte, and the one behind it; 0-based
+	text    string
+	members []member
+	items   []*node
+}
+
+type member struct {
+	name  string
+	at    int // of the name
+	value *node
+}
+
+// maxMistakes is how many mistakes of a bundle are reported: each is looked up in the text.
+const maxMistakes = 1000
+
+// A reader reads one bundle.
+type reader struct {
+	src   *rules.Source
+	lines []int // where each line begins
+	errs  rules.Errors
+	set   *call.Set
+
+	rule  string          // the id of the rule that is read
+	roots map[string]bool // the first parts of fields of which a note was made
+}
+
+func (r *reader) fail(code string, at int, found, fix string) {
+	switch {
+	case len(r.errs) > maxMistakes:
+		return
+	case len(r.errs) == maxMistakes:
+		found, fix = fmt.Sprintf("more than %d mistakes", maxMistakes), "mend the others first"
+	}
+	line := r.line(at)
+	e := r.src.ErrorAt(code, line, at-r.lines[line-1]+1, found, fix)
+	e.Rule = r.rule
+	r.errs = append(r.errs, e)
+}
+
+func (r *reader) note(at int, format string, args ...any) {
+	r.set.Notes = append(r.set.Notes, call.Note{Origin: r.origin(at), Text: fmt.Sprintf(format, args...)})
+}
+
+func (r *reader) origin(at int) call.Origin { return call.Origin{File: r.src.Name, Line: r.line(at)} }
+
+// line is the line of a byte, counted from 1.
+func (r *reader) line(at int) int { return sort.SearchInts(r.lines, at+1) }
+
+// parse reads the text as nodes; nil, if it is not JSON.
+func (r *reader) parse() *node {
+	r.lines = []int{0}
+	for i, c := range r.src.Text {
+		if c == '\n' {
+			r.lines = append(r.lines, i+1)
+		}
+	}
+	// The text is checked first, for the decoder's errors and its limit of depth.
+	var raw json.RawMessage
+	if err := json.Unmarshal(r.src.Text, &raw); err != nil {
+		at := len(r.src.Text)
+		var syntax *json.SyntaxError
+		if errors.As(err, &syntax) { // its offset is the number of bytes read, the bad one included
+			at = max(0, min(int(syntax.Offset)-1, at))
+		}
+		if len(bytes.TrimSpace(r.src.Text)) == 0 {
+			r.fail(rules.CodeEmpty, 0, "nothing in the file", `write {"policies": [...]}`)
+		} else {
+			r.fail(rules.CodeSyntax, at, "not JSON: "+err.Error(), "a bundle is one JSON object, without comments or trailing commas")
+		}
+		return nil
+	}
+	dec := json.NewDecoder(bytes.NewReader(r.src.Text))
+	dec.UseNumber()
+	n, err := r.next(dec)
+	if err != nil {
+		r.fail(rules.CodeSyntax, int(dec.InputOffset()), "not JSON: "+err.Error(), "a bundle is one JSON object")
+		return nil
+	}
+	return n
+}
+
+// next reads the next value.
+func (r *reader) next(dec *json.Decoder) (*node, error) {
+	n := &node{at: r.begin(dec)}
+	token, err := dec.Token()
+	if err != nil {
+		return nil, err
+	}
+	switch t := token.(type) {
+	case nil:
+		n.kind = call.Null
+	case bool:
+		n.kind = call.Bool
+	case json.Number:
+		n.kind = call.Number
+	case string:
+		n.kind, n.text = call.String, t
+	case json.Delim:
+		n.kind = call.List
+		if t == '{' {
+			n.kind = call.Object
+		}
+		seen := map[string]bool{}
+		for dec.More() {
+			var m member
+			if n.kind == call.Object {
+				m.at = r.begin(dec)
+				token, err := dec.Token()
+				if err != nil {
+					return nil, err
+				}
+				m.name, _ = token.(string) // a member begins with nothing else
+			}
+			if m.value, err = r.next(dec); err != nil {
+				return nil, err
+			}
+			switch {
+			case n.kind == call.List:
+				n.items = append(n.items, m.value)
+			case seen[m.name]:
+				r.fail(rules.CodeDuplicate, m.at, fmt.Sprintf("the key %q is there twice", m.name), "leave one of them out")
+			default:
+				seen[m.name] = true
+				n.members = append(n.members, m)
+			}
+		}
+		if _, err := dec.Token(); err != nil { // the end
+			return nil, err
+		}
+	}
+	n.end = int(dec.InputOffset())
+	return n, nil
+}
+
+// begin is where the next token begins: behind the blanks and the comma or colon that the decoder has
+// yet to read. There is one, as the text is JSON.
+func (r *reader) begin(dec *json.Decoder) int {
+	at := int(dec.InputOffset())
+	for bytes.IndexByte([]byte(" \t\r\n,:"), r.src.Text[at]) >= 0 {
+		at++
+	}
+	return at
+}
+
+// value is the node as a test compares with it.
+func (r *reader) value(n *node) (*call.Value, bool) {
+	v, err := call.ParseValue(r.src.Text[n.at:n.end])
+	if err != nil {
+		r.fail(rules.CodeValue, n.at, err.Error(), "write one that JavaScript can hold")
+		return nil, false
+	}
+	return v, true
+}
+
+// kindName says what n is, with its article.
+func (n *node) kindName() string {
+	switch n.kind {
+	case call.Null:
+		return "null"
+	case call.Bool:
+		return "a truth value"
+	case call.Number:
+		return "a number"
+	case call.String:
+		return "a text"
+	case call.List:
+		return "a list"
+	}
+	return "an object"
+}

@@ -1,0 +1,94 @@
+package native
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/policyscan/policyscan/agent/call"
+	"github.com/policyscan/policyscan/rules"
+)
+
+// A fact is what a test may be about.
+type fact struct {
+	name string
+	fact call.Fact
+
+	list  bool     // a list: a test is about one of its items
+	glob  bool     // a path or a name, not free text
+	clean bool     // an absolute path without ".."
+	lower bool     // in lower case
+	words []string // all that it can be
+}
+
+// facts are all there are, in the order of the manual. "input" has more beneath it: input.a.b.
+func facts() []fact {
+	from := func(source call.Source) call.Fact { return call.Fact{Source: source, JSON: true} }
+	request := func(name string) call.Fact { return call.Fact{Source: call.FromRequest, Path: []string{name}} }
+	return []fact{
+		{name: "tool", fact: from(call.FromTool), glob: true},
+		{name: "capability", fact: from(call.FromCapability), words: []string{
+			string(call.Execute), string(call.Read), string(call.Write), string(call.Search), string(call.Agent), string(call.Network),
+		}},
+		{name: "command", fact: from(call.FromCommand)},
+		{name: "path", fact: from(call.FromPath), glob: true},
+		{name: "content", fact: from(call.FromContent)},
+		{name: "exec.bin", fact: from(call.FromExecBin), glob: true},
+		{name: "exec.args", fact: from(call.FromExecArgs), glob: true, list: true},
+		{name: "fs.op", fact: from(call.FromFSOp), words: []string{"read", "write"}},
+		{name: "fs.path", fact: from(call.FromFSPath), glob: true, clean: true},
+		{name: "net.host", fact: from(call.FromNetHost), glob: true, lower: true},
+		{name: "agent", fact: request("agent_id"), glob: true},
+		{name: "cwd", fact: request("cwd"), glob: true, clean: true},
+		{name: "input", fact: from(call.FromInput), glob: true},
+	}
+}
+
+func factNames() []string {
+	var names []string
+	for _, f := range facts() {
+		names = append(names, f.name)
+	}
+	return append(names, "input.NAME")
+}
+
+// fact finds the fact of a test.
+func (r *reader) fact(e rules.Entry) (*fact, bool) {
+	name, ok := r.doc.Text(e)
+	if !ok {
+		return nil, false
+	}
+	all := facts()
+	if i := slices.IndexFunc(all, func(f fact) bool { return f.name == name }); i >= 0 {
+		return &all[i], true
+	}
+	rest, ok := strings.CutPrefix(name, "input.")
+	parts := strings.Split(rest, ".")
+	if !ok || slices.Contains(parts, "") {
+		r.doc.Fail(rules.CodeValue, e.Node(), fmt.Sprintf("there is no fact %q", name), "write one of "+strings.Join(factNames(), ", "))
+		return nil, false
+	}
+	return &fact{name: name, fact: call.Fact{Source: call.FromInput, Path: parts, JSON: true}, glob: true}, true
+}
+
+// An operator is a word and what it asks.
+type operator struct {
+	name string
+	op   call.Op
+}
+
+// operators are all there are, in the order of the manual.
+func operators() []operator {
+	return []operator{
+		{"equals", call.Equals}, {"contains", call.Contains}, {"begins_with", call.Begins}, {"ends_with", call.Ends},
+		{"matches", call.Matches}, {"glob", call.Globs}, {"one_of", call.OneOf}, {"under", call.Under}, {"exists", call.Exists},
+	}
+}
+
+func operatorNames() []string {
+	var names []string
+	for _, o := range operators() {
+		names = append(names, o.name)
+	}
+	return names
+}

@@ -1,0 +1,263 @@
+// Package native reads call rules in policyscan's own form: YAML in the style of a bundle, in which every
+// rule is asked and the strictest effect wins.
+//
+//	rules:
+//	  - id: NO-FORCE-PUSH
+//	    title: No force push
+//	    effect: deny
+//	    when:
+//	      all:
+//	        - {fact: exec.bin, equals: git}
+//	        - {fact: exec.args, equals: --force}
+//
+// The file is read as strictly as a bundle's, see [rules.Document], and so is every word in it: a fact, an
+// operator, a capability or a host that can never be met is an error.
+//
+// # Limits
+//
+// A test of a fact that the call does not have fails, with "not: true" as well: a rule about the content of
+// a file says nothing of a call that writes none. Only "exists: false" asks for what is missing.
+package native
+
+import (
+	"errors"
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/policyscan/policyscan/agent/call"
+	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/rules/glob"
+)
+
+// Read reads a file of rules. The error is a [rules.Errors] with all of its mistakes.
+func Read(src *rules.Source) (*call.Set, error) {
+	const list = `"rules:" and beneath it a list, each rule beginning with "- id:"`
+	doc := src.YAML(rules.Form{File: list, Keys: map[string]string{
+		"rules": list,
+		"id":    `"id: TEAM-TOPIC-001", unique in the file`,
+		"title": `"title: …", one line that says what is forbidden`,
+	}})
+	r := &reader{doc: doc, name: src.Name}
+	set := &call.Set{Name: src.Name, Dialect: "native", Strategy: call.AllViolations, Default: call.Allow}
+	if doc.Root != nil {
+		m := doc.Mapping(doc.Root, "the file", `"rules:" and beneath it a list`, []string{"rules"}, []string{"default"})
+		if m["default"].Node() != nil {
+			set.Default = r.effect(m["default"])
+		}
+		for _, item := range doc.List(m["rules"]) {
+			set.Rules = append(set.Rules, r.rule(item.Node()))
+		}
+	}
+	if err := doc.Errors(); err != nil {
+		return nil, err
+	}
+	for _, n := range doc.Notes() {
+		set.Notes = append(set.Notes, call.Note{Origin: call.Origin{File: n.File, Line: n.Line}, Text: n.Text})
+	}
+	return set, nil
+}
+
+// A reader reads one file.
+type reader struct {
+	doc  *rules.Document
+	name string
+}
+
+func (r *reader) effect(e rules.Entry) call.Effect {
+	return call.Effect(r.doc.Word(e, string(call.Deny), string(call.Ask), string(call.Allow)))
+}
+
+func (r *reader) rule(n *yaml.Node) call.Rule {
+	r.doc.Begin(n)
+	m := r.doc.Mapping(n, "the rule", `its keys, the first after "- "`, []string{"id", "title", "effect", "when"}, []string{"message", "remediation"})
+	out := call.Rule{ID: r.doc.ID(m["id"]), Effect: r.effect(m["effect"]), Origin: call.Origin{File: r.name, Line: n.Line}}
+	out.Reason = r.doc.Line(m["title"])
+	if text, ok := r.doc.Text(m["message"]); ok {
+		out.Reason = strings.TrimSpace(text)
+	}
+	if text, ok := r.doc.Text(m["remediation"]); ok {
+		out.Reason = strings.TrimSuffix(out.Reason, ".") + ". To mend it: " + strings.TrimSpace(text)
+	}
+	if when := m["when"].Node(); when != nil {
+		out.When = r.predicate(when, `"when"`)
+	}
+	return out
+}
+
+// predicate reads "when", or an item of "all" or "any": one of those lists, or a test.
+func (r *reader) predicate(n *yaml.Node, what string) call.Predicate {
+	has := func(key string) bool {
+		for i := 0; n.Kind == yaml.MappingNode && i < len(n.Content); i += 2 {
+			if n.Content[i].Value == key {
+				return true
+			}
+		}
+		return false
+	}
+	for _, key := range []string{"all", "any"} {
+		if !has(key) {
+			continue
+		}
+		m := r.doc.Mapping(n, what+` with "`+key+`"`, key+`: and beneath it a list of tests`, []string{key}, nil)
+		var list []call.Predicate
+		for _, item := range r.doc.List(m[key]) {
+			list = append(list, r.predicate(item.Node(), "the item"))
+		}
+		if key == "all" {
+			return call.Predicate{All: list}
+		}
+		return call.Predicate{Any: list}
+	}
+	return r.test(n, what)
+}
+
+// test reads one test.
+func (r *reader) test(n *yaml.Node, what string) call.Predicate {
+	m := r.doc.Mapping(n, what, "{fact: tool, equals: Bash}, or all: or any: and a list of such tests", []string{"fact"}, append(operatorNames(), "not"))
+	if m == nil {
+		return call.Predicate{}
+	}
+	f, known := r.fact(m["fact"])
+	op, e := r.operator(n, m)
+	if !known || op == nil {
+		return call.Predicate{}
+	}
+	not := r.doc.True(m["not"])
+	if f.list {
+		// The test is about one of the items, and "not" says that there is no such item.
+		item := &call.Test{Fact: call.Fact{Source: call.FromItem, JSON: true}, Op: op.op}
+		out := &call.Test{Fact: f.fact, Op: call.Each, Not: not, Each: []call.Predicate{{Test: item}}}
+		r.operand(item, f, op, e)
+		if op.op == call.Exists {
+			out.Each, out.Not = []call.Predicate{{}}, item.Not // any item will do
+			if item.Not {
+				out.Absent = call.Holds
+			}
+		}
+		out.Shown = shown(f, op, e, not)
+		return call.Predicate{Test: out}
+	}
+	out := &call.Test{Fact: f.fact, Op: op.op, Not: not, Shown: shown(f, op, e, not)}
+	r.operand(out, f, op, e)
+	return call.Predicate{Test: out}
+}
+
+// shown is a test in a line.
+func shown(f *fact, op *operator, e rules.Entry, not bool) string {
+	value := e.Node().Value
+	for i, item := range e.Node().Content {
+		if i > 0 {
+			value += ", "
+		}
+		value += item.Value
+	}
+	word := ""
+	if not {
+		word = "not "
+	}
+	return fmt.Sprintf("%s%s %s %q", word, f.name, op.name, value)
+}
+
+// operator finds the one operator of a test.
+func (r *reader) operator(n *yaml.Node, m map[string]rules.Entry) (*operator, rules.Entry) {
+	var op *operator
+	for _, o := range operators() {
+		switch _, there := m[o.name]; {
+		case !there:
+		case op != nil:
+			r.doc.Fail(rules.CodeKey, n, fmt.Sprintf("the test has both %q and %q", op.name, o.name), "write a test for each")
+			return nil, rules.Entry{}
+		default:
+			op = &o
+		}
+	}
+	switch {
+	case op == nil && misspelt(n):
+		return nil, rules.Entry{} // it is an unknown key, which was said
+	case op == nil:
+		r.doc.Fail(rules.CodeValue, n, "the test has no operator", "write one of "+strings.Join(operatorNames(), ", "))
+		return nil, rules.Entry{}
+	case op.op == call.Exists && m["not"].Node() != nil:
+		r.doc.Fail(rules.CodeKey, m["not"].Node(), `"not" beside "exists"`, `write "exists: false"`)
+	}
+	return op, m[op.name]
+}
+
+// misspelt reports whether a test has a key that could have been meant for its operator.
+func misspelt(n *yaml.Node) bool {
+	for i := 0; i < len(n.Content); i += 2 {
+		if key := n.Content[i].Value; key != "fact" && key != "not" && !strings.HasPrefix(key, "x-") {
+			return true
+		}
+	}
+	return false
+}
+
+// operand reads the value of an operator into a test.
+func (r *reader) operand(t *call.Test, f *fact, op *operator, e rules.Entry) {
+	switch op.op {
+	case call.Exists:
+		t.Not = !r.doc.True(e)
+		return
+	case call.OneOf:
+		for _, item := range r.doc.List(e) {
+			if text, ok := r.text(f, op, item); ok {
+				t.Values = append(t.Values, call.Text(text))
+			}
+		}
+		return
+	}
+	text, ok := r.text(f, op, e)
+	if !ok {
+		return
+	}
+	t.Text = text
+	refuse := func(found, fix string) { r.doc.Fail(rules.CodeValue, e.Node(), found, fix) }
+	switch op.op {
+	case call.Matches:
+		var err error
+		if t.Regexp, err = regexp.Compile(text); err != nil {
+			refuse("the pattern does not compile: "+strings.TrimPrefix(err.Error(), "error parsing regexp: "), "write RE2 syntax, which has no look-around and no back-references")
+		}
+	case call.Globs:
+		// A glob is about a path from a root; with a leading slash it is about the root of all.
+		var mistake *glob.Mistake
+		err := glob.Check(strings.TrimPrefix(text, "/"))
+		switch {
+		case !f.glob:
+			refuse(fmt.Sprintf("a glob on %s, in which * would stop at each /", f.name), "write matches or contains")
+		case errors.As(err, &mistake):
+			r.doc.Fail(rules.CodeGlob, e.Node(), mistake.Found, mistake.Fix)
+		default:
+			t.Globs = glob.Compile([]string{text})
+		}
+	case call.Under:
+		switch {
+		case !f.clean:
+			refuse(fmt.Sprintf(`"under" on %s, which may have ".." in it`, f.name), "write fs.path, which is clean")
+		case !path.IsAbs(text) || path.Clean(text) != text:
+			refuse(fmt.Sprintf("the folder %q", text), "write an absolute path without . and .., and without a / at its end")
+		}
+	}
+}
+
+// text reads one text that a fact is compared with, and refuses what the fact never is.
+func (r *reader) text(f *fact, op *operator, e rules.Entry) (string, bool) {
+	text, ok := r.doc.Text(e)
+	switch {
+	case !ok:
+		return "", false
+	case len(f.words) > 0 && (op.op == call.Equals || op.op == call.OneOf) && !slices.Contains(f.words, text):
+		r.doc.Fail(rules.CodeValue, e.Node(), fmt.Sprintf("%s is never %q", f.name, text), "write one of "+strings.Join(f.words, ", "))
+		return "", false
+	case f.lower && op.op != call.Matches && strings.ToLower(text) != text:
+		r.doc.Fail(rules.CodeValue, e.Node(), fmt.Sprintf("%s is in lower case, and %q is not", f.name, text), "write "+strings.ToLower(text))
+		return "", false
+	}
+	return text, true
+}

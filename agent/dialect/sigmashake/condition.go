@@ -1,0 +1,205 @@
+package sigmashake
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"github.com/policyscan/policyscan/agent/call"
+	"github.com/policyscan/policyscan/rules"
+)
+
+// maxNested is how deep parentheses and NOTs may stand in one another. The deepest of the public packs
+// is 2.
+const maxNested = 50
+
+// operators are what may stand behind a field.
+const operators = "CONTAINS, EQUALS, STARTS_WITH, ENDS_WITH, GLOB, REGEX, WORD, LINE_CONTAINS and LINE_REGEX, each also behind NOT"
+
+// fields are what may stand before an operator.
+const fields = "command, path, content, tool and input.<key>"
+
+// condition reads what stands behind IF.
+func (p *parser) condition() (call.Predicate, bool) {
+	p.nested = 0
+	return p.groups(false)
+}
+
+// groups reads conditions that OR separates. With not it reads the opposite of what they say: NOT is
+// carried down to the tests (De Morgan), for that a pattern that cannot be used is on the safe side on
+// whichever side of a NOT it stands.
+func (p *parser) groups(not bool) (call.Predicate, bool) {
+	var all []call.Predicate
+	for {
+		group, ok := p.group(not)
+		if !ok {
+			return call.Predicate{}, false
+		}
+		all = append(all, group)
+		if !p.peek().is("OR") {
+			return join(all, not), true
+		}
+		p.take()
+	}
+}
+
+// group reads conditions that AND joins, or that stand on lines of their own without it.
+func (p *parser) group(not bool) (call.Predicate, bool) {
+	var all []call.Predicate
+	for {
+		one, ok := p.one(not)
+		if !ok {
+			return call.Predicate{}, false
+		}
+		all = append(all, one)
+		switch t := p.peek(); {
+		case t.is("AND"):
+			p.take()
+		case !p.continues(t):
+			return join(all, !not), true
+		case !bytes.Contains(p.src.Text[p.tokens[p.next-1].to:t.at], []byte("\n")):
+			p.fail(t, rules.CodeSyntax, fmt.Sprintf("%s behind a condition, on the same line", t.shown()), "write AND or OR between them")
+			return call.Predicate{}, false
+		}
+	}
+}
+
+// continues reports whether a token behind a condition begins another.
+func (p *parser) continues(t token) bool {
+	return t.is("(") || t.kind == word && !t.is("OR") && !isKey(t) && !p.begins()
+}
+
+// one reads one condition, or several in parentheses.
+func (p *parser) one(not bool) (call.Predicate, bool) {
+	if p.nested++; p.nested > maxNested {
+		p.fail(p.peek(), rules.CodeLimit, fmt.Sprintf("over %d parentheses and NOTs in one another", maxNested), "split the rule")
+		return call.Predicate{}, false
+	}
+	defer func() { p.nested-- }()
+	switch t := p.peek(); {
+	case t.is("NOT"):
+		p.take()
+		return p.one(!not)
+	case t.is("("):
+		p.take()
+		c, ok := p.groups(not)
+		if ok && !p.peek().is(")") {
+			p.fail(t, rules.CodeSyntax, "a parenthesis that is not closed", "write ) behind its last condition")
+			ok = false
+		}
+		if ok {
+			p.take()
+		}
+		return c, ok
+	}
+	return p.test(not)
+}
+
+// join joins conditions by OR or by AND.
+func join(all []call.Predicate, and bool) call.Predicate {
+	switch {
+	case len(all) == 1:
+		return all[0]
+	case and:
+		return call.Predicate{All: all}
+	}
+	return call.Predicate{Any: all}
+}
+
+// test reads a field, perhaps NOT, an operator and a text.
+func (p *parser) test(not bool) (call.Predicate, bool) {
+	field := p.peek()
+	if field.kind != word || isKey(field) || field.is("AND") || field.is("OR") {
+		p.fail(field, rules.CodeSyntax, field.shown()+" where a condition should begin", "write a field, an operator and a text, such as command CONTAINS \"rm -rf\"")
+		return call.Predicate{}, false
+	}
+	p.take()
+	if p.peek().is("NOT") {
+		p.take()
+		not = !not
+	}
+	op := p.peek()
+	if op.kind != word || isKey(op) {
+		if fact(field.text) == nil && op.kind == quote {
+			p.fail(field, rules.CodeKey, field.shown()+" is not a key of a rule", "a rule has "+keys)
+		} else {
+			p.fail(op, rules.CodeSyntax, fmt.Sprintf("%s behind %s", op.shown(), field.text), "write an operator: "+operators)
+		}
+		return call.Predicate{}, false
+	}
+	p.take()
+	value, ok := p.text(op)
+	if !ok {
+		return call.Predicate{}, false
+	}
+	about := fact(field.text)
+	if about == nil {
+		fix := "the fields are " + fields
+		if field.text == "input." {
+			fix = "write the name of a member of the tool's input behind it"
+		}
+		p.fail(field, rules.CodeKey, fmt.Sprintf("%q is not a field", field.text), fix)
+		about = &call.Fact{}
+	}
+	t := &call.Test{Fact: *about, Not: not, Absent: call.AsEmpty}
+	t.Shown = field.text + " "
+	if not {
+		t.Shown += "NOT "
+	}
+	t.Shown += op.text + " " + string(p.src.Text[value.at:value.to])
+	if !p.operate(t, op.text, value.text) {
+		p.fail(op, rules.CodeKey, fmt.Sprintf("%q is not an operator", op.text), "the operators are "+operators)
+	}
+	return call.Predicate{Test: t}, true
+}
+
+// fact is what a field means; nil if it is none. A number or a list of the input is text as
+// JSON.stringify writes it. The key of input. is one name, whatever dots are in it.
+func fact(field string) *call.Fact {
+	switch field {
+	case "command":
+		return &call.Fact{Source: call.FromCommand, JSON: true}
+	case "path":
+		return &call.Fact{Source: call.FromPath, JSON: true}
+	case "content":
+		return &call.Fact{Source: call.FromContent, JSON: true}
+	case "tool":
+		return &call.Fact{Source: call.FromTool}
+	}
+	if key, ok := strings.CutPrefix(field, "input."); ok && key != "" {
+		return &call.Fact{Source: call.FromInput, Path: []string{key}, JSON: true}
+	}
+	return nil
+}
+
+// operate gives a test its operator, and reports whether there is one of that name.
+func (p *parser) operate(t *call.Test, op, text string) bool {
+	t.Text = text
+	switch op {
+	case "CONTAINS", "LINE_CONTAINS":
+		t.Op = call.Contains
+	case "EQUALS":
+		t.Op = call.Equals
+	case "STARTS_WITH":
+		t.Op = call.Begins
+	case "ENDS_WITH":
+		t.Op = call.Ends
+	case "GLOB", "WORD", "REGEX", "LINE_REGEX":
+		t.Op = call.Matches
+		c := p.compile(strings.TrimPrefix(op, "LINE_"), text)
+		t.Regexp, t.Broken = c.regexp, c.broken
+		if t.Broken != "" {
+			p.broken = append(p.broken, t)
+		}
+	default:
+		return false
+	}
+	t.ByLine = strings.HasPrefix(op, "LINE_")
+	if text == "" && op != "EQUALS" && op != "GLOB" {
+		p.note("%s: every text has the empty one in it, so this says nothing", t.Shown)
+	}
+	if said := oddGlob(text); op == "GLOB" && said != "" {
+		p.note("%s: %s", t.Shown, said)
+	}
+	return true
+}

@@ -1,0 +1,154 @@
+package sigmashake
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/policyscan/policyscan/agent/call"
+)
+
+// maxTies and maxHidden are how many notes of their kind are listed; the rest is counted. The public packs,
+// read as one set, have 26679 ties.
+const (
+	maxTies   = 20
+	maxHidden = 20
+)
+
+// notes are what in the rules of a set is often a slip: first of each rule by itself, then of two.
+func notes(all []rule) []call.Note {
+	var list []call.Note
+	enabled := make([]*rule, 0, len(all))
+	for i := range all {
+		list = append(list, all[i].notes...)
+		if !all[i].Disabled {
+			enabled = append(enabled, &all[i])
+		}
+	}
+	list = append(list, ties(enabled)...)
+	return append(list, hidden(enabled)...)
+}
+
+// ties tells of rules of one priority and target whose decisions differ: which of them decides hangs on the
+// names of files and the order of lines.
+func ties(all []*rule) []call.Note {
+	type place struct {
+		priority int
+		target   string
+	}
+	var places []place
+	groups := map[place][]*rule{}
+	for _, r := range all {
+		at := place{r.Priority, r.target}
+		if groups[at] == nil {
+			places = append(places, at)
+		}
+		groups[at] = append(groups[at], r)
+	}
+	var list []call.Note
+	var last call.Origin
+	pairs := 0
+	for _, at := range places {
+		var before [3]int // rules of the place, by the rank of their effect
+		for i, r := range groups[at] {
+			rank := r.Effect.Rank()
+			if others := i - before[rank]; others > 0 {
+				pairs += others
+				last = r.Origin
+				for _, first := range groups[at][:i] {
+					if first.Effect.Rank() != rank && len(list) < maxTies {
+						list = append(list, call.Note{Origin: r.Origin, Text: fmt.Sprintf(
+							"rule %q: priority %d and target %s are those of %q in %s:%d too, which decides otherwise and, where both fire, comes first; give one of them another priority",
+							r.ID, at.priority, at.target, first.ID, first.Origin.File, first.Origin.Line)})
+					}
+				}
+			}
+			before[rank]++
+		}
+	}
+	return more(list, pairs, last, "pairs of rules of one priority and target that decide otherwise")
+}
+
+// more adds to the notes that were listed how many there are beside them.
+func more(list []call.Note, all int, last call.Origin, what string) []call.Note {
+	if all > len(list) {
+		list = append(list, call.Note{Origin: last, Text: fmt.Sprintf("%s: %d more than are listed here, this one the last", what, all-len(list))})
+	}
+	return list
+}
+
+// hidden tells of rules that deny and that a rule of higher priority keeps from it: one that lets the call
+// go on, is about the same tools or more, and has the same conditions or one that always holds.
+func hidden(all []*rule) []call.Note {
+	by := map[string][]*rule{} // rules that let a call go on, by their conditions
+	for _, r := range all {
+		switch {
+		case restrictive(r.Effect):
+		case always(&r.condition):
+			by[""] = append(by[""], r)
+		default:
+			key := canonical(&r.condition)
+			by[key] = append(by[key], r)
+		}
+	}
+	var list []call.Note
+	var last call.Origin
+	pairs := 0
+	for _, r := range all {
+		if r.Effect.Rank() < call.Deny.Rank() || len(by) == 0 {
+			continue
+		}
+		for _, key := range []string{"", canonical(&r.condition)} {
+			i := slices.IndexFunc(by[key], func(over *rule) bool {
+				return over.Priority > r.Priority && covers(over.target, r.target)
+			})
+			if i < 0 {
+				continue
+			}
+			over := by[key][i]
+			pairs++
+			last = r.Origin
+			if len(list) < maxHidden {
+				list = append(list, call.Note{Origin: r.Origin, Text: fmt.Sprintf(
+					"rule %q: it never fires, for %q in %s:%d has a higher priority (%d, this one %d), fires on all that this one does, and lets the call go on; the first rule that fires decides",
+					r.ID, over.ID, over.Origin.File, over.Origin.Line, over.Priority, r.Priority)})
+			}
+			break
+		}
+	}
+	return more(list, pairs, last, "rules that never fire because of one of higher priority")
+}
+
+// covers reports whether every call of a target is one of another, too.
+func covers(target, other string) bool {
+	return target == other || target == "any" || target == "write" && other == "edit"
+}
+
+// always reports whether a condition can be seen to hold for every call.
+func always(c *call.Predicate) bool {
+	never := func(c call.Predicate) bool { return !always(&c) }
+	switch {
+	case c.Test != nil:
+		return !c.Test.Not && c.Test.Text == "" && (c.Test.Op == call.Contains || c.Test.Op == call.Begins || c.Test.Op == call.Ends)
+	case c.Any != nil:
+		return slices.ContainsFunc(c.Any, func(c call.Predicate) bool { return always(&c) })
+	}
+	return !slices.ContainsFunc(c.All, never)
+}
+
+// canonical is the same text for conditions that are the same but for their order.
+func canonical(c *call.Predicate) string {
+	if c.Test != nil {
+		return c.Test.Shown
+	}
+	parts, open := c.All, "all("
+	if c.Any != nil {
+		parts, open = c.Any, "any("
+	}
+	texts := make([]string, len(parts))
+	for i := range parts {
+		texts[i] = canonical(&parts[i])
+	}
+	slices.Sort(texts)
+	return open + strings.Join(texts, "\x00") + ")"
+}

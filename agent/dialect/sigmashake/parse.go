@@ -1,0 +1,374 @@
+package sigmashake
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/policyscan/policyscan/agent/call"
+	"github.com/policyscan/policyscan/rules"
+)
+
+// decision is the effect of a decision's word; "" if it is none.
+func decision(word string) call.Effect {
+	switch word {
+	case "DENY":
+		return call.Deny
+	case "ALLOW":
+		return call.Allow
+	case "LOG":
+		return call.Log
+	case "SHADOW":
+		return call.Shadow
+	case "ASK":
+		return call.Ask
+	case "FORCE":
+		return call.Force
+	}
+	return ""
+}
+
+// target is the capability that a target asks for: "" for any, and for edit, which is about single
+// tools.
+func target(word string) (c call.Capability, ok bool) {
+	switch word {
+	case "any", "edit":
+		return "", true
+	case "execution":
+		return call.Execute, true
+	case "read":
+		return call.Read, true
+	case "write":
+		return call.Write, true
+	case "search":
+		return call.Search, true
+	case "agent":
+		return call.Agent, true
+	case "network":
+		return call.Network, true
+	}
+	return "", false
+}
+
+// The defaults of the keys that a rule may leave out.
+const (
+	defaultPriority = 50
+	defaultSeverity = "warning"
+)
+
+// maxMistakes is how many mistakes of a file are told: each is looked up in the text.
+const maxMistakes = 200
+
+// keys are what may stand at the top of a rule.
+const keys = "enabled, priority, severity, DENY, ALLOW, LOG, SHADOW, ASK, FORCE, IF, MESSAGE, PROMPT, SUBSTITUTE and CONTEXT"
+
+// A parser reads one file. After a mistake it goes on with the next key or rule, to find the others.
+type parser struct {
+	src      *rules.Source
+	tokens   []token
+	next     int
+	open     int // the offset of a text in quotes that does not end, or -1
+	errs     rules.Errors
+	rules    []rule
+	patterns map[pattern]compiled
+
+	rule   *rule            // that is being read
+	seen   map[string]token // the keys of it that were read
+	broken []*call.Test     // its tests whose pattern cannot be used
+	nested int              // how deep in parentheses and NOTs its condition is
+}
+
+func (p *parser) peek() token { return p.tokens[p.next] }
+
+func (p *parser) take() token {
+	t := p.tokens[p.next]
+	if t.kind != end {
+		p.next++
+	}
+	return t
+}
+
+// fail notes a mistake at a token.
+func (p *parser) fail(at token, code, found, fix string) {
+	switch {
+	case at.kind == end && p.open >= 0, len(p.errs) > maxMistakes:
+		return // it is where a text that does not end was cut off, or one too many
+	case len(p.errs) == maxMistakes:
+		code, found, fix = rules.CodeLimit, fmt.Sprintf("more than %d mistakes", maxMistakes), "mend the others first"
+	}
+	e := p.src.Error(code, at.at, found, fix)
+	if p.rule != nil {
+		e.Rule = p.rule.ID
+	}
+	p.errs = append(p.errs, e)
+}
+
+// file reads the rules of the file.
+func (p *parser) file() {
+	p.tokens, p.open = lex(p.src.Text)
+	ids := map[string]token{}
+	for p.peek().kind != end {
+		if !p.begins() {
+			p.fail(p.peek(), rules.CodeSyntax, p.peek().shown()+" where a rule should begin", "write: rule <id> { … }")
+			for p.peek().kind != end && !p.begins() {
+				p.take()
+			}
+			continue
+		}
+		p.take()
+		id := p.take()
+		p.take() // {
+		p.rule, p.broken = &rule{}, nil
+		if strings.Contains(id.text, ".") {
+			p.fail(id, rules.CodeValue, fmt.Sprintf("the id %q has a dot in it", id.text), "an id is made of letters, digits, - and _")
+		}
+		p.rule.ID = id.text
+		if first, twice := ids[id.text]; twice {
+			p.fail(id, rules.CodeDuplicate, fmt.Sprintf("the id %q is also that of the rule in line %d", id.text, first.line), "give this rule another")
+		}
+		ids[id.text] = id
+		p.rule.Origin = call.Origin{File: p.src.Name, Line: id.line}
+		p.body(id)
+		p.rules = append(p.rules, *p.rule)
+		p.rule = nil
+	}
+	if p.open >= 0 {
+		// Where a quote is missing, all texts and words behind it have changed places: what comes
+		// behind the first mistake would be noise.
+		p.errs = p.errs[:min(1, len(p.errs))]
+		p.errs = append(p.errs, p.src.Error(rules.CodeSyntax, p.open, "a text that begins here and never ends", `close it with "; a " within it is written \"`))
+	}
+	slices.SortStableFunc(p.errs, func(a, b *rules.Error) int {
+		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+	})
+}
+
+// begins reports whether a rule begins here. There are always tokens to look at: the last is no word.
+func (p *parser) begins() bool {
+	return p.peek().is("rule") && p.tokens[p.next+1].kind == word && p.tokens[p.next+2].is("{")
+}
+
+// body reads a rule from behind its { to its }, and says what is missing in it.
+func (p *parser) body(id token) {
+	r := p.rule
+	r.Priority, r.Severity = defaultPriority, defaultSeverity
+	p.seen = map[string]token{}
+	mistakes := len(p.errs)
+	var message, context string
+	for !p.peek().is("}") {
+		if p.peek().kind == end || p.begins() {
+			if p.peek().kind == end && p.open >= 0 {
+				return
+			}
+			p.fail(id, rules.CodeSyntax, fmt.Sprintf("the rule %q has no closing }", id.text), "write the } at its end")
+			return
+		}
+		if !p.key(&message, &context) {
+			p.skip()
+		}
+	}
+	p.take()
+	r.Reason = strings.Trim(message+"\n"+context, "\n")
+	if len(p.errs) > mistakes {
+		return // what is missing may be in what could not be read
+	}
+	switch {
+	case r.Effect == "":
+		p.fail(id, rules.CodeValue, "the rule has no decision", "write one of DENY, ALLOW, LOG, SHADOW, ASK and FORCE and its target, such as DENY execution")
+	case r.Effect == call.Ask && r.Prompt == "":
+		p.fail(id, rules.CodeValue, "ASK without PROMPT", "write what the person is asked, PROMPT \"…\"")
+	case r.Effect == call.Force && r.Instead == "":
+		p.fail(id, rules.CodeValue, "FORCE without SUBSTITUTE", "write what is to be done instead, SUBSTITUTE \"…\"")
+	}
+	if at, ok := p.seen["PROMPT"]; ok && r.Effect != call.Ask {
+		p.fail(at, rules.CodeKey, "PROMPT in a rule that does not ASK", "leave it out")
+	}
+	if at, ok := p.seen["SUBSTITUTE"]; ok && r.Effect != call.Force {
+		p.fail(at, rules.CodeKey, "SUBSTITUTE in a rule that does not FORCE", "leave it out")
+	}
+	if _, ok := p.seen["IF"]; !ok {
+		p.fail(id, rules.CodeValue, "the rule has no IF, and a rule without conditions never fires", "write its conditions; one that always holds is IF tool NOT EQUALS \"\"")
+	}
+	p.finish(message == "")
+}
+
+// finish lowers what can be lowered only when the whole rule is known.
+func (p *parser) finish(silent bool) {
+	r := p.rule
+	for _, t := range p.broken {
+		said := "as not matching, so the rule does not let a call go on by it"
+		if restrictive(r.Effect) {
+			t.IfBroken = call.Holds
+			said = "as matching, whatever the call, also behind NOT"
+		}
+		p.note("%s: %s; it counts %s", t.Shown, t.Broken, said)
+	}
+	if silent {
+		p.note("the rule has no MESSAGE; say in one why it fires")
+	}
+	r.When = r.condition
+	if t := targetTest(r.target); t != nil {
+		r.When = call.Predicate{All: []call.Predicate{{Test: t}, r.condition}}
+	}
+}
+
+// targetTest asks whether a call is one of a target; nil if every call is.
+func targetTest(name string) *call.Test {
+	t := &call.Test{Op: call.Equals, Absent: call.Fails, Shown: "the target " + name}
+	switch c, _ := target(name); {
+	case name == "any":
+		return nil
+	case name == "edit":
+		t.Fact.Source, t.Text = call.FromEdits, "edit"
+	default:
+		t.Fact.Source, t.Text = call.FromCapability, string(c)
+	}
+	return t
+}
+
+func (p *parser) note(format string, args ...any) {
+	r := p.rule
+	r.notes = append(r.notes, call.Note{Origin: r.Origin, Text: fmt.Sprintf("rule %q: ", r.ID) + fmt.Sprintf(format, args...)})
+}
+
+// skip goes to the next key of the rule, to its end or to the next rule.
+func (p *parser) skip() {
+	for p.peek().kind != end && !p.peek().is("}") && !p.begins() && !isKey(p.peek()) {
+		p.take()
+	}
+}
+
+// isKey reports whether a token can begin a part of a rule.
+func isKey(t token) bool {
+	if t.kind != word {
+		return false
+	}
+	switch t.text {
+	case "enabled", "priority", "severity", "IF", "MESSAGE", "PROMPT", "SUBSTITUTE", "CONTEXT", "AMBIENT", "RUN", "WEBHOOK":
+		return true
+	}
+	return decision(t.text) != ""
+}
+
+// key reads one part of a rule, and reports whether what follows it can be read.
+func (p *parser) key(message, context *string) bool {
+	t := p.take()
+	name := t.text
+	effect := decision(name)
+	if effect != "" && t.kind == word {
+		name = "decision"
+	}
+	if isKey(t) {
+		if first, twice := p.seen[name]; twice {
+			p.fail(t, rules.CodeDuplicate, fmt.Sprintf("%s, and %s in line %d", t.text, first.text, first.line), "a rule has one decision, one IF and each key once; join conditions with AND and OR")
+			return false
+		}
+		p.seen[name] = t
+	}
+	switch {
+	case t.kind == stray && strings.Contains("'“”", t.text):
+		p.fail(t, rules.CodeSyntax, t.shown(), "put texts in double quotes, \"…\"")
+		return false
+	case t.kind == stray:
+		p.fail(t, rules.CodeSyntax, t.shown(), "leave it out; a text stands in double quotes")
+		return false
+	case t.kind != word:
+	case effect != "":
+		p.rule.Effect = effect
+		return p.value(t, "one of execution, read, write, edit, search, agent, network and any", func(v string) bool {
+			p.rule.target = v
+			_, ok := target(v)
+			return ok
+		})
+	case name == "enabled":
+		return p.value(t, "true or false", func(v string) bool {
+			p.rule.Disabled = v == "false"
+			return v == "true" || v == "false"
+		})
+	case name == "priority":
+		return p.value(t, "a whole number of at most nine digits", func(v string) bool {
+			n, err := strconv.Atoi(v)
+			p.rule.Priority = n
+			return err == nil && len(strings.TrimPrefix(v, "-")) <= 9
+		})
+	case name == "severity":
+		return p.value(t, "error, warning or info", func(v string) bool {
+			p.rule.Severity = v
+			return v == "error" || v == "warning" || v == "info"
+		})
+	case name == "IF":
+		c, ok := p.condition()
+		p.rule.condition = c
+		return ok
+	case name == "MESSAGE":
+		return p.said(t, message)
+	case name == "CONTEXT":
+		return p.said(t, context)
+	case name == "PROMPT":
+		return p.said(t, &p.rule.Prompt)
+	case name == "SUBSTITUTE":
+		return p.said(t, &p.rule.Instead)
+	case name == "AMBIENT":
+		p.fail(t, rules.CodeKey, "AMBIENT, which is knowledge for the agent and gates no call", "keep it in the agent's own instructions")
+		return false
+	case name == "RUN":
+		p.fail(t, rules.CodeKey, "RUN, which runs a command", "leave it out; policyscan runs nothing")
+		return false
+	case name == "WEBHOOK":
+		p.fail(t, rules.CodeKey, "WEBHOOK, which calls a server", "leave it out; policyscan cannot reach a network")
+		return false
+	case name == "AND" || name == "OR" || name == "NOT":
+		p.fail(t, rules.CodeSyntax, name+" outside of the conditions", "write it where the conditions stand, behind IF")
+		return false
+	}
+	fix := "a rule has " + keys
+	for _, other := range []string{strings.ToLower(name), strings.ToUpper(name)} {
+		if t.kind == word && isKey(token{kind: word, text: other}) {
+			fix = "write " + other
+		}
+	}
+	p.fail(t, rules.CodeKey, t.shown()+" is not a key of a rule", fix)
+	return false
+}
+
+// value reads the word behind a key.
+func (p *parser) value(key token, want string, valid func(string) bool) bool {
+	v := p.peek()
+	if v.kind != word || isKey(v) {
+		p.fail(v, rules.CodeValue, fmt.Sprintf("%s behind %s", v.shown(), key.text), "write "+want)
+		return false
+	}
+	p.take()
+	if !valid(v.text) {
+		p.fail(v, rules.CodeValue, fmt.Sprintf("%s %s", key.text, v.text), "write "+want)
+	}
+	return true
+}
+
+// said reads the text behind a key.
+func (p *parser) said(key token, to *string) bool {
+	v, ok := p.text(key)
+	if ok && strings.TrimSpace(v.text) == "" {
+		p.fail(v, rules.CodeValue, key.text+" says nothing", "write a text, or leave the key out")
+	}
+	*to = v.text
+	return ok
+}
+
+// text reads the text in quotes behind a word.
+func (p *parser) text(behind token) (token, bool) {
+	v := p.peek()
+	if v.kind != quote {
+		p.fail(v, rules.CodeSyntax, fmt.Sprintf("%s behind %s", v.shown(), behind.text), "write a text in double quotes")
+		return v, false
+	}
+	p.take()
+	// "an "inner" quote" is three texts; it is here that one sees what happened.
+	if next := p.peek(); next.at == v.to && next.kind != mark && next.kind != end {
+		p.fail(next, rules.CodeSyntax, fmt.Sprintf("%s right behind the end of a text", next.shown()), `write a " within a text as \", and a blank behind the text`)
+		return v, false
+	}
+	return v, true
+}

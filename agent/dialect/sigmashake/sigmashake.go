@@ -1,0 +1,90 @@
+// Package sigmashake reads the rules of SigmaShake: files of
+//
+//	rule no-force-push {
+//	  enabled true
+//	  priority 90
+//	  severity error
+//	  DENY execution
+//	  IF command CONTAINS "push --force"
+//	  OR command REGEX "push\\s+-f\\b" AND command NOT CONTAINS "--dry-run"
+//	  MESSAGE "Force pushes rewrite what others have."
+//	}
+//
+// The document is docs.sigmashake.com, "Evaluation Deep Dive"; the form of the text, which it does not
+// have, is that of the project's page "Rule Syntax Reference" and of its public packs. What was read
+// where, and where policyscan differs, is in docs/dialects.md.
+//
+// [Read] and [ReadConfig] parse and validate, and lower to a [call.Set]; [call.Set.Decide] decides. They
+// hold no state: the loop guard and the circuit breaker of the document are the hook's.
+package sigmashake
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"slices"
+
+	"github.com/policyscan/policyscan/agent/call"
+	"github.com/policyscan/policyscan/rules"
+)
+
+// Read reads the files of a folder of rules as one set. The files are taken in the byte order of their
+// names, whatever order they come in: rules of one priority are asked in the order in which they are
+// read. The error is of type [rules.Errors] and has all mistakes of all files. No rule in the whole set is
+// one, for such a set would allow everything.
+func Read(name string, files []*rules.Source) (*call.Set, error) {
+	files = slices.Clone(files)
+	slices.SortStableFunc(files, func(a, b *rules.Source) int { return cmp.Compare(a.Name, b.Name) })
+
+	set := &call.Set{
+		Name:     name,
+		Dialect:  "sigmashake",
+		Strategy: call.PriorityFirst,
+		Default:  call.Allow,
+		Words:    map[call.Effect]string{call.Deny: "block"},
+	}
+	var errs rules.Errors
+	patterns := map[pattern]compiled{}
+	var read []rule
+	for _, src := range files {
+		if err := src.Check(); err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		p := &parser{src: src, patterns: patterns}
+		p.file()
+		errs = append(errs, p.errs...)
+		read = append(read, p.rules...)
+	}
+	if len(read) == 0 && errs == nil {
+		errs = append(errs, &rules.Error{Code: rules.CodeNoRules, File: name, Found: fmt.Sprintf("no rule in %d files", len(files)), Fix: "write one; a set without rules would allow every call"})
+	}
+	if errs != nil {
+		return nil, errs
+	}
+	for i := range read {
+		set.Rules = append(set.Rules, read[i].Rule)
+	}
+	set.Notes = notes(read)
+	return set, nil
+}
+
+// A rule is a rule of the set and what of its file the notes about it ask for.
+type rule struct {
+	call.Rule
+	target    string
+	condition call.Predicate // without the target
+	notes     []call.Note    // about its own text
+}
+
+// restrictive reports whether a rule that fires stops the call, or has a person asked.
+func restrictive(e call.Effect) bool { return e.Rank() > 0 }
+
+// A pattern is the operand of an operator that is lowered to a regular expression, and compiled is what
+// became of it. The packs say the same few patterns again and again, so each is compiled once.
+type pattern struct{ op, text string }
+
+type compiled struct {
+	regexp *regexp.Regexp
+	broken string // why there is none
+}

@@ -1,0 +1,194 @@
+package edit
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/policyscan/policyscan/agent/call"
+)
+
+// A form is a tool of an agent that edits files, told by its name and by the fields of its input.
+type form struct {
+	names []string
+	when  string   // what the field "command" says; "" for a tool that has none
+	need  []string // the fields that must be there, one of several names each ("file_path|path")
+	may   []string // the fields that may be there
+	edits func(*input) []Edit
+}
+
+// forms are the tools, in the order in which they are tried. Of a name that two agents give to different
+// tools the first whose fields fit is taken.
+func forms() []form {
+	const file, old, repl = "file_path|path", "old_string", "new_string"
+	claude := []string{"replace_all", "explanation"}
+	gemini := []string{"modified_by_user", "ai_proposed_content"}
+	editor := []string{"str_replace_editor", "str_replace_based_edit_tool"}
+	union := []string{"file_text", "old_str", "new_str", "insert_line", "insert_text", "view_range", "forceReadLargeFiles"}
+	return []form{
+		// Claude Code, and Cursor, whose hooks use its names.
+		{[]string{"Write"}, "", []string{file, "content|contents"}, []string{"explanation"}, claudeWrites},
+		{[]string{"Edit", "StrReplace", "search_replace"}, "", []string{file, old, repl}, claude, claudeEdits},
+		{[]string{"MultiEdit", "Edit"}, "", []string{file, "edits"}, nil, claudeMultiEdits},
+		{[]string{"NotebookEdit"}, "", []string{"notebook_path", "new_source"}, []string{"cell_id", "cell_type", "edit_mode"}, notebookEdits},
+		{[]string{"Delete", "delete_file"}, "", []string{"file_path|path|target_file"}, []string{"explanation"}, removals},
+		// Gemini CLI.
+		{[]string{"write_file"}, "", []string{"file_path", "content"}, gemini, geminiWrites},
+		{[]string{"replace"}, "", []string{"file_path", old, repl}, append([]string{"instruction", "expected_replacements", "allow_multiple"}, gemini...), geminiEdits},
+		// Copilot.
+		{[]string{"create"}, "", []string{"path", "file_text"}, nil, copilotCreates},
+		{[]string{"edit", "str_replace"}, "", []string{"path", "new_str"}, []string{"old_str"}, copilotEdits},
+		{[]string{"insert"}, "", []string{"path", "insert_line", "new_str|insert_text"}, nil, copilotInserts},
+		{editor, "view", []string{"command", "path"}, union, noEdits},
+		{editor, "create", []string{"command", "path", "file_text"}, union, copilotCreates},
+		{editor, "str_replace", []string{"command", "path", "new_str"}, union, copilotEdits},
+		{editor, "edit", []string{"command", "path", "new_str"}, union, copilotEdits},
+		{editor, "insert", []string{"command", "path", "insert_line", "new_str|insert_text"}, union, copilotInserts},
+		// Codex, Copilot and Cursor. Codex's hooks have the patch as "command".
+		{[]string{"apply_patch", "applypatch", "ApplyPatch"}, "", []string{"command|input|patch"}, nil, patchEdits},
+		// What a model of the agent's own writes cannot be told, nor what is not published.
+		{[]string{"edit_file", "edit_notebook", "EditNotebook"}, "", nil, nil, untold},
+	}
+}
+
+var errCommand = errors.New("the field command is none of view, create, str_replace, edit and insert")
+
+// noEdits is for a tool that reads.
+func noEdits(*input) []Edit { return nil }
+
+// untold is for a tool that edits files in ways that are not known.
+func untold(in *input) []Edit {
+	in.fail("what it would write cannot be told")
+	return nil
+}
+
+func removals(in *input) []Edit {
+	return []Edit{{Path: in.path("file_path", "path", "target_file"), Remove: true}}
+}
+
+// read returns the fields of a call, if they are those of the form. A field that is null is not there.
+func (f form) read(c *call.Call) (*input, error) {
+	in := &input{tool: c.Tool, dir: c.Dir, fields: map[string]*call.Value{}}
+	for _, m := range c.Input.Members() {
+		if m.Value.Kind() != call.Null {
+			in.fields[m.Name] = m.Value
+		}
+	}
+	if f.when != "" {
+		if in.fields["command"].Str() != f.when {
+			return in, errCommand
+		}
+	}
+	known := slices.Clone(f.may)
+	for _, need := range f.need {
+		names := strings.Split(need, "|")
+		known = append(known, names...)
+		var have []string
+		for _, name := range names {
+			if in.fields[name] != nil {
+				have = append(have, name)
+			}
+		}
+		switch {
+		case len(have) == 0:
+			return in, fmt.Errorf("the field %s is missing", strings.Join(names, " or "))
+		case len(have) > 1:
+			return in, fmt.Errorf("there are the fields %s, of which one is used; leave the others out", strings.Join(have, " and "))
+		}
+	}
+	if f.need == nil { // it is refused whatever its fields are
+		return in, nil
+	}
+	for _, m := range c.Input.Members() {
+		if in.fields[m.Name] != nil && !slices.Contains(known, m.Name) {
+			return in, fmt.Errorf("the field %q is not known; what it changes cannot be told", m.Name)
+		}
+	}
+	return in, nil
+}
+
+// An input is the fields of a call of a known form. The first mistake that is met in them is kept: what is read after it
+// means nothing.
+type input struct {
+	tool   string
+	dir    string
+	fields map[string]*call.Value
+	err    error
+}
+
+// fail keeps a mistake, if it is the first.
+func (in *input) fail(format string, args ...any) {
+	if in.err == nil {
+		in.err = fmt.Errorf("%s: "+format, append([]any{in.tool}, args...)...)
+	}
+}
+
+// text returns a text, of the first of some fields that is there.
+func (in *input) text(names ...string) string {
+	for _, name := range names {
+		v := in.fields[name]
+		if v == nil {
+			continue
+		}
+		if v.Kind() != call.String {
+			in.fail("the field %s is not a text", name)
+		}
+		return v.Str()
+	}
+	in.fail("the field %s is missing", strings.Join(names, " or "))
+	return ""
+}
+
+// optional returns a text, or "" if the field is not there.
+func (in *input) optional(name string) string {
+	if in.fields[name] == nil {
+		return ""
+	}
+	return in.text(name)
+}
+
+// flag returns a truth value, false if the field is not there.
+func (in *input) flag(name string) bool {
+	v := in.fields[name]
+	if v != nil && v.Kind() != call.Bool {
+		in.fail("the field %s is neither true nor false", name)
+	}
+	return v.True()
+}
+
+// number returns a whole number from 0 to MaxBytes.
+func (in *input) number(name string) int {
+	n := in.fields[name].Num()
+	if in.fields[name].Kind() != call.Number || n != float64(int(n)) || n < 0 || n > MaxBytes {
+		in.fail("the field %s is not a whole number from 0 to %d", name, MaxBytes)
+		return 0
+	}
+	return int(n)
+}
+
+// path returns the path of a file.
+func (in *input) path(names ...string) string {
+	path := in.text(names...)
+	if err := checkPath(path); err != nil {
+		in.fail("%w", err)
+	}
+	return path
+}
+
+// checkPath refuses what can be no path of a file, or that of another: agents strip U+0000 and, some of them, blanks at
+// the ends, and take ~ for the home folder.
+func checkPath(path string) error {
+	if strings.TrimSpace(path) == "" {
+		return errors.New("the path is empty")
+	}
+	switch {
+	case strings.ContainsRune(path, 0):
+		return fmt.Errorf("the path %q has the character U+0000", path)
+	case trim(path) != path:
+		return fmt.Errorf("the path %q begins or ends with blanks, which agents take off or not; leave them out", path)
+	case path == "~", strings.HasPrefix(path, "~/"), strings.HasPrefix(path, `~\`):
+		return fmt.Errorf("the path %q begins with ~, which agents take for the home folder or not; write the folder, or ./~", path)
+	}
+	return nil
+}

@@ -1,0 +1,336 @@
+package edit_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/policyscan/policyscan/agent/call"
+	"github.com/policyscan/policyscan/agent/edit"
+	"pgregory.net/rapid"
+)
+
+// must is the contents after a call that edits one file, or nil if there is an error.
+func must(t *rapid.T, tool string, input object, before string) []string {
+	text, err := json.Marshal(input)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := call.ParseValue(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	edits, err := edit.Of(&call.Call{Tool: tool, Input: v})
+	if err != nil {
+		return nil
+	}
+	all, err := edits[0].Change.After([]byte(before), true)
+	if err != nil {
+		return nil
+	}
+	var got []string
+	for _, a := range all {
+		got = append(got, string(a))
+	}
+	return got
+}
+
+// TestReplaceIsNaive: Claude Code's Edit of a file in LF is split and join.
+func TestReplaceIsNaive(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		before := rapid.StringMatching(`[ab\n]{1,12}`).Draw(t, "before")
+		old := rapid.StringMatching(`[ab\n]{1,3}`).Draw(t, "old")
+		repl := rapid.StringMatching(`[abc$]{1,3}`).Draw(t, "new")
+		all := rapid.Bool().Draw(t, "all")
+		parts := strings.Split(before, old)
+		want := strings.Join(parts, repl)
+		if len(parts) == 1 || len(parts) > 2 && !all || old == repl {
+			want = ""
+		}
+		got := must(t, "Edit", change("a", old, repl, "replace_all", all), before)
+		if want == "" && got != nil || want != "" && (len(got) != 1 || got[0] != want) {
+			t.Fatalf("got %q, want %q", got, want)
+		}
+	})
+}
+
+// TestLineEndsRoundTrip: an edit in LF of a file in CRLF, in UTF-8 or UTF-16, is that of the file in LF.
+func TestLineEndsRoundTrip(t *testing.T) {
+	wide := func(s string) string {
+		var b strings.Builder
+		b.WriteString("\xff\xfe")
+		for _, r := range s { // of one unit each
+			b.WriteByte(byte(r))
+			b.WriteByte(byte(r >> 8))
+		}
+		return b.String()
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		before := rapid.StringMatching(`[aé☃\n]{0,10}\n`).Draw(t, "before")
+		old := rapid.StringMatching(`[aé\n]{1,2}`).Draw(t, "old")
+		in := change("a.md", old, "x\ny", "replace_all", true)
+		crlf := func(s string) string { return strings.ReplaceAll(s, "\n", "\r\n") }
+		for _, as := range []func(string) string{
+			crlf, wide,
+			func(s string) string { return "\xef\xbb\xbf" + s },
+			func(s string) string { return wide(crlf(s)) },
+		} {
+			var want []string
+			for _, s := range must(t, "Edit", in, before) {
+				want = append(want, as(s))
+			}
+			got := must(t, "Edit", in, as(before))
+			if strings.Join(got, "|") != strings.Join(want, "|") {
+				t.Fatalf("got %q, want %q", got, want)
+			}
+		}
+	})
+}
+
+// TestPatchOfDiff: a patch that is made of a file before and after makes the one of the other.
+func TestPatchOfDiff(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		line := rapid.StringMatching(`[abc ]{0,2}[a-d]`)
+		before := rapid.SliceOfN(line, 1, 12).Draw(t, "before")
+		// Each line is kept, replaced or taken away; all lines are in the patch, so its place is certain.
+		var after, lines []string
+		for _, l := range before {
+			switch rapid.IntRange(0, 2).Draw(t, "change") {
+			case 0:
+				lines, after = append(lines, " "+l), append(after, l)
+			case 1:
+				n := line.Draw(t, "line")
+				lines, after = append(lines, "-"+l, "+"+n), append(after, n)
+			case 2:
+				lines = append(lines, "-"+l)
+			}
+		}
+		if rapid.Bool().Draw(t, "add") {
+			lines, after = append(lines, "+new"), append(after, "new")
+		}
+		join := func(lines []string, end string) string {
+			var b strings.Builder
+			for _, l := range lines {
+				b.WriteString(l + end)
+			}
+			return b.String()
+		}
+		in := update(append([]string{"@@"}, lines...)...)
+		got := must(t, "apply_patch", in, join(before, "\n"))
+		if want := join(after, "\n"); len(got) != 1 || got[0] != want {
+			t.Fatalf("got %q, want %q", got, want)
+		}
+		// With CRLF, the newer of Codex's ways keeps it.
+		got = must(t, "apply_patch", in, join(before, "\r\n"))
+		if want := join(after, "\r\n"); len(got) == 0 || got[len(got)-1] != want {
+			t.Fatalf("got %q, want %q", got, want)
+		}
+	})
+}
+
+// TestSeekIsNaive: where a patch's lines are found is where trying each line of the file finds them, each
+// way to compare in its turn.
+func TestSeekIsNaive(t *testing.T) {
+	right := func(s string) string { return strings.TrimRight(s, " ") }
+	dash := func(s string) string { return strings.ReplaceAll(strings.TrimSpace(s), "–", "-") }
+	rapid.Check(t, func(t *rapid.T) {
+		file := rapid.SliceOfN(rapid.SampledFrom([]string{"a", "a ", " a", "b", "-", "–", " –"}), 1, 10).Draw(t, "file")
+		want := rapid.SliceOfN(rapid.SampledFrom([]string{"a", "a ", "b", "-"}), 1, 4).Draw(t, "want")
+		place := -1
+	tries:
+		for _, fold := range []func(string) string{strings.Clone, right, strings.TrimSpace, dash} {
+			for i := 0; i+len(want) <= len(file); i++ {
+				same := true
+				for k := range want {
+					same = same && fold(file[i+k]) == fold(want[k])
+				}
+				if same {
+					place = i
+					break tries
+				}
+			}
+		}
+		in := []string{"@@"}
+		for _, l := range want {
+			in = append(in, "-"+l)
+		}
+		got := must(t, "apply_patch", update(append(in, "+HERE")...), strings.Join(file, "\n")+"\n")
+		if place < 0 {
+			if got != nil {
+				t.Fatalf("got %q, want none", got)
+			}
+			return
+		}
+		after := append(append(append([]string{}, file[:place]...), "HERE"), file[place+len(want):]...)
+		if w := strings.Join(after, "\n") + "\n"; len(got) != 1 || got[0] != w {
+			t.Fatalf("got %q, want %q", got, w)
+		}
+	})
+}
+
+// TestCopilotIsItsPattern: where Copilot finds lines is where the regular expression that it makes of
+// them finds them.
+func TestCopilotIsItsPattern(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		before := rapid.StringMatching(`([ab \t]{0,2}(\r?\n)?){0,6}`).Draw(t, "before")
+		old := rapid.StringMatching(`[ab ]{0,2}\n[ab ]{0,2}\n?[ab]?`).Draw(t, "old")
+		whole := strings.HasSuffix(old, "\n")
+		lines := strings.Split(strings.TrimSuffix(old, "\n"), "\n")
+		pattern := ""
+		for i, l := range lines {
+			pattern += regexp.QuoteMeta(l) + `[ \t]*`
+			if i < len(lines)-1 || whole {
+				pattern += `\r?\n`
+			}
+		}
+		places := regexp.MustCompile(pattern).FindAllStringIndex(before, -1)
+		if i := strings.Index(before, old); i >= 0 {
+			places = [][]int{{i, i + len(old)}}
+			if strings.Count(before, old) > 1 {
+				places = nil
+			}
+		}
+		var want string
+		if len(places) == 1 {
+			want = before[:places[0][0]] + "X" + before[places[0][1]:]
+		}
+		got := must(t, "edit", object{"path": "a", "old_str": old, "new_str": "X"}, before)
+		if want == "" && got != nil || want != "" && (len(got) != 1 || got[0] != want) {
+			t.Fatalf("places %v of %q: got %q, want %q", places, pattern, got, want)
+		}
+	})
+}
+
+// TestNotebookKeepsJSON: a notebook is what it was, but for the cell.
+func TestNotebookKeepsJSON(t *testing.T) {
+	var value func(depth int) *rapid.Generator[any]
+	value = func(depth int) *rapid.Generator[any] {
+		return rapid.Custom(func(t *rapid.T) any {
+			switch n := rapid.IntRange(0, 6).Draw(t, "kind"); {
+			case n == 0:
+				return nil
+			case n == 1:
+				return rapid.Bool().Draw(t, "bool")
+			case n == 2:
+				return rapid.Float64().Draw(t, "number") + 0 // not -0, which is written as 0
+			case n < 5 || depth == 0:
+				return rapid.String().Draw(t, "text")
+			case n == 5:
+				return rapid.SliceOfN(value(depth-1), 0, 3).Draw(t, "list")
+			}
+			return rapid.MapOfN(rapid.String(), value(depth-1), 0, 3).Draw(t, "object")
+		})
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		cell := map[string]any{"source": "x", "more": value(3).Draw(t, "value")}
+		before, err := json.Marshal(map[string]any{"cells": []any{cell}, "metadata": value(3).Draw(t, "metadata")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := must(t, "NotebookEdit", object{"notebook_path": "a.ipynb", "cell_id": "cell-0", "new_source": "y"}, string(before))
+		want := bytes.Replace(before, []byte(`"source":"x"`), []byte(`"source":"y"`), -1)
+		if len(got) != 1 || !sameJSON(t, []byte(got[0]), want) {
+			t.Fatalf("got %s, want %s", got, want)
+		}
+		var spaced bytes.Buffer
+		if err := json.Indent(&spaced, []byte(got[0]), "", " "); err != nil || spaced.String() != got[0] {
+			t.Fatalf("it is not indented by one blank: %s %v", got[0], err)
+		}
+	})
+}
+
+func sameJSON(t *rapid.T, a, b []byte) bool {
+	var all [2]any
+	for i, text := range [][]byte{a, b} {
+		if err := json.Unmarshal(text, &all[i]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	x, err := json.Marshal(all[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	y, err := json.Marshal(all[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return bytes.Equal(x, y)
+}
+
+// seeds are calls for the fuzzers to begin with.
+func seeds() [][2]string {
+	var all [][2]string
+	for _, s := range []struct {
+		tool  string
+		input object
+	}{
+		{"Write", object{"file_path": "a", "content": "x \r\n"}},
+		{"Edit", change("a", "b\n", "", "replace_all", true)},
+		{"MultiEdit", object{"file_path": "a", "edits": []object{{"old_string": "", "new_string": "b"}}}},
+		{"NotebookEdit", object{"notebook_path": "a.ipynb", "cell_id": "cell-0", "new_source": "x", "edit_mode": "delete"}},
+		{"write_file", object{"file_path": "a", "content": `\\n`}},
+		{"replace", change("a", " b", "x", "allow_multiple", true)},
+		{"create", object{"path": "a", "file_text": "x"}},
+		{"edit", object{"path": "a", "old_str": "a\nb", "new_str": "x"}},
+		{"insert", object{"path": "a", "insert_line": 3, "new_str": "x\n"}},
+		{"str_replace_editor", object{"command": "str_replace", "path": "a", "old_str": "a", "new_str": "x"}},
+		{"apply_patch", update("@@ a", " b", "-c", "+d", "*** End of File", "@@", "+e")},
+		{"apply_patch", object{"input": patch("*** Add File: a", "+b", "*** Update File: a", "-b", "+c", "*** Update File: b", "*** Move to: c", "-b", "*** Delete File: d")}},
+		{"Bash", object{"command": "cd a && apply_patch <<'EOF'\n" + patch("*** Add File: a", "+x") + "EOF\n"}},
+		{"Bash", object{"command": "apply_patch '" + patch("*** Add File: a", "+x") + "'"}},
+	} {
+		text, err := json.Marshal(s.input)
+		if err != nil {
+			panic(err)
+		}
+		all = append(all, [2]string{s.tool, string(text)})
+	}
+	return all
+}
+
+// FuzzAfter: whatever the call and the file, there is an error or there are edits, each of a file with a
+// name, that take it away or say what it would hold, in the same way each time.
+func FuzzAfter(f *testing.F) {
+	for _, s := range seeds() {
+		f.Add(s[0], s[1], []byte("a\r\nb\nc\n"), true)
+		f.Add(s[0], s[1], []byte(`{"cells":[{"source":[]}],"nbformat":5}`), true)
+		f.Add(s[0], s[1], []byte("\xff\xfea\x00\n\x00"), false)
+	}
+	f.Fuzz(func(t *testing.T, tool, input string, before []byte, exists bool) {
+		v, err := call.ParseValue([]byte(input))
+		if err != nil {
+			return
+		}
+		c := &call.Call{Tool: tool, Input: v}
+		edits, err := edit.Of(c)
+		if err != nil && edits != nil {
+			t.Fatal("edits and an error")
+		}
+		paths := map[string]bool{}
+		for _, e := range edits {
+			if e.Path == "" || e.Remove != (e.Change == nil) || paths[e.Path] {
+				t.Fatalf("%+v", e)
+			}
+			paths[e.Path] = true
+			if e.Remove {
+				continue
+			}
+			kept := bytes.Clone(before)
+			one, err := e.Change.After(before, exists)
+			two, again := e.Change.After(before, exists)
+			if (err == nil) != (again == nil) || (err == nil) != (len(one) > 0) || len(one) != len(two) {
+				t.Fatalf("%q, %v; then %q, %v", one, err, two, again)
+			}
+			for i := range one {
+				if !bytes.Equal(one[i], two[i]) || len(one[i]) > edit.MaxBytes {
+					t.Fatalf("%q, then %q", one, two)
+				}
+			}
+			if !bytes.Equal(kept, before) {
+				t.Fatal("what the file holds was changed in place")
+			}
+		}
+	})
+}

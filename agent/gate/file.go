@@ -1,0 +1,305 @@
+package gate
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/policyscan/policyscan/agent/edit"
+	"github.com/policyscan/policyscan/scanner/repo"
+	"github.com/policyscan/policyscan/scanner/worktree"
+	"github.com/policyscan/policyscan/verdict"
+)
+
+// maxBytes is the longest file whose edit is judged.
+const maxBytes = 64 << 20
+
+// maxPath is the longest path that is followed; systems take no longer ones.
+const maxPath = 1 << 15
+
+// A file is one that a call edits.
+type file struct {
+	edit.Edit
+	named string // as the call has it
+	// real is where the file is, links followed; beside is where its name is, if that is a link and leads
+	// elsewhere: an agent that writes anew and renames takes the link's place.
+	real, beside string
+	from         string // where the content before is read; "" if it is from real
+}
+
+// places are the paths at which the file may be written.
+func (f *file) places() []string {
+	if f.beside != "" {
+		return []string{f.real, f.beside}
+	}
+	return []string{f.real}
+}
+
+// files finds the files that a call edits. dir is the call's working folder.
+func (g *Gate) files(edits []edit.Edit, dir string) ([]file, error) {
+	files := make([]file, len(edits))
+	for i, e := range edits {
+		f := file{Edit: e, named: e.Path}
+		var err error
+		if f.real, f.beside, err = locate(e.Path, dir); err != nil {
+			return nil, err
+		}
+		if e.From != "" && e.From != e.Path {
+			if f.from, _, err = locate(e.From, dir); err != nil {
+				return nil, err
+			}
+		}
+		files[i] = f
+	}
+	return files, eachOnce(files)
+}
+
+// eachOnce is an error if a call names one file in two ways: each of its edits would be judged as if the others were
+// not made, and what they make together by none.
+func eachOnce(files []file) error {
+	if len(files) < 2 {
+		return nil
+	}
+	by := map[string]*file{}
+	// The same file has the same size and time, whatever its names are: hard links, or upper and lower case.
+	type like struct{ size, time int64 }
+	alike := map[like][]fs.FileInfo{}
+	for i := range files {
+		f := &files[i]
+		for _, place := range append(f.places(), f.from) {
+			if place == "" {
+				continue
+			}
+			if other := by[place]; other != nil && other != f {
+				return fmt.Errorf("the call names one file as %s and as %s; name it once, or make two calls of it", verdict.Visible(other.named), verdict.Visible(f.named))
+			}
+			if by[place] = f; place == f.beside { // a link, which is no file of its own
+				continue
+			}
+			st, err := os.Lstat(place)
+			if err != nil { // what is not there has no other name, and what cannot be told, reading it says
+				continue
+			}
+			k := like{st.Size(), st.ModTime().UnixNano()}
+			if slices.ContainsFunc(alike[k], func(other fs.FileInfo) bool { return os.SameFile(st, other) }) {
+				return fmt.Errorf("%s is one file with another that the call names; make two calls of it", verdict.Visible(f.named))
+			}
+			alike[k] = append(alike[k], st)
+		}
+	}
+	return nil
+}
+
+// locate returns where a path leads.
+func locate(name, dir string) (real, beside string, err error) {
+	shown := verdict.Visible(name)
+	switch {
+	case name == "":
+		return "", "", errors.New("the call names no file")
+	case !filepath.IsAbs(name) && !filepath.IsAbs(dir):
+		return "", "", fmt.Errorf("the call names the file %s, and no absolute working folder from which it counts", shown)
+	}
+	name = absolute(name, dir)
+	if len(name) > maxPath {
+		return "", "", fmt.Errorf("the path of a file has over %d bytes", maxPath)
+	}
+	if backOverLink(name) {
+		return "", "", fmt.Errorf("the path %s goes back (..) over a link, and where that leads depends on who follows it; write it without", shown)
+	}
+	name = filepath.Clean(name) // as agents do it, before any link is followed
+	if byProcess(name) {
+		return "", "", fmt.Errorf("the path %s leads through /proc, where the agent may find another file than its hook does; write where it leads", shown)
+	}
+	real, err = follow(name, 40)
+	if err != nil {
+		return "", "", fmt.Errorf("where the file %s is cannot be told: %w", shown, systemError(err))
+	}
+	parent, err := follow(filepath.Dir(name), 40)
+	if err != nil {
+		return "", "", fmt.Errorf("where the file %s is cannot be told: %w", shown, systemError(err))
+	}
+	if beside = filepath.Join(parent, filepath.Base(name)); beside == real {
+		beside = ""
+	}
+	return real, beside, nil
+}
+
+// absolute is a name of a call from the root of the system.
+func absolute(name, dir string) string {
+	if filepath.IsAbs(name) {
+		return name
+	}
+	return dir + string(filepath.Separator) + name
+}
+
+// backOverLink reports whether a ".." of a path stands behind a link: most agents take both away, the system goes to
+// what is above the link's target.
+func backOverLink(name string) bool {
+	for i := range name {
+		if !os.IsPathSeparator(name[i]) || i == 0 {
+			continue
+		}
+		next := name[i+1:]
+		if next != ".." && !(len(next) > 2 && next[:2] == ".." && os.IsPathSeparator(next[2])) {
+			continue
+		}
+		if st, err := os.Lstat(filepath.Clean(name[:i])); err == nil && st.Mode()&fs.ModeSymlink != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// byProcess reports whether a path leads, by links as well, through a folder in which each process may find something
+// else, such as /proc/self/cwd.
+func byProcess(name string) bool {
+	for range 40 {
+		if strings.HasPrefix(name, "/proc/") {
+			return true
+		}
+		target := ""
+		for i := 1; i <= len(name) && target == ""; i++ {
+			if i < len(name) && !os.IsPathSeparator(name[i]) {
+				continue
+			}
+			link, err := os.Readlink(name[:i])
+			switch {
+			case err != nil:
+			case filepath.IsAbs(link):
+				target = link + name[i:]
+			default:
+				target = filepath.Dir(name[:i]) + string(filepath.Separator) + link + name[i:]
+			}
+		}
+		if target == "" {
+			return false
+		}
+		name = filepath.Clean(target)
+	}
+	return false // nobody follows as many
+}
+
+// follow follows the links of a path, of which the end may not be there yet.
+func follow(path string, links int) (string, error) {
+	real, err := filepath.EvalSymlinks(path)
+	if err == nil || !errors.Is(err, fs.ErrNotExist) {
+		return real, err
+	}
+	parent, base := filepath.Dir(path), filepath.Base(path)
+	if parent == path {
+		return path, nil
+	}
+	if parent, err = follow(parent, links); err != nil {
+		return "", err
+	}
+	at := filepath.Join(parent, base)
+	target, err := os.Readlink(at)
+	switch {
+	case err != nil:
+		return at, nil // nothing is there
+	case links == 0:
+		return "", errors.New("it leads through too many links")
+	case !filepath.IsAbs(target):
+		target = filepath.Join(parent, target)
+	}
+	return follow(target, links-1)
+}
+
+// read returns what a file holds, if there is one.
+func read(real string) (content []byte, exists bool, err error) {
+	root, err := worktree.Open(filepath.Dir(real))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, false, nil
+	}
+	if err != nil {
+		return nil, false, err
+	}
+	defer root.Close()
+	rd := root.Reader()
+	defer rd.Close()
+	switch st, err := rd.Stat(filepath.Base(real)); {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, false, nil
+	case err != nil:
+		return nil, false, err
+	case st.Kind != worktree.Regular:
+		return nil, false, errors.New("it is no regular file")
+	}
+	f, err := rd.Open(filepath.Base(real), true)
+	if err != nil {
+		return nil, false, err
+	}
+	defer f.Close()
+	content, err = io.ReadAll(io.LimitReader(f, maxBytes+1))
+	switch {
+	case err != nil:
+		return nil, false, err
+	case len(content) > maxBytes:
+		return nil, false, fmt.Errorf("it has over %d bytes", maxBytes)
+	}
+	return content, true, f.Changed()
+}
+
+// inTree is a place in one of the trees that are judged.
+type inTree struct {
+	root string // of the tree
+	path string // from there, with slashes
+}
+
+// trees are those that a place lies in: that of the root, and that of another work tree of the same repository (git
+// worktree), wherever it is: agents work in such.
+func (g *Gate) trees(real string) ([]inTree, error) {
+	roots := []string{g.Root}
+	sibling, err := repo.Sibling(g.Root, filepath.Dir(real))
+	if err != nil {
+		return nil, fmt.Errorf("whether %s is in a work tree of the repository cannot be told: %w", verdict.Visible(real), systemError(err))
+	}
+	if sibling != "" {
+		roots = append(roots, sibling)
+	}
+	var trees []inTree
+	for _, root := range roots {
+		if rel, ok := beneath(root, real); ok && rel != "." {
+			trees = append(trees, inTree{root, filepath.ToSlash(rel)})
+		}
+	}
+	return trees, nil
+}
+
+// beneath returns the path of a place from a folder, if it lies in it, whichever way it leads there.
+func beneath(folder, place string) (rel string, ok bool) {
+	if rel, err := filepath.Rel(folder, place); err == nil && filepath.IsLocal(rel) {
+		return rel, true
+	}
+	is, err := os.Stat(folder)
+	if err != nil {
+		return "", false
+	}
+	for at := filepath.Dir(place); ; at = filepath.Dir(at) {
+		if st, err := os.Stat(at); err == nil && os.SameFile(st, is) {
+			rel, err := filepath.Rel(at, place)
+			return rel, err == nil
+		}
+		if at == filepath.Dir(at) {
+			return "", false
+		}
+	}
+}
+
+// systemError is an error of the system without the path.
+func systemError(err error) error {
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		err = path.Err
+	}
+	if errors.Is(err, syscall.ENOTDIR) {
+		return errors.New("it leads through a file")
+	}
+	return err
+}

@@ -1,0 +1,104 @@
+package gate
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/policyscan/policyscan/agent/call"
+	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/scanner"
+	"github.com/policyscan/policyscan/scanner/worktree"
+	"github.com/policyscan/policyscan/verdict"
+)
+
+// scan returns the violations of a full scan in one file.
+func scan(t rapid.TB, b *rules.Bundle, root, file string) []verdict.Violation {
+	t.Helper()
+	dir, err := worktree.Open(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer dir.Close()
+	v := scanner.Scan(context.Background(), []scanner.Judge{{From: "disk", Bundle: b}}, scanner.Folder(dir), scanner.Options{})
+	if !v.Complete {
+		t.Fatalf("the scan is not complete: %+v", v.Errors)
+	}
+	var found []verdict.Violation
+	for _, v := range v.Violations {
+		if v.File == file {
+			found = append(found, v)
+		}
+	}
+	return found
+}
+
+// TestParity: "the violations that hook lists for a Write are those that a full scan lists for that file in the tree
+// after it", and those that are new are those that a scan before did not list so often.
+func TestParity(t *testing.T) {
+	b := bundle(t)
+	pieces := []string{"0.0.0.0/0", "::/0", "AKIA", "a\nb", "a", "b", "\n", "\r\n", " ", "é", "\x00", "\xff", "0.0.0.0", "/0", "\ufeff"}
+	content := rapid.Custom(func(t *rapid.T) string {
+		s := ""
+		for _, p := range rapid.SliceOfN(rapid.SampledFrom(pieces), 0, 12).Draw(t, "pieces") {
+			s += p
+		}
+		return s
+	})
+	base := t.TempDir()
+	n := 0
+	rapid.Check(t, func(t *rapid.T) {
+		n++
+		root, err := filepath.EvalSymlinks(base)
+		if err != nil {
+			t.Fatal(err)
+		}
+		root = filepath.Join(root, fmt.Sprint(n))
+		name := rapid.SampledFrom([]string{"a.tf", "net/b.tf", "c.txt"}).Draw(t, "name")
+		for _, other := range []string{"a.tf", "net/b.tf", "z.txt"} {
+			if rapid.Bool().Draw(t, other) || other == "z.txt" {
+				write(t, filepath.Join(root, other), content.Draw(t, other))
+			}
+		}
+		before := scan(t, b, root, name)
+		text := content.Draw(t, "written")
+		text = string([]rune(text)) // as JSON would carry it
+		c := &call.Call{Tool: "Write", Dir: root, Input: call.NewObject(
+			call.Member{Name: "file_path", Value: call.Text(name)}, call.Member{Name: "content", Value: call.Text(text)})}
+		r, err := (&Gate{Bundle: b, Root: root}).Judge(context.Background(), c, call.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		write(t, filepath.Join(root, name), text)
+		after := scan(t, b, root, name)
+
+		listed := map[key]verdict.Violation{}
+		for _, v := range append(r.New, r.Old...) {
+			listed[keyOf(&v)] = v
+		}
+		scanned, times := map[key]verdict.Violation{}, map[key]int64{}
+		for _, v := range after {
+			scanned[keyOf(&v)] = v
+		}
+		for _, v := range before {
+			times[keyOf(&v)] = v.Evidence.Occurrences
+		}
+		if d := cmp.Diff(scanned, listed); d != "" {
+			t.Fatalf("the scan afterwards (-) and the gate (+) differ:\n%s", d)
+		}
+		for _, v := range r.New {
+			if v.Evidence.Occurrences <= times[keyOf(&v)] {
+				t.Fatalf("%+v is called new, and was there %d times", v, times[keyOf(&v)])
+			}
+		}
+		for _, v := range r.Old {
+			if v.Evidence.Occurrences > times[keyOf(&v)] {
+				t.Fatalf("%+v is called old, and was there %d times", v, times[keyOf(&v)])
+			}
+		}
+	})
+}

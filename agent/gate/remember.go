@@ -1,0 +1,57 @@
+package gate
+
+import (
+	"slices"
+	"time"
+
+	"github.com/policyscan/policyscan/agent/call"
+	"github.com/policyscan/policyscan/agent/session"
+)
+
+// The ids of what sigmashake's safety features decide, and no rule of a file.
+const (
+	LoopGuard      = "sigmashake:loop-guard"
+	CircuitBreaker = "sigmashake:circuit-breaker"
+)
+
+// remembered is the dialect whose document has a loop guard and a circuit breaker.
+const remembered = "sigmashake"
+
+// Remembers reports whether the result depends on the calls before it: rules of sigmashake are among those that
+// judged.
+func (r *Result) Remembers() bool {
+	return slices.ContainsFunc(r.Outcomes, func(o call.Outcome) bool { return o.Set.Dialect == remembered })
+}
+
+// Remember notes a call in its session and makes of the result what sigmashake's loop guard and, if it is on, its
+// circuit breaker make of it. What other rules and the bundle say stays: the breaker opens sigmashake's rules alone.
+func (r *Result) Remember(f *session.Folder, id string, c *call.Call, breaker bool, now time.Time) error {
+	return f.Change(id, now, func(s *session.State) {
+		loops := s.Repeats(c)
+		var set *call.Set
+		denied := loops
+		for _, o := range r.Outcomes {
+			if o.Set.Dialect == remembered {
+				set = o.Set
+				denied = denied || o.Effect.Rank() == 2
+			}
+		}
+		switch through := s.Judged(denied, breaker); {
+		case through:
+			for i := range r.Outcomes {
+				if o := &r.Outcomes[i]; o.Set.Dialect == remembered && o.Effect.Rank() == 2 {
+					*o = safety(o.Set, call.Log, CircuitBreaker, "five calls in a row were denied, so this one is not, as the circuit breaker is set")
+				}
+			}
+		case loops:
+			r.Outcomes = append(r.Outcomes, safety(set, call.Deny, LoopGuard, "the same command for the third time in a row; do something else, or change it"))
+		}
+	})
+}
+
+func safety(s *call.Set, e call.Effect, id, reason string) call.Outcome {
+	return call.Outcome{
+		Effect: e, Decision: s.Word(e), Reason: reason, Set: s,
+		Rule: &call.Rule{ID: id, Effect: e, Origin: call.Origin{File: s.Name, Line: 1}},
+	}
+}

@@ -1,0 +1,183 @@
+// Package protocol speaks the hook protocols of coding agents: it makes a [call.Call] of what an agent
+// gives its hook on standard input before it runs a tool, and of a decision the one JSON document
+// that this agent takes from the hook's standard output.
+//
+// There are five: [Agents] is the table. What each sends and takes, in which version it was checked and
+// what of it fails open is in docs/agents.md. Nothing here decides, reads the environment or writes.
+//
+// # Failing closed
+//
+// Input that cannot be read is an error of [Agent.Read], and [Agent.Answer] without an event is the deny
+// that the agent takes for any of its events. The hook must leave with status 0: of a document
+// beside another status most agents take nothing. Every agent but Cursor lets a call go on when its hook
+// takes longer than the settings say, so a hook needs a limit of its own, below that.
+//
+// # Limits
+//
+// An agent tells its hook of the tool call that the model asked for; what is not a tool call (a prompt,
+// a file that a person attached) is not seen. An agent that is started without its hooks, or whose
+// settings switch them off, is not seen either.
+package protocol
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+
+	"github.com/policyscan/policyscan/agent/call"
+)
+
+// An Agent is a coding agent with hooks.
+type Agent struct {
+	Name   string   // as the command line has it
+	Title  string   // as its makers write it
+	Events []string // of its hooks that Read takes, the one that is installed first
+
+	// ProjectEnv is the variable of the hook's environment that has the project's folder; "" if there is none.
+	ProjectEnv string
+
+	read   func(*input) *Event
+	answer func(*Event, Decision) any // what is written as JSON; nil is the empty answer
+}
+
+// Agents returns the agents in the order of the documentation.
+func Agents() []*Agent {
+	return []*Agent{claudeCode(), codex(), gemini(), copilot(), cursor()}
+}
+
+// Named returns the agent of a name, or nil.
+func Named(name string) *Agent {
+	for _, a := range Agents() {
+		if a.Name == name {
+			return a
+		}
+	}
+	return nil
+}
+
+// An Event is a tool call that an agent asks its hook about.
+type Event struct {
+	// Call has the tool's name and input as the agent gave them, Agent if a subagent calls, and in Dir the
+	// working folder. Its Request has tool_name, agent_id, input, cwd and session_id, those that there are;
+	// of Gemini and Cursor also mcp_context, if a server's tool is called.
+	Call *call.Call
+
+	Name    string   // of the event, as the agent names it; of Copilot's first spelling, which has none, "preToolUse"
+	Session string   // the session's id; "" if there is none
+	Roots   []string // the folders of the project, as the agent names them; only Cursor does
+	CanAsk  bool     // whether an Ask is put to a person; where it is not, Answer denies
+	snake   bool     // of Copilot: the input is in the second spelling
+}
+
+// Permission is what a decision says of a call.
+type Permission uint8
+
+// The permissions.
+const (
+	None  Permission = iota // no opinion: what the agent would do without the hook
+	Allow                   // the call goes on, and the agent need not ask a person
+	Ask                     // a person decides
+	Deny
+)
+
+// A Decision is what the hook answers.
+type Decision struct {
+	Permission Permission
+
+	// Reason is for the agent and the person. Ask and Deny need one: agents take a deny without a reason
+	// for a mistake and let the call go on, so an empty one is replaced.
+	Reason string
+	// Note is for the person, and may come with any permission. Agents without a field for it do not show it.
+	Note string
+}
+
+// Read makes an event of a hook's standard input. Members that are not known are passed over: agents
+// add some with each version. The error says what is wrong with the input.
+func (a *Agent) Read(stdin []byte) (*Event, error) {
+	// Cursor writes the mark on Windows.
+	v, err := call.ParseValue(bytes.TrimPrefix(stdin, []byte("\ufeff")))
+	if err != nil {
+		return nil, err
+	}
+	in := &input{of: v}
+	if v.Kind() != call.Object {
+		in.fail("it is JSON, but not an object; it must be what %s gives its hooks", a.Title)
+		return nil, in.err
+	}
+	e := a.read(in)
+	if in.err == nil && e.Call.Tool == "" {
+		in.fail("it names no tool; it must be what %s gives its hooks", a.Title)
+	}
+	if in.err != nil {
+		return nil, in.err
+	}
+	if e.Call.Request == nil {
+		e.Call.Request = request(e)
+	}
+	return e, nil
+}
+
+// request is what dot-paths walk.
+func request(e *Event, more ...call.Member) *call.Value {
+	members := []call.Member{{Name: "tool_name", Value: call.Text(e.Call.Tool)}}
+	for _, m := range []struct{ name, text string }{{"agent_id", e.Call.Agent}, {"cwd", e.Call.Dir}, {"session_id", e.Session}} {
+		if m.text != "" {
+			members = append(members, call.Member{Name: m.name, Value: call.Text(m.text)})
+		}
+	}
+	members = append(members, call.Member{Name: "input", Value: e.Call.Input})
+	return call.NewObject(append(members, more...)...)
+}
+
+// Answer returns the document for the hook's standard output, with a line feed at its end; nil is the
+// empty answer, which is one too. An event of nil is one that could not be read: then the answer is a
+// deny, whatever the decision's permission, in the shape that holds for any event of the agent.
+func (a *Agent) Answer(e *Event, d Decision) []byte {
+	if e == nil {
+		d.Permission, e = Deny, &Event{snake: true}
+	}
+	d.Reason, d.Note = bound(d.Reason), bound(d.Note)
+	d.Permission = min(d.Permission, Deny) // what is no constant denies
+	if d.Permission == Ask && !e.CanAsk {
+		d.Permission, d.Reason = Deny, bound("needs a person's approval: "+said(d.Reason))
+	}
+	if d.Permission >= Ask {
+		d.Reason = said(d.Reason)
+	}
+	document := a.answer(e, d)
+	if document == nil {
+		return nil
+	}
+	text, err := json.Marshal(document)
+	if err != nil { // structs of texts: it cannot be
+		panic(err)
+	}
+	return append(text, '\n')
+}
+
+// longest is how many characters of a reason are answered. It goes into the model's context, and Codex
+// keeps of a longer text only its ends.
+const longest = 4000
+
+// bound makes a text one that every agent takes as it is: no invalid UTF-8, not too long, and no blanks
+// at its ends (a reason of blanks alone is none to Codex).
+func bound(s string) string {
+	const more = " … (cut)"
+	s = strings.TrimSpace(strings.ToValidUTF8(s, "\ufffd"))
+	n := 0
+	for at := range s {
+		if n == longest {
+			return s[:at] + more
+		}
+		n++
+	}
+	return s
+}
+
+// said is a reason, or what stands in for none.
+func said(reason string) string {
+	if reason == "" {
+		return "the policy gives no reason"
+	}
+	return reason
+}

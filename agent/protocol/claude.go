@@ -1,0 +1,81 @@
+package protocol
+
+import "github.com/policyscan/policyscan/agent/call"
+
+// specific is the part of Claude Code's answer that decides, which Codex and Copilot's second spelling
+// took over.
+type specific struct {
+	Event    string `json:"hookEventName"`
+	Decision string `json:"permissionDecision"`
+	Reason   string `json:"permissionDecisionReason,omitempty"`
+}
+
+// claudeAnswer is SyncHookJSONOutput of the Claude Agent SDK's sdk.d.ts, as far as it is used. Codex's is
+// its pre-tool-use.command.output schema, which allows no other members.
+type claudeAnswer struct {
+	Specific *specific `json:"hookSpecificOutput,omitempty"`
+	Message  string    `json:"systemMessage,omitempty"`
+}
+
+// claudeCode is checked with version 2.1.330 and the types of the Agent SDK 0.3.330.
+func claudeCode() *Agent {
+	a := &Agent{
+		Name: "claude-code", Title: "Claude Code", Events: []string{"PreToolUse"},
+		ProjectEnv: "CLAUDE_PROJECT_DIR",
+	}
+	a.read = func(in *input) *Event {
+		e := readClaude(in, a)
+		switch in.text("permission_mode") {
+		case "default", "acceptEdits", "plan":
+			// In the other modes an ask is one no more: bypassPermissions and auto have let the call go on
+			// (anthropics/claude-code issues 77212, 51255, 89561), and dontAsk denies without our reason.
+			e.CanAsk = true
+		}
+		return e
+	}
+	a.answer = func(_ *Event, d Decision) any {
+		switch d.Permission {
+		case Allow:
+			return claudeAnswer{&specific{"PreToolUse", "allow", d.Reason}, d.Note}
+		case Ask:
+			return claudeAnswer{&specific{"PreToolUse", "ask", d.Reason}, d.Note}
+		case Deny:
+			return claudeAnswer{&specific{"PreToolUse", "deny", d.Reason}, d.Note}
+		}
+		return onlyMessage(d)
+	}
+	return a
+}
+
+// onlyMessage says something to the person and nothing to the agent.
+func onlyMessage(d Decision) any {
+	if d.Note == "" {
+		return nil
+	}
+	return claudeAnswer{Message: d.Note}
+}
+
+// readClaude reads what Claude Code and Codex have in common.
+func readClaude(in *input, a *Agent) *Event {
+	e := &Event{Name: in.event(a, "hook_event_name"), Session: in.text("session_id")}
+	e.Call = &call.Call{
+		Tool: in.text("tool_name"), Input: in.object("tool_input"),
+		Agent: in.text("agent_id"), Dir: in.folder("cwd"),
+	}
+	return e
+}
+
+// codex is checked with version 0.169.0: the schemas in its program, and codex-rs/hooks of its source.
+func codex() *Agent {
+	a := &Agent{Name: "codex", Title: "Codex", Events: []string{"PreToolUse"}}
+	a.read = func(in *input) *Event { return readClaude(in, a) }
+	// Of the three decisions of its schema only deny is one: an allow without another input, and an ask,
+	// are "unsupported", the hook counts as failed, and the call goes on (engine/output_parser.rs).
+	a.answer = func(_ *Event, d Decision) any {
+		if d.Permission == Deny {
+			return claudeAnswer{&specific{"PreToolUse", "deny", d.Reason}, d.Note}
+		}
+		return onlyMessage(d)
+	}
+	return a
+}

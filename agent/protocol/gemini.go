@@ -1,0 +1,37 @@
+package protocol
+
+import "github.com/policyscan/policyscan/agent/call"
+
+// geminiAnswer is HookOutput of packages/core/src/hooks/types.ts, as far as it is used.
+type geminiAnswer struct {
+	Decision string `json:"decision,omitempty"`
+	Reason   string `json:"reason,omitempty"`
+	Message  string `json:"systemMessage,omitempty"`
+}
+
+// gemini is checked with version 0.61.0: docs/hooks/reference.md and packages/core/src/hooks.
+func gemini() *Agent {
+	a := &Agent{
+		Name: "gemini", Title: "Gemini CLI", Events: []string{"BeforeTool"},
+		ProjectEnv: "GEMINI_PROJECT_DIR",
+	}
+	a.read = func(in *input) *Event {
+		e := &Event{Name: in.event(a, "hook_event_name"), Session: in.text("session_id")}
+		e.Call = &call.Call{Tool: in.text("tool_name"), Input: in.object("tool_input"), Dir: in.folder("cwd")}
+		e.Call.Request = request(e, call.Member{Name: "mcp_context", Value: in.object("mcp_context")})
+		// Its code has an ask since 0.56 at the latest; its documentation has none, what is not a deny lets
+		// the call go on in a version that has none either, and the input does not name the version.
+		return e
+	}
+	a.answer = func(_ *Event, d Decision) any {
+		switch d.Permission {
+		case Allow:
+			return geminiAnswer{"allow", d.Reason, d.Note}
+		case Deny:
+			return geminiAnswer{"deny", d.Reason, d.Note}
+		}
+		// Not the empty answer: without one Gemini takes standard error for it.
+		return geminiAnswer{Message: d.Note}
+	}
+	return a
+}

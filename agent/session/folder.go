@@ -1,0 +1,233 @@
+package session
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"time"
+
+	"github.com/policyscan/policyscan/agent/call"
+)
+
+const (
+	maxAge   = 7 * 24 * time.Hour // of a state that nothing has changed
+	maxWait  = 4 * time.Second    // for other processes: a hook has 8
+	maxBytes = 4 << 10            // of a state's file
+	lockName = "lock"
+)
+
+// A Folder holds the states of sessions, each in a file whose name is a hash of the session's id. It is used by
+// several processes at once, of one person.
+type Folder struct {
+	root *os.Root
+}
+
+// DefaultDir returns the folder where states are kept if nobody says otherwise:
+// policyscan/sessions in $XDG_STATE_HOME or in ~/.local/state; on macOS in ~/Library/Application Support,
+// on Windows in %LOCALAPPDATA%. It is never a folder that others may write.
+func DefaultDir(getenv func(string) string) (string, error) {
+	dir, err := defaultDir(runtime.GOOS, getenv)
+	if err == nil && !filepath.IsAbs(dir) {
+		return "", fmt.Errorf("the folder of sessions would be %q, which is not absolute; set HOME, XDG_STATE_HOME or LOCALAPPDATA to an absolute path", dir)
+	}
+	return dir, err
+}
+
+func defaultDir(system string, getenv func(string) string) (string, error) {
+	var base string
+	switch {
+	case system == "windows":
+		base = getenv("LOCALAPPDATA")
+		if base == "" {
+			return "", errors.New("no folder for sessions: LOCALAPPDATA is not set")
+		}
+	case system != "darwin" && getenv("XDG_STATE_HOME") != "":
+		base = getenv("XDG_STATE_HOME")
+	case getenv("HOME") == "":
+		return "", errors.New("no folder for sessions: HOME is not set")
+	case system == "darwin":
+		base = filepath.Join(getenv("HOME"), "Library", "Application Support")
+	default:
+		base = filepath.Join(getenv("HOME"), ".local", "state")
+	}
+	return filepath.Join(base, "policyscan", "sessions"), nil
+}
+
+// Open opens the folder of that name, and makes it if it is not there, for its owner alone. A link, anything
+// but a folder and, on Unix, a folder that is another's or that others may write are errors.
+func Open(dir string) (*Folder, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("the folder of sessions: %w", err)
+	}
+	info, err := os.Lstat(dir)
+	if err != nil {
+		return nil, fmt.Errorf("the folder of sessions: %w", err)
+	}
+	if !info.IsDir() {
+		return nil, fmt.Errorf("%s: a link, or no folder; the folder of sessions must be one itself", dir)
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, fmt.Errorf("the folder of sessions: %w", err)
+	}
+	opened, err := root.Stat(".")
+	switch {
+	case err != nil:
+	case !os.SameFile(info, opened):
+		err = fmt.Errorf("%s: it was replaced while it was opened", dir)
+	default:
+		err = checkPrivate(dir, opened)
+	}
+	if err != nil {
+		return nil, errors.Join(err, root.Close())
+	}
+	return &Folder{root}, nil
+}
+
+// Close lets go of the folder.
+func (f *Folder) Close() error { return f.root.Close() }
+
+// Change reads the state of a session, lets a function change it, and writes it. No other process
+// reads or writes states meanwhile, so the function must not wait for anybody. A session that is new
+// begins with the zero State; states that nobody changed for seven days before now are removed
+// then. A state that is damaged is an error, and stays so until somebody removes its file, which the error names.
+func (f *Folder) Change(id string, now time.Time, change func(*State)) (err error) {
+	if id == "" {
+		return errors.New("a session without an id")
+	}
+	unlock, err := f.lock()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, unlock()) }()
+	sum := sha256.Sum256([]byte(id))
+	name := hex.EncodeToString(sum[:]) + ".json"
+	state, begins, err := f.read(name)
+	if err != nil {
+		return fmt.Errorf("the state of the session, %s: %w; remove the file to begin anew", filepath.Join(f.root.Name(), name), err)
+	}
+	change(&state)
+	if err := f.write(name, &state); err != nil {
+		return fmt.Errorf("the state of the session: %w", err)
+	}
+	if begins {
+		f.sweep(now)
+	}
+	return nil
+}
+
+// lock waits until no other process has the folder.
+func (f *Folder) lock() (unlock func() error, err error) {
+	// The file is never removed, so that all processes lock the same.
+	file, err := f.root.OpenFile(lockName, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("the lock of the sessions: %w", err)
+	}
+	for end := time.Now().Add(maxWait); ; {
+		locked, err := tryLock(file)
+		switch {
+		case err != nil:
+			return nil, errors.Join(fmt.Errorf("the lock of the sessions: %w", err), file.Close())
+		case locked:
+			return file.Close, nil // which unlocks
+		case time.Now().After(end):
+			return nil, errors.Join(fmt.Errorf("the lock of the sessions, %s: another process has it for over %v", filepath.Join(f.root.Name(), lockName), maxWait), file.Close())
+		}
+		time.Sleep(2 * time.Millisecond)
+	}
+}
+
+// read returns a state. It is of a new session if there is no file.
+func (f *Folder) read(name string) (s State, begins bool, err error) {
+	info, err := f.root.Lstat(name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return State{}, true, nil
+	case err != nil:
+		return State{}, false, err
+	case !info.Mode().IsRegular():
+		return State{}, false, errors.New("not a regular file")
+	}
+	file, err := f.root.Open(name)
+	if err != nil {
+		return State{}, false, err
+	}
+	text, err := io.ReadAll(io.LimitReader(file, maxBytes+1))
+	if err := errors.Join(err, file.Close()); err != nil {
+		return State{}, false, err
+	}
+	if len(text) > maxBytes {
+		return State{}, false, fmt.Errorf("it has over %d bytes", maxBytes)
+	}
+	s, err = parse(text)
+	return s, false, err
+}
+
+// write puts a state in the place of the one before, whole or not at all.
+func (f *Folder) write(name string, s *State) error {
+	temporary := name + ".new" // nobody else has the lock
+	file, err := f.root.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(s.text())
+	if err := errors.Join(err, file.Sync(), file.Close()); err != nil {
+		return errors.Join(err, f.root.Remove(temporary))
+	}
+	return f.root.Rename(temporary, name)
+}
+
+var stateName = regexp.MustCompile(`^[0-9a-f]{64}\.json(\.new)?$`)
+
+// sweep removes old states. That it cannot is no reason to deny a call: they are only in the way.
+func (f *Folder) sweep(now time.Time) {
+	dir, err := f.root.Open(".")
+	if err != nil {
+		return
+	}
+	defer dir.Close()
+	entries, _ := dir.ReadDir(-1) // what was read before an error is swept
+	for _, e := range entries {
+		if info, err := e.Info(); err == nil && stateName.MatchString(e.Name()) && now.Sub(info.ModTime()) > maxAge {
+			_ = f.root.Remove(e.Name())
+		}
+	}
+}
+
+// text is a state as its file has it.
+func (s *State) text() []byte {
+	return fmt.Appendf(nil, "{\"version\":1,\"command\":%q,\"times\":%d,\"denials\":%d}\n", s.command, s.times, s.denials)
+}
+
+var commandHash = regexp.MustCompile(`^([0-9a-f]{64})?$`)
+
+// parse reads a state; nothing but what text writes is one.
+func parse(text []byte) (State, error) {
+	v, err := call.ParseValue(text)
+	if err != nil {
+		return State{}, err
+	}
+	s := State{command: v.Member("command").Str(), times: count(v.Member("times"), loopLength), denials: count(v.Member("denials"), breakerLength)}
+	if v.Member("version").JSON() != "1" || len(v.Members()) != 4 || v.Member("command").Kind() != call.String ||
+		!commandHash.MatchString(s.command) || s.times < 0 || s.denials < 0 || (s.command == "") != (s.times == 0) {
+		return State{}, errors.New("it is damaged, or of another version of policyscan")
+	}
+	return s, nil
+}
+
+// count is a whole number from 0 to most, else -1.
+func count(v *call.Value, most int) int {
+	n := v.Num()
+	if v.Kind() != call.Number || n != math.Trunc(n) || n < 0 || n > float64(most) {
+		return -1
+	}
+	return int(n)
+}

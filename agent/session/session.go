@@ -1,0 +1,69 @@
+// Package session remembers, from one tool call of an agent to the next, what two guards of sigmashake's
+// document need.
+//
+// The loop guard "detects when the same Bash command is repeated 3+ times consecutively and blocks it";
+// the circuit breaker, where a team has switched it on, lets the next call through "after 5 consecutive deny
+// decisions". A hook is a process of its own for each call, so what they need stands in a file for each session:
+// no command, only its hash, and two numbers.
+//
+// A [State] is pure. A [Folder] keeps states; what it cannot read, or cannot lock within four seconds, is an
+// error, and its caller denies.
+//
+// # Limits
+//
+// Whoever runs commands as the same person can change the files. The loop guard is no boundary, and with
+// the circuit breaker on neither is any rule: the document says what the breaker is for, to prevent the
+// lockout of an agent.
+package session
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+
+	"github.com/policyscan/policyscan/agent/call"
+)
+
+const (
+	loopLength    = 3 // this call of a command in a row is blocked, and each after it
+	breakerLength = 5 // so many denials in a row open the breaker
+)
+
+// A State is what is remembered of a session. The zero State is that of one that begins.
+type State struct {
+	command string // the SHA-256, in hex, of the command that ran last; "" if the last call ran none
+	times   int    // in a row
+	denials int    // in a row
+}
+
+// Repeats notes a call, before it is judged, and reports whether the loop guard blocks it: it is the third
+// in a row, or a later one, of the same Bash command, byte by byte. Any other call between them
+// begins anew, and a call that was blocked counts.
+func (s *State) Repeats(c *call.Call) bool {
+	command := c.Input.Member("command")
+	if call.Known(c.Tool).Same != "Bash" || command.Kind() != call.String {
+		s.command, s.times = "", 0
+		return false
+	}
+	sum := sha256.Sum256([]byte(command.Str()))
+	if hash := hex.EncodeToString(sum[:]); hash != s.command {
+		s.command, s.times = hash, 0
+	}
+	s.times = min(s.times+1, loopLength)
+	return s.times == loopLength
+}
+
+// Judged notes what became of a call, the loop guard's block included, and reports whether the circuit
+// breaker lets it through although it was denied: breaker is on, and the five calls before were denied. A
+// call that was not denied, or was let through, begins anew.
+func (s *State) Judged(denied, breaker bool) (through bool) {
+	switch {
+	case !denied:
+		s.denials = 0
+	case breaker && s.denials >= breakerLength:
+		s.denials = 0
+		return true
+	default:
+		s.denials = min(s.denials+1, breakerLength)
+	}
+	return false
+}
