@@ -47,8 +47,9 @@ func rooms() map[string][]string {
 		"agent/dialect/sigmashake": {"rules", "agent/call", "agent/dialect/jsregexp", "github.com/pelletier/go-toml/v2"},
 		"rules/glob":               {"github.com/bmatcuk/doublestar/v4"},
 		"rules/starter":            {},
-		"scanner":                  {"rules", "scanner/needle", "scanner/repo", "scanner/worktree", "verdict", "golang.org/x/text/unicode/norm"},
+		"scanner":                  {"rules", "scanner/match", "scanner/repo", "scanner/worktree", "verdict", "golang.org/x/text/unicode/norm"},
 		"agent/gate":               {"rules", "agent/call", "agent/edit", "agent/session", "scanner", "scanner/repo", "scanner/worktree", "verdict"},
+		"scanner/match":            {"scanner/needle", "verdict"},
 		"scanner/needle":           {"golang.org/x/sys/cpu"},
 		"scanner/repo": {
 			"github.com/go-git/go-git/v5/plumbing", "github.com/go-git/go-git/v5/plumbing/format/commitgraph/v2",

@@ -13,6 +13,7 @@ import (
 	"testing/iotest"
 
 	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/scanner/match"
 	"github.com/policyscan/policyscan/verdict"
 )
 
@@ -255,7 +256,7 @@ func TestFault_021_ManyMatches(t *testing.T) {
 
 // A text that overlaps itself is counted as often as it stands side by side, whatever the windows.
 func TestOccurrencesAcrossWindows(t *testing.T) {
-	const n = 3*windowSize + 1
+	const n = 3*match.WindowSize + 1
 	for _, pattern := range []string{"aaa", "aaaaa", "aaaaaaa"} {
 		if e := found(t, strings.Repeat("a", n), pattern); e.Occurrences != int64(n/len(pattern)) {
 			t.Errorf("%q: %d occurrences in %d bytes", pattern, e.Occurrences, n)

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/policyscan/policyscan/scanner/match"
 	"github.com/policyscan/policyscan/verdict"
 	"golang.org/x/sys/unix"
 )
@@ -100,7 +101,7 @@ func TestFault_010_BigFile(t *testing.T) {
 		scanHuge(t, func(path string) { writeHole(t, path, size, "0.0.0.0/0") })
 	})
 	t.Run("in the middle", func(t *testing.T) {
-		around := strings.Repeat("x", 16*windowSize)
+		around := strings.Repeat("x", 16*match.WindowSize)
 		text, most := []byte(around+"0.0.0.0/0"+around), 0
 		tree := fakeFiles(func(string) (content, error) {
 			return newReadContent(text, func(r io.Reader) io.Reader {
@@ -111,7 +112,7 @@ func TestFault_010_BigFile(t *testing.T) {
 			}), nil
 		}, "main.tf")
 		wantOutcome(t, scanTree(t, testBundle("0.0.0.0/0"), tree, Options{}), "F")
-		if most > 4*windowSize {
+		if most > 4*match.WindowSize {
 			t.Errorf("%d bytes of it are asked for at once", most)
 		}
 	})

@@ -14,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/scanner/match"
 	"github.com/policyscan/policyscan/scanner/worktree"
 	"github.com/policyscan/policyscan/verdict"
 	"pgregory.net/rapid"
@@ -251,7 +252,7 @@ func TestFault_064_AnotherRunsTemporaryFile(t *testing.T) {
 		_, err = f.WriteString("more")
 		must(t, errors.Join(err, f.Close()))
 	}
-	long := strings.Repeat("x", 2*windowSize)
+	long := strings.Repeat("x", 2*match.WindowSize)
 	for what, c := range map[string]struct {
 		path, content   string
 		before, between func(file string)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/scanner/match"
 	"github.com/policyscan/policyscan/verdict"
 )
 
@@ -34,7 +35,7 @@ const (
 )
 
 // most is the longest filler: more than a window and a bit.
-const most = 2*windowSize + 100<<10
+const most = 2*match.WindowSize + 100<<10
 
 // build returns the rules and the bytes that a judgement means; no rules if it
 // means nothing that a bundle could hold.
@@ -169,13 +170,13 @@ var judgements = map[string]judgement{
 	"a mark and nothing else":        {"\ufeff", "\ufeff", 2, 0},
 	"redacted, second rule":          {"a\x1epassword", "a password = hunter2\u2003x\n", redacted, 0},
 	"LFS pointer":                    {"sha256", "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 1\n", onDisk, 0},
-	"across a window":                {"0.0.0.0/0\x1ekey", "0.0.0.0/0 key\n", onDisk, windowSize - 4},
-	"across a window, UTF-16":        {"0.0.0.0/0\nkey", "a 0.0.0.0/0\r\nkey\n", 2 | onDisk, windowSize - 20},
-	"begins with a window":           {"0.0.0.0/0", "0.0.0.0/0", onDisk, windowSize},
-	"ends a window":                  {"0.0.0.0/0", "0.0.0.0/0", onDisk, windowSize - 9},
-	"CRLF across a window":           {"\nkey\x1ekey", "\r\nkey", 0, windowSize - 1},
-	"character across a window":      {"key", "\u20ac\U0001f600key", 0, windowSize - 2},
-	"no line end in two windows":     {"key", strings.Repeat("z", 8000) + "key", 0, 2 * windowSize},
+	"across a window":                {"0.0.0.0/0\x1ekey", "0.0.0.0/0 key\n", onDisk, match.WindowSize - 4},
+	"across a window, UTF-16":        {"0.0.0.0/0\nkey", "a 0.0.0.0/0\r\nkey\n", 2 | onDisk, match.WindowSize - 20},
+	"begins with a window":           {"0.0.0.0/0", "0.0.0.0/0", onDisk, match.WindowSize},
+	"ends a window":                  {"0.0.0.0/0", "0.0.0.0/0", onDisk, match.WindowSize - 9},
+	"CRLF across a window":           {"\nkey\x1ekey", "\r\nkey", 0, match.WindowSize - 1},
+	"character across a window":      {"key", "\u20ac\U0001f600key", 0, match.WindowSize - 2},
+	"no line end in two windows":     {"key", strings.Repeat("z", 8000) + "key", 0, 2 * match.WindowSize},
 }
 
 func TestOracle(t *testing.T) {
@@ -196,7 +197,7 @@ func TestOracleAroundWindows(t *testing.T) {
 		step = 23
 	}
 	for enc := range byte(len(oracleEncodings)) {
-		for pad := uint32(windowSize - 60); pad < windowSize+4; pad += step {
+		for pad := uint32(match.WindowSize - 60); pad < match.WindowSize+4; pad += step {
 			judgement{"a\nkey\x1ey\r\n\x1ekey", "\r\na\r\nkey\r\n\x00", enc + 1, pad}.hold(t)
 		}
 	}
@@ -206,11 +207,11 @@ func TestOracleAroundWindows(t *testing.T) {
 // a window.
 func TestEveryPlaceAroundAWindow(t *testing.T) {
 	const pattern, text = "a\n\nkey", "a\r\n\r\nkey"
-	filler := bytes.Repeat([]byte("x = 10.0.0.0/8\n"), 2*windowSize/15)
+	filler := bytes.Repeat([]byte("x = 10.0.0.0/8\n"), 2*match.WindowSize/15)
 	for enc, e := range oracleEncodings {
-		match := oracleEncodeAll(enc, text)
-		for at := windowSize - len(match) - 8; at <= windowSize+8; at++ {
-			data := slices.Concat(filler[:at], match, filler[:at%300])
+		form := oracleEncodeAll(enc, text)
+		for at := match.WindowSize - len(form) - 8; at <= match.WindowSize+8; at++ {
+			data := slices.Concat(filler[:at], form, filler[:at%300])
 			got, err := Check(t.Context(), testBundle(pattern), "main.tf", data)
 			must(t, err)
 			if len(got) != 1 || got[0].Evidence.Offset != int64(at) || got[0].Evidence.Occurrences != 1 || got[0].Evidence.Encoding != e.name {
@@ -244,15 +245,15 @@ func FuzzStream(f *testing.F) {
 		}
 		b := rules.New(list, nil)
 		whole, pieces := NewChecker(b), NewChecker(b)
-		whole.examiner.window = len(data) + 1    // a longer one would be most of the time
-		pieces.examiner.window = 1 + int(window) // and no shorter than four of the longest pattern
+		whole.examiner.Window = len(data) + 1    // a longer one would be most of the time
+		pieces.examiner.Window = 1 + int(window) // and no shorter than four of the longest pattern
 		want, err := whole.Check(t.Context(), "main.tf", data)
 		must(t, err)
 		got, err := pieces.Check(t.Context(), "main.tf", data)
 		must(t, err)
 		if !reflect.DeepEqual(want, got) {
 			d := cmp.Diff(want, got)
-			t.Errorf("patterns %q in %q: windows of %d bytes (+) and one (-):\n%s", patterns, data, len(pieces.examiner.buf), d)
+			t.Errorf("patterns %q in %q: windows of %d bytes (+) and one (-):\n%s", patterns, data, pieces.examiner.Window, d)
 		}
 	})
 }

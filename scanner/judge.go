@@ -11,6 +11,7 @@ import (
 	"unicode"
 
 	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/scanner/match"
 	"github.com/policyscan/policyscan/verdict"
 )
 
@@ -18,7 +19,7 @@ import (
 // finds their patterns, and perhaps others.
 type selection struct {
 	rules  []int // indices in the bundle, ascending
-	engine *engine
+	engine *match.Engine
 }
 
 // engines are the selections of a bundle, made when they are first met. Several goroutines
@@ -26,10 +27,10 @@ type selection struct {
 type engines struct {
 	bundle *rules.Bundle
 
-	mu         sync.Mutex            // of what follows
-	selections map[string]*selection // by the rules' indices
-	patterns   map[string]*pattern   // by text
-	union      *engine               // of all rules; nil until it is needed
+	mu         sync.Mutex                // of what follows
+	selections map[string]*selection     // by the rules' indices
+	patterns   map[string]*match.Pattern // by text
+	union      *match.Engine             // of all rules; nil until it is needed
 }
 
 // maxEngines bounds how many sets of rules have an engine of their own. A tree can
@@ -37,7 +38,7 @@ type engines struct {
 const maxEngines = 256
 
 func newEngines(b *rules.Bundle) *engines {
-	return &engines{bundle: b, selections: map[string]*selection{}, patterns: map[string]*pattern{}}
+	return &engines{bundle: b, selections: map[string]*selection{}, patterns: map[string]*match.Pattern{}}
 }
 
 // selectionKey appends a name of the set of the rules at the given indices.
@@ -74,8 +75,8 @@ func (es *engines) selection(selected []int) *selection {
 }
 
 // engine compiles the patterns of some rules, each text once.
-func (es *engines) engine(selected []int) *engine {
-	var patterns []*pattern
+func (es *engines) engine(selected []int) *match.Engine {
+	var patterns []*match.Pattern
 	index := map[string]int{}
 	for _, i := range selected {
 		for _, text := range es.bundle.Rules[i].Patterns {
@@ -83,35 +84,35 @@ func (es *engines) engine(selected []int) *engine {
 				continue
 			}
 			if es.patterns[text] == nil {
-				es.patterns[text] = compile(text)
+				es.patterns[text] = match.Compile(text)
 			}
 			index[text] = len(patterns)
 			patterns = append(patterns, es.patterns[text])
 		}
 	}
-	return newEngine(patterns, index)
+	return match.NewEngine(patterns, index)
 }
 
 // A brokenRule is a violation before its texts are put together.
 type brokenRule struct {
 	path          string
 	rule, pattern int // indices in the bundle, and in the rule
-	find          *find
+	find          *match.Find
 }
 
 // judge appends the violations that the finds in a file are for the rules that
 // select it.
-func (s *selection) judge(path string, finds []*find, b *rules.Bundle, broken []brokenRule) []brokenRule {
+func (s *selection) judge(path string, finds []*match.Find, b *rules.Bundle, broken []brokenRule) []brokenRule {
 	if len(finds) == 0 {
 		return broken
 	}
-	found := make(map[int]*find, len(finds))
+	found := make(map[int]*match.Find, len(finds))
 	for _, f := range finds {
-		found[f.pattern] = f
+		found[f.Pattern] = f
 	}
 	for _, r := range s.rules {
 		for k, text := range b.Rules[r].Patterns {
-			if f := found[s.engine.index[text]]; f != nil {
+			if f := found[s.engine.Index(text)]; f != nil {
 				broken = append(broken, brokenRule{path, r, k, f})
 			}
 		}
@@ -134,18 +135,18 @@ func (br *brokenRule) violation(b *rules.Bundle) verdict.Violation {
 		Title:    r.Title,
 		File:     verdict.Path(br.path),
 		Reason:   r.Message,
-		Evidence: f.evidence,
+		Evidence: f.Evidence,
 	}
 	if v.Reason == "" {
 		v.Reason = fmt.Sprintf("%s: the file contains %q, which must not appear", r.Title, r.Patterns[br.pattern])
 	}
-	before, after, line := f.before, f.after, f.line
+	before, after, line := f.Before, f.After, f.Line
 	if r.Redact {
 		before, after = mask(before), mask(after)
-		line = []byte(before + f.matched + after)
+		line = []byte(before + f.Matched + after)
 		v.Evidence.LineHash = "" // of 100 characters, so of what is masked
 	}
-	v.Evidence.Excerpt = before + f.matched + after
+	v.Evidence.Excerpt = before + f.Matched + after
 	v.Fingerprint = verdict.Fingerprint(v.RuleID, v.File, v.Evidence.Pattern, line)
 	return v
 }
@@ -174,7 +175,7 @@ func Check(ctx context.Context, b *rules.Bundle, path string, content []byte) ([
 type Checker struct {
 	bundle   *rules.Bundle
 	engines  *engines
-	examiner examiner
+	examiner match.Examiner
 }
 
 // NewChecker returns a checker that has prepared nothing yet.
@@ -187,12 +188,12 @@ func (c *Checker) Check(ctx context.Context, path string, content []byte) ([]ver
 		return nil, nil
 	}
 	s := c.engines.selection(selected)
-	rep, err := c.examiner.examine(ctx, s.engine, bytes.NewReader(content))
+	rep, err := c.examiner.Examine(ctx, s.engine, bytes.NewReader(content))
 	if err != nil {
 		return nil, err
 	}
 	var violations []verdict.Violation
-	broken := s.judge(path, rep.finds, c.bundle, nil)
+	broken := s.judge(path, rep.Finds, c.bundle, nil)
 	sortBroken(broken)
 	for i := range broken {
 		violations = append(violations, broken[i].violation(c.bundle))

@@ -3,6 +3,7 @@ package scanner
 import (
 	"sync"
 
+	"github.com/policyscan/policyscan/scanner/match"
 	"github.com/policyscan/policyscan/verdict"
 )
 
@@ -43,7 +44,7 @@ type result struct {
 	gone    bool   // it is no file of the tree after all
 	reason  string // why not, a word of the verdict
 	bytes   int64
-	finds   []*find
+	finds   []*match.Find
 	err     *verdict.Error
 }
 

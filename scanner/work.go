@@ -8,18 +8,21 @@ import (
 	"runtime"
 	"syscall"
 
+	"github.com/policyscan/policyscan/scanner/match"
 	"github.com/policyscan/policyscan/scanner/worktree"
 	"github.com/policyscan/policyscan/verdict"
 )
 
-// errChanged says that a content was not the same while it was read.
-var errChanged = worktree.ErrChanged
+// changed reports whether an error says that a content was not the same while it was read.
+func changed(err error) bool {
+	return errors.Is(err, worktree.ErrChanged) || errors.Is(err, match.ErrChanged)
+}
 
 // A worker judges the files that a tree hands it, one after another.
 type worker struct {
 	*plan
 	ctx      context.Context
-	x        examiner
+	x        match.Examiner
 	tally    *tally
 	selected []int
 	job      job // that is used again, once it has ended
@@ -38,7 +41,7 @@ func (p *plan) run(ctx context.Context) {
 	}
 	var visitors []visitor
 	for range n {
-		w := &worker{plan: p, ctx: ctx, x: examiner{limit: p.MaxFileBytes}, tally: p.tally()}
+		w := &worker{plan: p, ctx: ctx, x: match.Examiner{Limit: p.MaxFileBytes}, tally: p.tally()}
 		visitors = append(visitors, visitor{skip: p.leaveOut, inUse: p.inUse, visit: w.visit, deleted: p.deletes, fail: p.fail, passing: p.passing})
 	}
 	if err := p.tree.walk(ctx, visitors); err == nil && ctx.Err() == nil { // else Scan names the cause
@@ -86,7 +89,7 @@ var unopened = map[worktree.Kind]struct{ reason, code, message string }{
 
 // do examines a file and says what became of it. When ctx ends on the way, that is
 // nothing: the file was not reached.
-func (p *plan) do(ctx context.Context, x *examiner, o opener, j *job) {
+func (p *plan) do(ctx context.Context, x *match.Examiner, o opener, j *job) {
 	s := &j.result
 	defer func() {
 		if r := recover(); r != nil {
@@ -112,13 +115,13 @@ func (p *plan) do(ctx context.Context, x *examiner, o opener, j *job) {
 	case err != nil:
 		e := fileError(j.Path, err)
 		s.err, s.reason = &e, cmp.Or(reasons[e.Code], "unreadable")
-	case rep.pointer && j.Kind == worktree.Regular:
-		s.finds, s.reason = rep.finds, AllowLFSPointer
+	case rep.Pointer && j.Kind == worktree.Regular:
+		s.finds, s.reason = rep.Finds, AllowLFSPointer
 		if !p.allows(AllowLFSPointer) {
 			s.err = &verdict.Error{Code: verdict.Unavailable, File: verdict.Path(j.Path), Message: "it is a Git LFS pointer, and the content is not here; fetch it (git lfs pull; actions/checkout: lfs: true), or accept it with --allow lfs-pointer"}
 		}
 	default:
-		s.scanned, s.bytes, s.finds = true, rep.bytes, rep.finds
+		s.scanned, s.bytes, s.finds = true, rep.Bytes, rep.Finds
 	}
 	s.reached = true
 }
@@ -126,7 +129,7 @@ func (p *plan) do(ctx context.Context, x *examiner, o opener, j *job) {
 // passed reports whether an error is that of a file which another run has put in its
 // verdict's place since it was listed: before it was opened, or while it was read.
 func passed(o opener, e entry, err error) bool {
-	if errors.Is(err, errChanged) {
+	if changed(err) {
 		var again content
 		if again, err = o.open(e); err == nil {
 			again.Close()
@@ -147,7 +150,7 @@ func (p *plan) unopened(j *job, kind worktree.Kind) {
 
 // read examines a file. Most take one read, which needs no look at whether they change
 // meanwhile; the others are read again from the first byte, and watched.
-func (p *plan) read(ctx context.Context, x *examiner, o opener, j *job) (report, error) {
+func (p *plan) read(ctx context.Context, x *match.Examiner, o opener, j *job) (match.Report, error) {
 	e := j.entry
 	e.watch = p.MaxFileBytes > 0
 	rep, err := p.readOnce(ctx, x, o, j, e)
@@ -158,18 +161,18 @@ func (p *plan) read(ctx context.Context, x *examiner, o opener, j *job) (report,
 	return rep, err
 }
 
-func (p *plan) readOnce(ctx context.Context, x *examiner, o opener, j *job, e entry) (report, error) {
+func (p *plan) readOnce(ctx context.Context, x *match.Examiner, o opener, j *job, e entry) (match.Report, error) {
 	c, err := o.open(e)
 	if err != nil {
-		return report{}, err
+		return match.Report{}, err
 	}
 	defer c.Close()
 	if p.MaxFileBytes > 0 && c.Size() > p.MaxFileBytes {
-		return report{}, errLimit
+		return match.Report{}, match.ErrLimit
 	}
-	rep, err := x.examine(ctx, j.engine, c)
+	rep, err := x.Examine(ctx, j.engine, c)
 	// One read sees a file at one moment; several may see it at different ones.
-	if err == nil && rep.reads > 1 {
+	if err == nil && rep.Reads > 1 {
 		err = c.Changed()
 	}
 	return rep, err
@@ -199,9 +202,9 @@ func fileError(path string, err error) verdict.Error {
 		e.Code, e.Message = verdict.Unavailable, absent.Error()
 	case errors.Is(err, errCase):
 		e.Code, e.Message = verdict.CaseCollision, err.Error()
-	case errors.Is(err, worktree.ErrChanged):
+	case changed(err):
 		e.Code, e.Message = verdict.Changed, "it changed while it was scanned; scan again when nothing writes to it"
-	case errors.Is(err, errLimit):
+	case errors.Is(err, match.ErrLimit):
 		e.Code, e.Message = verdict.Limit, "it is longer than --max-file-bytes; raise the limit to have it scanned"
 	default:
 		if code, hint, known := repoCode(err); known {

@@ -1,4 +1,4 @@
-package scanner
+package match
 
 import (
 	"bytes"
@@ -8,15 +8,15 @@ import (
 	"github.com/policyscan/policyscan/scanner/needle"
 )
 
-// An engine finds which patterns of a fixed set occur in a content. It may be used
+// An Engine finds which patterns of a fixed set occur in a content. It may be used
 // by several goroutines at once.
 //
 // It works in two steps. The first reads the content once and asks, for any number
 // of patterns, which needles occur at all: most files hold none and are done. The
 // second is for the few patterns of a file whose needles were seen: it follows the
 // contract to the letter, one pattern after another, and alone decides.
-type engine struct {
-	patterns []*pattern
+type Engine struct {
+	patterns []*Pattern
 	index    map[string]int // by text
 	longest  int            // of any form of any pattern, in bytes
 
@@ -31,8 +31,9 @@ type wideForms struct {
 	of []int // the pattern of each needle
 }
 
-func newEngine(patterns []*pattern, index map[string]int) *engine {
-	e := &engine{patterns: patterns, index: index}
+// NewEngine returns the engine of patterns of different texts; index has the place of each.
+func NewEngine(patterns []*Pattern, index map[string]int) *Engine {
+	e := &Engine{patterns: patterns, index: index}
 	var plain []*needle.Needle
 	for i, p := range patterns {
 		e.longest = max(e.longest, p.longest())
@@ -47,7 +48,7 @@ func newEngine(patterns []*pattern, index map[string]int) *engine {
 	return e
 }
 
-func (e *engine) newWide() *wideForms {
+func (e *Engine) newWide() *wideForms {
 	var wide []*needle.Needle
 	var of []int
 	for i, p := range e.patterns {
@@ -61,11 +62,14 @@ func (e *engine) newWide() *wideForms {
 	return &wideForms{needle.Compile(wide), of}
 }
 
+// Index returns the index of the pattern with this text, which is one of the engine's.
+func (e *Engine) Index(text string) int { return e.index[text] }
+
 // byMark reports whether a byte order mark alone decides if the form counts.
-func (p *pattern) byMark(f *form) bool { return p.short && f.enc != utf8Enc }
+func (p *Pattern) byMark(f *form) bool { return p.short && f.enc != utf8Enc }
 
 // overlap is how much consecutive windows must share.
-func (e *engine) overlap() int { return max(e.longest-1, 0) }
+func (e *Engine) overlap() int { return max(e.longest-1, 0) }
 
 // A sighting is what the first step found out about a content.
 type sighting struct {
@@ -75,7 +79,7 @@ type sighting struct {
 	nul   bool // a NUL byte occurs
 }
 
-func (e *engine) newSighting() *sighting {
+func (e *Engine) newSighting() *sighting {
 	return &sighting{plain: e.plain.NewSeen()}
 }
 
@@ -89,7 +93,7 @@ func (s *sighting) reset() {
 }
 
 // look adds what a window holds.
-func (e *engine) look(s *sighting, w window) {
+func (e *Engine) look(s *sighting, w window) {
 	if w.at == 0 {
 		s.marks = marks(w.data)
 	}
@@ -105,7 +109,7 @@ func (e *engine) look(s *sighting, w window) {
 
 // candidates returns, in order, the patterns that may occur, and for each the forms
 // that count in this content.
-func (e *engine) candidates(s *sighting) []*hunt {
+func (e *Engine) candidates(s *sighting) []*hunt {
 	marked := false
 	for en := utf16LE; en < encodings; en++ {
 		marked = marked || s.marks[en]
@@ -148,7 +152,7 @@ type hunt struct {
 // A match is a run of a content's bytes.
 type match struct{ start, end int64 }
 
-func newHunt(index int, p *pattern, s *sighting) *hunt {
+func newHunt(index int, p *Pattern, s *sighting) *hunt {
 	h := &hunt{index: index}
 	forms := p.forms
 	if s.nul {

@@ -1,4 +1,4 @@
-package scanner
+package match
 
 import (
 	"errors"
@@ -6,9 +6,9 @@ import (
 	"io"
 )
 
-// windowSize is how much of a file is looked at in one piece, and the size of the
+// WindowSize is how much of a file is looked at in one piece, and the size of the
 // read that fetches most files whole: 256 KiB stay in the processor's cache.
-const windowSize = 256 << 10
+const WindowSize = 256 << 10
 
 // A window is a run of a file's bytes.
 type window struct {
@@ -31,8 +31,11 @@ type windows struct {
 	eof   bool
 }
 
-// errLimit says that a content is longer than the limit of its windows.
-var errLimit = errors.New("over the limit")
+// ErrLimit says that a content is longer than [Examiner.Limit].
+var ErrLimit = errors.New("over the limit")
+
+// ErrChanged says that a content was not the same when it was read again: it ended before a match that was in it.
+var ErrChanged = errors.New("it changed while it was read")
 
 // next returns the next window; its bytes are overwritten by the call after. After
 // the last one it returns false.
@@ -59,7 +62,7 @@ func (w *windows) next() (window, bool, error) {
 			}
 		}
 		if w.limit > 0 && w.read() > w.limit {
-			return window{}, false, errLimit
+			return window{}, false, ErrLimit
 		}
 		if errors.Is(err, io.EOF) {
 			w.eof = true

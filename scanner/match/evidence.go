@@ -1,4 +1,4 @@
-package scanner
+package match
 
 import (
 	"bytes"
@@ -12,13 +12,13 @@ import (
 )
 
 // locate fills in the evidence of finds: lines, columns, line hashes, excerpts.
-func (x *examiner) locate(ctx context.Context, content io.ReadSeeker, finds []*find, reads *int) error {
+func (x *Examiner) locate(ctx context.Context, content io.ReadSeeker, finds []*Find, reads *int) error {
 	// Matches in one encoding and alignment are read together, as one text.
 	type text struct {
 		enc   encoding
 		align int64
 	}
-	texts := map[text][]*find{}
+	texts := map[text][]*Find{}
 	for _, f := range finds {
 		t := text{f.enc, f.match.start % int64(f.enc.unit())}
 		texts[t] = append(texts[t], f)
@@ -41,7 +41,7 @@ func (x *examiner) locate(ctx context.Context, content io.ReadSeeker, finds []*f
 // GitHub numbers lines that have the same hash, so the text is read a second time,
 // for the lines before a find: to remember all their hashes in the first reading
 // would take memory that grows with the file.
-func (x *examiner) readText(ctx context.Context, content io.ReadSeeker, enc encoding, align int64, finds []*find, reads *int) error {
+func (x *Examiner) readText(ctx context.Context, content io.ReadSeeker, enc encoding, align int64, finds []*Find, reads *int) error {
 	r := newReading(enc, align, 0)
 	for _, f := range finds {
 		r.spots = append(r.spots, &f.start, &f.end)
@@ -55,7 +55,7 @@ func (x *examiner) readText(ctx context.Context, content io.ReadSeeker, enc enco
 		return len(r.spots) > 0
 	})
 	if err == nil && len(r.spots) > 0 {
-		err = errChanged // it ends before a match that was in it
+		err = ErrChanged // it ends before a match that was in it
 	}
 	if err != nil {
 		return err
@@ -100,13 +100,13 @@ func (x *examiner) readText(ctx context.Context, content io.ReadSeeker, enc enco
 		return true
 	})
 	for i, f := range finds {
-		f.evidence.LineHash = verdict.FormatLineHash(hashes[i], numbers[f.start.line])
+		f.Evidence.LineHash = verdict.FormatLineHash(hashes[i], numbers[f.start.line])
 	}
 	return err
 }
 
 // lineHash returns the hash of the line that begins at start.
-func (x *examiner) lineHash(ctx context.Context, content io.ReadSeeker, enc encoding, align, start int64, reads *int) (hash uint64, err error) {
+func (x *Examiner) lineHash(ctx context.Context, content io.ReadSeeker, enc encoding, align, start int64, reads *int) (hash uint64, err error) {
 	if _, err := content.Seek(start, io.SeekStart); err != nil {
 		return 0, err
 	}
@@ -134,8 +134,8 @@ const around = 2048
 
 // look fills in what is read off the match's surroundings: columns, excerpt and the
 // line's text.
-func (f *find) look(content io.ReadSeeker) error {
-	e := &f.evidence
+func (f *Find) look(content io.ReadSeeker) error {
+	e := &f.Evidence
 	e.Line, e.EndLine = f.start.line, f.end.line
 	e.Column, e.EndColumn = f.match.start-f.start.lineStart+1, f.match.end-f.end.lineStart+1
 	e.UTF16Column, e.UTF16EndColumn = f.start.units+1, f.end.units+1
@@ -150,12 +150,12 @@ func (f *find) look(content io.ReadSeeker) error {
 		return err
 	}
 	if int64(n) < min(f.match.end-from, int64(len(buf))) {
-		return errChanged // it ends within the match
+		return ErrChanged // it ends within the match
 	}
 	before, rest := buf[:f.match.start-from], buf[f.match.start-from:n]
 
 	line := rest[:min(f.enc.lineEnd(rest), around)]
-	f.line = slices.Concat(before, line)
+	f.Line = slices.Concat(before, line)
 
 	if from == 0 && len(before)%f.enc.unit() == 0 { // else it is no mark of this text
 		before = bytes.TrimPrefix(before, []byte(f.enc.bom()))
@@ -163,7 +163,7 @@ func (f *find) look(content io.ReadSeeker) error {
 	match := rest[:min(f.match.end-f.match.start, int64(len(rest)))]
 	after := rest[len(match):]
 	after = after[:f.enc.lineEnd(after)]
-	f.before, f.matched, f.after = excerpt(f.enc.text(before, true), f.enc.text(match, false), f.enc.text(after, false))
+	f.Before, f.Matched, f.After = excerpt(f.enc.text(before, true), f.enc.text(match, false), f.enc.text(after, false))
 	return nil
 }
 

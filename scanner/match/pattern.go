@@ -1,4 +1,4 @@
-package scanner
+package match
 
 import (
 	"bytes"
@@ -11,8 +11,8 @@ import (
 	"github.com/policyscan/policyscan/scanner/needle"
 )
 
-// A pattern is a rule's pattern in all the byte forms that count as it.
-type pattern struct {
+// A Pattern is a rule's pattern in all the byte forms that count as it.
+type Pattern struct {
 	text string
 	// forms are UTF-8, then the others in order of encoding. Of an ASCII text the others hold a NUL byte in every
 	// unit: few files have one, so that they are made when the first comes, by every.
@@ -25,9 +25,9 @@ type pattern struct {
 	short bool
 }
 
-// compile returns the pattern of a text that is valid UTF-8 and not empty.
-func compile(text string) *pattern {
-	p := &pattern{text: text, short: utf8.RuneCountInString(text) == 1, ascii: true}
+// Compile returns the pattern of a text that is valid UTF-8 and not empty.
+func Compile(text string) *Pattern {
+	p := &Pattern{text: text, short: utf8.RuneCountInString(text) == 1, ascii: true}
 	for i := range len(text) {
 		p.ascii = p.ascii && text[i] < utf8.RuneSelf
 	}
@@ -48,7 +48,7 @@ func compile(text string) *pattern {
 }
 
 // longest is the longest match of any form, in bytes.
-func (p *pattern) longest() int {
+func (p *Pattern) longest() int {
 	if p.ascii {
 		return 4 * p.forms[0].longest // in UTF-32
 	}

@@ -1,0 +1,147 @@
+// Package match finds patterns in content: which of them occur, where, how often, and the text around the first place.
+//
+// It is pure: it knows bytes, and no rules, files, globs or git. An [Engine] is made for a set of patterns; an [Examiner]
+// reads contents against it, of any length, in windows of fixed size. What counts as a match, in which encodings, is
+// said in docs/matching.md.
+package match
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"io"
+
+	"github.com/policyscan/policyscan/verdict"
+)
+
+// A Find is a pattern that occurs in a content, with its evidence. What depends on
+// the rule (redaction, the excerpt, the fingerprint) is not yet in it.
+type Find struct {
+	Pattern                int // index in the engine
+	Evidence               verdict.Evidence
+	Before, Matched, After string // the excerpt's parts
+	Line                   []byte // for the fingerprint: see verdict.Fingerprint
+
+	match      match
+	enc        encoding
+	start, end spot
+}
+
+// An Examiner searches contents for the patterns of an engine, one after another. It keeps its
+// buffer: one Examiner for each goroutine.
+type Examiner struct {
+	Limit  int64 // the most bytes a content may have; 0: no limit
+	Window int   // how many bytes a window has; 0: WindowSize
+
+	buf  []byte
+	held []byte // where buf was while its content is read again
+	seen map[*Engine]*sighting
+}
+
+// A Report is what an Examiner found out about one content.
+type Report struct {
+	Bytes   int64
+	Reads   int     // that brought bytes, over all passes
+	Pointer bool    // it is a Git LFS pointer
+	Finds   []*Find // by pattern
+}
+
+// Examine reads content from its first byte to its last, and again as often as the
+// evidence needs when something was found. Memory does not grow with its length.
+func (x *Examiner) Examine(ctx context.Context, e *Engine, content io.ReadSeeker) (rep Report, err error) {
+	whole := x.sighting(e)
+	var only window // the content, if one window holds it
+	rep.Bytes, err = pass(ctx, x.windows(content, e.overlap()), &rep.Reads, func(w window) bool {
+		if w.at == 0 {
+			rep.Pointer = isPointer(w.data, w.last)
+			if w.last {
+				only = w
+			}
+		}
+		e.look(whole, w)
+		return true
+	})
+	if err != nil {
+		return rep, err
+	}
+	hunts := e.candidates(whole)
+	if len(hunts) == 0 {
+		return rep, nil
+	}
+	if only.last {
+		content = bytes.NewReader(only.data)
+		x.buf, x.held = x.held, x.buf
+	}
+	err = x.again(ctx, content, e.overlap(), &rep.Reads, func(w window) bool {
+		for _, h := range hunts {
+			h.look(w, e.overlap())
+		}
+		return true
+	})
+	if err != nil {
+		return rep, err
+	}
+	for _, h := range hunts {
+		enc, m, ok := h.evidence()
+		if !ok {
+			continue
+		}
+		f := &Find{Pattern: h.index, match: m, enc: enc, start: spot{offset: m.start}, end: spot{offset: m.end}}
+		f.Evidence = verdict.Evidence{
+			Pattern:     e.patterns[h.index].text,
+			Offset:      m.start,
+			Occurrences: h.count,
+			Encoding:    enc.String(),
+		}
+		rep.Finds = append(rep.Finds, f)
+	}
+	return rep, x.locate(ctx, content, rep.Finds, &rep.Reads)
+}
+
+// sighting returns what an engine notes down, empty. It is used again for each content,
+// since to make one for 10,000 patterns takes longer than to look at a small file.
+func (x *Examiner) sighting(e *Engine) *sighting {
+	s := x.seen[e]
+	if s == nil {
+		if x.seen == nil {
+			x.seen = map[*Engine]*sighting{}
+		}
+		s = e.newSighting()
+		x.seen[e] = s
+	}
+	s.reset()
+	return s
+}
+
+// windows cuts content into windows, from where it stands.
+func (x *Examiner) windows(content io.Reader, overlap int) *windows {
+	if need := max(cmp.Or(x.Window, WindowSize), 4*overlap); len(x.buf) < need {
+		x.buf = make([]byte, need)
+	}
+	return &windows{r: content, buf: x.buf, overlap: overlap, limit: x.Limit}
+}
+
+// again hands the windows of content, from its first byte on, to look until that
+// returns false.
+func (x *Examiner) again(ctx context.Context, content io.ReadSeeker, overlap int, reads *int, look func(window) bool) error {
+	if _, err := content.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	_, err := pass(ctx, x.windows(content, overlap), reads, look)
+	return err
+}
+
+// pass hands windows to look until that returns false. It returns how many bytes
+// were read, and adds to reads how often.
+func pass(ctx context.Context, ws *windows, reads *int, look func(window) bool) (int64, error) {
+	defer func() { *reads += ws.reads }()
+	for {
+		if err := context.Cause(ctx); err != nil {
+			return ws.read(), err
+		}
+		w, ok, err := ws.next()
+		if err != nil || !ok || !look(w) {
+			return ws.read(), err
+		}
+	}
+}
