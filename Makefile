@@ -45,7 +45,7 @@ agents: ## coding agents with the hook that policyscan installs, and with each o
 	$(GO) test -count=1 -timeout 60m ./agent/protocol/exchange ./cmd/policyscan/conformance -run 'Agent|Claude|Codex|Copilot|Gemini' -args -agents
 
 pictures: ## those of docs/reports.md, by Chromium; look at them before you commit them
-	$(GO) test -count=1 ./verdict/conformance -run '^TestPictures$$' -args -conformance -pictures "$(CURDIR)/docs/pictures"
+	$(GO) test -count=1 ./verdict/report/conformance -run '^TestPictures$$' -args -conformance -pictures "$(CURDIR)/docs/pictures"
 
 bench: ## docs/performance.md: policyscan against its peers, about an hour; BENCH='-rows W1' for some
 	$(GO) test ./docs/bench -run '^TestPerformance$$' -count=1 -timeout 4h -v -args -measure $(BENCH)
@@ -54,7 +54,7 @@ compare: ## docs/comparison.md: policyscan beside other tools, which it installs
 	$(GO) test ./docs/compare -run '^TestComparison$$' -count=1 -timeout 60m -v -args -measure $(COMPARE)
 
 bench-go: ## the benchmarks of each package; BASE=FILE compares with the output of an earlier run
-	$(GO) test -bench . -run '^$$' -count 6 ./rules/... ./scanner/... ./verdict | tee bench.txt
+	$(GO) test -bench . -run '^$$' -count 6 ./agent/... ./rules/... ./scanner/... ./verdict/... | tee bench.txt
 	$(GO) run $(BENCHSTAT) $(BASE) bench.txt
 
 fuzz-targets: ## the names of all fuzz targets, PACKAGE:TARGET
@@ -86,7 +86,7 @@ lint: ## what CI says about the code without running it
 	$(GO) run $(STATICCHECK) ./...
 
 golden: ## write all expected outputs anew; read the difference before you commit it
-	$(GO) test ./cmd/policyscan ./docs ./rules ./agent/protocol ./verdict -update
+	$(GO) test ./cmd/policyscan ./docs ./rules ./agent/protocol ./verdict/report -update
 
 check: lint test race ## lint, test, race
 

@@ -26,7 +26,7 @@ func rooms() map[string][]string {
 	return map[string][]string{
 		"cmd/policyscan": {
 			"rules", "rules/glob", "rules/starter", "agent/call", "agent/protocol", "agent/settings", "agent/dialect",
-			"agent/session", "agent/dialect/sigmashake", "scanner", "agent/gate", "scanner/repo", "scanner/worktree", "verdict",
+			"agent/session", "agent/dialect/sigmashake", "scanner", "agent/gate", "scanner/repo", "scanner/worktree", "verdict", "verdict/report",
 			"github.com/alecthomas/kong", "golang.org/x/sys/unix", "golang.org/x/term",
 		},
 		"docs/measured":            {},
@@ -56,7 +56,8 @@ func rooms() map[string][]string {
 			"github.com/go-git/go-git/v5/plumbing/format/gitignore", "golang.org/x/sys/unix",
 		},
 		"scanner/worktree": {"golang.org/x/sys/unix"},
-		"verdict":          {"golang.org/x/text/width"},
+		"verdict":          {},
+		"verdict/report":   {"verdict", "golang.org/x/text/width"},
 	}
 }
 

@@ -21,6 +21,7 @@ import (
 
 	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/verdict"
+	"github.com/policyscan/policyscan/verdict/report"
 )
 
 // worked returns the rows of the tables that "<!-- worked: KIND -->" marks in a page,
@@ -527,7 +528,7 @@ func TestNamedTests(t *testing.T) {
 // TestFormats: the table of the manual is the program's.
 func TestFormats(t *testing.T) {
 	var program []string
-	for _, f := range verdict.Formats() {
+	for _, f := range report.Formats() {
 		program = append(program, fmt.Sprintf("`%s`: %s", f.Name, f.About))
 	}
 	var manual []string

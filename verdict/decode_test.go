@@ -3,25 +3,52 @@ package verdict
 import (
 	"bytes"
 	"encoding/json"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
 
+// The documents of testdata, which the tests of the reports write with -update.
+var documents = []string{"pass", "fail", "incomplete", "hostile"}
+
+func document(t testing.TB, name string) []byte {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("testdata", name+".json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+// passing returns a verdict that says PASS.
+func passing(t testing.TB) *Verdict {
+	t.Helper()
+	v, err := Decode(document(t, "pass"))
+	if err != nil || v.Verdict != Pass {
+		t.Fatalf("%v: %+v", err, v)
+	}
+	return v
+}
+
 func TestDecodeIsTheWayBack(t *testing.T) {
-	all := fixtures()
+	all := map[string][]byte{}
+	for _, name := range documents {
+		all[name] = document(t, name)
+	}
 	// A PASS of which not all was scanned is one all the same, if that is allowed.
-	gap, nothing := newFixture(), newFixture()
+	gap, nothing := passing(t), passing(t)
 	gap.Coverage.Scanned, gap.Coverage.NotScanned, gap.Allowed = 1, []Omission{{"a.bin", "lfs-pointer"}}, []string{"lfs-pointer"}
 	nothing.Coverage = Coverage{Files: 5}
 	for name, v := range map[string]*Verdict{"gap": gap, "nothing governed": nothing} {
 		v.Decide()
-		all[name] = fixture{verdict: v}
-	}
-	for name, f := range all {
-		want, err := f.verdict.Encode()
+		text, err := v.Encode()
 		if err != nil {
 			t.Fatal(err)
 		}
+		all[name] = text
+	}
+	for name, want := range all {
 		v, err := Decode(want)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
@@ -34,15 +61,7 @@ func TestDecodeIsTheWayBack(t *testing.T) {
 }
 
 func TestDecodeRefuses(t *testing.T) {
-	pass := fixtures()["pass"].verdict
-	text, err := pass.Encode()
-	if err != nil {
-		t.Fatal(err)
-	}
-	good := string(text)
-	if _, err := Decode(text); err != nil || pass.Verdict != Pass {
-		t.Fatal(err)
-	}
+	good := string(document(t, "pass"))
 	for name, c := range map[string]struct{ text, want string }{
 		"empty":              {"", "no verdict"},
 		"another":            {"[]", "no verdict"},
@@ -75,12 +94,8 @@ func TestDecodeRefuses(t *testing.T) {
 // FuzzDecode: what is taken for a verdict is one that the program writes, and says PASS only if nothing in it
 // speaks against that: read by another reader, into no type of this package.
 func FuzzDecode(f *testing.F) {
-	for _, c := range fixtures() {
-		text, err := c.verdict.Encode()
-		if err != nil {
-			f.Fatal(err)
-		}
-		f.Add(text)
+	for _, name := range documents {
+		f.Add(document(f, name))
 	}
 	f.Add([]byte(`{"schema_version": "1", "verdict": "PASS"}`))
 	f.Fuzz(func(t *testing.T, text []byte) {

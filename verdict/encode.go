@@ -12,17 +12,17 @@ import (
 // order of [Verdict], as [JSON] writes it. Equal verdicts have equal bytes.
 func (v *Verdict) Encode() ([]byte, error) {
 	c := *v
-	c.Policy = list(v.Policy)
+	c.Policy = OrEmpty(v.Policy)
 	c.Rules = append([]Rule{}, v.Rules...) // the caller's rules stay as they are
 	for i := range c.Rules {
-		c.Rules[i].Tags = list(c.Rules[i].Tags)
+		c.Rules[i].Tags = OrEmpty(c.Rules[i].Tags)
 	}
-	c.Scope.MergeBases = list(v.Scope.MergeBases)
-	c.Coverage.LeftOut = list(v.Coverage.LeftOut)
-	c.Coverage.NotScanned = list(v.Coverage.NotScanned)
-	c.Allowed = list(v.Allowed)
-	c.Violations = list(v.Violations)
-	c.Errors = list(v.Errors)
+	c.Scope.MergeBases = OrEmpty(v.Scope.MergeBases)
+	c.Coverage.LeftOut = OrEmpty(v.Coverage.LeftOut)
+	c.Coverage.NotScanned = OrEmpty(v.Coverage.NotScanned)
+	c.Allowed = OrEmpty(v.Allowed)
+	c.Violations = OrEmpty(v.Violations)
+	c.Errors = OrEmpty(v.Errors)
 
 	return JSON(&c)
 }
@@ -40,8 +40,8 @@ func JSON(v any) ([]byte, error) {
 	return escapeJSON(b.Bytes()), nil
 }
 
-// list returns s, never nil: an absent list is [] in the document.
-func list[T any](s []T) []T {
+// OrEmpty returns s, never nil: an absent list is [] in the document.
+func OrEmpty[T any](s []T) []T {
 	if s == nil {
 		return []T{}
 	}
@@ -59,7 +59,7 @@ func escapeJSON(text []byte) []byte {
 		case r == '#' && bytes.HasPrefix(text[i:], []byte("##[")):
 			out = append(out, `#\u0023[`...)
 			n = len("##[")
-		case r == '\n' || shown(r):
+		case r == '\n' || Shown(r):
 			out = append(out, text[i:i+n]...)
 		case r > 0xffff:
 			hi, lo := utf16.EncodeRune(r)

@@ -32,7 +32,7 @@ func replaceHidden(s string, write func(*strings.Builder, rune)) string {
 	}
 	var b strings.Builder
 	for _, r := range s {
-		if shown(r) {
+		if Shown(r) {
 			b.WriteRune(r)
 		} else {
 			write(&b, r)
@@ -41,10 +41,10 @@ func replaceHidden(s string, write func(*strings.Builder, rune)) string {
 	return b.String()
 }
 
-// shown reports whether a terminal draws r as a mark of its own. Go's own table
+// Shown reports whether a terminal draws r as a mark of its own. Go's own table
 // of printable characters leaves out control, format, private and unassigned
 // characters and every space but U+0020; what is drawn as nothing is added here.
-func shown(r rune) bool {
+func Shown(r rune) bool {
 	return unicode.IsPrint(r) && !unicode.Is(unicode.Other_Default_Ignorable_Code_Point, r) &&
 		!unicode.Is(unicode.Variation_Selector, r) && r != '\u2800' // a Braille cell without a dot
 }

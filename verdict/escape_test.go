@@ -32,30 +32,6 @@ func TestVisible(t *testing.T) {
 	}
 }
 
-func FuzzVisible(f *testing.F) {
-	for _, s := range []string{"a b", "\x1b[31m\u202e", "\u200b\u3164\u2800", "\xff\ufffd", "\U000e0001\ufdd0", "e\u0301\ufe0f"} {
-		f.Add(s)
-	}
-	f.Fuzz(func(t *testing.T, s string) {
-		got := Visible(s)
-		if !utf8.ValidString(got) {
-			t.Fatalf("%q is not UTF-8", got)
-		}
-		want := ""
-		for _, r := range s {
-			if unsafeRune(r) {
-				want += `\u{` + strconv.FormatInt(int64(r), 16) + "}"
-			} else {
-				want += string(r)
-			}
-		}
-		// A Braille cell without a dot is a symbol that is drawn as nothing.
-		if want = strings.ReplaceAll(want, "\u2800", `\u{2800}`); got != want {
-			t.Errorf("Visible(%+q) = %+q, want %+q", s, got, want)
-		}
-	})
-}
-
 // unpath is the way back from what Path writes.
 func unpath(t *testing.T, s string) string {
 	t.Helper()

@@ -3,7 +3,6 @@ package verdict
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -25,7 +24,7 @@ type File struct {
 // is refused and left as it is. When the FAIL cannot be written, the old file is
 // removed; when not even that can be done, the error says that it is stale.
 func Create(path, version string, scope Scope) (*File, error) {
-	if err := replaceable(path); err != nil {
+	if err := Replaceable(path); err != nil {
 		return nil, err
 	}
 	// What cannot be read may be a PASS, and is replaced.
@@ -48,39 +47,15 @@ func Create(path, version string, scope Scope) (*File, error) {
 	return f, nil
 }
 
-// replaceable is an error if a path is a link, or anything but a regular file or nothing.
-func replaceable(path string) error {
+// Replaceable is an error if a path is a link, or anything but a regular file or nothing.
+func Replaceable(path string) error {
 	switch st, err := os.Lstat(path); {
 	case err == nil && st.Mode()&fs.ModeSymlink != 0:
 		return fmt.Errorf("%s: the output is a symbolic link, which could lead anywhere; remove it or name another file", Visible(path))
 	case err == nil && !st.Mode().IsRegular():
 		return fmt.Errorf("%s: the output is not a regular file; name another (for standard output: -)", Visible(path))
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("%s: the output cannot be looked at, and what is there is STALE: %w", Visible(path), cause(err))
-	}
-	return nil
-}
-
-// Replaceable is an error if a report of the format may not be written to path: if there is
-// a link, anything but a regular file, or a file with content that is no such report.
-func (f *Format) Replaceable(path string) error {
-	if err := replaceable(path); err != nil {
-		return err
-	}
-	file, err := os.Open(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	var text []byte
-	if err == nil {
-		defer file.Close() // read only: nothing to lose
-		text, err = io.ReadAll(io.LimitReader(file, 64<<20))
-	}
-	if err != nil {
-		return fmt.Errorf("%s: what the report would replace cannot be read: %w", Visible(path), cause(err))
-	}
-	if len(text) > 0 && !f.wrote(string(text)) {
-		return fmt.Errorf("%s: the report %s would overwrite a file that is no such report; remove it or name another file", Visible(path), f.Name)
+		return fmt.Errorf("%s: the output cannot be looked at, and what is there is STALE: %w", Visible(path), Cause(err))
 	}
 	return nil
 }
@@ -89,7 +64,7 @@ func (f *Format) Replaceable(path string) error {
 // that fails. There need be none.
 func Clear(path string) error {
 	if err := ignoreNotExist(os.Remove(path)); err != nil {
-		return fmt.Errorf("%s: the report of an earlier run cannot be removed: %w", Visible(path), cause(err))
+		return fmt.Errorf("%s: the report of an earlier run cannot be removed: %w", Visible(path), Cause(err))
 	}
 	return nil
 }
@@ -97,7 +72,7 @@ func Clear(path string) error {
 // Replace writes a file whole, or not at all: by a temporary file, fsync and rename.
 func Replace(path string, text []byte) error {
 	if err := replace(path, text); err != nil {
-		return fmt.Errorf("%s cannot be written: %w", Visible(path), cause(err))
+		return fmt.Errorf("%s cannot be written: %w", Visible(path), Cause(err))
 	}
 	return nil
 }
@@ -109,7 +84,7 @@ func (f *File) Write(v *Verdict) error {
 		err = replace(f.path, text)
 	}
 	if err != nil {
-		return fmt.Errorf("%s: the verdict cannot be written: %w", Visible(f.path), cause(err))
+		return fmt.Errorf("%s: the verdict cannot be written: %w", Visible(f.path), Cause(err))
 	}
 	return nil
 }
@@ -173,9 +148,9 @@ func ignoreNotExist(err error) error {
 	return err
 }
 
-// cause is the system's own word for an error, without the paths of the temporary
+// Cause is the system's own word for an error, without the paths of the temporary
 // file, which say nothing to the user.
-func cause(err error) error {
+func Cause(err error) error {
 	var path *fs.PathError
 	var link *os.LinkError
 	switch {

@@ -51,7 +51,7 @@ func TestStale(t *testing.T) {
 		t.Skip("SKIPPED: every file can be removed here")
 	}
 	name := filepath.Join(t.TempDir(), "out.json")
-	if err := os.WriteFile(name, []byte(documentHead+"1\", an old PASS"), 0o666); err != nil {
+	if err := os.WriteFile(name, []byte(DocumentHead+"1\", an old PASS"), 0o666); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Chmod(filepath.Dir(name), 0o500); err != nil {

@@ -31,9 +31,9 @@ func Path(raw string) string {
 	return b.String()
 }
 
-// rawPath is the way back from [Path]: the bytes of the path. What Path does not write
+// RawPath is the way back from [Path]: the bytes of the path. What Path does not write
 // stays as it is.
-func rawPath(written string) string {
+func RawPath(written string) string {
 	if !strings.Contains(written, `\`) {
 		return written
 	}

@@ -1,10 +1,9 @@
-// Package verdict is the document that a run ends with, and everything that is
-// written from it: verdict.json, the text report, the line hash and fingerprint
-// that other tools recognise a violation by.
+// Package verdict is the document that a run ends with, verdict.json: its model, its
+// canonical JSON, the line hash and fingerprint that other tools recognise a violation by,
+// how text of a tree is made safe to print, and the file the document is written to.
 //
-// It knows neither rules nor files: a writer of this package needs a [Verdict]
-// and nothing else. Untrusted text (paths, excerpts, titles) is kept as it is in
-// the document and escaped by the writer of each format.
+// It knows neither rules nor files of a tree. Untrusted text (paths, excerpts, titles) is
+// kept as it is in the document and escaped by the writer of each format, in verdict/report.
 //
 // docs/verdict.md is the manual of the format.
 package verdict

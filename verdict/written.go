@@ -39,13 +39,13 @@ func lookAt(path string) (there int, err error) {
 	}
 	defer f.Close() // read only: nothing to lose
 	r := bufio.NewReaderSize(f, 64<<10)
-	head, err := r.Peek(len(documentHead))
+	head, err := r.Peek(len(DocumentHead))
 	switch {
 	case err != nil && !errors.Is(err, io.EOF):
 		return another, err
 	case len(head) == 0:
 		return nothing, nil
-	case string(head) == documentHead:
+	case string(head) == DocumentHead:
 		return aVerdict, nil
 	}
 	if named, err := namesVerdict(r); err != nil || named {
@@ -54,8 +54,8 @@ func lookAt(path string) (there int, err error) {
 	return another, nil
 }
 
-// documentHead is how every document begins, of any version: one that is cut off is one, too.
-const documentHead = "{\n  \"schema_version\": \""
+// DocumentHead is how every document begins, of any version: one that is cut off is one, too.
+const DocumentHead = "{\n  \"schema_version\": \""
 
 // namesVerdict reports whether a text begins as a JSON object does and has a member "verdict". It takes whatever some
 // reader of JSON might: what stands between the members need not be valid, and further objects may follow.

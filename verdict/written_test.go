@@ -19,7 +19,7 @@ import (
 func TestCreateSpares(t *testing.T) {
 	long := `{"a": [{"verdict": ["` + strings.Repeat("x", 1<<20) + `"]}, 1, {}], "b": null, "verdict": "PASS"}`
 	for text, spared := range map[string]bool{
-		"mine": true, "{}": true, strings.ToUpper(documentHead): true, "": false, documentHead: false, documentHead + "2\"": false,
+		"mine": true, "{}": true, strings.ToUpper(DocumentHead): true, "": false, DocumentHead: false, DocumentHead + "2\"": false,
 		// What another program, or a person, wrote for one.
 		`{"schema_version":"1.0","verdict":"PASS"}`: false, "\ufeff\r\n{\"verdict\": \"PASS\"}": false, `{"Verdict": "PASS"`: false, long: false,
 		`{"a":1e999,"verdict":"PASS"}`: false, `{"a":NaN,"verdict":"PASS"}`: false, `{} {"verdict" :"PASS"}`: false, `{"a":"\\","verd\u0069ct"` + "\n" + `:"PASS"}`: false,

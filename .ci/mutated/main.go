@@ -133,9 +133,9 @@ func others(counts map[string]*count) error {
 	return nil
 }
 
-// allRooms returns the folders of rules, scanner and verdict that hold code.
+// allRooms returns the folders of agent, rules, scanner and verdict that hold code.
 func allRooms() ([]string, error) {
-	out, err := exec.Command("go", "list", "-f", "{{if .GoFiles}}{{.ImportPath}}{{end}}", "./rules/...", "./scanner/...", "./verdict").Output()
+	out, err := exec.Command("go", "list", "-f", "{{if .GoFiles}}{{.ImportPath}}{{end}}", "./agent/...", "./rules/...", "./scanner/...", "./verdict/...").Output()
 	if err != nil {
 		return nil, err
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/policyscan/policyscan/verdict"
+	"github.com/policyscan/policyscan/verdict/report"
 )
 
 // actionCmd is the step of action.yml: a scan in this process, whose flags are the action's
@@ -42,10 +43,10 @@ func inWorkflow() bool { return os.Getenv("GITHUB_ACTIONS") == "true" }
 // An action is one run of the step.
 type action struct {
 	std     streams
-	verdict string   // the file
-	sarif   string   // the first report of that format; "" if there is none
-	also    []report // to the runner; the step's outputs last
-	broken  error    // why something of also is missing
+	verdict string         // the file
+	sarif   string         // the first report of that format; "" if there is none
+	also    []reportOutput // to the runner; the step's outputs last
+	broken  error          // why something of also is missing
 }
 
 // newAction finds where the runner is to be told. What of it cannot be had is said by scan:
@@ -70,7 +71,7 @@ func newAction(std streams) *action {
 			a.also = append(a.also, r)
 		}
 	}
-	outputs := report{Format: verdict.Format{Name: "outputs", Write: a.writeOutputs}}
+	outputs := reportOutput{Format: report.Format{Name: "outputs", Write: a.writeOutputs}}
 	a.broken = cmp.Or(a.broken, outputs.addTo("GITHUB_OUTPUT"))
 	if outputs.added {
 		a.also = append(a.also, outputs)
@@ -79,7 +80,7 @@ func newAction(std streams) *action {
 }
 
 // addTo makes the report one that is added to the file that a variable names.
-func (r *report) addTo(variable string) error {
+func (r *reportOutput) addTo(variable string) error {
 	file := os.Getenv(variable)
 	st, err := os.Stat(file)
 	switch {

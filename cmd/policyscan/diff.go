@@ -12,7 +12,7 @@ import (
 
 // changes is the subject of --diff-base: the head's files that differ from a merge
 // base, judged by the bundles of the base and of the head.
-func (c *scanCmd) changes(ctx context.Context, s *subject, report *reporter) error {
+func (c *scanCmd) changes(ctx context.Context, s *subject, out *reporter) error {
 	r, err := c.repository(s)
 	if err != nil {
 		return err
@@ -29,7 +29,7 @@ func (c *scanCmd) changes(ctx context.Context, s *subject, report *reporter) err
 	}
 	s.notes = want.notes
 	if !c.Quiet {
-		s.notes = append(s.notes, uncommitted(ctx, r, compared.Head, s.place, report.file)...)
+		s.notes = append(s.notes, uncommitted(ctx, r, compared.Head, s.place, out.file)...)
 	}
 	head := side{name: "the head", from: "head", commit: compared.Head}
 	if whole {

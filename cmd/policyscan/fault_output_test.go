@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/policyscan/policyscan/verdict"
+	"github.com/policyscan/policyscan/verdict/report"
 )
 
 // asRoot skips what only root can do here.
@@ -214,8 +215,8 @@ func TestFault_061_UsageOverAnImmutableVerdict(t *testing.T) {
 
 // TestReportsThatCannotBeWritten: what fails on the way is an error of the report, with its name.
 func TestReportsThatCannotBeWritten(t *testing.T) {
-	failing := verdict.Format{Name: "failing", Write: func(io.Writer, *verdict.Verdict) error { return errors.New("no words") }}
-	err := (&report{Format: failing}).write(&verdict.Verdict{}, io.Discard)
+	failing := report.Format{Name: "failing", Write: func(io.Writer, *verdict.Verdict) error { return errors.New("no words") }}
+	err := (&reportOutput{Format: failing}).write(&verdict.Verdict{}, io.Discard)
 	if err == nil || err.Error() != "the failing report: no words" {
 		t.Error(err)
 	}

@@ -55,7 +55,7 @@ func (c *listCmd) Run(std streams) error {
 			samples = append(samples, sample(x))
 		}
 		all = append(all, listed{
-			r.ID, kind, r.Title, r.Severity, r.Owner, orEmpty(r.Tags), orEmpty(r.Files), orEmpty(r.Exclude), orEmpty(r.Patterns),
+			r.ID, kind, r.Title, r.Severity, r.Owner, verdict.OrEmpty(r.Tags), verdict.OrEmpty(r.Files), verdict.OrEmpty(r.Exclude), verdict.OrEmpty(r.Patterns),
 			r.Message, r.Remediation, r.DocsURL, r.Redact, samples, r.File, r.Line,
 		})
 	}
@@ -79,13 +79,6 @@ func (c *listCmd) Run(std streams) error {
 		row(safe(r.ID), r.Type, dash(r.Severity), dash(safe(r.Owner)), safe(r.Title))
 	}
 	return w.Flush()
-}
-
-func orEmpty(s []string) []string {
-	if s == nil {
-		return []string{}
-	}
-	return s
 }
 
 func dash(s string) string {

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/policyscan/policyscan/verdict"
+	"github.com/policyscan/policyscan/verdict/report"
 )
 
 // reportFlag is the flag of every command that writes reports.
@@ -19,8 +20,8 @@ type reportFlag struct {
 }
 
 // A report is a format, and where it is to be written.
-type report struct {
-	verdict.Format
+type reportOutput struct {
+	report.Format
 	file string // "": standard output
 	// What others began to write, and read on from: such a file is added to, from this many
 	// bytes on, and not replaced.
@@ -29,8 +30,8 @@ type report struct {
 }
 
 // reports are those that the flag asks for.
-func (f *reportFlag) reports() ([]report, error) {
-	var all []report
+func (f *reportFlag) reports() ([]reportOutput, error) {
+	var all []reportOutput
 	toStdout := ""
 	for _, spec := range f.Report {
 		name, file, named := strings.Cut(spec, "=")
@@ -56,19 +57,19 @@ func (f *reportFlag) reports() ([]report, error) {
 	return all, nil
 }
 
-func formatOf(name string) (report, error) {
-	for _, f := range verdict.Formats() {
+func formatOf(name string) (reportOutput, error) {
+	for _, f := range report.Formats() {
 		if f.Name == name {
-			return report{Format: f}, nil
+			return reportOutput{Format: f}, nil
 		}
 	}
-	return report{}, fmt.Errorf("--report %s: there is no such format; choose one of %s", quoted(name), formatNames())
+	return reportOutput{}, fmt.Errorf("--report %s: there is no such format; choose one of %s", quoted(name), formatNames())
 }
 
 // formatNames are the names of all formats, for a person.
 func formatNames() string {
 	var names []string
-	for _, f := range verdict.Formats() {
+	for _, f := range report.Formats() {
 		names = append(names, f.Name)
 	}
 	return strings.Join(names, ", ")
@@ -118,7 +119,7 @@ func throughLink(file string) error {
 }
 
 // check refuses a file that a report may not replace.
-func (r *report) check() error {
+func (r *reportOutput) check() error {
 	if r.file == "" || r.added {
 		return nil
 	}
@@ -129,7 +130,7 @@ func (r *report) check() error {
 }
 
 // apart refuses two reports that are one file.
-func apart(reports []report) error {
+func apart(reports []reportOutput) error {
 	for i, p := range reports {
 		for _, q := range reports[:i] {
 			if p.file != "" && q.file != "" && sameOutput(p.file, q.file) {
@@ -142,7 +143,7 @@ func apart(reports []report) error {
 
 // clear takes away what an earlier run left there: whatever becomes of this run, that is not
 // its report.
-func (r *report) clear() error {
+func (r *reportOutput) clear() error {
 	if r.file == "" || r.added {
 		return nil
 	}
@@ -150,7 +151,7 @@ func (r *report) clear() error {
 }
 
 // clearAll clears all reports, or none if one of them may not be replaced.
-func clearAll(reports []report) error {
+func clearAll(reports []reportOutput) error {
 	for _, r := range reports {
 		if err := r.check(); err != nil {
 			return err
@@ -167,7 +168,7 @@ func clearAll(reports []report) error {
 // voidAll takes away what earlier runs left there where this one, for an error, cannot come to
 // write its own: an old report must not be taken for it. What is no such report, or is tracked
 // by git, stays.
-func voidAll(reports []report, err error) error {
+func voidAll(reports []reportOutput, err error) error {
 	for _, r := range reports {
 		if r.file == "" || r.added || r.Replaceable(r.file) != nil {
 			continue
@@ -195,7 +196,7 @@ func untracked(file string) error {
 }
 
 // write writes the report whole, or not at all.
-func (r *report) write(v *verdict.Verdict, stdout io.Writer) error {
+func (r *reportOutput) write(v *verdict.Verdict, stdout io.Writer) error {
 	var text bytes.Buffer
 	err := r.Write(&text, v)
 	switch {
@@ -214,7 +215,7 @@ func (r *report) write(v *verdict.Verdict, stdout io.Writer) error {
 }
 
 // add writes the report behind what others wrote, in the place of what an earlier call did.
-func (r *report) add(text []byte) (err error) {
+func (r *reportOutput) add(text []byte) (err error) {
 	f, err := os.OpenFile(r.file, os.O_WRONLY|os.O_CREATE, 0o666)
 	if err != nil {
 		return err
@@ -237,7 +238,7 @@ type reportCmd struct {
 func (*reportCmd) Help() string {
 	var b strings.Builder
 	b.WriteString("Formats:\n")
-	for _, f := range verdict.Formats() {
+	for _, f := range report.Formats() {
 		fmt.Fprintf(&b, "  %-10s %s\n", f.Name, f.About)
 	}
 	b.WriteString("\nThe bytes are those that the scan itself writes with the same --report.\n\nExit status: 0 the reports were written, whatever the verdict; 2 otherwise.")

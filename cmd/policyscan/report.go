@@ -15,6 +15,7 @@ import (
 	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/scanner"
 	"github.com/policyscan/policyscan/verdict"
+	"github.com/policyscan/policyscan/verdict/report"
 )
 
 // A reporter takes a scan's outputs from the marker to the last line.
@@ -28,7 +29,7 @@ type reporter struct {
 
 	file    string        // of the verdict; "" if it goes to none
 	out     *verdict.File // nil if it goes to none
-	reports []report
+	reports []reportOutput
 	failed  error // the first output that could not be written
 }
 
@@ -181,7 +182,7 @@ func (r *reporter) files(v *verdict.Verdict) {
 // print writes what goes to standard output, of which there is one thing at most.
 func (r *reporter) print(v *verdict.Verdict) {
 	if r.Output == "-" {
-		r.write(verdict.WriteJSON(r.std.out, v))
+		r.write(report.WriteJSON(r.std.out, v))
 	}
 	for _, p := range r.reports {
 		if p.file == "" {
@@ -193,7 +194,7 @@ func (r *reporter) print(v *verdict.Verdict) {
 // printed reports whether standard output is taken by something else than the report that
 // every run prints.
 func (r *reporter) printed() bool {
-	return r.Output == "-" || slices.ContainsFunc(r.reports, func(p report) bool { return p.file == "" })
+	return r.Output == "-" || slices.ContainsFunc(r.reports, func(p reportOutput) bool { return p.file == "" })
 }
 
 // write notes that an output could not be written.
@@ -221,7 +222,7 @@ func (r *reporter) text(v *verdict.Verdict) ([]byte, io.Writer, error) {
 	}
 	width, isTerminal := terminal(w)
 	var text bytes.Buffer
-	err := verdict.WriteText(&text, v, verdict.TextOptions{
+	err := report.WriteText(&text, v, report.TextOptions{
 		Prefix:   r.place.prefix,
 		Policy:   r.policy,
 		Root:     r.place.shown,

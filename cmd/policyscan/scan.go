@@ -40,7 +40,7 @@ type scanCmd struct {
 	Rule    []string `placeholder:"ID" sep:"none" help:"Enforce only this rule, for debugging: the run is partial. Repeatable."`
 	Exclude []string `placeholder:"GLOB" sep:"none" help:"Take these paths from every rule, for debugging: the run is partial. Repeatable."`
 
-	also []report // beside those of the flags
+	also []reportOutput // beside those of the flags
 }
 
 // Help is shown below the flags.

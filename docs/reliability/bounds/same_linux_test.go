@@ -20,6 +20,7 @@ import (
 	"testing"
 
 	"github.com/policyscan/policyscan/verdict"
+	"github.com/policyscan/policyscan/verdict/report"
 )
 
 // inMemory is a new folder on a tmpfs of its own, which lists names by when they were made. It
@@ -141,7 +142,7 @@ func (s sameTree) run(t *testing.T, scope, env []string) (hash string, found *ve
 	t.Helper()
 	out := filepath.Join(s.dir, "out")
 	args := []string{"scan", "--policy", "policy", "--output", "out/verdict.json"}
-	for _, format := range verdict.Formats() {
+	for _, format := range report.Formats() {
 		args = append(args, "--report", format.Name+"=out/report."+format.Name)
 	}
 	cmd := exec.Command(program, append(args, scope...)...)
@@ -172,7 +173,7 @@ func (s sameTree) run(t *testing.T, scope, env []string) (hash string, found *ve
 			t.Fatal(err)
 		}
 	}
-	if len(entries) != 1+len(verdict.Formats()) {
+	if len(entries) != 1+len(report.Formats()) {
 		t.Fatalf("%d files were written", len(entries))
 	}
 	h.Write(sameSeconds.ReplaceAll(said.Bytes(), []byte("\n")))
@@ -274,7 +275,7 @@ func TestSame(t *testing.T) {
 		for _, k := range hashes[scope.name] {
 			n += k
 		}
-		fmt.Fprintf(&b, "| %s | %d | %d | %d | %d |\n", scope.name, n, copies, 2+len(verdict.Formats()), len(hashes[scope.name]))
+		fmt.Fprintf(&b, "| %s | %d | %d | %d | %d |\n", scope.name, n, copies, 2+len(report.Formats()), len(hashes[scope.name]))
 	}
 	if *measuring {
 		fmt.Fprintf(&b, "\nThe program, built in two folders, once from an empty cache: the same %d bytes.\n", sameBinary(t))
@@ -292,7 +293,7 @@ func sameBinary(t *testing.T) int {
 		t.Fatal(err)
 	}
 	elsewhere := filepath.Join(t.TempDir(), "quite", "another folder")
-	for _, room := range []string{"cmd", "rules", "scanner", "verdict"} {
+	for _, room := range []string{"cmd", "agent", "rules", "scanner", "verdict"} {
 		if err := os.CopyFS(filepath.Join(elsewhere, room), os.DirFS(filepath.Join(root, room))); err != nil {
 			t.Fatal(err)
 		}

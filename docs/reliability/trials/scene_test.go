@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/policyscan/policyscan/verdict"
+	"github.com/policyscan/policyscan/verdict/report"
 )
 
 // limit is how long any run may take.
@@ -294,7 +295,7 @@ func (s *scene) reportsOf(e ending) error {
 			return err
 		}
 	}
-	for _, f := range verdict.Formats() {
+	for _, f := range report.Formats() {
 		name := "report." + f.Name
 		text, there := e.files[name]
 		if !there {

@@ -1,0 +1,238 @@
+package report
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"encoding/xml"
+	"html"
+	"maps"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/policyscan/policyscan/verdict"
+)
+
+// The targets here hold one escaper each. Those of whole reports hold all of a document, and are a hundred times slower.
+
+// hostileTexts are the seeds.
+func hostileTexts(f *testing.F) {
+	for _, s := range append(hostileMarkdown(), "::stop-commands::k", " ::error::x", "]]><!--", "<![CDATA[", "\ufffe\uffff", "\xed\xa0\x80", "[a](1) {0} \\[not](2)", "%41\\x41\xff", "//host/x", `\u{1b}`) {
+		f.Add(s)
+	}
+}
+
+// FuzzEscapeJSON: JSON of a text is the text, and safe to print.
+func FuzzEscapeJSON(f *testing.F) {
+	hostileTexts(f)
+	f.Fuzz(func(t *testing.T, s string) {
+		text, err := verdict.JSON([]string{s})
+		if err != nil {
+			t.Fatal(err)
+		}
+		wantSafe(t, string(text), false)
+		wantNoCommand(t, string(text))
+		var got []string
+		if err := json.Unmarshal(text, &got); err != nil || !slices.Equal(got, []string{string([]rune(s))}) {
+			t.Errorf("%q became %q: %v", s, got, err)
+		}
+	})
+}
+
+// FuzzEscapeXML: an attribute and an element read as the text that is visible.
+func FuzzEscapeXML(f *testing.F) {
+	hostileTexts(f)
+	f.Fuzz(func(t *testing.T, s string) {
+		lines := strings.Split(s, "\n")
+		text := `<e a="` + xmlText(s) + "\">\n" + xmlLines(lines) + "</e>"
+		wantSafe(t, text, false)
+		wantNoCommand(t, text)
+		var got struct {
+			XMLName xml.Name
+			A       string `xml:"a,attr"`
+			Text    string `xml:",chardata"`
+			Inner   []any  `xml:",any"`
+		}
+		if err := xml.Unmarshal([]byte(text), &got); err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+		for i := range lines {
+			lines[i] = verdict.Visible(lines[i])
+		}
+		if got.A != verdict.Visible(s) || got.Text != "\n"+strings.Join(lines, "\n") || got.Inner != nil {
+			t.Errorf("%q became %+v", s, got)
+		}
+	})
+}
+
+// FuzzEscapeMarkdown: as code and as prose, in an item and in a cell, a text is text, and all of it is there.
+func FuzzEscapeMarkdown(f *testing.F) {
+	hostileTexts(f)
+	f.Fuzz(func(t *testing.T, s string) {
+		skipLong(t, 300, s)
+		words := strings.Join(strings.Fields(s), " ")
+		page := "- x " + prose(words, code) + " y\n- x " + code(s) + " y\n- x " + lines(s) + " y\n\n" +
+			"| Rule | x |\n|---|---|\n| " + code(s) + " | " + prose(words, code) + " |\n"
+		wantSafe(t, page, false)
+		wantNoCommand(t, page)
+		r := renderMarkdown(page)
+		if r.wrong != nil || r.links != nil || !slices.Equal(r.rows, []int{2}) {
+			t.Errorf("%q: %q, links %q, cells %d\n%s", s, r.wrong, r.links, r.rows, page)
+		}
+		for _, w := range r.words {
+			for name, pattern := range autolinks {
+				if found := pattern.FindString(w); found != "" {
+					t.Errorf("%s: %q in %q\n%s", name, found, w, page)
+				}
+			}
+		}
+		plain := bare(inert(words))
+		if !strings.Contains(r.all, "x"+plain+"yx"+bare(inert(s))+"yx") || !strings.HasSuffix(r.all, bare(inert(s))+plain) {
+			t.Errorf("%q is read as %q\n%s", s, r.all, page)
+		}
+		inner := strings.TrimSuffix(strings.TrimPrefix(codeHTML(s), "<code>"), "</code>")
+		if strings.ContainsAny(inner, "<>") || html.UnescapeString(inner) != inert(s) {
+			t.Errorf("%q is the element %q", s, codeHTML(s))
+		}
+	})
+}
+
+// FuzzEscapeCommand: the runner reads one command with the path, the title and the text, and nothing else.
+func FuzzEscapeCommand(f *testing.F) {
+	hostileTexts(f)
+	f.Add("=%0A%3A%2C,%253A")
+	f.Fuzz(func(t *testing.T, s string) {
+		skipLong(t, 1000, s)
+		a := annotation{file: verdict.Path(s), line: 1, end: 2, title: "policyscan: " + s, lines: append([]string{"x"}, textLines(s)...)}
+		var b bytes.Buffer
+		w := bufio.NewWriter(&b)
+		a.write(w, "error")
+		if err := w.Flush(); err != nil {
+			t.Fatal(err)
+		}
+		wantSafe(t, b.String(), false)
+		line, ok := strings.CutSuffix(b.String(), "\n")
+		c, read := readCommand(line)
+		if !ok || !read || c.name != "error" || len(runnerLines(line)) != 1 {
+			t.Fatalf("%q is the command %q, %+v", s, line, c)
+		}
+		want := map[string]string{"title": cut(flow(a.title), 255)}
+		if file := realPath(a.file); file != "" {
+			if file[0] == '=' {
+				file = "./" + file
+			}
+			want["file"], want["line"], want["endline"] = file, "1", "2"
+		}
+		if !maps.Equal(c.properties, want) {
+			t.Errorf("%q: %q, want %q", s, c.properties, want)
+		}
+		if text := cut(strings.ReplaceAll(strings.Join(a.lines, "\n"), "##[", `#\u{23}[`), 4096); c.data != text {
+			t.Errorf("%q is the message %q, want %q", s, c.data, text)
+		}
+	})
+}
+
+// FuzzEscapeSARIF: no link and no placeholder in a message, no end of a fence in its Markdown, and a URI that is the path.
+func FuzzEscapeSARIF(f *testing.F) {
+	hostileTexts(f)
+	f.Fuzz(func(t *testing.T, s string) {
+		if got := plainText(t, sarifEscape(s)); got != s {
+			t.Errorf("%q is read as %q", s, got)
+		}
+		short := sarifPlain(s, 40)
+		if got := plainText(t, short); len([]rune(short)) > 40 || got != s && (!strings.HasSuffix(got, ellipsis) || !strings.HasPrefix(s, strings.TrimSuffix(got, ellipsis))) {
+			t.Errorf("%q is cut to %q", s, short)
+		}
+		wantFenced(t, fenced(s))
+		u, err := url.Parse(relativeURI(s))
+		if err != nil || u.Path != s || u.Scheme+u.Host+u.RawQuery+u.Fragment != "" {
+			t.Errorf("%q is the URI %q: %v", s, u, err)
+		}
+	})
+}
+
+// FuzzDefuse: the runner finds no command in a line that a terminal shows.
+func FuzzDefuse(f *testing.F) {
+	hostileTexts(f)
+	f.Fuzz(func(t *testing.T, s string) {
+		line := verdict.Visible(s)
+		got := verdict.Defuse(line)
+		wantSafe(t, got, false)
+		wantNoCommand(t, got)
+		if plain := strings.NewReplacer(`\u{3a}`, ":", `\u{23}`, "#"); plain.Replace(got) != plain.Replace(line) {
+			t.Errorf("%q became %q", line, got)
+		}
+	})
+}
+
+// FuzzEncode: valid JSON that means what was put in, and nothing raw that is not safe to print.
+func FuzzEncode(f *testing.F) {
+	f.Add("a.tf", "plain", "title", "message", int64(3))
+	f.Add("\u2028\x00\x1b", "\xff##[error]x", "\U000e0001", `\u0023 "quoted" \`, int64(-1))
+	f.Add("<&>", "\u202e\u009b", "##[##[", "\ufffd", int64(1)<<62)
+	f.Fuzz(func(t *testing.T, file, excerpt, title, message string, offset int64) {
+		skipLong(t, 300, file, excerpt, title, message)
+		v := hostileVerdict(file, excerpt, title, message)
+		v.Violations[0].Evidence.Offset = offset
+		text, err := v.Encode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		wantSafe(t, string(text), false)
+		wantNoCommand(t, string(text))
+		if !utf8.Valid(text) || bytes.Count(text, []byte("\n")) < 20 || text[len(text)-1] != '\n' {
+			t.Errorf("not lines of UTF-8: %q", text)
+		}
+		var got verdict.Verdict
+		dec := json.NewDecoder(bytes.NewReader(text))
+		dec.DisallowUnknownFields()
+		if err := dec.Decode(&got); err != nil {
+			t.Fatalf("%v in %s", err, text)
+		}
+		again, err := got.Encode()
+		// encoding/json tells a byte that is not UTF-8 from U+FFFD by its escape.
+		if again = bytes.ReplaceAll(again, []byte("\ufffd"), []byte(`\ufffd`)); err != nil || !bytes.Equal(again, bytes.ReplaceAll(text, []byte("\ufffd"), []byte(`\ufffd`))) {
+			t.Errorf("%v: encoded again it is\n%s\nnot\n%s", err, again, text)
+		}
+		x := got.Violations[0]
+		for _, pair := range [][2]string{
+			{x.File, verdict.Path(file)}, {x.Evidence.Excerpt, excerpt}, {x.Title, message}, {x.RuleID, title}, {got.Errors[0].Message, message},
+		} {
+			if want := string([]rune(pair[1])); pair[0] != want { // a byte that is not UTF-8 is U+FFFD
+				t.Errorf("%+q became %+q", want, pair[0])
+			}
+		}
+		if x.Evidence.Offset != offset {
+			t.Errorf("%d became %d", offset, x.Evidence.Offset)
+		}
+	})
+}
+
+// FuzzVisible: what is hidden or obeyed is written out, and nothing else changes.
+func FuzzVisible(f *testing.F) {
+	for _, s := range []string{"a b", "\x1b[31m\u202e", "\u200b\u3164\u2800", "\xff\ufffd", "\U000e0001\ufdd0", "e\u0301\ufe0f"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		got := verdict.Visible(s)
+		if !utf8.ValidString(got) {
+			t.Fatalf("%q is not UTF-8", got)
+		}
+		want := ""
+		for _, r := range s {
+			if unsafeRune(r) {
+				want += `\u{` + strconv.FormatInt(int64(r), 16) + "}"
+			} else {
+				want += string(r)
+			}
+		}
+		// A Braille cell without a dot is a symbol that is drawn as nothing.
+		if want = strings.ReplaceAll(want, "\u2800", `\u{2800}`); got != want {
+			t.Errorf("Visible(%+q) = %+q, want %+q", s, got, want)
+		}
+	})
+}

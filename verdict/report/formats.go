@@ -1,0 +1,99 @@
+// Package report writes a verdict for its readers: for a person at a terminal or in a browser, for GitHub, GitLab,
+// reviewdog and whatever reads SARIF or JUnit. [Formats] is the table of formats that flags, help and commands read;
+// there is one writer for each, which needs a verdict.Verdict and nothing else.
+//
+// Each writer escapes what a tree or a bundle could have put into the verdict.
+//
+// docs/reports.md is the manual of the formats.
+package report
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+
+	"github.com/policyscan/policyscan/verdict"
+)
+
+// A Format is a way to write a verdict for some reader. Its writer needs the verdict and
+// nothing else: equal verdicts have equal bytes, whenever and wherever they are written.
+type Format struct {
+	Name  string
+	About string // in a few words, for help
+	Write func(io.Writer, *verdict.Verdict) error
+
+	// How each document of the format begins, and what is in its first 4 KiB.
+	begins, holds string
+}
+
+// wrote reports whether a text is, as far as that can be told, a document of the format.
+func (f *Format) wrote(text string) bool {
+	switch f.Name {
+	case "text":
+		lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
+		last := lines[len(lines)-1]
+		return strings.HasPrefix(last, string(verdict.Pass)+":") || strings.HasPrefix(last, string(verdict.Fail)+":")
+	case "gitlab":
+		if text == "[]\n" {
+			return true
+		}
+	}
+	return strings.HasPrefix(text, f.begins) && strings.Contains(text[:min(len(text), 4<<10)], f.holds)
+}
+
+// Replaceable is an error if a report of the format may not be written to path: if there is
+// a link, anything but a regular file, or a file with content that is no such report.
+func (f *Format) Replaceable(path string) error {
+	if err := verdict.Replaceable(path); err != nil {
+		return err
+	}
+	file, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	var text []byte
+	if err == nil {
+		defer file.Close() // read only: nothing to lose
+		text, err = io.ReadAll(io.LimitReader(file, 64<<20))
+	}
+	if err != nil {
+		return fmt.Errorf("%s: what the report would replace cannot be read: %w", verdict.Visible(path), verdict.Cause(err))
+	}
+	if len(text) > 0 && !f.wrote(string(text)) {
+		return fmt.Errorf("%s: the report %s would overwrite a file that is no such report; remove it or name another file", verdict.Visible(path), f.Name)
+	}
+	return nil
+}
+
+// Formats returns all formats, in the order of the manual.
+func Formats() []Format {
+	return []Format{
+		{"text", "for a person, with paths from the tree's root", writePlainText, "", ""},
+		{"json", "verdict.json", WriteJSON, verdict.DocumentHead, "policyscan"},
+		{"sarif", "SARIF 2.1.0, for GitHub's code scanning", WriteSARIF, "{\n  \"$schema\": \"https://json.schemastore.org/sarif-", "policyscan"},
+		{"junit", "JUnit's XML, a test case for each rule", WriteJUnit, "<?xml ", "\"policyscan."},
+		{"github", "annotations of a GitHub Actions run", WriteGitHub, "::", "title="},
+		{"markdown", "GitHub's job summary, or a comment", WriteMarkdown, "## policyscan ", ""},
+		{"gitlab", "GitLab's Code Quality", WriteGitLab, "[\n  {\n    \"description\"", "\"check_name\""},
+		{"rdjson", "reviewdog, which comments on changes", WriteRDJSON, "{\n  \"source\": {\n    \"name\": \"policyscan\"", ""},
+		{"html", "one page to read and to search", WriteHTML, "<!DOCTYPE html>", "policyscan"},
+	}
+}
+
+// writePlainText writes the text report as it stands in a file, which a CI system may print.
+func writePlainText(w io.Writer, v *verdict.Verdict) error {
+	return WriteText(w, v, TextOptions{Commands: true})
+}
+
+// WriteJSON writes the document, as [Verdict.Encode] does.
+func WriteJSON(w io.Writer, v *verdict.Verdict) error {
+	text, err := v.Encode()
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(text)
+	return err
+}

@@ -1,0 +1,220 @@
+package report
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"testing"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"github.com/policyscan/policyscan/verdict"
+)
+
+// annotations returns what GitHub's runner reads in what WriteGitHub writes: one command
+// in each line, and in no line anything else.
+func annotations(t *testing.T, v *verdict.Verdict) []command {
+	t.Helper()
+	var b bytes.Buffer
+	if err := WriteGitHub(&b, v); err != nil {
+		t.Fatal(err)
+	}
+	wantSafe(t, b.String(), false)
+	var all []command
+	lines := runnerLines(b.String())
+	for _, line := range lines[:len(lines)-1] {
+		c, ok := readCommand(line)
+		if !ok {
+			t.Fatalf("no command: %q", line)
+		}
+		all = append(all, c)
+	}
+	if last := lines[len(lines)-1]; last != "" {
+		t.Fatalf("the last line has no end: %q", last)
+	}
+	return all
+}
+
+func utf16Units(s string) int { return len(utf16.Encode([]rune(s))) }
+
+// wantAnnotations fails if the annotations of a verdict are not those that it asks for:
+// errors first, as many as GitHub keeps, each on its place.
+func wantAnnotations(t *testing.T, v *verdict.Verdict) {
+	t.Helper()
+	got := annotations(t, v)
+	total := len(v.Errors) + len(v.Violations)
+	if len(got) != min(total, 10) {
+		t.Fatalf("%d annotations for %d findings", len(got), total)
+	}
+	for i, c := range got {
+		if c.name != "error" || utf16Units(c.data) > 4096 || utf16Units(c.properties["title"]) > 255 || c.properties["title"] == "" {
+			t.Errorf("annotation %d: %q, a title of %d units, a message of %d", i, c.name, utf16Units(c.properties["title"]), utf16Units(c.data))
+		}
+		if !utf8.ValidString(c.data) {
+			t.Errorf("cut within a character: %q", c.data)
+		}
+		for _, line := range strings.Split(c.data, "\n") {
+			if strings.Contains(line, "##[") {
+				t.Errorf("markup of the log in %q", line)
+			}
+		}
+		if total > 10 && i == 9 {
+			if len(c.properties) != 1 || !strings.Contains(c.data, "not shown") {
+				t.Errorf("the tenth of %d is %+v", total, c)
+			}
+			var errs, violations int
+			for _, part := range strings.Split(strings.TrimPrefix(c.properties["title"], "policyscan: "), " and ") {
+				n, what, _ := strings.Cut(part, " ")
+				k, err := strconv.Atoi(n)
+				if err != nil || k < 1 {
+					t.Fatalf("no number in %q", part)
+				}
+				if strings.HasPrefix(what, "more error") {
+					errs = k
+				} else if strings.HasPrefix(what, "more violation") {
+					violations = k
+				}
+			}
+			if errs != max(len(v.Errors)-9, 0) || errs+violations != total-9 {
+				t.Errorf("the tenth of %d errors and %d violations counts %d and %d", len(v.Errors), len(v.Violations), errs, violations)
+			}
+			continue
+		}
+		want := map[string]string{"title": c.properties["title"]}
+		file := ""
+		if i < len(v.Errors) {
+			if file = v.Errors[i].File; file == "." { // the tree's root: no file
+				file = ""
+			}
+			if !strings.HasPrefix(want["title"], "policyscan could not decide: ") {
+				t.Errorf("an error's title is %q", want["title"])
+			}
+		} else {
+			x := v.Violations[i-len(v.Errors)]
+			file = x.File
+			e := x.Evidence
+			last := e.EndLine
+			if e.EndColumn == 1 && last > e.Line {
+				last--
+			}
+			if file != "" && e.Line > 0 && last >= e.Line && last <= math.MaxInt32 {
+				want["line"], want["endline"] = fmt.Sprint(e.Line), fmt.Sprint(last)
+				if e.EndLine == e.Line && e.UTF16Column > 0 && e.UTF16EndColumn >= e.UTF16Column && e.UTF16EndColumn <= math.MaxInt32 {
+					want["col"], want["endcolumn"] = fmt.Sprint(e.UTF16Column), fmt.Sprint(e.UTF16EndColumn)
+				}
+			}
+			if wantTitle := cut(flow("policyscan "+x.RuleID+": "+x.Title), 255); want["title"] != wantTitle {
+				t.Errorf("the title is %q, want %q", want["title"], wantTitle)
+			}
+			if !strings.Contains(c.data, strings.ReplaceAll(placeOf(&x), "##[", `#\u{23}[`)) && len(placeOf(&x)) < 900 {
+				t.Errorf("no place %q in %q", placeOf(&x), c.data)
+			}
+		}
+		if file != "" {
+			want["file"] = realPath(file)
+			if strings.HasPrefix(want["file"], "=") {
+				want["file"] = "./" + want["file"]
+			}
+		}
+		if fmt.Sprint(c.properties) != fmt.Sprint(want) {
+			t.Errorf("the properties are\n%q, want\n%q", c.properties, want)
+		}
+	}
+}
+
+func TestGitHubFixtures(t *testing.T) {
+	for name, f := range fixtures() {
+		if f.verdict.Verdict == verdict.Pass {
+			if got := annotations(t, f.verdict); len(got) != 0 {
+				t.Errorf("%s: %+v", name, got)
+			}
+			continue
+		}
+		wantAnnotations(t, f.verdict)
+	}
+}
+
+// TestGitHubCap: ten are shown; of more, nine and a count. What could not be decided
+// comes first, and is never pushed out by violations.
+func TestGitHubCap(t *testing.T) {
+	for errs := range 13 {
+		for violations := range 13 {
+			if errs+violations == 0 {
+				continue
+			}
+			v := newFixture()
+			for i := range errs {
+				v.Errors = append(v.Errors, verdict.Error{Code: verdict.Read, File: fmt.Sprintf("e%d.tf", i), Message: "m"})
+			}
+			for i := range violations {
+				v.Violations = append(v.Violations, found(v.Rules[0], fmt.Sprintf("v%d.tf", i), "0.0.0.0/0", "0.0.0.0/0"))
+			}
+			v.Decide()
+			wantAnnotations(t, v)
+		}
+	}
+	if t.Failed() {
+		return
+	}
+	v := newFixture()
+	for i := range 12 {
+		v.Violations = append(v.Violations, found(v.Rules[0], fmt.Sprintf("v%d.tf", i), "0.0.0.0/0", "0.0.0.0/0"))
+	}
+	v.Errors = []verdict.Error{{Code: verdict.Usage, Message: "m"}}
+	v.Decide()
+	if got := annotations(t, v)[9]; got.properties["title"] != "policyscan: 4 more violations" || !strings.Contains(got.data, "verdict.json") {
+		t.Errorf("the tenth is %+v", got)
+	}
+}
+
+// TestGitHubLong: a text that is too long takes nothing from the others, and loses no half
+// of a character.
+func TestGitHubLong(t *testing.T) {
+	for _, filler := range []string{"x", "👍", "👍%", "世", "\x01", "a\n"} {
+		v := newFixture()
+		v.Rules[0].Title, v.Rules[0].Message = strings.Repeat(filler, 5000), strings.Repeat(filler, 70000)
+		v.Rules[0].Remediation = strings.Repeat(filler, 5000)
+		v.Violations = []verdict.Violation{found(v.Rules[0], strings.Repeat(filler, 5000)+".tf", "a 0.0.0.0/0", "0.0.0.0/0")}
+		v.Errors = []verdict.Error{{Code: verdict.Usage, Message: strings.Repeat(filler, 5000)}}
+		v.Decide()
+		wantAnnotations(t, v)
+		if got := annotations(t, v)[1]; !strings.Contains(got.data, `found: "0.0.0.0/0"`) {
+			t.Errorf("%q: the pattern is lost in %q", filler, got.data)
+		}
+	}
+}
+
+// TestGitHubNotice: a PASS that looked at nothing is a notice, and no error.
+func TestGitHubNotice(t *testing.T) {
+	v := newFixture()
+	v.Coverage = verdict.Coverage{}
+	v.Decide()
+	got := annotations(t, v)
+	if len(got) != 1 || got[0].name != "notice" || got[0].properties["title"] != "policyscan: PASS, but there was nothing to scan" {
+		t.Errorf("%+v", got)
+	}
+}
+
+// FuzzGitHub: from any verdict the runner reads our commands with the intended properties,
+// and no other command, whatever stands in names, contents, titles and messages.
+func FuzzGitHub(f *testing.F) {
+	f.Add("::error::a.tf", "::stop-commands::k", "stop", "  ::add-mask::x\n::error::y", int64(1), int64(1), int64(2))
+	f.Add("=a,file=b:c%25.tf", "x ##[add-matcher]y", "##", "##[warning]\r::error::z", int64(2), int64(3), int64(1))
+	f.Add("a\n::error::b\xff", "\r::debug::c", "[error]", "#\u200b#[error]%0A::", int64(0), int64(-1), int64(0))
+	f.Add(" a\\b ", "%253A%0A,", "=", "==\u00a0", int64(math.MaxInt64), int64(math.MaxInt64), int64(9))
+	f.Add(".", "\u2028::error::x", ":", "👍%", int64(1)<<31, int64(1)<<31, int64(1)<<31)
+	f.Add("a", "b", "c", "d", int64(3), int64(3), int64(1)<<31)
+	f.Add("a", "b", "c", "d", int64(3), int64(3), int64(2))
+	f.Add("a", "b", "c", "d", int64(math.MaxInt32), int64(math.MaxInt32), int64(math.MaxInt32))
+	f.Fuzz(func(t *testing.T, file, excerpt, pattern, text string, line, endLine, column int64) {
+		skipLong(t, 300, file, excerpt, pattern, text)
+		v := hostileVerdict(file, excerpt, pattern, text)
+		for i := range v.Violations {
+			e := &v.Violations[i].Evidence
+			e.Line, e.EndLine, e.EndColumn, e.UTF16EndColumn = line, endLine, column, column
+		}
+		wantAnnotations(t, v)
+	})
+}

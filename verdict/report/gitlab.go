@@ -1,0 +1,103 @@
+package report
+
+import (
+	"io"
+	"strconv"
+	"unicode/utf8"
+
+	"github.com/policyscan/policyscan/verdict"
+)
+
+// gitlabIssue is one entry of GitLab's Code Quality report: an array of these, and nothing
+// else (docs.gitlab.com, "Code Quality", "Code Quality report format").
+//
+// GitLab shows the texts as texts. It keeps one entry for each fingerprint, takes no byte
+// order mark, and stops at the first entry that has not all of these fields.
+type gitlabIssue struct {
+	Description string         `json:"description"`
+	CheckName   string         `json:"check_name"`
+	Fingerprint string         `json:"fingerprint"`
+	Severity    string         `json:"severity"` // "info", "minor", "major", "critical" or "blocker"
+	Location    gitlabLocation `json:"location"`
+}
+
+type gitlabLocation struct {
+	Path  string      `json:"path"`
+	Lines gitlabLines `json:"lines"`
+}
+
+type gitlabLines struct {
+	Begin int64 `json:"begin"` // 1-based
+}
+
+// noFile stands in a report that wants a file for what is about no one file.
+const noFile = "verdict.json"
+
+// WriteGitLab writes a Code Quality report for GitLab: an entry for each violation, and
+// one of severity "blocker" for each thing that could not be decided, first. A PASS is an
+// empty array, but for a whole tree in which no rule selects a file: that is an entry of
+// severity "info".
+//
+// A rule's severity low, medium, high or critical is "minor", "major", "critical" or
+// "blocker"; a rule without one is "major".
+func WriteGitLab(w io.Writer, v *verdict.Verdict) error {
+	issues := []gitlabIssue{}
+	used, last := map[string]bool{}, map[string]int{}
+	add := func(description, check, fingerprint, severity, file string, line int64) {
+		// A rule of the base and one of the head can find the same: GitLab would keep one.
+		unique := fingerprint
+		for used[unique] {
+			last[fingerprint]++
+			unique = fingerprint + "-" + strconv.Itoa(last[fingerprint]+1)
+		}
+		used[unique] = true
+		issues = append(issues, gitlabIssue{description, check, unique, severity, gitlabLocation{gitlabPath(file), gitlabLines{max(line, 1)}}})
+	}
+
+	for _, e := range undecidedOf(v) {
+		add("policyscan could not decide: "+full(flow(e.Message)), e.Code, errorFingerprint(&e), "blocker", e.File, 1)
+	}
+	indexes := ruleIndexes(v)
+	for i := range v.Violations {
+		found, severity := &v.Violations[i], ""
+		if r := indexes[i]; r >= 0 {
+			severity = v.Rules[r].Severity
+		}
+		add(sentenceOf(found), found.RuleID, found.Fingerprint, gitlabSeverity(severity), found.File, found.Evidence.Line)
+	}
+	if v.Verdict == verdict.Pass && (ofWholeTree(v) || v.Coverage.Governed > 0) {
+		for _, but := range caveats(v) {
+			add("policyscan: "+full(but), "policyscan", verdict.Fingerprint("", "", but, nil), "info", "", 1)
+		}
+	}
+
+	text, err := verdict.JSON(issues)
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(text)
+	return err
+}
+
+func gitlabSeverity(severity string) string {
+	switch severity {
+	case "low":
+		return "minor"
+	case "high":
+		return "critical"
+	case "critical":
+		return "blocker"
+	}
+	return "major"
+}
+
+// gitlabPath is the real path where JSON can hold it, and else the verdict's writing of it.
+func gitlabPath(written string) string {
+	if written == "" || written == "." {
+		return noFile
+	}
+	if raw := verdict.RawPath(written); utf8.ValidString(raw) {
+		return raw
+	}
+	return written
+}

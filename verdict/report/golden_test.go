@@ -1,0 +1,282 @@
+package report
+
+import (
+	"bytes"
+	"flag"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/text/width"
+
+	"github.com/policyscan/policyscan/verdict"
+)
+
+var update = flag.Bool("update", false, "write the expected documents and reports of testdata anew")
+
+// found is a violation of a one-rule bundle: the first occurrence of a pattern in the
+// content of a file, by the plainest means. It stands in for the scanner, which the
+// document does not know.
+func found(rule verdict.Rule, file, content, pattern string) verdict.Violation {
+	at := strings.Index(content, pattern)
+	lines := regexp.MustCompile(`\r\n|\r|\n`)
+	starts := []int{0}
+	for _, end := range lines.FindAllStringIndex(content, -1) {
+		starts = append(starts, end[1])
+	}
+	place := func(offset int) (line, start int) {
+		for line < len(starts) && starts[line] <= offset {
+			line++
+		}
+		return line, starts[line-1]
+	}
+	line, start := place(at)
+	endLine, endStart := place(at + len(pattern))
+	rest := content[at+len(pattern):]
+	if end := lines.FindStringIndex(rest); end != nil {
+		rest = rest[:end[0]]
+	}
+	before, match, after := []rune(content[start:at]), []rune(pattern), []rune(rest)
+	room := 200 - len(match)
+	left := min(len(before), max(room/2, room-len(after)))
+	after = after[:min(len(after), room-left)]
+	units := func(s string) int64 { return int64(len(utf16.Encode([]rune(s)))) }
+	reason := rule.Message
+	if reason == "" {
+		reason = rule.Title + ": the file contains it"
+	}
+	return verdict.Violation{
+		RuleID: rule.ID, RuleType: rule.Type, Title: rule.Title, File: verdict.Path(file), Reason: reason,
+		Evidence: verdict.Evidence{
+			Pattern: pattern, Excerpt: string(before[len(before)-left:]) + pattern + string(after), Offset: int64(at),
+			Line: int64(line), Column: int64(at - start + 1), EndLine: int64(endLine), EndColumn: int64(at + len(pattern) - endStart + 1),
+			UTF16Column: units(content[start:at]) + 1, UTF16EndColumn: units(content[endStart:at+len(pattern)]) + 1,
+			Occurrences: int64(strings.Count(content, pattern)), Encoding: "utf-8", LineHash: "c129715d7a2bc9a3:1",
+		},
+		Fingerprint: verdict.Fingerprint(rule.ID, verdict.Path(file), pattern, []byte(content[start:at]+pattern)),
+	}
+}
+
+// A fixture is a verdict and how its report is asked for.
+type fixture struct {
+	verdict *verdict.Verdict
+	options TextOptions
+}
+
+func newFixture() *verdict.Verdict {
+	v := verdict.New("1.2.3")
+	v.Policy = []verdict.Policy{{From: "disk", SHA256: strings.Repeat("0123456789abcdef", 4), Boundaries: 1, Invariants: 1}}
+	v.Rules = []verdict.Rule{
+		{ID: "NET-1", Type: "boundary", From: "disk", Title: "No ingress from anywhere", Message: "This opens a port\nto everyone.", Remediation: "Name the range.\n  Or two of them.\n", DocsURL: "https://example.com/net", Owner: "network-team", Severity: "high", Tags: []string{"network"}, Files: 2},
+		{ID: "ENC-1", Type: "invariant", From: "disk", Title: "All is encrypted", Files: 2},
+	}
+	v.Scope = verdict.Scope{Mode: "full"}
+	v.Coverage = verdict.Coverage{Files: 5, Governed: 2, Scanned: 2, Bytes: 1234, LeftOut: []verdict.Omission{{File: "policy/rules/boundaries.yml", Reason: "rules"}, {File: "verdict.json", Reason: "output"}}}
+	return v
+}
+
+func fixtures() map[string]fixture {
+	options := TextOptions{Prefix: "infra/", Policy: "policy", Root: "infra", Elapsed: 1230 * time.Millisecond}
+	all := map[string]fixture{}
+
+	pass := newFixture()
+	all["pass"] = fixture{pass, options}
+
+	fail := newFixture()
+	net, enc := fail.Rules[0], fail.Rules[1]
+	fail.Violations = []verdict.Violation{
+		found(net, "main.tf", "# ports\r\n\tcidr = \"0.0.0.0/0\" # 0.0.0.0/0\r\n", "0.0.0.0/0"),
+		found(net, "a/long.tf", strings.Repeat("before ", 60)+"0.0.0.0/0"+strings.Repeat(" after", 60), "0.0.0.0/0"),
+		found(enc, "main.tf", "resource {\n  encrypted =\n    false\n}\n", "encrypted =\n    false"),
+		found(enc, "z.tf", "x\n", "\n"),
+	}
+	fail.Violations[2].Evidence.Encoding = "utf-16le"
+	all["fail"] = fixture{fail, options}
+
+	incomplete := verdict.Incomplete("1.2.3", verdict.Scope{Mode: "files"},
+		verdict.Error{Code: verdict.Usage, Message: "the list is no list"}, verdict.Error{Code: verdict.Read, File: "secret.tf", Message: "it cannot be read: permission denied"})
+	incomplete.Policy, incomplete.Rules = newFixture().Policy, newFixture().Rules
+	incomplete.Coverage = verdict.Coverage{Files: 2, Governed: 2, Scanned: 1, Bytes: 7, NotScanned: []verdict.Omission{{File: "secret.tf", Reason: "unreadable"}}}
+	incomplete.Partial, incomplete.Allowed = true, []string{"partial"}
+	all["incomplete"] = fixture{incomplete, options}
+
+	hostile := newFixture()
+	rule := verdict.Rule{ID: "##[error]R", Type: "boundary", From: "disk", Title: "::error::T\u202e", Message: "\r::add-mask::m", Remediation: "\x1b[2J\n::error::r", DocsURL: "https://example.com/##[error]", Owner: "\u200bo", Files: 12}
+	hostile.Rules = []verdict.Rule{rule}
+	for _, f := range []struct{ file, content, pattern string }{
+		{"new\nline.tf", "\x1b]0;title\x07 BAD \x1b[31m", "BAD"},
+		{"::error::x.tf", "::error file=x::BAD", "BAD"},
+		{"x ##[stop-commands]k.tf", "##[add-matcher]BAD", "BAD"},
+		{"bidi\u202e\u2066.tf", "a\u202eb\u2067c BAD \u2069", "BAD"},
+		{"zero\u200b\ufeff\u00ad.tf", "z\u200b\u200dBAD\ufeff", "BAD"},
+		{"c1\u009b31m.tf", "\u009b31m\u0085BAD\u2028", "BAD"},
+		{"cr\r.tf", "first\rsecond BAD\r::error::third", "BAD"},
+		{"invalid\xff\xfe.tf", "\ufffdBAD\ufffd", "BAD"},
+		{`back\slash.tf`, `\x41 BAD \u{1b}`, "BAD"},
+		{"wide世界.tf", "世界 ｗｉｄｅ 👍🏽 BAD 世界", "BAD"},
+		{"tabs.tf", "\t\ta\tBAD\tb", "BAD"},
+		{"marks.tf", "e\u0301a\u0308\u20dd BAD o\u0302", "BAD"},
+		{"wide match.tf", "x 世e\u0301\t界 y", "世e\u0301\t界"},
+		{"long.tf", strings.Repeat("世\t", 400) + "BAD" + strings.Repeat("e\u0301", 400), "BAD"},
+		{"hidden match.tf", "a\u200b\u202eb", "\u200b\u202e"},
+		{"end.tf", "x\nBAD\n", "BAD\n"},
+		{"split.tf", "##[error]x", "#["},
+		{"colon.tf", "::error::x", "::"},
+		{"]]>&lt;<x>\".tf", "</script></failure>]]><!-- <?x BAD", "BAD"},
+		{"50%25,a=b:c.tf", "%0A::error::%25 BAD", "BAD"},
+		{"=begins.tf", "| a | ~~b~~ [c](javascript:d) @user #1 `` ` BAD", "BAD"},
+		{" blanks .tf", "nul\x00esc\x1bdel\x7f\ufffe BAD", "BAD"},
+	} {
+		hostile.Violations = append(hostile.Violations, found(rule, f.file, f.content, f.pattern))
+	}
+	hostile.Errors = []verdict.Error{{Code: verdict.Read, File: verdict.Path("\x1b[2J\n::error::e"), Message: "##[error]\r\n::error::m"}}
+	hostile.Coverage.NotScanned = []verdict.Omission{{File: verdict.Path("::error::n\u202e"), Reason: "unreadable"}}
+	all["hostile"] = fixture{hostile, TextOptions{Prefix: "::error::/", Policy: "\x1b[31m##[error]", Root: "::error::\u202e"}}
+
+	for _, f := range all {
+		f.verdict.Decide()
+	}
+	return all
+}
+
+func TestGoldens(t *testing.T) {
+	ends := map[string]string{
+		"sarif": "sarif", "junit": "junit.xml", "github": "github.txt", "markdown": "md", "gitlab": "gitlab.json", "rdjson": "rdjson", "html": "html",
+	}
+	for name, f := range fixtures() {
+		for _, format := range Formats() {
+			if format.Name == "text" || format.Name == "json" {
+				continue // below, with more
+			}
+			var b bytes.Buffer
+			if err := format.Write(&b, f.verdict); err != nil {
+				t.Fatal(err)
+			}
+			golden(t, name+"."+ends[format.Name], b.Bytes())
+			wantSafe(t, b.String(), false)
+			if format.Name != "github" { // whose commands are read in github_test.go
+				wantNoCommand(t, b.String())
+			}
+		}
+		text, err := f.verdict.Encode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		golden(t, "../../testdata/"+name+".json", text) // which the tests of verdict read
+		for kind, change := range map[string]func(*TextOptions){
+			"":         func(*TextOptions) {},
+			".narrow":  func(o *TextOptions) { o.Width = 60 },
+			".color":   func(o *TextOptions) { o.Color, o.Width = true, 100 },
+			".actions": func(o *TextOptions) { o.Commands = true },
+		} {
+			o := f.options
+			change(&o)
+			var b bytes.Buffer
+			if err := WriteText(&b, f.verdict, o); err != nil {
+				t.Fatal(err)
+			}
+			golden(t, name+kind+".txt", b.Bytes())
+			wantSafe(t, b.String(), o.Color)
+			if o.Commands {
+				wantNoCommand(t, b.String())
+			}
+			if !o.Color {
+				wantCarets(t, b.String(), f.verdict, o)
+			}
+		}
+	}
+}
+
+func golden(t *testing.T, name string, got []byte) {
+	t.Helper()
+	name = filepath.Join("testdata", name)
+	if *update {
+		if err := os.MkdirAll("testdata", 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, got, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), string(got)); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", name, diff)
+	}
+}
+
+// wantCarets fails if a line of carets does not stand under the pattern, as a terminal
+// draws both.
+func wantCarets(t *testing.T, report string, v *verdict.Verdict, o TextOptions) {
+	t.Helper()
+	lines := strings.Split(report, "\n")
+	n := 0
+	for i, line := range lines {
+		if !regexp.MustCompile(`^ +\| +\^+$`).MatchString(line) || n >= len(v.Violations) {
+			continue
+		}
+		e := v.Violations[n].Evidence
+		n++
+		from, to := strings.Index(line, "^"), len(line)
+		under := slice(lines[i-1], from, to)
+		pattern, _, _ := strings.Cut(strings.ReplaceAll(e.Pattern, "\t", "    "), "\n")
+		want := verdict.Visible(pattern)
+		if want == "" {
+			want = slice(lines[i-1], from, to) // a pattern that begins with a line end has no text
+		}
+		if o.Commands {
+			under = strings.ReplaceAll(under, `\u{23}`, "#")
+		}
+		if under != want {
+			t.Errorf("the carets stand under %q, not under %q:\n%s\n%s", under, want, lines[i-1], line)
+		}
+		if o.Width > 0 && drawnWidth(lines[i-1]) > o.Width {
+			t.Errorf("wider than %d columns: %d\n%s", o.Width, drawnWidth(lines[i-1]), lines[i-1])
+		}
+	}
+	if n != len(v.Violations) {
+		t.Errorf("%d lines of carets for %d violations", n, len(v.Violations))
+	}
+}
+
+// slice is the part of a line that a terminal draws in the columns from, inclusive, to
+// to, exclusive.
+func slice(line string, from, to int) string {
+	var b strings.Builder
+	at := 0
+	for _, r := range line {
+		w := drawnWidth(string(r))
+		if at >= from && at+w <= to && (w > 0 || at > from) {
+			b.WriteRune(r)
+		}
+		at += w
+	}
+	return b.String()
+}
+
+// drawnWidth counts columns as UAX 11 and terminals do: marks take none, wide characters two.
+func drawnWidth(s string) int {
+	n := 0
+	for len(s) > 0 {
+		r, size := utf8.DecodeRuneInString(s)
+		s = s[size:]
+		switch kind := width.LookupRune(r).Kind(); {
+		case unicode.Is(unicode.Mn, r) || unicode.Is(unicode.Me, r):
+		case kind == width.EastAsianWide || kind == width.EastAsianFullwidth:
+			n += 2
+		default:
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,64 @@
+package report
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"embed"
+	"encoding/base64"
+	"html/template"
+	"io"
+	"strings"
+
+	"github.com/policyscan/policyscan/verdict"
+)
+
+// page.html is the template; style.css and script.js are written into it as they stand.
+//
+//go:embed html/page.html html/style.css html/script.js
+var htmlFiles embed.FS
+
+// WriteHTML writes one page that needs nothing else: no request leaves it, and its content
+// security policy lets only its own style and its own script run, by their hashes.
+// It is whole without the script, which adds search, filters and their links.
+//
+// What the page shows is an [htmlPage], where no text of unknown origin stands raw.
+// html/template escapes it for HTML; that no GitHub runner obeys "##[" when the page is
+// printed to a log is done here, as a reference that HTML reads as the same character.
+func WriteHTML(w io.Writer, v *verdict.Verdict) error {
+	number := func(n int) string { return grouped(int64(n)) }
+	page, err := template.New("page.html").Funcs(template.FuncMap{"number": number}).ParseFS(htmlFiles, "html/page.html")
+	if err != nil {
+		return err
+	}
+	style, err := htmlFile("style.css")
+	if err != nil {
+		return err
+	}
+	script, err := htmlFile("script.js")
+	if err != nil {
+		return err
+	}
+	p := newHTMLPage(v)
+	p.Style, p.StyleHash = template.CSS(style), contentHash(style)
+	p.Script, p.ScriptHash = template.JS(script), contentHash(script)
+
+	var b bytes.Buffer
+	if err := page.Execute(&b, p); err != nil {
+		return err
+	}
+	_, err = w.Write(bytes.ReplaceAll(b.Bytes(), []byte("##["), []byte("#&#35;[")))
+	return err
+}
+
+// htmlFile returns an embedded file with the line ends that a browser hashes, whatever a
+// checkout made of them.
+func htmlFile(name string) (string, error) {
+	text, err := htmlFiles.ReadFile("html/" + name)
+	return strings.ReplaceAll(string(text), "\r\n", "\n"), err
+}
+
+// contentHash is how a content security policy names an inline style or script.
+func contentHash(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return base64.StdEncoding.EncodeToString(sum[:])
+}

@@ -1,0 +1,603 @@
+package report
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"golang.org/x/net/html"
+
+	"github.com/policyscan/policyscan/verdict"
+)
+
+func htmlOf(t *testing.T, v *verdict.Verdict) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := WriteHTML(&b, v); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// An element is a tag of a page, as a browser reads it.
+type element struct{ *html.Node }
+
+func parsePage(t *testing.T, page string) element {
+	t.Helper()
+	root, err := html.Parse(strings.NewReader(page))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return element{root}
+}
+
+// all returns the elements below e for which is holds, in the order of the page.
+func (e element) all(is func(element) bool) []element {
+	var found []element
+	for n := range e.Descendants() {
+		if x := (element{n}); n.Type == html.ElementNode && is(x) {
+			found = append(found, x)
+		}
+	}
+	return found
+}
+
+func tag(name string) func(element) bool { return func(e element) bool { return e.Data == name } }
+
+func class(name string) func(element) bool {
+	return func(e element) bool { return slices.Contains(strings.Fields(e.attr("class")), name) }
+}
+
+func (e element) attr(name string) string {
+	for _, a := range e.Attr {
+		if a.Key == name {
+			return a.Val
+		}
+	}
+	return ""
+}
+
+func (e element) text() string {
+	var b strings.Builder
+	for n := range e.Descendants() {
+		if n.Type == html.TextNode {
+			b.WriteString(n.Data)
+		}
+	}
+	return b.String()
+}
+
+// violations are the elements of the violations of a page.
+func (e element) violations() []element {
+	return e.all(func(x element) bool {
+		return x.Data == "li" && x.Parent.Data == "ol" && class("group")(element{x.Parent.Parent})
+	})
+}
+
+func TestHTMLFixtures(t *testing.T) {
+	for name, f := range fixtures() {
+		page := htmlOf(t, f.verdict)
+		wantPage(t, page, f.verdict)
+		if again := htmlOf(t, f.verdict); again != page {
+			t.Errorf("%s: the second page is another", name)
+		}
+	}
+}
+
+// wantPage fails if a page is not one that a browser reads as the writer meant it, or lets
+// anything in or out.
+func wantPage(t *testing.T, page string, v *verdict.Verdict) {
+	t.Helper()
+	wantNoCommand(t, page)
+	root := parsePage(t, page)
+	scripts, styles := root.all(tag("script")), root.all(tag("style"))
+	if len(styles) != 1 || len(scripts) != min(len(v.Violations), 1) {
+		t.Fatalf("%d scripts, %d styles", len(scripts), len(styles))
+	}
+	// Style and script are ours, escape nothing, and are those that the policy names.
+	policy := "default-src 'none'; "
+	for i, e := range slices.Concat(scripts, styles) {
+		kind := "script"
+		if i == len(scripts) {
+			kind = "style"
+		}
+		sum := sha256.Sum256([]byte(e.text()))
+		policy += kind + "-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; "
+		page = strings.Replace(page, e.text(), "", 1)
+	}
+	policy += "img-src 'none'; base-uri 'none'; form-action 'none'"
+	metas := root.all(func(e element) bool { return e.attr("http-equiv") == "Content-Security-Policy" })
+	if len(metas) != 1 || metas[0].attr("content") != policy {
+		t.Errorf("the policy is %q, want %q", metas[0].attr("content"), policy)
+	}
+	wantSafe(t, page, false)
+
+	// The elements and attributes are those that the template has, on any page.
+	ours := strings.Fields("html head meta title style body a header div p strong h1 span dl dt dd nav ul li main section h2 h3 details summary search label kbd input select option svg rect b i br ol pre code mark table thead tbody tr th td footer script")
+	attrs := strings.Fields("lang charset http-equiv content name class href aria-label aria-labelledby aria-hidden focusable id tabindex hidden open for type autocomplete spellcheck placeholder value width height role rel data-rule data-type data-owner data-severity scope")
+	ids := map[string]bool{}
+	for _, e := range root.all(func(element) bool { return true }) {
+		if !slices.Contains(ours, e.Data) {
+			t.Errorf("there is a <%s>", e.Data)
+		}
+		for _, a := range e.Attr {
+			if !slices.Contains(attrs, a.Key) {
+				t.Errorf("there is a <%s %s>", e.Data, a.Key)
+			}
+		}
+		if id := e.attr("id"); id != "" {
+			if ids[id] || !regexp.MustCompile(`^[a-z0-9-]+$`).MatchString(id) {
+				t.Errorf("the id %q is there twice, or is none", id)
+			}
+			ids[id] = true
+		}
+	}
+	// Every link leads to a place in the page, or by https out of it; every label to what it names.
+	for _, e := range root.all(func(e element) bool { return e.attr("href") != "" }) {
+		href := e.attr("href")
+		if place, inside := strings.CutPrefix(href, "#"); inside {
+			if !ids[place] {
+				t.Errorf("nothing is at %q", href)
+			}
+			continue
+		}
+		u, err := url.Parse(href)
+		if err != nil || u.Scheme != "https" || u.Host == "" || u.User != nil || e.attr("rel") != "noopener noreferrer" {
+			t.Errorf("a link leads to %q, rel %q", href, e.attr("rel"))
+		}
+	}
+	for _, name := range []string{"for", "aria-labelledby"} {
+		for _, e := range root.all(func(e element) bool { return e.attr(name) != "" }) {
+			if !ids[e.attr(name)] {
+				t.Errorf("%s=%q names nothing", name, e.attr(name))
+			}
+		}
+	}
+	wantAll(t, root, v)
+}
+
+// wantAll fails if the page does not hold all of the verdict, without its script.
+func wantAll(t *testing.T, root element, v *verdict.Verdict) {
+	t.Helper()
+	items := root.violations()
+	if len(items) != len(v.Violations) {
+		t.Fatalf("%d violations are shown, not %d", len(items), len(v.Violations))
+	}
+	shown := map[string]bool{}
+	for _, e := range items {
+		shown[e.all(class("file"))[0].text()] = true
+	}
+	groups := ""
+	for _, e := range root.all(class("group")) {
+		groups += e.text() + "\n"
+	}
+	squeezed := func(s string) string { return strings.Join(strings.Fields(s), "") }
+	groups = squeezed(groups)
+	for i := range v.Violations {
+		x := &v.Violations[i]
+		told := []string{x.Reason}
+		for j := range v.Rules {
+			if v.Rules[j].ID == x.RuleID && len(v.Rules) == 1 {
+				told = append(told, v.Rules[j].Remediation, v.Rules[j].DocsURL, v.Rules[j].Owner)
+			}
+		}
+		for _, s := range told {
+			if want := squeezed(strings.Join(visibleLines(s), "")); !strings.Contains(groups, want) {
+				t.Errorf("%q is not told of %s", want, x.File)
+			}
+		}
+		if place := fmt.Sprintf("%s:%d:%d", verdict.Visible(x.File), x.Evidence.Line, x.Evidence.Column); !shown[place] {
+			t.Errorf("%s is not shown", place)
+		}
+	}
+	if n := len(root.all(tag("tbody"))); len(v.Rules) > 0 && n != 1 {
+		t.Errorf("%d tables of rules", n)
+	}
+	text := strings.Join(strings.Fields(root.text()), " ")
+	for i := range v.Rules {
+		if !strings.Contains(text, strings.Join(strings.Fields(verdict.Visible(v.Rules[i].ID)), " ")) {
+			t.Errorf("the rule %q is not shown", v.Rules[i].ID)
+		}
+	}
+	if errs := root.all(class("errors")); len(v.Errors) > 0 && (len(errs) != 1 || len(errs[0].all(tag("li"))) != len(v.Errors)) {
+		t.Errorf("the %d errors are not shown", len(v.Errors))
+	}
+	omitted := 0
+	for _, e := range root.all(class("omissions")) {
+		omitted += len(e.all(tag("li")))
+	}
+	if omitted != len(v.Coverage.LeftOut)+len(v.Coverage.NotScanned) {
+		t.Errorf("%d omissions are shown", omitted)
+	}
+
+	top := root.all(class("top"))[0]
+	alarmed, green := len(top.all(class("alarm"))) == 1, class("pass")(top)
+	if title := root.all(tag("title"))[0].text(); alarmed == v.Complete || strings.HasPrefix(title, "INCOMPLETE ") == v.Complete {
+		t.Errorf("complete is %v; the alarm is %v and the title %q", v.Complete, alarmed, title)
+	}
+	if want := v.Verdict == verdict.Pass && v.Coverage.Scanned > 0; green != want {
+		t.Errorf("it is green: %v, want %v", green, want)
+	}
+	if got := root.all(class("outcome"))[0].text(); got != string(v.Verdict) {
+		t.Errorf("the outcome is %q", got)
+	}
+}
+
+// TestHTMLOutcome: a reader is told what kind of PASS or FAIL it is, in words.
+func TestHTMLOutcome(t *testing.T) {
+	for name, c := range map[string]struct {
+		change         func(*verdict.Verdict)
+		headline, note string
+		states         string
+	}{
+		"pass": {func(*verdict.Verdict) {}, "no violation", "2 of 2 governed files held against 2 rules, to the last byte.", "holds holds"},
+		"nothing governs": {func(v *verdict.Verdict) {
+			v.Coverage = verdict.Coverage{Files: 3}
+			v.Rules[0].Files, v.Rules[1].Files = 0, 0
+		}, "nothing was scanned", "No file is governed: no rule selects any file of this tree.", "guards nothing guards nothing"},
+		"nothing there": {func(v *verdict.Verdict) { v.Coverage = verdict.Coverage{Deleted: 2} }, "nothing was scanned", "There was nothing to scan.", "held against nothing held against nothing"},
+		"all accepted": {func(v *verdict.Verdict) {
+			v.Coverage.Scanned, v.Allowed = 0, []string{"lfs-pointer"}
+			v.Coverage.NotScanned = []verdict.Omission{{File: "a", Reason: "lfs-pointer"}, {File: "b", Reason: "lfs-pointer"}}
+		}, "nothing was scanned", "Knowingly accepted with --allow: lfs-pointer.", "held against nothing held against nothing"},
+		"a rule unused": {func(v *verdict.Verdict) { v.Rules[1].Files = 0 }, "no violation", "1 of 2 rules guards nothing: no file is selected.", "holds guards nothing"},
+		"violated":      {func(v *verdict.Verdict) { v.Violations = fixtures()["fail"].verdict.Violations[:1] }, "1 violation of 1 rule in 1 file", "2 of 2 governed files held against 2 rules, to the last byte.", "1 violation holds"},
+		"not decided":   {func(v *verdict.Verdict) { v.Errors = []verdict.Error{{Code: verdict.Timeout, Message: "m"}} }, "could not decide", "2 of 2 governed files held against 2 rules, to the last byte.", "not decided not decided"},
+		"both":          {func(v *verdict.Verdict) { *v = *fixtures()["hostile"].verdict }, "22 violations of 1 rule in 22 files, and not all could be decided", "2 of 2 governed files held against 1 rule, to the last byte.", "22 violations"},
+		"no rule":       {func(v *verdict.Verdict) { v.Rules = nil }, "no rule was enforced", "2 of 2 governed files held against 0 rules, to the last byte.", ""},
+		"narrowed":      {func(v *verdict.Verdict) { v.Partial, v.Allowed = true, []string{"partial"} }, "no violation", "The run was narrowed by --rule or --exclude: its verdict is no verdict on the whole.", "holds holds"},
+		"a change":      {func(v *verdict.Verdict) { v.Scope = changed() }, "no violation", "Judged: 5 files changed since main (merge base 0123456), 2 governed, by the bundle 0123456 (disk).", "holds holds"},
+		"no bundle": {func(v *verdict.Verdict) {
+			v.Policy, v.Rules, v.Errors = nil, nil, []verdict.Error{{Code: verdict.Usage, Message: "m"}}
+		}, "could not decide", "Judged: every file of the folder, by no bundle: none could be loaded.", ""},
+		"nothing counted": {func(v *verdict.Verdict) {
+			v.Coverage, v.Errors = verdict.Coverage{}, []verdict.Error{{Code: verdict.Usage, Message: "m"}}
+		}, "could not decide", "Judged: every file of the folder, by the bundle 0123456 (disk).", "not decided not decided"},
+		"nothing known": {func(v *verdict.Verdict) {
+			*v = *verdict.Incomplete("1.0", verdict.Scope{}, verdict.Error{Code: verdict.Usage, Message: "m"})
+		}, "could not decide", "", ""},
+		"several errors": {func(v *verdict.Verdict) {
+			v.Errors = []verdict.Error{{Code: verdict.Read, File: "a", Message: "m"}, {Code: verdict.Usage}}
+		}, "could not decide", "Judged: every file of the folder, by the bundle 0123456 (disk).", "not decided not decided"},
+	} {
+		v := newFixture()
+		c.change(v)
+		v.Decide()
+		page := htmlOf(t, v)
+		wantPage(t, page, v)
+		root := parsePage(t, page)
+		if got := root.all(class("headline"))[0].text(); got != c.headline {
+			t.Errorf("%s: the headline is %q", name, got)
+		}
+		var notes, states []string
+		for _, e := range root.all(class("note")) {
+			notes = append(notes, e.text())
+		}
+		if !slices.Contains(notes, c.note) && (c.note != "" || len(notes) > 0) {
+			t.Errorf("%s: the notes are %q", name, notes)
+		}
+		if all := strings.Join(notes, " "); v.Coverage.Governed == 0 && (strings.Contains(all, "to the last byte") || strings.Contains(all, "guard nothing")) {
+			t.Errorf("%s: nothing is governed, and the notes are %q", name, notes)
+		}
+		for _, e := range root.all(tag("tr")) {
+			if cells := e.all(tag("td")); len(cells) == 2 {
+				states = append(states, cells[1].text())
+			}
+		}
+		if got := strings.Join(states, " "); got != c.states {
+			t.Errorf("%s: the rules are %q", name, got)
+		}
+	}
+}
+
+func changed() verdict.Scope {
+	hash := strings.Repeat("0123456789", 4)
+	return verdict.Scope{Mode: "diff", Base: "main", BaseCommit: hash, MergeBases: []string{hash}, HeadCommit: hash, Strategy: "merge-base"}
+}
+
+// TestHTMLChoices: what a reader chooses from is in an order, the gravest severity first and
+// those that no bundle has last.
+func TestHTMLChoices(t *testing.T) {
+	v := newFixture()
+	v.Rules = nil
+	for i, severity := range []string{"low", "odd", "critical", "medium", "even", "high", "low"} {
+		r := verdict.Rule{ID: fmt.Sprint(i), Type: []string{"invariant", "boundary"}[i%2], Title: "t", Severity: severity, Owner: []string{"c", "a", "b"}[i%3]}
+		v.Rules = append(v.Rules, r)
+		v.Violations = append(v.Violations, found(r, "f", "BAD", "BAD"))
+	}
+	v.Decide()
+	root := parsePage(t, htmlOf(t, v))
+	for id, want := range map[string]string{"severity": "critical high medium low even odd", "type": "boundary invariant", "owner": "a b c"} {
+		var got []string
+		for _, e := range root.all(func(e element) bool {
+			return e.Data == "option" && (element{e.Parent}).attr("id") == id && e.attr("value") != ""
+		}) {
+			got = append(got, e.attr("value"))
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%s: %q, want %q", id, got, want)
+		}
+	}
+}
+
+// TestHTMLWords: what the manual knows as a reason, a mode or where a bundle is from has words
+// for a reader.
+func TestHTMLWords(t *testing.T) {
+	manual, err := os.ReadFile("../../docs/verdict.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, tables, _ := strings.Cut(string(manual), "## Left out, and not scanned")
+	reasons := regexp.MustCompile("(?m)^\\| `([a-z-]+)` \\|").FindAllStringSubmatch(tables, -1)
+	if len(reasons) < 13 {
+		t.Errorf("the manual has %d reasons", len(reasons))
+	}
+	for _, row := range reasons {
+		if omissionInWords(row[1]) == "" {
+			t.Errorf("%s is not explained", row[1])
+		}
+	}
+	for _, mode := range []string{"full", "tracked", "diff", "staged", "files", "stdin"} {
+		if s := (verdict.Scope{Mode: mode}); scopeWords(&s) == "" {
+			t.Errorf("%s is not explained", mode)
+		}
+	}
+	for _, from := range []string{"disk", "builtin", "base", "head", "index", "bootstrap", "commit"} {
+		if bundleInWords(from) == "" {
+			t.Errorf("%s is not explained", from)
+		}
+	}
+}
+
+// TestHTMLScope: of a change the page has what it was compared with.
+func TestHTMLScope(t *testing.T) {
+	for _, bases := range [][]string{{"b1"}, {"b1", "b2"}} {
+		v := newFixture()
+		v.Scope = verdict.Scope{Mode: "diff", Base: "main", BaseCommit: "c", MergeBases: bases, HeadCommit: "h", Strategy: "merge-base"}
+		v.Coverage.Deleted = 1
+		v.Decide()
+		var got []string
+		for _, e := range parsePage(t, htmlOf(t, v)).all(class("facts"))[0].all(tag("div")) {
+			fact := e.all(tag("dt"))[0].text() + ":"
+			for _, value := range e.all(tag("dd")) {
+				fact += " " + value.text()
+			}
+			got = append(got, fact)
+		}
+		name := "Merge base:"
+		if len(bases) > 1 {
+			name = "Merge bases:"
+		}
+		want := []string{
+			"Scope: diff: the files that the head changes", "Base: main", "Base commit: c", name + " " + strings.Join(bases, " "), "Head commit: h", "Found by: merge-base",
+			"Files: 5 in the tree, 2 governed, 2 scanned", "Bytes: 1,234 read", "Deleted: 1 file",
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%q", got)
+		}
+	}
+}
+
+// TestGrouped: thousands are apart, and nothing else is.
+func TestGrouped(t *testing.T) {
+	for n, want := range map[int64]string{0: "0", 12: "12", 123: "123", 1234: "1,234", 123456: "123,456", 1234567: "1,234,567", -123: "-123", -1234: "-1,234"} {
+		if got := grouped(n); got != want {
+			t.Errorf("%d is %q", n, got)
+		}
+	}
+}
+
+// TestHTMLExcerpt: the match is marked, and nothing else; what was cut is said.
+func TestHTMLExcerpt(t *testing.T) {
+	long := strings.Repeat("é", 300)
+	for _, c := range []struct{ content, pattern, want string }{
+		{"a BAD b", "BAD", "1 a [BAD] b"},
+		{"one\r\n\ttwo BAD\r\nthree", "BAD", "2     two [BAD]"},
+		{"a x\ny b", "x\ny", "1 a [x][<↵>]|2 [y] b"},
+		{"x\n", "\n", "1 x[<↵>]"},
+		{"x\n\ny", "\n\n", "1 x[<↵>]|2 [<↵>]|3 y"},
+		{"a\u202eb \\u{202e} c", "b", `1 a<\u{202e}>[b] \u{202e} c`},
+		{"\u200b", "\u200b", `1 [<\u{200b}>]`},
+		{"<script>BAD</script>", "BAD</", "1 <script>[BAD</]script>"},
+		{long + "BAD", "BAD", "1 <…>" + strings.Repeat("é", 197) + "[BAD]<…>"},
+		{"BAD" + long, "BAD", "1 [BAD]" + strings.Repeat("é", 197) + "<…>"},
+		{strings.Repeat("B", 300), strings.Repeat("B", 200), "1 [" + strings.Repeat("B", 200) + "]<…>"},
+	} {
+		v := newFixture()
+		v.Violations = []verdict.Violation{found(v.Rules[0], "f", c.content, c.pattern)}
+		v.Decide()
+		var lines []string
+		for _, line := range parsePage(t, htmlOf(t, v)).violations()[0].all(class("line")) {
+			drawing := line.all(class("number"))[0].text() + " "
+			for n := range line.all(tag("code"))[0].Descendants() {
+				if n.Type != html.TextNode {
+					continue
+				}
+				text := strings.TrimSuffix(n.Data, "\n")
+				marked := false
+				for p := n.Parent; p.Data != "code"; p = p.Parent {
+					if p.Data == "i" {
+						text = "<" + text + ">"
+					}
+					marked = marked || p.Data == "mark"
+				}
+				if marked {
+					text = "[" + text + "]"
+				}
+				drawing += text
+			}
+			lines = append(lines, drawing)
+		}
+		if got := strings.Join(lines, "|"); got != c.want {
+			t.Errorf("%q in %q:\n%s\nwant\n%s", c.pattern, c.content, got, c.want)
+		}
+	}
+}
+
+// TestHTMLPattern: a match that the excerpt does not show whole is named.
+func TestHTMLPattern(t *testing.T) {
+	v := newFixture()
+	long := strings.Repeat("x", 201)
+	v.Violations = []verdict.Violation{
+		{RuleID: "NET-1", File: "a", Evidence: verdict.Evidence{Pattern: long, Excerpt: long[:200], Line: 1, Column: 1, UTF16Column: 1}},
+		{RuleID: "NET-1", File: "b", Evidence: verdict.Evidence{Pattern: "gone\u202e", Excerpt: "other", Line: 1, Column: 1, UTF16Column: 1}},
+		{RuleID: "NET-1", File: "c", Evidence: verdict.Evidence{Pattern: "here", Excerpt: "it is here", Line: 1, Column: 1, UTF16Column: 1}},
+		{RuleID: "NET-1", File: "d", Evidence: verdict.Evidence{Pattern: long, Excerpt: strings.Repeat("y", 100) + long[:100], Line: 1, Column: 101, UTF16Column: 101}},
+	}
+	v.Decide()
+	for i, want := range []string{"Pattern: " + long, `Pattern: gone\u{202e}`, "", "Pattern: " + long} {
+		got := ""
+		for _, e := range parsePage(t, htmlOf(t, v)).violations()[i].all(class("pattern")) {
+			got += e.text()
+		}
+		if got != want {
+			t.Errorf("%d: %q", i, got)
+		}
+	}
+}
+
+// TestHTMLRules: a violation stands under its rule, also where a change brings another
+// version of it, and where no rule has its id.
+func TestHTMLRules(t *testing.T) {
+	v := newFixture()
+	v.Policy = append(v.Policy, v.Policy[0])
+	v.Policy[0].From, v.Policy[1].From = "base", "head"
+	old := verdict.Rule{ID: "A", Type: "boundary", From: "base", Title: "old", Message: "m", Files: 1, Severity: "low", Owner: "x"}
+	changed := old
+	changed.From, changed.Title, changed.Severity = "head", "new", "critical"
+	v.Rules = []verdict.Rule{old, changed}
+	for _, x := range []verdict.Violation{
+		{RuleID: "A", RuleType: "boundary", Title: "new", File: "1", Reason: "m"},
+		{RuleID: "A", RuleType: "boundary", Title: "old", File: "2", Reason: "m"},
+		{RuleID: "A", RuleType: "boundary", Title: "neither", File: "3", Reason: "of its own"},
+		{RuleID: "B", RuleType: "invariant", Title: "none", File: "4", Reason: "of its own"},
+		{RuleID: "B", RuleType: "invariant", Title: "none", File: "5", Reason: "of its own"},
+	} {
+		x.Evidence = verdict.Evidence{Line: 1, Column: 1, UTF16Column: 1, Excerpt: "p", Pattern: "p"}
+		v.Violations = append(v.Violations, x)
+	}
+	v.Decide()
+	page := htmlOf(t, v)
+	wantPage(t, page, v)
+	var got []string
+	for _, g := range parsePage(t, page).all(class("group")) {
+		files := ""
+		for _, x := range g.all(class("file")) {
+			files += " " + x.text()
+		}
+		got = append(got, g.all(tag("h3"))[0].text()+" "+g.attr("data-severity")+" "+g.all(class("meta"))[0].text()+":"+files)
+	}
+	want := []string{"A new 1 critical criticalboundaryxfrom head: 1:1:1", "A old 1 low lowboundaryxfrom base: 2:1:1", "A neither 1  boundary: 3:1:1", "B none 2  invariant: 4:1:1 5:1:1"}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+}
+
+// TestHTMLDocs: an address is a link if a reader can safely be sent there.
+func TestHTMLDocs(t *testing.T) {
+	for address, want := range map[string]string{
+		"https://example.com/a?b=c&d=e#f":     "https://example.com/a?b=c&d=e#f",
+		"https://example.com/é":               "",
+		"http://example.com/":                 "",
+		"javascript:alert(1)":                 "",
+		"JAVASCRIPT://example.com/%0aalert()": "",
+		"data:text/html,x":                    "",
+		"//example.com/":                      "",
+		"https:///x":                          "",
+		"https://:443/":                       "",
+		"https://bank.example@evil.example/":  "",
+		"https://example.com/\" onclick=\"x":  "",
+		"HTTPS://example.com/":                "HTTPS://example.com/",
+		" https://example.com/":               "",
+		"":                                    "",
+	} {
+		v := newFixture()
+		v.Rules[0].DocsURL = address
+		v.Violations = []verdict.Violation{found(v.Rules[0], "f", "BAD", "BAD")}
+		v.Decide()
+		got := ""
+		docs := parsePage(t, htmlOf(t, v)).all(class("docs"))
+		if len(docs) != min(1, len(address)) {
+			t.Fatalf("%q: %d addresses", address, len(docs))
+		}
+		for _, e := range docs {
+			for _, a := range e.all(tag("a")) {
+				got += a.attr("href")
+			}
+			if text := e.text(); text != address {
+				t.Errorf("%q is shown as %q", address, text)
+			}
+		}
+		if got != want {
+			t.Errorf("%q leads to %q", address, got)
+		}
+	}
+}
+
+// TestHTMLAnchors: the id of a violation is its fingerprint, and is unique and plain
+// whatever a document says.
+func TestHTMLAnchors(t *testing.T) {
+	v := newFixture()
+	x := found(v.Rules[0], "f", "BAD", "BAD")
+	twice, odd, shouted := x, x, x
+	odd.Fingerprint, shouted.Fingerprint = "rules", strings.ToUpper(x.Fingerprint)
+	v.Violations = []verdict.Violation{x, twice, odd, shouted}
+	v.Decide()
+	page := htmlOf(t, v)
+	wantPage(t, page, v)
+	var got []string
+	for _, e := range parsePage(t, page).violations() {
+		got = append(got, e.attr("id"))
+	}
+	if want := []string{x.Fingerprint, "violation-2", "violation-3", "violation-4"}; !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+}
+
+// TestHTMLWriteError: what cannot be written is an error.
+func TestHTMLWriteError(t *testing.T) {
+	broken := errors.New("the disk is full")
+	r, w := io.Pipe()
+	_ = r.CloseWithError(broken) // it returns nil, always
+	if err := WriteHTML(w, newFixture()); !errors.Is(err, broken) {
+		t.Errorf("%v", err)
+	}
+}
+
+// FuzzHTML: whatever stands in names and contents, the page has only our elements, is
+// written safely, and shows all of it.
+func FuzzHTML(f *testing.F) {
+	f.Add("::error::a.tf", "</script><script>alert(1)</script>", "script", "<!--\n]]>\n::error::y")
+	f.Add("##[error]", "x ##[add-matcher]y", "##", "\"onmouseover=alert(1) x='`${alert(1)}")
+	f.Add("a\n/b\xff", "\r::debug::c", "[error]", "javascript:alert(1)//\u2028\u202e")
+	f.Add("</title></style></pre>", "{{.}}<svg/onload=x>", "<", "https://x\"><img src=x onerror=y>")
+	f.Add("../..//\x00", "&lt;&#60;", "&", "<p id=rules></p>[x](y)")
+	f.Fuzz(func(t *testing.T, file, excerpt, pattern, text string) {
+		skipLong(t, 300, file, excerpt, pattern, text)
+		for _, s := range []string{file, excerpt, pattern, text} {
+			if !utf8.ValidString(s) && s != file {
+				t.Skip("a document is UTF-8; only a path had other bytes")
+			}
+		}
+		v := hostileVerdict(file, excerpt, pattern, text)
+		v.Policy[0].From, v.Policy[0].SHA256, v.Policy[0].Commit = text, excerpt, file
+		v.Rules[0].Severity, v.Rules[0].Type, v.Rules[0].From = text, excerpt, file
+		v.Scope.Mode, v.Scope.Strategy, v.Scope.MergeBases = text, pattern, []string{excerpt}
+		v.Allowed, v.Tool.Version = []string{text}, pattern
+		v.Errors[0].Code, v.Violations[0].Fingerprint = text, file
+		v.Coverage.LeftOut[0].Reason, v.Violations[0].Evidence.Encoding = text, excerpt
+		wantPage(t, htmlOf(t, v), v)
+		v.Scope.Mode, v.Scope.HeadCommit = "diff", excerpt
+		wantPage(t, htmlOf(t, v), v)
+	})
+}

@@ -1,0 +1,456 @@
+package report
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/policyscan/policyscan/verdict"
+)
+
+func markdown(t *testing.T, v *verdict.Verdict) string {
+	t.Helper()
+	var b strings.Builder
+	if err := WriteMarkdown(&b, v); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// TestMarkdownHeadline: the first line tells apart what a gate tells apart, and a PASS from
+// one of a run that looked at nothing.
+func TestMarkdownHeadline(t *testing.T) {
+	for _, c := range []struct {
+		want   string
+		change func(*verdict.Verdict)
+	}{
+		{"PASS: no violation in 2 governed files", func(*verdict.Verdict) {}},
+		{"PASS: no violation in 1 of 2 governed files", func(v *verdict.Verdict) { v.Coverage.Scanned = 1 }},
+		{"PASS, but nothing was scanned: all was allowed not to be", func(v *verdict.Verdict) { v.Coverage.Scanned = 0 }},
+		{"PASS, but nothing was scanned: no rule selects any file", func(v *verdict.Verdict) { v.Coverage.Governed, v.Coverage.Scanned = 0, 0 }},
+		{"PASS, but there was nothing to scan", func(v *verdict.Verdict) { v.Coverage = verdict.Coverage{} }},
+		{"FAIL: no rule was enforced", func(v *verdict.Verdict) { v.Rules = nil }},
+		{"FAIL: 1 violation of 1 rule in 1 file", func(v *verdict.Verdict) { v.Violations = make([]verdict.Violation, 1) }},
+		{"FAIL: 3 violations of 2 rules in 2 files, and not all could be decided", func(v *verdict.Verdict) {
+			v.Violations = []verdict.Violation{{RuleID: "a", File: "x"}, {RuleID: "a", File: "y"}, {RuleID: "b", File: "x"}}
+			v.Errors = make([]verdict.Error, 1)
+		}},
+		{"could not decide: 1 error", func(v *verdict.Verdict) { v.Errors = make([]verdict.Error, 1) }},
+		{"could not decide: 2 errors", func(v *verdict.Verdict) {
+			v.Errors, v.Coverage, v.Rules = make([]verdict.Error, 2), verdict.Coverage{}, nil
+		}},
+	} {
+		v := newFixture()
+		c.change(v)
+		v.Decide()
+		page := markdown(t, v)
+		if got, _, _ := strings.Cut(page, "\n"); got != "## policyscan "+c.want {
+			t.Errorf("got %q, want %q", got, c.want)
+		}
+		if open := len(v.Errors) > 0; strings.Contains(page, "could not be decided") != open || open && strings.Contains(page, "PASS:") {
+			t.Errorf("%d errors, and the page is\n%s", len(v.Errors), page)
+		}
+		if v.Coverage.Scanned == 0 && (strings.Contains(page, "without a violation") || strings.Contains(page, "in what was scanned")) {
+			t.Errorf("nothing was scanned, and the page says otherwise\n%s", page)
+		}
+	}
+}
+
+// TestMarkdownChange: of a change, what was compared is there.
+func TestMarkdownChange(t *testing.T) {
+	v := newFixture()
+	v.Scope = verdict.Scope{Mode: "diff", Base: "origin/main", BaseCommit: strings.Repeat("1", 40), MergeBases: []string{strings.Repeat("2", 40)}, HeadCommit: strings.Repeat("3", 40), Strategy: "github-merge-commit"}
+	v.Coverage.Deleted = 4
+	v.Decide()
+	page := markdown(t, v)
+	const want = "- **Scope**: 5 files changed since `origin/main` (merge base `2222222`; chosen as github-merge-commit), 2 governed, 4 deleted, head `3333333`\n"
+	if !strings.Contains(page, want) {
+		t.Errorf("want %s in\n%s", want, page)
+	}
+}
+
+// TestMarkdownFacts: rules that select nothing are counted where others of a whole tree select
+// something, and of many files that were not scanned the first ten are named.
+func TestMarkdownFacts(t *testing.T) {
+	const unused = "- **Unused**: 1 of 2 rules select no file of this tree\n"
+	for _, c := range []struct {
+		change func(*verdict.Verdict)
+		want   bool
+	}{
+		{func(v *verdict.Verdict) { v.Rules[1].Files = 0 }, true},
+		{func(*verdict.Verdict) {}, false},
+		{func(v *verdict.Verdict) { v.Rules[1].Files, v.Scope = 0, changed() }, false},
+		{func(v *verdict.Verdict) { v.Rules[1].Files, v.Coverage.Governed = 0, 0 }, false},
+	} {
+		v := newFixture()
+		c.change(v)
+		v.Decide()
+		if page := markdown(t, v); strings.Contains(page, unused) != c.want || strings.Contains(page, "Unused") != c.want {
+			t.Errorf("a rule is unused? %t, but\n%s", c.want, page)
+		}
+	}
+	for n, want := range map[int]string{10: "`f` (limit)\n", 12: "`f` (limit), and 2 more\n"} {
+		v := newFixture()
+		v.Coverage.NotScanned = slices.Repeat([]verdict.Omission{{File: "f", Reason: "limit"}}, n)
+		if page := markdown(t, v); !strings.Contains(page, "- **Not scanned**: "+strings.Repeat("`f` (limit), ", 9)+want) {
+			t.Errorf("%d files:\n%s", n, page)
+		}
+	}
+}
+
+// TestMarkdownFolds: few violations are unfolded, more are not.
+func TestMarkdownFolds(t *testing.T) {
+	for n, want := range map[int]string{markdownOpen: "\n<details open>\n", markdownOpen + 1: "\n<details>\n"} {
+		v := newFixture()
+		v.Rules = v.Rules[:1]
+		v.Violations = slices.Repeat([]verdict.Violation{found(v.Rules[0], "f", "BAD", "BAD")}, n)
+		v.Decide()
+		if page := markdown(t, v); !strings.Contains(page, want) {
+			t.Errorf("%d violations:\n%s", n, page)
+		}
+	}
+}
+
+// TestMarkdownRules: rules of a base and a head that share an id are kept apart, a rule that
+// the verdict does not list is there all the same, and broken rules come first.
+func TestMarkdownRules(t *testing.T) {
+	v := newFixture()
+	v.Rules = []verdict.Rule{
+		{ID: "A", Type: "boundary", From: "base", Title: "held", Files: 3},
+		{ID: "B", Type: "boundary", From: "base", Title: "old", Message: "the old one", Remediation: "as of old", Files: 2},
+		{ID: "B", Type: "boundary", From: "head", Title: "old", Message: "the new one", Remediation: "anew", Files: 2},
+		{ID: "B", Type: "boundary", From: "head", Title: "third", Files: 2},
+	}
+	one := func(id, title, file, reason string) verdict.Violation {
+		return verdict.Violation{RuleID: id, RuleType: "boundary", Title: title, File: file, Reason: reason, Evidence: verdict.Evidence{Pattern: "x", Excerpt: "x", Line: 1, Column: 1, UTF16Column: 1, Occurrences: 1, Encoding: "utf-8"}}
+	}
+	v.Violations = []verdict.Violation{
+		one("B", "old", "a", "the old one"), one("B", "old", "a", "the old one"), one("B", "old", "b", "the old one"),
+		one("B", "old", "a", "the new one"), one("B", "third", "a", "third: one"), one("B", "third", "a", "third: other"), one("C", "unlisted", "a", "why"),
+	}
+	v.Decide()
+	page := markdown(t, v)
+	at := 0
+	for _, want := range []string{
+		"| `B` | old | boundary |  |  | 3 | 2 of 2 |\n", "| `B` | old | boundary |  |  | 1 | 1 of 2 |\n", "| `B` | third | boundary |  |  | 2 | 1 of 2 |\n", "| `C` | unlisted | boundary |  |  | 1 | 1 of 1 |\n",
+		"3 violations of <code>B</code>: old", "**Why**: the old one\n\n**Fix**: as of old\n",
+		"1 violation of <code>B</code>: old", "**Why**: the new one\n\n**Fix**: anew\n",
+		"2 violations of <code>B</code>: third", "**`a:1:1`** third: one\n", "**`a:1:1`** third: other\n",
+		"1 violation of <code>C</code>: unlisted", "<summary>1 rule without a violation</summary>", "| `A` | held | boundary | 3 files |\n",
+	} {
+		n := strings.Index(page[at:], want)
+		if n < 0 {
+			t.Fatalf("%q is not there, or too early, in\n%s", want, page)
+		}
+		at += n
+	}
+}
+
+// TestFault_134_MarkdownLimit: however much there is, the page keeps its limit, uses its room, is cut
+// at whole violations, and counts what is not there.
+func TestFault_134_MarkdownLimit(t *testing.T) {
+	long := strings.Repeat("x\u202e`|<", 200)
+	many := func(rules, each int, file func(i int) string) *verdict.Verdict {
+		v := newFixture()
+		v.Rules = nil
+		for r := range rules {
+			rule := verdict.Rule{ID: fmt.Sprintf("R-%d", r), Type: "boundary", Title: "No x " + strconv.Itoa(r), Remediation: "Do not.", Files: each}
+			v.Rules = append(v.Rules, rule)
+			for i := range each {
+				v.Violations = append(v.Violations, found(rule, file(i), "the BAD word\n", "BAD"))
+			}
+		}
+		return v
+	}
+	short := func(i int) string { return fmt.Sprintf("dir/file-%05d.tf", i) }
+	for name, c := range map[string]struct {
+		v    *verdict.Verdict
+		full bool // so much that the page has to be full
+	}{
+		"one rule":   {many(1, 15000, short), true},
+		"two rules":  {many(2, 8000, short), true},
+		"many rules": {many(4000, 2, short), true},
+		"few":        {many(3, 30, short), false},
+		"many rules held": {func() *verdict.Verdict {
+			v := many(1, 15000, short)
+			v.Rules = append(v.Rules, many(5000, 0, short).Rules...)
+			return v
+		}(), true},
+		"one endless path": {many(2, 10, func(i int) string { return short(i) + strings.Repeat("/x", 9000*(i%2)) }), false},
+		"long texts": {func() *verdict.Verdict {
+			v := many(300, 3, short)
+			for i := range v.Rules {
+				r := &v.Rules[i]
+				r.Title, r.Owner, r.Severity, r.Remediation, r.Message, r.DocsURL = long, long, long, long+"\n"+long, long, "https://example.com/"+strings.Repeat("&", 900)
+			}
+			for i := range v.Violations {
+				v.Violations[i].Title, v.Violations[i].Reason = long, long
+			}
+			return v
+		}(), true},
+		"errors": {func() *verdict.Verdict {
+			v := many(2, 5000, short)
+			for i := range 5000 {
+				v.Errors = append(v.Errors, verdict.Error{Code: verdict.Read, File: short(i), Message: long})
+			}
+			v.Errors[0].File = strings.Repeat("y", 1<<20)
+			return v
+		}(), true},
+		"no violation": {func() *verdict.Verdict {
+			v := many(20000, 0, short)
+			v.Coverage.NotScanned = make([]verdict.Omission, 5000)
+			for i := range v.Coverage.NotScanned {
+				v.Coverage.NotScanned[i] = verdict.Omission{File: strings.Repeat(long, 10), Reason: long}
+			}
+			v.Coverage.LeftOut, v.Scope.Base, v.Scope.Mode = v.Coverage.NotScanned, strings.Repeat(long, 2000), "diff"
+			v.Policy = make([]verdict.Policy, 5000)
+			return v
+		}(), false},
+	} {
+		c.v.Decide()
+		page := markdown(t, c.v)
+		if len(page) > 900<<10 || c.full && len(page) < 800<<10 {
+			t.Errorf("%s: %d bytes", name, len(page))
+		}
+		if wrong := renderMarkdown(page).wrong; len(wrong) > 0 {
+			t.Errorf("%s: %q", name, wrong)
+		}
+		shown := len(regexp.MustCompile(`(?m)^ +\| +\^+$`).FindAllString(page, -1))
+		left := 0
+		if m := regexp.MustCompile(`(?m)^\*\*(\d+) of (\d+) violations not shown`).FindStringSubmatch(page); m != nil {
+			left, _ = strconv.Atoi(m[1])
+		}
+		if shown+left != len(c.v.Violations) || c.full && left == 0 {
+			t.Errorf("%s: %d shown and %d left out of %d", name, shown, left, len(c.v.Violations))
+		}
+		for rows, each := range map[string]struct{ row, more string }{
+			"broken": {`(?m)^\| .* \| \d+ of \d+ \|$`, `(?m)^(\d+) broken rules? more`},
+			"held":   {`(?m)^\| .* \| \d+ files? \|$`, `(?m)^(\d+) rules? more`},
+		} {
+			broken := map[string]bool{}
+			for i := range c.v.Violations {
+				broken[c.v.Violations[i].RuleID] = true
+			}
+			want := len(broken)
+			if rows == "held" {
+				want = len(c.v.Rules) - want
+			}
+			listed, more := len(regexp.MustCompile(each.row).FindAllString(page, -1)), 0
+			if m := regexp.MustCompile(each.more).FindStringSubmatch(page); m != nil {
+				more, _ = strconv.Atoi(m[1])
+			}
+			if listed+more != want {
+				t.Errorf("%s: of %d rules %s %d are listed and %d more", name, want, rows, listed, more)
+			}
+		}
+		if fewest := 100; name == "two rules" || name == "errors" {
+			for _, id := range []string{"R-0", "R-1"} {
+				_, fold, _ := strings.Cut(page, " of <code>"+id+"</code>")
+				fold, _, _ = strings.Cut(fold, "</details>")
+				if strings.Count(fold, "^^^") < fewest || !strings.Contains(fold, " of this rule, in `verdict.json`.") {
+					t.Errorf("%s: %s has %d violations", name, id, strings.Count(fold, "^^^"))
+				}
+			}
+		}
+		if name == "one endless path" && (left != 10 || shown != 10) {
+			t.Errorf("%s: %d shown, %d left out", name, shown, left)
+		}
+		if name == "errors" {
+			m := regexp.MustCompile(`(?m)^\* and (\d+) errors more`).FindStringSubmatch(page)
+			if listed := strings.Count(page, "* `E_READ`"); m == nil || listed < 50 || m[1] != strconv.Itoa(len(c.v.Errors)-listed) {
+				t.Errorf("%q more than %d errors", m, listed)
+			}
+		}
+	}
+}
+
+// TestMarkdownAdd: a piece that just fits is written, one that does not is not, and nothing of it.
+func TestMarkdownAdd(t *testing.T) {
+	p := markdownPage{}
+	if !p.add("abc", 3) || p.add("de", 4) || !p.add("d", 4) || p.b.String() != "abcd" {
+		t.Errorf("the page is %q", p.b.String())
+	}
+}
+
+// TestMarkdownPiece: the longest error and the longest violation that are shown.
+func TestMarkdownPiece(t *testing.T) {
+	long := func(name int) *verdict.Verdict {
+		v := newFixture()
+		file := strings.Repeat("y", name)
+		v.Errors = []verdict.Error{{Code: verdict.Read, File: file, Message: "m"}}
+		v.Violations = []verdict.Violation{found(v.Rules[0], file, "BAD", "BAD")}
+		v.Decide()
+		return v
+	}
+	for what, piece := range map[string]*regexp.Regexp{
+		"error":     regexp.MustCompile("(?m)^\\* `E_READ` .*$"),
+		"violation": regexp.MustCompile("(?m)^\n\\*\\*`y+:1:1`(?s:.*?)\n```\n(?s:.*?)\n```\n"),
+	} {
+		rest := markdownPiece - len(piece.FindString(markdown(t, long(1))))
+		if got := piece.FindString(markdown(t, long(1+rest))); len(got) != markdownPiece {
+			t.Errorf("an %s of %d bytes is not there", what, markdownPiece)
+		}
+		if got := piece.FindString(markdown(t, long(2+rest))); got != "" {
+			t.Errorf("an %s of %d bytes is there", what, len(got))
+		}
+	}
+}
+
+// TestMarkdownRoom: what is given a room of the page keeps to it, its last line included, and
+// uses it.
+func TestMarkdownRoom(t *testing.T) {
+	v := newFixture()
+	for i := range 30 {
+		v.Violations = append(v.Violations, found(v.Rules[0], fmt.Sprintf("f%d", i), "BAD", "BAD"))
+	}
+	for room := range 4000 {
+		p := markdownPage{v: v}
+		groups, _ := p.groups()
+		if shown := p.group(groups[0], room); p.b.Len() > room || room > 1000 && shown == 0 {
+			t.Fatalf("%d violations take %d bytes of %d", shown, p.b.Len(), room)
+		}
+	}
+	rules := make([]*verdict.Rule, 5000)
+	for i := range rules {
+		rules[i] = &verdict.Rule{ID: "R", Title: "title", Type: "boundary", Files: 2}
+	}
+	const row = "| `R` | title | boundary | 2 files |\n"
+	just := 0
+	for i := range len(row) {
+		rules[0] = &verdict.Rule{ID: strings.Repeat("R", 1+i), Title: "title", Type: "boundary", Files: 2}
+		p := markdownPage{v: v}
+		left := markdownLimit/8 - strings.LastIndex(p.held(rules), "2 files |\n") - len("2 files |\n")
+		if left < 0 || left >= len(row) {
+			t.Errorf("%d bytes are left for rows of %d", left, len(row))
+		}
+		if left == 0 {
+			just++
+		}
+	}
+	if just != 1 {
+		t.Errorf("%d of the tables just fit", just)
+	}
+}
+
+// TestMarkdownProse: what is plain stays as it was written, all else is code.
+func TestMarkdownProse(t *testing.T) {
+	for s, want := range map[string]string{
+		"This opens a port to everyone.":                     "This opens a port to everyone.",
+		"Name the range (or two), don't guess.":              "Name the range (or two), don't guess.",
+		"use 10.0.0.0/8, see @org/team":                      "use `10.0.0.0/8`, see `@org/team`",
+		"run terraform plan -out=x.":                         "run terraform plan `-out=x`.",
+		`T: the file contains "0.0.0.0/0", which must not`:   "T: the file contains \"`0.0.0.0/0`\", which must not",
+		"set a_b = f(x) now":                                 "set `a_b = f(x)` now",
+		"(a.tf or b.tf)":                                     "(`a.tf` or `b.tf`)",
+		"(see foo.tf)":                                       "(see `foo.tf`)",
+		"e.g. port 443, i.e. HTTPS":                          "e.g. port 443, i.e. HTTPS",
+		"see #1, GH-1 and defaced":                           "see `#1`, `GH-1` and `defaced`",
+		"DEFACED or decade":                                  "`DEFACED` or decade",
+		"a|b and `c`":                                        "`a`&#124;`b` and &#96;`c`&#96;",
+		"well-known  x--y\n-z":                               "well-known `x--y -z`",
+		":!: note:?: (:,: a.b:;: std:: so:":                  "`:!: note:?: (:,: a.b:;: std::` so:",
+		"1234567 123456 www.x":                               "`1234567` 123456 `www.x`",
+		"\u201cso\u201d \u2014 \u4e16\u754c\u3002 caf\u00e9": "\u201cso\u201d \u2014 \u4e16\u754c\u3002 caf\u00e9",
+		"a\u202eb ##[x]":                                     "`a\\u{202e}b #\\u{23}[x]`",
+		"":                                                   "",
+	} {
+		if got := prose(s, code); got != want {
+			t.Errorf("%q is written %q, want %q", s, got, want)
+		}
+	}
+	if got, want := lines("One:\n  a = 1\n\n2. x\n"), "One:<br>&nbsp;&nbsp;a `=` 1<br><br>2. x"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if got, want := code("  a "), "`   a  `"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// TestMarkdownLinks: a link is https, to a host, and looks like where it goes.
+func TestMarkdownLinks(t *testing.T) {
+	for address, want := range map[string]bool{
+		"https://example.com":                              true,
+		"https://example.com:8443/a/(b)?c=d&e":             true,
+		"HTTPS://example.com/~x#y":                         true,
+		"https://09az.example.com/09AZ":                    true,
+		"http://example.com":                               false,
+		"//example.com":                                    false,
+		"example.com":                                      false,
+		"https:":                                           false,
+		"https:///x":                                       false,
+		"https://user@example.com":                         false,
+		"https://github.com:x@example.com":                 false,
+		"https://example.com/\u202e":                       false,
+		"https://ex\u00e4mple.com":                         false,
+		"https://example.com/>":                            false,
+		"https://example.com/a b":                          false,
+		"https://example.com/\n":                           false,
+		"https://example.com/`":                            false,
+		"https://example.com/|":                            false,
+		"https://example.com/\\":                           false,
+		"https://example.com/##[x]":                        false,
+		"https://example.com/%zz":                          false,
+		"javascript:alert(1)":                              false,
+		"data:text/html,x":                                 false,
+		"https://example.com/" + strings.Repeat("x", 980):  true,
+		"https://example.com/" + strings.Repeat("x", 1000): false,
+	} {
+		if got := followed(address); got != want {
+			t.Errorf("%q: a link is %t, want %t", address, got, want)
+		}
+	}
+}
+
+// TestNextStep: the page says of a code what the manual says.
+func TestNextStep(t *testing.T) {
+	manual, err := os.ReadFile("../../docs/verdict.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	steps := 0
+	for _, row := range regexp.MustCompile("(?m)^\\| `(E_\\w+)` \\|.*\\| (.*) \\|$").FindAllStringSubmatch(string(manual), -1) {
+		if got := nextStep(row[1]); got != "" {
+			steps++
+			if got != row[2] {
+				t.Errorf("%s: %q; the manual has %q", row[1], got, row[2])
+			}
+		}
+	}
+	if steps < 3 {
+		t.Errorf("the manual has %d of the codes", steps)
+	}
+}
+
+// TestMarkdownFromFile: what was written and read again makes the same page.
+func TestMarkdownFromFile(t *testing.T) {
+	for name, f := range fixtures() {
+		text, err := f.verdict.Encode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := verdict.Decode(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a, b := markdown(t, f.verdict), markdown(t, again); a != b {
+			t.Errorf("%s:\n%s\n%s", name, a, b)
+		}
+	}
+}
+
+func TestMarkdownWriteError(t *testing.T) {
+	r, w := io.Pipe()
+	full := errors.New("the disk is full")
+	if err := r.CloseWithError(full); err != nil {
+		t.Fatal(err)
+	}
+	if err := WriteMarkdown(w, newFixture()); !errors.Is(err, full) {
+		t.Errorf("the error is %v", err)
+	}
+}

@@ -1,0 +1,176 @@
+package report
+
+import (
+	"strings"
+	"unicode"
+
+	"github.com/policyscan/policyscan/verdict"
+)
+
+// Untrusted text stands in Markdown in one of two ways, and nothing in it is ever escaped
+// with a backslash: which characters need one differs from renderer to renderer, and a
+// mention, an issue, a commit hash or a mail address is linked after escapes are resolved.
+//
+//   - As code. GitHub and GitLab link and replace nothing in it, and no character means
+//     anything in it but the backtick and, in a table, the pipe; these two stand outside of
+//     it, as entities. So no run of backticks has to be counted (cmark-gfm gives up at 80).
+//   - As words of prose, if they are nothing but letters, or a short number, and plain
+//     punctuation around them. All other words are code, as an author would write them.
+//
+// It never begins a line.
+
+// code writes s as a code span, "" as nothing.
+func code(s string) string {
+	var b strings.Builder
+	for rest := inert(s); rest != ""; {
+		n := strings.IndexAny(rest, "`|")
+		if n < 0 {
+			n = len(rest)
+		}
+		if span := rest[:n]; span != "" {
+			pad := ""
+			if span[0] == ' ' && span[n-1] == ' ' && strings.Trim(span, " ") != "" {
+				pad = " " // a blank at both ends is taken away, once
+			}
+			b.WriteString("`" + pad + span + pad + "`")
+		}
+		rest = rest[n:]
+		for rest != "" && (rest[0] == '`' || rest[0] == '|') {
+			if rest[0] == '`' {
+				b.WriteString("&#96;")
+			} else {
+				b.WriteString("&#124;")
+			}
+			rest = rest[1:]
+		}
+	}
+	return b.String()
+}
+
+// codeHTML writes s as an HTML element, for where Markdown is not read.
+func codeHTML(s string) string {
+	s = inert(s)
+	if s == "" {
+		return ""
+	}
+	return "<code>" + strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(s) + "</code>"
+}
+
+// inert is [Visible] for a text that GitHub's runner may print, too.
+func inert(s string) string { return strings.ReplaceAll(verdict.Visible(s), "##[", `#\u{23}[`) }
+
+// lines writes prose of several lines: each as [prose] does, with its indentation.
+func lines(s string) string {
+	var all []string
+	for line := range strings.Lines(strings.TrimSpace(s)) {
+		body := strings.TrimLeft(line, " ")
+		indent := strings.Repeat("&nbsp;", min(len(line)-len(body), 16))
+		all = append(all, indent+prose(body, code))
+	}
+	return strings.Join(all, "<br>")
+}
+
+// prose writes s on one line: plain words as they are, all others by asCode, those that
+// follow each other in one piece.
+func prose(s string, asCode func(string) string) string {
+	var b strings.Builder
+	pending := "" // words that are to be code
+	flush := func() {
+		if pending != "" {
+			b.WriteString(asCode(pending))
+			pending = ""
+		}
+	}
+	for i, word := range strings.Fields(s) {
+		lead, core, trail := affixes(verdict.Visible(word))
+		if core != "" && pending != "" && lead == "" {
+			pending += " " + core
+		} else {
+			flush()
+			if i > 0 {
+				b.WriteByte(' ')
+			}
+			b.WriteString(lead)
+			pending = core
+		}
+		if trail != "" {
+			flush()
+			b.WriteString(trail)
+		}
+	}
+	flush()
+	return b.String()
+}
+
+// affixes cuts a word into what has to be code, "" if nothing has, and the punctuation
+// around it. A word that needs no code is all lead.
+func affixes(word string) (lead, core, trail string) {
+	const before, after = "(\"'\u201c\u2018\u00ab", ".,;:?!)\"'\u2013\u2014\u2026"
+	emoji := strings.Count(word, ":") > 1 // between the colons may be one
+	if !emoji && plain(strings.TrimRight(strings.TrimLeft(word, before), after)) {
+		return word, "", ""
+	}
+	core = strings.TrimRight(word, ".,;:?!")
+	for _, pair := range []string{"()", `""`, "''", "()"} {
+		if len(core) > 2 && core[0] == pair[0] && core[len(core)-1] == pair[1] {
+			core = core[1 : len(core)-1]
+			lead += pair[:1]
+		}
+	}
+	// A bracket whose partner is in another word.
+	if strings.HasPrefix(core, "(") && !strings.Contains(core, ")") {
+		core, lead = core[1:], lead+"("
+	}
+	if strings.HasSuffix(core, ")") && !strings.Contains(core, "(") {
+		core = core[:len(core)-1]
+	}
+	trail = word[len(lead)+len(core):]
+	if strings.Count(trail, ":") > 1 {
+		return "", word, ""
+	}
+	return lead, core, trail
+}
+
+// plain reports whether no renderer makes anything of a word: letters of any script, with
+// single hyphens, apostrophes and the points of "e.g." between them; or a number. Seven
+// hexadecimal digits may be a commit, "GH-1" an issue, "www.x" an address, "_x_" emphasis.
+func plain(word string) bool {
+	if strings.Trim(word, "0123456789") == "" {
+		return len(word) < 7
+	}
+	hex, single, last := 0, true, '-' // single: no two letters stand beside each other
+	for _, r := range word {
+		letter := unicode.IsLetter(r) || r > unicode.MaxASCII && last != '-' && unicode.In(r, unicode.M, unicode.P)
+		switch {
+		case letter && hexLetter(r):
+			hex++
+		case letter:
+			hex = 0
+		case (r == '-' || r == '\'' || r == '.') && unicode.In(last, unicode.L, unicode.M):
+			hex = 0
+		default:
+			return false
+		}
+		if hex >= 7 {
+			return false
+		}
+		if letter && unicode.IsLetter(last) {
+			single = false
+		}
+		last = r
+	}
+	return last > '.' && (single || !strings.Contains(word, "."))
+}
+
+func hexLetter(r rune) bool {
+	return 'a' <= r && r <= 'f' || 'A' <= r && r <= 'F'
+}
+
+// link writes a link to address around text, which is written already, or text alone if
+// address is not one to be followed from here.
+func link(text, address string) string {
+	if text == "" || !followed(address) {
+		return text
+	}
+	return "[" + text + "](<" + strings.ReplaceAll(address, "&", "&amp;") + ">)"
+}

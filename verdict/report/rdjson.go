@@ -1,0 +1,197 @@
+package report
+
+import (
+	"io"
+	"math"
+	"regexp"
+	"strings"
+
+	"github.com/policyscan/policyscan/verdict"
+)
+
+// Of reviewdog's Diagnostic Format, proto/rdf/reviewdog.proto of
+// github.com/reviewdog/reviewdog, in the spelling of its own examples.
+type (
+	rdResult struct {
+		Source      rdSource       `json:"source"`
+		Severity    string         `json:"severity"`
+		Diagnostics []rdDiagnostic `json:"diagnostics"`
+	}
+	rdSource struct {
+		Name string `json:"name"`
+		URL  string `json:"url"`
+	}
+	rdDiagnostic struct {
+		Message  string     `json:"message"`
+		Location rdLocation `json:"location"`
+		Severity string     `json:"severity"`
+		Code     *rdCode    `json:"code,omitempty"`
+		Original string     `json:"original_output"`
+	}
+	rdLocation struct {
+		Path  string   `json:"path"`
+		Range *rdRange `json:"range,omitempty"`
+	}
+	rdRange struct {
+		Start rdPosition `json:"start"`
+		End   rdPosition `json:"end"`
+	}
+	rdPosition struct {
+		Line   int64 `json:"line"`             // 1-based
+		Column int64 `json:"column,omitempty"` // 1-based, bytes; the end's exclusive
+	}
+	rdCode struct {
+		Value string `json:"value"`
+		URL   string `json:"url,omitempty"`
+	}
+)
+
+// rdNowhere is the path of what is about no file. There must be one: with an empty path
+// GitHub's API refuses all annotations of a check.
+const rdNowhere = "verdict.json"
+
+// WriteRDJSON writes reviewdog's rdjson: what could not be decided, then the violations,
+// all of severity ERROR. A PASS has no diagnostics, but for one of severity INFO if
+// nothing was looked at, or not all.
+//
+// reviewdog filters: unless it is told -filter-mode=nofilter it drops what is not on a line
+// of the diff, errors too. So it comments, and policyscan's exit status decides.
+//
+// Paths are real ones, from the tree's root. Columns are bytes, as the format wants them;
+// in a file that is not UTF-8 they are bytes of the file as it stands. What is about no
+// file is on verdict.json, and what is about no line on line 1: comments on nothing are
+// refused by the services that reviewdog writes to. The message is Markdown to some of these
+// and text to others; a line that would not be the same in both is a code span. What
+// reviewdog prints in a log holds no command for GitHub's runner.
+func WriteRDJSON(w io.Writer, v *verdict.Verdict) error {
+	r := rdResult{
+		Source:      rdSource{Name: "policyscan", URL: "https://github.com/policyscan/policyscan"},
+		Severity:    "ERROR",
+		Diagnostics: []rdDiagnostic{},
+	}
+	errs := undecidedOf(v)
+	for i := range errs {
+		r.Diagnostics = append(r.Diagnostics, errorDiagnostic(&errs[i]))
+	}
+	rules := rulesOf(v)
+	for i := range v.Violations {
+		r.Diagnostics = append(r.Diagnostics, violationDiagnostic(&v.Violations[i], rules[i]))
+	}
+	if but := caveats(v); v.Verdict == verdict.Pass && len(but) > 0 {
+		text := "PASS, but " + strings.Join(but, "; ")
+		r.Diagnostics = append(r.Diagnostics, rdDiagnostic{
+			Message: text, Location: rdLocation{rdNowhere, rdFirstLine()}, Severity: "INFO", Original: text + "\n" + tally(v),
+		})
+	}
+	text, err := verdict.JSON(&r)
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(text)
+	return err
+}
+
+func rdFirstLine() *rdRange { return &rdRange{rdPosition{Line: 1}, rdPosition{Line: 1}} }
+
+func errorDiagnostic(e *verdict.Error) rdDiagnostic {
+	path, place := rdNowhere, ""
+	if aboutFile(e) {
+		path, place = realPath(e.File), verdict.Visible(e.File)+": "
+	}
+	lines := textLines(e.Message)
+	return rdDiagnostic{
+		Message:  "could not decide: " + inertMarkdown(lines),
+		Location: rdLocation{path, rdFirstLine()},
+		Severity: "ERROR",
+		Code:     &rdCode{Value: verdict.Visible(e.Code)},
+		Original: printed(append([]string{place + lines[0] + " [" + verdict.Visible(e.Code) + "]"}, lines[1:]...)),
+	}
+}
+
+func violationDiagnostic(v *verdict.Violation, r *verdict.Rule) rdDiagnostic {
+	e := &v.Evidence
+	original := append(textLines(v.Reason), textLines(e.Excerpt)...)
+	original[0] = placeOf(v) + ": " + original[0] + " [" + verdict.Visible(v.RuleID) + "]"
+	original = append(original, "found: "+quotedPattern(e))
+	if e.Encoding != "utf-8" {
+		original = append(original, "found as "+verdict.Visible(e.Encoding)+"; the columns are bytes of the file as it stands")
+	}
+	d := rdDiagnostic{
+		// What a file holds is none of a comment's text: the pattern is the bundle's.
+		Message:  inertMarkdown(textLines(v.Reason)) + "\nfound: " + codeSpan(verdict.Defuse(cut(verdict.Visible(e.Pattern), 1000))),
+		Location: rdLocation{realPath(v.File), rdRangeOf(e)},
+		Severity: "ERROR",
+		Code:     &rdCode{Value: verdict.Visible(v.RuleID)},
+		Original: printed(original),
+	}
+	if r == nil {
+		return d
+	}
+	if fix := strings.TrimSpace(r.Remediation); fix != "" {
+		d.Message += "\nfix: " + inertMarkdown(textLines(fix))
+	}
+	if url := r.DocsURL; strings.HasPrefix(url, "http") && verdict.Visible(url) == url && !strings.ContainsAny(url, " ()<>\"`\\") {
+		d.Code.URL = url // it becomes a link of Markdown, as it stands
+	}
+	return d
+}
+
+// rdRangeOf is the range of a match. One that ends with a line end is given by whole lines:
+// its exclusive end would be on a line that may not be in the diff, and reviewdog
+// comments only on what is in the diff whole.
+func rdRangeOf(e *verdict.Evidence) *rdRange {
+	if e.Line < 1 || lastLineOf(e) < e.Line || lastLineOf(e) > math.MaxInt32 { // the format has 32 bits
+		return rdFirstLine()
+	}
+	r := &rdRange{rdPosition{Line: e.Line}, rdPosition{Line: lastLineOf(e)}}
+	if r.End.Line == e.EndLine && 0 < e.Column && e.Column <= math.MaxInt32 && 0 < e.EndColumn && e.EndColumn <= math.MaxInt32 {
+		r.Start.Column, r.End.Column = e.Column, e.EndColumn
+	}
+	return r
+}
+
+// printed joins lines as they may stand in a log.
+func printed(lines []string) string {
+	out := make([]string, len(lines))
+	for i, line := range lines {
+		out[i] = verdict.Defuse(line)
+	}
+	return strings.Join(out, "\n")
+}
+
+// activeMarkdown finds what Markdown, as GitHub, GitLab and Gitea read it, may take for
+// more than text: markup, HTML, mentions, references and emoji anywhere, and what begins a
+// block at the start of a line. An underscore within a word is text. So is a web address:
+// the link that is made of it leads where it says.
+var activeMarkdown = regexp.MustCompile("[][\\\\`*<>&~|@#!$^{}]|(^|[^\\pL\\pN])_|_($|[^\\pL\\pN])|:[\\w+-]+:|^ *([-+=]|\\d+[.)])|^ {4}|GH-\\d")
+
+// inertMarkdown joins lines that are text and Markdown at once, and mean the same as either: a
+// line that could be more than text in Markdown is written as a code span.
+func inertMarkdown(lines []string) string {
+	out := make([]string, len(lines))
+	for i, line := range lines {
+		if out[i] = verdict.Defuse(line); activeMarkdown.MatchString(out[i]) {
+			out[i] = codeSpan(out[i])
+		}
+	}
+	return strings.Join(out, "\n")
+}
+
+// codeSpan writes a line as CommonMark's code span: the fence is longer than any run of
+// backticks within, and blanks keep them apart.
+func codeSpan(line string) string {
+	if line == "" {
+		return ""
+	}
+	longest := 0
+	for _, run := range strings.FieldsFunc(line, func(r rune) bool { return r != '`' }) {
+		longest = max(longest, len(run))
+	}
+	fence := strings.Repeat("`", longest+1)
+	first, last := line[0], line[len(line)-1]
+	// Of blanks at both ends the reader takes one away at each.
+	if first == '`' || last == '`' || first == ' ' && last == ' ' && strings.TrimSpace(line) != "" {
+		line = " " + line + " "
+	}
+	return fence + line + fence
+}

@@ -1,0 +1,211 @@
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"math"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/policyscan/policyscan/verdict"
+)
+
+// readRDJSON reads what WriteRDJSON writes as reviewdog does, but for this: a key that the
+// format does not have is an error.
+func readRDJSON(t *testing.T, v *verdict.Verdict) rdResult {
+	t.Helper()
+	var b bytes.Buffer
+	if err := WriteRDJSON(&b, v); err != nil {
+		t.Fatal(err)
+	}
+	wantSafe(t, b.String(), false)
+	wantNoCommand(t, b.String())
+	var r rdResult
+	dec := json.NewDecoder(&b)
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&r); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// wantRDJSON fails if a finding of the verdict is missing, or on the wrong place.
+func wantRDJSON(t *testing.T, v *verdict.Verdict) {
+	t.Helper()
+	r := readRDJSON(t, v)
+	if r.Source.Name != "policyscan" || r.Severity != "ERROR" || len(r.Diagnostics) != len(v.Errors)+len(v.Violations) {
+		t.Fatalf("%d diagnostics for %d errors and %d violations: %+v", len(r.Diagnostics), len(v.Errors), len(v.Violations), r)
+	}
+	for i, d := range r.Diagnostics {
+		if d.Severity != "ERROR" || d.Location.Path == "" || d.Message == "" || d.Code == nil || d.Location.Range == nil || d.Original == "" {
+			t.Fatalf("diagnostic %d is %+v", i, d)
+		}
+		for name, text := range map[string]string{"message": d.Message, "path": d.Location.Path, "code": d.Code.Value, "output": d.Original} {
+			if rest := strings.ReplaceAll(text, "\n", ""); verdict.Visible(rest) != rest || !utf8.ValidString(text) {
+				t.Errorf("the %s is not safe to print: %q", name, text)
+			}
+		}
+		wantNoCommand(t, d.Message)
+		wantNoCommand(t, d.Original)
+		start, end := d.Location.Range.Start, d.Location.Range.End
+		if start.Line < 1 || end.Line < start.Line || end.Line > math.MaxInt32 || start.Column < 0 || end.Column < 0 || start.Column > math.MaxInt32 || end.Column > math.MaxInt32 ||
+			(start.Column == 0) != (end.Column == 0) {
+			t.Errorf("a range that no reader takes: %+v", *d.Location.Range)
+		}
+		if i < len(v.Errors) {
+			if e := v.Errors[i]; e.File == "" || e.File == "." {
+				if d.Location.Path != "verdict.json" {
+					t.Errorf("an error about no file is on %q", d.Location.Path)
+				}
+			} else if d.Location.Path != realPath(e.File) {
+				t.Errorf("an error about %q is on %q", e.File, d.Location.Path)
+			}
+			if d.Code.Value != v.Errors[i].Code || !strings.HasPrefix(d.Message, "could not decide: ") {
+				t.Errorf("an error %s is %+v", v.Errors[i].Code, d)
+			}
+			continue
+		}
+		x := v.Violations[i-len(v.Errors)]
+		if d.Location.Path != realPath(x.File) || d.Code.Value != verdict.Visible(x.RuleID) || !strings.HasPrefix(d.Original, verdict.Defuse(placeOf(&x)+": ")) {
+			t.Errorf("a violation of %q in %q is %+v", x.RuleID, x.File, d)
+		}
+		e := x.Evidence
+		if e.EndColumn > 1 && e.Line > 0 && e.EndLine >= e.Line && e.EndLine <= math.MaxInt32 && e.Column > 0 && e.Column <= math.MaxInt32 && e.EndColumn <= math.MaxInt32 {
+			if want := (rdRange{rdPosition{e.Line, e.Column}, rdPosition{e.EndLine, e.EndColumn}}); *d.Location.Range != want {
+				t.Errorf("the range is %+v, want %+v", *d.Location.Range, want)
+			}
+		}
+	}
+}
+
+func TestRDJSONFixtures(t *testing.T) {
+	for name, f := range fixtures() {
+		t.Run(name, func(t *testing.T) { wantRDJSON(t, f.verdict) })
+	}
+}
+
+func TestRDJSONRange(t *testing.T) {
+	at := func(line, column, endLine, endColumn int64) verdict.Evidence {
+		return verdict.Evidence{Line: line, Column: column, EndLine: endLine, EndColumn: endColumn}
+	}
+	for _, c := range []struct {
+		name string
+		e    verdict.Evidence
+		want rdRange
+	}{
+		{"in a line", at(3, 5, 3, 9), rdRange{rdPosition{3, 5}, rdPosition{3, 9}}},
+		{"over lines", at(3, 5, 5, 2), rdRange{rdPosition{3, 5}, rdPosition{5, 2}}},
+		{"a line end", at(3, 5, 4, 1), rdRange{rdPosition{3, 0}, rdPosition{3, 0}}},
+		{"lines and a line end", at(3, 5, 5, 1), rdRange{rdPosition{3, 0}, rdPosition{4, 0}}},
+		{"a column beyond 32 bits", at(3, math.MaxInt32, 3, math.MaxInt32+1), rdRange{rdPosition{3, 0}, rdPosition{3, 0}}},
+		{"a line beyond 32 bits", at(3, 1, math.MaxInt32+1, 2), rdRange{rdPosition{1, 0}, rdPosition{1, 0}}},
+		{"the last of 32 bits", at(math.MaxInt32, math.MaxInt32, math.MaxInt32, math.MaxInt32), rdRange{rdPosition{math.MaxInt32, math.MaxInt32}, rdPosition{math.MaxInt32, math.MaxInt32}}},
+		{"no column", at(3, 0, 3, 4), rdRange{rdPosition{3, 0}, rdPosition{3, 0}}},
+		{"no end column", at(3, 5, 3, 0), rdRange{rdPosition{3, 0}, rdPosition{3, 0}}},
+		{"no line", at(0, 0, 0, 0), rdRange{rdPosition{1, 0}, rdPosition{1, 0}}},
+		{"an end before the start", at(4, 1, 3, 2), rdRange{rdPosition{1, 0}, rdPosition{1, 0}}},
+	} {
+		if got := *rdRangeOf(&c.e); got != c.want {
+			t.Errorf("%s: %+v, want %+v", c.name, got, c.want)
+		}
+	}
+}
+
+// TestRDJSONMessage: the message says what is wrong, what was found and how to mend it,
+// and nothing of what the file holds around it.
+func TestRDJSONMessage(t *testing.T) {
+	v := newFixture()
+	x := found(v.Rules[0], "main.tf", "@someone ![x](https://example.org) <b> 0.0.0.0/0", "0.0.0.0/0")
+	x.Evidence.Encoding = "utf-16le"
+	v.Violations = []verdict.Violation{x}
+	v.Decide()
+	d := readRDJSON(t, v).Diagnostics[0]
+	if want := "This opens a port\nto everyone.\nfound: `0.0.0.0/0`\nfix: Name the range.\n  Or two of them."; d.Message != want {
+		t.Errorf("the message is %q, want %q", d.Message, want)
+	}
+	if want := "main.tf:1:40: This opens a port [NET-1]\nto everyone.\n@someone ![x](https://example.org) <b> 0.0.0.0/0\nfound: \"0.0.0.0/0\"\nfound as utf-16le; the columns are bytes of the file as it stands"; d.Original != want {
+		t.Errorf("the output is %q, want %q", d.Original, want)
+	}
+	if d.Code.Value != "NET-1" || d.Code.URL != "https://example.com/net" {
+		t.Errorf("the code is %+v", d.Code)
+	}
+	for _, url := range []string{"javascript:alert(1)", "https://example.com/)[x](y", "https://example.com/ x", "https://example.com/<x>", "https://example.com/\u202e", ""} {
+		v.Rules[0].DocsURL = url
+		if got := readRDJSON(t, v).Diagnostics[0].Code.URL; got != "" {
+			t.Errorf("%q becomes the link %q", url, got)
+		}
+	}
+}
+
+func TestRDJSONMarkdown(t *testing.T) {
+	for line, want := range map[string]string{
+		// Text and Markdown at once.
+		"":                               "",
+		"No ingress from anywhere":       "No ingress from anywhere",
+		`the file contains "0.0.0.0/0"`:  `the file contains "0.0.0.0/0"`,
+		"a snake_case_name, a-b (c); d?": "a snake_case_name, a-b (c); d?",
+		"see https://example.com/a_b":    "see https://example.com/a_b",
+		"99%: 1 + 2 = 3":                 "99%: 1 + 2 = 3",
+		"  indented a little":            "  indented a little",
+		// Not the same.
+		`"Action": "*"`:        "`\"Action\": \"*\"`",
+		"_x_":                  "`_x_`",
+		"x __init__":           "`x __init__`",
+		"<b>":                  "`<b>`",
+		"a & b":                "`a & b`",
+		"![x](y)":              "`![x](y)`",
+		"ask @someone":         "`ask @someone`",
+		"see #12, GH-3":        "`see #12, GH-3`",
+		"GH-3":                 "`GH-3`",
+		":tada:":               "`:tada:`",
+		"# head":               "`# head`",
+		"- item":               "`- item`",
+		"+ item":               "`+ item`",
+		" 12. item":            "` 12. item`",
+		"1) item":              "`1) item`",
+		"===":                  "`===`",
+		"---":                  "`---`",
+		"    code":             "`    code`",
+		"a|b":                  "`a|b`",
+		"~~x~~":                "`~~x~~`",
+		"$x$":                  "`$x$`",
+		`a\_b`:                 "`a\\_b`",
+		"`":                    "`` ` ``",
+		"a ``b`` c":            "```a ``b`` c```",
+		"::stop-commands x::y": "`\\u{3a}:stop-commands x::y`",
+		"a ##[group]b":         "`a #\\u{23}[group]b`",
+		"`` a":                 "``` `` a ```",
+		"```sh":                "```` ```sh ````",
+		" *a* ":                "`  *a*  `",
+		`\u{202e}`:             "`\\u{202e}`",
+		"</script><!-- x -->":  "`</script><!-- x -->`",
+	} {
+		if got := inertMarkdown([]string{line}); got != want {
+			t.Errorf("inertMarkdown(%q) = %q, want %q", line, got, want)
+		}
+	}
+	if got := codeSpan("  "); got != "`  `" {
+		t.Errorf("blanks are %q", got)
+	}
+}
+
+// FuzzRDJSON: JSON of the format, each finding on its place, nothing hidden in a text.
+func FuzzRDJSON(f *testing.F) {
+	f.Add("::error::a.tf", "x", "`*`", "  ::add-mask::x\n@y", int64(1), int64(1), int64(2))
+	f.Add("a\xff\\", "\ufffd", "##[error]", "<!-- -->\r\n\r\n# x", int64(math.MaxInt64), int64(1), int64(0))
+	f.Add(".", "\u202e", "", "", int64(7), int64(8), int64(1))
+	f.Add("", "``", "\n", "\x1b[2J", int64(-1), int64(0), int64(1)<<31)
+	f.Fuzz(func(t *testing.T, file, excerpt, pattern, text string, line, endLine, column int64) {
+		skipLong(t, 300, file, excerpt, pattern, text)
+		v := hostileVerdict(file, excerpt, pattern, text)
+		for i := range v.Violations {
+			e := &v.Violations[i].Evidence
+			e.Line, e.EndLine, e.Column, e.EndColumn = line, endLine, column, column
+		}
+		if file == "" || text == "" {
+			return // a violation is in a file
+		}
+		wantRDJSON(t, v)
+	})
+}

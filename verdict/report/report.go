@@ -1,0 +1,120 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/policyscan/policyscan/verdict"
+)
+
+// What the reports for other programs have in common: annotations, JUnit, rdjson.
+
+// caveats returns what somebody who reads the outcome should know: that nothing was looked
+// at, or not all. It is empty for a PASS without a but.
+func caveats(v *verdict.Verdict) []string {
+	var all []string
+	switch c := v.Coverage; {
+	case c.Files == 0:
+		all = append(all, "there was nothing to scan")
+	case c.Governed == 0:
+		all = append(all, fmt.Sprintf("no rule selects any of the files (%d)", c.Files))
+	case c.Scanned == 0:
+		all = append(all, "no governed file was scanned")
+	}
+	if n := len(v.Coverage.NotScanned); n > 0 {
+		but := count(n, "governed file") + " not scanned"
+		if v.Verdict == verdict.Pass {
+			but += ", as --allow " + verdict.Visible(strings.Join(v.Allowed, ",")) + " accepts"
+		}
+		all = append(all, but)
+	}
+	if v.Partial {
+		all = append(all, "the run was narrowed by --rule or --exclude")
+	}
+	return all
+}
+
+// tally is the outcome and what it rests on, in one line.
+func tally(v *verdict.Verdict) string {
+	found := "no violation"
+	if n := len(v.Violations); n > 0 {
+		found = count(n, "violation")
+	}
+	if n := len(undecidedOf(v)); n > 0 {
+		found += ", could not decide (" + count(n, "error") + ")"
+	}
+	return fmt.Sprintf("%s: %s; %s, %d governed, %d scanned, %s", v.Verdict, found,
+		count(v.Coverage.Files, "file"), v.Coverage.Governed, v.Coverage.Scanned, count(len(v.Rules), "rule"))
+}
+
+// realPath returns the path that [Path] wrote as a program needs it that looks for the
+// file. A path that has a byte that is not UTF-8, or a character that is not shown, stays
+// as Path and [Visible] write it: no link leads to such a file, and none is worth a
+// control character in a log.
+func realPath(path string) string {
+	if raw := verdict.RawPath(path); utf8.ValidString(raw) && verdict.Visible(raw) == raw {
+		return raw
+	}
+	return verdict.Visible(path)
+}
+
+// aboutFile reports whether an error is about a file that there is a name for.
+func aboutFile(e *verdict.Error) bool { return e.File != "" && e.File != "." }
+
+// placeOf is where a violation stands, as the text report writes it.
+func placeOf(v *verdict.Violation) string {
+	return fmt.Sprintf("%s:%d:%d", verdict.Visible(v.File), v.Evidence.Line, v.Evidence.Column)
+}
+
+// quotedPattern is the pattern as reports show it.
+func quotedPattern(e *verdict.Evidence) string {
+	return `"` + cut(verdict.Visible(e.Pattern), 1000) + `"`
+}
+
+// lastLineOf is the last line that a match touches: one that ends with a line end does not
+// touch the line after it, on which its exclusive end stands.
+func lastLineOf(e *verdict.Evidence) int64 {
+	if e.EndLine > e.Line && e.EndColumn == 1 {
+		return e.EndLine - 1
+	}
+	return e.EndLine
+}
+
+// textLines returns the lines of a text, each safe to print, without blanks at their ends
+// and without empty lines before and after them. There is at least one.
+func textLines(s string) []string {
+	var all []string
+	for more := true; more; {
+		var line string
+		line, s, more = cutLine(s)
+		if line = strings.TrimRight(drawn(line), " "); line != "" || len(all) > 0 {
+			all = append(all, line)
+		}
+	}
+	for len(all) > 0 && all[len(all)-1] == "" {
+		all = all[:len(all)-1]
+	}
+	if len(all) == 0 {
+		return []string{""}
+	}
+	return all
+}
+
+// cut shortens s to at most n UTF-16 code units, the last of them an ellipsis, without
+// cutting a character.
+func cut(s string, n int) string {
+	if utf16Len(s) <= int64(n) {
+		return s
+	}
+	n -= len([]rune(ellipsis))
+	for i, r := range s {
+		if n--; r > 0xffff {
+			n--
+		}
+		if n < 0 {
+			return s[:i] + ellipsis
+		}
+	}
+	return s
+}

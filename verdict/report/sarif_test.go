@@ -1,0 +1,597 @@
+package report
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf16"
+
+	"github.com/policyscan/policyscan/verdict"
+)
+
+// sarifOf writes a verdict and reads the file again.
+func sarifOf(t *testing.T, v *verdict.Verdict) (run sarifRun, text []byte) {
+	t.Helper()
+	return sarifWithin(t, v, githubLimits())
+}
+
+func sarifWithin(t *testing.T, v *verdict.Verdict, most sarifLimits) (run sarifRun, text []byte) {
+	t.Helper()
+	var b bytes.Buffer
+	if err := writeSARIF(&b, v, most); err != nil {
+		t.Fatal(err)
+	}
+	var log sarifLog
+	if err := json.Unmarshal(b.Bytes(), &log); err != nil {
+		t.Fatal(err)
+	}
+	if len(log.Runs) != 1 {
+		t.Fatalf("%d runs", len(log.Runs))
+	}
+	return log.Runs[0], b.Bytes()
+}
+
+// cutRegion is the text that a region names, found by the letter of the standard.
+func cutRegion(t *testing.T, content string, r *sarifRegion) string {
+	t.Helper()
+	offset := func(line, column int64) int {
+		at := 0
+		for ; line > 1; line-- {
+			end := regexp.MustCompile(`\r\n|\n|\r`).FindStringIndex(content[at:])
+			if end == nil {
+				t.Fatalf("%q has no such line: %+v", content, r)
+			}
+			at += end[1]
+		}
+		units := utf16.Encode([]rune(content[at:]))
+		return at + len(string(utf16.Decode(units[:column-1])))
+	}
+	return content[offset(r.StartLine, r.StartColumn):offset(r.EndLine, r.EndColumn)]
+}
+
+// A snippet is the text of its region, the region is the match, and its bytes are too.
+func TestSARIFRegions(t *testing.T) {
+	rule := newFixture().Rules[0]
+	for _, c := range []struct{ content, pattern string }{
+		{"BAD", "BAD"},
+		{"a\r\n\tx BAD y\r\nz", "BAD"},
+		{"one\rtwo 👍🏽 世BAD界 👍", "世BAD"},
+		{"x\nBAD\n", "BAD\n"},
+		{"a\n b\nc d", "b\nc"},
+		{"\n", "\n"},
+		{strings.Repeat("👍", 300) + "BAD" + strings.Repeat("世", 300), "BAD"},
+		{"x" + strings.Repeat("long", 100) + "y", strings.Repeat("long", 100)},
+	} {
+		found := found(rule, "f", c.content, c.pattern[:min(len(c.pattern), excerptLimit)])
+		if more := int64(len(c.pattern) - excerptLimit); more > 0 { // found knows no match that is longer
+			found.Evidence.Pattern = c.pattern
+			found.Evidence.EndColumn += more
+			found.Evidence.UTF16EndColumn += more
+		}
+		match, context := regions(&found.Evidence)
+		if got := cutRegion(t, c.content, match); got != c.pattern {
+			t.Errorf("%q: the region is %q", c.content, got)
+		}
+		if match.ByteOffset != nil {
+			if got := c.content[*match.ByteOffset:][:*match.ByteLength]; got != c.pattern {
+				t.Errorf("%q: the bytes are %q", c.content, got)
+			}
+		} else if !strings.Contains(c.pattern, "\n") {
+			t.Errorf("%q: no bytes", c.content)
+		}
+		if len(c.pattern) > excerptLimit {
+			if want := c.pattern[:excerptLimit] + "…"; match.Snippet.Text != want || context != nil {
+				t.Errorf("%q: the snippet is %q", c.content, match.Snippet.Text)
+			}
+			continue
+		}
+		if match.Snippet.Text != c.pattern {
+			t.Errorf("%q: the snippet is %q", c.content, match.Snippet.Text)
+		}
+		if (context == nil) != (found.Evidence.Excerpt == c.pattern) {
+			t.Errorf("%q: a context of %+v", c.content, context)
+		}
+		if context != nil {
+			if got := cutRegion(t, c.content, context); got != context.Snippet.Text || got != found.Evidence.Excerpt {
+				t.Errorf("%q: the context is %q, its snippet %q", c.content, got, context.Snippet.Text)
+			}
+		}
+	}
+}
+
+// Of a violation that says no place, the region is the file's first, and no bytes are known.
+func TestSARIFNoPlace(t *testing.T) {
+	match, context := regions(&verdict.Evidence{})
+	if want := (sarifRegion{StartLine: 1, StartColumn: 1, EndLine: 1, EndColumn: 1}); *match != want || context != nil {
+		t.Errorf("%+v, %+v", match, context)
+	}
+}
+
+// plainText is how CodeQL's reader takes a plain text message, and 3.11.5 a placeholder:
+// the text that a person sees. It fails for what is a link or a placeholder.
+func plainText(t *testing.T, s string) string {
+	t.Helper()
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		switch next := s[min(i+1, len(s)):]; {
+		case s[i] == '\\' && next != "" && strings.Contains(`\[]`, next[:1]):
+			i++
+		case strings.Contains("{}", s[i:i+1]) && strings.HasPrefix(next, s[i:i+1]):
+			i++
+		case strings.Contains(`\[]{}`, s[i:i+1]):
+			t.Fatalf("%q: %q is markup", s, s[i:])
+		}
+		b.WriteByte(s[i])
+	}
+	return b.String()
+}
+
+var (
+	fenceEnd   = regexp.MustCompile("^ {0,3}(`{3,})[ \t]*$")
+	sarifLabel = regexp.MustCompile(`^(\*\*(Rule|Why|What to do|Documentation|Owner|Severity)\*\*|<https?://[^<>\s]*>|)$`)
+)
+
+// wantFenced fails if text of the bundle stands outside a fence. It reads lines as
+// CommonMark does: a fence ends at a line of as many backticks or more, indented by up to three.
+func wantFenced(t *testing.T, markdown string) {
+	t.Helper()
+	fence := ""
+	for _, l := range strings.Split(markdown, "\n") {
+		switch {
+		case fence == "" && strings.HasPrefix(l, "```"):
+			fence = strings.TrimSuffix(l, "text")
+		case fence != "":
+			if m := fenceEnd.FindStringSubmatch(l); m != nil && len(m[1]) >= len(fence) {
+				fence = ""
+			}
+		case !sarifLabel.MatchString(l):
+			t.Fatalf("%q stands outside the fences of\n%s", l, markdown)
+		}
+	}
+	if fence != "" {
+		t.Fatalf("a fence does not end:\n%s", markdown)
+	}
+}
+
+// wantSARIF holds what is true of every file.
+func wantSARIF(t *testing.T, v *verdict.Verdict) {
+	t.Helper()
+	wantSARIFWithin(t, v, githubLimits())
+}
+
+func wantSARIFWithin(t *testing.T, v *verdict.Verdict, most sarifLimits) {
+	t.Helper()
+	run, text := sarifWithin(t, v, most)
+	wantSafe(t, string(text), false)
+	wantNoCommand(t, string(text))
+	ids := map[string]bool{}
+	for _, r := range run.Tool.Driver.Rules {
+		if ids[r.ID] {
+			t.Errorf("two rules are %q", r.ID)
+		}
+		ids[r.ID] = true
+		for _, s := range []string{r.ShortDescription.Text, r.FullDescription.Text} {
+			plainText(t, s)
+			if strings.Contains(s, "\n") || len([]rune(s)) > 1024 {
+				t.Errorf("a description of %d characters: %q", len(s), s)
+			}
+		}
+		wantFenced(t, r.Help.Markdown)
+		for _, s := range []string{plainText(t, r.Help.Text), r.Help.Markdown, plainText(t, r.FullDescription.Text)} {
+			if lines := strings.ReplaceAll(s, "\n", ""); verdict.Visible(lines) != lines {
+				t.Errorf("a reader would obey %q", s)
+			}
+		}
+		if r.ShortDescription.Text == "" || r.Help.Text == "" || len(r.Properties.Tags) > 20 {
+			t.Errorf("GitHub refuses %+v", r)
+		}
+		for _, s := range append([]string{r.Properties.Owner}, r.Properties.Tags...) {
+			if verdict.Visible(s) != s {
+				t.Errorf("a reader would obey %q", s)
+			}
+		}
+		if u, err := url.Parse(r.HelpURI); r.HelpURI != "" && (err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "") {
+			t.Errorf("helpUri is %q", r.HelpURI)
+		}
+	}
+	in := run.Invocations[0]
+	if in.ExecutionSuccessful != (len(undecidedOf(v)) == 0) {
+		t.Errorf("executionSuccessful is %t", in.ExecutionSuccessful)
+	}
+	if (v.Verdict == verdict.Pass) != (len(run.Results) == 0) {
+		t.Errorf("%s with %d results", v.Verdict, len(run.Results))
+	}
+	for _, n := range append(in.Execution, in.Configuration...) {
+		plainText(t, n.Message.Text)
+	}
+	nth := 0
+	for _, r := range run.Results {
+		place := r.Locations[0].PhysicalLocation
+		if r.RuleIndex < 0 || run.Tool.Driver.Rules[r.RuleIndex].ID != r.RuleID {
+			t.Errorf("the rule %d is not %q", r.RuleIndex, r.RuleID)
+		}
+		if shown := plainText(t, r.Message.Text); shown == "" || verdict.Visible(shown) != shown {
+			t.Errorf("the message is %q", shown)
+		}
+		if place.Region.StartLine < 1 || place.Region.EndLine < place.Region.StartLine || place.Region.EndColumn < 1 {
+			t.Errorf("a region of %+v", place.Region)
+		}
+		uri := place.ArtifactLocation.URI
+		if !regexp.MustCompile(`^([A-Za-z0-9._~-]|%[0-9A-F]{2})([A-Za-z0-9._~/-]|%[0-9A-F]{2})*$`).MatchString(uri) && uri != "" {
+			t.Errorf("the URI %q", uri)
+		}
+		if r.Properties == nil {
+			continue // an error
+		}
+		want := v.Violations[nth]
+		if got, err := url.PathUnescape(uri); err != nil || got != verdict.RawPath(want.File) {
+			t.Errorf("the URI %q is the path %q: %v", uri, got, err)
+		}
+		if got := plainText(t, r.Message.Text); !strings.HasSuffix(got, "…") && got != sentenceOf(&want) {
+			t.Errorf("a reader sees %q of %q", got, sentenceOf(&want))
+		}
+		if r.PartialFingerprints["policyscan/v1"] != want.Fingerprint || r.PartialFingerprints["primaryLocationLineHash"] != want.Evidence.LineHash {
+			t.Errorf("the fingerprints are %q", r.PartialFingerprints)
+		}
+		nth++
+	}
+	if nth+run.Properties.ViolationsLeftOut != len(v.Violations) || run.Properties.Violations != len(v.Violations) {
+		t.Errorf("%d of %d violations, %d left out", nth, len(v.Violations), run.Properties.ViolationsLeftOut)
+	}
+}
+
+func TestSARIFOfFixtures(t *testing.T) {
+	for _, f := range fixtures() {
+		wantSARIF(t, f.verdict)
+	}
+}
+
+func FuzzSARIF(f *testing.F) {
+	f.Add("a.tf", "[x](https://example.com) BAD", "BAD", "see [this](1) {0} \\[not](2)")
+	f.Add("::error::", "{0}", "}{", "```\n</details><script>alert(1)</script>\n```")
+	f.Add("//host/x", "##[error]", "##[", "~~~\n```text\n   ````\n# head")
+	f.Add("%41\\x41\xff", "]]>\x00\xff", "]]", "https://example.com/<b>")
+	f.Add("", "", "", "")
+	f.Add("a:b", "\u202e\u2066", "\u202e", "https://example.com/a_(b)#c")
+	f.Fuzz(func(t *testing.T, file, excerpt, pattern, text string) {
+		skipLong(t, 300, file, excerpt, pattern, text)
+		wantSARIF(t, hostileVerdict(file, excerpt, pattern, text))
+	})
+}
+
+func TestSARIFIncomplete(t *testing.T) {
+	v := newFixture()
+	v.Errors = []verdict.Error{
+		{Code: verdict.Read, File: "a b.tf", Message: "cannot"}, {Code: verdict.Read, Message: "cannot either"}, {Code: verdict.Read, File: ".", Message: "nor this"},
+		{Code: "E_POLICY_KEY", Message: `rules/boundaries.yml:4:5: "x"`}, {Code: verdict.Usage, Message: "flags"},
+	}
+	v.Decide()
+	wantSARIF(t, v)
+	run, _ := sarifOf(t, v)
+	in := run.Invocations[0]
+	if len(in.Execution) != 3 || len(in.Configuration) != 2 || run.Properties.Complete {
+		t.Errorf("%+v", in)
+	}
+	if n := in.Execution[0]; n.Level != "error" || n.Descriptor.ID != verdict.Read || n.Locations[0].PhysicalLocation.ArtifactLocation.URI != "a%20b.tf" || in.Execution[2].Locations != nil {
+		t.Errorf("%+v", in.Execution)
+	}
+	var places []string
+	for _, r := range run.Results {
+		places = append(places, r.RuleID+" "+r.Locations[0].PhysicalLocation.ArtifactLocation.URI)
+	}
+	if want := []string{"E_READ a%20b.tf", "E_READ verdict.json", "E_READ verdict.json", "E_POLICY_KEY verdict.json", "E_USAGE verdict.json"}; !slices.Equal(places, want) {
+		t.Errorf("%q", places)
+	}
+	if len(run.Tool.Driver.Rules) != 3+2 {
+		t.Errorf("%d rules", len(run.Tool.Driver.Rules))
+	}
+
+	none := verdict.New("1.0") // no rule, so no PASS, and nothing else to say
+	none.Decide()
+	wantSARIF(t, none)
+}
+
+// A PASS of which nothing was looked at says so; it is a warning where that is no usual thing.
+func TestSARIFNothingGoverned(t *testing.T) {
+	for mode, want := range map[string]string{"full": "warning", "tracked": "warning", "diff": "note", "staged": "note", "files": "note", "stdin": "note"} {
+		v := newFixture()
+		v.Scope.Mode, v.Coverage.Governed = mode, 0
+		v.Decide()
+		run, _ := sarifOf(t, v)
+		if in := run.Invocations[0]; len(in.Execution) != 1 || in.Execution[0].Level != want || in.Execution[0].Message.Text != nothingGoverned {
+			t.Errorf("%s: %+v", mode, in.Execution)
+		}
+	}
+}
+
+func TestSARIFCategory(t *testing.T) {
+	for _, c := range []struct {
+		mode    string
+		partial bool
+		want    string
+	}{
+		{"full", false, "policyscan/full/"},
+		{"diff", false, "policyscan/diff/"},
+		{"diff", true, "policyscan/diff-partial/"},
+	} {
+		v := newFixture()
+		v.Scope.Mode, v.Partial = c.mode, c.partial
+		if run, _ := sarifOf(t, v); run.AutomationDetails.ID != c.want {
+			t.Errorf("%q, want %q", run.AutomationDetails.ID, c.want)
+		}
+	}
+}
+
+// Rules of one id are told apart, and keep their own texts.
+func TestSARIFTwoRulesOfOneID(t *testing.T) {
+	v := newFixture()
+	v.Rules = []verdict.Rule{
+		{ID: "A", Type: "boundary", From: "base", Title: "old", Severity: "high", Tags: []string{"security"}},
+		{ID: "A", Type: "boundary", From: "head", Title: "new", Severity: "high"},
+		{ID: "A@head", Type: "boundary", From: "head", Title: "taken"},
+		{ID: "A@head-2", Type: "boundary", From: "head", Title: "taken, too"},
+		{ID: "E_READ", Type: "boundary", From: "base", Title: "named as a code"},
+	}
+	for _, r := range v.Rules {
+		v.Violations = append(v.Violations, found(r, "f", "BAD", "BAD"))
+	}
+	v.Errors = []verdict.Error{{Code: verdict.Read, Message: "m"}}
+	v.Decide()
+	wantSARIF(t, v)
+	run, _ := sarifOf(t, v)
+	var got []string
+	for _, r := range run.Results {
+		got = append(got, r.RuleID+": "+run.Tool.Driver.Rules[r.RuleIndex].ShortDescription.Text)
+	}
+	if want := []string{"E_READ: policyscan could not decide. A run that is not complete is no PASS.", "A: old.", "A@head-3: new.", "A@head: taken.", "A@head-2: taken, too.", "E_READ@base: named as a code."}; !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+	if rules := run.Tool.Driver.Rules; rules[1].Properties.SecuritySeverity != "8.0" || rules[2].Properties.SecuritySeverity != "" || rules[2].Properties.RuleID != "A" {
+		t.Errorf("%+v", rules[1:3])
+	}
+}
+
+// large is a verdict of so many rules, the last of which has all the violations.
+func large(rules, violations int) *verdict.Verdict {
+	v := newFixture()
+	v.Rules = nil
+	for i := range rules {
+		v.Rules = append(v.Rules, verdict.Rule{ID: fmt.Sprintf("R-%d", i), Type: "boundary", From: "disk", Title: fmt.Sprintf("Title %d", i)})
+	}
+	one := found(v.Rules[rules-1], "f", "x BAD y", "BAD")
+	for i := range violations {
+		one.File = fmt.Sprintf("f%06d", i)
+		v.Violations = append(v.Violations, one)
+	}
+	v.Decide()
+	return v
+}
+
+func TestSARIFLimits(t *testing.T) {
+	says := func(run sarifRun, want string) {
+		t.Helper()
+		if !slices.ContainsFunc(run.Invocations[0].Execution, func(n sarifNotification) bool { return n.Message.Text == want }) {
+			t.Errorf("no notification says %q: %+v", want, run.Invocations[0].Execution)
+		}
+	}
+	most := sarifLimits{results: 50, errors: 10, rules: 250, bytes: 1e6}
+	v := large(260, 51)
+	wantSARIFWithin(t, v, most)
+	run, _ := sarifWithin(t, v, most)
+	if rules := run.Tool.Driver.Rules; len(run.Results) != 50 || len(rules) != 250 || rules[249].ID != "R-259" || run.Results[0].RuleIndex != 249 {
+		t.Errorf("%d results, %d rules", len(run.Results), len(rules))
+	}
+	if p := run.Properties; p.ViolationsLeftOut != 1 || p.RulesLeftOut != 10 {
+		t.Errorf("%+v", p)
+	}
+	says(run, "This file shows 50 of 51 violations; verdict.json has them all.")
+	says(run, "This file shows not all of 260 rules: 10 without a result are left out; verdict.json has them all.")
+
+	v = large(260, 50)
+	for i := range 11 {
+		v.Errors = append(v.Errors, verdict.Error{Code: verdict.Read, File: fmt.Sprintf("e%d", i), Message: "m"})
+	}
+	v.Decide()
+	wantSARIFWithin(t, v, most)
+	run, _ = sarifWithin(t, v, most)
+	if p := run.Properties; len(run.Results) != 50 || p.ViolationsLeftOut != 10 || p.ErrorsLeftOut != 1 || len(run.Tool.Driver.Rules) != 250 || p.RulesLeftOut != 11 {
+		t.Errorf("%d results, %d rules, %+v", len(run.Results), len(run.Tool.Driver.Rules), p)
+	}
+	says(run, "This file shows 10 of 11 errors; verdict.json has them all.")
+
+	run, _ = sarifWithin(t, large(250, 50), most)
+	if p := run.Properties; len(run.Results) != 50 || len(run.Tool.Driver.Rules) != 250 || p.ViolationsLeftOut+p.RulesLeftOut != 0 || len(run.Invocations[0].Execution) != 0 {
+		t.Errorf("within the limits something is left out: %+v", p)
+	}
+	if got := githubLimits(); got.results > 5_000 || got.rules > 25_000 || got.bytes > 10_000_000 || got.errors >= got.results {
+		t.Errorf("over GitHub's limits: %+v", got)
+	}
+}
+
+// noise is text that gzip can do little about.
+func noise(random *rand.Rand, n int) string {
+	b := make([]byte, n)
+	for i := range b {
+		b[i] = byte('0' + random.IntN('z'-'0'))
+	}
+	return string(b)
+}
+
+// noisy is a verdict of so many violations of so many rules, with remediations, paths and
+// lines of such a length.
+func noisy(violations, rules, remedy, path, line int) *verdict.Verdict {
+	random := rand.New(rand.NewPCG(1, 2))
+	v := newFixture()
+	v.Rules = nil
+	for i := range rules {
+		v.Rules = append(v.Rules, verdict.Rule{ID: fmt.Sprintf("R-%d", i), Type: "boundary", From: "disk", Title: "Title", Remediation: noise(random, remedy)})
+	}
+	for i := range violations {
+		one := found(v.Rules[i%len(v.Rules)], noise(random, path), noise(random, line/2)+"{BAD}"+noise(random, line/2), "{BAD}")
+		v.Violations = append(v.Violations, one)
+	}
+	v.Decide()
+	return v
+}
+
+func packed(t *testing.T, text []byte) int {
+	t.Helper()
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	if _, err := z.Write(text); err != nil {
+		t.Fatal(err)
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Len()
+}
+
+// A file that would be too large is cut until it is not, and says what that took.
+func TestSARIFSize(t *testing.T) {
+	for _, c := range []struct {
+		name            string
+		v               *verdict.Verdict
+		snippets, texts bool
+		results, rules  int
+	}{
+		{"all fits", noisy(200, 20, 100, 20, 190), true, true, 200, 20},
+		{"lines that are long", noisy(650, 20, 100, 20, 190), false, true, 650, 20},
+		{"rules that say much", noisy(200, 100, 2000, 20, 20), false, false, 200, 100},
+		{"paths that are too long", noisy(200, 100, 20, 1000, 20), false, false, 100, 100},
+		{"paths that are far too long", noisy(200, 100, 20, 10_000, 20), false, false, 12, 12},
+	} {
+		run, text := sarifWithin(t, c.v, sarifLimits{results: 1000, rules: 1000, bytes: 120_000})
+		if n := packed(t, text); n > 120_000 {
+			t.Errorf("%s: %d bytes with gzip", c.name, n)
+		}
+		p := run.Properties
+		if len(run.Results) != c.results || p.ViolationsLeftOut != len(c.v.Violations)-c.results || len(run.Tool.Driver.Rules) != c.rules || p.RulesLeftOut != len(c.v.Rules)-c.rules {
+			t.Fatalf("%s: %d results, %d rules, %+v", c.name, len(run.Results), len(run.Tool.Driver.Rules), p)
+		}
+		last := run.Results[len(run.Results)-1]
+		if snippets := last.Locations[0].PhysicalLocation.Region.Snippet != nil; snippets != c.snippets {
+			t.Errorf("%s: snippets %t", c.name, snippets)
+		}
+		if texts := run.Tool.Driver.Rules[last.RuleIndex].Help.Markdown != ""; texts != c.texts {
+			t.Errorf("%s: texts %t", c.name, texts)
+		}
+		want := 0
+		for _, cut := range []bool{!c.snippets, !c.texts, p.ViolationsLeftOut > 0, p.RulesLeftOut > 0} {
+			if cut {
+				want++
+			}
+		}
+		if got := run.Invocations[0].Execution; len(got) != want {
+			t.Errorf("%s: %d notifications, want %d: %+v", c.name, len(got), want, got)
+		}
+	}
+
+	// Nothing left to cut: it is written all the same.
+	if run, _ := sarifWithin(t, noisy(10, 1, 10, 10, 10), sarifLimits{results: 10, rules: 10, bytes: 100}); len(run.Results) != 0 || run.Properties.ViolationsLeftOut != 10 {
+		t.Errorf("%+v", run.Properties)
+	}
+}
+
+// As many excerpts as there can be, as long as they get, are within GitHub's 10 MB; paths as
+// long as a system takes are not, and are made to be.
+func TestSARIFSizeOfGitHub(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes a minute with the race detector, which finds nothing in one goroutine")
+	}
+	run, text := sarifOf(t, noisy(5_000, 500, 500, 100, 195))
+	if n := packed(t, text); n > 10_000_000 || len(run.Results) != 5_000 || len(run.Invocations[0].Execution) > 0 {
+		t.Errorf("%d results in %d bytes with gzip: %+v", len(run.Results), n, run.Invocations[0].Execution)
+	}
+	run, text = sarifOf(t, noisy(3_600, 1, 10, 4000, 10))
+	if n := packed(t, text); n > 10_000_000 || n < 5_000_000 || len(run.Results) != 1_800 {
+		t.Errorf("%d results in %d bytes with gzip", len(run.Results), n)
+	}
+}
+
+// TestSARIFFits: a size is that with gzip, to the byte, also of what gzip makes larger.
+func TestSARIFFits(t *testing.T) {
+	text := []byte(strings.Repeat("text ", 1000))
+	if n := packed(t, text); !fits(text, n) || fits(text, n-1) {
+		t.Errorf("of %d bytes: %t, of one less: %t", n, fits(text, n), fits(text, n-1))
+	}
+	random := rand.New(rand.NewPCG(1, 2))
+	for i := range text {
+		text[i] = byte(random.Uint32())
+	}
+	if fits(text, len(text)) {
+		t.Errorf("%d bytes that gzip makes %d fit into %d", len(text), packed(t, text), len(text))
+	}
+}
+
+func TestSARIFWords(t *testing.T) {
+	for s, want := range map[string]bool{
+		"https://example.com/net": true, "http://example.com:8080/a%20b?c=d#e": true, "https://e/a_(b)": true, "https://e/azAZ09%af%AF%09": true, "https://e/?-._~:/@!$&'()*+,;=": true,
+		"https://e/?%": false, "https://e/?%4": false, "https://e/?a%zf": false, "https://e/?a%fz": false,
+		"": false, "example.com": false, "https://": false, "https:///x": false, "ftp://example.com": false, "javascript:alert(1)": false,
+		"https://example.com/##[error]": false, "https://example.com/a b": false, "https://example.com/<b>": false, "https://example.com/%zz": false,
+		"https://example.com/%4": false, "https://例.jp/": false, "https://example.com/a#b#c": false, "https://example.com/\"": false, "https://:80/": false,
+	} {
+		if isURI(s) != want {
+			t.Errorf("isURI(%q) is %t", s, !want)
+		}
+	}
+	for title, want := range map[string]string{
+		"No ingress from anywhere": "NoIngressFromAnywhere", "0.0.0.0/0 is open": "", "世界": "", "": "", "a-b (c)": "ABC", "Same": "",
+		strings.Repeat("long ", 64): "", "x" + strings.Repeat("y", 254): "X" + strings.Repeat("y", 254), strings.Repeat("z", 256): "",
+	} {
+		if got := sarifName(title, "Same"); got != want {
+			t.Errorf("sarifName(%q) = %q, want %q", title, got, want)
+		}
+	}
+	for version, want := range map[string]string{
+		"v1.2.3": "1.2.3", "1.2.3": "1.2.3", "v0.0.0-20260102030405-abcdef123456": "0.0.0-20260102030405-abcdef123456", "v1.2.3-rc.1+dirty": "1.2.3-rc.1+dirty",
+		"devel": "0.0.0-devel", "": "0.0.0-devel", "v1.2": "0.0.0-devel", "1.02.3": "0.0.0-devel", "1.2.3\n": "0.0.0-devel",
+	} {
+		if got := semanticVersion(version); got != want {
+			t.Errorf("semanticVersion(%q) = %q, want %q", version, got, want)
+		}
+	}
+	for path, want := range map[string]string{
+		"a/b.tf": "a/b.tf", "a b": "a%20b", "a:b": "a%3Ab", "/etc": "%2Fetc", "//host/x": "%2F/host/x", "a%41": "a%2541", "\xff": "%FF", `a\b`: "a%5Cb", "é?#": "%C3%A9%3F%23", "-._~": "-._~",
+	} {
+		if got := relativeURI(path); got != want {
+			t.Errorf("relativeURI(%q) = %q, want %q", path, got, want)
+		}
+	}
+	var tags []string
+	for i := range 30 {
+		tags = append(tags, fmt.Sprint("t", i/2))
+	}
+	if got := sarifTags(append(tags, "u", "v", "w", "x", "y", "z")); len(got) != 20 || got[14] != "t14" || got[19] != "y" {
+		t.Errorf("%q", got)
+	}
+	for severity, want := range map[string]string{"low": "2.0", "medium": "5.5", "high": "8.0", "critical": "9.5", "": ""} {
+		if got := securitySeverity(severity); got != want {
+			t.Errorf("%s is %q", severity, got)
+		}
+	}
+}
+
+// A description is within its limit however much of it must be escaped, and ends whole.
+func TestSARIFPlain(t *testing.T) {
+	if whole := strings.Repeat("x", 1024); sarifPlain(whole, 1024) != whole {
+		t.Errorf("%d characters became %d", len(whole), len(sarifPlain(whole, 1024)))
+	}
+	for _, s := range []string{"short", strings.Repeat("[", 3000), strings.Repeat("世", 3000), strings.Repeat("a{", 600)} {
+		got := sarifPlain(s, 1024)
+		if n := len([]rune(got)); n > 1024 || n < 500 && s != "short" {
+			t.Errorf("%d characters of %.10q", n, s)
+		}
+		if shown := strings.TrimSuffix(plainText(t, got), "…"); !strings.HasPrefix(s, shown) {
+			t.Errorf("%.20q became %.20q", s, shown)
+		}
+	}
+}

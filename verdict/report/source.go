@@ -1,0 +1,230 @@
+package report
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/width"
+
+	"github.com/policyscan/policyscan/verdict"
+)
+
+// excerptLimit is the longest excerpt, in characters.
+const excerptLimit = 200
+
+// tabWidth is how many columns a tab of the source line is drawn as.
+const tabWidth = 4
+
+// source returns the line that a match begins in, as far as the excerpt holds it,
+// and a line of carets that stands under the match. gutter is the columns that go
+// before both.
+func (t *textWriter) source(e *verdict.Evidence, gutter int) (src, carets string) {
+	start, end := matchInExcerpt(e)
+	first, rest := e.Excerpt[:start], e.Excerpt[end:]
+	match, _, below := cutLine(e.Excerpt[start:end])
+	if below {
+		rest = ""
+	}
+	rest, _, below = cutLine(rest)
+
+	if t.Commands {
+		first, match, rest = defuseParts(first, match, rest)
+	}
+	left := cell{text: drawn(first)}
+	if utf16Len(first) < e.UTF16Column-1 {
+		left.cut = true
+	}
+	right := cell{text: drawn(rest), cut: !below && utf8.RuneCountInString(e.Excerpt) >= excerptLimit}
+	mid := cell{text: drawn(match)}
+	if t.Width > 0 {
+		fit(&left, &mid, &right, t.Width-gutter)
+	}
+	n := max(columns(mid.String()), 1) // a match that begins with a line end has none
+	src = left.lead() + t.paint(red, mid.String()) + right.String()
+	return src, strings.Repeat(" ", columns(left.lead())) + t.paint(red, strings.Repeat("^", n))
+}
+
+// defuseParts is [Defuse] for what stands within a line, so that the carets are counted
+// under what is drawn.
+func defuseParts(first, match, rest string) (f, m, r string) {
+	whole := first + match + rest
+	part := func(from, to int) string {
+		var b strings.Builder
+		for i := from; i < to; i++ {
+			if whole[i] == '#' && i > 0 && whole[i-1] == '#' && strings.HasPrefix(whole[i+1:], "[") {
+				b.WriteString(`\u{23}`)
+			} else {
+				b.WriteByte(whole[i])
+			}
+		}
+		return b.String()
+	}
+	matchEnd := len(first) + len(match)
+	return part(0, len(first)), part(len(first), matchEnd), part(matchEnd, len(whole))
+}
+
+// cell is a part of the drawn line; cut says that text is missing at its open end.
+type cell struct {
+	text string
+	cut  bool
+}
+
+const ellipsis = "…"
+
+func (c cell) lead() string {
+	if c.cut {
+		return ellipsis + c.text
+	}
+	return c.text
+}
+
+func (c cell) String() string {
+	if c.cut {
+		return c.text + ellipsis
+	}
+	return c.text
+}
+
+// fit shortens the parts of a line to room columns: what stands around the match
+// first, evenly where both sides are long.
+func fit(left, mid, right *cell, room int) {
+	room = max(room, 20)
+	if columns(mid.String()) > room-2 {
+		mid.text, mid.cut = head(mid.text, room-3), true
+	}
+	free := room - columns(mid.String())
+	l, r := columns(left.lead()), columns(right.String())
+	forLeft := min(l, max(free/2, free-r))
+	if l > forLeft {
+		left.text, left.cut = tail(left.text, forLeft-1), true
+	}
+	if forRight := free - forLeft; r > forRight {
+		right.text, right.cut = head(right.text, forRight-1), true
+	}
+}
+
+// drawn is text as the report shows it: tabs as spaces, what is hidden made visible.
+func drawn(s string) string {
+	return verdict.Visible(strings.ReplaceAll(s, "\t", strings.Repeat(" ", tabWidth)))
+}
+
+// wrap cuts a line at its blanks into lines of so many columns; a word that is longer
+// stays whole, as an address must, and a room under 20 columns is not worth it.
+func wrap(line string, room int) []string {
+	if room < 20 || columns(line) <= room {
+		return []string{line}
+	}
+	var lines []string
+	now := ""
+	for _, word := range strings.Fields(line) {
+		switch {
+		case now == "":
+			now = word
+		case columns(now)+1+columns(word) <= room:
+			now += " " + word
+		default:
+			lines, now = append(lines, now), word
+		}
+	}
+	return append(lines, now)
+}
+
+// head returns as much of the beginning of s as n columns hold.
+func head(s string, n int) string {
+	for i, r := range s {
+		if n -= runeColumns(r); n < 0 {
+			return s[:i]
+		}
+	}
+	return s
+}
+
+// tail returns as much of the end of s as n columns hold.
+func tail(s string, n int) string {
+	skip := columns(s) - n
+	for i, r := range s {
+		if skip <= 0 && runeColumns(r) > 0 {
+			return s[i:]
+		}
+		skip -= runeColumns(r)
+	}
+	return ""
+}
+
+// columns is how wide a terminal draws s.
+func columns(s string) int {
+	n := 0
+	for _, r := range s {
+		n += runeColumns(r)
+	}
+	return n
+}
+
+func runeColumns(r rune) int {
+	if r < 0x300 {
+		return 1
+	}
+	if unicode.In(r, unicode.Mn, unicode.Me) {
+		return 0
+	}
+	switch width.LookupRune(r).Kind() {
+	case width.EastAsianWide, width.EastAsianFullwidth:
+		return 2
+	}
+	return 1
+}
+
+func utf16Len(s string) int64 {
+	n := int64(0)
+	for _, r := range s {
+		n++
+		if r > 0xffff {
+			n++
+		}
+	}
+	return n
+}
+
+// cutLine cuts s at its first line end: LF, CRLF or a lone CR.
+func cutLine(s string) (line, rest string, found bool) {
+	i := strings.IndexAny(s, "\r\n")
+	if i < 0 {
+		return s, "", false
+	}
+	return s[:i], strings.TrimPrefix(strings.TrimPrefix(s[i:], "\r"), "\n"), true
+}
+
+// matchInExcerpt returns where in the excerpt the match stands, in bytes, the end
+// exclusive. The excerpt holds the match whole, or its beginning when it is longer;
+// there, too, a line end of the pattern is LF or CRLF.
+func matchInExcerpt(e *verdict.Evidence) (start, end int) {
+	pattern := strings.ReplaceAll(e.Pattern, "\r\n", "\n")
+	for i := range e.Excerpt {
+		if n, ok := matchHere(e.Excerpt[i:], pattern); ok {
+			return i, i + n
+		}
+	}
+	return 0, 0
+}
+
+// matchHere reports whether text begins with pattern, or is the beginning of it,
+// and how many bytes of text that takes.
+func matchHere(text, pattern string) (int, bool) {
+	n := 0
+	for i := 0; i < len(pattern); i++ {
+		rest := text[n:]
+		if pattern[i] == '\n' && strings.HasPrefix(rest, "\r\n") {
+			n += len("\r\n")
+			continue
+		}
+		if rest == "" || pattern[i] == '\n' && rest == "\r" {
+			return len(text), true
+		}
+		if rest[0] != pattern[i] {
+			return 0, false
+		}
+		n++
+	}
+	return n, true
+}
