@@ -218,9 +218,6 @@ func TestFault_134_MarkdownLimit(t *testing.T) {
 		if len(page) > 900<<10 || c.full && len(page) < 800<<10 {
 			t.Errorf("%s: %d bytes", name, len(page))
 		}
-		if wrong := renderMarkdown(page).wrong; len(wrong) > 0 {
-			t.Errorf("%s: %q", name, wrong)
-		}
 		shown := len(regexp.MustCompile(`(?m)^ +\| +\^+$`).FindAllString(page, -1))
 		left := 0
 		if m := regexp.MustCompile(`(?m)^\*\*(\d+) of (\d+) violations not shown`).FindStringSubmatch(page); m != nil {

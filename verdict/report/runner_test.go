@@ -1,6 +1,7 @@
 package report
 
 import (
+	"io"
 	"math/rand/v2"
 	"os"
 	"reflect"
@@ -209,12 +210,14 @@ func wantNoCommands(t *testing.T, file, excerpt, pattern, text string) {
 		wantNoCommand(t, b.String())
 		wantSafe(t, b.String(), o.Color)
 	}
-	document, err := v.Encode()
-	if err != nil {
-		t.Fatal(err)
+	for _, write := range []func(io.Writer, *verdict.Verdict) error{WriteJSON, WriteMarkdown} {
+		var b strings.Builder
+		if err := write(&b, v); err != nil {
+			t.Fatal(err)
+		}
+		wantNoCommand(t, b.String())
+		wantSafe(t, b.String(), false)
 	}
-	wantNoCommand(t, string(document))
-	wantSafe(t, string(document), false)
 }
 
 func wantNoCommand(t *testing.T, text string) {

@@ -1,0 +1,82 @@
+// Package reports holds what policyscan writes against the programs that read it.
+// Its tests install those programs and are run by: go test ./lab/conformance/reports -conformance
+package reports
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/policyscan/policyscan/lab/build"
+	"github.com/policyscan/policyscan/verdict"
+)
+
+var conformance = flag.Bool("conformance", false, "run the validators of others, and install what they need")
+
+// asked skips a test that was not asked for.
+func asked(t *testing.T) {
+	t.Helper()
+	if !*conformance {
+		t.Skip("it runs with -conformance")
+	}
+}
+
+// fixture is one of the verdicts of verdict/testdata.
+func fixture(t *testing.T, name string) *verdict.Verdict {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("../../../verdict/testdata", name+".json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return decode(t, text)
+}
+
+func decode(t *testing.T, text []byte) *verdict.Verdict {
+	t.Helper()
+	v, err := verdict.Decode(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// scan runs the program over a tree: the files of a folder, by their paths. The bundle is
+// in it at policy/.
+func scan(t *testing.T, files map[string]string, args ...string) *verdict.Verdict {
+	t.Helper()
+	dir, file := t.TempDir(), filepath.Join(t.TempDir(), "policyscan")
+	if err := build.Program(file); err != nil {
+		t.Fatal(err)
+	}
+	for name, content := range files {
+		name = filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte(content), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var stdout, stderr bytes.Buffer
+	cmd := exec.Command(file, append([]string{"--quiet", "--policy", "policy", "--output", "-"}, args...)...)
+	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, &stdout, &stderr
+	var status *exec.ExitError
+	if err := cmd.Run(); err != nil && !errors.As(err, &status) {
+		t.Fatalf("%v\n%s", err, stderr.Bytes())
+	}
+	return decode(t, stdout.Bytes())
+}
+
+// command runs a program that has to succeed.
+func command(t *testing.T, dir, name string, args ...string) {
+	t.Helper()
+	cmd := exec.Command(name, args...)
+	cmd.Dir = dir
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%s %q: %v\n%s", name, args, err, out)
+	}
+}

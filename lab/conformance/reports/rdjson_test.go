@@ -1,0 +1,280 @@
+package reports
+
+import (
+	"bytes"
+	"encoding/json"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"unicode"
+
+	"github.com/policyscan/policyscan/verdict"
+	"github.com/policyscan/policyscan/verdict/report"
+)
+
+// reviewdogModule is the newest version whose modules the module proxy has.
+const reviewdogModule = "github.com/reviewdog/reviewdog/cmd/reviewdog@v0.21.0"
+
+// diagnostic is what reviewdog read, as it writes it.
+type diagnostic struct {
+	Message  string `json:"message"`
+	Location struct {
+		Path  string `json:"path"`
+		Range struct {
+			Start, End struct{ Line, Column int64 }
+		} `json:"range"`
+	} `json:"location"`
+	Severity string `json:"severity"`
+	Source   struct{ Name, URL string }
+	Code     struct{ Value, URL string }
+	Output   string `json:"original_output"`
+}
+
+// TestReviewdog feeds rdjson to reviewdog, as a user would, and looks at what it says.
+func TestReviewdog(t *testing.T) {
+	asked(t)
+	program := goProgram(t, reviewdogModule)
+	dir := t.TempDir()
+	command(t, dir, "git", "init", "--quiet")
+	run := func(report []byte, args ...string) (stdout string, failed bool) {
+		t.Helper()
+		var out, log bytes.Buffer
+		cmd := exec.Command(program, append([]string{"-f=rdjson", "-diff=cat change.diff"}, args...)...)
+		cmd.Dir, cmd.Stdin, cmd.Stdout, cmd.Stderr = dir, bytes.NewReader(report), &out, &log
+		var status *exec.ExitError
+		if err := cmd.Run(); err != nil && (!errors.As(err, &status) || !strings.Contains(log.String(), "found at least one issue")) {
+			t.Fatalf("%v\n%s", err, log.Bytes())
+		}
+		return out.String(), status != nil
+	}
+	if err := os.WriteFile(filepath.Join(dir, "change.diff"), nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+
+	for name, v := range verdicts(t) {
+		rd := writeReport(t, filepath.Join(dir, name+".rdjson"), report.WriteRDJSON, v)
+		var sent struct{ Diagnostics []diagnostic }
+		if err := json.Unmarshal(rd, &sent); err != nil {
+			t.Fatal(err)
+		}
+		// It reads all that was sent, and as it was meant.
+		lines, _ := run(rd, "-reporter=rdjsonl", "-filter-mode=nofilter")
+		var read []diagnostic
+		for dec := json.NewDecoder(strings.NewReader(lines)); dec.More(); {
+			var d diagnostic
+			if err := dec.Decode(&d); err != nil {
+				t.Fatal(err)
+			}
+			if d.Source.Name != "policyscan" || d.Source.URL != "https://github.com/policyscan/policyscan" {
+				t.Errorf("%s: the source is %+v", name, d.Source)
+			}
+			d.Source.Name, d.Source.URL = "", ""
+			read = append(read, d)
+		}
+		want := slices.Clone(sent.Diagnostics)
+		for i := range want {
+			want[i].Output = "" // which it keeps to itself
+			// It cleans paths: the file is the same.
+			want[i].Location.Path = filepath.Clean(want[i].Location.Path)
+		}
+		if !slices.Equal(read, want) {
+			t.Errorf("%s: reviewdog reads\n%+v\nnot\n%+v", name, read, want)
+		}
+
+		if name == "scan-fail" {
+			if got, want := fmt.Sprint(read[0].Location), "{main.tf {{1 9} {1 18}}}"; got != want {
+				t.Errorf("the first violation is on %s, want %s", got, want)
+			}
+		}
+
+		// What it prints are our lines, and it fails for an ERROR, not for a PASS.
+		text, failed := run(rd, "-reporter=local", "-filter-mode=nofilter", "-fail-level=error")
+		wantText := ""
+		for _, d := range sent.Diagnostics {
+			wantText += d.Output + "\n"
+		}
+		if text != wantText || failed != (v.Verdict == verdict.Fail) {
+			t.Errorf("%s: it prints, and fails is %v:\n%s\nwant\n%s", name, failed, text, wantText)
+		}
+		for _, line := range strings.Split(text, "\n") {
+			if strings.HasPrefix(strings.TrimSpace(line), "::") || strings.Contains(line, "##[") {
+				t.Errorf("%s: it prints a workflow command: %q", name, line)
+			}
+		}
+	}
+
+	// By default it says only what is on added lines: that of line 2, not that of line 4.
+	v := scan(t, map[string]string{
+		"policy/rules/boundaries.yml": "rules:\n  - {id: A, title: T, enforcement: {mode: fail}, match: {files: ['*.tf'], forbidden_patterns: ['added', \"end\\n\"]}}\n",
+		"policy/rules/invariants.yml": "rules: []\n",
+		"a.tf":                        "one\nadded\nthree\nend\n", "b.tf": "one\nthe end\n",
+	})
+	diff := "--- a/a.tf\n+++ b/a.tf\n@@ -1,3 +1,4 @@\n one\n+added\n three\n end\n--- a/b.tf\n+++ b/b.tf\n@@ -1 +1,2 @@\n one\n+the end\n"
+	if err := os.WriteFile(filepath.Join(dir, "change.diff"), []byte(diff), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	rd := writeReport(t, filepath.Join(dir, "diff.rdjson"), report.WriteRDJSON, v)
+	text, _ := run(rd, "-reporter=local", "-diff=cat change.diff")
+	var places []string
+	for _, line := range strings.Split(text, "\n") {
+		if place, _, ok := strings.Cut(line, ": "); ok && strings.Contains(place, ".tf:") {
+			places = append(places, place)
+		}
+	}
+	if want := []string{"a.tf:2:1", "b.tf:2:5"}; !slices.Equal(places, want) {
+		t.Errorf("of a change it shows %q, want %q:\n%s", places, want, text)
+	}
+}
+
+// goProgram builds a program of a module into the cache folder, once.
+func goProgram(t *testing.T, module string) string {
+	t.Helper()
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	path, version, _ := strings.Cut(module, "@")
+	name := filepath.Base(path)
+	program := filepath.Join(cache, "policyscan-conformance", name+"-"+version, name)
+	if _, err := os.Stat(program); err == nil {
+		return program
+	}
+	cmd := exec.Command("go", "install", module)
+	cmd.Env = append(os.Environ(), "GOBIN="+filepath.Dir(program), "GOFLAGS=-mod=mod")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%s cannot be had: %v\n%s", module, err, out)
+	}
+	return program
+}
+
+// TestMarkdownOfMessages holds the messages of rdjson against GitHub's own Markdown reader
+// (Debian: cmark-gfm): each is a paragraph of text and code that says what was meant.
+// Mentions, references and emoji, which that program does not know, are looked for in
+// the text that is not code.
+func TestMarkdownOfMessages(t *testing.T) {
+	asked(t)
+	installed(t, "cmark-gfm", "cmark-gfm")
+	parts := []string{
+		"a", "word", " ", "  ", "    ", "\t", "*", "**", "_", "__", "`", "``", "```", "~~", "~~~", "[x](y)", "![x](y)", "[x]", "[^1]", "<b>", "<!--", "-->", "</p>",
+		"&amp;", "#", "# ", "> ", "- ", "1. ", "+ ", "===", "---", "|", "| a | b |", "\\", "@someone", "#12", "GH-12", ":tada:", "https://example.com/a_b", "!", "$x$", "=", "\x1b", "世", "é", "\n", "\n\n", "\n\n    word",
+		"::error::x", "##[group]", "(", ")", "{", "}", "%", "\"", "0.0.0.0/0",
+	}
+	random := rand.New(rand.NewPCG(1, 2)) // the same texts each time
+	v := verdict.New("1.0")
+	for range 2000 {
+		text := ""
+		for range 1 + random.IntN(7) {
+			text += parts[random.IntN(len(parts))]
+		}
+		v.Errors = append(v.Errors, verdict.Error{Code: verdict.Usage, Message: text})
+	}
+	v.Decide()
+	rd := writeReport(t, filepath.Join(t.TempDir(), "x"), report.WriteRDJSON, v)
+	var sent struct{ Diagnostics []diagnostic }
+	if err := json.Unmarshal(rd, &sent); err != nil || len(sent.Diagnostics) != len(v.Errors) {
+		t.Fatalf("%v, %d diagnostics", err, len(sent.Diagnostics))
+	}
+	for i, d := range sent.Diagnostics {
+		paragraphs := markdown(t, d.Message)
+		want := "could not decide: " + meant(v.Errors[i].Message)
+		if got := strings.Join(paragraphs, "\n\n"); squeezed(got) != squeezed(want) {
+			t.Errorf("%q is read as %q, want %q", d.Message, got, want)
+		}
+		if t.Failed() {
+			return
+		}
+	}
+}
+
+// meant is the text that a reader should see of a message.
+func meant(text string) string {
+	var lines []string
+	for _, line := range strings.Split(text, "\n") {
+		lines = append(lines, verdict.Defuse(verdict.Visible(strings.ReplaceAll(line, "\t", "    "))))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// squeezed is text without white space, of which Markdown drops what stands at the ends of
+// lines.
+func squeezed(s string) string {
+	return strings.Join(strings.FieldsFunc(s, unicode.IsSpace), "")
+}
+
+// markdown returns the paragraphs of a text as cmark-gfm reads it, and fails for anything
+// else in it than text, code, and links that lead where they say.
+func markdown(t *testing.T, text string) []string {
+	t.Helper()
+	cmd := exec.Command("cmark-gfm", "-e", "autolink", "-e", "table", "-e", "strikethrough", "-e", "tasklist", "-t", "xml")
+	cmd.Stdin = strings.NewReader(text)
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var paragraphs []string
+	var now, link, plain strings.Builder
+	within, destination := "", ""
+	dec := xml.NewDecoder(bytes.NewReader(out))
+	dec.Strict = true
+	for {
+		token, err := dec.Token()
+		if token == nil {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch x := token.(type) {
+		case xml.StartElement:
+			within = x.Name.Local
+			switch within {
+			case "document", "paragraph", "text", "code":
+			case "softbreak":
+				now.WriteByte('\n')
+				plain.WriteByte('\n')
+			case "link":
+				link.Reset()
+				for _, a := range x.Attr {
+					if a.Name.Local == "destination" {
+						destination = a.Value
+					}
+				}
+			default:
+				t.Errorf("%q holds %s", text, within)
+			}
+		case xml.CharData:
+			if within == "text" || within == "code" {
+				now.Write(x)
+				link.Write(x)
+			}
+			if within == "text" {
+				plain.Write(x)
+			}
+		case xml.EndElement:
+			within = ""
+			if x.Name.Local == "link" && destination != link.String() {
+				t.Errorf("%q holds a link to %q that says %q", text, destination, link.String())
+			}
+			if x.Name.Local == "paragraph" {
+				paragraphs = append(paragraphs, now.String())
+				now.Reset()
+			}
+		}
+	}
+	for _, active := range []string{"@someone", "#12", "GH-12", ":tada:", "$x$", "[^1]"} {
+		if strings.Contains(plain.String(), active) {
+			t.Errorf("%q leaves %q outside of code", text, active)
+		}
+	}
+	if len(paragraphs) == 0 {
+		t.Errorf("%q has no paragraph: %s", text, fmt.Sprintf("%.200s", out))
+	}
+	return paragraphs
+}

@@ -1,0 +1,276 @@
+package reports
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/policyscan/policyscan/verdict"
+	"github.com/policyscan/policyscan/verdict/report"
+)
+
+// Microsoft's validator, which GitHub's manual sends people to.
+const multitool = "@microsoft/sarif-multitool@5.7.0"
+
+// sarifNotes are the notes of the validator that we do not follow, and why. There is no
+// error and no warning that we do not.
+func sarifNotes() map[string]string {
+	return map[string]string{
+		"SARIF2002": "a message by id: GitHub takes only its text (GH1007)",
+		"SARIF2003": "versionControlProvenance: a verdict does not know the repository's address",
+		"SARIF2006": "it could not fetch an address",
+		"SARIF2009": "ids as CS2001: a rule's id is its team's, an error's its code",
+		"SARIF2010": "a snippet of a file that could not be read",
+		"SARIF2011": "the lines around a match that is all of its lines",
+		"SARIF2012": "helpUri of a rule without docs_url, a name of a title without letters",
+	}
+}
+
+func sarifVerdicts(t *testing.T) map[string]*verdict.Verdict {
+	t.Helper()
+	policy := map[string]string{
+		"policy/rules/boundaries.yml": `rules:
+  - id: NET-001
+    title: No ingress from anywhere
+    enforcement: {mode: fail}
+    match: {files: ["**/*.tf"], forbidden_patterns: ["0.0.0.0/0", "a\nb"]}
+    docs_url: https://example.com/net?a=b#c
+    severity: critical
+    tags: [security, network]
+  - id: SEC-001
+    title: '[No](https://example.com) {0} secrets'
+    message: "See {1} and [this](0).\n\n` + "```" + `\n# head"
+    enforcement: {mode: fail}
+    match: {files: ["**/*.tf"], forbidden_patterns: ["secret"]}
+    redact: true
+`,
+		"policy/rules/invariants.yml": "rules: []\n",
+	}
+	tree := func(files map[string]string, args ...string) *verdict.Verdict {
+		all := map[string]string{}
+		for _, m := range []map[string]string{policy, files} {
+			for name, content := range m {
+				all[name] = content
+			}
+		}
+		return scan(t, all, append(args, "tree")...)
+	}
+	dirty := map[string]string{
+		"tree/a b:c/main.tf": "x 0.0.0.0/0 y 0.0.0.0/0\r\n👍 secret key\na\r\nb\n",
+		"tree/%41[1]#?.tf":   "\xff\xfe0\x00.\x000\x00.\x000\x00.\x000\x00/\x000\x00\n\x00",
+	}
+	v := map[string]*verdict.Verdict{
+		"a tree that passes":    tree(map[string]string{"tree/a.tf": "x\n"}),
+		"a tree without rules":  tree(map[string]string{"tree/a.txt": "x\n"}),
+		"a tree that fails":     tree(dirty),
+		"a run that is partial": tree(dirty, "--rule", "NET-001"),
+		"a run over a limit":    tree(dirty, "--max-file-bytes", "5"),
+	}
+	for _, name := range []string{"pass", "fail", "incomplete", "hostile"} {
+		v[name] = fixture(t, name)
+	}
+	two := fixture(t, "fail")
+	for i := range two.Rules {
+		r := two.Rules[i]
+		r.From, r.Title = "head", "Another title"
+		two.Rules = append(two.Rules, r)
+	}
+	again := two.Violations[0]
+	again.Title = "Another title"
+	two.Violations = append(two.Violations, again)
+	v["two rules of one id"] = two
+	return v
+}
+
+func TestSARIF(t *testing.T) {
+	asked(t)
+	dir := t.TempDir()
+	command(t, dir, "npm", "install", "--no-audit", "--no-fund", "--ignore-scripts", multitool)
+	// The package's own command hands its arguments to a shell, which ends one at "Sarif;".
+	out, err := exec.Command("node", "-p", "require("+quote(t, filepath.Join(dir, "node_modules/@microsoft/sarif-multitool"))+")").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	program := strings.Trim(strings.TrimSpace(string(out)), `"`)
+	if err := os.Chmod(program, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	schema := sarifSchema(t, filepath.Join(filepath.Dir(program), "sarif-2.1.0.json"))
+
+	notes, unused := sarifNotes(), sarifNotes()
+	for name, v := range sarifVerdicts(t) {
+		var b bytes.Buffer
+		if err := report.WriteSARIF(&b, v); err != nil {
+			t.Fatal(err)
+		}
+		doc, err := jsonschema.UnmarshalJSON(&b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := schema.Validate(doc); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		for _, r := range multitoolSays(t, program, doc) {
+			delete(unused, r.RuleID)
+			if why := notes[r.RuleID]; r.Level != "note" || why == "" {
+				t.Errorf("%s: %s %s: %s %q", name, r.Level, r.RuleID, r.Message.ID, r.Message.Arguments)
+			}
+		}
+	}
+	for id := range unused {
+		t.Errorf("no file has the note %s; take it out of the table", id)
+	}
+	if version, err := exec.Command(program, "--version").CombinedOutput(); err == nil {
+		t.Logf("%s", version)
+	}
+
+	// Both validators see what they are here for.
+	for what, spoil := range map[string]func(run map[string]any){
+		"an absolute URI": func(run map[string]any) {
+			dig(run, "results", 0, "locations", 0, "physicalLocation", "artifactLocation").(map[string]any)["uri"] = "https://example.com/x"
+		},
+		"a region that ends before it begins": func(run map[string]any) {
+			dig(run, "results", 0, "locations", 0, "physicalLocation", "region").(map[string]any)["endColumn"] = 1
+		},
+		"a rule that is not there": func(run map[string]any) {
+			dig(run, "results", 0).(map[string]any)["ruleIndex"] = 99
+		},
+		"no location": func(run map[string]any) {
+			delete(dig(run, "results", 0).(map[string]any), "locations")
+		},
+	} {
+		doc := written(t, fixture(t, "fail"))
+		spoil(dig(doc, "runs", 0).(map[string]any))
+		bad := 0
+		for _, r := range multitoolSays(t, program, doc) {
+			if r.Level != "note" {
+				bad++
+			}
+		}
+		if bad == 0 {
+			t.Errorf("the validator has nothing against %s", what)
+		}
+	}
+	doc := written(t, fixture(t, "fail"))
+	dig(doc, "runs", 0, "results", 0, "locations", 0, "physicalLocation", "region").(map[string]any)["startLine"] = 0
+	if schema.Validate(doc) == nil {
+		t.Error("the schema has nothing against a line 0")
+	}
+}
+
+func written(t *testing.T, v *verdict.Verdict) any {
+	t.Helper()
+	var b bytes.Buffer
+	if err := report.WriteSARIF(&b, v); err != nil {
+		t.Fatal(err)
+	}
+	doc, err := jsonschema.UnmarshalJSON(&b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return doc
+}
+
+// dig goes down into JSON, by keys and indexes.
+func dig(doc any, way ...any) any {
+	for _, step := range way {
+		switch step := step.(type) {
+		case string:
+			doc = doc.(map[string]any)[step]
+		case int:
+			doc = doc.([]any)[step]
+		}
+	}
+	return doc
+}
+
+func quote(t *testing.T, s string) string {
+	t.Helper()
+	text, err := json.Marshal(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// A finding is a result of the validator, which writes SARIF itself.
+type finding struct {
+	RuleID  string `json:"ruleId"`
+	Level   string `json:"level"`
+	Message struct {
+		ID        string   `json:"id"`
+		Arguments []string `json:"arguments"`
+	} `json:"message"`
+}
+
+// multitoolSays returns what the validator finds, notes too. Its exit status is 0 whatever
+// it finds.
+func multitoolSays(t *testing.T, program string, doc any) []finding {
+	t.Helper()
+	dir := t.TempDir()
+	in, out := filepath.Join(dir, "in.sarif"), filepath.Join(dir, "out.sarif")
+	text, err := json.Marshal(doc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(in, text, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	command(t, dir, program, "validate", "--rule-kind", "Sarif;Ghas", "--level", "Error;Warning;Note", "--output", out, in)
+	text, err = os.ReadFile(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var log struct {
+		Runs []struct {
+			Results     []finding `json:"results"`
+			Invocations []struct {
+				ExecutionSuccessful bool              `json:"executionSuccessful"`
+				Execution           []json.RawMessage `json:"toolExecutionNotifications"`
+			} `json:"invocations"`
+			Artifacts []json.RawMessage `json:"artifacts"`
+		} `json:"runs"`
+	}
+	if err := json.Unmarshal(bytes.TrimPrefix(text, []byte("\ufeff")), &log); err != nil {
+		t.Fatal(err)
+	}
+	if len(log.Runs) != 1 || len(log.Runs[0].Invocations) != 1 || !log.Runs[0].Invocations[0].ExecutionSuccessful {
+		t.Fatalf("the validator did not run:\n%s", text)
+	}
+	found := log.Runs[0].Results
+	for i := range found {
+		if found[i].Level == "" {
+			found[i].Level = "warning" // the default, which is left out
+		}
+	}
+	return found
+}
+
+// sarifSchema is the schema of the standard, formats included.
+func sarifSchema(t *testing.T, name string) *jsonschema.Schema {
+	t.Helper()
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(bytes.TrimPrefix(text, []byte("\ufeff"))))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := jsonschema.NewCompiler()
+	c.AssertFormat()
+	if err := c.AddResource("sarif.json", doc); err != nil {
+		t.Fatal(err)
+	}
+	s, err := c.Compile("sarif.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}

@@ -1,0 +1,331 @@
+package runners
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// unjudged is how the reason begins for which policyscan gave none.
+const unjudged = "policyscan did not judge this call, so it is denied"
+
+var agents = flag.Bool("agents", false, "run the agents, and install them")
+
+func needAgents(t *testing.T) {
+	t.Helper()
+	if !*agents {
+		t.Skip("it takes minutes; see make agents")
+	}
+}
+
+// An agentCase is a coding agent, with what it needs to talk to a model of this machine.
+type agentCase struct {
+	name    string // as in "policyscan hook install NAME"
+	spec    string // of its npm package
+	program string
+	args    []string
+	env     []string
+	files   map[string]string // beneath the home folder, SERVER for the model's address, WORK for the project
+}
+
+// agentCases are the agents that run without an account.
+func agentCases() []agentCase {
+	return []agentCase{
+		{
+			name: "claude-code", spec: "@anthropic-ai/claude-code@2.1.197", program: "claude",
+			args: []string{"-p", "go", "--allowedTools", "Bash"},
+			env:  []string{"ANTHROPIC_BASE_URL=SERVER", "ANTHROPIC_API_KEY=x", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_AUTOUPDATER=1"},
+		},
+		{
+			name: "codex", spec: "@openai/codex@0.169.0", program: "codex",
+			args: []string{"exec", "--dangerously-bypass-hook-trust", "--dangerously-bypass-approvals-and-sandbox", "go"},
+			env:  []string{"MODEL_KEY=x"},
+			files: map[string]string{".codex/config.toml": `model = "model"
+model_provider = "here"
+[model_providers.here]
+name = "here"
+base_url = "SERVER/v1"
+wire_api = "responses"
+env_key = "MODEL_KEY"
+[projects."WORK"]
+trust_level = "trusted"
+`},
+		},
+		{
+			name: "gemini", spec: "@google/gemini-cli@0.61.0", program: "gemini",
+			args: []string{"--yolo", "-m", "gemini-2.5-flash", "-p", "go"},
+			env:  []string{"GEMINI_API_KEY=x", "GOOGLE_GEMINI_BASE_URL=SERVER", "GEMINI_TELEMETRY_ENABLED=false"},
+			files: map[string]string{
+				".gemini/settings.json": `{"security": {"auth": {"selectedType": "gemini-api-key"}}, "general": {"enableAutoUpdate": false}}`,
+				// --skip-trust does not do: it leaves the project's settings, and so the hook, out.
+				".gemini/trustedFolders.json": `{"WORK": "TRUST_FOLDER"}`,
+			},
+		},
+	}
+}
+
+// A model is one that calls the agent's shell once, to make the file "ran", and then ends. It keeps what
+// it was told the call came to.
+type model struct {
+	mu     sync.Mutex
+	result string // the request after the call, as JSON
+}
+
+func (m *model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	called := false
+	for _, mark := range []string{`"tool_result"`, `"function_call_output"`, `"functionResponse"`} {
+		called = called || strings.Contains(string(body), mark)
+	}
+	if called {
+		m.mu.Lock()
+		m.result = string(body)
+		m.mu.Unlock()
+	}
+	var events []any
+	switch {
+	case r.Method != http.MethodPost:
+		return
+	case strings.HasSuffix(r.URL.Path, "/messages"):
+		events = anthropicEvents(called || !strings.Contains(string(body), `"name":"Bash"`))
+	case strings.HasSuffix(r.URL.Path, "/responses"):
+		events = openAIEvents(called)
+	case strings.HasSuffix(r.URL.Path, ":streamGenerateContent"):
+		events = geminiEvents(called || !strings.Contains(string(body), `"run_shell_command"`))
+	case strings.HasSuffix(r.URL.Path, ":generateContent"):
+		events = geminiEvents(true)
+		_ = json.NewEncoder(w).Encode(events[0]) // the agent complains
+		return
+	default:
+		http.NotFound(w, r)
+		return
+	}
+	w.Header().Set("Content-Type", "text/event-stream")
+	for _, e := range events {
+		text, err := json.Marshal(e)
+		if err != nil {
+			panic(err)
+		}
+		var named struct{ Type string }
+		if json.Unmarshal(text, &named) == nil && named.Type != "" {
+			fmt.Fprintf(w, "event: %s\n", named.Type)
+		}
+		fmt.Fprintf(w, "data: %s\n\n", text)
+	}
+}
+
+type object = map[string]any
+
+func anthropicEvents(end bool) []any {
+	block, delta, reason := object{"type": "tool_use", "id": "toolu_1", "name": "Bash", "input": object{}},
+		object{"type": "input_json_delta", "partial_json": `{"command": "touch ran", "description": "x"}`}, "tool_use"
+	if end {
+		block, delta, reason = object{"type": "text", "text": ""}, object{"type": "text_delta", "text": "ended"}, "end_turn"
+	}
+	return []any{
+		object{"type": "message_start", "message": object{"id": "m", "type": "message", "role": "assistant", "model": "model", "content": []any{}, "usage": object{"input_tokens": 1, "output_tokens": 1}}},
+		object{"type": "content_block_start", "index": 0, "content_block": block},
+		object{"type": "content_block_delta", "index": 0, "delta": delta},
+		object{"type": "content_block_stop", "index": 0},
+		object{"type": "message_delta", "delta": object{"stop_reason": reason}, "usage": object{"output_tokens": 1}},
+		object{"type": "message_stop"},
+	}
+}
+
+func openAIEvents(end bool) []any {
+	item := object{"type": "function_call", "id": "f1", "call_id": "c1", "name": "exec_command", "arguments": `{"cmd": "touch ran"}`}
+	if end {
+		item = object{"type": "message", "role": "assistant", "id": "m1", "content": []any{object{"type": "output_text", "text": "ended"}}}
+	}
+	return []any{
+		object{"type": "response.created", "response": object{"id": "r"}},
+		object{"type": "response.output_item.done", "output_index": 0, "item": item},
+		object{"type": "response.completed", "response": object{"id": "r", "usage": object{"input_tokens": 1, "output_tokens": 1, "total_tokens": 2}}},
+	}
+}
+
+func geminiEvents(end bool) []any {
+	part := object{"functionCall": object{"name": "run_shell_command", "args": object{"command": "touch ran"}}}
+	if end {
+		part = object{"text": "ended"}
+	}
+	return []any{object{
+		"candidates":    []any{object{"index": 0, "finishReason": "STOP", "content": object{"role": "model", "parts": []any{part}}}},
+		"usageMetadata": object{"promptTokenCount": 1, "candidatesTokenCount": 1, "totalTokenCount": 2},
+	}}
+}
+
+// TestAgents: the agents themselves read the settings as they are written, run the hook before a call,
+// make the call if the hook has no opinion, and make none if policyscan is missing or fails.
+func TestAgents(t *testing.T) {
+	needAgents(t)
+	for _, c := range agentCases() {
+		t.Run(c.name, func(t *testing.T) {
+			b := newBox(t)
+			b.write("work/.git/HEAD", "ref: refs/heads/main\n")
+			bin := npm(t, b, c.spec)
+			program := b.buildProgram()
+			for _, step := range []struct {
+				name       string
+				policyscan string // what stands for it in the PATH of the agent; "": nothing
+				install    bool
+				ran        bool
+				told       string // what the model was told
+			}{
+				{"no hook", "", false, true, ""},
+				{"no opinion", "cat >/dev/null", true, true, ""},
+				{"missing", "", true, false, unjudged},
+				{"failing", "exit 1", true, false, unjudged},
+				{"half an answer", "printf '{\"decision'; exit 80", true, false, ""},
+			} {
+				if step.install {
+					install := exec.Command(program, "hook", "install", c.name)
+					install.Dir, install.Env = b.path("work"), b.env
+					if out, err := install.CombinedOutput(); err != nil {
+						t.Fatalf("%v\n%s", err, out)
+					}
+				}
+				if err := os.RemoveAll(b.path("path")); err != nil {
+					t.Fatal(err)
+				}
+				b.write("path/none", "")
+				if step.policyscan != "" {
+					b.write("path/policyscan", "#!/bin/sh\n"+step.policyscan+"\n")
+					if err := os.Chmod(b.path("path/policyscan"), 0o777); err != nil {
+						t.Fatal(err)
+					}
+				}
+				ran, told, out := b.ask(t, c, bin)
+				if ran != step.ran || !strings.Contains(told, step.told) || told == "" {
+					t.Errorf("%s: the call was made: %v, want %v; the model was told %d bytes, to hold %q\n%s", step.name, ran, step.ran, len(told), step.told, out)
+				}
+			}
+		})
+	}
+}
+
+// ask has an agent talk to the model, and returns whether the call was made, what the model was told of
+// it, and what the agent printed.
+func (b *box) ask(t *testing.T, c agentCase, bin string) (ran bool, told, out string) {
+	t.Helper()
+	m := &model{}
+	server := httptest.NewServer(m)
+	defer server.Close()
+	fill := strings.NewReplacer("SERVER", server.URL, "WORK", b.path("work"))
+	for name, text := range c.files {
+		b.write(name, fill.Replace(text))
+	}
+	if err := os.RemoveAll(b.path("work/ran")); err != nil {
+		t.Fatal(err)
+	}
+	// Not the folder in which this test built policyscan, nor one of the user's that may have it.
+	path := strings.Join([]string{b.path("path"), "/usr/bin", "/bin"}, string(filepath.ListSeparator))
+	if node, err := exec.LookPath("node"); err == nil {
+		path += string(filepath.ListSeparator) + filepath.Dir(node)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, filepath.Join(bin, c.program), c.args...)
+	cmd.Dir = b.path("work")
+	cmd.Env = slices.Concat([]string{"HOME=" + b.dir, "PATH=" + path, "SHELL=/bin/sh", "LC_ALL=C.UTF-8"}, c.env)
+	for i, v := range cmd.Env {
+		cmd.Env[i] = fill.Replace(v)
+	}
+	cmd.WaitDelay = 5 * time.Second // what it leaves running keeps its output open
+	text, _ := cmd.CombinedOutput() // its status is its own affair
+	_, err := os.Stat(b.path("work/ran"))
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return err == nil, m.result, string(text)
+}
+
+// TestCodexHooks: Codex lists the hook, in the project's and in the user's settings, as one that it has
+// not been told to trust, and has nothing to warn of.
+func TestCodexHooks(t *testing.T) {
+	needAgents(t)
+	b := newBox(t)
+	b.write("work/.git/HEAD", "ref: refs/heads/main\n")
+	b.write(".codex/config.toml", "[projects.\""+b.path("work")+"\"]\ntrust_level = \"trusted\"\n")
+	bin := npm(t, b, "@openai/codex@0.169.0")
+	program := b.buildProgram()
+	for _, args := range [][]string{{"hook", "install", "codex"}, {"hook", "install", "codex", "--user"}} {
+		install := exec.Command(program, args...)
+		install.Dir, install.Env = b.path("work"), b.env
+		if out, err := install.CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, filepath.Join(bin, "codex"), "app-server")
+	cmd.WaitDelay = 5 * time.Second
+	cmd.Dir, cmd.Env = b.path("work"), b.env
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		in.Close() // which ends it
+		_ = cmd.Wait()
+	}()
+	for _, line := range []any{
+		object{"id": 1, "method": "initialize", "params": object{"clientInfo": object{"name": "test", "version": "1"}}},
+		object{"method": "initialized"},
+		object{"id": 2, "method": "hooks/list", "params": object{"cwds": []string{b.path("work")}}},
+	} {
+		if err := json.NewEncoder(in).Encode(line); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var answer struct {
+		ID     int
+		Result struct {
+			Data []struct {
+				Hooks []struct {
+					EventName, Matcher, Source, TrustStatus string
+					TimeoutSec                              int
+					Enabled, Async                          bool
+				}
+				Warnings, Errors []any
+			}
+		}
+	}
+	for d := json.NewDecoder(out); answer.ID != 2; {
+		answer.ID = 0
+		if err := d.Decode(&answer); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(answer.Result.Data) != 1 || len(answer.Result.Data[0].Hooks) != 2 || len(answer.Result.Data[0].Warnings)+len(answer.Result.Data[0].Errors) != 0 {
+		t.Fatalf("%+v", answer)
+	}
+	for i, source := range []string{"user", "project"} {
+		h := answer.Result.Data[0].Hooks[i]
+		if h.Source != source || h.EventName != "preToolUse" || h.Matcher != "*" || h.TimeoutSec != 75 || !h.Enabled || h.Async || h.TrustStatus != "untrusted" {
+			t.Errorf("%+v", h)
+		}
+	}
+}

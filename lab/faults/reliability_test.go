@@ -1,0 +1,202 @@
+// Package faults injects every fault that policyscan was designed against, and writes
+// what came of it into docs/reliability.md. There is no code in it: make faults runs its
+// test, which without -measure does nothing. The tests of the faults themselves are in the
+// rooms that they are about.
+//
+//	rows_test.go   the faults
+//	needs_test.go  what their tests need, and what of it this machine has
+//	run_test.go    the run, and what it means
+//	page_test.go   what becomes of it
+package faults
+
+import (
+	"flag"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/policyscan/policyscan/lab/measured"
+)
+
+var measuring = flag.Bool("measure", false, "inject all faults, which takes some minutes, and write ../reliability.md")
+
+// TestFaults runs the tests of every row and writes the page. It fails if a row fails, has
+// no test, or was left out although the machine has what it needs.
+func TestFaults(t *testing.T) {
+	if !*measuring {
+		t.Skip("it takes some minutes; see make faults")
+	}
+	has := machine(t)
+	results, complaints := judge(rows(), run(t), has)
+	for _, c := range complaints {
+		t.Error(c)
+	}
+	for _, r := range results {
+		for _, s := range r.skipped {
+			t.Logf("row %d: %s", r.number, s)
+		}
+	}
+	t.Log(summary(results))
+	writePage(t, results, has)
+}
+
+// existing are the tests of rows that there are, by the row.
+func existing(t *testing.T) map[int][]string {
+	t.Helper()
+	all := map[int][]string{}
+	add := func(test string) {
+		for _, n := range rowsOf(test) {
+			all[n] = append(all[n], top(test))
+		}
+	}
+	err := filepath.WalkDir("../..", func(name string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && name != "../.." && strings.HasPrefix(d.Name(), ".") {
+			return fs.SkipDir
+		}
+		if script, ok := strings.CutSuffix(d.Name(), ".txtar"); ok && strings.HasSuffix(filepath.ToSlash(filepath.Dir(name)), "cmd/policyscan/testdata/script") {
+			add("TestScripts/" + script)
+		}
+		if !strings.HasSuffix(name, "_test.go") {
+			return nil
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		for _, decl := range file.Decls {
+			if f, ok := decl.(*ast.FuncDecl); ok && f.Recv == nil {
+				add(f.Name.Name)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// TestTable: every row is in the table, once and in words, and has a test; every test of a
+// row has one; and the page says what the table says.
+func TestTable(t *testing.T) {
+	const count = 142
+	there, known := existing(t), map[int]bool{}
+	named := map[string]bool{}
+	for _, list := range there {
+		for _, test := range list {
+			named[test] = true
+		}
+	}
+	table := rows()
+	text, err := measured.Part(page, "faults")
+	if err != nil {
+		t.Fatal(err)
+	}
+	has := machine(t)
+	for i, r := range table {
+		known[r.number] = true
+		if r.number != i+1 || r.what == "" {
+			t.Errorf("row %d (%q) stands at place %d", r.number, r.what, i+1)
+		}
+		if len(there[r.number]) == 0 {
+			t.Errorf("row %d (%s) has no test", r.number, r.what)
+		}
+		for _, need := range r.needs {
+			if _, ok := has[need]; !ok {
+				t.Errorf("row %d needs %q, which is no need", r.number, need)
+			}
+		}
+		if begin := fmt.Sprintf("\n| %d | %s | %s |", r.number, r.what, strings.Join(r.needs, ", ")); strings.Count(text, begin) != 1 {
+			t.Errorf("%s does not say %q; run make faults", page, begin[1:])
+		}
+	}
+	if len(table) != count {
+		t.Errorf("%d rows, want %d", len(table), count)
+	}
+	for n, list := range there {
+		if !known[n] {
+			t.Errorf("%q: there is no row %d", list, n)
+		}
+	}
+	shown := regexp.MustCompile("`(TestFault_\\w+|fault_\\w+\\.txtar)`").FindAllStringSubmatch(text, -1)
+	if len(shown) < count {
+		t.Errorf("%s names %d tests", page, len(shown))
+	}
+	for _, m := range shown {
+		if !named[m[1]] {
+			t.Errorf("%s names %s, which is not there; run make faults", page, m[1])
+		}
+	}
+}
+
+// TestRowsOf: which rows a name has.
+func TestRowsOf(t *testing.T) {
+	for name, want := range map[string][]int{
+		"TestFault_010_BigFile":                {10},
+		"TestFault_046_048_060_AnyCallFails":   {46, 48, 60},
+		"TestFault_010_BigFile/4_GiB":          {10},
+		"TestScripts/fault_131_hostile":        {131},
+		"TestFault_010":                        nil,
+		"TestFaults":                           nil,
+		"TestFault_BigFile":                    nil,
+		"TestScripts/output":                   nil,
+		"TestManyThings/TestFault_010_BigFile": nil,
+	} {
+		if got := rowsOf(name); !slices.Equal(got, want) {
+			t.Errorf("%s: %v, want %v", name, got, want)
+		}
+	}
+}
+
+// TestJudge: a row that failed, that has no test or that did not run is not taken for one
+// that held.
+func TestJudge(t *testing.T) {
+	table := []row{{1, "one", nil}, {2, "two", []string{"root"}}}
+	is := func(action, test string) event { return event{Action: action, Package: "p", Test: test} }
+	one, two := is("pass", "TestFault_001_A"), is("pass", "TestFault_002_B")
+	why := is("output", "TestFault_002_B/part")
+	why.Output = "    x_test.go:7: SKIPPED: this needs root\n"
+	part := is("skip", "TestFault_002_B/part")
+	for name, c := range map[string]struct {
+		events     []event
+		root       bool
+		complaints string // in part
+		outcomes   string
+	}{
+		"all hold":              {[]event{one, two}, true, "", "held, held"},
+		"a row failed":          {[]event{is("fail", "TestFault_001_A"), two}, true, "row 1: TestFault_001_A failed", "**failed**, held"},
+		"one of two failed":     {[]event{one, is("fail", "TestFault_001_C"), two}, true, "row 1: TestFault_001_C failed", "**failed**, held"},
+		"a part failed":         {[]event{is("fail", "TestFault_001_A/x"), two}, true, "row 1: TestFault_001_A/x failed", "**failed**, held"},
+		"a row without a test":  {[]event{two}, true, "row 1 has no test", "**no test**, held"},
+		"a test without a row":  {[]event{one, two, is("pass", "TestFault_003_C")}, true, "there is no row 3", "held, held"},
+		"skipped for a reason":  {[]event{one, why, part, two}, false, "", "held, held but for what needs root"},
+		"wholly skipped":        {[]event{one, is("skip", "TestFault_002_B")}, false, "", "held, not run: it needs root"},
+		"skipped without one":   {[]event{one, why, part, two}, true, "row 2 did not run whole, though the machine has what it needs: TestFault_002_B/part: this needs root", "held, **not run whole**"},
+		"a package failed":      {[]event{one, two, is("fail", "")}, true, "p failed", "held, held"},
+		"a package is no build": {[]event{one, two, is("build-fail", "")}, true, "does not build", "held, held"},
+		"a test of two rows":    {[]event{is("pass", "TestFault_001_002_A")}, true, "", "held, held"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			results, complaints := judge(table, c.events, map[string]bool{"root": c.root})
+			if got := strings.Join(complaints, "\n"); !strings.Contains(got, c.complaints) || (got == "") != (c.complaints == "") {
+				t.Errorf("complaints %q, want %q", got, c.complaints)
+			}
+			if got := results[0].outcome() + ", " + results[1].outcome(); got != c.outcomes {
+				t.Errorf("%s, want %s", got, c.outcomes)
+			}
+		})
+	}
+	if _, complaints := judge([]row{{1, "one", []string{"luck"}}}, []event{one}, nil); len(complaints) != 1 {
+		t.Errorf("a need that is none: %q", complaints)
+	}
+}
