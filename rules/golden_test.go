@@ -12,7 +12,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-var update = flag.Bool("update", false, "write the expected errors of testdata/bad anew")
+var (
+	update = flag.Bool("update", false, "write the expected errors of testdata/bad again")
+	long   = flag.Bool("long", false, "do all of the tests that otherwise do a part")
+)
 
 // goodRule is a rule file that is right, for what a case does not give.
 const (

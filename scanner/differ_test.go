@@ -15,7 +15,10 @@ import (
 	"github.com/policyscan/policyscan/verdict"
 )
 
-var differPairs = flag.Int("pairs", 30_000, "how many pairs of a file and a pattern are compared with the oracle; make differ asks for 1,000,000")
+var (
+	long        = flag.Bool("long", false, "do all of the tests that otherwise do a part")
+	differPairs = flag.Int("pairs", 30_000, "how many pairs of a file and a pattern are compared with the oracle; make differ asks for 1,000,000")
+)
 
 // The texts of which the files and patterns of the differential are made: those of the other
 // properties, and some of infrastructure.

@@ -30,8 +30,8 @@ func fileLimit() int {
 func skipLong(t *testing.T) {
 	t.Helper()
 	switch {
-	case testing.Short():
-		t.Skip("takes long: not with -short")
+	case !*long:
+		t.Skip("it takes seconds: with -long")
 	case raceDetector:
 		t.Skip("takes long: not with -race")
 	}
@@ -118,9 +118,6 @@ func TestFault_010_BigFile(t *testing.T) {
 	})
 	t.Run("4 GiB and a byte", func(t *testing.T) {
 		skipLong(t)
-		if os.Getenv("LONG_TESTS") == "" {
-			t.Skip("a minute: set LONG_TESTS=1, as make faults does")
-		}
 		v := scanHuge(t, func(path string) { writeHole(t, path, 4<<30+1, "\n0.0.0.0/0") })
 		if e := v.Evidence; e.Line != 2 || e.Column != 1 || e.Excerpt != "0.0.0.0/0" {
 			t.Errorf("%+v", e)
@@ -161,11 +158,11 @@ func TestFault_012_Hole(t *testing.T) {
 
 // Short or long, a file is never in memory as a whole; many files are only paths.
 func TestFault_039_ManyFiles(t *testing.T) {
-	n := 100_000
-	if os.Getenv("LONG_TESTS") != "" && !testing.Short() {
+	n := 50_000
+	if *long {
 		n = 1_000_000
 	} else {
-		t.Log("100,000 files; set LONG_TESTS=1 for 1,000,000")
+		t.Log("50,000 files; with -long it is 1,000,000")
 	}
 	if raceDetector {
 		n = 10_000

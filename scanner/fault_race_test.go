@@ -21,9 +21,9 @@ import (
 // raceTime is how long each race is run.
 func raceTime(t *testing.T) time.Duration {
 	switch {
-	case testing.Short():
+	case !*long:
 		return 300 * time.Millisecond
-	case os.Getenv("LONG_TESTS") != "" && strings.HasPrefix(t.Name(), "TestFault_034"): // four of them: a minute
+	case strings.HasPrefix(t.Name(), "TestFault_034"): // four of them: a minute
 		return 15 * time.Second
 	}
 	return 1500 * time.Millisecond

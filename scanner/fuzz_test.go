@@ -193,7 +193,7 @@ func TestOracle(t *testing.T) {
 // A match of every form is found at every place around the end of a window.
 func TestOracleAroundWindows(t *testing.T) {
 	step := uint32(3)
-	if testing.Short() {
+	if !*long {
 		step = 23
 	}
 	for enc := range byte(len(oracleEncodings)) {

@@ -43,6 +43,11 @@ func TestMain(m *testing.M) {
 		return
 	}
 	// A failure of rapid is repeated from its log; its files would be committed one day.
+	flag.Parse()
+	checks := flag.Lookup("rapid.checks")
+	if !*long && checks.Value.String() == checks.DefValue {
+		checks.Value.Set("30")
+	}
 	if err := flag.Set("rapid.nofailfile", "true"); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(3)

@@ -61,7 +61,7 @@ func TestBrokenOldVerdict(t *testing.T) {
 	if there, err := lookAt("/proc/self/mem"); runtime.GOOS == "linux" && (err == nil || there != another) { // cannot be read at its beginning
 		t.Errorf("%d, %v", there, err)
 	}
-	if testing.Short() {
+	if !*long {
 		return
 	}
 	// A text that does not end where one stops to look: only how it begins tells.

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/policyscan/policyscan/internal/cputime"
 )
 
 func value(t testing.TB, text string) *Value {
@@ -163,9 +165,9 @@ func TestManyIndexes(t *testing.T) {
 	for i := 30_000; i > 0; i-- {
 		members = append(members, Member{strconv.Itoa(i), Text("")})
 	}
-	began := time.Now()
-	got := NewObject(append(members, Member{"a", Text("")}, Member{"0", Text("")})...).JSON()
-	if took := time.Since(began); took > 5*time.Second {
+	var got string
+	took := cputime.Of(func() { got = NewObject(append(members, Member{"a", Text("")}, Member{"0", Text("")})...).JSON() })
+	if took > 5*time.Second {
 		t.Errorf("it took %s", took)
 	}
 	if !strings.HasPrefix(got, `{"0":"","1":"","2":"",`) || !strings.HasSuffix(got, `,"30000":"","a":""}`) {

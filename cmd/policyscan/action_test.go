@@ -20,6 +20,7 @@ const zeros = "0000000000000000000000000000000000000000"
 
 // TestFault_135_ActionScopes: what each event of a workflow is judged as.
 func TestFault_135_ActionScopes(t *testing.T) {
+	t.Parallel()
 	g := newGit(t)
 	base, head := g.change()
 	g.git("checkout", "-q", "--detach", "main")
@@ -62,6 +63,7 @@ func TestFault_135_ActionScopes(t *testing.T) {
 // TestActionReports: reports go where the input says, and SARIF is offered only when it is
 // about all that was to be judged.
 func TestActionReports(t *testing.T) {
+	t.Parallel()
 	g := newGit(t)
 	g.put("main.tf", "cidr = \"0.0.0.0/0\"\n")
 	head := g.commit("all")
@@ -124,6 +126,7 @@ func readFile(t testing.TB, name string) string {
 
 // TestFault_135_ActionRefuses: inputs that cannot be followed end undecided, and the runner is told.
 func TestFault_135_ActionRefuses(t *testing.T) {
+	t.Parallel()
 	g := newGit(t)
 	g.put("main.tf", "cidr = \"10.0.0.0/8\"\n")
 	head := g.commit("all")
@@ -191,6 +194,7 @@ func TestFault_135_ActionRefuses(t *testing.T) {
 // TestActionVoidsOld: a verdict that the checkout brings is neither left nor named when this
 // run has none.
 func TestActionVoidsOld(t *testing.T) {
+	t.Parallel()
 	g := newGit(t)
 	g.put("main.tf", "cidr = \"10.0.0.0/8\"\n")
 	head := g.commit("all")
@@ -205,6 +209,7 @@ func TestActionVoidsOld(t *testing.T) {
 
 // TestActionOutputFails: there is no PASS that the runner was not told of, in any place.
 func TestActionOutputFails(t *testing.T) {
+	t.Parallel()
 	g := newGit(t)
 	g.put("main.tf", "cidr = \"10.0.0.0/8\"\n")
 	head := g.commit("all")
@@ -232,6 +237,7 @@ func TestActionOutputFails(t *testing.T) {
 
 // TestActionSilent: no annotation and no summary where none is wanted.
 func TestActionSilent(t *testing.T) {
+	t.Parallel()
 	g := newGit(t)
 	g.put("main.tf", "cidr = \"0.0.0.0/0\"\n")
 	s := newStep(g, "push", `{}`, g.commit("all"))
@@ -250,6 +256,7 @@ func TestActionSilent(t *testing.T) {
 
 // TestActionElsewhere: without a workflow the word is no command.
 func TestActionElsewhere(t *testing.T) {
+	t.Parallel()
 	p := newProgram(t)
 	e := p.run("action").want(t, exitUndecided)
 	if !strings.Contains(e.err, "policyscan ./action") {

@@ -8,13 +8,13 @@ import (
 	"runtime"
 	"strings"
 	"testing"
-	"time"
 )
 
 // TestFault_072_097_BundlesThroughScan: a bundle with a mistake is never a pass: exit
 // status 2, and the mistake is in the verdict. The rows are tested in depth in
 // package rules.
 func TestFault_072_097_BundlesThroughScan(t *testing.T) {
+	t.Parallel()
 	edit := func(old, new string) string {
 		if !strings.Contains(oneRule, old) {
 			t.Fatalf("%q is not in the rule", old)
@@ -67,7 +67,6 @@ func TestFault_072_097_BundlesThroughScan(t *testing.T) {
 		t.Run(c.row, func(t *testing.T) {
 			p := newProgram(t)
 			p.write("policy/rules/boundaries.yml", c.boundaries)
-			p.limit = 10 * time.Second
 			e := p.run("--policy", "policy", "bad").want(t, exitUndecided)
 			if got := p.saying(); got != "UNDECIDED "+c.codes {
 				t.Errorf("the verdict is %s, want %s\n%s", got, c.codes, e.out)
@@ -108,6 +107,7 @@ func manyRules(n int) string {
 
 // TestFault_072_090_MissingThroughScan: each of the three files that is missing or broken.
 func TestFault_072_090_MissingThroughScan(t *testing.T) {
+	t.Parallel()
 	for _, file := range []string{"boundaries.yml", "invariants.yml"} {
 		p := newProgram(t)
 		if err := os.Remove(filepath.Join(p.dir, "policy/rules", file)); err != nil {
@@ -121,6 +121,7 @@ func TestFault_072_090_MissingThroughScan(t *testing.T) {
 }
 
 func TestFault_090_DeprecatedThroughScan(t *testing.T) {
+	t.Parallel()
 	p := newProgram(t)
 	p.write("policy/rules/deprecated.yml", strings.NewReplacer("NET-1", "OLD-1", "0.0.0.0/0", "10.0.0.0/8").Replace(oneRule))
 	p.run("--policy", "policy", "good").want(t, exitPass)
@@ -137,6 +138,7 @@ func TestFault_090_DeprecatedThroughScan(t *testing.T) {
 // TestFault_037_086_BundleKinds: a rule file that is anything but a regular
 // file, or cannot be read. Nothing hangs.
 func TestFault_037_086_BundleKinds(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS == "windows" {
 		t.Skip("SKIPPED: links and FIFOs are of Unix")
 	}
@@ -148,7 +150,6 @@ func TestFault_037_086_BundleKinds(t *testing.T) {
 	} {
 		for _, file := range []string{"boundaries.yml", "invariants.yml", "deprecated.yml"} {
 			p := newProgram(t)
-			p.limit = 5 * time.Second
 			name := filepath.Join(p.dir, "policy/rules", file)
 			if err := os.RemoveAll(name); err != nil {
 				t.Fatal(err)

@@ -185,6 +185,7 @@ func TestFault_109_NoBase(t *testing.T) {
 }
 
 func TestFault_099_MissingBlobIsNoReadError(t *testing.T) {
+	t.Parallel()
 	g := newGit(t)
 	g.change()
 	g.git("config", "uploadpack.allowFilter", "true")

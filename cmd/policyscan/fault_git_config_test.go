@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 )
 
 // hostileConfig are settings with which git runs a command, MARK, or reads without end.
@@ -93,7 +92,6 @@ func TestFault_130_NothingObeyed(t *testing.T) {
 	t.Parallel()
 	g := newGit(t)
 	trace := g.hostile()
-	g.limit = 20 * time.Second
 	g.judge("--diff-base main", exitViolation, "FAIL NET-1@bad.tf")
 	g.judge("--diff-base nowhere", exitUndecided, "UNDECIDED E_BASE_MISSING") // and is not fetched
 	if text, err := os.ReadFile(trace); err == nil {
@@ -157,7 +155,6 @@ func TestFault_130_MalformedConfig(t *testing.T) {
 			g := newGit(t)
 			g.change()
 			c.spoil(g)
-			g.limit = 10 * time.Second
 			if c.code == "" {
 				if err := os.Truncate(g.path(".git/config"), 1<<40); err != nil {
 					t.Skipf("SKIPPED: no such file can be had: %v", err)
@@ -171,6 +168,7 @@ func TestFault_130_MalformedConfig(t *testing.T) {
 
 // A run that cannot tell whether its output is tracked leaves no old PASS.
 func TestFault_130_OldPassInAMalformedRepository(t *testing.T) {
+	t.Parallel()
 	g := newGit(t)
 	g.change()
 	g.dir = g.path("")

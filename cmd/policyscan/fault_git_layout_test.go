@@ -338,6 +338,7 @@ func TestFault_118_WhichRepository(t *testing.T) {
 
 // A bundle on disk that a bare repository's git folder holds, as GIT_DIR=. makes a hook see it.
 func TestFault_118_BareGitDir(t *testing.T) {
+	t.Parallel()
 	g := newGit(t)
 	g.change()
 	g.bundle("policy", laxRule, noRules)
@@ -354,6 +355,7 @@ func TestFault_118_BareGitDir(t *testing.T) {
 // --policy names a folder of the repository, wherever the run is started and wherever
 // core.worktree says that its files are: the base's bundle judges too.
 func TestFault_118_PolicyInTheWorkTree(t *testing.T) {
+	t.Parallel()
 	strict := func(t *testing.T) *gitRepo {
 		g := newGit(t)
 		g.bundle("own", oneRule, noRules)

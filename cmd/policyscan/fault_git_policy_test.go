@@ -210,6 +210,7 @@ func TestFault_089_Bootstrap(t *testing.T) {
 
 // The base has a bundle where a full scan finds one (and calls it broken, or loads it).
 func TestFault_088_LinkedBundle(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct{ link, to, policy, real string }{
 		"rules":              {"rules", "shared/rules", "", "."},
 		"a folder above one": {"a", "real", "repo/a/p", "a/p"},

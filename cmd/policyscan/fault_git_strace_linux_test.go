@@ -52,6 +52,7 @@ func TestFault_130_NoProgramNoSocket(t *testing.T) {
 // asked of the system. Where that fails the run could not decide: it is not judged by the
 // bundle on disk alone, which the change has loosened.
 func TestFault_046_WhoseBundle(t *testing.T) {
+	t.Parallel()
 	g := newGit(t)
 	g.file = newTraceable(t).file
 	g.put("policy/rules/boundaries.yml", oneRule)

@@ -307,7 +307,7 @@ func TestFault_127_Hooks(t *testing.T) {
 		},
 	} {
 		for which, marks := range map[string][2]string{"forbidden": {hookMark, "mend"}, "harmless": {"mend", hookMark}} {
-			if testing.Short() && which == "harmless" {
+			if !*long && which == "harmless" {
 				continue
 			}
 			t.Run(name+"/"+which, func(t *testing.T) {

@@ -20,6 +20,7 @@ func (p program) by(words ...string) program {
 // TestFault_047_InterruptedCalls: each call that touches files is interrupted once, in
 // turn. It is made again: status and verdict are those of a run in peace.
 func TestFault_047_InterruptedCalls(t *testing.T) {
+	t.Parallel()
 	p := newTraceable(t)
 	for i := range 3 {
 		p.write(fmt.Sprintf("bad/%d/more.tf", i), strings.Repeat("x", 10_000))
@@ -28,11 +29,11 @@ func TestFault_047_InterruptedCalls(t *testing.T) {
 	final := p.verdict().text
 	n := counts(p, "--policy", "policy", "bad")
 	trials := 0
-	for _, call := range calls(testing.Short()) {
+	for _, call := range calls(*long) {
 		if call == "exit_group" || call == "close" || call == "fcntl" || call == "lseek" { // a close is done even so; the others are never interrupted
 			continue
 		}
-		for when := 1; when <= n[call]; when++ {
+		for _, when := range moments(n[call]) {
 			watched, _ := p.traced("-e", fmt.Sprintf("inject=%s:error=EINTR:when=%d", call, when))
 			e := watched.run("--policy", "policy", "bad")
 			trials++
@@ -41,7 +42,7 @@ func TestFault_047_InterruptedCalls(t *testing.T) {
 			}
 		}
 	}
-	if trials < 20 {
+	if trials < 15 {
 		t.Errorf("%d calls were interrupted", trials)
 	}
 }
@@ -49,6 +50,7 @@ func TestFault_047_InterruptedCalls(t *testing.T) {
 // TestFault_049_TooFewHandles: with few files that may be open at a time a run is right,
 // or it is not decided; nothing is skipped.
 func TestFault_049_TooFewHandles(t *testing.T) {
+	t.Parallel()
 	needs(t, "prlimit")
 	p := newTraceable(t) // the program as it is released, without what tests open
 	for i := range 30 {
@@ -101,6 +103,7 @@ func TestFault_049_TooFewHandles(t *testing.T) {
 // TestFault_049_NoHandleLeft: each opening of a file or folder, in turn, finds no handle left,
 // in the process or in the system.
 func TestFault_049_NoHandleLeft(t *testing.T) {
+	t.Parallel()
 	p := newTraceable(t)
 	for i := range 4 {
 		p.write(fmt.Sprintf("good/%s/%d.tf", strings.Repeat("d/", i), i), "cidr = \"10.0.0.0/8\"\n")
@@ -172,6 +175,7 @@ func memoryGroup(t *testing.T, limit int) string {
 // TestFault_050_KilledForMemory: the kernel kills a run that takes more than it may. The
 // marker stays, where the old PASS was.
 func TestFault_050_KilledForMemory(t *testing.T) {
+	t.Parallel()
 	p := newTraceable(t) // the program as it is released: a race detector has memory of its own
 	dir := memoryGroup(t, 24<<20)
 	p.run("--policy", "policy", "good").want(t, exitPass)
@@ -192,6 +196,7 @@ func TestFault_050_KilledForMemory(t *testing.T) {
 // TestFault_050_NoMemory: the system gives no more memory. A run is right or it is not
 // decided, and an old PASS is left only by one that did not come to begin.
 func TestFault_050_NoMemory(t *testing.T) {
+	t.Parallel()
 	needs(t, "prlimit")
 	p := newTraceable(t) // the program as it is released
 	p.write("policy/rules/boundaries.yml", oneRule+strings.TrimPrefix(manyRules(800), "rules:\n"))
@@ -235,8 +240,12 @@ func TestFault_050_NoMemory(t *testing.T) {
 		}
 	}
 	// Where it begins, and does not end, is narrow, and not in the same place each time.
-	for range 5 {
-		for mib := high + 2; mib > 0 && mib > high-60; mib -= 4 {
+	rounds, step := 1, 12
+	if *long {
+		rounds, step = 5, 4
+	}
+	for range rounds {
+		for mib := high + 2; mib > 0 && mib > high-60; mib -= step {
 			try(mib)
 		}
 		if outcomes["UNDECIDED E_IN_PROGRESS"] > 0 {
@@ -252,6 +261,7 @@ func TestFault_050_NoMemory(t *testing.T) {
 // TestFault_053_CurrentFolder: a current folder that is gone, or that may not be read, is
 // no empty tree.
 func TestFault_053_CurrentFolder(t *testing.T) {
+	t.Parallel()
 	p := newProgram(t)
 	out, policy := filepath.Join(p.dir, "out.json"), filepath.Join(p.dir, "policy")
 	gone := p.by("sh", "-c", `mkdir gone && cd gone && rmdir ../gone && exec "$@"`, "sh")
@@ -296,6 +306,7 @@ func TestFault_053_CurrentFolder(t *testing.T) {
 // TestFault_054_OwnedByAnother: a repository that belongs to another user, where git
 // itself refuses. It is read, and nothing of it is executed.
 func TestFault_054_OwnedByAnother(t *testing.T) {
+	t.Parallel()
 	asRoot(t)
 	g := newGit(t)
 	trace := g.hostile()

@@ -50,6 +50,7 @@ func tiny(t testing.TB, dir, options string) {
 // TestFault_056_OldReports: where a run cannot begin, the reports of an earlier run that passed
 // are gone, as its verdict is; but what git tracks, or is no report, stays.
 func TestFault_056_OldReports(t *testing.T) {
+	t.Parallel()
 	g := newGit(t)
 	g.put("main.tf", "cidr = \"10.0.0.0/8\"\n")
 	scan := []string{"--policy", "policy", "--output", "repo/verdict.json", "--report", "sarif=repo/a.sarif", "--report", "text=repo/a.txt", "repo"}
@@ -89,6 +90,7 @@ func TestFault_056_OldReports(t *testing.T) {
 
 // TestFault_060_NoSpaceForTheMarker: the old PASS is gone, and nothing is scanned.
 func TestFault_060_NoSpaceForTheMarker(t *testing.T) {
+	t.Parallel()
 	p := newProgram(t)
 	p.run("--policy", "policy", "good").want(t, exitPass)
 	pass := p.verdict().text
@@ -107,6 +109,7 @@ func TestFault_060_NoSpaceForTheMarker(t *testing.T) {
 // TestFault_060_NoSpaceForTheVerdict: there is room for the marker, which stays, and
 // not for the verdict.
 func TestFault_060_NoSpaceForTheVerdict(t *testing.T) {
+	t.Parallel()
 	p := newProgram(t)
 	tiny(t, filepath.Join(p.dir, "disk"), "size=8k")
 	var many strings.Builder
@@ -137,6 +140,7 @@ func TestFault_060_NoSpaceForTheVerdict(t *testing.T) {
 // TestFault_061_ReadOnly: where the old verdict cannot be removed, the message says
 // that it is stale.
 func TestFault_061_ReadOnly(t *testing.T) {
+	t.Parallel()
 	p := newProgram(t)
 	disk := filepath.Join(p.dir, "disk")
 	tiny(t, disk, "size=64k")
@@ -151,6 +155,7 @@ func TestFault_061_ReadOnly(t *testing.T) {
 }
 
 func TestFault_061_Immutable(t *testing.T) {
+	t.Parallel()
 	p := newProgram(t)
 	p.run("--policy", "policy", "good").want(t, exitPass)
 	p.immutable("verdict.json")
@@ -182,6 +187,7 @@ func (p program) immutable(name string) {
 // TestFault_061_ImmutableReport: a report of an earlier run that cannot be taken away ends a run before it begins,
 // and is named by one that cannot begin for another reason.
 func TestFault_061_ImmutableReport(t *testing.T) {
+	t.Parallel()
 	p := newProgram(t)
 	p.run("--policy", "policy", "--report", "markdown=r.md", "good").want(t, exitPass)
 	p.immutable("r.md")
@@ -199,6 +205,7 @@ func TestFault_061_ImmutableReport(t *testing.T) {
 // TestFault_061_UsageOverAnImmutableVerdict: flags that there are none of end with status 2, whatever becomes of the
 // old verdict, wherever the flags say that it is.
 func TestFault_061_UsageOverAnImmutableVerdict(t *testing.T) {
+	t.Parallel()
 	p := newProgram(t)
 	for _, at := range [][]string{{"--output=v.json"}, {"--output", "v.json"}} {
 		p.run("--policy", "policy", "--output", "v.json", "good").want(t, exitPass)
@@ -238,6 +245,7 @@ func TestReportsThatCannotBeWritten(t *testing.T) {
 // TestOutputThroughALinkThatCannotBeTold: where git's index cannot be read, a link on the way to the output could
 // be the change's own.
 func TestOutputThroughALinkThatCannotBeTold(t *testing.T) {
+	t.Parallel()
 	p := newProgram(t)
 	if out, err := exec.Command("git", "init", "-q", p.dir).CombinedOutput(); err != nil {
 		t.Fatalf("%v %s", err, out)
@@ -255,6 +263,7 @@ func TestOutputThroughALinkThatCannotBeTold(t *testing.T) {
 // TestFault_062_StandardOutput: a report that no one takes does not change a FAIL,
 // and a PASS that was not said whole is none.
 func TestFault_062_StandardOutput(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		shell     string
 		bad, good int
@@ -288,6 +297,7 @@ func TestFault_062_StandardOutput(t *testing.T) {
 
 // TestFault_062_Version: what is asked of the program itself is said, or the status is 2.
 func TestFault_062_Version(t *testing.T) {
+	t.Parallel()
 	if !exists("/dev/full") {
 		t.Skip("SKIPPED: no /dev/full here")
 	}
@@ -302,6 +312,7 @@ func TestFault_062_Version(t *testing.T) {
 
 // TestFault_062_BrokenPipe: the reader is gone before the first byte.
 func TestFault_062_BrokenPipe(t *testing.T) {
+	t.Parallel()
 	for tree, want := range map[string]int{"bad": exitViolation, "good": exitUndecided} {
 		p := newProgram(t)
 		r, w, err := os.Pipe()
@@ -327,8 +338,9 @@ func TestFault_062_BrokenPipe(t *testing.T) {
 // TestFault_065_ManyWriters: many runs with one output. The file is at any time one
 // run's verdict or marker, whole.
 func TestFault_065_ManyWriters(t *testing.T) {
+	t.Parallel()
 	runs := 100
-	if testing.Short() {
+	if !*long {
 		runs = 40
 	}
 	p := newProgram(t)
@@ -396,10 +408,11 @@ func TestFault_065_ManyWriters(t *testing.T) {
 	}
 }
 
-// TestFault_068_ManyViolations: 100,000 of them; every one is in the verdict.
+// TestFault_068_ManyViolations: 100,000 of them with -long, else 5,000; every one is in the verdict.
 func TestFault_068_ManyViolations(t *testing.T) {
+	t.Parallel()
 	files, patterns := 1000, 100
-	if testing.Short() {
+	if !*long {
 		files = 50
 	}
 	p := newProgram(t)
@@ -412,7 +425,6 @@ func TestFault_068_ManyViolations(t *testing.T) {
 	for i := range files {
 		p.write(fmt.Sprintf("many/%04d.tf", i), content.String())
 	}
-	p.limit = 5 * time.Minute
 	e := p.run("--policy", "policy", "many").want(t, exitViolation)
 	if want := fmt.Sprintf("FAIL: %d violations of 1 rule in %d files; ", files*patterns, files); !strings.Contains(e.out, want) {
 		t.Errorf("the report ends %q, want %q", e.out[max(0, len(e.out)-200):], want)
@@ -440,6 +452,7 @@ func TestFault_068_ManyViolations(t *testing.T) {
 // TestFault_044_045_069_ViolationAndUnreadable: what cannot be read is an
 // error of the verdict; a violation is found all the same, and decides.
 func TestFault_044_045_069_ViolationAndUnreadable(t *testing.T) {
+	t.Parallel()
 	p := newProgram(t)
 	for _, name := range []string{"secret.tf", "closed/in.tf"} {
 		p.write("bad/"+name, "x")

@@ -68,6 +68,7 @@ func (s *started) signal(sig syscall.Signal) {
 
 // TestFault_063_SignalWhileWaiting: the run waits for an input that never ends.
 func TestFault_063_SignalWhileWaiting(t *testing.T) {
+	t.Parallel()
 	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
 		for _, args := range []string{"--policy policy --files-from - good", "--policy policy --stdin --stdin-path main.tf"} {
 			s := newProgram(t).start(strings.Fields(args)...)
@@ -86,6 +87,7 @@ func TestFault_063_SignalWhileWaiting(t *testing.T) {
 
 // TestFault_063_SignalMidScan: the run reads a file of many GiB, all of it a hole.
 func TestFault_063_SignalMidScan(t *testing.T) {
+	t.Parallel()
 	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
 		for _, tree := range []string{"good", "bad"} {
 			p := newProgram(t)
@@ -141,11 +143,9 @@ func (p program) hole(name string, size int64) {
 // TestFault_063_SignalAnyTime: at random moments after the marker. The old PASS never
 // comes back, and what is there is whole.
 func TestFault_063_SignalAnyTime(t *testing.T) {
-	trials := 200
-	switch {
-	case testing.Short():
-		trials = 16
-	case os.Getenv("LONG_TESTS") != "":
+	t.Parallel()
+	trials := 16
+	if *long {
 		trials = 1000
 	}
 	p := newProgram(t)
@@ -189,6 +189,7 @@ func TestFault_063_SignalAnyTime(t *testing.T) {
 
 // TestFault_063_SecondSignal: who presses Ctrl-C twice is not kept waiting.
 func TestFault_063_SecondSignal(t *testing.T) {
+	t.Parallel()
 	p := newProgram(t)
 	p.hole("good/zz.tf", 1<<40)
 	s := p.start("--policy", "policy", "good")
@@ -206,9 +207,9 @@ func TestFault_063_SecondSignal(t *testing.T) {
 // TestFault_140_Timeout: a limit that the user sets ends a run that does not end, be it
 // scanning or waiting for an input.
 func TestFault_140_Timeout(t *testing.T) {
+	t.Parallel()
 	p := newProgram(t)
 	p.hole("good/zz.tf", 1<<40)
-	p.limit = 20 * time.Second
 	p.run("--policy", "policy", "--timeout", "200ms", "good").want(t, exitUndecided)
 	if got := p.saying(); got != "UNDECIDED E_TIMEOUT" {
 		t.Error(got)

@@ -22,12 +22,11 @@ func newTraceable(t *testing.T) program {
 		t.Skipf("SKIPPED: strace cannot trace here: %s", out)
 	}
 	p := newProgram(t)
-	p.file = filepath.Join(t.TempDir(), "policyscan")
-	build := exec.Command("go", "build", "-buildvcs=false", "-o", p.file, ".")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
+	file, err := released()
+	if err != nil {
+		t.Fatal(err)
 	}
+	p.file = file
 	return p
 }
 
@@ -40,11 +39,25 @@ func (p program) traced(flags ...string) (watched program, log string) {
 }
 
 // calls are the system calls through which a run touches files. Those that the Go
-// runtime alone makes are left out.
-func calls(short bool) []string {
-	all := []string{"openat", "write", "fsync", "renameat", "close"}
-	if !short {
-		all = append(all, "openat2", "read", "fstat", "newfstatat", "getdents64", "lseek", "unlinkat", "fcntl", "exit_group")
+// runtime alone makes are left out. make inject and make kill (lab/trials) find out the
+// rest: all errors, and each call of each scope.
+func calls(all bool) []string {
+	some := []string{"openat", "write", "fsync", "renameat", "close"}
+	if all {
+		some = append(some, "openat2", "read", "fstat", "newfstatat", "getdents64", "lseek", "unlinkat", "fcntl", "exit_group")
+	}
+	return some
+}
+
+// moments are the calls of a kind of which one is tampered with in each run, counted from 1: with -long all, else the
+// first, the last and some between.
+func moments(n int) []int {
+	const most = 6
+	var all []int
+	for i := range n {
+		if *long || n <= most || i*(most-1)/(n-1) != (i-1)*(most-1)/(n-1) || i == 0 {
+			all = append(all, i+1)
+		}
 	}
 	return all
 }
@@ -79,6 +92,7 @@ func called(log []byte) map[string]int {
 // marker or the run's verdict, whole. The old PASS stays only when the run had not
 // yet looked at bundle or tree; the leftovers of a kill harm no later run.
 func TestFault_056_064_KilledAtAnyCall(t *testing.T) {
+	t.Parallel()
 	p := newTraceable(t)
 	p.run("--policy", "policy", "good").want(t, exitPass)
 	pass := p.verdict().text
@@ -86,8 +100,8 @@ func TestFault_056_064_KilledAtAnyCall(t *testing.T) {
 	final := p.verdict().text
 	n := counts(p, "--policy", "policy", "bad")
 	found := map[string]int{}
-	for _, call := range calls(testing.Short()) {
-		for when := 1; when <= n[call]; when++ {
+	for _, call := range calls(*long) {
+		for _, when := range moments(n[call]) {
 			p.write("verdict.json", string(pass))
 			watched, log := p.traced("-e", fmt.Sprintf("inject=%s:signal=KILL:when=%d", call, when))
 			e := watched.run("--policy", "policy", "bad")
@@ -134,6 +148,7 @@ func TestFault_056_064_KilledAtAnyCall(t *testing.T) {
 // itself complete is the very one of the run without the fault; the old PASS is gone,
 // or the message says that it is stale.
 func TestFault_046_048_060_061_AnyCallFails(t *testing.T) {
+	t.Parallel()
 	p := newTraceable(t)
 	for i := range 3 {
 		for _, tree := range []string{"good", "bad"} {
@@ -144,7 +159,7 @@ func TestFault_046_048_060_061_AnyCallFails(t *testing.T) {
 	old := p.verdict().text // differs from the verdicts below by its "allowed"
 	names := []string{"good", "bad"}
 	errs := []string{"EIO", "ENOSPC"}
-	if testing.Short() {
+	if !*long {
 		names, errs = names[1:], errs[:1]
 	}
 	statuses := map[int]int{}
@@ -152,11 +167,11 @@ func TestFault_046_048_060_061_AnyCallFails(t *testing.T) {
 		p.run("--policy", "policy", tree)
 		final := p.verdict().text
 		n := counts(p, "--policy", "policy", tree)
-		for _, call := range calls(testing.Short()) {
+		for _, call := range calls(*long) {
 			if call == "exit_group" {
 				continue
 			}
-			for when := 1; when <= n[call]; when++ {
+			for _, when := range moments(n[call]) {
 				fault := fmt.Sprintf("%s: %s %d fails with %s", tree, call, when, errs[when%len(errs)])
 				p.write("verdict.json", string(old))
 				watched, _ := p.traced("-e", fmt.Sprintf("inject=%s:error=%s:when=%d", call, errs[when%len(errs)], when))
@@ -197,6 +212,7 @@ func TestFault_046_048_060_061_AnyCallFails(t *testing.T) {
 // TestFault_046_WhereTheOutputIs: the verdict and the bundle lie in the tree. A run that cannot
 // find out where does not scan them as files of it: it could not decide.
 func TestFault_046_WhereTheOutputIs(t *testing.T) {
+	t.Parallel()
 	p := newTraceable(t)
 	p.write(".policyscan/rules/boundaries.yml", oneRule)
 	p.write(".policyscan/rules/invariants.yml", "rules: []\n")
@@ -224,6 +240,7 @@ func TestFault_046_WhereTheOutputIs(t *testing.T) {
 // TestFault_138_NoSocket: a run opens no socket and starts no program, whatever the
 // environment says of proxies.
 func TestFault_138_NoSocket(t *testing.T) {
+	t.Parallel()
 	p := newTraceable(t)
 	p.env = []string{"HTTP_PROXY=http://127.0.0.1:9", "HTTPS_PROXY=http://127.0.0.1:9", "ALL_PROXY=socks5://127.0.0.1:9"}
 	if err := os.Mkdir(filepath.Join(p.dir, "new"), 0o777); err != nil {
@@ -252,6 +269,7 @@ func TestFault_138_NoSocket(t *testing.T) {
 
 // TestFault_138_NoNetwork: without a network the verdict is the same.
 func TestFault_138_NoNetwork(t *testing.T) {
+	t.Parallel()
 	asRoot(t)
 	needs(t, "unshare")
 	p := newProgram(t)
@@ -266,9 +284,10 @@ func TestFault_138_NoNetwork(t *testing.T) {
 
 // TestTraceable: the names of calls above are those of this machine.
 func TestTraceable(t *testing.T) {
+	t.Parallel()
 	p := newTraceable(t)
 	n := counts(p, "--policy", "policy", "bad")
-	for _, call := range calls(false) {
+	for _, call := range calls(true) {
 		if n[call] == 0 && !slices.Contains([]string{"renameat", "unlinkat", "openat2", "lseek", "fcntl"}, call) {
 			t.Errorf("the run makes no call %s: %v", call, n)
 		}

@@ -13,18 +13,47 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-var update = flag.Bool("update", false, "write the expected output within the scripts anew")
+var (
+	update = flag.Bool("update", false, "write the expected output within the scripts again")
+	long   = flag.Bool("long", false, "do all of the tests that otherwise do a part")
+)
 
 // TestMain makes the test binary the program itself, for scripts and tests that run
 // "policyscan" from the PATH.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"policyscan": main})
+	testscript.Main(tests{m}, map[string]func(){"policyscan": main})
 }
+
+// tests are those of the package, and what they leave behind.
+type tests struct{ *testing.M }
+
+func (m tests) Run() int {
+	defer os.RemoveAll(releasedDir())
+	return m.M.Run()
+}
+
+// releasedDir is where released puts the program.
+func releasedDir() string {
+	return filepath.Join(os.TempDir(), fmt.Sprintf("policyscan-released-%d", os.Getpid()))
+}
+
+// released builds the program as it is released, once for all tests, and returns its path.
+var released = sync.OnceValues(func() (string, error) {
+	file := filepath.Join(releasedDir(), "policyscan")
+	build := exec.Command("go", "build", "-buildvcs=false", "-o", file, ".")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	out, err := build.CombinedOutput()
+	if err != nil {
+		err = fmt.Errorf("%w\n%s", err, out)
+	}
+	return file, err
+})
 
 // TestScripts runs the stories of testdata/script, each in a folder of its own.
 //

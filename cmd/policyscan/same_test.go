@@ -24,6 +24,7 @@ func exampleRun(t *testing.T) program {
 // TestFault_055_137_141_SameBytes: the verdict depends on bundle, tree,
 // scope and version alone.
 func TestFault_055_137_141_SameBytes(t *testing.T) {
+	t.Parallel()
 	p := exampleRun(t)
 	args := []string{"--policy", "examples/policy", "examples/infra-target"}
 	first := p.run(args...).want(t, exitViolation)
@@ -83,6 +84,7 @@ func TestFault_055_137_141_SameBytes(t *testing.T) {
 
 // TestFault_055_Umask: a verdict is readable as the user's other new files are.
 func TestFault_055_Umask(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS == "windows" {
 		t.Skip("SKIPPED: there is no umask here")
 	}
@@ -100,6 +102,7 @@ func TestFault_055_Umask(t *testing.T) {
 // TestFault_137_Terminal: on a terminal the report has colours, unless NO_COLOR or a
 // dumb terminal says not to; the verdict is the same.
 func TestFault_137_Terminal(t *testing.T) {
+	t.Parallel()
 	needs(t, "script")
 	if out, err := exec.Command("script", "-qec", "true", os.DevNull).CombinedOutput(); err != nil {
 		t.Skipf("SKIPPED: script makes no terminal here: %s", out)

@@ -15,15 +15,12 @@ import (
 // The scopes judge the same content in the same way, however they come by it: what is in
 // commits, in the index and on disk. Random histories, judged twice, hold them to that.
 
-// hookRounds is n, fewer where time is short and many more with LONG_TESTS.
+// hookRounds is a quarter of n, or with -long many more.
 func hookRounds(n int) int {
-	switch {
-	case testing.Short():
-		return max(1, n/4)
-	case os.Getenv("LONG_TESTS") != "":
+	if *long {
 		return 40 * n
 	}
-	return n
+	return max(1, n/4)
 }
 
 const hookBoundaries = `rules:

@@ -238,7 +238,7 @@ func TestServe(t *testing.T) {
 // waitFor waits until something holds.
 func waitFor(t *testing.T, holds func() bool) {
 	t.Helper()
-	for end := time.Now().Add(20 * time.Second); !holds(); time.Sleep(50 * time.Millisecond) {
+	for end := time.Now().Add(hang); !holds(); time.Sleep(50 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatal("it does not come")
 		}

@@ -50,6 +50,7 @@ const askRule = `rule push {
 // TestTerminal: sigmashake, "tty (default): Prints an inline prompt to the terminal via /dev/tty — same technique as
 // sudo/ssh. Works even when stdin is piped."
 func TestTerminal(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		typed, want string
 		flags       []string
@@ -95,6 +96,7 @@ func TestTerminal(t *testing.T) {
 // TestNoTerminal: sigmashake, "If /dev/tty is unavailable (headless CI), the TTY mode falls back gracefully with a
 // block decision and a message on stderr."
 func TestNoTerminal(t *testing.T) {
+	t.Parallel()
 	p := newAsker(t)
 	cmd := p.command(t.Context(), "hook", "claude-code", "--policy", "none", "--calls", "ask.rules", "--state", "state")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
@@ -148,7 +150,7 @@ func newAsker(t *testing.T) program {
 // readUntil reads what a person sees until a text stands there.
 func readUntil(t *testing.T, f *os.File, text string) string {
 	t.Helper()
-	if err := f.SetReadDeadline(time.Now().Add(30 * time.Second)); err != nil {
+	if err := f.SetReadDeadline(time.Now().Add(hang)); err != nil {
 		t.Fatal(err)
 	}
 	var seen strings.Builder

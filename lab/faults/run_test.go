@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -22,12 +24,56 @@ type event struct {
 // tests is what go test is to run: functions and scripts that have a row's number.
 const tests = "TestFault_|TestScripts/fault_"
 
-// run runs the tests of all rows, long ones as well, and returns what go test says of them.
+// run runs the tests of all rows with all that they can do, and returns what go test says of them.
 func run(t *testing.T) []event {
 	t.Helper()
-	cmd := exec.Command("go", "test", "-json", "-count=1", "-timeout=55m", "-run="+tests, "./...")
-	cmd.Dir = "../.."
-	cmd.Env = append(os.Environ(), "LONG_TESTS=1")
+	long, short := packages(t)
+	events := append(runIn(t, "../..", append(long, "-long")), runIn(t, "../..", short)...)
+	return append(events, runIn(t, "..", []string{"./..."})...)
+}
+
+// packages returns the packages whose tests take the flag -long, and the others.
+func packages(t *testing.T) (long, short []string) {
+	t.Helper()
+	const root = "../.."
+	err := filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && (d.Name() == "lab" || d.Name() == "testdata" || name != root && strings.HasPrefix(d.Name(), ".")):
+			return fs.SkipDir
+		case !d.IsDir():
+			return nil
+		}
+		tests, err := filepath.Glob(filepath.Join(name, "*_test.go"))
+		if err != nil || len(tests) == 0 {
+			return err
+		}
+		rel, err := filepath.Rel(root, name)
+		list := &short
+		for _, test := range tests {
+			text, err := os.ReadFile(test)
+			if err != nil {
+				return err
+			}
+			if strings.Contains(string(text), `flag.Bool("long"`) {
+				list = &long
+			}
+		}
+		*list = append(*list, "./"+filepath.ToSlash(rel))
+		return err
+	})
+	if err != nil || len(long) < 5 {
+		t.Fatalf("%v; tests with -long: %q", err, long)
+	}
+	return long, short
+}
+
+// runIn runs the tests of rows in the module of a folder.
+func runIn(t *testing.T, dir string, args []string) []event {
+	t.Helper()
+	cmd := exec.Command("go", append([]string{"test", "-json", "-count=1", "-timeout=55m", "-run=" + tests}, args...)...)
+	cmd.Dir = dir
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
 	if err != nil {

@@ -16,6 +16,7 @@ import (
 )
 
 var (
+	long        = flag.Bool("long", false, "do all of the tests that otherwise do a part")
 	differPairs = flag.Int("pairs", 10_000, "how many pairs of a glob and a path are compared with git; make differ asks for 100,000")
 	differLines = flag.String("wildmatch", "", "git's own t/t3070-wildmatch.sh, of which the cases are compared with git, too")
 )
@@ -389,7 +390,7 @@ func (d drawn) near(glob string) string {
 func TestFault_095_Differential(t *testing.T) {
 	a := newAsked(t)
 	pairs := *differPairs
-	if testing.Short() {
+	if !*long {
 		pairs = min(pairs, 3000)
 	}
 	d := drawn{rand.New(rand.NewPCG(3, 17))}

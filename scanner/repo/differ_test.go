@@ -14,6 +14,7 @@ import (
 )
 
 var (
+	long            = flag.Bool("long", false, "do all of the tests that otherwise do a part")
 	differHistories = flag.Int("histories", 20, "how many generated histories are compared with git; make differ asks for 2,000")
 	differReal      = flag.String("real", "", "git directories, with commas between them, of which pairs of commits are compared with git")
 	differPairs     = flag.Int("pairs", 1000, "how many pairs of commits of all of them")
@@ -191,7 +192,7 @@ func quoted(path string) string {
 // commits, and where they met.
 func TestDifferential_Histories(t *testing.T) {
 	histories := *differHistories
-	if testing.Short() {
+	if !*long {
 		histories = min(histories, 6)
 	}
 	seen := make([]compared, histories)

@@ -69,12 +69,12 @@ func TestFault_128_Damage(t *testing.T) {
 	}
 }
 
-// sparsely is 7, so that flips reach each of a byte's bits, or 1 for as long as it takes.
+// sparsely is 23, so that flips reach each of a byte's bits, or 1 for as long as it takes.
 func sparsely() int {
-	if os.Getenv("LONG_TESTS") != "" && !testing.Short() {
+	if *long {
 		return 1
 	}
-	return 7
+	return 23
 }
 
 // sane fails unless every path of an index is there once, in order, and stays within the

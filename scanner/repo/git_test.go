@@ -2,6 +2,7 @@ package repo
 
 import (
 	"bytes"
+	"compress/zlib"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -16,11 +17,31 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 )
 
+// TestMain has the tests' folders in memory where there is room: git makes and removes thousands of files in them, which
+// takes twice as long on a disk.
+func TestMain(m *testing.M) {
+	const memory, room = "/dev/shm", 1 << 30
+	remove := func() error { return nil }
+	if dir, err := os.MkdirTemp(memory, "policyscan-repo-"); err == nil {
+		remove = func() error { return os.RemoveAll(dir) }
+		if hasRoom(memory, room) {
+			os.Setenv("TMPDIR", dir)
+		}
+	}
+	status := m.Run()
+	if err := remove(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		status = 1
+	}
+	os.Exit(status)
+}
+
 // gitRepo is a repository that the git command builds; the program itself never runs it.
 type gitRepo struct {
 	testing.TB
 	dir   string
 	clock int
+	zlib  *zlib.Writer // of loose objects; nil until one is written
 }
 
 func newGit(t testing.TB) *gitRepo {
@@ -216,7 +237,7 @@ func randomHistory(g *gitRepo, r *rand.Rand, commits int) {
 // process makes, are in TestDifferential_Histories.
 func TestAgainstGit(t *testing.T) {
 	histories, length := 4, 60
-	if testing.Short() {
+	if !*long {
 		histories = 1
 	}
 	for seed := range histories {

@@ -422,11 +422,8 @@ func TestFault_128_CachedTrees(t *testing.T) {
 	g.git("branch", "other", "HEAD")
 	// Some folders have the same name, and can have the same files, as others elsewhere.
 	names := []string{"a.tf", "far/away.tf", "deep/down.tf", "far/deep/down.tf", "near/by.tf", "zoo/near/by.tf", "far.tf", "far0/after.tf"}
-	rounds, kept := 40, 0
-	switch {
-	case testing.Short():
-		rounds = 8
-	case os.Getenv("LONG_TESTS") != "":
+	rounds, kept := 12, 0
+	if *long {
 		rounds = 1000
 	}
 	for range rounds {

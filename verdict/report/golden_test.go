@@ -19,7 +19,10 @@ import (
 	"github.com/policyscan/policyscan/verdict"
 )
 
-var update = flag.Bool("update", false, "write the expected documents and reports of testdata anew")
+var (
+	update = flag.Bool("update", false, "write the expected documents and reports of testdata again")
+	long   = flag.Bool("long", false, "do all of the tests that otherwise do a part")
+)
 
 // found is a violation of a one-rule bundle: the first occurrence of a pattern in the
 // content of a file, by the plainest means. It stands in for the scanner, which the

@@ -3,7 +3,6 @@ package report
 import (
 	"io"
 	"math/rand/v2"
-	"os"
 	"reflect"
 	"strings"
 	"testing"
@@ -161,7 +160,7 @@ func hostileVerdict(file, excerpt, pattern, text string) *verdict.Verdict {
 // random, wherever a text can stand. FuzzTextCommands looks further.
 func TestFault_131_RunnerCommands(t *testing.T) {
 	trials := 1000
-	if os.Getenv("LONG_TESTS") != "" {
+	if *long {
 		trials = 20_000
 	}
 	pieces := []string{

@@ -503,8 +503,8 @@ func TestSARIFSize(t *testing.T) {
 // As many excerpts as there can be, as long as they get, are within GitHub's 10 MB; paths as
 // long as a system takes are not, and are made to be.
 func TestSARIFSizeOfGitHub(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes a minute with the race detector, which finds nothing in one goroutine")
+	if !*long {
+		t.Skip("it takes eight seconds: with -long")
 	}
 	run, text := sarifOf(t, noisy(5_000, 500, 500, 100, 195))
 	if n := packed(t, text); n > 10_000_000 || len(run.Results) != 5_000 || len(run.Invocations[0].Execution) > 0 {
