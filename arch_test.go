@@ -4,6 +4,8 @@ package policyscan_test
 
 import (
 	"bytes"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"go/ast"
 	"go/parser"
@@ -12,6 +14,7 @@ import (
 	"os"
 	"os/exec"
 	"path"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -148,6 +151,82 @@ func TestImports(t *testing.T) {
 				t.Errorf("%s no longer imports %s; take it out of the table", room, imported)
 			}
 		}
+	}
+}
+
+// agentFiles are the files of the program that are about tool calls of agents. The rest of it is a whole scanner.
+func agentFiles() []string {
+	return []string{
+		"ask.go", "ask_linux.go", "ask_other.go", "calls.go", "eval.go", "gate.go", "hookguard.go", "hookinstall.go", "hookrun.go", "hookserve.go",
+		"lines.go", "scenarios.go", "sigmashake.go",
+	}
+}
+
+// TestWithoutAgent: without agent/ and its subcommands, the scanner is whole. It builds and gives the same verdict.
+func TestWithoutAgent(t *testing.T) {
+	const door, seam = "cmd/policyscan", "cmd/policyscan/agent.go"
+	for _, s := range sources(t, token.NewFileSet()) {
+		for _, spec := range s.syntax.Imports {
+			if strings.HasPrefix(spec.Path.Value, `"`+module+"/agent/") && !s.test() && !inLab(s.room) && !strings.HasPrefix(s.room, "agent/") &&
+				s.name != seam && (s.room != door || !slices.Contains(agentFiles(), path.Base(s.name))) {
+				t.Errorf("%s imports %s; what is about tool calls is in agent/ and in the files that agentFiles lists", s.name, spec.Path.Value)
+			}
+		}
+	}
+	root, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	gone := map[string]string{} // a file, and what is there instead; "": nothing
+	err = fs.WalkDir(os.DirFS("agent"), ".", func(name string, d fs.DirEntry, err error) error {
+		if path.Ext(name) == ".go" {
+			gone[filepath.Join(root, "agent", name)] = ""
+		}
+		return err
+	})
+	if err != nil || len(gone) < 100 {
+		t.Fatalf("%d files of agent/: %v", len(gone), err)
+	}
+	for _, name := range agentFiles() {
+		gone[filepath.Join(root, door, name)] = ""
+	}
+	gone[filepath.Join(root, seam)] = filepath.Join(root, door, "testdata/noagent/agent.go")
+	text, err := json.Marshal(map[string]any{"Replace": gone})
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	overlay := filepath.Join(dir, "overlay.json")
+	if err := os.WriteFile(overlay, text, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	var verdicts [][]byte
+	for name, flags := range map[string][]string{"with": nil, "without": {"-overlay", overlay}} {
+		program := filepath.Join(dir, name+".exe") // which Windows asks for
+		build := exec.Command("go", slices.Concat([]string{"build", "-buildvcs=false", "-o", program}, flags, []string{"./" + door})...)
+		if out, err := build.CombinedOutput(); err != nil {
+			t.Fatalf("%s: %v\n%s", name, err, out)
+		}
+		for _, args := range [][]string{{"--policy", "examples/policy", "--output", "-", "examples/infra-target"}, {"test", "examples/policy"}, {"validate", "examples/policy"}} {
+			out, err := exec.Command(program, args...).Output()
+			var exit *exec.ExitError
+			if err != nil && !errors.As(err, &exit) || len(out) == 0 {
+				t.Fatalf("%s: %q: %v", name, args, err)
+			}
+			verdicts = append(verdicts, out)
+		}
+	}
+	for i, out := range verdicts[:3] {
+		if !bytes.Equal(out, verdicts[i+3]) {
+			t.Errorf("with agent/ and without it:\n%s\n%s", out, verdicts[i+3])
+		}
+	}
+	if !bytes.Contains(verdicts[0], []byte(`"verdict": "FAIL"`)) {
+		t.Errorf("no verdict: %s", verdicts[0])
+	}
+	eval := exec.Command(filepath.Join(dir, "without.exe"), "eval")
+	if out, err := eval.CombinedOutput(); err == nil || eval.ProcessState.ExitCode() != 2 {
+		t.Errorf("without agent/ there is no policyscan eval, and yet: %v\n%s", err, out)
 	}
 }
 

@@ -14,17 +14,17 @@ type Judge struct {
 	Bundle *rules.Bundle
 }
 
-// A bench is the judges of a run together: the rules of all are enforced, those of the
+// A policySet is the bundles of all judges of a run together: the rules of all are enforced, those of the
 // first judge first, and a rule that is the same in two of them once. So a change that
 // brings its own bundle can tighten the one that judges it, never loosen it.
-type bench struct {
+type policySet struct {
 	bundle   *rules.Bundle
 	from     []string // of each rule of the bundle
 	policies []verdict.Policy
 }
 
-func seat(judges []Judge) *bench {
-	b := &bench{}
+func newPolicySet(judges []Judge) *policySet {
+	b := &policySet{}
 	var enforced []rules.Rule
 	byID := map[string][]rules.Rule{}
 	for _, t := range []rules.Type{rules.Boundary, rules.Invariant} {

@@ -67,11 +67,11 @@ func (i *Interruption) Error() string { return i.Message }
 // [Judge]. When ctx ends, so does the scan: what was found until then is in the
 // verdict, and the cause is its error.
 func Scan(ctx context.Context, judges []Judge, t Tree, o Options) *verdict.Verdict {
-	s := &scan{bench: seat(judges), tree: t, Options: o}
+	s := &scan{policySet: newPolicySet(judges), tree: t, Options: o}
 	if s.Progress == nil {
 		s.Progress = &Progress{}
 	}
-	p := newPlan(s)
+	p := newCollector(s)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -85,7 +85,7 @@ func Scan(ctx context.Context, judges []Judge, t Tree, o Options) *verdict.Verdi
 }
 
 type scan struct {
-	*bench
+	*policySet
 	tree Tree
 	Options
 }

@@ -8,7 +8,7 @@ import (
 )
 
 // A tally is what one worker has found. Each has its own, so that they do not wait for one
-// another; the plan puts them together. A file that holds nothing leaves nothing behind but
+// another; the collector puts them together. A file that holds nothing leaves nothing behind but
 // a count.
 type tally struct {
 	mu       sync.Mutex // of what follows
@@ -77,7 +77,7 @@ func (t *tally) begin(j *job, e entry, selected []int, es *engines) bool {
 }
 
 // end takes what became of the job, if it is not too late.
-func (t *tally) end(b *bench) {
+func (t *tally) end(b *policySet) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if !t.over {
@@ -87,7 +87,7 @@ func (t *tally) end(b *bench) {
 
 // close ends the tally: what comes later does not count. A job that is still under way was
 // not reached.
-func (t *tally) close(b *bench) {
+func (t *tally) close(b *policySet) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.over = true
@@ -97,7 +97,7 @@ func (t *tally) close(b *bench) {
 	}
 }
 
-func (t *tally) finish(b *bench) {
+func (t *tally) finish(b *policySet) {
 	j := t.job
 	t.job = nil
 	if j.gone {

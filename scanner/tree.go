@@ -35,12 +35,12 @@ type entry struct {
 
 // A visitor is what a tree reports to.
 type visitor struct {
-	skip    func(path string) bool                 // what is left out on disk: a folder with all that is in it
-	inUse   func(path string, leaf repo.Leaf) bool // and in git's objects
-	visit   func(entry, opener)
-	deleted func()                 // a file that the change deletes
-	fail    func(verdict.Error)    // what cannot be listed
-	passing func(path string) bool // whether it is another run's on disk, which comes and goes
+	skip      func(path string) bool                 // what is left out on disk: a folder with all that is in it
+	inUse     func(path string, leaf repo.Leaf) bool // and in git's objects
+	visit     func(entry, opener)
+	deleted   func()                 // a file that the change deletes
+	fail      func(verdict.Error)    // what cannot be listed
+	temporary func(path string) bool // whether it is another run's on disk, which comes and goes
 }
 
 type opener interface {
@@ -138,7 +138,7 @@ func (t *folderTree) walk(ctx context.Context, visitors []visitor) error {
 	modules, around := t.submodules(visitors[0].fail)
 	var walkers []worktree.Visitor
 	for _, v := range visitors {
-		o := &diskOpener{passing: v.passing}
+		o := &diskOpener{temporary: v.temporary}
 		walkers = append(walkers, worktree.Visitor{
 			Skip: v.skip,
 			File: func(e worktree.Entry, rd *worktree.Reader) {
@@ -147,7 +147,7 @@ func (t *folderTree) walk(ctx context.Context, visitors []visitor) error {
 				v.visit(entry{Entry: e}, o)
 			},
 			Failed:  func(dir string, err error) { v.fail(fileError(dir, err)) },
-			Passing: v.passing,
+			Passing: v.temporary,
 		})
 	}
 	if err := t.root.Walk(ctx, walkers...); err != nil {
@@ -167,7 +167,7 @@ func (t *folderTree) walk(ctx context.Context, visitors []visitor) error {
 
 type diskOpener struct {
 	*worktree.Reader
-	passing func(path string) bool // nil: none is
+	temporary func(path string) bool // nil: none is
 }
 
 // errPassed says that a file was another run's, which has put it in its verdict's place.
@@ -181,7 +181,7 @@ func (o *diskOpener) open(e entry) (content, error) {
 		return inMemory([]byte(target)), err
 	}
 	f, err := o.Open(e.Path, e.watch)
-	if errors.Is(err, worktree.ErrGone) && o.passing != nil && o.passing(e.Path) {
+	if errors.Is(err, worktree.ErrGone) && o.temporary != nil && o.temporary(e.Path) {
 		err = errPassed
 	}
 	if err != nil {

@@ -20,7 +20,7 @@ func changed(err error) bool {
 
 // A worker judges the files that a tree hands it, one after another.
 type worker struct {
-	*plan
+	*collector
 	ctx      context.Context
 	x        match.Examiner
 	tally    *tally
@@ -29,7 +29,7 @@ type worker struct {
 }
 
 // run judges the whole tree, with several workers.
-func (p *plan) run(ctx context.Context) {
+func (p *collector) run(ctx context.Context) {
 	defer func() {
 		if r := recover(); r != nil {
 			p.fail(internal("", r))
@@ -41,8 +41,8 @@ func (p *plan) run(ctx context.Context) {
 	}
 	var visitors []visitor
 	for range n {
-		w := &worker{plan: p, ctx: ctx, x: match.Examiner{Limit: p.MaxFileBytes}, tally: p.tally()}
-		visitors = append(visitors, visitor{skip: p.leaveOut, inUse: p.inUse, visit: w.visit, deleted: p.deletes, fail: p.fail, passing: p.passing})
+		w := &worker{collector: p, ctx: ctx, x: match.Examiner{Limit: p.MaxFileBytes}, tally: p.tally()}
+		visitors = append(visitors, visitor{skip: p.leaveOut, inUse: p.inUse, visit: w.visit, deleted: p.deletes, fail: p.fail, temporary: p.temporary})
 	}
 	if err := p.tree.walk(ctx, visitors); err == nil && ctx.Err() == nil { // else Scan names the cause
 		p.complete()
@@ -66,7 +66,7 @@ func (w *worker) visit(e entry, o opener) {
 	}
 	if w.tally.begin(&w.job, e, w.selected, w.engines) {
 		w.do(w.ctx, &w.x, o, &w.job)
-		w.tally.end(w.bench)
+		w.tally.end(w.policySet)
 	}
 }
 
@@ -89,7 +89,7 @@ var unopened = map[worktree.Kind]struct{ reason, code, message string }{
 
 // do examines a file and says what became of it. When ctx ends on the way, that is
 // nothing: the file was not reached.
-func (p *plan) do(ctx context.Context, x *match.Examiner, o opener, j *job) {
+func (p *collector) do(ctx context.Context, x *match.Examiner, o opener, j *job) {
 	s := &j.result
 	defer func() {
 		if r := recover(); r != nil {
@@ -139,7 +139,7 @@ func passed(o opener, e entry, err error) bool {
 }
 
 // unopened says so of a file of a kind that has no content to be had.
-func (p *plan) unopened(j *job, kind worktree.Kind) {
+func (p *collector) unopened(j *job, kind worktree.Kind) {
 	why := unopened[kind]
 	j.reason = why.reason
 	if !p.allows(why.reason) {
@@ -150,7 +150,7 @@ func (p *plan) unopened(j *job, kind worktree.Kind) {
 
 // read examines a file. Most take one read, which needs no look at whether they change
 // meanwhile; the others are read again from the first byte, and watched.
-func (p *plan) read(ctx context.Context, x *match.Examiner, o opener, j *job) (match.Report, error) {
+func (p *collector) read(ctx context.Context, x *match.Examiner, o opener, j *job) (match.Report, error) {
 	e := j.entry
 	e.watch = p.MaxFileBytes > 0
 	rep, err := p.readOnce(ctx, x, o, j, e)
@@ -161,7 +161,7 @@ func (p *plan) read(ctx context.Context, x *match.Examiner, o opener, j *job) (m
 	return rep, err
 }
 
-func (p *plan) readOnce(ctx context.Context, x *match.Examiner, o opener, j *job, e entry) (match.Report, error) {
+func (p *collector) readOnce(ctx context.Context, x *match.Examiner, o opener, j *job, e entry) (match.Report, error) {
 	c, err := o.open(e)
 	if err != nil {
 		return match.Report{}, err

@@ -28,7 +28,7 @@ func Create(path, version string, scope Scope) (*File, error) {
 		return nil, err
 	}
 	// What cannot be read may be a PASS, and is replaced.
-	if there, err := lookAt(path); err == nil && there == another {
+	if there, err := lookAt(path); err == nil && there == otherFile {
 		return nil, fmt.Errorf("%s: the output is a file that is no verdict, and would be overwritten; remove it or name another file", Visible(path))
 	}
 	f := &File{path: path}

@@ -233,7 +233,7 @@ func TestOutputsThatCannotBeTold(t *testing.T) {
 		t.Error(err)
 	}
 
-	if Written(unreadable(t)) {
+	if IsVerdict(unreadable(t)) {
 		t.Error("what cannot be read is said to be a verdict")
 	}
 }

@@ -57,7 +57,7 @@ func newAction(std streams) *action {
 		{"annotations", "github", ""},
 		{"summary", "markdown", "GITHUB_STEP_SUMMARY"},
 	} {
-		on := input(to.on)
+		on := actionInput(to.on)
 		err := oneOf("the input "+to.on, on, []string{"true", "false"})
 		if on == "false" {
 			continue
@@ -95,7 +95,7 @@ func (r *reportOutput) addTo(variable string) error {
 
 // input is the value of an input. action.yml hands each on as a variable of its own, so
 // that none is ever part of a script, and has the defaults.
-func input(name string) string {
+func actionInput(name string) string {
 	return os.Getenv("INPUT_" + strings.ToUpper(strings.ReplaceAll(name, "-", "_")))
 }
 
@@ -107,7 +107,7 @@ func owned() []string {
 // scan is the scan that the inputs ask for.
 func (a *action) scan() (*scanCmd, error) {
 	err := a.broken
-	if a.verdict = input("verdict-file"); a.verdict == "" {
+	if a.verdict = actionInput("verdict-file"); a.verdict == "" {
 		dir, e := os.MkdirTemp(os.Getenv("RUNNER_TEMP"), "policyscan-")
 		if e != nil {
 			err = errors.Join(err, fmt.Errorf("there is no place for the verdict: %w", systemError(e)))
@@ -143,11 +143,11 @@ func (a *action) flags() ([]string, error) {
 
 	args := []string{"scan", "--output=" + a.verdict}
 	for _, name := range []string{"policy", "policy-ref"} {
-		if v := input(name); v != "" {
+		if v := actionInput(name); v != "" {
 			args = append(args, "--"+name+"="+v)
 		}
 	}
-	scope, base := input("scope"), input("diff-base")
+	scope, base := actionInput("scope"), actionInput("diff-base")
 	switch scope {
 	case "auto":
 		args = append(args, "--diff-base="+auto)
@@ -165,7 +165,7 @@ func (a *action) flags() ([]string, error) {
 	if base != "" && scope != "diff" {
 		wrong("the input diff-base is given, but scope is %q; it needs scope: diff", scope)
 	}
-	for line := range strings.Lines(input("reports")) {
+	for line := range strings.Lines(actionInput("reports")) {
 		line = strings.TrimSpace(line)
 		format, file, _ := strings.Cut(line, "=")
 		switch {
@@ -178,7 +178,7 @@ func (a *action) flags() ([]string, error) {
 		}
 		args = append(args, "--report="+line)
 	}
-	more, err := words(input("args"))
+	more, err := words(actionInput("args"))
 	if err == nil {
 		err = onlyFree(more, a.std)
 	}
@@ -197,7 +197,7 @@ func (a *action) flags() ([]string, error) {
 		}
 	}
 	args = append(args, more...)
-	if path := input("path"); path != "" {
+	if path := actionInput("path"); path != "" {
 		args = append(args, "--", path)
 	}
 	return args, errors.Join(mistakes...)
@@ -265,10 +265,10 @@ func words(text string) ([]string, error) {
 
 // undecided tells the runner of a run that did not come to scan, and wrote no verdict.
 func (a *action) undecided(err error) error {
-	voidOld(a.verdict)
+	replaceOldVerdict(a.verdict)
 	a.verdict = ""
 	scope := verdict.Scope{Mode: "full"}
-	switch input("scope") {
+	switch actionInput("scope") {
 	case "auto", "diff":
 		scope.Mode = "diff"
 	case "staged":
@@ -322,7 +322,7 @@ type stepOutput struct{ name, value string }
 // scanning takes what is missing in it for mended.
 func (a *action) outputs(v *verdict.Verdict) []stepOutput {
 	file, sarif := "", ""
-	if verdict.Written(a.verdict) {
+	if verdict.IsVerdict(a.verdict) {
 		file = a.verdict
 	}
 	if a.sarif != "" && v.Complete && !v.Partial {

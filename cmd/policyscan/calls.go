@@ -67,30 +67,51 @@ func under(dir, name string) string {
 	return filepath.Join(dir, name)
 }
 
-// bundleGate is a gate with the bundle that --policy names, or that root holds.
-func bundleGate(flag string, at place) (*gate.Gate, error) {
-	p, err := loadPolicy(flag, at.root)
-	if err != nil && flag != "" {
-		err = fmt.Errorf("%s: %w", p.name, err)
+// takes makes a file the first of the call rules.
+func (c *callsFlag) takes(name string) bool {
+	c.Calls = append([]string{name}, c.Calls...)
+	return true
+}
+
+// given reports whether call rules are named.
+func (c *callsFlag) given() bool { return len(c.Calls) > 0 }
+
+// validate shows the mistakes of each file of call rules, or what it holds.
+func (c *callsFlag) validate(std streams) (failed error) {
+	for _, name := range c.Calls {
+		failed = errors.Join(failed, c.validateOne(std, name))
+	}
+	return failed
+}
+
+// validateOne checks a file of call rules, or a folder of them.
+func (c *callsFlag) validateOne(std streams, name string) error {
+	one := callsFlag{Calls: []string{name}, Dialect: c.Dialect, Define: c.Define}
+	sets, err := one.load("")
+	var list rules.Errors
+	if errors.As(err, &list) {
+		return mistaken(std, name, list)
 	}
 	if err != nil {
-		return nil, err
+		return err
 	}
-	root, err := realPath(at.root)
-	if err != nil {
-		return nil, noRoot(err)
+	s := sets[0]
+	for _, n := range s.Notes {
+		if err := print(std.out, "%s:%d: note: %s\n", safe(n.Origin.File), n.Origin.Line, safe(n.Text)); err != nil {
+			return err
+		}
 	}
-	g := &gate.Gate{Bundle: p.bundle, Root: root}
-	if p.dir == "" {
-		return g, nil
+	return print(std.out, "%s: valid: %s, %s; %s\n", safe(s.Name), s.Dialect, s.Strategy, safe(defaulted(s)))
+}
+
+// defaulted is what a set holds, and what becomes of a call that no rule is about.
+func defaulted(s *call.Set) string {
+	e := s.Default
+	if s.Strategy == call.DenyOverrides {
+		e = call.Deny // without a policy
+		if len(s.Policies) > 0 {
+			e = s.Policies[0].Default
+		}
 	}
-	dir, err := realPath(p.dir)
-	if err != nil {
-		return nil, fmt.Errorf("where the bundle %s is cannot be told: %w", p.name, systemError(err))
-	}
-	for _, name := range []string{rules.BoundariesFile, rules.InvariantsFile, rules.DeprecatedFile} {
-		g.RuleFiles = append(g.RuleFiles, filepath.Join(dir, filepath.FromSlash(name)))
-	}
-	g.Guarded = append(g.Guarded, filepath.Join(dir, "rules"))
-	return g, nil
+	return fmt.Sprintf("%s; else %s", s.Summary(), s.Word(e))
 }

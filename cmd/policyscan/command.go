@@ -10,8 +10,6 @@ import (
 	"strings"
 
 	"github.com/alecthomas/kong"
-
-	"github.com/policyscan/policyscan/agent/dialect"
 )
 
 // The texts of --help, which the manual page says too.
@@ -39,18 +37,18 @@ Exit status: 0 PASS; 1 a violation was found; 2 could not decide, or bad usage.`
 
 // commands is the whole command line: one field for each subcommand.
 type commands struct {
-	Scan       scanCmd       `cmd:"" default:"withargs" help:"Scan a tree (the default command)."`
-	Report     reportCmd     `cmd:"" help:"Write reports of a verdict.json."`
-	Validate   validateCmd   `cmd:"" help:"Check a bundle, and show every mistake in it."`
-	Test       testCmd       `cmd:"" help:"Run the examples that a bundle's rules carry."`
-	Eval       evalCmd       `cmd:"" help:"Judge tool calls of agents by call rules."`
-	List       listCmd       `cmd:"" help:"Print the rules of a bundle."`
-	Init       initCmd       `cmd:"" help:"Write a first bundle for the repository at hand."`
-	Hook       hookCmd       `cmd:"" help:"Judge a call of a coding agent before it runs; write such hooks, and git's."`
-	Schema     schemaCmd     `cmd:"" help:"Print the JSON Schema of the rule files or of verdict.json."`
-	Completion completionCmd `cmd:"" help:"Print a completion script for a shell."`
-	Man        manCmd        `cmd:"" help:"Print the manual page."`
-	Action     actionCmd     `cmd:"" hidden:"" help:"Scan as the inputs of action.yml say, in a GitHub workflow."`
+	Scan        scanCmd     `cmd:"" default:"withargs" help:"Scan a tree (the default command)."`
+	Report      reportCmd   `cmd:"" help:"Write reports of a verdict.json."`
+	Validate    validateCmd `cmd:"" help:"Check a bundle, and show every mistake in it."`
+	Test        testCmd     `cmd:"" help:"Run the examples that a bundle's rules carry."`
+	evalCommand `embed:""`
+	List        listCmd       `cmd:"" help:"Print the rules of a bundle."`
+	Init        initCmd       `cmd:"" help:"Write a first bundle for the repository at hand."`
+	Hook        hookCmd       `cmd:"" help:"Judge a call of a coding agent before it runs; write such hooks, and git's."`
+	Schema      schemaCmd     `cmd:"" help:"Print the JSON Schema of the rule files or of verdict.json."`
+	Completion  completionCmd `cmd:"" help:"Print a completion script for a shell."`
+	Man         manCmd        `cmd:"" help:"Print the manual page."`
+	Action      actionCmd     `cmd:"" hidden:"" help:"Scan as the inputs of action.yml say, in a GitHub workflow."`
 
 	Version versionFlag `help:"Print the version." env:"-"`
 }
@@ -86,7 +84,7 @@ func dispatch(args []string, std streams) int {
 	}
 	if err := checkEnvironment(parser); err != nil {
 		if scans(parser, args) {
-			voidOld(outputOf(args))
+			replaceOldVerdict(outputOf(args))
 		}
 		if len(args) > 0 && args[0] == "action" && inWorkflow() {
 			return finish(std, newAction(std).undecided(err))
@@ -101,7 +99,7 @@ func dispatch(args []string, std streams) int {
 	}
 	if err != nil {
 		if command == "scan" {
-			voidOld(outputOf(args))
+			replaceOldVerdict(outputOf(args))
 		}
 		complain(std.err, fmt.Errorf("%w; see policyscan %s --help", err, command))
 		return exitUndecided
@@ -114,7 +112,7 @@ func newParser(c any, std streams) (*kong.Kong, error) {
 		kong.Name("policyscan"),
 		kong.Description(description),
 		kong.DefaultEnvars("POLICYSCAN"),
-		kong.Vars{"formats": formatNames(), "dialects": strings.Join(dialect.Names(), ", ")},
+		kong.Vars{"formats": formatNames(), "dialects": strings.Join(dialectNames(), ", ")},
 		kong.Writers(std.out, std.err),
 		kong.Exit(func(int) { panic(stop{}) }),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true, WrapUpperBound: 90}),

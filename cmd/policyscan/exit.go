@@ -54,14 +54,14 @@ type stop struct{}
 
 // run is the program: arguments in, exit status out.
 func run(args []string, std streams) int {
-	if a := hookedAgent(args); a != nil {
-		return gated(a, args, std)
+	if status, is := runHook(args, std); is {
+		return status
 	}
-	return guarded(std, func() int { return dispatch(args, std) })
+	return recovering(std, func() int { return dispatch(args, std) })
 }
 
-// guarded is what a program ends with. It is the only place where a panic becomes a status.
-func guarded(std streams, program func() int) (status int) {
+// recovering runs the program and turns a panic into exit status 2. Nothing else recovers one for a status.
+func recovering(std streams, program func() int) (status int) {
 	defer func() {
 		switch p := recover(); p {
 		case nil:

@@ -67,7 +67,7 @@ func (c *scanCmd) Run(std streams) error {
 func (c *scanCmd) run(std streams) (*verdict.Verdict, error) {
 	if word := c.Path; word != "" && filepath.IsLocal(word) && filepath.Base(word) == word && filepath.Ext(word) == "" {
 		if _, err := os.Lstat(word); errors.Is(err, fs.ErrNotExist) {
-			voidOld(c.Output)
+			replaceOldVerdict(c.Output)
 			return nil, fmt.Errorf("%q is neither a folder nor a command; see policyscan --help", word)
 		}
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 
@@ -9,11 +10,31 @@ import (
 	"github.com/policyscan/policyscan/agent/gate"
 )
 
-// scenarios judges the calls of all files of scenarios, and reports whether every outcome is the expected one.
-func (c *testCmd) scenarios(std streams, bundled bool) (bool, error) {
+// scenariosFlag is how policyscan test is told which calls to judge, and by what.
+type scenariosFlag struct {
+	callsFlag `embed:""`
+	Scenarios []string `placeholder:"FILE" sep:"none" help:"Calls, and what is expected of them: a line of JSON for each. Repeatable."`
+}
+
+// check refuses flags that would test nothing. named says whether a bundle is named.
+func (c *scenariosFlag) check(named bool) error {
+	switch {
+	case len(c.Calls) > 0 && len(c.Scenarios) == 0:
+		return errors.New("--calls is given without --scenarios; name the calls to judge")
+	case len(c.Scenarios) > 0 && len(c.Calls) == 0 && !named:
+		return errors.New("--scenarios is given, and nothing that could judge a call; name call rules with --calls, or a bundle")
+	}
+	return nil
+}
+
+// given reports whether there are scenarios to judge.
+func (c *scenariosFlag) given() bool { return len(c.Scenarios) > 0 }
+
+// judge judges the calls of all files of scenarios, and reports whether every outcome is the expected one.
+func (c *scenariosFlag) judge(std streams, of *bundleArg, bundled bool) (bool, error) {
 	g := &gate.Gate{}
 	if bundled {
-		p, err := c.bundleArg.find()
+		p, err := of.find()
 		if err != nil {
 			return false, err
 		}

@@ -23,9 +23,9 @@ const sigmashakeConfig = ".sigmashake/config.toml"
 // breakerEnv switches the circuit breaker on, if it is 1.
 const breakerEnv = "SSG_HOOK_CIRCUIT_BREAKER"
 
-// sigmashake makes of a result what sigmashake's safety features make of it, and returns how its rules ask, if one of
+// applySafety makes of a result what sigmashake's safety features make of it, and returns how its rules ask, if one of
 // them does. It does nothing if none of its rules judged.
-func (c *agentHookCmd) sigmashake(a *protocol.Agent, e *protocol.Event, r *gate.Result, at place) (mode string, err error) {
+func (c *agentHookCmd) applySafety(a *protocol.Agent, e *protocol.Event, r *gate.Result, at place) (mode string, err error) {
 	if !r.Remembers() {
 		return "", nil
 	}
@@ -46,7 +46,7 @@ func (c *agentHookCmd) sigmashake(a *protocol.Agent, e *protocol.Event, r *gate.
 	if err != nil {
 		return "", err
 	}
-	if !toldTwice(a, e) {
+	if !duplicateEvent(a, e) {
 		breaker := config.CircuitBreaker || os.Getenv(breakerEnv) == "1"
 		err = r.Remember(folder, a.Name+" "+e.Session, e.Call, breaker, time.Now())
 	}
@@ -66,9 +66,9 @@ func (c *agentHookCmd) stateDir() (string, error) {
 	return session.DefaultDir(os.Getenv)
 }
 
-// toldTwice reports whether the agent tells of a call by another event, too, which is the one that counts: Cursor has
+// duplicateEvent reports whether the agent tells of a call by another event, too, which is the one that counts: Cursor has
 // an event for each kind of tool beside the one for all.
-func toldTwice(a *protocol.Agent, e *protocol.Event) bool {
+func duplicateEvent(a *protocol.Agent, e *protocol.Event) bool {
 	return a.Name == "cursor" && e.Name != "preToolUse"
 }
 

@@ -11,9 +11,8 @@ import (
 // testCmd runs the examples of a bundle's rules, and scenarios of tool calls.
 type testCmd struct {
 	bundleArg       `embed:""`
-	callsFlag       `embed:""`
-	Scenarios       []string `placeholder:"FILE" sep:"none" help:"Calls, and what is expected of them: a line of JSON for each. Repeatable."`
-	RequireExamples bool     `help:"Fail for a rule without an example that violates it and one that does not."`
+	scenariosFlag   `embed:""`
+	RequireExamples bool `help:"Fail for a rule without an example that violates it and one that does not."`
 }
 
 // Help is shown below the flags.
@@ -28,16 +27,14 @@ or nothing was tested.`
 // Run runs the scenarios that are named, and the examples of the bundle, unless scenarios are named and
 // no bundle is.
 func (c *testCmd) Run(std streams) error {
-	switch {
-	case len(c.Calls) > 0 && len(c.Scenarios) == 0:
-		return errors.New("--calls is given without --scenarios; name the calls to judge")
-	case len(c.Scenarios) > 0 && len(c.Calls) == 0 && c.Dir == "" && c.Policy == "":
-		return errors.New("--scenarios is given, and nothing that could judge a call; name call rules with --calls, or a bundle")
+	named := c.Dir != "" || c.Policy != ""
+	if err := c.check(named); err != nil {
+		return err
 	}
-	bundled := len(c.Scenarios) == 0 || c.Dir != "" || c.Policy != ""
+	bundled := !c.given() || named
 	right := true
-	if len(c.Scenarios) > 0 {
-		ok, err := c.scenarios(std, bundled)
+	if c.given() {
+		ok, err := c.judge(std, &c.bundleArg, bundled)
 		if err != nil {
 			return err
 		}
@@ -95,7 +92,7 @@ func (c *testCmd) examples(std streams) (bool, error) {
 	if err := print(std.out, "%s: %s, %d wrong; %s without one\n", safe(p.name), plural(ran, "example"), wrong, plural(bare, "rule")); err != nil {
 		return false, err
 	}
-	if ran == 0 && wrong == 0 && len(c.Scenarios) == 0 {
+	if ran == 0 && wrong == 0 && !c.given() {
 		return false, errors.New("no rule has an example, so nothing was tested; write some under \"examples\" of a rule")
 	}
 	return wrong == 0, nil

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/policyscan/policyscan/agent/call"
 	"github.com/policyscan/policyscan/rules"
 )
 
@@ -26,17 +25,14 @@ Exit status: 0 what was checked is valid, with or without notes; 2 it is not.`
 
 // Run shows the mistakes of what is named, or what it holds.
 func (c *validateCmd) Run(std streams) error {
-	if st, err := os.Stat(c.Dir); c.Dir != "" && err == nil && !st.IsDir() {
-		c.Calls, c.Dir = append([]string{c.Dir}, c.Calls...), ""
+	if st, err := os.Stat(c.Dir); c.Dir != "" && err == nil && !st.IsDir() && c.takes(c.Dir) {
+		c.Dir = ""
 	}
 	var failed error
-	if len(c.Calls) == 0 || c.Dir != "" || c.Policy != "" {
+	if !c.given() || c.Dir != "" || c.Policy != "" {
 		failed = c.bundle(std)
 	}
-	for _, name := range c.Calls {
-		failed = errors.Join(failed, c.callRules(std, name))
-	}
-	return failed
+	return errors.Join(failed, c.validate(std))
 }
 
 // bundle checks the bundle.
@@ -58,38 +54,6 @@ func (c *validateCmd) bundle(std streams) error {
 	b := p.bundle
 	return print(std.out, "%s: valid: %s, %s, %d deprecated\nsha256 %s\n", safe(p.name),
 		plural(b.Count(rules.Boundary), "boundary"), plural(b.Count(rules.Invariant), "invariant"), len(b.Deprecated), b.SHA256)
-}
-
-// callRules checks a file of call rules, or a folder of them.
-func (c *validateCmd) callRules(std streams, name string) error {
-	one := callsFlag{Calls: []string{name}, Dialect: c.Dialect, Define: c.Define}
-	sets, err := one.load("")
-	var list rules.Errors
-	if errors.As(err, &list) {
-		return mistaken(std, name, list)
-	}
-	if err != nil {
-		return err
-	}
-	s := sets[0]
-	for _, n := range s.Notes {
-		if err := print(std.out, "%s:%d: note: %s\n", safe(n.Origin.File), n.Origin.Line, safe(n.Text)); err != nil {
-			return err
-		}
-	}
-	return print(std.out, "%s: valid: %s, %s; %s\n", safe(s.Name), s.Dialect, s.Strategy, safe(defaulted(s)))
-}
-
-// defaulted is what a set holds, and what becomes of a call that no rule is about.
-func defaulted(s *call.Set) string {
-	e := s.Default
-	if s.Strategy == call.DenyOverrides {
-		e = call.Deny // without a policy
-		if len(s.Policies) > 0 {
-			e = s.Policies[0].Default
-		}
-	}
-	return fmt.Sprintf("%s; else %s", s.Summary(), s.Word(e))
 }
 
 // mistaken shows mistakes, and is the error that there are some.

@@ -7,11 +7,11 @@ import (
 	"github.com/policyscan/policyscan/verdict"
 )
 
-// voidOld replaces the verdict of an earlier run where this one, whose arguments or
+// replaceOldVerdict replaces the verdict of an earlier run where this one, whose arguments or
 // environment cannot be followed, would have written its own: an old PASS must not be
 // taken for it. Only a file that is a verdict is touched, and none is made.
-func voidOld(output string) {
-	if !verdict.Written(output) {
+func replaceOldVerdict(output string) {
+	if !verdict.IsVerdict(output) {
 		return
 	}
 	f, err := verdict.Create(output, version(), verdict.Scope{Mode: "full"})

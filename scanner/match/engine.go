@@ -71,20 +71,20 @@ func (p *Pattern) byMark(f *form) bool { return p.short && f.enc != utf8Enc }
 // overlap is how much consecutive windows must share.
 func (e *Engine) overlap() int { return max(e.longest-1, 0) }
 
-// A sighting is what the first step found out about a content.
-type sighting struct {
+// seen is what the first step found out about a content.
+type seen struct {
 	plain *needle.Seen
 	wide  *needle.Seen // nil until it is needed
 	marks [encodings]bool
 	nul   bool // a NUL byte occurs
 }
 
-func (e *Engine) newSighting() *sighting {
-	return &sighting{plain: e.plain.NewSeen()}
+func (e *Engine) newSeen() *seen {
+	return &seen{plain: e.plain.NewSeen()}
 }
 
-// reset makes a sighting ready for another content.
-func (s *sighting) reset() {
+// reset makes it ready for another content.
+func (s *seen) reset() {
 	s.plain.Reset()
 	if s.wide != nil {
 		s.wide.Reset()
@@ -93,7 +93,7 @@ func (s *sighting) reset() {
 }
 
 // look adds what a window holds.
-func (e *Engine) look(s *sighting, w window) {
+func (e *Engine) look(s *seen, w window) {
 	if w.at == 0 {
 		s.marks = marks(w.data)
 	}
@@ -109,7 +109,7 @@ func (e *Engine) look(s *sighting, w window) {
 
 // candidates returns, in order, the patterns that may occur, and for each the forms
 // that count in this content.
-func (e *Engine) candidates(s *sighting) []*hunt {
+func (e *Engine) candidates(s *seen) []*candidate {
 	marked := false
 	for en := utf16LE; en < encodings; en++ {
 		marked = marked || s.marks[en]
@@ -131,15 +131,15 @@ func (e *Engine) candidates(s *sighting) []*hunt {
 		}
 	}
 	slices.Sort(seen)
-	var hunts []*hunt
+	var hunts []*candidate
 	for _, i := range slices.Compact(seen) {
-		hunts = append(hunts, newHunt(i, e.patterns[i], s))
+		hunts = append(hunts, newCandidate(i, e.patterns[i], s))
 	}
 	return hunts
 }
 
-// A hunt is the second step for one pattern: its first match and its occurrences.
-type hunt struct {
+// A candidate is a pattern that may occur, in the second step: its first match and its occurrences.
+type candidate struct {
 	index int // of the pattern in the engine
 	forms []*form
 
@@ -152,8 +152,8 @@ type hunt struct {
 // A match is a run of a content's bytes.
 type match struct{ start, end int64 }
 
-func newHunt(index int, p *Pattern, s *sighting) *hunt {
-	h := &hunt{index: index}
+func newCandidate(index int, p *Pattern, s *seen) *candidate {
+	h := &candidate{index: index}
 	forms := p.forms
 	if s.nul {
 		forms = p.every()
@@ -170,7 +170,7 @@ func newHunt(index int, p *Pattern, s *sighting) *hunt {
 
 // look adds the matches that begin in w. Those that begin in its last overlap bytes
 // belong to the next window, if there is one.
-func (h *hunt) look(w window, overlap int) {
+func (h *candidate) look(w window, overlap int) {
 	limit := len(w.data)
 	if !w.last {
 		limit -= overlap
@@ -214,7 +214,7 @@ func (h *hunt) look(w window, overlap int) {
 // other byte order too, a byte or three early: "\x00a\x00b\x00" holds "ab" in both.
 // Of two such readings the one that is aligned to its unit, counted from the start
 // of the file, is the text.
-func (h *hunt) evidence() (encoding, match, bool) {
+func (h *candidate) evidence() (encoding, match, bool) {
 	best := encodings
 	for e := range encodings {
 		if h.found[e] && (best == encodings || h.first[e].start < h.first[best].start) {

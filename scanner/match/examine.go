@@ -35,7 +35,7 @@ type Examiner struct {
 
 	buf  []byte
 	held []byte // where buf was while its content is read again
-	seen map[*Engine]*sighting
+	seen map[*Engine]*seen
 }
 
 // A Report is what an Examiner found out about one content.
@@ -49,7 +49,7 @@ type Report struct {
 // Examine reads content from its first byte to its last, and again as often as the
 // evidence needs when something was found. Memory does not grow with its length.
 func (x *Examiner) Examine(ctx context.Context, e *Engine, content io.ReadSeeker) (rep Report, err error) {
-	whole := x.sighting(e)
+	whole := x.seenBy(e)
 	var only window // the content, if one window holds it
 	rep.Bytes, err = pass(ctx, x.windows(content, e.overlap()), &rep.Reads, func(w window) bool {
 		if w.at == 0 {
@@ -98,15 +98,15 @@ func (x *Examiner) Examine(ctx context.Context, e *Engine, content io.ReadSeeker
 	return rep, x.locate(ctx, content, rep.Finds, &rep.Reads)
 }
 
-// sighting returns what an engine notes down, empty. It is used again for each content,
+// seenBy returns what an engine notes down, empty. It is used again for each content,
 // since to make one for 10,000 patterns takes longer than to look at a small file.
-func (x *Examiner) sighting(e *Engine) *sighting {
+func (x *Examiner) seenBy(e *Engine) *seen {
 	s := x.seen[e]
 	if s == nil {
 		if x.seen == nil {
-			x.seen = map[*Engine]*sighting{}
+			x.seen = map[*Engine]*seen{}
 		}
-		s = e.newSighting()
+		s = e.newSeen()
 		x.seen[e] = s
 	}
 	s.reset()

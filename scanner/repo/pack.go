@@ -48,13 +48,13 @@ func (p *pack) open() error {
 
 func (p *pack) openOnce() (err error) {
 	if p.idx, err = mapped(p.stem + ".idx"); err != nil {
-		return fmt.Errorf("%s.idx: %w", p.stem, unexist(err))
+		return fmt.Errorf("%s.idx: %w", p.stem, missingIsCorrupt(err))
 	}
 	if err := p.checkIndex(); err != nil {
 		return err
 	}
 	if p.file, err = openRegular(p.stem + ".pack"); err != nil {
-		return unexist(err)
+		return missingIsCorrupt(err)
 	}
 	st, err := p.file.Stat()
 	if err != nil {
@@ -99,8 +99,8 @@ func (p *pack) checkIndex() error {
 	return nil
 }
 
-// unexist keeps a file that went away from being taken for an object that is not there.
-func unexist(err error) error {
+// missingIsCorrupt keeps a file that went away from being taken for an object that is not there.
+func missingIsCorrupt(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%w: %v", ErrCorrupt, err)
 	}

@@ -11,9 +11,9 @@ import (
 	"github.com/policyscan/policyscan/verdict"
 )
 
-// A plan takes what is found, and what is not. All is put in order at the end, so that the
+// A collector gathers what the workers find, count and cannot decide. All is put in order at the end, so that the
 // order of the workers' work does not show.
-type plan struct {
+type collector struct {
 	*scan
 	allowed []string
 	engines *engines
@@ -25,14 +25,14 @@ type plan struct {
 	errors   []verdict.Error
 }
 
-func newPlan(s *scan) *plan {
-	p := &plan{scan: s, engines: newEngines(s.bundle), errors: slices.Clone(s.Errors)}
+func newCollector(s *scan) *collector {
+	p := &collector{scan: s, engines: newEngines(s.bundle), errors: slices.Clone(s.Errors)}
 	p.allowed = slices.Compact(slices.Sorted(slices.Values(s.Allow)))
 	return p
 }
 
 // tally returns the tally of a new worker.
-func (p *plan) tally() *tally {
+func (p *collector) tally() *tally {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	t := &tally{over: p.over, chosen: map[string]*chosen{}}
@@ -41,10 +41,10 @@ func (p *plan) tally() *tally {
 	return t
 }
 
-func (p *plan) allows(reason string) bool { return slices.Contains(p.allowed, reason) }
+func (p *collector) allows(reason string) bool { return slices.Contains(p.allowed, reason) }
 
 // fail notes what could not be decided, unless it is knowingly accepted.
-func (p *plan) fail(e verdict.Error) {
+func (p *collector) fail(e verdict.Error) {
 	if e.Code == verdict.Empty && p.allows(AllowEmpty) {
 		return
 	}
@@ -57,7 +57,7 @@ func (p *plan) fail(e verdict.Error) {
 const gitDir = ".git"
 
 // leaveOut reports whether a path is no part of the tree, and notes it.
-func (p *plan) leaveOut(path string) bool {
+func (p *collector) leaveOut(path string) bool {
 	reason, out := p.LeaveOut[path]
 	if path == gitDir || strings.HasPrefix(path, gitDir+"/") {
 		path, reason, out = gitDir, "git", true
@@ -70,7 +70,7 @@ func (p *plan) leaveOut(path string) bool {
 
 // passing reports whether a path is one from which another run moves its verdict to the
 // place of this one's.
-func (p *plan) passing(path string) bool {
+func (p *collector) temporary(path string) bool {
 	if !strings.HasSuffix(path, ".tmp") { // as nearly all that is listed
 		return false
 	}
@@ -84,7 +84,7 @@ func (p *plan) passing(path string) bool {
 
 // inUse reports whether a leaf of git's is a rule file that judges: that content, not only
 // that path, where a change could put anything.
-func (p *plan) inUse(path string, leaf repo.Leaf) bool {
+func (p *collector) inUse(path string, leaf repo.Leaf) bool {
 	out := (leaf.Mode == repo.File || leaf.Mode == repo.Executable) && slices.Contains(p.InUse, RuleFile{path, leaf.Hash})
 	if out {
 		p.leftOut(path, "rules")
@@ -92,7 +92,7 @@ func (p *plan) inUse(path string, leaf repo.Leaf) bool {
 	return out
 }
 
-func (p *plan) leftOut(path, reason string) {
+func (p *collector) leftOut(path, reason string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	o := verdict.Omission{File: verdict.Path(path), Reason: reason}
@@ -102,14 +102,14 @@ func (p *plan) leftOut(path, reason string) {
 }
 
 // deletes notes a file that the change deletes.
-func (p *plan) deletes() {
+func (p *collector) deletes() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.coverage.Deleted++
 }
 
 // complete ends the listing: what the tree as a whole lacks is an error.
-func (p *plan) complete() {
+func (p *collector) complete() {
 	if p.empty() && len(p.errors) == 0 {
 		p.fail(verdict.Error{Code: verdict.Empty, Message: "there is no file to scan; check the path, or accept an empty tree with --allow empty"})
 	}
@@ -120,7 +120,7 @@ func (p *plan) complete() {
 
 // empty reports whether the tree should have had files and has none. A change can
 // leave nothing to scan, and a list or --stdin-path can name rule files or the output alone: what is git's own is no file.
-func (p *plan) empty() bool {
+func (p *collector) empty() bool {
 	if listed, _, _ := p.Progress.Files(); listed > 0 {
 		return false
 	}
@@ -134,7 +134,7 @@ func (p *plan) empty() bool {
 }
 
 // verdict puts together what was found.
-func (p *plan) verdict() *verdict.Verdict {
+func (p *collector) verdict() *verdict.Verdict {
 	v := verdict.New(p.Version)
 	v.Scope = p.tree.Scope()
 	v.Allowed = p.allowed
@@ -151,7 +151,7 @@ func (p *plan) verdict() *verdict.Verdict {
 	files := make([]int, len(b.Rules)) // that each rule selects
 	var broken []brokenRule
 	for _, t := range p.tallies {
-		t.close(p.bench)
+		t.close(p.policySet)
 		broken = append(broken, t.broken...)
 		p.errors = append(p.errors, t.errors...)
 		p.coverage.Files += t.listed

@@ -42,18 +42,18 @@ See docs/agents.md.
 Exit status: 0 the answer says what holds, a denial too; 2 there is no answer.`
 }
 
-// gated is the program as the hook of an agent: whatever goes wrong is an answer that denies the call, for
+// runAsHook is run for the hook of an agent: whatever goes wrong is an answer that denies the call, for
 // most agents go on when a hook fails.
-func gated(a *protocol.Agent, args []string, std streams) int {
+func runAsHook(a *protocol.Agent, args []string, std streams) int {
 	debug.SetGCPercent(400) // it ends before a collection would pay
-	if toNobody(std.out) {
+	if isNullDevice(std.out) {
 		complain(std.err, errors.New("standard output is closed or the null device, so nobody would read the answer, and the call is denied"))
 		return exitUndecided
 	}
-	out := &noting{to: std.out}
-	said := &noting{to: std.err, keep: true}
+	out := &recorder{to: std.out}
+	said := &recorder{to: std.err, keep: true}
 	inner := streams{in: std.in, out: out, err: said}
-	status := guarded(inner, func() int {
+	status := recovering(inner, func() int {
 		if asksHelp(args) && hasCall(std.in) { // or the call would go on, with the help for an answer
 			return finish(inner, errors.New("the hook is asked for help or for the version, and there is a call on standard input; take that out of the agent's settings"))
 		}
@@ -116,8 +116,8 @@ func hasCall(in io.Reader) bool {
 	return err != nil || len(text) > 0
 }
 
-// toNobody reports whether an output is the null device, which Go puts in the place of one that is closed.
-func toNobody(out io.Writer) bool {
+// isNullDevice reports whether an output is the null device, which Go puts in the place of one that is closed.
+func isNullDevice(out io.Writer) bool {
 	f, ok := out.(*os.File)
 	if !ok {
 		return false
@@ -130,8 +130,8 @@ func toNobody(out io.Writer) bool {
 	return err == nil && os.SameFile(st, null)
 }
 
-// noting is an output that remembers whether anything was written to it, and if it should, what.
-type noting struct {
+// A recorder is a writer that notes whether anything was written to it, and if it should, what.
+type recorder struct {
 	to    io.Writer
 	keep  bool
 	wrote bool
@@ -139,7 +139,7 @@ type noting struct {
 	text  strings.Builder
 }
 
-func (n *noting) Write(p []byte) (int, error) {
+func (n *recorder) Write(p []byte) (int, error) {
 	n.wrote = n.wrote || len(p) > 0
 	if n.keep {
 		n.text.Write(p)
@@ -277,7 +277,7 @@ func (c *agentHookCmd) judge(ctx context.Context, a *protocol.Agent, e *protocol
 		if err != nil {
 			return all, err
 		}
-		if g, err = c.guarding(a.Name, g, at, projectFolders(a, e)); err != nil {
+		if g, err = c.withGuards(a.Name, g, at, projectFolders(a, e)); err != nil {
 			return all, err
 		}
 		if i > 0 { // they judge the call, wherever its files are
@@ -289,7 +289,7 @@ func (c *agentHookCmd) judge(ctx context.Context, a *protocol.Agent, e *protocol
 		}
 		all.Add(r)
 	}
-	mode, err := c.sigmashake(a, e, all.Result, places[0])
+	mode, err := c.applySafety(a, e, all.Result, places[0])
 	all.askMode = cmp.Or(c.AskMode, mode, askAgent)
 	return all, err
 }

@@ -11,9 +11,9 @@ import (
 	"github.com/policyscan/policyscan/scanner/repo"
 )
 
-// guarding is a gate that guards the rules and the hooks of agents, those in folders of a project outside of the root
+// withGuards returns a gate that guards the rules and the hooks of agents, those in folders of a project outside of the root
 // too, or nothing.
-func (c *agentHookCmd) guarding(agent string, g *gate.Gate, at place, folders []string) (*gate.Gate, error) {
+func (c *agentHookCmd) withGuards(agent string, g *gate.Gate, at place, folders []string) (*gate.Gate, error) {
 	guarding := *g
 	if c.AllowRuleEdits {
 		guarding.Guarded = nil

@@ -32,7 +32,7 @@ func TestCreateSpares(t *testing.T) {
 		if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		if was := text != "" && !spared; Written(name) != was {
+		if was := text != "" && !spared; IsVerdict(name) != was {
 			t.Errorf("%.60q is a verdict? %t", text, !was)
 		}
 		_, err := Create(name, "1.0", Scope{})
@@ -44,7 +44,7 @@ func TestCreateSpares(t *testing.T) {
 			t.Errorf("%.60q: %v; it is now %.30q", text, err, now)
 		}
 	}
-	if Written(filepath.Join(t.TempDir(), "nothing")) {
+	if IsVerdict(filepath.Join(t.TempDir(), "nothing")) {
 		t.Error("there is a verdict in an empty folder")
 	}
 }
@@ -58,7 +58,7 @@ func TestBrokenOldVerdict(t *testing.T) {
 			t.Errorf("%q: %v, %v", text, named, err)
 		}
 	}
-	if there, err := lookAt("/proc/self/mem"); runtime.GOOS == "linux" && (err == nil || there != another) { // cannot be read at its beginning
+	if there, err := lookAt("/proc/self/mem"); runtime.GOOS == "linux" && (err == nil || there != otherFile) { // cannot be read at its beginning
 		t.Errorf("%d, %v", there, err)
 	}
 	if !*long {

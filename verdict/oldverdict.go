@@ -10,18 +10,18 @@ import (
 	"strings"
 )
 
-// Written reports whether there is a verdict at path, of whatever program: a JSON object with a member "verdict",
+// IsVerdict reports whether there is a verdict at path, of whatever program: a JSON object with a member "verdict",
 // however it is written.
-func Written(path string) bool {
+func IsVerdict(path string) bool {
 	there, err := lookAt(path)
-	return err == nil && there == aVerdict
+	return err == nil && there == verdictFile
 }
 
 // What a file is whose place a verdict would take.
 const (
-	nothing = iota // it is empty
-	aVerdict
-	another
+	emptyFile = iota // it is empty
+	verdictFile
+	otherFile
 )
 
 // maxLook is how much of a file is looked at; one that goes on behind that is taken for a verdict if it begins as one could.
@@ -31,27 +31,27 @@ const maxLook = 256 << 20
 func lookAt(path string) (there int, err error) {
 	st, err := os.Lstat(path)
 	if err != nil || !st.Mode().IsRegular() {
-		return another, errors.Join(err, fs.ErrInvalid)
+		return otherFile, errors.Join(err, fs.ErrInvalid)
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return another, err
+		return otherFile, err
 	}
 	defer f.Close() // read only: nothing to lose
 	r := bufio.NewReaderSize(f, 64<<10)
 	head, err := r.Peek(len(DocumentHead))
 	switch {
 	case err != nil && !errors.Is(err, io.EOF):
-		return another, err
+		return otherFile, err
 	case len(head) == 0:
-		return nothing, nil
+		return emptyFile, nil
 	case string(head) == DocumentHead:
-		return aVerdict, nil
+		return verdictFile, nil
 	}
 	if named, err := namesVerdict(r); err != nil || named {
-		return aVerdict, err
+		return verdictFile, err
 	}
-	return another, nil
+	return otherFile, nil
 }
 
 // DocumentHead is how every document begins, of any version: one that is cut off is one, too.

@@ -1,0 +1,51 @@
+package main
+
+import "github.com/policyscan/policyscan/agent/dialect"
+
+// This is the one place where the commands of a scanner meet those about tool calls of
+// agents. Without agent/ and the files about it, testdata/noagent/agent.go takes the place
+// of this file, and the rest is a whole scanner: TestWithoutAgent.
+
+// evalCommand is the subcommand that judges calls from standard input.
+type evalCommand struct {
+	Eval evalCmd `cmd:"" help:"Judge tool calls of agents by call rules."`
+}
+
+// agentHooks are the hooks that agents run.
+type agentHooks struct {
+	ClaudeCode agentHookCmd `cmd:"" name:"claude-code" help:"Judge a call of Claude Code."`
+	Codex      agentHookCmd `cmd:"" help:"Judge a call of Codex."`
+	Gemini     agentHookCmd `cmd:"" help:"Judge a call of Gemini CLI."`
+	Copilot    agentHookCmd `cmd:"" help:"Judge a call of Copilot."`
+	Cursor     agentHookCmd `cmd:"" help:"Judge a call of Cursor."`
+}
+
+// agentInstalls write those hooks.
+type agentInstalls struct {
+	ClaudeCode hookInstallAgentCmd `cmd:"" name:"claude-code" help:"Put the hook into Claude Code's settings."`
+	Codex      hookInstallAgentCmd `cmd:"" name:"codex" help:"Put the hook into Codex's settings."`
+	Gemini     hookInstallAgentCmd `cmd:"" name:"gemini" help:"Put the hook into Gemini CLI's settings."`
+	Copilot    hookInstallAgentCmd `cmd:"" name:"copilot" help:"Put the hook into GitHub Copilot's settings."`
+	Cursor     hookInstallAgentCmd `cmd:"" name:"cursor" help:"Put the hook into Cursor's settings."`
+}
+
+// agentUninstalls remove them.
+type agentUninstalls struct {
+	ClaudeCode hookUninstallAgentCmd `cmd:"" name:"claude-code" help:"Take the hook out of Claude Code's settings."`
+	Codex      hookUninstallAgentCmd `cmd:"" name:"codex" help:"Take the hook out of Codex's settings."`
+	Gemini     hookUninstallAgentCmd `cmd:"" name:"gemini" help:"Take the hook out of Gemini CLI's settings."`
+	Copilot    hookUninstallAgentCmd `cmd:"" name:"copilot" help:"Take the hook out of GitHub Copilot's settings."`
+	Cursor     hookUninstallAgentCmd `cmd:"" name:"cursor" help:"Take the hook out of Cursor's settings."`
+}
+
+// runHook runs the program as the hook of an agent, if the arguments say that it is one.
+func runHook(args []string, std streams) (status int, is bool) {
+	a := hookedAgent(args)
+	if a == nil {
+		return 0, false
+	}
+	return runAsHook(a, args, std), true
+}
+
+// dialectNames are the names of the dialects of call rules, for help.
+func dialectNames() []string { return dialect.Names() }

@@ -1,0 +1,275 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"time"
+
+	"golang.org/x/term"
+
+	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/scanner"
+	"github.com/policyscan/policyscan/verdict"
+	"github.com/policyscan/policyscan/verdict/report"
+)
+
+// A reporter takes a scan's outputs from the marker to the last line.
+type reporter struct {
+	*scanCmd
+	std    streams
+	place  place
+	policy string
+	notes  []string
+	began  time.Time
+
+	file    string        // of the verdict; "" if it goes to none
+	out     *verdict.File // nil if it goes to none
+	reports []reportOutput
+	failed  error // the first output that could not be written
+}
+
+// begin refuses output paths that are not safe, and puts a FAIL where the verdict will be.
+func (r *reporter) begin() (err error) {
+	if r.reports, err = r.reportFlag.reports(); err != nil {
+		replaceOldVerdict(r.Output)
+		return err
+	}
+	r.reports = append(r.reports, r.also...)
+	if r.Output != "-" && r.Output != "none" {
+		r.file = resolved(r.Output)
+	}
+	if err = errors.Join(checkDistinct(r.reports), r.apartFromVerdict()); err != nil {
+		replaceOldVerdict(r.file)
+		return err
+	}
+	if r.file != "" {
+		err = errors.Join(throughLink(r.Output), untracked(r.file))
+	}
+	if err == nil {
+		err = clearAll(r.reports)
+	}
+	if err != nil {
+		replaceOldVerdict(r.file)
+		return replaceOldReports(r.reports, err)
+	}
+	if r.file != "" {
+		r.out, err = verdict.Create(r.file, version(), r.scope())
+	}
+	return err
+}
+
+// apartFromVerdict refuses a report that goes where the verdict does.
+func (r *reporter) apartFromVerdict() error {
+	for _, p := range r.reports {
+		switch {
+		case p.file == "" && r.Output == "-":
+			return fmt.Errorf("--output - and --report %s both go to standard output; name a file for one of them", p.Name)
+		case p.file != "" && r.file != "" && sameOutput(p.file, r.file):
+			return fmt.Errorf("--report %s and --output are one file, %s; name another for one of them", p.Name, p.file)
+		}
+	}
+	return nil
+}
+
+// scope is what is known of the scope before there is a tree.
+func (r *reporter) scope() verdict.Scope {
+	switch {
+	case r.Stdin:
+		return verdict.Scope{Mode: "stdin"}
+	case r.DiffBase != "":
+		return verdict.Scope{Mode: "diff", Base: r.DiffBase}
+	case r.Staged:
+		return verdict.Scope{Mode: "staged"}
+	case r.Tracked:
+		return verdict.Scope{Mode: "tracked"}
+	case r.FilesFrom != "":
+		return verdict.Scope{Mode: "files"}
+	}
+	return verdict.Scope{Mode: "full"}
+}
+
+// undecided is the verdict of a run that did not come to scan: each mistake of a
+// bundle is an error of it.
+func (r *reporter) undecided(err error) *verdict.Verdict {
+	v := verdict.Incomplete(version(), r.scope(), errorsOf(err)...)
+	slices.SortStableFunc(v.Errors, func(a, b verdict.Error) int {
+		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Code, b.Code))
+	})
+	v.Decide()
+	return v
+}
+
+func errorsOf(err error) []verdict.Error {
+	var mistakes rules.Errors
+	var mistake *rules.Error
+	var stopped *scanner.Interruption
+	var known *verdict.Error
+	switch {
+	case errors.As(err, &known):
+		return []verdict.Error{*known}
+	case errors.As(err, &mistakes):
+	case errors.As(err, &mistake):
+		mistakes = rules.Errors{mistake}
+	case errors.As(err, &stopped):
+		return []verdict.Error{{Code: stopped.Code, Message: stopped.Message}}
+	default:
+		return []verdict.Error{{Code: verdict.Usage, Message: err.Error()}}
+	}
+	errs := make([]verdict.Error, len(mistakes))
+	for i, e := range mistakes {
+		errs[i] = verdict.Error{Code: e.Code, Message: e.Error()}
+	}
+	return errs
+}
+
+// end writes every output. A PASS of which anything could not be written, or that a signal
+// met on the way, is none: its files are then taken away, and those of a verdict that says
+// so written in their place.
+func (r *reporter) end(v *verdict.Verdict, caught func() int) error {
+	r.files(v)
+	shown := r.failed == nil || v.Verdict != verdict.Pass
+	if shown {
+		r.show(v)
+	}
+	lost := verdict.Error{Code: verdict.Interrupted, Message: "a signal ended the run while its outputs were written; run it again"}
+	if r.failed != nil {
+		lost = verdict.Error{Code: verdict.Output, Message: r.failed.Error()}
+	}
+	if v.Verdict == verdict.Pass && (r.failed != nil || caught() != 0) {
+		v.Errors = []verdict.Error{lost}
+		v.Decide()
+		for _, p := range r.reports { // which makes room, too
+			r.write(p.clear())
+		}
+		r.files(v)
+		if !shown {
+			r.show(v)
+		}
+	}
+	o := outcome{status: exitStatus(v), err: r.failed}
+	if o.status == exitPass {
+		return nil
+	}
+	return o
+}
+
+// show writes what goes to standard error, then what goes to standard output.
+func (r *reporter) show(v *verdict.Verdict) {
+	text, w, err := r.text(v)
+	r.write(err)
+	_, err = w.Write(text)
+	r.write(err)
+	r.print(v)
+}
+
+// files writes what goes to files: the verdict last, which stands for them.
+func (r *reporter) files(v *verdict.Verdict) {
+	for _, p := range r.reports {
+		if p.file != "" {
+			r.write(p.write(v, nil))
+		}
+	}
+	if r.out != nil {
+		r.write(r.out.Write(v))
+	}
+}
+
+// print writes what goes to standard output, of which there is one thing at most.
+func (r *reporter) print(v *verdict.Verdict) {
+	if r.Output == "-" {
+		r.write(report.WriteJSON(r.std.out, v))
+	}
+	for _, p := range r.reports {
+		if p.file == "" {
+			r.write(p.write(v, r.std.out))
+		}
+	}
+}
+
+// printed reports whether standard output is taken by something else than the report that
+// every run prints.
+func (r *reporter) printed() bool {
+	return r.Output == "-" || slices.ContainsFunc(r.reports, func(p reportOutput) bool { return p.file == "" })
+}
+
+// write notes that an output could not be written.
+func (r *reporter) write(err error) {
+	if r.failed == nil && err != nil {
+		r.failed = fmt.Errorf("an output could not be written: %w", err)
+	}
+}
+
+// text returns the report for a person, and where it goes.
+func (r *reporter) text(v *verdict.Verdict) ([]byte, io.Writer, error) {
+	if r.Quiet {
+		for i := range v.Errors {
+			e := v.Errors[i]
+			if e.File != "" {
+				e.File = r.place.prefix + e.File
+			}
+			complain(r.std.err, fmt.Errorf("%w [%s]", &e, e.Code))
+		}
+		return nil, io.Discard, nil
+	}
+	w := r.std.out
+	if r.printed() {
+		w = r.std.err
+	}
+	width, isTerminal := terminal(w)
+	var text bytes.Buffer
+	err := report.WriteText(&text, v, report.TextOptions{
+		Prefix:   r.place.prefix,
+		Policy:   r.policy,
+		Root:     r.place.shown,
+		Notes:    r.notes,
+		Elapsed:  time.Since(r.began),
+		Color:    isTerminal && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb",
+		Width:    width,
+		Commands: obeyed(),
+	})
+	return text.Bytes(), w, err
+}
+
+// terminal returns the width of the terminal that w is, in columns, 0 if the terminal does not say.
+func terminal(w io.Writer) (width int, ok bool) {
+	f, ok := w.(*os.File)
+	if !ok || !term.IsTerminal(int(f.Fd())) {
+		return 0, false
+	}
+	width, _, _ = term.GetSize(int(f.Fd())) // -1 on an error
+	return max(width, 0), true
+}
+
+// watch shows on a terminal how far a scan has come, if it lasts. The returned
+// function ends that.
+func (r *reporter) watch(p *scanner.Progress) (stop func()) {
+	if _, ok := terminal(r.std.err); !ok || r.Quiet {
+		return func() {}
+	}
+	quit, gone := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(gone)
+		tick := time.NewTicker(time.Second)
+		defer tick.Stop()
+		shown := false
+		for {
+			select {
+			case <-tick.C:
+				shown = true
+				listed, governed, done := p.Files()
+				_, _ = fmt.Fprintf(r.std.err, "\r\x1b[Kscanning: %d of %d governed files, %d files listed", done, governed, listed)
+			case <-quit:
+				if shown {
+					_, _ = fmt.Fprint(r.std.err, "\r\x1b[K")
+				}
+				return
+			}
+		}
+	}()
+	return func() { close(quit); <-gone }
+}
