@@ -34,14 +34,10 @@ type world struct {
 	azurermGit, railsGit       string
 }
 
-// prepare makes what is not there yet. What it cannot have ends the test.
+// prepare makes what is not there yet: the trees, the programs and the peers. What it cannot have ends the test.
 func prepare(t *testing.T) *world {
 	t.Helper()
-	dir, err := filepath.Abs(*folder)
-	if err != nil {
-		t.Fatal(err)
-	}
-	w := &world{policies: policies(t, filepath.Join(dir, "policies"))}
+	w, dir := corpora(t)
 	for name, path := range map[string]*string{"": &w.scan, "purego": &w.pure, "slow": &w.slow} {
 		*path = filepath.Join(dir, "policyscan"+name)
 		if err := build.Program(*path, "-tags", name); err != nil {
@@ -60,6 +56,17 @@ func prepare(t *testing.T) *world {
 		mkdir(t, to)
 		shell(t, to, "sh", "-c", "npm pack --silent @vscode/ripgrep-linux-x64@"+ripgrep+" && tar xzf *.tgz")
 	})
+	return w
+}
+
+// corpora makes the bundles, trees and histories that are not there yet. It returns the folder that they are in.
+func corpora(t *testing.T) (*world, string) {
+	t.Helper()
+	dir, err := filepath.Abs(*folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &world{policies: policies(t, filepath.Join(dir, "policies"))}
 	w.linux = filepath.Join(dir, "linux", "linux-source-6.1")
 	once(t, w.linux, func() {
 		to := filepath.Join(dir, "linux")
@@ -89,7 +96,7 @@ func prepare(t *testing.T) *world {
 	write(t, filepath.Join(w.tiny, "main.tf"), "terraform {}\n")
 	w.edited, w.edit = filepath.Join(dir, "edited"), filepath.Join(dir, "edit.json")
 	writeEdit(t, w)
-	return w
+	return w, dir
 }
 
 // writeEdit writes a file of 100 KB and the call of an agent that edits a line in its middle.

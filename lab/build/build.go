@@ -25,7 +25,13 @@ func Program(out string, flags ...string) error {
 	if err != nil {
 		return err
 	}
-	if out, err = filepath.Abs(out); err != nil {
+	return At(root, out, flags...)
+}
+
+// At is Program for the module in a folder, which may be another commit's.
+func At(root, out string, flags ...string) error {
+	out, err := filepath.Abs(out)
+	if err != nil {
 		return err
 	}
 	cmd := exec.Command("go", slices.Concat([]string{"build", "-trimpath", "-buildvcs=false"}, flags, []string{"-o", out, "./cmd/policyscan"})...)

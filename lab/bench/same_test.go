@@ -1,0 +1,171 @@
+//go:build linux
+
+package bench
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/policyscan/policyscan/lab/build"
+)
+
+var base = flag.String("base", "", "a commit: the program of that commit is compared with the one of the work tree")
+
+// TestSame builds the program at -base and at the work tree, runs both over all bundles and corpora, and fails unless
+// verdicts, reports and statuses are the same, byte for byte. A change that moves code and means to change nothing
+// shows it with this.
+func TestSame(t *testing.T) {
+	if *base == "" {
+		t.Skip("it takes minutes; see make same")
+	}
+	w, _ := corpora(t)
+	programs := t.TempDir()
+	before, after := filepath.Join(programs, "before"), filepath.Join(programs, "after")
+	if err := build.At(checkout(t, *base), before); err != nil {
+		t.Fatal(err)
+	}
+	if err := build.Program(after); err != nil {
+		t.Fatal(err)
+	}
+	total, failed := 0, 0
+	for _, c := range comparisons(t, w) {
+		one, two := c.outcome(t, before), c.outcome(t, after)
+		total += len(one.verdict)
+		if diff := one.differs(two); diff != "" {
+			t.Errorf("%s: %s", c.name, diff)
+			failed++
+			continue
+		}
+		t.Logf("%s: status %d, the same %d bytes", c.name, one.status, len(one.verdict))
+	}
+	t.Logf("%d comparisons, %d bytes of verdicts, %d differ", len(comparisons(t, w)), total, failed)
+}
+
+// checkout returns a folder with the files of a commit.
+func checkout(t *testing.T, commit string) string {
+	t.Helper()
+	root, err := build.Root()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	shell(t, root, "sh", "-c", `git archive "$1" | tar -x -C "$2"`, "sh", commit, dir)
+	return dir
+}
+
+// A comparison is one run of the program, in a folder and with these arguments.
+type comparison struct {
+	name, dir string
+	args      []string
+}
+
+// comparisons are all bundles over all trees, and some over the histories of two repositories.
+func comparisons(t *testing.T, w *world) []comparison {
+	t.Helper()
+	root, err := build.Root()
+	if err != nil {
+		t.Fatal(err)
+	}
+	bundles := map[string]string{"builtin:infra": "builtin:infra", "examples": filepath.Join(root, "examples", "policy")}
+	for name, p := range w.policies {
+		bundles[name] = p.bundle
+	}
+	trees := map[string]string{
+		"Linux": w.linux, "azurerm": w.azurerm, "a line": w.line, "a file": w.tiny, "an edited file": w.edited,
+		"the examples": filepath.Join(root, "examples", "infra-target"),
+	}
+	var all []comparison
+	for _, bundle := range slices.Sorted(maps.Keys(bundles)) {
+		add := func(name, dir string, args ...string) {
+			all = append(all, comparison{bundle + " over " + name, dir, append([]string{"--policy", bundles[bundle]}, args...)})
+		}
+		for _, tree := range slices.Sorted(maps.Keys(trees)) {
+			add(tree, "", trees[tree])
+		}
+		add("azurerm, tracked", w.checkout, "--tracked", ".")
+		for name, git := range map[string]string{"azurerm": w.azurermGit, "rails": w.railsGit} {
+			for _, rev := range []string{"HEAD~1", "HEAD~100"} {
+				add(name+" since "+rev, git, "--diff-base", rev)
+			}
+		}
+	}
+	for name, git := range map[string]string{"azurerm": w.azurermGit, "rails": w.railsGit} {
+		all = append(all,
+			comparison{"nothing over " + name + " since HEAD~15000", git, []string{"--policy", bundles["nothing"], "--diff-base", "HEAD~15000"}},
+			comparison{"W2 over " + name + " at HEAD~50", git, []string{"--policy", bundles["W2"], "--rev", "HEAD~50"}})
+	}
+	slices.SortStableFunc(all, func(a, b comparison) int { return strings.Compare(a.name, b.name) })
+	return all
+}
+
+// An outcome is what a run left.
+type outcome struct {
+	status  int
+	out     string // the text report, without the seconds
+	err     string
+	verdict []byte
+	sarif   []byte // the report of the most parts
+}
+
+var seconds = regexp.MustCompile(`, \d+\.\d\d s\n`)
+
+func (c comparison) outcome(t *testing.T, program string) outcome {
+	t.Helper()
+	dir := t.TempDir()
+	file, sarif := filepath.Join(dir, "verdict.json"), filepath.Join(dir, "report.sarif")
+	cmd := exec.Command(program, append([]string{"scan", "--output", file, "--report", "text", "--report", "sarif=" + sarif}, c.args...)...)
+	cmd.Dir = c.dir
+	var out, said bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &said
+	var exit *exec.ExitError
+	if err := cmd.Run(); err != nil && !errors.As(err, &exit) {
+		t.Fatalf("%s: %v", c.name, err)
+	}
+	o := outcome{status: cmd.ProcessState.ExitCode(), out: seconds.ReplaceAllString(out.String(), ", N s\n"), err: said.String()}
+	var err error
+	if o.verdict, err = os.ReadFile(file); err != nil {
+		t.Fatalf("%s: %v\n%s", c.name, err, o.err)
+	}
+	if o.sarif, err = os.ReadFile(sarif); err != nil {
+		t.Fatalf("%s: %v\n%s", c.name, err, o.err)
+	}
+	return o
+}
+
+// differs says in which way two outcomes differ; "" if they are the same.
+func (o outcome) differs(p outcome) string {
+	switch {
+	case o.status != p.status:
+		return fmt.Sprintf("status %d was %d", p.status, o.status)
+	case !bytes.Equal(o.verdict, p.verdict):
+		return "the verdict is another: " + firstDifference(string(o.verdict), string(p.verdict))
+	case !bytes.Equal(o.sarif, p.sarif):
+		return "the SARIF report is another: " + firstDifference(string(o.sarif), string(p.sarif))
+	case o.out != p.out:
+		return "the text report is another: " + firstDifference(o.out, p.out)
+	case o.err != p.err:
+		return "standard error is another: " + firstDifference(o.err, p.err)
+	}
+	return ""
+}
+
+// firstDifference shows the first lines that differ.
+func firstDifference(before, after string) string {
+	a, b := strings.Split(before, "\n"), strings.Split(after, "\n")
+	for i := range min(len(a), len(b)) {
+		if a[i] != b[i] {
+			return fmt.Sprintf("line %d was %.200q and is %.200q", i+1, a[i], b[i])
+		}
+	}
+	return fmt.Sprintf("%d lines were %d", len(b), len(a))
+}
