@@ -35,6 +35,7 @@ func rooms() map[string][]string {
 		"rules":                    {"rules/glob", "gopkg.in/yaml.v3", "golang.org/x/sys/unix", "golang.org/x/text/unicode/norm"},
 		"agent/call":               {"rules/glob"},
 		"internal/cputime":         {"golang.org/x/sys/unix"},
+		"internal/memdir":          {"golang.org/x/sys/unix"},
 		"agent/protocol":           {"agent/call"},
 		"agent/settings":           {"rules"},
 		"agent/dialect/clash":      {"rules", "agent/call"},

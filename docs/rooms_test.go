@@ -35,7 +35,7 @@ func roomsOf(t *testing.T) []string {
 
 // drawnRoom is a line of the drawing that begins with folders, each with a slash at its end. How far it is indented says
 // which folder they are in.
-var drawnRoom = regexp.MustCompile(`^( *)((?:[a-z]+/)+(?: [a-z]+/)*)(?: |$)`)
+var drawnRoom = regexp.MustCompile(`^( *)((?:[a-z]+/)+(?: (?:[a-z]+/)+)*)(?: |$)`)
 
 // drawn returns the folders that a drawing shows, from the root.
 func drawn(text string) []string {

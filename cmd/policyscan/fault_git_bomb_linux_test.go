@@ -370,7 +370,11 @@ func TestFault_102_WrongBlobIsNoReadError(t *testing.T) {
 func TestFault_123_DeltaBombs(t *testing.T) {
 	t.Parallel()
 	diff := []string{"--policy", "policy", "--diff-base", "base", "--head", "head"}
-	for _, mib := range []int{257, 1024} {
+	sizes := []int{257}
+	if *long {
+		sizes = append(sizes, 1024)
+	}
+	for _, mib := range sizes {
 		t.Run(fmt.Sprint(mib), func(t *testing.T) {
 			g := newGit(t)
 			g.adds(g.deltaBomb(mib))

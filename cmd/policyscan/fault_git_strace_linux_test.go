@@ -70,7 +70,7 @@ func TestFault_046_WhoseBundle(t *testing.T) {
 		args := []string{"--diff-base", "main", "--policy", policy, "--output", "none"}
 		p.run(args...).want(t, exitViolation)
 		statuses := map[int]int{}
-		for when := 1; when <= 16; when++ {
+		for _, when := range moments(16) {
 			fault := fmt.Sprintf("inject=newfstatat,readlinkat:error=EIO:when=%d", when)
 			watched, _ := p.traced("-P", filepath.Clean(root), "-e", fault)
 			e := watched.run(args...)

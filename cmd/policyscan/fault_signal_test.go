@@ -29,7 +29,7 @@ func (p program) start(args ...string) *started {
 	p.write("old/main.tf", "cidr = \"10.0.0.0/8\"\n")
 	p.run("--policy", "policy", "old").want(p.t, exitPass)
 	pass := p.verdict().text
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), hang)
 	p.t.Cleanup(cancel)
 	s := &started{program: p, cmd: p.command(ctx, args...)}
 	s.cmd.Stdout, s.cmd.Stderr = &s.out, &s.out
@@ -53,7 +53,7 @@ func (p program) start(args ...string) *started {
 			return s
 		}
 		if ctx.Err() != nil {
-			p.t.Fatal("no marker after a minute")
+			p.t.Fatal("it hangs: there is no marker")
 		}
 		time.Sleep(time.Millisecond)
 	}

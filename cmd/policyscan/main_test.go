@@ -17,6 +17,8 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/policyscan/policyscan/internal/memdir"
 )
 
 var (
@@ -34,8 +36,24 @@ func TestMain(m *testing.M) {
 type tests struct{ *testing.M }
 
 func (m tests) Run() int {
-	defer os.RemoveAll(releasedDir())
-	return m.M.Run()
+	// Most of the time a test waits for the program, which is another process: more of them than processors get
+	// their share of a busy machine.
+	flag.Parse()
+	remove := func() error { return nil }
+	if !*long {
+		remove = memdir.Use(4 << 30)
+	}
+	if side := flag.Lookup("test.parallel"); side.Value.String() == strconv.Itoa(runtime.GOMAXPROCS(0)) {
+		if err := side.Value.Set("8"); err != nil {
+			panic(err) // it is a number
+		}
+	}
+	status := m.M.Run()
+	if err := errors.Join(os.RemoveAll(releasedDir()), remove()); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		status = 1
+	}
+	return status
 }
 
 // releasedDir is where released puts the program.

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -26,7 +27,7 @@ type verdictFile struct {
 // readVerdict reads a verdict as a careful consumer does: one object and a line feed
 // with nothing after it, no unknown key, and what the schema says.
 func readVerdict(text []byte) (*verdictFile, error) {
-	schema, err := compileSchema(verdict.Schema())
+	schema, err := verdictSchema()
 	if err != nil {
 		return nil, err
 	}
@@ -52,6 +53,8 @@ func readVerdict(text []byte) (*verdictFile, error) {
 	}
 	return v, schema.Validate(doc)
 }
+
+var verdictSchema = sync.OnceValues(func() (*jsonschema.Schema, error) { return compileSchema(verdict.Schema()) })
 
 func compileSchema(text []byte) (*jsonschema.Schema, error) {
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))

@@ -64,7 +64,7 @@ func TestTerminal(t *testing.T) {
 		t.Run(fmt.Sprintf("%q %v", c.typed, c.flags), func(t *testing.T) {
 			person, tty := newTerminal(t)
 			p := newAsker(t)
-			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			ctx, cancel := context.WithTimeout(t.Context(), hang)
 			defer cancel()
 			cmd := p.command(ctx, append([]string{"hook", "claude-code", "--policy", "none", "--calls", "ask.rules", "--state", "state"}, c.flags...)...)
 			cmd.ExtraFiles = []*os.File{tty}

@@ -15,19 +15,12 @@ import (
 	"time"
 
 	"github.com/go-git/go-git/v5/plumbing"
+
+	"github.com/policyscan/policyscan/internal/memdir"
 )
 
-// TestMain has the tests' folders in memory where there is room: git makes and removes thousands of files in them, which
-// takes twice as long on a disk.
 func TestMain(m *testing.M) {
-	const memory, room = "/dev/shm", 1 << 30
-	remove := func() error { return nil }
-	if dir, err := os.MkdirTemp(memory, "policyscan-repo-"); err == nil {
-		remove = func() error { return os.RemoveAll(dir) }
-		if hasRoom(memory, room) {
-			os.Setenv("TMPDIR", dir)
-		}
-	}
+	remove := memdir.Use(1 << 30)
 	status := m.Run()
 	if err := remove(); err != nil {
 		fmt.Fprintln(os.Stderr, err)

@@ -1,5 +1,0 @@
-//go:build !linux
-
-package repo
-
-func hasRoom(string, uint64) bool { return false }
