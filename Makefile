@@ -12,7 +12,7 @@ GORELEASER = github.com/goreleaser/goreleaser/v2@v2.16.0
 # Those of lab/Makefile.
 LAB = agents bench bounds compare conformance corrupt differ faults inject kill mutate pictures reliability repeat same
 # Packages with tests that take longer with -long.
-LONG = $(shell git grep -l 'flag.Bool("long"' -- '*_test.go' | xargs -n 1 dirname | sort -u | sed 's,^,./,')
+LONG = $(shell git grep -l 'flag.Bool."long"' -- '*_test.go' ':!lab' | xargs -n 1 dirname | sort -u | sed 's,^,./,')
 
 .PHONY: help build test long race bench-go fuzz fuzz-targets cover fmt lint golden check release-snapshot release-check $(LAB)
 
@@ -28,13 +28,13 @@ build: ## ./policyscan
 test: ## all tests, about a minute
 	$(GO) test ./...
 
-long: ## the tests that have more to do with -long, with all of it: a quarter of an hour
+long: ## the long tests in full (-long), about 15 minutes
 	$(GO) test -count=1 -timeout 60m $(LONG) -long
 
 race: ## all tests with the race detector
 	GORACE=atexit_sleep_ms=0 $(GO) test -race ./...
 
-lint: ## what CI says about the code without running it
+lint: ## static checks: format, modules, vet, staticcheck, vulnerabilities, builds
 	.ci/lint
 
 golden: ## write all expected outputs again; read the difference before you commit it

@@ -495,7 +495,7 @@ func TestFault_085_Limits(t *testing.T) {
 				t.Errorf("%s: %.300v", c.name, errs)
 			}
 		})
-		if took > 3*time.Second && !raceDetector {
+		if took > 2*time.Second && !raceDetector {
 			t.Errorf("%s took %v", c.name, took)
 		}
 	}

@@ -68,7 +68,7 @@ func (p *collector) leaveOut(path string) bool {
 	return out
 }
 
-// passing reports whether a path is one from which another run moves its verdict to the
+// temporary reports whether a path is one from which another run moves its verdict to the
 // place of this one's.
 func (p *collector) temporary(path string) bool {
 	if !strings.HasSuffix(path, ".tmp") { // as nearly all that is listed

@@ -19,7 +19,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// within fails the test when do takes longer: it hangs, or reads without an end.
+// ends fails the test unless do ends.
 func ends(t *testing.T, do func()) {
 	t.Helper()
 	done := make(chan struct{})

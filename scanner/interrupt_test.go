@@ -52,6 +52,9 @@ func (c *stuckContent) Read([]byte) (int, error) {
 }
 
 func TestFault_140_StuckRead(t *testing.T) {
+	if grace > 2*time.Second {
+		t.Errorf("a scan that was told to end waits %v", grace)
+	}
 	reading, until := make(chan struct{}, 100), make(chan struct{})
 	defer close(until)
 	tree := fakeFiles(func(path string) (content, error) {

@@ -293,7 +293,7 @@ func TestLongPatch(t *testing.T) {
 			t.Error(len(made), err)
 		}
 	})
-	if took > 5*time.Second {
+	if took > 2*time.Second {
 		t.Errorf("it took %s", took)
 	}
 }

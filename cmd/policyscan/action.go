@@ -93,7 +93,7 @@ func (r *reportOutput) addTo(variable string) error {
 	return nil
 }
 
-// input is the value of an input. action.yml hands each on as a variable of its own, so
+// actionInput is the value of an input. action.yml hands each on as a variable of its own, so
 // that none is ever part of a script, and has the defaults.
 func actionInput(name string) string {
 	return os.Getenv("INPUT_" + strings.ToUpper(strings.ReplaceAll(name, "-", "_")))

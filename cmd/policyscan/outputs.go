@@ -19,7 +19,7 @@ type reportFlag struct {
 	Report []string `placeholder:"FORMAT" sep:"none" help:"Write a report: FORMAT to standard output, or FORMAT=FILE. Formats: ${formats}. Repeatable."`
 }
 
-// A report is a format, and where it is to be written.
+// A reportOutput is a format, and where it is to be written.
 type reportOutput struct {
 	report.Format
 	file string // "": standard output

@@ -8,7 +8,8 @@ import (
 )
 
 // Of runs work on the current goroutine and returns the processor time that its thread took, without that of other
-// goroutines. Where the system does not tell (anything but Linux) it is 0, so that a bound always holds.
+// goroutines. Unix systems other than Linux tell only what the whole process took; on Windows it is 0, and a bound
+// always holds.
 func Of(work func()) time.Duration {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()

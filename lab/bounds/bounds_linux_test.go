@@ -321,7 +321,7 @@ func said(v *verdict.Verdict) (words string, status int) {
 	return "UNDECIDED " + v.Errors[0].Code, 2
 }
 
-// A cost is what a run took.
+// A boundCost is what a run took.
 type boundCost struct {
 	group, process int64 // bytes at most: of the group, and of the process alone
 	wall           time.Duration

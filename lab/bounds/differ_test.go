@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/policyscan/policyscan/lab/build"
 )
 
 var (
@@ -33,6 +35,10 @@ func TestDifferentials(t *testing.T) {
 		}
 		return name
 	}
+	root, err := build.Root()
+	if err != nil {
+		t.Fatal(err)
+	}
 	var b strings.Builder
 	b.WriteString("| compared | with | how many | differences |\n|---|---|---|---|\n")
 	for _, room := range []struct {
@@ -44,8 +50,10 @@ func TestDifferentials(t *testing.T) {
 		{"rules/glob", "^(TestFault_095_Differential|TestGitsOwnLines)$", 2, []string{"-pairs", "100000", "-wildmatch", absolute(*differWildmatch)}},
 		{"scanner/repo", "^TestDifferential_", 2, []string{"-histories", "2000", "-pairs", "1000", "-real", absolute(*differRails) + "," + absolute(*differAzurerm)}},
 	} {
-		args := append([]string{"test", "../../" + room.folder, "-count=1", "-timeout", "4h", "-v", "-run", room.run, "-args"}, room.args...)
-		out, err := exec.Command("go", args...).CombinedOutput()
+		args := append([]string{"test", "./" + room.folder, "-count=1", "-timeout", "4h", "-v", "-run", room.run, "-args", "-long"}, room.args...)
+		cmd := exec.Command("go", args...)
+		cmd.Dir = root
+		out, err := cmd.CombinedOutput()
 		if err != nil {
 			t.Fatalf("%s: %v\n%s", room.folder, err, out)
 		}

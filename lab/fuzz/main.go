@@ -1,7 +1,7 @@
 // Command fuzz keeps what fuzzing found:
 //
 //	fuzz unpack [TARGET...]   put the kept inputs where go test -fuzz finds them; make fuzz does this first
-//	fuzz keep LOG...          take up a run of make fuzz, from what it printed
+//	fuzz keep LOG...          record a run of make fuzz, from what it printed
 //
 // Inputs that a run found are in lab/fuzz/corpus, an archive for each target, so that they are not a thousand files of
 // the tree. Seeds that a person wrote, and crashers with a name, are in the tests. keep writes how often each target

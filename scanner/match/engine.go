@@ -131,11 +131,11 @@ func (e *Engine) candidates(s *seen) []*candidate {
 		}
 	}
 	slices.Sort(seen)
-	var hunts []*candidate
+	var candidates []*candidate
 	for _, i := range slices.Compact(seen) {
-		hunts = append(hunts, newCandidate(i, e.patterns[i], s))
+		candidates = append(candidates, newCandidate(i, e.patterns[i], s))
 	}
-	return hunts
+	return candidates
 }
 
 // A candidate is a pattern that may occur, in the second step: its first match and its occurrences.

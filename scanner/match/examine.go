@@ -1,7 +1,7 @@
 // Package match finds patterns in content: which of them occur, where, how often, and the text around the first place.
 //
 // It is pure: it knows bytes, and no rules, files, globs or git. An [Engine] is made for a set of patterns; an [Examiner]
-// reads contents against it, of any length, in windows of fixed size. What counts as a match, in which encodings, is
+// searches content of any length with it, in windows of fixed size. What counts as a match, in which encodings, is
 // said in docs/matching.md.
 package match
 
@@ -64,8 +64,8 @@ func (x *Examiner) Examine(ctx context.Context, e *Engine, content io.ReadSeeker
 	if err != nil {
 		return rep, err
 	}
-	hunts := e.candidates(whole)
-	if len(hunts) == 0 {
+	candidates := e.candidates(whole)
+	if len(candidates) == 0 {
 		return rep, nil
 	}
 	if only.last {
@@ -73,7 +73,7 @@ func (x *Examiner) Examine(ctx context.Context, e *Engine, content io.ReadSeeker
 		x.buf, x.held = x.held, x.buf
 	}
 	err = x.again(ctx, content, e.overlap(), &rep.Reads, func(w window) bool {
-		for _, h := range hunts {
+		for _, h := range candidates {
 			h.look(w, e.overlap())
 		}
 		return true
@@ -81,7 +81,7 @@ func (x *Examiner) Examine(ctx context.Context, e *Engine, content io.ReadSeeker
 	if err != nil {
 		return rep, err
 	}
-	for _, h := range hunts {
+	for _, h := range candidates {
 		enc, m, ok := h.evidence()
 		if !ok {
 			continue

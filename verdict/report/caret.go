@@ -45,7 +45,7 @@ func (t *textWriter) source(e *verdict.Evidence, gutter int) (src, carets string
 	return src, strings.Repeat(" ", columns(left.lead())) + t.paint(red, strings.Repeat("^", n))
 }
 
-// defuseParts is [Defuse] for what stands within a line, so that the carets are counted
+// defuseParts is [verdict.Defuse] for what stands within a line, so that the carets are counted
 // under what is drawn.
 func defuseParts(first, match, rest string) (f, m, r string) {
 	whole := first + match + rest

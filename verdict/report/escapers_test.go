@@ -5,9 +5,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"encoding/xml"
+	"html"
 	"maps"
 	"net/url"
 	"os"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -87,6 +89,42 @@ func FuzzEscapeXML(f *testing.F) {
 		}
 	})
 }
+
+// FuzzEscapeMarkdown: code is the text, in Markdown and in HTML; prose and lines are safe
+// to print. What a reader of Markdown makes of whole pages is asked by FuzzMarkdown in lab/conformance/reports.
+func FuzzEscapeMarkdown(f *testing.F) {
+	hostileTexts(f)
+	f.Fuzz(func(t *testing.T, s string) {
+		skipLong(t, 300, s)
+		for _, text := range []string{code(s), codeHTML(s), prose(s, code), lines(s)} {
+			wantSafe(t, text, false)
+			wantNoCommand(t, text)
+		}
+		inner := strings.TrimSuffix(strings.TrimPrefix(codeHTML(s), "<code>"), "</code>")
+		if strings.ContainsAny(inner, "<>") || html.UnescapeString(inner) != inert(s) {
+			t.Errorf("%q is the element %q", s, codeHTML(s))
+		}
+		// Spans of one backtick, between which what would end one, or a table's cell, is an entity.
+		got, rest := "", code(s)
+		for rest != "" {
+			m := codePiece.FindStringSubmatch(rest)
+			if m == nil {
+				t.Fatalf("%q is not code: %q", s, code(s))
+			}
+			rest = rest[len(m[0]):]
+			span := m[1]
+			if len(span) > 2 && span[0] == ' ' && span[len(span)-1] == ' ' && strings.Trim(span, " ") != "" {
+				span = span[1 : len(span)-1] // as CommonMark has it
+			}
+			got += span + html.UnescapeString(m[2])
+		}
+		if got != inert(s) {
+			t.Errorf("%q is read as %q", s, got)
+		}
+	})
+}
+
+var codePiece = regexp.MustCompile("^(?:`([^`|\\n]+)`|(&#96;|&#124;))")
 
 // FuzzEscapeCommand: the runner reads one command with the path, the title and the text, and nothing else.
 func FuzzEscapeCommand(f *testing.F) {

@@ -88,7 +88,7 @@ func writePlainText(w io.Writer, v *verdict.Verdict) error {
 	return WriteText(w, v, TextOptions{Commands: true})
 }
 
-// WriteJSON writes the document, as [Verdict.Encode] does.
+// WriteJSON writes the document, as [verdict.Verdict.Encode] does.
 func WriteJSON(w io.Writer, v *verdict.Verdict) error {
 	text, err := v.Encode()
 	if err != nil {

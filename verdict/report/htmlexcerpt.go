@@ -20,7 +20,7 @@ type htmlPiece struct {
 	Escape bool // it stands for a character that is not shown as itself
 }
 
-// excerpt cuts an excerpt into lines and pieces: the match is marked, and what [Visible]
+// excerpt cuts an excerpt into lines and pieces: the match is marked, and what [verdict.Visible]
 // escapes is told from text that only looks like an escape.
 func (h *htmlViolation) excerpt(e *verdict.Evidence) {
 	start, end := matchInExcerpt(e)

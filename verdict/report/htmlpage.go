@@ -12,7 +12,7 @@ import (
 )
 
 // htmlPage is what the template shows. Every text of unknown origin in it has gone through
-// [Visible]; those of several lines are lists of lines.
+// [verdict.Visible]; those of several lines are lists of lines.
 type htmlPage struct {
 	Style      template.CSS
 	Script     template.JS
@@ -115,7 +115,7 @@ func newHTMLPage(v *verdict.Verdict) *htmlPage {
 	return p
 }
 
-// visibleLines is [Visible] for a text that may have several lines.
+// visibleLines is [verdict.Visible] for a text that may have several lines.
 func visibleLines(s string) []string {
 	s = strings.Trim(strings.ReplaceAll(s, "\r\n", "\n"), "\n")
 	if strings.TrimSpace(s) == "" {

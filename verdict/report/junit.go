@@ -252,7 +252,7 @@ var xmlEscaper = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`
 
 // xmlText makes text of unknown origin fit for an attribute and for the text of an
 // element. XML 1.0 has no way to write most control characters: they are written as
-// [Visible] writes them.
+// [verdict.Visible] writes them.
 func xmlText(s string) string { return xmlEscaper.Replace(verdict.Visible(s)) }
 
 // xmlLines makes lines the text of an element. None begins with "::", which GitHub's runner

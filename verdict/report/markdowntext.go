@@ -56,7 +56,7 @@ func codeHTML(s string) string {
 	return "<code>" + strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(s) + "</code>"
 }
 
-// inert is [Visible] for a text that GitHub's runner may print, too.
+// inert is [verdict.Visible] for a text that GitHub's runner may print, too.
 func inert(s string) string { return strings.ReplaceAll(verdict.Visible(s), "##[", `#\u{23}[`) }
 
 // lines writes prose of several lines: each as [prose] does, with its indentation.

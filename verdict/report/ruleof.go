@@ -126,7 +126,7 @@ func ofWholeTree(v *verdict.Verdict) bool {
 	return v.Scope.Mode == "full" || v.Scope.Mode == "tracked"
 }
 
-// errorFingerprint identifies an error in reports, as [Fingerprint] does a violation.
+// errorFingerprint identifies an error in reports, as [verdict.Fingerprint] does a violation.
 func errorFingerprint(e *verdict.Error) string {
 	return verdict.Fingerprint(e.Code, e.File, e.Message, nil)
 }

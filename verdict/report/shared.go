@@ -48,9 +48,9 @@ func tally(v *verdict.Verdict) string {
 		count(v.Coverage.Files, "file"), v.Coverage.Governed, v.Coverage.Scanned, count(len(v.Rules), "rule"))
 }
 
-// realPath returns the path that [Path] wrote as a program needs it that looks for the
+// realPath returns the path that [verdict.Path] wrote as a program needs it that looks for the
 // file. A path that has a byte that is not UTF-8, or a character that is not shown, stays
-// as Path and [Visible] write it: no link leads to such a file, and none is worth a
+// as Path and [verdict.Visible] write it: no link leads to such a file, and none is worth a
 // control character in a log.
 func realPath(path string) string {
 	if raw := verdict.RawPath(path); utf8.ValidString(raw) && verdict.Visible(raw) == raw {

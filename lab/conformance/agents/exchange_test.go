@@ -1,6 +1,6 @@
 // Package agents holds what policyscan answers to agents against the agents themselves: their
 // programs, as npm has them, with a model that stands in for theirs and asks for one command.
-// Its tests install those programs and are run by: go test ./lab/conformance/agents -args -agents
+// Its tests install those programs and are run by: make agents
 package agents
 
 import (

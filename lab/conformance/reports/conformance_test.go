@@ -1,5 +1,5 @@
 // Package reports holds what policyscan writes against the programs that read it.
-// Its tests install those programs and are run by: go test ./lab/conformance/reports -conformance
+// Its tests install those programs and are run by: make conformance
 package reports
 
 import (

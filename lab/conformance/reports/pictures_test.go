@@ -20,8 +20,7 @@ import (
 
 var pictures = flag.String("pictures", "", "a folder for the pictures of docs/reports.md")
 
-// TestPictures makes the pictures of the manual: go test ./lab/conformance/reports -run
-// TestPictures -conformance -pictures ../../docs/pictures
+// TestPictures makes the pictures of the manual: make pictures
 func TestPictures(t *testing.T) {
 	asked(t)
 	if *pictures == "" {

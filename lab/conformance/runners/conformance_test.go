@@ -1,8 +1,5 @@
 // Package runners runs the program under the programs of others, as their users do. Each
-// test is skipped unless it is asked for:
-//
-//	go test ./lab/conformance/runners -args -conformance
-//
+// test is skipped unless make conformance asks for it,
 // and then installs what it needs, and fails if that cannot be had.
 package runners
 
