@@ -72,8 +72,8 @@ func (p *manPage) about(cmd *kong.Node) {
 	}
 }
 
-// wide is what stands between an example and what it is about.
-var wide = regexp.MustCompile(`   +`)
+// columnGap is what stands between an example and what it is about.
+var columnGap = regexp.MustCompile(`   +`)
 
 // examples are the lines below "Examples:" in the help of a command: a command and what
 // it does, or a line to be shown as it is.
@@ -85,7 +85,7 @@ func (p *manPage) examples(help string) {
 		}
 		p.line(".Bl -tag -width Ds")
 		for line := range strings.SplitSeq(rest, "\n") {
-			example := wide.Split(strings.TrimSpace(line), 2)
+			example := columnGap.Split(strings.TrimSpace(line), 2)
 			p.line(`.It Ic "` + roff(example[0]) + `"`)
 			if len(example) == 2 {
 				p.text(strings.ToUpper(example[1][:1]) + example[1][1:] + ".")
