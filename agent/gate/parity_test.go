@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"regexp"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -37,8 +38,11 @@ func scan(t rapid.TB, b *rules.Bundle, root, file string) []verdict.Violation {
 	return found
 }
 
+// lineEndBlanks are what draws as nothing of the pieces below, at the end of a line.
+var lineEndBlanks = regexp.MustCompile(`[ \x{feff}]+(\r\n|\r|\n|$)`)
+
 // TestParity: "the violations that hook lists for a Write are those that a full scan lists for that file in the tree
-// after it", and those that are new are those that a scan before did not list so often.
+// after it" (or after the other text that the agent may write), and those that are new are those that a scan before did not list so often.
 func TestParity(t *testing.T) {
 	b := bundle(t)
 	pieces := []string{"0.0.0.0/0", "::/0", "AKIA", "a\nb", "a", "b", "\n", "\r\n", " ", "é", "\x00", "\xff", "0.0.0.0", "/0", "\ufeff"}
@@ -73,16 +77,21 @@ func TestParity(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		write(t, filepath.Join(root, name), text)
+		// Claude Code may take the blanks off the ends of lines before it writes, so the gate judges both texts.
+		write(t, filepath.Join(root, name), lineEndBlanks.ReplaceAllString(text, "$1"))
 		after := scan(t, b, root, name)
+		write(t, filepath.Join(root, name), text)
+		after = append(after, scan(t, b, root, name)...)
 
 		listed := map[key]verdict.Violation{}
 		for _, v := range append(r.New, r.Old...) {
 			listed[keyOf(&v)] = v
 		}
 		scanned, times := map[key]verdict.Violation{}, map[key]int64{}
-		for _, v := range after {
-			scanned[keyOf(&v)] = v
+		for _, v := range after { // of the two texts the one that has it more often counts, or else the one as it is given
+			if k := keyOf(&v); v.Evidence.Occurrences >= scanned[k].Evidence.Occurrences {
+				scanned[k] = v
+			}
 		}
 		for _, v := range before {
 			times[keyOf(&v)] = v.Evidence.Occurrences
