@@ -1,4 +1,4 @@
-// Package agents holds what policyscan answers to agents against the agents themselves: their
+// Package agents gives policyscan's answers to the agents themselves: their
 // programs, as npm has them, with a model that stands in for theirs and asks for one command.
 // Its tests install those programs and are run by: make agents
 package agents

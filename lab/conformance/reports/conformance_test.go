@@ -1,4 +1,4 @@
-// Package reports holds what policyscan writes against the programs that read it.
+// Package reports gives what policyscan writes to the programs that read it.
 // Its tests install those programs and are run by: make conformance
 package reports
 
