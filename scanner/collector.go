@@ -142,7 +142,7 @@ func (p *collector) verdict() *verdict.Verdict {
 	if v.Partial && !p.allows(AllowPartial) {
 		p.fail(verdict.Error{Code: verdict.Partial, Message: "the run was narrowed by --rule or --exclude, so it cannot pass; run it whole, or accept it with --allow partial"})
 	}
-	v.Policy = p.policies
+	v.Policy, v.PolicyChanges = p.policies, p.sides.changes()
 
 	p.mu.Lock() // a worker may still hang in a read
 	defer p.mu.Unlock()
@@ -168,6 +168,9 @@ func (p *collector) verdict() *verdict.Verdict {
 	sortBroken(broken)
 	for i := range broken {
 		v.Violations = append(v.Violations, broken[i].violation(b))
+		if r := &b.Rules[broken[i].rule]; p.from[broken[i].rule] == FromBase {
+			v.Violations[i].Note = p.sides.baseAlone(r, broken[i].path, r.Patterns[broken[i].pattern])
+		}
 	}
 	for i := range b.Rules {
 		v.Rules = append(v.Rules, describe(&b.Rules[i], p.from[i], files[i]))

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"reflect"
 	"runtime"
 	"strings"
 	"testing"
@@ -73,7 +74,7 @@ func TestFault_002_ChunkBoundaries(t *testing.T) {
 		tree := fakeFiles(func(string) (content, error) { return newReadContent(text, wrap), nil }, "main.tf")
 		v := scanTree(t, testBundle("0.0.0.0/0"), tree, Options{})
 		wantOutcome(t, v, "F")
-		if len(v.Violations) != 1 || v.Violations[0] != want[0] {
+		if len(v.Violations) != 1 || !reflect.DeepEqual(v.Violations[0], want[0]) {
 			t.Errorf("reader %d: %+v, want %+v", i, v.Violations, want)
 		}
 	}

@@ -21,10 +21,11 @@ type policySet struct {
 	bundle   *rules.Bundle
 	from     []string // of each rule of the bundle
 	policies []verdict.Policy
+	sides    *sides
 }
 
 func newPolicySet(judges []Judge) *policySet {
-	b := &policySet{}
+	b := &policySet{sides: newSides(judges)}
 	var enforced []rules.Rule
 	byID := map[string][]rules.Rule{}
 	for _, t := range []rules.Type{rules.Boundary, rules.Invariant} {

@@ -364,6 +364,7 @@ func oracle(list []rules.Rule, path string, content []byte) (got []verdict.Viola
 					texts[key] = oracleReadText(enc, content, start)
 				}
 				v := oracleViolation(&list[i], path, pattern, texts[key], content, start, end)
+				v.Evidence.Kind = "text"
 				v.Evidence.Occurrences, v.Evidence.Encoding = int64(count), oracleEncodings[enc].name
 				got = append(got, v)
 			}

@@ -58,7 +58,7 @@ func TestSchemaRefuses(t *testing.T) {
 		"a PASS without a rule":   func(pass, _ map[string]any) { pass["rules"] = []any{} },
 		"a PASS without a bundle": func(pass, _ map[string]any) { pass["policy"] = []any{} },
 		"WARN":                    func(pass, _ map[string]any) { pass["verdict"] = "WARN" },
-		"another schema":          func(pass, _ map[string]any) { pass["schema_version"] = "2" },
+		"another schema":          func(pass, _ map[string]any) { pass["schema_version"] = "3" },
 		"an unknown key":          func(pass, _ map[string]any) { pass["note"] = "" },
 		"a key that is gone":      func(pass, _ map[string]any) { delete(pass, "allowed") },
 		"null for a list":         func(pass, _ map[string]any) { pass["errors"] = nil },

@@ -8,22 +8,28 @@ import (
 	"slices"
 )
 
-// Decode reads a document that [Verdict.Encode] wrote, of this version's shape, byte for
-// byte. One whose outcome does not follow from what it holds is refused: it was changed by
-// hand, or cut.
+// Decode reads a document that [Verdict.Encode] wrote, byte for byte, of this version's shape or of version 1. One whose
+// outcome does not follow from what it holds is refused: it was changed by hand, or cut. That a document is as policyscan
+// writes it does not show that policyscan wrote it.
 func Decode(text []byte) (*Verdict, error) {
 	var shape struct {
 		SchemaVersion string `json:"schema_version"`
 	}
 	if err := json.Unmarshal(text, &shape); err != nil {
-		return nil, fmt.Errorf("it is no verdict: %w", err)
-	}
-	if shape.SchemaVersion != SchemaVersion {
-		return nil, fmt.Errorf("its schema_version is %q; this policyscan reads %q", shape.SchemaVersion, SchemaVersion)
+		return nil, fmt.Errorf("it is not a verdict: %w", err)
 	}
 	v := &Verdict{}
-	if err := json.Unmarshal(text, v); err != nil {
-		return nil, fmt.Errorf("it is no verdict: %w", err)
+	var err error
+	switch shape.SchemaVersion {
+	case SchemaVersion:
+		err = json.Unmarshal(text, v)
+	case version1:
+		v, err = fromVersion1(text)
+	default:
+		return nil, fmt.Errorf("its schema_version is %q; this policyscan reads %q and %q", shape.SchemaVersion, version1, SchemaVersion)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("it is not a verdict: %w", err)
 	}
 	decided := *v
 	decided.Decide()

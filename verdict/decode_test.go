@@ -6,6 +6,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 )
@@ -13,7 +14,7 @@ import (
 var long = flag.Bool("long", false, "do all of the tests that otherwise do a part")
 
 // The documents of testdata, which the tests of the reports write with -update.
-var documents = []string{"pass", "fail", "incomplete", "hostile"}
+var documents = []string{"pass", "fail", "incomplete", "hostile", "change"}
 
 func document(t testing.TB, name string) []byte {
 	t.Helper()
@@ -63,19 +64,56 @@ func TestDecodeIsTheWayBack(t *testing.T) {
 	}
 }
 
+// TestDecodeVersion1: documents of version 1, as policyscan wrote them, are read, and written again, byte for byte. What
+// they lack is not made up.
+func TestDecodeVersion1(t *testing.T) {
+	for _, name := range []string{"pass", "fail", "incomplete", "hostile"} {
+		want, err := os.ReadFile(filepath.Join("testdata", "v1", name+".json"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		v, err := Decode(want)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if got, err := v.Encode(); err != nil || !bytes.Equal(got, want) {
+			t.Errorf("%s: %v; it came back as\n%s", name, err, got)
+		}
+		changed := bytes.Replace(want, []byte(`"schema_version": "1",`), []byte(`"schema_version": "1", "policy_changes": [],`), 1)
+		if _, err := Decode(changed); err == nil {
+			t.Errorf("%s: a member that version 1 does not have was read", name)
+		}
+	}
+	v, err := Decode(document(t, "fail"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	old, err := os.ReadFile(filepath.Join("testdata", "v1", "fail.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	v1, err := Decode(old)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v1.SchemaVersion = v.SchemaVersion; !reflect.DeepEqual(v1.withLists(), v.withLists()) {
+		t.Errorf("the same run reads otherwise from version 1:\n%+v\n%+v", v1, v)
+	}
+}
+
 func TestDecodeRefuses(t *testing.T) {
 	good := string(document(t, "pass"))
 	for name, c := range map[string]struct{ text, want string }{
-		"empty":              {"", "no verdict"},
-		"another":            {"[]", "no verdict"},
-		"cut":                {good[:len(good)/2], "no verdict"},
-		"two":                {good + good, "no verdict"},
-		"new":                {strings.Replace(good, `"schema_version": "1"`, `"schema_version": "2"`, 1), `schema_version is "2"`},
+		"empty":              {"", "not a verdict"},
+		"another":            {"[]", "not a verdict"},
+		"cut":                {good[:len(good)/2], "not a verdict"},
+		"two":                {good + good, "not a verdict"},
+		"new":                {strings.Replace(good, `"schema_version": "2"`, `"schema_version": "3"`, 1), `schema_version is "3"`},
 		"fail":               {strings.Replace(good, `"PASS"`, `"FAIL"`, 1), "says FAIL"},
 		"incomplete":         {strings.Replace(good, `"complete": true`, `"complete": false`, 1), "does not follow"},
 		"error":              {strings.Replace(good, `"errors": []`, `"errors": [{"code": "E_READ", "file": "", "message": "x"}]`, 1), "1 errors"},
 		"no rules":           {good[:strings.Index(good, `"rules"`)] + `"rules": [],` + good[strings.Index(good, `"scope"`):], "0 rules"},
-		"wrong type":         {strings.Replace(good, `"files": 5`, `"files": "5"`, 1), "no verdict"},
+		"wrong type":         {strings.Replace(good, `"files": 5`, `"files": "5"`, 1), "not a verdict"},
 		"twice":              {strings.Replace(good, `"errors": []`, `"errors": [], "VIOLATIONS": []`, 1), "not as policyscan writes it"},
 		"unscanned":          {strings.Replace(good, `"scanned": 2`, `"scanned": 1`, 1), "coverage"},
 		"less than 0":        {strings.NewReplacer(`"governed": 2`, `"governed": -2`, `"scanned": 2`, `"scanned": -2`).Replace(good), "coverage"},

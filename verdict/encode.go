@@ -9,22 +9,49 @@ import (
 )
 
 // Encode returns the document's canonical bytes: one JSON object, keys in the
-// order of [Verdict], as [JSON] writes it. Equal verdicts have equal bytes.
+// order of [Verdict], as [JSON] writes it. Equal verdicts have equal bytes. One that was
+// read from a document of version 1 is written as such a document.
 func (v *Verdict) Encode() ([]byte, error) {
+	if v.SchemaVersion == version1 {
+		return JSON(v.toVersion1())
+	}
+	return JSON(v.withLists())
+}
+
+// withLists returns the verdict with [] for each list that is absent. v stays as it is.
+func (v *Verdict) withLists() *Verdict {
 	c := *v
-	c.Policy = OrEmpty(v.Policy)
-	c.Rules = append([]Rule{}, v.Rules...) // the caller's rules stay as they are
+	c.Policy = append([]Policy{}, v.Policy...)
+	for i := range c.Policy {
+		c.Policy[i].Excluded = OrEmpty(c.Policy[i].Excluded)
+	}
+	c.PolicyChanges = append([]PolicyChange{}, v.PolicyChanges...)
+	for i := range c.PolicyChanges {
+		p := &c.PolicyChanges[i]
+		p.Fields = append([]FieldChange{}, p.Fields...)
+		for k := range p.Fields {
+			p.Fields[k].Removed, p.Fields[k].Added = OrEmpty(p.Fields[k].Removed), OrEmpty(p.Fields[k].Added)
+		}
+	}
+	c.Rules = append([]Rule{}, v.Rules...)
 	for i := range c.Rules {
 		c.Rules[i].Tags = OrEmpty(c.Rules[i].Tags)
 	}
 	c.Scope.MergeBases = OrEmpty(v.Scope.MergeBases)
 	c.Coverage.LeftOut = OrEmpty(v.Coverage.LeftOut)
 	c.Coverage.NotScanned = OrEmpty(v.Coverage.NotScanned)
+	c.Coverage.Unparsed = OrEmpty(v.Coverage.Unparsed)
 	c.Allowed = OrEmpty(v.Allowed)
-	c.Violations = OrEmpty(v.Violations)
+	c.Violations = append([]Violation{}, v.Violations...)
+	for i := range c.Violations {
+		c.Violations[i].Evidence.Places = OrEmpty(c.Violations[i].Evidence.Places)
+	}
+	c.AllowedViolations = append([]AllowedViolation{}, v.AllowedViolations...)
+	for i := range c.AllowedViolations {
+		c.AllowedViolations[i].Evidence.Places = OrEmpty(c.AllowedViolations[i].Evidence.Places)
+	}
 	c.Errors = OrEmpty(v.Errors)
-
-	return JSON(&c)
+	return &c
 }
 
 // JSON returns v as JSON that is safe to print: indented by two spaces, ending in a

@@ -10,7 +10,9 @@ package verdict
 
 // SchemaVersion is the version of the document's shape. It changes when a
 // consumer that read the old shape rightly would read the new one wrongly.
-const SchemaVersion = "1"
+//
+// Version 1 had fewer members; see version1.go. A document of it can still be read.
+const SchemaVersion = "2"
 
 // Outcome is PASS or FAIL; there is nothing between.
 type Outcome string
@@ -31,15 +33,20 @@ type Verdict struct {
 	Complete bool     `json:"complete"`
 	Tool     Tool     `json:"tool"`
 	Partial  bool     `json:"partial"` // narrowed by --rule or --exclude
+	AsOf     string   `json:"as_of"`   // the day that counted, of bundles that have dates; else ""
 	Policy   []Policy `json:"policy"`
-	Rules    []Rule   `json:"rules"` // the enforced rules, in order of evaluation
-	Scope    Scope    `json:"scope"`
-	Coverage Coverage `json:"coverage"`
-	Allowed  []string `json:"allowed"` // reasons of --allow, sorted
+	// PolicyChanges is what a change does to the bundle that checks it, in order of the base's rules,
+	// then of the head's new ones. It is empty outside diff and staged scope.
+	PolicyChanges []PolicyChange `json:"policy_changes"`
+	Rules         []Rule         `json:"rules"` // the enforced rules, in order of evaluation
+	Scope         Scope          `json:"scope"`
+	Coverage      Coverage       `json:"coverage"`
+	Allowed       []string       `json:"allowed"` // reasons of --allow, sorted
 	// Violations are ordered: boundaries, then invariants; within each the order of
 	// the rule file; then path in byte order; then the order of the patterns.
-	Violations []Violation `json:"violations"`
-	Errors     []Error     `json:"errors"` // by path, then code
+	Violations        []Violation        `json:"violations"`
+	AllowedViolations []AllowedViolation `json:"allowed_violations"` // in the same order
+	Errors            []Error            `json:"errors"`             // by path, then code
 }
 
 // Tool is the program that wrote the verdict.
@@ -56,6 +63,42 @@ type Policy struct {
 	Boundaries int    `json:"boundaries"`
 	Invariants int    `json:"invariants"`
 	Deprecated int    `json:"deprecated"` // counted, never enforced
+	// Excluded counts, for each rule file that has an exclude, the paths that it took from the file's rules.
+	Excluded []Excluded `json:"excluded"`
+}
+
+// Excluded is how many paths the exclude of a rule file took from its rules.
+type Excluded struct {
+	File  string `json:"file"` // the rule file, such as "rules/terraform.yml"
+	Count int    `json:"count"`
+}
+
+// The kinds of [PolicyChange.Kind] and [PolicyChange.Change]. An allowance is raised, lowered, moved or extended, too.
+const (
+	ChangedRule      = "rule"
+	ChangedAllowance = "allowance"
+
+	Added   = "added"
+	Removed = "removed"
+	Altered = "changed"
+)
+
+// A PolicyChange is one thing that the head's bundle says otherwise than the base's.
+type PolicyChange struct {
+	Kind   string        `json:"kind"` // "rule" or "allowance"
+	RuleID string        `json:"rule_id"`
+	Change string        `json:"change"`
+	Fields []FieldChange `json:"fields"` // of a rule that is there before and after
+	File   string        `json:"file"`   // of an allowance, as [Path] writes it; else ""
+	Before int           `json:"before"` // the allowance's number in the base; 0 if there is none
+	After  int           `json:"after"`  // and in the head
+}
+
+// A FieldChange is a key of a rule whose value differs. If only the order of its items does, both lists are empty.
+type FieldChange struct {
+	Name    string   `json:"name"`    // the key, as in a rule file; "type" for the file that the rule is in
+	Removed []string `json:"removed"` // what only the base has
+	Added   []string `json:"added"`   // what only the head has
 }
 
 // Rule is one enforced rule.
@@ -83,6 +126,7 @@ type Scope struct {
 	// How base and head were found: "merge-base" (as they were named), "index" (staged), or
 	// from which environment, such as "github-merge-commit"; docs/scopes.md has them all.
 	Strategy string `json:"strategy"`
+	Behind   int    `json:"behind"` // commits of the base that the head does not contain
 }
 
 // Coverage is the positive evidence of work: what was scanned, to the last
@@ -95,6 +139,7 @@ type Coverage struct {
 	Deleted    int        `json:"deleted"`
 	LeftOut    []Omission `json:"left_out"`    // by path; no part of the tree
 	NotScanned []Omission `json:"not_scanned"` // governed, by path
+	Unparsed   []string   `json:"unparsed"`    // files whose text alone was checked, since they cannot be parsed
 }
 
 // An Omission is a file that was not scanned, and why.
@@ -110,13 +155,33 @@ type Violation struct {
 	Title       string   `json:"title"`
 	File        string   `json:"file"` // from the tree's root, as [Path] writes it
 	Reason      string   `json:"reason"`
+	Note        string   `json:"note"` // what else is to be known of this violation, in a sentence; mostly ""
 	Evidence    Evidence `json:"evidence"`
 	Fingerprint string   `json:"fingerprint"` // see [Fingerprint]
+	Status      string   `json:"status"`      // "introduced" or "pre_existing"; "" outside diff and staged scope
 }
+
+// An AllowedViolation is one that an allowance of the bundle lets be.
+type AllowedViolation struct {
+	Violation
+	Allowance Allowance `json:"allowance"`
+}
+
+// An Allowance is an entry of a bundle's allowances.yml.
+type Allowance struct {
+	AtMost int    `json:"at_most"`
+	Owner  string `json:"owner"`
+	Reason string `json:"reason"`
+	Until  string `json:"until"` // the last day that counts, as YYYY-MM-DD; "" if it has no end
+}
+
+// KindText is the [Evidence.Kind] of a text that occurs in a file's content.
+const KindText = "text"
 
 // Evidence is the first occurrence of a pattern in a file. Lines end at LF, CRLF
 // or a lone CR, read in Encoding.
 type Evidence struct {
+	Kind    string `json:"kind"` // "text", "regex", "key", "file" or "missing"
 	Pattern string `json:"pattern"`
 	// Excerpt is at most 200 characters around the match: the lines that the match
 	// touches, cut evenly when they are longer. Bytes that are no text are U+FFFD.
@@ -131,6 +196,20 @@ type Evidence struct {
 	Occurrences    int64  `json:"occurrences"`      // in the whole file, none overlapping another; at least 1
 	Encoding       string `json:"encoding"`         // "utf-8", "utf-16le", "utf-16be", "utf-32le" or "utf-32be"
 	LineHash       string `json:"line_hash"`        // GitHub's primaryLocationLineHash, see [LineHasher]; empty for a rule that redacts
+	// Places are all occurrences, at most 100, in the order of the file.
+	Places []Place `json:"places"`
+}
+
+// A Place is one occurrence; its numbers are as those of [Evidence].
+type Place struct {
+	Offset    int64  `json:"offset"`
+	Line      int64  `json:"line"`
+	Column    int64  `json:"column"`
+	EndLine   int64  `json:"end_line"`
+	EndColumn int64  `json:"end_column"`
+	Status    string `json:"status"`    // as that of the violation
+	Excerpt   string `json:"excerpt"`   // of the first introduced place; else ""
+	LineHash  string `json:"line_hash"` // likewise
 }
 
 // An Error is something that the run could not decide.

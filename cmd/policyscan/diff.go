@@ -31,14 +31,14 @@ func (c *scanCmd) changes(ctx context.Context, s *subject, out *reporter) error 
 	if !c.Quiet {
 		s.notes = append(s.notes, uncommitted(ctx, r, compared.Head, s.place, out.file)...)
 	}
-	head := side{name: "the head", from: "head", commit: compared.Head}
+	head := side{name: "the head", from: scanner.FromHead, commit: compared.Head}
 	if whole {
 		s.tree = scanner.Whole(r, compared.Head, want.strategy)
 		return c.seatJudges(s, r, nil, head)
 	}
 	s.tree = scanner.Changes(r, compared, want.base, want.strategy)
 	mend := "to judge by the head's alone, deliberately, give --policy-ref " + want.head
-	base := &side{name: "the base", from: "base", commit: compared.Base, mend: mend}
+	base := &side{name: "the base", from: scanner.FromBase, commit: compared.Base, mend: mend}
 	if want.byAuthor {
 		base.unborn = "the change began before there was a bundle, and what its target has today is not in this clone; fetch the target branch"
 	}

@@ -103,7 +103,7 @@ func (s *subject) seatBoth(bundles *scanner.Bundles, base, head side, dir string
 		return &rules.Error{Code: rules.CodeMissing, Found: "no bundle in " + base.name, Fix: base.unborn}
 	case errors.Is(baseErr, scanner.ErrNoBundle):
 		s.policy = fmt.Sprintf("of %s, which introduces it", head)
-		head.from = "bootstrap"
+		head.from = scanner.FromBootstrap
 		err := s.seat(bundles, head, dir)
 		if errors.Is(err, scanner.ErrNoBundle) {
 			err = &rules.Error{Code: rules.CodeMissing, Found: fmt.Sprintf("no bundle in %s or in %s", base.name, head.name), Fix: `run "policyscan init" and commit it, or name one with --policy`}

@@ -32,8 +32,8 @@ func (c *scanCmd) staged(s *subject) error {
 	s.tree = scanner.Staged(r, idx, head)
 	const mend = "to judge by the bundle of another commit, deliberately, give --policy-ref; to commit the mended one, git commit --no-verify"
 	return c.seatJudges(s, r,
-		&side{name: "HEAD", from: "base", commit: head, mend: mend},
-		side{name: "the index", from: "index", index: idx})
+		&side{name: "HEAD", from: scanner.FromBase, commit: head, mend: mend},
+		side{name: "the index", from: scanner.FromIndex, index: idx})
 }
 
 // tracked is the subject of --tracked: the files on disk that the index names.

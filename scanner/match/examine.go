@@ -88,6 +88,7 @@ func (x *Examiner) Examine(ctx context.Context, e *Engine, content io.ReadSeeker
 		}
 		f := &Find{Pattern: h.index, match: m, enc: enc, start: spot{offset: m.start}, end: spot{offset: m.end}}
 		f.Evidence = verdict.Evidence{
+			Kind:        verdict.KindText,
 			Pattern:     e.patterns[h.index].text,
 			Offset:      m.start,
 			Occurrences: h.count,

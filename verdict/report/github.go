@@ -95,6 +95,9 @@ func violationAnnotation(v *verdict.Violation, r *verdict.Rule) annotation {
 		found += fmt.Sprintf(", %d times in this file", e.Occurrences)
 	}
 	a.lines = append(a.lines, found)
+	if v.Note != "" {
+		a.lines = append(a.lines, "note: "+cut(flow(v.Note), annotationMessage/4))
+	}
 	if r != nil && r.DocsURL != "" {
 		a.lines = append(a.lines, "docs: "+verdict.Visible(r.DocsURL))
 	}

@@ -58,7 +58,7 @@ func found(rule verdict.Rule, file, content, pattern string) verdict.Violation {
 	return verdict.Violation{
 		RuleID: rule.ID, RuleType: rule.Type, Title: rule.Title, File: verdict.Path(file), Reason: reason,
 		Evidence: verdict.Evidence{
-			Pattern: pattern, Excerpt: string(before[len(before)-left:]) + pattern + string(after), Offset: int64(at),
+			Kind: verdict.KindText, Pattern: pattern, Excerpt: string(before[len(before)-left:]) + pattern + string(after), Offset: int64(at),
 			Line: int64(line), Column: int64(at - start + 1), EndLine: int64(endLine), EndColumn: int64(at + len(pattern) - endStart + 1),
 			UTF16Column: units(content[start:at]) + 1, UTF16EndColumn: units(content[endStart:at+len(pattern)]) + 1,
 			Occurrences: int64(strings.Count(content, pattern)), Encoding: "utf-8", LineHash: "c129715d7a2bc9a3:1",
@@ -103,6 +103,40 @@ func fixtures() map[string]fixture {
 	fail.Violations[2].Evidence.Encoding = "utf-16le"
 	all["fail"] = fixture{fail, options}
 
+	// All that schema version 2 added, in one change.
+	change := newFixture()
+	commit := func(c string) string { return strings.Repeat(c, 40) }
+	change.Scope = verdict.Scope{Mode: "diff", Base: "main", BaseCommit: commit("b"), MergeBases: []string{commit("a")}, HeadCommit: commit("c"), Strategy: "merge-base", Behind: 3}
+	change.AsOf = "2027-02-28"
+	change.Policy = []verdict.Policy{change.Policy[0], change.Policy[0]}
+	change.Policy[0].From, change.Policy[0].Commit = "base", commit("b")
+	change.Policy[1].From, change.Policy[1].Commit, change.Policy[1].Excluded = "head", commit("c"), []verdict.Excluded{{File: "rules/terraform.yml", Count: 7}}
+	change.PolicyChanges = []verdict.PolicyChange{
+		{Kind: "rule", RuleID: "OLD-1", Change: "removed"},
+		{Kind: "rule", RuleID: "OLD-2", Change: "removed", Fields: []verdict.FieldChange{{Name: "type", Removed: []string{"boundary"}, Added: []string{"deprecated"}}}},
+		{Kind: "rule", RuleID: "NET-1", Change: "changed", Fields: []verdict.FieldChange{
+			{Name: "exclude", Added: []string{"legacy/**"}},
+			{Name: "forbidden_patterns", Removed: []string{"::/0", "0.0.0.0/1"}, Added: []string{"0.0.0.0"}},
+			{Name: "message", Removed: []string{"a"}, Added: []string{"b"}},
+			{Name: "tags"},
+		}},
+		{Kind: "allowance", RuleID: "NET-1", Change: "raised", File: "legacy/main.tf", Before: 2, After: 3},
+		{Kind: "rule", RuleID: "NEW-1", Change: "added"},
+		{Kind: "rule", RuleID: "NEW-2", Change: "added"},
+	}
+	change.Coverage.Unparsed = []string{"chart/templates/x.yaml"}
+	change.Violations = []verdict.Violation{found(change.Rules[0], "main.tf", "cidr = \"0.0.0.0/0\"\n", "0.0.0.0/0")}
+	change.Violations[0].Note = "this is the base's rule; the head's would not select this file: merge the change to the bundle first"
+	change.Violations[0].Status = "introduced"
+	e := &change.Violations[0].Evidence
+	e.Places = []verdict.Place{{Offset: e.Offset, Line: e.Line, Column: e.Column, EndLine: e.EndLine, EndColumn: e.EndColumn, Status: "introduced", Excerpt: e.Excerpt, LineHash: e.LineHash}}
+	change.AllowedViolations = []verdict.AllowedViolation{{
+		Violation: found(change.Rules[0], "legacy/main.tf", "0.0.0.0/0\n", "0.0.0.0/0"),
+		Allowance: verdict.Allowance{AtMost: 3, Owner: "network-team", Reason: "NET-123", Until: "2027-03-01"},
+	}}
+	change.AllowedViolations[0].Status = "pre_existing"
+	all["change"] = fixture{change, options}
+
 	incomplete := verdict.Incomplete("1.2.3", verdict.Scope{Mode: "files"},
 		verdict.Error{Code: verdict.Usage, Message: "the list is no list"}, verdict.Error{Code: verdict.Read, File: "secret.tf", Message: "it cannot be read: permission denied"})
 	incomplete.Policy, incomplete.Rules = newFixture().Policy, newFixture().Rules
@@ -138,6 +172,14 @@ func fixtures() map[string]fixture {
 		{" blanks .tf", "nul\x00esc\x1bdel\x7f\ufffe BAD", "BAD"},
 	} {
 		hostile.Violations = append(hostile.Violations, found(rule, f.file, f.content, f.pattern))
+	}
+	for i := range hostile.Violations {
+		hostile.Violations[i].Note = "::error::n\n##[error]\u202e\x1b[2J @user <b>|`"
+	}
+	hostile.PolicyChanges = []verdict.PolicyChange{
+		{Kind: "rule", RuleID: "##[error]R\n::error::", Change: "changed", Fields: []verdict.FieldChange{{Name: "files", Added: []string{"::error::\n\u202e`<b>@user"}}}},
+		{Kind: "rule", RuleID: "::error::\n\x1b[2J", Change: "added"},
+		{Kind: "allowance", RuleID: "##[error]", Change: "raised", File: "\r::error::\u202e"},
 	}
 	hostile.Errors = []verdict.Error{{Code: verdict.Read, File: verdict.Path("\x1b[2J\n::error::e"), Message: "##[error]\r\n::error::m"}}
 	hostile.Coverage.NotScanned = []verdict.Omission{{File: verdict.Path("::error::n\u202e"), Reason: "unreadable"}}

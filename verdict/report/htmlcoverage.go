@@ -144,6 +144,7 @@ func (p *htmlPage) coverage(v *verdict.Verdict) {
 			Counts: fmt.Sprintf("boundaries: %d, invariants: %d, deprecated: %d (counted, never enforced)", b.Boundaries, b.Invariants, b.Deprecated),
 		})
 	}
+	p.Changes = policyChanges(v)
 	for _, o := range c.LeftOut {
 		p.LeftOut = append(p.LeftOut, htmlOmission{verdict.Visible(o.File), verdict.Visible(o.Reason), omissionInWords(o.Reason)})
 	}

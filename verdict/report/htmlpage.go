@@ -30,6 +30,7 @@ type htmlPage struct {
 
 	Scope      []htmlFact
 	Policy     []htmlPolicy
+	Changes    []string // to the policy
 	Rules      []htmlRule
 	Errors     []htmlError
 	LeftOut    []htmlOmission
@@ -223,6 +224,9 @@ func newHTMLViolation(x *verdict.Violation, id, message string) htmlViolation {
 	}
 	if e.Encoding != "utf-8" {
 		h.Notes = append(h.Notes, "found as "+verdict.Visible(e.Encoding))
+	}
+	if x.Note != "" {
+		h.Notes = append(h.Notes, verdict.Visible(x.Note))
 	}
 	if x.Reason != message {
 		h.Reason = visibleLines(x.Reason)

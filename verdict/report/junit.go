@@ -191,6 +191,9 @@ func violationLines(v *verdict.Violation) []string {
 	if e.Encoding != "utf-8" {
 		lines = append(lines, "    found as "+verdict.Visible(e.Encoding))
 	}
+	if v.Note != "" {
+		lines = append(lines, "    note: "+cut(flow(v.Note), 1000))
+	}
 	return lines
 }
 

@@ -177,6 +177,9 @@ func (p *markdownPage) facts() {
 		}
 		p.line(fmt.Sprintf("- **Policy**: %s, from %s (sha256 %s)", s, prose(clip(b.From, 100), code), code(b.SHA256[:min(len(b.SHA256), 12)])))
 	}
+	for _, change := range policyChanges(v) {
+		p.line("- **Policy change**: " + prose(clip(change, 1000), code))
+	}
 	unused := 0
 	for i := range v.Rules {
 		if v.Rules[i].Files == 0 {

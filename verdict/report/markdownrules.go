@@ -188,6 +188,9 @@ func (p *markdownPage) violation(x *verdict.Violation, reason string) string {
 	if e.Encoding != "utf-8" {
 		notes = append(notes, "found as "+code(clip(e.Encoding, 100)))
 	}
+	if x.Note != "" {
+		notes = append(notes, prose(clip(x.Note, 1000), code))
+	}
 	if len(notes) > 0 {
 		b.WriteString(" (" + strings.Join(notes, "; ") + ")")
 	}

@@ -124,6 +124,9 @@ func violationDiagnostic(v *verdict.Violation, r *verdict.Rule) rdDiagnostic {
 		Code:     &rdCode{Value: verdict.Visible(v.RuleID)},
 		Original: printed(original),
 	}
+	if v.Note != "" {
+		d.Message += "\nnote: " + inertMarkdown(textLines(v.Note))
+	}
 	if r == nil {
 		return d
 	}

@@ -93,6 +93,9 @@ func sentenceOf(v *verdict.Violation) string {
 	if e.Occurrences > 1 {
 		s += fmt.Sprintf(" This is the first of %d occurrences in the file.", e.Occurrences)
 	}
+	if v.Note != "" {
+		s += " " + full(clip(flow(v.Note), 500))
+	}
 	return s
 }
 

@@ -100,6 +100,7 @@ func (t *textWriter) violation(v *verdict.Violation, r *verdict.Rule) {
 	if e.Encoding != "utf-8" {
 		note("note", "found as "+e.Encoding)
 	}
+	note("note", v.Note)
 	if r != nil {
 		note("fix", r.Remediation)
 		note("docs", r.DocsURL)
@@ -127,6 +128,9 @@ func (t *textWriter) summary(v *verdict.Verdict) {
 	}
 	if scope := compared(v); scope != "" {
 		t.line("scope: %s", scope)
+	}
+	for _, change := range policyChanges(v) {
+		t.line("policy change: %s", change)
 	}
 	switch {
 	case v.Coverage.Files > 0 && v.Coverage.Governed == 0:

@@ -1,0 +1,151 @@
+package scanner
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/verdict"
+)
+
+// Where a judge's bundle is from, in the words of verdict.Policy, if the run is about a change.
+const (
+	FromBase      = "base"      // the state before the change
+	FromHead      = "head"      // the commit after it
+	FromIndex     = "index"     // what is staged
+	FromBootstrap = "bootstrap" // the state after it, where the one before has no bundle
+)
+
+// sides are the enforced rules of the two states of a change, by id.
+type sides struct {
+	base, head []rules.Rule // in the order of the judges
+	byID       map[string][]*rules.Rule
+	retired    map[string]bool // the head's deprecated rules
+	compared   bool            // the head has a bundle that loads
+	staged     bool
+}
+
+func newSides(judges []Judge) *sides {
+	s := &sides{byID: map[string][]*rules.Rule{}, retired: map[string]bool{}}
+	for _, j := range judges {
+		switch j.From {
+		case FromBase:
+			s.base = append(s.base, j.Bundle.Rules...)
+		case FromHead, FromIndex, FromBootstrap:
+			s.compared, s.staged = true, s.staged || j.From == FromIndex
+			s.head = append(s.head, j.Bundle.Rules...)
+			for i := range j.Bundle.Rules {
+				r := &j.Bundle.Rules[i]
+				s.byID[r.ID] = append(s.byID[r.ID], r)
+			}
+			for i := range j.Bundle.Deprecated {
+				s.retired[j.Bundle.Deprecated[i].ID] = true
+			}
+		}
+	}
+	return s
+}
+
+// changes returns what the head's bundles say otherwise than the base's: first of the base's rules, in their order,
+// then the rules that the head adds. Without a bundle of the head, which is an error of the run, there is none.
+func (s *sides) changes() []verdict.PolicyChange {
+	if !s.compared {
+		return nil
+	}
+	var all []verdict.PolicyChange
+	add := func(id, change string, fields []verdict.FieldChange) {
+		all = append(all, verdict.PolicyChange{Kind: verdict.ChangedRule, RuleID: id, Change: change, Fields: fields})
+	}
+	known := map[string]bool{}
+	for i := range s.base {
+		r := &s.base[i]
+		now := s.byID[r.ID]
+		known[r.ID] = true
+		switch {
+		case len(now) == 0 && s.retired[r.ID]:
+			add(r.ID, verdict.Removed, []verdict.FieldChange{{Name: "type", Removed: []string{string(r.Type)}, Added: []string{"deprecated"}}})
+		case len(now) == 0:
+			add(r.ID, verdict.Removed, nil)
+		case !slices.ContainsFunc(now, func(n *rules.Rule) bool { return r.Same(*n) }):
+			add(r.ID, verdict.Altered, fieldChanges(r, now[0]))
+		}
+	}
+	for i := range s.head {
+		if id := s.head[i].ID; !known[id] {
+			known[id] = true
+			add(id, verdict.Added, nil)
+		}
+	}
+	return all
+}
+
+// fieldChanges returns the keys in which two rules differ, in the order of a rule file: all that [rules.Rule.Same] compares.
+func fieldChanges(before, after *rules.Rule) []verdict.FieldChange {
+	var all []verdict.FieldChange
+	list := func(name string, a, b []string) {
+		if !slices.Equal(a, b) {
+			all = append(all, verdict.FieldChange{Name: name, Removed: without(a, b), Added: without(b, a)})
+		}
+	}
+	text := func(name, a, b string) {
+		list(name, given(a), given(b))
+	}
+	patterns := "forbidden_patterns"
+	if after.Type == rules.Invariant {
+		patterns = "required_absent"
+	}
+	text("type", string(before.Type), string(after.Type))
+	text("title", before.Title, after.Title)
+	list("files", before.Files, after.Files)
+	list("exclude", before.Exclude, after.Exclude)
+	list(patterns, before.Patterns, after.Patterns)
+	text("message", before.Message, after.Message)
+	text("remediation", before.Remediation, after.Remediation)
+	text("docs_url", before.DocsURL, after.DocsURL)
+	text("owner", before.Owner, after.Owner)
+	text("severity", before.Severity, after.Severity)
+	list("tags", before.Tags, after.Tags)
+	text("redact", strconv.FormatBool(before.Redact), strconv.FormatBool(after.Redact))
+	return all
+}
+
+func given(s string) []string {
+	if s == "" {
+		return nil
+	}
+	return []string{s}
+}
+
+// without returns the items of a that b does not have.
+func without(a, b []string) []string {
+	var rest []string
+	for _, s := range a {
+		if !slices.Contains(b, s) {
+			rest = append(rest, s)
+		}
+	}
+	return rest
+}
+
+// baseAlone says why a violation of a base's rule is one by that rule alone; "" if the head's bundle has it, too.
+func (s *sides) baseAlone(r *rules.Rule, path, pattern string) string {
+	if !s.compared {
+		return ""
+	}
+	whose, other, merge := "the base's", "the head's", "merge"
+	if s.staged {
+		whose, other, merge = "HEAD's", "the staged one", "commit"
+	}
+	why := "the new bundle does not have it"
+	for _, n := range s.byID[r.ID] {
+		switch {
+		case !n.Selects(path):
+			why = other + " would not select this file"
+		case !slices.Contains(n.Patterns, pattern):
+			why = other + " does not forbid this text"
+		default:
+			return ""
+		}
+	}
+	return "this is " + whose + " rule; " + why + ": " + merge + " the change to the bundle first"
+}

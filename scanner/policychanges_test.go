@@ -1,0 +1,100 @@
+package scanner
+
+import (
+	"reflect"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/verdict"
+)
+
+// TestFieldChangesAreSame: whatever makes two rules differ by [rules.Rule.Same] is named, and nothing else is.
+func TestFieldChangesAreSame(t *testing.T) {
+	whole := rules.Rule{
+		ID: "R", Title: "t", Type: rules.Boundary, Files: []string{"a", "b"}, Exclude: []string{"c"}, Patterns: []string{"p", "q"},
+		Message: "m", Remediation: "r", DocsURL: "https://d", Owner: "o", Severity: "low", Tags: []string{"x"},
+		Examples: []rules.Example{{Path: "a"}}, File: "rules/boundaries.yml", Line: 3,
+	}
+	fields := reflect.TypeFor[rules.Rule]()
+	named := map[string]bool{}
+	for i := range fields.NumField() {
+		f := fields.Field(i)
+		if !f.IsExported() {
+			continue
+		}
+		other := whole
+		switch v := reflect.ValueOf(&other).Elem().Field(i); v.Kind() {
+		case reflect.String:
+			v.SetString("other")
+		case reflect.Bool:
+			v.SetBool(!v.Bool())
+		case reflect.Int:
+			v.SetInt(99)
+		case reflect.Slice:
+			v.Set(v.Slice(1, v.Len()))
+		default:
+			t.Fatalf("a field of kind %s", v.Kind())
+		}
+		got := fieldChanges(&whole, &other)
+		if same := whole.Same(other); f.Name != "ID" && same != (len(got) == 0) {
+			t.Errorf("%s: Same says %v, and the changes are %v", f.Name, same, got)
+		}
+		for _, c := range got {
+			if named[c.Name] {
+				t.Errorf("%s: %s was named for another field, too", f.Name, c.Name)
+			}
+			named[c.Name] = true
+		}
+	}
+	other := whole
+	other.Patterns, other.Exclude, other.Owner = []string{"q", "p", "n"}, []string{"c"}, ""
+	want := []verdict.FieldChange{{Name: "forbidden_patterns", Added: []string{"n"}}, {Name: "owner", Removed: []string{"o"}}}
+	if diff := cmp.Diff(want, fieldChanges(&whole, &other)); diff != "" {
+		t.Error(diff)
+	}
+	other = whole
+	other.Files = []string{"b", "a"}
+	if diff := cmp.Diff([]verdict.FieldChange{{Name: "files"}}, fieldChanges(&whole, &other)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestPolicyChanges: rules are compared by their ids, wherever the two sides have them.
+func TestPolicyChanges(t *testing.T) {
+	rule := func(id, pattern string) rules.Rule {
+		return rules.Rule{ID: id, Type: rules.Boundary, Title: id, Files: []string{"**"}, Patterns: []string{pattern}}
+	}
+	judge := func(from string, deprecated []rules.Rule, enforced ...rules.Rule) Judge {
+		return Judge{From: from, Bundle: rules.New(enforced, deprecated)}
+	}
+	type change struct{ ID, Change string }
+	for name, c := range map[string]struct {
+		judges []Judge
+		want   []change
+	}{
+		"the same":        {[]Judge{judge("base", nil, rule("A", "a")), judge("head", nil, rule("A", "a"))}, nil},
+		"another order":   {[]Judge{judge("base", nil, rule("A", "a"), rule("B", "b")), judge("head", nil, rule("B", "b"), rule("A", "a"))}, nil},
+		"each":            {[]Judge{judge("base", nil, rule("A", "a"), rule("B", "b")), judge("index", nil, rule("C", "c"), rule("B", "x"))}, []change{{"A", "removed"}, {"B", "changed"}, {"C", "added"}}},
+		"deprecated":      {[]Judge{judge("base", nil, rule("A", "a"), rule("B", "b")), judge("head", []rules.Rule{rule("A", "a")}, rule("B", "b"))}, []change{{"A", "removed"}}},
+		"enforced again":  {[]Judge{judge("base", []rules.Rule{rule("A", "a")}, rule("B", "b")), judge("head", nil, rule("A", "a"), rule("B", "b"))}, []change{{"A", "added"}}},
+		"introduced":      {[]Judge{judge("bootstrap", nil, rule("A", "a"))}, []change{{"A", "added"}}},
+		"two in the base": {[]Judge{judge("base", nil, rule("A", "a")), judge("base", nil, rule("A", "x"), rule("B", "b")), judge("head", nil, rule("A", "x"))}, []change{{"A", "changed"}, {"B", "removed"}}},
+		"no head":         {[]Judge{judge("base", nil, rule("A", "a"))}, nil},
+		"outside":         {[]Judge{judge("disk", nil, rule("A", "a"))}, nil},
+		"outside, too":    {[]Judge{judge("disk", nil, rule("O", "o")), judge("base", nil, rule("A", "a")), judge("head", nil, rule("A", "b"))}, []change{{"A", "changed"}}},
+	} {
+		var got []change
+		for _, p := range newSides(c.judges).changes() {
+			if p.Kind != verdict.ChangedRule {
+				t.Errorf("%s: the kind is %q", name, p.Kind)
+			}
+			got = append(got, change{p.RuleID, p.Change})
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s: %v, want %v", name, got, c.want)
+		}
+	}
+}
