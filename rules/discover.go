@@ -10,36 +10,24 @@ import (
 )
 
 // Discover returns the folder of root's bundle: root/.policyscan if there is
-// root/.policyscan/rules, else root if there is root/rules/boundaries.yml. What
-// it returns need not be valid; LoadDir says so. A .policyscan that is a link or not
-// a folder is an error: it could lead anywhere.
+// root/.policyscan/rules, root if there is root/rules/boundaries.yml. If both are there it is an
+// error: who adds one of them must not be able to switch the other off. What it returns need not be
+// valid; LoadDir says so. A .policyscan that is a link or not a folder is an error: it could lead anywhere.
 func Discover(root string) (string, error) {
-	hidden := filepath.Join(root, ".policyscan")
-	stat, err := os.Lstat(hidden)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-	case err != nil:
-		return "", unreadable(".policyscan", err)
-	case !stat.IsDir():
-		what := kindOf(stat.Mode())
-		if stat.Mode().IsRegular() {
-			what = "a file"
-		}
-		return "", &Error{Code: CodeRead, File: ".policyscan", Found: "is " + what, Fix: "make it a folder, or name the bundle with --policy"}
-	default:
-		found, err := exists(filepath.Join(hidden, "rules"))
-		if err != nil {
-			return "", unreadable(".policyscan/rules", err)
-		}
-		if found {
-			return hidden, nil
-		}
+	hidden, err := hiddenBundle(root)
+	if err != nil {
+		return "", err
 	}
-	found, err := exists(filepath.Join(root, filepath.FromSlash(BoundariesFile)))
+	plain, err := exists(filepath.Join(root, filepath.FromSlash(BoundariesFile)))
 	if err != nil {
 		return "", unreadable(BoundariesFile, err)
 	}
-	if found {
+	switch {
+	case hidden && plain:
+		return "", TwoBundles("the root")
+	case hidden:
+		return filepath.Join(root, HiddenBundle), nil
+	case plain:
 		return root, nil
 	}
 	return "", &Error{
@@ -47,6 +35,41 @@ func Discover(root string) (string, error) {
 		Found: fmt.Sprintf("no bundle: neither .policyscan/rules nor %s is in the root", BoundariesFile),
 		Fix:   `run "policyscan init", name one with --policy DIR, or use --policy builtin:infra`,
 	}
+}
+
+// HiddenBundle is the folder of a tree's root in which its bundle is found first.
+const HiddenBundle = ".policyscan"
+
+// TwoBundles is the error that a tree has a bundle at both places of discovery. where names the tree.
+func TwoBundles(where string) *Error {
+	return &Error{
+		Code:  CodeTwo,
+		Found: fmt.Sprintf("two bundles: %s has both .policyscan/rules and %s", where, BoundariesFile),
+		Fix:   "keep one of them, or say with --policy which is enforced",
+	}
+}
+
+// hiddenBundle reports whether root has .policyscan/rules.
+func hiddenBundle(root string) (bool, error) {
+	hidden := filepath.Join(root, HiddenBundle)
+	stat, err := os.Lstat(hidden)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return false, nil
+	case err != nil:
+		return false, unreadable(HiddenBundle, err)
+	case !stat.IsDir():
+		what := kindOf(stat.Mode())
+		if stat.Mode().IsRegular() {
+			what = "a file"
+		}
+		return false, &Error{Code: CodeRead, File: HiddenBundle, Found: "is " + what, Fix: "make it a folder, or name the bundle with --policy"}
+	}
+	found, err := exists(filepath.Join(hidden, "rules"))
+	if err != nil {
+		return false, unreadable(".policyscan/rules", err)
+	}
+	return found, nil
 }
 
 // exists reports whether something of that name is there, whatever it is.

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"cmp"
 	"errors"
 	"io/fs"
 	"os"
@@ -26,19 +27,7 @@ func LoadDir(dir string) (*Bundle, error) {
 		}
 		return nil, Errors{{Code: CodeRead, File: "rules", Found: "is " + what, Fix: "put a folder with the rule files there"}}
 	}
-	return load(
-		func(name string) ([]byte, error) { return readDisk(filepath.Join(dir, filepath.FromSlash(name))) },
-		func() []string {
-			entries, err := os.ReadDir(folder)
-			if err != nil {
-				return nil // only a hint is lost
-			}
-			names := make([]string, len(entries))
-			for i, e := range entries {
-				names[i] = e.Name()
-			}
-			return names
-		})
+	return load(func(name string) ([]byte, error) { return readDisk(filepath.Join(dir, filepath.FromSlash(name))) }, strays(os.DirFS(cmp.Or(dir, "."))))
 }
 
 func noRulesFolder(dir string) Errors {

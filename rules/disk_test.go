@@ -241,8 +241,15 @@ func TestDiscover(t *testing.T) {
 		t.Errorf("the root: %q, %v", dir, err)
 	}
 	bundle(filepath.Join(root, ".policyscan"))
+	var two *Error
+	if dir, err := Discover(root); !errors.As(err, &two) || two.Code != CodeTwo {
+		t.Errorf("both: %q, %v", dir, err)
+	}
+	if err := os.RemoveAll(filepath.Join(root, "rules")); err != nil {
+		t.Fatal(err)
+	}
 	if dir, err := Discover(root); err != nil || dir != filepath.Join(root, ".policyscan") {
-		t.Errorf(".policyscan comes first: %q, %v", dir, err)
+		t.Errorf(".policyscan: %q, %v", dir, err)
 	}
 	for what, plant := range map[string]func(string) error{
 		"a symbolic link": func(name string) error { return os.Symlink(root, name) },
@@ -264,11 +271,11 @@ func TestDiscover(t *testing.T) {
 	}
 	// A planted rules folder is found, and then refused: it is not passed over for another.
 	root = t.TempDir()
-	bundle(root)
+	bundle(filepath.Join(root, "other"))
 	if err := os.Mkdir(filepath.Join(root, ".policyscan"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Symlink(filepath.Join(root, "rules"), filepath.Join(root, ".policyscan", "rules")); err != nil {
+	if err := os.Symlink(filepath.Join(root, "other", "rules"), filepath.Join(root, ".policyscan", "rules")); err != nil {
 		t.Fatal(err)
 	}
 	dir, err := Discover(root)

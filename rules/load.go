@@ -9,6 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"path"
+	"slices"
 	"strings"
 
 	"gopkg.in/yaml.v3"
@@ -38,17 +39,7 @@ const (
 // Load trusts fsys not to block. For a folder on disk, where a rule file could
 // be a FIFO or a link, use LoadDir.
 func Load(fsys fs.FS) (*Bundle, error) {
-	return load(func(name string) ([]byte, error) { return readFile(fsys, name) }, func() []string {
-		entries, err := fs.ReadDir(fsys, path.Dir(BoundariesFile))
-		if err != nil {
-			return nil // only a hint is lost
-		}
-		names := make([]string, len(entries))
-		for i, e := range entries {
-			names[i] = e.Name()
-		}
-		return names
-	})
+	return load(func(name string) ([]byte, error) { return readFile(fsys, name) }, strays(fsys))
 }
 
 // readFile reads a regular file once, up to one byte over the limit.
@@ -105,9 +96,8 @@ type loader struct {
 	notes      []Note // at most maxErrors
 }
 
-// load reads the rule files by read, once each. The names of what lies beside them
-// serve hints only.
-func load(read func(name string) ([]byte, error), beside func() []string) (*Bundle, error) {
+// load reads the rule files by read, once each. strays are what else is in their folder that could be meant as one.
+func load(read func(name string) ([]byte, error), strays []stray) (*Bundle, error) {
 	l := &loader{ids: map[string]string{}, globs: map[string]*Error{}}
 	contents := map[string][]byte{}
 	byFile := map[string][]Rule{}
@@ -116,7 +106,7 @@ func load(read func(name string) ([]byte, error), beside func() []string) (*Bund
 		content, err := read(name)
 		if errors.Is(err, fs.ErrNotExist) {
 			if name != DeprecatedFile {
-				l.errs = append(l.errs, missing(name, beside()))
+				l.errs = append(l.errs, missing(name, &strays))
 			}
 			continue
 		}
@@ -141,10 +131,12 @@ func load(read func(name string) ([]byte, error), beside func() []string) (*Bund
 			Fix:   "write one in " + BoundariesFile + " or " + InvariantsFile,
 		})
 	}
+	for _, s := range strays {
+		l.errs = append(l.errs, s.mistake())
+	}
 	if len(l.errs) > 0 {
 		return nil, l.errs
 	}
-	l.noteStrays(beside())
 	b := New(append(byFile[BoundariesFile], byFile[InvariantsFile]...), byFile[DeprecatedFile])
 	b.SHA256, b.Files = identity(contents), map[string][sha256.Size]byte{}
 	for name, content := range contents {
@@ -154,15 +146,18 @@ func load(read func(name string) ([]byte, error), beside func() []string) (*Bund
 	return b, nil
 }
 
-func missing(name string, beside []string) *Error {
+// missing is the error that a rule file is not there. A stray that is meant as that file is taken from the strays.
+func missing(name string, strays *[]stray) *Error {
 	e := &Error{Code: CodeMissing, File: name, Found: "no such file", Fix: `create it, with "rules: []" if it has no rule`}
-	stem := strings.TrimSuffix(path.Base(name), ".yml")
-	for _, other := range beside {
-		if strings.EqualFold(strings.TrimSuffix(other, path.Ext(other)), stem) {
-			e.Found = fmt.Sprintf("no such file, but %q", other)
-			e.Fix = fmt.Sprintf("name it %q", path.Base(name))
+	stem := strings.TrimSuffix(name, ".yml")
+	*strays = slices.DeleteFunc(*strays, func(s stray) bool {
+		if !strings.EqualFold(strings.TrimSuffix(s.name, path.Ext(s.name)), stem) {
+			return false
 		}
-	}
+		e.Found = fmt.Sprintf("no such file, but %q", path.Base(s.name))
+		e.Fix = fmt.Sprintf("name it %q", path.Base(name))
+		return true
+	})
 	return e
 }
 

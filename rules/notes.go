@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
-	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -30,8 +29,7 @@ func (n Note) String() string {
 	return e.Error()
 }
 
-// Notes returns what in a bundle is often a slip: files that are not read, then the
-// rest in the order of errors. What stands in the YAML only, such as missing quotes, is known if Load read the bundle.
+// Notes returns what in a bundle is often a slip, in the order of errors. What stands in the YAML only, such as missing quotes, is known if Load read the bundle.
 func Notes(b *Bundle) []Note {
 	notes := slices.Clone(b.notes)
 	budget := maxComparisons
@@ -43,7 +41,7 @@ func Notes(b *Bundle) []Note {
 	order := []string{BoundariesFile, InvariantsFile, DeprecatedFile}
 	slices.SortStableFunc(notes, func(a, b Note) int {
 		return cmp.Or(
-			cmp.Compare(slices.Index(order, a.File), slices.Index(order, b.File)), // stray files first
+			cmp.Compare(slices.Index(order, a.File), slices.Index(order, b.File)),
 			cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})
 	return notes
@@ -123,18 +121,3 @@ func (f *file) noteScalar(e entry, at place) {
 // ambiguous are the unquoted texts that YAML 1.1 reads as truth values or numbers, and YAML
 // 1.2 as text, or the other way round.
 var ambiguous = regexp.MustCompile(`^(?:[yYnN]|[yY]es|YES|[nN]o|NO|[oO]n|ON|[oO]ff|OFF|[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?|0[0-9_]+)$`)
-
-// noteStrays notes files that look like rule files and are none.
-func (l *loader) noteStrays(names []string) {
-	for _, name := range names {
-		full := path.Dir(BoundariesFile) + "/" + name
-		switch strings.ToLower(path.Ext(name)) {
-		case ".yml", ".yaml":
-		default:
-			continue
-		}
-		if full != BoundariesFile && full != InvariantsFile && full != DeprecatedFile {
-			l.notes = append(l.notes, Note{File: full, Text: "not read: a bundle has " + path.Base(BoundariesFile) + ", " + path.Base(InvariantsFile) + " and " + path.Base(DeprecatedFile)})
-		}
-	}
-}

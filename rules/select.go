@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"fmt"
 	"slices"
 	"sync"
 
@@ -17,6 +18,55 @@ func New(enforced, deprecated []Rule) *Bundle {
 	}
 	b.selector = newSelector(b.Rules)
 	return b
+}
+
+// Join returns the bundle of the enforced and the deprecated rules of several: the boundaries of all in the order of the
+// bundles, then their invariants. One alone is returned as it is. No id may be in two of them; see [Distinct].
+func Join(bundles ...*Bundle) *Bundle {
+	if len(bundles) == 1 {
+		return bundles[0]
+	}
+	var enforced, deprecated []Rule
+	for _, t := range []Type{Boundary, Invariant} {
+		for _, b := range bundles {
+			for i := range b.Rules {
+				if b.Rules[i].Type == t {
+					enforced = append(enforced, b.Rules[i])
+				}
+			}
+		}
+	}
+	for _, b := range bundles {
+		deprecated = append(deprecated, b.Deprecated...)
+	}
+	return New(enforced, deprecated)
+}
+
+// Distinct is an error if a rule's id is in two of several bundles, deprecated rules included; names are what messages call
+// the bundles. It names each such id.
+func Distinct(names []string, bundles []*Bundle) error {
+	var mistakes Errors
+	first := map[string]int{} // the bundle that has an id
+	for i, b := range bundles {
+		for _, list := range [][]Rule{b.Rules, b.Deprecated} {
+			for k := range list {
+				id := list[k].ID
+				other, taken := first[id]
+				if !taken {
+					first[id] = i
+				} else if other != i {
+					mistakes = append(mistakes, &Error{
+						Code: CodeTwo, Rule: id, Found: fmt.Sprintf("two bundles have a rule of this id, %s and %s", names[other], names[i]),
+						Fix: "give each rule an id of its own; a prefix for each bundle helps",
+					})
+				}
+			}
+		}
+	}
+	if mistakes == nil {
+		return nil
+	}
+	return mistakes
 }
 
 func (r *Rule) compile() {

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"path"
+	"slices"
+	"strings"
 
 	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/scanner/repo"
@@ -26,54 +28,98 @@ type RuleFile struct {
 	Blob repo.Hash
 }
 
+// A StoredBundle is a bundle that was read from git's objects.
+type StoredBundle struct {
+	*rules.Bundle
+	Dir   string // the folder, from the tree's root; "." for the root itself
+	Files []RuleFile
+}
+
 // NewBundles returns the bundles of a repository.
 func NewBundles(r *repo.Repository) *Bundles {
 	return &Bundles{r, map[string]*rules.Bundle{}}
 }
 
-// InCommit loads the bundle that a commit holds in dir, or, with an empty dir, where a
-// scan would find it: .policyscan if it has rules, else the root. It returns its rule
-// files as well. A commit without one is [ErrNoBundle]; a bundle with mistakes is
-// rules.Errors.
-func (b *Bundles) InCommit(commit repo.Hash, dir string) (*rules.Bundle, []RuleFile, error) {
+// InCommit loads the bundle that a commit holds in dir, or, with an empty dir, those where a
+// scan would find one: in .policyscan and in the root. A commit without any is [ErrNoBundle]; a bundle with
+// mistakes is rules.Errors, and then of each of them no more than its folder is known.
+func (b *Bundles) InCommit(commit repo.Hash, dir string) ([]StoredBundle, error) {
 	tree, err := b.repo.Tree(commit)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	return b.in(func(path string) (repo.Leaf, bool, error) { return b.repo.Lookup(tree, path) }, dir)
+	return b.in(state{
+		at: func(path string) (repo.Leaf, bool, error) { return b.repo.Lookup(tree, path) },
+		beneath: func(path string, found func(string, repo.Mode)) error {
+			folder, _, err := b.repo.Lookup(tree, path)
+			if err != nil {
+				return err
+			}
+			return b.repo.Diff(repo.Hash{}, folder.Hash, func(c repo.Change) error {
+				found(c.Path, c.New.Mode)
+				return nil
+			})
+		},
+	}, dir)
 }
 
-// InIndex loads the bundle that the index holds, as [Bundles.InCommit] does that of a
+// InIndex loads the bundles that the index holds, as [Bundles.InCommit] does those of a
 // commit.
-func (b *Bundles) InIndex(idx *repo.Index, dir string) (*rules.Bundle, []RuleFile, error) {
-	return b.in(func(path string) (repo.Leaf, bool, error) {
-		leaf, found := idx.Lookup(path)
-		return leaf, found, nil
+func (b *Bundles) InIndex(idx *repo.Index, dir string) ([]StoredBundle, error) {
+	return b.in(state{
+		at: func(path string) (repo.Leaf, bool, error) {
+			leaf, found := idx.Lookup(path)
+			return leaf, found, nil
+		},
+		beneath: func(path string, found func(string, repo.Mode)) error {
+			for _, f := range idx.Beneath(path) {
+				found(strings.TrimPrefix(f.Path, path+"/"), f.Mode)
+			}
+			return nil
+		},
 	}, dir)
+}
+
+// A state is a commit's tree, or the index.
+type state struct {
+	at lookup
+	// beneath hands on what is in a folder, with paths from there.
+	beneath func(folder string, found func(path string, mode repo.Mode)) error
 }
 
 // A lookup returns the leaf or folder at a path, false if there is none.
 type lookup func(path string) (repo.Leaf, bool, error)
 
-func (b *Bundles) in(at lookup, dir string) (*rules.Bundle, []RuleFile, error) {
+func (b *Bundles) in(s state, dir string) ([]StoredBundle, error) {
 	places := []string{dir}
 	if dir == "" {
-		places = []string{".policyscan", "."}
+		places = []string{rules.HiddenBundle, "."}
 	}
+	var all []StoredBundle
 	for _, place := range places {
 		mark := "rules"
 		if place == "." {
 			mark = rules.BoundariesFile
 		}
-		found, err := at.has(path.Join(place, mark), place)
+		found, err := s.at.has(path.Join(place, mark), place)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		if found {
-			return b.load(at, place)
+			all = append(all, StoredBundle{Dir: place})
 		}
 	}
-	return nil, nil, ErrNoBundle
+	if len(all) == 0 {
+		return nil, ErrNoBundle
+	}
+	for i := range all {
+		one, err := b.load(s, all[i].Dir)
+		if err != nil {
+			return all, err
+		}
+		all[i] = one
+	}
+	return all, nil
 }
 
 // has reports whether there is something at a path. A link or a submodule on the way is a
@@ -101,42 +147,77 @@ func (at lookup) has(name, bundle string) (bool, error) {
 	return found, err
 }
 
-func (b *Bundles) load(at lookup, dir string) (*rules.Bundle, []RuleFile, error) {
+func (b *Bundles) load(s state, dir string) (StoredBundle, error) {
+	none := StoredBundle{}
 	key := ""
 	var names []string
 	var inUse []RuleFile
 	for _, name := range []string{rules.BoundariesFile, rules.InvariantsFile, rules.DeprecatedFile} {
 		full := path.Join(dir, name)
-		leaf, found, err := at(full)
+		leaf, found, err := s.at(full)
 		if err != nil {
-			return nil, nil, err
+			return none, err
 		}
 		if !found {
 			continue
 		}
 		if leaf.Mode != repo.File && leaf.Mode != repo.Executable {
-			return nil, nil, rules.Errors{{Code: rules.CodeRead, File: name, Found: "is no regular file", Fix: "put a regular file there"}}
+			return none, rules.Errors{{Code: rules.CodeRead, File: name, Found: "is not a regular file", Fix: "put a regular file there"}}
 		}
 		key += name + " " + leaf.Hash.String() + "\n"
 		names, inUse = append(names, name), append(inUse, RuleFile{full, leaf.Hash})
 	}
-	if known := b.loaded[key]; known != nil {
-		return known, inUse, nil
+	others, err := s.others(dir, inUse)
+	if err != nil {
+		return none, err
+	}
+	if known := b.loaded[key]; known != nil && len(others) == 0 {
+		return StoredBundle{known, dir, inUse}, nil
 	}
 	files := rules.Files{}
+	for _, name := range others {
+		files[name] = nil
+	}
 	for i, f := range inUse {
 		text, err := b.read(f.Blob)
 		if err != nil {
-			return nil, nil, fmt.Errorf("%s: %w", f.Path, err)
+			return none, fmt.Errorf("%s: %w", f.Path, err)
 		}
 		files[names[i]] = text
 	}
 	bundle, err := rules.Load(files)
 	if err != nil {
-		return nil, nil, err
+		return none, err
 	}
 	b.loaded[key] = bundle
-	return bundle, inUse, nil
+	return StoredBundle{bundle, dir, inUse}, nil
+}
+
+// others returns what is in the folder of a bundle's rule files and is not read, from the bundle's folder. What has no
+// content here, and could stand for a folder of rules, is an error.
+func (s *state) others(dir string, inUse []RuleFile) ([]string, error) {
+	var names []string
+	var mistakes rules.Errors
+	folder := path.Join(dir, path.Dir(rules.BoundariesFile))
+	leaf, found, err := s.at(folder)
+	if err != nil || !found || leaf.Mode.IsLeaf() {
+		return nil, err // that it is not a folder is said of the rule files, which are not there
+	}
+	err = s.beneath(folder, func(name string, mode repo.Mode) {
+		full := path.Join(folder, name)
+		name = path.Join(path.Dir(rules.BoundariesFile), name)
+		switch {
+		case slices.ContainsFunc(inUse, func(f RuleFile) bool { return f.Path == full }):
+		case mode == repo.Symlink, mode == repo.Submodule:
+			mistakes = append(mistakes, &rules.Error{Code: rules.CodeUnread, File: name, Found: "is a link or a submodule, which is not followed or read", Fix: "put the file itself there, or remove it"})
+		case rules.LooksLikeRules(name):
+			names = append(names, name)
+		}
+	})
+	if err == nil && mistakes != nil {
+		err = mistakes
+	}
+	return names, err
 }
 
 // read returns a rule file, or so much of it that it is seen to be too long.

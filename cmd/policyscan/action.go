@@ -127,7 +127,7 @@ func (a *action) scan() (*scanCmd, error) {
 	}
 	ctx, err := parser.Parse(args)
 	if err == nil {
-		err = noEmpty(ctx)
+		err = checkFlags(ctx)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("the input args, or a POLICYSCAN_ variable: %w; see policyscan scan --help", err)

@@ -95,7 +95,7 @@ func dispatch(args []string, std streams) int {
 	ctx, err := parser.Parse(args)
 	command := commandOf(err)
 	if err == nil {
-		command, err = ctx.Selected().Path(), noEmpty(ctx)
+		command, err = ctx.Selected().Path(), checkFlags(ctx)
 	}
 	if err != nil {
 		if command == "scan" {
@@ -127,18 +127,40 @@ func scans(parser *kong.Kong, args []string) bool {
 		!slices.ContainsFunc(parser.Model.Children, func(n *kong.Node) bool { return n.Name == args[0] })
 }
 
-// noEmpty refuses a flag or argument that is given and empty: a variable of a script
-// that was not set must not become a default.
-func noEmpty(ctx *kong.Context) error {
+// checkFlags refuses a flag or argument that is given and empty: a variable of a script
+// that was not set must not become a default. It refuses a flag that takes one value and is given twice, too: one of them
+// would be dropped.
+func checkFlags(ctx *kong.Context) error {
+	given := map[string]bool{}
 	for _, p := range ctx.Path {
 		switch {
-		case p.Flag != nil && (p.Flag.Target.Kind() == reflect.String || p.Flag.Target.Kind() == reflect.Slice) && p.Flag.Target.Len() == 0:
+		case p.Flag != nil && emptyValue(p.Flag.Target):
 			return fmt.Errorf("--%s is empty; give it a value, or leave it out", p.Flag.Name)
+		case p.Flag != nil && given[p.Flag.Name] && !p.Flag.IsBool() && !p.Flag.IsCumulative():
+			return fmt.Errorf("--%s is given twice, and takes one value; leave one of them out", p.Flag.Name)
+		case p.Flag != nil:
+			given[p.Flag.Name] = true
 		case p.Positional != nil && p.Positional.Target.Kind() == reflect.String && p.Positional.Target.String() == "":
 			return fmt.Errorf("the argument %s is empty; give it a value, or leave it out", strings.ToUpper(p.Positional.Name))
 		}
 	}
 	return nil
+}
+
+// emptyValue reports whether a text is empty, or a list is or has an item that is.
+func emptyValue(v reflect.Value) bool {
+	switch v.Kind() {
+	case reflect.String:
+		return v.Len() == 0
+	case reflect.Slice:
+		for i := range v.Len() {
+			if emptyValue(v.Index(i)) {
+				return true
+			}
+		}
+		return v.Len() == 0
+	}
+	return false
 }
 
 // commandOf is the subcommand that a usage error is about: a scan, if it names none.

@@ -17,11 +17,11 @@ import (
 // evalCmd judges tool calls.
 type evalCmd struct {
 	callsFlag `embed:""`
-	Policy    string `placeholder:"DIR" help:"Judge what the calls would write, too: by the bundle in this folder, or builtin:infra."`
-	Explain   bool   `help:"Print for a person how each decision came about."`
-	Trace     bool   `help:"Add to each outcome how it came about."`
-	Latency   bool   `help:"Add to each outcome how long it took, in milliseconds: latency_ms."`
-	AskMode   string `placeholder:"MODE" aliases:"ask_mode" help:"With tty: ask the person at the terminal about a call that needs one. Default: print that it does."`
+	Policy    []string `placeholder:"DIR" sep:"none" help:"Judge what the calls would write, too: by the bundle in this folder, or builtin:infra. Repeatable."`
+	Explain   bool     `help:"Print for a person how each decision came about."`
+	Trace     bool     `help:"Add to each outcome how it came about."`
+	Latency   bool     `help:"Add to each outcome how long it took, in milliseconds: latency_ms."`
+	AskMode   string   `placeholder:"MODE" aliases:"ask_mode" help:"With tty: ask the person at the terminal about a call that needs one. Default: print that it does."`
 }
 
 // Help is shown below the flags.
@@ -79,7 +79,7 @@ func (c *evalCmd) Run(std streams) error {
 
 // gate is what judges.
 func (c *evalCmd) gate() (*gate.Gate, error) {
-	if len(c.Calls) == 0 && c.Policy == "" {
+	if len(c.Calls) == 0 && len(c.Policy) == 0 {
 		return nil, errors.New("nothing is named that could judge a call; name call rules with --calls, or a bundle with --policy")
 	}
 	sets, err := c.load("")
@@ -87,12 +87,12 @@ func (c *evalCmd) gate() (*gate.Gate, error) {
 		return nil, err
 	}
 	g := &gate.Gate{}
-	if c.Policy != "" {
+	if len(c.Policy) > 0 {
 		at, err := findPlace("")
 		if err != nil {
 			return nil, err
 		}
-		if g, err = bundleGate(c.Policy, at); err != nil {
+		if g, err = bundleGate((&policyFlag{c.Policy}).flags(), at); err != nil {
 			return nil, err
 		}
 	}

@@ -8,30 +8,38 @@ import (
 	"github.com/policyscan/policyscan/rules"
 )
 
-// bundleGate is a gate with the bundle that --policy names, or that root holds.
-func bundleGate(flag string, at place) (*gate.Gate, error) {
-	p, err := loadPolicy(flag, at.root)
-	if err != nil && flag != "" {
-		err = fmt.Errorf("%s: %w", p.name, err)
+// bundleGate is a gate with the bundles that --policy names, or that root holds.
+func bundleGate(flags []string, at place) (*gate.Gate, error) {
+	all, err := loadPolicies(flags, at.root)
+	if n := len(all); err != nil && n > 0 && flags[n-1] != "" && all[n-1].bundle == nil {
+		err = fmt.Errorf("%s: %w", all[n-1].name, err)
 	}
 	if err != nil {
 		return nil, err
 	}
+	return newGate(all, at)
+}
+
+// newGate is a gate with bundles that are loaded.
+func newGate(all policies, at place) (*gate.Gate, error) {
 	root, err := realPath(at.root)
 	if err != nil {
 		return nil, noRoot(err)
 	}
-	g := &gate.Gate{Bundle: p.bundle, Root: root}
-	if p.dir == "" {
-		return g, nil
+	g := &gate.Gate{Bundle: rules.Join(all.bundles()...), Root: root}
+	for i := range all {
+		p := &all[i]
+		if p.dir == "" {
+			continue
+		}
+		dir, err := realPath(p.dir)
+		if err != nil {
+			return nil, fmt.Errorf("cannot determine where the bundle %s is: %w", p.name, systemError(err))
+		}
+		for _, name := range []string{rules.BoundariesFile, rules.InvariantsFile, rules.DeprecatedFile} {
+			g.RuleFiles = append(g.RuleFiles, filepath.Join(dir, filepath.FromSlash(name)))
+		}
+		g.Guarded = append(g.Guarded, filepath.Join(dir, "rules"))
 	}
-	dir, err := realPath(p.dir)
-	if err != nil {
-		return nil, fmt.Errorf("where the bundle %s is cannot be told: %w", p.name, systemError(err))
-	}
-	for _, name := range []string{rules.BoundariesFile, rules.InvariantsFile, rules.DeprecatedFile} {
-		g.RuleFiles = append(g.RuleFiles, filepath.Join(dir, filepath.FromSlash(name)))
-	}
-	g.Guarded = append(g.Guarded, filepath.Join(dir, "rules"))
 	return g, nil
 }

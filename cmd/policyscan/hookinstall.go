@@ -98,7 +98,7 @@ func hookTakes(agent string, args []string) (err error) {
 	}
 	ctx, err := parser.Parse(append([]string{"hook", agent}, args...))
 	if err == nil {
-		err = noEmpty(ctx)
+		err = checkFlags(ctx)
 	}
 	if err != nil {
 		return fmt.Errorf("an argument after -- is none that the hook takes: %w; see policyscan hook %s --help", err, agent)

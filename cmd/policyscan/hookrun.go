@@ -22,7 +22,7 @@ import (
 // agentHookCmd judges a call of an agent before it runs. Its name is the agent's.
 type agentHookCmd struct {
 	callsFlag      `embed:""`
-	Policy         string        `placeholder:"DIR" help:"Folder that holds rules/, or builtin:infra, or none. Default: the bundle in the root."`
+	Policy         []string      `placeholder:"DIR" sep:"none" help:"Folder that holds rules/, or builtin:infra, or none. Repeatable. Default: the bundle in the root."`
 	Root           string        `placeholder:"DIR" help:"Folder from which the bundle's globs count. Default: the root of the repository around the agent's project."`
 	SendAllow      bool          `help:"Answer allow where a rule allows the call, so that the agent does not ask; else it is left to the agent."`
 	AllowRuleEdits bool          `help:"Do not ask a person about an edit of the rules themselves, or of the agent's hooks."`
@@ -94,7 +94,7 @@ func onlyHook(a *protocol.Agent, args []string, std streams) *agentHookCmd {
 		return nil
 	}
 	ctx, err := parser.Parse(append([]string{"hook"}, args[2:]...))
-	if err != nil || noEmpty(ctx) != nil {
+	if err != nil || checkFlags(ctx) != nil {
 		return nil
 	}
 	return &c.Hook
@@ -357,6 +357,9 @@ func (c *agentHookCmd) places(a *protocol.Agent, e *protocol.Event) ([]place, er
 	return places, nil
 }
 
+// noPolicy is the --policy of a hook that checks no edits.
+const noPolicy = "none"
+
 // gate reads what judges. Relative names count from the root: agents run their hooks in any folder of the project.
 func (c *agentHookCmd) gate(at place) (*gate.Gate, error) {
 	sets, err := c.load(at.root)
@@ -364,15 +367,19 @@ func (c *agentHookCmd) gate(at place) (*gate.Gate, error) {
 		return nil, err
 	}
 	g := &gate.Gate{}
-	switch c.Policy {
-	case "none":
-		if len(c.Calls) == 0 {
-			return nil, errors.New("--policy is none, and there are no call rules; name some with --calls")
+	flags := (&policyFlag{c.Policy}).flags()
+	switch {
+	case !slices.Contains(flags, noPolicy):
+		for i, flag := range flags {
+			if flag != "" && flag != builtin {
+				flags[i] = under(at.root, flag)
+			}
 		}
-	case "", builtin:
-		g, err = bundleGate(c.Policy, at)
-	default:
-		g, err = bundleGate(under(at.root, c.Policy), at)
+		g, err = bundleGate(flags, at)
+	case len(flags) > 1:
+		err = errors.New("--policy is none, and another --policy names a bundle; leave one of them out")
+	case len(c.Calls) == 0:
+		err = errors.New("--policy is none, and there are no call rules; name some with --calls")
 	}
 	if err != nil {
 		return nil, err

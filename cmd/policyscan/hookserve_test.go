@@ -35,7 +35,7 @@ func kept(t *testing.T) (k *keeper, file string, now *time.Time) {
 		t.Fatal(err)
 	}
 	at := time.Now()
-	c := &agentHookCmd{callsFlag: callsFlag{Calls: []string{file}}, Policy: "none"}
+	c := &agentHookCmd{callsFlag: callsFlag{Calls: []string{file}}, Policy: []string{"none"}}
 	return &keeper{load: func() (*gate.Gate, error) { return c.gate(place{root: dir}) }, now: func() time.Time { return at }}, file, &at
 }
 
@@ -253,7 +253,7 @@ func TestServeLate(t *testing.T) {
 		fmt.Fprintf(&in, `{"hook_event_name":"PreToolUse","cwd":%q,"tool_name":"Bash","tool_input":{"n":%d}}`+"\n", t.TempDir(), i)
 	}
 	var out, said strings.Builder
-	c := &agentHookCmd{callsFlag: callsFlag{Calls: []string{file}}, Policy: "none", Serve: true, Timeout: 300 * time.Microsecond}
+	c := &agentHookCmd{callsFlag: callsFlag{Calls: []string{file}}, Policy: []string{"none"}, Serve: true, Timeout: 300 * time.Microsecond}
 	if err := c.serve(streams{strings.NewReader(in.String()), &out, &said}, protocol.Named("codex")); err != nil {
 		t.Fatal(err)
 	}

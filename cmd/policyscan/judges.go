@@ -1,8 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/scanner"
@@ -43,111 +45,277 @@ func (d *side) has(r *repo.Repository, path string) (bool, error) {
 	return found, err
 }
 
-// seatJudges says who judges a change from base to head: the bundle of the base and that
+// seatJudges says who judges a change from base to head: of each bundle of the run that of the base and that
 // of the head, each found there on its own, or one that the change cannot touch. Without
-// a base (nil) the head is judged by its own bundle.
+// a base (nil) the head is judged by its own bundles.
 func (c *scanCmd) seatJudges(s *subject, r *repo.Repository, base *side, head side) error {
-	bundles := scanner.NewBundles(r)
-	dir, inside, err := policyIn(r, c.Policy)
-	if err == nil && inside {
-		inside, err = committed(r, dir, base, &head)
+	var policies []*seat
+	anyInside := false
+	for _, flag := range c.flags() {
+		p := &seat{flag: flag}
+		var err error
+		p.dir, p.inside, err = policyIn(r, flag)
+		if err == nil && p.inside {
+			p.inside, err = committed(r, p.dir, base, &head)
+		}
+		if err != nil {
+			return err
+		}
+		anyInside = anyInside || p.inside
+		policies = append(policies, p)
 	}
-	switch {
-	case err != nil:
-		return err
-	case !inside && c.PolicyRef != "":
-		return fmt.Errorf("--policy-ref takes the bundle from a commit of this repository, and --policy %s is not in it; give one of them", c.Policy)
-	case !inside:
-		p, err := loadPolicy(c.Policy, s.place.root)
-		s.policy = p.name
-		s.judges = []scanner.Judge{{From: p.from, Bundle: p.bundle}}
-		return err
-	case c.PolicyRef != "":
+	if c.PolicyRef != "" {
+		if !anyInside {
+			return fmt.Errorf("--policy-ref takes the bundle from a commit of this repository, and --policy %s is not in it; give one of them", c.Policy[0])
+		}
 		commit, err := r.Commit(c.PolicyRef)
 		if err != nil {
 			return gitFailed(err)
 		}
-		return s.seatAlone(bundles, side{name: c.PolicyRef, from: "commit", commit: commit}, dir)
-	case base == nil:
-		return s.seatAlone(bundles, head, dir)
+		base, head = nil, side{name: c.PolicyRef, from: "commit", commit: commit}
 	}
-	return s.seatBoth(bundles, *base, head, dir)
+	b := &bench{subject: s, bundles: scanner.NewBundles(r), policies: policies, base: base, head: head}
+	if err := b.seatOutside(); err != nil {
+		return err
+	}
+	if base != nil {
+		if err := b.seatBase(); err != nil {
+			return err
+		}
+	}
+	return b.seatHead()
 }
 
-// seatAlone seats the bundle of one side.
-func (s *subject) seatAlone(bundles *scanner.Bundles, d side, dir string) error {
-	s.policy = "of " + d.String()
+// A bench is where the judges of a change take their seats.
+type bench struct {
+	*subject
+	bundles  *scanner.Bundles
+	policies []*seat // in the order of the flags
+	base     *side   // nil: the head is judged by its own bundles alone
+	head     side
+	baseHas  bool // the base has a bundle
+}
+
+// A seat is for the bundles that one --policy names, or that are left to discovery.
+type seat struct {
+	flag       string // "": left to discovery
+	dir        string // in the repository; "": where discovery finds it
+	inside     bool   // it is in the repository, so that the change can touch it
+	outside    policy // else
+	base, head []scanner.StoredBundle
+	elsewhere  []scanner.StoredBundle // where discovery finds it in a base that does not have dir
+}
+
+// seatOutside seats the bundles that the change cannot touch.
+func (b *bench) seatOutside() error {
+	for _, p := range b.policies {
+		if p.inside {
+			continue
+		}
+		var err error
+		p.outside, err = loadPolicy(p.flag, b.place.root)
+		if len(b.policies) == 1 {
+			b.policy = p.outside.name
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// seatBase seats the base's bundles. Where it does not have the folder that a flag names, those that discovery finds in it
+// judge: a change must not be able to move the policy and the flag together.
+func (b *bench) seatBase() error {
+	b.policy = "of " + b.base.String()
+	seated := map[string]bool{}
+	missing, any := (*seat)(nil), false
+	for _, p := range b.policies {
+		if !p.inside {
+			continue
+		}
+		any = true
+		var err error
+		p.base, err = b.load(*b.base, p.dir)
+		switch {
+		case errors.Is(err, scanner.ErrNoBundle):
+			if missing == nil && p.dir != "" {
+				missing = p
+			}
+		case err != nil:
+			return b.ofBase(err)
+		}
+		for _, found := range p.base {
+			seated[found.Dir] = true
+		}
+	}
+	if missing != nil {
+		found, err := b.load(*b.base, "")
+		if err != nil && !errors.Is(err, scanner.ErrNoBundle) {
+			return b.ofBase(err)
+		}
+		for _, f := range found {
+			if !seated[f.Dir] {
+				seated[f.Dir] = true
+				missing.elsewhere = append(missing.elsewhere, f)
+			}
+		}
+	}
+	if b.baseHas = len(seated) > 0; !b.baseHas && any && b.base.unborn != "" {
+		return &rules.Error{Code: rules.CodeMissing, Found: "no bundle in " + b.base.name, Fix: b.base.unborn}
+	}
+	return b.ofBase(b.distinct(func(p *seat) []scanner.StoredBundle { return p.base }))
+}
+
+// ofBase is the error of a base whose bundles cannot judge; nil for none.
+func (b *bench) ofBase(err error) error {
 	var mistakes rules.Errors
-	err := s.seat(bundles, d, dir)
-	switch {
-	case errors.Is(err, scanner.ErrNoBundle):
-		return &rules.Error{Code: rules.CodeMissing, Found: "no bundle in " + d.name, Fix: `run "policyscan init" and commit it, or name one with --policy`}
-	case errors.As(err, &mistakes):
-		return inBundle(mistakes, d, "")
-	case err != nil:
+	if errors.As(err, &mistakes) {
+		return inBundle(mistakes, *b.base, b.base.mend)
+	}
+	if err != nil {
 		return gitFailed(err)
 	}
 	return nil
 }
 
-// seatBoth seats the bundles of both sides of a change.
-func (s *subject) seatBoth(bundles *scanner.Bundles, base, head side, dir string) error {
-	s.policy = fmt.Sprintf("of %s and of %s", base, head)
-	baseErr := s.seat(bundles, base, dir)
-	if errors.Is(baseErr, scanner.ErrNoBundle) && dir != "" {
-		baseErr = s.seat(bundles, base, "")
+// seatHead seats the head's bundles, and hands all judges to the scan. What is wrong with them is an error of the run;
+// the base's are enforced all the same, if there are any.
+func (b *bench) seatHead() error {
+	bootstrap := b.base != nil && !b.baseHas
+	if bootstrap {
+		b.head.from = scanner.FromBootstrap
 	}
-	var mistakes rules.Errors
-	switch {
-	case errors.Is(baseErr, scanner.ErrNoBundle) && base.unborn != "":
-		return &rules.Error{Code: rules.CodeMissing, Found: "no bundle in " + base.name, Fix: base.unborn}
-	case errors.Is(baseErr, scanner.ErrNoBundle):
-		s.policy = fmt.Sprintf("of %s, which introduces it", head)
-		head.from = scanner.FromBootstrap
-		err := s.seat(bundles, head, dir)
-		if errors.Is(err, scanner.ErrNoBundle) {
-			err = &rules.Error{Code: rules.CodeMissing, Found: fmt.Sprintf("no bundle in %s or in %s", base.name, head.name), Fix: `run "policyscan init" and commit it, or name one with --policy`}
+	b.policy = "" // until it is known that there is one
+	wrong := func(err error) error {
+		var mistakes rules.Errors
+		var mistake *rules.Error
+		switch {
+		case errors.As(err, &mistakes):
+			err = inBundle(mistakes, b.head, "")
+		case !errors.As(err, &mistake):
+			return gitFailed(err)
 		}
-		return err
-	case errors.As(baseErr, &mistakes):
-		return inBundle(mistakes, base, base.mend)
-	case baseErr != nil:
-		return gitFailed(baseErr)
+		if !b.baseHas {
+			return err
+		}
+		b.errors = append(b.errors, errorsOf(err)...)
+		return nil
 	}
-
-	headErr := s.seat(bundles, head, dir)
-	switch {
-	case errors.Is(headErr, scanner.ErrNoBundle):
-		s.errors = errorsOf(&rules.Error{Code: rules.CodeMissing, Found: fmt.Sprintf("the change takes the bundle away: %s has none", head.name), Fix: "keep it; what it says can be changed, and is then judged by both"})
-	case errors.As(headErr, &mistakes):
-		s.errors = errorsOf(inBundle(mistakes, head, ""))
-	case headErr != nil:
-		return gitFailed(headErr)
+	for _, p := range b.policies {
+		if !p.inside {
+			continue
+		}
+		found, err := b.load(b.head, p.dir)
+		switch {
+		case errors.Is(err, scanner.ErrNoBundle):
+			err = wrong(b.noneInHead(p))
+		case len(found) > 1: // valid or not
+			err = wrong(rules.TwoBundles(b.head.String()))
+		case err != nil:
+			err = wrong(err)
+		default:
+			p.head = found
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if err := b.distinct(func(p *seat) []scanner.StoredBundle { return p.head }); err != nil {
+		if err := wrong(err); err != nil {
+			return err
+		}
+	}
+	b.name(bootstrap)
+	for _, p := range b.policies {
+		if !p.inside {
+			b.judges = append(b.judges, scanner.Judge{From: p.outside.from, Bundle: p.outside.bundle})
+			continue
+		}
+		for _, found := range append(p.elsewhere, p.base...) {
+			b.judge(*b.base, found)
+		}
+		for _, found := range p.head {
+			b.judge(b.head, found)
+		}
 	}
 	return nil
 }
 
-// seat adds the bundle of a side to the judges.
-func (s *subject) seat(bundles *scanner.Bundles, d side, dir string) error {
-	var b *rules.Bundle
-	var files []scanner.RuleFile
-	var err error
-	commit := ""
+// noneInHead is the error that the head does not have the bundle of a seat.
+func (b *bench) noneInHead(p *seat) error {
+	const fix = `run "policyscan init" and commit it, or name one with --policy`
+	switch {
+	case b.base == nil:
+		return &rules.Error{Code: rules.CodeMissing, Found: "no bundle in " + b.head.name, Fix: fix}
+	case !b.baseHas:
+		return &rules.Error{Code: rules.CodeMissing, Found: fmt.Sprintf("no bundle in %s or in %s", b.base.name, b.head.name), Fix: fix}
+	}
+	return &rules.Error{Code: rules.CodeMissing, Found: fmt.Sprintf("the change takes the bundle away: %s has none", b.head.name), Fix: "keep it; what it says can be changed, and is then judged by both"}
+}
+
+// distinct is an error if two flags lead to bundles with the same id, of those that of returns for a seat. The bundles
+// that one seat has are not compared: a base that has one at both places of discovery can be repaired.
+func (b *bench) distinct(of func(*seat) []scanner.StoredBundle) error {
+	var names []string
+	var bundles []*rules.Bundle
+	for _, p := range b.policies {
+		if !p.inside {
+			names, bundles = append(names, p.outside.name), append(bundles, p.outside.bundle)
+			continue
+		}
+		var all []*rules.Bundle
+		for _, found := range of(p) {
+			all = append(all, found.Bundle)
+		}
+		if len(all) > 0 {
+			names, bundles = append(names, cmp.Or(p.flag, "the repository's")), append(bundles, rules.Join(all...))
+		}
+	}
+	return rules.Distinct(names, bundles)
+}
+
+// name says for a person whose bundles judge.
+func (b *bench) name(bootstrap bool) {
+	var outside, sides []string
+	base, head := false, false
+	for _, p := range b.policies {
+		if !p.inside {
+			outside = append(outside, p.outside.name)
+		}
+		base, head = base || len(p.base)+len(p.elsewhere) > 0, head || len(p.head) > 0
+	}
+	if base {
+		sides = append(sides, "of "+b.base.String())
+	}
+	if head {
+		sides = append(sides, "of "+b.head.String())
+	}
+	if bootstrap && head {
+		sides[len(sides)-1] += ", which introduces it"
+	}
+	b.policy = strings.Join(append(outside, sides...), " and ")
+}
+
+// load returns the bundles that a side has in a folder, or where discovery finds them.
+func (b *bench) load(d side, dir string) ([]scanner.StoredBundle, error) {
 	switch {
 	case d.index != nil:
-		b, files, err = bundles.InIndex(d.index, dir)
+		return b.bundles.InIndex(d.index, dir)
 	case d.commit.IsZero(): // before the first commit
-		return scanner.ErrNoBundle
-	default:
+		return nil, scanner.ErrNoBundle
+	}
+	return b.bundles.InCommit(d.commit, dir)
+}
+
+// judge adds a bundle of a side to the judges.
+func (b *bench) judge(d side, found scanner.StoredBundle) {
+	commit := ""
+	if d.index == nil {
 		commit = d.commit.String()
-		b, files, err = bundles.InCommit(d.commit, dir)
 	}
-	if err != nil {
-		return err
-	}
-	s.inUse = append(s.inUse, files...)
-	s.judges = append(s.judges, scanner.Judge{From: d.from, Commit: commit, Bundle: b})
-	return nil
+	b.inUse = append(b.inUse, found.Files...)
+	b.judges = append(b.judges, scanner.Judge{From: d.from, Commit: commit, Bundle: found.Bundle})
 }
 
 // inBundle names the side whose bundle the mistakes are in.

@@ -31,6 +31,7 @@ type listed struct {
 	DocsURL     string   `json:"docs_url"`
 	Redact      bool     `json:"redact"`
 	Examples    []sample `json:"examples"`
+	Bundle      string   `json:"bundle"`
 	File        string   `json:"file"` // the rule file in the bundle
 	Line        int      `json:"line"` // 1-based
 }
@@ -44,26 +45,34 @@ type sample struct {
 
 // Run prints the rules in order of evaluation, the deprecated ones last.
 func (c *listCmd) Run(std streams) error {
-	p, err := c.load()
+	policies, err := c.load()
 	if err != nil {
 		return err
 	}
 	all := []listed{}
-	add := func(r *rules.Rule, kind string) {
+	add := func(p *policy, r *rules.Rule, kind string) {
 		samples := []sample{}
 		for _, x := range r.Examples {
 			samples = append(samples, sample(x))
 		}
 		all = append(all, listed{
 			r.ID, kind, r.Title, r.Severity, r.Owner, verdict.OrEmpty(r.Tags), verdict.OrEmpty(r.Files), verdict.OrEmpty(r.Exclude), verdict.OrEmpty(r.Patterns),
-			r.Message, r.Remediation, r.DocsURL, r.Redact, samples, r.File, r.Line,
+			r.Message, r.Remediation, r.DocsURL, r.Redact, samples, p.name, r.File, r.Line,
 		})
 	}
-	for i := range p.bundle.Rules {
-		add(&p.bundle.Rules[i], string(p.bundle.Rules[i].Type))
+	for _, t := range []rules.Type{rules.Boundary, rules.Invariant} {
+		for i := range policies {
+			for k := range policies[i].bundle.Rules {
+				if r := &policies[i].bundle.Rules[k]; r.Type == t {
+					add(&policies[i], r, string(t))
+				}
+			}
+		}
 	}
-	for i := range p.bundle.Deprecated {
-		add(&p.bundle.Deprecated[i], "deprecated")
+	for i := range policies {
+		for k := range policies[i].bundle.Deprecated {
+			add(&policies[i], &policies[i].bundle.Deprecated[k], "deprecated")
+		}
 	}
 	if c.JSON {
 		text, err := verdict.JSON(all)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/policyscan/policyscan/rules"
@@ -56,42 +57,124 @@ func loadPolicy(flag, root string) (policy, error) {
 	return p, err
 }
 
-// bundleArg is how the commands about a bundle are told which.
-type bundleArg struct {
-	Dir    string `arg:"" optional:"" help:"Folder that holds rules/, or builtin:infra. Default: the bundle that a scan would use."`
-	Policy string `placeholder:"DIR" help:"The same as the argument."`
+// A policyFlag is the bundles that a command is told to enforce.
+type policyFlag struct {
+	Policy []string `placeholder:"DIR" sep:"none" help:"Folder that holds rules/, or builtin:infra. Repeatable: the rules of all are enforced. Default: .policyscan in the root, or the root."`
 }
 
-// find returns where the bundle is.
-func (b *bundleArg) find() (policy, error) {
-	name := b.Policy
-	if b.Dir != "" {
-		if name != "" && name != b.Dir {
-			return policy{}, fmt.Errorf("the bundle is %s by the argument and %s by --policy (or POLICYSCAN_POLICY); leave one of them out", quoted(b.Dir), quoted(name))
+// named are the bundles that are named: the flag's, or one on each line of the environment's or the action's.
+func (f *policyFlag) named() []string {
+	var all []string
+	for _, value := range f.Policy {
+		for line := range strings.Lines(value) {
+			if line = strings.TrimRight(line, "\r\n"); line != "" {
+				all = append(all, line)
+			}
 		}
-		name = b.Dir
+	}
+	if len(all) == 0 { // what has no line names nothing, and must not become the default
+		return f.Policy
+	}
+	return all
+}
+
+// flags are the bundles that are named, or "" for the one that discovery finds.
+func (f *policyFlag) flags() []string {
+	if all := f.named(); len(all) > 0 {
+		return all
+	}
+	return []string{""}
+}
+
+// policies are bundles that are enforced together.
+type policies []policy
+
+// loadPolicies finds and loads bundles, which must have no id in common. If one cannot be loaded, those up to it are returned
+// with the error.
+func loadPolicies(flags []string, root string) (policies, error) {
+	var all policies
+	for _, flag := range flags {
+		p, err := loadPolicy(flag, root)
+		all = append(all, p)
+		if err != nil {
+			return all, err
+		}
+	}
+	return all, all.distinct()
+}
+
+// distinct is an error if an id is in two of the bundles.
+func (ps policies) distinct() error {
+	var names []string
+	for i := range ps {
+		names = append(names, ps[i].name)
+	}
+	return rules.Distinct(names, ps.bundles())
+}
+
+func (ps policies) bundles() []*rules.Bundle {
+	var all []*rules.Bundle
+	for i := range ps {
+		all = append(all, ps[i].bundle)
+	}
+	return all
+}
+
+// String names the bundles for a person.
+func (ps policies) String() string {
+	var names []string
+	for i := range ps {
+		names = append(names, ps[i].name)
+	}
+	return strings.Join(names, " and ")
+}
+
+// bundleArg is how the commands about bundles are told which.
+type bundleArg struct {
+	Dir    string   `arg:"" optional:"" help:"Folder that holds rules/, or builtin:infra. Default: the bundle that a scan would use."`
+	Policy []string `placeholder:"DIR" sep:"none" help:"The same as the argument. Repeatable."`
+}
+
+// find returns where the bundles are.
+func (b *bundleArg) find() (policies, error) {
+	names := (&policyFlag{b.Policy}).named()
+	if b.Dir != "" {
+		if len(names) > 0 && !slices.Equal(names, []string{b.Dir}) {
+			return nil, fmt.Errorf("the bundle is %s by the argument and %s by --policy (or POLICYSCAN_POLICY); leave one of them out", quoted(b.Dir), quoted(strings.Join(names, ", ")))
+		}
+		names = []string{b.Dir}
 	}
 	root := ""
-	if name == "" {
+	if len(names) == 0 {
 		place, err := findPlace("")
 		if err != nil {
-			return policy{}, err
+			return nil, err
 		}
-		root = place.root
+		root, names = place.root, []string{""}
 	}
-	return findPolicy(name, root)
+	var all policies
+	for _, name := range names {
+		p, err := findPolicy(name, root)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, p)
+	}
+	return all, nil
 }
 
-// load returns the bundle; an error names it.
-func (b *bundleArg) load() (policy, error) {
-	p, err := b.find()
+// load returns the bundles; an error names the one that it is about.
+func (b *bundleArg) load() (policies, error) {
+	all, err := b.find()
+	for i := range all {
+		if err := all[i].load(); err != nil {
+			return nil, fmt.Errorf("%s: %w", all[i].name, err)
+		}
+	}
 	if err == nil {
-		err = p.load()
+		err = all.distinct()
 	}
-	if err != nil && p.name != "" {
-		err = fmt.Errorf("%s: %w", p.name, err)
-	}
-	return p, err
+	return all, err
 }
 
 // locate returns a rule file's path so that it opens from the current folder.

@@ -18,7 +18,7 @@ import (
 type scanCmd struct {
 	Path string `arg:"" optional:"" help:"Folder to scan; paths and globs count from it. Default: the root of the repository around the current folder, or the current folder."`
 
-	Policy    string `placeholder:"DIR" help:"Folder that holds rules/, or builtin:infra. Default: .policyscan in the root, or the root."`
+	policyFlag
 	DiffBase  string `placeholder:"REF" help:"Scan only what HEAD changes since its merge base with REF, as committed."`
 	Head      string `placeholder:"REF" help:"With --diff-base: the commit to judge, instead of HEAD."`
 	PolicyRef string `placeholder:"REF" help:"With --diff-base or --staged: take the bundle from this commit alone."`

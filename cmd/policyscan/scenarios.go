@@ -34,7 +34,7 @@ func (c *scenariosFlag) given() bool { return len(c.Scenarios) > 0 }
 func (c *scenariosFlag) judge(std streams, of *bundleArg, bundled bool) (bool, error) {
 	g := &gate.Gate{}
 	if bundled {
-		p, err := of.find()
+		all, err := of.load()
 		if err != nil {
 			return false, err
 		}
@@ -42,12 +42,8 @@ func (c *scenariosFlag) judge(std streams, of *bundleArg, bundled bool) (bool, e
 		if err != nil {
 			return false, err
 		}
-		name := p.name
-		if p.dir != "" {
-			name = p.dir
-		}
-		if g, err = bundleGate(name, at); err != nil {
-			return false, fmt.Errorf("%s: %w", p.name, err)
+		if g, err = newGate(all, at); err != nil {
+			return false, err
 		}
 	}
 	var err error

@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"maps"
-	"path"
 	"path/filepath"
 
 	"github.com/policyscan/policyscan/rules"
@@ -21,6 +20,7 @@ type subject struct {
 	tree     scanner.Tree
 	judges   []scanner.Judge
 	leaveOut map[string]string
+	ruleSums map[string][sha256.Size]byte // of the rule files on disk that are left out, by path
 	inUse    []scanner.RuleFile
 	errors   []verdict.Error // what is wrong, though the scan can go on
 	notes    []string        // for the report
@@ -30,7 +30,7 @@ type subject struct {
 // subject finds out what the flags choose. As much of it as is known is returned with
 // an error, too: the report names it.
 func (c *scanCmd) subject(ctx context.Context, r *reporter) (subject, error) {
-	s := subject{leaveOut: map[string]string{}, close: func() {}}
+	s := subject{leaveOut: map[string]string{}, ruleSums: map[string][sha256.Size]byte{}, close: func() {}}
 	var err error
 	switch {
 	case c.DiffBase != "":
@@ -64,16 +64,24 @@ func (c *scanCmd) disk(ctx context.Context, s *subject, r *reporter) (err error)
 // judgedFromDisk seats the bundle on disk, and leaves out of the files on disk what is no
 // part of them.
 func (c *scanCmd) judgedFromDisk(s *subject, r *reporter) error {
-	p, err := loadPolicy(c.Policy, s.place.root)
-	s.policy = p.name
+	all, err := loadPolicies(c.flags(), s.place.root)
+	s.policy = all.String()
 	if err != nil {
 		return err
 	}
-	s.judges = []scanner.Judge{{From: p.from, Bundle: p.bundle}}
-	if p.dir != "" {
-		for name := range p.bundle.Files {
-			if err := s.place.leaveOut(s.leaveOut, filepath.Join(p.dir, filepath.FromSlash(name)), "rules"); err != nil {
+	for i := range all {
+		p := &all[i]
+		s.judges = append(s.judges, scanner.Judge{From: p.from, Bundle: p.bundle})
+		if p.dir == "" {
+			continue
+		}
+		for name, sum := range p.bundle.Files {
+			inTree := map[string]string{}
+			if err := s.place.leaveOut(inTree, filepath.Join(p.dir, filepath.FromSlash(name)), "rules"); err != nil {
 				return err
+			}
+			for path, reason := range inTree {
+				s.leaveOut[path], s.ruleSums[path] = reason, sum
 			}
 		}
 	}
@@ -95,10 +103,8 @@ func (c *scanCmd) given(ctx context.Context, s *subject, std streams) (scanner.T
 	if err != nil {
 		return nil, fmt.Errorf("standard input cannot be read: %w", err)
 	}
-	judging, sum := s.judges[0].Bundle.Files, sha256.Sum256(content)
-	maps.DeleteFunc(s.leaveOut, func(file, _ string) bool {
-		return judging[path.Join(path.Dir(rules.BoundariesFile), path.Base(file))] != sum
-	})
+	sum := sha256.Sum256(content)
+	maps.DeleteFunc(s.leaveOut, func(file, _ string) bool { return s.ruleSums[file] != sum })
 	return scanner.Single(c.StdinPath, content)
 }
 

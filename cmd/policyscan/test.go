@@ -27,7 +27,7 @@ or nothing was tested.`
 // Run runs the scenarios that are named, and the examples of the bundle, unless scenarios are named and
 // no bundle is.
 func (c *testCmd) Run(std streams) error {
-	named := c.Dir != "" || c.Policy != ""
+	named := c.Dir != "" || len(c.Policy) > 0
 	if err := c.check(named); err != nil {
 		return err
 	}
@@ -53,13 +53,29 @@ func (c *testCmd) Run(std streams) error {
 	return nil
 }
 
-// examples holds every rule against its own examples, and reports whether all are as they say.
+// examples checks every rule against its own examples, and reports whether all are as they say.
 func (c *testCmd) examples(std streams) (bool, error) {
-	p, err := c.bundleArg.load()
+	all, err := c.bundleArg.load()
 	if err != nil {
 		return false, err
 	}
-	ran, wrong, bare := 0, 0, 0
+	right, tested := true, c.given()
+	for i := range all {
+		ran, wrong, err := c.tryBundle(std, &all[i])
+		if err != nil {
+			return false, err
+		}
+		right, tested = right && wrong == 0, tested || ran+wrong > 0
+	}
+	if !tested {
+		return false, errors.New("no rule has an example, so nothing was tested; write some under \"examples\" of a rule")
+	}
+	return right, nil
+}
+
+// tryBundle checks the rules of a bundle against their examples. It returns how many there are, and how many are wrong.
+func (c *testCmd) tryBundle(std streams, p *policy) (ran, wrong int, err error) {
+	bare := 0
 	for i := range p.bundle.Rules {
 		r := &p.bundle.Rules[i]
 		var dirty, clean bool
@@ -72,30 +88,24 @@ func (c *testCmd) examples(std streams) (bool, error) {
 		if lacks := lacking(dirty, clean); c.RequireExamples && lacks != "" {
 			wrong++
 			if err := print(std.out, "%s:%d: rule %s: %s\n", safe(p.locate(r.File)), r.Line, quoted(r.ID), lacks); err != nil {
-				return false, err
+				return ran, wrong, err
 			}
 		}
 		for i, x := range r.Examples {
 			why, err := tryExample(r, x)
 			if err != nil {
-				return false, err
+				return ran, wrong, err
 			}
 			if ran++; why == "" {
 				continue
 			}
 			wrong++
 			if err := print(std.out, "%s:%d: rule %s: example %d: %s\n", safe(p.locate(r.File)), r.Line, quoted(r.ID), i+1, why); err != nil {
-				return false, err
+				return ran, wrong, err
 			}
 		}
 	}
-	if err := print(std.out, "%s: %s, %d wrong; %s without one\n", safe(p.name), plural(ran, "example"), wrong, plural(bare, "rule")); err != nil {
-		return false, err
-	}
-	if ran == 0 && wrong == 0 && !c.given() {
-		return false, errors.New("no rule has an example, so nothing was tested; write some under \"examples\" of a rule")
-	}
-	return wrong == 0, nil
+	return ran, wrong, print(std.out, "%s: %s, %d wrong; %s without one\n", safe(p.name), plural(ran, "example"), wrong, plural(bare, "rule"))
 }
 
 // lacking says which examples a rule does not have; "" if it has both kinds.

@@ -29,21 +29,41 @@ func (c *validateCmd) Run(std streams) error {
 		c.Dir = ""
 	}
 	var failed error
-	if !c.given() || c.Dir != "" || c.Policy != "" {
-		failed = c.bundle(std)
+	if !c.given() || c.Dir != "" || len(c.Policy) > 0 {
+		failed = c.bundles(std)
 	}
 	return errors.Join(failed, c.validate(std))
 }
 
-// bundle checks the bundle.
-func (c *validateCmd) bundle(std streams) error {
-	p, err := c.bundleArg.load()
+// bundles checks the bundles, each on its own and then together.
+func (c *validateCmd) bundles(std streams) error {
+	all, err := c.bundleArg.find()
+	if err != nil {
+		return err
+	}
+	var failed error
+	for i := range all {
+		failed = errors.Join(failed, c.bundle(std, &all[i]))
+	}
+	if failed != nil {
+		return failed
+	}
+	var list rules.Errors
+	if errors.As(all.distinct(), &list) {
+		return mistaken(std, all.String(), list)
+	}
+	return nil
+}
+
+// bundle checks a bundle.
+func (c *validateCmd) bundle(std streams, p *policy) error {
+	err := p.load()
 	var list rules.Errors
 	if errors.As(err, &list) {
 		return mistaken(std, p.name, p.located(list))
 	}
 	if err != nil {
-		return err
+		return fmt.Errorf("%s: %w", p.name, err)
 	}
 	for _, n := range rules.Notes(p.bundle) {
 		n.File = p.locate(n.File)

@@ -163,6 +163,13 @@ func (x *Index) Lookup(path string) (Leaf, bool) {
 	return Leaf{}, false
 }
 
+// Beneath returns the files beneath a folder, which is not the root, in the order of the index.
+func (x *Index) Beneath(folder string) []Staged {
+	from, _ := slices.BinarySearchFunc(x.Files, Staged{Path: folder + "/"}, byPath)
+	to, _ := slices.BinarySearchFunc(x.Files, Staged{Path: folder + "0"}, byPath) // "0" follows "/"
+	return x.Files[from:to]
+}
+
 // Committed returns the index without what a commit of it would not have: files that are
 // only intended to be added. A conflict is an error.
 func (x *Index) Committed() (*Index, error) {

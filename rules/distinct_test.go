@@ -1,0 +1,41 @@
+package rules
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestDistinct: an id is one rule's, in all bundles that are enforced together.
+func TestDistinct(t *testing.T) {
+	bundle := func(deprecated string, ids ...string) *Bundle {
+		var list []Rule
+		for _, id := range ids {
+			list = append(list, Rule{ID: id, Type: Boundary, Files: []string{"**"}, Patterns: []string{"x"}})
+		}
+		return New(list, []Rule{{ID: deprecated}})
+	}
+	names := []string{"a", "b", "c"}
+	if err := Distinct(names, []*Bundle{bundle("D", "A", "B"), bundle("E", "C"), bundle("F", "G")}); err != nil {
+		t.Error(err)
+	}
+	for _, c := range []struct {
+		bundles []*Bundle
+		want    []string
+	}{
+		{[]*Bundle{bundle("D", "A", "B"), bundle("E", "C", "A")}, []string{`rule "A": two bundles have a rule of this id, a and b`}},
+		{[]*Bundle{bundle("D", "A", "B"), bundle("E", "C"), bundle("B", "C")}, []string{`rule "C": two bundles have a rule of this id, b and c`, `rule "B": two bundles have a rule of this id, a and c`}},
+	} {
+		err := Distinct(names, c.bundles)
+		if err == nil {
+			t.Errorf("%v: no error", c.want)
+			continue
+		}
+		lines := strings.Split(err.Error(), "\n")
+		for i, want := range c.want {
+			if len(lines) != len(c.want) || !strings.HasPrefix(lines[i], want) {
+				t.Errorf("%q, want %q", lines, c.want)
+				break
+			}
+		}
+	}
+}

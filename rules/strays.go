@@ -1,0 +1,76 @@
+package rules
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+)
+
+// A stray is something in the folder of the rule files that is not read, and could be meant to be.
+type stray struct {
+	name string // from the bundle's folder
+	what string // what it is, if it is not a file; "" for one
+	err  error  // why it cannot be looked at
+}
+
+// maxListed is how many files and folders are looked at for strays.
+const maxListed = 10_000
+
+// strays returns them, at any depth, in the order of their names. What is not there has none.
+func strays(fsys fs.FS) []stray {
+	var all []stray
+	listed := 0
+	err := fs.WalkDir(fsys, path.Dir(BoundariesFile), func(name string, e fs.DirEntry, err error) error {
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return nil
+		case err != nil:
+			all = append(all, stray{name: name, err: err})
+			return fs.SkipDir
+		}
+		if listed++; listed > maxListed {
+			all = append(all, stray{name: path.Dir(BoundariesFile), err: fmt.Errorf("it has over %d files and folders", maxListed)})
+			return fs.SkipAll
+		}
+		link := e.Type()&fs.ModeSymlink != 0
+		if s := (stray{name: name}); !slices.Contains(ruleFiles(), name) && !e.IsDir() && (link || LooksLikeRules(name)) {
+			if !e.Type().IsRegular() {
+				s.what = kindOf(e.Type())
+			}
+			all = append(all, s)
+		}
+		return nil
+	})
+	if err != nil { // the functions above return none
+		all = append(all, stray{name: path.Dir(BoundariesFile), err: err})
+	}
+	return all
+}
+
+// ruleFiles are the names of those that are read.
+func ruleFiles() []string { return []string{BoundariesFile, InvariantsFile, DeprecatedFile} }
+
+// LooksLikeRules reports whether a file of that name could be meant as a rule file.
+func LooksLikeRules(name string) bool {
+	ext := strings.ToLower(path.Ext(name))
+	return ext == ".yml" || ext == ".yaml"
+}
+
+// mistake is the error that a stray is. A link is one whatever its name: it could lead to a folder of rules.
+func (s *stray) mistake() *Error {
+	switch {
+	case s.err != nil:
+		e := unreadable(s.name, s.err)
+		e.Fix = "make it readable: a rule file in it would not be read"
+		return e
+	case s.what != "":
+		return &Error{Code: CodeUnread, File: s.name, Found: "is " + s.what + ", which is not followed or read", Fix: "put the file itself there, or remove it"}
+	}
+	return &Error{
+		Code: CodeUnread, File: s.name, Found: "this file is not read: rules/ has boundaries.yml, invariants.yml and deprecated.yml",
+		Fix: "move its rules into one of these, or move it out of rules/",
+	}
+}

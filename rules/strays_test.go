@@ -1,0 +1,88 @@
+package rules
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestFault_146_UnreadFiles: nothing in the folder of the rule files that looks like one is passed over, at any depth.
+func TestFault_146_UnreadFiles(t *testing.T) {
+	good := func(more ...string) Files {
+		f := Files{BoundariesFile: []byte(ruleWith(`["**"]`, `[x]`)), InvariantsFile: []byte(goodInvariants)}
+		for _, name := range more {
+			f[name] = nil
+		}
+		return f
+	}
+	dir := t.TempDir()
+	onDisk := func(f Files) error {
+		if err := os.RemoveAll(dir); err != nil {
+			t.Fatal(err)
+		}
+		for name, text := range f {
+			full := filepath.Join(dir, filepath.FromSlash(name))
+			if err := os.MkdirAll(filepath.Dir(full), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(full, text, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		_, err := LoadDir(dir)
+		return err
+	}
+	for _, names := range [][]string{
+		{"rules/terraform.yml"}, {"rules/team/boundaries.yml"}, {"rules/a/b/c/d.yaml"}, {"rules/X.YML"}, {"rules/x.Yaml", "rules/y.yml"},
+		{"rules/deprecated.yaml"}, {"rules/.yml"}, {"rules/deprecated.yml/x.yml"},
+	} {
+		_, inMemory := Load(good(names...))
+		for where, err := range map[string]error{"in memory": inMemory, "on disk": onDisk(good(names...))} {
+			var list Errors
+			if !errors.As(err, &list) {
+				t.Errorf("%q %s: %v", names, where, err)
+				continue
+			}
+			for _, name := range names {
+				if !slices.ContainsFunc(list, func(e *Error) bool { return e.Code == CodeUnread && e.File == name }) {
+					t.Errorf("%q %s: no error for %s: %v", names, where, name, err)
+				}
+			}
+		}
+	}
+	for _, names := range [][]string{{"rules/README.md"}, {"rules/notes/x.txt", "rules/yml"}, {"calls.yml"}, {"other/rules/x.yml"}} {
+		if _, err := Load(good(names...)); err != nil {
+			t.Errorf("%q: %v", names, err)
+		}
+		if err := onDisk(good(names...)); err != nil {
+			t.Errorf("%q on disk: %v", names, err)
+		}
+	}
+
+	// One that is meant as a file that is missing is said once, with its name.
+	f := good("rules/Invariants.yaml")
+	delete(f, InvariantsFile)
+	if _, err := Load(f); err == nil || strings.Count(err.Error(), "\n") != 0 || !strings.Contains(err.Error(), `name it "invariants.yml"`) {
+		t.Errorf("a misnamed file: %v", err)
+	}
+
+	// A link could lead to more rules. It is not followed.
+	if err := onDisk(good()); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"team", "x.yml", "README.md"} {
+		link := filepath.Join(dir, "rules", name)
+		if err := os.Symlink(t.TempDir(), link); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := LoadDir(dir); err == nil || !strings.Contains(err.Error(), "rules/"+name+": is a symbolic link") {
+			t.Errorf("a link %s: %v", name, err)
+		}
+		if err := os.Remove(link); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
