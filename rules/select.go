@@ -45,6 +45,9 @@ func Join(bundles ...*Bundle) *Bundle {
 // Distinct is an error if a rule's id is in two of several bundles, deprecated rules included; names are what messages call
 // the bundles. It names each such id.
 func Distinct(names []string, bundles []*Bundle) error {
+	if len(bundles) < 2 {
+		return nil
+	}
 	var mistakes Errors
 	first := map[string]int{} // the bundle that has an id
 	for i, b := range bundles {
