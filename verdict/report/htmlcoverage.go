@@ -73,6 +73,9 @@ func (p *htmlPage) headline(v *verdict.Verdict) {
 		}
 		note(fmt.Sprintf("%s of %s %s nothing: no file is selected.", grouped(int64(unused)), some(len(v.Rules), "rule"), verb))
 	}
+	if n := len(v.PolicyChanges); n > 0 {
+		note("The change alters the policy itself, in " + some(n, "place") + ": see Policy below.")
+	}
 	if v.Partial {
 		note("The run was narrowed by --rule or --exclude: its verdict is no verdict on the whole.")
 	}
