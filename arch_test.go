@@ -30,7 +30,7 @@ func rooms() map[string][]string {
 	return map[string][]string{
 		"cmd/policyscan": {
 			"rules", "rules/glob", "rules/starter", "agent/call", "agent/protocol", "agent/settings", "agent/dialect",
-			"agent/session", "agent/dialect/sigmashake", "scanner", "agent/gate", "scanner/repo", "scanner/worktree", "verdict", "verdict/report",
+			"agent/session", "agent/dialect/sigmashake", "scanner", "agent/gate", "scanner/ci", "scanner/repo", "scanner/worktree", "verdict", "verdict/report",
 			"github.com/alecthomas/kong", "golang.org/x/sys/unix", "golang.org/x/term",
 		},
 		"rules":                    {"rules/glob", "gopkg.in/yaml.v3", "golang.org/x/sys/unix", "golang.org/x/text/unicode/norm"},
@@ -54,6 +54,7 @@ func rooms() map[string][]string {
 		"rules/starter":            {},
 		"scanner":                  {"rules", "scanner/match", "scanner/repo", "scanner/worktree", "verdict", "golang.org/x/text/unicode/norm"},
 		"agent/gate":               {"rules", "agent/call", "agent/edit", "agent/session", "scanner", "scanner/repo", "scanner/worktree", "verdict"},
+		"scanner/ci":               {"scanner", "scanner/repo", "verdict"},
 		"scanner/match":            {"scanner/needle", "verdict"},
 		"scanner/needle":           {"golang.org/x/sys/cpu"},
 		"scanner/repo": {

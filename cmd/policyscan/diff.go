@@ -1,14 +1,18 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"fmt"
+	"os"
 
 	"github.com/policyscan/policyscan/scanner"
+	"github.com/policyscan/policyscan/scanner/ci"
 	"github.com/policyscan/policyscan/scanner/repo"
 	"github.com/policyscan/policyscan/scanner/worktree"
 )
+
+// auto is the --diff-base that is chosen from the environment of a CI run.
+const auto = "auto"
 
 // changes is the subject of --diff-base: the head's files that differ from a merge
 // base, judged by the bundles of the base and of the head.
@@ -17,29 +21,29 @@ func (c *scanCmd) changes(ctx context.Context, s *subject, out *reporter) error 
 	if err != nil {
 		return err
 	}
-	want := &chosen{strategy: "merge-base", base: c.DiffBase, head: cmp.Or(c.Head, "HEAD")}
+	want := ci.Named(c.DiffBase, c.Head)
 	if c.DiffBase == auto {
-		if want, err = c.choose(r); err != nil {
-			return err
+		if want, err = ci.Choose(r, os.Getenv, c.Head); err != nil {
+			return fmt.Errorf("--diff-base auto: %w", err)
 		}
 	}
-	compared, whole, err := want.compare(r)
+	compared, whole, err := want.Compare(r)
 	if err != nil {
 		return gitFailed(err)
 	}
-	s.notes = want.notes
+	s.notes = want.Notes
 	if !c.Quiet {
 		s.notes = append(s.notes, uncommitted(ctx, r, compared.Head, s.place, out.file)...)
 	}
 	head := side{name: "the head", from: scanner.FromHead, commit: compared.Head}
 	if whole {
-		s.tree = scanner.Whole(r, compared.Head, want.strategy)
+		s.tree = scanner.Whole(r, compared.Head, want.Strategy)
 		return c.seatJudges(s, r, nil, head)
 	}
-	s.tree = scanner.Changes(r, compared, want.base, want.strategy)
-	mend := "to judge by the head's alone, deliberately, give --policy-ref " + want.head
+	s.tree = scanner.Changes(r, compared, want.Base, want.Strategy)
+	mend := "to judge by the head's alone, deliberately, give --policy-ref " + want.Head
 	base := &side{name: "the base", from: scanner.FromBase, commit: compared.Base, mend: mend}
-	if want.byAuthor {
+	if want.ByAuthor {
 		base.unborn = "the change began before there was a bundle, and what its target has today is not in this clone; fetch the target branch"
 	}
 	return c.seatJudges(s, r, base, head)

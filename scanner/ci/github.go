@@ -1,9 +1,10 @@
-package main
+package ci
 
 import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"strings"
 
@@ -25,44 +26,48 @@ type gitHubEvent struct {
 }
 
 // gitHub is a job of a GitHub workflow.
-func (f *chosen) gitHub(r *repo.Repository, head string) error {
+func (c *Choice) gitHub(r *repo.Repository, head string) error {
 	var event gitHubEvent
-	text, err := os.ReadFile(os.Getenv("GITHUB_EVENT_PATH"))
+	text, err := os.ReadFile(c.env("GITHUB_EVENT_PATH"))
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		err = path.Err // the variable names the file
+	}
 	if err == nil {
 		err = json.Unmarshal(text, &event)
 	}
 	if err != nil {
-		return fmt.Errorf("the event that GITHUB_EVENT_PATH names cannot be read: %w", systemError(err))
+		return fmt.Errorf("the event that GITHUB_EVENT_PATH names cannot be read: %w", err)
 	}
-	name, sha := os.Getenv("GITHUB_EVENT_NAME"), os.Getenv("GITHUB_SHA")
+	name, sha := c.env("GITHUB_EVENT_NAME"), c.env("GITHUB_SHA")
 	about := ""
 	switch {
 	case strings.HasPrefix(name, "pull_request"):
 		about = event.PullRequest.Head.SHA
-		f.strategy, f.base = "github-pull-request", event.PullRequest.Base.SHA
+		c.Strategy, c.Base = "github-pull-request", event.PullRequest.Base.SHA
 		if head == "" && mergedBy(r, sha, about) {
-			f.strategy, f.base = "github-merge-commit", "HEAD^1"
+			c.Strategy, c.Base = "github-merge-commit", "HEAD^1"
 			return nil
 		}
 	case name == "merge_group":
 		about = event.MergeGroup.HeadSHA
-		f.strategy, f.base = "github-merge-group", event.MergeGroup.BaseSHA
+		c.Strategy, c.Base = "github-merge-group", event.MergeGroup.BaseSHA
 	case name == "push":
 		about = event.After
 		if about != "" && strings.Trim(about, "0") == "" {
 			return errors.New("the push deleted the branch: there is nothing to judge")
 		}
-		if about != "" && strings.HasPrefix(os.Getenv("GITHUB_REF"), "refs/tags/") {
+		if about != "" && strings.HasPrefix(c.env("GITHUB_REF"), "refs/tags/") {
 			about = sha // the event has the tag's own object, which a clone may lack
 		}
-		f.strategy = "github-push"
-		f.pushed(event.Before, event.Forced)
+		c.Strategy = "github-push"
+		c.pushed(event.Before, event.Forced)
 	default:
 		return fmt.Errorf("the event %q has no base; run it for pull_request, merge_group or push, or scan all, without --diff-base (the action: scope: full)", name)
 	}
-	if f.base == "" && !f.orWhole || about == "" {
+	if c.Base == "" && !c.orWhole || about == "" {
 		return fmt.Errorf("the event %q in GITHUB_EVENT_PATH names no base and head", name)
 	}
-	f.holds = []string{about}
+	c.holds = []string{about}
 	return nil
 }
