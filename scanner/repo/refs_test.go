@@ -110,8 +110,8 @@ func TestPackedRefs(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{string(whole), ""},
 		{string(whole[:len(whole)-1]), "ends within a line"},
-		{"", "is no branch"},
-		{"# pack-refs with: peeled fully-peeled sorted \n", "is no branch"},
+		{"", "is not a branch"},
+		{"# pack-refs with: peeled fully-peeled sorted \n", "is not a branch"},
 		{head + " refs/heads/main\n" + head + " refs/heads/main\n", "twice"},
 		{head + "x refs/heads/main\n", "packed-refs holds"},
 		{head + " refs/heads/main\n" + head + " refs/heads/main2\n", ""},
@@ -239,9 +239,9 @@ func TestUnknownRevision(t *testing.T) {
 	g := newGit(t)
 	g.commit("c")
 	for name, want := range map[string]string{
-		strings.Repeat("12", 20): "is not in this clone; fetch it",
-		"1212":                   `"1212" is no branch, tag or commit`,
-		strings.Repeat("z", 40):  "is no branch, tag or commit",
+		strings.Repeat("12", 20): "is not in this repository, which has no remote to fetch it from; check the hash",
+		"1212":                   `"1212" is not a branch, tag or commit of this repository, which has no remote to fetch it from; check the name`,
+		strings.Repeat("z", 40):  "is not a branch, tag or commit",
 	} {
 		_, err := g.open().Commit(name)
 		wantError(t, name, err, ErrUnknown)

@@ -287,6 +287,9 @@ func readShallow(file string) (map[Hash]bool, error) {
 	return commits, nil
 }
 
+// Shallow reports whether the clone is shallow: somewhere its history ends before the first commit.
+func (r *Repository) Shallow() bool { return len(r.shallow) > 0 }
+
 // Tree returns the tree of a commit.
 func (r *Repository) Tree(commit Hash) (Hash, error) {
 	c, err := r.commit(commit)

@@ -140,10 +140,25 @@ func (r *Repository) named(name string) (Hash, error) {
 		return found[0].hash, nil
 	case len(hashes) == 1:
 		return hashes[0], nil
-	case len(name) == 40 && hexPrefix(name):
-		return Hash{}, fmt.Errorf("%w: commit %s is not in this clone; fetch it (actions/checkout: fetch-depth: 0; GitLab: GIT_DEPTH: 0)", ErrUnknown, name)
 	}
-	return Hash{}, fmt.Errorf("%w: %q is no branch, tag or commit of this clone; fetch it (git fetch origin %s; actions/checkout: fetch-depth: 0), or name origin/%s", ErrUnknown, name, name, name)
+	return Hash{}, r.unknown(name)
+}
+
+// Ref returns the commit of a ref by its full name alone, such as refs/remotes/origin/main: no
+// other ref, such as a tag of that name, makes it ambiguous. One that is not there is
+// [ErrUnknown].
+func (r *Repository) Ref(full string) (Hash, error) {
+	if !strings.HasPrefix(full, "refs/") || !validRef(full) {
+		return Hash{}, fmt.Errorf("%w: %q is not the full name of a ref", ErrSyntax, clip(full))
+	}
+	found, err := r.ref(full)
+	if errors.Is(err, errNoRef) {
+		return Hash{}, fmt.Errorf("%w: this clone does not have the ref %s", ErrUnknown, full)
+	}
+	if err != nil {
+		return Hash{}, err
+	}
+	return r.peel(found.hash)
 }
 
 // commitsWithPrefix returns the commits, and the tags of commits, whose hash begins

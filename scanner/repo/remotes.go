@@ -1,0 +1,171 @@
+package repo
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// A remote is another repository that this one fetches from.
+type remote struct {
+	name  string
+	fetch []string // its refspecs: what a fetch stores, and where
+}
+
+// remotes returns the remotes that the settings name: origin first, the others by name. It
+// serves messages alone, so settings that cannot be read have none.
+func (r *Repository) remotes() []remote {
+	cfg, err := readSettings(filepath.Join(r.commonDir, "config"))
+	if err != nil {
+		return nil
+	}
+	var all []remote
+	for key := range cfg {
+		name, ok := strings.CutPrefix(key, "remote.")
+		if name, isURL := strings.CutSuffix(name, ".url"); ok && isURL && name != "" {
+			all = append(all, remote{name, cfg["remote."+name+".fetch"]})
+		}
+	}
+	slices.SortFunc(all, func(a, b remote) int {
+		switch {
+		case a.name == "origin":
+			return -1
+		case b.name == "origin":
+			return 1
+		}
+		return strings.Compare(a.name, b.name)
+	})
+	return all
+}
+
+// tracks reports whether a fetch of a branch alone stores it as a remote-tracking branch. In
+// a clone of a single branch it stores no other.
+func (m remote) tracks(branch string) bool {
+	full, track := "refs/heads/"+branch, "refs/remotes/"+m.name+"/"+branch
+	stored := false
+	for _, spec := range m.fetch {
+		if from, ok := strings.CutPrefix(spec, "^"); ok {
+			if _, ok := starred(from, full); ok {
+				return false
+			}
+			continue
+		}
+		from, to, ok := strings.Cut(strings.TrimPrefix(spec, "+"), ":")
+		if part, matches := starred(from, full); ok && matches && strings.Replace(to, "*", part, 1) == track {
+			stored = true
+		}
+	}
+	return stored
+}
+
+// starred matches a name with one side of a refspec, in which one * stands for any text, and
+// returns that text.
+func starred(pattern, name string) (part string, ok bool) {
+	before, after, star := strings.Cut(pattern, "*")
+	if !star {
+		return "", pattern == name
+	}
+	ok = len(name) >= len(before)+len(after) && strings.HasPrefix(name, before) && strings.HasSuffix(name, after)
+	if ok {
+		part = name[len(before) : len(name)-len(after)]
+	}
+	return part, ok
+}
+
+// fetchLine is the command that makes a branch of the remote a remote-tracking branch here.
+func (m remote) fetchLine(branch string) string {
+	if m.tracks(branch) {
+		return FetchLine(m.name, branch)
+	}
+	return FetchBranchLine(m.name, m.name, branch)
+}
+
+// FetchLine is the command that fetches something from a remote, fit to be pasted into a shell.
+func FetchLine(remote string, what ...string) string {
+	line := "git fetch " + shellWord(remote)
+	for _, w := range what {
+		line += " " + shellWord(w)
+	}
+	return line
+}
+
+// FetchBranchLine is the command that fetches a branch from a remote, or from the URL of one,
+// and stores it as the remote-tracking branch of a remote, whatever the settings say.
+func FetchBranchLine(from, remote, branch string) string {
+	return FetchLine(from, "+refs/heads/"+branch+":refs/remotes/"+remote+"/"+branch)
+}
+
+// shellWord is a word that a shell takes as it is.
+func shellWord(s string) string {
+	plain := func(c rune) bool {
+		return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.ContainsRune("_./:+@%=-", c)
+	}
+	if s != "" && !strings.ContainsFunc(s, func(c rune) bool { return !plain(c) }) {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
+// inCI is what brings the whole history into a clone that a CI system made.
+const inCI = "actions/checkout: fetch-depth: 0; GitLab: GIT_DEPTH: 0"
+
+// unknown is the error for a name that nothing here has. It says how to fetch what the name
+// most likely means.
+func (r *Repository) unknown(name string) error {
+	remotes := r.remotes()
+	is := func(what string) error { return fmt.Errorf("%w: %s", ErrUnknown, what) }
+	hash := len(name) == 40 && hexPrefix(name)
+	switch {
+	case len(remotes) == 0 && hash:
+		return is(fmt.Sprintf("commit %s is not in this repository, which has no remote to fetch it from; check the hash", name))
+	case len(remotes) == 0:
+		return is(fmt.Sprintf("%q is not a branch, tag or commit of this repository, which has no remote to fetch it from; check the name", name))
+	case hash:
+		return is(fmt.Sprintf("commit %s is not in this clone; fetch it (%s; %s)", name, FetchLine(remotes[0].name, name), inCI))
+	}
+	return is(fmt.Sprintf("%q is not a branch, tag or commit of this clone; %s", name, r.fetching(name, remotes)))
+}
+
+// fetching says what to do about a name that is not here, but may be in a remote.
+func (r *Repository) fetching(name string, remotes []remote) string {
+	fetch := func(lines string) string { return fmt.Sprintf("fetch it (%s; %s)", lines, inCI) }
+	first := remotes[0]
+	short := strings.TrimPrefix(name, "refs/")
+	// A branch of a remote: the longest name of a remote counts, since it can have slashes.
+	var of *remote
+	track, tracking := strings.CutPrefix(short, "remotes/")
+	for i, m := range remotes {
+		if (track == m.name || strings.HasPrefix(track, m.name+"/")) && (of == nil || len(m.name) > len(of.name)) {
+			of = &remotes[i]
+		}
+	}
+	tag, isTag := strings.CutPrefix(short, "tags/")
+	branch, isBranch := strings.CutPrefix(short, "heads/")
+	switch {
+	case of != nil && (track == of.name || track == of.name+"/HEAD"):
+		return fmt.Sprintf("it would be the default branch of the remote: set it (git remote set-head %s --auto), or name the branch", shellWord(of.name))
+	case of != nil:
+		return fetch(of.fetchLine(strings.TrimPrefix(track, of.name+"/")))
+	case tracking:
+		return fmt.Sprintf("no remote of this clone has such branches; name a branch of %s, such as %s/main", first.name, first.name)
+	case isTag:
+		return fetch(FetchLine(first.name, "tag", tag))
+	case !isBranch && short != name:
+		return fetch(FetchLine(first.name, "+"+name+":"+name))
+	}
+	for _, m := range remotes {
+		if _, err := r.ref("refs/remotes/" + m.name + "/" + branch); err == nil {
+			return fmt.Sprintf("name the branch of the remote, %s/%s", m.name, branch)
+		}
+	}
+	const least = 7 // characters of a hash that people write
+	line := first.fetchLine(branch)
+	switch {
+	case !isBranch && len(branch) >= least && hexPrefix(branch):
+		return fetch(FetchLine(first.name) + "; by the full hash of a commit " + FetchLine(first.name) + " HASH")
+	case !isBranch:
+		line += "; for a tag " + FetchLine(first.name, "tag", branch)
+	}
+	return fetch(line) + fmt.Sprintf(" and name the branch %s/%s", first.name, branch)
+}

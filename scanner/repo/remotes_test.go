@@ -1,0 +1,140 @@
+package repo
+
+import (
+	"errors"
+	"os/exec"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// TestUnknownNames: what to do about a name that the clone does not have, for each spelling.
+func TestUnknownNames(t *testing.T) {
+	g := newGit(t)
+	g.commit("c")
+	hash := strings.Repeat("12", 20)
+	all := "(REMOTE; actions/checkout: fetch-depth: 0; GitLab: GIT_DEPTH: 0)"
+	fetch := func(line string) string { return "fetch it " + strings.Replace(all, "REMOTE", line, 1) }
+	try := func(r *Repository, rows map[string]string) {
+		t.Helper()
+		for name, want := range rows {
+			_, err := r.Commit(name)
+			if !errors.Is(err, ErrUnknown) || !strings.HasSuffix(err.Error(), "; "+want) {
+				t.Errorf("%s: %v\nwant …; %s", name, err, want)
+			}
+		}
+	}
+
+	g.git("remote", "add", "upstream", "file:///nowhere")
+	try(g.open(), map[string]string{ // the only remote, whatever its name
+		"main2":         fetch("git fetch upstream main2; for a tag git fetch upstream tag main2") + " and name the branch upstream/main2",
+		"upstream/main": fetch("git fetch upstream main"),
+		hash:            fetch("git fetch upstream " + hash),
+	})
+	g.git("remote", "add", "origin", "file:///nowhere")
+	g.git("remote", "add", "team/fork", "file:///nowhere")
+	try(g.open(), map[string]string{
+		"origin/main":                 fetch("git fetch origin main"),
+		"origin/main~3":               fetch("git fetch origin main"),
+		"remotes/origin/main":         fetch("git fetch origin main"),
+		"refs/remotes/origin/main":    fetch("git fetch origin main"),
+		"origin/team/x":               fetch("git fetch origin team/x"),
+		"upstream/main":               fetch("git fetch upstream main"),
+		"team/fork/main":              fetch("git fetch team/fork main"),
+		"team/main":                   fetch("git fetch origin team/main; for a tag git fetch origin tag team/main") + " and name the branch origin/team/main",
+		"next":                        fetch("git fetch origin next; for a tag git fetch origin tag next") + " and name the branch origin/next",
+		"heads/next":                  fetch("git fetch origin next") + " and name the branch origin/next",
+		"refs/heads/next":             fetch("git fetch origin next") + " and name the branch origin/next",
+		"v1.0":                        fetch("git fetch origin v1.0; for a tag git fetch origin tag v1.0") + " and name the branch origin/v1.0",
+		"tags/v1.0":                   fetch("git fetch origin tag v1.0"),
+		"refs/tags/v1.0":              fetch("git fetch origin tag v1.0"),
+		"refs/pull/7/head":            fetch("git fetch origin +refs/pull/7/head:refs/pull/7/head"),
+		"refs/remotes/elsewhere/main": "no remote of this clone has such branches; name a branch of origin, such as origin/main",
+		"origin":                      "it would be the default branch of the remote: set it (git remote set-head origin --auto), or name the branch",
+		"origin/HEAD":                 "it would be the default branch of the remote: set it (git remote set-head origin --auto), or name the branch",
+		hash:                          fetch("git fetch origin " + hash),
+		hash + "~1":                   fetch("git fetch origin " + hash),
+		hash[:12]:                     fetch("git fetch origin; by the full hash of a commit git fetch origin HASH"),
+		"beef":                        fetch("git fetch origin beef; for a tag git fetch origin tag beef") + " and name the branch origin/beef",
+		"origin/it's;$HOME":           fetch(`git fetch origin 'it'\''s;$HOME'`),
+	})
+
+	// Of a branch that only the remote has the name says where it is.
+	g.git("update-ref", "refs/remotes/upstream/next", "HEAD")
+	try(g.open(), map[string]string{
+		"next":       "name the branch of the remote, upstream/next",
+		"heads/next": "name the branch of the remote, upstream/next",
+	})
+
+	// A clone of one branch stores no other unless it is told to.
+	g.git("config", "remote.origin.fetch", "+refs/heads/work:refs/remotes/origin/work")
+	try(g.open(), map[string]string{
+		"origin/main": fetch("git fetch origin +refs/heads/main:refs/remotes/origin/main"),
+		"origin/work": fetch("git fetch origin work"),
+	})
+	g.git("config", "remote.origin.fetch", "+refs/heads/*:refs/remotes/origin/*")
+	g.git("config", "--add", "remote.origin.fetch", "^refs/heads/ma*")
+	try(g.open(), map[string]string{
+		"origin/main": fetch("git fetch origin +refs/heads/main:refs/remotes/origin/main"),
+		"origin/work": fetch("git fetch origin work"),
+	})
+}
+
+// TestUnknownNamesFetched: the command in the message, run as it is, fetches what was named.
+func TestUnknownNamesFetched(t *testing.T) {
+	up := newGit(t)
+	up.commit("one")
+	up.git("branch", "it's$HOME")
+	up.git("tag", "v1")
+	up.git("update-ref", "refs/pull/7/head", "HEAD")
+	up.git("config", "uploadpack.allowAnySHA1InWant", "true")
+	up.git("checkout", "-q", "-b", "work")
+	up.commit("two")
+	gone := up.commit("three")
+	up.git("reset", "-q", "--hard", "HEAD~1")
+
+	command := regexp.MustCompile(`\((git fetch [^;)]*(?:'[^']*')?)[;)]`)
+	named := regexp.MustCompile(`name the branch (\S+)$`)
+	for _, flags := range [][]string{
+		{"--single-branch", "--branch=work", "--no-tags"},
+		{"--depth=1", "--branch=work"},
+		{"--origin=up/stream", "--single-branch", "--branch=work", "--no-tags"},
+	} {
+		remote := "origin"
+		if strings.Contains(flags[0], "up/stream") {
+			remote = "up/stream"
+		}
+		g := &gitRepo{TB: t, dir: t.TempDir(), clock: up.clock}
+		g.git(append(append([]string{"clone", "-q"}, flags...), "file://"+up.dir, ".")...)
+		for _, name := range []string{
+			remote + "/main", "refs/remotes/" + remote + "/it's$HOME", "main", "refs/heads/main", "tags/v1", "refs/pull/7/head", gone,
+		} {
+			_, err := g.open().Commit(name)
+			if err == nil && (name == "main" || name == "refs/heads/main") {
+				t.Fatalf("%s is here", name)
+			}
+			if err == nil {
+				continue // an earlier command brought it
+			}
+			m := command.FindStringSubmatch(err.Error())
+			if m == nil {
+				if !strings.Contains(err.Error(), "name the branch of the remote, "+remote+"/main") {
+					t.Errorf("%q: %s: no command in %v", flags, name, err)
+				}
+				continue
+			}
+			cmd := exec.Command("sh", "-c", m[1])
+			cmd.Dir = g.dir
+			if out, err := cmd.CombinedOutput(); err != nil {
+				t.Errorf("%q: %s: %q: %v\n%s", flags, name, m[1], err, out)
+			}
+			then := name
+			if m := named.FindStringSubmatch(err.Error()); m != nil {
+				then = m[1]
+			}
+			if _, err := g.open().Commit(then); err != nil {
+				t.Errorf("%q: after %q: %v", flags, m[1], err)
+			}
+		}
+	}
+}
