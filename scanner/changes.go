@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/policyscan/policyscan/scanner/repo"
 	"github.com/policyscan/policyscan/scanner/worktree"
@@ -14,6 +15,9 @@ import (
 type Comparison struct {
 	Base, Head repo.Hash
 	MergeBases []repo.Hash // at least one, in byte order
+	// The head takes the place of the base and lacks commits of it, as after a forced push. What
+	// differs from the base is judged, too: what those commits had removed is there again.
+	Replaces bool
 }
 
 // Compare relates the commits that two names mean. Commits that cannot be related
@@ -30,7 +34,7 @@ func Compare(r *repo.Repository, base, head string) (c Comparison, err error) {
 }
 
 // Changes returns the tree of what a comparison's head adds, modifies or renames
-// against each of the merge bases, of scope diff. Contents are the head's blobs. base is
+// against each of the merge bases (and the base that it replaces), of scope diff. Contents are the head's blobs. base is
 // the base as the user named it, strategy how base and head were found; see
 // [verdict.Scope].
 func Changes(r *repo.Repository, c Comparison, base, strategy string) Tree {
@@ -39,21 +43,25 @@ func Changes(r *repo.Repository, c Comparison, base, strategy string) Tree {
 		scope.MergeBases = append(scope.MergeBases, h.String())
 	}
 	return &gitTree{r, scope, func(visit func(repo.Change) error) error {
-		if len(c.MergeBases) == 1 && c.MergeBases[0] == c.Head {
+		if len(c.MergeBases) == 1 && c.MergeBases[0] == c.Head && !c.Replaces {
 			return &verdict.Error{Code: verdict.Empty, Message: fmt.Sprintf("the head adds no commit to %q; compare with another base, or accept that there is nothing to judge with --allow empty", base)}
 		}
 		return c.against(r, visit)
 	}}
 }
 
-// against visits what differs from any merge base, each path once.
+// against visits what differs from any merge base, or from a base that the head replaces, each path once.
 func (c Comparison) against(r *repo.Repository, visit func(repo.Change) error) error {
 	head, err := r.Tree(c.Head)
 	if err != nil {
 		return err
 	}
+	bases := c.MergeBases
+	if c.Replaces {
+		bases = append(slices.Clone(bases), c.Base)
+	}
 	once := visit
-	if len(c.MergeBases) > 1 {
+	if len(bases) > 1 {
 		seen := map[string]bool{}
 		once = func(change repo.Change) error {
 			if seen[change.Path] {
@@ -63,7 +71,7 @@ func (c Comparison) against(r *repo.Repository, visit func(repo.Change) error) e
 			return visit(change)
 		}
 	}
-	for _, base := range c.MergeBases {
+	for _, base := range bases {
 		tree, err := r.Tree(base)
 		if err != nil {
 			return err

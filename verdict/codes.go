@@ -23,7 +23,7 @@ const (
 	TreeMalformed = "E_TREE_MALFORMED" // a tree holds what git never writes
 	RevSyntax     = "E_REV_SYNTAX"     // a base or head that is not a name of a commit
 	RevAmbiguous  = "E_REV_AMBIGUOUS"  // a base or head that could mean two things
-	BaseMissing   = "E_BASE_MISSING"   // a base or head that this clone does not hold
+	BaseMissing   = "E_BASE_MISSING"   // a base or head that this clone does not have
 	Shallow       = "E_SHALLOW"        // history that is needed is beyond a shallow clone's boundary
 	NoMergeBase   = "E_NO_MERGE_BASE"  // the base and the head are unrelated
 

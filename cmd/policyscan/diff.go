@@ -27,26 +27,25 @@ func (c *scanCmd) changes(ctx context.Context, s *subject, out *reporter) error 
 			return fmt.Errorf("--diff-base auto: %w", err)
 		}
 	}
-	compared, whole, err := want.Compare(r)
+	compared, err := want.Compare(r)
 	if err != nil {
 		return gitFailed(err)
 	}
-	s.notes = want.Notes
+	s.notes = compared.Notes
 	if !c.Quiet {
 		s.notes = append(s.notes, uncommitted(ctx, r, compared.Head, s.place, out.file)...)
 	}
-	head := side{name: "the head", from: scanner.FromHead, commit: compared.Head}
-	if whole {
+	if compared.Whole {
 		s.tree = scanner.Whole(r, compared.Head, want.Strategy)
-		return c.seatJudges(s, r, nil, head)
+	} else {
+		s.tree = scanner.Changes(r, compared.Comparison, want.Base, want.Strategy)
 	}
-	s.tree = scanner.Changes(r, compared, want.Base, want.Strategy)
-	mend := "to judge by the head's alone, deliberately, give --policy-ref " + want.Head
-	base := &side{name: "the base", from: scanner.FromBase, commit: compared.Base, mend: mend}
-	if want.ByAuthor {
-		base.unborn = "the change began before there was a bundle, and what its target has today is not in this clone; fetch the target branch"
+	var base *side
+	if !compared.Base.IsZero() {
+		mend := "to judge by the head's alone, deliberately, give --policy-ref " + want.Head
+		base = &side{name: "the base", from: scanner.FromBase, commit: compared.Base, mend: mend}
 	}
-	return c.seatJudges(s, r, base, head)
+	return c.seatJudges(s, r, base, side{name: "the head", from: scanner.FromHead, commit: compared.Head})
 }
 
 // uncommitted notes how much of the work tree is no part of a change up to its HEAD.

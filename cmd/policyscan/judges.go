@@ -18,7 +18,6 @@ type side struct {
 	commit repo.Hash
 	index  *repo.Index // instead of a commit
 	mend   string      // the deliberate way out, if its bundle is invalid
-	unborn string      // if not "": why a base without a bundle does not leave the head's alone
 }
 
 func (d side) String() string {
@@ -129,12 +128,11 @@ func (b *bench) seatOutside() error {
 func (b *bench) seatBase() error {
 	b.policy = "of " + b.base.String()
 	seated := map[string]bool{}
-	missing, any := (*seat)(nil), false
+	var missing *seat
 	for _, p := range b.policies {
 		if !p.inside {
 			continue
 		}
-		any = true
 		var err error
 		p.base, err = b.load(*b.base, p.dir)
 		switch {
@@ -161,9 +159,7 @@ func (b *bench) seatBase() error {
 			}
 		}
 	}
-	if b.baseHas = len(seated) > 0; !b.baseHas && any && b.base.unborn != "" {
-		return &rules.Error{Code: rules.CodeMissing, Found: "no bundle in " + b.base.name, Fix: b.base.unborn}
-	}
+	b.baseHas = len(seated) > 0
 	return b.ofBase(b.distinct(func(p *seat) []scanner.StoredBundle { return p.base }))
 }
 

@@ -23,6 +23,9 @@ type gitHubEvent struct {
 	} `json:"merge_group"`
 	Before, After string
 	Forced        bool
+	Repository    struct {
+		DefaultBranch string `json:"default_branch"`
+	}
 }
 
 // gitHub is a job of a GitHub workflow.
@@ -61,11 +64,16 @@ func (c *Choice) gitHub(r *repo.Repository, head string) error {
 			about = sha // the event has the tag's own object, which a clone may lack
 		}
 		c.Strategy = "github-push"
-		c.pushed(event.Before, event.Forced)
+		c.push = &push{remote: "origin", depth: "actions/checkout: fetch-depth: 0", forced: event.Forced}
+		onDefault := func() error { return c.onDefault(r, event.Repository.DefaultBranch) }
+		if err := c.since(event.Before, onDefault); err != nil {
+			return err
+		}
 	default:
-		return fmt.Errorf("the event %q has no base; run it for pull_request, merge_group or push, or scan all, without --diff-base (the action: scope: full)", name)
+		return fmt.Errorf("the event %q has no base; run it for pull_request, merge_group or push, "+
+			"or scan all, without --diff-base (the action: scope: full)", name)
 	}
-	if c.Base == "" && !c.orWhole || about == "" {
+	if c.Base == "" && c.push == nil || about == "" {
 		return fmt.Errorf("the event %q in GITHUB_EVENT_PATH names no base and head", name)
 	}
 	c.holds = []string{about}

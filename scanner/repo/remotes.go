@@ -114,17 +114,22 @@ const inCI = "actions/checkout: fetch-depth: 0; GitLab: GIT_DEPTH: 0"
 // most likely means.
 func (r *Repository) unknown(name string) error {
 	remotes := r.remotes()
-	is := func(what string) error { return fmt.Errorf("%w: %s", ErrUnknown, what) }
 	hash := len(name) == 40 && hexPrefix(name)
+	what := fmt.Sprintf("%q is not a branch, tag or commit of this", name)
+	if hash {
+		what = "commit " + name + " is not in this"
+	}
 	switch {
 	case len(remotes) == 0 && hash:
-		return is(fmt.Sprintf("commit %s is not in this repository, which has no remote to fetch it from; check the hash", name))
+		what += " repository, which has no remote to fetch it from; check the hash"
 	case len(remotes) == 0:
-		return is(fmt.Sprintf("%q is not a branch, tag or commit of this repository, which has no remote to fetch it from; check the name", name))
+		what += " repository, which has no remote to fetch it from; check the name"
 	case hash:
-		return is(fmt.Sprintf("commit %s is not in this clone; fetch it (%s; %s)", name, FetchLine(remotes[0].name, name), inCI))
+		what += fmt.Sprintf(" clone; fetch it (%s; %s)", FetchLine(remotes[0].name, name), inCI)
+	default:
+		what += " clone; " + r.fetching(name, remotes)
 	}
-	return is(fmt.Sprintf("%q is not a branch, tag or commit of this clone; %s", name, r.fetching(name, remotes)))
+	return fmt.Errorf("%w: %s", ErrUnknown, what)
 }
 
 // fetching says what to do about a name that is not here, but may be in a remote.
@@ -144,11 +149,12 @@ func (r *Repository) fetching(name string, remotes []remote) string {
 	branch, isBranch := strings.CutPrefix(short, "heads/")
 	switch {
 	case of != nil && (track == of.name || track == of.name+"/HEAD"):
-		return fmt.Sprintf("it would be the default branch of the remote: set it (git remote set-head %s --auto), or name the branch", shellWord(of.name))
+		const head = "it would be the default branch of the remote: set it (git remote set-head %s --auto), or name the branch"
+		return fmt.Sprintf(head, shellWord(of.name))
 	case of != nil:
 		return fetch(of.fetchLine(strings.TrimPrefix(track, of.name+"/")))
 	case tracking:
-		return fmt.Sprintf("no remote of this clone has such branches; name a branch of %s, such as %s/main", first.name, first.name)
+		return fmt.Sprintf("no remote of this clone has such branches; name one of %[1]s, such as %[1]s/main", first.name)
 	case isTag:
 		return fetch(FetchLine(first.name, "tag", tag))
 	case !isBranch && short != name:

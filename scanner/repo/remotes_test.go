@@ -49,7 +49,7 @@ func TestUnknownNames(t *testing.T) {
 		"tags/v1.0":                   fetch("git fetch origin tag v1.0"),
 		"refs/tags/v1.0":              fetch("git fetch origin tag v1.0"),
 		"refs/pull/7/head":            fetch("git fetch origin +refs/pull/7/head:refs/pull/7/head"),
-		"refs/remotes/elsewhere/main": "no remote of this clone has such branches; name a branch of origin, such as origin/main",
+		"refs/remotes/elsewhere/main": "no remote of this clone has such branches; name one of origin, such as origin/main",
 		"origin":                      "it would be the default branch of the remote: set it (git remote set-head origin --auto), or name the branch",
 		"origin/HEAD":                 "it would be the default branch of the remote: set it (git remote set-head origin --auto), or name the branch",
 		hash:                          fetch("git fetch origin " + hash),
@@ -82,6 +82,9 @@ func TestUnknownNames(t *testing.T) {
 
 // TestUnknownNamesFetched: the command in the message, run as it is, fetches what was named.
 func TestUnknownNamesFetched(t *testing.T) {
+	if _, err := exec.LookPath("sh"); err != nil {
+		t.Skip(err)
+	}
 	up := newGit(t)
 	up.commit("one")
 	up.git("branch", "it's$HOME")

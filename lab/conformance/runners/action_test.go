@@ -246,8 +246,9 @@ func TestActionInWorkflow(t *testing.T) {
 	undecided := map[string]string{"verdict": "FAIL", "complete": "false", "exit-code": "2", "violations": "0", "sarif-file": ""}
 	r.want(r.run("pull_request", "merged", 1, words, install), undecided, "fetch-depth: 2", "::error", "Summary - ")
 	r.want(r.run("push", "work", 0, words, install), map[string]string{"exit-code": "1", "scope": "diff", "base-sha": base, "head-sha": head})
-	r.want(r.run("push", "work", 1, words, install), map[string]string{"exit-code": "1", "scope": "full", "base-sha": "", "files-scanned": "3"}, "fetch-depth: 0")
-	r.want(r.run("push-new", "work", 0, words, install), map[string]string{"exit-code": "1", "scope": "full", "files-scanned": "3"}, "the branch or tag is new")
+	r.want(r.run("push", "work", 1, words, install), undecided, "fetch-depth: 0", "git fetch origin "+base)
+	r.want(r.run("push-new", "work", 0, words, install), map[string]string{"exit-code": "1", "scope": "diff", "base-sha": base, "files-scanned": "1"})
+	r.want(r.run("push-new", "work", 1, words, install), map[string]string{"exit-code": "1", "scope": "full", "base-sha": "", "files-scanned": "3"}, "the branch or tag is new")
 	f := r.run("push", "work", 0, words, install+"\n          annotations: false\n          summary: false")
 	r.want(f, map[string]string{"exit-code": "1"}, "bad.tf:1:1")
 	if strings.Contains(f.log, "::error") || strings.Contains(f.log, "Summary - ") {

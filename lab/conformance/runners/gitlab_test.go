@@ -23,11 +23,16 @@ func TestGitLabExample(t *testing.T) {
 	r := &runner{t: t, dir: t.TempDir()}
 	run := func(source, base string) (string, int) {
 		t.Helper()
-		r.git("remote", "add", "origin", "git@gitlab.example.com:example/infra.git")
+		// The repository is its own remote: the job's git fetch finds main there.
+		const url = "git@gitlab.example.com:example/infra.git"
+		r.git("remote", "add", "origin", url)
+		write(t, r.path("home/.gitconfig"), "[url \"file://"+r.path("repo")+"\"]\n\tinsteadOf = "+url+"\n")
+		target := map[bool]string{true: "main"}[source == "merge_request_event"]
 		write(t, r.path("repo/.gitlab-ci.yml"), job)
 		cmd := exec.Command(tool, "--json-schema-validation", "--variable", "GITLAB_CI=true",
 			"--variable", "CI_PIPELINE_SOURCE="+source, "--variable", "CI_COMMIT_SHA="+r.git("rev-parse", "HEAD"),
 			"--variable", "CI_MERGE_REQUEST_DIFF_BASE_SHA="+map[bool]string{true: base}[source == "merge_request_event"],
+			"--variable", "CI_MERGE_REQUEST_TARGET_BRANCH_NAME="+target, "--variable", "CI_DEFAULT_BRANCH=main",
 			"--variable", "CI_COMMIT_BEFORE_SHA="+base, "policyscan")
 		cmd.Dir = r.path("repo")
 		cmd.Env = append(os.Environ(), "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"), "HOME="+r.path("home"), "GITHUB_ACTIONS=", "NO_COLOR=1")
