@@ -135,12 +135,25 @@ func evasions() []scenario {
 			}
 			r.write("main.tf", open)
 		}},
+		{name: "the branch begins before the rule was there", base: before, change: func(r *repository) {
+			r.git("reset", "--quiet", "--hard", "HEAD~1")
+			r.write("main.tf", open)
+		}},
 		{name: "staged, and mended in the work tree (a hook)", change: in("main.tf", bucket("private")), hook: true, after: func(r *repository) {
 			r.write("main.tf", open)
 			r.git("add", "main.tf")
 			r.write("main.tf", bucket("private"))
 		}},
 		{name: "the text split over two lines", change: in("main.tf", bucket("public-\nread"))},
+	}
+}
+
+// before commits a main whose rule does not name the text, and puts the rule back for the next commit.
+func before(r *repository) {
+	r.loosen()
+	r.commit()
+	for name, content := range r.tool.files {
+		r.write(name, content)
 	}
 }
 
