@@ -84,7 +84,7 @@ func dispatch(args []string, std streams) int {
 	}
 	if err := checkEnvironment(parser); err != nil {
 		if scans(parser, args) {
-			replaceOldVerdict(outputOf(args))
+			replaceOldVerdict(outputsOf(args)...)
 		}
 		if len(args) > 0 && args[0] == "action" && inWorkflow() {
 			return finish(std, newAction(std).undecided(err))
@@ -99,7 +99,7 @@ func dispatch(args []string, std streams) int {
 	}
 	if err != nil {
 		if command == "scan" {
-			replaceOldVerdict(outputOf(args))
+			replaceOldVerdict(outputsOf(args)...)
 		}
 		complain(std.err, fmt.Errorf("%w; see policyscan %s --help", err, command))
 		return exitUndecided

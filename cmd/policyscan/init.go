@@ -25,7 +25,8 @@ type initCmd struct {
 func (*initCmd) Help() string {
 	return `Writes .policyscan/rules/boundaries.yml and invariants.yml with rules for what the
 repository holds: Terraform, Kubernetes, Dockerfiles, GitHub workflows; with the
-rules for all of them where none is found. Nothing that is there is overwritten.`
+rules for all of them where none is found. Adds /verdict.json, which a scan writes,
+to the repository's .gitignore. Nothing that is there is overwritten.`
 }
 
 // Run writes the starter bundle's rules for the topics that the repository holds.
@@ -61,6 +62,10 @@ func (c *initCmd) Run(std streams) error {
 			return err
 		}
 	}
+	ignored, failed := ignoreVerdict(place.root)
+	if ignored != "" {
+		ignored += "\n"
+	}
 	found := "no Terraform, Kubernetes, Dockerfile or GitHub workflow was found, so it has the rules for all of them"
 	if len(topics) > 0 {
 		found = "it has the rules for " + strings.Join(titles(topics), ", ")
@@ -69,7 +74,8 @@ func (c *initCmd) Run(std streams) error {
 	if c.Path != "" {
 		next += " " + safe(c.Path)
 	}
-	return print(std.out, "%s\nnext: read them, change what does not fit, then run: %s\n", found, next)
+	err = print(std.out, "%s%s\nnext: read them, change what does not fit, then run: %s\n", ignored, found, next)
+	return errors.Join(failed, err)
 }
 
 // noBundleYet is an error if a scan would find a bundle in root: a second one would

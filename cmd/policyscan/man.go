@@ -93,7 +93,7 @@ func manual(app *kong.Application, date time.Time) string {
 		{"rules/boundaries.yml", "What must not appear in files, as boundaries."},
 		{"rules/invariants.yml", "What must not appear in files, as invariants."},
 		{"rules/deprecated.yml", "Rules that are no longer enforced. It may be absent."},
-		{"verdict.json", "The verdict of the last run, in the current folder; --output names another place. It says FAIL from the start of a scan until its end."},
+		{"verdict.json", "The verdict of the last run, in the root of the repository, or with PATH in the current folder; --output names another place. It says FAIL from the start of a scan until its end."},
 	})
 
 	p.line(".Sh EXIT STATUS")

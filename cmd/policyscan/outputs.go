@@ -190,7 +190,7 @@ func untracked(file string) error {
 	case err != nil:
 		return fmt.Errorf("whether git tracks the output %s cannot be told: %w", file, err)
 	case tracked:
-		return fmt.Errorf("the output %s is tracked by git, so that a change could bring its own; write to another path, or take it out of git (git rm --cached)", file)
+		return fmt.Errorf("the output %s is tracked by git, so that a change could bring its own; remove it from git (git rm --cached) and add it to .gitignore, or write to another path", file)
 	}
 	return nil
 }

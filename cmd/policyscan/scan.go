@@ -28,7 +28,7 @@ type scanCmd struct {
 	Stdin     bool   `help:"Scan standard input as one file; --stdin-path says which."`
 	StdinPath string `placeholder:"PATH" help:"Path, from the root, of the file on standard input."`
 
-	Output string `placeholder:"FILE" default:"verdict.json" help:"Where the verdict goes: a file, - for standard output, or none. Default: verdict.json."`
+	Output string `placeholder:"FILE" help:"Where the verdict goes: a file, - for standard output, or none. Default: verdict.json in the root of the repository; with PATH, in the current folder."`
 	reportFlag
 	Quiet bool `short:"q" help:"Print no report but those of --report; errors still go to standard error."`
 
@@ -65,9 +65,13 @@ func (c *scanCmd) Run(std streams) error {
 // run is Run, and returns the verdict that the outputs are about: nil if they could not be
 // begun.
 func (c *scanCmd) run(std streams) (*verdict.Verdict, error) {
+	given := c.Output
+	if given == "" {
+		c.Output = c.defaultOutput()
+	}
 	if word := c.Path; word != "" && filepath.IsLocal(word) && filepath.Base(word) == word && filepath.Ext(word) == "" {
 		if _, err := os.Lstat(word); errors.Is(err, fs.ErrNotExist) {
-			replaceOldVerdict(c.Output)
+			replaceOldVerdict(outputsOf([]string{"--output=" + given})...)
 			return nil, fmt.Errorf("%q is neither a folder nor a command; see policyscan --help", word)
 		}
 	}

@@ -1,6 +1,7 @@
 package repo
 
 import (
+	"bytes"
 	"errors"
 	"io/fs"
 	"path"
@@ -84,4 +85,10 @@ func (g *Ignores) Match(name string, isFolder bool) bool {
 		}
 	}
 	return false
+}
+
+// IgnoredBy reports whether a .gitignore with this text makes git ignore an untracked file of its own folder.
+func IgnoredBy(text []byte, name string) bool {
+	g := &Ignores{folders: map[string][]gitignore.Pattern{"": parseIgnores(bytes.TrimPrefix(text, []byte("\ufeff")), nil)}}
+	return g.Match(name, false)
 }

@@ -1,0 +1,89 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/policyscan/policyscan/scanner/repo"
+)
+
+// ignoreLine keeps the verdict out of commits: a change could bring its own, so a scan refuses to write to a file that git
+// tracks.
+const ignoreLine = "/" + verdictName
+
+// ignoreVerdict makes git ignore the verdict in the root of the repository around a folder, and returns what it did in a
+// line for a person; "" if nothing had to be done. A .gitignore that is a link is not written through: it could lead
+// anywhere.
+func ignoreVerdict(dir string) (string, error) {
+	root, err := realPath(dir)
+	if err != nil {
+		return "", noRoot(err)
+	}
+	if root, err = repositoryRoot(root); err != nil {
+		return "", err
+	}
+	if _, err := os.Lstat(filepath.Join(root, ".git")); absent(err) {
+		return "there is no git repository here; if you make one, add the line " + ignoreLine + " to its .gitignore", nil
+	}
+	file := filepath.Join(root, ".gitignore")
+	shown := safe(shownPath(file))
+	failed := func(err error) error {
+		return fmt.Errorf("%s could not be added to %s: %w; add it by hand", ignoreLine, shown, systemError(err))
+	}
+	st, err := os.Lstat(file)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		if err := writeNew(file, []byte(ignoreLine+"\n")); err != nil {
+			return "", failed(err)
+		}
+		return fmt.Sprintf("wrote %s with %s, the file that a scan writes", shown, ignoreLine), nil
+	case err != nil:
+		return "", failed(err)
+	case !st.Mode().IsRegular():
+		return fmt.Sprintf("%s is not a regular file, so it was left as it is; make git ignore %s, the file that a scan writes", shown, ignoreLine), nil
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return "", failed(err)
+	}
+	if repo.IgnoredBy(text, verdictName) {
+		return "", nil
+	}
+	if err := appendTo(file, st, ignoreAfter(text)); err != nil {
+		return "", failed(err)
+	}
+	return fmt.Sprintf("added %s, the file that a scan writes, to %s", ignoreLine, shown), nil
+}
+
+// ignoreAfter is what to append to a .gitignore, with the line ends that it has.
+func ignoreAfter(text []byte) []byte {
+	end := "\n"
+	if i := bytes.LastIndexByte(text, '\n'); i > 0 && text[i-1] == '\r' {
+		end = "\r\n"
+	}
+	line := ignoreLine + end
+	if len(text) > 0 && text[len(text)-1] != '\n' {
+		line = end + line
+	}
+	return []byte(line)
+}
+
+// appendTo adds to the end of the file that was looked at before, and to no other that has taken its place.
+func appendTo(file string, looked fs.FileInfo, text []byte) error {
+	f, err := os.OpenFile(file, os.O_WRONLY|os.O_APPEND, 0)
+	if err != nil {
+		return err
+	}
+	st, err := f.Stat()
+	if err == nil && !os.SameFile(st, looked) {
+		err = errors.New("it changed meanwhile")
+	}
+	if err == nil {
+		_, err = f.Write(text)
+	}
+	return errors.Join(err, f.Close())
+}

@@ -1,0 +1,98 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/policyscan/policyscan/verdict"
+)
+
+// verdictName is the name of the verdict's file, unless --output names another.
+const verdictName = "verdict.json"
+
+// defaultOutput is where the verdict goes without --output: into the root of the repository, so that a run in one of its
+// folders leaves no second verdict there for the next run to scan. Where PATH is given, or there is no repository with
+// files (outside of any, or in a bare one), it goes into the current folder.
+func (c *scanCmd) defaultOutput() string {
+	if c.Path != "" {
+		return verdictName
+	}
+	if c.inGit() {
+		if file, ok := outputByGit(); ok {
+			return file
+		}
+	}
+	return outputByFolder()
+}
+
+// inGit reports whether the scope is one that asks git what the repository is.
+func (c *scanCmd) inGit() bool { return c.DiffBase != "" || c.Staged || c.Tracked }
+
+// outputByGit is the default output in the scopes of git, for which GIT_DIR can name the repository; false if there is
+// none that can be opened.
+func outputByGit() (file string, ok bool) {
+	r, err := openRepository("")
+	if err != nil {
+		return "", false
+	}
+	p, err := repositoryPlace(r)
+	return filepath.Join(p.root, verdictName), err == nil
+}
+
+// outputByFolder is the default output in the other scopes, which look for the repository around the current folder.
+func outputByFolder() string {
+	cwd, err := realPath(".")
+	if err != nil {
+		return verdictName
+	}
+	root, err := repositoryRoot(cwd)
+	if err == nil {
+		root, err = filepath.Rel(cwd, root)
+	}
+	if err != nil {
+		return verdictName // the scan says why
+	}
+	return filepath.Join(root, verdictName)
+}
+
+// outputsOf returns where arguments that cannot be parsed may mean the verdict to go: without an output among them, all
+// the places that it can have, for neither PATH nor the scope is known.
+func outputsOf(args []string) []string {
+	output := os.Getenv("POLICYSCAN_OUTPUT")
+	for i, a := range args {
+		if v, ok := strings.CutPrefix(a, "--output="); ok {
+			output = v
+		} else if a == "--output" && i+1 < len(args) {
+			output = args[i+1]
+		}
+	}
+	if output != "" {
+		return []string{output}
+	}
+	outputs := []string{verdictName, outputByFolder()}
+	if file, ok := outputByGit(); ok {
+		outputs = append(outputs, file)
+	}
+	slices.Sort(outputs)
+	return slices.Compact(outputs)
+}
+
+// replaceOldVerdict replaces the verdict of an earlier run where this one, whose arguments or
+// environment cannot be followed, would have written its own: an old PASS must not be
+// taken for it. Only a file that is a verdict is touched, and none is made.
+func replaceOldVerdict(outputs ...string) {
+	for _, output := range outputs {
+		if !verdict.IsVerdict(output) {
+			continue
+		}
+		f, err := verdict.Create(output, version(), verdict.Scope{Mode: "full"})
+		if err != nil {
+			continue // the usage error is said, and decides
+		}
+		v := verdict.Incomplete(version(), verdict.Scope{Mode: "full"}, verdict.Error{Code: verdict.Usage, Message: "the flags or the environment of the last run could not be followed, so it did not scan"})
+		v.Decide()
+		_ = f.Write(v) // the marker that Create left says FAIL as well
+	}
+}
