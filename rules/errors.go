@@ -28,6 +28,7 @@ const (
 // An Error is one mistake of a bundle.
 type Error struct {
 	Code   string // one of the Code constants
+	Bundle string // what leads a person to File, such as ".policyscan/" or "HEAD:.policyscan/"; no part of the text of Error
 	File   string // the rule file within the bundle; a folder where there is no file
 	Line   int    // 1-based; 0: the file as a whole
 	Column int    // 1-based, in bytes of the line, a byte order mark not counted; 0: unknown
@@ -42,17 +43,37 @@ type Error struct {
 // Error returns "rules/boundaries.yml:4:25: rule "TF-NET-001": what was found; what
 // to do", with position and rule only where they are known.
 func (e *Error) Error() string {
-	var b strings.Builder
-	if e.File != "" {
-		b.WriteString(e.File)
-		if e.Line > 0 {
-			fmt.Fprintf(&b, ":%d", e.Line)
-			if e.Column > 0 {
-				fmt.Fprintf(&b, ":%d", e.Column)
-			}
-		}
-		b.WriteString(": ")
+	if e.File == "" {
+		return e.What()
 	}
+	return e.position() + ": " + e.What()
+}
+
+// Place returns the file as a person opens it, with its line and column as far as they are known; "" without a file.
+func (e *Error) Place() string {
+	if e.File == "" {
+		return ""
+	}
+	return e.Bundle + e.position()
+}
+
+func (e *Error) position() string {
+	switch {
+	case e.Line == 0:
+		return e.File
+	case e.Column == 0:
+		return fmt.Sprintf("%s:%d", e.File, e.Line)
+	}
+	return fmt.Sprintf("%s:%d:%d", e.File, e.Line, e.Column)
+}
+
+// Source returns the line of the file as it was when it was read, of a long one the part around the column, and the byte
+// of it that the column means: 0-based, -1 if there is no column. It returns "" if the error is not about a line.
+func (e *Error) Source() (line string, caret int) { return e.source, e.caret }
+
+// What returns the text of Error without the place: the rule, what was found, what to do.
+func (e *Error) What() string {
+	var b strings.Builder
 	if e.Rule != "" {
 		fmt.Fprintf(&b, "rule %q: ", e.Rule)
 	}
@@ -74,6 +95,17 @@ func (list Errors) Error() string {
 		lines[i] = e.Error()
 	}
 	return strings.Join(lines, "\n")
+}
+
+// In returns the errors with what leads a person to the bundle that they are in, before what led there already.
+func (list Errors) In(bundle string) Errors {
+	out := make(Errors, len(list))
+	for i, e := range list {
+		c := *e
+		c.Bundle = bundle + c.Bundle
+		out[i] = &c
+	}
+	return out
 }
 
 // sortErrors puts the errors of one file in order.

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -78,6 +79,20 @@ func goldens(t testing.TB, folder string) []golden {
 	return list
 }
 
+// shown is an error with the line that it is about, and a mark under the column.
+func shown(e *Error) string {
+	line, caret := e.Source()
+	if line == "" {
+		return e.Error() + "\n"
+	}
+	text := fmt.Sprintf("%s\n%5d | %s\n", e, e.Line, strings.ReplaceAll(line, "\t", "    "))
+	if caret >= 0 {
+		before := strings.ReplaceAll(line[:caret], "\t", "    ")
+		text += "      | " + strings.Repeat(" ", utf8.RuneCountInString(before)) + "^\n"
+	}
+	return text
+}
+
 // TestBadBundles holds each mistake against its message, its place and its code.
 func TestBadBundles(t *testing.T) {
 	for _, g := range goldens(t, "bad") {
@@ -89,10 +104,7 @@ func TestBadBundles(t *testing.T) {
 			}
 			var got strings.Builder
 			for _, e := range errs {
-				got.WriteString(e.Code + " ")
-				if err := Show(&got, Errors{e}, func(s string) string { return s }); err != nil {
-					t.Fatal(err)
-				}
+				got.WriteString(e.Code + " " + shown(e))
 			}
 			if *update {
 				if err := os.WriteFile(g.name, []byte(g.head+wantLine+got.String()), 0o644); err != nil {

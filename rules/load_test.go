@@ -38,13 +38,13 @@ func TestLoadEverything(t *testing.T) {
 			Message:     "The whole internet can reach this.\nNobody wants that.\n",
 			Remediation: "Name the networks.", DocsURL: "https://example.com/rules#TF-NET-001", Owner: "network-team", Severity: "high",
 			Tags: []string{"terraform", "network"}, Redact: true,
-			Examples: []Example{{"main.tf", `cidr = "0.0.0.0/0"`, true}, {"main.tf", "cidr = \"10.0.0.0/8\"\n", false}},
+			Examples: []Example{{Path: "main.tf", Content: `cidr = "0.0.0.0/0"`, Violates: true}, {Path: "main.tf", Content: "cidr = \"10.0.0.0/8\"\n"}},
 			File:     BoundariesFile, Line: 2,
 		}, {
 			ID: "INV-1", Title: "No keys", Type: Invariant, Files: []string{"**"}, Patterns: []string{"BEGIN RSA PRIVATE KEY"},
 			File: InvariantsFile, Line: 2,
 		}}
-		if diff := cmp.Diff(want, b.Rules, cmpopts.IgnoreUnexported(Rule{})); diff != "" {
+		if diff := cmp.Diff(want, b.Rules, cmpopts.IgnoreUnexported(Rule{}, Example{})); diff != "" {
 			t.Errorf("rules (-want +got):\n%s", diff)
 		}
 		if b.Count(Boundary) != 1 || b.Count(Invariant) != 1 {
@@ -270,56 +270,45 @@ func TestSelectingIsSelects(t *testing.T) {
 	})
 }
 
-func TestShow(t *testing.T) {
+// TestSource: of a long line the part around the column is kept, and the byte that the column means.
+func TestSource(t *testing.T) {
 	long := strings.Repeat("é", 3000)
 	content := "rules:\n" +
 		"  - {id: A, title: t, enforcement: {mode: fail}, x-long: \"" + long + "\", titel: x, x-more: \"" + long + "\", match: {files: ['**'], forbidden_patterns: [x]}}\n" +
-		"  - {x-hostile: \"\u202e\u200b\", id: 日本, title: t, severity: \"\u202eno\", enforcement: {mode: fail}, match: {files: ['**'], forbidden_patterns: [x]}}\n" +
+		"  - {id: 日本, title: t, severity: \"no\", enforcement: {mode: fail}, match: {files: ['**'], forbidden_patterns: [x]}}\n" +
 		"x-tab:\t[&a b]\n"
 	_, errs := loadBoundaries(content)
 	if len(errs) != 3 {
 		t.Fatal(errs)
 	}
-	escape := func(s string) string {
-		return strings.Map(func(r rune) rune {
-			if r == '\u202e' || r == '\u200b' {
-				return '?'
-			}
-			return r
-		}, s)
-	}
-	var out strings.Builder
-	if err := Show(&out, errs, escape); err != nil {
-		t.Fatal(err)
-	}
-	if strings.ContainsAny(out.String(), "\u202e\u200b\t") || !utf8.ValidString(out.String()) {
-		t.Errorf("unescaped: %q", out.String())
-	}
-	lines := strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n")
-	if len(lines) != 9 {
-		t.Fatalf("%d lines: %s", len(lines), out.String())
-	}
-	for i, under := range []string{"titel", `"?no"`, "&a b"} {
-		source, mark := []rune(lines[3*i+1]), strings.IndexByte(lines[3*i+2], '^')
-		if mark < 0 || mark >= len(source) || !strings.HasPrefix(string(source[mark:]), under) {
-			t.Errorf("the mark is not under %s:\n%s\n%s", under, lines[3*i+1], lines[3*i+2])
-		}
-		if len(source) > 4*shownBytes {
-			t.Errorf("%d characters of a long line", len(source))
+	for i, under := range []string{"titel", `"no"`, "&a b"} {
+		line, caret := errs[i].Source()
+		if caret < 0 || caret >= len(line) || !strings.HasPrefix(line[caret:], under) || !utf8.ValidString(line) {
+			t.Errorf("byte %d of %q is not at %s", caret, line, under)
 		}
 	}
-	// 80 bytes before the mark and 160 from it on are shown, and what is left of the characters at their ends.
-	if before, after, _ := strings.Cut(lines[1], "titel"); strings.Count(before, "é") != (80-len(`", `)+1)/2 || strings.Count(after, "é") != (160-len(`titel: x, x-more: "`)+1)/2 {
-		t.Errorf("it is cut elsewhere: %s", lines[1])
-	}
-	if err := Show(failing{}, errs, escape); err == nil {
-		t.Error("a failed write is no error")
+	// 80 bytes before the column and 160 from it on are kept, and what is left of the characters at their ends.
+	line, _ := errs[0].Source()
+	if before, after, _ := strings.Cut(line, "titel"); strings.Count(before, "é") != (80-len(`", `)+1)/2 || strings.Count(after, "é") != (160-len(`titel: x, x-more: "`)+1)/2 {
+		t.Errorf("it is cut elsewhere: %s", line)
 	}
 }
 
-type failing struct{}
-
-func (failing) Write([]byte) (int, error) { return 0, errors.New("full") }
+// TestPlace: what leads to a bundle is a part of the place, and none of the text, which is the same everywhere.
+func TestPlace(t *testing.T) {
+	e := &Error{File: BoundariesFile, Line: 4, Column: 25, Rule: "A", Found: "found", Fix: "fix"}
+	text := e.Error()
+	in := Errors{e}.In(".policyscan/").In("HEAD:")[0]
+	if in.Error() != text || text != `rules/boundaries.yml:4:25: rule "A": found; fix` || e.Place() != "rules/boundaries.yml:4:25" {
+		t.Errorf("%q, %q, %q", in.Error(), text, e.Place())
+	}
+	if got := in.Place() + " " + in.What(); got != `HEAD:.policyscan/rules/boundaries.yml:4:25 rule "A": found; fix` {
+		t.Error(got)
+	}
+	if none := (&Error{Bundle: "HEAD:", Found: "no bundle"}); none.Place() != "" || none.Error() != "no bundle" {
+		t.Errorf("%q %q", none.Place(), none.Error())
+	}
+}
 
 // TestLineOfSyntaxErrors: the line is where the text stops being YAML, wherever yaml.v3 puts it.
 func TestLineOfSyntaxErrors(t *testing.T) {
@@ -417,7 +406,7 @@ func FuzzLoad(f *testing.F) {
 			checkErrors(t, files, err)
 			return
 		}
-		if b.SHA256 != again.SHA256 || !cmp.Equal(b.Rules, again.Rules, cmpopts.IgnoreUnexported(Rule{})) {
+		if b.SHA256 != again.SHA256 || !cmp.Equal(b.Rules, again.Rules, cmpopts.IgnoreUnexported(Rule{}, Example{})) {
 			t.Fatal("two bundles")
 		}
 		checkBundle(t, b)
@@ -437,8 +426,8 @@ func checkErrors(t *testing.T, files Files, err error) {
 		if e.Code == "" || e.Found == "" || e.Fix == "" || e.File == "" || e.Line < 0 || e.Line > lines || strings.ContainsAny(e.Error(), "\n\x1b") {
 			t.Fatalf("%q %+v", e.Code, e)
 		}
-		if snippet := e.Snippet(func(s string) string { return s }); e.Column > 0 && strings.Count(snippet, "\n") != 2 && e.source != "" {
-			t.Fatalf("%v: snippet %q", e, snippet)
+		if line, caret := e.Source(); line != "" && (e.Column > 0) != (caret >= 0) || caret > len(line) {
+			t.Fatalf("%v: byte %d of %q", e, caret, line)
 		}
 	}
 }

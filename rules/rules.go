@@ -41,6 +41,7 @@ package rules
 
 import (
 	"crypto/sha256"
+	"fmt"
 
 	"github.com/policyscan/policyscan/rules/glob"
 )
@@ -77,6 +78,7 @@ type Rule struct {
 	File string // the rule file within the bundle, such as "rules/boundaries.yml"
 	Line int    // 1-based, where the rule begins in File
 
+	at                             spot
 	files, exclude                 *glob.Set // Files and Exclude, compiled by Load and New
 	filesAt, excludeAt, patternsAt []place   // where Files, Exclude and Patterns stand in File, if loaded
 }
@@ -89,6 +91,28 @@ type Example struct {
 	Path     string
 	Content  string
 	Violates bool
+
+	at spot
+}
+
+// A spot is a place in a rule file and what stands there, as [Error.Source] returns it. It is empty in rules that [New] was
+// given.
+type spot struct {
+	place
+	source string
+	caret  int
+}
+
+// Mistake returns an error about a rule that loaded, at the place where it begins.
+func (r *Rule) Mistake(found string) *Error { return r.mistake(r.at, found) }
+
+// ExampleMistake returns an error about one of a rule's examples, counted from 0, at the place where that begins.
+func (r *Rule) ExampleMistake(i int, found string) *Error {
+	return r.mistake(r.Examples[i].at, fmt.Sprintf("example %d: %s", i+1, found))
+}
+
+func (r *Rule) mistake(at spot, found string) *Error {
+	return &Error{File: r.File, Line: at.line, Column: at.column, Rule: r.ID, Found: found, source: at.source, caret: at.caret}
 }
 
 // A Bundle is a set of rules that loaded without a mistake.

@@ -43,6 +43,13 @@ func (f *file) fail(code string, at place, found, fix string) {
 	f.errs = append(f.errs, e)
 }
 
+// spot returns what stands at a place.
+func (f *file) spot(at place) spot {
+	s := spot{place: at}
+	s.source, s.caret = around(f.line(at.line), at.column)
+	return s
+}
+
 // index finds the lines of text.
 func (f *file) index() {
 	f.lines = []int{0}

@@ -80,7 +80,7 @@ func (f *file) attribute(from, to int) {
 // ruleOf reads one rule.
 func (f *file) ruleOf(n *yaml.Node) Rule {
 	at := f.place(n)
-	r := Rule{File: f.name, Line: at.line, Type: Boundary}
+	r := Rule{File: f.name, Line: at.line, Type: Boundary, at: f.spot(at)}
 	if f.name == InvariantsFile {
 		r.Type = Invariant
 	}
@@ -317,7 +317,7 @@ func (f *file) examples(e entry) []Example {
 		if !ok {
 			continue
 		}
-		var x Example
+		x := Example{at: f.spot(f.place(item))}
 		x.Path, ok = f.scalar(entries["path"])
 		if ok && (!fs.ValidPath(x.Path) || x.Path == "." || strings.Contains(x.Path, "\x00")) {
 			f.fail(CodeValue, f.place(entries["path"].value), "the path "+Quoted(x.Path), `write a path from the root of the tree, such as "modules/main.tf"`)

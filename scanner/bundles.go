@@ -42,7 +42,7 @@ func NewBundles(r *repo.Repository) *Bundles {
 
 // InCommit loads the bundle that a commit holds in dir, or, with an empty dir, those where a
 // scan would find one: in .policyscan and in the root. A commit without any is [ErrNoBundle]; a bundle with
-// mistakes is rules.Errors, and then of each of them no more than its folder is known.
+// mistakes is rules.Errors, whose places are paths from the root, and then of each of them no more than its folder is known.
 func (b *Bundles) InCommit(commit repo.Hash, dir string) ([]StoredBundle, error) {
 	tree, err := b.repo.Tree(commit)
 	if err != nil {
@@ -114,6 +114,10 @@ func (b *Bundles) in(s state, dir string) ([]StoredBundle, error) {
 	}
 	for i := range all {
 		one, err := b.load(s, all[i].Dir)
+		var mistakes rules.Errors
+		if errors.As(err, &mistakes) && all[i].Dir != "." {
+			err = mistakes.In(all[i].Dir + "/")
+		}
 		if err != nil {
 			return all, err
 		}

@@ -323,7 +323,7 @@ func TestFault_118_WhichRepository(t *testing.T) {
 			g.judgeIn("good", diff, exitUndecided, "UNDECIDED E_REPO_FORMAT") // which is in none
 		}
 		g.env = []string{"GIT_DIR=repo/.git", "GIT_WORK_TREE=repo"}
-		g.judgeIn("", diff, exitViolation, found, "repo/bad.tf:1:9:")
+		g.judgeIn("", append(diff, "--output", "verdict.json"), exitViolation, found, "repo/bad.tf:1:9:")
 		in := g.sub(t)
 		in.dir = g.path("") // within a repository, which is not the one that is meant
 		for _, none := range []string{"nowhere", "good", "repo"} {

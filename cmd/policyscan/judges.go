@@ -27,6 +27,14 @@ func (d side) String() string {
 	return fmt.Sprintf("%s (%s)", d.name, short(d.commit))
 }
 
+// rev is what git calls the side: "git show REV:PATH" shows a file of it.
+func (d side) rev() string {
+	if d.index != nil || d.commit.IsZero() {
+		return ""
+	}
+	return short(d.commit)
+}
+
 // has reports whether there is something at a path of the side.
 func (d *side) has(r *repo.Repository, path string) (bool, error) {
 	switch {
@@ -195,7 +203,7 @@ func (b *bench) seatHead() error {
 		if !b.baseHas {
 			return err
 		}
-		b.errors = append(b.errors, errorsOf(err)...)
+		b.addErrors(err)
 		return nil
 	}
 	for _, p := range b.policies {
@@ -317,7 +325,7 @@ func (b *bench) judge(d side, found scanner.StoredBundle) {
 // inBundle names the side whose bundle the mistakes are in.
 func inBundle(mistakes rules.Errors, d side, hint string) rules.Errors {
 	out := make(rules.Errors, len(mistakes))
-	for i, m := range mistakes {
+	for i, m := range mistakes.In(d.rev() + ":") {
 		c := *m
 		c.Found = d.name + "'s bundle: " + c.Found
 		if hint != "" {

@@ -53,7 +53,7 @@ func (c *listCmd) Run(std streams) error {
 	add := func(p *policy, r *rules.Rule, kind string) {
 		samples := []sample{}
 		for _, x := range r.Examples {
-			samples = append(samples, sample(x))
+			samples = append(samples, sample{x.Path, x.Content, x.Violates})
 		}
 		all = append(all, listed{
 			r.ID, kind, r.Title, r.Severity, r.Owner, verdict.OrEmpty(r.Tags), verdict.OrEmpty(r.Files), verdict.OrEmpty(r.Exclude), verdict.OrEmpty(r.Patterns),

@@ -1,8 +1,8 @@
 package main
 
 import (
+	"errors"
 	"fmt"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -45,6 +45,10 @@ func (p *policy) load() (err error) {
 		return err
 	}
 	p.bundle, err = rules.LoadDir(p.dir)
+	var mistakes rules.Errors
+	if errors.As(err, &mistakes) {
+		err = mistakes.In(p.lead())
+	}
 	return err
 }
 
@@ -167,7 +171,12 @@ func (b *bundleArg) find() (policies, error) {
 func (b *bundleArg) load() (policies, error) {
 	all, err := b.find()
 	for i := range all {
-		if err := all[i].load(); err != nil {
+		err := all[i].load()
+		var mistakes rules.Errors
+		switch {
+		case errors.As(err, &mistakes): // which say where they are
+			return nil, err
+		case err != nil:
 			return nil, fmt.Errorf("%s: %w", all[i].name, err)
 		}
 	}
@@ -177,21 +186,10 @@ func (b *bundleArg) load() (policies, error) {
 	return all, err
 }
 
-// locate returns a rule file's path so that it opens from the current folder.
-func (p *policy) locate(file string) string {
-	if p.dir == "" || file == "" {
-		return file
+// lead returns what leads to the bundle's files from the current folder.
+func (p *policy) lead() string {
+	if p.dir == "" || p.name == "." {
+		return ""
 	}
-	return path.Join(p.name, file)
-}
-
-// located returns the mistakes of a bundle with paths that open likewise.
-func (p *policy) located(list rules.Errors) rules.Errors {
-	out := make(rules.Errors, len(list))
-	for i, e := range list {
-		c := *e
-		c.File = p.locate(c.File)
-		out[i] = &c
-	}
-	return out
+	return strings.TrimSuffix(p.name, "/") + "/"
 }

@@ -27,6 +27,9 @@ type reporter struct {
 	notes  []string
 	began  time.Time
 
+	mistakes rules.Errors // of a bundle, of which the report says more than the verdict
+	advice   []string     // what to do about the error that kept the run from scanning, as typed in the current folder
+
 	file    string        // of the verdict; "" if it goes to none
 	out     *verdict.File // nil if it goes to none
 	reports []reportOutput
@@ -96,6 +99,11 @@ func (r *reporter) scope() verdict.Scope {
 // undecided is the verdict of a run that did not come to scan: each mistake of a
 // bundle is an error of it.
 func (r *reporter) undecided(err error) *verdict.Verdict {
+	r.mistakes = mistakesOf(err)
+	var a *adviceError
+	if errors.As(err, &a) {
+		r.advice = a.advice
+	}
 	v := verdict.Incomplete(version(), r.scope(), errorsOf(err)...)
 	slices.SortStableFunc(v.Errors, func(a, b verdict.Error) int {
 		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Code, b.Code))
@@ -105,16 +113,13 @@ func (r *reporter) undecided(err error) *verdict.Verdict {
 }
 
 func errorsOf(err error) []verdict.Error {
-	var mistakes rules.Errors
-	var mistake *rules.Error
+	mistakes := mistakesOf(err)
 	var stopped *scanner.Interruption
 	var known *verdict.Error
 	switch {
 	case errors.As(err, &known):
 		return []verdict.Error{*known}
-	case errors.As(err, &mistakes):
-	case errors.As(err, &mistake):
-		mistakes = rules.Errors{mistake}
+	case mistakes != nil:
 	case errors.As(err, &stopped):
 		return []verdict.Error{{Code: stopped.Code, Message: stopped.Message}}
 	default:
@@ -125,6 +130,16 @@ func errorsOf(err error) []verdict.Error {
 		errs[i] = verdict.Error{Code: e.Code, Message: e.Error()}
 	}
 	return errs
+}
+
+// mistakesOf returns those of a bundle that an error is about, nil if it is about none.
+func mistakesOf(err error) rules.Errors {
+	var mistakes rules.Errors
+	var mistake *rules.Error
+	if !errors.As(err, &mistakes) && errors.As(err, &mistake) {
+		mistakes = rules.Errors{mistake}
+	}
+	return mistakes
 }
 
 // end writes every output. A PASS of which anything could not be written, or that a signal
@@ -207,8 +222,12 @@ func (r *reporter) write(err error) {
 // text returns the report for a person, and where it goes.
 func (r *reporter) text(v *verdict.Verdict) ([]byte, io.Writer, error) {
 	if r.Quiet {
+		more := r.more(v)
 		for i := range v.Errors {
 			e := v.Errors[i]
+			if m := more[e]; m.Place != "" {
+				e.Message = m.Place + ": " + m.What
+			}
 			if e.File != "" {
 				e.File = r.place.prefix + e.File
 			}
@@ -220,19 +239,42 @@ func (r *reporter) text(v *verdict.Verdict) ([]byte, io.Writer, error) {
 	if r.printed() {
 		w = r.std.err
 	}
-	width, isTerminal := terminal(w)
 	var text bytes.Buffer
-	err := report.WriteText(&text, v, report.TextOptions{
-		Prefix:   r.place.prefix,
-		Policy:   r.policy,
-		Root:     r.place.shown,
-		Notes:    r.notes,
-		Elapsed:  time.Since(r.began),
+	o := textOptions(w)
+	o.Prefix, o.Policy, o.Root, o.Notes, o.Elapsed = r.place.prefix, r.policy, r.place.shown, r.notes, time.Since(r.began)
+	o.Mistakes = r.more(v)
+	err := report.WriteText(&text, v, o)
+	return text.Bytes(), w, err
+}
+
+// more is what the report for a person says of errors beyond what the verdict holds, which is the same in every folder.
+func (r *reporter) more(v *verdict.Verdict) map[verdict.Error]report.Mistake {
+	all := map[verdict.Error]report.Mistake{}
+	for _, m := range r.mistakes {
+		shown := shownMistake(m)
+		shown.Code = m.Code
+		all[verdict.Error{Code: m.Code, Message: m.Error()}] = shown
+	}
+	if len(r.advice) > 0 && len(v.Errors) == 1 {
+		e := v.Errors[0]
+		m, known := all[e]
+		if !known {
+			m = report.Mistake{What: e.Message, Code: e.Code}
+		}
+		m.Help = r.advice
+		all[e] = m
+	}
+	return all
+}
+
+// textOptions are those of a text for a person, for where it goes.
+func textOptions(w io.Writer) report.TextOptions {
+	width, isTerminal := terminal(w)
+	return report.TextOptions{
 		Color:    isTerminal && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb",
 		Width:    width,
 		Commands: obeyed(),
-	})
-	return text.Bytes(), w, err
+	}
 }
 
 // terminal returns the width of the terminal that w is, in columns, 0 if the terminal does not say.

@@ -33,7 +33,11 @@ func complain(w io.Writer, err error) {
 	if errors.As(err, &mistakes) {
 		head, _, _ := strings.Cut(err.Error(), mistakes.Error())
 		for _, m := range mistakes {
-			_, _ = fmt.Fprintf(w, "policyscan: %s\n", safe(head+m.Error())) // there is nowhere left to complain to
+			text := head + m.Error()
+			if head == "" && m.File != "" { // nothing else says which bundle it is
+				text = m.Place() + ": " + m.What()
+			}
+			_, _ = fmt.Fprintf(w, "policyscan: %s\n", safe(text)) // there is nowhere left to complain to
 		}
 		return
 	}

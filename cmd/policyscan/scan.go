@@ -95,7 +95,7 @@ func (c *scanCmd) scan(ctx context.Context, r *reporter) *verdict.Verdict {
 		return r.undecided(err)
 	}
 	s, err := c.subject(ctx, r)
-	r.place, r.policy, r.notes = s.place, s.policy, s.notes
+	r.place, r.policy, r.notes, r.mistakes = s.place, s.policy, s.notes, s.mistakes
 	if err == nil {
 		defer s.close()
 		err = narrow(s.judges, c.Rule)

@@ -23,8 +23,14 @@ type subject struct {
 	ruleSums map[string][sha256.Size]byte // of the rule files on disk that are left out, by path
 	inUse    []scanner.RuleFile
 	errors   []verdict.Error // what is wrong, though the scan can go on
+	mistakes rules.Errors    // those of errors that are about a bundle
 	notes    []string        // for the report
 	close    func()
+}
+
+// addErrors adds what is wrong, though the scan can go on.
+func (s *subject) addErrors(err error) {
+	s.errors, s.mistakes = append(s.errors, errorsOf(err)...), append(s.mistakes, mistakesOf(err)...)
 }
 
 // subject finds out what the flags choose. As much of it as is known is returned with

@@ -87,7 +87,7 @@ func (c *testCmd) tryBundle(std streams, p *policy) (ran, wrong int, err error) 
 		}
 		if lacks := lacking(dirty, clean); c.RequireExamples && lacks != "" {
 			wrong++
-			if err := print(std.out, "%s:%d: rule %s: %s\n", safe(p.locate(r.File)), r.Line, quoted(r.ID), lacks); err != nil {
+			if err := showMistakes(std.out, rules.Errors{r.Mistake(lacks)}.In(p.lead())); err != nil {
 				return ran, wrong, err
 			}
 		}
@@ -100,7 +100,7 @@ func (c *testCmd) tryBundle(std streams, p *policy) (ran, wrong int, err error) 
 				continue
 			}
 			wrong++
-			if err := print(std.out, "%s:%d: rule %s: example %d: %s\n", safe(p.locate(r.File)), r.Line, quoted(r.ID), i+1, why); err != nil {
+			if err := showMistakes(std.out, rules.Errors{r.ExampleMistake(i, why)}.In(p.lead())); err != nil {
 				return ran, wrong, err
 			}
 		}
@@ -130,9 +130,9 @@ func tryExample(r *rules.Rule, x rules.Example) (string, error) {
 	case (len(found) > 0) == x.Violates:
 		return "", nil
 	case len(found) > 0:
-		return "it contains " + quoted(found[0].Evidence.Pattern) + ", but it says that it does not violate the rule", nil
+		return `it contains "` + found[0].Evidence.Pattern + `", but it says that it does not violate the rule`, nil
 	case !r.Selects(x.Path):
-		return "the rule does not select " + quoted(x.Path) + ", but it says that it violates the rule", nil
+		return `the rule does not select "` + x.Path + `", but it says that it violates the rule`, nil
 	}
 	return "nothing in it violates the rule, but it says so", nil
 }

@@ -17,7 +17,7 @@ import (
 )
 
 // newTerminal is a new pseudo-terminal: the end of the person, and that of the program.
-func newTerminal(t *testing.T) (person, program *os.File) {
+func newTerminal(t testing.TB) (person, program *os.File) {
 	t.Helper()
 	person, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
 	if err != nil {
@@ -148,7 +148,7 @@ func newAsker(t *testing.T) program {
 }
 
 // readUntil reads what a person sees until a text stands there.
-func readUntil(t *testing.T, f *os.File, text string) string {
+func readUntil(t testing.TB, f *os.File, text string) string {
 	t.Helper()
 	if err := f.SetReadDeadline(time.Now().Add(hang)); err != nil {
 		t.Fatal(err)

@@ -60,14 +60,14 @@ func (c *validateCmd) bundle(std streams, p *policy) error {
 	err := p.load()
 	var list rules.Errors
 	if errors.As(err, &list) {
-		return mistaken(std, p.name, p.located(list))
+		return mistaken(std, p.name, list)
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", p.name, err)
 	}
 	for _, n := range rules.Notes(p.bundle) {
-		n.File = p.locate(n.File)
-		if err := print(std.out, "%s\n", safe(n.String())); err != nil {
+		e := &rules.Error{Bundle: p.lead(), File: n.File, Line: n.Line, Column: n.Column, Rule: n.Rule, Found: n.Text}
+		if err := showMistakes(std.out, rules.Errors{e}); err != nil {
 			return err
 		}
 	}
@@ -78,7 +78,7 @@ func (c *validateCmd) bundle(std streams, p *policy) error {
 
 // mistaken shows mistakes, and is the error that there are some.
 func mistaken(std streams, name string, list rules.Errors) error {
-	if err := rules.Show(std.out, list, safe); err != nil {
+	if err := showMistakes(std.out, list); err != nil {
 		return err
 	}
 	return outcome{exitUndecided, fmt.Errorf("%s: %s", name, plural(len(list), "mistake"))}

@@ -28,14 +28,16 @@ func (t *textWriter) source(e *verdict.Evidence, gutter int) (src, carets string
 	}
 	rest, _, below = cutLine(rest)
 
+	return t.snippet(cell{first, utf16Len(first) < e.UTF16Column-1}, match,
+		cell{rest, !below && utf8.RuneCountInString(e.Excerpt) >= excerptLimit}, gutter)
+}
+
+// snippet returns a line of source as it is drawn, and the carets under the match, one at least.
+func (t *textWriter) snippet(left cell, match string, right cell, gutter int) (src, carets string) {
 	if t.Commands {
-		first, match, rest = defuseParts(first, match, rest)
+		left.text, match, right.text = defuseParts(left.text, match, right.text)
 	}
-	left := cell{text: drawn(first)}
-	if utf16Len(first) < e.UTF16Column-1 {
-		left.cut = true
-	}
-	right := cell{text: drawn(rest), cut: !below && utf8.RuneCountInString(e.Excerpt) >= excerptLimit}
+	left.text, right.text = drawn(left.text), drawn(right.text)
 	mid := cell{text: drawn(match)}
 	if t.Width > 0 {
 		fit(&left, &mid, &right, t.Width-gutter)

@@ -20,6 +20,8 @@ type TextOptions struct {
 	Color    bool          // ANSI colours
 	Width    int           // of the terminal, in columns; 0: lines are not fitted to any
 	Commands bool          // the reader obeys workflow commands (GitHub Actions): defuse them
+
+	Mistakes map[verdict.Error]Mistake // of errors that the report can say more of than the verdict does
 }
 
 // WriteText writes the report for a person: each violation with its place first,
@@ -81,19 +83,7 @@ func (t *textWriter) violation(v *verdict.Violation, r *verdict.Rule) {
 	t.line("%s %s %s", t.paint(blue, number), bar, src)
 	t.line("%s %s %s", margin, bar, caret)
 
-	note := func(name, text string) {
-		if text = strings.TrimSpace(text); text == "" {
-			return
-		}
-		lead := fmt.Sprintf("%s %s %s", margin, t.paint(blue, "="), t.paint(bold, name+":"))
-		indent := len(margin) + len(" = : ") + len(name)
-		for _, l := range strings.Split(text, "\n") {
-			for _, part := range wrap(verdict.Visible(strings.TrimRight(l, " \t\r")), t.Width-indent) {
-				t.line("%s %s", lead, part)
-				lead = strings.Repeat(" ", indent-1)
-			}
-		}
-	}
+	note := func(name, text string) { t.note(margin, name, text) }
 	if e.Occurrences > 1 {
 		note("note", fmt.Sprintf("the first of %d occurrences in this file", e.Occurrences))
 	}
@@ -108,7 +98,26 @@ func (t *textWriter) violation(v *verdict.Violation, r *verdict.Rule) {
 	}
 }
 
+// note is what else is to be said of what stands above it, in lines that are indented alike.
+func (t *textWriter) note(margin, name, text string) {
+	if text = strings.TrimSpace(text); text == "" {
+		return
+	}
+	lead := fmt.Sprintf("%s %s %s", margin, t.paint(blue, "="), t.paint(bold, name+":"))
+	indent := len(margin) + len(" = : ") + len(name)
+	for _, l := range strings.Split(text, "\n") {
+		for _, part := range wrap(verdict.Visible(strings.TrimRight(l, " \t\r")), t.Width-indent) {
+			t.line("%s %s", lead, part)
+			lead = strings.Repeat(" ", indent-1)
+		}
+	}
+}
+
 func (t *textWriter) error(e *verdict.Error) {
+	if m, known := t.Mistakes[*e]; known {
+		t.mistake(&m)
+		return
+	}
 	place := "error:"
 	if e.File != "" {
 		place = verdict.Visible(t.Prefix+e.File) + ":"
