@@ -120,7 +120,7 @@ func (f *file) hasKey(n *yaml.Node, key string) bool {
 		if f.isOwn(k) {
 			continue
 		}
-		if k == key || len(k) <= maxKeyBytes && nearest(k, []string{key}) != "" {
+		if k == key || Nearest(k, []string{key}) != "" {
 			return true
 		}
 		if (k == boundaryKey || k == invariantKey) && (key == boundaryKey || key == invariantKey) {
@@ -196,11 +196,11 @@ func (f *file) unknownKey(key string, l level) (found, fix string) {
 			return fmt.Sprintf("%q is the key of boundaries", key), fmt.Sprintf("write %q, or move the rule to %s", invariantKey, BoundariesFile)
 		}
 	}
-	if near := nearest(key, l.keys()); near != "" {
+	if near := Nearest(key, l.keys()); near != "" {
 		return found, fmt.Sprintf("write %q", near)
 	}
 	for _, other := range []level{fileLevel, ruleLevel, enforcementLevel, matchLevel(f.name), exampleLevel} {
-		if near := nearest(key, other.keys()); near != "" && other.name != l.name && f.dialect == nil {
+		if near := Nearest(key, other.keys()); near != "" && other.name != l.name && f.dialect == nil {
 			return found, fmt.Sprintf("%q belongs in %s", near, other.name)
 		}
 	}
@@ -210,9 +210,12 @@ func (f *file) unknownKey(key string, l level) (found, fix string) {
 	return found, "the key is " + l.required[0] + own
 }
 
-// nearest returns the word that key was most likely meant to be: equal but for case and
-// separators, or at most a third of its letters away. It returns "" if there is none.
-func nearest(key string, words []string) string {
+// Nearest returns the word that key was most likely meant to be: equal but for case and
+// separators, or at most a third of its letters away. It returns "" if there is none, or if key is very long.
+func Nearest(key string, words []string) string {
+	if len(key) > maxKeyBytes {
+		return ""
+	}
 	plain := normalKey(key)
 	best, least := "", 0
 	for _, word := range words {

@@ -364,13 +364,13 @@ func TestQuoted(t *testing.T) {
 
 func TestNearest(t *testing.T) {
 	for key, want := range map[string]string{"titel": "title", "Title": "title", "tittle": "title", "desc": "", "docsUrl": "docs_url", "docs-url": "docs_url", "remedation": "remediation", "remidiashion": "remediation", "enforsment": "enforcement", "example": "examples", "i": "id", "": "", "xyz": ""} {
-		if got := nearest(key, ruleLevel.keys()); got != want {
-			t.Errorf("nearest(%q) = %q; want %q", key, got, want)
+		if got := Nearest(key, ruleLevel.keys()); got != want {
+			t.Errorf("Nearest(%q) = %q; want %q", key, got, want)
 		}
 	}
 	// The nearest of several; of two that are as near, the first.
 	for _, words := range [][]string{{"excluding", "exclude"}, {"exclude", "excluding"}, {"exclude", "excludex"}} {
-		if got := nearest("excludes", words); got != "exclude" {
+		if got := Nearest("excludes", words); got != "exclude" {
 			t.Errorf("of %q: %q", words, got)
 		}
 	}

@@ -48,9 +48,11 @@ type commands struct {
 	Schema      schemaCmd     `cmd:"" help:"Print the JSON Schema of the rule files or of verdict.json."`
 	Completion  completionCmd `cmd:"" help:"Print a completion script for a shell."`
 	Man         manCmd        `cmd:"" help:"Print the manual page."`
+	Help        helpCmd       `cmd:"" help:"Show the help of a command."`
+	Version     versionCmd    `cmd:"" help:"Print the version."`
 	Action      actionCmd     `cmd:"" hidden:"" help:"Scan as the inputs of action.yml say, in a GitHub workflow."`
 
-	Version versionFlag `help:"Print the version." env:"-"`
+	VersionFlag versionFlag `name:"version" help:"Print the version." env:"-"`
 }
 
 // versionFlag prints the version and ends the program, wherever it stands.
@@ -100,8 +102,11 @@ func dispatch(args []string, std streams) int {
 	if err != nil {
 		if command == "scan" {
 			replaceOldVerdict(outputsOf(args)...)
+			if near := mistypedCommand(parser.Model.Node, args); near != "" {
+				command, err = "", fmt.Errorf("%q is neither a folder nor a command%s", args[0], near)
+			}
 		}
-		complain(std.err, fmt.Errorf("%w; see policyscan %s --help", err, command))
+		complain(std.err, fmt.Errorf("%w; see policyscan%s --help", err, strings.TrimRight(" "+command, " ")))
 		return exitUndecided
 	}
 	return finish(std, ctx.Run(std, parser))

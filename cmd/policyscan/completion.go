@@ -71,8 +71,17 @@ func wordsBeneath(node *kong.Node, before string, flags []*kong.Flag) []word {
 			continue
 		}
 		w := word{name: before + cmd.Name, help: firstLine(cmd.Help), flags: append(append([]*kong.Flag(nil), flags...), cmd.Flags...), group: len(cmd.Children) > 0}
+		if cmd.Name == "help" && before == "" {
+			for _, other := range node.Children {
+				if !other.Hidden {
+					w.values = append(w.values, other.Name)
+				}
+			}
+		}
 		for _, p := range cmd.Positional {
-			w.values = append(w.values, p.EnumSlice()...)
+			if p.Enum != "" {
+				w.values = append(w.values, p.EnumSlice()...)
+			}
 		}
 		for _, child := range cmd.Children {
 			w.values = append(w.values, child.Name)

@@ -253,7 +253,11 @@ func (b *bench) noneInHead(p *seat) error {
 	case b.base == nil:
 		return &rules.Error{Code: rules.CodeMissing, Found: "no bundle in " + b.head.name, Fix: fix}
 	case !b.baseHas:
-		return &rules.Error{Code: rules.CodeMissing, Found: fmt.Sprintf("no bundle in %s or in %s", b.base.name, b.head.name), Fix: fix}
+		none := &rules.Error{Code: rules.CodeMissing, Found: fmt.Sprintf("no bundle in %s or in %s", b.base.name, b.head.name), Fix: fix}
+		if p.flag == "" {
+			return b.uncommittedBundle(none)
+		}
+		return none
 	}
 	return &rules.Error{Code: rules.CodeMissing, Found: fmt.Sprintf("the change takes the bundle away: %s has none", b.head.name), Fix: "keep it; what it says can be changed, and is then judged by both"}
 }

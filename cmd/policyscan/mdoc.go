@@ -43,6 +43,9 @@ func operand(arg *kong.Positional) string {
 	if values := arg.EnumSlice(); arg.Enum != "" {
 		name = "Cm " + roff(strings.Join(values, "|"))
 	}
+	if arg.IsCumulative() {
+		name += " ..."
+	}
 	if !arg.Required {
 		name = "Op " + name
 	}

@@ -21,12 +21,3 @@ func showMistakes(w io.Writer, list rules.Errors) error {
 	}
 	return report.WriteMistakes(w, shown, textOptions(w))
 }
-
-// An adviceError has advice for the report of a person: commands that work in the current folder, and that no verdict
-// holds, which is the same in every folder.
-type adviceError struct {
-	error
-	advice []string
-}
-
-func (a *adviceError) Unwrap() error { return a.error }

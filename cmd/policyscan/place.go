@@ -39,7 +39,7 @@ func findPlace(path string) (place, error) {
 	case err != nil:
 		return p, noRoot(err)
 	case !st.IsDir():
-		return p, errors.New("what is to be scanned is not a folder; to scan single files use --files-from or --stdin")
+		return p, errors.New("PATH is not a folder; to scan single files, use --files-from or --stdin")
 	case bare(root):
 		return p, errors.New("the folder to scan is a bare git repository, which has no files; scan a work tree of it, or a change with --diff-base")
 	}

@@ -29,7 +29,10 @@ func findPolicy(flag, root string) (policy, error) {
 		return policy{name: builtin, from: "builtin"}, nil
 	case "":
 		dir, err := rules.Discover(root)
-		return policy{name: filepath.ToSlash(filepath.Clean(dir)), dir: dir, from: "disk"}, err
+		if err != nil {
+			return policy{}, err
+		}
+		return policy{name: filepath.ToSlash(filepath.Clean(dir)), dir: dir, from: "disk"}, nil
 	}
 	if strings.HasPrefix(flag, "builtin:") {
 		return policy{}, oneOf("--policy", flag, []string{builtin})

@@ -4,9 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/policyscan/policyscan/rules/glob"
@@ -69,11 +66,9 @@ func (c *scanCmd) run(std streams) (*verdict.Verdict, error) {
 	if given == "" {
 		c.Output = c.defaultOutput()
 	}
-	if word := c.Path; word != "" && filepath.IsLocal(word) && filepath.Base(word) == word && filepath.Ext(word) == "" {
-		if _, err := os.Lstat(word); errors.Is(err, fs.ErrNotExist) {
-			replaceOldVerdict(outputsOf([]string{"--output=" + given})...)
-			return nil, fmt.Errorf("%q is neither a folder nor a command; see policyscan --help", word)
-		}
+	if word := c.Path; isMistyped(word) {
+		replaceOldVerdict(outputsOf([]string{"--output=" + given})...)
+		return nil, fmt.Errorf("%q is neither a folder nor a command%s; see policyscan --help", word, meant(word, commandTree()))
 	}
 	r := reporter{scanCmd: c, std: std, began: time.Now()}
 	if err := r.begin(); err != nil {

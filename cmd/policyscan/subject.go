@@ -54,7 +54,7 @@ func (c *scanCmd) subject(ctx context.Context, r *reporter) (subject, error) {
 // disk is the subject of the scopes whose files are those on disk.
 func (c *scanCmd) disk(ctx context.Context, s *subject, r *reporter) (err error) {
 	if s.place, err = findPlace(c.Path); err != nil {
-		return err
+		return c.aboutPath(err)
 	}
 	if err := c.judgedFromDisk(s, r); err != nil {
 		return err
@@ -73,7 +73,7 @@ func (c *scanCmd) judgedFromDisk(s *subject, r *reporter) error {
 	all, err := loadPolicies(c.flags(), s.place.root)
 	s.policy = all.String()
 	if err != nil {
-		return err
+		return c.aboutBundle(err, s.place)
 	}
 	for i := range all {
 		p := &all[i]

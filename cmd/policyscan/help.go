@@ -1,0 +1,92 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/policyscan/policyscan/rules"
+)
+
+// helpCmd shows the help of a command, as --help does.
+type helpCmd struct {
+	Command []string `arg:"" optional:"" help:"The command, such as scan or hook install git. Default: all of them, in short."`
+}
+
+// Run shows the help of what is named.
+func (c *helpCmd) Run(parser *kong.Kong) error {
+	node, named := parser.Model.Node, ""
+	for _, word := range c.Command {
+		child := childOf(node, word)
+		if child == nil {
+			if len(node.Children) == 0 {
+				return fmt.Errorf("%s has no commands beneath it; see policyscan%s --help", strings.TrimSpace(named), named)
+			}
+			return fmt.Errorf("%s is not a command%s; see policyscan%s --help", quoted(strings.TrimSpace(named+" "+word)), meant(word, node), named)
+		}
+		node, named = child, named+" "+child.Name
+	}
+	_, err := parser.Parse(append(c.Command, "--help")) // ends the program
+	return err
+}
+
+// versionCmd prints the version, as --version does.
+type versionCmd struct{}
+
+// Run prints the version.
+func (*versionCmd) Run(std streams) error { return print(std.out, "policyscan %s\n", version()) }
+
+// isMistyped reports whether a first argument is a word that could be a command, and nothing is there that has this name.
+func isMistyped(word string) bool {
+	if word == "" || word[0] == '-' || !filepath.IsLocal(word) || filepath.Base(word) != word || filepath.Ext(word) != "" {
+		return false
+	}
+	_, err := os.Lstat(word)
+	return errors.Is(err, fs.ErrNotExist)
+}
+
+// mistypedCommand is the question which command was meant by the first of arguments that cannot be parsed; "" if that is
+// none, or is like none.
+func mistypedCommand(node *kong.Node, args []string) string {
+	if len(args) == 0 || childOf(node, args[0]) != nil || !isMistyped(args[0]) {
+		return ""
+	}
+	return meant(args[0], node)
+}
+
+// commandTree is the model of the whole command line, without anything beneath it if it cannot be had.
+func commandTree() *kong.Node {
+	parser, err := newParser(&commands{}, streams{})
+	if err != nil {
+		return &kong.Node{}
+	}
+	return parser.Model.Node
+}
+
+func childOf(node *kong.Node, name string) *kong.Node {
+	for _, child := range node.Children {
+		if child.Name == name {
+			return child
+		}
+	}
+	return nil
+}
+
+// meant is the question whether a command was meant that is written like the word; "" if there is none.
+func meant(word string, node *kong.Node) string {
+	var names []string
+	for _, child := range node.Children {
+		if !child.Hidden {
+			names = append(names, child.Name)
+		}
+	}
+	if near := rules.Nearest(word, names); near != "" {
+		return fmt.Sprintf(", did you mean %q?", near)
+	}
+	return ""
+}
