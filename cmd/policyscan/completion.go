@@ -182,7 +182,7 @@ func zshCompletion(words []word) string {
 		if len(w.values) > 0 && w.name != "" {
 			fmt.Fprintf(&b, " \\\n        %s", shellQuote("*:value:("+strings.Join(w.values, " ")+")"))
 		} else {
-			b.WriteString(" \\\n        '*:folder:_files -/'")
+			b.WriteString(" \\\n        '*:path:_files'")
 		}
 		b.WriteString("\n      ;;\n")
 	}
