@@ -6,9 +6,11 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/verdict"
 )
 
 // An adviceError has advice for the report of a person: commands that work in the current folder, and that no verdict
@@ -134,4 +136,40 @@ func shellWord(path string) (string, bool) {
 		path = "./" + path
 	}
 	return shellQuote(path), true
+}
+
+// uncovered is what to do next where a whole tree was scanned and no rule covers a file of it. A change, or a list, need not
+// touch what a rule is about.
+func (s *subject) uncovered(v *verdict.Verdict) []string {
+	if v.Coverage.Files == 0 || v.Coverage.Governed > 0 || v.Scope.Mode != "full" && v.Scope.Mode != "tracked" {
+		return nil
+	}
+	const most = 5
+	var globs []string
+	more := false
+	for _, j := range s.judges {
+		for i := range j.Bundle.Rules {
+			for _, g := range j.Bundle.Rules[i].Files {
+				switch {
+				case slices.Contains(globs, g):
+				case len(globs) == most:
+					more = true
+				default:
+					globs = append(globs, g)
+				}
+			}
+		}
+	}
+	selected := strings.Join(globs, ", ")
+	if more {
+		selected += ", …"
+	}
+	next := `to cover the files of this tree, edit the globs under "files:" in the bundle`
+	if s.policy == builtin {
+		next = "to cover the files of this tree, run policyscan init: it writes a bundle whose globs you can edit"
+	}
+	return []string{
+		next + "; the rules select " + selected,
+		"--require-governed makes a run fail that covers no file",
+	}
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -38,7 +39,7 @@ func (c *initCmd) Run(std streams) error {
 	if err := noBundleYet(place.root); err != nil {
 		return err
 	}
-	topics, err := detect(place.root)
+	topics, covered, err := detect(place.root)
 	if err != nil {
 		return err
 	}
@@ -66,9 +67,13 @@ func (c *initCmd) Run(std streams) error {
 	if ignored != "" {
 		ignored += "\n"
 	}
-	found := "no Terraform, Kubernetes, Dockerfile or GitHub workflow was found, so it has the rules for all of them"
+	found := "no Terraform, Kubernetes, Dockerfile or GitHub workflow was found, so the bundle has the rules for all of them"
 	if len(topics) > 0 {
-		found = "it has the rules for " + strings.Join(titles(topics), ", ")
+		found = "the bundle has the rules for " + strings.Join(titles(topics), ", ")
+	}
+	if !covered {
+		found += "\nno file here is covered by a rule yet, so a scan passes and has checked nothing: edit the globs under \"files:\" until" +
+			" they select your files; policyscan --require-governed does not pass before"
 	}
 	next := "policyscan"
 	if c.Path != "" {
@@ -79,17 +84,40 @@ func (c *initCmd) Run(std streams) error {
 }
 
 // noBundleYet is an error if a scan would find a bundle in root: a second one would
-// switch it off. So is a .policyscan that leads elsewhere.
+// switch it off. So is a .policyscan that leads elsewhere, and what looks like a part of a bundle: it is somebody's rules.
 func noBundleYet(root string) error {
 	dir, err := rules.Discover(root)
 	var none *rules.Error
 	switch {
 	case err == nil:
 		return fmt.Errorf("%s has the rules of this repository already; change them by hand, or move them away", safe(filepath.ToSlash(dir)))
-	case errors.As(err, &none) && none.Code == rules.CodeMissing:
-		return nil
+	case !errors.As(err, &none) || none.Code != rules.CodeMissing:
+		return err
 	}
-	return err
+	for _, folder := range []string{"rules", ".policyscan"} {
+		entries, err := os.ReadDir(filepath.Join(root, folder))
+		if err != nil && !absent(err) {
+			return fmt.Errorf("the folder %s, which may hold rules, cannot be read: %w", shownPath(filepath.Join(root, folder)), systemError(err))
+		}
+		for _, e := range entries {
+			if isRuleFile(e.Name()) {
+				return fmt.Errorf("%s looks like a part of a bundle: complete it (%s and %s in a folder \"rules\"), or move it away",
+					shownPath(filepath.Join(root, folder, e.Name())), path.Base(rules.BoundariesFile), path.Base(rules.InvariantsFile))
+			}
+		}
+	}
+	return nil
+}
+
+// isRuleFile reports whether a file has the name of a rule file, however it is spelt.
+func isRuleFile(name string) bool {
+	ext := filepath.Ext(name)
+	if !strings.EqualFold(ext, ".yml") && !strings.EqualFold(ext, ".yaml") {
+		return false
+	}
+	return slices.ContainsFunc([]string{rules.BoundariesFile, rules.InvariantsFile, rules.DeprecatedFile}, func(file string) bool {
+		return strings.EqualFold(strings.TrimSuffix(name, ext), strings.TrimSuffix(path.Base(file), ".yml"))
+	})
 }
 
 // writeNew writes a file that must not be there yet.
@@ -102,15 +130,22 @@ func writeNew(name string, text []byte) error {
 	return errors.Join(err, f.Close())
 }
 
-// detect returns the names of the topics that a tree holds, in their order.
-func detect(dir string) ([]string, error) {
+// detect returns the names of the topics that a tree holds, in their order, and whether some file of it is covered by the
+// rules for them, or by those for all topics if it holds none.
+func detect(dir string) (names []string, covered bool, err error) {
 	root, err := worktree.Open(dir)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	defer root.Close()
-	held := map[string]bool{}
+	held, selected := map[string]bool{}, map[string]bool{}
 	all := starter.Topics()
+	bundles := map[string]*rules.Bundle{}
+	for _, t := range all {
+		if bundles[t.Name], err = rules.Load(rules.Files(starter.Files(t.Name))); err != nil {
+			return nil, false, err
+		}
+	}
 	var readErr error
 	head := make([]byte, starter.HeadBytes)
 	err = root.Walk(context.Background(), worktree.Visitor{
@@ -118,7 +153,15 @@ func detect(dir string) ([]string, error) {
 		Passing: func(string) bool { return false },
 		Failed:  func(path string, err error) { readErr = errors.Join(readErr, fmt.Errorf("%s: %w", path, err)) },
 		File: func(e worktree.Entry, rd *worktree.Reader) {
-			if e.Kind != worktree.Regular || len(held) == len(all) || readErr != nil {
+			if e.Kind != worktree.Regular || readErr != nil {
+				return
+			}
+			for _, t := range all {
+				if !selected[t.Name] {
+					selected[t.Name] = len(bundles[t.Name].Selecting(e.Path, nil)) > 0
+				}
+			}
+			if len(held) == len(all) {
 				return
 			}
 			var start []byte
@@ -133,15 +176,17 @@ func detect(dir string) ([]string, error) {
 		},
 	})
 	if err := errors.Join(err, readErr); err != nil {
-		return nil, fmt.Errorf("the tree cannot be looked at: %w", err)
+		return nil, false, fmt.Errorf("the tree cannot be looked at: %w", err)
 	}
-	var names []string
 	for _, t := range all {
 		if held[t.Name] {
 			names = append(names, t.Name)
 		}
+		if held[t.Name] || len(held) == 0 {
+			covered = covered || selected[t.Name]
+		}
 	}
-	return names, nil
+	return names, covered, nil
 }
 
 // readHead returns the beginning of a file, in buf.

@@ -113,7 +113,9 @@ func (c *scanCmd) scan(ctx context.Context, r *reporter) *verdict.Verdict {
 		o.Exclude = glob.Compile(c.Exclude).Match
 	}
 	defer r.watch(o.Progress)()
-	return scanner.Scan(ctx, s.judges, s.tree, o)
+	v := scanner.Scan(ctx, s.judges, s.tree, o)
+	r.notes = append(r.notes, s.uncovered(v)...)
+	return v
 }
 
 // check refuses flags that cannot be followed together.

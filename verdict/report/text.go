@@ -143,16 +143,16 @@ func (t *textWriter) summary(v *verdict.Verdict) {
 	}
 	switch {
 	case v.Coverage.Files > 0 && v.Coverage.Governed == 0:
-		t.line("note: no file is governed: no rule selects any file of this tree")
+		t.remark("no file is covered by a rule: nothing was checked")
 	case v.Coverage.Files == 0 && v.Verdict == verdict.Pass:
-		t.line("note: there was nothing to scan")
+		t.remark("there was nothing to scan")
 	}
 	t.unused(v)
 	if v.Partial {
 		t.line("note: the run was narrowed by --rule or --exclude; its verdict is no verdict on the whole")
 	}
 	for _, n := range t.Notes {
-		t.line("note: %s", verdict.Visible(n))
+		t.remark(n)
 	}
 	for i, o := range v.Coverage.NotScanned {
 		const most = 20
@@ -188,6 +188,15 @@ func (t *textWriter) summary(v *verdict.Verdict) {
 	t.line("%s %s; %s", outcome, strings.Join(parts, "; "), tail)
 }
 
+// remark is a note on the whole run, wrapped to the terminal.
+func (t *textWriter) remark(text string) {
+	lead := "note: "
+	for _, part := range wrap(verdict.Visible(text), t.Width-len(lead)) {
+		t.line("%s%s", lead, part)
+		lead = strings.Repeat(" ", len(lead))
+	}
+}
+
 // unused names the rules that guard nothing in a tree of which others guard something: a
 // glob may be a slip. A change or a list need not touch what a rule is about.
 func (t *textWriter) unused(v *verdict.Verdict) {
@@ -205,7 +214,7 @@ func (t *textWriter) unused(v *verdict.Verdict) {
 		if n > most {
 			ids = append(ids[:most], "…")
 		}
-		t.line("note: %s of %d: no file is selected by %s", count(n, "rule"), len(v.Rules), strings.Join(ids, ", "))
+		t.remark(fmt.Sprintf("%s of %d: no file is selected by %s", count(n, "rule"), len(v.Rules), strings.Join(ids, ", ")))
 	}
 }
 

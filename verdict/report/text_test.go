@@ -41,7 +41,7 @@ func TestTextWidth(t *testing.T) {
 // that were not scanned and of the rules that select nothing.
 func TestTextNotes(t *testing.T) {
 	const (
-		ungoverned = "note: no file is governed: no rule selects any file of this tree"
+		ungoverned = "note: no file is covered by a rule: nothing was checked"
 		empty      = "note: there was nothing to scan"
 	)
 	unused := func(n int) func(*verdict.Verdict) {
