@@ -67,19 +67,20 @@ func (c *initCmd) Run(std streams) error {
 	if ignored != "" {
 		ignored += "\n"
 	}
-	found := "no Terraform, Kubernetes, Dockerfile or GitHub workflow was found, so the bundle has the rules for all of them"
+	found := "no Terraform, Kubernetes, Dockerfile or GitHub workflow was found,\nso the bundle has the rules for all of them"
 	if len(topics) > 0 {
 		found = "the bundle has the rules for " + strings.Join(titles(topics), ", ")
 	}
-	if !covered {
-		found += "\nno file here is covered by a rule yet, so a scan passes and has checked nothing: edit the globs under \"files:\" until" +
-			" they select your files; policyscan --require-governed does not pass before"
-	}
-	next := "policyscan"
+	todo, command := "read them, change what does not fit", "policyscan"
 	if c.Path != "" {
-		next += " " + safe(c.Path)
+		command += " " + safe(c.Path)
 	}
-	err = print(std.out, "%s%s\nnext: read them, change what does not fit, then run: %s\n", ignored, found, next)
+	if !covered {
+		found += "\nno file here is covered by a rule yet, so a scan would pass and check nothing"
+		todo = `edit the globs under "files:" until they select your files`
+		command += " --require-governed"
+	}
+	err = print(std.out, "%s%s\nnext: %s, then run: %s\n", ignored, found, todo, command)
 	return errors.Join(failed, err)
 }
 
