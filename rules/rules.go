@@ -95,8 +95,8 @@ type Example struct {
 	at spot
 }
 
-// A spot is a place in a rule file and what stands there, as [Error.Source] returns it. It is empty in rules that [New] was
-// given.
+// A spot is a place in a rule file and what stands there, as [Error.Source] returns it. It is empty in rules
+// that [New] was given.
 type spot struct {
 	place
 	source string

@@ -40,9 +40,10 @@ func NewBundles(r *repo.Repository) *Bundles {
 	return &Bundles{r, map[string]*rules.Bundle{}}
 }
 
-// InCommit loads the bundle that a commit holds in dir, or, with an empty dir, those where a
-// scan would find one: in .policyscan and in the root. A commit without any is [ErrNoBundle]; a bundle with
-// mistakes is rules.Errors, whose places are paths from the root, and then of each of them no more than its folder is known.
+// InCommit loads the bundle that a commit holds in dir, or, with an empty dir, those where a scan would find
+// one: in .policyscan and in the root. A commit without any is [ErrNoBundle]; a bundle with mistakes is
+// rules.Errors, whose places are paths from the root, and then of each of them no more than its folder is
+// known.
 func (b *Bundles) InCommit(commit repo.Hash, dir string) ([]StoredBundle, error) {
 	tree, err := b.repo.Tree(commit)
 	if err != nil {

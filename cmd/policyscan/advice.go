@@ -13,8 +13,8 @@ import (
 	"github.com/policyscan/policyscan/verdict"
 )
 
-// An adviceError has advice for the report of a person: commands that work in the current folder, and that no verdict
-// holds, which is the same in every folder.
+// An adviceError has advice for the report of a person: commands that work in the current folder, and that no
+// verdict holds, which is the same in every folder.
 type adviceError struct {
 	error
 	advice []string
@@ -47,11 +47,11 @@ func (c *scanCmd) aboutPath(err error) error {
 	if !plainWord.MatchString(entry) { // which an echo may change
 		echo = `printf '%s\n'`
 	}
-	return &adviceError{err, []string{fmt.Sprintf("to check this file: %s %s | policyscan%s --files-from -%s", echo, entry, policy, to)}}
+	return &adviceError{err, []string{"to check this file: " + echo + " " + entry + " | policyscan" + policy + " --files-from -" + to}}
 }
 
-// aboutBundle adds to the error that the folder PATH has no bundle that of the repository around it, and the command that
-// checks the folder with it.
+// aboutBundle adds to the error that the folder PATH has no bundle that of the repository around it, and the
+// command that checks the folder with it.
 func (c *scanCmd) aboutBundle(err error, p place) error {
 	var none *rules.Error
 	if !errors.As(err, &none) || none.Code != rules.CodeMissing || none.File != "" || c.Path == "" || len(c.Policy) > 0 {
@@ -72,20 +72,24 @@ func (c *scanCmd) aboutBundle(err error, p place) error {
 	}
 	advice := []string{fmt.Sprintf("the repository around %s has a bundle: %s", about, shownPath(dir))}
 	folder, ok := shellWord(p.shown)
+	files := ""
 	switch {
-	case !ok || c.Stdin || c.FilesFrom != "":
+	case !ok || c.Stdin || c.FilesFrom != "": // which say themselves what to check
 	case to != "":
-		advice = append(advice, fmt.Sprintf("to check this folder with it: git -C %s ls-files -z --full-name | policyscan --files-from -%s", folder, to))
+		files = "git -C " + folder + " ls-files -z --full-name"
 	case p.shown == within:
-		advice = append(advice, fmt.Sprintf("to check this folder with it: git ls-files -z %s | policyscan --files-from -", folder))
+		files = "git ls-files -z " + folder
 	default:
-		advice = append(advice, fmt.Sprintf("to check this folder with it: git ls-files -z --full-name %s | policyscan --files-from -", folder))
+		files = "git ls-files -z --full-name " + folder
+	}
+	if files != "" {
+		advice = append(advice, "to check this folder with it: "+files+" | policyscan --files-from -"+to)
 	}
 	return &adviceError{err, advice}
 }
 
-// listing is what follows "policyscan --files-from -" so that the list counts from a root: nothing where that is the root of
-// the repository around the current folder.
+// listing is what follows "policyscan --files-from -" so that the list counts from a root: nothing where that
+// is the root of the repository around the current folder.
 func listing(root string) (string, error) {
 	cwd, err := realPath(".")
 	if err != nil {
@@ -119,7 +123,7 @@ func (s *subject) uncommittedBundle(err error) error {
 	if !ok {
 		return err
 	}
-	return &adviceError{err, []string{fmt.Sprintf("there is one on disk, %s; to commit it: git add %s && git commit", shown, word)}}
+	return &adviceError{err, []string{"there is one on disk, " + shown + "; to commit it: git add " + word + " && git commit"}}
 }
 
 // plainWord is what a shell takes as it is.
@@ -138,8 +142,8 @@ func shellWord(path string) (string, bool) {
 	return shellQuote(path), true
 }
 
-// uncovered is what to do next where a whole tree was scanned and no rule covers a file of it. A change, or a list, need not
-// touch what a rule is about.
+// uncovered is what to do next where a whole tree was scanned and no rule covers a file of it. A change, or a
+// list, need not touch what a rule is about.
 func (s *subject) uncovered(v *verdict.Verdict) []string {
 	if v.Coverage.Files == 0 || v.Coverage.Governed > 0 || v.Scope.Mode != "full" && v.Scope.Mode != "tracked" {
 		return nil

@@ -11,13 +11,13 @@ import (
 	"github.com/policyscan/policyscan/scanner/repo"
 )
 
-// ignoreLine keeps the verdict out of commits: a change could bring its own, so a scan refuses to write to a file that git
-// tracks.
+// ignoreLine keeps the verdict out of commits: a change could bring its own, so a scan refuses to write to a
+// file that git tracks.
 const ignoreLine = "/" + verdictName
 
-// ignoreVerdict makes git ignore the verdict in the root of the repository around a folder, and returns what it did in a
-// line for a person; "" if nothing had to be done. A .gitignore that is a link is not written through: it could lead
-// anywhere.
+// ignoreVerdict makes git ignore the verdict in the root of the repository around a folder, and returns what it
+// did in a line for a person; "" if nothing had to be done. A .gitignore that is a link is not written through:
+// it could lead anywhere.
 func ignoreVerdict(dir string) (string, error) {
 	root, err := realPath(dir)
 	if err != nil {

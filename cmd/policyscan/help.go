@@ -41,7 +41,8 @@ type versionCmd struct{}
 // Run prints the version.
 func (*versionCmd) Run(std streams) error { return print(std.out, "policyscan %s\n", version()) }
 
-// isMistyped reports whether a first argument is a word that could be a command, and nothing is there that has this name.
+// isMistyped reports whether a first argument is a word that could be a command, and nothing is there that has
+// this name.
 func isMistyped(word string) bool {
 	if word == "" || word[0] == '-' || !filepath.IsLocal(word) || filepath.Base(word) != word || filepath.Ext(word) != "" {
 		return false
@@ -50,8 +51,8 @@ func isMistyped(word string) bool {
 	return errors.Is(err, fs.ErrNotExist)
 }
 
-// mistypedCommand is the question which command was meant by the first of arguments that cannot be parsed; "" if that is
-// none, or is like none.
+// mistypedCommand is the question which command was meant by the first of arguments that cannot be parsed; ""
+// if that is none, or is like none.
 func mistypedCommand(node *kong.Node, args []string) string {
 	if len(args) == 0 || childOf(node, args[0]) != nil || !isMistyped(args[0]) {
 		return ""

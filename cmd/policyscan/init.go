@@ -84,8 +84,8 @@ func (c *initCmd) Run(std streams) error {
 	return errors.Join(failed, err)
 }
 
-// noBundleYet is an error if a scan would find a bundle in root: a second one would
-// switch it off. So is a .policyscan that leads elsewhere, and what looks like a part of a bundle: it is somebody's rules.
+// noBundleYet is an error if a scan would find a bundle in root: a second one would switch it off. So is a
+// .policyscan that leads elsewhere, and what looks like a part of a bundle: it is somebody's rules.
 func noBundleYet(root string) error {
 	dir, err := rules.Discover(root)
 	var none *rules.Error
@@ -131,8 +131,8 @@ func writeNew(name string, text []byte) error {
 	return errors.Join(err, f.Close())
 }
 
-// detect returns the names of the topics that a tree holds, in their order, and whether some file of it is covered by the
-// rules for them, or by those for all topics if it holds none.
+// detect returns the names of the topics that a tree holds, in their order, and whether some file of it is
+// covered by the rules for them, or by those for all topics if it holds none.
 func detect(dir string) (names []string, covered bool, err error) {
 	root, err := worktree.Open(dir)
 	if err != nil {

@@ -247,7 +247,8 @@ func (r *reporter) text(v *verdict.Verdict) ([]byte, io.Writer, error) {
 	return text.Bytes(), w, err
 }
 
-// more is what the report for a person says of errors beyond what the verdict holds, which is the same in every folder.
+// more is what the report for a person says of errors beyond what the verdict holds, which is the same in every
+// folder.
 func (r *reporter) more(v *verdict.Verdict) map[verdict.Error]report.Mistake {
 	all := map[verdict.Error]report.Mistake{}
 	for _, m := range r.mistakes {

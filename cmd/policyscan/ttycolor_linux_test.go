@@ -29,8 +29,8 @@ func (p program) onTerminal(status int, args ...string) string {
 	return strings.ReplaceAll(strings.TrimSuffix(readUntil(p.t, person, end), end), "\r\n", "\n")
 }
 
-// TestColors: on a terminal a mistake in a bundle looks the same in a scan, in validate and in test: the place is bold, the
-// caret red. Neither NO_COLOR nor a dumb terminal gets colours.
+// TestColors: on a terminal a mistake in a bundle looks the same in a scan, in validate and in test: the place
+// is bold, the caret red. Neither NO_COLOR nor a dumb terminal gets colours.
 func TestColors(t *testing.T) {
 	t.Parallel()
 	p := newProgram(t)

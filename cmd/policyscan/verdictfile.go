@@ -12,9 +12,9 @@ import (
 // verdictName is the name of the verdict's file, unless --output names another.
 const verdictName = "verdict.json"
 
-// defaultOutput is where the verdict goes without --output: into the root of the repository, so that a run in one of its
-// folders leaves no second verdict there for the next run to scan. Where PATH is given, or there is no repository with
-// files (outside of any, or in a bare one), it goes into the current folder.
+// defaultOutput is where the verdict goes without --output: into the root of the repository, so that a run in
+// one of its folders leaves no second verdict there for the next run to scan. Where PATH is given, or there is
+// no repository with files (outside of any, or in a bare one), it goes into the current folder.
 func (c *scanCmd) defaultOutput() string {
 	if c.Path != "" {
 		return verdictName
@@ -30,8 +30,8 @@ func (c *scanCmd) defaultOutput() string {
 // inGit reports whether the scope is one that asks git what the repository is.
 func (c *scanCmd) inGit() bool { return c.DiffBase != "" || c.Staged || c.Tracked }
 
-// outputByGit is the default output in the scopes of git, for which GIT_DIR can name the repository; false if there is
-// none that can be opened.
+// outputByGit is the default output in the scopes of git, for which GIT_DIR can name the repository; false if
+// there is none that can be opened.
 func outputByGit() (file string, ok bool) {
 	r, err := openRepository("")
 	if err != nil {
@@ -57,8 +57,8 @@ func outputByFolder() string {
 	return filepath.Join(root, verdictName)
 }
 
-// outputsOf returns where arguments that cannot be parsed may mean the verdict to go: without an output among them, all
-// the places that it can have, for neither PATH nor the scope is known.
+// outputsOf returns where arguments that cannot be parsed may mean the verdict to go: without an output among
+// them, all the places that it can have, for neither PATH nor the scope is known.
 func outputsOf(args []string) []string {
 	output := os.Getenv("POLICYSCAN_OUTPUT")
 	for i, a := range args {

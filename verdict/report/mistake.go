@@ -9,8 +9,8 @@ import (
 	"github.com/policyscan/policyscan/verdict"
 )
 
-// A Mistake is one in a file that a person wrote, such as a rule file, as the text report shows it. What it says may depend
-// on the current folder, which nothing in a verdict does.
+// A Mistake is one in a file that a person wrote, such as a rule file, as the text report shows it. What it
+// says may depend on the current folder, which nothing in a verdict does.
 type Mistake struct {
 	Place  string // FILE:LINE:COLUMN, as a person opens it; "": it is about no file
 	What   string // what was found, and what to do
