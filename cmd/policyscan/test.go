@@ -17,7 +17,7 @@ type testCmd struct {
 
 // Help is shown below the flags.
 func (*testCmd) Help() string {
-	return `Holds each example of a rule against that rule alone. With --scenarios it judges the calls
+	return `Checks each example of a rule against that rule alone. With --scenarios it judges the calls
 in those files by the call rules of --calls, and by a bundle if one is named.
 
 Exit status: 0 everything is as it says; 1 something is not; 2 the rules are not valid,
