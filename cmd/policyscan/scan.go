@@ -64,7 +64,11 @@ func (c *scanCmd) Run(std streams) error {
 func (c *scanCmd) run(std streams) (*verdict.Verdict, error) {
 	given := c.Output
 	if given == "" {
-		c.Output = c.defaultOutput()
+		var err error
+		if c.Output, err = c.defaultOutput(); err != nil {
+			replaceOldVerdict(outputsOf(nil)...)
+			return nil, err
+		}
 	}
 	if word := c.Path; isMistyped(word) {
 		replaceOldVerdict(outputsOf([]string{"--output=" + given})...)

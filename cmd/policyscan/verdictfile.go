@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,13 +16,13 @@ const verdictName = "verdict.json"
 // defaultOutput is where the verdict goes without --output: into the root of the repository, so that a run in
 // one of its folders leaves no second verdict there for the next run to scan. Where PATH is given, or there is
 // no repository with files (outside of any, or in a bare one), it goes into the current folder.
-func (c *scanCmd) defaultOutput() string {
+func (c *scanCmd) defaultOutput() (string, error) {
 	if c.Path != "" {
-		return verdictName
+		return verdictName, nil
 	}
 	if c.inGit() {
 		if file, ok := outputByGit(); ok {
-			return file
+			return file, nil
 		}
 	}
 	return outputByFolder()
@@ -42,19 +43,20 @@ func outputByGit() (file string, ok bool) {
 }
 
 // outputByFolder is the default output in the other scopes, which look for the repository around the current folder.
-func outputByFolder() string {
+func outputByFolder() (string, error) {
 	cwd, err := realPath(".")
-	if err != nil {
-		return verdictName
-	}
-	root, err := repositoryRoot(cwd)
+	root := ""
 	if err == nil {
-		root, err = filepath.Rel(cwd, root)
+		root, err = repositoryRoot(cwd)
 	}
 	if err != nil {
-		return verdictName // the scan says why
+		return "", fmt.Errorf("the folder for %s cannot be found, and one that is there is STALE: %w; name the file with --output",
+			verdictName, systemError(err))
 	}
-	return filepath.Join(root, verdictName)
+	if rel, err := filepath.Rel(cwd, root); err == nil {
+		root = rel
+	}
+	return filepath.Join(root, verdictName), nil
 }
 
 // outputsOf returns where arguments that cannot be parsed may mean the verdict to go: without an output among
@@ -71,7 +73,10 @@ func outputsOf(args []string) []string {
 	if output != "" {
 		return []string{output}
 	}
-	outputs := []string{verdictName, outputByFolder()}
+	outputs := []string{verdictName}
+	if file, err := outputByFolder(); err == nil {
+		outputs = append(outputs, file)
+	}
 	if file, ok := outputByGit(); ok {
 		outputs = append(outputs, file)
 	}
