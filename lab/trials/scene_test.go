@@ -79,13 +79,21 @@ func environment(home string) []string {
 // at is the folder of the run, in a worker's copy.
 func (s *scene) at(folder string) string { return filepath.Join(folder, s.dir) }
 
+// file is the path of an output. The verdict is in the root, wherever the run is.
+func (s *scene) file(folder, name string) string {
+	if name == "verdict.json" {
+		return filepath.Join(folder, name)
+	}
+	return filepath.Join(s.at(folder), name)
+}
+
 // reset puts the outputs of an earlier run in place, as if no run had been since.
 func (s *scene) reset(folder string) error {
 	if err := s.tidy(folder); err != nil {
 		return err
 	}
 	for _, name := range s.outputs() {
-		if err := os.WriteFile(filepath.Join(s.at(folder), name), s.old[name], 0o666); err != nil {
+		if err := os.WriteFile(s.file(folder, name), s.old[name], 0o666); err != nil {
 			return err
 		}
 	}
@@ -94,14 +102,17 @@ func (s *scene) reset(folder string) error {
 
 // tidy takes away the temporary files that killed runs left.
 func (s *scene) tidy(folder string) error {
-	entries, err := os.ReadDir(s.at(folder))
-	if err != nil {
-		return err
-	}
-	for _, e := range entries {
-		if slices.ContainsFunc(s.outputs(), func(output string) bool { return verdict.Temporary(e.Name(), output) }) {
-			if err := os.Remove(filepath.Join(s.at(folder), e.Name())); err != nil {
-				return err
+	for _, dir := range []string{folder, s.at(folder)} {
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			return err
+		}
+		for _, e := range entries {
+			if slices.ContainsFunc(s.outputs(), func(output string) bool { return verdict.Temporary(e.Name(), output) }) {
+				err := os.Remove(filepath.Join(dir, e.Name()))
+				if err != nil && !errors.Is(err, fs.ErrNotExist) { // it was in both, which are one
+					return err
+				}
 			}
 		}
 	}
@@ -112,7 +123,7 @@ func (s *scene) tidy(folder string) error {
 func (s *scene) look(folder string, e *ending) error {
 	e.files = map[string][]byte{}
 	for _, name := range s.outputs() {
-		text, err := os.ReadFile(filepath.Join(s.at(folder), name))
+		text, err := os.ReadFile(s.file(folder, name))
 		switch {
 		case err == nil:
 			e.files[name] = text
