@@ -107,6 +107,8 @@ func load(read func(name string) ([]byte, error), strays []stray) (*Bundle, erro
 		if errors.Is(err, fs.ErrNotExist) {
 			if name != DeprecatedFile {
 				l.errs = append(l.errs, missing(name, &strays))
+			} else if slices.ContainsFunc(strays, func(s stray) bool { return s.read }) {
+				l.errs = append(l.errs, &Error{Code: CodeRead, File: name, Found: "is there, and was not when it was read", Fix: "run it again"})
 			}
 			continue
 		}
@@ -132,6 +134,9 @@ func load(read func(name string) ([]byte, error), strays []stray) (*Bundle, erro
 		})
 	}
 	for _, s := range strays {
+		if s.read {
+			continue
+		}
 		l.errs = append(l.errs, s.mistake())
 	}
 	if len(l.errs) > 0 {

@@ -14,6 +14,7 @@ type stray struct {
 	name string // from the bundle's folder
 	what string // what it is, if it is not a file; "" for one
 	err  error  // why it cannot be looked at
+	read bool   // it is a rule file that need not be there, and is read
 }
 
 // maxListed is how many files and folders are looked at for strays.
@@ -34,6 +35,9 @@ func strays(fsys fs.FS) []stray {
 		if listed++; listed > maxListed {
 			all = append(all, stray{name: path.Dir(BoundariesFile), err: fmt.Errorf("it has over %d files and folders", maxListed)})
 			return fs.SkipAll
+		}
+		if name == DeprecatedFile {
+			all = append(all, stray{name: name, read: true})
 		}
 		link := e.Type()&fs.ModeSymlink != 0
 		if s := (stray{name: name}); !slices.Contains(ruleFiles(), name) && !e.IsDir() && (link || LooksLikeRules(name)) {

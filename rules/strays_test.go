@@ -2,6 +2,7 @@ package rules
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -84,5 +85,31 @@ func TestFault_146_UnreadFiles(t *testing.T) {
 		if err := os.Remove(link); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// vanishing is a bundle of which a file is listed, and is gone when it is read.
+type vanishing struct {
+	Files
+	gone string
+}
+
+func (v vanishing) Open(name string) (fs.File, error) {
+	if name == v.gone {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
+	}
+	return v.Files.Open(name)
+}
+
+// TestVanishing: a rule file that is there when the folder is listed, and not when it is read, is no file that need not be
+// there.
+func TestVanishing(t *testing.T) {
+	files := Files{BoundariesFile: []byte(goodBoundaries), InvariantsFile: []byte(goodInvariants), DeprecatedFile: []byte("rules: []\n")}
+	if _, err := Load(files); err != nil {
+		t.Fatal(err)
+	}
+	_, err := Load(vanishing{files, DeprecatedFile})
+	if err == nil || err.Error() != "rules/deprecated.yml: is there, and was not when it was read; run it again" {
+		t.Error(err)
 	}
 }
