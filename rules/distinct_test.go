@@ -14,18 +14,18 @@ func TestDistinct(t *testing.T) {
 		}
 		return New(list, []Rule{{ID: deprecated}})
 	}
-	names := []string{"a", "b", "c"}
-	if err := Distinct(names, []*Bundle{bundle("D", "A", "B"), bundle("E", "C"), bundle("F", "G")}); err != nil {
+	if err := Distinct([]*Bundle{bundle("D", "A", "B"), nil, bundle("E", "C"), bundle("F", "G")}); err != nil {
 		t.Error(err)
 	}
 	for _, c := range []struct {
 		bundles []*Bundle
 		want    []string
 	}{
-		{[]*Bundle{bundle("D", "A", "B"), bundle("E", "C", "A")}, []string{`rule "A": two bundles have a rule of this id, a and b`}},
-		{[]*Bundle{bundle("D", "A", "B"), bundle("E", "C"), bundle("B", "C")}, []string{`rule "C": two bundles have a rule of this id, b and c`, `rule "B": two bundles have a rule of this id, a and c`}},
+		{[]*Bundle{bundle("D", "A", "B"), bundle("E", "C", "A")}, []string{`rule "A": two bundles have a rule of this id, number 1 and number 2 of --policy`}},
+		{[]*Bundle{bundle("D", "A", "B"), bundle("E", "C"), bundle("B", "C")}, []string{`rule "C": two bundles have a rule of this id, number 2 and number 3 of --policy`, `rule "B": two bundles have a rule of this id, number 1 and number 3 of --policy`}},
+		{[]*Bundle{bundle("D", "A"), nil, bundle("E", "A")}, []string{`rule "A": two bundles have a rule of this id, number 1 and number 3 of --policy`}},
 	} {
-		err := Distinct(names, c.bundles)
+		err := Distinct(c.bundles)
 		if err == nil {
 			t.Errorf("%v: no error", c.want)
 			continue

@@ -42,15 +42,19 @@ func Join(bundles ...*Bundle) *Bundle {
 	return New(enforced, deprecated)
 }
 
-// Distinct is an error if a rule's id is in two of several bundles, deprecated rules included; names are what messages call
-// the bundles. It names each such id.
-func Distinct(names []string, bundles []*Bundle) error {
+// Distinct is an error if a rule's id is in two of several bundles, deprecated rules included. It names each such id, and
+// the bundles by their numbers in the order given, from 1: their names would make the verdict depend on where one stands.
+// A bundle that is nil has no ids.
+func Distinct(bundles []*Bundle) error {
 	if len(bundles) < 2 {
 		return nil
 	}
 	var mistakes Errors
 	first := map[string]int{} // the bundle that has an id
 	for i, b := range bundles {
+		if b == nil {
+			continue
+		}
 		for _, list := range [][]Rule{b.Rules, b.Deprecated} {
 			for k := range list {
 				id := list[k].ID
@@ -59,7 +63,7 @@ func Distinct(names []string, bundles []*Bundle) error {
 					first[id] = i
 				} else if other != i {
 					mistakes = append(mistakes, &Error{
-						Code: CodeTwo, Rule: id, Found: fmt.Sprintf("two bundles have a rule of this id, %s and %s", names[other], names[i]),
+						Code: CodeTwo, Rule: id, Found: fmt.Sprintf("two bundles have a rule of this id, number %d and number %d of --policy", other+1, i+1),
 						Fix: "give each rule an id of its own; a prefix for each bundle helps",
 					})
 				}

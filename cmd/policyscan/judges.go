@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -265,22 +264,18 @@ func (b *bench) noneInHead(p *seat) error {
 // distinct is an error if two flags lead to bundles with the same id, of those that of returns for a seat. The bundles
 // that one seat has are not compared: a base that has one at both places of discovery can be repaired.
 func (b *bench) distinct(of func(*seat) []scanner.StoredBundle) error {
-	var names []string
-	var bundles []*rules.Bundle
-	for _, p := range b.policies {
-		if !p.inside {
-			names, bundles = append(names, p.outside.name), append(bundles, p.outside.bundle)
-			continue
-		}
+	bundles := make([]*rules.Bundle, len(b.policies))
+	for i, p := range b.policies {
+		bundles[i] = p.outside.bundle
 		var all []*rules.Bundle
 		for _, found := range of(p) {
 			all = append(all, found.Bundle)
 		}
 		if len(all) > 0 {
-			names, bundles = append(names, cmp.Or(p.flag, "the repository's")), append(bundles, rules.Join(all...))
+			bundles[i] = rules.Join(all...)
 		}
 	}
-	return rules.Distinct(names, bundles)
+	return rules.Distinct(bundles)
 }
 
 // name says for a person whose bundles judge.

@@ -111,13 +111,7 @@ func loadPolicies(flags []string, root string) (policies, error) {
 }
 
 // distinct is an error if an id is in two of the bundles.
-func (ps policies) distinct() error {
-	var names []string
-	for i := range ps {
-		names = append(names, ps[i].name)
-	}
-	return rules.Distinct(names, ps.bundles())
-}
+func (ps policies) distinct() error { return rules.Distinct(ps.bundles()) }
 
 func (ps policies) bundles() []*rules.Bundle {
 	var all []*rules.Bundle

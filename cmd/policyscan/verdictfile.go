@@ -62,18 +62,22 @@ func outputByFolder() (string, error) {
 // outputsOf returns where arguments that cannot be parsed may mean the verdict to go: without an output among
 // them, all the places that it can have, for neither PATH nor the scope is known.
 func outputsOf(args []string) []string {
-	output := os.Getenv("POLICYSCAN_OUTPUT")
+	var outputs []string // more than one, if the flag is given twice
 	for i, a := range args {
 		if v, ok := strings.CutPrefix(a, "--output="); ok {
-			output = v
+			outputs = append(outputs, v)
 		} else if a == "--output" && i+1 < len(args) {
-			output = args[i+1]
+			outputs = append(outputs, args[i+1])
 		}
 	}
-	if output != "" {
-		return []string{output}
+	outputs = slices.DeleteFunc(outputs, func(v string) bool { return v == "" })
+	if named := os.Getenv("POLICYSCAN_OUTPUT"); len(outputs) == 0 && named != "" {
+		outputs = []string{named}
 	}
-	outputs := []string{verdictName}
+	if len(outputs) > 0 {
+		return outputs
+	}
+	outputs = []string{verdictName}
 	if file, err := outputByFolder(); err == nil {
 		outputs = append(outputs, file)
 	}
