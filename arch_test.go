@@ -55,7 +55,9 @@ func rooms() map[string][]string {
 		"scanner":                  {"rules", "scanner/match", "scanner/repo", "scanner/worktree", "verdict", "golang.org/x/text/unicode/norm"},
 		"agent/gate":               {"rules", "agent/call", "agent/edit", "agent/session", "scanner", "scanner/repo", "scanner/worktree", "verdict"},
 		"scanner/ci":               {"scanner", "scanner/repo", "verdict"},
+		"scanner/attributes":       {},
 		"scanner/match":            {"scanner/needle", "verdict"},
+		"scanner/recode":           {"golang.org/x/text/encoding/charmap"},
 		"scanner/needle":           {"golang.org/x/sys/cpu"},
 		"scanner/repo": {
 			"github.com/go-git/go-git/v5/plumbing", "github.com/go-git/go-git/v5/plumbing/format/commitgraph/v2",
@@ -243,7 +245,9 @@ func withoutSeconds(report string) string {
 }
 
 // pure are the rooms that know no files.
-func pure() []string { return []string{"scanner/match", "scanner/needle", "agent/call"} }
+func pure() []string {
+	return []string{"scanner/match", "scanner/needle", "scanner/attributes", "scanner/recode", "agent/call"}
+}
 
 // TestPure: they import nothing that opens one.
 func TestPure(t *testing.T) {
