@@ -194,6 +194,23 @@ func TestFault_101_Flips(t *testing.T) {
 	t.Logf("%d of %d trials named another commit", moved, trials)
 }
 
+// TestEmptyTree: git knows the tree without entries by heart, and need not write it.
+func TestEmptyTree(t *testing.T) {
+	g := newGit(t)
+	before := mustHash(t, g.git("mktree"))
+	if err := os.RemoveAll(filepath.Join(g.dir, ".git/objects/4b")); err != nil {
+		t.Fatal(err)
+	}
+	g.write("a", "a")
+	g.commit("a")
+	after := mustHash(t, g.git("rev-parse", "HEAD^{tree}"))
+	var paths []string
+	err := g.open().Diff(before, after, func(c Change) error { paths = append(paths, c.Path); return nil })
+	if err != nil || len(paths) != 1 || paths[0] != "a" {
+		t.Errorf("%q: %v", paths, err)
+	}
+}
+
 func TestFault_102_WrongHash(t *testing.T) {
 	g := newGit(t)
 	g.write("a.tf", "good")

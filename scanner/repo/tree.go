@@ -100,6 +100,9 @@ func (r *Repository) DiffIndex(tree Hash, idx *Index, visit func(Change) error) 
 	return w.entries("", treeEntry{mode: folderMode, hash: tree}, idx.folder("", idx.Files), -1)
 }
 
+// emptyTree is the name of the tree without entries. Git knows it by heart, and may not write it.
+var emptyTree = plumbing.ComputeHash(plumbing.TreeObject, nil)
+
 // open returns the entries of a folder; none of an absent one.
 func (w *walk) open(prefix string, folder treeEntry, depth int) (*entries, error) {
 	if depth > maxTreeDepth {
@@ -109,7 +112,7 @@ func (w *walk) open(prefix string, folder treeEntry, depth int) (*entries, error
 		return &entries{index: w.index, prefix: prefix, staged: folder.staged}, nil
 	}
 	h := folder.hash
-	if h.IsZero() {
+	if h.IsZero() || h == emptyTree {
 		return &entries{}, nil
 	}
 	w.visits++
