@@ -52,7 +52,7 @@ func rooms() map[string][]string {
 		"agent/dialect/sigmashake": {"rules", "agent/call", "agent/dialect/jsregexp", "github.com/pelletier/go-toml/v2"},
 		"rules/glob":               {"github.com/bmatcuk/doublestar/v4"},
 		"rules/starter":            {},
-		"scanner":                  {"rules", "scanner/match", "scanner/repo", "scanner/worktree", "verdict", "golang.org/x/text/unicode/norm"},
+		"scanner":                  {"rules", "scanner/attributes", "scanner/match", "scanner/recode", "scanner/repo", "scanner/worktree", "verdict", "golang.org/x/text/unicode/norm"},
 		"agent/gate":               {"rules", "agent/call", "agent/edit", "agent/session", "scanner", "scanner/repo", "scanner/worktree", "verdict"},
 		"scanner/ci":               {"scanner", "scanner/repo", "verdict"},
 		"scanner/attributes":       {},

@@ -42,57 +42,40 @@ func Changes(r *repo.Repository, c Comparison, base, strategy string) Tree {
 	for _, h := range c.MergeBases {
 		scope.MergeBases = append(scope.MergeBases, h.String())
 	}
-	return &gitTree{r, scope, func(visit func(repo.Change) error) error {
+	return &gitTree{r, scope, func() (head snapshot, bases []snapshot, err error) {
 		if len(c.MergeBases) == 1 && c.MergeBases[0] == c.Head && !c.Replaces {
-			return &verdict.Error{Code: verdict.Empty, Message: fmt.Sprintf("the head adds no commit to %q; compare with another base, or accept that there is nothing to judge with --allow empty", base)}
+			return head, nil, &verdict.Error{Code: verdict.Empty, Message: fmt.Sprintf("the head adds no commit to %q; compare with another base, or accept that there is nothing to judge with --allow empty", base)}
 		}
-		return c.against(r, visit)
+		return c.states(r)
 	}}
 }
 
-// against visits what differs from any merge base, or from a base that the head replaces, each path once.
-func (c Comparison) against(r *repo.Repository, visit func(repo.Change) error) error {
-	head, err := r.Tree(c.Head)
-	if err != nil {
-		return err
+// states returns what is judged, and what it is compared with: each merge base, and a base that the head replaces.
+func (c Comparison) states(r *repo.Repository) (head snapshot, bases []snapshot, err error) {
+	if head.tree, err = r.Tree(c.Head); err != nil {
+		return head, nil, err
 	}
-	bases := c.MergeBases
+	compared := c.MergeBases
 	if c.Replaces {
-		bases = append(slices.Clone(bases), c.Base)
+		compared = append(slices.Clone(compared), c.Base)
 	}
-	once := visit
-	if len(bases) > 1 {
-		seen := map[string]bool{}
-		once = func(change repo.Change) error {
-			if seen[change.Path] {
-				return nil
-			}
-			seen[change.Path] = true
-			return visit(change)
-		}
-	}
-	for _, base := range bases {
-		tree, err := r.Tree(base)
+	for _, h := range compared {
+		base, err := r.Tree(h)
 		if err != nil {
-			return err
+			return head, nil, err
 		}
-		if err := r.Diff(tree, head, once); err != nil {
-			return err
-		}
+		bases = append(bases, snapshot{tree: base})
 	}
-	return nil
+	return head, bases, nil
 }
 
 // Whole returns the tree of all files of a commit, of scope full: it has no base that it
 // could be compared with. Contents are its blobs.
 func Whole(r *repo.Repository, head repo.Hash, strategy string) Tree {
 	scope := verdict.Scope{Mode: "full", HeadCommit: head.String(), Strategy: strategy}
-	return &gitTree{r, scope, func(visit func(repo.Change) error) error {
+	return &gitTree{r, scope, func() (snapshot, []snapshot, error) {
 		tree, err := r.Tree(head)
-		if err != nil {
-			return err
-		}
-		return r.Diff(repo.Hash{}, tree, visit)
+		return snapshot{tree: tree}, []snapshot{{}}, err
 	}}
 }
 
@@ -104,23 +87,22 @@ func Staged(r *repo.Repository, idx *repo.Index, head repo.Hash) Tree {
 	if !head.IsZero() {
 		scope.BaseCommit = head.String()
 	}
-	return &gitTree{r, scope, func(visit func(repo.Change) error) error {
-		var tree repo.Hash
+	return &gitTree{r, scope, func() (snapshot, []snapshot, error) {
+		var base snapshot
 		var err error
 		if !head.IsZero() {
-			if tree, err = r.Tree(head); err != nil {
-				return err
-			}
+			base.tree, err = r.Tree(head)
 		}
-		return r.DiffIndex(tree, idx, visit)
+		return snapshot{index: idx}, []snapshot{base}, err
 	}}
 }
 
 // A gitTree is the new side of changes, its contents git's blobs.
 type gitTree struct {
-	repo    *repo.Repository
-	scope   verdict.Scope
-	changes func(visit func(repo.Change) error) error
+	repo  *repo.Repository
+	scope verdict.Scope
+	// states returns what is judged, and what it is compared with, at least one.
+	states func() (head snapshot, bases []snapshot, err error)
 }
 
 func (t *gitTree) Scope() verdict.Scope { return t.scope }
@@ -128,12 +110,17 @@ func (t *gitTree) Scope() verdict.Scope { return t.scope }
 func (t *gitTree) walk(ctx context.Context, visitors []visitor) error {
 	v := visitors[0]
 	err := share(ctx, visitors, func() opener { return blobOpener{t.repo} }, func(found func(entry)) error {
-		return t.changes(func(c repo.Change) error {
+		head, bases, err := t.states()
+		if err != nil {
+			return err
+		}
+		c := changes{repo: t.repo, head: head, bases: bases, checkout: newCheckout(t.repo, head)}
+		return c.list(func(path string, leaf repo.Leaf) error {
 			switch {
-			case c.New == repo.Leaf{}:
+			case leaf == repo.Leaf{}:
 				v.deleted()
-			case !v.inUse(c.Path, c.New):
-				found(entry{Entry: worktree.Entry{Path: c.Path, Kind: kindOf(c.New.Mode)}, blob: c.New.Hash})
+			case !v.inUse(path, leaf):
+				found(entry{Entry: worktree.Entry{Path: path, Kind: kindOf(leaf.Mode)}, blob: leaf.Hash, checkout: c.checkout})
 			}
 			return context.Cause(ctx)
 		})

@@ -169,7 +169,7 @@ func (p *collector) verdict() *verdict.Verdict {
 	for i := range broken {
 		v.Violations = append(v.Violations, broken[i].violation(b))
 		if r := &b.Rules[broken[i].rule]; p.from[broken[i].rule] == FromBase {
-			v.Violations[i].Note = p.sides.baseAlone(r, broken[i].path, r.Patterns[broken[i].pattern])
+			v.Violations[i].Note = joinNotes(broken[i].note, p.sides.baseAlone(r, broken[i].path, r.Patterns[broken[i].pattern]))
 		}
 	}
 	for i := range b.Rules {
@@ -185,6 +185,14 @@ func (p *collector) verdict() *verdict.Verdict {
 	v.Errors = p.errors
 	v.Decide()
 	return v
+}
+
+// joinNotes makes one note of two, either of which may be "".
+func joinNotes(a, b string) string {
+	if a == "" || b == "" {
+		return a + b
+	}
+	return a + "; " + b
 }
 
 func describe(r *rules.Rule, from string, files int) verdict.Rule {

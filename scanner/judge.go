@@ -98,6 +98,7 @@ type brokenRule struct {
 	path          string
 	rule, pattern int // indices in the bundle, and in the rule
 	find          *match.Find
+	note          string // of verdict.Violation
 }
 
 // judge appends the violations that the finds in a file are for the rules that
@@ -113,7 +114,7 @@ func (s *selection) judge(path string, finds []*match.Find, b *rules.Bundle, bro
 	for _, r := range s.rules {
 		for k, text := range b.Rules[r].Patterns {
 			if f := found[s.engine.Index(text)]; f != nil {
-				broken = append(broken, brokenRule{path, r, k, f})
+				broken = append(broken, brokenRule{path: path, rule: r, pattern: k, find: f})
 			}
 		}
 	}
@@ -135,6 +136,7 @@ func (br *brokenRule) violation(b *rules.Bundle) verdict.Violation {
 		Title:    r.Title,
 		File:     verdict.Path(br.path),
 		Reason:   r.Message,
+		Note:     br.note,
 		Evidence: f.Evidence,
 	}
 	if v.Reason == "" {

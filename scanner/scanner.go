@@ -14,6 +14,8 @@
 // same, byte for byte, however many workers there are. [Check] is the same judgement for one
 // path and content, without any tree.
 //
+// What git checks out is judged as well as its blobs, where .gitattributes has it write another encoding.
+//
 // What a match is: docs/matching.md. What could not be decided is an error of the
 // verdict, never a log line; a panic in here is one too.
 //
@@ -37,6 +39,8 @@ const (
 	AllowEmpty       = "empty"        // a tree without any file
 	AllowSubmodule   = "submodule"    // a governed submodule
 	AllowPartial     = "partial"      // a run narrowed by rule or path
+	AllowEncoding    = "encoding"     // a governed file that git checks out in an encoding that is not known
+	AllowEncrypted   = "encrypted"    // a governed file that git-crypt has encrypted
 )
 
 // LeftOutput is the reason why the file in which the verdict will stand is left out.
@@ -55,6 +59,7 @@ type Options struct {
 	MaxFileBytes    int64             // a longer governed file is an error; 0: no limit
 	Workers         int               // files examined at a time; 0: as many as processors
 	Progress        *Progress         // nil: no one watches
+	Rewritten       *Rewritten        // nil: no one asks
 }
 
 // Interruption is a cause of a context's end that has a code of its own. A scan

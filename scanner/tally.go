@@ -45,6 +45,7 @@ type result struct {
 	reason  string // why not, a word of the verdict
 	bytes   int64
 	finds   []*match.Find
+	notes   map[*match.Find]string // on those that are not in the file's own bytes
 	err     *verdict.Error
 }
 
@@ -119,7 +120,12 @@ func (t *tally) finish(b *policySet) {
 	if j.err != nil {
 		t.errors = append(t.errors, *j.err)
 	}
+	known := len(t.broken)
 	t.broken = j.judge(j.Path, j.finds, b.bundle, t.broken)
+	for i := range t.broken[known:] {
+		br := &t.broken[known+i]
+		br.note = j.notes[br.find]
+	}
 }
 
 // Progress can be read while a scan runs.

@@ -105,7 +105,7 @@ func (t *trackedTree) collisions() map[string]error {
 		name := f.Path
 		switch {
 		case caseless:
-			name = norm.NFC.String(strings.ToLower(strings.ToUpper(name)))
+			name = foldName(name)
 		case isASCII(name):
 			continue
 		default:

@@ -28,9 +28,10 @@ type Tree interface {
 // An entry is a file of a tree.
 type entry struct {
 	worktree.Entry
-	blob   repo.Hash // its content, if that is git's
-	sparse bool      // git says that it is not checked out
-	watch  bool      // it is to be seen whether it changes while it is read
+	blob     repo.Hash // its content, if that is git's
+	checkout *checkout // what git writes in its place; nil: the content is what is on disk
+	sparse   bool      // git says that it is not checked out
+	watch    bool      // it is to be seen whether it changes while it is read
 }
 
 // A visitor is what a tree reports to.

@@ -113,17 +113,54 @@ func (p *collector) do(ctx context.Context, x *match.Examiner, o opener, j *job)
 	case passed(o, j.entry, err):
 		s.gone = true
 	case err != nil:
-		e := fileError(j.Path, err)
-		s.err, s.reason = &e, cmp.Or(reasons[e.Code], "unreadable")
-	case rep.Pointer && j.Kind == worktree.Regular:
-		s.finds, s.reason = rep.Finds, AllowLFSPointer
-		if !p.allows(AllowLFSPointer) {
-			s.err = &verdict.Error{Code: verdict.Unavailable, File: verdict.Path(j.Path), Message: "it is a Git LFS pointer, and the content is not here; fetch it (git lfs pull; actions/checkout: lfs: true), or accept it with --allow lfs-pointer"}
-		}
+		j.unread(err)
 	default:
-		s.scanned, s.bytes, s.finds = true, rep.Bytes, rep.Finds
+		p.judged(ctx, x, o, j, rep)
+		if ctx.Err() != nil && !s.scanned && s.reason == "" {
+			return
+		}
 	}
 	s.reached = true
+}
+
+// judged takes what an examination of a file's bytes found, and says what they do not show.
+func (p *collector) judged(ctx context.Context, x *match.Examiner, o opener, j *job, rep match.Report) {
+	s := &j.result
+	s.finds = rep.Finds
+	if j.Kind == worktree.Regular {
+		switch {
+		case rep.Pointer:
+			p.lacks(j, AllowLFSPointer, verdict.Unavailable, "it is a Git LFS pointer, and the content is not here; fetch it (git lfs pull; actions/checkout: lfs: true), or accept it with --allow lfs-pointer")
+		case rep.Crypt:
+			p.lacks(j, AllowEncrypted, verdict.Unavailable, "it is encrypted with git-crypt, and the content is not here; scan where it is decrypted (git-crypt unlock), without --diff-base and --staged, or accept it with --allow encrypted")
+		}
+		if j.checkout != nil && !p.checkedOut(ctx, x, o, j) {
+			return
+		}
+	}
+	if s.reason == "" {
+		s.scanned, s.bytes = true, rep.Bytes
+	}
+}
+
+// unread says that what belongs to a file could not be read.
+func (j *job) unread(err error) {
+	if j.err == nil {
+		e := fileError(j.Path, err)
+		j.err, j.reason = &e, cmp.Or(reasons[e.Code], "unreadable")
+	}
+}
+
+// lacks says that what was examined of a file is not all of it, unless that is allowed. The first such reason is the one
+// that is named, if no later one is not allowed.
+func (p *collector) lacks(j *job, reason, code, message string) {
+	allowed := p.allows(reason)
+	if j.reason == "" || j.err == nil && !allowed {
+		j.reason = reason
+	}
+	if j.err == nil && !allowed {
+		j.err = &verdict.Error{Code: code, File: verdict.Path(j.Path), Message: message}
+	}
 }
 
 // passed reports whether an error is that of a file which another run has put in its

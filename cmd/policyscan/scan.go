@@ -29,7 +29,7 @@ type scanCmd struct {
 	reportFlag
 	Quiet bool `short:"q" help:"Print no report but those of --report; errors still go to standard error."`
 
-	Allow           []string      `placeholder:"REASON" help:"Knowingly accept: submodule, lfs-pointer, special-file, empty, partial. Repeatable."`
+	Allow           []string      `placeholder:"REASON" help:"Knowingly accept: submodule, lfs-pointer, special-file, encoding, encrypted, empty, partial. Repeatable."`
 	RequireGoverned bool          `help:"Do not pass when no rule selects any file."`
 	MaxFileBytes    int64         `placeholder:"N" help:"Do not pass when a governed file is longer."`
 	Timeout         time.Duration `placeholder:"D" help:"Give up, undecided, after a time such as 90s."`
@@ -112,6 +112,7 @@ func (c *scanCmd) scan(ctx context.Context, r *reporter) *verdict.Verdict {
 		RequireGoverned: c.RequireGoverned,
 		MaxFileBytes:    c.MaxFileBytes,
 		Progress:        &scanner.Progress{},
+		Rewritten:       &scanner.Rewritten{},
 	}
 	if len(c.Exclude) > 0 {
 		o.Exclude = glob.Compile(c.Exclude).Match
@@ -119,6 +120,7 @@ func (c *scanCmd) scan(ctx context.Context, r *reporter) *verdict.Verdict {
 	defer r.watch(o.Progress)()
 	v := scanner.Scan(ctx, s.judges, s.tree, o)
 	r.notes = append(r.notes, s.uncovered(v)...)
+	r.notes = append(r.notes, o.Rewritten.Notes()...)
 	return v
 }
 
@@ -152,7 +154,7 @@ func (c *scanCmd) check() error {
 	case c.Timeout < 0:
 		return fmt.Errorf("--timeout is %s; give a time such as 90s, or 0 for no limit", c.Timeout)
 	}
-	reasons := []string{scanner.AllowSubmodule, scanner.AllowLFSPointer, scanner.AllowSpecialFile, scanner.AllowEmpty, scanner.AllowPartial}
+	reasons := []string{scanner.AllowSubmodule, scanner.AllowLFSPointer, scanner.AllowSpecialFile, scanner.AllowEncoding, scanner.AllowEncrypted, scanner.AllowEmpty, scanner.AllowPartial}
 	for _, a := range c.Allow {
 		if err := oneOf("--allow", a, reasons); err != nil {
 			return err

@@ -89,6 +89,13 @@ func evasions() []scenario {
 			r.write(".gitattributes", "main.tf working-tree-encoding=UTF-32BE\n")
 			r.write("main.tf", wide(open, be, 4, false))
 		}},
+		{name: "`.gitattributes`: `working-tree-encoding=UTF-16LE`, which makes the text of other characters", change: func(r *repository) {
+			r.write(".gitattributes", "main.tf working-tree-encoding=UTF-16LE\n")
+			r.write("main.tf", even(open)) // which git takes for UTF-16LE
+		}},
+		{name: "that line of `.gitattributes` alone; the other characters are in the base", base: func(r *repository) {
+			r.write("main.tf", decoded(even(open)))
+		}, change: in(".gitattributes", "main.tf working-tree-encoding=UTF-16LE\n")},
 		{name: "a Git LFS pointer; the text is in the storage", change: with("main.tf",
 			"version https://git-lfs.github.com/spec/v1\noid sha256:"+strings.Repeat("4d7a", 16)+"\nsize 66\n", ".gitattributes", "*.tf filter=lfs diff=lfs merge=lfs -text\n")},
 		{name: "a hidden file", change: in(".main.tf", open)},
@@ -155,6 +162,18 @@ func before(r *repository) {
 	for name, content := range r.tool.files {
 		r.write(name, content)
 	}
+}
+
+// even is a text with a space at its end if it has an odd number of bytes.
+func even(text string) string { return text + strings.Repeat(" ", len(text)%2) }
+
+// decoded is what the bytes of a text are as UTF-16LE.
+func decoded(text string) string {
+	var out strings.Builder
+	for i := 0; i < len(text); i += 2 {
+		out.WriteRune(rune(text[i]) | rune(text[i+1])<<8)
+	}
+	return out.String()
 }
 
 // nested commits a repository as what git makes of one that is added: a link to its commit.

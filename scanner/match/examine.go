@@ -43,6 +43,7 @@ type Report struct {
 	Bytes   int64
 	Reads   int     // that brought bytes, over all passes
 	Pointer bool    // it is a Git LFS pointer
+	Crypt   bool    // git-crypt has encrypted it
 	Finds   []*Find // by pattern
 }
 
@@ -53,7 +54,7 @@ func (x *Examiner) Examine(ctx context.Context, e *Engine, content io.ReadSeeker
 	var only window // the content, if one window holds it
 	rep.Bytes, err = pass(ctx, x.windows(content, e.overlap()), &rep.Reads, func(w window) bool {
 		if w.at == 0 {
-			rep.Pointer = isPointer(w.data, w.last)
+			rep.Pointer, rep.Crypt = isPointer(w.data, w.last), bytes.HasPrefix(w.data, gitCrypt)
 			if w.last {
 				only = w
 			}

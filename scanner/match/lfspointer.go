@@ -30,3 +30,6 @@ func isPointer(data []byte, whole bool) bool {
 	head := bytes.TrimSpace(data[:min(len(data), lfsLimit)])
 	return (bytes.HasPrefix(head, []byte("version ")) || bytes.HasPrefix(head, []byte("ext-"))) && lfsPointer.Match(head)
 }
+
+// gitCrypt begins a file that git-crypt has encrypted.
+var gitCrypt = []byte("\x00GITCRYPT\x00")

@@ -189,6 +189,10 @@ func omissionInWords(reason string) string {
 		return "a FIFO, socket or device"
 	case "lfs-pointer":
 		return "a Git LFS pointer; its own text was matched"
+	case "encoding":
+		return "git checks it out in an encoding that is not known; its blob was matched"
+	case "encrypted":
+		return "git-crypt has encrypted it; its own bytes were matched"
 	case "submodule":
 		return "its files are not here"
 	case "unreadable":

@@ -1,0 +1,220 @@
+package scanner
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"sync"
+
+	"github.com/policyscan/policyscan/scanner/attributes"
+	"github.com/policyscan/policyscan/scanner/recode"
+	"github.com/policyscan/policyscan/scanner/repo"
+	"github.com/policyscan/policyscan/verdict"
+)
+
+// A snapshot is what a repository holds at a time: a commit's tree, or the index. The zero one is empty.
+type snapshot struct {
+	tree  repo.Hash
+	index *repo.Index // nil: tree counts
+}
+
+// A checkout says what git writes on disk in the place of the files of a snapshot, where its attributes files have it
+// write something else than the blob. Letter case may count on that disk or not, and versions of git read some attributes
+// files in different ways, so that for each file there may be several answers, and all count.
+//
+// Several goroutines may use it.
+type checkout struct {
+	repo     *repo.Repository
+	snapshot snapshot
+
+	mu     sync.Mutex // of what follows
+	files  attributesFiles
+	chains map[string]*chain // by folder
+}
+
+func newCheckout(r *repo.Repository, s snapshot) *checkout {
+	return &checkout{repo: r, snapshot: s, chains: map[string]*chain{}}
+}
+
+// Limits on attributes files. What is over one makes a file's encoding unknown, which is an error of the run.
+const (
+	maxAttributes = 1 << 20 // bytes of a file
+	maxWays       = 64      // ways in which the files above a file can be read together
+	maxEncodings  = 16      // of one file
+)
+
+// A chain is the attributes files that count for the files of a folder.
+type chain struct {
+	ways    [][]attributes.Frame // each what some git reads
+	decides bool                 // one of them names an attribute that is asked for
+	err     error
+}
+
+// An unknownEncoding says why the encoding in which git writes a file is not known.
+type unknownEncoding struct{ why string }
+
+func (e *unknownEncoding) Error() string { return e.why }
+
+// written is what git writes in the place of a blob.
+type written struct {
+	encodings []attributes.Value // all that are possible, in order, Unspecified for UTF-8; nil: that alone
+	filters   []string           // in order
+	subst     bool               // an archive has placeholders replaced
+}
+
+// of returns what git writes in the place of the blob at a path.
+func (c *checkout) of(path string) (written, error) {
+	folder, _ := cutLast(path)
+	c.mu.Lock()
+	ch := c.chain(folder)
+	c.mu.Unlock()
+	var w written
+	if ch.err != nil || !ch.decides {
+		return w, ch.err
+	}
+	for _, frames := range ch.ways {
+		for _, fold := range []bool{false, true} {
+			v := attributes.Values(frames, path, fold, attributes.Encoding, attributes.Filter, attributes.ExportSubst)
+			if enc := encodingOf(v[0]); !slices.Contains(w.encodings, enc) {
+				w.encodings = append(w.encodings, enc)
+			}
+			if filter := v[1]; filter.State == attributes.Text && filter.Text != "lfs" && !slices.Contains(w.filters, filter.Text) {
+				w.filters = append(w.filters, filter.Text)
+			}
+			w.subst = w.subst || v[2].State == attributes.Set
+		}
+	}
+	if len(w.encodings) > maxEncodings {
+		return w, &unknownEncoding{fmt.Sprintf("its .gitattributes files can be read in ways that give it more than %d encodings", maxEncodings)}
+	}
+	slices.SortFunc(w.encodings, func(a, b attributes.Value) int {
+		return cmp.Or(cmp.Compare(a.State, b.State), cmp.Compare(a.Text, b.Text))
+	})
+	if len(w.encodings) == 1 && w.encodings[0] == (attributes.Value{}) {
+		w.encodings = nil
+	}
+	slices.Sort(w.filters)
+	return w, nil
+}
+
+// encodingOf returns a value of working-tree-encoding, Unspecified for the ways to say UTF-8.
+func encodingOf(v attributes.Value) attributes.Value {
+	if v.State == attributes.Text {
+		if forms, known := recode.Forms(v.Text); known && len(forms) == 0 {
+			return attributes.Value{}
+		}
+	}
+	return v
+}
+
+// chain returns the chain of a folder. c is locked.
+func (c *checkout) chain(folder string) *chain {
+	if ch := c.chains[folder]; ch != nil {
+		return ch
+	}
+	above := &chain{ways: [][]attributes.Frame{nil}}
+	if folder != "" {
+		parent, _ := cutLast(folder)
+		above = c.chain(parent)
+	}
+	ch := above
+	if above.err == nil {
+		ch = c.extend(above, folder)
+	}
+	c.chains[folder] = ch
+	return ch
+}
+
+// extend returns the chain of a folder, by that of the folder above.
+func (c *checkout) extend(above *chain, folder string) *chain {
+	files, err := c.in(folder)
+	if err != nil {
+		return &chain{err: err}
+	}
+	if len(files) == 0 {
+		return above
+	}
+	ch := &chain{decides: above.decides}
+	var texts [][]byte
+	for _, f := range files {
+		text, err := c.text(f.leaf.Hash)
+		var unknown *unknownEncoding
+		switch {
+		case errors.As(err, &unknown):
+			return &chain{err: &unknownEncoding{verdict.Path(f.path) + " " + unknown.why}}
+		case err != nil:
+			return &chain{err: fmt.Errorf("%s: %w", verdict.Path(f.path), err)}
+		}
+		ch.decides = ch.decides || decides(text)
+		texts = append(texts, text)
+	}
+	if !ch.decides {
+		return above // so that most trees cost nothing more
+	}
+	var readings []*attributes.File
+	if !slices.ContainsFunc(files, func(f attributesFile) bool { return f.exact }) {
+		readings = []*attributes.File{nil} // where letter case counts there is none
+	}
+	for _, text := range texts {
+		readings = append(readings, attributes.Read(text, folder == "")...)
+	}
+	if len(above.ways)*len(readings) > maxWays {
+		return &chain{err: &unknownEncoding{fmt.Sprintf("the .gitattributes files above it can be read in more than %d ways", maxWays)}}
+	}
+	for _, way := range above.ways {
+		for _, f := range readings {
+			next := way
+			if f != nil {
+				next = append(way[:len(way):len(way)], attributes.Frame{Folder: folder, File: f})
+			}
+			ch.ways = append(ch.ways, next)
+		}
+	}
+	return ch
+}
+
+// decides reports whether a text could say of an attribute that is asked for: attributes and macros are named as they
+// are, so that a name that is nowhere is said of nothing.
+func decides(text []byte) bool {
+	return bytes.Contains(text, []byte(attributes.Encoding)) || bytes.Contains(text, []byte(attributes.Filter)) || bytes.Contains(text, []byte(attributes.ExportSubst))
+}
+
+// attributesIn returns the attributes files of a folder.
+func (c *checkout) attributesIn(folder string) ([]attributesFile, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.in(folder)
+}
+
+// in returns the attributes files of a folder. c is locked.
+func (c *checkout) in(folder string) ([]attributesFile, error) {
+	if c.files == nil {
+		if c.snapshot.index != nil {
+			c.files = newIndexFiles(c.snapshot.index)
+		} else {
+			files, err := newTreeFiles(c.repo, c.snapshot.tree)
+			if err != nil {
+				return nil, err
+			}
+			c.files = files
+		}
+	}
+	return c.files.in(folder)
+}
+
+// text returns the text of an attributes file.
+func (c *checkout) text(h repo.Hash) ([]byte, error) {
+	blob, err := c.repo.Blob(h)
+	if err != nil {
+		return nil, err
+	}
+	defer blob.Close()
+	text, err := io.ReadAll(io.LimitReader(blob, maxAttributes+1))
+	if err == nil && len(text) > maxAttributes {
+		err = &unknownEncoding{fmt.Sprintf("has more than %d bytes", maxAttributes)}
+	}
+	return text, err
+}

@@ -1,0 +1,83 @@
+package scanner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/policyscan/policyscan/scanner/attributes"
+	"github.com/policyscan/policyscan/scanner/match"
+	"github.com/policyscan/policyscan/scanner/recode"
+	"github.com/policyscan/policyscan/verdict"
+)
+
+// checkedOut examines a blob in each other form in which git may write it on disk. A pattern that occurs in the blob is
+// found already; of the others, those that occur in a form are added, with a note. It returns false if ctx ended.
+func (p *collector) checkedOut(ctx context.Context, x *match.Examiner, o opener, j *job) bool {
+	w, err := j.checkout.of(j.Path)
+	var unknown *unknownEncoding
+	switch {
+	case errors.As(err, &unknown):
+		p.lacks(j, AllowEncoding, verdict.Encoding, "the encoding in which git checks it out cannot be determined: "+unknown.why+"; shorten them, or accept it with --allow encoding")
+		return true
+	case err != nil:
+		j.unread(fmt.Errorf("the attributes that git checks it out by: %w", err))
+		return true
+	}
+	p.Rewritten.add(j.Path, w)
+	known := map[int]bool{} // patterns that were found
+	for _, f := range j.finds {
+		known[f.Pattern] = true
+	}
+	for _, enc := range w.encodings {
+		forms, ok := recode.Forms(enc.Text)
+		switch {
+		case enc.State == attributes.Set, enc.State == attributes.Unset:
+			p.lacks(j, AllowEncoding, verdict.Encoding, "its working-tree-encoding has no value, and git refuses to check it out; write working-tree-encoding=UTF-16, or another encoding, in .gitattributes, or accept it with --allow encoding")
+		case !ok:
+			p.lacks(j, AllowEncoding, verdict.Encoding, fmt.Sprintf("git checks it out in the encoding %.100q (working-tree-encoding in .gitattributes), which policyscan does not know; use UTF-8 or UTF-16, or accept it with --allow encoding", enc.Text))
+		}
+		for _, form := range forms {
+			finds, err := p.examineForm(ctx, x, o, j, form)
+			switch {
+			case err != nil && ctx.Err() != nil:
+				return false
+			case errors.Is(err, recode.ErrAsIs):
+			case errors.Is(err, recode.ErrUnsure):
+				p.lacks(j, AllowEncoding, verdict.Encoding, fmt.Sprintf("git checks it out in the encoding %s (working-tree-encoding in .gitattributes), and it has a character that not every system writes alike there; use UTF-8 or UTF-16, or accept it with --allow encoding", enc.Text))
+			case err != nil:
+				j.unread(err)
+				return true
+			}
+			for _, f := range finds {
+				if known[f.Pattern] {
+					continue
+				}
+				known[f.Pattern] = true
+				if j.notes == nil {
+					j.notes = map[*match.Find]string{}
+				}
+				j.notes[f] = fmt.Sprintf("found in the file as git checks it out (working-tree-encoding=%s)", enc.Text)
+				j.finds = append(j.finds, f)
+			}
+		}
+	}
+	return true
+}
+
+// examineForm examines a file's content in another form.
+func (p *collector) examineForm(ctx context.Context, x *match.Examiner, o opener, j *job, form recode.Form) ([]*match.Find, error) {
+	c, err := o.open(j.entry)
+	if err != nil {
+		return nil, err
+	}
+	defer c.Close()
+	limit := x.Limit
+	x.Limit = 0 // it is about the file, which was within it
+	rep, err := x.Examine(ctx, j.engine, recode.NewReader(c, form))
+	x.Limit = limit
+	if err != nil {
+		return nil, err
+	}
+	return rep.Finds, nil
+}
