@@ -42,7 +42,7 @@ func newCheckout(r *repo.Repository, s snapshot) *checkout {
 // Limits on attributes files. What is over one makes a file's encoding unknown, which is an error of the run.
 const (
 	maxAttributes = 1 << 20 // bytes of a file
-	maxWays       = 64      // ways in which the files above a file can be read together
+	maxWays       = 16      // ways in which the files above a file can be read together
 	maxEncodings  = 16      // of one file
 )
 

@@ -207,6 +207,8 @@ func TestFault_144_Attributes(t *testing.T) {
 		{"a pattern that takes back", held{"a/net.tf": "", ".gitattributes": "!*.tf " + enc + "\n"}, false},
 		{"a pattern of folders", held{"a/net.tf": "", ".gitattributes": "a/ " + enc + "\n"}, false},
 		{"stars", held{"a/net.tf": "", ".gitattributes": "**/net.* " + enc + "\n"}, true},
+		{"two stars next to a character, which versions before 2.52 take for folders", held{"a/net.tf": "", ".gitattributes": "/a/n**/et.tf " + enc + "\n"}, true},
+		{"two stars next to a character, which versions before 2.20 do not take", held{"a/net.tf": "", ".gitattributes": "*.tf " + enc + "\n/a/**.tf !working-tree-encoding\n"}, true},
 		{"no attributes file", held{"a/net.tf": "", "gitattributes": "*.tf " + enc + "\n", ".gitattributes/x": "*.tf " + enc + "\n"}, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -95,7 +95,10 @@ func evasions() []scenario {
 		}},
 		{name: "that line of `.gitattributes` alone; the other characters are in the base", base: func(r *repository) {
 			r.write("main.tf", decoded(even(open)))
-		}, change: in(".gitattributes", "main.tf working-tree-encoding=UTF-16LE\n")},
+		}, change: func(r *repository) {
+			r.write(".gitattributes", "main.tf working-tree-encoding=UTF-16LE\n")
+			r.write("main.tf", even(open)) // the blob stays the same
+		}},
 		{name: "a Git LFS pointer; the text is in the storage", change: with("main.tf",
 			"version https://git-lfs.github.com/spec/v1\noid sha256:"+strings.Repeat("4d7a", 16)+"\nsize 66\n", ".gitattributes", "*.tf filter=lfs diff=lfs merge=lfs -text\n")},
 		{name: "a hidden file", change: in(".main.tf", open)},

@@ -63,6 +63,7 @@ type Value struct {
 type File struct {
 	lines  []line
 	macros map[string][]setting // in a root's file; of several of one name the last
+	odd    bool                 // another style of stars makes another file
 }
 
 // A line gives attributes to the paths that its pattern matches.

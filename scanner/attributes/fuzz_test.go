@@ -21,7 +21,7 @@ func FuzzValues(f *testing.F) {
 			t.Skip()
 		}
 		files := Read(text, true)
-		if len(files) == 0 || len(files) > 8 {
+		if len(files) == 0 || len(files) > 24 {
 			t.Fatalf("%d readings", len(files))
 		}
 		for _, file := range files {
@@ -100,11 +100,42 @@ func TestIsFile(t *testing.T) {
 
 // TestPatternTime: a pattern of many stars takes a time that grows with the product of both lengths.
 func TestPatternTime(t *testing.T) {
-	p := newPattern(strings.Repeat("*a", 120) + "b")
+	p, _ := newPattern(strings.Repeat("*a", 120)+"b", strictStars)
 	name := strings.Repeat("a", 250)
 	for range 1000 { // by trying one way after another the first would not end
 		if p.matches(name, name, true) {
 			t.Fatal("it matches")
+		}
+	}
+}
+
+// TestStyles: what versions of git make of two stars next to other characters.
+func TestStyles(t *testing.T) {
+	for _, c := range []struct{ pattern, path, want string }{ // want has a letter for each style that matches
+		{"a**/b", "ab", "lb"},
+		{"a**/b", "ax/b", "slb"},
+		{"a**/b", "a/b", "slb"},
+		{"a**/b", "a/x/b", "lb"},
+		{"a?**/b", "ax/b", "sl"},
+		{"x/**.tf", "x/a.tf", "sl"},
+		{"x/**.tf", "x/a/b.tf", ""},
+		{"x/a**", "x/a/b", "lb"},
+		{"x/a**", "x/ab", "slb"},
+		{"**.tf", "x.tf", "slb"},
+		{"**/a/**", "a/b", "slb"},
+	} {
+		got := ""
+		for style, letter := range []string{"s", "l", "b"} {
+			p, odd := newPattern(c.pattern, starStyle(style))
+			if p.matches(c.path, c.path[strings.LastIndexByte(c.path, '/')+1:], false) {
+				got += letter
+			}
+			if clear := c.pattern == "**.tf" || c.pattern == "**/a/**"; odd == clear {
+				t.Errorf("%s: odd is %v", c.pattern, odd)
+			}
+		}
+		if got != c.want {
+			t.Errorf("%s: %s matches in the styles %q, want %q", c.pattern, c.path, got, c.want)
 		}
 	}
 }

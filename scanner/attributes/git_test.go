@@ -29,7 +29,7 @@ var (
 	attrs   = []string{"working-tree-encoding", "filter", "text", "diff", "binary", "m1", "m2", "m3", "export-subst", "x.y_-Z"}
 )
 
-func drawScene(r *rand.Rand, paths int) scene {
+func drawScene(r *rand.Rand) scene {
 	s := scene{files: map[string]string{}}
 	for _, folder := range folders {
 		if folder != "" && r.IntN(3) == 0 {
@@ -37,8 +37,10 @@ func drawScene(r *rand.Rand, paths int) scene {
 		}
 		s.files[folder] = drawText(r)
 	}
-	for range paths {
-		s.paths = append(s.paths, path.Join(pick(r, folders...), pick(r, names...)))
+	for _, folder := range folders {
+		for _, name := range names {
+			s.paths = append(s.paths, path.Join(folder, name))
+		}
 	}
 	return s
 }
@@ -48,7 +50,7 @@ func drawText(r *rand.Rand) string {
 	if r.IntN(12) == 0 {
 		b.WriteString(mark)
 	}
-	for range 1 + r.IntN(8) {
+	for range 1 + r.IntN(16) {
 		b.WriteString(pick(r, "", "", "", "", "", "", " ", "\t", "# "))
 		b.WriteString(drawName(r))
 		for range r.IntN(4) {
@@ -82,9 +84,17 @@ func drawName(r *rand.Rand) string {
 
 func drawPattern(r *rand.Rand) string {
 	var b strings.Builder
+	if r.IntN(2) == 0 { // as people write them
+		b.WriteString(pick(r, "", "", "/"))
+		for range r.IntN(4) {
+			b.WriteString(pick(r, "**", "**", "*", "a", "b", "B", "?", "[a-z]", "a*") + "/")
+		}
+		b.WriteString(pick(r, "*", "*.tf", "**", "z.tf", "Z.*", "net.tf", "*t*.t?", "[a-z]*", "[!a]*", "*a", "?", "", "foo", "*-*"))
+		return b.String()
+	}
 	for range 1 + r.IntN(5) {
 		b.WriteString(pick(r,
-			"*", "*", "**", "/", "/", "?", "a", "b", "A", "z", "Z", ".tf", ".TF", "x", "foo", "net", "B", "-", "ä", "***", "**/", "/**", `\a`, `\A`, `\*`, `\/`, `\`,
+			"*", "*", "**", "/", "/", "a**/", "?", "a", "b", "A", "z", "Z", ".tf", ".TF", "x", "foo", "net", "B", "-", "ä", "***", "**/", "/**", `\a`, `\A`, `\*`, `\/`, `\`,
 			"[a-z]", "[A-Z]", "[!a]", "[^Z]", "[", "]", "[]]", "[!]a]", "[]-a]", "[a-]", "[[:alpha:]]", "[[:upper:]]", "[[:lower:]]", "[[:punct:]]", "[[:x:]]", "[[:]", "[[:]]",
 			"[[:digit:]a-c]", `[\]x]`, `[\a-\c]`, "[Z]", "[Z-Z]", "[z-a]", "[a-", "[a-c-z]", "[[a]", "[[:space:]]", "[!/]", "!", "#", "**b", "a**", "[[:alpha:]-z]", `[\\]`))
 	}
@@ -171,6 +181,16 @@ func (g *repository) takesReserved() bool {
 	return g.attributes(s, false, false)["a text"] == "set"
 }
 
+// style returns what this git makes of two stars next to other characters.
+func (g *repository) style() starStyle {
+	s := scene{files: map[string]string{"": "a**/b text\n"}, paths: []string{"ab"}}
+	g.put(s)
+	if g.attributes(s, false, false)["ab text"] == "set" {
+		return looseStars
+	}
+	return strictStars
+}
+
 func (v Value) asGit() string {
 	return [...]string{"unspecified", "set", "unset", v.Text}[v.State]
 }
@@ -187,26 +207,25 @@ func (s scene) frames(r reader, name string) []Frame {
 }
 
 // TestFault_144_CheckAttr: the attributes of a path are those that git check-attr says, with letter case and without,
-// from the index and from the disk. -long draws 10,000 cases of each kind.
+// from the index and from the disk. A case is a path in a tree: there are some 5,000 of each kind, ten times as many with -long.
 func TestFault_144_CheckAttr(t *testing.T) {
 	t.Parallel()
-	const paths = 50
-	scenes := 20
+	scenes := 60
 	if *long {
-		scenes = 200
+		scenes = 600
 	}
 	g := newRepository(t)
-	reserved := g.takesReserved()
+	reserved, style := g.takesReserved(), g.style()
 	r := rand.New(rand.NewPCG(144, 0))
 	told := map[string]int{}
 	for range scenes {
-		s := drawScene(r, paths)
+		s := drawScene(r)
 		g.put(s)
 		for _, fold := range []bool{false, true} {
 			for _, disk := range []bool{false, true} {
 				want := g.attributes(s, fold, disk)
 				for _, name := range s.paths {
-					values := Values(s.frames(reader{disk: disk, reserved: reserved}, name), name, fold, attrs...)
+					values := Values(s.frames(reader{disk: disk, reserved: reserved, style: style}, name), name, fold, attrs...)
 					for i, v := range values {
 						told[v.asGit()]++
 						if got, want := v.asGit(), want[name+" "+attrs[i]]; got != want {

@@ -37,16 +37,28 @@ type token struct {
 
 const special = "*?[\\"
 
-func newPattern(text string) pattern {
+// A starStyle is what a version of git makes of two stars that do not stand alone between slashes.
+type starStyle uint8
+
+const (
+	strictStars starStyle = iota // 2.52 and later: one star
+	looseStars                   // 2.20 to 2.51: the same, but what precedes the first wildcard is cut off first
+	brokenStars                  // before: as those, but no match instead of one star
+	starStyles                   // how many there are
+)
+
+// newPattern returns the pattern of a text. odd says that a style makes a difference.
+func newPattern(text string, style starStyle) (p pattern, odd bool) {
 	text, folder := strings.CutSuffix(text, "/")
-	p := pattern{never: folder || text == "", name: !strings.Contains(text, "/")}
+	p = pattern{never: folder || text == "", name: !strings.Contains(text, "/")}
 	text = strings.TrimPrefix(text, "/")
 	if p.never {
-		return p
+		return p, false
 	}
-	if !strings.ContainsAny(text, special) {
+	first := strings.IndexAny(text, special)
+	if first < 0 {
 		p.literal = text
-		return p
+		return p, false
 	}
 	for i := 0; i < len(text); i++ {
 		t := token{kind: char, c: text[i]}
@@ -54,7 +66,7 @@ func newPattern(text string) pattern {
 		case '\\':
 			if i++; i == len(text) {
 				p.never = true
-				return p
+				return p, odd
 			}
 			t.c, t.escaped = text[i], true
 		case '?':
@@ -64,7 +76,7 @@ func newPattern(text string) pattern {
 			n := t.parse(text[i:])
 			if n < 0 {
 				p.never = true
-				return p
+				return p, odd
 			}
 			i += n - 1
 		case '*':
@@ -73,11 +85,21 @@ func newPattern(text string) pattern {
 				i++
 			}
 			rest := text[i+1:]
-			whole := (from == 0 || text[from-1] == '/') && (rest == "" || rest[0] == '/' || strings.HasPrefix(rest, `\/`))
+			whole := rest == "" || rest[0] == '/' || strings.HasPrefix(rest, `\/`)
+			if from > 0 && text[from-1] != '/' {
+				whole = whole && from == first && style != strictStars
+			}
+			alone := whole && (from == 0 || text[from-1] == '/')
+			odd = odd || !p.name && i > from && !alone
 			switch {
 			case p.name:
 				t.kind = stars
-			case i == from || !whole:
+			case i == from:
+				t.kind = star
+			case !whole && style == brokenStars:
+				p.never = true
+				return p, true
+			case !whole:
 				t.kind = star
 			case strings.HasPrefix(rest, "/"):
 				t.kind = dirs
@@ -93,7 +115,7 @@ func newPattern(text string) pattern {
 		}
 		p.tokens = append(p.tokens, t)
 	}
-	return p
+	return p, odd
 }
 
 // matches reports whether a path matches, of which beneath is what lies in the file's folder, and base the last name.
@@ -131,7 +153,7 @@ func (p *pattern) run(text string, fold bool) bool {
 			case stars:
 				next[k] = true
 			case star:
-				next[k] = c != '/'
+				next[k] = next[k] || c != '/'
 			case dirs:
 				continue
 			case dirsEnd:

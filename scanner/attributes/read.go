@@ -16,7 +16,8 @@ import (
 //     other commands the file.
 //   - Lines of 2,048 bytes or more. Git 2.39.1 and later ignores them. Before, a blob's were read, and a file's cut into
 //     lines of 2,047 bytes.
-//   - Names of attributes that begin with "builtin_". Later versions ignore a line that has one.
+//   - Names of attributes that begin with "builtin_". Git 2.44 and later ignores a line that has one.
+//   - Two stars next to other characters, as in "a**/b": see [starStyle].
 func Read(text []byte, root bool) []*File {
 	texts := []reader{{}}
 	if bytes.HasPrefix(text, []byte(mark)) || bytes.IndexByte(text, 0) >= 0 {
@@ -32,7 +33,7 @@ func Read(text []byte, root bool) []*File {
 		}
 	}
 	var files []*File
-	var seen []string
+	seen := map[string]bool{}
 	for _, r := range texts {
 		lines := r.lines(text)
 		// What decides is the lines, and whether a reserved name counts. Two readings of the same are one.
@@ -40,8 +41,13 @@ func Read(text []byte, root bool) []*File {
 		if r.reserved {
 			key += "\n\n"
 		}
-		if !slices.Contains(seen, key) {
-			seen = append(seen, key)
+		if seen[key] {
+			continue
+		}
+		seen[key] = true
+		file := r.file(lines, root)
+		files = append(files, file)
+		for r.style = strictStars + 1; file.odd && r.style < starStyles; r.style++ {
 			files = append(files, r.file(lines, root))
 		}
 	}
@@ -68,6 +74,7 @@ type reader struct {
 	disk     bool // a file on disk, not a blob
 	long     bool // long lines count
 	reserved bool // reserved names are taken
+	style    starStyle
 }
 
 // lines cuts a text into the lines that count.
@@ -156,7 +163,8 @@ func (r reader) file(lines []string, root bool) *File {
 		if strings.HasPrefix(name, "!") {
 			continue // git refuses it: a pattern that takes back
 		}
-		f.lines = append(f.lines, line{newPattern(name), settings})
+		p, odd := newPattern(name, r.style)
+		f.lines, f.odd = append(f.lines, line{p, settings}), f.odd || odd
 	}
 	return f
 }
