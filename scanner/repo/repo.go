@@ -44,6 +44,7 @@ type Repository struct {
 	gitDir    string // HEAD and the index of this work tree
 	commonDir string // refs and objects; the same but in a linked work tree
 	objects   objects
+	trees     recentTrees
 	shallow   map[Hash]bool // commits at which history ends
 
 	past        history

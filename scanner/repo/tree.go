@@ -120,7 +120,7 @@ func (w *walk) open(prefix string, folder treeEntry, depth int) (*entries, error
 	if w.visits > freeVisits+maxRepeats*len(w.distinct) {
 		return nil, fmt.Errorf("%w: the same trees again and again, at %q", ErrLimit, clip(prefix))
 	}
-	content, err := w.repo.objects.read(h, plumbing.TreeObject)
+	content, err := w.repo.trees.read(&w.repo.objects, h)
 	return &entries{hash: h, content: content}, err
 }
 
