@@ -179,7 +179,9 @@ func (c *checkout) extend(above *chain, folder string) *chain {
 // decides reports whether a text could say of an attribute that is asked for: attributes and macros are named as they
 // are, so that a name that is nowhere is said of nothing.
 func decides(text []byte) bool {
-	return bytes.Contains(text, []byte(attributes.Encoding)) || bytes.Contains(text, []byte(attributes.Filter)) || bytes.Contains(text, []byte(attributes.ExportSubst))
+	return slices.ContainsFunc([]string{attributes.Encoding, attributes.Filter, attributes.ExportSubst}, func(name string) bool {
+		return bytes.Contains(text, []byte(name))
+	})
 }
 
 // attributesIn returns the attributes files of a folder.

@@ -111,7 +111,8 @@ func (by rewriting) say(f *firstFiles) string {
 	if by.archive {
 		return fmt.Sprintf("export-subst: git archive changes the text of %s after this check: %s", files, list)
 	}
-	return fmt.Sprintf("filter=%.60s: git sends %s through a program on checkout, and what it writes was not checked: %s", verdict.Path(by.filter), files, list)
+	const what = "filter=%.60s: git sends %s through a program on checkout, and what it writes was not checked: %s"
+	return fmt.Sprintf(what, verdict.Path(by.filter), files, list)
 }
 
 func counted(n int, what string) string {

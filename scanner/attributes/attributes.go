@@ -121,7 +121,7 @@ type evaluation struct {
 }
 
 // take takes what a line says that matches, the last setting first. An attribute that is a macro and becomes set brings
-// its own settings, before those that stand to its left.
+// its own settings, before those to its left.
 func (e *evaluation) take(settings []setting) {
 	for todo := append([]setting(nil), settings...); len(todo) > 0; {
 		s := todo[len(todo)-1]

@@ -37,7 +37,7 @@ type token struct {
 
 const special = "*?[\\"
 
-// A starStyle is what a version of git makes of two stars that do not stand alone between slashes.
+// A starStyle is what a version of git makes of two stars that are not alone between slashes.
 type starStyle uint8
 
 const (
