@@ -206,7 +206,7 @@ func TestSelecting(t *testing.T) {
 	b := New(slices.Clone(list), nil)
 	byHand := &Bundle{Rules: list}
 	for path, want := range map[string][]int{
-		"a.tf": {0, 1, 3}, "vendor/a.tf": {1, 3}, "x/testdata/a.tf": {0, 3}, "Dockerfile": {0, 2}, "a/Dockerfile": {0}, "a.hcl": {0}, "a/b.hcl": {0, 1}, "x.tfvars": {0, 1}, "vendor": nil,
+		"a.tf": {0, 1, 3}, "vendor/a.tf": {1, 3}, "x/testdata/a.tf": {0, 3}, "Dockerfile": {0, 2}, "a/Dockerfile": {0}, "a.hcl": {0}, "a/b.hcl": {0, 1}, "x.tfvars": {0, 1}, "vendor": {0},
 	} {
 		for name, bundle := range map[string]*Bundle{"New": b, "by hand": byHand} {
 			if got := bundle.Selecting(path, nil); !slices.Equal(got, want) {

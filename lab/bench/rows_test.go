@@ -215,6 +215,9 @@ func (w *world) selecting(t *testing.T) map[figure]float64 {
 		for i := range bundle.Rules {
 			want := false
 			for _, glob := range bundle.Rules[i].Files {
+				if dir, ok := strings.CutSuffix(glob, "/**"); ok {
+					glob = dir + "/**/*" // what is in the folder, not the folder's own name
+				}
 				want = want || doublestar.MatchUnvalidated(glob, path)
 			}
 			got := len(selected) > 0 && selected[0] == i

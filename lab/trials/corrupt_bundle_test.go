@@ -56,6 +56,14 @@ func (c *corruption) byBundle(folder string, e ending) (string, error) {
 	return naive, nil
 }
 
+// matchesAsGit is doublestar, but for DIR/**, which is what is in the folder and not DIR itself.
+func matchesAsGit(glob, path string) bool {
+	if dir, ok := strings.CutSuffix(glob, "/**"); ok {
+		glob = dir + "/**/*"
+	}
+	return doublestar.MatchUnvalidated(glob, path)
+}
+
 // naively judges the files of a folder by the bundle in it, with a YAML decoder, doublestar and
 // bytes.Contains, and returns the bundle's hash, too. It knows what the bundle and the
 // files of the scenes have, and no more.
@@ -89,7 +97,7 @@ func naively(folder string) (sum string, violations map[string]bool, err error) 
 			patterns := append(r.Match.Forbidden, r.Match.Absent...)
 			err := eachFile(folder, func(path string, content []byte) {
 				matches := func(globs []string) bool {
-					return slices.ContainsFunc(globs, func(g string) bool { return doublestar.MatchUnvalidated(g, path) })
+					return slices.ContainsFunc(globs, func(g string) bool { return matchesAsGit(g, path) })
 				}
 				if !matches(r.Match.Files) || matches(r.Match.Exclude) {
 					return

@@ -198,6 +198,22 @@ func TestNotes(t *testing.T) {
 		"a/[!+-9]c":  "",
 		"a/[a-z]c":   "",
 		`a/[+\-9]c`:  "",
+
+		"a/**":                "",
+		"**/testdata/**":      "",
+		"{a,b}/**":            "",
+		"**/**":               "",
+		"conf.d/**":           "",
+		".github/**":          "",
+		"a*/b/**":             "",
+		"test*/**":            `list "test*" as well`,
+		"test*/**/**":         `list "test*" as well`,
+		"*/**":                `list "*" as well`,
+		"a/{b,c?}/**":         `list "a/c?" as well`,
+		"a[bc]/**":            `list "a[bc]" as well`,
+		"**/Dockerfile/**":    `for the file itself write "**/Dockerfile"`,
+		"net/main.tf/**":      `for the file itself write "net/main.tf"`,
+		"{deploy.yml,k8s}/**": `for the file itself write "deploy.yml"`,
 	} {
 		got := strings.Join(Notes(glob), "\n")
 		if want == "" && got != "" || !strings.Contains(got, want) {

@@ -24,7 +24,6 @@ var (
 // A reading is what a glob means in one program. Each field is a difference between ours and that
 // of git's :(glob), under the name that docs/matching.md has for it.
 type reading struct {
-	ownName    bool // DIR/** matches DIR itself
 	slash      bool // a negated class, or a range, matches a slash
 	characters bool // ? and a class are about a character, not a byte
 	braces     bool // {a,b} is either, not these characters
@@ -34,7 +33,6 @@ type reading struct {
 // readings are the differences; ours and git's have the opposite of each.
 func readings() map[string]reading {
 	return map[string]reading{
-		"the folder's own name": {ownName: true},
 		"a slash in a class":    {slash: true},
 		"characters":            {characters: true},
 		"braces":                {braces: true},
@@ -42,12 +40,12 @@ func readings() map[string]reading {
 	}
 }
 
-func ours() reading { return reading{ownName: true, slash: true, characters: true, braces: true} }
+func ours() reading { return reading{slash: true, characters: true, braces: true} }
 func gits() reading { return reading{asPath: true} }
 
 // but returns the reading with the fields of another turned round.
 func (r reading) but(o reading) reading {
-	return reading{r.ownName != o.ownName, r.slash != o.slash, r.characters != o.characters, r.braces != o.braces, r.asPath != o.asPath}
+	return reading{r.slash != o.slash, r.characters != o.characters, r.braces != o.braces, r.asPath != o.asPath}
 }
 
 // matches is a naive matcher of globs that Check accepts.
@@ -72,10 +70,6 @@ func (r reading) from(g, p string) bool {
 		return p == ""
 	case g == "**":
 		return true
-	case r.ownName && p == "" && g == "/**": // but not by "a/**/**",
-		return true
-	case p == "" && g == "*/**": // nor by "a*/**"
-		return false
 	case strings.HasPrefix(g, "**/"):
 		for {
 			if r.from(g[3:], p) {

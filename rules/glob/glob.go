@@ -17,8 +17,9 @@
 //   - A name that begins with a dot is a name like any other: * matches ".env" and ** walks
 //     through ".github".
 //   - "*.tf" is about the root folder only. Every folder is "**/*.tf".
-//   - "modules/**" matches everything beneath modules, and modules itself should that be a
-//     file, a link or a submodule.
+//   - "modules/**" matches what is in the folder modules, at any depth. It matches neither a
+//     file named modules nor, whatever stands before "/**", a name that begins like it: "test*/**"
+//     does not match testing.tf. git's :(glob) says the same.
 //   - A class that is negated, or a range around it such as [+-9], matches a / as well: that is
 //     what doublestar does. [Notes] says so.
 //   - A path is bytes. A byte that is not UTF-8 counts as one character: *, ? and a negated class
@@ -27,8 +28,12 @@
 //
 // A glob with braces means exactly the union of its expansions: "{a,b}/*.tf" is "a/*.tf" or
 // "b/*.tf". Each expansion is matched by github.com/bmatcuk/doublestar, and this package
-// is the only one that imports it. Its own brace matching is not used: it does not find "main"
-// with "main*{,.tf}", nor "a/b/c/x" with "a/**{/x,}" (TestBracesMeanTheirExpansions).
+// is the only one that imports it. Two of its readings are not ours:
+//
+//   - Its brace matching does not find "main" with "main*{,.tf}", nor "a/b/c/x" with "a/**{/x,}"
+//     (TestBracesMeanTheirExpansions).
+//   - It matches a file a with "a/**", and testing.tf with "test*/**". [CompileDoublestar] keeps that
+//     for the dialects of call rules.
 //
 // # Refused globs
 //
@@ -57,11 +62,17 @@ type Set struct {
 }
 
 // Compile returns the set of globs, each of which must have passed Check.
-func Compile(globs []string) *Set {
+func Compile(globs []string) *Set { return compile(globs, newMatcher) }
+
+// CompileDoublestar returns the set of globs as doublestar itself reads them: X/** matches X as
+// well, and also a name that begins like X if X ends in a wildcard. No bundle has this meaning.
+func CompileDoublestar(globs []string) *Set { return compile(globs, newDoublestarMatcher) }
+
+func compile(globs []string, matcherOf func(string) matcher) *Set {
 	s := &Set{}
 	for _, g := range globs {
 		for _, e := range expansions(g) {
-			s.matchers = append(s.matchers, newMatcher(e))
+			s.matchers = append(s.matchers, matcherOf(e))
 		}
 	}
 	return s
@@ -81,12 +92,13 @@ func (s *Set) Match(path string) bool {
 type shape int
 
 const (
-	general  shape = iota // text is a glob without braces, for doublestar
-	anything              // "**"
-	exact                 // text is the path
-	named                 // "**/NAME": text is the last segment
-	suffixed              // "**/*END": text ends the last segment
-	beneath               // "DIR/**": text is a folder above the path, or the path
+	general     shape = iota // text is a glob without braces, for doublestar
+	anything                 // "**"
+	exact                    // text is the path
+	named                    // "**/NAME": text is the last segment
+	suffixed                 // "**/*END": text ends the last segment
+	beneath                  // "DIR/**": text is a folder above the path
+	atOrBeneath              // "DIR/**" as doublestar reads it: or the path
 )
 
 // A matcher is one glob without braces.
@@ -95,29 +107,62 @@ type matcher struct {
 	text  string
 }
 
+// newMatcher returns the matcher of a glob of a bundle, which has no braces.
 func newMatcher(glob string) matcher {
-	if glob == "**" {
-		return matcher{anything, ""}
-	}
-	if text, ok := literal(glob); ok {
-		return matcher{exact, text}
-	}
-	if rest, ok := strings.CutPrefix(glob, "**/"); ok && !strings.Contains(rest, "/") {
-		if text, ok := literal(rest); ok {
-			return matcher{named, text}
+	glob, inFolder := withoutLastStars(glob)
+	if inFolder {
+		if text, ok := literal(glob); ok {
+			return matcher{beneath, text}
 		}
-		if end, ok := strings.CutPrefix(rest, "*"); ok {
-			if text, ok := literal(end); ok {
-				return matcher{suffixed, text}
-			}
-		}
+		return matcher{general, glob + "/**/*"} // the last star takes a name, so the path has one
+	}
+	if m, ok := newShape(glob); ok {
+		return m
+	}
+	return matcher{general, glob}
+}
+
+// withoutLastStars returns X and true for X/**, X/**/** and so on, and "**" for a glob of nothing
+// but such segments.
+func withoutLastStars(glob string) (rest string, inFolder bool) {
+	for strings.HasSuffix(glob, "/**") {
+		glob, inFolder = strings.TrimSuffix(glob, "/**"), true
+	}
+	return glob, inFolder && glob != "**"
+}
+
+// newDoublestarMatcher returns the matcher of a glob without braces as doublestar reads it.
+func newDoublestarMatcher(glob string) matcher {
+	if m, ok := newShape(glob); ok {
+		return m
 	}
 	if dir, ok := strings.CutSuffix(glob, "/**"); ok {
 		if text, ok := literal(dir); ok {
-			return matcher{beneath, text}
+			return matcher{atOrBeneath, text}
 		}
 	}
 	return matcher{general, glob}
+}
+
+// newShape returns the matcher of a glob of a usual shape that both readings share.
+func newShape(glob string) (matcher, bool) {
+	if glob == "**" {
+		return matcher{anything, ""}, true
+	}
+	if text, ok := literal(glob); ok {
+		return matcher{exact, text}, true
+	}
+	if rest, ok := strings.CutPrefix(glob, "**/"); ok && !strings.Contains(rest, "/") {
+		if text, ok := literal(rest); ok {
+			return matcher{named, text}, true
+		}
+		if end, ok := strings.CutPrefix(rest, "*"); ok {
+			if text, ok := literal(end); ok {
+				return matcher{suffixed, text}, true
+			}
+		}
+	}
+	return matcher{}, false
 }
 
 func (m *matcher) match(path string) bool {
@@ -131,6 +176,8 @@ func (m *matcher) match(path string) bool {
 	case suffixed:
 		return strings.HasSuffix(path, m.text) // text has no slash, so it lies in the last segment
 	case beneath:
+		return len(path) > len(m.text)+1 && path[len(m.text)] == '/' && strings.HasPrefix(path, m.text)
+	case atOrBeneath:
 		return strings.HasPrefix(path, m.text) && (len(path) == len(m.text) || path[len(m.text)] == '/')
 	default:
 		return doublestar.MatchUnvalidated(m.text, path)

@@ -22,8 +22,18 @@ func TestFault_095_Semantics(t *testing.T) {
 		{"*.tf", []string{"a.tf", ".tf", ".a.tf", "a\\b.tf"}, []string{"a/b.tf", "a.tfx", "a.TF", "a.tf/b"}},
 		{"**/*.tf", []string{"a.tf", ".tf", "a/b.tf", "a/b/c.tf", ".a/.b.tf", "a/\xff.tf", "a\nb/c\r.tf"}, []string{"a.tf/b", "atf", "a.tf.json"}},
 		{"**/a", []string{"a", "b/a", "b/c/a"}, []string{"ba", "a/b", "b/A"}},
-		{"**/a/**", []string{"a", "a/b", "b/a", "b/a/c/d"}, []string{"ab/c", "b/ca"}},
-		{"a/**", []string{"a", "a/b", "a/b/c", "a/.b"}, []string{"ab", "b/a", "A/b"}},
+		{"**/a/**", []string{"a/b", "b/a/c/d"}, []string{"a", "b/a", "ab/c", "b/ca"}},
+		{"a/**", []string{"a/b", "a/b/c", "a/.b"}, []string{"a", "ab", "b/a", "A/b"}},
+		{"a/**/**", []string{"a/b", "a/b/c"}, []string{"a", "ab"}},
+		{"a*/**", []string{"a/b", "ab/c/d"}, []string{"a", "ab", "a.tf", "b/a"}},
+		{"*/**", []string{"a/b", "a/b/c"}, []string{"a", ".a"}},
+		{"a/*/**", []string{"a/b/c", "a/b/c/d"}, []string{"a", "a/b"}},
+		{"a?/**", []string{"ab/c"}, []string{"ab", "a/b", "abc"}},
+		{"a[bc]/**", []string{"ab/c"}, []string{"ab", "ad/c"}},
+		{`a\*/**`, []string{"a*/b"}, []string{"a*", "ab/c"}},
+		{"{a,b}/**", []string{"a/c", "b/c/d"}, []string{"a", "b", "ab/c"}},
+		{"{a,b/**}", []string{"a", "b/c"}, []string{"b", "a/c"}},
+		{"**/**", []string{"a", "a/b"}, nil},
 		{"a/**/b", []string{"a/b", "a/c/b", "a/c/d/b", "a/.c/b"}, []string{"ab", "a/cb", "a/bb"}},
 		{"a/*/b", []string{"a/c/b", "a/.c/b"}, []string{"a/b", "a/c/d/b", "a//b"[:1]}},
 		{"a/**/*", []string{"a/b", "a/b/c"}, []string{"a", "ab"}},
@@ -116,19 +126,37 @@ func TestExpansions(t *testing.T) {
 	}
 }
 
-// byDoublestar is the definition that Set and Index are held against.
+// byDoublestar is the definition that Set and Index are compared with: what doublestar says of an
+// expansion, and of X/** whether it says of a folder above the path that X matches it.
 func byDoublestar(glob, path string) bool {
-	return slices.ContainsFunc(expansions(glob), func(e string) bool { return doublestar.MatchUnvalidated(e, path) })
+	return slices.ContainsFunc(expansions(glob), func(e string) bool { return naively(e, path) })
 }
 
-// checkMatch compares Set, Index and doublestar for all globs and one path. No file has the
-// empty path, which is matched by "*" and not by "**/*" in doublestar.
+func naively(glob, path string) bool {
+	x, ok := strings.CutSuffix(glob, "/**")
+	if !ok || x == "**" {
+		return doublestar.MatchUnvalidated(glob, path)
+	}
+	for i := range len(path) {
+		if path[i] == '/' && naively(x, path[:i]) {
+			return true
+		}
+	}
+	return false
+}
+
+// checkMatch compares Set, Index and doublestar for all globs and one path. Globs that end in /**
+// are asked only about paths that a file can have.
 func checkMatch(t interface{ Fatalf(string, ...any) }, globs []string, path string) {
 	x := NewIndex(globs)
 	bits := x.Match(path, nil)
 	some := false
 	for _, g := range globs {
+		checkWide(t, g, path)
 		want := byDoublestar(g, path)
+		if !isClean(path) && slices.ContainsFunc(expansions(g), isFolder) {
+			want = Compile([]string{g}).Match(path)
+		}
 		some = some || want
 		if got := Compile([]string{g}).Match(path); got != want {
 			t.Fatalf("Set: %q matches %q: %v; doublestar: %v", g, path, got, want)
@@ -136,18 +164,33 @@ func checkMatch(t interface{ Fatalf(string, ...any) }, globs []string, path stri
 		if got := bits.Has(x.Number(g)); got != want {
 			t.Fatalf("Index: %q matches %q: %v; doublestar: %v", g, path, got, want)
 		}
-		// What doublestar matches with the braces in place is never lost.
-		if doublestar.MatchUnvalidated(g, path) && !want {
-			t.Fatalf("%q matches %q by doublestar, none of its expansions does", g, path)
-		}
-		if !strings.Contains(g, "{") && doublestar.MatchUnvalidated(g, path) != want {
-			t.Fatalf("%q has no braces, and yet is not what doublestar makes of it", g)
-		}
 	}
 	if got := Compile(globs).Match(path); got != some {
 		t.Fatalf("Set of %q matches %q: %v; want %v", globs, path, got, some)
 	}
 }
+
+// checkWide compares CompileDoublestar with doublestar, and says where Compile may differ.
+func checkWide(t interface{ Fatalf(string, ...any) }, g, path string) {
+	wide, narrow := CompileDoublestar([]string{g}).Match(path), Compile([]string{g}).Match(path)
+	if want := slices.ContainsFunc(expansions(g), func(e string) bool { return doublestar.MatchUnvalidated(e, path) }); wide != want {
+		t.Fatalf("CompileDoublestar: %q matches %q: %v; doublestar: %v", g, path, wide, want)
+	}
+	if narrow && !wide || wide && !narrow && !slices.ContainsFunc(expansions(g), isFolder) {
+		t.Fatalf("%q matches %q: %v; doublestar: %v", g, path, narrow, wide)
+	}
+	// What doublestar matches with the braces in place is never lost.
+	if doublestar.MatchUnvalidated(g, path) && !wide {
+		t.Fatalf("%q matches %q by doublestar, none of its expansions does", g, path)
+	}
+	if !strings.Contains(g, "{") && doublestar.MatchUnvalidated(g, path) != wide {
+		t.Fatalf("%q has no braces, and yet is not what doublestar makes of it", g)
+	}
+}
+
+func isFolder(glob string) bool { return strings.HasSuffix(glob, "/**") }
+
+func isClean(path string) bool { return !strings.Contains("/"+path+"/", "//") }
 
 // drawGlob makes a glob of a few pieces, so that many match and many nearly do.
 func drawGlob(t *rapid.T) string {
@@ -247,7 +290,7 @@ func TestIndexManyGlobs(t *testing.T) {
 	for _, path := range []string{"d7/x.e9", "n199", "p/150", "g42z/x", "d199", "nothing"} {
 		bits = x.Match(path, bits)
 		for _, g := range globs {
-			if got, want := bits.Has(x.Number(g)), doublestar.MatchUnvalidated(g, path); got != want {
+			if got, want := bits.Has(x.Number(g)), byDoublestar(g, path); got != want {
 				t.Errorf("%q, %q: %v; want %v", g, path, got, want)
 			}
 		}

@@ -51,7 +51,7 @@ func NewIndex(sets ...[]string) *Index {
 			x.numbers[g] = number
 			for _, e := range expansions(g) {
 				if slow {
-					x.general[""] = append(x.general[""], entry{matcher: matcher{general, e}, number: number})
+					x.general[""] = append(x.general[""], entry{matcher: slowMatcher(e), number: number})
 				} else {
 					x.add(newMatcher(e), number)
 				}
@@ -87,13 +87,20 @@ func (x *Index) add(m matcher, number int) {
 	}
 }
 
-// literalPrefix returns what every path begins with that a glob without braces matches: its
-// text before the first glob character. A slash before that is not in it, since "a/**" matches
-// "a".
+// slowMatcher returns the matcher of a glob that compares no strings itself.
+func slowMatcher(glob string) matcher {
+	if rest, inFolder := withoutLastStars(glob); inFolder {
+		glob = rest + "/**/*"
+	}
+	return matcher{general, glob}
+}
+
+// literalPrefix returns what every path begins with that the text of a general matcher matches:
+// what stands before the first glob character.
 func literalPrefix(glob string) string {
 	prefix := glob
 	if i := strings.IndexAny(glob, `*?[\`); i >= 0 {
-		prefix = strings.TrimSuffix(glob[:i], "/")
+		prefix = glob[:i]
 	}
 	if strings.ContainsRune(prefix, utf8.RuneError) {
 		return "" // it matches any byte that is not UTF-8
@@ -149,12 +156,11 @@ func (x *Index) Match(path string, into Bits) Bits {
 		into.try(x.general[last[dot:]], path)
 	}
 	if len(x.beneath) > 0 {
-		for i := 0; i < len(path); i++ {
+		for i := 0; i < len(path)-1; i++ {
 			if path[i] == '/' {
 				into.Add(x.beneath[path[:i]])
 			}
 		}
-		into.Add(x.beneath[path])
 	}
 	into.try(x.suffixed, path)
 	into.try(x.general[""], path)

@@ -16,6 +16,12 @@ func Notes(glob string) []string {
 	if mistake != nil {
 		return notes
 	}
+	for _, e := range expansions(glob) {
+		if n := folderNote(e); n != "" {
+			notes = append(notes, n)
+			break
+		}
+	}
 	for _, t := range tokens {
 		switch {
 		case t.kind == escaped && strings.Contains(`*?[{`, t.text[1:]):
@@ -25,6 +31,41 @@ func Notes(glob string) []string {
 		}
 	}
 	return notes
+}
+
+// folderNote says what a glob without braces does not match, if it is X/** and files that X matches
+// could have been meant: X ends in a wildcard, or in the name of a file.
+func folderNote(glob string) string {
+	x, inFolder := withoutLastStars(glob)
+	if !inFolder {
+		return ""
+	}
+	name := base(x)
+	switch {
+	case strings.ContainsAny(name, "*?["):
+		return fmt.Sprintf("%s matches what is in a folder that %s matches, but not a file of such a name; to match both, list %s as well", quote(glob), quote(x), quote(x))
+	case looksLikeFile(name):
+		return fmt.Sprintf("%s matches what is in a folder %s; for the file itself write %s", quote(glob), quote(name), quote(x))
+	}
+	return ""
+}
+
+// looksLikeFile reports whether a name is one that files have and folders hardly ever: the
+// endings of folders such as conf.d and node.js are not among these.
+func looksLikeFile(name string) bool {
+	switch name {
+	case "Dockerfile", "Containerfile", "Makefile", "Jenkinsfile", "Vagrantfile", "Procfile", "Gemfile", "Tiltfile", "go.mod", "go.sum":
+		return true
+	}
+	dot := strings.LastIndexByte(name, '.')
+	if dot <= 0 {
+		return false
+	}
+	switch name[dot+1:] {
+	case "tf", "tfvars", "hcl", "yml", "yaml", "json", "toml", "ini", "env", "xml", "tpl", "tmpl", "sh", "py", "go", "rb", "java", "ts", "md", "txt":
+		return true
+	}
+	return false
 }
 
 // classMatchesSlash reports whether a class, which passed Check, matches a slash:

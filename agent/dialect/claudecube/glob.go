@@ -125,7 +125,7 @@ func globbed(test *call.Test, text string, effect call.Effect) call.Predicate {
 		for _, e := range expansions {
 			expansions = append(expansions, e+"/")
 		}
-		test.Op, test.Globs = call.Globs, glob.Compile(expansions)
+		test.Op, test.Globs = call.Globs, glob.CompileDoublestar(expansions)
 		return call.Predicate{Any: append(either, call.Predicate{Test: test})}
 	}
 	globs := map[int][]string{} // by how many segments begin with a dot
@@ -139,7 +139,7 @@ func globbed(test *call.Test, text string, effect call.Effect) call.Predicate {
 	}
 	for _, n := range dots {
 		matched, shaped, ended := *test, *test, *test
-		matched.Op, matched.Globs = call.Globs, glob.Compile(globs[n])
+		matched.Op, matched.Globs = call.Globs, glob.CompileDoublestar(globs[n])
 		shaped.Op, shaped.Regexp = call.Matches, dotted(n)
 		ended.Op, ended.Regexp = call.Matches, regexp.MustCompile(`[^/]\z`)
 		either = append(either, call.Predicate{All: []call.Predicate{{Test: &matched}, {Test: &shaped}, {Test: &ended}}})

@@ -234,7 +234,7 @@ func (r *reader) operand(t *call.Test, f *fact, op *operator, e rules.Entry) {
 		case errors.As(err, &mistake):
 			r.doc.Fail(rules.CodeGlob, e.Node(), mistake.Found, mistake.Fix)
 		default:
-			t.Globs = glob.Compile([]string{text})
+			t.Globs = glob.CompileDoublestar([]string{text})
 		}
 	case call.Under:
 		switch {
