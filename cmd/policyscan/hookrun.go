@@ -116,20 +116,6 @@ func hasCall(in io.Reader) bool {
 	return err != nil || len(text) > 0
 }
 
-// isNullDevice reports whether an output is the null device, which Go puts in the place of one that is closed.
-func isNullDevice(out io.Writer) bool {
-	f, ok := out.(*os.File)
-	if !ok {
-		return false
-	}
-	st, err := f.Stat()
-	if err != nil {
-		return true
-	}
-	null, err := os.Stat(os.DevNull)
-	return err == nil && os.SameFile(st, null)
-}
-
 // A recorder is a writer that notes whether anything was written to it, and if it should, what.
 type recorder struct {
 	to    io.Writer

@@ -1,0 +1,153 @@
+//go:build unix
+
+package main
+
+import (
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+// closedStreams runs the program in a shell with these redirections.
+func closedStreams(p program, redirections string) program {
+	p.under = []string{"sh", "-c", `exec "$@" ` + redirections, "sh"}
+	return p
+}
+
+// TestFault_159_StandardOutputClosed: what was to go to a standard output that is closed went nowhere,
+// which is never a success.
+func TestFault_159_StandardOutputClosed(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		args   string
+		status int
+	}{
+		{"--policy policy good", exitUndecided},
+		{"--policy policy bad", exitViolation},
+		{"--policy policy --output - good", exitUndecided},
+		{"--policy policy --output - bad", exitViolation},
+		{"--policy policy --output - --quiet good", exitUndecided},
+		{"--policy policy --report sarif good", exitUndecided},
+		{"--policy policy --report sarif=r.sarif good", exitUndecided}, // the text report
+		{"--policy policy --report json=- --quiet bad", exitViolation},
+		{"report verdict.json", exitUndecided},
+		{"report verdict.json --report sarif", exitUndecided},
+		{"--help", exitUndecided},
+		{"scan --help", exitUndecided},
+		{"--version", exitUndecided},
+		{"list --policy policy", exitUndecided},
+		{"validate policy", exitUndecided},
+		{"test builtin:infra", exitUndecided},
+		{"schema verdict", exitUndecided},
+		{"man", exitUndecided},
+		{"completion bash", exitUndecided},
+		{"init new", exitUndecided},
+		{"hook install git --print", exitUndecided},
+		{"eval --calls calls.yml", exitUndecided},
+		// Nothing goes there.
+		{"--policy policy --quiet good", exitPass},
+		{"--policy policy --quiet bad", exitViolation},
+		{"report verdict.json --report sarif=r.sarif", exitPass},
+	} {
+		works := exitPass // where there is a standard output
+		if c.status == exitViolation {
+			works = exitViolation
+		}
+		for lost, want := range map[string]int{
+			">&-": c.status, ">&- <&-": c.status, ">&- 2>&-": c.status,
+			">/dev/null": works, "2>&-": works, ">/dev/null 2>&1": works,
+		} {
+			p := newProgram(t)
+			p.write("new/main.tf", "")
+			p.write("calls.yml", "default: allow\nrules:\n  - {id: a, title: t, effect: deny, when: {fact: tool, equals: Grep}}\n")
+			p.stdin = `{"tool": "Bash", "input": {"command": "ls"}}` + "\n"
+			scans := strings.HasPrefix(c.args, "--policy")
+			if !scans {
+				p.run("--policy", "policy", "good").want(t, exitPass)
+			}
+			e := closedStreams(p, lost).run(strings.Fields(c.args)...)
+			if e.status != want {
+				t.Errorf("%s %s: status %d, want %d: %s", c.args, lost, e.status, want, e.err)
+			}
+			if strings.HasPrefix(lost, ">&-") && want != works && !strings.Contains(lost, "2>&-") &&
+				!strings.Contains(e.err, "standard output is closed") && !strings.Contains(e.err, "there is no call on standard input") {
+				t.Errorf("%s %s: it says %q", c.args, lost, e.err)
+			}
+			if scans && !strings.Contains(c.args, "--output") {
+				said := map[int]string{exitPass: "PASS", exitViolation: "FAIL NET-1@main.tf", exitUndecided: "UNDECIDED E_OUTPUT"}
+				if got := p.saying(); got != said[want] {
+					t.Errorf("%s %s: the verdict is %s, want %s", c.args, lost, got, said[want])
+				}
+			}
+		}
+	}
+}
+
+// TestFault_159_NoFileInItsPlace: no file that the program opens gets the number of a standard stream
+// that is closed, and with it the text that goes there.
+func TestFault_159_NoFileInItsPlace(t *testing.T) {
+	t.Parallel()
+	g := newGit(t)
+	g.put("main.tf", "cidr = \"0.0.0.0/0\"\n")
+	g.git("add", "-A")
+	before := g.git("count-objects", "-v") + g.git("status", "--porcelain")
+	for _, lost := range []string{">&-", "2>&-", "<&-", ">&- 2>&- <&-"} {
+		p := closedStreams(g.program, lost)
+		p.run("--policy", "policy", "--staged", "--output", "verdict.json", "repo").want(t, exitViolation)
+		if got := p.saying(); got != "FAIL NET-1@main.tf" {
+			t.Errorf("%s: the verdict is %s", lost, got)
+		}
+		text, err := os.ReadFile(g.dir + "/verdict.json")
+		if err != nil || !strings.HasPrefix(string(text), "{\n") || !strings.HasSuffix(string(text), "}\n") {
+			t.Errorf("%s: %v: the verdict holds something else: %s", lost, err, text)
+		}
+		g.git("fsck", "--strict")
+		if after := g.git("count-objects", "-v") + g.git("status", "--porcelain"); after != before {
+			t.Errorf("%s: %s; before: %s", lost, after, before)
+		}
+	}
+}
+
+// TestFault_159_NullDevices: a /dev/null that is given to the program is not taken for a stream that is
+// closed, where the difference shows.
+func TestFault_159_NullDevices(t *testing.T) {
+	t.Parallel()
+	p := newProgram(t)
+	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer null.Close()
+	for _, c := range []struct {
+		name   string
+		give   func(*exec.Cmd)
+		status int
+	}{
+		{"all three are one /dev/null", func(cmd *exec.Cmd) { cmd.Stdin, cmd.Stdout, cmd.Stderr = null, null, null }, exitPass},
+		{"standard output and error are one", func(cmd *exec.Cmd) { cmd.Stdout, cmd.Stderr = null, null }, exitPass},
+		{"one that is open to write only", func(cmd *exec.Cmd) { cmd.Stdout = nil }, exitPass},
+		{"one that could be the runtime's", func(cmd *exec.Cmd) { cmd.Stdout = null }, exitUndecided},
+	} {
+		cmd := p.command(t.Context(), "--policy", "policy", "good")
+		cmd.Stdin = nil
+		c.give(cmd)
+		if status := exitOf(cmd.Run()); status != c.status {
+			t.Errorf("%s: status %d, want %d", c.name, status, c.status)
+		}
+	}
+}
+
+// TestFault_159_StandardInputClosed: a standard input that is closed holds no file, no list and no call.
+func TestFault_159_StandardInputClosed(t *testing.T) {
+	t.Parallel()
+	for _, args := range []string{
+		"--policy policy --stdin --stdin-path main.tf",
+		"--policy policy --files-from - good",
+		"eval --calls calls.yml",
+	} {
+		p := newProgram(t)
+		p.write("calls.yml", "policyscan: 1\nrules:\n  - {id: a, title: t, effect: deny, when: {fact: tool, equals: Grep}}\n")
+		closedStreams(p, "<&-").run(strings.Fields(args)...).want(t, exitUndecided)
+	}
+}
