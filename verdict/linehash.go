@@ -1,6 +1,10 @@
 package verdict
 
-import "strconv"
+import (
+	"bytes"
+	"encoding/binary"
+	"strconv"
+)
 
 // hashUnits is how many UTF-16 code units a line's hash looks at.
 const hashUnits = 100
@@ -24,10 +28,11 @@ const (
 // The hasher keeps one polynomial of the whole text. With P(n) for that of its first
 // n units, the hash of the 100 units from n on is P(n+100) - 37^100 P(n).
 type LineHasher struct {
-	emit    func(line int64, hash uint64)
+	emit    func(line, n int64, hash uint64)
 	poly    uint64
 	units   int64 // in poly
 	line    int64 // of the last line that began
+	ends    int64 // line ends that were the last units
 	midLine bool
 	afterCR bool
 
@@ -42,9 +47,9 @@ type lineStart struct {
 	poly  uint64
 }
 
-// NewLineHasher returns a hasher that calls emit for each line, in order; lines
-// count from 1. A text has one line more than it has line ends.
-func NewLineHasher(emit func(line int64, hash uint64)) *LineHasher {
+// NewLineHasher returns a hasher that calls emit for all lines, in order: n lines from the given
+// one on have this hash. Lines count from 1. A text has one line more than it has line ends.
+func NewLineHasher(emit func(line, n int64, hash uint64)) *LineHasher {
 	return &LineHasher{emit: emit, due: -1}
 }
 
@@ -67,27 +72,138 @@ func (h *LineHasher) Add(unit uint16) {
 }
 
 // AddASCII takes the text's next characters, all of them ASCII: the same as Add for
-// each, at five times the speed.
+// each, but faster.
 func (h *LineHasher) AddASCII(text []byte) {
-	for i := 0; i < len(text); i++ {
-		if h.midLine {
+	for i := 0; i < len(text); {
+		switch c := text[i]; {
+		case h.Idle():
+			if i += toLineEnd(text[i:]); i < len(text) {
+				h.Add(uint16(text[i]))
+				i++
+			}
+		case c == ' ' || c == '\t':
+			h.afterCR = false
+			if i++; i < len(text) && text[i] == c {
+				i += repeated(text[i:], 1)
+			}
+		case h.midLine && c > ' ':
 			// The polynomial in registers, up to what needs a decision.
 			poly, from := h.poly, i
-			stop := len(text)
-			if h.due >= 0 {
-				stop = min(stop, i+int(h.due-h.units))
-			}
+			stop := min(len(text), i+int(h.due-h.units))
 			for i < stop && text[i] > ' ' {
 				poly = poly*hashBase + uint64(text[i])
 				i++
 			}
 			h.poly, h.units = poly, h.units+int64(i-from)
-			if i == len(text) {
-				return
+			if i == from { // the first line in the ring is due
+				h.Add(uint16(c))
+				i++
 			}
+			h.ends = 0
+		case h.ends > hashUnits && (c == '\n' || c == '\r'):
+			i += h.addLineEnds(text[i:])
+		default:
+			h.Add(uint16(c))
+			i++
 		}
-		h.Add(uint16(text[i]))
 	}
+}
+
+// addLineEnds takes a run of line ends that text begins with, and returns how many bytes that was.
+func (h *LineHasher) addLineEnds(text []byte) int {
+	if text[0] == '\r' && len(text) > 1 && text[1] == '\n' {
+		n := repeated(text, 2)
+		h.AddLineEnds(int64(n / 2))
+		return n
+	}
+	n := repeated(text, 1)
+	if text[0] == '\r' && n > 1 {
+		n-- // the last may be one of CRLF
+	}
+	h.AddRepeated(uint16(text[0]), int64(n))
+	return n
+}
+
+// repeated returns how many bytes text begins with that are its first size bytes again and again.
+func repeated(text []byte, size int) int {
+	n := size
+	for n < len(text) && n < 16 && text[n] == text[n-size] {
+		n++
+	}
+	if n < 16 {
+		return n / size * size // as nearly always
+	}
+	for block := 16; n+block <= len(text) && bytes.Equal(text[n:n+block], text[n-size:n-size+block]); block = min(2*block, 4096) {
+		n += block
+	}
+	for n+8 <= len(text) && binary.LittleEndian.Uint64(text[n:]) == binary.LittleEndian.Uint64(text[n-size:]) {
+		n += 8
+	}
+	for n < len(text) && text[n] == text[n-size] {
+		n++
+	}
+	return n / size * size
+}
+
+// AddRepeated takes a code unit n times: the same as Add, but faster for blanks and line ends.
+func (h *LineHasher) AddRepeated(unit uint16, n int64) {
+	switch {
+	case n <= 0:
+	case unit == ' ' || unit == '\t':
+		h.afterCR = false
+	case unit == '\n':
+		if h.afterCR {
+			n--
+		}
+		h.AddLineEnds(n)
+	case unit == '\r':
+		h.AddLineEnds(n)
+		h.afterCR = true
+	default:
+		for range n {
+			h.Add(unit)
+		}
+	}
+}
+
+// AddLineEnds takes n line ends, each of them LF or CRLF.
+func (h *LineHasher) AddLineEnds(n int64) {
+	h.afterCR = false
+	for ; n > 0 && h.ends <= hashUnits; n-- {
+		h.add('\n')
+	}
+	if n > 0 {
+		// Before the next one and after it the last 100 units are the same, and a line began with each.
+		h.emit(h.line-int64(h.size)+1, n, h.poly-hashPower*h.starts[h.first].poly)
+		h.line += n
+	}
+}
+
+// Idle reports whether no hash depends on what is next, up to the end of the line, so that it need
+// not be added.
+func (h *LineHasher) Idle() bool { return h.midLine && h.due < 0 }
+
+// Lines returns how many lines have begun: those before a line of which nothing was added yet.
+func (h *LineHasher) Lines() int64 { return h.line }
+
+// toLineEnd returns where the first line of text ends. In long lines it looks for either character in
+// turn, in blocks, so that it looks at nothing that is far behind the line's end.
+func toLineEnd(text []byte) int {
+	const size = 1 << 10
+	for n := 0; n < len(text); n += size {
+		block := text[n:min(n+size, len(text))]
+		lf := bytes.IndexByte(block, '\n')
+		if lf >= 0 {
+			block = block[:lf]
+		}
+		if cr := bytes.IndexByte(block, '\r'); cr >= 0 {
+			return n + cr
+		}
+		if lf >= 0 {
+			return n + lf
+		}
+	}
+	return len(text)
 }
 
 func (h *LineHasher) add(unit uint16) {
@@ -97,7 +213,11 @@ func (h *LineHasher) add(unit uint16) {
 	if !h.midLine {
 		h.begin()
 	}
-	h.midLine = unit != '\n'
+	if h.midLine = unit != '\n'; h.midLine {
+		h.ends = 0
+	} else {
+		h.ends++
+	}
 	h.poly = h.poly*hashBase + uint64(unit)
 	h.units++
 }
@@ -122,7 +242,7 @@ func (h *LineHasher) take() {
 	if h.size > 0 {
 		h.due = h.starts[h.first].units + hashUnits
 	}
-	h.emit(line, h.poly-hashPower*s.poly)
+	h.emit(line, 1, h.poly-hashPower*s.poly)
 }
 
 // Close ends the text and emits the lines that are left.

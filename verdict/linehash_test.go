@@ -11,12 +11,14 @@ import (
 func lineHashes(t *testing.T, text string) []string {
 	var got []string
 	count := map[uint64]int64{}
-	h := NewLineHasher(func(line int64, hash uint64) {
+	h := NewLineHasher(func(line, n int64, hash uint64) {
 		if line != int64(len(got))+1 {
 			t.Errorf("%q: after %d lines comes line %d", text, len(got), line)
 		}
-		count[hash]++
-		got = append(got, FormatLineHash(hash, count[hash]))
+		for range n {
+			count[hash]++
+			got = append(got, FormatLineHash(hash, count[hash]))
+		}
 	})
 	for rest := text; rest != ""; {
 		n := strings.IndexFunc(rest, func(r rune) bool { return r >= utf8.RuneSelf })
@@ -86,6 +88,12 @@ func FuzzLineHash(f *testing.F) {
 	f.Add("x = 1\r\n\r\n\ty\r\rz")
 	f.Add(strings.Repeat("a line of text\n", 30))
 	f.Add(strings.Repeat("\U0001f600", 120) + "\n \n")
+	// Runs that are taken at once, and lines of which most is skipped.
+	for _, end := range []string{"\n", "\r", "\r\n"} {
+		f.Add("a" + strings.Repeat(end, 330) + "b")
+		f.Add(strings.Repeat(end, 150) + "\r" + strings.Repeat("\r\n", 150) + "\n\n x")
+		f.Add(strings.Repeat("x", 3000) + end + strings.Repeat("é", 300) + strings.Repeat(" \t", 40) + end + "y")
+	}
 	f.Fuzz(func(t *testing.T, text string) {
 		if got, want := lineHashes(t, text), naiveLineHashes(text); !slices.Equal(got, want) {
 			t.Errorf("%q: got %q, want %q", text, got, want)
@@ -99,7 +107,7 @@ func BenchmarkLineHasher(b *testing.B) {
 	b.SetBytes(int64(len(text)))
 	for b.Loop() {
 		lines = 0
-		h := NewLineHasher(func(int64, uint64) { lines++ })
+		h := NewLineHasher(func(_, n int64, _ uint64) { lines += int(n) })
 		h.AddASCII(text)
 		h.Close()
 	}

@@ -74,7 +74,7 @@ func marks(head []byte) (found [encodings]bool) {
 	return found
 }
 
-// decodeUnit returns the code unit of 16 or 32 bits that data begins with, as a
+// decodeUnit returns the code unit of 8, 16 or 32 bits that data begins with, as a
 // character, and its length; a length of 0 when data is shorter. A unit of 32 bits
 // that is no character is U+FFFD.
 func (e encoding) decodeUnit(data []byte) (rune, int) {
@@ -84,6 +84,8 @@ func (e encoding) decodeUnit(data []byte) (rune, int) {
 	}
 	var v uint32
 	switch e {
+	case utf8Enc:
+		v = uint32(data[0])
 	case utf16LE:
 		v = uint32(binary.LittleEndian.Uint16(data))
 	case utf16BE:

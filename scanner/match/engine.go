@@ -92,6 +92,19 @@ func (s *seen) reset() {
 	s.marks, s.nul = [encodings]bool{}, false
 }
 
+// any reports whether there is a candidate.
+func (s *seen) any() bool {
+	if len(s.plain.Indices()) > 0 || s.nul && len(s.wide.Indices()) > 0 {
+		return true
+	}
+	for en := utf16LE; en < encodings; en++ {
+		if s.marks[en] {
+			return true // of one character, perhaps
+		}
+	}
+	return false
+}
+
 // look adds what a window holds.
 func (e *Engine) look(s *seen, w window) {
 	if w.at == 0 {

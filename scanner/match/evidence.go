@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"errors"
 	"io"
 	"slices"
 
@@ -24,73 +23,179 @@ func (x *Examiner) locate(ctx context.Context, content io.ReadSeeker, finds []*F
 		texts[t] = append(texts[t], f)
 	}
 	for t, finds := range texts {
+		finds = slices.Clone(finds)
+		slices.SortFunc(finds, func(a, b *Find) int { return cmp.Compare(a.match.start, b.match.start) })
 		if err := x.readText(ctx, content, t.enc, t.align, finds, reads); err != nil {
 			return err
 		}
-	}
-	for _, f := range finds {
-		if err := f.look(content); err != nil {
-			return err
+		for _, f := range finds {
+			if err := f.look(); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
 }
 
-// readText finds the places of the finds in a text, and the hashes of their lines.
+// readText finds the places of the finds in a text, which are in their order there, and the hashes
+// of their lines.
 //
-// GitHub numbers lines that have the same hash, so the text is read a second time,
-// for the lines before a find: to remember all their hashes in the first reading
-// would take memory that grows with the file.
+// GitHub numbers lines that have the same hash. So the hashes of the finds' lines are computed first,
+// and then the text is read for the lines before the last find: to remember all their hashes would
+// take memory that grows with the file. However many finds there are, each of these steps reads no
+// byte twice.
 func (x *Examiner) readText(ctx context.Context, content io.ReadSeeker, enc encoding, align int64, finds []*Find, reads *int) error {
-	r := newReading(enc, align, 0)
-	for _, f := range finds {
-		r.spots = append(r.spots, &f.start, &f.end)
-	}
-	slices.SortFunc(r.spots, func(a, b *spot) int { return cmp.Compare(a.offset, b.offset) })
-	err := x.again(ctx, content, 0, reads, func(w window) bool {
-		r.add(w.data)
-		if w.last {
-			r.close()
-		}
-		return len(r.spots) > 0
-	})
-	if err == nil && len(r.spots) > 0 {
-		err = ErrChanged // it ends before a match that was in it
-	}
+	anchor, err := x.places(ctx, content, enc, align, finds, reads)
 	if err != nil {
 		return err
 	}
-
-	hashes := make([]uint64, len(finds))
-	counts := map[uint64]int64{} // of the lines so far
-	var last int64               // line in which the last find begins
-	for i, f := range finds {
-		if hashes[i], err = x.lineHash(ctx, content, enc, align, f.start.lineStart, reads); err != nil {
-			return err
-		}
-		counts[hashes[i]] = 0
-		last = max(last, f.start.line)
-	}
-	numbers := map[int64]int64{} // of a line among those of its hash
+	var lines []spot // the different lines in which the finds begin
 	for _, f := range finds {
-		numbers[f.start.line] = 0
+		if len(lines) == 0 || f.start.line > lines[len(lines)-1].line {
+			lines = append(lines, f.start)
+		}
 	}
-	done := false
-	r = newReading(enc, align, 0)
-	r.hash = verdict.NewLineHasher(func(line int64, hash uint64) {
-		n, ok := counts[hash]
-		if !ok || done {
+	hashes, err := x.lineHashes(ctx, content, enc, align, lines, reads)
+	if err != nil {
+		return err
+	}
+	before, numbers, err := x.number(ctx, content, enc, align, anchor, lines, hashes, reads)
+	if err != nil {
+		return err
+	}
+	for _, f := range finds {
+		for lines[0].line < f.start.line {
+			lines, hashes, numbers = lines[1:], hashes[1:], numbers[1:]
+		}
+		f.Evidence.LineHash = verdict.FormatLineHash(hashes[0], numbers[0])
+		f.start.line += before
+		f.end.line += before
+	}
+	return nil
+}
+
+// places fills in the places of finds and what is around them. Lines count from the one that begins at
+// the anchor, which it returns: near the first find if a line begins there, else at the first byte.
+func (x *Examiner) places(ctx context.Context, content io.ReadSeeker, enc encoding, align int64, finds []*Find, reads *int) (anchor int64, err error) {
+	near := int64(4 * cmp.Or(x.Window, WindowSize))
+	from := max(finds[0].match.start-near, 0)
+	for {
+		r := newReading(enc, align, 0)
+		if from > 0 {
+			r = newReadingWithin(enc, align, from)
+		}
+		for _, f := range finds {
+			r.spots = append(r.spots, &f.start, &f.end)
+		}
+		slices.SortFunc(r.spots, func(a, b *spot) int { return cmp.Compare(a.offset, b.offset) })
+		rest, added := finds, from
+		err := x.again(ctx, content, from, 3*around, reads, func(w window) bool {
+			r.add(w.data[added-w.at:])
+			added = w.at + int64(len(w.data))
+			if w.last {
+				r.close()
+			}
+			for len(rest) > 0 && (w.last || rest[0].match.start+2*around <= added) {
+				rest[0].keep(w)
+				rest = rest[1:]
+			}
+			return !r.lost && len(r.spots)+len(rest) > 0
+		})
+		switch {
+		case err != nil:
+			return 0, err
+		case r.lost: // the line begins further up
+			from = 0
+		case len(r.spots) > 0:
+			return 0, ErrChanged // it ends before a match that was in it
+		default:
+			return r.anchor, nil
+		}
+	}
+}
+
+// keep keeps what a window holds around where a match begins.
+func (f *Find) keep(w window) {
+	f.nearAt = max(f.match.start-around, w.at)
+	from, to := f.nearAt-w.at, min(f.match.start+2*around-w.at, int64(len(w.data)))
+	f.near = bytes.Clone(w.data[min(from, to):to])
+}
+
+// lineHashes returns the hashes of lines, which are in order.
+func (x *Examiner) lineHashes(ctx context.Context, content io.ReadSeeker, enc encoding, align int64, lines []spot, reads *int) ([]uint64, error) {
+	hashes := make([]uint64, len(lines))
+	for done := 0; done < len(lines); {
+		first := lines[done]
+		if _, err := content.Seek(first.lineStart, io.SeekStart); err != nil {
+			return nil, err
+		}
+		r := newReading(enc, align, first.lineStart)
+		r.hash = verdict.NewLineHasher(func(line, n int64, hash uint64) {
+			for ; done < len(lines) && lines[done].line < first.line+line-1+n; done++ {
+				hashes[done] = hash
+			}
+		})
+		// Most lines need less than 512 bytes. The windows go on for one full of spaces, and for the lines
+		// that began meanwhile.
+		ws := &windows{r: content, buf: x.buf[:min(512, len(x.buf))]}
+		before := done
+		_, err := pass(ctx, ws, reads, func(w window) bool {
+			ws.buf = x.buf
+			r.add(w.data)
+			if w.last {
+				r.close()
+			}
+			return done == before || done < len(lines) && lines[done].lineStart < r.at
+		})
+		if err != nil {
+			return nil, err
+		}
+		if done == before {
+			return nil, ErrChanged // the line is no longer there
+		}
+	}
+	return hashes, nil
+}
+
+// number returns how many lines are before the one at the anchor, from which the lines count, and the
+// number of each of the lines among those that have its hash.
+func (x *Examiner) number(ctx context.Context, content io.ReadSeeker, enc encoding, align, anchor int64, lines []spot, hashes []uint64, reads *int) (before int64, numbers []int64, err error) {
+	numbers = make([]int64, len(lines))
+	if anchor == 0 && lines[len(lines)-1].line == 1 {
+		numbers[0] = 1
+		return 0, numbers, nil
+	}
+	counts := map[uint64]int64{} // of the lines so far
+	var likely [256]bool         // spares most lines the look into counts
+	for _, hash := range hashes {
+		counts[hash], likely[hash>>56] = 0, true
+	}
+	before = -1
+	done := 0
+	r := newReading(enc, align, 0)
+	r.hash = verdict.NewLineHasher(func(line, n int64, hash uint64) {
+		if !likely[hash>>56] {
 			return
 		}
-		counts[hash] = n + 1
-		if _, ok := numbers[line]; ok {
-			numbers[line] = n + 1
+		count, ok := counts[hash]
+		if !ok {
+			return
 		}
-		done = line == last
+		if before >= 0 {
+			for ; done < len(lines) && before+lines[done].line < line+n; done++ {
+				numbers[done] = count + before + lines[done].line - line + 1
+			}
+		}
+		counts[hash] = count + n
 	})
-	err = x.again(ctx, content, 0, reads, func(w window) bool {
-		for piece := range slices.Chunk(w.data, 4096) {
-			if r.add(piece); done {
+	err = x.again(ctx, content, 0, 0, reads, func(w window) bool {
+		data := w.data
+		if n := anchor - w.at; 0 <= n && n < int64(len(data)) {
+			r.add(data[:n])
+			before, data = r.hash.Lines(), data[n:]
+		}
+		for piece := range slices.Chunk(data, 16<<10) {
+			if r.add(piece); done == len(lines) {
 				return false
 			}
 		}
@@ -99,33 +204,10 @@ func (x *Examiner) readText(ctx context.Context, content io.ReadSeeker, enc enco
 		}
 		return true
 	})
-	for i, f := range finds {
-		f.Evidence.LineHash = verdict.FormatLineHash(hashes[i], numbers[f.start.line])
+	if err == nil && done < len(lines) {
+		err = ErrChanged
 	}
-	return err
-}
-
-// lineHash returns the hash of the line that begins at start.
-func (x *Examiner) lineHash(ctx context.Context, content io.ReadSeeker, enc encoding, align, start int64, reads *int) (hash uint64, err error) {
-	if _, err := content.Seek(start, io.SeekStart); err != nil {
-		return 0, err
-	}
-	done := false
-	r := newReading(enc, align, start)
-	r.hash = verdict.NewLineHasher(func(_ int64, h uint64) {
-		if !done {
-			hash, done = h, true
-		}
-	})
-	// Most lines need less than 512 bytes; the windows go on for one full of spaces.
-	_, err = pass(ctx, &windows{r: content, buf: x.buf[:min(512, len(x.buf))]}, reads, func(w window) bool {
-		r.add(w.data)
-		if w.last {
-			r.close()
-		}
-		return !done
-	})
-	return hash, err
+	return before, numbers, err
 }
 
 // around is how many bytes of a line are looked at on either side of where a match
@@ -134,25 +216,18 @@ const around = 2048
 
 // look fills in what is read off the match's surroundings: columns, excerpt and the
 // line's text.
-func (f *Find) look(content io.ReadSeeker) error {
+func (f *Find) look() error {
 	e := &f.Evidence
 	e.Line, e.EndLine = f.start.line, f.end.line
 	e.Column, e.EndColumn = f.match.start-f.start.lineStart+1, f.match.end-f.end.lineStart+1
 	e.UTF16Column, e.UTF16EndColumn = f.start.units+1, f.end.units+1
 
 	from := max(f.start.lineStart, f.match.start-around)
-	if _, err := content.Seek(from, io.SeekStart); err != nil {
-		return err
-	}
-	buf := make([]byte, f.match.start-from+2*around)
-	n, err := io.ReadFull(content, buf)
-	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, io.EOF) {
-		return err
-	}
-	if int64(n) < min(f.match.end-from, int64(len(buf))) {
+	if from < f.nearAt || f.nearAt+int64(len(f.near)) < min(f.match.end, f.match.start+2*around) {
 		return ErrChanged // it ends within the match
 	}
-	before, rest := buf[:f.match.start-from], buf[f.match.start-from:n]
+	before, rest := f.near[from-f.nearAt:f.match.start-f.nearAt], f.near[f.match.start-f.nearAt:]
+	f.near = nil
 
 	line := rest[:min(f.enc.lineEnd(rest), around)]
 	f.Line = slices.Concat(before, line)
@@ -163,12 +238,27 @@ func (f *Find) look(content io.ReadSeeker) error {
 	match := rest[:min(f.match.end-f.match.start, int64(len(rest)))]
 	after := rest[len(match):]
 	after = after[:f.enc.lineEnd(after)]
-	f.Before, f.Matched, f.After = excerpt(f.enc.text(before, true), f.enc.text(match, false), f.enc.text(after, false))
+	match, after = match[:min(len(match), excerptBytes)], after[:min(len(after), excerptBytes)]
+	f.Before, f.Matched, f.After = excerpt(f.enc.text(f.enc.ending(before), true), f.enc.text(match, false), f.enc.text(after, false))
 	return nil
 }
 
-// excerptLimit is the longest excerpt, in characters.
-const excerptLimit = 200
+// excerptLimit is the longest excerpt, in characters, and excerptBytes the most bytes that it can have in a file, with
+// one character more, which may be cut.
+const (
+	excerptLimit = 200
+	excerptBytes = 4 * (excerptLimit + 1)
+)
+
+// ending returns as much of the end of data as an excerpt can need, or all of it where the characters
+// would have to be found first.
+func (e encoding) ending(data []byte) []byte {
+	n := len(data) - excerptBytes
+	if n <= 0 || e == utf8Enc && ascii(data[n:]) < excerptBytes {
+		return data
+	}
+	return data[n:]
+}
 
 // excerpt cuts the text around a match: the match first, then what stands before
 // and after it, evenly where there is more of both than room.

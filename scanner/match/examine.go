@@ -25,6 +25,8 @@ type Find struct {
 	match      match
 	enc        encoding
 	start, end spot
+	near       []byte // what is around start
+	nearAt     int64  // offset of near
 }
 
 // An Examiner searches contents for the patterns of an engine, one after another. It keeps its
@@ -33,9 +35,10 @@ type Examiner struct {
 	Limit  int64 // the most bytes a content may have; 0: no limit
 	Window int   // how many bytes a window has; 0: WindowSize
 
-	buf  []byte
-	held []byte // where buf was while its content is read again
-	seen map[*Engine]*seen
+	buf   []byte
+	held  []byte // where buf was while its content is read again
+	seen  map[*Engine]*seen
+	found map[*Engine]*seen // what firstOf notes down
 }
 
 // A Report is what an Examiner found out about one content.
@@ -51,7 +54,8 @@ type Report struct {
 // evidence needs when something was found. Memory does not grow with its length.
 func (x *Examiner) Examine(ctx context.Context, e *Engine, content io.ReadSeeker) (rep Report, err error) {
 	whole := x.seenBy(e)
-	var only window // the content, if one window holds it
+	var only window    // the content, if one window holds it
+	first := int64(-1) // no match begins before that; -1: none anywhere
 	rep.Bytes, err = pass(ctx, x.windows(content, e.overlap()), &rep.Reads, func(w window) bool {
 		if w.at == 0 {
 			rep.Pointer, rep.Crypt = isPointer(w.data, w.last), bytes.HasPrefix(w.data, gitCrypt)
@@ -60,6 +64,9 @@ func (x *Examiner) Examine(ctx context.Context, e *Engine, content io.ReadSeeker
 			}
 		}
 		e.look(whole, w)
+		if first < 0 && whole.any() {
+			first = w.at + x.firstOf(e, w)
+		}
 		return true
 	})
 	if err != nil {
@@ -73,7 +80,7 @@ func (x *Examiner) Examine(ctx context.Context, e *Engine, content io.ReadSeeker
 		content = bytes.NewReader(only.data)
 		x.buf, x.held = x.held, x.buf
 	}
-	err = x.again(ctx, content, e.overlap(), &rep.Reads, func(w window) bool {
+	err = x.again(ctx, content, max(first, 0), e.overlap(), &rep.Reads, func(w window) bool {
 		for _, h := range candidates {
 			h.look(w, e.overlap())
 		}
@@ -100,6 +107,28 @@ func (x *Examiner) Examine(ctx context.Context, e *Engine, content io.ReadSeeker
 	return rep, x.locate(ctx, content, rep.Finds, &rep.Reads)
 }
 
+// firstOf returns where in the first window that holds anything the matches may begin: at a part of it
+// in which there is something, since a match that begins earlier would be whole in the part before.
+// It spares the second step, which looks for one pattern after another, most of the window.
+func (x *Examiner) firstOf(e *Engine, w window) int64 {
+	const part = 8 << 10
+	s := x.found[e]
+	if s == nil {
+		if x.found == nil {
+			x.found = map[*Engine]*seen{}
+		}
+		s = e.newSeen()
+		x.found[e] = s
+	}
+	s.reset()
+	for at := 0; at+part+e.overlap() < len(w.data); at += part {
+		if e.look(s, window{at: w.at + int64(at), data: w.data[at : at+part+e.overlap()]}); s.any() {
+			return int64(at)
+		}
+	}
+	return int64(max(0, len(w.data)-part-e.overlap()) / part * part)
+}
+
 // seenBy returns what an engine notes down, empty. It is used again for each content,
 // since to make one for 10,000 patterns takes longer than to look at a small file.
 func (x *Examiner) seenBy(e *Engine) *seen {
@@ -123,13 +152,14 @@ func (x *Examiner) windows(content io.Reader, overlap int) *windows {
 	return &windows{r: content, buf: x.buf, overlap: overlap, limit: x.Limit}
 }
 
-// again hands the windows of content, from its first byte on, to look until that
-// returns false.
-func (x *Examiner) again(ctx context.Context, content io.ReadSeeker, overlap int, reads *int, look func(window) bool) error {
-	if _, err := content.Seek(0, io.SeekStart); err != nil {
+// again hands the windows of content, from an offset on, to look until that returns false.
+func (x *Examiner) again(ctx context.Context, content io.ReadSeeker, from int64, overlap int, reads *int, look func(window) bool) error {
+	if _, err := content.Seek(from, io.SeekStart); err != nil {
 		return err
 	}
-	_, err := pass(ctx, x.windows(content, overlap), reads, look)
+	ws := x.windows(content, overlap)
+	ws.at = from
+	_, err := pass(ctx, ws, reads, look)
 	return err
 }
 

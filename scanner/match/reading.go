@@ -2,6 +2,8 @@ package match
 
 import (
 	"bytes"
+	"encoding/binary"
+	"slices"
 	"unicode/utf16"
 	"unicode/utf8"
 
@@ -36,13 +38,25 @@ type reading struct {
 	afterCR   bool
 	rest      []byte // bytes of a character that the last window cut
 	skip      int    // bytes before the first whole unit
+
+	// anchor is the start of the first line that is known, from which lines count; -1: none so far.
+	// lost says that a spot was met before that.
+	anchor int64
+	lost   bool
 }
 
 // newReading prepares to read a file from the offset at on, whose text is aligned
 // as the byte at align is.
 func newReading(enc encoding, align, at int64) *reading {
 	unit := int64(enc.unit())
-	return &reading{enc: enc, at: at, line: 1, lineStart: at, skip: int((align%unit - at%unit + unit) % unit)}
+	return &reading{enc: enc, at: at, line: 1, lineStart: at, skip: int((align%unit - at%unit + unit) % unit), anchor: at}
+}
+
+// newReadingWithin is newReading from an offset that is somewhere in a line.
+func newReadingWithin(enc encoding, align, at int64) *reading {
+	r := newReading(enc, align, at)
+	r.line, r.lineStart, r.anchor = 0, -1, -1
+	return r
 }
 
 // add reads the file's next bytes, which the caller has not added before.
@@ -73,50 +87,137 @@ func (r *reading) add(data []byte) {
 // plain takes as much of the beginning of data as needs no decoding, and returns
 // how many bytes that was. It is what makes the reading of a file with a find cheap.
 func (r *reading) plain(data []byte) int {
+	n := len(data) // no one asks for anything any more
 	switch {
-	case len(r.spots) == 0 && r.hash == nil: // no one asks for anything any more
-		r.at += int64(len(data))
-		return len(data)
-	case r.enc != utf8Enc:
+	case len(r.spots) > 0 && r.hash == nil:
+		return r.plainPlaces(data)
+	case len(r.spots) > 0:
 		return 0
-	case r.hash == nil && r.at == r.lineStart && !r.afterCR:
+	case r.hash != nil:
+		n = r.plainHash(data)
+	}
+	r.at += int64(n)
+	return n
+}
+
+// plainPlaces is plain where only places are asked for.
+func (r *reading) plainPlaces(data []byte) int {
+	until := min(r.spots[0].offset-r.at, int64(len(data)))
+	if until <= 0 || r.afterCR || r.at == 0 && r.enc != utf8Enc { // a byte order mark stands in no column
+		return 0
+	}
+	data = data[:until]
+	if r.enc == utf8Enc && r.at == r.lineStart {
 		if n := r.skipLines(data); n > 0 {
 			return n
 		}
 	}
-	n := 0
-	for n < len(data) && data[n] < utf8.RuneSelf {
-		n++
-		if r.hash == nil && data[n-1] == '\n' {
-			break // the lines that follow may be skipped again
+	if r.enc.unit() == 4 {
+		return 0 // a unit of 32 bits can be two of 16
+	}
+	n := r.enc.withoutLineEnd(data, r.enc == utf8Enc)
+	r.at += int64(n)
+	r.units += int64(n / r.enc.unit())
+	return n
+}
+
+// plainHash is plain where only hashes are asked for.
+func (r *reading) plainHash(data []byte) int {
+	if r.hash.Idle() {
+		if n := r.enc.withoutLineEnd(data, false); n > 0 {
+			return n
 		}
 	}
-	if len(r.spots) == 0 {
-		r.hash.AddASCII(data[:n])
-		r.at += int64(n)
-		return n
+	// Blanks and line ends again and again are taken at once.
+	unit := r.enc.unit()
+	c, n := r.enc.decodeUnit(data)
+	if n > 0 && (c == ' ' || c == '\t' || c == '\n' || c == '\r') {
+		if next, n := r.enc.decodeUnit(data[unit:]); c == '\r' && next == '\n' && n > 0 {
+			n := period(data, 2*unit)
+			r.hash.AddLineEnds(int64(n / (2 * unit)))
+			return n
+		}
+		if n := period(data, unit); n > unit || unit > 1 {
+			r.hash.AddRepeated(uint16(c), int64(n/unit))
+			return n
+		}
 	}
-	for _, c := range data[:n] {
-		r.char(rune(c), 1)
+	if r.enc != utf8Enc {
+		return 0
+	}
+	n = ascii(data)
+	r.hash.AddASCII(data[:n])
+	return n
+}
+
+// withoutLineEnd returns how many bytes of data, in whole units, are before a line end, or before
+// what could be one, or with onlyASCII before another character. Each block is twice as long as the
+// one before, so that no more is looked at than a few times what is returned.
+func (e encoding) withoutLineEnd(data []byte, onlyASCII bool) int {
+	unit := e.unit()
+	stops := func(c byte) bool { return c == '\n' || c == '\r' || onlyASCII && c >= utf8.RuneSelf }
+	if n := slices.IndexFunc(data[:min(16, len(data))], stops); n >= 0 {
+		return n / unit * unit
+	}
+	n := 0
+	for size := 64; n < len(data); size = min(2*size, 32<<10) {
+		block := data[n:min(n+size, len(data))]
+		if bytes.IndexByte(block, '\n') >= 0 || bytes.IndexByte(block, '\r') >= 0 || onlyASCII && ascii(block) < len(block) {
+			if size == 64 {
+				n += slices.IndexFunc(block, stops)
+			}
+			break
+		}
+		n += len(block)
+	}
+	return n / unit * unit
+}
+
+// ascii returns how many bytes data begins with that are ASCII.
+func ascii(data []byte) int {
+	n := 0
+	for ; n+8 <= len(data); n += 8 {
+		if binary.LittleEndian.Uint64(data[n:])&0x8080808080808080 != 0 {
+			break
+		}
+	}
+	for n < len(data) && data[n] < utf8.RuneSelf {
+		n++
 	}
 	return n
 }
 
-// skipLines steps, from the start of a line, over the lines before the one that the
-// next spot is in. No one asks for their columns or hashes.
-func (r *reading) skipLines(data []byte) int {
-	until := min(r.spots[0].offset-r.at, int64(len(data)))
-	if until <= 0 {
-		return 0
+// period returns how many bytes data begins with that are its first size bytes again and again.
+func period(data []byte, size int) int {
+	n := size
+	for n < len(data) && n < 16 && data[n] == data[n-size] {
+		n++
 	}
-	data = data[:until]
+	if n < 16 {
+		return n / size * size // as nearly always
+	}
+	for block := 16; n+block <= len(data) && bytes.Equal(data[n:n+block], data[n-size:n-size+block]); block = min(2*block, 4096) {
+		n += block
+	}
+	for n+8 <= len(data) && binary.LittleEndian.Uint64(data[n:]) == binary.LittleEndian.Uint64(data[n-size:]) {
+		n += 8
+	}
+	for n < len(data) && data[n] == data[n-size] {
+		n++
+	}
+	return n / size * size
+}
+
+// skipLines steps, from the start of a line, over the lines before the one that the
+// next spot is in, which is behind data. No one asks for their columns or hashes.
+func (r *reading) skipLines(data []byte) int {
 	if cr := bytes.IndexByte(data, '\r'); cr >= 0 {
 		data = data[:cr] // a CR may or may not end a line alone
 	}
-	n := bytes.LastIndexByte(data, '\n') + 1
-	if n == 0 {
+	if bytes.IndexByte(data, '\n') < 0 {
 		return 0
 	}
+	n := bytes.LastIndexByte(data, '\n') + 1
 	r.line += int64(bytes.Count(data[:n], []byte{'\n'}))
 	r.at += int64(n)
 	r.lineStart = r.at
@@ -199,12 +300,16 @@ func (r *reading) newLine() {
 	r.line++
 	r.lineStart = r.at
 	r.units = 0
+	if r.anchor < 0 {
+		r.anchor = r.at
+	}
 }
 
 // fill fills the spots that lie at or before the next byte.
 func (r *reading) fill() {
 	for len(r.spots) > 0 && r.spots[0].offset <= r.at {
 		s := r.spots[0]
+		r.lost = r.lost || r.anchor < 0
 		s.line, s.lineStart, s.units = r.line, r.lineStart, r.units
 		r.spots = r.spots[1:]
 	}

@@ -1,0 +1,194 @@
+package match
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"reflect"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/policyscan/policyscan/internal/cputime"
+	"github.com/policyscan/policyscan/verdict"
+)
+
+// A repeated is a content: a text again and again up to a size, and an end.
+type repeated struct {
+	text string
+	size int64
+	end  string
+	at   int64
+	read int64 // bytes
+}
+
+func (r *repeated) Seek(offset int64, _ int) (int64, error) {
+	r.at = offset
+	return offset, nil
+}
+
+func (r *repeated) Read(p []byte) (n int, err error) {
+	for n < len(p) && r.at < r.size {
+		k := copy(p[n:], r.text[r.at%int64(len(r.text)):])
+		k = int(min(int64(k), r.size-r.at))
+		n, r.at = n+k, r.at+int64(k)
+	}
+	if past := r.at - r.size; n < len(p) && past >= 0 && past < int64(len(r.end)) {
+		k := copy(p[n:], r.end[past:])
+		n, r.at = n+k, r.at+int64(k)
+	}
+	r.read += int64(n)
+	if n == 0 {
+		return 0, io.EOF
+	}
+	return n, nil
+}
+
+func engineOf(texts ...string) *Engine {
+	index := map[string]int{}
+	var patterns []*Pattern
+	for i, text := range texts {
+		index[text] = i
+		patterns = append(patterns, Compile(text))
+	}
+	return NewEngine(patterns, index)
+}
+
+// TestFault_158_Evidence: however many finds a content has, and whatever is before them, the evidence
+// is read in a few passes.
+func TestFault_158_Evidence(t *testing.T) {
+	var many []string
+	for i := range 400 {
+		many = append(many, fmt.Sprintf("pattern%03d!", i))
+	}
+	all := strings.Join(many, " ")
+	wide := func(text string) string { return string(utf16LE.encode(text)) }
+	for _, c := range []struct {
+		name, text string
+		size       int64
+		patterns   []string
+		end        string
+		passes     int64 // over the content, beside the first
+	}{
+		{"a line of spaces", " ", 5 << 20, many, all, 3},
+		{"a line of spaces in UTF-16", " \x00", 5 << 20, many, wide(all), 3},
+		{"a line of tabs and spaces", "\t ", 5 << 20, many, all, 3},
+		{"a line each", " ", 2 << 20, many, "\n" + strings.ReplaceAll(all, " ", "\n"), 2},
+		{"LF", "\n", 16 << 20, many[:1], many[0], 2},
+		{"CRLF", "\r\n", 16 << 20, many[:1], many[0], 2},
+		{"CR", "\r", 16 << 20, many[:1], many[0], 2},
+		{"LF in UTF-16", "\n\x00", 16 << 20, many[:1], wide(many[0]), 2},
+		{"a hole", strings.Repeat("\x00", 4096), 64 << 20, many[:1], many[0], 2},
+		{"a hole before UTF-16", strings.Repeat("\x00", 4096), 64 << 20, many[:1], wide(many[0]), 2},
+		{"a long line", "abcdefgh,", 16 << 20, many[:1], many[0], 2},
+	} {
+		text := strings.Repeat(c.text, 64<<10/len(c.text))
+		e := engineOf(c.patterns...)
+		examine := func(end string) (rep Report, content *repeated, took time.Duration) {
+			content = &repeated{text: text, size: c.size, end: end}
+			took = cputime.Of(func() {
+				var err error
+				if rep, err = (&Examiner{}).Examine(context.Background(), e, content); err != nil {
+					t.Fatal(err)
+				}
+			})
+			return rep, content, took
+		}
+		none, plain, without := examine(strings.Repeat("x", len(c.end)))
+		rep, content, with := examine(c.end)
+		if len(none.Finds) != 0 || len(rep.Finds) != len(c.patterns) {
+			t.Fatalf("%s: %d and %d finds", c.name, len(none.Finds), len(rep.Finds))
+		}
+		t.Logf("%s: %v, without finds %v; read %d and %d bytes", c.name, with, without, content.read, plain.read)
+		if most := (1+c.passes)*plain.read + 4<<20; content.read > most {
+			t.Errorf("%s: %d bytes were read, without finds %d", c.name, content.read, plain.read)
+		}
+		// Ten times what is measured, for the many ways in which a machine can be busy. It was 100 times and more.
+		if with > 10*without+300*time.Millisecond && !raceDetector {
+			t.Errorf("%s: %v of processor time, without finds %v", c.name, with, without)
+		}
+	}
+}
+
+// TestFault_158_SameEvidence compares the places and line hashes of finds far into a content, of which
+// only the end is read, with those of a naive reading from the first byte.
+func TestFault_158_SameEvidence(t *testing.T) {
+	r := rand.New(rand.NewPCG(158, 1))
+	pieces := []string{"a", "b\n", "\n", "\r\n", "\r", " ", "\t", "é", "\U0001f600", "0.0.0.0/0", "key", "  \n", "long line, long line, ", "\ufeff"}
+	for range 100 {
+		var b strings.Builder
+		for b.Len() < 200+r.IntN(60_000) {
+			b.WriteString(strings.Repeat(pieces[r.IntN(len(pieces))], 1+r.IntN(1+r.IntN(300))))
+		}
+		text := b.String() + "0.0.0.0/0 key\nkey"
+		for enc := range encodings {
+			content := string(enc.encode(text))
+			e := engineOf("0.0.0.0/0", "key", "0/0 key", "a\nb")
+			small := &Examiner{Window: 1 << 10}
+			rep, err := small.Examine(context.Background(), e, strings.NewReader(content))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, f := range rep.Finds {
+				if all := regexp.MustCompile(strings.ReplaceAll(regexp.QuoteMeta(f.Evidence.Pattern), "\n", "\r?\n")).FindAllStringIndex(content, -1); enc == utf8Enc &&
+					(int64(all[0][0]) != f.Evidence.Offset || int64(len(all)) != f.Evidence.Occurrences) {
+					t.Fatalf("%q: %+v; want %d from %d on", text[:min(len(text), 500)], f.Evidence, len(all), all[0][0])
+				}
+				if got, want := f.Evidence, naiveEvidence(enc, text, f); !reflect.DeepEqual(got, want) {
+					t.Fatalf("%v, %q:\n%+v\n%+v", enc, text[:min(len(text), 500)], got, want)
+				}
+			}
+		}
+	}
+}
+
+// naiveEvidence is the evidence of a find with its places and line hash computed character by
+// character, if it was found in the encoding of the text.
+func naiveEvidence(enc encoding, text string, f *Find) verdict.Evidence {
+	e := f.Evidence
+	if f.enc != enc {
+		return e
+	}
+	e.Line, e.EndLine = 1, 1
+	line, column, units, at := int64(1), int64(1), int64(1), int64(0)
+	runes := []rune(text)
+	for i := 0; ; i++ {
+		if at == f.match.start {
+			e.Line, e.Column, e.UTF16Column = line, column, units
+		}
+		if at == f.match.end {
+			e.EndLine, e.EndColumn, e.UTF16EndColumn = line, column, units
+			break
+		}
+		size := int64(len(enc.encode(string(runes[i]))))
+		at, column = at+size, column+size
+		if i > 0 || runes[i] != '\ufeff' {
+			units += int64(len(utf16LE.encode(string(runes[i])))) / 2
+		}
+		if runes[i] == '\n' || runes[i] == '\r' && (i+1 == len(runes) || runes[i+1] != '\n') {
+			line, column, units = line+1, 1, 1
+		}
+	}
+	var hashes []uint64
+	h := verdict.NewLineHasher(func(_, n int64, hash uint64) {
+		for range n {
+			hashes = append(hashes, hash)
+		}
+	})
+	for _, c := range runes {
+		for units := utf16LE.encode(string(c)); len(units) > 0; units = units[2:] {
+			h.Add(uint16(units[0]) | uint16(units[1])<<8)
+		}
+	}
+	h.Close()
+	number := int64(0)
+	for _, hash := range hashes[:e.Line] {
+		if hash == hashes[e.Line-1] {
+			number++
+		}
+	}
+	e.LineHash = verdict.FormatLineHash(hashes[e.Line-1], number)
+	return e
+}
