@@ -70,7 +70,13 @@ func ruleNotes(r *Rule, budget *int) []Note {
 			note(r.excludeAt, i, text)
 		}
 	}
+	if glob.Covers(r.Exclude, r.Files) {
+		note(r.excludeAt, 0, `"exclude" takes every file that "files" selects, so the rule is about no file; narrow "exclude", or remove the rule`)
+	}
 	for i, p := range r.Patterns {
+		for _, text := range patternNotes(r, p) {
+			note(r.patternsAt, i, text)
+		}
 		if !norm.NFC.IsNormalString(p) {
 			note(r.patternsAt, i, fmt.Sprintf("the pattern %s is not in Unicode normal form C, in which most text is written; it would read %s", Quoted(p), Quoted(norm.NFC.String(p))))
 		}

@@ -1,0 +1,93 @@
+package glob
+
+import (
+	"strings"
+
+	"github.com/bmatcuk/doublestar/v4"
+)
+
+// Covers reports whether it is certain that any glob of over matches each path that a glob of under
+// matches. All passed Check. It knows the usual shapes, and says no where it is in doubt.
+func Covers(over, under []string) bool {
+	var wide [][]string
+	for _, g := range over {
+		for _, e := range expansions(g) {
+			wide = append(wide, segments(e))
+		}
+	}
+	c := coverage{steps: 10_000}
+	for _, g := range under {
+		for _, e := range expansions(g) {
+			if narrow := segments(e); !c.any(wide, narrow) {
+				return false
+			}
+		}
+	}
+	return len(under) > 0
+}
+
+// segments are those of a glob without braces, with ** once where it is there again and again, and **/*
+// for a ** at the end, where there is at least a name.
+func segments(glob string) []string {
+	var list []string
+	for s := range strings.SplitSeq(glob, "/") {
+		if s != "**" || len(list) == 0 || list[len(list)-1] != "**" {
+			list = append(list, s)
+		}
+	}
+	if list[len(list)-1] == "**" {
+		list = append(list, "*")
+	}
+	return list
+}
+
+// A coverage is what Covers may still do: two globs of many ** can be compared in many ways.
+type coverage struct{ steps int }
+
+func (c *coverage) any(wide [][]string, narrow []string) bool {
+	for _, w := range wide {
+		if c.covers(w, narrow) {
+			return true
+		}
+	}
+	return false
+}
+
+// covers compares segments from the left.
+func (c *coverage) covers(wide, narrow []string) bool {
+	if c.steps--; c.steps < 0 {
+		return false
+	}
+	switch {
+	case len(wide) == 0 || len(narrow) == 0:
+		return len(wide) == len(narrow)
+	case wide[0] == "**":
+		return c.covers(wide[1:], narrow) || c.covers(wide, narrow[1:])
+	case narrow[0] == "**":
+		return false
+	}
+	return coversSegment(wide[0], narrow[0]) && c.covers(wide[1:], narrow[1:])
+}
+
+func coversSegment(wide, narrow string) bool {
+	if wide == narrow {
+		return true
+	}
+	if classMatchesSlashIn(wide) || classMatchesSlashIn(narrow) {
+		return false // it can stand for several segments
+	}
+	if name, ok := literal(narrow); ok {
+		return doublestar.MatchUnvalidated(wide, name)
+	}
+	if end, ok := strings.CutPrefix(wide, "*"); ok {
+		if text, ok := literal(end); ok {
+			return strings.HasSuffix(literalSuffix(narrow), text)
+		}
+	}
+	if start, ok := strings.CutSuffix(wide, "*"); ok {
+		if text, ok := literal(start); ok {
+			return strings.HasPrefix(literalPrefix(narrow), text)
+		}
+	}
+	return false
+}

@@ -1,0 +1,119 @@
+package rules
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestPatternNotes: what is noted of a pattern, and what is not.
+func TestPatternNotes(t *testing.T) {
+	for _, c := range []struct{ pattern, want string }{
+		// Regular expressions and wildcards.
+		{`password = ".*"`, `because of ".*"`},
+		{`secret.+`, `because of ".+"`},
+		{`port \d+`, `because of "\\d+"`},
+		{`key\s*=`, `because of "\\s*"`},
+		{`\w`, `because of "\\w"`},
+		{`10\.0\.0\.0/8`, `because of "0\\.0"`},
+		{`(allow|deny)`, `because of "(allow|deny)"`},
+		{`AKIA[0-9A-Z]{16}`, `because of "[0-9A-Z]"`},
+		{`[^a-z]`, `because of "[^a-z]"`},
+		{`^FROM alpine$`, `because of "^FROM alpine$"`},
+		{`**/secrets.yml`, `because of "**/s"`},
+		{`0.0.0.0/0`, ""},
+		{`"Action": "*"`, ""},
+		{`s3:*`, ""},
+		{`*.example.com`, ""}, // certificates and hosts are written so
+		{`^1.2.3`, ""},        // so are versions
+		{`C:\data\share`, ""},
+		{`$HOME`, ""},
+		{`arr[0]`, ""},
+		{`(a or b)`, ""},
+		{`/** a comment`, ""},
+		{`a || b`, ""},
+		{`1 + 2`, ""},
+		{`f(x)`, ""},
+		{strings.Repeat("x", 2000) + ".*", ""},
+
+		// Characters that are not what they seem.
+		{"0.0.0.0\u00a0/0", "a no-break space (U+00A0) as character 8, which an ordinary space does not match; write a space"},
+		{"a\u202fb", "a narrow no-break space (U+202F)"},
+		{"a\u2003b", "a space of another width (U+2003)"},
+		{"a\u200bb", "a zero-width space (U+200B) as character 2, which cannot be seen"},
+		{"\ufeffkey", "a byte order mark (U+FEFF) as character 1"},
+		{"a\u00adb", "a soft hyphen (U+00AD)"},
+		{"a\u202eb", "a bidirectional control character (U+202E)"},
+		{"p\u0430ssword", `a Cyrillic 'а' (U+0430) as character 2, which looks like 'a' and does not match it; write 'a'`},
+		{"\u03bfwner", `a Greek 'ο' (U+03BF)`},
+		{"--no\u2013check", `a dash '–' (U+2013) as character 5, which looks like '-'`},
+		{"\u201cAction\u201d", "a typographic quote '“' (U+201C)"},
+		{"a\u2215b", "the character '∕' (U+2215)"},
+		{"\uff41bc", "a fullwidth 'ａ' (U+FF41)"},
+		{"a\u200db", "a zero-width joiner (U+200D)"},
+		{"\u200b", ""}, // this is what is forbidden
+		{"\u2013", ""},
+		{"пароль", ""}, // a word of its own script
+		{"пароль: password", ""},
+		{"λόγος", ""},
+		{"Straße café", ""},
+		{"\U0001f468\u200d\U0001f469 x", ""},
+		{"日本 x", ""},
+
+		// Blanks.
+		{"key ", `has a space or tab at an end, and matches only where the file has it too; if that is not meant, write "key"`},
+		{" key", `write "key"`},
+		{"\tkey", `write "key"`},
+		{"two words", ""},
+		{"key\n", ""}, // noted where it is written, if at all
+	} {
+		rule := &Rule{Patterns: []string{c.pattern}}
+		got := strings.Join(patternNotes(rule, c.pattern), "\n")
+		if c.want == "" && got != "" || !strings.Contains(got, c.want) || strings.Count(got, "\n") > 0 {
+			t.Errorf("%q: %q; want %q", c.pattern, got, c.want)
+		}
+	}
+	// Where the rule shows what the blank is for there is no note.
+	for _, rule := range []*Rule{
+		{Patterns: []string{"@main ", "@main\n"}},
+		{Patterns: []string{"curl -k "}, Examples: []Example{{Content: "curl -keep"}}},
+	} {
+		if got := patternNotes(rule, rule.Patterns[0]); len(got) != 0 {
+			t.Errorf("%q: %q", rule.Patterns, got)
+		}
+	}
+	if got := patternNotes(&Rule{Patterns: []string{"a ", "a"}, Examples: []Example{{Content: "a", Violates: true}}}, "a "); len(got) != 1 {
+		t.Errorf("a blank that no example explains: %q", got)
+	}
+}
+
+// TestExcludeNote: an exclude that leaves nothing of what files selects is noted, and no other.
+func TestExcludeNote(t *testing.T) {
+	for _, c := range []struct {
+		files, exclude string
+		want           bool
+	}{
+		{`["**/*.tf"]`, `["**"]`, true},
+		{`["**/*.tf"]`, `["**/*.tf"]`, true},
+		{`["modules/**/*.tf", "modules/x"]`, `["vendor/**", "modules/**"]`, true},
+		{`["**/*.{tf,yml}"]`, `["**/*.tf", "**/*.yml"]`, true},
+		{`["**/*.tf"]`, `["modules/**"]`, false},
+		{`["**/*.tf", "modules"]`, `["**/*.tf", "modules/**"]`, false},
+	} {
+		b, errs := loadBoundaries(ruleWith(c.files, "[x]\n      exclude: "+c.exclude))
+		if errs != nil {
+			t.Fatal(errs)
+		}
+		noted := 0
+		for _, n := range Notes(b) {
+			if strings.Contains(n.Text, `"exclude" takes every file`) {
+				noted++
+				if n.Line != 8 || n.Column != 17 {
+					t.Errorf("%s: at %d:%d", c.exclude, n.Line, n.Column)
+				}
+			}
+		}
+		if noted != map[bool]int{true: 1}[c.want] {
+			t.Errorf("%s without %s: %d notes", c.files, c.exclude, noted)
+		}
+	}
+}

@@ -1,0 +1,192 @@
+package rules
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// patternNotes says what of a pattern of a rule is often a slip.
+func patternNotes(r *Rule, p string) []string {
+	var notes []string
+	add := func(format string, args ...any) { notes = append(notes, fmt.Sprintf(format, args...)) }
+	if text := expressionIn(p); text != "" {
+		add("the pattern %s looks like a regular expression or a wildcard, because of %s, but a pattern is the text itself; "+
+			"list each text that must not appear as a pattern of its own", Quoted(p), Quoted(text))
+	}
+	if trimmed := strings.Trim(p, " \t"); trimmed != p && !endsAWord(r, p, trimmed) {
+		add("the pattern %s has a space or tab at an end, and matches only where the file has it too; if that is not meant, write %s", Quoted(p), Quoted(trimmed))
+	}
+	if n := strangerIn(p); n != "" {
+		add("the pattern %s has %s", Quoted(p), n)
+	}
+	return notes
+}
+
+// endsAWord reports whether the rule shows that the blank at an end of a pattern is meant: it has the same
+// text with another end too, or an example that has the text and does not violate the rule.
+func endsAWord(r *Rule, p, trimmed string) bool {
+	return len(r.Patterns) <= 1000 && slices.ContainsFunc(r.Patterns, func(other string) bool {
+		return other != p && other != trimmed && (strings.HasPrefix(other, trimmed) || strings.HasSuffix(other, trimmed))
+	}) || slices.ContainsFunc(r.Examples, func(e Example) bool { return !e.Violates && strings.Contains(e.Content, trimmed) })
+}
+
+// expressions are what regular expressions and wildcards have, and other text hardly ever.
+var expressions = []*regexp.Regexp{
+	regexp.MustCompile(`\.[*+]`),
+	regexp.MustCompile(`\\[dDsSwW](?:[^A-Za-z]|$)`),        // not the folder of C:\data
+	regexp.MustCompile(`[0-9A-Za-z)\]]\\\.[0-9A-Za-z(\[]`), // 10\.0
+	regexp.MustCompile(`\([^()|\s]+(?:\|[^()|\s]+)+\)`),
+	regexp.MustCompile(`\[\^?[^\]\s]*(?:[a-z]-[a-z]|[A-Z]-[A-Z]|[0-9]-[0-9])[^\]\s]*\]`),
+	regexp.MustCompile(`^\^.+\$$`),
+	regexp.MustCompile(`^\*\*/[*.\w]`),
+}
+
+// expressionIn returns the part of a pattern that its writer may have meant as an expression, or "".
+func expressionIn(p string) string {
+	if len(p) > 1024 { // no one writes such an expression, and notes must not take long
+		return ""
+	}
+	for _, e := range expressions {
+		if found := e.FindString(p); found != "" {
+			return found
+		}
+	}
+	return ""
+}
+
+// strangerIn says which character of a pattern is not the one that it seems to be, if any, and what to
+// write instead. A pattern of nothing but such characters is one that forbids them.
+func strangerIn(p string) string {
+	if !strings.ContainsFunc(p, func(r rune) bool { return r > ' ' && r < utf8.RuneSelf || unicode.IsLetter(r) && lookalikes[r] == 0 }) {
+		return ""
+	}
+	runes := []rune(p)
+	for i, r := range runes {
+		if r < utf8.RuneSelf {
+			continue
+		}
+		at := fmt.Sprintf("(U+%04X) as character %d", r, i+1)
+		switch {
+		case invisibles[r] != "":
+			if joins(r) && !nextToASCII(runes, i) {
+				continue // as its script asks for
+			}
+			return fmt.Sprintf("%s %s, which cannot be seen, and matches only where the file has it too; leave it out", invisibles[r], at)
+		case unicode.Is(unicode.Zs, r):
+			return fmt.Sprintf("%s %s, which an ordinary space does not match; write a space", spaceName(r), at)
+		case r >= 0xFF01 && r <= 0xFF5E:
+			return fmt.Sprintf("a fullwidth %q %s, which the usual %q does not match; write %q", r, at, r-0xFEE0, r-0xFEE0)
+		case lookalikes[r] != 0 && (!unicode.IsLetter(r) || inLatinWord(runes, i)):
+			return fmt.Sprintf("%s %q %s, which looks like %q and does not match it; write %q", lookalikeKind(r), r, at, lookalikes[r], lookalikes[r])
+		}
+	}
+	return ""
+}
+
+// joins reports whether a character that cannot be seen is part of how some scripts and emoji are written.
+func joins(r rune) bool { return r == 0x200C || r == 0x200D }
+
+func nextToASCII(runes []rune, i int) bool {
+	return i > 0 && runes[i-1] < utf8.RuneSelf || i+1 < len(runes) && runes[i+1] < utf8.RuneSelf
+}
+
+// inLatinWord reports whether the letters around one are also of the Latin script: a whole word of another
+// is what it seems to be.
+func inLatinWord(runes []rune, i int) bool {
+	from, to := i, i
+	for from > 0 && unicode.IsLetter(runes[from-1]) {
+		from--
+	}
+	for to+1 < len(runes) && unicode.IsLetter(runes[to+1]) {
+		to++
+	}
+	for _, r := range runes[from : to+1] {
+		if unicode.Is(unicode.Latin, r) {
+			return true
+		}
+	}
+	return false
+}
+
+func spaceName(r rune) string {
+	switch r {
+	case 0xA0:
+		return "a no-break space"
+	case 0x202F:
+		return "a narrow no-break space"
+	case 0x2007:
+		return "a figure space"
+	case 0x3000:
+		return "an ideographic space"
+	}
+	return "a space of another width"
+}
+
+func lookalikeKind(r rune) string {
+	switch {
+	case unicode.Is(unicode.Cyrillic, r):
+		return "a Cyrillic"
+	case unicode.Is(unicode.Greek, r):
+		return "a Greek"
+	case unicode.Is(unicode.Pd, r) || r == 0x2212:
+		return "a dash"
+	case unicode.Is(unicode.Pi, r) || unicode.Is(unicode.Pf, r) || unicode.Is(unicode.Ps, r):
+		return "a typographic quote"
+	}
+	return "the character"
+}
+
+// invisibles are characters that are drawn as nothing, with their names.
+var invisibles = map[rune]string{
+	0x00AD: "a soft hyphen",
+	0x034F: "a combining grapheme joiner",
+	0x061C: "an Arabic letter mark",
+	0x115F: "a Hangul filler",
+	0x1160: "a Hangul filler",
+	0x180E: "a Mongolian vowel separator",
+	0x200B: "a zero-width space",
+	0x200C: "a zero-width non-joiner",
+	0x200D: "a zero-width joiner",
+	0x200E: "a left-to-right mark",
+	0x200F: "a right-to-left mark",
+	0x202A: "a bidirectional control character",
+	0x202B: "a bidirectional control character",
+	0x202C: "a bidirectional control character",
+	0x202D: "a bidirectional control character",
+	0x202E: "a bidirectional control character",
+	0x2060: "a word joiner",
+	0x2061: "an invisible operator",
+	0x2062: "an invisible operator",
+	0x2063: "an invisible operator",
+	0x2064: "an invisible operator",
+	0x2066: "a bidirectional control character",
+	0x2067: "a bidirectional control character",
+	0x2068: "a bidirectional control character",
+	0x2069: "a bidirectional control character",
+	0x2800: "an empty Braille cell",
+	0x3164: "a Hangul filler",
+	0xFEFF: "a byte order mark",
+	0xFFA0: "a Hangul filler",
+}
+
+// lookalikes are characters that are drawn as an ASCII character is, and that character.
+var lookalikes = map[rune]rune{
+	// Dashes, quotes and marks, as word processors and web pages put them.
+	0x2010: '-', 0x2011: '-', 0x2012: '-', 0x2013: '-', 0x2014: '-', 0x2015: '-', 0x2212: '-', 0xFE58: '-', 0xFE63: '-',
+	0x2018: '\'', 0x2019: '\'', 0x201A: '\'', 0x201B: '\'', 0x2032: '\'', 0x02BC: '\'',
+	0x201C: '"', 0x201D: '"', 0x201E: '"', 0x201F: '"', 0x2033: '"',
+	0x2044: '/', 0x2215: '/', 0x29F8: '/', 0x2216: '\\', 0x29F5: '\\',
+	0x2024: '.', 0x2217: '*', 0x204E: '*', 0x2236: ':', 0xA789: ':', 0x037E: ';', 0x01C3: '!', 0x2223: '|', 0x223C: '~', 0x2039: '<', 0x203A: '>',
+	// Cyrillic.
+	'а': 'a', 'е': 'e', 'о': 'o', 'р': 'p', 'с': 'c', 'у': 'y', 'х': 'x', 'ѕ': 's', 'і': 'i', 'ј': 'j', 'һ': 'h', 'ԁ': 'd', 'ԛ': 'q', 'ԝ': 'w', 'ӏ': 'l', 'ѵ': 'v',
+	'А': 'A', 'В': 'B', 'Е': 'E', 'З': '3', 'К': 'K', 'М': 'M', 'Н': 'H', 'О': 'O', 'Р': 'P', 'С': 'C', 'Т': 'T', 'У': 'Y', 'Х': 'X', 'Ѕ': 'S', 'І': 'I', 'Ј': 'J',
+	// Greek.
+	'α': 'a', 'ο': 'o', 'ν': 'v', 'ρ': 'p', 'ι': 'i', 'κ': 'k', 'υ': 'u', 'χ': 'x', 'γ': 'y',
+	'Α': 'A', 'Β': 'B', 'Ε': 'E', 'Ζ': 'Z', 'Η': 'H', 'Ι': 'I', 'Κ': 'K', 'Μ': 'M', 'Ν': 'N', 'Ο': 'O', 'Ρ': 'P', 'Τ': 'T', 'Υ': 'Y', 'Χ': 'X',
+	// Latin and others.
+	'ı': 'i', 'ȷ': 'j', 'ɑ': 'a', 'ɡ': 'g', 'ǀ': 'l', 'օ': 'o', 'ո': 'n', 'ս': 'u', 'հ': 'h', 'ց': 'g',
+}
