@@ -131,7 +131,8 @@ type Bundle struct {
 	Files map[string][sha256.Size]byte
 
 	selector *selector
-	notes    []Note // found while loading
+	classes  func() []linkClass // by what they mean for links, made when first asked for
+	notes    []Note             // found while loading
 }
 
 // Count returns how many enforced rules of type t the bundle has.

@@ -17,6 +17,7 @@ func New(enforced, deprecated []Rule) *Bundle {
 		b.Rules[i].compile()
 	}
 	b.selector = newSelector(b.Rules)
+	b.classes = sync.OnceValue(func() []linkClass { return linkClasses(b.Rules) })
 	return b
 }
 

@@ -1,6 +1,7 @@
 package glob
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/bmatcuk/doublestar/v4"
@@ -10,33 +11,147 @@ import (
 // folder, of which "." is the root. It says yes where only the names of the files would tell.
 func Beneath(glob, folder string) bool {
 	if folder == "." {
-		return true
+		folder = ""
 	}
-	for _, e := range expansions(glob) {
-		if beneathOne(strings.Split(e, "/"), strings.Split(folder, "/")) {
-			return true
-		}
-	}
-	return false
+	return !NewFollower([]string{glob}).Beneath(folder).Empty()
 }
 
-// beneathOne goes down the folder's segments. A class that matches a slash (see the
-// package comment) could stand for more than one segment, so it is in doubt.
-func beneathOne(glob, folder []string) bool {
-	for i, name := range folder {
-		switch {
-		case i == len(glob):
-			return false // the glob's paths are no deeper than this
-		case glob[i] == "**" || classMatchesSlashIn(glob[i]):
-			return true
-		case !doublestar.MatchUnvalidated(glob[i], name):
-			return false
+// A Follower answers what some globs ask of the paths beneath a folder. It is safe for concurrent use.
+type Follower struct {
+	globs [][]string // without braces, cut into segments
+}
+
+// NewFollower returns the follower of globs that passed Check.
+func NewFollower(globs []string) *Follower {
+	f := &Follower{}
+	for _, g := range globs {
+		for _, e := range expansions(g) {
+			f.globs = append(f.globs, strings.Split(e, "/"))
 		}
 	}
-	return len(glob) > len(folder)
+	return f
+}
+
+// A Rest is what globs ask of the paths beneath a folder: the globs for what follows the folder's path.
+// A path folder/x matches one of the globs exactly if x matches one of the Rest, but for
+// classes that match a slash.
+type Rest struct {
+	globs []string // without braces, sorted
+	// unsure: a class that matches a slash (see the package comment) stands in the way. The globs
+	// could match more than the others say.
+	unsure bool
+}
+
+// Beneath returns the rest of the globs beneath a folder, of which "" is the root.
+func (f *Follower) Beneath(folder string) Rest {
+	var r Rest
+	for _, g := range f.globs {
+		r.add(g, folder)
+	}
+	slices.Sort(r.globs)
+	r.globs = slices.Compact(r.globs)
+	return r
+}
+
+// add adds what is left of a glob when the folder's segments are taken from it.
+func (r *Rest) add(glob []string, folder string) {
+	var short [2][8]int
+	at, next := append(short[0][:0], 0), short[1][:0] // how many of the glob's segments are taken; ascending, each once
+	for name := range strings.SplitSeq(folder, "/") {
+		if folder == "" {
+			break
+		}
+		next = next[:0]
+		for _, i := range at {
+			for ; i < len(glob) && glob[i] == "**"; i++ {
+				next = addState(next, i)
+			}
+			if i == len(glob) {
+				continue // of "a/**" nothing is left behind "**", which was added
+			}
+			if classMatchesSlashIn(glob[i]) {
+				r.unsure = true
+			} else if doublestar.MatchUnvalidated(glob[i], name) {
+				next = addState(next, i+1)
+			}
+		}
+		slices.Sort(next)
+		at, next = slices.Compact(next), at
+	}
+	for _, i := range at {
+		if i < len(glob) {
+			r.globs = append(r.globs, restText(glob[i:]))
+		}
+	}
+}
+
+func addState(states []int, i int) []int {
+	if slices.Contains(states, i) {
+		return states
+	}
+	return append(states, i)
+}
+
+// restText is the text of a glob of a Rest. Those that match every path, which is never empty, have one text.
+func restText(glob []string) string {
+	for i, s := range glob {
+		if s != "**" && (s != "*" || i == 0 || i+1 < len(glob)) {
+			return strings.Join(glob, "/")
+		}
+	}
+	return "**"
+}
+
+// Empty reports whether the globs match nothing beneath the folder, for certain.
+func (r Rest) Empty() bool { return len(r.globs) == 0 && !r.unsure }
+
+// All reports whether the globs match every path beneath the folder, for certain.
+func (r Rest) All() bool { return slices.Contains(r.globs, "**") }
+
+// Within reports whether o's globs match whatever r's match, for certain: a false may be a true that is
+// too hard to see.
+func (r Rest) Within(o Rest) bool {
+	if o.All() {
+		return true
+	}
+	return !r.unsure && !slices.ContainsFunc(r.globs, func(g string) bool { return !o.includes(g) })
+}
+
+// includes reports whether the globs match whatever g does: g is one of them, or ends as one of them does
+// that begins with "**/".
+func (r Rest) includes(g string) bool {
+	if slices.Contains(r.globs, g) {
+		return true
+	}
+	for end := g; ; {
+		if slices.Contains(r.globs, "**/"+end) {
+			return true
+		}
+		_, after, more := strings.Cut(end, "/")
+		if !more {
+			return false
+		}
+		end = after
+	}
+}
+
+// Uniform reports whether the globs ask the same of the paths beneath every folder, as "**" and "**/*.tf" do.
+func Uniform(globs []string) bool {
+	for _, g := range globs {
+		for _, e := range expansions(g) {
+			last, ok := strings.CutPrefix(e, "**/")
+			if e != "**" && (!ok || last == "**" || strings.Contains(last, "/") || classMatchesSlashIn(last)) {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 func classMatchesSlashIn(segment string) bool {
+	if !strings.Contains(segment, "[") {
+		return false
+	}
 	tokens, mistake := scan(segment)
 	if mistake != nil {
 		return true

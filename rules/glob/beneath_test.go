@@ -2,6 +2,7 @@ package glob
 
 import (
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -59,4 +60,143 @@ func TestBeneathMissesNothing(t *testing.T) {
 	if hits < 10_000 {
 		t.Errorf("only %d matches were tried", hits)
 	}
+}
+
+func TestRest(t *testing.T) {
+	for _, c := range []struct{ glob, folder, want string }{
+		{"**", "a", "**"},
+		{"**/*.tf", "a/b", "**/*.tf"},
+		{"**/*.tf", "x.tf", "**/*.tf"},
+		{"a/**", "a", "**"},
+		{"a/**", "a/b/c", "**"},
+		{"a/**", "b", ""},
+		{"a/**/b/*.tf", "a/b", "**/b/*.tf *.tf"},
+		{"**/**/x", "a", "**/**/x **/x"},
+		{"**/**", "a", "**"},
+		{"a/**/*", "a", "**"},
+		{"*/b/c", "a", "b/c"},
+		{"*/b/c", "a/b/c", ""},
+		{"{a,b}/{x,y}/*", "a", "x/* y/*"},
+		{"{a,a/b}/*.tf", "a", "*.tf b/*.tf"},
+		{"a/*.tf", "", "a/*.tf"},
+		{"a[!x]b/c", "a", "unsure"},
+		{"**/[!x]", "a", "**/[!x] unsure"},
+		{`a\*b/\[x`, "a*b", `\[x`},
+	} {
+		r := NewFollower([]string{c.glob}).Beneath(c.folder)
+		got := slices.Clone(r.globs)
+		if r.unsure {
+			got = append(got, "unsure")
+		}
+		if got := strings.Join(got, " "); got != c.want {
+			t.Errorf("of %q beneath %q there is left %q; want %q", c.glob, c.folder, got, c.want)
+		}
+	}
+}
+
+func TestWithin(t *testing.T) {
+	for _, c := range []struct {
+		a, b string // globs, separated by spaces
+		want bool
+	}{
+		{"", "", true},
+		{"*.tf", "", false},
+		{"*.tf", "*.tf", true},
+		{"*.tf", "**", true},
+		{"**", "*.tf", false},
+		{"*.tf", "**/*.tf", true},
+		{"**/*.tf", "*.tf", false},
+		{"a/b/*.tf", "**/b/*.tf x", true},
+		{"a/b/*.tf", "**/c/*.tf", false},
+		{"*.tf *.yml", "**/*.tf", false},
+		{"*.tf *.yml", "**/*.tf *.yml", true},
+		{"a[!x]*", "a[!x]*", true}, // with certainty: the class is in what is left of both
+	} {
+		rest := func(globs string) Rest { return NewFollower(strings.Fields(globs)).Beneath("") }
+		if got := rest(c.a).Within(rest(c.b)); got != c.want {
+			t.Errorf("%q within %q: %v", c.a, c.b, got)
+		}
+	}
+	unsure := NewFollower([]string{"l[!x]/a"}).Beneath("l")
+	if unsure.Empty() || unsure.All() || unsure.Within(unsure) || !unsure.Within(NewFollower([]string{"**"}).Beneath("l")) {
+		t.Errorf("what is unsure is taken for certain: %+v", unsure)
+	}
+}
+
+func TestUniform(t *testing.T) {
+	for glob, want := range map[string]bool{
+		"**": true, "**/*.tf": true, "**/*.{tf,yml}": true, "{**,**/x}": true,
+		"*.tf": false, "a/**": false, "**/a/*.tf": false, "**/[!a].tf": false, "**/a/**": false, "{**/*.tf,a/b}": false,
+	} {
+		if got := Uniform([]string{"**/x", glob}); got != want {
+			t.Errorf("Uniform(%q) = %v", glob, got)
+		}
+	}
+}
+
+// checkRest compares what is left of a glob beneath each folder of a path with doublestar's match of the whole.
+func checkRest(t testing.TB, glob, path string) (matched bool) {
+	t.Helper()
+	matched = Compile([]string{glob}).Match(path)
+	uniform := NewFollower([]string{glob}).Beneath("other/folder")
+	for n, c := range path {
+		if c != '/' {
+			continue
+		}
+		folder, suffix := path[:n], path[n+1:]
+		r := NewFollower([]string{glob}).Beneath(folder)
+		left := Compile(r.globs).Match(suffix)
+		if left && !matched {
+			t.Fatalf("of %q beneath %q there is left %q, which matches %q; %q does not match %q", glob, folder, r.globs, suffix, glob, path)
+		}
+		if matched && !left && !r.unsure {
+			t.Fatalf("of %q beneath %q there is left %q, which does not match %q; %q matches %q", glob, folder, r.globs, suffix, glob, path)
+		}
+		if r.All() && !matched || r.Empty() && matched {
+			t.Fatalf("%q, %q: all %v, empty %v, matched %v", glob, path, r.All(), r.Empty(), matched)
+		}
+		if r.Within(uniform) && matched && !Compile([]string{glob}).Match("other/folder/"+suffix) {
+			t.Fatalf("%q: what is left beneath %q is within what is left beneath other/folder, but not for %q", glob, folder, suffix)
+		}
+		if Uniform([]string{glob}) && !(r.Within(uniform) && uniform.Within(r)) {
+			t.Fatalf("%q is uniform, but not beneath %q", glob, folder)
+		}
+	}
+	return matched
+}
+
+var restPieces = []string{"**", "**", "*", "a", "b", "?", "[a-b]", "a*", "*b", "{a,b}", "{a,b/*}", "{**/,}a", "a*b*", "[!a]", "x[!a]*b", "*.tf", "other"}
+
+// A glob matches folder/x exactly if what is left of it beneath folder matches x.
+func TestRestIsDoublestar(t *testing.T) {
+	r := rand.New(rand.NewPCG(27, 150))
+	pick := func(from []string, n int) string {
+		out := make([]string, 1+r.IntN(n))
+		for i := range out {
+			out[i] = from[r.IntN(len(from))]
+		}
+		return strings.Join(out, "/")
+	}
+	hits := 0
+	for range 100_000 {
+		g := pick(restPieces, 5)
+		if Check(g) == nil && checkRest(t, g, pick([]string{"a", "b", "ab", "c", "x.tf", "other"}, 5)) {
+			hits++
+		}
+	}
+	if hits < 5_000 {
+		t.Errorf("only %d matches were tried", hits)
+	}
+}
+
+func FuzzRest(f *testing.F) {
+	f.Add("a/**/b/*.tf", "a/b/b/x.tf")
+	f.Add("**/[!a]*/{x,y/**}", "a/b/x")
+	f.Add("{a,**/b}/**", "c/b/d")
+	f.Fuzz(func(t *testing.T, glob, path string) {
+		if path == "" || strings.HasPrefix(path, "/") || strings.HasSuffix(path, "/") || strings.Contains(path, "//") || Check(glob) != nil {
+			return
+		}
+		checkRest(t, glob, path)
+	})
 }
