@@ -1,0 +1,6 @@
+//go:build unix && !linux
+
+package worktree
+
+// noAutomount is Linux's alone.
+const noAutomount = 0

@@ -1,0 +1,155 @@
+//go:build unix
+
+package worktree
+
+import (
+	"errors"
+	"path"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// maxFollowed is how many links are followed on one way, as on Linux.
+const maxFollowed = 40
+
+// Outside reports whether a path that leaves the tree, an absolute one or one that begins with "..", leads out
+// of the repository as well: to nothing that is in the repository's folder or that holds it. Where that cannot be
+// determined, or depends on the program that follows the path, it is false.
+//
+// Nothing is opened: the names on the way are looked at, and the links among them are read.
+func (r *Root) Outside(repository *Root, name string) bool {
+	w := way{from: r.h, at: "."}
+	if !w.follow(name) {
+		return false
+	}
+	repo := way{from: repository.h, at: "."}
+	above, ok := repo.above()
+	if !ok {
+		return false
+	}
+	folders, ok := w.above()
+	if !ok {
+		return false
+	}
+	for i, folder := range folders {
+		// The first of each is the place itself, the others are the folders around it.
+		if folder == above[0] {
+			return false
+		}
+		for _, around := range above {
+			if i == 0 && w.missing == 0 && folder == around {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// A way is a path that is followed on disk, one name after another.
+type way struct {
+	from     handle
+	at       string // the folder that was reached: a path from the handle without links, or an absolute one
+	missing  int    // so many names further there is no folder
+	followed int
+}
+
+// follow goes along a path. It is false if no one can say where that leads.
+func (w *way) follow(rest string) bool {
+	rest = w.begin(rest)
+	for rest != "" {
+		var name string
+		name, rest, _ = strings.Cut(rest, "/")
+		switch {
+		case name == "" || name == ".":
+		case name == "..":
+			w.up()
+		case w.missing > 0:
+			w.missing++
+		default:
+			target, ok := w.down(name)
+			if !ok {
+				return false
+			}
+			if target != "" {
+				rest = w.begin(target) + "/" + rest
+			}
+		}
+	}
+	return true
+}
+
+// begin goes to where a path begins, and returns the rest of it.
+func (w *way) begin(name string) (rest string) {
+	rest = strings.TrimLeft(name, "/")
+	if rest != name {
+		w.at, w.missing = "/", 0
+	}
+	return rest
+}
+
+func (w *way) up() {
+	switch base := path.Base(w.at); {
+	case w.missing > 0:
+		w.missing--
+	case base == "/":
+	case base == "." || base == "..":
+		w.at += "/.."
+	default:
+		w.at = path.Dir(w.at)
+	}
+}
+
+// down goes into a folder, or returns the target of a link.
+func (w *way) down(name string) (target string, ok bool) {
+	full := path.Join(w.at, name)
+	if strings.HasSuffix(w.at, "..") || w.at == "." {
+		full = w.at + "/" + name // which Join would shorten
+	}
+	st, err := w.stat(full)
+	switch {
+	case errors.Is(err, unix.ENOENT), errors.Is(err, unix.ENOTDIR), errors.Is(err, unix.EACCES):
+		w.missing = 1
+		return "", true
+	case err != nil:
+		return "", false
+	case kindOf(uint32(st.Mode)) == folder:
+		w.at = full
+		return "", true
+	case kindOf(uint32(st.Mode)) != Symlink:
+		w.missing = 1
+		return "", true
+	}
+	if name == "cwd" { // of /proc/self, the folder of whoever asks
+		if proc, err := w.stat("/proc"); err == nil && proc.Dev == st.Dev {
+			return "", false
+		}
+	}
+	w.followed++
+	target, err = w.from.readlink(full)
+	return target, err == nil && target != "" && w.followed < maxFollowed
+}
+
+// above returns the folder that was reached and those around it, up to the system's root.
+func (w *way) above() ([]FileID, bool) {
+	var ids []FileID
+	for at := w.at; ; at += "/.." {
+		st, err := w.stat(at)
+		if err != nil {
+			return nil, false
+		}
+		id := FileID{uint64(st.Dev), uint64(st.Ino)}
+		if len(ids) > 0 && ids[len(ids)-1] == id {
+			return ids, true
+		}
+		ids = append(ids, id)
+	}
+}
+
+// stat looks at a name without following it, or mounting anything.
+func (w *way) stat(name string) (st unix.Stat_t, err error) {
+	_, err = retry(func() (int, error) {
+		return 0, unix.Fstatat(w.from.fd, name, &st, unix.AT_SYMLINK_NOFOLLOW|noAutomount)
+	})
+	return st, err
+}
