@@ -109,22 +109,21 @@ func (t *gitTree) Scope() verdict.Scope { return t.scope }
 
 func (t *gitTree) walk(ctx context.Context, visitors []visitor) error {
 	v := visitors[0]
-	err := share(ctx, visitors, func() opener { return blobOpener{t.repo} }, func(found func(entry)) error {
-		head, bases, err := t.states()
-		if err != nil {
-			return err
-		}
-		c := changes{repo: t.repo, head: head, bases: bases, checkout: newCheckout(t.repo, head)}
-		return c.list(func(path string, leaf repo.Leaf) error {
-			switch {
-			case leaf == repo.Leaf{}:
-				v.deleted()
-			case !v.inUse(path, leaf):
-				found(entry{Entry: worktree.Entry{Path: path, Kind: kindOf(leaf.Mode)}, blob: leaf.Hash, checkout: c.checkout})
-			}
-			return context.Cause(ctx)
+	head, bases, err := t.states()
+	if err == nil {
+		c := newChanges(t.repo, head, bases)
+		err = share(ctx, visitors, func() opener { return blobOpener{t.repo, c.links.head} }, func(found func(entry)) error {
+			return c.list(v.uniform, func(path string, leaf repo.Leaf) error {
+				switch {
+				case leaf == repo.Leaf{}:
+					v.deleted()
+				case !v.inUse(path, leaf):
+					found(entry{Entry: worktree.Entry{Path: path, Kind: kindOf(leaf.Mode)}, blob: leaf.Hash, checkout: c.checkout})
+				}
+				return context.Cause(ctx)
+			})
 		})
-	})
+	}
 	if cause := context.Cause(ctx); cause != nil {
 		return cause
 	}
@@ -148,7 +147,15 @@ func kindOf(m repo.Mode) worktree.Kind {
 	return worktree.Regular
 }
 
-type blobOpener struct{ repo *repo.Repository }
+type blobOpener struct {
+	repo *repo.Repository
+	head gitSide
+}
+
+func (o blobOpener) look(path string) (there, error) { return o.head.look(path) }
+
+// outside: a commit can be checked out anywhere, so no one knows what is there.
+func (o blobOpener) outside(string) string { return outOfTree }
 
 func (o blobOpener) close() {}
 

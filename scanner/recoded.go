@@ -16,17 +16,24 @@ type changes struct {
 	head     snapshot
 	bases    []snapshot
 	checkout *checkout // of the head
+	links    retargeting
 
 	// Of the attributes files that differ:
 	folders map[string]bool // what the paths of theirs have in common, see foldName
 	decide  bool            // one of them names the encoding
 }
 
-// list hands each file that differs from any base to visit, once; the zero leaf if it was deleted.
-func (c *changes) list(visit func(path string, leaf repo.Leaf) error) error {
+func newChanges(r *repo.Repository, head snapshot, bases []snapshot) *changes {
+	return &changes{repo: r, head: head, bases: bases, checkout: newCheckout(r, head), links: newRetargeting(r, head, bases)}
+}
+
+// list hands each file that differs from any base to visit, once; the zero leaf if it was deleted. uniform says whether
+// the rules select the same beneath every folder.
+func (c *changes) list(uniform func() bool, visit func(path string, leaf repo.Leaf) error) error {
 	seen := map[string]bool{}
 	for _, base := range c.bases {
 		each := func(change repo.Change) error {
+			c.links.see(change)
 			if _, name := cutLast(change.Path); attributes.IsFile(name) && !c.allNew() {
 				c.note(change)
 			}
@@ -48,7 +55,10 @@ func (c *changes) list(visit func(path string, leaf repo.Leaf) error) error {
 			return err
 		}
 	}
-	return c.recoded(visit)
+	if err := c.recoded(visit); err != nil || c.allNew() || !c.links.matter(uniform) {
+		return err
+	}
+	return c.links.visit(visit)
 }
 
 // allNew reports whether there is nothing to compare with.

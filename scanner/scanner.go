@@ -41,6 +41,7 @@ const (
 	AllowPartial     = "partial"      // a run narrowed by rule or path
 	AllowEncoding    = "encoding"     // a governed file that git checks out in an encoding that is not known
 	AllowEncrypted   = "encrypted"    // a governed file that git-crypt has encrypted
+	AllowSymlink     = "symlink"      // a link whose target the rules do not judge as they judge the link
 )
 
 // LeftOutput is the reason why the file in which the verdict will stand is left out.
@@ -50,7 +51,8 @@ const LeftOutput = "output"
 type Options struct {
 	Version         string            // of the program, for the verdict
 	Errors          []verdict.Error   // what was wrong before the scan, though it can go on
-	Allow           []string          // the Allow constants
+	Allow           []string          // the Allow constants, and what AllowLink stands for: "symlink=GLOB"
+	AllowLink       func(string) bool // paths of links for which AllowSymlink holds; nil: none. Called by all workers
 	Partial         bool              // the bundle was narrowed by the caller
 	Exclude         func(string) bool // paths that no rule selects, for debugging: the run is partial. Called by all workers
 	LeaveOut        map[string]string // paths that are no part of a tree on disk, and the reason

@@ -35,7 +35,7 @@ func (t *trackedTree) walk(ctx context.Context, visitors []visitor) error {
 	var done sync.WaitGroup
 	for _, v := range visitors {
 		done.Go(func() {
-			o := &trackedOpener{diskOpener{Reader: t.root.Reader()}, collide}
+			o := &trackedOpener{diskOpener{Reader: t.root.Reader(), root: t.root, repository: t.root}, collide}
 			defer o.close()
 			for ctx.Err() == nil {
 				to := int(taken.Add(batch))
@@ -45,7 +45,7 @@ func (t *trackedTree) walk(ctx context.Context, visitors []visitor) error {
 				}
 				for _, f := range files[from:min(to, len(files))] {
 					if ctx.Err() == nil && !v.skip(f.Path) {
-						v.visit(entry{Entry: worktree.Entry{Path: f.Path, Kind: kindOf(f.Mode)}, sparse: f.SkipWorktree}, o)
+						v.visit(entry{Entry: worktree.Entry{Path: f.Path, Kind: o.kind(f)}, sparse: f.SkipWorktree}, o)
 					}
 				}
 			}
@@ -59,6 +59,23 @@ func (t *trackedTree) walk(ctx context.Context, visitors []visitor) error {
 type trackedOpener struct {
 	diskOpener
 	collide map[string]error // see collisions
+}
+
+// kind is what a file of the index is on disk, as far as that matters before it is opened: where one of the
+// two is a link, the disk decides.
+func (o *trackedOpener) kind(f repo.Staged) worktree.Kind {
+	kind := kindOf(f.Mode)
+	if kind == worktree.Submodule {
+		return kind
+	}
+	st, err := o.Stat(f.Path)
+	switch {
+	case err == nil && st.Kind == worktree.Symlink:
+		return worktree.Symlink
+	case err == nil || isNoFile(err):
+		return worktree.Regular
+	}
+	return kind
 }
 
 func (o *trackedOpener) open(e entry) (content, error) {

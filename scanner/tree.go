@@ -9,6 +9,7 @@ import (
 	"path"
 	"strings"
 	"sync"
+	"syscall"
 
 	"github.com/policyscan/policyscan/scanner/repo"
 	"github.com/policyscan/policyscan/scanner/worktree"
@@ -42,10 +43,15 @@ type visitor struct {
 	deleted   func()                 // a file that the change deletes
 	fail      func(verdict.Error)    // what cannot be listed
 	temporary func(path string) bool // whether it is another run's on disk, which comes and goes
+	uniform   func() bool            // whether the rules select the same beneath every folder
 }
 
 type opener interface {
 	open(entry) (content, error)
+	look(path string) (there, error)
+	// outside says what is wrong with a link whose target is a path that leaves the tree; "" if that leads, for
+	// certain, to what is not the repository's.
+	outside(path string) (wrong string)
 	close()
 }
 
@@ -139,7 +145,8 @@ func (t *folderTree) walk(ctx context.Context, visitors []visitor) error {
 	modules, around := t.submodules(visitors[0].fail)
 	var walkers []worktree.Visitor
 	for _, v := range visitors {
-		o := &diskOpener{temporary: v.temporary}
+		o := &diskOpener{root: t.root, repository: t.repository, temporary: v.temporary}
+		defer o.closeLooker()
 		walkers = append(walkers, worktree.Visitor{
 			Skip: v.skip,
 			File: func(e worktree.Entry, rd *worktree.Reader) {
@@ -168,13 +175,48 @@ func (t *folderTree) walk(ctx context.Context, visitors []visitor) error {
 
 type diskOpener struct {
 	*worktree.Reader
-	temporary func(path string) bool // nil: none is
+	root, repository *worktree.Root
+	looker           *worktree.Reader       // of look, since the other one keeps a folder open that is being listed; nil: not yet needed
+	temporary        func(path string) bool // nil: none is
 }
 
 // errPassed says that a file was another run's, which has put it in its verdict's place.
 var errPassed = errors.New("it was another run's, and is gone")
 
-func (o *diskOpener) close() { o.Close() }
+func (o *diskOpener) close() {
+	o.Close()
+	o.closeLooker()
+}
+
+func (o *diskOpener) closeLooker() {
+	if o.looker != nil {
+		o.looker.Close()
+	}
+}
+
+func (o *diskOpener) outside(path string) string {
+	if o.root.Outside(o.repository, path) {
+		return ""
+	}
+	return outOfTree + ", and perhaps back into the repository"
+}
+
+func (o *diskOpener) look(path string) (there, error) {
+	if o.looker == nil {
+		o.looker = o.root.Reader()
+	}
+	st, err := o.looker.Stat(path)
+	switch {
+	case isNoFile(err), errors.Is(err, syscall.ENAMETOOLONG):
+		return there{}, nil // a folder, or nothing that could be read under that name
+	case err != nil:
+		return there{}, err
+	case st.Kind != worktree.Symlink:
+		return there{file: st.Kind == worktree.Regular}, nil
+	}
+	target, err := o.looker.Readlink(path)
+	return there{link: true, target: target}, err
+}
 
 func (o *diskOpener) open(e entry) (content, error) {
 	if e.Kind == worktree.Symlink {
@@ -194,17 +236,24 @@ func (o *diskOpener) open(e entry) (content, error) {
 // Listed returns the tree of the files that a list names, of scope files. Entries
 // are paths from the root; "./" and the like is cleaned away, and a file that is
 // named twice counts once. What is no file of the tree is an error of the run.
-func Listed(root *worktree.Root, entries []string) Tree { return &listTree{root, entries} }
+func Listed(root *worktree.Root, entries []string) Tree { return &listTree{root, root, entries} }
+
+// ListedIn is [Listed] for a root that lies within the work tree of a repository.
+func ListedIn(root, repository *worktree.Root, entries []string) Tree {
+	return &listTree{root, repository, entries}
+}
 
 type listTree struct {
-	root    *worktree.Root
-	entries []string
+	root, repository *worktree.Root
+	entries          []string
 }
 
 func (t *listTree) Scope() verdict.Scope { return verdict.Scope{Mode: "files"} }
 
 func (t *listTree) walk(ctx context.Context, visitors []visitor) error {
-	return share(ctx, visitors, func() opener { return &diskOpener{Reader: t.root.Reader()} }, func(found func(entry)) error {
+	return share(ctx, visitors, func() opener {
+		return &diskOpener{Reader: t.root.Reader(), root: t.root, repository: t.repository}
+	}, func(found func(entry)) error {
 		return t.list(ctx, visitors[0], found)
 	})
 }
@@ -291,6 +340,10 @@ func (t *singleTree) Scope() verdict.Scope { return verdict.Scope{Mode: "stdin"}
 func (t *singleTree) close() {}
 
 func (t *singleTree) open(entry) (content, error) { return inMemory(t.content), nil }
+
+func (t *singleTree) look(path string) (there, error) { return there{file: path == t.path}, nil }
+
+func (t *singleTree) outside(string) string { return outOfTree }
 
 func (t *singleTree) walk(_ context.Context, visitors []visitor) error {
 	if v := visitors[0]; !v.skip(t.path) {

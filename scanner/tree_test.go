@@ -261,6 +261,9 @@ type fakeTree struct {
 func (f *fakeTree) Scope() verdict.Scope { return verdict.Scope{Mode: "full"} }
 func (f *fakeTree) close()               {}
 
+func (f *fakeTree) look(string) (there, error) { return there{}, nil }
+func (f *fakeTree) outside(string) string      { return outOfTree }
+
 func (f *fakeTree) open(e entry) (content, error) { return f.content(e.Path) }
 
 func (f *fakeTree) walk(ctx context.Context, visitors []visitor) error {

@@ -42,7 +42,9 @@ func (p *collector) run(ctx context.Context) {
 	var visitors []visitor
 	for range n {
 		w := &worker{collector: p, ctx: ctx, x: match.Examiner{Limit: p.MaxFileBytes}, tally: p.tally()}
-		visitors = append(visitors, visitor{skip: p.leaveOut, inUse: p.inUse, visit: w.visit, deleted: p.deletes, fail: p.fail, temporary: p.temporary})
+		visitors = append(visitors, visitor{
+			skip: p.leaveOut, inUse: p.inUse, visit: w.visit, deleted: p.deletes, fail: p.fail, temporary: p.temporary, uniform: p.bundle.Uniform,
+		})
 	}
 	if err := p.tree.walk(ctx, visitors); err == nil && ctx.Err() == nil { // else Scan names the cause
 		p.complete()
@@ -58,6 +60,10 @@ func (w *worker) visit(e entry, o opener) {
 	}()
 	if w.Exclude != nil && w.Exclude(e.Path) {
 		w.tally.list()
+		return
+	}
+	if e.Kind == worktree.Symlink {
+		w.visitLink(e, o)
 		return
 	}
 	if w.selected = w.selecting(e, w.selected[:0]); len(w.selected) == 0 {

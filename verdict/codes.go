@@ -14,6 +14,7 @@ const (
 	NotRegular    = "E_NOT_REGULAR"    // a governed FIFO, socket or device
 	Unavailable   = "E_UNAVAILABLE"    // a governed file's content is elsewhere (Git LFS), or encrypted (git-crypt)
 	Encoding      = "E_ENCODING"       // git checks a governed file out in an encoding that is not known here
+	Link          = "E_LINK"           // a link to what the rules do not judge as they judge the link's own path
 	CaseCollision = "E_CASE_COLLISION" // two tracked files that are one on disk, which takes no notice of case or normal form
 	Limit         = "E_LIMIT"          // a limit that the user set was hit
 

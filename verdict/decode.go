@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // Decode reads a document that [Verdict.Encode] wrote, byte for byte, of this version's shape or of version 1. One whose
@@ -50,5 +51,13 @@ func (v *Verdict) covered() bool {
 	c := &v.Coverage
 	return c.Scanned >= 0 && c.Governed == c.Scanned+len(c.NotScanned) && c.Governed <= c.Files &&
 		(!v.Partial || slices.Contains(v.Allowed, "partial")) &&
-		!slices.ContainsFunc(c.NotScanned, func(o Omission) bool { return !slices.Contains(v.Allowed, o.Reason) })
+		!slices.ContainsFunc(c.NotScanned, func(o Omission) bool { return !v.allows(o.Reason) })
+}
+
+// allows reports whether a reason is allowed. "symlink=GLOB" is for some links: whether the glob matches the one in
+// question is not looked at here.
+func (v *Verdict) allows(reason string) bool {
+	return slices.ContainsFunc(v.Allowed, func(a string) bool {
+		return a == reason || reason == "symlink" && strings.HasPrefix(a, "symlink=")
+	})
 }

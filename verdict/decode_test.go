@@ -44,7 +44,9 @@ func TestDecodeIsTheWayBack(t *testing.T) {
 	gap, nothing := passing(t), passing(t)
 	gap.Coverage.Scanned, gap.Coverage.NotScanned, gap.Allowed = 1, []Omission{{"a.bin", "lfs-pointer"}}, []string{"lfs-pointer"}
 	nothing.Coverage = Coverage{Files: 5}
-	for name, v := range map[string]*Verdict{"gap": gap, "nothing governed": nothing} {
+	link := passing(t)
+	link.Coverage.Scanned, link.Coverage.NotScanned, link.Allowed = 1, []Omission{{"a", "symlink"}}, []string{"symlink=a"}
+	for name, v := range map[string]*Verdict{"gap": gap, "nothing governed": nothing, "link": link} {
 		v.Decide()
 		text, err := v.Encode()
 		if err != nil {
@@ -119,6 +121,7 @@ func TestDecodeRefuses(t *testing.T) {
 		"less than 0":        {strings.NewReplacer(`"governed": 2`, `"governed": -2`, `"scanned": 2`, `"scanned": -2`).Replace(good), "coverage"},
 		"not allowed":        {strings.NewReplacer(`"scanned": 2`, `"scanned": 1`, `"not_scanned": []`, "\"not_scanned\": [\n      {\n        \"file\": \"a\",\n        \"reason\": \"limit\"\n      }\n    ]").Replace(good), "coverage"},
 		"another is allowed": {strings.NewReplacer(`"allowed": []`, "\"allowed\": [\n    \"submodule\"\n  ]", `"scanned": 2`, `"scanned": 1`, `"not_scanned": []`, "\"not_scanned\": [\n      {\n        \"file\": \"a\",\n        \"reason\": \"lfs-pointer\"\n      }\n    ]").Replace(good), "coverage"},
+		"some are allowed":   {strings.NewReplacer(`"allowed": []`, "\"allowed\": [\n    \"lfs-pointer=a\",\n    \"symlink=a\"\n  ]", `"scanned": 2`, `"scanned": 1`, `"not_scanned": []`, "\"not_scanned\": [\n      {\n        \"file\": \"a\",\n        \"reason\": \"lfs-pointer\"\n      }\n    ]").Replace(good), "coverage"},
 		"no such file":       {strings.Replace(good, `"files": 5`, `"files": 1`, 1), "coverage"},
 		"partial":            {strings.Replace(good, `"partial": false`, `"partial": true`, 1), "coverage"},
 		"a violation":        {strings.Replace(good, `"violations": []`, `"violations": [{}]`, 1), "1 violations"},

@@ -29,7 +29,7 @@ type scanCmd struct {
 	reportFlag
 	Quiet bool `short:"q" help:"Print no report but those of --report; errors still go to standard error."`
 
-	Allow           []string      `placeholder:"REASON" help:"Knowingly accept: submodule, lfs-pointer, special-file, encoding, encrypted, empty, partial. Repeatable."`
+	Allow           []string      `placeholder:"REASON" sep:"none" help:"Knowingly accept: submodule, lfs-pointer, special-file, symlink or symlink=GLOB, encoding, encrypted, empty, partial. Repeatable."`
 	RequireGoverned bool          `help:"Do not pass when no rule selects any file."`
 	MaxFileBytes    int64         `placeholder:"N" help:"Do not pass when a governed file is longer."`
 	Timeout         time.Duration `placeholder:"D" help:"Give up, undecided, after a time such as 90s."`
@@ -102,9 +102,10 @@ func (c *scanCmd) scan(ctx context.Context, r *reporter) *verdict.Verdict {
 	if err != nil {
 		return r.undecided(err)
 	}
+	allowed, links := c.allowed()
 	o := scanner.Options{
 		Version:         version(),
-		Allow:           c.Allow,
+		Allow:           allowed,
 		Partial:         len(c.Rule) > 0,
 		LeaveOut:        s.leaveOut,
 		InUse:           s.inUse,
@@ -113,6 +114,9 @@ func (c *scanCmd) scan(ctx context.Context, r *reporter) *verdict.Verdict {
 		MaxFileBytes:    c.MaxFileBytes,
 		Progress:        &scanner.Progress{},
 		Rewritten:       &scanner.Rewritten{},
+	}
+	if len(links) > 0 {
+		o.AllowLink = glob.Compile(links).Match
 	}
 	if len(c.Exclude) > 0 {
 		o.Exclude = glob.Compile(c.Exclude).Match
@@ -154,11 +158,8 @@ func (c *scanCmd) check() error {
 	case c.Timeout < 0:
 		return fmt.Errorf("--timeout is %s; give a time such as 90s, or 0 for no limit", c.Timeout)
 	}
-	reasons := []string{scanner.AllowSubmodule, scanner.AllowLFSPointer, scanner.AllowSpecialFile, scanner.AllowEncoding, scanner.AllowEncrypted, scanner.AllowEmpty, scanner.AllowPartial}
-	for _, a := range c.Allow {
-		if err := oneOf("--allow", a, reasons); err != nil {
-			return err
-		}
+	if err := c.checkAllow(); err != nil {
+		return err
 	}
 	for _, g := range c.Exclude {
 		if err := glob.Check(g); err != nil {

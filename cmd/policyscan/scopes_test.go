@@ -206,7 +206,7 @@ func TestDiffWithinFull(t *testing.T) {
 				clean := h.checkout(head)
 				full := h.judge("--policy", "policy", clean)
 				for _, base := range []string{"x", "y", some(), some()} {
-					diff := h.judge("--policy", "policy", "--diff-base", base, "--head", head, "--allow", "empty", "repo")
+					diff := h.judge("--policy", "policy", "--diff-base", base, "--head", head, "--allow", "empty,symlink", "repo")
 					if !diff.Complete {
 						t.Fatalf("%+v", diff.Errors)
 					}
@@ -249,18 +249,18 @@ func TestTrackedIsFull(t *testing.T) {
 	found := 0
 	for range hookRounds(5) {
 		clean := h.checkout(commits[rnd.IntN(len(commits))])
-		full := h.judge("--policy", "policy", "--allow", "empty", clean)
-		tracked := h.judge("--policy", "policy", "--allow", "empty", "--tracked", clean)
+		full := h.judge("--policy", "policy", "--allow", "empty,symlink", clean)
+		tracked := h.judge("--policy", "policy", "--allow", "empty,symlink", "--tracked", clean)
 		if got, want := hookFound(tracked, hookAny), hookFound(full, hookAny); !slices.Equal(got, want) {
 			t.Errorf("tracked\n%s\nfull\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 		}
-		if a, b := tracked.Coverage, full.Coverage; !tracked.Complete || !full.Complete || a.Files != b.Files || a.Scanned != b.Scanned || a.Bytes != b.Bytes {
+		if a, b := tracked.Coverage, full.Coverage; !tracked.Complete || !full.Complete || a.Files != b.Files || a.Scanned != b.Scanned || a.Bytes != b.Bytes || !slices.Equal(a.NotScanned, b.NotScanned) {
 			t.Errorf("tracked %v, %+v\nfull %v, %+v", tracked.Complete, a, full.Complete, b)
 		}
 		found += len(full.Violations)
 
 		h.write(clean+"/untracked.tf", "alpha\n")
-		if got, want := hookFound(h.judge("--policy", "policy", "--allow", "empty", "--tracked", clean), hookAny), hookFound(tracked, hookAny); !slices.Equal(got, want) {
+		if got, want := hookFound(h.judge("--policy", "policy", "--allow", "empty,symlink", "--tracked", clean), hookAny), hookFound(tracked, hookAny); !slices.Equal(got, want) {
 			t.Errorf("beside an untracked file\n%s\nwithout it\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 		}
 		if n := len(h.judge("--policy", "policy", clean).Violations); n != len(full.Violations)+1 {

@@ -129,18 +129,22 @@ func (c *scanCmd) tree(ctx context.Context, p place, std streams) (scanner.Tree,
 	if err != nil {
 		return nil, none, noRoot(err)
 	}
-	if c.FilesFrom != "" {
-		return scanner.Listed(root, entries), root.Close, nil
-	}
 	at, within, err := around(p.root)
-	if err != nil || within == "" {
+	switch {
+	case err != nil || within == "" && c.FilesFrom == "":
 		return scanner.Folder(root), root.Close, err
+	case within == "":
+		return scanner.Listed(root, entries), root.Close, nil
 	}
 	repository, err := worktree.Open(at)
 	if err != nil {
 		return nil, root.Close, fmt.Errorf("the repository that the folder to scan is in cannot be opened: %w", systemError(err))
 	}
-	return scanner.FolderIn(root, repository, within), func() { repository.Close(); root.Close() }, nil
+	closeBoth := func() { repository.Close(); root.Close() }
+	if c.FilesFrom != "" {
+		return scanner.ListedIn(root, repository, entries), closeBoth, nil
+	}
+	return scanner.FolderIn(root, repository, within), closeBoth, nil
 }
 
 // narrow keeps of the judges' bundles the rules of the given ids; none: all of them.

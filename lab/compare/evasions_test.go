@@ -118,6 +118,14 @@ func evasions() []scenario {
 		{name: "one line, the text across its byte 125,000", change: in("app.min.js", strings.Repeat("x", 125_000-5)+text+strings.Repeat("y", 125_000))},
 		{name: "a file of 99 MB, the text at its end", change: func(r *repository) { r.write("main.tf", filler(99*megas)+open) }, large: true},
 		{name: "a symbolic link's target is the text", change: func(r *repository) { r.must(os.Symlink(text, r.path("acl"))) }},
+		{name: "a rule for `**/*.tf`: `main.tf` is a link to `notes.txt`", change: func(r *repository) {
+			r.write("notes.txt", open)
+			r.must(os.Symlink("notes.txt", r.path("main.tf")))
+		}, edits: confined("tf", "**/*.tf", "*.tf")},
+		{name: "a rule for `modules/**`: `modules` is a link to `other`", change: func(r *repository) {
+			r.write("other/main.tf", open)
+			r.must(os.Symlink("other", r.path("modules")))
+		}, edits: confined("modules", "modules/**", "modules")},
 		{name: "a repository in the repository, as a link to its commit", change: func(r *repository) { nested(r, "logs", open) }},
 		{name: "a submodule that CI does not check out", change: func(r *repository) { submodule(r, open) }},
 		{name: "a submodule that CI checks out", change: func(r *repository) { submodule(r, open) }, clone: []string{"--recurse-submodules"}},
@@ -177,6 +185,22 @@ func decoded(text string) string {
 		out.WriteRune(rune(text[i]) | rune(text[i+1])<<8)
 	}
 	return out.String()
+}
+
+// confined has each tool judge some files alone, and follow links if it can: those with an extension or in a folder, of that name,
+// which a glob and a pathspec mean as well.
+func confined(name, glob, pathspec string) map[string]edit {
+	regexp, conftest := `\.`+name+"$", plain
+	if strings.HasPrefix(glob, name) {
+		regexp, conftest = "^"+name+"/", swap("color .", "color "+name)
+	}
+	return map[string]edit{
+		"policyscan": swap(`["**"]`, `["`+glob+`"]`), "gitleaks git": swap("regex =", "path = '''"+regexp+"'''\nregex ="),
+		"gitleaks dir": all(swap("regex =", "path = '''"+regexp+"'''\nregex ="), more(" --follow-symlinks")),
+		"ripgrep":      swap("--hidden --binary -g '!/.git' -g '!/.forbidden'", "--hidden --binary --follow -g '"+glob+"'"),
+		"git grep":     swap("-- . ':!.forbidden'", "-- '"+pathspec+"'"), "conftest": conftest, "secretlint": swap(`"**/*"`, `"`+glob+`"`),
+		"repolinter": swap(`["**/*", "**/.*", "**/.*/**/*", "**/.*/**/.*"]`, `["`+glob+`"]`),
+	}
 }
 
 // nested commits a repository as what git makes of one that is added: a link to its commit.

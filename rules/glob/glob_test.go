@@ -133,12 +133,15 @@ func byDoublestar(glob, path string) bool {
 }
 
 func naively(glob, path string) bool {
-	x, ok := strings.CutSuffix(glob, "/**")
-	if !ok || x == "**" {
+	x := glob
+	for strings.HasSuffix(x, "/**") {
+		x = strings.TrimSuffix(x, "/**") // X/**/** is X/**
+	}
+	if x == glob || x == "**" { // "**" alone matches a name in the root
 		return doublestar.MatchUnvalidated(glob, path)
 	}
 	for i := range len(path) {
-		if path[i] == '/' && naively(x, path[:i]) {
+		if path[i] == '/' && doublestar.MatchUnvalidated(x, path[:i]) {
 			return true
 		}
 	}

@@ -187,6 +187,8 @@ func omissionInWords(reason string) string {
 		return "written by this run"
 	case "special-file":
 		return "a FIFO, socket or device"
+	case "symlink":
+		return "a link to what the rules do not judge alike; its target string was matched"
 	case "lfs-pointer":
 		return "a Git LFS pointer; its own text was matched"
 	case "encoding":

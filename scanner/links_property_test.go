@@ -1,0 +1,262 @@
+//go:build linux
+
+package scanner
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/scanner/worktree"
+	"github.com/policyscan/policyscan/verdict"
+)
+
+// linkNames are the names in the trees of the test below, of which every path of three is tried.
+var linkNames = []string{"a", "b", "c.tf", "d"}
+
+// A linkTree is files (their values are "") and links (their targets), by their paths.
+type linkTree map[string]string
+
+func drawLinkTree(r *rand.Rand) linkTree {
+	t := linkTree{}
+	path := func() string {
+		parts := make([]string, 1+r.IntN(3))
+		for i := range parts {
+			parts[i] = linkNames[r.IntN(len(linkNames))]
+		}
+		return strings.Join(parts, "/")
+	}
+	free := func(p string) bool {
+		for other := range t {
+			if other == p || strings.HasPrefix(other, p+"/") || strings.HasPrefix(p, other+"/") {
+				return false
+			}
+		}
+		return true
+	}
+	for range 2 + r.IntN(7) {
+		p := path()
+		if !free(p) {
+			continue
+		}
+		if r.IntN(2) == 0 {
+			t[p] = ""
+			continue
+		}
+		var target strings.Builder
+		if r.IntN(30) == 0 {
+			target.WriteString("/nowhere/")
+		}
+		for range strings.Count(p, "/") {
+			if r.IntN(8) > 0 {
+				target.WriteString("../")
+			}
+		}
+		if r.IntN(30) == 0 {
+			target.WriteString("../")
+		}
+		for range r.IntN(3) {
+			target.WriteString([]string{"./", "a/", "b/", "d/", "/", "../"}[r.IntN(6)])
+		}
+		target.WriteString([]string{path(), path(), path(), ".", ".."}[r.IntN(5)])
+		t[p] = target.String()
+	}
+	return t
+}
+
+func drawLinkRules(r *rand.Rand) *rules.Bundle {
+	draw := func(n int) []string {
+		var globs []string
+		for range n {
+			parts := []string{}
+			for range 1 + r.IntN(3) {
+				part := []string{"**", "**", "*", "a", "b", "d", "c.tf", "*.tf", "?", "{a,b}", "[ab]", "{a/b,d}", "[!a]"}[r.IntN(13)]
+				if part == "[!a]" && r.IntN(4) > 0 || part == "**" && len(parts) > 0 && parts[len(parts)-1] == "**" {
+					continue
+				}
+				parts = append(parts, part)
+			}
+			if len(parts) > 0 {
+				globs = append(globs, strings.Join(parts, "/"))
+			}
+		}
+		return globs
+	}
+	var list []rules.Rule
+	for i := range 1 + r.IntN(3) {
+		rule := testRule(fmt.Sprint("T-", i), "key")
+		if files := draw(1 + r.IntN(2)); len(files) > 0 {
+			rule.Files = files
+		}
+		rule.Exclude = draw(r.IntN(3))
+		list = append(list, rule)
+	}
+	return newBundle(list...)
+}
+
+// resolve is where a path leads from a folder, one link within another; false: nowhere in the tree.
+func (t linkTree) resolve(at, path string, budget *int) (string, bool) {
+	if strings.HasPrefix(path, "/") {
+		return "", false
+	}
+	for _, name := range strings.Split(path, "/") {
+		switch name {
+		case "", ".":
+			continue
+		case "..":
+			if at == "" {
+				return "", false
+			}
+			at = strings.TrimPrefix(filepath.Dir("/"+at), "/")
+			continue
+		}
+		next := strings.TrimPrefix(at+"/"+name, "/")
+		target, found := t[next]
+		if !found || target == "" {
+			at = next
+			continue
+		}
+		if *budget--; *budget < 0 {
+			return "", false
+		}
+		var ok bool
+		if at, ok = t.resolve(at, target, budget); !ok {
+			return "", false
+		}
+	}
+	return at, true
+}
+
+// loses finds a path beneath a link, or the link's, that a rule selects while it does not select what it leads to.
+func (t linkTree) loses(b *rules.Bundle, link string, beneath []string) string {
+	budget := 40
+	to, ok := t.resolve("", link, &budget)
+	text, found := t[to]
+	for i := range b.Rules {
+		r := &b.Rules[i]
+		if r.Selects(link) && (!ok || to != "" && !r.Selects(to)) {
+			return link
+		}
+		if ok && found && text == "" {
+			continue // a file
+		}
+		for _, name := range beneath {
+			if r.Selects(link+"/"+name) && (!ok || !r.Selects(strings.TrimPrefix(to+"/"+name, "/"))) {
+				return link + "/" + name
+			}
+		}
+	}
+	return ""
+}
+
+// A mapTree is a linkTree to be scanned.
+type mapTree struct{ linkTree }
+
+func (t mapTree) Scope() verdict.Scope  { return verdict.Scope{Mode: "full"} }
+func (t mapTree) close()                {}
+func (t mapTree) outside(string) string { return outOfTree }
+
+func (t mapTree) open(e entry) (content, error) { return inMemory([]byte(t.linkTree[e.Path])), nil }
+
+func (t mapTree) look(path string) (there, error) {
+	text, found := t.linkTree[path]
+	return there{file: found && text == "", link: text != "", target: text}, nil
+}
+
+func (t mapTree) walk(_ context.Context, visitors []visitor) error {
+	for path, text := range t.linkTree {
+		kind := worktree.Regular
+		if text != "" {
+			kind = worktree.Symlink
+		}
+		visitors[0].visit(entry{Entry: worktree.Entry{Path: path, Kind: kind}}, t)
+	}
+	return nil
+}
+
+func strayLinks(t *testing.T, v *verdict.Verdict) []string {
+	t.Helper()
+	var links []string
+	for _, e := range v.Errors {
+		if e.Code != verdict.Link {
+			t.Fatalf("%+v", e)
+		}
+		links = append(links, e.File)
+	}
+	return links
+}
+
+// TestFault_150_Naive: no link passes under whose name a path could be read that a rule selects, while it would not select
+// what is read. How often a link fails for nothing is counted.
+func TestFault_150_Naive(t *testing.T) {
+	var beneath []string
+	for _, a := range linkNames {
+		beneath = append(beneath, a)
+		for _, b := range linkNames {
+			beneath = append(beneath, a+"/"+b)
+			for _, c := range linkNames {
+				beneath = append(beneath, a+"/"+b+"/"+c)
+			}
+		}
+	}
+	r := rand.New(rand.NewPCG(150, 27))
+	links, deserved, strict, exact, onDisk := 0, 0, 0, 0, 0
+	for n := range 10_000 {
+		tree, b := drawLinkTree(r), drawLinkRules(r)
+		stray := strayLinks(t, scanTree(t, b, mapTree{tree}, Options{Workers: 1, Allow: []string{AllowEmpty}}))
+		certain := !slices.ContainsFunc(b.Rules, func(r rules.Rule) bool {
+			return strings.Contains(strings.Join(append(slices.Clone(r.Files), r.Exclude...), " "), "[!a]")
+		})
+		for _, link := range slices.Sorted(maps.Keys(tree)) {
+			if tree[link] == "" {
+				continue
+			}
+			links++
+			failed := slices.Contains(stray, link)
+			switch lost := tree.loses(b, link, beneath); {
+			case lost != "" && !failed:
+				t.Fatalf("tree %d: %q of %q passes, though %s is selected and what is read there is not; rules %+v", n, link, tree, lost, b.Rules)
+			case lost != "":
+				deserved++
+			case failed:
+				strict++
+				if certain {
+					exact++
+				}
+			}
+		}
+		if n%40 > 0 {
+			continue
+		}
+		// On disk it is the same, but that an absolute path leads out of the repository, if there were one.
+		dir := t.TempDir()
+		for path, text := range tree {
+			if path = filepath.Join(dir, path); text == "" {
+				writeFile(t, path, "")
+			} else {
+				writeLink(t, text, path)
+			}
+		}
+		got := strayLinks(t, scanFolder(t, dir, b, Options{Allow: []string{AllowEmpty}}))
+		for _, link := range slices.Sorted(maps.Keys(tree)) {
+			budget := 40
+			if _, within := tree.resolve("", link, &budget); within && slices.Contains(got, link) != slices.Contains(stray, link) {
+				t.Errorf("tree %d: %q of %q is E_LINK in memory: %v, on disk: %v", n, link, tree, slices.Contains(stray, link), slices.Contains(got, link))
+			}
+		}
+		onDisk++
+	}
+	t.Logf("%d links: %d deserve E_LINK, %d have it for nothing, %d of these where no class can match a slash; %d trees were scanned on disk", links, deserved, strict, exact, onDisk)
+	if links < 10_000 || deserved < 3_000 || onDisk < 250 {
+		t.Error("too little was tried")
+	}
+	if strict*10 > links-deserved {
+		t.Errorf("more than a tenth of the links that are all right fail")
+	}
+}
