@@ -147,6 +147,11 @@ func evasions() []scenario {
 			r.loosen()
 			r.write("main.tf", open)
 		}},
+		{name: "the change adds a second bundle, which lets all pass, next to the first", edits: map[string]edit{"policyscan": plain}, change: func(r *repository) {
+			r.write("rules/boundaries.yml", strings.ReplaceAll(bundle, text, "never"))
+			r.write("rules/invariants.yml", "rules: []\n")
+			r.write("main.tf", open)
+		}},
 		{name: "the change deletes the tool's configuration", change: func(r *repository) {
 			for name := range r.tool.files {
 				r.must(os.Remove(r.path(name)))
