@@ -144,27 +144,22 @@ func mistakesOf(err error) rules.Errors {
 
 // end writes every output. A PASS of which anything could not be written, or that a signal
 // met on the way, is none: its files are then taken away, and those of a verdict that says
-// so written in their place.
+// so written in their place. What a person reads comes last, so that it does not say PASS of such a run.
 func (r *reporter) end(v *verdict.Verdict, caught func() int) error {
 	r.files(v)
-	shown := r.failed == nil || v.Verdict != verdict.Pass
-	if shown {
-		r.show(v)
-	}
-	lost := verdict.Error{Code: verdict.Interrupted, Message: "a signal ended the run while its outputs were written; run it again"}
-	if r.failed != nil {
-		lost = verdict.Error{Code: verdict.Output, Message: r.failed.Error()}
+	told := v.Verdict != verdict.Pass || r.failed == nil
+	if told {
+		r.print(v)
 	}
 	if v.Verdict == verdict.Pass && (r.failed != nil || caught() != 0) {
-		v.Errors = []verdict.Error{lost}
-		v.Decide()
-		for _, p := range r.reports { // which makes room, too
-			r.write(p.clear())
+		r.lose(v)
+		if !told {
+			r.print(v)
 		}
-		r.files(v)
-		if !shown {
-			r.show(v)
-		}
+	}
+	r.show(v)
+	if v.Verdict == verdict.Pass && (r.failed != nil || caught() != 0) { // only now
+		r.lose(v)
 	}
 	o := outcome{status: exitStatus(v), err: r.failed}
 	if o.status == exitPass {
@@ -173,13 +168,26 @@ func (r *reporter) end(v *verdict.Verdict, caught func() int) error {
 	return o
 }
 
-// show writes what goes to standard error, then what goes to standard output.
+// lose makes of a PASS a verdict that says why it is none, and writes that.
+func (r *reporter) lose(v *verdict.Verdict) {
+	lost := verdict.Error{Code: verdict.Interrupted, Message: "a signal ended the run while its outputs were written; run it again"}
+	if r.failed != nil {
+		lost = verdict.Error{Code: verdict.Output, Message: r.failed.Error()}
+	}
+	v.Errors = []verdict.Error{lost}
+	v.Decide()
+	for _, p := range r.reports { // which makes room, too
+		r.write(p.clear())
+	}
+	r.files(v)
+}
+
+// show writes the report for a person.
 func (r *reporter) show(v *verdict.Verdict) {
 	text, w, err := r.text(v)
 	r.write(err)
 	_, err = w.Write(text)
 	r.write(err)
-	r.print(v)
 }
 
 // files writes what goes to files: the verdict last, which stands for them.

@@ -89,7 +89,7 @@ func existing(t *testing.T) map[int][]string {
 // TestTable: every row is in the table, once and in words, and has a test; every test of a
 // row has one; and the page says what the table says.
 func TestTable(t *testing.T) {
-	const count = 142
+	const count = 155
 	there, known := existing(t), map[int]bool{}
 	named := map[string]bool{}
 	for _, list := range there {
@@ -105,7 +105,7 @@ func TestTable(t *testing.T) {
 	has := machine(t)
 	for i, r := range table {
 		known[r.number] = true
-		if r.number != i+1 || r.what == "" {
+		if i > 0 && r.number <= table[i-1].number || r.what == "" {
 			t.Errorf("row %d (%q) stands at place %d", r.number, r.what, i+1)
 		}
 		if len(there[r.number]) == 0 {

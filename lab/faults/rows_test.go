@@ -169,5 +169,20 @@ func rows() []row {
 		{140, "a read, a list and a disk that never answer", []string{"root", "FUSE"}},
 		{141, "1,000 runs of other processors, collectors and orders", nil},
 		{142, "folders that list in another order each time", []string{"root", "FUSE"}},
+
+		// Ways past the gate that attacks found. Those that are missing here are about agents, and not closed yet.
+		{143, "an encoding for the work tree that makes the text at checkout", []string{"git"}},
+		{144, "attributes by macros, sub-folders, links, other cases, over-long lines, against git", []string{"git"}},
+		{145, "a second bundle next to the first", []string{"git"}},
+		{146, "rule files that nobody reads", []string{"git"}},
+		{147, "each flag of one value given twice, and several bundles", []string{"git"}},
+		{148, "a target branch on GitLab that is missing, stale or older than the policy", []string{"git"}},
+		{149, "pushes whose state before is missing, forced pushes, new branches", []string{"git"}},
+		{150, "links whose target other rules look at, or none, against a naive walk", []string{"git"}},
+		{158, "400 patterns at the end of 5 MB of spaces, behind 200 MB of line ends, behind 3 GiB of nothing", []string{"Linux"}},
+		{159, "a standard output that is closed", nil},
+		{160, "what git-crypt encrypted, and other filters", []string{"git"}},
+		{161, "a change that moves the bundle and the flag that names it", []string{"git"}},
+		{162, "globs that end in /**, against git", []string{"git"}},
 	}
 }
