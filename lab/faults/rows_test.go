@@ -180,7 +180,7 @@ func rows() []row {
 		{149, "pushes whose state before is missing, forced pushes, new branches", []string{"git"}},
 		{150, "links whose target other rules look at, or none, against a naive walk", []string{"git"}},
 		{158, "400 patterns at the end of 5 MB of spaces, behind 200 MB of line ends, behind 3 GiB of nothing", []string{"Linux"}},
-		{159, "a standard output that is closed", nil},
+		{159, "a closed standard output, and what could get its number", nil},
 		{160, "what git-crypt encrypted, and other filters", []string{"git"}},
 		{161, "a change that moves the bundle and the flag that names it", []string{"git"}},
 		{162, "globs that end in /**, against git", []string{"git"}},
