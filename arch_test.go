@@ -57,8 +57,11 @@ func rooms() map[string][]string {
 		"scanner/ci":               {"scanner", "scanner/repo", "verdict"},
 		"scanner/attributes":       {},
 		"scanner/match":            {"scanner/needle", "verdict"},
-		"scanner/recode":           {"golang.org/x/text/encoding/charmap"},
-		"scanner/needle":           {"golang.org/x/sys/cpu"},
+		"scanner/recode": {
+			"golang.org/x/text/encoding", "golang.org/x/text/encoding/charmap", "golang.org/x/text/encoding/japanese", "golang.org/x/text/encoding/korean",
+			"golang.org/x/text/encoding/simplifiedchinese", "golang.org/x/text/encoding/traditionalchinese", "golang.org/x/text/transform",
+		},
+		"scanner/needle": {"golang.org/x/sys/cpu"},
 		"scanner/repo": {
 			"github.com/go-git/go-git/v5/plumbing", "github.com/go-git/go-git/v5/plumbing/format/commitgraph/v2",
 			"github.com/go-git/go-git/v5/plumbing/format/gitignore", "golang.org/x/sys/unix",

@@ -38,46 +38,56 @@ func (p *collector) checkedOut(ctx context.Context, x *match.Examiner, o opener,
 			p.lacks(j, AllowEncoding, verdict.Encoding, fmt.Sprintf("git checks it out in the encoding %.100q (working-tree-encoding in .gitattributes), which policyscan does not know; use UTF-8 or UTF-16, or accept it with --allow encoding", enc.Text))
 		}
 		for _, form := range forms {
-			finds, err := p.examineForm(ctx, x, o, j, form)
+			note := fmt.Sprintf("found in the file as git checks it out (working-tree-encoding=%s)", enc.Text)
+			lacks, err := p.examineForm(ctx, x, o, j, form, note, known)
+			if lacks && (err == nil || errors.Is(err, recode.ErrAsIs)) {
+				note += ", on a system that replaces or drops the characters which the encoding lacks"
+				for _, fallback := range form.Fallbacks() {
+					if _, err = p.examineForm(ctx, x, o, j, fallback, note, known); err != nil {
+						break
+					}
+				}
+			}
 			switch {
 			case err != nil && ctx.Err() != nil:
 				return false
-			case errors.Is(err, recode.ErrAsIs):
 			case errors.Is(err, recode.ErrUnsure):
 				p.lacks(j, AllowEncoding, verdict.Encoding, fmt.Sprintf("git checks it out in the encoding %s (working-tree-encoding in .gitattributes), and it has a character that not every system writes alike there; use UTF-8 or UTF-16, or accept it with --allow encoding", enc.Text))
 			case err != nil:
 				j.unread(err)
 				return true
 			}
-			for _, f := range finds {
-				if known[f.Pattern] {
-					continue
-				}
-				known[f.Pattern] = true
-				if j.notes == nil {
-					j.notes = map[*match.Find]string{}
-				}
-				j.notes[f] = fmt.Sprintf("found in the file as git checks it out (working-tree-encoding=%s)", enc.Text)
-				j.finds = append(j.finds, f)
-			}
 		}
 	}
 	return true
 }
 
-// examineForm examines a file's content in another form.
-func (p *collector) examineForm(ctx context.Context, x *match.Examiner, o opener, j *job, form recode.Form) ([]*match.Find, error) {
+// examineForm examines a file's content in another form, and adds the finds of patterns that are not known yet, with a
+// note. It reports whether the encoding lacks something of the text.
+func (p *collector) examineForm(ctx context.Context, x *match.Examiner, o opener, j *job, form recode.Form, note string, known map[int]bool) (lacks bool, err error) {
 	c, err := o.open(j.entry)
 	if err != nil {
-		return nil, err
+		return false, err
 	}
 	defer c.Close()
 	limit := x.Limit
 	x.Limit = 0 // it is about the file, which was within it
-	rep, err := x.Examine(ctx, j.engine, recode.NewReader(c, form))
+	r := recode.NewReader(c, form)
+	rep, err := x.Examine(ctx, j.engine, r)
 	x.Limit = limit
 	if err != nil {
-		return nil, err
+		return r.Lacks(), err
 	}
-	return rep.Finds, nil
+	for _, f := range rep.Finds {
+		if known[f.Pattern] {
+			continue
+		}
+		known[f.Pattern] = true
+		if j.notes == nil {
+			j.notes = map[*match.Find]string{}
+		}
+		j.notes[f] = note
+		j.finds = append(j.finds, f)
+	}
+	return r.Lacks(), nil
 }

@@ -126,8 +126,18 @@ func TestFault_143_Checkout(t *testing.T) {
 		{"in the blob, too", nil, held{"net.tf": line, ".gitattributes": "*.tf working-tree-encoding=UTF-16LE\n"}, "FAIL NET-1@net.tf"},
 		{"another text in that encoding", nil, held{"net.tf": "a = 1\n", ".gitattributes": "*.tf working-tree-encoding=UTF-16LE\n"}, "PASS"},
 		{"no encoding", nil, held{"net.tf": utf16, ".gitattributes": "*.tf text eol=crlf\n"}, "PASS"},
-		{"not UTF-8, which git writes as it is", nil, held{"net.tf": utf16 + "\xff", ".gitattributes": "*.tf working-tree-encoding=UTF-16LE\n"}, "PASS"},
-		{"a character that is lacking", nil, held{"net.tf": ibm + "€", ".gitattributes": "*.tf working-tree-encoding=IBM037\n"}, "PASS"},
+		{"not UTF-8, over which an iconv could pass", nil, held{"net.tf": utf16 + "\xff", ".gitattributes": "*.tf working-tree-encoding=UTF-16LE\n"}, "FAIL NET-1@net.tf"},
+		{"a character that is lacking, over which some pass", nil, held{"net.tf": ibm + "€", ".gitattributes": "*.tf working-tree-encoding=IBM037\n"}, "FAIL NET-1@net.tf"},
+		{"a character that is lacking within the text", nil, held{"net.tf": "0.0€.0.0/0", ".gitattributes": "*.tf working-tree-encoding=latin1\n"}, "FAIL NET-1@net.tf"},
+		{"a character that is lacking in another text", nil, held{"net.tf": "a = €\n", ".gitattributes": "*.tf working-tree-encoding=latin1\n"}, "PASS"},
+		{"UCS-2", nil, held{"net.tf": utf16, ".gitattributes": "*.tf working-tree-encoding=UCS-2\n"}, "FAIL NET-1@net.tf"},
+		{"UCS-2 in the other order", nil, held{"net.tf": hidden(t, "UTF-16BE", line), ".gitattributes": "*.tf working-tree-encoding=UNICODE\n"}, "FAIL NET-1@net.tf"},
+		{"a character beyond UCS-2", nil, held{"net.tf": "😀" + utf16, ".gitattributes": "*.tf working-tree-encoding=UNICODELITTLE\n"}, "FAIL NET-1@net.tf"},
+		{"UCS-4", nil, held{"net.tf": "a = 1 😀\n", ".gitattributes": "*.tf working-tree-encoding=UCS-4\n"}, "PASS"},
+		{"Shift_JIS", nil, held{"net.tf": "# 設定 ｶ\ncidr = \"10.0.0.0/8\"\n", ".gitattributes": "*.tf working-tree-encoding=Shift_JIS\n"}, "PASS"},
+		{"Shift_JIS, a character that not all write alike", nil, held{"net.tf": "# 10〜20\n", ".gitattributes": "*.tf working-tree-encoding=SJIS\n"}, "UNDECIDED E_ENCODING"},
+		{"Shift_JIS, such a character after one that is lacking", nil, held{"net.tf": "# 한 10〜20\n", ".gitattributes": "*.tf working-tree-encoding=SJIS\n"}, "UNDECIDED E_ENCODING"},
+		{"a character whose last byte is of the text", nil, held{"net.tf": "\u0080.0.0.0/0\n", ".gitattributes": "*.tf working-tree-encoding=GB18030\n"}, "FAIL NET-1@net.tf"},
 		{"an encoding taken away", held{"net.tf": utf16, ".gitattributes": "*.tf working-tree-encoding=UTF-16LE\n"}, held{"net.tf": utf16}, "PASS"},
 		{"a link, which git does not encode", nil, held{"net.tf@": hidden(t, "UTF-16LE", forbidden) + ".tf", ".gitattributes": "*.tf working-tree-encoding=UTF-16LE\n"}, "PASS"},
 		{"a file that no rule selects", nil, held{"net.txt": utf16, ".gitattributes": "*.txt working-tree-encoding=UTF-16LE\n"}, "PASS"},
@@ -165,6 +175,33 @@ func TestFault_143_Checkout(t *testing.T) {
 				g.judgeBoth(c.before, c.after, status, saying, "--allow", "encoding")
 			}
 		})
+	}
+}
+
+// TestFault_143_Replaced: some systems write a character in the place of one that the encoding lacks.
+func TestFault_143_Replaced(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ pattern, text, encoding, saying string }{
+		{"/*", "arn:/€", "latin1", "FAIL NET-1@net.tf"},
+		{"/?", "arn:/€", "latin1", "FAIL NET-1@net.tf"},
+		{"/*", "arn:/\U000e0041", "US-ASCII", "FAIL NET-1@net.tf"},
+		{"/?", "arn:/한", "Shift_JIS", "FAIL NET-1@net.tf"},
+		{"/*", "arn:/😀", "UCS-2", "FAIL NET-1@net.tf"},
+		{"/*", "arn:/€", "windows-1252", "PASS"},
+		{"/*", "arn:/설", "EUC-KR", "PASS"},
+	} {
+		g := newGit(t)
+		writeFile(t, filepath.Join(g.dir, "policy/rules/boundaries.yml"), strings.Replace(oneRule, forbidden, c.pattern, 1))
+		status := exitPass
+		if c.saying != "PASS" {
+			status = exitViolation
+		}
+		v := g.judgeBoth(nil, held{"net.tf": c.text, ".gitattributes": "*.tf working-tree-encoding=" + c.encoding + "\n"}, status, c.saying)
+		want := "found in the file as git checks it out (working-tree-encoding=" + c.encoding +
+			"), on a system that replaces or drops the characters which the encoding lacks"
+		if status == exitViolation && v.Violations[0].Note != want {
+			t.Errorf("%s, %q: note %q", c.encoding, c.text, v.Violations[0].Note)
+		}
 	}
 }
 

@@ -34,7 +34,7 @@ func TestFault_143_WhatGitWrites(t *testing.T) {
 				lines.WriteString(pick("*.tf", "net.tf", "a/**", "**/*.tf", "/b/x.tf", "[!n]*", "NET.tf", "x*", `"y\056tf"`, "[attr]m") + " ")
 				for range 1 + r.IntN(2) {
 					lines.WriteString(pick("working-tree-encoding=", "working-tree-encoding=", "working-tree-encoding=", "!working-tree-encoding x=", "m x=", "-m x=", "text eol="))
-					lines.WriteString(pick("UTF-16LE", "utf16be", "UTF-16", "IBM037", "cp037", "latin1", "US-ASCII", "UTF-32LE", "UTF-16LE-BOM", "UTF-8", "lf", "x") + " ")
+					lines.WriteString(pick("UTF-16LE", "utf16be", "UTF-16", "IBM037", "cp037", "latin1", "US-ASCII", "UTF-32LE", "UTF-16LE-BOM", "UCS-2", "unicodebig", "UCS-4", "Shift_JIS", "GB18030", "UTF-8", "lf", "x") + " ")
 				}
 				lines.WriteString("\n")
 			}

@@ -2,8 +2,6 @@ package recode
 
 import (
 	"strings"
-
-	"golang.org/x/text/encoding/charmap"
 )
 
 // Forms returns what git may write where the attribute has this value; none where that is the text itself, UTF-8. known
@@ -13,8 +11,21 @@ func Forms(value string) (forms []Form, known bool) {
 	if utf, ok := strings.CutPrefix(name, "utf"); ok { // which git compares by itself
 		name = "utf-" + strings.TrimPrefix(utf, "-")
 	}
+	if forms, ok := unicodeForms(name); ok {
+		return forms, true
+	}
+	t := tableOf(name)
+	if t == nil {
+		return nil, false
+	}
+	return []Form{{width: 1, table: t}}, true
+}
+
+// unicodeForms returns the forms of an encoding of all of Unicode, or of its first 65,536 characters, by its name in lower
+// case. Where the byte order depends on the machine or on the iconv, both are forms.
+func unicodeForms(name string) (forms []Form, known bool) {
 	switch name {
-	case "", "utf-8":
+	case "", "utf-8", "iso-10646/utf-8/", "iso-10646/utf8/", "iso-ir-193", "osf05010001":
 		return nil, true
 	case "utf-16":
 		return []Form{utf16(false, true), utf16(true, true)}, true
@@ -32,12 +43,28 @@ func Forms(value string) (forms []Form, known bool) {
 		return []Form{utf32(false, false)}, true
 	case "utf-32be":
 		return []Form{utf32(true, false)}, true
+
+	case "ucs-2", "ucs2", "iso-10646/ucs2/", "iso-10646-ucs-2", "osf00010100", "osf00010101", "osf00010102",
+		"ucs-2-internal", "ucs-2-swapped": // GNU C library: the machine's; GNU libiconv and musl: big-endian
+		return []Form{ucs2(false, false), ucs2(true, false)}, true
+	case "unicode", "csunicode": // the machine's, with a mark
+		return []Form{ucs2(false, true), ucs2(true, true)}, true
+	case "ucs-2le", "unicodelittle":
+		return []Form{ucs2(false, false)}, true
+	case "ucs-2be", "unicodebig", "unicode-1-1", "csunicode11":
+		return []Form{ucs2(true, false)}, true
+	case "ucs-4le":
+		return []Form{ucs4(false)}, true
+	case "ucs-4be":
+		return []Form{ucs4(true)}, true
+	case "ucs-4", "ucs4", "csucs4", "iso-10646", "iso-10646/ucs4/", "iso-10646/ucs4", "iso-10646-ucs-4", "10646-1:1993",
+		"10646-1:1993/ucs4/", "osf00010104", "osf00010105", "osf00010106",
+		"internal", "ucs-4-internal", "ucs-4-swapped":
+		return []Form{ucs4(true), ucs4(false)}, true
+	case "wchar_t": // of 4 bytes, and 2 on Windows
+		return []Form{ucs4(false), ucs4(true), utf16(false, false)}, true
 	}
-	t := tableOf(name)
-	if t == nil {
-		return nil, false
-	}
-	return []Form{{width: 1, table: t}}, true
+	return nil, false
 }
 
 func utf16(big, mark bool) Form {
@@ -45,6 +72,13 @@ func utf16(big, mark bool) Form {
 	if mark {
 		f.mark = string(f.unit(nil, 0xfeff))
 	}
+	return f
+}
+
+// ucs2 is UTF-16 without surrogates.
+func ucs2(big, mark bool) Form {
+	f := utf16(big, mark)
+	f.bmp = true
 	return f
 }
 
@@ -56,98 +90,9 @@ func utf32(big, mark bool) Form {
 	return f
 }
 
-// A table is an encoding of one byte for each character.
-type table struct {
-	*charmap.Charmap        // nil: ASCII
-	controls         bool   // the bytes 80 to 9F are U+0080 to U+009F, which x/text leaves out
-	unsure           string // characters of which not all iconvs have the same
-}
-
-// append appends a character.
-func (t *table) append(out []byte, c rune) ([]byte, error) {
-	switch {
-	case 0xe0000 <= c && c < 0xe0080:
-		return out, nil // see the package comment
-	case c < 0x80 && t.Charmap == nil, t.controls && 0x80 <= c && c < 0xa0:
-		return append(out, byte(c)), nil
-	case t.unsure != "" && strings.ContainsRune(t.unsure, c):
-		return out, ErrUnsure
-	case t.Charmap == nil:
-		return out, ErrAsIs
-	}
-	b, ok := t.EncodeRune(c)
-	if !ok {
-		return out, ErrAsIs
-	}
-	return append(out, b), nil
-}
-
-// tableOf returns the table of an encoding, by its name in lower case; nil if there is none. The names are those of the GNU C
-// library's iconv and of GNU libiconv.
-func tableOf(name string) *table {
-	for _, t := range tables() {
-		for known := range strings.FieldsSeq(t.names) {
-			if known == name {
-				return &t.table
-			}
-		}
-	}
-	return nil
-}
-
-type namedTable struct {
-	names string
-	table
-}
-
-func tables() []namedTable {
-	with := func(names string, m *charmap.Charmap) namedTable { return namedTable{names, table{Charmap: m}} }
-	unsure := func(names string, m *charmap.Charmap, chars string) namedTable {
-		return namedTable{names, table{Charmap: m, unsure: chars}}
-	}
-	iso := func(names string, m *charmap.Charmap) namedTable {
-		return namedTable{names, table{Charmap: m, controls: true}}
-	}
-	return []namedTable{
-		{"us-ascii ascii ansi_x3.4-1968 ansi_x3.4-1986 iso646-us iso_646.irv:1991 us cp367 ibm367 csascii", table{}},
-		iso("iso-8859-1 iso8859-1 iso88591 iso_8859-1 iso_8859-1:1987 iso-ir-100 latin1 latin-1 l1 cp819 ibm819 csisolatin1", charmap.ISO8859_1),
-		iso("iso-8859-2 iso8859-2 iso88592 iso_8859-2 iso_8859-2:1987 iso-ir-101 latin2 l2 csisolatin2", charmap.ISO8859_2),
-		iso("iso-8859-3 iso8859-3 iso88593 iso_8859-3 iso_8859-3:1988 iso-ir-109 latin3 l3 csisolatin3", charmap.ISO8859_3),
-		iso("iso-8859-4 iso8859-4 iso88594 iso_8859-4 iso_8859-4:1988 iso-ir-110 latin4 l4 csisolatin4", charmap.ISO8859_4),
-		iso("iso-8859-5 iso8859-5 iso88595 iso_8859-5 iso_8859-5:1988 iso-ir-144 cyrillic csisolatincyrillic", charmap.ISO8859_5),
-		iso("iso-8859-6 iso8859-6 iso88596 iso_8859-6 iso_8859-6:1987 iso-ir-127 arabic asmo-708 ecma-114 csisolatinarabic", charmap.ISO8859_6),
-		iso("iso-8859-7 iso8859-7 iso88597 iso_8859-7 iso-ir-126 greek greek8 ecma-118 elot_928 csisolatingreek", charmap.ISO8859_7),
-		iso("iso-8859-8 iso8859-8 iso88598 iso_8859-8 iso_8859-8:1988 iso-ir-138 hebrew csisolatinhebrew", charmap.ISO8859_8),
-		iso("iso-8859-9 iso8859-9 iso88599 iso_8859-9 iso_8859-9:1989 iso-ir-148 latin5 l5 csisolatin5", charmap.ISO8859_9),
-		iso("iso-8859-10 iso8859-10 iso885910 iso_8859-10 iso_8859-10:1992 iso-ir-157 latin6 l6 csisolatin6", charmap.ISO8859_10),
-		iso("iso-8859-13 iso8859-13 iso885913 iso-ir-179 latin7 l7", charmap.ISO8859_13),
-		iso("iso-8859-14 iso8859-14 iso885914 iso_8859-14 iso_8859-14:1998 iso-ir-199 latin8 l8", charmap.ISO8859_14),
-		iso("iso-8859-15 iso8859-15 iso885915 iso_8859-15 iso_8859-15:1998 iso-ir-203 latin-9", charmap.ISO8859_15),
-		iso("iso-8859-16 iso8859-16 iso885916 iso_8859-16 iso_8859-16:2001 iso-ir-226 latin10 l10", charmap.ISO8859_16),
-		with("ibm037 cp037 ebcdic-cp-ca ebcdic-cp-nl ebcdic-cp-us ebcdic-cp-wt csibm037", charmap.CodePage037),
-		with("ibm437 cp437 437 cspc8codepage437", charmap.CodePage437),
-		with("ibm850 cp850 850 cspc850multilingual", charmap.CodePage850),
-		with("ibm852 cp852 852 cspcp852", charmap.CodePage852),
-		with("ibm855 cp855 855 csibm855", charmap.CodePage855),
-		with("ibm858 cp858 858 cspc858multilingual", charmap.CodePage858),
-		with("ibm860 cp860 860 csibm860", charmap.CodePage860),
-		with("ibm862 cp862 862 cspc862latinhebrew", charmap.CodePage862),
-		with("ibm863 cp863 863 csibm863", charmap.CodePage863),
-		with("ibm865 cp865 865 csibm865", charmap.CodePage865),
-		with("ibm866 cp866 866 csibm866", charmap.CodePage866),
-		with("ibm1047 ibm-1047 cp1047 1047", charmap.CodePage1047),
-		unsure("ibm1140 ibm-1140 cp1140", charmap.CodePage1140, "\u203e"),
-		with("koi8-r koi8r cskoi8r", charmap.KOI8R),
-		unsure("koi8-u", charmap.KOI8U, "\u040e\u045e\u255d\u256c"),
-		unsure("macintosh mac csmacintosh", charmap.Macintosh, "\u0394\u2206\ue01e\uf8ff"),
-		unsure("mac-cyrillic maccyrillic", charmap.MacintoshCyrillic, "\u00a2\u00a4\u0490\u20ac"),
-		with("windows-874 cp874", charmap.Windows874),
-		with("windows-1250 cp1250 ms-ee", charmap.Windows1250),
-		with("windows-1251 cp1251 ms-cyrl", charmap.Windows1251),
-		with("windows-1252 cp1252 ms-ansi", charmap.Windows1252),
-		with("windows-1253 cp1253 ms-greek", charmap.Windows1253),
-		with("windows-1254 cp1254 ms-turk", charmap.Windows1254),
-		with("windows-1256 cp1256 ms-arab", charmap.Windows1256),
-		with("windows-1257 cp1257 winbaltrim", charmap.Windows1257),
-	}
+// ucs4 is UTF-32 with more characters.
+func ucs4(big bool) Form {
+	f := utf32(big, false)
+	f.beyond = true
+	return f
 }
