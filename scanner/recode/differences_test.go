@@ -10,6 +10,8 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+
+	"golang.org/x/text/encoding/traditionalchinese"
 )
 
 var update = flag.Bool("update", false, "write differences.go again, with the iconv that is here")
@@ -62,6 +64,23 @@ func differences(encoding string) []span {
 		source.WriteString("\n}\n")
 	}
 	source.WriteString("}\nreturn nil\n}\n")
+	source.WriteString(`
+// twice returns the bytes of the Chinese characters that x/text has twice in Big5, and of which it writes others than iconv.
+func twice(c rune) string {
+	switch c {
+`)
+	hkscs := tableOf("big5-hkscs")
+	hkscs.twice, hkscs.unsure = false, nil
+	decode := traditionalchinese.Big5.NewDecoder()
+	written := iconvs(t, "big5-hkscs")
+	for _, s := range compared(t, "big5-hkscs", hkscs) {
+		for c := s.first; c <= s.last; c++ {
+			if again, err := decode.String(written[c]); 0x4e00 <= c && c < 0xa000 && err == nil && again == string(c) {
+				fmt.Fprintf(&source, "case %q:\nreturn %+q\n", c, written[c])
+			}
+		}
+	}
+	source.WriteString("}\nreturn \"\"\n}\n")
 	want, err := format.Source(source.Bytes())
 	must(t, err)
 	switch got, err := os.ReadFile("differences.go"); {
@@ -74,8 +93,8 @@ func differences(encoding string) []span {
 	}
 }
 
-// compared returns the code points at which a table and iconv differ.
-func compared(t *testing.T, name string, enc *table) (all []span) {
+// iconvs returns what iconv writes for each code point; nothing where it cannot.
+func iconvs(t *testing.T, name string) map[rune]string {
 	t.Helper()
 	var in strings.Builder
 	var chars []rune
@@ -92,10 +111,23 @@ func compared(t *testing.T, name string, enc *table) (all []span) {
 	if len(lines) != len(chars)+1 {
 		t.Fatalf("%s: %d lines, want %d", name, len(lines), len(chars)+1)
 	}
+	all := map[rune]string{}
 	for i, c := range chars {
+		if lines[i] != "" {
+			all[c] = lines[i]
+		}
+	}
+	return all
+}
+
+// compared returns the code points at which a table and iconv differ.
+func compared(t *testing.T, name string, enc *table) (all []span) {
+	t.Helper()
+	want := iconvs(t, name)
+	for c := rune(0); c <= 0x10ffff; c++ {
 		ours, err := enc.append(nil, c)
-		if errors.Is(err, ErrUnsure) || string(ours) == lines[i] { // what is lacking is empty in both
-			continue
+		if c == '\n' || 0xd800 <= c && c < 0xe000 || errors.Is(err, ErrUnsure) || string(ours) == want[c] {
+			continue // what is lacking is empty in both
 		}
 		if n := len(all); n > 0 && all[n-1].last == c-1 {
 			all[n-1].last = c

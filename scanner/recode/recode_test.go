@@ -60,7 +60,8 @@ func TestForms(t *testing.T) {
 		{"latin1", "0.\U000e00410", "0.0"},
 		{"US-ASCII", "0.\U000e00410", "0.0"},
 		{"Shift_JIS", "a設定ｶ", "a\x90\xdd\x92\xe8\xb6"},
-		{"windows-31j", "①", "\x87\x40"},
+		{"windows-31j", "①髙ⅰ", "\x87\x40\xfb\xfc\xfa\x40"},
+		{"cp950", "港包", "\xb4\xe4\xa5\x5d"},
 		{"EUC-JP", "設定ｶ", "\xc0\xdf\xc4\xea\x8e\xb6"},
 		{"EUC-KR", "한글\U000e0041", "\xc7\xd1\xb1\xdb"},
 		{"uhc", "갂", "\x81\x41"},
@@ -121,7 +122,7 @@ func TestNotWritten(t *testing.T) {
 		{"Shift_JIS", "한", ErrAsIs},
 		{"Shift_JIS", "①", ErrUnsure},
 		{"Shift_JIS", "〜", ErrUnsure},
-		{"cp932", "髙", ErrUnsure},
+		{"EUC-JP-MS", "髙", ErrUnsure},
 		{"Big5", "\u2550", ErrUnsure},
 		{"BIG5-HKSCS", "Ê\u0304", ErrUnsure},
 	} {

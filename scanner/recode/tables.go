@@ -13,6 +13,7 @@ type table struct {
 	many             transform.Transformer // of several bytes for some character; it keeps no state
 	rule             rule                  // of what many writes; nil: all counts
 
+	twice    bool   // x/text has some Chinese characters twice, and writes the wrong one: see twice
 	controls bool   // the bytes 80 to 9F are U+0080 to U+009F, which x/text leaves out
 	tags     bool   // it has Unicode's tag characters
 	unsure   []span // characters of which not all iconvs have the same, in order
