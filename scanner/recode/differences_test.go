@@ -32,6 +32,9 @@ func version(t *testing.T) (string, bool) {
 // was made with.
 func TestDifferences(t *testing.T) {
 	t.Parallel()
+	if raceDetector {
+		t.Skip("every code point takes a minute with the race detector, and there is one goroutine")
+	}
 	number, gnu := version(t)
 	if !gnu {
 		t.Skip("another iconv")

@@ -248,6 +248,9 @@ func replaced(form Form, text, lost string) string {
 // TestFault_143_Iconv: every form of every code point is what iconv writes; where it is not, the text is not taken for known.
 func TestFault_143_Iconv(t *testing.T) {
 	t.Parallel()
+	if raceDetector {
+		t.Skip("every code point takes a minute with the race detector, and there is one goroutine")
+	}
 	iconv, err := exec.LookPath("iconv")
 	if err != nil {
 		t.Skip("there is no iconv here")

@@ -1,0 +1,5 @@
+//go:build !race
+
+package recode
+
+const raceDetector = false
