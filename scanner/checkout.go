@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/policyscan/policyscan/scanner/attributes"
+	"github.com/policyscan/policyscan/scanner/match"
 	"github.com/policyscan/policyscan/scanner/recode"
 	"github.com/policyscan/policyscan/scanner/repo"
 	"github.com/policyscan/policyscan/verdict"
@@ -148,6 +149,9 @@ func (c *checkout) extend(above *chain, folder string) *chain {
 		case err != nil:
 			return &chain{err: fmt.Errorf("%s: %w", verdict.Path(f.path), err)}
 		}
+		if match.StandsFor(text) {
+			return &chain{err: &unknownEncoding{verdict.Path(f.path) + " is a Git LFS pointer or encrypted, so what git reads there is not known"}}
+		}
 		ch.decides = ch.decides || decides(text)
 		texts = append(texts, text)
 	}
@@ -173,7 +177,29 @@ func (c *checkout) extend(above *chain, folder string) *chain {
 			ch.ways = append(ch.ways, next)
 		}
 	}
+	for i, f := range files {
+		if rewritten, how := ch.rewrites(f.path, texts[i]); rewritten {
+			return &chain{err: &unknownEncoding{fmt.Sprintf("%s has %s itself, so that on disk it can say something else", verdict.Path(f.path), how)}}
+		}
+	}
 	return ch
+}
+
+// rewrites reports whether git may write something else on disk than the text of an attributes file, and by which attribute.
+// Then checkout, which reads the blob, and other commands, which read the file, do not agree.
+func (ch *chain) rewrites(path string, text []byte) (rewritten bool, how string) {
+	for _, frames := range ch.ways {
+		for _, fold := range []bool{false, true} {
+			v := attributes.Values(frames, path, fold, attributes.Encoding, attributes.Ident)
+			switch {
+			case encodingOf(v[0]) != (attributes.Value{}):
+				return true, attributes.Encoding
+			case v[1].State == attributes.Set && bytes.Contains(text, []byte("$Id")):
+				return true, attributes.Ident
+			}
+		}
+	}
+	return false, ""
 }
 
 // decides reports whether a text could say of an attribute that is asked for: attributes and macros are named as they

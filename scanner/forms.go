@@ -18,7 +18,7 @@ func (p *collector) checkedOut(ctx context.Context, x *match.Examiner, o opener,
 	var unknown *unknownEncoding
 	switch {
 	case errors.As(err, &unknown):
-		p.lacks(j, AllowEncoding, verdict.Encoding, "the encoding in which git checks it out cannot be determined: "+unknown.why+"; shorten them, or accept it with --allow encoding")
+		p.lacks(j, AllowEncoding, verdict.Encoding, "the encoding in which git checks it out cannot be determined: "+unknown.why+"; simplify the attributes, or accept it with --allow encoding")
 		return true
 	case err != nil:
 		j.unread(fmt.Errorf("the attributes that git checks it out by: %w", err))
@@ -78,6 +78,8 @@ func (p *collector) examineForm(ctx context.Context, x *match.Examiner, o opener
 	if err != nil {
 		return r.Lacks(), err
 	}
+	// Filters run after the encoding: what they take for a pointer is what it makes.
+	p.standsFor(j, rep, "what git makes of it ("+attributes.Encoding+")")
 	for _, f := range rep.Finds {
 		if known[f.Pattern] {
 			continue

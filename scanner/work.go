@@ -134,18 +134,23 @@ func (p *collector) judged(ctx context.Context, x *match.Examiner, o opener, j *
 	s := &j.result
 	s.finds = rep.Finds
 	if j.Kind == worktree.Regular {
-		switch {
-		case rep.Pointer:
-			p.lacks(j, AllowLFSPointer, verdict.Unavailable, "it is a Git LFS pointer, and the content is not here; fetch it (git lfs pull; actions/checkout: lfs: true), or accept it with --allow lfs-pointer")
-		case rep.Crypt:
-			p.lacks(j, AllowEncrypted, verdict.Unavailable, "it is encrypted with git-crypt, and the content is not here; scan where it is decrypted (git-crypt unlock), without --diff-base and --staged, or accept it with --allow encrypted")
-		}
+		p.standsFor(j, rep, "it")
 		if j.checkout != nil && !p.checkedOut(ctx, x, o, j) {
 			return
 		}
 	}
 	if s.reason == "" {
 		s.scanned, s.bytes = true, rep.Bytes
+	}
+}
+
+// standsFor says of bytes that stand for a content which is not here that it was not judged. what names them.
+func (p *collector) standsFor(j *job, rep match.Report, what string) {
+	switch {
+	case rep.Pointer:
+		p.lacks(j, AllowLFSPointer, verdict.Unavailable, what+" is a Git LFS pointer, and the content is not here; fetch it (git lfs pull; actions/checkout: lfs: true), or accept it with --allow lfs-pointer")
+	case rep.Crypt:
+		p.lacks(j, AllowEncrypted, verdict.Unavailable, what+" is encrypted with git-crypt, and the content is not here; scan where it is decrypted (git-crypt unlock), without --diff-base and --staged, or accept it with --allow encrypted")
 	}
 }
 

@@ -96,6 +96,7 @@ func TestFault_143_Checkout(t *testing.T) {
 	t.Parallel()
 	const line = "cidr = [\"" + forbidden + "\"]\n"
 	utf16, ibm := hidden(t, "UTF-16LE", line), hidden(t, "IBM037", line)
+	pointer := "version https://git-lfs.github.com/spec/v1\noid sha256:" + strings.Repeat("4d7a", 16) + "\nsize 12\n"
 	for _, c := range []struct {
 		name          string
 		before, after held
@@ -148,6 +149,13 @@ func TestFault_143_Checkout(t *testing.T) {
 		{"a character that not all write alike", nil, held{"net.tf": "\u2206", ".gitattributes": "*.tf working-tree-encoding=macintosh\n"}, "UNDECIDED E_ENCODING"},
 		{"an unknown encoding of a blob that has the text", nil, held{"net.tf": line, ".gitattributes": "*.tf working-tree-encoding=UTF-7\n"}, "FAIL NET-1@net.tf E_ENCODING"},
 		{"only the attribute, unknown", held{"net.tf": "a"}, held{"net.tf": "a", ".gitattributes": "*.tf working-tree-encoding=UTF-7\n"}, "UNDECIDED E_ENCODING"},
+		{"an attributes file in another encoding itself", nil, held{"net.tf": utf16, ".gitattributes": ".gitattributes working-tree-encoding=UTF-16LE\n# " + hidden(t, "UTF-16LE", "\nnet.tf working-tree-encoding=UTF-16LE\n") + "\n"}, "UNDECIDED E_ENCODING"},
+		{"one in a folder, by the root's", nil, held{"s/net.tf": utf16, ".gitattributes": "s/.gitattributes working-tree-encoding=UTF-16LE\n", "s/.gitattributes": hidden(t, "UTF-16LE", "*.tf working-tree-encoding=UTF-16LE\n")}, "UNDECIDED E_ENCODING"},
+		{"one that git expands", nil, held{"net.tf": "a", ".gitattributes": ".gitattributes ident\nnet.tf$Id$ working-tree-encoding=UTF-16LE\n"}, "UNDECIDED E_ENCODING"},
+		{"one that is elsewhere", nil, held{"net.tf": "a", ".gitattributes": pointer}, "UNDECIDED E_ENCODING"},
+		{"one for all files but itself", nil, held{"net.tf": "a", ".gitattributes": "* working-tree-encoding=UTF-16LE\n.gitattributes !working-tree-encoding ident\n"}, "PASS"},
+		{"ident, which hides a byte that is not UTF-8", nil, held{"net.tf": "$Id:\xff$" + utf16, ".gitattributes": "*.tf ident working-tree-encoding=UTF-16LE\n"}, "FAIL NET-1@net.tf"},
+		{"ident, which hides what is lacking", nil, held{"net.tf": "$Id:€$" + ibm, ".gitattributes": "*.tf ident working-tree-encoding=IBM037\n"}, "FAIL NET-1@net.tf"},
 		{"a long attributes file", nil, held{"net.tf": "a", ".gitattributes": strings.Repeat("# comment\n", 1<<17)}, "UNDECIDED E_ENCODING"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -306,6 +314,18 @@ func TestFault_160_Encrypted(t *testing.T) {
 		t.Errorf("%+v %+v", n, v.Errors)
 	}
 	g.judgeBoth(nil, after, exitPass, "PASS", "--allow", "encrypted")
+
+	// A filter gets what the encoding makes of the blob.
+	pointer := "version https://git-lfs.github.com/spec/v1\noid sha256:" + strings.Repeat("4d7a", 16) + "\nsize 12\n"
+	for reason, text := range map[string]string{"encrypted": text, "lfs-pointer": pointer} {
+		after := held{"net.tf": hidden(t, "UTF-16LE", text), ".gitattributes": "net.tf filter=x working-tree-encoding=UTF-16LE\n"}
+		v := g.judgeBoth(nil, after, exitUndecided, "UNDECIDED E_UNAVAILABLE")
+		if n := v.Coverage.NotScanned; len(n) != 1 || n[0].Reason != reason {
+			t.Errorf("%+v", n)
+		}
+		g.judgeBoth(nil, after, exitPass, "PASS", "--allow", reason)
+	}
+
 	g.put("net.tf", text)
 	g.put("list", "net.tf\n")
 	for _, args := range []string{"", "--tracked", "--files-from repo/list"} {

@@ -18,6 +18,7 @@ const Name = ".gitattributes"
 // Attributes that say what git writes in the place of a blob.
 const (
 	Encoding    = "working-tree-encoding" // on checkout: the encoding that the UTF-8 of the blob is written in
+	Ident       = "ident"                 // on checkout: "$Id$" is expanded
 	Filter      = "filter"                // on checkout: the program that the blob is sent through
 	ExportSubst = "export-subst"          // in an archive: placeholders are replaced
 )

@@ -31,5 +31,11 @@ func isPointer(data []byte, whole bool) bool {
 	return (bytes.HasPrefix(head, []byte("version ")) || bytes.HasPrefix(head, []byte("ext-"))) && lfsPointer.Match(head)
 }
 
+// StandsFor reports whether a whole content stands for another, which is not here: a Git LFS pointer, or what git-crypt
+// has encrypted.
+func StandsFor(content []byte) bool {
+	return isPointer(content, true) || bytes.HasPrefix(content, gitCrypt)
+}
+
 // gitCrypt begins a file that git-crypt has encrypted.
 var gitCrypt = []byte("\x00GITCRYPT\x00")
