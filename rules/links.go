@@ -74,6 +74,24 @@ func (c *linkClass) seesBeneath(link, target string) bool {
 	return files.Within(c.files.Beneath(target)) && c.exclude.Beneath(target).Within(exclude)
 }
 
+// LostBy returns the glob because of which a rule, of those that [Bundle.LosingSight] returns for beneath the link, could
+// select another path there than beneath the target, and whether it is one of the rule's excludes; "" if it is not one alone.
+func (b *Bundle) LostBy(rule int, link, target string) (lost string, excluded bool) {
+	r := &b.Rules[rule]
+	files, exclude := glob.NewFollower(r.Files), glob.NewFollower(r.Exclude)
+	for _, g := range r.Files {
+		if !glob.NewFollower([]string{g}).Beneath(link).Within(files.Beneath(target)) {
+			return g, false
+		}
+	}
+	for _, g := range r.Exclude {
+		if !glob.NewFollower([]string{g}).Beneath(target).Within(exclude.Beneath(link)) {
+			return g, true
+		}
+	}
+	return "", false
+}
+
 // Uniform reports whether every rule selects the same beneath each folder, wherever that lies.
 func (b *Bundle) Uniform() bool {
 	for _, c := range b.linkClasses() {

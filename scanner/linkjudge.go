@@ -117,7 +117,8 @@ func (p *collector) astray(e entry, text *linkText, looking []int) (losing []int
 	if len(losing) == 0 {
 		return nil, "", nil
 	}
-	first := &p.bundle.Rules[slices.Min(losing)]
+	number := slices.Min(losing)
+	first := &p.bundle.Rules[number]
 	switch {
 	case wrong != "":
 		says.wrong = ", which " + wrong
@@ -125,6 +126,13 @@ func (p *collector) astray(e entry, text *linkText, looking []int) (losing []int
 		says.rule, says.fix = "selects its path but not that one", "have the rule select that one as well"
 	default:
 		says.rule, says.fix = "could select files beneath its path that it would not select beneath that one", "have the rule select them there as well"
+		switch lost, excluded := p.bundle.LostBy(number, e.Path, to.path); {
+		case excluded:
+			says.rule += fmt.Sprintf(" (its exclude %q)", clip(lost))
+			says.fix = "have the rule exclude the same beneath the link"
+		case lost != "":
+			says.rule += fmt.Sprintf(" (its glob %q)", clip(lost))
+		}
 	}
 	return losing, says.text(first.ID, len(losing)-1), nil
 }

@@ -132,11 +132,10 @@ func (s *sides) baseAlone(r *rules.Rule, path, pattern string) string {
 	if !s.compared {
 		return ""
 	}
-	whose, other, merge := "the base's", "the head's", "merge"
+	whose, why, other, merge := "the base's", "the head does not enforce it", "the head's", "merge"
 	if s.staged {
-		whose, other, merge = "HEAD's", "the staged one", "commit"
+		whose, why, other, merge = "HEAD's", "what is staged does not enforce it", "the staged one", "commit"
 	}
-	why := "the new bundle does not have it"
 	for _, n := range s.byID[r.ID] {
 		switch {
 		case !n.Selects(path):

@@ -298,7 +298,7 @@ func TestFault_126_Attributes(t *testing.T) {
 	} {
 		t.Run(attribute, func(t *testing.T) {
 			g := g.sub(t)
-			lines := "*.tf " + attribute + "\n/deep/** " + attribute + "\n"
+			lines := "*.tf " + attribute + "\n/deep/*.tf " + attribute + "\n" // not for .gitattributes itself
 			for _, where := range []string{".gitattributes", "deep/.gitattributes", ".git/info/attributes"} {
 				g.put(where, lines)
 			}

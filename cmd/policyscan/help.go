@@ -86,7 +86,7 @@ func meant(word string, node *kong.Node) string {
 			names = append(names, child.Name)
 		}
 	}
-	if near := rules.Nearest(word, names); near != "" {
+	if near := rules.Nearest(word, names); near != "" && near != word {
 		return fmt.Sprintf(", did you mean %q?", near)
 	}
 	return ""

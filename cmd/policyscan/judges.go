@@ -72,7 +72,7 @@ func (c *scanCmd) seatJudges(s *subject, r *repo.Repository, base *side, head si
 	}
 	if c.PolicyRef != "" {
 		if !anyInside {
-			return fmt.Errorf("--policy-ref takes the bundle from a commit of this repository, and --policy %s is not in it; give one of them", c.Policy[0])
+			return errors.New("--policy-ref takes the bundle from a commit of this repository, and what --policy names is not in it; give one of them")
 		}
 		commit, err := r.Commit(c.PolicyRef)
 		if err != nil {

@@ -13,6 +13,9 @@ import (
 
 // repository opens the repository that a git scope is about.
 func (c *scanCmd) repository(s *subject) (*repo.Repository, error) {
+	if st, err := os.Stat(c.Path); c.Path != "" && err == nil && !st.IsDir() {
+		return nil, errors.New("PATH is not a folder; with --diff-base, --staged and --tracked it only says which repository is meant, so leave it out")
+	}
 	r, err := openRepository(c.Path)
 	if err != nil {
 		return nil, gitFailed(err)

@@ -41,6 +41,12 @@ func complain(w io.Writer, err error) {
 		}
 		return
 	}
+	if several, ok := err.(interface{ Unwrap() []error }); ok && strings.Contains(err.Error(), "\n") { // errors.Join's, a line each
+		for _, one := range several.Unwrap() {
+			complain(w, one)
+		}
+		return
+	}
 	_, _ = fmt.Fprintf(w, "policyscan: %s\n", safe(err.Error()))
 }
 

@@ -43,11 +43,11 @@ type scanCmd struct {
 // Help is shown below the flags.
 func (*scanCmd) Help() string {
 	return `Examples:
-  policyscan                                     the repository around this folder
-  policyscan --diff-base main                    what this branch changes
-  policyscan --policy policy infra               another folder, another bundle
-  policyscan --policy builtin:infra              the starter bundle
-  git ls-files -z --full-name :/ | policyscan --files-from -    only some files
+  policyscan                           the repository around this folder
+  policyscan --diff-base main          what this branch changes
+  policyscan --policy policy infra     another folder, another bundle
+  policyscan --policy builtin:infra    the starter bundle
+  git ls-files -z --full-name :/ | policyscan --files-from -  a list
   policyscan --stdin --stdin-path main.tf <main.tf
 
 ` + statuses()

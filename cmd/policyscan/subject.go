@@ -153,9 +153,13 @@ func narrow(judges []scanner.Judge, ids []string) error {
 		return nil
 	}
 	var all []string
+	known := map[string]bool{}
 	for _, j := range judges {
 		for i := range j.Bundle.Rules {
-			all = append(all, j.Bundle.Rules[i].ID)
+			if id := j.Bundle.Rules[i].ID; !known[id] { // base and head have most in common
+				known[id] = true
+				all = append(all, id)
+			}
 		}
 	}
 	want := map[string]bool{}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 
 	"github.com/policyscan/policyscan/rules"
 )
@@ -25,8 +26,13 @@ Exit status: 0 what was checked is valid, with or without notes; 2 it is not.`
 
 // Run shows the mistakes of what is named, or what it holds.
 func (c *validateCmd) Run(std streams) error {
-	if st, err := os.Stat(c.Dir); c.Dir != "" && err == nil && !st.IsDir() && c.takes(c.Dir) {
-		c.Dir = ""
+	if st, err := os.Stat(c.Dir); c.Dir != "" && err == nil && !st.IsDir() {
+		if dir, name := filepath.Split(filepath.Clean(c.Dir)); filepath.Base(dir) == "rules" && isRuleFile(name) {
+			return fmt.Errorf("%s is a rule file of a bundle; check the bundle: policyscan validate %s", quoted(c.Dir), quoted(filepath.Dir(filepath.Clean(dir))))
+		}
+		if c.takes(c.Dir) {
+			c.Dir = ""
+		}
 	}
 	var failed error
 	if !c.given() || c.Dir != "" || len(c.Policy) > 0 {

@@ -36,7 +36,7 @@ func policyChanges(v *verdict.Verdict) []string {
 			lines = append(lines, fmt.Sprintf("rule %s changed: %s", id, strings.Join(fields, "; ")))
 		}
 	}
-	lines = slices.Concat(rulesAre("removed", removed), lines, rulesAre("added", added))
+	lines = slices.Concat(rulesAre("no longer enforced", removed), lines, rulesAre("added", added))
 	if n := len(lines); n > mostChanges {
 		lines = append(lines[:mostChanges-1], fmt.Sprintf("and %d more; verdict.json has all", n-mostChanges+1))
 	}
