@@ -19,7 +19,7 @@ func closedStreams(p program, redirections string) program {
 // which is never a success.
 func TestFault_159_StandardOutputClosed(t *testing.T) {
 	t.Parallel()
-	for _, c := range []struct {
+	for i, c := range []struct {
 		args   string
 		status int
 	}{
@@ -58,6 +58,10 @@ func TestFault_159_StandardOutputClosed(t *testing.T) {
 			">&-": c.status, ">&- <&-": c.status, ">&- 2>&-": c.status,
 			">/dev/null": works, "2>&-": works, ">/dev/null 2>&1": works,
 		} {
+			const each = 4 // so many commands with all redirections
+			if i >= each && lost != ">&-" && lost != ">/dev/null" && !*long {
+				continue
+			}
 			p := newProgram(t)
 			p.write("new/main.tf", "")
 			p.write("calls.yml", "default: allow\nrules:\n  - {id: a, title: t, effect: deny, when: {fact: tool, equals: Grep}}\n")

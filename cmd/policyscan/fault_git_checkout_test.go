@@ -13,7 +13,7 @@ import (
 // writes into a file is found there, or the run is undecided. What is said to be found is there.
 func TestFault_143_WhatGitWrites(t *testing.T) {
 	t.Parallel()
-	trees := 25
+	trees := 12
 	if *long {
 		trees = 400
 	}

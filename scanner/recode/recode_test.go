@@ -15,7 +15,7 @@ import (
 	"unicode/utf8"
 )
 
-var long = flag.Bool("long", false, "compare every code point under every name, not only the first one of an encoding")
+var long = flag.Bool("long", false, "compare every code point under every name, not only those up to U+FFFF under the first one of an encoding")
 
 func must(t testing.TB, err error) {
 	t.Helper()
@@ -285,6 +285,9 @@ func TestFault_143_Iconv(t *testing.T) {
 		for c := rune(0); c <= 0x10ffff; c++ {
 			if 0xd800 <= c && c < 0xe000 || alias && (c > 0x3200 && c%61 != 0 && c < 0xe0000 || c > 0xe0100) {
 				continue
+			}
+			if c > 0xffff && c%61 != 0 && (c < 0xe0000 || c > 0xe0100) && !*long {
+				continue // TestDifferences asks for all that many bytes stand for
 			}
 			out, err := form.append(nil, c)
 			switch {
