@@ -74,8 +74,9 @@ func (c *linkClass) seesBeneath(link, target string) bool {
 	return files.Within(c.files.Beneath(target)) && c.exclude.Beneath(target).Within(exclude)
 }
 
-// LostBy returns the glob because of which a rule, of those that [Bundle.LosingSight] returns for beneath the link, could
-// select another path there than beneath the target, and whether it is one of the rule's excludes; "" if it is not one alone.
+// LostBy returns the glob because of which a rule, of those that [Bundle.LosingSight] returns for beneath the link,
+// could select another path there than beneath the target, and whether it is one of the rule's excludes; "" if it is
+// not one alone.
 func (b *Bundle) LostBy(rule int, link, target string) (lost string, excluded bool) {
 	r := &b.Rules[rule]
 	files, exclude := glob.NewFollower(r.Files), glob.NewFollower(r.Exclude)

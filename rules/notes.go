@@ -29,7 +29,8 @@ func (n Note) String() string {
 	return e.Error()
 }
 
-// Notes returns what in a bundle is often a slip, in the order of errors. What stands in the YAML only, such as missing quotes, is known if Load read the bundle.
+// Notes returns what in a bundle is often a slip, in the order of errors. What stands in the YAML only, such as
+// missing quotes, is known if Load read the bundle.
 func Notes(b *Bundle) []Note {
 	notes := slices.Clone(b.notes)
 	budget := maxComparisons

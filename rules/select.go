@@ -21,8 +21,8 @@ func New(enforced, deprecated []Rule) *Bundle {
 	return b
 }
 
-// Join returns the bundle of the enforced and the deprecated rules of several: the boundaries of all in the order of the
-// bundles, then their invariants. One alone is returned as it is. No id may be in two of them; see [Distinct].
+// Join returns the bundle of the enforced and the deprecated rules of several: the boundaries of all in the order of
+// the bundles, then their invariants. One alone is returned as it is. No id may be in two of them; see [Distinct].
 func Join(bundles ...*Bundle) *Bundle {
 	if len(bundles) == 1 {
 		return bundles[0]
@@ -43,9 +43,9 @@ func Join(bundles ...*Bundle) *Bundle {
 	return New(enforced, deprecated)
 }
 
-// Distinct is an error if a rule's id is in two of several bundles, deprecated rules included. It names each such id, and
-// the bundles by their numbers in the order given, from 1: their names would make the verdict depend on where one stands.
-// A bundle that is nil has no ids.
+// Distinct is an error if a rule's id is in two of several bundles, deprecated rules included. It names each such id,
+// and the bundles by their numbers in the order given, from 1: their names would make the verdict depend on where one
+// stands. A bundle that is nil has no ids.
 func Distinct(bundles []*Bundle) error {
 	if len(bundles) < 2 {
 		return nil

@@ -101,8 +101,8 @@ func (v vanishing) Open(name string) (fs.File, error) {
 	return v.Files.Open(name)
 }
 
-// TestVanishing: a rule file that is there when the folder is listed, and not when it is read, is no file that need not be
-// there.
+// TestVanishing: a rule file that is there when the folder is listed, and not when it is read, is no file that need
+// not be there.
 func TestVanishing(t *testing.T) {
 	files := Files{BoundariesFile: []byte(goodBoundaries), InvariantsFile: []byte(goodInvariants), DeprecatedFile: []byte("rules: []\n")}
 	if _, err := Load(files); err != nil {

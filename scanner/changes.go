@@ -34,9 +34,8 @@ func Compare(r *repo.Repository, base, head string) (c Comparison, err error) {
 }
 
 // Changes returns the tree of what a comparison's head adds, modifies or renames
-// against each of the merge bases (and the base that it replaces), of scope diff. Contents are the head's blobs. base is
-// the base as the user named it, strategy how base and head were found; see
-// [verdict.Scope].
+// against each of the merge bases (and the base that it replaces), of scope diff. Contents are the head's blobs. base
+// is the base as the user named it, strategy how base and head were found; see [verdict.Scope].
 func Changes(r *repo.Repository, c Comparison, base, strategy string) Tree {
 	scope := verdict.Scope{Mode: "diff", Base: base, BaseCommit: c.Base.String(), HeadCommit: c.Head.String(), Strategy: strategy}
 	for _, h := range c.MergeBases {

@@ -23,8 +23,8 @@ type snapshot struct {
 }
 
 // A checkout says what git writes on disk in the place of the files of a snapshot, where its attributes files have it
-// write something else than the blob. Letter case may count on that disk or not, and versions of git read some attributes
-// files in different ways, so that for each file there may be several answers, and all count.
+// write something else than the blob. Letter case may count on that disk or not, and versions of git read some
+// attributes files in different ways, so that for each file there may be several answers, and all count.
 //
 // Several goroutines may use it.
 type checkout struct {
@@ -185,8 +185,8 @@ func (c *checkout) extend(above *chain, folder string) *chain {
 	return ch
 }
 
-// rewrites reports whether git may write something else on disk than the text of an attributes file, and by which attribute.
-// Then checkout, which reads the blob, and other commands, which read the file, do not agree.
+// rewrites reports whether git may write something else on disk than the text of an attributes file, and by which
+// attribute. Then checkout, which reads the blob, and other commands, which read the file, do not agree.
 func (ch *chain) rewrites(path string, text []byte) (rewritten bool, how string) {
 	for _, frames := range ch.ways {
 		for _, fold := range []bool{false, true} {

@@ -10,8 +10,9 @@ import (
 	"github.com/policyscan/policyscan/verdict"
 )
 
-// visitLink judges a link: its target string as any content, for the rules that select the link, and where it leads, for
-// all that could judge what is read under its name. A link that no rule selects is governed only if it fails in that.
+// visitLink judges a link: its target string as any content, for the rules that select the link, and where it leads,
+// for all that could judge what is read under its name. A link that no rule selects is governed only if it fails in
+// that.
 func (w *worker) visitLink(e entry, o opener) {
 	looking := w.bundle.LookingInto(e.Path, nil)
 	if len(looking) == 0 {

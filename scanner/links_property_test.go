@@ -192,8 +192,8 @@ func strayLinks(t *testing.T, v *verdict.Verdict) []string {
 	return links
 }
 
-// TestFault_150_Naive: no link passes under whose name a path could be read that a rule selects, while it would not select
-// what is read. How often a link fails for nothing is counted.
+// TestFault_150_Naive: no link passes under whose name a path could be read that a rule selects, while it would not
+// select what is read. How often a link fails for nothing is counted.
 func TestFault_150_Naive(t *testing.T) {
 	var beneath []string
 	for _, a := range linkNames {

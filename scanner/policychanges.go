@@ -79,7 +79,8 @@ func (s *sides) changes() []verdict.PolicyChange {
 	return all
 }
 
-// fieldChanges returns the keys in which two rules differ, in the order of a rule file: all that [rules.Rule.Same] compares.
+// fieldChanges returns the keys in which two rules differ, in the order of a rule file: all that [rules.Rule.Same]
+// compares.
 func fieldChanges(before, after *rules.Rule) []verdict.FieldChange {
 	var all []verdict.FieldChange
 	list := func(name string, a, b []string) {

@@ -9,8 +9,8 @@ import (
 	"github.com/policyscan/policyscan/scanner/repo"
 )
 
-// changes are the files of one snapshot that differ from some other: their leaf, or the encoding in which git checks them
-// out.
+// changes are the files of one snapshot that differ from some other: their leaf, or the encoding in which git checks
+// them out.
 type changes struct {
 	repo     *repo.Repository
 	head     snapshot
@@ -84,8 +84,8 @@ func (c *changes) names(leaf repo.Leaf) bool {
 	return err != nil || bytes.Contains(text, []byte(attributes.Encoding))
 }
 
-// recoded hands those files to visit whose leaf is the same everywhere, and whose encoding is not, because an attributes
-// file above them changed.
+// recoded hands those files to visit whose leaf is the same everywhere, and whose encoding is not, because an
+// attributes file above them changed.
 func (c *changes) recoded(visit func(path string, leaf repo.Leaf) error) error {
 	if len(c.folders) == 0 {
 		return nil
@@ -105,7 +105,6 @@ func (c *changes) recoded(visit func(path string, leaf repo.Leaf) error) error {
 	if !c.decide {
 		return nil
 	}
-	was := make([]lastFolder, len(c.bases))
 	return c.beneath(func(at string, leaf repo.Leaf) error {
 		if leaf.Mode != repo.File && leaf.Mode != repo.Executable {
 			return nil // git writes links as they are
@@ -119,8 +118,8 @@ func (c *changes) recoded(visit func(path string, leaf repo.Leaf) error) error {
 		if same {
 			return nil
 		}
-		for i, base := range c.bases {
-			if old, err := was[i].leaf(c.repo, base.tree, at); err != nil || old != leaf {
+		for _, base := range c.links.bases {
+			if old, _, err := base.at(at); err != nil || old != leaf {
 				return err // it differs, so that it was visited
 			}
 		}
@@ -176,34 +175,4 @@ func (c *changes) within(folded string) bool {
 		}
 		folded, _ = cutLast(folded)
 	}
-}
-
-// A lastFolder knows the leaves of the folder of a tree that was last asked for: files are asked for folder by folder.
-type lastFolder struct {
-	path   string
-	known  bool
-	leaves map[string]repo.Leaf
-}
-
-// leaf returns the leaf at a path of a tree, the zero one if there is none.
-func (l *lastFolder) leaf(r *repo.Repository, tree repo.Hash, at string) (repo.Leaf, error) {
-	folder, name := cutLast(at)
-	if !l.known || l.path != folder {
-		l.known, l.path, l.leaves = false, folder, map[string]repo.Leaf{}
-		if folder != "" {
-			found, there, err := r.Lookup(tree, folder)
-			if err != nil {
-				return repo.Leaf{}, err
-			}
-			tree = found.Hash
-			if !there || found.Mode.IsLeaf() {
-				tree = repo.Hash{}
-			}
-		}
-		if err := r.Entries(tree, func(name []byte, leaf repo.Leaf) { l.leaves[string(name)] = leaf }); err != nil {
-			return repo.Leaf{}, err
-		}
-		l.known = true
-	}
-	return l.leaves[name], nil
 }

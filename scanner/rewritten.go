@@ -10,8 +10,8 @@ import (
 	"github.com/policyscan/policyscan/verdict"
 )
 
-// Rewritten gathers the governed files in whose place git writes something that was not checked and that no one can know
-// without running a program: those with a filter, and those that git archive changes.
+// Rewritten gathers the governed files in whose place git writes something that was not checked and that no one can
+// know without running a program: those with a filter, and those that git archive changes.
 type Rewritten struct {
 	mu    sync.Mutex
 	files map[rewriting]*firstFiles
@@ -67,7 +67,8 @@ func (r *Rewritten) one(by rewriting, path string) {
 	}
 }
 
-// Notes says which files were added, in a sentence for each filter, by its name. Names are as [verdict.Path] writes them.
+// Notes says which files were added, in a sentence for each filter, by its name. Names are as [verdict.Path] writes
+// them.
 func (r *Rewritten) Notes() []string {
 	if r == nil {
 		return nil

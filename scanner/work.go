@@ -162,8 +162,8 @@ func (j *job) unread(err error) {
 	}
 }
 
-// lacks says that what was examined of a file is not all of it, unless that is allowed. The first such reason is the one
-// that is named, if no later one is not allowed.
+// lacks says that what was examined of a file is not all of it, unless that is allowed. The first such reason is the
+// one that is named, if no later one is not allowed.
 func (p *collector) lacks(j *job, reason, code, message string) {
 	allowed := p.allows(reason)
 	if j.reason == "" || j.err == nil && !allowed {

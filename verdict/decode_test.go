@@ -66,8 +66,8 @@ func TestDecodeIsTheWayBack(t *testing.T) {
 	}
 }
 
-// TestDecodeVersion1: documents of version 1, as policyscan wrote them, are read, and written again, byte for byte. What
-// they lack is not made up.
+// TestDecodeVersion1: documents of version 1, as policyscan wrote them, are read, and written again, byte for byte.
+// What they lack is not made up.
 func TestDecodeVersion1(t *testing.T) {
 	for _, name := range []string{"pass", "fail", "incomplete", "hostile"} {
 		want, err := os.ReadFile(filepath.Join("testdata", "v1", name+".json"))

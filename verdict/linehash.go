@@ -84,7 +84,7 @@ func (h *LineHasher) AddASCII(text []byte) {
 		case c == ' ' || c == '\t':
 			h.afterCR = false
 			if i++; i < len(text) && text[i] == c {
-				i += repeated(text[i:], 1)
+				i += Repeated(text[i:], 1)
 			}
 		case h.midLine && c > ' ':
 			// The polynomial in registers, up to what needs a decision.
@@ -112,11 +112,11 @@ func (h *LineHasher) AddASCII(text []byte) {
 // addLineEnds takes a run of line ends that text begins with, and returns how many bytes that was.
 func (h *LineHasher) addLineEnds(text []byte) int {
 	if text[0] == '\r' && len(text) > 1 && text[1] == '\n' {
-		n := repeated(text, 2)
+		n := Repeated(text, 2)
 		h.AddLineEnds(int64(n / 2))
 		return n
 	}
-	n := repeated(text, 1)
+	n := Repeated(text, 1)
 	if text[0] == '\r' && n > 1 {
 		n-- // the last may be one of CRLF
 	}
@@ -124,8 +124,8 @@ func (h *LineHasher) addLineEnds(text []byte) int {
 	return n
 }
 
-// repeated returns how many bytes text begins with that are its first size bytes again and again.
-func repeated(text []byte, size int) int {
+// Repeated returns how many bytes text begins with that are its first size bytes again and again.
+func Repeated(text []byte, size int) int {
 	n := size
 	for n < len(text) && n < 16 && text[n] == text[n-size] {
 		n++

@@ -42,7 +42,8 @@ func scan(t rapid.TB, b *rules.Bundle, root, file string) []verdict.Violation {
 var lineEndBlanks = regexp.MustCompile(`[ \x{feff}]+(\r\n|\r|\n|$)`)
 
 // TestParity: "the violations that hook lists for a Write are those that a full scan lists for that file in the tree
-// after it" (or after the other text that the agent may write), and those that are new are those that a scan before did not list so often.
+// after it" (or after the other text that the agent may write), and those that are new are those that a scan before
+// did not list so often.
 func TestParity(t *testing.T) {
 	b := bundle(t)
 	pieces := []string{"0.0.0.0/0", "::/0", "AKIA", "a\nb", "a", "b", "\n", "\r\n", " ", "é", "\x00", "\xff", "0.0.0.0", "/0", "\ufeff"}

@@ -13,7 +13,7 @@ import (
 // stream's number; but what is written there is lost without an error.
 //
 // A shell's >/dev/null is open to write only. A program that gives its child a /dev/null that is open
-// for both, as Node.js and Python can, cannot be told from the runtime; only when several standard
+// for both, as Node.js and Python can, looks like the runtime; only when several standard
 // streams share one is it clear that the runtime, which opens each by itself, did not do it.
 func wasClosed(stream *os.File) bool {
 	fd := stream.Fd()

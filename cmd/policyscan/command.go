@@ -133,8 +133,8 @@ func scans(parser *kong.Kong, args []string) bool {
 }
 
 // checkFlags refuses a flag or argument that is given and empty: a variable of a script
-// that was not set must not become a default. It refuses a flag that takes one value and is given twice, too: one of them
-// would be dropped.
+// that was not set must not become a default. It refuses a flag that takes one value and is given twice, too: one of
+// them would be dropped.
 func checkFlags(ctx *kong.Context) error {
 	given := map[string]bool{}
 	for _, p := range ctx.Path {

@@ -42,8 +42,8 @@ func (c *scanCmd) changes(ctx context.Context, s *subject, out *reporter) error 
 	}
 	var base *side
 	if !compared.Base.IsZero() {
-		mend := "to judge by the head's alone, deliberately, give --policy-ref " + want.Head
-		base = &side{name: "the base", from: scanner.FromBase, commit: compared.Base, mend: mend}
+		wayOut := "to judge by the head's alone, deliberately, give --policy-ref " + want.Head
+		base = &side{name: "the base", from: scanner.FromBase, commit: compared.Base, wayOut: wayOut}
 	}
 	return c.seatJudges(s, r, base, side{name: "the head", from: scanner.FromHead, commit: compared.Head})
 }

@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// TestFault_147_FlagsGivenTwice: of two values of a flag that takes one, none is dropped: of every flag of every command.
+// TestFault_147_FlagsGivenTwice: of two values of a flag that takes one, none is dropped: of every flag of every
+// command.
 func TestFault_147_FlagsGivenTwice(t *testing.T) {
 	parser, err := newParser(&commands{}, streams{out: &bytes.Buffer{}, err: &bytes.Buffer{}})
 	if err != nil {

@@ -16,7 +16,7 @@ type side struct {
 	from   string // for the verdict
 	commit repo.Hash
 	index  *repo.Index // instead of a commit
-	mend   string      // the deliberate way out, if its bundle is invalid
+	wayOut string      // the deliberate way out, if its bundle is invalid
 }
 
 func (d side) String() string {
@@ -130,8 +130,8 @@ func (b *bench) seatOutside() error {
 	return nil
 }
 
-// seatBase seats the base's bundles. Where it does not have the folder that a flag names, those that discovery finds in it
-// judge: a change must not be able to move the policy and the flag together.
+// seatBase seats the base's bundles. Where it does not have the folder that a flag names, those that discovery finds
+// in it judge: a change must not be able to move the policy and the flag together.
 func (b *bench) seatBase() error {
 	b.policy = "of " + b.base.String()
 	seated := map[string]bool{}
@@ -174,7 +174,7 @@ func (b *bench) seatBase() error {
 func (b *bench) ofBase(err error) error {
 	var mistakes rules.Errors
 	if errors.As(err, &mistakes) {
-		return inBundle(mistakes, *b.base, b.base.mend)
+		return inBundle(mistakes, *b.base, b.base.wayOut)
 	}
 	if err != nil {
 		return gitFailed(err)

@@ -96,8 +96,8 @@ func (f *policyFlag) flags() []string {
 // policies are bundles that are enforced together.
 type policies []policy
 
-// loadPolicies finds and loads bundles, which must have no id in common. If one cannot be loaded, those up to it are returned
-// with the error.
+// loadPolicies finds and loads bundles, which must have no id in common. If one cannot be loaded, those up to it are
+// returned with the error.
 func loadPolicies(flags []string, root string) (policies, error) {
 	var all policies
 	for _, flag := range flags {

@@ -29,7 +29,7 @@ type scanCmd struct {
 	reportFlag
 	Quiet bool `short:"q" help:"Print no report but those of --report; errors still go to standard error."`
 
-	Allow           []string      `placeholder:"REASON" sep:"none" help:"Knowingly accept: submodule, lfs-pointer, special-file, symlink or symlink=GLOB, encoding, encrypted, empty, partial. Repeatable."`
+	Allow           []string      `placeholder:"REASON" sep:"none" help:"Explicitly allow: submodule, lfs-pointer, special-file, symlink or symlink=GLOB, encoding, encrypted, empty, partial. Repeatable."`
 	RequireGoverned bool          `help:"Do not pass when no rule selects any file."`
 	MaxFileBytes    int64         `placeholder:"N" help:"Do not pass when a governed file is longer."`
 	Timeout         time.Duration `placeholder:"D" help:"Give up, undecided, after a time such as 90s."`

@@ -30,9 +30,9 @@ func (c *scanCmd) staged(s *subject) error {
 		return gitFailed(err)
 	}
 	s.tree = scanner.Staged(r, idx, head)
-	const mend = "to judge by the bundle of another commit, deliberately, give --policy-ref; to commit the mended one, git commit --no-verify"
+	const wayOut = "to judge by the bundle of another commit, deliberately, give --policy-ref; to commit the fixed one, git commit --no-verify"
 	return c.seatJudges(s, r,
-		&side{name: "HEAD", from: scanner.FromBase, commit: head, mend: mend},
+		&side{name: "HEAD", from: scanner.FromBase, commit: head, wayOut: wayOut},
 		side{name: "the index", from: scanner.FromIndex, index: idx})
 }
 

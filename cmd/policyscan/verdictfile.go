@@ -32,7 +32,7 @@ func (c *scanCmd) defaultOutput() (string, error) {
 func (c *scanCmd) inGit() bool { return c.DiffBase != "" || c.Staged || c.Tracked }
 
 // outputByGit is the default output in the scopes of git, for which GIT_DIR can name the repository; false if
-// there is none that can be opened.
+// no repository can be opened.
 func outputByGit() (file string, ok bool) {
 	r, err := openRepository("")
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package memdir puts the temporary folders of tests into memory. Tests that make thousands of small files, as git does,
-// take half as long there.
+// Package memdir puts the temporary folders of tests into memory. Tests that make thousands of small files, as git
+// does, take half as long there.
 package memdir
 
 import (
@@ -10,8 +10,8 @@ import (
 // memory is a file system in memory, as Linux has it.
 const memory = "/dev/shm"
 
-// Use makes a folder in memory the one that temporary folders are made in, if so many bytes are free there. Otherwise, or
-// if TMPDIR is set already, nothing changes. Call remove at the end.
+// Use makes a folder in memory the one that temporary folders are made in, if so many bytes are free there.
+// Otherwise, or if TMPDIR is set already, nothing changes. Call remove at the end.
 func Use(room uint64) (remove func() error) {
 	nothing := func() error { return nil }
 	if os.Getenv("TMPDIR") != "" || free(memory) < room {

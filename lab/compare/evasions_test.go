@@ -192,8 +192,8 @@ func decoded(text string) string {
 	return out.String()
 }
 
-// confined has each tool judge some files alone, and follow links if it can: those with an extension or in a folder, of that name,
-// which a glob and a pathspec mean as well.
+// confined has each tool judge some files alone, and follow links if it can: those with an extension or in a folder,
+// of that name, which a glob and a pathspec mean as well.
 func confined(name, glob, pathspec string) map[string]edit {
 	regexp, conftest := `\.`+name+"$", plain
 	if strings.HasPrefix(glob, name) {

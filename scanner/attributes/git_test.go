@@ -207,7 +207,8 @@ func (s scene) frames(r reader, name string) []Frame {
 }
 
 // TestFault_144_CheckAttr: the attributes of a path are those that git check-attr says, with letter case and without,
-// from the index and from the disk. A case is a path in a tree: there are some 5,000 of each kind, ten times as many with -long.
+// from the index and from the disk. A case is a path in a tree: there are some 5,000 of each kind, ten times as many
+// with -long.
 func TestFault_144_CheckAttr(t *testing.T) {
 	t.Parallel()
 	scenes := 60

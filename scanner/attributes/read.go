@@ -14,7 +14,8 @@ import (
 //   - Where the text is from. A blob ends at its first NUL byte, and a byte order mark belongs to its first pattern. In
 //     a file on disk a NUL ends the line, and a byte order mark is skipped. Checkout reads the blob of the index, most
 //     other commands the file.
-//   - Lines of 2,048 bytes or more. Git 2.39.1 and later ignores them. Before, a blob's were read, and a file's cut into
+//   - Lines of 2,048 bytes or more. Git 2.39.1 and later ignores them. Before, a blob's were read, and a file's cut
+//     into
 //     lines of 2,047 bytes.
 //   - Names of attributes that begin with "builtin_". Git 2.44 and later ignores a line that has one.
 //   - Two stars next to other characters, as in "a**/b": see [starStyle].

@@ -133,11 +133,11 @@ func (r *reading) plainHash(data []byte) int {
 	c, n := r.enc.decodeUnit(data)
 	if n > 0 && (c == ' ' || c == '\t' || c == '\n' || c == '\r') {
 		if next, n := r.enc.decodeUnit(data[unit:]); c == '\r' && next == '\n' && n > 0 {
-			n := period(data, 2*unit)
+			n := verdict.Repeated(data, 2*unit)
 			r.hash.AddLineEnds(int64(n / (2 * unit)))
 			return n
 		}
-		if n := period(data, unit); n > unit || unit > 1 {
+		if n := verdict.Repeated(data, unit); n > unit || unit > 1 {
 			r.hash.AddRepeated(uint16(c), int64(n/unit))
 			return n
 		}
@@ -185,27 +185,6 @@ func ascii(data []byte) int {
 		n++
 	}
 	return n
-}
-
-// period returns how many bytes data begins with that are its first size bytes again and again.
-func period(data []byte, size int) int {
-	n := size
-	for n < len(data) && n < 16 && data[n] == data[n-size] {
-		n++
-	}
-	if n < 16 {
-		return n / size * size // as nearly always
-	}
-	for block := 16; n+block <= len(data) && bytes.Equal(data[n:n+block], data[n-size:n-size+block]); block = min(2*block, 4096) {
-		n += block
-	}
-	for n+8 <= len(data) && binary.LittleEndian.Uint64(data[n:]) == binary.LittleEndian.Uint64(data[n-size:]) {
-		n += 8
-	}
-	for n < len(data) && data[n] == data[n-size] {
-		n++
-	}
-	return n / size * size
 }
 
 // skipLines steps, from the start of a line, over the lines before the one that the

@@ -5,8 +5,8 @@ package recode
 // madeWith is the version of the GNU C library whose iconv was asked.
 const madeWith = "2.36"
 
-// differences returns the characters that x/text and iconv do not write alike in an encoding, by the first of its names.
-// It is made by having iconv write each code point.
+// differences returns the characters that x/text and iconv do not write alike in an encoding, by the first of its
+// names. It is made by having iconv write each code point.
 func differences(encoding string) []span {
 	switch encoding {
 	case "shift_jis":
@@ -92,7 +92,8 @@ func differences(encoding string) []span {
 	return nil
 }
 
-// twice returns the bytes of the Chinese characters that x/text has twice in Big5, and of which it writes others than iconv.
+// twice returns the bytes of the Chinese characters that x/text has twice in Big5, and of which it writes others than
+// iconv.
 func twice(c rune) string {
 	switch c {
 	case '倩':

@@ -28,8 +28,8 @@ func version(t *testing.T) (string, bool) {
 	return number, bytes.Contains(line, []byte("GNU libc")) || bytes.Contains(line, []byte("GLIBC"))
 }
 
-// TestDifferences: differences.go is what a comparison of each code point with iconv gives, if that is of the version it
-// was made with.
+// TestDifferences: differences.go is what a comparison of each code point with iconv gives, if that is of the version
+// it was made with.
 func TestDifferences(t *testing.T) {
 	t.Parallel()
 	if raceDetector {
@@ -47,8 +47,8 @@ package recode
 // madeWith is the version of the GNU C library whose iconv was asked.
 const madeWith = %q
 
-// differences returns the characters that x/text and iconv do not write alike in an encoding, by the first of its names.
-// It is made by having iconv write each code point.
+// differences returns the characters that x/text and iconv do not write alike in an encoding, by the first of its
+// names. It is made by having iconv write each code point.
 func differences(encoding string) []span {
 	switch encoding {
 `, number)
@@ -68,7 +68,8 @@ func differences(encoding string) []span {
 	}
 	source.WriteString("}\nreturn nil\n}\n")
 	source.WriteString(`
-// twice returns the bytes of the Chinese characters that x/text has twice in Big5, and of which it writes others than iconv.
+// twice returns the bytes of the Chinese characters that x/text has twice in Big5, and of which it writes others than
+// iconv.
 func twice(c rune) string {
 	switch c {
 `)

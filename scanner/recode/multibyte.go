@@ -11,8 +11,8 @@ import (
 )
 
 // multiByte returns the encodings with several bytes for some character. x/text has them as browsers do, each with what
-// vendors added. A rule says which of the added bytes another encoding lacks, or writes in another way, and [differences]
-// which characters differ all the same.
+// vendors added. A rule says which of the added bytes another encoding lacks, or writes in another way, and
+// [differences] which characters differ all the same.
 func multiByte() []namedTable {
 	many := func(names string, e encoding.Encoding, r rule) namedTable {
 		return namedTable{names: names, table: table{many: e.NewEncoder().Transformer, rule: r}, compared: true}
@@ -38,8 +38,8 @@ func multiByte() []namedTable {
 	}
 }
 
-// A rule judges the bytes that x/text has for a character, and may change them: nil, [ErrAsIs] if the encoding lacks the
-// character, [ErrUnsure] if not every iconv has these bytes.
+// A rule judges the bytes that x/text has for a character, and may change them: nil, [ErrAsIs] if the encoding lacks
+// the character, [ErrUnsure] if not every iconv has these bytes.
 type rule func(b []byte) error
 
 // sjisRule leaves what NEC and IBM added: rows 13, 89 to 92, and 115 to 119.
@@ -50,9 +50,9 @@ func sjisRule(b []byte) error {
 	return nil
 }
 
-// cp932Rule has IBM's characters where IBM put them, as Windows and iconv do. They are there twice, and x/text has NEC's
-// copy: the same characters in the same order, but for the ten small Roman numerals and four signs, which are the last of
-// NEC's and around the first of IBM's.
+// cp932Rule has IBM's characters where IBM put them, as Windows and iconv do. They are there twice, and x/text has
+// NEC's copy: the same characters in the same order, but for the ten small Roman numerals and four signs, which are
+// the last of NEC's and around the first of IBM's.
 func cp932Rule(b []byte) error {
 	const ideographs = 360
 	if b[0] != 0xed && b[0] != 0xee {

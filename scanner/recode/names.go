@@ -21,8 +21,8 @@ func Forms(value string) (forms []Form, known bool) {
 	return []Form{{width: 1, table: t}}, true
 }
 
-// unicodeForms returns the forms of an encoding of all of Unicode, or of its first 65,536 characters, by its name in lower
-// case. Where the byte order depends on the machine or on the iconv, both are forms.
+// unicodeForms returns the forms of an encoding of all of Unicode, or of its first 65,536 characters, by its name in
+// lower case. Where the byte order depends on the machine or on the iconv, both are forms.
 func unicodeForms(name string) (forms []Form, known bool) {
 	switch name {
 	case "", "utf-8", "iso-10646/utf-8/", "iso-10646/utf8/", "iso-ir-193", "osf05010001":

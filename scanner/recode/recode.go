@@ -1,21 +1,23 @@
 // Package recode writes UTF-8 in other encodings, as git does on checkout for the attribute working-tree-encoding.
 //
-// It is pure: it knows bytes, and no files and no git. [Forms] says what a value of the attribute stands for, a [Reader]
-// is a blob as one of them.
+// It is pure: it knows bytes, and no files and no git. [Forms] says what a value of the attribute stands for, a
+// [Reader] is a blob as one of them.
 //
 // Git has iconv do the work, and several iconvs are in use. They agree, but for this:
 //
 //   - UTF-16 and UTF-32 without a byte order are big-endian here and little-endian there, with a byte order mark. Both
 //     are forms.
 //   - UCS-2, UCS-4 and the like have no byte order of their own. Both are forms.
-//   - At a character that the encoding lacks, most give up, and git writes the blob as it is. musl's writes `*` in its place,
-//     that of the BSDs and of newer macOS `?`, and they go on; the one of the GNU C library drops Unicode's tag characters
+//   - At a character that the encoding lacks, most give up, and git writes the blob as it is. musl's writes `*` in its
+//     place, that of the BSDs and of newer macOS `?`, and they go on; the one of the GNU C library drops Unicode's tag
+//     characters
 //     (U+E0000 to U+E007F). [Form.Fallbacks] are these forms.
-//   - Some characters are in one's table and not in the other's. A text that has one is [ErrUnsure]. What is compared is
+//   - Some characters are in one's table and not in the other's. A text that has one is [ErrUnsure]. What is compared
+//     is
 //     x/text, which writes the forms, with the GNU C library's.
 //
-// Encodings with escapes (UTF-7, ISO-2022-JP, HZ) are not known: when to switch is for each iconv to choose. Neither are
-// those that x/text lacks (EUC-TW, Johab, IBM-943, Shift_JISX0213).
+// Encodings with escapes (UTF-7, ISO-2022-JP, HZ) are not known: when to switch is for each iconv to choose. Neither
+// are those that x/text lacks (EUC-TW, Johab, IBM-943, Shift_JISX0213).
 package recode
 
 import (
@@ -49,8 +51,8 @@ type Form struct {
 	lost  string // by this
 }
 
-// Fallbacks returns the form as iconvs write it that do not give up at a character which the encoding lacks: those that put
-// `?` or `*` in its place, and those that drop it. They take a byte that is not UTF-8 for such a character.
+// Fallbacks returns the form as iconvs write it that do not give up at a character which the encoding lacks: those
+// that put `?` or `*` in its place, and those that drop it. They take a byte that is not UTF-8 for such a character.
 func (f Form) Fallbacks() []Form {
 	var all []Form
 	for _, lost := range []string{"?", "*", ""} {
@@ -85,7 +87,8 @@ const chunk = 32 << 10
 // NewReader returns a text in a form. text is at its start.
 func NewReader(text io.ReadSeeker, form Form) *Reader { return &Reader{text: text, form: form} }
 
-// Lacks reports whether what was read of the text has something that the encoding lacks: then [Form.Fallbacks] are forms, too.
+// Lacks reports whether what was read of the text has something that the encoding lacks: then [Form.Fallbacks] are
+// forms, too.
 func (r *Reader) Lacks() bool { return r.lacks }
 
 // Read is io.Reader's.
@@ -145,7 +148,8 @@ func (r *Reader) more() {
 	}
 }
 
-// decodeBeyond decodes a character over U+10FFFF, as UTF-8 would have it if there were such; its length is 1 if it is none.
+// decodeBeyond decodes a character over U+10FFFF, as UTF-8 would have it if there were such; its length is 1 if it is
+// none.
 func decodeBeyond(p []byte) (c rune, n int) {
 	if len(p) < utf8.UTFMax || p[0] < 0xf4 || p[0] > 0xf7 {
 		return utf8.RuneError, 1

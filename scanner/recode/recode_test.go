@@ -245,7 +245,8 @@ func replaced(form Form, text, lost string) string {
 	return out.String()
 }
 
-// TestFault_143_Iconv: every form of every code point is what iconv writes; where it is not, the text is not taken for known.
+// TestFault_143_Iconv: every form of every code point is what iconv writes; where it is not, the text is not taken
+// for known.
 func TestFault_143_Iconv(t *testing.T) {
 	t.Parallel()
 	if raceDetector {
@@ -371,7 +372,8 @@ func TestFault_143_Checkout(t *testing.T) {
 				unsure++
 				continue
 			}
-			// An iconv may not know a name, or not drop a tag: then the blob is what is written, which is judged anyway.
+			// An iconv may not know a name, or not drop a tag: then the blob is what is written, which is judged
+			// anyway.
 			if same++; !ok && string(got) != texts[text] {
 				t.Errorf("%s, %s: git writes %q", name, text, got)
 			}

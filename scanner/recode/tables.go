@@ -51,8 +51,8 @@ func (t *table) append(out []byte, c rune) ([]byte, error) {
 	return append(out, b), nil
 }
 
-// tableOf returns the table of an encoding, by its name in lower case; nil if there is none. The names are those of the GNU C
-// library's iconv and of GNU libiconv.
+// tableOf returns the table of an encoding, by its name in lower case; nil if there is none. The names are those of
+// the GNU C library's iconv and of GNU libiconv.
 func tableOf(name string) *table {
 	for _, t := range tables() {
 		for known := range strings.FieldsSeq(t.names) {

@@ -18,7 +18,7 @@ type Fetched struct {
 }
 
 // Fetched returns what the last git fetch into this work tree fetched, in its order, from the
-// file FETCH_HEAD. A fetch writes this file anew, also for what was there already. So a
+// file FETCH_HEAD. A fetch writes this file again, also for what was there already. So a
 // remote-tracking branch that an earlier run left is not in it. Nothing was fetched: none.
 func (r *Repository) Fetched() ([]Fetched, error) {
 	text, err := readSmall(filepath.Join(r.gitDir, "FETCH_HEAD"))

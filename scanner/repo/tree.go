@@ -220,8 +220,8 @@ func (r *Repository) Lookup(tree Hash, path string) (Leaf, bool, error) {
 	return at, true, nil
 }
 
-// Entries hands the entries of a tree to visit, in its order: its leaves and its folders, of which IsLeaf says that
-// they are none. name is overwritten later.
+// Entries hands the entries of a tree to visit, in its order: its leaves, and its folders, whose mode is not
+// IsLeaf. name is overwritten later.
 func (r *Repository) Entries(tree Hash, visit func(name []byte, leaf Leaf)) error {
 	w := walk{repo: r, distinct: map[Hash]struct{}{}}
 	entries, err := w.open("", treeEntry{hash: tree}, 0)

@@ -81,7 +81,8 @@ func testPush(t *testing.T, p *precommit) {
 	w.put(".policyscan/rules/boundaries.yml", strings.Replace(rulesOfOne, "**/*.tf", "*.none", 1))
 	commit(bad)
 	push(false, []string{"main.tf:1:9: "}, "new:main")
-	// A new branch that begins before the rule was there is judged by the default branch's rules, if the clone knows which that is.
+	// A new branch that begins before the rule was there is judged by the default branch's rules, if the clone knows
+	// which that is.
 	commit(good)
 	push(true, []string{"Passed"}, "new:main")
 	lax := strings.TrimSpace(w.git("rev-parse", "HEAD"))
