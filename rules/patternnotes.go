@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 )
@@ -35,22 +36,24 @@ func endsAWord(r *Rule, p, trimmed string) bool {
 }
 
 // expressions are what regular expressions and wildcards have, and other text hardly ever.
-var expressions = []*regexp.Regexp{
-	regexp.MustCompile(`\.[*+]`),
-	regexp.MustCompile(`\\[dDsSwW](?:[^A-Za-z]|$)`),        // not the folder of C:\data
-	regexp.MustCompile(`[0-9A-Za-z)\]]\\\.[0-9A-Za-z(\[]`), // 10\.0
-	regexp.MustCompile(`\([^()|\s]+(?:\|[^()|\s]+)+\)`),
-	regexp.MustCompile(`\[\^?[^\]\s]*(?:[a-z]-[a-z]|[A-Z]-[A-Z]|[0-9]-[0-9])[^\]\s]*\]`),
-	regexp.MustCompile(`^\^.+\$$`),
-	regexp.MustCompile(`^\*\*/[*.\w]`),
-}
+var expressions = sync.OnceValue(func() []*regexp.Regexp { // only validate needs them
+	return []*regexp.Regexp{
+		regexp.MustCompile(`\.[*+]`),
+		regexp.MustCompile(`\\[dDsSwW](?:[^A-Za-z]|$)`),        // not the folder of C:\data
+		regexp.MustCompile(`[0-9A-Za-z)\]]\\\.[0-9A-Za-z(\[]`), // 10\.0
+		regexp.MustCompile(`\([^()|\s]+(?:\|[^()|\s]+)+\)`),
+		regexp.MustCompile(`\[\^?[^\]\s]*(?:[a-z]-[a-z]|[A-Z]-[A-Z]|[0-9]-[0-9])[^\]\s]*\]`),
+		regexp.MustCompile(`^\^.+\$$`),
+		regexp.MustCompile(`^\*\*/[*.\w]`),
+	}
+})
 
 // expressionIn returns the part of a pattern that its writer may have meant as an expression, or "".
 func expressionIn(p string) string {
 	if len(p) > 1024 { // no one writes such an expression, and notes must not take long
 		return ""
 	}
-	for _, e := range expressions {
+	for _, e := range expressions() {
 		if found := e.FindString(p); found != "" {
 			return found
 		}
