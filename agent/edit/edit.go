@@ -8,8 +8,9 @@
 //
 // Agents differ from one version to the next, and some match a text that is nearly there. Where the steps
 // are known and several results are possible, all of them are returned, and each is to be judged. Where
-// they are not, there is an error, and the caller denies the call: nothing is guessed, and no call of a
-// tool that edits files is taken for one that does not.
+// they are not, there is an error: nothing is guessed, and no call of a tool that edits files is taken for
+// one that does not. A caller that needs the result must then not let the call run. One that asks only which
+// files are edited calls [Paths].
 //
 // # Limits
 //

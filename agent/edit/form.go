@@ -46,11 +46,14 @@ func forms() []form {
 		{editor, "edit", []string{"command", "path", "new_str"}, union, copilotEdits},
 		{editor, "insert", []string{"command", "path", "insert_line", "new_str|insert_text"}, union, copilotInserts},
 		// Codex, Copilot and Cursor. Codex's hooks have the patch as "command".
-		{[]string{"apply_patch", "applypatch", "ApplyPatch"}, "", []string{"command|input|patch"}, nil, patchEdits},
+		{patchTools(), "", []string{"command|input|patch"}, nil, patchEdits},
 		// What a model of the agent's own writes cannot be told, nor what is not published.
 		{[]string{"edit_file", "edit_notebook", "EditNotebook"}, "", nil, nil, untold},
 	}
 }
+
+// patchTools are the names of the tools that apply a patch.
+func patchTools() []string { return []string{"apply_patch", "applypatch", "ApplyPatch"} }
 
 var errCommand = errors.New("the field command is none of view, create, str_replace, edit and insert")
 

@@ -3,7 +3,9 @@ package gate
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -11,24 +13,27 @@ import (
 	"github.com/policyscan/policyscan/verdict"
 )
 
-// judgeFiles judges the files as the call would leave them.
+// judgeFiles judges the files as the call would leave them. If some cannot be judged, it judges the others all the same.
 func (g *Gate) judgeFiles(ctx context.Context, files []file, r *Result) error {
 	check := scanner.NewChecker(g.Bundle)
+	var failed error
 	for i := range files {
 		f := &files[i]
 		if f.Remove {
 			continue
 		}
+		if err := ctx.Err(); err != nil {
+			return errors.Join(failed, err)
+		}
 		for _, place := range f.places() {
 			trees, err := g.trees(place)
-			if err != nil {
-				return err
+			if err == nil && len(trees) == 0 && place == f.real {
+				r.outside = append(r.outside, f.named)
 			}
 			for _, t := range trees {
-				if err := g.judgeFile(ctx, check, f, place, t.path, r); err != nil {
-					return err
-				}
+				err = errors.Join(err, g.judgeFile(ctx, check, f, place, t, r))
 			}
+			failed = errors.Join(failed, err)
 		}
 	}
 	order := map[string]int{}
@@ -40,11 +45,12 @@ func (g *Gate) judgeFiles(ctx context.Context, files []file, r *Result) error {
 			return cmp.Or(cmp.Compare(order[a.RuleID], order[b.RuleID]), cmp.Compare(a.File, b.File))
 		})
 	}
-	return nil
+	return failed
 }
 
-// judgeFile judges a file as the call would leave it at a place, which is a path of the tree.
-func (g *Gate) judgeFile(ctx context.Context, check *scanner.Checker, f *file, place, path string, r *Result) error {
+// judgeFile judges a file as the call would leave it at a place, which is in a tree.
+func (g *Gate) judgeFile(ctx context.Context, check *scanner.Checker, f *file, place string, in inTree, r *Result) error {
+	path := in.path
 	if path == ".git" || strings.HasPrefix(path, ".git/") || slices.Contains(g.RuleFiles, place) {
 		return nil // a scan leaves it out
 	}
@@ -52,6 +58,9 @@ func (g *Gate) judgeFile(ctx context.Context, check *scanner.Checker, f *file, p
 		return nil // whatever it holds
 	}
 	shown := verdict.Path(path)
+	if g.elsewhere {
+		shown = verdict.Path(filepath.ToSlash(in.root) + "/" + path)
+	}
 	before, exists, err := read(place)
 	if err != nil && place == f.beside {
 		before, exists, err = nil, false, nil // the link itself, which a scan does not follow
@@ -98,7 +107,9 @@ func (g *Gate) judgeFile(ctx context.Context, check *scanner.Checker, f *file, p
 		}
 	}
 	for _, k := range order {
-		if v := after[k]; v.Evidence.Occurrences > old[k] {
+		v := after[k]
+		v.File = shown
+		if v.Evidence.Occurrences > old[k] {
 			r.New = append(r.New, v)
 		} else {
 			r.Old = append(r.Old, v)

@@ -41,8 +41,8 @@ func (f *file) places() []string {
 	return []string{f.real}
 }
 
-// files finds the files that a call edits. dir is the call's working folder.
-func (g *Gate) files(edits []edit.Edit, dir string) ([]file, error) {
+// located finds the files of edits. dir is the call's working folder.
+func located(edits []edit.Edit, dir string) ([]file, error) {
 	files := make([]file, len(edits))
 	for i, e := range edits {
 		f := file{Edit: e, named: e.Path}
@@ -57,7 +57,7 @@ func (g *Gate) files(edits []edit.Edit, dir string) ([]file, error) {
 		}
 		files[i] = f
 	}
-	return files, eachOnce(files)
+	return files, nil
 }
 
 // eachOnce is an error if a call names one file in two ways: each of its edits would be judged as if the others were

@@ -4,20 +4,27 @@
 // would judge it afterwards. Every call is judged by the call rules. The strictest of what these say is what
 // holds.
 //
+// What an edit would leave behind is determined only where a bundle judges it, and which files it is about only where
+// something is guarded. What is needed and cannot be determined is an error, unless another rule denies the call anyway.
+//
 // It reads the files that a call edits, and writes nothing.
 //
 // # Limits
 //
 // Only what a call says is seen. A command of a shell that writes a file is no edit here; the hook of the
 // commit and the scan of the merge see what it wrote. A file is judged where it really is: links are followed,
-// and a file outside the root is no file of the tree. Where a file has several names, by hard links or on a disk that
+// and a file outside the root is not judged by the root's bundle: [Result.Outside] names it, and a [Project] has other
+// repositories' bundles judge it. Where a file has several names, by hard links or on a disk that
 // takes two spellings for one, that counts which the call has.
 package gate
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/policyscan/policyscan/agent/call"
 	"github.com/policyscan/policyscan/agent/edit"
@@ -30,6 +37,13 @@ type Gate struct {
 	Bundle *rules.Bundle // judges the files that a call would write; nil: nothing does
 	Root   string        // the folder from which the bundle's globs count, and whose tree is guarded: absolute, without links
 	Sets   []*call.Set   // judge every call; may be empty
+
+	// ByFolder makes Root that of the repository around a call's working folder, or that folder itself. Root is then for calls
+	// that name no absolute one.
+	ByFolder bool
+
+	// elsewhere: Root is another repository than those of the agent's project, so files are named with the way to them.
+	elsewhere bool
 
 	// RuleFiles are the bundle's own, if they are on disk: absolute, without links. They hold the texts that
 	// they forbid, so that a scan leaves them out.
@@ -55,58 +69,190 @@ type Result struct {
 	Old []verdict.Violation // what was in the files before and is no worse
 
 	bundle *rules.Bundle
+	root   string // of the gate, or of the call if the gate is ByFolder
+
+	outside []string // files that the call would write and that are not in the root, as the call names them
+	notes   []string // what a person should know besides
 }
 
-// Outcome is the strictest of the outcomes. Without any, nothing has an opinion of the call.
-func (r *Result) Outcome() call.Outcome { return call.Strictest(r.Outcomes) }
+// Outcome is the strictest of the outcomes. Without any, nothing has an opinion of the call. Its reason names the files
+// that are outside the root.
+func (r *Result) Outcome() call.Outcome {
+	o := call.Strictest(r.Outcomes)
+	outside := r.Outside()
+	switch {
+	case strings.Contains(o.Reason, outside):
+	case o.Reason == "":
+		o.Reason = outside
+	case strings.Contains(o.Reason, "\n"):
+		o.Reason += "\n" + outside
+	default:
+		o.Reason += "; " + outside
+	}
+	return o
+}
 
-// Judge judges a call. An error says why it cannot be told what the call would do: it must then not run.
-func (g *Gate) Judge(ctx context.Context, c *call.Call, o call.Options) (*Result, error) {
-	r := &Result{bundle: g.Bundle}
-	edits, err := edit.Of(c)
-	if err != nil {
-		return nil, fmt.Errorf("what the call of %s would write cannot be told: %w", verdict.Visible(c.Tool), err)
-	}
-	files, err := g.files(edits, c.Dir)
-	if err != nil {
-		return nil, err
-	}
-	if g.Bundle != nil {
-		if err := g.judgeFiles(ctx, files, r); err != nil {
-			return nil, err
+// Outside says which files the bundle did not judge because they are outside the root; "" if there are none.
+func (r *Result) Outside() string {
+	switch n := len(r.outside); n {
+	case 0:
+		return ""
+	case 1:
+		return fmt.Sprintf("%s is outside of %s, so the bundle did not judge it", verdict.Visible(r.outside[0]), verdict.Visible(r.root))
+	default:
+		var names []string
+		for _, name := range r.outside[:min(n, maxShown)] {
+			names = append(names, verdict.Visible(name))
 		}
-		r.Outcomes = append(r.Outcomes, r.ofBundle())
+		more := ""
+		if n > maxShown {
+			more = fmt.Sprintf(" and %d more", n-maxShown)
+		}
+		return fmt.Sprintf("%s%s are outside of %s, so the bundle did not judge them", strings.Join(names, ", "), more, verdict.Visible(r.root))
 	}
-	guarded, err := g.guarded(files, c.Dir)
-	if err != nil {
-		return nil, err
-	}
-	if guarded != "" {
-		r.Outcomes = append(r.Outcomes, ofGuard(guarded))
-	}
+}
+
+// Judge judges a call. An error says why what the call would do cannot be determined, although a bundle or a guard needs
+// it: the call must then not run. If a rule denies the call all the same, that is the result, and the error is one of the
+// reasons.
+func (g *Gate) Judge(ctx context.Context, c *call.Call, o call.Options) (*Result, error) {
+	r, err := g.judge(ctx, c, o)
+	return r.settled(err)
+}
+
+// judge judges a call as far as that is possible. The error says why not all of it is.
+func (g *Gate) judge(ctx context.Context, c *call.Call, o call.Options) (*Result, error) {
+	r := &Result{bundle: g.Bundle, root: g.Root}
+	err := g.judgeEdits(ctx, c, o, r)
 	for _, s := range g.Sets {
 		r.Outcomes = append(r.Outcomes, s.Decide(c, o))
 	}
+	return r, err
+}
+
+// settled is a result of which an error says why it is not whole: one that denies the call stands.
+func (r *Result) settled(err error) (*Result, error) {
+	if err == nil {
+		return r, nil
+	}
+	if o := call.Strictest(r.Outcomes); o.Effect.Rank() < 2 {
+		return nil, err
+	}
+	out := call.Outcome{Effect: call.Deny, Decision: string(call.Deny), Reason: err.Error(), Set: bundleSet()}
+	if slices.ContainsFunc(r.Outcomes, func(o call.Outcome) bool { return o.Trace != nil }) {
+		out.Trace = &call.Trace{Resolution: "deny: " + out.Reason}
+	}
+	r.Outcomes = append(r.Outcomes, out)
 	return r, nil
 }
 
-// Add takes what another gate says of the same call.
+// judgeEdits judges what a call would write, by the bundle and the guard, and takes only as much of it as they need.
+func (g *Gate) judgeEdits(ctx context.Context, c *call.Call, o call.Options, r *Result) error {
+	guards := len(g.Guarded)+len(g.GuardedNames)+len(g.GuardedRootNames) > 0
+	if g.Bundle == nil && !guards {
+		return nil
+	}
+	files, err := g.edited(c)
+	if err != nil {
+		return err
+	}
+	if g.ByFolder && filepath.IsAbs(c.Dir) && len(files) > 0 {
+		at := *g
+		if at.Root, err = rootAround(c.Dir); err != nil {
+			return err
+		}
+		g, r.root = &at, at.Root
+	}
+	if g.Bundle != nil {
+		err = g.judgeFiles(ctx, files, r)
+		if err == nil || len(r.New) > 0 {
+			r.Outcomes = append(r.Outcomes, r.ofBundle(g, o))
+		}
+	}
+	guarded, unguarded := g.guarded(files, c.Dir)
+	if guarded != "" {
+		r.Outcomes = append(r.Outcomes, ofGuard(guarded))
+	}
+	return errors.Join(err, unguarded)
+}
+
+// edited are the files that a call edits. What they would hold is determined if there is a bundle.
+func (g *Gate) edited(c *call.Call) ([]file, error) {
+	read := edit.Paths
+	if g.Bundle != nil {
+		read = edit.Of
+	}
+	edits, err := read(c)
+	if err != nil {
+		return nil, fmt.Errorf("cannot determine what the call of %s would write: %w", verdict.Visible(c.Tool), err)
+	}
+	files, err := located(edits, c.Dir)
+	if err == nil && g.Bundle != nil {
+		err = eachOnce(files)
+	}
+	return files, err
+}
+
+// Add takes what another gate says of the same call. Which files are outside a root is said of one gate alone.
 func (r *Result) Add(other *Result) {
 	r.Outcomes = append(r.Outcomes, other.Outcomes...)
 	r.New, r.Old = append(r.New, other.New...), append(r.Old, other.Old...)
+	r.notes = append(r.notes, other.notes...)
+}
+
+// bundleSet is the bundle as a set of rules.
+func bundleSet() *call.Set {
+	return &call.Set{Name: "the bundle", Dialect: "bundle", Strategy: call.AllViolations, Default: call.Allow}
 }
 
 // ofBundle is what the violations are as the outcome of a set.
-func (r *Result) ofBundle() call.Outcome {
-	set := &call.Set{Name: "the bundle", Dialect: "bundle", Strategy: call.AllViolations, Default: call.Allow}
-	out := call.Outcome{Effect: call.Allow, Decision: string(call.Allow), Set: set}
+func (r *Result) ofBundle(g *Gate, o call.Options) call.Outcome {
+	out := call.Outcome{Effect: call.Allow, Decision: string(call.Allow), Reason: r.Outside(), Set: bundleSet()}
+	if o.Trace {
+		out.Trace = r.trace()
+	}
 	if len(r.New) == 0 {
 		return out
 	}
-	out.Effect, out.Decision, out.Reason = call.Deny, string(call.Deny), r.violations()
-	out.Rule = &call.Rule{ID: r.New[0].RuleID, Effect: call.Deny}
-	if i := slices.IndexFunc(r.bundle.Rules, func(b rules.Rule) bool { return b.ID == r.New[0].RuleID }); i >= 0 {
-		out.Rule.Origin = call.Origin{File: r.bundle.Rules[i].File, Line: r.bundle.Rules[i].Line}
-	}
+	out.Effect, out.Decision, out.Reason = call.Deny, string(call.Deny), r.violations(g.elsewhere)
+	out.Rule = r.denying(r.New[0].RuleID)
 	return out
+}
+
+// denying is a rule of the bundle as one that denies a call.
+func (r *Result) denying(id string) *call.Rule {
+	rule := &call.Rule{ID: id, Effect: call.Deny}
+	if i := slices.IndexFunc(r.bundle.Rules, func(b rules.Rule) bool { return b.ID == id }); i >= 0 {
+		rule.Origin = call.Origin{File: r.bundle.Rules[i].File, Line: r.bundle.Rules[i].Line}
+	}
+	return rule
+}
+
+// trace says how the bundle came to its outcome: the rules that the call would break, and the files that are outside.
+func (r *Result) trace() *call.Trace {
+	t := &call.Trace{Resolution: "allow: the call would break no rule of the bundle"}
+	for i := range r.New {
+		id := r.New[i].RuleID
+		if !slices.ContainsFunc(t.Steps, func(s call.Step) bool { return s.Rule.ID == id }) {
+			t.Steps = append(t.Steps, call.Step{Rule: r.denying(id), Matched: true})
+		}
+	}
+	outside := r.Outside()
+	switch {
+	case len(t.Steps) > 0:
+		t.Resolution = "deny: the call would break " + plural(len(t.Steps), "rule") + " of the bundle"
+		if outside != "" {
+			t.Resolution += "; " + outside
+		}
+	case outside != "":
+		t.Resolution = "allow: " + outside
+	}
+	return t
+}
+
+func plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
 }

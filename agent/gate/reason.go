@@ -2,6 +2,7 @@ package gate
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/policyscan/policyscan/agent/call"
@@ -22,12 +23,25 @@ func (r *Result) Reason() string {
 		if o.Effect.Rank() == 0 || o.Effect.Rank() < worst {
 			continue
 		}
-		lines = append(lines, explain(&o))
+		if line := explain(&o); !slices.Contains(lines, line) { // two gates can say the same
+			lines = append(lines, line)
+		}
 	}
-	if old := r.before(); worst > 0 && old != "" {
-		lines = append(lines, old)
+	if worst > 0 {
+		lines = append(lines, r.besides()...)
 	}
 	return strings.Join(lines, "\n")
+}
+
+// besides is what is said whatever becomes of the call: what was there before it, and what no bundle judged.
+func (r *Result) besides() []string {
+	var all []string
+	for _, text := range []string{r.before(), r.Outside()} {
+		if text != "" {
+			all = append(all, text)
+		}
+	}
+	return append(all, r.notes...)
 }
 
 // explain says which rule decided what, and what it says.
@@ -58,13 +72,17 @@ func explain(o *call.Outcome) string {
 }
 
 // violations describes what the call would bring, for who is to mend it.
-func (r *Result) violations() string {
+func (r *Result) violations(elsewhere bool) string {
 	byID := map[string]*rules.Rule{}
 	for i := range r.bundle.Rules {
 		byID[r.bundle.Rules[i].ID] = &r.bundle.Rules[i]
 	}
 	var b strings.Builder
-	b.WriteString("the edit would break the policy:")
+	b.WriteString("the edit would break the policy")
+	if elsewhere {
+		fmt.Fprintf(&b, " of the repository %s", verdict.Visible(r.root))
+	}
+	b.WriteByte(':')
 	for i := range r.New {
 		if i == maxShown {
 			fmt.Fprintf(&b, "\n- and %d more", len(r.New)-i)
@@ -93,19 +111,16 @@ func (r *Result) violations() string {
 
 // Allowed says which rule allows the call, if one does.
 func (r *Result) Allowed() string {
-	if o := r.Outcome(); o.Explicit() {
+	if o := call.Strictest(r.Outcomes); o.Explicit() {
 		return explain(&o)
 	}
 	return ""
 }
 
 // Note says what a person should know of a call that goes on: the violations that were there before it and do not
-// stand in its way, and what rules only record. "" if there is nothing.
+// stand in its way, the files that no bundle judged, and what rules only record. "" if there is nothing.
 func (r *Result) Note() string {
-	var notes []string
-	if old := r.before(); old != "" {
-		notes = append(notes, old)
-	}
+	notes := r.besides()
 	for i := range r.Outcomes {
 		switch o := &r.Outcomes[i]; o.Effect {
 		case call.Log:

@@ -18,6 +18,7 @@ import (
 type evalCmd struct {
 	callsFlag `embed:""`
 	Policy    []string `placeholder:"DIR" sep:"none" help:"Judge what the calls would write, too: by the bundle in this folder, or builtin:infra. Repeatable."`
+	Root      string   `placeholder:"DIR" help:"Folder from which the bundle's globs count. Default: for each call the root of the repository around its cwd."`
 	Explain   bool     `help:"Print for a person how each decision came about."`
 	Trace     bool     `help:"Add to each outcome how it came about."`
 	Latency   bool     `help:"Add to each outcome how long it took, in milliseconds: latency_ms."`
@@ -82,19 +83,23 @@ func (c *evalCmd) gate() (*gate.Gate, error) {
 	if len(c.Calls) == 0 && len(c.Policy) == 0 {
 		return nil, errors.New("nothing is named that could judge a call; name call rules with --calls, or a bundle with --policy")
 	}
+	if c.Root != "" && len(c.Policy) == 0 {
+		return nil, errors.New("--root is given without --policy, and call rules have no root; name a bundle, or leave it out")
+	}
 	sets, err := c.load("")
 	if err != nil {
 		return nil, err
 	}
 	g := &gate.Gate{}
 	if len(c.Policy) > 0 {
-		at, err := findPlace("")
+		at, err := rootAt(c.Root)
 		if err != nil {
 			return nil, err
 		}
 		if g, err = bundleGate((&policyFlag{c.Policy}).flags(), at); err != nil {
 			return nil, err
 		}
+		g.ByFolder = c.Root == ""
 	}
 	g.Sets = sets
 	return g, nil
@@ -147,7 +152,7 @@ func explain(w io.Writer, asked *call.Call, r *gate.Result, out *call.Outcome) e
 	b := bufio.NewWriter(w)
 	p := func(format string, args ...any) { _, _ = fmt.Fprintf(b, format, args...) } // Flush has the error
 	p("%s %s\n", safe(asked.Tool), safe(asked.Input.JSON()))
-	reason := cmp.Or(r.Reason(), r.Allowed(), r.Note())
+	reason := cmp.Or(r.Reason(), strings.TrimPrefix(r.Allowed()+"\n"+r.Note(), "\n"))
 	p("  %s\n", safe(out.Decision))
 	for line := range strings.SplitSeq(reason, "\n") {
 		if line != "" {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"path/filepath"
 
@@ -18,6 +19,19 @@ func bundleGate(flags []string, at place) (*gate.Gate, error) {
 		return nil, err
 	}
 	return newGate(all, at)
+}
+
+// otherGate is a gate with the bundle of another repository than the project's, nil if it has none.
+func otherGate(at place) (*gate.Gate, error) {
+	dir, err := rules.Discover(at.root)
+	var none *rules.Error
+	if errors.As(err, &none) && none.Code == rules.CodeMissing {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return bundleGate([]string{dir}, at) // named, so that an error says which bundle is meant
 }
 
 // newGate is a gate with bundles that are loaded.

@@ -76,7 +76,7 @@ func hookJudges(name string, args []string) error {
 	if hook == nil {
 		return nil // hookTakes has looked at them
 	}
-	at, err := hook.root()
+	at, err := rootAt(hook.Root)
 	if err == nil {
 		_, err = hook.gate(at)
 	}

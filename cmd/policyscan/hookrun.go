@@ -251,33 +251,48 @@ func inTime[T any](ctx context.Context, work func() (T, error)) (T, error) {
 	return none, context.Cause(ctx)
 }
 
-// judge judges the call by the gate of each root of the agent's project.
+// judge judges the call by the gate of each root of the agent's project, and by those of other repositories.
 func (c *agentHookCmd) judge(ctx context.Context, a *protocol.Agent, e *protocol.Event, gateAt func(place) (*gate.Gate, error)) (judgement, error) {
-	all := judgement{Result: &gate.Result{}}
 	places, err := c.places(a, e)
 	if err != nil {
-		return all, err
+		return judgement{}, err
 	}
-	for i, at := range places {
+	var project gate.Project
+	for _, at := range places {
 		g, err := gateAt(at)
 		if err != nil {
-			return all, err
+			return judgement{}, err
 		}
 		if g, err = c.withGuards(a.Name, g, at, projectFolders(a, e)); err != nil {
-			return all, err
+			return judgement{}, err
 		}
-		if i > 0 { // they judge the call, wherever its files are
-			g.Sets = nil
-		}
-		r, err := g.Judge(ctx, e.Call, call.Options{Clock: time.Now})
-		if err != nil {
-			return all, err
-		}
-		all.Add(r)
+		project.Gates = append(project.Gates, g)
 	}
-	mode, err := c.applySafety(a, e, all.Result, places[0])
-	all.askMode = cmp.Or(c.AskMode, mode, askAgent)
-	return all, err
+	if !slices.Contains((&policyFlag{c.Policy}).flags(), noPolicy) {
+		project.Other = func(root string, within bool) (*gate.Gate, error) { return c.otherGate(a.Name, root, within) }
+	}
+	r, err := project.Judge(ctx, e.Call, call.Options{Clock: time.Now})
+	if err != nil {
+		return judgement{}, err
+	}
+	mode, err := c.applySafety(a, e, r, places[0])
+	return judgement{r, cmp.Or(c.AskMode, mode, askAgent)}, err
+}
+
+// otherGate is what judges in another repository. It is read for each call: few calls edit there, and a bundle that is
+// not valid must not leave an older one in force that this project has nothing to do with.
+func (c *agentHookCmd) otherGate(agent, root string, within bool) (*gate.Gate, error) {
+	at := newPlace(root)
+	g, err := otherGate(at)
+	switch {
+	case err != nil:
+		return nil, err
+	case g == nil && within: // the project's gate guards what is in its root
+		return nil, nil
+	case g == nil:
+		g = &gate.Gate{Root: root}
+	}
+	return c.withGuards(agent, g, at, nil)
 }
 
 // decision is what is answered.
@@ -315,7 +330,7 @@ func (c *agentHookCmd) places(a *protocol.Agent, e *protocol.Event) ([]place, er
 	roots := e.Roots
 	switch dir := projectDir(a); {
 	case c.Root != "":
-		at, err := c.root()
+		at, err := rootAt(c.Root)
 		return []place{at}, err
 	case dir != "":
 		roots = append([]string{dir}, roots...)
@@ -372,15 +387,6 @@ func (c *agentHookCmd) gate(at place) (*gate.Gate, error) {
 	}
 	g.Sets = sets
 	return g, c.guard(g, at.root)
-}
-
-// root is the folder that --root names, or that the current folder is in.
-func (c *agentHookCmd) root() (place, error) {
-	at, err := findPlace(c.Root)
-	if err != nil && c.Root != "" {
-		err = fmt.Errorf("--root %s: %w", c.Root, err)
-	}
-	return at, err
 }
 
 // projectFolders are the folders that the agent was started in or that are open in it, as far as it tells, without

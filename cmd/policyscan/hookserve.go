@@ -38,7 +38,7 @@ func (c *agentHookCmd) serve(std streams, a *protocol.Agent) error {
 		}
 		return g, nil
 	}
-	at, err := c.root()
+	at, err := rootAt(c.Root)
 	if err != nil {
 		return err
 	}

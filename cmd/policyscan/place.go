@@ -46,6 +46,15 @@ func findPlace(path string) (place, error) {
 	return p, nil
 }
 
+// rootAt is the folder that --root names, or without it that of the repository around the current folder.
+func rootAt(flag string) (place, error) {
+	at, err := findPlace(flag)
+	if err != nil && flag != "" {
+		err = fmt.Errorf("--root %s: %w", flag, err)
+	}
+	return at, err
+}
+
 func newPlace(root string) place {
 	p := place{root: root, shown: filepath.ToSlash(filepath.Clean(root))}
 	if p.shown != "." {

@@ -14,6 +14,7 @@ import (
 type scenariosFlag struct {
 	callsFlag `embed:""`
 	Scenarios []string `placeholder:"FILE" sep:"none" help:"Calls, and what is expected of them: a line of JSON for each. Repeatable."`
+	Root      string   `placeholder:"DIR" help:"Folder from which the bundle's globs count for the scenarios. Default: for each the root of the repository around its cwd."`
 }
 
 // check refuses flags that would test nothing. named says whether a bundle is named.
@@ -21,6 +22,8 @@ func (c *scenariosFlag) check(named bool) error {
 	switch {
 	case len(c.Calls) > 0 && len(c.Scenarios) == 0:
 		return errors.New("--calls is given without --scenarios; name the calls to judge")
+	case c.Root != "" && (len(c.Scenarios) == 0 || !named):
+		return errors.New("--root is given, and no scenario is judged by a bundle; name both, or leave it out")
 	case len(c.Scenarios) > 0 && len(c.Calls) == 0 && !named:
 		return errors.New("--scenarios is given, and nothing that could judge a call; name call rules with --calls, or a bundle")
 	}
@@ -38,13 +41,14 @@ func (c *scenariosFlag) judge(std streams, of *bundleArg, bundled bool) (bool, e
 		if err != nil {
 			return false, err
 		}
-		at, err := findPlace("")
+		at, err := rootAt(c.Root)
 		if err != nil {
 			return false, err
 		}
 		if g, err = newGate(all, at); err != nil {
 			return false, err
 		}
+		g.ByFolder = c.Root == ""
 	}
 	var err error
 	if g.Sets, err = c.callsFlag.load(""); err != nil {
@@ -85,6 +89,11 @@ func runScenarios(std streams, g *gate.Gate, name string) (bool, error) {
 		out := r.Outcome()
 		ran++
 		diff := differs(s, &out)
+		if outside := r.Outside(); diff == "" && outside != "" { // it is as expected, but not by the bundle
+			if err := print(std.out, "%s:%d: note: %s\n", safe(name), lines.number, safe(outside)); err != nil {
+				return false, err
+			}
+		}
 		if diff == "" {
 			continue
 		}

@@ -1,0 +1,242 @@
+package gate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/policyscan/policyscan/agent/call"
+	"github.com/policyscan/policyscan/verdict"
+)
+
+// A Project is what judges the calls of an agent that works in it.
+type Project struct {
+	// Gates judge the files of the project's roots, one each. The sets of the first judge every call.
+	Gates []*Gate
+
+	// Other returns the gate of another repository, whose root it is given, for the files in it that a call edits: its bundle
+	// is the one that is found there, and nil if there is none. within says that the repository is in one of the project's
+	// roots, whose bundle judges the files too; where it has no bundle, the gate may be nil. If Other is nil, other
+	// repositories' bundles judge nothing.
+	Other func(root string, within bool) (*Gate, error)
+}
+
+// Judge judges a call as [Gate.Judge] does, by the gates of the project and those of the other repositories that the files
+// of the call are in.
+func (p *Project) Judge(ctx context.Context, c *call.Call, o call.Options) (*Result, error) {
+	all := &Result{}
+	var failed []error
+	add := func(r *Result, err error) {
+		if r != nil {
+			all.Add(r)
+		}
+		// A call that no gate can read is the same error of each.
+		if err != nil && !slices.ContainsFunc(failed, func(f error) bool { return f.Error() == err.Error() }) {
+			failed = append(failed, err)
+		}
+	}
+	for i, g := range p.Gates {
+		at := *g
+		if i > 0 { // they judge the call, wherever its files are
+			at.Sets = nil
+		}
+		add(at.judge(ctx, c, o))
+	}
+	if p.Other != nil && len(failed) == 0 {
+		files, err := p.Gates[0].edited(c)
+		if err != nil {
+			return nil, err // which the gates must have said
+		}
+		others, err := p.others(files)
+		add(nil, err)
+		for i := range others {
+			other := &others[i]
+			r, err := p.judgeOther(ctx, c, o, other)
+			if err != nil {
+				err = fmt.Errorf("%s is in the repository %s: %w", verdict.Visible(other.files[0]), verdict.Visible(other.root), err)
+			}
+			add(r, err)
+		}
+		all.notes = append(all.notes, unjudged(files, others)...)
+	}
+	return all.settled(errors.Join(failed...))
+}
+
+// An otherRepository is one that files of a call are in, and that is none of the project's own.
+type otherRepository struct {
+	root    string
+	within  bool     // it is in a root of the project
+	files   []string // as the call names them
+	bundled bool     // its bundle judged them, or should have
+}
+
+// others are the repositories besides the project's own that the files of a call are in: of each place of a file all that
+// are around it, up to the project's root if it is in that.
+func (p *Project) others(files []file) ([]otherRepository, error) {
+	var all []otherRepository
+	for i := range files {
+		f := &files[i]
+		for _, place := range append(f.places(), f.from) {
+			if place == "" {
+				continue
+			}
+			named := f.named
+			if place == f.from {
+				named = f.From
+			}
+			own, within, err := p.own(place)
+			if err != nil {
+				return nil, err
+			}
+			roots, err := repositories(filepath.Dir(place), own, within)
+			if err != nil {
+				return nil, fmt.Errorf("cannot determine which repository %s is in: %w", verdict.Visible(named), systemError(err))
+			}
+			for _, root := range roots {
+				k := slices.IndexFunc(all, func(o otherRepository) bool { return o.root == root })
+				if k < 0 {
+					k = len(all)
+					all = append(all, otherRepository{root: root, within: within})
+				}
+				if !slices.Contains(all[k].files, named) {
+					all[k].files = append(all[k].files, named)
+				}
+			}
+		}
+	}
+	return all, nil
+}
+
+// own returns the roots of the project's trees that a place is in. Without any it returns the project's own repositories,
+// of which a root can be a folder.
+func (p *Project) own(place string) (roots []string, within bool, err error) {
+	for _, g := range p.Gates {
+		trees, err := g.trees(place)
+		if err != nil {
+			return nil, false, err
+		}
+		for _, t := range trees {
+			roots = append(roots, t.root)
+		}
+	}
+	if len(roots) > 0 {
+		return roots, true, nil
+	}
+	for _, g := range p.Gates {
+		root, err := rootAround(g.Root)
+		if err != nil {
+			return nil, false, err
+		}
+		roots = append(roots, root)
+	}
+	return roots, false, nil
+}
+
+// judgeOther judges the files of a call that are in another repository.
+func (p *Project) judgeOther(ctx context.Context, c *call.Call, o call.Options, other *otherRepository) (*Result, error) {
+	g, err := p.Other(other.root, other.within)
+	if other.bundled = err != nil || g != nil && g.Bundle != nil; err != nil || g == nil {
+		return nil, err
+	}
+	at := *g
+	at.Sets, at.elsewhere = nil, true
+	return at.judge(ctx, c, o)
+}
+
+// unjudged says which files no bundle judged, because the repositories that they are in have none: a line for each
+// repository. A file that is removed would not be judged anyway.
+func unjudged(files []file, others []otherRepository) []string {
+	var notes []string
+	for i := range others {
+		other := &others[i]
+		var names []string
+		for _, name := range other.files {
+			judged := slices.ContainsFunc(others, func(o otherRepository) bool { return o.bundled && slices.Contains(o.files, name) })
+			written := slices.ContainsFunc(files, func(f file) bool { return f.named == name && !f.Remove })
+			nearer := slices.ContainsFunc(others[:i], func(o otherRepository) bool { return slices.Contains(o.files, name) })
+			if !judged && written && !nearer && !other.within {
+				names = append(names, verdict.Visible(name))
+			}
+		}
+		if n := len(names); n > maxShown {
+			names = append(names[:maxShown], fmt.Sprintf("%d more", n-maxShown))
+		}
+		switch shown := strings.Join(names, ", "); len(names) {
+		case 0:
+		case 1:
+			notes = append(notes, fmt.Sprintf("%s is in the repository %s, which has no bundle, so no bundle judged it", shown, verdict.Visible(other.root)))
+		default:
+			notes = append(notes, fmt.Sprintf("%s are in the repository %s, which has no bundle, so no bundle judged them", shown, verdict.Visible(other.root)))
+		}
+	}
+	return notes
+}
+
+// repositories returns the roots of the repositories around a folder, the nearest first: the folders at or above it that
+// hold a .git, except for some. If these end the search, none above them are looked for. The folder need not be there yet.
+func repositories(dir string, except []string, end bool) ([]string, error) {
+	var roots []string
+	for at := dir; ; at = filepath.Dir(at) {
+		excepted := slices.ContainsFunc(except, func(root string) bool { return sameFolder(root, at) })
+		if excepted && end {
+			return roots, nil
+		}
+		is, err := isRepository(at)
+		if err != nil {
+			return nil, err
+		}
+		if is && !excepted {
+			roots = append(roots, at)
+		}
+		if at == filepath.Dir(at) {
+			return roots, nil
+		}
+	}
+}
+
+// rootAround returns the root of the repository around a folder, or the folder itself if there is none, without links.
+// The folder need not be there.
+func rootAround(dir string) (string, error) {
+	unclear := func(err error) error {
+		return fmt.Errorf("cannot determine which repository the folder %s is in: %w", verdict.Visible(dir), systemError(err))
+	}
+	real, err := follow(filepath.Clean(dir), 40)
+	if err != nil {
+		return "", unclear(err)
+	}
+	roots, err := repositories(real, nil, false)
+	if err != nil {
+		return "", unclear(err)
+	}
+	return append(roots, real)[0], nil
+}
+
+// isRepository reports whether a folder holds a .git, as a work tree's root does.
+func isRepository(dir string) (bool, error) {
+	st, err := os.Stat(filepath.Join(dir, ".git"))
+	switch {
+	case err == nil:
+		return st.IsDir() || st.Mode().IsRegular(), nil
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
+		return false, nil
+	}
+	return false, err
+}
+
+func sameFolder(a, b string) bool {
+	if a == b {
+		return true
+	}
+	x, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	y, err := os.Stat(b)
+	return err == nil && os.SameFile(x, y)
+}
