@@ -15,6 +15,12 @@ type object = map[string]any
 // of is the edits of a call, whose input is given as Go values.
 func of(t *testing.T, tool string, input object) ([]edit.Edit, error) {
 	t.Helper()
+	return edit.Of(&call.Call{Tool: tool, Input: value(t, input), Dir: "/work"})
+}
+
+// value is an input that is given as Go values.
+func value(t *testing.T, input object) *call.Value {
+	t.Helper()
 	text, err := json.Marshal(input)
 	if err != nil {
 		t.Fatal(err)
@@ -23,7 +29,7 @@ func of(t *testing.T, tool string, input object) ([]edit.Edit, error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return edit.Of(&call.Call{Tool: tool, Input: v, Dir: "/work"})
+	return v
 }
 
 // absent is the content of a file that is not there.
@@ -314,5 +320,60 @@ func TestUntold(t *testing.T) {
 	}
 	if _, err := edit.Of(&call.Call{Tool: "Write"}); err == nil {
 		t.Error("Write without an input is no error")
+	}
+}
+
+// TestPaths: where only the files matter, a tool that edits in a way that is not known still names them, and never fewer
+// than an edit that is known.
+func TestPaths(t *testing.T) {
+	for _, c := range []struct {
+		tool  string
+		input object
+		want  string // "" is an error
+	}{
+		{"Write", object{"file_path": "a", "content": "x"}, "a"},
+		{"Write", object{"file_path": "a"}, "a"},
+		{"Write", object{"file_path": "a", "path": "b", "content": "x"}, "a b"},
+		{"Write", object{"file_path": "a", "path": nil, "such": 1}, "a"},
+		{"Edit", object{"file_path": "a", "such": object{"path": "b"}}, "a b"},
+		{"MultiEdit", object{"file_path": "a", "edits": []object{{"file_path": "./a"}, {"file_path": "b"}}}, "./a b"},
+		{"NotebookEdit", object{"notebook_path": "a.ipynb", "such": true}, "a.ipynb"},
+		{"edit_file", object{"target_file": "a"}, "a"},
+		{"replace_string_in_file", object{"filePath": "a"}, "a"},
+		{"multi_replace_string_in_file", object{"replacements": []object{{"filePath": "a"}, {"filePath": "b"}}}, "a b"},
+		{"str_replace_editor", object{"command": "undo_edit", "path": "a"}, "a"},
+		{"Write", object{"content": "x"}, ""},
+		{"Write", object{"file_path": nil, "content": "x"}, ""},
+		{"Write", object{"file_path": 1, "content": "x"}, ""},
+		{"Write", object{"file_path": []string{"a"}, "content": "x"}, ""},
+		{"Write", object{"file_path": "a", "such": object{"path": 1}}, ""},
+		{"Write", object{"file_path": "a", "such": []object{{"path": " b"}}}, ""},
+		{"Write", object{"file_path": "~/a", "such": 1}, ""},
+		{"create", object{"row": 1}, ""},
+		{"apply_patch", object{"command": "*** Begin Patch\n*** Nothing", "path": "a"}, ""},
+		{"apply_patch", object{"command": patch("*** Add File: b", "+x"), "path": "a"}, ""},
+		{"Bash", object{"command": "apply_patch x; echo '*** Begin Patch'", "path": "a"}, ""},
+	} {
+		edits, err := edit.Paths(&call.Call{Tool: c.tool, Input: value(t, c.input)})
+		var got []string
+		for _, e := range edits {
+			got = append(got, e.Path)
+			if e.Change != nil {
+				t.Errorf("%s %v: there is a change", c.tool, c.input)
+			}
+		}
+		if strings.Join(got, " ") != c.want || (err != nil) != (c.want == "") {
+			t.Errorf("%s %v: %q, %v, want %q", c.tool, c.input, got, err, c.want)
+		}
+	}
+	moved := patch("*** Update File: a", "*** Move to: b", "@@", "-x", "+y")
+	edits, err := edit.Paths(&call.Call{Tool: "apply_patch", Input: value(t, object{"command": moved})})
+	if err != nil || len(edits) != 1 || edits[0].Path != "b" || edits[0].From != "a" {
+		t.Errorf("%+v, %v", edits, err)
+	}
+	for _, tool := range []string{"Read", "mcp__files__write"} {
+		if edits, err := edit.Paths(&call.Call{Tool: tool, Input: value(t, object{"path": "a"})}); err != nil || len(edits) > 0 {
+			t.Errorf("%s: %+v, %v", tool, edits, err)
+		}
 	}
 }

@@ -1,0 +1,181 @@
+package gate
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/policyscan/policyscan/agent/call"
+)
+
+// TestFault_153_Repositories: the repositories around a folder are those that a search from the top finds.
+func TestFault_153_Repositories(t *testing.T) {
+	base := t.TempDir()
+	n := 0
+	rapid.Check(t, func(t *rapid.T) {
+		n++
+		top, err := filepath.EvalSymlinks(base)
+		if err != nil {
+			t.Fatal(err)
+		}
+		top = filepath.Join(top, fmt.Sprint(n))
+		parts := rapid.SliceOfN(rapid.SampledFrom([]string{"a", "b", ".git.d"}), 0, 5).Draw(t, "parts")
+		var want []string
+		except, end := "", rapid.Bool().Draw(t, "end")
+		for i := range len(parts) + 1 {
+			dir := filepath.Join(top, filepath.Join(parts[:i]...))
+			kind := rapid.SampledFrom([]string{"none", "folder", "file", "link", "except"}).Draw(t, "kind")
+			if i > 0 && kind == "none" && rapid.Bool().Draw(t, "not there") {
+				if except != "" && end {
+					want = slices.DeleteFunc(want, func(dir string) bool { return len(dir) < len(except) })
+				}
+				break
+			}
+			if err := os.MkdirAll(dir, 0o777); err != nil {
+				t.Fatal(err)
+			}
+			git := filepath.Join(dir, ".git")
+			switch kind {
+			case "folder", "except":
+				err = os.Mkdir(git, 0o777)
+			case "file":
+				err = os.WriteFile(git, nil, 0o666)
+			case "link":
+				err = os.Symlink("gone", git) // git takes it for none
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			switch {
+			case kind == "except" && except == "":
+				if except = dir; end {
+					want = nil
+				}
+			case kind == "folder", kind == "file", kind == "except":
+				want = append([]string{dir}, want...)
+			}
+		}
+		var excepted []string
+		if except != "" {
+			excepted = []string{except}
+		}
+		got, err := repositories(filepath.Join(top, filepath.Join(parts...)), excepted, end)
+		got = slices.DeleteFunc(got, func(dir string) bool { return !strings.HasPrefix(dir, top) })
+		if err != nil || !slices.Equal(got, want) {
+			t.Fatalf("%q, %v, want %q", got, err, want)
+		}
+	})
+}
+
+// TestFault_153_Project: which other repositories a call is judged by, and which not.
+func TestFault_153_Project(t *testing.T) {
+	root, beside, other := workTrees(t)
+	write(t, filepath.Join(root, "sub", "inner", ".git", "HEAD"), "ref: refs/heads/main\n")
+	write(t, filepath.Join(other, "deep", ".git", "HEAD"), "ref: refs/heads/main\n")
+	write(t, filepath.Join(other, "old"), "a\n")
+	patch := func(files ...string) *call.Call {
+		text := "*** Begin Patch\n"
+		for _, name := range files {
+			text += "*** Add File: " + name + "\n+x\n"
+		}
+		return asked(t, root, "apply_patch", "command", text+"*** End Patch")
+	}
+	for _, c := range []struct {
+		name string
+		root string
+		call *call.Call
+		want string
+	}{
+		{"the project's own", root, patch("a.tf", "sub/a.tf"), ""},
+		{"another work tree of it", root, patch(beside+"/a.tf", beside+"/new/a.tf"), ""},
+		{"in no repository", root, patch(filepath.Dir(root) + "/a.tf"), ""},
+		{"another", root, patch(other + "/new/a.tf"), other + " false"},
+		{"another within it", root, patch(other + "/deep/a.tf"), other + "/deep false, " + other + " false"},
+		{"one within the project", root, patch("sub/inner/x/a.tf"), root + "/sub/inner true"},
+		{"several files", root, patch("a.tf", other+"/a.tf", other+"/b.tf", "sub/inner/a.tf"), other + " false, " + root + "/sub/inner true"},
+		{"what is moved away", root, asked(t, root, "apply_patch", "command", "*** Begin Patch\n*** Update File: "+other+"/old\n*** Move to: b\n@@\n-a\n+b\n*** End Patch"), other + " false"},
+		{"what is removed", root, asked(t, root, "Delete", "path", other+"/old"), other + " false"},
+		{"a folder of the repository", filepath.Join(root, "sub"), patch("a.tf", "sub/a.tf"), ""},
+		{"a folder within a folder of the repository", filepath.Join(root, "sub"), patch("sub/inner/a.tf", "z/a.tf"), root + "/sub/inner true"},
+		{"no edit", root, asked(t, root, "Bash", "command", "ls"), ""},
+	} {
+		var got []string
+		p := Project{Gates: []*Gate{{Bundle: bundle(t), Root: c.root}}, Other: func(root string, within bool) (*Gate, error) {
+			got = append(got, fmt.Sprint(root, " ", within))
+			return nil, nil
+		}}
+		if _, err := p.Judge(t.Context(), c.call, call.Options{}); err != nil {
+			t.Errorf("%s: %v", c.name, err)
+		}
+		if all := strings.Join(got, ", "); all != c.want {
+			t.Errorf("%s: %q, want %q", c.name, all, c.want)
+		}
+	}
+
+	// What goes wrong there denies the call, and a rule that denies it anyway is heard.
+	never := &call.Set{Name: "f", Dialect: "native", Strategy: call.AllViolations, Default: call.Deny}
+	p := Project{Gates: []*Gate{{Bundle: bundle(t), Root: root}}, Other: func(string, bool) (*Gate, error) { return nil, errors.New("it broke") }}
+	want := other + "/a.tf is in the repository " + other + ": it broke"
+	if r, err := p.Judge(t.Context(), patch(other+"/a.tf"), call.Options{}); err == nil || err.Error() != want {
+		t.Errorf("%+v, %v", r, err)
+	}
+	p.Gates[0].Sets = []*call.Set{never}
+	if r, err := p.Judge(t.Context(), patch(other+"/a.tf"), call.Options{}); err != nil || r.Reason() != "f: no rule matches, and its default is deny\n"+want {
+		t.Errorf("%+v, %v", r, err)
+	}
+	// The sets judge a call once, whatever the number of roots, and an edit that nobody can read is told of once.
+	p.Gates = append(p.Gates, &Gate{Bundle: bundle(t), Root: beside, Sets: []*call.Set{never}})
+	r, err := p.Judge(t.Context(), asked(t, root, "Write", "file_path", "a.tf"), call.Options{})
+	if err != nil || strings.Count(r.Reason(), "default is deny") != 1 || strings.Count(r.Reason(), "cannot determine") != 1 {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+// TestFault_165_Outside: the files outside the root are named, in one sentence.
+func TestFault_165_Outside(t *testing.T) {
+	root, away := folder(t, map[string]string{"a.tf": "x", ".git/HEAD": "x", "sub/x": ""}), folder(t, nil)
+	text := "*** Begin Patch\n*** Update File: a.tf\n@@\n-x\n+y\n"
+	for i := range 12 {
+		text += fmt.Sprintf("*** Add File: %s/%d\n+x\n", away, i)
+	}
+	g := &Gate{Bundle: bundle(t), Root: away, ByFolder: true}
+	for _, c := range []struct {
+		dir, file string
+		want      string
+	}{
+		{root, "a.tf", ""},
+		{root + "/sub", "../a.tf", ""},
+		{root + "/sub/new", root + "/a.tf", ""},
+		{root + "/sub", away + "/a.tf", away + "/a.tf is outside of " + root + ", so the bundle did not judge it"},
+		{"", root + "/a.tf", root + "/a.tf is outside of " + away + ", so the bundle did not judge it"},
+		{"sub", away + "/a.tf", ""},
+	} {
+		r := judge(t, g, asked(t, c.dir, "Write", "file_path", c.file, "content", "x"))
+		if r.Outside() != c.want || r.Outcome().Reason != c.want || r.Outcome().Effect != call.Allow {
+			t.Errorf("%s in %q: %q, want %q; %+v", c.file, c.dir, r.Outside(), c.want, r.Outcome())
+		}
+	}
+	r := judge(t, g, asked(t, root, "apply_patch", "command", text+"*** End Patch"))
+	if got := r.Outside(); !strings.HasPrefix(got, away+"/0, "+away+"/1, ") || !strings.HasSuffix(got, "/9 and 2 more are outside of "+root+", so the bundle did not judge them") {
+		t.Error(got)
+	}
+	// A removed file is not judged anywhere.
+	if r := judge(t, g, asked(t, root, "Delete", "path", away+"/a")); r.Outside() != "" {
+		t.Error(r.Outside())
+	}
+	if err := os.Symlink("loop", filepath.Join(root, "loop")); err != nil {
+		t.Skip(err)
+	}
+	if r, err := g.Judge(t.Context(), asked(t, root+"/loop", "Write", "file_path", away+"/a", "content", "x"), call.Options{}); err == nil || !strings.Contains(err.Error(), "cannot determine which repository the folder "+root+"/loop is in: ") {
+		t.Errorf("%+v, %v", r, err)
+	}
+	if r := judge(t, g, asked(t, root+"/loop", "Bash", "command", "ls")); r.Outcome().Effect != call.Allow {
+		t.Errorf("a call that edits nothing needs no root: %+v", r)
+	}
+}
