@@ -323,8 +323,8 @@ func TestUntold(t *testing.T) {
 	}
 }
 
-// TestPaths: where only the files matter, a tool that edits in a way that is not known still names them, and never fewer
-// than an edit that is known.
+// TestPaths: where only the files matter, a tool that edits in a way that is not known still names them, and never
+// fewer than an edit that is known.
 func TestPaths(t *testing.T) {
 	for _, c := range []struct {
 		tool  string

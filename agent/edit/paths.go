@@ -7,9 +7,10 @@ import (
 	"github.com/policyscan/policyscan/agent/call"
 )
 
-// Paths returns the edits that a call is, for a caller that asks only which files they are about: Change is nil in all.
-// Where [Of] cannot determine what a tool would write, because a field is unknown or missing, Paths returns each file that
-// the input names, those that the tool only reads too. An error says why not even the files can be determined.
+// Paths returns the edits that a call is, for a caller that asks only which files they are about: Change is nil in
+// all. Where [Of] cannot determine what a tool would write, because a field is unknown or missing, Paths returns each
+// file that the input names, those that the tool only reads too. An error says why not even the files can be
+// determined.
 func Paths(c *call.Call) ([]Edit, error) {
 	edits, err := Of(c)
 	if err == nil {
@@ -37,8 +38,8 @@ func Paths(c *call.Call) ([]Edit, error) {
 	return edits, nil
 }
 
-// namedIn appends the files that an input names, those in lists and objects within it too: some tools edit several files.
-// It returns false if the field of a file is not a text.
+// namedIn appends the files that an input names, those in lists and objects within it too: some tools edit several
+// files. It returns false if the field of a file is not a text.
 func namedIn(v *call.Value, names []string) ([]string, bool) {
 	ok := true
 	for _, item := range v.Items() {

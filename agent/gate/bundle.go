@@ -13,7 +13,8 @@ import (
 	"github.com/policyscan/policyscan/verdict"
 )
 
-// judgeFiles judges the files as the call would leave them. If some cannot be judged, it judges the others all the same.
+// judgeFiles judges the files as the call would leave them. If some cannot be judged, it judges the others all the
+// same.
 func (g *Gate) judgeFiles(ctx context.Context, files []file, r *Result) error {
 	check := scanner.NewChecker(g.Bundle)
 	var failed error
@@ -26,6 +27,9 @@ func (g *Gate) judgeFiles(ctx context.Context, files []file, r *Result) error {
 			return errors.Join(failed, err)
 		}
 		for _, place := range f.places() {
+			if g.elsewhere != nil && !slices.Contains(g.elsewhere, place) {
+				continue
+			}
 			trees, err := g.trees(place)
 			if err == nil && len(trees) == 0 && place == f.real {
 				r.outside = append(r.outside, f.named)
@@ -58,7 +62,7 @@ func (g *Gate) judgeFile(ctx context.Context, check *scanner.Checker, f *file, p
 		return nil // whatever it holds
 	}
 	shown := verdict.Path(path)
-	if g.elsewhere {
+	if g.elsewhere != nil {
 		shown = verdict.Path(filepath.ToSlash(in.root) + "/" + path)
 	}
 	before, exists, err := read(place)

@@ -4,8 +4,9 @@
 // would judge it afterwards. Every call is judged by the call rules. The strictest of what these say is what
 // holds.
 //
-// What an edit would leave behind is determined only where a bundle judges it, and which files it is about only where
-// something is guarded. What is needed and cannot be determined is an error, unless another rule denies the call anyway.
+// What an edit would leave behind is determined only where a bundle judges it, and which files it is about only
+// where something is guarded. What is needed and cannot be determined is an error, unless another rule denies the
+// call anyway.
 //
 // It reads the files that a call edits, and writes nothing.
 //
@@ -38,12 +39,13 @@ type Gate struct {
 	Root   string        // the folder from which the bundle's globs count, and whose tree is guarded: absolute, without links
 	Sets   []*call.Set   // judge every call; may be empty
 
-	// ByFolder makes Root that of the repository around a call's working folder, or that folder itself. Root is then for calls
-	// that name no absolute one.
+	// ByFolder makes Root that of the repository around a call's working folder, or that folder itself. Root is then
+	// for calls that name no absolute one.
 	ByFolder bool
 
-	// elsewhere: Root is another repository than those of the agent's project, so files are named with the way to them.
-	elsewhere bool
+	// elsewhere are the places of the files to judge, if Root is another repository than those of the agent's project.
+	// Messages then name files by their absolute paths. It is nil in the project.
+	elsewhere []string
 
 	// RuleFiles are the bundle's own, if they are on disk: absolute, without links. They hold the texts that
 	// they forbid, so that a scan leaves them out.
@@ -75,8 +77,8 @@ type Result struct {
 	notes   []string // what a person should know besides
 }
 
-// Outcome is the strictest of the outcomes. Without any, nothing has an opinion of the call. Its reason names the files
-// that are outside the root.
+// Outcome is the strictest of the outcomes. Without any, nothing has an opinion of the call. Its reason names the
+// files that are outside the root.
 func (r *Result) Outcome() call.Outcome {
 	o := call.Strictest(r.Outcomes)
 	outside := r.Outside()
@@ -98,7 +100,8 @@ func (r *Result) Outside() string {
 	case 0:
 		return ""
 	case 1:
-		return fmt.Sprintf("%s is outside of %s, so the bundle did not judge it", verdict.Visible(r.outside[0]), verdict.Visible(r.root))
+		return fmt.Sprintf("%s is outside of %s, so the bundle did not judge it",
+			verdict.Visible(r.outside[0]), verdict.Visible(r.root))
 	default:
 		var names []string
 		for _, name := range r.outside[:min(n, maxShown)] {
@@ -108,13 +111,14 @@ func (r *Result) Outside() string {
 		if n > maxShown {
 			more = fmt.Sprintf(" and %d more", n-maxShown)
 		}
-		return fmt.Sprintf("%s%s are outside of %s, so the bundle did not judge them", strings.Join(names, ", "), more, verdict.Visible(r.root))
+		return fmt.Sprintf("%s%s are outside of %s, so the bundle did not judge them",
+			strings.Join(names, ", "), more, verdict.Visible(r.root))
 	}
 }
 
-// Judge judges a call. An error says why what the call would do cannot be determined, although a bundle or a guard needs
-// it: the call must then not run. If a rule denies the call all the same, that is the result, and the error is one of the
-// reasons.
+// Judge judges a call. An error says why what the call would do cannot be determined, although a bundle or a guard
+// needs it: the call must then not run. If a rule denies the call all the same, that is the result, and the error is
+// one of the reasons.
 func (g *Gate) Judge(ctx context.Context, c *call.Call, o call.Options) (*Result, error) {
 	r, err := g.judge(ctx, c, o)
 	return r.settled(err)
@@ -155,6 +159,12 @@ func (g *Gate) judgeEdits(ctx context.Context, c *call.Call, o call.Options, r *
 	files, err := g.edited(c)
 	if err != nil {
 		return err
+	}
+	if g.elsewhere != nil {
+		files = slices.DeleteFunc(files, func(f file) bool {
+			isThere := func(place string) bool { return slices.Contains(g.elsewhere, place) }
+			return !slices.ContainsFunc(append(f.places(), f.from), isThere)
+		})
 	}
 	if g.ByFolder && filepath.IsAbs(c.Dir) && len(files) > 0 {
 		at := *g
@@ -214,7 +224,7 @@ func (r *Result) ofBundle(g *Gate, o call.Options) call.Outcome {
 	if len(r.New) == 0 {
 		return out
 	}
-	out.Effect, out.Decision, out.Reason = call.Deny, string(call.Deny), r.violations(g.elsewhere)
+	out.Effect, out.Decision, out.Reason = call.Deny, string(call.Deny), r.violations(g.elsewhere != nil)
 	out.Rule = r.denying(r.New[0].RuleID)
 	return out
 }

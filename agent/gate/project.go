@@ -20,15 +20,15 @@ type Project struct {
 	// Gates judge the files of the project's roots, one each. The sets of the first judge every call.
 	Gates []*Gate
 
-	// Other returns the gate of another repository, whose root it is given, for the files in it that a call edits: its bundle
-	// is the one that is found there, and nil if there is none. within says that the repository is in one of the project's
-	// roots, whose bundle judges the files too; where it has no bundle, the gate may be nil. If Other is nil, other
-	// repositories' bundles judge nothing.
+	// Other returns the gate of another repository, whose root it is given, for the files in it that a call edits: its
+	// bundle is the one that is found there, and nil if there is none. within says that the repository is in one of
+	// the project's roots, whose bundle judges the files too; where it has no bundle, the gate may be nil. If Other is
+	// nil, other repositories' bundles judge nothing.
 	Other func(root string, within bool) (*Gate, error)
 }
 
-// Judge judges a call as [Gate.Judge] does, by the gates of the project and those of the other repositories that the files
-// of the call are in.
+// Judge judges a call as [Gate.Judge] does, by the gates of the project and those of the other repositories that the
+// files of the call are in.
 func (p *Project) Judge(ctx context.Context, c *call.Call, o call.Options) (*Result, error) {
 	all := &Result{}
 	var failed []error
@@ -59,7 +59,8 @@ func (p *Project) Judge(ctx context.Context, c *call.Call, o call.Options) (*Res
 			other := &others[i]
 			r, err := p.judgeOther(ctx, c, o, other)
 			if err != nil {
-				err = fmt.Errorf("%s is in the repository %s: %w", verdict.Visible(other.files[0]), verdict.Visible(other.root), err)
+				err = fmt.Errorf("%s is in the repository %s: %w",
+					verdict.Visible(other.files[0]), verdict.Visible(other.root), err)
 			}
 			add(r, err)
 		}
@@ -73,11 +74,12 @@ type otherRepository struct {
 	root    string
 	within  bool     // it is in a root of the project
 	files   []string // as the call names them
+	places  []string // where these are, one for each
 	bundled bool     // its bundle judged them, or should have
 }
 
-// others are the repositories besides the project's own that the files of a call are in: of each place of a file all that
-// are around it, up to the project's root if it is in that.
+// others are the repositories besides the project's own that the files of a call are in: of each place of a file all
+// that are around it, up to the project's root if it is in that.
 func (p *Project) others(files []file) ([]otherRepository, error) {
 	var all []otherRepository
 	for i := range files {
@@ -104,17 +106,15 @@ func (p *Project) others(files []file) ([]otherRepository, error) {
 					k = len(all)
 					all = append(all, otherRepository{root: root, within: within})
 				}
-				if !slices.Contains(all[k].files, named) {
-					all[k].files = append(all[k].files, named)
-				}
+				all[k].files, all[k].places = append(all[k].files, named), append(all[k].places, place)
 			}
 		}
 	}
 	return all, nil
 }
 
-// own returns the roots of the project's trees that a place is in. Without any it returns the project's own repositories,
-// of which a root can be a folder.
+// own returns the roots of the project's trees that a place is in. Without any it returns the project's own
+// repositories, of which a root can be a folder.
 func (p *Project) own(place string) (roots []string, within bool, err error) {
 	for _, g := range p.Gates {
 		trees, err := g.trees(place)
@@ -145,7 +145,7 @@ func (p *Project) judgeOther(ctx context.Context, c *call.Call, o call.Options, 
 		return nil, err
 	}
 	at := *g
-	at.Sets, at.elsewhere = nil, true
+	at.Sets, at.elsewhere = nil, other.places
 	return at.judge(ctx, c, o)
 }
 
@@ -156,30 +156,34 @@ func unjudged(files []file, others []otherRepository) []string {
 	for i := range others {
 		other := &others[i]
 		var names []string
-		for _, name := range other.files {
-			judged := slices.ContainsFunc(others, func(o otherRepository) bool { return o.bundled && slices.Contains(o.files, name) })
-			written := slices.ContainsFunc(files, func(f file) bool { return f.named == name && !f.Remove })
-			nearer := slices.ContainsFunc(others[:i], func(o otherRepository) bool { return slices.Contains(o.files, name) })
-			if !judged && written && !nearer && !other.within {
-				names = append(names, verdict.Visible(name))
+		for k, place := range other.places {
+			isWritten := func(f file) bool { return slices.Contains(f.places(), place) && !f.Remove }
+			judges := func(o otherRepository) bool { return o.bundled && slices.Contains(o.places, place) }
+			isNearer := func(o otherRepository) bool { return slices.Contains(o.places, place) }
+			if name := verdict.Visible(other.files[k]); !other.within && slices.ContainsFunc(files, isWritten) &&
+				!slices.ContainsFunc(others, judges) && !slices.ContainsFunc(others[:i], isNearer) &&
+				!slices.Contains(names, name) {
+				names = append(names, name)
 			}
 		}
-		if n := len(names); n > maxShown {
+		are, them := "are", "them"
+		switch n := len(names); {
+		case n == 0:
+			continue
+		case n == 1:
+			are, them = "is", "it"
+		case n > maxShown:
 			names = append(names[:maxShown], fmt.Sprintf("%d more", n-maxShown))
 		}
-		switch shown := strings.Join(names, ", "); len(names) {
-		case 0:
-		case 1:
-			notes = append(notes, fmt.Sprintf("%s is in the repository %s, which has no bundle, so no bundle judged it", shown, verdict.Visible(other.root)))
-		default:
-			notes = append(notes, fmt.Sprintf("%s are in the repository %s, which has no bundle, so no bundle judged them", shown, verdict.Visible(other.root)))
-		}
+		notes = append(notes, fmt.Sprintf("%s %s in the repository %s, which has no bundle, so no bundle judged %s",
+			strings.Join(names, ", "), are, verdict.Visible(other.root), them))
 	}
 	return notes
 }
 
-// repositories returns the roots of the repositories around a folder, the nearest first: the folders at or above it that
-// hold a .git, except for some. If these end the search, none above them are looked for. The folder need not be there yet.
+// repositories returns the roots of the repositories around a folder, the nearest first: the folders at or above it
+// that hold a .git, except for some. If these end the search, none above them are looked for. The folder need not be
+// there yet.
 func repositories(dir string, except []string, end bool) ([]string, error) {
 	var roots []string
 	for at := dir; ; at = filepath.Dir(at) {

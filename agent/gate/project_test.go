@@ -118,6 +118,22 @@ func TestFault_153_Project(t *testing.T) {
 		}
 	}
 
+	// A file that a link leads to is in a repository without a bundle, and the link in one that has one.
+	if err := os.Symlink(filepath.Join(other, "old"), filepath.Join(root, "sub", "inner", "link")); err != nil {
+		t.Skip(err)
+	}
+	linked := Project{Gates: []*Gate{{Bundle: bundle(t), Root: root}}, Other: func(root string, within bool) (*Gate, error) {
+		if within {
+			return &Gate{Bundle: bundle(t), Root: root}, nil
+		}
+		return &Gate{Root: root}, nil
+	}}
+	r, err := linked.Judge(t.Context(), asked(t, root, "Write", "file_path", "sub/inner/link", "content", "x"), call.Options{})
+	note := "sub/inner/link is in the repository " + other + ", which has no bundle, so no bundle judged it"
+	if err != nil || r.Note() != note {
+		t.Errorf("%+v, %v", r, err)
+	}
+
 	// What goes wrong there denies the call, and a rule that denies it anyway is heard.
 	never := &call.Set{Name: "f", Dialect: "native", Strategy: call.AllViolations, Default: call.Deny}
 	p := Project{Gates: []*Gate{{Bundle: bundle(t), Root: root}}, Other: func(string, bool) (*Gate, error) { return nil, errors.New("it broke") }}
@@ -131,7 +147,7 @@ func TestFault_153_Project(t *testing.T) {
 	}
 	// The sets judge a call once, whatever the number of roots, and an edit that nobody can read is told of once.
 	p.Gates = append(p.Gates, &Gate{Bundle: bundle(t), Root: beside, Sets: []*call.Set{never}})
-	r, err := p.Judge(t.Context(), asked(t, root, "Write", "file_path", "a.tf"), call.Options{})
+	r, err = p.Judge(t.Context(), asked(t, root, "Write", "file_path", "a.tf"), call.Options{})
 	if err != nil || strings.Count(r.Reason(), "default is deny") != 1 || strings.Count(r.Reason(), "cannot determine") != 1 {
 		t.Errorf("%+v, %v", r, err)
 	}
