@@ -168,7 +168,8 @@ func (w *walk) denyOverrides() Outcome {
 	for p := range s.Policies {
 		policy := &s.Policies[p]
 		if policy.Broken != "" {
-			return failed(CodeCompile, "policy contains a regex pattern that failed to compile — failing closed", policy)
+			return failed(CodeCompile, fmt.Sprintf("policy contains a regex pattern that failed to compile — failing closed: policy %s, %s",
+				policy.ID, policy.Broken), policy)
 		}
 		for ; next < len(s.Rules) && s.Rules[next].Policy == p; next++ {
 			if timed && w.options.Clock().Sub(began) > s.Budget {

@@ -61,7 +61,7 @@ func TestStrategies(t *testing.T) {
 	in := func(policy int, r Rule) Rule { r.Policy = policy; return r }
 	one, two := []Policy{{ID: "p", Default: Allow}}, []Policy{{ID: "p", Default: Deny}, {ID: "q", Default: Allow}}
 	broken := []Policy{{ID: "p"}, {ID: "q", Broken: "it is"}}
-	const late, compile = "evaluation exceeded wall-clock budget — failing closed", "policy contains a regex pattern that failed to compile — failing closed"
+	const late, compile = "evaluation exceeded wall-clock budget — failing closed", "policy contains a regex pattern that failed to compile — failing closed: policy q, it is"
 	for _, c := range []struct {
 		set  Set
 		call Call

@@ -29,8 +29,12 @@ type Fact struct {
 	Index  int      // of FromExecArg and FromExecArgs
 
 	// JSON makes a text of numbers, truth values, lists and objects, as JSON.stringify writes them.
-	// Without it lists and objects have no text, and a test of text is as if they were missing.
+	// Without it objects have no text, and a test of text is as if they were missing.
 	JSON bool
+
+	// Joined makes a text of lists as JavaScript's String does, see [Value.Joined]. Objects still have none. Without
+	// it and without JSON a list has no text.
+	Joined bool
 }
 
 // facts are the facts of a call, those that take work made once.
@@ -160,6 +164,8 @@ func (f *facts) text(of *Fact) (string, bool) {
 		return v.text, true
 	case of.JSON && (v.kind == List || v.kind == Object):
 		return f.json(v), true
+	case of.Joined && v.kind == List:
+		return v.Joined(), true
 	}
 	return v.Scalar()
 }

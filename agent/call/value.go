@@ -298,6 +298,32 @@ func (v *Value) Scalar() (text string, ok bool) {
 	return "", false
 }
 
+// Joined returns the text that JavaScript's String makes of the value: of a list its items with commas between them,
+// nested lists in the same way, an item that is null as nothing, an object as "[object Object]".
+func (v *Value) Joined() string { return string(v.appendJoined(nil)) }
+
+func (v *Value) appendJoined(b []byte) []byte {
+	switch v.Kind() {
+	case String:
+		return append(b, v.text...)
+	case Object:
+		return append(b, "[object Object]"...)
+	case List:
+		for i, item := range v.items {
+			if i > 0 {
+				b = append(b, ',')
+			}
+			if item.Kind() != Null {
+				b = item.appendJoined(b)
+			}
+		}
+		return b
+	case Absent:
+		return append(b, "undefined"...)
+	}
+	return v.appendJSON(b)
+}
+
 // JSON returns the value as JavaScript's JSON.stringify writes it: no blanks, members in the order
 // of the text but for names that are array indexes, which come first in numerical order.
 func (v *Value) JSON() string {

@@ -268,8 +268,11 @@ func (r *reader) pattern(n *yaml.Node, f *field, path []string, effect call.Effe
 		r.doc.Fail(rules.CodeLimit, at, fmt.Sprintf("a pattern of %d bytes; the limit is %d", len(text), rules.MaxPatternBytes), "write the part that tells")
 		return p, none
 	}
+	// Lists have text where that can make a decision stricter only. An escalation in place of a default that denies
+	// would not be.
+	joined := effect == call.Deny || effect == call.Ask && r.set.Default != call.Deny
 	test := call.Test{
-		Fact: call.Fact{Source: call.FromInput, Path: path}, Absent: call.Fails,
+		Fact: call.Fact{Source: call.FromInput, Path: path, Joined: joined}, Absent: call.Fails,
 		Shown: fmt.Sprintf("%s: %s %q", f.name, p.kind, text),
 	}
 	switch p.kind {

@@ -328,12 +328,22 @@ func TestRow_2_14_Nested(t *testing.T) {
 	decides(t, set, "MultiEdit", `{"edits": [{"new_string": "x"}]}`, "escalate", "-")
 }
 
-// Numbers and truth values are compared as JavaScript writes them; null is missing, and lists and objects
-// have no text.
+// Numbers and truth values are compared as JavaScript writes them, lists too where that makes a decision stricter
+// only; null is missing, and objects have no text.
 func TestRow_2_15_Scalars(t *testing.T) {
 	set := read(t, head+rule(1, "deny", "Bash", "timeout", "literal 5", "literal true", "literal null", "literal [object Object]", "literal 1,2", "literal 1e+21"))
-	for input, want := range map[string]string{`5`: "deny", `5.0`: "deny", `"5"`: "deny", `true`: "deny", `1e21`: "deny", `null`: "escalate", `{}`: "escalate", `[1,2]`: "escalate", `false`: "escalate"} {
+	for input, want := range map[string]string{`5`: "deny", `5.0`: "deny", `"5"`: "deny", `true`: "deny", `1e21`: "deny", `null`: "escalate", `{}`: "escalate", `[1,2]`: "deny", `[[1,2]]`: "deny", `[1,3]`: "escalate",
+		`[{}]`: "deny", `[[true]]`: "deny", `[null]`: "escalate", `false`: "escalate"} {
 		decides(t, set, "Bash", `{"timeout": `+input+`}`, want, "")
+	}
+	for _, c := range []struct{ unmatched, action, want string }{
+		{"allow", "deny", "deny"}, {"allow", "escalate", "escalate"}, {"deny", "allow", "deny"}, {"escalate", "allow", "escalate"},
+		{"deny", "escalate", "deny"}, // what the default denies is not asked about for a list's text
+	} {
+		for _, pattern := range []string{"literal rm,-rf,x", "regex rm", "glob rm,-rf,*"} {
+			text := "version: \"1\"\ndefaults: {unmatched: " + c.unmatched + "}\nrules:\n" + rule(1, c.action, "Bash", "command", pattern)
+			decides(t, read(t, text), "Bash", `{"command": ["rm", "-rf", "x"]}`, c.want, "")
+		}
 	}
 }
 

@@ -44,8 +44,13 @@ func (r *reader) condition(n *node, rule *call.Rule) call.Predicate {
 	}
 	o := operators[slices.IndexFunc(operators, func(o operator) bool { return o.name == name })]
 	test := &call.Test{
-		Fact: call.Fact{Source: call.FromRequest, Path: path},
-		Op:   o.op, Not: o.not,
+		Fact: call.Fact{
+			Source: call.FromRequest, Path: path,
+			// "The resolved field is stringified". Not where that could let a call go on that would not without: in a
+			// rule that allows, and in not_in, which holds of whatever has no text.
+			Joined: rule.Effect == call.Deny && !o.not,
+		},
+		Op: o.op, Not: o.not,
 		Shown: fmt.Sprintf("%s %s %s", field, name, value.JSON()),
 	}
 	if o.not {
@@ -80,8 +85,8 @@ func (r *reader) condition(n *node, rule *call.Rule) call.Predicate {
 	return call.Predicate{Test: test}
 }
 
-// notInForAllow is not_in of a rule that allows. Whether a list or an object is in a list of texts cannot be
-// told. Where that leaves a deny standing it is not; where it would let a call go on, as here, it is: the
+// notInForAllow is not_in of a rule that allows. For not_in a list or an object has no text, so whether it is one of
+// the texts cannot be determined. Where that leaves a deny standing it is not; where it would let a call go on, as here, it is: the
 // field must be missing, or have a text.
 func notInForAllow(test *call.Test) call.Predicate {
 	missing := &call.Test{Fact: test.Fact, Op: call.Exists, Not: true, Shown: test.Shown}
@@ -91,7 +96,7 @@ func notInForAllow(test *call.Test) call.Predicate {
 
 // pattern compiles a pattern. One that does not compile breaks the policy.
 func (r *reader) pattern(test *call.Test, value *call.Value, at int, rule *call.Rule) {
-	cause := fmt.Sprintf("the pattern of the rule %s is not a text", rule.ID)
+	cause := fmt.Sprintf("the pattern %s of the rule %s is not a text", cut(value.JSON()), rule.ID)
 	if value.Kind() == call.String {
 		var err error
 		if test.Regexp, err = regexp.Compile(value.Str()); err == nil {

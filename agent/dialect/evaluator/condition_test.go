@@ -11,7 +11,8 @@ import (
 // The request that the conditions are asked of.
 const asked = `{"tool_name": "Bash", "input": {
 	"text": "git push", "number": 1000, "half": 2.50, "big": 1e21, "minus": -0, "yes": true, "no": false,
-	"null": null, "empty": "", "list": ["a", "b"], "one": ["a"], "none": [], "object": {"a": 1, "": {"": "deep"}},
+	"null": null, "empty": "", "list": ["a", "b"], "one": ["a"], "none": [], "flags": ["push", "--force"],
+	"mixed": [1.50, true, null, ["c", [null, 1e21]], {"a": 1}, []], "object": {"a": 1, "": {"": "deep"}},
 	"a.b": "dotted", "length": 3}}`
 
 // TestConditions: one condition to a row, as "field operator value", and whether it holds.
@@ -50,9 +51,13 @@ func TestConditions(t *testing.T) {
 		{"Row_1_22 matches on a missing or null field is false, even .*",
 			nil,
 			[]string{`input.absent matches ".*"`, `input.null matches ".*"`, `input.null matches "null"`}},
-		{"Row_1_23 lists and objects have no text",
-			[]string{`input.list not_in ["a"]`, `input.object not_in ["[object Object]"]`},
-			[]string{`input.list contains "a"`, `input.one in ["a"]`, `input.list in ["a,b"]`, `input.object contains "object"`, `input.list matches ".*"`, `input.none starts_with ""`, `input.object matches ""`}},
+		{"Row_1_23 lists have the text that JavaScript joins, objects have none",
+			[]string{`input.list contains "a"`, `input.list contains "a,b"`, `input.list starts_with "a,"`, `input.list ends_with ",b"`, `input.list matches "^a,b$"`,
+				`input.list in ["a,b"]`, `input.one in ["a"]`, `input.none starts_with ""`, `input.none in ""`, `input.flags contains "--force"`,
+				`input.mixed in ["1.5,true,,c,,1e+21,[object Object],"]`,
+				`input.list not_in ["a"]`, `input.list not_in ["a,b"]`, `input.object not_in ["[object Object]"]`, `input.list neq "a,b"`},
+			[]string{`input.list contains "b,a"`, `input.list in ["a"]`, `input.list eq "a,b"`, `input.one eq "a"`,
+				`input.object contains "object"`, `input.object matches ""`, `input.object in ["[object Object]"]`}},
 		{"Row_1_24 dot-paths walk the request object",
 			[]string{`tool_name eq "Bash"`, `input.object.a eq 1`},
 			[]string{`input.object.b eq 1`, `input.text.a eq "git push"`, `input.number.a eq 1000`, `tool eq "Bash"`, `Input.text eq "git push"`}},
@@ -81,6 +86,12 @@ func TestConditions(t *testing.T) {
 func TestRow_1_23_NotInFailsClosed(t *testing.T) {
 	for _, c := range []struct{ condition, isBash, allow string }{
 		{`input.list not_in ["x"]`, "holds", "fails"},
+		{`input.list not_in ["a,b"]`, "holds", "fails"}, // not as JavaScript has it: see docs/dialects.md
+		{`input.list in ["a,b"]`, "holds", "fails"},
+		{`input.list contains "a"`, "holds", "fails"},
+		{`input.list starts_with "a"`, "holds", "fails"},
+		{`input.list ends_with "b"`, "holds", "fails"},
+		{`input.list matches "a"`, "holds", "fails"},
 		{`input.object not_in ["x"]`, "holds", "fails"},
 		{`input.absent not_in ["x"]`, "holds", "holds"}, // row 1-18
 		{`input.null not_in ["x"]`, "holds", "holds"},
@@ -133,7 +144,7 @@ func TestRow_1_21_MatchesOfNoString(t *testing.T) {
 		if got := line(set.Decide(request(t, asked), call.Options{})); got != "deny POLICY_COMPILE_ERROR 11@7" {
 			t.Errorf("matches %s: %s", value, got)
 		}
-		if broken := set.Policies[0].Broken; !strings.Contains(broken, "the pattern of the rule d is not a text") {
+		if broken := set.Policies[0].Broken; !strings.Contains(broken, "the pattern "+value+" of the rule d is not a text") {
 			t.Errorf("matches %s: %s", value, broken)
 		}
 	}

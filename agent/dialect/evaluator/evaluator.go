@@ -70,6 +70,10 @@ func Read(src *rules.Source) (*call.Set, error) {
 }
 
 func (r *reader) bundle(root *node) {
+	if root.kind == call.Null { // "Bundle is null (never loaded)"
+		r.note(root.at, "the bundle is null: every call is denied, %s; write one", call.CodeNoPolicies)
+		return
+	}
 	m := r.object(root, "the bundle", []string{"policies"}, []string{"bundleVersion", "contentHash", "builtAt", "frozenAgentIds", "signature"})
 	if m == nil {
 		return
@@ -292,9 +296,17 @@ func (r *reader) effect(n *node, what string) call.Effect {
 
 // shown quotes a text of the file in a message, cut if it is very long.
 func shown(text string) string {
-	const most = 160
-	if len(text) > most {
-		return fmt.Sprintf("%q…", strings.ToValidUTF8(text[:most], ""))
+	if short := cut(text); short != text {
+		return strconv.Quote(strings.TrimSuffix(short, "…")) + "…"
 	}
 	return strconv.Quote(text)
+}
+
+// cut is a text, cut if it is very long.
+func cut(text string) string {
+	const most = 160
+	if len(text) > most {
+		return strings.ToValidUTF8(text[:most], "") + "…"
+	}
+	return text
 }

@@ -123,6 +123,7 @@ func TestAlgorithm(t *testing.T) {
 		{"Row_1_07 not frozen: no agent_id", bundle(policy(first, "allow", allowAll)), `{"tool_name": "Bash"}`, "allow 11@7 a"},
 		{"Row_1_07 not frozen: agent_id null", bundle(policy(first, "allow", allowAll)), `{"tool_name": "Bash", "agent_id": null}`, "allow 11@7 a"},
 		{"Row_1_08 the bundle has no policies", bundle(), bash, "deny NO_POLICIES"},
+		{"Row_1_08 the bundle is null", " null\n", bash, "deny NO_POLICIES"},
 		{"Row_1_09 a deny in an earlier policy wins with no code",
 			bundle(policy(first, "allow", denyBash), policy(second, "allow", rule("bad", "deny", badRule))), bash, "deny 11@7 d"},
 		{"Row_1_09 an earlier allow does not win over a policy that is broken",
@@ -186,7 +187,8 @@ func TestRow_1_31_Reasons(t *testing.T) {
 	for _, c := range []struct{ bundle, request, want string }{
 		{ruleBundle, `{"tool_name": "Bash", "agent_id": "agent-1"}`, "agent frozen by operator"},
 		{bundle(), bash, "no bundle loaded — failing closed"},
-		{bundle(policy(first, "allow", rule("bad", "deny", badRule))), bash, "policy contains a regex pattern that failed to compile — failing closed"},
+		{bundle(policy(first, "allow", rule("bad", "deny", badRule))), bash, "policy contains a regex pattern that failed to compile — failing closed: policy " + first +
+			`, the pattern "(?=x)" of the rule bad does not compile: invalid or unsupported Perl syntax: ` + "`(?=`"},
 		{ruleBundle, bash, "no shell"},
 		{ruleBundle, `{"tool_name": "Read"}`, "denied by rule e"},
 		{ruleBundle, `{"tool_name": "Other"}`, "no rule matches; default of the first policy: deny"},

@@ -91,6 +91,10 @@ func naiveHolds(condition, request map[string]any, allows bool) bool {
 		}
 	}
 	text, isText := naiveText(field)
+	list, isList := field.([]any)
+	if isList && !allows && condition["operator"] != "not_in" {
+		text, isText = naiveJoin(list), true
+	}
 	value := condition["value"]
 	want, _ := value.(string)
 	switch condition["operator"] {
@@ -134,6 +138,22 @@ func naiveText(v any) (string, bool) {
 		return strconv.FormatFloat(v, 'f', -1, 64), true
 	}
 	return "", false
+}
+
+// naiveJoin is Array.prototype.join with commas.
+func naiveJoin(list []any) string {
+	var texts []string
+	for _, item := range list {
+		text, _ := naiveText(item)
+		switch item := item.(type) {
+		case []any:
+			text = naiveJoin(item)
+		case map[string]any:
+			text = "[object Object]"
+		}
+		texts = append(texts, text)
+	}
+	return strings.Join(texts, ",")
 }
 
 func naiveSame(a, b any) bool {
@@ -209,8 +229,12 @@ func (d draw) request() map[string]any {
 			input[name] = nil
 		case 1:
 			input[name] = map[string]any{"x": d.value()}
-		case 2, 3:
+		case 2:
 			input[name] = d.value()
+		case 3:
+			input[name] = rapid.SampledFrom([]any{
+				d.value(), []any{d.value(), nil, d.value()}, []any{map[string]any{"a": 1}, "b"}, []any{"a"}, []any{[]any{}},
+			}).Draw(d.T, "deep")
 		}
 	}
 	r := map[string]any{"tool_name": d.one("tool", "a", "ab", "b"), "input": input}
@@ -315,6 +339,44 @@ func TestAddingADenyNeverLoosens(t *testing.T) {
 		}
 	}
 	t.Error("no deny made a difference")
+}
+
+// TestListsNeverLoosen: the texts that lists have make no decision less strict than it is without them.
+func TestListsNeverLoosen(t *testing.T) {
+	changed := 0
+	check := func(rt *rapid.T) {
+		d := draw{rt}
+		bundleText, _ := throughJSON(rt, d.bundle())
+		requestText, _ := throughJSON(rt, d.request())
+		with, without := read(t, bundleText), read(t, bundleText)
+		var strip func(p *call.Predicate)
+		strip = func(p *call.Predicate) {
+			for _, list := range [][]call.Predicate{p.All, p.Any} {
+				for i := range list {
+					strip(&list[i])
+				}
+			}
+			if p.Test != nil {
+				p.Test.Fact.Joined = false
+			}
+		}
+		for i := range without.Rules {
+			strip(&without.Rules[i].When)
+		}
+		is, was := with.Decide(request(t, requestText), call.Options{}), without.Decide(request(t, requestText), call.Options{})
+		switch {
+		case is.Effect.Rank() < was.Effect.Rank(), is.Effect == was.Effect && is.Effect == call.Allow && is.Rule != nil && was.Rule == nil:
+			rt.Fatalf("%s became %s\n%s\n%s", line(was), line(is), bundleText, requestText)
+		case is.Effect != was.Effect:
+			changed++
+		}
+	}
+	for range 100 { // of a few draws none may
+		if rapid.Check(t, check); t.Failed() || changed > 0 {
+			return
+		}
+	}
+	t.Error("no text of a list made a difference")
 }
 
 // FuzzRead: no text makes the reader panic; a mistake is somewhere in the file; what loads is decided.
