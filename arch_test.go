@@ -34,7 +34,7 @@ func rooms() map[string][]string {
 			"github.com/alecthomas/kong", "golang.org/x/sys/unix", "golang.org/x/term",
 		},
 		"rules":                    {"rules/glob", "gopkg.in/yaml.v3", "golang.org/x/sys/unix", "golang.org/x/text/unicode/norm"},
-		"agent/call":               {"rules/glob"},
+		"agent/call":               {"rules/glob", "golang.org/x/net/idna"},
 		"internal/cputime":         {"golang.org/x/sys/unix"},
 		"internal/memdir":          {"golang.org/x/sys/unix"},
 		"agent/protocol":           {"agent/call"},

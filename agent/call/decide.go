@@ -238,10 +238,11 @@ func (w *walk) mostSpecific() Outcome {
 		asked bool
 		about *Value
 		what  string
+		why   string
 	}{
-		{"exec", ops.exec, ops.bin, "which program it runs"},
-		{"fs", ops.op != nil, ops.path, "which file it is about"},
-		{"net", ops.net, ops.host, "which host it asks"},
+		{"exec", ops.exec, ops.bin, "which program it runs", ""},
+		{"fs", ops.op != nil, ops.path, "which file it is about", ops.unsurePath},
+		{"net", ops.net, ops.host, "which host it asks", ops.unsureHost},
 	} {
 		var rules []*Rule
 		for i := range w.set.Rules {
@@ -269,7 +270,10 @@ func (w *walk) mostSpecific() Outcome {
 		}
 		by = fmt.Sprintf("%s by %s", w.set.Word(effect), by)
 		if d.about == nil {
-			by = fmt.Sprintf("%s cannot be told, and the strictest that it might be is %s", d.what, by)
+			if d.why != "" {
+				d.why = fmt.Sprintf(" (%s)", d.why)
+			}
+			by = fmt.Sprintf("%s cannot be determined%s, and the strictest that it might be is %s", d.what, d.why, by)
 		}
 		said = append(said, by)
 		if len(said) == 1 || effect.Rank() > out.Effect.Rank() {
@@ -313,6 +317,19 @@ func (w *walk) strictest(rules []*Rule) *Rule {
 	return best
 }
 
+// unsure says, behind a reason, why a rule was taken to match a call that names a file or a host which cannot be
+// determined; "" if the rule matches for certain.
+func (w *walk) unsure(r *Rule) string {
+	why := cmp.Or(w.facts.ops.unsurePath, w.facts.ops.unsureHost) // made by now, if the rule asks for them
+	if why == "" {
+		return ""
+	}
+	if sure, _ := r.When.holds(w.facts); sure {
+		return ""
+	}
+	return " (" + why + ")"
+}
+
 // allViolations: every rule is asked, and the strictest effect wins; of equal ones the first. The reason
 // is that of every rule that denies or asks, else that of the rule that lets the call go on.
 func (w *walk) allViolations() Outcome {
@@ -320,14 +337,17 @@ func (w *walk) allViolations() Outcome {
 	var said []string
 	for i := range w.set.Rules {
 		r := &w.set.Rules[i]
-		if !w.matches(r) {
+		w.facts.strict = r.Effect.Rank() > 0
+		matched := w.matches(r)
+		w.facts.strict = false
+		if !matched {
 			continue
 		}
 		if out.Rule == nil || r.Effect.Rank() > out.Effect.Rank() {
 			out.Effect, out.Rule = r.Effect, r
 		}
 		if r.Effect.Rank() > 0 {
-			said = append(said, cmp.Or(r.Reason, r.ID))
+			said = append(said, cmp.Or(r.Reason, r.ID)+w.unsure(r))
 		}
 	}
 	if out.Rule != nil && out.Effect.Rank() == 0 {

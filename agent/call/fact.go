@@ -50,6 +50,9 @@ type facts struct {
 	// may makes a test of a fact that is missing hold, whatever the test says: what might match is
 	// asked for then.
 	may bool
+
+	// strict makes a test of a file or a host hold that the call names, and that cannot be determined.
+	strict bool
 }
 
 // operations are what a call does, as the capability map of clash's document says it. A value
@@ -63,6 +66,9 @@ type operations struct {
 	path   *Value
 	host   *Value
 	edited *Value
+
+	unsurePath string // why path is nil though the call names one, and what to write; "" if that is not so
+	unsureHost string // the same of host
 }
 
 // value returns a fact as it is, nil if it is missing or null.
@@ -118,6 +124,17 @@ func (f *facts) raw(of *Fact) *Value {
 		return ops.host
 	}
 	return nil
+}
+
+// unsure says why a fact is missing though the call names it; "" if that is not so.
+func (f *facts) unsure(of *Fact) string {
+	switch of.Source {
+	case FromFSPath:
+		return f.operations().unsurePath
+	case FromNetHost:
+		return f.operations().unsureHost
+	}
+	return ""
 }
 
 // operations are made once.

@@ -1,10 +1,10 @@
 package call
 
 import (
-	"net/url"
 	"path"
 	"slices"
 	"strings"
+	"unicode"
 )
 
 // operations says what a call does, by the capability map of clash's document; nothing, of a tool
@@ -26,14 +26,20 @@ func (c *Call) operations() operations {
 		if same == "Read" {
 			o.op = Text("read")
 		}
-		if name, ok := c.fileNamed("file_path"); ok && name != "" {
+		name, ok := c.fileNamed("file_path")
+		if o.unsurePath = unsurePath(name, ok); ok && name != "" && o.unsurePath == "" {
 			file, _ := Resolve(c.Dir, name)
 			o.path = Text(file)
 		}
 	case "Glob", "Grep":
-		o.op, o.path = Text("read"), c.searched(same == "Glob")
+		o.op = Text("read")
+		o.path, o.unsurePath = c.searched(same == "Glob")
 	case "WebFetch":
-		o.net, o.host = true, host(c.Input.Member("url").Str())
+		url := c.Input.Member("url")
+		o.net, o.host = true, hostOf(url.Str())
+		if o.host == nil && url.Kind() != Absent && url.Kind() != Null {
+			o.unsureHost = "the host of the URL cannot be determined; write it as in https://example.com/path"
+		}
 	case "WebSearch":
 		o.net, o.host = true, Text("*")
 	}
@@ -88,22 +94,42 @@ func (c *Call) fileNamed(key string) (name string, ok bool) {
 // searched returns where a search looks: in its path, else what its pattern names. A pattern of files
 // may leave the path, as in "../../etc/*", and is then where the search looks. A pattern of text that would
 // leave the working folder if it were a path says nothing of where the search looks, which is there.
-func (c *Call) searched(files bool) *Value {
+//
+// unsure says why that cannot be determined, of a path or of a pattern of files.
+func (c *Call) searched(files bool) (at *Value, unsure string) {
 	name, ok := c.fileNamed("path")
-	if !ok {
-		return nil
-	}
 	pattern := c.Input.Member("pattern").Str()
+	if unsure = unsurePath(name, ok); unsure == "" && files {
+		unsure = unsurePath(pattern, true)
+	}
+	if unsure != "" {
+		return nil, unsure
+	}
 	base, _ := Resolve(c.Dir, name)
 	if pattern == "" {
-		return Text(base)
+		return Text(base), ""
 	}
 	looked, _ := Resolve(base, pattern)
 	within := beneath(looked, base)
 	if name != "" && within || !files && !within {
-		return Text(base)
+		return Text(base), ""
 	}
-	return Text(looked)
+	return Text(looked), ""
+}
+
+// unsurePath says why the file that a path names cannot be determined; "" if it can be. ok is whether the call names
+// one at most. Some agents put the home folder in the place of ~, and some remove spaces at the ends.
+func unsurePath(name string, ok bool) string {
+	trimmed := strings.TrimFunc(name, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) || r == '\ufeff' })
+	switch {
+	case !ok:
+		return "the path is not one text; write one path"
+	case strings.HasPrefix(trimmed, "~"):
+		return "the path begins with ~, which may be a home folder; write the whole path, or ./~"
+	case trimmed != name:
+		return "the path begins or ends with a space, which may be removed; write it without"
+	}
+	return ""
 }
 
 // beneath reports whether a clean path is a clean folder or lies in it.
@@ -113,26 +139,6 @@ func beneath(name, folder string) bool {
 	}
 	rest, ok := strings.CutPrefix(name, strings.TrimSuffix(folder, "/"))
 	return ok && (rest == "" || rest[0] == '/')
-}
-
-// host returns the host of a URL in lower case, without a dot at its end; nil if it cannot be told. A
-// host beyond ASCII is one of those: which name it stands for is IDNA's to say.
-func host(text string) *Value {
-	if !strings.Contains(text, "://") {
-		if _, port, ok := strings.Cut(text, ":"); ok && (port == "" || port[0] < '0' || port[0] > '9') {
-			return nil // "https:/host", which programs read in several ways
-		}
-		text = "https://" + text
-	}
-	u, err := url.Parse(text)
-	if err != nil {
-		return nil
-	}
-	name := strings.TrimSuffix(strings.ToLower(u.Hostname()), ".")
-	if name == "" || strings.ContainsFunc(name, func(r rune) bool { return r <= ' ' || r >= 0x7f }) {
-		return nil
-	}
-	return Text(name)
 }
 
 // Resolve returns the path that a name means in a folder: clean, with slashes, so that no ".." is left

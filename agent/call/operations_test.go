@@ -214,44 +214,6 @@ func TestRow_4_02_Files(t *testing.T) {
 	})
 }
 
-func TestRow_4_03_Hosts(t *testing.T) {
-	fetch := func(url string) string {
-		c := &Call{Tool: "WebFetch", Input: NewObject(Member{"url", Text(url)})}
-		return strings.TrimPrefix(c.operations().show(), "net ")
-	}
-	for _, test := range [][2]string{
-		{"https://github.com/a/b?c#d", "github.com"},
-		{"http://GitHub.COM.:8080/", "github.com"},
-		{"github.com/a", "github.com"},
-		{"github.com:443/a", "github.com"},
-		{"github.com:0/a", "github.com"},
-		{"github.com:9000/a", "github.com"},
-		{"https://github.com:x@evil.com/", "evil.com"},
-		{"https://github.com@evil.com/", "evil.com"},
-		{"https://evil.com#@github.com/", "evil.com"},
-		{"https://[::1]:8080/", "::1"},
-		// Programs differ about these, so it is not for us to say.
-		{`https://evil.com\@github.com/`, "?"},
-		{"https:/evil.com", "?"},
-		{"https:///evil.com", "?"},
-		{"https://git\thub.com", "?"},
-		{"https://\uff45vil.com/", "?"},
-		{"https://[fe80::1%25eth%200]/", "?"},
-		{"file:///etc/passwd", "?"},
-		{"https://%65vil.com/", "?"},
-		{"", "?"},
-	} {
-		if got := fetch(test[0]); got != test[1] {
-			t.Errorf("%q: %s, want %s", test[0], got, test[1])
-		}
-	}
-	testMap(t, "", []mapped{
-		{"WebSearch", `{"query":"x"}`, "net *"},
-		{"WebFetch", `{"prompt":"read evil.com"}`, "net ?"},
-		{"WebFetch", `{"url":5}`, "net ?"},
-	})
-}
-
 // "Unknown tools | no capability match"
 func TestRow_4_04_UnknownTools(t *testing.T) {
 	testMap(t, "/w", []mapped{
@@ -285,6 +247,45 @@ func TestOtherAgents(t *testing.T) {
 	for tool, want := range map[string]string{"Edit": "edit", "MultiEdit": "edit", "replace": "edit", "Write": "", "NotebookEdit": "", "Read": ""} {
 		if got := (&Call{Tool: tool}).operations().edited.Str(); got != want {
 			t.Errorf("%s: edited is %q, want %q", tool, got, want)
+		}
+	}
+}
+
+// Agents may expand ~ and remove spaces, so these are not what they look like.
+func TestFault_157_Unsure(t *testing.T) {
+	testMap(t, "/w", []mapped{
+		{"Write", `{"file_path":"~/.bashrc"}`, "fs write ?"},
+		{"Edit", `{"file_path":" /etc/passwd"}`, "fs write ?"},
+		{"replace", `{"file_path":"a "}`, "fs write ?"},
+		{"create", `{"path":"~u/a"}`, "fs write ?"},
+		{"Edit", `{"file_path":"./~/a "}`, "fs write ?"},
+		{"Edit", `{"file_path":"./~/a"}`, "fs write /w/~/a"},
+		{"Glob", `{"pattern":"~/.ssh/*"}`, "fs read ?"},
+		{"Glob", `{"path":"~","pattern":"*"}`, "fs read ?"},
+		{"Grep", `{"path":"/w/","pattern":"~ "}`, "fs read /w"},
+		{"Grep", `{"path":"~/","pattern":"a"}`, "fs read ?"},
+	})
+	for _, c := range []struct{ input, path, host string }{
+		{`{"file_path":"~/a"}`, "the path begins with ~", ""},
+		{`{"file_path":"a "}`, "the path begins or ends with a space", ""},
+		{`{"file_path":["a"]}`, "the path is not one text", ""},
+		{`{"file_path":""}`, "", ""},
+		{`{}`, "", ""},
+		{`{"url":"https:a"}`, "", "the host of the URL"},
+		{`{"url":5}`, "", "the host of the URL"},
+		{`{"prompt":"https://a"}`, "", ""},
+		{`{"url":null}`, "", ""},
+	} {
+		input, err := ParseValue([]byte(c.input))
+		if err != nil {
+			t.Fatal(err)
+		}
+		read, fetch := (&Call{Tool: "Read", Input: input, Dir: "/w"}).operations(), (&Call{Tool: "WebFetch", Input: input}).operations()
+		if got := read.unsurePath; !strings.HasPrefix(got, c.path) || (got == "") != (c.path == "") {
+			t.Errorf("%s: %q", c.input, got)
+		}
+		if got := fetch.unsureHost; !strings.HasPrefix(got, c.host) || (got == "") != (c.host == "") {
+			t.Errorf("%s: %q", c.input, got)
 		}
 	}
 }

@@ -93,7 +93,7 @@ func TestWhatCannotBeTold(t *testing.T) {
 			if out.Rule != nil {
 				id = out.Rule.ID
 			}
-			if out.Effect != test.want || id != test.rule || !strings.Contains(out.Reason, "cannot be told") {
+			if out.Effect != test.want || id != test.rule || !strings.Contains(out.Reason, "cannot be determined") {
 				t.Errorf("%s: %s by %q: %s", test.name, out.Effect, id, out.Reason)
 			}
 			if len(out.Trace.Steps) != len(test.set.Rules) {

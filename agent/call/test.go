@@ -111,7 +111,7 @@ func (t *Test) holds(f *facts) bool {
 		is = slices.ContainsFunc(t.Values, v.Same)
 	case Exists:
 		is = f.value(&t.Fact) != nil
-		known = is || !f.may // what cannot be told may be there
+		known = is || !f.may && f.unsure(&t.Fact) == "" // what cannot be told may be there
 	case Each:
 		var items []*Value
 		items, known = f.list(&t.Fact)
@@ -124,7 +124,7 @@ func (t *Test) holds(f *facts) bool {
 		is = known && t.asks(text)
 	}
 	if !known {
-		return t.Absent == Holds || f.may
+		return t.Absent == Holds || f.may || f.strict && f.unsure(&t.Fact) != ""
 	}
 	return is != t.Not
 }

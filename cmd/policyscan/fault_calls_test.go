@@ -124,3 +124,138 @@ func TestNullBundle(t *testing.T) {
 		t.Errorf("validate ends with %d\n%s%s", e.status, e.out, e.err)
 	}
 }
+
+// TestFault_156_OneHost: a host is one, however it is spelt, in a URL and in a rule.
+func TestFault_156_OneHost(t *testing.T) {
+	p := program{t: t, dir: t.TempDir()}
+	for _, c := range []struct {
+		host    string // as a rule has it
+		same    []string
+		another []string
+		unsure  []string
+	}{
+		{
+			"127.0.0.1",
+			[]string{
+				"http://127.0.0.1/", "http://2130706433/", "http://0x7f000001/", "http://127.1/", "http://0177.0.0.1/", "http://127.0.0.1./", "http://127.0.0.1:80",
+				"http://%31%32%37.0.0.1/", "http://１２７.0.0.1/", "http://127。0。0。1/", "HTTP://0X7F.0.1/", "2130706433/", "http://evil.com:x@127.1/", "http://12\t7.1",
+			},
+			[]string{"http://127.0.0.2/", "http://127.0.0.1.example.com/", "http://127.0.0.1@evil.com/", "http://127.0.0.x/", "http://[::ffff:127.0.0.1]/", "http://2130706434/"},
+			[]string{"http://127.0.0.256/", "http://4294967296/", "http://1.2.3.4.5/", "http://127.0.0.1..", "http:127.0.0.1", "http:///127.0.0.1/", `http:\\127.0.0.1`, "//127.0.0.1"},
+		},
+		{
+			"::1",
+			[]string{"http://[::1]/", "http://[0:0:0:0:0:0:0:1]:80/", "http://[0000::0001]/", "http://[::0.0.0.1]"},
+			[]string{"http://[::2]/", "http://127.0.0.1/"},
+			[]string{"http://[::1/", "http://::1/", "http://[::1%25lo]/", "http://[1]/", "http://[::1]x/"},
+		},
+		{"::ffff:7f00:1", []string{"http://[::ffff:127.0.0.1]/", "http://[::FFFF:7F00:1]/"}, []string{"http://127.0.0.1/"}, nil},
+		{
+			"evil.com",
+			[]string{"https://evil.com", "https://EVIL.com./x", "https://ｅｖｉｌ.com", "https://e%76il.com", "https://ev\u00adil.com", "https://evil。com", "evil.com:443", "https://github.com:x@evil.com/", "https://ev\nil.com"},
+			[]string{"https://github.com/evil.com", "https://evil.com.org", "https://evil.com@github.com", "https://xn--vil-8cd.com"},
+			[]string{"https:/evil.com", "https:evil.com", "//evil.com", `https://github.com\@evil.com`, `https://evil.com\@github.com`, "https://a@b@evil.com", "https://evil.com:99999", "https://ev<il.com", "https://evil%00.com", "https://", "git://evil.com"},
+		},
+		{"xn--bcher-kva.example", []string{"https://bücher.example", "https://BÜCHER.example", "https://b%C3%BCcher.example", "https://bu\u0308cher.example"}, []string{"https://bucher.example"}, nil},
+	} {
+		p.write("deny.sexpr", fmt.Sprintf("(default allow \"main\")\n(policy \"main\" (deny (net %q)))\n", c.host))
+		p.write("allow.sexpr", fmt.Sprintf("(default deny \"main\")\n(policy \"main\" (allow (net %q)))\n", c.host))
+		native := "rules:\n  - {id: R, title: The host, effect: %s, when: {fact: net.host, %s: %s}}\ndefault: %s\n"
+		p.write("deny.yml", fmt.Sprintf(native, "deny", "equals", "'"+c.host+"'", "allow"))
+		p.write("ask.yml", fmt.Sprintf(native, "ask", "one_of", "['"+c.host+"']", "allow"))
+		p.write("allow.yml", fmt.Sprintf(native, "allow", "equals", "'"+c.host+"'", "deny"))
+		for kind, urls := range [][]string{c.same, c.another, c.unsure} {
+			var calls strings.Builder
+			for _, url := range urls {
+				calls.WriteString(lineOf(t, "WebFetch", "url", url))
+			}
+			if len(urls) == 0 {
+				continue
+			}
+			for file, want := range map[string][3]string{
+				"deny.sexpr": {"deny", "allow", "deny"}, "allow.sexpr": {"allow", "deny", "deny"},
+				"deny.yml": {"deny", "allow", "deny"}, "ask.yml": {"ask", "allow", "ask"}, "allow.yml": {"allow", "deny", "deny"},
+			} {
+				for i, got := range p.eval(calls.String(), "--calls", file) {
+					if got.Decision != want[kind] {
+						t.Errorf("%s of %s: %q is %s, want %s: %s", file, c.host, urls[i], got.Decision, want[kind], got.Reason)
+					}
+					if kind == 2 && got.Rule != "" && !strings.Contains(got.Reason, "the host of the URL cannot be determined") {
+						t.Errorf("%s of %s: %q: the reason is %s", file, c.host, urls[i], got.Reason)
+					}
+				}
+			}
+		}
+	}
+	// A rule has the host in the same form, or an error says what to write.
+	for _, c := range []struct{ host, clash, native string }{
+		{"0x7f.1", "", `net.host is never "0x7f.1"; write 127.0.0.1`},
+		{"127.0.0.1.", "", `net.host is never "127.0.0.1."; write 127.0.0.1`},
+		{"[::1]", "", `net.host is never "[::1]"; write ::1`},
+		{"Evil.COM", "", `net.host is in lower case, and "Evil.COM" is not; write evil.com`},
+		{"bücher.example", `the host "bücher.example" is not ASCII; write "xn--bcher-kva.example"`, `net.host is never "bücher.example"; write xn--bcher-kva.example`},
+		{"evil.com:443", `"evil.com:443" is not a host`, `net.host is never "evil.com:443"; write the host alone`},
+		{"ev^il.com", `"ev^il.com" is not a host`, `net.host is never "ev^il.com"; write the host alone`},
+		{"1.2.3.256", `"1.2.3.256" is not a host`, `net.host is never "1.2.3.256"; write the host alone`},
+	} {
+		p.write("rule.sexpr", fmt.Sprintf("(default deny \"main\")\n(policy \"main\" (allow (net %q)))\n", c.host))
+		p.write("rule.yml", fmt.Sprintf("rules:\n  - {id: R, title: t, effect: deny, when: {fact: net.host, equals: '%s'}}\n", c.host))
+		for file, want := range map[string]string{"rule.sexpr": c.clash, "rule.yml": c.native} {
+			e := p.run("validate", "--calls", file)
+			if (e.status == 0) != (want == "") || !strings.Contains(e.out+e.err, want) {
+				t.Errorf("%s of %q: status %d, want %q\n%s%s", file, c.host, e.status, want, e.out, e.err)
+			}
+		}
+	}
+}
+
+// TestFault_157_Home: a path that an agent may expand, or trim, is not beneath the working folder.
+func TestFault_157_Home(t *testing.T) {
+	p := program{t: t, dir: t.TempDir()}
+	p.write("allow.sexpr", "(default deny \"main\")\n(policy \"main\" (allow (fs (or read write) (subpath (env PWD)))))\n")
+	p.write("deny.sexpr", "(default allow \"main\")\n(policy \"main\" (deny (fs * (subpath \"/home/u\"))) (deny (fs * \"/etc/passwd\")))\n")
+	native := "rules:\n  - {id: R, title: The path, effect: %s, when: {fact: fs.path, %s}}\ndefault: %s\n"
+	p.write("allow.yml", fmt.Sprintf(native, "allow", "under: /w", "deny"))
+	p.write("outside.yml", fmt.Sprintf(native, "deny", "under: /w, not: true", "allow"))
+	p.write("deny.yml", fmt.Sprintf(native, "deny", "under: /home/u", "allow"))
+	p.write("ask.yml", fmt.Sprintf(native, "ask", "glob: /etc/*", "allow"))
+	unsure := map[string]string{"allow.sexpr": "deny", "deny.sexpr": "deny", "allow.yml": "deny", "outside.yml": "deny", "deny.yml": "deny", "ask.yml": "ask"}
+	within := map[string]string{"allow.sexpr": "allow", "deny.sexpr": "allow", "allow.yml": "allow", "outside.yml": "allow", "deny.yml": "allow", "ask.yml": "allow"}
+	for _, group := range []struct {
+		want  map[string]string
+		paths []string
+	}{
+		{unsure, []string{
+			"~", "~/", "~/.ssh/id_rsa", "~u/x", "~+/x", "~\\x", " ~/.ssh/id_rsa", " /etc/passwd", "/etc/passwd ", "/w/a ", "\t/etc/passwd", "/etc/passwd\n",
+			"\u00a0/etc/passwd", "/etc/passwd\u3000", "\ufeff/etc/passwd", "\x00/etc/passwd", " a", "a ", " ", "~backup",
+		}},
+		{within, []string{"a", "./~/x", "a/~", "a~", "/w/~/x", "a b", "/w/ a/b", "$HOME/x", "%USERPROFILE%/x"}},
+	} {
+		for _, tool := range []struct{ name, key string }{
+			{"Read", "file_path"}, {"Glob", "path"}, {"Grep", "path"}, {"Glob", "pattern"}, {"view", "path"},
+		} {
+			for file, want := range group.want {
+				var calls strings.Builder
+				for _, path := range group.paths {
+					calls.WriteString(lineOf(t, tool.name, tool.key, path))
+				}
+				for i, got := range p.eval(calls.String(), "--calls", file, "--define", "PWD=/w") {
+					path := group.paths[i]
+					if got.Decision != want {
+						t.Errorf("%s: %s of %q is %s, want %s: %s", file, tool.name, path, got.Decision, want, got.Reason)
+					}
+					if want != "allow" && got.Rule != "" && !strings.Contains(got.Reason, "the path begins ") {
+						t.Errorf("%s: %s of %q: the reason is %s", file, tool.name, path, got.Reason)
+					}
+				}
+			}
+		}
+	}
+	// What a search looks for is no path.
+	for _, pattern := range []string{"~", " a "} {
+		call := fmt.Sprintf(`{"tool": "Grep", "input": {"path": "/w", "pattern": %q}, "cwd": "/w"}`, pattern)
+		if got := p.eval(call, "--calls", "allow.yml")[0]; got.Decision != "allow" {
+			t.Errorf("Grep of %q: %+v", pattern, got)
+		}
+	}
+}

@@ -532,8 +532,16 @@ func TestX16_Hosts(t *testing.T) {
 		"deny WebFetch https://evil.com/", "deny WebFetch https:/evil.com", `deny WebFetch https://evil.com\@x.org/`, "allow WebSearch x")
 	decides(t, of(`(allow (net (not "evil.com")))`), "deny WebFetch https:/evil.com", "allow WebFetch https://x/", "allow WebSearch x")
 	decides(t, of(`(allow (net *))`), "allow WebFetch https:/evil.com", "allow WebSearch x")
-	refused(t, of("(deny (net \"a\u0080\"))"), nil, "3:12 is not ASCII")
-	for _, host := range []string{"https://github.com", "github.com/a", "github.com:443", "*.github.com", "", "bücher.de", "a b"} {
+	refused(t, of("(deny (net \"a\u0080\"))"), nil, "3:12 is not a host")
+	refused(t, of(`(deny (net "bücher.de"))`), nil, `3:12 is not ASCII; write "xn--bcher-kva.de"`)
+	for _, host := range []string{"127.0.0.1", "2130706433", "0x7f.1", "0177.0.0.1", "127.0.0.1.", "%31%32%37.0.0.1"} {
+		decides(t, of(fmt.Sprintf(`(allow (net %q))`, host)), "allow WebFetch http://127.0.0.1/", "allow WebFetch http://127.1:80/", "deny WebFetch http://127.0.0.2/")
+	}
+	for _, host := range []string{"::1", "[::1]", "0:0:0:0:0:0:0:1"} {
+		decides(t, of(fmt.Sprintf(`(allow (net %q))`, host)), "allow WebFetch http://[::1]/", "allow WebFetch http://[0::0:1]/", "deny WebFetch http://[::2]/")
+	}
+	refused(t, of(`(deny (net "127.1")) (allow (net "127.0.0.1"))`), nil, "3:22 conflicts with") // one host
+	for _, host := range []string{"https://github.com", "github.com/a", "github.com:443", "*.github.com", "", "bücher.de", "a b", "a..b", "1.2.3.256", "[::1", "a^b", "u@a"} {
 		if _, err := Read(&rules.Source{Name: "p", Text: []byte(of(fmt.Sprintf("(deny (net %q))", host)))}, nil); err == nil {
 			t.Errorf("%q loads", host)
 		}

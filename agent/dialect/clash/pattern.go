@@ -27,7 +27,7 @@ type pattern struct {
 	form     form
 	at       int
 	shown    string         // as the file has it
-	text     string         // of literal and subpath: as the fact has it, so a path is absolute and clean, a host in lower case
+	text     string         // of literal and subpath: as the fact has it, so a path is absolute and clean, a host as call.Host has it
 	regexp   *regexp.Regexp // of regular
 	members  []pattern      // of either, at least one; of otherwise, one
 	path     bool           // it is about a path
@@ -101,23 +101,29 @@ func (c *compiler) literal(n *node, domain string) string {
 	case "fs":
 		return c.path(n.at, n.text)
 	case "net":
-		host := strings.TrimSuffix(strings.ToLower(n.text), ".")
-		fix := `write the host alone, as in "github.com"`
-		switch _, port, _ := strings.Cut(host, ":"); {
-		case host == "":
-			c.fail(rules.CodeValue, n.at, "a host that is empty", fix)
-		case strings.ContainsAny(host, "/@?# \t[]\\") || port != "" && !strings.Contains(port, ":"):
-			c.fail(rules.CodeValue, n.at, fmt.Sprintf("%q is not a host, and would match none", n.text), fix)
-		case host != "*" && strings.Contains(host, "*"):
-			c.fail(rules.CodeValue, n.at, fmt.Sprintf("a * in the text %q stands for itself, and no host has one", n.text), `write a regex, as in /\.example\.com$/`)
-		case strings.ContainsFunc(host, func(r rune) bool { return r >= 0x80 }):
-			c.fail(rules.CodeValue, n.at, fmt.Sprintf("the host %q is not ASCII", n.text), "write its xn-- form")
-		case host == "*":
-			c.note(n.at, `the text "*" is the host of a web search, and of nothing else; write (net) or (net *) for any host`)
-		}
-		return host
+		return c.host(n)
 	}
 	return n.text
+}
+
+// host returns the form of a host that those of calls have.
+func (c *compiler) host(n *node) string {
+	fix := `write the host alone, as in "github.com"`
+	host, ok := call.Host(n.text)
+	switch {
+	case n.text == "*":
+		c.note(n.at, `the text "*" is the host of a web search, and of nothing else; write (net) or (net *) for any host`)
+		return n.text
+	case n.text == "":
+		c.fail(rules.CodeValue, n.at, "a host that is empty", fix)
+	case strings.Contains(n.text, "*"):
+		c.fail(rules.CodeValue, n.at, fmt.Sprintf("a * in the text %q stands for itself, and no host has one", n.text), `write a regex, as in /\.example\.com$/`)
+	case !ok:
+		c.fail(rules.CodeValue, n.at, fmt.Sprintf("%q is not a host, and would match none", n.text), fix)
+	case strings.ContainsFunc(n.text, func(r rune) bool { return r >= 0x80 }):
+		c.fail(rules.CodeValue, n.at, fmt.Sprintf("the host %q is not ASCII", n.text), fmt.Sprintf("write %q", host))
+	}
+	return host
 }
 
 // subpath reads (subpath :worktree EXPRESSION).

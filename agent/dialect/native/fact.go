@@ -17,7 +17,7 @@ type fact struct {
 	list  bool     // a list: a test is about one of its items
 	glob  bool     // a path or a name, not free text
 	clean bool     // an absolute path without ".."
-	lower bool     // in lower case
+	host  bool     // a host, as call.Host writes it
 	words []string // all that it can be
 }
 
@@ -37,7 +37,7 @@ func facts() []fact {
 		{name: "exec.args", fact: from(call.FromExecArgs), glob: true, list: true},
 		{name: "fs.op", fact: from(call.FromFSOp), words: []string{"read", "write"}},
 		{name: "fs.path", fact: from(call.FromFSPath), glob: true, clean: true},
-		{name: "net.host", fact: from(call.FromNetHost), glob: true, lower: true},
+		{name: "net.host", fact: from(call.FromNetHost), glob: true, host: true},
 		{name: "agent", fact: request("agent_id"), glob: true},
 		{name: "cwd", fact: request("cwd"), glob: true, clean: true},
 		{name: "input", fact: from(call.FromInput), glob: true},

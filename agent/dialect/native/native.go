@@ -255,9 +255,31 @@ func (r *reader) text(f *fact, op *operator, e rules.Entry) (string, bool) {
 	case len(f.words) > 0 && (op.op == call.Equals || op.op == call.OneOf) && !slices.Contains(f.words, text):
 		r.doc.Fail(rules.CodeValue, e.Node(), fmt.Sprintf("%s is never %q", f.name, text), "write one of "+strings.Join(f.words, ", "))
 		return "", false
-	case f.lower && op.op != call.Matches && strings.ToLower(text) != text:
-		r.doc.Fail(rules.CodeValue, e.Node(), fmt.Sprintf("%s is in lower case, and %q is not", f.name, text), "write "+strings.ToLower(text))
-		return "", false
+	case f.host:
+		if found, fix := hostMistake(op, text); found != "" {
+			r.doc.Fail(rules.CodeValue, e.Node(), fmt.Sprintf("%s is %s", f.name, found), fix)
+			return "", false
+		}
 	}
 	return text, true
+}
+
+// hostMistake says how a host is never, that a test compares it with, and what to write.
+func hostMistake(op *operator, text string) (found, fix string) {
+	whole := op.op == call.Equals || op.op == call.OneOf
+	host, ok := call.Host(text)
+	switch {
+	case op.op == call.Matches || text == "*":
+	case whole && !ok:
+		return fmt.Sprintf("never %q", text), "write the host alone, as in api.example.com"
+	case strings.ToLower(text) != text && (!whole || host == strings.ToLower(text)):
+		return fmt.Sprintf("in lower case, and %q is not", text), "write " + strings.ToLower(text)
+	case whole && host != text:
+		return fmt.Sprintf("never %q", text), "write " + host
+	case strings.ContainsFunc(text, func(r rune) bool { return r >= 0x80 }):
+		return fmt.Sprintf("in ASCII, and %q is not", text), "write its xn-- form"
+	case op.op != call.Globs && strings.ContainsAny(text, "[]/@?# "):
+		return fmt.Sprintf("a host alone, and %q is in none", text), "write a part of a host; an IPv6 address has no brackets"
+	}
+	return "", ""
 }
