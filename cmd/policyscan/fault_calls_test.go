@@ -259,3 +259,40 @@ func TestFault_157_Home(t *testing.T) {
 		}
 	}
 }
+
+// TestFault_162_CallRules: X/** takes X itself where a rule denies or asks, and not where it allows; in claudecube
+// it means in a rule that allows what micromatch says.
+func TestFault_162_CallRules(t *testing.T) {
+	p := program{t: t, dir: t.TempDir()}
+	native := func(effect, test, byDefault string) string {
+		return fmt.Sprintf("rules:\n  - {id: R, title: The path, effect: %s, when: {%s}}\ndefault: %s\n", effect, test, byDefault)
+	}
+	cube := func(action, glob string) string {
+		return fmt.Sprintf("version: \"1\"\ndefaults: {unmatched: escalate}\nrules:\n"+
+			"  - {name: R, action: %s, tool: Read, match: {file_path: [{pattern: '%s', type: glob}]}}\n", action, glob)
+	}
+	for _, c := range []struct {
+		file, rules string
+		paths       map[string]string
+	}{
+		{"deny.yml", native("deny", "fact: fs.path, glob: '/w/secret/**'", "allow"), map[string]string{"/w/secret": "deny", "/w/secret/a": "deny", "/w/secrets": "allow"}},
+		{"ask.yml", native("ask", "fact: path, glob: 'sec*/**'", "allow"), map[string]string{"secret": "ask", "secret/a": "ask", "a/secret": "allow"}},
+		{"allow.yml", native("allow", "fact: fs.path, glob: '/w/src/**'", "deny"), map[string]string{"/w/src": "deny", "/w/src/a": "allow", "/w/src/a/b": "allow", "/w/srcs": "deny"}},
+		{"allow2.yml", native("allow", "fact: path, glob: 'test*/**'", "deny"), map[string]string{"testing.tf": "deny", "tests/a": "allow"}},
+		{"not.yml", native("deny", "fact: fs.path, glob: '/w/src/**', not: true", "allow"), map[string]string{"/w/src": "deny", "/w/src/a": "allow", "/w/b": "deny"}},
+		{"notallow.yml", native("allow", "fact: fs.path, glob: '/w/src/**', not: true", "deny"), map[string]string{"/w/src": "deny", "/w/src/a": "deny", "/w/b": "allow"}},
+		{"a.yaml", cube("allow", "src/*/**"), map[string]string{"src/a": "escalate", "src/a/b": "allow", "src/a/b/c": "allow", "src": "escalate", "src/a/.b": "escalate"}},
+		{"b.yaml", cube("allow", "test*/**"), map[string]string{"testing.tf": "escalate", "tests/a": "allow", "test": "escalate"}},
+		{"c.yaml", cube("allow", "src/**"), map[string]string{"src": "allow", "src/a": "allow", "srcs": "escalate"}}, // as micromatch has it
+		{"d.yaml", cube("deny", "src/*/**"), map[string]string{"src/a": "deny", "src/a/b": "deny", "src/a/.b": "deny", "src": "escalate"}},
+		{"e.sexpr", `(default allow "main") (policy "main" (deny (fs * (subpath "/w/secret"))))`, map[string]string{"/w/secret": "deny", "/w/secret/a": "deny", "/w/secrets": "allow"}},
+		{"f.sexpr", `(default deny "main") (policy "main" (allow (fs * (subpath "/w/src"))))`, map[string]string{"/w/src": "allow", "/w/src/a": "allow", "/w/srcs": "deny"}},
+	} {
+		p.write(c.file, c.rules)
+		for path, want := range c.paths {
+			if got := p.eval(lineOf(t, "Read", "file_path", path), "--calls", c.file)[0]; got.Decision != want {
+				t.Errorf("%s: %q is %s, want %s\n%s", c.file, path, got.Decision, want, c.rules)
+			}
+		}
+	}
+}

@@ -51,7 +51,7 @@ func TestFault_162_AgainstGit(t *testing.T) {
 					gits[path] = true
 				}
 			}
-			set, index, wide := Compile([]string{g}), NewIndex([]string{g}), CompileDoublestar([]string{g})
+			set, index, wide := Compile([]string{g}), NewIndex([]string{g}), CompileWide([]string{g})
 			for _, path := range paths {
 				pairs++
 				if gits[path] {

@@ -32,8 +32,8 @@
 //
 //   - Its brace matching does not find "main" with "main*{,.tf}", nor "a/b/c/x" with "a/**{/x,}"
 //     (TestBracesMeanTheirExpansions).
-//   - It matches a file a with "a/**", and testing.tf with "test*/**". [CompileDoublestar] keeps that
-//     for the dialects of call rules.
+//   - It matches a file a with "a/**", and testing.tf with "test*/**", though not test. [CompileWide]
+//     matches all of them, for call rules that deny.
 //
 // # Refused globs
 //
@@ -64,9 +64,18 @@ type Set struct {
 // Compile returns the set of globs, each of which must have passed Check.
 func Compile(globs []string) *Set { return compile(globs, newMatcher) }
 
-// CompileDoublestar returns the set of globs as doublestar itself reads them: X/** matches X as
-// well, and also a name that begins like X if X ends in a wildcard. No bundle has this meaning.
-func CompileDoublestar(globs []string) *Set { return compile(globs, newDoublestarMatcher) }
+// CompileWide returns the set of globs of which X/** matches X as well. No bundle has this meaning.
+func CompileWide(globs []string) *Set {
+	s := compile(globs, newDoublestarMatcher)
+	for _, g := range globs {
+		for _, e := range expansions(g) {
+			if folder, inFolder := withoutLastStars(e); inFolder && folder != "" {
+				s.matchers = append(s.matchers, newMatcher(folder))
+			}
+		}
+	}
+	return s
+}
 
 func compile(globs []string, matcherOf func(string) matcher) *Set {
 	s := &Set{}

@@ -46,6 +46,9 @@ func globMistake(text string) (found, fix string) {
 			if i > 0 && text[i-1] == '}' {
 				return `"+" behind braces, which repeats them in micromatch`, "write a regex"
 			}
+			if i > 0 && text[i-1] == '+' {
+				return `"++", which is any number of "+" in micromatch`, "write a regex"
+			}
 		case '{':
 			depth++
 		case '}':
@@ -114,8 +117,8 @@ func expand(text string) ([]string, bool) {
 // than micromatch: names that begin with a dot are matched too. A rule that allows or escalates
 // matches what micromatch does, where a wildcard does not begin a name with a dot; and it is narrower
 // in that it matches no text with a line's end in it, and none that ends with a slash; nor does a
-// wildcard match "." or "..". The text of the
-// glob itself is matched by all, as in micromatch.
+// wildcard match "." or "..". X/** matches X as well, but in such a rule not if X ends in a star: src/*/** does not
+// match src/a, nor test*/** testing.tf; nor does /**/a match /a. The text of the glob itself is matched by all, as in micromatch.
 func globbed(test *call.Test, text string, effect call.Effect) call.Predicate {
 	expansions, _ := expand(text)
 	same := *test
@@ -124,13 +127,26 @@ func globbed(test *call.Test, text string, effect call.Effect) call.Predicate {
 	if effect == call.Deny {
 		for _, e := range expansions {
 			expansions = append(expansions, e+"/")
+			if folder := folderOf(e); folder != e {
+				expansions = append(expansions, folder+"/")
+			}
 		}
-		test.Op, test.Globs = call.Globs, glob.CompileDoublestar(expansions)
+		test.Op, test.Globs = call.Globs, glob.CompileWide(expansions)
 		return call.Predicate{Any: append(either, call.Predicate{Test: test})}
+	}
+	compile, single := glob.CompileWide, []call.Predicate(nil)
+	if onlyBeneath(text) {
+		compile = glob.Compile
+		slashes := *test // two of them have a name between them that is empty, which no star matches
+		slashes.Op, slashes.Text, slashes.Not = call.Contains, "//", true
+		single = []call.Predicate{{Test: &slashes}}
 	}
 	globs := map[int][]string{} // by how many segments begin with a dot
 	var dots []int
 	for _, e := range expansions {
+		if rest, ok := strings.CutPrefix(e, "/**/"); ok {
+			e = "/*/**/" + rest // at its beginning this ** stands for one folder at least
+		}
 		n := strings.Count("/"+e, "/.")
 		if globs[n] == nil {
 			dots = append(dots, n)
@@ -139,12 +155,28 @@ func globbed(test *call.Test, text string, effect call.Effect) call.Predicate {
 	}
 	for _, n := range dots {
 		matched, shaped, ended := *test, *test, *test
-		matched.Op, matched.Globs = call.Globs, glob.CompileDoublestar(globs[n])
+		matched.Op, matched.Globs = call.Globs, compile(globs[n])
 		shaped.Op, shaped.Regexp = call.Matches, dotted(n)
 		ended.Op, ended.Regexp = call.Matches, regexp.MustCompile(`[^/]\z`)
-		either = append(either, call.Predicate{All: []call.Predicate{{Test: &matched}, {Test: &shaped}, {Test: &ended}}})
+		either = append(either, call.Predicate{All: append([]call.Predicate{{Test: &matched}, {Test: &shaped}, {Test: &ended}}, single...)})
 	}
 	return call.Predicate{Any: either}
+}
+
+// onlyBeneath reports whether a glob is X/** and does not match X itself in micromatch: where X ends in a star.
+func onlyBeneath(text string) bool {
+	folder := folderOf(text)
+	rest, star := strings.CutSuffix(folder, "*")
+	escapes := len(rest) - len(strings.TrimRight(rest, `\`))
+	return folder != text && star && escapes%2 == 0
+}
+
+// folderOf is the X of X/** and X/**/**; else the glob.
+func folderOf(text string) string {
+	for strings.HasSuffix(text, "/**") {
+		text = strings.TrimSuffix(text, "/**")
+	}
+	return text
 }
 
 // dotted matches the paths of one line that have exactly so many segments which begin with a dot. Where

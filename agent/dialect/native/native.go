@@ -66,6 +66,9 @@ func Read(src *rules.Source) (*call.Set, error) {
 type reader struct {
 	doc  *rules.Document
 	name string
+
+	strict bool // the rule that is read denies or asks
+	wide   bool // X/** takes X itself as well in the test that is read, as that is the stricter reading
 }
 
 func (r *reader) effect(e rules.Entry) call.Effect {
@@ -76,6 +79,7 @@ func (r *reader) rule(n *yaml.Node) call.Rule {
 	r.doc.Begin(n)
 	m := r.doc.Mapping(n, "the rule", `its keys, the first after "- "`, []string{"id", "title", "effect", "when"}, []string{"message", "remediation"})
 	out := call.Rule{ID: r.doc.ID(m["id"]), Effect: r.effect(m["effect"]), Origin: call.Origin{File: r.name, Line: n.Line}}
+	r.strict = out.Effect.Rank() > 0
 	out.Reason = r.doc.Line(m["title"])
 	if text, ok := r.doc.Text(m["message"]); ok {
 		out.Reason = strings.TrimSpace(text)
@@ -128,6 +132,7 @@ func (r *reader) test(n *yaml.Node, what string) call.Predicate {
 		return call.Predicate{}
 	}
 	not := r.doc.True(m["not"])
+	r.wide = r.strict != not
 	if f.list {
 		// The test is about one of the items, and "not" says that there is no such item.
 		item := &call.Test{Fact: call.Fact{Source: call.FromItem, JSON: true}, Op: op.op}
@@ -234,7 +239,11 @@ func (r *reader) operand(t *call.Test, f *fact, op *operator, e rules.Entry) {
 		case errors.As(err, &mistake):
 			r.doc.Fail(rules.CodeGlob, e.Node(), mistake.Found, mistake.Fix)
 		default:
-			t.Globs = glob.CompileDoublestar([]string{text})
+			compile := glob.Compile
+			if r.wide {
+				compile = glob.CompileWide
+			}
+			t.Globs = compile([]string{text})
 		}
 	case call.Under:
 		switch {

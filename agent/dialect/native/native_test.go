@@ -149,6 +149,7 @@ func TestTests(t *testing.T) {
 		{"{fact: fs.path, glob: /work/**/*.tf}", []string{write}, []string{multi}},
 		{"{fact: fs.path, glob: '**/*.tf'}", []string{write}, []string{push}},
 		{"{fact: fs.path, glob: /work/app/infra/main.tf/**}", []string{write}, []string{multi}}, // unlike in a bundle
+		{"{fact: fs.path, glob: /work/app/infra/main.tf/**, not: true}", []string{write}, []string{push}},
 		{"{fact: net.host, equals: api.example.com}", []string{fetch}, []string{push}},
 		{"{fact: net.host, glob: '*.example.com'}", []string{fetch}, []string{push}},
 		{"{fact: net.host, matches: '(?i)EXAMPLE'}", []string{fetch}, []string{push}},
