@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"io/fs"
 	"os"
@@ -173,6 +174,60 @@ func filesOf(t *testing.T, dir string) map[string]string {
 		t.Fatal(err)
 	}
 	return all
+}
+
+// TestClaudeCubeDefaults: ClaudeCube's own rules decide the scenarios beside them as they say, each says why, and every call that
+// docs/dialects.md names as let through is among them.
+func TestClaudeCubeDefaults(t *testing.T) {
+	const calls, scenarios = "../../examples/agent/dialects/claudecube-defaults.yaml", "../../examples/agent/dialects/claudecube-defaults.jsonl"
+	p := program{t: t}
+	e := p.run("test", "--calls", calls, "--scenarios", scenarios)
+	text, err := os.ReadFile(scenarios)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
+	if e.status != exitPass || !strings.Contains(e.out, fmt.Sprintf("%d scenarios, 0 wrong", len(lines))) {
+		t.Errorf("status %d\n%s%s", e.status, e.out, e.err)
+	}
+	let := map[string]string{}
+	for _, line := range lines {
+		var s struct {
+			Input       map[string]string
+			Decision    string `json:"expected_decision"`
+			Description string
+		}
+		if err := json.Unmarshal([]byte(line), &s); err != nil {
+			t.Fatal(err)
+		}
+		word, _, _ := strings.Cut(s.Description, ":")
+		if want := map[string]string{"stopped": "deny", "not denied": "escalate", "allowed": "allow", "no rule is about it": "escalate"}[word]; want != s.Decision {
+			t.Errorf("%s: %q is no description of %q", line, s.Description, s.Decision)
+		}
+		for _, value := range s.Input {
+			let[value] = s.Decision
+		}
+	}
+	page, err := os.ReadFile("../../docs/dialects.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, list, _ := strings.Cut(string(page), "The rules that the document ships with let through")
+	list, _, _ = strings.Cut(list, "They are in")
+	named := regexp.MustCompile("`([^`]+)`").FindAllStringSubmatch(list, -1)
+	for _, m := range named {
+		begin, end, _ := strings.Cut(m[1], "…")
+		found := false
+		for value, decision := range let {
+			found = found || decision != "deny" && strings.Contains(value, begin) && strings.HasSuffix(value, end)
+		}
+		if !found {
+			t.Errorf("docs/dialects.md: no scenario lets %q through", m[1])
+		}
+	}
+	if len(named) < 6 || len(lines) < 20 {
+		t.Errorf("only %d calls in docs/dialects.md, %d scenarios", len(named), len(lines))
+	}
 }
 
 // TestAgentDemoIsWhole: each agent has calls, demo.sh plays each of them, and each dialect has its file.

@@ -377,7 +377,7 @@ func TestRow_2_20_21_Reasons(t *testing.T) {
 }
 
 func shipped(t *testing.T) *call.Set {
-	text, err := os.ReadFile("testdata/shipped.yaml")
+	text, err := os.ReadFile("../../../examples/agent/dialects/claudecube-defaults.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -74,7 +74,7 @@ func TestRow_2_23_Notes(t *testing.T) {
 	for _, n := range shipped(t).Notes {
 		lines = append(lines, n.Origin.Line)
 	}
-	if want := []int{22, 24}; !slices.Equal(lines, want) {
+	if want := []int{46, 48}; !slices.Equal(lines, want) {
 		t.Errorf("notes at %v, want %v: the two patterns of commands that are allowed", lines, want)
 	}
 }
