@@ -296,3 +296,51 @@ func TestFault_162_CallRules(t *testing.T) {
 		}
 	}
 }
+
+// TestDialectsPage: what docs/dialects.md says of the limits of the dialects is so.
+func TestDialectsPage(t *testing.T) {
+	p := program{t: t, dir: t.TempDir()}
+	p.write("any.rules", "rule g {\n  DENY any\n  IF path GLOB \"src/**\"\n  OR command CONTAINS \"[\\\"a\\\"\"\n  MESSAGE \"m\"\n}\n")
+	p.write("length.json", evaluatorBundle("deny", "allow", `{"field": "input.args.length", "operator": "eq", "value": 2}`))
+	p.write("item.json", evaluatorBundle("deny", "allow", `{"field": "input.args.1", "operator": "eq", "value": "b"}`))
+	p.write("length.yaml", "version: \"1\"\ndefaults: {unmatched: allow}\nrules:\n"+
+		"  - {name: R, action: deny, tool: Bash, match: {args.length: [{pattern: '2'}], args.9: [{pattern: b}]}}\n")
+	p.write("status.sexpr", `(default deny "main") (policy "main" (allow (exec "git" "status")))`)
+	p.write("force.sexpr", `(default allow "main") (policy "main" (deny (exec "git" :has "--force")))`)
+	same := lineOf(t, "Bash", "command", "ls")
+	for _, got := range p.eval(same+same+same+same, "--calls", "any.rules") { // no loop guard
+		if got.Decision != "allow" {
+			t.Errorf("the same command again is %+v", got)
+		}
+	}
+	p.write("same.jsonl", strings.Repeat(`{"tool": "Bash", "input": {"command": "ls"}, "expected_decision": "allow"}`+"\n", 4))
+	if e := p.run("test", "--calls", "any.rules", "--scenarios", "same.jsonl"); e.status != 0 {
+		t.Errorf("the same command again: test ends with %d\n%s%s", e.status, e.out, e.err)
+	}
+	for _, c := range []struct {
+		file, tool, key string
+		value           any
+		want            string
+	}{
+		{"any.rules", "Read", "file_path", "src", "allow"},
+		{"any.rules", "Read", "file_path", "src/", "block"},
+		{"any.rules", "Read", "file_path", "src/a/b", "block"},
+		{"any.rules", "Bash", "command", []string{"a"}, "block"},
+		{"length.json", "Bash", "args", []string{"a", "b"}, "allow"},
+		{"item.json", "Bash", "args", []string{"a", "b"}, "deny"},
+		{"length.yaml", "Bash", "args", []string{"a", "b"}, "allow"},
+		{"status.sexpr", "Bash", "command", "git status\nrm -rf /", "allow"},
+		{"status.sexpr", "Bash", "command", "git status | sh", "allow"},
+		{"status.sexpr", "Bash", "command", "git status&rm", "allow"},
+		{"status.sexpr", "Bash", "command", "git\nstatus", "allow"},
+		{"status.sexpr", "Bash", "command", "| git status", "allow"},
+		{"status.sexpr", "Bash", "command", "git | status", "deny"},
+		{"status.sexpr", "Bash", "command", "ls && git status", "deny"},
+		{"force.sexpr", "Bash", "command", "git status; x --force", "deny"},
+		{"force.sexpr", "Bash", "command", "ls\ngit push --force", "allow"},
+	} {
+		if got := p.eval(lineOf(t, c.tool, c.key, c.value), "--calls", c.file)[0]; got.Decision != c.want {
+			t.Errorf("%s: %s of %q is %s, want %s", c.file, c.tool, c.value, got.Decision, c.want)
+		}
+	}
+}

@@ -462,6 +462,7 @@ func TestRow_4_27_RelativePaths(t *testing.T) {
 		}
 	}
 	refused(t, of(`(deny (fs write "~/.ssh"))`), home(), `3:17 a ~ in the path`)
+	refused(t, of(`(deny (fs write "~u/.ssh"))`), home(), `3:17 a ~ in the path`)
 	refused(t, of(`(deny (fs (or)))`), home(), `3:11 an (or) of nothing`)
 	refused(t, of(`(deny (fs write ""))`), home(), `3:17 a path that is empty`)
 }

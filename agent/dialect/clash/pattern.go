@@ -193,8 +193,8 @@ func (c *compiler) path(at int, name string) string {
 		c.fail(rules.CodeValue, at, "a path that is empty", `write the path; "/" is all of them`)
 		return ""
 	}
-	if name == "~" || strings.HasPrefix(name, "~/") {
-		c.fail(rules.CodeValue, at, fmt.Sprintf("a ~ in the path %q stands for itself", name), "write (join (env HOME) ...) in a (subpath ...), or the whole path")
+	if strings.HasPrefix(name, "~") {
+		c.fail(rules.CodeValue, at, fmt.Sprintf("a ~ in the path %q stands for itself", name), "write (join (env HOME) ...) in a (subpath ...), or the whole path; ./~ is a file")
 		return ""
 	}
 	folder := c.define["PWD"]
