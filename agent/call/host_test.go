@@ -56,6 +56,8 @@ func TestRow_4_03_Hosts(t *testing.T) {
 		{"https://evil..com/", "?"},
 		{"https://ev^il.com/", "?"},
 		{"https:80/a", "?"},
+		{"https://" + strings.Repeat("a", maxHost) + "/", strings.Repeat("a", maxHost)},
+		{"https://" + strings.Repeat("a", maxHost+1) + "/", "?"},
 		{"", "?"},
 	} {
 		if got := fetch(test[0]); got != test[1] {
@@ -251,4 +253,33 @@ console.log(JSON.stringify(urls.map(u => { try { return {url: u, host: new URL(u
 		t.Fatal(err)
 	}
 	return answers
+}
+
+// FuzzHost: the form of a host is its own form, and that of a URL with it.
+func FuzzHost(f *testing.F) {
+	for _, url := range madeURLs(rand.New(rand.NewPCG(2, 56)), 300) {
+		f.Add(strings.TrimPrefix(url, "https://"))
+	}
+	f.Add("::1")
+	f.Add("1.2.3.4")
+	f.Fuzz(func(t *testing.T, text string) {
+		host, ok := Host(text)
+		if !ok {
+			if host != "" {
+				t.Errorf("%q is no host and becomes %q", text, host)
+			}
+			return
+		}
+		if again, ok := Host(host); !ok || again != host {
+			t.Errorf("%q becomes %q, and that %q: %v", text, host, again, ok)
+		}
+		written := host
+		if strings.Contains(host, ":") {
+			written = "[" + host + "]"
+		}
+		if got := hostOf("https://" + written + ":80/a"); got.Str() != host {
+			t.Errorf("%q becomes %q, and in a URL %q", text, host, got.Str())
+		}
+		_ = hostOf(text)
+	})
 }

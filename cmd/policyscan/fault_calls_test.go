@@ -232,7 +232,7 @@ func TestFault_157_Home(t *testing.T) {
 		{within, []string{"a", "./~/x", "a/~", "a~", "/w/~/x", "a b", "/w/ a/b", "$HOME/x", "%USERPROFILE%/x"}},
 	} {
 		for _, tool := range []struct{ name, key string }{
-			{"Read", "file_path"}, {"Glob", "path"}, {"Grep", "path"}, {"Glob", "pattern"}, {"view", "path"},
+			{"Read", "file_path"}, {"Write", "file_path"}, {"Edit", "file_path"}, {"Glob", "path"}, {"Grep", "path"}, {"Glob", "pattern"}, {"view", "path"},
 		} {
 			for file, want := range group.want {
 				var calls strings.Builder
