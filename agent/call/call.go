@@ -20,6 +20,7 @@ package call
 import (
 	"errors"
 	"fmt"
+	"slices"
 )
 
 // A Call is one call of a tool by an agent, before it runs.
@@ -29,15 +30,29 @@ type Call struct {
 	Agent string // the agent's id; "" if there is none
 	Dir   string // the working folder, absolute; "" if it is not known
 
-	// Request is what the dot-paths of deny-overrides walk. If it is nil, it is made of the above:
-	// tool_name, agent_id, input and cwd.
+	// Request is what the dot-paths of deny-overrides walk, and where it has no input of its own, Input. If it is
+	// nil, it is made of the above: tool_name, agent_id, input and cwd.
 	Request *Value
 }
 
-// Parse reads a call from a line of JSON: {"tool", "input", "agent_id", "cwd"}, or a request as the
-// evaluator's document has it, with "tool_name" and any other members. Of the first form only "tool"
-// must be there, and nothing else may be.
-func Parse(line []byte) (*Call, error) {
+// toolNames are the members that may name a call's tool: ours, and what agents write.
+func toolNames() []string { return []string{"tool", "tool_name", "toolName"} }
+
+// inputNames are the members that may hold its input: ours, and what agents write.
+func inputNames() []string {
+	return []string{"input", "tool_input", "toolInput", "toolArgs", "arguments"}
+}
+
+// Parse reads a call from a line of JSON, which sets will judge. There are three forms:
+//
+//   - {"tool", "input", "agent_id", "cwd"}: only "tool" must be there, and nothing else may be.
+//   - What an agent gives its hooks, with "tool_name" or "toolName", and members that say nothing of the call.
+//   - A request as the evaluator's document has it: an object with "tool_name" and any other members, if one of
+//     the sets is of deny-overrides. "input" is its input whatever else it has.
+//
+// In each of them the input may have one of the names that agents give it, and may be JSON in a text. What leaves
+// open what the input is, is an error: a call is never judged without the input that it has.
+func Parse(line []byte, sets ...*Set) (*Call, error) {
 	v, err := ParseValue(line)
 	if err != nil {
 		return nil, err
@@ -45,50 +60,100 @@ func Parse(line []byte) (*Call, error) {
 	if v.Kind() != Object {
 		return nil, errors.New("it is JSON, but not an object; write {\"tool\": …, \"input\": {…}}")
 	}
-	return FromValue(v)
+	return fromValue(v, sets)
 }
 
-// FromValue is Parse of what is parsed already.
-func FromValue(v *Value) (*Call, error) {
-	name, request := "tool", (*Value)(nil)
-	if v.Member("tool_name") != nil { // a request may have any other member, "tool" among them
-		name, request = "tool_name", v
+// fromValue is Parse of what is parsed already.
+func fromValue(v *Value, sets []*Set) (*Call, error) {
+	walks := func(s *Set) bool { return s.Strategy == DenyOverrides }
+	request := v.Member("tool_name") != nil && slices.ContainsFunc(sets, walks)
+	only := request && !slices.ContainsFunc(sets, func(s *Set) bool { return !walks(s) })
+	c := &Call{}
+	name := "tool_name"
+	if !request {
+		var err error
+		if name, err = theOne(v, "tool", toolNames()); err != nil {
+			return nil, err
+		}
 	}
-	c := &Call{Request: request}
-	for _, m := range v.Members() {
-		var to *string
-		switch m.Name {
-		case name:
-			to = &c.Tool
-		case "agent_id":
-			to = &c.Agent
-		case "cwd":
-			to = &c.Dir
-		case "input":
-			if m.Value.Kind() == Object {
-				c.Input = m.Value
-			} else if m.Value.Kind() != Null && request == nil {
-				return nil, errors.New("\"input\" is not an object")
-			}
-			continue
-		default:
-			if request == nil {
+	if name == "tool" {
+		for _, m := range v.Members() {
+			if !slices.Contains(inputNames(), m.Name) && !slices.Contains(toolNames(), m.Name) && m.Name != "agent_id" && m.Name != "cwd" {
 				return nil, fmt.Errorf("%q is not a member of a call; those are tool, input, agent_id and cwd, or those of a request with tool_name", m.Name)
 			}
-			continue
 		}
-		switch m.Value.Kind() {
+	}
+	for _, m := range []struct {
+		name string
+		to   *string
+	}{{name, &c.Tool}, {"agent_id", &c.Agent}, {"cwd", &c.Dir}} {
+		switch text := v.Member(m.name); text.Kind() {
 		case String:
-			*to = m.Value.Str()
-		case Null:
+			*m.to = text.Str()
+		case Absent, Null:
 		default:
-			return nil, fmt.Errorf("%q is not a text", m.Name)
+			if !request || m.to == &c.Tool { // a request's agent_id may be anything
+				return nil, fmt.Errorf("%q is not a text", m.name)
+			}
 		}
 	}
 	if c.Tool == "" {
 		return nil, errors.New("it names no tool; write the name as \"tool\", or as \"tool_name\" of a request")
 	}
+	of := "input"
+	if own := v.Member(of); !request || own.Kind() == Absent || own.Kind() == Null {
+		var err error
+		if of, err = theOne(v, "input", inputNames()); err != nil {
+			return nil, err
+		}
+	}
+	var err error
+	if c.Input, err = asInput(of, v.Member(of)); err != nil && (!only || of != "input") {
+		return nil, err
+	}
+	switch name {
+	case "tool_name":
+		c.Request = v
+	case "toolName":
+		c.Request = v.With(Member{"tool_name", Text(c.Tool)})
+	}
 	return c, nil
+}
+
+// theOne returns which of some names an object has a member of that is not null, the first if it has none. Two of them
+// are an error: which of them the agent acts on cannot be told.
+func theOne(v *Value, what string, names []string) (string, error) {
+	found := ""
+	for _, name := range names {
+		switch k := v.Member(name).Kind(); {
+		case k == Absent, k == Null:
+		case found == "":
+			found = name
+		default:
+			return "", fmt.Errorf("it names the %s twice, as %q and as %q; leave one of them out", what, found, name)
+		}
+	}
+	if found == "" {
+		return names[0], nil
+	}
+	return found, nil
+}
+
+// asInput returns the input that a member holds, as an object or as a text of one; nil if there is none.
+func asInput(name string, v *Value) (*Value, error) {
+	switch v.Kind() {
+	case Absent, Null:
+		return nil, nil
+	case Object:
+		return v, nil
+	case String:
+		said, err := ParseValue([]byte(v.Str()))
+		if err == nil && said.Kind() == Object {
+			return said, nil
+		}
+		return nil, fmt.Errorf("%q is a text that is not a JSON object; write the input as an object", name)
+	}
+	return nil, fmt.Errorf("%q is not an object", name)
 }
 
 // request is what dot-paths walk.
@@ -105,4 +170,17 @@ func (c *Call) request() *Value {
 		members = append(members, Member{"cwd", Text(c.Dir)})
 	}
 	return NewObject(members...)
+}
+
+// at walks the request along a dot-path. A request is as it was sent, and a rule about its input must not miss it for
+// the name or the form in which it came: where the request has no object "input", what is beneath is the call's.
+func (c *Call) at(request *Value, path []string) *Value {
+	v := request.At(path...)
+	if k := v.Kind(); k != Absent && k != Null || len(path) == 0 || path[0] != "input" {
+		return v
+	}
+	if own := request.Member("input").Kind(); own == Object || own == List {
+		return v
+	}
+	return c.Input.At(path[1:]...)
 }

@@ -23,15 +23,92 @@ func TestParse(t *testing.T) {
 		`{}`:                         "names no tool",
 		`{"tool":""}`:                "names no tool",
 		`{"tool":1}`:                 `"tool" is not a text`,
-		`{"tool":"a","input":"x"}`:   `"input" is not an object`,
+		`{"tool":"a","input":"x"}`:   `"input" is a text that is not a JSON object`,
+		`{"tool":"a","input":[]}`:    `"input" is not an object`,
 		`{"tool":"a","inputs":{}}`:   `"inputs" is not a member`,
-		`{"tool":"a","tool_name":1}`: `"tool_name" is not a text`,
+		`{"tool_name":1}`:            `"tool_name" is not a text`,
 		`{"tool_name":"a","cwd":[]}`: `"cwd" is not a text`,
 		`{"tool":"a","tool":"b"}`:    "twice",
+		`{"tool":"a","session_id":"s","tool_input":{}}`:                 `"session_id" is not a member`,
+		`{"tool":"a","tool_name":"a"}`:                                  `it names the tool twice, as "tool" and as "tool_name"`,
+		`{"tool_name":"a","toolName":"b"}`:                              `it names the tool twice, as "tool_name" and as "toolName"`,
+		`{"tool":"a","input":{},"tool_input":{}}`:                       `it names the input twice, as "input" and as "tool_input"`,
+		`{"tool_name":"a","input":{},"arguments":{}}`:                   `it names the input twice, as "input" and as "arguments"`,
+		`{"toolName":"a","toolArgs":{},"toolInput":{}}`:                 `it names the input twice, as "toolInput" and as "toolArgs"`,
+		`{"tool_name":"a","tool_input":"rm -rf /"}`:                     `"tool_input" is a text that is not a JSON object`,
+		`{"toolName":"a","toolArgs":""}`:                                `"toolArgs" is a text that is not a JSON object`,
+		`{"tool_name":"a","arguments":"[1]"}`:                           `"arguments" is a text that is not a JSON object`,
+		`{"tool_name":"a","arguments":"{\"command\":1,\"command\":2}"}`: `"arguments" is a text that is not a JSON object`,
+		`{"tool_name":"a","toolInput":7}`:                               `"toolInput" is not an object`,
 	} {
 		if c, err := Parse([]byte(in)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %+v and %v, want an error with %q", in, c, err, want)
 		}
+	}
+}
+
+// TestFault_163_Names: whatever the input is called, it is the call's, and an evaluator's rule about the input finds it. What
+// is written as text is in want: the input, then what is at input.command of the request.
+func TestFault_163_Names(t *testing.T) {
+	evaluator, native := &Set{Strategy: DenyOverrides}, &Set{Strategy: AllViolations}
+	all := map[string][]*Set{"none": nil, "native": {native}, "evaluator": {evaluator}, "both": {native, evaluator}}
+	for _, c := range []struct{ line, in, want string }{ // in: of which sets; "": of all
+		{`{"tool":"Bash","input":{"command":"x"}}`, "", `{"command":"x"} "x"`},
+		{`{"tool":"Bash","input":null,"cwd":null}`, "", `null null`},
+		{`{"tool":"Bash","tool_input":null}`, "", `null null`},
+		{`{"tool":"Bash"}`, "", `null null`},
+		{`{"tool":null,"tool_name":"Bash","input":null,"tool_input":{"command":"x"}}`, "", `{"command":"x"} "x"`},
+		{`{"toolName":"Bash","toolArgs":"{\"command\":\"x\"}","sessionId":"s"}`, "", `{"command":"x"} "x"`},
+		{`{"toolName":"Bash","input":"{\"command\":\"x\"}"}`, "", `{"command":"x"} "x"`},
+		{`{"tool_name":"Bash","input":"{\"command\":\"x\"}"}`, "", `{"command":"x"} "x"`},
+		{`{"tool_name":"Bash","input":{"command":"x"},"tool_input":{"command":"y"}}`, "evaluator", `{"command":"x"} "x"`},
+		{`{"tool_name":"Bash","input":{"command":"x"},"tool":"y","toolName":1}`, "both", `{"command":"x"} "x"`},
+		{`{"tool_name":"Bash","input":{"other":"x"},"arguments":{"command":"y"}}`, "both", `{"other":"x"} null`},
+		{`{"tool_name":"Bash","input":["x"],"arguments":{"command":"y"}}`, "evaluator", `null null`},
+		{`{"tool_name":"Bash","input":"not JSON","cwd":["/"],"agent_id":5}`, "evaluator", `null null`},
+	} {
+		for name, sets := range all {
+			if c.in != "" && name != c.in {
+				continue
+			}
+			got, err := Parse([]byte(c.line), sets...)
+			if err != nil {
+				t.Errorf("%s, %s: %v", c.line, name, err)
+				continue
+			}
+			if said := got.Input.JSON() + " " + got.at(got.request(), []string{"input", "command"}).JSON(); got.Tool != "Bash" || said != c.want {
+				t.Errorf("%s, %s: %q %s, want %s", c.line, name, got.Tool, said, c.want)
+			}
+		}
+	}
+	for _, tool := range []string{"tool", "tool_name", "toolName"} {
+		for _, input := range []string{"input", "tool_input", "toolInput", "toolArgs", "arguments"} {
+			for _, text := range []string{`{"command":"x"}`, `"{\"command\":\"x\"}"`} {
+				line := `{"` + tool + `":"Bash","` + input + `":` + text + `}`
+				for name, sets := range all {
+					got, err := Parse([]byte(line), sets...)
+					if err != nil || got.Tool != "Bash" || got.Input.JSON() != `{"command":"x"}` || got.at(got.request(), []string{"input", "command"}).Str() != "x" {
+						t.Errorf("%s, %s: %+v, %v", line, name, got, err)
+					}
+				}
+			}
+		}
+	}
+	// A request is walked as it was sent, and what is not open there is an error where others judge, too.
+	for line, sets := range map[string][]*Set{
+		`{"tool_name":"Bash","input":"not JSON"}`:            {native, evaluator},
+		`{"tool_name":"Bash","tool_input":"not JSON"}`:       {evaluator},
+		`{"tool_name":"Bash","tool_input":{},"toolArgs":{}}`: {evaluator},
+		`{"tool_name":"Bash","cwd":["/"]}`:                   {native},
+	} {
+		if got, err := Parse([]byte(line), sets...); err == nil {
+			t.Errorf("%s: %+v", line, got)
+		}
+	}
+	got, err := Parse([]byte(`{"tool_name":"a","tool_input":{"n":1},"input":"{\"n\":2}","tool":{"name":"b"}}`), evaluator)
+	if err != nil || got.Request.JSON() != `{"tool_name":"a","tool_input":{"n":1},"input":"{\"n\":2}","tool":{"name":"b"}}` ||
+		got.at(got.Request, []string{"tool_input", "n"}).JSON() != "1" || got.at(got.Request, []string{"input"}).Kind() != String || got.at(got.Request, []string{"input", "n"}).JSON() != "2" {
+		t.Errorf("%+v, %v", got, err)
 	}
 }
 
@@ -45,15 +122,19 @@ func TestParseScenario(t *testing.T) {
 		t.Errorf("got %+v, %v", s, err)
 	}
 	s, err = ParseScenario([]byte(`{"tool":"Read","expected_decision":"allow"}`))
-	if err != nil || !s.AnyRule {
+	if err != nil || !s.AnyRule || !s.AnyCode {
+		t.Errorf("got %+v, %v", s, err)
+	}
+	s, err = ParseScenario([]byte(`{"toolName":"Bash","toolArgs":"{\"command\":\"x\"}","expected_decision":"deny","expected_code":"NO_POLICIES"}`))
+	if err != nil || s.Call.Input.JSON() != `{"command":"x"}` || s.Code != "NO_POLICIES" || s.AnyCode {
 		t.Errorf("got %+v, %v", s, err)
 	}
 	if s, err := ParseScenario([]byte(`{"kind":"meta","name":"n","tags":[]}`)); s != nil || err != nil {
 		t.Errorf("a first line of sigmashake's: got %+v, %v", s, err)
 	}
 	// "A request from eval or a scenario may have other members"
-	s, err = ParseScenario([]byte(`{"request":{"tool_name":"pay","tool":"x","kwargs":{"amount":5},"agent_id":"a"},"expected_decision":"deny"}`))
-	if err != nil || s.Call.Tool != "pay" || s.Call.Agent != "a" || s.Call.request().At("kwargs", "amount").JSON() != "5" || s.Call.request().At("tool").Str() != "x" {
+	s, err = ParseScenario([]byte(`{"request":{"tool_name":"pay","tool":"x","kwargs":{"amount":5},"agent_id":"a"},"expected_decision":"deny","expected_code":null}`), &Set{Strategy: DenyOverrides})
+	if err != nil || s.Call.Tool != "pay" || s.Call.Agent != "a" || s.Call.request().At("kwargs", "amount").JSON() != "5" || s.Call.request().At("tool").Str() != "x" || s.Code != "" || s.AnyCode {
 		t.Errorf("got %+v, %v", s, err)
 	}
 	for in, want := range map[string]string{
@@ -64,8 +145,10 @@ func TestParseScenario(t *testing.T) {
 		`{"tool":"a","expected_decision":1}`: "not a text",
 		`{"tool":"a","expected":"x"}`:        `"expected" is not a member`,
 		`{"kind":"x"}`:                       "neither",
-		`{"tool":"a","tool_name":"b","expected_decision":"x"}`:      "names the tool twice",
-		`{"tool":"a","expected_decision":"x","expected_rule_id":1}`: "neither a text nor null",
+		`{"tool":"a","tool_name":"b","expected_decision":"x"}`:           "names the tool twice",
+		`{"tool":"a","expected_decision":"x","expected_rule_id":1}`:      "neither a text nor null",
+		`{"tool":"a","expected_decision":"x","expected_code":[]}`:        `"expected_code" is neither a text nor null`,
+		`{"tool":"a","expected_decision":"x","input":{},"toolInput":{}}`: "names the input twice",
 	} {
 		if s, err := ParseScenario([]byte(in)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %+v and %v, want an error with %q", in, s, err, want)

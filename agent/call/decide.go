@@ -156,7 +156,8 @@ func (w *walk) denyOverrides() Outcome {
 		w.restOf(next, code)
 		return Outcome{Effect: Deny, Code: code, Reason: reason, Policy: policy}
 	}
-	for _, agent := range []string{w.facts.call.Agent, w.facts.request().Member("agent_id").Str()} {
+	sent, _ := w.facts.request().Member("agent_id").Scalar() // which need not be a text
+	for _, agent := range []string{w.facts.call.Agent, sent} {
 		if agent != "" && slices.ContainsFunc(s.Frozen, func(id string) bool { return strings.EqualFold(id, agent) }) {
 			return failed(CodeFrozen, "agent frozen by operator", nil)
 		}

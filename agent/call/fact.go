@@ -93,7 +93,7 @@ func (f *facts) raw(of *Fact) *Value {
 	case FromInput:
 		return f.call.Input.At(of.Path...)
 	case FromRequest:
-		return f.request().At(of.Path...)
+		return f.call.at(f.request(), of.Path)
 	case FromCapability:
 		if c := Known(f.call.Tool).Capability; c != "" {
 			return Text(string(c))

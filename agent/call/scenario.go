@@ -3,6 +3,7 @@ package call
 import (
 	"errors"
 	"fmt"
+	"slices"
 )
 
 // A Scenario is a call, and what is expected of it.
@@ -12,16 +13,19 @@ type Scenario struct {
 	Decision    string // the word that is expected
 	Rule        string // the id of the rule that should decide; "" with AnyRule false is: none
 	AnyRule     bool   // which rule decides is not said
+	Code        string // the code that is expected; "" with AnyCode false is: none
+	AnyCode     bool   // whether there is a code, and which, is not said
 }
 
-// ParseScenario reads a line of a file of scenarios:
+// ParseScenario reads a line of a file of scenarios, which sets will judge:
 //
-//	{"tool": …, "input": …, "agent_id": …, "cwd": …, "expected_decision": …, "expected_rule_id": …, "description": …}
+//	{"tool": …, "input": …, "agent_id": …, "cwd": …, "expected_decision": …, "expected_rule_id": …, "expected_code": …, "description": …}
 //
-// expected_rule_id may be null, for no rule, or left out. The names tool_name and tool_input do as well, so that
-// the steps of sigmashake's scenarios are read ({"kind": "step"}); its first line, {"kind": "meta"}, is none: nil.
-// In place of the call there may be a "request" with tool_name and whatever else the dot-paths of evaluator ask for.
-func ParseScenario(line []byte) (*Scenario, error) {
+// expected_rule_id and expected_code may be null, for none, or left out. The tool and the input may have the names that
+// [Parse] takes, so that the steps of sigmashake's scenarios are read ({"kind": "step"}); its first line,
+// {"kind": "meta"}, is none: nil. In place of the call there may be a "request", which is read as Parse reads a line: with
+// tool_name and whatever else the dot-paths of evaluator ask for.
+func ParseScenario(line []byte, sets ...*Set) (*Scenario, error) {
 	v, err := ParseValue(line)
 	if err != nil {
 		return nil, err
@@ -36,16 +40,12 @@ func ParseScenario(line []byte) (*Scenario, error) {
 	default:
 		return nil, fmt.Errorf("the kind %s is neither \"step\" nor \"meta\"", kind.JSON())
 	}
-	s := &Scenario{AnyRule: true}
+	s := &Scenario{AnyRule: true, AnyCode: true}
 	var members []Member
 	var request *Value
 	for _, m := range v.Members() {
 		switch m.Name {
 		case "kind":
-		case "tool", "tool_name":
-			members = append(members, Member{"tool", m.Value})
-		case "input", "tool_input":
-			members = append(members, Member{"input", m.Value})
 		case "agent_id", "cwd":
 			members = append(members, m)
 		case "request":
@@ -60,36 +60,38 @@ func ParseScenario(line []byte) (*Scenario, error) {
 				s.Decision = m.Value.Str()
 			}
 		case "expected_rule_id":
-			switch m.Value.Kind() {
-			case Null:
-				s.AnyRule = false
-			case String:
-				s.Rule, s.AnyRule = m.Value.Str(), false
-			default:
-				return nil, errors.New("\"expected_rule_id\" is neither a text nor null")
-			}
+			s.Rule, s.AnyRule, err = m.Value.Str(), false, textOrNull(m)
+		case "expected_code":
+			s.Code, s.AnyCode, err = m.Value.Str(), false, textOrNull(m)
 		default:
-			return nil, fmt.Errorf("%q is not a member of a scenario; those are tool, input, agent_id, cwd, expected_decision, expected_rule_id, description and kind, or request", m.Name)
+			if !slices.Contains(toolNames(), m.Name) && !slices.Contains(inputNames(), m.Name) {
+				return nil, fmt.Errorf("%q is not a member of a scenario; those are tool, input, agent_id, cwd, expected_decision, expected_rule_id, expected_code, description and kind, or request", m.Name)
+			}
+			members = append(members, m)
+		}
+		if err != nil {
+			return nil, err
 		}
 	}
 	if s.Decision == "" {
 		return nil, errors.New("it does not say what is expected; write \"expected_decision\"")
 	}
-	for i := range members {
-		for j := range i {
-			if members[i].Name == members[j].Name {
-				return nil, fmt.Errorf("it names the %s twice", members[i].Name)
-			}
-		}
-	}
 	switch {
 	case request == nil:
-		request = NewObject(members...)
+		request, sets = NewObject(members...), nil // all its members are known, so it is not a request with any other
 	case request.Member("tool_name") == nil:
 		return nil, errors.New("\"request\" is no request with tool_name")
 	case members != nil:
 		return nil, fmt.Errorf("it has %q beside its request; write it within", members[0].Name)
 	}
-	s.Call, err = FromValue(request)
+	s.Call, err = fromValue(request, sets)
 	return s, err
+}
+
+// textOrNull is an error if a member is neither.
+func textOrNull(m Member) error {
+	if k := m.Value.Kind(); k != String && k != Null {
+		return fmt.Errorf("%q is neither a text nor null", m.Name)
+	}
+	return nil
 }

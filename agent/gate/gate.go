@@ -116,6 +116,14 @@ func (r *Result) Outside() string {
 	}
 }
 
+// Judges are the sets that judge a call, for [call.Parse]; one of them stands for the bundle, if there is one.
+func (g *Gate) Judges() []*call.Set {
+	if g.Bundle == nil {
+		return g.Sets
+	}
+	return append([]*call.Set{bundleSet()}, g.Sets...)
+}
+
 // Judge judges a call. An error says why what the call would do cannot be determined, although a bundle or a guard
 // needs it: the call must then not run. If a rule denies the call all the same, that is the result, and the error is
 // one of the reasons.

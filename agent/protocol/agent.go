@@ -36,6 +36,9 @@ type Agent struct {
 	// ProjectEnv is the variable of the hook's environment that has the project's folder; "" if there is none.
 	ProjectEnv string
 
+	// holdsInput names the member of an event that holds the tool's input.
+	holdsInput func(*input) string
+
 	read   func(*input) *Event
 	answer func(*Event, Decision) any // what is written as JSON; nil is the empty answer
 }
@@ -92,7 +95,8 @@ type Decision struct {
 }
 
 // Read makes an event of a hook's standard input. Members that are not known are passed over: agents
-// add some with each version. The error says what is wrong with the input.
+// add some with each version. The error says what is wrong with the input; a payload without the input of the tool has
+// nothing that could be judged, and no agent sends one.
 func (a *Agent) Read(stdin []byte) (*Event, error) {
 	// Cursor writes the mark on Windows.
 	v, err := call.ParseValue(bytes.TrimPrefix(stdin, []byte("\ufeff")))
@@ -107,6 +111,9 @@ func (a *Agent) Read(stdin []byte) (*Event, error) {
 	e := a.read(in)
 	if in.err == nil && e.Call.Tool == "" {
 		in.fail("it names no tool; it must be what %s gives its hooks", a.Title)
+	}
+	if in.err == nil && e.Call.Input == nil {
+		in.fail("%q is missing or null, so what the tool would do cannot be judged; %s gives its hooks an object there, for a tool without arguments an empty one", a.holdsInput(in), a.Title)
 	}
 	if in.err != nil {
 		return nil, in.err

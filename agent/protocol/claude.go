@@ -21,7 +21,7 @@ type claudeAnswer struct {
 func claudeCode() *Agent {
 	a := &Agent{
 		Name: "claude-code", Title: "Claude Code", Events: []string{"PreToolUse"},
-		ProjectEnv: "CLAUDE_PROJECT_DIR",
+		ProjectEnv: "CLAUDE_PROJECT_DIR", holdsInput: toolInput,
 	}
 	a.read = func(in *input) *Event {
 		e := readClaude(in, a)
@@ -65,9 +65,13 @@ func readClaude(in *input, a *Agent) *Event {
 	return e
 }
 
-// codex is checked with version 0.169.0: the schemas in its program, and codex-rs/hooks of its source.
+// toolInput is the member of all agents but for one spelling of Copilot's.
+func toolInput(*input) string { return "tool_input" }
+
+// codex is checked with version 0.169.0: the schemas in its program, and codex-rs/hooks of its source. Of arguments
+// that are empty it makes an empty object (core/src/tools/handlers/mcp.rs).
 func codex() *Agent {
-	a := &Agent{Name: "codex", Title: "Codex", Events: []string{"PreToolUse"}}
+	a := &Agent{Name: "codex", Title: "Codex", Events: []string{"PreToolUse"}, holdsInput: toolInput}
 	a.read = func(in *input) *Event { return readClaude(in, a) }
 	// Of the three decisions of its schema only deny is one: an allow without another input, and an ask,
 	// are "unsupported", the hook counts as failed, and the call goes on (engine/output_parser.rs).

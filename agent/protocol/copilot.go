@@ -16,6 +16,12 @@ func copilot() *Agent {
 	a := &Agent{
 		Name: "copilot", Title: "GitHub Copilot", Events: []string{"preToolUse", "PreToolUse"}, // it reads those, too
 	}
+	a.holdsInput = func(in *input) string {
+		if in.of.Member("toolName") == nil {
+			return "tool_input"
+		}
+		return "toolArgs"
+	}
 	a.read = func(in *input) *Event {
 		e := &Event{Name: "preToolUse", Session: in.text("sessionId", "session_id"), CanAsk: true}
 		if name, v := in.member("hook_event_name", "hookEventName"); v != nil {

@@ -28,6 +28,7 @@ func cursor() *Agent {
 	a := &Agent{
 		Name: "cursor", Title: "Cursor", Events: []string{generic, shell, server, reading},
 		ProjectEnv: "CURSOR_PROJECT_DIR", // it reads those, too
+		holdsInput: toolInput,
 	}
 	a.read = func(in *input) *Event {
 		e := &Event{Name: in.event(a, "hook_event_name"), Session: in.text("conversation_id", "session_id")}

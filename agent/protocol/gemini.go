@@ -13,7 +13,7 @@ type geminiAnswer struct {
 func gemini() *Agent {
 	a := &Agent{
 		Name: "gemini", Title: "Gemini CLI", Events: []string{"BeforeTool"},
-		ProjectEnv: "GEMINI_PROJECT_DIR",
+		ProjectEnv: "GEMINI_PROJECT_DIR", holdsInput: toolInput,
 	}
 	a.read = func(in *input) *Event {
 		e := &Event{Name: in.event(a, "hook_event_name"), Session: in.text("session_id")}

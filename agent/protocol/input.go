@@ -83,8 +83,8 @@ func (in *input) object(names ...string) *call.Value {
 	return v
 }
 
-// arguments is object for the input of a tool, which some agents write as a text of JSON. A text that
-// is not an object is given back as it is.
+// arguments is object for the input of a tool, which some agents write as a text of JSON. An empty text is that of a
+// model which gives no arguments, and is an empty object; any other that is not an object is given back as it is.
 func (in *input) arguments(names ...string) (object *call.Value, text string) {
 	name, v := in.member(names...)
 	switch v.Kind() {
@@ -95,7 +95,7 @@ func (in *input) arguments(names ...string) (object *call.Value, text string) {
 		parsed, err := call.ParseValue([]byte(text))
 		switch {
 		case strings.TrimSpace(text) == "":
-			return nil, ""
+			return call.NewObject(), ""
 		case err != nil:
 			return nil, text
 		case parsed.Kind() == call.Object:

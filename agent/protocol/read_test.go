@@ -105,6 +105,7 @@ func TestReadRefuses(t *testing.T) {
 		{"copilot", `{"toolName":"bash","toolArgs":"[1]"}`, `"toolArgs" is a text of JSON, but not of an object`},
 		{"copilot", `{"toolName":"bash","toolArgs":7}`, `"toolArgs" is not an object`},
 		{"copilot", `{"toolName":"bash","toolArgs":"{\"command\":\"ls\",\"command\":\"rm\"}"}`, "the tool's input is a text that is not JSON"},
+		{"copilot", `{"toolName":"bash","toolArgs":"null"}`, `"toolArgs" is missing or null, so what the tool would do cannot be judged; GitHub Copilot gives`},
 		{"copilot", `{"toolName":"bash","toolArgs":{},"toolResult":{}}`, `it has "toolResult", which is not asked before a tool runs; install the hook for preToolUse`},
 		{"copilot", `{"toolName":"bash","toolArgs":{},"error":"x"}`, `it has "error", which`},
 		{"copilot", `{"hook_event_name":"PostToolUse","tool_name":"bash"}`, `"hook_event_name" is "PostToolUse", which`},
@@ -134,15 +135,15 @@ func TestReadRefuses(t *testing.T) {
 func TestReadTakes(t *testing.T) {
 	for _, c := range []struct{ name, agent, input, want string }{
 		{"members that are not known", "claude-code", `{"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"ls"},"new":[1]}`, `{"tool_name":"Bash","input":{"command":"ls"}}`},
-		{"no input", "codex", `{"hook_event_name":"PreToolUse","tool_name":"mcp__a__b","tool_input":null}`, `{"tool_name":"mcp__a__b"}`},
-		{"an input that is an empty text", "copilot", `{"toolName":"mcp","toolArgs":""}`, `{"tool_name":"mcp"}`},
-		{"an input that is the text null", "copilot", `{"toolName":"mcp","toolArgs":"null"}`, `{"tool_name":"mcp"}`},
+		{"a tool without arguments", "codex", `{"hook_event_name":"PreToolUse","tool_name":"mcp__a__b","tool_input":{}}`, `{"tool_name":"mcp__a__b","input":{}}`},
+		{"an input that is an empty text", "copilot", `{"toolName":"mcp","toolArgs":""}`, `{"tool_name":"mcp","input":{}}`},
+		{"an input that is an empty text, of Cursor", "cursor", `{"hook_event_name":"beforeMCPExecution","tool_name":"x","tool_input":" "}`, `{"tool_name":"MCP:x","input":{},"mcp_context":{"tool_name":"x"}}`},
 		{"the mark of a byte order", "cursor", "\ufeff" + `{"hook_event_name":"preToolUse","tool_name":"Read","tool_input":{"file_path":"a"}}`, `{"tool_name":"Read","input":{"file_path":"a"}}`},
-		{"a folder of Windows", "claude-code", `{"hook_event_name":"PreToolUse","tool_name":"Bash","cwd":"C:\\work"}`, `{"tool_name":"Bash","cwd":"C:\\work"}`},
-		{"the first drive itself", "claude-code", `{"hook_event_name":"PreToolUse","tool_name":"Bash","cwd":"a:\\"}`, `{"tool_name":"Bash","cwd":"a:\\"}`},
-		{"the last drive, with a slash", "claude-code", `{"hook_event_name":"PreToolUse","tool_name":"Bash","cwd":"Z:/work"}`, `{"tool_name":"Bash","cwd":"Z:/work"}`},
+		{"a folder of Windows", "claude-code", `{"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{},"cwd":"C:\\work"}`, `{"tool_name":"Bash","cwd":"C:\\work","input":{}}`},
+		{"the first drive itself", "claude-code", `{"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{},"cwd":"a:\\"}`, `{"tool_name":"Bash","cwd":"a:\\","input":{}}`},
+		{"the last drive, with a slash", "claude-code", `{"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{},"cwd":"Z:/work"}`, `{"tool_name":"Bash","cwd":"Z:/work","input":{}}`},
 		{"a server's name with the prefix", "cursor", `{"hook_event_name":"beforeMCPExecution","tool_name":"MCP:x","tool_input":{}}`, `{"tool_name":"MCP:x","input":{},"mcp_context":{"tool_name":"MCP:x"}}`},
-		{"both spellings that agree", "copilot", `{"hookEventName":"PreToolUse","sessionId":"s","session_id":"s","toolName":"bash","tool_name":"bash"}`, `{"tool_name":"bash","session_id":"s"}`},
+		{"both spellings that agree", "copilot", `{"hookEventName":"PreToolUse","sessionId":"s","session_id":"s","toolName":"bash","tool_name":"bash","toolArgs":null,"tool_input":{}}`, `{"tool_name":"bash","session_id":"s","input":{}}`},
 		{"a command in a folder that is not absolute", "cursor", `{"hook_event_name":"preToolUse","tool_name":"Shell","tool_input":{"command":"ls","cwd":"web"},"workspace_roots":["/a"]}`, `{"tool_name":"Shell","input":{"command":"ls","cwd":"web"}}`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -163,7 +164,7 @@ func TestCanAsk(t *testing.T) {
 		"default": true, "acceptEdits": true, "plan": true,
 		"bypassPermissions": false, "auto": false, "dontAsk": false, "": false, "new": false,
 	} {
-		e, err := Named("claude-code").Read([]byte(`{"hook_event_name":"PreToolUse","tool_name":"Bash","permission_mode":"` + mode + `"}`))
+		e, err := Named("claude-code").Read([]byte(`{"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{},"permission_mode":"` + mode + `"}`))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -30,8 +30,9 @@ func (*evalCmd) Help() string {
 	return `Reads one call on each line of standard input, as JSON:
   {"tool": "Bash", "input": {"command": "ls"}}
 
-with agent_id and cwd if they are known; or a request as the evaluator has it,
-with tool_name and any other members. Prints one outcome for each, as JSON.
+with agent_id and cwd if they are known; or what an agent gives its hooks; or a
+request as the evaluator has it, with tool_name and any other members. Prints
+one outcome for each, as JSON.
 See docs/dialects.md.
 
 Exit status: 0 every call is allowed; 1 one is not; 2 the rules or a call are not
@@ -54,7 +55,7 @@ func (c *evalCmd) Run(std streams) error {
 	calls, stopped := 0, 0
 	lines := newLines(std.in)
 	for lines.next(ctx) {
-		asked, err := call.Parse(lines.line)
+		asked, err := call.Parse(lines.line, g.Judges()...)
 		if err != nil {
 			return fmt.Errorf("standard input:%d: %w", lines.number, err)
 		}

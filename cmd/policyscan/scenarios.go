@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -75,7 +76,7 @@ func runScenarios(std streams, g *gate.Gate, name string) (bool, error) {
 	ran, wrong := 0, 0
 	lines := newLines(f)
 	for lines.next(context.Background()) {
-		s, err := call.ParseScenario(lines.line)
+		s, err := call.ParseScenario(lines.line, g.Judges()...)
 		if err != nil {
 			return false, fmt.Errorf("%s:%d: %w", name, lines.number, err)
 		}
@@ -130,6 +131,9 @@ func differs(s *call.Scenario, out *call.Outcome) string {
 	}
 	if !s.AnyRule && want != got {
 		diff += fmt.Sprintf("  rule      expected %s\n            got      %s\n", want, got)
+	}
+	if !s.AnyCode && s.Code != out.Code {
+		diff += fmt.Sprintf("  code      expected %s\n            got      %s\n", safe(cmp.Or(s.Code, "no code")), safe(cmp.Or(out.Code, "no code")))
 	}
 	if diff != "" && out.Reason != "" {
 		diff += fmt.Sprintf("  because   %s\n", safe(out.Reason))

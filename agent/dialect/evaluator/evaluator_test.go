@@ -49,7 +49,7 @@ func read(t testing.TB, text string) *call.Set {
 
 func request(t testing.TB, text string) *call.Call {
 	t.Helper()
-	c, err := call.Parse([]byte(text))
+	c, err := call.Parse([]byte(text), &call.Set{Strategy: call.DenyOverrides})
 	if err != nil {
 		t.Fatalf("%v\nin %s", err, text)
 	}
@@ -154,9 +154,19 @@ func TestRow_1_04_Request(t *testing.T) {
 	if got, want := decide(t, text, `{"tool_name": "pay", "tool": "x", "kwargs": {"amount": 5}}`), "deny 11@7 d"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
-	for _, bad := range []string{`{"kwargs": {}}`, `{"tool_name": 5}`, `{"tool_name": null}`, `{"tool_name": ""}`, `{"tool_name": "x", "agent_id": 5}`, `[]`} {
-		if _, err := call.Parse([]byte(bad)); err == nil {
+	for _, bad := range []string{`{"kwargs": {}}`, `{"tool_name": 5}`, `{"tool_name": null}`, `{"tool_name": ""}`, `[]`} {
+		if _, err := call.Parse([]byte(bad), read(t, text)); err == nil {
 			t.Errorf("%s is a request", bad)
+		}
+	}
+	// "an arbitrary object": agent_id and cwd may be anything, too, and an id that is a number is the agent's.
+	for request, want := range map[string]string{
+		`{"tool_name": "x", "agent_id": {"of": 5}, "cwd": ["/w"]}`: "allow",
+		`{"tool_name": "x", "agent_id": 5}`:                        "deny AGENT_FROZEN",
+	} {
+		rules := strings.Replace(bundle(policy(first, "allow", rule("d", "deny", `kwargs.amount eq 5`))), `"Agent-1"`, `"5"`, 1)
+		if got := decide(t, rules, request); got != want {
+			t.Errorf("%s: got %s, want %s", request, got, want)
 		}
 	}
 	// Whoever brings a request of their own may say beside it whose it is.

@@ -396,7 +396,7 @@ func FuzzRead(f *testing.F) {
 			checkPositions(t, text, err)
 			return
 		}
-		c, err := call.Parse([]byte(asked))
+		c, err := call.Parse([]byte(asked), set)
 		if err != nil {
 			c = &call.Call{Tool: "Bash"}
 		}
