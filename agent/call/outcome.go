@@ -22,7 +22,7 @@ type Outcome struct {
 	Trace *Trace // if it was asked for
 }
 
-// Explicit reports whether a rule allows the call: not a default, and no rule that only records it.
+// Explicit reports whether a rule allows the call: not a default, and no rule that only notes it.
 func (o *Outcome) Explicit() bool { return o.Rule != nil && o.Effect == Allow }
 
 // A Trace tells how a decision came about.

@@ -12,7 +12,7 @@ const (
 	Force  Effect = "force" // deny, and say what to do instead
 	Ask    Effect = "ask"   // a person decides
 	Allow  Effect = "allow"
-	Log    Effect = "log"    // the call goes on, and is worth a record
+	Log    Effect = "log"    // the call goes on, and a person is told
 	Shadow Effect = "shadow" // the call goes on; the rule is being tried out, and would deny
 )
 

@@ -38,10 +38,18 @@ func (r *Result) Remember(f *session.Folder, id string, c *call.Call, breaker bo
 		}
 		switch through := s.Judged(denied, breaker); {
 		case through:
+			reason := "five calls in a row were denied, so this one is not, as the circuit breaker is set"
+			if loops {
+				reason += "; the loop guard would have blocked it, the same command for the third time in a row"
+			}
+			ruled := false
 			for i := range r.Outcomes {
 				if o := &r.Outcomes[i]; o.Set.Dialect == remembered && o.Effect.Rank() == 2 {
-					*o = safety(o.Set, call.Log, CircuitBreaker, "five calls in a row were denied, so this one is not, as the circuit breaker is set")
+					*o, ruled = safety(o.Set, call.Log, CircuitBreaker, reason), true
 				}
+			}
+			if !ruled { // the loop guard alone
+				r.Outcomes = append(r.Outcomes, safety(set, call.Log, CircuitBreaker, reason))
 			}
 		case loops:
 			r.Outcomes = append(r.Outcomes, safety(set, call.Deny, LoopGuard, "the same command for the third time in a row; do something else, or change it"))
