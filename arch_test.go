@@ -30,7 +30,7 @@ func rooms() map[string][]string {
 	return map[string][]string{
 		"cmd/policyscan": {
 			"rules", "rules/glob", "rules/starter", "agent/call", "agent/protocol", "agent/settings", "agent/dialect",
-			"agent/session", "agent/dialect/sigmashake", "scanner", "agent/gate", "scanner/ci", "scanner/repo", "scanner/worktree", "verdict", "verdict/report",
+			"agent/session", "agent/record", "agent/dialect/sigmashake", "scanner", "agent/gate", "scanner/ci", "scanner/repo", "scanner/worktree", "verdict", "verdict/report",
 			"github.com/alecthomas/kong", "golang.org/x/sys/unix", "golang.org/x/term",
 		},
 		"rules":                    {"rules/glob", "gopkg.in/yaml.v3", "golang.org/x/sys/unix", "golang.org/x/text/unicode/norm"},
@@ -49,6 +49,7 @@ func rooms() map[string][]string {
 		"agent/dialect/jsregexp":   {},
 		"agent/dialect/native":     {"rules", "agent/call", "rules/glob", "gopkg.in/yaml.v3"},
 		"agent/session":            {"agent/call", "golang.org/x/sys/unix", "golang.org/x/sys/windows"},
+		"agent/record":             {"agent/call", "agent/session"},
 		"agent/dialect/sigmashake": {"rules", "agent/call", "agent/dialect/jsregexp", "github.com/pelletier/go-toml/v2"},
 		"rules/glob":               {"github.com/bmatcuk/doublestar/v4"},
 		"rules/starter":            {},
@@ -165,7 +166,7 @@ func TestImports(t *testing.T) {
 // agentFiles are the files of the program that are about tool calls of agents. The rest of it is a whole scanner.
 func agentFiles() []string {
 	return []string{
-		"ask.go", "ask_linux.go", "ask_other.go", "calls.go", "eval.go", "gate.go", "hookguard.go", "hookinstall.go", "hookrun.go", "hookserve.go",
+		"ask.go", "ask_linux.go", "ask_other.go", "calls.go", "eval.go", "gate.go", "hookguard.go", "hookinstall.go", "hooklog.go", "hookrun.go", "hookserve.go",
 		"lines.go", "scenarios.go", "sigmashake.go",
 	}
 }

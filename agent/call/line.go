@@ -6,30 +6,32 @@ import (
 	"time"
 )
 
-// lineForm is an outcome as a line of JSON. docs/dialects.md has the names that each dialect's
-// document gives its members.
-type lineForm struct {
+// A Form is an outcome as it is written in JSON. docs/dialects.md has the names that each dialect's
+// document gives its members. What there is not is nil.
+type Form struct {
 	Decision      string      `json:"decision"`
 	Rule          *string     `json:"rule"`
 	Policy        *string     `json:"policy"`
 	PolicyVersion *int64      `json:"policy_version"`
 	Code          *string     `json:"code"`
 	Reason        *string     `json:"reason"`
-	Trace         []traceForm `json:"trace,omitempty"`
+	Trace         []TraceForm `json:"trace,omitempty"`
 	LatencyMS     *float64    `json:"latency_ms,omitempty"`
 }
 
-type traceForm struct {
+// A TraceForm is the trace of one set.
+type TraceForm struct {
 	File       string     `json:"file"`
 	Dialect    string     `json:"dialect"`
 	Strategy   Strategy   `json:"strategy"`
 	Decision   string     `json:"decision"`
-	Matched    []stepForm `json:"matched_rules"`
-	Skipped    []stepForm `json:"skipped_rules"`
+	Matched    []StepForm `json:"matched_rules"`
+	Skipped    []StepForm `json:"skipped_rules"`
 	Resolution string     `json:"final_resolution"`
 }
 
-type stepForm struct {
+// A StepForm is a step of a trace.
+type StepForm struct {
 	Rule    string `json:"rule"`
 	Effect  string `json:"effect"`
 	File    string `json:"file"`
@@ -38,24 +40,30 @@ type stepForm struct {
 	Reason  string `json:"reason,omitempty"`
 }
 
-// Line writes an outcome as one line of JSON, with a line feed. What there is not is null. traced are
-// the outcomes of all sets, for the traces that they have; latency is left out if it is 0.
-func (o *Outcome) Line(traced []Outcome, latency time.Duration) ([]byte, error) {
-	f := lineForm{Decision: o.Decision, Code: known(o.Code), Reason: known(o.Reason)}
+// Form returns the outcome as it is written. traced are the outcomes of all sets, for the traces that they have.
+func (o *Outcome) Form(traced []Outcome) Form {
+	f := Form{Decision: o.Decision, Code: known(o.Code), Reason: known(o.Reason)}
 	if o.Rule != nil {
 		f.Rule = &o.Rule.ID
 	}
 	if o.Policy != nil {
 		f.Policy, f.PolicyVersion = &o.Policy.ID, &o.Policy.Version
 	}
-	if latency > 0 {
-		ms := float64(latency.Microseconds()) / 1000
-		f.LatencyMS = &ms
-	}
 	for i := range traced {
 		if t := &traced[i]; t.Trace != nil {
 			f.Trace = append(f.Trace, t.traceForm())
 		}
+	}
+	return f
+}
+
+// Line writes an outcome as one line of JSON, with a line feed. What there is not is null. traced is that of
+// [Outcome.Form]; latency is left out if it is 0.
+func (o *Outcome) Line(traced []Outcome, latency time.Duration) ([]byte, error) {
+	f := o.Form(traced)
+	if latency > 0 {
+		ms := float64(latency.Microseconds()) / 1000
+		f.LatencyMS = &ms
 	}
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -64,13 +72,13 @@ func (o *Outcome) Line(traced []Outcome, latency time.Duration) ([]byte, error) 
 	return b.Bytes(), err
 }
 
-func (o *Outcome) traceForm() traceForm {
-	f := traceForm{
+func (o *Outcome) traceForm() TraceForm {
+	f := TraceForm{
 		File: o.Set.Name, Dialect: o.Set.Dialect, Strategy: o.Set.Strategy, Decision: o.Decision,
-		Matched: []stepForm{}, Skipped: []stepForm{}, Resolution: o.Trace.Resolution,
+		Matched: []StepForm{}, Skipped: []StepForm{}, Resolution: o.Trace.Resolution,
 	}
 	for _, s := range o.Trace.Steps {
-		form := stepForm{
+		form := StepForm{
 			Rule: s.Rule.ID, Effect: o.Set.Word(s.Rule.Effect), File: s.Rule.Origin.File, Line: s.Rule.Origin.Line,
 			Sandbox: s.Rule.Sandbox, Reason: s.Why,
 		}

@@ -70,6 +70,9 @@ type Result struct {
 	New []verdict.Violation // what the call would bring or make worse, in the order of a verdict
 	Old []verdict.Violation // what was in the files before and is no worse
 
+	// Recorded says that the decision is written to a log before it is answered, so that the note may call it recorded.
+	Recorded bool
+
 	bundle *rules.Bundle
 	root   string // of the gate, or of the call if the gate is ByFolder
 

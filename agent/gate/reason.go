@@ -120,11 +120,15 @@ func (r *Result) Allowed() string {
 // Note says what a person should know of a call that goes on: the violations that were there before it and do not
 // stand in its way, the files that no bundle judged, and what rules only note. "" if there is nothing.
 func (r *Result) Note() string {
+	noted := "only noted: "
+	if r.Recorded {
+		noted = "recorded: "
+	}
 	notes := r.besides()
 	for i := range r.Outcomes {
 		switch o := &r.Outcomes[i]; o.Effect {
 		case call.Log:
-			notes = append(notes, "only noted: "+explain(o))
+			notes = append(notes, noted+explain(o))
 		case call.Shadow:
 			notes = append(notes, "not denied, for it is only tried out: "+explain(o))
 		}

@@ -36,6 +36,9 @@ type Agent struct {
 	// ProjectEnv is the variable of the hook's environment that has the project's folder; "" if there is none.
 	ProjectEnv string
 
+	// noAllow says that the agent takes an allow for a mistake, so that none is answered.
+	noAllow bool
+
 	// holdsInput names the member of an event that holds the tool's input.
 	holdsInput func(*input) string
 
@@ -74,6 +77,11 @@ type Event struct {
 
 // Permission is what a decision says of a call.
 type Permission uint8
+
+// String is the permission in a word.
+func (p Permission) String() string {
+	return [...]string{"none", "allow", "ask", "deny"}[min(p, Deny)]
+}
 
 // The permissions.
 const (
@@ -136,17 +144,30 @@ func request(e *Event, more ...call.Member) *call.Value {
 	return call.NewObject(append(members, more...)...)
 }
 
+// Answered returns the permission that Answer writes for a decision: a deny for what the agent does not put to a person, no
+// opinion for an allow that it does not take. An event of nil is one that could not be read.
+func (a *Agent) Answered(e *Event, p Permission) Permission {
+	switch p = min(p, Deny); { // what is no constant denies
+	case e == nil, p == Ask && !e.CanAsk:
+		return Deny
+	case p == Allow && a.noAllow:
+		return None
+	}
+	return p
+}
+
 // Answer returns the document for the hook's standard output, with a line feed at its end; nil is the
 // empty answer, which is one too. An event of nil is one that could not be read: then the answer is a
 // deny, whatever the decision's permission, in the shape that holds for any event of the agent.
 func (a *Agent) Answer(e *Event, d Decision) []byte {
+	asked := d.Permission == Ask
+	d.Permission = a.Answered(e, d.Permission)
 	if e == nil {
-		d.Permission, e = Deny, &Event{snake: true}
+		asked, e = false, &Event{snake: true}
 	}
 	d.Reason, d.Note = bound(d.Reason), bound(d.Note)
-	d.Permission = min(d.Permission, Deny) // what is no constant denies
-	if d.Permission == Ask && !e.CanAsk {
-		d.Permission, d.Reason = Deny, bound("needs a person's approval: "+said(d.Reason))
+	if asked && d.Permission == Deny {
+		d.Reason = bound("needs a person's approval: " + said(d.Reason))
 	}
 	if d.Permission >= Ask {
 		d.Reason = said(d.Reason)

@@ -159,6 +159,9 @@ func TestAnswerMeans(t *testing.T) {
 				if got != want {
 					t.Errorf("%s, %s, %+v: %q, want %q", a.Name, file, d, got, want)
 				}
+				if said := a.Answered(e, d.Permission).String(); said != want && (said != "none" || want != "") {
+					t.Errorf("%s, %s, %+v: %q is said to be answered, want %q", a.Name, file, d, said, want)
+				}
 			}
 		}
 	}

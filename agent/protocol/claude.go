@@ -71,7 +71,7 @@ func toolInput(*input) string { return "tool_input" }
 // codex is checked with version 0.169.0: the schemas in its program, and codex-rs/hooks of its source. Of arguments
 // that are empty it makes an empty object (core/src/tools/handlers/mcp.rs).
 func codex() *Agent {
-	a := &Agent{Name: "codex", Title: "Codex", Events: []string{"PreToolUse"}, holdsInput: toolInput}
+	a := &Agent{Name: "codex", Title: "Codex", Events: []string{"PreToolUse"}, holdsInput: toolInput, noAllow: true}
 	a.read = func(in *input) *Event { return readClaude(in, a) }
 	// Of the three decisions of its schema only deny is one: an allow without another input, and an ask,
 	// are "unsupported", the hook counts as failed, and the call goes on (engine/output_parser.rs).

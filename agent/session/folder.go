@@ -131,15 +131,22 @@ func (f *Folder) lock() (unlock func() error, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("the lock of the sessions: %w", err)
 	}
+	if err := Lock(file); err != nil {
+		return nil, errors.Join(fmt.Errorf("the lock of the sessions, %s: %w", filepath.Join(f.root.Name(), lockName), err), file.Close())
+	}
+	return file.Close, nil // which unlocks
+}
+
+// Lock waits until no other process has a lock of the file, for four seconds at most, and locks it. The lock ends when
+// the file is closed.
+func Lock(file *os.File) error {
 	for end := time.Now().Add(maxWait); ; {
 		locked, err := tryLock(file)
 		switch {
-		case err != nil:
-			return nil, errors.Join(fmt.Errorf("the lock of the sessions: %w", err), file.Close())
-		case locked:
-			return file.Close, nil // which unlocks
+		case err != nil || locked:
+			return err
 		case time.Now().After(end):
-			return nil, errors.Join(fmt.Errorf("the lock of the sessions, %s: another process has it for over %v", filepath.Join(f.root.Name(), lockName), maxWait), file.Close())
+			return fmt.Errorf("another process has it locked for over %v", maxWait)
 		}
 		time.Sleep(2 * time.Millisecond)
 	}

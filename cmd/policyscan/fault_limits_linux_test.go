@@ -342,3 +342,36 @@ func TestFault_054_OwnedByAnother(t *testing.T) {
 		t.Errorf("executed: %s", text)
 	}
 }
+
+// TestLogFullDisk: what is left of a line that did not fit is removed, and the call is denied.
+func TestLogFullDisk(t *testing.T) {
+	run := func(t *testing.T, p program, why string) {
+		p.write("calls.yml", denyShell)
+		p.stdin = `{"hook_event_name":"PreToolUse","tool_name":"Read","tool_input":{"x":[` + strings.Repeat(`"y",`, 20) + `1]}}`
+		denied := 0
+		for range 12 {
+			e := p.run("hook", "codex", "--policy", "none", "--calls", "calls.yml", "--log", "disk/log").want(t, exitPass)
+			switch {
+			case strings.Contains(strings.ReplaceAll(e.out, `\"`, ""), "cannot be written to the log disk/log, so the call is denied: "+why):
+				denied++
+			case e.out != "" || denied > 0:
+				t.Errorf("%s%s", e.out, e.err)
+			}
+		}
+		if n := len(loggedIn(t, filepath.Join(p.dir, "disk/log"))); n == 0 || denied == 0 || n+denied != 12 {
+			t.Errorf("%d lines, %d denied", n, denied)
+		}
+	}
+	t.Run("disk", func(t *testing.T) {
+		p := newProgram(t)
+		tiny(t, filepath.Join(p.dir, "disk"), "size=8k")
+		run(t, p, "no space left on device")
+	})
+	t.Run("limit", func(t *testing.T) {
+		needs(t, "prlimit")
+		p := newProgram(t)
+		p.write("disk/other", "")
+		p.under = []string{"prlimit", "--fsize=7000"}
+		run(t, p, "file too large")
+	})
+}

@@ -30,6 +30,8 @@ type agentHookCmd struct {
 	AgentId        string        `placeholder:"ID" help:"The agent's id, if its hook does not tell."`
 	State          string        `placeholder:"DIR" help:"Private folder for what sigmashake's loop guard remembers. Default: policyscan/sessions in the user's state folder."`
 	Timeout        time.Duration `placeholder:"D" default:"8s" env:"-" help:"Deny the call if it cannot be judged in this time. Default: 8s."`
+	Log            string        `placeholder:"FILE" help:"Append each decision to this file, as a line of JSON. A call whose decision cannot be written is denied."`
+	LogInput       bool          `help:"Write the texts of the calls, too, up to 4 KiB of each. Default: their lengths and hashes."`
 	Serve          bool          `env:"-" help:"Go on: a call on each line of standard input, an answer on each line of standard output. Changed rules are taken up."`
 }
 
@@ -168,9 +170,20 @@ func (c *agentHookCmd) run(std streams, a *protocol.Agent) error {
 	if c.Timeout <= 0 {
 		return fmt.Errorf("--timeout %s is no time to judge a call in; most agents make a call whose hook takes too long, so there has to be a limit", c.Timeout)
 	}
+	if c.LogInput && c.Log == "" {
+		return errors.New("--log-input is given without --log; name the file to write")
+	}
 	if c.Serve {
 		return c.serve(std, a)
 	}
+	if err := c.once(std, a); err != nil {
+		return c.failed(a, err)
+	}
+	return nil
+}
+
+// once answers one call.
+func (c *agentHookCmd) once(std streams, a *protocol.Agent) error {
 	person, _, stop := interruptible(0) // who asks a person waits longer than the judgement may take
 	defer stop()
 	ctx, cancel := context.WithTimeoutCause(person, c.Timeout, fmt.Errorf("it took over %s", c.Timeout))
@@ -189,8 +202,10 @@ func (c *agentHookCmd) run(std streams, a *protocol.Agent) error {
 	if err != nil {
 		return err
 	}
-	_, err = std.out.Write(answer)
-	return err
+	if _, err = std.out.Write(answer); err != nil {
+		return fmt.Errorf("the answer could not be written whole, so the call is denied: %w", systemError(err))
+	}
+	return nil
 }
 
 // answer judges what the agent's hook was given, and returns the answer. Once it is known what the call is, a
@@ -212,9 +227,11 @@ func (c *agentHookCmd) answer(ctx, person context.Context, std streams, a *proto
 	j, err := inTime(ctx, func() (judgement, error) { return c.judge(ctx, a, e, gateAt) })
 	if err != nil {
 		complain(std.err, err)
-		return a.Answer(e, undecided(err)), nil
+		return c.answered(std, a, e, logged{decision: undecided(err), err: err}), nil
 	}
-	return a.Answer(e, c.decision(person, std, e, j)), nil
+	j.Recorded = c.Log != ""
+	d, approved := c.decision(person, std, e, j)
+	return c.answered(std, a, e, logged{decision: d, of: j.Result, approved: approved}), nil
 }
 
 // A judgement is what is known of a call before a person is asked, and how one would be.
@@ -234,7 +251,7 @@ func inTime[T any](ctx context.Context, work func() (T, error)) (T, error) {
 		var r result
 		defer func() {
 			if p := recover(); p != nil {
-				r = result{err: fmt.Errorf("a bug of policyscan, please report it: %v\n%s", p, debug.Stack())}
+				r = result{err: aboutCall{fmt.Errorf("a bug of policyscan, please report it: %v\n%s", p, debug.Stack())}}
 			}
 			done <- r
 		}()
@@ -258,7 +275,7 @@ func (c *agentHookCmd) judge(ctx context.Context, a *protocol.Agent, e *protocol
 		return judgement{}, err
 	}
 	var project gate.Project
-	for _, at := range places {
+	for i, at := range places {
 		g, err := gateAt(at)
 		if err != nil {
 			return judgement{}, err
@@ -266,14 +283,21 @@ func (c *agentHookCmd) judge(ctx context.Context, a *protocol.Agent, e *protocol
 		if g, err = c.withGuards(a.Name, g, at, projectFolders(a, e)); err != nil {
 			return judgement{}, err
 		}
+		if i == 0 && c.Log != "" && !c.AllowRuleEdits {
+			name, err := c.logFile(a, e)
+			if err != nil {
+				return judgement{}, err
+			}
+			g.Guarded = append(g.Guarded, name)
+		}
 		project.Gates = append(project.Gates, g)
 	}
 	if !slices.Contains((&policyFlag{c.Policy}).flags(), noPolicy) {
 		project.Other = func(root string, within bool) (*gate.Gate, error) { return c.otherGate(a.Name, root, within) }
 	}
-	r, err := project.Judge(ctx, e.Call, call.Options{Clock: time.Now})
+	r, err := project.Judge(ctx, e.Call, call.Options{Clock: time.Now, Trace: c.Log != ""})
 	if err != nil {
-		return judgement{}, err
+		return judgement{}, aboutCall{err}
 	}
 	mode, err := c.applySafety(a, e, r, places[0])
 	return judgement{r, cmp.Or(c.AskMode, mode, askAgent)}, err
@@ -295,34 +319,34 @@ func (c *agentHookCmd) otherGate(agent, root string, within bool) (*gate.Gate, e
 	return c.withGuards(agent, g, at, nil)
 }
 
-// decision is what is answered.
-func (c *agentHookCmd) decision(person context.Context, std streams, e *protocol.Event, j judgement) protocol.Decision {
+// decision is what is answered, and what a person at the terminal said, if one was asked.
+func (c *agentHookCmd) decision(person context.Context, std streams, e *protocol.Event, j judgement) (d protocol.Decision, approved *bool) {
 	out := j.Outcome()
 	switch {
 	case out.Effect.Rank() == 2:
-		return protocol.Decision{Permission: protocol.Deny, Reason: "policyscan: " + j.Reason()}
+		return protocol.Decision{Permission: protocol.Deny, Reason: "policyscan: " + j.Reason()}, nil
 	case out.Effect == call.Ask && j.askMode == askAgent:
-		return protocol.Decision{Permission: protocol.Ask, Reason: "policyscan: " + j.Reason()}
+		return protocol.Decision{Permission: protocol.Ask, Reason: "policyscan: " + j.Reason()}, nil
 	case out.Effect == call.Ask:
 		return askedAtTerminal(person, std, e, j)
 	case c.SendAllow && out.Explicit():
-		return protocol.Decision{Permission: protocol.Allow, Reason: j.Allowed(), Note: j.Note()}
+		return protocol.Decision{Permission: protocol.Allow, Reason: j.Allowed(), Note: j.Note()}, nil
 	}
-	return protocol.Decision{Note: j.Note()}
+	return protocol.Decision{Note: j.Note()}, nil
 }
 
 // askedAtTerminal is what the person at the terminal makes of a call that needs one, who may take longer than the
 // judgement.
-func askedAtTerminal(ctx context.Context, std streams, e *protocol.Event, j judgement) protocol.Decision {
+func askedAtTerminal(ctx context.Context, std streams, e *protocol.Event, j judgement) (protocol.Decision, *bool) {
 	approved, err := askPerson(ctx, e.Call, j.Reason())
 	switch {
 	case err != nil:
 		complain(std.err, err)
-		return protocol.Decision{Permission: protocol.Deny, Reason: fmt.Sprintf("policyscan: %s\n%v", j.Reason(), err)}
+		return protocol.Decision{Permission: protocol.Deny, Reason: fmt.Sprintf("policyscan: %s\n%v", j.Reason(), err)}, nil
 	case !approved:
-		return protocol.Decision{Permission: protocol.Deny, Reason: "policyscan: the person at the terminal did not approve: " + j.Reason()}
+		return protocol.Decision{Permission: protocol.Deny, Reason: "policyscan: the person at the terminal did not approve: " + j.Reason()}, &approved
 	}
-	return protocol.Decision{Note: j.Note()}
+	return protocol.Decision{Note: j.Note()}, &approved
 }
 
 // places are the folders whose bundles judge what the agent writes.

@@ -51,6 +51,7 @@ func (c *agentHookCmd) serve(std streams, a *protocol.Agent) error {
 		answer, err := c.answer(ctx, context.Background(), std, a, bytes.Clone(in.line), kept) // one that is given up goes on reading it
 		cancel()
 		if err != nil {
+			err = c.failed(a, err)
 			complain(std.err, err)
 			answer = a.Answer(nil, undecided(err))
 		}

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -66,7 +67,7 @@ func TestTerminal(t *testing.T) {
 			p := newAsker(t)
 			ctx, cancel := context.WithTimeout(t.Context(), hang)
 			defer cancel()
-			cmd := p.command(ctx, append([]string{"hook", "claude-code", "--policy", "none", "--calls", "ask.rules", "--state", "state"}, c.flags...)...)
+			cmd := p.command(ctx, append([]string{"hook", "claude-code", "--policy", "none", "--calls", "ask.rules", "--state", "state", "--log", "log"}, c.flags...)...)
 			cmd.ExtraFiles = []*os.File{tty}
 			cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true, Ctty: 3}
 			var out, said bytes.Buffer
@@ -88,6 +89,14 @@ func TestTerminal(t *testing.T) {
 			}
 			if got := out.String(); (c.want == "") != (got == "") || !strings.Contains(got, c.want) {
 				t.Errorf("got %q, want %q", got, c.want)
+			}
+			// The log has what was decided, what the person said and what came of it.
+			logged := map[string]string{"y\r": "ask none true", "n\r": "ask deny false", "\r": "ask deny false", "": "ask ask null"}[c.typed]
+			for _, l := range loggedIn(t, filepath.Join(p.dir, "log")) {
+				said, err := json.Marshal(l.Approved)
+				if got := l.Decision + " " + l.Answer + " " + string(said); err != nil || got != logged {
+					t.Errorf("the log says %q, %v; want %q", got, err, logged)
+				}
 			}
 		})
 	}
