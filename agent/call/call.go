@@ -108,7 +108,7 @@ func fromValue(v *Value, sets []*Set) (*Call, error) {
 		}
 	}
 	var err error
-	if c.Input, err = asInput(of, v.Member(of)); err != nil && (!only || of != "input") {
+	if c.Input, err = asInput(of, v.Member(of)); err != nil && !(only && mayBeAnything(of)) {
 		return nil, err
 	}
 	switch name {
@@ -119,6 +119,10 @@ func fromValue(v *Value, sets []*Set) (*Call, error) {
 	}
 	return c, nil
 }
+
+// mayBeAnything reports whether a member of a request may hold any value: agents write the other names, and always for
+// the input, but these are words that a request may use as it likes.
+func mayBeAnything(name string) bool { return name == "input" || name == "arguments" }
 
 // theOne returns which of some names an object has a member of that is not null, the first if it has none. Two of them
 // are an error: which of them the agent acts on cannot be told.

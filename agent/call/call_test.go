@@ -65,6 +65,7 @@ func TestFault_163_Names(t *testing.T) {
 		{`{"tool_name":"Bash","input":{"command":"x"},"tool":"y","toolName":1}`, "both", `{"command":"x"} "x"`},
 		{`{"tool_name":"Bash","input":{"other":"x"},"arguments":{"command":"y"}}`, "both", `{"other":"x"} null`},
 		{`{"tool_name":"Bash","input":["x"],"arguments":{"command":"y"}}`, "evaluator", `null null`},
+		{`{"tool_name":"Bash","arguments":["x","y"]}`, "evaluator", `null null`},
 		{`{"tool_name":"Bash","input":"not JSON","cwd":["/"],"agent_id":5}`, "evaluator", `null null`},
 	} {
 		for name, sets := range all {
