@@ -43,7 +43,7 @@ type Agent struct {
 	holdsInput func(*input) string
 
 	read   func(*input) *Event
-	answer func(*Event, Decision) any // what is written as JSON; nil is the empty answer
+	answer func(*Event, Decision) any // what is written as JSON
 }
 
 // Agents returns the agents in the order of the documentation.
@@ -156,9 +156,9 @@ func (a *Agent) Answered(e *Event, p Permission) Permission {
 	return p
 }
 
-// Answer returns the document for the hook's standard output, with a line feed at its end; nil is the
-// empty answer, which is one too. An event of nil is one that could not be read: then the answer is a
-// deny, whatever the decision's permission, in the shape that holds for any event of the agent.
+// Answer returns the document for the hook's standard output, with a line feed at its end. It is never empty: no opinion
+// is "{}", so that a program that says nothing is not taken for one that judged. An event of nil is one that could not be
+// read: then the answer is a deny, whatever the decision's permission, in the shape that holds for any event of the agent.
 func (a *Agent) Answer(e *Event, d Decision) []byte {
 	asked := d.Permission == Ask
 	d.Permission = a.Answered(e, d.Permission)
@@ -172,11 +172,7 @@ func (a *Agent) Answer(e *Event, d Decision) []byte {
 	if d.Permission >= Ask {
 		d.Reason = said(d.Reason)
 	}
-	document := a.answer(e, d)
-	if document == nil {
-		return nil
-	}
-	text, err := json.Marshal(document)
+	text, err := json.Marshal(a.answer(e, d))
 	if err != nil { // structs of texts: it cannot be
 		panic(err)
 	}

@@ -47,13 +47,8 @@ func claudeCode() *Agent {
 	return a
 }
 
-// onlyMessage says something to the person and nothing to the agent.
-func onlyMessage(d Decision) any {
-	if d.Note == "" {
-		return nil
-	}
-	return claudeAnswer{Message: d.Note}
-}
+// onlyMessage says nothing to the agent, and to the person what there is to say.
+func onlyMessage(d Decision) any { return claudeAnswer{Message: d.Note} }
 
 // readClaude reads what Claude Code and Codex have in common.
 func readClaude(in *input, a *Agent) *Event {

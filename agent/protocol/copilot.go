@@ -48,7 +48,7 @@ func copilot() *Agent {
 	a.answer = func(e *Event, d Decision) any {
 		word := map[Permission]string{Allow: "allow", Ask: "ask", Deny: "deny"}[d.Permission]
 		if word == "" {
-			return nil
+			return struct{}{}
 		}
 		out := copilotAnswer{Decision: word, Reason: d.Reason}
 		if e.snake {

@@ -71,7 +71,7 @@ func cursor() *Agent {
 		case d.Permission == Allow:
 			return cursorAnswer{Permission: "allow"}
 		case d.Permission == None:
-			// Not the empty answer: with failClosed that is a deny. And not allow, which is an opinion.
+			// Not allow, which is an opinion.
 			return struct{}{}
 		case e.Name == reading:
 			return cursorAnswer{"deny", d.Reason, ""}

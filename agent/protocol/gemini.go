@@ -30,7 +30,6 @@ func gemini() *Agent {
 		case Deny:
 			return geminiAnswer{"deny", d.Reason, d.Note}
 		}
-		// Not the empty answer: without one Gemini takes standard error for it.
 		return geminiAnswer{Message: d.Note}
 	}
 	return a

@@ -16,13 +16,17 @@ type Target struct {
 	// Next is what has to be known, or done, for the agent to run the hook: a sentence without its end.
 	Next string
 
-	path    []string               // of the array that the entry is an element of
-	version bool                   // "version": 1 must be there
-	only    []string               // the members that there may be; nil: any
-	off     [][]string             // paths of switches that, if true, leave all hooks out
-	on      []string               // the path of the switch that, if false, does so
-	names   []string               // the path of a list of names of hooks that are left out
-	entry   func(args string) hook // what is written; args are quoted, each with a blank before it
+	path    []string   // of the array that the entry is an element of
+	version bool       // "version": 1 must be there
+	only    []string   // the members that there may be; nil: any
+	off     [][]string // paths of switches that, if true, leave all hooks out
+	on      []string   // the path of the switch that, if false, does so
+	names   []string   // the path of a list of names of hooks that are left out
+
+	// entry is what is written. The program is quoted, and so are args, each with a space before it.
+	entry func(program, args string) hook
+	// earlier is what earlier versions wrote, which knew the program by its name alone.
+	earlier func(args string) hook
 }
 
 // A hook is an element of an agent's list of hooks, as they are written; every agent has its own part of
@@ -46,23 +50,34 @@ type hook struct {
 // a deny, well before: it judges for 8 seconds at most, and waits 60 for a person at the terminal.
 const seconds = 75
 
+// byName is the program as a shell finds it in the PATH.
+const byName = "policyscan"
+
 // unjudged is the reason of a deny for which policyscan itself gave none: mostly it is not installed. It
 // stands in quotes of three shells and of JSON, and has no character that is special in one of them.
-const unjudged = "policyscan did not judge this call, so it is denied: see that the program policyscan is in the PATH"
+const unjudged = "policyscan did not judge this call, so it is denied: check that the program policyscan is installed, " +
+	"in the PATH, and the one it should be"
 
-// denyJSON is the deny of Copilot.
-const denyJSON = `{"permissionDecision":"deny","permissionDecisionReason":"` + unjudged + `"}`
-
-// orExit2 is a line that ends with status 2 and a reason, whatever becomes of policyscan: with any other
-// status, that of a program that is missing (127) too, Claude Code, Codex and Gemini CLI make the call.
-func orExit2(agent, args string) string {
-	return "policyscan hook " + agent + args + " || sh -c 'echo \"" + unjudged + "\" >&2; exit 2'"
+// denies is the deny of Copilot.
+func denies(reason string) string {
+	return `{"permissionDecision":"deny","permissionDecisionReason":"` + reason + `"}`
 }
 
-// shExit2 is such a line for an agent that runs it by the user's own shell: fish ends a line at once, with
-// 127, when a program is missing.
-func shExit2(agent, args string) string {
-	return "sh -c 'policyscan hook " + agent + args + " || { echo \"" + unjudged + "\" >&2; exit 2; }'"
+// orExit2 is a line that passes an answer on, a text from { to }, and ends with status 2 and a reason whatever else
+// becomes of the program: with any other status, that of a program that is missing (127) too, or without an answer, Claude
+// Code, Codex and Gemini CLI make the call. It runs in sh whichever shell the agent takes: fish ends a line at once
+// when a program is missing. No variable is named, for Gemini CLI puts values in the place of $NAME.
+func orExit2(agent, program, args string) string {
+	return `sh -c 'set -- "$(` + program + " hook " + agent + args + ` || echo x)"; ` +
+		`case "$*" in "{"*"}") printf "%s\n" "$*" && exit;; esac; echo "` + unjudged + `" >&2; exit 2'`
+}
+
+// inPowerShell is the program as PowerShell runs it.
+func inPowerShell(program string) string {
+	if program == byName {
+		return program
+	}
+	return "& " + program
 }
 
 // Targets returns the agents whose settings are known, in the order of the documentation.
@@ -73,11 +88,12 @@ func Targets() []*Target {
 			// and makes a timeout a deny, too; 2.1.197 passes over it.
 			Agent: "claude-code", Title: "Claude Code",
 			Project: ".claude/settings.json", User: "settings.json", HomeVar: "CLAUDE_CONFIG_DIR", Home: ".claude",
-			Next: "Claude Code reads it where it is started, not in the folders beneath, and asks once whether the folder is trusted",
-			path: []string{"hooks", "PreToolUse"},
-			off:  [][]string{{"disableAllHooks"}},
-			entry: func(args string) hook {
-				return hook{Matcher: "*", Hooks: []hook{{Type: "command", Command: orExit2("claude-code", args), Timeout: seconds, OnFailure: "block"}}}
+			Next:    "Claude Code reads it where it is started, not in the folders beneath, and asks once whether the folder is trusted",
+			path:    []string{"hooks", "PreToolUse"},
+			off:     [][]string{{"disableAllHooks"}},
+			earlier: earlierClaudeCode,
+			entry: func(program, args string) hook {
+				return hook{Matcher: "*", Hooks: []hook{{Type: "command", Command: orExit2("claude-code", program, args), Timeout: seconds, OnFailure: "block"}}}
 			},
 		},
 		{
@@ -85,13 +101,14 @@ func Targets() []*Target {
 			// other member is refused by Codex as a whole, and none of its hooks run.
 			Agent: "codex", Title: "Codex",
 			Project: ".codex/hooks.json", User: "hooks.json", HomeVar: "CODEX_HOME", Home: ".codex",
-			Next: "Codex does not run it before the project is trusted and the hook reviewed: start codex, and type /hooks",
-			path: []string{"hooks", "PreToolUse"},
-			only: []string{"description", "hooks"},
-			entry: func(args string) hook {
+			Next:    "Codex does not run it before the project is trusted and the hook reviewed: start codex, and type /hooks",
+			path:    []string{"hooks", "PreToolUse"},
+			only:    []string{"description", "hooks"},
+			earlier: earlierCodex,
+			entry: func(program, args string) hook {
 				return hook{Matcher: "*", Hooks: []hook{{
-					Type: "command", Command: shExit2("codex", args),
-					CommandWindows: "policyscan hook codex" + args + " || (echo " + unjudged + " 1>&2 & exit 2)",
+					Type: "command", Command: orExit2("codex", program, args),
+					CommandWindows: program + " hook codex" + args + " | findstr /b { || (echo " + unjudged + " 1>&2 & exit 2)",
 					Timeout:        seconds,
 				}}}
 			},
@@ -100,12 +117,13 @@ func Targets() []*Target {
 			// docs/hooks/reference.md of google-gemini/gemini-cli (5411f113, 0.61.0).
 			Agent: "gemini", Title: "Gemini CLI",
 			Project: ".gemini/settings.json", User: ".gemini/settings.json", HomeVar: "GEMINI_CLI_HOME",
-			Next:  "Gemini CLI reads it where it is started, not in the folders beneath, and only in a folder that is trusted",
-			path:  []string{"hooks", "BeforeTool"},
-			on:    []string{"hooksConfig", "enabled"},
-			names: []string{"hooksConfig", "disabled"},
-			entry: func(args string) hook {
-				return hook{Matcher: "*", Hooks: []hook{{Name: "policyscan", Type: "command", Command: orExit2("gemini", args), Timeout: seconds * 1000}}}
+			Next:    "Gemini CLI reads it where it is started, not in the folders beneath, and only in a folder that is trusted",
+			path:    []string{"hooks", "BeforeTool"},
+			on:      []string{"hooksConfig", "enabled"},
+			names:   []string{"hooksConfig", "disabled"},
+			earlier: earlierGemini,
+			entry: func(program, args string) hook {
+				return hook{Matcher: "*", Hooks: []hook{{Name: "policyscan", Type: "command", Command: orExit2("gemini", program, args), Timeout: seconds * 1000}}}
 			},
 		},
 		{
@@ -117,11 +135,14 @@ func Targets() []*Target {
 			path:    []string{"hooks", "preToolUse"},
 			version: true,
 			off:     [][]string{{"disableAllHooks"}},
-			entry: func(args string) hook {
+			earlier: earlierCopilot,
+			entry: func(program, args string) hook {
 				return hook{
-					Type:       "command",
-					Bash:       "out=$(policyscan hook copilot" + args + `) && printf '%s\n' "$out" || printf '%s\n' '` + denyJSON + "'",
-					PowerShell: "$out = policyscan hook copilot" + args + "; if ($LASTEXITCODE -eq 0) { $out } else { '" + denyJSON + "' }",
+					Type: "command",
+					Bash: `set -- "$(` + program + " hook copilot" + args + ` || echo x)"; ` +
+						`case "$*" in "{"*"}") printf '%s\n' "$*";; *) printf '%s\n' '` + denies(unjudged) + "';; esac",
+					PowerShell: "$out = " + inPowerShell(program) + " hook copilot" + args +
+						`; if ($LASTEXITCODE -eq 0 -and "$out" -like '{*}') { $out } else { '` + denies(unjudged) + "' }",
 					TimeoutSec: seconds,
 				}
 			},
@@ -133,8 +154,9 @@ func Targets() []*Target {
 			Next:    "Cursor reads it in the folder that is opened, once the workspace is trusted",
 			path:    []string{"hooks", "preToolUse"},
 			version: true,
-			entry: func(args string) hook {
-				return hook{Command: orExit2("cursor", args), Timeout: seconds, FailClosed: true}
+			earlier: earlierCursor,
+			entry: func(program, args string) hook {
+				return hook{Command: orExit2("cursor", program, args), Timeout: seconds, FailClosed: true}
 			},
 		},
 	}

@@ -55,6 +55,18 @@ func insert(src *rules.Source, root *node, path []string, value any) ([]byte, er
 	return splice(src.Text, at, at, lead+text), nil
 }
 
+// replace returns the text with another value in the place of one, in lines of its own if that has some.
+func replace(src *rules.Source, root, old *node, value any) ([]byte, error) {
+	how := styleOf(src.Text, root)
+	how.prefix = lineIndent(src.Text, old.start)
+	how.oneLine = bytes.IndexByte(src.Text[old.start:old.end], '\n') < 0
+	text, err := how.show(nil, value)
+	if err != nil {
+		return nil, err
+	}
+	return splice(src.Text, old.start, old.end, text), nil
+}
+
 // splice returns text with the bytes from start to end replaced.
 func splice(text []byte, start, end int, by string) []byte {
 	out := make([]byte, 0, len(text)-(end-start)+len(by))
@@ -65,15 +77,7 @@ func splice(text []byte, start, end int, by string) []byte {
 
 // place says where a next item of a list goes, what stands before it, and how it is shown.
 func place(text []byte, root, into *node) (at int, lead string, how style) {
-	how = style{unit: "  ", newline: "\n"}
-	if bytes.Contains(text, []byte("\r\n")) {
-		how.newline = "\r\n"
-	}
-	if len(root.items) > 0 {
-		if blank, ok := lineBlank(text, root.items[0].start); ok && blank != "" {
-			how.unit = blank
-		}
-	}
+	how = styleOf(text, root)
 	if len(into.items) == 0 {
 		how.prefix = lineIndent(text, into.start)
 		return into.start + 1, "", how
@@ -86,6 +90,20 @@ func place(text []byte, root, into *node) (at int, lead string, how style) {
 	}
 	how.prefix = blank
 	return last.value.end, "," + how.newline + blank, how
+}
+
+// styleOf is how a text is indented.
+func styleOf(text []byte, root *node) style {
+	how := style{unit: "  ", newline: "\n"}
+	if bytes.Contains(text, []byte("\r\n")) {
+		how.newline = "\r\n"
+	}
+	if len(root.items) > 0 {
+		if blank, ok := lineBlank(text, root.items[0].start); ok && blank != "" {
+			how.unit = blank
+		}
+	}
+	return how
 }
 
 // lineBlank is what stands before an offset in its line, if that is blank and the line not the first.

@@ -12,6 +12,9 @@ import (
 	"testing"
 )
 
+// posixShells are those by which agents may run a line: that of the user, whichever that is.
+func posixShells() []string { return []string{"sh", "bash", "dash", "zsh", "fish"} }
+
 // lines are the commands of an agent's hook that a POSIX system runs, with the shells that the agent
 // may run them by.
 func lines(t *testing.T, args ...string) map[string][]string {
@@ -22,16 +25,13 @@ func lines(t *testing.T, args ...string) map[string][]string {
 	}
 	all := map[string][]string{}
 	for _, of := range Targets() {
-		h := of.entry(quoted)
+		h := of.entry(byName, quoted)
 		if len(h.Hooks) > 0 {
 			h = h.Hooks[0]
 		}
-		shells := []string{"sh", "bash"}
-		switch of.Agent {
-		case "claude-code", "cursor":
-			shells = append(shells, "dash", "zsh")
-		case "codex": // the user's own, whichever that is
-			shells = append(shells, "dash", "zsh", "fish")
+		shells := posixShells()
+		if of.Agent == "copilot" { // which takes bash
+			shells = []string{"bash", "sh"}
 		}
 		all[of.Agent+"\n"+h.Command+h.Bash] = shells
 	}
@@ -71,9 +71,10 @@ func runLine(t *testing.T, shell, line, program string) ran {
 	return ran{cmd.ProcessState.ExitCode(), out.String(), stderr.String()}
 }
 
-// TestLines: in every shell the line passes on what policyscan answers, and whatever else becomes of
-// policyscan is a deny: status 2 with a reason, or Copilot's JSON and nothing beside it.
-func TestLines(t *testing.T) {
+// TestFault_152_Lines: in every shell the line passes on what policyscan answers, byte for byte, and whatever else becomes
+// of policyscan is a deny, a program that ends with status 0 and says nothing too: status 2 with a reason, or Copilot's JSON
+// and nothing beside it.
+func TestFault_152_Lines(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("SKIPPED: the lines are for POSIX shells")
 	}
@@ -87,23 +88,33 @@ func TestLines(t *testing.T) {
 			}
 			tried++
 			t.Run(agent+" "+name, func(t *testing.T) {
-				if got := runLine(t, shell, line, `read -r in; printf '%s\n' "{\"got\":$in}"`); got != (ran{0, "{\"got\":{}}\n", ""}) {
-					t.Errorf("an answer became %+v", got)
-				}
-				if got := runLine(t, shell, line, "exit 0"); got.status != 0 || strings.TrimSpace(got.out) != "" || got.err != "" {
-					t.Errorf("an empty answer became %+v", got)
+				for _, answer := range []string{
+					`{"got":{}}`, `{}`, `{"reason":"%s \\n $HOME ` + "`id`" + ` $(id) ü \u2028 '\"' * ~ -n \\"}`, `{"long":"` + strings.Repeat("é ", 50_000) + `"}`,
+				} {
+					got := runLine(t, shell, line, "read -r in; [ \"$in\" = {} ] || exit 1\nprintf '%s\\n' '"+strings.ReplaceAll(answer, "'", `'\''`)+"'\n")
+					if got != (ran{0, answer + "\n", ""}) {
+						t.Errorf("%.100s became %+v", answer, got)
+					}
 				}
 				for what, program := range map[string]string{
-					"no program":      "",
-					"status 1":        "exit 1",
-					"a usage error":   "echo policyscan: no >&2; exit 2",
-					"half an answer":  "printf '{\"permissionDec'; exit 80",
-					"a whole answer":  "echo '{\"permissionDecision\":\"allow\"}'; exit 3",
-					"ended by signal": "kill -9 $$",
+					"no program":             "",
+					"status 0 and silent":    "exit 0",
+					"an empty line":          "echo",
+					"said to the person":     "echo all is well >&2",
+					"garbage":                "echo all is well",
+					"garbage before":         "echo debug; echo '{}'",
+					"garbage behind":         "echo '{}'; echo debug",
+					"half an answer":         "printf '{\"permissionDec'",
+					"status 1":               "exit 1",
+					"a usage error":          "echo policyscan: no >&2; exit 2",
+					"half an answer, failed": "printf '{\"permissionDec'; exit 80",
+					"a whole answer, failed": "echo '{\"permissionDecision\":\"allow\"}'; exit 3",
+					"ended by signal":        "kill -9 $$",
+					"answered, then ended":   "echo '{}'; kill -9 $$",
 				} {
 					got := runLine(t, shell, line, program)
 					if agent != "copilot" {
-						if got.status != 2 || !strings.Contains(got.err, unjudged+"\n") {
+						if got.status != 2 || !strings.Contains(got.err, unjudged+"\n") || got.out != "" {
 							t.Errorf("%s: %+v", what, got)
 						}
 						continue
@@ -121,6 +132,39 @@ func TestLines(t *testing.T) {
 	}
 }
 
+// TestLineByPath: a user's own settings run the program at its path, whatever the PATH has.
+func TestLineByPath(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("SKIPPED: the lines are for POSIX shells")
+	}
+	dir := filepath.Join(t.TempDir(), "my tools é")
+	if err := os.Mkdir(dir, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, "policyscan")
+	if err := os.WriteFile(path, []byte("#!/bin/sh\nprintf '{%s}\\n' \"$*\"\n"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	program, err := quoteProgram(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, of := range Targets() {
+		h := of.entry(program, " --calls x")
+		if len(h.Hooks) > 0 {
+			h = h.Hooks[0]
+		}
+		for _, name := range posixShells() {
+			if shell, err := exec.LookPath(name); err == nil && (of.Agent != "copilot" || name != "fish") {
+				want := ran{0, "{hook " + of.Agent + " --calls x}\n", ""}
+				if got := runLine(t, shell, h.Command+h.Bash, "echo '{}'"); got != want {
+					t.Errorf("%s %s: %+v, want %+v", of.Agent, name, got, want)
+				}
+			}
+		}
+	}
+}
+
 // TestLineArguments: the hook has its arguments as they were given, in every shell.
 func TestLineArguments(t *testing.T) {
 	if runtime.GOOS == "windows" {
@@ -134,8 +178,8 @@ func TestLineArguments(t *testing.T) {
 			if err != nil {
 				continue
 			}
-			want := "hook\n" + agent + "\n" + strings.Join(args, "\n") + "\n"
-			if got := runLine(t, shell, line, `printf '%s\n' "$@"`); got != (ran{0, want, ""}) {
+			want := "{\nhook\n" + agent + "\n" + strings.Join(args, "\n") + "\n}\n"
+			if got := runLine(t, shell, line, `printf '{\n'; printf '%s\n' "$@"; printf '}\n'`); got != (ran{0, want, ""}) {
 				t.Errorf("%s %s: %+v, want %q", agent, name, got, want)
 			}
 		}

@@ -37,6 +37,29 @@ func quoteAll(args []string) (string, error) {
 	return b.String(), nil
 }
 
+// quoteProgram writes a program for a command line; "" is the one that the PATH has.
+func quoteProgram(path string) (string, error) {
+	if path == "" {
+		return byName, nil
+	}
+	quoted, err := quoteAll([]string{path})
+	if err != nil {
+		return "", fmt.Errorf("the path of the program cannot be in a command that every shell takes: %w", err)
+	}
+	return quoted[1:], nil
+}
+
+// isProgram reports whether a text is what quoteProgram makes of the name, or of an absolute path.
+func isProgram(text string) bool {
+	if text == byName {
+		return true
+	}
+	path := strings.Trim(text, `"`)
+	drive := len(path) > 2 && path[1] == ':' && path[2] == '/'
+	again, err := quoteProgram(path)
+	return err == nil && again == text && (drive || strings.HasPrefix(path, "/"))
+}
+
 // quotes reports whether a text is what quoteAll makes of some arguments.
 func quotes(text string) bool {
 	var args []string

@@ -13,9 +13,9 @@
 //
 // # Limits
 //
-// Comments, which some agents allow, are refused. The command of a hook is a line for a shell, and works
-// in those that know "||" (sh, bash, zsh, PowerShell 7; Codex's in fish too); what a line cannot close (a
-// time limit, an agent that does not read the file) is in docs/cli.md. No file is read or written here.
+// Comments, which some agents allow, are refused. The command of a hook is a line that any shell can run if it finds sh
+// (Codex and Copilot have lines of their own for Windows); what a line cannot close (a time limit, an agent that does not
+// read the file) is in docs/cli.md. No settings are read or written here: they come and go as bytes.
 package settings
 
 import (
@@ -30,31 +30,39 @@ import (
 	"github.com/policyscan/policyscan/rules"
 )
 
-// Install returns the settings with the hook that runs "policyscan hook AGENT" with these arguments
-// before every call of a tool; the same bytes, if it is there already. A nil src is a file that is not
-// there yet. The error is of package rules, with the place in the file, where there is one.
-func (t *Target) Install(src *rules.Source, args []string) ([]byte, error) {
+// Install returns the settings with the hook that runs "PROGRAM hook AGENT" with these arguments before every call of a
+// tool; the same bytes, if it is there already. The program is a path, or "", which is policyscan as the PATH has it. A
+// hook with these arguments that names another program, or that an earlier version wrote, is replaced where it is. A
+// nil src is a file that is not there yet. The error is of package rules, with the place in the file, where there is one.
+func (t *Target) Install(src *rules.Source, program string, args []string) ([]byte, error) {
+	program, err := quoteProgram(program)
+	if err != nil {
+		return nil, err
+	}
 	quoted, err := quoteAll(args)
 	if err != nil {
 		return nil, err
 	}
+	entry := t.entry(program, quoted)
 	if src == nil {
-		return t.fresh(quoted)
+		return t.fresh(entry)
 	}
 	root, err := parse(src)
 	if err != nil {
-		return nil, t.byHand(err, quoted)
+		return nil, t.byHand(err, entry)
 	}
 	if err := t.runs(src, root); err != nil {
 		return nil, err
 	}
-	switch at, had, err := t.find(src, root); {
+	switch had, err := t.find(src, root); {
 	case err != nil:
 		return nil, err
-	case at == nil:
-		return insert(src, root, t.path, t.entry(quoted))
-	case had != quoted:
-		return nil, src.Error(rules.CodeDuplicate, at.start, "the hook is there with other arguments"+shown(had), "to change them, first run: policyscan hook uninstall "+t.Agent)
+	case had == nil:
+		return insert(src, root, t.path, entry)
+	case had.args != quoted:
+		return nil, src.Error(rules.CodeDuplicate, had.at.start, "the hook is there with other arguments"+shown(had.args), "to change them, first run: policyscan hook uninstall "+t.Agent)
+	case !reflect.DeepEqual(had.entry, entry):
+		return replace(src, root, had.at, entry)
 	}
 	return src.Text, nil
 }
@@ -75,11 +83,11 @@ func (t *Target) Uninstall(src *rules.Source) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	at, args, err := t.find(src, root)
-	if err != nil || at == nil {
+	had, err := t.find(src, root)
+	if err != nil || had == nil {
 		return src.Text, err
 	}
-	whole, err := t.fresh(args)
+	whole, err := t.fresh(had.entry)
 	if err != nil || bytes.Equal(whole, src.Text) {
 		return nil, err
 	}
@@ -87,13 +95,13 @@ func (t *Target) Uninstall(src *rules.Source) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	index := slices.IndexFunc(array.items, func(it item) bool { return it.value == at })
+	index := slices.IndexFunc(array.items, func(it item) bool { return it.value == had.at })
 	return remove(src.Text, root, t.path, index), nil
 }
 
 // fresh is a whole file with the hook.
-func (t *Target) fresh(args string) ([]byte, error) {
-	text, err := style{oneLine: true}.show(t.path, t.entry(args))
+func (t *Target) fresh(entry hook) ([]byte, error) {
+	text, err := style{oneLine: true}.show(t.path, entry)
 	if err != nil {
 		return nil, err
 	}
@@ -108,12 +116,12 @@ func (t *Target) fresh(args string) ([]byte, error) {
 }
 
 // byHand adds to the error of a file with comments what is to be added to it by hand.
-func (t *Target) byHand(err error, args string) error {
+func (t *Target) byHand(err error, entry hook) error {
 	var e *rules.Error
 	if !errors.As(err, &e) || e.Code != codeComment {
 		return err
 	}
-	text, encodeErr := encode(t.entry(args))
+	text, encodeErr := encode(entry)
 	if encodeErr != nil {
 		return encodeErr
 	}
@@ -169,45 +177,63 @@ func (t *Target) switchedOff(src *rules.Source, n *node, path []string) error {
 	return src.Error(rules.CodeValue, n.start, fmt.Sprintf("%q is %s: %s would not run the hook", strings.Join(path, "."), src.Text[n.start:n.end], t.Title), "take it out")
 }
 
-// find returns the hook, if it is there as it is written with any arguments, and these. What runs
-// policyscan and is not as it is written is an error.
-func (t *Target) find(src *rules.Source, root *node) (at *node, args string, err error) {
+// An installed hook is one that is as Install wrote it.
+type installed struct {
+	at    *node // where it is
+	args  string
+	entry hook
+}
+
+// find returns the hook if it is there, with any program and arguments, and nil if it is not. What runs policyscan and is
+// not as this version or an earlier one wrote it is an error.
+func (t *Target) find(src *rules.Source, root *node) (had *installed, err error) {
 	array, _, err := list(src, root, t.path)
 	if err != nil || array == nil {
-		return nil, "", err
+		return nil, err
 	}
 	for _, it := range array.items {
 		raw := src.Text[it.value.start:it.value.end]
-		got, ok := t.written(raw)
+		args, entry, ok := t.written(raw)
 		switch {
-		case ok && at != nil:
-			return nil, "", src.Error(rules.CodeDuplicate, it.start, "the hook is there twice", "take one of them out by hand")
+		case ok && had != nil:
+			return nil, src.Error(rules.CodeDuplicate, it.start, "the hook is there twice", "remove one of them by hand")
 		case ok:
-			at, args = it.value, got
-		case mentions(raw, "policyscan hook "+t.Agent):
-			return nil, "", src.Error(rules.CodeValue, it.start, "what runs policyscan here is not as policyscan wrote it", "take it out by hand")
+			had = &installed{it.value, args, entry}
+		case mentions(raw, byName, " hook "+t.Agent):
+			return nil, src.Error(rules.CodeValue, it.start, "what runs policyscan here is not as policyscan wrote it", "remove it by hand")
 		}
 	}
-	return at, args, nil
+	return had, nil
 }
 
-// written reports whether a JSON text is the hook as it is written, and with what arguments.
-func (t *Target) written(raw []byte) (args string, ok bool) {
+// written reports whether a JSON text is the hook as this version or an earlier one writes it, and with what arguments.
+func (t *Target) written(raw []byte) (args string, entry hook, ok bool) {
 	var h hook
 	if json.Unmarshal(raw, &h) != nil {
-		return "", false
+		return "", hook{}, false
 	}
 	if len(h.Hooks) > 0 {
 		h = h.Hooks[0]
 	}
-	_, rest, _ := strings.Cut(h.Command+h.Bash, "policyscan hook "+t.Agent)
+	before, rest, _ := strings.Cut(h.Command+h.Bash, " hook "+t.Agent)
 	end := strings.IndexAny(rest, "|)") // neither can be in an argument
 	if end < 0 {
-		return "", false
+		return "", hook{}, false
 	}
 	args = strings.TrimSuffix(rest[:end], " ")
-	want, err := encode(t.entry(args))
-	return args, err == nil && quotes(args) && sameJSON(raw, []byte(want))
+	if !quotes(args) {
+		return "", hook{}, false
+	}
+	forms := []hook{t.earlier(args)}
+	if i := strings.LastIndex(before, "$("); i >= 0 && isProgram(before[i+2:]) {
+		forms = append(forms, t.entry(before[i+2:], args))
+	}
+	for _, form := range forms {
+		if want, err := encode(form); err == nil && sameJSON(raw, []byte(want)) {
+			return args, form, true
+		}
+	}
+	return "", hook{}, false
 }
 
 // sameJSON reports whether two JSON texts say the same.
@@ -216,8 +242,8 @@ func sameJSON(a, b []byte) bool {
 	return json.Unmarshal(a, &x) == nil && json.Unmarshal(b, &y) == nil && reflect.DeepEqual(x, y)
 }
 
-// mentions reports whether any text within a JSON text has a word in it.
-func mentions(raw []byte, word string) bool {
+// mentions reports whether any text within a JSON text has these words in it, all of them.
+func mentions(raw []byte, words ...string) bool {
 	var v any
 	if json.Unmarshal(raw, &v) != nil {
 		return false
@@ -226,7 +252,7 @@ func mentions(raw []byte, word string) bool {
 	within = func(v any) bool {
 		switch v := v.(type) {
 		case string:
-			return strings.Contains(v, word)
+			return !slices.ContainsFunc(words, func(word string) bool { return !strings.Contains(v, word) })
 		case []any:
 			return slices.ContainsFunc(v, within)
 		case map[string]any:

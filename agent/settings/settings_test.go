@@ -3,6 +3,8 @@ package settings
 import (
 	"encoding/json"
 	"errors"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -21,7 +23,7 @@ func install(t *testing.T, of *Target, text string, args ...string) string {
 	if text != "" {
 		src = source(text)
 	}
-	out, err := of.Install(src, args)
+	out, err := of.Install(src, "", args)
 	if err != nil {
 		t.Fatalf("%s: %v\n%s", of.Agent, err, text)
 	}
@@ -60,7 +62,7 @@ func TestInstall(t *testing.T) {
 					t.Errorf("installed twice:\n%s", again)
 				}
 				want := "s.json:"
-				if _, err := of.Install(source(text), nil); err == nil || !strings.HasPrefix(err.Error(), want) || !strings.Contains(err.Error(), `with other arguments: --calls "my rules/calls.yml"; to change them, first run: policyscan hook uninstall `+of.Agent) {
+				if _, err := of.Install(source(text), "", nil); err == nil || !strings.HasPrefix(err.Error(), want) || !strings.Contains(err.Error(), `with other arguments: --calls "my rules/calls.yml"; to change them, first run: policyscan hook uninstall `+of.Agent) {
 					t.Errorf("other arguments: %v", err)
 				}
 				back, err := of.Uninstall(source(text))
@@ -80,27 +82,29 @@ func TestInstall(t *testing.T) {
 
 // TestFresh: the files that Install begins, as the agents document them.
 func TestFresh(t *testing.T) {
-	const line = " --calls x || sh -c 'echo \"" + unjudged + "\" >&2; exit 2'"
+	line := func(agent string) string {
+		return `sh -c 'set -- "$(policyscan hook ` + agent + ` --calls x || echo x)"; case "$*" in "{"*"}") printf "%s\n" "$*" && exit;; esac; echo "` + unjudged + `" >&2; exit 2'`
+	}
 	const deny = `'{"permissionDecision":"deny","permissionDecisionReason":"` + unjudged + `"}'`
 	type m = map[string]any
 	for agent, want := range map[string]m{
 		"claude-code": {"hooks": m{"PreToolUse": []any{m{"matcher": "*", "hooks": []any{m{
-			"type": "command", "timeout": 75.0, "onFailure": "block", "command": "policyscan hook claude-code" + line,
+			"type": "command", "timeout": 75.0, "onFailure": "block", "command": line("claude-code"),
 		}}}}}},
 		"codex": {"hooks": m{"PreToolUse": []any{m{"matcher": "*", "hooks": []any{m{
-			"type": "command", "timeout": 75.0, "command": "sh -c 'policyscan hook codex --calls x || { echo \"" + unjudged + "\" >&2; exit 2; }'",
-			"commandWindows": "policyscan hook codex --calls x || (echo " + unjudged + " 1>&2 & exit 2)",
+			"type": "command", "timeout": 75.0, "command": line("codex"),
+			"commandWindows": "policyscan hook codex --calls x | findstr /b { || (echo " + unjudged + " 1>&2 & exit 2)",
 		}}}}}},
 		"gemini": {"hooks": m{"BeforeTool": []any{m{"matcher": "*", "hooks": []any{m{
-			"name": "policyscan", "type": "command", "timeout": 75000.0, "command": "policyscan hook gemini" + line,
+			"name": "policyscan", "type": "command", "timeout": 75000.0, "command": line("gemini"),
 		}}}}}},
 		"copilot": {"version": 1.0, "hooks": m{"preToolUse": []any{m{
 			"type": "command", "timeoutSec": 75.0,
-			"bash":       "out=$(policyscan hook copilot --calls x) && printf '%s\\n' \"$out\" || printf '%s\\n' " + deny,
-			"powershell": "$out = policyscan hook copilot --calls x; if ($LASTEXITCODE -eq 0) { $out } else { " + deny + " }",
+			"bash":       `set -- "$(policyscan hook copilot --calls x || echo x)"; case "$*" in "{"*"}") printf '%s\n' "$*";; *) printf '%s\n' ` + deny + ";; esac",
+			"powershell": `$out = policyscan hook copilot --calls x; if ($LASTEXITCODE -eq 0 -and "$out" -like '{*}') { $out } else { ` + deny + " }",
 		}}}},
 		"cursor": {"version": 1.0, "hooks": m{"preToolUse": []any{m{
-			"command": "policyscan hook cursor" + line, "timeout": 75.0, "failClosed": true,
+			"command": line("cursor"), "timeout": 75.0, "failClosed": true,
 		}}}},
 	} {
 		text := install(t, Named(agent), "", "--calls", "x")
@@ -129,11 +133,11 @@ func TestInstallRefused(t *testing.T) {
 		{"copilot", `{"hooks": {}}`, `s.json:1:1: there is no "version": 1, without which GitHub Copilot reads no hooks; add it`},
 		{"cursor", `{"version": 2}`, `s.json:1:13: there is no "version": 1, without which Cursor reads no hooks; add it`},
 		{"codex", `{"$schema": "x"}`, `s.json:1:2: there is "$schema", and Codex refuses a file that has more than ["description" "hooks"]; take it out`},
-		{"gemini", "{\n  \"a\": 1 // mine\n}", `s.json:2:10: a comment, which JSON does not have; add this by hand to the list hooks.BeforeTool: {"matcher":"*","hooks":[{"name":"policyscan","type":"command","command":"policyscan hook gemini || sh -c 'echo \"` + unjudged + `\" >&2; exit 2'","timeout":75000}]}`},
-		{"cursor", `{"version": 1, "hooks": {"preToolUse": [1, {"command": "policyscan hook cursor"}]}}`, `s.json:1:44: what runs policyscan here is not as policyscan wrote it; take it out by hand`},
-		{"claude-code", `{"hooks": {"PreToolUse": [{"hooks": [{"command": "cd /; policyscan hook claude-code || true"}]}]}}`, `s.json:1:27: what runs policyscan here is not as policyscan wrote it; take it out by hand`},
+		{"gemini", "{\n  \"a\": 1 // mine\n}", `s.json:2:10: a comment, which JSON does not have; add this by hand to the list hooks.BeforeTool: {"matcher":"*","hooks":[{"name":"policyscan","type":"command","command":"sh -c 'set -- \"$(policyscan hook gemini || echo x)\"; case \"$*\" in \"{\"*\"}\") printf \"%s\\n\" \"$*\" && exit;; esac; echo \"` + unjudged + `\" >&2; exit 2'","timeout":75000}]}`},
+		{"cursor", `{"version": 1, "hooks": {"preToolUse": [1, {"command": "policyscan hook cursor"}]}}`, `s.json:1:44: what runs policyscan here is not as policyscan wrote it; remove it by hand`},
+		{"claude-code", `{"hooks": {"PreToolUse": [{"hooks": [{"command": "cd /; policyscan hook claude-code || true"}]}]}}`, `s.json:1:27: what runs policyscan here is not as policyscan wrote it; remove it by hand`},
 	} {
-		_, err := Named(test.agent).Install(source(test.text), nil)
+		_, err := Named(test.agent).Install(source(test.text), "", nil)
 		if err == nil || err.Error() != test.want {
 			t.Errorf("%s: %s:\n got %v\nwant %s", test.agent, test.text, err, test.want)
 		}
@@ -152,6 +156,9 @@ func TestChangedByHand(t *testing.T) {
 		{`"timeout": 75`, `"timeout": 1`},
 		{`exit 2`, `exit 1`},
 		{`claude-code ||`, `claude-code; true ||`},
+		{`$(policyscan`, `$(true policyscan`},
+		{`$(policyscan`, `$(bin/policyscan`},
+		{`$(policyscan`, `$(\"/usr/bin/true\" policyscan`},
 		{`claude-code ||`, `claude-code \"a ||`},
 		{`"matcher": "*"`, `"matcher": "Bash"`},
 		{`"matcher": "*"`, `"matcher": "*", "x": 1`},
@@ -164,7 +171,7 @@ func TestChangedByHand(t *testing.T) {
 		if changed == text {
 			t.Fatalf("%q is not there", change.from)
 		}
-		_, inErr := of.Install(source(changed), nil)
+		_, inErr := of.Install(source(changed), "", nil)
 		_, outErr := of.Uninstall(source(changed))
 		for _, err := range []error{inErr, outErr} {
 			if err == nil || !strings.Contains(err.Error(), "not as policyscan wrote it") {
@@ -175,10 +182,115 @@ func TestChangedByHand(t *testing.T) {
 
 	of := Named("cursor")
 	text := install(t, of, "")
+	if strings.Contains(text, "/policyscan") {
+		t.Error("settings that a team shares name the program by its path")
+	}
 	begin, end := strings.Index(text, "["), strings.LastIndex(text, "]")
 	twice := text[:end] + "," + text[begin+1:]
 	if _, err := of.Uninstall(source(twice)); err == nil || !strings.Contains(err.Error(), "the hook is there twice") {
 		t.Errorf("twice: %v", err)
+	}
+}
+
+// TestFault_152_EarlierEntry: an entry that an earlier version wrote takes silence for no opinion. Install replaces it where it
+// is, whatever is around it, and Uninstall knows it.
+func TestFault_152_EarlierEntry(t *testing.T) {
+	for _, of := range Targets() {
+		t.Run(of.Agent, func(t *testing.T) {
+			args := []string{"--calls", "my rules/calls.yml"}
+			quoted, err := quoteAll(args)
+			if err != nil {
+				t.Fatal(err)
+			}
+			old := *of
+			old.entry = func(_, args string) hook { return of.earlier(args) }
+			around := "{\n  \"hooks\": {\n    \"" + of.path[1] + "\": [\n      1\n    ]\n  }\n}\n"
+			if of.version {
+				around = strings.Replace(around, "{\n", "{\n  \"version\": 1,\n", 1)
+			}
+			for _, had := range []string{"", around, strings.ReplaceAll(around, "\n", ""), strings.ReplaceAll(around, "\n", "\r\n")} {
+				before, want := install(t, &old, had, args...), install(t, of, had, args...)
+				if before == want || !strings.Contains(before, unjudgedEarlier) {
+					t.Fatalf("the earlier entry is the one of now:\n%s", before)
+				}
+				if got := install(t, of, before, args...); got != want {
+					t.Errorf("%q became\n%s\nwant\n%s", before, got, want)
+				}
+				back, err := of.Uninstall(source(before))
+				if err != nil || string(back) != had {
+					t.Errorf("uninstalled: %v\n%q, want %q", err, back, had)
+				}
+				if _, err := of.Install(source(before), "", nil); err == nil || !strings.Contains(err.Error(), "with other arguments:"+quoted) {
+					t.Errorf("other arguments: %v", err)
+				}
+			}
+		})
+	}
+}
+
+// TestInstallByPath: the program of a user's own settings is named by its path, is known again, and is replaced by
+// another.
+func TestInstallByPath(t *testing.T) {
+	for _, of := range Targets() {
+		for _, path := range []string{"/usr/local/bin/policyscan", "/opt/my tools/é/policyscan-2", "C:/Program Files/policyscan/policyscan.exe"} {
+			text, err := of.Install(nil, path, []string{"--calls", "x y"})
+			if err != nil || !strings.Contains(string(text), path) || strings.Contains(string(text), "(policyscan hook") {
+				t.Fatalf("%s: %v\n%s", of.Agent, err, text)
+			}
+			if again, err := of.Install(source(string(text)), path, []string{"--calls", "x y"}); err != nil || string(again) != string(text) {
+				t.Errorf("%s: installed twice: %v\n%s", of.Agent, err, again)
+			}
+			if out, err := of.Uninstall(source(string(text))); err != nil || out != nil {
+				t.Errorf("%s: %v: %q is left", of.Agent, err, out)
+			}
+			if got, want := install(t, of, string(text), "--calls", "x y"), install(t, of, "", "--calls", "x y"); got != want {
+				t.Errorf("%s: by its name:\n%s\nwant\n%s", of.Agent, got, want)
+			}
+		}
+		if _, err := of.Install(nil, "/home/a$b/policyscan", nil); err == nil || !strings.Contains(err.Error(), "the path of the program") {
+			t.Errorf("%s: %v", of.Agent, err)
+		}
+	}
+}
+
+// TestProgram: the path by which the PATH finds the program, if it is the same.
+func TestProgram(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("TMPDIR", filepath.Join(dir, "tmp"))
+	at := func(names ...string) string { return filepath.Join(append([]string{dir}, names...)...) }
+	for _, name := range []string{"cellar/1.2", "bin", "other", "tmp/x", "go-build1/exe", "plain"} {
+		if err := os.MkdirAll(at(name), 0o777); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{"cellar/1.2", "other", "tmp/x", "go-build1/exe"} {
+		if err := os.WriteFile(at(name, byName), nil, 0o777); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(at("plain", byName), nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(at("cellar/1.2", byName), at("bin", byName)); err != nil {
+		t.Skip(err)
+	}
+	t.Chdir(dir)
+	list := func(dirs ...string) string { return strings.Join(dirs, string(filepath.ListSeparator)) }
+	running := at("cellar/1.2", byName)
+	for _, test := range []struct{ running, path, want string }{
+		{running, list(at("none"), at("bin"), at("other")), at("bin", byName)},
+		{running, list(at("plain"), at("bin")), at("bin", byName)}, // which cannot be run
+		{running, list(at("other"), at("bin")), running},           // another is found first
+		{running, list("bin", at("bin")), running},                 // what that is depends on the folder
+		{running, "", running},
+		{at("tmp/x", byName), at("bin"), ""},
+		{at("go-build1/exe", byName), at("bin"), ""},
+		{at("none", byName), at("bin"), ""},
+	} {
+		got, err := Program(test.running, test.path)
+		if got != filepath.ToSlash(test.want) || (err == nil) != (test.want != "") {
+			t.Errorf("%s with %s: %q, %v; want %q", test.running, test.path, got, err, test.want)
+		}
 	}
 }
 
@@ -214,7 +326,7 @@ func TestQuote(t *testing.T) {
 			t.Errorf("%q is none of ours", text)
 		}
 	}
-	if _, err := Named("codex").Install(nil, []string{"$HOME"}); err == nil || errors.As(err, new(*rules.Error)) {
+	if _, err := Named("codex").Install(nil, "", []string{"$HOME"}); err == nil || errors.As(err, new(*rules.Error)) {
 		t.Errorf("an argument that is refused: %v", err)
 	}
 }
@@ -232,7 +344,7 @@ func FuzzInstall(f *testing.F) {
 			return
 		}
 		of, args := Targets()[agent], []string{first, second}
-		out, err := of.Install(source(text), args)
+		out, err := of.Install(source(text), "", args)
 		if err != nil || string(out) == text {
 			return
 		}
@@ -245,14 +357,14 @@ func FuzzInstall(f *testing.F) {
 			t.Fatal(err)
 		}
 		ours := slices.DeleteFunc(slices.Clone(array.items), func(it item) bool {
-			_, ok := of.written(out[it.value.start:it.value.end])
+			_, _, ok := of.written(out[it.value.start:it.value.end])
 			return !ok
 		})
 		if len(ours) != 1 {
 			t.Errorf("%q became %q", text, out)
 		}
 		back, err := of.Uninstall(source(string(out)))
-		if whole, _ := of.Install(nil, args); err != nil || string(back) != text && string(out) != string(whole) {
+		if whole, _ := of.Install(nil, "", args); err != nil || string(back) != text && string(out) != string(whole) {
 			t.Errorf("%q became %q, and then %q: %v", text, out, back, err)
 		}
 	})

@@ -46,7 +46,17 @@ func (c *hookInstallAgentCmd) Run(std streams, ctx *kong.Context) error {
 	if err := hookTakes(f.of.Agent, c.Args); err != nil {
 		return err
 	}
-	text, err := f.of.Install(f.source, c.Args)
+	program := "" // what a team shares names it by its name, for each has it elsewhere
+	if c.User {
+		running, err := os.Executable()
+		if err != nil {
+			return fmt.Errorf("the program that runs cannot be found: %w", err)
+		}
+		if program, err = settings.Program(running, os.Getenv("PATH")); err != nil {
+			return err
+		}
+	}
+	text, err := f.of.Install(f.source, program, c.Args)
 	if err != nil {
 		return err
 	}

@@ -24,7 +24,7 @@ type agentHookCmd struct {
 	callsFlag      `embed:""`
 	Policy         []string      `placeholder:"DIR" sep:"none" help:"Folder that holds rules/, or builtin:infra, or none. Repeatable. Default: the bundle in the root."`
 	Root           string        `placeholder:"DIR" help:"Folder from which the bundle's globs count. Default: the root of the repository around the agent's project."`
-	SendAllow      bool          `help:"Answer allow where a rule allows the call, so that the agent does not ask; else it is left to the agent."`
+	SendAllow      bool          `help:"Answer allow where a rule allows the call, or a person at the terminal approves it, so that the agent does not ask; else it is left to the agent."`
 	AllowRuleEdits bool          `help:"Do not ask a person about an edit of the rules themselves, or of the agent's hooks."`
 	AskMode        string        `placeholder:"MODE" aliases:"ask_mode" help:"How a person is asked: agent, or tty, the terminal. Default: agent, but tty where sigmashake's rules ask."`
 	AgentId        string        `placeholder:"ID" help:"The agent's id, if its hook does not tell."`
@@ -328,7 +328,7 @@ func (c *agentHookCmd) decision(person context.Context, std streams, e *protocol
 	case out.Effect == call.Ask && j.askMode == askAgent:
 		return protocol.Decision{Permission: protocol.Ask, Reason: "policyscan: " + j.Reason()}, nil
 	case out.Effect == call.Ask:
-		return askedAtTerminal(person, std, e, j)
+		return askedAtTerminal(person, std, e, j, c.SendAllow)
 	case c.SendAllow && out.Explicit():
 		return protocol.Decision{Permission: protocol.Allow, Reason: j.Allowed(), Note: j.Note()}, nil
 	}
@@ -336,8 +336,8 @@ func (c *agentHookCmd) decision(person context.Context, std streams, e *protocol
 }
 
 // askedAtTerminal is what the person at the terminal makes of a call that needs one, who may take longer than the
-// judgement.
-func askedAtTerminal(ctx context.Context, std streams, e *protocol.Event, j judgement) (protocol.Decision, *bool) {
+// judgement. A yes is passed on if sendAllow says so, and else leaves the call to the agent.
+func askedAtTerminal(ctx context.Context, std streams, e *protocol.Event, j judgement, sendAllow bool) (protocol.Decision, *bool) {
 	approved, err := askPerson(ctx, e.Call, j.Reason())
 	switch {
 	case err != nil:
@@ -345,6 +345,8 @@ func askedAtTerminal(ctx context.Context, std streams, e *protocol.Event, j judg
 		return protocol.Decision{Permission: protocol.Deny, Reason: fmt.Sprintf("policyscan: %s\n%v", j.Reason(), err)}, nil
 	case !approved:
 		return protocol.Decision{Permission: protocol.Deny, Reason: "policyscan: the person at the terminal did not approve: " + j.Reason()}, &approved
+	case sendAllow:
+		return protocol.Decision{Permission: protocol.Allow, Reason: "policyscan: a person at the terminal approved it: " + j.Reason(), Note: j.Note()}, &approved
 	}
 	return protocol.Decision{Note: j.Note()}, &approved
 }

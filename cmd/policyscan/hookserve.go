@@ -55,9 +55,6 @@ func (c *agentHookCmd) serve(std streams, a *protocol.Agent) error {
 			complain(std.err, err)
 			answer = a.Answer(nil, undecided(err))
 		}
-		if len(answer) == 0 {
-			answer = []byte("{}\n")
-		}
 		if _, err := std.out.Write(answer); err != nil {
 			return fmt.Errorf("an answer cannot be written: %w", systemError(err))
 		}

@@ -52,14 +52,21 @@ const askRule = `rule push {
 // sudo/ssh. Works even when stdin is piped."
 func TestTerminal(t *testing.T) {
 	t.Parallel()
+	const approved = `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow","permissionDecisionReason":"policyscan: a person at the terminal approved it: `
 	for _, c := range []struct {
 		typed, want string
 		flags       []string
 	}{
-		{"y\r", "", nil},
+		{"y\r", "{}\n", nil},
 		{"n\r", `"permissionDecision":"deny"`, nil},
 		{"\r", `"permissionDecision":"deny"`, nil},
-		{"y\r", "", []string{"--ask-mode", "tty"}},
+		{"y\r", "{}\n", []string{"--ask-mode", "tty"}},
+		// A yes is passed on only if that is asked for, and a no, or the Enter key alone, never is.
+		{"y\r", approved, []string{"--ask-mode", "tty", "--send-allow"}},
+		{"yes\n", approved, []string{"--send-allow"}},
+		{"n\r", `"permissionDecision":"deny"`, []string{"--ask-mode", "tty", "--send-allow"}},
+		{"\r", `"permissionDecision":"deny"`, []string{"--send-allow"}},
+		{"", `"permissionDecision":"ask"`, []string{"--ask-mode", "agent", "--send-allow"}},
 		{"", `"permissionDecision":"ask"`, []string{"--ask-mode", "agent"}},
 	} {
 		t.Run(fmt.Sprintf("%q %v", c.typed, c.flags), func(t *testing.T) {
@@ -87,7 +94,7 @@ func TestTerminal(t *testing.T) {
 			if err := cmd.Wait(); err != nil {
 				t.Errorf("%v: %s", err, said.String())
 			}
-			if got := out.String(); (c.want == "") != (got == "") || !strings.Contains(got, c.want) {
+			if got := out.String(); !strings.Contains(got, c.want) {
 				t.Errorf("got %q, want %q", got, c.want)
 			}
 			// The log has what was decided, what the person said and what came of it.

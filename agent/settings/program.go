@@ -1,0 +1,50 @@
+package settings
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+)
+
+// Program returns the path by which a user's own settings name the program that runs, whose file is running: that by
+// which the PATH finds it, for a package manager puts the next version elsewhere; if the PATH finds another or none, where
+// it is. Where "go run" and the like put a program it is an error: the next day it is gone, and every call denied.
+func Program(running, pathVar string) (string, error) {
+	found := running
+	is, err := os.Stat(running)
+	if err != nil {
+		return "", fmt.Errorf("the program that runs cannot be found: %w; give --user to one that is installed", err)
+	}
+	for _, dir := range filepath.SplitList(pathVar) {
+		path := filepath.Join(dir, byName+filepath.Ext(running))
+		st, err := os.Stat(path)
+		if err != nil || st.IsDir() || runtime.GOOS != "windows" && st.Mode().Perm()&0o111 == 0 {
+			continue // a shell does not take it either
+		}
+		if filepath.IsAbs(dir) && os.SameFile(is, st) {
+			found = path
+		}
+		break
+	}
+	if passing(found) {
+		return "", errors.New("the program is " + filepath.ToSlash(found) + ", which is there for a while only, and without it every call would be denied; " +
+			"install it, and run hook install --user with the one that is installed")
+	}
+	return filepath.ToSlash(found), nil
+}
+
+// passing reports whether a program is where such are put that are run once.
+func passing(path string) bool {
+	if rel, err := filepath.Rel(os.TempDir(), path); err == nil && filepath.IsLocal(rel) {
+		return true
+	}
+	for part := range strings.SplitSeq(filepath.ToSlash(path), "/") {
+		if strings.HasPrefix(part, "go-build") {
+			return true
+		}
+	}
+	return false
+}
