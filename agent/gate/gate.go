@@ -59,6 +59,9 @@ type Gate struct {
 	// GuardedNames are guarded in each folder of the tree, and GuardedRootNames in each that is a repository's root: files and
 	// folders, with slashes, in any case. Where anything is guarded each .git of the tree is.
 	GuardedNames, GuardedRootNames []string
+
+	// GuardsCI says that each file of a CI system in the tree is guarded that runs policyscan now.
+	GuardsCI bool
 }
 
 // A Result is what the gate says of a call.

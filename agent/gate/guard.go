@@ -17,7 +17,7 @@ const GuardRule = "policyscan:guard"
 // guarded returns the first file of a call that is guarded, or lies in a folder that is; "" if none does. Names count as
 // the call has them, too, since a link can lead from a guarded one elsewhere.
 func (g *Gate) guarded(files []file, dir string) (string, error) {
-	if len(files) == 0 || len(g.Guarded) == 0 && len(g.GuardedNames) == 0 && len(g.GuardedRootNames) == 0 {
+	if len(files) == 0 || len(g.Guarded) == 0 && len(g.GuardedNames) == 0 && len(g.GuardedRootNames) == 0 && !g.GuardsCI {
 		return "", nil
 	}
 	all := slices.Clone(g.Guarded)
@@ -53,7 +53,7 @@ func (g *Gate) guards(p string, all []string) (bool, error) {
 			return false, err
 		}
 		for _, t := range trees {
-			if g.guardsName(t) {
+			if g.guardsName(t) || g.GuardsCI && runsInCI(p, t.path) {
 				return true, nil
 			}
 			places = append(places, filepath.Join(g.Root, filepath.FromSlash(t.path)))

@@ -1,9 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
+	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
+	"strings"
 
 	"github.com/policyscan/policyscan/agent/gate"
 	"github.com/policyscan/policyscan/agent/settings"
@@ -30,8 +34,11 @@ func (c *agentHookCmd) withGuards(agent string, g *gate.Gate, at place, folders 
 	for _, t := range settings.Targets() {
 		guarding.GuardedNames = append(guarding.GuardedNames, t.Project)
 	}
+	guarding.GuardedNames = append(guarding.GuardedNames, gate.TreeNames()...)
 	// Another bundle could come to be the one that is discovered.
 	guarding.GuardedRootNames = []string{sigmashakeConfig, ".policyscan", rules.BoundariesFile, rules.InvariantsFile, rules.DeprecatedFile}
+	guarding.GuardedRootNames = append(guarding.GuardedRootNames, gate.RootNames()...)
+	guarding.GuardsCI = true
 	if root, err := realPath(at.root); err == nil {
 		guarding.Root = root
 		guard(root, guarding.GuardedRootNames...) // which may be links
@@ -40,6 +47,9 @@ func (c *agentHookCmd) withGuards(agent string, g *gate.Gate, at place, folders 
 			return nil, fmt.Errorf("where git's folder of the root is cannot be told: %w", err)
 		}
 		guarding.Guarded = append(guarding.Guarded, dirs...)
+		if dir, err := repo.HooksDir(root); err == nil && dir != "" { // where git looks for them, by core.hooksPath too
+			guarding.Guarded = append(guarding.Guarded, dir)
+		}
 		folders = append([]string{root}, folders...)
 	}
 	for _, dir := range folders { // which need not be in the root
@@ -72,5 +82,25 @@ func (c *agentHookCmd) withGuards(agent string, g *gate.Gate, at place, folders 
 			guard(dir, "hooks", "config.json", "settings.json")
 		}
 	}
+	guarding.Guarded = append(guarding.Guarded, surroundings(folders).Guarded()...)
 	return &guarding, nil
+}
+
+// surroundings are what the hook runs in. folders are the project's and the call's.
+func surroundings(folders []string) *gate.Around {
+	a := &gate.Around{Path: os.Getenv("PATH"), Folders: slices.Clone(folders), Getenv: os.Getenv}
+	// What the system does not tell, the agent's shells do not know either.
+	if dir, err := os.Getwd(); err == nil {
+		a.Folders = append(a.Folders, dir)
+	}
+	if program, err := os.Executable(); err == nil {
+		a.Program = program
+	}
+	if home, err := os.UserHomeDir(); err == nil {
+		a.Home = home
+	}
+	if runtime.GOOS == "windows" {
+		a.Exts = strings.Split(cmp.Or(os.Getenv("PATHEXT"), ".COM;.EXE;.BAT;.CMD")+";.PS1", ";")
+	}
+	return a
 }

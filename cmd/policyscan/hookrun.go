@@ -25,7 +25,7 @@ type agentHookCmd struct {
 	Policy         []string      `placeholder:"DIR" sep:"none" help:"Folder that holds rules/, or builtin:infra, or none. Repeatable. Default: the bundle in the root."`
 	Root           string        `placeholder:"DIR" help:"Folder from which the bundle's globs count. Default: the root of the repository around the agent's project."`
 	SendAllow      bool          `help:"Answer allow where a rule allows the call, or a person at the terminal approves it, so that the agent does not ask; else it is left to the agent."`
-	AllowRuleEdits bool          `help:"Do not ask a person about an edit of the rules themselves, or of the agent's hooks."`
+	AllowRuleEdits bool          `help:"Do not ask a person about an edit of the rules themselves, of the agent's hooks, or of what else they depend on."`
 	AskMode        string        `placeholder:"MODE" aliases:"ask_mode" help:"How a person is asked: agent, or tty, the terminal. Default: agent, but tty where sigmashake's rules ask."`
 	AgentId        string        `placeholder:"ID" help:"The agent's id, if its hook does not tell."`
 	State          string        `placeholder:"DIR" help:"Private folder for what sigmashake's loop guard remembers. Default: policyscan/sessions in the user's state folder."`

@@ -36,6 +36,19 @@ func GitDirs(root string) ([]string, error) {
 	return []string{gitDir, shared}, err
 }
 
+// HooksDir is [Repository.Hooks] of the work tree at root; "" if root is none.
+func HooksDir(root string) (string, error) {
+	gitDir, err := gitDirOf(root)
+	if err != nil || gitDir == "" {
+		return "", err
+	}
+	r := &Repository{gitDir: gitDir, WorkTree: root}
+	if err := r.findCommon(); err != nil {
+		return "", err
+	}
+	return r.Hooks()
+}
+
 // common returns the folder that the work tree at root shares with those of the same repository; "" if it is none.
 func common(root string) (string, error) {
 	gitDir, err := gitDirOf(root)
