@@ -3,7 +3,11 @@ package main
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/policyscan/policyscan/agent/call"
 	"github.com/policyscan/policyscan/agent/dialect"
@@ -15,7 +19,7 @@ import (
 type callsFlag struct {
 	Calls   []string          `placeholder:"FILE" sep:"none" help:"Call rules: a file, or a folder of .rules files. Repeatable; the strictest wins."`
 	Dialect string            `placeholder:"NAME" help:"What the call rules are written in, if their names do not tell: ${dialects}."`
-	Define  map[string]string `placeholder:"NAME=VALUE" mapsep:"none" help:"What (env NAME) is in clash. Repeatable."`
+	Define  map[string]string `placeholder:"NAME=VALUE" mapsep:"none" help:"What (env NAME) is in clash. A relative PWD counts from the current folder, in a hook from the project's root. Repeatable."`
 }
 
 // load reads the call rules, whose names count from dir, "" is the current folder; the error has the mistakes of all
@@ -26,10 +30,14 @@ func (c *callsFlag) load(dir string) ([]*call.Set, error) {
 			return nil, err
 		}
 	}
+	define, err := c.defined(dir)
+	if err != nil {
+		return nil, err
+	}
 	var sets []*call.Set
 	var mistakes rules.Errors
 	for _, name := range c.Calls {
-		s, err := dialect.Load(dir, filepath.ToSlash(filepath.Clean(name)), c.Dialect, c.Define)
+		s, err := dialect.Load(dir, filepath.ToSlash(filepath.Clean(name)), c.Dialect, define)
 		var list rules.Errors
 		if errors.As(err, &list) {
 			mistakes = append(mistakes, list...)
@@ -43,7 +51,79 @@ func (c *callsFlag) load(dir string) ([]*call.Set, error) {
 	if mistakes != nil {
 		return nil, mistakes
 	}
+	if dir == "" {
+		shell, err := os.Getwd() // as it is spelled there
+		if err != nil {
+			return nil, fmt.Errorf("the current folder cannot be found: %w", err)
+		}
+		sets = c.respell(sets, "", spellings("", []string{shell}))
+	}
 	return sets, nil
+}
+
+// defined is what is defined, with a relative PWD counted from dir, without links.
+func (c *callsFlag) defined(dir string) (map[string]string, error) {
+	if !c.relativePWD() {
+		return c.Define, nil
+	}
+	real, err := realPath(dir)
+	if err != nil {
+		return nil, fmt.Errorf("cannot find the folder from which --define PWD=%s counts: %w", c.Define["PWD"], systemError(err))
+	}
+	define := maps.Clone(c.Define)
+	define["PWD"] = filepath.Join(real, c.Define["PWD"])
+	return define, nil
+}
+
+// relativePWD reports whether PWD is defined by its way from a folder, so that it is that folder by whatever name.
+func (c *callsFlag) relativePWD() bool {
+	pwd := c.Define["PWD"]
+	_, absolute := call.Resolve("", pwd)
+	return pwd != "" && !absolute
+}
+
+// respell has rules about what is in a folder, where PWD counts from it, judge calls that name the folder by other names,
+// too.
+func (c *callsFlag) respell(sets []*call.Set, folder string, names []string) []*call.Set {
+	real, err := realPath(folder)
+	if err != nil || !c.relativePWD() || len(names) == 0 {
+		return sets
+	}
+	again := make([]*call.Set, len(sets))
+	for i, s := range sets {
+		again[i] = s.Respelled(real, names)
+	}
+	return again
+}
+
+// spellings are other names of a folder than that without links, as those of folders in it tell: it is /home/me/app if
+// /home/me/app/src leads to its src.
+func spellings(folder string, dirs []string) []string {
+	folder, err := realPath(folder)
+	if err != nil {
+		return nil
+	}
+	var names []string
+	for _, dir := range dirs {
+		real, err := realPath(dir)
+		if dir == "" || err != nil {
+			continue
+		}
+		rel, err := filepath.Rel(folder, real)
+		if err != nil || !filepath.IsLocal(rel) {
+			continue
+		}
+		name := filepath.Clean(dir)
+		if inner := string(filepath.Separator) + rel; strings.HasSuffix(name, inner) {
+			name = strings.TrimSuffix(name, inner)
+		} else if rel != "." { // a link in the folder
+			continue
+		}
+		if name != folder && filepath.IsAbs(name) && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // guard puts what the sets were read from among the files that the gate guards.

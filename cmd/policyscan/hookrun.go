@@ -290,6 +290,7 @@ func (c *agentHookCmd) judge(ctx context.Context, a *protocol.Agent, e *protocol
 			}
 			g.Guarded = append(g.Guarded, name)
 		}
+		g.Sets = c.respell(g.Sets, at.root, spellings(at.root, append(e.Roots, projectDir(a), e.Call.Dir)))
 		project.Gates = append(project.Gates, g)
 	}
 	if !slices.Contains((&policyFlag{c.Policy}).flags(), noPolicy) {
