@@ -158,30 +158,38 @@ func (c *callsFlag) given() bool { return len(c.Calls) > 0 }
 
 // validate shows the mistakes of each file of call rules, or what it holds.
 func (c *callsFlag) validate(std streams) (failed error) {
+	configured := false
 	for _, name := range c.Calls {
-		failed = errors.Join(failed, c.validateOne(std, name))
+		asks, err := c.validateOne(std, name)
+		configured = configured || asks
+		failed = errors.Join(failed, err)
+	}
+	if configured {
+		failed = errors.Join(failed, validateSigmashake(std))
 	}
 	return failed
 }
 
-// validateOne checks a file of call rules, or a folder of them.
-func (c *callsFlag) validateOne(std streams, name string) error {
+// validateOne checks a file of call rules, or a folder of them, and reports whether sigmashake's settings are about them.
+func (c *callsFlag) validateOne(std streams, name string) (configured bool, err error) {
 	one := callsFlag{Calls: []string{name}, Dialect: c.Dialect, Define: c.Define}
 	sets, err := one.load("")
 	var list rules.Errors
 	if errors.As(err, &list) {
-		return mistaken(std, name, list)
+		st, err := os.Stat(name)
+		folder := err == nil && st.IsDir() // which only sigmashake's rules are
+		return folder || c.Dialect == "sigmashake" || c.Dialect == "" && strings.EqualFold(filepath.Ext(name), ".rules"), mistaken(std, name, list)
 	}
 	if err != nil {
-		return err
+		return false, err
 	}
 	s := sets[0]
 	for _, n := range s.Notes {
 		if err := print(std.out, "%s:%d: note: %s\n", safe(n.Origin.File), n.Origin.Line, safe(n.Text)); err != nil {
-			return err
+			return false, err
 		}
 	}
-	return print(std.out, "%s: valid: %s, %s; %s\n", safe(s.Name), s.Dialect, s.Strategy, safe(defaulted(s)))
+	return isSigmashake(s), print(std.out, "%s: valid: %s, %s; %s\n", safe(s.Name), s.Dialect, s.Strategy, safe(defaulted(s)))
 }
 
 // defaulted is what a set holds, and what becomes of a call that no rule is about.

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -75,7 +76,12 @@ func (c *hookInstallAgentCmd) Run(std streams, ctx *kong.Context) error {
 		return err
 	}
 	if err := hookJudges(f.of.Agent, c.Args); err != nil {
-		return print(std.out, "as things are it denies every call: %s\n", safe(err.Error()))
+		lines := messages(err)
+		between := "\n  "
+		if len(lines) == 1 {
+			between = " "
+		}
+		return print(std.out, "as things are it denies every call:%s\n", between+strings.Join(lines, between))
 	}
 	return nil
 }
@@ -87,8 +93,12 @@ func hookJudges(name string, args []string) error {
 		return nil // hookTakes has looked at them
 	}
 	at, err := rootAt(hook.Root)
-	if err == nil {
-		_, err = hook.gate(at)
+	if err != nil {
+		return err
+	}
+	g, err := hook.gate(at)
+	if err == nil && slices.ContainsFunc(g.Sets, isSigmashake) {
+		_, err = hook.sigmashake(at)
 	}
 	return err
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/policyscan/policyscan/agent/call"
 	"github.com/policyscan/policyscan/agent/gate"
 	"github.com/policyscan/policyscan/agent/protocol"
+	"github.com/policyscan/policyscan/rules"
 )
 
 // agentHookCmd judges a call of an agent before it runs. Its name is the agent's.
@@ -404,6 +405,12 @@ func (c *agentHookCmd) gate(at place) (*gate.Gate, error) {
 			}
 		}
 		g, err = bundleGate(flags, at)
+		var none *rules.Error
+		if len(c.Policy) == 0 && len(c.Calls) > 0 && errors.As(err, &none) && none.Code == rules.CodeMissing && none.File == "" {
+			advised := *none
+			advised.Fix += "; to judge by the call rules alone, add --policy none"
+			err = &advised
+		}
 	case len(flags) > 1:
 		err = errors.New("--policy is none, and another --policy names a bundle; leave one of them out")
 	case len(c.Calls) == 0:

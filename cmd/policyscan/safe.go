@@ -26,28 +26,37 @@ func safe(s string) string {
 // quoted shows such a text in a message.
 func quoted(s string) string { return `"` + safe(s) + `"` }
 
-// complain is the voice in which the program speaks of its own trouble: a line for
-// each mistake of a bundle, one line for anything else, whatever names are in it.
+// complain is the voice in which the program speaks of its own trouble: a line for each mistake of a bundle and for each of
+// several errors, one line for anything else, whatever names are in it.
 func complain(w io.Writer, err error) {
+	for _, text := range messages(err) {
+		_, _ = fmt.Fprintf(w, "policyscan: %s\n", text) // there is nowhere left to complain to
+	}
+}
+
+// messages are the lines in which an error is told, safe to print.
+func messages(err error) []string {
 	var mistakes rules.Errors
 	if errors.As(err, &mistakes) {
+		var lines []string
 		head, _, _ := strings.Cut(err.Error(), mistakes.Error())
 		for _, m := range mistakes {
 			text := head + m.Error()
 			if head == "" && m.File != "" { // nothing else says which bundle it is
 				text = m.Place() + ": " + m.What()
 			}
-			_, _ = fmt.Fprintf(w, "policyscan: %s\n", safe(text)) // there is nowhere left to complain to
+			lines = append(lines, safe(text))
 		}
-		return
+		return lines
 	}
 	if several, ok := err.(interface{ Unwrap() []error }); ok && strings.Contains(err.Error(), "\n") { // errors.Join's, a line each
+		var lines []string
 		for _, one := range several.Unwrap() {
-			complain(w, one)
+			lines = append(lines, messages(one)...)
 		}
-		return
+		return lines
 	}
-	_, _ = fmt.Fprintf(w, "policyscan: %s\n", safe(err.Error()))
+	return []string{safe(err.Error())}
 }
 
 func print(w io.Writer, format string, args ...any) error {

@@ -29,14 +29,9 @@ func (c *agentHookCmd) applySafety(a *protocol.Agent, e *protocol.Event, r *gate
 	if !r.Remembers() {
 		return "", nil
 	}
-	config, err := readSigmashake(at)
+	config, err := c.sigmashake(at)
 	if err != nil {
 		return "", err
-	}
-	if c.AskMode == "" {
-		if err := checkAskMode(string(config.AskMode)); err != nil {
-			return "", fmt.Errorf("%s: %w", sigmashakeConfig, err)
-		}
 	}
 	dir, err := c.stateDir()
 	if err != nil {
@@ -72,13 +67,61 @@ func duplicateEvent(a *protocol.Agent, e *protocol.Event) bool {
 	return a.Name == "cursor" && e.Name != "preToolUse"
 }
 
-// readSigmashake reads sigmashake's settings; without the file they are the defaults.
-func readSigmashake(at place) (sigmashake.Config, error) {
+// sigmashake reads sigmashake's settings as the hook heeds them.
+func (c *agentHookCmd) sigmashake(at place) (sigmashake.Config, error) {
+	config, err := readSigmashake(at, sigmashakeConfig)
+	if err == nil && c.AskMode == "" {
+		err = usableAskMode(config, sigmashakeConfig)
+	}
+	return config, err
+}
+
+// usableAskMode is an error if policyscan cannot ask as the settings say.
+func usableAskMode(config sigmashake.Config, shown string) error {
+	if err := checkAskMode(string(config.AskMode)); err != nil {
+		return fmt.Errorf("%s: %w", safe(shown), err)
+	}
+	return nil
+}
+
+func isSigmashake(s *call.Set) bool { return s.Dialect == "sigmashake" }
+
+// validateSigmashake checks the settings that the hook reads with sigmashake's rules: those in the root of the repository
+// around the current folder.
+func validateSigmashake(std streams) error {
+	at, err := findPlace("")
+	if err != nil {
+		return err
+	}
+	shown := at.prefix + sigmashakeConfig
+	if _, err := os.Lstat(filepath.Join(at.root, filepath.FromSlash(sigmashakeConfig))); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	config, err := readSigmashake(at, shown)
+	var list rules.Errors
+	if errors.As(err, &list) {
+		return mistaken(std, shown, list)
+	}
+	if err == nil {
+		err = usableAskMode(config, shown)
+	}
+	if err != nil {
+		return err
+	}
+	breaker := "off"
+	if config.CircuitBreaker {
+		breaker = "on"
+	}
+	return print(std.out, "%s: valid: ask_mode %s; the circuit breaker is %s\n", safe(shown), config.AskMode, breaker)
+}
+
+// readSigmashake reads sigmashake's settings, whose file a message calls shown; without the file they are the defaults.
+func readSigmashake(at place, shown string) (sigmashake.Config, error) {
 	name := filepath.Join(at.root, filepath.FromSlash(sigmashakeConfig))
 	if _, err := os.Lstat(name); errors.Is(err, fs.ErrNotExist) {
 		return sigmashake.Config{AskMode: sigmashake.TTY}, nil
 	}
-	src, err := rules.ReadSource(name, sigmashakeConfig)
+	src, err := rules.ReadSource(name, shown)
 	if err != nil {
 		return sigmashake.Config{}, err
 	}

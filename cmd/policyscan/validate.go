@@ -19,7 +19,8 @@ type validateCmd struct {
 func (*validateCmd) Help() string {
 	return `Shows every mistake in one run, with the line it is in, and notes on what loads
 but is often a slip. A file instead of a folder is one of call rules, as --calls names
-them; a bundle is checked with them if one is named.
+them; a bundle is checked with them if one is named, and .sigmashake/config.toml of
+the repository with sigmashake's rules.
 
 Exit status: 0 what was checked is valid, with or without notes; 2 it is not.`
 }

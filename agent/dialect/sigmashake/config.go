@@ -17,9 +17,10 @@ import (
 type AskMode string
 
 // The modes. [Dashboard] needs the web server of SigmaShake, which policyscan does not have: who acts
-// on a Config has to refuse it.
+// on a Config has to refuse it. [Agent], the agent's own question, is policyscan's and not in SigmaShake's document.
 const (
 	TTY       AskMode = "tty"
+	Agent     AskMode = "agent"
 	Dashboard AskMode = "dashboard"
 )
 
@@ -32,10 +33,10 @@ type Config struct {
 // ParseAskMode reads a mode, as the file and the flag --ask_mode have it.
 func ParseAskMode(s string) (AskMode, error) {
 	switch m := AskMode(s); m {
-	case TTY, Dashboard:
+	case TTY, Agent, Dashboard:
 		return m, nil
 	}
-	return "", fmt.Errorf("the ask mode %q; write tty or dashboard", s)
+	return "", fmt.Errorf("the ask mode %q; write tty or agent", s)
 }
 
 // ReadConfig reads .sigmashake/config.toml. Of the table [hook] it knows every key, and one that it does
@@ -73,12 +74,12 @@ func ReadConfig(src *rules.Source) (Config, error) {
 		case "ask_mode":
 			text, ok := value.(string)
 			if !ok {
-				fail(rules.CodeType, "ask_mode is not a text", "write \"tty\" or \"dashboard\"")
+				fail(rules.CodeType, "ask_mode is not a text", "write \"tty\" or \"agent\"")
 				break
 			}
 			mode, err := ParseAskMode(text)
 			if err != nil {
-				fail(rules.CodeValue, fmt.Sprintf("ask_mode = %q", text), "write \"tty\" or \"dashboard\"")
+				fail(rules.CodeValue, fmt.Sprintf("ask_mode = %q", text), "write \"tty\" or \"agent\"")
 			}
 			c.AskMode = mode
 		case "circuit_breaker":

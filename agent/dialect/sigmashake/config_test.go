@@ -17,6 +17,7 @@ func TestRow_0_38_Config(t *testing.T) {
 		"[hook]\nask_mode = \"tty\"":    {AskMode: TTY},
 		"[hook]\r\nask_mode = \"tty\"":  {AskMode: TTY},
 		"hook.ask_mode = 'dashboard'":   {AskMode: Dashboard},
+		"hook.ask_mode = 'agent'":       {AskMode: Agent},
 		"hook = { ask_mode = \"tty\" }": {AskMode: TTY},
 		"[hook]\ncircuit_breaker = true # ask_mode = 1":           {AskMode: TTY, CircuitBreaker: true},
 		"[hook]\ncircuit_breaker = false":                         {AskMode: TTY},
@@ -32,8 +33,8 @@ func TestRow_0_38_Config(t *testing.T) {
 
 func TestConfigErrors(t *testing.T) {
 	for text, want := range map[string]string{
-		"[hook]\nask_mode = \"web\"":                           `config.toml:2: ask_mode = "web"; write "tty" or "dashboard"`,
-		"[hook]\nask_mode = 1":                                 `config.toml:2: ask_mode is not a text; write "tty" or "dashboard"`,
+		"[hook]\nask_mode = \"web\"":                           `config.toml:2: ask_mode = "web"; write "tty" or "agent"`,
+		"[hook]\nask_mode = 1":                                 `config.toml:2: ask_mode is not a text; write "tty" or "agent"`,
 		"\n[hook]\n\ncircuit_breaker = \"true\"":               `config.toml:4: circuit_breaker is not true or false; write true or false, without quotes`,
 		"[hook]\ncircuit_breaker = 1":                          `config.toml:2: circuit_breaker is not true or false; write true or false, without quotes`,
 		"[x]\na=1\n[hook]\nx = 1\nASK_MODE = \"tty\"":          "config.toml:4: \"x\" is not a key of [hook]; the keys are ask_mode and circuit_breaker\nconfig.toml:5: \"ASK_MODE\" is not a key of [hook]; the keys are ask_mode and circuit_breaker",
@@ -55,7 +56,7 @@ func TestConfigErrors(t *testing.T) {
 
 // 0-44: "Override per-invocation with the --ask_mode flag"
 func TestRow_0_44_AskMode(t *testing.T) {
-	for text, want := range map[string]AskMode{"tty": TTY, "dashboard": Dashboard, "TTY": "", "": "", "web": ""} {
+	for text, want := range map[string]AskMode{"tty": TTY, "agent": Agent, "dashboard": Dashboard, "TTY": "", "": "", "web": ""} {
 		if got, err := ParseAskMode(text); got != want || (err == nil) != (want != "") {
 			t.Errorf("%q: %q, %v", text, got, err)
 		}
