@@ -132,6 +132,29 @@ func TestFault_152_Lines(t *testing.T) {
 	}
 }
 
+// TestFault_152_StartFile: what the documentation says that nobody sees: a start file that ends a login shell ends it
+// before the line runs, with status 0 and without a word, and what it prints comes before the answer.
+func TestFault_152_StartFile(t *testing.T) {
+	bash, err := exec.LookPath("bash")
+	if err != nil {
+		t.Skip(err)
+	}
+	dir := t.TempDir()
+	h := Named("codex").entry(byName, "").Hooks[0]
+	for profile, want := range map[string]string{"exit 0": "", "echo hello": "hello\n{}\n"} {
+		for name, text := range map[string]string{".profile": profile, "policyscan": "#!/bin/sh\necho '{}'"} {
+			if err := os.WriteFile(filepath.Join(dir, name), []byte(text+"\n"), 0o777); err != nil {
+				t.Fatal(err)
+			}
+		}
+		cmd := exec.Command(bash, "-lc", "PATH=$HOME:$PATH; "+h.Command)
+		cmd.Dir, cmd.Env = dir, []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir}
+		if out, err := cmd.CombinedOutput(); err != nil || string(out) != want {
+			t.Errorf("%s: %v: %q, want %q", profile, err, out, want)
+		}
+	}
+}
+
 // TestLineByPath: a user's own settings run the program at its path, whatever the PATH has.
 func TestLineByPath(t *testing.T) {
 	if runtime.GOOS == "windows" {

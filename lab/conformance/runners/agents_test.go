@@ -172,7 +172,7 @@ func geminiEvents(end bool) []any {
 }
 
 // TestAgents: the agents themselves read the settings as they are written, run the hook before a call,
-// make the call if the hook has no opinion, and make none if policyscan is missing or fails.
+// make the call if the hook has no opinion, and make none if policyscan is missing, fails or gives no answer.
 func TestAgents(t *testing.T) {
 	needAgents(t)
 	for _, c := range agentCases() {
@@ -189,7 +189,9 @@ func TestAgents(t *testing.T) {
 				told       string // what the model was told
 			}{
 				{"no hook", "", false, true, ""},
-				{"no opinion", "cat >/dev/null", true, true, ""},
+				{"no opinion", "cat >/dev/null; echo '{}'", true, true, ""},
+				{"silent", "cat >/dev/null", true, false, unjudged},
+				{"garbage", "cat >/dev/null; echo fine", true, false, unjudged},
 				{"missing", "", true, false, unjudged},
 				{"failing", "exit 1", true, false, unjudged},
 				{"half an answer", "printf '{\"decision'; exit 80", true, false, ""},
@@ -266,7 +268,7 @@ func TestCodexHooks(t *testing.T) {
 	program := b.buildProgram()
 	for _, args := range [][]string{{"hook", "install", "codex"}, {"hook", "install", "codex", "--user"}} {
 		install := exec.Command(program, args...)
-		install.Dir, install.Env = b.path("work"), b.env
+		install.Dir, install.Env = b.path("work"), append(b.env, "TMPDIR="+b.path("tmp")) // or it is in it, and refused
 		if out, err := install.CombinedOutput(); err != nil {
 			t.Fatalf("%v\n%s", err, out)
 		}
