@@ -60,7 +60,7 @@ type Gate struct {
 	// folders, with slashes, in any case. Where anything is guarded each .git of the tree is.
 	GuardedNames, GuardedRootNames []string
 
-	// GuardsCI says that each file of a CI system in the tree is guarded that runs policyscan now.
+	// GuardsCI says that each file of a CI system is guarded, in the tree or elsewhere, that runs policyscan now.
 	GuardsCI bool
 }
 

@@ -46,6 +46,9 @@ func (g *Gate) guarded(files []file, dir string) (string, error) {
 
 // guards reports whether a place is one of all, or lies in one, or is guarded by its name.
 func (g *Gate) guards(p string, all []string) (bool, error) {
+	if g.GuardsCI && runsInCI(p) {
+		return true, nil
+	}
 	places := []string{p}
 	if g.Root != "" {
 		trees, err := g.trees(p)
@@ -53,7 +56,7 @@ func (g *Gate) guards(p string, all []string) (bool, error) {
 			return false, err
 		}
 		for _, t := range trees {
-			if g.guardsName(t) || g.GuardsCI && runsInCI(p, t.path) {
+			if g.guardsName(t) {
 				return true, nil
 			}
 			places = append(places, filepath.Join(g.Root, filepath.FromSlash(t.path)))

@@ -123,7 +123,7 @@ func (w *guardWorld) answers(agent string, payloads []string, flags ...string) [
 	w.t.Helper()
 	p := w.program
 	p.dir, p.stdin = w.repo, strings.Join(payloads, "\n")+"\n"
-	e := p.run(append([]string{"hook", agent, "--serve", "--policy", "none", "--calls", "../never.yml", "--state", "../state"}, flags...)...)
+	e := p.run(append([]string{"hook", agent, "--serve", "--policy", "none", "--calls", w.dir + "/never.yml", "--state", "../state"}, flags...)...)
 	answers := strings.Split(strings.TrimSuffix(e.out, "\n"), "\n")
 	if e.status != 0 || len(answers) != len(payloads) {
 		w.t.Fatalf("%d answers to %d calls: %+v", len(answers), len(payloads), e)
@@ -238,6 +238,12 @@ func TestFault_151_Guarded(t *testing.T) {
 					t.Errorf("%s: %s", names[i], got)
 				case !want[i] && got != "{}":
 					t.Errorf("%s: %s, and nothing depends on it", names[i], got)
+				}
+			}
+			// The root may be a folder of the repository.
+			for i, got := range w.answers(agent.Name, payloads, "--root", "tools") {
+				if name := strings.Fields(names[i])[len(strings.Fields(names[i]))-1]; want[i] && !strings.Contains(got, "is part of what") && !strings.HasPrefix(name, "sub/") && !strings.HasPrefix(name, "inner/") {
+					t.Errorf("%s, with a folder as the root: %s", names[i], got)
 				}
 			}
 			for i, got := range w.answers(agent.Name, payloads, "--allow-rule-edits") {

@@ -42,12 +42,17 @@ func (c *agentHookCmd) withGuards(agent string, g *gate.Gate, at place, folders 
 	if root, err := realPath(at.root); err == nil {
 		guarding.Root = root
 		guard(root, guarding.GuardedRootNames...) // which may be links
-		dirs, err := repo.GitDirs(root)
+		top, err := repositoryRoot(root)          // which is above what --root names, if that is a folder in it
+		if err != nil {
+			return nil, err
+		}
+		guard(top, slices.Concat(gate.TreeNames(), gate.RootNames())...)
+		dirs, err := repo.GitDirs(top)
 		if err != nil {
 			return nil, fmt.Errorf("where git's folder of the root is cannot be told: %w", err)
 		}
 		guarding.Guarded = append(guarding.Guarded, dirs...)
-		if dir, err := repo.HooksDir(root); err == nil && dir != "" { // where git looks for them, by core.hooksPath too
+		if dir, err := repo.HooksDir(top); err == nil && dir != "" { // where git looks for them, by core.hooksPath too
 			guarding.Guarded = append(guarding.Guarded, dir)
 		}
 		folders = append([]string{root}, folders...)
