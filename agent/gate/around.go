@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -41,7 +42,11 @@ func (a *Around) programs() []string {
 	for _, dir := range dirs {
 		for _, at := range a.from(dir) {
 			for _, name := range names {
-				all = append(all, filepath.Join(at, name))
+				file := filepath.Join(at, name)
+				if st, err := os.Stat(file); err == nil && st.IsDir() { // no shell takes it, and what is in it is something else
+					continue
+				}
+				all = append(all, file)
 			}
 		}
 	}

@@ -163,7 +163,7 @@ func freePlaces() []string {
 	return []string{
 		"notes.txt", "src/main.go?", "src/policyscan/main.go?", "sub/lefthook.yml?", "sub/.pre-commit-config.yaml?", "gitattributes?",
 		".github/workflows/other.yml", ".github/workflows/new.yml?", "docs/policyscan.yml", "../first/other?", "../home/notes?", "../home/.profile.txt?", "../home/z/other?",
-		"../realbin/shell?", "action.yml?",
+		"../realbin/shell?", "action.yml?", "tools/bash/notes.md",
 	}
 }
 
@@ -277,6 +277,11 @@ func TestFault_152_Installed(t *testing.T) {
 		user := p.run("hook", "install", agent.Name, "--user", "--print").want(t, 0).out
 		if !strings.Contains(user, "$("+w.file+" hook "+agent.Name) {
 			t.Errorf("the user's settings do not name the program by its path:\n%s", user)
+		}
+		passing := p
+		passing.env = append(slices.Clone(p.env), "TMPDIR="+filepath.Dir(w.file))
+		if e := passing.run("hook", "install", agent.Name, "--user"); e.status != 2 || !strings.Contains(e.err, "is there for a while only") {
+			t.Errorf("from the folder of temporary files: %+v", e)
 		}
 		line := installedLine(t, p.run("hook", "install", agent.Name, "--print", "--", "--policy", "none", "--calls", "calls.yml").out)
 		tool := map[string]string{"gemini": "run_shell_command", "copilot": "bash", "cursor": "Shell"}[agent.Name]
