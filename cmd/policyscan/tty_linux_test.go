@@ -99,6 +99,9 @@ func TestTerminal(t *testing.T) {
 			}
 			// The log has what was decided, what the person said and what came of it.
 			logged := map[string]string{"y\r": "ask none true", "n\r": "ask deny false", "\r": "ask deny false", "": "ask ask null"}[c.typed]
+			if c.want == approved {
+				logged = "ask allow true"
+			}
 			for _, l := range loggedIn(t, filepath.Join(p.dir, "log")) {
 				said, err := json.Marshal(l.Approved)
 				if got := l.Decision + " " + l.Answer + " " + string(said); err != nil || got != logged {
