@@ -13,8 +13,8 @@
 //
 // # Limits
 //
-// A call is what the agent asked for. What a command does once it runs (a shell's compounds and
-// substitutions, a script, a child process) is not seen.
+// A call is what the agent asked for. What a program does once it runs (a script, a child process) is not seen. The
+// commands of a command line are, by package shell, for the native rules; clash's see the first.
 package call
 
 import (

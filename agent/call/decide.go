@@ -71,15 +71,26 @@ func (w *walk) matches(r *Rule) bool {
 		w.skip(r, "it is not enabled")
 		return false
 	}
-	ok, why := r.When.holds(w.facts)
-	if w.trace != nil {
-		step := Step{Rule: r, Matched: ok}
-		if !ok {
-			step.Why = why.failed()
+	if r.EachCommand {
+		if all := w.facts.each(); len(all) > 0 {
+			return w.matchesEach(r, all)
 		}
-		w.trace.Steps = append(w.trace.Steps, step)
 	}
+	ok, why := r.When.holds(w.facts)
+	w.asked(r, ok, func() string { return why.failed() })
 	return ok
+}
+
+// asked notes that a rule was asked; why says, where it did not match, what failed.
+func (w *walk) asked(r *Rule, ok bool, why func() string) {
+	if w.trace == nil {
+		return
+	}
+	step := Step{Rule: r, Matched: ok}
+	if !ok {
+		step.Why = why()
+	}
+	w.trace.Steps = append(w.trace.Steps, step)
 }
 
 // failed says that a test did not hold.
@@ -241,7 +252,7 @@ func (w *walk) mostSpecific() Outcome {
 		what  string
 		why   string
 	}{
-		{"exec", ops.exec, ops.bin, "which program it runs", ""},
+		{"exec", ops.exec, ops.runs.bin, "which program it runs", ""},
 		{"fs", ops.op != nil, ops.path, "which file it is about", ops.unsurePath},
 		{"net", ops.net, ops.host, "which host it asks", ops.unsureHost},
 	} {
@@ -260,14 +271,23 @@ func (w *walk) mostSpecific() Outcome {
 		var r *Rule
 		effect, by := w.set.Default, "default"
 		if d.about != nil {
-			if r = w.first(rules); r == nil {
-				continue
-			}
+			r = w.first(rules)
 		} else {
 			r = w.strictest(rules)
 		}
 		if r != nil {
-			effect, by = r.Effect, r.ID
+			effect = r.Effect
+		}
+		if d.name == "exec" {
+			if stricter := w.through(rules, effect); stricter != nil {
+				r, effect = stricter, stricter.Effect
+			}
+		}
+		if r == nil && d.about != nil {
+			continue
+		}
+		if r != nil {
+			by = r.ID
 		}
 		by = fmt.Sprintf("%s by %s", w.set.Word(effect), by)
 		if d.about == nil {
@@ -291,6 +311,31 @@ func (w *walk) mostSpecific() Outcome {
 		w.trace.Resolution = fmt.Sprintf("%s: of %s the strictest", w.set.Word(out.Effect), strings.Join(said, ", "))
 	}
 	return out
+}
+
+// through returns a rule that is stricter than an effect and names a program that is looked through, as env is in
+// "env git status"; nil, if there is none. Of the rules that name such a program the most specific decides, and one that
+// allows it says nothing of what it runs.
+func (w *walk) through(rules []*Rule, effect Effect) (by *Rule) {
+	ops := w.facts.operations()
+	runs := ops.runs
+	defer func() { ops.runs = runs }()
+	for _, ops.runs = range ops.through {
+		i := slices.IndexFunc(rules, func(r *Rule) bool {
+			ok, _ := r.When.holds(w.facts)
+			return ok && r.Through
+		})
+		if i < 0 || rules[i].Effect.Rank() <= effect.Rank() {
+			continue
+		}
+		by, effect = rules[i], rules[i].Effect
+		if w.trace != nil {
+			why := fmt.Sprintf("%s is part of the command, and runs what follows it", ops.runs.bin.Str())
+			w.trace.Steps = slices.DeleteFunc(w.trace.Steps, func(s Step) bool { return s.Rule == by })
+			w.trace.Steps = append(w.trace.Steps, Step{Rule: by, Matched: true, Why: why})
+		}
+	}
+	return by
 }
 
 // strictest returns the strictest rule of a domain that might decide a call of which it cannot be told

@@ -19,6 +19,9 @@ const (
 	FromFSOp                     // fs.op: "read" or "write"
 	FromFSPath                   // fs.path: the file or folder, absolute and clean if the working folder is known
 	FromNetHost                  // net.host: the host of a URL in lower case, or "*" for any
+	FromProgram                  // the program of the command that a rule is asked about, see Rule.EachCommand
+	FromArguments                // its arguments, a list
+	FromUnseen                   // why something of it is not seen; missing if all is
 	FromItem                     // the item of a list that a test with Op Each is about
 )
 
@@ -44,6 +47,11 @@ type facts struct {
 	requested *Value
 	operated  bool
 	ops       operations
+	listed    bool
+	commands  []command
+	command   *command // that a rule is asked about
+	allows    bool     // by a rule that allows
+	accepts   bool     // and that says itself what may be unseen
 	item      *Value
 	written   map[*Value]string // JSON texts, each written once however many rules ask for it
 
@@ -60,8 +68,6 @@ type facts struct {
 type operations struct {
 	exec   bool // a command is run; which cannot be told if there is no bin
 	net    bool // the network is asked for something; of whom cannot be told if there is no host
-	bin    *Value
-	args   []*Value
 	op     *Value
 	path   *Value
 	host   *Value
@@ -69,6 +75,9 @@ type operations struct {
 
 	unsurePath string // why path is nil though the call names one, and what to write; "" if that is not so
 	unsureHost string // the same of host
+
+	runs    reading
+	through []reading // what was looked through to the program that runs
 }
 
 // value returns a fact as it is, nil if it is missing or null.
@@ -101,20 +110,22 @@ func (f *facts) raw(of *Fact) *Value {
 		return nil
 	case FromItem:
 		return f.item
+	case FromProgram, FromArguments, FromUnseen:
+		return f.command.value(of.Source)
 	}
 	ops := f.operations()
 	switch of.Source {
 	case FromEdits:
 		return ops.edited
 	case FromExecBin:
-		return ops.bin
+		return ops.runs.bin
 	case FromExecArg:
-		if of.Index < len(ops.args) {
-			return ops.args[of.Index]
+		if of.Index < len(ops.runs.args) {
+			return ops.runs.args[of.Index]
 		}
 	case FromExecArgs:
-		if ops.bin != nil {
-			return &Value{kind: List, items: ops.args[min(of.Index, len(ops.args)):]}
+		if ops.runs.bin != nil {
+			return &Value{kind: List, items: ops.runs.args[min(of.Index, len(ops.runs.args)):]}
 		}
 	case FromFSOp:
 		return ops.op
@@ -191,7 +202,10 @@ func (f *facts) text(of *Fact) (string, bool) {
 func (f *facts) list(of *Fact) ([]*Value, bool) {
 	if of.Source == FromExecArgs { // without a Value being made
 		ops := f.operations()
-		return ops.args[min(of.Index, len(ops.args)):], ops.bin != nil
+		return ops.runs.args[min(of.Index, len(ops.runs.args)):], ops.runs.bin != nil
+	}
+	if of.Source == FromArguments && f.command != nil {
+		return f.command.args, f.command.names != nil
 	}
 	v := f.value(of)
 	return v.Items(), v.Kind() == List

@@ -2,9 +2,10 @@ package call
 
 import (
 	"path"
-	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/policyscan/policyscan/agent/call/shell"
 )
 
 // operations says what a call does, by the capability map of clash's document; nothing, of a tool
@@ -19,7 +20,7 @@ func (c *Call) operations() operations {
 	case "Bash":
 		o.exec = true
 		if tokens, ok := c.command(); ok {
-			o.bin, o.args = program(tokens)
+			o.runs, o.through = program(tokens)
 		}
 	case "Read", "Write", "Edit":
 		o.op = Text("write")
@@ -51,23 +52,20 @@ func (c *Call) operations() operations {
 
 // command returns the words of the command line of a call. Codex's shell has a list, of a shell and its
 // script or of a program and its arguments.
-func (c *Call) command() ([]token, bool) {
+func (c *Call) command() ([]shell.Token, bool) {
 	v := first(c.Input, "command", "cmd")
 	if v.Kind() == String {
-		return tokens(v.Str()), true
+		return shell.Tokens(v.Str()), true
 	}
-	var all []token
-	for _, item := range v.Items() {
-		if item.Kind() != String {
-			return nil, false
-		}
-		all = append(all, token{text: item.Str()})
+	list, ok := v.texts()
+	if isScript(list) {
+		return shell.Tokens(list[2]), true
 	}
-	if len(all) == 3 && strings.HasPrefix(all[1].text, "-") && strings.HasSuffix(all[1].text, "c") &&
-		slices.Contains([]string{"sh", "bash", "zsh"}, path.Base(all[0].text)) {
-		return tokens(all[2].text), true
+	all := make([]shell.Token, len(list))
+	for i, text := range list {
+		all[i].Text = text
 	}
-	return all, len(all) > 0
+	return all, ok && len(all) > 0
 }
 
 // fileNamed returns the file that a call names: under the key that Claude Code has for it, or, for the

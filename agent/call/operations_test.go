@@ -9,6 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/policyscan/policyscan/agent/call/shell"
 	"github.com/policyscan/policyscan/internal/cputime"
 )
 
@@ -23,11 +24,11 @@ func (o operations) show() string {
 	}
 	var all []string
 	if o.exec {
-		args := make([]string, len(o.args))
-		for i, a := range o.args {
+		args := make([]string, len(o.runs.args))
+		for i, a := range o.runs.args {
 			args[i] = a.Str()
 		}
-		all = append(all, fmt.Sprintf("exec %s [%s]", name(o.bin), strings.Join(args, "|")))
+		all = append(all, fmt.Sprintf("exec %s [%s]", name(o.runs.bin), strings.Join(args, "|")))
 	}
 	if o.op != nil {
 		all = append(all, fmt.Sprintf("fs %s %s", o.op.Str(), name(o.path)))
@@ -146,7 +147,7 @@ func TestRow_4_28_TransparentPrefixes(t *testing.T) {
 		{"timeout 30 cargo build", "cargo [build]"},
 		{"timeout -s KILL -k 5 30 cargo", "cargo []"},
 		{"timeout --signal=KILL --kill-after 5 --foreground 30 cargo", "cargo []"},
-		{"timeout 30", " []"},
+		{"timeout 30", "timeout [30]"},
 		{"env cargo test", "cargo [test]"},
 		{"env A=1 B=2 cargo test", "cargo [test]"},
 		{"env -i -u HOME -C /tmp A=1 cargo", "cargo []"},
@@ -160,6 +161,14 @@ func TestRow_4_28_TransparentPrefixes(t *testing.T) {
 		{"time nice -n 19 env FOO=bar cargo build", "cargo [build]"},
 		{"FOO=1 time nohup cargo", "cargo []"},
 		{"time (git push)", "git [push|)]"},
+		// Where no program follows, the word is the program.
+		{"env", "env []"},
+		{"env -0", "env [-0]"},
+		{"env FOO=1 BAR=2 >out", "env [FOO=1|BAR=2|>|out]"},
+		{"nice env -u X", "env [-u|X]"},
+		{"time -p; nohup", "nohup []"},
+		{"command", "command []"},
+		{"env | grep KEY", "grep [KEY]"},
 		{"sudo git push", "sudo [git|push]"},
 		{"strace -f git", "strace [-f|git]"},
 		{strings.Repeat("env ", 31) + "git push", "git [push]"},
@@ -352,12 +361,12 @@ func TestTokensOfQuotedWords(t *testing.T) {
 				line = append(line, "'"+strings.ReplaceAll(w, "'", `'\''`)+"'")
 			}
 		}
-		got := tokens(strings.Join(line, " "))
+		got := shell.Tokens(strings.Join(line, " "))
 		if len(got) != len(words) {
 			t.Fatalf("%d words: %v", len(words), got)
 		}
 		for i := range got {
-			if got[i].operator || got[i].text != words[i] {
+			if got[i].Operator || got[i].Text != words[i] {
 				t.Fatalf("%q: %v", words[i], got[i])
 			}
 		}
@@ -369,19 +378,21 @@ func FuzzCommand(f *testing.F) {
 		f.Add(line)
 	}
 	f.Fuzz(func(t *testing.T, line string) {
-		all := tokens(line)
+		all := shell.Tokens(line)
 		length := 0
 		for _, token := range all {
-			length += len(token.text)
-			if token.operator && strings.Trim(token.text, "0123456789;&|()<>") != "" {
-				t.Errorf("the operator %q", token.text)
+			length += len(token.Text)
+			if token.Operator && strings.Trim(token.Text, "0123456789;&|()<>") != "" {
+				t.Errorf("the operator %q", token.Text)
 			}
 		}
 		if length > len(line) {
 			t.Errorf("%d bytes of tokens of %d bytes", length, len(line))
 		}
-		bin, args := program(all)
-		again, more := program(tokens(line))
+		runs, _ := program(all)
+		bin, args := runs.bin, runs.args
+		second, _ := program(shell.Tokens(line))
+		again, more := second.bin, second.args
 		if (bin == nil) != (again == nil) || bin.Str() != again.Str() || len(args) != len(more) {
 			t.Errorf("%q and %q", bin.Str(), again.Str())
 		}
@@ -435,9 +446,9 @@ func TestEachIsExact(t *testing.T) {
 			}
 			return false
 		}
-		f := &facts{operated: true, ops: operations{exec: true, bin: Text("x")}}
+		f := &facts{operated: true, ops: operations{exec: true, runs: reading{bin: Text("x")}}}
 		for _, item := range items {
-			f.ops.args = append(f.ops.args, Text(item))
+			f.ops.runs.args = append(f.ops.runs.args, Text(item))
 		}
 		if got, want := test.holds(f), every(0, items); got != want {
 			t.Fatalf("got %v, want %v", got, want)

@@ -36,7 +36,7 @@ type Trace struct {
 type Step struct {
 	Rule    *Rule
 	Matched bool
-	Why     string // if it did not match: what of it did not, or why it was not asked
+	Why     string // if it did not match: what of it did not, or why it was not asked; else by which command it did, if that is known
 }
 
 // Strictest is the outcome of several sets about one call: of those that deny the first, else of

@@ -56,10 +56,16 @@ type Rule struct {
 	Prompt  string // of Ask: the question; may be empty
 	Instead string // of Force: what to do instead
 
+	// EachCommand is of a rule with a test of FromProgram, FromArguments or FromUnseen: it is asked once for each
+	// command of a command line. One that denies or asks matches if it does for any of them, one that allows if it does
+	// for all. Unseen is of one with a test of FromUnseen.
+	EachCommand, Unseen bool
+
 	Disabled bool   // by its file: it is never the one that decides
 	Priority int    // of PriorityFirst: the higher is asked first
 	Policy   int    // of DenyOverrides: the index in Set.Policies
 	Domain   string // of MostSpecific: "exec", "fs" or "net"
+	Through  bool   // of MostSpecific: it names a program that is looked through, see LookedThrough
 	Score    [2]int // of MostSpecific: primary, secondary
 	Sandbox  string // of MostSpecific: the name of the sandbox that the file wants, which nothing enforces; or ""
 	Severity string // shown, never weighed

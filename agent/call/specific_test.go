@@ -41,7 +41,7 @@ func TestRow_4_21_AcrossDomains(t *testing.T) {
 			}
 		}
 		f := &facts{call: &Call{Tool: "x"}, operated: true, ops: operations{
-			exec: true, net: true, bin: Text("git"), op: Text("read"), path: Text("/a"), host: Text("b")}}
+			exec: true, net: true, runs: reading{bin: Text("git")}, op: Text("read"), path: Text("/a"), host: Text("b")}}
 		w := &walk{set: s, facts: f, trace: &Trace{}}
 		out := w.mostSpecific()
 		if out.Effect != test.want {

@@ -115,8 +115,14 @@ func (t *Test) holds(f *facts) bool {
 	case Each:
 		var items []*Value
 		items, known = f.list(&t.Fact)
+		if known && t.Not && t.Fact.Source == FromArguments && f.hidden() {
+			return false
+		}
 		is = known && t.eachIn(f, items)
 	default:
+		if t.Fact.Source == FromProgram && f.command != nil {
+			return t.ofProgram(f)
+		}
 		var text string
 		if text, known = f.text(&t.Fact); !known && t.Absent == AsEmpty {
 			known = true

@@ -3,115 +3,74 @@ package call
 import (
 	"slices"
 	"strings"
+
+	"github.com/policyscan/policyscan/agent/call/shell"
 )
-
-// A token is a word of a command line, or a run of the shell's operators.
-type token struct {
-	text     string
-	operator bool // not quoted: one of ; & | ( ) < >, or several
-}
-
-// tokens splits a command line as a shell does: at blanks and operators that are not quoted, the quotes
-// then taken away. Nothing is expanded, "$(" stays in its word, and a quote without an end goes to the end of
-// the text.
-func tokens(line string) []token {
-	var all []token
-	var word strings.Builder
-	within := false // a word, which may be empty: ""
-	end := func() {
-		if within {
-			all = append(all, token{text: word.String()})
-		}
-		word.Reset()
-		within = false
-	}
-	for i := 0; i < len(line); i++ {
-		c := line[i]
-		switch {
-		case strings.IndexByte(" \t\r\n", c) >= 0:
-			end()
-		case c == '#' && !within: // a comment, to the end of the line
-			for i+1 < len(line) && line[i+1] != '\n' {
-				i++
-			}
-		case c == '(' && i > 0 && line[i-1] == '$' && within:
-			word.WriteByte(c)
-		case strings.IndexByte(";&|()<>", c) >= 0:
-			// 2> is one operator, and 2 no word before it.
-			number := within && (c == '<' || c == '>') && strings.Trim(word.String(), "0123456789") == ""
-			text := word.String()
-			if number {
-				within = false
-			} else {
-				text = ""
-			}
-			end()
-			from := i
-			for i+1 < len(line) && strings.IndexByte(";&|()<>", line[i+1]) >= 0 {
-				i++
-			}
-			all = append(all, token{text: text + line[from:i+1], operator: true})
-		case c == '\\':
-			if i++; i < len(line) && line[i] != '\n' {
-				word.WriteByte(line[i])
-				within = true
-			}
-		case c == '\'':
-			text, _, _ := strings.Cut(line[i+1:], "'")
-			word.WriteString(text)
-			within = true
-			i += len(text) + 1
-		case c == '"':
-			within = true
-			for i++; i < len(line) && line[i] != '"'; i++ {
-				if line[i] == '\\' && i+1 < len(line) && strings.IndexByte("\"\\$`\n", line[i+1]) >= 0 {
-					if i++; line[i] == '\n' {
-						continue
-					}
-				}
-				word.WriteByte(line[i])
-			}
-		default:
-			word.WriteByte(c)
-			within = true
-		}
-	}
-	end()
-	return all
-}
 
 // mostPrefixes is how many programs that only run another are looked through. Nobody writes so many, and
 // a line that is nothing else must not take long.
 const mostPrefixes = 32
 
+// A reading is a program and all words behind it.
+type reading struct {
+	bin  *Value // nil, if it cannot be determined
+	args []*Value
+}
+
+func readingOf(line []shell.Token) reading {
+	r := reading{bin: Text(line[0].Text)}
+	for _, t := range line[1:] {
+		r.args = append(r.args, Text(t.Text))
+	}
+	return r
+}
+
 // program returns the program that a command line runs first, and all words behind it. What is before
 // it is left out: operators and where they redirect to, settings of variables, and the programs that only run
-// another. Of a line that runs nothing the program is ""; nil, if it cannot be told.
-func program(line []token) (bin *Value, args []*Value) {
+// another, which are in through. Such a program is the one that runs where no other follows it. Of a line that runs
+// nothing the program is ""; nil, if it cannot be told.
+func program(line []shell.Token) (runs reading, through []reading) {
 	for range mostPrefixes {
 		line = begin(line)
 		if len(line) == 0 {
-			return Text(""), nil
+			if n := len(through) - 1; n >= 0 {
+				return through[n], through[:n]
+			}
+			return reading{bin: Text("")}, nil
 		}
 		after, ok := transparent(line)
 		if !ok {
-			for _, t := range line[1:] {
-				args = append(args, Text(t.text))
-			}
-			return Text(line[0].text), args
+			return readingOf(line), through
 		}
+		through = append(through, readingOf(line))
 		line = after
 	}
-	return nil, nil
+	return reading{}, through
+}
+
+// Runs returns the program that a command of these words runs, as clash reads it: env, time and the like are looked
+// through. It is "" if that cannot be determined.
+func Runs(words []string) string {
+	var line []shell.Token
+	for _, w := range words {
+		line = append(line, shell.Token{Text: w})
+	}
+	runs, _ := program(line)
+	return runs.bin.Str()
+}
+
+// LookedThrough are the programs that clash's reading looks through.
+func LookedThrough() []string {
+	return []string{"env", "time", "nice", "nohup", "timeout", "command"}
 }
 
 // begin cuts off what a simple command may begin with.
-func begin(line []token) []token {
+func begin(line []shell.Token) []shell.Token {
 	for len(line) > 0 {
 		switch t := line[0]; {
-		case t.operator && strings.ContainsAny(t.text, "<>") && len(line) > 1 && !line[1].operator:
+		case t.Operator && strings.ContainsAny(t.Text, "<>") && len(line) > 1 && !line[1].Operator:
 			line = line[2:]
-		case t.operator, t.text == "!", t.text == "{", assigns(t.text):
+		case t.Operator, t.Text == "!", t.Text == "{", shell.Assigns(t.Text):
 			line = line[1:]
 		default:
 			return line
@@ -120,26 +79,10 @@ func begin(line []token) []token {
 	return line
 }
 
-// assigns reports whether a word sets a variable: NAME=, NAME+= or NAME[index]=.
-func assigns(word string) bool {
-	name, _, ok := strings.Cut(word, "=")
-	name = strings.TrimSuffix(name, "+")
-	if array, index, _ := strings.Cut(name, "["); strings.HasSuffix(index, "]") {
-		name = array
-	}
-	for i := range len(name) {
-		c := name[i]
-		if c != '_' && (c|0x20 < 'a' || c|0x20 > 'z') && (i == 0 || c < '0' || c > '9') {
-			return false
-		}
-	}
-	return ok && name != ""
-}
-
 // transparent cuts off a program that only runs another, with its options and its own arguments, if the
 // line begins with one. Those are the ones that clash's grammar lists, and env.
-func transparent(line []token) (rest []token, ok bool) {
-	name, rest := line[0].text, line[1:]
+func transparent(line []shell.Token) (rest []shell.Token, ok bool) {
+	name, rest := line[0].Text, line[1:]
 	switch name {
 	case "time":
 		return skip(rest, "fo", "format", "output"), true
@@ -167,7 +110,7 @@ func transparent(line []token) (rest []token, ok bool) {
 				return rest, true
 			}
 			if o.name == "split-string" || strings.HasSuffix(o.name, "S") { // words of env's own line in one
-				return append(append([]token{line[0]}, tokens(o.value)...), rest...), true
+				return append(append([]shell.Token{line[0]}, shell.Tokens(o.value)...), rest...), true
 			}
 		}
 	}
@@ -175,7 +118,7 @@ func transparent(line []token) (rest []token, ok bool) {
 }
 
 // skip cuts the options off a line.
-func skip(line []token, short string, long ...string) []token {
+func skip(line []shell.Token, short string, long ...string) []shell.Token {
 	for {
 		o, ok := nextOption(line, short, long...)
 		if line = o.rest; !ok {
@@ -188,17 +131,17 @@ func skip(line []token, short string, long ...string) []token {
 type option struct {
 	name  string // of a long one its name, else its letters up to the one that has the value
 	value string
-	rest  []token // the line behind it
+	rest  []shell.Token // the line behind it
 }
 
 // nextOption reads an option. Those of short and long have a value, in the same word or in the next; of
 // others nothing is known, and they are held to have none. ok is false if there is none, or no more: rest is
 // then the line behind a --, or the line.
-func nextOption(line []token, short string, long ...string) (o option, ok bool) {
-	if len(line) == 0 || line[0].operator || !strings.HasPrefix(line[0].text, "-") {
+func nextOption(line []shell.Token, short string, long ...string) (o option, ok bool) {
+	if len(line) == 0 || line[0].Operator || !strings.HasPrefix(line[0].Text, "-") {
 		return option{rest: line}, false
 	}
-	word, rest := line[0].text[1:], line[1:]
+	word, rest := line[0].Text[1:], line[1:]
 	if word == "-" {
 		return option{rest: rest}, false
 	}
@@ -214,7 +157,7 @@ func nextOption(line []token, short string, long ...string) (o option, ok bool) 
 		}
 	}
 	if wants && len(rest) > 0 {
-		o.value, rest = rest[0].text, rest[1:]
+		o.value, rest = rest[0].Text, rest[1:]
 	}
 	o.rest = rest
 	return o, true

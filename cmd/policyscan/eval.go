@@ -167,9 +167,12 @@ func explain(w io.Writer, asked *call.Call, r *gate.Result, out *call.Outcome) e
 			continue
 		}
 		for _, s := range o.Trace.Steps {
-			mark, why := "-", "  "+s.Why
+			mark, why := "-", s.Why
 			if s.Matched {
-				mark, why = "+", ""
+				mark = "+"
+			}
+			if why != "" {
+				why = "  " + why
 			}
 			p("    %s %s %s%s\n", mark, safe(o.Set.Word(s.Rule.Effect)), safe(s.Rule.ID), safe(why))
 		}

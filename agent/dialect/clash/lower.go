@@ -13,7 +13,8 @@ func (c *compiler) lower(all []*rule) []call.Rule {
 	for i, r := range all {
 		lowered[i] = call.Rule{
 			ID: r.id, Effect: r.effect, When: r.when(), Domain: r.domain, Score: r.score, Sandbox: r.sandbox,
-			Origin: call.Origin{File: c.src.Name, Line: c.line(r.at)},
+			Through: r.domain == "exec" && r.first.namesLookedThrough(),
+			Origin:  call.Origin{File: c.src.Name, Line: c.line(r.at)},
 		}
 	}
 	return lowered
@@ -92,6 +93,20 @@ func (p *pattern) predicate(fact call.Fact, name string, not bool) call.Predicat
 		return call.Predicate{Any: list}
 	}
 	return call.Predicate{Test: t}
+}
+
+// namesLookedThrough reports whether the pattern names a program that is looked through. What matches any program, such
+// as * and (not "git"), names none.
+func (p *pattern) namesLookedThrough() bool {
+	switch p.form {
+	case literal:
+		return slices.Contains(call.LookedThrough(), p.text)
+	case regular:
+		return slices.ContainsFunc(call.LookedThrough(), p.matches) && !p.matches("no-such-program") && !p.matches("x")
+	case either:
+		return slices.ContainsFunc(p.members, func(m pattern) bool { return m.namesLookedThrough() })
+	}
+	return false
 }
 
 // specificity is the score of the document's tables.

@@ -26,6 +26,10 @@ func (c *compiler) suspect(all []*rule) {
 	if len(all) == 0 {
 		c.note(0, "no rule applies: the default decides every call")
 	}
+	if i := slices.IndexFunc(all, func(r *rule) bool { return r.domain == "exec" && r.effect != call.Allow && r.score[0] > 0 }); i >= 0 {
+		c.note(all[i].at, "rules about exec see the first command of a line alone, as clash's document says, so this rule does not stop %q; a native rule sees every command of a line",
+			"cd x && …")
+	}
 	budget := maxComparisons
 	for _, r := range all {
 		c.suspectRule(r)
@@ -52,9 +56,26 @@ func (c *compiler) suspectRule(r *rule) {
 			c.note(r.sandboxAt, "a :sandbox of a rule that says %s: clash uses one for commands that a rule allows", r.effect)
 		}
 	}
+	if runs, never := r.neverRuns(); never {
+		c.note(r.at, "the rule never matches: %s is looked through, and the program is %s; write (allow (exec %q ...))", r.first.shown, runs, runs)
+	}
 	if n := r.stars(); n > 1 {
 		c.note(r.at, "the rule ends in %d times *; each makes it more specific, and none asks for anything, not even that there is an argument: leave them out", n)
 	}
+}
+
+// neverRuns reports whether a rule allows a program that is looked through together with what it runs, which is then the
+// program. A rule that denies or asks does match such a command.
+func (r *rule) neverRuns() (runs string, never bool) {
+	if r.domain != "exec" || r.effect != call.Allow || r.first.form != literal || !r.first.namesLookedThrough() {
+		return "", false
+	}
+	words := []string{r.first.text}
+	for i := 0; i < len(r.args) && r.args[i].form == literal; i++ {
+		words = append(words, r.args[i].text)
+	}
+	runs = call.Runs(words)
+	return runs, runs != "" && runs != r.first.text
 }
 
 // stars is how many * a rule ends in.

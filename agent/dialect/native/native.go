@@ -89,6 +89,8 @@ func (r *reader) rule(n *yaml.Node) call.Rule {
 	}
 	if when := m["when"].Node(); when != nil {
 		out.When = r.predicate(when, `"when"`)
+		out.Unseen = out.When.About(call.FromUnseen)
+		out.EachCommand = out.Unseen || out.When.About(call.FromProgram) || out.When.About(call.FromArguments)
 	}
 	return out
 }

@@ -1,0 +1,218 @@
+package shell
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// A word is an argument, or the program.
+type word struct {
+	text  string // without quotes; what is expanded is as it is written
+	whole bool   // nothing is expanded
+	gone  bool   // it may be no word at all: an expansion that is not quoted, and nothing beside it
+	added bool   // it stands for the words that xargs adds, and has no text
+}
+
+// A piece is a word that is being put together.
+type piece struct {
+	text  []byte
+	whole bool
+	fixed bool // it has a quote or a letter, so that it is a word in any case
+}
+
+// expand makes the words of a command of those that are written.
+func (r *reader) expand(src string, written []*syntax.Word) []word {
+	words := make([]word, 0, len(written))
+	for _, w := range written {
+		split := &syntax.Word{Parts: w.Parts} // the tree is walked later, and knows no braces
+		braces := 0
+		for _, part := range w.Parts {
+			if lit, ok := part.(*syntax.Lit); ok {
+				braces += strings.Count(lit.Value, "{")
+			}
+		}
+		if braces > maxBraces { // to split them takes a time that grows as their square
+			words = append(words, word{text: text(src, w)})
+			continue
+		}
+		if syntax.SplitBraces(split) {
+			if all, ok := r.times(src, []piece{{whole: true}}, split.Parts); ok {
+				for i := range all {
+					if p := &all[i]; len(p.text) > 0 || p.fixed { // {git,} is one word
+						words = append(words, p.word())
+					}
+				}
+				continue
+			}
+			words = append(words, word{text: text(src, w)})
+			continue
+		}
+		p := piece{whole: true}
+		for _, part := range w.Parts {
+			p.add(src, part)
+		}
+		words = append(words, p.word())
+	}
+	return words
+}
+
+func (p *piece) word() word {
+	return word{text: string(p.text), whole: p.whole, gone: !p.fixed && !p.whole}
+}
+
+// times adds parts to each of some pieces. Braces that list words make several of each. ok is false of {1..9}, and of
+// too many.
+func (r *reader) times(src string, all []piece, parts []syntax.WordPart) (product []piece, ok bool) {
+	for _, part := range parts {
+		braces, list := part.(*syntax.BraceExp)
+		if r.words -= len(all); r.words < 0 || list && braces.Sequence {
+			return nil, false
+		}
+		if !list {
+			for i := range all {
+				all[i].add(src, part)
+			}
+			continue
+		}
+		product = nil
+		for _, a := range all {
+			for _, elem := range braces.Elems {
+				made, ok := r.times(src, []piece{{slices.Clone(a.text), a.whole, a.fixed}}, elem.Parts)
+				if !ok {
+					return nil, false
+				}
+				product = append(product, made...)
+			}
+		}
+		all = product
+	}
+	return all, true
+}
+
+// add adds a part that is not in double quotes.
+func (p *piece) add(src string, part syntax.WordPart) {
+	switch part := part.(type) {
+	case *syntax.Lit:
+		p.fixed = p.fixed || part.Value != ""
+		p.literal(part.Value)
+	case *syntax.SglQuoted:
+		p.fixed = true
+		if part.Dollar {
+			p.text = append(p.text, ansi(part.Value)...)
+		} else {
+			p.text = append(p.text, part.Value...)
+		}
+	case *syntax.DblQuoted:
+		p.fixed = true
+		for _, in := range part.Parts {
+			p.quoted(src, in)
+		}
+	default:
+		p.text, p.whole = append(p.text, text(src, part)...), false
+	}
+}
+
+// literal adds text without quotes: backslashes are removed, and a glob stands for what nobody knows.
+func (p *piece) literal(s string) {
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; {
+		case c == '\\':
+			if i++; i < len(s) && s[i] != '\n' {
+				b.WriteByte(s[i])
+			}
+			continue
+		case c == '*', c == '?', c == '[' && strings.IndexByte(s[i:], ']') > 1:
+			p.whole = false
+		}
+		b.WriteByte(s[i])
+	}
+	p.text = append(p.text, b.String()...)
+}
+
+// quoted adds a part that is in double quotes.
+func (p *piece) quoted(src string, part syntax.WordPart) {
+	lit, ok := part.(*syntax.Lit)
+	if !ok {
+		p.text, p.whole = append(p.text, text(src, part)...), false
+		return
+	}
+	var b strings.Builder
+	for i := 0; i < len(lit.Value); i++ {
+		if s := lit.Value; s[i] == '\\' && i+1 < len(s) && strings.IndexByte("\"\\$`\n", s[i+1]) >= 0 {
+			if i++; s[i] == '\n' {
+				continue
+			}
+		}
+		b.WriteByte(lit.Value[i])
+	}
+	p.text = append(p.text, b.String()...)
+}
+
+// ansi is what is written in $'…'. A NUL ends it, as in bash.
+func ansi(s string) string {
+	var b strings.Builder
+	number := func(i, most, base int) (n, end int) {
+		for end = i; end < len(s) && end < i+most; end++ {
+			digit, err := strconv.ParseUint(s[end:end+1], base, 8)
+			if err != nil {
+				break
+			}
+			n = n*base + int(digit)
+		}
+		return n, end
+	}
+	for i := 0; i < len(s); i++ {
+		if s[i] != '\\' || i+1 == len(s) {
+			b.WriteByte(s[i])
+			continue
+		}
+		i++
+		c := s[i]
+		n, end := 0, i+1
+		switch {
+		case c >= '0' && c <= '7':
+			n, end = number(i, 3, 8)
+			n &= 0xff
+		case c == 'x':
+			n, end = number(i+1, 2, 16)
+		case c == 'u', c == 'U':
+			most := 4
+			if c == 'U' {
+				most = 8
+			}
+			if n, end = number(i+1, most, 16); n >= 0x80 && end > i+1 {
+				b.WriteString(string(utf8.AppendRune(nil, rune(n))))
+				i = end - 1
+				continue
+			}
+		case c == 'c' && i+1 < len(s):
+			b.WriteByte(s[i+1] & 0x1f)
+			i++
+			continue
+		default:
+			if at := strings.IndexByte("abeEfnrtv", c); at >= 0 {
+				b.WriteByte("\a\b\x1b\x1b\f\n\r\t\v"[at])
+			} else if strings.IndexByte(`\'"?`, c) >= 0 {
+				b.WriteByte(c)
+			} else {
+				b.WriteString(s[i-1 : i+1])
+			}
+			continue
+		}
+		if end == i+1 && (c == 'x' || c == 'u' || c == 'U') { // no digits
+			b.WriteString(s[i-1 : i+1])
+			continue
+		}
+		if n == 0 {
+			return b.String()
+		}
+		b.WriteByte(byte(n))
+		i = end - 1
+	}
+	return b.String()
+}

@@ -1,0 +1,363 @@
+package shell
+
+import (
+	"slices"
+	"strings"
+)
+
+// A wrapper is a program that runs another, which is named behind its options.
+type wrapper struct {
+	short   string   // letters of options whose value may be the next word
+	long    []string // and long options; "--sig" is "--signal", as GNU's programs have it
+	own     int      // how many words of its own are before the program
+	assigns bool     // and settings of variables
+	through bool     // see Command.Through
+	joined  bool     // what it runs is a script, of its words with blanks between
+	late    bool     // options may be behind its own words
+	fills   bool     // it adds arguments that are not in the line
+}
+
+// wrappers are those that are known, but for shells, su, find and eval.
+var wrappers = map[string]wrapper{
+	"env":        {short: "uCSaP", long: []string{"unset", "chdir", "split-string", "argv0"}, assigns: true, through: true},
+	"time":       {short: "fo", long: []string{"format", "output"}, through: true},
+	"nice":       {short: "n", long: []string{"adjustment"}, through: true},
+	"nohup":      {through: true},
+	"timeout":    {short: "sk", long: []string{"signal", "kill-after"}, own: 1, through: true},
+	"gtimeout":   {short: "sk", long: []string{"signal", "kill-after"}, own: 1, through: true},
+	"command":    {through: true},
+	"builtin":    {through: true},
+	"exec":       {short: "a", through: true},
+	"setsid":     {through: true},
+	"stdbuf":     {short: "ioe", long: []string{"input", "output", "error"}, through: true},
+	"ionice":     {short: "cnpPu", long: []string{"class", "classdata", "pid", "pgid", "uid"}, through: true},
+	"chrt":       {short: "TPD", own: 1},
+	"taskset":    {own: 1},
+	"caffeinate": {short: "tw"},
+	"noglob":     {through: true}, // zsh's
+	"nocorrect":  {through: true},
+	"-":          {through: true},
+	"repeat":     {own: 1},
+	"coproc":     {through: true},
+	"sudo": {short: "ugpCDhRrtTU", long: []string{
+		"user", "group", "prompt", "close-from", "chdir", "host", "chroot", "role", "type", "command-timeout", "other-user",
+	}, assigns: true},
+	"doas":      {short: "uCa"},
+	"runuser":   {short: "ugGcs", long: []string{"user", "group", "supp-group", "command", "shell"}},
+	"pkexec":    {long: []string{"user"}},
+	"chroot":    {long: []string{"userspec", "groups"}, own: 1},
+	"unshare":   {short: "RSGw", long: []string{"root", "wd", "setuid", "setgid", "propagation"}},
+	"nsenter":   {short: "tSG", long: []string{"target", "setuid", "setgid"}},
+	"strace":    {short: "abeEIoOpPsSuUX"},
+	"ltrace":    {short: "aAeFlnopsuwx"},
+	"flock":     {short: "wE", long: []string{"timeout", "wait", "conflict-exit-code"}, own: 1},
+	"script":    {short: "cEIBOTmo", long: []string{"command", "echo", "log-in", "log-out", "log-io", "log-timing", "output-limit"}, own: 1},
+	"busybox":   {},
+	"toybox":    {},
+	"watch":     {short: "nqs", long: []string{"interval", "equexit", "shotsdir"}, joined: true},
+	"hyperfine": {short: "wrmMpcSNuPDLns", long: []string{"warmup", "runs", "min-runs", "max-runs", "prepare", "cleanup", "shell"}, joined: true},
+	"ssh":       {short: "BbcDEeFIiJLlmOopQRSWw", own: 1, joined: true, late: true},
+	"xargs": {short: "aEILnPsdRJS", long: []string{
+		"arg-file", "delimiter", "max-args", "max-procs", "max-chars", "process-slot-var",
+	}, fills: true},
+	"parallel": {short: "jPIaNnLsCdXS", long: []string{"jobs", "max-procs", "arg-file", "max-args", "sshlogin", "colsep", "delay", "timeout"}, joined: true, fills: true},
+}
+
+// run lists a command, and what it runs. in is what it reads, if that is in the line.
+func (r *reader) run(words []word, in *input) {
+	if len(words) == 0 {
+		return
+	}
+	first, rest := words[0], words[1:]
+	at := len(r.out)
+	r.out = append(r.out, Command{Word: first.text, Args: texts(rest), Unseen: arguments(rest)})
+	if r.nested >= maxWrappers {
+		r.out[at].Unseen = Depth
+		return
+	}
+	r.nested++
+	defer func() { r.nested-- }()
+	if !first.whole {
+		r.out[at].Unseen = Variable
+		if first.gone { // $NOTHING git push
+			r.run(rest, in)
+		}
+		return
+	}
+	if why := r.within(at, name(first.text), rest, in); why != "" {
+		r.out[at].Unseen = why
+	}
+}
+
+// within lists what the command at a place of the list runs. What it returns says why that is not seen.
+func (r *reader) within(at int, name string, rest []word, in *input) string {
+	w, known := wrappers[name]
+	switch {
+	case shells(name):
+		return r.shell(name, rest, in)
+	case name == "eval":
+		return r.join(rest, Eval)
+	case name == "alias" || name == "trap":
+		for _, a := range rest { // neither runs anything yet
+			_, script, ok := strings.Cut(a.text, "=")
+			if name == "trap" {
+				script, ok = a.text, true
+			}
+			if ok && strings.ContainsAny(script, " \t\n") {
+				r.script(script)
+			}
+		}
+		return ""
+	case name == "source" || name == ".":
+		return Script
+	case name == "su" || name == "runuser" && !slices.ContainsFunc(rest, func(w word) bool { return strings.HasPrefix(w.text, "-u") || strings.HasPrefix(w.text, "--user") }):
+		return r.option(rest, "c", "command", "session-command")
+	case name == "find" || name == "gfind" || name == "fd" || name == "fdfind":
+		r.find(rest)
+		return ""
+	case name == "git":
+		return aliases(rest)
+	case !known:
+		return code(name, rest)
+	}
+	why := ""
+	if name == "flock" || name == "script" || name == "watch" {
+		done := false
+		if why, done = r.alone(name, rest); done {
+			return why
+		}
+	}
+	if more := r.wrapped(at, name, &w, rest); more != "" {
+		why = more
+	}
+	return why
+}
+
+// wrapped lists what a wrapper runs.
+func (r *reader) wrapped(at int, name string, w *wrapper, rest []word) string {
+	var fill string // what xargs replaces
+	if w.fills {
+		fill = "{}"
+	}
+	for {
+		o, ok := w.option(rest)
+		rest = o.rest
+		if !ok {
+			break
+		}
+		switch {
+		case name == "command" && strings.ContainsAny(o.name, "vV"): // it asks where the program is, and runs nothing
+			return ""
+		case name == "env" && (o.name == "split-string" || strings.HasSuffix(o.name, "S")): // words in one
+			if r.budget -= len(o.value.text); r.budget < 0 {
+				return Length
+			}
+			var split []word
+			for _, t := range Tokens(o.value.text) {
+				split = append(split, word{text: t.Text, whole: o.value.whole && !strings.Contains(t.Text, "$")})
+			}
+			rest = append(append([]word{{text: name, whole: true}}, split...), rest...)
+			r.out[at].Through = true
+			r.run(rest, nil)
+			return ""
+		case name == "xargs" && (strings.HasSuffix(o.name, "I") || strings.HasSuffix(o.name, "J") || o.name == "replace") && o.value.text != "":
+			fill = o.value.text
+		}
+	}
+	own := w.own
+	for ; own > 0 && len(rest) > 0; own-- {
+		rest = rest[1:]
+	}
+	if w.late {
+		for o, ok := w.option(rest); ok; o, ok = w.option(rest) {
+			rest = o.rest
+		}
+	}
+	for w.assigns && len(rest) > 0 && Assigns(rest[0].text) {
+		rest = rest[1:]
+	}
+	if len(rest) == 0 {
+		if w.fills {
+			return Argument
+		}
+		return ""
+	}
+	if w.fills {
+		return r.filled(name, w, rest, fill)
+	}
+	if w.joined {
+		return r.join(rest, Variable)
+	}
+	r.out[at].Through = w.through
+	r.run(rest, nil)
+	return ""
+}
+
+// filled lists what xargs or parallel runs, with arguments that are not in the line.
+func (r *reader) filled(name string, w *wrapper, rest []word, fill string) string {
+	if name == "parallel" {
+		if i := slices.IndexFunc(rest, func(w word) bool { return strings.HasPrefix(w.text, ":::") }); i >= 0 {
+			rest = rest[:i]
+		}
+	}
+	words := slices.Clone(rest)
+	replaced := false
+	for i := range words {
+		if strings.Contains(words[i].text, fill) {
+			words[i].whole, replaced = false, true
+		}
+	}
+	if w.joined {
+		r.join(words, Variable)
+		return Code // parallel has a language of its own
+	}
+	if !replaced {
+		words = append(words, word{text: fill, added: true})
+	}
+	r.run(words, nil)
+	return Argument
+}
+
+// join reads words as a script, with blanks between. why is what is not seen, if they are not whole.
+func (r *reader) join(rest []word, why string) string {
+	var b strings.Builder
+	whole := true
+	for i, w := range rest {
+		if i > 0 {
+			b.WriteByte(' ')
+		}
+		b.WriteString(w.text)
+		whole = whole && w.whole
+	}
+	if failed := r.script(b.String()); failed != "" {
+		return failed
+	}
+	if !whole {
+		return why
+	}
+	return ""
+}
+
+// option reads the script that is the value of an option, as of su -c.
+func (r *reader) option(rest []word, short string, long ...string) string {
+	why := ""
+	w := wrapper{short: short, long: long}
+	for len(rest) > 0 {
+		o, ok := w.option(rest)
+		if rest = o.rest; !ok {
+			rest = rest[min(1, len(rest)):]
+			continue
+		}
+		if slices.Contains(long, o.name) || strings.HasSuffix(o.name, short) && o.value.text != "" {
+			why = r.join([]word{o.value}, Variable)
+		}
+	}
+	return why
+}
+
+// alone reads what flock, script or watch is given otherwise than the others. done means that there is no more.
+func (r *reader) alone(name string, rest []word) (why string, done bool) {
+	for i, w := range rest {
+		script, long := strings.CutPrefix(w.text, "--command=")
+		switch {
+		case name == "watch" && (w.text == "-x" || w.text == "--exec"):
+			r.run(rest[i+1:], nil)
+			return "", true
+		case name == "watch":
+		case long:
+			return r.join([]word{{text: script, whole: w.whole}}, Variable), false
+		case w.text == "--command" || strings.HasPrefix(w.text, "-") && !strings.HasPrefix(w.text, "--") && strings.HasSuffix(w.text, "c"):
+			// What follows it may be a script, or this is an option of the program that is run: "flock f cc -c x".
+			if i+1 < len(rest) {
+				return r.join(rest[i+1:i+2], Variable), false
+			}
+		}
+	}
+	return "", false
+}
+
+// find lists what find runs for each file: -exec PROGRAM … ; or +. fd has -x and -X.
+func (r *reader) find(rest []word) {
+	for i := 0; i < len(rest); i++ {
+		if !slices.Contains([]string{"-exec", "-execdir", "-ok", "-okdir", "-x", "-X", "--exec", "--exec-batch"}, rest[i].text) {
+			continue
+		}
+		words := []word{}
+		for i++; i < len(rest) && rest[i].text != ";" && (rest[i].text != "+" || rest[i-1].text != "{}"); i++ {
+			w := rest[i]
+			if strings.Contains(w.text, "{}") {
+				w.whole = false
+			}
+			words = append(words, w)
+		}
+		r.run(words, nil)
+	}
+}
+
+// aliases says of git's arguments whether they define what git runs.
+func aliases(rest []word) string {
+	for i, w := range rest {
+		if w.text == "-c" && i+1 < len(rest) && (strings.HasPrefix(strings.ToLower(rest[i+1].text), "alias.") || strings.Contains(rest[i+1].text, "=!")) {
+			return Code
+		}
+	}
+	return arguments(rest)
+}
+
+// arguments says whether arguments are seen in whole.
+func arguments(rest []word) string {
+	for _, w := range rest {
+		if !w.whole {
+			return Argument
+		}
+	}
+	return ""
+}
+
+func texts(words []word) []string {
+	all := make([]string, 0, len(words))
+	for _, w := range words {
+		if !w.added {
+			all = append(all, w.text)
+		}
+	}
+	return all
+}
+
+// An option is one at the beginning of some words.
+type option struct {
+	name  string // of a long one its name, else its letters up to the one that has the value
+	value word
+	rest  []word
+}
+
+// option reads an option. ok is false if there is none, or no more: rest is then what is behind a --.
+func (w *wrapper) option(words []word) (o option, ok bool) {
+	if len(words) == 0 || !strings.HasPrefix(words[0].text, "-") {
+		return option{rest: words}, false
+	}
+	text, rest := words[0].text[1:], words[1:]
+	if text == "-" {
+		return option{rest: rest}, false
+	}
+	wants := false
+	if name, long := strings.CutPrefix(text, "-"); long {
+		name, value, given := strings.Cut(name, "=")
+		o.name, o.value = name, word{text: value, whole: words[0].whole}
+		for _, l := range w.long {
+			if strings.HasPrefix(l, name) {
+				o.name, wants = l, !given
+			}
+		}
+	} else if i := strings.IndexAny(text, w.short); i >= 0 {
+		o.name, o.value = text[:i+1], word{text: text[i+1:], whole: words[0].whole}
+		wants = o.value.text == ""
+	} else {
+		o.name = text
+	}
+	if wants && len(rest) > 0 {
+		o.value, rest = rest[0], rest[1:]
+	}
+	o.rest = rest
+	return o, true
+}
