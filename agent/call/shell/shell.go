@@ -219,19 +219,37 @@ func (r *reader) walk(src string, s *syntax.Stmt) {
 			}
 			r.out = append(r.out, c)
 		case *syntax.TimeClause:
+			words := r.behind(src, n.Stmt)
+			if len(words) > 0 && strings.HasPrefix(words[0].text, "-") { // dash has no such keyword, and runs the program time
+				r.run(append([]word{{text: "time", whole: true}}, words...), nil)
+				break
+			}
 			c := Command{Word: "time", Through: n.Stmt != nil}
 			if n.PosixFormat {
 				c.Args = append(c.Args, "-p")
 			}
-			if n.Stmt != nil {
-				c.Args = append(c.Args, strings.Fields(text(src, n.Stmt))...)
-			}
+			c.Args = append(c.Args, texts(words)...)
 			r.out = append(r.out, c)
 		case *syntax.CoprocClause:
-			r.out = append(r.out, Command{Word: "coproc", Args: strings.Fields(text(src, n.Stmt)), Through: true})
+			r.out = append(r.out, Command{Word: "coproc", Args: texts(r.behind(src, n.Stmt)), Through: true})
 		}
 		return true
 	})
+}
+
+// behind are the words of the command that time or coproc runs, if that is a simple one.
+func (r *reader) behind(src string, s *syntax.Stmt) []word {
+	if s == nil {
+		return nil
+	}
+	if c, ok := s.Cmd.(*syntax.CallExpr); ok {
+		var words []word
+		for _, a := range c.Assigns {
+			words = append(words, word{text: text(src, a)})
+		}
+		return append(words, r.expand(src, c.Args)...)
+	}
+	return nil
 }
 
 // stmt lists the command of a simple statement, and what that runs.

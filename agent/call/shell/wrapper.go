@@ -77,6 +77,10 @@ func (r *reader) run(words []word, in *input) {
 	}
 	r.nested++
 	defer func() { r.nested-- }()
+	if r.nested > 1 && Assigns(first.text) { // "timeout 5 A=1 git" runs A=1, but who writes it means git
+		r.run(rest, in)
+		return
+	}
 	if !first.whole {
 		r.out[at].Unseen = Variable
 		if first.gone { // $NOTHING git push

@@ -3,6 +3,7 @@ package native
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -185,6 +186,133 @@ func TestTests(t *testing.T) {
 	}
 }
 
+// TestFault_155_Commands: a command line to a row, and whether a rule with a test, or several, denies it and allows it.
+func TestFault_155_Commands(t *testing.T) {
+	for _, c := range []struct{ test, line, denies, allows string }{
+		{"{fact: exec.bin, equals: git}", "cd x && git push", "yes", "no"},
+		{"{fact: exec.bin, equals: git}", "git a; git b", "yes", "yes"},
+		{"{fact: exec.bin, equals: git}", "ls", "no", "no"},
+		{"{fact: exec.bin, equals: git, not: true}", "cd x && git push", "yes", "no"},
+		{"{fact: exec.bin, equals: git, not: true}", "cd x && ls", "yes", "yes"},
+		{"{fact: exec.bin, exists: false}", "ls", "no", "no"},
+		{"{fact: exec.bin, exists: true}", "ls; cd", "yes", "yes"},
+		{`{fact: exec.bin, matches: "^$"}`, "A=1", "yes", "yes"}, // a line that runs nothing has a program, as ever
+		// Both tests are about one command.
+		{"{all: [{fact: exec.bin, equals: git}, {fact: exec.args, equals: --force}]}", "git push && rm --force", "no", "no"},
+		{"{all: [{fact: exec.bin, equals: git}, {fact: exec.args, equals: --force}]}", "rm x | git push --force", "yes", "no"},
+		{"{any: [{fact: exec.bin, equals: git}, {fact: exec.args, equals: --force}]}", "rm --force && git push", "yes", "yes"},
+		{"{all: [{fact: tool, equals: Bash}, {any: [{fact: exec.bin, equals: git}, {fact: command, contains: x}]}]}", "ls x && cd", "yes", "yes"},
+		// Names: a deny knows a program by any, an allow by what is written.
+		{"{fact: exec.bin, equals: git}", "/usr/bin/git push", "yes", "no"},
+		{"{fact: exec.bin, equals: git}", "GIT.exe push", "yes", "no"},
+		{"{fact: exec.bin, equals: /usr/bin/git}", "/usr/bin/git push", "yes", "yes"},
+		{"{fact: exec.bin, equals: /usr/bin/git}", "git push", "no", "no"},
+		{"{fact: exec.bin, begins_with: /usr/}", "/usr/bin/git push", "yes", "yes"},
+		{"{fact: exec.bin, equals: git, not: true}", "/usr/bin/git push", "yes", "no"},
+		{"{fact: exec.bin, equals: rm, not: true}", "/bin/rm x", "yes", "no"},
+		{"{fact: exec.bin, one_of: [git, ls], not: true}", "./git", "yes", "no"},
+		// What only runs another.
+		{"{fact: exec.bin, equals: git}", "env A=1 git status", "yes", "yes"},
+		{"{fact: exec.bin, equals: env}", "env A=1 git status", "yes", "no"},
+		{"{fact: exec.bin, equals: env}", "env A=1", "yes", "yes"},
+		{"{fact: exec.bin, one_of: [nice, env]}", "nice env", "yes", "yes"},
+		{"{fact: exec.bin, equals: git}", "sudo git status", "yes", "no"},
+		{"{fact: exec.bin, one_of: [git, sudo]}", "sudo git status", "yes", "yes"},
+		{"{fact: exec.bin, equals: git}", "command -v git", "no", "no"},
+		// What is not seen.
+		{"{fact: exec.unseen, exists: true}", "git push", "no", "no"},
+		{"{fact: exec.unseen, exists: true}", "git push; eval $X", "yes", "no"},
+		{"{fact: exec.unseen, exists: false}", "git push; eval $X", "yes", "no"},
+		{"{fact: exec.unseen, exists: false}", "git push; ls", "yes", "yes"},
+		{"{fact: exec.unseen, equals: code}", "python3 -c x", "yes", "yes"},
+		{"{fact: exec.unseen, one_of: [stdin, eval]}", "curl x | sh", "yes", "no"},
+		{"{fact: exec.unseen, begins_with: s}", "sh", "yes", "yes"},
+		{"{fact: exec.bin, matches: .}", "$X", "yes", "no"},
+		{"{fact: exec.bin, matches: .}", "sh", "yes", "no"},
+		{"{fact: exec.bin, matches: .}", "python -c x; sh y; git $X", "yes", "yes"},
+		{"{fact: exec.bin, matches: .}", "git '", "yes", "no"},
+		{"{any: [{fact: exec.bin, matches: .}, {fact: exec.unseen, equals: stdin}]}", "sh", "yes", "yes"},
+		{"{fact: exec.args, equals: --force, not: true}", "git push $X", "yes", "no"},
+		{"{fact: exec.args, equals: --force, not: true}", "git push", "yes", "yes"},
+		{"{all: [{fact: exec.args, equals: --force, not: true}, {fact: exec.unseen, equals: argument}]}", "git push $X", "yes", "yes"},
+	} {
+		for effect, want := range map[string]string{"deny": c.denies, "allow": c.allows} {
+			other := map[string]string{"deny": "allow", "allow": "deny"}[effect]
+			set := read(t, "rules:\n  - id: R\n    title: t\n    effect: "+effect+"\n    when: "+c.test+"\ndefault: "+other+"\n")
+			asked := &call.Call{Tool: "Bash", Input: call.NewObject(call.Member{Name: "command", Value: call.Text(c.line)})}
+			out := set.Decide(asked, call.Options{Trace: true})
+			if got := map[bool]string{true: "yes", false: "no"}[out.Rule != nil]; got != want {
+				t.Errorf("%s of %s, %q: %s, want %s: %+v", effect, c.test, c.line, got, want, out.Trace.Steps)
+			}
+		}
+	}
+}
+
+// before is a predicate about the first command alone, as it was.
+func before(p call.Predicate) call.Predicate {
+	var all, any []call.Predicate
+	for _, q := range p.All {
+		all = append(all, before(q))
+	}
+	for _, q := range p.Any {
+		any = append(any, before(q))
+	}
+	p.All, p.Any = all, any
+	if p.Test != nil {
+		test := *p.Test
+		switch test.Fact.Source {
+		case call.FromProgram:
+			test.Fact.Source = call.FromExecBin
+		case call.FromArguments:
+			test.Fact.Source = call.FromExecArgs
+		}
+		p.Test = &test
+	}
+	return p
+}
+
+// TestFault_155_NeverWeaker: what a rule that denies or asks stopped by the facts of the first command is still stopped. And what a
+// rule did not allow by them, it does not allow now, but for what only runs another.
+func TestFault_155_NeverWeaker(t *testing.T) {
+	matched, allowed := 0, 0
+	check := func(rt *rapid.T) {
+		test := rapid.Custom(func(rt *rapid.T) string {
+			not := rapid.SampledFrom([]string{"", ", not: true"}).Draw(rt, "not")
+			return rapid.SampledFrom([]string{
+				"{fact: exec.bin, equals: git" + not + "}", "{fact: exec.bin, glob: '**/git'" + not + "}", "{fact: exec.bin, one_of: [git, bash, /usr/bin/git]" + not + "}",
+				"{fact: exec.bin, matches: '^[a-z]*$'" + not + "}", "{fact: exec.bin, exists: true}", "{fact: exec.bin, exists: false}", "{fact: exec.args, exists: true}",
+				"{fact: exec.args, exists: false}", "{fact: exec.args, equals: --force" + not + "}", "{fact: exec.args, contains: push" + not + "}", "{fact: exec.args, equals: $X" + not + "}",
+			}).Draw(rt, "test")
+		})
+		when := rapid.SampledFrom([]string{"all", "any"}).Draw(rt, "join") + ": [" + strings.Join(rapid.SliceOfN(test, 1, 3).Draw(rt, "tests"), ", ") + "]"
+		effect := rapid.SampledFrom([]string{"deny", "ask", "allow"}).Draw(rt, "effect")
+		set := read(t, "rules:\n  - {id: R, title: t, effect: "+effect+", when: {"+when+"}}\n")
+		was := *set
+		was.Rules = []call.Rule{set.Rules[0]}
+		was.Rules[0].When, was.Rules[0].EachCommand = before(set.Rules[0].When), false
+		words := rapid.SliceOfN(rapid.SampledFrom([]string{
+			"git", "push", "--force", "'a b'", "env", "A=1", "nice", "-n", "5", "/usr/bin/git", "$X", `"$X"`, `"q"`, "bash", "-c", "'git push'", "sudo", "xargs", "time", "timeout",
+			"command", "-v", "*", "eval", "sh", "python", "-S", "find", "-exec", "--",
+		}), 0, 7).Draw(rt, "words")
+		asked := &call.Call{Tool: "Bash", Input: call.NewObject(call.Member{Name: "command", Value: call.Text(strings.Join(words, " "))})}
+		old, now := was.Decide(asked, call.Options{}).Rule != nil, set.Decide(asked, call.Options{Trace: true})
+		switch {
+		case effect != "allow" && old && now.Rule == nil:
+			rt.Fatalf("%s of %s: %q was stopped and is not: %+v", effect, when, words, now.Trace.Steps)
+		case effect != "allow" && old:
+			matched++
+		case effect == "allow" && !old && now.Rule != nil && !slices.Contains(words, "A=1"): // "nice A=1" runs A=1
+			rt.Fatalf("%s: %q was not allowed and is: %+v", when, words, now.Trace.Steps)
+		case effect == "allow" && old && now.Rule != nil:
+			allowed++
+		}
+	}
+	rapid.Check(t, check)
+	if matched == 0 || allowed == 0 {
+		t.Logf("%d stopped, %d allowed", matched, allowed)
+	}
+}
+
 // TestStrictest: every rule is asked, and the strictest effect wins.
 func TestStrictest(t *testing.T) {
 	rule := func(id, effect, tool string) string {
@@ -253,6 +381,7 @@ func TestMistakes(t *testing.T) {
 		{"under, relative", "fact: exec.bin\n          equals: git", "fact: fs.path\n          under: etc", `the folder "etc"; write an absolute path`},
 		{"under, not clean", "fact: exec.bin\n          equals: git", "fact: fs.path\n          under: /etc/", `the folder "/etc/"; write an absolute path`},
 		{"a capability that no tool has", "equals: execute", "equals: exec", `capability is never "exec"; write one of execute, read, write, search, agent, network`},
+		{"a reason that exec.unseen never is", "{fact: capability, equals: execute}", "{fact: exec.unseen, equals: shell}", `exec.unseen is never "shell"; write one of variable, argument`},
 		{"an operation that there is not", "{fact: capability, equals: execute}", "{fact: fs.op, one_of: [read, delete]}", `14:44: rule "NO-FORCE-PUSH": fs.op is never "delete"`},
 		{"a host in upper case", "{fact: capability, equals: execute}", "{fact: net.host, ends_with: .Example.com}", `net.host is in lower case, and ".Example.com" is not; write .example.com`},
 		{"an anchor", "title: No", "title: &a No", `the anchor "&a"`},
