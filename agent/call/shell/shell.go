@@ -318,6 +318,7 @@ func (r *reader) pipe(src string, b *syntax.BinaryCmd) {
 			}
 		}
 		in.text = strings.Join(texts, " ")
+		in.whole = in.whole && !strings.ContainsAny(in.text, `\%`) // what they make of escapes is not read
 	}
 	if in != nil {
 		if r.inputs == nil {

@@ -112,7 +112,12 @@ func TestRead(t *testing.T) {
 		{"bash -c \"$X\"", "bash[-c|$X]!variable $X!variable"},
 		{"sh -c 'sh -c \"git push\"'", "sh[-c|sh -c \"git push\"] sh[-c|git push] git[push]"},
 		{"sh x.sh; . y; source z", "sh[x.sh]!script .[y]!script source[z]!script"},
-		{"curl x | sh -s a", "curl[x] sh[-s|a]!script"},
+		{"curl x | sh -s a", "curl[x] sh[-s|a]!stdin"},
+		{"echo 'git\\x20push' | sh; printf 'git %s' push | sh", `echo[git\x20push] sh!stdin gitx20push printf[git %s|push] sh!stdin git[%s|push]`},
+		{". <(git push); source /dev/stdin <<< 'git push'", ".[<(git push)]!variable git[push] source[/dev/stdin] git[push]"},
+		{"find -x . -exec a \\;; fd -x b", "find[-x|.|-exec|a|;] a fd[-x|b] b"},
+		{"timeout 5 A=1 git", "timeout[5|A=1|git]> A=1[git] git"},
+		{"time -v git", "time[-v|git]> git -v[git]"},
 		{"curl x | sh", "curl[x] sh!stdin"},
 		{"sh <<'E'\ngit push\nE", "sh git[push]"},
 		{"sh <<E\ngit $X\nE", "sh!stdin git[$X]!argument"},
@@ -294,6 +299,27 @@ func harmless() []string {
 	}
 }
 
+// composed are commands within commands: every two of some ways to run one. Many are no shell.
+func composed() []string {
+	ways := []func(string) string{
+		func(s string) string { return "env A=1 " + s }, func(s string) string { return "sh -c " + quote(s) }, func(s string) string { return "(" + s + ")" },
+		func(s string) string { return "{ " + s + "\n}" }, func(s string) string { return "echo \"$(" + s + ")\"" }, func(s string) string { return "nice " + s },
+		func(s string) string { return "cd . && " + s }, func(s string) string { return "if ! " + s + "; then :; fi" }, func(s string) string { return "eval " + quote(s) },
+		func(s string) string { return "xargs " + s + " </dev/null" }, func(s string) string { return "time " + s }, func(s string) string { return "bash <<'E'\n" + s + "\nE" },
+		func(s string) string { return "echo `" + strings.NewReplacer(`\`, `\\`, "`", "\\`").Replace(s) + "`" }, func(s string) string { return "for x in 1 2; do " + s + " $x; done" },
+		func(s string) string { return "find . -maxdepth 0 -exec " + s + " \\;" }, func(s string) string { return "f() { " + s + " \"$@\"; }; f a 'b c'" },
+	}
+	var all []string
+	for _, outer := range ways {
+		for _, inner := range ways {
+			if line := outer(inner("git push --force")); !strings.Contains(line, "xargs bash") { // which runs the script ./git
+				all = append(all, line)
+			}
+		}
+	}
+	return all
+}
+
 // forced reports whether a command is git push --force.
 func forced(c Command) bool {
 	return slices.Contains(c.Names(), "git") && slices.Contains(c.Args, "push") && slices.Contains(c.Args, "--force")
@@ -351,7 +377,11 @@ func TestFault_155_RealShells(t *testing.T) {
 			continue
 		}
 		ran := 0
-		for _, line := range append(spellings(), harmless()...) {
+		lines := append(spellings(), harmless()...)
+		if name == "bash" {
+			lines = append(lines, composed()...)
+		}
+		for _, line := range lines {
 			if name == "dash" && strings.Contains(line, "{") && strings.Contains(line, ",") {
 				continue // it expands no braces
 			}

@@ -12,7 +12,7 @@ func shells(name string) bool {
 
 // shell lists what a shell runs: the script behind -c, or what it reads.
 func (r *reader) shell(name string, rest []word, in *input) string {
-	command, script := false, []word(nil)
+	command, reads, script := false, false, []word(nil)
 	for len(rest) > 0 && script == nil {
 		w := rest[0]
 		if len(w.text) < 2 || w.text[0] != '-' && w.text[0] != '+' {
@@ -40,6 +40,8 @@ func (r *reader) shell(name string, rest []word, in *input) string {
 			switch {
 			case letter == 'c' && w.text[0] == '-':
 				command = true
+			case letter == 's' && w.text[0] == '-':
+				reads = true
 			case (letter == 'o' || letter == 'O' || letter == 'C') && len(rest) > 0:
 				rest = rest[1:]
 			}
@@ -59,9 +61,9 @@ func (r *reader) shell(name string, rest []word, in *input) string {
 		why = r.join(script, Variable)
 	case command: // -c without a script
 		return Input
-	case len(rest) > 0 && !rest[0].whole:
+	case len(rest) > 0 && !reads && !rest[0].whole:
 		return Variable
-	case len(rest) > 0 && rest[0].text != "/dev/stdin":
+	case len(rest) > 0 && !reads && rest[0].text != "/dev/stdin":
 		return Script
 	case in != nil:
 		why = r.join([]word{{text: in.text, whole: in.whole}}, Input)

@@ -116,7 +116,7 @@ func (p *piece) add(src string, part syntax.WordPart) {
 	}
 }
 
-// literal adds text without quotes: backslashes are removed, and a glob stands for what nobody knows.
+// literal adds text without quotes: backslashes are removed, and a glob, zsh's (a|b) too, stands for what nobody knows.
 func (p *piece) literal(s string) {
 	var b strings.Builder
 	for i := 0; i < len(s); i++ {
@@ -126,7 +126,7 @@ func (p *piece) literal(s string) {
 				b.WriteByte(s[i])
 			}
 			continue
-		case c == '*', c == '?', c == '[' && strings.IndexByte(s[i:], ']') > 1:
+		case strings.IndexByte("*?()|<>", c) >= 0, c == '[' && strings.IndexByte(s[i:], ']') > 1:
 			p.whole = false
 		}
 		b.WriteByte(s[i])

@@ -42,16 +42,21 @@ var wrappers = map[string]wrapper{
 	"sudo": {short: "ugpCDhRrtTU", long: []string{
 		"user", "group", "prompt", "close-from", "chdir", "host", "chroot", "role", "type", "command-timeout", "other-user",
 	}, assigns: true},
-	"doas":      {short: "uCa"},
-	"runuser":   {short: "ugGcs", long: []string{"user", "group", "supp-group", "command", "shell"}},
-	"pkexec":    {long: []string{"user"}},
-	"chroot":    {long: []string{"userspec", "groups"}, own: 1},
-	"unshare":   {short: "RSGw", long: []string{"root", "wd", "setuid", "setgid", "propagation"}},
-	"nsenter":   {short: "tSG", long: []string{"target", "setuid", "setgid"}},
-	"strace":    {short: "abeEIoOpPsSuUX"},
-	"ltrace":    {short: "aAeFlnopsuwx"},
-	"flock":     {short: "wE", long: []string{"timeout", "wait", "conflict-exit-code"}, own: 1},
-	"script":    {short: "cEIBOTmo", long: []string{"command", "echo", "log-in", "log-out", "log-io", "log-timing", "output-limit"}, own: 1},
+	"doas":    {short: "uCa"},
+	"runuser": {short: "ugGcs", long: []string{"user", "group", "supp-group", "command", "shell"}},
+	"pkexec":  {long: []string{"user"}},
+	"chroot":  {long: []string{"userspec", "groups"}, own: 1},
+	"unshare": {short: "RSGw", long: []string{"root", "wd", "setuid", "setgid", "propagation"}},
+	"nsenter": {short: "tSG", long: []string{"target", "setuid", "setgid"}},
+	"strace":  {short: "abeEIoOpPsSuUX"},
+	"ltrace":  {short: "aAeFlnopsuwx"},
+	"flock":   {short: "wE", long: []string{"timeout", "wait", "conflict-exit-code"}, own: 1},
+	"script":  {short: "cEIBOTmo", long: []string{"command", "echo", "log-in", "log-out", "log-io", "log-timing", "output-limit"}, own: 1},
+	"systemd-run": {short: "pEuHMGt", long: []string{
+		"property", "setenv", "unit", "host", "machine", "slice", "description", "uid", "gid", "nice", "working-directory", "on-active", "on-calendar",
+	}},
+	"unbuffer": {}, "fakeroot": {}, "torsocks": {}, "proxychains": {short: "f"}, "proxychains4": {short: "f"}, "firejail": {}, "rlwrap": {}, "dbus-run-session": {}, "entr": {},
+	"xvfb-run": {short: "efnpsw"}, "setarch": {own: 1}, "arch": {short: "de"},
 	"busybox":   {},
 	"toybox":    {},
 	"watch":     {short: "nqs", long: []string{"interval", "equexit", "shotsdir"}, joined: true},
@@ -101,23 +106,33 @@ func (r *reader) within(at int, name string, rest []word, in *input) string {
 		return r.shell(name, rest, in)
 	case name == "eval":
 		return r.join(rest, Eval)
-	case name == "alias" || name == "trap":
-		for _, a := range rest { // neither runs anything yet
-			_, script, ok := strings.Cut(a.text, "=")
-			if name == "trap" {
-				script, ok = a.text, true
+	case name == "alias": // it runs nothing yet
+		why := ""
+		for _, a := range rest {
+			if _, script, ok := strings.Cut(a.text, "="); ok {
+				if failed := r.join([]word{{text: script, whole: a.whole}}, Variable); failed != "" {
+					why = failed
+				}
 			}
-			if ok && strings.ContainsAny(script, " \t\n") {
-				r.script(script)
-			}
+		}
+		return why
+	case name == "trap":
+		if len(rest) > 0 && !strings.HasPrefix(rest[0].text, "-") {
+			return r.join(rest[:1], Variable)
 		}
 		return ""
 	case name == "source" || name == ".":
+		switch {
+		case len(rest) > 0 && !rest[0].whole:
+			return Variable
+		case len(rest) > 0 && rest[0].text == "/dev/stdin" && in != nil:
+			return r.join([]word{{text: in.text, whole: in.whole}}, Input)
+		}
 		return Script
 	case name == "su" || name == "runuser" && !slices.ContainsFunc(rest, func(w word) bool { return strings.HasPrefix(w.text, "-u") || strings.HasPrefix(w.text, "--user") }):
 		return r.option(rest, "c", "command", "session-command")
 	case name == "find" || name == "gfind" || name == "fd" || name == "fdfind":
-		r.find(rest)
+		r.find(name, rest)
 		return ""
 	case name == "git":
 		return aliases(rest)
@@ -131,14 +146,14 @@ func (r *reader) within(at int, name string, rest []word, in *input) string {
 			return why
 		}
 	}
-	if more := r.wrapped(at, name, &w, rest); more != "" {
+	if more := r.wrapped(at, name, &w, rest, in); more != "" {
 		why = more
 	}
 	return why
 }
 
 // wrapped lists what a wrapper runs.
-func (r *reader) wrapped(at int, name string, w *wrapper, rest []word) string {
+func (r *reader) wrapped(at int, name string, w *wrapper, rest []word, in *input) string {
 	var fill string // what xargs replaces
 	if w.fills {
 		fill = "{}"
@@ -162,7 +177,7 @@ func (r *reader) wrapped(at int, name string, w *wrapper, rest []word) string {
 			}
 			rest = append(append([]word{{text: name, whole: true}}, split...), rest...)
 			r.out[at].Through = true
-			r.run(rest, nil)
+			r.run(rest, in)
 			return ""
 		case name == "xargs" && (strings.HasSuffix(o.name, "I") || strings.HasSuffix(o.name, "J") || o.name == "replace") && o.value.text != "":
 			fill = o.value.text
@@ -193,7 +208,7 @@ func (r *reader) wrapped(at int, name string, w *wrapper, rest []word) string {
 		return r.join(rest, Variable)
 	}
 	r.out[at].Through = w.through
-	r.run(rest, nil)
+	r.run(rest, in)
 	return ""
 }
 
@@ -281,9 +296,13 @@ func (r *reader) alone(name string, rest []word) (why string, done bool) {
 }
 
 // find lists what find runs for each file: -exec PROGRAM … ; or +. fd has -x and -X.
-func (r *reader) find(rest []word) {
+func (r *reader) find(name string, rest []word) {
+	runs := []string{"-exec", "-execdir", "-ok", "-okdir"}
+	if strings.HasPrefix(name, "fd") {
+		runs = []string{"-x", "-X", "--exec", "--exec-batch"}
+	}
 	for i := 0; i < len(rest); i++ {
-		if !slices.Contains([]string{"-exec", "-execdir", "-ok", "-okdir", "-x", "-X", "--exec", "--exec-batch"}, rest[i].text) {
+		if !slices.Contains(runs, rest[i].text) {
 			continue
 		}
 		words := []word{}
