@@ -96,6 +96,8 @@ func TestRead(t *testing.T) {
 		{"xargs sh -c", "xargs[sh|-c]!argument sh[-c]!stdin"},
 		{"find . -exec git push {} + -ok rm {} \\;", "find[.|-exec|git|push|{}|+|-ok|rm|{}|;] git[push|{}]!argument rm[{}]!argument"},
 		{"ssh -p 22 me@host -v git push", "ssh[-p|22|me@host|-v|git|push] git[push]"},
+		{"ssh host -- git push", "ssh[host|--|git|push] git[push]"},
+		{"trap -- 'git push' EXIT; trap -p", "trap[--|git push|EXIT] git[push] trap[-p]"},
 		{"watch -n 5 'a; b'", "watch[-n|5|a; b] a b"},
 		{"flock f cc -c x", "flock[f|cc|-c|x] x cc[-c|x]"},
 		{"su -c 'git push' me", "su[-c|git push|me] git[push]"},

@@ -117,6 +117,9 @@ func (r *reader) within(at int, name string, rest []word, in *input) string {
 		}
 		return why
 	case name == "trap":
+		if len(rest) > 0 && rest[0].text == "--" {
+			rest = rest[1:]
+		}
 		if len(rest) > 0 && !strings.HasPrefix(rest[0].text, "-") {
 			return r.join(rest[:1], Variable)
 		}
@@ -188,7 +191,9 @@ func (r *reader) wrapped(at int, name string, w *wrapper, rest []word, in *input
 		rest = rest[1:]
 	}
 	if w.late {
-		for o, ok := w.option(rest); ok; o, ok = w.option(rest) {
+		for more := true; more; {
+			var o option
+			o, more = w.option(rest)
 			rest = o.rest
 		}
 	}
