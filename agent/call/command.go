@@ -169,43 +169,46 @@ func (w *walk) matchesEach(r *Rule, all []command) bool {
 	f := w.facts
 	f.allows, f.accepts = r.Effect.Rank() == 0, r.Unseen
 	defer func() { f.command, f.allows, f.accepts = nil, false, false }()
-	count := 0
+	of := func(i int, why string) {
+		if w.trace == nil {
+			return
+		}
+		step := &w.trace.Steps[len(w.trace.Steps)-1]
+		step.Why, step.Of = fmt.Sprintf("command %d of %d%s", i+1, len(all), why), all[i].String()
+	}
+	last := 0
 	var ok bool
-	var last *Test
+	var failed *Test
 	for i := range all {
 		f.command = &all[i]
 		if f.allows && f.command.Through {
 			continue
 		}
-		count++
-		switch {
-		case f.hidden() && !slices.Contains([]string{shell.Argument, shell.Code, shell.Script}, f.command.Unseen):
-			w.asked(r, false, func() string {
-				return fmt.Sprintf("of the command %s not all is seen (%s)", f.command, f.command.Unseen)
-			})
+		if f.hidden() && !slices.Contains([]string{shell.Argument, shell.Code, shell.Script}, f.command.Unseen) {
+			w.asked(r, false, func() string { return "" })
+			of(i, fmt.Sprintf(" is not seen in whole (%s)", f.command.Unseen))
 			return false
-		default:
-			ok, last = r.When.holds(f)
 		}
-		if ok != f.allows {
+		ok, failed = r.When.holds(f)
+		if last = i; ok != f.allows {
 			break
 		}
 	}
 	w.asked(r, ok, func() string {
-		switch {
-		case f.allows:
-			return fmt.Sprintf("of the command %s, %s", f.command, last.failed())
-		case len(all) > 1:
-			return fmt.Sprintf("of none of %d commands: %s", len(all), last.failed())
+		if len(all) > 1 {
+			return fmt.Sprintf("of none of %d commands: %s", len(all), failed.failed())
 		}
-		return last.failed()
+		return failed.failed()
 	})
-	if ok && w.trace != nil {
-		why := fmt.Sprintf("the command %s", f.command)
-		if f.allows && count > 1 {
-			why = fmt.Sprintf("all of %d commands", count)
+	switch {
+	case ok && f.allows && len(all) > 1:
+		if w.trace != nil {
+			w.trace.Steps[len(w.trace.Steps)-1].Why = fmt.Sprintf("all of %d commands", len(all))
 		}
-		w.trace.Steps[len(w.trace.Steps)-1].Why = why
+	case ok:
+		of(last, "")
+	case f.allows && w.trace != nil:
+		of(last, ", "+failed.failed())
 	}
 	return ok
 }

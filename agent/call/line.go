@@ -80,7 +80,7 @@ func (o *Outcome) traceForm() TraceForm {
 	for _, s := range o.Trace.Steps {
 		form := StepForm{
 			Rule: s.Rule.ID, Effect: o.Set.Word(s.Rule.Effect), File: s.Rule.Origin.File, Line: s.Rule.Origin.Line,
-			Sandbox: s.Rule.Sandbox, Reason: s.Why,
+			Sandbox: s.Rule.Sandbox, Reason: s.Reason(),
 		}
 		if s.Matched {
 			f.Matched = append(f.Matched, form)

@@ -37,6 +37,15 @@ type Step struct {
 	Rule    *Rule
 	Matched bool
 	Why     string // if it did not match: what of it did not, or why it was not asked; else by which command it did, if that is known
+	Of      string // the command that Why is about, a text of the call; or ""
+}
+
+// Reason is Why with the command.
+func (s *Step) Reason() string {
+	if s.Of == "" {
+		return s.Why
+	}
+	return s.Why + ": " + s.Of
 }
 
 // Strictest is the outcome of several sets about one call: of those that deny the first, else of

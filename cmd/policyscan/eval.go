@@ -167,7 +167,7 @@ func explain(w io.Writer, asked *call.Call, r *gate.Result, out *call.Outcome) e
 			continue
 		}
 		for _, s := range o.Trace.Steps {
-			mark, why := "-", s.Why
+			mark, why := "-", s.Reason()
 			if s.Matched {
 				mark = "+"
 			}

@@ -16,16 +16,25 @@ import (
 )
 
 // quotesCall reports whether an outcome's texts may quote the call: those of a bundle and of the guard name its files, while
-// those of call rules are the rules' own.
+// those of call rules are the rules' own, but for the command that a step names.
 func quotesCall(o call.Outcome) bool { return o.Set.Dialect == "bundle" }
 
 // withoutTexts returns outcomes whose traces do not quote the call.
 func withoutTexts(outcomes []call.Outcome) []call.Outcome {
 	outcomes = slices.Clone(outcomes)
 	for i := range outcomes {
-		if o := &outcomes[i]; o.Trace != nil && quotesCall(*o) {
-			o.Trace = &call.Trace{Steps: o.Trace.Steps, Resolution: o.Decision}
+		o := &outcomes[i]
+		if o.Trace == nil {
+			continue
 		}
+		trace := &call.Trace{Steps: slices.Clone(o.Trace.Steps), Resolution: o.Trace.Resolution}
+		for k := range trace.Steps {
+			trace.Steps[k].Of = ""
+		}
+		if quotesCall(*o) {
+			trace.Resolution = o.Decision
+		}
+		o.Trace = trace
 	}
 	return outcomes
 }

@@ -122,7 +122,8 @@ func TestLogAgents(t *testing.T) {
 // TestLogKeepsTexts: without --log-input no text of a call is in the log, whoever denied it and why; with it all are.
 func TestLogKeepsTexts(t *testing.T) {
 	dir := rulesIn(t)
-	for name, text := range map[string]string{"bundle/rules/boundaries.yml": oneRule, "bundle/rules/invariants.yml": "rules: []\n", "SECRET9.tf": "SECRET8\n"} {
+	for name, text := range map[string]string{"bundle/rules/boundaries.yml": oneRule, "bundle/rules/invariants.yml": "rules: []\n", "SECRET9.tf": "SECRET8\n",
+		"exec.yml": "rules:\n  - {id: GIT, title: No git, effect: ask, when: {fact: exec.bin, equals: git}}\n  - {id: LS, title: Lists, effect: allow, when: {fact: exec.bin, equals: ls}}\n"} {
 		writeFile(t, filepath.Join(dir, name), text)
 	}
 	const begins = `{"hook_event_name":"PreToolUse","session_id":"s","permission_mode":"default","tool_name":`
@@ -140,10 +141,12 @@ func TestLogKeepsTexts(t *testing.T) {
 		begins + `"Write","tool_input":{"file_path":"` + filepath.Dir(dir) + `/SECRET5","content":"SECRET6"},"cwd":"` + dir + `"}`,
 		begins + `"Edit","tool_input":{"file_path":"` + dir + `/SECRET9.tf","old_string":"SECRET6","new_string":"SECRET7","command":"rm -rf SECRET1"}}`,
 		begins + `"WebFetch","tool_input":{"url":"https://SECRET7@example.com:x/","prompt":"SECRET8"}}`,
+		begins + `"Bash","tool_input":{"command":"cd x && git push SECRET1"}}`, // a trace names the command
+		begins + `"Bash","tool_input":{"command":"bash -c $SECRET1"}}`,
 	}
 	for _, texts := range []bool{false, true} {
 		name := filepath.Join(dir, fmt.Sprint("log-", texts))
-		args := []string{"hook", "claude-code", "--root", dir, "--policy", "bundle", "--state", filepath.Join(dir, "state"), "--log", name}
+		args := []string{"hook", "claude-code", "--root", dir, "--policy", "bundle", "--state", filepath.Join(dir, "state"), "--log", name, "--calls", "exec.yml"}
 		for calls := range callRules() {
 			args = append(args, "--calls", calls)
 		}
