@@ -170,7 +170,7 @@ func rows() []row {
 		{141, "1,000 runs of other processors, collectors and orders", nil},
 		{142, "folders that list in another order each time", []string{"root", "FUSE"}},
 
-		// Ways past the gate that attacks found. Those that are missing here are about agents, and not closed yet.
+		// Ways past the gate that attacks found.
 		{143, "an encoding for the work tree that makes the text at checkout", []string{"git"}},
 		{144, "attributes by macros, sub-folders, links, other cases, over-long lines, against git", []string{"git"}},
 		{145, "a second bundle next to the first", []string{"git"}},
@@ -179,10 +179,20 @@ func rows() []row {
 		{148, "a target branch on GitLab that is missing, stale or older than the policy", []string{"git"}},
 		{149, "pushes whose state before is missing, forced pushes, new branches", []string{"git"}},
 		{150, "links whose target other rules look at, or none, against a naive walk", []string{"git"}},
+		{151, "edits of the program, of another on PATH, of start files, of hooks' settings, of workflows that run it, by every agent", nil},
+		{152, "a hook that ends with 0 and says nothing, or says something else, in real shells", nil},
+		{153, "an agent's edit of another repository's file by its absolute path", []string{"git"}},
+		{154, "two edits of one turn that make a pattern together", []string{"git"}},
+		{155, "a command behind others, in shells, wrappers, quotes and substitutions, against real shells", []string{"bash"}},
+		{156, "numbers, escapes and other letters as hosts, against node", nil},
+		{157, "a ~ or blanks in the paths that an agent reads", nil},
 		{158, "400 patterns at the end of 5 MB of spaces, behind 200 MB of line ends, behind 3 GiB of nothing", []string{"Linux"}},
 		{159, "a closed standard output, and what could get its number", nil},
 		{160, "what git-crypt encrypted, and other filters", []string{"git"}},
 		{161, "a change that moves the bundle and the flag that names it", []string{"git"}},
-		{162, "globs that end in /**, against git", []string{"git"}},
+		{162, "globs that end in /**, against git and micromatch", []string{"git"}},
+		{163, "calls whose input has another name, is JSON in a text, or is missing", nil},
+		{164, "programs that run others, with nothing to run", nil},
+		{165, "eval --policy with a file outside of the root", nil},
 	}
 }
