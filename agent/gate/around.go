@@ -66,22 +66,35 @@ func (a *Around) from(name string) []string {
 	return all
 }
 
-// starts are the files that the user's shells read when they start, and those from which git and lefthook take settings.
+// starts are the user's shell and the files that shells read when they start, those of the machine too, with those from
+// which git, lefthook and, for the whole machine, agents take settings.
 func (a *Around) starts() []string {
 	var all []string
-	for _, name := range []string{"BASH_ENV", "ENV", "LEFTHOOK_CONFIG"} {
+	// The person's shell, by which Claude Code and Codex run the entry, is one that need not be in PATH.
+	for _, name := range []string{"SHELL", "BASH_ENV", "ENV", "LEFTHOOK_CONFIG", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM"} {
 		if file := a.Getenv(name); file != "" {
 			all = append(all, a.from(file)...)
 		}
 	}
+	if a.Exts == nil {
+		all = append(all, under("/etc", []string{
+			"profile", "profile.d", "bashrc", "bash.bashrc", "bash.bash_logout", "zsh", "zshenv", "zprofile", "zshrc", "zlogin", "zlogout", "fish",
+			"csh.cshrc", "csh.login", "ksh.kshrc", "mkshrc", "environment", "gitconfig", "ld.so.preload",
+			"claude-code", "codex", "cursor", "gemini-cli",
+		})...)
+		all = append(all, under("/Library/Application Support", []string{"ClaudeCode", "Cursor", "GeminiCli"})...)
+	}
 	zsh := []string{".zshenv", ".zprofile", ".zshrc", ".zlogin", ".zlogout"}
+	for _, name := range slices.Clone(zsh) {
+		zsh = append(zsh, name+".zwc") // the compiled one, which zsh takes if it is newer
+	}
 	if dir := a.Getenv("ZDOTDIR"); dir != "" {
 		for _, at := range a.from(dir) {
 			all = append(all, under(at, zsh)...)
 		}
 	}
 	// Whole folders: fish reads conf.d, functions and its variables, too.
-	inConfig := []string{"fish", "powershell", "nushell", "git"}
+	inConfig := []string{"fish", "powershell", "nushell", "git", "environment.d"}
 	if dir := a.Getenv("XDG_CONFIG_HOME"); dir != "" {
 		for _, at := range a.from(dir) {
 			all = append(all, under(at, inConfig)...)
@@ -90,13 +103,16 @@ func (a *Around) starts() []string {
 	if a.Home == "" {
 		return all
 	}
-	all = append(all, under(filepath.Join(a.Home, ".config"), inConfig)...)
-	all = append(all, under(a.Home, zsh)...)
-	return append(all, under(a.Home, []string{
-		".profile", ".bash_profile", ".bash_login", ".bash_logout", ".bashrc", ".kshrc", ".mkshrc", ".cshrc", ".tcshrc", ".login",
-		".pam_environment", ".gitconfig",
-		"Documents/PowerShell", "Documents/WindowsPowerShell",
-	})...)
+	for _, home := range a.from(a.Home) {
+		all = append(all, under(filepath.Join(home, ".config"), inConfig)...)
+		all = append(all, under(home, zsh)...)
+		all = append(all, under(home, []string{
+			".profile", ".bash_profile", ".bash_login", ".bash_logout", ".bashrc", ".kshrc", ".mkshrc", ".cshrc", ".tcshrc", ".login",
+			".pam_environment", ".gitconfig",
+			"Documents/PowerShell", "Documents/WindowsPowerShell",
+		})...)
+	}
+	return all
 }
 
 func under(dir string, names []string) []string {

@@ -62,6 +62,9 @@ type Gate struct {
 
 	// GuardsCI says that each file of a CI system is guarded, in the tree or elsewhere, that runs policyscan now.
 	GuardsCI bool
+
+	// Around is what is guarded around the tree; nil: nothing is. It is looked up only for a call that edits a file.
+	Around *Around
 }
 
 // A Result is what the gate says of a call.
@@ -166,8 +169,7 @@ func (r *Result) settled(err error) (*Result, error) {
 
 // judgeEdits judges what a call would write, by the bundle and the guard, and takes only as much of it as they need.
 func (g *Gate) judgeEdits(ctx context.Context, c *call.Call, o call.Options, r *Result) error {
-	guards := len(g.Guarded)+len(g.GuardedNames)+len(g.GuardedRootNames) > 0
-	if g.Bundle == nil && !guards {
+	if g.Bundle == nil && !g.guardsAny() {
 		return nil
 	}
 	files, err := g.edited(c)

@@ -3,6 +3,7 @@ package gate
 import (
 	"bytes"
 	"fmt"
+	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -16,21 +17,26 @@ import (
 // GuardRule is the id of what asks a person about an edit of the rules themselves.
 const GuardRule = "policyscan:guard"
 
+// guardsAny reports whether anything is guarded.
+func (g *Gate) guardsAny() bool {
+	return len(g.Guarded)+len(g.GuardedNames)+len(g.GuardedRootNames) > 0 || g.GuardsCI || g.Around != nil
+}
+
 // guarded returns the first file of a call that is guarded, or lies in a folder that is; "" if none does. Names count as
 // the call has them, too, since a link can lead from a guarded one elsewhere.
 func (g *Gate) guarded(files []file, dir string) (string, error) {
-	if len(files) == 0 || len(g.Guarded) == 0 && len(g.GuardedNames) == 0 && len(g.GuardedRootNames) == 0 && !g.GuardsCI {
+	if len(files) == 0 || !g.guardsAny() {
 		return "", nil
 	}
 	all := slices.Clone(g.Guarded)
-	for _, p := range g.Guarded { // a folder on the way may be a link
-		if real, err := follow(p, 40); err == nil && real != p {
-			all = append(all, real)
-		}
+	if g.Around != nil {
+		all = append(all, g.Around.Guarded()...)
 	}
-	for _, f := range files {
+	all = foldedWithLinks(all)
+	for i := range files {
+		f := &files[i]
 		for _, p := range append(f.places(), filepath.Clean(absolute(f.Path, dir))) {
-			if guarded, err := g.guards(p, all); err != nil || guarded {
+			if guarded, err := g.guards(p, all, f.Remove); err != nil || guarded {
 				return f.named, err
 			}
 		}
@@ -38,7 +44,7 @@ func (g *Gate) guarded(files []file, dir string) (string, error) {
 			continue
 		}
 		for _, p := range []string{f.from, filepath.Clean(absolute(f.From, dir))} {
-			if guarded, err := g.guards(p, all); err != nil || guarded {
+			if guarded, err := g.guards(p, all, true); err != nil || guarded {
 				return f.From, err
 			}
 		}
@@ -46,12 +52,13 @@ func (g *Gate) guarded(files []file, dir string) (string, error) {
 	return "", nil
 }
 
-// guards reports whether a place is one of all, or lies in one, or is guarded by its name.
-func (g *Gate) guards(p string, all []string) (bool, error) {
+// guards reports whether a place is one of all, which are folded, or lies in one, or is guarded by its name. If the place
+// is removed, it is guarded, too, if one of all lies in it.
+func (g *Gate) guards(p string, all []string, removed bool) (bool, error) {
 	if g.GuardsCI && runsInCI(p) {
 		return true, nil
 	}
-	places := []string{p}
+	places := []string{folded(p)}
 	if g.Root != "" {
 		trees, err := g.trees(p)
 		if err != nil {
@@ -61,16 +68,54 @@ func (g *Gate) guards(p string, all []string) (bool, error) {
 			if g.guardsName(t) {
 				return true, nil
 			}
-			places = append(places, filepath.Join(g.Root, filepath.FromSlash(t.path)))
+			places = append(places, folded(filepath.Join(g.Root, filepath.FromSlash(t.path))))
 		}
 	}
 	return slices.ContainsFunc(all, func(guarded string) bool {
 		return slices.ContainsFunc(places, func(p string) bool {
-			// In one case, since for some disks another is the same name; elsewhere it asks once too often.
-			rel, err := filepath.Rel(strings.ToLower(guarded), strings.ToLower(p))
-			return err == nil && filepath.IsLocal(rel)
+			return isIn(guarded, p) || removed && isIn(p, guarded)
 		})
 	}), nil
+}
+
+// folded is a path in one case, since for some disks another is the same name; elsewhere the guard asks once too often.
+func folded(p string) string { return strings.ToLower(filepath.Clean(p)) }
+
+// isIn reports whether a path is a folder's, or in it. Both are clean.
+func isIn(folder, p string) bool {
+	rest, ok := strings.CutPrefix(p, folder)
+	return ok && (rest == "" || os.IsPathSeparator(rest[0]) || os.IsPathSeparator(folder[len(folder)-1]))
+}
+
+// foldedWithLinks are paths and, for those that are links or have one on the way, where these lead, all folded. A folder
+// is followed once, whatever number of paths is in it.
+func foldedWithLinks(paths []string) []string {
+	all := make([]string, 0, 2*len(paths))
+	real := map[string]string{}
+	for _, p := range paths {
+		p = filepath.Clean(p)
+		all = append(all, folded(p))
+		dir := filepath.Dir(p)
+		at, ok := real[dir]
+		if !ok {
+			var err error
+			if at, err = follow(dir, 40); err != nil {
+				at = dir // which cannot be searched
+			}
+			real[dir] = at
+		}
+		at = filepath.Join(at, filepath.Base(p))
+		if st, err := os.Lstat(at); err == nil && st.Mode()&fs.ModeSymlink != 0 {
+			if end, err := follow(at, 40); err == nil {
+				all = append(all, folded(end))
+			}
+		}
+		if at != p {
+			all = append(all, folded(at))
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
 // guardsName reports whether a path leads through a guarded name, or a .git: one that is made in a folder would make

@@ -149,9 +149,9 @@ func guardedPlaces(w *guardWorld) []string {
 		"to-workflow", "sub/../.github/workflows/gate.yml",
 	}
 	for _, name := range []string{
-		".profile", ".bash_profile", ".bash_login", ".bash_logout", ".bashrc", ".zshenv", ".zprofile", ".zshrc", ".zlogin",
+		".profile", ".bash_profile", ".bash_login", ".bash_logout", ".bashrc", ".zshenv", ".zprofile", ".zshrc", ".zlogin", ".zshenv.zwc",
 		".config/fish/config.fish", ".config/fish/conf.d/a.fish", ".config/fish/functions/ls.fish", ".config/powershell/profile.ps1",
-		"z/.zshenv", "z/.zshrc", "cfg/fish/config.fish",
+		"z/.zshenv", "z/.zshrc", "cfg/fish/config.fish", "cfg/environment.d/path.conf",
 	} {
 		all = append(all, "../home/"+name+"?")
 	}

@@ -87,7 +87,7 @@ func (c *agentHookCmd) withGuards(agent string, g *gate.Gate, at place, folders 
 			guard(dir, "hooks", "config.json", "settings.json")
 		}
 	}
-	guarding.Guarded = append(guarding.Guarded, surroundings(folders).Guarded()...)
+	guarding.Around = surroundings(folders)
 	return &guarding, nil
 }
 
