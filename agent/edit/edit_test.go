@@ -350,6 +350,9 @@ func TestPaths(t *testing.T) {
 		{"Write", object{"file_path": "a", "such": []object{{"path": " b"}}}, ""},
 		{"Write", object{"file_path": "~/a", "such": 1}, ""},
 		{"create", object{"row": 1}, ""},
+		{"write_file", object{"file_path": "%2egitattributes", "content": "x"}, ""}, // Gemini CLI would write another file
+		{"replace", object{"file_path": "file:a", "such": 1}, ""},
+		{"write_file", object{"file_path": "./@a", "such": 1}, "./@a"},
 		{"apply_patch", object{"command": "*** Begin Patch\n*** Nothing", "path": "a"}, ""},
 		{"apply_patch", object{"command": patch("*** Add File: b", "+x"), "path": "a"}, ""},
 		{"Bash", object{"command": "apply_patch x; echo '*** Begin Patch'", "path": "a"}, ""},

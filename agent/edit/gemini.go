@@ -14,10 +14,21 @@ var geminiMarks = regexp.MustCompile(`(?i)^@|^file:|%[0-9a-f]{2}`)
 
 func geminiPath(in *input) string {
 	name := in.path("file_path")
-	if mark := geminiMarks.FindString(name); mark != "" {
-		in.fail("the path %q has %s, which Gemini CLI may take for something else after this; write the file's own name, and ./ before an @", name, mark)
+	if err := checkGeminiPath(name); err != nil {
+		in.fail("%w", err)
 	}
 	return name
+}
+
+// geminiTools are the names of the tools with which Gemini CLI edits files.
+func geminiTools() []string { return []string{"write_file", "replace"} }
+
+// checkGeminiPath refuses what Gemini CLI takes for another path.
+func checkGeminiPath(name string) error {
+	if mark := geminiMarks.FindString(name); mark != "" {
+		return fmt.Errorf("the path %q has %s, which Gemini CLI may take for something else after this; write the file's own name, and ./ before an @", name, mark)
+	}
+	return nil
 }
 
 func geminiWrites(in *input) []Edit {

@@ -28,7 +28,7 @@ func Paths(c *call.Call) ([]Edit, error) {
 	}
 	edits = nil
 	for _, name := range names {
-		if checkPath(name) != nil {
+		if checkPath(name) != nil || slices.Contains(geminiTools(), c.Tool) && checkGeminiPath(name) != nil {
 			return nil, err
 		}
 		if !slices.ContainsFunc(edits, func(e Edit) bool { return path.Clean(e.Path) == path.Clean(name) }) {

@@ -197,7 +197,11 @@ func TestLogKeepsTexts(t *testing.T) {
 			t.Errorf("%v", l.Input)
 		}
 	}
-	status, out, _ := fed(payloads[0], "hook", "claude-code", "--root", dir, "--policy", "bundle", "--log-input")
+	status, out, _ := fed(payloads[0], "hook", "claude-code", "--root", dir, "--policy", "bundle", "--log", "-")
+	if status != exitPass || !strings.Contains(out, "--log is -, but standard output is for the answer") {
+		t.Errorf("status %d: %s", status, out)
+	}
+	status, out, _ = fed(payloads[0], "hook", "claude-code", "--root", dir, "--policy", "bundle", "--log-input")
 	if status != exitPass || !strings.Contains(out, "--log-input is given without --log") {
 		t.Errorf("status %d: %s", status, out)
 	}

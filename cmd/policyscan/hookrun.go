@@ -174,6 +174,9 @@ func (c *agentHookCmd) run(std streams, a *protocol.Agent) error {
 	if c.LogInput && c.Log == "" {
 		return errors.New("--log-input is given without --log; name the file to write")
 	}
+	if c.Log == "-" {
+		return errors.New("--log is -, but standard output is for the answer; name a file, such as ./-")
+	}
 	if c.Serve {
 		return c.serve(std, a)
 	}
