@@ -40,7 +40,11 @@ func (a *Around) programs() []string {
 		}
 	}
 	for _, dir := range dirs {
-		for _, at := range a.from(dir) {
+		places := a.from(dir)
+		if rest, ok := strings.CutPrefix(dir, "~/"); ok && a.Home != "" { // as bash takes it, while sh does not
+			places = append(places, a.from(filepath.Join(a.Home, rest))...)
+		}
+		for _, at := range places {
 			for _, name := range names {
 				file := filepath.Join(at, name)
 				if st, err := os.Stat(file); err == nil && st.IsDir() { // no shell takes it, and what is in it is something else
