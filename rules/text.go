@@ -35,7 +35,7 @@ func (f *file) fail(code string, at place, found, fix string) {
 	}
 	if len(f.loader.errs)+len(f.errs) == maxErrors {
 		f.full = true
-		f.errs = append(f.errs, &Error{Code: CodeLimit, File: f.name, Line: at.line, caret: -1, Found: fmt.Sprintf("more than %d mistakes", maxErrors), Fix: "mend the others first"})
+		f.errs = append(f.errs, &Error{Code: CodeLimit, File: f.name, Line: at.line, caret: -1, Found: fmt.Sprintf("more than %d mistakes", maxErrors), Fix: "fix the others first"})
 		return
 	}
 	e := &Error{Code: code, File: f.name, Line: at.line, Column: at.column, Rule: f.rule, Found: found, Fix: fix}

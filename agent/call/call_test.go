@@ -141,7 +141,7 @@ func TestParseScenario(t *testing.T) {
 	for in, want := range map[string]string{
 		`{"request":{"tool":"a"},"expected_decision":"x"}`:                "no request with tool_name",
 		`{"request":null,"tool":"a","expected_decision":"x"}`:             "no request with tool_name",
-		`{"request":{"tool_name":"a"},"cwd":"/","expected_decision":"x"}`: "beside its request",
+		`{"request":{"tool_name":"a"},"cwd":"/","expected_decision":"x"}`: "next to the request; write it in the request",
 		`{"tool":"a"}`:                       "does not say what is expected",
 		`{"tool":"a","expected_decision":1}`: "not a text",
 		`{"tool":"a","expected":"x"}`:        `"expected" is not a member`,

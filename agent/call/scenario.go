@@ -82,7 +82,7 @@ func ParseScenario(line []byte, sets ...*Set) (*Scenario, error) {
 	case request.Member("tool_name") == nil:
 		return nil, errors.New("\"request\" is no request with tool_name")
 	case members != nil:
-		return nil, fmt.Errorf("it has %q beside its request; write it within", members[0].Name)
+		return nil, fmt.Errorf("it has %q next to the request; write it in the request", members[0].Name)
 	}
 	s.Call, err = fromValue(request, sets)
 	return s, err

@@ -63,7 +63,7 @@ func ParseValue(text []byte) (*Value, error) {
 		return nil, fmt.Errorf("it is not JSON: %w", err)
 	}
 	if half := halfPair(text); half != "" {
-		return nil, fmt.Errorf("a text in it has half of a character (%s), and what the agent makes of that cannot be told", half)
+		return nil, fmt.Errorf("a text in it has half of a character (%s), so policyscan cannot determine what the agent makes of it", half)
 	}
 	return parseNext(dec)
 }

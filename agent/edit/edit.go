@@ -4,7 +4,7 @@
 // and the code of each agent that it was read from). It reads no file: the caller reads what a file holds
 // and hands it to [Change.After], which does to it what the agent's own code does.
 //
-// # What cannot be told
+// # What cannot be determined
 //
 // Agents differ from one version to the next, and some match a text that is nearly there. Where the steps
 // are known and several results are possible, all of them are returned, and each is to be judged. Where
@@ -49,12 +49,12 @@ type Edit struct {
 type Change interface {
 	// After returns what the file would hold: one content, or several if the agent's documents leave
 	// open which of them it is; each of them is to be judged. exists says whether there is a file
-	// before. The error says why it cannot be told.
+	// before. The error says why it cannot be determined.
 	After(before []byte, exists bool) ([][]byte, error)
 }
 
 // Of returns the edits that a call is, in the order in which they are made, at most one for each path; none
-// for a tool that edits no file. An error says why what a tool that edits files would do cannot be told.
+// for a tool that edits no file. An error says why what a tool that edits files would do cannot be determined.
 func Of(c *call.Call) ([]Edit, error) {
 	edits, err := of(c)
 	if err != nil {
@@ -95,7 +95,7 @@ func of(c *call.Call) ([]Edit, error) {
 	case first != nil:
 		return nil, fmt.Errorf("%s: %w", c.Tool, first)
 	case !named && call.Known(c.Tool).Capability == call.Write:
-		return nil, fmt.Errorf("%s edits files, and what it would write cannot be told", c.Tool)
+		return nil, fmt.Errorf("%s edits files in a way that policyscan does not know", c.Tool)
 	}
 	return nil, nil
 }
@@ -124,7 +124,7 @@ func (l limited) After(before []byte, exists bool) ([][]byte, error) {
 		}
 	}
 	if len(kept) == 0 {
-		return nil, errors.New("what the file would hold cannot be told")
+		return nil, errors.New("cannot determine what the file would hold")
 	}
 	return kept, nil
 }

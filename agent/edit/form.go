@@ -47,7 +47,7 @@ func forms() []form {
 		{editor, "insert", []string{"command", "path", "insert_line", "new_str|insert_text"}, union, copilotInserts},
 		// Codex, Copilot and Cursor. Codex's hooks have the patch as "command".
 		{patchTools(), "", []string{"command|input|patch"}, nil, patchEdits},
-		// What a model of the agent's own writes cannot be told, nor what is not published.
+		// What a model of the agent's own writes is not known, nor what is not published.
 		{[]string{"edit_file", "edit_notebook", "EditNotebook"}, "", nil, nil, untold},
 	}
 }
@@ -55,14 +55,14 @@ func forms() []form {
 // patchTools are the names of the tools that apply a patch.
 func patchTools() []string { return []string{"apply_patch", "applypatch", "ApplyPatch"} }
 
-var errCommand = errors.New("the field command is none of view, create, str_replace, edit and insert")
+var errCommand = errors.New("the field command is not view, create, str_replace, edit or insert")
 
 // noEdits is for a tool that reads.
 func noEdits(*input) []Edit { return nil }
 
 // untold is for a tool that edits files in ways that are not known.
 func untold(in *input) []Edit {
-	in.fail("what it would write cannot be told")
+	in.fail("policyscan does not know how it edits files")
 	return nil
 }
 
@@ -105,7 +105,7 @@ func (f form) read(c *call.Call) (*input, error) {
 	}
 	for _, m := range c.Input.Members() {
 		if in.fields[m.Name] != nil && !slices.Contains(known, m.Name) {
-			return in, fmt.Errorf("the field %q is not known; what it changes cannot be told", m.Name)
+			return in, fmt.Errorf("the field %q is not known, so policyscan cannot determine what it changes", m.Name)
 		}
 	}
 	return in, nil

@@ -19,7 +19,7 @@ func notebookEdits(in *input) []Edit {
 	case !slices.Contains([]string{"", "code", "markdown"}, n.kind):
 		in.fail("the cell_type %q is neither code nor markdown", n.kind)
 	case !slices.Contains([]string{"", "replace", "insert", "delete"}, n.mode):
-		in.fail("the edit_mode %q is none of replace, insert and delete", n.mode)
+		in.fail("the edit_mode %q is not replace, insert or delete", n.mode)
 	case n.mode == "insert" && n.kind == "":
 		in.fail("the edit_mode is insert, and there is no cell_type")
 	case n.mode != "insert" && n.cell == "":

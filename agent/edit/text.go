@@ -48,7 +48,7 @@ func decode(before []byte) (file, error) {
 }
 
 func errNotUTF8() error {
-	return errors.New("the file is not UTF-8, and what the agent would make of its bytes cannot be told; save it as UTF-8")
+	return errors.New("the file is not UTF-8, so policyscan cannot determine what the agent would make of its bytes; save it as UTF-8")
 }
 
 // encode is what is written for a text in place of the file's own.

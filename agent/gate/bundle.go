@@ -80,7 +80,7 @@ func (g *Gate) judgeFile(ctx context.Context, check *scanner.Checker, f *file, p
 	}
 	contents, err := f.Change.After(source, there)
 	if err != nil {
-		return fmt.Errorf("what %s would hold after the edit cannot be told: %w", shown, err)
+		return fmt.Errorf("cannot determine what %s would hold after the edit: %w", shown, err)
 	}
 	old := map[key]int64{}
 	if exists {

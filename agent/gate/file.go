@@ -118,11 +118,11 @@ func locate(name, dir string) (real, beside string, err error) {
 	}
 	real, err = follow(name, 40)
 	if err != nil {
-		return "", "", fmt.Errorf("where the file %s is cannot be told: %w", shown, systemError(err))
+		return "", "", fmt.Errorf("cannot determine where the file %s is: %w", shown, systemError(err))
 	}
 	parent, err := follow(filepath.Dir(name), 40)
 	if err != nil {
-		return "", "", fmt.Errorf("where the file %s is cannot be told: %w", shown, systemError(err))
+		return "", "", fmt.Errorf("cannot determine where the file %s is: %w", shown, systemError(err))
 	}
 	if beside = filepath.Join(parent, filepath.Base(name)); beside == real {
 		beside = ""
@@ -229,7 +229,7 @@ func read(real string) (content []byte, exists bool, err error) {
 	case err != nil:
 		return nil, false, err
 	case st.Kind != worktree.Regular:
-		return nil, false, errors.New("it is no regular file")
+		return nil, false, errors.New("it is not a regular file")
 	}
 	f, err := rd.Open(filepath.Base(real), true)
 	if err != nil {
@@ -258,7 +258,7 @@ func (g *Gate) trees(real string) ([]inTree, error) {
 	roots := []string{g.Root}
 	sibling, err := repo.Sibling(g.Root, filepath.Dir(real))
 	if err != nil {
-		return nil, fmt.Errorf("whether %s is in a work tree of the repository cannot be told: %w", verdict.Visible(real), systemError(err))
+		return nil, fmt.Errorf("cannot determine whether %s is in a work tree of the repository: %w", verdict.Visible(real), systemError(err))
 	}
 	if sibling != "" {
 		roots = append(roots, sibling)

@@ -119,7 +119,7 @@ func TestWrite(t *testing.T) {
 		{"it was so before", root + "/old.tf", "y 0.0.0.0/0\n", "", "OPEN old.tf"},
 		{"it was so before, and gets worse", root + "/old.tf", "0.0.0.0/0 0.0.0.0/0", "OPEN old.tf", ""},
 		{"it was so before, and something else is new", root + "/old.tf", "0.0.0.0/0 ::/0", "OPEN old.tf", "OPEN old.tf"},
-		{"it was so before, and is mended", root + "/old.tf", "mended", "", ""},
+		{"it was so before, and is fixed", root + "/old.tf", "fixed", "", ""},
 		{"two rules, in the order of the bundle", root + "/a.tf", "AKIA a\nb ::/0", "OPEN a.tf, KEY a.tf, TWO a.tf", ""},
 		{"outside the root", filepath.Dir(root) + "/a.tf", "0.0.0.0/0", "", ""},
 		{"git's own", root + "/.git/a.tf", "0.0.0.0/0", "", ""},
@@ -141,13 +141,13 @@ func TestWrite(t *testing.T) {
 }
 
 // TestReason: "The reason that goes back to the agent names rule, pattern, line and remediation, so that it can
-// mend its edit."
+// fix its edit."
 func TestReason(t *testing.T) {
 	root := folder(t, map[string]string{"a.tf": "::/0\n"})
 	g := &Gate{Bundle: bundle(t), Root: root}
 	r := judge(t, g, asked(t, root, "Edit", "file_path", "a.tf", "old_string", "::/0\n", "new_string", "::/0\n\n  0.0.0.0/0 \x1b[31m0.0.0.0/0\n"))
 	want := `the edit would break the policy:
-- OPEN: a.tf:3:3 must not contain "0.0.0.0/0" (2 times after the edit): Nothing is open to all. The network team hands out ranges. To mend it: Use var.office_range. See https://example.com/open
+- OPEN: a.tf:3:3 must not contain "0.0.0.0/0" (2 times after the edit): Nothing is open to all. The network team hands out ranges. To fix it: Use var.office_range. See https://example.com/open
 there before this edit, and not its doing: OPEN in a.tf:1 ("::/0")`
 	if r.Reason() != want {
 		t.Errorf("got  %s\nwant %s", r.Reason(), want)

@@ -10,7 +10,7 @@ import (
 	"github.com/policyscan/policyscan/verdict"
 )
 
-// maxShown is how many violations a reason describes: an agent mends the first, and is told of the others
+// maxShown is how many violations a reason describes: an agent fixes the first, and is told of the others
 // when it tries again.
 const maxShown = 10
 
@@ -71,7 +71,7 @@ func explain(o *call.Outcome) string {
 	return b.String()
 }
 
-// violations describes what the call would bring, for who is to mend it.
+// violations describes what the call would bring, for who is to fix it.
 func (r *Result) violations(elsewhere bool) string {
 	byID := map[string]*rules.Rule{}
 	for i := range r.bundle.Rules {
@@ -100,7 +100,7 @@ func (r *Result) violations(elsewhere bool) string {
 			fmt.Fprintf(&b, " %s", lines(rule.Message))
 		}
 		if rule.Remediation != "" {
-			fmt.Fprintf(&b, " To mend it: %s", lines(rule.Remediation))
+			fmt.Fprintf(&b, " To fix it: %s", lines(rule.Remediation))
 		}
 		if rule.DocsURL != "" {
 			fmt.Fprintf(&b, " See %s", verdict.Visible(rule.DocsURL))

@@ -31,7 +31,7 @@ func (in *input) member(names ...string) (string, *call.Value) {
 		case value == nil:
 			found, value = name, v
 		case v.JSON() != value.JSON():
-			in.fail("%q and %q differ; which of them counts cannot be told", found, name)
+			in.fail("%q and %q differ, so policyscan cannot determine which of them counts", found, name)
 		}
 	}
 	return found, value

@@ -24,7 +24,7 @@ func list(src *rules.Source, root *node, path []string) (array *node, found int,
 			kind, want = '[', "a list"
 		}
 		if at.kind != kind {
-			return nil, i, src.Error(rules.CodeType, at.start, fmt.Sprintf("%q is %s, not %s", strings.Join(path[:i+1], "."), at.called(), want), "mend it; nothing was written")
+			return nil, i, src.Error(rules.CodeType, at.start, fmt.Sprintf("%q is %s, not %s", strings.Join(path[:i+1], "."), at.called(), want), "fix it; nothing was written")
 		}
 	}
 	return at, len(path), nil

@@ -107,7 +107,7 @@ func (p *parser) space() {
 }
 
 func (p *parser) unexpected(wanted string) error {
-	const fix = "mend it; nothing was written"
+	const fix = "fix it; nothing was written"
 	if p.at == len(p.src.Text) {
 		return p.src.Error(rules.CodeSyntax, p.at, "the text ends where "+wanted+" belongs", fix)
 	}

@@ -167,14 +167,14 @@ func (t *Target) runs(src *rules.Source, root *node) error {
 	}
 	for _, it := range root.items {
 		if t.only != nil && !slices.Contains(t.only, it.name) {
-			return src.Error(rules.CodeKey, it.start, fmt.Sprintf("there is %q, and %s refuses a file that has more than %q", it.name, t.Title, t.only), "take it out")
+			return src.Error(rules.CodeKey, it.start, fmt.Sprintf("there is %q, and %s refuses a file that has more than %q", it.name, t.Title, t.only), "remove it")
 		}
 	}
 	return nil
 }
 
 func (t *Target) switchedOff(src *rules.Source, n *node, path []string) error {
-	return src.Error(rules.CodeValue, n.start, fmt.Sprintf("%q is %s: %s would not run the hook", strings.Join(path, "."), src.Text[n.start:n.end], t.Title), "take it out")
+	return src.Error(rules.CodeValue, n.start, fmt.Sprintf("%q is %s: %s would not run the hook", strings.Join(path, "."), src.Text[n.start:n.end], t.Title), "remove it")
 }
 
 // An installed hook is one that is as Install wrote it.

@@ -126,13 +126,13 @@ func TestFresh(t *testing.T) {
 // TestInstallRefused: settings in which the hook would not run, or is not as it was written.
 func TestInstallRefused(t *testing.T) {
 	for _, test := range []struct{ agent, text, want string }{
-		{"claude-code", "{\n  \"disableAllHooks\": true\n}", `s.json:2:22: "disableAllHooks" is true: Claude Code would not run the hook; take it out`},
-		{"copilot", `{"version": 1, "disableAllHooks": true}`, `s.json:1:35: "disableAllHooks" is true: GitHub Copilot would not run the hook; take it out`},
-		{"gemini", `{"hooksConfig": {"enabled": false}}`, `s.json:1:29: "hooksConfig.enabled" is false: Gemini CLI would not run the hook; take it out`},
-		{"gemini", `{"hooksConfig": {"disabled": ["x", "policyscan"]}}`, `s.json:1:36: "hooksConfig.disabled" is "policyscan": Gemini CLI would not run the hook; take it out`},
+		{"claude-code", "{\n  \"disableAllHooks\": true\n}", `s.json:2:22: "disableAllHooks" is true: Claude Code would not run the hook; remove it`},
+		{"copilot", `{"version": 1, "disableAllHooks": true}`, `s.json:1:35: "disableAllHooks" is true: GitHub Copilot would not run the hook; remove it`},
+		{"gemini", `{"hooksConfig": {"enabled": false}}`, `s.json:1:29: "hooksConfig.enabled" is false: Gemini CLI would not run the hook; remove it`},
+		{"gemini", `{"hooksConfig": {"disabled": ["x", "policyscan"]}}`, `s.json:1:36: "hooksConfig.disabled" is "policyscan": Gemini CLI would not run the hook; remove it`},
 		{"copilot", `{"hooks": {}}`, `s.json:1:1: there is no "version": 1, without which GitHub Copilot reads no hooks; add it`},
 		{"cursor", `{"version": 2}`, `s.json:1:13: there is no "version": 1, without which Cursor reads no hooks; add it`},
-		{"codex", `{"$schema": "x"}`, `s.json:1:2: there is "$schema", and Codex refuses a file that has more than ["description" "hooks"]; take it out`},
+		{"codex", `{"$schema": "x"}`, `s.json:1:2: there is "$schema", and Codex refuses a file that has more than ["description" "hooks"]; remove it`},
 		{"gemini", "{\n  \"a\": 1 // mine\n}", `s.json:2:10: a comment, which JSON does not have; add this by hand to the list hooks.BeforeTool: {"matcher":"*","hooks":[{"name":"policyscan","type":"command","command":"sh -c 'set -- \"$(policyscan hook gemini || echo x)\"; case \"$*\" in \"{\"*\"}\") printf \"%s\\n\" \"$*\" && exit;; esac; echo \"` + unjudged + `\" >&2; exit 2'","timeout":75000}]}`},
 		{"cursor", `{"version": 1, "hooks": {"preToolUse": [1, {"command": "policyscan hook cursor"}]}}`, `s.json:1:44: what runs policyscan here is not as policyscan wrote it; remove it by hand`},
 		{"claude-code", `{"hooks": {"PreToolUse": [{"hooks": [{"command": "cd /; policyscan hook claude-code || true"}]}]}}`, `s.json:1:27: what runs policyscan here is not as policyscan wrote it; remove it by hand`},

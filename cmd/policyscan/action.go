@@ -319,7 +319,7 @@ type stepOutput struct{ name, value string }
 
 // outputs are what the workflow can decide on, in the order of action.yml. Files are named
 // only when they are there, and SARIF only when it is about all that was to be judged: code
-// scanning takes what is missing in it for mended.
+// scanning takes what is missing in it for fixed.
 func (a *action) outputs(v *verdict.Verdict) []stepOutput {
 	file, sarif := "", ""
 	if verdict.IsVerdict(a.verdict) {

@@ -132,7 +132,7 @@ func (c *callsFlag) guard(g *gate.Gate, dir string) error {
 		name = under(dir, name)
 		real, err := realPath(name)
 		if err != nil {
-			return fmt.Errorf("where %s is cannot be told: %w", name, systemError(err))
+			return fmt.Errorf("cannot determine where %s is: %w", name, systemError(err))
 		}
 		g.Guarded = append(g.Guarded, real)
 	}

@@ -38,7 +38,7 @@ func TestFault_099_PartialClone(t *testing.T) {
 }
 
 // TestFault_103_ShallowBaseMissing: a clone of one commit does not hold the base. The
-// message has the line that mends it.
+// message has the line that fixes it.
 func TestFault_103_ShallowBaseMissing(t *testing.T) {
 	t.Parallel()
 	g := newGit(t)

@@ -298,7 +298,7 @@ func TestFault_118_WhichRepository(t *testing.T) {
 	})
 	t.Run("core.worktree", func(t *testing.T) {
 		g := g.sub(t)
-		writeFile(t, filepath.Join(g.dir, "elsewhere/bad.tf"), "mended\n")
+		writeFile(t, filepath.Join(g.dir, "elsewhere/bad.tf"), "fixed\n")
 		g.git("worktree", "prune")
 		for _, elsewhere := range []string{"../../elsewhere", "/nowhere"} {
 			g.git("config", "core.worktree", elsewhere)

@@ -75,7 +75,7 @@ func (c *hookInstallGitCmd) Run(std streams) error {
 	return nil
 }
 
-// hookUninstallGitCmd takes the pre-commit hook of a repository away.
+// hookUninstallGitCmd removes the pre-commit hook of a repository.
 type hookUninstallGitCmd struct{}
 
 // Run removes the hook, if it is as it was written.
@@ -91,12 +91,12 @@ func (c *hookUninstallGitCmd) Run(std streams) error {
 	case err != nil:
 		return err
 	case !ours:
-		return fmt.Errorf("%s is not as policyscan wrote it; take out by hand what you no longer want in it", shownPath(hook))
+		return fmt.Errorf("%s is not as policyscan wrote it; remove by hand what you no longer want in it", shownPath(hook))
 	}
 	if err := os.Remove(hook); err != nil {
-		return fmt.Errorf("the hook cannot be taken away: %w", err)
+		return fmt.Errorf("the hook cannot be removed: %w", err)
 	}
-	return print(std.out, "took away %s\n", safe(shownPath(hook)))
+	return print(std.out, "removed %s\n", safe(shownPath(hook)))
 }
 
 // gitHookFile returns the path of the pre-commit hook of the repository around the current
@@ -142,7 +142,7 @@ func isGitHook(file string) (bool, error) {
 		text, err = os.ReadFile(file)
 	}
 	if err != nil {
-		err = fmt.Errorf("whether there is a hook cannot be told: %w", err)
+		err = fmt.Errorf("cannot determine whether there is a hook: %w", err)
 	}
 	return string(text) == gitHook, err
 }

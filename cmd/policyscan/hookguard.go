@@ -49,7 +49,7 @@ func (c *agentHookCmd) withGuards(agent string, g *gate.Gate, at place, folders 
 		guard(top, slices.Concat(gate.TreeNames(), gate.RootNames())...)
 		dirs, err := repo.GitDirs(top)
 		if err != nil {
-			return nil, fmt.Errorf("where git's folder of the root is cannot be told: %w", err)
+			return nil, fmt.Errorf("cannot determine where git's folder of the root is: %w", err)
 		}
 		guarding.Guarded = append(guarding.Guarded, dirs...)
 		if dir, err := repo.HooksDir(top); err == nil && dir != "" { // where git looks for them, by core.hooksPath too

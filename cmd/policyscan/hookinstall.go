@@ -121,7 +121,7 @@ func hookTakes(agent string, args []string) (err error) {
 		err = checkFlags(ctx)
 	}
 	if err != nil {
-		return fmt.Errorf("an argument after -- is none that the hook takes: %w; see policyscan hook %s --help", err, agent)
+		return fmt.Errorf("an argument after -- is not one that the hook takes: %w; see policyscan hook %s --help", err, agent)
 	}
 	return nil
 }
@@ -150,16 +150,16 @@ func (c *hookUninstallAgentCmd) Run(std streams, ctx *kong.Context) error {
 			return err
 		}
 		if err := os.Remove(f.path); err != nil {
-			return fmt.Errorf("the settings cannot be taken away: %w", err)
+			return fmt.Errorf("the settings cannot be removed: %w", err)
 		}
-		return print(std.out, "took away %s\n", safe(f.shown))
+		return print(std.out, "removed %s\n", safe(f.shown))
 	case string(text) == string(f.source.Text):
 		return none()
 	}
 	if err := f.write(text); err != nil {
 		return err
 	}
-	return print(std.out, "took the hook out of %s\n", safe(f.shown))
+	return print(std.out, "removed the hook from %s\n", safe(f.shown))
 }
 
 // A settingsFile is an agent's file of settings.
@@ -240,11 +240,11 @@ func (f *settingsFile) read() error {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
 	case err != nil:
-		return fmt.Errorf("whether there are settings cannot be told: %w", err)
+		return fmt.Errorf("cannot determine whether there are settings: %w", err)
 	case st.Mode()&fs.ModeSymlink != 0:
 		return fmt.Errorf("%s is a link, and was left as it is; what it leads to has to be edited by hand", f.shown)
 	case !st.Mode().IsRegular():
-		return fmt.Errorf("%s is no regular file, and was left as it is", f.shown)
+		return fmt.Errorf("%s is not a regular file, and was left as it is", f.shown)
 	case st.Size() > rules.MaxFileBytes:
 		return fmt.Errorf("%s has over %d bytes, and was left as it is", f.shown, rules.MaxFileBytes)
 	}

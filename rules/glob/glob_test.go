@@ -98,7 +98,7 @@ func TestBracesMeanTheirExpansions(t *testing.T) {
 		{"a/**{/x,}", "a/b/c/x"},
 	} {
 		if doublestar.MatchUnvalidated(c.glob, c.path) {
-			t.Errorf("doublestar matches %q with %q now: mend the package comment", c.glob, c.path)
+			t.Errorf("doublestar matches %q with %q now: fix the package comment", c.glob, c.path)
 		}
 		if !Compile([]string{c.glob}).Match(c.path) {
 			t.Errorf("%q does not match %q", c.glob, c.path)

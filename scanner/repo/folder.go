@@ -69,7 +69,7 @@ func openFolders(dir string) ([]*folder, error) {
 				return fmt.Errorf("%s: alternates more than six deep", dir)
 			}
 			if err := open(line, depth+1); err != nil {
-				return fmt.Errorf("%w: info/alternates names the objects of %s, which cannot be opened (%v); mend or remove that line", ErrCorrupt, line, systemError(err))
+				return fmt.Errorf("%w: info/alternates names the objects of %s, which cannot be opened (%v); fix or remove that line", ErrCorrupt, line, systemError(err))
 			}
 		}
 		return nil

@@ -346,7 +346,7 @@ func TestFault_128_Sparse(t *testing.T) {
 	}
 }
 
-// TestFault_128_Split: an index in two files is an error with the command that mends it.
+// TestFault_128_Split: an index in two files is an error with the command that fixes it.
 func TestFault_128_Split(t *testing.T) {
 	t.Parallel()
 	const command = "git update-index --no-split-index"

@@ -135,11 +135,11 @@ func (p *markdownPage) errors() {
 func nextStep(code string) string {
 	switch code {
 	case verdict.Read:
-		return "mend permissions or disk"
+		return "fix permissions or disk"
 	case verdict.FilesFrom:
-		return "mend the list"
+		return "fix the list"
 	case verdict.Output:
-		return "mend where the output goes"
+		return "fix where the output goes"
 	}
 	return ""
 }

@@ -112,7 +112,7 @@ func TestRDJSONRange(t *testing.T) {
 	}
 }
 
-// TestRDJSONMessage: the message says what is wrong, what was found and how to mend it,
+// TestRDJSONMessage: the message says what is wrong, what was found and how to fix it,
 // and nothing of what the file holds around it.
 func TestRDJSONMessage(t *testing.T) {
 	v := newFixture()

@@ -106,7 +106,7 @@ func (c *compiler) fail(code string, at int, found, fix string) {
 	case len(c.errs) < maxErrors:
 		c.errs = append(c.errs, c.src.Error(code, at, found, fix))
 	case len(c.errs) == maxErrors:
-		c.errs = append(c.errs, c.src.ErrorAt(rules.CodeLimit, 0, 0, fmt.Sprintf("over %d mistakes", maxErrors), "mend these first"))
+		c.errs = append(c.errs, c.src.ErrorAt(rules.CodeLimit, 0, 0, fmt.Sprintf("over %d mistakes", maxErrors), "fix these first"))
 	}
 }
 

@@ -45,7 +45,7 @@ func (r *reader) fail(code string, at int, found, fix string) {
 	case len(r.errs) > maxMistakes:
 		return
 	case len(r.errs) == maxMistakes:
-		found, fix = fmt.Sprintf("more than %d mistakes", maxMistakes), "mend the others first"
+		found, fix = fmt.Sprintf("more than %d mistakes", maxMistakes), "fix the others first"
 	}
 	line := r.line(at)
 	e := r.src.ErrorAt(code, line, at-r.lines[line-1]+1, found, fix)

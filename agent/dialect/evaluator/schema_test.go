@@ -182,7 +182,7 @@ func TestMistakeBehindARule(t *testing.T) {
 
 func TestMistakesHaveALimit(t *testing.T) {
 	_, err := Read(&rules.Source{Name: "b.json", Text: []byte(`{"policies": [` + strings.Repeat("1,", 900) + `1], ` + strings.Repeat("\n\"x\": 1,", 2000) + `"y": 1}`)})
-	if list := err.(rules.Errors); len(list) != maxMistakes+1 || !strings.Contains(err.Error(), "more than 1000 mistakes; mend the others first") {
+	if list := err.(rules.Errors); len(list) != maxMistakes+1 || !strings.Contains(err.Error(), "more than 1000 mistakes; fix the others first") {
 		t.Errorf("%d mistakes", len(list))
 	}
 }

@@ -85,7 +85,7 @@ func (r *reader) rule(n *yaml.Node) call.Rule {
 		out.Reason = strings.TrimSpace(text)
 	}
 	if text, ok := r.doc.Text(m["remediation"]); ok {
-		out.Reason = strings.TrimSuffix(out.Reason, ".") + ". To mend it: " + strings.TrimSpace(text)
+		out.Reason = strings.TrimSuffix(out.Reason, ".") + ". To fix it: " + strings.TrimSpace(text)
 	}
 	if when := m["when"].Node(); when != nil {
 		out.When = r.predicate(when, `"when"`)

@@ -57,7 +57,7 @@ default: allow
 func TestWholeFile(t *testing.T) {
 	set := read(t, whole)
 	out := set.Decide(parse(t, `{"tool": "Bash", "input": {"command": "git push --force"}}`), call.Options{Trace: true})
-	if out.Decision != "deny" || out.Rule.ID != "NO-FORCE-PUSH" || out.Reason != "This rewrites history. To mend it: Push a new commit." || out.Rule.Origin != (call.Origin{File: "calls.yml", Line: 2}) {
+	if out.Decision != "deny" || out.Rule.ID != "NO-FORCE-PUSH" || out.Reason != "This rewrites history. To fix it: Push a new commit." || out.Rule.Origin != (call.Origin{File: "calls.yml", Line: 2}) {
 		t.Errorf("%s by %+v: %q", out.Decision, out.Rule, out.Reason)
 	}
 	out = set.Decide(parse(t, `{"tool": "Bash", "input": {"command": "git pull"}}`), call.Options{Trace: true})
@@ -89,9 +89,9 @@ func TestShown(t *testing.T) {
 func TestReason(t *testing.T) {
 	for _, c := range []struct{ keys, want string }{
 		{"", "The title"},
-		{"    remediation: Do it.\n", "The title. To mend it: Do it."},
+		{"    remediation: Do it.\n", "The title. To fix it: Do it."},
 		{"    message: It is bad.\n", "It is bad."},
-		{"    message: |\n      It is\n      bad.\n    remediation: |\n      Do it.\n", "It is\nbad. To mend it: Do it."},
+		{"    message: |\n      It is\n      bad.\n    remediation: |\n      Do it.\n", "It is\nbad. To fix it: Do it."},
 	} {
 		set := read(t, "rules:\n  - id: R\n    title: The title\n    effect: ask\n    when: {fact: tool, equals: Bash}\n"+c.keys)
 		if got := set.Rules[0].Reason; got != c.want {

@@ -96,7 +96,7 @@ func (p *parser) fail(at token, code, found, fix string) {
 	case at.kind == end && p.open >= 0, len(p.errs) > maxMistakes:
 		return // it is where a text that does not end was cut off, or one too many
 	case len(p.errs) == maxMistakes:
-		code, found, fix = rules.CodeLimit, fmt.Sprintf("more than %d mistakes", maxMistakes), "mend the others first"
+		code, found, fix = rules.CodeLimit, fmt.Sprintf("more than %d mistakes", maxMistakes), "fix the others first"
 	}
 	e := p.src.Error(code, at.at, found, fix)
 	if p.rule != nil {
