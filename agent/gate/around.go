@@ -87,6 +87,7 @@ func (a *Around) starts() []string {
 			"claude-code", "codex", "cursor", "gemini-cli",
 		})...)
 		all = append(all, under("/Library/Application Support", []string{"ClaudeCode", "Cursor", "GeminiCli"})...)
+		all = append(all, "/usr/share/fish", "/usr/local/share/fish")
 	}
 	zsh := []string{".zshenv", ".zprofile", ".zshrc", ".zlogin", ".zlogout"}
 	for _, name := range slices.Clone(zsh) {
@@ -97,8 +98,16 @@ func (a *Around) starts() []string {
 			all = append(all, under(at, zsh)...)
 		}
 	}
-	// Whole folders: fish reads conf.d, functions and its variables, too.
-	inConfig := []string{"fish", "powershell", "nushell", "git", "environment.d"}
+	// Whole folders: fish reads conf.d, functions and its variables, too, and husky's hooks begin with init.sh.
+	inConfig := []string{"fish", "powershell", "nushell", "git", "husky", "environment.d"}
+	// fish takes a function of these for a program, so one called sh would run in place of the entry.
+	for _, dir := range append(filepath.SplitList(a.Getenv("XDG_DATA_DIRS")), a.Getenv("XDG_DATA_HOME")) {
+		if dir != "" {
+			for _, at := range a.from(dir) {
+				all = append(all, filepath.Join(at, "fish"))
+			}
+		}
+	}
 	if dir := a.Getenv("XDG_CONFIG_HOME"); dir != "" {
 		for _, at := range a.from(dir) {
 			all = append(all, under(at, inConfig)...)
@@ -109,10 +118,11 @@ func (a *Around) starts() []string {
 	}
 	for _, home := range a.from(a.Home) {
 		all = append(all, under(filepath.Join(home, ".config"), inConfig)...)
+		all = append(all, filepath.Join(home, ".local", "share", "fish"))
 		all = append(all, under(home, zsh)...)
 		all = append(all, under(home, []string{
 			".profile", ".bash_profile", ".bash_login", ".bash_logout", ".bashrc", ".kshrc", ".mkshrc", ".cshrc", ".tcshrc", ".login",
-			".pam_environment", ".gitconfig",
+			".pam_environment", ".gitconfig", ".huskyrc",
 			"Documents/PowerShell", "Documents/WindowsPowerShell",
 		})...)
 	}

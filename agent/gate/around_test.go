@@ -15,7 +15,7 @@ import (
 func TestFault_151_Around(t *testing.T) {
 	root := t.TempDir()
 	at := func(name string) string { return filepath.Join(root, filepath.FromSlash(name)) }
-	env := map[string]string{"BASH_ENV": "b.sh", "ZDOTDIR": at("z"), "SHELL": at("opt/fish"), "GIT_CONFIG_GLOBAL": at("git.conf")}
+	env := map[string]string{"BASH_ENV": "b.sh", "ZDOTDIR": at("z"), "SHELL": at("opt/fish"), "XDG_DATA_HOME": at("data"), "XDG_DATA_DIRS": "", "GIT_CONFIG_GLOBAL": at("git.conf")}
 	a := Around{
 		Program: at("cellar/policyscan-1.2"), Path: strings.Join([]string{at("bin"), "tools", "", "~/own"}, string(filepath.ListSeparator)),
 		Folders: []string{at("repo"), at("repo/sub")}, Home: at("home"), Getenv: func(name string) string { return env[name] },
@@ -31,7 +31,7 @@ func TestFault_151_Around(t *testing.T) {
 	all := a.Guarded()
 	want("unix", all, true, "cellar/policyscan-1.2", "bin/policyscan", "bin/sh", "bin/bash", "repo/tools/policyscan", "repo/sub/tools/policyscan", "repo/policyscan", "repo/sub/sh",
 		"repo/b.sh", "z/.zshenv", "home/.zshenv", "home/.profile", "home/.config/fish",
-		"home/.zshenv.zwc", "z/.zshrc.zwc", "home/.config/environment.d", "opt/fish", "git.conf", "home/own/policyscan", "repo/~/own/sh")
+		"home/.zshenv.zwc", "z/.zshrc.zwc", "home/.config/environment.d", "opt/fish", "git.conf", "home/own/policyscan", "data/fish", "home/.local/share/fish", "home/.config/husky", "repo/~/own/sh")
 	for _, name := range []string{"/etc/profile", "/etc/profile.d", "/etc/zsh", "/etc/claude-code"} {
 		if !slices.Contains(all, filepath.FromSlash(name)) {
 			t.Errorf("%s is not guarded", name)

@@ -150,7 +150,7 @@ func guardedPlaces(w *guardWorld) []string {
 	}
 	for _, name := range []string{
 		".profile", ".bash_profile", ".bash_login", ".bash_logout", ".bashrc", ".zshenv", ".zprofile", ".zshrc", ".zlogin", ".zshenv.zwc",
-		".config/fish/config.fish", ".config/fish/conf.d/a.fish", ".config/fish/functions/ls.fish", ".config/powershell/profile.ps1",
+		".config/fish/config.fish", ".config/fish/conf.d/a.fish", ".config/fish/functions/ls.fish", ".local/share/fish/vendor_functions.d/sh.fish", "cfg/husky/init.sh", ".config/powershell/profile.ps1",
 		"z/.zshenv", "z/.zshrc", "cfg/fish/config.fish", "cfg/environment.d/path.conf",
 	} {
 		all = append(all, "../home/"+name+"?")
