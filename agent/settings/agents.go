@@ -1,5 +1,7 @@
 package settings
 
+import "time"
+
 // A Target is an agent's settings: where they are, and what runs policyscan from them.
 type Target struct {
 	Agent   string // as in "policyscan hook AGENT"
@@ -46,9 +48,11 @@ type hook struct {
 	FailClosed     bool   `json:"failClosed,omitempty"`
 }
 
-// seconds is how long an agent waits for the hook. Most let the call proceed then, so that the hook has to end, with
-// a deny, well before: it judges for 8 seconds at most, and waits 60 for a person at the terminal.
-const seconds = 75
+// Limit is how long an agent waits for the hook. Most let the call proceed then, so that the hook has to end, with
+// a deny, well before: it judges for 8 seconds, unless it is told otherwise, and waits 60 for a person at the terminal.
+const Limit = 75 * time.Second
+
+const seconds = int(Limit / time.Second)
 
 // byName is the program as a shell finds it in the PATH.
 const byName = "policyscan"

@@ -31,11 +31,11 @@ type agentInstalls struct {
 
 // agentUninstalls remove them.
 type agentUninstalls struct {
-	ClaudeCode hookUninstallAgentCmd `cmd:"" name:"claude-code" help:"Take the hook out of Claude Code's settings."`
-	Codex      hookUninstallAgentCmd `cmd:"" name:"codex" help:"Take the hook out of Codex's settings."`
-	Gemini     hookUninstallAgentCmd `cmd:"" name:"gemini" help:"Take the hook out of Gemini CLI's settings."`
-	Copilot    hookUninstallAgentCmd `cmd:"" name:"copilot" help:"Take the hook out of GitHub Copilot's settings."`
-	Cursor     hookUninstallAgentCmd `cmd:"" name:"cursor" help:"Take the hook out of Cursor's settings."`
+	ClaudeCode hookUninstallAgentCmd `cmd:"" name:"claude-code" help:"Remove the hook from Claude Code's settings."`
+	Codex      hookUninstallAgentCmd `cmd:"" name:"codex" help:"Remove the hook from Codex's settings."`
+	Gemini     hookUninstallAgentCmd `cmd:"" name:"gemini" help:"Remove the hook from Gemini CLI's settings."`
+	Copilot    hookUninstallAgentCmd `cmd:"" name:"copilot" help:"Remove the hook from GitHub Copilot's settings."`
+	Cursor     hookUninstallAgentCmd `cmd:"" name:"cursor" help:"Remove the hook from Cursor's settings."`
 }
 
 // runHook runs the program as the hook of an agent, if the arguments say that it is one.

@@ -6,7 +6,7 @@ type hookCmd struct {
 	agentHooks `embed:""`
 
 	Install   hookInstallCmd   `cmd:"" help:"Write a hook: policyscan hook install git."`
-	Uninstall hookUninstallCmd `cmd:"" help:"Take a hook away: policyscan hook uninstall git."`
+	Uninstall hookUninstallCmd `cmd:"" help:"Remove a hook: policyscan hook uninstall git."`
 }
 
 type hookInstallCmd struct {
@@ -16,7 +16,7 @@ type hookInstallCmd struct {
 }
 
 type hookUninstallCmd struct {
-	Git hookUninstallGitCmd `cmd:"" help:"Take git's pre-commit hook away, if it is as policyscan wrote it."`
+	Git hookUninstallGitCmd `cmd:"" help:"Remove git's pre-commit hook, if it is as policyscan wrote it."`
 
 	agentUninstalls `embed:""`
 }

@@ -120,10 +120,39 @@ func hookTakes(agent string, args []string) (err error) {
 	if err == nil {
 		err = checkFlags(ctx)
 	}
+	if hook := onlyHook(protocol.Named(agent), append([]string{"hook", agent}, args...), streams{out: io.Discard, err: io.Discard}); err == nil && hook != nil {
+		err = hook.checkInstalled()
+	}
 	if err != nil {
 		return fmt.Errorf("an argument after -- is not one that the hook takes: %w; see policyscan hook %s --help", err, agent)
 	}
 	return nil
+}
+
+// check is an error if flags of an agent's hook do not fit, so that it would deny every call.
+func (c *agentHookCmd) check() error {
+	switch {
+	case c.Timeout <= 0:
+		return fmt.Errorf("--timeout %s is no time to judge a call in; most agents make a call whose hook takes too long, so there has to be a limit", c.Timeout)
+	case c.LogInput && c.Log == "":
+		return errors.New("--log-input is given without --log; name the file to write")
+	case c.Log == "-":
+		return errors.New("--log is -, but standard output is for the answer; name a file, such as ./-")
+	}
+	return checkAskMode(c.AskMode)
+}
+
+// checkInstalled is an error if flags do not fit the entry that hook install writes.
+func (c *agentHookCmd) checkInstalled() error {
+	// What is left after a person was asked and the decision logged.
+	if most := settings.Limit - patience - logTime; c.Timeout > most {
+		return fmt.Errorf("--timeout %s is too long: the agent waits %s, %s of which a person at the terminal may take, and most agents then make the call; choose at most %s",
+			c.Timeout, settings.Limit, patience, most)
+	}
+	if c.Serve {
+		return errors.New("--serve is for a program that keeps the hook running; the agent starts it for each call, so leave it out")
+	}
+	return c.check()
 }
 
 // hookUninstallAgentCmd takes the hook out of the settings of the agent that the command is named after.

@@ -165,17 +165,8 @@ func (c *agentHookCmd) Run(std streams, k *kong.Context) error {
 }
 
 func (c *agentHookCmd) run(std streams, a *protocol.Agent) error {
-	if err := checkAskMode(c.AskMode); err != nil {
+	if err := c.check(); err != nil {
 		return err
-	}
-	if c.Timeout <= 0 {
-		return fmt.Errorf("--timeout %s is no time to judge a call in; most agents make a call whose hook takes too long, so there has to be a limit", c.Timeout)
-	}
-	if c.LogInput && c.Log == "" {
-		return errors.New("--log-input is given without --log; name the file to write")
-	}
-	if c.Log == "-" {
-		return errors.New("--log is -, but standard output is for the answer; name a file, such as ./-")
 	}
 	if c.Serve {
 		return c.serve(std, a)
