@@ -101,6 +101,8 @@ func newGuardWorld(t *testing.T) *guardWorld {
 	}
 	w.write("never.yml", "rules:\n  - {id: NEVER, title: Never, effect: deny, when: {fact: tool, equals: Nobody}}\n")
 	w.write("repo/notes.txt", "one\n")
+	w.write("home/.gitconfig", "[core]\n\thooksPath = ~/ghooks\n[includeIf \"gitdir:/nowhere/\"]\n\tpath = more.conf\n")
+	w.write("home/more.conf", "[core]\n\thooksPath = morehooks\n[include]\n\tpath = more.conf\n")
 	w.link("realbin", "linkbin")
 	list := strings.Join([]string{filepath.Join(dir, "first"), "tools", "", filepath.Join(dir, "linkbin"), filepath.Join(dir, "none"), filepath.Dir(w.file)}, string(filepath.ListSeparator))
 	home := filepath.Join(dir, "home")
@@ -143,7 +145,7 @@ func guardedPlaces(w *guardWorld) []string {
 		// What git and the hooks of commits read.
 		".gitattributes?", "sub/.gitattributes", "sub/deep/.GitAttributes?", ".pre-commit-config.yaml", ".Pre-Commit-Config.yaml?", ".husky/pre-commit?", "sub/.husky/_/h?",
 		"lefthook.yml?", ".lefthook.yaml?", "lefthook.toml?", "lefthook.json?", "lefthook-local.yml?", ".lefthook-local.yml?", ".config/lefthook.yml?", ".lefthook/pre-commit/x.sh?",
-		"inner/.pre-commit-config.yaml?", "githooks/pre-commit?", "../home/.gitconfig?",
+		"inner/.pre-commit-config.yaml?", "githooks/pre-commit?", "../home/.gitconfig?", "../home/ghooks/pre-commit?", "../home/more.conf?", "morehooks/pre-commit?",
 		// The workflow that runs it, and the action that it uses.
 		".github/workflows/gate.yml", ".github/workflows/GATE.yaml", ".github/workflows/large.yml", ".github/actions/check/run.sh", "tools/check/action.yml", ".gitlab-ci.yml", "Jenkinsfile",
 		"to-workflow", "sub/../.github/workflows/gate.yml",

@@ -52,9 +52,7 @@ func (c *agentHookCmd) withGuards(agent string, g *gate.Gate, at place, folders 
 			return nil, fmt.Errorf("cannot determine where git's folder of the root is: %w", err)
 		}
 		guarding.Guarded = append(guarding.Guarded, dirs...)
-		if dir, err := repo.HooksDir(top); err == nil && dir != "" { // where git looks for them, by core.hooksPath too
-			guarding.Guarded = append(guarding.Guarded, dir)
-		}
+		guarding.Guarded = append(guarding.Guarded, repo.HookPlaces(top)...)
 		folders = append([]string{root}, folders...)
 	}
 	for _, dir := range folders { // which need not be in the root

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -82,6 +83,23 @@ func (r *Repository) ownHooksPath() (*string, error) {
 // othersHooksPath is an error if the settings of the user or of the machine have a
 // core.hooksPath.
 func othersHooksPath() error {
+	for _, file := range othersSettings() {
+		cfg, err := readSettings(file)
+		if err != nil {
+			return fmt.Errorf("%s: %w", file, err)
+		}
+		if len(cfg[hooksPath]) > 0 {
+			return hooksElsewhere(file, cfg.last(hooksPath))
+		}
+		if err := includedHooksPath(file, cfg, 0); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// othersSettings are the files of settings of the user and of the machine, there or not.
+func othersSettings() []string {
 	var files []string
 	if file, ok := os.LookupEnv("GIT_CONFIG_GLOBAL"); ok {
 		files = append(files, file)
@@ -98,22 +116,7 @@ func othersHooksPath() error {
 	} else if !noSystem.yes("no") {
 		files = append(files, "/etc/gitconfig")
 	}
-	for _, file := range files {
-		if file == "" || file == os.DevNull {
-			continue
-		}
-		cfg, err := readSettings(file)
-		if err != nil {
-			return fmt.Errorf("%s: %w", file, err)
-		}
-		if len(cfg[hooksPath]) > 0 {
-			return hooksElsewhere(file, cfg.last(hooksPath))
-		}
-		if err := includedHooksPath(file, cfg, 0); err != nil {
-			return err
-		}
-	}
-	return nil
+	return slices.DeleteFunc(files, func(file string) bool { return file == "" || file == os.DevNull })
 }
 
 func hooksElsewhere(file, value string) error {
@@ -126,19 +129,13 @@ func hooksElsewhere(file, value string) error {
 // core.hooksPath.
 func includedHooksPath(file string, cfg settings, depth int) error {
 	for name, values := range cfg {
-		if name != "include.path" && !(strings.HasPrefix(name, "includeif.") && strings.HasSuffix(name, ".path")) {
+		if !includes(name) {
 			continue
 		}
 		for _, included := range values {
-			if rest, ok := strings.CutPrefix(included, "~/"); ok {
-				home, err := os.UserHomeDir()
-				if err != nil {
-					return err
-				}
-				included = filepath.Join(home, rest)
-			}
-			if !filepath.IsAbs(included) {
-				included = filepath.Join(filepath.Dir(file), included)
+			included, err := fromSetting(included, filepath.Dir(file))
+			if err != nil {
+				return err
 			}
 			if depth == 10 { // git's own limit
 				return fmt.Errorf("%w: %s includes more than ten deep", ErrHooks, file)
@@ -156,4 +153,21 @@ func includedHooksPath(file string, cfg settings, depth int) error {
 		}
 	}
 	return nil
+}
+
+// includes reports whether a setting names another file of settings.
+func includes(name string) bool {
+	return name == "include.path" || strings.HasPrefix(name, "includeif.") && strings.HasSuffix(name, ".path")
+}
+
+// fromSetting is the path that a setting names: from the home folder behind ~/, else from dir.
+func fromSetting(path, dir string) (string, error) {
+	if rest, ok := strings.CutPrefix(path, "~/"); ok {
+		home, err := os.UserHomeDir()
+		return filepath.Join(home, rest), err
+	}
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(dir, path)
+	}
+	return path, nil
 }

@@ -36,17 +36,50 @@ func GitDirs(root string) ([]string, error) {
 	return []string{gitDir, shared}, err
 }
 
-// HooksDir is [Repository.Hooks] of the work tree at root; "" if root is none.
-func HooksDir(root string) (string, error) {
+// HookPlaces returns what decides which hooks of git run in the work tree at root: the folders that core.hooksPath names in
+// the settings of the repository, of the user and of the machine, and the files that these settings include, on any
+// condition. It returns nothing for what cannot be read, and nothing at all if root is not a work tree.
+func HookPlaces(root string) []string {
 	gitDir, err := gitDirOf(root)
 	if err != nil || gitDir == "" {
-		return "", err
+		return nil
 	}
 	r := &Repository{gitDir: gitDir, WorkTree: root}
 	if err := r.findCommon(); err != nil {
-		return "", err
+		return nil
 	}
-	return r.Hooks()
+	var places []string
+	seen := map[string]bool{}
+	for _, file := range append(othersSettings(), filepath.Join(r.commonDir, "config"), filepath.Join(gitDir, "config.worktree")) {
+		places = append(places, hookPlacesIn(file, root, seen)...)
+	}
+	return places
+}
+
+// hookPlacesIn are the places that a file of settings names, unless it was seen. Relative folders of hooks count from root.
+func hookPlacesIn(file, root string, seen map[string]bool) []string {
+	cfg, err := readSettings(file)
+	if err != nil || seen[file] {
+		return nil
+	}
+	seen[file] = true
+	var places []string
+	for _, dir := range cfg[hooksPath] {
+		if at, err := fromSetting(dir, root); err == nil && dir != "" {
+			places = append(places, at)
+		}
+	}
+	for name, values := range cfg {
+		if !includes(name) {
+			continue
+		}
+		for _, included := range values {
+			if at, err := fromSetting(included, filepath.Dir(file)); err == nil {
+				places = append(append(places, at), hookPlacesIn(at, root, seen)...)
+			}
+		}
+	}
+	return places
 }
 
 // common returns the folder that the work tree at root shares with those of the same repository; "" if it is none.
