@@ -495,13 +495,13 @@ func (p *program) asNobody() {
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	text, err := os.ReadFile(binary)
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	// Every folder on the way must let the user in: t.TempDir's do.
+	// Every folder on the way must let the user in: t.TempDir's do. cp writes the copy, for a process that a test beside
+	// this one starts would keep a file that is written here open, and what is open for writing cannot be run.
 	bin := p.t.TempDir()
-	if err := os.WriteFile(filepath.Join(bin, "policyscan"), text, 0o755); err != nil {
+	if out, err := exec.Command("cp", binary, filepath.Join(bin, "policyscan")).CombinedOutput(); err != nil {
+		p.t.Fatalf("%v: %s", err, out)
+	}
+	if err := os.Chmod(filepath.Join(bin, "policyscan"), 0o755); err != nil {
 		p.t.Fatal(err)
 	}
 	for _, dir := range []string{p.dir, filepath.Dir(p.dir), bin, filepath.Dir(bin)} {
