@@ -152,9 +152,23 @@ func (t *Test) ofProgram(f *facts) bool {
 	if f.allows && !t.Not {
 		return t.asks(f.command.Word)
 	}
+	return t.ofWords(f, f.command.names)
+}
+
+// ofUnseen makes a test of why something is not seen. A command for which a variable is set can have two reasons.
+func (t *Test) ofUnseen(f *facts) bool {
+	words := []string{f.command.Unseen}
+	if f.command.Set && f.command.Unseen != shell.Environment {
+		words = append(words, shell.Environment)
+	}
+	return t.ofWords(f, words)
+}
+
+// ofWords makes a test of a fact that is several words: a rule that allows needs all, any other one.
+func (t *Test) ofWords(f *facts, words []string) bool {
 	any, all := false, true
-	for _, name := range f.command.names {
-		is := t.asks(name) != t.Not
+	for _, w := range words {
+		is := t.asks(w) != t.Not
 		any, all = any || is, all && is
 	}
 	if f.allows {
@@ -184,9 +198,13 @@ func (w *walk) matchesEach(r *Rule, all []command) bool {
 		if f.allows && f.command.Through {
 			continue
 		}
-		if f.hidden() && !slices.Contains([]string{shell.Argument, shell.Code, shell.Script}, f.command.Unseen) {
+		if f.hidden() && (f.command.Set || !slices.Contains([]string{shell.Argument, shell.Code, shell.Script}, f.command.Unseen)) {
 			w.asked(r, false, func() string { return "" })
-			of(i, fmt.Sprintf(" is not seen in whole (%s)", f.command.Unseen))
+			why := f.command.Unseen
+			if f.command.Set {
+				why = shell.Environment
+			}
+			of(i, fmt.Sprintf(" is not seen in whole (%s)", why))
 			return false
 		}
 		ok, failed = r.When.holds(f)

@@ -123,6 +123,9 @@ func (t *Test) holds(f *facts) bool {
 		if t.Fact.Source == FromProgram && f.command != nil {
 			return t.ofProgram(f)
 		}
+		if t.Fact.Source == FromUnseen && f.command != nil && f.command.Unseen != "" {
+			return t.ofUnseen(f)
+		}
 		var text string
 		if text, known = f.text(&t.Fact); !known && t.Absent == AsEmpty {
 			known = true

@@ -38,11 +38,14 @@ const (
 	Script   = "script"   // a shell reads its commands from a file
 	Code     = "code"     // an interpreter is given code of another language
 	Argument = "argument" // an argument is a variable, a substitution or a glob, or comes from elsewhere (xargs)
+
+	// A variable is set for the program, or git is given a setting: either can make it run something else.
+	Environment = "environment"
 )
 
 // Reasons are all values of [Command.Unseen] but "".
 func Reasons() []string {
-	return []string{Variable, Argument, Eval, Code, Script, Input, Syntax, Depth, Length}
+	return []string{Variable, Argument, Eval, Code, Script, Input, Environment, Syntax, Depth, Length}
 }
 
 // What a line may have at most. Linux gives a program no argument that is longer, so "sh -c" cannot run such a line.
@@ -53,6 +56,7 @@ const (
 	maxWords    = 1024      // that braces make of a line
 	maxBraces   = 64        // of one word
 	maxFrames   = 8000      // of the parser's stack, about 1000 subshells in one another and 4 MB
+	maxRough    = 1 << 20   // bytes that are read by words alone
 )
 
 // A Command is one that a command line runs.
@@ -65,6 +69,10 @@ type Command struct {
 
 	// Through is of a program that does nothing but run the next command of the list, as the same person: env, nice.
 	Through bool
+
+	// Set is of a program for which a variable is set, as in A=1 git and env A=1 git, and of git with a setting. If all else is
+	// seen, Unseen is Environment.
+	Set bool
 }
 
 // Names are what a program can be called: the word, the word without its folder, and that in lower case, as systems have
@@ -100,6 +108,9 @@ func Read(line string) []Command {
 	if why != "" {
 		r.rough(line, why)
 	}
+	if r.sets {
+		r.set(0)
+	}
 	return r.out
 }
 
@@ -122,6 +133,7 @@ type reader struct {
 	budget int // bytes that may still be parsed
 	words  int // that braces may still make
 	inputs map[*syntax.Stmt]*input
+	sets   bool // the line sets a variable that programs may read
 }
 
 // An input is what a program reads that is written in the line: a here-document, or what echo writes to it.
@@ -206,18 +218,9 @@ func (r *reader) walk(src string, s *syntax.Stmt) {
 			}
 		case *syntax.Stmt:
 			r.stmt(src, n)
-		case *syntax.DeclClause: // export, local and the like, which are programs of the shell
-			c := Command{Word: n.Variant.Value}
-			for _, a := range n.Args {
-				c.Args = append(c.Args, text(src, a))
-			}
-			r.out = append(r.out, c)
-		case *syntax.LetClause:
-			c := Command{Word: "let"}
-			for _, x := range n.Exprs {
-				c.Args = append(c.Args, text(src, x))
-			}
-			r.out = append(r.out, c)
+		case *syntax.DeclClause, *syntax.LetClause, *syntax.TestClause, *syntax.ArithmCmd, *syntax.ArithmExp, *syntax.ParamExp,
+			*syntax.Assign, *syntax.WordIter:
+			r.shells(src, n)
 		case *syntax.TimeClause:
 			words := r.behind(src, n.Stmt)
 			if len(words) > 0 && strings.HasPrefix(words[0].text, "-") { // dash has no such keyword, and runs the program time
@@ -255,7 +258,13 @@ func (r *reader) behind(src string, s *syntax.Stmt) []word {
 // stmt lists the command of a simple statement, and what that runs.
 func (r *reader) stmt(src string, s *syntax.Stmt) {
 	c, ok := s.Cmd.(*syntax.CallExpr)
-	if !ok || len(c.Args) == 0 {
+	if !ok {
+		return
+	}
+	if len(c.Args) == 0 {
+		for _, a := range c.Assigns {
+			r.sets = r.sets || a.Name != nil && reaches(a.Name.Value)
+		}
 		return
 	}
 	in := r.inputs[s]
@@ -264,12 +273,18 @@ func (r *reader) stmt(src string, s *syntax.Stmt) {
 			in = i
 		}
 	}
+	at := len(r.out)
 	r.run(r.expand(src, c.Args), in)
+	if len(c.Assigns) > 0 {
+		r.set(at)
+	}
 }
 
 // document is the text of a here-document or a here-string; nil, of any other redirection.
 func (r *reader) document(src string, d *syntax.Redirect) *input {
 	switch {
+	case d.N != nil && d.N.Value != "0": // not what it reads
+		return nil
 	case d.Op == syntax.WordHdoc:
 		one := r.expand(src, []*syntax.Word{d.Word})
 		if len(one) != 1 {
@@ -365,6 +380,7 @@ func (r *reader) rough(src, why string) {
 		}
 		end()
 	}
+	src = src[:min(len(src), maxRough)]
 	each(src)
 	if strings.Contains(src, "\n") {
 		for line := range strings.Lines(src) {

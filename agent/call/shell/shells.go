@@ -10,19 +10,31 @@ func shells(name string) bool {
 	return slices.Contains([]string{"sh", "bash", "zsh", "dash", "ash", "ksh", "mksh", "yash", "rbash", "fish"}, strings.TrimRight(name, "0123456789.-"))
 }
 
+// single are bash's long options that it takes behind one hyphen as well.
+var single = []string{"-norc", "-noprofile", "-login", "-posix", "-rcfile", "-init-file", "-noediting", "-verbose", "-restricted"}
+
+// descriptor reports whether a file is one that is open already, such as standard input.
+func descriptor(file string) bool {
+	return file == "/dev/stdin" || strings.HasPrefix(file, "/dev/fd/") || strings.HasPrefix(file, "/proc/self/fd/")
+}
+
 // shell lists what a shell runs: the script behind -c, or what it reads.
 func (r *reader) shell(name string, rest []word, in *input) string {
 	command, reads, script := false, false, []word(nil)
 	for len(rest) > 0 && script == nil {
 		w := rest[0]
-		if len(w.text) < 2 || w.text[0] != '-' && w.text[0] != '+' {
+		if w.text == "" || w.text == "-" || w.text[0] != '-' && w.text[0] != '+' {
 			break
 		}
 		rest = rest[1:]
 		if w.text == "--" {
 			break
 		}
-		if long, ok := strings.CutPrefix(w.text, "--"); ok {
+		long, ok := strings.CutPrefix(w.text, "--")
+		if !ok && slices.Contains(single, w.text) {
+			long, ok = w.text[1:], true
+		}
+		if ok {
 			name, value, given := strings.Cut(long, "=")
 			switch {
 			case name == "version" || name == "help":
@@ -31,7 +43,7 @@ func (r *reader) shell(name string, rest []word, in *input) string {
 				script = []word{{text: value, whole: w.whole}}
 			case name == "command":
 				command = true
-			case (name == "rcfile" || name == "init-file" || name == "init-command") && len(rest) > 0 && !given:
+			case slices.Contains([]string{"rcfile", "init-file", "init-command", "emulate"}, name) && len(rest) > 0 && !given:
 				rest = rest[1:]
 			}
 			continue
@@ -63,8 +75,10 @@ func (r *reader) shell(name string, rest []word, in *input) string {
 		return Input
 	case len(rest) > 0 && !reads && !rest[0].whole:
 		return Variable
-	case len(rest) > 0 && !reads && rest[0].text != "/dev/stdin":
+	case len(rest) > 0 && !reads && !descriptor(rest[0].text):
 		return Script
+	case len(rest) > 0 && !reads && rest[0].text[len(rest[0].text)-1] != '0' && rest[0].text != "/dev/stdin":
+		return Input
 	case in != nil:
 		why = r.join([]word{{text: in.text, whole: in.whole}}, Input)
 	default:
@@ -76,20 +90,27 @@ func (r *reader) shell(name string, rest []word, in *input) string {
 	return why
 }
 
-// interpreters are programs that run code of another language, by the letters of the options that give it, and by
-// those whose value is behind them in one word.
-var interpreters = map[string]struct{ code, valued string }{
-	"python": {"c", "mWX"}, "pypy": {"c", "mWX"}, "node": {"ep", "r"}, "nodejs": {"ep", "r"}, "bun": {"ep", "r"}, "deno": {"", ""},
-	"perl": {"eE", "IMmCDx0"}, "ruby": {"e", "rIEK"}, "php": {"rBRE", "dczf"}, "lua": {"e", "l"}, "luajit": {"e", "l"},
-	"rscript": {"e", ""}, "osascript": {"e", "l"}, "tclsh": {"", ""}, "pwsh": {"", ""}, "powershell": {"", ""},
+// An interpreter runs code of another language.
+type interpreter struct {
+	code  string // letters of options that give code
+	value string // and of those whose value is in the same word, or else in the next
+	glued string // and of those whose value can only be in the same word
+}
+
+var interpreters = map[string]interpreter{
+	"python": {code: "c", value: "mWXQ"}, "pypy": {code: "c", value: "mWX"},
+	"node": {code: "ep", value: "rC"}, "nodejs": {code: "ep", value: "rC"}, "bun": {code: "ep", value: "r"}, "deno": {},
+	"perl": {code: "eE", glued: "IMmCDxiF"}, "ruby": {code: "e", value: "rIEC", glued: "KxiWT"}, "php": {code: "rBRE", value: "dczf"},
+	"lua": {code: "e", value: "l"}, "luajit": {code: "e", value: "l"}, "rscript": {code: "e"}, "osascript": {code: "e", value: "l"},
+	"tclsh": {}, "pwsh": {}, "powershell": {},
 }
 
 // code says whether an interpreter is given code: in an option, or on standard input.
 func code(name string, rest []word) string {
 	switch strings.TrimRight(name, "0123456789.-") {
 	case "awk", "gawk", "mawk", "nawk":
-		for _, w := range rest {
-			if strings.Contains(w.text, "system") || strings.ContainsAny(w.text, "|") {
+		for i, w := range rest {
+			if strings.Contains(w.text, "system") || strings.ContainsAny(w.text, "|") || i > 0 && rest[i-1].text == "-f" && (w.text == "-" || descriptor(w.text)) {
 				return Code
 			}
 		}
@@ -97,23 +118,28 @@ func code(name string, rest []word) string {
 	case "cmd":
 		return Code
 	}
-	i, ok := interpreters[strings.TrimRight(name, "0123456789.-")]
+	x, ok := interpreters[strings.TrimRight(name, "0123456789.-")]
 	if !ok {
-		return arguments(rest)
+		return given(name, rest)
 	}
-	for _, w := range rest {
+	for i := 0; i < len(rest); i++ {
+		w := rest[i]
 		text := strings.ToLower(w.text)
 		switch {
-		case w.text == "-":
+		case w.text == "-", descriptor(w.text):
 			return Code
 		case !strings.HasPrefix(w.text, "-"):
+			if i > 0 && strings.HasPrefix(rest[i-1].text, "--") && i+1 < len(rest) { // it may be the value of that option
+				continue
+			}
 			if (text == "eval" || text == "repl") && name == "deno" {
 				return Code
 			}
 			return arguments(rest) // a file of code
-		case text == "--version", text == "--help", text == "-v", text == "-h":
+		case text == "--version", text == "--help", text == "-v" && len(rest) == 1, text == "-h":
 			return arguments(rest)
-		case strings.HasPrefix(text, "--eval"), strings.HasPrefix(text, "--print"), strings.HasPrefix(text, "--run"):
+		case strings.HasPrefix(text, "--eval"), strings.HasPrefix(text, "--print"), strings.HasPrefix(text, "--run"),
+			strings.Contains(text, "data:"), strings.HasPrefix(text, "--import") && i+1 < len(rest) && strings.HasPrefix(rest[i+1].text, "data:"):
 			return Code
 		case name == "pwsh", name == "powershell":
 			if strings.HasPrefix(text, "-c") || strings.HasPrefix(text, "-e") && !strings.HasPrefix(text, "-ex") {
@@ -122,16 +148,30 @@ func code(name string, rest []word) string {
 		case strings.HasPrefix(w.text, "--"):
 		default:
 			letters := w.text[1:]
-			if at := strings.IndexAny(letters, i.valued); at >= 0 {
+			if at := strings.IndexAny(letters, x.value+x.glued); at >= 0 {
 				if letters[at] == 'm' && (name[0] == 'p' && name[1] == 'y') {
-					return arguments(rest) // a module
+					return module(letters[at+1:], rest[i+1:])
+				}
+				if at == len(letters)-1 && strings.IndexByte(x.value, letters[at]) >= 0 {
+					i++
 				}
 				letters = letters[:at]
 			}
-			if strings.ContainsAny(letters, i.code) {
+			if strings.ContainsAny(letters, x.code) {
 				return Code
 			}
 		}
 	}
 	return Code // it reads standard input
+}
+
+// module says whether a module of Python is given code.
+func module(name string, rest []word) string {
+	if name == "" && len(rest) > 0 {
+		name = rest[0].text
+	}
+	if slices.Contains([]string{"timeit", "code", "pdb", "trace", "cProfile", "profile"}, name) {
+		return Code
+	}
+	return arguments(rest)
 }

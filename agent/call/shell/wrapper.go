@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 )
@@ -15,6 +16,7 @@ type wrapper struct {
 	joined  bool     // what it runs is a script, of its words with blanks between
 	late    bool     // options may be behind its own words
 	fills   bool     // it adds arguments that are not in the line
+	starts  bool     // without a program it starts a shell
 }
 
 // wrappers are those that are known, but for shells, su, find and eval.
@@ -43,25 +45,38 @@ var wrappers = map[string]wrapper{
 		"user", "group", "prompt", "close-from", "chdir", "host", "chroot", "role", "type", "command-timeout", "other-user",
 	}, assigns: true},
 	"doas":    {short: "uCa"},
-	"runuser": {short: "ugGcs", long: []string{"user", "group", "supp-group", "command", "shell"}},
+	"runuser": {short: "ugGcs", long: []string{"user", "group", "supp-group", "command", "shell"}, starts: true},
 	"pkexec":  {long: []string{"user"}},
-	"chroot":  {long: []string{"userspec", "groups"}, own: 1},
-	"unshare": {short: "RSGw", long: []string{"root", "wd", "setuid", "setgid", "propagation"}},
-	"nsenter": {short: "tSG", long: []string{"target", "setuid", "setgid"}},
-	"strace":  {short: "abeEIoOpPsSuUX"},
-	"ltrace":  {short: "aAeFlnopsuwx"},
-	"flock":   {short: "wE", long: []string{"timeout", "wait", "conflict-exit-code"}, own: 1},
-	"script":  {short: "cEIBOTmo", long: []string{"command", "echo", "log-in", "log-out", "log-io", "log-timing", "output-limit"}, own: 1},
+	"chroot":  {long: []string{"userspec", "groups"}, own: 1, starts: true},
+	"unshare": {short: "RSGw", long: []string{
+		"root", "wd", "setuid", "setgid", "propagation", "map-user", "map-group", "map-users", "map-groups", "setgroups", "monotonic", "boottime",
+	}, starts: true},
+	"nsenter": {short: "tSG", long: []string{"target", "setuid", "setgid"}, starts: true},
+	"prlimit": {short: "po", long: []string{"pid", "output"}},
+	"choom":   {short: "np", long: []string{"adjust", "pid"}},
+	"setpriv": {long: []string{
+		"ambient-caps", "inh-caps", "bounding-set", "ruid", "euid", "rgid", "egid", "reuid", "regid", "groups", "securebits", "pdeathsig",
+		"selinux-label", "apparmor-profile", "landlock-access", "landlock-rule", "seccomp-filter", "ptracer",
+	}},
+	"uclampset": {short: "mMp", long: []string{"pid"}},
+	"cpulimit":  {short: "lpe", long: []string{"limit", "pid", "exe"}},
+	"faketime":  {own: 1}, "pipesz": {short: "snf", long: []string{"set", "stdin", "stdout", "stderr"}},
+	"setarch": {starts: true}, "linux32": {starts: true}, "linux64": {starts: true}, "i386": {starts: true}, "i686": {starts: true}, "x86_64": {starts: true},
+	"ld.so":  {long: []string{"library-path", "preload", "audit", "argv0", "inhibit-rpath", "glibc-hwcaps-prepend", "glibc-hwcaps-mask"}},
+	"strace": {short: "abeEIoOpPsSuUX"},
+	"ltrace": {short: "aAeFlnopsuwx"},
+	"flock":  {short: "wE", long: []string{"timeout", "wait", "conflict-exit-code"}, own: 1},
+	"script": {short: "cEIBOTmo", long: []string{"command", "echo", "log-in", "log-out", "log-io", "log-timing", "output-limit"}, own: 1, starts: true},
 	"systemd-run": {short: "pEuHMGt", long: []string{
 		"property", "setenv", "unit", "host", "machine", "slice", "description", "uid", "gid", "nice", "working-directory", "on-active", "on-calendar",
 	}},
 	"unbuffer": {}, "fakeroot": {}, "torsocks": {}, "proxychains": {short: "f"}, "proxychains4": {short: "f"}, "firejail": {}, "rlwrap": {}, "dbus-run-session": {}, "entr": {},
-	"xvfb-run": {short: "efnpsw"}, "setarch": {own: 1}, "arch": {short: "de"},
+	"xvfb-run": {short: "efnpsw"}, "arch": {short: "de"},
 	"busybox":   {},
 	"toybox":    {},
 	"watch":     {short: "nqs", long: []string{"interval", "equexit", "shotsdir"}, joined: true},
 	"hyperfine": {short: "wrmMpcSNuPDLns", long: []string{"warmup", "runs", "min-runs", "max-runs", "prepare", "cleanup", "shell"}, joined: true},
-	"ssh":       {short: "BbcDEeFIiJLlmOopQRSWw", own: 1, joined: true, late: true},
+	"ssh":       {short: "BbcDEeFIiJLlmOopQRSWw", own: 1, joined: true, late: true, starts: true},
 	"xargs": {short: "aEILnPsdRJS", long: []string{
 		"arg-file", "delimiter", "max-args", "max-procs", "max-chars", "process-slot-var",
 	}, fills: true},
@@ -105,14 +120,15 @@ func (r *reader) within(at int, name string, rest []word, in *input) string {
 	case shells(name):
 		return r.shell(name, rest, in)
 	case name == "eval":
+		if len(rest) > 0 && rest[0].text == "--" {
+			rest = rest[1:]
+		}
 		return r.join(rest, Eval)
 	case name == "alias": // it runs nothing yet
 		why := ""
 		for _, a := range rest {
 			if _, script, ok := strings.Cut(a.text, "="); ok {
-				if failed := r.join([]word{{text: script, whole: a.whole}}, Variable); failed != "" {
-					why = failed
-				}
+				why = cmp.Or(r.join([]word{{text: script, whole: a.whole}}, Variable), why, Eval) // a later line runs it by another name
 			}
 		}
 		return why
@@ -128,22 +144,36 @@ func (r *reader) within(at int, name string, rest []word, in *input) string {
 		switch {
 		case len(rest) > 0 && !rest[0].whole:
 			return Variable
-		case len(rest) > 0 && rest[0].text == "/dev/stdin" && in != nil:
+		case len(rest) > 0 && descriptor(rest[0].text) && in != nil:
 			return r.join([]word{{text: in.text, whole: in.whole}}, Input)
 		}
 		return Script
 	case name == "su" || name == "runuser" && !slices.ContainsFunc(rest, func(w word) bool { return strings.HasPrefix(w.text, "-u") || strings.HasPrefix(w.text, "--user") }):
+		if !slices.ContainsFunc(rest, func(w word) bool { return strings.HasPrefix(w.text, "-c") || strings.Contains(w.text, "command") }) {
+			return r.shell("sh", nil, in)
+		}
 		return r.option(rest, "c", "command", "session-command")
+	case name == "script" && slices.ContainsFunc(rest, func(w word) bool { return strings.HasPrefix(w.text, "-") && strings.Contains(w.text, "c") }):
+		return r.option(rest, "c", "command")
 	case name == "find" || name == "gfind" || name == "fd" || name == "fdfind":
 		r.find(name, rest)
 		return ""
 	case name == "git":
-		return aliases(rest)
+		return r.git(at, rest)
+	case name == "setarch" && len(rest) > 0 && !strings.HasPrefix(rest[0].text, "-"): // the architecture, which may be left out
+		rest = rest[1:]
+	case strings.HasPrefix(name, "ld-linux") || strings.HasPrefix(name, "ld-musl"):
+		w, known = wrappers["ld.so"], true
+	case (name == "sudo" || name == "doas") && r.interactive(&w, rest):
+		return r.shell("sh", nil, in)
 	case !known:
+		if why, ok := r.builtin(name, rest); ok {
+			return why
+		}
 		return code(name, rest)
 	}
 	why := ""
-	if name == "flock" || name == "script" || name == "watch" {
+	if name == "flock" || name == "watch" {
 		done := false
 		if why, done = r.alone(name, rest); done {
 			return why
@@ -174,11 +204,7 @@ func (r *reader) wrapped(at int, name string, w *wrapper, rest []word, in *input
 			if r.budget -= len(o.value.text); r.budget < 0 {
 				return Length
 			}
-			var split []word
-			for _, t := range Tokens(o.value.text) {
-				split = append(split, word{text: t.Text, whole: o.value.whole && !strings.Contains(t.Text, "$")})
-			}
-			rest = append(append([]word{{text: name, whole: true}}, split...), rest...)
+			rest = append(append([]word{{text: name, whole: true}}, split(o.value)...), rest...)
 			r.out[at].Through = true
 			r.run(rest, in)
 			return ""
@@ -197,12 +223,16 @@ func (r *reader) wrapped(at int, name string, w *wrapper, rest []word, in *input
 			rest = o.rest
 		}
 	}
-	for w.assigns && len(rest) > 0 && Assigns(rest[0].text) {
+	for w.assigns && len(rest) > 0 && strings.Contains(rest[0].text, "=") {
 		rest = rest[1:]
+		defer r.set(at)
 	}
 	if len(rest) == 0 {
-		if w.fills {
+		switch {
+		case w.fills:
 			return Argument
+		case w.starts:
+			return r.shell("sh", nil, in)
 		}
 		return ""
 	}
@@ -320,16 +350,6 @@ func (r *reader) find(name string, rest []word) {
 		}
 		r.run(words, nil)
 	}
-}
-
-// aliases says of git's arguments whether they define what git runs.
-func aliases(rest []word) string {
-	for i, w := range rest {
-		if w.text == "-c" && i+1 < len(rest) && (strings.HasPrefix(strings.ToLower(rest[i+1].text), "alias.") || strings.Contains(rest[i+1].text, "=!")) {
-			return Code
-		}
-	}
-	return arguments(rest)
 }
 
 // arguments says whether arguments are seen in whole.
