@@ -78,7 +78,7 @@ func commandsOf(line string) []command {
 		return slices.Contains([]string{shell.Syntax, shell.Length, shell.Depth}, c.Unseen)
 	})
 	if at >= 0 { // what is read by words alone is read as clash does, too
-		if runs, _ := program(shell.Tokens(line)); runs.bin != nil {
+		if runs, _ := program(shell.Tokens(line[:min(len(line), shell.MaxRough)])); runs.bin != nil {
 			c := shell.Command{Word: runs.bin.Str(), Unseen: all[at].Unseen}
 			for _, a := range runs.args {
 				c.Args = append(c.Args, a.Str())

@@ -55,6 +55,27 @@ func (r *reader) shells(src string, n syntax.Node) {
 	}
 }
 
+// backquotes reads a text in backquotes that has backslashes, as a shell does: it removes them, and reads the rest as a script.
+// The parser keeps some that are behind one another. false is of any other substitution, which the tree has.
+func (r *reader) backquotes(src string, n *syntax.CmdSubst) bool {
+	script := text(src, n)
+	if !n.Backquotes || len(script) < 2 || !strings.Contains(script, `\`) {
+		return false
+	}
+	script = script[1 : len(script)-1]
+	pairs := []string{`\\`, `\`, "\\`", "`", `\$`, "$"}
+	scripts := []string{strings.NewReplacer(pairs...).Replace(script)}
+	if strings.Contains(script, `\"`) { // removed as well where all is in double quotes
+		scripts = append(scripts, strings.NewReplacer(append(pairs, `\"`, `"`)...).Replace(script))
+	}
+	for _, s := range scripts {
+		if why := r.script(s); why != "" {
+			r.rough(s, why)
+		}
+	}
+	return true
+}
+
 // latent is Eval if a quoted text has a substitution in it. The shell runs that where it evaluates the text again:
 // [[ -v 'a[$(git push)]' ]], x='a[$(git push)]'; (( x )).
 func latent(n syntax.Node) string {
@@ -138,9 +159,13 @@ func (r *reader) container(name string, rest []word) string {
 		rest = rest[1:]
 	}
 	for i := 1; i < min(len(rest), maxWrappers); i++ {
-		if !strings.HasPrefix(rest[i].text, "-") {
-			r.run(rest[i:], nil)
+		if strings.HasPrefix(rest[i].text, "-") {
+			continue
 		}
+		if r.budget -= 64 + len(rest) - i; r.budget < 0 {
+			return Length
+		}
+		r.run(rest[i:], nil)
 	}
 	return Code
 }

@@ -10,6 +10,7 @@ import (
 // run git push --force for most of these.
 func TestFault_155_Programs(t *testing.T) {
 	for _, line := range []string{
+		"echo `echo \\`gi\\\\t pu\\\\\nsh --force\\``", "echo \"`echo \\\"\\`g\\\\it push --force\\`\\\"`\"", "echo `echo \\`git push $'\\\\x2d'-force\\``",
 		`echo 'git push --force' | sh /dev/fd/0`,
 		`echo 'git push --force' | sh /proc/self/fd/0`,
 		`. /dev/fd/0 <<< 'git push --force'`,
@@ -172,7 +173,7 @@ func TestFault_155_Programs(t *testing.T) {
 // TestFault_155_Long: of a text of many megabytes the beginning is read, and the rest is said not to be seen.
 func TestFault_155_Long(t *testing.T) {
 	all := Read("git push " + strings.Repeat("a ", 3<<20))
-	if len(all) != 1 || all[0].Unseen != Length || len(all[0].Args) > maxRough {
+	if len(all) != 1 || all[0].Unseen != Length || len(all[0].Args) > MaxRough {
 		t.Errorf("%d commands, of the first %d arguments, %s", len(all), len(all[0].Args), all[0].Unseen)
 	}
 }

@@ -56,7 +56,7 @@ const (
 	maxWords    = 1024      // that braces make of a line
 	maxBraces   = 64        // of one word
 	maxFrames   = 8000      // of the parser's stack, about 1000 subshells in one another and 4 MB
-	maxRough    = 1 << 20   // bytes that are read by words alone
+	MaxRough    = 1 << 20   // bytes that are read by words alone
 )
 
 // A Command is one that a command line runs.
@@ -216,6 +216,8 @@ func (r *reader) walk(src string, s *syntax.Stmt) {
 			if n.Op == syntax.Pipe || n.Op == syntax.PipeAll {
 				r.pipe(src, n)
 			}
+		case *syntax.CmdSubst:
+			return !r.backquotes(src, n)
 		case *syntax.Stmt:
 			r.stmt(src, n)
 		case *syntax.DeclClause, *syntax.LetClause, *syntax.TestClause, *syntax.ArithmCmd, *syntax.ArithmExp, *syntax.ParamExp,
@@ -380,7 +382,7 @@ func (r *reader) rough(src, why string) {
 		}
 		end()
 	}
-	src = src[:min(len(src), maxRough)]
+	src = src[:min(len(src), MaxRough)]
 	each(src)
 	if strings.Contains(src, "\n") {
 		for line := range strings.Lines(src) {

@@ -161,7 +161,7 @@ func deep() []string {
 	return []string{
 		"(", "( ", "$(", "\"$(", "`", "{ ", "((", "$((", "$[", "x[", "${x:-", "${x/", "${x:", "$((a=", "((-", "((a?", "((a**", "if ", "while ", "! ", "a&&", "a|", "a;", "a||",
 		"case x in x) ", "[[ ( ", "[[ ! ", "[[ a && ", "<(", "f() ", "function f ", "time ", "coproc ", "\"", "'", "a'b'", "\\", "a <<E\n", "<<a ", "a=(", "{a,", "{a,b}",
-		"@(", "$'", "env ", "sh -c ", "sh -c '", "eval ", "env -S ", "xargs ", "$a ", "find -exec ", "for x in a; do ", "a\n", "#", "&", "=", "-", "let -", "a=$",
+		"@(", "$'", "env ", "sh -c ", "sh -c '", "eval ", "env -S ", "xargs ", "$a ", "find -exec ", "for x in a; do ", "a\n", "#", "&", "=", "-", "let -", "a=$", "docker run ", "docker run a ", "`\\", "\\`\\\\", "git rebase -x ", "kubectl -- ",
 	}
 }
 
