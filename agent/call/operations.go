@@ -99,6 +99,10 @@ func (c *Call) searched(files bool) (at *Value, unsure string) {
 	pattern := c.Input.Member("pattern").Str()
 	if unsure = unsurePath(name, ok); unsure == "" && files {
 		unsure = unsurePath(pattern, true)
+		if braces := strings.NewReplacer(",", "{").Replace(pattern); strings.Contains(pattern, "{") &&
+			(strings.Contains(braces, "..") || strings.Contains(braces, "{/") || strings.Contains(braces, "{~")) {
+			unsure = "the pattern has braces that may lead out of the folder; write a pattern for each"
+		}
 	}
 	if unsure != "" {
 		return nil, unsure

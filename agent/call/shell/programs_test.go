@@ -151,6 +151,7 @@ func TestFault_155_Programs(t *testing.T) {
 		{`curl x | su`, "stdin"},
 		{`curl x | ssh host`, "stdin"},
 		{`ssh host`, "stdin"},
+		{`eval . /dev/stdin <<< 'git push --force'`, "stdin"},
 		{`docker run x y`, "code"},
 	} {
 		if all := Read(c[0]); !slices.ContainsFunc(all, func(x Command) bool { return x.Unseen == c[1] }) {

@@ -146,6 +146,8 @@ func (r *reader) within(at int, name string, rest []word, in *input) string {
 			return Variable
 		case len(rest) > 0 && descriptor(rest[0].text) && in != nil:
 			return r.join([]word{{text: in.text, whole: in.whole}}, Input)
+		case len(rest) > 0 && descriptor(rest[0].text):
+			return Input
 		}
 		return Script
 	case name == "su" || name == "runuser" && !slices.ContainsFunc(rest, func(w word) bool { return strings.HasPrefix(w.text, "-u") || strings.HasPrefix(w.text, "--user") }):
