@@ -10,6 +10,8 @@ import (
 // run git push --force for most of these.
 func TestFault_155_Programs(t *testing.T) {
 	for _, line := range []string{
+		"echo \\\r\ngit push --force", "echo x\\\r\ngit push --force", "cat <<E\nE\r\ncat <<'F'\nE\ngit push --force\nF", "bash <<'E'\necho \\\r\ngit push --force\nE",
+		"git push --force\r\n", "true\r\ngit push --force\r\n",
 		"echo `echo \\`gi\\\\t pu\\\\\nsh --force\\``", "echo \"`echo \\\"\\`g\\\\it push --force\\`\\\"`\"", "echo `echo \\`git push $'\\\\x2d'-force\\``",
 		`echo 'git push --force' | sh /dev/fd/0`,
 		`echo 'git push --force' | sh /proc/self/fd/0`,

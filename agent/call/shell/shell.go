@@ -111,6 +111,15 @@ func Read(line string) []Command {
 	if r.sets {
 		r.set(0)
 	}
+	if strings.Contains(line, "\r") {
+		for i := range r.out {
+			c := &r.out[i]
+			c.Word = strings.ReplaceAll(c.Word, carriage, "\r")
+			for k, a := range c.Args {
+				c.Args[k] = strings.ReplaceAll(a, carriage, "\r")
+			}
+		}
+	}
 	return r.out
 }
 
@@ -153,6 +162,19 @@ func (r *reader) script(src string) string {
 	r.budget -= len(src)
 	r.depth++
 	defer func() { r.depth-- }()
+	if strings.Contains(src, "\r") {
+		r.statements(strings.ReplaceAll(src, "\r", carriage))
+	}
+	r.statements(src)
+	return ""
+}
+
+// carriage stands for a carriage return, which is a letter like any other to a shell, while the parser drops it at the
+// end of a line: "echo \\\r\ngit push" are two commands. A line that has one is read in both ways.
+const carriage = "\x1e"
+
+// statements lists the commands of a script.
+func (r *reader) statements(src string) {
 	stmts, err := parse(src, syntax.LangBash)
 	if err != nil && !errors.Is(err, errDeep) {
 		if again, failed := parse(src, syntax.LangZsh); failed == nil {
@@ -167,7 +189,6 @@ func (r *reader) script(src string) string {
 	} else if err != nil {
 		r.rough(src, Syntax)
 	}
-	return ""
 }
 
 var errDeep = errors.New("too deep")
