@@ -214,7 +214,7 @@ func (w *walk) matchesEach(r *Rule, all []command) bool {
 	}
 	w.asked(r, ok, func() string {
 		if len(all) > 1 {
-			return fmt.Sprintf("of none of %d commands: %s", len(all), failed.failed())
+			return fmt.Sprintf("none of the %d commands matches; in the last, %s", len(all), failed.failed())
 		}
 		return failed.failed()
 	})
