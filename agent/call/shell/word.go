@@ -173,7 +173,7 @@ func ansi(s string) string {
 		}
 		i++
 		c := s[i]
-		n, end := 0, i+1
+		var n, end int
 		switch {
 		case c >= '0' && c <= '7':
 			n, end = number(i, 3, 8)
