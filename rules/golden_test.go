@@ -24,23 +24,49 @@ const (
 	goodInvariants = "rules:\n  - {id: GOOD-2, title: t, enforcement: {mode: fail}, match: {files: [\"**/*.txt\"], required_absent: [a]}}\n"
 )
 
-// A golden is one file of testdata: a comment, rule files, and "want". A file of rules that it
+// A golden is a case in a file of testdata: a comment, rule files, and "want". A file of rules that it
 // does not give is a good one, unless its comment says "without" it.
 type golden struct {
-	name  string // where it stands
-	head  string // all that stands before what is wanted
+	file  string // of testdata
+	name  string // unique in the file; "" if the file has one case, without a name
+	head  string // all that is before what is wanted
 	files Files
 	want  string
 }
 
-// readGolden reads a case: a comment, then files, each after a line "-- NAME --".
-func readGolden(name string) (golden, error) {
-	content, err := os.ReadFile(name)
+// readGoldens reads the cases of a file, each after a line "=== NAME ===".
+func readGoldens(file string) ([]golden, error) {
+	content, err := os.ReadFile(file)
 	if err != nil {
-		return golden{}, err
+		return nil, err
 	}
-	head, want, _ := strings.Cut(string(content), wantLine)
-	g := golden{name: name, head: head, files: Files{}, want: want}
+	first, rest, _ := strings.Cut("\n"+string(content), "\n=== ")
+	if rest == "" {
+		g, err := readGolden(file, "", string(content))
+		return []golden{g}, err
+	}
+	if first != "" {
+		return nil, fmt.Errorf("%s: %q is in no case", file, first)
+	}
+	var list []golden
+	for part := range strings.SplitSeq(rest, "\n=== ") {
+		name, text, ok := strings.Cut(part, " ===\n")
+		if !ok {
+			return nil, fmt.Errorf("%s: no name of a case in %q", file, part)
+		}
+		g, err := readGolden(file, name, strings.TrimSuffix(text, "\n")+"\n")
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, g)
+	}
+	return list, nil
+}
+
+// readGolden reads a case: a comment, then files, each after a line "-- NAME --".
+func readGolden(file, name, content string) (golden, error) {
+	head, want, _ := strings.Cut(content, wantLine)
+	g := golden{file: file, name: name, head: head, files: Files{}, want: want}
 	parts := strings.Split("\n"+head, "\n-- ")
 	for _, path := range []string{BoundariesFile, InvariantsFile} {
 		if !strings.Contains(parts[0], "without "+path) {
@@ -50,7 +76,7 @@ func readGolden(name string) (golden, error) {
 	for _, part := range parts[1:] {
 		path, text, ok := strings.Cut(part, " --\n")
 		if !ok {
-			return golden{}, fmt.Errorf("%s: no file name in %q", name, part)
+			return golden{}, fmt.Errorf("%s: no file name in %q", file, part)
 		}
 		if text != "" && !strings.HasSuffix(text, "\n") {
 			text += "\n"
@@ -70,11 +96,11 @@ func goldens(t testing.TB, folder string) []golden {
 	}
 	var list []golden
 	for _, name := range names {
-		g, err := readGolden(name)
+		cases, err := readGoldens(name)
 		if err != nil {
 			t.Fatal(err)
 		}
-		list = append(list, g)
+		list = append(list, cases...)
 	}
 	return list
 }
@@ -93,10 +119,11 @@ func shown(e *Error) string {
 	return text
 }
 
-// TestBadBundles holds each mistake against its message, its place and its code.
+// TestBadBundles compares what is said of each mistake: the message, its place and its code.
 func TestBadBundles(t *testing.T) {
+	updated := map[string]string{}
 	for _, g := range goldens(t, "bad") {
-		t.Run(strings.TrimSuffix(filepath.Base(g.name), ".txtar"), func(t *testing.T) {
+		t.Run(g.name, func(t *testing.T) {
 			b, err := Load(g.files)
 			var errs Errors
 			if b != nil || !errors.As(err, &errs) || len(errs) == 0 {
@@ -107,15 +134,18 @@ func TestBadBundles(t *testing.T) {
 				got.WriteString(e.Code + " " + shown(e))
 			}
 			if *update {
-				if err := os.WriteFile(g.name, []byte(g.head+wantLine+got.String()), 0o644); err != nil {
-					t.Fatal(err)
-				}
+				updated[g.file] += "=== " + g.name + " ===\n" + g.head + wantLine + got.String()
 				return
 			}
 			if diff := cmp.Diff(g.want, got.String()); diff != "" {
-				t.Errorf("%s: errors (-want +got):\n%s", g.name, diff)
+				t.Errorf("%s: errors (-want +got):\n%s", g.file, diff)
 			}
 		})
+	}
+	for file, text := range updated {
+		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 
@@ -123,7 +153,7 @@ func TestBadBundles(t *testing.T) {
 func TestGoodBundles(t *testing.T) {
 	for _, g := range goldens(t, "good") {
 		if b, err := Load(g.files); err != nil || len(b.Rules) == 0 {
-			t.Errorf("%s: %v", g.name, err)
+			t.Errorf("%s: %v", g.file, err)
 		}
 	}
 }
@@ -136,7 +166,7 @@ func TestEveryErrorSaysWhatToDo(t *testing.T) {
 		for _, e := range err.(Errors) {
 			codes[e.Code] = true
 			if e.Found == "" || e.Fix == "" || strings.HasSuffix(e.Fix, ".") || strings.Contains(e.Error(), "\n") {
-				t.Errorf("%s: %+v", g.name, e)
+				t.Errorf("%s: %s: %+v", g.file, g.name, e)
 			}
 		}
 	}

@@ -25,7 +25,7 @@ import (
 // TestLoadEverything holds every field against the file that sets all of them.
 func TestLoadEverything(t *testing.T) {
 	for _, g := range goldens(t, "good") {
-		if !strings.HasSuffix(g.name, "full.txtar") {
+		if !strings.HasSuffix(g.file, "full.txtar") {
 			continue
 		}
 		b, err := Load(g.files)

@@ -94,7 +94,7 @@ func TestSchemaAndLoaderAgree(t *testing.T) {
 	schemas := compileSchema(t)
 	for _, g := range goldens(t, "good") {
 		if refusedBySchema(t, schemas, g.files) {
-			t.Errorf("%s: refused by the schema", g.name)
+			t.Errorf("%s: refused by the schema", g.file)
 		}
 	}
 	could, did := 0, 0
