@@ -20,6 +20,8 @@ import (
 // maxBytes is the longest file whose edit is judged.
 const maxBytes = 64 << 20
 
+var errTooLarge = fmt.Errorf("it has over %d bytes", maxBytes)
+
 // maxPath is the longest path that is followed; systems take no longer ones.
 const maxPath = 1 << 15
 
@@ -230,6 +232,8 @@ func read(real string) (content []byte, exists bool, err error) {
 		return nil, false, err
 	case st.Kind != worktree.Regular:
 		return nil, false, errors.New("it is not a regular file")
+	case st.Size > maxBytes: // before anything of it is read
+		return nil, false, errTooLarge
 	}
 	f, err := rd.Open(filepath.Base(real), true)
 	if err != nil {
@@ -241,7 +245,7 @@ func read(real string) (content []byte, exists bool, err error) {
 	case err != nil:
 		return nil, false, err
 	case len(content) > maxBytes:
-		return nil, false, fmt.Errorf("it has over %d bytes", maxBytes)
+		return nil, false, errTooLarge
 	}
 	return content, true, f.Changed()
 }

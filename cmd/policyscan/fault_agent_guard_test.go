@@ -125,7 +125,7 @@ func (w *guardWorld) answers(agent string, payloads []string, flags ...string) [
 	w.t.Helper()
 	p := w.program
 	p.dir, p.stdin = w.repo, strings.Join(payloads, "\n")+"\n"
-	e := p.run(append([]string{"hook", agent, "--serve", "--policy", "none", "--calls", w.dir + "/never.yml", "--state", "../state"}, flags...)...)
+	e := p.run(append([]string{"hook", agent, "--serve", "--policy", "none", "--calls", w.dir + "/never.yml", "--state", "../state", "--timeout", "10m"}, flags...)...)
 	answers := strings.Split(strings.TrimSuffix(e.out, "\n"), "\n")
 	if e.status != 0 || len(answers) != len(payloads) {
 		w.t.Fatalf("%d answers to %d calls: %+v", len(answers), len(payloads), e)
