@@ -2,6 +2,7 @@ package rules
 
 import (
 	"bytes"
+	"encoding/json"
 	"slices"
 	"strings"
 	"testing"
@@ -111,6 +112,46 @@ func TestSchemaAndLoaderAgree(t *testing.T) {
 	}
 	if did < could*9/10 {
 		t.Errorf("the schema refuses %d of %d", did, could)
+	}
+}
+
+// TestSchemaDescribesEachKey: an editor shows a sentence of its own for each key. What a key refers to with $ref has
+// none, for yaml-language-server would show that in place of the key's.
+func TestSchemaDescribesEachKey(t *testing.T) {
+	var document map[string]any
+	if err := json.Unmarshal(Schema(), &document); err != nil {
+		t.Fatal(err)
+	}
+	defs := document["$defs"].(map[string]any)
+	said, keys := map[string]string{}, 0
+	var walk func(where string, schema map[string]any)
+	walk = func(where string, schema map[string]any) {
+		properties, _ := schema["properties"].(map[string]any)
+		for name, p := range properties {
+			property, place := p.(map[string]any), where+"."+name
+			text, _ := property["description"].(string)
+			keys++
+			if other := said[text]; len(text) < 20 || text[len(text)-1] != '.' || other != "" && name != "rules" {
+				t.Errorf("%s: the description is %q, and %q has it too", place, text, other)
+			}
+			said[text] = place
+			if ref, ok := property["$ref"].(string); ok {
+				def := defs[strings.TrimPrefix(ref, "#/$defs/")].(map[string]any)
+				if def["description"] != nil || def["title"] != nil {
+					t.Errorf("%s hides what %s says", ref, place)
+				}
+			}
+			walk(place, property)
+		}
+		if items, ok := schema["items"].(map[string]any); ok {
+			walk(where+"[]", items)
+		}
+	}
+	for _, name := range []string{"boundaries", "invariants", "deprecated", "eitherRule"} {
+		walk(name, defs[name].(map[string]any))
+	}
+	if keys != 23 {
+		t.Errorf("%d keys were looked at", keys)
 	}
 }
 
