@@ -26,7 +26,8 @@ type initCmd struct {
 func (*initCmd) Help() string {
 	return `Writes .policyscan/rules/boundaries.yml and invariants.yml with rules for what the
 repository holds: Terraform, Kubernetes, Dockerfiles, GitHub workflows; with the
-rules for all of them where none is found. Adds /verdict.json, which a scan writes,
+rules for all of them where none is found. Writes the schema that editors check them
+with to .policyscan/policy.schema.json. Adds /verdict.json, which a scan writes,
 to the repository's .gitignore. Nothing that is there is overwritten.`
 }
 
@@ -56,12 +57,15 @@ func (c *initCmd) Run(std streams) error {
 	}
 	for _, name := range names {
 		file := filepath.Join(dir, filepath.FromSlash(name))
-		if err := writeNew(file, files[name]); err != nil {
+		if err := writeNew(file, append([]byte(schemaComment), files[name]...)); err != nil {
 			return err
 		}
 		if err := print(std.out, "wrote %s\n", safe(filepath.ToSlash(file))); err != nil {
 			return err
 		}
+	}
+	if err := writeSchema(std, filepath.Join(dir, rules.SchemaFile)); err != nil {
+		return err
 	}
 	ignored, failed := ignoreVerdict(place.root)
 	if ignored != "" {
@@ -82,6 +86,21 @@ func (c *initCmd) Run(std streams) error {
 	}
 	err = print(std.out, "%s%s\nnext: %s, then run: %s\n", ignored, found, todo, command)
 	return errors.Join(failed, err)
+}
+
+// schemaComment is the first line of a rule file: YAML editors take the schema from it, offline.
+const schemaComment = "# yaml-language-server: $schema=../" + rules.SchemaFile + "\n"
+
+// writeSchema writes the schema that schemaComment names. One that is there stays: validate says if it is old.
+func writeSchema(std streams, file string) error {
+	shown := safe(filepath.ToSlash(file))
+	switch err := writeNew(file, rules.Schema()); {
+	case errors.Is(err, fs.ErrExist):
+		return print(std.out, "kept %s, which was there\n", shown)
+	case err != nil:
+		return err
+	}
+	return print(std.out, "wrote %s, the schema for editors\n", shown)
 }
 
 // noBundleYet is an error if a scan would find a bundle in root: a second one would switch it off. So is a

@@ -78,6 +78,12 @@ func (c *validateCmd) bundle(std streams, p *policy) error {
 			return err
 		}
 	}
+	if p.dir != "" && rules.HasOldSchema(p.dir) {
+		file := safe(filepath.ToSlash(filepath.Join(p.dir, rules.SchemaFile)))
+		if err := print(std.out, "%s: not the schema of this version; write it again: policyscan schema policy >%s\n", file, file); err != nil {
+			return err
+		}
+	}
 	b := p.bundle
 	return print(std.out, "%s: valid: %s, %s, %d deprecated\nsha256 %s\n", safe(p.name),
 		plural(b.Count(rules.Boundary), "boundary"), plural(b.Count(rules.Invariant), "invariant"), len(b.Deprecated), b.SHA256)
