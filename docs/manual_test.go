@@ -1,0 +1,231 @@
+package docs
+
+import (
+	"encoding/json"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/verdict"
+)
+
+// TestIndex: the index links every page of the manual, and these tests run every page that is there.
+func TestIndex(t *testing.T) {
+	var linked []string
+	for _, m := range link.FindAllStringSubmatch(read(t, "README.md"), -1) {
+		linked = append(linked, m[1])
+	}
+	err := filepath.WalkDir(".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || filepath.Ext(name) != ".md" {
+			return err
+		}
+		name = filepath.ToSlash(name)
+		if !slices.Contains(pages, name) {
+			t.Errorf("%s is not in the list of pages that are tested", name)
+		}
+		if name != "README.md" && !slices.Contains(linked, name) {
+			t.Errorf("README.md has no link to %s", name)
+		}
+		return nil
+	})
+	if err != nil || len(linked) < 25 {
+		t.Errorf("%d links, %v", len(linked), err)
+	}
+}
+
+// TestEveryCodeHasAFix: troubleshooting.md has an entry for each code, with its cause and its fix.
+func TestEveryCodeHasAFix(t *testing.T) {
+	program := append(constants(t, "../verdict/codes.go", "E_"), constants(t, "../rules/errors.go", "E_")...)
+	_, text, _ := strings.Cut(read(t, "troubleshooting.md"), "\n## Every code\n")
+	entry := regexp.MustCompile("(?ms)^#### `(E_[A-Z_]+)`\n(.*?)(?:\n\n|\\z)")
+	var codes []string
+	for _, m := range entry.FindAllStringSubmatch(text, -1) {
+		codes = append(codes, m[1])
+		cause, fix, ok := strings.Cut(m[2], "\n**Fix:** ")
+		if !ok || len(cause) < 20 || len(fix) < 10 {
+			t.Errorf("%s: the cause is %q, the fix %q", m[1], cause, fix)
+		}
+	}
+	sameNames(t, codes, program)
+}
+
+// TestGlossary: one line for each word, in order, and all words that the verdict and the rules are about.
+func TestGlossary(t *testing.T) {
+	var words []string
+	for line := range strings.Lines(read(t, "glossary.md")) {
+		cells := strings.Split(strings.TrimSpace(line), " | ")
+		if len(cells) != 2 || !strings.HasPrefix(line, "| ") || strings.HasPrefix(line, "| word") {
+			continue
+		}
+		words = append(words, strings.TrimPrefix(cells[0], "| "))
+	}
+	if !slices.IsSorted(words) || len(slices.Compact(slices.Clone(words))) != len(words) {
+		t.Errorf("not in order, or a word twice: %q", words)
+	}
+	// The words of the contract, and the members of the verdict that are words of their own.
+	for _, word := range []string{
+		"bundle", "rule", "boundary", "invariant", "deprecated", "pattern", "tree", "scope", "governed", "violation", "evidence",
+		"verdict", "coverage", "partial", "complete", "incomplete", "bootstrap", "fingerprint", "severity", "redact", "root", "glob",
+	} {
+		if !slices.Contains(words, word) {
+			t.Errorf("the glossary has no %s", word)
+		}
+	}
+	var schema struct {
+		Defs struct {
+			Scope struct {
+				Properties struct{ Mode struct{ Enum []string } }
+			}
+		} `json:"$defs"`
+	}
+	if err := json.Unmarshal(verdict.Schema(), &schema); err != nil {
+		t.Fatal(err)
+	}
+	modes := schema.Defs.Scope.Properties.Mode.Enum
+	for _, mode := range modes {
+		if !strings.Contains(read(t, "glossary.md"), "`"+mode+"`") {
+			t.Errorf("the glossary does not name the scope %s", mode)
+		}
+	}
+	if len(modes) < 6 {
+		t.Errorf("the scopes are %q", modes)
+	}
+}
+
+// fileOf returns a block of a page that is a file.
+func fileOf(t *testing.T, page, name string) string {
+	t.Helper()
+	for _, b := range blocks(t, page) {
+		if b.notes["file"] == name {
+			return b.body()
+		}
+	}
+	t.Fatalf("%s has no file %s", page, name)
+	return ""
+}
+
+// scanned runs the program over the examples, and returns the report and the places of the violations
+// as "path:line:column", in order.
+func scanned(t *testing.T) (dir, text string, places []string) {
+	t.Helper()
+	dir = folder(t)
+	cmd := exec.Command(program, "--policy", "examples/policy", "--output", "v.json", "examples/infra-target")
+	cmd.Dir = dir
+	cmd.Env = environment(dir)
+	out, _ := cmd.Output()
+	if status := cmd.ProcessState.ExitCode(); status != 1 {
+		t.Fatalf("exit status %d\n%s", status, out)
+	}
+	v, err := verdict.Decode([]byte(read(t, filepath.Join(dir, "v.json"))))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, x := range v.Violations {
+		places = append(places, "examples/infra-target/"+x.File+":"+strconv.FormatInt(x.Evidence.Line, 10)+":"+strconv.FormatInt(x.Evidence.Column, 10))
+	}
+	if len(places) < 10 {
+		t.Fatalf("the violations are %q", places)
+	}
+	return dir, string(out), places
+}
+
+// TestEditorsVSCode: the task's expression finds each violation of a report and nothing else, and is the one of the
+// problem matcher for GitHub. The settings name the schema that init writes, and the rule files.
+func TestEditorsVSCode(t *testing.T) {
+	type matcher struct {
+		Pattern struct {
+			Regexp                            string
+			File, Line, Column, Message, Code int
+		}
+	}
+	var tasks struct {
+		Tasks []struct{ ProblemMatcher []matcher }
+	}
+	if err := json.Unmarshal([]byte(fileOf(t, "editors.md", "tasks.json")), &tasks); err != nil {
+		t.Fatal(err)
+	}
+	p := tasks.Tasks[0].ProblemMatcher[0].Pattern
+	_, text, want := scanned(t)
+	var got []string
+	for line := range strings.Lines(text) {
+		m := regexp.MustCompile(p.Regexp).FindStringSubmatch(strings.TrimSuffix(line, "\n"))
+		if m == nil {
+			continue
+		}
+		got = append(got, m[p.File]+":"+m[p.Line]+":"+m[p.Column])
+		if m[p.Message] == "" || !regexp.MustCompile(`^[A-Z0-9-]+$`).MatchString(m[p.Code]) {
+			t.Errorf("%q has the message %q and the code %q", line, m[p.Message], m[p.Code])
+		}
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("it finds %q; the verdict has %q", got, want)
+	}
+	var github struct {
+		ProblemMatcher []struct{ Pattern []struct{ Regexp string } }
+	}
+	if err := json.Unmarshal([]byte(read(t, "../.github/policyscan-matcher.json")), &github); err != nil {
+		t.Fatal(err)
+	}
+	if its := github.ProblemMatcher[0].Pattern[0].Regexp; its != p.Regexp {
+		t.Errorf("GitHub's expression is %s", its)
+	}
+
+	var settings struct {
+		Schemas map[string][]string `json:"yaml.schemas"`
+	}
+	if err := json.Unmarshal([]byte(fileOf(t, "editors.md", "settings.json")), &settings); err != nil {
+		t.Fatal(err)
+	}
+	globs := settings.Schemas[".policyscan/"+rules.SchemaFile]
+	for _, name := range []string{rules.BoundariesFile, rules.InvariantsFile, rules.DeprecatedFile} {
+		if len(globs) != 1 {
+			t.Fatalf("the settings are %v", settings.Schemas)
+		}
+		if ok, err := path.Match(globs[0], ".policyscan/"+name); !ok || err != nil {
+			t.Errorf("%s does not match %s: %v", globs[0], name, err)
+		}
+	}
+}
+
+// TestEditorsVim: with the compiler file, Vim's quickfix list has each violation of a report in its place, and what
+// could not be decided.
+func TestEditorsVim(t *testing.T) {
+	vim, err := exec.LookPath("vim")
+	if err != nil {
+		t.Skip("SKIPPED: vim is not installed")
+	}
+	dir, text, want := scanned(t)
+	for name, content := range map[string]string{
+		"rt/compiler/policyscan.vim": fileOf(t, "editors.md", "compiler/policyscan.vim"),
+		"out.txt":                    text + "error: no bundle [E_POLICY_MISSING]\n",
+		"run.vim": "set rtp^=rt\ncompiler policyscan\ncgetfile out.txt\n" +
+			"call writefile(map(filter(getqflist(), 'v:val.valid || v:val.bufnr == 0'), " +
+			"'(v:val.bufnr ? bufname(v:val.bufnr) .. \":\" .. v:val.lnum .. \":\" .. v:val.col : \"\") .. (v:val.text =~ \"]$\" ? \"\" : \" no text\")'), 'list.txt')\nqall!\n",
+	} {
+		file := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(content), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cmd := exec.Command(vim, "-N", "-u", "NONE", "-i", "NONE", "-es", "-S", "run.vim")
+	cmd.Dir = dir
+	cmd.Env = environment(dir)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	got := strings.Split(strings.TrimSuffix(read(t, filepath.Join(dir, "list.txt")), "\n"), "\n")
+	if want = append(want, ""); !slices.Equal(got, want) {
+		t.Errorf("the quickfix list has\n%s\nthe verdict\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
