@@ -41,6 +41,23 @@ func TestIndex(t *testing.T) {
 	}
 }
 
+// TestComparisonBegins: who opens the comparison sees its table first, and how it was made after all tables.
+func TestComparisonBegins(t *testing.T) {
+	text := read(t, "comparison.md")
+	before, _, _ := strings.Cut(text, "<!-- measured: evasion -->")
+	if n := strings.Count(before, "\n"); n > 30 {
+		t.Errorf("the first table begins after %d lines", n)
+	}
+	last := 0
+	for _, part := range []string{"evasion", "silent", "blind", "variants", "versions", "setups"} {
+		at := strings.Index(text, "<!-- measured: "+part+" -->")
+		if at <= last {
+			t.Errorf("%s is at byte %d, what comes before it at %d", part, at, last)
+		}
+		last = at
+	}
+}
+
 // TestEveryCodeHasAFix: troubleshooting.md has an entry for each code, with its cause and its fix.
 func TestEveryCodeHasAFix(t *testing.T) {
 	program := append(constants(t, "../verdict/codes.go", "E_"), constants(t, "../rules/errors.go", "E_")...)
