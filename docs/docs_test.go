@@ -15,7 +15,7 @@
 // "<!-- file: NAME; refused -->" says that it is a rule file that does not load. A
 // line "<!-- worked: KIND -->" before a table has its rows computed anew.
 //
-// go test ./docs -update writes the output of sessions without a "…" line anew.
+// go test ./docs -update writes the output of sessions without a "…" line again, and draws the README's picture.
 package docs
 
 import (
