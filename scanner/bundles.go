@@ -12,12 +12,12 @@ import (
 	"github.com/policyscan/policyscan/scanner/repo"
 )
 
-// ErrNoBundle says that there is no bundle at any place of discovery.
-var ErrNoBundle = errors.New("no bundle")
+// errNoBundle says that there is no bundle at any place of discovery.
+var errNoBundle = errors.New("no bundle")
 
-// Bundles finds the bundles that a repository holds, in commits and in the index, and
+// bundles finds the bundles that a repository holds, in commits and in the index, and
 // loads each of them once.
-type Bundles struct {
+type bundles struct {
 	repo   *repo.Repository
 	loaded map[string]*rules.Bundle
 }
@@ -28,23 +28,23 @@ type RuleFile struct {
 	Blob repo.Hash
 }
 
-// A StoredBundle is a bundle that was read from git's objects.
-type StoredBundle struct {
+// A storedBundle is a bundle that was read from git's objects.
+type storedBundle struct {
 	*rules.Bundle
 	Dir   string // the folder, from the tree's root; "." for the root itself
 	Files []RuleFile
 }
 
-// NewBundles returns the bundles of a repository.
-func NewBundles(r *repo.Repository) *Bundles {
-	return &Bundles{r, map[string]*rules.Bundle{}}
+// newBundles returns the bundles of a repository.
+func newBundles(r *repo.Repository) *bundles {
+	return &bundles{r, map[string]*rules.Bundle{}}
 }
 
-// InCommit loads the bundle that a commit holds in dir, or, with an empty dir, those where a scan would find
-// one: in .policyscan and in the root. A commit without any is [ErrNoBundle]; a bundle with mistakes is
+// inCommit loads the bundle that a commit holds in dir, or, with an empty dir, those where a scan would find
+// one: in .policyscan and in the root. A commit without any is [errNoBundle]; a bundle with mistakes is
 // rules.Errors, whose places are paths from the root, and then of each of them no more than its folder is
 // known.
-func (b *Bundles) InCommit(commit repo.Hash, dir string) ([]StoredBundle, error) {
+func (b *bundles) inCommit(commit repo.Hash, dir string) ([]storedBundle, error) {
 	tree, err := b.repo.Tree(commit)
 	if err != nil {
 		return nil, err
@@ -64,9 +64,9 @@ func (b *Bundles) InCommit(commit repo.Hash, dir string) ([]StoredBundle, error)
 	}, dir)
 }
 
-// InIndex loads the bundles that the index holds, as [Bundles.InCommit] does those of a
+// inIndex loads the bundles that the index holds, as [bundles.inCommit] does those of a
 // commit.
-func (b *Bundles) InIndex(idx *repo.Index, dir string) ([]StoredBundle, error) {
+func (b *bundles) inIndex(idx *repo.Index, dir string) ([]storedBundle, error) {
 	return b.in(state{
 		at: func(path string) (repo.Leaf, bool, error) {
 			leaf, found := idx.Lookup(path)
@@ -91,12 +91,12 @@ type state struct {
 // A lookup returns the leaf or folder at a path, false if there is none.
 type lookup func(path string) (repo.Leaf, bool, error)
 
-func (b *Bundles) in(s state, dir string) ([]StoredBundle, error) {
+func (b *bundles) in(s state, dir string) ([]storedBundle, error) {
 	places := []string{dir}
 	if dir == "" {
 		places = []string{rules.HiddenBundle, "."}
 	}
-	var all []StoredBundle
+	var all []storedBundle
 	for _, place := range places {
 		mark := "rules"
 		if place == "." {
@@ -107,11 +107,11 @@ func (b *Bundles) in(s state, dir string) ([]StoredBundle, error) {
 			return nil, err
 		}
 		if found {
-			all = append(all, StoredBundle{Dir: place})
+			all = append(all, storedBundle{Dir: place})
 		}
 	}
 	if len(all) == 0 {
-		return nil, ErrNoBundle
+		return nil, errNoBundle
 	}
 	for i := range all {
 		one, err := b.load(s, all[i].Dir)
@@ -152,8 +152,8 @@ func (at lookup) has(name, bundle string) (bool, error) {
 	return found, err
 }
 
-func (b *Bundles) load(s state, dir string) (StoredBundle, error) {
-	none := StoredBundle{}
+func (b *bundles) load(s state, dir string) (storedBundle, error) {
+	none := storedBundle{}
 	key := ""
 	var names []string
 	var inUse []RuleFile
@@ -177,7 +177,7 @@ func (b *Bundles) load(s state, dir string) (StoredBundle, error) {
 		return none, err
 	}
 	if known := b.loaded[key]; known != nil && len(others) == 0 {
-		return StoredBundle{known, dir, inUse}, nil
+		return storedBundle{known, dir, inUse}, nil
 	}
 	files := rules.Files{}
 	for _, name := range others {
@@ -195,7 +195,7 @@ func (b *Bundles) load(s state, dir string) (StoredBundle, error) {
 		return none, err
 	}
 	b.loaded[key] = bundle
-	return StoredBundle{bundle, dir, inUse}, nil
+	return storedBundle{bundle, dir, inUse}, nil
 }
 
 // others returns what is in the folder of a bundle's rule files and is not read, from the bundle's folder. What has no
@@ -226,7 +226,7 @@ func (s *state) others(dir string, inUse []RuleFile) ([]string, error) {
 }
 
 // read returns a rule file, or so much of it that it is seen to be too long.
-func (b *Bundles) read(h repo.Hash) ([]byte, error) {
+func (b *bundles) read(h repo.Hash) ([]byte, error) {
 	blob, err := b.repo.Blob(h)
 	if err != nil {
 		return nil, err

@@ -131,7 +131,7 @@ func (t *gitTree) walk(ctx context.Context, visitors []visitor) error {
 	case errors.As(err, &known):
 		v.fail(*known)
 	case err != nil:
-		v.fail(RepoError(err))
+		v.fail(repoError(err))
 	}
 	return nil
 }
@@ -186,8 +186,8 @@ var repoCodes = []struct {
 	{repo.ErrNotRepository, verdict.RepoFormat, ""},
 }
 
-// RepoError is the verdict's error for what a repository could not tell.
-func RepoError(err error) verdict.Error {
+// repoError is the verdict's error for what a repository could not tell.
+func repoError(err error) verdict.Error {
 	var shallow *repo.ShallowError
 	if errors.As(err, &shallow) {
 		return verdict.Error{Code: verdict.Shallow, Message: err.Error() + "; fetch the history (git fetch --unshallow; actions/checkout: fetch-depth: 0; GitLab: GIT_DEPTH: 0)"}

@@ -29,7 +29,7 @@ func (c *scanCmd) changes(ctx context.Context, s *subject, out *reporter) error 
 	}
 	compared, err := want.Compare(r)
 	if err != nil {
-		return gitFailed(err)
+		return scanner.RepoFailed(err)
 	}
 	s.notes = compared.Notes
 	if !c.Quiet {
@@ -40,12 +40,12 @@ func (c *scanCmd) changes(ctx context.Context, s *subject, out *reporter) error 
 	} else {
 		s.tree = scanner.Changes(r, compared.Comparison, want.Base, want.Strategy)
 	}
-	var base *side
+	change := scanner.Change{Repo: r, Head: scanner.Side{Name: "the head", From: scanner.FromHead, Commit: compared.Head}}
 	if !compared.Base.IsZero() {
 		wayOut := "to judge by the head's alone, deliberately, give --policy-ref " + want.Head
-		base = &side{name: "the base", from: scanner.FromBase, commit: compared.Base, wayOut: wayOut}
+		change.Base = &scanner.Side{Name: "the base", From: scanner.FromBase, Commit: compared.Base, WayOut: wayOut}
 	}
-	return c.seatJudges(s, r, base, side{name: "the head", from: scanner.FromHead, commit: compared.Head})
+	return c.judgedByBoth(s, change)
 }
 
 // uncommitted notes how much of the work tree is no part of a change up to its HEAD.

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/policyscan/policyscan/internal/disk"
 	"github.com/policyscan/policyscan/scanner/repo"
 )
 
@@ -26,7 +27,7 @@ func ignoreVerdict(dir string) (string, error) {
 	if root, err = repositoryRoot(root); err != nil {
 		return "", err
 	}
-	if _, err := os.Lstat(filepath.Join(root, ".git")); absent(err) {
+	if _, err := os.Lstat(filepath.Join(root, ".git")); disk.Absent(err) {
 		return "there is no git repository here; if you make one, add the line " + ignoreLine + " to its .gitignore", nil
 	}
 	file := filepath.Join(root, ".gitignore")

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/policyscan/policyscan/internal/disk"
 	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/rules/starter"
 	"github.com/policyscan/policyscan/scanner/worktree"
@@ -116,7 +117,7 @@ func noBundleYet(root string) error {
 	}
 	for _, folder := range []string{"rules", ".policyscan"} {
 		entries, err := os.ReadDir(filepath.Join(root, folder))
-		if err != nil && !absent(err) {
+		if err != nil && !disk.Absent(err) {
 			return fmt.Errorf("the folder %s, which may hold rules, cannot be read: %w", shownPath(filepath.Join(root, folder)), systemError(err))
 		}
 		for _, e := range entries {

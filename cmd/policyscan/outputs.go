@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/policyscan/policyscan/internal/disk"
 	"github.com/policyscan/policyscan/verdict"
 	"github.com/policyscan/policyscan/verdict/report"
 )
@@ -79,7 +80,7 @@ func formatNames() string {
 // stands beside it.
 func resolved(file string) string {
 	dir, name := filepath.Split(file)
-	if dir = physical(dir); dir != "" { // "" stays the current folder
+	if dir = disk.Physical(dir); dir != "" { // "" stays the current folder
 		dir = filepath.Clean(dir) + string(filepath.Separator)
 	}
 	return dir + name

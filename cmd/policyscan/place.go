@@ -3,10 +3,11 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/policyscan/policyscan/internal/disk"
 )
 
 // A place is the folder that a scan is about.
@@ -19,7 +20,7 @@ type place struct {
 // findPlace returns the place that a PATH argument names; "" is the root of the
 // repository around the current folder, or else the current folder.
 func findPlace(path string) (place, error) {
-	root := physical(path)
+	root := disk.Physical(path)
 	if path == "" {
 		// Without links, so that "..", which the system follows, is where it seems.
 		cwd, err := realPath(".")
@@ -70,7 +71,7 @@ func repositoryRoot(dir string) (string, error) {
 		switch {
 		case err == nil && (st.IsDir() || st.Mode().IsRegular()):
 			return at, nil
-		case err != nil && !absent(err):
+		case err != nil && !disk.Absent(err):
 			return "", fmt.Errorf("the root of the repository cannot be found: %w; name the folder to scan", systemError(err))
 		}
 		if filepath.Dir(at) == at {
@@ -128,40 +129,7 @@ func (p place) leaveOut(out map[string]string, file, reason string) error {
 }
 
 // realPath is the absolute path of a folder, without links. "" is the current one.
-// Links are followed before any "..", as the system does, and not after, as
-// filepath.Abs would.
-func realPath(dir string) (string, error) {
-	if !filepath.IsAbs(dir) {
-		cwd, err := os.Getwd() // may be spelled with links
-		if err == nil {
-			cwd, err = filepath.EvalSymlinks(cwd)
-		}
-		if err != nil {
-			return "", err
-		}
-		dir = cwd + string(filepath.Separator) + dir
-	}
-	return filepath.EvalSymlinks(dir)
-}
-
-// physical returns a path that can be cleaned: one in which no ".." follows a link. A
-// path that does not exist is returned as it is, for its error.
-func physical(path string) string {
-	for _, part := range strings.Split(filepath.ToSlash(path), "/") {
-		if part == ".." {
-			if real, err := filepath.EvalSymlinks(path); err == nil {
-				return real
-			}
-		}
-	}
-	return path
-}
+func realPath(dir string) (string, error) { return disk.Real(dir) }
 
 // systemError is an error of the system without the path, which the caller names.
-func systemError(err error) error {
-	var path *fs.PathError
-	if errors.As(err, &path) {
-		return path.Err
-	}
-	return err
-}
+func systemError(err error) error { return disk.Cause(err) }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/policyscan/policyscan/internal/disk"
 	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/rules/starter"
 )
@@ -37,7 +38,7 @@ func findPolicy(flag, root string) (policy, error) {
 	if strings.HasPrefix(flag, "builtin:") {
 		return policy{}, oneOf("--policy", flag, []string{builtin})
 	}
-	dir := physical(flag)
+	dir := disk.Physical(flag)
 	return policy{name: filepath.ToSlash(filepath.Clean(dir)), dir: dir, from: "disk"}, nil
 }
 

@@ -8,7 +8,6 @@ import (
 
 	"github.com/policyscan/policyscan/scanner"
 	"github.com/policyscan/policyscan/scanner/repo"
-	"github.com/policyscan/policyscan/verdict"
 )
 
 // repository opens the repository that a git scope is about.
@@ -18,7 +17,7 @@ func (c *scanCmd) repository(s *subject) (*repo.Repository, error) {
 	}
 	r, err := openRepository(c.Path)
 	if err != nil {
-		return nil, gitFailed(err)
+		return nil, scanner.RepoFailed(err)
 	}
 	s.place, err = repositoryPlace(r)
 	return r, err
@@ -89,16 +88,4 @@ func repositoryPlace(r *repo.Repository) (place, error) {
 		root = rel
 	}
 	return newPlace(root), nil
-}
-
-func short(h repo.Hash) string { return h.String()[:7] }
-
-// gitFailed is the verdict's error for a failure of the repository.
-func gitFailed(err error) error {
-	var known *verdict.Error
-	if errors.As(err, &known) {
-		return err
-	}
-	e := scanner.RepoError(err)
-	return &e
 }

@@ -20,20 +20,22 @@ func (c *scanCmd) staged(s *subject) error {
 		idx, err = idx.Committed()
 	}
 	if err != nil {
-		return gitFailed(err)
+		return scanner.RepoFailed(err)
 	}
 	head, err := r.Commit("HEAD")
 	if err == nil {
 		err = idx.Missing()
 	}
 	if err != nil && !errors.Is(err, repo.ErrUnborn) {
-		return gitFailed(err)
+		return scanner.RepoFailed(err)
 	}
 	s.tree = scanner.Staged(r, idx, head)
 	const wayOut = "to judge by the bundle of another commit, deliberately, give --policy-ref; to commit the fixed one, git commit --no-verify"
-	return c.seatJudges(s, r,
-		&side{name: "HEAD", from: scanner.FromBase, commit: head, wayOut: wayOut},
-		side{name: "the index", from: scanner.FromIndex, index: idx})
+	return c.judgedByBoth(s, scanner.Change{
+		Repo: r,
+		Base: &scanner.Side{Name: "HEAD", From: scanner.FromBase, Commit: head, WayOut: wayOut},
+		Head: scanner.Side{Name: "the index", From: scanner.FromIndex, Index: idx},
+	})
 }
 
 // tracked is the subject of --tracked: the files on disk that the index names.
@@ -47,7 +49,7 @@ func (c *scanCmd) tracked(s *subject, r *reporter) error {
 	}
 	idx, err := repository.Index()
 	if err != nil {
-		return gitFailed(err)
+		return scanner.RepoFailed(err)
 	}
 	if err := c.judgedFromDisk(s, r); err != nil {
 		return err

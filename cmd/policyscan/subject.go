@@ -97,6 +97,24 @@ func (c *scanCmd) judgedFromDisk(s *subject, r *reporter) error {
 	return s.place.leaveOut(s.leaveOut, r.file, scanner.LeftOutput)
 }
 
+// judgedByBoth has the bundles of both states of a change judge it, or those that the flags name instead.
+func (c *scanCmd) judgedByBoth(s *subject, change scanner.Change) error {
+	change.Policies, change.Embedded, change.PolicyRef = c.flags(), builtin, c.PolicyRef
+	change.Load = func(name string) (scanner.Judge, string, error) {
+		p, err := loadPolicy(name, s.place.root)
+		return scanner.Judge{From: p.from, Bundle: p.bundle}, p.name, err
+	}
+	found, err := change.Judges()
+	s.judges, s.policy, s.inUse = found.Judges, found.Name, found.InUse
+	for _, wrong := range found.Wrong {
+		s.addErrors(wrong)
+	}
+	if found.Uncommitted {
+		err = s.uncommittedBundle(err)
+	}
+	return err
+}
+
 // noRoot is the error of a folder to scan that cannot be opened.
 func noRoot(err error) error {
 	return fmt.Errorf("the folder to scan cannot be opened: %w", systemError(err))

@@ -1,15 +1,15 @@
-package main
+package scanner
 
 import (
-	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 
+	"github.com/policyscan/policyscan/internal/disk"
 	"github.com/policyscan/policyscan/scanner/repo"
+	"github.com/policyscan/policyscan/verdict"
 )
 
 // policyIn says whether the bundle that --policy names lives in the repository, and in
@@ -22,16 +22,16 @@ func policyIn(r *repo.Repository, policy string) (dir string, inside bool, err e
 	if policy == "" {
 		return "", true, nil
 	}
-	if policy == builtin || r.WorkTree == "" {
+	if r.WorkTree == "" {
 		return "", false, nil
 	}
 	root, err := os.Stat(r.WorkTree)
 	if err != nil {
-		return "", false, fmt.Errorf("the root of the repository cannot be found: %w", systemError(err))
+		return "", false, fmt.Errorf("the root of the repository cannot be found: %w", disk.Cause(err))
 	}
-	at, err := realPath(".")
+	at, err := disk.Real(".")
 	if err != nil {
-		return "", false, fmt.Errorf("the current folder cannot be found: %w", systemError(err))
+		return "", false, fmt.Errorf("the current folder cannot be found: %w", disk.Cause(err))
 	}
 	rest := filepath.ToSlash(policy)
 	if filepath.IsAbs(policy) {
@@ -40,19 +40,19 @@ func policyIn(r *repo.Repository, policy string) (dir string, inside bool, err e
 	} else {
 		rel, ok, err := beneath(root, at)
 		if err != nil {
-			return "", false, fmt.Errorf("whether the current folder is in the repository cannot be told: %w", systemError(err))
+			return "", false, fmt.Errorf("whether the current folder is in the repository cannot be told: %w", disk.Cause(err))
 		}
 		if ok {
 			at, rest = r.WorkTree, rel+"/"+rest
 		}
 	}
 	unclear := func(err error) error {
-		return fmt.Errorf("whether --policy %s is in the repository cannot be told: %w", quoted(policy), systemError(err))
+		return fmt.Errorf("whether --policy %s is in the repository cannot be told: %w", quoted(policy), disk.Cause(err))
 	}
 	const maxLinks = 255
 	for links := 0; ; {
 		st, err := os.Stat(at)
-		if err != nil && !absent(err) {
+		if err != nil && !disk.Absent(err) {
 			return "", false, unclear(err)
 		}
 		if err == nil && os.SameFile(st, root) {
@@ -71,7 +71,7 @@ func policyIn(r *repo.Repository, policy string) (dir string, inside bool, err e
 		link := err == nil
 		if !link { // no system has the same word for what is no link
 			st, err := os.Lstat(next)
-			if err != nil && !absent(err) {
+			if err != nil && !disk.Absent(err) {
 				return "", false, unclear(err)
 			}
 			link = err == nil && st.Mode()&fs.ModeSymlink != 0
@@ -109,16 +109,11 @@ func beneath(root os.FileInfo, at string) (rel string, ok bool, err error) {
 	}
 }
 
-// absent reports whether an error says that there is nothing at a path, or can be nothing.
-func absent(err error) bool {
-	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
-}
-
 // committed reports whether a folder of the work tree is the repository's: not one of
 // another repository that is checked out there, and that the base does not know. Where it is
 // the change that brings a folder of that name it would decide by this who judges it, which
 // is an error.
-func committed(r *repo.Repository, dir string, base, head *side) (bool, error) {
+func committed(r *repo.Repository, dir string, base, head *Side) (bool, error) {
 	for i := range len(dir) + 1 {
 		if i < len(dir) && dir[i] != '/' || i == 0 {
 			continue
@@ -128,10 +123,10 @@ func committed(r *repo.Repository, dir string, base, head *side) (bool, error) {
 			continue
 		}
 		switch _, err := os.Lstat(filepath.Join(r.WorkTree, filepath.FromSlash(outer), ".git")); {
-		case absent(err):
+		case disk.Absent(err):
 			continue
 		case err != nil:
-			return false, fmt.Errorf("whether another repository is checked out in %s cannot be told: %w", quoted(outer), systemError(err))
+			return false, fmt.Errorf("whether another repository is checked out in %s cannot be told: %w", quoted(outer), disk.Cause(err))
 		}
 		if base != nil {
 			if known, err := base.has(r, outer); err != nil || known {
@@ -151,3 +146,6 @@ func committed(r *repo.Repository, dir string, base, head *side) (bool, error) {
 	}
 	return true, nil
 }
+
+// quoted shows a name in a message.
+func quoted(name string) string { return `"` + verdict.Visible(name) + `"` }

@@ -1,0 +1,56 @@
+// Package disk answers what several rooms ask of the file system: where a folder really is, and
+// what an error of the system says.
+package disk
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+)
+
+// Real is the absolute path of a folder, without links. "" is the current one.
+// Links are followed before any "..", as the system does, and not after, as
+// filepath.Abs would.
+func Real(dir string) (string, error) {
+	if !filepath.IsAbs(dir) {
+		cwd, err := os.Getwd() // may be spelled with links
+		if err == nil {
+			cwd, err = filepath.EvalSymlinks(cwd)
+		}
+		if err != nil {
+			return "", err
+		}
+		dir = cwd + string(filepath.Separator) + dir
+	}
+	return filepath.EvalSymlinks(dir)
+}
+
+// Physical returns a path that can be cleaned: one in which no ".." follows a link. A
+// path that does not exist is returned as it is, for its error.
+func Physical(path string) string {
+	for _, part := range strings.Split(filepath.ToSlash(path), "/") {
+		if part == ".." {
+			if real, err := filepath.EvalSymlinks(path); err == nil {
+				return real
+			}
+		}
+	}
+	return path
+}
+
+// Absent reports whether an error says that there is nothing at a path, or can be nothing.
+func Absent(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
+}
+
+// Cause is the system's own word for an error, without the path, which the caller names.
+func Cause(err error) error {
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		return path.Err
+	}
+	return err
+}
