@@ -66,6 +66,7 @@ func rooms() map[string][]string {
 		},
 		"scanner/needle": {"golang.org/x/sys/cpu"},
 		"scanner/repo": {
+			"internal/disk",
 			"github.com/go-git/go-git/v5/plumbing", "github.com/go-git/go-git/v5/plumbing/format/commitgraph/v2",
 			"github.com/go-git/go-git/v5/plumbing/format/gitignore", "golang.org/x/sys/unix",
 		},

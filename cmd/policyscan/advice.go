@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/scanner/repo"
 	"github.com/policyscan/policyscan/verdict"
 )
 
@@ -29,7 +30,7 @@ func (c *scanCmd) aboutPath(err error) error {
 		return err
 	}
 	dir, name := filepath.Split(c.Path)
-	root, within, aerr := around(dir)
+	root, within, aerr := repo.Around(dir)
 	to, terr := listing(root)
 	entry, ok := shellWord(filepath.ToSlash(filepath.Join(within, name)))
 	if aerr != nil || terr != nil || !ok {
@@ -57,7 +58,7 @@ func (c *scanCmd) aboutBundle(err error, p place) error {
 	if !errors.As(err, &none) || none.Code != rules.CodeMissing || none.File != "" || c.Path == "" || len(c.Policy) > 0 {
 		return err
 	}
-	root, within, aerr := around(p.root)
+	root, within, aerr := repo.Around(p.root)
 	if aerr != nil || within == "" {
 		return err
 	}
@@ -95,7 +96,7 @@ func listing(root string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	own, err := repositoryRoot(cwd)
+	own, err := repo.Root(cwd)
 	if err != nil || own == root {
 		return "", err
 	}

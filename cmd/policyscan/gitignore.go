@@ -24,7 +24,7 @@ func ignoreVerdict(dir string) (string, error) {
 	if err != nil {
 		return "", noRoot(err)
 	}
-	if root, err = repositoryRoot(root); err != nil {
+	if root, err = repo.Root(root); err != nil {
 		return "", err
 	}
 	if _, err := os.Lstat(filepath.Join(root, ".git")); disk.Absent(err) {

@@ -102,7 +102,7 @@ func (c *hookUninstallGitCmd) Run(std streams) error {
 // gitHookFile returns the path of the pre-commit hook of the repository around the current
 // folder, and the root of its work tree.
 func gitHookFile() (hook, root string, err error) {
-	r, err := openRepository("")
+	r, err := gitEnvironment().Open("")
 	if err != nil {
 		return "", "", err
 	}

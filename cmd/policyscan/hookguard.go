@@ -42,7 +42,7 @@ func (c *agentHookCmd) withGuards(agent string, g *gate.Gate, at place, folders 
 	if root, err := realPath(at.root); err == nil {
 		guarding.Root = root
 		guard(root, guarding.GuardedRootNames...) // which may be links
-		top, err := repositoryRoot(root)          // which is above what --root names, if that is a folder in it
+		top, err := repo.Root(root)               // which is above what --root names, if that is a folder in it
 		if err != nil {
 			return nil, err
 		}

@@ -18,6 +18,7 @@ import (
 	"github.com/policyscan/policyscan/agent/gate"
 	"github.com/policyscan/policyscan/agent/protocol"
 	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/scanner/repo"
 )
 
 // agentHookCmd judges a call of an agent before it runs. Its name is the agent's.
@@ -368,7 +369,7 @@ func (c *agentHookCmd) places(a *protocol.Agent, e *protocol.Event) ([]place, er
 		if err != nil {
 			return nil, fmt.Errorf("the agent's project folder %s cannot be found: %w", quoted(dir), systemError(err))
 		}
-		root, err := repositoryRoot(real)
+		root, err := repo.Root(real)
 		if err != nil {
 			return nil, err
 		}

@@ -109,7 +109,7 @@ func throughLink(file string) error {
 		if err != nil || st.Mode()&fs.ModeSymlink == 0 {
 			continue
 		}
-		switch tracked, err := tracked(file[:i]); {
+		switch tracked, err := gitEnvironment().Tracks(file[:i]); {
 		case err != nil:
 			return fmt.Errorf("whether git tracks %s, on the way to the output %s, cannot be told: %w", file[:i], file, err)
 		case tracked:
@@ -174,7 +174,7 @@ func replaceOldReports(reports []reportOutput, err error) error {
 		if r.file == "" || r.added || r.Replaceable(r.file) != nil {
 			continue
 		}
-		if tracked, terr := tracked(r.file); tracked && terr == nil {
+		if tracked, terr := gitEnvironment().Tracks(r.file); tracked && terr == nil {
 			continue
 		}
 		if cerr := r.clear(); cerr != nil {
@@ -186,7 +186,7 @@ func replaceOldReports(reports []reportOutput, err error) error {
 
 // untracked is an error if git tracks a file that is to be written.
 func untracked(file string) error {
-	tracked, err := tracked(file)
+	tracked, err := gitEnvironment().Tracks(file)
 	switch {
 	case err != nil:
 		return fmt.Errorf("whether git tracks the output %s cannot be told: %w", file, err)

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/policyscan/policyscan/internal/disk"
+	"github.com/policyscan/policyscan/scanner/repo"
 )
 
 // A place is the folder that a scan is about.
@@ -27,7 +28,7 @@ func findPlace(path string) (place, error) {
 		if err != nil {
 			return place{}, fmt.Errorf("the current folder cannot be found: %w", err)
 		}
-		if root, err = repositoryRoot(cwd); err != nil {
+		if root, err = repo.Root(cwd); err != nil {
 			return place{}, err
 		}
 		if rel, err := filepath.Rel(cwd, root); err == nil {
@@ -41,7 +42,7 @@ func findPlace(path string) (place, error) {
 		return p, noRoot(err)
 	case !st.IsDir():
 		return p, errors.New("PATH is not a folder; to scan single files, use --files-from or --stdin")
-	case bare(root):
+	case repo.LooksBare(root):
 		return p, errors.New("the folder to scan is a bare git repository, which has no files; scan a work tree of it, or a change with --diff-base")
 	}
 	return p, nil
@@ -62,47 +63,6 @@ func newPlace(root string) place {
 		p.prefix = strings.TrimSuffix(p.shown, "/") + "/"
 	}
 	return p
-}
-
-// repositoryRoot returns the nearest folder at or above dir that holds a .git, or dir.
-func repositoryRoot(dir string) (string, error) {
-	for at := dir; ; at = filepath.Dir(at) {
-		st, err := os.Stat(filepath.Join(at, ".git"))
-		switch {
-		case err == nil && (st.IsDir() || st.Mode().IsRegular()):
-			return at, nil
-		case err != nil && !disk.Absent(err):
-			return "", fmt.Errorf("the root of the repository cannot be found: %w; name the folder to scan", systemError(err))
-		}
-		if filepath.Dir(at) == at {
-			return dir, nil
-		}
-	}
-}
-
-// around returns the root of the repository that a folder lies in, and the folder's path in it:
-// "" if it is the root itself, or in none.
-func around(dir string) (root, within string, err error) {
-	dir, err = realPath(dir)
-	if err != nil {
-		return "", "", noRoot(err)
-	}
-	if root, err = repositoryRoot(dir); err != nil || root == dir {
-		return root, "", err
-	}
-	within, err = filepath.Rel(root, dir)
-	return root, filepath.ToSlash(within), err
-}
-
-// bare reports whether a folder is git's own: a bare repository or a .git.
-func bare(dir string) bool {
-	for name, isDir := range map[string]bool{"HEAD": false, "objects": true, "refs": true} {
-		st, err := os.Lstat(filepath.Join(dir, name))
-		if err != nil || st.IsDir() != isDir {
-			return false
-		}
-	}
-	return true
 }
 
 // leaveOut adds file, a path from the current folder, to the paths of the tree that

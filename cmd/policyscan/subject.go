@@ -9,6 +9,7 @@ import (
 
 	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/scanner"
+	"github.com/policyscan/policyscan/scanner/repo"
 	"github.com/policyscan/policyscan/scanner/worktree"
 	"github.com/policyscan/policyscan/verdict"
 )
@@ -147,7 +148,7 @@ func (c *scanCmd) tree(ctx context.Context, p place, std streams) (scanner.Tree,
 	if err != nil {
 		return nil, none, noRoot(err)
 	}
-	at, within, err := around(p.root)
+	at, within, err := repo.Around(p.root)
 	switch {
 	case err != nil || within == "" && c.FilesFrom == "":
 		return scanner.Folder(root), root.Close, err

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/policyscan/policyscan/scanner/repo"
 	"github.com/policyscan/policyscan/verdict"
 )
 
@@ -34,7 +35,7 @@ func (c *scanCmd) inGit() bool { return c.DiffBase != "" || c.Staged || c.Tracke
 // outputByGit is the default output in the scopes of git, for which GIT_DIR can name the repository; false if
 // no repository can be opened.
 func outputByGit() (file string, ok bool) {
-	r, err := openRepository("")
+	r, err := gitEnvironment().Open("")
 	if err != nil {
 		return "", false
 	}
@@ -47,7 +48,7 @@ func outputByFolder() (string, error) {
 	cwd, err := realPath(".")
 	root := ""
 	if err == nil {
-		root, err = repositoryRoot(cwd)
+		root, err = repo.Root(cwd)
 	}
 	if err != nil {
 		return "", fmt.Errorf("the folder for %s cannot be found, and one that is there is STALE: %w; name the file with --output",

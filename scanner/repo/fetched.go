@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/go-git/go-git/v5/plumbing"
+
+	"github.com/policyscan/policyscan/internal/disk"
 )
 
 // A Fetched is a ref of a remote as a fetch found it.
@@ -26,7 +28,7 @@ func (r *Repository) Fetched() ([]Fetched, error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("FETCH_HEAD cannot be read: %w", systemError(err))
+		return nil, fmt.Errorf("FETCH_HEAD cannot be read: %w", disk.Cause(err))
 	}
 	all, err := parseFetched(string(text))
 	if err != nil {

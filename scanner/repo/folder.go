@@ -17,6 +17,8 @@ import (
 	"sync/atomic"
 
 	"github.com/go-git/go-git/v5/plumbing"
+
+	"github.com/policyscan/policyscan/internal/disk"
 )
 
 // A folder is one objects folder: loose objects and packs.
@@ -69,7 +71,7 @@ func openFolders(dir string) ([]*folder, error) {
 				return fmt.Errorf("%s: alternates more than six deep", dir)
 			}
 			if err := open(line, depth+1); err != nil {
-				return fmt.Errorf("%w: info/alternates names the objects of %s, which cannot be opened (%v); fix or remove that line", ErrCorrupt, line, systemError(err))
+				return fmt.Errorf("%w: info/alternates names the objects of %s, which cannot be opened (%v); fix or remove that line", ErrCorrupt, line, disk.Cause(err))
 			}
 		}
 		return nil
@@ -290,13 +292,4 @@ func hexPrefix(s string) bool {
 	}
 	_, err := hex.DecodeString(s)
 	return err == nil && s == strings.ToLower(s)
-}
-
-// systemError is an error of the system without the path.
-func systemError(err error) error {
-	var path *fs.PathError
-	if errors.As(err, &path) {
-		return path.Err
-	}
-	return err
 }

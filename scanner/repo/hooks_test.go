@@ -122,7 +122,7 @@ func TestHooksOfKinds(t *testing.T) {
 		}
 	}
 	g.git("clone", "-q", "--bare", ".", "bare.git")
-	r, err := At(filepath.Join(g.dir, "bare.git"), "")
+	r, err := openNamed(filepath.Join(g.dir, "bare.git"), "")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -185,17 +185,17 @@ func (x *Index) Committed() (*Index, error) {
 	return c, nil
 }
 
-// Tracks reports whether git tracks a file, of which the path is absolute and leads through
+// tracks reports whether git tracks a file, of which the path is absolute and leads through
 // no link: whether the index of the repository around it names it. It needs nothing of the
 // repository but that.
-func Tracks(file string) (bool, error) {
+func tracks(file string) (bool, error) {
 	for root := filepath.Dir(file); ; root = filepath.Dir(root) {
 		gitDir, err := gitDirOf(root)
 		if err != nil {
 			return false, err
 		}
 		if gitDir != "" {
-			return tracks(gitDir, root, file)
+			return inIndex(gitDir, root, file)
 		}
 		if filepath.Dir(root) == root {
 			return false, nil
@@ -203,9 +203,9 @@ func Tracks(file string) (bool, error) {
 	}
 }
 
-// Tracks reports whether git tracks a file in this repository's work tree, as the function
+// tracks reports whether git tracks a file in this repository's work tree, as the function
 // of that name does.
-func (r *Repository) Tracks(file string) (bool, error) {
+func (r *Repository) tracks(file string) (bool, error) {
 	root, err := filepath.Abs(r.WorkTree)
 	if err == nil {
 		root, err = filepath.EvalSymlinks(root)
@@ -213,10 +213,11 @@ func (r *Repository) Tracks(file string) (bool, error) {
 	if err != nil || r.WorkTree == "" {
 		return false, nil // there is no work tree that it could be in
 	}
-	return tracks(r.gitDir, root, file)
+	return inIndex(r.gitDir, root, file)
 }
 
-func tracks(gitDir, root, file string) (bool, error) {
+// inIndex reports whether the index of a git folder names a file of the work tree at root.
+func inIndex(gitDir, root, file string) (bool, error) {
 	idx, err := readIndex(filepath.Join(gitDir, "index"), crypto.SHA1)
 	if err != nil { // of a repository of the other kind
 		other, otherErr := readIndex(filepath.Join(gitDir, "index"), crypto.SHA256)

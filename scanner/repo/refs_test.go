@@ -133,7 +133,7 @@ func TestAt(t *testing.T) {
 	elsewhere := t.TempDir()
 	for _, c := range []struct{ workTree, want string }{{"", g.dir}, {elsewhere, elsewhere}} {
 		t.Chdir(g.dir)
-		r, err := At(".git", c.workTree)
+		r, err := openNamed(".git", c.workTree)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -144,19 +144,19 @@ func TestAt(t *testing.T) {
 	}
 	g.git("config", "extensions.worktreeConfig", "true")
 	g.git("config", "--worktree", "core.worktree", elsewhere)
-	if r, err := At(".git", ""); err != nil || !sameFile(r.WorkTree, elsewhere) {
+	if r, err := openNamed(".git", ""); err != nil || !sameFile(r.WorkTree, elsewhere) {
 		t.Errorf("%v, %v", r, err)
 	}
 	linked := filepath.Join(t.TempDir(), "linked")
 	g.git("worktree", "add", "-q", "--detach", linked)
-	if r, err := At(filepath.Join(linked, ".git"), linked); err != nil || !sameFile(r.WorkTree, linked) {
+	if r, err := openNamed(filepath.Join(linked, ".git"), linked); err != nil || !sameFile(r.WorkTree, linked) {
 		t.Errorf("a file that names the git folder: %v, %v", r, err)
 	}
 	g.git("config", "--worktree", "core.worktree", strings.Repeat("x", 300))
-	if r, err := At(".git", ""); err == nil {
+	if r, err := openNamed(".git", ""); err == nil {
 		t.Errorf("a work tree that no file system can have: %+v", r)
 	}
-	if _, err := At(filepath.Join(g.dir, "none"), ""); err == nil {
+	if _, err := openNamed(filepath.Join(g.dir, "none"), ""); err == nil {
 		t.Error("a folder that is not there is taken")
 	}
 }

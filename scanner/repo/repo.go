@@ -68,7 +68,7 @@ func Find(dir string) (*Repository, error) {
 		switch {
 		case gitDir != "":
 			return open(gitDir, at)
-		case looksBare(at) && bare == "":
+		case LooksBare(at) && bare == "":
 			bare = at
 		}
 		if filepath.Dir(at) != at {
@@ -81,9 +81,9 @@ func Find(dir string) (*Repository, error) {
 	}
 }
 
-// At returns the repository whose git folder is given, as GIT_DIR does, and its work tree,
+// openNamed returns the repository whose git folder is given, as GIT_DIR does, and its work tree,
 // as GIT_WORK_TREE does. Without one it is what the settings say, or the current folder.
-func At(gitDir, workTree string) (*Repository, error) {
+func openNamed(gitDir, workTree string) (*Repository, error) {
 	gitDir, err := filepath.Abs(gitDir)
 	if err != nil {
 		return nil, err
@@ -103,8 +103,8 @@ func At(gitDir, workTree string) (*Repository, error) {
 	return r, err
 }
 
-// Is reports whether two are the same repository and the same work tree of it.
-func (r *Repository) Is(o *Repository) bool { return sameFile(r.gitDir, o.gitDir) }
+// is reports whether two are the same repository and the same work tree of it.
+func (r *Repository) is(o *Repository) bool { return sameFile(r.gitDir, o.gitDir) }
 
 // gitDirOf returns the git folder of the work tree dir, "" if dir is none: its .git
 // folder, or the folder that its .git file names.
@@ -138,7 +138,8 @@ func gitFile(dot string) (string, error) {
 	return target, nil
 }
 
-func looksBare(dir string) bool {
+// LooksBare reports whether a folder is git's own: a bare repository or a .git.
+func LooksBare(dir string) bool {
 	return isFolder(filepath.Join(dir, "objects")) && isFolder(filepath.Join(dir, "refs")) && !isFolder(filepath.Join(dir, "HEAD")) && exists(filepath.Join(dir, "HEAD"))
 }
 

@@ -1,0 +1,91 @@
+package repo
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/policyscan/policyscan/internal/disk"
+)
+
+// Root returns the nearest folder at or above dir that holds a .git, or dir. The path has no links in it.
+func Root(dir string) (string, error) {
+	for at := dir; ; at = filepath.Dir(at) {
+		st, err := os.Stat(filepath.Join(at, ".git"))
+		switch {
+		case err == nil && (st.IsDir() || st.Mode().IsRegular()):
+			return at, nil
+		case err != nil && !disk.Absent(err):
+			return "", fmt.Errorf("the root of the repository cannot be found: %w; name the folder to scan", disk.Cause(err))
+		}
+		if filepath.Dir(at) == at {
+			return dir, nil
+		}
+	}
+}
+
+// Around returns the root of the repository that a folder lies in, and the folder's path in it:
+// "" if it is the root itself, or in none.
+func Around(dir string) (root, within string, err error) {
+	dir, err = disk.Real(dir)
+	if err != nil {
+		return "", "", fmt.Errorf("the folder to scan cannot be opened: %w", disk.Cause(err))
+	}
+	if root, err = Root(dir); err != nil || root == dir {
+		return root, "", err
+	}
+	within, err = filepath.Rel(root, dir)
+	return root, filepath.ToSlash(within), err
+}
+
+// An Environment is the repository that git's variables name.
+type Environment struct {
+	GitDir   string // GIT_DIR; "": the repository around a folder is meant
+	WorkTree string // GIT_WORK_TREE; "": where the repository's settings say, or its .git is
+}
+
+// Open opens the repository that a folder is in, which must then be the one that is named. "" is the named one,
+// or else that of the current folder.
+func (e Environment) Open(folder string) (*Repository, error) {
+	if e.GitDir != "" && folder == "" {
+		return openNamed(e.GitDir, e.WorkTree)
+	}
+	// Without links: what is above a folder is what the system says.
+	at, err := disk.Real(folder)
+	if err != nil {
+		return nil, fmt.Errorf("the folder %s cannot be found: %w", folder, disk.Cause(err))
+	}
+	around, err := Find(at)
+	if err != nil {
+		return nil, err
+	}
+	if e.GitDir == "" {
+		if e.WorkTree != "" {
+			around.WorkTree = e.WorkTree
+		}
+		return around, nil
+	}
+	named, err := openNamed(e.GitDir, e.WorkTree)
+	if err == nil && !named.is(around) {
+		err = fmt.Errorf("%w: GIT_DIR is %s, but %s is in another repository or work tree; unset GIT_DIR, or leave the path out", ErrNotRepository, e.GitDir, folder)
+	}
+	return around, err
+}
+
+// Tracks reports whether git tracks a file, in the repository around it or in the one that is named.
+func (e Environment) Tracks(file string) (bool, error) {
+	dir, name := filepath.Split(file)
+	dir, err := disk.Real(dir)
+	if err != nil {
+		return false, nil // it can be no file either, which the one who writes it will say
+	}
+	file = filepath.Join(dir, name)
+	if e.GitDir != "" {
+		if r, err := e.Open(""); err == nil {
+			if tracked, err := r.tracks(file); tracked || err != nil {
+				return tracked, err
+			}
+		}
+	}
+	return tracks(file)
+}
