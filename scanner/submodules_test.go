@@ -71,7 +71,7 @@ func TestSubmodules(t *testing.T) {
 		}
 		tree := Folder(openRoot(t, filepath.Join(dir, c.scan)))
 		if c.scan != "" {
-			tree = FolderIn(openRoot(t, filepath.Join(dir, c.scan)), openRoot(t, dir), c.scan)
+			tree = folderIn(openRoot(t, filepath.Join(dir, c.scan)), openRoot(t, dir), c.scan)
 		}
 		v := scanTree(t, testBundle("key"), tree, Options{})
 		var at []string

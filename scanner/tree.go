@@ -107,9 +107,9 @@ type content interface {
 // Folder returns the tree of all files under a folder, of scope full.
 func Folder(root *worktree.Root) Tree { return &folderTree{root, root, ""} }
 
-// FolderIn is [Folder] for one that lies within the work tree of a repository, at the
+// folderIn is [Folder] for one that lies within the work tree of a repository, at the
 // path: where submodules are stands in its root.
-func FolderIn(root, repository *worktree.Root, path string) Tree {
+func folderIn(root, repository *worktree.Root, path string) Tree {
 	return &folderTree{root, repository, path + "/"}
 }
 
@@ -238,8 +238,8 @@ func (o *diskOpener) open(e entry) (content, error) {
 // named twice counts once. What is no file of the tree is an error of the run.
 func Listed(root *worktree.Root, entries []string) Tree { return &listTree{root, root, entries} }
 
-// ListedIn is [Listed] for a root that lies within the work tree of a repository.
-func ListedIn(root, repository *worktree.Root, entries []string) Tree {
+// listedIn is [Listed] for a root that lies within the work tree of a repository.
+func listedIn(root, repository *worktree.Root, entries []string) Tree {
 	return &listTree{root, repository, entries}
 }
 

@@ -3,18 +3,55 @@ package scanner
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"strings"
 	"time"
 
+	"github.com/policyscan/policyscan/internal/disk"
 	"github.com/policyscan/policyscan/scanner/repo"
 	"github.com/policyscan/policyscan/scanner/worktree"
 )
 
-// Uncommitted counts the files that differ between a commit, the index and what is on
+// Uncommitted notes for a person how much of the work tree is no part of a change up to head, if that is what is
+// checked out. output is the file of the verdict ("": there is none), which is our own.
+func Uncommitted(ctx context.Context, r *repo.Repository, head repo.Hash, output string) []string {
+	at, err := r.Commit("HEAD")
+	if err != nil || at != head || r.WorkTree == "" {
+		return nil // what is on disk belongs to another commit
+	}
+	n := 0
+	outputs := map[string]string{}
+	if output != "" {
+		var path string
+		var in bool
+		if path, in, err = PathIn(r.WorkTree, output); in {
+			outputs[path] = LeftOutput
+		}
+	}
+	if err == nil {
+		var root *worktree.Root
+		if root, err = worktree.Open(r.WorkTree); err == nil {
+			defer root.Close()
+			n, err = countUncommitted(ctx, r, root, head, outputs)
+		}
+	}
+	const see = "see them with git status; --staged, --tracked or a full scan judges them"
+	switch {
+	case err != nil:
+		return []string{fmt.Sprintf("uncommitted files were not scanned, nor could they be counted: %v", disk.Cause(err))}
+	case n == 1:
+		return []string{"1 uncommitted file was not scanned; " + see}
+	case n > 1:
+		return []string{fmt.Sprintf("%d uncommitted files were not scanned; %s", n, see)}
+	}
+	return nil
+}
+
+// countUncommitted counts the files that differ between a commit, the index and what is on
 // disk under root: those that git tracks, and those that it neither tracks nor ignores, but
 // for our own outputs. They are no part of a change that is read from git's objects.
-func Uncommitted(ctx context.Context, r *repo.Repository, root *worktree.Root, head repo.Hash, outputs map[string]string) (int, error) {
+func countUncommitted(ctx context.Context, r *repo.Repository, root *worktree.Root, head repo.Hash, outputs map[string]string) (int, error) {
 	idx, err := r.Index()
 	if err != nil {
 		return 0, err

@@ -127,7 +127,7 @@ func TestFault_129_AgainstGitStatus(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := Uncommitted(t.Context(), r, root, head, nil)
+		got, err := countUncommitted(t.Context(), r, root, head, nil)
 		root.Close()
 		if err != nil || got != want {
 			t.Errorf("%s: %d, %v; git says %d: %q", step.name, got, err, want, fields)
@@ -147,11 +147,11 @@ func TestFault_129_AgainstGitStatus(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer root.Close()
-	with, err := Uncommitted(t.Context(), r, root, head, nil)
+	with, err := countUncommitted(t.Context(), r, root, head, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	without, err := Uncommitted(t.Context(), r, root, head, map[string]string{"verdict.json": "output"})
+	without, err := countUncommitted(t.Context(), r, root, head, map[string]string{"verdict.json": "output"})
 	if err != nil || with != without+1 {
 		t.Errorf("%d with our own output, %d without, %v", with, without, err)
 	}

@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
@@ -292,27 +291,12 @@ func TestFault_132_StepOutputs(t *testing.T) {
 	}
 	want := map[string]string{}
 	for _, o := range a.outputs(v) {
-		want[o.name] = o.value
+		want[o.Name] = o.Value
 	}
 	if want["verdict"] != "FAIL" || want["sarif-file"] != name {
 		t.Fatalf("%q", want)
 	}
 	if diff := cmp.Diff(want, stepOutputs(t, first.String())); diff != "" {
 		t.Error(diff)
-	}
-}
-
-func TestWords(t *testing.T) {
-	for text, want := range map[string][]string{
-		"": nil, " \t\r\n": nil, "a  b\n c\r\n": {"a", "b", "c"}, `'a b' "c 'd"`: {"a b", "c 'd"}, `a'b c'd`: {"ab cd"}, `'' ""`: {"", ""}, `a\ b`: {`a\`, "b"}, "$x `y`;z": {"$x", "`y`;z"},
-	} {
-		if got, err := words(text); err != nil || !slices.Equal(got, want) {
-			t.Errorf("%q: %q, %v", text, got, err)
-		}
-	}
-	for _, text := range []string{`'`, `a "b`, `"'`} {
-		if got, err := words(text); err == nil {
-			t.Errorf("%q: %q", text, got)
-		}
 	}
 }

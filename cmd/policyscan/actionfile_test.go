@@ -75,7 +75,7 @@ func TestFault_135_ActionFile(t *testing.T) {
 	}
 	var written []string
 	for _, o := range (&action{}).outputs(verdict.New("1.0")) {
-		written = append(written, o.name)
+		written = append(written, o.Name)
 	}
 	if !slices.Equal(outputs, written) {
 		t.Errorf("action.yml has the outputs %q, the program writes %q", outputs, written)
@@ -114,7 +114,7 @@ func TestFault_135_ActionFile(t *testing.T) {
 		t.Errorf("action.yml has the inputs %q, and hands on %q", inputs, handed)
 	}
 	// Each is read: by the program, or by the script that installs it.
-	source := readFile(t, "action.go") + readFile(t, "../../.github/action/install.sh")
+	source := readFile(t, "action.go") + readFile(t, "../../scanner/ci/action.go") + readFile(t, "../../.github/action/install.sh")
 	for _, name := range inputs {
 		if !strings.Contains(source, `"`+name+`"`) && !strings.Contains(source, "INPUT_"+strings.ToUpper(name)) {
 			t.Errorf("nothing reads the input %s", name)

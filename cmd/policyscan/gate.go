@@ -7,6 +7,7 @@ import (
 
 	"github.com/policyscan/policyscan/agent/gate"
 	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/scanner"
 )
 
 // bundleGate is a gate with the bundles that --policy names, or that root holds.
@@ -38,7 +39,7 @@ func otherGate(at place) (*gate.Gate, error) {
 func newGate(all policies, at place) (*gate.Gate, error) {
 	root, err := realPath(at.root)
 	if err != nil {
-		return nil, noRoot(err)
+		return nil, scanner.NoRoot(err)
 	}
 	g := &gate.Gate{Bundle: rules.Join(all.bundles()...), Root: root}
 	for i := range all {

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"github.com/policyscan/policyscan/internal/disk"
+	"github.com/policyscan/policyscan/scanner"
 	"github.com/policyscan/policyscan/scanner/repo"
 )
 
@@ -22,7 +23,7 @@ const ignoreLine = "/" + verdictName
 func ignoreVerdict(dir string) (string, error) {
 	root, err := realPath(dir)
 	if err != nil {
-		return "", noRoot(err)
+		return "", scanner.NoRoot(err)
 	}
 	if root, err = repo.Root(root); err != nil {
 		return "", err

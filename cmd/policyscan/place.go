@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/policyscan/policyscan/internal/disk"
+	"github.com/policyscan/policyscan/scanner"
 	"github.com/policyscan/policyscan/scanner/repo"
 )
 
@@ -39,7 +40,7 @@ func findPlace(path string) (place, error) {
 	st, err := os.Stat(root)
 	switch {
 	case err != nil:
-		return p, noRoot(err)
+		return p, scanner.NoRoot(err)
 	case !st.IsDir():
 		return p, errors.New("PATH is not a folder; to scan single files, use --files-from or --stdin")
 	case repo.LooksBare(root):
@@ -63,29 +64,6 @@ func newPlace(root string) place {
 		p.prefix = strings.TrimSuffix(p.shown, "/") + "/"
 	}
 	return p
-}
-
-// leaveOut adds file, a path from the current folder, to the paths of the tree that
-// are left out, if it is in the tree.
-func (p place) leaveOut(out map[string]string, file, reason string) error {
-	if file == "" {
-		return nil
-	}
-	// The file may not be there yet, and is never a link; the folders may be links.
-	folder, name := filepath.Split(file)
-	dir, err := realPath(folder)
-	if err != nil {
-		return fmt.Errorf("whether %s is in the folder to scan cannot be told: %w", quoted(file), systemError(err))
-	}
-	root, err := realPath(p.root)
-	if err != nil {
-		return noRoot(err)
-	}
-	rel, err := filepath.Rel(root, filepath.Join(dir, name))
-	if err == nil && filepath.IsLocal(rel) {
-		out[filepath.ToSlash(rel)] = reason
-	}
-	return nil // without a way from one to the other, it is not in the tree
 }
 
 // realPath is the absolute path of a folder, without links. "" is the current one.

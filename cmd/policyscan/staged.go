@@ -56,7 +56,7 @@ func (c *scanCmd) tracked(s *subject, r *reporter) error {
 	}
 	root, err := worktree.Open(s.place.root)
 	if err != nil {
-		return noRoot(err)
+		return scanner.NoRoot(err)
 	}
 	s.tree, s.close = scanner.Tracked(root, idx), root.Close
 	return nil

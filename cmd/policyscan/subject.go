@@ -9,8 +9,6 @@ import (
 
 	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/scanner"
-	"github.com/policyscan/policyscan/scanner/repo"
-	"github.com/policyscan/policyscan/scanner/worktree"
 	"github.com/policyscan/policyscan/verdict"
 )
 
@@ -83,19 +81,23 @@ func (c *scanCmd) judgedFromDisk(s *subject, r *reporter) error {
 			continue
 		}
 		for name, sum := range p.bundle.Files {
-			inTree := map[string]string{}
-			if err := s.place.leaveOut(inTree, filepath.Join(p.dir, filepath.FromSlash(name)), "rules"); err != nil {
+			path, in, err := scanner.PathIn(s.place.root, filepath.Join(p.dir, filepath.FromSlash(name)))
+			if err != nil {
 				return err
 			}
-			for path, reason := range inTree {
-				s.leaveOut[path], s.ruleSums[path] = reason, sum
+			if in {
+				s.leaveOut[path], s.ruleSums[path] = "rules", sum
 			}
 		}
 	}
-	if c.Stdin { // what stands at that path on disk is not what was given
+	if c.Stdin || r.file == "" { // what stands at that path on disk is not what was given
 		return nil
 	}
-	return s.place.leaveOut(s.leaveOut, r.file, scanner.LeftOutput)
+	path, in, err := scanner.PathIn(s.place.root, r.file)
+	if in {
+		s.leaveOut[path] = scanner.LeftOutput
+	}
+	return err
 }
 
 // judgedByBoth has the bundles of both states of a change judge it, or those that the flags name instead.
@@ -116,11 +118,6 @@ func (c *scanCmd) judgedByBoth(s *subject, change scanner.Change) error {
 	return err
 }
 
-// noRoot is the error of a folder to scan that cannot be opened.
-func noRoot(err error) error {
-	return fmt.Errorf("the folder to scan cannot be opened: %w", systemError(err))
-}
-
 // given returns the file on standard input. In the place of a rule file it is left out
 // only if it is what judges, and not what that file may become.
 func (c *scanCmd) given(ctx context.Context, s *subject, std streams) (scanner.Tree, error) {
@@ -136,34 +133,14 @@ func (c *scanCmd) given(ctx context.Context, s *subject, std streams) (scanner.T
 // tree returns the files on disk or in a list that the flags choose, and what to call at
 // the end.
 func (c *scanCmd) tree(ctx context.Context, p place, std streams) (scanner.Tree, func(), error) {
-	none := func() {}
-	var entries []string
-	if c.FilesFrom != "" {
-		var err error
-		if entries, err = readList(ctx, c.FilesFrom, std.in); err != nil {
-			return nil, none, err
-		}
+	if c.FilesFrom == "" {
+		return scanner.OpenFolder(p.root)
 	}
-	root, err := worktree.Open(p.root)
+	entries, err := readList(ctx, c.FilesFrom, std.in)
 	if err != nil {
-		return nil, none, noRoot(err)
+		return nil, func() {}, err
 	}
-	at, within, err := repo.Around(p.root)
-	switch {
-	case err != nil || within == "" && c.FilesFrom == "":
-		return scanner.Folder(root), root.Close, err
-	case within == "":
-		return scanner.Listed(root, entries), root.Close, nil
-	}
-	repository, err := worktree.Open(at)
-	if err != nil {
-		return nil, root.Close, fmt.Errorf("the repository that the folder to scan is in cannot be opened: %w", systemError(err))
-	}
-	closeBoth := func() { repository.Close(); root.Close() }
-	if c.FilesFrom != "" {
-		return scanner.ListedIn(root, repository, entries), closeBoth, nil
-	}
-	return scanner.FolderIn(root, repository, within), closeBoth, nil
+	return scanner.OpenListed(p.root, entries)
 }
 
 // narrow keeps of the judges' bundles the rules of the given ids; none: all of them.

@@ -2,6 +2,9 @@
 // and so from which base to which head. It guesses nothing: an environment that it does not
 // know, or that names no base, is an error.
 //
+// For the GitHub Action it makes a command line of the inputs ([Action.Args]), and writes the
+// outputs ([WriteStepOutputs]).
+//
 // It reads the variables that it is handed, the event that GitHub wrote to a file, and the
 // repository.
 package ci
@@ -30,15 +33,25 @@ type Choice struct {
 	push  *push // nil: it is about no push
 }
 
-// Named is the choice of a person who names the base, and perhaps the head.
-func Named(base, head string) *Choice {
-	return &Choice{Strategy: "merge-base", Base: base, Head: cmp.Or(head, "HEAD")}
+// auto is the base that is chosen from the environment.
+const auto = "auto"
+
+// Choose is the choice of a person who names the base, and perhaps the head ("": none). The base "auto" has it chosen
+// from the variables that a CI system sets; a head that is named takes the place of theirs.
+func Choose(r *repo.Repository, env func(name string) string, base, head string) (*Choice, error) {
+	if base != auto {
+		return &Choice{Strategy: "merge-base", Base: base, Head: cmp.Or(head, "HEAD")}, nil
+	}
+	c, err := fromEnvironment(r, env, head)
+	if err != nil {
+		return nil, fmt.Errorf("--diff-base auto: %w", err)
+	}
+	return c, nil
 }
 
-// Choose chooses the base and the head from the variables that a CI system sets. The
-// innermost wins: pre-commit may run in a job of GitHub's. A head that is named ("": none)
-// takes the place of the environment's.
-func Choose(r *repo.Repository, env func(name string) string, head string) (*Choice, error) {
+// fromEnvironment chooses the base and the head from the variables that a CI system sets. The
+// innermost wins: pre-commit may run in a job of GitHub's.
+func fromEnvironment(r *repo.Repository, env func(name string) string, head string) (*Choice, error) {
 	c := &Choice{Head: cmp.Or(head, "HEAD"), env: env}
 	var err error
 	switch {
