@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/policyscan/policyscan/internal/disk"
 	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/scanner/repo"
 	"github.com/policyscan/policyscan/verdict"
@@ -75,7 +76,7 @@ func (p *collector) temporary(path string) bool {
 		return false
 	}
 	for out, reason := range p.LeaveOut {
-		if reason == LeftOutput && verdict.Temporary(path, out) {
+		if reason == LeftOutput && disk.Temporary(path, out) {
 			return true
 		}
 	}

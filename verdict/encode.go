@@ -98,3 +98,6 @@ func escapeJSON(text []byte) []byte {
 	}
 	return out
 }
+
+// DocumentHead is how every document begins, of any version: one that is cut off is one, too.
+const DocumentHead = "{\n  \"schema_version\": \""

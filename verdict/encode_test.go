@@ -47,3 +47,11 @@ func TestJSON(t *testing.T) {
 		t.Errorf("a function is JSON? %v", err)
 	}
 }
+
+func TestErrorText(t *testing.T) {
+	for e, want := range map[Error]string{{Message: "no rules"}: "no rules", {Message: "it cannot be read", File: "a.tf"}: "a.tf: it cannot be read"} {
+		if got := e.Error(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}

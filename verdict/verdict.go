@@ -1,6 +1,6 @@
 // Package verdict is the document that a run ends with, verdict.json: its model, its
 // canonical JSON, the line hash and fingerprint that other tools recognise a violation by,
-// how text of a tree is made safe to print, and the file the document is written to.
+// and how text of a tree is made safe to print. verdict/output writes its file.
 //
 // It knows neither rules nor files of a tree. Untrusted text (paths, excerpts, titles) is
 // kept as it is in the document and escaped by the writer of each format, in verdict/report.

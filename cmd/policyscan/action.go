@@ -14,6 +14,7 @@ import (
 
 	"github.com/policyscan/policyscan/scanner/ci"
 	"github.com/policyscan/policyscan/verdict"
+	"github.com/policyscan/policyscan/verdict/output"
 	"github.com/policyscan/policyscan/verdict/report"
 )
 
@@ -44,10 +45,10 @@ func inWorkflow() bool { return os.Getenv("GITHUB_ACTIONS") == "true" }
 type action struct {
 	std     streams
 	step    ci.Action
-	verdict string         // the file
-	sarif   string         // the first report of that format; "" if there is none
-	also    []reportOutput // to the runner; the step's outputs last
-	broken  error          // why something of also is missing
+	verdict string          // the file
+	sarif   string          // the first report of that format; "" if there is none
+	also    []output.Report // to the runner; the step's outputs last
+	broken  error           // why something of also is missing
 }
 
 // newAction finds where the runner is to be told. What of it cannot be had is said by scan:
@@ -55,44 +56,48 @@ type action struct {
 func newAction(std streams) *action {
 	free := func(args []string) error { return onlyFree(args, std) }
 	a := &action{std: std, step: ci.Action{Input: actionInput, Env: os.Getenv, Refuse: free}}
-	for _, to := range []struct{ on, format, file string }{
-		{"annotations", "github", ""},
-		{"summary", "markdown", "GITHUB_STEP_SUMMARY"},
+	for _, to := range []struct {
+		on     string
+		format report.Format
+		file   string
+	}{
+		{"annotations", report.Named("github"), ""},
+		{"summary", report.Named("markdown"), "GITHUB_STEP_SUMMARY"},
 	} {
 		on := actionInput(to.on)
 		err := oneOf("the input "+to.on, on, []string{"true", "false"})
 		if on == "false" {
 			continue
 		}
-		r, missing := formatOf(to.format)
-		if err = errors.Join(err, missing); missing == nil && to.file != "" {
-			err = errors.Join(err, r.addTo(to.file))
+		r := output.Report{Format: to.format}
+		var missing error
+		if to.file != "" {
+			r, missing = addedTo(to.file, to.format)
 		}
-		a.broken = cmp.Or(a.broken, err)
-		if missing == nil && (to.file == "" || r.added) {
+		a.broken = cmp.Or(a.broken, errors.Join(err, missing))
+		if missing == nil {
 			a.also = append(a.also, r)
 		}
 	}
-	outputs := reportOutput{Format: report.Format{Name: "outputs", Write: a.writeOutputs}}
-	a.broken = cmp.Or(a.broken, outputs.addTo("GITHUB_OUTPUT"))
-	if outputs.added {
+	outputs, missing := addedTo("GITHUB_OUTPUT", report.Format{Name: "outputs", Write: a.writeOutputs})
+	a.broken = cmp.Or(a.broken, missing)
+	if missing == nil {
 		a.also = append(a.also, outputs)
 	}
 	return a
 }
 
-// addTo makes the report one that is added to the file that a variable names.
-func (r *reportOutput) addTo(variable string) error {
+// addedTo is a report that is added to the file that a variable names.
+func addedTo(variable string, f report.Format) (output.Report, error) {
 	file := os.Getenv(variable)
-	st, err := os.Stat(file)
-	switch {
-	case file == "":
-		return fmt.Errorf("%s is not set: where GitHub's runner reads this step's %s is not known", variable, r.Name)
-	case err != nil:
-		return fmt.Errorf("the file that %s names cannot be used: %w", variable, systemError(err))
+	if file == "" {
+		return output.Report{}, fmt.Errorf("%s is not set: where GitHub's runner reads this step's %s is not known", variable, f.Name)
 	}
-	r.file, r.added, r.from = file, true, st.Size()
-	return nil
+	r, err := output.Added(f, file)
+	if err != nil {
+		return r, fmt.Errorf("the file that %s names cannot be used: %w", variable, systemError(err))
+	}
+	return r, nil
 }
 
 // actionInput is the value of an input. action.yml hands each on as a variable of its own, so
@@ -172,7 +177,7 @@ func (a *action) undecided(err error) error {
 	v := verdict.Incomplete(version(), a.step.Scope(), errs...)
 	v.Decide()
 	for _, r := range a.also {
-		err = errors.Join(err, r.write(v, a.std.out))
+		err = errors.Join(err, r.Write(v, a.std.out))
 	}
 	return outcome{exitUndecided, err}
 }
@@ -200,7 +205,7 @@ func (a *action) writeOutputs(w io.Writer, v *verdict.Verdict) error {
 // scanning takes what is missing in it for fixed.
 func (a *action) outputs(v *verdict.Verdict) []ci.StepOutput {
 	file, sarif := "", ""
-	if verdict.IsVerdict(a.verdict) {
+	if output.IsVerdict(a.verdict) {
 		file = a.verdict
 	}
 	if a.sarif != "" && v.Complete && !v.Partial {

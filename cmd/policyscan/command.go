@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/alecthomas/kong"
+
+	"github.com/policyscan/policyscan/verdict/report"
 )
 
 // The texts of --help, which the manual page says too.
@@ -117,7 +119,7 @@ func newParser(c any, std streams) (*kong.Kong, error) {
 		kong.Name("policyscan"),
 		kong.Description(description),
 		kong.DefaultEnvars("POLICYSCAN"),
-		kong.Vars{"formats": formatNames(), "dialects": strings.Join(dialectNames(), ", ")},
+		kong.Vars{"formats": report.Names(), "dialects": strings.Join(dialectNames(), ", ")},
 		kong.Writers(std.out, std.err),
 		kong.Exit(func(int) { panic(stop{}) }),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true, WrapUpperBound: 90}),

@@ -25,7 +25,7 @@ func (c *scanCmd) changes(ctx context.Context, s *subject, out *reporter) error 
 	}
 	s.notes = compared.Notes
 	if !c.Quiet {
-		s.notes = append(s.notes, scanner.Uncommitted(ctx, r, compared.Head, out.file)...)
+		s.notes = append(s.notes, scanner.Uncommitted(ctx, r, compared.Head, out.outputs.File())...)
 	}
 	if compared.Whole {
 		s.tree = scanner.Whole(r, compared.Head, want.Strategy)

@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,9 +16,6 @@ import (
 	"testing"
 	"testing/iotest"
 	"time"
-
-	"github.com/policyscan/policyscan/verdict"
-	"github.com/policyscan/policyscan/verdict/report"
 )
 
 // asRoot skips what only root can do here.
@@ -220,23 +216,8 @@ func TestFault_061_UsageOverAnImmutableVerdict(t *testing.T) {
 	p.run("--nope").want(t, exitUndecided)
 }
 
-// TestReportsThatCannotBeWritten: what fails on the way is an error of the report, with its name.
-func TestReportsThatCannotBeWritten(t *testing.T) {
-	failing := report.Format{Name: "failing", Write: func(io.Writer, *verdict.Verdict) error { return errors.New("no words") }}
-	err := (&reportOutput{Format: failing}).write(&verdict.Verdict{}, io.Discard)
-	if err == nil || err.Error() != "the failing report: no words" {
-		t.Error(err)
-	}
-	if exists("/dev/full") { // which has no length that could be changed
-		r, err := formatOf("markdown")
-		if err != nil {
-			t.Fatal(err)
-		}
-		r.file, r.added = "/dev/full", true
-		if err := r.write(&verdict.Verdict{}, io.Discard); err == nil || !strings.Contains(err.Error(), "the markdown report: ") {
-			t.Error(err)
-		}
-	}
+// TestVerdictThatCannotBeRead: what fails on the way is an error of policyscan report.
+func TestVerdictThatCannotBeRead(t *testing.T) {
 	if _, err := decodeVerdict("-", iotest.ErrReader(errors.New("torn"))); err == nil || !strings.Contains(err.Error(), "torn") {
 		t.Error(err)
 	}

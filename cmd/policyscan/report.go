@@ -1,15 +1,20 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"os"
 	"strings"
 
 	"github.com/policyscan/policyscan/verdict"
+	"github.com/policyscan/policyscan/verdict/output"
 	"github.com/policyscan/policyscan/verdict/report"
 )
+
+// reportFlag is the flag of every command that writes reports.
+type reportFlag struct {
+	Report []string `placeholder:"FORMAT" sep:"none" help:"Write a report: FORMAT to standard output, or FORMAT=FILE. Formats: ${formats}. Repeatable."`
+}
 
 // reportCmd writes the reports of a verdict that was written before.
 type reportCmd struct {
@@ -33,32 +38,19 @@ func (c *reportCmd) Run(std streams) error {
 	if len(c.Report) == 0 {
 		c.Report = []string{"text"}
 	}
-	reports, err := c.reports()
-	if err == nil {
-		err = checkDistinct(reports)
-	}
+	tracks := gitEnvironment().Tracks
+	reports, err := output.Reports(c.Report, tracks)
 	if err != nil {
 		return err
 	}
-	for _, r := range reports {
-		if r.file != "" && sameOutput(r.file, resolved(c.File)) {
-			return fmt.Errorf("the %s report would replace the verdict that it is about; name another file", r.Name)
+	read := func() (*verdict.Verdict, error) {
+		v, err := decodeVerdict(c.File, std.in)
+		if err != nil {
+			err = fmt.Errorf("the verdict %s cannot be used: %w", quoted(c.File), err)
 		}
+		return v, err
 	}
-	v, err := decodeVerdict(c.File, std.in)
-	if err != nil {
-		err = fmt.Errorf("the verdict %s cannot be used: %w", quoted(c.File), err)
-	} else {
-		err = clearAll(reports)
-	}
-	if err != nil {
-		return replaceOldReports(reports, err)
-	}
-	var failed error
-	for _, r := range reports {
-		failed = errors.Join(failed, r.write(v, std.out))
-	}
-	return failed
+	return output.Rewrite(reports, c.File, tracks, read, std.out)
 }
 
 func decodeVerdict(name string, stdin io.Reader) (*verdict.Verdict, error) {

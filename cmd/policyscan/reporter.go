@@ -15,10 +15,11 @@ import (
 	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/scanner"
 	"github.com/policyscan/policyscan/verdict"
+	"github.com/policyscan/policyscan/verdict/output"
 	"github.com/policyscan/policyscan/verdict/report"
 )
 
-// A reporter takes a scan's outputs from the marker to the last line.
+// A reporter has what the report for a person says.
 type reporter struct {
 	*scanCmd
 	std    streams
@@ -30,53 +31,22 @@ type reporter struct {
 	mistakes rules.Errors // of a bundle, of which the report says more than the verdict
 	advice   []string     // what to do about the error that kept the run from scanning, as typed in the current folder
 
-	file    string        // of the verdict; "" if it goes to none
-	out     *verdict.File // nil if it goes to none
-	reports []reportOutput
-	failed  error // the first output that could not be written
+	outputs *output.Run
 }
 
 // begin refuses output paths that are not safe, and puts a FAIL where the verdict will be.
-func (r *reporter) begin() (err error) {
-	if r.reports, err = r.reportFlag.reports(); err != nil {
+func (r *reporter) begin() error {
+	tracks := gitEnvironment().Tracks
+	reports, err := output.Reports(r.Report, tracks)
+	if err != nil {
 		replaceOldVerdict(r.Output)
 		return err
 	}
-	r.reports = append(r.reports, r.also...)
-	if r.Output != "-" && r.Output != "none" {
-		r.file = resolved(r.Output)
+	r.outputs = &output.Run{
+		Version: version(), Scope: r.scope(), Output: r.Output, Reports: append(reports, r.also...),
+		Tracks: tracks, Stdout: r.std.out, Show: r.show,
 	}
-	if err = errors.Join(checkDistinct(r.reports), r.apartFromVerdict()); err != nil {
-		replaceOldVerdict(r.file)
-		return err
-	}
-	if r.file != "" {
-		err = errors.Join(throughLink(r.Output), untracked(r.file))
-	}
-	if err == nil {
-		err = clearAll(r.reports)
-	}
-	if err != nil {
-		replaceOldVerdict(r.file)
-		return replaceOldReports(r.reports, err)
-	}
-	if r.file != "" {
-		r.out, err = verdict.Create(r.file, version(), r.scope())
-	}
-	return err
-}
-
-// apartFromVerdict refuses a report that goes where the verdict does.
-func (r *reporter) apartFromVerdict() error {
-	for _, p := range r.reports {
-		switch {
-		case p.file == "" && r.Output == "-":
-			return fmt.Errorf("--output - and --report %s both go to standard output; name a file for one of them", p.Name)
-		case p.file != "" && r.file != "" && sameOutput(p.file, r.file):
-			return fmt.Errorf("--report %s and --output are one file, %s; name another for one of them", p.Name, p.file)
-		}
-	}
-	return nil
+	return r.outputs.Begin()
 }
 
 // scope is what is known of the scope before there is a tree.
@@ -142,89 +112,11 @@ func mistakesOf(err error) rules.Errors {
 	return mistakes
 }
 
-// end writes every output. A PASS of which anything could not be written, or that a signal
-// met on the way, is none: its files are then taken away, and those of a verdict that says
-// so written in their place. What a person reads comes last, so that it does not say PASS of such a run.
-func (r *reporter) end(v *verdict.Verdict, caught func() int) error {
-	r.files(v)
-	told := v.Verdict != verdict.Pass || r.failed == nil
-	if told {
-		r.print(v)
-	}
-	if v.Verdict == verdict.Pass && (r.failed != nil || caught() != 0) {
-		r.lose(v)
-		if !told {
-			r.print(v)
-		}
-	}
-	r.show(v)
-	if v.Verdict == verdict.Pass && (r.failed != nil || caught() != 0) { // only now
-		r.lose(v)
-	}
-	o := outcome{status: exitStatus(v), err: r.failed}
-	if o.status == exitPass {
-		return nil
-	}
-	return o
-}
-
-// lose makes of a PASS a verdict that says why it is none, and writes that.
-func (r *reporter) lose(v *verdict.Verdict) {
-	lost := verdict.Error{Code: verdict.Interrupted, Message: "a signal ended the run while its outputs were written; run it again"}
-	if r.failed != nil {
-		lost = verdict.Error{Code: verdict.Output, Message: r.failed.Error()}
-	}
-	v.Errors = []verdict.Error{lost}
-	v.Decide()
-	for _, p := range r.reports { // which makes room, too
-		r.write(p.clear())
-	}
-	r.files(v)
-}
-
 // show writes the report for a person.
-func (r *reporter) show(v *verdict.Verdict) {
+func (r *reporter) show(v *verdict.Verdict) error {
 	text, w, err := r.text(v)
-	r.write(err)
-	_, err = w.Write(text)
-	r.write(err)
-}
-
-// files writes what goes to files: the verdict last, which stands for them.
-func (r *reporter) files(v *verdict.Verdict) {
-	for _, p := range r.reports {
-		if p.file != "" {
-			r.write(p.write(v, nil))
-		}
-	}
-	if r.out != nil {
-		r.write(r.out.Write(v))
-	}
-}
-
-// print writes what goes to standard output, of which there is one thing at most.
-func (r *reporter) print(v *verdict.Verdict) {
-	if r.Output == "-" {
-		r.write(report.WriteJSON(r.std.out, v))
-	}
-	for _, p := range r.reports {
-		if p.file == "" {
-			r.write(p.write(v, r.std.out))
-		}
-	}
-}
-
-// printed reports whether standard output is taken by something else than the report that
-// every run prints.
-func (r *reporter) printed() bool {
-	return r.Output == "-" || slices.ContainsFunc(r.reports, func(p reportOutput) bool { return p.file == "" })
-}
-
-// write notes that an output could not be written.
-func (r *reporter) write(err error) {
-	if r.failed == nil && err != nil {
-		r.failed = fmt.Errorf("an output could not be written: %w", err)
-	}
+	_, werr := w.Write(text)
+	return cmp.Or(err, werr)
 }
 
 // text returns the report for a person, and where it goes.
@@ -244,7 +136,7 @@ func (r *reporter) text(v *verdict.Verdict) ([]byte, io.Writer, error) {
 		return nil, io.Discard, nil
 	}
 	w := r.std.out
-	if r.printed() {
+	if r.outputs.Printed() {
 		w = r.std.err
 	}
 	var text bytes.Buffer

@@ -9,6 +9,7 @@ import (
 	"github.com/policyscan/policyscan/rules/glob"
 	"github.com/policyscan/policyscan/scanner"
 	"github.com/policyscan/policyscan/verdict"
+	"github.com/policyscan/policyscan/verdict/output"
 )
 
 // scanCmd are the flags of a scan.
@@ -37,7 +38,7 @@ type scanCmd struct {
 	Rule    []string `placeholder:"ID" sep:"none" help:"Enforce only this rule, for debugging: the run is partial. Repeatable."`
 	Exclude []string `placeholder:"GLOB" sep:"none" help:"Take these paths from every rule, for debugging: the run is partial. Repeatable."`
 
-	also []reportOutput // beside those of the flags
+	also []output.Report // beside those of the flags
 }
 
 // Help is shown below the flags.
@@ -81,11 +82,14 @@ func (c *scanCmd) run(std streams) (*verdict.Verdict, error) {
 	ctx, caught, stop := interruptible(c.Timeout)
 	defer stop()
 	v := c.scan(ctx, &r)
-	err := r.end(v, caught)
+	failed := r.outputs.End(v, caught)
 	if sig := caught(); sig != 0 {
-		return v, outcome{status: 128 + sig, err: r.failed}
+		return v, outcome{status: 128 + sig, err: failed}
 	}
-	return v, err
+	if status := exitStatus(v); status != exitPass {
+		return v, outcome{status: status, err: failed}
+	}
+	return v, nil
 }
 
 // scan returns the verdict; what keeps it from scanning at all is in there too.

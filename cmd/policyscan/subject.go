@@ -90,10 +90,10 @@ func (c *scanCmd) judgedFromDisk(s *subject, r *reporter) error {
 			}
 		}
 	}
-	if c.Stdin || r.file == "" { // what stands at that path on disk is not what was given
+	if c.Stdin || r.outputs.File() == "" { // what stands at that path on disk is not what was given
 		return nil
 	}
-	path, in, err := scanner.PathIn(s.place.root, r.file)
+	path, in, err := scanner.PathIn(s.place.root, r.outputs.File())
 	if in {
 		s.leaveOut[path] = scanner.LeftOutput
 	}

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/policyscan/policyscan/scanner/repo"
-	"github.com/policyscan/policyscan/verdict"
+	"github.com/policyscan/policyscan/verdict/output"
 )
 
 // verdictName is the name of the verdict's file, unless --output names another.
@@ -89,20 +89,5 @@ func outputsOf(args []string) []string {
 	return slices.Compact(outputs)
 }
 
-// replaceOldVerdict replaces the verdict of an earlier run where this one, whose arguments or
-// environment cannot be followed, would have written its own: an old PASS must not be
-// taken for it. Only a file that is a verdict is touched, and none is made.
-func replaceOldVerdict(outputs ...string) {
-	for _, output := range outputs {
-		if !verdict.IsVerdict(output) {
-			continue
-		}
-		f, err := verdict.Create(output, version(), verdict.Scope{Mode: "full"})
-		if err != nil {
-			continue // the usage error is said, and decides
-		}
-		v := verdict.Incomplete(version(), verdict.Scope{Mode: "full"}, verdict.Error{Code: verdict.Usage, Message: "the flags or the environment of the last run could not be followed, so it did not scan"})
-		v.Decide()
-		_ = f.Write(v) // the marker that Create left says FAIL as well
-	}
-}
+// replaceOldVerdict replaces the verdict of an earlier run where this one cannot follow its arguments or environment.
+func replaceOldVerdict(outputs ...string) { output.ReplaceOld(version(), outputs...) }

@@ -1,5 +1,5 @@
-// Package disk answers what several rooms ask of the file system: where a folder really is, and
-// what an error of the system says.
+// Package disk answers what several rooms ask of the file system: where a folder really is, what
+// an error of the system says, and how a file is written whole or not at all.
 package disk
 
 import (
@@ -46,11 +46,15 @@ func Absent(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }
 
-// Cause is the system's own word for an error, without the path, which the caller names.
+// Cause is the system's own word for an error, without the paths, which the caller names.
 func Cause(err error) error {
 	var path *fs.PathError
-	if errors.As(err, &path) {
+	var link *os.LinkError
+	switch {
+	case errors.As(err, &path):
 		return path.Err
+	case errors.As(err, &link):
+		return link.Err
 	}
 	return err
 }

@@ -46,6 +46,12 @@ func TestErrors(t *testing.T) {
 			t.Errorf("%s: %v, absent: %v, cause: %v", name, err, Absent(err), Cause(err))
 		}
 	}
+	if err := os.Rename(filepath.Join(dir, "none"), file); !errors.Is(err, fs.ErrNotExist) || Cause(err).Error() == err.Error() {
+		t.Errorf("%v has the cause %v", err, Cause(err))
+	}
+	if err := errors.New("plain"); Cause(err) != err {
+		t.Errorf("%v has another cause", err)
+	}
 	denied := &fs.PathError{Op: "open", Path: file, Err: syscall.EACCES}
 	if Absent(denied) || !errors.Is(Cause(denied), syscall.EACCES) || Cause(denied).Error() != syscall.EACCES.Error() {
 		t.Errorf("%v: absent: %v, cause: %v", denied, Absent(denied), Cause(denied))

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/policyscan/policyscan/internal/disk"
 	"github.com/policyscan/policyscan/verdict"
 	"github.com/policyscan/policyscan/verdict/report"
 )
@@ -108,7 +109,7 @@ func (s *scene) tidy(folder string) error {
 			return err
 		}
 		for _, e := range entries {
-			if slices.ContainsFunc(s.outputs(), func(output string) bool { return verdict.Temporary(e.Name(), output) }) {
+			if slices.ContainsFunc(s.outputs(), func(output string) bool { return disk.Temporary(e.Name(), output) }) {
 				err := os.Remove(filepath.Join(dir, e.Name()))
 				if err != nil && !errors.Is(err, fs.ErrNotExist) { // it was in both, which are one
 					return err

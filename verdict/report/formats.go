@@ -8,11 +8,7 @@
 package report
 
 import (
-	"errors"
-	"fmt"
 	"io"
-	"io/fs"
-	"os"
 	"strings"
 
 	"github.com/policyscan/policyscan/verdict"
@@ -29,8 +25,8 @@ type Format struct {
 	begins, holds string
 }
 
-// wrote reports whether a text is, as far as that can be told, a document of the format.
-func (f *Format) wrote(text string) bool {
+// Wrote reports whether a text is, as far as that can be told, a document of the format.
+func (f *Format) Wrote(text string) bool {
 	switch f.Name {
 	case "text":
 		lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
@@ -42,30 +38,6 @@ func (f *Format) wrote(text string) bool {
 		}
 	}
 	return strings.HasPrefix(text, f.begins) && strings.Contains(text[:min(len(text), 4<<10)], f.holds)
-}
-
-// Replaceable is an error if a report of the format may not be written to path: if there is
-// a link, anything but a regular file, or a file with content that is no such report.
-func (f *Format) Replaceable(path string) error {
-	if err := verdict.Replaceable(path); err != nil {
-		return err
-	}
-	file, err := os.Open(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	var text []byte
-	if err == nil {
-		defer file.Close() // read only: nothing to lose
-		text, err = io.ReadAll(io.LimitReader(file, 64<<20))
-	}
-	if err != nil {
-		return fmt.Errorf("%s: what the report would replace cannot be read: %w", verdict.Visible(path), verdict.Cause(err))
-	}
-	if len(text) > 0 && !f.wrote(string(text)) {
-		return fmt.Errorf("%s: the report %s would overwrite a file that is no such report; remove it or name another file", verdict.Visible(path), f.Name)
-	}
-	return nil
 }
 
 // Formats returns all formats, in the order of the manual.
@@ -81,6 +53,25 @@ func Formats() []Format {
 		{"rdjson", "reviewdog, which comments on changes", WriteRDJSON, "{\n  \"source\": {\n    \"name\": \"policyscan\"", ""},
 		{"html", "one page to read and to search", WriteHTML, "<!DOCTYPE html>", "policyscan"},
 	}
+}
+
+// Named is the format of a name. There is none: its Name is "".
+func Named(name string) Format {
+	for _, f := range Formats() {
+		if f.Name == name {
+			return f
+		}
+	}
+	return Format{}
+}
+
+// Names are the names of all formats, for a person.
+func Names() string {
+	var names []string
+	for _, f := range Formats() {
+		names = append(names, f.Name)
+	}
+	return strings.Join(names, ", ")
 }
 
 // writePlainText writes the text report as it stands in a file, which a CI system may print.

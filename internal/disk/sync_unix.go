@@ -1,6 +1,6 @@
 //go:build unix
 
-package verdict
+package disk
 
 import (
 	"cmp"

@@ -1,10 +1,11 @@
-package verdict
+package output
 
 import (
 	"bufio"
 	"bytes"
 	"encoding/json"
 	"errors"
+	"flag"
 	"io"
 	"os"
 	"path/filepath"
@@ -13,15 +14,19 @@ import (
 	"testing"
 	"testing/iotest"
 	"unicode/utf8"
+
+	"github.com/policyscan/policyscan/verdict"
 )
+
+var long = flag.Bool("long", false, "do all of the tests that otherwise do a part")
 
 // TestCreateSpares: a file of someone else's is not overwritten; one of nothing is.
 func TestCreateSpares(t *testing.T) {
-	long := `{"a": [{"verdict": ["` + strings.Repeat("x", 1<<20) + `"]}, 1, {}], "b": null, "verdict": "PASS"}`
+	large := `{"a": [{"verdict": ["` + strings.Repeat("x", 1<<20) + `"]}, 1, {}], "b": null, "verdict": "PASS"}`
 	for text, spared := range map[string]bool{
-		"mine": true, "{}": true, strings.ToUpper(DocumentHead): true, "": false, DocumentHead: false, DocumentHead + "2\"": false,
+		"mine": true, "{}": true, strings.ToUpper(verdict.DocumentHead): true, "": false, verdict.DocumentHead: false, verdict.DocumentHead + "2\"": false,
 		// What another program, or a person, wrote for one.
-		`{"schema_version":"1.0","verdict":"PASS"}`: false, "\ufeff\r\n{\"verdict\": \"PASS\"}": false, `{"Verdict": "PASS"`: false, long: false,
+		`{"schema_version":"1.0","verdict":"PASS"}`: false, "\ufeff\r\n{\"verdict\": \"PASS\"}": false, `{"Verdict": "PASS"`: false, large: false,
 		`{"a":1e999,"verdict":"PASS"}`: false, `{"a":NaN,"verdict":"PASS"}`: false, `{} {"verdict" :"PASS"}`: false, `{"a":"\\","verd\u0069ct"` + "\n" + `:"PASS"}`: false,
 		`{"a":"\"","verdict":1}`: false, `{"a" 1, "verdict": 1}`: false, `{"a": [], "verdict": 1`: false,
 		`{"verdicts": 1}`: true, `["verdict"]`: true, `"verdict"`: true, `{"a": {"verdict": "PASS"}}`: true, `{"a": "verdict"}`: true, `{"a": ]`: true, "{1": true,
@@ -35,7 +40,7 @@ func TestCreateSpares(t *testing.T) {
 		if was := text != "" && !spared; IsVerdict(name) != was {
 			t.Errorf("%.60q is a verdict? %t", text, !was)
 		}
-		_, err := Create(name, "1.0", Scope{})
+		_, err := create(name, "1.0", verdict.Scope{})
 		now, readErr := os.ReadFile(name)
 		if readErr != nil {
 			t.Fatal(readErr)

@@ -1,4 +1,4 @@
-package verdict
+package output
 
 import (
 	"bufio"
@@ -8,6 +8,8 @@ import (
 	"io/fs"
 	"os"
 	"strings"
+
+	"github.com/policyscan/policyscan/verdict"
 )
 
 // IsVerdict reports whether there is a verdict at path, of whatever program: a JSON object with a member "verdict",
@@ -39,13 +41,13 @@ func lookAt(path string) (there int, err error) {
 	}
 	defer f.Close() // read only: nothing to lose
 	r := bufio.NewReaderSize(f, 64<<10)
-	head, err := r.Peek(len(DocumentHead))
+	head, err := r.Peek(len(verdict.DocumentHead))
 	switch {
 	case err != nil && !errors.Is(err, io.EOF):
 		return otherFile, err
 	case len(head) == 0:
 		return emptyFile, nil
-	case string(head) == DocumentHead:
+	case string(head) == verdict.DocumentHead:
 		return verdictFile, nil
 	}
 	if named, err := namesVerdict(r); err != nil || named {
@@ -53,9 +55,6 @@ func lookAt(path string) (there int, err error) {
 	}
 	return otherFile, nil
 }
-
-// DocumentHead is how every document begins, of any version: one that is cut off is one, too.
-const DocumentHead = "{\n  \"schema_version\": \""
 
 // namesVerdict reports whether a text begins as a JSON object does and has a member "verdict". It takes whatever some
 // reader of JSON might: what stands between the members need not be valid, and further objects may follow.

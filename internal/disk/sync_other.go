@@ -1,6 +1,6 @@
 //go:build !unix
 
-package verdict
+package disk
 
 // syncDir does nothing: folders cannot be synced here.
 func syncDir(string) error { return nil }

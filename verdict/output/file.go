@@ -1,0 +1,81 @@
+package output
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+
+	"github.com/policyscan/policyscan/internal/disk"
+	"github.com/policyscan/policyscan/verdict"
+)
+
+// A file is the place verdict.json is written to. It never holds an old or a
+// partial PASS: [create] replaces what was there by a FAIL that is in progress,
+// and [file.write] replaces that by the verdict, each by a temporary file, fsync and
+// rename. So a run that crashes, is killed or meets a full disk leaves a FAIL.
+type file struct {
+	path string
+}
+
+// create takes path for a run's verdict and writes an incomplete FAIL there, with
+// the code E_IN_PROGRESS. A path that is a link, or anything but a regular file,
+// is refused and left as it is. When the FAIL cannot be written, the old file is
+// removed; when not even that can be done, the error says that it is stale.
+func create(path, version string, scope verdict.Scope) (*file, error) {
+	if err := replaceable(path); err != nil {
+		return nil, err
+	}
+	// What cannot be read may be a PASS, and is replaced.
+	if there, err := lookAt(path); err == nil && there == otherFile {
+		return nil, fmt.Errorf("%s: the output is a file that is no verdict, and would be overwritten; remove it or name another file", verdict.Visible(path))
+	}
+	f := &file{path: path}
+	marker := verdict.Incomplete(version, scope, verdict.Error{
+		Code:    verdict.InProgress,
+		Message: "the run began and has not ended; if no policyscan is running, it crashed or was killed: run it again",
+	})
+	marker.Decide()
+	if err := f.write(marker); err != nil {
+		rm := os.Remove(path)
+		if rm != nil && !errors.Is(rm, fs.ErrNotExist) {
+			return nil, fmt.Errorf("%w; and %s is STALE: it holds the verdict of an earlier run and cannot be removed", err, verdict.Visible(path))
+		}
+		return nil, err
+	}
+	return f, nil
+}
+
+// replaceable is an error if a path is a link, or anything but a regular file or nothing.
+func replaceable(path string) error {
+	switch st, err := os.Lstat(path); {
+	case err == nil && st.Mode()&fs.ModeSymlink != 0:
+		return fmt.Errorf("%s: the output is a symbolic link, which could lead anywhere; remove it or name another file", verdict.Visible(path))
+	case err == nil && !st.Mode().IsRegular():
+		return fmt.Errorf("%s: the output is not a regular file; name another (for standard output: -)", verdict.Visible(path))
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("%s: the output cannot be looked at, and what is there is STALE: %w", verdict.Visible(path), disk.Cause(err))
+	}
+	return nil
+}
+
+// clearFile takes away a report of an earlier run, so that it cannot be taken for one of a run
+// that fails. There need be none.
+func clearFile(path string) error {
+	if err := disk.Remove(path); err != nil {
+		return fmt.Errorf("%s: the report of an earlier run cannot be removed: %w", verdict.Visible(path), disk.Cause(err))
+	}
+	return nil
+}
+
+// write replaces the file's content by v, wholly or not at all.
+func (f *file) write(v *verdict.Verdict) error {
+	text, err := v.Encode()
+	if err == nil {
+		err = disk.Replace(f.path, text)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: the verdict cannot be written: %w", verdict.Visible(f.path), disk.Cause(err))
+	}
+	return nil
+}

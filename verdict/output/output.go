@@ -1,0 +1,169 @@
+// Package output is the life of what a run leaves behind: the verdict's file and the reports.
+//
+//	Run.Begin --> a FAIL that is in progress stands where the verdict will be; old reports are gone
+//	Run.End   --> the reports, then the verdict, then what a person reads
+//
+// So whoever reads an output never takes that of an earlier run, or of one that crashed, for a
+// PASS of this one ([ReplaceOld], for a run that cannot even begin). A file takes the place of
+// another whole or not at all. What git tracks, or a link leads to, is not written: a change
+// could have brought it.
+package output
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/policyscan/policyscan/verdict"
+	"github.com/policyscan/policyscan/verdict/report"
+)
+
+// A Run is the outputs of one run.
+type Run struct {
+	Version string        // of the program
+	Scope   verdict.Scope // what is known of it before there is a tree
+	Output  string        // where the verdict goes: a file, "-" for standard output, or "none"
+	Reports []Report
+	Tracks  Tracks
+	Stdout  io.Writer
+
+	// Show writes what a person reads, which comes last.
+	Show func(v *verdict.Verdict) error
+
+	path   string // of the verdict's file; "" if it goes to none
+	file   *file  // nil if it goes to none
+	failed error  // the first output that could not be written
+}
+
+// File is the path of the verdict's file, "" if it goes to none.
+func (r *Run) File() string { return r.path }
+
+// Begin refuses output paths that are not safe, and puts a FAIL where the verdict will be.
+func (r *Run) Begin() (err error) {
+	if r.Output != "-" && r.Output != "none" {
+		r.path = resolved(r.Output)
+	}
+	if err = errors.Join(checkDistinct(r.Reports), r.apartFromVerdict()); err != nil {
+		ReplaceOld(r.Version, r.path)
+		return err
+	}
+	if r.path != "" {
+		err = errors.Join(r.Tracks.throughLink(r.Output), r.Tracks.untracked(r.path))
+	}
+	if err == nil {
+		err = clearAll(r.Reports, r.Tracks)
+	}
+	if err != nil {
+		ReplaceOld(r.Version, r.path)
+		return clearOld(r.Reports, r.Tracks, err)
+	}
+	if r.path != "" {
+		r.file, err = create(r.path, r.Version, r.Scope)
+	}
+	return err
+}
+
+// apartFromVerdict refuses a report that goes where the verdict does.
+func (r *Run) apartFromVerdict() error {
+	for _, p := range r.Reports {
+		switch {
+		case p.file == "" && r.Output == "-":
+			return fmt.Errorf("--output - and --report %s both go to standard output; name a file for one of them", p.Name)
+		case p.file != "" && r.path != "" && sameFile(p.file, r.path):
+			return fmt.Errorf("--report %s and --output are one file, %s; name another for one of them", p.Name, p.file)
+		}
+	}
+	return nil
+}
+
+// End writes every output, and returns the first error of those that could not be. A PASS of which anything could not
+// be written, or that a signal met on the way, is none: its files are then taken away, and those of a verdict that says
+// so written in their place. What a person reads comes last, so that it does not say PASS of such a run.
+func (r *Run) End(v *verdict.Verdict, caught func() int) error {
+	r.files(v)
+	told := v.Verdict != verdict.Pass || r.failed == nil
+	if told {
+		r.print(v)
+	}
+	if v.Verdict == verdict.Pass && (r.failed != nil || caught() != 0) {
+		r.lose(v)
+		if !told {
+			r.print(v)
+		}
+	}
+	r.note(r.Show(v))
+	if v.Verdict == verdict.Pass && (r.failed != nil || caught() != 0) { // only now
+		r.lose(v)
+	}
+	return r.failed
+}
+
+// lose makes of a PASS a verdict that says why it is none, and writes that.
+func (r *Run) lose(v *verdict.Verdict) {
+	lost := verdict.Error{Code: verdict.Interrupted, Message: "a signal ended the run while its outputs were written; run it again"}
+	if r.failed != nil {
+		lost = verdict.Error{Code: verdict.Output, Message: r.failed.Error()}
+	}
+	v.Errors = []verdict.Error{lost}
+	v.Decide()
+	for _, p := range r.Reports { // which makes room, too
+		r.note(p.clear())
+	}
+	r.files(v)
+}
+
+// files writes what goes to files: the verdict last, which stands for them.
+func (r *Run) files(v *verdict.Verdict) {
+	for _, p := range r.Reports {
+		if p.file != "" {
+			r.note(p.Write(v, nil))
+		}
+	}
+	if r.file != nil {
+		r.note(r.file.write(v))
+	}
+}
+
+// print writes what goes to standard output, of which there is one thing at most.
+func (r *Run) print(v *verdict.Verdict) {
+	if r.Output == "-" {
+		r.note(report.WriteJSON(r.Stdout, v))
+	}
+	for _, p := range r.Reports {
+		if p.file == "" {
+			r.note(p.Write(v, r.Stdout))
+		}
+	}
+}
+
+// Printed reports whether standard output is taken by something else than the report that
+// every run prints.
+func (r *Run) Printed() bool {
+	return r.Output == "-" || slices.ContainsFunc(r.Reports, func(p Report) bool { return p.file == "" })
+}
+
+// note notes that an output could not be written.
+func (r *Run) note(err error) {
+	if r.failed == nil && err != nil {
+		r.failed = fmt.Errorf("an output could not be written: %w", err)
+	}
+}
+
+// ReplaceOld replaces the verdict of an earlier run where this one, whose arguments or
+// environment cannot be followed, would have written its own: an old PASS must not be
+// taken for it. Only a file that is a verdict is touched, and none is made.
+func ReplaceOld(version string, paths ...string) {
+	for _, path := range paths {
+		if !IsVerdict(path) {
+			continue
+		}
+		f, err := create(path, version, verdict.Scope{Mode: "full"})
+		if err != nil {
+			continue // the usage error is said, and decides
+		}
+		v := verdict.Incomplete(version, verdict.Scope{Mode: "full"}, verdict.Error{Code: verdict.Usage, Message: "the flags or the environment of the last run could not be followed, so it did not scan"})
+		v.Decide()
+		_ = f.write(v) // the marker that create left says FAIL as well
+	}
+}

@@ -1,0 +1,210 @@
+package output
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+
+	"github.com/policyscan/policyscan/internal/disk"
+	"github.com/policyscan/policyscan/verdict"
+	"github.com/policyscan/policyscan/verdict/report"
+)
+
+// A Report is a format, and where it is to be written.
+type Report struct {
+	report.Format
+	file string // "": standard output
+	// What others began to write, and read on from: such a file is added to, from this many
+	// bytes on, and not replaced.
+	added bool
+	from  int64
+}
+
+// Reports are those that a person asks for: each FORMAT, for standard output, or FORMAT=FILE.
+func Reports(specs []string, tracks Tracks) ([]Report, error) {
+	var all []Report
+	toStdout := ""
+	for _, spec := range specs {
+		name, file, named := strings.Cut(spec, "=")
+		r := Report{Format: report.Named(name)}
+		switch {
+		case r.Name == "":
+			return nil, fmt.Errorf(`--report "%s": there is no such format; choose one of %s`, verdict.Visible(name), report.Names())
+		case named && file == "":
+			return nil, fmt.Errorf("--report %s names no file; give one, or - for standard output", spec)
+		case !named || file == "-":
+			if toStdout != "" {
+				return nil, fmt.Errorf("--report %s and --report %s both go to standard output; name a file for one of them", toStdout, name)
+			}
+			toStdout = name
+		default:
+			if err := tracks.throughLink(file); err != nil {
+				return nil, err
+			}
+			r.file = resolved(file)
+		}
+		all = append(all, r)
+	}
+	return all, nil
+}
+
+// Added is a report that is added to a file, behind what others wrote there. The error is the system's.
+func Added(f report.Format, file string) (Report, error) {
+	st, err := os.Stat(file)
+	if err != nil {
+		return Report{}, err
+	}
+	return Report{Format: f, file: file, added: true, from: st.Size()}, nil
+}
+
+// replaceable is an error if the report may not be written where it goes: if there is a file that git tracks, a link,
+// anything but a regular file, or a file with content that is no such report.
+func (r *Report) replaceable(tracks Tracks) error {
+	if r.file == "" || r.added {
+		return nil
+	}
+	if err := tracks.untracked(r.file); err != nil {
+		return err
+	}
+	return r.overOwn()
+}
+
+// overOwn is an error if there is anything but a report of the format in the report's place.
+func (r *Report) overOwn() error {
+	if err := replaceable(r.file); err != nil {
+		return err
+	}
+	file, err := os.Open(r.file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	var text []byte
+	if err == nil {
+		defer file.Close() // read only: nothing to lose
+		text, err = io.ReadAll(io.LimitReader(file, 64<<20))
+	}
+	if err != nil {
+		return fmt.Errorf("%s: what the report would replace cannot be read: %w", verdict.Visible(r.file), disk.Cause(err))
+	}
+	if len(text) > 0 && !r.Wrote(string(text)) {
+		return fmt.Errorf("%s: the report %s would overwrite a file that is no such report; remove it or name another file", verdict.Visible(r.file), r.Name)
+	}
+	return nil
+}
+
+// clear takes away what an earlier run left there: whatever becomes of this run, that is not
+// its report.
+func (r *Report) clear() error {
+	if r.file == "" || r.added {
+		return nil
+	}
+	return clearFile(r.file)
+}
+
+// checkDistinct refuses two reports that are one file.
+func checkDistinct(reports []Report) error {
+	for i, p := range reports {
+		for _, q := range reports[:i] {
+			if p.file != "" && q.file != "" && sameFile(p.file, q.file) {
+				return fmt.Errorf("--report %s and --report %s are one file, %s; name another for one of them", q.Name, p.Name, p.file)
+			}
+		}
+	}
+	return nil
+}
+
+// clearAll clears all reports, or none if one of them may not be replaced.
+func clearAll(reports []Report, tracks Tracks) error {
+	for _, r := range reports {
+		if err := r.replaceable(tracks); err != nil {
+			return err
+		}
+	}
+	for _, r := range reports {
+		if err := r.clear(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// clearOld takes away what earlier runs left there where this one, for an error, cannot come to
+// write its own: an old report must not be taken for it. What is no such report, or is tracked
+// by git, stays.
+func clearOld(reports []Report, tracks Tracks, err error) error {
+	for _, r := range reports {
+		if r.file == "" || r.added || r.overOwn() != nil {
+			continue
+		}
+		if tracked, terr := tracks(r.file); tracked && terr == nil {
+			continue
+		}
+		if cerr := r.clear(); cerr != nil {
+			err = fmt.Errorf("%w; and %w", err, cerr)
+		}
+	}
+	return err
+}
+
+// Write writes the report whole, or not at all.
+func (r *Report) Write(v *verdict.Verdict, stdout io.Writer) error {
+	var text bytes.Buffer
+	err := r.Format.Write(&text, v)
+	switch {
+	case err != nil:
+	case r.added:
+		err = r.add(text.Bytes())
+	case r.file != "":
+		if err = disk.Replace(r.file, text.Bytes()); err != nil {
+			err = fmt.Errorf("%s cannot be written: %w", verdict.Visible(r.file), disk.Cause(err))
+		}
+	default:
+		_, err = stdout.Write(text.Bytes())
+	}
+	if err != nil {
+		return fmt.Errorf("the %s report: %w", r.Name, err)
+	}
+	return nil
+}
+
+// add writes the report behind what others wrote, in the place of what an earlier call did.
+func (r *Report) add(text []byte) (err error) {
+	f, err := os.OpenFile(r.file, os.O_WRONLY|os.O_CREATE, 0o666)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	if err := f.Truncate(r.from); err != nil {
+		return err
+	}
+	_, err = f.WriteAt(text, r.from)
+	return err
+}
+
+// Rewrite writes reports of a verdict that was written before: file is where it was, and read reads it.
+func Rewrite(reports []Report, file string, tracks Tracks, read func() (*verdict.Verdict, error), stdout io.Writer) error {
+	if err := checkDistinct(reports); err != nil {
+		return err
+	}
+	for _, r := range reports {
+		if r.file != "" && sameFile(r.file, resolved(file)) {
+			return fmt.Errorf("the %s report would replace the verdict that it is about; name another file", r.Name)
+		}
+	}
+	v, err := read()
+	if err == nil {
+		err = clearAll(reports, tracks)
+	}
+	if err != nil {
+		return clearOld(reports, tracks, err)
+	}
+	var failed error
+	for _, r := range reports {
+		failed = errors.Join(failed, r.Write(v, stdout))
+	}
+	return failed
+}
