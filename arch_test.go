@@ -72,7 +72,7 @@ func rooms() map[string][]string {
 		},
 		"scanner/worktree": {"golang.org/x/sys/unix"},
 		"verdict":          {},
-		"verdict/output":   {"internal/disk", "verdict", "verdict/report"},
+		"verdict/output":   {"internal/disk", "verdict", "verdict/report", "golang.org/x/sys/unix"},
 		"verdict/report":   {"verdict", "golang.org/x/text/width"},
 	}
 }

@@ -7,7 +7,6 @@ import (
 
 	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/scanner/repo"
-	"github.com/policyscan/policyscan/verdict"
 )
 
 // A Side is one of the two states that a change is between.
@@ -361,14 +360,4 @@ func inBundle(mistakes rules.Errors, d Side, hint string) rules.Errors {
 		out[i] = &c
 	}
 	return out
-}
-
-// RepoFailed is the error of a run whose repository cannot be read, with a code of the verdict.
-func RepoFailed(err error) error {
-	var known *verdict.Error
-	if errors.As(err, &known) {
-		return err
-	}
-	e := repoError(err)
-	return &e
 }

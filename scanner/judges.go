@@ -14,6 +14,36 @@ type Judge struct {
 	Bundle *rules.Bundle
 }
 
+// RuleIDs are the ids of the judges' rules, each once.
+func RuleIDs(judges []Judge) []string {
+	var all []string
+	known := map[string]bool{}
+	for _, j := range judges {
+		for i := range j.Bundle.Rules {
+			if id := j.Bundle.Rules[i].ID; !known[id] { // base and head have most in common
+				known[id] = true
+				all = append(all, id)
+			}
+		}
+	}
+	return all
+}
+
+// Narrow keeps of the judges' bundles the rules of the given ids.
+func Narrow(judges []Judge, ids []string) {
+	for k := range judges {
+		var kept []rules.Rule
+		for _, r := range judges[k].Bundle.Rules {
+			if slices.Contains(ids, r.ID) {
+				kept = append(kept, r)
+			}
+		}
+		b := rules.New(kept, judges[k].Bundle.Deprecated)
+		b.SHA256 = judges[k].Bundle.SHA256
+		judges[k].Bundle = b
+	}
+}
+
 // A policySet is the bundles of all judges of a run together: the rules of all are enforced, those of the
 // first judge first, and a rule that is the same in two of them once. So a change that
 // brings its own bundle can tighten the one that judges it, never loosen it.

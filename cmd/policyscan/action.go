@@ -12,6 +12,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/policyscan/policyscan/scanner"
 	"github.com/policyscan/policyscan/scanner/ci"
 	"github.com/policyscan/policyscan/verdict"
 	"github.com/policyscan/policyscan/verdict/output"
@@ -172,7 +173,7 @@ func (a *action) undecided(err error) error {
 	a.verdict = ""
 	var errs []verdict.Error
 	for _, e := range parts(err) {
-		errs = append(errs, errorsOf(e)...)
+		errs = append(errs, scanner.ErrorsOf(e)...)
 	}
 	v := verdict.Incomplete(version(), a.step.Scope(), errs...)
 	v.Decide()

@@ -19,6 +19,7 @@ import (
 	"github.com/policyscan/policyscan/agent/protocol"
 	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/scanner/repo"
+	"github.com/policyscan/policyscan/verdict/output"
 )
 
 // agentHookCmd judges a call of an agent before it runs. Its name is the agent's.
@@ -50,7 +51,7 @@ Exit status: 0 the answer says what holds, a denial too; 2 there is no answer.`
 // most agents go on when a hook fails.
 func runAsHook(a *protocol.Agent, args []string, std streams) int {
 	debug.SetGCPercent(400) // it ends before a collection would pay
-	if isNullDevice(std.out) {
+	if output.IsNullDevice(std.out) {
 		complain(std.err, errors.New("standard output is closed or the null device, so nobody would read the answer, and the call is denied"))
 		return exitUndecided
 	}

@@ -8,13 +8,15 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+
+	"github.com/policyscan/policyscan/verdict/output"
 )
 
 func main() {
 	// A report that is piped into a program that has gone is an error of writing,
 	// which must not decide the exit status of a FAIL. Without this the signal would.
 	signal.Ignore(syscall.SIGPIPE)
-	os.Exit(run(os.Args[1:], streams{os.Stdin, standardOutput(), os.Stderr}))
+	os.Exit(run(os.Args[1:], streams{os.Stdin, output.Stdout(), os.Stderr}))
 }
 
 // streams are the process's own, or a test's.

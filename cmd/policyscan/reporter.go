@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"time"
 
 	"golang.org/x/term"
@@ -69,47 +68,12 @@ func (r *reporter) scope() verdict.Scope {
 // undecided is the verdict of a run that did not come to scan: each mistake of a
 // bundle is an error of it.
 func (r *reporter) undecided(err error) *verdict.Verdict {
-	r.mistakes = mistakesOf(err)
+	r.mistakes = scanner.MistakesOf(err)
 	var a *adviceError
 	if errors.As(err, &a) {
 		r.advice = a.advice
 	}
-	v := verdict.Incomplete(version(), r.scope(), errorsOf(err)...)
-	slices.SortStableFunc(v.Errors, func(a, b verdict.Error) int {
-		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Code, b.Code))
-	})
-	v.Decide()
-	return v
-}
-
-func errorsOf(err error) []verdict.Error {
-	mistakes := mistakesOf(err)
-	var stopped *scanner.Interruption
-	var known *verdict.Error
-	switch {
-	case errors.As(err, &known):
-		return []verdict.Error{*known}
-	case mistakes != nil:
-	case errors.As(err, &stopped):
-		return []verdict.Error{{Code: stopped.Code, Message: stopped.Message}}
-	default:
-		return []verdict.Error{{Code: verdict.Usage, Message: err.Error()}}
-	}
-	errs := make([]verdict.Error, len(mistakes))
-	for i, e := range mistakes {
-		errs[i] = verdict.Error{Code: e.Code, Message: e.Error()}
-	}
-	return errs
-}
-
-// mistakesOf returns those of a bundle that an error is about, nil if it is about none.
-func mistakesOf(err error) rules.Errors {
-	var mistakes rules.Errors
-	var mistake *rules.Error
-	if !errors.As(err, &mistakes) && errors.As(err, &mistake) {
-		mistakes = rules.Errors{mistake}
-	}
-	return mistakes
+	return scanner.Undecided(version(), r.scope(), err)
 }
 
 // show writes the report for a person.

@@ -29,7 +29,7 @@ type subject struct {
 
 // addErrors adds what is wrong, though the scan can go on.
 func (s *subject) addErrors(err error) {
-	s.errors, s.mistakes = append(s.errors, errorsOf(err)...), append(s.mistakes, mistakesOf(err)...)
+	s.errors, s.mistakes = append(s.errors, scanner.ErrorsOf(err)...), append(s.mistakes, scanner.MistakesOf(err)...)
 }
 
 // subject finds out what the flags choose. As much of it as is known is returned with
@@ -148,33 +148,12 @@ func narrow(judges []scanner.Judge, ids []string) error {
 	if len(ids) == 0 {
 		return nil
 	}
-	var all []string
-	known := map[string]bool{}
-	for _, j := range judges {
-		for i := range j.Bundle.Rules {
-			if id := j.Bundle.Rules[i].ID; !known[id] { // base and head have most in common
-				known[id] = true
-				all = append(all, id)
-			}
-		}
-	}
-	want := map[string]bool{}
+	all := scanner.RuleIDs(judges)
 	for _, id := range ids {
 		if err := oneOf("--rule", id, all); err != nil {
 			return err
 		}
-		want[id] = true
 	}
-	for k := range judges {
-		var kept []rules.Rule
-		for _, r := range judges[k].Bundle.Rules {
-			if want[r.ID] {
-				kept = append(kept, r)
-			}
-		}
-		b := rules.New(kept, judges[k].Bundle.Deprecated)
-		b.SHA256 = judges[k].Bundle.SHA256
-		judges[k].Bundle = b
-	}
+	scanner.Narrow(judges, ids)
 	return nil
 }

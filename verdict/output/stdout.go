@@ -1,4 +1,4 @@
-package main
+package output
 
 import (
 	"errors"
@@ -13,16 +13,16 @@ func (closedOutput) Write([]byte) (int, error) {
 	return 0, errors.New("standard output is closed, or a /dev/null that is open for reading too; redirect it to a file, a pipe or >/dev/null")
 }
 
-// standardOutput is the process's standard output, or a closedOutput in its place.
-func standardOutput() io.Writer {
+// Stdout is the process's standard output. Where that was closed when the program began, every write fails.
+func Stdout() io.Writer {
 	if wasClosed(os.Stdout) {
 		return closedOutput{}
 	}
 	return os.Stdout
 }
 
-// isNullDevice reports whether an output is the null device, which Go puts in the place of one that is closed.
-func isNullDevice(out io.Writer) bool {
+// IsNullDevice reports whether an output is the null device, which Go puts in the place of one that is closed.
+func IsNullDevice(out io.Writer) bool {
 	if _, closed := out.(closedOutput); closed {
 		return true
 	}

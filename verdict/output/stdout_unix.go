@@ -1,6 +1,6 @@
 //go:build unix
 
-package main
+package output
 
 import (
 	"os"
@@ -21,7 +21,7 @@ func wasClosed(stream *os.File) bool {
 	if err != nil {
 		return true
 	}
-	return flags&unix.O_ACCMODE == unix.O_RDWR && isNullDevice(stream) && !shared(fd, flags)
+	return flags&unix.O_ACCMODE == unix.O_RDWR && IsNullDevice(stream) && !shared(fd, flags)
 }
 
 // shared reports whether another standard stream is the same opened file: a flag that is set on one
