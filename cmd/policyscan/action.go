@@ -12,6 +12,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/policyscan/policyscan/internal/disk"
 	"github.com/policyscan/policyscan/scanner"
 	"github.com/policyscan/policyscan/scanner/ci"
 	"github.com/policyscan/policyscan/verdict"
@@ -96,7 +97,7 @@ func addedTo(variable string, f report.Format) (output.Report, error) {
 	}
 	r, err := output.Added(f, file)
 	if err != nil {
-		return r, fmt.Errorf("the file that %s names cannot be used: %w", variable, systemError(err))
+		return r, fmt.Errorf("the file that %s names cannot be used: %w", variable, disk.Cause(err))
 	}
 	return r, nil
 }
@@ -113,7 +114,7 @@ func (a *action) scan() (*scanCmd, error) {
 	if a.verdict = actionInput("verdict-file"); a.verdict == "" {
 		dir, e := os.MkdirTemp(os.Getenv("RUNNER_TEMP"), "policyscan-")
 		if e != nil {
-			err = errors.Join(err, fmt.Errorf("there is no place for the verdict: %w", systemError(e)))
+			err = errors.Join(err, fmt.Errorf("there is no place for the verdict: %w", disk.Cause(e)))
 		}
 		a.verdict = filepath.Join(dir, "verdict.json")
 	} else if a.verdict == "-" || a.verdict == "none" {

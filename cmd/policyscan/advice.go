@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/policyscan/policyscan/internal/disk"
 	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/scanner/repo"
 	"github.com/policyscan/policyscan/verdict"
@@ -92,7 +93,7 @@ func (c *scanCmd) aboutBundle(err error, p place) error {
 // listing is what follows "policyscan --files-from -" so that the list counts from a root: nothing where that
 // is the root of the repository around the current folder.
 func listing(root string) (string, error) {
-	cwd, err := realPath(".")
+	cwd, err := disk.Real(".")
 	if err != nil {
 		return "", err
 	}

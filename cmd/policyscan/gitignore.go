@@ -21,7 +21,7 @@ const ignoreLine = "/" + verdictName
 // did in a line for a person; "" if nothing had to be done. A .gitignore that is a link is not written through:
 // it could lead anywhere.
 func ignoreVerdict(dir string) (string, error) {
-	root, err := realPath(dir)
+	root, err := disk.Real(dir)
 	if err != nil {
 		return "", scanner.NoRoot(err)
 	}
@@ -34,7 +34,7 @@ func ignoreVerdict(dir string) (string, error) {
 	file := filepath.Join(root, ".gitignore")
 	shown := safe(shownPath(file))
 	failed := func(err error) error {
-		return fmt.Errorf("%s could not be added to %s: %w; add it by hand", ignoreLine, shown, systemError(err))
+		return fmt.Errorf("%s could not be added to %s: %w; add it by hand", ignoreLine, shown, disk.Cause(err))
 	}
 	st, err := os.Lstat(file)
 	switch {

@@ -118,7 +118,7 @@ func noBundleYet(root string) error {
 	for _, folder := range []string{"rules", ".policyscan"} {
 		entries, err := os.ReadDir(filepath.Join(root, folder))
 		if err != nil && !disk.Absent(err) {
-			return fmt.Errorf("the folder %s, which may hold rules, cannot be read: %w", shownPath(filepath.Join(root, folder)), systemError(err))
+			return fmt.Errorf("the folder %s, which may hold rules, cannot be read: %w", shownPath(filepath.Join(root, folder)), disk.Cause(err))
 		}
 		for _, e := range entries {
 			if isRuleFile(e.Name()) {

@@ -8,6 +8,8 @@ import (
 	"math"
 	"os"
 	"strings"
+
+	"github.com/policyscan/policyscan/internal/disk"
 )
 
 // readStdin reads the file on standard input.
@@ -66,7 +68,7 @@ func readList(ctx context.Context, name string, stdin io.Reader) ([]string, erro
 		return os.Open(name) // may be a FIFO, as a shell's <(...) is
 	})
 	if err != nil {
-		return nil, fmt.Errorf("--files-from cannot be read: %w", systemError(err))
+		return nil, fmt.Errorf("--files-from cannot be read: %w", disk.Cause(err))
 	}
 	sep := "\n"
 	if strings.IndexByte(string(text), 0) >= 0 {

@@ -25,7 +25,7 @@ func findPlace(path string) (place, error) {
 	root := disk.Physical(path)
 	if path == "" {
 		// Without links, so that "..", which the system follows, is where it seems.
-		cwd, err := realPath(".")
+		cwd, err := disk.Real(".")
 		if err != nil {
 			return place{}, fmt.Errorf("the current folder cannot be found: %w", err)
 		}

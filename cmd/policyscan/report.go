@@ -6,6 +6,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/policyscan/policyscan/internal/disk"
 	"github.com/policyscan/policyscan/verdict"
 	"github.com/policyscan/policyscan/verdict/output"
 	"github.com/policyscan/policyscan/verdict/report"
@@ -58,14 +59,14 @@ func decodeVerdict(name string, stdin io.Reader) (*verdict.Verdict, error) {
 	if name != "-" {
 		f, err := os.Open(name)
 		if err != nil {
-			return nil, systemError(err)
+			return nil, disk.Cause(err)
 		}
 		defer f.Close() // read only: nothing to lose
 		in = f
 	}
 	text, err := io.ReadAll(in)
 	if err != nil {
-		return nil, systemError(err)
+		return nil, disk.Cause(err)
 	}
 	return verdict.Decode(text)
 }

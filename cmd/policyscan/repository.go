@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/policyscan/policyscan/internal/disk"
 	"github.com/policyscan/policyscan/scanner"
 	"github.com/policyscan/policyscan/scanner/repo"
 )
@@ -33,13 +34,13 @@ func repositoryPlace(r *repo.Repository) (place, error) {
 	if r.WorkTree == "" {
 		return place{root: ".", shown: "(a bare repository)"}, nil
 	}
-	cwd, err := realPath(".")
+	cwd, err := disk.Real(".")
 	if err != nil {
-		return place{}, fmt.Errorf("the current folder cannot be found: %w", systemError(err))
+		return place{}, fmt.Errorf("the current folder cannot be found: %w", disk.Cause(err))
 	}
-	root, err := realPath(r.WorkTree)
+	root, err := disk.Real(r.WorkTree)
 	if err != nil {
-		return place{}, fmt.Errorf("the root of the repository cannot be found: %w", systemError(err))
+		return place{}, fmt.Errorf("the root of the repository cannot be found: %w", disk.Cause(err))
 	}
 	if rel, err := filepath.Rel(cwd, root); err == nil {
 		root = rel

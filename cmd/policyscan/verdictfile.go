@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/policyscan/policyscan/internal/disk"
 	"github.com/policyscan/policyscan/scanner/repo"
 	"github.com/policyscan/policyscan/verdict/output"
 )
@@ -45,14 +46,14 @@ func outputByGit() (file string, ok bool) {
 
 // outputByFolder is the default output in the other scopes, which look for the repository around the current folder.
 func outputByFolder() (string, error) {
-	cwd, err := realPath(".")
+	cwd, err := disk.Real(".")
 	root := ""
 	if err == nil {
 		root, err = repo.Root(cwd)
 	}
 	if err != nil {
 		return "", fmt.Errorf("the folder for %s cannot be found, and one that is there is STALE: %w; name the file with --output",
-			verdictName, systemError(err))
+			verdictName, disk.Cause(err))
 	}
 	if rel, err := filepath.Rel(cwd, root); err == nil {
 		root = rel
