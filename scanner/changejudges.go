@@ -123,7 +123,8 @@ func (b *choice) choose() error {
 	}
 	if b.PolicyRef != "" {
 		if !anyInside {
-			return errors.New("--policy-ref takes the bundle from a commit of this repository, and what --policy names is not in it; give one of them")
+			return errors.New("--policy-ref takes the bundle from a commit of this repository, " +
+				"and what --policy names is not in it; give one of them")
 		}
 		commit, err := b.Repo.Commit(b.PolicyRef)
 		if err != nil {
@@ -164,8 +165,8 @@ func (b *choice) loadOutside() error {
 	return nil
 }
 
-// loadBase loads the base's bundles. Where it does not have the folder that a name leads to, those that discovery finds
-// in it judge: a change must not be able to move the policy and the flag together.
+// loadBase loads the base's bundles. Where it does not have the folder that a name leads to, those that
+// discovery finds in it judge: a change must not be able to move the policy and the flag together.
 func (b *choice) loadBase() error {
 	b.out.Name = "of " + b.Base.String()
 	known := map[string]bool{}
@@ -265,14 +266,18 @@ func (b *choice) ofHead(err error) error {
 // noneInHead is the error that the head does not have a bundle.
 func (b *choice) noneInHead(p *namedPolicy) error {
 	const fix = `run "policyscan init" and commit it, or name one with --policy`
+	missing := func(fix, format string, args ...any) error {
+		return &rules.Error{Code: rules.CodeMissing, Found: fmt.Sprintf(format, args...), Fix: fix}
+	}
 	switch {
 	case b.Base == nil:
-		return &rules.Error{Code: rules.CodeMissing, Found: "no bundle in " + b.Head.Name, Fix: fix}
+		return missing(fix, "no bundle in %s", b.Head.Name)
 	case !b.baseHas:
 		b.out.Uncommitted = p.name == ""
-		return &rules.Error{Code: rules.CodeMissing, Found: fmt.Sprintf("no bundle in %s or in %s", b.Base.Name, b.Head.Name), Fix: fix}
+		return missing(fix, "no bundle in %s or in %s", b.Base.Name, b.Head.Name)
 	}
-	return &rules.Error{Code: rules.CodeMissing, Found: fmt.Sprintf("the change takes the bundle away: %s has none", b.Head.Name), Fix: "keep it; what it says can be changed, and is then judged by both"}
+	return missing("keep it; what it says can be changed, and is then judged by both",
+		"the change takes the bundle away: %s has none", b.Head.Name)
 }
 
 // distinct is an error if two names lead to bundles with the same id, of those that of returns for a name. The bundles

@@ -46,7 +46,8 @@ func openAround(dir string) (root, repository *worktree.Root, within string, don
 	}
 	repository, err = worktree.Open(at)
 	if err != nil {
-		return root, nil, "", root.Close, fmt.Errorf("the repository that the folder to scan is in cannot be opened: %w", disk.Cause(err))
+		return root, nil, "", root.Close, fmt.Errorf("the repository that the folder to scan is in cannot be opened: %w",
+			disk.Cause(err))
 	}
 	return root, repository, within, func() { repository.Close(); root.Close() }, nil
 }

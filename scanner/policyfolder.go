@@ -126,7 +126,8 @@ func committed(r *repo.Repository, dir string, base, head *Side) (bool, error) {
 		case disk.Absent(err):
 			continue
 		case err != nil:
-			return false, fmt.Errorf("whether another repository is checked out in %s cannot be told: %w", quoted(outer), disk.Cause(err))
+			return false, fmt.Errorf("whether another repository is checked out in %s cannot be told: %w",
+				quoted(outer), disk.Cause(err))
 		}
 		if base != nil {
 			if known, err := base.has(r, outer); err != nil || known {
@@ -140,7 +141,8 @@ func committed(r *repo.Repository, dir string, base, head *Side) (bool, error) {
 		case err != nil:
 			return false, err
 		case known:
-			return false, fmt.Errorf("the change brings %s, where another repository is checked out that has the bundle of --policy, so which of them should judge cannot be told; check the bundle out at another place", quoted(outer))
+			return false, fmt.Errorf("the change brings %s, where another repository is checked out that has the bundle of "+
+				"--policy, so which of them should judge cannot be told; check the bundle out at another place", quoted(outer))
 		}
 		return false, nil
 	}

@@ -47,7 +47,8 @@ func Replace(path string, text []byte) (err error) {
 // at the same time.
 func createTemp(dir, name string) (*os.File, error) {
 	for n := 0; ; n++ {
-		f, err := os.OpenFile(filepath.Join(dir, fmt.Sprintf(".%s.%d-%d.tmp", name, os.Getpid(), n)), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+		temporary := filepath.Join(dir, fmt.Sprintf(".%s.%d-%d.tmp", name, os.Getpid(), n))
+		f, err := os.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 		if err == nil || !errors.Is(err, fs.ErrExist) || n == 1000 {
 			return f, err
 		}

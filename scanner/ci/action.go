@@ -81,7 +81,8 @@ func (a *Action) Args() (args []string, sarif string, err error) {
 	}
 	for _, variable := range []string{"PRE_COMMIT_FROM_REF", "PRE_COMMIT_TO_REF", "PRE_COMMIT_LOCAL_BRANCH"} {
 		if a.Env(variable) != "" {
-			wrong("%s is set, and would choose what is judged in the place of the event; take it out of the step's environment", variable)
+			wrong("%s is set, and would choose what is judged in the place of the event; "+
+				"take it out of the step's environment", variable)
 		}
 	}
 	args = append(args, more...)

@@ -67,7 +67,8 @@ func (e Environment) Open(folder string) (*Repository, error) {
 	}
 	named, err := openNamed(e.GitDir, e.WorkTree)
 	if err == nil && !named.is(around) {
-		err = fmt.Errorf("%w: GIT_DIR is %s, but %s is in another repository or work tree; unset GIT_DIR, or leave the path out", ErrNotRepository, e.GitDir, folder)
+		err = fmt.Errorf("%w: GIT_DIR is %s, but %s is in another repository or work tree; unset GIT_DIR, "+
+			"or leave the path out", ErrNotRepository, e.GitDir, folder)
 	}
 	return around, err
 }

@@ -28,7 +28,8 @@ func create(path, version string, scope verdict.Scope) (*file, error) {
 	}
 	// What cannot be read may be a PASS, and is replaced.
 	if there, err := lookAt(path); err == nil && there == otherFile {
-		return nil, fmt.Errorf("%s: the output is a file that is no verdict, and would be overwritten; remove it or name another file", verdict.Visible(path))
+		return nil, fmt.Errorf("%s: the output is a file that is no verdict, and would be overwritten; "+
+			"remove it or name another file", verdict.Visible(path))
 	}
 	f := &file{path: path}
 	marker := verdict.Incomplete(version, scope, verdict.Error{
@@ -39,7 +40,8 @@ func create(path, version string, scope verdict.Scope) (*file, error) {
 	if err := f.write(marker); err != nil {
 		rm := os.Remove(path)
 		if rm != nil && !errors.Is(rm, fs.ErrNotExist) {
-			return nil, fmt.Errorf("%w; and %s is STALE: it holds the verdict of an earlier run and cannot be removed", err, verdict.Visible(path))
+			return nil, fmt.Errorf("%w; and %s is STALE: it holds the verdict of an earlier run and cannot be removed",
+				err, verdict.Visible(path))
 		}
 		return nil, err
 	}
@@ -50,16 +52,19 @@ func create(path, version string, scope verdict.Scope) (*file, error) {
 func replaceable(path string) error {
 	switch st, err := os.Lstat(path); {
 	case err == nil && st.Mode()&fs.ModeSymlink != 0:
-		return fmt.Errorf("%s: the output is a symbolic link, which could lead anywhere; remove it or name another file", verdict.Visible(path))
+		return fmt.Errorf("%s: the output is a symbolic link, which could lead anywhere; remove it or name another file",
+			verdict.Visible(path))
 	case err == nil && !st.Mode().IsRegular():
-		return fmt.Errorf("%s: the output is not a regular file; name another (for standard output: -)", verdict.Visible(path))
+		return fmt.Errorf("%s: the output is not a regular file; name another (for standard output: -)",
+			verdict.Visible(path))
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("%s: the output cannot be looked at, and what is there is STALE: %w", verdict.Visible(path), disk.Cause(err))
+		return fmt.Errorf("%s: the output cannot be looked at, and what is there is STALE: %w",
+			verdict.Visible(path), disk.Cause(err))
 	}
 	return nil
 }
 
-// clearFile takes away a report of an earlier run, so that it cannot be taken for one of a run
+// clearFile removes a report of an earlier run, so that it cannot be taken for one of a run
 // that fails. There need be none.
 func clearFile(path string) error {
 	if err := disk.Remove(path); err != nil {

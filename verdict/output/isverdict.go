@@ -26,7 +26,8 @@ const (
 	otherFile
 )
 
-// maxLook is how much of a file is looked at; one that goes on behind that is taken for a verdict if it begins as one could.
+// maxLook is how much of a file is looked at. One that goes on behind that is taken for a verdict if it begins as one
+// could.
 const maxLook = 256 << 20
 
 // lookAt says what a regular file is.
@@ -99,8 +100,8 @@ func namesVerdict(r *bufio.Reader) (bool, error) {
 	return began, nil
 }
 
-// shortText reads a text of JSON, behind its first quote, and how many bytes it has; it returns "" for one that is long,
-// or is none.
+// shortText reads a text of JSON, behind its first quote, and returns how many bytes it has. It returns "" for one that
+// is long, or is none.
 func shortText(r *bufio.Reader) (text string, n int, err error) {
 	const long = 64
 	raw := []byte{'"'}

@@ -1,6 +1,6 @@
 // Package output is the life of what a run leaves behind: the verdict's file and the reports.
 //
-//	Run.Begin --> a FAIL that is in progress stands where the verdict will be; old reports are gone
+//	Run.Begin --> a FAIL that is in progress is where the verdict will be; old reports are gone
 //	Run.End   --> the reports, then the verdict, then what a person reads
 //
 // So whoever reads an output never takes that of an earlier run, or of one that crashed, for a
@@ -77,9 +77,9 @@ func (r *Run) apartFromVerdict() error {
 	return nil
 }
 
-// End writes every output, and returns the first error of those that could not be. A PASS of which anything could not
-// be written, or that a signal met on the way, is none: its files are then taken away, and those of a verdict that says
-// so written in their place. What a person reads comes last, so that it does not say PASS of such a run.
+// End writes every output, and returns the first error of those that could not be. A PASS of which anything could
+// not be written, or that a signal met on the way, becomes a FAIL: its files are then removed, and those of a verdict
+// that says so written in their place. What a person reads comes last, so that it does not say PASS of such a run.
 func (r *Run) End(v *verdict.Verdict, caught func() int) error {
 	r.files(v)
 	told := v.Verdict != verdict.Pass || r.failed == nil
@@ -101,7 +101,10 @@ func (r *Run) End(v *verdict.Verdict, caught func() int) error {
 
 // lose makes of a PASS a verdict that says why it is none, and writes that.
 func (r *Run) lose(v *verdict.Verdict) {
-	lost := verdict.Error{Code: verdict.Interrupted, Message: "a signal ended the run while its outputs were written; run it again"}
+	lost := verdict.Error{
+		Code:    verdict.Interrupted,
+		Message: "a signal ended the run while its outputs were written; run it again",
+	}
 	if r.failed != nil {
 		lost = verdict.Error{Code: verdict.Output, Message: r.failed.Error()}
 	}
@@ -162,7 +165,10 @@ func ReplaceOld(version string, paths ...string) {
 		if err != nil {
 			continue // the usage error is said, and decides
 		}
-		v := verdict.Incomplete(version, verdict.Scope{Mode: "full"}, verdict.Error{Code: verdict.Usage, Message: "the flags or the environment of the last run could not be followed, so it did not scan"})
+		v := verdict.Incomplete(version, verdict.Scope{Mode: "full"}, verdict.Error{
+			Code:    verdict.Usage,
+			Message: "the flags or the environment of the last run could not be followed, so it did not scan",
+		})
 		v.Decide()
 		_ = f.write(v) // the marker that create left says FAIL as well
 	}

@@ -13,7 +13,7 @@ import (
 type Tracks func(file string) (bool, error)
 
 // resolved is the path of an output whose folder is named without links. A temporary file
-// stands beside it.
+// is written next to it.
 func resolved(file string) string {
 	dir, name := filepath.Split(file)
 	if dir = disk.Physical(dir); dir != "" { // "" stays the current folder
@@ -49,7 +49,8 @@ func (tracks Tracks) throughLink(file string) error {
 		case err != nil:
 			return fmt.Errorf("whether git tracks %s, on the way to the output %s, cannot be told: %w", file[:i], file, err)
 		case tracked:
-			return fmt.Errorf("the output %s leads through %s, a link that git tracks, so that a change could choose where it goes; write to another path", file, file[:i])
+			return fmt.Errorf("the output %s leads through %s, a link that git tracks, "+
+				"so that a change could choose where it goes; write to another path", file, file[:i])
 		}
 	}
 	return nil
@@ -62,7 +63,8 @@ func (tracks Tracks) untracked(file string) error {
 	case err != nil:
 		return fmt.Errorf("whether git tracks the output %s cannot be told: %w", file, err)
 	case tracked:
-		return fmt.Errorf("the output %s is tracked by git, so that a change could bring its own; remove it from git (git rm --cached) and add it to .gitignore, or write to another path", file)
+		return fmt.Errorf("the output %s is tracked by git, so that a change could bring its own; "+
+			"remove it from git (git rm --cached) and add it to .gitignore, or write to another path", file)
 	}
 	return nil
 }

@@ -33,12 +33,14 @@ func Reports(specs []string, tracks Tracks) ([]Report, error) {
 		r := Report{Format: report.Named(name)}
 		switch {
 		case r.Name == "":
-			return nil, fmt.Errorf(`--report "%s": there is no such format; choose one of %s`, verdict.Visible(name), report.Names())
+			return nil, fmt.Errorf(`--report "%s": there is no such format; choose one of %s`,
+				verdict.Visible(name), report.Names())
 		case named && file == "":
 			return nil, fmt.Errorf("--report %s names no file; give one, or - for standard output", spec)
 		case !named || file == "-":
 			if toStdout != "" {
-				return nil, fmt.Errorf("--report %s and --report %s both go to standard output; name a file for one of them", toStdout, name)
+				return nil, fmt.Errorf("--report %s and --report %s both go to standard output; name a file for one of them",
+					toStdout, name)
 			}
 			toStdout = name
 		default:
@@ -91,12 +93,13 @@ func (r *Report) overOwn() error {
 		return fmt.Errorf("%s: what the report would replace cannot be read: %w", verdict.Visible(r.file), disk.Cause(err))
 	}
 	if len(text) > 0 && !r.Wrote(string(text)) {
-		return fmt.Errorf("%s: the report %s would overwrite a file that is no such report; remove it or name another file", verdict.Visible(r.file), r.Name)
+		return fmt.Errorf("%s: the report %s would overwrite a file that is no such report; remove it or name another file",
+			verdict.Visible(r.file), r.Name)
 	}
 	return nil
 }
 
-// clear takes away what an earlier run left there: whatever becomes of this run, that is not
+// clear removes what an earlier run left there: whatever becomes of this run, that is not
 // its report.
 func (r *Report) clear() error {
 	if r.file == "" || r.added {
@@ -110,7 +113,8 @@ func checkDistinct(reports []Report) error {
 	for i, p := range reports {
 		for _, q := range reports[:i] {
 			if p.file != "" && q.file != "" && sameFile(p.file, q.file) {
-				return fmt.Errorf("--report %s and --report %s are one file, %s; name another for one of them", q.Name, p.Name, p.file)
+				return fmt.Errorf("--report %s and --report %s are one file, %s; name another for one of them",
+					q.Name, p.Name, p.file)
 			}
 		}
 	}
@@ -132,7 +136,7 @@ func clearAll(reports []Report, tracks Tracks) error {
 	return nil
 }
 
-// clearOld takes away what earlier runs left there where this one, for an error, cannot come to
+// clearOld removes what earlier runs left there where this one, for an error, cannot come to
 // write its own: an old report must not be taken for it. What is no such report, or is tracked
 // by git, stays.
 func clearOld(reports []Report, tracks Tracks, err error) error {
@@ -186,7 +190,9 @@ func (r *Report) add(text []byte) (err error) {
 }
 
 // Rewrite writes reports of a verdict that was written before: file is where it was, and read reads it.
-func Rewrite(reports []Report, file string, tracks Tracks, read func() (*verdict.Verdict, error), stdout io.Writer) error {
+func Rewrite(
+	reports []Report, file string, tracks Tracks, read func() (*verdict.Verdict, error), stdout io.Writer,
+) error {
 	if err := checkDistinct(reports); err != nil {
 		return err
 	}

@@ -10,7 +10,8 @@ import (
 type closedOutput struct{}
 
 func (closedOutput) Write([]byte) (int, error) {
-	return 0, errors.New("standard output is closed, or a /dev/null that is open for reading too; redirect it to a file, a pipe or >/dev/null")
+	return 0, errors.New("standard output is closed, or a /dev/null that is open for reading too; " +
+		"redirect it to a file, a pipe or >/dev/null")
 }
 
 // Stdout is the process's standard output. Where that was closed when the program began, every write fails.
