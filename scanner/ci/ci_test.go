@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -80,6 +81,21 @@ func TestChoose(t *testing.T) {
 			t.Errorf("%s: %v, want %q", c.env, err, c.err)
 		case err == nil && (got.Strategy != c.strategy || got.Base != c.base || got.Head != c.head):
 			t.Errorf("%s: %+v", c.env, got)
+		}
+	}
+}
+
+func TestWords(t *testing.T) {
+	for text, want := range map[string][]string{
+		"": nil, " \t\r\n": nil, "a  b\n c\r\n": {"a", "b", "c"}, `'a b' "c 'd"`: {"a b", "c 'd"}, `a'b c'd`: {"ab cd"}, `'' ""`: {"", ""}, `a\ b`: {`a\`, "b"}, "$x `y`;z": {"$x", "`y`;z"},
+	} {
+		if got, err := words(text); err != nil || !slices.Equal(got, want) {
+			t.Errorf("%q: %q, %v", text, got, err)
+		}
+	}
+	for _, text := range []string{`'`, `a "b`, `"'`} {
+		if got, err := words(text); err == nil {
+			t.Errorf("%q: %q", text, got)
 		}
 	}
 }
