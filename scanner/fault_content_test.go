@@ -182,7 +182,7 @@ func TestFault_015_SizeZero(t *testing.T) {
 	if runtime.GOOS != "linux" || err != nil {
 		t.Skip("needs Linux's procfs")
 	}
-	tree := Listed(openRoot(t, dir), []string{"ostype"})
+	tree := listed(openRoot(t, dir), []string{"ostype"})
 	v := scanTree(t, testBundle("Linux"), tree, Options{})
 	wantOutcome(t, v, "F")
 	if v.Coverage.Bytes != int64(len(text)) {

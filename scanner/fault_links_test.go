@@ -139,7 +139,7 @@ func TestFault_033_LinkOnThePath(t *testing.T) {
 	wantOutcome(t, scanFolder(t, dir, testBundle("key"), Options{}), "P")
 	root := openRoot(t, dir)
 	for _, entry := range []string{"loop/ok.tf", "out/ok.tf", "out/deep/ok.tf", "real/again/ok.tf", "real/again/sub/ok.tf", "real/ok.tf/x", "loop/loop/loop/real/ok.tf"} {
-		v := scanTree(t, testBundle("key"), Listed(root, []string{entry}), Options{})
+		v := scanTree(t, testBundle("key"), listed(root, []string{entry}), Options{})
 		wantOutcome(t, v, "I(E_FILES_FROM)")
 	}
 	// Listed as a file of a folder, which is a link by the time that it is opened.
@@ -188,7 +188,7 @@ func TestFault_036_SocketAndDevice(t *testing.T) {
 func scanSpecial(t *testing.T, dir, name string) {
 	t.Helper()
 	ends(t, func() {
-		for _, tree := range []Tree{Folder(openRoot(t, dir)), Listed(openRoot(t, dir), []string{"a.tf", name})} {
+		for _, tree := range []Tree{Folder(openRoot(t, dir)), listed(openRoot(t, dir), []string{"a.tf", name})} {
 			v := scanTree(t, testBundle("key"), tree, Options{})
 			wantOutcome(t, v, "I(E_NOT_REGULAR)")
 			want := []verdict.Omission{{File: name, Reason: AllowSpecialFile}}
@@ -225,7 +225,7 @@ func TestFault_038_Depth(t *testing.T) {
 		if len(v.Violations) != 2 || v.Violations[0].File != path || v.Violations[1].File != "top.tf" {
 			t.Errorf("depth %d: %d violations, errors %.300v", depth, len(v.Violations), v.Errors)
 		}
-		wantOutcome(t, scanTree(t, testBundle("key"), Listed(openRoot(t, dir), []string{path}), Options{}), "F")
+		wantOutcome(t, scanTree(t, testBundle("key"), listed(openRoot(t, dir), []string{path}), Options{}), "F")
 	}
 	// Names of 255 bytes: every cut of the path falls within one.
 	dir := t.TempDir()

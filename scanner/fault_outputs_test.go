@@ -85,7 +85,7 @@ func TestFault_053_Root(t *testing.T) {
 		root := openRoot(t, dir)
 		must(t, os.RemoveAll(dir))
 		wantOutcome(t, scanTree(t, testBundle("key"), Folder(root), Options{Allow: []string{AllowEmpty}}), "I(E_CHANGED)")
-		wantOutcome(t, scanTree(t, testBundle("key"), Listed(root, []string{"main.tf"}), Options{}), "I(E_FILES_FROM)")
+		wantOutcome(t, scanTree(t, testBundle("key"), listed(root, []string{"main.tf"}), Options{}), "I(E_FILES_FROM)")
 	})
 	t.Run("moved", func(t *testing.T) {
 		base := writeTree(t, map[string]string{"old/main.tf": "key"})
@@ -121,7 +121,7 @@ func TestFault_066_OwnOutputs(t *testing.T) {
 func TestFault_067_RuleFiles(t *testing.T) {
 	dir := writeTree(t, map[string]string{"rules/boundaries.yml": "key", "rules/invariants.yml": "key", "rules/other.yml": "key", "policy/rules/boundaries.yml": "key"})
 	o := Options{LeaveOut: map[string]string{"rules/boundaries.yml": "rules", "rules/invariants.yml": "rules", "rules/deprecated.yml": "rules"}}
-	for _, tree := range []Tree{Folder(openRoot(t, dir)), Listed(openRoot(t, dir), []string{"rules/boundaries.yml", "./rules//invariants.yml", "rules/other.yml", "policy/rules/boundaries.yml"})} {
+	for _, tree := range []Tree{Folder(openRoot(t, dir)), listed(openRoot(t, dir), []string{"rules/boundaries.yml", "./rules//invariants.yml", "rules/other.yml", "policy/rules/boundaries.yml"})} {
 		v := scanTree(t, testBundle("key"), tree, o)
 		if got := violated(v); !slices.Equal(got, []string{"policy/rules/boundaries.yml", "rules/other.yml"}) {
 			t.Errorf("%q", got)

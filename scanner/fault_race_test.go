@@ -104,7 +104,7 @@ func TestFault_034_Swapped(t *testing.T) {
 				if n++; n%2 == 0 {
 					return scanTree(t, testBundle("key", "OUTSIDE"), Folder(root), Options{})
 				}
-				return scanTree(t, testBundle("key", "OUTSIDE"), Listed(root, []string{"sub/main.tf"}), Options{})
+				return scanTree(t, testBundle("key", "OUTSIDE"), listed(root, []string{"sub/main.tf"}), Options{})
 			}, foundOr(c.codes...))
 		})
 	}

@@ -27,7 +27,7 @@ func TestInterrupted(t *testing.T) {
 		ctx  context.Context
 		code string
 	}{{cancelled, verdict.Timeout}, {plain, verdict.Interrupted}} {
-		for _, tree := range []Tree{Folder(openRoot(t, dir)), Listed(openRoot(t, dir), []string{"a.tf"}), fakeFiles(same("x"), "a.tf")} {
+		for _, tree := range []Tree{Folder(openRoot(t, dir)), listed(openRoot(t, dir), []string{"a.tf"}), fakeFiles(same("x"), "a.tf")} {
 			v := Scan(c.ctx, one(testBundle("key")), tree, Options{})
 			checkVerdict(t, testBundle("key"), v)
 			wantOutcome(t, v, "I("+c.code+")")

@@ -78,7 +78,7 @@ func childMain(text string) error {
 	defer root.Close()
 	tree := Folder(root)
 	if c.Entries != nil {
-		tree = Listed(root, c.Entries)
+		tree = listed(root, c.Entries)
 	}
 	v := Scan(context.Background(), one(testBundle(c.Patterns...)), tree, o)
 	out, err := v.Encode()

@@ -22,16 +22,25 @@ func OpenFolder(dir string) (Tree, func(), error) {
 	return folderIn(root, repository, within), done, nil
 }
 
-// OpenListed is [OpenFolder] for the files that a list names, as [Listed] reads it.
+// OpenListed is [OpenFolder] for the files that a list names, as paths from dir; see [listed].
 func OpenListed(dir string, entries []string) (Tree, func(), error) {
 	root, repository, _, done, err := openAround(dir)
 	switch {
 	case err != nil:
 		return nil, done, err
 	case repository == nil:
-		return Listed(root, entries), done, nil
+		return listed(root, entries), done, nil
 	}
 	return listedIn(root, repository, entries), done, nil
+}
+
+// OpenTracked opens a folder and returns the tree of the files that the index names, of scope tracked; see [tracked].
+func OpenTracked(dir string, idx *repo.Index) (Tree, func(), error) {
+	root, err := worktree.Open(dir)
+	if err != nil {
+		return nil, func() {}, NoRoot(err)
+	}
+	return tracked(root, idx), root.Close, nil
 }
 
 // openAround opens a folder and, if it is within the work tree of a repository and not its root, that too.

@@ -65,7 +65,7 @@ func TestRequireGoverned(t *testing.T) {
 func TestEmptyTree(t *testing.T) {
 	dir := t.TempDir()
 	git := writeTree(t, map[string]string{".git/config": "x"})
-	for _, tree := range []Tree{Folder(openRoot(t, dir)), Folder(openRoot(t, git)), Listed(openRoot(t, dir), nil)} {
+	for _, tree := range []Tree{Folder(openRoot(t, dir)), Folder(openRoot(t, git)), listed(openRoot(t, dir), nil)} {
 		wantOutcome(t, scanTree(t, testBundle("key"), tree, Options{}), "I(E_EMPTY)")
 		o := Options{Allow: []string{AllowEmpty}}
 		wantOutcome(t, scanTree(t, testBundle("key"), tree, o), "P")
@@ -80,7 +80,7 @@ func TestAllLeftOut(t *testing.T) {
 	dir := writeTree(t, map[string]string{name: "key"})
 	single, err := Single(name, []byte("key"))
 	must(t, err)
-	for _, tree := range []Tree{single, Listed(openRoot(t, dir), []string{name})} {
+	for _, tree := range []Tree{single, listed(openRoot(t, dir), []string{name})} {
 		o := Options{LeaveOut: map[string]string{name: "rules"}}
 		wantOutcome(t, scanTree(t, testBundle("key"), tree, o), "P")
 		o.RequireGoverned = true
@@ -155,12 +155,12 @@ func TestProgress(t *testing.T) {
 func TestListedEntries(t *testing.T) {
 	dir := writeTree(t, map[string]string{"a.tf": "key", "sub/b.tf": "key", "c": "key"})
 	root := openRoot(t, dir)
-	v := scanTree(t, testBundle("key"), Listed(root, []string{"sub/b.tf", "./a.tf", "a.tf", "sub/../a.tf", "sub//b.tf"}), Options{})
+	v := scanTree(t, testBundle("key"), listed(root, []string{"sub/b.tf", "./a.tf", "a.tf", "sub/../a.tf", "sub//b.tf"}), Options{})
 	if got := violated(v); !slices.Equal(got, []string{"a.tf", "sub/b.tf"}) || v.Coverage.Files != 2 || !v.Complete {
 		t.Errorf("%q, %+v, %+v", got, v.Coverage, v.Errors)
 	}
 	for _, entry := range []string{"", "/etc/passwd", dir + "/a.tf", "..", "../x", "sub/../../x", "sub", ".", "./", "sub/", "nowhere", "a.tf/x", "nowhere/x", "a.tf\r", `"a.tf"`, "a\x00b", strings.Repeat("x", 300), "A.TF"} {
-		v := scanTree(t, testBundle("key"), Listed(root, []string{"c", entry}), Options{})
+		v := scanTree(t, testBundle("key"), listed(root, []string{"c", entry}), Options{})
 		if len(v.Errors) != 1 || v.Errors[0].Code != verdict.FilesFrom || len(v.Violations) != 1 {
 			t.Errorf("%q: errors %+v, violations %+v", entry, v.Errors, v.Violations)
 		}

@@ -108,7 +108,7 @@ func TestOneVerdict(t *testing.T) {
 				}
 			}
 			shuffled := rapid.Permutation(names).Draw(rt, "order")
-			listed := scanTree(t, b, Listed(openRoot(t, dir), append(shuffled, names[0], "./"+names[0])), Options{})
+			listed := scanTree(t, b, listed(openRoot(t, dir), append(shuffled, names[0], "./"+names[0])), Options{})
 			listed.Scope = v.Scope
 			if again := encoded(t, listed); !bytes.Equal(first, again) {
 				rt.Fatalf("listed in another order: %s", cmp.Diff(string(first), string(again)))

@@ -5,9 +5,9 @@
 //	               +-- Scan --> verdict.Verdict
 //	Tree ----------+
 //
-// A [Tree] is the files that a run is about: all of a folder ([Folder]), those that git
-// tracks ([Tracked]), what a commit changes ([Changes]) or all of it ([Whole]), what is
-// staged ([Staged]), those of a list ([Listed]), or one whose bytes are given ([Single]). A
+// A [Tree] is the files that a run is about: all of a folder ([OpenFolder]), those that git
+// tracks ([OpenTracked]), what a commit changes ([Changes]) or all of it ([Whole]), what is
+// staged ([Staged]), those of a list ([OpenListed]), or one whose bytes are given ([Single]). A
 // [Judge] is a bundle that is enforced; a change has two, that of its base and its own, which
 // [Change.Judges] finds.
 // [Scan] has workers to which the tree hands its files; a worker asks the bundles which

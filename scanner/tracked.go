@@ -16,10 +16,10 @@ import (
 	"github.com/policyscan/policyscan/verdict"
 )
 
-// Tracked returns the tree of the files that the index names, of scope tracked. Contents
+// tracked returns the tree of the files that the index names, of scope tracked. Contents
 // are those on disk, under the root. A file that is not there is not scanned, which is an
 // error of the run: neither its deletion nor its content is staged.
-func Tracked(root *worktree.Root, idx *repo.Index) Tree { return &trackedTree{root, idx} }
+func tracked(root *worktree.Root, idx *repo.Index) Tree { return &trackedTree{root, idx} }
 
 type trackedTree struct {
 	root  *worktree.Root

@@ -233,12 +233,12 @@ func (o *diskOpener) open(e entry) (content, error) {
 	return f, nil
 }
 
-// Listed returns the tree of the files that a list names, of scope files. Entries
+// listed returns the tree of the files that a list names, of scope files. Entries
 // are paths from the root; "./" and the like is cleaned away, and a file that is
 // named twice counts once. What is no file of the tree is an error of the run.
-func Listed(root *worktree.Root, entries []string) Tree { return &listTree{root, root, entries} }
+func listed(root *worktree.Root, entries []string) Tree { return &listTree{root, root, entries} }
 
-// listedIn is [Listed] for a root that lies within the work tree of a repository.
+// listedIn is [listed] for a root that lies within the work tree of a repository.
 func listedIn(root, repository *worktree.Root, entries []string) Tree {
 	return &listTree{root, repository, entries}
 }

@@ -8,7 +8,6 @@ import (
 	"github.com/policyscan/policyscan/scanner"
 	"github.com/policyscan/policyscan/scanner/ci"
 	"github.com/policyscan/policyscan/scanner/repo"
-	"github.com/policyscan/policyscan/scanner/worktree"
 )
 
 // changes is the subject of --diff-base: the head's files that differ from a merge
@@ -89,10 +88,6 @@ func (c *scanCmd) tracked(s *subject, r *reporter) error {
 	if err := c.judgedFromDisk(s, r); err != nil {
 		return err
 	}
-	root, err := worktree.Open(s.place.root)
-	if err != nil {
-		return scanner.NoRoot(err)
-	}
-	s.tree, s.close = scanner.Tracked(root, idx), root.Close
-	return nil
+	s.tree, s.close, err = scanner.OpenTracked(s.place.root, idx)
+	return err
 }
