@@ -216,9 +216,14 @@ func TestFault_061_UsageOverAnImmutableVerdict(t *testing.T) {
 	p.run("--nope").want(t, exitUndecided)
 }
 
-// TestVerdictThatCannotBeRead: what fails on the way is an error of policyscan report.
+// TestVerdictThatCannotBeRead: what fails before a report is written is an error of policyscan report.
 func TestVerdictThatCannotBeRead(t *testing.T) {
 	if _, err := decodeVerdict("-", iotest.ErrReader(errors.New("torn"))); err == nil || !strings.Contains(err.Error(), "torn") {
+		t.Error(err)
+	}
+	c := reportCmd{File: "-", reportFlag: reportFlag{Report: []string{"no\x1bsuch"}}}
+	err := c.Run(streams{in: strings.NewReader("{}")})
+	if err == nil || !strings.Contains(err.Error(), `--report "no\u{1b}such": there is no such format; choose one of text, json`) {
 		t.Error(err)
 	}
 }

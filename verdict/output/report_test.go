@@ -82,6 +82,9 @@ func TestReportsThatCannotBeWritten(t *testing.T) {
 	if err := r.Write(passing(t), nil); err == nil || !strings.Contains(err.Error(), "the markdown report: "+full+" cannot be written: ") {
 		t.Error(err)
 	}
+	if _, err := Added(report.Named("markdown"), filepath.Join(full, "nothing")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("added to nothing: %v", err)
+	}
 	if _, err := os.Stat("/dev/full"); err == nil { // which has no length that could be changed
 		r, err := Added(report.Named("markdown"), "/dev/full")
 		if err != nil {
