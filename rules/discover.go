@@ -45,7 +45,7 @@ func TwoBundles(where string) *Error {
 	return &Error{
 		Code:  CodeTwo,
 		Found: fmt.Sprintf("two bundles: %s has both .policyscan/rules and %s", where, BoundariesFile),
-		Fix:   "keep one of them, or say with --policy which is enforced",
+		Fix:   "keep one of them, or choose one with --policy",
 	}
 }
 

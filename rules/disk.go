@@ -33,7 +33,7 @@ func LoadDir(dir string) (*Bundle, error) {
 func noRulesFolder(dir string) Errors {
 	e := &Error{Code: CodeMissing, File: "rules", Found: "no such folder in the bundle", Fix: `name the folder that holds rules/, or run "policyscan init" for a first one`}
 	if stat, err := os.Stat(dir); err == nil && !stat.IsDir() {
-		e.File, e.Found, e.Fix = "", "a file is named, and not the folder of a bundle", "name the folder that holds rules/"
+		e.File, e.Found, e.Fix = "", "a file, not the folder of a bundle", "name the folder that holds rules/"
 	}
 	if _, err := os.Lstat(filepath.Join(dir, "boundaries.yml")); err == nil {
 		e.Fix = "name the folder that holds rules/, not rules/ itself"

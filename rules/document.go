@@ -40,7 +40,7 @@ func (s *Source) YAML(form Form) *Document {
 	switch {
 	case root == nil:
 	case isNull(root) || root.Kind == yaml.MappingNode && len(root.Content) == 0:
-		d.file.fail(CodeEmpty, place{}, "nothing in the file", "write "+form.File)
+		d.file.fail(CodeEmpty, place{}, "the file is empty", "write "+form.File)
 	case d.file.checkTree(root, 0):
 		d.Root = root
 	}
@@ -114,14 +114,14 @@ func (d *Document) BeginNamed(n *yaml.Node, key string) {
 	}
 }
 
-// ID reads an id: one word, unique in the document; "" if it is none, or not there.
+// ID reads an id: one word, unique in the document; "" if it is not one, or missing.
 func (d *Document) ID(e Entry) string { return d.file.id(e.e) }
 
-// Text reads a text of any number of lines, not blank; false if it is none, or not there.
+// Text reads a text of any number of lines, not only white space; false if it is not one, or missing.
 func (d *Document) Text(e Entry) (string, bool) { return d.file.scalar(e.e) }
 
-// StrictText reads a text that is one to YAML too, neither a number nor a truth value; it may be blank.
-// False if it is none, or not there.
+// StrictText reads a text that is one to YAML too, neither a number nor a truth value; it may be only white space.
+// False if it is not one, or missing.
 func (d *Document) StrictText(e Entry) (string, bool) {
 	n := e.e.value
 	switch {
@@ -129,17 +129,17 @@ func (d *Document) StrictText(e Entry) (string, bool) {
 	case n.Kind != yaml.ScalarNode || isNull(n):
 		d.file.scalar(e.e) // says what it is
 	case n.Tag != "!!str":
-		d.Fail(CodeType, n, fmt.Sprintf("%q is the YAML value %s", e.e.key.Value, Quoted(n.Value)), "quote it if it is a text")
+		d.Fail(CodeType, n, fmt.Sprintf("%q is the YAML value %s", e.e.key.Value, Quoted(n.Value)), "quote it to make it text")
 	default:
 		return n.Value, true
 	}
 	return "", false
 }
 
-// Line reads a text of one line, not blank; "" if it is none, or not there.
+// Line reads a text of one line, not only white space; "" if it is not one, or missing.
 func (d *Document) Line(e Entry) string { return d.file.oneLine(e.e) }
 
-// Word reads one of some words; "" if it is none of them, or not there.
+// Word reads one of some words; "" if it is none of them, or missing.
 func (d *Document) Word(e Entry, words ...string) string {
 	text, ok := d.file.scalar(e.e)
 	if !ok {
@@ -154,10 +154,10 @@ func (d *Document) Word(e Entry, words ...string) string {
 	return ""
 }
 
-// True reads true or false; false if it is neither, or not there.
+// True reads true or false; false if it is neither, or missing.
 func (d *Document) True(e Entry) bool { return d.file.boolean(e.e) }
 
-// List reads the items of a list, at least one; none if it is no list, or not there.
+// List reads the items of a list, at least one; none if it is not a list, or missing.
 func (d *Document) List(e Entry) []Entry {
 	var all []Entry
 	for _, n := range d.file.list(e.e) {

@@ -18,7 +18,7 @@ func TestFault_092_InvalidGlobs(t *testing.T) {
 
 func TestFault_093_NeverMatches(t *testing.T) {
 	for g, fix := range map[string]string{
-		"!a": `write "a" under "exclude"`, "/a": `write "a"`, "./a": "leave it out", "../a": "root of the tree", "a/": `write "a/**"`, "a//b": `a single "/"`,
+		"!a": `write "a" under "exclude"`, "/a": `write "a"`, "./a": "remove it", "../a": "root of the tree", "a/": `write "a/**"`, "a//b": `a single "/"`,
 		"a ": `write "a"`, "@(a)": "{a,b}", "!(a)": `"exclude"`, "+(a)": "{a,b}", "[[:digit:]]": "[0-9]", "[a/b]": "{a,b/c}", "[9-0]": `write "0-9"`,
 		"**.tf": `write "**/*.tf"`, strings.Repeat("{a,b}", 9): "several globs", strings.Repeat("a", 1025): "several globs", "{a,b,c,d}{a,b,c,d}{a,b,c,d}{a,b,c,d}{a,b}": "several globs",
 	} {

@@ -159,12 +159,12 @@ func TestFault_075_UnknownKeys(t *testing.T) {
 
 func TestFault_076_Duplicates(t *testing.T) {
 	_, errs := loadBoundaries(strings.Replace(goodBoundaries, "title: t", "title: t, title: u", 1))
-	wantCode(t, errs, CodeDuplicate, "boundaries.yml:2:28: rule \"GOOD-1\": the key \"title\" is there twice")
+	wantCode(t, errs, CodeDuplicate, "boundaries.yml:2:28: rule \"GOOD-1\": duplicate key \"title\", first on line 2")
 	for _, other := range []string{InvariantsFile, DeprecatedFile} {
 		files := Files{BoundariesFile: []byte(goodBoundaries), InvariantsFile: []byte(goodInvariants)}
 		files[other] = bytes.ReplaceAll([]byte(goodInvariants), []byte("GOOD-2"), []byte("GOOD-1"))
 		_, errs := loadFiles(files)
-		wantCode(t, errs, CodeDuplicate, other+":2:10: rule \"GOOD-1\": the id is there twice, first at rules/boundaries.yml:2")
+		wantCode(t, errs, CodeDuplicate, other+":2:10: rule \"GOOD-1\": duplicate id, first at rules/boundaries.yml:2")
 	}
 	_, errs = loadBoundaries(goodBoundaries + strings.TrimPrefix(goodBoundaries, "rules:\n"))
 	wantCode(t, errs, CodeDuplicate, "rules/boundaries.yml:3:10")
@@ -421,7 +421,7 @@ func TestFault_084_Encodings(t *testing.T) {
 		wantCode(t, errs, CodeSyntax, strings.TrimSpace(name))
 	}
 	for bad, want := range map[string]string{
-		"\x1b": `the control character U+001B; leave it out; within a text write "\x1B" in double quotes`, "\uffff": `write "\uFFFF" in double quotes`,
+		"\x1b": `the control character U+001B; remove it; within a text write "\x1B" in double quotes`, "\uffff": `write "\uFFFF" in double quotes`,
 		"\u0085": `write "\N" in double quotes`, "\u2028": `write "\L" in double quotes`, "\xff": "the byte 0xFF is not UTF-8",
 	} {
 		_, errs := loadBoundaries(goodBoundaries + "# " + bad + "\n")

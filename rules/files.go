@@ -14,7 +14,7 @@ import (
 // It must not be changed while it is read.
 type Files map[string][]byte
 
-// Open opens a file, or a folder that some file lies in.
+// Open opens a file, or a folder with some file in it.
 func (f Files) Open(name string) (fs.File, error) {
 	if !fs.ValidPath(name) {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrInvalid}
@@ -29,7 +29,7 @@ func (f Files) Open(name string) (fs.File, error) {
 	return &memDir{name: name, entries: entries}, nil
 }
 
-// entries returns what lies directly in a folder, by name.
+// entries returns what is directly in a folder, by name.
 func (f Files) entries(dir string) []fs.DirEntry {
 	found := map[string]memStat{}
 	for name, content := range f {

@@ -178,15 +178,15 @@ func (f *file) form(key string) string {
 // maxKeyBytes is the length above which an unknown key is not compared with the known ones.
 const maxKeyBytes = 64
 
-// unknownKey explains a key that does not belong where it stands.
+// unknownKey explains a key that does not belong where it is.
 func (f *file) unknownKey(key string, l level) (found, fix string) {
 	found = fmt.Sprintf("unknown key %s in %s", Quoted(key), l.name)
-	own := `; keys of your own begin with "x-"`
+	own := `; your own keys must begin with "x-"`
 	if f.dialect != nil && f.dialect.Closed {
 		own = ""
 	}
 	if len(key) > maxKeyBytes {
-		return found, cmp.Or(strings.TrimPrefix(own, "; "), "leave it out")
+		return found, cmp.Or(strings.TrimPrefix(own, "; "), "remove it")
 	}
 	if l.name == `"match"` {
 		if key == invariantKey {

@@ -10,7 +10,7 @@ import (
 type linkClass struct {
 	*Rule                         // any of them
 	numbers        []int          // in the bundle, ascending
-	files, exclude *glob.Follower // of what lies beneath a folder
+	files, exclude *glob.Follower // of what is under a folder
 }
 
 // linkClasses are the classes of a bundle's rules, in the order of their first rules.
@@ -93,7 +93,7 @@ func (b *Bundle) LostBy(rule int, link, target string) (lost string, excluded bo
 	return "", false
 }
 
-// Uniform reports whether every rule selects the same beneath each folder, wherever that lies.
+// Uniform reports whether every rule selects the same under each folder, wherever that is.
 func (b *Bundle) Uniform() bool {
 	for _, c := range b.linkClasses() {
 		if !glob.Uniform(c.Files) || !glob.Uniform(c.Exclude) {

@@ -27,7 +27,7 @@ const (
 	MaxFileBytes    = 4 << 20  // of one rule file
 	MaxRules        = 10_000   // of all files together
 	MaxPatternBytes = 64 << 10 // of one pattern
-	maxIDBytes      = 200      // of an id: it stands in every violation
+	maxIDBytes      = 200      // of an id: it is in every violation
 	maxDepth        = 100      // of nested lists and mappings
 	maxExpansions   = 100_000  // of the braces of all distinct globs together
 	maxErrors       = 10_000   // that are reported for one bundle; as many notes on its YAML
@@ -108,7 +108,7 @@ func load(read func(name string) ([]byte, error), strays []stray) (*Bundle, erro
 			if name != DeprecatedFile {
 				l.errs = append(l.errs, missing(name, &strays))
 			} else if slices.ContainsFunc(strays, func(s stray) bool { return s.read }) {
-				l.errs = append(l.errs, &Error{Code: CodeRead, File: name, Found: "is there, and was not when it was read", Fix: "run it again"})
+				l.errs = append(l.errs, &Error{Code: CodeRead, File: name, Found: "appeared after the bundle was read", Fix: "run it again"})
 			}
 			continue
 		}
@@ -129,7 +129,7 @@ func load(read func(name string) ([]byte, error), strays []stray) (*Bundle, erro
 	if empty == 2 {
 		l.errs = append(l.errs, &Error{
 			Code: CodeNoRules, File: path.Dir(BoundariesFile),
-			Found: "no enforced rule in the bundle",
+			Found: "the bundle has no enforced rule",
 			Fix:   "write one in " + BoundariesFile + " or " + InvariantsFile,
 		})
 	}

@@ -169,8 +169,8 @@ func TestNotes(t *testing.T) {
 		`^rules/boundaries.yml:6:15: rule "R-1": "\*\.tf" matches in the root folder only; write "\*\*/\*\.tf"`,
 		`^rules/boundaries.yml:7:28: rule "R-1": the pattern "ab" contains the pattern "a"`,
 		`^rules/boundaries.yml:7:39: rule "R-1": the pattern ".*" is not in Unicode normal form C`,
-		`^rules/boundaries.yml:7:57: rule "R-1": no is taken as the text`,
-		`^rules/boundaries.yml:8:12: rule "R-1": 7 is taken as the text`,
+		`^rules/boundaries.yml:7:57: rule "R-1": no is read as the text that is written`,
+		`^rules/boundaries.yml:8:12: rule "R-1": 7 is read as the text that is written`,
 	}
 	if len(got) != len(want) {
 		t.Fatalf("%d notes; want %d:\n%s", len(got), len(want), strings.Join(got, "\n"))

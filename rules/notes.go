@@ -14,7 +14,7 @@ import (
 	"github.com/policyscan/policyscan/rules/glob"
 )
 
-// A Note is about something that loads, but is often a slip.
+// A Note is about something that loads, but is often a mistake.
 type Note struct {
 	File   string // the rule file within the bundle
 	Line   int    // 1-based; 0: unknown
@@ -29,7 +29,7 @@ func (n Note) String() string {
 	return e.Error()
 }
 
-// Notes returns what in a bundle is often a slip, in the order of errors. What stands in the YAML only, such as
+// Notes returns what in a bundle is often a mistake, in the order of errors. What is only in the YAML, such as
 // missing quotes, is known if Load read the bundle.
 func Notes(b *Bundle) []Note {
 	notes := slices.Clone(b.notes)
@@ -72,21 +72,21 @@ func ruleNotes(r *Rule, budget *int) []Note {
 		}
 	}
 	if glob.Covers(r.Exclude, r.Files) {
-		note(r.excludeAt, 0, `"exclude" takes every file that "files" selects, so the rule is about no file; narrow "exclude", or remove the rule`)
+		note(r.excludeAt, 0, `"exclude" removes every file that "files" selects, so the rule checks no file; narrow "exclude", or remove the rule`)
 	}
 	for i, p := range r.Patterns {
 		for _, text := range patternNotes(r, p) {
 			note(r.patternsAt, i, text)
 		}
 		if !norm.NFC.IsNormalString(p) {
-			note(r.patternsAt, i, fmt.Sprintf("the pattern %s is not in Unicode normal form C, in which most text is written; it would read %s", Quoted(p), Quoted(norm.NFC.String(p))))
+			note(r.patternsAt, i, fmt.Sprintf("the pattern %s is not in Unicode normal form C, in which most text is written; that form is %s", Quoted(p), Quoted(norm.NFC.String(p))))
 		}
 		for _, shorter := range r.Patterns {
 			if *budget--; *budget < 0 {
 				break
 			}
 			if len(shorter) < len(p) && strings.Contains(p, shorter) {
-				note(r.patternsAt, i, fmt.Sprintf("the pattern %s contains the pattern %s of the same rule: what has the longer has the shorter", Quoted(p), Quoted(shorter)))
+				note(r.patternsAt, i, fmt.Sprintf("the pattern %s contains the pattern %s of the same rule: any file with the longer one has the shorter one", Quoted(p), Quoted(shorter)))
 				break
 			}
 		}
@@ -112,14 +112,14 @@ func (f *file) noteScalar(e entry, at place) {
 		return
 	}
 	if n.Tag != "!!str" || ambiguous.MatchString(n.Value) {
-		note(fmt.Sprintf("%s is taken as the text that it is written as, not as the number, date or truth value that YAML reads; quote it: %s", n.Value, quoteYAML(n.Value)))
+		note(fmt.Sprintf("%s is read as the text that is written, not as the number, date or truth value that YAML makes of it; quote it: %s", n.Value, quoteYAML(n.Value)))
 	}
 	if !isPattern && !slices.Contains([]string{"files", "exclude", "content"}, e.key.Value) {
 		return
 	}
 	rest, whole := bytes.CutPrefix(f.source(at), []byte(n.Value))
 	if !whole {
-		note("an unquoted text over several lines: YAML joins the lines by single blanks; quote it or write it in one line")
+		note("unquoted text over several lines: YAML joins the lines with single spaces; quote it or write it on one line")
 	} else if comment := bytes.TrimLeft(rest, " \t"); bytes.HasPrefix(comment, []byte("#")) {
 		note(fmt.Sprintf("the text ends before %s, which is a comment; quote the text", Quoted(string(comment))))
 	}

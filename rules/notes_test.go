@@ -39,7 +39,7 @@ func TestPatternNotes(t *testing.T) {
 		{"0.0.0.0\u00a0/0", "a no-break space (U+00A0) as character 8, which an ordinary space does not match; write a space"},
 		{"a\u202fb", "a narrow no-break space (U+202F)"},
 		{"a\u2003b", "a space of another width (U+2003)"},
-		{"a\u200bb", "a zero-width space (U+200B) as character 2, which cannot be seen"},
+		{"a\u200bb", "a zero-width space (U+200B) as character 2, which is invisible"},
 		{"\ufeffkey", "a byte order mark (U+FEFF) as character 1"},
 		{"a\u00adb", "a soft hyphen (U+00AD)"},
 		{"a\u202eb", "a bidirectional control character (U+202E)"},
@@ -105,7 +105,7 @@ func TestExcludeNote(t *testing.T) {
 		}
 		noted := 0
 		for _, n := range Notes(b) {
-			if strings.Contains(n.Text, `"exclude" takes every file`) {
+			if strings.Contains(n.Text, `"exclude" removes every file`) {
 				noted++
 				if n.Line != 8 || n.Column != 17 {
 					t.Errorf("%s: at %d:%d", c.exclude, n.Line, n.Column)

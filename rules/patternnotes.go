@@ -10,13 +10,13 @@ import (
 	"unicode/utf8"
 )
 
-// patternNotes says what of a pattern of a rule is often a slip.
+// patternNotes says what in a pattern of a rule is often a mistake.
 func patternNotes(r *Rule, p string) []string {
 	var notes []string
 	add := func(format string, args ...any) { notes = append(notes, fmt.Sprintf(format, args...)) }
 	if text := expressionIn(p); text != "" {
 		add("the pattern %s looks like a regular expression or a wildcard, because of %s, but a pattern is the text itself; "+
-			"list each text that must not appear as a pattern of its own", Quoted(p), Quoted(text))
+			"list each text that must not appear as a separate pattern", Quoted(p), Quoted(text))
 	}
 	if trimmed := strings.Trim(p, " \t"); trimmed != p && !endsAWord(r, p, trimmed) {
 		add("the pattern %s has a space or tab at an end, and matches only where the file has it too; if that is not meant, write %s", Quoted(p), Quoted(trimmed))
@@ -27,7 +27,7 @@ func patternNotes(r *Rule, p string) []string {
 	return notes
 }
 
-// endsAWord reports whether the rule shows that the blank at an end of a pattern is meant: it has the same
+// endsAWord reports whether the rule shows that the space at an end of a pattern is meant: it has the same
 // text with another end too, or an example that has the text and does not violate the rule.
 func endsAWord(r *Rule, p, trimmed string) bool {
 	return len(r.Patterns) <= 1000 && slices.ContainsFunc(r.Patterns, func(other string) bool {
@@ -78,7 +78,7 @@ func strangerIn(p string) string {
 			if joins(r) && !nextToASCII(runes, i) {
 				continue // as its script asks for
 			}
-			return fmt.Sprintf("%s %s, which cannot be seen, and matches only where the file has it too; leave it out", invisibles[r], at)
+			return fmt.Sprintf("%s %s, which is invisible, and matches only where the file has it too; remove it", invisibles[r], at)
 		case unicode.Is(unicode.Zs, r):
 			return fmt.Sprintf("%s %s, which an ordinary space does not match; write a space", spaceName(r), at)
 		case r >= 0xFF01 && r <= 0xFF5E:

@@ -1,32 +1,32 @@
 // Package rules reads a bundle: the rules of a team, as data.
 //
-// A bundle is a folder that holds rules/boundaries.yml, rules/invariants.yml
+// A bundle is a folder with rules/boundaries.yml, rules/invariants.yml
 // and, optionally, rules/deprecated.yml. [Load] reads one from any fs.FS and
 // [LoadDir] from a folder on disk. Both are strict: nothing in a bundle is
-// silently ignored, and every mistake of a bundle is reported in one run, in
+// silently ignored, and every mistake in a bundle is reported in one run, in
 // file order, with its line and column ([Errors]).
 //
-// A rule holds globs and patterns. Which files a rule is about is a question of
+// A rule has globs and patterns. Which files a rule selects depends on
 // their paths alone ([Rule.Selects], and [Bundle.Selecting] for all rules at once); what a
 // pattern means in a file's content is the business of package scanner.
 //
 // # How a rule file is read
 //
-// A rule file is UTF-8, perhaps after a byte order mark, with LF or CRLF, and holds
+// A rule file is UTF-8, perhaps after a byte order mark, with LF or CRLF, and is
 // one YAML document: a mapping whose key "rules" is a list. Anchors, aliases, merge keys, tags and
-// directives are refused everywhere. Keys that begin with "x-" are free at every level: what stands
-// beneath them is not looked at, but for these and for keys that are there twice.
+// directives are refused everywhere. Keys that begin with "x-" are free at every level: what is
+// under them is checked only for these and for duplicate keys.
 //
-// Every text is taken as it is written, whatever type YAML would give it: an unquoted 0777 is the
-// pattern "0777". [Notes] tells what of this, and what else that loads, is often a slip.
+// Every text is read as it is written, whatever type YAML would give it: an unquoted 0777 is the
+// pattern "0777". [Notes] lists what of this, and what else that loads, is often a mistake.
 //
-//   - An id is one word of at most 200 bytes, without blanks and control characters.
+//   - An id is one word of at most 200 bytes, without spaces and control characters.
 //   - title, owner and each tag are one line; message and remediation are of any length.
 //   - docs_url begins with https:// or http://: reports make it a link.
 //   - redact and violates are true or false, unquoted.
-//   - A list may be left out or has an item; an item, a text and an example's content are not
-//     blank. Only the list "rules" may be empty.
-//   - A pattern, or a glob, that is twice in one list is an error.
+//   - A list may be omitted, or has an item; an item, a text and an example's content are not
+//     only white space. Only the list "rules" may be empty.
+//   - A pattern or a glob that is listed twice in one list is an error.
 //   - A deprecated rule has either pattern key, or both; with both it is of type boundary and its
 //     patterns are those of forbidden_patterns, then those of required_absent.
 //   - An example's path is one that a file could have: relative, clean, with slashes.
@@ -35,7 +35,7 @@
 //
 // A rule file has at most [MaxFileBytes], a bundle at most [MaxRules] rules, deprecated ones included,
 // a pattern at most [MaxPatternBytes]. Lists and mappings are at most 100 deep, and the different
-// globs of a bundle have at most 100,000 expansions of braces. What is over a limit
+// globs of a bundle have at most 100,000 expansions of braces. Exceeding a limit
 // is an error. After 10,000 mistakes the search for more ends, with an error that says so.
 package rules
 
@@ -46,7 +46,7 @@ import (
 	"github.com/policyscan/policyscan/rules/glob"
 )
 
-// Type says which of the two files of enforced rules a rule stands in.
+// Type says which of the two files of enforced rules a rule is in.
 type Type string
 
 // The two types of rule. Both mean the same in a file's content: the rule's
@@ -95,7 +95,7 @@ type Example struct {
 	at spot
 }
 
-// A spot is a place in a rule file and what stands there, as [Error.Source] returns it. It is empty in rules
+// A spot is a place in a rule file and the text there, as [Error.Source] returns it. It is empty in rules
 // that [New] was given.
 type spot struct {
 	place

@@ -64,8 +64,8 @@ func Distinct(bundles []*Bundle) error {
 					first[id] = i
 				} else if other != i {
 					mistakes = append(mistakes, &Error{
-						Code: CodeTwo, Rule: id, Found: fmt.Sprintf("two bundles have a rule of this id, number %d and number %d of --policy", other+1, i+1),
-						Fix: "give each rule an id of its own; a prefix for each bundle helps",
+						Code: CodeTwo, Rule: id, Found: fmt.Sprintf("two bundles have a rule with this id, number %d and number %d of --policy", other+1, i+1),
+						Fix: "give each rule its own id; a prefix for each bundle helps",
 					})
 				}
 			}

@@ -52,7 +52,7 @@ func (s *Source) Check() *Error {
 		}
 	}
 	if at := bytes.IndexByte(s.Text, 0); at >= 0 {
-		return s.Error(CodeSyntax, at, "the control character U+0000", "leave it out")
+		return s.Error(CodeSyntax, at, "the control character U+0000", "remove it")
 	}
 	return nil
 }
@@ -65,7 +65,7 @@ func ReadSource(name, shown string) (*Source, error) {
 		return nil, Errors{unreadable(shown, err)}
 	}
 	if len(text) > MaxFileBytes {
-		return nil, Errors{{Code: CodeLimit, File: shown, Found: fmt.Sprintf("the file has over %d bytes", MaxFileBytes), Fix: "split it"}}
+		return nil, Errors{{Code: CodeLimit, File: shown, Found: fmt.Sprintf("the file is larger than %d bytes", MaxFileBytes), Fix: "split it"}}
 	}
 	return &Source{Name: shown, Text: bytes.TrimPrefix(text, []byte(byteOrderMark))}, nil
 }

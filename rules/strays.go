@@ -33,7 +33,7 @@ func strays(fsys fs.FS) []stray {
 			return fs.SkipDir
 		}
 		if listed++; listed > maxListed {
-			all = append(all, stray{name: path.Dir(BoundariesFile), err: fmt.Errorf("it has over %d files and folders", maxListed)})
+			all = append(all, stray{name: path.Dir(BoundariesFile), err: fmt.Errorf("it has more than %d files and folders", maxListed)})
 			return fs.SkipAll
 		}
 		if name == DeprecatedFile {
@@ -71,10 +71,10 @@ func (s *stray) mistake() *Error {
 		e.Fix = "make it readable: a rule file in it would not be read"
 		return e
 	case s.what != "":
-		return &Error{Code: CodeUnread, File: s.name, Found: "is " + s.what + ", which is not followed or read", Fix: "put the file itself there, or remove it"}
+		return &Error{Code: CodeUnread, File: s.name, Found: "is " + s.what + ", which is neither followed nor read", Fix: "replace it with the file itself, or remove it"}
 	}
 	return &Error{
-		Code: CodeUnread, File: s.name, Found: "this file is not read: rules/ has boundaries.yml, invariants.yml and deprecated.yml",
+		Code: CodeUnread, File: s.name, Found: "this file is not read: rules/ can only have boundaries.yml, invariants.yml and deprecated.yml",
 		Fix: "move its rules into one of these, or move it out of rules/",
 	}
 }

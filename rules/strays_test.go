@@ -109,7 +109,7 @@ func TestVanishing(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := Load(vanishing{files, DeprecatedFile})
-	if err == nil || err.Error() != "rules/deprecated.yml: is there, and was not when it was read; run it again" {
+	if err == nil || err.Error() != "rules/deprecated.yml: appeared after the bundle was read; run it again" {
 		t.Error(err)
 	}
 }

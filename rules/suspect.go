@@ -107,7 +107,7 @@ func needsQuotes(text, value string) string {
 	return ""
 }
 
-// withoutComment returns what stands before a comment.
+// withoutComment returns what is before a comment.
 func withoutComment(s string) string {
 	if strings.HasPrefix(s, "#") {
 		return ""

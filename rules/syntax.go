@@ -32,7 +32,7 @@ func (f *file) document(content []byte) *yaml.Node {
 		if f.dialect != nil {
 			fix = "write " + f.dialect.File
 		}
-		f.fail(CodeEmpty, place{}, "nothing in the file", fix)
+		f.fail(CodeEmpty, place{}, "the file is empty", fix)
 		return nil
 	}
 	if err != nil {
@@ -42,7 +42,7 @@ func (f *file) document(content []byte) *yaml.Node {
 	switch second, err := decode(decoder); {
 	case errors.Is(err, io.EOF):
 	case err != nil:
-		f.fail(CodeSyntax, place{f.lineAfterEnd(), 1}, "text after the end of the document", "leave it out: a rule file is one YAML document")
+		f.fail(CodeSyntax, place{f.lineAfterEnd(), 1}, "text after the end of the document", "remove it: a rule file is one YAML document")
 		return nil
 	default:
 		f.fail(CodeSyntax, f.place(second), "a second document", `write all rules into one document, without a further "---"`)
@@ -122,7 +122,7 @@ func (f *file) checkDirectives() bool {
 		switch {
 		case len(line) == 0 || line[0] == '#':
 		case line[0] == '%':
-			f.fail(CodeSyntax, place{n, 1}, "a YAML directive", "leave the line out")
+			f.fail(CodeSyntax, place{n, 1}, "a YAML directive", "remove the line")
 			return false
 		default:
 			return true
@@ -190,7 +190,7 @@ const maxProbeBytes = 256 << 10
 func (f *file) lineOfError(err error) int {
 	line := 1
 	if m := yamlPosition.FindStringSubmatch(err.Error()); m != nil && m[1] != "" {
-		if n, err := strconv.Atoi(m[1]); err == nil { // too large a number is no line of ours
+		if n, err := strconv.Atoi(m[1]); err == nil { // too large a number is not a line of ours
 			line = min(n, len(f.lines))
 		}
 	}
@@ -258,7 +258,7 @@ func (f *file) checkTree(n *yaml.Node, depth int) bool {
 		}
 		if first, twice := keys[child.Value]; twice {
 			f.bad[child] = true
-			f.fail(CodeDuplicate, at, fmt.Sprintf("the key %s is there twice, first in line %d", Quoted(child.Value), first.line), "leave one of them out")
+			f.fail(CodeDuplicate, at, fmt.Sprintf("duplicate key %s, first on line %d", Quoted(child.Value), first.line), "remove one of them")
 			continue
 		}
 		keys[child.Value] = at
@@ -275,18 +275,18 @@ func (f *file) checkNode(n *yaml.Node) {
 	}
 	switch {
 	case n.Kind == yaml.AliasNode:
-		refuse("the alias "+Quoted("*"+n.Value), "write out what it stands for, or quote it if it is text")
+		refuse("the alias "+Quoted("*"+n.Value), "write out what it refers to, or quote it if it is text")
 	case n.Anchor != "":
-		refuse("the anchor "+Quoted("&"+n.Anchor), "leave it out, or quote it if it is text")
+		refuse("the anchor "+Quoted("&"+n.Anchor), "remove it, or quote it if it is text")
 	case f.tagged(n, at):
 		tag, _, _ := bytes.Cut(f.source(at), []byte(" "))
-		refuse("the tag "+Quoted(string(tag)), "leave it out, or quote it if it is text")
+		refuse("the tag "+Quoted(string(tag)), "remove it, or quote it if it is text")
 	case n.Kind == yaml.ScalarNode && n.Tag == "!!merge":
 		refuse(`the merge key "<<"`, "write the keys out")
 	}
 }
 
-// tagged reports whether a node has a tag of its own. yaml.v3 forgets the tag "!", but
+// tagged reports whether a node has its own tag. yaml.v3 forgets the tag "!", but
 // not that the node began with it.
 func (f *file) tagged(n *yaml.Node, at place) bool {
 	if n.Style&yaml.TaggedStyle != 0 {

@@ -43,7 +43,7 @@ func (f *file) fail(code string, at place, found, fix string) {
 	f.errs = append(f.errs, e)
 }
 
-// spot returns what stands at a place.
+// spot returns the text at a place.
 func (f *file) spot(at place) spot {
 	s := spot{place: at}
 	s.source, s.caret = around(f.line(at.line), at.column)
@@ -139,9 +139,9 @@ func (f *file) checkText() bool {
 		case r == 0x85 || r == 0x2028 || r == 0x2029:
 			report("break", i, fmt.Sprintf("the line separator U+%04X", r), `end lines with LF or CRLF; within a text write "`+lineEscape(r)+`" in double quotes`)
 		case r == 0xFEFF:
-			report("bom", i, "a byte order mark U+FEFF within the text", `leave it out; within a text write "\uFEFF" in double quotes`)
+			report("bom", i, "a byte order mark U+FEFF within the text", `remove it; within a text write "\uFEFF" in double quotes`)
 		case r < ' ' || r >= 0x7F && r < 0xA0 || r == 0xFFFE || r == 0xFFFF:
-			report("control", i, fmt.Sprintf("the control character U+%04X", r), fmt.Sprintf(`leave it out; within a text write "%s" in double quotes`, controlEscape(r)))
+			report("control", i, fmt.Sprintf("the control character U+%04X", r), fmt.Sprintf(`remove it; within a text write "%s" in double quotes`, controlEscape(r)))
 		}
 		i += n
 	}

@@ -29,13 +29,13 @@ func (f *file) scalar(e entry) (string, bool) {
 		} else if n.Kind == yaml.MappingNode {
 			fix = "if it is one text, quote it"
 		}
-		f.fail(CodeType, at, fmt.Sprintf("%s where a text of %q belongs", kindName(n), key), fix)
+		f.fail(CodeType, at, fmt.Sprintf("%s in %q, where a text belongs", kindName(n), key), fix)
 		return "", false
 	}
 	if strings.TrimSpace(n.Value) == "" {
 		what := "an empty text"
 		if n.Value != "" {
-			what = "a blank text"
+			what = "a text with only white space"
 		}
 		f.fail(CodeValue, at, fmt.Sprintf("%s in %q", what, key), f.valueOf(e))
 		return "", false
@@ -51,11 +51,11 @@ func (e entry) item(n *yaml.Node) entry { return entry{key: e.key, value: n, isI
 func (f *file) valueOf(e entry) string {
 	switch {
 	case e.isItem:
-		return "write its text, or leave the item out"
+		return "write its text, or remove the item"
 	case f.isRequired(e):
 		return "write " + f.form(e.key.Value)
 	}
-	return "write one, or leave the key out"
+	return "write one, or remove the key"
 }
 
 // null reports the absence of a value.
@@ -65,7 +65,7 @@ func (f *file) null(e entry, at place) {
 		found = fmt.Sprintf("an empty item in %q", e.key.Value)
 	}
 	if e.value.Value != "" {
-		found = fmt.Sprintf("%s in %q is no value", e.value.Value, e.key.Value)
+		found = fmt.Sprintf("%s in %q is not a value", e.value.Value, e.key.Value)
 		if e.isItem {
 			fix = "quote it if it is text: " + quoteYAML(e.value.Value)
 		}
@@ -95,7 +95,7 @@ func (f *file) isOneLine(e entry, text string) bool {
 	if i < 0 {
 		return true
 	}
-	fix := "write it in one line"
+	fix := "write it on one line"
 	if e.value.Style&(yaml.FoldedStyle|yaml.LiteralStyle) != 0 {
 		fix += `, after ">-" if it is long`
 	}
@@ -113,7 +113,7 @@ func (f *file) boolean(e entry) bool {
 	case isNull(n):
 		f.null(e, at)
 	case n.Kind != yaml.ScalarNode:
-		f.fail(CodeType, at, fmt.Sprintf("%s where %q belongs", kindName(n), e.key.Value+": true"), "write true or false")
+		f.fail(CodeType, at, fmt.Sprintf("%s in %q, where true or false belongs", kindName(n), e.key.Value), "write true or false")
 	case n.Tag != "!!bool":
 		f.fail(CodeValue, at, fmt.Sprintf("%q is %s", e.key.Value, Quoted(n.Value)), "write true or false, unquoted")
 	}
@@ -140,7 +140,7 @@ func (f *file) list(e entry) []*yaml.Node {
 		f.fail(CodeType, at, fmt.Sprintf("%q is a mapping where a list belongs", key), form)
 	case len(n.Content) == 0:
 		if !f.isRequired(e) {
-			form += ", or leave the key out"
+			form += ", or remove the key"
 		}
 		f.fail(CodeValue, at, fmt.Sprintf("%q is an empty list", key), form)
 	}

@@ -21,7 +21,7 @@ func (f *file) parse(content []byte) (rules []Rule, items int) {
 		return nil, -1
 	}
 	if isNull(root) || root.Kind == yaml.MappingNode && len(root.Content) == 0 {
-		f.fail(CodeEmpty, place{}, "nothing in the file", `write "rules: []" if it has no rule`)
+		f.fail(CodeEmpty, place{}, "the file is empty", `write "rules: []" if it has no rule`)
 		return nil, -1
 	}
 	if !f.checkTree(root, 0) {
@@ -116,7 +116,7 @@ func (f *file) peekID(n *yaml.Node) string {
 	return id
 }
 
-// peek returns the text of a key before its mapping is read; "" if it is none, or not there.
+// peek returns the text of a key before its mapping is read; "" if it is not one, or missing.
 func (f *file) peek(n *yaml.Node, key string) string {
 	for i := 0; i < len(n.Content); i += 2 {
 		if value := n.Content[i+1]; n.Content[i].Value == key && value.Kind == yaml.ScalarNode && !isNull(value) && !f.bad[value] {
@@ -134,7 +134,7 @@ func idMistake(id string) string {
 	}
 	for _, r := range id {
 		if unicode.IsSpace(r) || !unicode.IsGraphic(r) {
-			return fmt.Sprintf("with the character U+%04X", r)
+			return fmt.Sprintf("not one word: it has the character U+%04X", r)
 		}
 	}
 	return ""
@@ -147,11 +147,11 @@ func (f *file) id(e entry) string {
 	}
 	at := f.place(e.value)
 	if what := idMistake(id); what != "" {
-		f.fail(CodeValue, at, "an id "+what, `write one word, such as "TF-NET-001"`)
+		f.fail(CodeValue, at, "the id is "+what, `write one word, such as "TF-NET-001"`)
 		return ""
 	}
 	if first, twice := f.ids[id]; twice {
-		f.fail(CodeDuplicate, at, fmt.Sprintf("the id is there twice, first at %s", first), "give each rule its own id, deprecated rules included")
+		f.fail(CodeDuplicate, at, fmt.Sprintf("duplicate id, first at %s", first), "give each rule its own id, deprecated rules included")
 		return ""
 	}
 	f.ids[id] = fmt.Sprintf("%s:%d", f.name, at.line)
@@ -182,7 +182,7 @@ func (f *file) severity(e entry) string {
 	}
 	words := []string{"low", "medium", "high", "critical"}
 	if !slices.Contains(words, severity) {
-		f.fail(CodeValue, f.place(e.value), "the severity "+Quoted(severity), "write low, medium, high or critical")
+		f.fail(CodeValue, f.place(e.value), "unknown severity "+Quoted(severity), "use low, medium, high or critical")
 		return ""
 	}
 	return severity
@@ -208,7 +208,7 @@ func (f *file) enforcement(e entry) {
 	}
 	mode, ok := f.scalar(entries["mode"])
 	if ok && mode != "fail" {
-		f.fail(CodeValue, f.place(entries["mode"].value), "the mode "+Quoted(mode), `write "fail": there is no other mode`)
+		f.fail(CodeValue, f.place(entries["mode"].value), "unknown mode "+Quoted(mode), `write "fail": there is no other mode`)
 	}
 }
 
@@ -255,7 +255,7 @@ func (f *file) globs(e entry) (globs []string, at []place) {
 		}
 		here := f.place(item)
 		if seen[text] {
-			f.fail(CodeDuplicate, here, "the glob "+Quoted(text)+" is there twice", "leave one of them out")
+			f.fail(CodeDuplicate, here, "the glob "+Quoted(text)+" is listed twice", "remove one of them")
 			continue
 		}
 		seen[text] = true
@@ -279,7 +279,7 @@ func (l *loader) globMistake(text string) *Error {
 	if err := glob.Check(text); errors.As(err, &mistake) {
 		found = &Error{Code: CodeGlob, Found: mistake.Found, Fix: mistake.Fix}
 	} else if l.expansions += glob.Expansions(text); l.expansions > maxExpansions {
-		found = &Error{Code: CodeLimit, Found: fmt.Sprintf("more than %d different globs in the bundle, braces expanded", maxExpansions), Fix: "write fewer"}
+		found = &Error{Code: CodeLimit, Found: fmt.Sprintf("more than %d different globs in the bundle, with braces expanded", maxExpansions), Fix: "write fewer"}
 	}
 	l.globs[text] = found
 	return found
@@ -299,9 +299,9 @@ func (f *file) patterns(e entry) (patterns []string, at []place) {
 		here := f.place(item)
 		switch {
 		case len(text) > MaxPatternBytes:
-			f.fail(CodeLimit, here, fmt.Sprintf("a pattern of %d bytes; the limit is %d", len(text), MaxPatternBytes), "write the part that tells")
+			f.fail(CodeLimit, here, fmt.Sprintf("a pattern of %d bytes; the limit is %d", len(text), MaxPatternBytes), "write only the part that identifies it")
 		case seen[text]:
-			f.fail(CodeDuplicate, here, "the pattern "+Quoted(text)+" is there twice", "leave one of them out")
+			f.fail(CodeDuplicate, here, "the pattern "+Quoted(text)+" is listed twice", "remove one of them")
 		default:
 			patterns, at = append(patterns, text), append(at, here)
 		}
@@ -320,7 +320,7 @@ func (f *file) examples(e entry) []Example {
 		x := Example{at: f.spot(f.place(item))}
 		x.Path, ok = f.scalar(entries["path"])
 		if ok && (!fs.ValidPath(x.Path) || x.Path == "." || strings.Contains(x.Path, "\x00")) {
-			f.fail(CodeValue, f.place(entries["path"].value), "the path "+Quoted(x.Path), `write a path from the root of the tree, such as "modules/main.tf"`)
+			f.fail(CodeValue, f.place(entries["path"].value), "not a path within the tree: "+Quoted(x.Path), `write a path from the root of the tree, such as "modules/main.tf"`)
 		}
 		x.Content, _ = f.scalar(entries["content"])
 		x.Violates = f.boolean(entries["violates"])

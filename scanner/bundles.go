@@ -214,7 +214,7 @@ func (s *state) others(dir string, inUse []RuleFile) ([]string, error) {
 		switch {
 		case slices.ContainsFunc(inUse, func(f RuleFile) bool { return f.Path == full }):
 		case mode == repo.Symlink, mode == repo.Submodule:
-			mistakes = append(mistakes, &rules.Error{Code: rules.CodeUnread, File: name, Found: "is a link or a submodule, which is not followed or read", Fix: "put the file itself there, or remove it"})
+			mistakes = append(mistakes, &rules.Error{Code: rules.CodeUnread, File: name, Found: "is a link or a submodule, which is neither followed nor read", Fix: "replace it with the file itself, or remove it"})
 		case rules.LooksLikeRules(name):
 			names = append(names, name)
 		}

@@ -50,7 +50,7 @@ func (d *Side) has(r *repo.Repository, path string) (bool, error) {
 	return found, err
 }
 
-// A Change is what a run judges that is about two states of a repository, and the bundles that it is told to enforce.
+// A Change is what a run judges that is about two states of a repository, and the bundles that it has to enforce.
 type Change struct {
 	Repo *repo.Repository
 	Base *Side // nil: the head is judged by its own bundles alone
@@ -58,7 +58,7 @@ type Change struct {
 
 	// Folders as a person names them, from the current one. "": where discovery finds the bundle in each state.
 	Policies  []string
-	Embedded  string // the name among them that stands for the program's own bundle, and for no folder
+	Embedded  string // the name among them that means the program's own bundle, and for no folder
 	PolicyRef string // the commit whose bundles judge alone; "": those of the base and of the head
 	// Load loads a bundle that the change cannot touch, and returns a name of it for a person, with an error, too.
 	Load func(policy string) (j Judge, name string, err error)
@@ -124,7 +124,7 @@ func (b *choice) choose() error {
 	if b.PolicyRef != "" {
 		if !anyInside {
 			return errors.New("--policy-ref takes the bundle from a commit of this repository, " +
-				"and what --policy names is not in it; give one of them")
+				"and --policy names one outside of it; use one of the two flags")
 		}
 		commit, err := b.Repo.Commit(b.PolicyRef)
 		if err != nil {
@@ -276,8 +276,8 @@ func (b *choice) noneInHead(p *namedPolicy) error {
 		b.out.Uncommitted = p.name == ""
 		return missing(fix, "no bundle in %s or in %s", b.Base.Name, b.Head.Name)
 	}
-	return missing("keep it; what it says can be changed, and is then judged by both",
-		"the change takes the bundle away: %s has none", b.Head.Name)
+	return missing("keep it; its rules can be changed, and both versions then check the change",
+		"the change removes the bundle: %s has none", b.Head.Name)
 }
 
 // distinct is an error if two names lead to bundles with the same id, of those that of returns for a name. The bundles

@@ -43,7 +43,7 @@ func Changes(r *repo.Repository, c Comparison, base, strategy string) Tree {
 	}
 	return &gitTree{r, scope, func() (head snapshot, bases []snapshot, err error) {
 		if len(c.MergeBases) == 1 && c.MergeBases[0] == c.Head && !c.Replaces {
-			return head, nil, &verdict.Error{Code: verdict.Empty, Message: fmt.Sprintf("the head adds no commit to %q; compare with another base, or accept that there is nothing to judge with --allow empty", base)}
+			return head, nil, &verdict.Error{Code: verdict.Empty, Message: fmt.Sprintf("the head adds no commit to %q; compare with another base, or allow a run with nothing to check with --allow empty", base)}
 		}
 		return c.states(r)
 	}}

@@ -150,7 +150,7 @@ func (c *checkout) extend(above *chain, folder string) *chain {
 			return &chain{err: fmt.Errorf("%s: %w", verdict.Path(f.path), err)}
 		}
 		if match.StandsFor(text) {
-			return &chain{err: &unknownEncoding{verdict.Path(f.path) + " is a Git LFS pointer or encrypted, so what git reads there is not known"}}
+			return &chain{err: &unknownEncoding{verdict.Path(f.path) + " is a Git LFS pointer or encrypted, so what git reads there is unknown"}}
 		}
 		ch.decides = ch.decides || decides(text)
 		texts = append(texts, text)

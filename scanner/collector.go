@@ -44,7 +44,7 @@ func (p *collector) tally() *tally {
 
 func (p *collector) allows(reason string) bool { return slices.Contains(p.allowed, reason) }
 
-// fail notes what could not be decided, unless it is knowingly accepted.
+// fail notes what could not be decided, unless it is explicitly allowed.
 func (p *collector) fail(e verdict.Error) {
 	if e.Code == verdict.Empty && p.allows(AllowEmpty) {
 		return
@@ -57,7 +57,7 @@ func (p *collector) fail(e verdict.Error) {
 // gitDir is, in the root, git's own and no part of the tree.
 const gitDir = ".git"
 
-// leaveOut reports whether a path is no part of the tree, and notes it.
+// leaveOut reports whether a path is not part of the tree, and notes it.
 func (p *collector) leaveOut(path string) bool {
 	reason, out := p.LeaveOut[path]
 	if path == gitDir || strings.HasPrefix(path, gitDir+"/") {
@@ -112,10 +112,10 @@ func (p *collector) deletes() {
 // complete ends the listing: what the tree as a whole lacks is an error.
 func (p *collector) complete() {
 	if p.empty() && len(p.errors) == 0 {
-		p.fail(verdict.Error{Code: verdict.Empty, Message: "there is no file to scan; check the path, or accept an empty tree with --allow empty"})
+		p.fail(verdict.Error{Code: verdict.Empty, Message: "there is no file to scan; check the path, or allow an empty tree with --allow empty"})
 	}
 	if _, governed, _ := p.Progress.Files(); governed == 0 && p.RequireGoverned {
-		p.fail(verdict.Error{Code: verdict.NoGoverned, Message: "no rule selects any file of this tree, and --require-governed is set; check the path and the rules' globs"})
+		p.fail(verdict.Error{Code: verdict.NoGoverned, Message: "no file of this tree is covered by a rule, and --require-governed is set; check the path and the rules' globs"})
 	}
 }
 
@@ -141,7 +141,7 @@ func (p *collector) verdict() *verdict.Verdict {
 	v.Allowed = p.allowed
 	v.Partial = p.Partial || p.Exclude != nil
 	if v.Partial && !p.allows(AllowPartial) {
-		p.fail(verdict.Error{Code: verdict.Partial, Message: "the run was narrowed by --rule or --exclude, so it cannot pass; run it whole, or accept it with --allow partial"})
+		p.fail(verdict.Error{Code: verdict.Partial, Message: "--rule or --exclude makes this a partial run, which cannot pass; run it without them, or allow it with --allow partial"})
 	}
 	v.Policy, v.PolicyChanges = p.policies, p.sides.changes()
 

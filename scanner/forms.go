@@ -18,7 +18,7 @@ func (p *collector) checkedOut(ctx context.Context, x *match.Examiner, o opener,
 	var unknown *unknownEncoding
 	switch {
 	case errors.As(err, &unknown):
-		p.lacks(j, AllowEncoding, verdict.Encoding, "the encoding in which git checks it out cannot be determined: "+unknown.why+"; simplify the attributes, or accept it with --allow encoding")
+		p.lacks(j, AllowEncoding, verdict.Encoding, "the encoding in which git checks it out cannot be determined: "+unknown.why+"; simplify the attributes, or allow it with --allow encoding")
 		return true
 	case err != nil:
 		j.unread(fmt.Errorf("the attributes that git checks it out by: %w", err))
@@ -33,15 +33,15 @@ func (p *collector) checkedOut(ctx context.Context, x *match.Examiner, o opener,
 		forms, ok := recode.Forms(enc.Text)
 		switch {
 		case enc.State == attributes.Set, enc.State == attributes.Unset:
-			p.lacks(j, AllowEncoding, verdict.Encoding, "its working-tree-encoding has no value, and git refuses to check it out; write working-tree-encoding=UTF-16, or another encoding, in .gitattributes, or accept it with --allow encoding")
+			p.lacks(j, AllowEncoding, verdict.Encoding, "its working-tree-encoding has no value, and git refuses to check it out; write working-tree-encoding=UTF-16, or another encoding, in .gitattributes, or allow it with --allow encoding")
 		case !ok:
-			p.lacks(j, AllowEncoding, verdict.Encoding, fmt.Sprintf("git checks it out in the encoding %.100q (working-tree-encoding in .gitattributes), which policyscan does not know; use UTF-8 or UTF-16, or accept it with --allow encoding", enc.Text))
+			p.lacks(j, AllowEncoding, verdict.Encoding, fmt.Sprintf("git checks it out in the encoding %.100q (working-tree-encoding in .gitattributes), which is unknown to policyscan; use UTF-8 or UTF-16, or allow it with --allow encoding", enc.Text))
 		}
 		for _, form := range forms {
 			note := fmt.Sprintf("found in the file as git checks it out (working-tree-encoding=%s)", enc.Text)
 			lacks, err := p.examineForm(ctx, x, o, j, form, note, known)
 			if lacks && (err == nil || errors.Is(err, recode.ErrAsIs)) {
-				note += ", on a system that replaces or drops the characters which the encoding lacks"
+				note += ", on a system that replaces or drops the characters that the encoding lacks"
 				for _, fallback := range form.Fallbacks() {
 					if _, err = p.examineForm(ctx, x, o, j, fallback, note, known); err != nil {
 						break
@@ -52,7 +52,7 @@ func (p *collector) checkedOut(ctx context.Context, x *match.Examiner, o opener,
 			case err != nil && ctx.Err() != nil:
 				return false
 			case errors.Is(err, recode.ErrUnsure):
-				p.lacks(j, AllowEncoding, verdict.Encoding, fmt.Sprintf("git checks it out in the encoding %s (working-tree-encoding in .gitattributes), and it has a character that not every system writes alike there; use UTF-8 or UTF-16, or accept it with --allow encoding", enc.Text))
+				p.lacks(j, AllowEncoding, verdict.Encoding, fmt.Sprintf("git checks it out in the encoding %s (working-tree-encoding in .gitattributes), and it has a character that systems write differently there; use UTF-8 or UTF-16, or allow it with --allow encoding", enc.Text))
 			case err != nil:
 				j.unread(err)
 				return true
@@ -79,7 +79,7 @@ func (p *collector) examineForm(ctx context.Context, x *match.Examiner, o opener
 		return r.Lacks(), err
 	}
 	// Filters run after the encoding: what they take for a pointer is what it makes.
-	p.standsFor(j, rep, "what git makes of it ("+attributes.Encoding+")")
+	p.standsFor(j, rep, "what git writes for it ("+attributes.Encoding+")")
 	for _, f := range rep.Finds {
 		if known[f.Pattern] {
 			continue

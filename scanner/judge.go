@@ -33,7 +33,7 @@ type engines struct {
 	union      *match.Engine             // of all rules; nil until it is needed
 }
 
-// maxEngines bounds how many sets of rules have an engine of their own. A tree can
+// maxEngines bounds how many sets of rules have their own engine. A tree can
 // hold a file for each of 2^n sets; those that come later share the union's engine.
 const maxEngines = 256
 
@@ -153,7 +153,7 @@ func (br *brokenRule) violation(b *rules.Bundle) verdict.Violation {
 	return v
 }
 
-// masked stands for a character that a rule redacts.
+// masked replaces a character that a rule redacts.
 const masked = '•'
 
 func mask(s string) string {

@@ -11,7 +11,7 @@ import (
 )
 
 // visitLink judges a link: its target string as any content, for the rules that select the link, and where it leads,
-// for all that could judge what is read under its name. A link that no rule selects is governed only if it fails in
+// for all that could check what is read under its name. A link that no rule selects is governed only if it fails in
 // that.
 func (w *worker) visitLink(e entry, o opener) {
 	looking := w.bundle.LookingInto(e.Path, nil)
@@ -103,11 +103,11 @@ func (p *collector) astray(e entry, text *linkText, looking []int) (losing []int
 		}
 	}
 	losing = looking
-	says := linkMessage{link: e.Path, target: text.target, rule: "could judge what is read under its name", fix: "link to another path in the tree"}
+	says := linkMessage{link: e.Path, target: text.target, rule: "could check what is read under its name", fix: "link to another path in the tree"}
 	switch {
 	case wrong != "":
 	case p.isLeftOut(to.path):
-		says.leads, wrong = to.path, "is left out of the scan"
+		says.leads, wrong = to.path, "is excluded from the scan"
 		if to.file { // beneath which there is nothing
 			losing = p.bundle.Selecting(e.Path, nil)
 		}
@@ -124,13 +124,13 @@ func (p *collector) astray(e entry, text *linkText, looking []int) (losing []int
 	case wrong != "":
 		says.wrong = ", which " + wrong
 	case to.path != "" && first.Selects(e.Path) && !first.Selects(to.path):
-		says.rule, says.fix = "selects its path but not that one", "have the rule select that one as well"
+		says.rule, says.fix = "selects its path but not that one", "have the rule select that one too"
 	default:
-		says.rule, says.fix = "could select files beneath its path that it would not select beneath that one", "have the rule select them there as well"
+		says.rule, says.fix = "could select files under its path that it would not select under that one", "have the rule select them there too"
 		switch lost, excluded := p.bundle.LostBy(number, e.Path, to.path); {
 		case excluded:
 			says.rule += fmt.Sprintf(" (its exclude %q)", clip(lost))
-			says.fix = "have the rule exclude the same beneath the link"
+			says.fix = "have the rule exclude the same under the link"
 		case lost != "":
 			says.rule += fmt.Sprintf(" (its glob %q)", clip(lost))
 		}
@@ -177,7 +177,7 @@ func (m *linkMessage) text(rule string, more int) string {
 	if strings.Trim(glob, plainName) != "" {
 		glob = "GLOB"
 	}
-	return fmt.Sprintf("it is a link to %s%s, and rule %s %s; %s, or accept the link with --allow symlink=%s",
+	return fmt.Sprintf("it is a link to %s%s, and rule %s %s; %s, or allow the link with --allow symlink=%s",
 		clip(shown), m.wrong, rule, m.rule, m.fix, glob)
 }
 

@@ -23,7 +23,7 @@ type there struct {
 }
 
 // outOfTree is what is said of a target that no one judges.
-const outOfTree = "leads out of what is scanned"
+const outOfTree = "leads out of the scanned tree"
 
 // A looker says what is at a path of the tree. No folder on the way is a link.
 type looker func(path string) (there, error)

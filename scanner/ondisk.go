@@ -72,7 +72,7 @@ func PathIn(root, file string) (path string, in bool, err error) {
 	folder, name := filepath.Split(file)
 	dir, err := disk.Real(folder)
 	if err != nil {
-		return "", false, fmt.Errorf("whether %s is in the folder to scan cannot be told: %w", quoted(file), disk.Cause(err))
+		return "", false, fmt.Errorf("cannot determine whether %s is in the folder to scan: %w", quoted(file), disk.Cause(err))
 	}
 	if root, err = disk.Real(root); err != nil {
 		return "", false, NoRoot(err)

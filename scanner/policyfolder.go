@@ -40,14 +40,14 @@ func policyIn(r *repo.Repository, policy string) (dir string, inside bool, err e
 	} else {
 		rel, ok, err := beneath(root, at)
 		if err != nil {
-			return "", false, fmt.Errorf("whether the current folder is in the repository cannot be told: %w", disk.Cause(err))
+			return "", false, fmt.Errorf("cannot determine whether the current folder is in the repository: %w", disk.Cause(err))
 		}
 		if ok {
 			at, rest = r.WorkTree, rel+"/"+rest
 		}
 	}
 	unclear := func(err error) error {
-		return fmt.Errorf("whether --policy %s is in the repository cannot be told: %w", quoted(policy), disk.Cause(err))
+		return fmt.Errorf("cannot determine whether --policy %s is in the repository: %w", quoted(policy), disk.Cause(err))
 	}
 	const maxLinks = 255
 	for links := 0; ; {
@@ -126,7 +126,7 @@ func committed(r *repo.Repository, dir string, base, head *Side) (bool, error) {
 		case disk.Absent(err):
 			continue
 		case err != nil:
-			return false, fmt.Errorf("whether another repository is checked out in %s cannot be told: %w",
+			return false, fmt.Errorf("cannot determine whether another repository is checked out in %s: %w",
 				quoted(outer), disk.Cause(err))
 		}
 		if base != nil {
@@ -141,8 +141,8 @@ func committed(r *repo.Repository, dir string, base, head *Side) (bool, error) {
 		case err != nil:
 			return false, err
 		case known:
-			return false, fmt.Errorf("the change brings %s, where another repository is checked out that has the bundle of "+
-				"--policy, so which of them should judge cannot be told; check the bundle out at another place", quoted(outer))
+			return false, fmt.Errorf("the change adds %s, where another repository is checked out that has the bundle of "+
+				"--policy, so policyscan cannot determine which of them to use; check the bundle out at another path", quoted(outer))
 		}
 		return false, nil
 	}

@@ -65,7 +65,7 @@ type retargeting struct {
 	head    gitSide
 	bases   []gitSide
 	changed bool // a link comes, goes or points elsewhere
-	gone    bool // a file is none any more
+	gone    bool // a file no longer is one
 }
 
 func newRetargeting(r *repo.Repository, head snapshot, bases []snapshot) retargeting {
@@ -87,7 +87,7 @@ func (t *retargeting) see(c repo.Change) {
 func (t *retargeting) matter(uniform func() bool) bool { return t.changed || t.gone && !uniform() }
 
 // visit visits the links of the head that did not change, but lead to another path than at a base, or
-// to what was a file there and is none any more. A link whose way cannot be followed at the base is one of
+// to what was a file there and no longer is. A link whose way cannot be followed at the base is one of
 // them: it is judged as it is now.
 func (t *retargeting) visit(visit func(path string, leaf repo.Leaf) error) error {
 	return t.head.files(func(path string, leaf repo.Leaf) error {

@@ -1,4 +1,4 @@
-// Package scanner holds a tree of files against a bundle of rules and returns the
+// Package scanner checks a tree of files against a bundle of rules and returns the
 // verdict.
 //
 //	rules.Bundle --+
@@ -11,11 +11,11 @@
 // [Judge] is a bundle that is enforced; a change has two, that of its base and its own, which
 // [Change.Judges] finds.
 // [Scan] has workers to which the tree hands its files; a worker asks the bundles which
-// rules select the path, and reads every governed file to its last byte. The verdict is the
-// same, byte for byte, however many workers there are. [Check] is the same judgement for one
+// rules select the path, and reads every file that a rule selects to its last byte. The verdict is the
+// same, byte for byte, however many workers there are. [Check] is the same for one
 // path and content, without any tree.
 //
-// What git checks out is judged as well as its blobs, where .gitattributes has it write another encoding.
+// Where .gitattributes makes git write another encoding on checkout, that form is checked as well as the blob.
 //
 // What a match is: docs/matching.md. What could not be decided is an error of the
 // verdict, never a log line; a panic in here is one too.
@@ -33,26 +33,26 @@ import (
 	"github.com/policyscan/policyscan/verdict"
 )
 
-// Reasons that [Options.Allow] knowingly accepts.
+// Reasons that [Options.Allow] explicitly allows.
 const (
 	AllowLFSPointer  = "lfs-pointer"  // a governed Git LFS pointer
 	AllowSpecialFile = "special-file" // a governed FIFO, socket or device
 	AllowEmpty       = "empty"        // a tree without any file
 	AllowSubmodule   = "submodule"    // a governed submodule
 	AllowPartial     = "partial"      // a run narrowed by rule or path
-	AllowEncoding    = "encoding"     // a governed file that git checks out in an encoding that is not known
+	AllowEncoding    = "encoding"     // a governed file that git checks out in an unknown encoding
 	AllowEncrypted   = "encrypted"    // a governed file that git-crypt has encrypted
 	AllowSymlink     = "symlink"      // a link whose target the rules do not judge as they judge the link
 )
 
-// LeftOutput is the reason why the file in which the verdict will stand is left out.
+// LeftOutput is the reason why the file of the verdict is left out.
 const LeftOutput = "output"
 
 // Options narrow or limit a scan. The zero value does neither.
 type Options struct {
 	Version         string            // of the program, for the verdict
 	Errors          []verdict.Error   // what was wrong before the scan, though it can go on
-	Allow           []string          // the Allow constants, and what AllowLink stands for: "symlink=GLOB"
+	Allow           []string          // the Allow constants, and what AllowLink means: "symlink=GLOB"
 	AllowLink       func(string) bool // paths of links for which AllowSymlink holds; nil: none. Called by all workers
 	Partial         bool              // the bundle was narrowed by the caller
 	Exclude         func(string) bool // paths that no rule selects, for debugging: the run is partial. Called by all workers
@@ -65,13 +65,13 @@ type Options struct {
 	Rewritten       *Rewritten        // nil: no one asks
 }
 
-// Interruption is a cause of a context's end that has a code of its own. A scan
+// Interruption is a cause of a context's end that has its own code. A scan
 // whose context ends for another reason has the code E_INTERRUPTED.
 type Interruption struct{ Code, Message string }
 
 func (i *Interruption) Error() string { return i.Message }
 
-// Scan holds every file of the tree against every rule of the judges' bundles; see
+// Scan checks every file of the tree against every rule of the judges' bundles; see
 // [Judge]. When ctx ends, so does the scan: what was found until then is in the
 // verdict, and the cause is its error.
 func Scan(ctx context.Context, judges []Judge, t Tree, o Options) *verdict.Verdict {
@@ -98,7 +98,7 @@ type scan struct {
 	Options
 }
 
-// grace is how long a scan that was told to end waits for reads that are under way.
+// grace is how long a scan that was asked to end waits for reads that are under way.
 const grace = time.Second
 
 // await waits until done is closed or, a little longer than ctx lasts, gives up: the work
@@ -129,6 +129,6 @@ func internal(file string, p any) verdict.Error {
 	return verdict.Error{
 		Code:    verdict.Internal,
 		File:    verdict.Path(file),
-		Message: fmt.Sprintf("a bug of policyscan, please report it: %v", p),
+		Message: fmt.Sprintf("a bug in policyscan, please report it: %v", p),
 	}
 }

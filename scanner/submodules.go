@@ -55,7 +55,7 @@ func submodules(root *worktree.Root, fail func(path string, err error)) modules 
 	rd := root.Reader()
 	defer rd.Close()
 	found := modules{}
-	// look says of a name whether there is a file or a folder; what cannot be told is no PASS.
+	// look says of a name whether there is a file or a folder; what cannot be determined is not a PASS.
 	look := func(name string) (file, folder bool) {
 		_, err := rd.Stat(name)
 		if err != nil && !isNoFile(err) {
@@ -118,7 +118,7 @@ func modulePaths(rd *worktree.Reader, file string) ([]string, error) {
 	}
 	paths, err := repo.ModulePaths(text)
 	if err != nil {
-		return nil, fmt.Errorf("%w; git cannot read it either, so where submodules are is not known", err)
+		return nil, fmt.Errorf("%w; git cannot read it either, so it is unknown where submodules are", err)
 	}
 	return paths, nil
 }

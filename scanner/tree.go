@@ -22,7 +22,7 @@ type Tree interface {
 	// Scope says how the files were chosen.
 	Scope() verdict.Scope
 	// walk hands each of the tree's files to one of the visitors, several at once. The
-	// error is the context's; what else goes wrong is the visitors' to be told.
+	// error is the context's; other failures go to the visitors.
 	walk(ctx context.Context, visitors []visitor) error
 }
 
@@ -59,7 +59,7 @@ type opener interface {
 // another, and an opener keeps the folder open.
 const batch = 32
 
-// share hands the files that list finds to the visitors, each with an opener of its own.
+// share hands the files that list finds to the visitors, each with its own opener.
 // list runs in the caller's goroutine.
 func share(ctx context.Context, visitors []visitor, newOpener func() opener, list func(found func(entry)) error) error {
 	batches := make(chan []entry, 2*len(visitors))
@@ -107,8 +107,8 @@ type content interface {
 // Folder returns the tree of all files under a folder, of scope full.
 func Folder(root *worktree.Root) Tree { return &folderTree{root, root, ""} }
 
-// folderIn is [Folder] for one that lies within the work tree of a repository, at the
-// path: where submodules are stands in its root.
+// folderIn is [Folder] for one within the work tree of a repository, at the
+// path: where submodules are is in its root.
 func folderIn(root, repository *worktree.Root, path string) Tree {
 	return &folderTree{root, repository, path + "/"}
 }
@@ -235,10 +235,10 @@ func (o *diskOpener) open(e entry) (content, error) {
 
 // listed returns the tree of the files that a list names, of scope files. Entries
 // are paths from the root; "./" and the like is cleaned away, and a file that is
-// named twice counts once. What is no file of the tree is an error of the run.
+// named twice counts once. What is not a file of the tree is an error of the run.
 func listed(root *worktree.Root, entries []string) Tree { return &listTree{root, root, entries} }
 
-// listedIn is [listed] for a root that lies within the work tree of a repository.
+// listedIn is [listed] for a root within the work tree of a repository.
 func listedIn(root, repository *worktree.Root, entries []string) Tree {
 	return &listTree{root, repository, entries}
 }
@@ -294,16 +294,16 @@ func cleanEntry(entry string) (string, error) {
 	case entry == "":
 		return "", errors.New("the list has an empty entry; one path on each line, or NUL-separated paths")
 	case strings.HasPrefix(name, "/"):
-		return "", fmt.Errorf("the list names %q, an absolute path; name files from the root of the tree", verdict.Path(entry))
+		return "", fmt.Errorf("the list names %q, an absolute path; write paths from the root of the tree", verdict.Path(entry))
 	case name == ".." || strings.HasPrefix(name, "../"):
-		return "", fmt.Errorf("the list names %q, a path outside the tree; name files from the root of the tree", verdict.Path(entry))
+		return "", fmt.Errorf("the list names %q, a path outside the tree; write paths from the root of the tree", verdict.Path(entry))
 	}
 	return name, nil
 }
 
 // noFile says why a listed path is no file of the tree, and what is often behind it.
 func noFile(entry string, err error) string {
-	what := "cannot be looked at: " + errorText(err)
+	what := "cannot be inspected: " + errorText(err)
 	switch {
 	case errors.Is(err, worktree.ErrNotFile):
 		return "is a folder; name the files in it"
@@ -325,7 +325,7 @@ func noFile(entry string, err error) string {
 func Single(path string, content []byte) (Tree, error) {
 	name, err := cleanEntry(path)
 	if err != nil || name == "." {
-		return nil, fmt.Errorf("%q is no path of a file in the tree; name one from its root, such as deploy/main.tf", path)
+		return nil, fmt.Errorf("%q is not the path of a file in the tree; name one from its root, such as deploy/main.tf", path)
 	}
 	return &singleTree{name, content}, nil
 }

@@ -36,10 +36,10 @@ func Uncommitted(ctx context.Context, r *repo.Repository, head repo.Hash, output
 			n, err = countUncommitted(ctx, r, root, head, outputs)
 		}
 	}
-	const see = "see them with git status; --staged, --tracked or a full scan judges them"
+	const see = "see them with git status; --staged, --tracked or a full scan checks them"
 	switch {
 	case err != nil:
-		return []string{fmt.Sprintf("uncommitted files were not scanned, nor could they be counted: %v", disk.Cause(err))}
+		return []string{fmt.Sprintf("uncommitted files were not scanned, and could not be counted: %v", disk.Cause(err))}
 	case n == 1:
 		return []string{"1 uncommitted file was not scanned; " + see}
 	case n > 1:

@@ -76,7 +76,7 @@ func (w *worker) visit(e entry, o opener) {
 	}
 }
 
-// selecting returns the rules that a file is governed by. Of a submodule only the
+// selecting returns the rules that select a file. Of a submodule only the
 // place is known: a rule that could select a path beneath it governs it.
 func (s *scan) selecting(e entry, into []int) []int {
 	if e.Kind == worktree.Submodule {
@@ -88,9 +88,9 @@ func (s *scan) selecting(e entry, into []int) []int {
 // unopened are the kinds of file that have no content to be had.
 var unopened = map[worktree.Kind]struct{ reason, code, message string }{
 	worktree.Special: {AllowSpecialFile, verdict.NotRegular,
-		"it is a FIFO, socket or device, which is never opened; remove it, or accept it with --allow special-file"},
+		"it is a FIFO, socket or device, which is never opened; remove it, or allow it with --allow special-file"},
 	worktree.Submodule: {AllowSubmodule, verdict.Unavailable,
-		"it is a submodule, and rules could select files in it; scan that repository with the same bundle, and accept it here with --allow submodule"},
+		"it is a submodule, and rules could select files in it; scan that repository with the same bundle, and allow it here with --allow submodule"},
 }
 
 // do examines a file and says what became of it. When ctx ends on the way, that is
@@ -148,9 +148,9 @@ func (p *collector) judged(ctx context.Context, x *match.Examiner, o opener, j *
 func (p *collector) standsFor(j *job, rep match.Report, what string) {
 	switch {
 	case rep.Pointer:
-		p.lacks(j, AllowLFSPointer, verdict.Unavailable, what+" is a Git LFS pointer, and the content is not here; fetch it (git lfs pull; actions/checkout: lfs: true), or accept it with --allow lfs-pointer")
+		p.lacks(j, AllowLFSPointer, verdict.Unavailable, what+" is a Git LFS pointer, and the content is not here; fetch it (git lfs pull; actions/checkout: lfs: true), or allow it with --allow lfs-pointer")
 	case rep.Crypt:
-		p.lacks(j, AllowEncrypted, verdict.Unavailable, what+" is encrypted with git-crypt, and the content is not here; scan where it is decrypted (git-crypt unlock), without --diff-base and --staged, or accept it with --allow encrypted")
+		p.lacks(j, AllowEncrypted, verdict.Unavailable, what+" is encrypted with git-crypt, and the content is not here; scan where it is decrypted (git-crypt unlock), without --diff-base and --staged, or allow it with --allow encrypted")
 	}
 }
 

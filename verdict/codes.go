@@ -13,7 +13,7 @@ const (
 	Changed       = "E_CHANGED"        // a file changed, appeared or went while it was read
 	NotRegular    = "E_NOT_REGULAR"    // a governed FIFO, socket or device
 	Unavailable   = "E_UNAVAILABLE"    // a governed file's content is elsewhere (Git LFS), or encrypted (git-crypt)
-	Encoding      = "E_ENCODING"       // git checks a governed file out in an encoding that is not known here
+	Encoding      = "E_ENCODING"       // git checks a governed file out in an unknown encoding
 	Link          = "E_LINK"           // a link to what the rules do not judge as they judge the link's own path
 	CaseCollision = "E_CASE_COLLISION" // two tracked files that are one on disk, which takes no notice of case or normal form
 	Limit         = "E_LIMIT"          // a limit that the user set was hit
@@ -32,7 +32,7 @@ const (
 	Empty      = "E_EMPTY"       // a scope without any file
 	NoGoverned = "E_NO_GOVERNED" // --require-governed, and no rule selects a file
 	Partial    = "E_PARTIAL"     // narrowed by --rule or --exclude
-	FilesFrom  = "E_FILES_FROM"  // an entry of --files-from is no file of the tree
+	FilesFrom  = "E_FILES_FROM"  // an entry of --files-from is not a file of the tree
 	Output     = "E_OUTPUT"      // an output other than the verdict could not be written
 	Usage      = "E_USAGE"       // flags or arguments that cannot be followed
 )

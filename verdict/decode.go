@@ -38,7 +38,7 @@ func Decode(text []byte) (*Verdict, error) {
 		return nil, fmt.Errorf("it says %s, which does not follow from the %d violations, %d errors and %d rules in it", v.Verdict, len(v.Violations), len(v.Errors), len(v.Rules))
 	}
 	if again, err := v.Encode(); err != nil || !bytes.Equal(again, text) {
-		return nil, errors.New("it is not as policyscan writes it: something was added, taken away or formatted anew")
+		return nil, errors.New("it is not as policyscan writes it: something was added, removed or reformatted")
 	}
 	if v.Verdict == Pass && !v.covered() {
 		return nil, errors.New("it says PASS, which does not follow from its coverage")

@@ -41,7 +41,7 @@ func replaceHidden(s string, write func(*strings.Builder, rune)) string {
 	return b.String()
 }
 
-// Shown reports whether a terminal draws r as a mark of its own. Go's own table
+// Shown reports whether a terminal draws r as its own mark. Go's own table
 // of printable characters leaves out control, format, private and unassigned
 // characters and every space but U+0020; what is drawn as nothing is added here.
 func Shown(r rune) bool {

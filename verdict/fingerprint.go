@@ -8,7 +8,7 @@ import (
 )
 
 // Fingerprint identifies a violation as long as its rule, its file, its pattern
-// and the text of its line stay: the line's number is no part of it. It is the
+// and the text of its line stay: the line's number is not part of it. It is the
 // SHA-256, in lower-case hexadecimal, of the four texts, each preceded by its
 // length in bytes as a decimal number and a colon (netstrings without the comma).
 //

@@ -21,7 +21,7 @@ const (
 //
 // The hash of a line is a polynomial hash (base 37, modulo 2^64) of the 100 UTF-16
 // code units from the line's start on, across the lines that follow. Spaces and
-// tabs are left out, CR and CRLF count as LF, the unit 0xFFFF stands for the end
+// tabs are skipped, CR and CRLF count as LF, the unit 0xFFFF stands for the end
 // of the text and zeros for what would come after it. github/codeql-action writes
 // it in src/fingerprints.ts; docs/verdict.md says it in full.
 //
@@ -145,7 +145,7 @@ func Repeated(text []byte, size int) int {
 	return n / size * size
 }
 
-// AddRepeated takes a code unit n times: the same as Add, but faster for blanks and line ends.
+// AddRepeated takes a code unit n times: the same as Add, but faster for spaces and line ends.
 func (h *LineHasher) AddRepeated(unit uint16, n int64) {
 	switch {
 	case n <= 0:

@@ -134,7 +134,7 @@ type Scope struct {
 type Coverage struct {
 	Files      int        `json:"files"`    // in the tree, of any kind; those left out not counted
 	Governed   int        `json:"governed"` // selected by at least one rule
-	Scanned    int        `json:"scanned"`  // governed files held against every rule that selects them
+	Scanned    int        `json:"scanned"`  // governed files checked against every rule that selects them
 	Bytes      int64      `json:"bytes"`    // of the scanned files
 	Deleted    int        `json:"deleted"`
 	LeftOut    []Omission `json:"left_out"`    // by path; no part of the tree

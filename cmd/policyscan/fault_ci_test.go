@@ -155,7 +155,7 @@ func TestFault_148_GitLabOldBase(t *testing.T) {
 	c.auto("again", env, exitPass, "PASS") // the rules of that day
 	c.git("reset", "-q", "--hard", "held")
 	c.runner("again", "2", tip, 20)
-	said = c.auto("again", env, exitUndecided, undecidedBase, "refs/remotes/origin/main can be of an earlier pipeline: the last git fetch did not fetch it", fetchMain)
+	said = c.auto("again", env, exitUndecided, undecidedBase, "refs/remotes/origin/main may be from an earlier pipeline: the last git fetch did not fetch it", fetchMain)
 	// A fetch that does not store what it found.
 	c.gitIn("again", "", "fetch", "-q", "--refmap=", "origin", "main")
 	c.auto("again", env, exitUndecided, undecidedBase, "the last git fetch found it at "+c.tight[:7]+", but refs/remotes/origin/main is at "+c.lax[:7], fetchMain)
@@ -207,7 +207,7 @@ func TestFault_148_GitLabFork(t *testing.T) {
 	env := mergeRequest(tip, c.lax, "CI_PROJECT_ID=2", "CI_MERGE_REQUEST_PROJECT_URL="+url)
 	c.gitIn("", "", "clone", "-q", "--branch", "work", "file://"+filepath.Join(c.dir, "fork"), "build")
 	c.obey("build", fetchMain)
-	c.obey("build", c.auto("build", env, exitUndecided, undecidedBase, "from another project than the merge request's", "git fetch "+url+" +refs/heads/main:refs/remotes/origin/main"))
+	c.obey("build", c.auto("build", env, exitUndecided, undecidedBase, "from a different project than the merge request's", "git fetch "+url+" +refs/heads/main:refs/remotes/origin/main"))
 	c.auto("build", env, exitViolation, badAlone)
 	c.auto("build", mergeRequest(tip, c.lax, "CI_PROJECT_ID=2"), exitUndecided, "UNDECIDED E_USAGE", "CI_MERGE_REQUEST_PROJECT_URL is empty")
 }
@@ -294,7 +294,7 @@ func TestFault_149_Forced(t *testing.T) {
 	unrelated := c.commit("of its own")
 	c.git("checkout", "-q", "main")
 
-	const whole = "all of the head was judged: "
+	const whole = "all of the head was checked: "
 	for _, row := range []struct{ name, after, flagged, mode, saying, note string }{
 		{"rewritten", beside, "FAIL NET-1@old.tf", "diff", "FAIL NET-1@old.tf", "the push was forced: what differs from " + before[:7]},
 		{"from an older policy", old, badAndOld, "diff", badAndOld, "the push was forced: what differs from " + before[:7]},
@@ -306,7 +306,7 @@ func TestFault_149_Forced(t *testing.T) {
 			for system, env := range c.pushes(before, row.after, forced) {
 				mode, saying, note := row.mode, row.saying, row.note
 				if forced && system == "github" {
-					mode, saying, note = "full", row.flagged, whole+"the push was forced; the rules of "+before[:7]+" judge it, too"
+					mode, saying, note = "full", row.flagged, whole+"the push was forced; the rules of "+before[:7]+" check it too"
 				}
 				c.auto("repo", env, exitViolation, saying, note, "policy: of the base ("+before[:7]+") and of the head ("+row.after[:7]+")")
 				v := c.verdict()
@@ -409,7 +409,7 @@ func TestFault_149_NewBranch(t *testing.T) {
 	// Without the default branch all of it is scanned, by its own rules, and the report says so.
 	clone("alone", tip, "--single-branch", "--branch", "work")
 	for system, env := range c.pushes(zeros, tip, false) {
-		said := c.auto("alone", env, exitPass, "PASS", "all of the head was judged: the branch or tag is new", "whose rules would judge it, too", fetchMain, "2 files of the whole head")
+		said := c.auto("alone", env, exitPass, "PASS", "all of the head was checked: the branch or tag is new", "whose rules would check it too", fetchMain, "2 files of the whole head")
 		if system == "github" {
 			continue
 		}
@@ -417,7 +417,7 @@ func TestFault_149_NewBranch(t *testing.T) {
 		c.auto("alone", env, exitViolation, badAlone)
 		// One that an earlier pipeline left does not count for GitLab.
 		c.gitIn("alone", "", "fetch", "-q", "origin", "work")
-		c.auto("alone", env, exitPass, "PASS", "can be of an earlier pipeline", fetchMain)
+		c.auto("alone", env, exitPass, "PASS", "may be from an earlier pipeline", fetchMain)
 		c.gitIn("alone", "", "update-ref", "-d", "refs/remotes/origin/main")
 	}
 

@@ -206,7 +206,7 @@ func TestFault_143_Replaced(t *testing.T) {
 		}
 		v := g.judgeBoth(nil, held{"net.tf": c.text, ".gitattributes": "*.tf working-tree-encoding=" + c.encoding + "\n"}, status, c.saying)
 		want := "found in the file as git checks it out (working-tree-encoding=" + c.encoding +
-			"), on a system that replaces or drops the characters which the encoding lacks"
+			"), on a system that replaces or drops the characters that the encoding lacks"
 		if status == exitViolation && v.Violations[0].Note != want {
 			t.Errorf("%s, %q: note %q", c.encoding, c.text, v.Violations[0].Note)
 		}

@@ -81,11 +81,11 @@ func TestFault_100_Packs(t *testing.T) {
 			g.git("repack", "-q", "-a", "-d")
 			g.git("multi-pack-index", "write")
 			g.remove(".idx")
-		}, lost, "which has no index of its own; run git repack -a -d"},
+		}, lost, "which has no index; run git repack -a -d"},
 		{"a pack without an index", func(g *gitRepo) {
 			g.git("repack", "-q", "-a", "-d")
 			g.remove(".idx")
-		}, lost, "which has no index of its own; run git repack -a -d"},
+		}, lost, "which has no index; run git repack -a -d"},
 		{"an index without its pack", func(g *gitRepo) {
 			g.git("repack", "-q", "-a", "-d")
 			g.remove(".pack")
@@ -100,7 +100,7 @@ func TestFault_100_Packs(t *testing.T) {
 		}, lost, "is not the pack of its index"},
 		{"an index of version 1", func(g *gitRepo) {
 			g.git("-c", "pack.indexVersion=1", "repack", "-q", "-a", "-d")
-		}, lost, "is no pack index of version 2; run git repack -a -d"},
+		}, lost, "is not a pack index of version 2; run git repack -a -d"},
 		{"an empty index", func(g *gitRepo) {
 			g.git("repack", "-q", "-a", "-d")
 			idx := g.packsOf(".idx")[0]
@@ -319,7 +319,7 @@ func TestFault_118_WhichRepository(t *testing.T) {
 			g.env = []string{"GIT_DIR=" + dir}
 			g.judgeIn("", own, exitViolation, found)
 			g.judgeIn("repo", diff, exitViolation, found)
-			g.judgeIn("other", diff, exitUndecided, "UNDECIDED E_REPO_FORMAT", "GIT_DIR", "is in another repository or work tree; unset GIT_DIR, or leave the path out")
+			g.judgeIn("other", diff, exitUndecided, "UNDECIDED E_REPO_FORMAT", "GIT_DIR", "is in another repository or work tree; unset GIT_DIR, or omit the path")
 			g.judgeIn("good", diff, exitUndecided, "UNDECIDED E_REPO_FORMAT") // which is in none
 		}
 		g.env = []string{"GIT_DIR=repo/.git", "GIT_WORK_TREE=repo"}

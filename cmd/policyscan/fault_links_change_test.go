@@ -117,7 +117,7 @@ func TestFault_150_NoPath(t *testing.T) {
 			base := g.commit("base")
 			blob := g.object("blob", target)
 			g.git("update-index", "--add", "--cacheinfo", "120000,"+blob+",net.tf")
-			g.judge("--staged", exitUndecided, "UNDECIDED E_LINK", "net.tf: it is a link to ", ", which is not a path, and rule NET-1 could judge what is read under its name; link to another path in the tree")
+			g.judge("--staged", exitUndecided, "UNDECIDED E_LINK", "net.tf: it is a link to ", ", which is not a path, and rule NET-1 could check what is read under its name; link to another path in the tree")
 			g.git("commit", "-q", "-m", "link")
 			g.judge("--diff-base "+base, exitUndecided, "UNDECIDED E_LINK")
 			g.judge("--diff-base "+base+" --allow symlink=*.tf", exitPass, "PASS", "net.tf: not scanned: symlink")

@@ -191,7 +191,7 @@ func TestFault_150_Violations(t *testing.T) {
 	g.commit("links")
 	const found = "FAIL NET-1@real.tf NET-1@text.tf"
 	for _, scope := range []string{"", "--tracked", "--diff-base " + base} {
-		g.judge(scope, exitViolation, found+" E_LINK E_LINK", "net.tf: it is a link to payload.txt, and rule NET-1 selects its path but not that one; have the rule select that one as well, or accept the link with --allow symlink=net.tf")
+		g.judge(scope, exitViolation, found+" E_LINK E_LINK", "net.tf: it is a link to payload.txt, and rule NET-1 selects its path but not that one; have the rule select that one too, or allow the link with --allow symlink=net.tf")
 		if v := g.verdict(); v.Coverage.Governed != 4 || v.Coverage.Scanned != 2 || v.Rules[0].Files != 4 {
 			t.Errorf("%q: %+v, %d files of the rule", scope, v.Coverage, v.Rules[0].Files)
 		}
@@ -251,8 +251,8 @@ func TestFault_150_LeftOut(t *testing.T) {
 	g.commit("links")
 	e := g.run("--output", "repo/result.json", "repo").want(t, exitUndecided)
 	for _, text := range []string{
-		"repo/a.tf: it is a link to .policyscan/rules/boundaries.yml, which is left out of the scan, and rule NET-1 could judge what is read under its name",
-		"repo/b.tf: it is a link to result.json, which is left out of the scan", "could not decide (2 errors)",
+		"repo/a.tf: it is a link to .policyscan/rules/boundaries.yml, which is excluded from the scan, and rule NET-1 could check what is read under its name",
+		"repo/b.tf: it is a link to result.json, which is excluded from the scan", "could not decide (2 errors)",
 	} {
 		if !strings.Contains(e.out, text) {
 			t.Errorf("%q is not in\n%s", text, e.out)

@@ -145,7 +145,7 @@ func TestFault_061_ReadOnly(t *testing.T) {
 		t.Fatalf("%s", out)
 	}
 	e := p.run("--policy", "policy", "--output", "disk/verdict.json", "good").want(t, exitUndecided)
-	if !strings.Contains(e.err, "read-only file system; and disk/verdict.json is STALE: it holds the verdict of an earlier run and cannot be removed") {
+	if !strings.Contains(e.err, "read-only file system; and disk/verdict.json is STALE: it has the verdict of an earlier run and cannot be removed") {
 		t.Error(e.err)
 	}
 }
@@ -223,7 +223,7 @@ func TestVerdictThatCannotBeRead(t *testing.T) {
 	}
 	c := reportCmd{File: "-", reportFlag: reportFlag{Report: []string{"no\x1bsuch"}}}
 	err := c.Run(streams{in: strings.NewReader("{}")})
-	if err == nil || !strings.Contains(err.Error(), `--report "no\u{1b}such": there is no such format; choose one of text, json`) {
+	if err == nil || !strings.Contains(err.Error(), `--report "no\u{1b}such": unknown format; choose one of text, json`) {
 		t.Error(err)
 	}
 }
@@ -241,7 +241,7 @@ func TestOutputThroughALinkThatCannotBeTold(t *testing.T) {
 		t.Fatal(err)
 	}
 	e := p.run("--policy", "policy", "--output", "way/v.json", "bad").want(t, exitUndecided)
-	if !strings.Contains(e.err+e.out, "whether git tracks way, on the way to the output way/v.json, cannot be told") {
+	if !strings.Contains(e.err+e.out, "cannot determine whether git tracks way, on the way to the output way/v.json: ") {
 		t.Errorf("%s%s", e.out, e.err)
 	}
 }

@@ -1,4 +1,4 @@
-// Package disk answers what several rooms ask of the file system: where a folder really is, what
+// Package disk answers what several packages ask of the file system: where a folder really is, what
 // an error of the system says, and how a file is written whole or not at all.
 package disk
 

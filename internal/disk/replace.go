@@ -58,7 +58,7 @@ func createTemp(dir, name string) (*os.File, error) {
 var numbered = regexp.MustCompile(`^[0-9]+-[0-9]+\.tmp$`)
 
 // Temporary reports whether file is one that [Replace] puts in the place of another: it
-// writes it beside it, under a name of its own. Both are slash-separated paths from the same folder.
+// writes it next to it, under its own name. Both are slash-separated paths from the same folder.
 func Temporary(file, other string) bool {
 	dir, name := path.Split(other)
 	rest, ok := strings.CutPrefix(file, dir+"."+name+".")

@@ -37,7 +37,7 @@ func NewFollower(globs []string) *Follower {
 // classes that match a slash.
 type Rest struct {
 	globs []string // without braces, sorted
-	// unsure: a class that matches a slash (see the package comment) stands in the way. The globs
+	// unsure: a class that matches a slash (see the package comment) is in the way. The globs
 	// could match more than the others say.
 	unsure bool
 }

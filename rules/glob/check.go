@@ -71,13 +71,13 @@ func checkText(glob string) *Mistake {
 		return &Mistake{fmt.Sprintf("a glob of %d bytes; the limit is %d", len(glob), MaxBytes), "write several globs"}
 	}
 	if !utf8.ValidString(glob) {
-		return &Mistake{"a glob that is not UTF-8", `write "?" for each byte that is not`}
+		return &Mistake{"a glob that is not UTF-8", `write "?" for each byte that is not UTF-8`}
 	}
 	if strings.ContainsRune(glob, 0) {
-		return &Mistake{"a NUL character", "leave it out: no path has one"}
+		return &Mistake{"a NUL character", "remove it: no path has one"}
 	}
 	if trimmed := strings.TrimFunc(glob, unicode.IsSpace); trimmed != glob {
-		return &Mistake{"white space at an end of the glob", fmt.Sprintf(`write %s, or "[ ]" where a name does have a blank there`, quote(trimmed))}
+		return &Mistake{"white space at an end of the glob", fmt.Sprintf(`write %s, or "[ ]" if a name has a space there`, quote(trimmed))}
 	}
 	if rest, ok := strings.CutPrefix(glob, "!"); ok {
 		return &Mistake{`a leading "!": globs do not negate`, fmt.Sprintf(`write %s under "exclude", or '\!' for a name that begins with "!"`, quote(strings.TrimLeft(rest, "!")))}
@@ -204,7 +204,7 @@ func classRune(class, body string, inBraces bool) (r rune, isEscaped bool, rest 
 		}
 	}
 	if r == '/' {
-		return 0, false, "", &Mistake{fmt.Sprintf(`%s: a class is about one character of a name, which never is "/"`, quote(class)), `write "{a,b/c}" for alternatives`}
+		return 0, false, "", &Mistake{fmt.Sprintf(`%s: a class matches one character of a name, which is never "/"`, quote(class)), `write "{a,b/c}" for alternatives`}
 	}
 	if inBraces && !isEscaped && strings.ContainsRune("{},", r) {
 		return 0, false, "", &Mistake{fmt.Sprintf("%s: %q in a class within braces", quote(class), r), "write " + quote(`\`+string(r))}
@@ -252,7 +252,7 @@ func partsText(list []part) string {
 // checkSegments refuses an expansion with a segment that no path has.
 func checkSegments(tokens []token) *Mistake {
 	if len(tokens) == 0 {
-		return &Mistake{"nothing in it", "leave the empty alternative out"}
+		return &Mistake{"nothing in it", "remove the empty alternative"}
 	}
 	whole, all := text(tokens), kinds(tokens)
 	for start := 0; ; {
@@ -270,7 +270,7 @@ func checkSegments(tokens []token) *Mistake {
 		case s == "":
 			return &Mistake{`"//": no path has an empty segment`, `write a single "/", or "/**/" for any folders`}
 		case s == ".":
-			return &Mistake{`a segment ".": no path has one`, "leave it out"}
+			return &Mistake{`a segment ".": no path has one`, "remove it"}
 		case s == "..":
 			return &Mistake{`a segment "..": no path has one`, "write the path from the root of the tree"}
 		default:
@@ -285,7 +285,7 @@ func checkSegments(tokens []token) *Mistake {
 	}
 }
 
-// checkStars refuses "**" beside other characters: it is then no more than "*".
+// checkStars refuses "**" next to other characters: it then means only "*".
 func checkStars(segment []token, s string) *Mistake {
 	if !strings.Contains(s, "**") {
 		return nil // cheap: most have none
@@ -295,7 +295,7 @@ func checkStars(segment []token, s string) *Mistake {
 		return nil
 	}
 	if segment[first+1].at != segment[first].at+1 {
-		return &Mistake{`"**" made of two parts`, `write "*" once, or "**" as a whole segment`}
+		return &Mistake{`"**" made from two parts`, `write "*" once, or "**" as a whole segment`}
 	}
 	if len(segment) == 2 {
 		return nil

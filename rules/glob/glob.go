@@ -18,7 +18,7 @@
 //     through ".github".
 //   - "*.tf" is about the root folder only. Every folder is "**/*.tf".
 //   - "modules/**" matches what is in the folder modules, at any depth. It matches neither a
-//     file named modules nor, whatever stands before "/**", a name that begins like it: "test*/**"
+//     file named modules nor, whatever is before "/**", a name that begins like it: "test*/**"
 //     does not match testing.tf. git's :(glob) says the same.
 //   - A class that is negated, or a range around it such as [+-9], matches a / as well: that is
 //     what doublestar does. [Notes] says so.
@@ -97,7 +97,7 @@ func (s *Set) Match(path string) bool {
 	return false
 }
 
-// A shape is a kind of glob that can be told from its text by comparing strings.
+// A shape is a kind of glob that can be matched by comparing strings.
 type shape int
 
 const (
@@ -183,7 +183,7 @@ func (m *matcher) match(path string) bool {
 	case named:
 		return base(path) == m.text
 	case suffixed:
-		return strings.HasSuffix(path, m.text) // text has no slash, so it lies in the last segment
+		return strings.HasSuffix(path, m.text) // text has no slash, so it is in the last segment
 	case beneath:
 		return len(path) > len(m.text)+1 && path[len(m.text)] == '/' && strings.HasPrefix(path, m.text)
 	case atOrBeneath:

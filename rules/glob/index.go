@@ -96,7 +96,7 @@ func slowMatcher(glob string) matcher {
 }
 
 // literalPrefix returns what every path begins with that the text of a general matcher matches:
-// what stands before the first glob character.
+// what is before the first glob character.
 func literalPrefix(glob string) string {
 	prefix := glob
 	if i := strings.IndexAny(glob, `*?[\`); i >= 0 {

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// Notes says what of a glob that passed Check is often a slip.
+// Notes says what in a glob that passed Check is often a mistake.
 func Notes(glob string) []string {
 	var notes []string
 	if !strings.Contains(glob, "/") && glob != "**" {
@@ -43,7 +43,7 @@ func folderNote(glob string) string {
 	name := base(x)
 	switch {
 	case strings.ContainsAny(name, "*?["):
-		return fmt.Sprintf("%s matches what is in a folder that %s matches, but not a file of such a name; to match both, list %s as well", quote(glob), quote(x), quote(x))
+		return fmt.Sprintf("%s matches what is in a folder that %s matches, but not a file with such a name; to match both, also list %s", quote(glob), quote(x), quote(x))
 	case looksLikeFile(name):
 		return fmt.Sprintf("%s matches what is in a folder %s; for the file itself write %s", quote(glob), quote(name), quote(x))
 	}

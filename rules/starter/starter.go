@@ -1,9 +1,9 @@
-// Package starter holds the starter bundle: rules that most repositories with
-// infrastructure in them can begin with, embedded in the program.
+// Package starter is the starter bundle: rules that most repositories with
+// infrastructure in them can start with, embedded in the program.
 //
 // The rules come by [Topic] (Terraform, Kubernetes, Dockerfile, GitHub
 // workflows). `policyscan init` writes those of the topics that a repository
-// holds, and `--policy builtin:infra` is all of them:
+// has, and `--policy builtin:infra` is all of them:
 //
 //	var names []string
 //	for _, t := range starter.Topics() {
@@ -14,7 +14,7 @@
 //	files := starter.Files(names...)
 //
 // The bundle is text, written for people who have never seen one: the folders
-// boundaries and invariants beside this file hold a header, 00-header.yml, and
+// boundaries and invariants next to this file have a header, 00-header.yml, and
 // one fragment for each topic, the items of the list `rules:` with their
 // comments. [Files] puts them together byte for byte; nothing here parses YAML
 // or matches a glob. A new topic is two fragments and an entry in [Topics].
@@ -87,7 +87,7 @@ func Files(topics ...string) map[string][]byte {
 	}
 	for _, name := range topics {
 		if !slices.Contains(names, name) {
-			panic(fmt.Sprintf("starter: no topic is named %q", name))
+			panic(fmt.Sprintf("starter: unknown topic %q", name))
 		}
 	}
 	return map[string][]byte{

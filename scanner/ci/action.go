@@ -15,7 +15,7 @@ func ActionFlags() []string {
 	return []string{"policy", "policy-ref", "diff-base", "staged", "output", "report", "help", "version"}
 }
 
-// An Action is what a step of the GitHub Action is told.
+// An Action is the inputs of a step of the GitHub Action.
 type Action struct {
 	Input  func(name string) string         // the value of an input
 	Env    func(name string) string         // of a variable
@@ -51,7 +51,7 @@ func (a *Action) Args() (args []string, sarif string, err error) {
 		wrong("the input scope is %q; choose one of auto, full, diff, staged", scope)
 	}
 	if base != "" && scope != "diff" {
-		wrong("the input diff-base is given, but scope is %q; it needs scope: diff", scope)
+		wrong("the input diff-base needs scope: diff, but scope is %q", scope)
 	}
 	for line := range strings.Lines(a.Input("reports")) {
 		line = strings.TrimSpace(line)
@@ -60,7 +60,7 @@ func (a *Action) Args() (args []string, sarif string, err error) {
 		case line == "":
 			continue
 		case file == "" || file == "-":
-			wrong("the input reports has the line %q; each is FORMAT=FILE", line)
+			wrong("the input reports has the line %q; write each as FORMAT=FILE", line)
 		case format == "sarif" && sarif == "":
 			sarif = file
 		}
@@ -76,13 +76,13 @@ func (a *Action) Args() (args []string, sarif string, err error) {
 	for _, name := range ActionFlags() {
 		variable := "POLICYSCAN_" + strings.ToUpper(strings.ReplaceAll(name, "-", "_"))
 		if a.Env(variable) != "" {
-			wrong("%s is set, which the action has an input for; use the input", variable)
+			wrong("%s is set; use the input of the action instead", variable)
 		}
 	}
 	for _, variable := range []string{"PRE_COMMIT_FROM_REF", "PRE_COMMIT_TO_REF", "PRE_COMMIT_LOCAL_BRANCH"} {
 		if a.Env(variable) != "" {
-			wrong("%s is set, and would choose what is judged in the place of the event; "+
-				"take it out of the step's environment", variable)
+			wrong("%s is set, and would override the event in choosing what is checked; "+
+				"remove it from the step's environment", variable)
 		}
 	}
 	args = append(args, more...)
@@ -141,7 +141,7 @@ func words(text string) ([]string, error) {
 type StepOutput struct{ Name, Value string }
 
 // WriteStepOutputs writes a step's outputs as GITHUB_OUTPUT takes them: a delimiter that
-// nobody can know ends each value, so that none can bring an output of its own.
+// nobody can know ends each value, so that none can bring its own output.
 // https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-commands#multiline-strings
 func WriteStepOutputs(w io.Writer, outputs []StepOutput) error {
 	for _, o := range outputs {

@@ -64,10 +64,10 @@ func fromEnvironment(r *repo.Repository, env func(name string) string, head stri
 	case env("PULL_BASE_SHA") != "":
 		err = c.prow()
 	case env("PRE_COMMIT") == "1":
-		err = errors.New("this pre-commit run is about no commits (PRE_COMMIT_FROM_REF is not set); " +
-			"judge a commit with --staged, and a push by naming the base, such as --diff-base origin/main")
+		err = errors.New("this pre-commit run has no commits to compare (PRE_COMMIT_FROM_REF is not set); " +
+			"use --staged to check a commit, or name the base to check a push, such as --diff-base origin/main")
 	default:
-		err = errors.New("this is not a CI environment that policyscan knows (GitHub Actions, GitLab, pre-commit, Prow); " +
+		err = errors.New("unknown CI environment: policyscan knows GitHub Actions, GitLab, pre-commit and Prow; " +
 			"name the base, such as --diff-base main")
 	}
 	if head != "" {
@@ -94,7 +94,7 @@ func (c *Choice) prow() error {
 		c.holds = []string{sha}
 	}
 	if len(c.holds) == 0 {
-		return fmt.Errorf("the job of type %q is about no pull request; scan all, without --diff-base", c.env("JOB_TYPE"))
+		return fmt.Errorf("the job of type %q has no pull request; scan everything, without --diff-base", c.env("JOB_TYPE"))
 	}
 	return nil
 }

@@ -48,9 +48,9 @@ func TestChoose(t *testing.T) {
 	github := "GITHUB_ACTIONS=true GITHUB_EVENT_PATH=" + event + " "
 	zeros := strings.Repeat("0", 40)
 	for _, c := range []struct{ env, strategy, base, head, err string }{
-		{env: "", err: "not a CI environment that policyscan knows"},
-		{env: "CI=true JENKINS_URL=x", err: "not a CI environment that policyscan knows"},
-		{env: "PRE_COMMIT=1", err: "about no commits"},
+		{env: "", err: "unknown CI environment"},
+		{env: "CI=true JENKINS_URL=x", err: "unknown CI environment"},
+		{env: "PRE_COMMIT=1", err: "no commits to compare"},
 		{env: github + "GITHUB_EVENT_NAME=push", strategy: "github-push", base: "b", head: "HEAD"},
 		{env: github + "GITHUB_EVENT_NAME=pull_request", strategy: "github-pull-request", base: "p", head: "HEAD"},
 		{env: github + "GITHUB_EVENT_NAME=schedule", err: "has no base"},
@@ -68,7 +68,7 @@ func TestChoose(t *testing.T) {
 		{env: github + "PRE_COMMIT_FROM_REF=f PRE_COMMIT_TO_REF=t", strategy: "pre-commit", base: "f", head: "t"},
 		{env: "PRE_COMMIT_LOCAL_BRANCH=refs/heads/x", strategy: "pre-commit", head: "refs/heads/x"},
 		{env: "PULL_BASE_SHA=b PULL_PULL_SHA=p", strategy: "prow", base: "b", head: "HEAD"},
-		{env: "PULL_BASE_SHA=b", err: "about no pull request"},
+		{env: "PULL_BASE_SHA=b", err: "has no pull request"},
 	} {
 		vars := map[string]string{}
 		for word := range strings.FieldsSeq(c.env) {

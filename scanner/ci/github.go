@@ -58,7 +58,7 @@ func (c *Choice) gitHub(r *repo.Repository, head string) error {
 	case name == "push":
 		about = event.After
 		if about != "" && strings.Trim(about, "0") == "" {
-			return errors.New("the push deleted the branch: there is nothing to judge")
+			return errors.New("the push deleted the branch: there is nothing to check")
 		}
 		if about != "" && strings.HasPrefix(c.env("GITHUB_REF"), "refs/tags/") {
 			about = sha // the event has the tag's own object, which a clone may lack
@@ -71,7 +71,7 @@ func (c *Choice) gitHub(r *repo.Repository, head string) error {
 		}
 	default:
 		return fmt.Errorf("the event %q has no base; run it for pull_request, merge_group or push, "+
-			"or scan all, without --diff-base (the action: scope: full)", name)
+			"or scan everything, without --diff-base (the action: scope: full)", name)
 	}
 	if c.Base == "" && c.push == nil || about == "" {
 		return fmt.Errorf("the event %q in GITHUB_EVENT_PATH names no base and head", name)

@@ -31,7 +31,7 @@ func (c *Choice) gitLab(r *repo.Repository, head string) error {
 		return c.since(c.env("CI_COMMIT_BEFORE_SHA"), func() error { return c.onFetchedDefault(r) })
 	}
 	return fmt.Errorf("a pipeline of source %q has no base; run it for merge requests or pushes, "+
-		"or scan all, without --diff-base", source)
+		"or scan everything, without --diff-base", source)
 }
 
 // fetchFirst is what to do about a target that is not here. A fetch of an earlier job does not count.
@@ -45,7 +45,7 @@ func (c *Choice) target(r *repo.Repository) error {
 	if c.fromFork() {
 		// origin is the fork, whose branches are the author's.
 		if url = c.env("CI_MERGE_REQUEST_PROJECT_URL"); url == "" {
-			return errors.New("the job runs in another project than the merge request's, and GitLab does not say where that is " +
+			return errors.New("the job runs in a different project than the merge request's, and GitLab does not say where that is " +
 				"(CI_MERGE_REQUEST_PROJECT_URL is empty); name the base with --diff-base")
 		}
 		from = url
@@ -53,7 +53,7 @@ func (c *Choice) target(r *repo.Repository) error {
 	if sha != "" {
 		tip, err := r.Commit(sha)
 		if errors.Is(err, repo.ErrUnknown) {
-			return missing("this clone does not have commit %s, the tip of the target branch, whose rules judge; %s: %s",
+			return missing("this clone does not have commit %s, the tip of the target branch, whose rules check the change; %s: %s",
 				sha, fetchFirst, repo.FetchLine(from, sha))
 		}
 		c.Base, c.tip = sha, tip
@@ -65,7 +65,7 @@ func (c *Choice) target(r *repo.Repository) error {
 	}
 	tip, why, err := fetched(r, branch, url)
 	if why != "" {
-		return missing("the rules of the target branch %s judge a merge request, and %s; %s: %s",
+		return missing("a merge request is checked with the rules of the target branch %s, and %s; %s: %s",
 			branch, why, fetchFirst, repo.FetchBranchLine(from, "origin", branch))
 	}
 	c.Base, c.tip = tracking("origin", branch), tip
@@ -93,7 +93,7 @@ func (c *Choice) onFetchedDefault(r *repo.Repository) error {
 	tip, why, err := fetched(r, branch, "")
 	if why != "" {
 		c.push.why = fmt.Sprintf("the branch or tag is new, and is not compared with the default branch %s, "+
-			"whose rules would judge it, too: %s; to have it: %s", branch, why, repo.FetchBranchLine("origin", "origin", branch))
+			"whose rules would check it too: %s; to have it: %s", branch, why, repo.FetchBranchLine("origin", "origin", branch))
 		return nil
 	}
 	c.Base, c.tip = tracking("origin", branch), tip
@@ -125,7 +125,7 @@ func fetched(r *repo.Repository, branch, url string) (tip repo.Hash, why string,
 		switch {
 		case f.Ref != "refs/heads/"+branch:
 		case url != "" && remoteURL(f.URL) != remoteURL(url):
-			const from = "the last git fetch took %s from another project than the merge request's (%s)"
+			const from = "the last git fetch took %s from a different project than the merge request's (%s)"
 			return tip, fmt.Sprintf(from, branch, url), nil
 		case f.Commit != tip:
 			return tip, fmt.Sprintf("the last git fetch found it at %s, but %s is at %s", short(f.Commit), full, short(tip)), nil
@@ -134,7 +134,7 @@ func fetched(r *repo.Repository, branch, url string) (tip repo.Hash, why string,
 		}
 	}
 	if !named {
-		return tip, fmt.Sprintf("%s can be of an earlier pipeline: the last git fetch did not fetch it", full), nil
+		return tip, fmt.Sprintf("%s may be from an earlier pipeline: the last git fetch did not fetch it", full), nil
 	}
 	return tip, "", nil
 }

@@ -42,7 +42,7 @@ func (c *Choice) onDefault(r *repo.Repository, branch string) error {
 			fix = repo.FetchBranchLine(c.push.remote, c.push.remote, branch)
 		}
 		c.push.why = fmt.Sprintf("the branch or tag is new, and this clone does not have the default branch, "+
-			"whose rules would judge it, too (%s); to have it: %s", full, fix)
+			"whose rules would check it too (%s); to have it: %s", full, fix)
 		return nil
 	case err == nil:
 		c.Base, c.tip = full, tip
@@ -123,9 +123,9 @@ func (c *Choice) pushed(r *repo.Repository) (Comparison, error) {
 		all := Comparison{Whole: true, Comparison: scanner.Comparison{Head: head}}
 		if !base.IsZero() && base != head {
 			all.Base = base
-			why += fmt.Sprintf("; the rules of %s judge it, too", short(base))
+			why += fmt.Sprintf("; the rules of %s check it too", short(base))
 		}
-		all.Notes = []string{"all of the head was judged: " + why}
+		all.Notes = []string{"all of the head was checked: " + why}
 		return all, nil
 	}
 	if c.Base == "" {
@@ -162,7 +162,7 @@ func (c *Choice) pushed(r *repo.Repository) (Comparison, error) {
 		return whole(base, "the branch went back to an older commit")
 	}
 	compared.Replaces = true
-	const note = "the push was forced: what differs from %s, where the branch was before, was judged, too"
+	const note = "the push was forced: what differs from %s, where the branch was before, was checked too"
 	compared.Notes = []string{fmt.Sprintf(note, short(base))}
 	return compared, nil
 }
@@ -173,6 +173,6 @@ func (c *Choice) noBefore(r *repo.Repository) error {
 	if c.push.forced || !r.Shallow() { // no depth would bring it
 		fix = ": the push was forced, or left it in no branch; fetch it: "
 	}
-	return missing("this clone does not have commit %s, where the branch was before the push and whose rules judge it%s%s",
+	return missing("this clone does not have commit %s, where the branch was before the push and whose rules check it%s%s",
 		c.Base, fix, repo.FetchLine(c.push.remote, c.Base))
 }

@@ -13,8 +13,8 @@ const lfsLimit = 1024
 var lfsPrefix = []byte("version https://git-lfs.github.com/spec/")
 
 // lfsPointer is a pointer as git-lfs reads it (docs/spec.md of git-lfs, and what its lfs/pointer.go
-// takes beyond that): after blanks, in one of three versions, with empty lines and extensions
-// anywhere, and blanks at its end.
+// takes beyond that): after spaces, in one of three versions, with empty lines and extensions
+// anywhere, and spaces at its end.
 var lfsPointer = regexp.MustCompile(`^(?:ext-[0-9].*\n|\r?\n)*` +
 	`version (?:https://git-lfs\.github\.com/spec/v1|https://hawser\.github\.com/spec/v1|http://git-media\.io/v/2)\r?\n(?:ext-[0-9].*\n|\r?\n)*` +
 	`oid sha256:[0-9a-f]{64}\r?\n(?:ext-[0-9].*\n|\r?\n)*` +

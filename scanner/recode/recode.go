@@ -32,7 +32,7 @@ var (
 	// it is.
 	ErrAsIs = errors.New("git writes the file as it is")
 	// ErrUnsure says that the text has a character of which some iconvs say this and some that.
-	ErrUnsure = errors.New("not every iconv writes one of its characters alike")
+	ErrUnsure = errors.New("iconv versions write one of its characters differently")
 
 	// errDropped says that the encoding lacks a character which the GNU C library drops.
 	errDropped = errors.New("a tag character is dropped")

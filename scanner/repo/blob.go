@@ -81,7 +81,7 @@ func (b *Blob) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Seek is io.Seeker's, from the start only. A stream goes back by being opened anew.
+// Seek is io.Seeker's, from the start only. A stream goes back by being opened again.
 func (b *Blob) Seek(offset int64, whence int) (int64, error) {
 	if whence != io.SeekStart {
 		return 0, errors.New("a blob is sought from its start")

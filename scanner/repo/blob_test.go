@@ -77,7 +77,7 @@ func TestMissingObject(t *testing.T) {
 	}
 	_, err = g.open().Blob(missing)
 	wantError(t, "a pack without an index", err, ErrMissing)
-	if pack := strings.TrimSuffix(filepath.Base(index), ".idx") + ".pack"; !strings.Contains(err.Error(), "or it is in "+pack+", which has no index of its own") {
+	if pack := strings.TrimSuffix(filepath.Base(index), ".idx") + ".pack"; !strings.Contains(err.Error(), "or it is in "+pack+", which has no index;") {
 		t.Error(err)
 	}
 }

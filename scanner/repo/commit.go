@@ -60,7 +60,7 @@ func parseCommit(content []byte) (*commit, error) {
 			break
 		}
 		if !plumbing.IsHash(string(parent)) {
-			return nil, fmt.Errorf("%w: a commit's parent is no hash", ErrCorrupt)
+			return nil, fmt.Errorf("%w: a commit's parent is not a hash", ErrCorrupt)
 		}
 		c.parents = append(c.parents, plumbing.NewHash(string(parent)))
 	}

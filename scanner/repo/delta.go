@@ -38,7 +38,7 @@ func (p *pack) resolve(at int64, s *objects) (k kind, content []byte, release fu
 			break
 		}
 		if len(chain) == maxChain {
-			return 0, nil, nil, fmt.Errorf("%w: more than %d deltas one on top of another", ErrLimit, maxChain)
+			return 0, nil, nil, fmt.Errorf("%w: a chain of more than %d deltas", ErrLimit, maxChain)
 		}
 		chain = append(chain, link{e, at})
 		if e.kind == plumbing.OFSDeltaObject {
@@ -140,7 +140,7 @@ func deltaSize(delta []byte, base int) (int64, error) {
 // is git's gitformat-pack(5), "Deltified representation": two sizes, then copies from the
 // base and bytes that are new.
 func patch(into, base, delta []byte) ([]byte, error) {
-	torn := fmt.Errorf("%w: a delta that is torn", ErrCorrupt)
+	torn := fmt.Errorf("%w: a damaged delta", ErrCorrupt)
 	_, n := binary.Uvarint(delta)
 	size, m := binary.Uvarint(delta[n:])
 	d := delta[n+m:]

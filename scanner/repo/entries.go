@@ -113,7 +113,7 @@ func (es *entries) check(e *treeEntry) error {
 		es.files = es.files[:len(es.files)-1]
 	}
 	if n := len(es.files); n > 0 && len(es.files[n-1]) == len(e.name) {
-		return fmt.Errorf("%w: the entry %q is there twice", ErrMalformed, clip(string(e.name)))
+		return fmt.Errorf("%w: the entry %q is listed twice", ErrMalformed, clip(string(e.name)))
 	}
 	if e.mode != folderMode {
 		es.files = append(es.files, e.name)

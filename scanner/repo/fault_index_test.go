@@ -310,7 +310,7 @@ func TestFault_128_IndexFile(t *testing.T) {
 		{"outside of any repository", outside, want, ""},
 		{"that is not there", ".git/none", []string{}, ""},
 		{"in a folder that is not there", "none/none", []string{}, ""},
-		{"of another repository", other.indexPath(), nil, "unset it, or leave the path out"},
+		{"of another repository", other.indexPath(), nil, "unset it, or omit the path"},
 		{"of another work tree", filepath.Join(g.dir, ".git/worktrees/linked/index"), nil, "of another repository than"},
 		{"a FIFO", fifo, nil, ""},
 		{"a folder", ".git", nil, ""},

@@ -26,7 +26,7 @@ type folder struct {
 	dir   string
 	packs []*pack
 	last  atomic.Int32 // the pack in which the last object was found
-	// A pack without an index of its own: an object that is not found could be in it.
+	// A pack without its own index: an object that is not found could be in it.
 	blind string
 }
 
@@ -135,7 +135,7 @@ func (f *folder) packed(h Hash, s *objects) (stored, error) {
 	return stored{}, fs.ErrNotExist
 }
 
-// loose opens an object that has a file of its own.
+// loose opens an object that has its own file.
 func (f *folder) loose(h Hash) (stored, error) {
 	name := h.String()
 	file, err := openRegular(filepath.Join(f.dir, name[:2], name[2:]))
@@ -226,7 +226,7 @@ func (s *objects) withPrefix(prefix string) ([]Hash, error) {
 	return slices.Compact(all), nil
 }
 
-// openRegular opens a file of the repository. It never blocks: what is no regular
+// openRegular opens a file of the repository. It never blocks: what is not a regular
 // file is not opened for long.
 func openRegular(name string) (*os.File, error) {
 	st, err := os.Stat(name)

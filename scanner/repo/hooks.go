@@ -9,9 +9,9 @@ import (
 	"strings"
 )
 
-// ErrHooks says that the folder of a repository's hooks cannot be told. It comes with a
+// ErrHooks says that the folder of a repository's hooks cannot be determined. It comes with a
 // text that says what to do.
-var ErrHooks = errors.New("the folder of the hooks cannot be told")
+var ErrHooks = errors.New("cannot determine the folder of the hooks")
 
 // hooksPath is the setting that names another folder for hooks.
 const hooksPath = "core.hookspath"
@@ -120,8 +120,8 @@ func othersSettings() []string {
 }
 
 func hooksElsewhere(file, value string) error {
-	return fmt.Errorf("%w: %s sets core.hooksPath to %q, and git does not look into this repository's own hooks; "+
-		"call policyscan from the hook there, or give this repository hooks of its own and try again: "+
+	return fmt.Errorf("%w: %s sets core.hooksPath to %q, and git ignores this repository's own hooks; "+
+		"call policyscan from the hook there, or give this repository its own hooks and try again: "+
 		`git config core.hooksPath "$(git rev-parse --path-format=absolute --git-common-dir)/hooks"`, ErrHooks, file, value)
 }
 

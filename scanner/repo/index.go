@@ -57,7 +57,7 @@ func (r *Repository) Index() (*Index, error) {
 			file = filepath.Join(cmp.Or(r.WorkTree, r.gitDir), name)
 		}
 		if other := filepath.Dir(file); exists(filepath.Join(other, "HEAD")) && !sameFile(other, r.gitDir) {
-			return nil, fmt.Errorf("%w: GIT_INDEX_FILE is %s, of another repository than %s; unset it, or leave the path out", ErrIndex, file, r.gitDir)
+			return nil, fmt.Errorf("%w: GIT_INDEX_FILE is %s, of another repository than %s; unset it, or omit the path", ErrIndex, file, r.gitDir)
 		}
 	}
 	read, err := readIndex(file, crypto.SHA1)
@@ -137,7 +137,7 @@ func (x *Index) Missing() error {
 	case !x.written.IsZero():
 		return nil
 	case name != "":
-		return fmt.Errorf("%w: GIT_INDEX_FILE is %s, and there is no such file; unset it, or let it name an index", ErrIndex, name)
+		return fmt.Errorf("%w: GIT_INDEX_FILE is %s, which does not exist; unset it, or set it to an index", ErrIndex, name)
 	}
 	return fmt.Errorf("%w: there is none; make one with git reset", ErrIndex)
 }

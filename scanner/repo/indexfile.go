@@ -215,7 +215,7 @@ func (p *indexReader) extensions(trees map[string]cachedTree) error {
 		switch {
 		case name == "TREE" && p.hashSize == len(Hash{}):
 			if rest, ok := readCachedTree(p.rest[8:8+size], "", 0, trees); !ok || len(rest) > 0 {
-				return errors.New("its cache of trees is torn; run git update-index --force-write-index")
+				return errors.New("its cache of trees is damaged; run git update-index --force-write-index")
 			}
 		case name == "link":
 			return errors.New("it is split into two files; run git update-index --no-split-index")

@@ -29,7 +29,7 @@ const (
 var (
 	ErrMissing = errors.New("the object is not in this clone")
 	ErrCorrupt = errors.New("the object is corrupt")
-	ErrHash    = errors.New("the object's content is not what its name says")
+	ErrHash    = errors.New("the object's content does not match its hash")
 	ErrLimit   = errors.New("over a limit")
 )
 
@@ -93,7 +93,7 @@ func (s *objects) find(h Hash) (stored, error) {
 	}
 	for _, f := range s.folders {
 		if f.blind != "" {
-			return stored{}, &ObjectError{h, fmt.Errorf("%w, or it is in %s, which has no index of its own; run git repack -a -d", ErrMissing, f.blind)}
+			return stored{}, &ObjectError{h, fmt.Errorf("%w, or it is in %s, which has no index; run git repack -a -d", ErrMissing, f.blind)}
 		}
 	}
 	return stored{}, &ObjectError{h, ErrMissing}

@@ -82,7 +82,7 @@ func (p *pack) openOnce() (err error) {
 // checkIndex makes sure that what is looked up in the index is in it, and counts the objects.
 func (p *pack) checkIndex() error {
 	if len(p.idx) < idxHashes || !bytes.HasPrefix(p.idx, []byte("\xfftOc\x00\x00\x00\x02")) {
-		return fmt.Errorf("%w: %s.idx is no pack index of version 2; run git repack -a -d", ErrCorrupt, p.stem)
+		return fmt.Errorf("%w: %s.idx is not a pack index of version 2; run git repack -a -d", ErrCorrupt, p.stem)
 	}
 	last := uint32(0)
 	for i := range 256 {

@@ -55,7 +55,7 @@ func (r *Repository) ref(name string) (ref, error) {
 	return ref{}, fmt.Errorf("the symbolic ref %s leads to itself, or through too many others", name)
 }
 
-// looseRef returns the text of a ref that has a file of its own.
+// looseRef returns the text of a ref that has its own file.
 func (r *Repository) looseRef(name string) (string, error) {
 	dir := r.commonDir
 	if name == "HEAD" || strings.HasPrefix(name, "refs/worktree/") || strings.HasPrefix(name, "refs/bisect/") {
@@ -84,20 +84,20 @@ func parseRef(text string) (h Hash, target string, err error) {
 	target, symbolic := strings.CutPrefix(text, "ref:")
 	if !symbolic {
 		if !plumbing.IsHash(text) {
-			return h, "", fmt.Errorf("holds %q, which is no hash", clip(text))
+			return h, "", fmt.Errorf("contains %q, which is not a hash", clip(text))
 		}
 		return plumbing.NewHash(text), "", nil
 	}
 	// Git takes no other characters for blanks, so a branch can end in U+00A0.
 	if target = strings.TrimLeft(target, " \t\r\n"); !strings.HasPrefix(target, "refs/") || !validRef(target) {
-		return h, "", fmt.Errorf("leads to %q, which is no ref", clip(target))
+		return h, "", fmt.Errorf("leads to %q, which is not a ref", clip(target))
 	}
 	return h, target, nil
 }
 
 // packedRef looks a ref up in packed-refs, which is read once: a line for each ref, its
 // hash and its name, after a header; a line that begins with ^ says what a tag leads to. It
-// is searched as it stands, for a repository can have tens of thousands.
+// is searched as it is, for a repository can have tens of thousands.
 func (r *Repository) packedRef(name string) (Hash, bool, error) {
 	r.packedOnce.Do(func() {
 		r.packed, r.packedErr = mapped(filepath.Join(r.commonDir, "packed-refs"))
@@ -125,7 +125,7 @@ func (r *Repository) packedRef(name string) (Hash, bool, error) {
 			line = line[k+1:]
 		}
 		if !plumbing.IsHash(string(line)) || found != nil {
-			return Hash{}, false, fmt.Errorf("packed-refs holds %q for %s, or holds it twice", clip(string(line)), name)
+			return Hash{}, false, fmt.Errorf("packed-refs has %q for %s, or has it twice", clip(string(line)), name)
 		}
 		h := plumbing.NewHash(string(line))
 		found = &h

@@ -113,7 +113,7 @@ func TestPackedRefs(t *testing.T) {
 		{"", "is not a branch"},
 		{"# pack-refs with: peeled fully-peeled sorted \n", "is not a branch"},
 		{head + " refs/heads/main\n" + head + " refs/heads/main\n", "twice"},
-		{head + "x refs/heads/main\n", "packed-refs holds"},
+		{head + "x refs/heads/main\n", "packed-refs has"},
 		{head + " refs/heads/main\n" + head + " refs/heads/main2\n", ""},
 	} {
 		if err := os.WriteFile(file, []byte(c.text), 0o666); err != nil {

@@ -282,7 +282,7 @@ func readShallow(file string) (map[Hash]bool, error) {
 	for line := range strings.Lines(string(text)) {
 		line = strings.TrimSuffix(line, "\n")
 		if !plumbing.IsHash(line) {
-			return nil, fmt.Errorf("%s holds %q, which is no commit", file, clip(line))
+			return nil, fmt.Errorf("%s contains %q, which is not a commit", file, clip(line))
 		}
 		commits[plumbing.NewHash(line)] = true
 	}

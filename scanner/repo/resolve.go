@@ -17,7 +17,7 @@ var (
 	ErrUnborn    = fmt.Errorf("%w: HEAD has no commit yet", ErrUnknown)
 )
 
-// Commit returns the commit that a name means: HEAD, a full ref or what stands under
+// Commit returns the commit that a name means: HEAD, a full ref or what is under
 // refs/, a tag, a branch, a remote branch, a hash or the beginning of one, followed by
 // any number of ~N, ^ and ^N. Tags are followed to the commit. A name that could mean
 // two things is an error ([ErrAmbiguous]), and so is all other syntax of git
@@ -60,7 +60,7 @@ func parseName(name string) (base string, steps []step, err error) {
 	case strings.HasPrefix(name, "-"):
 		return bad("it begins with a dash")
 	case strings.Trim(name, "0") == "" && len(name) >= 40:
-		return bad("zeros stand for no commit")
+		return bad("zeros do not name a commit")
 	}
 	base = name
 	if i := strings.IndexAny(name, "~^"); i >= 0 {
@@ -69,7 +69,7 @@ func parseName(name string) (base string, steps []step, err error) {
 		for rest != "" {
 			s := step{mark: rest[0], n: 1}
 			if s.mark != '~' && s.mark != '^' {
-				return bad("after ~ and ^ only a number is understood")
+				return bad("only a number can follow ~ and ^")
 			}
 			rest = rest[1:]
 			digits := len(rest) - len(strings.TrimLeft(rest, "0123456789"))
@@ -86,7 +86,7 @@ func parseName(name string) (base string, steps []step, err error) {
 		return bad("write HEAD for @")
 	}
 	if !validRef(base) {
-		return bad("it has characters that no ref has")
+		return bad("it has characters that no ref can have")
 	}
 	return base, steps, nil
 }

@@ -24,7 +24,7 @@ func Root(dir string) (string, error) {
 	}
 }
 
-// Around returns the root of the repository that a folder lies in, and the folder's path in it:
+// Around returns the root of the repository that a folder is in, and the folder's path in it:
 // "" if it is the root itself, or in none.
 func Around(dir string) (root, within string, err error) {
 	dir, err = disk.Real(dir)
@@ -68,7 +68,7 @@ func (e Environment) Open(folder string) (*Repository, error) {
 	named, err := openNamed(e.GitDir, e.WorkTree)
 	if err == nil && !named.is(around) {
 		err = fmt.Errorf("%w: GIT_DIR is %s, but %s is in another repository or work tree; unset GIT_DIR, "+
-			"or leave the path out", ErrNotRepository, e.GitDir, folder)
+			"or omit the path", ErrNotRepository, e.GitDir, folder)
 	}
 	return around, err
 }

@@ -150,7 +150,7 @@ func (p *settingsParser) header() error {
 		case c == ' ' || c == '\t':
 			p.blank()
 			if p.next() != '"' {
-				return errors.New("a section's name with a blank in it")
+				return errors.New("a section name with a space in it")
 			}
 			sub, err := p.subsection()
 			p.section = name.String() + "." + sub
@@ -190,7 +190,7 @@ func (p *settingsParser) setting() error {
 		key.WriteByte(lower(p.next()))
 	}
 	if key.Len() == 0 {
-		return fmt.Errorf("%q, which is no setting", string(p.peek()))
+		return fmt.Errorf("%q, which is not a setting", string(p.peek()))
 	}
 	name := strings.TrimPrefix(p.section+"."+key.String(), ".")
 	p.blank()

@@ -59,7 +59,7 @@ var ErrPath = errors.New("leads through a symbolic link or a file")
 type Visitor struct {
 	// Skip reports whether a path is left out, a folder with all that is in it.
 	Skip func(path string) bool
-	// File takes a file, and a reader that stands in its folder.
+	// File takes a file, and a reader at its folder.
 	File func(Entry, *Reader)
 	// Failed takes a folder that cannot be read, or that changed ("" is the root). The
 	// walk goes on.
@@ -70,7 +70,7 @@ type Visitor struct {
 }
 
 // Walk hands every file beneath the root to one of the visitors, all of a folder's own
-// files to the same one, in no certain order. Each visitor has a goroutine of its own. The
+// files to the same one, in no certain order. Each visitor has its own goroutine. The
 // error is the context's.
 //
 // A file that is moved, while the walk is under way, from a folder that is still to
@@ -277,7 +277,7 @@ func (rd *Reader) Close() {
 	}
 }
 
-// folder returns a handle of the folder that name stands in, and name's last part.
+// folder returns a handle of the folder that name is in, and name's last part.
 func (rd *Reader) folder(name string) (handle, string, error) {
 	dir, base := path.Split(name)
 	h, err := rd.enter(strings.TrimSuffix(dir, "/"))
@@ -307,7 +307,7 @@ type Status struct {
 	ID FileID
 }
 
-// Stat says what name is. A folder is [ErrNotFile], beside its status.
+// Stat says what name is. A folder is [ErrNotFile], next to its status.
 func (rd *Reader) Stat(name string) (Status, error) {
 	h, base, err := rd.folder(name)
 	if err != nil {
@@ -324,7 +324,7 @@ func (rd *Reader) Stat(name string) (Status, error) {
 // read sees it at one moment, several may see it at different ones.
 var ErrSeveral = errors.New("takes several reads")
 
-// Open opens a regular file that was listed as one. If it is none any more, the
+// Open opens a regular file that was listed as one. If it no longer is one, the
 // error is [ErrChanged], of Open or of the first read.
 //
 // A file that is not watched costs one call less, and can be read only so far as one read

@@ -29,7 +29,7 @@ func create(path, version string, scope verdict.Scope) (*file, error) {
 	}
 	// What cannot be read may be a PASS, and is replaced.
 	if there, err := lookAt(path); err == nil && there == otherFile {
-		return nil, fmt.Errorf("%s: the output is a file that is no verdict, and would be overwritten; "+
+		return nil, fmt.Errorf("%s: the output is a file that is not a verdict, and would be overwritten; "+
 			"remove it or name another file", verdict.Visible(path))
 	}
 	f := &file{path: path}
@@ -41,7 +41,7 @@ func create(path, version string, scope verdict.Scope) (*file, error) {
 	if err := f.write(marker); err != nil {
 		rm := os.Remove(path)
 		if rm != nil && !errors.Is(rm, fs.ErrNotExist) {
-			return nil, fmt.Errorf("%w; and %s is STALE: it holds the verdict of an earlier run and cannot be removed",
+			return nil, fmt.Errorf("%w; and %s is STALE: it has the verdict of an earlier run and cannot be removed",
 				err, verdict.Visible(path))
 		}
 		return nil, err
@@ -59,7 +59,7 @@ func replaceable(path string) error {
 		return fmt.Errorf("%s: the output is not a regular file; name another (for standard output: -)",
 			verdict.Visible(path))
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("%s: the output cannot be looked at, and what is there is STALE: %w",
+		return fmt.Errorf("%s: the output cannot be inspected, and what is there is STALE: %w",
 			verdict.Visible(path), disk.Cause(err))
 	}
 	return nil
@@ -124,10 +124,10 @@ func (tracks Tracks) throughLink(file string) error {
 		}
 		switch tracked, err := tracks(file[:i]); {
 		case err != nil:
-			return fmt.Errorf("whether git tracks %s, on the way to the output %s, cannot be told: %w", file[:i], file, err)
+			return fmt.Errorf("cannot determine whether git tracks %s, on the way to the output %s: %w", file[:i], file, err)
 		case tracked:
 			return fmt.Errorf("the output %s leads through %s, a link that git tracks, "+
-				"so that a change could choose where it goes; write to another path", file, file[:i])
+				"so a change could choose where it goes; write to another path", file, file[:i])
 		}
 	}
 	return nil
@@ -138,9 +138,9 @@ func (tracks Tracks) untracked(file string) error {
 	tracked, err := tracks(file)
 	switch {
 	case err != nil:
-		return fmt.Errorf("whether git tracks the output %s cannot be told: %w", file, err)
+		return fmt.Errorf("cannot determine whether git tracks the output %s: %w", file, err)
 	case tracked:
-		return fmt.Errorf("the output %s is tracked by git, so that a change could bring its own; "+
+		return fmt.Errorf("the output %s is tracked by git, so a change could replace it; "+
 			"remove it from git (git rm --cached) and add it to .gitignore, or write to another path", file)
 	}
 	return nil

@@ -182,8 +182,8 @@ func TestOutputsThatCannotBeTold(t *testing.T) {
 	}
 	long := filepath.Join(t.TempDir(), strings.Repeat("x", 5000))
 	_, err := create(long, "1.0", verdict.Scope{})
-	wants("a long name", err, "cannot be looked at", "STALE")
-	wants("a report's long name", replaceable(long), "cannot be looked at")
+	wants("a long name", err, "cannot be inspected", "STALE")
+	wants("a report's long name", replaceable(long), "cannot be inspected")
 
 	full := t.TempDir()
 	if err := os.WriteFile(filepath.Join(full, "file"), nil, 0o666); err != nil {

@@ -58,7 +58,7 @@ func lookAt(path string) (there int, err error) {
 }
 
 // namesVerdict reports whether a text begins as a JSON object does and has a member "verdict". It takes whatever some
-// reader of JSON might: what stands between the members need not be valid, and further objects may follow.
+// reader of JSON might: what is between the members need not be valid, and further objects may follow.
 func namesVerdict(r *bufio.Reader) (bool, error) {
 	if head, _ := r.Peek(3); string(head) == "\ufeff" {
 		_, _ = r.Discard(3) // which are there
@@ -101,7 +101,7 @@ func namesVerdict(r *bufio.Reader) (bool, error) {
 }
 
 // shortText reads a text of JSON, behind its first quote, and returns how many bytes it has. It returns "" for one that
-// is long, or is none.
+// is long, or not one.
 func shortText(r *bufio.Reader) (text string, n int, err error) {
 	const long = 64
 	raw := []byte{'"'}

@@ -45,7 +45,7 @@ func TestCreateSpares(t *testing.T) {
 		if readErr != nil {
 			t.Fatal(readErr)
 		}
-		if spared != (err != nil && strings.Contains(err.Error(), "is no verdict")) || spared != (string(now) == text) {
+		if spared != (err != nil && strings.Contains(err.Error(), "is not a verdict")) || spared != (string(now) == text) {
 			t.Errorf("%.60q: %v; it is now %.30q", text, err, now)
 		}
 	}

@@ -71,7 +71,7 @@ func (r *Run) apartFromVerdict() error {
 		case p.file == "" && r.Output == "-":
 			return fmt.Errorf("--output - and --report %s both go to standard output; name a file for one of them", p.Name)
 		case p.file != "" && r.path != "" && sameFile(p.file, r.path):
-			return fmt.Errorf("--report %s and --output are one file, %s; name another for one of them", p.Name, p.file)
+			return fmt.Errorf("--report %s and --output are the same file, %s; name another file for one of them", p.Name, p.file)
 		}
 	}
 	return nil
@@ -99,7 +99,7 @@ func (r *Run) End(v *verdict.Verdict, caught func() int) error {
 	return r.failed
 }
 
-// lose makes of a PASS a verdict that says why it is none, and writes that.
+// lose turns a PASS into a FAIL that says why, and writes that.
 func (r *Run) lose(v *verdict.Verdict) {
 	lost := verdict.Error{
 		Code:    verdict.Interrupted,
@@ -116,7 +116,7 @@ func (r *Run) lose(v *verdict.Verdict) {
 	r.files(v)
 }
 
-// files writes what goes to files: the verdict last, which stands for them.
+// files writes what goes to files: the verdict last, which vouches for them.
 func (r *Run) files(v *verdict.Verdict) {
 	for _, p := range r.Reports {
 		if p.file != "" {
@@ -167,7 +167,7 @@ func ReplaceOld(version string, paths ...string) {
 		}
 		v := verdict.Incomplete(version, verdict.Scope{Mode: "full"}, verdict.Error{
 			Code:    verdict.Usage,
-			Message: "the flags or the environment of the last run could not be followed, so it did not scan",
+			Message: "the last run did not scan: its flags or environment could not be used",
 		})
 		v.Decide()
 		_ = f.write(v) // the marker that create left says FAIL as well

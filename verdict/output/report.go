@@ -33,10 +33,10 @@ func Reports(specs []string, tracks Tracks) ([]Report, error) {
 		r := Report{Format: report.Named(name)}
 		switch {
 		case r.Name == "":
-			return nil, fmt.Errorf(`--report "%s": there is no such format; choose one of %s`,
+			return nil, fmt.Errorf(`--report "%s": unknown format; choose one of %s`,
 				verdict.Visible(name), report.Names())
 		case named && file == "":
-			return nil, fmt.Errorf("--report %s names no file; give one, or - for standard output", spec)
+			return nil, fmt.Errorf("--report %s has no file; name one, or - for standard output", spec)
 		case !named || file == "-":
 			if toStdout != "" {
 				return nil, fmt.Errorf("--report %s and --report %s both go to standard output; name a file for one of them",
@@ -64,7 +64,7 @@ func Added(f report.Format, file string) (Report, error) {
 }
 
 // replaceable is an error if the report may not be written where it goes: if there is a file that git tracks, a link,
-// anything but a regular file, or a file with content that is no such report.
+// anything but a regular file, or a file with content that is not such a report.
 func (r *Report) replaceable(tracks Tracks) error {
 	if r.file == "" || r.added {
 		return nil
@@ -90,10 +90,10 @@ func (r *Report) overOwn() error {
 		text, err = io.ReadAll(io.LimitReader(file, 64<<20))
 	}
 	if err != nil {
-		return fmt.Errorf("%s: what the report would replace cannot be read: %w", verdict.Visible(r.file), disk.Cause(err))
+		return fmt.Errorf("%s: the file that the report would replace cannot be read: %w", verdict.Visible(r.file), disk.Cause(err))
 	}
 	if len(text) > 0 && !r.Wrote(string(text)) {
-		return fmt.Errorf("%s: the report %s would overwrite a file that is no such report; remove it or name another file",
+		return fmt.Errorf("%s: the report %s would overwrite a file that is not such a report; remove it or name another file",
 			verdict.Visible(r.file), r.Name)
 	}
 	return nil
@@ -113,7 +113,7 @@ func checkDistinct(reports []Report) error {
 	for i, p := range reports {
 		for _, q := range reports[:i] {
 			if p.file != "" && q.file != "" && sameFile(p.file, q.file) {
-				return fmt.Errorf("--report %s and --report %s are one file, %s; name another for one of them",
+				return fmt.Errorf("--report %s and --report %s are the same file, %s; name another file for one of them",
 					q.Name, p.Name, p.file)
 			}
 		}
@@ -137,7 +137,7 @@ func clearAll(reports []Report, tracks Tracks) error {
 }
 
 // clearOld removes what earlier runs left there where this one, for an error, cannot come to
-// write its own: an old report must not be taken for it. What is no such report, or is tracked
+// write its own: an old report must not be taken for it. What is not such a report, or is tracked
 // by git, stays.
 func clearOld(reports []Report, tracks Tracks, err error) error {
 	for _, r := range reports {

@@ -17,7 +17,7 @@ const excerptLimit = 200
 const tabWidth = 4
 
 // source returns the line that a match begins in, as far as the excerpt holds it,
-// and a line of carets that stands under the match. gutter is the columns that go
+// and a line of carets under the match. gutter is the columns that go
 // before both.
 func (t *textWriter) source(e *verdict.Evidence, gutter int) (src, carets string) {
 	start, end := matchInExcerpt(e)
@@ -47,7 +47,7 @@ func (t *textWriter) snippet(left cell, match string, right cell, gutter int) (s
 	return src, strings.Repeat(" ", columns(left.lead())) + t.paint(red, strings.Repeat("^", n))
 }
 
-// defuseParts is [verdict.Defuse] for what stands within a line, so that the carets are counted
+// defuseParts is [verdict.Defuse] for what is within a line, so that the carets are counted
 // under what is drawn.
 func defuseParts(first, match, rest string) (f, m, r string) {
 	whole := first + match + rest
@@ -88,7 +88,7 @@ func (c cell) String() string {
 	return c.text
 }
 
-// fit shortens the parts of a line to room columns: what stands around the match
+// fit shortens the parts of a line to room columns: what is around the match
 // first, evenly where both sides are long.
 func fit(left, mid, right *cell, room int) {
 	room = max(room, 20)
@@ -111,7 +111,7 @@ func drawn(s string) string {
 	return verdict.Visible(strings.ReplaceAll(s, "\t", strings.Repeat(" ", tabWidth)))
 }
 
-// wrap cuts a line at its blanks into lines of so many columns; a word that is longer
+// wrap cuts a line at its spaces into lines of so many columns; a word that is longer
 // stays whole, as an address must, and a room under 20 columns is not worth it.
 func wrap(line string, room int) []string {
 	if room < 20 || columns(line) <= room {
@@ -197,7 +197,7 @@ func cutLine(s string) (line, rest string, found bool) {
 	return s[:i], strings.TrimPrefix(strings.TrimPrefix(s[i:], "\r"), "\n"), true
 }
 
-// matchInExcerpt returns where in the excerpt the match stands, in bytes, the end
+// matchInExcerpt returns where in the excerpt the match is, in bytes, the end
 // exclusive. The excerpt holds the match whole, or its beginning when it is longer;
 // there, too, a line end of the pattern is LF or CRLF.
 func matchInExcerpt(e *verdict.Evidence) (start, end int) {

@@ -25,7 +25,7 @@ type Format struct {
 	begins, holds string
 }
 
-// Wrote reports whether a text is, as far as that can be told, a document of the format.
+// Wrote reports whether a text is, as far as that can be determined, a document of the format.
 func (f *Format) Wrote(text string) bool {
 	switch f.Name {
 	case "text":
@@ -55,7 +55,7 @@ func Formats() []Format {
 	}
 }
 
-// Named is the format of a name. There is none: its Name is "".
+// Named is the format with a name. If there is none, its Name is "".
 func Named(name string) Format {
 	for _, f := range Formats() {
 		if f.Name == name {
@@ -74,7 +74,7 @@ func Names() string {
 	return strings.Join(names, ", ")
 }
 
-// writePlainText writes the text report as it stands in a file, which a CI system may print.
+// writePlainText writes the text report as it is in a file, which a CI system may print.
 func writePlainText(w io.Writer, v *verdict.Verdict) error {
 	return WriteText(w, v, TextOptions{Commands: true})
 }

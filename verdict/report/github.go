@@ -23,7 +23,7 @@ const (
 // WriteGitHub writes workflow commands, which GitHub Actions shows as annotations of the
 // files and in the summary of the run: an error for each thing that could not be decided,
 // then one for each violation. GitHub keeps 10 of a step: when there are more, the tenth
-// counts those that are left out. A PASS is silent, but for a notice if nothing was
+// counts those that are omitted. A PASS is silent, but for a notice if nothing was
 // looked at, or not all.
 //
 // Paths are real ones, from the tree's root: they lead to the file if that is the root of
@@ -120,7 +120,7 @@ func restAnnotation(v *verdict.Verdict, errs int) annotation {
 	}
 	more := strings.Join(parts, " and ")
 	return annotation{title: "policyscan: " + more, lines: []string{
-		more + " not shown: GitHub keeps 10 annotations of a step. All are in the verdict (--output, verdict.json) and in the text report.",
+		more + " not shown: GitHub keeps 10 annotations per step. All are in the verdict (--output, verdict.json) and in the text report.",
 		tally(v),
 	}}
 }

@@ -30,7 +30,7 @@ type gitlabLines struct {
 	Begin int64 `json:"begin"` // 1-based
 }
 
-// noFile stands in a report that wants a file for what is about no one file.
+// noFile is the file, in a report that needs one, of what is not about one file.
 const noFile = "verdict.json"
 
 // WriteGitLab writes a Code Quality report for GitLab: an entry for each violation, and

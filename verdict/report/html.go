@@ -21,7 +21,7 @@ var htmlFiles embed.FS
 // security policy lets only its own style and its own script run, by their hashes.
 // It is whole without the script, which adds search, filters and their links.
 //
-// What the page shows is an [htmlPage], where no text of unknown origin stands raw.
+// What the page shows is an [htmlPage], where no text of unknown origin is raw.
 // html/template escapes it for HTML; that no GitHub runner obeys "##[" when the page is
 // printed to a log is done here, as a reference that HTML reads as the same character.
 func WriteHTML(w io.Writer, v *verdict.Verdict) error {

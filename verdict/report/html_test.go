@@ -137,7 +137,7 @@ func wantPage(t *testing.T, page string, v *verdict.Verdict) {
 		}
 		if id := e.attr("id"); id != "" {
 			if ids[id] || !regexp.MustCompile(`^[a-z0-9-]+$`).MatchString(id) {
-				t.Errorf("the id %q is there twice, or is none", id)
+				t.Errorf("the id %q is listed twice, or is none", id)
 			}
 			ids[id] = true
 		}
@@ -240,35 +240,35 @@ func TestHTMLOutcome(t *testing.T) {
 		headline, note string
 		states         string
 	}{
-		"pass": {func(*verdict.Verdict) {}, "no violation", "2 of 2 governed files held against 2 rules, to the last byte.", "holds holds"},
+		"pass": {func(*verdict.Verdict) {}, "no violation", "2 of 2 governed files checked against 2 rules, each in full.", "holds holds"},
 		"nothing governs": {func(v *verdict.Verdict) {
 			v.Coverage = verdict.Coverage{Files: 3}
 			v.Rules[0].Files, v.Rules[1].Files = 0, 0
-		}, "nothing was scanned", "No file is governed: no rule selects any file of this tree.", "guards nothing guards nothing"},
-		"nothing there": {func(v *verdict.Verdict) { v.Coverage = verdict.Coverage{Deleted: 2} }, "nothing was scanned", "There was nothing to scan.", "held against nothing held against nothing"},
+		}, "nothing was scanned", "No file is covered by a rule: no rule selects any file of this tree.", "guards nothing guards nothing"},
+		"nothing there": {func(v *verdict.Verdict) { v.Coverage = verdict.Coverage{Deleted: 2} }, "nothing was scanned", "There was nothing to scan.", "checked against nothing checked against nothing"},
 		"all accepted": {func(v *verdict.Verdict) {
 			v.Coverage.Scanned, v.Allowed = 0, []string{"lfs-pointer"}
 			v.Coverage.NotScanned = []verdict.Omission{{File: "a", Reason: "lfs-pointer"}, {File: "b", Reason: "lfs-pointer"}}
-		}, "nothing was scanned", "Knowingly accepted with --allow: lfs-pointer.", "held against nothing held against nothing"},
+		}, "nothing was scanned", "Explicitly allowed with --allow: lfs-pointer.", "checked against nothing checked against nothing"},
 		"a rule unused": {func(v *verdict.Verdict) { v.Rules[1].Files = 0 }, "no violation", "1 of 2 rules guards nothing: no file is selected.", "holds guards nothing"},
-		"violated":      {func(v *verdict.Verdict) { v.Violations = fixtures()["fail"].verdict.Violations[:1] }, "1 violation of 1 rule in 1 file", "2 of 2 governed files held against 2 rules, to the last byte.", "1 violation holds"},
-		"not decided":   {func(v *verdict.Verdict) { v.Errors = []verdict.Error{{Code: verdict.Timeout, Message: "m"}} }, "could not decide", "2 of 2 governed files held against 2 rules, to the last byte.", "not decided not decided"},
-		"both":          {func(v *verdict.Verdict) { *v = *fixtures()["hostile"].verdict }, "22 violations of 1 rule in 22 files, and not all could be decided", "2 of 2 governed files held against 1 rule, to the last byte.", "22 violations"},
-		"no rule":       {func(v *verdict.Verdict) { v.Rules = nil }, "no rule was enforced", "2 of 2 governed files held against 0 rules, to the last byte.", ""},
-		"narrowed":      {func(v *verdict.Verdict) { v.Partial, v.Allowed = true, []string{"partial"} }, "no violation", "The run was narrowed by --rule or --exclude: its verdict is no verdict on the whole.", "holds holds"},
-		"a change":      {func(v *verdict.Verdict) { v.Scope = changed() }, "no violation", "Judged: 5 files changed since main (merge base 0123456), 2 governed, by the bundle 0123456 (disk).", "holds holds"},
+		"violated":      {func(v *verdict.Verdict) { v.Violations = fixtures()["fail"].verdict.Violations[:1] }, "1 violation of 1 rule in 1 file", "2 of 2 governed files checked against 2 rules, each in full.", "1 violation holds"},
+		"not decided":   {func(v *verdict.Verdict) { v.Errors = []verdict.Error{{Code: verdict.Timeout, Message: "m"}} }, "could not decide", "2 of 2 governed files checked against 2 rules, each in full.", "not decided not decided"},
+		"both":          {func(v *verdict.Verdict) { *v = *fixtures()["hostile"].verdict }, "22 violations of 1 rule in 22 files, and not all could be decided", "2 of 2 governed files checked against 1 rule, each in full.", "22 violations"},
+		"no rule":       {func(v *verdict.Verdict) { v.Rules = nil }, "no rule was enforced", "2 of 2 governed files checked against 0 rules, each in full.", ""},
+		"narrowed":      {func(v *verdict.Verdict) { v.Partial, v.Allowed = true, []string{"partial"} }, "no violation", "The run was narrowed by --rule or --exclude: its verdict is not about the whole tree.", "holds holds"},
+		"a change":      {func(v *verdict.Verdict) { v.Scope = changed() }, "no violation", "Checked: 5 files changed since main (merge base 0123456), 2 governed, with the bundle 0123456 (disk).", "holds holds"},
 		"no bundle": {func(v *verdict.Verdict) {
 			v.Policy, v.Rules, v.Errors = nil, nil, []verdict.Error{{Code: verdict.Usage, Message: "m"}}
-		}, "could not decide", "Judged: every file of the folder, by no bundle: none could be loaded.", ""},
+		}, "could not decide", "Checked: every file of the folder, with no bundle: none could be loaded.", ""},
 		"nothing counted": {func(v *verdict.Verdict) {
 			v.Coverage, v.Errors = verdict.Coverage{}, []verdict.Error{{Code: verdict.Usage, Message: "m"}}
-		}, "could not decide", "Judged: every file of the folder, by the bundle 0123456 (disk).", "not decided not decided"},
+		}, "could not decide", "Checked: every file of the folder, with the bundle 0123456 (disk).", "not decided not decided"},
 		"nothing known": {func(v *verdict.Verdict) {
 			*v = *verdict.Incomplete("1.0", verdict.Scope{}, verdict.Error{Code: verdict.Usage, Message: "m"})
 		}, "could not decide", "", ""},
 		"several errors": {func(v *verdict.Verdict) {
 			v.Errors = []verdict.Error{{Code: verdict.Read, File: "a", Message: "m"}, {Code: verdict.Usage}}
-		}, "could not decide", "Judged: every file of the folder, by the bundle 0123456 (disk).", "not decided not decided"},
+		}, "could not decide", "Checked: every file of the folder, with the bundle 0123456 (disk).", "not decided not decided"},
 	} {
 		v := newFixture()
 		c.change(v)

@@ -7,10 +7,10 @@ import (
 	"github.com/policyscan/policyscan/verdict"
 )
 
-// headline says what came of the run, how much it looked at, and what takes away from that.
+// headline says what came of the run, how much it looked at, and what limits that.
 func (p *htmlPage) headline(v *verdict.Verdict) {
 	c := &v.Coverage
-	looked := fmt.Sprintf("%s of %s held against %s, to the last byte", grouped(int64(c.Scanned)), some(c.Governed, "governed file"), some(len(v.Rules), "rule"))
+	looked := fmt.Sprintf("%s of %s checked against %s, each in full", grouped(int64(c.Scanned)), some(c.Governed, "governed file"), some(len(v.Rules), "rule"))
 	found := "no violation"
 	if n := len(v.Violations); n > 0 {
 		files := map[string]bool{}
@@ -53,7 +53,7 @@ func (p *htmlPage) headline(v *verdict.Verdict) {
 	note := func(s string) { p.Notes = append(p.Notes, s) }
 	switch {
 	case c.Files > 0 && c.Governed == 0:
-		note("No file is governed: no rule selects any file of this tree.")
+		note("No file is covered by a rule: no rule selects any file of this tree.")
 	case c.Files == 0 && v.Verdict == verdict.Pass:
 		note("There was nothing to scan.")
 	case c.Governed > 0:
@@ -77,14 +77,14 @@ func (p *htmlPage) headline(v *verdict.Verdict) {
 		note("The change alters the policy itself, in " + some(n, "place") + ": see Policy below.")
 	}
 	if v.Partial {
-		note("The run was narrowed by --rule or --exclude: its verdict is no verdict on the whole.")
+		note("The run was narrowed by --rule or --exclude: its verdict is not about the whole tree.")
 	}
 	if len(v.Allowed) > 0 {
-		note("Knowingly accepted with --allow: " + verdict.Visible(strings.Join(v.Allowed, ", ")) + ".")
+		note("Explicitly allowed with --allow: " + verdict.Visible(strings.Join(v.Allowed, ", ")) + ".")
 	}
 }
 
-// judged says in one sentence which files were judged by which bundles.
+// judged says in one sentence which files were checked with which bundles.
 func judged(v *verdict.Verdict) string {
 	what := verdict.Visible(compared(v))
 	if what == "" {
@@ -99,12 +99,12 @@ func judged(v *verdict.Verdict) string {
 	case what == "" && len(by) == 0:
 		return ""
 	case len(by) == 0:
-		return "Judged: " + what + ", by no bundle: none could be loaded."
+		return "Checked: " + what + ", with no bundle: none could be loaded."
 	}
-	return "Judged: " + what + ", by the bundle " + strings.Join(by, " and the bundle ") + "."
+	return "Checked: " + what + ", with the bundle " + strings.Join(by, " and the bundle ") + "."
 }
 
-// coverage says what was judged, by which bundles, and what was not looked at.
+// coverage says what was checked, with which bundles, and what was not.
 func (p *htmlPage) coverage(v *verdict.Verdict) {
 	s := &v.Scope
 	fact := func(name string, code bool, values ...string) {
@@ -159,19 +159,19 @@ func (p *htmlPage) coverage(v *verdict.Verdict) {
 func bundleInWords(from string) string {
 	switch from {
 	case "disk":
-		return "a folder, as it stood"
+		return "a folder, as it was"
 	case "builtin":
-		return "the starter bundle of the program"
+		return "the built-in starter bundle"
 	case "base":
-		return "as the base has it"
+		return "from the base"
 	case "head":
-		return "as the head has it"
+		return "from the head"
 	case "index":
-		return "as the next commit has it"
+		return "from the next commit"
 	case "bootstrap":
-		return "the change brings the first bundle"
+		return "the change adds the first bundle"
 	case "commit":
-		return "of a commit, by --policy-ref"
+		return "from a commit, with --policy-ref"
 	}
 	return ""
 }
@@ -188,13 +188,13 @@ func omissionInWords(reason string) string {
 	case "special-file":
 		return "a FIFO, socket or device"
 	case "symlink":
-		return "a link to what the rules do not judge alike; its target string was matched"
+		return "a link to what the rules treat differently; its target string was checked"
 	case "lfs-pointer":
-		return "a Git LFS pointer; its own text was matched"
+		return "a Git LFS pointer; its own text was checked"
 	case "encoding":
-		return "git checks it out in an encoding that is not known; its blob was matched"
+		return "git checks it out in an unknown encoding; its blob was checked"
 	case "encrypted":
-		return "git-crypt has encrypted it; its own bytes were matched"
+		return "git-crypt has encrypted it; its own bytes were checked"
 	case "submodule":
 		return "its files are not here"
 	case "unreadable":
@@ -204,7 +204,7 @@ func omissionInWords(reason string) string {
 	case "limit":
 		return "longer than --max-file-bytes"
 	case "internal":
-		return "a bug of policyscan"
+		return "a bug in policyscan"
 	case "not-reached":
 		return "the run ended before"
 	case "case-collision":

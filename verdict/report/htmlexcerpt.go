@@ -17,11 +17,11 @@ type htmlLine struct {
 type htmlPiece struct {
 	Text   string
 	Match  bool
-	Escape bool // it stands for a character that is not shown as itself
+	Escape bool // it represents a character that is not shown as itself
 }
 
 // excerpt cuts an excerpt into lines and pieces: the match is marked, and what [verdict.Visible]
-// escapes is told from text that only looks like an escape.
+// escapes is distinguished from text that only looks like an escape.
 func (h *htmlViolation) excerpt(e *verdict.Evidence) {
 	start, end := matchInExcerpt(e)
 	h.Before = utf16Len(e.Excerpt[:start]) < e.UTF16Column-1
@@ -55,7 +55,7 @@ func (h *htmlViolation) excerpt(e *verdict.Evidence) {
 }
 
 // pieces cuts text of one line where characters that are shown and characters that are
-// escaped meet. A tab is drawn as blanks.
+// escaped meet. A tab is drawn as spaces.
 func pieces(s string, match bool) []htmlPiece {
 	var all []htmlPiece
 	s = strings.ReplaceAll(s, "\t", strings.Repeat(" ", tabWidth))

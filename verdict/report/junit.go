@@ -22,7 +22,7 @@ const junitMost = 100
 //   - One that nothing was found of, in a run that could not decide, is skipped: which
 //     rules the missing files are about the verdict does not say.
 //   - All others pass.
-//   - What could not be decided are errors, in a suite of their own, the first.
+//   - What could not be decided are errors, in their own suite, the first.
 //
 // It is valid against the schema of windyroad/JUnit-Schema (Ant's format) and against
 // Jenkins' (jenkinsci/xunit-plugin, junit-10.xsd). The first wants a time, a host and
@@ -83,7 +83,7 @@ func junitSuites(v *verdict.Verdict) []junitSuite {
 
 // junitRules returns the rules of the verdict, each with its violations. A change is
 // judged by the bundles of base and head, so two rules can have one id: then the case's
-// name says which is which, and a violation whose texts fit either fails both. A violation of no rule of the list, which no run writes, becomes one of its own.
+// name says which is which, and a violation whose texts fit either fails both. A violation of no rule of the list, which no run writes, becomes its own case.
 func junitRules(v *verdict.Verdict) (rules []verdict.Rule, found [][]*verdict.Violation) {
 	type key struct{ id, kind string }
 	rules = append(rules, v.Rules...)

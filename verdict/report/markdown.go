@@ -14,7 +14,7 @@ const (
 	// markdownLimit is how long the page gets, in bytes. GitHub drops a job summary of over
 	// 1 MiB whole, and one step may have more to say than this page.
 	markdownLimit = 900 << 10
-	// A longer error or violation is left out: a path may have any length in a hostile tree.
+	// A longer error or violation is omitted: a path may have any length in a hostile tree.
 	markdownPiece = 16 << 10
 	// So few violations are shown unfolded.
 	markdownOpen = 5
@@ -22,9 +22,9 @@ const (
 
 // WriteMarkdown writes the verdict as a page of GitHub's Markdown, for a job summary or a
 // comment: the outcome, what could not be decided, what was looked at, the rules, and the
-// violations, folded by rule. Text of the tree and of the policy is no markup, link or
-// mention in it: see markdowntext.go. The page has at most 900 KiB; what is left out of
-// it is counted, and stands in verdict.json.
+// violations, folded by rule. Text of the tree and of the policy is not markup, link or
+// mention in it: see markdowntext.go. The page has at most 900 KiB; what is omitted
+// is counted, and is in verdict.json.
 func WriteMarkdown(w io.Writer, v *verdict.Verdict) error {
 	p := markdownPage{v: v, source: textWriter{TextOptions: TextOptions{Width: 100, Commands: true}}}
 	p.line("## policyscan " + p.headline())
@@ -83,7 +83,7 @@ func (p *markdownPage) headline() string {
 	case c.Governed == 0:
 		return "PASS, but nothing was scanned: no rule selects any file"
 	case c.Scanned == 0:
-		return "PASS, but nothing was scanned: all was allowed not to be"
+		return "PASS, but nothing was scanned: --allow excluded every file"
 	case c.Scanned < c.Governed:
 		return fmt.Sprintf("PASS: no violation in %d of %s", c.Scanned, count(c.Governed, "governed file"))
 	}
@@ -99,11 +99,11 @@ func (p *markdownPage) errors() {
 	p.line("")
 	switch {
 	case len(v.Violations) > 0:
-		p.line("**Beside the violations, this could not be decided:**")
+		p.line("**Besides the violations, this could not be decided:**")
 	case v.Coverage.Scanned > 0:
 		p.line("**This is not a PASS.** No violation was found in what was scanned; the rest could not be decided:")
 	default:
-		p.line("**This is not a PASS.** Nothing was scanned, for this could not be decided:")
+		p.line("**This is not a PASS.** Nothing was scanned, because this could not be decided:")
 	}
 	p.line("")
 	left := len(v.Errors)
@@ -190,10 +190,10 @@ func (p *markdownPage) facts() {
 		p.line(fmt.Sprintf("- **Unused**: %d of %s select no file of this tree", unused, count(len(v.Rules), "rule")))
 	}
 	if v.Partial {
-		p.line("- **Narrowed** by `--rule` or `--exclude`: this is no verdict on the whole")
+		p.line("- **Narrowed** by `--rule` or `--exclude`: this verdict is not about the whole tree")
 	}
 	if len(v.Allowed) > 0 {
-		p.line("- **Accepted** by `--allow`: " + prose(clip(strings.Join(v.Allowed, ", "), 300), code))
+		p.line("- **Allowed** by `--allow`: " + prose(clip(strings.Join(v.Allowed, ", "), 300), code))
 	}
 }
 

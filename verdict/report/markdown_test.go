@@ -32,7 +32,7 @@ func TestMarkdownHeadline(t *testing.T) {
 	}{
 		{"PASS: no violation in 2 governed files", func(*verdict.Verdict) {}},
 		{"PASS: no violation in 1 of 2 governed files", func(v *verdict.Verdict) { v.Coverage.Scanned = 1 }},
-		{"PASS, but nothing was scanned: all was allowed not to be", func(v *verdict.Verdict) { v.Coverage.Scanned = 0 }},
+		{"PASS, but nothing was scanned: --allow excluded every file", func(v *verdict.Verdict) { v.Coverage.Scanned = 0 }},
 		{"PASS, but nothing was scanned: no rule selects any file", func(v *verdict.Verdict) { v.Coverage.Governed, v.Coverage.Scanned = 0, 0 }},
 		{"PASS, but there was nothing to scan", func(v *verdict.Verdict) { v.Coverage = verdict.Coverage{} }},
 		{"FAIL: no rule was enforced", func(v *verdict.Verdict) { v.Rules = nil }},

@@ -78,7 +78,7 @@ func (p *markdownPage) held(rules []*verdict.Rule) string {
 	what := "without a violation"
 	switch {
 	case p.v.Coverage.Scanned == 0:
-		what = "that nothing was held against"
+		what = "not checked against any file"
 	case len(p.v.Errors) > 0:
 		what += " in what was scanned"
 	}

@@ -7,7 +7,7 @@ import (
 	"github.com/policyscan/policyscan/verdict"
 )
 
-// Untrusted text stands in Markdown in one of two ways, and nothing in it is ever escaped
+// Untrusted text is in Markdown in one of two ways, and nothing in it is ever escaped
 // with a backslash: which characters need one differs from renderer to renderer, and a
 // mention, an issue, a commit hash or a mail address is linked after escapes are resolved.
 //
@@ -30,7 +30,7 @@ func code(s string) string {
 		if span := rest[:n]; span != "" {
 			pad := ""
 			if span[0] == ' ' && span[n-1] == ' ' && strings.Trim(span, " ") != "" {
-				pad = " " // a blank at both ends is taken away, once
+				pad = " " // a space at both ends is removed, once
 			}
 			b.WriteString("`" + pad + span + pad + "`")
 		}
@@ -138,7 +138,7 @@ func plain(word string) bool {
 	if strings.Trim(word, "0123456789") == "" {
 		return len(word) < 7
 	}
-	hex, single, last := 0, true, '-' // single: no two letters stand beside each other
+	hex, single, last := 0, true, '-' // single: no two letters are next to each other
 	for _, r := range word {
 		letter := unicode.IsLetter(r) || r > unicode.MaxASCII && last != '-' && unicode.In(r, unicode.M, unicode.P)
 		switch {

@@ -54,11 +54,11 @@ const rdNowhere = "verdict.json"
 // all of severity ERROR. A PASS has no diagnostics, but for one of severity INFO if
 // nothing was looked at, or not all.
 //
-// reviewdog filters: unless it is told -filter-mode=nofilter it drops what is not on a line
+// reviewdog filters: without -filter-mode=nofilter it drops what is not on a line
 // of the diff, errors too. So it comments, and policyscan's exit status decides.
 //
 // Paths are real ones, from the tree's root. Columns are bytes, as the format wants them;
-// in a file that is not UTF-8 they are bytes of the file as it stands. What is about no
+// in a file that is not UTF-8 they are bytes of the file as it is. What is about no
 // file is on verdict.json, and what is about no line on line 1: comments on nothing are
 // refused by the services that reviewdog writes to. The message is Markdown to some of these
 // and text to others; a line that would not be the same in both is a code span. What
@@ -114,7 +114,7 @@ func violationDiagnostic(v *verdict.Violation, r *verdict.Rule) rdDiagnostic {
 	original[0] = placeOf(v) + ": " + original[0] + " [" + verdict.Visible(v.RuleID) + "]"
 	original = append(original, "found: "+quotedPattern(e))
 	if e.Encoding != "utf-8" {
-		original = append(original, "found as "+verdict.Visible(e.Encoding)+"; the columns are bytes of the file as it stands")
+		original = append(original, "found as "+verdict.Visible(e.Encoding)+"; the columns are bytes of the file as it is")
 	}
 	d := rdDiagnostic{
 		// What a file holds is none of a comment's text: the pattern is the bundle's.
@@ -134,7 +134,7 @@ func violationDiagnostic(v *verdict.Violation, r *verdict.Rule) rdDiagnostic {
 		d.Message += "\nfix: " + inertMarkdown(textLines(fix))
 	}
 	if url := r.DocsURL; strings.HasPrefix(url, "http") && verdict.Visible(url) == url && !strings.ContainsAny(url, " ()<>\"`\\") {
-		d.Code.URL = url // it becomes a link of Markdown, as it stands
+		d.Code.URL = url // it becomes a link in Markdown, as it is
 	}
 	return d
 }
@@ -181,7 +181,7 @@ func inertMarkdown(lines []string) string {
 }
 
 // codeSpan writes a line as CommonMark's code span: the fence is longer than any run of
-// backticks within, and blanks keep them apart.
+// backticks within, and spaces keep them apart.
 func codeSpan(line string) string {
 	if line == "" {
 		return ""
@@ -192,7 +192,7 @@ func codeSpan(line string) string {
 	}
 	fence := strings.Repeat("`", longest+1)
 	first, last := line[0], line[len(line)-1]
-	// Of blanks at both ends the reader takes one away at each.
+	// The reader removes one space at each end, if both have one.
 	if first == '`' || last == '`' || first == ' ' && last == ' ' && strings.TrimSpace(line) != "" {
 		line = " " + line + " "
 	}

@@ -124,7 +124,7 @@ func TestRDJSONMessage(t *testing.T) {
 	if want := "This opens a port\nto everyone.\nfound: `0.0.0.0/0`\nfix: Name the range.\n  Or two of them."; d.Message != want {
 		t.Errorf("the message is %q, want %q", d.Message, want)
 	}
-	if want := "main.tf:1:40: This opens a port [NET-1]\nto everyone.\n@someone ![x](https://example.org) <b> 0.0.0.0/0\nfound: \"0.0.0.0/0\"\nfound as utf-16le; the columns are bytes of the file as it stands"; d.Original != want {
+	if want := "main.tf:1:40: This opens a port [NET-1]\nto everyone.\n@someone ![x](https://example.org) <b> 0.0.0.0/0\nfound: \"0.0.0.0/0\"\nfound as utf-16le; the columns are bytes of the file as it is"; d.Original != want {
 		t.Errorf("the output is %q, want %q", d.Original, want)
 	}
 	if d.Code.Value != "NET-1" || d.Code.URL != "https://example.com/net" {

@@ -121,7 +121,7 @@ func clip(s string, n int) string {
 }
 
 // nothingGoverned is what a PASS says that looked at nothing.
-const nothingGoverned = "No file is governed: no rule selects any file of this tree, so nothing was looked at."
+const nothingGoverned = "No file is covered by a rule: no rule selects any file of this tree, so nothing was checked."
 
 // ofWholeTree reports whether the run was about a tree and not about a choice of its files,
 // of which it is usual that no rule selects any.

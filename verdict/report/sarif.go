@@ -134,7 +134,7 @@ func (s *sarifWriter) log() sarifLog {
 	}
 	run.AutomationDetails = sarifAutomation{
 		ID:          "policyscan/" + category + "/",
-		Description: sarifText{Text: "Files held against a policy's rules."},
+		Description: sarifText{Text: "Files checked against a policy's rules."},
 	}
 	run.Properties = sarifRunProperties{
 		Verdict: v.Verdict, Complete: v.Complete, Partial: v.Partial, Allowed: verdict.OrEmpty(v.Allowed), Scope: v.Scope,
@@ -203,7 +203,7 @@ func (s *sarifWriter) undecided() {
 
 // sarifRuleOfCode describes the rule that an error is a result of.
 func sarifRuleOfCode(code string) sarifRule {
-	text := sarifText{Text: "policyscan could not decide. A run that is not complete is no PASS."}
+	text := sarifText{Text: "policyscan could not decide. An incomplete run is not a PASS."}
 	help := text
 	help.Text += " The result says what was found and what to do."
 	return sarifRule{
@@ -338,16 +338,16 @@ func (s *sarifWriter) notes() {
 		note("error", "This file shows %d of %s"+rest, len(s.errors)-n, count(len(s.errors), "error"))
 	}
 	if n := p.RulesLeftOut; n > 0 {
-		note("warning", "This file shows not all of %s: %d without a result are left out"+rest, count(len(v.Rules), "rule"), n)
+		note("warning", "This file does not show all of %s: %d without a result are omitted"+rest, count(len(v.Rules), "rule"), n)
 	}
 	if !s.cut.snippets {
-		note("warning", "This file would be larger than GitHub takes: the snippets are left out.")
+		note("warning", "This file would be larger than GitHub accepts: the snippets are omitted.")
 	}
 	if !s.cut.texts {
-		note("warning", "This file would be larger than GitHub takes: of the rules only the titles are here.")
+		note("warning", "This file would be larger than GitHub accepts: only the titles of the rules are included.")
 	}
 	if v.Partial {
-		note("warning", "The run was narrowed by --rule or --exclude; its verdict is no verdict on the whole.")
+		note("warning", "The run was narrowed by --rule or --exclude; its verdict is not about the whole tree.")
 	}
 	if v.Coverage.Governed == 0 && len(s.errors) == 0 {
 		level := "note"
@@ -402,8 +402,8 @@ func sarifEscape(s string) string {
 	return strings.NewReplacer(`\`, `\\`, `[`, `\[`, `]`, `\]`, `{`, `{{`, `}`, `}}`).Replace(s)
 }
 
-// semanticVersion is a version of Go's modules as semver.org has it. One that is none, such as
-// "devel", is no release: "0.0.0-devel".
+// semanticVersion is a version of Go's modules as semver.org has it. What is not one, such as
+// "devel", is not a release: "0.0.0-devel".
 func semanticVersion(version string) string {
 	version = strings.TrimPrefix(version, "v")
 	const number, word = `(0|[1-9]\d*)`, `(0|[1-9]\d*|\d*[A-Za-z-][0-9A-Za-z-]*)`

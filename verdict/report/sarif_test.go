@@ -350,7 +350,7 @@ func TestSARIFTwoRulesOfOneID(t *testing.T) {
 	for _, r := range run.Results {
 		got = append(got, r.RuleID+": "+run.Tool.Driver.Rules[r.RuleIndex].ShortDescription.Text)
 	}
-	if want := []string{"E_READ: policyscan could not decide. A run that is not complete is no PASS.", "A: old.", "A@head-3: new.", "A@head: taken.", "A@head-2: taken, too.", "E_READ@base: named as a code."}; !slices.Equal(got, want) {
+	if want := []string{"E_READ: policyscan could not decide. An incomplete run is not a PASS.", "A: old.", "A@head-3: new.", "A@head: taken.", "A@head-2: taken, too.", "E_READ@base: named as a code."}; !slices.Equal(got, want) {
 		t.Errorf("%q", got)
 	}
 	if rules := run.Tool.Driver.Rules; rules[1].Properties.SecuritySeverity != "8.0" || rules[2].Properties.SecuritySeverity != "" || rules[2].Properties.RuleID != "A" {
@@ -392,7 +392,7 @@ func TestSARIFLimits(t *testing.T) {
 		t.Errorf("%+v", p)
 	}
 	says(run, "This file shows 50 of 51 violations; verdict.json has them all.")
-	says(run, "This file shows not all of 260 rules: 10 without a result are left out; verdict.json has them all.")
+	says(run, "This file does not show all of 260 rules: 10 without a result are omitted; verdict.json has them all.")
 
 	v = large(260, 50)
 	for i := range 11 {

@@ -18,7 +18,7 @@ const (
 )
 
 // sarifIDs are the ids of rules as SARIF has them, each once. The first rule of an id has
-// it; another one (a change brings a rule of its own under the id of one of the base) has
+// it; another one (a change brings its own rule under the id of one of the base) has
 // "ID@FROM", and so has one whose id is a code of ours. Not "ID/FROM": in SARIF that is a
 // part of the rule ID, and no rule.
 func sarifIDs(ours []sarifRule, rules []verdict.Rule) []string {
@@ -116,7 +116,7 @@ func sarifTags(tags []string) []string {
 	return all
 }
 
-// sarifName makes of a title the identifier that SARIF wants beside an id: the words of
+// sarifName makes of a title the identifier that SARIF wants next to an id: the words of
 // letters and digits, each with a capital, as in "NoIngressFromAnywhere". It is "" for a title
 // of which no identifier can be made, and when the id is the same.
 func sarifName(title, id string) string {
@@ -131,7 +131,7 @@ func sarifName(title, id string) string {
 	return name
 }
 
-// sarifHelp is what a reader is told about a rule: in Markdown, all that a bundle says stands
+// sarifHelp is what a reader learns about a rule: in Markdown, all that a bundle says stands
 // in fences, where nothing is markup, but for an address that is a link and nothing else.
 func sarifHelp(r *verdict.Rule) sarifText {
 	var plain, markdown strings.Builder

@@ -62,7 +62,7 @@ func realPath(path string) string {
 // aboutFile reports whether an error is about a file that there is a name for.
 func aboutFile(e *verdict.Error) bool { return e.File != "" && e.File != "." }
 
-// placeOf is where a violation stands, as the text report writes it.
+// placeOf is where a violation is, as the text report writes it.
 func placeOf(v *verdict.Violation) string {
 	return fmt.Sprintf("%s:%d:%d", verdict.Visible(v.File), v.Evidence.Line, v.Evidence.Column)
 }
@@ -73,7 +73,7 @@ func quotedPattern(e *verdict.Evidence) string {
 }
 
 // lastLineOf is the last line that a match touches: one that ends with a line end does not
-// touch the line after it, on which its exclusive end stands.
+// touch the line after it, on which its exclusive end is.
 func lastLineOf(e *verdict.Evidence) int64 {
 	if e.EndLine > e.Line && e.EndColumn == 1 {
 		return e.EndLine - 1
@@ -81,7 +81,7 @@ func lastLineOf(e *verdict.Evidence) int64 {
 	return e.EndLine
 }
 
-// textLines returns the lines of a text, each safe to print, without blanks at their ends
+// textLines returns the lines of a text, each safe to print, without spaces at their ends
 // and without empty lines before and after them. There is at least one.
 func textLines(s string) []string {
 	var all []string

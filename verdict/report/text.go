@@ -10,7 +10,7 @@ import (
 	"github.com/policyscan/policyscan/verdict"
 )
 
-// TextOptions is what the text report says beside the verdict, and how.
+// TextOptions is what the text report says besides the verdict, and how.
 type TextOptions struct {
 	Prefix   string        // from the current folder to the tree's root: "" or a path that ends in "/"
 	Policy   string        // the bundle in use, as a person would name it
@@ -98,7 +98,7 @@ func (t *textWriter) violation(v *verdict.Violation, r *verdict.Rule) {
 	}
 }
 
-// note is what else is to be said of what stands above it, in lines that are indented alike.
+// note says more about the lines above it, in lines that are indented alike.
 func (t *textWriter) note(margin, name, text string) {
 	if text = strings.TrimSpace(text); text == "" {
 		return
@@ -149,7 +149,7 @@ func (t *textWriter) summary(v *verdict.Verdict) {
 	}
 	t.unused(v)
 	if v.Partial {
-		t.line("note: the run was narrowed by --rule or --exclude; its verdict is no verdict on the whole")
+		t.line("note: the run was narrowed by --rule or --exclude; its verdict is not about the whole tree")
 	}
 	for _, n := range t.Notes {
 		t.remark(n)
@@ -198,7 +198,7 @@ func (t *textWriter) remark(text string) {
 }
 
 // unused names the rules that guard nothing in a tree of which others guard something: a
-// glob may be a slip. A change or a list need not touch what a rule is about.
+// glob may be a mistake. A change or a list need not touch what a rule is about.
 func (t *textWriter) unused(v *verdict.Verdict) {
 	if v.Scope.Mode != "full" || v.Coverage.Governed == 0 {
 		return

@@ -77,8 +77,8 @@ var mistakes = []struct {
 	{"2_01_RulesIsNull", "version: \"1\"\ndefaults: {}\nrules:\n", "3:7", `"rules" is empty`},
 	{"2_01_UnknownKey", "version: \"1\"\ndefaults: {}\nrules: []\nnotes: x\n", "4:1", `unknown key "notes" in the file`},
 	{"2_01_OwnKey", "version: \"1\"\ndefaults: {}\nrules: []\nx-notes: x\n", "4:1", `unknown key "x-notes" in the file`},
-	{"2_01_Empty", "# nothing\n", "", "nothing in the file"},
-	{"2_01_EmptyMapping", "{}\n", "", "nothing in the file"},
+	{"2_01_Empty", "# nothing\n", "", "the file is empty"},
+	{"2_01_EmptyMapping", "{}\n", "", "the file is empty"},
 	{"2_01_NotAMapping", "- a\n", "1:1", "the file is a list"},
 	{"2_01_NotYAML", "version: \"1\n", "2", "not YAML"},
 	{"2_01_TwoDocuments", head + "  []\n---\nversion: \"1\"\n", "5:1", "a second document"},
@@ -89,7 +89,7 @@ var mistakes = []struct {
 	{"2_01_LineEnd", "version: \"1\"\rrules: []\n", "1:13", "a carriage return that is not part of a CRLF"},
 	{"2_01_LineEndUnicode", "# a\nversion: \"\u2028\"\n", "2:11", "the line separator U+2028"},
 	{"2_01_Directive", "%YAML 1.1\n---\nversion: \"1\"\n", "1:1", "a YAML directive"},
-	{"2_01_KeyTwice", "version: \"1\"\ndefaults: {}\nrules: []\nversion: \"2\"\n", "4:1", `the key "version" is there twice, first in line 1`},
+	{"2_01_KeyTwice", "version: \"1\"\ndefaults: {}\nrules: []\nversion: \"2\"\n", "4:1", `duplicate key "version", first on line 1`},
 	{"2_01_KeyIsAList", "version: \"1\"\ndefaults: {}\nrules: []\n? [a]\n: b\n", "4:3", "a key that is not a text"},
 	{"2_01_Deep", head + "  " + strings.Repeat("[", 120) + strings.Repeat("]", 120) + "\n", "4:103", "nested deeper than 100 levels"},
 	{"2_01_UTF8", "version: \"\xff\"\n", "1:11", "the byte 0xFF is not UTF-8"},
@@ -165,7 +165,7 @@ func TestMistakes(t *testing.T) {
 
 func TestRow_2_01_Alias(t *testing.T) {
 	_, err := Read(&rules.Source{Name: "r.yaml", Text: []byte("version: &v \"1\"\ndefaults: {unmatched: *v}\nrules: []\n")})
-	if want := `r.yaml:1:10: the anchor "&v"; leave it out, or quote it if it is text` + "\n" + `r.yaml:2:23: the alias "*v"; write out what it stands for, or quote it if it is text`; err == nil || err.Error() != want {
+	if want := `r.yaml:1:10: the anchor "&v"; remove it, or quote it if it is text` + "\n" + `r.yaml:2:23: the alias "*v"; write out what it refers to, or quote it if it is text`; err == nil || err.Error() != want {
 		t.Errorf("got  %v\nwant %s", err, want)
 	}
 }

@@ -35,7 +35,7 @@ func testPush(t *testing.T, p *precommit) {
 
 	// The remote has nothing: pre-commit names no commits.
 	commit(bad)
-	push(false, []string{"main.tf:1:9: ", "all of the head was judged: the remote has nothing of its history"}, "main")
+	push(false, []string{"main.tf:1:9: ", "all of the head was checked: the remote has nothing of its history"}, "main")
 	commit(good)
 	push(true, []string{"policyscan (what is pushed)", "Passed"}, "main")
 	commit(good + "# one\n")

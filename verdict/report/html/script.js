@@ -141,7 +141,7 @@
     if (document.activeElement !== q) q.value = state.q || "";
     const chips = keys.filter((key) => state[key] && key !== "sort").map((key) => {
       const li = make("li"), a = link((key === "q" ? "search" : key) + ": " + state[key], change(key, ""));
-      a.setAttribute("aria-label", "Take away the filter " + a.textContent);
+      a.setAttribute("aria-label", "Remove the filter " + a.textContent);
       li.append(a);
       return li;
     });
