@@ -10,7 +10,7 @@ import (
 	"github.com/policyscan/policyscan/verdict"
 )
 
-// visitLink judges a link: its target string as any content, for the rules that select the link, and where it leads,
+// visitLink checks a link: its target string like any content, for the rules that select the link, and where it leads,
 // for all that could check what is read under its name. A link that no rule selects is governed only if it fails in
 // that.
 func (w *worker) visitLink(e entry, o opener) {
@@ -157,7 +157,7 @@ func (p *collector) isLeftOut(path string) bool {
 // A linkMessage says what is wrong with a link, and the two ways out.
 type linkMessage struct {
 	link, target string
-	leads        string // the path that the target means; "" if it is none, or the root
+	leads        string // the path that the target means; "" if it is not one, or the root
 	wrong        string // with the target
 	rule         string // what the rule does
 	fix          string

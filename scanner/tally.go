@@ -41,7 +41,7 @@ type job struct {
 type result struct {
 	reached bool
 	scanned bool
-	gone    bool   // it is no file of the tree after all
+	gone    bool   // it is not a file of the tree after all
 	reason  string // why not, a word of the verdict
 	bytes   int64
 	finds   []*match.Find

@@ -147,7 +147,7 @@ func (e encoding) lineEnd(data []byte) int {
 	}
 }
 
-// text returns data as characters, U+FFFD for what is none. With fromEnd, data ends
+// text returns data as characters, U+FFFD for what is not one. With fromEnd, data ends
 // at a code unit, else it begins at one; the other end may be cut anywhere.
 func (e encoding) text(data []byte, fromEnd bool) []rune {
 	if e != utf8Enc {

@@ -260,7 +260,7 @@ func (e encoding) ending(data []byte) []byte {
 	return data[n:]
 }
 
-// excerpt cuts the text around a match: the match first, then what stands before
+// excerpt cuts the text around a match: the match first, then what is before
 // and after it, evenly where there is more of both than room.
 func excerpt(before, match, after []rune) (b, m, a string) {
 	match = match[:min(len(match), excerptLimit)]

@@ -144,7 +144,7 @@ func (x *Examiner) seenBy(e *Engine) *seen {
 	return s
 }
 
-// windows cuts content into windows, from where it stands.
+// windows cuts content into windows, from its current position.
 func (x *Examiner) windows(content io.Reader, overlap int) *windows {
 	if need := max(cmp.Or(x.Window, WindowSize), 4*overlap); len(x.buf) < need {
 		x.buf = make([]byte, need)

@@ -103,7 +103,7 @@ func (r *reading) plain(data []byte) int {
 // plainPlaces is plain where only places are asked for.
 func (r *reading) plainPlaces(data []byte) int {
 	until := min(r.spots[0].offset-r.at, int64(len(data)))
-	if until <= 0 || r.afterCR || r.at == 0 && r.enc != utf8Enc { // a byte order mark stands in no column
+	if until <= 0 || r.afterCR || r.at == 0 && r.enc != utf8Enc { // a byte order mark is in no column
 		return 0
 	}
 	data = data[:until]
@@ -245,7 +245,7 @@ func (r *reading) char(c rune, n int) {
 	if len(r.spots) > 0 && r.spots[0].offset <= r.at {
 		r.fill()
 	}
-	if r.at > 0 || c != '\ufeff' { // a byte order mark stands in no column
+	if r.at > 0 || c != '\ufeff' { // a byte order mark is in no column
 		r.units++
 		if c > 0xffff {
 			r.units++
@@ -284,7 +284,7 @@ func (r *reading) newLine() {
 	}
 }
 
-// fill fills the spots that lie at or before the next byte.
+// fill fills the spots at or before the next byte.
 func (r *reading) fill() {
 	for len(r.spots) > 0 && r.spots[0].offset <= r.at {
 		s := r.spots[0]

@@ -14,7 +14,7 @@ type grams struct {
 	slots  []slot  // by the hash of the gram; open addressing, a power of two
 }
 
-// A place is where a gram stands in a needle.
+// A place is where a gram is in a needle.
 type place struct {
 	gram   uint32
 	needle int
@@ -75,7 +75,7 @@ func (g *grams) add(s slot) {
 
 func (g *grams) slotOf(gram uint32) int { return int(gram*spread>>3) & (len(g.slots) - 1) }
 
-// compare looks for the needles that hold the gram that stands at a place.
+// compare looks for the needles that have the gram at a place.
 func (g *grams) compare(gram uint32, content []byte, at int, needles []*Needle, seen *Seen) {
 	for i := g.slotOf(gram); ; i = (i + 1) & (len(g.slots) - 1) {
 		s := g.slots[i]

@@ -12,7 +12,7 @@
 // Content is not looked at byte by byte. A few bytes at a place (a gram) are looked
 // up in a table, and only where the table says "perhaps" are the needles that
 // hold this gram compared. A gram of q bytes that is looked up at every s-th place
-// meets each needle of q+s-1 bytes and more, wherever it stands:
+// meets each needle of q+s-1 bytes and more, wherever it is:
 //
 //	needle            0 . 0 . 0 . 0 / 0
 //	content   c i d r = 0 . 0 . 0 . 0 / 0 \n } .

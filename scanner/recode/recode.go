@@ -1,13 +1,13 @@
 // Package recode writes UTF-8 in other encodings, as git does on checkout for the attribute working-tree-encoding.
 //
-// It is pure: it knows bytes, and no files and no git. [Forms] says what a value of the attribute stands for, a
+// It is pure: it knows bytes, and no files and no git. [Forms] says what a value of the attribute means, a
 // [Reader] is a blob as one of them.
 //
 // Git has iconv do the work, and several iconvs are in use. They agree, but for this:
 //
 //   - UTF-16 and UTF-32 without a byte order are big-endian here and little-endian there, with a byte order mark. Both
 //     are forms.
-//   - UCS-2, UCS-4 and the like have no byte order of their own. Both are forms.
+//   - UCS-2, UCS-4 and the like have no fixed byte order. Both are forms.
 //   - At a character that the encoding lacks, most give up, and git writes the blob as it is. musl's writes `*` in its
 //     place, that of the BSDs and of newer macOS `?`, and they go on; the one of the GNU C library drops Unicode's tag
 //     characters

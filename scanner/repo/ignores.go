@@ -87,7 +87,7 @@ func (g *Ignores) Match(name string, isFolder bool) bool {
 	return false
 }
 
-// IgnoredBy reports whether a .gitignore with this text makes git ignore an untracked file of its own folder.
+// IgnoredBy reports whether a .gitignore with this text makes git ignore an untracked file in its folder.
 func IgnoredBy(text []byte, name string) bool {
 	g := &Ignores{folders: map[string][]gitignore.Pattern{"": parseIgnores(bytes.TrimPrefix(text, []byte("\ufeff")), nil)}}
 	return g.Match(name, false)

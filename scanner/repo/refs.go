@@ -88,7 +88,7 @@ func parseRef(text string) (h Hash, target string, err error) {
 		}
 		return plumbing.NewHash(text), "", nil
 	}
-	// Git takes no other characters for blanks, so a branch can end in U+00A0.
+	// Git treats no other characters as spaces, so a branch can end in U+00A0.
 	if target = strings.TrimLeft(target, " \t\r\n"); !strings.HasPrefix(target, "refs/") || !validRef(target) {
 		return h, "", fmt.Errorf("leads to %q, which is not a ref", clip(target))
 	}

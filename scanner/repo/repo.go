@@ -106,7 +106,7 @@ func openNamed(gitDir, workTree string) (*Repository, error) {
 // is reports whether two are the same repository and the same work tree of it.
 func (r *Repository) is(o *Repository) bool { return sameFile(r.gitDir, o.gitDir) }
 
-// gitDirOf returns the git folder of the work tree dir, "" if dir is none: its .git
+// gitDirOf returns the git folder of the work tree dir, "" if dir is not one: its .git
 // folder, or the folder that its .git file names.
 func gitDirOf(dir string) (string, error) {
 	dot := filepath.Join(dir, ".git")

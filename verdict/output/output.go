@@ -82,13 +82,13 @@ func (r *Run) apartFromVerdict() error {
 // that says so written in their place. What a person reads comes last, so that it does not say PASS of such a run.
 func (r *Run) End(v *verdict.Verdict, caught func() int) error {
 	r.files(v)
-	told := v.Verdict != verdict.Pass || r.failed == nil
-	if told {
+	printed := v.Verdict != verdict.Pass || r.failed == nil
+	if printed {
 		r.print(v)
 	}
 	if v.Verdict == verdict.Pass && (r.failed != nil || caught() != 0) {
 		r.lose(v)
-		if !told {
+		if !printed {
 			r.print(v)
 		}
 	}

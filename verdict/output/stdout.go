@@ -6,7 +6,7 @@ import (
 	"os"
 )
 
-// A closedOutput stands for a standard output that nobody can read: every write to it fails.
+// A closedOutput represents a standard output that nobody can read: every write to it fails.
 type closedOutput struct{}
 
 func (closedOutput) Write([]byte) (int, error) {

@@ -108,7 +108,7 @@ func violationAnnotation(v *verdict.Violation, r *verdict.Rule) annotation {
 	return a
 }
 
-// restAnnotation stands for all annotations from the tenth on.
+// restAnnotation replaces all annotations from the tenth on.
 func restAnnotation(v *verdict.Verdict, errs int) annotation {
 	const shown = annotationsKept - 1
 	var parts []string
@@ -126,7 +126,7 @@ func restAnnotation(v *verdict.Verdict, errs int) annotation {
 }
 
 // write writes the command of the name. A property's value must not begin with "=", which
-// the runner drops, and the last must not end in a blank, which it trims: the file's comes
+// the runner drops, and the last must not end in a space, which it trims: the file's comes
 // first, and the title's begins with a word of ours.
 func (a *annotation) write(b *bufio.Writer, name string) {
 	property := func(key, value string) string {

@@ -83,7 +83,8 @@ func junitSuites(v *verdict.Verdict) []junitSuite {
 
 // junitRules returns the rules of the verdict, each with its violations. A change is
 // judged by the bundles of base and head, so two rules can have one id: then the case's
-// name says which is which, and a violation whose texts fit either fails both. A violation of no rule of the list, which no run writes, becomes its own case.
+// name says which is which, and a violation whose texts fit either fails both. A violation of no
+// listed rule, which no run writes, becomes its own case.
 func junitRules(v *verdict.Verdict) (rules []verdict.Rule, found [][]*verdict.Violation) {
 	type key struct{ id, kind string }
 	rules = append(rules, v.Rules...)

@@ -100,7 +100,7 @@ func (p *markdownPage) held(rules []*verdict.Rule) string {
 // upto, so that one with thousands of violations leaves some to those after it.
 func (p *markdownPage) violations(groups []*markdownGroup, upto int) {
 	const (
-		rest = 2 << 10 // for what stands below
+		rest = 2 << 10 // for what is below
 		most = 64      // rules for which room is kept at a time
 	)
 	shown := 0

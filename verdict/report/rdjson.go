@@ -117,7 +117,7 @@ func violationDiagnostic(v *verdict.Violation, r *verdict.Rule) rdDiagnostic {
 		original = append(original, "found as "+verdict.Visible(e.Encoding)+"; the columns are bytes of the file as it is")
 	}
 	d := rdDiagnostic{
-		// What a file holds is none of a comment's text: the pattern is the bundle's.
+		// A comment has no text of the file: the pattern is the bundle's.
 		Message:  inertMarkdown(textLines(v.Reason)) + "\nfound: " + codeSpan(verdict.Defuse(cut(verdict.Visible(e.Pattern), 1000))),
 		Location: rdLocation{realPath(v.File), rdRangeOf(e)},
 		Severity: "ERROR",
