@@ -44,8 +44,8 @@ func Join(bundles ...*Bundle) *Bundle {
 }
 
 // Distinct is an error if a rule's id is in two of several bundles, deprecated rules included. It names each such id,
-// and the bundles by their numbers in the order given, from 1: their names would make the verdict depend on where one
-// stands. A bundle that is nil has no ids.
+// and the bundles by their numbers in the order given, from 1: their names would make the verdict depend on the
+// current folder. A bundle that is nil has no ids.
 func Distinct(bundles []*Bundle) error {
 	if len(bundles) < 2 {
 		return nil

@@ -118,7 +118,7 @@ func newPattern(text string, style starStyle) (p pattern, odd bool) {
 	return p, odd
 }
 
-// matches reports whether a path matches, of which beneath is the part within the file's folder, and base the last name.
+// matches reports whether a path matches. beneath is its part within the file's folder, and base its last name.
 func (p *pattern) matches(beneath, base string, fold bool) bool {
 	text := beneath
 	if p.name {

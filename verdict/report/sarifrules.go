@@ -131,7 +131,7 @@ func sarifName(title, id string) string {
 	return name
 }
 
-// sarifHelp is what a reader learns about a rule: in Markdown, all that a bundle says stands
+// sarifHelp is what a reader learns about a rule: in Markdown, all that a bundle says is
 // in fences, where nothing is markup, but for an address that is a link and nothing else.
 func sarifHelp(r *verdict.Rule) sarifText {
 	var plain, markdown strings.Builder
