@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/policyscan/policyscan/agent/call"
+	"github.com/policyscan/policyscan/internal/disk"
 )
 
 // The ways in which a person is asked about a call that needs one.
@@ -40,7 +41,7 @@ const patience = 60 * time.Second
 func askPerson(ctx context.Context, c *call.Call, reason string) (bool, error) {
 	in, out, err := openTerminal()
 	if err != nil {
-		return false, fmt.Errorf("the call needs a person, and there is no terminal to ask at (%w), so it is denied", systemError(err))
+		return false, fmt.Errorf("the call needs a person, and there is no terminal to ask at (%w), so it is denied", disk.Cause(err))
 	}
 	defer in.Close()  // nothing was buffered
 	defer out.Close() // likewise
@@ -75,7 +76,7 @@ func ask(ctx context.Context, in io.Reader, out io.Writer, c *call.Call, reason 
 		forgetTyped(f) // before there is a question
 	}
 	if _, err := io.WriteString(out, question); err != nil {
-		return false, fmt.Errorf("the call needs a person, and the terminal cannot be written to: %w", systemError(err))
+		return false, fmt.Errorf("the call needs a person, and the terminal cannot be written to: %w", disk.Cause(err))
 	}
 	answer := make(chan string, 1)
 	go func() { answer <- readAnswer(in) }()

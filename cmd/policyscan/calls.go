@@ -12,6 +12,7 @@ import (
 	"github.com/policyscan/policyscan/agent/call"
 	"github.com/policyscan/policyscan/agent/dialect"
 	"github.com/policyscan/policyscan/agent/gate"
+	"github.com/policyscan/policyscan/internal/disk"
 	"github.com/policyscan/policyscan/rules"
 )
 
@@ -66,9 +67,9 @@ func (c *callsFlag) defined(dir string) (map[string]string, error) {
 	if !c.relativePWD() {
 		return c.Define, nil
 	}
-	real, err := realPath(dir)
+	real, err := disk.Real(dir)
 	if err != nil {
-		return nil, fmt.Errorf("cannot find the folder from which --define PWD=%s counts: %w", c.Define["PWD"], systemError(err))
+		return nil, fmt.Errorf("cannot find the folder from which --define PWD=%s counts: %w", c.Define["PWD"], disk.Cause(err))
 	}
 	define := maps.Clone(c.Define)
 	define["PWD"] = filepath.Join(real, c.Define["PWD"])
@@ -85,7 +86,7 @@ func (c *callsFlag) relativePWD() bool {
 // respell has rules about what is in a folder, where PWD counts from it, judge calls that name the folder by other names,
 // too.
 func (c *callsFlag) respell(sets []*call.Set, folder string, names []string) []*call.Set {
-	real, err := realPath(folder)
+	real, err := disk.Real(folder)
 	if err != nil || !c.relativePWD() || len(names) == 0 {
 		return sets
 	}
@@ -99,13 +100,13 @@ func (c *callsFlag) respell(sets []*call.Set, folder string, names []string) []*
 // spellings are other names of a folder than that without links, as those of folders in it tell: it is /home/me/app if
 // /home/me/app/src leads to its src.
 func spellings(folder string, dirs []string) []string {
-	folder, err := realPath(folder)
+	folder, err := disk.Real(folder)
 	if err != nil {
 		return nil
 	}
 	var names []string
 	for _, dir := range dirs {
-		real, err := realPath(dir)
+		real, err := disk.Real(dir)
 		if dir == "" || err != nil {
 			continue
 		}
@@ -130,9 +131,9 @@ func spellings(folder string, dirs []string) []string {
 func (c *callsFlag) guard(g *gate.Gate, dir string) error {
 	for _, name := range c.Calls {
 		name = under(dir, name)
-		real, err := realPath(name)
+		real, err := disk.Real(name)
 		if err != nil {
-			return fmt.Errorf("cannot determine where %s is: %w", name, systemError(err))
+			return fmt.Errorf("cannot determine where %s is: %w", name, disk.Cause(err))
 		}
 		g.Guarded = append(g.Guarded, real)
 	}

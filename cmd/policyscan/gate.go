@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 
 	"github.com/policyscan/policyscan/agent/gate"
+	"github.com/policyscan/policyscan/internal/disk"
 	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/scanner"
 )
@@ -37,7 +38,7 @@ func otherGate(at place) (*gate.Gate, error) {
 
 // newGate is a gate with bundles that are loaded.
 func newGate(all policies, at place) (*gate.Gate, error) {
-	root, err := realPath(at.root)
+	root, err := disk.Real(at.root)
 	if err != nil {
 		return nil, scanner.NoRoot(err)
 	}
@@ -47,9 +48,9 @@ func newGate(all policies, at place) (*gate.Gate, error) {
 		if p.dir == "" {
 			continue
 		}
-		dir, err := realPath(p.dir)
+		dir, err := disk.Real(p.dir)
 		if err != nil {
-			return nil, fmt.Errorf("cannot determine where the bundle %s is: %w", p.name, systemError(err))
+			return nil, fmt.Errorf("cannot determine where the bundle %s is: %w", p.name, disk.Cause(err))
 		}
 		for _, name := range []string{rules.BoundariesFile, rules.InvariantsFile, rules.DeprecatedFile} {
 			g.RuleFiles = append(g.RuleFiles, filepath.Join(dir, filepath.FromSlash(name)))

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/policyscan/policyscan/internal/disk"
 	"github.com/policyscan/policyscan/rules"
 )
 
@@ -113,11 +114,11 @@ func gitHookFile() (hook, root string, err error) {
 // shownPath is a path as it is opened from the current folder.
 func shownPath(file string) string {
 	dir, name := filepath.Split(file)
-	cwd, err := realPath(".")
+	cwd, err := disk.Real(".")
 	if err != nil {
 		return filepath.ToSlash(file)
 	}
-	if real, err := realPath(dir); err == nil {
+	if real, err := disk.Real(dir); err == nil {
 		dir = real
 	}
 	rel, err := filepath.Rel(cwd, filepath.Join(dir, name))

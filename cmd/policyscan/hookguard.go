@@ -11,6 +11,7 @@ import (
 
 	"github.com/policyscan/policyscan/agent/gate"
 	"github.com/policyscan/policyscan/agent/settings"
+	"github.com/policyscan/policyscan/internal/disk"
 	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/scanner/repo"
 )
@@ -39,7 +40,7 @@ func (c *agentHookCmd) withGuards(agent string, g *gate.Gate, at place, folders 
 	guarding.GuardedRootNames = []string{sigmashakeConfig, ".policyscan", rules.BoundariesFile, rules.InvariantsFile, rules.DeprecatedFile}
 	guarding.GuardedRootNames = append(guarding.GuardedRootNames, gate.RootNames()...)
 	guarding.GuardsCI = true
-	if root, err := realPath(at.root); err == nil {
+	if root, err := disk.Real(at.root); err == nil {
 		guarding.Root = root
 		guard(root, guarding.GuardedRootNames...) // which may be links
 		top, err := repo.Root(root)               // which is above what --root names, if that is a folder in it

@@ -14,6 +14,7 @@ import (
 
 	"github.com/policyscan/policyscan/agent/protocol"
 	"github.com/policyscan/policyscan/agent/settings"
+	"github.com/policyscan/policyscan/internal/disk"
 	"github.com/policyscan/policyscan/rules"
 )
 
@@ -256,7 +257,7 @@ func noLinkTo(root, file string) error {
 			err = errors.New("it is a link, or no folder; make it one")
 		}
 		if err != nil {
-			return fmt.Errorf("%s: %w", file[:i], systemError(err))
+			return fmt.Errorf("%s: %w", file[:i], disk.Cause(err))
 		}
 	}
 	return nil
@@ -301,7 +302,7 @@ func (f *settingsFile) unchanged() error {
 // file of settings would be none, and no hook.
 func (f *settingsFile) write(text []byte) error {
 	if err := f.replace(text); err != nil {
-		return fmt.Errorf("%s cannot be written: %w", f.shown, systemError(err))
+		return fmt.Errorf("%s cannot be written: %w", f.shown, disk.Cause(err))
 	}
 	return nil
 }

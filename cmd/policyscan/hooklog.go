@@ -13,6 +13,7 @@ import (
 	"github.com/policyscan/policyscan/agent/gate"
 	"github.com/policyscan/policyscan/agent/protocol"
 	"github.com/policyscan/policyscan/agent/record"
+	"github.com/policyscan/policyscan/internal/disk"
 )
 
 // quotesCall reports whether an outcome's texts may quote the call: those of a bundle and of the guard name its files, while
@@ -95,7 +96,7 @@ func (c *agentHookCmd) log(a *protocol.Agent, e *protocol.Event, l logged) error
 		return struct{}{}, record.Append(name, line)
 	})
 	if err != nil {
-		return fmt.Errorf("the decision cannot be written to the log %s, so the call is denied: %w", quoted(c.Log), systemError(err))
+		return fmt.Errorf("the decision cannot be written to the log %s, so the call is denied: %w", quoted(c.Log), disk.Cause(err))
 	}
 	return nil
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/policyscan/policyscan/agent/call"
 	"github.com/policyscan/policyscan/agent/gate"
 	"github.com/policyscan/policyscan/agent/protocol"
+	"github.com/policyscan/policyscan/internal/disk"
 	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/scanner/repo"
 	"github.com/policyscan/policyscan/verdict/output"
@@ -79,7 +80,7 @@ func runAsHook(a *protocol.Agent, args []string, std streams) int {
 		reason = fmt.Sprintf("the hook ended with status %d", status)
 	}
 	if _, err := std.out.Write(a.Answer(nil, undecided(errors.New(reason)))); err != nil {
-		complain(std.err, fmt.Errorf("the call is denied, and the answer cannot be written: %w", systemError(err)))
+		complain(std.err, fmt.Errorf("the call is denied, and the answer cannot be written: %w", disk.Cause(err)))
 		return exitUndecided
 	}
 	return exitPass
@@ -190,7 +191,7 @@ func (c *agentHookCmd) once(std streams, a *protocol.Agent) error {
 	}
 	text, err := readAll(ctx, func() (io.Reader, error) { return io.LimitReader(std.in, maxLine+1), nil })
 	if err != nil {
-		return fmt.Errorf("the agent's call on standard input cannot be read: %w", systemError(err))
+		return fmt.Errorf("the agent's call on standard input cannot be read: %w", disk.Cause(err))
 	}
 	if len(text) > maxLine {
 		return fmt.Errorf("the agent's call on standard input has over %d bytes", maxLine)
@@ -200,7 +201,7 @@ func (c *agentHookCmd) once(std streams, a *protocol.Agent) error {
 		return err
 	}
 	if _, err = std.out.Write(answer); err != nil {
-		return fmt.Errorf("the answer could not be written whole, so the call is denied: %w", systemError(err))
+		return fmt.Errorf("the answer could not be written whole, so the call is denied: %w", disk.Cause(err))
 	}
 	return nil
 }
@@ -366,9 +367,9 @@ func (c *agentHookCmd) places(a *protocol.Agent, e *protocol.Event) ([]place, er
 	}
 	var places []place
 	for _, dir := range roots {
-		real, err := realPath(dir)
+		real, err := disk.Real(dir)
 		if err != nil {
-			return nil, fmt.Errorf("the agent's project folder %s cannot be found: %w", quoted(dir), systemError(err))
+			return nil, fmt.Errorf("the agent's project folder %s cannot be found: %w", quoted(dir), disk.Cause(err))
 		}
 		root, err := repo.Root(real)
 		if err != nil {
@@ -424,7 +425,7 @@ func (c *agentHookCmd) gate(at place) (*gate.Gate, error) {
 func projectFolders(a *protocol.Agent, e *protocol.Event) []string {
 	var folders []string
 	for _, dir := range append([]string{projectDir(a), e.Call.Dir}, e.Roots...) {
-		if real, err := realPath(dir); dir != "" && err == nil {
+		if real, err := disk.Real(dir); dir != "" && err == nil {
 			folders = append(folders, real)
 		}
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/policyscan/policyscan/agent/gate"
 	"github.com/policyscan/policyscan/agent/protocol"
+	"github.com/policyscan/policyscan/internal/disk"
 )
 
 // serve answers calls until there are no more. Rules that are not valid at the start end it; such as become so
@@ -56,7 +57,7 @@ func (c *agentHookCmd) serve(std streams, a *protocol.Agent) error {
 			answer = a.Answer(nil, undecided(err))
 		}
 		if _, err := std.out.Write(answer); err != nil {
-			return fmt.Errorf("an answer cannot be written: %w", systemError(err))
+			return fmt.Errorf("an answer cannot be written: %w", disk.Cause(err))
 		}
 	}
 	if in.err != nil {

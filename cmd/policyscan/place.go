@@ -66,12 +66,6 @@ func newPlace(root string) place {
 	return p
 }
 
-// realPath is the absolute path of a folder, without links. "" is the current one.
-func realPath(dir string) (string, error) { return disk.Real(dir) }
-
-// systemError is an error of the system without the path, which the caller names.
-func systemError(err error) error { return disk.Cause(err) }
-
 // repository opens the repository that a git scope is about.
 func (c *scanCmd) repository(s *subject) (*repo.Repository, error) {
 	if st, err := os.Stat(c.Path); c.Path != "" && err == nil && !st.IsDir() {

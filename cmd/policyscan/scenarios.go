@@ -9,6 +9,7 @@ import (
 
 	"github.com/policyscan/policyscan/agent/call"
 	"github.com/policyscan/policyscan/agent/gate"
+	"github.com/policyscan/policyscan/internal/disk"
 )
 
 // scenariosFlag is how policyscan test is told which calls to judge, and by what.
@@ -70,7 +71,7 @@ func (c *scenariosFlag) judge(std streams, of *bundleArg, bundled bool) (bool, e
 func runScenarios(std streams, g *gate.Gate, name string) (bool, error) {
 	f, err := os.Open(name)
 	if err != nil {
-		return false, fmt.Errorf("the scenarios %s cannot be read: %w", name, systemError(err))
+		return false, fmt.Errorf("the scenarios %s cannot be read: %w", name, disk.Cause(err))
 	}
 	defer f.Close() // read only: nothing to lose
 	ran, wrong := 0, 0
@@ -108,7 +109,7 @@ func runScenarios(std streams, g *gate.Gate, name string) (bool, error) {
 		}
 	}
 	if lines.err != nil {
-		return false, fmt.Errorf("the scenarios %s cannot be read: %w", name, systemError(lines.err))
+		return false, fmt.Errorf("the scenarios %s cannot be read: %w", name, disk.Cause(lines.err))
 	}
 	if ran == 0 {
 		return false, fmt.Errorf("the scenarios %s hold no call, so nothing was tested", name)
