@@ -24,7 +24,7 @@ const denyShell = `rules:
 `
 
 // kept is a keeper of one file of call rules, at a time that the test sets.
-func kept(t *testing.T) (k *keeper, file string, now *time.Time) {
+func kept(t *testing.T) (k *gate.Keeper, file string, now *time.Time) {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
@@ -36,7 +36,7 @@ func kept(t *testing.T) (k *keeper, file string, now *time.Time) {
 	}
 	at := time.Now()
 	c := &agentHookCmd{callsFlag: callsFlag{Calls: []string{file}}, Policy: []string{"none"}}
-	return &keeper{load: func() (*gate.Gate, error) { return c.gate(place{root: dir}) }, now: func() time.Time { return at }}, file, &at
+	return &gate.Keeper{Load: func() (*gate.Gate, error) { return c.gate(place{root: dir}) }, Now: func() time.Time { return at }}, file, &at
 }
 
 func decision(t *testing.T, g *gate.Gate, tool string) call.Effect {
@@ -48,9 +48,9 @@ func decision(t *testing.T, g *gate.Gate, tool string) call.Effect {
 	return r.Outcome().Effect
 }
 
-func current(t *testing.T, k *keeper) (*gate.Gate, string) {
+func current(t *testing.T, k *gate.Keeper) (*gate.Gate, string) {
 	t.Helper()
-	g, err := k.current()
+	g, err := k.Current()
 	if err != nil {
 		return g, err.Error()
 	}
@@ -79,7 +79,7 @@ func TestReload(t *testing.T) {
 	if g, said := current(t, k); said != "" || decision(t, g, "Bash") != call.Deny {
 		t.Error("a change is taken up at once", said)
 	}
-	*now = now.Add(settle - time.Millisecond)
+	*now = now.Add(gate.Settle - time.Millisecond)
 	if g, _ := current(t, k); decision(t, g, "Bash") != call.Deny {
 		t.Error("a change is taken up too early")
 	}
@@ -88,7 +88,7 @@ func TestReload(t *testing.T) {
 	if g, _ := current(t, k); decision(t, g, "Bash") != call.Deny {
 		t.Error("a change is taken up while the file still changes")
 	}
-	*now = now.Add(settle)
+	*now = now.Add(gate.Settle)
 	if g, said := current(t, k); said != "" || decision(t, g, "Bash") != call.Allow || decision(t, g, "Grep") != call.Deny || decision(t, g, "Read") != call.Allow {
 		t.Error("a change is not taken up", said)
 	}
@@ -119,7 +119,7 @@ func TestReload(t *testing.T) {
 	if _, said := current(t, k); said != "" { // seen for the first time
 		t.Error(said)
 	}
-	*now = now.Add(settle)
+	*now = now.Add(gate.Settle)
 	if g, said := current(t, k); said == "" || decision(t, g, "Bash") != call.Deny {
 		t.Errorf("without the file: %q", said)
 	}
@@ -143,7 +143,7 @@ func TestNoRulesAtFirst(t *testing.T) {
 	if err := os.WriteFile(file, []byte("rules: ["), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if g, err := k.current(); g != nil || err == nil {
+	if g, err := k.Current(); g != nil || err == nil {
 		t.Errorf("%v, %v", g, err)
 	}
 }
