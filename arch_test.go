@@ -40,7 +40,7 @@ func rooms() map[string][]string {
 		"internal/disk":            {},
 		"internal/memdir":          {"golang.org/x/sys/unix"},
 		"agent/protocol":           {"agent/call"},
-		"agent/settings":           {"rules"},
+		"agent/settings":           {"internal/disk", "rules"},
 		"agent/dialect/clash":      {"rules", "agent/call"},
 		"agent/dialect/claudecube": {"rules", "agent/call", "agent/dialect/jsregexp", "rules/glob", "gopkg.in/yaml.v3"},
 		"agent/dialect": {

@@ -15,7 +15,8 @@
 //
 // Comments, which some agents allow, are refused. The command of a hook is a line that any shell can run if it finds sh
 // (Codex and Copilot have lines of their own for Windows); what a line cannot close (a time limit, an agent that does not
-// read the file) is in docs/cli.md. No settings are read or written here: they come and go as bytes.
+// read the file) is in docs/cli.md. [Target.Install] and [Target.Uninstall] take and
+// return bytes; a [File] reads and writes them.
 package settings
 
 import (

@@ -69,7 +69,7 @@ func (c *agentHookCmd) withGuards(agent string, g *gate.Gate, at place, folders 
 		guarding.Guarded = append(guarding.Guarded, dir)
 	}
 	for _, t := range settings.Targets() { // and the user's own
-		dir, err := userSettings(t)
+		dir, err := t.UserDir(os.Getenv, os.UserHomeDir)
 		if err != nil {
 			continue // without a home folder there are none
 		}
