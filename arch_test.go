@@ -56,10 +56,12 @@ func rooms() map[string][]string {
 		"rules/glob":               {"github.com/bmatcuk/doublestar/v4"},
 		"rules/starter":            {},
 		"scanner":                  {"internal/disk", "rules", "scanner/attributes", "scanner/match", "scanner/recode", "scanner/repo", "scanner/worktree", "verdict", "golang.org/x/text/unicode/norm"},
-		"agent/gate":               {"rules", "agent/call", "agent/edit", "agent/session", "scanner", "scanner/repo", "scanner/worktree", "verdict"},
-		"scanner/ci":               {"scanner", "scanner/repo", "verdict"},
-		"scanner/attributes":       {},
-		"scanner/match":            {"scanner/needle", "verdict"},
+		"agent/gate": {
+			"internal/disk", "rules", "agent/call", "agent/edit", "agent/session", "agent/settings", "scanner", "scanner/repo", "scanner/worktree", "verdict",
+		},
+		"scanner/ci":         {"scanner", "scanner/repo", "verdict"},
+		"scanner/attributes": {},
+		"scanner/match":      {"scanner/needle", "verdict"},
 		"scanner/recode": {
 			"golang.org/x/text/encoding", "golang.org/x/text/encoding/charmap", "golang.org/x/text/encoding/japanese", "golang.org/x/text/encoding/korean",
 			"golang.org/x/text/encoding/simplifiedchinese", "golang.org/x/text/encoding/traditionalchinese", "golang.org/x/text/transform",

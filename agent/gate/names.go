@@ -1,0 +1,119 @@
+package gate
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+
+	"github.com/policyscan/policyscan/agent/settings"
+	"github.com/policyscan/policyscan/internal/disk"
+	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/scanner/repo"
+)
+
+// Guards say for which agent, where and in what surroundings a gate guards the rules and the agents' hooks.
+type Guards struct {
+	Agent     string   // whose hook runs, as in "policyscan hook AGENT"
+	Root      string   // the folder whose repository is guarded, as the system opens it
+	RootNames []string // guarded in each repository's root besides the bundles' files and [RootNames]
+	Folders   []string // of the project and of the call, in Root or elsewhere: absolute, without links
+	State     string   // the folder of what is remembered of sessions; "" if it is not known
+	Around    Around   // what the hook runs in; Folders are added to its own
+}
+
+// WithGuards returns a copy of the gate that guards the rules and the hooks of agents too.
+func (g *Gate) WithGuards(w Guards) (*Gate, error) {
+	guarding := *g
+	guarding.Guarded = slices.Clone(g.Guarded)
+	guard := func(dir string, names ...string) {
+		guarding.Guarded = append(guarding.Guarded, under(dir, names)...)
+	}
+	guarding.GuardedNames = append(agentNames(), TreeNames()...)
+	// A new file of these names could be the bundle that is found next time.
+	bundles := []string{".policyscan", rules.BoundariesFile, rules.InvariantsFile, rules.DeprecatedFile}
+	guarding.GuardedRootNames = slices.Concat(w.RootNames, bundles, RootNames())
+	guarding.GuardsCI = true
+	folders := w.Folders
+	if root, err := disk.Real(w.Root); err == nil {
+		guarding.Root = root
+		guard(root, guarding.GuardedRootNames...) // which may be links
+		top, err := repo.Root(root)               // Root may be a folder of the repository
+		if err != nil {
+			return nil, err
+		}
+		guard(top, slices.Concat(TreeNames(), RootNames())...)
+		dirs, err := repo.GitDirs(top)
+		if err != nil {
+			return nil, fmt.Errorf("cannot determine where git's folder of the root is: %w", err)
+		}
+		guarding.Guarded = append(guarding.Guarded, dirs...)
+		guarding.Guarded = append(guarding.Guarded, repo.HookPlaces(top)...)
+		folders = append([]string{root}, folders...)
+	}
+	for _, dir := range folders {
+		guard(dir, guarding.GuardedNames...)
+		for at := dir; w.Agent == "gemini"; at = filepath.Dir(at) {
+			guard(at, geminiVariables()...)
+			if at == filepath.Dir(at) {
+				break
+			}
+		}
+	}
+	if w.State != "" {
+		guarding.Guarded = append(guarding.Guarded, w.State)
+	}
+	around := w.Around
+	around.Folders = slices.Concat(folders, around.Folders)
+	guarding.Around = &around
+	guarding.Guarded = append(guarding.Guarded, around.userSettings(w.Agent)...)
+	return &guarding, nil
+}
+
+// agentNames are the files and folders from which agents take a project's hooks. They are guarded in each folder, since
+// the next agent may be started there, and Codex also reads those on the way to the root.
+func agentNames() []string {
+	names := []string{
+		".claude/settings.local.json", ".codex/config.toml",
+		".github/hooks", ".github/copilot/settings.json", ".github/copilot/settings.local.json",
+	}
+	for _, t := range settings.Targets() {
+		names = append(names, t.Project)
+	}
+	return names
+}
+
+// geminiVariables are the files from which Gemini CLI takes the environment variables of its hooks: in the folder
+// where it is started, in each above it and in the home folder.
+func geminiVariables() []string { return []string{".env", ".gemini/.env"} }
+
+// userSettings are the files in which the user's own settings of each agent are. agent is the one whose hook runs.
+func (a *Around) userSettings(agent string) []string {
+	home := func() (string, error) {
+		if a.Home == "" {
+			return "", errors.New("there is none")
+		}
+		return a.Home, nil
+	}
+	var all []string
+	for _, t := range settings.Targets() {
+		dir, err := t.UserDir(a.Getenv, home)
+		if err != nil {
+			continue // without a home folder there are none
+		}
+		names := []string{t.User}
+		switch t.Agent {
+		case "codex":
+			names = append(names, "config.toml", ".env") // the second has the variables of its hooks
+		case "gemini":
+			names = append(names, ".gemini/trustedFolders.json")
+			if agent == "gemini" {
+				names = append(names, geminiVariables()...)
+			}
+		case "copilot":
+			names = append(names, "hooks", "config.json", "settings.json")
+		}
+		all = append(all, under(dir, names)...)
+	}
+	return all
+}
