@@ -93,7 +93,7 @@ func newAction(std streams) *action {
 func addedTo(variable string, f report.Format) (output.Report, error) {
 	file := os.Getenv(variable)
 	if file == "" {
-		return output.Report{}, fmt.Errorf("%s is not set: where GitHub's runner reads this step's %s is not known", variable, f.Name)
+		return output.Report{}, fmt.Errorf("%s is not set, so it is unknown where GitHub's runner reads this step's %s", variable, f.Name)
 	}
 	r, err := output.Added(f, file)
 	if err != nil {
@@ -159,7 +159,7 @@ func onlyFree(args []string, std streams) error {
 		case p.Flag != nil && slices.Contains(ci.ActionFlags(), p.Flag.Name):
 			return fmt.Errorf("--%s is not for args; use the input for it, if there is one", p.Flag.Name)
 		case p.Positional != nil:
-			return errors.New("it has more than flags; the folder is the input path")
+			return errors.New("it may contain only flags; the folder is the input path")
 		}
 	}
 	if slices.Contains(args, "--") {

@@ -176,6 +176,6 @@ func (s *subject) uncovered(v *verdict.Verdict) []string {
 	}
 	return []string{
 		next + "; the rules select " + selected,
-		"--require-governed makes a run fail that covers no file",
+		"with --require-governed, a run that covers no file fails",
 	}
 }

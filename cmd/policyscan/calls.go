@@ -19,8 +19,8 @@ import (
 // callsFlag is how the commands about tool calls are told the rules about them.
 type callsFlag struct {
 	Calls   []string          `placeholder:"FILE" sep:"none" help:"Call rules: a file, or a folder of .rules files. Repeatable; the strictest wins."`
-	Dialect string            `placeholder:"NAME" help:"What the call rules are written in, if their names do not tell: ${dialects}."`
-	Define  map[string]string `placeholder:"NAME=VALUE" mapsep:"none" help:"What (env NAME) is in clash. A relative PWD counts from the current folder, in a hook from the project's root. Repeatable."`
+	Dialect string            `placeholder:"NAME" help:"Dialect of the call rules, if their file names do not show it: ${dialects}."`
+	Define  map[string]string `placeholder:"NAME=VALUE" mapsep:"none" help:"Value of (env NAME) in clash. A relative PWD counts from the current folder, in a hook from the project's root. Repeatable."`
 }
 
 // load reads the call rules, whose names count from dir, "" is the current folder; the error has the mistakes of all

@@ -16,14 +16,14 @@ import (
 
 // The texts of --help, which the manual page says too.
 const (
-	headline = `Hold a repository's files against a team's rules.`
+	headline = `Check a repository's files against a team's rules.`
 
 	promise = `A rule says: this text must never appear in these files. policyscan reads every
-file that a rule selects, to its last byte, writes verdict.json, and passes only
-on evidence of work: what it could not read or decide is never a pass.`
+file that a rule selects, to its last byte, and writes verdict.json. It passes
+only if it did all of this: what it could not read or decide is never a pass.`
 
-	environmentRule = `Every flag can be set by an environment variable: --max-file-bytes by
-POLICYSCAN_MAX_FILE_BYTES. A flag that is given wins.`
+	environmentRule = `Every flag can be set by an environment variable, such as --max-file-bytes by
+POLICYSCAN_MAX_FILE_BYTES. A flag on the command line wins.`
 
 	description = headline + `
 
@@ -42,17 +42,17 @@ type commands struct {
 	Scan        scanCmd     `cmd:"" default:"withargs" help:"Scan a tree (the default command)."`
 	Report      reportCmd   `cmd:"" help:"Write reports of a verdict.json."`
 	Validate    validateCmd `cmd:"" help:"Check a bundle, and show every mistake in it."`
-	Test        testCmd     `cmd:"" help:"Run the examples that a bundle's rules carry."`
+	Test        testCmd     `cmd:"" help:"Run the examples in a bundle's rules."`
 	evalCommand `embed:""`
 	List        listCmd       `cmd:"" help:"Print the rules of a bundle."`
-	Init        initCmd       `cmd:"" help:"Write a first bundle for the repository at hand."`
-	Hook        hookCmd       `cmd:"" help:"Judge a call of a coding agent before it runs; write such hooks, and git's."`
+	Init        initCmd       `cmd:"" help:"Write a first bundle for this repository."`
+	Hook        hookCmd       `cmd:"" help:"Run as a coding agent's hook; install hooks for agents and git."`
 	Schema      schemaCmd     `cmd:"" help:"Print the JSON Schema of the rule files or of verdict.json."`
 	Completion  completionCmd `cmd:"" help:"Print a completion script for a shell."`
 	Man         manCmd        `cmd:"" help:"Print the manual page."`
 	Help        helpCmd       `cmd:"" help:"Show the help of a command."`
 	Version     versionCmd    `cmd:"" help:"Print the version."`
-	Action      actionCmd     `cmd:"" hidden:"" help:"Scan as the inputs of action.yml say, in a GitHub workflow."`
+	Action      actionCmd     `cmd:"" hidden:"" help:"Scan with the inputs of action.yml, in a GitHub workflow."`
 
 	VersionFlag versionFlag `name:"version" help:"Print the version." env:"-"`
 }
@@ -206,7 +206,7 @@ func checkEnvironment(parser *kong.Kong) error {
 				return err
 			}
 		case !known[name]:
-			return fmt.Errorf("the environment variable %s is none that policyscan reads; see policyscan --help", name)
+			return fmt.Errorf("unknown environment variable %s; see policyscan --help", name)
 		}
 	}
 	return nil

@@ -17,12 +17,12 @@ import (
 // evalCmd judges tool calls.
 type evalCmd struct {
 	callsFlag `embed:""`
-	Policy    []string `placeholder:"DIR" sep:"none" help:"Judge what the calls would write, too: by the bundle in this folder, or builtin:infra. Repeatable."`
+	Policy    []string `placeholder:"DIR" sep:"none" help:"Also check what the calls would write, with the bundle in this folder, or builtin:infra. Repeatable."`
 	Root      string   `placeholder:"DIR" help:"Folder from which the bundle's globs count. Default: for each call the root of the repository around its cwd."`
 	Explain   bool     `help:"Print for a person how each decision came about."`
 	Trace     bool     `help:"Add to each outcome how it came about."`
 	Latency   bool     `help:"Add to each outcome how long it took, in milliseconds: latency_ms."`
-	AskMode   string   `placeholder:"MODE" aliases:"ask_mode" help:"With tty: ask the person at the terminal about a call that needs one. Default: print that it does."`
+	AskMode   string   `placeholder:"MODE" aliases:"ask_mode" help:"With tty: ask a person at the terminal about each call that needs one. Default: print that it does."`
 }
 
 // Help is shown below the flags.
@@ -82,10 +82,10 @@ func (c *evalCmd) Run(std streams) error {
 // gate is what judges.
 func (c *evalCmd) gate() (*gate.Gate, error) {
 	if len(c.Calls) == 0 && len(c.Policy) == 0 {
-		return nil, errors.New("nothing is named that could judge a call; name call rules with --calls, or a bundle with --policy")
+		return nil, errors.New("there is nothing to judge calls by; name call rules with --calls, or a bundle with --policy")
 	}
 	if c.Root != "" && len(c.Policy) == 0 {
-		return nil, errors.New("--root is given without --policy, and call rules have no root; name a bundle, or leave it out")
+		return nil, errors.New("--root is given without --policy, but call rules have no root; name a bundle, or remove --root")
 	}
 	sets, err := c.load("")
 	if err != nil {

@@ -36,7 +36,7 @@ func (c *scanCmd) changes(ctx context.Context, s *subject, out *reporter) error 
 	}
 	change := scanner.Change{Repo: r, Head: scanner.Side{Name: "the head", From: scanner.FromHead, Commit: compared.Head}}
 	if !compared.Base.IsZero() {
-		wayOut := "to judge by the head's alone, deliberately, give --policy-ref " + want.Head
+		wayOut := "to use only the head's deliberately, give --policy-ref " + want.Head
 		change.Base = &scanner.Side{Name: "the base", From: scanner.FromBase, Commit: compared.Base, WayOut: wayOut}
 	}
 	return c.judgedByBoth(s, change)
@@ -64,7 +64,7 @@ func (c *scanCmd) staged(s *subject) error {
 		return scanner.RepoFailed(err)
 	}
 	s.tree = scanner.Staged(r, idx, head)
-	const wayOut = "to judge by the bundle of another commit, deliberately, give --policy-ref; to commit the fixed one, git commit --no-verify"
+	const wayOut = "to use the bundle of another commit deliberately, give --policy-ref; to commit the fixed one, git commit --no-verify"
 	return c.judgedByBoth(s, scanner.Change{
 		Repo: r,
 		Base: &scanner.Side{Name: "HEAD", From: scanner.FromBase, Commit: head, WayOut: wayOut},

@@ -15,7 +15,7 @@ import (
 
 // helpCmd shows the help of a command, as --help does.
 type helpCmd struct {
-	Command []string `arg:"" optional:"" help:"The command, such as scan or hook install git. Default: all of them, in short."`
+	Command []string `arg:"" optional:"" help:"The command, such as scan or hook install git. Default: an overview of all commands."`
 }
 
 // Run shows the help of what is named.
@@ -25,7 +25,7 @@ func (c *helpCmd) Run(parser *kong.Kong) error {
 		child := childOf(node, word)
 		if child == nil {
 			if len(node.Children) == 0 {
-				return fmt.Errorf("%s has no commands beneath it; see policyscan%s --help", strings.TrimSpace(named), named)
+				return fmt.Errorf("%s has no subcommands; see policyscan%s --help", strings.TrimSpace(named), named)
 			}
 			return fmt.Errorf("%s is not a command%s; see policyscan%s --help", quoted(strings.TrimSpace(named+" "+word)), meant(word, node), named)
 		}

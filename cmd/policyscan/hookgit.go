@@ -66,7 +66,7 @@ func (c *hookInstallGitCmd) Run(std streams) error {
 		}
 		done = "there already:"
 	}
-	if err := print(std.out, "%s %s\ngit commit runs it first, and makes no commit if it fails\n", done, safe(shown)); err != nil {
+	if err := print(std.out, "%s %s\ngit runs it before each commit, and makes no commit if it fails\n", done, safe(shown)); err != nil {
 		return err
 	}
 	var none *rules.Error
@@ -182,15 +182,15 @@ func makeExecutable(file string) error {
 
 // foreignHook says what to do about a hook that is not policyscan's.
 func foreignHook(file string) error {
-	const head = "%s is there already, and was left as it is; "
+	const head = "%s already exists and was left as it is; "
 	shown := shownPath(file)
 	switch text := headOf(file); {
 	case bytes.Contains(text, []byte("pre-commit.com")):
-		return fmt.Errorf(head+"it is of pre-commit: add the hook policyscan to .pre-commit-config.yaml", shown)
+		return fmt.Errorf(head+"it belongs to pre-commit: add the hook policyscan to .pre-commit-config.yaml", shown)
 	case bytes.Contains(text, []byte("lefthook")):
-		return fmt.Errorf(head+"it is of lefthook: add this command to pre-commit in lefthook.yml: "+gitCommand, shown)
+		return fmt.Errorf(head+"it belongs to lefthook: add this command to pre-commit in lefthook.yml: "+gitCommand, shown)
 	case strings.HasSuffix(filepath.ToSlash(filepath.Dir(file)), "/.husky/_"):
-		return fmt.Errorf(head+"it is of husky: add this line to .husky/pre-commit: "+gitCommand, shown)
+		return fmt.Errorf(head+"it belongs to husky: add this line to .husky/pre-commit: "+gitCommand, shown)
 	}
 	return fmt.Errorf(head+"add this line to it, before any exit or exec: "+gitCommand+" || exit $?", shown)
 }

@@ -26,7 +26,7 @@ func (*hookInstallAgentCmd) Help() string {
 	return `Puts a hook into the agent's settings that runs "policyscan hook AGENT" before every
 call of a tool, and denies the call if policyscan fails or is missing. The project's
 settings are those of the repository around the current folder, or of the current
-folder. All else in them stays as it is, byte for byte.
+folder. Everything else in them stays as it is, byte for byte.
 
 Arguments after -- are the hook's own:
 
@@ -68,7 +68,7 @@ func (c *hookInstallAgentCmd) Run(std streams, ctx *kong.Context) error {
 		}
 		done = "wrote"
 	}
-	if err := print(std.out, "%s %s\n%s runs it before every call of a tool, from its next start on, and makes no call that it denies\n%s\n",
+	if err := print(std.out, "%s %s\n%s runs it before every tool call, from its next start on, and makes no call that it denies\n%s\n",
 		done, safe(f.Shown), f.Target.Title, f.Target.Next); err != nil || c.User {
 		return err
 	}
@@ -78,7 +78,7 @@ func (c *hookInstallAgentCmd) Run(std streams, ctx *kong.Context) error {
 		if len(lines) == 1 {
 			between = " "
 		}
-		return print(std.out, "as things are it denies every call:%s\n", between+strings.Join(lines, between))
+		return print(std.out, "for now it denies every call:%s\n", between+strings.Join(lines, between))
 	}
 	return nil
 }
@@ -104,7 +104,7 @@ func hookJudges(name string, args []string) error {
 func hookTakes(agent string, args []string) (err error) {
 	defer func() {
 		if p := recover(); p == (stop{}) {
-			err = errors.New("an argument after -- asks for help, or for the version; leave it out")
+			err = errors.New("an argument after -- asks for help, or for the version; remove it")
 		} else if p != nil {
 			panic(p)
 		}
@@ -130,7 +130,7 @@ func hookTakes(agent string, args []string) (err error) {
 func (c *agentHookCmd) check() error {
 	switch {
 	case c.Timeout <= 0:
-		return fmt.Errorf("--timeout %s is no time to judge a call in; most agents make a call whose hook takes too long, so there has to be a limit", c.Timeout)
+		return fmt.Errorf("--timeout %s is not above 0; most agents make a call whose hook takes too long, so there has to be a limit", c.Timeout)
 	case c.LogInput && c.Log == "":
 		return errors.New("--log-input is given without --log; name the file to write")
 	case c.Log == "-":

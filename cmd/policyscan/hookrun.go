@@ -28,24 +28,24 @@ type agentHookCmd struct {
 	callsFlag      `embed:""`
 	Policy         []string      `placeholder:"DIR" sep:"none" help:"Folder that holds rules/, or builtin:infra, or none. Repeatable. Default: the bundle in the root."`
 	Root           string        `placeholder:"DIR" help:"Folder from which the bundle's globs count. Default: the root of the repository around the agent's project."`
-	SendAllow      bool          `help:"Answer allow where a rule allows the call, or a person at the terminal approves it, so that the agent does not ask; else it is left to the agent."`
-	AllowRuleEdits bool          `help:"Do not ask a person about an edit of the rules themselves, of the agent's hooks, or of what else they depend on."`
+	SendAllow      bool          `help:"Answer allow if a rule allows the call, or a person at the terminal approves it, so that the agent does not ask. Default: leave it to the agent."`
+	AllowRuleEdits bool          `help:"Do not ask a person about edits of the rules, of the agent's hooks, or of anything else that they depend on."`
 	AskMode        string        `placeholder:"MODE" aliases:"ask_mode" help:"How a person is asked: agent, or tty, the terminal. Default: agent, but tty where sigmashake's rules ask."`
-	AgentId        string        `placeholder:"ID" help:"The agent's id, if its hook does not tell."`
+	AgentId        string        `placeholder:"ID" help:"The agent's id, if its hook does not give one."`
 	State          string        `placeholder:"DIR" help:"Private folder for what sigmashake's loop guard remembers. Default: policyscan/sessions in the user's state folder."`
 	Timeout        time.Duration `placeholder:"D" default:"8s" env:"-" help:"Deny the call if it cannot be judged in this time. Default: 8s."`
 	Log            string        `placeholder:"FILE" help:"Append each decision to this file, as a line of JSON. A call whose decision cannot be written is denied."`
-	LogInput       bool          `help:"Write the texts of the calls, too, up to 4 KiB of each. Default: their lengths and hashes."`
-	Serve          bool          `env:"-" help:"Go on: a call on each line of standard input, an answer on each line of standard output. Changed rules are taken up."`
+	LogInput       bool          `help:"Also write the texts of the calls, up to 4 KiB of each. Default: their lengths and hashes."`
+	Serve          bool          `env:"-" help:"Keep running: a call on each line of standard input, an answer on each line of standard output. Changed rules are loaded."`
 }
 
 // Help is shown below the flags.
 func (*agentHookCmd) Help() string {
-	return `For the settings of the agent, which policyscan hook install writes: reads the call on
-standard input and answers as the agent's hooks do. Whatever goes wrong denies the call.
+	return `The agent's settings run this command; policyscan hook install adds it to them. It reads
+the call on standard input and answers as the agent's hooks do. Any failure denies the call.
 See docs/agents.md.
 
-Exit status: 0 the answer says what holds, a denial too; 2 there is no answer.`
+Exit status: 0 there is an answer, which may be a denial; 2 there is none.`
 }
 
 // runAsHook is run for the hook of an agent: whatever goes wrong is an answer that denies the call, for
@@ -61,7 +61,7 @@ func runAsHook(a *protocol.Agent, args []string, std streams) int {
 	inner := streams{in: std.in, out: out, err: said}
 	status := recovering(inner, func() int {
 		if asksHelp(args) && hasCall(std.in) { // or the call would go on, with the help for an answer
-			return finish(inner, errors.New("the hook is asked for help or for the version, and there is a call on standard input; take that out of the agent's settings"))
+			return finish(inner, errors.New("the hook is asked for help or for the version, and there is a call on standard input; remove that from the agent's settings"))
 		}
 		if hook := onlyHook(a, args, inner); hook != nil {
 			return finish(inner, hook.run(inner, a))
@@ -72,7 +72,7 @@ func runAsHook(a *protocol.Agent, args []string, std streams) int {
 		return exitPass
 	}
 	if out.wrote {
-		complain(std.err, errors.New("the answer could not be written whole, so the call is denied"))
+		complain(std.err, errors.New("the answer could not be written completely, so the call is denied"))
 		return exitUndecided
 	}
 	reason := strings.TrimSpace(strings.ReplaceAll("\n"+said.text.String(), "\npolicyscan: ", "\n"))
@@ -201,7 +201,7 @@ func (c *agentHookCmd) once(std streams, a *protocol.Agent) error {
 		return err
 	}
 	if _, err = std.out.Write(answer); err != nil {
-		return fmt.Errorf("the answer could not be written whole, so the call is denied: %w", disk.Cause(err))
+		return fmt.Errorf("the answer could not be written completely, so the call is denied: %w", disk.Cause(err))
 	}
 	return nil
 }

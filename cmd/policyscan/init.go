@@ -26,10 +26,10 @@ type initCmd struct {
 // Help is shown below the flags.
 func (*initCmd) Help() string {
 	return `Writes .policyscan/rules/boundaries.yml and invariants.yml with rules for what the
-repository holds: Terraform, Kubernetes, Dockerfiles, GitHub workflows; with the
-rules for all of them where none is found. Writes the schema that editors check them
+repository contains: Terraform, Kubernetes, Dockerfiles, GitHub workflows. If it finds
+none of them, it writes the rules for all. Writes the schema that editors check them
 with to .policyscan/policy.schema.json. Adds /verdict.json, which a scan writes,
-to the repository's .gitignore. Nothing that is there is overwritten.`
+to the repository's .gitignore. Overwrites nothing.`
 }
 
 // Run writes the starter bundle's rules for the topics that the repository holds.
@@ -54,7 +54,7 @@ func (c *initCmd) Run(std streams) error {
 
 	dir := filepath.Join(place.root, ".policyscan")
 	if err := os.MkdirAll(filepath.Join(dir, "rules"), 0o777); err != nil {
-		return fmt.Errorf("the bundle's folder cannot be made: %w", err)
+		return fmt.Errorf("the bundle's folder cannot be created: %w", err)
 	}
 	for _, name := range names {
 		file := filepath.Join(dir, filepath.FromSlash(name))
@@ -97,7 +97,7 @@ func writeSchema(std streams, file string) error {
 	shown := safe(filepath.ToSlash(file))
 	switch err := writeNew(file, rules.Schema()); {
 	case errors.Is(err, fs.ErrExist):
-		return print(std.out, "kept %s, which was there\n", shown)
+		return print(std.out, "kept the existing %s\n", shown)
 	case err != nil:
 		return err
 	}
@@ -197,7 +197,7 @@ func detect(dir string) (names []string, covered bool, err error) {
 		},
 	})
 	if err := errors.Join(err, readErr); err != nil {
-		return nil, false, fmt.Errorf("the tree cannot be looked at: %w", err)
+		return nil, false, fmt.Errorf("the tree cannot be read: %w", err)
 	}
 	for _, t := range all {
 		if held[t.Name] {

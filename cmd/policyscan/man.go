@@ -80,11 +80,11 @@ func manual(app *kong.Application, date time.Time) string {
 	p.line(".El")
 
 	p.line(".Sh OPTIONS")
-	p.text("Of a scan, but for the first two, which every command has:")
+	p.text("These are the flags of a scan, except for the first two, which every command has:")
 	p.flags(slices.Concat(app.Flags, app.DefaultCmd.Flags))
 
 	p.line(".Sh ENVIRONMENT")
-	p.text(environmentRule + " One that is set and empty counts as not set, and one that no flag reads is an error. Others that are read:")
+	p.text(environmentRule + " A variable that is set but empty counts as not set, and a POLICYSCAN_ variable that no flag reads is an error. These are read, too:")
 	p.list(".Ev", environmentRead())
 
 	p.line(".Sh FILES")
@@ -92,12 +92,12 @@ func manual(app *kong.Application, date time.Time) string {
 		{".policyscan/", "The bundle of a repository: the folder that holds rules/."},
 		{"rules/boundaries.yml", "What must not appear in files, as boundaries."},
 		{"rules/invariants.yml", "What must not appear in files, as invariants."},
-		{"rules/deprecated.yml", "Rules that are no longer enforced. It may be absent."},
+		{"rules/deprecated.yml", "Rules that are no longer enforced. The file is optional."},
 		{"verdict.json", "The verdict of the last run, in the root of the repository, or with PATH in the current folder; --output names another place. It says FAIL from the start of a scan until its end."},
 	})
 
 	p.line(".Sh EXIT STATUS")
-	p.text("Of a scan; what other commands mean is said with them:")
+	p.text("These are the statuses of a scan; the other commands say what theirs mean:")
 	var statuses [][2]string
 	for _, m := range meanings() {
 		statuses = append(statuses, [2]string{m.status, strings.ToUpper(m.text[:1]) + m.text[1:] + "."})
@@ -110,7 +110,7 @@ func manual(app *kong.Application, date time.Time) string {
 	}
 
 	p.line(".Sh SEE ALSO")
-	p.text("The manual, with the form of a bundle, what matches, the scopes and verdict.json:")
+	p.text("The manual, which describes bundles, matching, scopes and verdict.json:")
 	p.line(".Lk https://github.com/policyscan/policyscan/tree/main/docs")
 	return p.b.String()
 }
@@ -118,11 +118,11 @@ func manual(app *kong.Application, date time.Time) string {
 // environmentRead are the variables that no flag stands for.
 func environmentRead() [][2]string {
 	return [][2]string{
-		{"GIT_DIR", "The repository, with GIT_WORK_TREE its files: in hooks, git says which."},
+		{"GIT_DIR", "The repository; GIT_WORK_TREE is the folder of its files. Git sets them for its hooks."},
 		{"GIT_INDEX_FILE", "With --staged: the index that git gave to a hook."},
-		{"GITHUB_ACTIONS", "Not empty: what a runner of GitHub Actions would obey is defused in all that is printed."},
-		{"NO_COLOR", "Not empty: no colours. TERM=dumb says the same."},
-		{"CI", "With --diff-base auto, what GitHub Actions, GitLab, pre-commit and Prow say of the change; docs/scopes.md lists the names."},
+		{"GITHUB_ACTIONS", "Not empty: whatever a GitHub Actions runner would take for a command is printed so that it does not."},
+		{"NO_COLOR", "Not empty: no colours. TERM=dumb does the same."},
+		{"CI", "With --diff-base auto, what GitHub Actions, GitLab, pre-commit and Prow say about the change; docs/scopes.md lists the names."},
 	}
 }
 

@@ -169,7 +169,7 @@ func (r *reporter) watch(p *scanner.Progress) (stop func()) {
 			case <-tick.C:
 				shown = true
 				listed, governed, done := p.Files()
-				_, _ = fmt.Fprintf(r.std.err, "\r\x1b[Kscanning: %d of %d governed files, %d files listed", done, governed, listed)
+				_, _ = fmt.Fprintf(r.std.err, "\r\x1b[Kscanning: %d of %d covered files, %d files listed", done, governed, listed)
 			case <-quit:
 				if shown {
 					_, _ = fmt.Fprint(r.std.err, "\r\x1b[K")

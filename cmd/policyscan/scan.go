@@ -18,25 +18,25 @@ type scanCmd struct {
 
 	policyFlag
 	DiffBase  string `placeholder:"REF" help:"Scan only what HEAD changes since its merge base with REF, as committed."`
-	Head      string `placeholder:"REF" help:"With --diff-base: the commit to judge, instead of HEAD."`
-	PolicyRef string `placeholder:"REF" help:"With --diff-base or --staged: take the bundle from this commit alone."`
+	Head      string `placeholder:"REF" help:"With --diff-base: the commit to check, instead of HEAD."`
+	PolicyRef string `placeholder:"REF" help:"With --diff-base or --staged: use only the bundle of this commit."`
 	Staged    bool   `help:"Scan only what the next commit would change, as staged. For hooks."`
 	Tracked   bool   `help:"Scan only the files that git tracks, as they are on disk."`
 	FilesFrom string `placeholder:"FILE" help:"Scan only the files that FILE lists (-: standard input), by lines or NUL-separated."`
-	Stdin     bool   `help:"Scan standard input as one file; --stdin-path says which."`
+	Stdin     bool   `help:"Scan standard input as one file, whose path --stdin-path gives."`
 	StdinPath string `placeholder:"PATH" help:"Path, from the root, of the file on standard input."`
 
 	Output string `placeholder:"FILE" help:"Where the verdict goes: a file, - for standard output, or none. Default: verdict.json in the root of the repository; with PATH, in the current folder."`
 	reportFlag
-	Quiet bool `short:"q" help:"Print no report but those of --report; errors still go to standard error."`
+	Quiet bool `short:"q" help:"Print only the reports of --report; errors still go to standard error."`
 
 	Allow           []string      `placeholder:"REASON" sep:"none" help:"Explicitly allow: submodule, lfs-pointer, special-file, symlink or symlink=GLOB, encoding, encrypted, empty, partial. Repeatable."`
-	RequireGoverned bool          `help:"Do not pass when no rule selects any file."`
-	MaxFileBytes    int64         `placeholder:"N" help:"Do not pass when a governed file is longer."`
-	Timeout         time.Duration `placeholder:"D" help:"Give up, undecided, after a time such as 90s."`
+	RequireGoverned bool          `help:"Do not pass if no rule selects any file."`
+	MaxFileBytes    int64         `placeholder:"N" help:"Do not pass if a file covered by a rule is longer."`
+	Timeout         time.Duration `placeholder:"D" help:"Stop, undecided, after this time, such as 90s."`
 
 	Rule    []string `placeholder:"ID" sep:"none" help:"Enforce only this rule, for debugging: the run is partial. Repeatable."`
-	Exclude []string `placeholder:"GLOB" sep:"none" help:"Take these paths from every rule, for debugging: the run is partial. Repeatable."`
+	Exclude []string `placeholder:"GLOB" sep:"none" help:"Exclude these paths from every rule, for debugging: the run is partial. Repeatable."`
 
 	also []output.Report // beside those of the flags
 }

@@ -25,9 +25,9 @@ func (c *scenariosFlag) check(named bool) error {
 	case len(c.Calls) > 0 && len(c.Scenarios) == 0:
 		return errors.New("--calls is given without --scenarios; name the calls to judge")
 	case c.Root != "" && (len(c.Scenarios) == 0 || !named):
-		return errors.New("--root is given, and no scenario is judged by a bundle; name both, or leave it out")
+		return errors.New("--root is given, but no bundle judges a scenario; name both, or remove --root")
 	case len(c.Scenarios) > 0 && len(c.Calls) == 0 && !named:
-		return errors.New("--scenarios is given, and nothing that could judge a call; name call rules with --calls, or a bundle")
+		return errors.New("--scenarios is given, but nothing to judge calls by; name call rules with --calls, or a bundle")
 	}
 	return nil
 }
@@ -112,7 +112,7 @@ func runScenarios(std streams, g *gate.Gate, name string) (bool, error) {
 		return false, fmt.Errorf("the scenarios %s cannot be read: %w", name, disk.Cause(lines.err))
 	}
 	if ran == 0 {
-		return false, fmt.Errorf("the scenarios %s hold no call, so nothing was tested", name)
+		return false, fmt.Errorf("the scenarios %s contain no call, so nothing was tested", name)
 	}
 	return wrong == 0, print(std.out, "%s: %s, %d wrong\n", safe(name), plural(ran, "scenario"), wrong)
 }

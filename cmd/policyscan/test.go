@@ -20,8 +20,8 @@ func (*testCmd) Help() string {
 	return `Checks each example of a rule against that rule alone. With --scenarios it judges the calls
 in those files by the call rules of --calls, and by a bundle if one is named.
 
-Exit status: 0 everything is as it says; 1 something is not; 2 the rules are not valid,
-or nothing was tested.`
+Exit status: 0 every example and scenario has the expected result; 1 one does not;
+2 the rules are not valid, or nothing was tested.`
 }
 
 // Run runs the scenarios that are named, and the examples of the bundle, unless scenarios are named and

@@ -139,7 +139,7 @@ func TestProgress(t *testing.T) {
 		if quiet {
 			time.Sleep(1500 * time.Millisecond) // longer than it takes until the first is shown
 		} else {
-			readUntil(t, person, "\r\x1b[Kscanning: 0 of 0 governed files, 0 files listed")
+			readUntil(t, person, "\r\x1b[Kscanning: 0 of 0 covered files, 0 files listed")
 			want = "\r\x1b[Kthe end"
 		}
 		stop()

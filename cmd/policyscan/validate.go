@@ -17,10 +17,10 @@ type validateCmd struct {
 
 // Help is shown below the flags.
 func (*validateCmd) Help() string {
-	return `Shows every mistake in one run, with the line it is in, and notes on what loads
-but is often a slip. A file instead of a folder is one of call rules, as --calls names
-them; a bundle is checked with them if one is named, and .sigmashake/config.toml of
-the repository with sigmashake's rules.
+	return `Shows every mistake in one run, with its line, and notes on what is valid but often a
+mistake. A file instead of a folder is a file of call rules, as with --calls. A bundle is
+then checked only if one is named. With sigmashake's rules, the repository's
+.sigmashake/config.toml is checked too.
 
 Exit status: 0 what was checked is valid, with or without notes; 2 it is not.`
 }

@@ -155,7 +155,7 @@ func TestHusky(t *testing.T) {
 	w.git("commit", "-q", "--no-verify", "-m", "husky")
 	// Its folder is its own.
 	out, ok := w.try(w.tree, program, "hook", "install", "git")
-	if ok || !strings.Contains(out, "it is of husky: add this line to .husky/pre-commit") {
+	if ok || !strings.Contains(out, "it belongs to husky: add this line to .husky/pre-commit") {
 		t.Errorf("installed: %v\n%s", ok, out)
 	}
 	hooksOf(t, w, filepath.Join(bin, "husky"))
