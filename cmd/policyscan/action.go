@@ -21,10 +21,10 @@ import (
 )
 
 // actionCmd is the step of action.yml: a scan in this process, whose flags are the action's
-// inputs. It is hidden, as nobody types it. docs/github-action.md is the action's manual.
+// inputs. It is hidden because nobody types it. docs/github-action.md is the action's manual.
 type actionCmd struct{}
 
-// Run scans as the inputs say, and tells the runner.
+// Run scans with the inputs and passes the results to the runner.
 func (*actionCmd) Run(std streams) error {
 	if !inWorkflow() {
 		return errors.New("policyscan action is what action.yml runs in a GitHub workflow; to scan a folder of that name write policyscan ./action")
@@ -53,8 +53,8 @@ type action struct {
 	broken  error           // why something of also is missing
 }
 
-// newAction finds where the runner is to be told. What of it cannot be had is said by scan:
-// what can be had tells of that, too.
+// newAction finds the files that the runner reads. A missing one is an error that scan
+// reports through the others.
 func newAction(std streams) *action {
 	free := func(args []string) error { return onlyFree(args, std) }
 	a := &action{std: std, step: ci.Action{Input: actionInput, Env: os.Getenv, Refuse: free}}
@@ -89,7 +89,7 @@ func newAction(std streams) *action {
 	return a
 }
 
-// addedTo is a report that is added to the file that a variable names.
+// addedTo returns a report that is appended to the file that a variable names.
 func addedTo(variable string, f report.Format) (output.Report, error) {
 	file := os.Getenv(variable)
 	if file == "" {
@@ -102,13 +102,13 @@ func addedTo(variable string, f report.Format) (output.Report, error) {
 	return r, nil
 }
 
-// actionInput is the value of an input. action.yml hands each on as a variable of its own, so
-// that none is ever part of a script, and has the defaults.
+// actionInput returns the value of an input. action.yml has the defaults, and passes each input
+// in its own variable, so that none is ever part of a script.
 func actionInput(name string) string {
 	return os.Getenv("INPUT_" + strings.ToUpper(strings.ReplaceAll(name, "-", "_")))
 }
 
-// scan is the scan that the inputs ask for.
+// scan returns the scan that the inputs ask for.
 func (a *action) scan() (*scanCmd, error) {
 	err := a.broken
 	if a.verdict = actionInput("verdict-file"); a.verdict == "" {
@@ -142,8 +142,8 @@ func (a *action) scan() (*scanCmd, error) {
 	return &c.Scan, nil
 }
 
-// onlyFree refuses arguments that an input has, and those that would end the program, with
-// status 0, before it scans. What no flag is, is left to the parser.
+// onlyFree refuses flags for which there is an input, and those that would end the program
+// with status 0 before it scans. The parser refuses unknown flags.
 func onlyFree(args []string, std streams) error {
 	var c commands
 	parser, err := newParser(&c, std)
@@ -168,7 +168,7 @@ func onlyFree(args []string, std streams) error {
 	return nil
 }
 
-// undecided tells the runner of a run that did not come to scan, and wrote no verdict.
+// undecided tells the runner about a run that failed before the scan and wrote no verdict.
 func (a *action) undecided(err error) error {
 	replaceOldVerdict(a.verdict)
 	a.verdict = ""
@@ -184,7 +184,7 @@ func (a *action) undecided(err error) error {
 	return outcome{exitUndecided, err}
 }
 
-// parts are the errors that errors.Join joined.
+// parts returns the errors that errors.Join joined.
 func parts(err error) []error {
 	joined, ok := err.(interface{ Unwrap() []error })
 	if !ok {
@@ -202,9 +202,9 @@ func (a *action) writeOutputs(w io.Writer, v *verdict.Verdict) error {
 	return ci.WriteStepOutputs(w, a.outputs(v))
 }
 
-// outputs are what the workflow can decide on, in the order of action.yml. Files are named
-// only when they are there, and SARIF only when it is about all that was to be judged: code
-// scanning takes what is missing in it for fixed.
+// outputs are the step's outputs, in the order of action.yml. Files are named only if they
+// exist, and SARIF only if it covers everything that was to be judged: code scanning takes
+// what is missing from it as fixed.
 func (a *action) outputs(v *verdict.Verdict) []ci.StepOutput {
 	file, sarif := "", ""
 	if output.IsVerdict(a.verdict) {

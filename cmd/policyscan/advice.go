@@ -15,8 +15,8 @@ import (
 	"github.com/policyscan/policyscan/verdict"
 )
 
-// An adviceError has advice for the report of a person: commands that work in the current folder, and that no
-// verdict holds, which is the same in every folder.
+// An adviceError has advice for the report that a person reads: commands that work in the current folder. They are not
+// in the verdict, which is the same in every folder.
 type adviceError struct {
 	error
 	advice []string
@@ -24,7 +24,7 @@ type adviceError struct {
 
 func (a *adviceError) Unwrap() error { return a.error }
 
-// aboutPath adds to the error that PATH is no folder the command that checks the file that it is.
+// aboutPath adds advice to the error that PATH is a file: the command that checks that file.
 func (c *scanCmd) aboutPath(err error) error {
 	st, serr := os.Stat(c.Path)
 	if err == nil || serr != nil || !st.Mode().IsRegular() || c.Stdin || c.FilesFrom != "" {
@@ -46,14 +46,14 @@ func (c *scanCmd) aboutPath(err error) error {
 		policy += " --policy " + word
 	}
 	echo := "echo"
-	if !plainWord.MatchString(entry) { // which an echo may change
+	if !plainWord.MatchString(entry) { // echo may change it
 		echo = `printf '%s\n'`
 	}
 	return &adviceError{err, []string{"to check this file: " + echo + " " + entry + " | policyscan" + policy + " --files-from -" + to}}
 }
 
-// aboutBundle adds to the error that the folder PATH has no bundle that of the repository around it, and the
-// command that checks the folder with it.
+// aboutBundle adds advice to the error that the folder PATH has no bundle: the bundle of the repository around it, and
+// the command that checks the folder with it.
 func (c *scanCmd) aboutBundle(err error, p place) error {
 	var none *rules.Error
 	if !errors.As(err, &none) || none.Code != rules.CodeMissing || none.File != "" || c.Path == "" || len(c.Policy) > 0 {
@@ -76,7 +76,7 @@ func (c *scanCmd) aboutBundle(err error, p place) error {
 	folder, ok := shellWord(p.shown)
 	files := ""
 	switch {
-	case !ok || c.Stdin || c.FilesFrom != "": // which say themselves what to check
+	case !ok || c.Stdin || c.FilesFrom != "": // these flags already say what to check
 	case to != "":
 		files = "git -C " + folder + " ls-files -z --full-name"
 	case p.shown == within:
@@ -90,7 +90,7 @@ func (c *scanCmd) aboutBundle(err error, p place) error {
 	return &adviceError{err, advice}
 }
 
-// listing is what follows "policyscan --files-from -" so that the list counts from a root: nothing where that
+// listing returns what follows "policyscan --files-from -" so that the list counts from a root: nothing if that
 // is the root of the repository around the current folder.
 func listing(root string) (string, error) {
 	cwd, err := disk.Real(".")
@@ -111,7 +111,7 @@ func listing(root string) (string, error) {
 	return " " + word, nil
 }
 
-// uncommittedBundle adds to the error that no commit has a bundle the command that commits the one on disk.
+// uncommittedBundle adds advice to the error that no commit has a bundle: the command that commits the one on disk.
 func (s *subject) uncommittedBundle(err error) error {
 	dir, derr := rules.Discover(s.place.root)
 	if derr != nil || s.place.root == "" {
@@ -128,10 +128,10 @@ func (s *subject) uncommittedBundle(err error) error {
 	return &adviceError{err, []string{"there is one on disk, " + shown + "; to commit it: git add " + word + " && git commit"}}
 }
 
-// plainWord is what a shell takes as it is.
+// plainWord matches a word that a shell does not change.
 var plainWord = regexp.MustCompile(`^[A-Za-z0-9_./][A-Za-z0-9_./@%+=:,-]*$`)
 
-// shellWord is a path as a word for a shell; false for one that is not to be put into a line for a person.
+// shellWord returns a path as a word for a shell; false if it does not belong in a command that a person copies.
 func shellWord(path string) (string, bool) {
 	switch {
 	case plainWord.MatchString(path):
@@ -144,8 +144,8 @@ func shellWord(path string) (string, bool) {
 	return shellQuote(path), true
 }
 
-// uncovered is what to do next where a whole tree was scanned and no rule covers a file of it. A change, or a
-// list, need not touch what a rule is about.
+// uncovered returns what to do next if a whole tree was scanned and no rule covers any of its files. A change or a
+// list of files may well have none that a rule covers.
 func (s *subject) uncovered(v *verdict.Verdict) []string {
 	if v.Coverage.Files == 0 || v.Coverage.Governed > 0 || v.Scope.Mode != "full" && v.Scope.Mode != "tracked" {
 		return nil

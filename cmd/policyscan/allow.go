@@ -8,11 +8,11 @@ import (
 	"github.com/policyscan/policyscan/scanner"
 )
 
-// someLinks is how --allow begins that accepts the links whose paths a glob matches.
+// someLinks is the prefix of an --allow value that accepts the links whose paths match a glob.
 const someLinks = scanner.AllowSymlink + "="
 
-// allowed returns the reasons of --allow, and the globs of those that name links. A value can hold several reasons,
-// with commas between them; a glob, which may have commas, goes to the end of its value.
+// allowed returns the reasons of --allow, and the globs of those that name links. A value can have several reasons,
+// separated by commas. A glob may contain commas, so it extends to the end of its value.
 func (c *scanCmd) allowed() (reasons, links []string) {
 	for _, value := range c.Allow {
 		for more := true; more; {
@@ -28,7 +28,7 @@ func (c *scanCmd) allowed() (reasons, links []string) {
 	return reasons, links
 }
 
-// checkAllow refuses what --allow does not know.
+// checkAllow returns an error for a value that --allow does not know.
 func (c *scanCmd) checkAllow() error {
 	known := []string{
 		scanner.AllowSubmodule, scanner.AllowLFSPointer, scanner.AllowSpecialFile,

@@ -23,7 +23,7 @@ const (
 	dashboard = "dashboard"
 )
 
-// checkAskMode refuses what is no way to ask.
+// checkAskMode returns an error for a mode in which policyscan cannot ask.
 func checkAskMode(mode string) error {
 	switch mode {
 	case "", askTerminal, askAgent:
@@ -34,10 +34,10 @@ func checkAskMode(mode string) error {
 	return oneOf("--ask-mode", mode, []string{askTerminal, askAgent})
 }
 
-// patience is how long a person has to answer; then the answer is no.
+// patience is how long a person has to answer. After it, the answer is no.
 const patience = 60 * time.Second
 
-// askPerson asks at the terminal whether a call may go on. The error says that there is nobody to ask.
+// askPerson asks at the terminal whether a call may proceed. It returns an error if there is nobody to ask.
 func askPerson(ctx context.Context, c *call.Call, reason string) (bool, error) {
 	in, out, err := openTerminal()
 	if err != nil {
@@ -85,7 +85,7 @@ func ask(ctx context.Context, in io.Reader, out io.Writer, c *call.Call, reason 
 		a = strings.ToLower(strings.TrimSpace(a))
 		return a == "y" || a == "yes", nil
 	case <-late:
-		_, _ = io.WriteString(out, "\r\nno answer, so: no\r\n") // whether it is seen changes nothing
+		_, _ = io.WriteString(out, "\r\nno answer, so: no\r\n") // nothing depends on whether it is seen
 		return false, nil
 	case <-ctx.Done():
 		return false, context.Cause(ctx)
@@ -95,8 +95,8 @@ func ask(ctx context.Context, in io.Reader, out io.Writer, c *call.Call, reason 
 // maxShown is how much of an input a person is shown, in bytes.
 const maxShown = 4000
 
-// shownInput is what a person sees of a call's input: a command first, or else the agent could hide it behind other members.
-// Each part is one line, so that the agent cannot draw a question of its own.
+// shownInput returns what a person sees of a call's input. A command comes first: otherwise the agent could hide it
+// behind other members. Each part is one line, so that the agent cannot draw its own question.
 func shownInput(c *call.Call) string {
 	show := func(text string) string {
 		text = safe(text)

@@ -16,14 +16,14 @@ import (
 	"github.com/policyscan/policyscan/rules"
 )
 
-// callsFlag is how the commands about tool calls are told the rules about them.
+// callsFlag has the flags that name call rules.
 type callsFlag struct {
 	Calls   []string          `placeholder:"FILE" sep:"none" help:"Call rules: a file, or a folder of .rules files. Repeatable; the strictest wins."`
 	Dialect string            `placeholder:"NAME" help:"Dialect of the call rules, if their file names do not show it: ${dialects}."`
 	Define  map[string]string `placeholder:"NAME=VALUE" mapsep:"none" help:"Value of (env NAME) in clash. A relative PWD counts from the current folder, in a hook from the project's root. Repeatable."`
 }
 
-// load reads the call rules, whose names count from dir, "" is the current folder; the error has the mistakes of all
+// load reads the call rules, whose names count from dir; "" is the current folder. The error has the mistakes in all
 // files.
 func (c *callsFlag) load(dir string) ([]*call.Set, error) {
 	if c.Dialect != "" {
@@ -62,7 +62,7 @@ func (c *callsFlag) load(dir string) ([]*call.Set, error) {
 	return sets, nil
 }
 
-// defined is what is defined, with a relative PWD counted from dir, without links.
+// defined returns the definitions, with a relative PWD resolved from dir, without links.
 func (c *callsFlag) defined(dir string) (map[string]string, error) {
 	if !c.relativePWD() {
 		return c.Define, nil
@@ -76,15 +76,15 @@ func (c *callsFlag) defined(dir string) (map[string]string, error) {
 	return define, nil
 }
 
-// relativePWD reports whether PWD is defined by its way from a folder, so that it is that folder by whatever name.
+// relativePWD reports whether PWD is defined as a relative path, so that it is the same folder under each of its names.
 func (c *callsFlag) relativePWD() bool {
 	pwd := c.Define["PWD"]
 	_, absolute := call.Resolve("", pwd)
 	return pwd != "" && !absolute
 }
 
-// respell has rules about what is in a folder, where PWD counts from it, judge calls that name the folder by other names,
-// too.
+// respell makes rules about files in a folder also judge calls that use other names of the folder, if PWD counts from
+// it.
 func (c *callsFlag) respell(sets []*call.Set, folder string, names []string) []*call.Set {
 	real, err := disk.Real(folder)
 	if err != nil || !c.relativePWD() || len(names) == 0 {
@@ -97,8 +97,8 @@ func (c *callsFlag) respell(sets []*call.Set, folder string, names []string) []*
 	return again
 }
 
-// spellings are other names of a folder than that without links, as those of folders in it tell: it is /home/me/app if
-// /home/me/app/src leads to its src.
+// spellings returns names of a folder other than the one without links, taken from the names of folders in it: if
+// /home/me/app/src leads to its src, /home/me/app is the folder.
 func spellings(folder string, dirs []string) []string {
 	folder, err := disk.Real(folder)
 	if err != nil {
@@ -127,7 +127,7 @@ func spellings(folder string, dirs []string) []string {
 	return names
 }
 
-// guard puts what the sets were read from among the files that the gate guards.
+// guard adds the files that the sets were read from to those that the gate guards.
 func (c *callsFlag) guard(g *gate.Gate, dir string) error {
 	for _, name := range c.Calls {
 		name = under(dir, name)
@@ -140,7 +140,7 @@ func (c *callsFlag) guard(g *gate.Gate, dir string) error {
 	return nil
 }
 
-// under is a path that counts from a folder, as it is opened.
+// under returns the path to open for a name that counts from a folder.
 func under(dir, name string) string {
 	if filepath.IsAbs(name) {
 		return name
@@ -148,16 +148,16 @@ func under(dir, name string) string {
 	return filepath.Join(dir, name)
 }
 
-// takes makes a file the first of the call rules.
+// takes adds a file as the first of the call rules.
 func (c *callsFlag) takes(name string) bool {
 	c.Calls = append([]string{name}, c.Calls...)
 	return true
 }
 
-// given reports whether call rules are named.
+// given reports whether the flags name call rules.
 func (c *callsFlag) given() bool { return len(c.Calls) > 0 }
 
-// validate shows the mistakes of each file of call rules, or what it holds.
+// validate prints the mistakes in each file of call rules, or a summary of its rules.
 func (c *callsFlag) validate(std streams) (failed error) {
 	configured := false
 	for _, name := range c.Calls {
@@ -171,7 +171,8 @@ func (c *callsFlag) validate(std streams) (failed error) {
 	return failed
 }
 
-// validateOne checks a file of call rules, or a folder of them, and reports whether sigmashake's settings are about them.
+// validateOne checks a file of call rules, or a folder of them, and reports whether sigmashake's settings apply to
+// them.
 func (c *callsFlag) validateOne(std streams, name string) (configured bool, err error) {
 	one := callsFlag{Calls: []string{name}, Dialect: c.Dialect, Define: c.Define}
 	sets, err := one.load("")
@@ -193,7 +194,7 @@ func (c *callsFlag) validateOne(std streams, name string) (configured bool, err 
 	return isSigmashake(s), print(std.out, "%s: valid: %s, %s; %s\n", safe(s.Name), s.Dialect, s.Strategy, safe(defaulted(s)))
 }
 
-// defaulted is what a set holds, and what becomes of a call that no rule is about.
+// defaulted returns a summary of a set, and what happens to a call that none of its rules matches.
 func defaulted(s *call.Set) string {
 	e := s.Default
 	if s.Strategy == call.DenyOverrides {

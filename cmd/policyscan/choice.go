@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// oneOf is an error if value is none of the choices; it names those there are.
+// oneOf returns an error that lists the choices if value is not one of them.
 func oneOf(flag, value string, choices []string) error {
 	if slices.Contains(choices, value) {
 		return nil

@@ -14,7 +14,7 @@ import (
 	"github.com/policyscan/policyscan/verdict/report"
 )
 
-// The texts of --help, which the manual page says too.
+// Texts of --help that are also in the manual page.
 const (
 	headline = `Check a repository's files against a team's rules.`
 
@@ -57,7 +57,7 @@ type commands struct {
 	VersionFlag versionFlag `name:"version" help:"Print the version." env:"-"`
 }
 
-// versionFlag prints the version and ends the program, wherever it stands.
+// versionFlag prints the version and ends the program, wherever it is on the command line.
 type versionFlag bool
 
 // BeforeReset is called by kong when the flag is met.
@@ -69,8 +69,8 @@ func (versionFlag) BeforeReset(app *kong.Kong) error {
 	return nil
 }
 
-// An outcome is an error that a command ends with, and its exit status. A command
-// that has said all there is to say returns one without an error.
+// An outcome is the error that a command ends with, and its exit status. The error is nil
+// if the command has already printed everything.
 type outcome struct {
 	status int
 	err    error
@@ -78,7 +78,7 @@ type outcome struct {
 
 func (o outcome) Error() string { return fmt.Sprint(o.err) }
 
-// dispatch runs what the arguments name.
+// dispatch runs the command that the arguments name.
 func dispatch(args []string, std streams) int {
 	var c commands
 	parser, err := newParser(&c, std)
@@ -123,20 +123,19 @@ func newParser(c any, std streams) (*kong.Kong, error) {
 		kong.Writers(std.out, std.err),
 		kong.Exit(func(int) { panic(stop{}) }),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true, WrapUpperBound: 90}),
-		// The rule for the environment is said once, not at every flag.
+		// The help explains environment variables once, not for every flag.
 		kong.ValueFormatter(func(v *kong.Value) string { return v.Help }),
 	)
 }
 
-// scans reports whether arguments are those of a scan, as far as they tell.
+// scans reports whether the arguments seem to be those of a scan.
 func scans(parser *kong.Kong, args []string) bool {
 	return len(args) == 0 || args[0] == "scan" ||
 		!slices.ContainsFunc(parser.Model.Children, func(n *kong.Node) bool { return n.Name == args[0] })
 }
 
-// checkFlags refuses a flag or argument that is given and empty: a variable of a script
-// that was not set must not become a default. It refuses a flag that takes one value and is given twice, too: one of
-// them would be dropped.
+// checkFlags returns an error for a flag or argument that is given but empty: an unset variable of a script must not
+// become a default. A flag that takes one value must not be given twice, since one of the values would be dropped.
 func checkFlags(ctx *kong.Context) error {
 	given := map[string]bool{}
 	for _, p := range ctx.Path {
@@ -154,7 +153,7 @@ func checkFlags(ctx *kong.Context) error {
 	return nil
 }
 
-// emptyValue reports whether a text is empty, or a list is or has an item that is.
+// emptyValue reports whether a text is empty, or a list is empty or has an empty item.
 func emptyValue(v reflect.Value) bool {
 	switch v.Kind() {
 	case reflect.String:
@@ -170,7 +169,7 @@ func emptyValue(v reflect.Value) bool {
 	return false
 }
 
-// commandOf is the subcommand that a usage error is about: a scan, if it names none.
+// commandOf returns the subcommand that a usage error is about: scan, if the arguments name none.
 func commandOf(err error) string {
 	var p *kong.ParseError
 	if errors.As(err, &p) && p.Context != nil {
@@ -181,9 +180,9 @@ func commandOf(err error) string {
 	return "scan"
 }
 
-// checkEnvironment refuses a POLICYSCAN_ variable that no flag reads: a setting that
-// is silently ignored could be what the user's gate depends on. Variables that are
-// empty count as not set, as CI systems write them.
+// checkEnvironment returns an error for a POLICYSCAN_ variable that no flag reads: the user's
+// gate could depend on a setting that is silently ignored. An empty variable counts as not
+// set, because CI systems set such variables.
 func checkEnvironment(parser *kong.Kong) error {
 	known := map[string]bool{}
 	err := kong.Visit(parser.Model, func(node kong.Visitable, next kong.Next) error {
@@ -213,11 +212,10 @@ func checkEnvironment(parser *kong.Kong) error {
 }
 
 // release is the version that the linker sets in a build for a release (-X
-// main.release=v1.2.3, see .goreleaser.yaml). It is the one variable that is not changed
-// by any code.
+// main.release=v1.2.3, see .goreleaser.yaml). No code changes it.
 var release string
 
-// version is the program's: that of the release or of the module (go install
+// version is the program's version: that of the release or of the module (go install
 // MODULE@v1.2.3 says v1.2.3 too), or the commit's as Go writes it (a build in a clone), or
 // devel (go run, a build without version control).
 func version() string {

@@ -14,7 +14,7 @@ type completionCmd struct {
 	Shell string `arg:"" enum:"bash,zsh,fish" help:"bash, zsh or fish."`
 }
 
-// Help is shown below the flags.
+// Help returns the text below the flags.
 func (*completionCmd) Help() string {
 	return `Examples:
   bash: source <(policyscan completion bash)
@@ -22,7 +22,7 @@ func (*completionCmd) Help() string {
   fish: policyscan completion fish | source`
 }
 
-// Run prints the script, which is made from the command line's own model.
+// Run prints the script, which is generated from the model of the command line.
 func (c *completionCmd) Run(std streams, parser *kong.Kong) error {
 	words := wordsOf(parser.Model)
 	var script string
@@ -38,9 +38,9 @@ func (c *completionCmd) Run(std streams, parser *kong.Kong) error {
 	return err
 }
 
-// word is a subcommand, by the words that lead to it ("hook install git"), with what can
-// follow it. The one without a name is what can stand first: the subcommands and the flags
-// of the default command.
+// word is a subcommand, by its full name ("hook install git"), with what can follow it. The
+// one without a name has what can come first: the subcommands and the flags of the default
+// command.
 type word struct {
 	name, help string
 	flags      []*kong.Flag
@@ -48,8 +48,8 @@ type word struct {
 	group      bool     // a subcommand must follow
 }
 
-// wordsOf returns the word without a name, and then those of all subcommands, each before
-// those beneath it.
+// wordsOf returns the word without a name, and then those of all commands, each before
+// its subcommands.
 func wordsOf(app *kong.Application) []word {
 	first := word{flags: app.Flags}
 	for _, cmd := range app.Children {
@@ -61,10 +61,10 @@ func wordsOf(app *kong.Application) []word {
 		}
 		first.values = append(first.values, cmd.Name)
 	}
-	return append([]word{first}, wordsBeneath(app.Node, "", app.Flags)...)
+	return append([]word{first}, wordsBelow(app.Node, "", app.Flags)...)
 }
 
-func wordsBeneath(node *kong.Node, before string, flags []*kong.Flag) []word {
+func wordsBelow(node *kong.Node, before string, flags []*kong.Flag) []word {
 	var all []word
 	for _, cmd := range node.Children {
 		if cmd.Hidden {
@@ -86,7 +86,7 @@ func wordsBeneath(node *kong.Node, before string, flags []*kong.Flag) []word {
 		for _, child := range cmd.Children {
 			w.values = append(w.values, child.Name)
 		}
-		all = append(append(all, w), wordsBeneath(cmd, w.name+" ", w.flags)...)
+		all = append(append(all, w), wordsBelow(cmd, w.name+" ", w.flags)...)
 	}
 	return all
 }
@@ -104,7 +104,7 @@ func firstLine(s string) string {
 	return s
 }
 
-// options are the flags as they are typed.
+// options returns the flags as they are typed.
 func (w word) options() []string {
 	var out []string
 	for _, f := range w.flags {
@@ -153,7 +153,7 @@ complete -o filenames -F _policyscan policyscan
 	return b.String()
 }
 
-// shellQuote makes text one word of a shell, in single quotes.
+// shellQuote quotes a text as one word of a shell, in single quotes.
 func shellQuote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
 func zshCompletion(words []word) string {

@@ -25,7 +25,7 @@ type evalCmd struct {
 	AskMode   string   `placeholder:"MODE" aliases:"ask_mode" help:"With tty: ask a person at the terminal about each call that needs one. Default: print that it does."`
 }
 
-// Help is shown below the flags.
+// Help returns the text below the flags.
 func (*evalCmd) Help() string {
 	return `Reads one call on each line of standard input, as JSON:
   {"tool": "Bash", "input": {"command": "ls"}}
@@ -79,7 +79,7 @@ func (c *evalCmd) Run(std streams) error {
 	return nil
 }
 
-// gate is what judges.
+// gate returns the gate that judges the calls.
 func (c *evalCmd) gate() (*gate.Gate, error) {
 	if len(c.Calls) == 0 && len(c.Policy) == 0 {
 		return nil, errors.New("there is nothing to judge calls by; name call rules with --calls, or a bundle with --policy")
@@ -142,13 +142,13 @@ func (c *evalCmd) judge(ctx context.Context, std streams, g *gate.Gate, asked *c
 	return out.Effect.Rank() == 0, err
 }
 
-// settled is an outcome that asked, after a person said what it comes to.
+// settled returns an outcome that asked a person, with the person's answer.
 func settled(o call.Outcome, e call.Effect) call.Outcome {
 	o.Effect, o.Decision = e, o.Set.Word(e)
 	return o
 }
 
-// explain prints for a person how a decision came about.
+// explain prints how a decision came about, for a person to read.
 func explain(w io.Writer, asked *call.Call, r *gate.Result, out *call.Outcome) error {
 	b := bufio.NewWriter(w)
 	p := func(format string, args ...any) { _, _ = fmt.Fprintf(b, format, args...) } // Flush has the error

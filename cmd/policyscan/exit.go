@@ -19,7 +19,7 @@ const (
 // A meaning is what an exit status of a scan says.
 type meaning struct{ status, text string }
 
-// meanings are those of all statuses, for --help and the manual page.
+// meanings returns the meanings of all statuses, for --help and the manual page.
 func meanings() []meaning {
 	return []meaning{
 		{"0", "PASS"},
@@ -29,7 +29,7 @@ func meanings() []meaning {
 	}
 }
 
-// statuses says them in a sentence, but for the signals, of which the shell knows.
+// statuses returns them as one sentence, without the signals, which the shell defines.
 func statuses() string {
 	var parts []string
 	for _, m := range meanings()[:3] {
@@ -49,7 +49,7 @@ func exitStatus(v *verdict.Verdict) int {
 	return exitUndecided
 }
 
-// stop is what kong's own exits are turned into: --help was printed.
+// stop is the panic value that replaces kong's own exits: --help was printed.
 type stop struct{}
 
 // run is the program: arguments in, exit status out.
@@ -77,7 +77,7 @@ func recovering(std streams, program func() int) (status int) {
 	return program()
 }
 
-// finish maps what a command returned to a status, and says what is left to say.
+// finish maps what a command returned to an exit status, and prints the error, if there is one.
 func finish(std streams, err error) int {
 	if err == nil {
 		return exitPass

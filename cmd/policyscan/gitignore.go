@@ -13,13 +13,13 @@ import (
 	"github.com/policyscan/policyscan/scanner/repo"
 )
 
-// ignoreLine keeps the verdict out of commits: a change could bring its own, so a scan refuses to write to a
-// file that git tracks.
+// ignoreLine keeps the verdict out of commits: a change could come with its own verdict, so a scan refuses to write
+// to a file that git tracks.
 const ignoreLine = "/" + verdictName
 
 // ignoreVerdict makes git ignore the verdict in the root of the repository around a folder, and returns what it
-// did in a line for a person; "" if nothing had to be done. A .gitignore that is a link is not written through:
-// it could lead anywhere.
+// did, as a line for a person; "" if there was nothing to do. It does not write through a .gitignore that is a link,
+// which could lead anywhere.
 func ignoreVerdict(dir string) (string, error) {
 	root, err := disk.Real(dir)
 	if err != nil {
@@ -61,7 +61,7 @@ func ignoreVerdict(dir string) (string, error) {
 	return fmt.Sprintf("added %s, the file that a scan writes, to %s", ignoreLine, shown), nil
 }
 
-// ignoreAfter is what to append to a .gitignore, with the line ends that it has.
+// ignoreAfter returns what to append to a .gitignore, with the same line ends as the rest of it.
 func ignoreAfter(text []byte) []byte {
 	end := "\n"
 	if i := bytes.LastIndexByte(text, '\n'); i > 0 && text[i-1] == '\r' {
@@ -74,7 +74,7 @@ func ignoreAfter(text []byte) []byte {
 	return []byte(line)
 }
 
-// appendTo adds to the end of the file that was looked at before, and to no other that has taken its place.
+// appendTo appends to the file that was examined before, but not to another that has replaced it.
 func appendTo(file string, looked fs.FileInfo, text []byte) error {
 	f, err := os.OpenFile(file, os.O_WRONLY|os.O_APPEND, 0)
 	if err != nil {

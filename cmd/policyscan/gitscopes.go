@@ -10,7 +10,7 @@ import (
 	"github.com/policyscan/policyscan/scanner/repo"
 )
 
-// changes is the subject of --diff-base: the head's files that differ from a merge
+// changes sets the subject of --diff-base: the head's files that differ from a merge
 // base, judged by the bundles of the base and of the head.
 func (c *scanCmd) changes(ctx context.Context, s *subject, out *reporter) error {
 	r, err := c.repository(s)
@@ -42,7 +42,7 @@ func (c *scanCmd) changes(ctx context.Context, s *subject, out *reporter) error 
 	return c.judgedByBoth(s, change)
 }
 
-// staged is the subject of --staged: the index's files that differ from HEAD's, judged
+// staged sets the subject of --staged: the index's files that differ from HEAD's, judged
 // by the bundles of HEAD and of the index.
 func (c *scanCmd) staged(s *subject) error {
 	r, err := c.repository(s)
@@ -72,7 +72,7 @@ func (c *scanCmd) staged(s *subject) error {
 	})
 }
 
-// tracked is the subject of --tracked: the files on disk that the index names.
+// tracked sets the subject of --tracked: the files on disk that are in the index.
 func (c *scanCmd) tracked(s *subject, r *reporter) error {
 	repository, err := c.repository(s)
 	if err != nil {

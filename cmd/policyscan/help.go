@@ -18,7 +18,7 @@ type helpCmd struct {
 	Command []string `arg:"" optional:"" help:"The command, such as scan or hook install git. Default: an overview of all commands."`
 }
 
-// Run shows the help of what is named.
+// Run shows the help of the command that is named.
 func (c *helpCmd) Run(parser *kong.Kong) error {
 	node, named := parser.Model.Node, ""
 	for _, word := range c.Command {
@@ -41,8 +41,8 @@ type versionCmd struct{}
 // Run prints the version.
 func (*versionCmd) Run(std streams) error { return print(std.out, "policyscan %s\n", version()) }
 
-// isMistyped reports whether a first argument is a word that could be a command, and nothing is there that has
-// this name.
+// isMistyped reports whether a first argument is a word that could be a command, and no file has that
+// name.
 func isMistyped(word string) bool {
 	if word == "" || word[0] == '-' || !filepath.IsLocal(word) || filepath.Base(word) != word || filepath.Ext(word) != "" {
 		return false
@@ -51,8 +51,8 @@ func isMistyped(word string) bool {
 	return errors.Is(err, fs.ErrNotExist)
 }
 
-// mistypedCommand is the question which command was meant by the first of arguments that cannot be parsed; ""
-// if that is none, or is like none.
+// mistypedCommand returns the question which command was meant by the first of arguments that cannot be parsed; ""
+// if it is not a word like a command.
 func mistypedCommand(node *kong.Node, args []string) string {
 	if len(args) == 0 || childOf(node, args[0]) != nil || !isMistyped(args[0]) {
 		return ""
@@ -60,7 +60,7 @@ func mistypedCommand(node *kong.Node, args []string) string {
 	return meant(args[0], node)
 }
 
-// commandTree is the model of the whole command line, without anything beneath it if it cannot be had.
+// commandTree returns the model of the whole command line; an empty one if there is an error.
 func commandTree() *kong.Node {
 	parser, err := newParser(&commands{}, streams{})
 	if err != nil {
@@ -78,7 +78,7 @@ func childOf(node *kong.Node, name string) *kong.Node {
 	return nil
 }
 
-// meant is the question whether a command was meant that is written like the word; "" if there is none.
+// meant returns the question whether a command with a similar name was meant; "" if there is none.
 func meant(word string, node *kong.Node) string {
 	var names []string
 	for _, child := range node.Children {

@@ -1,7 +1,7 @@
 package main
 
-// hookCmd is about the hooks that run policyscan: a subcommand for what is done, and
-// beneath it one for each kind of hook.
+// hookCmd has the hooks that run policyscan: subcommands that run, install and uninstall them,
+// one for each kind of hook.
 type hookCmd struct {
 	agentHooks `embed:""`
 

@@ -14,11 +14,11 @@ import (
 	"github.com/policyscan/policyscan/rules"
 )
 
-// gitCommand is what a hook of git's runs. It leaves no verdict in the work tree.
+// gitCommand is what git's hook runs. It writes no verdict into the work tree.
 const gitCommand = "policyscan scan --staged --output none"
 
-// gitHook is the pre-commit hook. If there is no policyscan in the PATH the shell ends with
-// 127, and there is no commit.
+// gitHook is the pre-commit hook. If policyscan is not in the PATH, the shell ends with
+// 127, and git makes no commit.
 const gitHook = `#!/bin/sh
 # Judges what the commit would change. Written by: policyscan hook install git
 exec ` + gitCommand + "\n"
@@ -28,7 +28,7 @@ type hookInstallGitCmd struct {
 	Print bool `help:"Print the hook instead of writing it."`
 }
 
-// Help is shown below the flags.
+// Help returns the text below the flags.
 func (*hookInstallGitCmd) Help() string {
 	return `Writes the file pre-commit into the folder in which git looks for this repository's
 hooks, and overwrites nothing. With pre-commit, lefthook or husky, configure those
@@ -111,7 +111,7 @@ func gitHookFile() (hook, root string, err error) {
 	return filepath.Join(dir, "pre-commit"), r.WorkTree, err
 }
 
-// shownPath is a path as it is opened from the current folder.
+// shownPath returns a path relative to the current folder, for a message.
 func shownPath(file string) string {
 	dir, name := filepath.Split(file)
 	cwd, err := disk.Real(".")
@@ -148,8 +148,8 @@ func isGitHook(file string) (bool, error) {
 	return string(text) == gitHook, err
 }
 
-// writeHook writes the hook where there is none, whole or not at all: the beginning of it
-// is a hook that passes.
+// writeHook writes the hook if there is none, whole or not at all: a hook that is only half
+// written could pass.
 func writeHook(file string) error {
 	dir := filepath.Dir(file)
 	if err := os.MkdirAll(dir, 0o777); err != nil {
@@ -166,7 +166,7 @@ func writeHook(file string) error {
 	return nil
 }
 
-// makeExecutable lets those execute a hook who may read it: git leaves out one that is not
+// makeExecutable lets everyone execute a hook who may read it: git skips a hook that is not
 // executable.
 func makeExecutable(file string) error {
 	st, err := os.Stat(file)
@@ -180,7 +180,7 @@ func makeExecutable(file string) error {
 	return os.Chmod(file, mode|mode&0o444>>2)
 }
 
-// foreignHook says what to do about a hook that is not policyscan's.
+// foreignHook returns an error that says what to do about a hook that is not policyscan's.
 func foreignHook(file string) error {
 	const head = "%s already exists and was left as it is; "
 	shown := shownPath(file)
@@ -195,7 +195,7 @@ func foreignHook(file string) error {
 	return fmt.Errorf(head+"add this line to it, before any exit or exec: "+gitCommand+" || exit $?", shown)
 }
 
-// headOf is as much of a hook as says whose it is; nothing, if it cannot be read.
+// headOf returns the beginning of a hook, which shows whose it is; nothing if it cannot be read.
 func headOf(file string) []byte {
 	if st, err := os.Lstat(file); err != nil || !st.Mode().IsRegular() {
 		return nil

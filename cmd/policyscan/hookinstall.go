@@ -21,7 +21,7 @@ type hookInstallAgentCmd struct {
 	Args  []string `arg:"" optional:"" name:"argument" help:"Arguments of the hook, after --."`
 }
 
-// Help is shown below the flags.
+// Help returns the text below the flags.
 func (*hookInstallAgentCmd) Help() string {
 	return `Puts a hook into the agent's settings that runs "policyscan hook AGENT" before every
 call of a tool, and denies the call if policyscan fails or is missing. The project's
@@ -44,7 +44,7 @@ func (c *hookInstallAgentCmd) Run(std streams, ctx *kong.Context) error {
 	if err := hookTakes(f.Target.Agent, c.Args); err != nil {
 		return err
 	}
-	program := "" // what a team shares names it by its name, for each has it elsewhere
+	program := "" // settings that a team shares use the name: each has the program elsewhere
 	if c.User {
 		running, err := os.Executable()
 		if err != nil {
@@ -83,11 +83,11 @@ func (c *hookInstallAgentCmd) Run(std streams, ctx *kong.Context) error {
 	return nil
 }
 
-// hookJudges is an error if the hook, in this project and with some arguments, could judge nothing.
+// hookJudges returns an error if the hook, in this project and with these arguments, could not judge any call.
 func hookJudges(name string, args []string) error {
 	hook := onlyHook(protocol.Named(name), append([]string{"hook", name}, args...), streams{out: io.Discard, err: io.Discard})
 	if hook == nil {
-		return nil // hookTakes has looked at them
+		return nil // hookTakes has checked them
 	}
 	at, err := rootAt(hook.Root)
 	if err != nil {
@@ -100,7 +100,7 @@ func hookJudges(name string, args []string) error {
 	return err
 }
 
-// hookTakes is an error if the hook could not be run with some arguments: it would deny every call.
+// hookTakes returns an error if the hook does not take these arguments: it would deny every call.
 func hookTakes(agent string, args []string) (err error) {
 	defer func() {
 		if p := recover(); p == (stop{}) {
@@ -126,7 +126,7 @@ func hookTakes(agent string, args []string) (err error) {
 	return nil
 }
 
-// check is an error if flags of an agent's hook do not fit, so that it would deny every call.
+// check returns an error if the flags of an agent's hook do not fit together, so that it would deny every call.
 func (c *agentHookCmd) check() error {
 	switch {
 	case c.Timeout <= 0:
@@ -139,7 +139,7 @@ func (c *agentHookCmd) check() error {
 	return checkAskMode(c.AskMode)
 }
 
-// checkInstalled is an error if flags do not fit the entry that hook install writes.
+// checkInstalled returns an error if the flags do not fit the entry that hook install writes.
 func (c *agentHookCmd) checkInstalled() error {
 	// What is left after a person was asked and the decision logged.
 	if most := settings.Limit - patience - logTime; c.Timeout > most {
@@ -152,12 +152,12 @@ func (c *agentHookCmd) checkInstalled() error {
 	return c.check()
 }
 
-// hookUninstallAgentCmd takes the hook out of the settings of the agent that the command is named after.
+// hookUninstallAgentCmd removes the hook from the settings of the agent that the command is named after.
 type hookUninstallAgentCmd struct {
 	User bool `help:"Write the user's own settings instead of the project's."`
 }
 
-// Run takes the hook out, if it is as it was written.
+// Run removes the hook, if nobody changed it.
 func (c *hookUninstallAgentCmd) Run(std streams, ctx *kong.Context) error {
 	f, err := openSettings(ctx.Selected().Name, c.User)
 	if err != nil {
@@ -171,7 +171,7 @@ func (c *hookUninstallAgentCmd) Run(std streams, ctx *kong.Context) error {
 	switch {
 	case err != nil:
 		return err
-	case text == nil: // nothing else is in it
+	case text == nil: // it contains nothing else
 		if err := f.Remove(); err != nil {
 			return err
 		}
@@ -198,7 +198,7 @@ func openSettings(agent string, user bool) (*settings.File, error) {
 	return of.OpenProject(p.root, p.prefix)
 }
 
-// shownLines is a text as it is safe to print.
+// shownLines returns a text that is safe to print.
 func shownLines(text []byte) string {
 	var b strings.Builder
 	for line := range strings.Lines(string(text)) {

@@ -16,8 +16,8 @@ import (
 	"github.com/policyscan/policyscan/internal/disk"
 )
 
-// quotesCall reports whether an outcome's texts may quote the call: those of a bundle and of the guard name its files, while
-// those of call rules are the rules' own, but for the command that a step names.
+// quotesCall reports whether an outcome's texts may quote the call. Those of a bundle and of the guard name its files;
+// those of call rules come from the rules, except for the command that a step names.
 func quotesCall(o call.Outcome) bool { return o.Set.Dialect == "bundle" }
 
 // withoutTexts returns outcomes whose traces do not quote the call.
@@ -40,14 +40,14 @@ func withoutTexts(outcomes []call.Outcome) []call.Outcome {
 	return outcomes
 }
 
-// logTime is how long a decision may take to be written, so that the hook still ends within the limit of the agent's
-// settings after it judged and asked a person.
+// logTime is how long writing a decision may take. The hook must end within the limit of the agent's settings even if
+// it has asked a person.
 const logTime = 5 * time.Second
 
 // maxLogged is how many violations of one call are written.
 const maxLogged = 100
 
-// logged is a decision with what is known of how it came about.
+// logged is a decision, and how it came about, as far as that is known.
 type logged struct {
 	decision protocol.Decision
 	of       *gate.Result // nil if the call could not be judged
@@ -60,7 +60,8 @@ type aboutCall struct{ error }
 
 func (e aboutCall) Unwrap() error { return e.error }
 
-// answered writes a decision to the log, if there is one, and returns the answer. What cannot be written is denied.
+// answered writes a decision to the log, if there is one, and returns the answer. If it cannot be written, the call is
+// denied.
 func (c *agentHookCmd) answered(std streams, a *protocol.Agent, e *protocol.Event, l logged) []byte {
 	if err := c.log(a, e, l); err != nil {
 		complain(std.err, err)
@@ -101,12 +102,12 @@ func (c *agentHookCmd) log(a *protocol.Agent, e *protocol.Event, l logged) error
 	return nil
 }
 
-// logFile is the file of the log, whose name counts from the root that the files of --calls count from.
+// logFile returns the file of the log. Its name counts from the same root as those of --calls.
 func (c *agentHookCmd) logFile(a *protocol.Agent, e *protocol.Event) (string, error) {
 	if filepath.IsAbs(c.Log) {
 		return c.Log, nil
 	}
-	if e == nil { // then from what the environment or the current folder says
+	if e == nil { // then from the environment or the current folder
 		e = &protocol.Event{Call: &call.Call{}}
 	}
 	places, err := c.places(a, e)
@@ -116,7 +117,7 @@ func (c *agentHookCmd) logFile(a *protocol.Agent, e *protocol.Event) (string, er
 	return filepath.Abs(under(places[0].root, c.Log))
 }
 
-// entry is what the log says of a decision.
+// entry returns what the log says about a decision.
 func (c *agentHookCmd) entry(a *protocol.Agent, e *protocol.Event, l logged) *record.Entry {
 	entry := &record.Entry{
 		Time: time.Now(), Version: version(), Agent: a.Name, AgentID: c.AgentId,
@@ -139,7 +140,7 @@ func (c *agentHookCmd) entry(a *protocol.Agent, e *protocol.Event, l logged) *re
 		out, traced = call.Strictest(traced), withoutTexts(traced) // the reason of the result names files, too
 	}
 	entry.Outcome = out.Form(traced)
-	if out.Set == nil { // nothing has an opinion of the call
+	if out.Set == nil { // neither rules nor a bundle have an opinion on the call
 		entry.Outcome.Decision = string(call.Allow)
 	} else if quotesCall(out) && !c.LogInput {
 		entry.Outcome.Reason = nil

@@ -39,7 +39,7 @@ type agentHookCmd struct {
 	Serve          bool          `env:"-" help:"Keep running: a call on each line of standard input, an answer on each line of standard output. Changed rules are loaded."`
 }
 
-// Help is shown below the flags.
+// Help returns the text below the flags.
 func (*agentHookCmd) Help() string {
 	return `The agent's settings run this command; policyscan hook install adds it to them. It reads
 the call on standard input and answers as the agent's hooks do. Any failure denies the call.
@@ -48,10 +48,10 @@ See docs/agents.md.
 Exit status: 0 there is an answer, which may be a denial; 2 there is none.`
 }
 
-// runAsHook is run for the hook of an agent: whatever goes wrong is an answer that denies the call, for
-// most agents go on when a hook fails.
+// runAsHook runs the program as the hook of an agent: every failure becomes an answer that denies the call, because
+// most agents make the call if their hook fails.
 func runAsHook(a *protocol.Agent, args []string, std streams) int {
-	debug.SetGCPercent(400) // it ends before a collection would pay
+	debug.SetGCPercent(400) // the process ends before garbage collection pays off
 	if output.IsNullDevice(std.out) {
 		complain(std.err, errors.New("standard output is closed or the null device, so nobody would read the answer, and the call is denied"))
 		return exitUndecided
@@ -60,7 +60,7 @@ func runAsHook(a *protocol.Agent, args []string, std streams) int {
 	said := &recorder{to: std.err, keep: true}
 	inner := streams{in: std.in, out: out, err: said}
 	status := recovering(inner, func() int {
-		if asksHelp(args) && hasCall(std.in) { // or the call would go on, with the help for an answer
+		if asksHelp(args) && hasCall(std.in) { // otherwise the agent would make the call, with the help as the answer
 			return finish(inner, errors.New("the hook is asked for help or for the version, and there is a call on standard input; remove that from the agent's settings"))
 		}
 		if hook := onlyHook(a, args, inner); hook != nil {
@@ -86,8 +86,8 @@ func runAsHook(a *protocol.Agent, args []string, std streams) int {
 	return exitPass
 }
 
-// onlyHook is the hook's command, read by a parser that knows no other: to make the whole command line takes as long as
-// a judgement. It is nil for all but the plain case, which the whole one then explains.
+// onlyHook returns the hook's command, parsed with a model of this command alone: building the model of all commands
+// takes as long as a judgement. It returns nil if anything is unusual; the full parser then explains it.
 func onlyHook(a *protocol.Agent, args []string, std streams) *agentHookCmd {
 	if args[1] != a.Name || asksHelp(args) {
 		return nil
@@ -106,12 +106,12 @@ func onlyHook(a *protocol.Agent, args []string, std streams) *agentHookCmd {
 	return &c.Hook
 }
 
-// asksHelp reports whether arguments ask for what kong prints and ends with.
+// asksHelp reports whether the arguments ask for the help or the version, after which kong exits.
 func asksHelp(args []string) bool {
 	return slices.ContainsFunc(args, func(arg string) bool { return arg == "--help" || arg == "-h" || arg == "--version" })
 }
 
-// hasCall reports whether there is something on standard input, or could be: it is not at its end within a second.
+// hasCall reports whether there is, or may be, input on standard input: it does not end within a second.
 func hasCall(in io.Reader) bool {
 	if nothingOn(in) {
 		return false
@@ -122,7 +122,7 @@ func hasCall(in io.Reader) bool {
 	return err != nil || len(text) > 0
 }
 
-// A recorder is a writer that notes whether anything was written to it, and if it should, what.
+// A recorder is a writer that notes whether anything was written to it and, with keep, what.
 type recorder struct {
 	to    io.Writer
 	keep  bool
@@ -143,8 +143,8 @@ func (n *recorder) Write(p []byte) (int, error) {
 	return k, err
 }
 
-// hookedAgent is the agent whose hook the arguments run for one call; nil if they do something else. Where the agent is not
-// named first they are wrong, and that is an answer of the agent's, too.
+// hookedAgent returns the agent whose hook the arguments run for one call; nil if they do something else. Arguments
+// that name the agent later than first are a usage error, which is also answered in the agent's protocol.
 func hookedAgent(args []string) *protocol.Agent {
 	if len(args) < 2 || args[0] != "hook" || args[1] == "install" || args[1] == "uninstall" || slices.Contains(args, "--serve") {
 		return nil
@@ -157,12 +157,12 @@ func hookedAgent(args []string) *protocol.Agent {
 	return nil
 }
 
-// undecided denies a call of which nothing can be told.
+// undecided returns the decision that denies a call which could not be judged.
 func undecided(err error) protocol.Decision {
 	return protocol.Decision{Permission: protocol.Deny, Reason: "policyscan could not judge this call, so it is denied: " + err.Error()}
 }
 
-// Run answers one call, or with --serve as many as come.
+// Run answers one call, or with --serve all calls.
 func (c *agentHookCmd) Run(std streams, k *kong.Context) error {
 	return c.run(std, protocol.Named(k.Selected().Name))
 }
@@ -182,7 +182,7 @@ func (c *agentHookCmd) run(std streams, a *protocol.Agent) error {
 
 // once answers one call.
 func (c *agentHookCmd) once(std streams, a *protocol.Agent) error {
-	person, _, stop := interruptible(0) // who asks a person waits longer than the judgement may take
+	person, _, stop := interruptible(0) // waiting for a person may take longer than the judgement
 	defer stop()
 	ctx, cancel := context.WithTimeoutCause(person, c.Timeout, fmt.Errorf("it took over %s", c.Timeout))
 	defer cancel()
@@ -206,8 +206,8 @@ func (c *agentHookCmd) once(std streams, a *protocol.Agent) error {
 	return nil
 }
 
-// answer judges what the agent's hook was given, and returns the answer. Once it is known what the call is, a
-// failure is an answer too. ctx bounds the judgement, person the wait for one.
+// answer judges the call that the agent's hook received, and returns the answer. Once the call is read, a failure is
+// an answer, too. ctx limits the judgement, person the wait for a person.
 func (c *agentHookCmd) answer(ctx, person context.Context, std streams, a *protocol.Agent, text []byte, gateAt func(place) (*gate.Gate, error)) ([]byte, error) {
 	e, err := inTime(ctx, func() (*protocol.Event, error) { return a.Read(text) })
 	switch {
@@ -232,13 +232,13 @@ func (c *agentHookCmd) answer(ctx, person context.Context, std streams, a *proto
 	return c.answered(std, a, e, logged{decision: d, of: j.Result, approved: approved}), nil
 }
 
-// A judgement is what is known of a call before a person is asked, and how one would be.
+// A judgement is the result of judging a call, before a person is asked, and how one would be asked.
 type judgement struct {
 	*gate.Result
 	askMode string
 }
 
-// inTime does work that may hang, or have a bug.
+// inTime runs work that may hang or panic.
 func inTime[T any](ctx context.Context, work func() (T, error)) (T, error) {
 	type result struct {
 		of  T
@@ -266,7 +266,7 @@ func inTime[T any](ctx context.Context, work func() (T, error)) (T, error) {
 	return none, context.Cause(ctx)
 }
 
-// judge judges the call by the gate of each root of the agent's project, and by those of other repositories.
+// judge judges the call by the gates of the roots of the agent's project, and of other repositories.
 func (c *agentHookCmd) judge(ctx context.Context, a *protocol.Agent, e *protocol.Event, gateAt func(place) (*gate.Gate, error)) (judgement, error) {
 	places, err := c.places(a, e)
 	if err != nil {
@@ -302,8 +302,8 @@ func (c *agentHookCmd) judge(ctx context.Context, a *protocol.Agent, e *protocol
 	return judgement{r, cmp.Or(c.AskMode, mode, askAgent)}, err
 }
 
-// otherGate is what judges in another repository. It is read for each call: few calls edit there, and a bundle that is
-// not valid must not leave an older one in force that this project has nothing to do with.
+// otherGate returns the gate of another repository. It is loaded for each call: few calls edit files there, and an
+// older bundle must not stay in force if that repository's bundle becomes invalid.
 func (c *agentHookCmd) otherGate(agent, root string, within bool) (*gate.Gate, error) {
 	at := newPlace(root)
 	g, err := otherGate(at)
@@ -318,7 +318,7 @@ func (c *agentHookCmd) otherGate(agent, root string, within bool) (*gate.Gate, e
 	return c.withGuards(agent, g, at, nil)
 }
 
-// decision is what is answered, and what a person at the terminal said, if one was asked.
+// decision maps a judgement to the answer. approved is what a person at the terminal said, if one was asked.
 func (c *agentHookCmd) decision(person context.Context, std streams, e *protocol.Event, j judgement) (d protocol.Decision, approved *bool) {
 	out := j.Outcome()
 	switch {
@@ -334,8 +334,8 @@ func (c *agentHookCmd) decision(person context.Context, std streams, e *protocol
 	return protocol.Decision{Note: j.Note()}, nil
 }
 
-// askedAtTerminal is what the person at the terminal makes of a call that needs one, who may take longer than the
-// judgement. A yes is passed on if sendAllow says so, and else leaves the call to the agent.
+// askedAtTerminal asks the person at the terminal about a call. A yes is passed on with sendAllow; without it the call
+// is left to the agent.
 func askedAtTerminal(ctx context.Context, std streams, e *protocol.Event, j judgement, sendAllow bool) (protocol.Decision, *bool) {
 	approved, err := askPerson(ctx, e.Call, j.Reason())
 	switch {
@@ -350,7 +350,7 @@ func askedAtTerminal(ctx context.Context, std streams, e *protocol.Event, j judg
 	return protocol.Decision{Note: j.Note()}, &approved
 }
 
-// places are the folders whose bundles judge what the agent writes.
+// places returns the folders whose bundles judge what the agent writes.
 func (c *agentHookCmd) places(a *protocol.Agent, e *protocol.Event) ([]place, error) {
 	roots := e.Roots
 	switch dir := projectDir(a); {
@@ -383,10 +383,11 @@ func (c *agentHookCmd) places(a *protocol.Agent, e *protocol.Event) ([]place, er
 	return places, nil
 }
 
-// noPolicy is the --policy of a hook that checks no edits.
+// noPolicy is the --policy of a hook that does not check edits.
 const noPolicy = "none"
 
-// gate reads what judges. Relative names count from the root: agents run their hooks in any folder of the project.
+// gate loads the bundle and the call rules. Relative names count from the root, since agents run their hooks in any
+// folder of the project.
 func (c *agentHookCmd) gate(at place) (*gate.Gate, error) {
 	sets, err := c.load(at.root)
 	if err != nil {
@@ -420,7 +421,7 @@ func (c *agentHookCmd) gate(at place) (*gate.Gate, error) {
 	return g, c.guard(g, at.root)
 }
 
-// projectFolders are the folders that the agent was started in or that are open in it, as far as it tells, without
+// projectFolders returns the folders in which the agent was started or that are open in it, as far as it says, without
 // links.
 func projectFolders(a *protocol.Agent, e *protocol.Event) []string {
 	var folders []string
@@ -432,7 +433,7 @@ func projectFolders(a *protocol.Agent, e *protocol.Event) []string {
 	return folders
 }
 
-// projectDir is the project's folder as the agent tells it in its hook's environment; "" if it does not.
+// projectDir returns the project's folder from the environment variable that the agent sets for its hook, or "".
 func projectDir(a *protocol.Agent) string {
 	if a.ProjectEnv == "" {
 		return ""

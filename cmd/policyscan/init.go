@@ -23,7 +23,7 @@ type initCmd struct {
 	Path string `arg:"" optional:"" help:"Root of the repository. Default: that of the repository around the current folder, or the current folder."`
 }
 
-// Help is shown below the flags.
+// Help returns the text below the flags.
 func (*initCmd) Help() string {
 	return `Writes .policyscan/rules/boundaries.yml and invariants.yml with rules for what the
 repository contains: Terraform, Kubernetes, Dockerfiles, GitHub workflows. If it finds
@@ -32,7 +32,7 @@ with to .policyscan/policy.schema.json. Adds /verdict.json, which a scan writes,
 to the repository's .gitignore. Overwrites nothing.`
 }
 
-// Run writes the starter bundle's rules for the topics that the repository holds.
+// Run writes the starter bundle's rules for the topics that the repository contains.
 func (c *initCmd) Run(std streams) error {
 	place, err := findPlace(c.Path)
 	if err != nil {
@@ -92,7 +92,7 @@ func (c *initCmd) Run(std streams) error {
 // schemaComment is the first line of a rule file: YAML editors take the schema from it, offline.
 const schemaComment = "# yaml-language-server: $schema=../" + rules.SchemaFile + "\n"
 
-// writeSchema writes the schema that schemaComment names. One that is there stays: validate says if it is old.
+// writeSchema writes the schema that schemaComment names. It keeps an existing one: validate reports an old one.
 func writeSchema(std streams, file string) error {
 	shown := safe(filepath.ToSlash(file))
 	switch err := writeNew(file, rules.Schema()); {
@@ -104,8 +104,8 @@ func writeSchema(std streams, file string) error {
 	return print(std.out, "wrote %s, the schema for editors\n", shown)
 }
 
-// noBundleYet is an error if a scan would find a bundle in root: a second one would switch it off. So is a
-// .policyscan that leads elsewhere, and what looks like a part of a bundle: it is somebody's rules.
+// noBundleYet returns an error if a scan would find a bundle in root, since a second one would replace it. It also does
+// for a .policyscan that leads elsewhere, and for what looks like a part of a bundle: somebody's rules.
 func noBundleYet(root string) error {
 	dir, err := rules.Discover(root)
 	var none *rules.Error
@@ -141,7 +141,7 @@ func isRuleFile(name string) bool {
 	})
 }
 
-// writeNew writes a file that must not be there yet.
+// writeNew writes a file that must not exist yet.
 func writeNew(name string, text []byte) error {
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil {
@@ -151,8 +151,8 @@ func writeNew(name string, text []byte) error {
 	return errors.Join(err, f.Close())
 }
 
-// detect returns the names of the topics that a tree holds, in their order, and whether some file of it is
-// covered by the rules for them, or by those for all topics if it holds none.
+// detect returns the names of the topics that a tree contains, in their order, and whether any of its files is
+// covered by the rules for them, or by those for all topics if it contains none.
 func detect(dir string) (names []string, covered bool, err error) {
 	root, err := worktree.Open(dir)
 	if err != nil {
@@ -214,7 +214,7 @@ func detect(dir string) (names []string, covered bool, err error) {
 func readHead(rd *worktree.Reader, path string, buf []byte) ([]byte, error) {
 	f, err := rd.Open(path, true)
 	if errors.Is(err, fs.ErrPermission) || errors.Is(err, worktree.ErrChanged) {
-		return nil, nil // it shows nothing; init only makes a proposal
+		return nil, nil // it gives no hint; init only makes a proposal
 	}
 	if err != nil {
 		return nil, err

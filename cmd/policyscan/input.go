@@ -18,13 +18,13 @@ func (c *scanCmd) readStdin(ctx context.Context, in io.Reader) ([]byte, error) {
 		return nil, errors.New("there is nothing on it; pipe the file in, or redirect it")
 	}
 	if 0 < c.MaxFileBytes && c.MaxFileBytes < math.MaxInt64 {
-		in = io.LimitReader(in, c.MaxFileBytes+1) // one more shows that there is more
+		in = io.LimitReader(in, c.MaxFileBytes+1) // one byte more shows that the file is longer
 	}
 	return readAll(ctx, func() (io.Reader, error) { return in, nil })
 }
 
-// nothingOn reports whether an input is a terminal or /dev/null, which Go puts in the
-// place of a standard input that is closed: there is no file on it.
+// nothingOn reports whether an input is a terminal or /dev/null, which replaces a closed
+// standard input in Go: there is no file on it.
 func nothingOn(in io.Reader) bool {
 	f, ok := in.(*os.File)
 	if !ok {
@@ -34,8 +34,8 @@ func nothingOn(in io.Reader) bool {
 	return err != nil || st.Mode()&os.ModeCharDevice != 0
 }
 
-// readAll reads an input that may never open or end; the error is the context's when
-// that ends first.
+// readAll reads an input that may never open or end. If the context ends first, the error is
+// the context's.
 func readAll(ctx context.Context, open func() (io.Reader, error)) ([]byte, error) {
 	type result struct {
 		text []byte
@@ -58,8 +58,8 @@ func readAll(ctx context.Context, open func() (io.Reader, error)) ([]byte, error
 	}
 }
 
-// readList reads the entries of --files-from. With a NUL anywhere the list is
-// NUL-separated, else it is lines that end in LF.
+// readList reads the entries of --files-from. A list that contains a NUL is NUL-separated;
+// any other has lines that end in LF.
 func readList(ctx context.Context, name string, stdin io.Reader) ([]string, error) {
 	text, err := readAll(ctx, func() (io.Reader, error) {
 		if name == "-" {

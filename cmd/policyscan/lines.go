@@ -12,7 +12,7 @@ import (
 // maxLine is the longest line of JSON that is read: a call has the content of a file in it.
 const maxLine = 64 << 20
 
-// lines are the lines of an input that hold something.
+// lines reads the lines of an input that are not empty.
 type lines struct {
 	scan   *bufio.Scanner
 	line   []byte

@@ -13,8 +13,8 @@ import (
 )
 
 func main() {
-	// A report that is piped into a program that has gone is an error of writing,
-	// which must not decide the exit status of a FAIL. Without this the signal would.
+	// A report that is piped into a program that has ended is a write error. It must not
+	// decide the exit status of a FAIL, as the signal would without this.
 	signal.Ignore(syscall.SIGPIPE)
 	os.Exit(run(os.Args[1:], streams{os.Stdin, output.Stdout(), os.Stderr}))
 }

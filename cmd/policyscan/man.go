@@ -15,14 +15,14 @@ type manCmd struct {
 	Date string `placeholder:"YYYY-MM-DD" help:"Date that the page shows, such as a release's. Default: that of the commit, if the build recorded it."`
 }
 
-// Help is shown below the flags.
+// Help returns the text below the flags.
 func (*manCmd) Help() string {
 	return `Examples:
   policyscan man | man -l -                       read it
   policyscan man >/usr/local/share/man/man1/policyscan.1    install it`
 }
 
-// Run prints the page, which is made from the command line's own model.
+// Run prints the page, which is generated from the model of the command line.
 func (c *manCmd) Run(std streams, parser *kong.Kong) error {
 	date := commitDate()
 	if c.Date != "" {
@@ -35,8 +35,8 @@ func (c *manCmd) Run(std streams, parser *kong.Kong) error {
 	return err
 }
 
-// manual is the manual page in mdoc, the language of manual pages that says what a word
-// is; see mdoc(7), of mandoc or of groff. A zero date is shown as none.
+// manual returns the manual page in mdoc, the language of manual pages that marks up what
+// each word is; see mdoc(7) of mandoc or groff. A zero date is not shown.
 func manual(app *kong.Application, date time.Time) string {
 	var p manPage
 	day := "undated"
@@ -115,7 +115,7 @@ func manual(app *kong.Application, date time.Time) string {
 	return p.b.String()
 }
 
-// environmentRead are the variables that no flag stands for.
+// environmentRead returns the variables that are read and that do not set a flag.
 func environmentRead() [][2]string {
 	return [][2]string{
 		{"GIT_DIR", "The repository; GIT_WORK_TREE is the folder of its files. Git sets them for its hooks."},
@@ -126,7 +126,7 @@ func environmentRead() [][2]string {
 	}
 }
 
-// commitDate is the day of the commit that the program was built from, in UTC; zero if
+// commitDate returns the day of the commit that the program was built from, in UTC; zero if
 // the build did not record it.
 func commitDate() time.Time {
 	info, ok := debug.ReadBuildInfo()

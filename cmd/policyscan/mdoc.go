@@ -13,8 +13,8 @@ type manPage struct{ b strings.Builder }
 
 func (p *manPage) line(s string) { p.b.WriteString(s + "\n") }
 
-// synopsis is how a command is called, after its .Nm. The default command's name may be
-// left out.
+// synopsis writes how a command is called, after its .Nm. The default command's name is
+// optional.
 func (p *manPage) synopsis(cmd *kong.Node, byDefault bool) {
 	if byDefault {
 		p.line(".Op Cm " + roff(cmd.Name))
@@ -29,7 +29,7 @@ func (p *manPage) synopsis(cmd *kong.Node, byDefault bool) {
 	}
 }
 
-// item is a command and its arguments as the head of an item.
+// item writes a command and its arguments as the head of an item.
 func (p *manPage) item(cmd *kong.Node) {
 	head := ".It Cm " + roff(cmd.Name)
 	for _, arg := range cmd.Positional {
@@ -52,7 +52,7 @@ func operand(arg *kong.Positional) string {
 	return name
 }
 
-// about is what the help of a command says below its flags, but for its examples.
+// about writes what the help of a command says below its flags, except its examples.
 func (p *manPage) about(cmd *kong.Node) {
 	for _, arg := range cmd.Positional {
 		if arg.Help != "" {
@@ -75,10 +75,10 @@ func (p *manPage) about(cmd *kong.Node) {
 	}
 }
 
-// columnGap is what stands between an example and what it is about.
+// columnGap separates an example from its description.
 var columnGap = regexp.MustCompile(`   +`)
 
-// examples are the lines below "Examples:" in the help of a command: a command and what
+// examples writes the lines below "Examples:" in the help of a command: a command and what
 // it does, or a line to be shown as it is.
 func (p *manPage) examples(help string) {
 	for block := range strings.SplitSeq(help, "\n\n") {
@@ -98,7 +98,7 @@ func (p *manPage) examples(help string) {
 	}
 }
 
-// flags is a list of flags, with the text of their help.
+// flags writes a list of flags, with their help.
 func (p *manPage) flags(flags []*kong.Flag) {
 	p.line(".Bl -tag -width Ds")
 	for _, f := range flags {
@@ -119,8 +119,8 @@ func (p *manPage) flags(flags []*kong.Flag) {
 	p.line(".El")
 }
 
-// list is a list of words and what they are; macro says of which kind they are, and .It
-// that they are of none.
+// list writes a list of words with their descriptions. macro marks up the kind of word; .It
+// stands for none.
 func (p *manPage) list(macro string, items [][2]string) {
 	p.line(".Bl -tag -width Ds")
 	for _, item := range items {
@@ -134,8 +134,8 @@ func (p *manPage) list(macro string, items [][2]string) {
 	p.line(".El")
 }
 
-// literal is a block of lines that are shown as they are, without the blanks that all of
-// the help's examples begin with.
+// literal writes a block of lines that are shown as they are, without the spaces at the
+// beginning of each example in the help.
 func (p *manPage) literal(lines []string) {
 	p.line(".Bd -literal -offset indent")
 	for _, s := range lines {
@@ -145,15 +145,15 @@ func (p *manPage) literal(lines []string) {
 }
 
 var (
-	// flagInText is a flag that a sentence speaks of.
+	// flagInText matches a flag within a sentence.
 	flagInText = regexp.MustCompile(`^(["(]?)(--[a-z][a-z-]*)(.*)$`)
 
-	// name is a word that is a name of something: cut in two at the end of a line, it is none.
+	// name matches a word that must not be broken at the end of a line, such as a path.
 	name = regexp.MustCompile(`[A-Za-z][./_=-][A-Za-z]`)
 )
 
-// text is prose. A sentence begins on a line of its own, so that formatters know where
-// one ends, and lines are shorter than 80 bytes, as tools for manual pages ask for.
+// text writes prose. Each sentence begins on a new line, so that formatters know where one
+// ends, and lines are shorter than 80 bytes, as tools for manual pages require.
 func (p *manPage) text(s string) {
 	line := ""
 	end := func() {
@@ -183,8 +183,8 @@ func (p *manPage) text(s string) {
 	end()
 }
 
-// roff is text as a formatter shows it. A plain - ' ` ^ ~ may be shown as another
-// character than the one that a reader is to type.
+// roff escapes text for a formatter, which may show a plain - ' ` ^ or ~ as another
+// character than the one that a reader has to type.
 func roff(s string) string {
 	var b strings.Builder
 	for _, r := range s {
@@ -212,7 +212,7 @@ func roff(s string) string {
 	return b.String()
 }
 
-// harmless keeps a line from being read as a request.
+// harmless escapes a line that a formatter would read as a request.
 func harmless(line string) string {
 	if strings.HasPrefix(line, ".") {
 		return `\&` + line

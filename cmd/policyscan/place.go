@@ -16,7 +16,7 @@ import (
 type place struct {
 	root   string // as the system opens it
 	shown  string // as a person would name it from the current folder
-	prefix string // what leads from the current folder to a file of the root: "" or a path ending in /
+	prefix string // from the current folder to the root: "", or a path that ends in /
 }
 
 // findPlace returns the place that a PATH argument names; "" is the root of the
@@ -24,7 +24,7 @@ type place struct {
 func findPlace(path string) (place, error) {
 	root := disk.Physical(path)
 	if path == "" {
-		// Without links, so that "..", which the system follows, is where it seems.
+		// Without links, so that ".." leads where it seems to.
 		cwd, err := disk.Real(".")
 		if err != nil {
 			return place{}, fmt.Errorf("the current folder cannot be found: %w", err)
@@ -49,7 +49,7 @@ func findPlace(path string) (place, error) {
 	return p, nil
 }
 
-// rootAt is the folder that --root names, or without it that of the repository around the current folder.
+// rootAt returns the folder that --root names; without it, the root of the repository around the current folder.
 func rootAt(flag string) (place, error) {
 	at, err := findPlace(flag)
 	if err != nil && flag != "" {
@@ -79,12 +79,12 @@ func (c *scanCmd) repository(s *subject) (*repo.Repository, error) {
 	return r, err
 }
 
-// gitEnvironment is what the variables say of the repository that is meant.
+// gitEnvironment returns the environment variables that say which repository is meant.
 func gitEnvironment() repo.Environment {
 	return repo.Environment{GitDir: os.Getenv("GIT_DIR"), WorkTree: os.Getenv("GIT_WORK_TREE")}
 }
 
-// repositoryPlace is the place of a repository's files: its work tree, if it has one.
+// repositoryPlace returns the place of a repository's files: its work tree, if it has one.
 func repositoryPlace(r *repo.Repository) (place, error) {
 	if r.WorkTree == "" {
 		return place{root: ".", shown: "(a bare repository)"}, nil

@@ -12,7 +12,7 @@ import (
 	"github.com/policyscan/policyscan/rules/starter"
 )
 
-// builtin is the name of the starter bundle that is embedded in the program.
+// builtin is the name of the starter bundle, which is embedded in the program.
 const builtin = "builtin:infra"
 
 // A policy is a bundle and where it is from.
@@ -23,7 +23,7 @@ type policy struct {
 	from   string // for the verdict
 }
 
-// findPolicy returns where the bundle is that --policy names, or that root holds.
+// findPolicy returns where the bundle is that --policy names, or that root contains.
 func findPolicy(flag, root string) (policy, error) {
 	switch flag {
 	case builtin:
@@ -65,12 +65,12 @@ func loadPolicy(flag, root string) (policy, error) {
 	return p, err
 }
 
-// A policyFlag is the bundles that a command is told to enforce.
+// A policyFlag names the bundles that a command enforces.
 type policyFlag struct {
 	Policy []string `placeholder:"DIR" sep:"none" help:"Folder that holds rules/, or builtin:infra. Repeatable: the rules of all are enforced. Default: .policyscan in the root, or the root."`
 }
 
-// named are the bundles that are named: the flag's, or one on each line of the environment's or the action's.
+// named returns the bundles that are named: by the flag, or one on each line of the variable or the action's input.
 func (f *policyFlag) named() []string {
 	var all []string
 	for _, value := range f.Policy {
@@ -80,13 +80,13 @@ func (f *policyFlag) named() []string {
 			}
 		}
 	}
-	if len(all) == 0 { // what has no line names nothing, and must not become the default
+	if len(all) == 0 { // a value without a line names nothing, and must not become the default
 		return f.Policy
 	}
 	return all
 }
 
-// flags are the bundles that are named, or "" for the one that discovery finds.
+// flags returns the bundles that are named, or "" for the one that discovery finds.
 func (f *policyFlag) flags() []string {
 	if all := f.named(); len(all) > 0 {
 		return all
@@ -94,11 +94,11 @@ func (f *policyFlag) flags() []string {
 	return []string{""}
 }
 
-// policies are bundles that are enforced together.
+// policies are the bundles that are enforced together.
 type policies []policy
 
-// loadPolicies finds and loads bundles, which must have no id in common. If one cannot be loaded, those up to it are
-// returned with the error.
+// loadPolicies finds and loads bundles, which must not have an id in common. If one cannot be loaded, it returns those
+// up to that one, with the error.
 func loadPolicies(flags []string, root string) (policies, error) {
 	var all policies
 	for _, flag := range flags {
@@ -111,7 +111,7 @@ func loadPolicies(flags []string, root string) (policies, error) {
 	return all, all.distinct()
 }
 
-// distinct is an error if an id is in two of the bundles.
+// distinct returns an error if an id is in two of the bundles.
 func (ps policies) distinct() error { return rules.Distinct(ps.bundles()) }
 
 func (ps policies) bundles() []*rules.Bundle {
@@ -131,7 +131,7 @@ func (ps policies) String() string {
 	return strings.Join(names, " and ")
 }
 
-// bundleArg is how the commands about bundles are told which.
+// bundleArg has the argument and the flag that name a command's bundles.
 type bundleArg struct {
 	Dir    string   `arg:"" optional:"" help:"Folder that holds rules/, or builtin:infra. Default: the bundle that a scan would use."`
 	Policy []string `placeholder:"DIR" sep:"none" help:"The same as the argument. Repeatable."`
@@ -172,7 +172,7 @@ func (b *bundleArg) load() (policies, error) {
 		err := all[i].load()
 		var mistakes rules.Errors
 		switch {
-		case errors.As(err, &mistakes): // which say where they are
+		case errors.As(err, &mistakes): // these say where they are
 			return nil, err
 		case err != nil:
 			return nil, fmt.Errorf("%s: %w", all[i].name, err)
@@ -184,7 +184,7 @@ func (b *bundleArg) load() (policies, error) {
 	return all, err
 }
 
-// lead returns what leads to the bundle's files from the current folder.
+// lead returns the path from the current folder to the bundle's files.
 func (p *policy) lead() string {
 	if p.dir == "" || p.name == "." {
 		return ""

@@ -23,7 +23,7 @@ type reportCmd struct {
 	reportFlag
 }
 
-// Help is shown below the flags.
+// Help returns the text below the flags.
 func (*reportCmd) Help() string {
 	var b strings.Builder
 	b.WriteString("Formats:\n")

@@ -18,7 +18,7 @@ import (
 	"github.com/policyscan/policyscan/verdict/report"
 )
 
-// A reporter has what the report for a person says.
+// A reporter has what the report for a person shows.
 type reporter struct {
 	*scanCmd
 	std    streams
@@ -27,13 +27,13 @@ type reporter struct {
 	notes  []string
 	began  time.Time
 
-	mistakes rules.Errors // of a bundle, of which the report says more than the verdict
-	advice   []string     // what to do about the error that kept the run from scanning, as typed in the current folder
+	mistakes rules.Errors // in a bundle; the report says more about them than the verdict
+	advice   []string     // what to do about the error that kept the run from scanning: commands for the current folder
 
 	outputs *output.Run
 }
 
-// begin refuses output paths that are not safe, and puts a FAIL where the verdict will be.
+// begin refuses output paths that are not safe, and writes a FAIL to the place of the verdict.
 func (r *reporter) begin() error {
 	tracks := gitEnvironment().Tracks
 	reports, err := output.Reports(r.Report, tracks)
@@ -48,7 +48,7 @@ func (r *reporter) begin() error {
 	return r.outputs.Begin()
 }
 
-// scope is what is known of the scope before there is a tree.
+// scope returns what is known about the scope before there is a tree.
 func (r *reporter) scope() verdict.Scope {
 	switch {
 	case r.Stdin:
@@ -65,8 +65,8 @@ func (r *reporter) scope() verdict.Scope {
 	return verdict.Scope{Mode: "full"}
 }
 
-// undecided is the verdict of a run that did not come to scan: each mistake of a
-// bundle is an error of it.
+// undecided returns the verdict of a run that failed before the scan. Each mistake in a
+// bundle becomes one of its errors.
 func (r *reporter) undecided(err error) *verdict.Verdict {
 	r.mistakes = scanner.MistakesOf(err)
 	var a *adviceError
@@ -111,7 +111,7 @@ func (r *reporter) text(v *verdict.Verdict) ([]byte, io.Writer, error) {
 	return text.Bytes(), w, err
 }
 
-// more is what the report for a person says of errors beyond what the verdict holds, which is the same in every
+// more returns what the report for a person says about errors beyond what is in the verdict, which is the same in every
 // folder.
 func (r *reporter) more(v *verdict.Verdict) map[verdict.Error]report.Mistake {
 	all := map[verdict.Error]report.Mistake{}
@@ -132,7 +132,7 @@ func (r *reporter) more(v *verdict.Verdict) map[verdict.Error]report.Mistake {
 	return all
 }
 
-// textOptions are those of a text for a person, for where it goes.
+// textOptions returns the options of the text report that fit where it goes.
 func textOptions(w io.Writer) report.TextOptions {
 	width, isTerminal := terminal(w)
 	return report.TextOptions{
@@ -142,7 +142,7 @@ func textOptions(w io.Writer) report.TextOptions {
 	}
 }
 
-// terminal returns the width of the terminal that w is, in columns, 0 if the terminal does not say.
+// terminal returns the width of the terminal w in columns; 0 if the terminal does not say.
 func terminal(w io.Writer) (width int, ok bool) {
 	f, ok := w.(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) {
@@ -152,7 +152,7 @@ func terminal(w io.Writer) (width int, ok bool) {
 	return max(width, 0), true
 }
 
-// watch shows on a terminal how far a scan has come, if it lasts. The returned
+// watch shows the progress of a scan on a terminal, if the scan takes long. The returned
 // function ends that.
 func (r *reporter) watch(p *scanner.Progress) (stop func()) {
 	if _, ok := terminal(r.std.err); !ok || r.Quiet {
@@ -181,13 +181,13 @@ func (r *reporter) watch(p *scanner.Progress) (stop func()) {
 	return func() { close(quit); <-gone }
 }
 
-// shownMistake is a mistake of a rule file as a person is shown it.
+// shownMistake returns a mistake in a rule file as a person sees it.
 func shownMistake(e *rules.Error) report.Mistake {
 	source, caret := e.Source()
 	return report.Mistake{Place: e.Place(), What: e.What(), Line: e.Line, Source: source, Caret: caret}
 }
 
-// showMistakes shows mistakes of rule files, each with its line and a caret.
+// showMistakes prints mistakes in rule files, each with its line and a caret.
 func showMistakes(w io.Writer, list rules.Errors) error {
 	shown := make([]report.Mistake, len(list))
 	for i, e := range list {

@@ -11,7 +11,7 @@ import (
 	"github.com/policyscan/policyscan/verdict"
 )
 
-// obeyed reports whether what the program prints is read for workflow commands.
+// obeyed reports whether a GitHub Actions runner looks for workflow commands in what the program prints.
 func obeyed() bool { return os.Getenv("GITHUB_ACTIONS") != "" }
 
 // safe makes text of a tree or a bundle safe to print within a line.
@@ -23,18 +23,18 @@ func safe(s string) string {
 	return s
 }
 
-// quoted shows such a text in a message.
+// quoted returns such a text in quotes, for a message.
 func quoted(s string) string { return `"` + safe(s) + `"` }
 
-// complain is the voice in which the program speaks of its own trouble: a line for each mistake of a bundle and for each of
-// several errors, one line for anything else, whatever names are in it.
+// complain prints the program's own errors: a line for each mistake in a bundle and for each of several errors, one
+// line for anything else, whatever names are in it.
 func complain(w io.Writer, err error) {
 	for _, text := range messages(err) {
-		_, _ = fmt.Fprintf(w, "policyscan: %s\n", text) // there is nowhere left to complain to
+		_, _ = fmt.Fprintf(w, "policyscan: %s\n", text) // there is no other place to report an error
 	}
 }
 
-// messages are the lines in which an error is told, safe to print.
+// messages returns the lines that report an error, safe to print.
 func messages(err error) []string {
 	var mistakes rules.Errors
 	if errors.As(err, &mistakes) {

@@ -12,7 +12,7 @@ import (
 	"github.com/policyscan/policyscan/verdict/output"
 )
 
-// scanCmd are the flags of a scan.
+// scanCmd has the flags of a scan.
 type scanCmd struct {
 	Path string `arg:"" optional:"" help:"Folder to scan; paths and globs count from it. Default: the root of the repository around the current folder, or the current folder."`
 
@@ -38,10 +38,10 @@ type scanCmd struct {
 	Rule    []string `placeholder:"ID" sep:"none" help:"Enforce only this rule, for debugging: the run is partial. Repeatable."`
 	Exclude []string `placeholder:"GLOB" sep:"none" help:"Exclude these paths from every rule, for debugging: the run is partial. Repeatable."`
 
-	also []output.Report // beside those of the flags
+	also []output.Report // besides those of the flags
 }
 
-// Help is shown below the flags.
+// Help returns the text below the flags.
 func (*scanCmd) Help() string {
 	return `Examples:
   policyscan                           the repository around this folder
@@ -60,8 +60,8 @@ func (c *scanCmd) Run(std streams) error {
 	return err
 }
 
-// run is Run, and returns the verdict that the outputs are about: nil if they could not be
-// begun.
+// run is Run, and returns the verdict that is in the outputs: nil if they could not be
+// started.
 func (c *scanCmd) run(std streams) (*verdict.Verdict, error) {
 	given := c.Output
 	if given == "" {
@@ -92,7 +92,7 @@ func (c *scanCmd) run(std streams) (*verdict.Verdict, error) {
 	return v, nil
 }
 
-// scan returns the verdict; what keeps it from scanning at all is in there too.
+// scan returns the verdict, which also has the error that kept it from scanning.
 func (c *scanCmd) scan(ctx context.Context, r *reporter) *verdict.Verdict {
 	if err := c.check(); err != nil {
 		return r.undecided(err)
@@ -132,7 +132,7 @@ func (c *scanCmd) scan(ctx context.Context, r *reporter) *verdict.Verdict {
 	return v
 }
 
-// check refuses flags that cannot be followed together.
+// check returns an error for flags that contradict each other.
 func (c *scanCmd) check() error {
 	var scopes []string
 	for _, flag := range []struct {

@@ -12,20 +12,20 @@ import (
 	"github.com/policyscan/policyscan/internal/disk"
 )
 
-// scenariosFlag is how policyscan test is told which calls to judge, and by what.
+// scenariosFlag has the flags of policyscan test that name the calls to judge, and the rules.
 type scenariosFlag struct {
 	callsFlag `embed:""`
 	Scenarios []string `placeholder:"FILE" sep:"none" help:"Calls, and what is expected of them: a line of JSON for each. Repeatable."`
 	Root      string   `placeholder:"DIR" help:"Folder from which the bundle's globs count for the scenarios. Default: for each the root of the repository around its cwd."`
 }
 
-// check refuses flags that would test nothing. named says whether a bundle is named.
+// check returns an error for flags that would test nothing. named says whether a bundle is named.
 func (c *scenariosFlag) check(named bool) error {
 	switch {
 	case len(c.Calls) > 0 && len(c.Scenarios) == 0:
 		return errors.New("--calls is given without --scenarios; name the calls to judge")
 	case c.Root != "" && (len(c.Scenarios) == 0 || !named):
-		return errors.New("--root is given, but no bundle judges a scenario; name both, or remove --root")
+		return errors.New("--root is given, but no bundle judges a scenario; name scenarios and a bundle, or remove --root")
 	case len(c.Scenarios) > 0 && len(c.Calls) == 0 && !named:
 		return errors.New("--scenarios is given, but nothing to judge calls by; name call rules with --calls, or a bundle")
 	}
@@ -91,7 +91,7 @@ func runScenarios(std streams, g *gate.Gate, name string) (bool, error) {
 		out := r.Outcome()
 		ran++
 		diff := differs(s, &out)
-		if outside := r.Outside(); diff == "" && outside != "" { // it is as expected, but not by the bundle
+		if outside := r.Outside(); diff == "" && outside != "" { // as expected, but the bundle did not judge all files
 			if err := print(std.out, "%s:%d: note: %s\n", safe(name), lines.number, safe(outside)); err != nil {
 				return false, err
 			}
@@ -117,7 +117,7 @@ func runScenarios(std streams, g *gate.Gate, name string) (bool, error) {
 	return wrong == 0, print(std.out, "%s: %s, %d wrong\n", safe(name), plural(ran, "scenario"), wrong)
 }
 
-// differs shows where an outcome is not the expected one, a line for each; "" if it is.
+// differs returns where an outcome differs from the expected one, a line for each difference; "" if it does not.
 func differs(s *call.Scenario, out *call.Outcome) string {
 	diff := ""
 	if out.Decision != s.Decision {

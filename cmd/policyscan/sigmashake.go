@@ -16,15 +16,15 @@ import (
 	"github.com/policyscan/policyscan/rules"
 )
 
-// sigmashakeConfig is, from the root, the file that sets how sigmashake's rules ask and whether its circuit breaker is
+// sigmashakeConfig is the file, from the root, that sets how sigmashake's rules ask and whether its circuit breaker is
 // on.
 const sigmashakeConfig = ".sigmashake/config.toml"
 
 // breakerEnv switches the circuit breaker on, if it is 1.
 const breakerEnv = "SSG_HOOK_CIRCUIT_BREAKER"
 
-// applySafety makes of a result what sigmashake's safety features make of it, and returns how its rules ask, if one of
-// them does. It does nothing if none of its rules judged.
+// applySafety applies sigmashake's loop guard and circuit breaker to a result, and returns how its rules ask, if one of
+// them does. It does nothing if none of its rules judged the call.
 func (c *agentHookCmd) applySafety(a *protocol.Agent, e *protocol.Event, r *gate.Result, at place) (mode string, err error) {
 	if !r.Remembers() {
 		return "", nil
@@ -53,7 +53,7 @@ func (c *agentHookCmd) applySafety(a *protocol.Agent, e *protocol.Event, r *gate
 	return mode, errors.Join(err, folder.Close())
 }
 
-// stateDir is the folder of what is remembered of sessions.
+// stateDir returns the folder of what is remembered about sessions.
 func (c *agentHookCmd) stateDir() (string, error) {
 	if c.State != "" {
 		return filepath.Abs(c.State)
@@ -61,13 +61,13 @@ func (c *agentHookCmd) stateDir() (string, error) {
 	return session.DefaultDir(os.Getenv)
 }
 
-// duplicateEvent reports whether the agent tells of a call by another event, too, which is the one that counts: Cursor has
-// an event for each kind of tool beside the one for all.
+// duplicateEvent reports whether the agent also reports the call by another event, which is the one that counts: Cursor
+// has an event for each kind of tool in addition to the one for all tools.
 func duplicateEvent(a *protocol.Agent, e *protocol.Event) bool {
 	return a.Name == "cursor" && e.Name != "preToolUse"
 }
 
-// sigmashake reads sigmashake's settings as the hook heeds them.
+// sigmashake reads sigmashake's settings for the hook.
 func (c *agentHookCmd) sigmashake(at place) (sigmashake.Config, error) {
 	config, err := readSigmashake(at, sigmashakeConfig)
 	if err == nil && c.AskMode == "" {
@@ -76,7 +76,7 @@ func (c *agentHookCmd) sigmashake(at place) (sigmashake.Config, error) {
 	return config, err
 }
 
-// usableAskMode is an error if policyscan cannot ask as the settings say.
+// usableAskMode returns an error if policyscan cannot ask as the settings say.
 func usableAskMode(config sigmashake.Config, shown string) error {
 	if err := checkAskMode(string(config.AskMode)); err != nil {
 		return fmt.Errorf("%s: %w", safe(shown), err)
@@ -86,8 +86,8 @@ func usableAskMode(config sigmashake.Config, shown string) error {
 
 func isSigmashake(s *call.Set) bool { return s.Dialect == "sigmashake" }
 
-// validateSigmashake checks the settings that the hook reads with sigmashake's rules: those in the root of the repository
-// around the current folder.
+// validateSigmashake checks the settings that the hook reads if there are rules of sigmashake: those in the root of the
+// repository around the current folder.
 func validateSigmashake(std streams) error {
 	at, err := findPlace("")
 	if err != nil {
@@ -115,7 +115,7 @@ func validateSigmashake(std streams) error {
 	return print(std.out, "%s: valid: ask_mode %s; the circuit breaker is %s\n", safe(shown), config.AskMode, breaker)
 }
 
-// readSigmashake reads sigmashake's settings, whose file a message calls shown; without the file they are the defaults.
+// readSigmashake reads sigmashake's settings. Messages call the file shown. Without the file, it returns the defaults.
 func readSigmashake(at place, shown string) (sigmashake.Config, error) {
 	name := filepath.Join(at.root, filepath.FromSlash(sigmashakeConfig))
 	if _, err := os.Lstat(name); errors.Is(err, fs.ErrNotExist) {

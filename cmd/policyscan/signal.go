@@ -8,7 +8,7 @@ import (
 )
 
 // onSignal calls end when the program is asked to stop: by Ctrl-C, by a CI system
-// that cancels a job, by a terminal that closes. A second signal is not waited for.
+// that cancels a job, by a terminal that closes. A second signal ends it at once.
 func onSignal(end func(name string)) (caught func() int, stop func()) {
 	names := map[os.Signal]string{syscall.SIGINT: "SIGINT", syscall.SIGTERM: "SIGTERM", syscall.SIGHUP: "SIGHUP"}
 	var number atomic.Int64

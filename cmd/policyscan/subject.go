@@ -19,21 +19,21 @@ type subject struct {
 	tree     scanner.Tree
 	judges   []scanner.Judge
 	leaveOut map[string]string
-	ruleSums map[string][sha256.Size]byte // of the rule files on disk that are left out, by path
+	ruleSums map[string][sha256.Size]byte // of the excluded rule files on disk, by path
 	inUse    []scanner.RuleFile
-	errors   []verdict.Error // what is wrong, though the scan can go on
+	errors   []verdict.Error // what is wrong, although the scan can continue
 	mistakes rules.Errors    // those of errors that are about a bundle
 	notes    []string        // for the report
 	close    func()
 }
 
-// addErrors adds what is wrong, though the scan can go on.
+// addErrors adds errors after which the scan can continue.
 func (s *subject) addErrors(err error) {
 	s.errors, s.mistakes = append(s.errors, scanner.ErrorsOf(err)...), append(s.mistakes, scanner.MistakesOf(err)...)
 }
 
-// subject finds out what the flags choose. As much of it as is known is returned with
-// an error, too: the report names it.
+// subject returns what the flags choose. With an error, it still returns as much as is known,
+// for the report.
 func (c *scanCmd) subject(ctx context.Context, r *reporter) (subject, error) {
 	s := subject{leaveOut: map[string]string{}, ruleSums: map[string][sha256.Size]byte{}, close: func() {}}
 	var err error
@@ -50,7 +50,7 @@ func (c *scanCmd) subject(ctx context.Context, r *reporter) (subject, error) {
 	return s, err
 }
 
-// disk is the subject of the scopes whose files are those on disk.
+// disk sets the subject of the scopes whose files are on disk.
 func (c *scanCmd) disk(ctx context.Context, s *subject, r *reporter) (err error) {
 	if s.place, err = findPlace(c.Path); err != nil {
 		return c.aboutPath(err)
@@ -66,8 +66,8 @@ func (c *scanCmd) disk(ctx context.Context, s *subject, r *reporter) (err error)
 	return err
 }
 
-// judgedFromDisk seats the bundle on disk, and leaves out of the files on disk what is no
-// part of them.
+// judgedFromDisk loads the bundles on disk as judges, and excludes from the scan their rule
+// files and the verdict.
 func (c *scanCmd) judgedFromDisk(s *subject, r *reporter) error {
 	all, err := loadPolicies(c.flags(), s.place.root)
 	s.policy = all.String()
@@ -90,7 +90,7 @@ func (c *scanCmd) judgedFromDisk(s *subject, r *reporter) error {
 			}
 		}
 	}
-	if c.Stdin || r.outputs.File() == "" { // what stands at that path on disk is not what was given
+	if c.Stdin || r.outputs.File() == "" { // the file at that path on disk is not the one on standard input
 		return nil
 	}
 	path, in, err := scanner.PathIn(s.place.root, r.outputs.File())
@@ -100,7 +100,7 @@ func (c *scanCmd) judgedFromDisk(s *subject, r *reporter) error {
 	return err
 }
 
-// judgedByBoth has the bundles of both states of a change judge it, or those that the flags name instead.
+// judgedByBoth sets the judges of a change: the bundles of both of its states, or those that the flags name.
 func (c *scanCmd) judgedByBoth(s *subject, change scanner.Change) error {
 	change.Policies, change.Embedded, change.PolicyRef = c.flags(), builtin, c.PolicyRef
 	change.Load = func(name string) (scanner.Judge, string, error) {
@@ -118,8 +118,8 @@ func (c *scanCmd) judgedByBoth(s *subject, change scanner.Change) error {
 	return err
 }
 
-// given returns the file on standard input. In the place of a rule file it is left out
-// only if it is what judges, and not what that file may become.
+// given returns the file on standard input. If it has the path of a rule file, it is excluded
+// only if it is that file's current content, and not a new version of it.
 func (c *scanCmd) given(ctx context.Context, s *subject, std streams) (scanner.Tree, error) {
 	content, err := c.readStdin(ctx, std.in)
 	if err != nil {
@@ -130,7 +130,7 @@ func (c *scanCmd) given(ctx context.Context, s *subject, std streams) (scanner.T
 	return scanner.Single(c.StdinPath, content)
 }
 
-// tree returns the files on disk or in a list that the flags choose, and what to call at
+// tree returns the files on disk or in the list that the flags choose, and a function to call at
 // the end.
 func (c *scanCmd) tree(ctx context.Context, p place, std streams) (scanner.Tree, func(), error) {
 	if c.FilesFrom == "" {
@@ -143,7 +143,7 @@ func (c *scanCmd) tree(ctx context.Context, p place, std streams) (scanner.Tree,
 	return scanner.OpenListed(p.root, entries)
 }
 
-// narrow keeps of the judges' bundles the rules of the given ids; none: all of them.
+// narrow removes all rules but those with the given ids from the judges' bundles; without ids, none.
 func narrow(judges []scanner.Judge, ids []string) error {
 	if len(ids) == 0 {
 		return nil

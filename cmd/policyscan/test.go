@@ -15,7 +15,7 @@ type testCmd struct {
 	RequireExamples bool `help:"Fail for a rule without an example that violates it and one that does not."`
 }
 
-// Help is shown below the flags.
+// Help returns the text below the flags.
 func (*testCmd) Help() string {
 	return `Checks each example of a rule against that rule alone. With --scenarios it judges the calls
 in those files by the call rules of --calls, and by a bundle if one is named.
@@ -24,8 +24,8 @@ Exit status: 0 every example and scenario has the expected result; 1 one does no
 2 the rules are not valid, or nothing was tested.`
 }
 
-// Run runs the scenarios that are named, and the examples of the bundle, unless scenarios are named and
-// no bundle is.
+// Run runs the scenarios that are named, and the examples of the bundle, unless only scenarios are
+// named.
 func (c *testCmd) Run(std streams) error {
 	named := c.Dir != "" || len(c.Policy) > 0
 	if err := c.check(named); err != nil {
@@ -53,7 +53,7 @@ func (c *testCmd) Run(std streams) error {
 	return nil
 }
 
-// examples checks every rule against its own examples, and reports whether all are as they say.
+// examples checks every rule against its own examples, and reports whether all have the expected result.
 func (c *testCmd) examples(std streams) (bool, error) {
 	all, err := c.bundleArg.load()
 	if err != nil {
@@ -73,7 +73,8 @@ func (c *testCmd) examples(std streams) (bool, error) {
 	return right, nil
 }
 
-// tryBundle checks the rules of a bundle against their examples. It returns how many there are, and how many are wrong.
+// tryBundle checks the rules of a bundle against their examples. It returns how many examples there are, and how many
+// are wrong.
 func (c *testCmd) tryBundle(std streams, p *policy) (ran, wrong int, err error) {
 	bare := 0
 	for i := range p.bundle.Rules {
@@ -108,7 +109,7 @@ func (c *testCmd) tryBundle(std streams, p *policy) (ran, wrong int, err error) 
 	return ran, wrong, print(std.out, "%s: %s, %d wrong; %s without one\n", safe(p.name), plural(ran, "example"), wrong, plural(bare, "rule"))
 }
 
-// lacking says which examples a rule does not have; "" if it has both kinds.
+// lacking says which kind of example a rule does not have; "" if it has both kinds.
 func lacking(dirty, clean bool) string {
 	switch {
 	case !dirty && !clean:
@@ -121,7 +122,7 @@ func lacking(dirty, clean bool) string {
 	return ""
 }
 
-// tryExample says what is wrong with an example of a rule; "" if it is as it says.
+// tryExample says what is wrong with an example of a rule; "" if it has the expected result.
 func tryExample(r *rules.Rule, x rules.Example) (string, error) {
 	found, err := scanner.Check(context.Background(), rules.New([]rules.Rule{*r}, nil), x.Path, []byte(x.Content))
 	switch {

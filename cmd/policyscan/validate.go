@@ -15,7 +15,7 @@ type validateCmd struct {
 	callsFlag `embed:""`
 }
 
-// Help is shown below the flags.
+// Help returns the text below the flags.
 func (*validateCmd) Help() string {
 	return `Shows every mistake in one run, with its line, and notes on what is valid but often a
 mistake. A file instead of a folder is a file of call rules, as with --calls. A bundle is
@@ -25,7 +25,7 @@ then checked only if one is named. With sigmashake's rules, the repository's
 Exit status: 0 what was checked is valid, with or without notes; 2 it is not.`
 }
 
-// Run shows the mistakes of what is named, or what it holds.
+// Run prints the mistakes in what is named, or a summary of its rules.
 func (c *validateCmd) Run(std streams) error {
 	if st, err := os.Stat(c.Dir); c.Dir != "" && err == nil && !st.IsDir() {
 		if dir, name := filepath.Split(filepath.Clean(c.Dir)); filepath.Base(dir) == "rules" && isRuleFile(name) {
@@ -42,7 +42,7 @@ func (c *validateCmd) Run(std streams) error {
 	return errors.Join(failed, c.validate(std))
 }
 
-// bundles checks the bundles, each on its own and then together.
+// bundles checks the bundles, each by itself and then together.
 func (c *validateCmd) bundles(std streams) error {
 	all, err := c.bundleArg.find()
 	if err != nil {
@@ -89,7 +89,7 @@ func (c *validateCmd) bundle(std streams, p *policy) error {
 		plural(b.Count(rules.Boundary), "boundary"), plural(b.Count(rules.Invariant), "invariant"), len(b.Deprecated), b.SHA256)
 }
 
-// mistaken shows mistakes, and is the error that there are some.
+// mistaken prints mistakes, and returns the error that there are some.
 func mistaken(std streams, name string, list rules.Errors) error {
 	if err := showMistakes(std.out, list); err != nil {
 		return err

@@ -12,11 +12,11 @@ import (
 	"github.com/policyscan/policyscan/verdict/output"
 )
 
-// verdictName is the name of the verdict's file, unless --output names another.
+// verdictName is the name of the verdict's file if --output does not name another.
 const verdictName = "verdict.json"
 
-// defaultOutput is where the verdict goes without --output: into the root of the repository, so that a run in
-// one of its folders leaves no second verdict there for the next run to scan. Where PATH is given, or there is
+// defaultOutput returns where the verdict goes without --output: into the root of the repository, so that a run in
+// one of its folders leaves no second verdict there for the next run to scan. If PATH is given, or there is
 // no repository with files (outside of any, or in a bare one), it goes into the current folder.
 func (c *scanCmd) defaultOutput() (string, error) {
 	if c.Path != "" {
@@ -33,7 +33,7 @@ func (c *scanCmd) defaultOutput() (string, error) {
 // inGit reports whether the scope is one that asks git what the repository is.
 func (c *scanCmd) inGit() bool { return c.DiffBase != "" || c.Staged || c.Tracked }
 
-// outputByGit is the default output in the scopes of git, for which GIT_DIR can name the repository; false if
+// outputByGit returns the default output in git's scopes, for which GIT_DIR can name the repository; false if
 // no repository can be opened.
 func outputByGit() (file string, ok bool) {
 	r, err := gitEnvironment().Open("")
@@ -44,7 +44,8 @@ func outputByGit() (file string, ok bool) {
 	return filepath.Join(p.root, verdictName), err == nil
 }
 
-// outputByFolder is the default output in the other scopes, which look for the repository around the current folder.
+// outputByFolder returns the default output in the other scopes, which look for the repository around the current
+// folder.
 func outputByFolder() (string, error) {
 	cwd, err := disk.Real(".")
 	root := ""
@@ -61,8 +62,8 @@ func outputByFolder() (string, error) {
 	return filepath.Join(root, verdictName), nil
 }
 
-// outputsOf returns where arguments that cannot be parsed may mean the verdict to go: without an output among
-// them, all the places that it can have, for neither PATH nor the scope is known.
+// outputsOf returns where the verdict may go if the arguments cannot be parsed: if they name no output, all the places
+// that are possible, since neither PATH nor the scope is known.
 func outputsOf(args []string) []string {
 	var outputs []string // more than one, if the flag is given twice
 	for i, a := range args {
@@ -90,5 +91,5 @@ func outputsOf(args []string) []string {
 	return slices.Compact(outputs)
 }
 
-// replaceOldVerdict replaces the verdict of an earlier run where this one cannot follow its arguments or environment.
+// replaceOldVerdict replaces the verdict of an earlier run if this run's arguments or environment are not valid.
 func replaceOldVerdict(outputs ...string) { output.ReplaceOld(version(), outputs...) }
