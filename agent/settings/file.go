@@ -69,7 +69,7 @@ func noLinkTo(root, file string) error {
 			return nil
 		}
 		if err == nil && !st.IsDir() {
-			err = errors.New("it is a link, or no folder; make it one")
+			err = errors.New("it is a link or not a folder; replace it with a folder")
 		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", file[:i], disk.Cause(err))

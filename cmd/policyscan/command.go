@@ -141,13 +141,13 @@ func checkFlags(ctx *kong.Context) error {
 	for _, p := range ctx.Path {
 		switch {
 		case p.Flag != nil && emptyValue(p.Flag.Target):
-			return fmt.Errorf("--%s is empty; give it a value, or leave it out", p.Flag.Name)
+			return fmt.Errorf("--%s is empty; give it a value, or remove it", p.Flag.Name)
 		case p.Flag != nil && given[p.Flag.Name] && !p.Flag.IsBool() && !p.Flag.IsCumulative():
-			return fmt.Errorf("--%s is given twice, and takes one value; leave one of them out", p.Flag.Name)
+			return fmt.Errorf("--%s takes one value, but is given twice; remove one of them", p.Flag.Name)
 		case p.Flag != nil:
 			given[p.Flag.Name] = true
 		case p.Positional != nil && p.Positional.Target.Kind() == reflect.String && p.Positional.Target.String() == "":
-			return fmt.Errorf("the argument %s is empty; give it a value, or leave it out", strings.ToUpper(p.Positional.Name))
+			return fmt.Errorf("the argument %s is empty; give it a value, or remove it", strings.ToUpper(p.Positional.Name))
 		}
 	}
 	return nil

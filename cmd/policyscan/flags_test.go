@@ -44,7 +44,7 @@ func TestFault_147_FlagsGivenTwice(t *testing.T) {
 			given := "--" + f.Name + "=" + value
 			e := p.run(append(words, given, given)...)
 			denies := words[0] == "hook" && strings.Contains(e.out, "eny") // an agent's hook answers
-			if said := e.out + e.err; e.status != exitUndecided && !denies || !strings.Contains(said, "--"+f.Name+" is given twice, and takes one value") {
+			if said := e.out + e.err; e.status != exitUndecided && !denies || !strings.Contains(said, "--"+f.Name+" takes one value, but is given twice") {
 				t.Errorf("%q: status %d, %s", append(words, given, given), e.status, said)
 			}
 		}

@@ -64,7 +64,7 @@ func (c *hookInstallGitCmd) Run(std streams) error {
 		if err := makeExecutable(hook); err != nil {
 			return fmt.Errorf("the hook cannot be made executable: %w", err)
 		}
-		done = "there already:"
+		done = "already there:"
 	}
 	if err := print(std.out, "%s %s\ngit runs it before each commit, and makes no commit if it fails\n", done, safe(shown)); err != nil {
 		return err

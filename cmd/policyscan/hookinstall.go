@@ -61,7 +61,7 @@ func (c *hookInstallAgentCmd) Run(std streams, ctx *kong.Context) error {
 	if c.Print {
 		return print(std.out, "%s\n%s", safe(f.Shown), shownLines(text))
 	}
-	done := "there already:"
+	done := "already there:"
 	if f.Source == nil || string(text) != string(f.Source.Text) {
 		if err := f.Write(text); err != nil {
 			return err
@@ -121,7 +121,7 @@ func hookTakes(agent string, args []string) (err error) {
 		err = hook.checkInstalled()
 	}
 	if err != nil {
-		return fmt.Errorf("an argument after -- is not one that the hook takes: %w; see policyscan hook %s --help", err, agent)
+		return fmt.Errorf("the hook does not take the arguments after --: %w; see policyscan hook %s --help", err, agent)
 	}
 	return nil
 }
@@ -147,7 +147,7 @@ func (c *agentHookCmd) checkInstalled() error {
 			c.Timeout, settings.Limit, patience, most)
 	}
 	if c.Serve {
-		return errors.New("--serve is for a program that keeps the hook running; the agent starts it for each call, so leave it out")
+		return errors.New("--serve is for a program that keeps the hook running; the agent starts it for each call, so remove it")
 	}
 	return c.check()
 }

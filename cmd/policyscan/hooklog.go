@@ -130,7 +130,7 @@ func (c *agentHookCmd) entry(a *protocol.Agent, e *protocol.Event, l logged) *re
 	if l.of == nil {
 		reason := l.err.Error()
 		if quotes := (aboutCall{}); errors.As(l.err, &quotes) && !c.LogInput {
-			reason = "what the call would do cannot be determined; why is in the answer to the agent, and with --log-input here"
+			reason = "what the call would do cannot be determined; the answer to the agent says why, and with --log-input so does the log"
 		}
 		entry.Outcome = call.Form{Decision: string(call.Deny), Reason: &reason}
 		return entry

@@ -61,7 +61,7 @@ func runAsHook(a *protocol.Agent, args []string, std streams) int {
 	inner := streams{in: std.in, out: out, err: said}
 	status := recovering(inner, func() int {
 		if asksHelp(args) && hasCall(std.in) { // otherwise the agent would make the call, with the help as the answer
-			return finish(inner, errors.New("the hook is asked for help or for the version, and there is a call on standard input; remove that from the agent's settings"))
+			return finish(inner, errors.New("the hook was run for its help or version, but there is a call on standard input; remove that flag from the agent's settings"))
 		}
 		if hook := onlyHook(a, args, inner); hook != nil {
 			return finish(inner, hook.run(inner, a))
@@ -410,7 +410,7 @@ func (c *agentHookCmd) gate(at place) (*gate.Gate, error) {
 			err = &advised
 		}
 	case len(flags) > 1:
-		err = errors.New("--policy is none, and another --policy names a bundle; leave one of them out")
+		err = errors.New("--policy is none, and another --policy names a bundle; remove one of them")
 	case len(c.Calls) == 0:
 		err = errors.New("--policy is none, and there are no call rules; name some with --calls")
 	}

@@ -111,14 +111,14 @@ func noBundleYet(root string) error {
 	var none *rules.Error
 	switch {
 	case err == nil:
-		return fmt.Errorf("%s has the rules of this repository already; change them by hand, or move them away", safe(filepath.ToSlash(dir)))
+		return fmt.Errorf("%s already has the rules of this repository; change them by hand, or move them away", safe(filepath.ToSlash(dir)))
 	case !errors.As(err, &none) || none.Code != rules.CodeMissing:
 		return err
 	}
 	for _, folder := range []string{"rules", ".policyscan"} {
 		entries, err := os.ReadDir(filepath.Join(root, folder))
 		if err != nil && !disk.Absent(err) {
-			return fmt.Errorf("the folder %s, which may hold rules, cannot be read: %w", shownPath(filepath.Join(root, folder)), disk.Cause(err))
+			return fmt.Errorf("the folder %s, which may contain rules, cannot be read: %w", shownPath(filepath.Join(root, folder)), disk.Cause(err))
 		}
 		for _, e := range entries {
 			if isRuleFile(e.Name()) {

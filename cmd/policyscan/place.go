@@ -69,7 +69,7 @@ func newPlace(root string) place {
 // repository opens the repository that a git scope is about.
 func (c *scanCmd) repository(s *subject) (*repo.Repository, error) {
 	if st, err := os.Stat(c.Path); c.Path != "" && err == nil && !st.IsDir() {
-		return nil, errors.New("PATH is not a folder; with --diff-base, --staged and --tracked it only says which repository is meant, so leave it out")
+		return nil, errors.New("PATH is not a folder; with --diff-base, --staged and --tracked it only says which repository is meant, so remove it")
 	}
 	r, err := gitEnvironment().Open(c.Path)
 	if err != nil {
