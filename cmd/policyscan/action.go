@@ -27,7 +27,8 @@ type actionCmd struct{}
 // Run scans with the inputs and passes the results to the runner.
 func (*actionCmd) Run(std streams) error {
 	if !inWorkflow() {
-		return errors.New("policyscan action is what action.yml runs in a GitHub workflow; to scan a folder of that name write policyscan ./action")
+		return errors.New("policyscan action is what action.yml runs in a GitHub workflow; " +
+			"to scan a folder of that name write policyscan ./action")
 	}
 	a := newAction(std)
 	scan, err := a.scan()
@@ -93,7 +94,8 @@ func newAction(std streams) *action {
 func addedTo(variable string, f report.Format) (output.Report, error) {
 	file := os.Getenv(variable)
 	if file == "" {
-		return output.Report{}, fmt.Errorf("%s is not set, so it is unknown where GitHub's runner reads this step's %s", variable, f.Name)
+		return output.Report{}, fmt.Errorf("%s is not set, so it is unknown where GitHub's runner reads this step's %s",
+			variable, f.Name)
 	}
 	r, err := output.Added(f, file)
 	if err != nil {

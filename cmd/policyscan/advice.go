@@ -49,7 +49,8 @@ func (c *scanCmd) aboutPath(err error) error {
 	if !plainWord.MatchString(entry) { // echo may change it
 		echo = `printf '%s\n'`
 	}
-	return &adviceError{err, []string{"to check this file: " + echo + " " + entry + " | policyscan" + policy + " --files-from -" + to}}
+	advice := "to check this file: " + echo + " " + entry + " | policyscan" + policy + " --files-from -" + to
+	return &adviceError{err, []string{advice}}
 }
 
 // aboutBundle adds advice to the error that the folder PATH has no bundle: the bundle of the repository around it, and
@@ -125,7 +126,8 @@ func (s *subject) uncommittedBundle(err error) error {
 	if !ok {
 		return err
 	}
-	return &adviceError{err, []string{"there is one on disk, " + shown + "; to commit it: git add " + word + " && git commit"}}
+	advice := "there is one on disk, " + shown + "; to commit it: git add " + word + " && git commit"
+	return &adviceError{err, []string{advice}}
 }
 
 // plainWord matches a word that a shell does not change.

@@ -29,7 +29,8 @@ func checkAskMode(mode string) error {
 	case "", askTerminal, askAgent:
 		return nil
 	case dashboard:
-		return errors.New("the ask mode dashboard needs a service to which the question is sent, and policyscan uses no network; set tty or agent")
+		return errors.New("the ask mode dashboard needs a service to which the question is sent, " +
+			"and policyscan uses no network; set tty or agent")
 	}
 	return oneOf("--ask-mode", mode, []string{askTerminal, askAgent})
 }
@@ -41,7 +42,8 @@ const patience = 60 * time.Second
 func askPerson(ctx context.Context, c *call.Call, reason string) (bool, error) {
 	in, out, err := openTerminal()
 	if err != nil {
-		return false, fmt.Errorf("the call needs a person, and there is no terminal to ask at (%w), so it is denied", disk.Cause(err))
+		return false, fmt.Errorf("the call needs a person, and there is no terminal to ask at (%w), so it is denied",
+			disk.Cause(err))
 	}
 	defer in.Close()  // nothing was buffered
 	defer out.Close() // likewise
@@ -65,7 +67,9 @@ func openTerminal() (in, out *os.File, err error) {
 }
 
 // ask writes the question and waits for the answer: yes is y or yes and the Enter key, anything else is no.
-func ask(ctx context.Context, in io.Reader, out io.Writer, c *call.Call, reason string, late <-chan time.Time) (bool, error) {
+func ask(
+	ctx context.Context, in io.Reader, out io.Writer, c *call.Call, reason string, late <-chan time.Time,
+) (bool, error) {
 	question := fmt.Sprintf("\npolicyscan: %s wants to run\n%s", safe(c.Tool), shownInput(c))
 	for line := range strings.SplitSeq(reason, "\n") {
 		question += "  " + safe(line) + "\n"

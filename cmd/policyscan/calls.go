@@ -69,7 +69,8 @@ func (c *callsFlag) defined(dir string) (map[string]string, error) {
 	}
 	real, err := disk.Real(dir)
 	if err != nil {
-		return nil, fmt.Errorf("cannot find the folder from which --define PWD=%s counts: %w", c.Define["PWD"], disk.Cause(err))
+		return nil, fmt.Errorf("cannot find the folder from which --define PWD=%s counts: %w",
+			c.Define["PWD"], disk.Cause(err))
 	}
 	define := maps.Clone(c.Define)
 	define["PWD"] = filepath.Join(real, c.Define["PWD"])
@@ -180,7 +181,8 @@ func (c *callsFlag) validateOne(std streams, name string) (configured bool, err 
 	if errors.As(err, &list) {
 		st, err := os.Stat(name)
 		folder := err == nil && st.IsDir() // which only sigmashake's rules are
-		return folder || c.Dialect == "sigmashake" || c.Dialect == "" && strings.EqualFold(filepath.Ext(name), ".rules"), mistaken(std, name, list)
+		named := c.Dialect == "" && strings.EqualFold(filepath.Ext(name), ".rules")
+		return folder || c.Dialect == "sigmashake" || named, mistaken(std, name, list)
 	}
 	if err != nil {
 		return false, err
@@ -191,7 +193,8 @@ func (c *callsFlag) validateOne(std streams, name string) (configured bool, err 
 			return false, err
 		}
 	}
-	return isSigmashake(s), print(std.out, "%s: valid: %s, %s; %s\n", safe(s.Name), s.Dialect, s.Strategy, safe(defaulted(s)))
+	return isSigmashake(s), print(std.out, "%s: valid: %s, %s; %s\n",
+		safe(s.Name), s.Dialect, s.Strategy, safe(defaulted(s)))
 }
 
 // defaulted returns a summary of a set, and what happens to a call that none of its rules matches.

@@ -70,7 +70,8 @@ func wordsBelow(node *kong.Node, before string, flags []*kong.Flag) []word {
 		if cmd.Hidden {
 			continue
 		}
-		w := word{name: before + cmd.Name, help: firstLine(cmd.Help), flags: append(append([]*kong.Flag(nil), flags...), cmd.Flags...), group: len(cmd.Children) > 0}
+		itsFlags := append(append([]*kong.Flag(nil), flags...), cmd.Flags...)
+		w := word{name: before + cmd.Name, help: firstLine(cmd.Help), flags: itsFlags, group: len(cmd.Children) > 0}
 		if cmd.Name == "help" && before == "" {
 			for _, other := range node.Children {
 				if !other.Hidden {
@@ -164,7 +165,8 @@ func zshCompletion(words []word) string {
 			fmt.Fprintf(&b, "    %s\n", shellQuote(w.name+":"+w.help))
 		}
 	}
-	b.WriteString("  )\n  if (( CURRENT == 2 )) && [[ $words[2] != -* ]]; then\n    _describe -t commands command commands\n  fi\n  case \"${words[2,CURRENT-1]} \" in\n")
+	b.WriteString("  )\n  if (( CURRENT == 2 )) && [[ $words[2] != -* ]]; then\n" +
+		"    _describe -t commands command commands\n  fi\n  case \"${words[2,CURRENT-1]} \" in\n")
 	for _, w := range deepestFirst(words) {
 		name := "'" + w.name + " '*"
 		if w.name == "" {
@@ -208,7 +210,8 @@ func fishCompletion(words []word) string {
 			when += "; and not __fish_seen_subcommand_from " + strings.Join(w.values, " ")
 		}
 		if len(path) == 1 {
-			fmt.Fprintf(&b, "complete -c policyscan -n 'not __fish_seen_subcommand_from %s' -a %s -d %s\n", all, w.name, shellQuote(w.help))
+			fmt.Fprintf(&b, "complete -c policyscan -n 'not __fish_seen_subcommand_from %s' -a %s -d %s\n",
+				all, w.name, shellQuote(w.help))
 		}
 		for _, f := range w.flags {
 			fmt.Fprintf(&b, "complete -c policyscan -n '%s' -l %s", when, f.Name)

@@ -85,7 +85,8 @@ func (c *evalCmd) gate() (*gate.Gate, error) {
 		return nil, errors.New("there is nothing to judge calls by; name call rules with --calls, or a bundle with --policy")
 	}
 	if c.Root != "" && len(c.Policy) == 0 {
-		return nil, errors.New("--root is given without --policy, but call rules have no root; name a bundle, or remove --root")
+		return nil, errors.New("--root is given without --policy, but call rules have no root; " +
+			"name a bundle, or remove --root")
 	}
 	sets, err := c.load("")
 	if err != nil {

@@ -46,7 +46,8 @@ func ignoreVerdict(dir string) (string, error) {
 	case err != nil:
 		return "", failed(err)
 	case !st.Mode().IsRegular():
-		return fmt.Sprintf("%s is not a regular file, so it was left as it is; make git ignore %s, the file that a scan writes", shown, ignoreLine), nil
+		return fmt.Sprintf("%s is not a regular file, so it was left as it is; "+
+			"make git ignore %s, the file that a scan writes", shown, ignoreLine), nil
 	}
 	text, err := os.ReadFile(file)
 	if err != nil {

@@ -64,7 +64,8 @@ func (c *scanCmd) staged(s *subject) error {
 		return scanner.RepoFailed(err)
 	}
 	s.tree = scanner.Staged(r, idx, head)
-	const wayOut = "to use the bundle of another commit deliberately, give --policy-ref; to commit the fixed one, git commit --no-verify"
+	const wayOut = "to use the bundle of another commit deliberately, give --policy-ref; " +
+		"to commit the fixed one, git commit --no-verify"
 	return c.judgedByBoth(s, scanner.Change{
 		Repo: r,
 		Base: &scanner.Side{Name: "HEAD", From: scanner.FromBase, Commit: head, WayOut: wayOut},
@@ -79,7 +80,8 @@ func (c *scanCmd) tracked(s *subject, r *reporter) error {
 		return err
 	}
 	if repository.WorkTree == "" {
-		return errors.New("--tracked reads the work tree, and a bare repository has none; scan a work tree of it, or a change with --diff-base")
+		return errors.New("--tracked reads the work tree, and a bare repository has none; " +
+			"scan a work tree of it, or a change with --diff-base")
 	}
 	idx, err := repository.Index()
 	if err != nil {

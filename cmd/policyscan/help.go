@@ -27,7 +27,8 @@ func (c *helpCmd) Run(parser *kong.Kong) error {
 			if len(node.Children) == 0 {
 				return fmt.Errorf("%s has no subcommands; see policyscan%s --help", strings.TrimSpace(named), named)
 			}
-			return fmt.Errorf("%s is not a command%s; see policyscan%s --help", quoted(strings.TrimSpace(named+" "+word)), meant(word, node), named)
+			return fmt.Errorf("%s is not a command%s; see policyscan%s --help",
+				quoted(strings.TrimSpace(named+" "+word)), meant(word, node), named)
 		}
 		node, named = child, named+" "+child.Name
 	}

@@ -66,7 +66,8 @@ func (c *hookInstallGitCmd) Run(std streams) error {
 		}
 		done = "already there:"
 	}
-	if err := print(std.out, "%s %s\ngit runs it before each commit, and makes no commit if it fails\n", done, safe(shown)); err != nil {
+	if err := print(std.out, "%s %s\ngit runs it before each commit, and makes no commit if it fails\n",
+		done, safe(shown)); err != nil {
 		return err
 	}
 	var none *rules.Error

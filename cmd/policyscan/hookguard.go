@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/policyscan/policyscan/agent/gate"
+	"github.com/policyscan/policyscan/agent/protocol"
+	"github.com/policyscan/policyscan/internal/disk"
 )
 
 // withGuards returns a gate that also guards the rules and the hooks of agents, or with --allow-rule-edits nothing.
@@ -41,4 +43,24 @@ func surroundings() gate.Around {
 		a.Exts = strings.Split(cmp.Or(os.Getenv("PATHEXT"), ".COM;.EXE;.BAT;.CMD")+";.PS1", ";")
 	}
 	return a
+}
+
+// projectFolders returns the folders in which the agent was started or that are open in it, as far as it says, without
+// links.
+func projectFolders(a *protocol.Agent, e *protocol.Event) []string {
+	var folders []string
+	for _, dir := range append([]string{projectDir(a), e.Call.Dir}, e.Roots...) {
+		if real, err := disk.Real(dir); dir != "" && err == nil {
+			folders = append(folders, real)
+		}
+	}
+	return folders
+}
+
+// projectDir returns the project's folder from the environment variable that the agent sets for its hook, or "".
+func projectDir(a *protocol.Agent) string {
+	if a.ProjectEnv == "" {
+		return ""
+	}
+	return os.Getenv(a.ProjectEnv)
 }

@@ -68,7 +68,8 @@ func (c *hookInstallAgentCmd) Run(std streams, ctx *kong.Context) error {
 		}
 		done = "wrote"
 	}
-	if err := print(std.out, "%s %s\n%s runs it before every tool call, from its next start on, and makes no call that it denies\n%s\n",
+	if err := print(std.out, "%s %s\n%s runs it before every tool call, from its next start on, "+
+		"and makes no call that it denies\n%s\n",
 		done, safe(f.Shown), f.Target.Title, f.Target.Next); err != nil || c.User {
 		return err
 	}
@@ -85,7 +86,8 @@ func (c *hookInstallAgentCmd) Run(std streams, ctx *kong.Context) error {
 
 // hookJudges returns an error if the hook, in this project and with these arguments, could not judge any call.
 func hookJudges(name string, args []string) error {
-	hook := onlyHook(protocol.Named(name), append([]string{"hook", name}, args...), streams{out: io.Discard, err: io.Discard})
+	none := streams{out: io.Discard, err: io.Discard}
+	hook := onlyHook(protocol.Named(name), append([]string{"hook", name}, args...), none)
 	if hook == nil {
 		return nil // hookTakes has checked them
 	}
@@ -109,15 +111,17 @@ func hookTakes(agent string, args []string) (err error) {
 			panic(p)
 		}
 	}()
-	parser, err := newParser(&commands{}, streams{out: io.Discard, err: io.Discard})
+	none := streams{out: io.Discard, err: io.Discard}
+	parser, err := newParser(&commands{}, none)
 	if err != nil {
 		return err
 	}
-	ctx, err := parser.Parse(append([]string{"hook", agent}, args...))
+	line := append([]string{"hook", agent}, args...)
+	ctx, err := parser.Parse(line)
 	if err == nil {
 		err = checkFlags(ctx)
 	}
-	if hook := onlyHook(protocol.Named(agent), append([]string{"hook", agent}, args...), streams{out: io.Discard, err: io.Discard}); err == nil && hook != nil {
+	if hook := onlyHook(protocol.Named(agent), line, none); err == nil && hook != nil {
 		err = hook.checkInstalled()
 	}
 	if err != nil {
@@ -130,7 +134,8 @@ func hookTakes(agent string, args []string) (err error) {
 func (c *agentHookCmd) check() error {
 	switch {
 	case c.Timeout <= 0:
-		return fmt.Errorf("--timeout %s is not above 0; most agents make a call whose hook takes too long, so there has to be a limit", c.Timeout)
+		return fmt.Errorf("--timeout %s is not above 0; "+
+			"most agents make a call whose hook takes too long, so there has to be a limit", c.Timeout)
 	case c.LogInput && c.Log == "":
 		return errors.New("--log-input is given without --log; name the file to write")
 	case c.Log == "-":
@@ -143,11 +148,13 @@ func (c *agentHookCmd) check() error {
 func (c *agentHookCmd) checkInstalled() error {
 	// What is left after a person was asked and the decision logged.
 	if most := settings.Limit - patience - logTime; c.Timeout > most {
-		return fmt.Errorf("--timeout %s is too long: the agent waits %s, %s of which a person at the terminal may take, and most agents then make the call; choose at most %s",
+		return fmt.Errorf("--timeout %s is too long: the agent waits %s, %s of which a person at the terminal may take, "+
+			"and most agents then make the call; choose at most %s",
 			c.Timeout, settings.Limit, patience, most)
 	}
 	if c.Serve {
-		return errors.New("--serve is for a program that keeps the hook running; the agent starts it for each call, so remove it")
+		return errors.New("--serve is for a program that keeps the hook running; " +
+			"the agent starts it for each call, so remove it")
 	}
 	return c.check()
 }

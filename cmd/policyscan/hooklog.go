@@ -97,7 +97,8 @@ func (c *agentHookCmd) log(a *protocol.Agent, e *protocol.Event, l logged) error
 		return struct{}{}, record.Append(name, line)
 	})
 	if err != nil {
-		return fmt.Errorf("the decision cannot be written to the log %s, so the call is denied: %w", quoted(c.Log), disk.Cause(err))
+		return fmt.Errorf("the decision cannot be written to the log %s, so the call is denied: %w",
+			quoted(c.Log), disk.Cause(err))
 	}
 	return nil
 }
@@ -130,7 +131,8 @@ func (c *agentHookCmd) entry(a *protocol.Agent, e *protocol.Event, l logged) *re
 	if l.of == nil {
 		reason := l.err.Error()
 		if quotes := (aboutCall{}); errors.As(l.err, &quotes) && !c.LogInput {
-			reason = "what the call would do cannot be determined; the answer to the agent says why, and with --log-input so does the log"
+			reason = "what the call would do cannot be determined; " +
+				"the answer to the agent says why, and with --log-input so does the log"
 		}
 		entry.Outcome = call.Form{Decision: string(call.Deny), Reason: &reason}
 		return entry
@@ -147,7 +149,10 @@ func (c *agentHookCmd) entry(a *protocol.Agent, e *protocol.Event, l logged) *re
 	}
 	for i := range l.of.New[:min(len(l.of.New), maxLogged)] {
 		v := &l.of.New[i]
-		of := record.Violation{Rule: v.RuleID, Pattern: v.Evidence.Pattern, Line: v.Evidence.Line, Column: v.Evidence.Column, Occurrences: v.Evidence.Occurrences}
+		of := record.Violation{
+			Rule: v.RuleID, Pattern: v.Evidence.Pattern,
+			Line: v.Evidence.Line, Column: v.Evidence.Column, Occurrences: v.Evidence.Occurrences,
+		}
 		if c.LogInput {
 			of.File = &v.File
 		}

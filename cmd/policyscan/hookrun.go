@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -53,7 +52,8 @@ Exit status: 0 there is an answer, which may be a denial; 2 there is none.`
 func runAsHook(a *protocol.Agent, args []string, std streams) int {
 	debug.SetGCPercent(400) // the process ends before garbage collection pays off
 	if output.IsNullDevice(std.out) {
-		complain(std.err, errors.New("standard output is closed or the null device, so nobody would read the answer, and the call is denied"))
+		complain(std.err, errors.New("standard output is closed or the null device, so nobody would read the answer, "+
+			"and the call is denied"))
 		return exitUndecided
 	}
 	out := &recorder{to: std.out}
@@ -61,7 +61,8 @@ func runAsHook(a *protocol.Agent, args []string, std streams) int {
 	inner := streams{in: std.in, out: out, err: said}
 	status := recovering(inner, func() int {
 		if asksHelp(args) && hasCall(std.in) { // otherwise the agent would make the call, with the help as the answer
-			return finish(inner, errors.New("the hook was run for its help or version, but there is a call on standard input; remove that flag from the agent's settings"))
+			return finish(inner, errors.New("the hook was run for its help or version, "+
+				"but there is a call on standard input; remove that flag from the agent's settings"))
 		}
 		if hook := onlyHook(a, args, inner); hook != nil {
 			return finish(inner, hook.run(inner, a))
@@ -146,7 +147,8 @@ func (n *recorder) Write(p []byte) (int, error) {
 // hookedAgent returns the agent whose hook the arguments run for one call; nil if they do something else. Arguments
 // that name the agent later than first are a usage error, which is also answered in the agent's protocol.
 func hookedAgent(args []string) *protocol.Agent {
-	if len(args) < 2 || args[0] != "hook" || args[1] == "install" || args[1] == "uninstall" || slices.Contains(args, "--serve") {
+	if len(args) < 2 || args[0] != "hook" || args[1] == "install" || args[1] == "uninstall" ||
+		slices.Contains(args, "--serve") {
 		return nil
 	}
 	for _, arg := range args[1:] {
@@ -159,7 +161,8 @@ func hookedAgent(args []string) *protocol.Agent {
 
 // undecided returns the decision that denies a call which could not be judged.
 func undecided(err error) protocol.Decision {
-	return protocol.Decision{Permission: protocol.Deny, Reason: "policyscan could not judge this call, so it is denied: " + err.Error()}
+	reason := "policyscan could not judge this call, so it is denied: " + err.Error()
+	return protocol.Decision{Permission: protocol.Deny, Reason: reason}
 }
 
 // Run answers one call, or with --serve all calls.
@@ -187,7 +190,8 @@ func (c *agentHookCmd) once(std streams, a *protocol.Agent) error {
 	ctx, cancel := context.WithTimeoutCause(person, c.Timeout, fmt.Errorf("it took over %s", c.Timeout))
 	defer cancel()
 	if nothingOn(std.in) {
-		return errors.New("there is no call on standard input; this is for the agent to run, see policyscan hook install --help")
+		return errors.New("there is no call on standard input; " +
+			"this is for the agent to run, see policyscan hook install --help")
 	}
 	text, err := readAll(ctx, func() (io.Reader, error) { return io.LimitReader(std.in, maxLine+1), nil })
 	if err != nil {
@@ -208,7 +212,9 @@ func (c *agentHookCmd) once(std streams, a *protocol.Agent) error {
 
 // answer judges the call that the agent's hook received, and returns the answer. Once the call is read, a failure is
 // an answer, too. ctx limits the judgement, person the wait for a person.
-func (c *agentHookCmd) answer(ctx, person context.Context, std streams, a *protocol.Agent, text []byte, gateAt func(place) (*gate.Gate, error)) ([]byte, error) {
+func (c *agentHookCmd) answer(
+	ctx, person context.Context, std streams, a *protocol.Agent, text []byte, gateAt func(place) (*gate.Gate, error),
+) ([]byte, error) {
 	e, err := inTime(ctx, func() (*protocol.Event, error) { return a.Read(text) })
 	switch {
 	case err != nil && ctx.Err() != nil:
@@ -267,7 +273,9 @@ func inTime[T any](ctx context.Context, work func() (T, error)) (T, error) {
 }
 
 // judge judges the call by the gates of the roots of the agent's project, and of other repositories.
-func (c *agentHookCmd) judge(ctx context.Context, a *protocol.Agent, e *protocol.Event, gateAt func(place) (*gate.Gate, error)) (judgement, error) {
+func (c *agentHookCmd) judge(
+	ctx context.Context, a *protocol.Agent, e *protocol.Event, gateAt func(place) (*gate.Gate, error),
+) (judgement, error) {
 	places, err := c.places(a, e)
 	if err != nil {
 		return judgement{}, err
@@ -319,7 +327,9 @@ func (c *agentHookCmd) otherGate(agent, root string, within bool) (*gate.Gate, e
 }
 
 // decision maps a judgement to the answer. approved is what a person at the terminal said, if one was asked.
-func (c *agentHookCmd) decision(person context.Context, std streams, e *protocol.Event, j judgement) (d protocol.Decision, approved *bool) {
+func (c *agentHookCmd) decision(
+	person context.Context, std streams, e *protocol.Event, j judgement,
+) (d protocol.Decision, approved *bool) {
 	out := j.Outcome()
 	switch {
 	case out.Effect.Rank() == 2:
@@ -336,16 +346,20 @@ func (c *agentHookCmd) decision(person context.Context, std streams, e *protocol
 
 // askedAtTerminal asks the person at the terminal about a call. A yes is passed on with sendAllow; without it the call
 // is left to the agent.
-func askedAtTerminal(ctx context.Context, std streams, e *protocol.Event, j judgement, sendAllow bool) (protocol.Decision, *bool) {
+func askedAtTerminal(
+	ctx context.Context, std streams, e *protocol.Event, j judgement, sendAllow bool,
+) (protocol.Decision, *bool) {
 	approved, err := askPerson(ctx, e.Call, j.Reason())
 	switch {
 	case err != nil:
 		complain(std.err, err)
 		return protocol.Decision{Permission: protocol.Deny, Reason: fmt.Sprintf("policyscan: %s\n%v", j.Reason(), err)}, nil
 	case !approved:
-		return protocol.Decision{Permission: protocol.Deny, Reason: "policyscan: the person at the terminal did not approve: " + j.Reason()}, &approved
+		reason := "policyscan: the person at the terminal did not approve: " + j.Reason()
+		return protocol.Decision{Permission: protocol.Deny, Reason: reason}, &approved
 	case sendAllow:
-		return protocol.Decision{Permission: protocol.Allow, Reason: "policyscan: a person at the terminal approved it: " + j.Reason(), Note: j.Note()}, &approved
+		reason := "policyscan: a person at the terminal approved it: " + j.Reason()
+		return protocol.Decision{Permission: protocol.Allow, Reason: reason, Note: j.Note()}, &approved
 	}
 	return protocol.Decision{Note: j.Note()}, &approved
 }
@@ -404,7 +418,8 @@ func (c *agentHookCmd) gate(at place) (*gate.Gate, error) {
 		}
 		g, err = bundleGate(flags, at)
 		var none *rules.Error
-		if len(c.Policy) == 0 && len(c.Calls) > 0 && errors.As(err, &none) && none.Code == rules.CodeMissing && none.File == "" {
+		if len(c.Policy) == 0 && len(c.Calls) > 0 && errors.As(err, &none) &&
+			none.Code == rules.CodeMissing && none.File == "" {
 			advised := *none
 			advised.Fix += "; to judge by the call rules alone, add --policy none"
 			err = &advised
@@ -419,24 +434,4 @@ func (c *agentHookCmd) gate(at place) (*gate.Gate, error) {
 	}
 	g.Sets = sets
 	return g, c.guard(g, at.root)
-}
-
-// projectFolders returns the folders in which the agent was started or that are open in it, as far as it says, without
-// links.
-func projectFolders(a *protocol.Agent, e *protocol.Event) []string {
-	var folders []string
-	for _, dir := range append([]string{projectDir(a), e.Call.Dir}, e.Roots...) {
-		if real, err := disk.Real(dir); dir != "" && err == nil {
-			folders = append(folders, real)
-		}
-	}
-	return folders
-}
-
-// projectDir returns the project's folder from the environment variable that the agent sets for its hook, or "".
-func projectDir(a *protocol.Agent) string {
-	if a.ProjectEnv == "" {
-		return ""
-	}
-	return os.Getenv(a.ProjectEnv)
 }

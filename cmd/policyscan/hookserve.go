@@ -16,7 +16,7 @@ import (
 // become invalid later, the old ones stay in force.
 func (c *agentHookCmd) serve(std streams, a *protocol.Agent) error {
 	keepers := map[place]*gate.Keeper{}
-	var one sync.Mutex // a judgement that took too long may still be at it; if it hangs, the calls after it are denied
+	var one sync.Mutex // a judgement that took too long may still run; if it hangs, the calls after it are denied
 	kept := func(at place) (*gate.Gate, error) {
 		one.Lock()
 		defer one.Unlock()
@@ -44,7 +44,8 @@ func (c *agentHookCmd) serve(std streams, a *protocol.Agent) error {
 	in := newLines(std.in)
 	for in.next(context.Background()) {
 		ctx, cancel := context.WithTimeoutCause(context.Background(), c.Timeout, fmt.Errorf("it took over %s", c.Timeout))
-		answer, err := c.answer(ctx, context.Background(), std, a, bytes.Clone(in.line), kept) // one that is given up goes on reading it
+		line := bytes.Clone(in.line) // a judgement that took too long may still read it
+		answer, err := c.answer(ctx, context.Background(), std, a, line, kept)
 		cancel()
 		if err != nil {
 			err = c.failed(a, err)

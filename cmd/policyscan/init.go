@@ -72,7 +72,8 @@ func (c *initCmd) Run(std streams) error {
 	if ignored != "" {
 		ignored += "\n"
 	}
-	found := "no Terraform, Kubernetes, Dockerfile or GitHub workflow was found,\nso the bundle has the rules for all of them"
+	found := "no Terraform, Kubernetes, Dockerfile or GitHub workflow was found,\n" +
+		"so the bundle has the rules for all of them"
 	if len(topics) > 0 {
 		found = "the bundle has the rules for " + strings.Join(titles(topics), ", ")
 	}
@@ -111,18 +112,21 @@ func noBundleYet(root string) error {
 	var none *rules.Error
 	switch {
 	case err == nil:
-		return fmt.Errorf("%s already has the rules of this repository; change them by hand, or move them away", safe(filepath.ToSlash(dir)))
+		return fmt.Errorf("%s already has the rules of this repository; change them by hand, or move them away",
+			safe(filepath.ToSlash(dir)))
 	case !errors.As(err, &none) || none.Code != rules.CodeMissing:
 		return err
 	}
 	for _, folder := range []string{"rules", ".policyscan"} {
 		entries, err := os.ReadDir(filepath.Join(root, folder))
 		if err != nil && !disk.Absent(err) {
-			return fmt.Errorf("the folder %s, which may contain rules, cannot be read: %w", shownPath(filepath.Join(root, folder)), disk.Cause(err))
+			return fmt.Errorf("the folder %s, which may contain rules, cannot be read: %w",
+				shownPath(filepath.Join(root, folder)), disk.Cause(err))
 		}
 		for _, e := range entries {
 			if isRuleFile(e.Name()) {
-				return fmt.Errorf("%s looks like a part of a bundle: complete it (%s and %s in a folder \"rules\"), or move it away",
+				return fmt.Errorf("%s looks like a part of a bundle: "+
+					"complete it (%s and %s in a folder \"rules\"), or move it away",
 					shownPath(filepath.Join(root, folder, e.Name())), path.Base(rules.BoundariesFile), path.Base(rules.InvariantsFile))
 			}
 		}
@@ -136,7 +140,8 @@ func isRuleFile(name string) bool {
 	if !strings.EqualFold(ext, ".yml") && !strings.EqualFold(ext, ".yaml") {
 		return false
 	}
-	return slices.ContainsFunc([]string{rules.BoundariesFile, rules.InvariantsFile, rules.DeprecatedFile}, func(file string) bool {
+	files := []string{rules.BoundariesFile, rules.InvariantsFile, rules.DeprecatedFile}
+	return slices.ContainsFunc(files, func(file string) bool {
 		return strings.EqualFold(strings.TrimSuffix(name, ext), strings.TrimSuffix(path.Base(file), ".yml"))
 	})
 }

@@ -56,7 +56,8 @@ func (c *listCmd) Run(std streams) error {
 			samples = append(samples, sample{x.Path, x.Content, x.Violates})
 		}
 		all = append(all, listed{
-			r.ID, kind, r.Title, r.Severity, r.Owner, verdict.OrEmpty(r.Tags), verdict.OrEmpty(r.Files), verdict.OrEmpty(r.Exclude), verdict.OrEmpty(r.Patterns),
+			r.ID, kind, r.Title, r.Severity, r.Owner, verdict.OrEmpty(r.Tags), verdict.OrEmpty(r.Files),
+			verdict.OrEmpty(r.Exclude), verdict.OrEmpty(r.Patterns),
 			r.Message, r.Remediation, r.DocsURL, r.Redact, samples, p.name, r.File, r.Line,
 		})
 	}

@@ -1,4 +1,4 @@
-// Command policyscan holds the files of a repository against a team's rules and
+// Command policyscan checks the files of a repository against a team's rules and
 // exits with a status other than 0 if any of them is broken, or if it could not
 // decide. docs/cli.md is its manual.
 package main

@@ -61,7 +61,8 @@ func manual(app *kong.Application, date time.Time) string {
 	p.line(".Sh DESCRIPTION")
 	p.text(promise)
 	p.line(".Pp")
-	p.text("Without a command, it scans. A bundle is a folder that holds rules/; without --policy it is the .policyscan of the root that is scanned, or the root itself. A verdict is PASS or FAIL; a run that could not decide is a FAIL.")
+	p.text("Without a command, it scans. A bundle is a folder that holds rules/; without --policy it is the .policyscan " +
+		"of the root that is scanned, or the root itself. A verdict is PASS or FAIL; a run that could not decide is a FAIL.")
 
 	p.line(".Sh COMMANDS")
 	p.line(".Bl -tag -width Ds")
@@ -84,7 +85,8 @@ func manual(app *kong.Application, date time.Time) string {
 	p.flags(slices.Concat(app.Flags, app.DefaultCmd.Flags))
 
 	p.line(".Sh ENVIRONMENT")
-	p.text(environmentRule + " A variable that is set but empty counts as not set, and a POLICYSCAN_ variable that no flag reads is an error. These are read, too:")
+	p.text(environmentRule + " A variable that is set but empty counts as not set, " +
+		"and a POLICYSCAN_ variable that no flag reads is an error. These are read, too:")
 	p.list(".Ev", environmentRead())
 
 	p.line(".Sh FILES")
@@ -93,7 +95,8 @@ func manual(app *kong.Application, date time.Time) string {
 		{"rules/boundaries.yml", "What must not appear in files, as boundaries."},
 		{"rules/invariants.yml", "What must not appear in files, as invariants."},
 		{"rules/deprecated.yml", "Rules that are no longer enforced. The file is optional."},
-		{"verdict.json", "The verdict of the last run, in the root of the repository, or with PATH in the current folder; --output names another place. It says FAIL from the start of a scan until its end."},
+		{"verdict.json", "The verdict of the last run, in the root of the repository, or with PATH in the current " +
+			"folder; --output names another place. It says FAIL from the start of a scan until its end."},
 	})
 
 	p.line(".Sh EXIT STATUS")
@@ -120,9 +123,11 @@ func environmentRead() [][2]string {
 	return [][2]string{
 		{"GIT_DIR", "The repository; GIT_WORK_TREE is the folder of its files. Git sets them for its hooks."},
 		{"GIT_INDEX_FILE", "With --staged: the index that git gave to a hook."},
-		{"GITHUB_ACTIONS", "Not empty: whatever a GitHub Actions runner would take for a command is printed so that it does not."},
+		{"GITHUB_ACTIONS",
+			"Not empty: whatever a GitHub Actions runner would take for a command is printed so that it does not."},
 		{"NO_COLOR", "Not empty: no colours. TERM=dumb does the same."},
-		{"CI", "With --diff-base auto, what GitHub Actions, GitLab, pre-commit and Prow say about the change; docs/scopes.md lists the names."},
+		{"CI", "With --diff-base auto, what GitHub Actions, GitLab, pre-commit and Prow say about the change; " +
+			"docs/scopes.md lists the names."},
 	}
 }
 

@@ -44,7 +44,8 @@ func findPlace(path string) (place, error) {
 	case !st.IsDir():
 		return p, errors.New("PATH is not a folder; to scan single files, use --files-from or --stdin")
 	case repo.LooksBare(root):
-		return p, errors.New("the folder to scan is a bare git repository, which has no files; scan a work tree of it, or a change with --diff-base")
+		return p, errors.New("the folder to scan is a bare git repository, which has no files; " +
+			"scan a work tree of it, or a change with --diff-base")
 	}
 	return p, nil
 }
@@ -69,7 +70,8 @@ func newPlace(root string) place {
 // repository opens the repository that a git scope is about.
 func (c *scanCmd) repository(s *subject) (*repo.Repository, error) {
 	if st, err := os.Stat(c.Path); c.Path != "" && err == nil && !st.IsDir() {
-		return nil, errors.New("PATH is not a folder; with --diff-base, --staged and --tracked it only says which repository is meant, so remove it")
+		return nil, errors.New("PATH is not a folder; " +
+			"with --diff-base, --staged and --tracked it only says which repository is meant, so remove it")
 	}
 	r, err := gitEnvironment().Open(c.Path)
 	if err != nil {

@@ -30,7 +30,8 @@ func (*reportCmd) Help() string {
 	for _, f := range report.Formats() {
 		fmt.Fprintf(&b, "  %-10s %s\n", f.Name, f.About)
 	}
-	b.WriteString("\nThe reports are those that the scan itself writes with the same --report, byte for byte.\n\nExit status: 0 the reports were written, whatever the verdict; 2 otherwise.")
+	b.WriteString("\nThe reports are those that the scan itself writes with the same --report, byte for byte.\n\n" +
+		"Exit status: 0 the reports were written, whatever the verdict; 2 otherwise.")
 	return b.String()
 }
 

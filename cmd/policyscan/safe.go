@@ -49,7 +49,8 @@ func messages(err error) []string {
 		}
 		return lines
 	}
-	if several, ok := err.(interface{ Unwrap() []error }); ok && strings.Contains(err.Error(), "\n") { // errors.Join's, a line each
+	// One that errors.Join made has a line for each of its errors.
+	if several, ok := err.(interface{ Unwrap() []error }); ok && strings.Contains(err.Error(), "\n") {
 		var lines []string
 		for _, one := range several.Unwrap() {
 			lines = append(lines, messages(one)...)

@@ -73,7 +73,8 @@ func (c *scanCmd) run(std streams) (*verdict.Verdict, error) {
 	}
 	if word := c.Path; isMistyped(word) {
 		replaceOldVerdict(outputsOf([]string{"--output=" + given})...)
-		return nil, fmt.Errorf("%q is neither a folder nor a command%s; see policyscan --help", word, meant(word, commandTree()))
+		return nil, fmt.Errorf("%q is neither a folder nor a command%s; see policyscan --help",
+			word, meant(word, commandTree()))
 	}
 	r := reporter{scanCmd: c, std: std, began: time.Now()}
 	if err := r.begin(); err != nil {
@@ -183,7 +184,8 @@ func interruptible(timeout time.Duration) (ctx context.Context, caught func() in
 	release := func() {}
 	if timeout > 0 {
 		ctx, release = context.WithTimeoutCause(ctx, timeout, &scanner.Interruption{
-			Code: verdict.Timeout, Message: fmt.Sprintf("the run did not end within --timeout %s; raise it, or scan less", timeout),
+			Code: verdict.Timeout, Message: fmt.Sprintf("the run did not end within --timeout %s; raise it, or scan less",
+				timeout),
 		})
 	}
 	return ctx, caught, func() {

@@ -134,7 +134,8 @@ func differs(s *call.Scenario, out *call.Outcome) string {
 		diff += fmt.Sprintf("  rule      expected %s\n            got      %s\n", want, got)
 	}
 	if !s.AnyCode && s.Code != out.Code {
-		diff += fmt.Sprintf("  code      expected %s\n            got      %s\n", safe(cmp.Or(s.Code, "no code")), safe(cmp.Or(out.Code, "no code")))
+		diff += fmt.Sprintf("  code      expected %s\n            got      %s\n",
+			safe(cmp.Or(s.Code, "no code")), safe(cmp.Or(out.Code, "no code")))
 	}
 	if diff != "" && out.Reason != "" {
 		diff += fmt.Sprintf("  because   %s\n", safe(out.Reason))

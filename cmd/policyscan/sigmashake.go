@@ -25,7 +25,9 @@ const breakerEnv = "SSG_HOOK_CIRCUIT_BREAKER"
 
 // applySafety applies sigmashake's loop guard and circuit breaker to a result, and returns how its rules ask, if one of
 // them does. It does nothing if none of its rules judged the call.
-func (c *agentHookCmd) applySafety(a *protocol.Agent, e *protocol.Event, r *gate.Result, at place) (mode string, err error) {
+func (c *agentHookCmd) applySafety(
+	a *protocol.Agent, e *protocol.Event, r *gate.Result, at place,
+) (mode string, err error) {
 	if !r.Remembers() {
 		return "", nil
 	}

@@ -106,7 +106,8 @@ func (c *testCmd) tryBundle(std streams, p *policy) (ran, wrong int, err error) 
 			}
 		}
 	}
-	return ran, wrong, print(std.out, "%s: %s, %d wrong; %s without one\n", safe(p.name), plural(ran, "example"), wrong, plural(bare, "rule"))
+	return ran, wrong, print(std.out, "%s: %s, %d wrong; %s without one\n",
+		safe(p.name), plural(ran, "example"), wrong, plural(bare, "rule"))
 }
 
 // lacking says which kind of example a rule does not have; "" if it has both kinds.

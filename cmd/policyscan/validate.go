@@ -29,7 +29,8 @@ Exit status: 0 what was checked is valid, with or without notes; 2 it is not.`
 func (c *validateCmd) Run(std streams) error {
 	if st, err := os.Stat(c.Dir); c.Dir != "" && err == nil && !st.IsDir() {
 		if dir, name := filepath.Split(filepath.Clean(c.Dir)); filepath.Base(dir) == "rules" && isRuleFile(name) {
-			return fmt.Errorf("%s is a rule file of a bundle; check the bundle: policyscan validate %s", quoted(c.Dir), quoted(filepath.Dir(filepath.Clean(dir))))
+			return fmt.Errorf("%s is a rule file of a bundle; check the bundle: policyscan validate %s",
+				quoted(c.Dir), quoted(filepath.Dir(filepath.Clean(dir))))
 		}
 		if c.takes(c.Dir) {
 			c.Dir = ""
@@ -80,13 +81,15 @@ func (c *validateCmd) bundle(std streams, p *policy) error {
 	}
 	if p.dir != "" && rules.HasOldSchema(p.dir) {
 		file := safe(filepath.ToSlash(filepath.Join(p.dir, rules.SchemaFile)))
-		if err := print(std.out, "%s: not the schema of this version; write it again: policyscan schema policy >%s\n", file, file); err != nil {
+		if err := print(std.out, "%s: not the schema of this version; write it again: policyscan schema policy >%s\n",
+			file, file); err != nil {
 			return err
 		}
 	}
 	b := p.bundle
 	return print(std.out, "%s: valid: %s, %s, %d deprecated\nsha256 %s\n", safe(p.name),
-		plural(b.Count(rules.Boundary), "boundary"), plural(b.Count(rules.Invariant), "invariant"), len(b.Deprecated), b.SHA256)
+		plural(b.Count(rules.Boundary), "boundary"), plural(b.Count(rules.Invariant), "invariant"),
+		len(b.Deprecated), b.SHA256)
 }
 
 // mistaken prints mistakes, and returns the error that there are some.

@@ -53,8 +53,8 @@ func outputByFolder() (string, error) {
 		root, err = repo.Root(cwd)
 	}
 	if err != nil {
-		return "", fmt.Errorf("the folder for %s cannot be found, and an existing one is STALE: %w; name the file with --output",
-			verdictName, disk.Cause(err))
+		return "", fmt.Errorf("the folder for %s cannot be found, and an existing one is STALE: %w; "+
+			"name the file with --output", verdictName, disk.Cause(err))
 	}
 	if rel, err := filepath.Rel(cwd, root); err == nil {
 		root = rel
