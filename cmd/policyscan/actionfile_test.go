@@ -87,7 +87,7 @@ func TestFault_135_ActionFile(t *testing.T) {
 	for _, s := range m.steps {
 		if uses, ok := s["uses"].(string); ok {
 			if !regexp.MustCompile(`^[a-z-]+/[a-z-]+@[0-9a-f]{40}$`).MatchString(uses) || !regexp.MustCompile(regexp.QuoteMeta(uses)+` # v\d+\.\d+\.\d+\n`).MatchString(m.text) {
-				t.Errorf("%s is not pinned, with its version beside it", uses)
+				t.Errorf("%s is not pinned, with its version next to it", uses)
 			}
 			continue
 		}

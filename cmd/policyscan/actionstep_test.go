@@ -48,7 +48,7 @@ func (r result) claimsPass() bool {
 // summaryBefore is what the step finds in its files.
 const summaryBefore = "# of another step\n"
 
-// act runs the step with inputs beside the defaults. Each is a name, "=" and a value.
+// act runs the step with inputs besides the defaults. Each is a name, "=" and a value.
 func (s *step) act(inputs ...string) result {
 	s.t.Helper()
 	s.write("temp/summary", summaryBefore)

@@ -20,7 +20,7 @@ import (
 	"github.com/policyscan/policyscan/agent/protocol"
 )
 
-// TestExamplesReadme holds the table of examples/README.md, and the numbers beside it,
+// TestExamplesReadme holds the table of examples/README.md, and the numbers next to it,
 // against the real verdict.
 func TestExamplesReadme(t *testing.T) {
 	root, err := filepath.Abs("../..")
@@ -98,7 +98,7 @@ func TestExamplesReadmeCommands(t *testing.T) {
 }
 
 // TestAgentDemo runs examples/agent/demo.sh, in a copy of the examples at another place, and holds what it prints against
-// examples/agent/demo.txt, which -update writes anew.
+// examples/agent/demo.txt, which -update writes again.
 func TestAgentDemo(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("SKIPPED: demo.sh is for a POSIX shell")
@@ -176,7 +176,7 @@ func filesOf(t *testing.T, dir string) map[string]string {
 	return all
 }
 
-// TestClaudeCubeDefaults: ClaudeCube's own rules decide the scenarios beside them as they say, each says why, and every call that
+// TestClaudeCubeDefaults: ClaudeCube's own rules decide the scenarios next to them as these say, each says why, and every call that
 // docs/dialects.md names as let through is among them.
 func TestClaudeCubeDefaults(t *testing.T) {
 	const calls, scenarios = "../../examples/agent/dialects/claudecube-defaults.yaml", "../../examples/agent/dialects/claudecube-defaults.jsonl"

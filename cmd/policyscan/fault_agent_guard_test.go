@@ -170,7 +170,7 @@ func freePlaces() []string {
 }
 
 // TestFault_151_Guarded: an agent that changes the program itself, another on PATH, a start file of a shell, what the hooks
-// of commits are configured by or the workflow that runs it, needs a person; in whichever way its tools change files.
+// of commits are configured by or the workflow that runs it, needs a person; however its tools change files.
 func TestFault_151_Guarded(t *testing.T) {
 	t.Parallel()
 	w := newGuardWorld(t)

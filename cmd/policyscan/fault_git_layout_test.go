@@ -203,7 +203,7 @@ func TestFault_113_WorkTrees(t *testing.T) {
 	}
 }
 
-// TestFault_115_Sparse: files that a sparse checkout leaves out of the work tree are
+// TestFault_115_Sparse: files that a sparse checkout omits from the work tree are
 // judged from the head like all others.
 func TestFault_115_Sparse(t *testing.T) {
 	t.Parallel()

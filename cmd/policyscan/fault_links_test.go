@@ -238,7 +238,7 @@ func TestFault_150_Subfolder(t *testing.T) {
 	}
 }
 
-// TestFault_150_LeftOut: nobody checks what the scan leaves out, so no link may lead there.
+// TestFault_150_LeftOut: nobody checks what the scan excludes, so no link may lead there.
 func TestFault_150_LeftOut(t *testing.T) {
 	t.Parallel()
 	g := newGit(t)

@@ -247,7 +247,7 @@ func TestOutputThroughALinkThatCannotBeTold(t *testing.T) {
 }
 
 // TestFault_062_StandardOutput: a report that no one takes does not change a FAIL,
-// and a PASS that was not said whole is none.
+// and a PASS that was not written completely does not count.
 func TestFault_062_StandardOutput(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -387,7 +387,7 @@ func TestFault_065_ManyWriters(t *testing.T) {
 		t.Errorf("the file was never seen to change (%d)", len(seen))
 	}
 	if text := string(p.verdict().text); !whole[text] {
-		t.Errorf("at the end stands\n%s", text)
+		t.Errorf("at the end is\n%s", text)
 	}
 	if left := p.leftovers(); len(left) != 0 {
 		t.Errorf("left behind: %q", left)

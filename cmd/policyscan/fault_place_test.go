@@ -164,7 +164,7 @@ func forgedVerdict(t *testing.T, forged string) {
 }
 
 // TestFault_129_DirtyWorkTree: what is not committed is no part of a change, and the report
-// says how many files that leaves out.
+// says how many files that excludes.
 func TestFault_129_DirtyWorkTree(t *testing.T) {
 	t.Parallel()
 	g := newGit(t)

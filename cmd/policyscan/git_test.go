@@ -12,7 +12,7 @@ import (
 )
 
 // A gitRepo is a program and, in its folder, a repository that the git command builds.
-// The bundle policy/ beside that repository is one that no change can touch.
+// The bundle policy/ next to that repository is one that no change can touch.
 type gitRepo struct {
 	program
 	clock int // of the next commit, in seconds: the same history has the same hashes
@@ -65,7 +65,7 @@ func (g *gitRepo) put(name, content string) {
 	writeFile(g.t, g.path(name), content)
 }
 
-// commit commits the work tree as it stands and returns the commit.
+// commit commits the work tree as it is and returns the commit.
 func (g *gitRepo) commit(message string) string {
 	g.t.Helper()
 	g.git("add", "-A")
@@ -100,7 +100,7 @@ func (g *gitRepo) tree(lines ...string) string {
 	return g.gitIn("repo", list.String(), "mktree", "-z", "--missing")
 }
 
-// judge runs the program with the bundle beside the repository, PATH being the
+// judge runs the program with the bundle next to the repository, PATH being the
 // repository, and fails unless it ends so. saying is in the words of the scripts'
 // verdict command; each of texts is in what was printed.
 func (g *gitRepo) judge(args string, status int, saying string, texts ...string) {

@@ -15,16 +15,16 @@ import (
 	"github.com/policyscan/policyscan/verdict"
 )
 
-// A hookRepo is a program and, in the folder work beside it, a repository of real git whose
+// A hookRepo is a program and, in the folder work next to it, a repository of real git whose
 // commits a real pre-commit hook judges with the bundle that the repository holds.
 //
 // Of every file there are two contents: one that is to be committed and one, a decoy, that
-// lies elsewhere: on disk, or in an index that the commit is not made of. One of them has
+// is elsewhere: on disk, or in an index that the commit is not made of. One of them has
 // what the rule forbids, so that whoever reads the wrong one comes to the wrong verdict.
 type hookRepo struct {
 	program
 	work   string   // the work tree, a folder of program.dir
-	gitEnv []string // of git, beside hookEnv
+	gitEnv []string // of git, besides hookEnv
 	mark   string   // in what is to be committed
 	lure   string   // in what is not
 }

@@ -286,7 +286,7 @@ func waitFor(t *testing.T, holds func() bool) {
 	}
 }
 
-// TestServeLate: a judgement that was given up goes on beside those that come after it. For go test -race.
+// TestServeLate: a judgement that was given up runs on while later ones run. For go test -race.
 func TestServeLate(t *testing.T) {
 	_, file, _ := kept(t)
 	var in strings.Builder

@@ -17,7 +17,7 @@ type program struct {
 	t     testing.TB
 	dir   string
 	file  string   // of the program; "": this test's own, as "policyscan" in the PATH
-	env   []string // beside PATH, HOME and TMPDIR, which are always there
+	env   []string // besides PATH, HOME and TMPDIR, which are always there
 	under []string // a program that runs it, and its arguments
 	stdin string   // all that it reads
 }

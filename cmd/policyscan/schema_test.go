@@ -38,7 +38,7 @@ func readVerdict(text []byte) (*verdictFile, error) {
 		return nil, fmt.Errorf("the verdict is not the document: %w\n%s", err, text)
 	}
 	if rest := text[dec.InputOffset():]; string(rest) != "\n" {
-		return nil, fmt.Errorf("after the verdict stands %q", rest)
+		return nil, fmt.Errorf("after the verdict there is %q", rest)
 	}
 	again, err := v.Encode()
 	if err != nil {

@@ -166,7 +166,7 @@ func newAsker(t *testing.T) program {
 		`{"session_id":"s","cwd":%q,"permission_mode":"default","hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"git push"}}`, dir)}
 }
 
-// readUntil reads what a person sees until a text stands there.
+// readUntil reads what a person sees until a text appears.
 func readUntil(t testing.TB, f *os.File, text string) string {
 	t.Helper()
 	if err := f.SetReadDeadline(time.Now().Add(hang)); err != nil {
