@@ -137,12 +137,12 @@ func under(dir string, names []string) []string {
 	return all
 }
 
-// TreeNames are names that are guarded in each folder of the tree: with .gitattributes git changes what it checks out,
+// treeNames are names that are guarded in each folder of the tree: with .gitattributes git changes what it checks out,
 // and husky's hooks run before a commit.
-func TreeNames() []string { return []string{".gitattributes", ".husky"} }
+func treeNames() []string { return []string{".gitattributes", ".husky"} }
 
-// RootNames are names that are guarded in the root of each repository of the tree: what says which hooks of commits run.
-func RootNames() []string {
+// rootNames are names that are guarded in the root of each repository of the tree: what says which hooks of commits run.
+func rootNames() []string {
 	names := []string{".pre-commit-config.yaml", ".lefthook", ".lefthook-local"} // the last two hold lefthook's scripts
 	for _, name := range []string{"lefthook", ".lefthook", ".config/lefthook", "lefthook-local", ".lefthook-local", ".config/lefthook-local"} {
 		for _, ext := range []string{".yml", ".yaml", ".toml", ".json", ".jsonc"} {

@@ -16,7 +16,7 @@ import (
 type Guards struct {
 	Agent     string   // whose hook runs, as in "policyscan hook AGENT"
 	Root      string   // the folder whose repository is guarded, as the system opens it
-	RootNames []string // guarded in each repository's root besides the bundles' files and [RootNames]
+	RootNames []string // guarded in each repository's root besides the bundles' files and rootNames
 	Folders   []string // of the project and of the call, in Root or elsewhere: absolute, without links
 	State     string   // the folder of what is remembered of sessions; "" if it is not known
 	Around    Around   // what the hook runs in; Folders are added to its own
@@ -29,10 +29,10 @@ func (g *Gate) WithGuards(w Guards) (*Gate, error) {
 	guard := func(dir string, names ...string) {
 		guarding.Guarded = append(guarding.Guarded, under(dir, names)...)
 	}
-	guarding.GuardedNames = append(agentNames(), TreeNames()...)
+	guarding.GuardedNames = append(agentNames(), treeNames()...)
 	// A new file of these names could be the bundle that is found next time.
 	bundles := []string{".policyscan", rules.BoundariesFile, rules.InvariantsFile, rules.DeprecatedFile}
-	guarding.GuardedRootNames = slices.Concat(w.RootNames, bundles, RootNames())
+	guarding.GuardedRootNames = slices.Concat(w.RootNames, bundles, rootNames())
 	guarding.GuardsCI = true
 	folders := w.Folders
 	if root, err := disk.Real(w.Root); err == nil {
@@ -42,7 +42,7 @@ func (g *Gate) WithGuards(w Guards) (*Gate, error) {
 		if err != nil {
 			return nil, err
 		}
-		guard(top, slices.Concat(TreeNames(), RootNames())...)
+		guard(top, slices.Concat(treeNames(), rootNames())...)
 		dirs, err := repo.GitDirs(top)
 		if err != nil {
 			return nil, fmt.Errorf("cannot determine where git's folder of the root is: %w", err)
