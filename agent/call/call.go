@@ -79,7 +79,7 @@ func fromValue(v *Value, sets []*Set) (*Call, error) {
 	if name == "tool" {
 		for _, m := range v.Members() {
 			if !slices.Contains(inputNames(), m.Name) && !slices.Contains(toolNames(), m.Name) && m.Name != "agent_id" && m.Name != "cwd" {
-				return nil, fmt.Errorf("%q is not a member of a call; those are tool, input, agent_id and cwd, or those of a request with tool_name", m.Name)
+				return nil, fmt.Errorf("%q is not a member of a call; write tool, input, agent_id and cwd, or a request with tool_name", m.Name)
 			}
 		}
 	}
@@ -93,7 +93,7 @@ func fromValue(v *Value, sets []*Set) (*Call, error) {
 		case Absent, Null:
 		default:
 			if !request || m.to == &c.Tool { // a request's agent_id may be anything
-				return nil, fmt.Errorf("%q is not a text", m.name)
+				return nil, fmt.Errorf("%q is not a string", m.name)
 			}
 		}
 	}
@@ -134,7 +134,7 @@ func theOne(v *Value, what string, names []string) (string, error) {
 		case found == "":
 			found = name
 		default:
-			return "", fmt.Errorf("it names the %s twice, as %q and as %q; leave one of them out", what, found, name)
+			return "", fmt.Errorf("it names the %s twice, as %q and as %q; remove one of them", what, found, name)
 		}
 	}
 	if found == "" {
@@ -155,7 +155,7 @@ func asInput(name string, v *Value) (*Value, error) {
 		if err == nil && said.Kind() == Object {
 			return said, nil
 		}
-		return nil, fmt.Errorf("%q is a text that is not a JSON object; write the input as an object", name)
+		return nil, fmt.Errorf("%q is a string that is not a JSON object; write the input as an object", name)
 	}
 	return nil, fmt.Errorf("%q is not an object", name)
 }

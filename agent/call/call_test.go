@@ -22,12 +22,12 @@ func TestParse(t *testing.T) {
 		`[]`:                         "not an object",
 		`{}`:                         "names no tool",
 		`{"tool":""}`:                "names no tool",
-		`{"tool":1}`:                 `"tool" is not a text`,
-		`{"tool":"a","input":"x"}`:   `"input" is a text that is not a JSON object`,
+		`{"tool":1}`:                 `"tool" is not a string`,
+		`{"tool":"a","input":"x"}`:   `"input" is a string that is not a JSON object`,
 		`{"tool":"a","input":[]}`:    `"input" is not an object`,
 		`{"tool":"a","inputs":{}}`:   `"inputs" is not a member`,
-		`{"tool_name":1}`:            `"tool_name" is not a text`,
-		`{"tool_name":"a","cwd":[]}`: `"cwd" is not a text`,
+		`{"tool_name":1}`:            `"tool_name" is not a string`,
+		`{"tool_name":"a","cwd":[]}`: `"cwd" is not a string`,
 		`{"tool":"a","tool":"b"}`:    "twice",
 		`{"tool":"a","session_id":"s","tool_input":{}}`:                 `"session_id" is not a member`,
 		`{"tool":"a","tool_name":"a"}`:                                  `it names the tool twice, as "tool" and as "tool_name"`,
@@ -35,10 +35,10 @@ func TestParse(t *testing.T) {
 		`{"tool":"a","input":{},"tool_input":{}}`:                       `it names the input twice, as "input" and as "tool_input"`,
 		`{"tool_name":"a","input":{},"arguments":{}}`:                   `it names the input twice, as "input" and as "arguments"`,
 		`{"toolName":"a","toolArgs":{},"toolInput":{}}`:                 `it names the input twice, as "toolInput" and as "toolArgs"`,
-		`{"tool_name":"a","tool_input":"rm -rf /"}`:                     `"tool_input" is a text that is not a JSON object`,
-		`{"toolName":"a","toolArgs":""}`:                                `"toolArgs" is a text that is not a JSON object`,
-		`{"tool_name":"a","arguments":"[1]"}`:                           `"arguments" is a text that is not a JSON object`,
-		`{"tool_name":"a","arguments":"{\"command\":1,\"command\":2}"}`: `"arguments" is a text that is not a JSON object`,
+		`{"tool_name":"a","tool_input":"rm -rf /"}`:                     `"tool_input" is a string that is not a JSON object`,
+		`{"toolName":"a","toolArgs":""}`:                                `"toolArgs" is a string that is not a JSON object`,
+		`{"tool_name":"a","arguments":"[1]"}`:                           `"arguments" is a string that is not a JSON object`,
+		`{"tool_name":"a","arguments":"{\"command\":1,\"command\":2}"}`: `"arguments" is a string that is not a JSON object`,
 		`{"tool_name":"a","toolInput":7}`:                               `"toolInput" is not an object`,
 	} {
 		if c, err := Parse([]byte(in)); err == nil || !strings.Contains(err.Error(), want) {
@@ -139,16 +139,16 @@ func TestParseScenario(t *testing.T) {
 		t.Errorf("got %+v, %v", s, err)
 	}
 	for in, want := range map[string]string{
-		`{"request":{"tool":"a"},"expected_decision":"x"}`:                "no request with tool_name",
-		`{"request":null,"tool":"a","expected_decision":"x"}`:             "no request with tool_name",
+		`{"request":{"tool":"a"},"expected_decision":"x"}`:                "not a request with tool_name",
+		`{"request":null,"tool":"a","expected_decision":"x"}`:             "not a request with tool_name",
 		`{"request":{"tool_name":"a"},"cwd":"/","expected_decision":"x"}`: "next to the request; write it in the request",
 		`{"tool":"a"}`:                       "does not say what is expected",
-		`{"tool":"a","expected_decision":1}`: "not a text",
+		`{"tool":"a","expected_decision":1}`: "not a string",
 		`{"tool":"a","expected":"x"}`:        `"expected" is not a member`,
 		`{"kind":"x"}`:                       "neither",
 		`{"tool":"a","tool_name":"b","expected_decision":"x"}`:           "names the tool twice",
-		`{"tool":"a","expected_decision":"x","expected_rule_id":1}`:      "neither a text nor null",
-		`{"tool":"a","expected_decision":"x","expected_code":[]}`:        `"expected_code" is neither a text nor null`,
+		`{"tool":"a","expected_decision":"x","expected_rule_id":1}`:      "neither a string nor null",
+		`{"tool":"a","expected_decision":"x","expected_code":[]}`:        `"expected_code" is neither a string nor null`,
 		`{"tool":"a","expected_decision":"x","input":{},"toolInput":{}}`: "names the input twice",
 	} {
 		if s, err := ParseScenario([]byte(in)); err == nil || !strings.Contains(err.Error(), want) {

@@ -204,7 +204,7 @@ func (w *walk) matchesEach(r *Rule, all []command) bool {
 			if f.command.Set {
 				why = shell.Environment
 			}
-			of(i, fmt.Sprintf(" is not seen in whole (%s)", why))
+			of(i, fmt.Sprintf(" cannot be read in full (%s)", why))
 			return false
 		}
 		ok, failed = r.When.holds(f)

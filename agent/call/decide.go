@@ -97,7 +97,7 @@ func (w *walk) asked(r *Rule, ok bool, why func() string) {
 func (t *Test) failed() string {
 	switch {
 	case t == nil:
-		return "it asks for nothing that there is"
+		return "it asks for nothing that exists"
 	case t.Broken != "":
 		return fmt.Sprintf("%s cannot be asked: %s", t.Shown, t.Broken)
 	}
@@ -116,7 +116,7 @@ func (w *walk) rest(rules []*Rule, decided string) {
 		return
 	}
 	for _, r := range rules {
-		w.skip(r, fmt.Sprintf("it is not reached: %s decides before", decided))
+		w.skip(r, fmt.Sprintf("it is not reached: %s decides first", decided))
 	}
 }
 
@@ -254,7 +254,7 @@ func (w *walk) mostSpecific() Outcome {
 	}{
 		{"exec", ops.exec, ops.runs.bin, "which program it runs", ""},
 		{"fs", ops.op != nil, ops.path, "which file it is about", ops.unsurePath},
-		{"net", ops.net, ops.host, "which host it asks", ops.unsureHost},
+		{"net", ops.net, ops.host, "which host it contacts", ops.unsureHost},
 	} {
 		var rules []*Rule
 		for i := range w.set.Rules {
@@ -264,7 +264,7 @@ func (w *walk) mostSpecific() Outcome {
 		}
 		if !d.asked {
 			for _, r := range rules {
-				w.skip(r, "the call asks for nothing of "+d.name)
+				w.skip(r, "the call has nothing to do with "+d.name)
 			}
 			continue
 		}
@@ -294,7 +294,7 @@ func (w *walk) mostSpecific() Outcome {
 			if d.why != "" {
 				d.why = fmt.Sprintf(" (%s)", d.why)
 			}
-			by = fmt.Sprintf("%s cannot be determined%s, and the strictest that it might be is %s", d.what, d.why, by)
+			by = fmt.Sprintf("%s cannot be determined%s, and the strictest possibility is %s", d.what, d.why, by)
 		}
 		said = append(said, by)
 		if len(said) == 1 || effect.Rank() > out.Effect.Rank() {

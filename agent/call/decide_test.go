@@ -125,7 +125,7 @@ func TestWhyNot(t *testing.T) {
 	}{
 		{Predicate{Test: &Test{Op: Equals, Text: "Bash", Shown: "tool is Bash"}}, "tool is Bash does not hold"},
 		{Predicate{Test: &Test{Op: Matches, Broken: "it does not compile", Shown: "tool is like ("}}, "tool is like ( cannot be asked: it does not compile"},
-		{Predicate{Any: []Predicate{}}, "it asks for nothing that there is"},
+		{Predicate{Any: []Predicate{}}, "it asks for nothing that exists"},
 	} {
 		set := &Set{Strategy: AllViolations, Rules: []Rule{{Effect: Deny, When: c.when}}}
 		if got := set.Decide(&Call{Tool: "Read"}, Options{Trace: true}).Trace.Steps[0].Why; got != c.want {

@@ -52,7 +52,7 @@ func ParseScenario(line []byte, sets ...*Set) (*Scenario, error) {
 			request = m.Value
 		case "description", "expected_decision":
 			if m.Value.Kind() != String {
-				return nil, fmt.Errorf("%q is not a text", m.Name)
+				return nil, fmt.Errorf("%q is not a string", m.Name)
 			}
 			if m.Name == "description" {
 				s.Description = m.Value.Str()
@@ -65,7 +65,7 @@ func ParseScenario(line []byte, sets ...*Set) (*Scenario, error) {
 			s.Code, s.AnyCode, err = m.Value.Str(), false, textOrNull(m)
 		default:
 			if !slices.Contains(toolNames(), m.Name) && !slices.Contains(inputNames(), m.Name) {
-				return nil, fmt.Errorf("%q is not a member of a scenario; those are tool, input, agent_id, cwd, expected_decision, expected_rule_id, expected_code, description and kind, or request", m.Name)
+				return nil, fmt.Errorf("%q is not a member of a scenario; write tool, input, agent_id, cwd, expected_decision, expected_rule_id, expected_code, description and kind, or request", m.Name)
 			}
 			members = append(members, m)
 		}
@@ -80,7 +80,7 @@ func ParseScenario(line []byte, sets ...*Set) (*Scenario, error) {
 	case request == nil:
 		request, sets = NewObject(members...), nil // all its members are known, so it is not a request with any other
 	case request.Member("tool_name") == nil:
-		return nil, errors.New("\"request\" is no request with tool_name")
+		return nil, errors.New("\"request\" is not a request with tool_name")
 	case members != nil:
 		return nil, fmt.Errorf("it has %q next to the request; write it in the request", members[0].Name)
 	}
@@ -91,7 +91,7 @@ func ParseScenario(line []byte, sets ...*Set) (*Scenario, error) {
 // textOrNull is an error if a member is neither.
 func textOrNull(m Member) error {
 	if k := m.Value.Kind(); k != String && k != Null {
-		return fmt.Errorf("%q is neither a text nor null", m.Name)
+		return fmt.Errorf("%q is neither a string nor null", m.Name)
 	}
 	return nil
 }

@@ -54,7 +54,7 @@ func ParseValue(text []byte) (*Value, error) {
 		var syntax *json.SyntaxError
 		switch {
 		case err == nil:
-			return nil, errors.New("there is more behind the JSON value")
+			return nil, errors.New("there is more after the JSON value")
 		case len(bytes.TrimSpace(text)) == 0:
 			return nil, errors.New("it is empty")
 		case errors.As(err, &syntax):
@@ -63,7 +63,7 @@ func ParseValue(text []byte) (*Value, error) {
 		return nil, fmt.Errorf("it is not JSON: %w", err)
 	}
 	if half := halfPair(text); half != "" {
-		return nil, fmt.Errorf("a text in it has half of a character (%s), so policyscan cannot determine what the agent makes of it", half)
+		return nil, fmt.Errorf("a string in it has half of a character (%s), so policyscan cannot determine how the agent reads it", half)
 	}
 	return parseNext(dec)
 }
@@ -137,7 +137,7 @@ func parseNext(dec *json.Decoder) (*Value, error) {
 				}
 				name, _ := token.(string) // a member begins with nothing else
 				if seen[name] {
-					return nil, fmt.Errorf("the name %q is twice in one object", name)
+					return nil, fmt.Errorf("the name %q occurs twice in one object", name)
 				}
 				seen[name] = true
 				v.names = append(v.names, name)

@@ -33,7 +33,7 @@ type Dialect struct {
 // Dialects returns all of them, in the order of the manual.
 func Dialects() []Dialect {
 	return []Dialect{
-		{"native", call.AllViolations, "*.yml and *.yaml, but those of claudecube", one(native.Read)},
+		{"native", call.AllViolations, "*.yml and *.yaml, except those of claudecube", one(native.Read)},
 		{"sigmashake", call.PriorityFirst, "*.rules, and folders of them", func(name string, files []*rules.Source, _ map[string]string) (*call.Set, error) {
 			return sigmashake.Read(name, files)
 		}},
@@ -73,8 +73,8 @@ func Load(dir, name, dialect string, define map[string]string) (*call.Set, error
 func Read(name string, files []*rules.Source, dialect string, define map[string]string) (*call.Set, error) {
 	if dialect == "" {
 		if dialect = detect(files[0]); dialect == "" {
-			return nil, rules.Errors{{Code: rules.CodeValue, File: name, Found: "its name does not tell what it is written in",
-				Fix: "say so with --dialect: " + strings.Join(Names(), ", ")}}
+			return nil, rules.Errors{{Code: rules.CodeValue, File: name, Found: "its name does not say which dialect it is written in",
+				Fix: "name the dialect with --dialect:  " + strings.Join(Names(), ", ")}}
 		}
 	}
 	all := Dialects()
@@ -134,7 +134,7 @@ func sources(dir, name string) ([]*rules.Source, error) {
 		switch {
 		case e.IsDir() || !strings.EqualFold(path.Ext(rest), ".rules"):
 		case path.Dir(rest) != ".": // whether SigmaShake reads it is not known; not to is to let calls through
-			errs = append(errs, &rules.Error{Code: rules.CodeRead, File: file, Found: "is in a folder within " + name, Fix: "put it beside the others, or name its folder, too"})
+			errs = append(errs, &rules.Error{Code: rules.CodeRead, File: file, Found: "is in a folder within " + name, Fix: "put it next to the others, or name its folder too"})
 		default:
 			f, err := rules.ReadSource(filepath.Join(at, filepath.FromSlash(rest)), file)
 			var mistakes rules.Errors

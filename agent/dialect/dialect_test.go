@@ -197,7 +197,7 @@ func TestRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	cases := []struct{ name, dialect, code, want string }{
-		{"a.txt", "", rules.CodeValue, "a.txt: its name does not tell what it is written in; say so with --dialect: native, sigmashake, evaluator, claudecube, clash"},
+		{"a.txt", "", rules.CodeValue, "a.txt: its name does not say which dialect it is written in; name the dialect with --dialect:  native, sigmashake, evaluator, claudecube, clash"},
 		{"none", "", rules.CodeMissing, "none: the folder has no .rules file; name a file of call rules, or a folder of .rules files"},
 		{"empty", "", rules.CodeMissing, "empty: the folder has no .rules file"},
 		{"folder.yml", "", rules.CodeMissing, "folder.yml: the folder has no .rules file"},

@@ -50,7 +50,7 @@ func TestWhichDialect(t *testing.T) {
 		{"a.yaml", nativeText + "# defaults: none\n", "", "native all-violations"},
 		{"a.txt", clashText, "clash", "clash most-specific"},
 		{"a.yml", sigmaText, "sigmashake", "sigmashake priority-first"},
-		{"a.txt", clashText, "", "its name does not tell what it is written in"},
+		{"a.txt", clashText, "", "its name does not say which dialect it is written in"},
 		{"a.yml", cubeText, "native", "unknown key"},
 		{"a.yml", nativeText, "nobody", "is no dialect"},
 	} {

@@ -131,7 +131,7 @@ func (c claudeEdit) overlap(i int, left *budget) error {
 			return err
 		}
 		if old != "" && strings.Contains(r.new, old) {
-			return fmt.Errorf("edit %d: old_string is part of the new_string of edit %d, which the agent refuses; make one edit of them", i+1, k+1)
+			return fmt.Errorf("edit %d: old_string is part of the new_string of edit %d, which the agent refuses; combine them into one edit", i+1, k+1)
 		}
 	}
 	return nil
@@ -143,7 +143,7 @@ func (r replacement) apply(body string, strip bool) ([]string, error) {
 	case r.old == r.new && (r.old != "" || body != ""):
 		return nil, errors.New("old_string and new_string are the same, and the agent refuses that")
 	case r.old == "" && trim(body) != "":
-		return nil, errors.New("old_string is empty, and the file is not; name the text that is to be replaced")
+		return nil, errors.New("old_string is empty, and the file is not; name the text to replace")
 	case r.old == "":
 		return variants(r.new, strip), nil
 	}

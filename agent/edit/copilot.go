@@ -23,7 +23,7 @@ type copilotCreate struct{ text string }
 
 func (c copilotCreate) After(_ []byte, exists bool) ([][]byte, error) {
 	if exists {
-		return nil, errors.New("the file is there already, and the agent's create refuses that; edit it")
+		return nil, errors.New("the file already exists, and the agent's create refuses that; edit it")
 	}
 	return [][]byte{[]byte(c.text)}, nil
 }
@@ -42,7 +42,7 @@ func (c copilotEdit) After(before []byte, exists bool) ([][]byte, error) {
 	case c.old == "" && text == "":
 		return [][]byte{[]byte(c.new)}, nil
 	case c.old == "":
-		return nil, errors.New("old_str is empty, and the file is not; name the text that is to be replaced")
+		return nil, errors.New("old_str is empty, and the file is not; name the text to replace")
 	case c.old == c.new: // the agent writes the file as it is, wherever the text occurs
 		return [][]byte{before}, nil
 	}

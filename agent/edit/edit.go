@@ -124,7 +124,7 @@ func (l limited) After(before []byte, exists bool) ([][]byte, error) {
 		}
 	}
 	if len(kept) == 0 {
-		return nil, errors.New("cannot determine what the file would hold")
+		return nil, errors.New("cannot determine what the file would contain")
 	}
 	return kept, nil
 }
@@ -153,7 +153,7 @@ func each(texts []string, step func(string) ([]string, error)) ([]string, error)
 			}
 		}
 		if len(all) > maxContents {
-			return nil, fmt.Errorf("it leaves over %d contents open; make fewer edits in one call", maxContents)
+			return nil, fmt.Errorf("more than %d contents are possible; make fewer edits in one call", maxContents)
 		}
 	}
 	if len(all) == 0 {

@@ -97,7 +97,7 @@ func (f form) read(c *call.Call) (*input, error) {
 		case len(have) == 0:
 			return in, fmt.Errorf("the field %s is missing", strings.Join(names, " or "))
 		case len(have) > 1:
-			return in, fmt.Errorf("there are the fields %s, of which one is used; leave the others out", strings.Join(have, " and "))
+			return in, fmt.Errorf("it has the fields %s, but only one is used; remove the others", strings.Join(have, " and "))
 		}
 	}
 	if f.need == nil { // it is refused whatever its fields are
@@ -135,7 +135,7 @@ func (in *input) text(names ...string) string {
 			continue
 		}
 		if v.Kind() != call.String {
-			in.fail("the field %s is not a text", name)
+			in.fail("the field %s is not a string", name)
 		}
 		return v.Str()
 	}
@@ -189,9 +189,9 @@ func checkPath(path string) error {
 	case strings.ContainsRune(path, 0):
 		return fmt.Errorf("the path %q has the character U+0000", path)
 	case trim(path) != path:
-		return fmt.Errorf("the path %q begins or ends with blanks, which agents take off or not; leave them out", path)
+		return fmt.Errorf("the path %q begins or ends with whitespace, which some agents remove; write it without", path)
 	case path == "~", strings.HasPrefix(path, "~/"), strings.HasPrefix(path, `~\`):
-		return fmt.Errorf("the path %q begins with ~, which agents take for the home folder or not; write the folder, or ./~", path)
+		return fmt.Errorf("the path %q begins with ~, which some agents read as the home folder; write the folder, or ./~", path)
 	}
 	return nil
 }

@@ -104,7 +104,7 @@ func (g geminiEdit) After(before []byte, exists bool) ([][]byte, error) {
 	case g.old == "" && !exists:
 		return [][]byte{[]byte(g.new)}, nil
 	case g.old == "":
-		return nil, errors.New("old_string is empty, and the file is there; name the text that is to be replaced")
+		return nil, errors.New("old_string is empty, and the file is there; name the text to replace")
 	case !exists:
 		return nil, errors.New("there is no such file; an edit that creates one has an empty old_string")
 	case g.old == g.new:
@@ -122,9 +122,9 @@ func (g geminiEdit) After(before []byte, exists bool) ([][]byte, error) {
 	case err != nil:
 		return nil, err
 	case n == 0:
-		return nil, fmt.Errorf("old_string %s does not occur in the file, nor do its lines with other blanks at their ends; copy the text from the file as it is", quote(g.old))
+		return nil, fmt.Errorf("old_string %s does not occur in the file, nor do its lines with different whitespace at their ends; copy the text from the file as it is", quote(g.old))
 	case g.count > 0 && n != g.count:
-		return nil, fmt.Errorf("old_string %s occurs %d times in the file, and %d was said; add lines around it, or set allow_multiple", quote(g.old), n, g.count)
+		return nil, fmt.Errorf("old_string %s occurs %d times in the file, not %d; add lines around it, or set allow_multiple", quote(g.old), n, g.count)
 	}
 	all := []string{sameEnd(f.body, made)}
 	if exact { // as the releases before the last line's end was restored

@@ -12,7 +12,7 @@ import (
 func notebookEdits(in *input) []Edit {
 	name := in.path("notebook_path")
 	if path.Ext(name) != ".ipynb" {
-		in.fail("%q is no notebook (.ipynb)", name)
+		in.fail("%q is not a notebook (.ipynb)", name)
 	}
 	n := notebookEdit{source: in.text("new_source"), cell: in.optional("cell_id"), kind: in.optional("cell_type"), mode: in.optional("edit_mode")}
 	switch {
@@ -57,7 +57,7 @@ func (n notebookEdit) After(before []byte, exists bool) ([][]byte, error) {
 	}
 	for i, c := range cells.items {
 		if c.kind != '{' {
-			return nil, fmt.Errorf("cell %d of the notebook is no object", i)
+			return nil, fmt.Errorf("cell %d of the notebook is not an object", i)
 		}
 	}
 	at, err := n.find(cells)

@@ -57,13 +57,13 @@ func TestNotebook(t *testing.T) {
 		{name: "an insert of no kind", tool: "NotebookEdit", input: in(object{"edit_mode": "insert"}), err: "there is no cell_type"},
 		{name: "a kind that is none", tool: "NotebookEdit", input: in(object{"cell_id": "a", "cell_type": "raw"}), err: `the cell_type "raw"`},
 		{name: "a mode that is none", tool: "NotebookEdit", input: in(object{"cell_id": "a", "edit_mode": "append"}), err: `the edit_mode "append"`},
-		{name: "no notebook", tool: "NotebookEdit", input: object{"notebook_path": "a.py", "new_source": "x", "cell_id": "a"}, err: "is no notebook"},
+		{name: "no notebook", tool: "NotebookEdit", input: object{"notebook_path": "a.py", "new_source": "x", "cell_id": "a"}, err: "is not a notebook"},
 		{name: "the number of a cell, as it once was", tool: "NotebookEdit", input: in(object{"cell_number": 1}), err: `the field "cell_number" is not known`},
 		{name: "no file", tool: "NotebookEdit", input: in(object{"cell_id": "a"}), before: absent, err: "there is no such notebook"},
 		{name: "no JSON", tool: "NotebookEdit", input: in(object{"cell_id": "a"}), before: "{", err: "it is not JSON"},
 		{name: "a number", tool: "NotebookEdit", input: in(object{"cell_id": "a"}), before: "5", err: "has no list of cells"},
-		{name: "a name twice", tool: "NotebookEdit", input: in(object{"cell_id": "a"}), before: `{"a":1,"\u0061":2}`, err: "is twice in one object"},
+		{name: "a name twice", tool: "NotebookEdit", input: in(object{"cell_id": "a"}), before: `{"a":1,"\u0061":2}`, err: "occurs twice in one object"},
 		{name: "no cells", tool: "NotebookEdit", input: in(object{"cell_id": "a"}), before: `{"cells":{}}`, err: "has no list of cells"},
-		{name: "a cell that is none", tool: "NotebookEdit", input: in(object{"cell_id": "a"}), before: `{"cells":[1]}`, err: "cell 0 of the notebook is no object"},
+		{name: "a cell that is none", tool: "NotebookEdit", input: in(object{"cell_id": "a"}), before: `{"cells":[1]}`, err: "cell 0 of the notebook is not an object"},
 	})
 }

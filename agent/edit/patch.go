@@ -38,7 +38,7 @@ func editsOfPatch(patch, folder string) ([]Edit, error) {
 	moved := map[string]bool{}
 	for _, h := range hunks {
 		if h.move != "" && path.Clean(h.move) == path.Clean(h.path) { // Codex would take it away
-			return nil, fmt.Errorf("line %d: the patch moves %q to itself; leave the line out", h.line, h.path)
+			return nil, fmt.Errorf("line %d: the patch moves %q to itself; remove the line", h.line, h.path)
 		}
 		for _, name := range []*string{&h.path, &h.move} {
 			if *name == "" {
@@ -52,7 +52,7 @@ func editsOfPatch(patch, folder string) ([]Edit, error) {
 			}
 			key := path.Clean(*name)
 			if _, again := at[key]; moved[key] || h.move != "" && again {
-				return nil, fmt.Errorf("line %d: the patch moves %q and changes it in another part; make two patches of it", h.line, *name)
+				return nil, fmt.Errorf("line %d: the patch moves %q and changes it in another part; split it into two patches", h.line, *name)
 			}
 			moved[key] = h.move != ""
 		}
@@ -68,7 +68,7 @@ func editsOfPatch(patch, folder string) ([]Edit, error) {
 		case h.kind == addFile:
 			e.Change, e.Remove = patchAdd{strings.Join(h.lines, "")}, false
 		case h.kind == deleteFile && again && e.Remove, h.kind == updateFile && again && e.Remove:
-			return nil, fmt.Errorf("line %d: the patch has taken %q away already", h.line, h.path)
+			return nil, fmt.Errorf("line %d: the patch has already removed %q", h.line, h.path)
 		case h.kind == deleteFile:
 			e.Change, e.Remove = nil, true
 		case h.move != "":
@@ -114,7 +114,7 @@ func (c chain) After(before []byte, exists bool) ([][]byte, error) {
 			next = append(next, made...)
 		}
 		if len(next) > maxContents {
-			return nil, fmt.Errorf("it leaves over %d contents open; make fewer edits in one call", maxContents)
+			return nil, fmt.Errorf("more than %d contents are possible; make fewer edits in one call", maxContents)
 		}
 		all, exists = next, true
 	}
@@ -209,7 +209,7 @@ func complete(hunks []hunk) error {
 	}
 	h := hunks[len(hunks)-1]
 	if h.kind == updateFile && (len(h.chunks) == 0 || h.chunks[len(h.chunks)-1].empty()) {
-		return fmt.Errorf("line %d: the update of %q has no lines, or none behind its last @@", h.line, h.path)
+		return fmt.Errorf("line %d: the update of %q has no lines, or none after its last @@", h.line, h.path)
 	}
 	return nil
 }
@@ -229,13 +229,13 @@ func (h *hunk) add(line string, number int) error {
 	case strings.HasPrefix(line, "*** Move to: ") && last == nil && h.move == "":
 		name := strings.TrimPrefix(line, "*** Move to: ")
 		if line != trimmed || name == "" {
-			return fmt.Errorf("line %d: the path that the file moves to is empty or ends in blanks", number)
+			return fmt.Errorf("line %d: the path that the file moves to is empty or ends in whitespace", number)
 		}
 		h.move = name
 		return nil
 	case trimmed == "@@" || strings.HasPrefix(line, "@@ "):
 		if line != trimmed {
-			return fmt.Errorf("line %d: blanks at the end of a @@ line, which the agent's releases read differently; leave them out", number)
+			return fmt.Errorf("line %d: whitespace at the end of a @@ line, which the agent's releases read differently; remove it", number)
 		}
 		if last != nil && last.empty() {
 			return fmt.Errorf("line %d: there is no line between this @@ and the one before", number)
@@ -252,9 +252,9 @@ func (h *hunk) add(line string, number int) error {
 	case last != nil && last.atEnd && trimmed == "":
 		return nil
 	case last != nil && last.atEnd:
-		return fmt.Errorf("line %d is behind *** End of File; begin it with @@", number)
+		return fmt.Errorf("line %d comes after *** End of File; begin it with @@", number)
 	case trimmed == "" && last == nil:
-		return fmt.Errorf("line %d: a blank line before the first line of an update, which the agent's releases read differently; leave it out", number)
+		return fmt.Errorf("line %d: a blank line before the first line of an update, which the agent's releases read differently; remove it", number)
 	default:
 		if last == nil {
 			h.chunks = append(h.chunks, chunk{})
@@ -264,7 +264,7 @@ func (h *hunk) add(line string, number int) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("line %d %s does not belong there; lines of an update begin with a blank, + or -, those of a new file with +", number, quote(line))
+	return fmt.Errorf("line %d %s does not belong there; lines of an update begin with a space, + or -, those of a new file with +", number, quote(line))
 }
 
 // line adds a line of an update; false, if it is none.

@@ -39,7 +39,7 @@ func Paths(c *call.Call) ([]Edit, error) {
 }
 
 // namedIn appends the files that an input names, those in lists and objects within it too: some tools edit several
-// files. It returns false if the field of a file is not a text.
+// files. It returns false if the field of a file is not a string.
 func namedIn(v *call.Value, names []string) ([]string, bool) {
 	ok := true
 	for _, item := range v.Items() {

@@ -116,7 +116,7 @@ func (s source) updated(chunks []chunk) (string, error) {
 	}
 	for _, r := range spans {
 		if r.start < at {
-			return "", errors.New("parts of the patch overlap in the file; make one part of them")
+			return "", errors.New("parts of the patch overlap in the file; combine them")
 		}
 		copyTo(r.start)
 		for _, line := range r.new {
@@ -147,7 +147,7 @@ func (s source) spans(chunks []chunk) ([]span, error) {
 				return nil, err
 			}
 			if found < 0 {
-				return nil, fmt.Errorf("part %d of the patch: the line %s behind @@ is not in the file, or not below the part before", i+1, quote(c.context))
+				return nil, fmt.Errorf("part %d of the patch: the line %s after @@ is not in the file, or not below the part before", i+1, quote(c.context))
 			}
 			at = found + 1
 		}

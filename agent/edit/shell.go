@@ -18,7 +18,7 @@ func shellEdits(c *call.Call) ([]Edit, error) {
 		command = c.Input.Member("cmd")
 	}
 	if other := c.Input.Member("cmd"); other != command && patches(other.JSON()) {
-		return nil, errors.New("there are the fields command and cmd, of which one is run; leave the other out")
+		return nil, errors.New("it has the fields command and cmd, but only one is run; remove the other")
 	}
 	argv, script := []string(nil), command.Str()
 	for _, item := range command.Items() {
@@ -35,11 +35,11 @@ func shellEdits(c *call.Call) ([]Edit, error) {
 	}
 	patch, folder, ok := patchOf(argv)
 	if !ok {
-		return nil, errors.New("the command has a patch for apply_patch in a form that is not read; use the tool apply_patch, or apply_patch <<'EOF' alone")
+		return nil, errors.New("the command has a patch for apply_patch in a form that policyscan does not read; use the tool apply_patch, or apply_patch <<'EOF' alone")
 	}
 	if dir := c.Input.Member("workdir"); dir.Kind() != call.Absent && dir.Kind() != call.Null {
 		if dir.Kind() != call.String {
-			return nil, errors.New("the field workdir is not a text")
+			return nil, errors.New("the field workdir is not a string")
 		}
 		switch {
 		case folder == "":

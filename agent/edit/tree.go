@@ -26,7 +26,7 @@ type tree struct {
 
 func scalar(token string) *tree { return &tree{kind: 's', token: token} }
 
-// parseTree reads a text that holds one JSON value. A name that is twice in one object is an error: only
+// parseTree reads a text that holds one JSON value. A name that occurs twice in one object is an error: only
 // the last would be written back.
 func parseTree(text string) (*tree, error) {
 	if !json.Valid([]byte(text)) {
@@ -80,7 +80,7 @@ func (p *parser) value() (*tree, error) {
 		if t.kind == '{' {
 			name := p.string()
 			if seen[name] {
-				return nil, fmt.Errorf("the name %s is twice in one object", quote(name))
+				return nil, fmt.Errorf("the name %s occurs twice in one object", quote(name))
 			}
 			seen[name] = true
 			t.names = append(t.names, name)

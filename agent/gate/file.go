@@ -79,7 +79,7 @@ func eachOnce(files []file) error {
 				continue
 			}
 			if other := by[place]; other != nil && other != f {
-				return fmt.Errorf("the call names one file as %s and as %s; name it once, or make two calls of it", verdict.Visible(other.named), verdict.Visible(f.named))
+				return fmt.Errorf("the call names one file as %s and as %s; name it once, or make two calls", verdict.Visible(other.named), verdict.Visible(f.named))
 			}
 			if by[place] = f; place == f.beside { // a link, which is no file of its own
 				continue
@@ -90,7 +90,7 @@ func eachOnce(files []file) error {
 			}
 			k := like{st.Size(), st.ModTime().UnixNano()}
 			if slices.ContainsFunc(alike[k], func(other fs.FileInfo) bool { return os.SameFile(st, other) }) {
-				return fmt.Errorf("%s is one file with another that the call names; make two calls of it", verdict.Visible(f.named))
+				return fmt.Errorf("%s is the same file as another that the call names; make two calls", verdict.Visible(f.named))
 			}
 			alike[k] = append(alike[k], st)
 		}
@@ -105,14 +105,14 @@ func locate(name, dir string) (real, beside string, err error) {
 	case name == "":
 		return "", "", errors.New("the call names no file")
 	case !filepath.IsAbs(name) && !filepath.IsAbs(dir):
-		return "", "", fmt.Errorf("the call names the file %s, and no absolute working folder from which it counts", shown)
+		return "", "", fmt.Errorf("the call names the file %s, but no absolute working folder to resolve it against", shown)
 	}
 	name = absolute(name, dir)
 	if len(name) > maxPath {
-		return "", "", fmt.Errorf("the path of a file has over %d bytes", maxPath)
+		return "", "", fmt.Errorf("the path of a file is longer than %d bytes", maxPath)
 	}
 	if backOverLink(name) {
-		return "", "", fmt.Errorf("the path %s goes back (..) over a link, and where that leads depends on who follows it; write it without", shown)
+		return "", "", fmt.Errorf("the path %s goes back (..) over a link, and where that leads depends on who follows it; write it without ..", shown)
 	}
 	name = filepath.Clean(name) // as agents do it, before any link is followed
 	if byProcess(name) {

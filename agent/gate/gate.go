@@ -109,7 +109,7 @@ func (r *Result) Outside() string {
 	case 0:
 		return ""
 	case 1:
-		return fmt.Sprintf("%s is outside of %s, so the bundle did not judge it",
+		return fmt.Sprintf("%s is outside of %s, so it was not checked against the bundle",
 			verdict.Visible(r.outside[0]), verdict.Visible(r.root))
 	default:
 		var names []string
@@ -120,7 +120,7 @@ func (r *Result) Outside() string {
 		if n > maxShown {
 			more = fmt.Sprintf(" and %d more", n-maxShown)
 		}
-		return fmt.Sprintf("%s%s are outside of %s, so the bundle did not judge them",
+		return fmt.Sprintf("%s%s are outside of %s, so they were not checked against the bundle",
 			strings.Join(names, ", "), more, verdict.Visible(r.root))
 	}
 }

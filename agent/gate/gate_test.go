@@ -148,7 +148,7 @@ func TestReason(t *testing.T) {
 	r := judge(t, g, asked(t, root, "Edit", "file_path", "a.tf", "old_string", "::/0\n", "new_string", "::/0\n\n  0.0.0.0/0 \x1b[31m0.0.0.0/0\n"))
 	want := `the edit would break the policy:
 - OPEN: a.tf:3:3 must not contain "0.0.0.0/0" (2 times after the edit): Nothing is open to all. The network team hands out ranges. To fix it: Use var.office_range. See https://example.com/open
-there before this edit, and not its doing: OPEN in a.tf:1 ("::/0")`
+already there before this edit: OPEN in a.tf:1 ("::/0")`
 	if r.Reason() != want {
 		t.Errorf("got  %s\nwant %s", r.Reason(), want)
 	}
@@ -323,7 +323,7 @@ func TestGuardNames(t *testing.T) {
 	}
 	patch := "*** Begin Patch\n*** Update File: cc/x\n*** Move to: gone\n@@\n-a\n+b\n*** End Patch"
 	write(t, filepath.Join(root, "cc", "x"), "a\n")
-	if r := judge(t, &Gate{Root: root, Guarded: []string{filepath.Join(root, "cc")}}, asked(t, root, "apply_patch", "command", patch)); !strings.HasPrefix(r.Reason(), "cc/x is part of what judges") {
+	if r := judge(t, &Gate{Root: root, Guarded: []string{filepath.Join(root, "cc")}}, asked(t, root, "apply_patch", "command", patch)); !strings.HasPrefix(r.Reason(), "cc/x is part of what checks") {
 		t.Errorf("what is moved away: %q", r.Reason())
 	}
 	if r := judge(t, &Gate{Root: root, Guarded: []string{filepath.Join(root, "c")}}, asked(t, root, "apply_patch", "command", patch)); r.Reason() != "" {
@@ -371,8 +371,8 @@ func TestCannotBeTold(t *testing.T) {
 		{"no working folder", asked(t, "", "Write", "file_path", "a.tf", "content", "x"), "working folder"},
 		{"not there", asked(t, root, "Edit", "file_path", "a.tf", "old_string", "two", "new_string", "x"), "a.tf"},
 		{"there twice", asked(t, root, "Edit", "file_path", "a.tf", "old_string", "one", "new_string", "x"), "a.tf"},
-		{"a long way round", asked(t, root, "Write", "file_path", strings.Repeat("x/../", 100_000)+"a.tf", "content", "x"), "over 32768 bytes"},
-		{"one byte too long", asked(t, root, "Write", "file_path", long(maxPath+1), "content", "x"), "over 32768 bytes"},
+		{"a long way round", asked(t, root, "Write", "file_path", strings.Repeat("x/../", 100_000)+"a.tf", "content", "x"), "longer than 32768 bytes"},
+		{"one byte too long", asked(t, root, "Write", "file_path", long(maxPath+1), "content", "x"), "longer than 32768 bytes"},
 		{"a folder", asked(t, root, "Write", "file_path", "dir.tf", "content", "x"), "folder"},
 		{"beneath a file", asked(t, root, "Write", "file_path", "a.tf/b.tf", "content", "x"), "file"},
 	} {
@@ -408,7 +408,7 @@ func TestTwoNames(t *testing.T) {
 	} {
 		patch := "*** Begin Patch\n" + c.first + "\n" + c.second + "\n*** End Patch"
 		r, err := g.Judge(t.Context(), asked(t, root, "apply_patch", "command", patch), call.Options{})
-		if err == nil || !strings.Contains(err.Error(), "one file") {
+		if err == nil || !strings.Contains(err.Error(), "file as") {
 			t.Errorf("%s: got %+v and %v, want an error", c.name, r, err)
 		}
 	}
@@ -435,7 +435,7 @@ func TestGuard(t *testing.T) {
 		"a/b/.git": call.Ask, "a/.GIT/config": call.Ask, "a.git/config": call.Allow, "a/.gitignore": call.Allow,
 	} {
 		r := judge(t, g, asked(t, root, "Write", "file_path", path, "content", "rules: []"))
-		if out := r.Outcome(); out.Effect != want || want == call.Ask && (out.Rule.ID != GuardRule || !strings.Contains(r.Reason(), "a person decides")) {
+		if out := r.Outcome(); out.Effect != want || want == call.Ask && (out.Rule.ID != GuardRule || !strings.Contains(r.Reason(), "a person must decide")) {
 			t.Errorf("%s: %s %+v %q", path, out.Effect, out.Rule, r.Reason())
 		}
 	}

@@ -181,7 +181,7 @@ func isCI(name string) bool {
 func ofGuard(named string) call.Outcome {
 	return call.Outcome{
 		Effect: call.Ask, Decision: string(call.Ask),
-		Reason: fmt.Sprintf("%s is part of what judges this agent; a person decides whether it changes", verdict.Visible(named)),
+		Reason: fmt.Sprintf("%s is part of what checks this agent; a person must decide whether it changes", verdict.Visible(named)),
 		Rule:   &call.Rule{ID: GuardRule, Effect: call.Ask},
 		Set:    &call.Set{Name: "the guard of the rules", Dialect: "bundle", Strategy: call.AllViolations, Default: call.Allow},
 	}

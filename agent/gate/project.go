@@ -175,7 +175,7 @@ func unjudged(files []file, others []otherRepository) []string {
 		case n > maxShown:
 			names = append(names[:maxShown], fmt.Sprintf("%d more", n-maxShown))
 		}
-		notes = append(notes, fmt.Sprintf("%s %s in the repository %s, which has no bundle, so no bundle judged %s",
+		notes = append(notes, fmt.Sprintf("%s %s in the repository %s, which has no bundle, so no bundle checked %s",
 			strings.Join(names, ", "), are, verdict.Visible(other.root), them))
 	}
 	return notes

@@ -129,7 +129,7 @@ func TestFault_153_Project(t *testing.T) {
 		return &Gate{Root: root}, nil
 	}}
 	r, err := linked.Judge(t.Context(), asked(t, root, "Write", "file_path", "sub/inner/link", "content", "x"), call.Options{})
-	note := "sub/inner/link is in the repository " + other + ", which has no bundle, so no bundle judged it"
+	note := "sub/inner/link is in the repository " + other + ", which has no bundle, so no bundle checked it"
 	if err != nil || r.Note() != note {
 		t.Errorf("%+v, %v", r, err)
 	}
@@ -168,8 +168,8 @@ func TestFault_165_Outside(t *testing.T) {
 		{root, "a.tf", ""},
 		{root + "/sub", "../a.tf", ""},
 		{root + "/sub/new", root + "/a.tf", ""},
-		{root + "/sub", away + "/a.tf", away + "/a.tf is outside of " + root + ", so the bundle did not judge it"},
-		{"", root + "/a.tf", root + "/a.tf is outside of " + away + ", so the bundle did not judge it"},
+		{root + "/sub", away + "/a.tf", away + "/a.tf is outside of " + root + ", so it was not checked against the bundle"},
+		{"", root + "/a.tf", root + "/a.tf is outside of " + away + ", so it was not checked against the bundle"},
 		{"sub", away + "/a.tf", ""},
 	} {
 		r := judge(t, g, asked(t, c.dir, "Write", "file_path", c.file, "content", "x"))
@@ -178,7 +178,7 @@ func TestFault_165_Outside(t *testing.T) {
 		}
 	}
 	r := judge(t, g, asked(t, root, "apply_patch", "command", text+"*** End Patch"))
-	if got := r.Outside(); !strings.HasPrefix(got, away+"/0, "+away+"/1, ") || !strings.HasSuffix(got, "/9 and 2 more are outside of "+root+", so the bundle did not judge them") {
+	if got := r.Outside(); !strings.HasPrefix(got, away+"/0, "+away+"/1, ") || !strings.HasSuffix(got, "/9 and 2 more are outside of "+root+", so they were not checked against the bundle") {
 		t.Error(got)
 	}
 	// A removed file is not judged anywhere.

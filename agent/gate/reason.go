@@ -130,7 +130,7 @@ func (r *Result) Note() string {
 		case call.Log:
 			notes = append(notes, noted+explain(o))
 		case call.Shadow:
-			notes = append(notes, "not denied, for it is only tried out: "+explain(o))
+			notes = append(notes, "not denied, because the rule is only tried out:  "+explain(o))
 		}
 	}
 	return strings.Join(notes, "\n")
@@ -142,7 +142,7 @@ func (r *Result) before() string {
 		return ""
 	}
 	var b strings.Builder
-	b.WriteString("there before this edit, and not its doing:")
+	b.WriteString("already there before this edit:")
 	for i := range r.Old {
 		if i == maxShown {
 			fmt.Fprintf(&b, " and %d more", len(r.Old)-i)

@@ -38,7 +38,7 @@ func (r *Result) Remember(f *session.Folder, id string, c *call.Call, breaker bo
 		}
 		switch through := s.Judged(denied, breaker); {
 		case through:
-			reason := "five calls in a row were denied, so this one is not, as the circuit breaker is set"
+			reason := "five calls in a row were denied, so the circuit breaker lets this one through"
 			if loops {
 				reason += "; the loop guard would have blocked it, the same command for the third time in a row"
 			}

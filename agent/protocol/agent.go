@@ -121,7 +121,7 @@ func (a *Agent) Read(stdin []byte) (*Event, error) {
 		in.fail("it names no tool; it must be what %s gives its hooks", a.Title)
 	}
 	if in.err == nil && e.Call.Input == nil {
-		in.fail("%q is missing or null, so what the tool would do cannot be judged; %s gives its hooks an object there, for a tool without arguments an empty one", a.holdsInput(in), a.Title)
+		in.fail("%q is missing or null, so what the tool would do cannot be checked; %s gives its hooks an object there, for a tool without arguments an empty one", a.holdsInput(in), a.Title)
 	}
 	if in.err != nil {
 		return nil, in.err

@@ -38,7 +38,7 @@ func copilot() *Agent {
 		if text != "" {
 			// A model writes a patch as it is. Of any other tool a text without names would hide from rules.
 			if e.Call.Tool != "apply_patch" && e.Call.Tool != "Edit" {
-				in.fail("the tool's input is a text that is not JSON")
+				in.fail("the tool's input is a string that is not JSON")
 			}
 			arguments = call.NewObject(call.Member{Name: "input", Value: call.Text(text)})
 		}

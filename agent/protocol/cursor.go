@@ -95,7 +95,7 @@ func needed(in *input, name string) *call.Value {
 func cursorInput(in *input) *call.Value {
 	object, text := in.arguments("tool_input")
 	if text != "" {
-		in.fail("%q is a text that is not JSON", "tool_input")
+		in.fail("%q is a string that is not JSON", "tool_input")
 	}
 	return object
 }

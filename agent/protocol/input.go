@@ -41,7 +41,7 @@ func (in *input) member(names ...string) (string, *call.Value) {
 func (in *input) text(names ...string) string {
 	name, v := in.member(names...)
 	if v != nil && v.Kind() != call.String {
-		in.fail("%q is not a text", name)
+		in.fail("%q is not a string", name)
 	}
 	return v.Str()
 }
@@ -103,7 +103,7 @@ func (in *input) arguments(names ...string) (object *call.Value, text string) {
 		case parsed.Kind() == call.Null:
 			return nil, ""
 		}
-		in.fail("%q is a text of JSON, but not of an object", name)
+		in.fail("%q is a string of JSON, but not of an object", name)
 		return nil, ""
 	}
 	in.fail("%q is not an object", name)
@@ -119,7 +119,7 @@ func (in *input) texts(name string) []string {
 	var all []string
 	for _, item := range v.Items() {
 		if item.Kind() != call.String {
-			in.fail("%q has an item that is not a text", name)
+			in.fail("%q has an item that is not a string", name)
 		}
 		all = append(all, item.Str())
 	}

@@ -72,7 +72,7 @@ func Open(dir string) (*Folder, error) {
 		return nil, fmt.Errorf("the folder of sessions: %w", err)
 	}
 	if !info.IsDir() {
-		return nil, fmt.Errorf("%s: a link, or no folder; the folder of sessions must be one itself", dir)
+		return nil, fmt.Errorf("%s: a link or not a folder; the folder of sessions must be a folder itself", dir)
 	}
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -112,7 +112,7 @@ func (f *Folder) Change(id string, now time.Time, change func(*State)) (err erro
 	name := hex.EncodeToString(sum[:]) + ".json"
 	state, begins, err := f.read(name)
 	if err != nil {
-		return fmt.Errorf("the state of the session, %s: %w; remove the file to begin anew", filepath.Join(f.root.Name(), name), err)
+		return fmt.Errorf("the state of the session, %s: %w; remove the file to start again", filepath.Join(f.root.Name(), name), err)
 	}
 	change(&state)
 	if err := f.write(name, &state); err != nil {
@@ -146,7 +146,7 @@ func Lock(file *os.File) error {
 		case err != nil || locked:
 			return err
 		case time.Now().After(end):
-			return fmt.Errorf("another process has it locked for over %v", maxWait)
+			return fmt.Errorf("another process has had it locked for over %v", maxWait)
 		}
 		time.Sleep(2 * time.Millisecond)
 	}
@@ -225,7 +225,7 @@ func parse(text []byte) (State, error) {
 	s := State{command: v.Member("command").Str(), times: count(v.Member("times"), loopLength), denials: count(v.Member("denials"), breakerLength)}
 	if v.Member("version").JSON() != "1" || len(v.Members()) != 4 || v.Member("command").Kind() != call.String ||
 		!commandHash.MatchString(s.command) || s.times < 0 || s.denials < 0 || (s.command == "") != (s.times == 0) {
-		return State{}, errors.New("it is damaged, or of another version of policyscan")
+		return State{}, errors.New("it is damaged, or from another version of policyscan")
 	}
 	return s, nil
 }

@@ -9,5 +9,5 @@ import (
 
 // tryLock cannot lock here, so there is no state of sessions.
 func tryLock(*os.File) (bool, error) {
-	return false, errors.New("this system has no lock that is known here; leave the loop guard and the circuit breaker off")
+	return false, errors.New("policyscan knows no file lock on this system; leave the loop guard and the circuit breaker off")
 }

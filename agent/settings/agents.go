@@ -92,7 +92,7 @@ func Targets() []*Target {
 			// and makes a timeout a deny, too; 2.1.197 passes over it.
 			Agent: "claude-code", Title: "Claude Code",
 			Project: ".claude/settings.json", User: "settings.json", HomeVar: "CLAUDE_CONFIG_DIR", Home: ".claude",
-			Next:    "Claude Code reads it where it is started, not in the folders beneath, and asks once whether the folder is trusted",
+			Next:    "Claude Code reads it where it is started, not in the folders below it, and asks once whether the folder is trusted",
 			path:    []string{"hooks", "PreToolUse"},
 			off:     [][]string{{"disableAllHooks"}},
 			earlier: earlierClaudeCode,
@@ -121,7 +121,7 @@ func Targets() []*Target {
 			// docs/hooks/reference.md of google-gemini/gemini-cli (5411f113, 0.61.0).
 			Agent: "gemini", Title: "Gemini CLI",
 			Project: ".gemini/settings.json", User: ".gemini/settings.json", HomeVar: "GEMINI_CLI_HOME",
-			Next:    "Gemini CLI reads it where it is started, not in the folders beneath, and only in a folder that is trusted",
+			Next:    "Gemini CLI reads it where it is started, not in the folders below it, and only in a folder that is trusted",
 			path:    []string{"hooks", "BeforeTool"},
 			on:      []string{"hooksConfig", "enabled"},
 			names:   []string{"hooksConfig", "disabled"},

@@ -39,7 +39,7 @@ func (n *node) called() string {
 	case '[':
 		return "a list"
 	case '"':
-		return "a text"
+		return "a string"
 	case 't', 'f':
 		return "true or false"
 	case 'n':
@@ -63,7 +63,7 @@ func (n *node) member(name string) *item {
 // whole would be a guess.
 func parse(src *rules.Source) (*node, error) {
 	if bytes.HasPrefix(src.Text, []byte("\ufeff")) {
-		return nil, src.ErrorAt(rules.CodeSyntax, 1, 1, "the file begins with a byte order mark", "save it without")
+		return nil, src.ErrorAt(rules.CodeSyntax, 1, 1, "the file begins with a byte order mark", "save it without one")
 	}
 	if err := src.Check(); err != nil {
 		return nil, err
@@ -120,7 +120,7 @@ func (p *parser) unexpected(wanted string) error {
 
 func (p *parser) value(depth int) (*node, error) {
 	if depth > maxDepth {
-		return nil, p.src.Error(rules.CodeLimit, p.at, fmt.Sprintf("values are over %d deep in each other", maxDepth), "make it flatter")
+		return nil, p.src.Error(rules.CodeLimit, p.at, fmt.Sprintf("values are nested over %d deep", maxDepth), "make it flatter")
 	}
 	n := &node{kind: p.next(), start: p.at}
 	var err error
@@ -183,7 +183,7 @@ func (p *parser) name(seen map[string]bool) (string, error) {
 		return "", err
 	}
 	if seen[name] {
-		return "", p.src.Error(rules.CodeDuplicate, start, fmt.Sprintf("%q is there twice", name), "take one of them out: which of them counts differs between programs")
+		return "", p.src.Error(rules.CodeDuplicate, start, fmt.Sprintf("%q occurs twice", name), "remove one: programs differ in which of them they use")
 	}
 	seen[name] = true
 	p.space()
@@ -206,11 +206,11 @@ func (p *parser) text() (string, error) {
 			var s string
 			if err := json.Unmarshal(p.src.Text[start:p.at], &s); err != nil {
 				p.at = start
-				return "", p.unexpected("a text with valid escapes")
+				return "", p.unexpected("a string with valid escapes")
 			}
 			return s, nil
 		case c < ' ':
-			return "", p.unexpected("the end of a text")
+			return "", p.unexpected("the end of a string")
 		case c == '\\' && p.at+1 < len(p.src.Text):
 			p.at += 2
 		default:

@@ -30,7 +30,7 @@ func Program(running, pathVar string) (string, error) {
 		break
 	}
 	if passing(found) {
-		return "", errors.New("the program is " + filepath.ToSlash(found) + ", which is there for a while only, and without it every call would be denied; " +
+		return "", errors.New("the program is " + filepath.ToSlash(found) + ", which is temporary, and without it every call would be denied; " +
 			"install it, and run hook install --user with the one that is installed")
 	}
 	return filepath.ToSlash(found), nil

@@ -15,7 +15,7 @@ func quoteAll(args []string) (string, error) {
 	var b strings.Builder
 	for _, arg := range args {
 		if arg == "" {
-			return "", errors.New("an argument after -- is empty; give it a value, or leave it out")
+			return "", errors.New("an argument after -- is empty; give it a value, or remove it")
 		}
 		plain := true
 		for _, r := range arg {
@@ -25,7 +25,7 @@ func quoteAll(args []string) (string, error) {
 			case strings.ContainsRune(".:=+,@ ", r), unicode.IsLetter(r), unicode.IsMark(r), unicode.IsDigit(r):
 				plain = false
 			default:
-				return "", fmt.Errorf("the argument %q has %q in it, which not every shell takes as it is; name it without, or write the hook by hand", arg, r)
+				return "", fmt.Errorf("the argument %q has %q in it, which not every shell takes literally; write it without, or write the hook by hand", arg, r)
 			}
 		}
 		if plain {
@@ -44,7 +44,7 @@ func quoteProgram(path string) (string, error) {
 	}
 	quoted, err := quoteAll([]string{path})
 	if err != nil {
-		return "", fmt.Errorf("the path of the program cannot be in a command that every shell takes: %w", err)
+		return "", fmt.Errorf("the path of the program cannot be part of a command that every shell accepts: %w", err)
 	}
 	return quoted[1:], nil
 }

@@ -197,11 +197,11 @@ func (t *Target) find(src *rules.Source, root *node) (had *installed, err error)
 		args, entry, ok := t.written(raw)
 		switch {
 		case ok && had != nil:
-			return nil, src.Error(rules.CodeDuplicate, it.start, "the hook is there twice", "remove one of them by hand")
+			return nil, src.Error(rules.CodeDuplicate, it.start, "the hook occurs twice", "remove one of them by hand")
 		case ok:
 			had = &installed{it.value, args, entry}
 		case mentions(raw, byName, " hook "+t.Agent):
-			return nil, src.Error(rules.CodeValue, it.start, "what runs policyscan here is not as policyscan wrote it", "remove it by hand")
+			return nil, src.Error(rules.CodeValue, it.start, "this hook runs policyscan, but is not as policyscan wrote it", "remove it by hand")
 		}
 	}
 	return had, nil

@@ -134,8 +134,8 @@ func TestInstallRefused(t *testing.T) {
 		{"cursor", `{"version": 2}`, `s.json:1:13: there is no "version": 1, without which Cursor reads no hooks; add it`},
 		{"codex", `{"$schema": "x"}`, `s.json:1:2: there is "$schema", and Codex refuses a file that has more than ["description" "hooks"]; remove it`},
 		{"gemini", "{\n  \"a\": 1 // mine\n}", `s.json:2:10: a comment, which JSON does not have; add this by hand to the list hooks.BeforeTool: {"matcher":"*","hooks":[{"name":"policyscan","type":"command","command":"sh -c 'set -- \"$(policyscan hook gemini || echo x)\"; case \"$*\" in \"{\"*\"}\") printf \"%s\\n\" \"$*\" && exit;; esac; echo \"` + unjudged + `\" >&2; exit 2'","timeout":75000}]}`},
-		{"cursor", `{"version": 1, "hooks": {"preToolUse": [1, {"command": "policyscan hook cursor"}]}}`, `s.json:1:44: what runs policyscan here is not as policyscan wrote it; remove it by hand`},
-		{"claude-code", `{"hooks": {"PreToolUse": [{"hooks": [{"command": "cd /; policyscan hook claude-code || true"}]}]}}`, `s.json:1:27: what runs policyscan here is not as policyscan wrote it; remove it by hand`},
+		{"cursor", `{"version": 1, "hooks": {"preToolUse": [1, {"command": "policyscan hook cursor"}]}}`, `s.json:1:44: this hook runs policyscan, but is not as policyscan wrote it; remove it by hand`},
+		{"claude-code", `{"hooks": {"PreToolUse": [{"hooks": [{"command": "cd /; policyscan hook claude-code || true"}]}]}}`, `s.json:1:27: this hook runs policyscan, but is not as policyscan wrote it; remove it by hand`},
 	} {
 		_, err := Named(test.agent).Install(source(test.text), "", nil)
 		if err == nil || err.Error() != test.want {
@@ -187,7 +187,7 @@ func TestChangedByHand(t *testing.T) {
 	}
 	begin, end := strings.Index(text, "["), strings.LastIndex(text, "]")
 	twice := text[:end] + "," + text[begin+1:]
-	if _, err := of.Uninstall(source(twice)); err == nil || !strings.Contains(err.Error(), "the hook is there twice") {
+	if _, err := of.Uninstall(source(twice)); err == nil || !strings.Contains(err.Error(), "the hook occurs twice") {
 		t.Errorf("twice: %v", err)
 	}
 }

@@ -234,7 +234,7 @@ func TestFault_151_Guarded(t *testing.T) {
 					word = "ask"
 				}
 				switch {
-				case want[i] && (!strings.Contains(got, `"`+word+`"`) || !strings.Contains(got, "is part of what judges this agent")):
+				case want[i] && (!strings.Contains(got, `"`+word+`"`) || !strings.Contains(got, "is part of what checks this agent")):
 					t.Errorf("%s: %s, want %s", names[i], got, word)
 				case want[i] && word == "deny" && !strings.Contains(got, "needs a person's approval"):
 					t.Errorf("%s: %s", names[i], got)
@@ -282,7 +282,7 @@ func TestFault_152_Installed(t *testing.T) {
 		}
 		passing := p
 		passing.env = append(slices.Clone(p.env), "TMPDIR="+filepath.Dir(w.file))
-		if e := passing.run("hook", "install", agent.Name, "--user"); e.status != 2 || !strings.Contains(e.err, "is there for a while only") {
+		if e := passing.run("hook", "install", agent.Name, "--user"); e.status != 2 || !strings.Contains(e.err, "which is temporary") {
 			t.Errorf("from the folder of temporary files: %+v", e)
 		}
 		line := installedLine(t, p.run("hook", "install", agent.Name, "--print", "--", "--policy", "none", "--calls", "calls.yml").out)

@@ -84,7 +84,7 @@ func TestFault_163_Eval(t *testing.T) {
 				`{"tool":"Bash","input":{},"tool_input":{"command":"rm -rf /"}}`:       `names the input twice, as "input" and as "tool_input"`,
 				`{"toolName":"Bash","toolInput":{},"toolArgs":{"command":"rm -rf /"}}`: `names the input twice, as "toolInput" and as "toolArgs"`,
 				`{"tool_name":"Bash","tool_input":{},"arguments":{}}`:                  `names the input twice`,
-				`{"tool_name":"Bash","tool_input":"rm -rf /"}`:                         `"tool_input" is a text that is not a JSON object`,
+				`{"tool_name":"Bash","tool_input":"rm -rf /"}`:                         `"tool_input" is a string that is not a JSON object`,
 				`{"tool":"Bash","arguments":["rm","-rf","/"]}`:                         `"arguments" is not an object`,
 				`{"tool":"Bash","toolName":"Read"}`:                                    `names the tool twice`,
 			} {
@@ -120,7 +120,7 @@ func TestFault_163_Bundle(t *testing.T) {
 	if status, out, said := fed(text, args...); status != exitPass {
 		t.Errorf("status %d: %s%s", status, out, said)
 	}
-	if status, out, said := fed(text, with...); status != exitUndecided || !strings.Contains(said, `"input" is a text that is not a JSON object`) {
+	if status, out, said := fed(text, with...); status != exitUndecided || !strings.Contains(said, `"input" is a string that is not a JSON object`) {
 		t.Errorf("status %d: %s%s", status, out, said)
 	}
 	for _, input := range []string{"input", "tool_input", "toolInput", "toolArgs", "arguments"} {

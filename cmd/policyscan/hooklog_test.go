@@ -111,7 +111,7 @@ func TestLogAgents(t *testing.T) {
 		if l := all[0]; str(l.Reason) != "No rm" || len(l.Trace) != 1 || l.Trace[0]["file"] != "calls.yml" || l.Input["command"].(map[string]any)["bytes"] != 8.0 {
 			t.Errorf("%+v", l)
 		}
-		for i, reason := range []string{"is not JSON", "is not a text", "none.yml"} {
+		for i, reason := range []string{"is not JSON", "is not a string", "none.yml"} {
 			if l := all[4+i]; !strings.Contains(str(l.Reason), reason) {
 				t.Errorf("%s: %s", reason, str(l.Reason))
 			}
@@ -335,7 +335,7 @@ func TestLogIsGuarded(t *testing.T) {
 		t.Errorf("with a log: %s", out)
 	}
 	for _, name := range []string{"sub/../LOG", "log", filepath.Join(dir, "log")} {
-		if _, out, _ := fed(strings.Replace(write, "sub/../LOG", name, 1), args...); !strings.Contains(out, `"permissionDecision":"ask"`) || !strings.Contains(out, "part of what judges this agent") {
+		if _, out, _ := fed(strings.Replace(write, "sub/../LOG", name, 1), args...); !strings.Contains(out, `"permissionDecision":"ask"`) || !strings.Contains(out, "part of what checks this agent") {
 			t.Errorf("%s: %s", name, out)
 		}
 	}
@@ -347,7 +347,7 @@ func TestLogIsGuarded(t *testing.T) {
 	t.Chdir(filepath.Join(dir, "deep", "er"))
 	args = append([]string{"hook", "claude-code"}, args[4:]...)
 	write = `{"hook_event_name":"PreToolUse","permission_mode":"default","session_id":"s","tool_name":"Write","tool_input":{"file_path":"` + dir + `/log","content":""}}`
-	if _, out, _ := fed(write, args...); !strings.Contains(out, `"permissionDecision":"ask"`) || !strings.Contains(out, "part of what judges this agent") {
+	if _, out, _ := fed(write, args...); !strings.Contains(out, `"permissionDecision":"ask"`) || !strings.Contains(out, "part of what checks this agent") {
 		t.Errorf("from a folder of the root: %s", out)
 	}
 	if n := len(loggedIn(t, filepath.Join(dir, "log"))); n != 5 {

@@ -248,7 +248,7 @@ func TestFault_153_Serve(t *testing.T) {
 		before func()
 		want   string
 	}{
-		{func() {}, "which has no bundle, so no bundle judged it"},
+		{func() {}, "which has no bundle, so no bundle checked it"},
 		{func() { p.write(bundle+"invariants.yml", "rules: []\n"); p.write(bundle+"boundaries.yml", oneRule) }, "would break the policy of the repository"},
 		{func() { p.write(bundle+"boundaries.yml", "rules: [") }, "could not judge this call, so it is denied: "},
 		{func() { p.write(bundle+"boundaries.yml", oneRule) }, "would break the policy of the repository"},

@@ -218,9 +218,9 @@ func (c *compiler) flatten() []*rule {
 	if active == nil {
 		at, found := 0, fmt.Sprintf("there is no (default ...), which means (default deny %q), and no policy of that name", c.active)
 		if c.declared != nil {
-			at, found = c.declared.items[2].at, fmt.Sprintf("the default names the policy %q, which is not there", c.active)
+			at, found = c.declared.items[2].at, fmt.Sprintf("the default names the policy %q, which does not exist", c.active)
 		}
-		c.fail(rules.CodeValue, at, found, fmt.Sprintf("write (policy %q ...), or name one that is there", c.active))
+		c.fail(rules.CodeValue, at, found, fmt.Sprintf("write (policy %q ...), or name one that exists", c.active))
 		return nil
 	}
 	if len(c.errs) > 0 {
@@ -263,7 +263,7 @@ func (c *compiler) places(names []string) string {
 // origin says of the names of policies that clash itself brings that they are.
 func origin(name string) string {
 	if builtin(name) {
-		return "; clash's own policies are not part of this program"
+		return "; clash's built-in policies are not part of policyscan"
 	}
 	return ""
 }
@@ -274,7 +274,7 @@ func (c *compiler) checkSandboxes() {
 		for _, i := range c.policies[name].items {
 			if r := i.rule; r != nil && r.sandbox != "" && r.inline == nil && c.policies[r.sandbox] == nil {
 				c.fail(rules.CodeValue, r.sandboxAt, fmt.Sprintf(":sandbox %q: there is no policy of that name%s", r.sandbox, origin(r.sandbox)),
-					"define it in this file, or write the sandbox's rules behind :sandbox")
+					"define it in this file, or write the sandbox's rules after :sandbox")
 			}
 		}
 	}
@@ -291,7 +291,7 @@ func (c *compiler) compileSandbox(r *rule) {
 	}
 	for _, w := range within {
 		if w.domain == "exec" {
-			c.note(w.at, "the rule %s stands in the sandbox %q, and a sandbox is about files and the network; what runs in it is not asked for its name", w.id, r.sandbox)
+			c.note(w.at, "the rule %s is in the sandbox %q, but a sandbox is about files and the network: it does not check which commands run", w.id, r.sandbox)
 		}
 	}
 	c.sandboxes[r.sandbox] = c.lower(within)
@@ -310,7 +310,7 @@ func (c *compiler) conflicts(all []*rule) {
 				c.fail(rules.CodeValue, a.at,
 					fmt.Sprintf("%s conflicts with %s of line %d: both are of specificity (%d,%d), and some call may match both",
 						a.id, b.id, c.line(b.at), a.score[0], a.score[1]),
-					"give them one effect, or make one more specific: a text in place of a pattern, one argument more, one operation in place of two")
+					"give them one effect, or make one more specific: a string instead of a pattern, one more argument, one operation instead of two")
 				break
 			}
 		}

@@ -73,7 +73,7 @@ func decides(t *testing.T, text string, table ...string) {
 }
 
 // first is the note of every file that has a rule of a program that denies or asks, see TestFault_155_FirstCommand.
-const first = "rules about exec see the first command of a line alone"
+const first = "rules about exec see only the first command of a line"
 
 // noted wants the notes of a policy, but for first, to be these, "LINE part of the text".
 func noted(t *testing.T, text string, want ...string) {
@@ -170,7 +170,7 @@ func TestRow_4_08_Default(t *testing.T) {
 	}
 	decides(t, `(policy "main" (allow (exec "ls")))`, "allow Bash ls", "deny Bash rm")
 	refused(t, `(policy "p")`, nil, `1:1 there is no (default ...), which means (default deny "main")`)
-	refused(t, `(default deny "q") (policy "p")`, nil, `1:15 the policy "q", which is not there`)
+	refused(t, `(default deny "q") (policy "p")`, nil, `1:15 the policy "q", which does not exist`)
 	refused(t, "(default deny \"p\")\n(default deny \"p\") (policy \"p\")", nil, `2:1 a second default; the first is in line 1`)
 	refused(t, `(default deny main) (policy "main")`, nil, `1:15 without quotes: main; write "main"`)
 	refused(t, `(default maybe "p") (policy "p")`, nil, `1:10 the word maybe is not an effect`)
@@ -193,7 +193,7 @@ func TestRow_4_09_Includes(t *testing.T) {
 		`4:13 is circular: "a" (line 2) includes "b" (line 4) includes "a" (line 2)`)
 	refused(t, `(policy "main" (include "main"))`, nil, `1:16 is circular: "main" (line 1) includes "main" (line 1)`)
 	refused(t, "(policy \"main\")\n(policy \"x\" (include \"y\"))", nil, `2:13 no policy of that name`)
-	refused(t, `(policy "main" (include "__internal_clash__"))`, nil, `1:16 clash's own policies are not part of this program`)
+	refused(t, `(policy "main" (include "__internal_clash__"))`, nil, `1:16 clash's built-in policies are not part of policyscan`)
 	refused(t, `(policy "main") (policy "a") (policy "a")`, nil, `1:38 a second policy "a"; the first is in line 1`)
 
 	var text strings.Builder // each policy includes the next twice: 2^40 ways, and one rule
@@ -237,9 +237,9 @@ func TestRow_4_10_Sandboxes(t *testing.T) {
 	refused(t, rule(`(allow (exec) :sandbox "x")`), nil, `1:30 no policy of that name`)
 	refused(t, rule(`(allow (exec) :sandbox)`), nil, `1:30 a :sandbox without a policy`)
 	refused(t, rule(`(allow (exec) :sandbox x)`), nil, `1:39 without quotes`)
-	refused(t, rule(`(allow (exec) :sandbox "main" "x")`), nil, `1:46 more behind the name`)
-	refused(t, rule(`(allow (exec) :sanbox "main")`), nil, `1:30 the word :sanbox is not what may stand`)
-	refused(t, rule(`(allow (exec) (net))`), nil, `1:30 (net ...) is not what may stand`)
+	refused(t, rule(`(allow (exec) :sandbox "main" "x")`), nil, `1:46 something after the name`)
+	refused(t, rule(`(allow (exec) :sanbox "main")`), nil, `1:30 the word :sanbox is not what may follow`)
+	refused(t, rule(`(allow (exec) (net))`), nil, `1:30 (net ...) is not what may follow`)
 	refused(t, rule(`(allow (fs) :sandbox "main")`), nil, `1:28 a :sandbox of a rule about fs`)
 	refused(t, rule(`(allow (exec) :sandbox (allow (net) :sandbox "main"))`), nil, `1:52 a :sandbox in a sandbox`)
 	refused(t, rule(`(allow (exec) :sandbox (include "main"))`), nil, `1:39 is not a rule of a sandbox`)
@@ -267,7 +267,7 @@ func TestRow_4_11_Env(t *testing.T) {
 	refused(t, path(`(env)`), home(), `1:41 is not (env NAME)`)
 	refused(t, path(`(env 1x)`), home(), `1:41 is not (env NAME)`)
 	refused(t, path(`(join "/a")`), home(), `1:41 fewer than two parts`)
-	refused(t, path(`(env PWD)`), map[string]string{"PWD": ""}, `1:41 is defined as nothing`)
+	refused(t, path(`(env PWD)`), map[string]string{"PWD": ""}, `1:41 is defined as empty`)
 	refused(t, path(`(env PWD)`), map[string]string{"PWD": "w"}, `1:41 the path "w" is relative, and so is PWD`)
 	refused(t, `(policy "main" (allow (fs read (env PWD))))`, home(), `1:32 (env ...) is not a path`)
 }
@@ -403,8 +403,8 @@ func TestRow_4_19_and_4_22_Trace(t *testing.T) {
 	want := []string{
 		`false deny: argument 1 "push" does not hold`,
 		`true allow: `,
-		`false ask: it is not reached: (allow (exec "git" *) :sandbox "main") decides before`,
-		`false allow: the call asks for nothing of net`,
+		`false ask: it is not reached: (allow (exec "git" *) :sandbox "main") decides first`,
+		`false allow: the call has nothing to do with net`,
 	}
 	if strings.Join(steps, "\n") != strings.Join(want, "\n") {
 		t.Errorf("%q", steps)
@@ -440,7 +440,7 @@ func TestRow_4_24_Has(t *testing.T) {
 	decides(t, of(`(allow (exec "x" :has (not "a")))`), "allow Bash x a b", "deny Bash x a", "deny Bash x")
 	decides(t, of(`(allow (exec "x" * :has "a"))`), "allow Bash x b a", "deny Bash x a", "deny Bash x")
 	decides(t, of(`(allow (exec :has "a"))`), "allow Bash x a", "deny Bash x b")
-	refused(t, of(`(allow (exec "x" :has))`), nil, `3:18 a :has with nothing behind it`)
+	refused(t, of(`(allow (exec "x" :has))`), nil, `3:18 a :has with nothing after it`)
 	refused(t, of(`(allow (exec "x" :has "a" :has "b"))`), nil, `3:27 the word :has where a pattern belongs`)
 }
 
@@ -500,7 +500,7 @@ func TestFault_164_LookedThrough(t *testing.T) {
 		t.Errorf("%+v", out.Trace)
 	}
 	for rule, want := range map[string]string{
-		`(allow (exec "env" "git" *))`:         "2 is looked through, and the program is git",
+		`(allow (exec "env" "git" *))`:         "2 is skipped as a wrapper, and the program is git",
 		`(allow (exec "timeout" "30" "make"))`: "2 the program is make",
 		`(allow (exec "nice" "env"))`:          "2 the program is env",
 		`(allow (exec "env" "FOO=1"))`:         "",
@@ -543,9 +543,9 @@ func TestFault_155_FirstCommand(t *testing.T) {
 // compiled but not yet enforced.)"
 func TestRow_4_29_SandboxIsNotEnforced(t *testing.T) {
 	noted(t, "(policy \"main\" (allow (exec \"x\")\n :sandbox \"s\"))\n(policy \"s\"\n (deny (exec \"y\")))",
-		`2 the sandbox "s" is read and named, and nothing enforces it`, `4 stands in the sandbox "s"`)
-	noted(t, `(policy "main" (deny (exec "x") :sandbox (allow (net))))`, `1 nothing enforces it`, `1 a :sandbox of a rule that says deny`)
-	noted(t, `(policy "__worktree__") (policy "main" (allow (net)))`, `1 there is no policy of clash's own for it to replace`)
+		`2 the sandbox "s" is read and named, but not enforced`, `4 is in the sandbox "s"`)
+	noted(t, `(policy "main" (deny (exec "x") :sandbox (allow (net))))`, `1 but not enforced`, `1 a :sandbox of a rule that says deny`)
+	noted(t, `(policy "__worktree__") (policy "main" (allow (net)))`, `1 there is no built-in policy of clash for it to replace`)
 }
 
 // "A deny rule can never be overridden by an allow rule." But "within a domain: first-match wins".
@@ -572,7 +572,7 @@ func TestRow_4_31_DenyIsOverridden(t *testing.T) {
 func TestX12_TrailingStars(t *testing.T) {
 	text := of("(allow (exec \"git\" * * * * *))\n(deny (exec \"git\" \"push\"))")
 	decides(t, text, "allow Bash git push")
-	noted(t, text, `3 ends in 5 times *`, `3 before (deny (exec "git" "push")) of line 4 for its * alone`, `4 is more specific and may decide before this rule denies`)
+	noted(t, text, `3 ends in 5 times *`, `3 before (deny (exec "git" "push")) of line 4 only because of its *`, `4 is more specific and may decide before this rule denies`)
 	noted(t, of(`(allow (exec "git" "push" *)) (deny (exec "git" *))`), `3 is more specific and may decide`)
 	noted(t, of(`(allow (exec "git" *)) (allow (exec "git"))`))
 	noted(t, of(`(allow (exec "git" * * :has "a"))`)) // they keep :has from the first two
@@ -581,7 +581,7 @@ func TestX12_TrailingStars(t *testing.T) {
 func TestX13_OneStar(t *testing.T) {
 	text := of("(deny (exec \"git\"))\n(ask (exec \"git\" *))")
 	decides(t, text, "ask Bash git", "ask Bash git push")
-	noted(t, text, `3 is more specific and may decide before this rule denies`, `4 for its * alone, which asks for nothing: without it they would be a conflict`)
+	noted(t, text, `3 is more specific and may decide before this rule denies`, `4 only because of its *, which requires nothing: without it they would be a conflict`)
 }
 
 // The environment of this process is not read.
@@ -613,7 +613,7 @@ func TestX16_Hosts(t *testing.T) {
 		}
 	}
 	decides(t, of(`(allow (net "::1"))`), "allow WebFetch http://[::1]:80/")
-	noted(t, of(`(allow (net "*"))`), `3 the host of a web search, and of nothing else`)
+	noted(t, of(`(allow (net "*"))`), `3 is only the host of a web search`)
 	decides(t, of(`(allow (net "*"))`), "allow WebSearch x", "deny WebFetch https://a/")
 }
 

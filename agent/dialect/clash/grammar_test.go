@@ -28,20 +28,20 @@ func TestRow_4_07_Lexis(t *testing.T) {
 			t.Errorf("%s becomes %s", id, again)
 		}
 	})
-	refused(t, "(policy \"main\"\n (allow (exec \"x))\n)", nil, `2:15 a text that is not closed`)
-	refused(t, "(policy \"main\"\n (allow (exec \"x))\n (allow (exec \"y\")))", nil, `2:15 a text that is not closed in its line`)
-	refused(t, `(policy "main\n")`, nil, `1:14 what it cannot escape`)
-	refused(t, "(policy \"main\"\n (deny (exec \"rm\" \"-rf\" /*)))", nil, `2:25 a regex that is not closed in its line`)
-	refused(t, `(policy "main`+"\\", nil, `1:9 not closed`, `1:14 what it cannot escape`)
-	refused(t, "(policy \"main\"\n (deny (exec /a\\", nil, `2:14 a regex that is not closed in its line`)
-	refused(t, "(policy \"main\"\n (deny (exec /a\\\n b/)))", nil, `2:14 a regex that is not closed in its line`)
+	refused(t, "(policy \"main\"\n (allow (exec \"x))\n)", nil, `2:15 a string that is not closed`)
+	refused(t, "(policy \"main\"\n (allow (exec \"x))\n (allow (exec \"y\")))", nil, `2:15 a string that is not closed on its line`)
+	refused(t, `(policy "main\n")`, nil, `1:14 that it cannot escape`)
+	refused(t, "(policy \"main\"\n (deny (exec \"rm\" \"-rf\" /*)))", nil, `2:25 a regex that is not closed on its line`)
+	refused(t, `(policy "main`+"\\", nil, `1:9 not closed`, `1:14 that it cannot escape`)
+	refused(t, "(policy \"main\"\n (deny (exec /a\\", nil, `2:14 a regex that is not closed on its line`)
+	refused(t, "(policy \"main\"\n (deny (exec /a\\\n b/)))", nil, `2:14 a regex that is not closed on its line`)
 	refused(t, "(policy \"main\"))\n)", nil, `1:16 closes nothing`, `2:1 closes nothing`)
 	refused(t, "(policy \"main\"\n (allow (exec)", nil, `1:1 not closed`, `2:2 not closed`)
-	refused(t, strings.Repeat("(", 50), nil, `1:33 over 32 lists`)
+	refused(t, strings.Repeat("(", 50), nil, `1:33 lists nested more than 32`)
 	refused(t, "", nil, `1:1 no policy`)
 	refused(t, "; nothing\n", nil, `1:1 no policy`)
 	refused(t, "(policy \"main\")\n\xff", nil, `2:1 not UTF-8`)
-	refused(t, "x \"y\" ()", nil, `1:1 the word x is not a form`, `1:1 no policy of that name`, `1:3 a text is not`, `1:7 an empty list`)
+	refused(t, "x \"y\" ()", nil, `1:1 the word x is not a form`, `1:1 no policy of that name`, `1:3 a string is not`, `1:7 an empty list`)
 	refused(t, "(policy \"main\" "+strings.Repeat("x ", 300)+")", nil, many(201)...)
 }
 
@@ -59,8 +59,8 @@ func TestRow_4_07_Unknown(t *testing.T) {
 	for matcher, want := range map[string]string{
 		`(tool)`:               `3:8 a rule about (tool ...)`,
 		`(exe "x")`:            `3:8 (exe ...) is not what a rule can be about`,
-		`"x"`:                  `3:8 a text is not what a rule can be about`,
-		`(exec git)`:           `3:14 the word git where a pattern belongs; write a text in quotes, as in "git"`,
+		`"x"`:                  `3:8 a string is not what a rule can be about`,
+		`(exec git)`:           `3:14 the word git where a pattern belongs; write a string in quotes, as in "git"`,
 		`(exec "x" :hass "y")`: `3:18 the word :hass`,
 		`(exec (and "a"))`:     `3:14 (and ...) is not a pattern`,
 		`(exec (subpath "/"))`: `3:14 (subpath ...) is not a pattern`,
@@ -72,10 +72,10 @@ func TestRow_4_07_Unknown(t *testing.T) {
 		`(fs reed)`:            `3:12 the word reed is not an operation`,
 		`(fs (or read reed))`:  `3:21 the word reed is not an operation`,
 		`(fs (or read read))`:  `3:21 the operation read twice`,
-		`(fs read "/a" "/b")`:  `3:22 more behind the path`,
+		`(fs read "/a" "/b")`:  `3:22 something after the path`,
 		`(fs read (sub "/a"))`: `3:17 (sub ...) is not a path`,
 		`(fs read (subpath))`:  `3:17 is not (subpath PATH)`,
-		`(net "a" "b")`:        `3:17 more behind the host`,
+		`(net "a" "b")`:        `3:17 something after the host`,
 	} {
 		refused(t, of("(allow "+matcher+")"), home(), want)
 	}
@@ -110,8 +110,8 @@ func TestWorktree(t *testing.T) {
 func TestNotes(t *testing.T) {
 	noted(t, of(`(deny (fs delete "/a"))`), `3 no call of a tool is a create or a delete`)
 	noted(t, of(`(deny (fs (or create write) "/a"))`))
-	noted(t, of(`(allow (exec "x") :sandbox (deny (fs delete "/a")))`), `3 nothing enforces it`)
-	noted(t, of(`(allow (exec "x" :has * "a"))`), `3 a * behind :has asks for nothing`)
+	noted(t, of(`(allow (exec "x") :sandbox (deny (fs delete "/a")))`), `3 but not enforced`)
+	noted(t, of(`(allow (exec "x" :has * "a"))`), `3 a * after :has requires nothing`)
 	noted(t, "(policy \"main\" (allow (net)))\n(policy \"x\" (include \"y\")) (policy \"y\")", `2 the policy "x" is not used`, `2 the policy "y" is not used`)
 	noted(t, `(policy "main")`, `1 no rule applies`)
 	noted(t, "(default allow \"main\") (policy \"main\"\n(deny (fs write (subpath \"/a\"))))", `2 MultiEdit and NotebookEdit`)
@@ -137,7 +137,7 @@ func TestLimitOfNotes(t *testing.T) {
 		return b.String()
 	}
 	for _, c := range []struct{ thousand, last, want string }{
-		{`(allow (exec "a%d" *))`, `(ask (exec "a999"))`, "1002 for its * alone"},
+		{`(allow (exec "a%d" *))`, `(ask (exec "a999"))`, "1002 only because of its *"},
 		{`(deny (exec "a%d"))`, `(ask (exec "a999" "x"))`, "1002 may decide before this rule denies"},
 	} {
 		noted(t, of(many(1000, c.thousand)+many(999, `(allow (exec "b%d"))`)+c.last), c.want)

@@ -59,7 +59,7 @@ func (c *compiler) unknown(n *node, what, forms string) {
 
 func (c *compiler) readVersion(n *node) {
 	if c.version != nil {
-		c.fail(rules.CodeDuplicate, n.at, fmt.Sprintf("a second version; the first is in line %d", c.line(c.version.at)), "leave one out")
+		c.fail(rules.CodeDuplicate, n.at, fmt.Sprintf("a second version; the first is in line %d", c.line(c.version.at)), "remove one")
 		return
 	}
 	c.version = n
@@ -68,13 +68,13 @@ func (c *compiler) readVersion(n *node) {
 		return
 	}
 	if v, err := strconv.ParseUint(n.items[1].text, 10, 32); err != nil || v != 1 {
-		c.fail(rules.CodeValue, n.items[1].at, fmt.Sprintf("version %s of the language", n.items[1].text), "write (version 1), the only one that is read")
+		c.fail(rules.CodeValue, n.items[1].at, fmt.Sprintf("version %s of the language", n.items[1].text), "write (version 1), the only one that policyscan reads")
 	}
 }
 
 func (c *compiler) readDefault(n *node) {
 	if c.declared != nil {
-		c.fail(rules.CodeDuplicate, n.at, fmt.Sprintf("a second default; the first is in line %d", c.line(c.declared.at)), "leave one out")
+		c.fail(rules.CodeDuplicate, n.at, fmt.Sprintf("a second default; the first is in line %d", c.line(c.declared.at)), "remove one")
 		return
 	}
 	if len(n.items) != 3 {
@@ -171,7 +171,7 @@ func (c *compiler) readRule(n *node, within bool) *rule {
 		r.domain = "net"
 		c.readNet(r, m)
 	case "tool":
-		c.fail(rules.CodeKey, m.at, "a rule about (tool ...)", "leave it out: of tools that are neither exec, fs nor net the default decides, as the document says")
+		c.fail(rules.CodeKey, m.at, "a rule about (tool ...)", "remove it: for tools that are not exec, fs or net the default decides, as the document says")
 	default:
 		c.unknown(m, "what a rule can be about", "(exec ...), (fs ...), (net ...)")
 	}
@@ -190,13 +190,13 @@ func (c *compiler) readSandbox(r *rule, rest []*node, within bool) {
 	at := rest[0]
 	switch {
 	case !at.is(":sandbox"):
-		c.unknown(at, "what may stand behind a rule's matcher", ":sandbox NAME, :sandbox RULE ...")
+		c.unknown(at, "what may follow a rule's matcher", ":sandbox NAME, :sandbox RULE ...")
 		return
 	case within:
-		c.fail(rules.CodeKey, at.at, "a :sandbox in a sandbox", "leave it out")
+		c.fail(rules.CodeKey, at.at, "a :sandbox in a sandbox", "remove it")
 		return
 	case r.domain == "fs" || r.domain == "net":
-		c.fail(rules.CodeKey, at.at, fmt.Sprintf("a :sandbox of a rule about %s", r.domain), "leave it out: a sandbox is for the commands of (exec ...)")
+		c.fail(rules.CodeKey, at.at, fmt.Sprintf("a :sandbox of a rule about %s", r.domain), "remove it: a sandbox is for the commands of (exec ...)")
 		return
 	case len(rest) == 1:
 		c.fail(rules.CodeValue, at.at, "a :sandbox without a policy", `name one, as in :sandbox "build", or write its rules`)
@@ -206,7 +206,7 @@ func (c *compiler) readSandbox(r *rule, rest []*node, within bool) {
 	if rest[1].kind != list {
 		r.sandbox, _ = c.name(rest[1], "sandbox")
 		if len(rest) > 2 {
-			c.fail(rules.CodeKey, rest[2].at, "more behind the name of a sandbox", "leave it out")
+			c.fail(rules.CodeKey, rest[2].at, "something after the name of a sandbox", "remove it")
 		}
 		return
 	}
@@ -236,11 +236,11 @@ func (c *compiler) readExec(r *rule, m *node) {
 	if at >= 0 {
 		positional = rest[:at]
 		if at == len(rest)-1 {
-			c.fail(rules.CodeValue, rest[at].at, "a :has with nothing behind it", "write what the arguments must have, or leave it out")
+			c.fail(rules.CodeValue, rest[at].at, "a :has with nothing after it", "write what the arguments must have, or remove it")
 		}
 		for _, n := range rest[at+1:] {
 			if p := c.pattern(n, r.domain); p.form == anything && n.is("*") {
-				c.note(n.at, "a * behind :has asks for nothing; leave it out")
+				c.note(n.at, "a * after :has requires nothing; remove it")
 			} else {
 				r.has = append(r.has, p)
 			}
@@ -262,14 +262,14 @@ func (c *compiler) readFS(r *rule, m *node, within bool) {
 		rest = rest[1:]
 	}
 	if len(rest) > 0 {
-		c.fail(rules.CodeKey, rest[0].at, "more behind the path of (fs ...)", "write one operation and one path; join several with (or ...)")
+		c.fail(rules.CodeKey, rest[0].at, "something after the path of (fs ...)", "write one operation and one path; join several with (or ...)")
 	}
 	r.first.each(false, func(p *pattern, negated bool) {
 		switch {
 		case !p.worktree:
 		case !within && (r.effect != call.Allow || negated):
 			c.fail(rules.CodeValue, p.at, fmt.Sprintf("a :worktree in a rule that says %s, or within (not ...)", r.effect),
-				"leave it out and name the folders of git too: where they are is not looked up, and the rule would be weaker than it says")
+				"remove it and name git's folders too: where they are is not looked up, and the rule would be weaker than it says")
 		default:
 			c.note(p.at, ":worktree is read as if it were not there: which folders of git a worktree has is not looked up, so the rule does not allow them")
 		}
@@ -294,7 +294,7 @@ func (c *compiler) readOps(r *rule, n *node, within bool) bool {
 			case o.kind != word || !slices.Contains(known, o.text):
 				c.unknown(o, "an operation", strings.Join(known, ", "))
 			case slices.Contains(r.ops, o.text):
-				c.fail(rules.CodeDuplicate, o.at, fmt.Sprintf("the operation %s twice", o.text), "leave one out")
+				c.fail(rules.CodeDuplicate, o.at, fmt.Sprintf("the operation %s twice", o.text), "remove one")
 			}
 			r.ops = append(r.ops, o.text)
 		}
@@ -314,6 +314,6 @@ func (c *compiler) readNet(r *rule, m *node) {
 		r.first = c.pattern(rest[0], r.domain)
 	}
 	if len(rest) > 1 {
-		c.fail(rules.CodeKey, rest[1].at, "more behind the host of (net ...)", "join several with (or ...)")
+		c.fail(rules.CodeKey, rest[1].at, "something after the host of (net ...)", "join several with (or ...)")
 	}
 }

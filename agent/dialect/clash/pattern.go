@@ -48,7 +48,7 @@ func (c *compiler) pattern(n *node, domain string) pattern {
 	switch {
 	case n.is("*"):
 	case n.kind == word:
-		c.fail(rules.CodeType, n.at, fmt.Sprintf("the word %s where a pattern belongs", n.text), fmt.Sprintf("write a text in quotes, as in %q", n.text))
+		c.fail(rules.CodeType, n.at, fmt.Sprintf("the word %s where a pattern belongs", n.text), fmt.Sprintf("write a string in quotes, as in %q", n.text))
 	case n.kind == text:
 		p.form = literal
 		p.text = c.literal(n, domain)
@@ -71,7 +71,7 @@ func (c *compiler) pattern(n *node, domain string) pattern {
 		}
 		p.members = []pattern{c.pattern(n.items[1], domain)}
 		if p.members[0].all() {
-			c.fail(rules.CodeValue, n.at, fmt.Sprintf("%s matches nothing", p.shown), "leave the rule out, or say what it is not")
+			c.fail(rules.CodeValue, n.at, fmt.Sprintf("%s matches nothing", p.shown), "remove the rule, or say what it is not")
 		}
 	case n.head() == "subpath" && domain == "fs":
 		p.form = subpath
@@ -112,12 +112,12 @@ func (c *compiler) host(n *node) string {
 	host, ok := call.Host(n.text)
 	switch {
 	case n.text == "*":
-		c.note(n.at, `the text "*" is the host of a web search, and of nothing else; write (net) or (net *) for any host`)
+		c.note(n.at, `the text "*" is only the host of a web search; write (net) or (net *) for any host`)
 		return n.text
 	case n.text == "":
 		c.fail(rules.CodeValue, n.at, "a host that is empty", fix)
 	case strings.Contains(n.text, "*"):
-		c.fail(rules.CodeValue, n.at, fmt.Sprintf("a * in the text %q stands for itself, and no host has one", n.text), `write a regex, as in /\.example\.com$/`)
+		c.fail(rules.CodeValue, n.at, fmt.Sprintf("a * in the string %q is a literal *, and no host has one", n.text), `write a regex, as in /\.example\.com$/`)
 	case !ok:
 		c.fail(rules.CodeValue, n.at, fmt.Sprintf("%q is not a host, and would match none", n.text), fix)
 	case strings.ContainsFunc(n.text, func(r rune) bool { return r >= 0x80 }):
@@ -158,7 +158,7 @@ func (c *compiler) expression(n *node) (string, bool) {
 			c.fail(rules.CodeValue, n.at, fmt.Sprintf("(env %s) is not defined", name),
 				fmt.Sprintf("give --define %s=VALUE; variables of the environment are not read, so that the same rules mean the same everywhere", name))
 		} else if value == "" {
-			c.fail(rules.CodeValue, n.at, fmt.Sprintf("(env %s) is defined as nothing", name), fmt.Sprintf("give --define %s=VALUE", name))
+			c.fail(rules.CodeValue, n.at, fmt.Sprintf("(env %s) is defined as empty", name), fmt.Sprintf("give --define %s=VALUE", name))
 		}
 		return value, value != ""
 	case n.head() == "join":
@@ -194,7 +194,7 @@ func (c *compiler) path(at int, name string) string {
 		return ""
 	}
 	if strings.HasPrefix(name, "~") {
-		c.fail(rules.CodeValue, at, fmt.Sprintf("a ~ in the path %q stands for itself", name), "write (join (env HOME) ...) in a (subpath ...), or the whole path; ./~ is a file")
+		c.fail(rules.CodeValue, at, fmt.Sprintf("a ~ in the path %q is literal", name), "write (join (env HOME) ...) in a (subpath ...), or the whole path; ./~ is a file")
 		return ""
 	}
 	folder := c.define["PWD"]

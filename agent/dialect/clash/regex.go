@@ -21,7 +21,7 @@ const (
 func (c *compiler) regexp(n *node, domain string) *regexp.Regexp {
 	goes, at, problem := translate(n.text)
 	if problem != "" {
-		c.fail(rules.CodeValue, n.at+1+at, fmt.Sprintf("%s in the regex /%s/", problem, n.text), "write it without, as clash's regexes and RE2 both read it")
+		c.fail(rules.CodeValue, n.at+1+at, fmt.Sprintf("%s in the regex /%s/", problem, n.text), "write the regex without it, so that clash and RE2 read it alike")
 		return nil
 	}
 	re, err := regexp.Compile(goes)
@@ -46,7 +46,7 @@ func translate(re string) (goes string, at int, problem string) {
 		switch {
 		case c == '\\':
 			if i+1 == len(re) {
-				return "", i, `a \ with nothing behind it`
+				return "", i, `a \ with nothing after it`
 			}
 			i++
 			out, why := escape(re[i], class >= 0)
@@ -82,7 +82,7 @@ func translate(re string) (goes string, at int, problem string) {
 		case c == '{':
 			n := repetition(re[i:])
 			if n == 0 {
-				return "", i, "a { that is no repetition"
+				return "", i, "a { that is not a repetition"
 			}
 			b.WriteString(re[i : i+n])
 			i += n - 1

@@ -24,7 +24,7 @@ func TestRow_4_07_RegexesThatDiffer(t *testing.T) {
 		}
 	}
 	for re, want := range map[string]string{
-		`ab\bc`: `3:16 a \b, which`, `a\Z`: `3:15 a \Z in the regex`, `a\0`: `3:15 a \0 in the regex`, `a\9`: `3:15 a \9 in the regex`, `a\x{41`: `3:15 a { that is not closed`, `[a\W]`: `3:16 a \W in [...]`, `[a&&b]`: `3:16 a && in [...]`, `a{`: `3:15 a { that is no repetition`,
+		`ab\bc`: `3:16 a \b, which`, `a\Z`: `3:15 a \Z in the regex`, `a\0`: `3:15 a \0 in the regex`, `a\9`: `3:15 a \9 in the regex`, `a\x{41`: `3:15 a { that is not closed`, `[a\W]`: `3:16 a \W in [...]`, `[a&&b]`: `3:16 a && in [...]`, `a{`: `3:15 a { that is not a repetition`,
 	} {
 		refused(t, of("(deny (exec /"+re+"/))"), nil, want)
 	}

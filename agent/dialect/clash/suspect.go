@@ -18,16 +18,16 @@ func (c *compiler) suspect(all []*rule) {
 		switch p := c.policies[name]; {
 		case p.used:
 		case builtin(name):
-			c.note(p.at, "the policy %q is not used: there is no policy of clash's own for it to replace, so include it where it is wanted", name)
+			c.note(p.at, "the policy %q is not used: there is no built-in policy of clash for it to replace; include it where you need it", name)
 		default:
-			c.note(p.at, "the policy %q is not used: %q does not include it, and it is no sandbox", name, c.active)
+			c.note(p.at, "the policy %q is not used: %q does not include it, and it is not a sandbox", name, c.active)
 		}
 	}
 	if len(all) == 0 {
 		c.note(0, "no rule applies: the default decides every call")
 	}
 	if i := slices.IndexFunc(all, func(r *rule) bool { return r.domain == "exec" && r.effect != call.Allow && r.score[0] > 0 }); i >= 0 {
-		c.note(all[i].at, "rules about exec see the first command of a line alone, as clash's document says, so this rule does not stop %q; a native rule sees every command of a line",
+		c.note(all[i].at, "rules about exec see only the first command of a line, as clash's document says, so this rule does not stop %q; a native rule sees every command of a line",
 			"cd x && …")
 	}
 	budget := maxComparisons
@@ -41,7 +41,7 @@ func (c *compiler) suspect(all []*rule) {
 		}
 	}
 	if i := slices.IndexFunc(all, func(r *rule) bool { return r.effect != call.Allow && r.domain == "fs" && r.writes() }); c.effect == call.Allow && i >= 0 {
-		c.note(all[i].at, "the default allows, and MultiEdit and NotebookEdit, which the document does not list as writes, are left to it: this rule does not see them")
+		c.note(all[i].at, "the default allows, and it decides for MultiEdit and NotebookEdit, which the document does not list as writes: this rule does not see them")
 	}
 }
 
@@ -51,16 +51,16 @@ const maxComparisons = 2_000_000
 // suspectRule notes what can be seen of a rule alone.
 func (c *compiler) suspectRule(r *rule) {
 	if r.sandbox != "" {
-		c.note(r.sandboxAt, "the sandbox %q is read and named, and nothing enforces it: what the command does is up to the agent's own sandbox", r.sandbox)
+		c.note(r.sandboxAt, "the sandbox %q is read and named, but not enforced: only the agent's own sandbox limits the command", r.sandbox)
 		if r.effect != call.Allow {
 			c.note(r.sandboxAt, "a :sandbox of a rule that says %s: clash uses one for commands that a rule allows", r.effect)
 		}
 	}
 	if runs, never := r.neverRuns(); never {
-		c.note(r.at, "the rule never matches: %s is looked through, and the program is %s; write (allow (exec %q ...))", r.first.shown, runs, runs)
+		c.note(r.at, "the rule never matches: %s is skipped as a wrapper, and the program is %s; write (allow (exec %q ...))", r.first.shown, runs, runs)
 	}
 	if n := r.stars(); n > 1 {
-		c.note(r.at, "the rule ends in %d times *; each makes it more specific, and none asks for anything, not even that there is an argument: leave them out", n)
+		c.note(r.at, "the rule ends in %d times *; each makes it more specific, but none requires anything, not even an argument: remove them", n)
 	}
 }
 
@@ -105,9 +105,9 @@ func (c *compiler) suspectStars(r *rule, all []*rule, budget *int) {
 			continue
 		}
 		if compare(s.score, without) == 0 && len(s.has) == 0 && len(s.args) == len(r.args)-r.stars() {
-			c.note(r.at, "the rule decides before %s of line %d for its * alone, which asks for nothing: without it they would be a conflict", s.id, c.line(s.at))
+			c.note(r.at, "the rule decides before %s of line %d only because of its *, which requires nothing: without it they would be a conflict", s.id, c.line(s.at))
 		} else {
-			c.note(r.at, "the rule decides before %s of line %d for its * alone, which asks for nothing: without it that rule would decide first", s.id, c.line(s.at))
+			c.note(r.at, "the rule decides before %s of line %d only because of its *, which requires nothing: without it that rule would decide first", s.id, c.line(s.at))
 		}
 		return
 	}

@@ -30,7 +30,7 @@ func Read(src *rules.Source) (*call.Set, error) {
 	doc := src.YAML(rules.Form{File: `"version:", "defaults:" and "rules:"`, Closed: true, Keys: map[string]string{
 		"version":  `version: "1"`,
 		"defaults": `"defaults: {unmatched: escalate}"`,
-		"rules":    `"rules: []" if there is none`,
+		"rules":    `"rules: []" if there are none`,
 		"action":   "deny, allow or escalate",
 		"tool":     `the name of a tool, or several with "|" between them`,
 		"pattern":  "what the field is compared with",
@@ -111,7 +111,7 @@ func (r *reader) defaults(n *yaml.Node) {
 	if effect := r.effect(d["unmatched"]); effect != "" {
 		r.set.Default = effect
 		if effect == call.Allow {
-			r.note(d["unmatched"].Node(), "what no rule is about is allowed; write escalate, or deny, for an agent that meets a new tool")
+			r.note(d["unmatched"].Node(), "calls that no rule is about are allowed; write escalate or deny, in case an agent gets a new tool")
 		}
 	}
 	for _, key := range []string{"max_budget_per_agent", "max_turns_per_agent"} {
@@ -127,7 +127,7 @@ func (r *reader) defaults(n *yaml.Node) {
 		case key == "max_turns_per_agent" && n != float64(int64(n)):
 			r.doc.Fail(rules.CodeValue, at, fmt.Sprintf("%q is %s", key, at.Value), "write a whole number")
 		default:
-			r.note(at, "%q is a placeholder, which nothing enforces", key)
+			r.note(at, "%q is a placeholder and is not enforced", key)
 		}
 	}
 }
@@ -205,11 +205,11 @@ func (r *reader) tools(e rules.Entry) []string {
 		case name == "":
 			found = "no name on one side of a \"|\""
 		case strings.ContainsFunc(name, func(c rune) bool { return unicode.IsSpace(c) || !unicode.IsGraphic(c) }):
-			found = fmt.Sprintf("the tool %s, with a blank: names are compared exactly", rules.Quoted(name))
+			found = fmt.Sprintf("the tool %s, with a space: names are compared exactly", rules.Quoted(name))
 		case strings.ContainsAny(name, `*?+^$()[]{}\`):
 			found = fmt.Sprintf("the tool %s: names are compared exactly, not as a glob or a regular expression", rules.Quoted(name))
 		case seen[name]:
-			found, fix = fmt.Sprintf("the tool %s is there twice", rules.Quoted(name)), "leave one of them out"
+			found, fix = fmt.Sprintf("the tool %s occurs twice", rules.Quoted(name)), "remove one of them"
 		}
 		seen[name] = true
 		if found != "" {
@@ -223,7 +223,7 @@ func (r *reader) tools(e rules.Entry) []string {
 func (r *reader) match(n *yaml.Node, rule *readRule) []call.Predicate {
 	fields, ok := r.doc.Fields(n, `"match"`, `"command:" or another field, and a list of patterns beneath it`)
 	if ok && len(n.Content) == 0 {
-		r.doc.Fail(rules.CodeValue, n, `"match" has no field, and would match nothing`, `leave "match" out to match every use of the tool`)
+		r.doc.Fail(rules.CodeValue, n, `"match" has no field, and would match nothing`, `remove "match" to match every use of the tool`)
 	}
 	var all []call.Predicate
 	for _, e := range fields {
@@ -237,7 +237,7 @@ func (r *reader) match(n *yaml.Node, rule *readRule) []call.Predicate {
 		default:
 			items, ok := r.doc.Items(e.Node(), "the field "+rules.Quoted(f.name), `a list, each item beginning with "- pattern:"`)
 			if ok && len(items) == 0 {
-				r.doc.Fail(rules.CodeValue, e.Node(), fmt.Sprintf("the field %s has no pattern, and would match nothing", rules.Quoted(f.name)), "write one, or leave the field out")
+				r.doc.Fail(rules.CodeValue, e.Node(), fmt.Sprintf("the field %s has no pattern, and would match nothing", rules.Quoted(f.name)), "write one, or remove the field")
 			}
 			for _, item := range items {
 				p, predicate := r.pattern(item, &f, path, rule.effect)
@@ -265,7 +265,7 @@ func (r *reader) pattern(n *yaml.Node, f *field, path []string, effect call.Effe
 	}
 	p.at, p.text = at, text
 	if len(text) > rules.MaxPatternBytes {
-		r.doc.Fail(rules.CodeLimit, at, fmt.Sprintf("a pattern of %d bytes; the limit is %d", len(text), rules.MaxPatternBytes), "write the part that tells")
+		r.doc.Fail(rules.CodeLimit, at, fmt.Sprintf("a pattern of %d bytes; the limit is %d", len(text), rules.MaxPatternBytes), "write a shorter one")
 		return p, none
 	}
 	// Lists have text where that can make a decision stricter only. An escalation in place of a default that denies
@@ -281,7 +281,7 @@ func (r *reader) pattern(n *yaml.Node, f *field, path []string, effect call.Effe
 	case "regex":
 		re, err := jsregexp.Compile(text)
 		if err != nil {
-			found, fix := err.Error(), "write it otherwise"
+			found, fix := err.Error(), "write it another way"
 			if why := new(jsregexp.Error); errors.As(err, &why) {
 				found, fix = why.Found, why.Fix
 			}

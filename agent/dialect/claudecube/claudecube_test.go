@@ -122,12 +122,12 @@ var mistakes = []struct {
 	{"2_05_UnknownKey", head + "  - {name: N, action: deny, tool: Bash, match: {command: [{pattern: a, flags: i}]}}\n", "4:72", `unknown key "flags" in the pattern`},
 	{"2_08_Negated", head + "  - {name: N, action: deny, tool: Edit, match: {file_path: [{pattern: '!src/**', type: glob}]}}\n", "4:71", `the field "file_path", the pattern "!src/**": a leading "!"`},
 	{"2_08_Extglob", head + "  - {name: N, action: deny, tool: Edit, match: {file_path: [{pattern: '**/+(a|b)', type: glob}]}}\n", "4:71", `the field "file_path", the pattern "**/+(a|b)": "+("`},
-	{"2_09_Blank", head + "  - {name: N, action: deny, tool: 'Write | Edit'}\n", "4:35", `the tool "Write ", with a blank`},
+	{"2_09_Blank", head + "  - {name: N, action: deny, tool: 'Write | Edit'}\n", "4:35", `the tool "Write ", with a space`},
 	{"2_09_Empty", head + "  - {name: N, action: deny, tool: ''}\n", "4:35", `"tool" is empty`},
 	{"2_09_EmptySide", head + "  - {name: N, action: deny, tool: 'Write|'}\n", "4:35", `no name on one side of a "|"`},
 	{"2_09_Glob", head + "  - {name: N, action: deny, tool: 'mcp__*'}\n", "4:35", `the tool "mcp__*": names are compared exactly`},
 	{"2_09_Regex", head + "  - {name: N, action: deny, tool: '^Write$'}\n", "4:35", `the tool "^Write$": names are compared exactly`},
-	{"2_09_Twice", head + "  - {name: N, action: deny, tool: 'Write|Write'}\n", "4:35", `the tool "Write" is there twice`},
+	{"2_09_Twice", head + "  - {name: N, action: deny, tool: 'Write|Write'}\n", "4:35", `the tool "Write" occurs twice`},
 	{"2_13_EmptyMatch", head + "  - {name: N, action: deny, tool: Bash, match: {}}\n", "4:48", `"match" has no field`},
 	{"2_13_EmptyField", head + "  - {name: N, action: deny, tool: Bash, match: {command: []}}\n", "4:58", `the field "command" has no pattern`},
 	{"2_14_EmptyPart", head + "  - {name: N, action: deny, tool: Bash, match: {a..b: [{pattern: x}]}}\n", "4:49", `the field "a..b" has an empty part`},
@@ -238,7 +238,7 @@ func TestRow_2_02_Unmatched(t *testing.T) {
 // "NOT ENFORCED (placeholder)".
 func TestRow_2_03_Placeholders(t *testing.T) {
 	set := read(t, "version: \"1\"\ndefaults:\n  max_budget_per_agent: 5.00\n  max_turns_per_agent: 50.0\nrules: []\n")
-	for i, want := range []string{`3 "max_budget_per_agent" is a placeholder, which nothing enforces`, `4 "max_turns_per_agent" is a placeholder, which nothing enforces`} {
+	for i, want := range []string{`3 "max_budget_per_agent" is a placeholder and is not enforced`, `4 "max_turns_per_agent" is a placeholder and is not enforced`} {
 		if got := fmt.Sprint(set.Notes[i].Origin.Line, " ", set.Notes[i].Text); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}

@@ -38,13 +38,13 @@ func globMistake(text string) (found, fix string) {
 			}
 			i += len(class) - 1
 			if strings.HasPrefix(text[i+1:], "+") {
-				return `"+" behind a class, which repeats it in micromatch`, `write a regex`
+				return `"+" after a class, which repeats it in micromatch`, `write a regex`
 			}
 		case '(', ')', '|', '"', '^', '$':
-			return fmt.Sprintf("%q, which means something of its own in micromatch", c), "write a regex"
+			return fmt.Sprintf("%q, which has its own meaning in micromatch", c), "write a regex"
 		case '+':
 			if i > 0 && text[i-1] == '}' {
-				return `"+" behind braces, which repeats them in micromatch`, "write a regex"
+				return `"+" after braces, which repeats them in micromatch`, "write a regex"
 			}
 			if i > 0 && text[i-1] == '+' {
 				return `"++", which is any number of "+" in micromatch`, "write a regex"

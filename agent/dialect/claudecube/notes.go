@@ -15,7 +15,7 @@ func (r *reader) suspect() {
 	for i := range r.read {
 		rule := &r.read[i]
 		if first := lines[rule.name]; first > 0 {
-			r.note(rule.at, "the rule %q has the name of one in line %d; an outcome names it, so give each its own", rule.name, first)
+			r.note(rule.at, "the rule %q has the same name as the rule in line %d; outcomes show the name, so give each its own", rule.name, first)
 		} else {
 			lines[rule.name] = rule.at.Line
 		}
@@ -43,7 +43,7 @@ func (r *reader) suspectTool(rule *readRule, tool string) {
 			return
 		}
 	}
-	r.note(rule.at, "the rule %q is about %s, which is the name of no tool that is known here", rule.name, tool)
+	r.note(rule.at, "the rule %q is about %s, which is not a known tool", rule.name, tool)
 }
 
 // inputs are the fields of the tools of Claude Code.
@@ -113,7 +113,7 @@ func suspectPattern(rule *readRule, field string, p *pattern) string {
 	allows := rule.effect == call.Allow
 	switch {
 	case strings.HasSuffix(p.text, "\n"):
-		return `it ends with a line feed; write it behind the colon, or with "|-"`
+		return `it ends with a line feed; write it after the colon, or with "|-"`
 	case p.kind == "literal" && looksLikeExpression(p.text):
 		return `the whole value must be this text; write "type: regex" or "type: glob" if it is one`
 	case p.kind == "regex" && p.text == "":
@@ -125,12 +125,12 @@ func suspectPattern(rule *readRule, field string, p *pattern) string {
 			return found[2:]
 		}
 		if p.kind == "literal" && rule.effect == call.Deny && field == "command" {
-			return "the command with one more blank is not denied; write a regex"
+			return "the command with one more space is not denied; write a regex"
 		}
 	case p.kind == "regex" && paths && len(p.text) > 1 && p.text[0] == '^' && (p.text[1] == '_' || isLetter(p.text[1])):
-		return "agents give absolute paths, which begin otherwise; write (^|/) for ^"
+		return "agents give absolute paths, which begin differently; write (^|/) for ^"
 	case p.kind == "regex" && field == "command" && allows && !strings.HasPrefix(p.text, "^"):
-		return "it is found anywhere in a command, so whatever stands before it is allowed too; begin it with ^"
+		return "it is found anywhere in a command, so whatever comes before it is allowed too; begin it with ^"
 	case p.kind == "regex" && field == "command" && allows && !strings.HasSuffix(p.text, "$"):
 		return fmt.Sprintf("whatever follows in a command is allowed too, as in \"...; rm -rf .\"; end it with %s", `[^;&|<>$()\x60\n]*$`)
 	}
@@ -175,7 +175,7 @@ func (r *reader) unreached() {
 				}
 			}
 			if before != nil {
-				r.note(rule.at, "the rule %q never decides: %q, in line %d, is asked before and matches every use of %s", rule.name, before.name, before.at.Line, rule.tools[len(rule.tools)-1])
+				r.note(rule.at, "the rule %q never decides: %q, in line %d, comes first and matches every use of %s", rule.name, before.name, before.at.Line, rule.tools[len(rule.tools)-1])
 			}
 			for _, tool := range rule.tools {
 				if rule.match == nil && every[tool] == nil {

@@ -75,11 +75,11 @@ func (r *reader) condition(n *node, rule *call.Rule) call.Predicate {
 		r.pattern(test, value, at, rule)
 	default:
 		if value.Kind() != call.String {
-			r.fail(rules.CodeType, at, fmt.Sprintf("the value of %s is %s", name, m["value"].kindName()), "write a text")
+			r.fail(rules.CodeType, at, fmt.Sprintf("the value of %s is %s", name, m["value"].kindName()), "write a string")
 		}
 		test.Text = value.Str()
 		if test.Text == "" {
-			r.note(at, "%s with an empty text holds for every field that is there; write the text", name)
+			r.note(at, "%s with an empty string is true for every field that is present; write the string", name)
 		}
 	}
 	return call.Predicate{Test: test}
@@ -96,7 +96,7 @@ func notInForAllow(test *call.Test) call.Predicate {
 
 // pattern compiles a pattern. One that does not compile breaks the policy.
 func (r *reader) pattern(test *call.Test, value *call.Value, at int, rule *call.Rule) {
-	cause := fmt.Sprintf("the pattern %s of the rule %s is not a text", cut(value.JSON()), rule.ID)
+	cause := fmt.Sprintf("the pattern %s of the rule %s is not a string", cut(value.JSON()), rule.ID)
 	if value.Kind() == call.String {
 		var err error
 		if test.Regexp, err = regexp.Compile(value.Str()); err == nil {
@@ -130,12 +130,12 @@ func (r *reader) field(n *node) (text string, path []string) {
 			r.fail(rules.CodeValue, n.at, fmt.Sprintf("the field %s has the part %q", shown(text), part), "name a field that a request has")
 			return "", nil
 		case "":
-			r.note(n.at, "the field %s has an empty part, which is a key without a name; leave the dot out", shown(text))
+			r.note(n.at, "the field %s has an empty part, which is a key without a name; remove the dot", shown(text))
 		}
 	}
 	if root := path[0]; !slices.Contains([]string{"tool_name", "agent_id", "input", "cwd", ""}, root) && !r.roots[root] {
 		r.roots[root] = true
-		r.note(n.at, "the field %s: the request of an agent's hook has tool_name, agent_id, input and cwd; %q is there only in requests that bring it",
+		r.note(n.at, "the field %s: the request of an agent's hook has tool_name, agent_id, input and cwd; %q is only in requests that bring it",
 			shown(text), root)
 	}
 	return text, path
@@ -154,10 +154,10 @@ func (r *reader) operand(n *node) (value *call.Value, list []*call.Value) {
 	for _, item := range items {
 		switch {
 		case item.kind == call.Null, item.kind == call.Object, n.kind == call.List && (item.kind == call.List || item.kind == call.Bool):
-			r.fail(rules.CodeType, item.at, "the value is or has "+item.kindName(), "write a text, a number, a truth value, or a list of texts or of numbers")
+			r.fail(rules.CodeType, item.at, "the value is or has "+item.kindName(), "write a string, a number, true or false, or a list of strings or of numbers")
 			return nil, nil
 		case item.kind != items[0].kind:
-			r.fail(rules.CodeType, item.at, "the list has texts and numbers", "write one of them")
+			r.fail(rules.CodeType, item.at, "the list has strings and numbers", "write one kind")
 			return nil, nil
 		}
 		v, ok := r.value(item)

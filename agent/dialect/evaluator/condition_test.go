@@ -144,7 +144,7 @@ func TestRow_1_21_MatchesOfNoString(t *testing.T) {
 		if got := line(set.Decide(request(t, asked), call.Options{})); got != "deny POLICY_COMPILE_ERROR 11@7" {
 			t.Errorf("matches %s: %s", value, got)
 		}
-		if broken := set.Policies[0].Broken; !strings.Contains(broken, "the pattern "+value+" of the rule d is not a text") {
+		if broken := set.Policies[0].Broken; !strings.Contains(broken, "the pattern "+value+" of the rule d is not a string") {
 			t.Errorf("matches %s: %s", value, broken)
 		}
 	}

@@ -80,11 +80,11 @@ func (r *reader) bundle(root *node) {
 	}
 	r.whole(m["bundleVersion"], "bundleVersion")
 	if text, ok := r.text(m["contentHash"], "contentHash", 1, anyLength); ok && !hash.MatchString(text) {
-		r.fail(rules.CodeValue, m["contentHash"].at, `"contentHash" is no SHA-256`, "write its 64 hexadecimal digits in lower case")
+		r.fail(rules.CodeValue, m["contentHash"].at, `"contentHash" is not a SHA-256`, "write its 64 hexadecimal digits in lower case")
 	}
 	if text, ok := r.text(m["builtAt"], "builtAt", 1, anyLength); ok {
 		if _, err := time.Parse(time.RFC3339, text); err != nil {
-			r.fail(rules.CodeValue, m["builtAt"].at, `"builtAt" is no date and time`, `write it as in "2026-01-31T12:00:00Z"`)
+			r.fail(rules.CodeValue, m["builtAt"].at, `"builtAt" is not a date and time`, `write it as in "2026-01-31T12:00:00Z"`)
 		}
 	}
 	if n := m["signature"]; n != nil {
@@ -105,7 +105,7 @@ func (r *reader) bundle(root *node) {
 		r.policy(n)
 		if p := r.set.Policies[i]; p.ID != "" {
 			if line := seen[p.ID]; line > 0 {
-				r.note(n.at, "the policy %s is there twice, first in line %d; leave one of them out", p.ID, line)
+				r.note(n.at, "the policy %s occurs twice, first in line %d; remove one of them", p.ID, line)
 			}
 			seen[p.ID] = r.line(n.at)
 		}
@@ -159,7 +159,7 @@ func (r *reader) policy(n *node) {
 		id := r.ruleOf(n, index)
 		r.rule = ""
 		if line := seen[id]; line > 0 {
-			r.note(n.at, "the rule %s is there twice in its policy, first in line %d; give each its own id", id, line)
+			r.note(n.at, "the rule %s occurs twice in its policy, first in line %d; give each its own id", id, line)
 		} else if id != "" {
 			seen[id] = r.line(n.at)
 		}
@@ -209,7 +209,7 @@ func (r *reader) object(n *node, what string, required, optional []string) map[s
 		case slices.Contains(keys, m.name):
 			all[m.name] = m.value
 		case m.name == "mcpAccess":
-			r.fail(rules.CodeKey, m.at, `"mcpAccess": the document has no gate for MCP servers`, `leave it out, and write a rule on tool_name, such as starts_with "mcp__name__"`)
+			r.fail(rules.CodeKey, m.at, `"mcpAccess": the document has no gate for MCP servers`, `remove it, and write a rule on tool_name, such as starts_with "mcp__name__"`)
 		default:
 			r.fail(rules.CodeKey, m.at, fmt.Sprintf("unknown key %s in %s", shown(m.name), what), "the keys are "+strings.Join(keys, ", "))
 		}
@@ -228,7 +228,7 @@ func (r *reader) text(n *node, what string, least, most int) (string, bool) {
 	case n == nil:
 		return "", false
 	case n.kind != call.String:
-		r.fail(rules.CodeType, n.at, fmt.Sprintf("%s is %s", what, n.kindName()), "write a text")
+		r.fail(rules.CodeType, n.at, fmt.Sprintf("%s is %s", what, n.kindName()), "write a string")
 		return "", false
 	}
 	length := utf8.RuneCountInString(n.text)
@@ -251,7 +251,7 @@ func (r *reader) whole(n *node, what string) int64 {
 	const most = 1<<53 - 1 // the largest that JavaScript tells from its neighbours
 	i, err := strconv.ParseInt(string(r.src.Text[n.at:n.end]), 10, 64)
 	if err != nil || i < 0 || i > most {
-		r.fail(rules.CodeValue, n.at, what+" is no whole number from 0 on", "write one, such as 1")
+		r.fail(rules.CodeValue, n.at, what+" is not a whole number of 0 or more", "write one, such as 1")
 		return 0
 	}
 	return i

@@ -264,10 +264,10 @@ func ticking(step time.Duration) func() time.Time {
 func TestTraceIsWhole(t *testing.T) {
 	list := policy(first, "allow", rule("n", "deny", isNone), rule("d", "deny", isBash), rule("e", "deny", isBash))
 	for _, c := range []struct{ bundle, request, last string }{
-		{bundle(list), bash, "it is not reached: d decides before"},
-		{bundle(list), `{"tool_name": "x", "agent_id": "agent-1"}`, "it is not reached: AGENT_FROZEN decides before"},
+		{bundle(list), bash, "it is not reached: d decides first"},
+		{bundle(list), `{"tool_name": "x", "agent_id": "agent-1"}`, "it is not reached: AGENT_FROZEN decides first"},
 		{bundle(policy(first, "allow", rule("1", "deny", isNone), rule("2", "deny", badRule), rule("3", "deny", isNone))), bash,
-			"it is not reached: POLICY_COMPILE_ERROR decides before"},
+			"it is not reached: POLICY_COMPILE_ERROR decides first"},
 		{bundle(list), `{"tool_name": "x"}`, `tool_name eq "Bash" does not hold`},
 	} {
 		trace := read(t, c.bundle).Decide(request(t, c.request), call.Options{Trace: true}).Trace

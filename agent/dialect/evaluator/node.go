@@ -134,7 +134,7 @@ func (r *reader) next(dec *json.Decoder) (*node, error) {
 			case n.kind == call.List:
 				n.items = append(n.items, m.value)
 			case seen[m.name]:
-				r.fail(rules.CodeDuplicate, m.at, fmt.Sprintf("the key %q is there twice", m.name), "leave one of them out")
+				r.fail(rules.CodeDuplicate, m.at, fmt.Sprintf("the key %q occurs twice", m.name), "remove one of them")
 			default:
 				seen[m.name] = true
 				n.members = append(n.members, m)
@@ -162,7 +162,7 @@ func (r *reader) begin(dec *json.Decoder) int {
 func (r *reader) value(n *node) (*call.Value, bool) {
 	v, err := call.ParseValue(r.src.Text[n.at:n.end])
 	if err != nil {
-		r.fail(rules.CodeValue, n.at, err.Error(), "write one that JavaScript can hold")
+		r.fail(rules.CodeValue, n.at, err.Error(), "write one that JavaScript can represent")
 		return nil, false
 	}
 	return v, true
@@ -174,11 +174,11 @@ func (n *node) kindName() string {
 	case call.Null:
 		return "null"
 	case call.Bool:
-		return "a truth value"
+		return "a boolean"
 	case call.Number:
 		return "a number"
 	case call.String:
-		return "a text"
+		return "a string"
 	case call.List:
 		return "a list"
 	}

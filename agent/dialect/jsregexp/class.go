@@ -17,7 +17,7 @@ func (p *parser) escape(from int, inClass bool) (set, bool) {
 	case c < 0:
 		p.fail(from, "a backslash at the end", `write \\ for the character`)
 	case (c == 'p' || c == 'P' || c == 'u') && p.peek(1) == '{':
-		p.refuse(from, fmt.Sprintf(`\%c{, which means something with the flag u only`, c), `name the characters; one of them is \u and four hexadecimal digits`)
+		p.refuse(from, fmt.Sprintf(`\%c{, which means something only with the flag u`, c), `name the characters; one of them is \u and four hexadecimal digits`)
 	case c == 'k' && p.named:
 		p.at++
 		name := ""
@@ -26,7 +26,7 @@ func (p *parser) escape(from int, inClass bool) (set, bool) {
 			name, ok = p.upTo('>')
 		}
 		if !ok {
-			p.fail(from, `\k without a name in a pattern that has groups with names`, "leave the backslash out")
+			p.fail(from, `\k without a name in a pattern that has groups with names`, "remove the backslash")
 		}
 		p.refs = append(p.refs, name)
 		p.refuse(from, `the back-reference \k<`+name+">", "RE2 has none: write what the group matches again")

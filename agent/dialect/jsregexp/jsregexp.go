@@ -64,9 +64,9 @@ func Compile(pattern string) (*regexp.Regexp, error) {
 	var problem *syntax.Error
 	switch {
 	case errors.As(err, &problem):
-		return nil, &Error{Found: fmt.Sprintf("a pattern that RE2 cannot hold: %s", problem.Code), Fix: "write smaller counts, or fewer brackets within each other"}
+		return nil, &Error{Found: fmt.Sprintf("a pattern that RE2 refuses: %s", problem.Code), Fix: "write smaller counts, or fewer nested brackets"}
 	case err != nil:
-		return nil, &Error{Found: err.Error(), Fix: "write it more simply"}
+		return nil, &Error{Found: err.Error(), Fix: "simplify it"}
 	}
 	return re, nil
 }

@@ -192,7 +192,7 @@ var refusals = []struct {
 	{`[b-a]`, 1, true, "a range"},
 	{`a\`, 1, true, "a backslash at the end"},
 	{`(?=a)(`, 5, true, "a ( that is not closed"}, // what JavaScript refuses too is said first
-	{`😀+`, 0, false, "a quantifier behind the character U+1F600"},
+	{`😀+`, 0, false, "a quantifier after the character U+1F600"},
 	{`[😀]`, 0, false, "a class with half"},
 	{`[^😀]`, 0, false, "a class with half"},
 	{`[\ud800-\udbff]`, 0, false, "a class with half"},
@@ -205,7 +205,7 @@ var refusals = []struct {
 	{`(.{1,50}){1,50}`, 0, false, "a pattern that becomes too large"},
 	{strings.Repeat("ab|", 20_000), 0, false, "a pattern that becomes too large"},
 	{strings.Repeat("a", maxSize), 0, false, "a pattern that becomes too large"},
-	{strings.Repeat("(", 201) + strings.Repeat(")", 201), 200, false, "brackets more than 200 deep"},
+	{strings.Repeat("(", 201) + strings.Repeat(")", 201), 200, false, "brackets nested more than 200 deep"},
 	{"a\xff", 0, false, "a pattern that is not UTF-8"},
 }
 

@@ -102,7 +102,7 @@ func (p *parser) pattern() *node {
 	}
 	for _, name := range p.refs {
 		if !slices.Contains(p.names, name) {
-			p.fail(0, fmt.Sprintf(`a back-reference to %s, which no group is called`, name), "leave it out")
+			p.fail(0, fmt.Sprintf(`a back-reference to %s, but no group has that name`, name), "remove it")
 		}
 	}
 	return p.found(g)
@@ -141,7 +141,7 @@ func (p *parser) term() grid {
 		r := utf16.DecodeRune(a.half, low)
 		a = atom{grid: whole(class(set{r, r}))}
 		if _, _, ok := p.quantifier(); ok {
-			p.refuse(from, fmt.Sprintf("a quantifier behind the character U+%X, of which it repeats the second half only", r), "put the character in (?:...)")
+			p.refuse(from, fmt.Sprintf("a quantifier after the character U+%X, which repeats only its second half", r), "put the character in (?:...)")
 		}
 		return a.grid
 	}
@@ -288,18 +288,18 @@ func (p *parser) group(from int) atom {
 	case p.take("?="), p.take("?!"):
 		p.refuse(from, "look-ahead, (?= or (?!", "RE2 has none: write what may follow, or a rule for the exception")
 	case p.take("?<="), p.take("?<!"):
-		p.refuse(from, "look-behind, (?<= or (?<!", "RE2 has none: write what may stand before, or a rule for the exception")
+		p.refuse(from, "look-behind, (?<= or (?<!", "RE2 has none: write what may come before, or a rule for the exception")
 		anchor = true
 	case p.take("?<"):
 		p.name(from)
 	case p.flags():
-		p.refuse(from, "a group with flags, as (?i:", "leave them out: the newest engines alone read them; write [aA] for both cases")
+		p.refuse(from, "a group with flags, as (?i:", "remove them: only the newest engines read them; write [aA] for both cases")
 		p.stop()
 	case p.peek(0) == '?':
-		p.fail(from, "a group that begins with (? and none of : = ! <", "write (?: or (")
+		p.fail(from, "a group that begins with (? but none of : = ! <", "write (?: or (")
 	}
 	if p.depth++; p.depth > maxDepth {
-		p.refuse(from, fmt.Sprintf("brackets more than %d deep", maxDepth), "write fewer")
+		p.refuse(from, fmt.Sprintf("brackets nested more than %d deep", maxDepth), "write fewer")
 		p.stop()
 	}
 	g := p.alternatives()
@@ -333,12 +333,12 @@ func (p *parser) name(from int) {
 	}
 	switch {
 	case !ok && ascii, name == "":
-		p.fail(from, "a group whose name is not a word", "name it with letters and digits, or leave the name out")
+		p.fail(from, "a group whose name is not a word", "name it with letters and digits, or remove the name")
 	case !ascii:
-		p.refuse(from, "a group whose name is not ASCII", "name it with letters and digits, or leave the name out")
+		p.refuse(from, "a group whose name is not ASCII", "name it with letters and digits, or remove the name")
 		p.stop()
 	case slices.Contains(p.names, name):
-		p.refuse(from, fmt.Sprintf("a second group of the name %s", name), "name it otherwise")
+		p.refuse(from, fmt.Sprintf("a second group named %s", name), "rename it")
 		p.stop()
 	}
 	p.names = append(p.names, name)

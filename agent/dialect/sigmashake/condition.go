@@ -14,7 +14,7 @@ import (
 const maxNested = 50
 
 // operators are what may stand behind a field.
-const operators = "CONTAINS, EQUALS, STARTS_WITH, ENDS_WITH, GLOB, REGEX, WORD, LINE_CONTAINS and LINE_REGEX, each also behind NOT"
+const operators = "CONTAINS, EQUALS, STARTS_WITH, ENDS_WITH, GLOB, REGEX, WORD, LINE_CONTAINS and LINE_REGEX, each also after NOT"
 
 // fields are what may stand before an operator.
 const fields = "command, path, content, tool and input.<key>"
@@ -58,7 +58,7 @@ func (p *parser) group(not bool) (call.Predicate, bool) {
 		case !p.continues(t):
 			return join(all, !not), true
 		case !bytes.Contains(p.src.Text[p.tokens[p.next-1].to:t.at], []byte("\n")):
-			p.fail(t, rules.CodeSyntax, fmt.Sprintf("%s behind a condition, on the same line", t.shown()), "write AND or OR between them")
+			p.fail(t, rules.CodeSyntax, fmt.Sprintf("%s after a condition, on the same line", t.shown()), "write AND or OR between them")
 			return call.Predicate{}, false
 		}
 	}
@@ -72,7 +72,7 @@ func (p *parser) continues(t token) bool {
 // one reads one condition, or several in parentheses.
 func (p *parser) one(not bool) (call.Predicate, bool) {
 	if p.nested++; p.nested > maxNested {
-		p.fail(p.peek(), rules.CodeLimit, fmt.Sprintf("over %d parentheses and NOTs in one another", maxNested), "split the rule")
+		p.fail(p.peek(), rules.CodeLimit, fmt.Sprintf("parentheses and NOTs nested more than %d deep", maxNested), "split the rule")
 		return call.Predicate{}, false
 	}
 	defer func() { p.nested-- }()
@@ -84,7 +84,7 @@ func (p *parser) one(not bool) (call.Predicate, bool) {
 		p.take()
 		c, ok := p.groups(not)
 		if ok && !p.peek().is(")") {
-			p.fail(t, rules.CodeSyntax, "a parenthesis that is not closed", "write ) behind its last condition")
+			p.fail(t, rules.CodeSyntax, "a parenthesis that is not closed", "write ) after its last condition")
 			ok = false
 		}
 		if ok {
@@ -110,7 +110,7 @@ func join(all []call.Predicate, and bool) call.Predicate {
 func (p *parser) test(not bool) (call.Predicate, bool) {
 	field := p.peek()
 	if field.kind != word || isKey(field) || field.is("AND") || field.is("OR") {
-		p.fail(field, rules.CodeSyntax, field.shown()+" where a condition should begin", "write a field, an operator and a text, such as command CONTAINS \"rm -rf\"")
+		p.fail(field, rules.CodeSyntax, field.shown()+" where a condition should begin", "write a field, an operator and a string, such as command CONTAINS \"rm -rf\"")
 		return call.Predicate{}, false
 	}
 	p.take()
@@ -123,7 +123,7 @@ func (p *parser) test(not bool) (call.Predicate, bool) {
 		if fact(field.text) == nil && op.kind == quote {
 			p.fail(field, rules.CodeKey, field.shown()+" is not a key of a rule", "a rule has "+keys)
 		} else {
-			p.fail(op, rules.CodeSyntax, fmt.Sprintf("%s behind %s", op.shown(), field.text), "write an operator: "+operators)
+			p.fail(op, rules.CodeSyntax, fmt.Sprintf("%s after %s", op.shown(), field.text), "write an operator: "+operators)
 		}
 		return call.Predicate{}, false
 	}
@@ -136,7 +136,7 @@ func (p *parser) test(not bool) (call.Predicate, bool) {
 	if about == nil {
 		fix := "the fields are " + fields
 		if field.text == "input." {
-			fix = "write the name of a member of the tool's input behind it"
+			fix = "write the name of a member of the tool's input after it"
 		}
 		p.fail(field, rules.CodeKey, fmt.Sprintf("%q is not a field", field.text), fix)
 		about = &call.Fact{}
@@ -196,7 +196,7 @@ func (p *parser) operate(t *call.Test, op, text string) bool {
 	}
 	t.ByLine = strings.HasPrefix(op, "LINE_")
 	if text == "" && op != "EQUALS" && op != "GLOB" {
-		p.note("%s: every text has the empty one in it, so this says nothing", t.Shown)
+		p.note("%s: every string contains the empty one, so this says nothing", t.Shown)
 	}
 	if said := oddGlob(text); op == "GLOB" && said != "" {
 		p.note("%s: %s", t.Shown, said)

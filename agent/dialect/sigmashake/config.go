@@ -63,7 +63,7 @@ func ReadConfig(src *rules.Source) (Config, error) {
 	hook, ok := value.(map[string]any)
 	lines := keyLines(src.Text)
 	if !ok {
-		return Config{}, rules.Errors{src.ErrorAt(rules.CodeType, lines[""], 0, "hook is not a table", "write [hook] and its keys beneath")}
+		return Config{}, rules.Errors{src.ErrorAt(rules.CodeType, lines[""], 0, "hook is not a table", "write [hook] and its keys below it")}
 	}
 	var errs rules.Errors
 	for _, key := range slices.Sorted(maps.Keys(hook)) {
@@ -74,7 +74,7 @@ func ReadConfig(src *rules.Source) (Config, error) {
 		case "ask_mode":
 			text, ok := value.(string)
 			if !ok {
-				fail(rules.CodeType, "ask_mode is not a text", "write \"tty\" or \"agent\"")
+				fail(rules.CodeType, "ask_mode is not a string", "write \"tty\" or \"agent\"")
 				break
 			}
 			mode, err := ParseAskMode(text)

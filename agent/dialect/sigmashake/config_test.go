@@ -34,14 +34,14 @@ func TestRow_0_38_Config(t *testing.T) {
 func TestConfigErrors(t *testing.T) {
 	for text, want := range map[string]string{
 		"[hook]\nask_mode = \"web\"":                           `config.toml:2: ask_mode = "web"; write "tty" or "agent"`,
-		"[hook]\nask_mode = 1":                                 `config.toml:2: ask_mode is not a text; write "tty" or "agent"`,
+		"[hook]\nask_mode = 1":                                 `config.toml:2: ask_mode is not a string; write "tty" or "agent"`,
 		"\n[hook]\n\ncircuit_breaker = \"true\"":               `config.toml:4: circuit_breaker is not true or false; write true or false, without quotes`,
 		"[hook]\ncircuit_breaker = 1":                          `config.toml:2: circuit_breaker is not true or false; write true or false, without quotes`,
 		"[x]\na=1\n[hook]\nx = 1\nASK_MODE = \"tty\"":          "config.toml:4: \"x\" is not a key of [hook]; the keys are ask_mode and circuit_breaker\nconfig.toml:5: \"ASK_MODE\" is not a key of [hook]; the keys are ask_mode and circuit_breaker",
 		"[hook]\n[hook.sub]\nx = 1":                            `config.toml:2: "sub" is not a key of [hook]; the keys are ask_mode and circuit_breaker`,
 		"\nhook = { x = 1 }":                                   `config.toml:2: "x" is not a key of [hook]; the keys are ask_mode and circuit_breaker`,
-		"\nhook = 1":                                           `config.toml:2: hook is not a table; write [hook] and its keys beneath`,
-		"\n[[hook]]\nask_mode = \"tty\"":                       `config.toml:2: hook is not a table; write [hook] and its keys beneath`,
+		"\nhook = 1":                                           `config.toml:2: hook is not a table; write [hook] and its keys below it`,
+		"\n[[hook]]\nask_mode = \"tty\"":                       `config.toml:2: hook is not a table; write [hook] and its keys below it`,
 		"[hook]\nask_mode = \"tty\"\nask_mode = \"dashboard\"": `config.toml:3:1: it is not TOML: toml: key ask_mode is already defined`,
 		"[hook]\nask_mode = tty":                               `config.toml:2:12: it is not TOML: `,
 		"[hook]\nx = \"\xff\"":                                 `config.toml:2:6: a byte that is not UTF-8`,

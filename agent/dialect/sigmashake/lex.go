@@ -37,7 +37,7 @@ func (t token) shown() string {
 	case end:
 		return "the end of the file"
 	case quote:
-		return "a text in quotes"
+		return "a quoted string"
 	case stray:
 		return fmt.Sprintf("the character %s", strconv.QuoteToGraphic(t.text))
 	}

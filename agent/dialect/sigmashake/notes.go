@@ -58,7 +58,7 @@ func ties(all []*rule) []call.Note {
 				for _, first := range groups[at][:i] {
 					if first.Effect.Rank() != rank && len(list) < maxTies {
 						list = append(list, call.Note{Origin: r.Origin, Text: fmt.Sprintf(
-							"rule %q: priority %d and target %s are those of %q in %s:%d too, which decides otherwise and, where both fire, comes first; give one of them another priority",
+							"rule %q: priority %d and target %s are also those of %q in %s:%d, which decides differently and comes first where both fire; give one of them another priority",
 							r.ID, at.priority, at.target, first.ID, first.Origin.File, first.Origin.Line)})
 					}
 				}
@@ -66,13 +66,13 @@ func ties(all []*rule) []call.Note {
 			before[rank]++
 		}
 	}
-	return more(list, pairs, last, "pairs of rules of one priority and target that decide otherwise")
+	return more(list, pairs, last, "pairs of rules of one priority and target that decide differently")
 }
 
 // more adds to the notes that were listed how many there are beside them.
 func more(list []call.Note, all int, last call.Origin, what string) []call.Note {
 	if all > len(list) {
-		list = append(list, call.Note{Origin: last, Text: fmt.Sprintf("%s: %d more than are listed here, this one the last", what, all-len(list))})
+		list = append(list, call.Note{Origin: last, Text: fmt.Sprintf("%s: %d more than are listed here; this is the last", what, all-len(list))})
 	}
 	return list
 }
@@ -110,7 +110,7 @@ func hidden(all []*rule) []call.Note {
 			last = r.Origin
 			if len(list) < maxHidden {
 				list = append(list, call.Note{Origin: r.Origin, Text: fmt.Sprintf(
-					"rule %q: it never fires, for %q in %s:%d has a higher priority (%d, this one %d), fires on all that this one does, and lets the call go on; the first rule that fires decides",
+					"rule %q: it never fires, because %q in %s:%d has a higher priority (%d, this one %d), fires on all that this one does, and lets the call go on; the first rule that fires decides",
 					r.ID, over.ID, over.Origin.File, over.Origin.Line, over.Priority, r.Priority)})
 			}
 			break

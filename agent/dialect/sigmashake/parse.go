@@ -138,7 +138,7 @@ func (p *parser) file() {
 		// Where a quote is missing, all texts and words behind it have changed places: what comes
 		// behind the first mistake would be noise.
 		p.errs = p.errs[:min(1, len(p.errs))]
-		p.errs = append(p.errs, p.src.Error(rules.CodeSyntax, p.open, "a text that begins here and never ends", `close it with "; a " within it is written \"`))
+		p.errs = append(p.errs, p.src.Error(rules.CodeSyntax, p.open, "a string that begins here and never ends", `close it with "; a " within it is written \"`))
 	}
 	slices.SortStableFunc(p.errs, func(a, b *rules.Error) int {
 		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
@@ -183,10 +183,10 @@ func (p *parser) body(id token) {
 		p.fail(id, rules.CodeValue, "FORCE without SUBSTITUTE", "write what is to be done instead, SUBSTITUTE \"…\"")
 	}
 	if at, ok := p.seen["PROMPT"]; ok && r.Effect != call.Ask {
-		p.fail(at, rules.CodeKey, "PROMPT in a rule that does not ASK", "leave it out")
+		p.fail(at, rules.CodeKey, "PROMPT in a rule that does not ASK", "remove it")
 	}
 	if at, ok := p.seen["SUBSTITUTE"]; ok && r.Effect != call.Force {
-		p.fail(at, rules.CodeKey, "SUBSTITUTE in a rule that does not FORCE", "leave it out")
+		p.fail(at, rules.CodeKey, "SUBSTITUTE in a rule that does not FORCE", "remove it")
 	}
 	if _, ok := p.seen["IF"]; !ok {
 		p.fail(id, rules.CodeValue, "the rule has no IF, and a rule without conditions never fires", "write its conditions; one that always holds is IF tool NOT EQUALS \"\"")
@@ -198,15 +198,15 @@ func (p *parser) body(id token) {
 func (p *parser) finish(silent bool) {
 	r := p.rule
 	for _, t := range p.broken {
-		said := "as not matching, so the rule does not let a call go on by it"
+		said := "as not matching, so the rule lets no call through because of it"
 		if restrictive(r.Effect) {
 			t.IfBroken = call.Holds
-			said = "as matching, whatever the call, also behind NOT"
+			said = "as matching, whatever the call, also after NOT"
 		}
 		p.note("%s: %s; it counts %s", t.Shown, t.Broken, said)
 	}
 	if silent {
-		p.note("the rule has no MESSAGE; say in one why it fires")
+		p.note("the rule has no MESSAGE; add one that says why it fires")
 	}
 	r.When = r.condition
 	if t := targetTest(r.target); t != nil {
@@ -269,10 +269,10 @@ func (p *parser) key(message, context *string) bool {
 	}
 	switch {
 	case t.kind == stray && strings.Contains("'“”", t.text):
-		p.fail(t, rules.CodeSyntax, t.shown(), "put texts in double quotes, \"…\"")
+		p.fail(t, rules.CodeSyntax, t.shown(), "put strings in double quotes, \"…\"")
 		return false
 	case t.kind == stray:
-		p.fail(t, rules.CodeSyntax, t.shown(), "leave it out; a text stands in double quotes")
+		p.fail(t, rules.CodeSyntax, t.shown(), "remove it; strings are in double quotes")
 		return false
 	case t.kind != word:
 	case effect != "":
@@ -311,16 +311,16 @@ func (p *parser) key(message, context *string) bool {
 	case name == "SUBSTITUTE":
 		return p.said(t, &p.rule.Instead)
 	case name == "AMBIENT":
-		p.fail(t, rules.CodeKey, "AMBIENT, which is knowledge for the agent and gates no call", "keep it in the agent's own instructions")
+		p.fail(t, rules.CodeKey, "AMBIENT, which is knowledge for the agent and decides no call", "keep it in the agent's own instructions")
 		return false
 	case name == "RUN":
-		p.fail(t, rules.CodeKey, "RUN, which runs a command", "leave it out; policyscan runs nothing")
+		p.fail(t, rules.CodeKey, "RUN, which runs a command", "remove it; policyscan runs nothing")
 		return false
 	case name == "WEBHOOK":
-		p.fail(t, rules.CodeKey, "WEBHOOK, which calls a server", "leave it out; policyscan cannot reach a network")
+		p.fail(t, rules.CodeKey, "WEBHOOK, which calls a server", "remove it; policyscan cannot reach a network")
 		return false
 	case name == "AND" || name == "OR" || name == "NOT":
-		p.fail(t, rules.CodeSyntax, name+" outside of the conditions", "write it where the conditions stand, behind IF")
+		p.fail(t, rules.CodeSyntax, name+" outside of the conditions", "write it among the conditions, after IF")
 		return false
 	}
 	fix := "a rule has " + keys
@@ -337,7 +337,7 @@ func (p *parser) key(message, context *string) bool {
 func (p *parser) value(key token, want string, valid func(string) bool) bool {
 	v := p.peek()
 	if v.kind != word || isKey(v) {
-		p.fail(v, rules.CodeValue, fmt.Sprintf("%s behind %s", v.shown(), key.text), "write "+want)
+		p.fail(v, rules.CodeValue, fmt.Sprintf("%s after %s", v.shown(), key.text), "write "+want)
 		return false
 	}
 	p.take()
@@ -351,7 +351,7 @@ func (p *parser) value(key token, want string, valid func(string) bool) bool {
 func (p *parser) said(key token, to *string) bool {
 	v, ok := p.text(key)
 	if ok && strings.TrimSpace(v.text) == "" {
-		p.fail(v, rules.CodeValue, key.text+" says nothing", "write a text, or leave the key out")
+		p.fail(v, rules.CodeValue, key.text+" is empty", "write a string, or remove the key")
 	}
 	*to = v.text
 	return ok
@@ -361,13 +361,13 @@ func (p *parser) said(key token, to *string) bool {
 func (p *parser) text(behind token) (token, bool) {
 	v := p.peek()
 	if v.kind != quote {
-		p.fail(v, rules.CodeSyntax, fmt.Sprintf("%s behind %s", v.shown(), behind.text), "write a text in double quotes")
+		p.fail(v, rules.CodeSyntax, fmt.Sprintf("%s after %s", v.shown(), behind.text), "write a string in double quotes")
 		return v, false
 	}
 	p.take()
 	// "an "inner" quote" is three texts; it is here that one sees what happened.
 	if next := p.peek(); next.at == v.to && next.kind != mark && next.kind != end {
-		p.fail(next, rules.CodeSyntax, fmt.Sprintf("%s right behind the end of a text", next.shown()), `write a " within a text as \", and a blank behind the text`)
+		p.fail(next, rules.CodeSyntax, fmt.Sprintf("%s right after the end of a string", next.shown()), `write a " within a string as \", and a space after the string`)
 		return v, false
 	}
 	return v, true

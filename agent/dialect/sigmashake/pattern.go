@@ -47,7 +47,7 @@ func compileRegex(text string) compiled {
 		return compiled{broken: fmt.Sprintf("it has %d characters, more than %d", n, maxRegex)}
 	}
 	if group := nestedQuantifiers(text); group != "" {
-		return compiled{broken: fmt.Sprintf("a repeat of what repeats, %s, is dangerous", group)}
+		return compiled{broken: fmt.Sprintf("a repeated repetition, %s, is dangerous", group)}
 	}
 	if flags, _, ok := strings.Cut(strings.TrimPrefix(text, "(?"), ")"); ok && strings.HasPrefix(text, "(?") && strings.Trim(flags, "imsx") == "" {
 		return compiled{broken: fmt.Sprintf("JavaScript has no (?%s); write a letter of either case as [Aa]", flags)}
