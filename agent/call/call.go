@@ -1,20 +1,20 @@
 // Package call judges the tool calls of coding agents by rules about them.
 //
 // A [Call] is a tool's name, its input and where it would run. A [Set] is what was read from a
-// team's rules, whatever they were written in: rules of predicates over facts, each with an effect,
-// and one strategy, which says how the rules of the set become one [Outcome]. [Set.Decide] is a pure
+// team's rules, in any dialect: rules made of predicates over facts, each with an effect, and one
+// strategy, which says how the rules of the set become one [Outcome]. [Set.Decide] is a pure
 // function of the set, the call and a clock; it reads nothing and changes nothing, and several
 // goroutines may use one Set.
 //
-// The readers of the dialects (packages sigmashake, evaluator, claudecube, clash and native, behind
-// package dialect) parse, validate and lower to a Set. They never decide; nothing here knows in what
-// a rule was written. What each dialect means, and where its document is not followed, is in
-// docs/dialects.md.
+// The readers of the dialects (packages sigmashake, evaluator, claudecube, clash and native, used through
+// package dialect) parse, validate and lower to a Set. They never decide, and this package does not know
+// the dialect of a rule. docs/dialects.md says what each dialect means, and where its document is not
+// followed.
 //
 // # Limits
 //
 // A call is what the agent asked for. What a program does once it runs (a script, a child process) is not seen. The
-// commands of a command line are, by package shell, for the native rules; clash's see the first.
+// commands of a command line are, through package shell, for native rules; clash's rules see only the first.
 package call
 
 import (
@@ -125,7 +125,7 @@ func fromValue(v *Value, sets []*Set) (*Call, error) {
 func mayBeAnything(name string) bool { return name == "input" || name == "arguments" }
 
 // theOne returns which of some names an object has a member of that is not null, the first if it has none. Two of them
-// are an error: which of them the agent acts on cannot be told.
+// are an error: which of them the agent acts on is unknown.
 func theOne(v *Value, what string, names []string) (string, error) {
 	found := ""
 	for _, name := range names {
@@ -143,7 +143,7 @@ func theOne(v *Value, what string, names []string) (string, error) {
 	return found, nil
 }
 
-// asInput returns the input that a member holds, as an object or as a text of one; nil if there is none.
+// asInput returns the input that a member holds, as an object or as a string of one; nil if there is none.
 func asInput(name string, v *Value) (*Value, error) {
 	switch v.Kind() {
 	case Absent, Null:

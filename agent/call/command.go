@@ -35,7 +35,7 @@ func (f *facts) each() []command {
 }
 
 // commands lists what a call runs. A command line that runs nothing has one command, whose program is "". So has a call
-// whose command line is no text: its program is missing.
+// whose command line is not a string: its program is missing.
 func (c *Call) commands() []command {
 	if Known(c.Tool).Same != "Bash" {
 		return nil

@@ -46,7 +46,7 @@ func (s *Set) Decide(c *Call, o Options) Outcome {
 	return out
 }
 
-// resolution says how a decision came about, where the strategy has nothing of its own to say.
+// resolution says how a decision came about, where the strategy says nothing itself.
 func resolution(s *Set, out *Outcome) string {
 	switch {
 	case out.Code != "":
@@ -338,7 +338,7 @@ func (w *walk) through(rules []*Rule, effect Effect) (by *Rule) {
 	return by
 }
 
-// strictest returns the strictest rule of a domain that might decide a call of which it cannot be told
+// strictest returns the strictest rule of a domain that might decide a call when it is unknown
 // what it asks for; nil, if that is the default. Behind a rule that matches whatever it is, none is asked.
 func (w *walk) strictest(rules []*Rule) *Rule {
 	var best *Rule

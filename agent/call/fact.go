@@ -66,8 +66,8 @@ type facts struct {
 // operations are what a call does, as the capability map of clash's document says it. A value
 // that is nil is missing.
 type operations struct {
-	exec   bool // a command is run; which cannot be told if there is no bin
-	net    bool // the network is asked for something; of whom cannot be told if there is no host
+	exec   bool // a command is run; which one is unknown if there is no bin
+	net    bool // the network is used; which host is unknown if there is no host
 	op     *Value
 	path   *Value
 	host   *Value

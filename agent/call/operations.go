@@ -11,7 +11,7 @@ import (
 // operations says what a call does, by the capability map of clash's document; nothing, of a tool
 // that it does not list. A tool of another agent is what [Known] says that it is the same as.
 //
-// What a call asks for and what can be told of it are two things: a Read without a file_path asks for
+// What a call asks for and what is known about it are two things: a Read without a file_path asks for
 // a file all the same. The fact is then missing, and asks says that it should be there.
 func (c *Call) operations() operations {
 	var o operations
@@ -134,7 +134,7 @@ func unsurePath(name string, ok bool) string {
 	return ""
 }
 
-// beneath reports whether a clean path is a clean folder or lies in it.
+// beneath reports whether a clean path is a clean folder or is in it.
 func beneath(name, folder string) bool {
 	if folder == "." {
 		return !path.IsAbs(name) && name != ".." && !strings.HasPrefix(name, "../")

@@ -12,7 +12,7 @@ const (
 	Force  Effect = "force" // deny, and say what to do instead
 	Ask    Effect = "ask"   // a person decides
 	Allow  Effect = "allow"
-	Log    Effect = "log"    // the call goes on, and a person is told
+	Log    Effect = "log"    // the call goes on, and a person is notified
 	Shadow Effect = "shadow" // the call goes on; the rule is being tried out, and would deny
 )
 
@@ -39,7 +39,7 @@ const (
 	AllViolations Strategy = "all-violations" // a bundle, and the native form
 )
 
-// An Origin is where a rule stands.
+// An Origin is where a rule is written.
 type Origin struct {
 	File string // as it was named when it was read
 	Line int    // 1-based
@@ -94,10 +94,10 @@ type Set struct {
 	Budget   time.Duration // of DenyOverrides: how long one decision may take; 0 is without end
 
 	Words map[Effect]string // what the dialect calls the effects, where it is not as they are named here
-	Notes []Note            // what loads and is often a slip
+	Notes []Note            // what loads but is often a mistake
 }
 
-// A Note tells of something that a set's files say and that is often a slip.
+// A Note reports something in a set's files that is valid but often a mistake.
 type Note struct {
 	Origin Origin
 	Text   string // what was found; what to do

@@ -6,7 +6,7 @@ import (
 )
 
 // Summary tells how many rules the set has, and of which effects, in the words of its dialect: "12 rules:
-// 3 deny, 6 allow, 3 escalate". Rules that their file disables are counted, and told of.
+// 3 deny, 6 allow, 3 escalate". Rules that their file disables are counted and reported.
 func (s *Set) Summary() string {
 	count := map[Effect]int{}
 	disabled := 0

@@ -38,7 +38,7 @@ const (
 )
 
 // A Test is one question about one fact. What a missing fact means, and an operand that cannot
-// be used, is the dialect's to say, so it stands here and not in the evaluator.
+// be used, is for the dialect to say, so it is here and not in the evaluator.
 type Test struct {
 	Fact Fact
 	Op   Op
@@ -111,7 +111,7 @@ func (t *Test) holds(f *facts) bool {
 		is = slices.ContainsFunc(t.Values, v.Same)
 	case Exists:
 		is = f.value(&t.Fact) != nil
-		known = is || !f.may && f.unsure(&t.Fact) == "" // what cannot be told may be there
+		known = is || !f.may && f.unsure(&t.Fact) == "" // what is unknown may be there
 	case Each:
 		var items []*Value
 		items, known = f.list(&t.Fact)
@@ -178,7 +178,7 @@ func (t *Test) asksOf(text string) bool {
 	return false
 }
 
-// eachIn reports whether each of the predicates can have an item of its own. The items are an agent's
+// eachIn reports whether each of the predicates can have its own item. The items are an agent's
 // to choose, so this must not try all ways: a predicate takes an item that is free, or one whose owner finds
 // another (Kuhn's matching, at most predicates x predicates x items steps).
 func (t *Test) eachIn(f *facts, items []*Value) bool {

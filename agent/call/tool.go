@@ -13,7 +13,7 @@ const (
 	Network Capability = "network"
 )
 
-// A Tool is what is known of a tool by its name, whichever agent has it.
+// A Tool is what is known of a tool by its name, for any agent.
 type Tool struct {
 	Same       string // the name that Claude Code has for a tool of this meaning; "" if it has none
 	Capability Capability

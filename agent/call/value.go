@@ -41,7 +41,7 @@ type Value struct {
 }
 
 // ParseValue reads a text that holds one JSON value and nothing else. An object in which a name is
-// twice is an error: which of them the agent acts on cannot be told. So is half of a surrogate pair.
+// twice is an error: which of them the agent acts on is unknown. So is half of a surrogate pair.
 func ParseValue(text []byte) (*Value, error) {
 	if !utf8.Valid(text) {
 		return nil, errors.New("it is not UTF-8")
@@ -68,7 +68,7 @@ func ParseValue(text []byte) (*Value, error) {
 	return parseNext(dec)
 }
 
-// halfPair returns the first escape of a surrogate in a JSON text that stands without its other half; "" if there is
+// halfPair returns the first escape of a surrogate in a JSON text without its other half; "" if there is
 // none. Two texts that hold one each can come to be a character when an agent in JavaScript puts them together.
 func halfPair(text []byte) string {
 	for i := 0; i < len(text); i++ {
@@ -90,7 +90,7 @@ func halfPair(text []byte) string {
 	return ""
 }
 
-// escaped is what the \u escape at the beginning of a text stands for, -1 if there is none.
+// escaped is what the \u escape at the beginning of a text means, -1 if there is none.
 func escaped(text []byte) rune {
 	if len(text) < 6 || text[0] != '\\' || text[1] != 'u' {
 		return -1
@@ -324,7 +324,7 @@ func (v *Value) appendJoined(b []byte) []byte {
 	return v.appendJSON(b)
 }
 
-// JSON returns the value as JavaScript's JSON.stringify writes it: no blanks, members in the order
+// JSON returns the value as JavaScript's JSON.stringify writes it: no spaces, members in the order
 // of the text but for names that are array indexes, which come first in numerical order.
 func (v *Value) JSON() string {
 	if v == nil {

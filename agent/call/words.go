@@ -28,7 +28,7 @@ func readingOf(line []shell.Token) reading {
 // program returns the program that a command line runs first, and all words behind it. What is before
 // it is left out: operators and where they redirect to, settings of variables, and the programs that only run
 // another, which are in through. Such a program is the one that runs where no other follows it. Of a line that runs
-// nothing the program is ""; nil, if it cannot be told.
+// nothing the program is ""; nil, if it is unknown.
 func program(line []shell.Token) (runs reading, through []reading) {
 	for range mostPrefixes {
 		line = begin(line)
@@ -135,7 +135,7 @@ type option struct {
 }
 
 // nextOption reads an option. Those of short and long have a value, in the same word or in the next; of
-// others nothing is known, and they are held to have none. ok is false if there is none, or no more: rest is
+// others nothing is known, and they are assumed to have none. ok is false if there is none, or no more: rest is
 // then the line behind a --, or the line.
 func nextOption(line []shell.Token, short string, long ...string) (o option, ok bool) {
 	if len(line) == 0 || line[0].Operator || !strings.HasPrefix(line[0].Text, "-") {

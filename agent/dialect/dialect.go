@@ -1,5 +1,4 @@
-// Package dialect reads files of call rules, whatever they are written in: it holds the one table of the
-// dialects.
+// Package dialect reads files of call rules in any dialect. It has the one table of the dialects.
 package dialect
 
 import (
@@ -81,7 +80,7 @@ func Read(name string, files []*rules.Source, dialect string, define map[string]
 	i := slices.IndexFunc(all, func(d Dialect) bool { return d.Name == dialect })
 	switch {
 	case i < 0:
-		return nil, fmt.Errorf("%q is no dialect; there are %s", dialect, strings.Join(Names(), ", "))
+		return nil, fmt.Errorf("unknown dialect %q; the dialects are %s", dialect, strings.Join(Names(), ", "))
 	case len(files) > 1 && dialect != "sigmashake":
 		return nil, rules.Errors{{Code: rules.CodeRead, File: name, Found: "is a folder", Fix: "name the file of the rules in it"}}
 	}

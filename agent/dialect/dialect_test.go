@@ -233,7 +233,7 @@ func TestRefused(t *testing.T) {
 			t.Errorf("%s: %v, %v, want %s %s", c.name, set, err, c.code, c.want)
 		}
 	}
-	if _, err := Load(dir, "a.yml", "cedar", nil); err == nil || err.Error() != `"cedar" is no dialect; there are native, sigmashake, evaluator, claudecube, clash` {
+	if _, err := Load(dir, "a.yml", "cedar", nil); err == nil || err.Error() != `unknown dialect "cedar"; the dialects are native, sigmashake, evaluator, claudecube, clash` {
 		t.Error(err)
 	}
 	if os.Geteuid() > 0 && runtime.GOOS != "windows" {

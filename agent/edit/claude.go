@@ -52,14 +52,14 @@ func (in *input) replacement() replacement {
 	return replacement{in.text("old_string"), in.text("new_string"), in.flag("replace_all")}
 }
 
-// stripped reports whether Claude Code takes the blanks off the ends of the lines that it writes to a
+// stripped reports whether Claude Code removes spaces from the ends of the lines that it writes to a
 // file. It does so before its hooks see the call, but not everywhere.
 func stripped(name string) bool {
 	ext := strings.ToLower(path.Ext(name))
 	return ext != ".md" && ext != ".mdx"
 }
 
-// variants are a text as it is, and without blanks at line ends if those may be taken off.
+// variants are a text as it is, and without spaces at line ends if those may be removed.
 func variants(text string, strip bool) []string {
 	if strip {
 		if s := withoutTrailing(text); s != text {

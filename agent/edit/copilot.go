@@ -29,7 +29,7 @@ func (c copilotCreate) After(_ []byte, exists bool) ([][]byte, error) {
 }
 
 // A copilotEdit is Copilot's edit, or str_replace. It finds the text as it is; if it is nowhere, its lines
-// with more blanks at their ends and with CRLF or LF.
+// with more spaces at their ends and with CRLF or LF.
 type copilotEdit struct{ old, new string }
 
 func (c copilotEdit) After(before []byte, exists bool) ([][]byte, error) {
@@ -84,7 +84,7 @@ func withEnds(text, end string) string {
 	return strings.ReplaceAll(crlfToLF(text), "\n", end)
 }
 
-// findLines finds lines that may have more blanks and tabs at their ends in the text, which may end them
+// findLines finds lines that may have more spaces and tabs at their ends in the text, which may end them
 // with CRLF: where the first such place begins and ends, and whether there are none, one or more (2).
 // The first line may begin in the middle of one.
 func findLines(text, old string) (start, end, n int, err error) {
@@ -112,7 +112,7 @@ func findLines(text, old string) (start, end, n int, err error) {
 			switch last := k == len(want)-1 && !whole; {
 			case !strings.HasPrefix(rest, want[k]):
 				from = -1
-			case last: // up to where its blanks end, wherever the line does
+			case last: // up to where its spaces end, wherever the line does
 				to += len(rest) - len(strings.TrimLeft(rest[len(want[k]):], " \t"))
 			case after < 0 || !onlyBlanks(rest[len(want[k]):]):
 				from = -1
@@ -143,15 +143,15 @@ func lineAt(text string, at int) (line string, next int) {
 	return text[at : at+i], at + i + 1
 }
 
-// onlyBlanks reports whether a line's rest is blanks and tabs, and a CR at most behind them.
+// onlyBlanks reports whether a line's rest is spaces and tabs, and at most a CR after them.
 func onlyBlanks(rest string) bool {
 	return strings.TrimLeft(strings.TrimSuffix(rest, "\r"), " \t") == ""
 }
 
-// beginsAt returns the first byte of a line from which it is the text and blanks; -1 if there is none.
+// beginsAt returns the first byte of a line from which it is the text and spaces; -1 if there is none.
 func beginsAt(line, text string) int {
 	body := strings.TrimSuffix(line, "\r")
-	least := len(strings.TrimRight(body, " \t")) // the text ends here, or among the blanks behind
+	least := len(strings.TrimRight(body, " \t")) // the text ends here, or among the spaces after
 	from := max(least-len(text), 0)
 	i := strings.Index(body[from:], text)
 	if i < 0 {

@@ -41,7 +41,7 @@ const maxContents = 16
 type Edit struct {
 	Path   string // the file that is written or removed, as the agent names it
 	From   string // the file that the content before is read from, and that is then gone; "" is Path
-	Remove bool   // the file is taken away, and Change is nil
+	Remove bool   // the file is removed, and Change is nil
 	Change Change
 }
 

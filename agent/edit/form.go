@@ -9,7 +9,7 @@ import (
 	"github.com/policyscan/policyscan/agent/call"
 )
 
-// A form is a tool of an agent that edits files, told by its name and by the fields of its input.
+// A form is a tool of an agent that edits files, recognized by its name and by the fields of its input.
 type form struct {
 	names []string
 	when  string   // what the field "command" says; "" for a tool that has none
@@ -179,7 +179,7 @@ func (in *input) path(names ...string) string {
 	return path
 }
 
-// checkPath refuses what can be no path of a file, or that of another: agents strip U+0000 and, some of them, blanks at
+// checkPath refuses what cannot be a file's path, or may be another's: agents strip U+0000 and, some of them, spaces at
 // the ends, and take ~ for the home folder.
 func checkPath(path string) error {
 	if strings.TrimSpace(path) == "" {

@@ -87,9 +87,9 @@ func unescaped(s string) string {
 	})
 }
 
-// A geminiEdit is Gemini CLI's replace. It tries the text as it is, then lines whose blanks at both ends
-// differ. Of what it tries after those (blanks between words, letters that differ, another model) the
-// result is not told here.
+// A geminiEdit is Gemini CLI's replace. It tries the text as it is, then lines whose spaces at both ends
+// differ. Of what it tries after those (spaces between words, letters that differ, another model) the
+// result is unknown here.
 type geminiEdit struct {
 	old, new string // with LF
 	count    int    // how often old is to be there; 0 is any number
@@ -145,7 +145,7 @@ func sameEnd(before, after string) string {
 	return after
 }
 
-// byLines replaces the runs of lines that are those of old but for blanks at both ends. The new lines get
+// byLines replaces the runs of lines that are those of old except for spaces at both ends. The new lines get
 // the indentation of the first line that they replace.
 func (g geminiEdit) byLines(body string) (string, int, error) {
 	if strings.ContainsAny(body, "\r\u2028\u2029") {

@@ -123,7 +123,7 @@ func (n notebookEdit) inserted(book *tree) *tree {
 	return c
 }
 
-// replace gives a cell the new source, and takes away what its code put out.
+// replace gives a cell the new source, and removes the output of its code.
 func (n notebookEdit) replace(c *tree) {
 	c.set("source", scalar(stringToken(n.source)))
 	if kind := c.member("cell_type"); kind != nil && kind.token == stringToken("code") {

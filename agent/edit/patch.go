@@ -187,7 +187,7 @@ func parsePatch(patch string) ([]hunk, error) {
 	return hunks, complete(hunks)
 }
 
-// header reads the line that begins a hunk. In an update, a line that begins with a blank is one of the
+// header reads the line that begins a hunk. In an update, a line that begins with a space is one of the
 // file's, whatever it says.
 func header(line string, hunks []hunk, number int) (hunk, bool) {
 	if len(hunks) > 0 && hunks[len(hunks)-1].kind == updateFile && !strings.HasPrefix(line, "*") {
@@ -267,7 +267,7 @@ func (h *hunk) add(line string, number int) error {
 	return fmt.Errorf("line %d %s does not belong there; lines of an update begin with a space, + or -, those of a new file with +", number, quote(line))
 }
 
-// line adds a line of an update; false, if it is none.
+// line adds a line of an update; false, if it is not one.
 func (c *chunk) line(line string) bool {
 	if line == "" {
 		line = " "

@@ -12,7 +12,7 @@ import (
 const maxLines = 1 << 22
 
 // A patchUpdate is a file that a patch updates. Codex has two ways to do so, one of them behind a setting,
-// and they differ in line ends, in what becomes of lines that match but for blanks, and at the file's end.
+// and they differ in line ends, in what becomes of lines that match except for spaces, and at the file's end.
 type patchUpdate struct{ chunks []chunk }
 
 func (p patchUpdate) After(before []byte, exists bool) ([][]byte, error) {
@@ -162,7 +162,7 @@ func (s source) spans(chunks []chunk) ([]span, error) {
 		old, repl := c.old, c.new
 		found, err := s.seek(old, at, c.atEnd, &left)
 		if found < 0 && err == nil && old[len(old)-1] == "" {
-			// An empty last line can stand for the end of the line before.
+			// An empty last line can mean the end of the line before.
 			old = old[:len(old)-1]
 			if len(repl) > 0 && repl[len(repl)-1] == "" {
 				repl = repl[:len(repl)-1]
@@ -192,7 +192,7 @@ func (c chunk) changed(found int, old, repl []string) []span {
 	from, to := 0, 0 // in old and in repl, behind the last line that is kept
 	for _, k := range c.kept {
 		if k[0] >= len(old) || k[1] >= len(repl) {
-			break // the empty last line, which stands for the end of the one before
+			break // the empty last line, which means the end of the one before
 		}
 		if k[0] > from || k[1] > to {
 			spans = append(spans, span{found + from, k[0] - from, repl[to:k[1]]})
@@ -206,7 +206,7 @@ func (c chunk) changed(found int, old, repl []string) []span {
 }
 
 // seek returns the first line from which on some lines are in the file, at a line or below: as they are;
-// else but for blanks at their ends; else at both ends; else but for typographic characters too. atEnd
+// else except for spaces at their ends; else at both ends; else except for typographic characters too. atEnd
 // allows only the last lines of the file. -1 is nowhere.
 func (s source) seek(want []string, from int, atEnd bool, left *budget) (int, error) {
 	if len(want) == 0 {
@@ -270,7 +270,7 @@ func asIs(s string) string { return s }
 
 func trimRight(s string) string { return strings.TrimRightFunc(s, unicode.IsSpace) }
 
-// ascii trims a line, and puts plain dashes, quotes and blanks in place of typographic ones.
+// ascii trims a line, and puts plain dashes, quotes and spaces in place of typographic ones.
 func ascii(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {

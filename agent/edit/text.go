@@ -154,7 +154,7 @@ func isBlank(r rune) bool {
 // trim is JavaScript's String.prototype.trim.
 func trim(s string) string { return strings.TrimFunc(s, isBlank) }
 
-// withoutTrailing takes the blanks off the end of each line, which ends at LF, CRLF or CR.
+// withoutTrailing removes the spaces at the end of each line, which ends at LF, CRLF or CR.
 func withoutTrailing(s string) string {
 	var b strings.Builder
 	for s != "" {

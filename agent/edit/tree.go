@@ -42,7 +42,7 @@ type parser struct {
 	at   int
 }
 
-// next returns the first byte that is no blank, and leaves it there.
+// next returns the first byte that is not whitespace, and leaves it there.
 func (p *parser) next() byte {
 	for strings.IndexByte(" \t\r\n,:", p.text[p.at]) >= 0 {
 		p.at++
@@ -224,7 +224,7 @@ func (t *tree) set(name string, v *tree) {
 	t.names, t.items = append(t.names, `"`+name+`"`), append(t.items, v)
 }
 
-// write appends the value, indented by one blank for each level. before is a line end and the indentation
+// write appends the value, indented by one space for each level. before is a line end and the indentation
 // of the line that it begins in.
 func (t *tree) write(b []byte, before string) []byte {
 	if t.kind == 's' {

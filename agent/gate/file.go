@@ -30,7 +30,7 @@ type file struct {
 	edit.Edit
 	named string // as the call has it
 	// real is where the file is, links followed; beside is where its name is, if that is a link and leads
-	// elsewhere: an agent that writes anew and renames takes the link's place.
+	// elsewhere: an agent that writes a new file and renames it replaces the link.
 	real, beside string
 	from         string // where the content before is read; "" if it is from real
 }
@@ -81,11 +81,11 @@ func eachOnce(files []file) error {
 			if other := by[place]; other != nil && other != f {
 				return fmt.Errorf("the call names one file as %s and as %s; name it once, or make two calls", verdict.Visible(other.named), verdict.Visible(f.named))
 			}
-			if by[place] = f; place == f.beside { // a link, which is no file of its own
+			if by[place] = f; place == f.beside { // a link, which is not a file itself
 				continue
 			}
 			st, err := os.Lstat(place)
-			if err != nil { // what is not there has no other name, and what cannot be told, reading it says
+			if err != nil { // what is missing has no other name, and reading it reports what is unknown
 				continue
 			}
 			k := like{st.Size(), st.ModTime().UnixNano()}
@@ -140,7 +140,7 @@ func absolute(name, dir string) string {
 	return dir + string(filepath.Separator) + name
 }
 
-// backOverLink reports whether a ".." of a path stands behind a link: most agents take both away, the system goes to
+// backOverLink reports whether a ".." of a path follows a link: most agents drop both, the system goes to
 // what is above the link's target.
 func backOverLink(name string) bool {
 	for i := range name {
@@ -256,7 +256,7 @@ type inTree struct {
 	path string // from there, with slashes
 }
 
-// trees are those that a place lies in: that of the root, and that of another work tree of the same repository (git
+// trees are those that a place is in: that of the root, and that of another work tree of the same repository (git
 // worktree), wherever it is: agents work in such.
 func (g *Gate) trees(real string) ([]inTree, error) {
 	roots := []string{g.Root}
@@ -276,7 +276,7 @@ func (g *Gate) trees(real string) ([]inTree, error) {
 	return trees, nil
 }
 
-// beneath returns the path of a place from a folder, if it lies in it, whichever way it leads there.
+// beneath returns the path of a place from a folder, if it is in it, by any path that leads there.
 func beneath(folder, place string) (rel string, ok bool) {
 	if rel, err := filepath.Rel(folder, place); err == nil && filepath.IsLocal(rel) {
 		return rel, true

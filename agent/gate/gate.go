@@ -1,22 +1,21 @@
-// Package gate judges a tool call of an agent before it runs.
+// Package gate checks a tool call of an agent before it runs.
 //
-// A call that edits files is a set of proposed files: each is judged by the bundle as a scan of the tree
-// would judge it afterwards. Every call is judged by the call rules. The strictest of what these say is what
-// holds.
+// A call that edits files is a set of proposed files: each is checked against the bundle as a scan of the tree
+// would check it afterwards. Every call is checked against the call rules. The strictest answer counts.
 //
-// What an edit would leave behind is determined only where a bundle judges it, and which files it is about only
-// where something is guarded. What is needed and cannot be determined is an error, unless another rule denies the
-// call anyway.
+// The contents that an edit would produce are determined only where a bundle checks them, and the files that it
+// edits only where something is guarded. What is needed and cannot be determined is an error, unless another rule
+// denies the call anyway.
 //
 // It reads the files that a call edits, and writes nothing.
 //
 // # Limits
 //
-// Only what a call says is seen. A command of a shell that writes a file is no edit here; the hook of the
-// commit and the scan of the merge see what it wrote. A file is judged where it really is: links are followed,
-// and a file outside the root is not judged by the root's bundle: [Result.Outside] names it, and a [Project] has other
-// repositories' bundles judge it. Where a file has several names, by hard links or on a disk that
-// takes two spellings for one, that counts which the call has.
+// Only what a call says is seen. A command of a shell that writes a file is not an edit here; the hook of the
+// commit and the scan of the merge see what it wrote. A file is checked where it really is: links are followed,
+// and a file outside the root is not checked against the root's bundle: [Result.Outside] names it, and a [Project]
+// checks it against the bundle of its repository. Where a file has several names, by hard links or on a disk that
+// takes two spellings for one, the name in the call counts.
 package gate
 
 import (
@@ -47,13 +46,13 @@ type Gate struct {
 	// Messages then name files by their absolute paths. It is nil in the project.
 	elsewhere []string
 
-	// RuleFiles are the bundle's own, if they are on disk: absolute, without links. They hold the texts that
-	// they forbid, so that a scan leaves them out.
+	// RuleFiles are the bundle's own, if they are on disk: absolute, without links. They contain the texts that
+	// they forbid, so a scan skips them.
 	RuleFiles []string
 
-	// Guarded are the files and folders that say who judges, and how: absolute; what links lead to is guarded, too, and in
-	// each other work tree of the repository what stands where they stand in the root. A call that edits one of them needs a
-	// person. The bundle's own files belong to them.
+	// Guarded are the files and folders that say who checks calls, and how: absolute. What links lead to is guarded,
+	// too, and so is, in each other work tree of the repository, what is in the same place as they are in the root.
+	// A call that edits one of them needs a person. The bundle's own files are among them.
 	Guarded []string
 
 	// GuardedNames are guarded in each folder of the tree, and GuardedRootNames in each that is a repository's root: files and
@@ -103,7 +102,7 @@ func (r *Result) Outcome() call.Outcome {
 	return o
 }
 
-// Outside says which files the bundle did not judge because they are outside the root; "" if there are none.
+// Outside says which files were not checked against the bundle because they are outside the root; "" if there are none.
 func (r *Result) Outside() string {
 	switch n := len(r.outside); n {
 	case 0:
@@ -125,7 +124,7 @@ func (r *Result) Outside() string {
 	}
 }
 
-// Judges are the sets that judge a call, for [call.Parse]; one of them stands for the bundle, if there is one.
+// Judges are the sets that judge a call, for [call.Parse]; one of them represents the bundle, if there is one.
 func (g *Gate) Judges() []*call.Set {
 	if g.Bundle == nil {
 		return g.Sets
@@ -151,7 +150,7 @@ func (g *Gate) judge(ctx context.Context, c *call.Call, o call.Options) (*Result
 	return r, err
 }
 
-// settled is a result of which an error says why it is not whole: one that denies the call stands.
+// settled is a result of which an error says why it is not whole: one that denies the call remains.
 func (r *Result) settled(err error) (*Result, error) {
 	if err == nil {
 		return r, nil

@@ -22,7 +22,7 @@ func (g *Gate) guardsAny() bool {
 	return len(g.Guarded)+len(g.GuardedNames)+len(g.GuardedRootNames) > 0 || g.GuardsCI || g.Around != nil
 }
 
-// guarded returns the first file of a call that is guarded, or lies in a folder that is; "" if none does. Names count as
+// guarded returns the first file of a call that is guarded, or is in a folder that is; "" if none does. Names count as
 // the call has them, too, since a link can lead from a guarded one elsewhere.
 func (g *Gate) guarded(files []file, dir string) (string, error) {
 	if len(files) == 0 || !g.guardsAny() {
@@ -52,8 +52,8 @@ func (g *Gate) guarded(files []file, dir string) (string, error) {
 	return "", nil
 }
 
-// guards reports whether a place is one of all, which are folded, or lies in one, or is guarded by its name. If the place
-// is removed, it is guarded, too, if one of all lies in it.
+// guards reports whether a place is one of all, which are folded, or is in one, or is guarded by its name. If the place
+// is removed, it is guarded, too, if one of all is in it.
 func (g *Gate) guards(p string, all []string, removed bool) (bool, error) {
 	if g.GuardsCI && runsInCI(p) {
 		return true, nil

@@ -69,7 +69,7 @@ func (p *Project) Judge(ctx context.Context, c *call.Call, o call.Options) (*Res
 	return all.settled(errors.Join(failed...))
 }
 
-// An otherRepository is one that files of a call are in, and that is none of the project's own.
+// An otherRepository is one that files of a call are in, and that is not one of the project's own.
 type otherRepository struct {
 	root    string
 	within  bool     // it is in a root of the project

@@ -10,11 +10,11 @@ import (
 	"github.com/policyscan/policyscan/verdict"
 )
 
-// maxShown is how many violations a reason describes: an agent fixes the first, and is told of the others
+// maxShown is how many violations a reason describes: an agent fixes the first, and learns of the others
 // when it tries again.
 const maxShown = 10
 
-// Reason says, to the agent and to the person beside it, why the call is denied or needs a person: one line
+// Reason says, to the agent and its user, why the call is denied or needs a person: one line
 // for each thing that is wrong. "" if nothing is.
 func (r *Result) Reason() string {
 	var lines []string
@@ -118,7 +118,7 @@ func (r *Result) Allowed() string {
 }
 
 // Note says what a person should know of a call that goes on: the violations that were there before it and do not
-// stand in its way, the files that no bundle judged, and what rules only note. "" if there is nothing.
+// deny it, the files that no bundle checked, and what rules only note. "" if there is nothing.
 func (r *Result) Note() string {
 	noted := "only noted: "
 	if r.Recorded {

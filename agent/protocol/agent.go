@@ -1,20 +1,20 @@
-// Package protocol speaks the hook protocols of coding agents: it makes a [call.Call] of what an agent
-// gives its hook on standard input before it runs a tool, and of a decision the one JSON document
-// that this agent takes from the hook's standard output.
+// Package protocol speaks the hook protocols of coding agents. It turns what an agent writes to its hook's
+// standard input before it runs a tool into a [call.Call], and a decision into the one JSON document that this
+// agent reads from the hook's standard output.
 //
-// There are five: [Agents] is the table. What each sends and takes, in which version it was checked and
-// what of it fails open is in docs/agents.md. Nothing here decides, reads the environment or writes.
+// There are five protocols: [Agents] is the table. What each sends and accepts, which version was checked, and
+// where it fails open is in docs/agents.md. This package decides nothing, reads no environment and writes nothing.
 //
 // # Failing closed
 //
 // Input that cannot be read is an error of [Agent.Read], and [Agent.Answer] without an event is the deny
-// that the agent takes for any of its events. The hook must leave with status 0: of a document
-// beside another status most agents take nothing. Every agent but Cursor lets a call go on when its hook
-// takes longer than the settings say, so a hook needs a limit of its own, below that.
+// that the agent takes for any of its events. The hook must exit with status 0: with any other
+// status most agents ignore the document. Every agent except Cursor lets a call go on when its hook
+// takes longer than the settings allow, so a hook needs its own time limit, below that.
 //
 // # Limits
 //
-// An agent tells its hook of the tool call that the model asked for; what is not a tool call (a prompt,
+// The hook sees only the tool calls that the model asks for: what is not a tool call (a prompt,
 // a file that a person attached) is not seen. An agent that is started without its hooks, or whose
 // settings switch them off, is not seen either.
 package protocol
@@ -147,7 +147,7 @@ func request(e *Event, more ...call.Member) *call.Value {
 // Answered returns the permission that Answer writes for a decision: a deny for what the agent does not put to a person, no
 // opinion for an allow that it does not take. An event of nil is one that could not be read.
 func (a *Agent) Answered(e *Event, p Permission) Permission {
-	switch p = min(p, Deny); { // what is no constant denies
+	switch p = min(p, Deny); { // anything that is not a constant denies
 	case e == nil, p == Ask && !e.CanAsk:
 		return Deny
 	case p == Allow && a.noAllow:
@@ -183,8 +183,8 @@ func (a *Agent) Answer(e *Event, d Decision) []byte {
 // keeps of a longer text only its ends.
 const longest = 4000
 
-// bound makes a text one that every agent takes as it is: no invalid UTF-8, not too long, and no blanks
-// at its ends (a reason of blanks alone is none to Codex).
+// bound makes a text that every agent accepts unchanged: valid UTF-8, not too long, and without spaces at
+// its ends (to Codex a reason of spaces is no reason).
 func bound(s string) string {
 	const more = " … (cut)"
 	s = strings.TrimSpace(strings.ToValidUTF8(s, "\ufffd"))
@@ -198,7 +198,7 @@ func bound(s string) string {
 	return s
 }
 
-// said is a reason, or what stands in for none.
+// said returns a reason, or a default if there is none.
 func said(reason string) string {
 	if reason == "" {
 		return "the policy gives no reason"

@@ -21,7 +21,7 @@ func (in *input) fail(format string, args ...any) {
 }
 
 // member returns the member of one of the names, nil if there is none or it is null. Two of them that
-// say different things are an error: which one the agent acts on cannot be told.
+// say different things are an error: which one the agent acts on is unknown.
 func (in *input) member(names ...string) (string, *call.Value) {
 	found, value := names[0], (*call.Value)(nil)
 	for _, name := range names {

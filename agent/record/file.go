@@ -83,7 +83,7 @@ func appendTo(file *os.File, name string, line []byte) (current bool, err error)
 		}
 	}
 	if _, err := file.Write(line); err != nil {
-		// A part of it may be there. Where that cannot be removed, the next line begins on one of its own.
+		// A part of it may be there. Where that cannot be removed, the next entry begins on its own line.
 		if after, serr := file.Stat(); serr == nil && after.Size() > size {
 			err = errors.Join(err, file.Truncate(size))
 		}

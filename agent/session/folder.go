@@ -194,7 +194,7 @@ func (f *Folder) write(name string, s *State) error {
 
 var stateName = regexp.MustCompile(`^[0-9a-f]{64}\.json(\.new)?$`)
 
-// sweep removes old states. That it cannot is no reason to deny a call: they are only in the way.
+// sweep removes old states. A failure is not a reason to deny a call: they only take up space.
 func (f *Folder) sweep(now time.Time) {
 	dir, err := f.root.Open(".")
 	if err != nil {

@@ -1,19 +1,19 @@
-// Package session remembers, from one tool call of an agent to the next, what two guards of sigmashake's
-// document need.
+// Package session remembers, from one tool call of an agent to the next, what the loop guard and the circuit
+// breaker of sigmashake's document need.
 //
 // The loop guard "detects when the same Bash command is repeated 3+ times consecutively and blocks it";
 // the circuit breaker, where a team has switched it on, lets the next call through "after 5 consecutive deny
-// decisions". A hook is a process of its own for each call, so what they need stands in a file for each session:
-// no command, only its hash, and two numbers.
+// decisions". Each call starts a new process for the hook, so what they need is kept in a file for each session:
+// the hash of a command, never the command, and two numbers.
 //
 // A [State] is pure. A [Folder] keeps states; what it cannot read, or cannot lock within four seconds, is an
 // error, and its caller denies.
 //
 // # Limits
 //
-// Whoever runs commands as the same person can change the files. The loop guard is no boundary, and with
-// the circuit breaker on neither is any rule: the document says what the breaker is for, to prevent the
-// lockout of an agent.
+// Any command that runs as the same user can change the files. The loop guard is not a security boundary, and with
+// the circuit breaker on no rule is one either: the document says that the breaker is there to keep an agent
+// from being locked out.
 package session
 
 import (
@@ -37,7 +37,7 @@ type State struct {
 
 // Repeats notes a call, before it is judged, and reports whether the loop guard blocks it: it is the third
 // in a row, or a later one, of the same Bash command, byte by byte. Any other call between them
-// begins anew, and a call that was blocked counts.
+// starts again, and a call that was blocked counts.
 func (s *State) Repeats(c *call.Call) bool {
 	command := c.Input.Member("command")
 	if call.Known(c.Tool).Same != "Bash" || command.Kind() != call.String {
@@ -54,7 +54,7 @@ func (s *State) Repeats(c *call.Call) bool {
 
 // Judged notes what became of a call, the loop guard's block included, and reports whether the circuit
 // breaker lets it through although it was denied: breaker is on, and the five calls before were denied. A
-// call that was not denied, or was let through, begins anew.
+// call that was not denied, or was let through, starts again.
 func (s *State) Judged(denied, breaker bool) (through bool) {
 	switch {
 	case !denied:

@@ -58,7 +58,7 @@ const seconds = int(Limit / time.Second)
 const byName = "policyscan"
 
 // unjudged is the reason of a deny for which policyscan itself gave none: mostly it is not installed. It
-// stands in quotes of three shells and of JSON, and has no character that is special in one of them.
+// is quoted by three shells and by JSON, and has no character that is special in one of them.
 const unjudged = "policyscan did not judge this call, so it is denied: check that the program policyscan is installed, " +
 	"in the PATH, and the one it should be"
 
@@ -69,7 +69,7 @@ func denies(reason string) string {
 
 // orExit2 is a line that passes an answer on, a text from { to }, and ends with status 2 and a reason whatever else
 // becomes of the program: with any other status, that of a program that is missing (127) too, or without an answer, Claude
-// Code, Codex and Gemini CLI make the call. It runs in sh whichever shell the agent takes: fish ends a line at once
+// Code, Codex and Gemini CLI make the call. It runs in sh whatever shell the agent uses: fish ends a line at once
 // when a program is missing. No variable is named, for Gemini CLI puts values in the place of $NAME.
 func orExit2(agent, program, args string) string {
 	return `sh -c 'set -- "$(` + program + " hook " + agent + args + ` || echo x)"; ` +

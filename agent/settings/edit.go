@@ -31,10 +31,10 @@ func list(src *rules.Source, root *node, path []string) (array *node, found int,
 }
 
 // insert returns the text with value as the last element of the array at a path, which is made if it is
-// not there. Every byte of the text stays; what is put in looks like what stands beside it.
+// not there. Every byte of the text stays; what is added looks like what is next to it.
 //
-// What was made and what was there empty are told apart by [remove]: within what is made there is a
-// blank or a line end after the opening bracket, and within what was there empty there is none.
+// [remove] distinguishes what was made from what was there empty: within what is made there is a
+// space or a line end after the opening bracket, and within what was there empty there is neither.
 func insert(src *rules.Source, root *node, path []string, value any) ([]byte, error) {
 	array, found, err := list(src, root, path)
 	if err != nil {
@@ -75,7 +75,7 @@ func splice(text []byte, start, end int, by string) []byte {
 	return append(out, text[end:]...)
 }
 
-// place says where a next item of a list goes, what stands before it, and how it is shown.
+// place says where a next item of a list goes, what comes before it, and how it is shown.
 func place(text []byte, root, into *node) (at int, lead string, how style) {
 	how = styleOf(text, root)
 	if len(into.items) == 0 {
@@ -106,7 +106,7 @@ func styleOf(text []byte, root *node) style {
 	return how
 }
 
-// lineBlank is what stands before an offset in its line, if that is blank and the line not the first.
+// lineBlank is what comes before an offset in its line, if that is blank and the line not the first.
 func lineBlank(text []byte, offset int) (string, bool) {
 	begin := bytes.LastIndexByte(text[:offset], '\n')
 	if begin < 0 {

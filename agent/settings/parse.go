@@ -13,11 +13,11 @@ import (
 // package rules.
 const codeComment = "E_SETTINGS_COMMENT"
 
-// maxDepth is how deep lists and objects may be within each other. The settings that agents document
+// maxDepth is how deep lists and objects may be nested. The settings that agents document
 // are under 10 deep.
 const maxDepth = 200
 
-// A node is a value of a JSON text, by where it stands.
+// A node is a value of a JSON text, by its place.
 type node struct {
 	kind       byte // the first byte of it: { [ " t f n, or 0 for a number
 	start, end int  // bytes of the text, end exclusive
@@ -92,7 +92,7 @@ type parser struct {
 	at  int
 }
 
-// next is the byte that comes now, 0 at the end. A NUL is none of a text that was checked.
+// next is the byte that comes now, 0 at the end. A checked text has no NUL.
 func (p *parser) next() byte {
 	if p.at < len(p.src.Text) {
 		return p.src.Text[p.at]

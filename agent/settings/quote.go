@@ -7,8 +7,8 @@ import (
 	"unicode"
 )
 
-// quoteAll writes arguments for a command line, each with a blank before it, so that every shell that
-// an agent may have takes them as they are: there are only letters, digits, blanks and a few marks in
+// quoteAll writes arguments for a command line, each with a space before it, so that every shell that
+// an agent may have takes them as they are: there are only letters, digits, spaces and a few marks in
 // them, none of which is special between double quotes. (Some agents put values in the place of $NAME
 // before any shell sees the line.)
 func quoteAll(args []string) (string, error) {

@@ -1,21 +1,21 @@
-// Package settings puts policyscan's hook into the settings of coding agents, and takes it out again.
+// Package settings adds policyscan's hook to the settings of coding agents, and removes it again.
 //
-// Agents have their hooks in JSON files that hold other things too, and that people keep in their
-// repositories. So an edit is a splice: every byte that was there stays, the hook is put in beside what
-// is there and looks like it, and taking it out gives back the bytes that were there before. That is why
-// no JSON library does it: those that keep order and blanks (github.com/tidwall/sjson is the one without
-// dependencies) edit what is no JSON without an error, write the new part in one line, and cannot take
-// out what they made on the way.
+// Agents keep their hooks in JSON files that also hold other things, and that people commit to their
+// repositories. So an edit is a splice: it keeps every existing byte, adds the hook in the style of the
+// text next to it, and removing the hook restores the bytes that were there before. No JSON library was
+// found that does this: those that keep order and whitespace (such as github.com/tidwall/sjson) edit
+// invalid JSON without an error, write the new part on one line, and cannot remove the parents that
+// they created.
 //
-// Whatever an edit could get wrong is refused with its line: what is not strict JSON, a name that is
-// there twice, a list that is none, a hook of policyscan's that was changed by hand, a setting that
-// switches hooks off.
+// Whatever an edit could get wrong is refused, with its line: text that is not strict JSON, a name that
+// occurs twice, a value that is not the list it should be, a hook of policyscan that was changed by hand,
+// a setting that switches hooks off.
 //
 // # Limits
 //
 // Comments, which some agents allow, are refused. The command of a hook is a line that any shell can run if it finds sh
-// (Codex and Copilot have lines of their own for Windows); what a line cannot close (a time limit, an agent that does not
-// read the file) is in docs/cli.md. [Target.Install] and [Target.Uninstall] take and
+// (Codex and Copilot have separate lines for Windows). What no such line can prevent (a time limit, an agent that does
+// not read the file) is in docs/cli.md. [Target.Install] and [Target.Uninstall] take and
 // return bytes; a [File] reads and writes them.
 package settings
 

@@ -144,7 +144,7 @@ func (r *reader) builtin(name string, rest []word) (why string, ok bool) {
 	return "", false
 }
 
-// container lists what a program behind -- or behind exec and run is told to run in another place. How many of the
+// container lists what a program after -- or after exec and run is told to run in another place. How many of the
 // words are its own is not known, so that each word could be the program.
 func (r *reader) container(name string, rest []word) string {
 	if i := slices.IndexFunc(rest, func(w word) bool { return w.text == "--" }); i >= 0 {
@@ -293,7 +293,7 @@ func (r *reader) interactive(w *wrapper, rest []word) bool {
 	return shell && len(rest) == 0
 }
 
-// split makes words of what env -S is given, which has escapes of its own: \_ is a space, \c ends the text.
+// split makes words of what env -S is given, which has its own escapes: \_ is a space, \c ends the text.
 func split(w word) []word {
 	var all []word
 	var text []byte

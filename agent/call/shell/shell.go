@@ -1,6 +1,6 @@
 // Package shell reads a command line and lists every command that it runs, as far as the text tells.
 //
-// [Read] sees through what puts commands together: && || ; | & and newlines, ( ) and { }, if, for, while, case and
+// [Read] sees through what combines commands: && || ; | & and newlines, ( ) and { }, if, for, while, case and
 // functions, $( ), backquotes, <( ) and here-documents. It also sees through what runs another command: sh -c and
 // its kind, eval, env, sudo, xargs, find -exec and the others of [wrappers]. Each of those is in the list, and so is
 // what it runs. Quotes are removed, and braces that list words ({push,--force}) are expanded.
@@ -8,10 +8,10 @@
 // # Limits
 //
 // Nothing is run, looked up or remembered: a variable has no value here, and a glob matches no file. What the text does
-// not tell is said in [Command.Unseen], and is never left out. A script file, make, npm, an alias of git: what a
-// program does by itself is not in the text, and is not said.
+// not show is said in [Command.Unseen], and is never skipped. What a program does by itself (a script file, make,
+// npm, a git alias) is not in the text, and is not reported.
 //
-// The work is linear in the length of the line. The parser of mvdan.cc/sh has no limit of its own, so it is given the
+// The work is linear in the length of the line. The parser of mvdan.cc/sh has no limit, so it is given the
 // line piece by piece, and no more of it once its stack is deep.
 package shell
 
@@ -55,7 +55,7 @@ const (
 	maxWrappers = 32        // env nice env nice
 	maxWords    = 1024      // that braces make of a line
 	maxBraces   = 64        // of one word
-	maxFrames   = 8000      // of the parser's stack, about 1000 subshells in one another and 4 MB
+	maxFrames   = 8000      // of the parser's stack, about 1000 nested subshells and 4 MB
 	MaxRough    = 1 << 20   // bytes that are read by words alone
 )
 
@@ -169,7 +169,7 @@ func (r *reader) script(src string) string {
 	return ""
 }
 
-// carriage stands for a carriage return, which is a letter like any other to a shell, while the parser drops it at the
+// carriage represents a carriage return, which is a letter like any other to a shell, while the parser drops it at the
 // end of a line: "echo \\\r\ngit push" are two commands. A line that has one is read in both ways.
 const carriage = "\x1e"
 

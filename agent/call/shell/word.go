@@ -13,8 +13,8 @@ import (
 type word struct {
 	text  string // without quotes; what is expanded is as it is written
 	whole bool   // nothing is expanded
-	gone  bool   // it may be no word at all: an expansion that is not quoted, and nothing beside it
-	added bool   // it stands for the words that xargs adds, and has no text
+	gone  bool   // it may be no word at all: an unquoted expansion with nothing next to it
+	added bool   // it represents the words that xargs adds, and has no text
 }
 
 // A piece is a word that is being put together.
@@ -116,7 +116,7 @@ func (p *piece) add(src string, part syntax.WordPart) {
 	}
 }
 
-// literal adds text without quotes: backslashes are removed, and a glob, zsh's (a|b) too, stands for what nobody knows.
+// literal adds text without quotes: backslashes are removed, and a glob, zsh's (a|b) too, makes the word unknown.
 func (p *piece) literal(s string) {
 	var b strings.Builder
 	for i := 0; i < len(s); i++ {

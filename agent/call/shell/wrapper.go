@@ -10,10 +10,10 @@ import (
 type wrapper struct {
 	short   string   // letters of options whose value may be the next word
 	long    []string // and long options; "--sig" is "--signal", as GNU's programs have it
-	own     int      // how many words of its own are before the program
+	own     int      // how many of its own words come before the program
 	assigns bool     // and settings of variables
 	through bool     // see Command.Through
-	joined  bool     // what it runs is a script, of its words with blanks between
+	joined  bool     // what it runs is a script: its words, joined by spaces
 	late    bool     // options may be behind its own words
 	fills   bool     // it adds arguments that are not in the line
 	starts  bool     // without a program it starts a shell
@@ -265,7 +265,7 @@ func (r *reader) filled(name string, w *wrapper, rest []word, fill string) strin
 	}
 	if w.joined {
 		r.join(words, Variable)
-		return Code // parallel has a language of its own
+		return Code // parallel has its own language
 	}
 	if !replaced {
 		words = append(words, word{text: fill, added: true})
@@ -274,7 +274,7 @@ func (r *reader) filled(name string, w *wrapper, rest []word, fill string) strin
 	return Argument
 }
 
-// join reads words as a script, with blanks between. why is what is not seen, if they are not whole.
+// join reads words as a script, joined by spaces. why is what is not seen, if they are not whole.
 func (r *reader) join(rest []word, why string) string {
 	var b strings.Builder
 	whole := true
@@ -311,7 +311,7 @@ func (r *reader) option(rest []word, short string, long ...string) string {
 	return why
 }
 
-// alone reads what flock, script or watch is given otherwise than the others. done means that there is no more.
+// alone reads the arguments of flock, script and watch, which differ from the others. done means that there is no more.
 func (r *reader) alone(name string, rest []word) (why string, done bool) {
 	for i, w := range rest {
 		script, long := strings.CutPrefix(w.text, "--command=")
@@ -381,7 +381,7 @@ type option struct {
 	rest  []word
 }
 
-// option reads an option. ok is false if there is none, or no more: rest is then what is behind a --.
+// option reads an option. ok is false if there is none, or no more: rest is then what follows a --.
 func (w *wrapper) option(words []word) (o option, ok bool) {
 	if len(words) == 0 || !strings.HasPrefix(words[0].text, "-") {
 		return option{rest: words}, false

@@ -1,6 +1,6 @@
-// Package clash reads rules about tool calls in clash's s-expressions, as the public document of its
-// semantics says and its grammar of February 2026 spells them, and lowers them to a [call.Set] of the strategy
-// most-specific.
+// Package clash reads rules about tool calls in clash's s-expressions and lowers them to a [call.Set] of the
+// strategy most-specific. The semantics are those of clash's public document, the syntax that of its grammar of
+// February 2026.
 //
 // A file is read in the document's ten steps: parse, find the default, index the policies, flatten the
 // includes, validate the sandboxes, group by domain, compile the matchers, sort by specificity, refuse conflicts,
@@ -9,8 +9,8 @@
 //
 // # Limits
 //
-// Sandboxes are read and checked, and nothing enforces them. Nothing is read but the text: no variable of the
-// environment, no folder, no .git file, so (env NAME) is what the caller defines and :worktree widens nothing. The
+// Sandboxes are read and checked, but not enforced. Only the text is read: no environment variable, no folder, no
+// .git file. So (env NAME) is what the caller defines, and :worktree widens nothing. The
 // domain "tool" and later versions of the language are refused. What differs from the document, and why,
 // is in docs/dialects.md.
 package clash
@@ -28,7 +28,7 @@ import (
 const (
 	maxDepth  = 32     // lists in lists; nothing that means something needs ten
 	maxRules  = 10_000 // conflicts are looked for between every two of one specificity
-	maxErrors = 200    // that are told
+	maxErrors = 200    // that are reported
 )
 
 // Read reads a file. define says what (env NAME) is: nothing is taken from the environment. PWD, if it is
@@ -37,7 +37,7 @@ const (
 //
 // The rules of the set are those of the default's policy: of exec, of fs, of net, each from the most
 // specific to the least, those that are equal in the order of the file. A rule's ID is its text,
-// without comments and with single blanks.
+// without comments and with single spaces.
 func Read(src *rules.Source, define map[string]string) (*call.Set, error) {
 	c := newCompiler(src, define)
 	set := c.compile()
@@ -66,7 +66,7 @@ type compiler struct {
 	names    []string // of policies, in the order of the file
 	nameless bool     // there are policies whose names cannot be read
 
-	sandboxes map[string][]call.Rule // by name, or by the key of one that stands in a rule
+	sandboxes map[string][]call.Rule // by name, or by the key of one that is in a rule
 }
 
 func newCompiler(src *rules.Source, define map[string]string) *compiler {
@@ -212,7 +212,7 @@ func (c *compiler) flatten() []*rule {
 		}
 	}
 	active := c.policies[c.active]
-	if c.active == "" || active == nil && c.nameless { // which is told already
+	if c.active == "" || active == nil && c.nameless { // which is already reported
 		return nil
 	}
 	if active == nil {
@@ -248,7 +248,7 @@ func (c *compiler) collect(from *policy) []*rule {
 	return all
 }
 
-// places names policies and where they stand.
+// places names policies and where they are.
 func (c *compiler) places(names []string) string {
 	text := ""
 	for i, name := range names {

@@ -40,7 +40,7 @@ func (n *node) head() string {
 	return ""
 }
 
-// String returns the node with single blanks and without comments, so that it reads as the same.
+// String returns the node with single spaces and without comments, so that it reads as the same.
 func (n *node) String() string {
 	var b strings.Builder
 	n.write(&b)
@@ -163,8 +163,8 @@ func (c *compiler) text(n *node, src string) (end int, ok bool) {
 	return 0, false
 }
 
-// closing returns where the slash is that closes a regex: the first that is not escaped and has a blank, a
-// parenthesis or the end behind it. Others stand for themselves, as in /src/.*/.
+// closing returns where the slash is that closes a regex: the first that is not escaped and has a space, a
+// parenthesis or the end after it. Others are literal, as in /src/.*/.
 func closing(src string, at int, ends func(int) bool) int {
 	for ; at < len(src) && src[at] != '\n'; at++ {
 		switch {

@@ -43,7 +43,7 @@ func (c *compiler) topLevel(n *node) {
 	}
 }
 
-// unknown refuses a node that is not one of the forms that may stand where it does.
+// unknown refuses a node that is not one of the forms allowed in its place.
 func (c *compiler) unknown(n *node, what, forms string) {
 	found := n.kind.String()
 	switch {

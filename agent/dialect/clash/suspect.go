@@ -12,7 +12,7 @@ func builtin(name string) bool {
 	return strings.HasPrefix(name, "__") && strings.HasSuffix(name, "__")
 }
 
-// suspect notes what loads and is often a slip. all is sorted.
+// suspect notes what loads but is often a mistake. all is sorted.
 func (c *compiler) suspect(all []*rule) {
 	for _, name := range c.names {
 		switch p := c.policies[name]; {
@@ -148,7 +148,7 @@ func compare(a, b [2]int) int {
 	return a[1] - b[1]
 }
 
-// canMeet is mayOverlap, but for that a text is held against the other's pattern: what it says no to
+// canMeet is mayOverlap, except that a text is checked against the other's pattern: what it rejects
 // is never noted, and a conflict may be refused all the same.
 func (r *rule) canMeet(s *rule) bool {
 	if !r.mayOverlap(s) || apart(&r.first, &s.first) {

@@ -1,12 +1,13 @@
 // Package claudecube reads rules in the form of claudecube's document: YAML with a version, defaults and
 // a list of rules that deny, allow or escalate the uses of some tools.
 //
-// What it reads is lowered to a [call.Set] of the strategy category-first, which asks the rules that deny
-// before those that allow, and those before the ones that escalate. Nothing is decided here.
+// It lowers a file to a [call.Set] of the strategy category-first, which asks the rules that deny first, then
+// those that allow, then those that escalate. It decides nothing.
 //
-// The form is that of the document's Zod schemas, read as strictly as a bundle, see [rules.Document], and
-// without keys of one's own: what is unknown, or could never match, is an error, all of a file at once. What loads and is often a slip is a note of the set. Where the document's program and
-// this package differ is in docs/dialects.md.
+// The form is that of the document's Zod schemas. It is read as strictly as a bundle, see [rules.Document], and
+// custom keys are not allowed: whatever is unknown, or could never match, is an error, and all errors of a file are
+// reported together. What loads but is often a mistake is a note of the set. docs/dialects.md says where the
+// document's program and this package differ.
 package claudecube
 
 import (
@@ -161,7 +162,7 @@ func (r *reader) effect(e rules.Entry) call.Effect {
 func (r *reader) words(e rules.Entry) string {
 	text, ok := r.doc.StrictText(e)
 	if ok && strings.TrimSpace(text) == "" {
-		r.doc.Fail(rules.CodeValue, e.Node(), fmt.Sprintf("%q is blank", e.Key().Value), "write a text")
+		r.doc.Fail(rules.CodeValue, e.Node(), fmt.Sprintf("%q is blank", e.Key().Value), "write a string")
 	}
 	return text
 }

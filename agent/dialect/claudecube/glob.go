@@ -69,7 +69,7 @@ func globMistake(text string) (found, fix string) {
 	return "", ""
 }
 
-// expand returns the globs without braces that a glob stands for; false, if braces have no comma.
+// expand returns the globs without braces that a glob means; false, if braces have no comma.
 // The glob passed glob.Check, so its braces are closed, and its expansions few.
 func expand(text string) ([]string, bool) {
 	open := -1
@@ -145,7 +145,7 @@ func globbed(test *call.Test, text string, effect call.Effect) call.Predicate {
 	var dots []int
 	for _, e := range expansions {
 		if rest, ok := strings.CutPrefix(e, "/**/"); ok {
-			e = "/*/**/" + rest // at its beginning this ** stands for one folder at least
+			e = "/*/**/" + rest // at its beginning this ** means one folder at least
 		}
 		n := strings.Count("/"+e, "/.")
 		if globs[n] == nil {

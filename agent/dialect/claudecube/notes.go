@@ -9,7 +9,7 @@ import (
 	"github.com/policyscan/policyscan/agent/call"
 )
 
-// suspect notes what loads and is often a slip.
+// suspect notes what loads but is often a mistake.
 func (r *reader) suspect() {
 	lines := map[string]int{}
 	for i := range r.read {
@@ -107,7 +107,7 @@ func unique(list []string) []string {
 	return all
 }
 
-// suspectPattern says what of a pattern is often a slip; "", if nothing is.
+// suspectPattern says what in a pattern is often a mistake; "" if nothing is.
 func suspectPattern(rule *readRule, field string, p *pattern) string {
 	paths := field == "file_path" || field == "notebook_path" || field == "path"
 	allows := rule.effect == call.Allow

@@ -108,7 +108,7 @@ func (r *reader) pattern(test *call.Test, value *call.Value, at int, rule *call.
 	if policy.Broken == "" {
 		policy.Broken = cause
 	}
-	// The policy is broken, so the test is never made. Should it be, it is held against the call.
+	// The policy is broken, so the test is never made. If it is, it decides against the call.
 	test.Broken = cause
 	if rule.Effect != call.Allow {
 		test.IfBroken = call.Holds

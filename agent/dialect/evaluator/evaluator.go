@@ -2,18 +2,18 @@
 // returns at once and the last allow wins.
 //
 // A bundle is {"policies": [...], "frozenAgentIds": [...]}; bundleVersion, contentHash, builtAt and
-// signature may be there. A policy is {"policyId", "policyVersion", "document"}, its document
+// signature are optional. A policy is {"policyId", "policyVersion", "document"}, its document
 // {"apiVersion", "kind", "metadata", "spec"}, the spec {"defaultEffect", "rules"}, a rule {"id",
 // "description", "conditions", "effect"} and a condition {"field", "operator", "value"}. All of it is
 // checked, and a key that is not among these is an error.
 //
-// A pattern that does not compile is no error: as the document has it, its policy is broken, and every call
+// A pattern that does not compile is not an error: as the document says, its policy is broken, and every call
 // that reaches the policy is denied with POLICY_COMPILE_ERROR. There is a note for each such pattern.
 //
 // # Limits
 //
 // Hashes and signatures are not verified. The effect "ask" and the gate "mcpAccess", which later versions of
-// the document's project have, are refused. docs/dialects.md has the rest.
+// the document's project added, are refused. docs/dialects.md has the rest.
 package evaluator
 
 import (

@@ -11,7 +11,7 @@ import (
 	"github.com/policyscan/policyscan/rules"
 )
 
-// A node is a JSON value and where it stands.
+// A node is a JSON value and its place.
 type node struct {
 	kind    call.Kind
 	at, end int // its first byte, and the one behind it; 0-based
@@ -148,7 +148,7 @@ func (r *reader) next(dec *json.Decoder) (*node, error) {
 	return n, nil
 }
 
-// begin is where the next token begins: behind the blanks and the comma or colon that the decoder has
+// begin is where the next token begins: after the whitespace and the comma or colon that the decoder has
 // yet to read. There is one, as the text is JSON.
 func (r *reader) begin(dec *json.Decoder) int {
 	at := int(dec.InputOffset())

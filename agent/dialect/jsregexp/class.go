@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// escape reads what stands behind a backslash, if that is a set of characters; inClass, within [ ].
+// escape reads what follows a backslash, if that is a set of characters; inClass: within [ ].
 func (p *parser) escape(from int, inClass bool) (set, bool) {
 	c := p.peek(0)
 	sets := map[rune]set{'d': digits, 'D': digits.not(), 's': spaces, 'S': spaces.not(), 'w': words, 'W': words.not()}
@@ -42,7 +42,7 @@ func (p *parser) escape(from int, inClass bool) (set, bool) {
 	return nil, false
 }
 
-// character reads the one character that what stands behind a backslash is.
+// character reads what follows a backslash, which is one character.
 func (p *parser) character(from int, inClass bool) rune {
 	if p.stopped {
 		return 0

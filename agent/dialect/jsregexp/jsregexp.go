@@ -1,8 +1,8 @@
 // Package jsregexp compiles regular expressions of JavaScript, as new RegExp(pattern) reads them: no
 // flags, with the forms that Annex B of ECMAScript adds for the web.
 //
-// What [Compile] returns says of every text that is UTF-8 whether it matches, as RegExp.prototype.test
-// does. It says nothing else: which part matched, and the groups, are not kept.
+// The result of [Compile] says whether a text in UTF-8 matches, as RegExp.prototype.test does, and nothing
+// else: which part matched, and the groups, are not kept.
 //
 // # What is translated
 //
@@ -10,18 +10,18 @@
 //     the other spaces of Unicode too. A dot is any character but \n, \r, U+2028 and U+2029. ^ and $ are
 //     the ends of the text, nothing else.
 //   - \cX, \xHH, \uHHHH, \0 and octal escapes, [\b], [^], []; a { that begins no count, a } and a ]
-//     stand for themselves, as does any other character behind a backslash.
+//     are literal, as is any other character after a backslash.
 //   - Groups of any kind group; lazy quantifiers are greedy: neither changes whether there is a match.
 //   - A character beyond U+FFFF is two, as JavaScript counts without the flag u: ^.$ does not match one,
 //     and ^..$ does. See grid.
 //
 // # What is refused
 //
-// What JavaScript refuses, with Error.Invalid; and what RE2 has no equal for: look-ahead, look-behind,
+// What JavaScript refuses, with Error.Invalid; and what RE2 has no equivalent for: look-ahead, look-behind,
 // back-references, counts over 1000, half of a character beyond U+FFFF (a class that holds some of the
-// code units U+D800 to U+DFFF but not all, a quantifier behind such a character), and a high count
+// code units U+D800 to U+DFFF but not all, a quantifier after such a character), and a high count
 // of something that may be such a character. \u{...}, \p{...} and \P{...} are refused because without the
-// flag u they mean the letter u or p, which nobody means who writes them; (?i:...) because only the newest engines
+// flag u they mean the letter u or p, which nobody intends; (?i:...) because only the newest engines
 // read it.
 package jsregexp
 

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// maxDepth is how deep brackets may stand within each other.
+// maxDepth is how deep brackets may be nested.
 const maxDepth = 200
 
 // maxCount is RE2's limit.
@@ -126,11 +126,11 @@ func (p *parser) terms() grid {
 	return p.sequence(list)
 }
 
-// An atom is what a quantifier may stand behind.
+// An atom is what a quantifier may follow.
 type atom struct {
 	grid   grid
 	half   rune // if it is half a character, which of them; else 0
-	anchor bool // no quantifier may stand behind it
+	anchor bool // no quantifier may follow it
 }
 
 func (p *parser) term() grid {
@@ -322,7 +322,7 @@ func (p *parser) flags() bool {
 	return p.peek(n) == ':'
 }
 
-// name reads the rest of (?<name>. Which letters a name may have beside ASCII's, and whether two
+// name reads the rest of (?<name>. Which letters a name may have besides ASCII's, and whether two
 // groups may have one name, depends on the engine.
 func (p *parser) name(from int) {
 	name, ok := p.upTo('>')

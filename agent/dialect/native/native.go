@@ -15,8 +15,8 @@
 //
 // # Limits
 //
-// A test of a fact that the call does not have fails, with "not: true" as well: a rule about the content of
-// a file says nothing of a call that writes none. Only "exists: false" asks for what is missing.
+// A test of a fact that the call does not have fails, even with "not: true": a rule about the content of
+// a file says nothing about a call that writes none. Only "exists: false" tests for what is missing.
 package native
 
 import (
@@ -190,7 +190,7 @@ func (r *reader) operator(n *yaml.Node, m map[string]rules.Entry) (*operator, ru
 		r.doc.Fail(rules.CodeValue, n, "the test has no operator", "write one of "+strings.Join(operatorNames(), ", "))
 		return nil, rules.Entry{}
 	case op.op == call.Exists && m["not"].Node() != nil:
-		r.doc.Fail(rules.CodeKey, m["not"].Node(), `"not" beside "exists"`, `write "exists: false"`)
+		r.doc.Fail(rules.CodeKey, m["not"].Node(), `"not" next to "exists"`, `write "exists: false"`)
 	}
 	return op, m[op.name]
 }

@@ -388,7 +388,7 @@ func TestMistakes(t *testing.T) {
 		{"a when that is a text", "when:", "when: always\n    x-when:", `"when" is a text; write {fact: tool, equals: Bash}`},
 		{"a when of null", "when:", "when:\n    x-when:", `"when" is empty`},
 		{"not that is no truth value", "not: false", "not: maybe", `11:16: rule "NO-FORCE-PUSH": "not" is "maybe"; write true or false`},
-		{"not beside exists", "equals: git", "exists: true\n          not: true", `9:16: rule "NO-FORCE-PUSH": "not" beside "exists"; write "exists: false"`},
+		{"not beside exists", "equals: git", "exists: true\n          not: true", `9:16: rule "NO-FORCE-PUSH": "not" next to "exists"; write "exists: false"`},
 		{"exists of a text", "equals: git", "exists: git", `"exists" is "git"; write true or false`},
 		{"a pattern that does not compile", `'push\s.*--force'`, `'(?=push)'`, `10:20: rule "NO-FORCE-PUSH": the pattern does not compile: invalid or unsupported Perl syntax: `},
 		{"a glob that can never match", "equals: git", "glob: ./git", `8:17: rule "NO-FORCE-PUSH": a segment ".": no path has one`},

@@ -9,17 +9,17 @@ import (
 	"github.com/policyscan/policyscan/rules"
 )
 
-// maxNested is how deep parentheses and NOTs may stand in one another. The deepest of the public packs
+// maxNested is how deep parentheses and NOTs may be nested. The deepest of the public packs
 // is 2.
 const maxNested = 50
 
-// operators are what may stand behind a field.
+// operators are what may follow a field.
 const operators = "CONTAINS, EQUALS, STARTS_WITH, ENDS_WITH, GLOB, REGEX, WORD, LINE_CONTAINS and LINE_REGEX, each also after NOT"
 
-// fields are what may stand before an operator.
+// fields are what may come before an operator.
 const fields = "command, path, content, tool and input.<key>"
 
-// condition reads what stands behind IF.
+// condition reads what follows IF.
 func (p *parser) condition() (call.Predicate, bool) {
 	p.nested = 0
 	return p.groups(false)
@@ -27,7 +27,7 @@ func (p *parser) condition() (call.Predicate, bool) {
 
 // groups reads conditions that OR separates. With not it reads the opposite of what they say: NOT is
 // carried down to the tests (De Morgan), for that a pattern that cannot be used is on the safe side on
-// whichever side of a NOT it stands.
+// either side of a NOT.
 func (p *parser) groups(not bool) (call.Predicate, bool) {
 	var all []call.Predicate
 	for {
@@ -43,7 +43,7 @@ func (p *parser) groups(not bool) (call.Predicate, bool) {
 	}
 }
 
-// group reads conditions that AND joins, or that stand on lines of their own without it.
+// group reads conditions that AND joins, or that are on separate lines without it.
 func (p *parser) group(not bool) (call.Predicate, bool) {
 	var all []call.Predicate
 	for {

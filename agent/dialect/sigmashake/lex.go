@@ -16,7 +16,7 @@ const (
 	word              // letters, digits, _, - and .
 	quote             // a text in double quotes
 	mark              // { } ( or )
-	stray             // a character that is no part of the language
+	stray             // a character that is not part of the language
 )
 
 // A token is the smallest part of a file that has a meaning.

@@ -15,7 +15,7 @@ const (
 	maxHidden = 20
 )
 
-// notes are what in the rules of a set is often a slip: first of each rule by itself, then of two.
+// notes are what is often a mistake in the rules of a set: first of each rule by itself, then of two.
 func notes(all []rule) []call.Note {
 	var list []call.Note
 	enabled := make([]*rule, 0, len(all))
@@ -69,7 +69,7 @@ func ties(all []*rule) []call.Note {
 	return more(list, pairs, last, "pairs of rules of one priority and target that decide differently")
 }
 
-// more adds to the notes that were listed how many there are beside them.
+// more adds to the listed notes how many others there are.
 func more(list []call.Note, all int, last call.Origin, what string) []call.Note {
 	if all > len(list) {
 		list = append(list, call.Note{Origin: last, Text: fmt.Sprintf("%s: %d more than are listed here; this is the last", what, all-len(list))})

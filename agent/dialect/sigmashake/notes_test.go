@@ -28,7 +28,7 @@ func TestNotes(t *testing.T) {
 		{"no MESSAGE", `rule a { DENY any IF tool EQUALS "x" }`, []string{`1: rule "a": the rule has no MESSAGE`}},
 		{"an empty text", `rule a { DENY any IF command NOT CONTAINS ""` + m, []string{`1: rule "a": command NOT CONTAINS "": every string contains the empty one`}},
 		{"a glob of another dialect", `rule a { DENY any IF path GLOB "*.(js|ts)" OR path GLOB "(a|b)" OR path GLOB "!x"` + m,
-			[]string{`1: rule "a": path GLOB "*.(js|ts)": ( | ) stand for themselves in a GLOB; write {a,b}`, `1: rule "a": path GLOB "(a|b)": ( | ) stand for themselves`, `1: rule "a": path GLOB "!x": ! stands for itself`}},
+			[]string{`1: rule "a": path GLOB "*.(js|ts)": ( | ) are literal in a GLOB; write {a,b}`, `1: rule "a": path GLOB "(a|b)": ( | ) are literal`, `1: rule "a": path GLOB "!x": ! is literal`}},
 		{"parentheses alone", `rule a { DENY any IF path GLOB "app/(shop)/*"` + m, nil},
 
 		{"X5: a tie", "rule a { DENY read IF tool EQUALS \"x\"" + m + "\nrule b { LOG read IF tool EQUALS \"y\"" + m + "\nrule c { ASK read PROMPT \"?\" IF tool EQUALS \"z\"" + m,

@@ -58,10 +58,10 @@ const (
 	defaultSeverity = "warning"
 )
 
-// maxMistakes is how many mistakes of a file are told: each is looked up in the text.
+// maxMistakes is how many mistakes of a file are reported: each is looked up in the text.
 const maxMistakes = 200
 
-// keys are what may stand at the top of a rule.
+// keys are the keys that a rule may have at its top.
 const keys = "enabled, priority, severity, DENY, ALLOW, LOG, SHADOW, ASK, FORCE, IF, MESSAGE, PROMPT, SUBSTITUTE and CONTEXT"
 
 // A parser reads one file. After a mistake it goes on with the next key or rule, to find the others.
@@ -145,7 +145,7 @@ func (p *parser) file() {
 	})
 }
 
-// begins reports whether a rule begins here. There are always tokens to look at: the last is no word.
+// begins reports whether a rule begins here. There are always tokens to look at: the last is not a word.
 func (p *parser) begins() bool {
 	return p.peek().is("rule") && p.tokens[p.next+1].kind == word && p.tokens[p.next+2].is("{")
 }

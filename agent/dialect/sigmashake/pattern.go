@@ -141,9 +141,9 @@ func quantifier(text string) (n int, again, without bool) {
 	return len(inside) + 2, without || most != "" && most != "1", without
 }
 
-// globRegexp writes a glob as a regular expression of the whole text: ** stands for anything, * for
+// globRegexp writes a glob as a regular expression of the whole text: ** means anything, * means
 // anything but /, ? for one character, {a,b} for a or b, and everything else for itself. **/ at the
-// beginning and behind a / stands for no folder too.
+// beginning and after a / also means no folder.
 func globRegexp(glob string) string {
 	var b strings.Builder
 	var braces []bool // that are open: whether they hold alternatives
@@ -193,7 +193,7 @@ func globRegexp(glob string) string {
 	return b.String()
 }
 
-// alternatives returns where in a glob a { is that is closed, and has a comma of its own.
+// alternatives returns where in a glob a { is that is closed, and has its own comma.
 func alternatives(glob string) map[int]bool {
 	type brace struct {
 		at    int
@@ -219,13 +219,13 @@ func alternatives(glob string) map[int]bool {
 	return found
 }
 
-// oddGlob says what in a glob stands for itself and looks as if it did not.
+// oddGlob says what in a glob is literal but looks as if it were not.
 func oddGlob(glob string) string {
 	switch open := strings.IndexByte(glob, '('); {
 	case open >= 0 && strings.Contains(glob[open:], "|"):
-		return "( | ) stand for themselves in a GLOB; write {a,b} for a or b"
+		return "( | ) are literal in a GLOB; write {a,b} for a or b"
 	case strings.HasPrefix(glob, "!"):
-		return "! stands for itself in a GLOB; write NOT GLOB"
+		return "! is literal in a GLOB; write NOT GLOB"
 	}
 	return ""
 }

@@ -11,11 +11,11 @@
 //	}
 //
 // The document is docs.sigmashake.com, "Evaluation Deep Dive"; the form of the text, which it does not
-// have, is that of the project's page "Rule Syntax Reference" and of its public packs. What was read
-// where, and where policyscan differs, is in docs/dialects.md.
+// have, is that of the project's page "Rule Syntax Reference" and of its public packs. docs/dialects.md
+// says which source each part comes from, and where policyscan differs.
 //
 // [Read] and [ReadConfig] parse and validate, and lower to a [call.Set]; [call.Set.Decide] decides. They
-// hold no state: the loop guard and the circuit breaker of the document are the hook's.
+// keep no state: the loop guard and the circuit breaker of the document belong to the hook.
 package sigmashake
 
 import (
