@@ -1,4 +1,4 @@
-// Package call judges the tool calls of coding agents by rules about them.
+// Package call checks the tool calls of coding agents against rules.
 //
 // A [Call] is a tool's name, its input and where it would run. A [Set] is what was read from a
 // team's rules, in any dialect: rules made of predicates over facts, each with an effect, and one
@@ -43,7 +43,7 @@ func inputNames() []string {
 	return []string{"input", "tool_input", "toolInput", "toolArgs", "arguments"}
 }
 
-// Parse reads a call from a line of JSON, which sets will judge. There are three forms:
+// Parse reads a call from a line of JSON, which sets will check. There are three forms:
 //
 //   - {"tool", "input", "agent_id", "cwd"}: only "tool" must be there, and nothing else may be.
 //   - What an agent gives its hooks, with "tool_name" or "toolName", and members that say nothing of the call.
@@ -51,7 +51,7 @@ func inputNames() []string {
 //     the sets is of deny-overrides. "input" is its input whatever else it has.
 //
 // In each of them the input may have one of the names that agents give it, and may be JSON in a text. What leaves
-// open what the input is, is an error: a call is never judged without the input that it has.
+// open what the input is, is an error: a call is never checked without the input that it has.
 func Parse(line []byte, sets ...*Set) (*Call, error) {
 	v, err := ParseValue(line)
 	if err != nil {

@@ -137,7 +137,7 @@ func (c *command) String() string {
 	return fmt.Sprintf("%q", text)
 }
 
-// hidden reports whether a rule that allows is asked about a command that is not seen in whole, and does not say that it
+// hidden reports whether a rule that allows is asked about a command that is not seen in full, and does not say that it
 // knows.
 func (f *facts) hidden() bool {
 	return f.allows && !f.accepts && f.command != nil && f.command.Unseen != ""

@@ -363,7 +363,7 @@ func (w *walk) strictest(rules []*Rule) *Rule {
 	return best
 }
 
-// unsure says, behind a reason, why a rule was taken to match a call that names a file or a host which cannot be
+// unsure says, after a reason, why a rule was taken to match a call that names a file or a host which cannot be
 // determined; "" if the rule matches for certain.
 func (w *walk) unsure(r *Rule) string {
 	why := cmp.Or(w.facts.ops.unsurePath, w.facts.ops.unsureHost) // made by now, if the rule asks for them

@@ -13,7 +13,7 @@ import (
 // hostOf returns the host that a URL names, in the form of [Host]; nil if it cannot be determined. That is so where
 // the WHATWG's URL parser refuses the URL, and where programs read it differently: a backslash before the path,
 // "https:host" and "https:///host", a name before several @, a scheme that browsers have no hosts for. A text without a
-// scheme is taken for one of https, as people write it.
+// scheme is treated as one of https, as people write it.
 func hostOf(text string) *Value {
 	text = strings.TrimFunc(text, func(r rune) bool { return r <= ' ' })
 	text = strings.NewReplacer("\t", "", "\n", "", "\r", "").Replace(text) // which that parser drops
@@ -138,7 +138,7 @@ func endsInNumber(label string) bool {
 	return ok || strings.Trim(label, "0123456789") == ""
 }
 
-// number4 reads a part of an IPv4 address: decimal, octal behind a 0, or hexadecimal behind 0x. What is too large
+// number4 reads a part of an IPv4 address: decimal, octal after a 0, or hexadecimal after 0x. What is too large
 // for an address is some number that is too large.
 func number4(text string) (uint64, bool) {
 	base := 10

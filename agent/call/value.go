@@ -174,7 +174,7 @@ func NewObject(members ...Member) *Value {
 	return v
 }
 
-// With is a copy of an object that has the members too: behind its own, those of a name that it
+// With is a copy of an object that has the members too: after its own, those of a name that it
 // has in place of them.
 func (v *Value) With(members ...Member) *Value {
 	all := v.Members()
@@ -325,7 +325,7 @@ func (v *Value) appendJoined(b []byte) []byte {
 }
 
 // JSON returns the value as JavaScript's JSON.stringify writes it: no spaces, members in the order
-// of the text but for names that are array indexes, which come first in numerical order.
+// of the text except for names that are array indexes, which come first in numerical order.
 func (v *Value) JSON() string {
 	if v == nil {
 		return "null"
@@ -390,7 +390,7 @@ func (v *Value) order() []int {
 }
 
 // appendNumber writes a number as ECMAScript does (Number::toString); encoding/json does so too,
-// but for -0.
+// except for -0.
 func appendNumber(b []byte, n float64) []byte {
 	if n == 0 {
 		return append(b, '0')

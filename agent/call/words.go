@@ -11,7 +11,7 @@ import (
 // a line that is nothing else must not take long.
 const mostPrefixes = 32
 
-// A reading is a program and all words behind it.
+// A reading is a program and all words after it.
 type reading struct {
 	bin  *Value // nil, if it cannot be determined
 	args []*Value
@@ -25,7 +25,7 @@ func readingOf(line []shell.Token) reading {
 	return r
 }
 
-// program returns the program that a command line runs first, and all words behind it. What is before
+// program returns the program that a command line runs first, and all words after it. What is before
 // it is left out: operators and where they redirect to, settings of variables, and the programs that only run
 // another, which are in through. Such a program is the one that runs where no other follows it. Of a line that runs
 // nothing the program is ""; nil, if it is unknown.
@@ -131,12 +131,12 @@ func skip(line []shell.Token, short string, long ...string) []shell.Token {
 type option struct {
 	name  string // of a long one its name, else its letters up to the one that has the value
 	value string
-	rest  []shell.Token // the line behind it
+	rest  []shell.Token // the line after it
 }
 
 // nextOption reads an option. Those of short and long have a value, in the same word or in the next; of
 // others nothing is known, and they are assumed to have none. ok is false if there is none, or no more: rest is
-// then the line behind a --, or the line.
+// then the line after a --, or the line.
 func nextOption(line []shell.Token, short string, long ...string) (o option, ok bool) {
 	if len(line) == 0 || line[0].Operator || !strings.HasPrefix(line[0].Text, "-") {
 		return option{rest: line}, false

@@ -160,7 +160,7 @@ func beginsAt(line, text string) int {
 	return from + i
 }
 
-// A copilotInsert is Copilot's insert, behind a line counted from 1; 0 is before the first.
+// A copilotInsert is Copilot's insert, after a line counted from 1; 0 is before the first.
 type copilotInsert struct {
 	line int
 	text string

@@ -7,14 +7,14 @@
 // # What cannot be determined
 //
 // Agents differ from one version to the next, and some match a text that is nearly there. Where the steps
-// are known and several results are possible, all of them are returned, and each is to be judged. Where
+// are known and several results are possible, all of them are returned, and each is to be checked. Where
 // they are not, there is an error: nothing is guessed, and no call of a tool that edits files is taken for
 // one that does not. A caller that needs the result must then not let the call run. One that asks only which
 // files are edited calls [Paths].
 //
 // # Limits
 //
-// What a command of a shell writes is not seen, but for a patch that Codex takes out of the command
+// What a command of a shell writes is not seen, except for a patch that Codex takes out of the command
 // itself (apply_patch with a here-document). A file over 64 MiB, before or after, is an error, and so is
 // an edit that would take more than a fixed number of steps to find its place: time grows with the size
 // of the file and of the call, not with their product.
@@ -48,7 +48,7 @@ type Edit struct {
 // A Change is how what a file holds becomes what it would hold.
 type Change interface {
 	// After returns what the file would hold: one content, or several if the agent's documents leave
-	// open which of them it is; each of them is to be judged. exists says whether there is a file
+	// open which of them it is; each of them is to be checked. exists says whether there is a file
 	// before. The error says why it cannot be determined.
 	After(before []byte, exists bool) ([][]byte, error)
 }

@@ -48,7 +48,7 @@ func forms() []form {
 		// Codex, Copilot and Cursor. Codex's hooks have the patch as "command".
 		{patchTools(), "", []string{"command|input|patch"}, nil, patchEdits},
 		// What a model of the agent's own writes is not known, nor what is not published.
-		{[]string{"edit_file", "edit_notebook", "EditNotebook"}, "", nil, nil, untold},
+		{[]string{"edit_file", "edit_notebook", "EditNotebook"}, "", nil, nil, unsupported},
 	}
 }
 
@@ -60,8 +60,8 @@ var errCommand = errors.New("the field command is not view, create, str_replace,
 // noEdits is for a tool that reads.
 func noEdits(*input) []Edit { return nil }
 
-// untold is for a tool that edits files in ways that are not known.
-func untold(in *input) []Edit {
+// unsupported is for a tool that edits files in ways that are not known.
+func unsupported(in *input) []Edit {
 	in.fail("policyscan does not know how it edits files")
 	return nil
 }

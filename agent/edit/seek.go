@@ -49,7 +49,7 @@ type source struct {
 	end   string   // of new lines
 }
 
-// splitByLF is the older way: what is behind the last LF is a line unless it is empty, and a CR is part
+// splitByLF is the older way: what is after the last LF is a line unless it is empty, and a CR is part
 // of its line.
 func splitByLF(text string) source {
 	lines := strings.Split(text, "\n")
@@ -189,7 +189,7 @@ func (s source) spans(chunks []chunk) ([]span, error) {
 // changed are the lines of a chunk that are not kept as they are in the file.
 func (c chunk) changed(found int, old, repl []string) []span {
 	var spans []span
-	from, to := 0, 0 // in old and in repl, behind the last line that is kept
+	from, to := 0, 0 // in old and in repl, after the last line that is kept
 	for _, k := range c.kept {
 		if k[0] >= len(old) || k[1] >= len(repl) {
 			break // the empty last line, which means the end of the one before

@@ -92,7 +92,7 @@ func isShell(name string) bool {
 // hereStart is the line before a here-document: the command, perhaps in a folder, and the delimiter.
 var hereStart = regexp.MustCompile(`^[ \t\n]*(?:cd[ \t]+('[^'\n]*'|"[^"\n$` + "`" + `\\]*"|[A-Za-z0-9_./@%+=:,-]+)[ \t]*&&[ \t\n]*)?apply_?patch[ \t]*<<[ \t]*('[A-Za-z0-9_]+'|"[A-Za-z0-9_]+"|[A-Za-z0-9_]+)[ \t]*\n`)
 
-// hereDocument reads a script that is nothing but apply_patch with a here-document, perhaps behind cd and
+// hereDocument reads a script that is nothing but apply_patch with a here-document, perhaps after cd and
 // &&, as Codex does. Without quotes around the delimiter a shell would expand what is in it.
 func hereDocument(script string) (patch, folder string, ok bool) {
 	m := hereStart.FindStringSubmatch(script)

@@ -215,7 +215,7 @@ func (t *tree) member(name string) *tree {
 	return nil
 }
 
-// set gives a member a value, in its place or behind the others.
+// set gives a member a value, in its place or after the others.
 func (t *tree) set(name string, v *tree) {
 	if i := slices.Index(t.names, `"`+name+`"`); i >= 0 {
 		t.items[i] = v
@@ -249,7 +249,7 @@ func (t *tree) write(b []byte, before string) []byte {
 	if len(t.items) > 0 {
 		b = append(b, before...)
 	}
-	return append(b, t.kind+2) // ']' and '}' are two behind their openings
+	return append(b, t.kind+2) // ']' and '}' are two after their openings
 }
 
 // order returns the positions of the items in the order in which JavaScript has them.

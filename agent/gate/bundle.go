@@ -13,7 +13,7 @@ import (
 	"github.com/policyscan/policyscan/verdict"
 )
 
-// judgeFiles judges the files as the call would leave them. If some cannot be judged, it judges the others all the
+// judgeFiles checks the files as the call would leave them. If some cannot be checked, it checks the others all the
 // same.
 func (g *Gate) judgeFiles(ctx context.Context, files []file, r *Result) error {
 	check := scanner.NewChecker(g.Bundle)
@@ -52,7 +52,7 @@ func (g *Gate) judgeFiles(ctx context.Context, files []file, r *Result) error {
 	return failed
 }
 
-// judgeFile judges a file as the call would leave it at a place, which is in a tree.
+// judgeFile checks a file as the call would leave it at a place, which is in a tree.
 func (g *Gate) judgeFile(ctx context.Context, check *scanner.Checker, f *file, place string, in inTree, r *Result) error {
 	path := in.path
 	if path == ".git" || strings.HasPrefix(path, ".git/") || slices.Contains(g.RuleFiles, place) {

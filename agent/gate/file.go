@@ -17,7 +17,7 @@ import (
 	"github.com/policyscan/policyscan/verdict"
 )
 
-// maxBytes is the longest file whose edit is judged.
+// maxBytes is the longest file whose edit is checked.
 const maxBytes = 64 << 20
 
 var errTooLarge = fmt.Errorf("it has over %d bytes", maxBytes)
@@ -62,7 +62,7 @@ func located(edits []edit.Edit, dir string) ([]file, error) {
 	return files, nil
 }
 
-// eachOnce is an error if a call names one file in two ways: each of its edits would be judged as if the others were
+// eachOnce is an error if a call names one file in two ways: each of its edits would be checked as if the others were
 // not made, and what they make together by none.
 func eachOnce(files []file) error {
 	if len(files) < 2 {
@@ -250,7 +250,7 @@ func read(real string) (content []byte, exists bool, err error) {
 	return content, true, f.Changed()
 }
 
-// inTree is a place in one of the trees that are judged.
+// inTree is a place in one of the trees that are checked.
 type inTree struct {
 	root string // of the tree
 	path string // from there, with slashes

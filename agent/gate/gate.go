@@ -32,11 +32,11 @@ import (
 	"github.com/policyscan/policyscan/verdict"
 )
 
-// A Gate is what judges calls.
+// A Gate checks calls.
 type Gate struct {
-	Bundle *rules.Bundle // judges the files that a call would write; nil: nothing does
+	Bundle *rules.Bundle // covers the files that a call would write; nil: no bundle
 	Root   string        // the folder from which the bundle's globs count, and whose tree is guarded: absolute, without links
-	Sets   []*call.Set   // judge every call; may be empty
+	Sets   []*call.Set   // check every call; may be empty
 
 	// ByFolder makes Root that of the repository around a call's working folder, or that folder itself. Root is then
 	// for calls that name no absolute one.
@@ -124,7 +124,7 @@ func (r *Result) Outside() string {
 	}
 }
 
-// Judges are the sets that judge a call, for [call.Parse]; one of them represents the bundle, if there is one.
+// Judges are the sets that check a call, for [call.Parse]; one of them represents the bundle, if there is one.
 func (g *Gate) Judges() []*call.Set {
 	if g.Bundle == nil {
 		return g.Sets
@@ -132,7 +132,7 @@ func (g *Gate) Judges() []*call.Set {
 	return append([]*call.Set{bundleSet()}, g.Sets...)
 }
 
-// Judge judges a call. An error says why what the call would do cannot be determined, although a bundle or a guard
+// Judge checks a call. An error says why what the call would do cannot be determined, although a bundle or a guard
 // needs it: the call must then not run. If a rule denies the call all the same, that is the result, and the error is
 // one of the reasons.
 func (g *Gate) Judge(ctx context.Context, c *call.Call, o call.Options) (*Result, error) {
@@ -140,7 +140,7 @@ func (g *Gate) Judge(ctx context.Context, c *call.Call, o call.Options) (*Result
 	return r.settled(err)
 }
 
-// judge judges a call as far as that is possible. The error says why not all of it is.
+// judge checks a call as far as possible. The error says why not all of it is.
 func (g *Gate) judge(ctx context.Context, c *call.Call, o call.Options) (*Result, error) {
 	r := &Result{bundle: g.Bundle, root: g.Root}
 	err := g.judgeEdits(ctx, c, o, r)
@@ -166,7 +166,7 @@ func (r *Result) settled(err error) (*Result, error) {
 	return r, nil
 }
 
-// judgeEdits judges what a call would write, by the bundle and the guard, and takes only as much of it as they need.
+// judgeEdits checks what a call would write against the bundle and the guard, and computes only what they need.
 func (g *Gate) judgeEdits(ctx context.Context, c *call.Call, o call.Options, r *Result) error {
 	if g.Bundle == nil && !g.guardsAny() {
 		return nil

@@ -15,19 +15,19 @@ import (
 	"github.com/policyscan/policyscan/verdict"
 )
 
-// A Project is what judges the calls of an agent that works in it.
+// A Project checks the calls of an agent that works in it.
 type Project struct {
-	// Gates judge the files of the project's roots, one each. The sets of the first judge every call.
+	// Gates check the files of the project's roots, one each. The sets of the first check every call.
 	Gates []*Gate
 
 	// Other returns the gate of another repository, whose root it is given, for the files in it that a call edits: its
 	// bundle is the one that is found there, and nil if there is none. within says that the repository is in one of
-	// the project's roots, whose bundle judges the files too; where it has no bundle, the gate may be nil. If Other is
-	// nil, other repositories' bundles judge nothing.
+	// the project's roots, whose bundle covers the files too; where it has no bundle, the gate may be nil. If Other is
+	// nil, other repositories' bundles are not used.
 	Other func(root string, within bool) (*Gate, error)
 }
 
-// Judge judges a call as [Gate.Judge] does, by the gates of the project and those of the other repositories that the
+// Judge checks a call as [Gate.Judge] does, by the gates of the project and those of the other repositories that the
 // files of the call are in.
 func (p *Project) Judge(ctx context.Context, c *call.Call, o call.Options) (*Result, error) {
 	all := &Result{}
@@ -43,7 +43,7 @@ func (p *Project) Judge(ctx context.Context, c *call.Call, o call.Options) (*Res
 	}
 	for i, g := range p.Gates {
 		at := *g
-		if i > 0 { // they judge the call, wherever its files are
+		if i > 0 { // they check the call, wherever its files are
 			at.Sets = nil
 		}
 		add(at.judge(ctx, c, o))
@@ -75,7 +75,7 @@ type otherRepository struct {
 	within  bool     // it is in a root of the project
 	files   []string // as the call names them
 	places  []string // where these are, one for each
-	bundled bool     // its bundle judged them, or should have
+	bundled bool     // its bundle covers them, or should
 }
 
 // others are the repositories besides the project's own that the files of a call are in: of each place of a file all
@@ -138,7 +138,7 @@ func (p *Project) own(place string) (roots []string, within bool, err error) {
 	return roots, false, nil
 }
 
-// judgeOther judges the files of a call that are in another repository.
+// judgeOther checks the files of a call that are in another repository.
 func (p *Project) judgeOther(ctx context.Context, c *call.Call, o call.Options, other *otherRepository) (*Result, error) {
 	g, err := p.Other(other.root, other.within)
 	if other.bundled = err != nil || g != nil && g.Bundle != nil; err != nil || g == nil {
@@ -150,7 +150,7 @@ func (p *Project) judgeOther(ctx context.Context, c *call.Call, o call.Options, 
 }
 
 // unjudged says which files no bundle judged, because the repositories that they are in have none: a line for each
-// repository. A file that is removed would not be judged anyway.
+// repository. A file that is removed would not be checked anyway.
 func unjudged(files []file, others []otherRepository) []string {
 	var notes []string
 	for i := range others {

@@ -33,7 +33,7 @@ func (r *Result) Reason() string {
 	return strings.Join(lines, "\n")
 }
 
-// besides is what is said whatever becomes of the call: what was there before it, and what no bundle judged.
+// besides is what is said whatever becomes of the call: what was there before it, and what no bundle covers.
 func (r *Result) besides() []string {
 	var all []string
 	for _, text := range []string{r.before(), r.Outside()} {

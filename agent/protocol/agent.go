@@ -157,7 +157,7 @@ func (a *Agent) Answered(e *Event, p Permission) Permission {
 }
 
 // Answer returns the document for the hook's standard output, with a line feed at its end. It is never empty: no opinion
-// is "{}", so that a program that says nothing is not taken for one that judged. An event of nil is one that could not be
+// is "{}", so that a program that says nothing is not taken for one that checked the call. An event of nil is one that could not be
 // read: then the answer is a deny, whatever the decision's permission, in the shape that holds for any event of the agent.
 func (a *Agent) Answer(e *Event, d Decision) []byte {
 	asked := d.Permission == Ask

@@ -60,7 +60,7 @@ func readClaude(in *input, a *Agent) *Event {
 	return e
 }
 
-// toolInput is the member of all agents but for one spelling of Copilot's.
+// toolInput is the member of all agents except for one spelling of Copilot's.
 func toolInput(*input) string { return "tool_input" }
 
 // codex is checked with version 0.169.0: the schemas in its program, and codex-rs/hooks of its source. Of arguments

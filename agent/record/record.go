@@ -44,7 +44,7 @@ type Entry struct {
 	Answer   string // what the agent is told: "none" for no opinion, "allow", "ask" or "deny"
 	Approved *bool  // what a person at the terminal said; nil, if none was asked or none said anything
 
-	// Outcome is what was decided, with the reason that is written; of a call that could not be judged it is a deny.
+	// Outcome is what was decided, with the reason that is written; of a call that could not be checked it is a deny.
 	Outcome    call.Form
 	Violations []Violation
 	Input      *call.Value // nil if there is none, or it could not be read

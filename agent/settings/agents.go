@@ -49,7 +49,7 @@ type hook struct {
 }
 
 // Limit is how long an agent waits for the hook. Most let the call proceed then, so that the hook has to end, with
-// a deny, well before: it judges for 8 seconds, unless it is told otherwise, and waits 60 for a person at the terminal.
+// a deny, well before: it takes up to 8 seconds, unless a flag says otherwise, and waits 60 for a person at the terminal.
 const Limit = 75 * time.Second
 
 const seconds = int(Limit / time.Second)

@@ -56,7 +56,7 @@ func (r *reader) shells(src string, n syntax.Node) {
 }
 
 // backquotes reads a text in backquotes that has backslashes, as a shell does: it removes them, and reads the rest as a script.
-// The parser keeps some that are behind one another. false is of any other substitution, which the tree has.
+// The parser keeps some that follow one another. false is of any other substitution, which the tree has.
 func (r *reader) backquotes(src string, n *syntax.CmdSubst) bool {
 	script := text(src, n)
 	if !n.Backquotes || len(script) < 2 || !strings.Contains(script, `\`) {

@@ -245,7 +245,7 @@ func (r *reader) walk(src string, s *syntax.Stmt) {
 			*syntax.Assign, *syntax.WordIter:
 			r.shells(src, n)
 		case *syntax.TimeClause:
-			words := r.behind(src, n.Stmt)
+			words := r.innerWords(src, n.Stmt)
 			if len(words) > 0 && strings.HasPrefix(words[0].text, "-") { // dash has no such keyword, and runs the program time
 				r.run(append([]word{{text: "time", whole: true}}, words...), nil)
 				break
@@ -257,14 +257,14 @@ func (r *reader) walk(src string, s *syntax.Stmt) {
 			c.Args = append(c.Args, texts(words)...)
 			r.out = append(r.out, c)
 		case *syntax.CoprocClause:
-			r.out = append(r.out, Command{Word: "coproc", Args: texts(r.behind(src, n.Stmt)), Through: true})
+			r.out = append(r.out, Command{Word: "coproc", Args: texts(r.innerWords(src, n.Stmt)), Through: true})
 		}
 		return true
 	})
 }
 
-// behind are the words of the command that time or coproc runs, if that is a simple one.
-func (r *reader) behind(src string, s *syntax.Stmt) []word {
+// innerWords are the words of the command that time or coproc runs, if that is a simple one.
+func (r *reader) innerWords(src string, s *syntax.Stmt) []word {
 	if s == nil {
 		return nil
 	}

@@ -10,7 +10,7 @@ func shells(name string) bool {
 	return slices.Contains([]string{"sh", "bash", "zsh", "dash", "ash", "ksh", "mksh", "yash", "rbash", "fish"}, strings.TrimRight(name, "0123456789.-"))
 }
 
-// single are bash's long options that it takes behind one hyphen as well.
+// single are bash's long options that it takes after one hyphen as well.
 var single = []string{"-norc", "-noprofile", "-login", "-posix", "-rcfile", "-init-file", "-noediting", "-verbose", "-restricted"}
 
 // descriptor reports whether a file is one that is open already, such as standard input.
@@ -18,7 +18,7 @@ func descriptor(file string) bool {
 	return file == "/dev/stdin" || strings.HasPrefix(file, "/dev/fd/") || strings.HasPrefix(file, "/proc/self/fd/")
 }
 
-// shell lists what a shell runs: the script behind -c, or what it reads.
+// shell lists what a shell runs: the script after -c, or what it reads.
 func (r *reader) shell(name string, rest []word, in *input) string {
 	command, reads, script := false, false, []word(nil)
 	for len(rest) > 0 && script == nil {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// A wrapper is a program that runs another, which is named behind its options.
+// A wrapper is a program that runs another, which is named after its options.
 type wrapper struct {
 	short   string   // letters of options whose value may be the next word
 	long    []string // and long options; "--sig" is "--signal", as GNU's programs have it
@@ -14,12 +14,12 @@ type wrapper struct {
 	assigns bool     // and settings of variables
 	through bool     // see Command.Through
 	joined  bool     // what it runs is a script: its words, joined by spaces
-	late    bool     // options may be behind its own words
+	late    bool     // options may be after its own words
 	fills   bool     // it adds arguments that are not in the line
 	starts  bool     // without a program it starts a shell
 }
 
-// wrappers are those that are known, but for shells, su, find and eval.
+// wrappers are those that are known, except for shells, su, find and eval.
 var wrappers = map[string]wrapper{
 	"env":        {short: "uCSaP", long: []string{"unset", "chdir", "split-string", "argv0"}, assigns: true, through: true},
 	"time":       {short: "fo", long: []string{"format", "output"}, through: true},
@@ -354,7 +354,7 @@ func (r *reader) find(name string, rest []word) {
 	}
 }
 
-// arguments says whether arguments are seen in whole.
+// arguments says whether arguments are seen in full.
 func arguments(rest []word) string {
 	for _, w := range rest {
 		if !w.whole {

@@ -280,7 +280,7 @@ func (c *compiler) checkSandboxes() {
 	}
 }
 
-// compileSandbox compiles the sandbox of a rule, named or written behind it, to the same form.
+// compileSandbox compiles the sandbox of a rule, named or written after it, to the same form.
 func (c *compiler) compileSandbox(r *rule) {
 	if r.sandbox == "" || c.sandboxes[r.sandbox] != nil {
 		return

@@ -54,7 +54,7 @@ func (r *rule) when() call.Predicate {
 	return call.Predicate{All: all}
 }
 
-// members is what :has asks: of the arguments behind those that have a position.
+// members is what :has asks: of the arguments after those that have a position.
 func (r *rule) members() call.Predicate {
 	t := &call.Test{Fact: call.Fact{Source: call.FromExecArgs, Index: len(r.args)}, Op: call.Each, Shown: ":has"}
 	for i := range r.has {

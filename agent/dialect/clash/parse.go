@@ -185,7 +185,7 @@ func (c *compiler) readRule(n *node, within bool) *rule {
 	return r
 }
 
-// readSandbox reads what is behind a rule's matcher.
+// readSandbox reads what is after a rule's matcher.
 func (c *compiler) readSandbox(r *rule, rest []*node, within bool) {
 	at := rest[0]
 	switch {

@@ -93,7 +93,7 @@ func translate(re string) (goes string, at int, problem string) {
 	return b.String(), 0, ""
 }
 
-// escape translates what is behind a backslash.
+// escape translates what is after a backslash.
 func escape(c byte, class bool) (goes, problem string) {
 	switch c {
 	case 'd':

@@ -14,7 +14,7 @@ import (
 // A node is a JSON value and its place.
 type node struct {
 	kind    call.Kind
-	at, end int // its first byte, and the one behind it; 0-based
+	at, end int // its first byte, and the one after it; 0-based
 	text    string
 	members []member
 	items   []*node

@@ -48,7 +48,7 @@ func (p *parser) stop() {
 	p.at, p.stopped = len(p.units), true
 }
 
-// peek returns the unit that is ahead by so many, or -1 behind the end.
+// peek returns the unit that is ahead by so many, or -1 after the end.
 func (p *parser) peek(ahead int) rune {
 	if p.at+ahead >= len(p.units) {
 		return -1

@@ -64,7 +64,7 @@ func (p *parser) group(not bool) (call.Predicate, bool) {
 	}
 }
 
-// continues reports whether a token behind a condition begins another.
+// continues reports whether a token after a condition begins another.
 func (p *parser) continues(t token) bool {
 	return t.is("(") || t.kind == word && !t.is("OR") && !isKey(t) && !p.begins()
 }

@@ -27,7 +27,7 @@ const (
 // A Config is what the table [hook] of .sigmashake/config.toml says.
 type Config struct {
 	AskMode        AskMode // TTY, if the file does not say
-	CircuitBreaker bool    // whether the call behind five denied ones in a row is allowed; by default it is not
+	CircuitBreaker bool    // whether the call after five denied ones in a row is allowed; by default it is not
 }
 
 // ParseAskMode reads a mode, as the file and the flag --ask_mode have it.

@@ -24,7 +24,7 @@ type token struct {
 	kind kind
 	text string // of a quote, what it says, its escapes undone
 	at   int    // its first byte
-	to   int    // the byte behind it
+	to   int    // the byte after it
 	line int    // of its first byte, counted from 1
 }
 
@@ -45,7 +45,7 @@ func (t token) shown() string {
 }
 
 // lex cuts a file into tokens, of which the last is its end. Open is the offset of a text in quotes
-// that does not end, or -1; what is behind it is not cut.
+// that does not end, or -1; what is after it is not cut.
 func lex(text []byte) (tokens []token, open int) {
 	at, line := 0, 1
 	if bytes.HasPrefix(text, []byte("\ufeff")) { // an editor's mark, which means nothing in UTF-8

@@ -136,7 +136,7 @@ func always(c *call.Predicate) bool {
 	return !slices.ContainsFunc(c.All, never)
 }
 
-// canonical is the same text for conditions that are the same but for their order.
+// canonical is the same text for conditions that are the same except for their order.
 func canonical(c *call.Predicate) string {
 	if c.Test != nil {
 		return c.Test.Shown

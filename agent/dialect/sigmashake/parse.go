@@ -135,8 +135,8 @@ func (p *parser) file() {
 		p.rule = nil
 	}
 	if p.open >= 0 {
-		// Where a quote is missing, all texts and words behind it have changed places: what comes
-		// behind the first mistake would be noise.
+		// Where a quote is missing, all texts and words after it have changed places: what comes
+		// after the first mistake would be noise.
 		p.errs = p.errs[:min(1, len(p.errs))]
 		p.errs = append(p.errs, p.src.Error(rules.CodeSyntax, p.open, "a string that begins here and never ends", `close it with "; a " within it is written \"`))
 	}
@@ -150,7 +150,7 @@ func (p *parser) begins() bool {
 	return p.peek().is("rule") && p.tokens[p.next+1].kind == word && p.tokens[p.next+2].is("{")
 }
 
-// body reads a rule from behind its { to its }, and says what is missing in it.
+// body reads a rule from after its { to its }, and says what is missing in it.
 func (p *parser) body(id token) {
 	r := p.rule
 	r.Priority, r.Severity = defaultPriority, defaultSeverity
@@ -333,7 +333,7 @@ func (p *parser) key(message, context *string) bool {
 	return false
 }
 
-// value reads the word behind a key.
+// value reads the word after a key.
 func (p *parser) value(key token, want string, valid func(string) bool) bool {
 	v := p.peek()
 	if v.kind != word || isKey(v) {
@@ -347,7 +347,7 @@ func (p *parser) value(key token, want string, valid func(string) bool) bool {
 	return true
 }
 
-// said reads the text behind a key.
+// said reads the text after a key.
 func (p *parser) said(key token, to *string) bool {
 	v, ok := p.text(key)
 	if ok && strings.TrimSpace(v.text) == "" {
@@ -357,11 +357,11 @@ func (p *parser) said(key token, to *string) bool {
 	return ok
 }
 
-// text reads the text in quotes behind a word.
-func (p *parser) text(behind token) (token, bool) {
+// text reads the text in quotes after a word.
+func (p *parser) text(after token) (token, bool) {
 	v := p.peek()
 	if v.kind != quote {
-		p.fail(v, rules.CodeSyntax, fmt.Sprintf("%s after %s", v.shown(), behind.text), "write a string in double quotes")
+		p.fail(v, rules.CodeSyntax, fmt.Sprintf("%s after %s", v.shown(), after.text), "write a string in double quotes")
 		return v, false
 	}
 	p.take()
