@@ -34,8 +34,8 @@ func (f *facts) each() []command {
 	return f.commands
 }
 
-// commands lists what a call runs. A command line that runs nothing has one command, whose program is "". So has a call
-// whose command line is not a string: its program is missing.
+// commands lists what a call runs. A command line that runs nothing has one command, whose program is "". So has a
+// call whose command line is not a string: its program is missing.
 func (c *Call) commands() []command {
 	if Known(c.Tool).Same != "Bash" {
 		return nil
@@ -137,14 +137,15 @@ func (c *command) String() string {
 	return fmt.Sprintf("%q", text)
 }
 
-// hidden reports whether a rule that allows is asked about a command that is not seen in full, and does not say that it
-// knows.
+// hidden reports whether a rule that allows is asked about a command that is not seen in full, and does not say that
+// it knows.
 func (f *facts) hidden() bool {
 	return f.allows && !f.accepts && f.command != nil && f.command.Unseen != ""
 }
 
-// ofProgram makes a test of the program's name. A rule that denies or asks is met by any of its names: /usr/bin/git is
-// git. A rule that allows is met by the word as it is written, and with Not by no other name either: /tmp/git is not git.
+// ofProgram makes a test of the program's name. A rule that denies or asks is met by any of its names: /usr/bin/git
+// is git. A rule that allows is met by the word as it is written, and with Not by no other name either: /tmp/git is
+// not git.
 func (t *Test) ofProgram(f *facts) bool {
 	if f.command.names == nil {
 		return t.Absent == Holds

@@ -314,8 +314,8 @@ func (w *walk) mostSpecific() Outcome {
 }
 
 // through returns a rule that is stricter than an effect and names a program that is looked through, as env is in
-// "env git status"; nil, if there is none. Of the rules that name such a program the most specific decides, and one that
-// allows it says nothing of what it runs.
+// "env git status"; nil, if there is none. Of the rules that name such a program the most specific decides, and one
+// that allows it says nothing of what it runs.
 func (w *walk) through(rules []*Rule, effect Effect) (by *Rule) {
 	ops := w.facts.operations()
 	runs := ops.runs

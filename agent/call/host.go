@@ -12,8 +12,8 @@ import (
 
 // hostOf returns the host that a URL names, in the form of [Host]; nil if it cannot be determined. That is so where
 // the WHATWG's URL parser refuses the URL, and where programs read it differently: a backslash before the path,
-// "https:host" and "https:///host", a name before several @, a scheme that browsers have no hosts for. A text without a
-// scheme is treated as one of https, as people write it.
+// "https:host" and "https:///host", a name before several @, a scheme that browsers have no hosts for. A text without
+// a scheme is treated as one of https, as people write it.
 func hostOf(text string) *Value {
 	text = strings.TrimFunc(text, func(r rune) bool { return r <= ' ' })
 	text = strings.NewReplacer("\t", "", "\n", "", "\r", "").Replace(text) // which that parser drops
@@ -70,15 +70,15 @@ func Host(text string) (name string, ok bool) {
 	return parseHost(text)
 }
 
-// asciiOf is the WHATWG's "domain to ASCII": UTS #46, without its rules for hyphens, for ASCII and for lengths. Its rule
-// for right-to-left letters is about all labels of such a name, and there it refuses more than node does.
+// asciiOf is the WHATWG's "domain to ASCII": UTS #46, without its rules for hyphens, for ASCII and for lengths. Its
+// rule for right-to-left letters is about all labels of such a name, and there it refuses more than node does.
 func asciiOf(domain string) (string, error) {
 	return idna.New(idna.MapForLookup(), idna.BidiRule(), idna.Transitional(false), idna.CheckJoiners(true),
 		idna.CheckHyphens(false), idna.StrictDomainName(false), idna.VerifyDNSLength(false)).ToASCII(domain)
 }
 
-// maxHost is how long a host may be, in bytes as it is spelt. No server has a name of over 253; to encode a long name of
-// many different letters takes a time that grows with its square (60 kB: 8 s).
+// maxHost is how long a host may be, in bytes as it is spelt. No server has a name of over 253; to encode a long name
+// of many different letters takes a time that grows with its square (60 kB: 8 s).
 const maxHost = 1024
 
 // parseHost is the WHATWG's host parser, in the form of Host.

@@ -3,8 +3,8 @@ package call
 import "slices"
 
 // Respelled returns the set with what its rules say of a path at or beneath a folder said of the same path by other
-// spellings of the folder, too: those of links that lead to it. Only tests for a path, or for one and what is beneath it, are
-// widened; globs and regexes stay as they are. The set itself is not changed.
+// spellings of the folder, too: those of links that lead to it. Only tests for a path, or for one and what is beneath
+// it, are widened; globs and regexes stay as they are. The set itself is not changed.
 func (s *Set) Respelled(folder string, others []string) *Set {
 	again := *s
 	again.Rules = slices.Clone(s.Rules)

@@ -21,10 +21,10 @@ type Scenario struct {
 //
 //	{"tool": …, "input": …, "agent_id": …, "cwd": …, "expected_decision": …, "expected_rule_id": …, "expected_code": …, "description": …}
 //
-// expected_rule_id and expected_code may be null, for none, or left out. The tool and the input may have the names that
-// [Parse] takes, so that the steps of sigmashake's scenarios are read ({"kind": "step"}); its first line,
-// {"kind": "meta"}, is none: nil. In place of the call there may be a "request", which is read as Parse reads a line: with
-// tool_name and whatever else the dot-paths of evaluator ask for.
+// expected_rule_id and expected_code may be null, for none, or left out. The tool and the input may have the names
+// that [Parse] takes, so that the steps of sigmashake's scenarios are read ({"kind": "step"}); its first line,
+// {"kind": "meta"}, is none: nil. In place of the call there may be a "request", which is read as Parse reads a line:
+// with tool_name and whatever else the dot-paths of evaluator ask for.
 func ParseScenario(line []byte, sets ...*Set) (*Scenario, error) {
 	v, err := ParseValue(line)
 	if err != nil {

@@ -111,8 +111,8 @@ func (f form) read(c *call.Call) (*input, error) {
 	return in, nil
 }
 
-// An input is the fields of a call of a known form. The first mistake that is met in them is kept: what is read after it
-// means nothing.
+// An input is the fields of a call of a known form. The first mistake that is met in them is kept: what is read after
+// it means nothing.
 type input struct {
 	tool   string
 	dir    string
@@ -179,8 +179,8 @@ func (in *input) path(names ...string) string {
 	return path
 }
 
-// checkPath refuses what cannot be a file's path, or may be another's: agents strip U+0000 and, some of them, spaces at
-// the ends, and take ~ for the home folder.
+// checkPath refuses what cannot be a file's path, or may be another's: agents strip U+0000 and, some of them, spaces
+// at the ends, and take ~ for the home folder.
 func checkPath(path string) error {
 	if strings.TrimSpace(path) == "" {
 		return errors.New("the path is empty")

@@ -18,12 +18,12 @@ type Around struct {
 	Getenv  func(string) string
 }
 
-// Guarded returns the files and folders outside of the tree on which it depends that the hook's entry runs this program,
-// and that its answer counts.
+// Guarded returns the files and folders outside of the tree on which it depends that the hook's entry runs this
+// program, and that its answer counts.
 func (a *Around) Guarded() []string { return append(a.programs(), a.starts()...) }
 
-// programs are the program, and in every folder of PATH those that the entry runs by their names, there or not: a new one
-// in an earlier folder would be taken.
+// programs are the program, and in every folder of PATH those that the entry runs by their names, there or not: a new
+// one in an earlier folder would be taken.
 func (a *Around) programs() []string {
 	var all []string
 	if a.Program != "" {
@@ -70,8 +70,8 @@ func (a *Around) from(name string) []string {
 	return all
 }
 
-// starts are the user's shell and the files that shells read when they start, those of the machine too, with those from
-// which git, lefthook and, for the whole machine, agents take settings.
+// starts are the user's shell and the files that shells read when they start, those of the machine too, with those
+// from which git, lefthook and, for the whole machine, agents take settings.
 func (a *Around) starts() []string {
 	var all []string
 	// The person's shell, by which Claude Code and Codex run the entry, is one that need not be in PATH.
@@ -141,7 +141,8 @@ func under(dir string, names []string) []string {
 // and husky's hooks run before a commit.
 func treeNames() []string { return []string{".gitattributes", ".husky"} }
 
-// rootNames are names that are guarded in the root of each repository of the tree: what says which hooks of commits run.
+// rootNames are names that are guarded in the root of each repository of the tree: what says which hooks of commits
+// run.
 func rootNames() []string {
 	names := []string{".pre-commit-config.yaml", ".lefthook", ".lefthook-local"} // the last two hold lefthook's scripts
 	for _, name := range []string{"lefthook", ".lefthook", ".config/lefthook", "lefthook-local", ".lefthook-local", ".config/lefthook-local"} {

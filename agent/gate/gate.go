@@ -55,8 +55,8 @@ type Gate struct {
 	// A call that edits one of them needs a person. The bundle's own files are among them.
 	Guarded []string
 
-	// GuardedNames are guarded in each folder of the tree, and GuardedRootNames in each that is a repository's root: files and
-	// folders, with slashes, in any case. Where anything is guarded each .git of the tree is.
+	// GuardedNames are guarded in each folder of the tree, and GuardedRootNames in each that is a repository's root:
+	// files and folders, with slashes, in any case. Where anything is guarded each .git of the tree is.
 	GuardedNames, GuardedRootNames []string
 
 	// GuardsCI says that each file of a CI system is guarded, in the tree or elsewhere, that runs policyscan now.
@@ -102,7 +102,8 @@ func (r *Result) Outcome() call.Outcome {
 	return o
 }
 
-// Outside says which files were not checked against the bundle because they are outside the root; "" if there are none.
+// Outside says which files were not checked against the bundle because they are outside the root; "" if there are
+// none.
 func (r *Result) Outside() string {
 	switch n := len(r.outside); n {
 	case 0:

@@ -52,8 +52,8 @@ func (g *Gate) guarded(files []file, dir string) (string, error) {
 	return "", nil
 }
 
-// guards reports whether a place is one of all, which are folded, or is in one, or is guarded by its name. If the place
-// is removed, it is guarded, too, if one of all is in it.
+// guards reports whether a place is one of all, which are folded, or is in one, or is guarded by its name. If the
+// place is removed, it is guarded, too, if one of all is in it.
 func (g *Gate) guards(p string, all []string, removed bool) (bool, error) {
 	if g.GuardsCI && runsInCI(p) {
 		return true, nil
@@ -78,7 +78,8 @@ func (g *Gate) guards(p string, all []string, removed bool) (bool, error) {
 	}), nil
 }
 
-// folded is a path in one case, since for some disks another is the same name; elsewhere the guard asks once too often.
+// folded is a path in one case, since for some disks another is the same name; elsewhere the guard asks once too
+// often.
 func folded(p string) string { return strings.ToLower(filepath.Clean(p)) }
 
 // isIn reports whether a path is a folder's, or in it. Both are clean.
@@ -87,8 +88,8 @@ func isIn(folder, p string) bool {
 	return ok && (rest == "" || os.IsPathSeparator(rest[0]) || os.IsPathSeparator(folder[len(folder)-1]))
 }
 
-// foldedWithLinks are paths and, for those that are links or have one on the way, where these lead, all folded. A folder
-// is followed once, whatever number of paths is in it.
+// foldedWithLinks are paths and, for those that are links or have one on the way, where these lead, all folded. A
+// folder is followed once, whatever number of paths is in it.
 func foldedWithLinks(paths []string) []string {
 	all := make([]string, 0, 2*len(paths))
 	real := map[string]string{}
@@ -139,8 +140,8 @@ func (g *Gate) guardsName(t inTree) bool {
 	return false
 }
 
-// runsInCI reports whether a place is a file of a CI system that runs policyscan now: one that has its name in it, in any
-// case, or that cannot be read.
+// runsInCI reports whether a place is a file of a CI system that runs policyscan now: one that has its name in it, in
+// any case, or that cannot be read.
 func runsInCI(place string) bool {
 	if !isCI(filepath.ToSlash(place)) {
 		return false
@@ -153,8 +154,8 @@ func runsInCI(place string) bool {
 	return err != nil || there && bytes.Contains(bytes.ToLower(content), []byte("policyscan"))
 }
 
-// isCI reports whether a path is one where CI systems have their files, in any folder. A workflow, or a part of one that
-// another uses, may be in any of these.
+// isCI reports whether a path is one where CI systems have their files, in any folder. A workflow, or a part of one
+// that another uses, may be in any of these.
 func isCI(name string) bool {
 	name = "/" + strings.ToLower(name)
 	for _, folder := range []string{

@@ -144,8 +144,8 @@ func request(e *Event, more ...call.Member) *call.Value {
 	return call.NewObject(append(members, more...)...)
 }
 
-// Answered returns the permission that Answer writes for a decision: a deny for what the agent does not put to a person, no
-// opinion for an allow that it does not take. An event of nil is one that could not be read.
+// Answered returns the permission that Answer writes for a decision: a deny for what the agent does not put to a
+// person, no opinion for an allow that it does not take. An event of nil is one that could not be read.
 func (a *Agent) Answered(e *Event, p Permission) Permission {
 	switch p = min(p, Deny); { // anything that is not a constant denies
 	case e == nil, p == Ask && !e.CanAsk:
@@ -156,9 +156,10 @@ func (a *Agent) Answered(e *Event, p Permission) Permission {
 	return p
 }
 
-// Answer returns the document for the hook's standard output, with a line feed at its end. It is never empty: no opinion
-// is "{}", so that a program that says nothing is not taken for one that checked the call. An event of nil is one that could not be
-// read: then the answer is a deny, whatever the decision's permission, in the shape that holds for any event of the agent.
+// Answer returns the document for the hook's standard output, with a line feed at its end. It is never empty: no
+// opinion is "{}", so that a program that says nothing is not taken for one that checked the call. An event of nil is
+// one that could not be read: then the answer is a deny, whatever the decision's permission, in the shape that holds
+// for any event of the agent.
 func (a *Agent) Answer(e *Event, d Decision) []byte {
 	asked := d.Permission == Ask
 	d.Permission = a.Answered(e, d.Permission)

@@ -1,7 +1,7 @@
 // Package record writes down what an agent's hook decided: a line of JSON for each decision, appended whole to a file.
 //
-// An [Entry] says what is known of a decision. [Entry.Line] is pure, and writes no text of the call's input unless it is
-// asked to: each is replaced by its length and its SHA-256. [Append] adds a line to the end of a file that others
+// An [Entry] says what is known of a decision. [Entry.Line] is pure, and writes no text of the call's input unless it
+// is asked to: each is replaced by its length and its SHA-256. [Append] adds a line to the end of a file that others
 // rotate, or says why it cannot: the hook then denies the call.
 //
 // # Limits
@@ -77,8 +77,8 @@ type entryForm struct {
 	Input      json.RawMessage `json:"input"`
 }
 
-// Line writes the entry as one line of JSON, with a line feed. With texts, those of the input are written, at most 4 KiB
-// of each. Characters that a terminal acts on or that do not show are escaped.
+// Line writes the entry as one line of JSON, with a line feed. With texts, those of the input are written, at most 4
+// KiB of each. Characters that a terminal acts on or that do not show are escaped.
 func (e *Entry) Line(texts bool) ([]byte, error) {
 	f := entryForm{
 		Time: e.Time.UTC().Format(time.RFC3339Nano), Version: e.Version, Agent: e.Agent,
@@ -142,8 +142,8 @@ func form(s string) textForm {
 	return textForm{Bytes: len(s), Hash: hex.EncodeToString(sum[:])}
 }
 
-// inputOf is an input as it is written. One that would be too long is the length and the hash of its JSON: an agent must not be
-// able to fill the disk with one call.
+// inputOf is an input as it is written. One that would be too long is the length and the hash of its JSON: an agent
+// must not be able to fill the disk with one call.
 func inputOf(v *call.Value, texts bool) json.RawMessage {
 	if v == nil {
 		return json.RawMessage("null")

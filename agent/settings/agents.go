@@ -48,8 +48,9 @@ type hook struct {
 	FailClosed     bool   `json:"failClosed,omitempty"`
 }
 
-// Limit is how long an agent waits for the hook. Most let the call proceed then, so that the hook has to end, with
-// a deny, well before: it takes up to 8 seconds, unless a flag says otherwise, and waits 60 for a person at the terminal.
+// Limit is how long an agent waits for the hook. Most let the call proceed then, so that the hook has to end, with a
+// deny, well before: it takes up to 8 seconds, unless a flag says otherwise, and waits 60 for a person at the
+// terminal.
 const Limit = 75 * time.Second
 
 const seconds = int(Limit / time.Second)
@@ -68,9 +69,9 @@ func denies(reason string) string {
 }
 
 // orExit2 is a line that passes an answer on, a text from { to }, and ends with status 2 and a reason whatever else
-// becomes of the program: with any other status, that of a program that is missing (127) too, or without an answer, Claude
-// Code, Codex and Gemini CLI make the call. It runs in sh whatever shell the agent uses: fish ends a line at once
-// when a program is missing. No variable is named, for Gemini CLI puts values in the place of $NAME.
+// becomes of the program: with any other status, that of a program that is missing (127) too, or without an answer,
+// Claude Code, Codex and Gemini CLI make the call. It runs in sh whatever shell the agent uses: fish ends a line at
+// once when a program is missing. No variable is named, for Gemini CLI puts values in the place of $NAME.
 func orExit2(agent, program, args string) string {
 	return `sh -c 'set -- "$(` + program + " hook " + agent + args + ` || echo x)"; ` +
 		`case "$*" in "{"*"}") printf "%s\n" "$*" && exit;; esac; echo "` + unjudged + `" >&2; exit 2'`

@@ -10,8 +10,9 @@ import (
 )
 
 // Program returns the path by which a user's own settings name the program that runs, whose file is running: that by
-// which the PATH finds it, for a package manager puts the next version elsewhere; if the PATH finds another or none, where
-// it is. Where "go run" and the like put a program it is an error: the next day it is gone, and every call denied.
+// which the PATH finds it, for a package manager puts the next version elsewhere; if the PATH finds another or none,
+// where it is. Where "go run" and the like put a program it is an error: the next day it is gone, and every call
+// denied.
 func Program(running, pathVar string) (string, error) {
 	found := running
 	is, err := os.Stat(running)

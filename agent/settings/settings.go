@@ -13,9 +13,9 @@
 //
 // # Limits
 //
-// Comments, which some agents allow, are refused. The command of a hook is a line that any shell can run if it finds sh
-// (Codex and Copilot have separate lines for Windows). What no such line can prevent (a time limit, an agent that does
-// not read the file) is in docs/cli.md. [Target.Install] and [Target.Uninstall] take and
+// Comments, which some agents allow, are refused. The command of a hook is a line that any shell can run if it finds
+// sh (Codex and Copilot have separate lines for Windows). What no such line can prevent (a time limit, an agent that
+// does not read the file) is in docs/cli.md. [Target.Install] and [Target.Uninstall] take and
 // return bytes; a [File] reads and writes them.
 package settings
 
@@ -31,10 +31,11 @@ import (
 	"github.com/policyscan/policyscan/rules"
 )
 
-// Install returns the settings with the hook that runs "PROGRAM hook AGENT" with these arguments before every call of a
-// tool; the same bytes, if it is there already. The program is a path, or "", which is policyscan as the PATH has it. A
-// hook with these arguments that names another program, or that an earlier version wrote, is replaced where it is. A
-// nil src is a file that is not there yet. The error is of package rules, with the place in the file, where there is one.
+// Install returns the settings with the hook that runs "PROGRAM hook AGENT" with these arguments before every call of
+// a tool; the same bytes, if it is there already. The program is a path, or "", which is policyscan as the PATH has
+// it. A hook with these arguments that names another program, or that an earlier version wrote, is replaced where it
+// is. A nil src is a file that is not there yet. The error is of package rules, with the place in the file, where
+// there is one.
 func (t *Target) Install(src *rules.Source, program string, args []string) ([]byte, error) {
 	program, err := quoteProgram(program)
 	if err != nil {
@@ -185,8 +186,8 @@ type installed struct {
 	entry hook
 }
 
-// find returns the hook if it is there, with any program and arguments, and nil if it is not. What runs policyscan and is
-// not as this version or an earlier one wrote it is an error.
+// find returns the hook if it is there, with any program and arguments, and nil if it is not. What runs policyscan
+// and is not as this version or an earlier one wrote it is an error.
 func (t *Target) find(src *rules.Source, root *node) (had *installed, err error) {
 	array, _, err := list(src, root, t.path)
 	if err != nil || array == nil {
@@ -207,7 +208,8 @@ func (t *Target) find(src *rules.Source, root *node) (had *installed, err error)
 	return had, nil
 }
 
-// written reports whether a JSON text is the hook as this version or an earlier one writes it, and with what arguments.
+// written reports whether a JSON text is the hook as this version or an earlier one writes it, and with what
+// arguments.
 func (t *Target) written(raw []byte) (args string, entry hook, ok bool) {
 	var h hook
 	if json.Unmarshal(raw, &h) != nil {

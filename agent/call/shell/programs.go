@@ -55,8 +55,8 @@ func (r *reader) shells(src string, n syntax.Node) {
 	}
 }
 
-// backquotes reads a text in backquotes that has backslashes, as a shell does: it removes them, and reads the rest as a script.
-// The parser keeps some that follow one another. false is of any other substitution, which the tree has.
+// backquotes reads a text in backquotes that has backslashes, as a shell does: it removes them, and reads the rest as
+// a script. The parser keeps some that follow one another. false is of any other substitution, which the tree has.
 func (r *reader) backquotes(src string, n *syntax.CmdSubst) bool {
 	script := text(src, n)
 	if !n.Backquotes || len(script) < 2 || !strings.Contains(script, `\`) {

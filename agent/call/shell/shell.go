@@ -7,9 +7,9 @@
 //
 // # Limits
 //
-// Nothing is run, looked up or remembered: a variable has no value here, and a glob matches no file. What the text does
-// not show is said in [Command.Unseen], and is never skipped. What a program does by itself (a script file, make,
-// npm, a git alias) is not in the text, and is not reported.
+// Nothing is run, looked up or remembered: a variable has no value here, and a glob matches no file. What the text
+// does not show is said in [Command.Unseen], and is never skipped. What a program does by itself (a script file,
+// make, npm, a git alias) is not in the text, and is not reported.
 //
 // The work is linear in the length of the line. The parser of mvdan.cc/sh has no limit, so it is given the
 // line piece by piece, and no more of it once its stack is deep.
@@ -70,13 +70,13 @@ type Command struct {
 	// Through is of a program that does nothing but run the next command of the list, as the same person: env, nice.
 	Through bool
 
-	// Set is of a program for which a variable is set, as in A=1 git and env A=1 git, and of git with a setting. If all else is
-	// seen, Unseen is Environment.
+	// Set is of a program for which a variable is set, as in A=1 git and env A=1 git, and of git with a setting. If all
+	// else is seen, Unseen is Environment.
 	Set bool
 }
 
-// Names are what a program can be called: the word, the word without its folder, and that in lower case, as systems have
-// it that ignore case, without ".exe".
+// Names are what a program can be called: the word, the word without its folder, and that in lower case, as systems
+// have it that ignore case, without ".exe".
 func (c *Command) Names() []string {
 	names := []string{c.Word}
 	if i := strings.LastIndexAny(c.Word, `/\`); i >= 0 && i+1 < len(c.Word) {

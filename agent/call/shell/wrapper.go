@@ -311,7 +311,8 @@ func (r *reader) option(rest []word, short string, long ...string) string {
 	return why
 }
 
-// alone reads the arguments of flock, script and watch, which differ from the others. done means that there is no more.
+// alone reads the arguments of flock, script and watch, which differ from the others. done means that there is no
+// more.
 func (r *reader) alone(name string, rest []word) (why string, done bool) {
 	for i, w := range rest {
 		script, long := strings.CutPrefix(w.text, "--command=")

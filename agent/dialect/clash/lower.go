@@ -95,8 +95,8 @@ func (p *pattern) predicate(fact call.Fact, name string, not bool) call.Predicat
 	return call.Predicate{Test: t}
 }
 
-// namesLookedThrough reports whether the pattern names a program that is looked through. What matches any program, such
-// as * and (not "git"), names none.
+// namesLookedThrough reports whether the pattern names a program that is looked through. What matches any program,
+// such as * and (not "git"), names none.
 func (p *pattern) namesLookedThrough() bool {
 	switch p.form {
 	case literal:

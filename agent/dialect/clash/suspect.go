@@ -64,8 +64,8 @@ func (c *compiler) suspectRule(r *rule) {
 	}
 }
 
-// neverRuns reports whether a rule allows a program that is looked through together with what it runs, which is then the
-// program. A rule that denies or asks does match such a command.
+// neverRuns reports whether a rule allows a program that is looked through together with what it runs, which is then
+// the program. A rule that denies or asks does match such a command.
 func (r *rule) neverRuns() (runs string, never bool) {
 	if r.domain != "exec" || r.effect != call.Allow || r.first.form != literal || !r.first.namesLookedThrough() {
 		return "", false

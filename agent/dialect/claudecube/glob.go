@@ -113,12 +113,12 @@ func expand(text string) ([]string, bool) {
 	return all, len(parts) > 1
 }
 
-// globbed lowers a glob. A rule that denies has its globs as doublestar matches them, which is wider
-// than micromatch: names that begin with a dot are matched too. A rule that allows or escalates
-// matches what micromatch does, where a wildcard does not begin a name with a dot; and it is narrower
-// in that it matches no text with a line's end in it, and none that ends with a slash; nor does a
-// wildcard match "." or "..". X/** matches X as well, but in such a rule not if X ends in a star: src/*/** does not
-// match src/a, nor test*/** testing.tf; nor does /**/a match /a. The text of the glob itself is matched by all, as in micromatch.
+// globbed lowers a glob. A rule that denies has its globs as doublestar matches them, which is wider than micromatch:
+// names that begin with a dot are matched too. A rule that allows or escalates matches what micromatch does, where a
+// wildcard does not begin a name with a dot; and it is narrower in that it matches no text with a line's end in it,
+// and none that ends with a slash; nor does a wildcard match "." or "..". X/** matches X as well, but in such a rule
+// not if X ends in a star: src/*/** does not match src/a, nor test*/** testing.tf; nor does /**/a match /a. The text
+// of the glob itself is matched by all, as in micromatch.
 func globbed(test *call.Test, text string, effect call.Effect) call.Predicate {
 	expansions, _ := expand(text)
 	same := *test

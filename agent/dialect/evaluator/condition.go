@@ -86,8 +86,8 @@ func (r *reader) condition(n *node, rule *call.Rule) call.Predicate {
 }
 
 // notInForAllow is not_in of a rule that allows. For not_in a list or an object has no text, so whether it is one of
-// the texts cannot be determined. Where that leaves a deny standing it is not; where it would let a call go on, as here, it is: the
-// field must be missing, or have a text.
+// the texts cannot be determined. Where that leaves a deny standing it is not; where it would let a call go on, as
+// here, it is: the field must be missing, or have a text.
 func notInForAllow(test *call.Test) call.Predicate {
 	missing := &call.Test{Fact: test.Fact, Op: call.Exists, Not: true, Shown: test.Shown}
 	test.Absent = call.Fails
