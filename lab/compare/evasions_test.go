@@ -162,7 +162,7 @@ func evasions() []scenario {
 			r.git("reset", "--quiet", "--hard", "HEAD~1")
 			r.write("main.tf", open)
 		}},
-		{name: "staged, and mended in the work tree (a hook)", change: in("main.tf", bucket("private")), hook: true, after: func(r *repository) {
+		{name: "staged, and fixed in the work tree (a hook)", change: in("main.tf", bucket("private")), hook: true, after: func(r *repository) {
 			r.write("main.tf", open)
 			r.git("add", "main.tf")
 			r.write("main.tf", bucket("private"))

@@ -224,7 +224,7 @@ const (
 	naive   = "of the bundle it names"  // as another implementation judges by it
 )
 
-// TestCorrupt: files of git's and of the bundle are damaged, a run later mended. Statuses 0
+// TestCorrupt: files of git's and of the bundle are damaged, and restored after a run. Statuses 0
 // and 1 come with the verdict of the undamaged files alone; or with one that names the commits
 // that a ref without a checksum has come to name, and is that of these commits; or with one
 // that names the bundle that the damage has made, and is what another implementation says.

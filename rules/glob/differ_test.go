@@ -432,7 +432,7 @@ func TestFault_095_Differential(t *testing.T) {
 			t.Errorf("no difference was found in %s", name)
 		}
 	}
-	t.Logf("measured: a glob and a path | git's `:(glob)` | %d | those of [matching.md](matching.md#beside-git) alone: %s; %d matched by git", done, found, matched)
+	t.Logf("measured: a glob and a path | git's `:(glob)` | %d | those of [matching.md](matching.md#compared-with-git) alone: %s; %d matched by git", done, found, matched)
 }
 
 // String counts in the order of the names.
@@ -494,7 +494,7 @@ func TestGitsOwnLines(t *testing.T) {
 	for _, n := range refused {
 		sum += n
 	}
-	t.Logf("measured: a case of git's own `t3070-wildmatch.sh` | git's `:(glob)` | %d | those of [matching.md](matching.md#beside-git) alone: %s; %d globs are refused; %d texts are no paths", cases, found, sum, noPath)
+	t.Logf("measured: a case of git's own `t3070-wildmatch.sh` | git's `:(glob)` | %d | those of [matching.md](matching.md#compared-with-git) alone: %s; %d globs are refused; %d texts are no paths", cases, found, sum, noPath)
 }
 
 // shellWords splits a line of a shell script: blanks, quotes and backslashes.
@@ -546,7 +546,7 @@ func TestManualListsDifferences(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, text, ok := strings.Cut(string(page), "\n## Beside git\n")
+	_, text, ok := strings.Cut(string(page), "\n## Compared with git\n")
 	text, _, _ = strings.Cut(text, "\n## ")
 	var listed []string
 	for line := range strings.SplitSeq(text, "\n") {

@@ -340,7 +340,7 @@ func TestActionReleases(t *testing.T) {
 		{"the sum of another", table + sum + "  policyscan_1.2.4_linux_" + machine + ".tar.gz\n", "1.2.3", archive, "this action has no sum of policyscan 1.2.3"},
 		{"not there", table + sum + "  " + strings.Replace(name, "1.2.3", "1.2.5", 1) + "\n", "1.2.5", archive, "policyscan 1.2.5 could not be downloaded"},
 		{"no version", table, "", archive, "install: release needs the input version"},
-		{"a version of another kind", table, "1.2.3/../..", archive, "the input version is no version"},
+		{"a version of another kind", table, "1.2.3/../..", archive, "the input version is not a version"},
 	} {
 		served = c.served
 		write(t, r.path("action/.github/action/releases.sha256"), c.table)
