@@ -3,7 +3,7 @@
 # output "program". It reads INPUT_INSTALL, INPUT_VERSION and what GitHub's runner sets.
 set -euo pipefail
 
-# Nothing of an input is printed before it was held against what it may be.
+# Print nothing from an input before it is checked.
 fail() {
   printf '::error title=policyscan::%s\n' "$1"
   exit 2
@@ -11,7 +11,7 @@ fail() {
 
 pattern='^[0-9]+\.[0-9]+\.[0-9]+(-[0-9A-Za-z.-]+)?$'
 version=${INPUT_VERSION#v}
-[[ -z $version || $version =~ $pattern ]] || fail 'the input version is no version, such as 1.2.3'
+[[ -z $version || $version =~ $pattern ]] || fail 'the input version is not a version, such as 1.2.3'
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 folder=$(mktemp -d "$RUNNER_TEMP/policyscan.XXXXXX")
 exe=
@@ -27,7 +27,7 @@ case $INPUT_INSTALL in
 build)
   [[ -z $version ]] || fail 'the input version is given, but install: build builds the source of the action itself; choose it by the commit of the action'
   command -v go >/dev/null || fail 'install: build needs Go, and there is none in the PATH'
-  # With caches of its own: Go does not look again at modules that were unpacked before, and on
+  # With its own caches: Go does not look again at modules that were unpacked before, and on
   # a runner that stays another job could have changed them. And for this machine, whatever the
   # job builds for.
   (cd "$here/../.." && env -u GOOS -u GOARCH GOMODCACHE="$folder/modules" GOCACHE="$folder/cache" CGO_ENABLED=0 GOFLAGS='-mod=readonly -modcacherw' GOWORK=off \
