@@ -13,7 +13,7 @@
 // The sessions of a page are one story, in a folder that holds a .git and a copy of
 // examples. A line before a block, "<!-- file: NAME -->", writes the block there;
 // "<!-- file: NAME; refused -->" says that it is a rule file that does not load. A
-// line "<!-- worked: KIND -->" before a table has its rows computed anew.
+// line "<!-- worked: KIND -->" before a table has its rows computed again.
 //
 // go test ./docs -update writes the output of sessions without a "…" line again, and draws the README's picture.
 package docs
@@ -31,7 +31,7 @@ import (
 	"testing"
 )
 
-var update = flag.Bool("update", false, "write the output of sessions without a … line anew")
+var update = flag.Bool("update", false, "write the output of sessions without a … line again")
 
 // pages are the manual, from this folder.
 var pages = []string{
@@ -370,7 +370,7 @@ func TestSessionsFindMistakes(t *testing.T) {
 			}
 			differ, _, _, err = story(folder(t), "page.md", rewritten)
 			if err != nil || len(differ) != 0 {
-				t.Fatalf("written anew, it differs still: %v\n%s", err, strings.Join(differ, "\n"))
+				t.Fatalf("written again, it still differs: %v\n%s", err, strings.Join(differ, "\n"))
 			}
 		})
 	}

@@ -83,7 +83,7 @@ func rows(w *world) []row {
 		versus("the same in pure Go; Linux", "`rg -l`",
 			w.full(w.pure, "W1-7", w.linux), w.ripgrep("W1-7", w.linux, "-l"), target{wall, 0.90, 0}),
 		{"walk, open, read and close, nothing else; Linux", "a C program that does that", []target{{cpu, 1.25, 1.05}}, w.walking},
-		versus("W2: 200 rules of 5 patterns and globs of their own; Linux", "one `rg -l` of W1",
+		versus("W2: 200 rules, each with its own 5 patterns and globs; Linux", "one `rg -l` of W1",
 			w.full(w.scan, "W2", w.linux), w.ripgrep("W1", w.linux, "-l"), target{wall, 1.00, 0.80}, target{peak, 96, 32}),
 		versus("W2; azurerm", "one `rg -l` of W1",
 			w.full(w.scan, "W2", w.azurerm), w.ripgrep("W1", w.azurerm, "-l"), target{wall, 1.00, 0.80}),

@@ -32,7 +32,7 @@ deny contains "S3-001: no encryption" if not input.encryption
 			"conftest": swap("contains(text,", "contains(lower(text),"), "secretlint": swap("public[-]read/", "public[-]read/i"),
 			"repolinter": swap(`"content"`, `"flags": "i", "content"`),
 		}},
-		{name: "a regular expression: `acl\\s*=\\s*\"public-`, one pattern for all blanks", change: in("main.tf", "acl    =\t\"public-write\"\n"), edits: map[string]edit{
+		{name: "a regular expression: `acl\\s*=\\s*\"public-`, one pattern for all spaces", change: in("main.tf", "acl    =\t\"public-write\"\n"), edits: map[string]edit{
 			"gitleaks": swap("'''public[-]read'''", `'''acl\s*=\s*"public-'''`), "secretlint": swap("/public[-]read/", `/acl\\s*=\\s*\"public-/`),
 			"repolinter": swap("public[-]read", `acl\\s*=\\s*\"public-`),
 			"ripgrep":    all(swap("-nF", "-n"), file(".forbidden", "acl\\s*=\\s*\"public-\n")), "git grep": all(swap("-nF", "-nP"), file(".forbidden", "acl\\s*=\\s*\"public-\n")),
@@ -65,7 +65,7 @@ deny contains "S3-001: no encryption" if not input.encryption
 			"ripgrep": all(file(".forbidden", "größe\n"), swap("-nF", "--encoding latin1 -nF")), "git grep": file(".forbidden", "größe\n"),
 			"conftest": swap("public-read", "größe"), "secretlint": swap("public[-]read", "gr..?e"), "repolinter": swap("public[-]read", `gr\\u00f6\\u00dfe`),
 		}},
-		{name: "added by one commit, taken away by the next", change: func(r *repository) {
+		{name: "added by one commit, removed by the next", change: func(r *repository) {
 			r.write("main.tf", open)
 			r.commit()
 			r.must(os.Remove(r.path("main.tf")))

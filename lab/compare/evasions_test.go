@@ -66,7 +66,7 @@ func evasions() []scenario {
 		{name: "UTF-32BE without", change: in("main.tf", wide(open, be, 4, false))},
 		{name: "a NUL byte at the beginning", change: in("main.tf", "\x00"+open)},
 		{name: "a NUL byte in a comment before the text", change: in("main.tf", "# \x00\n"+open)},
-		{name: "bytes beside that are not UTF-8", change: in("main.tf", "# caf\xe9\n"+open)},
+		{name: "bytes next to it that are not UTF-8", change: in("main.tf", "# caf\xe9\n"+open)},
 		{name: "a PNG's first bytes", change: in("main.tf", png+"\n"+open)},
 		{name: "a ZIP's first bytes", change: in("main.tf", "PK\x03\x04\n"+open)},
 		{name: "lines that end with CRLF", change: in("main.tf", strings.ReplaceAll(open, "\n", "\r\n"))},

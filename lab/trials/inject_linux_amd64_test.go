@@ -149,7 +149,7 @@ func TestInject(t *testing.T) {
 		t.Errorf("%d injections, of 5,000 at least", n.total("all"))
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d injections in %s, each into a run of its own, each call with %d of the six errors; in %d more trials the run ended before the call. Clean runs make these calls that touch files: %s.\n\n",
+	fmt.Fprintf(&b, "%d injections in %s, each into a separate run, each call with %d of the six errors; in %d more trials the run ended before the call. Clean runs make these calls that touch files: %s.\n\n",
 		n.total("all"), rounded(began), *turns, n.total("missed"), listOf(perRun))
 	b.WriteString(n.table("run ", "run", outcomes()) + "\n" + n.table("call ", "call", outcomes()) + "\n" + n.table("errno ", "error", outcomes()))
 	writePart(t, "injection", b.String())
