@@ -2,6 +2,10 @@ package docs
 
 import (
 	"encoding/json"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -244,5 +248,135 @@ func TestEditorsVim(t *testing.T) {
 	got := strings.Split(strings.TrimSuffix(read(t, filepath.Join(dir, "list.txt")), "\n"), "\n")
 	if want = append(want, ""); !slices.Equal(got, want) {
 		t.Errorf("the quickfix list has\n%s\nthe verdict\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// worstWords are words that no text for a reader has, and what it has instead. A word is a regular expression over
+// whole words, whatever their case; a space in it is any white space. Two that a list cannot catch are missing:
+// "governed", a key of the verdict and a count of the reports, and "is no X", which looks like "there is no X".
+var worstWords = []struct {
+	word, instead string
+	inGo          bool // also searched for in the texts of Go files
+}{
+	{"mend|mends|mended|mending", "fix", true},
+	{"by the bundle of the base", "with the base's rules", true},
+	{"what there is not", "what does not exist", true},
+	{"whichever", "each, any", true},
+	{"(takes?|took|taking) (away|out)|taken out|(leaves?|leaving) out", "remove, skip, exclude", true},
+	{"taken away", "removed", false},
+	{"held against|holds? [a-z ]{1,30} against", "checked against", false},
+	{"is none that|are none that|that there is none of", "unknown", false},
+	{"cannot be told", "cannot determine", false},
+	{"anew", "again", false},
+	{"of (its|their) own", "its own, separate", false},
+	{"beside", "next to, also", false},
+	{"stands?|lies?", "is, are", false},
+	{"blanks", "spaces", false},
+	{"knowingly", "explicitly", false},
+	{"told", "reported, said", false},
+	{"in one another", "nested", false},
+	{"slips?", "mistake", false},
+}
+
+// goodUses are phrases in which such a word is the right one.
+var goodUses = []string{
+	"stands? for",           // "`**/` stands for any number of folders"
+	"agents? (is|are) told", // an agent is told something; what is found is reported
+}
+
+// wordsLeft are the places, as prefixes, that still have some of these words: texts that are not rewritten yet, and
+// pages that show what the program prints, with a word that is not yet searched for in Go files.
+var wordsLeft = []struct{ place, words string }{
+	{"agents.md", "of its own|stands|told|what there is not|whichever"},
+	{"agents/", "of its own|told|whichever"},
+	{"dialects.md", "of its own|in one another"},
+	{"cli.md", "is none that"},
+	{"rules.md", "of its own|slips?"},
+	{"../examples/", "whichever|told|beside|stands?|of (its|their) own"},
+	{"../rules/starter/", "holds every file against|stands|of their own"},
+}
+
+func wordsOf(expression string) *regexp.Regexp {
+	return regexp.MustCompile(`(?i)\b(` + strings.ReplaceAll(expression, " ", `\s+`) + `)\b`)
+}
+
+// worstIn returns the worst words of a text that begins at a line (1-based) of a file, each with its place.
+func worstIn(file string, line int, text string) (found []string) {
+	text = wordsOf(strings.Join(goodUses, "|")).ReplaceAllStringFunc(text, func(s string) string {
+		return strings.Repeat("\n", strings.Count(s, "\n")) // the words go, the lines stay
+	})
+	for _, w := range worstWords {
+		if path.Ext(file) == ".go" && !w.inGo {
+			continue
+		}
+	finds:
+		for _, at := range wordsOf(w.word).FindAllStringIndex(text, -1) {
+			word := text[at[0]:at[1]]
+			for _, left := range wordsLeft {
+				if strings.HasPrefix(file, left.place) && wordsOf(left.words).FindString(word) == word {
+					continue finds
+				}
+			}
+			at := line + strings.Count(text[:at[0]], "\n")
+			found = append(found, fmt.Sprintf("%s:%d: %q: write %s", file, at, word, w.instead))
+		}
+	}
+	return found
+}
+
+// TestPlainWords: no page, no example and no text of the program has one of the worst words.
+func TestPlainWords(t *testing.T) {
+	var found []string
+	for _, name := range append([]string{"../action.yml"}, pages...) {
+		found = append(found, worstIn(name, 1, read(t, name))...)
+	}
+	literals := 0
+	err := filepath.WalkDir("..", func(name string, d fs.DirEntry, err error) error {
+		name = filepath.ToSlash(name)
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && slices.Contains([]string{"testdata", "lab", ".git"}, d.Name()):
+			return fs.SkipDir
+		case d.IsDir() || strings.HasSuffix(name, "_test.go"):
+		case path.Ext(name) == ".go":
+			files := token.NewFileSet()
+			syntax, err := parser.ParseFile(files, name, nil, parser.SkipObjectResolution)
+			if err != nil {
+				return err
+			}
+			ast.Inspect(syntax, func(n ast.Node) bool {
+				if lit, ok := n.(*ast.BasicLit); ok && lit.Kind == token.STRING && strings.Contains(lit.Value, " ") {
+					literals++
+					found = append(found, worstIn(name, files.Position(lit.Pos()).Line, lit.Value)...)
+				}
+				return true
+			})
+		case strings.HasPrefix(name, "../examples/") || strings.HasPrefix(name, "../rules/starter/"):
+			if slices.Contains([]string{".yml", ".yaml", ".sh", ".txt"}, path.Ext(name)) {
+				found = append(found, worstIn(name, 1, read(t, name))...)
+			}
+		}
+		return nil
+	})
+	if err != nil || literals < 1000 {
+		t.Errorf("%d texts in Go files, %v", literals, err)
+	}
+	for _, f := range found {
+		t.Error(f)
+	}
+}
+
+// TestPlainWordsFindsThem: the search finds what it is there to find, at its line.
+func TestPlainWordsFindsThem(t *testing.T) {
+	const text = "an amendment\nMend it: held\nagainst rules that stand\nfor a SLIP"
+	want := []string{
+		`x.md:2: "Mend": write fix`, `x.md:2: "held\nagainst": write checked against`, `x.md:4: "SLIP": write mistake`,
+	}
+	if got := worstIn("x.md", 1, text); !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+	if got := worstIn("x.go", 7, text); !slices.Equal(got, []string{`x.go:8: "Mend": write fix`}) {
+		t.Errorf("%q", got)
 	}
 }
