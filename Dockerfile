@@ -9,7 +9,7 @@ ARG TARGETPLATFORM
 ARG VERSION=devel
 ARG REVISION=
 LABEL org.opencontainers.image.title="policyscan" \
-      org.opencontainers.image.description="Hold the files of a repository against a team's rules" \
+      org.opencontainers.image.description="Check the files of a repository against a team's rules" \
       org.opencontainers.image.url="https://github.com/policyscan/policyscan" \
       org.opencontainers.image.source="https://github.com/policyscan/policyscan" \
       org.opencontainers.image.documentation="https://github.com/policyscan/policyscan/blob/main/docs/install.md" \

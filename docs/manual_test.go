@@ -254,46 +254,31 @@ func TestEditorsVim(t *testing.T) {
 // worstWords are words that no text for a reader has, and what it has instead. A word is a regular expression over
 // whole words, whatever their case; a space in it is any white space. Two that a list cannot catch are missing:
 // "governed", a key of the verdict and a count of the reports, and "is no X", which looks like "there is no X".
-var worstWords = []struct {
-	word, instead string
-	inGo          bool // also searched for in the texts of Go files
-}{
-	{"mend|mends|mended|mending", "fix", true},
-	{"by the bundle of the base", "with the base's rules", true},
-	{"what there is not", "what does not exist", true},
-	{"whichever", "each, any", true},
-	{"(takes?|took|taking) (away|out)|taken out|(leaves?|leaving) out", "remove, skip, exclude", true},
-	{"taken away", "removed", false},
-	{"held against|holds? [a-z ]{1,30} against", "checked against", false},
-	{"is none that|are none that|that there is none of", "unknown", false},
-	{"cannot be told", "cannot determine", false},
-	{"anew", "again", false},
-	{"of (its|their) own", "its own, separate", false},
-	{"beside", "next to, also", false},
-	{"stands?|lies?", "is, are", false},
-	{"blanks", "spaces", false},
-	{"knowingly", "explicitly", false},
-	{"told", "reported, said", false},
-	{"in one another", "nested", false},
-	{"slips?", "mistake", false},
+var worstWords = []struct{ word, instead string }{
+	{"mend|mends|mended|mending", "fix"},
+	{"by the bundle of the base", "with the base's rules"},
+	{"what there is not", "what does not exist"},
+	{"whichever", "each, any"},
+	{"(takes?|took|taking) (away|out)|taken out|(leaves?|leaving) out", "remove, skip, exclude"},
+	{"taken away", "removed"},
+	{"held against|holds? [a-z ]{1,30} against", "checked against"},
+	{"is none that|are none that|that there is none of", "unknown"},
+	{"cannot be told", "cannot determine"},
+	{"anew", "again"},
+	{"of (its|their) own", "its own, separate"},
+	{"beside", "next to, also"},
+	{"stands?|lies?", "is, are"},
+	{"blanks", "spaces"},
+	{"knowingly", "explicitly"},
+	{"told", "reported, said"},
+	{"in one another", "nested"},
+	{"slips?", "mistake"},
 }
 
 // goodUses are phrases in which such a word is the right one.
 var goodUses = []string{
 	"stands? for",           // "`**/` stands for any number of folders"
 	"agents? (is|are) told", // an agent is told something; what is found is reported
-}
-
-// wordsLeft are the places, as prefixes, that still have some of these words: texts that are not rewritten yet, and
-// pages that show what the program prints, with a word that is not yet searched for in Go files.
-var wordsLeft = []struct{ place, words string }{
-	{"agents.md", "of its own|stands|told|what there is not|whichever"},
-	{"agents/", "of its own|told|whichever"},
-	{"dialects.md", "of its own|in one another"},
-	{"cli.md", "is none that"},
-	{"rules.md", "of its own|slips?"},
-	{"../examples/", "told|beside|stands?|of (its|their) own"},
-	{"../rules/starter/", "holds every file against|stands|of their own"},
 }
 
 func wordsOf(expression string) *regexp.Regexp {
@@ -306,17 +291,8 @@ func worstIn(file string, line int, text string) (found []string) {
 		return strings.Repeat("\n", strings.Count(s, "\n")) // the words go, the lines stay
 	})
 	for _, w := range worstWords {
-		if path.Ext(file) == ".go" && !w.inGo {
-			continue
-		}
-	finds:
 		for _, at := range wordsOf(w.word).FindAllStringIndex(text, -1) {
 			word := text[at[0]:at[1]]
-			for _, left := range wordsLeft {
-				if strings.HasPrefix(file, left.place) && wordsOf(left.words).FindString(word) == word {
-					continue finds
-				}
-			}
 			at := line + strings.Count(text[:at[0]], "\n")
 			found = append(found, fmt.Sprintf("%s:%d: %q: write %s", file, at, word, w.instead))
 		}
@@ -374,9 +350,6 @@ func TestPlainWordsFindsThem(t *testing.T) {
 		`x.md:2: "Mend": write fix`, `x.md:2: "held\nagainst": write checked against`, `x.md:4: "SLIP": write mistake`,
 	}
 	if got := worstIn("x.md", 1, text); !slices.Equal(got, want) {
-		t.Errorf("%q", got)
-	}
-	if got := worstIn("x.go", 7, text); !slices.Equal(got, []string{`x.go:8: "Mend": write fix`}) {
 		t.Errorf("%q", got)
 	}
 }
