@@ -3,15 +3,12 @@ package verdict
 import (
 	"bytes"
 	"encoding/json"
-	"flag"
 	"os"
 	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
 )
-
-var long = flag.Bool("long", false, "do all of the tests that otherwise do a part")
 
 // The documents of testdata, which the tests of the reports write with -update.
 var documents = []string{"pass", "fail", "incomplete", "hostile", "change"}

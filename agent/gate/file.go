@@ -112,7 +112,7 @@ func locate(name, dir string) (real, beside string, err error) {
 		return "", "", fmt.Errorf("the path of a file is longer than %d bytes", maxPath)
 	}
 	if backOverLink(name) {
-		return "", "", fmt.Errorf("the path %s goes back (..) over a link, and where that leads depends on who follows it; write it without ..", shown)
+		return "", "", fmt.Errorf("the path %s goes back (..) over a link, and where that leads depends on who follows it; write it without that step", shown)
 	}
 	name = filepath.Clean(name) // as agents do it, before any link is followed
 	if byProcess(name) {
