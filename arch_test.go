@@ -61,7 +61,7 @@ func rooms() map[string][]string {
 		},
 		"scanner/ci":         {"scanner", "scanner/repo", "verdict"},
 		"scanner/attributes": {},
-		"scanner/match":      {"scanner/needle", "verdict"},
+		"scanner/match":      {"scanner/needle", "verdict", "verdict/linehash"},
 		"scanner/recode": {
 			"golang.org/x/text/encoding", "golang.org/x/text/encoding/charmap", "golang.org/x/text/encoding/japanese", "golang.org/x/text/encoding/korean",
 			"golang.org/x/text/encoding/simplifiedchinese", "golang.org/x/text/encoding/traditionalchinese", "golang.org/x/text/transform",
@@ -74,6 +74,7 @@ func rooms() map[string][]string {
 		},
 		"scanner/worktree": {"golang.org/x/sys/unix"},
 		"verdict":          {},
+		"verdict/linehash": {},
 		"verdict/output":   {"internal/disk", "verdict", "verdict/report", "golang.org/x/sys/unix"},
 		"verdict/report":   {"verdict", "golang.org/x/text/width"},
 	}

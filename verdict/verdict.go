@@ -1,6 +1,7 @@
 // Package verdict is the document that a run ends with, verdict.json: its model, its
-// canonical JSON, the line hash and fingerprint that other tools recognise a violation by,
-// and how text of a tree is made safe to print. verdict/output writes its file.
+// canonical JSON, the fingerprint by which other tools recognise a violation,
+// and how text of a tree is made safe to print. verdict/linehash computes line hashes,
+// and verdict/output writes the file.
 //
 // It knows neither rules nor files of a tree. Untrusted text (paths, excerpts, titles) is
 // kept as it is in the document and escaped by the writer of each format, in verdict/report.
@@ -195,7 +196,7 @@ type Evidence struct {
 	UTF16EndColumn int64  `json:"utf16_end_column"` // 1-based, UTF-16 code units, exclusive
 	Occurrences    int64  `json:"occurrences"`      // in the whole file, none overlapping another; at least 1
 	Encoding       string `json:"encoding"`         // "utf-8", "utf-16le", "utf-16be", "utf-32le" or "utf-32be"
-	LineHash       string `json:"line_hash"`        // GitHub's primaryLocationLineHash, see [LineHasher]; empty for a rule that redacts
+	LineHash       string `json:"line_hash"`        // GitHub's primaryLocationLineHash, see verdict/linehash; empty for a rule that redacts
 	// Places are all occurrences, at most 100, in the order of the file.
 	Places []Place `json:"places"`
 }

@@ -7,7 +7,7 @@ import (
 	"io"
 	"slices"
 
-	"github.com/policyscan/policyscan/verdict"
+	"github.com/policyscan/policyscan/verdict/linehash"
 )
 
 // locate fills in the evidence of finds: lines, columns, line hashes, excerpts.
@@ -67,7 +67,7 @@ func (x *Examiner) readText(ctx context.Context, content io.ReadSeeker, enc enco
 		for lines[0].line < f.start.line {
 			lines, hashes, numbers = lines[1:], hashes[1:], numbers[1:]
 		}
-		f.Evidence.LineHash = verdict.FormatLineHash(hashes[0], numbers[0])
+		f.Evidence.LineHash = linehash.Format(hashes[0], numbers[0])
 		f.start.line += before
 		f.end.line += before
 	}
@@ -130,7 +130,7 @@ func (x *Examiner) lineHashes(ctx context.Context, content io.ReadSeeker, enc en
 			return nil, err
 		}
 		r := newReading(enc, align, first.lineStart)
-		r.hash = verdict.NewLineHasher(func(line, n int64, hash uint64) {
+		r.hash = linehash.New(func(line, n int64, hash uint64) {
 			for ; done < len(lines) && lines[done].line < first.line+line-1+n; done++ {
 				hashes[done] = hash
 			}
@@ -173,7 +173,7 @@ func (x *Examiner) number(ctx context.Context, content io.ReadSeeker, enc encodi
 	before = -1
 	done := 0
 	r := newReading(enc, align, 0)
-	r.hash = verdict.NewLineHasher(func(line, n int64, hash uint64) {
+	r.hash = linehash.New(func(line, n int64, hash uint64) {
 		if !likely[hash>>56] {
 			return
 		}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/policyscan/policyscan/internal/cputime"
 	"github.com/policyscan/policyscan/verdict"
+	"github.com/policyscan/policyscan/verdict/linehash"
 )
 
 // A repeated is a content: a text again and again up to a size, and an end.
@@ -172,7 +173,7 @@ func naiveEvidence(enc encoding, text string, f *Find) verdict.Evidence {
 		}
 	}
 	var hashes []uint64
-	h := verdict.NewLineHasher(func(_, n int64, hash uint64) {
+	h := linehash.New(func(_, n int64, hash uint64) {
 		for range n {
 			hashes = append(hashes, hash)
 		}
@@ -189,6 +190,6 @@ func naiveEvidence(enc encoding, text string, f *Find) verdict.Evidence {
 			number++
 		}
 	}
-	e.LineHash = verdict.FormatLineHash(hashes[e.Line-1], number)
+	e.LineHash = linehash.Format(hashes[e.Line-1], number)
 	return e
 }

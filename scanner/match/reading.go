@@ -7,7 +7,7 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
-	"github.com/policyscan/policyscan/verdict"
+	"github.com/policyscan/policyscan/verdict/linehash"
 )
 
 // A spot is a place in a file as a person and an editor count it.
@@ -28,8 +28,8 @@ type spot struct {
 // GitHub's hash of the same bytes sees.
 type reading struct {
 	enc   encoding
-	spots []*spot             // to be filled, by offset
-	hash  *verdict.LineHasher // nil: no one asks
+	spots []*spot          // to be filled, by offset
+	hash  *linehash.Hasher // nil: no one asks
 
 	at        int64 // of the next byte
 	line      int64
@@ -133,11 +133,11 @@ func (r *reading) plainHash(data []byte) int {
 	c, n := r.enc.decodeUnit(data)
 	if n > 0 && (c == ' ' || c == '\t' || c == '\n' || c == '\r') {
 		if next, n := r.enc.decodeUnit(data[unit:]); c == '\r' && next == '\n' && n > 0 {
-			n := verdict.Repeated(data, 2*unit)
+			n := linehash.Repeated(data, 2*unit)
 			r.hash.AddLineEnds(int64(n / (2 * unit)))
 			return n
 		}
-		if n := verdict.Repeated(data, unit); n > unit || unit > 1 {
+		if n := linehash.Repeated(data, unit); n > unit || unit > 1 {
 			r.hash.AddRepeated(uint16(c), int64(n/unit))
 			return n
 		}

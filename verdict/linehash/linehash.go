@@ -1,4 +1,14 @@
-package verdict
+// Package linehash computes GitHub's primaryLocationLineHash for the lines of a text, by which its code scanning follows
+// an alert when the lines above it change.
+//
+// The hash of a line is a polynomial hash (base 37, modulo 2^64) of the 100 UTF-16 code units from the line's start on,
+// across the lines that follow. Spaces and tabs are skipped, CR and CRLF count as LF, the unit 0xFFFF stands for the end
+// of the text and zeros for what would come after it. github/codeql-action writes it in src/fingerprints.ts;
+// docs/verdict.md says it in full.
+//
+// A [Hasher] takes the text as UTF-16 code units, in any number of pieces, and gives the hash of each line in order. It
+// neither reads files nor decodes bytes. Its memory does not grow with the text.
+package linehash
 
 import (
 	"bytes"
@@ -16,18 +26,11 @@ const (
 	hashPower = 0xe59cd09a331cdb71
 )
 
-// A LineHasher computes GitHub's primaryLocationLineHash for the lines of a text,
-// which its code scanning follows an alert by when the lines above it change.
+// A Hasher computes the hashes of a text's lines.
 //
-// The hash of a line is a polynomial hash (base 37, modulo 2^64) of the 100 UTF-16
-// code units from the line's start on, across the lines that follow. Spaces and
-// tabs are skipped, CR and CRLF count as LF, the unit 0xFFFF stands for the end
-// of the text and zeros for what would come after it. github/codeql-action writes
-// it in src/fingerprints.ts; docs/verdict.md says it in full.
-//
-// The hasher keeps one polynomial of the whole text. With P(n) for that of its first
+// It keeps one polynomial of the whole text. With P(n) for that of its first
 // n units, the hash of the 100 units from n on is P(n+100) - 37^100 P(n).
-type LineHasher struct {
+type Hasher struct {
 	emit    func(line, n int64, hash uint64)
 	poly    uint64
 	units   int64 // in poly
@@ -47,14 +50,14 @@ type lineStart struct {
 	poly  uint64
 }
 
-// NewLineHasher returns a hasher that calls emit for all lines, in order: n lines from the given
+// New returns a hasher that calls emit for all lines, in order: n lines from the given
 // one on have this hash. Lines count from 1. A text has one line more than it has line ends.
-func NewLineHasher(emit func(line, n int64, hash uint64)) *LineHasher {
-	return &LineHasher{emit: emit, due: -1}
+func New(emit func(line, n int64, hash uint64)) *Hasher {
+	return &Hasher{emit: emit, due: -1}
 }
 
 // Add takes the text's next UTF-16 code unit.
-func (h *LineHasher) Add(unit uint16) {
+func (h *Hasher) Add(unit uint16) {
 	afterCR := h.afterCR
 	h.afterCR = false
 	switch unit {
@@ -73,7 +76,7 @@ func (h *LineHasher) Add(unit uint16) {
 
 // AddASCII takes the text's next characters, all of them ASCII: the same as Add for
 // each, but faster.
-func (h *LineHasher) AddASCII(text []byte) {
+func (h *Hasher) AddASCII(text []byte) {
 	for i := 0; i < len(text); {
 		switch c := text[i]; {
 		case h.Idle():
@@ -110,7 +113,7 @@ func (h *LineHasher) AddASCII(text []byte) {
 }
 
 // addLineEnds takes a run of line ends that text begins with, and returns how many bytes that was.
-func (h *LineHasher) addLineEnds(text []byte) int {
+func (h *Hasher) addLineEnds(text []byte) int {
 	if text[0] == '\r' && len(text) > 1 && text[1] == '\n' {
 		n := Repeated(text, 2)
 		h.AddLineEnds(int64(n / 2))
@@ -146,7 +149,7 @@ func Repeated(text []byte, size int) int {
 }
 
 // AddRepeated takes a code unit n times: the same as Add, but faster for spaces and line ends.
-func (h *LineHasher) AddRepeated(unit uint16, n int64) {
+func (h *Hasher) AddRepeated(unit uint16, n int64) {
 	switch {
 	case n <= 0:
 	case unit == ' ' || unit == '\t':
@@ -167,7 +170,7 @@ func (h *LineHasher) AddRepeated(unit uint16, n int64) {
 }
 
 // AddLineEnds takes n line ends, each of them LF or CRLF.
-func (h *LineHasher) AddLineEnds(n int64) {
+func (h *Hasher) AddLineEnds(n int64) {
 	h.afterCR = false
 	for ; n > 0 && h.ends <= hashUnits; n-- {
 		h.add('\n')
@@ -181,10 +184,10 @@ func (h *LineHasher) AddLineEnds(n int64) {
 
 // Idle reports whether no hash depends on what is next, up to the end of the line, so that it need
 // not be added.
-func (h *LineHasher) Idle() bool { return h.midLine && h.due < 0 }
+func (h *Hasher) Idle() bool { return h.midLine && h.due < 0 }
 
 // Lines returns how many lines have begun: those before a line of which nothing was added yet.
-func (h *LineHasher) Lines() int64 { return h.line }
+func (h *Hasher) Lines() int64 { return h.line }
 
 // toLineEnd returns where the first line of text ends. In long lines it looks for either character in
 // turn, in blocks, so that it looks at nothing that is far behind the line's end.
@@ -206,7 +209,7 @@ func toLineEnd(text []byte) int {
 	return len(text)
 }
 
-func (h *LineHasher) add(unit uint16) {
+func (h *Hasher) add(unit uint16) {
 	if h.units == h.due {
 		h.take()
 	}
@@ -223,7 +226,7 @@ func (h *LineHasher) add(unit uint16) {
 }
 
 // begin notes that a line begins with the next unit.
-func (h *LineHasher) begin() {
+func (h *Hasher) begin() {
 	h.line++
 	h.starts[(h.first+h.size)%hashUnits] = lineStart{h.units, h.poly}
 	h.size++
@@ -233,7 +236,7 @@ func (h *LineHasher) begin() {
 }
 
 // take emits the first line of the ring.
-func (h *LineHasher) take() {
+func (h *Hasher) take() {
 	s := h.starts[h.first]
 	line := h.line - int64(h.size) + 1
 	h.first = (h.first + 1) % hashUnits
@@ -246,7 +249,7 @@ func (h *LineHasher) take() {
 }
 
 // Close ends the text and emits the lines that are left.
-func (h *LineHasher) Close() {
+func (h *Hasher) Close() {
 	h.add(0xffff)
 	for h.size > 0 {
 		if h.units == h.due {
@@ -258,8 +261,8 @@ func (h *LineHasher) Close() {
 	}
 }
 
-// FormatLineHash writes a line's hash as GitHub does: in hexadecimal, with the
+// Format writes a line's hash as GitHub does: in hexadecimal, with the
 // number of lines that have had it so far, this one included.
-func FormatLineHash(hash uint64, count int64) string {
+func Format(hash uint64, count int64) string {
 	return strconv.FormatUint(hash, 16) + ":" + strconv.FormatInt(count, 10)
 }

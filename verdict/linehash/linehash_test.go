@@ -1,4 +1,4 @@
-package verdict
+package linehash
 
 import (
 	"slices"
@@ -11,13 +11,13 @@ import (
 func lineHashes(t *testing.T, text string) []string {
 	var got []string
 	count := map[uint64]int64{}
-	h := NewLineHasher(func(line, n int64, hash uint64) {
+	h := New(func(line, n int64, hash uint64) {
 		if line != int64(len(got))+1 {
 			t.Errorf("%q: after %d lines comes line %d", text, len(got), line)
 		}
 		for range n {
 			count[hash]++
-			got = append(got, FormatLineHash(hash, count[hash]))
+			got = append(got, Format(hash, count[hash]))
 		}
 	})
 	for rest := text; rest != ""; {
@@ -73,7 +73,7 @@ func naiveLineHashes(text string) []string {
 			}
 		}
 		count[hash]++
-		got = append(got, FormatLineHash(hash, count[hash]))
+		got = append(got, Format(hash, count[hash]))
 		_, after, more := strings.Cut(text, "\n")
 		if !more {
 			return got
@@ -101,13 +101,13 @@ func FuzzLineHash(f *testing.F) {
 	})
 }
 
-func BenchmarkLineHasher(b *testing.B) {
+func BenchmarkHasher(b *testing.B) {
 	text := []byte(strings.Repeat("\tcidr_blocks = [\"10.0.0.0/8\"] # from the office\n", 2000))
 	lines := 0
 	b.SetBytes(int64(len(text)))
 	for b.Loop() {
 		lines = 0
-		h := NewLineHasher(func(_, n int64, _ uint64) { lines += int(n) })
+		h := New(func(_, n int64, _ uint64) { lines += int(n) })
 		h.AddASCII(text)
 		h.Close()
 	}
