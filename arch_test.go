@@ -29,8 +29,11 @@ const module = "github.com/policyscan/policyscan"
 func rooms() map[string][]string {
 	return map[string][]string{
 		"cmd/policyscan": {
-			"rules", "rules/glob", "rules/starter", "agent/call", "agent/protocol", "agent/settings", "agent/dialect",
-			"agent/session", "agent/record", "agent/dialect/sigmashake", "internal/disk", "scanner", "agent/gate", "scanner/ci", "scanner/repo", "scanner/worktree", "verdict", "verdict/output", "verdict/report",
+			"rules", "rules/glob", "rules/starter",
+			"agent/call", "agent/dialect", "agent/dialect/sigmashake", "agent/gate", "agent/protocol", "agent/record",
+			"agent/session", "agent/settings", "internal/disk",
+			"scanner", "scanner/ci", "scanner/repo", "scanner/worktree",
+			"verdict", "verdict/code", "verdict/output", "verdict/report",
 			"github.com/alecthomas/kong", "golang.org/x/sys/unix", "golang.org/x/term",
 		},
 		"rules":                    {"rules/glob", "gopkg.in/yaml.v3", "golang.org/x/sys/unix", "golang.org/x/text/unicode/norm"},
@@ -55,11 +58,14 @@ func rooms() map[string][]string {
 		"agent/dialect/sigmashake": {"rules", "agent/call", "agent/dialect/jsregexp", "github.com/pelletier/go-toml/v2"},
 		"rules/glob":               {"github.com/bmatcuk/doublestar/v4"},
 		"rules/starter":            {},
-		"scanner":                  {"internal/disk", "rules", "scanner/attributes", "scanner/match", "scanner/recode", "scanner/repo", "scanner/worktree", "verdict", "golang.org/x/text/unicode/norm"},
+		"scanner": {
+			"internal/disk", "rules", "scanner/attributes", "scanner/match", "scanner/recode", "scanner/repo", "scanner/worktree",
+			"verdict", "verdict/code", "golang.org/x/text/unicode/norm",
+		},
 		"agent/gate": {
 			"internal/disk", "rules", "agent/call", "agent/edit", "agent/session", "agent/settings", "scanner", "scanner/repo", "scanner/worktree", "verdict",
 		},
-		"scanner/ci":         {"scanner", "scanner/repo", "verdict"},
+		"scanner/ci":         {"scanner", "scanner/repo", "verdict", "verdict/code"},
 		"scanner/attributes": {},
 		"scanner/match":      {"scanner/needle", "verdict", "verdict/linehash"},
 		"scanner/recode": {
@@ -74,9 +80,10 @@ func rooms() map[string][]string {
 		},
 		"scanner/worktree": {"golang.org/x/sys/unix"},
 		"verdict":          {},
+		"verdict/code":     {},
 		"verdict/linehash": {},
-		"verdict/output":   {"internal/disk", "verdict", "verdict/report", "golang.org/x/sys/unix"},
-		"verdict/report":   {"verdict", "golang.org/x/text/width"},
+		"verdict/output":   {"internal/disk", "verdict", "verdict/code", "verdict/report", "golang.org/x/sys/unix"},
+		"verdict/report":   {"verdict", "verdict/code", "golang.org/x/text/width"},
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/policyscan/policyscan/scanner/repo"
 	"github.com/policyscan/policyscan/scanner/worktree"
 	"github.com/policyscan/policyscan/verdict"
+	"github.com/policyscan/policyscan/verdict/code"
 )
 
 // A Comparison is two commits of which the second is judged by what it changes.
@@ -43,7 +44,7 @@ func Changes(r *repo.Repository, c Comparison, base, strategy string) Tree {
 	}
 	return &gitTree{r, scope, func() (head snapshot, bases []snapshot, err error) {
 		if len(c.MergeBases) == 1 && c.MergeBases[0] == c.Head && !c.Replaces {
-			return head, nil, &verdict.Error{Code: verdict.Empty, Message: fmt.Sprintf("the head adds no commit to %q; compare with another base, or allow a run with nothing to check with --allow empty", base)}
+			return head, nil, &verdict.Error{Code: code.Empty, Message: fmt.Sprintf("the head adds no commit to %q; compare with another base, or allow a run with nothing to check with --allow empty", base)}
 		}
 		return c.states(r)
 	}}
@@ -172,34 +173,34 @@ var repoCodes = []struct {
 	code string
 	hint string
 }{
-	{repo.ErrLimit, verdict.Limit, ""},
-	{repo.ErrHash, verdict.ObjectHash, "; run git fsck"},
-	{repo.ErrMalformed, verdict.TreeMalformed, "; run git fsck"},
-	{repo.ErrMissing, verdict.Object, "; in a partial clone fetch it, or clone without --filter"},
-	{repo.ErrCorrupt, verdict.Object, "; run git fsck"},
-	{repo.ErrNoMergeBase, verdict.NoMergeBase, "; the base and the head are unrelated: name a base that the head grew from"},
-	{repo.ErrAmbiguous, verdict.RevAmbiguous, ""},
-	{repo.ErrSyntax, verdict.RevSyntax, ""},
-	{repo.ErrUnknown, verdict.BaseMissing, ""},
-	{repo.ErrIndex, verdict.Index, ""},
-	{repo.ErrFormat, verdict.RepoFormat, ""},
-	{repo.ErrNotRepository, verdict.RepoFormat, ""},
+	{repo.ErrLimit, code.Limit, ""},
+	{repo.ErrHash, code.ObjectHash, "; run git fsck"},
+	{repo.ErrMalformed, code.TreeMalformed, "; run git fsck"},
+	{repo.ErrMissing, code.Object, "; in a partial clone fetch it, or clone without --filter"},
+	{repo.ErrCorrupt, code.Object, "; run git fsck"},
+	{repo.ErrNoMergeBase, code.NoMergeBase, "; the base and the head are unrelated: name a base that the head grew from"},
+	{repo.ErrAmbiguous, code.RevAmbiguous, ""},
+	{repo.ErrSyntax, code.RevSyntax, ""},
+	{repo.ErrUnknown, code.BaseMissing, ""},
+	{repo.ErrIndex, code.Index, ""},
+	{repo.ErrFormat, code.RepoFormat, ""},
+	{repo.ErrNotRepository, code.RepoFormat, ""},
 }
 
 // repoError is the verdict's error for what a repository could not tell.
 func repoError(err error) verdict.Error {
 	var shallow *repo.ShallowError
 	if errors.As(err, &shallow) {
-		return verdict.Error{Code: verdict.Shallow, Message: err.Error() + "; fetch the history (git fetch --unshallow; actions/checkout: fetch-depth: 0; GitLab: GIT_DEPTH: 0)"}
+		return verdict.Error{Code: code.Shallow, Message: err.Error() + "; fetch the history (git fetch --unshallow; actions/checkout: fetch-depth: 0; GitLab: GIT_DEPTH: 0)"}
 	}
-	if code, hint, known := repoCode(err); known {
-		return verdict.Error{Code: code, Message: err.Error() + hint}
+	if is, hint, known := repoCode(err); known {
+		return verdict.Error{Code: is, Message: err.Error() + hint}
 	}
-	return verdict.Error{Code: verdict.Read, Message: "the repository cannot be read: " + errorText(err)}
+	return verdict.Error{Code: code.Read, Message: "the repository cannot be read: " + errorText(err)}
 }
 
 // repoCode returns the code of what is wrong with a repository, and what to do about it.
-func repoCode(err error) (code, hint string, known bool) {
+func repoCode(err error) (is, hint string, known bool) {
 	for _, c := range repoCodes {
 		if errors.Is(err, c.err) {
 			return c.code, c.hint, true

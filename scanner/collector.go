@@ -10,6 +10,7 @@ import (
 	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/scanner/repo"
 	"github.com/policyscan/policyscan/verdict"
+	"github.com/policyscan/policyscan/verdict/code"
 )
 
 // A collector gathers what the workers find, count and cannot decide. All is put in order at the end, so that the
@@ -46,7 +47,7 @@ func (p *collector) allows(reason string) bool { return slices.Contains(p.allowe
 
 // fail notes what could not be decided, unless it is explicitly allowed.
 func (p *collector) fail(e verdict.Error) {
-	if e.Code == verdict.Empty && p.allows(AllowEmpty) {
+	if e.Code == code.Empty && p.allows(AllowEmpty) {
 		return
 	}
 	p.mu.Lock()
@@ -112,10 +113,10 @@ func (p *collector) deletes() {
 // complete ends the listing: what the tree as a whole lacks is an error.
 func (p *collector) complete() {
 	if p.empty() && len(p.errors) == 0 {
-		p.fail(verdict.Error{Code: verdict.Empty, Message: "there is no file to scan; check the path, or allow an empty tree with --allow empty"})
+		p.fail(verdict.Error{Code: code.Empty, Message: "there is no file to scan; check the path, or allow an empty tree with --allow empty"})
 	}
 	if _, governed, _ := p.Progress.Files(); governed == 0 && p.RequireGoverned {
-		p.fail(verdict.Error{Code: verdict.NoGoverned, Message: "no file of this tree is covered by a rule, and --require-governed is set; check the path and the rules' globs"})
+		p.fail(verdict.Error{Code: code.NoGoverned, Message: "no file of this tree is covered by a rule, and --require-governed is set; check the path and the rules' globs"})
 	}
 }
 
@@ -141,7 +142,7 @@ func (p *collector) verdict() *verdict.Verdict {
 	v.Allowed = p.allowed
 	v.Partial = p.Partial || p.Exclude != nil
 	if v.Partial && !p.allows(AllowPartial) {
-		p.fail(verdict.Error{Code: verdict.Partial, Message: "--rule or --exclude makes this a partial run, which cannot pass; run it without them, or allow it with --allow partial"})
+		p.fail(verdict.Error{Code: code.Partial, Message: "--rule or --exclude makes this a partial run, which cannot pass; run it without them, or allow it with --allow partial"})
 	}
 	v.Policy, v.PolicyChanges = p.policies, p.sides.changes()
 

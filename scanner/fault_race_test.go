@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/policyscan/policyscan/verdict"
+	"github.com/policyscan/policyscan/verdict/code"
 	"golang.org/x/sys/unix"
 )
 
@@ -91,9 +92,9 @@ func TestFault_034_Swapped(t *testing.T) {
 		make  func(t *testing.T, path string) // what takes the place
 		codes []string
 	}{
-		{"link for file", func(t *testing.T, path string) { writeLink(t, outside+"/key.tf", path) }, []string{verdict.Changed, verdict.FilesFrom}},
-		{"FIFO for file", func(t *testing.T, path string) { must(t, unix.Mkfifo(path, 0o666)) }, []string{verdict.Changed, verdict.NotRegular}},
-		{"folder for file", func(t *testing.T, path string) { writeFile(t, path+"/key.tf", "key") }, []string{verdict.Changed, verdict.FilesFrom}},
+		{"link for file", func(t *testing.T, path string) { writeLink(t, outside+"/key.tf", path) }, []string{code.Changed, code.FilesFrom}},
+		{"FIFO for file", func(t *testing.T, path string) { must(t, unix.Mkfifo(path, 0o666)) }, []string{code.Changed, code.NotRegular}},
+		{"folder for file", func(t *testing.T, path string) { writeFile(t, path+"/key.tf", "key") }, []string{code.Changed, code.FilesFrom}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			base := writeTree(t, map[string]string{"tree/a.tf": "x", "tree/sub/main.tf": "key"})
@@ -116,7 +117,7 @@ func TestFault_034_Swapped(t *testing.T) {
 		root := openRoot(t, base+"/tree")
 		race(t, func(int) error { return exchange(base+"/tree/sub/dir", base+"/other") }, func() *verdict.Verdict {
 			return scanTree(t, testBundle("key", "OUTSIDE"), Folder(root), Options{})
-		}, foundOr(verdict.Changed))
+		}, foundOr(code.Changed))
 	})
 }
 
@@ -139,7 +140,7 @@ func TestFault_051_Rewritten(t *testing.T) {
 		return errors.Join(put("key\n", 0), put("---\n", last))
 	}, func() *verdict.Verdict {
 		return scanFolder(t, dir, testBundle("key"), Options{})
-	}, foundOr(verdict.Changed))
+	}, foundOr(code.Changed))
 }
 
 func TestFault_051_TruncatedAndGrown(t *testing.T) {
@@ -162,7 +163,7 @@ func TestFault_051_TruncatedAndGrown(t *testing.T) {
 		return scanFolder(t, dir, testBundle("key", "KEY"), Options{})
 	}, func(v *verdict.Verdict) error {
 		for _, e := range v.Errors {
-			if e.Code != verdict.Changed {
+			if e.Code != code.Changed {
 				return errors.New("what is wrong is that the file changed")
 			}
 		}
@@ -184,7 +185,7 @@ func TestFault_051_RenamedOver(t *testing.T) {
 		return errors.Join(os.WriteFile(next, []byte(content), 0o666), os.Rename(next, dir+"/tree/main.tf"))
 	}, func() *verdict.Verdict {
 		return scanFolder(t, dir+"/tree", testBundle("key"), Options{})
-	}, foundOr(verdict.Changed))
+	}, foundOr(code.Changed))
 }
 
 func TestFault_051_Deleted(t *testing.T) {
@@ -195,7 +196,7 @@ func TestFault_051_Deleted(t *testing.T) {
 		return scanFolder(t, dir, testBundle("key"), Options{})
 	}, func(v *verdict.Verdict) error {
 		for _, e := range v.Errors {
-			if e.Code != verdict.Changed {
+			if e.Code != code.Changed {
 				return errors.New("what is wrong is that the file changed")
 			}
 		}

@@ -15,18 +15,19 @@ import (
 
 	"github.com/policyscan/policyscan/scanner/worktree"
 	"github.com/policyscan/policyscan/verdict"
+	"github.com/policyscan/policyscan/verdict/code"
 )
 
 func TestInterrupted(t *testing.T) {
 	cancelled, cancel := context.WithCancelCause(t.Context())
-	cancel(&Interruption{Code: verdict.Timeout, Message: "the time is over"})
+	cancel(&Interruption{Code: code.Timeout, Message: "the time is over"})
 	plain, stop := context.WithCancel(t.Context())
 	stop()
 	dir := writeTree(t, map[string]string{"a.tf": "x"})
 	for _, c := range []struct {
 		ctx  context.Context
 		code string
-	}{{cancelled, verdict.Timeout}, {plain, verdict.Interrupted}} {
+	}{{cancelled, code.Timeout}, {plain, code.Interrupted}} {
 		for _, tree := range []Tree{Folder(openRoot(t, dir)), listed(openRoot(t, dir), []string{"a.tf"}), fakeFiles(same("x"), "a.tf")} {
 			v := Scan(c.ctx, one(testBundle("key")), tree, Options{})
 			checkVerdict(t, testBundle("key"), v)
@@ -67,12 +68,12 @@ func TestFault_140_StuckRead(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	go func() {
 		<-reading
-		cancel(&Interruption{Code: verdict.Timeout, Message: "the time is over"})
+		cancel(&Interruption{Code: code.Timeout, Message: "the time is over"})
 	}()
 	v := Scan(ctx, one(testBundle("key")), tree, Options{Workers: 1})
 	checkVerdict(t, testBundle("key"), v)
 	want := []verdict.Omission{{File: "stuck", Reason: "not-reached"}} // the one worker never came to the last
-	if got := violated(v); !slices.Equal(got, []string{"first"}) || !slices.Equal(v.Coverage.NotScanned, want) || v.Complete || v.Errors[0].Code != verdict.Timeout {
+	if got := violated(v); !slices.Equal(got, []string{"first"}) || !slices.Equal(v.Coverage.NotScanned, want) || v.Complete || v.Errors[0].Code != code.Timeout {
 		t.Errorf("violations in %q, %+v, %+v", got, v.Coverage, v.Errors)
 	}
 }
@@ -156,7 +157,7 @@ func TestFault_139_PanicWhileListing(t *testing.T) {
 		return false
 	}})
 	checkVerdict(t, testBundle("key"), v)
-	if v.Complete || !slices.ContainsFunc(v.Errors, func(e verdict.Error) bool { return e.Code == verdict.Internal }) {
+	if v.Complete || !slices.ContainsFunc(v.Errors, func(e verdict.Error) bool { return e.Code == code.Internal }) {
 		t.Errorf("%+v", v.Errors)
 	}
 }
@@ -213,14 +214,14 @@ func TestFault_046_ReadErrors(t *testing.T) {
 	}{
 		"at once": {func(io.Reader) io.Reader {
 			return readerFunc(func([]byte) (int, error) { return 0, errors.New("EIO") })
-		}, verdict.Read},
+		}, code.Read},
 		"on the way": {func(r io.Reader) io.Reader {
 			return io.MultiReader(io.LimitReader(r, 4096), readerFunc(func([]byte) (int, error) { return 0, errors.New("EIO") }))
-		}, verdict.Read},
-		"no progress": {func(io.Reader) io.Reader { return readerFunc(func([]byte) (int, error) { return 0, nil }) }, verdict.Read},
+		}, code.Read},
+		"no progress": {func(io.Reader) io.Reader { return readerFunc(func([]byte) (int, error) { return 0, nil }) }, code.Read},
 		"changed": {func(io.Reader) io.Reader {
 			return readerFunc(func([]byte) (int, error) { return 0, worktree.ErrChanged })
-		}, verdict.Changed},
+		}, code.Changed},
 	} {
 		t.Run(name, func(t *testing.T) {
 			tree := fakeFiles(func(string) (content, error) {

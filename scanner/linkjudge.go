@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/policyscan/policyscan/verdict"
+	"github.com/policyscan/policyscan/verdict/code"
 )
 
 // visitLink checks a link: its target string like any content, for the rules that select the link, and where it leads,
@@ -50,7 +51,7 @@ func (w *worker) visitLink(e entry, o opener) {
 	}
 	j.reached, j.scanned, j.bytes, j.reason = true, false, 0, AllowSymlink
 	if !w.allowsLink(e.Path) {
-		j.err = &verdict.Error{Code: verdict.Link, File: verdict.Path(e.Path), Message: why}
+		j.err = &verdict.Error{Code: code.Link, File: verdict.Path(e.Path), Message: why}
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/scanner/worktree"
 	"github.com/policyscan/policyscan/verdict"
+	"github.com/policyscan/policyscan/verdict/code"
 )
 
 // linkNames are the names in the trees of the test below, of which every path of three is tried.
@@ -184,7 +185,7 @@ func strayLinks(t *testing.T, v *verdict.Verdict) []string {
 	t.Helper()
 	var links []string
 	for _, e := range v.Errors {
-		if e.Code != verdict.Link {
+		if e.Code != code.Link {
 			t.Fatalf("%+v", e)
 		}
 		links = append(links, e.File)

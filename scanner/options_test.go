@@ -8,6 +8,7 @@ import (
 
 	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/verdict"
+	"github.com/policyscan/policyscan/verdict/code"
 )
 
 // same returns a way to open files that all hold the same text.
@@ -161,7 +162,7 @@ func TestListedEntries(t *testing.T) {
 	}
 	for _, entry := range []string{"", "/etc/passwd", dir + "/a.tf", "..", "../x", "sub/../../x", "sub", ".", "./", "sub/", "nowhere", "a.tf/x", "nowhere/x", "a.tf\r", `"a.tf"`, "a\x00b", strings.Repeat("x", 300), "A.TF"} {
 		v := scanTree(t, testBundle("key"), listed(root, []string{"c", entry}), Options{})
-		if len(v.Errors) != 1 || v.Errors[0].Code != verdict.FilesFrom || len(v.Violations) != 1 {
+		if len(v.Errors) != 1 || v.Errors[0].Code != code.FilesFrom || len(v.Violations) != 1 {
 			t.Errorf("%q: errors %+v, violations %+v", entry, v.Errors, v.Violations)
 		}
 	}

@@ -31,6 +31,7 @@ import (
 	"time"
 
 	"github.com/policyscan/policyscan/verdict"
+	"github.com/policyscan/policyscan/verdict/code"
 )
 
 // Reasons that [Options.Allow] explicitly allows.
@@ -121,13 +122,13 @@ func stopped(ctx context.Context) verdict.Error {
 	if errors.As(cause, &i) {
 		return verdict.Error{Code: i.Code, Message: i.Message}
 	}
-	return verdict.Error{Code: verdict.Interrupted, Message: "the scan was stopped: " + cause.Error()}
+	return verdict.Error{Code: code.Interrupted, Message: "the scan was stopped: " + cause.Error()}
 }
 
 // internal is the error of a panic, to be called with what recover returned.
 func internal(file string, p any) verdict.Error {
 	return verdict.Error{
-		Code:    verdict.Internal,
+		Code:    code.Internal,
 		File:    verdict.Path(file),
 		Message: fmt.Sprintf("a bug in policyscan, please report it: %v", p),
 	}

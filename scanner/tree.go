@@ -14,6 +14,7 @@ import (
 	"github.com/policyscan/policyscan/scanner/repo"
 	"github.com/policyscan/policyscan/scanner/worktree"
 	"github.com/policyscan/policyscan/verdict"
+	"github.com/policyscan/policyscan/verdict/code"
 )
 
 // A Tree is the files that a run is about: a path for each, and a way to read its
@@ -268,7 +269,7 @@ func (t *listTree) list(ctx context.Context, v visitor, found func(entry)) error
 		}
 		name, err := cleanEntry(named)
 		if err != nil {
-			v.fail(verdict.Error{Code: verdict.FilesFrom, Message: err.Error()})
+			v.fail(verdict.Error{Code: code.FilesFrom, Message: err.Error()})
 			continue
 		}
 		if seen[name] {
@@ -277,7 +278,7 @@ func (t *listTree) list(ctx context.Context, v visitor, found func(entry)) error
 		seen[name] = true
 		st, err := rd.Stat(name)
 		if err != nil {
-			v.fail(verdict.Error{Code: verdict.FilesFrom, File: verdict.Path(name), Message: "the list names it, but it " + noFile(named, err)})
+			v.fail(verdict.Error{Code: code.FilesFrom, File: verdict.Path(name), Message: "the list names it, but it " + noFile(named, err)})
 			continue
 		}
 		if !v.skip(name) {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/verdict"
+	"github.com/policyscan/policyscan/verdict/code"
 )
 
 // Undecided is the verdict of a run that, for an error, did not come to scan.
@@ -31,7 +32,7 @@ func ErrorsOf(err error) []verdict.Error {
 	case errors.As(err, &stopped):
 		return []verdict.Error{{Code: stopped.Code, Message: stopped.Message}}
 	default:
-		return []verdict.Error{{Code: verdict.Usage, Message: err.Error()}}
+		return []verdict.Error{{Code: code.Usage, Message: err.Error()}}
 	}
 	errs := make([]verdict.Error, len(mistakes))
 	for i, e := range mistakes {

@@ -11,6 +11,7 @@ import (
 	"github.com/policyscan/policyscan/scanner/match"
 	"github.com/policyscan/policyscan/scanner/worktree"
 	"github.com/policyscan/policyscan/verdict"
+	"github.com/policyscan/policyscan/verdict/code"
 )
 
 // changed reports whether an error says that a content was not the same while it was read.
@@ -87,9 +88,9 @@ func (s *scan) selecting(e entry, into []int) []int {
 
 // unopened are the kinds of file that have no content to be had.
 var unopened = map[worktree.Kind]struct{ reason, code, message string }{
-	worktree.Special: {AllowSpecialFile, verdict.NotRegular,
+	worktree.Special: {AllowSpecialFile, code.NotRegular,
 		"it is a FIFO, socket or device, which is never opened; remove it, or allow it with --allow special-file"},
-	worktree.Submodule: {AllowSubmodule, verdict.Unavailable,
+	worktree.Submodule: {AllowSubmodule, code.Unavailable,
 		"it is a submodule, and rules could select files in it; scan that repository with the same bundle, and allow it here with --allow submodule"},
 }
 
@@ -148,9 +149,9 @@ func (p *collector) judged(ctx context.Context, x *match.Examiner, o opener, j *
 func (p *collector) standsFor(j *job, rep match.Report, what string) {
 	switch {
 	case rep.Pointer:
-		p.lacks(j, AllowLFSPointer, verdict.Unavailable, what+" is a Git LFS pointer, and the content is not here; fetch it (git lfs pull; actions/checkout: lfs: true), or allow it with --allow lfs-pointer")
+		p.lacks(j, AllowLFSPointer, code.Unavailable, what+" is a Git LFS pointer, and the content is not here; fetch it (git lfs pull; actions/checkout: lfs: true), or allow it with --allow lfs-pointer")
 	case rep.Crypt:
-		p.lacks(j, AllowEncrypted, verdict.Unavailable, what+" is encrypted with git-crypt, and the content is not here; scan where it is decrypted (git-crypt unlock), without --diff-base and --staged, or allow it with --allow encrypted")
+		p.lacks(j, AllowEncrypted, code.Unavailable, what+" is encrypted with git-crypt, and the content is not here; scan where it is decrypted (git-crypt unlock), without --diff-base and --staged, or allow it with --allow encrypted")
 	}
 }
 
@@ -164,13 +165,13 @@ func (j *job) unread(err error) {
 
 // lacks says that what was examined of a file is not all of it, unless that is allowed. The first such reason is the
 // one that is named, if no later one is not allowed.
-func (p *collector) lacks(j *job, reason, code, message string) {
+func (p *collector) lacks(j *job, reason, is, message string) {
 	allowed := p.allows(reason)
 	if j.reason == "" || j.err == nil && !allowed {
 		j.reason = reason
 	}
 	if j.err == nil && !allowed {
-		j.err = &verdict.Error{Code: code, File: verdict.Path(j.Path), Message: message}
+		j.err = &verdict.Error{Code: is, File: verdict.Path(j.Path), Message: message}
 	}
 }
 
@@ -228,35 +229,35 @@ func (p *collector) readOnce(ctx context.Context, x *match.Examiner, o opener, j
 
 // reasons are the words with which the verdict says that a file was not scanned.
 var reasons = map[string]string{
-	verdict.Changed:       "changed",
-	verdict.CaseCollision: "case-collision",
-	verdict.Limit:         "limit",
-	verdict.Read:          "unreadable",
-	verdict.Unavailable:   "absent",
-	verdict.Object:        "unreadable",
-	verdict.ObjectHash:    "unreadable",
+	code.Changed:       "changed",
+	code.CaseCollision: "case-collision",
+	code.Limit:         "limit",
+	code.Read:          "unreadable",
+	code.Unavailable:   "absent",
+	code.Object:        "unreadable",
+	code.ObjectHash:    "unreadable",
 }
 
 // fileError says why a file or folder could not be read. path is from the root, ""
 // for the root itself.
 func fileError(path string, err error) verdict.Error {
-	e := verdict.Error{Code: verdict.Read, File: verdict.Path(path), Message: "it cannot be read: " + errorText(err)}
+	e := verdict.Error{Code: code.Read, File: verdict.Path(path), Message: "it cannot be read: " + errorText(err)}
 	if path == "" {
 		e.File = "."
 	}
 	var absent *absentError
 	switch {
 	case errors.As(err, &absent):
-		e.Code, e.Message = verdict.Unavailable, absent.Error()
+		e.Code, e.Message = code.Unavailable, absent.Error()
 	case errors.Is(err, errCase):
-		e.Code, e.Message = verdict.CaseCollision, err.Error()
+		e.Code, e.Message = code.CaseCollision, err.Error()
 	case changed(err):
-		e.Code, e.Message = verdict.Changed, "it changed while it was scanned; scan again when nothing writes to it"
+		e.Code, e.Message = code.Changed, "it changed while it was scanned; scan again when nothing writes to it"
 	case errors.Is(err, match.ErrLimit):
-		e.Code, e.Message = verdict.Limit, "it is longer than --max-file-bytes; raise the limit to have it scanned"
+		e.Code, e.Message = code.Limit, "it is longer than --max-file-bytes; raise the limit to have it scanned"
 	default:
-		if code, hint, known := repoCode(err); known {
-			e.Code, e.Message = code, e.Message+hint
+		if is, hint, known := repoCode(err); known {
+			e.Code, e.Message = is, e.Message+hint
 		}
 	}
 	return e

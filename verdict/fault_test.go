@@ -6,6 +6,8 @@ import (
 	"errors"
 	"io"
 	"testing"
+
+	"github.com/policyscan/policyscan/verdict/code"
 )
 
 // A consumer that takes the first of two keys, or stops at the first document, reads
@@ -13,7 +15,7 @@ import (
 func TestFault_071_OneDocument(t *testing.T) {
 	v := New("1.0")
 	v.Rules = []Rule{{ID: "A-1", Title: "a"}, {ID: "A-2", Title: "b"}}
-	v.Errors = []Error{{Code: Read, File: "x", Message: "}{"}}
+	v.Errors = []Error{{Code: code.Read, File: "x", Message: "}{"}}
 	v.Decide()
 	text, err := v.Encode()
 	if err != nil {

@@ -215,7 +215,7 @@ type Place struct {
 
 // An Error is something that the run could not decide.
 type Error struct {
-	Code    string `json:"code"` // one of the E_ constants
+	Code    string `json:"code"` // see verdict/code
 	File    string `json:"file"` // as [Path] writes it, or "" if it is about no one file
 	Message string `json:"message"`
 }

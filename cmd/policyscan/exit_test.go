@@ -4,11 +4,12 @@ import (
 	"testing"
 
 	"github.com/policyscan/policyscan/verdict"
+	"github.com/policyscan/policyscan/verdict/code"
 )
 
 // TestExitStatus: 0 only for a PASS; a violation is 1, whatever else went wrong.
 func TestExitStatus(t *testing.T) {
-	one, bad := []verdict.Violation{{RuleID: "R"}}, []verdict.Error{{Code: verdict.Read}}
+	one, bad := []verdict.Violation{{RuleID: "R"}}, []verdict.Error{{Code: code.Read}}
 	for _, c := range []struct {
 		rules      int
 		violations []verdict.Violation

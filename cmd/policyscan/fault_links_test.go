@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/policyscan/policyscan/verdict"
+	"github.com/policyscan/policyscan/verdict/code"
 )
 
 // A linkCase is a tree with links, of which some lead to what the rules do not judge as they judge the link.
@@ -129,7 +130,7 @@ func (g *gitRepo) strays(args ...string) []string {
 		if strings.Contains(o.Message, "perhaps back") && (slices.Contains(args, "--staged") || slices.Contains(args, "--diff-base")) {
 			g.t.Errorf("%q: %s", args, o.Message) // of the disk, which a commit does not depend on
 		}
-		if o.Code != verdict.Link || !strings.Contains(o.Message, "NET-1") || !strings.Contains(o.Message, "--allow symlink=") {
+		if o.Code != code.Link || !strings.Contains(o.Message, "NET-1") || !strings.Contains(o.Message, "--allow symlink=") {
 			g.t.Errorf("%q: %+v", args, o)
 		}
 		strays = append(strays, o.File)

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/policyscan/policyscan/verdict"
+	"github.com/policyscan/policyscan/verdict/code"
 )
 
 // What a run leaves that was killed.
@@ -70,7 +71,7 @@ func (s *scene) killed(e ending, calls []call) (string, error) {
 	switch {
 	case err != nil:
 		return "", err
-	case v.Verdict != verdict.Fail || len(v.Errors) != 1 || v.Errors[0].Code != verdict.InProgress:
+	case v.Verdict != verdict.Fail || len(v.Errors) != 1 || v.Errors[0].Code != code.InProgress:
 		return "", fmt.Errorf("verdict.json is neither the marker nor the verdict:\n%s", text)
 	}
 	return marker, nil
@@ -196,8 +197,8 @@ func (s *scene) ended(e ending, sig syscall.Signal, calls []call) (string, error
 	if err != nil {
 		return "", err
 	}
-	if len(v.Errors) == 0 || v.Errors[len(v.Errors)-1].Code != verdict.Interrupted {
-		return "", fmt.Errorf("the last error of verdict.json is not %s:\n%s", verdict.Interrupted, text)
+	if len(v.Errors) == 0 || v.Errors[len(v.Errors)-1].Code != code.Interrupted {
+		return "", fmt.Errorf("the last error of verdict.json is not %s:\n%s", code.Interrupted, text)
 	}
 	return interrupted, s.reportsOf(e)
 }

@@ -18,6 +18,7 @@ import (
 
 	"github.com/policyscan/policyscan/internal/disk"
 	"github.com/policyscan/policyscan/verdict"
+	"github.com/policyscan/policyscan/verdict/code"
 	"github.com/policyscan/policyscan/verdict/report"
 )
 
@@ -268,7 +269,7 @@ func (s *scene) verdictOf(e ending, text []byte) error {
 		return fmt.Errorf("verdict.json says %s, status %d", v.Verdict, e.status)
 	case v.Complete && !bytes.Equal(text, s.clean.files["verdict.json"]):
 		return errors.New("verdict.json is complete, and another than without")
-	case e.status == 1 && len(v.Violations) == 0 && v.Errors[0].Code != verdict.InProgress:
+	case e.status == 1 && len(v.Violations) == 0 && v.Errors[0].Code != code.InProgress:
 		return errors.New("status 1, and verdict.json has no violation")
 	}
 	known := map[string]bool{}

@@ -18,6 +18,7 @@ import (
 	"github.com/policyscan/policyscan/scanner"
 	"github.com/policyscan/policyscan/scanner/repo"
 	"github.com/policyscan/policyscan/verdict"
+	"github.com/policyscan/policyscan/verdict/code"
 )
 
 // A Choice is the two commits that a run compares, by name, and how they were chosen.
@@ -137,7 +138,7 @@ func (c *Choice) Compare(r *repo.Repository) (Comparison, error) {
 	var shallow *repo.ShallowError
 	if errors.As(err, &shallow) && strings.HasSuffix(c.Strategy, "-merge-commit") {
 		const fix = "fetch two commits (actions/checkout: fetch-depth: 2; GitLab: GIT_DEPTH: 2)"
-		err = &verdict.Error{Code: verdict.Shallow, Message: fmt.Sprintf("%v; %s", err, fix)}
+		err = &verdict.Error{Code: code.Shallow, Message: fmt.Sprintf("%v; %s", err, fix)}
 	}
 	return Comparison{Comparison: compared}, err
 }
@@ -174,7 +175,7 @@ func (c *Choice) check(r *repo.Repository, sha string) error {
 
 // missing is the error for a commit that the run needs and this clone does not have.
 func missing(format string, args ...any) error {
-	return &verdict.Error{Code: verdict.BaseMissing, Message: "--diff-base auto: " + fmt.Sprintf(format, args...)}
+	return &verdict.Error{Code: code.BaseMissing, Message: "--diff-base auto: " + fmt.Sprintf(format, args...)}
 }
 
 func short(h repo.Hash) string { return h.String()[:7] }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/policyscan/policyscan/internal/disk"
 	"github.com/policyscan/policyscan/verdict"
+	"github.com/policyscan/policyscan/verdict/code"
 )
 
 // A file is the place verdict.json is written to. It never holds an old or a
@@ -34,7 +35,7 @@ func create(path, version string, scope verdict.Scope) (*file, error) {
 	}
 	f := &file{path: path}
 	marker := verdict.Incomplete(version, scope, verdict.Error{
-		Code:    verdict.InProgress,
+		Code:    code.InProgress,
 		Message: "the run began and has not ended; if no policyscan is running, it crashed or was killed: run it again",
 	})
 	marker.Decide()

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/policyscan/policyscan/verdict"
+	"github.com/policyscan/policyscan/verdict/code"
 )
 
 // passing returns a verdict that says PASS.
@@ -50,7 +51,7 @@ func TestFile(t *testing.T) {
 			t.Fatal(err)
 		}
 		marker := readBack(t, name)
-		if marker.Verdict != verdict.Fail || marker.Complete || len(marker.Errors) != 1 || marker.Errors[0].Code != verdict.InProgress || marker.Scope.Mode != "full" || marker.Tool.Version != "1.0" {
+		if marker.Verdict != verdict.Fail || marker.Complete || len(marker.Errors) != 1 || marker.Errors[0].Code != code.InProgress || marker.Scope.Mode != "full" || marker.Tool.Version != "1.0" {
 			t.Errorf("the marker is %+v", marker)
 		}
 		if err := f.write(passing(t)); err != nil {

@@ -16,6 +16,7 @@ import (
 	"slices"
 
 	"github.com/policyscan/policyscan/verdict"
+	"github.com/policyscan/policyscan/verdict/code"
 	"github.com/policyscan/policyscan/verdict/report"
 )
 
@@ -102,11 +103,11 @@ func (r *Run) End(v *verdict.Verdict, caught func() int) error {
 // lose turns a PASS into a FAIL that says why, and writes that.
 func (r *Run) lose(v *verdict.Verdict) {
 	lost := verdict.Error{
-		Code:    verdict.Interrupted,
+		Code:    code.Interrupted,
 		Message: "a signal ended the run while its outputs were written; run it again",
 	}
 	if r.failed != nil {
-		lost = verdict.Error{Code: verdict.Output, Message: r.failed.Error()}
+		lost = verdict.Error{Code: code.Output, Message: r.failed.Error()}
 	}
 	v.Errors = []verdict.Error{lost}
 	v.Decide()
@@ -166,7 +167,7 @@ func ReplaceOld(version string, paths ...string) {
 			continue // the usage error is said, and decides
 		}
 		v := verdict.Incomplete(version, verdict.Scope{Mode: "full"}, verdict.Error{
-			Code:    verdict.Usage,
+			Code:    code.Usage,
 			Message: "the last run did not scan: its flags or environment could not be used",
 		})
 		v.Decide()

@@ -96,7 +96,7 @@ func FuzzEscapeMarkdown(f *testing.F) {
 	hostileTexts(f)
 	f.Fuzz(func(t *testing.T, s string) {
 		skipLong(t, 300, s)
-		for _, text := range []string{code(s), codeHTML(s), prose(s, code), lines(s)} {
+		for _, text := range []string{codeMarkdown(s), codeHTML(s), prose(s, codeMarkdown), lines(s)} {
 			wantSafe(t, text, false)
 			wantNoCommand(t, text)
 		}
@@ -105,11 +105,11 @@ func FuzzEscapeMarkdown(f *testing.F) {
 			t.Errorf("%q is the element %q", s, codeHTML(s))
 		}
 		// Spans of one backtick, between which what would end one, or a table's cell, is an entity.
-		got, rest := "", code(s)
+		got, rest := "", codeMarkdown(s)
 		for rest != "" {
 			m := codePiece.FindStringSubmatch(rest)
 			if m == nil {
-				t.Fatalf("%q is not code: %q", s, code(s))
+				t.Fatalf("%q is not code: %q", s, codeMarkdown(s))
 			}
 			rest = rest[len(m[0]):]
 			span := m[1]

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/policyscan/policyscan/verdict"
+	"github.com/policyscan/policyscan/verdict/code"
 )
 
 // annotations returns what GitHub's runner reads in what WriteGitHub writes: one command
@@ -146,7 +147,7 @@ func TestGitHubCap(t *testing.T) {
 			}
 			v := newFixture()
 			for i := range errs {
-				v.Errors = append(v.Errors, verdict.Error{Code: verdict.Read, File: fmt.Sprintf("e%d.tf", i), Message: "m"})
+				v.Errors = append(v.Errors, verdict.Error{Code: code.Read, File: fmt.Sprintf("e%d.tf", i), Message: "m"})
 			}
 			for i := range violations {
 				v.Violations = append(v.Violations, found(v.Rules[0], fmt.Sprintf("v%d.tf", i), "0.0.0.0/0", "0.0.0.0/0"))
@@ -162,7 +163,7 @@ func TestGitHubCap(t *testing.T) {
 	for i := range 12 {
 		v.Violations = append(v.Violations, found(v.Rules[0], fmt.Sprintf("v%d.tf", i), "0.0.0.0/0", "0.0.0.0/0"))
 	}
-	v.Errors = []verdict.Error{{Code: verdict.Usage, Message: "m"}}
+	v.Errors = []verdict.Error{{Code: code.Usage, Message: "m"}}
 	v.Decide()
 	if got := annotations(t, v)[9]; got.properties["title"] != "policyscan: 4 more violations" || !strings.Contains(got.data, "verdict.json") {
 		t.Errorf("the tenth is %+v", got)
@@ -177,7 +178,7 @@ func TestGitHubLong(t *testing.T) {
 		v.Rules[0].Title, v.Rules[0].Message = strings.Repeat(filler, 5000), strings.Repeat(filler, 70000)
 		v.Rules[0].Remediation = strings.Repeat(filler, 5000)
 		v.Violations = []verdict.Violation{found(v.Rules[0], strings.Repeat(filler, 5000)+".tf", "a 0.0.0.0/0", "0.0.0.0/0")}
-		v.Errors = []verdict.Error{{Code: verdict.Usage, Message: strings.Repeat(filler, 5000)}}
+		v.Errors = []verdict.Error{{Code: code.Usage, Message: strings.Repeat(filler, 5000)}}
 		v.Decide()
 		wantAnnotations(t, v)
 		if got := annotations(t, v)[1]; !strings.Contains(got.data, `found: "0.0.0.0/0"`) {

@@ -14,6 +14,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/policyscan/policyscan/verdict"
+	"github.com/policyscan/policyscan/verdict/code"
 )
 
 // gitlabSchemas are GitLab's own schema of an entry, and its manual's table of fields, which
@@ -147,7 +148,7 @@ func TestGitLabEntries(t *testing.T) {
 		t.Errorf("%+v", i)
 	}
 
-	v = verdict.Incomplete("1.0", verdict.Scope{Mode: "full"}, verdict.Error{Code: verdict.Read, File: `a\xff.tf`, Message: "m"}, verdict.Error{Code: verdict.Read, File: ".", Message: "n"}, verdict.Error{Code: verdict.Usage, Message: "o"})
+	v = verdict.Incomplete("1.0", verdict.Scope{Mode: "full"}, verdict.Error{Code: code.Read, File: `a\xff.tf`, Message: "m"}, verdict.Error{Code: code.Read, File: ".", Message: "n"}, verdict.Error{Code: code.Usage, Message: "o"})
 	v.Decide()
 	var paths []string
 	for _, i := range gitlabOf(t, v) {

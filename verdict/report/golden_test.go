@@ -17,6 +17,7 @@ import (
 	"golang.org/x/text/width"
 
 	"github.com/policyscan/policyscan/verdict"
+	"github.com/policyscan/policyscan/verdict/code"
 )
 
 var (
@@ -138,7 +139,7 @@ func fixtures() map[string]fixture {
 	all["change"] = fixture{change, options}
 
 	incomplete := verdict.Incomplete("1.2.3", verdict.Scope{Mode: "files"},
-		verdict.Error{Code: verdict.Usage, Message: "the list is no list"}, verdict.Error{Code: verdict.Read, File: "secret.tf", Message: "it cannot be read: permission denied"})
+		verdict.Error{Code: code.Usage, Message: "the list is no list"}, verdict.Error{Code: code.Read, File: "secret.tf", Message: "it cannot be read: permission denied"})
 	incomplete.Policy, incomplete.Rules = newFixture().Policy, newFixture().Rules
 	incomplete.Coverage = verdict.Coverage{Files: 2, Governed: 2, Scanned: 1, Bytes: 7, NotScanned: []verdict.Omission{{File: "secret.tf", Reason: "unreadable"}}}
 	incomplete.Partial, incomplete.Allowed = true, []string{"partial"}
@@ -181,7 +182,7 @@ func fixtures() map[string]fixture {
 		{Kind: "rule", RuleID: "::error::\n\x1b[2J", Change: "added"},
 		{Kind: "allowance", RuleID: "##[error]", Change: "raised", File: "\r::error::\u202e"},
 	}
-	hostile.Errors = []verdict.Error{{Code: verdict.Read, File: verdict.Path("\x1b[2J\n::error::e"), Message: "##[error]\r\n::error::m"}}
+	hostile.Errors = []verdict.Error{{Code: code.Read, File: verdict.Path("\x1b[2J\n::error::e"), Message: "##[error]\r\n::error::m"}}
 	hostile.Coverage.NotScanned = []verdict.Omission{{File: verdict.Path("::error::n\u202e"), Reason: "unreadable"}}
 	all["hostile"] = fixture{hostile, TextOptions{Prefix: "::error::/", Policy: "\x1b[31m##[error]", Root: "::error::\u202e"}}
 

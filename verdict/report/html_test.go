@@ -18,6 +18,7 @@ import (
 	"golang.org/x/net/html"
 
 	"github.com/policyscan/policyscan/verdict"
+	"github.com/policyscan/policyscan/verdict/code"
 )
 
 func htmlOf(t *testing.T, v *verdict.Verdict) string {
@@ -252,22 +253,22 @@ func TestHTMLOutcome(t *testing.T) {
 		}, "nothing was scanned", "Explicitly allowed with --allow: lfs-pointer.", "checked against nothing checked against nothing"},
 		"a rule unused": {func(v *verdict.Verdict) { v.Rules[1].Files = 0 }, "no violation", "1 of 2 rules guards nothing: no file is selected.", "holds guards nothing"},
 		"violated":      {func(v *verdict.Verdict) { v.Violations = fixtures()["fail"].verdict.Violations[:1] }, "1 violation of 1 rule in 1 file", "2 of 2 governed files checked against 2 rules, each in full.", "1 violation holds"},
-		"not decided":   {func(v *verdict.Verdict) { v.Errors = []verdict.Error{{Code: verdict.Timeout, Message: "m"}} }, "could not decide", "2 of 2 governed files checked against 2 rules, each in full.", "not decided not decided"},
+		"not decided":   {func(v *verdict.Verdict) { v.Errors = []verdict.Error{{Code: code.Timeout, Message: "m"}} }, "could not decide", "2 of 2 governed files checked against 2 rules, each in full.", "not decided not decided"},
 		"both":          {func(v *verdict.Verdict) { *v = *fixtures()["hostile"].verdict }, "22 violations of 1 rule in 22 files, and not all could be decided", "2 of 2 governed files checked against 1 rule, each in full.", "22 violations"},
 		"no rule":       {func(v *verdict.Verdict) { v.Rules = nil }, "no rule was enforced", "2 of 2 governed files checked against 0 rules, each in full.", ""},
 		"narrowed":      {func(v *verdict.Verdict) { v.Partial, v.Allowed = true, []string{"partial"} }, "no violation", "The run was narrowed by --rule or --exclude: its verdict is not about the whole tree.", "holds holds"},
 		"a change":      {func(v *verdict.Verdict) { v.Scope = changed() }, "no violation", "Checked: 5 files changed since main (merge base 0123456), 2 governed, with the bundle 0123456 (disk).", "holds holds"},
 		"no bundle": {func(v *verdict.Verdict) {
-			v.Policy, v.Rules, v.Errors = nil, nil, []verdict.Error{{Code: verdict.Usage, Message: "m"}}
+			v.Policy, v.Rules, v.Errors = nil, nil, []verdict.Error{{Code: code.Usage, Message: "m"}}
 		}, "could not decide", "Checked: every file of the folder, with no bundle: none could be loaded.", ""},
 		"nothing counted": {func(v *verdict.Verdict) {
-			v.Coverage, v.Errors = verdict.Coverage{}, []verdict.Error{{Code: verdict.Usage, Message: "m"}}
+			v.Coverage, v.Errors = verdict.Coverage{}, []verdict.Error{{Code: code.Usage, Message: "m"}}
 		}, "could not decide", "Checked: every file of the folder, with the bundle 0123456 (disk).", "not decided not decided"},
 		"nothing known": {func(v *verdict.Verdict) {
-			*v = *verdict.Incomplete("1.0", verdict.Scope{}, verdict.Error{Code: verdict.Usage, Message: "m"})
+			*v = *verdict.Incomplete("1.0", verdict.Scope{}, verdict.Error{Code: code.Usage, Message: "m"})
 		}, "could not decide", "", ""},
 		"several errors": {func(v *verdict.Verdict) {
-			v.Errors = []verdict.Error{{Code: verdict.Read, File: "a", Message: "m"}, {Code: verdict.Usage}}
+			v.Errors = []verdict.Error{{Code: code.Read, File: "a", Message: "m"}, {Code: code.Usage}}
 		}, "could not decide", "Checked: every file of the folder, with the bundle 0123456 (disk).", "not decided not decided"},
 	} {
 		v := newFixture()

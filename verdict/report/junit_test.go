@@ -14,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/policyscan/policyscan/verdict"
+	"github.com/policyscan/policyscan/verdict/code"
 )
 
 // junitXML is a report as a reader of XML sees it. What the elements may hold is that both
@@ -206,7 +207,7 @@ func TestJUnitUndecided(t *testing.T) {
 	if got, want := result(), []string{"NET-1 failed", "ENC-1 failed", "ENC-2 passed", "ENC-3 skipped: no file is selected by this rule"}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
-	v.Errors = []verdict.Error{{Code: verdict.Read, File: "x.tf", Message: "m"}}
+	v.Errors = []verdict.Error{{Code: code.Read, File: "x.tf", Message: "m"}}
 	const undecided = " skipped: not decided: the run is incomplete"
 	if got, want := result(), []string{"E_READ E_READ", "NET-1 failed", "ENC-1 failed", "ENC-2" + undecided, "ENC-3" + undecided}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)

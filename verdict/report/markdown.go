@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/policyscan/policyscan/verdict"
+	"github.com/policyscan/policyscan/verdict/code"
 )
 
 const (
@@ -36,7 +37,7 @@ func WriteMarkdown(w io.Writer, v *verdict.Verdict) error {
 	p.violations(groups, markdownLimit-len(tail))
 	p.b.WriteString(tail)
 	p.line("")
-	p.line("policyscan " + prose(clip(v.Tool.Version, 100), code) + ". All of this, for programs, is in `verdict.json`.")
+	p.line("policyscan " + prose(clip(v.Tool.Version, 100), codeMarkdown) + ". All of this, for programs, is in `verdict.json`.")
 	_, err := w.Write(p.b.Bytes())
 	return err
 }
@@ -111,10 +112,10 @@ func (p *markdownPage) errors() {
 		e := &v.Errors[i]
 		at := ""
 		if e.File != "" {
-			at = " " + code(e.File)
+			at = " " + codeMarkdown(e.File)
 		}
 		// Not "-", as the facts below: two lists of one mark are one list.
-		s := fmt.Sprintf("* %s%s: %s", code(clip(e.Code, 100)), at, prose(clip(e.Message, 1000), code))
+		s := fmt.Sprintf("* %s%s: %s", codeMarkdown(clip(e.Code, 100)), at, prose(clip(e.Message, 1000), codeMarkdown))
 		if next := nextStep(e.Code); next != "" {
 			s += "; " + next
 		}
@@ -132,13 +133,13 @@ func (p *markdownPage) errors() {
 }
 
 // nextStep is what a person does about an error whose message says only what was found.
-func nextStep(code string) string {
-	switch code {
-	case verdict.Read:
+func nextStep(errorCode string) string {
+	switch errorCode {
+	case code.Read:
 		return "fix permissions or disk"
-	case verdict.FilesFrom:
+	case code.FilesFrom:
 		return "fix the list"
-	case verdict.Output:
+	case code.Output:
 		return "fix where the output goes"
 	}
 	return ""
@@ -148,14 +149,14 @@ func nextStep(code string) string {
 func (p *markdownPage) facts() {
 	v, c := p.v, &p.v.Coverage
 	p.line("")
-	scope := prose(clip(compared(v), 1000), code)
+	scope := prose(clip(compared(v), 1000), codeMarkdown)
 	if scope != "" && v.Scope.Mode == "diff" {
-		scope += ", head " + code(v.Scope.HeadCommit[:min(len(v.Scope.HeadCommit), 7)])
+		scope += ", head " + codeMarkdown(v.Scope.HeadCommit[:min(len(v.Scope.HeadCommit), 7)])
 	}
 	if scope == "" {
-		scope = cmp.Or(scopeWords(&v.Scope), prose(clip(v.Scope.Mode, 100), code))
+		scope = cmp.Or(scopeWords(&v.Scope), prose(clip(v.Scope.Mode, 100), codeMarkdown))
 		if v.Scope.Base != "" {
-			scope += ", since " + code(clip(v.Scope.Base, 300))
+			scope += ", since " + codeMarkdown(clip(v.Scope.Base, 300))
 		}
 	}
 	p.line("- **Scope**: " + scope)
@@ -175,10 +176,10 @@ func (p *markdownPage) facts() {
 		if b.Deprecated > 0 {
 			s += fmt.Sprintf(", %d deprecated and not enforced", b.Deprecated)
 		}
-		p.line(fmt.Sprintf("- **Policy**: %s, from %s (sha256 %s)", s, prose(clip(b.From, 100), code), code(b.SHA256[:min(len(b.SHA256), 12)])))
+		p.line(fmt.Sprintf("- **Policy**: %s, from %s (sha256 %s)", s, prose(clip(b.From, 100), codeMarkdown), codeMarkdown(b.SHA256[:min(len(b.SHA256), 12)])))
 	}
 	for _, change := range policyChanges(v) {
-		p.line("- **Policy change**: " + prose(clip(change, 1000), code))
+		p.line("- **Policy change**: " + prose(clip(change, 1000), codeMarkdown))
 	}
 	unused := 0
 	for i := range v.Rules {
@@ -193,7 +194,7 @@ func (p *markdownPage) facts() {
 		p.line("- **Narrowed** by `--rule` or `--exclude`: this verdict is not about the whole tree")
 	}
 	if len(v.Allowed) > 0 {
-		p.line("- **Allowed** by `--allow`: " + prose(clip(strings.Join(v.Allowed, ", "), 300), code))
+		p.line("- **Allowed** by `--allow`: " + prose(clip(strings.Join(v.Allowed, ", "), 300), codeMarkdown))
 	}
 }
 
@@ -212,7 +213,7 @@ func (p *markdownPage) omitted(what string, files []verdict.Omission) {
 			all = append(all, fmt.Sprintf("and %d more", len(files)-most))
 			break
 		}
-		all = append(all, code(clip(o.File, 300))+" ("+prose(clip(o.Reason, 100), code)+")")
+		all = append(all, codeMarkdown(clip(o.File, 300))+" ("+prose(clip(o.Reason, 100), codeMarkdown)+")")
 	}
 	if len(all) > 0 {
 		p.line("- **" + what + "**: " + strings.Join(all, ", "))

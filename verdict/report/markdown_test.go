@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/policyscan/policyscan/verdict"
+	"github.com/policyscan/policyscan/verdict/code"
 )
 
 func markdown(t *testing.T, v *verdict.Verdict) string {
@@ -197,7 +198,7 @@ func TestFault_134_MarkdownLimit(t *testing.T) {
 		"errors": {func() *verdict.Verdict {
 			v := many(2, 5000, short)
 			for i := range 5000 {
-				v.Errors = append(v.Errors, verdict.Error{Code: verdict.Read, File: short(i), Message: long})
+				v.Errors = append(v.Errors, verdict.Error{Code: code.Read, File: short(i), Message: long})
 			}
 			v.Errors[0].File = strings.Repeat("y", 1<<20)
 			return v
@@ -280,7 +281,7 @@ func TestMarkdownPiece(t *testing.T) {
 	long := func(name int) *verdict.Verdict {
 		v := newFixture()
 		file := strings.Repeat("y", name)
-		v.Errors = []verdict.Error{{Code: verdict.Read, File: file, Message: "m"}}
+		v.Errors = []verdict.Error{{Code: code.Read, File: file, Message: "m"}}
 		v.Violations = []verdict.Violation{found(v.Rules[0], file, "BAD", "BAD")}
 		v.Decide()
 		return v
@@ -357,14 +358,14 @@ func TestMarkdownProse(t *testing.T) {
 		"a\u202eb ##[x]":                                     "`a\\u{202e}b #\\u{23}[x]`",
 		"":                                                   "",
 	} {
-		if got := prose(s, code); got != want {
+		if got := prose(s, codeMarkdown); got != want {
 			t.Errorf("%q is written %q, want %q", s, got, want)
 		}
 	}
 	if got, want := lines("One:\n  a = 1\n\n2. x\n"), "One:<br>&nbsp;&nbsp;a `=` 1<br><br>2. x"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	if got, want := code("  a "), "`   a  `"; got != want {
+	if got, want := codeMarkdown("  a "), "`   a  `"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }

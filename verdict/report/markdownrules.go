@@ -50,9 +50,9 @@ func (p *markdownPage) groups() (broken []*markdownGroup, held []*verdict.Rule) 
 }
 
 // ruleCell is a rule's id, linked to its manual.
-func ruleCell(r *verdict.Rule) string { return link(code(clip(r.ID, 200)), r.DocsURL) }
+func ruleCell(r *verdict.Rule) string { return link(codeMarkdown(clip(r.ID, 200)), r.DocsURL) }
 
-func cellText(s string) string { return prose(clip(s, 200), code) }
+func cellText(s string) string { return prose(clip(s, 200), codeMarkdown) }
 
 func (p *markdownPage) broken(groups []*markdownGroup) {
 	if len(groups) == 0 {
@@ -168,28 +168,28 @@ func (p *markdownPage) groupHead(g *markdownGroup) string {
 			fmt.Fprintf(&b, "\n**%s**: %s\n", name, text)
 		}
 	}
-	note("Why", prose(clip(p.reason(g), 1000), code))
+	note("Why", prose(clip(p.reason(g), 1000), codeMarkdown))
 	note("Fix", lines(clip(r.Remediation, 2000)))
-	note("Docs", link(code(clip(r.DocsURL, 2000)), r.DocsURL))
+	note("Docs", link(codeMarkdown(clip(r.DocsURL, 2000)), r.DocsURL))
 	return b.String()
 }
 
 func (p *markdownPage) violation(x *verdict.Violation, reason string) string {
 	e := &x.Evidence
 	var b strings.Builder
-	fmt.Fprintf(&b, "\n**%s**", code(fmt.Sprintf("%s:%d:%d", x.File, e.Line, e.Column)))
+	fmt.Fprintf(&b, "\n**%s**", codeMarkdown(fmt.Sprintf("%s:%d:%d", x.File, e.Line, e.Column)))
 	if reason == "" && x.Reason != "" {
-		b.WriteString(" " + prose(clip(x.Reason, 1000), code))
+		b.WriteString(" " + prose(clip(x.Reason, 1000), codeMarkdown))
 	}
 	var notes []string
 	if e.Occurrences > 1 {
 		notes = append(notes, fmt.Sprintf("the first of %d in this file", e.Occurrences))
 	}
 	if e.Encoding != "utf-8" {
-		notes = append(notes, "found as "+code(clip(e.Encoding, 100)))
+		notes = append(notes, "found as "+codeMarkdown(clip(e.Encoding, 100)))
 	}
 	if x.Note != "" {
-		notes = append(notes, prose(clip(x.Note, 1000), code))
+		notes = append(notes, prose(clip(x.Note, 1000), codeMarkdown))
 	}
 	if len(notes) > 0 {
 		b.WriteString(" (" + strings.Join(notes, "; ") + ")")

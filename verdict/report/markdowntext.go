@@ -19,8 +19,8 @@ import (
 //
 // It never begins a line.
 
-// code writes s as a code span, "" as nothing.
-func code(s string) string {
+// codeMarkdown writes s as a code span, "" as nothing.
+func codeMarkdown(s string) string {
 	var b strings.Builder
 	for rest := inert(s); rest != ""; {
 		n := strings.IndexAny(rest, "`|")
@@ -65,7 +65,7 @@ func lines(s string) string {
 	for line := range strings.Lines(strings.TrimSpace(s)) {
 		body := strings.TrimLeft(line, " ")
 		indent := strings.Repeat("&nbsp;", min(len(line)-len(body), 16))
-		all = append(all, indent+prose(body, code))
+		all = append(all, indent+prose(body, codeMarkdown))
 	}
 	return strings.Join(all, "<br>")
 }

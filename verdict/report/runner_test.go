@@ -11,6 +11,7 @@ import (
 	"unicode/utf16"
 
 	"github.com/policyscan/policyscan/verdict"
+	"github.com/policyscan/policyscan/verdict/code"
 )
 
 // A command is what GitHub's runner reads in a line: properties and data are unescaped.
@@ -148,7 +149,7 @@ func hostileVerdict(file, excerpt, pattern, text string) *verdict.Verdict {
 			Pattern: text, Excerpt: excerpt + text + file, Line: 1, Column: 1, UTF16Column: column + 7, Encoding: "utf-16le", Occurrences: 1,
 		}},
 	}
-	v.Errors = []verdict.Error{{Code: verdict.Read, File: verdict.Path(file), Message: text}, {Code: verdict.Usage, Message: excerpt}}
+	v.Errors = []verdict.Error{{Code: code.Read, File: verdict.Path(file), Message: text}, {Code: code.Usage, Message: excerpt}}
 	v.Coverage.NotScanned = []verdict.Omission{{File: verdict.Path(text), Reason: "unreadable"}}
 	v.Coverage.LeftOut = []verdict.Omission{{File: verdict.Path(file), Reason: "rules"}}
 	v.Scope.Base = text

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/policyscan/policyscan/verdict"
+	"github.com/policyscan/policyscan/verdict/code"
 )
 
 // sarifLimits is how much a file may hold.
@@ -174,7 +175,7 @@ func (s *sarifWriter) undecided() {
 		if e.File != "" && e.File != "." {
 			n.Locations = []sarifLocation{{sarifPlace{ArtifactLocation: artifact(e.File)}}}
 		}
-		if strings.HasPrefix(e.Code, "E_POLICY_") || e.Code == "E_NO_RULES" || e.Code == verdict.Usage {
+		if strings.HasPrefix(e.Code, "E_POLICY_") || e.Code == "E_NO_RULES" || e.Code == code.Usage {
 			in.Configuration = append(in.Configuration, n)
 		} else {
 			in.Execution = append(in.Execution, n)

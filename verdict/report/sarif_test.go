@@ -14,6 +14,7 @@ import (
 	"unicode/utf16"
 
 	"github.com/policyscan/policyscan/verdict"
+	"github.com/policyscan/policyscan/verdict/code"
 )
 
 // sarifOf writes a verdict and reads the file again.
@@ -269,8 +270,8 @@ func FuzzSARIF(f *testing.F) {
 func TestSARIFIncomplete(t *testing.T) {
 	v := newFixture()
 	v.Errors = []verdict.Error{
-		{Code: verdict.Read, File: "a b.tf", Message: "cannot"}, {Code: verdict.Read, Message: "cannot either"}, {Code: verdict.Read, File: ".", Message: "nor this"},
-		{Code: "E_POLICY_KEY", Message: `rules/boundaries.yml:4:5: "x"`}, {Code: verdict.Usage, Message: "flags"},
+		{Code: code.Read, File: "a b.tf", Message: "cannot"}, {Code: code.Read, Message: "cannot either"}, {Code: code.Read, File: ".", Message: "nor this"},
+		{Code: "E_POLICY_KEY", Message: `rules/boundaries.yml:4:5: "x"`}, {Code: code.Usage, Message: "flags"},
 	}
 	v.Decide()
 	wantSARIF(t, v)
@@ -279,7 +280,7 @@ func TestSARIFIncomplete(t *testing.T) {
 	if len(in.Execution) != 3 || len(in.Configuration) != 2 || run.Properties.Complete {
 		t.Errorf("%+v", in)
 	}
-	if n := in.Execution[0]; n.Level != "error" || n.Descriptor.ID != verdict.Read || n.Locations[0].PhysicalLocation.ArtifactLocation.URI != "a%20b.tf" || in.Execution[2].Locations != nil {
+	if n := in.Execution[0]; n.Level != "error" || n.Descriptor.ID != code.Read || n.Locations[0].PhysicalLocation.ArtifactLocation.URI != "a%20b.tf" || in.Execution[2].Locations != nil {
 		t.Errorf("%+v", in.Execution)
 	}
 	var places []string
@@ -342,7 +343,7 @@ func TestSARIFTwoRulesOfOneID(t *testing.T) {
 	for _, r := range v.Rules {
 		v.Violations = append(v.Violations, found(r, "f", "BAD", "BAD"))
 	}
-	v.Errors = []verdict.Error{{Code: verdict.Read, Message: "m"}}
+	v.Errors = []verdict.Error{{Code: code.Read, Message: "m"}}
 	v.Decide()
 	wantSARIF(t, v)
 	run, _ := sarifOf(t, v)
@@ -396,7 +397,7 @@ func TestSARIFLimits(t *testing.T) {
 
 	v = large(260, 50)
 	for i := range 11 {
-		v.Errors = append(v.Errors, verdict.Error{Code: verdict.Read, File: fmt.Sprintf("e%d", i), Message: "m"})
+		v.Errors = append(v.Errors, verdict.Error{Code: code.Read, File: fmt.Sprintf("e%d", i), Message: "m"})
 	}
 	v.Decide()
 	wantSARIFWithin(t, v, most)

@@ -18,6 +18,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/policyscan/policyscan/verdict"
+	"github.com/policyscan/policyscan/verdict/code"
 	"github.com/policyscan/policyscan/verdict/report"
 )
 
@@ -296,7 +297,7 @@ func hostilePage(file, excerpt, pattern, text string) *verdict.Verdict {
 			Pattern: text, Excerpt: excerpt + text + file, Line: 1, Column: 1, UTF16Column: 8, Encoding: pattern, Occurrences: 1,
 		}},
 	}
-	v.Errors = []verdict.Error{{Code: pattern, File: verdict.Path(file), Message: text}, {Code: verdict.Usage, Message: excerpt}}
+	v.Errors = []verdict.Error{{Code: pattern, File: verdict.Path(file), Message: text}, {Code: code.Usage, Message: excerpt}}
 	v.Coverage.NotScanned = []verdict.Omission{{File: verdict.Path(text), Reason: text}}
 	v.Coverage.LeftOut = []verdict.Omission{{File: verdict.Path(file), Reason: "rules"}}
 	v.Allowed = []string{text, pattern}
@@ -320,7 +321,7 @@ func TestFault_134_MarkdownCut(t *testing.T) {
 		}
 	}
 	for i := range 5000 {
-		v.Errors = append(v.Errors, verdict.Error{Code: verdict.Read, File: fmt.Sprint("dir/", i), Message: long})
+		v.Errors = append(v.Errors, verdict.Error{Code: code.Read, File: fmt.Sprint("dir/", i), Message: long})
 	}
 	v.Decide()
 	for _, errs := range [][]verdict.Error{v.Errors, nil} {

@@ -16,6 +16,7 @@ import (
 	"unicode"
 
 	"github.com/policyscan/policyscan/verdict"
+	"github.com/policyscan/policyscan/verdict/code"
 	"github.com/policyscan/policyscan/verdict/report"
 )
 
@@ -173,7 +174,7 @@ func TestMarkdownOfMessages(t *testing.T) {
 		for range 1 + random.IntN(7) {
 			text += parts[random.IntN(len(parts))]
 		}
-		v.Errors = append(v.Errors, verdict.Error{Code: verdict.Usage, Message: text})
+		v.Errors = append(v.Errors, verdict.Error{Code: code.Usage, Message: text})
 	}
 	v.Decide()
 	rd := writeReport(t, filepath.Join(t.TempDir(), "x"), report.WriteRDJSON, v)

@@ -1,7 +1,10 @@
-package verdict
+// Package code has the codes of a verdict's errors, which say why a run could not decide. They are stable: a consumer
+// may decide on them. docs/verdict.md says of each when it is written.
+//
+// The codes of a bundle's mistakes begin with E_POLICY_, but for E_NO_RULES, and are in package rules.
+package code
 
-// The codes of [Error]. They are stable: a consumer may decide on them. The codes
-// of a bundle's mistakes begin with E_POLICY_ and are package rules' own.
+// The codes.
 const (
 	// A run that was killed leaves this one behind: it began and did not end.
 	InProgress  = "E_IN_PROGRESS"
