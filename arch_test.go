@@ -29,13 +29,14 @@ const module = "github.com/policyscan/policyscan"
 func rooms() map[string][]string {
 	return map[string][]string{
 		"cmd/policyscan": {
-			"rules", "rules/glob", "rules/starter",
+			"cmd/policyscan/manual", "rules", "rules/glob", "rules/starter",
 			"agent/call", "agent/dialect", "agent/dialect/sigmashake", "agent/gate", "agent/protocol", "agent/record",
 			"agent/session", "agent/settings", "internal/disk",
 			"scanner", "scanner/ci", "scanner/repo", "scanner/worktree",
 			"verdict", "verdict/code", "verdict/output", "verdict/report",
 			"github.com/alecthomas/kong", "golang.org/x/sys/unix", "golang.org/x/term",
 		},
+		"cmd/policyscan/manual":    {"github.com/alecthomas/kong"},
 		"rules":                    {"rules/glob", "gopkg.in/yaml.v3", "golang.org/x/sys/unix", "golang.org/x/text/unicode/norm"},
 		"agent/call":               {"rules/glob", "agent/call/shell", "golang.org/x/net/idna"},
 		"agent/call/shell":         {"mvdan.cc/sh/v3/syntax"},

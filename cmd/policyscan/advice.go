@@ -146,6 +146,9 @@ func shellWord(path string) (string, bool) {
 	return shellQuote(path), true
 }
 
+// shellQuote quotes a text as one word of a shell, in single quotes.
+func shellQuote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
+
 // uncovered returns what to do next if a whole tree was scanned and no rule covers any of its files. A change or a
 // list of files may well have none that a rule covers.
 func (s *subject) uncovered(v *verdict.Verdict) []string {

@@ -11,30 +11,8 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/policyscan/policyscan/cmd/policyscan/manual"
 	"github.com/policyscan/policyscan/verdict/report"
-)
-
-// Texts of --help that are also in the manual page.
-const (
-	headline = `Check a repository's files against a team's rules.`
-
-	promise = `A rule says: this text must never appear in these files. policyscan reads every
-file that a rule selects, to its last byte, and writes verdict.json. It passes
-only if it did all of this: what it could not read or decide is never a pass.`
-
-	environmentRule = `Every flag can be set by an environment variable, such as --max-file-bytes by
-POLICYSCAN_MAX_FILE_BYTES. A flag on the command line wins.`
-
-	description = headline + `
-
-  policyscan [PATH] [flags]      scan (policyscan scan --help has the flags)
-  policyscan                     the repository around this folder
-  policyscan --diff-base main    what this branch changes
-  policyscan init                write a first bundle of rules
-
-` + promise + "\n\n" + environmentRule + `
-
-Exit status: 0 PASS; 1 a violation was found; 2 could not decide, or bad usage.`
 )
 
 // commands is the whole command line: one field for each subcommand.
@@ -117,7 +95,7 @@ func dispatch(args []string, std streams) int {
 func newParser(c any, std streams) (*kong.Kong, error) {
 	return kong.New(c,
 		kong.Name("policyscan"),
-		kong.Description(description),
+		kong.Description(manual.Description),
 		kong.DefaultEnvars("POLICYSCAN"),
 		kong.Vars{"formats": report.Names(), "dialects": strings.Join(dialectNames(), ", ")},
 		kong.Writers(std.out, std.err),

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
-	"strings"
 
 	"github.com/policyscan/policyscan/verdict"
 )
@@ -15,28 +14,6 @@ const (
 	exitViolation = 1 // a violation was found, whatever else went wrong
 	exitUndecided = 2 // could not decide, bad usage, a failed write
 )
-
-// A meaning is what an exit status of a scan says.
-type meaning struct{ status, text string }
-
-// meanings returns the meanings of all statuses, for --help and the manual page.
-func meanings() []meaning {
-	return []meaning{
-		{"0", "PASS"},
-		{"1", "a violation was found, whatever else went wrong"},
-		{"2", "could not decide, bad usage, or an output that could not be written"},
-		{"128+n", "ended by the signal n"},
-	}
-}
-
-// statuses returns them as one sentence, without the signals, which the shell defines.
-func statuses() string {
-	var parts []string
-	for _, m := range meanings()[:3] {
-		parts = append(parts, m.status+" "+m.text)
-	}
-	return "Exit status: " + strings.Join(parts, "; ") + "."
-}
 
 // exitStatus is what a scan's verdict means to the shell.
 func exitStatus(v *verdict.Verdict) int {

@@ -3,11 +3,11 @@ package main
 import (
 	"fmt"
 	"runtime/debug"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/alecthomas/kong"
+
+	"github.com/policyscan/policyscan/cmd/policyscan/manual"
 )
 
 // manCmd prints the manual page.
@@ -31,104 +31,25 @@ func (c *manCmd) Run(std streams, parser *kong.Kong) error {
 			return fmt.Errorf("--date is %s; write it as 2006-01-02", quoted(c.Date))
 		}
 	}
-	_, err := fmt.Fprint(std.out, manual(parser.Model, date))
-	return err
+	return print(std.out, "%s", manual.Page(parser.Model, version(), date))
 }
 
-// manual returns the manual page in mdoc, the language of manual pages that marks up what
-// each word is; see mdoc(7) of mandoc or groff. A zero date is not shown.
-func manual(app *kong.Application, date time.Time) string {
-	var p manPage
-	day := "undated"
-	if !date.IsZero() {
-		day = date.Format("January 2, 2006")
-	}
-	p.line(`.\" Written by "policyscan man" from its own --help; do not edit.`)
-	p.line(".Dd " + day)
-	p.line(".Dt POLICYSCAN 1")
-	p.line(".Os policyscan " + roff(version()))
-
-	p.line(".Sh NAME")
-	p.line(".Nm policyscan")
-	p.line(".Nd " + roff(strings.ToLower(headline[:1])+strings.TrimSuffix(headline[1:], ".")))
-
-	p.line(".Sh SYNOPSIS")
-	for _, cmd := range app.Children {
-		p.line(".Nm policyscan")
-		p.synopsis(cmd, cmd == app.DefaultCmd)
-	}
-
-	p.line(".Sh DESCRIPTION")
-	p.text(promise)
-	p.line(".Pp")
-	p.text("Without a command, it scans. A bundle is a folder that holds rules/; without --policy it is the .policyscan " +
-		"of the root that is scanned, or the root itself. A verdict is PASS or FAIL; a run that could not decide is a FAIL.")
-
-	p.line(".Sh COMMANDS")
-	p.line(".Bl -tag -width Ds")
-	for _, cmd := range app.Children {
-		p.item(cmd)
-		p.text(cmd.Help)
-		if cmd == app.DefaultCmd {
-			p.text("Its flags are under OPTIONS.")
-		} else {
-			p.about(cmd)
-			if len(cmd.Flags) > 0 {
-				p.flags(cmd.Flags)
-			}
-		}
-	}
-	p.line(".El")
-
-	p.line(".Sh OPTIONS")
-	p.text("These are the flags of a scan, except for the first two, which every command has:")
-	p.flags(slices.Concat(app.Flags, app.DefaultCmd.Flags))
-
-	p.line(".Sh ENVIRONMENT")
-	p.text(environmentRule + " A variable that is set but empty counts as not set, " +
-		"and a POLICYSCAN_ variable that no flag reads is an error. These are read, too:")
-	p.list(".Ev", environmentRead())
-
-	p.line(".Sh FILES")
-	p.list(".Pa", [][2]string{
-		{".policyscan/", "The bundle of a repository: the folder that holds rules/."},
-		{"rules/boundaries.yml", "What must not appear in files, as boundaries."},
-		{"rules/invariants.yml", "What must not appear in files, as invariants."},
-		{"rules/deprecated.yml", "Rules that are no longer enforced. The file is optional."},
-		{"verdict.json", "The verdict of the last run, in the root of the repository, or with PATH in the current " +
-			"folder; --output names another place. It says FAIL from the start of a scan until its end."},
-	})
-
-	p.line(".Sh EXIT STATUS")
-	p.text("These are the statuses of a scan; the other commands say what theirs mean:")
-	var statuses [][2]string
-	for _, m := range meanings() {
-		statuses = append(statuses, [2]string{m.status, strings.ToUpper(m.text[:1]) + m.text[1:] + "."})
-	}
-	p.list(".It", statuses)
-
-	p.line(".Sh EXAMPLES")
-	for _, cmd := range app.Children {
-		p.examples(cmd.Detail)
-	}
-
-	p.line(".Sh SEE ALSO")
-	p.text("The manual, which describes bundles, matching, scopes and verdict.json:")
-	p.line(".Lk https://github.com/policyscan/policyscan/tree/main/docs")
-	return p.b.String()
+// completionCmd prints a completion script.
+type completionCmd struct {
+	Shell string `arg:"" enum:"bash,zsh,fish" help:"bash, zsh or fish."`
 }
 
-// environmentRead returns the variables that are read and that do not set a flag.
-func environmentRead() [][2]string {
-	return [][2]string{
-		{"GIT_DIR", "The repository; GIT_WORK_TREE is the folder of its files. Git sets them for its hooks."},
-		{"GIT_INDEX_FILE", "With --staged: the index that git gave to a hook."},
-		{"GITHUB_ACTIONS",
-			"Not empty: whatever a GitHub Actions runner would take for a command is printed so that it does not."},
-		{"NO_COLOR", "Not empty: no colours. TERM=dumb does the same."},
-		{"CI", "With --diff-base auto, what GitHub Actions, GitLab, pre-commit and Prow say about the change; " +
-			"docs/scopes.md lists the names."},
-	}
+// Help returns the text below the flags.
+func (*completionCmd) Help() string {
+	return `Examples:
+  bash: source <(policyscan completion bash)
+  zsh:  policyscan completion zsh >"${fpath[1]}/_policyscan"
+  fish: policyscan completion fish | source`
+}
+
+// Run prints the script, which is generated from the model of the command line.
+func (c *completionCmd) Run(std streams, parser *kong.Kong) error {
+	return print(std.out, "%s", manual.Completion(parser.Model, c.Shell))
 }
 
 // commitDate returns the day of the commit that the program was built from, in UTC; zero if

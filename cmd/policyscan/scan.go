@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/policyscan/policyscan/cmd/policyscan/manual"
 	"github.com/policyscan/policyscan/rules/glob"
 	"github.com/policyscan/policyscan/scanner"
 	"github.com/policyscan/policyscan/verdict"
@@ -52,7 +53,7 @@ func (*scanCmd) Help() string {
   git ls-files -z --full-name :/ | policyscan --files-from -  a list
   policyscan --stdin --stdin-path main.tf <main.tf
 
-` + statuses()
+` + manual.Statuses()
 }
 
 // Run scans, and reports.

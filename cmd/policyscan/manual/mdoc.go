@@ -1,4 +1,4 @@
-package main
+package manual
 
 import (
 	"fmt"
@@ -16,11 +16,11 @@ func (p *manPage) line(s string) { p.b.WriteString(s + "\n") }
 // synopsis writes how a command is called, after its .Nm. The default command's name is
 // optional.
 func (p *manPage) synopsis(cmd *kong.Node, byDefault bool) {
+	head := ".Cm "
 	if byDefault {
-		p.line(".Op Cm " + roff(cmd.Name))
-	} else {
-		p.line(".Cm " + roff(cmd.Name))
+		head = ".Op Cm "
 	}
+	p.line(head + roff(cmd.Name))
 	if len(cmd.Flags) > 0 {
 		p.line(".Op Ar flags")
 	}

@@ -1,41 +1,23 @@
-package main
+package manual
 
 import (
 	"fmt"
 	"slices"
-	"sort"
 	"strings"
 
 	"github.com/alecthomas/kong"
 )
 
-// completionCmd prints a completion script.
-type completionCmd struct {
-	Shell string `arg:"" enum:"bash,zsh,fish" help:"bash, zsh or fish."`
-}
-
-// Help returns the text below the flags.
-func (*completionCmd) Help() string {
-	return `Examples:
-  bash: source <(policyscan completion bash)
-  zsh:  policyscan completion zsh >"${fpath[1]}/_policyscan"
-  fish: policyscan completion fish | source`
-}
-
-// Run prints the script, which is generated from the model of the command line.
-func (c *completionCmd) Run(std streams, parser *kong.Kong) error {
-	words := wordsOf(parser.Model)
-	var script string
-	switch c.Shell {
+// Completion returns the completion script of a shell: bash, zsh or fish.
+func Completion(app *kong.Application, shell string) string {
+	words := wordsOf(app)
+	switch shell {
 	case "bash":
-		script = bashCompletion(words)
+		return bashCompletion(words)
 	case "zsh":
-		script = zshCompletion(words)
-	default:
-		script = fishCompletion(words)
+		return zshCompletion(words)
 	}
-	_, err := fmt.Fprint(std.out, script)
-	return err
+	return fishCompletion(words)
 }
 
 // word is a subcommand, by its full name ("hook install git"), with what can follow it. The
@@ -52,15 +34,10 @@ type word struct {
 // its subcommands.
 func wordsOf(app *kong.Application) []word {
 	first := word{flags: app.Flags}
-	for _, cmd := range app.Children {
-		if cmd.Hidden {
-			continue
-		}
-		if cmd == app.DefaultCmd {
-			first.flags = append(append([]*kong.Flag(nil), app.Flags...), cmd.Flags...)
-		}
-		first.values = append(first.values, cmd.Name)
+	if app.DefaultCmd != nil {
+		first.flags = slices.Concat(app.Flags, app.DefaultCmd.Flags)
 	}
+	first.values = shownChildren(app.Node)
 	return append([]word{first}, wordsBelow(app.Node, "", app.Flags)...)
 }
 
@@ -70,26 +47,33 @@ func wordsBelow(node *kong.Node, before string, flags []*kong.Flag) []word {
 		if cmd.Hidden {
 			continue
 		}
-		itsFlags := append(append([]*kong.Flag(nil), flags...), cmd.Flags...)
-		w := word{name: before + cmd.Name, help: firstLine(cmd.Help), flags: itsFlags, group: len(cmd.Children) > 0}
-		if cmd.Name == "help" && before == "" {
-			for _, other := range node.Children {
-				if !other.Hidden {
-					w.values = append(w.values, other.Name)
-				}
-			}
+		w := word{
+			name: before + cmd.Name, help: firstLine(cmd.Help),
+			flags: slices.Concat(flags, cmd.Flags), group: len(cmd.Children) > 0,
+		}
+		if w.name == "help" {
+			w.values = shownChildren(node)
 		}
 		for _, p := range cmd.Positional {
 			if p.Enum != "" {
 				w.values = append(w.values, p.EnumSlice()...)
 			}
 		}
-		for _, child := range cmd.Children {
-			w.values = append(w.values, child.Name)
-		}
+		w.values = append(w.values, shownChildren(cmd)...)
 		all = append(append(all, w), wordsBelow(cmd, w.name+" ", w.flags)...)
 	}
 	return all
+}
+
+// shownChildren returns the names of the commands below one, without the hidden ones.
+func shownChildren(node *kong.Node) []string {
+	var names []string
+	for _, child := range node.Children {
+		if !child.Hidden {
+			names = append(names, child.Name)
+		}
+	}
+	return names
 }
 
 // deepestFirst returns the words so that one comes before those that it begins with, and the
@@ -105,6 +89,14 @@ func firstLine(s string) string {
 	return s
 }
 
+// pattern is a shell's pattern for the words before one that this word's flags and values can be.
+func (w word) pattern() string {
+	if w.name == "" {
+		return "*"
+	}
+	return "'" + w.name + " '*"
+}
+
 // options returns the flags as they are typed.
 func (w word) options() []string {
 	var out []string
@@ -114,7 +106,7 @@ func (w word) options() []string {
 			out = append(out, "-"+string(f.Short))
 		}
 	}
-	sort.Strings(out)
+	slices.Sort(out)
 	return out
 }
 
@@ -127,19 +119,15 @@ _policyscan() {
   case $before in
 `)
 	for _, w := range deepestFirst(words) {
-		name := "'" + w.name + " '*"
-		if w.name == "" {
-			name = "*"
+		values, files := "", ""
+		if w.name != "" {
+			values = strings.Join(w.values, " ")
 		}
-		values := strings.Join(w.values, " ")
-		if w.name == "" {
-			values = ""
-		}
-		files := ""
 		if w.group {
 			files = " files="
 		}
-		fmt.Fprintf(&b, "    %s) options='%s' values='%s'%s ;;\n", name, strings.Join(w.options(), " "), values, files)
+		options := strings.Join(w.options(), " ")
+		fmt.Fprintf(&b, "    %s) options='%s' values='%s'%s ;;\n", w.pattern(), options, values, files)
 	}
 	fmt.Fprintf(&b, `  esac
   [[ $COMP_CWORD -eq 1 ]] && values='%s'
@@ -168,11 +156,7 @@ func zshCompletion(words []word) string {
 	b.WriteString("  )\n  if (( CURRENT == 2 )) && [[ $words[2] != -* ]]; then\n" +
 		"    _describe -t commands command commands\n  fi\n  case \"${words[2,CURRENT-1]} \" in\n")
 	for _, w := range deepestFirst(words) {
-		name := "'" + w.name + " '*"
-		if w.name == "" {
-			name = "*"
-		}
-		fmt.Fprintf(&b, "    %s)\n      _arguments", name)
+		fmt.Fprintf(&b, "    %s)\n      _arguments", w.pattern())
 		for _, f := range w.flags {
 			value := ""
 			if !f.IsBool() {
@@ -202,9 +186,9 @@ func fishCompletion(words []word) string {
 		for i, name := range path {
 			if i == 0 {
 				when = "__fish_seen_subcommand_from " + name
-			} else {
-				when += "; and __fish_seen_subcommand_from " + name
+				continue
 			}
+			when += "; and __fish_seen_subcommand_from " + name
 		}
 		if w.group {
 			when += "; and not __fish_seen_subcommand_from " + strings.Join(w.values, " ")
