@@ -1,7 +1,6 @@
 package call
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
@@ -37,6 +36,12 @@ const (
 	AsEmpty       // of Test.Absent alone: the test is made with an empty text
 )
 
+// A Regexp reports whether a text has a match. One of Go or of a dialect that is written for RE2 is a
+// [regexp.Regexp]; one of JavaScript, which counts characters otherwise, is of package jsregexp.
+type Regexp interface {
+	MatchString(text string) bool
+}
+
 // A Test is one question about one fact. What a missing fact means, and an operand that cannot
 // be used, is for the dialect to say, so it is here and not in the evaluator.
 type Test struct {
@@ -59,7 +64,7 @@ type Test struct {
 
 	Text   string
 	Values []*Value
-	Regexp *regexp.Regexp
+	Regexp Regexp
 	Globs  *glob.Set
 	Each   []Predicate // about FromItem
 

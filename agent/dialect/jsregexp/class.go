@@ -1,9 +1,6 @@
 package jsregexp
 
-import (
-	"fmt"
-	"slices"
-)
+import "fmt"
 
 // escape reads what follows a backslash, if that is a set of characters; inClass: within [ ].
 func (p *parser) escape(from int, inClass bool) (set, bool) {
@@ -107,7 +104,7 @@ func (p *parser) hex(digits int) (n rune, ok bool) {
 }
 
 // class reads the rest of [...].
-func (p *parser) class(from int) grid {
+func (p *parser) class(from int) set {
 	negated := p.take("^")
 	var sets []set
 	for !p.stopped && !p.take("]") {
@@ -137,10 +134,7 @@ func (p *parser) class(from int) grid {
 	if negated {
 		all = all.not()
 	}
-	if some := all.and(halves); len(some) > 0 && !slices.Equal(some, halves) {
-		p.refuse(from, "a class with half of a character beyond U+FFFF in it", "write such a character outside of [ ], as in (?:[ab]|...); JavaScript takes it for two without the flag u")
-	}
-	return unit(all)
+	return all
 }
 
 // classAtom reads one part of a class; isSet says that it cannot be the end of a range.

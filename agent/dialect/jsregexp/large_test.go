@@ -10,7 +10,7 @@ import (
 // TestCompileLargest: an expression as large as may be. With the race detector, which has nothing to
 // find in it, it takes half a minute.
 func TestCompileLargest(t *testing.T) {
-	text := strings.Repeat("a", maxSize-1)
+	text := strings.Repeat("a", maxUnits)
 	re, err := Compile(text)
 	if err != nil || !re.MatchString(text) || re.MatchString(text[1:]) {
 		t.Errorf("%v", err)

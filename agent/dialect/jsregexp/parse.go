@@ -3,6 +3,7 @@ package jsregexp
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -14,9 +15,8 @@ const maxDepth = 200
 // maxCount is RE2's limit.
 const maxCount = 1000
 
-// A parser reads a pattern as the grammar of Annex B has it, and makes grids of it.
+// A parser reads a pattern as the grammar of Annex B has it, and writes it as RE2 has it.
 type parser struct {
-	sum
 	units   []uint16
 	at      int
 	groups  int      // in the whole pattern, those that capture
@@ -95,8 +95,8 @@ func (p *parser) count() (groups int, named bool) {
 	return groups, named
 }
 
-func (p *parser) pattern() *node {
-	g := p.alternatives()
+func (p *parser) pattern() string {
+	text := p.alternatives()
 	if p.at < len(p.units) {
 		p.fail(p.at, "a ) that closes nothing", `write \) for the character`)
 	}
@@ -105,105 +105,65 @@ func (p *parser) pattern() *node {
 			p.fail(0, fmt.Sprintf(`a back-reference to %s, but no group has that name`, name), "remove it")
 		}
 	}
-	return p.found(g)
+	return text
 }
 
 // alternatives reads up to a ) or the end.
-func (p *parser) alternatives() grid {
-	list := []grid{p.terms()}
+func (p *parser) alternatives() string {
+	list := []string{p.terms()}
 	for p.take("|") {
 		list = append(list, p.terms())
 	}
-	return p.choice(list)
+	return strings.Join(list, "|")
 }
 
 // terms reads up to a |, a ) or the end.
-func (p *parser) terms() grid {
-	var list []grid
+func (p *parser) terms() string {
+	var b strings.Builder
 	for c := p.peek(0); c >= 0 && c != '|' && c != ')'; c = p.peek(0) {
-		list = append(list, p.term())
-	}
-	return p.sequence(list)
-}
-
-// An atom is what a quantifier may follow.
-type atom struct {
-	grid   grid
-	half   rune // if it is half a character, which of them; else 0
-	anchor bool // no quantifier may follow it
-}
-
-func (p *parser) term() grid {
-	from := p.at
-	a := p.atom()
-	if low, n := p.low(); n > 0 && firstHalf <= a.half && a.half < lowHalf {
-		p.at += n
-		r := utf16.DecodeRune(a.half, low)
-		a = atom{grid: whole(class(set{r, r}))}
-		if _, _, ok := p.quantifier(); ok {
-			p.refuse(from, fmt.Sprintf("a quantifier after the character U+%X, which repeats only its second half", r), "put the character in (?:...)")
+		text, anchor := p.atom()
+		b.WriteString(text)
+		start := p.at
+		if count, ok := p.quantifier(); ok && anchor {
+			p.fail(start, "a quantifier with nothing to repeat before it", "put a backslash before it for the character")
+		} else {
+			b.WriteString(count)
 		}
-		return a.grid
 	}
-	if a.half != 0 {
-		p.refuse(from, fmt.Sprintf("half of a character beyond U+FFFF, U+%04X", a.half), "write the whole character")
-	}
-	start := p.at
-	least, most, ok := p.quantifier()
-	switch {
-	case !ok:
-		return a.grid
-	case a.anchor:
-		p.fail(start, "a quantifier with nothing to repeat before it", "put a backslash before it for the character")
-		return a.grid
-	}
-	return p.quantified(a.grid, least, most)
-}
-
-// low returns the second half of a character, if it is next, and how many units it is written with.
-func (p *parser) low() (half rune, units int) {
-	c, n := p.peek(0), 1
-	if c == '\\' && p.peek(1) == 'u' {
-		p.at += 2
-		c, _ = p.hex(4)
-		p.at -= 2
-		n = 6
-	}
-	if lowHalf <= c && c <= lastHalf {
-		return c, n
-	}
-	return 0, 0
+	return b.String()
 }
 
 // quantifier reads one, if there is one.
-func (p *parser) quantifier() (least, most int, ok bool) {
+func (p *parser) quantifier() (text string, ok bool) {
 	from := p.at
 	switch {
 	case p.take("*"):
-		least, most = 0, -1
+		text = "*"
 	case p.take("+"):
-		least, most = 1, -1
+		text = "+"
 	case p.take("?"):
-		least, most = 0, 1
+		text = "?"
 	case p.peek(0) == '{':
-		least, most, ok = p.counts()
-		if !ok {
+		least, most, ok := p.counts()
+		switch {
+		case !ok:
 			p.at = from
-			return 0, 0, false
-		}
-		if most >= 0 && most < least {
+			return "", false
+		case most >= 0 && most < least:
 			p.fail(from, "a count whose end is before its beginning", "write the smaller number first")
-			return 0, 0, false
-		}
-		if max(least, most) > maxCount {
+			return "", false
+		case max(least, most) > maxCount:
 			p.refuse(from, fmt.Sprintf("a count over %d", maxCount), "write a smaller one, or {n,} for n or more")
-			least, most = 1, 1
+		}
+		text = fmt.Sprintf("{%d,%d}", least, most)
+		if most < 0 {
+			text = fmt.Sprintf("{%d,}", least)
 		}
 	default:
-		return 0, 0, false
+		return "", false
 	}
 	p.take("?") // lazy: which match is found first is all that it changes
-	return least, most, true
+	return text, true
 }
 
 // counts reads {n}, {n,} or {n,m}. Numbers that are much too large are 1<<30.
@@ -230,59 +190,49 @@ func (p *parser) number() (n int, ok bool) {
 	return n, ok
 }
 
-func (p *parser) atom() atom {
+// atom reads what a quantifier may follow, or an anchor, which none may.
+func (p *parser) atom() (text string, anchor bool) {
 	from := p.at
 	c := p.peek(0)
 	p.at++
-	place := func(text string) atom {
-		n := &node{kind: anchor, text: text, size: 1}
-		return atom{grid: whole(n), anchor: true}
-	}
 	switch c {
 	case '^':
-		return place(`\A`)
+		return `\A`, true
 	case '$':
-		return place(`\z`)
+		return `\z`, true
 	case '.':
-		return atom{grid: unit(lineEnds.not())}
+		return lineEnds.not().String(), false
 	case '(':
 		return p.group(from)
 	case '[':
-		return atom{grid: p.class(from)}
+		return p.class(from).String(), false
 	case '*', '+', '?':
 		p.fail(from, "a quantifier with nothing to repeat before it", "put a backslash before it for the character")
-		return atom{}
+		return "", false
 	case '{':
 		p.at = from
 		if _, _, ok := p.counts(); ok {
 			p.fail(from, "a quantifier with nothing to repeat before it", "put a backslash before it for the character")
-			return atom{}
+			return "", false
 		}
 		p.at = from + 1
 	case '\\':
-		switch p.peek(0) {
-		case 'b':
-			p.at++
-			return place(`\b`)
-		case 'B':
-			p.at++
-			a := place(`\B`)
-			a.grid[1][1] = &node{} // no half is of a word
-			return a
+		if p.take("b") {
+			return `\b`, true
+		}
+		if p.take("B") {
+			return `\B`, true
 		}
 		if s, ok := p.escape(from, false); ok {
-			return atom{grid: unit(s)}
+			return s.String(), false
 		}
 		c = p.character(from, false)
 	}
-	if firstHalf <= c && c <= lastHalf {
-		return atom{half: c}
-	}
-	return atom{grid: unit(set{c, c})}
+	return set{c, c}.String(), false
 }
 
-func (p *parser) group(from int) atom {
-	anchor := false
+// group reads the rest of (...). Look-behind is an anchor.
+func (p *parser) group(from int) (text string, anchor bool) {
 	switch {
 	case p.take("?:"):
 	case p.take("?="), p.take("?!"):
@@ -302,12 +252,12 @@ func (p *parser) group(from int) atom {
 		p.refuse(from, fmt.Sprintf("brackets nested more than %d deep", maxDepth), "write fewer")
 		p.stop()
 	}
-	g := p.alternatives()
+	text = p.alternatives()
 	p.depth--
 	if !p.take(")") {
 		p.fail(from, "a ( that is not closed", `close it, or write \( for the character`)
 	}
-	return atom{grid: g, anchor: anchor}
+	return "(?:" + text + ")", anchor
 }
 
 // flags reports whether ?, flags and a colon are next. For the colon alone group has looked before.

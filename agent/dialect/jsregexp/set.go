@@ -1,17 +1,21 @@
 package jsregexp
 
-import "slices"
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+)
 
-// A set is a set of characters: pairs of a first and a last one, in order, that neither overlap nor touch.
-// As the parser makes it, it is one of UTF-16 code units.
+// A set is a set of UTF-16 code units: pairs of a first and a last one, in order, that neither overlap nor
+// touch.
 type set []rune
 
-// The code units that are half a character, and the characters that are two units.
+// The code units that are half a character, and the first of the characters that stand in for them.
 const (
 	firstHalf, lastHalf = 0xD800, 0xDFFF
-	lowHalf             = 0xDC00 // the first of those that come second
 	lastUnit            = 0xFFFF
-	lastRune            = 0x10FFFF
+	firstStandIn        = 0xF0000
 )
 
 // The sets that JavaScript has names for.
@@ -24,10 +28,9 @@ var (
 	}
 	lineEnds = set{'\n', '\n', '\r', '\r', 0x2028, 0x2029}
 	halves   = set{firstHalf, lastHalf}
-	beyond   = set{lastUnit + 1, lastRune}
 )
 
-// union returns the characters that are in any of some sets, which may be in no order.
+// union returns what is in any of some sets, which may be in no order.
 func union(sets ...set) set {
 	type span struct{ first, last rune }
 	var spans []span
@@ -66,3 +69,27 @@ func (s set) not() set {
 
 // and returns the code units that are in both sets.
 func (s set) and(t set) set { return union(s.not(), t.not()).not() }
+
+// String returns the set as RE2 has it: one of its characters, by their stand-ins.
+func (s set) String() string {
+	all := s.and(halves.not())
+	for _, unit := range s.and(halves) {
+		all = append(all, standIn(unit))
+	}
+	if len(all) == 0 {
+		return `[^\x{0}-\x{10FFFF}]`
+	}
+	if len(all) == 2 && all[0] == all[1] {
+		return regexp.QuoteMeta(string(all[0]))
+	}
+	var b strings.Builder
+	b.WriteByte('[')
+	for pair := range slices.Chunk(all, 2) {
+		fmt.Fprintf(&b, `\x{%X}`, pair[0])
+		if pair[1] > pair[0] {
+			fmt.Fprintf(&b, `-\x{%X}`, pair[1])
+		}
+	}
+	b.WriteByte(']')
+	return b.String()
+}

@@ -21,7 +21,6 @@ package sigmashake
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
 
 	"github.com/policyscan/policyscan/agent/call"
@@ -85,6 +84,6 @@ func restrictive(e call.Effect) bool { return e.Rank() > 0 }
 type pattern struct{ op, text string }
 
 type compiled struct {
-	regexp *regexp.Regexp
+	regexp call.Regexp
 	broken string // why there is none
 }
