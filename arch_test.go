@@ -30,14 +30,15 @@ func rooms() map[string][]string {
 	return map[string][]string{
 		"cmd/policyscan": {
 			"cmd/policyscan/manual", "rules", "rules/glob", "rules/starter",
-			"agent/call", "agent/dialect", "agent/dialect/sigmashake", "agent/gate", "agent/protocol", "agent/record",
+			"agent/ask", "agent/call", "agent/dialect", "agent/dialect/sigmashake", "agent/gate", "agent/protocol", "agent/record",
 			"agent/session", "agent/settings", "internal/disk",
 			"scanner", "scanner/ci", "scanner/repo", "scanner/worktree",
 			"verdict", "verdict/code", "verdict/output", "verdict/report",
-			"github.com/alecthomas/kong", "golang.org/x/sys/unix", "golang.org/x/term",
+			"github.com/alecthomas/kong", "golang.org/x/term",
 		},
 		"cmd/policyscan/manual":    {"github.com/alecthomas/kong"},
 		"rules":                    {"rules/glob", "gopkg.in/yaml.v3", "golang.org/x/sys/unix", "golang.org/x/text/unicode/norm"},
+		"agent/ask":                {"agent/call", "agent/dialect/sigmashake", "internal/disk", "golang.org/x/sys/unix"},
 		"agent/call":               {"rules/glob", "agent/call/shell", "golang.org/x/net/idna"},
 		"agent/call/shell":         {"mvdan.cc/sh/v3/syntax"},
 		"internal/cputime":         {"golang.org/x/sys/unix"},
@@ -181,8 +182,8 @@ func TestImports(t *testing.T) {
 // agentFiles are the files of the program that are about tool calls of agents. The rest of it is a whole scanner.
 func agentFiles() []string {
 	return []string{
-		"ask.go", "ask_linux.go", "ask_other.go", "calls.go", "eval.go", "gate.go", "hookguard.go", "hookinstall.go", "hooklog.go", "hookrun.go", "hookserve.go",
-		"lines.go", "scenarios.go", "sigmashake.go",
+		"calls.go", "eval.go", "gate.go", "hookguard.go", "hookinstall.go", "hooklog.go", "hookrun.go", "hookserve.go",
+		"scenarios.go", "sigmashake.go",
 	}
 }
 

@@ -1,16 +1,15 @@
 package main
 
 import (
-	"bufio"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 	"time"
 
+	"github.com/policyscan/policyscan/agent/ask"
 	"github.com/policyscan/policyscan/agent/call"
+	"github.com/policyscan/policyscan/agent/dialect/sigmashake"
 	"github.com/policyscan/policyscan/agent/gate"
 )
 
@@ -41,8 +40,7 @@ valid, or there is no call.`
 
 // Run judges the calls on standard input.
 func (c *evalCmd) Run(std streams) error {
-	ctx := context.Background()
-	if err := checkAskMode(c.AskMode); err != nil {
+	if err := ask.CheckMode(c.AskMode); err != nil {
 		return err
 	}
 	g, err := c.gate()
@@ -53,24 +51,20 @@ func (c *evalCmd) Run(std streams) error {
 		return errors.New("there is no call on standard input; pipe them in, a line of JSON for each")
 	}
 	calls, stopped := 0, 0
-	lines := newLines(std.in)
-	for lines.next(ctx) {
-		asked, err := call.Parse(lines.line, g.Judges()...)
-		if err != nil {
-			return fmt.Errorf("standard input:%d: %w", lines.number, err)
+	for line := range call.Lines(std.in) {
+		if line.Err != nil {
+			return fmt.Errorf("standard input cannot be read: %w", line.Err)
 		}
 		calls++
-		allowed, err := c.judge(ctx, std, g, asked)
+		allowed, err := c.judge(std, g, line.Text)
 		if err != nil {
-			return fmt.Errorf("standard input:%d: %w", lines.number, err)
+			return fmt.Errorf("standard input:%d: %w", line.Number, err)
 		}
 		if !allowed {
 			stopped++
 		}
 	}
 	switch {
-	case lines.err != nil:
-		return fmt.Errorf("standard input cannot be read: %w", lines.err)
 	case calls == 0:
 		return errors.New("there is no call on standard input; pipe them in, a line of JSON for each")
 	case stopped > 0:
@@ -108,26 +102,37 @@ func (c *evalCmd) gate() (*gate.Gate, error) {
 }
 
 // judge prints the outcome of a call, and reports whether it is allowed.
-func (c *evalCmd) judge(ctx context.Context, std streams, g *gate.Gate, asked *call.Call) (bool, error) {
+func (c *evalCmd) judge(std streams, g *gate.Gate, line []byte) (bool, error) {
+	asked, err := call.Parse(line, g.Judges()...)
+	if err != nil {
+		return false, err
+	}
 	began := time.Now()
-	r, err := g.Judge(ctx, asked, call.Options{Clock: time.Now, Trace: c.Trace || c.Explain})
+	r, err := g.Judge(context.Background(), asked, call.Options{Clock: time.Now, Trace: c.Trace || c.Explain})
 	if err != nil {
 		return false, err
 	}
 	out := r.Outcome()
 	took := time.Since(began)
-	if out.Effect == call.Ask && c.AskMode == askTerminal {
-		if approved, err := askPerson(ctx, asked, r.Reason()); err != nil {
+	if out.Effect == call.Ask && sigmashake.AskMode(c.AskMode) == sigmashake.TTY {
+		question := ask.Question{Call: asked, Reason: r.Reason(), Safe: safe}
+		approved, err := question.Person(context.Background())
+		if err != nil {
 			complain(std.err, err)
-			out = settled(out, call.Deny)
-		} else if approved {
-			out = settled(out, call.Allow)
-		} else {
-			out = settled(out, call.Deny)
 		}
+		out.Effect = call.Deny
+		if approved {
+			out.Effect = call.Allow
+		}
+		out.Decision = out.Set.Word(out.Effect)
 	}
+	allowed := out.Effect.Rank() == 0
 	if c.Explain {
-		return out.Effect.Rank() == 0, explain(std.out, asked, r, &out)
+		var text strings.Builder
+		for _, line := range r.Explain(asked, &out) {
+			text.WriteString(safe(line) + "\n")
+		}
+		return allowed, print(std.out, "%s", text.String())
 	}
 	if !c.Latency {
 		took = 0
@@ -136,48 +141,9 @@ func (c *evalCmd) judge(ctx context.Context, std streams, g *gate.Gate, asked *c
 	if !c.Trace {
 		traced = nil
 	}
-	line, err := out.Line(traced, took)
-	if err == nil {
-		_, err = std.out.Write(line)
+	text, err := out.Line(traced, took)
+	if err != nil {
+		return false, err
 	}
-	return out.Effect.Rank() == 0, err
-}
-
-// settled returns an outcome that asked a person, with the person's answer.
-func settled(o call.Outcome, e call.Effect) call.Outcome {
-	o.Effect, o.Decision = e, o.Set.Word(e)
-	return o
-}
-
-// explain prints how a decision came about, for a person to read.
-func explain(w io.Writer, asked *call.Call, r *gate.Result, out *call.Outcome) error {
-	b := bufio.NewWriter(w)
-	p := func(format string, args ...any) { _, _ = fmt.Fprintf(b, format, args...) } // Flush has the error
-	p("%s %s\n", safe(asked.Tool), safe(asked.Input.JSON()))
-	reason := cmp.Or(r.Reason(), strings.TrimPrefix(r.Allowed()+"\n"+r.Note(), "\n"))
-	p("  %s\n", safe(out.Decision))
-	for line := range strings.SplitSeq(reason, "\n") {
-		if line != "" {
-			p("  %s\n", safe(line))
-		}
-	}
-	for i := range r.Outcomes {
-		o := &r.Outcomes[i]
-		p("  %s (%s, %s): %s\n", safe(o.Set.Name), o.Set.Dialect, o.Set.Strategy, safe(o.Decision))
-		if o.Trace == nil {
-			continue
-		}
-		for _, s := range o.Trace.Steps {
-			mark, why := "-", s.Reason()
-			if s.Matched {
-				mark = "+"
-			}
-			if why != "" {
-				why = "  " + why
-			}
-			p("    %s %s %s%s\n", mark, safe(o.Set.Word(s.Rule.Effect)), safe(s.Rule.ID), safe(why))
-		}
-		p("    = %s\n", safe(o.Trace.Resolution))
-	}
-	return b.Flush()
+	return allowed, print(std.out, "%s", text)
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/policyscan/policyscan/agent/ask"
 	"github.com/policyscan/policyscan/agent/protocol"
 	"github.com/policyscan/policyscan/agent/settings"
 )
@@ -141,16 +142,16 @@ func (c *agentHookCmd) check() error {
 	case c.Log == "-":
 		return errors.New("--log is -, but standard output is for the answer; name a file, such as ./-")
 	}
-	return checkAskMode(c.AskMode)
+	return ask.CheckMode(c.AskMode)
 }
 
 // checkInstalled returns an error if the flags do not fit the entry that hook install writes.
 func (c *agentHookCmd) checkInstalled() error {
 	// What is left after a person was asked and the decision logged.
-	if most := settings.Limit - patience - logTime; c.Timeout > most {
+	if most := settings.Limit - ask.Patience - logTime; c.Timeout > most {
 		return fmt.Errorf("--timeout %s is too long: the agent waits %s, %s of which a person at the terminal may take, "+
 			"and most agents then make the call; choose at most %s",
-			c.Timeout, settings.Limit, patience, most)
+			c.Timeout, settings.Limit, ask.Patience, most)
 	}
 	if c.Serve {
 		return errors.New("--serve is for a program that keeps the hook running; " +

@@ -13,7 +13,9 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/policyscan/policyscan/agent/ask"
 	"github.com/policyscan/policyscan/agent/call"
+	"github.com/policyscan/policyscan/agent/dialect/sigmashake"
 	"github.com/policyscan/policyscan/agent/gate"
 	"github.com/policyscan/policyscan/agent/protocol"
 	"github.com/policyscan/policyscan/internal/disk"
@@ -193,12 +195,12 @@ func (c *agentHookCmd) once(std streams, a *protocol.Agent) error {
 		return errors.New("there is no call on standard input; " +
 			"this is for the agent to run, see policyscan hook install --help")
 	}
-	text, err := readAll(ctx, func() (io.Reader, error) { return io.LimitReader(std.in, maxLine+1), nil })
+	text, err := readAll(ctx, func() (io.Reader, error) { return io.LimitReader(std.in, call.MaxLine+1), nil })
 	if err != nil {
 		return fmt.Errorf("the agent's call on standard input cannot be read: %w", disk.Cause(err))
 	}
-	if len(text) > maxLine {
-		return fmt.Errorf("the agent's call on standard input has over %d bytes", maxLine)
+	if len(text) > call.MaxLine {
+		return fmt.Errorf("the agent's call on standard input has over %d bytes", call.MaxLine)
 	}
 	answer, err := c.answer(ctx, person, std, a, text, c.gate)
 	if err != nil {
@@ -307,7 +309,7 @@ func (c *agentHookCmd) judge(
 		return judgement{}, aboutCall{err}
 	}
 	mode, err := c.applySafety(a, e, r, places[0])
-	return judgement{r, cmp.Or(c.AskMode, mode, askAgent)}, err
+	return judgement{r, cmp.Or(c.AskMode, mode, string(sigmashake.Agent))}, err
 }
 
 // otherGate returns the gate of another repository. It is loaded for each call: few calls edit files there, and an
@@ -334,7 +336,7 @@ func (c *agentHookCmd) decision(
 	switch {
 	case out.Effect.Rank() == 2:
 		return protocol.Decision{Permission: protocol.Deny, Reason: "policyscan: " + j.Reason()}, nil
-	case out.Effect == call.Ask && j.askMode == askAgent:
+	case out.Effect == call.Ask && j.askMode == string(sigmashake.Agent):
 		return protocol.Decision{Permission: protocol.Ask, Reason: "policyscan: " + j.Reason()}, nil
 	case out.Effect == call.Ask:
 		return askedAtTerminal(person, std, e, j, c.SendAllow)
@@ -349,7 +351,8 @@ func (c *agentHookCmd) decision(
 func askedAtTerminal(
 	ctx context.Context, std streams, e *protocol.Event, j judgement, sendAllow bool,
 ) (protocol.Decision, *bool) {
-	approved, err := askPerson(ctx, e.Call, j.Reason())
+	question := ask.Question{Call: e.Call, Reason: j.Reason(), Safe: safe}
+	approved, err := question.Person(ctx)
 	switch {
 	case err != nil:
 		complain(std.err, err)

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/policyscan/policyscan/agent/call"
 	"github.com/policyscan/policyscan/agent/gate"
 	"github.com/policyscan/policyscan/agent/protocol"
 	"github.com/policyscan/policyscan/internal/disk"
@@ -41,10 +42,12 @@ func (c *agentHookCmd) serve(std streams, a *protocol.Agent) error {
 	if _, err := kept(at); err != nil {
 		return err
 	}
-	in := newLines(std.in)
-	for in.next(context.Background()) {
+	for in := range call.Lines(std.in) {
+		if in.Err != nil {
+			return fmt.Errorf("standard input cannot be read: %w", in.Err)
+		}
 		ctx, cancel := context.WithTimeoutCause(context.Background(), c.Timeout, fmt.Errorf("it took over %s", c.Timeout))
-		line := bytes.Clone(in.line) // a judgement that took too long may still read it
+		line := bytes.Clone(in.Text) // a judgement that took too long may still read it
 		answer, err := c.answer(ctx, context.Background(), std, a, line, kept)
 		cancel()
 		if err != nil {
@@ -55,9 +58,6 @@ func (c *agentHookCmd) serve(std streams, a *protocol.Agent) error {
 		if _, err := std.out.Write(answer); err != nil {
 			return fmt.Errorf("an answer cannot be written: %w", disk.Cause(err))
 		}
-	}
-	if in.err != nil {
-		return fmt.Errorf("standard input cannot be read: %w", in.err)
 	}
 	return nil
 }

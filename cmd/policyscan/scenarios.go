@@ -2,14 +2,11 @@ package main
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
-	"os"
+	"strings"
 
-	"github.com/policyscan/policyscan/agent/call"
 	"github.com/policyscan/policyscan/agent/gate"
-	"github.com/policyscan/policyscan/internal/disk"
 )
 
 // scenariosFlag has the flags of policyscan test that name the calls to judge, and the rules.
@@ -69,76 +66,33 @@ func (c *scenariosFlag) judge(std streams, of *bundleArg, bundled bool) (bool, e
 
 // runScenarios judges the calls of one file.
 func runScenarios(std streams, g *gate.Gate, name string) (bool, error) {
-	f, err := os.Open(name)
-	if err != nil {
-		return false, fmt.Errorf("the scenarios %s cannot be read: %w", name, disk.Cause(err))
-	}
-	defer f.Close() // read only: nothing to lose
 	ran, wrong := 0, 0
-	lines := newLines(f)
-	for lines.next(context.Background()) {
-		s, err := call.ParseScenario(lines.line, g.Judges()...)
+	for t, err := range g.Scenarios(name) {
 		if err != nil {
-			return false, fmt.Errorf("%s:%d: %w", name, lines.number, err)
+			return false, err
 		}
-		if s == nil {
-			continue
-		}
-		r, err := g.Judge(context.Background(), s.Call, call.Options{})
-		if err != nil {
-			return false, fmt.Errorf("%s:%d: %w", name, lines.number, err)
-		}
-		out := r.Outcome()
 		ran++
-		diff := differs(s, &out)
-		if outside := r.Outside(); diff == "" && outside != "" { // as expected, but the bundle did not judge all files
-			if err := print(std.out, "%s:%d: note: %s\n", safe(name), lines.number, safe(outside)); err != nil {
-				return false, err
+		text := ""
+		for _, d := range t.Differences() {
+			text += fmt.Sprintf("  %-9s expected %s\n            got      %s\n", d.What, safe(d.Want), safe(d.Got))
+		}
+		what := "note: " + t.Outside // as expected, but the bundle did not judge all files
+		switch {
+		case text == "" && t.Outside == "":
+			continue
+		case text != "":
+			wrong++
+			what = cmp.Or(t.Scenario.Description, t.Scenario.Call.Tool+" "+t.Scenario.Call.Input.JSON())
+			if len(what) > 200 {
+				what = strings.ToValidUTF8(what[:200], "") + "…"
+			}
+			if t.Outcome.Reason != "" {
+				text += fmt.Sprintf("  because   %s\n", safe(t.Outcome.Reason))
 			}
 		}
-		if diff == "" {
-			continue
-		}
-		wrong++
-		what := s.Description
-		if what == "" {
-			what = s.Call.Tool + " " + s.Call.Input.JSON()
-		}
-		if err := print(std.out, "%s:%d: %s\n%s", safe(name), lines.number, safe(cutTo(what, 200)), diff); err != nil {
+		if err := print(std.out, "%s:%d: %s\n%s", safe(name), t.Line, safe(what), text); err != nil {
 			return false, err
 		}
 	}
-	if lines.err != nil {
-		return false, fmt.Errorf("the scenarios %s cannot be read: %w", name, disk.Cause(lines.err))
-	}
-	if ran == 0 {
-		return false, fmt.Errorf("the scenarios %s contain no call, so nothing was tested", name)
-	}
 	return wrong == 0, print(std.out, "%s: %s, %d wrong\n", safe(name), plural(ran, "scenario"), wrong)
-}
-
-// differs returns where an outcome differs from the expected one, a line for each difference; "" if it does not.
-func differs(s *call.Scenario, out *call.Outcome) string {
-	diff := ""
-	if out.Decision != s.Decision {
-		diff += fmt.Sprintf("  decision  expected %s\n            got      %s\n", safe(s.Decision), safe(out.Decision))
-	}
-	want, got := "no rule", "no rule"
-	if s.Rule != "" {
-		want = safe(s.Rule)
-	}
-	if out.Rule != nil {
-		got = safe(out.Rule.ID)
-	}
-	if !s.AnyRule && want != got {
-		diff += fmt.Sprintf("  rule      expected %s\n            got      %s\n", want, got)
-	}
-	if !s.AnyCode && s.Code != out.Code {
-		diff += fmt.Sprintf("  code      expected %s\n            got      %s\n",
-			safe(cmp.Or(s.Code, "no code")), safe(cmp.Or(out.Code, "no code")))
-	}
-	if diff != "" && out.Reason != "" {
-		diff += fmt.Sprintf("  because   %s\n", safe(out.Reason))
-	}
-	return diff
 }

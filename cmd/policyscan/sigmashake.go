@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/policyscan/policyscan/agent/ask"
 	"github.com/policyscan/policyscan/agent/call"
 	"github.com/policyscan/policyscan/agent/dialect/sigmashake"
 	"github.com/policyscan/policyscan/agent/gate"
@@ -80,7 +81,7 @@ func (c *agentHookCmd) sigmashake(at place) (sigmashake.Config, error) {
 
 // usableAskMode returns an error if policyscan cannot ask as the settings say.
 func usableAskMode(config sigmashake.Config, shown string) error {
-	if err := checkAskMode(string(config.AskMode)); err != nil {
+	if err := ask.CheckMode(string(config.AskMode)); err != nil {
 		return fmt.Errorf("%s: %w", safe(shown), err)
 	}
 	return nil

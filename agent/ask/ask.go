@@ -1,4 +1,14 @@
-package main
+// Package ask asks the person at the terminal whether a call of an agent may run.
+//
+// The question goes to the terminal that the program was started from, wherever standard input and output lead, and
+// shows what the agent wants to run first: [Person]. Only y or yes is a yes. Everything else is a no, and so is an
+// answer that takes longer than [Patience].
+//
+// # Limits
+//
+// A program that runs as the same user can type the answer. Except on Linux, what was typed before the question is
+// taken as the answer.
+package ask
 
 import (
 	"context"
@@ -9,37 +19,36 @@ import (
 	"runtime"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/policyscan/policyscan/agent/call"
+	"github.com/policyscan/policyscan/agent/dialect/sigmashake"
 	"github.com/policyscan/policyscan/internal/disk"
 )
 
-// The ways in which a person is asked about a call that needs one.
-const (
-	askTerminal = "tty"   // a question on the terminal
-	askAgent    = "agent" // the agent's own question, if it has one; else the call is denied
-	// dashboard is sigmashake's other way, which needs a service.
-	dashboard = "dashboard"
-)
-
-// checkAskMode returns an error for a mode in which policyscan cannot ask.
-func checkAskMode(mode string) error {
-	switch mode {
-	case "", askTerminal, askAgent:
+// CheckMode returns an error for a mode in which policyscan cannot ask. "" leaves the choice to others.
+func CheckMode(mode string) error {
+	switch m := sigmashake.AskMode(mode); m {
+	case "", sigmashake.TTY, sigmashake.Agent:
 		return nil
-	case dashboard:
+	case sigmashake.Dashboard:
 		return errors.New("the ask mode dashboard needs a service to which the question is sent, " +
 			"and policyscan uses no network; set tty or agent")
 	}
-	return oneOf("--ask-mode", mode, []string{askTerminal, askAgent})
+	return fmt.Errorf("--ask-mode is %q; choose one of %s, %s", mode, sigmashake.TTY, sigmashake.Agent)
 }
 
-// patience is how long a person has to answer. After it, the answer is no.
-const patience = 60 * time.Second
+// Patience is how long a person has to answer. After it, the answer is no.
+const Patience = 60 * time.Second
 
-// askPerson asks at the terminal whether a call may proceed. It returns an error if there is nobody to ask.
-func askPerson(ctx context.Context, c *call.Call, reason string) (bool, error) {
+// A Question is what a person is asked.
+type Question struct {
+	Call   *call.Call
+	Reason string              // why the call needs a person; may have several lines
+	Safe   func(string) string // makes a text safe to print within a line
+}
+
+// Person asks at the terminal whether a call may proceed. It returns an error if there is nobody to ask.
+func (q *Question) Person(ctx context.Context) (bool, error) {
 	in, out, err := openTerminal()
 	if err != nil {
 		return false, fmt.Errorf("the call needs a person, and there is no terminal to ask at (%w), so it is denied",
@@ -47,11 +56,10 @@ func askPerson(ctx context.Context, c *call.Call, reason string) (bool, error) {
 	}
 	defer in.Close()  // nothing was buffered
 	defer out.Close() // likewise
-	return ask(ctx, in, out, c, reason, time.After(patience))
+	return q.ask(ctx, in, out, time.After(Patience))
 }
 
-// openTerminal opens the terminal that the program was started from, wherever its standard input
-// and output lead.
+// openTerminal opens the terminal that the program was started from.
 func openTerminal() (in, out *os.File, err error) {
 	if runtime.GOOS != "windows" {
 		in, err = os.OpenFile("/dev/tty", os.O_RDWR, 0)
@@ -67,14 +75,12 @@ func openTerminal() (in, out *os.File, err error) {
 }
 
 // ask writes the question and waits for the answer: yes is y or yes and the Enter key, anything else is no.
-func ask(
-	ctx context.Context, in io.Reader, out io.Writer, c *call.Call, reason string, late <-chan time.Time,
-) (bool, error) {
-	question := fmt.Sprintf("\npolicyscan: %s wants to run\n%s", safe(c.Tool), shownInput(c))
-	for line := range strings.SplitSeq(reason, "\n") {
-		question += "  " + safe(line) + "\n"
+func (q *Question) ask(ctx context.Context, in io.Reader, out io.Writer, late <-chan time.Time) (bool, error) {
+	question := fmt.Sprintf("\npolicyscan: %s wants to run\n%s", q.Safe(q.Call.Tool), q.input())
+	for line := range strings.SplitSeq(q.Reason, "\n") {
+		question += "  " + q.Safe(line) + "\n"
 	}
-	question += fmt.Sprintf("Allow it? [y/N] (no, in %d seconds) ", int(patience.Seconds()))
+	question += fmt.Sprintf("Allow it? [y/N] (no, in %d seconds) ", int(Patience.Seconds()))
 	question = strings.ReplaceAll(question, "\n", "\r\n") // the agent may have the terminal in raw mode
 	if f, ok := in.(*os.File); ok {
 		forgetTyped(f) // before there is a question
@@ -99,26 +105,27 @@ func ask(
 // maxShown is how much of an input a person is shown, in bytes.
 const maxShown = 4000
 
-// shownInput returns what a person sees of a call's input. A command comes first: otherwise the agent could hide it
+// input returns what a person sees of a call's input. A command comes first: otherwise the agent could hide it
 // behind other members. Each part is one line, so that the agent cannot draw its own question.
-func shownInput(c *call.Call) string {
+func (q *Question) input() string {
 	show := func(text string) string {
-		text = safe(text)
+		text = q.Safe(text)
 		if len(text) <= maxShown {
 			return "  " + text + "\n"
 		}
-		cut := cutTo(text, maxShown)
-		return fmt.Sprintf("  %s\n  (and %d bytes that are not shown)\n", cut, len(text)-len(cut)+len("…"))
+		begin := strings.ToValidUTF8(text[:maxShown], "") // not the first bytes of a character
+		return fmt.Sprintf("  %s…\n  (and %d bytes that are not shown)\n", begin, len(text)-len(begin))
 	}
-	command := c.Input.Member("command")
+	input := q.Call.Input
+	command := input.Member("command")
 	if command == nil {
-		return show(c.Input.JSON())
+		return show(input.JSON())
 	}
 	text, ok := command.Scalar()
 	if !ok {
 		text = command.JSON()
 	}
-	return show(text) + show(c.Input.JSON())
+	return show(text) + show(input.JSON())
 }
 
 // readAnswer reads to the Enter key, which in raw mode is a carriage return.
@@ -132,15 +139,4 @@ func readAnswer(in io.Reader) string {
 		b.WriteByte(c[0])
 	}
 	return b.String()
-}
-
-// cutTo cuts a text to at most n bytes.
-func cutTo(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	for !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n] + "…"
 }

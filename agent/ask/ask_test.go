@@ -1,4 +1,4 @@
-package main
+package ask
 
 import (
 	"context"
@@ -10,7 +10,12 @@ import (
 	"time"
 
 	"github.com/policyscan/policyscan/agent/call"
+	"github.com/policyscan/policyscan/verdict"
 )
+
+func question(c *call.Call, reason string) *Question {
+	return &Question{Call: c, Reason: reason, Safe: verdict.Visible}
+}
 
 // neverAnswers is a terminal at which nobody is.
 type neverAnswers struct{}
@@ -28,7 +33,7 @@ func TestAsk(t *testing.T) {
 		{"\n", false}, {"n\n", false}, {"yep\n", false}, {"y", true}, {"", false}, {"y n\n", false}, {strings.Repeat("y", 200), false},
 	} {
 		var shown strings.Builder
-		got, err := ask(t.Context(), strings.NewReader(x.typed), &shown, c, "rule PUSH: a person\nlooks", never)
+		got, err := question(c, "rule PUSH: a person\nlooks").ask(t.Context(), strings.NewReader(x.typed), &shown, never)
 		if err != nil || got != x.want {
 			t.Errorf("%q: got %v, %v", x.typed, got, err)
 		}
@@ -41,13 +46,13 @@ func TestAsk(t *testing.T) {
 
 // TestAskTimesOut: "Times out after 60 seconds (deny on timeout)."
 func TestAskTimesOut(t *testing.T) {
-	if patience != 60*time.Second {
-		t.Error(patience)
+	if Patience != 60*time.Second {
+		t.Error(Patience)
 	}
 	late := make(chan time.Time, 1)
 	late <- time.Time{}
 	var shown strings.Builder
-	got, err := ask(t.Context(), neverAnswers{}, &shown, &call.Call{Tool: "Bash"}, "r", late)
+	got, err := question(&call.Call{Tool: "Bash"}, "r").ask(t.Context(), neverAnswers{}, &shown, late)
 	if err != nil || got || !strings.HasSuffix(shown.String(), "no answer, so: no\r\n") {
 		t.Errorf("got %v, %v: %q", got, err, shown.String())
 	}
@@ -56,7 +61,8 @@ func TestAskTimesOut(t *testing.T) {
 func TestAskFails(t *testing.T) {
 	ended, end := context.WithCancelCause(t.Context())
 	end(errors.New("SIGTERM"))
-	if got, err := ask(ended, neverAnswers{}, io.Discard, &call.Call{Tool: "Bash"}, "r", make(chan time.Time)); got || err == nil {
+	q := question(&call.Call{Tool: "Bash"}, "r")
+	if got, err := q.ask(ended, neverAnswers{}, io.Discard, make(chan time.Time)); got || err == nil {
 		t.Errorf("after a signal: %v, %v", got, err)
 	}
 	closed, err := os.CreateTemp(t.TempDir(), "")
@@ -66,7 +72,7 @@ func TestAskFails(t *testing.T) {
 	if err := closed.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := ask(t.Context(), strings.NewReader("y\n"), closed, &call.Call{Tool: "Bash"}, "r", make(chan time.Time)); got || err == nil {
+	if got, err := q.ask(t.Context(), strings.NewReader("y\n"), closed, make(chan time.Time)); got || err == nil {
 		t.Errorf("a question that nobody could see: %v, %v", got, err)
 	}
 }
@@ -74,7 +80,7 @@ func TestAskFails(t *testing.T) {
 // TestAskMode: dashboard mode is refused with a clear error.
 func TestAskMode(t *testing.T) {
 	for mode, want := range map[string]string{"": "", "tty": "", "agent": "", "dashboard": "uses no network", "TTY": "tty"} {
-		if err := checkAskMode(mode); (err != nil) != (want != "") || err != nil && !strings.Contains(err.Error(), want) {
+		if err := CheckMode(mode); (err != nil) != (want != "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v", mode, err)
 		}
 	}
@@ -85,12 +91,12 @@ func TestShownInput(t *testing.T) {
 	long := strings.Repeat("x", 5000)
 	c := &call.Call{Tool: "Bash", Input: call.NewObject(
 		call.Member{Name: "description", Value: call.Text(long)}, call.Member{Name: "command", Value: call.Text("rm -r /")})}
-	shown := shownInput(c)
+	shown := question(c, "").input()
 	if !strings.HasPrefix(shown, "  rm -r /\n  {\"description\":\"xxx") || !strings.Contains(shown, "bytes that are not shown)\n") {
 		t.Errorf("%.100s … %s", shown, shown[len(shown)-80:])
 	}
 	c.Input = call.NewObject(call.Member{Name: "command", Value: call.Text(long)})
-	if shown := shownInput(c); !strings.Contains(shown, "(and 1000 bytes that are not shown)") {
+	if shown := question(c, "").input(); !strings.Contains(shown, "(and 1000 bytes that are not shown)") {
 		t.Errorf("%s", shown[4000:])
 	}
 }

@@ -1,0 +1,94 @@
+package gate
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"iter"
+	"os"
+
+	"github.com/policyscan/policyscan/agent/call"
+	"github.com/policyscan/policyscan/internal/disk"
+)
+
+// A Trial is a scenario and what became of it.
+type Trial struct {
+	Line     int // of the file
+	Scenario *call.Scenario
+	Outcome  call.Outcome
+	Outside  string // see [Result.Outside]
+}
+
+// A Difference is between what is expected of a call and what became of it.
+type Difference struct{ What, Want, Got string }
+
+// Scenarios checks the calls in a file of scenarios. An error is the last thing that it returns; a file without a call
+// is one.
+func (g *Gate) Scenarios(name string) iter.Seq2[*Trial, error] {
+	return func(yield func(*Trial, error) bool) {
+		unread := func(err error) { yield(nil, fmt.Errorf("the scenarios %s cannot be read: %w", name, disk.Cause(err))) }
+		f, err := os.Open(name)
+		if err != nil {
+			unread(err)
+			return
+		}
+		defer f.Close() // read only: nothing to lose
+		ran := 0
+		for line := range call.Lines(f) {
+			if line.Err != nil {
+				unread(line.Err)
+				return
+			}
+			trial, err := g.try(line)
+			if err != nil {
+				yield(nil, fmt.Errorf("%s:%d: %w", name, line.Number, err))
+				return
+			}
+			if trial == nil {
+				continue
+			}
+			if ran++; !yield(trial, nil) {
+				return
+			}
+		}
+		if ran == 0 {
+			yield(nil, fmt.Errorf("the scenarios %s contain no call, so nothing was tested", name))
+		}
+	}
+}
+
+// try checks the call on a line; nil if there is none.
+func (g *Gate) try(line call.Line) (*Trial, error) {
+	s, err := call.ParseScenario(line.Text, g.Judges()...)
+	if err != nil || s == nil {
+		return nil, err
+	}
+	r, err := g.Judge(context.Background(), s.Call, call.Options{})
+	if err != nil {
+		return nil, err
+	}
+	return &Trial{line.Number, s, r.Outcome(), r.Outside()}, nil
+}
+
+// Differences returns where the outcome is not the expected one; nothing if it is.
+func (t *Trial) Differences() []Difference {
+	s, out := t.Scenario, &t.Outcome
+	var all []Difference
+	differ := func(what, want, got string) {
+		if want != got {
+			all = append(all, Difference{what, want, got})
+		}
+	}
+	differ("decision", s.Decision, out.Decision)
+	if !s.AnyRule {
+		id := ""
+		if out.Rule != nil {
+			id = out.Rule.ID
+		}
+		differ("rule", cmp.Or(s.Rule, "no rule"), cmp.Or(id, "no rule"))
+	}
+	if !s.AnyCode {
+		differ("code", cmp.Or(s.Code, "no code"), cmp.Or(out.Code, "no code"))
+	}
+	return all
+}
