@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/policyscan/policyscan/internal/disk"
 	"github.com/policyscan/policyscan/scanner/repo"
 	"github.com/policyscan/policyscan/scanner/worktree"
 	"github.com/policyscan/policyscan/verdict"
@@ -196,7 +197,7 @@ func repoError(err error) verdict.Error {
 	if is, hint, known := repoCode(err); known {
 		return verdict.Error{Code: is, Message: err.Error() + hint}
 	}
-	return verdict.Error{Code: code.Read, Message: "the repository cannot be read: " + errorText(err)}
+	return verdict.Error{Code: code.Read, Message: "the repository cannot be read: " + disk.Cause(err).Error()}
 }
 
 // repoCode returns the code of what is wrong with a repository, and what to do about it.

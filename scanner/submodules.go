@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync/atomic"
 
+	"github.com/policyscan/policyscan/internal/disk"
 	"github.com/policyscan/policyscan/scanner/repo"
 	"github.com/policyscan/policyscan/scanner/worktree"
 )
@@ -98,7 +99,7 @@ func submodules(root *worktree.Root, fail func(path string, err error)) modules 
 // modulePaths returns the paths that a .gitmodules names, none if it is not there.
 func modulePaths(rd *worktree.Reader, file string) ([]string, error) {
 	st, err := rd.Stat(file)
-	if err != nil && !isNotExist(err) && !errors.Is(err, worktree.ErrNotFile) {
+	if err != nil && !disk.Absent(err) && !errors.Is(err, worktree.ErrNotFile) {
 		return nil, err
 	}
 	if err != nil || st.Kind != worktree.Regular {

@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
+	"github.com/policyscan/policyscan/internal/disk"
 	"github.com/policyscan/policyscan/scanner/repo"
 	"github.com/policyscan/policyscan/scanner/worktree"
 	"github.com/policyscan/policyscan/verdict"
@@ -97,7 +98,7 @@ func (o *trackedOpener) open(e entry) (content, error) {
 
 // isNoFile reports whether an error says that what git lists is not a file on disk.
 func isNoFile(err error) bool {
-	return isNotExist(err) || errors.Is(err, worktree.ErrNotFile) || errors.Is(err, worktree.ErrPath)
+	return disk.Absent(err) || errors.Is(err, worktree.ErrNotFile) || errors.Is(err, worktree.ErrPath)
 }
 
 // errSpecial says that what git lists as a file is a FIFO, socket or device on disk.
@@ -115,7 +116,7 @@ func (t *trackedTree) collisions() map[string]error {
 	if err == nil || errors.Is(err, worktree.ErrNotFile) {
 		other, err := rd.Stat(".GIT")
 		known := err == nil || errors.Is(err, worktree.ErrNotFile)
-		caseless = !isNotExist(err) && !(known && other.ID != git.ID)
+		caseless = !disk.Absent(err) && !(known && other.ID != git.ID)
 	}
 	alike := map[string][]string{} // by what the names of a file may have in common
 	for _, f := range t.index.Files {

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"syscall"
 
+	"github.com/policyscan/policyscan/internal/disk"
 	"github.com/policyscan/policyscan/scanner/repo"
 	"github.com/policyscan/policyscan/scanner/worktree"
 	"github.com/policyscan/policyscan/verdict"
@@ -126,7 +127,7 @@ func (t *folderTree) submodules(fail func(verdict.Error)) (found modules, around
 	for at, m := range submodules(t.repository, func(file string, err error) {
 		rel, beneath := strings.CutPrefix(file, t.within)
 		if !beneath {
-			rel, err = "", fmt.Errorf("%s of the repository that it is in: %s", verdict.Path(file), errorText(err))
+			rel, err = "", fmt.Errorf("%s of the repository that it is in: %s", verdict.Path(file), disk.Cause(err))
 		}
 		fail(fileError(rel, err))
 	}) {
@@ -304,13 +305,13 @@ func cleanEntry(entry string) (string, error) {
 
 // noFile says why a listed path is no file of the tree, and what is often behind it.
 func noFile(entry string, err error) string {
-	what := "cannot be inspected: " + errorText(err)
+	what := "cannot be inspected: " + disk.Cause(err).Error()
 	switch {
 	case errors.Is(err, worktree.ErrNotFile):
 		return "is a folder; name the files in it"
 	case errors.Is(err, worktree.ErrPath):
 		return err.Error()
-	case isNotExist(err):
+	case disk.Absent(err):
 		what = "does not exist; paths count from the root of the tree"
 	}
 	switch {

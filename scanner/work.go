@@ -4,10 +4,9 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"io/fs"
 	"runtime"
-	"syscall"
 
+	"github.com/policyscan/policyscan/internal/disk"
 	"github.com/policyscan/policyscan/scanner/match"
 	"github.com/policyscan/policyscan/scanner/worktree"
 	"github.com/policyscan/policyscan/verdict"
@@ -241,7 +240,7 @@ var reasons = map[string]string{
 // fileError says why a file or folder could not be read. path is from the root, ""
 // for the root itself.
 func fileError(path string, err error) verdict.Error {
-	e := verdict.Error{Code: code.Read, File: verdict.Path(path), Message: "it cannot be read: " + errorText(err)}
+	e := verdict.Error{Code: code.Read, File: verdict.Path(path), Message: "it cannot be read: " + disk.Cause(err).Error()}
 	if path == "" {
 		e.File = "."
 	}
@@ -261,18 +260,4 @@ func fileError(path string, err error) verdict.Error {
 		}
 	}
 	return e
-}
-
-// errorText is the system's own words for an error, which do not differ with the
-// language of the machine, and no path of it.
-func errorText(err error) string {
-	var failed *fs.PathError
-	if errors.As(err, &failed) {
-		err = failed.Err
-	}
-	return err.Error()
-}
-
-func isNotExist(err error) bool {
-	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }
