@@ -32,7 +32,7 @@ func rooms() map[string][]string {
 			"cmd/policyscan/manual", "rules", "rules/glob", "rules/starter",
 			"agent/ask", "agent/call", "agent/dialect", "agent/dialect/sigmashake", "agent/gate", "agent/protocol", "agent/record",
 			"agent/session", "agent/settings", "internal/disk",
-			"scanner", "scanner/ci", "scanner/repo", "scanner/worktree",
+			"scanner", "scanner/ci", "scanner/failure", "scanner/repo", "scanner/worktree",
 			"verdict", "verdict/code", "verdict/output", "verdict/report",
 			"github.com/alecthomas/kong", "golang.org/x/term",
 		},
@@ -61,7 +61,8 @@ func rooms() map[string][]string {
 		"rules/glob":               {"github.com/bmatcuk/doublestar/v4"},
 		"rules/starter":            {},
 		"scanner": {
-			"internal/disk", "rules", "scanner/attributes", "scanner/match", "scanner/recode", "scanner/repo", "scanner/worktree",
+			"internal/disk", "rules",
+			"scanner/attributes", "scanner/failure", "scanner/match", "scanner/recode", "scanner/repo", "scanner/worktree",
 			"verdict", "verdict/code", "golang.org/x/text/unicode/norm",
 		},
 		"agent/gate": {
@@ -69,6 +70,7 @@ func rooms() map[string][]string {
 		},
 		"scanner/ci":         {"scanner", "scanner/repo", "verdict", "verdict/code"},
 		"scanner/attributes": {},
+		"scanner/failure":    {"internal/disk", "rules", "scanner/repo", "verdict", "verdict/code"},
 		"scanner/match":      {"scanner/needle", "verdict", "verdict/linehash"},
 		"scanner/recode": {
 			"golang.org/x/text/encoding", "golang.org/x/text/encoding/charmap", "golang.org/x/text/encoding/japanese", "golang.org/x/text/encoding/korean",

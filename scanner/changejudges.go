@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/scanner/failure"
 	"github.com/policyscan/policyscan/scanner/repo"
 )
 
@@ -128,7 +129,7 @@ func (b *choice) choose() error {
 		}
 		commit, err := b.Repo.Commit(b.PolicyRef)
 		if err != nil {
-			return RepoFailed(err)
+			return failure.OfRepo(err)
 		}
 		b.Base, b.Head = nil, Side{Name: b.PolicyRef, From: "commit", Commit: commit}
 	}
@@ -212,7 +213,7 @@ func (b *choice) ofBase(err error) error {
 		return inBundle(mistakes, *b.Base, b.Base.WayOut)
 	}
 	if err != nil {
-		return RepoFailed(err)
+		return failure.OfRepo(err)
 	}
 	return nil
 }
@@ -254,7 +255,7 @@ func (b *choice) ofHead(err error) error {
 	case errors.As(err, &mistakes):
 		err = inBundle(mistakes, b.Head, "")
 	case !errors.As(err, &mistake):
-		return RepoFailed(err)
+		return failure.OfRepo(err)
 	}
 	if !b.baseHas {
 		return err

@@ -2,11 +2,10 @@ package scanner
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
-	"github.com/policyscan/policyscan/internal/disk"
+	"github.com/policyscan/policyscan/scanner/failure"
 	"github.com/policyscan/policyscan/scanner/repo"
 	"github.com/policyscan/policyscan/scanner/worktree"
 	"github.com/policyscan/policyscan/verdict"
@@ -128,12 +127,10 @@ func (t *gitTree) walk(ctx context.Context, visitors []visitor) error {
 	if cause := context.Cause(ctx); cause != nil {
 		return cause
 	}
-	var known *verdict.Error
-	switch {
-	case errors.As(err, &known):
-		v.fail(*known)
-	case err != nil:
-		v.fail(repoError(err))
+	if err != nil {
+		for _, e := range failure.Errors(failure.OfRepo(err)) {
+			v.fail(e)
+		}
 	}
 	return nil
 }
@@ -166,46 +163,4 @@ func (o blobOpener) open(e entry) (content, error) {
 		return nil, err // not b, which as a content would not be nil
 	}
 	return b, nil
-}
-
-// repoCodes are the codes of what can be wrong with a repository, the more exact first.
-var repoCodes = []struct {
-	err  error
-	code string
-	hint string
-}{
-	{repo.ErrLimit, code.Limit, ""},
-	{repo.ErrHash, code.ObjectHash, "; run git fsck"},
-	{repo.ErrMalformed, code.TreeMalformed, "; run git fsck"},
-	{repo.ErrMissing, code.Object, "; in a partial clone fetch it, or clone without --filter"},
-	{repo.ErrCorrupt, code.Object, "; run git fsck"},
-	{repo.ErrNoMergeBase, code.NoMergeBase, "; the base and the head are unrelated: name a base that the head grew from"},
-	{repo.ErrAmbiguous, code.RevAmbiguous, ""},
-	{repo.ErrSyntax, code.RevSyntax, ""},
-	{repo.ErrUnknown, code.BaseMissing, ""},
-	{repo.ErrIndex, code.Index, ""},
-	{repo.ErrFormat, code.RepoFormat, ""},
-	{repo.ErrNotRepository, code.RepoFormat, ""},
-}
-
-// repoError is the verdict's error for what a repository could not tell.
-func repoError(err error) verdict.Error {
-	var shallow *repo.ShallowError
-	if errors.As(err, &shallow) {
-		return verdict.Error{Code: code.Shallow, Message: err.Error() + "; fetch the history (git fetch --unshallow; actions/checkout: fetch-depth: 0; GitLab: GIT_DEPTH: 0)"}
-	}
-	if is, hint, known := repoCode(err); known {
-		return verdict.Error{Code: is, Message: err.Error() + hint}
-	}
-	return verdict.Error{Code: code.Read, Message: "the repository cannot be read: " + disk.Cause(err).Error()}
-}
-
-// repoCode returns the code of what is wrong with a repository, and what to do about it.
-func repoCode(err error) (is, hint string, known bool) {
-	for _, c := range repoCodes {
-		if errors.Is(err, c.err) {
-			return c.code, c.hint, true
-		}
-	}
-	return "", "", false
 }

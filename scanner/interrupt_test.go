@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/policyscan/policyscan/scanner/failure"
 	"github.com/policyscan/policyscan/scanner/worktree"
 	"github.com/policyscan/policyscan/verdict"
 	"github.com/policyscan/policyscan/verdict/code"
@@ -20,7 +21,7 @@ import (
 
 func TestInterrupted(t *testing.T) {
 	cancelled, cancel := context.WithCancelCause(t.Context())
-	cancel(&Interruption{Code: code.Timeout, Message: "the time is over"})
+	cancel(&failure.Interruption{Code: code.Timeout, Message: "the time is over"})
 	plain, stop := context.WithCancel(t.Context())
 	stop()
 	dir := writeTree(t, map[string]string{"a.tf": "x"})
@@ -68,7 +69,7 @@ func TestFault_140_StuckRead(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	go func() {
 		<-reading
-		cancel(&Interruption{Code: code.Timeout, Message: "the time is over"})
+		cancel(&failure.Interruption{Code: code.Timeout, Message: "the time is over"})
 	}()
 	v := Scan(ctx, one(testBundle("key")), tree, Options{Workers: 1})
 	checkVerdict(t, testBundle("key"), v)

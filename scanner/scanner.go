@@ -30,6 +30,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/policyscan/policyscan/scanner/failure"
 	"github.com/policyscan/policyscan/verdict"
 	"github.com/policyscan/policyscan/verdict/code"
 )
@@ -65,12 +66,6 @@ type Options struct {
 	Progress        *Progress         // nil: no one watches
 	Rewritten       *Rewritten        // nil: no one asks
 }
-
-// Interruption is a cause of a context's end that has its own code. A scan
-// whose context ends for another reason has the code E_INTERRUPTED.
-type Interruption struct{ Code, Message string }
-
-func (i *Interruption) Error() string { return i.Message }
 
 // Scan checks every file of the tree against every rule of the judges' bundles; see
 // [Judge]. When ctx ends, so does the scan: what was found until then is in the
@@ -118,7 +113,7 @@ func await(ctx context.Context, done <-chan struct{}) {
 
 func stopped(ctx context.Context) verdict.Error {
 	cause := context.Cause(ctx)
-	var i *Interruption
+	var i *failure.Interruption
 	if errors.As(cause, &i) {
 		return verdict.Error{Code: i.Code, Message: i.Message}
 	}

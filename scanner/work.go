@@ -7,6 +7,7 @@ import (
 	"runtime"
 
 	"github.com/policyscan/policyscan/internal/disk"
+	"github.com/policyscan/policyscan/scanner/failure"
 	"github.com/policyscan/policyscan/scanner/match"
 	"github.com/policyscan/policyscan/scanner/worktree"
 	"github.com/policyscan/policyscan/verdict"
@@ -255,7 +256,7 @@ func fileError(path string, err error) verdict.Error {
 	case errors.Is(err, match.ErrLimit):
 		e.Code, e.Message = code.Limit, "it is longer than --max-file-bytes; raise the limit to have it scanned"
 	default:
-		if is, hint, known := repoCode(err); known {
+		if is, hint, known := failure.RepoCode(err); known {
 			e.Code, e.Message = is, e.Message+hint
 		}
 	}

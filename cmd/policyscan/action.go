@@ -13,8 +13,8 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/policyscan/policyscan/internal/disk"
-	"github.com/policyscan/policyscan/scanner"
 	"github.com/policyscan/policyscan/scanner/ci"
+	"github.com/policyscan/policyscan/scanner/failure"
 	"github.com/policyscan/policyscan/verdict"
 	"github.com/policyscan/policyscan/verdict/output"
 	"github.com/policyscan/policyscan/verdict/report"
@@ -176,7 +176,7 @@ func (a *action) undecided(err error) error {
 	a.verdict = ""
 	var errs []verdict.Error
 	for _, e := range parts(err) {
-		errs = append(errs, scanner.ErrorsOf(e)...)
+		errs = append(errs, failure.Errors(e)...)
 	}
 	v := verdict.Incomplete(version(), a.step.Scope(), errs...)
 	v.Decide()

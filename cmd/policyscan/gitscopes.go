@@ -7,6 +7,7 @@ import (
 
 	"github.com/policyscan/policyscan/scanner"
 	"github.com/policyscan/policyscan/scanner/ci"
+	"github.com/policyscan/policyscan/scanner/failure"
 	"github.com/policyscan/policyscan/scanner/repo"
 )
 
@@ -23,7 +24,7 @@ func (c *scanCmd) changes(ctx context.Context, s *subject, out *reporter) error 
 	}
 	compared, err := want.Compare(r)
 	if err != nil {
-		return scanner.RepoFailed(err)
+		return failure.OfRepo(err)
 	}
 	s.notes = compared.Notes
 	if !c.Quiet {
@@ -54,14 +55,14 @@ func (c *scanCmd) staged(s *subject) error {
 		idx, err = idx.Committed()
 	}
 	if err != nil {
-		return scanner.RepoFailed(err)
+		return failure.OfRepo(err)
 	}
 	head, err := r.Commit("HEAD")
 	if err == nil {
 		err = idx.Missing()
 	}
 	if err != nil && !errors.Is(err, repo.ErrUnborn) {
-		return scanner.RepoFailed(err)
+		return failure.OfRepo(err)
 	}
 	s.tree = scanner.Staged(r, idx, head)
 	const wayOut = "to use the bundle of another commit deliberately, give --policy-ref; " +
@@ -85,7 +86,7 @@ func (c *scanCmd) tracked(s *subject, r *reporter) error {
 	}
 	idx, err := repository.Index()
 	if err != nil {
-		return scanner.RepoFailed(err)
+		return failure.OfRepo(err)
 	}
 	if err := c.judgedFromDisk(s, r); err != nil {
 		return err

@@ -9,6 +9,7 @@ import (
 
 	"github.com/policyscan/policyscan/internal/disk"
 	"github.com/policyscan/policyscan/scanner"
+	"github.com/policyscan/policyscan/scanner/failure"
 	"github.com/policyscan/policyscan/scanner/repo"
 )
 
@@ -75,7 +76,7 @@ func (c *scanCmd) repository(s *subject) (*repo.Repository, error) {
 	}
 	r, err := gitEnvironment().Open(c.Path)
 	if err != nil {
-		return nil, scanner.RepoFailed(err)
+		return nil, failure.OfRepo(err)
 	}
 	s.place, err = repositoryPlace(r)
 	return r, err

@@ -13,6 +13,7 @@ import (
 
 	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/scanner"
+	"github.com/policyscan/policyscan/scanner/failure"
 	"github.com/policyscan/policyscan/verdict"
 	"github.com/policyscan/policyscan/verdict/output"
 	"github.com/policyscan/policyscan/verdict/report"
@@ -68,12 +69,12 @@ func (r *reporter) scope() verdict.Scope {
 // undecided returns the verdict of a run that failed before the scan. Each mistake in a
 // bundle becomes one of its errors.
 func (r *reporter) undecided(err error) *verdict.Verdict {
-	r.mistakes = scanner.MistakesOf(err)
+	r.mistakes = failure.Mistakes(err)
 	var a *adviceError
 	if errors.As(err, &a) {
 		r.advice = a.advice
 	}
-	return scanner.Undecided(version(), r.scope(), err)
+	return failure.Verdict(version(), r.scope(), err)
 }
 
 // show writes the report for a person.

@@ -9,6 +9,7 @@ import (
 	"github.com/policyscan/policyscan/cmd/policyscan/manual"
 	"github.com/policyscan/policyscan/rules/glob"
 	"github.com/policyscan/policyscan/scanner"
+	"github.com/policyscan/policyscan/scanner/failure"
 	"github.com/policyscan/policyscan/verdict"
 	"github.com/policyscan/policyscan/verdict/code"
 	"github.com/policyscan/policyscan/verdict/output"
@@ -181,11 +182,11 @@ func (c *scanCmd) check() error {
 func interruptible(timeout time.Duration) (ctx context.Context, caught func() int, stop func()) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	caught, stopSignals := onSignal(func(name string) {
-		cancel(&scanner.Interruption{Code: code.Interrupted, Message: "the run was stopped by " + name + "; run it again"})
+		cancel(&failure.Interruption{Code: code.Interrupted, Message: "the run was stopped by " + name + "; run it again"})
 	})
 	release := func() {}
 	if timeout > 0 {
-		ctx, release = context.WithTimeoutCause(ctx, timeout, &scanner.Interruption{
+		ctx, release = context.WithTimeoutCause(ctx, timeout, &failure.Interruption{
 			Code: code.Timeout, Message: fmt.Sprintf("the run did not end within --timeout %s; raise it, or scan less",
 				timeout),
 		})

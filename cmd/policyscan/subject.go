@@ -9,6 +9,7 @@ import (
 
 	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/scanner"
+	"github.com/policyscan/policyscan/scanner/failure"
 	"github.com/policyscan/policyscan/verdict"
 )
 
@@ -29,7 +30,7 @@ type subject struct {
 
 // addErrors adds errors after which the scan can continue.
 func (s *subject) addErrors(err error) {
-	s.errors, s.mistakes = append(s.errors, scanner.ErrorsOf(err)...), append(s.mistakes, scanner.MistakesOf(err)...)
+	s.errors, s.mistakes = append(s.errors, failure.Errors(err)...), append(s.mistakes, failure.Mistakes(err)...)
 }
 
 // subject returns what the flags choose. With an error, it still returns as much as is known,

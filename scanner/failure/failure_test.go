@@ -1,0 +1,70 @@
+package failure
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"testing"
+
+	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/scanner/repo"
+	"github.com/policyscan/policyscan/verdict"
+	"github.com/policyscan/policyscan/verdict/code"
+)
+
+// TestErrors: each kind of error has the code that a consumer decides on, however it is wrapped.
+func TestErrors(t *testing.T) {
+	known := &verdict.Error{Code: code.Empty, File: "a", Message: "m"}
+	mistake := &rules.Error{Code: rules.CodeKey, File: "rules/boundaries.yml", Line: 3, Found: "f", Fix: "x"}
+	another := &rules.Error{Code: rules.CodeValue, Found: "g", Fix: "y"}
+	of := func(e error) verdict.Error { return verdict.Error{Code: e.(*rules.Error).Code, Message: e.Error()} }
+	for name, c := range map[string]struct {
+		err  error
+		want []verdict.Error
+	}{
+		"a verdict's":                      {known, []verdict.Error{*known}},
+		"mistakes":                         {rules.Errors{mistake, another}, []verdict.Error{of(mistake), of(another)}},
+		"a mistake":                        {mistake, []verdict.Error{of(mistake)}},
+		"an interruption":                  {&Interruption{code.Timeout, "m"}, []verdict.Error{{Code: code.Timeout, Message: "m"}}},
+		"a repository's, which has a code": {OfRepo(known), []verdict.Error{*known}},
+	} {
+		for _, err := range []error{c.err, fmt.Errorf("wrapped: %w", c.err)} {
+			if got := Errors(err); !slices.Equal(got, c.want) {
+				t.Errorf("%s: got %+v, want %+v", name, got, c.want)
+			}
+		}
+	}
+	if got := Errors(errors.New("m")); !slices.Equal(got, []verdict.Error{{Code: code.Usage, Message: "m"}}) {
+		t.Errorf("%+v", got)
+	}
+}
+
+// TestOfRepo: what a repository says of itself has a code, the more exact of two, and words without a path of the machine.
+func TestOfRepo(t *testing.T) {
+	wrap := func(err error) error { return fmt.Errorf("w: %w", err) }
+	for _, c := range []struct {
+		err           error
+		code, message string
+	}{
+		{wrap(repo.ErrHash), code.ObjectHash, wrap(repo.ErrHash).Error() + "; run git fsck"},
+		{wrap(repo.ErrUnknown), code.BaseMissing, wrap(repo.ErrUnknown).Error()},
+		{errors.Join(repo.ErrCorrupt, repo.ErrLimit), code.Limit, errors.Join(repo.ErrCorrupt, repo.ErrLimit).Error()},
+		{&fs.PathError{Op: "open", Path: "/secret", Err: fs.ErrPermission}, code.Read, "the repository cannot be read: permission denied"},
+	} {
+		if got := Errors(OfRepo(c.err)); len(got) != 1 || got[0].Code != c.code || got[0].Message != c.message {
+			t.Errorf("%v: got %+v, want %s: %s", c.err, got, c.code, c.message)
+		}
+	}
+	if got := Errors(OfRepo(wrap(&repo.ShallowError{}))); got[0].Code != code.Shallow {
+		t.Errorf("%+v", got)
+	}
+}
+
+// TestVerdict: a run that did not come to scan is a FAIL that is not complete, its errors in order.
+func TestVerdict(t *testing.T) {
+	v := Verdict("1.0", verdict.Scope{Mode: "full"}, rules.Errors{{Code: rules.CodeValue}, {Code: rules.CodeKey}})
+	if v.Verdict != verdict.Fail || v.Complete || v.Scope.Mode != "full" || len(v.Errors) != 2 || v.Errors[0].Code != rules.CodeKey {
+		t.Errorf("%+v", v)
+	}
+}
