@@ -93,7 +93,7 @@ func TestGlossary(t *testing.T) {
 	}
 	// The words of the contract, and the members of the verdict that are words of their own.
 	for _, word := range []string{
-		"bundle", "rule", "boundary", "invariant", "deprecated", "pattern", "tree", "scope", "governed", "violation", "evidence",
+		"bundle", "rule", "boundary", "invariant", "deprecated", "pattern", "tree", "scope", "covered", "violation", "evidence",
 		"verdict", "coverage", "partial", "complete", "incomplete", "bootstrap", "fingerprint", "severity", "redact", "root", "glob",
 	} {
 		if !slices.Contains(words, word) {
@@ -252,8 +252,8 @@ func TestEditorsVim(t *testing.T) {
 }
 
 // worstWords are words that no text for a reader has, and what it has instead. A word is a regular expression over
-// whole words, whatever their case; a space in it is any white space. Two that a list cannot catch are missing:
-// "governed", a key of the verdict and a count of the reports, and "is no X", which looks like "there is no X".
+// whole words, whatever their case; a space in it is any white space. One that a list cannot catch is missing:
+// "is no X", which looks like "there is no X".
 var worstWords = []struct{ word, instead string }{
 	{"mend|mends|mended|mending", "fix"},
 	{"by the bundle of the base", "with the base's rules"},
@@ -273,12 +273,15 @@ var worstWords = []struct{ word, instead string }{
 	{"told", "reported, said"},
 	{"in one another", "nested"},
 	{"slips?", "mistake"},
+	{"(un)?governed|governs?|governing", "covered by a rule"},
 }
 
 // goodUses are phrases in which such a word is the right one.
 var goodUses = []string{
 	"stands? for",           // "`**/` stands for any number of folders"
 	"agents? (is|are) told", // an agent is told something; what is found is reported
+	"require-governed",
+	`coverage\.governed|governed": \d+`, // the key of the verdict
 }
 
 func wordsOf(expression string) *regexp.Regexp {
@@ -300,13 +303,40 @@ func worstIn(file string, line int, text string) (found []string) {
 	return found
 }
 
-// TestPlainWords: no page, no example and no text of the program has one of the worst words.
+// descriptions returns the texts of a JSON schema that a person reads.
+func descriptions(t *testing.T, name string) (texts []string) {
+	t.Helper()
+	var schema any
+	if err := json.Unmarshal([]byte(read(t, name)), &schema); err != nil {
+		t.Fatal(err)
+	}
+	var walk func(any)
+	walk = func(v any) {
+		switch v := v.(type) {
+		case []any:
+			for _, item := range v {
+				walk(item)
+			}
+		case map[string]any:
+			for key, value := range v {
+				if text, ok := value.(string); ok && (key == "description" || key == "title") {
+					texts = append(texts, text)
+				}
+				walk(value)
+			}
+		}
+	}
+	walk(schema)
+	return texts
+}
+
+// TestPlainWords: no page, no example, no schema and no text of the program has one of the worst words.
 func TestPlainWords(t *testing.T) {
 	var found []string
 	for _, name := range append([]string{"../action.yml"}, pages...) {
 		found = append(found, worstIn(name, 1, read(t, name))...)
 	}
-	literals := 0
+	literals, schemas := 0, 0
 	err := filepath.WalkDir("..", func(name string, d fs.DirEntry, err error) error {
 		name = filepath.ToSlash(name)
 		switch {
@@ -328,6 +358,13 @@ func TestPlainWords(t *testing.T) {
 				}
 				return true
 			})
+		case path.Ext(name) == ".html":
+			found = append(found, worstIn(name, 1, read(t, name))...)
+		case path.Base(name) == "schema.json":
+			for _, text := range descriptions(t, name) {
+				schemas++
+				found = append(found, worstIn(name, 1, text)...)
+			}
 		case strings.HasPrefix(name, "../examples/") || strings.HasPrefix(name, "../rules/starter/"):
 			if slices.Contains([]string{".yml", ".yaml", ".sh", ".txt"}, path.Ext(name)) {
 				found = append(found, worstIn(name, 1, read(t, name))...)
@@ -335,8 +372,8 @@ func TestPlainWords(t *testing.T) {
 		}
 		return nil
 	})
-	if err != nil || literals < 1000 {
-		t.Errorf("%d texts in Go files, %v", literals, err)
+	if err != nil || literals < 1000 || schemas < 100 {
+		t.Errorf("%d texts in Go files, %d in schemas, %v", literals, schemas, err)
 	}
 	for _, f := range found {
 		t.Error(f)

@@ -204,7 +204,7 @@ func scanSpecial(t *testing.T, dir, name string) {
 			if wantOutcome(t, v, "F"); v.Complete {
 				t.Errorf("a violation hides the file that was not opened")
 			}
-			// Not governed: not an error.
+			// Not covered: not an error.
 			r := testRule("T-1", "key")
 			r.Files = []string{"a.tf"}
 			wantOutcome(t, scanTree(t, newBundle(r), tree, Options{}), "P")

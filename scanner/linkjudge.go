@@ -12,7 +12,7 @@ import (
 )
 
 // visitLink checks a link: its target string like any content, for the rules that select the link, and where it leads,
-// for all that could check what is read under its name. A link that no rule selects is governed only if it fails in
+// for all that could check what is read under its name. A link that no rule selects is covered only if it fails in
 // that.
 func (w *worker) visitLink(e entry, o opener) {
 	looking := w.bundle.LookingInto(e.Path, nil)
@@ -30,16 +30,16 @@ func (w *worker) visitLink(e entry, o opener) {
 		losing = looking // for all that is known
 	}
 	w.selected = w.bundle.Selecting(e.Path, w.selected[:0])
-	governs := w.selected
-	if len(governs) == 0 {
-		governs = losing
-		slices.Sort(governs)
+	covering := w.selected
+	if len(covering) == 0 {
+		covering = losing
+		slices.Sort(covering)
 	}
-	if len(governs) == 0 {
+	if len(covering) == 0 {
 		w.tally.list()
 		return
 	}
-	if !w.tally.begin(&w.job, e, governs, w.engines) {
+	if !w.tally.begin(&w.job, e, covering, w.engines) {
 		return
 	}
 	defer w.tally.end(w.policySet)

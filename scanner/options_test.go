@@ -149,7 +149,7 @@ func TestProgress(t *testing.T) {
 	o := Options{Progress: &Progress{}}
 	scanFolder(t, writeTree(t, map[string]string{"a.tf": "x", "b.tf": "key", "c.md": "key"}), newBundle(r), o)
 	if listed, governed, done := o.Progress.Files(); listed != 3 || governed != 2 || done != 2 {
-		t.Errorf("%d listed, %d governed, %d done", listed, governed, done)
+		t.Errorf("%d listed, %d covered, %d done", listed, governed, done)
 	}
 }
 

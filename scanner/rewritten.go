@@ -10,7 +10,7 @@ import (
 	"github.com/policyscan/policyscan/verdict"
 )
 
-// Rewritten gathers the governed files in whose place git writes something that was not checked and that no one can
+// Rewritten gathers the covered files in whose place git writes something that was not checked and that no one can
 // know without running a program: those with a filter, and those that git archive changes.
 type Rewritten struct {
 	mu    sync.Mutex

@@ -37,13 +37,13 @@ import (
 
 // Reasons that [Options.Allow] explicitly allows.
 const (
-	AllowLFSPointer  = "lfs-pointer"  // a governed Git LFS pointer
-	AllowSpecialFile = "special-file" // a governed FIFO, socket or device
+	AllowLFSPointer  = "lfs-pointer"  // a covered Git LFS pointer
+	AllowSpecialFile = "special-file" // a covered FIFO, socket or device
 	AllowEmpty       = "empty"        // a tree without any file
-	AllowSubmodule   = "submodule"    // a governed submodule
+	AllowSubmodule   = "submodule"    // a covered submodule
 	AllowPartial     = "partial"      // a run narrowed by rule or path
-	AllowEncoding    = "encoding"     // a governed file that git checks out in an unknown encoding
-	AllowEncrypted   = "encrypted"    // a governed file that git-crypt has encrypted
+	AllowEncoding    = "encoding"     // a covered file that git checks out in an unknown encoding
+	AllowEncrypted   = "encrypted"    // a covered file that git-crypt has encrypted
 	AllowSymlink     = "symlink"      // a link whose target the rules do not judge as they judge the link
 )
 
@@ -60,8 +60,8 @@ type Options struct {
 	Exclude         func(string) bool // paths that no rule selects, for debugging: the run is partial. Called by all workers
 	LeaveOut        map[string]string // paths that are no part of a tree on disk, and the reason
 	InUse           []RuleFile        // of the judges' bundles: no part of a tree of git's objects
-	RequireGoverned bool              // no governed file is an error
-	MaxFileBytes    int64             // a longer governed file is an error; 0: no limit
+	RequireGoverned bool              // no covered file is an error
+	MaxFileBytes    int64             // a longer covered file is an error; 0: no limit
 	Workers         int               // files examined at a time; 0: as many as processors
 	Progress        *Progress         // nil: no one watches
 	Rewritten       *Rewritten        // nil: no one asks

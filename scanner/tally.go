@@ -29,7 +29,7 @@ type chosen struct {
 	files int
 }
 
-// A job is a governed file, and what became of it.
+// A job is a covered file, and what became of it.
 type job struct {
 	entry
 	*chosen
@@ -49,7 +49,7 @@ type result struct {
 	err     *verdict.Error
 }
 
-// list counts a file that no rule governs.
+// list counts a file that no rule covers.
 func (t *tally) list() {
 	t.mu.Lock()
 	defer t.mu.Unlock()

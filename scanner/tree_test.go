@@ -86,10 +86,10 @@ func checkVerdict(t testing.TB, b *rules.Bundle, v *verdict.Verdict) {
 	}
 	c := &v.Coverage
 	if c.Governed != c.Scanned+len(c.NotScanned) {
-		t.Errorf("%d files are governed, but %d scanned and %d not", c.Governed, c.Scanned, len(c.NotScanned))
+		t.Errorf("%d files are covered, but %d scanned and %d not", c.Governed, c.Scanned, len(c.NotScanned))
 	}
 	if c.Files < c.Governed {
-		t.Errorf("of %d files %d are governed", c.Files, c.Governed)
+		t.Errorf("of %d files %d are covered", c.Files, c.Governed)
 	}
 	if pass := v.Verdict == verdict.Pass; pass != (v.Complete && len(v.Violations) == 0 && len(v.Rules) > 0) {
 		t.Errorf("verdict is %s with %d errors, %d violations and %d rules", v.Verdict, len(v.Errors), len(v.Violations), len(v.Rules))

@@ -52,7 +52,7 @@ func (p *collector) run(ctx context.Context) {
 	}
 }
 
-// visit judges a file, if a rule governs it.
+// visit checks a file, if a rule covers it.
 func (w *worker) visit(e entry, o opener) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -78,7 +78,7 @@ func (w *worker) visit(e entry, o opener) {
 }
 
 // selecting returns the rules that select a file. Of a submodule only the
-// place is known: a rule that could select a path beneath it governs it.
+// place is known: a rule that could select a path beneath it covers it.
 func (s *scan) selecting(e entry, into []int) []int {
 	if e.Kind == worktree.Submodule {
 		return s.bundle.SelectingBeneath(e.Path, into)

@@ -46,7 +46,7 @@ func Decode(text []byte) (*Verdict, error) {
 	return v, nil
 }
 
-// covered reports whether every governed file was scanned, or was left for a reason that is allowed.
+// covered reports whether every covered file was scanned, or was left for a reason that is allowed.
 func (v *Verdict) covered() bool {
 	c := &v.Coverage
 	return c.Scanned >= 0 && c.Governed == c.Scanned+len(c.NotScanned) && c.Governed <= c.Files &&

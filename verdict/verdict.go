@@ -135,11 +135,11 @@ type Scope struct {
 type Coverage struct {
 	Files      int        `json:"files"`    // in the tree, of any kind; those left out not counted
 	Governed   int        `json:"governed"` // selected by at least one rule
-	Scanned    int        `json:"scanned"`  // governed files checked against every rule that selects them
+	Scanned    int        `json:"scanned"`  // covered files checked against every rule that selects them
 	Bytes      int64      `json:"bytes"`    // of the scanned files
 	Deleted    int        `json:"deleted"`
 	LeftOut    []Omission `json:"left_out"`    // by path; no part of the tree
-	NotScanned []Omission `json:"not_scanned"` // governed, by path
+	NotScanned []Omission `json:"not_scanned"` // covered, by path
 	Unparsed   []string   `json:"unparsed"`    // files whose text alone was checked, since they cannot be parsed
 }
 

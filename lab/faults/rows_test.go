@@ -116,7 +116,7 @@ func rows() []row {
 		{93, "globs that can never match as they were meant", nil},
 		{94, "braces that unfold without an end", nil},
 		{95, "what ** and hidden names mean, against git", []string{"git"}},
-		{96, "a rule that selects no file, no governed file, no file", nil},
+		{96, "a rule that selects no file, no covered file, no file", nil},
 		{97, "backslashes of Windows in globs", nil},
 
 		// Git.

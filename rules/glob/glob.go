@@ -38,7 +38,7 @@
 // # Refused globs
 //
 // doublestar accepts globs that can never match what their writer meant, such as
-// "./main.tf" or "**.tf". A rule with one of those would guard nothing, silently, so
+// "./main.tf" or "**.tf". A rule with one of those would cover nothing, silently, so
 // [Check] refuses them. [Compile] and [NewIndex] expect globs that passed it.
 //
 // # Limits

@@ -14,9 +14,9 @@ const (
 
 	Read          = "E_READ"           // a file or folder could not be read
 	Changed       = "E_CHANGED"        // a file changed, appeared or went while it was read
-	NotRegular    = "E_NOT_REGULAR"    // a governed FIFO, socket or device
-	Unavailable   = "E_UNAVAILABLE"    // a governed file's content is elsewhere (Git LFS), or encrypted (git-crypt)
-	Encoding      = "E_ENCODING"       // git checks a governed file out in an unknown encoding
+	NotRegular    = "E_NOT_REGULAR"    // a covered FIFO, socket or device
+	Unavailable   = "E_UNAVAILABLE"    // a covered file's content is elsewhere (Git LFS), or encrypted (git-crypt)
+	Encoding      = "E_ENCODING"       // git checks a covered file out in an unknown encoding
 	Link          = "E_LINK"           // a link to what the rules do not judge as they judge the link's own path
 	CaseCollision = "E_CASE_COLLISION" // two tracked files that are one on disk, which takes no notice of case or normal form
 	Limit         = "E_LIMIT"          // a limit that the user set was hit

@@ -185,7 +185,7 @@ func TestGitLabCaveats(t *testing.T) {
 	v.Coverage.NotScanned = []verdict.Omission{{File: "a.tf", Reason: "lfs-pointer"}}
 	v.Decide()
 	issues := gitlabOf(t, v)
-	if len(issues) != 1 || issues[0].Severity != "info" || !strings.Contains(issues[0].Description, "1 governed file not scanned") {
+	if len(issues) != 1 || issues[0].Severity != "info" || !strings.Contains(issues[0].Description, "1 covered file not scanned") {
 		t.Errorf("%+v", issues)
 	}
 }

@@ -241,23 +241,23 @@ func TestHTMLOutcome(t *testing.T) {
 		headline, note string
 		states         string
 	}{
-		"pass": {func(*verdict.Verdict) {}, "no violation", "2 of 2 governed files checked against 2 rules, each in full.", "holds holds"},
-		"nothing governs": {func(v *verdict.Verdict) {
+		"pass": {func(*verdict.Verdict) {}, "no violation", "2 of 2 covered files checked against 2 rules, each in full.", "no violation no violation"},
+		"nothing covered": {func(v *verdict.Verdict) {
 			v.Coverage = verdict.Coverage{Files: 3}
 			v.Rules[0].Files, v.Rules[1].Files = 0, 0
-		}, "nothing was scanned", "No file is covered by a rule: no rule selects any file of this tree.", "guards nothing guards nothing"},
-		"nothing there": {func(v *verdict.Verdict) { v.Coverage = verdict.Coverage{Deleted: 2} }, "nothing was scanned", "There was nothing to scan.", "checked against nothing checked against nothing"},
+		}, "nothing was scanned", "No file is covered by a rule: no rule selects any file of this tree.", "covers no file covers no file"},
+		"nothing there": {func(v *verdict.Verdict) { v.Coverage = verdict.Coverage{Deleted: 2} }, "nothing was scanned", "There was nothing to scan.", "nothing checked nothing checked"},
 		"all accepted": {func(v *verdict.Verdict) {
 			v.Coverage.Scanned, v.Allowed = 0, []string{"lfs-pointer"}
 			v.Coverage.NotScanned = []verdict.Omission{{File: "a", Reason: "lfs-pointer"}, {File: "b", Reason: "lfs-pointer"}}
-		}, "nothing was scanned", "Explicitly allowed with --allow: lfs-pointer.", "checked against nothing checked against nothing"},
-		"a rule unused": {func(v *verdict.Verdict) { v.Rules[1].Files = 0 }, "no violation", "1 of 2 rules guards nothing: no file is selected.", "holds guards nothing"},
-		"violated":      {func(v *verdict.Verdict) { v.Violations = fixtures()["fail"].verdict.Violations[:1] }, "1 violation of 1 rule in 1 file", "2 of 2 governed files checked against 2 rules, each in full.", "1 violation holds"},
-		"not decided":   {func(v *verdict.Verdict) { v.Errors = []verdict.Error{{Code: code.Timeout, Message: "m"}} }, "could not decide", "2 of 2 governed files checked against 2 rules, each in full.", "not decided not decided"},
-		"both":          {func(v *verdict.Verdict) { *v = *fixtures()["hostile"].verdict }, "22 violations of 1 rule in 22 files, and not all could be decided", "2 of 2 governed files checked against 1 rule, each in full.", "22 violations"},
-		"no rule":       {func(v *verdict.Verdict) { v.Rules = nil }, "no rule was enforced", "2 of 2 governed files checked against 0 rules, each in full.", ""},
-		"narrowed":      {func(v *verdict.Verdict) { v.Partial, v.Allowed = true, []string{"partial"} }, "no violation", "The run was narrowed by --rule or --exclude: its verdict is not about the whole tree.", "holds holds"},
-		"a change":      {func(v *verdict.Verdict) { v.Scope = changed() }, "no violation", "Checked: 5 files changed since main (merge base 0123456), 2 governed, with the bundle 0123456 (disk).", "holds holds"},
+		}, "nothing was scanned", "Explicitly allowed with --allow: lfs-pointer.", "nothing checked nothing checked"},
+		"a rule unused": {func(v *verdict.Verdict) { v.Rules[1].Files = 0 }, "no violation", "1 of 2 rules selects no file.", "no violation covers no file"},
+		"violated":      {func(v *verdict.Verdict) { v.Violations = fixtures()["fail"].verdict.Violations[:1] }, "1 violation of 1 rule in 1 file", "2 of 2 covered files checked against 2 rules, each in full.", "1 violation no violation"},
+		"not decided":   {func(v *verdict.Verdict) { v.Errors = []verdict.Error{{Code: code.Timeout, Message: "m"}} }, "could not decide", "2 of 2 covered files checked against 2 rules, each in full.", "not decided not decided"},
+		"both":          {func(v *verdict.Verdict) { *v = *fixtures()["hostile"].verdict }, "22 violations of 1 rule in 22 files, and not all could be decided", "2 of 2 covered files checked against 1 rule, each in full.", "22 violations"},
+		"no rule":       {func(v *verdict.Verdict) { v.Rules = nil }, "no rule was enforced", "2 of 2 covered files checked against 0 rules, each in full.", ""},
+		"narrowed":      {func(v *verdict.Verdict) { v.Partial, v.Allowed = true, []string{"partial"} }, "no violation", "The run was narrowed by --rule or --exclude: its verdict is not about the whole tree.", "no violation no violation"},
+		"a change":      {func(v *verdict.Verdict) { v.Scope = changed() }, "no violation", "Checked: 5 files changed since main (merge base 0123456), 2 covered, with the bundle 0123456 (disk).", "no violation no violation"},
 		"no bundle": {func(v *verdict.Verdict) {
 			v.Policy, v.Rules, v.Errors = nil, nil, []verdict.Error{{Code: code.Usage, Message: "m"}}
 		}, "could not decide", "Checked: every file of the folder, with no bundle: none could be loaded.", ""},
@@ -287,8 +287,8 @@ func TestHTMLOutcome(t *testing.T) {
 		if !slices.Contains(notes, c.note) && (c.note != "" || len(notes) > 0) {
 			t.Errorf("%s: the notes are %q", name, notes)
 		}
-		if all := strings.Join(notes, " "); v.Coverage.Governed == 0 && (strings.Contains(all, "to the last byte") || strings.Contains(all, "guard nothing")) {
-			t.Errorf("%s: nothing is governed, and the notes are %q", name, notes)
+		if all := strings.Join(notes, " "); v.Coverage.Governed == 0 && (strings.Contains(all, "in full") || strings.Contains(all, "no file.")) {
+			t.Errorf("%s: nothing is covered, and the notes are %q", name, notes)
 		}
 		for _, e := range root.all(tag("tr")) {
 			if cells := e.all(tag("td")); len(cells) == 2 {
@@ -381,7 +381,7 @@ func TestHTMLScope(t *testing.T) {
 		}
 		want := []string{
 			"Scope: diff: the files that the head changes", "Base: main", "Base commit: c", name + " " + strings.Join(bases, " "), "Head commit: h", "Found by: merge-base",
-			"Files: 5 in the tree, 2 governed, 2 scanned", "Bytes: 1,234 read", "Deleted: 1 file",
+			"Files: 5 in the tree, 2 covered, 2 scanned", "Bytes: 1,234 read", "Deleted: 1 file",
 		}
 		if !slices.Equal(got, want) {
 			t.Errorf("%q", got)

@@ -10,7 +10,7 @@ import (
 // headline says what came of the run, how much it looked at, and what limits that.
 func (p *htmlPage) headline(v *verdict.Verdict) {
 	c := &v.Coverage
-	looked := fmt.Sprintf("%s of %s checked against %s, each in full", grouped(int64(c.Scanned)), some(c.Governed, "governed file"), some(len(v.Rules), "rule"))
+	looked := fmt.Sprintf("%s of %s checked against %s, each in full", grouped(int64(c.Scanned)), some(c.Governed, "covered file"), some(len(v.Rules), "rule"))
 	found := "no violation"
 	if n := len(v.Violations); n > 0 {
 		files := map[string]bool{}
@@ -42,7 +42,7 @@ func (p *htmlPage) headline(v *verdict.Verdict) {
 		{"violations", grouped(int64(len(v.Violations)))},
 		{"rules", grouped(int64(len(v.Rules)))},
 		{"files in the tree", grouped(int64(c.Files))},
-		{"governed", grouped(int64(c.Governed))},
+		{"covered", grouped(int64(c.Governed))},
 		{"scanned", grouped(int64(c.Scanned))},
 		{"bytes read", grouped(c.Bytes)},
 	}
@@ -67,11 +67,7 @@ func (p *htmlPage) headline(v *verdict.Verdict) {
 		}
 	}
 	if unused > 0 && c.Governed > 0 {
-		verb := "guards"
-		if unused > 1 {
-			verb = "guard"
-		}
-		note(fmt.Sprintf("%s of %s %s nothing: no file is selected.", grouped(int64(unused)), some(len(v.Rules), "rule"), verb))
+		note(fmt.Sprintf("%s of %s %s no file.", grouped(int64(unused)), some(len(v.Rules), "rule"), selects(unused)))
 	}
 	if n := len(v.PolicyChanges); n > 0 {
 		note("The change alters the policy itself, in " + some(n, "place") + ": see Policy below.")
@@ -133,7 +129,7 @@ func (p *htmlPage) coverage(v *verdict.Verdict) {
 	fact("Head commit", true, s.HeadCommit)
 	fact("Found by", true, s.Strategy)
 	c := &v.Coverage
-	fact("Files", false, fmt.Sprintf("%s in the tree, %s governed, %s scanned", grouped(int64(c.Files)), grouped(int64(c.Governed)), grouped(int64(c.Scanned))))
+	fact("Files", false, fmt.Sprintf("%s in the tree, %s covered, %s scanned", grouped(int64(c.Files)), grouped(int64(c.Governed)), grouped(int64(c.Scanned))))
 	fact("Bytes", false, grouped(c.Bytes)+" read")
 	if c.Deleted > 0 {
 		fact("Deleted", false, some(c.Deleted, "file"))

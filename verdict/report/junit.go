@@ -18,7 +18,7 @@ const junitMost = 100
 // it a test case for each rule.
 //
 //   - A rule that was violated has a failure, with its violations.
-//   - One that selects no file is skipped: it guards nothing here.
+//   - One that selects no file is skipped: it covers nothing here.
 //   - One that nothing was found of, in a run that could not decide, is skipped: which
 //     rules the missing files are about the verdict does not say.
 //   - All others pass.
@@ -140,7 +140,7 @@ func ruleCase(r *verdict.Rule, found []*verdict.Violation, decided, scanned bool
 	case !decided:
 		c.result, c.message = "skipped", "not decided: the run is incomplete"
 	case r.Files == 0:
-		c.result, c.message = "skipped", "no file is selected by this rule"
+		c.result, c.message = "skipped", "this rule selects no file"
 	case !scanned:
 		c.result, c.message = "skipped", "no file that it selects was scanned"
 	}

@@ -204,7 +204,7 @@ func TestJUnitUndecided(t *testing.T) {
 		}
 		return got
 	}
-	if got, want := result(), []string{"NET-1 failed", "ENC-1 failed", "ENC-2 passed", "ENC-3 skipped: no file is selected by this rule"}; !slices.Equal(got, want) {
+	if got, want := result(), []string{"NET-1 failed", "ENC-1 failed", "ENC-2 passed", "ENC-3 skipped: this rule selects no file"}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
 	v.Errors = []verdict.Error{{Code: code.Read, File: "x.tf", Message: "m"}}

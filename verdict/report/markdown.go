@@ -86,9 +86,9 @@ func (p *markdownPage) headline() string {
 	case c.Scanned == 0:
 		return "PASS, but nothing was scanned: --allow excluded every file"
 	case c.Scanned < c.Governed:
-		return fmt.Sprintf("PASS: no violation in %d of %s", c.Scanned, count(c.Governed, "governed file"))
+		return fmt.Sprintf("PASS: no violation in %d of %s", c.Scanned, count(c.Governed, "covered file"))
 	}
-	return "PASS: no violation in " + count(c.Scanned, "governed file")
+	return "PASS: no violation in " + count(c.Scanned, "covered file")
 }
 
 // errors comes first: they are why there is no PASS.
@@ -160,7 +160,7 @@ func (p *markdownPage) facts() {
 		}
 	}
 	p.line("- **Scope**: " + scope)
-	s := fmt.Sprintf("%s, %d governed, %d scanned to the last byte (%s)", count(c.Files, "file"), c.Governed, c.Scanned, bytesWords(c.Bytes))
+	s := fmt.Sprintf("%s, %d covered, %d scanned to the last byte (%s)", count(c.Files, "file"), c.Governed, c.Scanned, bytesWords(c.Bytes))
 	if c.Deleted > 0 {
 		s += fmt.Sprintf(", %d deleted", c.Deleted)
 	}

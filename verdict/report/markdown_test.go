@@ -31,8 +31,8 @@ func TestMarkdownHeadline(t *testing.T) {
 		want   string
 		change func(*verdict.Verdict)
 	}{
-		{"PASS: no violation in 2 governed files", func(*verdict.Verdict) {}},
-		{"PASS: no violation in 1 of 2 governed files", func(v *verdict.Verdict) { v.Coverage.Scanned = 1 }},
+		{"PASS: no violation in 2 covered files", func(*verdict.Verdict) {}},
+		{"PASS: no violation in 1 of 2 covered files", func(v *verdict.Verdict) { v.Coverage.Scanned = 1 }},
 		{"PASS, but nothing was scanned: --allow excluded every file", func(v *verdict.Verdict) { v.Coverage.Scanned = 0 }},
 		{"PASS, but nothing was scanned: no rule selects any file", func(v *verdict.Verdict) { v.Coverage.Governed, v.Coverage.Scanned = 0, 0 }},
 		{"PASS, but there was nothing to scan", func(v *verdict.Verdict) { v.Coverage = verdict.Coverage{} }},
@@ -70,7 +70,7 @@ func TestMarkdownChange(t *testing.T) {
 	v.Coverage.Deleted = 4
 	v.Decide()
 	page := markdown(t, v)
-	const want = "- **Scope**: 5 files changed since `origin/main` (merge base `2222222`; chosen as github-merge-commit), 2 governed, 4 deleted, head `3333333`\n"
+	const want = "- **Scope**: 5 files changed since `origin/main` (merge base `2222222`; chosen as github-merge-commit), 2 covered, 4 deleted, head `3333333`\n"
 	if !strings.Contains(page, want) {
 		t.Errorf("want %s in\n%s", want, page)
 	}

@@ -120,8 +120,16 @@ func clip(s string, n int) string {
 	return s
 }
 
-// nothingGoverned is what a PASS says that looked at nothing.
-const nothingGoverned = "No file is covered by a rule: no rule selects any file of this tree, so nothing was checked."
+// nothingCovered is what a PASS says that looked at nothing.
+const nothingCovered = "No file is covered by a rule: no rule selects any file of this tree, so nothing was checked."
+
+// selects agrees with the number of rules before it.
+func selects(n int) string {
+	if n == 1 {
+		return "selects"
+	}
+	return "select"
+}
 
 // ofWholeTree reports whether the run was about a tree and not about a choice of its files,
 // of which it is usual that no rule selects any.

@@ -355,10 +355,10 @@ func (s *sarifWriter) notes() {
 		if ofWholeTree(v) {
 			level = "warning"
 		}
-		note(level, "%s", nothingGoverned)
+		note(level, "%s", nothingCovered)
 	}
 	if n := len(v.Coverage.NotScanned); n > 0 {
-		note("warning", "%s governed and not scanned; verdict.json names them.", count(n, "file"))
+		note("warning", "%s covered and not scanned; verdict.json names them.", count(n, "file"))
 	}
 }
 

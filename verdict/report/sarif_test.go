@@ -306,7 +306,7 @@ func TestSARIFNothingGoverned(t *testing.T) {
 		v.Scope.Mode, v.Coverage.Governed = mode, 0
 		v.Decide()
 		run, _ := sarifOf(t, v)
-		if in := run.Invocations[0]; len(in.Execution) != 1 || in.Execution[0].Level != want || in.Execution[0].Message.Text != nothingGoverned {
+		if in := run.Invocations[0]; len(in.Execution) != 1 || in.Execution[0].Level != want || in.Execution[0].Message.Text != nothingCovered {
 			t.Errorf("%s: %+v", mode, in.Execution)
 		}
 	}

@@ -42,7 +42,7 @@ type sarifCoverage struct {
 	Governed   int   `json:"governed"`
 	Scanned    int   `json:"scanned"`
 	Bytes      int64 `json:"bytes"`
-	NotScanned int   `json:"notScanned"` // governed files
+	NotScanned int   `json:"notScanned"` // covered files
 }
 
 type sarifBundles struct {

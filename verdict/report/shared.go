@@ -20,10 +20,10 @@ func caveats(v *verdict.Verdict) []string {
 	case c.Governed == 0:
 		all = append(all, fmt.Sprintf("no rule selects any of the files (%d)", c.Files))
 	case c.Scanned == 0:
-		all = append(all, "no governed file was scanned")
+		all = append(all, "no covered file was scanned")
 	}
 	if n := len(v.Coverage.NotScanned); n > 0 {
-		but := count(n, "governed file") + " not scanned"
+		but := count(n, "covered file") + " not scanned"
 		if v.Verdict == verdict.Pass {
 			but += ", as --allow " + verdict.Visible(strings.Join(v.Allowed, ",")) + " accepts"
 		}
@@ -44,7 +44,7 @@ func tally(v *verdict.Verdict) string {
 	if n := len(undecidedOf(v)); n > 0 {
 		found += ", could not decide (" + count(n, "error") + ")"
 	}
-	return fmt.Sprintf("%s: %s; %s, %d governed, %d scanned, %s", v.Verdict, found,
+	return fmt.Sprintf("%s: %s; %s, %d covered, %d scanned, %s", v.Verdict, found,
 		count(v.Coverage.Files, "file"), v.Coverage.Governed, v.Coverage.Scanned, count(len(v.Rules), "rule"))
 }
 

@@ -155,9 +155,9 @@ func TestNothingLooksClean(t *testing.T) {
 			}
 		}
 		for want, v := range map[string]*verdict.Verdict{
-			"no rule selects any of the files (7)":                        nothing,
-			"1 governed file not scanned, as --allow lfs-pointer accepts": gap,
-			"the run was narrowed by --rule or --exclude":                 narrow,
+			"no rule selects any of the files (7)":                       nothing,
+			"1 covered file not scanned, as --allow lfs-pointer accepts": gap,
+			"the run was narrowed by --rule or --exclude":                narrow,
 		} {
 			if got := text(v); !strings.Contains(got, want) || strings.Contains(text(pass), want) || strings.Contains(got, mark) {
 				t.Errorf("%s: want %q in\n%s", f.Name, want, got)

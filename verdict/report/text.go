@@ -181,7 +181,7 @@ func (t *textWriter) summary(v *verdict.Verdict) {
 	if !v.Complete {
 		parts = append(parts, "could not decide ("+count(len(v.Errors), "error")+")")
 	}
-	tail := fmt.Sprintf("%s, %d governed, %s", count(v.Coverage.Files, "file"), v.Coverage.Governed, count(len(v.Rules), "rule"))
+	tail := fmt.Sprintf("%s, %d covered, %s", count(v.Coverage.Files, "file"), v.Coverage.Governed, count(len(v.Rules), "rule"))
 	if t.Elapsed > 0 {
 		tail += fmt.Sprintf(", %.2f s", t.Elapsed.Seconds())
 	}
@@ -197,7 +197,7 @@ func (t *textWriter) remark(text string) {
 	}
 }
 
-// unused names the rules that guard nothing in a tree of which others guard something: a
+// unused names the rules that cover no file in a tree of which others cover some: a
 // glob may be a mistake. A change or a list need not touch what a rule is about.
 func (t *textWriter) unused(v *verdict.Verdict) {
 	if v.Scope.Mode != "full" || v.Coverage.Governed == 0 {
@@ -214,7 +214,7 @@ func (t *textWriter) unused(v *verdict.Verdict) {
 		if n > most {
 			ids = append(ids[:most], "…")
 		}
-		t.remark(fmt.Sprintf("%s of %d: no file is selected by %s", count(n, "rule"), len(v.Rules), strings.Join(ids, ", ")))
+		t.remark(fmt.Sprintf("%d of %s %s no file: %s", n, count(len(v.Rules), "rule"), selects(n), strings.Join(ids, ", ")))
 	}
 }
 
@@ -246,7 +246,7 @@ func compared(v *verdict.Verdict) string {
 	default:
 		return ""
 	}
-	s += fmt.Sprintf(", %d governed", v.Coverage.Governed)
+	s += fmt.Sprintf(", %d covered", v.Coverage.Governed)
 	if v.Coverage.Deleted > 0 {
 		s += fmt.Sprintf(", %d deleted", v.Coverage.Deleted)
 	}

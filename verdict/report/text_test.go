@@ -65,9 +65,9 @@ func TestTextNotes(t *testing.T) {
 		"ungoverned":           {func(v *verdict.Verdict) { v.Coverage = verdict.Coverage{Files: 1} }, []string{ungoverned}},
 		"empty":                {func(v *verdict.Verdict) { v.Coverage = verdict.Coverage{} }, []string{empty}},
 		"empty, and undecided": {func(v *verdict.Verdict) { v.Coverage, v.Errors = verdict.Coverage{}, make([]verdict.Error, 1) }, nil},
-		"one unused":           {unused(1), []string{"note: 1 rule of 3: no file is selected by R0"}},
-		"five unused":          {unused(5), []string{"note: 5 rules of 7: no file is selected by R0, R1, R2, R3, R4"}},
-		"six unused":           {unused(6), []string{"note: 6 rules of 8: no file is selected by R0, R1, R2, R3, R4, …"}},
+		"one unused":           {unused(1), []string{"note: 1 of 3 rules selects no file: R0"}},
+		"five unused":          {unused(5), []string{"note: 5 of 7 rules select no file: R0, R1, R2, R3, R4"}},
+		"six unused":           {unused(6), []string{"note: 6 of 8 rules select no file: R0, R1, R2, R3, R4, …"}},
 		"twenty not scanned":   {left(20), skipped},
 		"more not scanned":     {left(23), append(skipped, "note: and 3 files more not scanned")},
 	} {
@@ -98,12 +98,12 @@ func TestTextScope(t *testing.T) {
 		scope verdict.Scope
 		want  string
 	}{
-		{diff, "5 files changed since main (merge base 0123456), 2 governed"},
-		{two, "5 files changed since main (merge bases 0123456, fffffff), 2 governed"},
-		{found, "5 files changed since main (merge base 0123456; chosen as github-merge-commit), 2 governed"},
-		{staged, "5 files staged since HEAD (0123456), 2 governed"},
-		{verdict.Scope{Mode: "staged", Strategy: "index"}, "5 files staged for the first commit, 2 governed"},
-		{verdict.Scope{Mode: "full", HeadCommit: diff.HeadCommit, Strategy: "github-push"}, "5 files of the whole head (0123456; chosen as github-push), 2 governed"},
+		{diff, "5 files changed since main (merge base 0123456), 2 covered"},
+		{two, "5 files changed since main (merge bases 0123456, fffffff), 2 covered"},
+		{found, "5 files changed since main (merge base 0123456; chosen as github-merge-commit), 2 covered"},
+		{staged, "5 files staged since HEAD (0123456), 2 covered"},
+		{verdict.Scope{Mode: "staged", Strategy: "index"}, "5 files staged for the first commit, 2 covered"},
+		{verdict.Scope{Mode: "full", HeadCommit: diff.HeadCommit, Strategy: "github-push"}, "5 files of the whole head (0123456; chosen as github-push), 2 covered"},
 		{verdict.Scope{Mode: "full"}, ""},
 		{verdict.Scope{Mode: "tracked"}, ""},
 		{verdict.Scope{Mode: "diff", Base: "main"}, ""}, // no such base
