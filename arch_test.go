@@ -29,44 +29,50 @@ const module = "github.com/policyscan/policyscan"
 func rooms() map[string][]string {
 	return map[string][]string{
 		"cmd/policyscan": {
-			"cmd/policyscan/manual", "rules", "rules/glob", "rules/starter",
-			"agent/ask", "agent/call", "agent/dialect", "agent/dialect/sigmashake", "agent/gate", "agent/protocol", "agent/record",
-			"agent/session", "agent/settings", "internal/disk",
-			"scanner", "scanner/ci", "scanner/failure", "scanner/repo", "scanner/worktree",
-			"verdict", "verdict/code", "verdict/output", "verdict/report",
-			"github.com/alecthomas/kong", "golang.org/x/term",
+			"cmd/policyscan/manual", "rules", "rules/glob", "rules/starter", "agent/ask", "agent/call",
+			"agent/callrules", "agent/dialect", "agent/dialect/sigmashake", "agent/gate", "agent/protocol",
+			"agent/record", "agent/session", "agent/settings", "internal/disk", "scanner", "scanner/ci",
+			"scanner/failure", "scanner/repo", "scanner/worktree", "verdict", "verdict/code", "verdict/output",
+			"verdict/report", "github.com/alecthomas/kong", "golang.org/x/term",
 		},
-		"cmd/policyscan/manual":    {"github.com/alecthomas/kong"},
-		"rules":                    {"rules/glob", "gopkg.in/yaml.v3", "golang.org/x/sys/unix", "golang.org/x/text/unicode/norm"},
-		"agent/ask":                {"agent/call", "agent/dialect/sigmashake", "internal/disk", "golang.org/x/sys/unix"},
-		"agent/call":               {"rules/glob", "agent/call/shell", "golang.org/x/net/idna"},
-		"agent/call/shell":         {"mvdan.cc/sh/v3/syntax"},
-		"internal/cputime":         {"golang.org/x/sys/unix"},
-		"internal/disk":            {},
-		"internal/memdir":          {"golang.org/x/sys/unix"},
-		"agent/protocol":           {"agent/call"},
-		"agent/settings":           {"internal/disk", "rules"},
-		"agent/dialect/clash":      {"rules", "agent/call"},
-		"agent/dialect/claudecube": {"rules", "agent/call", "agent/dialect/jsregexp", "rules/glob", "gopkg.in/yaml.v3"},
+		"cmd/policyscan/manual": {"github.com/alecthomas/kong"},
+		"rules":                 {"rules/glob", "gopkg.in/yaml.v3", "golang.org/x/sys/unix", "golang.org/x/text/unicode/norm"},
+		"agent/ask":             {"agent/call", "agent/dialect/sigmashake", "internal/disk", "golang.org/x/sys/unix"},
+		"agent/call":            {"agent/call/shell", "golang.org/x/net/idna"},
+		"agent/callrules":       {"rules/glob", "agent/call", "agent/call/shell"},
+		"agent/call/shell":      {"mvdan.cc/sh/v3/syntax"},
+		"internal/cputime":      {"golang.org/x/sys/unix"},
+		"internal/disk":         {},
+		"internal/memdir":       {"golang.org/x/sys/unix"},
+		"agent/protocol":        {"agent/call"},
+		"agent/settings":        {"internal/disk", "rules"},
+		"agent/dialect/clash":   {"rules", "agent/call", "agent/callrules"},
+		"agent/dialect/claudecube": {
+			"rules", "agent/call", "agent/callrules", "agent/dialect/jsregexp", "rules/glob", "gopkg.in/yaml.v3",
+		},
 		"agent/dialect": {
-			"rules", "agent/call", "agent/dialect/clash", "agent/dialect/claudecube", "agent/dialect/evaluator", "agent/dialect/native", "agent/dialect/sigmashake",
+			"rules", "agent/dialect/clash", "agent/dialect/claudecube", "agent/dialect/evaluator",
+			"agent/dialect/native", "agent/dialect/sigmashake", "agent/callrules",
 		},
-		"agent/edit":               {"agent/call"},
-		"agent/dialect/evaluator":  {"rules", "agent/call"},
-		"agent/dialect/jsregexp":   {},
-		"agent/dialect/native":     {"rules", "agent/call", "rules/glob", "gopkg.in/yaml.v3"},
-		"agent/session":            {"agent/call", "golang.org/x/sys/unix", "golang.org/x/sys/windows"},
-		"agent/record":             {"agent/call", "agent/session"},
-		"agent/dialect/sigmashake": {"rules", "agent/call", "agent/dialect/jsregexp", "github.com/pelletier/go-toml/v2"},
-		"rules/glob":               {"github.com/bmatcuk/doublestar/v4"},
-		"rules/starter":            {},
+		"agent/edit":              {"agent/call"},
+		"agent/dialect/evaluator": {"rules", "agent/call", "agent/callrules"},
+		"agent/dialect/jsregexp":  {},
+		"agent/dialect/native":    {"rules", "agent/call", "agent/callrules", "rules/glob", "gopkg.in/yaml.v3"},
+		"agent/session":           {"agent/call", "golang.org/x/sys/unix", "golang.org/x/sys/windows"},
+		"agent/record":            {"agent/call", "agent/callrules", "agent/session"},
+		"agent/dialect/sigmashake": {
+			"rules", "agent/call", "agent/callrules", "agent/dialect/jsregexp", "github.com/pelletier/go-toml/v2",
+		},
+		"rules/glob":    {"github.com/bmatcuk/doublestar/v4"},
+		"rules/starter": {},
 		"scanner": {
 			"internal/disk", "rules",
 			"scanner/attributes", "scanner/failure", "scanner/match", "scanner/recode", "scanner/repo", "scanner/worktree",
 			"verdict", "verdict/code", "golang.org/x/text/unicode/norm",
 		},
 		"agent/gate": {
-			"internal/disk", "rules", "agent/call", "agent/edit", "agent/session", "agent/settings", "scanner", "scanner/repo", "scanner/worktree", "verdict",
+			"internal/disk", "rules", "agent/call", "agent/callrules", "agent/edit", "agent/session",
+			"agent/settings", "scanner", "scanner/repo", "scanner/worktree", "verdict",
 		},
 		"scanner/ci":         {"scanner", "scanner/repo", "verdict", "verdict/code"},
 		"scanner/attributes": {},
@@ -268,7 +274,10 @@ func withoutSeconds(report string) string {
 
 // pure are the rooms that know no files.
 func pure() []string {
-	return []string{"scanner/match", "scanner/needle", "scanner/attributes", "scanner/recode", "agent/call", "agent/call/shell", "verdict", "verdict/report"}
+	return []string{
+		"scanner/match", "scanner/needle", "scanner/attributes", "scanner/recode", "agent/call", "agent/call/shell",
+		"agent/callrules", "verdict", "verdict/report",
+	}
 }
 
 // TestPure: they import nothing that opens one.

@@ -21,7 +21,7 @@ var (
 func TestRow_4_03_Hosts(t *testing.T) {
 	fetch := func(url string) string {
 		c := &Call{Tool: "WebFetch", Input: NewObject(Member{"url", Text(url)})}
-		return strings.TrimPrefix(c.operations().show(), "net ")
+		return strings.TrimPrefix(c.Operations().show(), "net ")
 	}
 	for _, test := range [][2]string{
 		{"https://github.com/a/b?c#d", "github.com"},

@@ -8,44 +8,61 @@ import (
 	"github.com/policyscan/policyscan/agent/call/shell"
 )
 
-// operations says what a call does, by the capability map of clash's document; nothing, of a tool
+// Operations are what a call does, as the capability map of clash's document says it. A value
+// that is nil is missing.
+type Operations struct {
+	Exec   bool   // a command is run; which one is unknown if Runs has no name
+	Net    bool   // the network is used; which host is unknown if Host is missing
+	Op     *Value // "read" or "write"
+	Path   *Value // the file or folder, in the form of [Resolve]
+	Host   *Value // in the form of [Host], or "*" for any
+	Edited *Value // "edit" for Claude Code's Edit and MultiEdit and what other agents call so
+
+	UnsurePath string // why Path is missing though the call names one, and what to write; "" if that is not so
+	UnsureHost string // the same of Host
+
+	Runs    Program   // the first program of the command line
+	Through []Program // what was looked through to the program that runs
+}
+
+// Operations says what a call does, by the capability map of clash's document; nothing, of a tool
 // that it does not list. A tool of another agent is what [Known] says that it is the same as.
 //
 // What a call asks for and what is known about it are two things: a Read without a file_path asks for
-// a file all the same. The fact is then missing, and asks says that it should be there.
-func (c *Call) operations() operations {
-	var o operations
+// a file all the same. Path is then missing, and Op says that it should be there.
+func (c *Call) Operations() Operations {
+	var o Operations
 	same := Known(c.Tool).Same
 	switch same {
 	case "Bash":
-		o.exec = true
+		o.Exec = true
 		if tokens, ok := c.command(); ok {
-			o.runs, o.through = program(tokens)
+			o.Runs, o.Through = program(tokens)
 		}
 	case "Read", "Write", "Edit":
-		o.op = Text("write")
+		o.Op = Text("write")
 		if same == "Read" {
-			o.op = Text("read")
+			o.Op = Text("read")
 		}
 		name, ok := c.fileNamed("file_path")
-		if o.unsurePath = unsurePath(name, ok); ok && name != "" && o.unsurePath == "" {
+		if o.UnsurePath = unsurePath(name, ok); ok && name != "" && o.UnsurePath == "" {
 			file, _ := Resolve(c.Dir, name)
-			o.path = Text(file)
+			o.Path = Text(file)
 		}
 	case "Glob", "Grep":
-		o.op = Text("read")
-		o.path, o.unsurePath = c.searched(same == "Glob")
+		o.Op = Text("read")
+		o.Path, o.UnsurePath = c.searched(same == "Glob")
 	case "WebFetch":
 		url := c.Input.Member("url")
-		o.net, o.host = true, hostOf(url.Str())
-		if o.host == nil && url.Kind() != Absent && url.Kind() != Null {
-			o.unsureHost = "the host of the URL cannot be determined; write it as in https://example.com/path"
+		o.Net, o.Host = true, hostOf(url.Str())
+		if o.Host == nil && url.Kind() != Absent && url.Kind() != Null {
+			o.UnsureHost = "the host of the URL cannot be determined; write it as in https://example.com/path"
 		}
 	case "WebSearch":
-		o.net, o.host = true, Text("*")
+		o.Net, o.Host = true, Text("*")
 	}
 	if same == "Edit" || same == "MultiEdit" {
-		o.edited = Text("edit")
+		o.Edited = Text("edit")
 	}
 	return o
 }
@@ -53,7 +70,7 @@ func (c *Call) operations() operations {
 // command returns the words of the command line of a call. Codex's shell has a list, of a shell and its
 // script or of a program and its arguments.
 func (c *Call) command() ([]shell.Token, bool) {
-	v := first(c.Input, "command", "cmd")
+	v := c.Input.First("command", "cmd")
 	if v.Kind() == String {
 		return shell.Tokens(v.Str()), true
 	}

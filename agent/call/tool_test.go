@@ -58,23 +58,3 @@ func TestRow_0_10_UnknownTools(t *testing.T) {
 		}
 	}
 }
-
-// TestCapabilityFacts: the facts that the targets of sigmashake's rules are about.
-func TestCapabilityFacts(t *testing.T) {
-	for tool, want := range map[string]string{
-		"Bash": "execute -", "Edit": "write edit", "apply_patch": "write edit", "MultiEdit": "write edit", "Write": "write -", "NotebookEdit": "write -", "mcp__x__y": "- -",
-	} {
-		f := &facts{call: &Call{Tool: tool}}
-		got := ""
-		for _, of := range []Fact{{Source: FromCapability}, {Source: FromEdits}} {
-			text, ok := f.text(&of)
-			if !ok {
-				text = "-"
-			}
-			got += " " + text
-		}
-		if got != " "+want {
-			t.Errorf("%s:%s, not %s", tool, got, want)
-		}
-	}
-}

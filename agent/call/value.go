@@ -174,6 +174,9 @@ func NewObject(members ...Member) *Value {
 	return v
 }
 
+// NewList is a list of these items, which must not be changed afterwards.
+func NewList(items []*Value) *Value { return &Value{kind: List, items: items} }
+
 // With is a copy of an object that has the members too: after its own, those of a name that it
 // has in place of them.
 func (v *Value) With(members ...Member) *Value {
@@ -226,6 +229,16 @@ func (v *Value) Member(name string) *Value {
 	for i, n := range v.names {
 		if n == name {
 			return v.items[i]
+		}
+	}
+	return nil
+}
+
+// First returns the first of some members of an object that is neither missing nor null; nil, if there is none.
+func (v *Value) First(names ...string) *Value {
+	for _, name := range names {
+		if m := v.Member(name); m.Kind() != Absent && m.Kind() != Null {
+			return m
 		}
 	}
 	return nil

@@ -11,16 +11,16 @@ import (
 // a line that is nothing else must not take long.
 const mostPrefixes = 32
 
-// A reading is a program and all words after it.
-type reading struct {
-	bin  *Value // nil, if it cannot be determined
-	args []*Value
+// A Program is one that a command line runs, and all words after it.
+type Program struct {
+	Name *Value // as it is written; nil, if it cannot be determined
+	Args []*Value
 }
 
-func readingOf(line []shell.Token) reading {
-	r := reading{bin: Text(line[0].Text)}
+func programOf(line []shell.Token) Program {
+	r := Program{Name: Text(line[0].Text)}
 	for _, t := range line[1:] {
-		r.args = append(r.args, Text(t.Text))
+		r.Args = append(r.Args, Text(t.Text))
 	}
 	return r
 }
@@ -29,23 +29,23 @@ func readingOf(line []shell.Token) reading {
 // it is left out: operators and where they redirect to, settings of variables, and the programs that only run
 // another, which are in through. Such a program is the one that runs where no other follows it. Of a line that runs
 // nothing the program is ""; nil, if it is unknown.
-func program(line []shell.Token) (runs reading, through []reading) {
+func program(line []shell.Token) (runs Program, through []Program) {
 	for range mostPrefixes {
 		line = begin(line)
 		if len(line) == 0 {
 			if n := len(through) - 1; n >= 0 {
 				return through[n], through[:n]
 			}
-			return reading{bin: Text("")}, nil
+			return Program{Name: Text("")}, nil
 		}
 		after, ok := transparent(line)
 		if !ok {
-			return readingOf(line), through
+			return programOf(line), through
 		}
-		through = append(through, readingOf(line))
+		through = append(through, programOf(line))
 		line = after
 	}
-	return reading{}, through
+	return Program{}, through
 }
 
 // Runs returns the program that a command of these words runs, as clash reads it: env, time and the like are looked
@@ -56,7 +56,7 @@ func Runs(words []string) string {
 		line = append(line, shell.Token{Text: w})
 	}
 	runs, _ := program(line)
-	return runs.bin.Str()
+	return runs.Name.Str()
 }
 
 // LookedThrough are the programs that clash's reading looks through.

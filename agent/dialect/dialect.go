@@ -12,7 +12,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/policyscan/policyscan/agent/call"
+	"github.com/policyscan/policyscan/agent/callrules"
 	"github.com/policyscan/policyscan/agent/dialect/clash"
 	"github.com/policyscan/policyscan/agent/dialect/claudecube"
 	"github.com/policyscan/policyscan/agent/dialect/evaluator"
@@ -24,28 +24,30 @@ import (
 // A Dialect is a way to write call rules.
 type Dialect struct {
 	Name     string
-	Strategy call.Strategy
+	Strategy callrules.Strategy
 	Files    string // which files are taken to be written in it
-	read     func(name string, files []*rules.Source, define map[string]string) (*call.Set, error)
+	read     func(name string, files []*rules.Source, define map[string]string) (*callrules.Set, error)
 }
 
 // Dialects returns all of them, in the order of the manual.
 func Dialects() []Dialect {
 	return []Dialect{
-		{"native", call.AllViolations, "*.yml and *.yaml, except those of claudecube", one(native.Read)},
-		{"sigmashake", call.PriorityFirst, "*.rules, and folders of them", func(name string, files []*rules.Source, _ map[string]string) (*call.Set, error) {
+		{"native", callrules.AllViolations, "*.yml and *.yaml, except those of claudecube", one(native.Read)},
+		{"sigmashake", callrules.PriorityFirst, "*.rules, and folders of them", func(name string, files []*rules.Source, _ map[string]string) (*callrules.Set, error) {
 			return sigmashake.Read(name, files)
 		}},
-		{"evaluator", call.DenyOverrides, "*.json", one(evaluator.Read)},
-		{"claudecube", call.CategoryFirst, "*.yml and *.yaml in which a line begins with \"defaults:\"", one(claudecube.Read)},
-		{"clash", call.MostSpecific, "*.sexpr and *.clash", func(_ string, files []*rules.Source, define map[string]string) (*call.Set, error) {
+		{"evaluator", callrules.DenyOverrides, "*.json", one(evaluator.Read)},
+		{"claudecube", callrules.CategoryFirst, "*.yml and *.yaml in which a line begins with \"defaults:\"", one(claudecube.Read)},
+		{"clash", callrules.MostSpecific, "*.sexpr and *.clash", func(_ string, files []*rules.Source, define map[string]string) (*callrules.Set, error) {
 			return clash.Read(files[0], define)
 		}},
 	}
 }
 
-func one(read func(*rules.Source) (*call.Set, error)) func(string, []*rules.Source, map[string]string) (*call.Set, error) {
-	return func(_ string, files []*rules.Source, _ map[string]string) (*call.Set, error) { return read(files[0]) }
+func one(read func(*rules.Source) (*callrules.Set, error)) func(string, []*rules.Source, map[string]string) (*callrules.Set, error) {
+	return func(_ string, files []*rules.Source, _ map[string]string) (*callrules.Set, error) {
+		return read(files[0])
+	}
 }
 
 // Names returns the names of the dialects.
@@ -60,7 +62,7 @@ func Names() []string {
 // Load reads the call rules in a file, or in a folder of .rules files, which are one set. name counts from dir, "" is
 // the current folder. dialect names what they are written in; with "" the name of the file tells, see [Dialect.Files].
 // define are the values of (env NAME) in clash. The error is rules.Errors if it is about what is written there.
-func Load(dir, name, dialect string, define map[string]string) (*call.Set, error) {
+func Load(dir, name, dialect string, define map[string]string) (*callrules.Set, error) {
 	files, err := sources(dir, name)
 	if err != nil {
 		return nil, err
@@ -69,7 +71,7 @@ func Load(dir, name, dialect string, define map[string]string) (*call.Set, error
 }
 
 // Read is Load of what is in memory: the file of that name, or the files of a folder.
-func Read(name string, files []*rules.Source, dialect string, define map[string]string) (*call.Set, error) {
+func Read(name string, files []*rules.Source, dialect string, define map[string]string) (*callrules.Set, error) {
 	if dialect == "" {
 		if dialect = detect(files[0]); dialect == "" {
 			return nil, rules.Errors{{Code: rules.CodeValue, File: name, Found: "its name does not say which dialect it is written in",

@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/policyscan/policyscan/agent/call"
+	"github.com/policyscan/policyscan/agent/callrules"
 	"github.com/policyscan/policyscan/rules"
 )
 
@@ -49,7 +50,7 @@ func folder(t *testing.T, files map[string]string) string {
 
 // TestTable: each dialect has a name, a strategy and files of its own, and reads what is written in it.
 func TestTable(t *testing.T) {
-	strategies := map[call.Strategy]bool{}
+	strategies := map[callrules.Strategy]bool{}
 	for _, d := range Dialects() {
 		text, ok := texts()[d.Name]
 		if !ok {
@@ -64,7 +65,7 @@ func TestTable(t *testing.T) {
 		if set.Dialect != d.Name || set.Strategy != d.Strategy || len(set.Rules) != 1 || d.Files == "" {
 			t.Errorf("%s: read as %s, by %s instead of %s, %d rules", d.Name, set.Dialect, set.Strategy, d.Strategy, len(set.Rules))
 		}
-		if out := set.Decide(&call.Call{Tool: "Bash", Input: call.NewObject(call.Member{Name: "command", Value: call.Text("rm x")})}, call.Options{}); out.Effect != call.Deny {
+		if out := set.Decide(&call.Call{Tool: "Bash", Input: call.NewObject(call.Member{Name: "command", Value: call.Text("rm x")})}, callrules.Options{}); out.Effect != callrules.Deny {
 			t.Errorf("%s: the call is not denied: %v", d.Name, out.Effect)
 		}
 		strategies[d.Strategy] = true

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/policyscan/policyscan/agent/call"
+	"github.com/policyscan/policyscan/agent/callrules"
 	"github.com/policyscan/policyscan/rules"
 )
 
@@ -92,7 +93,7 @@ func TestFoldersWithin(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if out := s.Decide(&call.Call{Tool: "Bash"}, call.Options{}); len(s.Rules) != 2 || out.Decision != "block" || out.Rule.Origin.File != "r/a.rules" {
+	if out := s.Decide(&call.Call{Tool: "Bash"}, callrules.Options{}); len(s.Rules) != 2 || out.Decision != "block" || out.Rule.Origin.File != "r/a.rules" {
 		t.Errorf("%d rules, %s by %+v", len(s.Rules), out.Decision, out.Rule)
 	}
 	for _, c := range []struct {

@@ -6,11 +6,12 @@ import (
 	"strings"
 
 	"github.com/policyscan/policyscan/agent/call"
+	"github.com/policyscan/policyscan/agent/callrules"
 )
 
 // Explain says how the decision on a call came about, for a person to read: lines whose texts are not escaped yet.
 // out is the outcome, which a person may have changed.
-func (r *Result) Explain(c *call.Call, out *call.Outcome) []string {
+func (r *Result) Explain(c *call.Call, out *callrules.Outcome) []string {
 	all := []string{c.Tool + " " + c.Input.JSON(), "  " + out.Decision}
 	for line := range strings.SplitSeq(cmp.Or(r.Reason(), r.Allowed()+"\n"+r.Note()), "\n") {
 		if line != "" {

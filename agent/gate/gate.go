@@ -27,6 +27,7 @@ import (
 	"strings"
 
 	"github.com/policyscan/policyscan/agent/call"
+	"github.com/policyscan/policyscan/agent/callrules"
 	"github.com/policyscan/policyscan/agent/edit"
 	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/verdict"
@@ -34,9 +35,9 @@ import (
 
 // A Gate checks calls.
 type Gate struct {
-	Bundle *rules.Bundle // covers the files that a call would write; nil: no bundle
-	Root   string        // the folder from which the bundle's globs count, and whose tree is guarded: absolute, without links
-	Sets   []*call.Set   // check every call; may be empty
+	Bundle *rules.Bundle    // covers the files that a call would write; nil: no bundle
+	Root   string           // the folder from which the bundle's globs count, and whose tree is guarded: absolute, without links
+	Sets   []*callrules.Set // check every call; may be empty
 
 	// ByFolder makes Root that of the repository around a call's working folder, or that folder itself. Root is then
 	// for calls that name no absolute one.
@@ -70,7 +71,7 @@ type Gate struct {
 type Result struct {
 	// Outcomes are those of the bundle (if there is one), of the guard (if the call edits what it guards), and of
 	// each set, in this order.
-	Outcomes []call.Outcome
+	Outcomes []callrules.Outcome
 
 	New []verdict.Violation // what the call would bring or make worse, in the order of a verdict
 	Old []verdict.Violation // what was in the files before and is no worse
@@ -87,8 +88,8 @@ type Result struct {
 
 // Outcome is the strictest of the outcomes. Without any, nothing has an opinion of the call. Its reason names the
 // files that are outside the root.
-func (r *Result) Outcome() call.Outcome {
-	o := call.Strictest(r.Outcomes)
+func (r *Result) Outcome() callrules.Outcome {
+	o := callrules.Strictest(r.Outcomes)
 	outside := r.Outside()
 	switch {
 	case strings.Contains(o.Reason, outside):
@@ -125,24 +126,24 @@ func (r *Result) Outside() string {
 	}
 }
 
-// Judges are the sets that check a call, for [call.Parse]; one of them represents the bundle, if there is one.
-func (g *Gate) Judges() []*call.Set {
+// Judges are the sets that check a call, for [callrules.ParseCall]; one of them represents the bundle, if there is one.
+func (g *Gate) Judges() []*callrules.Set {
 	if g.Bundle == nil {
 		return g.Sets
 	}
-	return append([]*call.Set{bundleSet()}, g.Sets...)
+	return append([]*callrules.Set{bundleSet()}, g.Sets...)
 }
 
 // Judge checks a call. An error says why what the call would do cannot be determined, although a bundle or a guard
 // needs it: the call must then not run. If a rule denies the call all the same, that is the result, and the error is
 // one of the reasons.
-func (g *Gate) Judge(ctx context.Context, c *call.Call, o call.Options) (*Result, error) {
+func (g *Gate) Judge(ctx context.Context, c *call.Call, o callrules.Options) (*Result, error) {
 	r, err := g.judge(ctx, c, o)
 	return r.settled(err)
 }
 
 // judge checks a call as far as possible. The error says why not all of it is.
-func (g *Gate) judge(ctx context.Context, c *call.Call, o call.Options) (*Result, error) {
+func (g *Gate) judge(ctx context.Context, c *call.Call, o callrules.Options) (*Result, error) {
 	r := &Result{bundle: g.Bundle, root: g.Root}
 	err := g.judgeEdits(ctx, c, o, r)
 	for _, s := range g.Sets {
@@ -156,19 +157,19 @@ func (r *Result) settled(err error) (*Result, error) {
 	if err == nil {
 		return r, nil
 	}
-	if o := call.Strictest(r.Outcomes); o.Effect.Rank() < 2 {
+	if o := callrules.Strictest(r.Outcomes); o.Effect.Rank() < 2 {
 		return nil, err
 	}
-	out := call.Outcome{Effect: call.Deny, Decision: string(call.Deny), Reason: err.Error(), Set: bundleSet()}
-	if slices.ContainsFunc(r.Outcomes, func(o call.Outcome) bool { return o.Trace != nil }) {
-		out.Trace = &call.Trace{Resolution: "deny: " + out.Reason}
+	out := callrules.Outcome{Effect: callrules.Deny, Decision: string(callrules.Deny), Reason: err.Error(), Set: bundleSet()}
+	if slices.ContainsFunc(r.Outcomes, func(o callrules.Outcome) bool { return o.Trace != nil }) {
+		out.Trace = &callrules.Trace{Resolution: "deny: " + out.Reason}
 	}
 	r.Outcomes = append(r.Outcomes, out)
 	return r, nil
 }
 
 // judgeEdits checks what a call would write against the bundle and the guard, and computes only what they need.
-func (g *Gate) judgeEdits(ctx context.Context, c *call.Call, o call.Options, r *Result) error {
+func (g *Gate) judgeEdits(ctx context.Context, c *call.Call, o callrules.Options, r *Result) error {
 	if g.Bundle == nil && !g.guardsAny() {
 		return nil
 	}
@@ -227,40 +228,40 @@ func (r *Result) Add(other *Result) {
 }
 
 // bundleSet is the bundle as a set of rules.
-func bundleSet() *call.Set {
-	return &call.Set{Name: "the bundle", Dialect: "bundle", Strategy: call.AllViolations, Default: call.Allow}
+func bundleSet() *callrules.Set {
+	return &callrules.Set{Name: "the bundle", Dialect: "bundle", Strategy: callrules.AllViolations, Default: callrules.Allow}
 }
 
 // ofBundle is what the violations are as the outcome of a set.
-func (r *Result) ofBundle(g *Gate, o call.Options) call.Outcome {
-	out := call.Outcome{Effect: call.Allow, Decision: string(call.Allow), Reason: r.Outside(), Set: bundleSet()}
+func (r *Result) ofBundle(g *Gate, o callrules.Options) callrules.Outcome {
+	out := callrules.Outcome{Effect: callrules.Allow, Decision: string(callrules.Allow), Reason: r.Outside(), Set: bundleSet()}
 	if o.Trace {
 		out.Trace = r.trace()
 	}
 	if len(r.New) == 0 {
 		return out
 	}
-	out.Effect, out.Decision, out.Reason = call.Deny, string(call.Deny), r.violations(g.elsewhere != nil)
+	out.Effect, out.Decision, out.Reason = callrules.Deny, string(callrules.Deny), r.violations(g.elsewhere != nil)
 	out.Rule = r.denying(r.New[0].RuleID)
 	return out
 }
 
 // denying is a rule of the bundle as one that denies a call.
-func (r *Result) denying(id string) *call.Rule {
-	rule := &call.Rule{ID: id, Effect: call.Deny}
+func (r *Result) denying(id string) *callrules.Rule {
+	rule := &callrules.Rule{ID: id, Effect: callrules.Deny}
 	if i := slices.IndexFunc(r.bundle.Rules, func(b rules.Rule) bool { return b.ID == id }); i >= 0 {
-		rule.Origin = call.Origin{File: r.bundle.Rules[i].File, Line: r.bundle.Rules[i].Line}
+		rule.Origin = callrules.Origin{File: r.bundle.Rules[i].File, Line: r.bundle.Rules[i].Line}
 	}
 	return rule
 }
 
 // trace says how the bundle came to its outcome: the rules that the call would break, and the files that are outside.
-func (r *Result) trace() *call.Trace {
-	t := &call.Trace{Resolution: "allow: the call would break no rule of the bundle"}
+func (r *Result) trace() *callrules.Trace {
+	t := &callrules.Trace{Resolution: "allow: the call would break no rule of the bundle"}
 	for i := range r.New {
 		id := r.New[i].RuleID
-		if !slices.ContainsFunc(t.Steps, func(s call.Step) bool { return s.Rule.ID == id }) {
-			t.Steps = append(t.Steps, call.Step{Rule: r.denying(id), Matched: true})
+		if !slices.ContainsFunc(t.Steps, func(s callrules.Step) bool { return s.Rule.ID == id }) {
+			t.Steps = append(t.Steps, callrules.Step{Rule: r.denying(id), Matched: true})
 		}
 	}
 	outside := r.Outside()

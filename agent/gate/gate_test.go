@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/policyscan/policyscan/agent/call"
+	"github.com/policyscan/policyscan/agent/callrules"
 	"github.com/policyscan/policyscan/agent/edit"
 	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/verdict"
@@ -81,7 +82,7 @@ func asked(t testing.TB, dir, tool string, input ...any) *call.Call {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := call.Parse(text)
+	c, err := callrules.ParseCall(text)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +91,7 @@ func asked(t testing.TB, dir, tool string, input ...any) *call.Call {
 
 func judge(t testing.TB, g *Gate, c *call.Call) *Result {
 	t.Helper()
-	r, err := g.Judge(t.Context(), c, call.Options{})
+	r, err := g.Judge(t.Context(), c, callrules.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,7 +131,7 @@ func TestWrite(t *testing.T) {
 				t.Errorf("new %q, old %q; want %q and %q", ids(r.New), ids(r.Old), c.wantNew, c.wantOld)
 			}
 			out := r.Outcome()
-			if want := c.wantNew != ""; (out.Effect == call.Deny) != want || (r.Reason() != "") != want || want && out.Rule.ID != r.New[0].RuleID {
+			if want := c.wantNew != ""; (out.Effect == callrules.Deny) != want || (r.Reason() != "") != want || want && out.Rule.ID != r.New[0].RuleID {
 				t.Errorf("the outcome is %+v, the reason %q", out, r.Reason())
 			}
 			if (r.Note() != "") != (c.wantOld != "" || c.name == "outside the root") {
@@ -152,7 +153,7 @@ already there before this edit: OPEN in a.tf:1 ("::/0")`
 	if r.Reason() != want {
 		t.Errorf("got  %s\nwant %s", r.Reason(), want)
 	}
-	if r.Outcome().Rule.Origin != (call.Origin{File: "rules/boundaries.yml", Line: 2}) {
+	if r.Outcome().Rule.Origin != (callrules.Origin{File: "rules/boundaries.yml", Line: 2}) {
 		t.Errorf("the rule is from %+v", r.Outcome().Rule.Origin)
 	}
 }
@@ -212,11 +213,11 @@ func TestLinks(t *testing.T) {
 		t.Errorf("an edit through a link: %q", ids(r.New))
 	}
 	for _, path := range []string{"dir/../a.tf", "net/../dir/../a.txt", "dir/./../a.tf", "dir/x/../../a.tf", root + "/dir/../a.tf"} {
-		if r, err := g.Judge(t.Context(), asked(t, root, "Write", "file_path", path, "content", "x"), call.Options{}); err == nil || !strings.Contains(err.Error(), "over a link") {
+		if r, err := g.Judge(t.Context(), asked(t, root, "Write", "file_path", path, "content", "x"), callrules.Options{}); err == nil || !strings.Contains(err.Error(), "over a link") {
 			t.Errorf("%s: %+v, %v", path, r, err)
 		}
 	}
-	if r, err := g.Judge(t.Context(), asked(t, root, "Write", "file_path", "loop.tf", "content", "x"), call.Options{}); err == nil {
+	if r, err := g.Judge(t.Context(), asked(t, root, "Write", "file_path", "loop.tf", "content", "x"), callrules.Options{}); err == nil {
 		t.Errorf("a link to itself: %+v", r)
 	}
 	for i := range 50 {
@@ -227,7 +228,7 @@ func TestLinks(t *testing.T) {
 	if r := judge(t, g, asked(t, root, "Write", "file_path", "chain45.tf", "content", "0.0.0.0/0")); !strings.Contains(ids(r.New), "OPEN chain50.tf") {
 		t.Errorf("five links to what is not there: %q", ids(r.New))
 	}
-	if r, err := g.Judge(t.Context(), asked(t, root, "Write", "file_path", "chain0.tf", "content", "x"), call.Options{}); err == nil || !strings.Contains(err.Error(), "too many links") {
+	if r, err := g.Judge(t.Context(), asked(t, root, "Write", "file_path", "chain0.tf", "content", "x"), callrules.Options{}); err == nil || !strings.Contains(err.Error(), "too many links") {
 		t.Errorf("fifty links to what is not there: %+v, %v", r, err)
 	}
 }
@@ -350,7 +351,7 @@ func TestLargeFile(t *testing.T) {
 	g := &Gate{Bundle: bundle(t), Root: root}
 	for more, want := range map[int]string{0: "", 1: "a.tf cannot be read: it has over 67108864 bytes"} {
 		write(t, filepath.Join(root, "a.tf"), strings.Repeat("x", maxBytes+more-len("AKIA"))+"AKIA")
-		r, err := g.Judge(t.Context(), asked(t, root, "Write", "file_path", "a.tf", "content", "AKIA"), call.Options{})
+		r, err := g.Judge(t.Context(), asked(t, root, "Write", "file_path", "a.tf", "content", "AKIA"), callrules.Options{})
 		if want == "" && (err != nil || ids(r.Old) != "KEY a.tf") || want != "" && (err == nil || err.Error() != want) {
 			t.Errorf("%d bytes more: %+v, %v", more, r, err)
 		}
@@ -376,7 +377,7 @@ func TestCannotBeTold(t *testing.T) {
 		{"a folder", asked(t, root, "Write", "file_path", "dir.tf", "content", "x"), "folder"},
 		{"beneath a file", asked(t, root, "Write", "file_path", "a.tf/b.tf", "content", "x"), "file"},
 	} {
-		r, err := g.Judge(t.Context(), c.call, call.Options{})
+		r, err := g.Judge(t.Context(), c.call, callrules.Options{})
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: got %+v and %v, want an error with %q", c.name, r, err, c.want)
 		}
@@ -407,7 +408,7 @@ func TestTwoNames(t *testing.T) {
 		{"two lines", "*** Update File: net/m.tf\n@@\n-x\n+a", "*** Update File: link/m.tf\n@@\n-y\n+b"},
 	} {
 		patch := "*** Begin Patch\n" + c.first + "\n" + c.second + "\n*** End Patch"
-		r, err := g.Judge(t.Context(), asked(t, root, "apply_patch", "command", patch), call.Options{})
+		r, err := g.Judge(t.Context(), asked(t, root, "apply_patch", "command", patch), callrules.Options{})
 		if err == nil || !strings.Contains(err.Error(), "file as") {
 			t.Errorf("%s: got %+v and %v, want an error", c.name, r, err)
 		}
@@ -429,19 +430,19 @@ func TestGuard(t *testing.T) {
 		RuleFiles: []string{filepath.Join(root, "rules/boundaries.yml")},
 		Guarded:   []string{filepath.Join(root, "rules"), filepath.Join(root, "calls.rules")},
 	}
-	for path, want := range map[string]call.Effect{
-		"rules/boundaries.yml": call.Ask, "rules/new.yml": call.Ask, "r/boundaries.yml": call.Ask,
-		"calls.rules": call.Ask, "Rules/new.yml": call.Ask, "CALLS.rules": call.Ask, "rules.yml": call.Allow, "rulesx/a": call.Allow,
-		"a/b/.git": call.Ask, "a/.GIT/config": call.Ask, "a.git/config": call.Allow, "a/.gitignore": call.Allow,
+	for path, want := range map[string]callrules.Effect{
+		"rules/boundaries.yml": callrules.Ask, "rules/new.yml": callrules.Ask, "r/boundaries.yml": callrules.Ask,
+		"calls.rules": callrules.Ask, "Rules/new.yml": callrules.Ask, "CALLS.rules": callrules.Ask, "rules.yml": callrules.Allow, "rulesx/a": callrules.Allow,
+		"a/b/.git": callrules.Ask, "a/.GIT/config": callrules.Ask, "a.git/config": callrules.Allow, "a/.gitignore": callrules.Allow,
 	} {
 		r := judge(t, g, asked(t, root, "Write", "file_path", path, "content", "rules: []"))
-		if out := r.Outcome(); out.Effect != want || want == call.Ask && (out.Rule.ID != GuardRule || !strings.Contains(r.Reason(), "a person must decide")) {
+		if out := r.Outcome(); out.Effect != want || want == callrules.Ask && (out.Rule.ID != GuardRule || !strings.Contains(r.Reason(), "a person must decide")) {
 			t.Errorf("%s: %s %+v %q", path, out.Effect, out.Rule, r.Reason())
 		}
 	}
 	// What is guarded by the name of a link is guarded by every other.
 	byLink := &Gate{Root: root, Guarded: []string{filepath.Join(root, "r", "boundaries.yml")}}
-	for path, want := range map[string]call.Effect{"r/boundaries.yml": call.Ask, "rules/boundaries.yml": call.Ask, "rules/new.yml": ""} {
+	for path, want := range map[string]callrules.Effect{"r/boundaries.yml": callrules.Ask, "rules/boundaries.yml": callrules.Ask, "rules/new.yml": ""} {
 		if out := judge(t, byLink, asked(t, root, "Write", "file_path", path, "content", "rules: []")).Outcome(); out.Effect != want {
 			t.Errorf("%s: %s", path, out.Effect)
 		}
@@ -450,7 +451,7 @@ func TestGuard(t *testing.T) {
 	if r := judge(t, g, asked(t, root, "Write", "file_path", "rules/boundaries.yml", "content", "AKIA")); len(r.New) > 0 {
 		t.Errorf("%+v", r.New)
 	}
-	if r := judge(t, g, asked(t, root, "Write", "file_path", "rules/other.yml", "content", "AKIA")); ids(r.New) != "KEY rules/other.yml" || r.Outcome().Effect != call.Deny {
+	if r := judge(t, g, asked(t, root, "Write", "file_path", "rules/other.yml", "content", "AKIA")); ids(r.New) != "KEY rules/other.yml" || r.Outcome().Effect != callrules.Deny {
 		t.Errorf("%+v", r.New)
 	}
 }
@@ -480,24 +481,24 @@ func TestByProcess(t *testing.T) {
 // TestSets: the strictest of the bundle and the call rules wins.
 func TestSets(t *testing.T) {
 	root := folder(t, nil)
-	set := func(e call.Effect, contains string) *call.Set {
-		return &call.Set{Name: "f", Dialect: "native", Strategy: call.AllViolations, Default: call.Allow, Rules: []call.Rule{{
-			ID: "R-" + string(e), Effect: e, Reason: "because", Origin: call.Origin{File: "f", Line: 7},
-			When: call.Predicate{Test: &call.Test{Fact: call.Fact{Source: call.FromContent}, Op: call.Contains, Text: contains}},
+	set := func(e callrules.Effect, contains string) *callrules.Set {
+		return &callrules.Set{Name: "f", Dialect: "native", Strategy: callrules.AllViolations, Default: callrules.Allow, Rules: []callrules.Rule{{
+			ID: "R-" + string(e), Effect: e, Reason: "because", Origin: callrules.Origin{File: "f", Line: 7},
+			When: callrules.Predicate{Test: &callrules.Test{Fact: callrules.Fact{Source: callrules.FromContent}, Op: callrules.Contains, Text: contains}},
 		}}}
 	}
 	for _, c := range []struct {
-		sets    []*call.Set
+		sets    []*callrules.Set
 		content string
-		want    call.Effect
+		want    callrules.Effect
 		rule    string
 		reason  string
 	}{
-		{nil, "x", call.Allow, "", ""},
-		{[]*call.Set{set(call.Allow, "x")}, "x", call.Allow, "R-allow", ""},
-		{[]*call.Set{set(call.Allow, "x"), set(call.Ask, "x")}, "x", call.Ask, "R-ask", "rule R-ask (f:7): because"},
-		{[]*call.Set{set(call.Allow, "x"), set(call.Ask, "x"), set(call.Deny, "y")}, "xy", call.Deny, "R-deny", "rule R-deny (f:7): because"},
-		{[]*call.Set{set(call.Allow, "AKIA")}, "AKIA", call.Deny, "KEY", "the edit would break the policy:\n- KEY: a:1:1 must not contain \"AKIA\": No keys."},
+		{nil, "x", callrules.Allow, "", ""},
+		{[]*callrules.Set{set(callrules.Allow, "x")}, "x", callrules.Allow, "R-allow", ""},
+		{[]*callrules.Set{set(callrules.Allow, "x"), set(callrules.Ask, "x")}, "x", callrules.Ask, "R-ask", "rule R-ask (f:7): because"},
+		{[]*callrules.Set{set(callrules.Allow, "x"), set(callrules.Ask, "x"), set(callrules.Deny, "y")}, "xy", callrules.Deny, "R-deny", "rule R-deny (f:7): because"},
+		{[]*callrules.Set{set(callrules.Allow, "AKIA")}, "AKIA", callrules.Deny, "KEY", "the edit would break the policy:\n- KEY: a:1:1 must not contain \"AKIA\": No keys."},
 	} {
 		r := judge(t, &Gate{Bundle: bundle(t), Root: root, Sets: c.sets}, asked(t, root, "Write", "file_path", "a", "content", c.content))
 		out := r.Outcome()
@@ -509,13 +510,13 @@ func TestSets(t *testing.T) {
 			t.Errorf("%s: got %s by %q: %q", c.content, out.Effect, got, r.Reason())
 		}
 	}
-	ask := set(call.Ask, "x")
+	ask := set(callrules.Ask, "x")
 	ask.Rules[0].Prompt, ask.Rules[0].Instead = "Are you\nsure?", "use `ls`"
-	if r := judge(t, &Gate{Sets: []*call.Set{ask}}, asked(t, root, "Write", "file_path", "a", "content", "x")); r.Reason() != "rule R-ask (f:7): because Are you sure? Instead: use `ls`" {
+	if r := judge(t, &Gate{Sets: []*callrules.Set{ask}}, asked(t, root, "Write", "file_path", "a", "content", "x")); r.Reason() != "rule R-ask (f:7): because Are you sure? Instead: use `ls`" {
 		t.Errorf("what a rule has to say: %q", r.Reason())
 	}
-	frozen := &Result{Outcomes: []call.Outcome{{Effect: call.Deny, Set: ask, Code: call.CodeFrozen, Reason: "it is"}, {Effect: call.Deny, Decision: "deny", Set: ask}}}
-	if want := "f: " + call.CodeFrozen + ": it is\nf: no rule matches, and its default is deny"; frozen.Reason() != want {
+	frozen := &Result{Outcomes: []callrules.Outcome{{Effect: callrules.Deny, Set: ask, Code: callrules.CodeFrozen, Reason: "it is"}, {Effect: callrules.Deny, Decision: "deny", Set: ask}}}
+	if want := "f: " + callrules.CodeFrozen + ": it is\nf: no rule matches, and its default is deny"; frozen.Reason() != want {
 		t.Errorf("decided by no rule: %q, want %q", frozen.Reason(), want)
 	}
 	if len(judge(t, &Gate{}, asked(t, root, "Bash", "command", "ls")).Outcomes) > 0 {

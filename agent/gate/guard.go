@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/policyscan/policyscan/agent/call"
+	"github.com/policyscan/policyscan/agent/callrules"
 	"github.com/policyscan/policyscan/verdict"
 )
 
@@ -179,11 +179,11 @@ func isCI(name string) bool {
 	return false
 }
 
-func ofGuard(named string) call.Outcome {
-	return call.Outcome{
-		Effect: call.Ask, Decision: string(call.Ask),
+func ofGuard(named string) callrules.Outcome {
+	return callrules.Outcome{
+		Effect: callrules.Ask, Decision: string(callrules.Ask),
 		Reason: fmt.Sprintf("%s is part of what checks this agent; a person must decide whether it changes", verdict.Visible(named)),
-		Rule:   &call.Rule{ID: GuardRule, Effect: call.Ask},
-		Set:    &call.Set{Name: "the guard of the rules", Dialect: "bundle", Strategy: call.AllViolations, Default: call.Allow},
+		Rule:   &callrules.Rule{ID: GuardRule, Effect: callrules.Ask},
+		Set:    &callrules.Set{Name: "the guard of the rules", Dialect: "bundle", Strategy: callrules.AllViolations, Default: callrules.Allow},
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/policyscan/policyscan/agent/call"
+	"github.com/policyscan/policyscan/agent/callrules"
 	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/scanner"
 	"github.com/policyscan/policyscan/scanner/worktree"
@@ -74,7 +75,7 @@ func TestParity(t *testing.T) {
 		text = string([]rune(text)) // as JSON would carry it
 		c := &call.Call{Tool: "Write", Dir: root, Input: call.NewObject(
 			call.Member{Name: "file_path", Value: call.Text(name)}, call.Member{Name: "content", Value: call.Text(text)})}
-		r, err := (&Gate{Bundle: b, Root: root}).Judge(context.Background(), c, call.Options{})
+		r, err := (&Gate{Bundle: b, Root: root}).Judge(context.Background(), c, callrules.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

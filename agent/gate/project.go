@@ -12,6 +12,7 @@ import (
 	"syscall"
 
 	"github.com/policyscan/policyscan/agent/call"
+	"github.com/policyscan/policyscan/agent/callrules"
 	"github.com/policyscan/policyscan/verdict"
 )
 
@@ -29,7 +30,7 @@ type Project struct {
 
 // Judge checks a call as [Gate.Judge] does, by the gates of the project and those of the other repositories that the
 // files of the call are in.
-func (p *Project) Judge(ctx context.Context, c *call.Call, o call.Options) (*Result, error) {
+func (p *Project) Judge(ctx context.Context, c *call.Call, o callrules.Options) (*Result, error) {
 	all := &Result{}
 	var failed []error
 	add := func(r *Result, err error) {
@@ -139,7 +140,7 @@ func (p *Project) own(place string) (roots []string, within bool, err error) {
 }
 
 // judgeOther checks the files of a call that are in another repository.
-func (p *Project) judgeOther(ctx context.Context, c *call.Call, o call.Options, other *otherRepository) (*Result, error) {
+func (p *Project) judgeOther(ctx context.Context, c *call.Call, o callrules.Options, other *otherRepository) (*Result, error) {
 	g, err := p.Other(other.root, other.within)
 	if other.bundled = err != nil || g != nil && g.Bundle != nil; err != nil || g == nil {
 		return nil, err

@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/policyscan/policyscan/agent/call"
+	"github.com/policyscan/policyscan/agent/callrules"
 )
 
 // TestFault_153_Repositories: the repositories around a folder are those that a search from the top finds.
@@ -110,7 +111,7 @@ func TestFault_153_Project(t *testing.T) {
 			got = append(got, fmt.Sprint(root, " ", within))
 			return nil, nil
 		}}
-		if _, err := p.Judge(t.Context(), c.call, call.Options{}); err != nil {
+		if _, err := p.Judge(t.Context(), c.call, callrules.Options{}); err != nil {
 			t.Errorf("%s: %v", c.name, err)
 		}
 		if all := strings.Join(got, ", "); all != c.want {
@@ -128,26 +129,26 @@ func TestFault_153_Project(t *testing.T) {
 		}
 		return &Gate{Root: root}, nil
 	}}
-	r, err := linked.Judge(t.Context(), asked(t, root, "Write", "file_path", "sub/inner/link", "content", "x"), call.Options{})
+	r, err := linked.Judge(t.Context(), asked(t, root, "Write", "file_path", "sub/inner/link", "content", "x"), callrules.Options{})
 	note := "sub/inner/link is in the repository " + other + ", which has no bundle, so no bundle checked it"
 	if err != nil || r.Note() != note {
 		t.Errorf("%+v, %v", r, err)
 	}
 
 	// What goes wrong there denies the call, and a rule that denies it anyway is heard.
-	never := &call.Set{Name: "f", Dialect: "native", Strategy: call.AllViolations, Default: call.Deny}
+	never := &callrules.Set{Name: "f", Dialect: "native", Strategy: callrules.AllViolations, Default: callrules.Deny}
 	p := Project{Gates: []*Gate{{Bundle: bundle(t), Root: root}}, Other: func(string, bool) (*Gate, error) { return nil, errors.New("it broke") }}
 	want := other + "/a.tf is in the repository " + other + ": it broke"
-	if r, err := p.Judge(t.Context(), patch(other+"/a.tf"), call.Options{}); err == nil || err.Error() != want {
+	if r, err := p.Judge(t.Context(), patch(other+"/a.tf"), callrules.Options{}); err == nil || err.Error() != want {
 		t.Errorf("%+v, %v", r, err)
 	}
-	p.Gates[0].Sets = []*call.Set{never}
-	if r, err := p.Judge(t.Context(), patch(other+"/a.tf"), call.Options{}); err != nil || r.Reason() != "f: no rule matches, and its default is deny\n"+want {
+	p.Gates[0].Sets = []*callrules.Set{never}
+	if r, err := p.Judge(t.Context(), patch(other+"/a.tf"), callrules.Options{}); err != nil || r.Reason() != "f: no rule matches, and its default is deny\n"+want {
 		t.Errorf("%+v, %v", r, err)
 	}
 	// The sets judge a call once, whatever the number of roots, and an edit that nobody can read is told of once.
-	p.Gates = append(p.Gates, &Gate{Bundle: bundle(t), Root: beside, Sets: []*call.Set{never}})
-	r, err = p.Judge(t.Context(), asked(t, root, "Write", "file_path", "a.tf"), call.Options{})
+	p.Gates = append(p.Gates, &Gate{Bundle: bundle(t), Root: beside, Sets: []*callrules.Set{never}})
+	r, err = p.Judge(t.Context(), asked(t, root, "Write", "file_path", "a.tf"), callrules.Options{})
 	if err != nil || strings.Count(r.Reason(), "default is deny") != 1 || strings.Count(r.Reason(), "cannot determine") != 1 {
 		t.Errorf("%+v, %v", r, err)
 	}
@@ -173,7 +174,7 @@ func TestFault_165_Outside(t *testing.T) {
 		{"sub", away + "/a.tf", ""},
 	} {
 		r := judge(t, g, asked(t, c.dir, "Write", "file_path", c.file, "content", "x"))
-		if r.Outside() != c.want || r.Outcome().Reason != c.want || r.Outcome().Effect != call.Allow {
+		if r.Outside() != c.want || r.Outcome().Reason != c.want || r.Outcome().Effect != callrules.Allow {
 			t.Errorf("%s in %q: %q, want %q; %+v", c.file, c.dir, r.Outside(), c.want, r.Outcome())
 		}
 	}
@@ -188,10 +189,10 @@ func TestFault_165_Outside(t *testing.T) {
 	if err := os.Symlink("loop", filepath.Join(root, "loop")); err != nil {
 		t.Skip(err)
 	}
-	if r, err := g.Judge(t.Context(), asked(t, root+"/loop", "Write", "file_path", away+"/a", "content", "x"), call.Options{}); err == nil || !strings.Contains(err.Error(), "cannot determine which repository the folder "+root+"/loop is in: ") {
+	if r, err := g.Judge(t.Context(), asked(t, root+"/loop", "Write", "file_path", away+"/a", "content", "x"), callrules.Options{}); err == nil || !strings.Contains(err.Error(), "cannot determine which repository the folder "+root+"/loop is in: ") {
 		t.Errorf("%+v, %v", r, err)
 	}
-	if r := judge(t, g, asked(t, root+"/loop", "Bash", "command", "ls")); r.Outcome().Effect != call.Allow {
+	if r := judge(t, g, asked(t, root+"/loop", "Bash", "command", "ls")); r.Outcome().Effect != callrules.Allow {
 		t.Errorf("a call that edits nothing needs no root: %+v", r)
 	}
 }

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/policyscan/policyscan/agent/call"
+	"github.com/policyscan/policyscan/agent/callrules"
 	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/verdict"
 )
@@ -45,7 +45,7 @@ func (r *Result) besides() []string {
 }
 
 // explain says which rule decided what, and what it says.
-func explain(o *call.Outcome) string {
+func explain(o *callrules.Outcome) string {
 	if o.Set.Dialect == "bundle" {
 		return o.Reason
 	}
@@ -111,7 +111,7 @@ func (r *Result) violations(elsewhere bool) string {
 
 // Allowed says which rule allows the call, if one does.
 func (r *Result) Allowed() string {
-	if o := call.Strictest(r.Outcomes); o.Explicit() {
+	if o := callrules.Strictest(r.Outcomes); o.Explicit() {
 		return explain(&o)
 	}
 	return ""
@@ -127,9 +127,9 @@ func (r *Result) Note() string {
 	notes := r.besides()
 	for i := range r.Outcomes {
 		switch o := &r.Outcomes[i]; o.Effect {
-		case call.Log:
+		case callrules.Log:
 			notes = append(notes, noted+explain(o))
-		case call.Shadow:
+		case callrules.Shadow:
 			notes = append(notes, "not denied, because the rule is only tried out:  "+explain(o))
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/policyscan/policyscan/agent/call"
+	"github.com/policyscan/policyscan/agent/callrules"
 	"github.com/policyscan/policyscan/agent/session"
 )
 
@@ -20,7 +21,7 @@ const remembered = "sigmashake"
 // Remembers reports whether the result depends on the calls before it: rules of sigmashake are among those that
 // judged.
 func (r *Result) Remembers() bool {
-	return slices.ContainsFunc(r.Outcomes, func(o call.Outcome) bool { return o.Set.Dialect == remembered })
+	return slices.ContainsFunc(r.Outcomes, func(o callrules.Outcome) bool { return o.Set.Dialect == remembered })
 }
 
 // Remember notes a call in its session and makes of the result what sigmashake's loop guard and, if it is on, its
@@ -28,7 +29,7 @@ func (r *Result) Remembers() bool {
 func (r *Result) Remember(f *session.Folder, id string, c *call.Call, breaker bool, now time.Time) error {
 	return f.Change(id, now, func(s *session.State) {
 		loops := s.Repeats(c)
-		var set *call.Set
+		var set *callrules.Set
 		denied := loops
 		for _, o := range r.Outcomes {
 			if o.Set.Dialect == remembered {
@@ -45,21 +46,21 @@ func (r *Result) Remember(f *session.Folder, id string, c *call.Call, breaker bo
 			ruled := false
 			for i := range r.Outcomes {
 				if o := &r.Outcomes[i]; o.Set.Dialect == remembered && o.Effect.Rank() == 2 {
-					*o, ruled = safety(o.Set, call.Log, CircuitBreaker, reason), true
+					*o, ruled = safety(o.Set, callrules.Log, CircuitBreaker, reason), true
 				}
 			}
 			if !ruled { // the loop guard alone
-				r.Outcomes = append(r.Outcomes, safety(set, call.Log, CircuitBreaker, reason))
+				r.Outcomes = append(r.Outcomes, safety(set, callrules.Log, CircuitBreaker, reason))
 			}
 		case loops:
-			r.Outcomes = append(r.Outcomes, safety(set, call.Deny, LoopGuard, "the same command for the third time in a row; do something else, or change it"))
+			r.Outcomes = append(r.Outcomes, safety(set, callrules.Deny, LoopGuard, "the same command for the third time in a row; do something else, or change it"))
 		}
 	})
 }
 
-func safety(s *call.Set, e call.Effect, id, reason string) call.Outcome {
-	return call.Outcome{
+func safety(s *callrules.Set, e callrules.Effect, id, reason string) callrules.Outcome {
+	return callrules.Outcome{
 		Effect: e, Decision: s.Word(e), Reason: reason, Set: s,
-		Rule: &call.Rule{ID: id, Effect: e, Origin: call.Origin{File: s.Name, Line: 1}},
+		Rule: &callrules.Rule{ID: id, Effect: e, Origin: callrules.Origin{File: s.Name, Line: 1}},
 	}
 }

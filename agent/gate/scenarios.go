@@ -8,14 +8,15 @@ import (
 	"os"
 
 	"github.com/policyscan/policyscan/agent/call"
+	"github.com/policyscan/policyscan/agent/callrules"
 	"github.com/policyscan/policyscan/internal/disk"
 )
 
 // A Trial is a scenario and what became of it.
 type Trial struct {
 	Line     int // of the file
-	Scenario *call.Scenario
-	Outcome  call.Outcome
+	Scenario *callrules.Scenario
+	Outcome  callrules.Outcome
 	Outside  string // see [Result.Outside]
 }
 
@@ -59,11 +60,11 @@ func (g *Gate) Scenarios(name string) iter.Seq2[*Trial, error] {
 
 // try checks the call on a line; nil if there is none.
 func (g *Gate) try(line call.Line) (*Trial, error) {
-	s, err := call.ParseScenario(line.Text, g.Judges()...)
+	s, err := callrules.ParseScenario(line.Text, g.Judges()...)
 	if err != nil || s == nil {
 		return nil, err
 	}
-	r, err := g.Judge(context.Background(), s.Call, call.Options{})
+	r, err := g.Judge(context.Background(), s.Call, callrules.Options{})
 	if err != nil {
 		return nil, err
 	}

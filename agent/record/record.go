@@ -24,6 +24,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/policyscan/policyscan/agent/call"
+	"github.com/policyscan/policyscan/agent/callrules"
 )
 
 const (
@@ -45,7 +46,7 @@ type Entry struct {
 	Approved *bool  // what a person at the terminal said; nil, if none was asked or none said anything
 
 	// Outcome is what was decided, with the reason that is written; of a call that could not be checked it is a deny.
-	Outcome    call.Form
+	Outcome    callrules.Form
 	Violations []Violation
 	Input      *call.Value // nil if there is none, or it could not be read
 }
@@ -72,7 +73,7 @@ type entryForm struct {
 	Dir      *string `json:"cwd"`
 	Answer   string  `json:"answer"`
 	Approved *bool   `json:"approved"`
-	call.Form
+	callrules.Form
 	Violations []Violation     `json:"violations"`
 	Input      json.RawMessage `json:"input"`
 }
@@ -89,7 +90,7 @@ func (e *Entry) Line(texts bool) ([]byte, error) {
 		f.Violations = []Violation{}
 	}
 	if f.Trace == nil {
-		f.Trace = []call.TraceForm{}
+		f.Trace = []callrules.TraceForm{}
 	}
 	if f.Reason != nil {
 		f.Reason = known(*f.Reason)
@@ -104,7 +105,7 @@ func (e *Entry) Line(texts bool) ([]byte, error) {
 // traced writes a trace that is empty, too: a line has the same members whatever was decided.
 type traced struct {
 	entryForm
-	Trace []call.TraceForm `json:"trace"`
+	Trace []callrules.TraceForm `json:"trace"`
 }
 
 // known is a text, cut if it is too long; nil if it is empty.

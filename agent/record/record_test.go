@@ -16,6 +16,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/policyscan/policyscan/agent/call"
+	"github.com/policyscan/policyscan/agent/callrules"
 )
 
 func value(t testing.TB, text string) *call.Value {
@@ -49,14 +50,14 @@ func hash(s string) string {
 }
 
 func TestLine(t *testing.T) {
-	rule := &call.Rule{ID: "RM", Effect: call.Deny, Origin: call.Origin{File: "c.yml", Line: 2}}
-	set := &call.Set{Name: "c.yml", Dialect: "native", Strategy: call.AllViolations}
-	out := call.Outcome{Effect: call.Deny, Decision: "deny", Rule: rule, Reason: "no rm", Set: set, Trace: &call.Trace{Steps: []call.Step{{Rule: rule, Matched: true}}, Resolution: "so"}}
+	rule := &callrules.Rule{ID: "RM", Effect: callrules.Deny, Origin: callrules.Origin{File: "c.yml", Line: 2}}
+	set := &callrules.Set{Name: "c.yml", Dialect: "native", Strategy: callrules.AllViolations}
+	out := callrules.Outcome{Effect: callrules.Deny, Decision: "deny", Rule: rule, Reason: "no rm", Set: set, Trace: &callrules.Trace{Steps: []callrules.Step{{Rule: rule, Matched: true}}, Resolution: "so"}}
 	yes, file := true, "a.tf"
 	e := &Entry{
 		Time:    time.Date(2026, 11, 23, 7, 5, 8, 120_000_000, time.FixedZone("", 3600)),
 		Version: "v1", Agent: "codex", AgentID: "a", Session: "s", Event: "PreToolUse", Tool: "Bash", Dir: "/w",
-		Answer: "deny", Approved: &yes, Outcome: out.Form([]call.Outcome{out}),
+		Answer: "deny", Approved: &yes, Outcome: out.Form([]callrules.Outcome{out}),
 		Violations: []Violation{{"NET-1", "0.0.0.0/0", &file, 1, 2, 3}},
 		Input:      value(t, `{"command":"rm -rf /","n":1.50,"ok":true,"none":null,"list":["x",["y"]],"":{}}`),
 	}
@@ -72,7 +73,7 @@ func TestLine(t *testing.T) {
 			t.Errorf("got  %swant %s", got, want)
 		}
 	}
-	empty := line(t, &Entry{Agent: "codex", Answer: "deny", Outcome: call.Form{Decision: "deny"}}, false)
+	empty := line(t, &Entry{Agent: "codex", Answer: "deny", Outcome: callrules.Form{Decision: "deny"}}, false)
 	if want := `{"time":"0001-01-01T00:00:00Z","version":"","agent":"codex","agent_id":null,"session":null,"event":null,"tool":null,"cwd":null,"answer":"deny","approved":null,"decision":"deny","rule":null,"policy":null,"policy_version":null,"code":null,"reason":null,"violations":[],"input":null,"trace":[]}` + "\n"; empty != want {
 		t.Errorf("got  %swant %s", empty, want)
 	}
@@ -83,7 +84,7 @@ func TestLineIsEscaped(t *testing.T) {
 	hostile := "\x1b[2J\u009b31m\x00\n\r\t\u2028\u2029\u202e\u200b\ufeff\x7f\U000e0041\"\\<ünï\U0001f600"
 	e := &Entry{
 		Version: hostile, Agent: hostile, AgentID: hostile, Session: hostile, Event: hostile, Tool: hostile, Dir: hostile, Answer: hostile,
-		Outcome: call.Form{Decision: hostile, Reason: &hostile}, Violations: []Violation{{Rule: hostile, Pattern: hostile, File: &hostile}},
+		Outcome: callrules.Form{Decision: hostile, Reason: &hostile}, Violations: []Violation{{Rule: hostile, Pattern: hostile, File: &hostile}},
 		Input: call.NewObject(call.Member{Name: hostile, Value: call.Text(hostile)}),
 	}
 	for _, texts := range []bool{false, true} {
@@ -139,7 +140,7 @@ func TestLineIsBounded(t *testing.T) {
 		}
 	}
 	long := strings.Repeat("ü", maxText)
-	if got := line(t, &Entry{Tool: long, Dir: long, Session: long, AgentID: long, Outcome: call.Form{Reason: &long}}, false); len(got) > 6*maxText || strings.Count(got, " … (cut)") != 5 {
+	if got := line(t, &Entry{Tool: long, Dir: long, Session: long, AgentID: long, Outcome: callrules.Form{Reason: &long}}, false); len(got) > 6*maxText || strings.Count(got, " … (cut)") != 5 {
 		t.Errorf("%d bytes", len(got))
 	}
 }

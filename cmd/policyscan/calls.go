@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/policyscan/policyscan/agent/call"
+	"github.com/policyscan/policyscan/agent/callrules"
 	"github.com/policyscan/policyscan/agent/dialect"
 	"github.com/policyscan/policyscan/agent/gate"
 	"github.com/policyscan/policyscan/internal/disk"
@@ -25,7 +26,7 @@ type callsFlag struct {
 
 // load reads the call rules, whose names count from dir; "" is the current folder. The error has the mistakes in all
 // files.
-func (c *callsFlag) load(dir string) ([]*call.Set, error) {
+func (c *callsFlag) load(dir string) ([]*callrules.Set, error) {
 	if c.Dialect != "" {
 		if err := oneOf("--dialect", c.Dialect, dialect.Names()); err != nil {
 			return nil, err
@@ -35,7 +36,7 @@ func (c *callsFlag) load(dir string) ([]*call.Set, error) {
 	if err != nil {
 		return nil, err
 	}
-	var sets []*call.Set
+	var sets []*callrules.Set
 	var mistakes rules.Errors
 	for _, name := range c.Calls {
 		s, err := dialect.Load(dir, filepath.ToSlash(filepath.Clean(name)), c.Dialect, define)
@@ -86,12 +87,12 @@ func (c *callsFlag) relativePWD() bool {
 
 // respell makes rules about files in a folder also judge calls that use other names of the folder, if PWD counts from
 // it.
-func (c *callsFlag) respell(sets []*call.Set, folder string, names []string) []*call.Set {
+func (c *callsFlag) respell(sets []*callrules.Set, folder string, names []string) []*callrules.Set {
 	real, err := disk.Real(folder)
 	if err != nil || !c.relativePWD() || len(names) == 0 {
 		return sets
 	}
-	again := make([]*call.Set, len(sets))
+	again := make([]*callrules.Set, len(sets))
 	for i, s := range sets {
 		again[i] = s.Respelled(real, names)
 	}
@@ -198,10 +199,10 @@ func (c *callsFlag) validateOne(std streams, name string) (configured bool, err 
 }
 
 // defaulted returns a summary of a set, and what happens to a call that none of its rules matches.
-func defaulted(s *call.Set) string {
+func defaulted(s *callrules.Set) string {
 	e := s.Default
-	if s.Strategy == call.DenyOverrides {
-		e = call.Deny // without a policy
+	if s.Strategy == callrules.DenyOverrides {
+		e = callrules.Deny // without a policy
 		if len(s.Policies) > 0 {
 			e = s.Policies[0].Default
 		}

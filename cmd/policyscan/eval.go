@@ -9,6 +9,7 @@ import (
 
 	"github.com/policyscan/policyscan/agent/ask"
 	"github.com/policyscan/policyscan/agent/call"
+	"github.com/policyscan/policyscan/agent/callrules"
 	"github.com/policyscan/policyscan/agent/dialect/sigmashake"
 	"github.com/policyscan/policyscan/agent/gate"
 )
@@ -103,26 +104,26 @@ func (c *evalCmd) gate() (*gate.Gate, error) {
 
 // judge prints the outcome of a call, and reports whether it is allowed.
 func (c *evalCmd) judge(std streams, g *gate.Gate, line []byte) (bool, error) {
-	asked, err := call.Parse(line, g.Judges()...)
+	asked, err := callrules.ParseCall(line, g.Judges()...)
 	if err != nil {
 		return false, err
 	}
 	began := time.Now()
-	r, err := g.Judge(context.Background(), asked, call.Options{Clock: time.Now, Trace: c.Trace || c.Explain})
+	r, err := g.Judge(context.Background(), asked, callrules.Options{Clock: time.Now, Trace: c.Trace || c.Explain})
 	if err != nil {
 		return false, err
 	}
 	out := r.Outcome()
 	took := time.Since(began)
-	if out.Effect == call.Ask && sigmashake.AskMode(c.AskMode) == sigmashake.TTY {
+	if out.Effect == callrules.Ask && sigmashake.AskMode(c.AskMode) == sigmashake.TTY {
 		question := ask.Question{Call: asked, Reason: r.Reason(), Safe: safe}
 		approved, err := question.Person(context.Background())
 		if err != nil {
 			complain(std.err, err)
 		}
-		out.Effect = call.Deny
+		out.Effect = callrules.Deny
 		if approved {
-			out.Effect = call.Allow
+			out.Effect = callrules.Allow
 		}
 		out.Decision = out.Set.Word(out.Effect)
 	}

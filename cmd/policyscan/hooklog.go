@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/policyscan/policyscan/agent/call"
+	"github.com/policyscan/policyscan/agent/callrules"
 	"github.com/policyscan/policyscan/agent/gate"
 	"github.com/policyscan/policyscan/agent/protocol"
 	"github.com/policyscan/policyscan/agent/record"
@@ -18,17 +19,17 @@ import (
 
 // quotesCall reports whether an outcome's texts may quote the call. Those of a bundle and of the guard name its files;
 // those of call rules come from the rules, except for the command that a step names.
-func quotesCall(o call.Outcome) bool { return o.Set.Dialect == "bundle" }
+func quotesCall(o callrules.Outcome) bool { return o.Set.Dialect == "bundle" }
 
 // withoutTexts returns outcomes whose traces do not quote the call.
-func withoutTexts(outcomes []call.Outcome) []call.Outcome {
+func withoutTexts(outcomes []callrules.Outcome) []callrules.Outcome {
 	outcomes = slices.Clone(outcomes)
 	for i := range outcomes {
 		o := &outcomes[i]
 		if o.Trace == nil {
 			continue
 		}
-		trace := &call.Trace{Steps: slices.Clone(o.Trace.Steps), Resolution: o.Trace.Resolution}
+		trace := &callrules.Trace{Steps: slices.Clone(o.Trace.Steps), Resolution: o.Trace.Resolution}
 		for k := range trace.Steps {
 			trace.Steps[k].Of = ""
 		}
@@ -134,16 +135,16 @@ func (c *agentHookCmd) entry(a *protocol.Agent, e *protocol.Event, l logged) *re
 			reason = "what the call would do cannot be determined; " +
 				"the answer to the agent says why, and with --log-input so does the log"
 		}
-		entry.Outcome = call.Form{Decision: string(call.Deny), Reason: &reason}
+		entry.Outcome = callrules.Form{Decision: string(callrules.Deny), Reason: &reason}
 		return entry
 	}
 	out, traced := l.of.Outcome(), l.of.Outcomes
 	if !c.LogInput {
-		out, traced = call.Strictest(traced), withoutTexts(traced) // the reason of the result names files, too
+		out, traced = callrules.Strictest(traced), withoutTexts(traced) // the reason of the result names files, too
 	}
 	entry.Outcome = out.Form(traced)
 	if out.Set == nil { // neither rules nor a bundle have an opinion on the call
-		entry.Outcome.Decision = string(call.Allow)
+		entry.Outcome.Decision = string(callrules.Allow)
 	} else if quotesCall(out) && !c.LogInput {
 		entry.Outcome.Reason = nil
 	}

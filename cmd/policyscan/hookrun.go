@@ -15,6 +15,7 @@ import (
 
 	"github.com/policyscan/policyscan/agent/ask"
 	"github.com/policyscan/policyscan/agent/call"
+	"github.com/policyscan/policyscan/agent/callrules"
 	"github.com/policyscan/policyscan/agent/dialect/sigmashake"
 	"github.com/policyscan/policyscan/agent/gate"
 	"github.com/policyscan/policyscan/agent/protocol"
@@ -304,7 +305,7 @@ func (c *agentHookCmd) judge(
 	if !slices.Contains((&policyFlag{c.Policy}).flags(), noPolicy) {
 		project.Other = func(root string, within bool) (*gate.Gate, error) { return c.otherGate(a.Name, root, within) }
 	}
-	r, err := project.Judge(ctx, e.Call, call.Options{Clock: time.Now, Trace: c.Log != ""})
+	r, err := project.Judge(ctx, e.Call, callrules.Options{Clock: time.Now, Trace: c.Log != ""})
 	if err != nil {
 		return judgement{}, aboutCall{err}
 	}
@@ -336,9 +337,9 @@ func (c *agentHookCmd) decision(
 	switch {
 	case out.Effect.Rank() == 2:
 		return protocol.Decision{Permission: protocol.Deny, Reason: "policyscan: " + j.Reason()}, nil
-	case out.Effect == call.Ask && j.askMode == string(sigmashake.Agent):
+	case out.Effect == callrules.Ask && j.askMode == string(sigmashake.Agent):
 		return protocol.Decision{Permission: protocol.Ask, Reason: "policyscan: " + j.Reason()}, nil
-	case out.Effect == call.Ask:
+	case out.Effect == callrules.Ask:
 		return askedAtTerminal(person, std, e, j, c.SendAllow)
 	case c.SendAllow && out.Explicit():
 		return protocol.Decision{Permission: protocol.Allow, Reason: j.Allowed(), Note: j.Note()}, nil

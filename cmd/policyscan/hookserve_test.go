@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/policyscan/policyscan/agent/call"
+	"github.com/policyscan/policyscan/agent/callrules"
 	"github.com/policyscan/policyscan/agent/gate"
 	"github.com/policyscan/policyscan/agent/protocol"
 )
@@ -39,9 +40,9 @@ func kept(t *testing.T) (k *gate.Keeper, file string, now *time.Time) {
 	return &gate.Keeper{Load: func() (*gate.Gate, error) { return c.gate(place{root: dir}) }, Now: func() time.Time { return at }}, file, &at
 }
 
-func decision(t *testing.T, g *gate.Gate, tool string) call.Effect {
+func decision(t *testing.T, g *gate.Gate, tool string) callrules.Effect {
 	t.Helper()
-	r, err := g.Judge(t.Context(), &call.Call{Tool: tool}, call.Options{})
+	r, err := g.Judge(t.Context(), &call.Call{Tool: tool}, callrules.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +62,7 @@ func current(t *testing.T, k *gate.Keeper) (*gate.Gate, string) {
 // dialect and the bundle.
 func TestReload(t *testing.T) {
 	k, file, now := kept(t)
-	if g, said := current(t, k); said != "" || decision(t, g, "Bash") != call.Deny {
+	if g, said := current(t, k); said != "" || decision(t, g, "Bash") != callrules.Deny {
 		t.Fatal(said)
 	}
 	write := func(content string) {
@@ -76,27 +77,27 @@ func TestReload(t *testing.T) {
 
 	// "Debounced: File change events are debounced (e.g., 500ms) to handle editors that write files in multiple steps."
 	write(strings.Replace(denyShell, "Bash", "Read", 1))
-	if g, said := current(t, k); said != "" || decision(t, g, "Bash") != call.Deny {
+	if g, said := current(t, k); said != "" || decision(t, g, "Bash") != callrules.Deny {
 		t.Error("a change is taken up at once", said)
 	}
 	*now = now.Add(gate.Settle - time.Millisecond)
-	if g, _ := current(t, k); decision(t, g, "Bash") != call.Deny {
+	if g, _ := current(t, k); decision(t, g, "Bash") != callrules.Deny {
 		t.Error("a change is taken up too early")
 	}
 	write(strings.Replace(denyShell, "Bash", "Grep", 1)) // the second step of the editor
 	*now = now.Add(time.Millisecond)
-	if g, _ := current(t, k); decision(t, g, "Bash") != call.Deny {
+	if g, _ := current(t, k); decision(t, g, "Bash") != callrules.Deny {
 		t.Error("a change is taken up while the file still changes")
 	}
 	*now = now.Add(gate.Settle)
-	if g, said := current(t, k); said != "" || decision(t, g, "Bash") != call.Allow || decision(t, g, "Grep") != call.Deny || decision(t, g, "Read") != call.Allow {
+	if g, said := current(t, k); said != "" || decision(t, g, "Bash") != callrules.Allow || decision(t, g, "Grep") != callrules.Deny || decision(t, g, "Read") != callrules.Allow {
 		t.Error("a change is not taken up", said)
 	}
 
 	// A change that is long over is taken up by the first call after it.
 	write(denyShell)
 	*now = now.Add(time.Hour)
-	if g, said := current(t, k); said != "" || decision(t, g, "Bash") != call.Deny {
+	if g, said := current(t, k); said != "" || decision(t, g, "Bash") != callrules.Deny {
 		t.Error("an old change is not taken up at once", said)
 	}
 
@@ -105,10 +106,10 @@ func TestReload(t *testing.T) {
 	for _, bad := range []string{"rules: [", "rulez: []\n", strings.Replace(denyShell, "equals: Bash", "matches: '('", 1), ""} {
 		write(bad)
 		*now = now.Add(time.Hour)
-		if g, said := current(t, k); said == "" || decision(t, g, "Bash") != call.Deny {
+		if g, said := current(t, k); said == "" || decision(t, g, "Bash") != callrules.Deny {
 			t.Errorf("%q: %q", bad, said)
 		}
-		if g, said := current(t, k); said != "" || decision(t, g, "Bash") != call.Deny {
+		if g, said := current(t, k); said != "" || decision(t, g, "Bash") != callrules.Deny {
 			t.Errorf("%q is said twice: %q", bad, said)
 		}
 	}
@@ -120,7 +121,7 @@ func TestReload(t *testing.T) {
 		t.Error(said)
 	}
 	*now = now.Add(gate.Settle)
-	if g, said := current(t, k); said == "" || decision(t, g, "Bash") != call.Deny {
+	if g, said := current(t, k); said == "" || decision(t, g, "Bash") != callrules.Deny {
 		t.Errorf("without the file: %q", said)
 	}
 
@@ -132,7 +133,7 @@ func TestReload(t *testing.T) {
 		t.Fatal(err)
 	}
 	*now = now.Add(time.Hour)
-	if g, said := current(t, k); said != "" || decision(t, g, "Read") != call.Deny {
+	if g, said := current(t, k); said != "" || decision(t, g, "Read") != callrules.Deny {
 		t.Error("a file that was renamed is not taken up", said)
 	}
 }

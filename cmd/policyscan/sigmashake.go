@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/policyscan/policyscan/agent/ask"
-	"github.com/policyscan/policyscan/agent/call"
+	"github.com/policyscan/policyscan/agent/callrules"
 	"github.com/policyscan/policyscan/agent/dialect/sigmashake"
 	"github.com/policyscan/policyscan/agent/gate"
 	"github.com/policyscan/policyscan/agent/protocol"
@@ -49,7 +49,7 @@ func (c *agentHookCmd) applySafety(
 		err = r.Remember(folder, a.Name+" "+e.Session, e.Call, breaker, time.Now())
 	}
 	for _, o := range r.Outcomes {
-		if o.Effect == call.Ask && o.Set.Dialect == "sigmashake" {
+		if o.Effect == callrules.Ask && o.Set.Dialect == "sigmashake" {
 			mode = string(config.AskMode)
 		}
 	}
@@ -87,7 +87,7 @@ func usableAskMode(config sigmashake.Config, shown string) error {
 	return nil
 }
 
-func isSigmashake(s *call.Set) bool { return s.Dialect == "sigmashake" }
+func isSigmashake(s *callrules.Set) bool { return s.Dialect == "sigmashake" }
 
 // validateSigmashake checks the settings that the hook reads if there are rules of sigmashake: those in the root of the
 // repository around the current folder.

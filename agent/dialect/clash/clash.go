@@ -1,4 +1,4 @@
-// Package clash reads rules about tool calls in clash's s-expressions and lowers them to a [call.Set] of the
+// Package clash reads rules about tool calls in clash's s-expressions and lowers them to a [callrules.Set] of the
 // strategy most-specific. The semantics are those of clash's public document, the syntax that of its grammar of
 // February 2026.
 //
@@ -20,7 +20,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/policyscan/policyscan/agent/call"
+	"github.com/policyscan/policyscan/agent/callrules"
 	"github.com/policyscan/policyscan/rules"
 )
 
@@ -38,7 +38,7 @@ const (
 // The rules of the set are those of the default's policy: of exec, of fs, of net, each from the most
 // specific to the least, those that are equal in the order of the file. A rule's ID is its text,
 // without comments and with single spaces.
-func Read(src *rules.Source, define map[string]string) (*call.Set, error) {
+func Read(src *rules.Source, define map[string]string) (*callrules.Set, error) {
 	c := newCompiler(src, define)
 	set := c.compile()
 	if len(c.errs) > 0 {
@@ -58,15 +58,15 @@ type compiler struct {
 	notes  []note
 	lines  []int // the byte at which each line begins
 
-	effect   call.Effect // of the default
-	active   string      // the policy that it names
-	declared *node       // the default, nil if there is none
+	effect   callrules.Effect // of the default
+	active   string           // the policy that it names
+	declared *node            // the default, nil if there is none
 	version  *node
 	policies map[string]*policy
 	names    []string // of policies, in the order of the file
 	nameless bool     // there are policies whose names cannot be read
 
-	sandboxes map[string][]call.Rule // by name, or by the key of one that is in a rule
+	sandboxes map[string][]callrules.Rule // by name, or by the key of one that is in a rule
 }
 
 func newCompiler(src *rules.Source, define map[string]string) *compiler {
@@ -122,7 +122,7 @@ func (c *compiler) line(at int) int {
 
 // compile does the document's steps. Matchers are compiled as they are parsed, in policies that nothing uses
 // too: a mistake there is a mistake.
-func (c *compiler) compile() *call.Set {
+func (c *compiler) compile() *callrules.Set {
 	if err := c.src.Check(); err != nil {
 		c.errs = append(c.errs, err)
 		return nil
@@ -132,7 +132,7 @@ func (c *compiler) compile() *call.Set {
 	if len(c.errs) > 0 {
 		return nil // where a list ends is not known, so of the rest nothing is
 	}
-	c.effect, c.active = call.Deny, "main"
+	c.effect, c.active = callrules.Deny, "main"
 	for _, form := range forms {
 		c.topLevel(form)
 	}
@@ -161,18 +161,18 @@ func (c *compiler) compile() *call.Set {
 		return nil
 	}
 	// 10: compile the sandboxes.
-	c.sandboxes = map[string][]call.Rule{}
+	c.sandboxes = map[string][]callrules.Rule{}
 	for _, r := range all {
 		c.compileSandbox(r)
 	}
-	set := &call.Set{
-		Name: c.src.Name, Dialect: "clash", Strategy: call.MostSpecific, Default: c.effect,
+	set := &callrules.Set{
+		Name: c.src.Name, Dialect: "clash", Strategy: callrules.MostSpecific, Default: c.effect,
 		Rules: c.lower(all),
 	}
 	c.suspect(all)
 	slices.SortStableFunc(c.notes, func(a, b note) int { return cmp.Compare(a.at, b.at) })
 	for _, n := range c.notes {
-		set.Notes = append(set.Notes, call.Note{Origin: call.Origin{File: c.src.Name, Line: c.line(n.at)}, Text: n.text})
+		set.Notes = append(set.Notes, callrules.Note{Origin: callrules.Origin{File: c.src.Name, Line: c.line(n.at)}, Text: n.text})
 	}
 	return set
 }

@@ -8,13 +8,14 @@ import (
 	"testing"
 
 	"github.com/policyscan/policyscan/agent/call"
+	"github.com/policyscan/policyscan/agent/callrules"
 	"github.com/policyscan/policyscan/rules"
 )
 
 // home are the definitions of all tests.
 func home() map[string]string { return map[string]string{"PWD": "/w", "HOME": "/home/u"} }
 
-func read(t testing.TB, text string) *call.Set {
+func read(t testing.TB, text string) *callrules.Set {
 	t.Helper()
 	set, err := Read(&rules.Source{Name: "p.policy", Text: []byte(text)}, home())
 	if err != nil {
@@ -51,13 +52,13 @@ func refused(t *testing.T, text string, define map[string]string, want ...string
 }
 
 // ask decides a call, written "Bash git push", "Read /a", "WebFetch https://a/" or the name of another tool.
-func ask(t testing.TB, set *call.Set, said string) call.Outcome {
+func ask(t testing.TB, set *callrules.Set, said string) callrules.Outcome {
 	t.Helper()
 	tool, what, _ := strings.Cut(said, " ")
 	key := map[string]string{"Bash": "command", "Read": "file_path", "Write": "file_path", "Edit": "file_path",
 		"WebFetch": "url", "Glob": "pattern", "Grep": "path"}[tool]
 	c := &call.Call{Tool: tool, Dir: "/w", Input: call.NewObject(call.Member{Name: key, Value: call.Text(what)})}
-	return set.Decide(c, call.Options{Trace: true})
+	return set.Decide(c, callrules.Options{Trace: true})
 }
 
 // decides holds a policy to a table of calls and effects, "allow Bash git push".
@@ -79,7 +80,7 @@ const first = "rules about exec see only the first command of a line"
 func noted(t *testing.T, text string, want ...string) {
 	t.Helper()
 	set := read(t, text)
-	set.Notes = slices.DeleteFunc(set.Notes, func(n call.Note) bool { return strings.HasPrefix(n.Text, first) })
+	set.Notes = slices.DeleteFunc(set.Notes, func(n callrules.Note) bool { return strings.HasPrefix(n.Text, first) })
 	if len(set.Notes) != len(want) {
 		t.Errorf("%s\n%d notes, want %d: %v", text, len(set.Notes), len(want), set.Notes)
 		return
@@ -93,7 +94,7 @@ func noted(t *testing.T, text string, want ...string) {
 }
 
 // order returns the rules of a set with their scores.
-func order(set *call.Set) string {
+func order(set *callrules.Set) string {
 	var all []string
 	for _, r := range set.Rules {
 		all = append(all, fmt.Sprintf("%s (%d,%d) %s", r.Domain, r.Score[0], r.Score[1], r.ID))
@@ -137,10 +138,10 @@ net (3,0) (allow (net "b"))
 net (0,0) (allow (net))`; got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
-	if set.Dialect != "clash" || set.Strategy != call.MostSpecific || set.Default != call.Deny || set.Name != "p.policy" {
+	if set.Dialect != "clash" || set.Strategy != callrules.MostSpecific || set.Default != callrules.Deny || set.Name != "p.policy" {
 		t.Errorf("%+v", set)
 	}
-	if o := set.Rules[0].Origin; o != (call.Origin{File: "p.policy", Line: 6}) {
+	if o := set.Rules[0].Origin; o != (callrules.Origin{File: "p.policy", Line: 6}) {
 		t.Errorf("%+v", o)
 	}
 }
@@ -207,7 +208,7 @@ func TestRow_4_09_Includes(t *testing.T) {
 
 // "Both forms produce the same compiled representation"
 func TestRow_4_10_Sandboxes(t *testing.T) {
-	compiled := func(text string) (string, []call.Rule) {
+	compiled := func(text string) (string, []callrules.Rule) {
 		c := newCompiler(&rules.Source{Name: "p", Text: []byte(text)}, home())
 		set := c.compile()
 		if len(c.errs) > 0 {
@@ -322,7 +323,7 @@ func TestRow_4_12_to_4_15_Scores(t *testing.T) {
 	}
 	t.Run("a sum does not overflow", func(t *testing.T) {
 		set := read(t, of(`(allow (exec "x"`+strings.Repeat(` "a"`, 300)+`)) (deny (exec "x" "a" *))`))
-		if set.Rules[0].Score != [2]int{3, 1200} || set.Rules[0].Effect != call.Allow {
+		if set.Rules[0].Score != [2]int{3, 1200} || set.Rules[0].Effect != callrules.Allow {
 			t.Error(order(set))
 		}
 	})
@@ -390,7 +391,7 @@ func TestRow_4_18_ConflictNamesBoth(t *testing.T) {
 func TestRow_4_19_and_4_22_Trace(t *testing.T) {
 	set := read(t, of(`(deny (exec "git" "push" *)) (allow (exec "git" *) :sandbox "main") (ask (exec)) (allow (net))`))
 	out := ask(t, set, "Bash git status")
-	if out.Effect != call.Allow || out.Rule == nil || out.Rule.Sandbox != "main" || !out.Explicit() {
+	if out.Effect != callrules.Allow || out.Rule == nil || out.Rule.Sandbox != "main" || !out.Explicit() {
 		t.Errorf("%+v", out)
 	}
 	if want := `allow by (allow (exec "git" *) :sandbox "main")`; out.Reason != want {
@@ -417,7 +418,7 @@ func TestRow_4_19_and_4_22_Trace(t *testing.T) {
 // "If no queries produced matches: return default effect"
 func TestRow_4_20_NoMatch(t *testing.T) {
 	out := ask(t, read(t, `(default ask "main") (policy "main" (allow (exec "git")))`), "Bash ls")
-	if out.Effect != call.Ask || out.Rule != nil || out.Reason != "no rule matches; default: ask" {
+	if out.Effect != callrules.Ask || out.Rule != nil || out.Reason != "no rule matches; default: ask" {
 		t.Errorf("%+v", out)
 	}
 }
@@ -622,13 +623,13 @@ func TestAnythingOfWhatCannotBeTold(t *testing.T) {
 	for _, any := range []string{`*`, `(or *)`, `(or * *)`, `(or "a" *)`} {
 		set := read(t, fmt.Sprintf(`(default allow "main") (policy "main" (deny (fs write %s)) (deny (exec %s)) (deny (net %s)))`, any, any, any))
 		for _, tool := range []string{"Write", "Bash", "WebFetch"} { // without an input
-			if out := set.Decide(&call.Call{Tool: tool, Dir: "/w"}, call.Options{}); out.Effect != call.Deny {
+			if out := set.Decide(&call.Call{Tool: tool, Dir: "/w"}, callrules.Options{}); out.Effect != callrules.Deny {
 				t.Errorf("%s, %s: %s, %s", any, tool, out.Effect, out.Reason)
 			}
 		}
 	}
 	for _, program := range []string{`(exec)`, `(exec *)`} { // which asks for nothing
-		if out := read(t, of("(ask "+program+")")).Decide(&call.Call{Tool: "Bash", Dir: "/w"}, call.Options{}); out.Effect != call.Ask {
+		if out := read(t, of("(ask "+program+")")).Decide(&call.Call{Tool: "Bash", Dir: "/w"}, callrules.Options{}); out.Effect != callrules.Ask {
 			t.Errorf("%s: %s, %s", program, out.Effect, out.Reason)
 		}
 	}

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/policyscan/policyscan/agent/call"
+	"github.com/policyscan/policyscan/agent/callrules"
 	"github.com/policyscan/policyscan/rules"
 )
 
@@ -162,7 +162,7 @@ func TestPublicPolicies(t *testing.T) {
 		case err == nil:
 			loaded++
 			for _, said := range []string{"Bash git push origin", "Read x", "Write /etc/x", "WebFetch https://a.b/", "Task x"} {
-				if out := ask(t, set, said); out.Effect == "" || out.Effect != call.Deny && out.Effect != call.Ask && out.Effect != call.Allow {
+				if out := ask(t, set, said); out.Effect == "" || out.Effect != callrules.Deny && out.Effect != callrules.Ask && out.Effect != callrules.Allow {
 					t.Errorf("%s: %s: %q", name, said, out.Effect)
 				}
 			}

@@ -5,25 +5,26 @@ import (
 	"slices"
 
 	"github.com/policyscan/policyscan/agent/call"
+	"github.com/policyscan/policyscan/agent/callrules"
 )
 
 // lower writes rules for the evaluator.
-func (c *compiler) lower(all []*rule) []call.Rule {
-	lowered := make([]call.Rule, len(all))
+func (c *compiler) lower(all []*rule) []callrules.Rule {
+	lowered := make([]callrules.Rule, len(all))
 	for i, r := range all {
-		lowered[i] = call.Rule{
+		lowered[i] = callrules.Rule{
 			ID: r.id, Effect: r.effect, When: r.when(), Domain: r.domain, Score: r.score, Sandbox: r.sandbox,
 			Through: r.domain == "exec" && r.first.namesLookedThrough(),
-			Origin:  call.Origin{File: c.src.Name, Line: c.line(r.at)},
+			Origin:  callrules.Origin{File: c.src.Name, Line: c.line(r.at)},
 		}
 	}
 	return lowered
 }
 
 // when is what a rule asks of a call that asks for something of its domain.
-func (r *rule) when() call.Predicate {
-	all := []call.Predicate{}
-	add := func(p *pattern, fact call.Fact, name string) {
+func (r *rule) when() callrules.Predicate {
+	all := []callrules.Predicate{}
+	add := func(p *pattern, fact callrules.Fact, name string) {
 		if p.form == anything {
 			return
 		}
@@ -31,68 +32,68 @@ func (r *rule) when() call.Predicate {
 	}
 	switch r.domain {
 	case "exec":
-		add(&r.first, call.Fact{Source: call.FromExecBin}, "program")
+		add(&r.first, callrules.Fact{Source: callrules.FromExecBin}, "program")
 		for i := range r.args {
-			add(&r.args[i], call.Fact{Source: call.FromExecArg, Index: i}, fmt.Sprintf("argument %d", i+1))
+			add(&r.args[i], callrules.Fact{Source: callrules.FromExecArg, Index: i}, fmt.Sprintf("argument %d", i+1))
 		}
 		if len(r.has) > 0 {
 			all = append(all, r.members())
 		}
 	case "fs":
 		if r.ops != nil {
-			t := &call.Test{Fact: call.Fact{Source: call.FromFSOp}, Op: call.OneOf, Shown: "operation"}
+			t := &callrules.Test{Fact: callrules.Fact{Source: callrules.FromFSOp}, Op: callrules.OneOf, Shown: "operation"}
 			for _, op := range r.ops {
 				t.Values = append(t.Values, call.Text(op))
 				t.Shown += " " + op
 			}
-			all = append(all, call.Predicate{Test: t})
+			all = append(all, callrules.Predicate{Test: t})
 		}
-		add(&r.first, call.Fact{Source: call.FromFSPath}, "path")
+		add(&r.first, callrules.Fact{Source: callrules.FromFSPath}, "path")
 	case "net":
-		add(&r.first, call.Fact{Source: call.FromNetHost}, "host")
+		add(&r.first, callrules.Fact{Source: callrules.FromNetHost}, "host")
 	}
-	return call.Predicate{All: all}
+	return callrules.Predicate{All: all}
 }
 
 // members is what :has asks: of the arguments after those that have a position.
-func (r *rule) members() call.Predicate {
-	t := &call.Test{Fact: call.Fact{Source: call.FromExecArgs, Index: len(r.args)}, Op: call.Each, Shown: ":has"}
+func (r *rule) members() callrules.Predicate {
+	t := &callrules.Test{Fact: callrules.Fact{Source: callrules.FromExecArgs, Index: len(r.args)}, Op: callrules.Each, Shown: ":has"}
 	for i := range r.has {
-		t.Each = append(t.Each, r.has[i].predicate(call.Fact{Source: call.FromItem}, "argument", false))
+		t.Each = append(t.Each, r.has[i].predicate(callrules.Fact{Source: callrules.FromItem}, "argument", false))
 		t.Shown += " " + r.has[i].shown
 	}
-	return call.Predicate{Test: t}
+	return callrules.Predicate{Test: t}
 }
 
 // predicate is a pattern as tests of a fact, a (not ...) pushed down into them: so a fact that is
 // missing fails them all, and an argument that is not there is not "not that one" either.
-func (p *pattern) predicate(fact call.Fact, name string, not bool) call.Predicate {
-	t := &call.Test{Fact: fact, Not: not, Shown: name + " " + p.shown}
+func (p *pattern) predicate(fact callrules.Fact, name string, not bool) callrules.Predicate {
+	t := &callrules.Test{Fact: fact, Not: not, Shown: name + " " + p.shown}
 	if not {
 		t.Shown = fmt.Sprintf("%s (not %s)", name, p.shown)
 	}
 	switch p.form {
 	case anything:
-		t.Op = call.Exists
+		t.Op = callrules.Exists
 	case literal:
-		t.Op, t.Text = call.Equals, p.text
+		t.Op, t.Text = callrules.Equals, p.text
 	case regular:
-		t.Op, t.Regexp = call.Matches, p.regexp
+		t.Op, t.Regexp = callrules.Matches, p.regexp
 	case subpath:
-		t.Op, t.Text = call.Under, p.text
+		t.Op, t.Text = callrules.Under, p.text
 	case otherwise:
 		return p.members[0].predicate(fact, name, !not)
 	case either:
-		list := make([]call.Predicate, len(p.members))
+		list := make([]callrules.Predicate, len(p.members))
 		for i := range p.members {
 			list[i] = p.members[i].predicate(fact, name, not)
 		}
 		if not {
-			return call.Predicate{All: list}
+			return callrules.Predicate{All: list}
 		}
-		return call.Predicate{Any: list}
+		return callrules.Predicate{Any: list}
 	}
-	return call.Predicate{Test: t}
+	return callrules.Predicate{Test: t}
 }
 
 // namesLookedThrough reports whether the pattern names a program that is looked through. What matches any program,

@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/policyscan/policyscan/agent/call"
+	"github.com/policyscan/policyscan/agent/callrules"
 	"github.com/policyscan/policyscan/rules"
 )
 
@@ -303,11 +304,11 @@ func TestNaive(t *testing.T) {
 		for range 8 {
 			q, c := drawRequest(t)
 			want := decide(all, q, def)
-			out := set.Decide(c, call.Options{})
+			out := set.Decide(c, callrules.Options{})
 			if string(out.Effect) != want {
 				t.Fatalf("%s\n%+v: %s, want %s", text, q, out.Effect, want)
 			}
-			if got := again.Decide(c, call.Options{}).Effect; got != out.Effect {
+			if got := again.Decide(c, callrules.Options{}).Effect; got != out.Effect {
 				t.Fatalf("%s\n%+v: %s in one order, %s in\n%s", text, q, out.Effect, got, other)
 			}
 			if out.Rule != nil {
@@ -337,14 +338,14 @@ func TestRow_4_23_MoreArguments(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if set.Decide(c, call.Options{}).Rule == nil {
+		if set.Decide(c, callrules.Options{}).Rule == nil {
 			return
 		}
 		matched++
 		more := rapid.SampledFrom(alphabet("exec")).Draw(t, "more")
 		line := call.Text(c.Input.Member("command").Str() + " " + more)
 		longer := &call.Call{Tool: "Bash", Input: c.Input.With(call.Member{Name: "command", Value: line})}
-		if set.Decide(longer, call.Options{}).Rule == nil {
+		if set.Decide(longer, callrules.Options{}).Rule == nil {
 			t.Fatalf("%s matches %q, and not %q", r, c.Input.JSON(), line.Str())
 		}
 	}

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/policyscan/policyscan/agent/call"
+	"github.com/policyscan/policyscan/agent/callrules"
 	"github.com/policyscan/policyscan/rules"
 )
 
@@ -15,7 +15,7 @@ import (
 type rule struct {
 	at     int
 	id     string
-	effect call.Effect
+	effect callrules.Effect
 	domain string // exec, fs, net
 	score  [2]int
 
@@ -89,8 +89,8 @@ func (c *compiler) readDefault(n *node) {
 }
 
 // effectOf reads allow, deny or ask.
-func (c *compiler) effectOf(n *node) (call.Effect, bool) {
-	for _, e := range []call.Effect{call.Allow, call.Deny, call.Ask} {
+func (c *compiler) effectOf(n *node) (callrules.Effect, bool) {
+	for _, e := range []callrules.Effect{callrules.Allow, callrules.Deny, callrules.Ask} {
 		if n.is(string(e)) {
 			return e, true
 		}
@@ -267,7 +267,7 @@ func (c *compiler) readFS(r *rule, m *node, within bool) {
 	r.first.each(false, func(p *pattern, negated bool) {
 		switch {
 		case !p.worktree:
-		case !within && (r.effect != call.Allow || negated):
+		case !within && (r.effect != callrules.Allow || negated):
 			c.fail(rules.CodeValue, p.at, fmt.Sprintf("a :worktree in a rule that says %s, or within (not ...)", r.effect),
 				"remove it and name git's folders too: where they are is not looked up, and the rule would be weaker than it says")
 		default:

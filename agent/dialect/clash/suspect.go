@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/policyscan/policyscan/agent/call"
+	"github.com/policyscan/policyscan/agent/callrules"
 )
 
 // builtin reports whether a policy's name is one of those that clash brings itself.
@@ -26,7 +27,7 @@ func (c *compiler) suspect(all []*rule) {
 	if len(all) == 0 {
 		c.note(0, "no rule applies: the default decides every call")
 	}
-	if i := slices.IndexFunc(all, func(r *rule) bool { return r.domain == "exec" && r.effect != call.Allow && r.score[0] > 0 }); i >= 0 {
+	if i := slices.IndexFunc(all, func(r *rule) bool { return r.domain == "exec" && r.effect != callrules.Allow && r.score[0] > 0 }); i >= 0 {
 		c.note(all[i].at, "rules about exec see only the first command of a line, as clash's document says, so this rule does not stop %q; a native rule sees every command of a line",
 			"cd x && …")
 	}
@@ -36,11 +37,11 @@ func (c *compiler) suspect(all []*rule) {
 		if r.domain == "exec" && r.stars() > 0 {
 			c.suspectStars(r, all, &budget)
 		}
-		if r.effect == call.Deny && r.score[0] > 0 {
+		if r.effect == callrules.Deny && r.score[0] > 0 {
 			c.suspectDeny(r, all, &budget)
 		}
 	}
-	if i := slices.IndexFunc(all, func(r *rule) bool { return r.effect != call.Allow && r.domain == "fs" && r.writes() }); c.effect == call.Allow && i >= 0 {
+	if i := slices.IndexFunc(all, func(r *rule) bool { return r.effect != callrules.Allow && r.domain == "fs" && r.writes() }); c.effect == callrules.Allow && i >= 0 {
 		c.note(all[i].at, "the default allows, and it decides for MultiEdit and NotebookEdit, which the document does not list as writes: this rule does not see them")
 	}
 }
@@ -52,7 +53,7 @@ const maxComparisons = 2_000_000
 func (c *compiler) suspectRule(r *rule) {
 	if r.sandbox != "" {
 		c.note(r.sandboxAt, "the sandbox %q is read and named, but not enforced: only the agent's own sandbox limits the command", r.sandbox)
-		if r.effect != call.Allow {
+		if r.effect != callrules.Allow {
 			c.note(r.sandboxAt, "a :sandbox of a rule that says %s: clash uses one for commands that a rule allows", r.effect)
 		}
 	}
@@ -67,7 +68,7 @@ func (c *compiler) suspectRule(r *rule) {
 // neverRuns reports whether a rule allows a program that is looked through together with what it runs, which is then
 // the program. A rule that denies or asks does match such a command.
 func (r *rule) neverRuns() (runs string, never bool) {
-	if r.domain != "exec" || r.effect != call.Allow || r.first.form != literal || !r.first.namesLookedThrough() {
+	if r.domain != "exec" || r.effect != callrules.Allow || r.first.form != literal || !r.first.namesLookedThrough() {
 		return "", false
 	}
 	words := []string{r.first.text}
@@ -123,7 +124,7 @@ func (c *compiler) suspectDeny(r *rule, all []*rule, budget *int) {
 		if *budget--; *budget < 0 {
 			return
 		}
-		if s.domain != r.domain || s.effect == call.Deny || compare(s.score, r.score) <= 0 || !r.canMeet(s) {
+		if s.domain != r.domain || s.effect == callrules.Deny || compare(s.score, r.score) <= 0 || !r.canMeet(s) {
 			continue
 		}
 		if first == nil {

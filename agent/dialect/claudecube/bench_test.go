@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/policyscan/policyscan/agent/call"
+	"github.com/policyscan/policyscan/agent/callrules"
 )
 
 // BenchmarkThousandRules: a thousand rules of all three actions, of which none matches, so all are asked.
@@ -20,7 +20,7 @@ func BenchmarkThousandRules(b *testing.B) {
 	c := uses("Bash", `{"command": "git push origin feature --force-with-lease && make test lint"}`)
 	b.ReportAllocs()
 	for b.Loop() {
-		if out := set.Decide(c, call.Options{}); out.Rule != nil {
+		if out := set.Decide(c, callrules.Options{}); out.Rule != nil {
 			b.Fatal(out.Rule.ID)
 		}
 	}
@@ -38,7 +38,7 @@ func BenchmarkThousandGlobs(b *testing.B) {
 	c := uses("Edit", `{"file_path": "/home/u/src/app/components/area-x/list/view/item.tsx"}`)
 	b.ReportAllocs()
 	for b.Loop() {
-		if out := set.Decide(c, call.Options{}); out.Rule != nil {
+		if out := set.Decide(c, callrules.Options{}); out.Rule != nil {
 			b.Fatal(out.Rule.ID)
 		}
 	}

@@ -1,7 +1,7 @@
 // Package claudecube reads rules in the form of claudecube's document: YAML with a version, defaults and
 // a list of rules that deny, allow or escalate the uses of some tools.
 //
-// It lowers a file to a [call.Set] of the strategy category-first, which asks the rules that deny first, then
+// It lowers a file to a [callrules.Set] of the strategy category-first, which asks the rules that deny first, then
 // those that allow, then those that escalate. It decides nothing.
 //
 // The form is that of the document's Zod schemas. It is read as strictly as a bundle, see [rules.Document], and
@@ -22,12 +22,13 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/policyscan/policyscan/agent/call"
+	"github.com/policyscan/policyscan/agent/callrules"
 	"github.com/policyscan/policyscan/agent/dialect/jsregexp"
 	"github.com/policyscan/policyscan/rules"
 )
 
 // Read reads a file of rules. The error is rules.Errors: all mistakes of the file, by line and column.
-func Read(src *rules.Source) (*call.Set, error) {
+func Read(src *rules.Source) (*callrules.Set, error) {
 	doc := src.YAML(rules.Form{File: `"version:", "defaults:" and "rules:"`, Closed: true, Keys: map[string]string{
 		"version":  `version: "1"`,
 		"defaults": `"defaults: {unmatched: escalate}"`,
@@ -36,9 +37,9 @@ func Read(src *rules.Source) (*call.Set, error) {
 		"tool":     `the name of a tool, or several with "|" between them`,
 		"pattern":  "what the field is compared with",
 	}})
-	r := &reader{doc: doc, name: src.Name, set: &call.Set{
-		Name: src.Name, Dialect: "claudecube", Strategy: call.CategoryFirst, Default: call.Ask,
-		Words: map[call.Effect]string{call.Ask: "escalate"},
+	r := &reader{doc: doc, name: src.Name, set: &callrules.Set{
+		Name: src.Name, Dialect: "claudecube", Strategy: callrules.CategoryFirst, Default: callrules.Ask,
+		Words: map[callrules.Effect]string{callrules.Ask: "escalate"},
 	}}
 	if doc.Root != nil {
 		r.config(doc.Root)
@@ -54,7 +55,7 @@ func Read(src *rules.Source) (*call.Set, error) {
 type reader struct {
 	doc  *rules.Document
 	name string
-	set  *call.Set
+	set  *callrules.Set
 	read []readRule
 }
 
@@ -62,7 +63,7 @@ type reader struct {
 type readRule struct {
 	at     *yaml.Node
 	name   string
-	effect call.Effect
+	effect callrules.Effect
 	tools  []string
 	match  []field // nil: every use of the tools
 }
@@ -79,7 +80,7 @@ type pattern struct {
 }
 
 func (r *reader) note(at *yaml.Node, format string, args ...any) {
-	r.set.Notes = append(r.set.Notes, call.Note{Origin: call.Origin{File: r.name, Line: at.Line}, Text: fmt.Sprintf(format, args...)})
+	r.set.Notes = append(r.set.Notes, callrules.Note{Origin: callrules.Origin{File: r.name, Line: at.Line}, Text: fmt.Sprintf(format, args...)})
 }
 
 func (r *reader) config(n *yaml.Node) {
@@ -111,7 +112,7 @@ func (r *reader) defaults(n *yaml.Node) {
 	d := r.doc.Mapping(n, `"defaults"`, `"defaults: {unmatched: escalate}"`, nil, []string{"unmatched", "max_budget_per_agent", "max_turns_per_agent"})
 	if effect := r.effect(d["unmatched"]); effect != "" {
 		r.set.Default = effect
-		if effect == call.Allow {
+		if effect == callrules.Allow {
 			r.note(d["unmatched"].Node(), "calls that no rule is about are allowed; write escalate or deny, in case an agent gets a new tool")
 		}
 	}
@@ -150,12 +151,12 @@ func (r *reader) number(n *yaml.Node, key string) (float64, bool) {
 }
 
 // effect reads one of the words of the document; "" if it is none of them, or not there.
-func (r *reader) effect(e rules.Entry) call.Effect {
+func (r *reader) effect(e rules.Entry) callrules.Effect {
 	word := r.doc.Word(e, "deny", "allow", "escalate")
 	if word == "escalate" {
-		return call.Ask
+		return callrules.Ask
 	}
-	return call.Effect(word)
+	return callrules.Effect(word)
 }
 
 // words reads a text that says something; "" if it does not, or is not there.
@@ -171,23 +172,23 @@ func (r *reader) oneRule(n *yaml.Node) {
 	r.doc.BeginNamed(n, "name")
 	keys := r.doc.Mapping(n, "the rule", `its keys, the first after "- "`, []string{"name", "action", "tool"}, []string{"match", "reason"})
 	read := readRule{at: n, name: r.words(keys["name"]), effect: r.effect(keys["action"]), tools: r.tools(keys["tool"])}
-	when := []call.Predicate{toolIs(read.tools)}
+	when := []callrules.Predicate{toolIs(read.tools)}
 	if at := keys["match"].Node(); at != nil {
-		when = append(when, call.Predicate{Any: r.match(at, &read)})
+		when = append(when, callrules.Predicate{Any: r.match(at, &read)})
 	}
 	r.read = append(r.read, read)
-	r.set.Rules = append(r.set.Rules, call.Rule{
-		ID: read.name, Effect: read.effect, Reason: r.words(keys["reason"]), When: call.Predicate{All: when},
-		Origin: call.Origin{File: r.name, Line: n.Line},
+	r.set.Rules = append(r.set.Rules, callrules.Rule{
+		ID: read.name, Effect: read.effect, Reason: r.words(keys["reason"]), When: callrules.Predicate{All: when},
+		Origin: callrules.Origin{File: r.name, Line: n.Line},
 	})
 }
 
-func toolIs(names []string) call.Predicate {
-	t := &call.Test{Fact: call.Fact{Source: call.FromTool}, Op: call.OneOf, Shown: "tool: " + strings.Join(names, "|")}
+func toolIs(names []string) callrules.Predicate {
+	t := &callrules.Test{Fact: callrules.Fact{Source: callrules.FromTool}, Op: callrules.OneOf, Shown: "tool: " + strings.Join(names, "|")}
 	for _, name := range names {
 		t.Values = append(t.Values, call.Text(name))
 	}
-	return call.Predicate{Test: t}
+	return callrules.Predicate{Test: t}
 }
 
 // tools splits the names of tools. They are compared exactly, so a name that no tool can have is a mistake.
@@ -221,12 +222,12 @@ func (r *reader) tools(e rules.Entry) []string {
 	return names
 }
 
-func (r *reader) match(n *yaml.Node, rule *readRule) []call.Predicate {
+func (r *reader) match(n *yaml.Node, rule *readRule) []callrules.Predicate {
 	fields, ok := r.doc.Fields(n, `"match"`, `"command:" or another field, and a list of patterns beneath it`)
 	if ok && len(n.Content) == 0 {
 		r.doc.Fail(rules.CodeValue, n, `"match" has no field, and would match nothing`, `remove "match" to match every use of the tool`)
 	}
-	var all []call.Predicate
+	var all []callrules.Predicate
 	for _, e := range fields {
 		f := field{at: e.Key(), name: e.Key().Value}
 		path := strings.Split(f.name, ".")
@@ -252,9 +253,9 @@ func (r *reader) match(n *yaml.Node, rule *readRule) []call.Predicate {
 }
 
 // pattern reads a pattern and lowers it to a test of its field.
-func (r *reader) pattern(n *yaml.Node, f *field, path []string, effect call.Effect) (pattern, call.Predicate) {
+func (r *reader) pattern(n *yaml.Node, f *field, path []string, effect callrules.Effect) (pattern, callrules.Predicate) {
 	p := pattern{at: n, kind: "literal"}
-	var none call.Predicate
+	var none callrules.Predicate
 	keys := r.doc.Mapping(n, "the pattern", "pattern and type, each with a colon", []string{"pattern"}, []string{"type"})
 	if kind := keys["type"]; kind.Node() != nil {
 		p.kind = r.doc.Word(kind, "regex", "glob", "literal")
@@ -271,14 +272,14 @@ func (r *reader) pattern(n *yaml.Node, f *field, path []string, effect call.Effe
 	}
 	// Lists have text where that can make a decision stricter only. An escalation in place of a default that denies
 	// would not be.
-	joined := effect == call.Deny || effect == call.Ask && r.set.Default != call.Deny
-	test := call.Test{
-		Fact: call.Fact{Source: call.FromInput, Path: path, Joined: joined}, Absent: call.Fails,
+	joined := effect == callrules.Deny || effect == callrules.Ask && r.set.Default != callrules.Deny
+	test := callrules.Test{
+		Fact: callrules.Fact{Source: callrules.FromInput, Path: path, Joined: joined}, Absent: callrules.Fails,
 		Shown: fmt.Sprintf("%s: %s %q", f.name, p.kind, text),
 	}
 	switch p.kind {
 	case "literal":
-		test.Op, test.Text = call.Equals, text
+		test.Op, test.Text = callrules.Equals, text
 	case "regex":
 		re, err := jsregexp.Compile(text)
 		if err != nil {
@@ -288,7 +289,7 @@ func (r *reader) pattern(n *yaml.Node, f *field, path []string, effect call.Effe
 			}
 			r.doc.Fail(rules.CodeValue, at, fmt.Sprintf("the field %s, the pattern %s: %s", rules.Quoted(f.name), rules.Quoted(text), found), fix)
 		}
-		test.Op, test.Regexp = call.Matches, re
+		test.Op, test.Regexp = callrules.Matches, re
 	case "glob":
 		if found, fix := globMistake(text); found != "" {
 			r.doc.Fail(rules.CodeGlob, at, fmt.Sprintf("the field %s, the pattern %s: %s", rules.Quoted(f.name), rules.Quoted(text), found), fix)
@@ -296,5 +297,5 @@ func (r *reader) pattern(n *yaml.Node, f *field, path []string, effect call.Effe
 		}
 		return p, globbed(&test, text, effect)
 	}
-	return p, call.Predicate{Test: &test}
+	return p, callrules.Predicate{Test: &test}
 }

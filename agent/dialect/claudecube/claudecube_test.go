@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/policyscan/policyscan/agent/call"
+	"github.com/policyscan/policyscan/agent/callrules"
 	"github.com/policyscan/policyscan/rules"
 )
 
@@ -18,7 +19,7 @@ var public = flag.String("claudecube", "", "a file of rules in this form, which 
 // head is a file up to its rules.
 const head = "version: \"1\"\ndefaults: {unmatched: escalate}\nrules:\n"
 
-func read(t testing.TB, text string) *call.Set {
+func read(t testing.TB, text string) *callrules.Set {
 	t.Helper()
 	set, err := Read(&rules.Source{Name: "rules.yaml", Text: []byte(text)})
 	if err != nil {
@@ -36,9 +37,9 @@ func uses(tool, input string) *call.Call {
 }
 
 // decides checks what a set says of a call: the decision and, unless it is "", the rule; "-" is none.
-func decides(t *testing.T, set *call.Set, tool, input, decision, rule string) {
+func decides(t *testing.T, set *callrules.Set, tool, input, decision, rule string) {
 	t.Helper()
-	out := set.Decide(uses(tool, input), call.Options{})
+	out := set.Decide(uses(tool, input), callrules.Options{})
 	got := "-"
 	if out.Rule != nil {
 		got = out.Rule.ID
@@ -228,7 +229,7 @@ func TestRow_2_16_Summary(t *testing.T) {
 func TestRow_2_02_Unmatched(t *testing.T) {
 	for defaults, want := range map[string]string{"{}": "escalate", "{unmatched: escalate}": "escalate", "{unmatched: deny}": "deny", "{unmatched: allow}": "allow"} {
 		set := read(t, "version: \"1\"\ndefaults: "+defaults+"\nrules: []\n")
-		out := set.Decide(uses("Bash", `{}`), call.Options{})
+		out := set.Decide(uses("Bash", `{}`), callrules.Options{})
 		if out.Decision != want || out.Rule != nil || out.Reason != "No matching rule; default action: "+want {
 			t.Errorf("%s: %s, %v, %q", defaults, out.Decision, out.Rule, out.Reason)
 		}
@@ -306,7 +307,7 @@ func TestRow_2_12_MissingFields(t *testing.T) {
 	decides(t, set, "Edit", `{"path": "a"}`, "deny", "N")
 	decides(t, set, "Edit", `{"file_path": ""}`, "deny", "N")
 	decides(t, set, "Edit", `{}`, "escalate", "-")
-	if out := set.Decide(&call.Call{Tool: "Edit"}, call.Options{}); out.Decision != "escalate" {
+	if out := set.Decide(&call.Call{Tool: "Edit"}, callrules.Options{}); out.Decision != "escalate" {
 		t.Errorf("a call without an input: %s", out.Decision)
 	}
 }
@@ -369,14 +370,14 @@ func TestRow_2_20_21_Reasons(t *testing.T) {
 		verb := map[string]string{"deny": "Denied", "allow": "Allowed", "escalate": "Escalated"}[action]
 		set := read(t, head+"  - {name: N, action: "+action+", tool: Bash}\n  - {name: M, action: "+action+", tool: Edit, reason: Because}\n")
 		for tool, want := range map[string]string{"Bash": verb + " by rule: N", "Edit": "Because", "Read": "No matching rule; default action: escalate"} {
-			if out := set.Decide(uses(tool, `{}`), call.Options{}); out.Reason != want {
+			if out := set.Decide(uses(tool, `{}`), callrules.Options{}); out.Reason != want {
 				t.Errorf("%s: got %q, want %q", tool, out.Reason, want)
 			}
 		}
 	}
 }
 
-func shipped(t *testing.T) *call.Set {
+func shipped(t *testing.T) *callrules.Set {
 	text, err := os.ReadFile("../../../examples/agent/dialects/claudecube-defaults.yaml")
 	if err != nil {
 		t.Fatal(err)
@@ -398,7 +399,7 @@ func TestRow_2_22_Concurrent(t *testing.T) {
 		group.Go(func() {
 			w := wants[i%len(wants)]
 			for range 5 {
-				if out := set.Decide(uses(w.tool, w.input), call.Options{Trace: i%3 == 0}); out.Decision != w.decision {
+				if out := set.Decide(uses(w.tool, w.input), callrules.Options{Trace: i%3 == 0}); out.Decision != w.decision {
 					t.Errorf("%s: %s", w.input, out.Decision)
 				}
 			}
@@ -466,7 +467,7 @@ func TestRow_2_23_2_24_ShippedRules(t *testing.T) {
 		decides(t, set, c.tool, input.JSON(), c.decision, c.rule)
 	}
 	for value, want := range map[string]string{"rm -rf /": "Destructive filesystem command blocked", "git push --force": "Force push blocked"} {
-		if out := set.Decide(&call.Call{Tool: "Bash", Input: call.NewObject(call.Member{Name: "command", Value: call.Text(value)})}, call.Options{}); out.Reason != want {
+		if out := set.Decide(&call.Call{Tool: "Bash", Input: call.NewObject(call.Member{Name: "command", Value: call.Text(value)})}, callrules.Options{}); out.Reason != want {
 			t.Errorf("%s: %q", value, out.Reason)
 		}
 	}

@@ -6,7 +6,7 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/policyscan/policyscan/agent/call"
+	"github.com/policyscan/policyscan/agent/callrules"
 	"github.com/policyscan/policyscan/rules/glob"
 )
 
@@ -119,27 +119,27 @@ func expand(text string) ([]string, bool) {
 // and none that ends with a slash; nor does a wildcard match "." or "..". X/** matches X as well, but in such a rule
 // not if X ends in a star: src/*/** does not match src/a, nor test*/** testing.tf; nor does /**/a match /a. The text
 // of the glob itself is matched by all, as in micromatch.
-func globbed(test *call.Test, text string, effect call.Effect) call.Predicate {
+func globbed(test *callrules.Test, text string, effect callrules.Effect) callrules.Predicate {
 	expansions, _ := expand(text)
 	same := *test
-	same.Op, same.Text = call.Equals, text
-	either := []call.Predicate{{Test: &same}}
-	if effect == call.Deny {
+	same.Op, same.Text = callrules.Equals, text
+	either := []callrules.Predicate{{Test: &same}}
+	if effect == callrules.Deny {
 		for _, e := range expansions {
 			expansions = append(expansions, e+"/")
 			if folder := folderOf(e); folder != e {
 				expansions = append(expansions, folder+"/")
 			}
 		}
-		test.Op, test.Globs = call.Globs, glob.CompileWide(expansions)
-		return call.Predicate{Any: append(either, call.Predicate{Test: test})}
+		test.Op, test.Globs = callrules.Globs, glob.CompileWide(expansions)
+		return callrules.Predicate{Any: append(either, callrules.Predicate{Test: test})}
 	}
-	compile, single := glob.CompileWide, []call.Predicate(nil)
+	compile, single := glob.CompileWide, []callrules.Predicate(nil)
 	if onlyBeneath(text) {
 		compile = glob.Compile
 		slashes := *test // two of them have a name between them that is empty, which no star matches
-		slashes.Op, slashes.Text, slashes.Not = call.Contains, "//", true
-		single = []call.Predicate{{Test: &slashes}}
+		slashes.Op, slashes.Text, slashes.Not = callrules.Contains, "//", true
+		single = []callrules.Predicate{{Test: &slashes}}
 	}
 	globs := map[int][]string{} // by how many segments begin with a dot
 	var dots []int
@@ -155,12 +155,12 @@ func globbed(test *call.Test, text string, effect call.Effect) call.Predicate {
 	}
 	for _, n := range dots {
 		matched, shaped, ended := *test, *test, *test
-		matched.Op, matched.Globs = call.Globs, compile(globs[n])
-		shaped.Op, shaped.Regexp = call.Matches, dotted(n)
-		ended.Op, ended.Regexp = call.Matches, regexp.MustCompile(`[^/]\z`)
-		either = append(either, call.Predicate{All: append([]call.Predicate{{Test: &matched}, {Test: &shaped}, {Test: &ended}}, single...)})
+		matched.Op, matched.Globs = callrules.Globs, compile(globs[n])
+		shaped.Op, shaped.Regexp = callrules.Matches, dotted(n)
+		ended.Op, ended.Regexp = callrules.Matches, regexp.MustCompile(`[^/]\z`)
+		either = append(either, callrules.Predicate{All: append([]callrules.Predicate{{Test: &matched}, {Test: &shaped}, {Test: &ended}}, single...)})
 	}
-	return call.Predicate{Any: either}
+	return callrules.Predicate{Any: either}
 }
 
 // onlyBeneath reports whether a glob is X/** and does not match X itself in micromatch: where X ends in a star.

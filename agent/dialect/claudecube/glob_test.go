@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/policyscan/policyscan/agent/call"
+	"github.com/policyscan/policyscan/agent/callrules"
 )
 
 var (
@@ -50,10 +51,10 @@ func TestRow_2_08_Glob(t *testing.T) {
 		for i, values := range [][]string{c.both, c.denied, c.none} {
 			for _, value := range values {
 				use := &call.Call{Tool: "Edit", Input: call.NewObject(call.Member{Name: "f", Value: call.Text(value)})}
-				if got := deny.Decide(use, call.Options{}).Rule != nil; got != (i < 2) {
+				if got := deny.Decide(use, callrules.Options{}).Rule != nil; got != (i < 2) {
 					t.Errorf("%s denies %q: %v", c.glob, value, got)
 				}
-				if got := allow.Decide(use, call.Options{}).Rule != nil; got != (i < 1) {
+				if got := allow.Decide(use, callrules.Options{}).Rule != nil; got != (i < 1) {
 					t.Errorf("%s allows %q: %v", c.glob, value, got)
 				}
 			}
@@ -209,14 +210,14 @@ func compareMicromatch(t *testing.T, questions []question) {
 	t.Helper()
 	matches, wider, narrower, bad := 0, 0, 0, 0
 	for _, q := range questions {
-		sets := map[call.Effect]*call.Set{}
-		for _, effect := range []call.Effect{call.Deny, call.Allow} {
-			test := call.Test{Fact: call.Fact{Source: call.FromInput, Path: []string{"f"}}}
-			sets[effect] = &call.Set{Strategy: call.CategoryFirst, Default: call.Ask, Rules: []call.Rule{{ID: "R", Effect: effect, When: globbed(&test, q.Glob, effect)}}}
+		sets := map[callrules.Effect]*callrules.Set{}
+		for _, effect := range []callrules.Effect{callrules.Deny, callrules.Allow} {
+			test := callrules.Test{Fact: callrules.Fact{Source: callrules.FromInput, Path: []string{"f"}}}
+			sets[effect] = &callrules.Set{Strategy: callrules.CategoryFirst, Default: callrules.Ask, Rules: []callrules.Rule{{ID: "R", Effect: effect, When: globbed(&test, q.Glob, effect)}}}
 		}
-		holds := func(effect call.Effect, value string) bool {
+		holds := func(effect callrules.Effect, value string) bool {
 			use := &call.Call{Tool: "Edit", Input: call.NewObject(call.Member{Name: "f", Value: call.Text(value)})}
-			return sets[effect].Decide(use, call.Options{}).Rule != nil
+			return sets[effect].Decide(use, callrules.Options{}).Rule != nil
 		}
 		for k, value := range q.Values {
 			if strings.Contains(q.Glob, "?") && strings.ContainsRune(value, '😀') {
@@ -226,7 +227,7 @@ func compareMicromatch(t *testing.T, questions []question) {
 			if strings.Contains(value, "..") && !theirs {
 				continue // which names of dots micromatch refuses depends on what stands before a wildcard
 			}
-			denies, allows := holds(call.Deny, value), holds(call.Allow, value)
+			denies, allows := holds(callrules.Deny, value), holds(callrules.Allow, value)
 			switch {
 			case theirs:
 				matches++

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/policyscan/policyscan/agent/call"
+	"github.com/policyscan/policyscan/agent/callrules"
 )
 
 // suspect notes what loads but is often a mistake.
@@ -30,7 +31,7 @@ func (r *reader) suspect() {
 		}
 	}
 	r.unreached()
-	slices.SortStableFunc(r.set.Notes, func(a, b call.Note) int { return cmp.Compare(a.Origin.Line, b.Origin.Line) })
+	slices.SortStableFunc(r.set.Notes, func(a, b callrules.Note) int { return cmp.Compare(a.Origin.Line, b.Origin.Line) })
 }
 
 func (r *reader) suspectTool(rule *readRule, tool string) {
@@ -110,7 +111,7 @@ func unique(list []string) []string {
 // suspectPattern says what in a pattern is often a mistake; "" if nothing is.
 func suspectPattern(rule *readRule, field string, p *pattern) string {
 	paths := field == "file_path" || field == "notebook_path" || field == "path"
-	allows := rule.effect == call.Allow
+	allows := rule.effect == callrules.Allow
 	switch {
 	case strings.HasSuffix(p.text, "\n"):
 		return `it ends with a line feed; write it after the colon, or with "|-"`
@@ -118,13 +119,13 @@ func suspectPattern(rule *readRule, field string, p *pattern) string {
 		return `the whole value must be this text; write "type: regex" or "type: glob" if it is one`
 	case p.kind == "regex" && p.text == "":
 		return "it matches every value"
-	case p.kind == "glob" && rule.effect != call.Deny && strings.ContainsAny(p.text, "*?["):
+	case p.kind == "glob" && rule.effect != callrules.Deny && strings.ContainsAny(p.text, "*?["):
 		return "a wildcard does not begin a name with a dot, as in micromatch" + relative(paths, p.text)
 	case p.kind == "glob" || p.kind == "literal":
 		if found := relative(paths, p.text); found != "" {
 			return found[2:]
 		}
-		if p.kind == "literal" && rule.effect == call.Deny && field == "command" {
+		if p.kind == "literal" && rule.effect == callrules.Deny && field == "command" {
 			return "the command with one more space is not denied; write a regex"
 		}
 	case p.kind == "regex" && paths && len(p.text) > 1 && p.text[0] == '^' && (p.text[1] == '_' || isLetter(p.text[1])):
@@ -162,7 +163,7 @@ func looksLikeExpression(text string) bool {
 // unreached notes rules before which another one decides about all of their tools.
 func (r *reader) unreached() {
 	every := map[string]*readRule{} // the rule that decides about every use of a tool
-	for _, effect := range []call.Effect{call.Deny, call.Allow, call.Ask} {
+	for _, effect := range []callrules.Effect{callrules.Deny, callrules.Allow, callrules.Ask} {
 		for i := range r.read {
 			rule := &r.read[i]
 			if rule.effect != effect {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/policyscan/policyscan/agent/call"
+	"github.com/policyscan/policyscan/agent/callrules"
 	"github.com/policyscan/policyscan/rules"
 )
 
@@ -114,7 +115,7 @@ func TestDenyNeverLoosens(t *testing.T) {
 		after := read(t, head+joined(append(append(append([]made{}, list[:at]...), extra), list[at:]...)))
 		for range 5 {
 			c := makeCall(r)
-			was, is := before.Decide(c, call.Options{}).Decision, after.Decide(c, call.Options{}).Decision
+			was, is := before.Decide(c, callrules.Options{}).Decision, after.Decide(c, callrules.Options{}).Decision
 			if is != was {
 				changed++
 			}
@@ -144,7 +145,7 @@ func TestOrderOfCategories(t *testing.T) {
 		one, two := read(t, head+joined(list)), read(t, head+joined(other))
 		for range 5 {
 			c := makeCall(r)
-			a, b := one.Decide(c, call.Options{}), two.Decide(c, call.Options{})
+			a, b := one.Decide(c, callrules.Options{}), two.Decide(c, callrules.Options{})
 			if a.Decision != b.Decision || a.Reason != b.Reason || (a.Rule == nil) != (b.Rule == nil) || a.Rule != nil && a.Rule.ID != b.Rule.ID {
 				t.Errorf("%s %s: %s or %s", c.Tool, c.Input.JSON(), a.Reason, b.Reason)
 			}
@@ -185,7 +186,7 @@ func FuzzRead(f *testing.F) {
 			}
 		}
 		for _, tool := range []string{"Bash", "Edit"} {
-			out := set.Decide(uses(tool, `{"command": "rm\n", "a": {"b": "😀"}, "timeout": 5}`), call.Options{Trace: true})
+			out := set.Decide(uses(tool, `{"command": "rm\n", "a": {"b": "😀"}, "timeout": 5}`), callrules.Options{Trace: true})
 			if out.Decision != "deny" && out.Decision != "allow" && out.Decision != "escalate" || out.Reason == "" {
 				t.Errorf("%+v", out)
 			}

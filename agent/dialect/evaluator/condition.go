@@ -7,22 +7,23 @@ import (
 	"strings"
 
 	"github.com/policyscan/policyscan/agent/call"
+	"github.com/policyscan/policyscan/agent/callrules"
 	"github.com/policyscan/policyscan/rules"
 )
 
 // An operator is a word of the document, and what it is lowered to.
 type operator struct {
 	name string
-	op   call.Op
+	op   callrules.Op
 	not  bool
 }
 
 // operators are all there are, in the order of the document.
 var operators = []operator{
-	{"eq", call.SameAs, false}, {"neq", call.SameAs, true},
-	{"in", call.OneOf, false}, {"not_in", call.OneOf, true},
-	{"contains", call.Contains, false}, {"starts_with", call.Begins, false}, {"ends_with", call.Ends, false},
-	{"matches", call.Matches, false},
+	{"eq", callrules.SameAs, false}, {"neq", callrules.SameAs, true},
+	{"in", callrules.OneOf, false}, {"not_in", callrules.OneOf, true},
+	{"contains", callrules.Contains, false}, {"starts_with", callrules.Begins, false}, {"ends_with", callrules.Ends, false},
+	{"matches", callrules.Matches, false},
 }
 
 func operatorNames() []string {
@@ -34,44 +35,44 @@ func operatorNames() []string {
 }
 
 // condition reads one condition of a rule.
-func (r *reader) condition(n *node, rule *call.Rule) call.Predicate {
+func (r *reader) condition(n *node, rule *callrules.Rule) callrules.Predicate {
 	m := r.object(n, "the condition", []string{"field", "operator", "value"}, nil)
 	field, path := r.field(m["field"])
 	name := r.word(m["operator"], "operator", operatorNames()...)
 	value, list := r.operand(m["value"])
 	if field == "" || name == "" || value == nil {
-		return call.Predicate{}
+		return callrules.Predicate{}
 	}
 	o := operators[slices.IndexFunc(operators, func(o operator) bool { return o.name == name })]
-	test := &call.Test{
-		Fact: call.Fact{
-			Source: call.FromRequest, Path: path,
+	test := &callrules.Test{
+		Fact: callrules.Fact{
+			Source: callrules.FromRequest, Path: path,
 			// "The resolved field is stringified". Not where that could let a call go on that would not without: in a
 			// rule that allows, and in not_in, which holds of whatever has no text.
-			Joined: rule.Effect == call.Deny && !o.not,
+			Joined: rule.Effect == callrules.Deny && !o.not,
 		},
 		Op: o.op, Not: o.not,
 		Shown: fmt.Sprintf("%s %s %s", field, name, value.JSON()),
 	}
 	if o.not {
-		test.Absent = call.Holds // undefined is not equal to anything
+		test.Absent = callrules.Holds // undefined is not equal to anything
 	}
 	at := m["value"].at
 	switch o.op {
-	case call.SameAs:
+	case callrules.SameAs:
 		test.Values = []*call.Value{value}
 		if value.Kind() == call.List {
 			r.note(at, "%s with a list: two lists are never equal, so it is always %t; write in or not_in", name, o.not)
 		}
-	case call.OneOf:
+	case callrules.OneOf:
 		test.Values = list
 		if len(list) == 0 {
 			r.note(at, "%s with an empty list is always %t; name the values", name, o.not)
 		}
-		if o.not && rule.Effect == call.Allow {
+		if o.not && rule.Effect == callrules.Allow {
 			return notInForAllow(test)
 		}
-	case call.Matches:
+	case callrules.Matches:
 		r.pattern(test, value, at, rule)
 	default:
 		if value.Kind() != call.String {
@@ -82,20 +83,20 @@ func (r *reader) condition(n *node, rule *call.Rule) call.Predicate {
 			r.note(at, "%s with an empty string is true for every field that is present; write the string", name)
 		}
 	}
-	return call.Predicate{Test: test}
+	return callrules.Predicate{Test: test}
 }
 
 // notInForAllow is not_in of a rule that allows. For not_in a list or an object has no text, so whether it is one of
 // the texts cannot be determined. Where that leaves a deny standing it is not; where it would let a call go on, as
 // here, it is: the field must be missing, or have a text.
-func notInForAllow(test *call.Test) call.Predicate {
-	missing := &call.Test{Fact: test.Fact, Op: call.Exists, Not: true, Shown: test.Shown}
-	test.Absent = call.Fails
-	return call.Predicate{Any: []call.Predicate{{Test: missing}, {Test: test}}}
+func notInForAllow(test *callrules.Test) callrules.Predicate {
+	missing := &callrules.Test{Fact: test.Fact, Op: callrules.Exists, Not: true, Shown: test.Shown}
+	test.Absent = callrules.Fails
+	return callrules.Predicate{Any: []callrules.Predicate{{Test: missing}, {Test: test}}}
 }
 
 // pattern compiles a pattern. One that does not compile breaks the policy.
-func (r *reader) pattern(test *call.Test, value *call.Value, at int, rule *call.Rule) {
+func (r *reader) pattern(test *callrules.Test, value *call.Value, at int, rule *callrules.Rule) {
 	cause := fmt.Sprintf("the pattern %s of the rule %s is not a string", cut(value.JSON()), rule.ID)
 	if value.Kind() == call.String {
 		var err error
@@ -110,11 +111,11 @@ func (r *reader) pattern(test *call.Test, value *call.Value, at int, rule *call.
 	}
 	// The policy is broken, so the test is never made. If it is, it decides against the call.
 	test.Broken = cause
-	if rule.Effect != call.Allow {
-		test.IfBroken = call.Holds
+	if rule.Effect != callrules.Allow {
+		test.IfBroken = callrules.Holds
 	}
 	r.note(at, "%s; every call that reaches the policy %s is denied, %s; write RE2 syntax, without look-around and back-references",
-		cause, policy.ID, call.CodeCompile)
+		cause, policy.ID, callrules.CodeCompile)
 }
 
 // field reads a dot-path.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/policyscan/policyscan/agent/call"
+	"github.com/policyscan/policyscan/agent/callrules"
 )
 
 // The request that the conditions are asked of.
@@ -132,7 +132,7 @@ func TestRow_1_20_NoLookaround(t *testing.T) {
 			t.Fatal(err)
 		}
 		set := read(t, bundle(policy(first, "allow", rule("d", "allow", "input.text matches "+string(quoted)))))
-		if got := line(set.Decide(request(t, asked), call.Options{})); got != "deny POLICY_COMPILE_ERROR 11@7" || len(set.Notes) != 1 {
+		if got := line(set.Decide(request(t, asked), callrules.Options{})); got != "deny POLICY_COMPILE_ERROR 11@7" || len(set.Notes) != 1 {
 			t.Errorf("%s: %s, %d notes", pattern, got, len(set.Notes))
 		}
 	}
@@ -141,7 +141,7 @@ func TestRow_1_20_NoLookaround(t *testing.T) {
 func TestRow_1_21_MatchesOfNoString(t *testing.T) {
 	for _, value := range []string{`5`, `true`, `["a"]`} {
 		set := read(t, bundle(policy(first, "allow", rule("d", "deny", "input.text matches "+value))))
-		if got := line(set.Decide(request(t, asked), call.Options{})); got != "deny POLICY_COMPILE_ERROR 11@7" {
+		if got := line(set.Decide(request(t, asked), callrules.Options{})); got != "deny POLICY_COMPILE_ERROR 11@7" {
 			t.Errorf("matches %s: %s", value, got)
 		}
 		if broken := set.Policies[0].Broken; !strings.Contains(broken, "the pattern "+value+" of the rule d is not a string") {

@@ -27,6 +27,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/policyscan/policyscan/agent/call"
+	"github.com/policyscan/policyscan/agent/callrules"
 	"github.com/policyscan/policyscan/rules"
 )
 
@@ -49,12 +50,12 @@ var (
 )
 
 // Read reads a bundle. The error is a [rules.Errors] with all of its mistakes.
-func Read(src *rules.Source) (*call.Set, error) {
+func Read(src *rules.Source) (*callrules.Set, error) {
 	if e := src.Check(); e != nil {
 		return nil, rules.Errors{e}
 	}
-	r := &reader{src: src, roots: map[string]bool{}, set: &call.Set{
-		Name: src.Name, Dialect: "evaluator", Strategy: call.DenyOverrides, Default: call.Deny, Budget: budget,
+	r := &reader{src: src, roots: map[string]bool{}, set: &callrules.Set{
+		Name: src.Name, Dialect: "evaluator", Strategy: callrules.DenyOverrides, Default: callrules.Deny, Budget: budget,
 	}}
 	if root := r.parse(); root != nil {
 		r.bundle(root)
@@ -65,13 +66,13 @@ func Read(src *rules.Source) (*call.Set, error) {
 		})
 		return nil, r.errs
 	}
-	slices.SortStableFunc(r.set.Notes, func(a, b call.Note) int { return cmp.Compare(a.Origin.Line, b.Origin.Line) })
+	slices.SortStableFunc(r.set.Notes, func(a, b callrules.Note) int { return cmp.Compare(a.Origin.Line, b.Origin.Line) })
 	return r.set, nil
 }
 
 func (r *reader) bundle(root *node) {
 	if root.kind == call.Null { // "Bundle is null (never loaded)"
-		r.note(root.at, "the bundle is null: every call is denied, %s; write one", call.CodeNoPolicies)
+		r.note(root.at, "the bundle is null: every call is denied, %s; write one", callrules.CodeNoPolicies)
 		return
 	}
 	m := r.object(root, "the bundle", []string{"policies"}, []string{"bundleVersion", "contentHash", "builtAt", "frozenAgentIds", "signature"})
@@ -98,7 +99,7 @@ func (r *reader) bundle(root *node) {
 	list := m["policies"]
 	policies := r.list(list, "policies", 0, maxPolicies)
 	if len(policies) == 0 && len(r.errs) == 0 {
-		r.note(list.at, "no policies: every call is denied, %s; write one", call.CodeNoPolicies)
+		r.note(list.at, "no policies: every call is denied, %s; write one", callrules.CodeNoPolicies)
 	}
 	seen := map[string]int{}
 	for i, n := range policies {
@@ -129,7 +130,7 @@ func (r *reader) noteDefaults(at int) {
 // policy reads one policy, and adds it to the set even if it has mistakes.
 func (r *reader) policy(n *node) {
 	index := len(r.set.Policies)
-	r.set.Policies = append(r.set.Policies, call.Policy{})
+	r.set.Policies = append(r.set.Policies, callrules.Policy{})
 	m := r.object(n, "the policy", []string{"policyId", "policyVersion", "document"}, nil)
 	p := &r.set.Policies[index]
 	if id, ok := r.text(m["policyId"], "policyId", 1, anyLength); ok {
@@ -179,10 +180,10 @@ func (r *reader) ruleOf(n *node, policy int) string {
 	if m == nil {
 		return ""
 	}
-	rule := call.Rule{Policy: policy, Origin: r.origin(n.at)}
+	rule := callrules.Rule{Policy: policy, Origin: r.origin(n.at)}
 	rule.ID, _ = r.text(m["id"], "id", 1, anyLength)
 	rule.Effect = r.effect(m["effect"], "effect")
-	if text, _ := r.text(m["description"], "description", 0, anyLength); rule.Effect == call.Deny {
+	if text, _ := r.text(m["description"], "description", 0, anyLength); rule.Effect == callrules.Deny {
 		rule.Reason = text // "Human-readable reason for the deny": an allow has none
 	}
 	for _, n := range r.list(m["conditions"], "conditions", 1, maxConditions) {
@@ -286,12 +287,12 @@ func (r *reader) word(n *node, what string, words ...string) string {
 	return text
 }
 
-func (r *reader) effect(n *node, what string) call.Effect {
-	if n != nil && n.kind == call.String && n.text == string(call.Ask) {
+func (r *reader) effect(n *node, what string) callrules.Effect {
+	if n != nil && n.kind == call.String && n.text == string(callrules.Ask) {
 		r.fail(rules.CodeValue, n.at, fmt.Sprintf(`the %s "ask": the document has no effect but allow and deny`, what), "write deny")
-		return call.Deny
+		return callrules.Deny
 	}
-	return call.Effect(r.word(n, what, string(call.Allow), string(call.Deny)))
+	return callrules.Effect(r.word(n, what, string(callrules.Allow), string(callrules.Deny)))
 }
 
 // shown quotes a text of the file in a message, cut if it is very long.

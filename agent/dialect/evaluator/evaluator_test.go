@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/policyscan/policyscan/agent/call"
+	"github.com/policyscan/policyscan/agent/callrules"
 	"github.com/policyscan/policyscan/rules"
 )
 
@@ -38,7 +39,7 @@ func bundle(policies ...string) string {
 	return `{"policies": [` + strings.Join(policies, ",\n") + `], "frozenAgentIds": ["Agent-1"]}`
 }
 
-func read(t testing.TB, text string) *call.Set {
+func read(t testing.TB, text string) *callrules.Set {
 	t.Helper()
 	set, err := Read(&rules.Source{Name: "bundle.json", Text: []byte(text)})
 	if err != nil {
@@ -49,7 +50,7 @@ func read(t testing.TB, text string) *call.Set {
 
 func request(t testing.TB, text string) *call.Call {
 	t.Helper()
-	c, err := call.Parse([]byte(text), &call.Set{Strategy: call.DenyOverrides})
+	c, err := callrules.ParseCall([]byte(text), &callrules.Set{Strategy: callrules.DenyOverrides})
 	if err != nil {
 		t.Fatalf("%v\nin %s", err, text)
 	}
@@ -57,7 +58,7 @@ func request(t testing.TB, text string) *call.Call {
 }
 
 // line is an outcome in a line: decision, code, matched policy, its version and rule.
-func line(o call.Outcome) string {
+func line(o callrules.Outcome) string {
 	parts := []string{o.Decision}
 	if o.Code != "" {
 		parts = append(parts, o.Code)
@@ -73,7 +74,7 @@ func line(o call.Outcome) string {
 
 func decide(t testing.TB, bundleText, requestText string) string {
 	t.Helper()
-	return line(read(t, bundleText).Decide(request(t, requestText), call.Options{}))
+	return line(read(t, bundleText).Decide(request(t, requestText), callrules.Options{}))
 }
 
 const (
@@ -155,7 +156,7 @@ func TestRow_1_04_Request(t *testing.T) {
 		t.Errorf("got %s, want %s", got, want)
 	}
 	for _, bad := range []string{`{"kwargs": {}}`, `{"tool_name": 5}`, `{"tool_name": null}`, `{"tool_name": ""}`, `[]`} {
-		if _, err := call.Parse([]byte(bad), read(t, text)); err == nil {
+		if _, err := callrules.ParseCall([]byte(bad), read(t, text)); err == nil {
 			t.Errorf("%s is a request", bad)
 		}
 	}
@@ -171,13 +172,13 @@ func TestRow_1_04_Request(t *testing.T) {
 	}
 	// Whoever brings a request of their own may say beside it whose it is.
 	frozen := &call.Call{Tool: "Bash", Agent: "AGENT-1", Request: call.NewObject(call.Member{Name: "tool_name", Value: call.Text("Bash")})}
-	if got := line(read(t, bundle(policy(first, "allow", rule("a", "allow", isBash)))).Decide(frozen, call.Options{})); got != "deny AGENT_FROZEN" {
+	if got := line(read(t, bundle(policy(first, "allow", rule("a", "allow", isBash)))).Decide(frozen, callrules.Options{})); got != "deny AGENT_FROZEN" {
 		t.Errorf("a frozen agent beside its request: %s", got)
 	}
 	// A call of an agent's hook is a request of tool_name, agent_id, input and cwd.
 	c := &call.Call{Tool: "Bash", Agent: "a", Dir: "/w", Input: call.NewObject(call.Member{Name: "command", Value: call.Text("ls")})}
 	for _, condition := range []string{`tool_name eq "Bash"`, `agent_id eq "a"`, `cwd eq "/w"`, `input.command eq "ls"`} {
-		if got := line(read(t, bundle(policy(first, "allow", rule("d", "deny", condition)))).Decide(c, call.Options{})); got != "deny 11@7 d" {
+		if got := line(read(t, bundle(policy(first, "allow", rule("d", "deny", condition)))).Decide(c, callrules.Options{})); got != "deny 11@7 d" {
 			t.Errorf("%s: %s", condition, got)
 		}
 	}
@@ -185,7 +186,7 @@ func TestRow_1_04_Request(t *testing.T) {
 
 func TestRow_1_06_Codes(t *testing.T) {
 	// "Stable code on denies that aren't from a regular rule match."
-	got := []string{call.CodeFrozen, call.CodeNoPolicies, call.CodeCompile, call.CodeTimeout}
+	got := []string{callrules.CodeFrozen, callrules.CodeNoPolicies, callrules.CodeCompile, callrules.CodeTimeout}
 	if want := []string{"AGENT_FROZEN", "NO_POLICIES", "POLICY_COMPILE_ERROR", "EVAL_TIMEOUT"}; !slices.Equal(got, want) {
 		t.Errorf("got %v", got)
 	}
@@ -204,7 +205,7 @@ func TestRow_1_31_Reasons(t *testing.T) {
 		{ruleBundle, `{"tool_name": "Other"}`, "no rule matches; default of the first policy: deny"},
 		{ruleBundle, `{"tool_name": "Glob"}`, ""}, // "Human-readable reason for the deny."
 	} {
-		if got := read(t, c.bundle).Decide(request(t, c.request), call.Options{}).Reason; got != c.want {
+		if got := read(t, c.bundle).Decide(request(t, c.request), callrules.Options{}).Reason; got != c.want {
 			t.Errorf("got %q, want %q", got, c.want)
 		}
 	}
@@ -236,17 +237,17 @@ func TestRow_1_28_Budget(t *testing.T) {
 				}
 				return began.Add(time.Duration(c.spent[calls-2]) * time.Millisecond) // a further look is one too many
 			}
-			got := line(read(t, c.bundle).Decide(request(t, bash), call.Options{Clock: clock}))
+			got := line(read(t, c.bundle).Decide(request(t, bash), callrules.Options{Clock: clock}))
 			if got != c.want || calls != len(c.spent)+1 {
 				t.Errorf("got %s, want %s; the clock was read %d times", got, c.want, calls)
 			}
 		})
 	}
-	out := read(t, three).Decide(request(t, bash), call.Options{Clock: ticking(51 * time.Millisecond)})
+	out := read(t, three).Decide(request(t, bash), callrules.Options{Clock: ticking(51 * time.Millisecond)})
 	if out.Reason != "evaluation exceeded wall-clock budget — failing closed" {
 		t.Errorf("the reason is %q", out.Reason)
 	}
-	if got := line(read(t, three).Decide(request(t, bash), call.Options{})); got != "deny 11@7 d" {
+	if got := line(read(t, three).Decide(request(t, bash), callrules.Options{})); got != "deny 11@7 d" {
 		t.Errorf("without a clock: %s", got)
 	}
 }
@@ -270,7 +271,7 @@ func TestTraceIsWhole(t *testing.T) {
 			"it is not reached: POLICY_COMPILE_ERROR decides first"},
 		{bundle(list), `{"tool_name": "x"}`, `tool_name eq "Bash" does not hold`},
 	} {
-		trace := read(t, c.bundle).Decide(request(t, c.request), call.Options{Trace: true}).Trace
+		trace := read(t, c.bundle).Decide(request(t, c.request), callrules.Options{Trace: true}).Trace
 		if len(trace.Steps) != 3 || trace.Steps[2].Why != c.last {
 			t.Errorf("steps %+v, want the last: %s", trace.Steps, c.last)
 		}
@@ -293,7 +294,7 @@ func BenchmarkThousandRules(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		if out := set.Decide(c, call.Options{Clock: clock}); out.Decision != "allow" || out.Code != "" {
+		if out := set.Decide(c, callrules.Options{Clock: clock}); out.Decision != "allow" || out.Code != "" {
 			b.Fatal(line(out))
 		}
 	}
@@ -308,7 +309,7 @@ func TestRow_1_29_Healthy(t *testing.T) {
 	}
 	set, c, got := read(t, bundle(policy(first, "deny", list...))), request(t, bash), ""
 	for range 10 {
-		if got = line(set.Decide(c, call.Options{Clock: time.Now})); got == "allow 11@7 r999" {
+		if got = line(set.Decide(c, callrules.Options{Clock: time.Now})); got == "allow 11@7 r999" {
 			return
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"sort"
 
 	"github.com/policyscan/policyscan/agent/call"
+	"github.com/policyscan/policyscan/agent/callrules"
 	"github.com/policyscan/policyscan/rules"
 )
 
@@ -34,7 +35,7 @@ type reader struct {
 	src   *rules.Source
 	lines []int // where each line begins
 	errs  rules.Errors
-	set   *call.Set
+	set   *callrules.Set
 
 	rule  string          // the id of the rule that is read
 	roots map[string]bool // the first parts of fields of which a note was made
@@ -54,10 +55,12 @@ func (r *reader) fail(code string, at int, found, fix string) {
 }
 
 func (r *reader) note(at int, format string, args ...any) {
-	r.set.Notes = append(r.set.Notes, call.Note{Origin: r.origin(at), Text: fmt.Sprintf(format, args...)})
+	r.set.Notes = append(r.set.Notes, callrules.Note{Origin: r.origin(at), Text: fmt.Sprintf(format, args...)})
 }
 
-func (r *reader) origin(at int) call.Origin { return call.Origin{File: r.src.Name, Line: r.line(at)} }
+func (r *reader) origin(at int) callrules.Origin {
+	return callrules.Origin{File: r.src.Name, Line: r.line(at)}
+}
 
 // line is the line of a byte, counted from 1.
 func (r *reader) line(at int) int { return sort.SearchInts(r.lines, at+1) }

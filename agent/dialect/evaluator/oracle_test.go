@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/policyscan/policyscan/agent/call"
+	"github.com/policyscan/policyscan/agent/callrules"
 )
 
 // naive is the document's algorithm a second time, on nothing but maps and lists, with no set between. Of
@@ -283,7 +284,7 @@ func TestAgainstNaive(t *testing.T) {
 		}
 		want := naive(bundleMap, requestMap, clock())
 		ours := clock()
-		options := call.Options{Clock: func() time.Time { return time.Time{}.Add(ours()) }, Trace: true}
+		options := callrules.Options{Clock: func() time.Time { return time.Time{}.Add(ours()) }, Trace: true}
 		set := read(t, bundleText)
 		out := set.Decide(request(t, requestText), options)
 		if got := line(out); got != want {
@@ -324,8 +325,8 @@ func TestAddingADenyNeverLoosens(t *testing.T) {
 		list := spec["rules"].([]any)
 		spec["rules"] = slices.Insert(list, rapid.IntRange(0, len(list)).Draw(rt, "place"), any(extra))
 		after, _ := throughJSON(rt, bundleMap)
-		was := read(t, before).Decide(request(t, requestText), call.Options{})
-		is := read(t, after).Decide(request(t, requestText), call.Options{})
+		was := read(t, before).Decide(request(t, requestText), callrules.Options{})
+		is := read(t, after).Decide(request(t, requestText), callrules.Options{})
 		if is.Effect.Rank() < was.Effect.Rank() {
 			rt.Fatalf("%s became %s\n%s\n%s", line(was), line(is), after, requestText)
 		}
@@ -349,9 +350,9 @@ func TestListsNeverLoosen(t *testing.T) {
 		bundleText, _ := throughJSON(rt, d.bundle())
 		requestText, _ := throughJSON(rt, d.request())
 		with, without := read(t, bundleText), read(t, bundleText)
-		var strip func(p *call.Predicate)
-		strip = func(p *call.Predicate) {
-			for _, list := range [][]call.Predicate{p.All, p.Any} {
+		var strip func(p *callrules.Predicate)
+		strip = func(p *callrules.Predicate) {
+			for _, list := range [][]callrules.Predicate{p.All, p.Any} {
 				for i := range list {
 					strip(&list[i])
 				}
@@ -363,9 +364,9 @@ func TestListsNeverLoosen(t *testing.T) {
 		for i := range without.Rules {
 			strip(&without.Rules[i].When)
 		}
-		is, was := with.Decide(request(t, requestText), call.Options{}), without.Decide(request(t, requestText), call.Options{})
+		is, was := with.Decide(request(t, requestText), callrules.Options{}), without.Decide(request(t, requestText), callrules.Options{})
 		switch {
-		case is.Effect.Rank() < was.Effect.Rank(), is.Effect == was.Effect && is.Effect == call.Allow && is.Rule != nil && was.Rule == nil:
+		case is.Effect.Rank() < was.Effect.Rank(), is.Effect == was.Effect && is.Effect == callrules.Allow && is.Rule != nil && was.Rule == nil:
 			rt.Fatalf("%s became %s\n%s\n%s", line(was), line(is), bundleText, requestText)
 		case is.Effect != was.Effect:
 			changed++
@@ -396,11 +397,11 @@ func FuzzRead(f *testing.F) {
 			checkPositions(t, text, err)
 			return
 		}
-		c, err := call.Parse([]byte(asked), set)
+		c, err := callrules.ParseCall([]byte(asked), set)
 		if err != nil {
 			c = &call.Call{Tool: "Bash"}
 		}
-		out := set.Decide(c, call.Options{Trace: true})
+		out := set.Decide(c, callrules.Options{Trace: true})
 		if out.Decision != "allow" && out.Decision != "deny" || len(out.Trace.Steps) != len(set.Rules) {
 			t.Errorf("decided %q in %d steps", out.Decision, len(out.Trace.Steps))
 		}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/policyscan/policyscan/agent/call"
+	"github.com/policyscan/policyscan/agent/callrules"
 )
 
 // BenchmarkThousandRules: every rule of all-violations is asked.
@@ -21,7 +22,7 @@ func BenchmarkThousandRules(b *testing.B) {
 		Value: call.Text("git push origin feature --force-with-lease --no-verify && make test lint")})}
 	b.ReportAllocs()
 	for b.Loop() {
-		if out := set.Decide(c, call.Options{}); out.Rule != nil {
+		if out := set.Decide(c, callrules.Options{}); out.Rule != nil {
 			b.Fatal(out.Rule.ID)
 		}
 	}

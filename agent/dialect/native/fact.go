@@ -6,13 +6,14 @@ import (
 	"strings"
 
 	"github.com/policyscan/policyscan/agent/call"
+	"github.com/policyscan/policyscan/agent/callrules"
 	"github.com/policyscan/policyscan/rules"
 )
 
 // A fact is what a test may be about.
 type fact struct {
 	name string
-	fact call.Fact
+	fact callrules.Fact
 
 	list  bool     // a list: a test is about one of its items
 	glob  bool     // a path or a name, not free text
@@ -23,25 +24,27 @@ type fact struct {
 
 // facts are all there are, in the order of the manual. "input" has more beneath it: input.a.b.
 func facts() []fact {
-	from := func(source call.Source) call.Fact { return call.Fact{Source: source, JSON: true} }
-	request := func(name string) call.Fact { return call.Fact{Source: call.FromRequest, Path: []string{name}} }
+	from := func(source callrules.Source) callrules.Fact { return callrules.Fact{Source: source, JSON: true} }
+	request := func(name string) callrules.Fact {
+		return callrules.Fact{Source: callrules.FromRequest, Path: []string{name}}
+	}
 	return []fact{
-		{name: "tool", fact: from(call.FromTool), glob: true},
-		{name: "capability", fact: from(call.FromCapability), words: []string{
+		{name: "tool", fact: from(callrules.FromTool), glob: true},
+		{name: "capability", fact: from(callrules.FromCapability), words: []string{
 			string(call.Execute), string(call.Read), string(call.Write), string(call.Search), string(call.Agent), string(call.Network),
 		}},
-		{name: "command", fact: from(call.FromCommand)},
-		{name: "path", fact: from(call.FromPath), glob: true},
-		{name: "content", fact: from(call.FromContent)},
-		{name: "exec.bin", fact: from(call.FromProgram), glob: true},
-		{name: "exec.args", fact: from(call.FromArguments), glob: true, list: true},
-		{name: "exec.unseen", fact: from(call.FromUnseen), words: call.Unseen()},
-		{name: "fs.op", fact: from(call.FromFSOp), words: []string{"read", "write"}},
-		{name: "fs.path", fact: from(call.FromFSPath), glob: true, clean: true},
-		{name: "net.host", fact: from(call.FromNetHost), glob: true, host: true},
+		{name: "command", fact: from(callrules.FromCommand)},
+		{name: "path", fact: from(callrules.FromPath), glob: true},
+		{name: "content", fact: from(callrules.FromContent)},
+		{name: "exec.bin", fact: from(callrules.FromProgram), glob: true},
+		{name: "exec.args", fact: from(callrules.FromArguments), glob: true, list: true},
+		{name: "exec.unseen", fact: from(callrules.FromUnseen), words: call.Unseen()},
+		{name: "fs.op", fact: from(callrules.FromFSOp), words: []string{"read", "write"}},
+		{name: "fs.path", fact: from(callrules.FromFSPath), glob: true, clean: true},
+		{name: "net.host", fact: from(callrules.FromNetHost), glob: true, host: true},
 		{name: "agent", fact: request("agent_id"), glob: true},
 		{name: "cwd", fact: request("cwd"), glob: true, clean: true},
-		{name: "input", fact: from(call.FromInput), glob: true},
+		{name: "input", fact: from(callrules.FromInput), glob: true},
 	}
 }
 
@@ -69,20 +72,20 @@ func (r *reader) fact(e rules.Entry) (*fact, bool) {
 		r.doc.Fail(rules.CodeValue, e.Node(), fmt.Sprintf("there is no fact %q", name), "write one of "+strings.Join(factNames(), ", "))
 		return nil, false
 	}
-	return &fact{name: name, fact: call.Fact{Source: call.FromInput, Path: parts, JSON: true}, glob: true}, true
+	return &fact{name: name, fact: callrules.Fact{Source: callrules.FromInput, Path: parts, JSON: true}, glob: true}, true
 }
 
 // An operator is a word and what it asks.
 type operator struct {
 	name string
-	op   call.Op
+	op   callrules.Op
 }
 
 // operators are all there are, in the order of the manual.
 func operators() []operator {
 	return []operator{
-		{"equals", call.Equals}, {"contains", call.Contains}, {"begins_with", call.Begins}, {"ends_with", call.Ends},
-		{"matches", call.Matches}, {"glob", call.Globs}, {"one_of", call.OneOf}, {"under", call.Under}, {"exists", call.Exists},
+		{"equals", callrules.Equals}, {"contains", callrules.Contains}, {"begins_with", callrules.Begins}, {"ends_with", callrules.Ends},
+		{"matches", callrules.Matches}, {"glob", callrules.Globs}, {"one_of", callrules.OneOf}, {"under", callrules.Under}, {"exists", callrules.Exists},
 	}
 }
 

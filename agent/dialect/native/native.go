@@ -30,12 +30,13 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/policyscan/policyscan/agent/call"
+	"github.com/policyscan/policyscan/agent/callrules"
 	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/rules/glob"
 )
 
 // Read reads a file of rules. The error is a [rules.Errors] with all of its mistakes.
-func Read(src *rules.Source) (*call.Set, error) {
+func Read(src *rules.Source) (*callrules.Set, error) {
 	const list = `"rules:" and beneath it a list, each rule beginning with "- id:"`
 	doc := src.YAML(rules.Form{File: list, Keys: map[string]string{
 		"rules": list,
@@ -43,7 +44,7 @@ func Read(src *rules.Source) (*call.Set, error) {
 		"title": `"title: …", one line that says what is forbidden`,
 	}})
 	r := &reader{doc: doc, name: src.Name}
-	set := &call.Set{Name: src.Name, Dialect: "native", Strategy: call.AllViolations, Default: call.Allow}
+	set := &callrules.Set{Name: src.Name, Dialect: "native", Strategy: callrules.AllViolations, Default: callrules.Allow}
 	if doc.Root != nil {
 		m := doc.Mapping(doc.Root, "the file", `"rules:" and beneath it a list`, []string{"rules"}, []string{"default"})
 		if m["default"].Node() != nil {
@@ -57,7 +58,7 @@ func Read(src *rules.Source) (*call.Set, error) {
 		return nil, err
 	}
 	for _, n := range doc.Notes() {
-		set.Notes = append(set.Notes, call.Note{Origin: call.Origin{File: n.File, Line: n.Line}, Text: n.Text})
+		set.Notes = append(set.Notes, callrules.Note{Origin: callrules.Origin{File: n.File, Line: n.Line}, Text: n.Text})
 	}
 	return set, nil
 }
@@ -71,14 +72,14 @@ type reader struct {
 	wide   bool // X/** takes X itself as well in the test that is read, as that is the stricter reading
 }
 
-func (r *reader) effect(e rules.Entry) call.Effect {
-	return call.Effect(r.doc.Word(e, string(call.Deny), string(call.Ask), string(call.Allow)))
+func (r *reader) effect(e rules.Entry) callrules.Effect {
+	return callrules.Effect(r.doc.Word(e, string(callrules.Deny), string(callrules.Ask), string(callrules.Allow)))
 }
 
-func (r *reader) rule(n *yaml.Node) call.Rule {
+func (r *reader) rule(n *yaml.Node) callrules.Rule {
 	r.doc.Begin(n)
 	m := r.doc.Mapping(n, "the rule", `its keys, the first after "- "`, []string{"id", "title", "effect", "when"}, []string{"message", "remediation"})
-	out := call.Rule{ID: r.doc.ID(m["id"]), Effect: r.effect(m["effect"]), Origin: call.Origin{File: r.name, Line: n.Line}}
+	out := callrules.Rule{ID: r.doc.ID(m["id"]), Effect: r.effect(m["effect"]), Origin: callrules.Origin{File: r.name, Line: n.Line}}
 	r.strict = out.Effect.Rank() > 0
 	out.Reason = r.doc.Line(m["title"])
 	if text, ok := r.doc.Text(m["message"]); ok {
@@ -89,14 +90,14 @@ func (r *reader) rule(n *yaml.Node) call.Rule {
 	}
 	if when := m["when"].Node(); when != nil {
 		out.When = r.predicate(when, `"when"`)
-		out.Unseen = out.When.About(call.FromUnseen)
-		out.EachCommand = out.Unseen || out.When.About(call.FromProgram) || out.When.About(call.FromArguments)
+		out.Unseen = out.When.About(callrules.FromUnseen)
+		out.EachCommand = out.Unseen || out.When.About(callrules.FromProgram) || out.When.About(callrules.FromArguments)
 	}
 	return out
 }
 
 // predicate reads "when", or an item of "all" or "any": one of those lists, or a test.
-func (r *reader) predicate(n *yaml.Node, what string) call.Predicate {
+func (r *reader) predicate(n *yaml.Node, what string) callrules.Predicate {
 	has := func(key string) bool {
 		for i := 0; n.Kind == yaml.MappingNode && i < len(n.Content); i += 2 {
 			if n.Content[i].Value == key {
@@ -110,48 +111,48 @@ func (r *reader) predicate(n *yaml.Node, what string) call.Predicate {
 			continue
 		}
 		m := r.doc.Mapping(n, what+` with "`+key+`"`, key+`: and beneath it a list of tests`, []string{key}, nil)
-		var list []call.Predicate
+		var list []callrules.Predicate
 		for _, item := range r.doc.List(m[key]) {
 			list = append(list, r.predicate(item.Node(), "the item"))
 		}
 		if key == "all" {
-			return call.Predicate{All: list}
+			return callrules.Predicate{All: list}
 		}
-		return call.Predicate{Any: list}
+		return callrules.Predicate{Any: list}
 	}
 	return r.test(n, what)
 }
 
 // test reads one test.
-func (r *reader) test(n *yaml.Node, what string) call.Predicate {
+func (r *reader) test(n *yaml.Node, what string) callrules.Predicate {
 	m := r.doc.Mapping(n, what, "{fact: tool, equals: Bash}, or all: or any: and a list of such tests", []string{"fact"}, append(operatorNames(), "not"))
 	if m == nil {
-		return call.Predicate{}
+		return callrules.Predicate{}
 	}
 	f, known := r.fact(m["fact"])
 	op, e := r.operator(n, m)
 	if !known || op == nil {
-		return call.Predicate{}
+		return callrules.Predicate{}
 	}
 	not := r.doc.True(m["not"])
 	r.wide = r.strict != not
 	if f.list {
 		// The test is about one of the items, and "not" says that there is no such item.
-		item := &call.Test{Fact: call.Fact{Source: call.FromItem, JSON: true}, Op: op.op}
-		out := &call.Test{Fact: f.fact, Op: call.Each, Not: not, Each: []call.Predicate{{Test: item}}}
+		item := &callrules.Test{Fact: callrules.Fact{Source: callrules.FromItem, JSON: true}, Op: op.op}
+		out := &callrules.Test{Fact: f.fact, Op: callrules.Each, Not: not, Each: []callrules.Predicate{{Test: item}}}
 		r.operand(item, f, op, e)
-		if op.op == call.Exists {
-			out.Each, out.Not = []call.Predicate{{}}, item.Not // any item will do
+		if op.op == callrules.Exists {
+			out.Each, out.Not = []callrules.Predicate{{}}, item.Not // any item will do
 			if item.Not {
-				out.Absent = call.Holds
+				out.Absent = callrules.Holds
 			}
 		}
 		out.Shown = shown(f, op, e, not)
-		return call.Predicate{Test: out}
+		return callrules.Predicate{Test: out}
 	}
-	out := &call.Test{Fact: f.fact, Op: op.op, Not: not, Shown: shown(f, op, e, not)}
+	out := &callrules.Test{Fact: f.fact, Op: op.op, Not: not, Shown: shown(f, op, e, not)}
 	r.operand(out, f, op, e)
-	return call.Predicate{Test: out}
+	return callrules.Predicate{Test: out}
 }
 
 // shown is a test in a line.
@@ -189,7 +190,7 @@ func (r *reader) operator(n *yaml.Node, m map[string]rules.Entry) (*operator, ru
 	case op == nil:
 		r.doc.Fail(rules.CodeValue, n, "the test has no operator", "write one of "+strings.Join(operatorNames(), ", "))
 		return nil, rules.Entry{}
-	case op.op == call.Exists && m["not"].Node() != nil:
+	case op.op == callrules.Exists && m["not"].Node() != nil:
 		r.doc.Fail(rules.CodeKey, m["not"].Node(), `"not" next to "exists"`, `write "exists: false"`)
 	}
 	return op, m[op.name]
@@ -206,12 +207,12 @@ func misspelt(n *yaml.Node) bool {
 }
 
 // operand reads the value of an operator into a test.
-func (r *reader) operand(t *call.Test, f *fact, op *operator, e rules.Entry) {
+func (r *reader) operand(t *callrules.Test, f *fact, op *operator, e rules.Entry) {
 	switch op.op {
-	case call.Exists:
+	case callrules.Exists:
 		t.Not = !r.doc.True(e)
 		return
-	case call.OneOf:
+	case callrules.OneOf:
 		for _, item := range r.doc.List(e) {
 			if text, ok := r.text(f, op, item); ok {
 				t.Values = append(t.Values, call.Text(text))
@@ -226,12 +227,12 @@ func (r *reader) operand(t *call.Test, f *fact, op *operator, e rules.Entry) {
 	t.Text = text
 	refuse := func(found, fix string) { r.doc.Fail(rules.CodeValue, e.Node(), found, fix) }
 	switch op.op {
-	case call.Matches:
+	case callrules.Matches:
 		var err error
 		if t.Regexp, err = regexp.Compile(text); err != nil {
 			refuse("the pattern does not compile: "+strings.TrimPrefix(err.Error(), "error parsing regexp: "), "write RE2 syntax, which has no look-around and no back-references")
 		}
-	case call.Globs:
+	case callrules.Globs:
 		// A glob is about a path from a root; with a leading slash it is about the root of all.
 		var mistake *glob.Mistake
 		err := glob.Check(strings.TrimPrefix(text, "/"))
@@ -247,7 +248,7 @@ func (r *reader) operand(t *call.Test, f *fact, op *operator, e rules.Entry) {
 			}
 			t.Globs = compile([]string{text})
 		}
-	case call.Under:
+	case callrules.Under:
 		switch {
 		case !f.clean:
 			refuse(fmt.Sprintf(`"under" on %s, which may have ".." in it`, f.name), "write fs.path, which is clean")
@@ -263,7 +264,7 @@ func (r *reader) text(f *fact, op *operator, e rules.Entry) (string, bool) {
 	switch {
 	case !ok:
 		return "", false
-	case len(f.words) > 0 && (op.op == call.Equals || op.op == call.OneOf) && !slices.Contains(f.words, text):
+	case len(f.words) > 0 && (op.op == callrules.Equals || op.op == callrules.OneOf) && !slices.Contains(f.words, text):
 		r.doc.Fail(rules.CodeValue, e.Node(), fmt.Sprintf("%s is never %q", f.name, text), "write one of "+strings.Join(f.words, ", "))
 		return "", false
 	case f.host:
@@ -277,10 +278,10 @@ func (r *reader) text(f *fact, op *operator, e rules.Entry) (string, bool) {
 
 // hostMistake says how a host is never, that a test compares it with, and what to write.
 func hostMistake(op *operator, text string) (found, fix string) {
-	whole := op.op == call.Equals || op.op == call.OneOf
+	whole := op.op == callrules.Equals || op.op == callrules.OneOf
 	host, ok := call.Host(text)
 	switch {
-	case op.op == call.Matches || text == "*":
+	case op.op == callrules.Matches || text == "*":
 	case whole && !ok:
 		return fmt.Sprintf("never %q", text), "write the host alone, as in api.example.com"
 	case strings.ToLower(text) != text && (!whole || host == strings.ToLower(text)):
@@ -289,7 +290,7 @@ func hostMistake(op *operator, text string) (found, fix string) {
 		return fmt.Sprintf("never %q", text), "write " + host
 	case strings.ContainsFunc(text, func(r rune) bool { return r >= 0x80 }):
 		return fmt.Sprintf("in ASCII, and %q is not", text), "write its xn-- form"
-	case op.op != call.Globs && strings.ContainsAny(text, "[]/@?# "):
+	case op.op != callrules.Globs && strings.ContainsAny(text, "[]/@?# "):
 		return fmt.Sprintf("a host alone, and %q is in none", text), "write a part of a host; an IPv6 address has no brackets"
 	}
 	return "", ""

@@ -10,12 +10,13 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/policyscan/policyscan/agent/call"
+	"github.com/policyscan/policyscan/agent/callrules"
 	"github.com/policyscan/policyscan/rules"
 )
 
 func source(text string) *rules.Source { return &rules.Source{Name: "calls.yml", Text: []byte(text)} }
 
-func read(t testing.TB, text string) *call.Set {
+func read(t testing.TB, text string) *callrules.Set {
 	t.Helper()
 	set, err := Read(source(text))
 	if err != nil {
@@ -26,7 +27,7 @@ func read(t testing.TB, text string) *call.Set {
 
 func parse(t testing.TB, text string) *call.Call {
 	t.Helper()
-	c, err := call.Parse([]byte(text))
+	c, err := callrules.ParseCall([]byte(text))
 	if err != nil {
 		t.Fatalf("%v\nin %s", err, text)
 	}
@@ -56,11 +57,11 @@ default: allow
 
 func TestWholeFile(t *testing.T) {
 	set := read(t, whole)
-	out := set.Decide(parse(t, `{"tool": "Bash", "input": {"command": "git push --force"}}`), call.Options{Trace: true})
-	if out.Decision != "deny" || out.Rule.ID != "NO-FORCE-PUSH" || out.Reason != "This rewrites history. To fix it: Push a new commit." || out.Rule.Origin != (call.Origin{File: "calls.yml", Line: 2}) {
+	out := set.Decide(parse(t, `{"tool": "Bash", "input": {"command": "git push --force"}}`), callrules.Options{Trace: true})
+	if out.Decision != "deny" || out.Rule.ID != "NO-FORCE-PUSH" || out.Reason != "This rewrites history. To fix it: Push a new commit." || out.Rule.Origin != (callrules.Origin{File: "calls.yml", Line: 2}) {
 		t.Errorf("%s by %+v: %q", out.Decision, out.Rule, out.Reason)
 	}
-	out = set.Decide(parse(t, `{"tool": "Bash", "input": {"command": "git pull"}}`), call.Options{Trace: true})
+	out = set.Decide(parse(t, `{"tool": "Bash", "input": {"command": "git pull"}}`), callrules.Options{Trace: true})
 	if out.Decision != "allow" || out.Rule != nil || out.Trace.Steps[0].Why != `command matches "push\\s.*--force" does not hold` {
 		t.Errorf("%s: %+v", out.Decision, out.Trace.Steps)
 	}
@@ -80,7 +81,7 @@ func TestShown(t *testing.T) {
 		"{fact: fs.path, exists: true}":                 `fs.path exists "true" does not hold`,
 	} {
 		set := read(t, "rules:\n  - {id: R, title: t, effect: deny, when: "+test+"}\n")
-		if got := set.Decide(parse(t, push), call.Options{Trace: true}).Trace.Steps[0].Why; got != want {
+		if got := set.Decide(parse(t, push), callrules.Options{Trace: true}).Trace.Steps[0].Why; got != want {
 			t.Errorf("%s: %q", test, got)
 		}
 	}
@@ -177,7 +178,7 @@ func TestTests(t *testing.T) {
 			set := read(t, "rules:\n  - id: R\n    title: t\n    effect: deny\n    when: "+c.test+"\n")
 			for i, list := range [][]string{c.yes, c.no} {
 				for _, one := range list {
-					if got, want := set.Decide(parse(t, one), call.Options{}).Decision, []string{"deny", "allow"}[i]; got != want {
+					if got, want := set.Decide(parse(t, one), callrules.Options{}).Decision, []string{"deny", "allow"}[i]; got != want {
 						t.Errorf("%s: got %s, want %s", one, got, want)
 					}
 				}
@@ -256,7 +257,7 @@ func TestFault_155_Commands(t *testing.T) {
 			other := map[string]string{"deny": "allow", "allow": "deny"}[effect]
 			set := read(t, "rules:\n  - id: R\n    title: t\n    effect: "+effect+"\n    when: "+c.test+"\ndefault: "+other+"\n")
 			asked := &call.Call{Tool: "Bash", Input: call.NewObject(call.Member{Name: "command", Value: call.Text(c.line)})}
-			out := set.Decide(asked, call.Options{Trace: true})
+			out := set.Decide(asked, callrules.Options{Trace: true})
 			if got := map[bool]string{true: "yes", false: "no"}[out.Rule != nil]; got != want {
 				t.Errorf("%s of %s, %q: %s, want %s: %+v", effect, c.test, c.line, got, want, out.Trace.Steps)
 			}
@@ -265,8 +266,8 @@ func TestFault_155_Commands(t *testing.T) {
 }
 
 // before is a predicate about the first command alone, as it was.
-func before(p call.Predicate) call.Predicate {
-	var all, any []call.Predicate
+func before(p callrules.Predicate) callrules.Predicate {
+	var all, any []callrules.Predicate
 	for _, q := range p.All {
 		all = append(all, before(q))
 	}
@@ -277,10 +278,10 @@ func before(p call.Predicate) call.Predicate {
 	if p.Test != nil {
 		test := *p.Test
 		switch test.Fact.Source {
-		case call.FromProgram:
-			test.Fact.Source = call.FromExecBin
-		case call.FromArguments:
-			test.Fact.Source = call.FromExecArgs
+		case callrules.FromProgram:
+			test.Fact.Source = callrules.FromExecBin
+		case callrules.FromArguments:
+			test.Fact.Source = callrules.FromExecArgs
 		}
 		p.Test = &test
 	}
@@ -304,14 +305,14 @@ func TestFault_155_NeverWeaker(t *testing.T) {
 		effect := rapid.SampledFrom([]string{"deny", "ask", "allow"}).Draw(rt, "effect")
 		set := read(t, "rules:\n  - {id: R, title: t, effect: "+effect+", when: {"+when+"}}\n")
 		was := *set
-		was.Rules = []call.Rule{set.Rules[0]}
+		was.Rules = []callrules.Rule{set.Rules[0]}
 		was.Rules[0].When, was.Rules[0].EachCommand = before(set.Rules[0].When), false
 		words := rapid.SliceOfN(rapid.SampledFrom([]string{
 			"git", "push", "--force", "'a b'", "env", "A=1", "nice", "-n", "5", "/usr/bin/git", "$X", `"$X"`, `"q"`, "bash", "-c", "'git push'", "sudo", "xargs", "time", "timeout",
 			"command", "-v", "*", "eval", "sh", "python", "-S", "find", "-exec", "--",
 		}), 0, 7).Draw(rt, "words")
 		asked := &call.Call{Tool: "Bash", Input: call.NewObject(call.Member{Name: "command", Value: call.Text(strings.Join(words, " "))})}
-		old, now := was.Decide(asked, call.Options{}).Rule != nil, set.Decide(asked, call.Options{Trace: true})
+		old, now := was.Decide(asked, callrules.Options{}).Rule != nil, set.Decide(asked, callrules.Options{Trace: true})
 		switch {
 		case effect != "allow" && old && now.Rule == nil:
 			rt.Fatalf("%s of %s: %q was stopped and is not: %+v", effect, when, words, now.Trace.Steps)
@@ -346,7 +347,7 @@ func TestStrictest(t *testing.T) {
 		{"an allow over the default deny", rule("a", "allow", "Bash") + "default: deny\n", "allow", "a", "says a"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			out := read(t, "rules:\n"+c.text).Decide(parse(t, push), call.Options{})
+			out := read(t, "rules:\n"+c.text).Decide(parse(t, push), callrules.Options{})
 			id := ""
 			if out.Rule != nil {
 				id = out.Rule.ID
@@ -459,7 +460,7 @@ func TestTooDeep(t *testing.T) {
 // TestNotes: what YAML would read as something else than the text that it is taken for.
 func TestNotes(t *testing.T) {
 	set := read(t, strings.Replace(whole, "equals: git", "equals: 0777", 1))
-	if len(set.Notes) != 1 || set.Notes[0].Origin != (call.Origin{File: "calls.yml", Line: 8}) || !strings.Contains(set.Notes[0].Text, `quote it: '0777'`) {
+	if len(set.Notes) != 1 || set.Notes[0].Origin != (callrules.Origin{File: "calls.yml", Line: 8}) || !strings.Contains(set.Notes[0].Text, `quote it: '0777'`) {
 		t.Errorf("notes: %v", set.Notes)
 	}
 }
@@ -497,10 +498,10 @@ func TestAddingARuleNeverLoosens(t *testing.T) {
 		}
 		end := "default: " + rapid.SampledFrom([]string{"allow", "ask", "deny"}).Draw(rt, "default") + "\n"
 		asked := parse(t, rapid.SampledFrom([]string{push, bare, write, unknown}).Draw(rt, "call"))
-		was := read(t, "rules:\n"+strings.Join(list, "")+end).Decide(asked, call.Options{})
+		was := read(t, "rules:\n"+strings.Join(list, "")+end).Decide(asked, callrules.Options{})
 		at := rapid.IntRange(0, len(list)).Draw(rt, "place")
 		text := "rules:\n" + strings.Join(list[:at], "") + one("extra", "deny") + strings.Join(list[at:], "") + end
-		is := read(t, text).Decide(asked, call.Options{})
+		is := read(t, text).Decide(asked, callrules.Options{})
 		if is.Effect.Rank() < was.Effect.Rank() {
 			rt.Fatalf("%s became %s\n%s", was.Decision, is.Decision, text)
 		}
@@ -532,11 +533,11 @@ func FuzzRead(f *testing.F) {
 			checkPositions(t, text, err)
 			return
 		}
-		c, err := call.Parse([]byte(asked))
+		c, err := callrules.ParseCall([]byte(asked))
 		if err != nil {
 			c = &call.Call{Tool: "Bash"}
 		}
-		out := set.Decide(c, call.Options{Trace: true})
+		out := set.Decide(c, callrules.Options{Trace: true})
 		if out.Decision != "allow" && out.Decision != "ask" && out.Decision != "deny" || len(out.Trace.Steps) != len(set.Rules) || len(set.Rules) == 0 {
 			t.Errorf("decided %q in %d steps", out.Decision, len(out.Trace.Steps))
 		}

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/policyscan/policyscan/agent/call"
+	"github.com/policyscan/policyscan/agent/callrules"
 )
 
 // BenchmarkThousandRules is 0-35, "Evaluation latency | < 2ms", with twenty times the rules that the document
@@ -16,13 +16,13 @@ func BenchmarkThousandRules(b *testing.B) {
 		fmt.Fprintf(&text, "rule r%d { priority %d DENY execution IF command CONTAINS \"git\" AND command REGEX \"push\\\\s+.*--force-%d\\\\b\" OR path GLOB \"**/secret-%d/*\" MESSAGE \"m\" }\n", i, i%100, i, i)
 	}
 	set := set(b, text.String())
-	c, err := call.Parse([]byte(bash("git push origin feature --force-with-lease && make test lint")))
+	c, err := callrules.ParseCall([]byte(bash("git push origin feature --force-with-lease && make test lint")))
 	if err != nil {
 		b.Fatal(err)
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		if out := set.Decide(c, call.Options{}); out.Rule != nil {
+		if out := set.Decide(c, callrules.Options{}); out.Rule != nil {
 			b.Fatal(out.Rule.ID)
 		}
 	}

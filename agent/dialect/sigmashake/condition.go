@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/policyscan/policyscan/agent/call"
+	"github.com/policyscan/policyscan/agent/callrules"
 	"github.com/policyscan/policyscan/rules"
 )
 
@@ -20,7 +20,7 @@ const operators = "CONTAINS, EQUALS, STARTS_WITH, ENDS_WITH, GLOB, REGEX, WORD, 
 const fields = "command, path, content, tool and input.<key>"
 
 // condition reads what follows IF.
-func (p *parser) condition() (call.Predicate, bool) {
+func (p *parser) condition() (callrules.Predicate, bool) {
 	p.nested = 0
 	return p.groups(false)
 }
@@ -28,12 +28,12 @@ func (p *parser) condition() (call.Predicate, bool) {
 // groups reads conditions that OR separates. With not it reads the opposite of what they say: NOT is
 // carried down to the tests (De Morgan), for that a pattern that cannot be used is on the safe side on
 // either side of a NOT.
-func (p *parser) groups(not bool) (call.Predicate, bool) {
-	var all []call.Predicate
+func (p *parser) groups(not bool) (callrules.Predicate, bool) {
+	var all []callrules.Predicate
 	for {
 		group, ok := p.group(not)
 		if !ok {
-			return call.Predicate{}, false
+			return callrules.Predicate{}, false
 		}
 		all = append(all, group)
 		if !p.peek().is("OR") {
@@ -44,12 +44,12 @@ func (p *parser) groups(not bool) (call.Predicate, bool) {
 }
 
 // group reads conditions that AND joins, or that are on separate lines without it.
-func (p *parser) group(not bool) (call.Predicate, bool) {
-	var all []call.Predicate
+func (p *parser) group(not bool) (callrules.Predicate, bool) {
+	var all []callrules.Predicate
 	for {
 		one, ok := p.one(not)
 		if !ok {
-			return call.Predicate{}, false
+			return callrules.Predicate{}, false
 		}
 		all = append(all, one)
 		switch t := p.peek(); {
@@ -59,7 +59,7 @@ func (p *parser) group(not bool) (call.Predicate, bool) {
 			return join(all, !not), true
 		case !bytes.Contains(p.src.Text[p.tokens[p.next-1].to:t.at], []byte("\n")):
 			p.fail(t, rules.CodeSyntax, fmt.Sprintf("%s after a condition, on the same line", t.shown()), "write AND or OR between them")
-			return call.Predicate{}, false
+			return callrules.Predicate{}, false
 		}
 	}
 }
@@ -70,10 +70,10 @@ func (p *parser) continues(t token) bool {
 }
 
 // one reads one condition, or several in parentheses.
-func (p *parser) one(not bool) (call.Predicate, bool) {
+func (p *parser) one(not bool) (callrules.Predicate, bool) {
 	if p.nested++; p.nested > maxNested {
 		p.fail(p.peek(), rules.CodeLimit, fmt.Sprintf("parentheses and NOTs nested more than %d deep", maxNested), "split the rule")
-		return call.Predicate{}, false
+		return callrules.Predicate{}, false
 	}
 	defer func() { p.nested-- }()
 	switch t := p.peek(); {
@@ -96,22 +96,22 @@ func (p *parser) one(not bool) (call.Predicate, bool) {
 }
 
 // join joins conditions by OR or by AND.
-func join(all []call.Predicate, and bool) call.Predicate {
+func join(all []callrules.Predicate, and bool) callrules.Predicate {
 	switch {
 	case len(all) == 1:
 		return all[0]
 	case and:
-		return call.Predicate{All: all}
+		return callrules.Predicate{All: all}
 	}
-	return call.Predicate{Any: all}
+	return callrules.Predicate{Any: all}
 }
 
 // test reads a field, perhaps NOT, an operator and a text.
-func (p *parser) test(not bool) (call.Predicate, bool) {
+func (p *parser) test(not bool) (callrules.Predicate, bool) {
 	field := p.peek()
 	if field.kind != word || isKey(field) || field.is("AND") || field.is("OR") {
 		p.fail(field, rules.CodeSyntax, field.shown()+" where a condition should begin", "write a field, an operator and a string, such as command CONTAINS \"rm -rf\"")
-		return call.Predicate{}, false
+		return callrules.Predicate{}, false
 	}
 	p.take()
 	if p.peek().is("NOT") {
@@ -125,12 +125,12 @@ func (p *parser) test(not bool) (call.Predicate, bool) {
 		} else {
 			p.fail(op, rules.CodeSyntax, fmt.Sprintf("%s after %s", op.shown(), field.text), "write an operator: "+operators)
 		}
-		return call.Predicate{}, false
+		return callrules.Predicate{}, false
 	}
 	p.take()
 	value, ok := p.text(op)
 	if !ok {
-		return call.Predicate{}, false
+		return callrules.Predicate{}, false
 	}
 	about := fact(field.text)
 	if about == nil {
@@ -139,9 +139,9 @@ func (p *parser) test(not bool) (call.Predicate, bool) {
 			fix = "write the name of a member of the tool's input after it"
 		}
 		p.fail(field, rules.CodeKey, fmt.Sprintf("%q is not a field", field.text), fix)
-		about = &call.Fact{}
+		about = &callrules.Fact{}
 	}
-	t := &call.Test{Fact: *about, Not: not, Absent: call.AsEmpty}
+	t := &callrules.Test{Fact: *about, Not: not, Absent: callrules.AsEmpty}
 	t.Shown = field.text + " "
 	if not {
 		t.Shown += "NOT "
@@ -150,42 +150,42 @@ func (p *parser) test(not bool) (call.Predicate, bool) {
 	if !p.operate(t, op.text, value.text) {
 		p.fail(op, rules.CodeKey, fmt.Sprintf("%q is not an operator", op.text), "the operators are "+operators)
 	}
-	return call.Predicate{Test: t}, true
+	return callrules.Predicate{Test: t}, true
 }
 
 // fact is what a field means; nil if it is none. A number or a list of the input is text as
 // JSON.stringify writes it. The key of input. is one name, whatever dots are in it.
-func fact(field string) *call.Fact {
+func fact(field string) *callrules.Fact {
 	switch field {
 	case "command":
-		return &call.Fact{Source: call.FromCommand, JSON: true}
+		return &callrules.Fact{Source: callrules.FromCommand, JSON: true}
 	case "path":
-		return &call.Fact{Source: call.FromPath, JSON: true}
+		return &callrules.Fact{Source: callrules.FromPath, JSON: true}
 	case "content":
-		return &call.Fact{Source: call.FromContent, JSON: true}
+		return &callrules.Fact{Source: callrules.FromContent, JSON: true}
 	case "tool":
-		return &call.Fact{Source: call.FromTool}
+		return &callrules.Fact{Source: callrules.FromTool}
 	}
 	if key, ok := strings.CutPrefix(field, "input."); ok && key != "" {
-		return &call.Fact{Source: call.FromInput, Path: []string{key}, JSON: true}
+		return &callrules.Fact{Source: callrules.FromInput, Path: []string{key}, JSON: true}
 	}
 	return nil
 }
 
 // operate gives a test its operator, and reports whether there is one of that name.
-func (p *parser) operate(t *call.Test, op, text string) bool {
+func (p *parser) operate(t *callrules.Test, op, text string) bool {
 	t.Text = text
 	switch op {
 	case "CONTAINS", "LINE_CONTAINS":
-		t.Op = call.Contains
+		t.Op = callrules.Contains
 	case "EQUALS":
-		t.Op = call.Equals
+		t.Op = callrules.Equals
 	case "STARTS_WITH":
-		t.Op = call.Begins
+		t.Op = callrules.Begins
 	case "ENDS_WITH":
-		t.Op = call.Ends
+		t.Op = callrules.Ends
 	case "GLOB", "WORD", "REGEX", "LINE_REGEX":
-		t.Op = call.Matches
+		t.Op = callrules.Matches
 		c := p.compile(strings.TrimPrefix(op, "LINE_"), text)
 		t.Regexp, t.Broken = c.regexp, c.broken
 		if t.Broken != "" {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/policyscan/policyscan/agent/call"
+	"github.com/policyscan/policyscan/agent/callrules"
 	"github.com/policyscan/policyscan/rules"
 )
 
@@ -18,7 +19,7 @@ func FuzzRead(f *testing.F) {
 	f.Add([]byte("rule r { AMBIENT RUN \"x\" } rule \"s { } ( ' \xff"))
 	var calls []*call.Call
 	for _, line := range []string{bash("git push --force x"), write("/w/a/b.ts", "a // b\nc\r\n"), input(`{"a.b":[1,null]}`), `{"tool":"MultiEdit"}`} {
-		c, err := call.Parse([]byte(line))
+		c, err := callrules.ParseCall([]byte(line))
 		if err != nil {
 			f.Fatal(err)
 		}
@@ -53,7 +54,7 @@ func FuzzRead(f *testing.F) {
 			}
 		}
 		for _, c := range calls {
-			out := s.Decide(c, call.Options{Trace: true})
+			out := s.Decide(c, callrules.Options{Trace: true})
 			if out.Rule != nil && out.Rule.Disabled || !strings.Contains(" block force ask allow log shadow ", " "+out.Decision+" ") {
 				t.Errorf("%+v", out)
 			}

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/policyscan/policyscan/agent/call"
+	"github.com/policyscan/policyscan/agent/callrules"
 )
 
 // maxTies and maxHidden are how many notes of their kind are listed; the rest is counted. The public packs,
@@ -16,8 +16,8 @@ const (
 )
 
 // notes are what is often a mistake in the rules of a set: first of each rule by itself, then of two.
-func notes(all []rule) []call.Note {
-	var list []call.Note
+func notes(all []rule) []callrules.Note {
+	var list []callrules.Note
 	enabled := make([]*rule, 0, len(all))
 	for i := range all {
 		list = append(list, all[i].notes...)
@@ -31,7 +31,7 @@ func notes(all []rule) []call.Note {
 
 // ties tells of rules of one priority and target whose decisions differ: which of them decides hangs on the
 // names of files and the order of lines.
-func ties(all []*rule) []call.Note {
+func ties(all []*rule) []callrules.Note {
 	type place struct {
 		priority int
 		target   string
@@ -45,8 +45,8 @@ func ties(all []*rule) []call.Note {
 		}
 		groups[at] = append(groups[at], r)
 	}
-	var list []call.Note
-	var last call.Origin
+	var list []callrules.Note
+	var last callrules.Origin
 	pairs := 0
 	for _, at := range places {
 		var before [3]int // rules of the place, by the rank of their effect
@@ -57,7 +57,7 @@ func ties(all []*rule) []call.Note {
 				last = r.Origin
 				for _, first := range groups[at][:i] {
 					if first.Effect.Rank() != rank && len(list) < maxTies {
-						list = append(list, call.Note{Origin: r.Origin, Text: fmt.Sprintf(
+						list = append(list, callrules.Note{Origin: r.Origin, Text: fmt.Sprintf(
 							"rule %q: priority %d and target %s are also those of %q in %s:%d, which decides differently and comes first where both fire; give one of them another priority",
 							r.ID, at.priority, at.target, first.ID, first.Origin.File, first.Origin.Line)})
 					}
@@ -70,16 +70,16 @@ func ties(all []*rule) []call.Note {
 }
 
 // more adds to the listed notes how many others there are.
-func more(list []call.Note, all int, last call.Origin, what string) []call.Note {
+func more(list []callrules.Note, all int, last callrules.Origin, what string) []callrules.Note {
 	if all > len(list) {
-		list = append(list, call.Note{Origin: last, Text: fmt.Sprintf("%s: %d more than are listed here; this is the last", what, all-len(list))})
+		list = append(list, callrules.Note{Origin: last, Text: fmt.Sprintf("%s: %d more than are listed here; this is the last", what, all-len(list))})
 	}
 	return list
 }
 
 // hidden tells of rules that deny and that a rule of higher priority keeps from it: one that lets the call
 // go on, is about the same tools or more, and has the same conditions or one that always holds.
-func hidden(all []*rule) []call.Note {
+func hidden(all []*rule) []callrules.Note {
 	by := map[string][]*rule{} // rules that let a call go on, by their conditions
 	for _, r := range all {
 		switch {
@@ -91,11 +91,11 @@ func hidden(all []*rule) []call.Note {
 			by[key] = append(by[key], r)
 		}
 	}
-	var list []call.Note
-	var last call.Origin
+	var list []callrules.Note
+	var last callrules.Origin
 	pairs := 0
 	for _, r := range all {
-		if r.Effect.Rank() < call.Deny.Rank() || len(by) == 0 {
+		if r.Effect.Rank() < callrules.Deny.Rank() || len(by) == 0 {
 			continue
 		}
 		for _, key := range []string{"", canonical(&r.condition)} {
@@ -109,7 +109,7 @@ func hidden(all []*rule) []call.Note {
 			pairs++
 			last = r.Origin
 			if len(list) < maxHidden {
-				list = append(list, call.Note{Origin: r.Origin, Text: fmt.Sprintf(
+				list = append(list, callrules.Note{Origin: r.Origin, Text: fmt.Sprintf(
 					"rule %q: it never fires, because %q in %s:%d has a higher priority (%d, this one %d), fires on all that this one does, and lets the call go on; the first rule that fires decides",
 					r.ID, over.ID, over.Origin.File, over.Origin.Line, over.Priority, r.Priority)})
 			}
@@ -125,19 +125,19 @@ func covers(target, other string) bool {
 }
 
 // always reports whether a condition can be seen to hold for every call.
-func always(c *call.Predicate) bool {
-	never := func(c call.Predicate) bool { return !always(&c) }
+func always(c *callrules.Predicate) bool {
+	never := func(c callrules.Predicate) bool { return !always(&c) }
 	switch {
 	case c.Test != nil:
-		return !c.Test.Not && c.Test.Text == "" && (c.Test.Op == call.Contains || c.Test.Op == call.Begins || c.Test.Op == call.Ends)
+		return !c.Test.Not && c.Test.Text == "" && (c.Test.Op == callrules.Contains || c.Test.Op == callrules.Begins || c.Test.Op == callrules.Ends)
 	case c.Any != nil:
-		return slices.ContainsFunc(c.Any, func(c call.Predicate) bool { return always(&c) })
+		return slices.ContainsFunc(c.Any, func(c callrules.Predicate) bool { return always(&c) })
 	}
 	return !slices.ContainsFunc(c.All, never)
 }
 
 // canonical is the same text for conditions that are the same except for their order.
-func canonical(c *call.Predicate) string {
+func canonical(c *callrules.Predicate) string {
 	if c.Test != nil {
 		return c.Test.Shown
 	}

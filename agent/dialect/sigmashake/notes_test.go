@@ -5,11 +5,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/policyscan/policyscan/agent/call"
+	"github.com/policyscan/policyscan/agent/callrules"
 )
 
 // noted are the notes of a set, as "line: text".
-func noted(s *call.Set) []string {
+func noted(s *callrules.Set) []string {
 	var all []string
 	for _, n := range s.Notes {
 		all = append(all, fmt.Sprintf("%d: %s", n.Origin.Line, n.Text))

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/policyscan/policyscan/agent/call"
+	"github.com/policyscan/policyscan/agent/callrules"
 	"github.com/policyscan/policyscan/rules"
 )
 
@@ -72,12 +72,12 @@ func TestPublicPacks(t *testing.T) {
 }
 
 // broken counts the tests whose pattern cannot be used.
-func broken(c *call.Predicate) int {
+func broken(c *callrules.Predicate) int {
 	n := 0
 	if c.Test != nil && c.Test.Broken != "" {
 		n++
 	}
-	for _, parts := range [][]call.Predicate{c.All, c.Any} {
+	for _, parts := range [][]callrules.Predicate{c.All, c.Any} {
 		for i := range parts {
 			n += broken(&parts[i])
 		}

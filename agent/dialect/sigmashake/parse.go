@@ -8,24 +8,25 @@ import (
 	"strings"
 
 	"github.com/policyscan/policyscan/agent/call"
+	"github.com/policyscan/policyscan/agent/callrules"
 	"github.com/policyscan/policyscan/rules"
 )
 
 // decision is the effect of a decision's word; "" if it is none.
-func decision(word string) call.Effect {
+func decision(word string) callrules.Effect {
 	switch word {
 	case "DENY":
-		return call.Deny
+		return callrules.Deny
 	case "ALLOW":
-		return call.Allow
+		return callrules.Allow
 	case "LOG":
-		return call.Log
+		return callrules.Log
 	case "SHADOW":
-		return call.Shadow
+		return callrules.Shadow
 	case "ASK":
-		return call.Ask
+		return callrules.Ask
 	case "FORCE":
-		return call.Force
+		return callrules.Force
 	}
 	return ""
 }
@@ -74,10 +75,10 @@ type parser struct {
 	rules    []rule
 	patterns map[pattern]compiled
 
-	rule   *rule            // that is being read
-	seen   map[string]token // the keys of it that were read
-	broken []*call.Test     // its tests whose pattern cannot be used
-	nested int              // how deep in parentheses and NOTs its condition is
+	rule   *rule             // that is being read
+	seen   map[string]token  // the keys of it that were read
+	broken []*callrules.Test // its tests whose pattern cannot be used
+	nested int               // how deep in parentheses and NOTs its condition is
 }
 
 func (p *parser) peek() token { return p.tokens[p.next] }
@@ -129,7 +130,7 @@ func (p *parser) file() {
 			p.fail(id, rules.CodeDuplicate, fmt.Sprintf("the id %q is also that of the rule in line %d", id.text, first.line), "give this rule another")
 		}
 		ids[id.text] = id
-		p.rule.Origin = call.Origin{File: p.src.Name, Line: id.line}
+		p.rule.Origin = callrules.Origin{File: p.src.Name, Line: id.line}
 		p.body(id)
 		p.rules = append(p.rules, *p.rule)
 		p.rule = nil
@@ -177,15 +178,15 @@ func (p *parser) body(id token) {
 	switch {
 	case r.Effect == "":
 		p.fail(id, rules.CodeValue, "the rule has no decision", "write one of DENY, ALLOW, LOG, SHADOW, ASK and FORCE and its target, such as DENY execution")
-	case r.Effect == call.Ask && r.Prompt == "":
+	case r.Effect == callrules.Ask && r.Prompt == "":
 		p.fail(id, rules.CodeValue, "ASK without PROMPT", "write what the person is asked, PROMPT \"…\"")
-	case r.Effect == call.Force && r.Instead == "":
+	case r.Effect == callrules.Force && r.Instead == "":
 		p.fail(id, rules.CodeValue, "FORCE without SUBSTITUTE", "write what is to be done instead, SUBSTITUTE \"…\"")
 	}
-	if at, ok := p.seen["PROMPT"]; ok && r.Effect != call.Ask {
+	if at, ok := p.seen["PROMPT"]; ok && r.Effect != callrules.Ask {
 		p.fail(at, rules.CodeKey, "PROMPT in a rule that does not ASK", "remove it")
 	}
-	if at, ok := p.seen["SUBSTITUTE"]; ok && r.Effect != call.Force {
+	if at, ok := p.seen["SUBSTITUTE"]; ok && r.Effect != callrules.Force {
 		p.fail(at, rules.CodeKey, "SUBSTITUTE in a rule that does not FORCE", "remove it")
 	}
 	if _, ok := p.seen["IF"]; !ok {
@@ -200,7 +201,7 @@ func (p *parser) finish(silent bool) {
 	for _, t := range p.broken {
 		said := "as not matching, so the rule lets no call through because of it"
 		if restrictive(r.Effect) {
-			t.IfBroken = call.Holds
+			t.IfBroken = callrules.Holds
 			said = "as matching, whatever the call, also after NOT"
 		}
 		p.note("%s: %s; it counts %s", t.Shown, t.Broken, said)
@@ -210,27 +211,27 @@ func (p *parser) finish(silent bool) {
 	}
 	r.When = r.condition
 	if t := targetTest(r.target); t != nil {
-		r.When = call.Predicate{All: []call.Predicate{{Test: t}, r.condition}}
+		r.When = callrules.Predicate{All: []callrules.Predicate{{Test: t}, r.condition}}
 	}
 }
 
 // targetTest asks whether a call is one of a target; nil if every call is.
-func targetTest(name string) *call.Test {
-	t := &call.Test{Op: call.Equals, Absent: call.Fails, Shown: "the target " + name}
+func targetTest(name string) *callrules.Test {
+	t := &callrules.Test{Op: callrules.Equals, Absent: callrules.Fails, Shown: "the target " + name}
 	switch c, _ := target(name); {
 	case name == "any":
 		return nil
 	case name == "edit":
-		t.Fact.Source, t.Text = call.FromEdits, "edit"
+		t.Fact.Source, t.Text = callrules.FromEdits, "edit"
 	default:
-		t.Fact.Source, t.Text = call.FromCapability, string(c)
+		t.Fact.Source, t.Text = callrules.FromCapability, string(c)
 	}
 	return t
 }
 
 func (p *parser) note(format string, args ...any) {
 	r := p.rule
-	r.notes = append(r.notes, call.Note{Origin: r.Origin, Text: fmt.Sprintf("rule %q: ", r.ID) + fmt.Sprintf(format, args...)})
+	r.notes = append(r.notes, callrules.Note{Origin: r.Origin, Text: fmt.Sprintf("rule %q: ", r.ID) + fmt.Sprintf(format, args...)})
 }
 
 // skip goes to the next key of the rule, to its end or to the next rule.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/policyscan/policyscan/agent/call"
+	"github.com/policyscan/policyscan/agent/callrules"
 	"github.com/policyscan/policyscan/rules"
 )
 
@@ -109,7 +109,7 @@ func TestOrderOfLines(t *testing.T) {
 			command := []string{"", "a", "b", "ab", "bc", "abc"}[r.IntN(6)]
 			want := naive(all, tool, command)
 			line := `{"tool":"` + tool + `","input":{"command":"` + command + `"}}`
-			for _, s := range []*call.Set{first, second} {
+			for _, s := range []*callrules.Set{first, second} {
 				if got := decide(t, s, line); got != want {
 					t.Fatalf("%s %q: %s, want %s\n%s", tool, command, got, want, one.String())
 				}

@@ -6,11 +6,12 @@ import (
 	"testing"
 
 	"github.com/policyscan/policyscan/agent/call"
+	"github.com/policyscan/policyscan/agent/callrules"
 	"github.com/policyscan/policyscan/rules"
 )
 
 // set reads one file of rules.
-func set(t testing.TB, text string) *call.Set {
+func set(t testing.TB, text string) *callrules.Set {
 	t.Helper()
 	s, err := Read("rules", []*rules.Source{{Name: "a.rules", Text: []byte(text)}})
 	if err != nil {
@@ -21,13 +22,13 @@ func set(t testing.TB, text string) *call.Set {
 
 // decide says what a set makes of a line of JSON, as "decision id"; of a call that no rule is about, the
 // decision alone.
-func decide(t *testing.T, s *call.Set, line string) string {
+func decide(t *testing.T, s *callrules.Set, line string) string {
 	t.Helper()
-	c, err := call.Parse([]byte(line))
+	c, err := callrules.ParseCall([]byte(line))
 	if err != nil {
 		t.Fatalf("%v: %s", err, line)
 	}
-	out := s.Decide(c, call.Options{})
+	out := s.Decide(c, callrules.Options{})
 	if out.Rule == nil {
 		return out.Decision
 	}
@@ -389,7 +390,7 @@ func TestRow_0_32_FailSecure(t *testing.T) {
 		}
 		s := set(t, "\nrule r {\nDENY any\nIF command REGEX "+quoted(pattern)+`
 MESSAGE "m" }`)
-		if len(s.Notes) != 1 || s.Notes[0].Origin != (call.Origin{File: "a.rules", Line: 2}) || !strings.Contains(s.Notes[0].Text, "as matching") {
+		if len(s.Notes) != 1 || s.Notes[0].Origin != (callrules.Origin{File: "a.rules", Line: 2}) || !strings.Contains(s.Notes[0].Text, "as matching") {
 			t.Errorf("%s: validate says %+v", why, s.Notes)
 		}
 	}
@@ -453,7 +454,7 @@ func TestRow_0_46_Decisions(t *testing.T) {
 			t.Errorf("%s: %s", decision, got)
 		}
 		r := s.Rules[0]
-		if r.Reason != "why" || r.Prompt != map[bool]string{true: "may it?"}[r.Effect == call.Ask] || r.Instead != map[bool]string{true: "git mv x"}[r.Effect == call.Force] {
+		if r.Reason != "why" || r.Prompt != map[bool]string{true: "may it?"}[r.Effect == callrules.Ask] || r.Instead != map[bool]string{true: "git mv x"}[r.Effect == callrules.Force] {
 			t.Errorf("%s: %+v", decision, r)
 		}
 	}
@@ -474,16 +475,16 @@ rule full {
   IF tool EQUALS "x"
   MESSAGE "m"
 }`)
-	for i, want := range []call.Rule{
-		{ID: "bare", Priority: 50, Severity: "warning", Origin: call.Origin{File: "a.rules", Line: 1}},
-		{ID: "full", Priority: 7, Severity: "error", Disabled: true, Origin: call.Origin{File: "a.rules", Line: 2}},
+	for i, want := range []callrules.Rule{
+		{ID: "bare", Priority: 50, Severity: "warning", Origin: callrules.Origin{File: "a.rules", Line: 1}},
+		{ID: "full", Priority: 7, Severity: "error", Disabled: true, Origin: callrules.Origin{File: "a.rules", Line: 2}},
 	} {
 		got := s.Rules[i]
 		if got.ID != want.ID || got.Priority != want.Priority || got.Severity != want.Severity || got.Disabled != want.Disabled || got.Origin != want.Origin {
 			t.Errorf("%+v", got)
 		}
 	}
-	if s.Dialect != "sigmashake" || s.Strategy != call.PriorityFirst || s.Default != call.Allow || s.Name != "rules" {
+	if s.Dialect != "sigmashake" || s.Strategy != callrules.PriorityFirst || s.Default != callrules.Allow || s.Name != "rules" {
 		t.Errorf("%+v", s)
 	}
 }
@@ -521,11 +522,11 @@ func TestTrace(t *testing.T) {
 		write("/a", ""): "the target execution does not hold",
 		bash("a"):       `command NOT CONTAINS "a" does not hold`,
 	} {
-		c, err := call.Parse([]byte(line))
+		c, err := callrules.ParseCall([]byte(line))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := s.Decide(c, call.Options{Trace: true}).Trace.Steps[0].Why; got != want {
+		if got := s.Decide(c, callrules.Options{Trace: true}).Trace.Steps[0].Why; got != want {
 			t.Errorf("%s: %s", line, got)
 		}
 	}
@@ -542,12 +543,12 @@ func BenchmarkRow_0_35(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	c, err := call.Parse([]byte(write("/w/src/a.ts", strings.Repeat("import y from 'y'; // why\n", 10)+strings.Repeat("  return render(state.rows)\n", 220))))
+	c, err := callrules.ParseCall([]byte(write("/w/src/a.ts", strings.Repeat("import y from 'y'; // why\n", 10)+strings.Repeat("  return render(state.rows)\n", 220))))
 	if err != nil {
 		b.Fatal(err)
 	}
 	for b.Loop() {
-		if out := s.Decide(c, call.Options{}); out.Rule != nil {
+		if out := s.Decide(c, callrules.Options{}); out.Rule != nil {
 			b.Fatal(out.Rule.ID)
 		}
 	}

@@ -14,7 +14,7 @@
 // have, is that of the project's page "Rule Syntax Reference" and of its public packs. docs/dialects.md
 // says which source each part comes from, and where policyscan differs.
 //
-// [Read] and [ReadConfig] parse and validate, and lower to a [call.Set]; [call.Set.Decide] decides. They
+// [Read] and [ReadConfig] parse and validate, and lower to a [callrules.Set]; [callrules.Set.Decide] decides. They
 // keep no state: the loop guard and the circuit breaker of the document belong to the hook.
 package sigmashake
 
@@ -23,7 +23,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/policyscan/policyscan/agent/call"
+	"github.com/policyscan/policyscan/agent/callrules"
 	"github.com/policyscan/policyscan/rules"
 )
 
@@ -31,16 +31,16 @@ import (
 // names, whatever order they come in: rules of one priority are asked in the order in which they are
 // read. The error is of type [rules.Errors] and has all mistakes of all files. No rule in the whole set is
 // one, for such a set would allow everything.
-func Read(name string, files []*rules.Source) (*call.Set, error) {
+func Read(name string, files []*rules.Source) (*callrules.Set, error) {
 	files = slices.Clone(files)
 	slices.SortStableFunc(files, func(a, b *rules.Source) int { return cmp.Compare(a.Name, b.Name) })
 
-	set := &call.Set{
+	set := &callrules.Set{
 		Name:     name,
 		Dialect:  "sigmashake",
-		Strategy: call.PriorityFirst,
-		Default:  call.Allow,
-		Words:    map[call.Effect]string{call.Deny: "block"},
+		Strategy: callrules.PriorityFirst,
+		Default:  callrules.Allow,
+		Words:    map[callrules.Effect]string{callrules.Deny: "block"},
 	}
 	var errs rules.Errors
 	patterns := map[pattern]compiled{}
@@ -70,20 +70,20 @@ func Read(name string, files []*rules.Source) (*call.Set, error) {
 
 // A rule is a rule of the set and what of its file the notes about it ask for.
 type rule struct {
-	call.Rule
+	callrules.Rule
 	target    string
-	condition call.Predicate // without the target
-	notes     []call.Note    // about its own text
+	condition callrules.Predicate // without the target
+	notes     []callrules.Note    // about its own text
 }
 
 // restrictive reports whether a rule that fires stops the call, or has a person asked.
-func restrictive(e call.Effect) bool { return e.Rank() > 0 }
+func restrictive(e callrules.Effect) bool { return e.Rank() > 0 }
 
 // A pattern is the operand of an operator that is lowered to a regular expression, and compiled is what
 // became of it. The packs say the same few patterns again and again, so each is compiled once.
 type pattern struct{ op, text string }
 
 type compiled struct {
-	regexp call.Regexp
+	regexp callrules.Regexp
 	broken string // why there is none
 }

@@ -1,21 +1,23 @@
-package call
+package callrules
 
 import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/policyscan/policyscan/agent/call"
 )
 
 func TestParse(t *testing.T) {
-	c, err := Parse([]byte(`{"tool":"Bash","input":{"command":"ls"},"agent_id":"a","cwd":"/w"}`))
+	c, err := ParseCall([]byte(`{"tool":"Bash","input":{"command":"ls"},"agent_id":"a","cwd":"/w"}`))
 	if err != nil || c.Tool != "Bash" || c.Input.Member("command").Str() != "ls" || c.Agent != "a" || c.Dir != "/w" || c.Request != nil {
 		t.Errorf("got %+v, %v", c, err)
 	}
-	if got := c.request().JSON(); got != `{"tool_name":"Bash","agent_id":"a","input":{"command":"ls"},"cwd":"/w"}` {
+	if got := requestOf(c).JSON(); got != `{"tool_name":"Bash","agent_id":"a","input":{"command":"ls"},"cwd":"/w"}` {
 		t.Errorf("as a request: %s", got)
 	}
-	c, err = Parse([]byte(`{"tool_name":"pay","kwargs":{"amount":5},"agent_id":null}`))
-	if err != nil || c.Tool != "pay" || c.Input != nil || c.Agent != "" || c.request().At("kwargs", "amount").JSON() != "5" {
+	c, err = ParseCall([]byte(`{"tool_name":"pay","kwargs":{"amount":5},"agent_id":null}`))
+	if err != nil || c.Tool != "pay" || c.Input != nil || c.Agent != "" || requestOf(c).At("kwargs", "amount").JSON() != "5" {
 		t.Errorf("got %+v, %v", c, err)
 	}
 	for in, want := range map[string]string{
@@ -41,7 +43,7 @@ func TestParse(t *testing.T) {
 		`{"tool_name":"a","arguments":"{\"command\":1,\"command\":2}"}`: `"arguments" is a string that is not a JSON object`,
 		`{"tool_name":"a","toolInput":7}`:                               `"toolInput" is not an object`,
 	} {
-		if c, err := Parse([]byte(in)); err == nil || !strings.Contains(err.Error(), want) {
+		if c, err := ParseCall([]byte(in)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %+v and %v, want an error with %q", in, c, err, want)
 		}
 	}
@@ -72,12 +74,12 @@ func TestFault_163_Names(t *testing.T) {
 			if c.in != "" && name != c.in {
 				continue
 			}
-			got, err := Parse([]byte(c.line), sets...)
+			got, err := ParseCall([]byte(c.line), sets...)
 			if err != nil {
 				t.Errorf("%s, %s: %v", c.line, name, err)
 				continue
 			}
-			if said := got.Input.JSON() + " " + got.at(got.request(), []string{"input", "command"}).JSON(); got.Tool != "Bash" || said != c.want {
+			if said := got.Input.JSON() + " " + along(got, requestOf(got), []string{"input", "command"}).JSON(); got.Tool != "Bash" || said != c.want {
 				t.Errorf("%s, %s: %q %s, want %s", c.line, name, got.Tool, said, c.want)
 			}
 		}
@@ -87,8 +89,8 @@ func TestFault_163_Names(t *testing.T) {
 			for _, text := range []string{`{"command":"x"}`, `"{\"command\":\"x\"}"`} {
 				line := `{"` + tool + `":"Bash","` + input + `":` + text + `}`
 				for name, sets := range all {
-					got, err := Parse([]byte(line), sets...)
-					if err != nil || got.Tool != "Bash" || got.Input.JSON() != `{"command":"x"}` || got.at(got.request(), []string{"input", "command"}).Str() != "x" {
+					got, err := ParseCall([]byte(line), sets...)
+					if err != nil || got.Tool != "Bash" || got.Input.JSON() != `{"command":"x"}` || along(got, requestOf(got), []string{"input", "command"}).Str() != "x" {
 						t.Errorf("%s, %s: %+v, %v", line, name, got, err)
 					}
 				}
@@ -102,13 +104,13 @@ func TestFault_163_Names(t *testing.T) {
 		`{"tool_name":"Bash","tool_input":{},"toolArgs":{}}`: {evaluator},
 		`{"tool_name":"Bash","cwd":["/"]}`:                   {native},
 	} {
-		if got, err := Parse([]byte(line), sets...); err == nil {
+		if got, err := ParseCall([]byte(line), sets...); err == nil {
 			t.Errorf("%s: %+v", line, got)
 		}
 	}
-	got, err := Parse([]byte(`{"tool_name":"a","tool_input":{"n":1},"input":"{\"n\":2}","tool":{"name":"b"}}`), evaluator)
+	got, err := ParseCall([]byte(`{"tool_name":"a","tool_input":{"n":1},"input":"{\"n\":2}","tool":{"name":"b"}}`), evaluator)
 	if err != nil || got.Request.JSON() != `{"tool_name":"a","tool_input":{"n":1},"input":"{\"n\":2}","tool":{"name":"b"}}` ||
-		got.at(got.Request, []string{"tool_input", "n"}).JSON() != "1" || got.at(got.Request, []string{"input"}).Kind() != String || got.at(got.Request, []string{"input", "n"}).JSON() != "2" {
+		along(got, got.Request, []string{"tool_input", "n"}).JSON() != "1" || along(got, got.Request, []string{"input"}).Kind() != call.String || along(got, got.Request, []string{"input", "n"}).JSON() != "2" {
 		t.Errorf("%+v, %v", got, err)
 	}
 }
@@ -135,7 +137,7 @@ func TestParseScenario(t *testing.T) {
 	}
 	// "A request from eval or a scenario may have other members"
 	s, err = ParseScenario([]byte(`{"request":{"tool_name":"pay","tool":"x","kwargs":{"amount":5},"agent_id":"a"},"expected_decision":"deny","expected_code":null}`), &Set{Strategy: DenyOverrides})
-	if err != nil || s.Call.Tool != "pay" || s.Call.Agent != "a" || s.Call.request().At("kwargs", "amount").JSON() != "5" || s.Call.request().At("tool").Str() != "x" || s.Code != "" || s.AnyCode {
+	if err != nil || s.Call.Tool != "pay" || s.Call.Agent != "a" || requestOf(s.Call).At("kwargs", "amount").JSON() != "5" || requestOf(s.Call).At("tool").Str() != "x" || s.Code != "" || s.AnyCode {
 		t.Errorf("got %+v, %v", s, err)
 	}
 	for in, want := range map[string]string{

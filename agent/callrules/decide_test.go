@@ -1,4 +1,4 @@
-package call
+package callrules
 
 import (
 	"cmp"
@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/policyscan/policyscan/agent/call"
 )
 
 // 0-02: rules of one priority keep the order of their files, however many they are: a sort that is stable for twelve
@@ -15,7 +17,7 @@ func TestRow_0_02_ManyTies(t *testing.T) {
 	for i := range 300 {
 		set.Rules = append(set.Rules, Rule{ID: fmt.Sprintf("%d.%03d", 2-i%3, i), Effect: Log, Priority: -(i % 3), When: Predicate{Any: []Predicate{}}})
 	}
-	out := set.Decide(&Call{Tool: "x"}, Options{Trace: true})
+	out := set.Decide(&call.Call{Tool: "x"}, Options{Trace: true})
 	if out.Rule != nil || len(out.Trace.Steps) != 300 {
 		t.Fatalf("%+v, %d steps", out.Rule, len(out.Trace.Steps))
 	}
@@ -32,7 +34,7 @@ func TestDefaults(t *testing.T) {
 	for _, s := range []Strategy{PriorityFirst, DenyOverrides, CategoryFirst, MostSpecific, AllViolations} {
 		for _, def := range []Effect{Deny, Ask, Allow} {
 			set := &Set{Strategy: s, Default: def, Policies: []Policy{{Default: def}}, Rules: []Rule{never}}
-			out := set.Decide(&Call{Tool: "Bash", Input: NewObject(Member{"command", Text("ls")})}, Options{Trace: true})
+			out := set.Decide(&call.Call{Tool: "Bash", Input: call.NewObject(call.Member{Name: "command", Value: call.Text("ls")})}, Options{Trace: true})
 			if out.Effect != def || out.Rule != nil || out.Code != "" {
 				t.Errorf("%s, default %s: %+v", s, def, out)
 			}
@@ -41,14 +43,14 @@ func TestDefaults(t *testing.T) {
 			}
 		}
 	}
-	if out := (&Set{Name: "s"}).Decide(&Call{Tool: "x"}, Options{}); out.Effect != Deny || !strings.Contains(out.Reason, "has no strategy") {
+	if out := (&Set{Name: "s"}).Decide(&call.Call{Tool: "x"}, Options{}); out.Effect != Deny || !strings.Contains(out.Reason, "has no strategy") {
 		t.Errorf("a set without a strategy: %+v", out)
 	}
 }
 
 // The trace's last word, of what no rule decides by a code.
 func TestResolutionOfACode(t *testing.T) {
-	out := (&Set{Strategy: DenyOverrides}).Decide(&Call{Tool: "x"}, Options{Trace: true})
+	out := (&Set{Strategy: DenyOverrides}).Decide(&call.Call{Tool: "x"}, Options{Trace: true})
 	if out.Trace.Resolution != "deny: NO_POLICIES" {
 		t.Errorf("%q", out.Trace.Resolution)
 	}
@@ -64,33 +66,33 @@ func TestStrategies(t *testing.T) {
 	const late, compile = "evaluation exceeded wall-clock budget — failing closed", "policy contains a regex pattern that failed to compile — failing closed: policy q, it is"
 	for _, c := range []struct {
 		set  Set
-		call Call
+		call call.Call
 		want string // effect, code, policy and rule: reason
 	}{
-		{Set{Strategy: DenyOverrides, Policies: one, Rules: []Rule{allow}, Frozen: []string{"X"}}, Call{Agent: "x"}, "deny AGENT_FROZEN - -: agent frozen by operator"},
-		{Set{Strategy: DenyOverrides, Policies: one, Rules: []Rule{allow}, Frozen: []string{"X"}}, Call{Request: NewObject(Member{"agent_id", Text("x")})}, "deny AGENT_FROZEN - -: agent frozen by operator"},
-		{Set{Strategy: DenyOverrides, Policies: one, Rules: []Rule{allow}, Frozen: []string{"X"}}, Call{}, "allow - p a: "},
-		{Set{Strategy: DenyOverrides, Policies: one, Rules: []Rule{allow, deny, allow}}, Call{}, "deny - p d: denied by rule d"},
-		{Set{Strategy: DenyOverrides, Policies: two, Rules: []Rule{allow, in(1, never), in(1, deny)}}, Call{}, "deny - q d: denied by rule d"},
-		{Set{Strategy: DenyOverrides, Policies: two, Rules: []Rule{in(1, allow), in(1, never)}}, Call{}, "allow - q a: "},
-		{Set{Strategy: DenyOverrides, Policies: two, Rules: []Rule{never, in(1, never)}}, Call{}, "deny - - -: no rule matches; default of the first policy: deny"},
-		{Set{Strategy: DenyOverrides, Policies: one, Rules: []Rule{never}}, Call{}, "allow - - -: "},
-		{Set{Strategy: DenyOverrides, Policies: broken, Rules: []Rule{allow, in(1, allow)}}, Call{}, "deny POLICY_COMPILE_ERROR q -: " + compile},
+		{Set{Strategy: DenyOverrides, Policies: one, Rules: []Rule{allow}, Frozen: []string{"X"}}, call.Call{Agent: "x"}, "deny AGENT_FROZEN - -: agent frozen by operator"},
+		{Set{Strategy: DenyOverrides, Policies: one, Rules: []Rule{allow}, Frozen: []string{"X"}}, call.Call{Request: call.NewObject(call.Member{Name: "agent_id", Value: call.Text("x")})}, "deny AGENT_FROZEN - -: agent frozen by operator"},
+		{Set{Strategy: DenyOverrides, Policies: one, Rules: []Rule{allow}, Frozen: []string{"X"}}, call.Call{}, "allow - p a: "},
+		{Set{Strategy: DenyOverrides, Policies: one, Rules: []Rule{allow, deny, allow}}, call.Call{}, "deny - p d: denied by rule d"},
+		{Set{Strategy: DenyOverrides, Policies: two, Rules: []Rule{allow, in(1, never), in(1, deny)}}, call.Call{}, "deny - q d: denied by rule d"},
+		{Set{Strategy: DenyOverrides, Policies: two, Rules: []Rule{in(1, allow), in(1, never)}}, call.Call{}, "allow - q a: "},
+		{Set{Strategy: DenyOverrides, Policies: two, Rules: []Rule{never, in(1, never)}}, call.Call{}, "deny - - -: no rule matches; default of the first policy: deny"},
+		{Set{Strategy: DenyOverrides, Policies: one, Rules: []Rule{never}}, call.Call{}, "allow - - -: "},
+		{Set{Strategy: DenyOverrides, Policies: broken, Rules: []Rule{allow, in(1, allow)}}, call.Call{}, "deny POLICY_COMPILE_ERROR q -: " + compile},
 		// A look at the clock takes a second.
-		{Set{Strategy: DenyOverrides, Policies: one, Rules: []Rule{never, never, deny}, Budget: 2 * time.Second}, Call{}, "deny EVAL_TIMEOUT - -: " + late},
-		{Set{Strategy: DenyOverrides, Policies: one, Rules: []Rule{never, never, deny}, Budget: 3 * time.Second}, Call{}, "deny - p d: denied by rule d"},
-		{Set{Strategy: DenyOverrides, Policies: one, Rules: []Rule{never, never, deny}}, Call{}, "deny - p d: denied by rule d"},
+		{Set{Strategy: DenyOverrides, Policies: one, Rules: []Rule{never, never, deny}, Budget: 2 * time.Second}, call.Call{}, "deny EVAL_TIMEOUT - -: " + late},
+		{Set{Strategy: DenyOverrides, Policies: one, Rules: []Rule{never, never, deny}, Budget: 3 * time.Second}, call.Call{}, "deny - p d: denied by rule d"},
+		{Set{Strategy: DenyOverrides, Policies: one, Rules: []Rule{never, never, deny}}, call.Call{}, "deny - p d: denied by rule d"},
 
-		{Set{Strategy: CategoryFirst, Rules: []Rule{ask, allow, deny, deny}}, Call{}, "deny - - d: Denied by rule: d"},
-		{Set{Strategy: CategoryFirst, Rules: []Rule{ask, never, allow}}, Call{}, "allow - - a: Allowed by rule: a"},
-		{Set{Strategy: CategoryFirst, Rules: []Rule{never, ask}}, Call{}, "ask - - k: why"},
-		{Set{Strategy: CategoryFirst, Rules: []Rule{never}, Default: Ask}, Call{}, "ask - - -: No matching rule; default action: ask"},
+		{Set{Strategy: CategoryFirst, Rules: []Rule{ask, allow, deny, deny}}, call.Call{}, "deny - - d: Denied by rule: d"},
+		{Set{Strategy: CategoryFirst, Rules: []Rule{ask, never, allow}}, call.Call{}, "allow - - a: Allowed by rule: a"},
+		{Set{Strategy: CategoryFirst, Rules: []Rule{never, ask}}, call.Call{}, "ask - - k: why"},
+		{Set{Strategy: CategoryFirst, Rules: []Rule{never}, Default: Ask}, call.Call{}, "ask - - -: No matching rule; default action: ask"},
 
-		{Set{Strategy: AllViolations, Rules: []Rule{allow, ask, never, deny}}, Call{}, "deny - - d: why; d"},
-		{Set{Strategy: AllViolations, Rules: []Rule{deny, {ID: "f", Effect: Force}}}, Call{}, "deny - - d: d; f"},
-		{Set{Strategy: AllViolations, Rules: []Rule{never, allow}, Default: Deny}, Call{}, "allow - - a: a"},
-		{Set{Strategy: AllViolations, Rules: []Rule{never}, Default: Deny}, Call{}, "deny - - -: no rule matches; default: deny"},
-		{Set{Strategy: AllViolations, Rules: []Rule{never}, Default: Allow}, Call{}, "allow - - -: "},
+		{Set{Strategy: AllViolations, Rules: []Rule{allow, ask, never, deny}}, call.Call{}, "deny - - d: why; d"},
+		{Set{Strategy: AllViolations, Rules: []Rule{deny, {ID: "f", Effect: Force}}}, call.Call{}, "deny - - d: d; f"},
+		{Set{Strategy: AllViolations, Rules: []Rule{never, allow}, Default: Deny}, call.Call{}, "allow - - a: a"},
+		{Set{Strategy: AllViolations, Rules: []Rule{never}, Default: Deny}, call.Call{}, "deny - - -: no rule matches; default: deny"},
+		{Set{Strategy: AllViolations, Rules: []Rule{never}, Default: Allow}, call.Call{}, "allow - - -: "},
 	} {
 		var now time.Time
 		clock := func() time.Time { now = now.Add(time.Second); return now }
@@ -112,7 +114,7 @@ func TestStrategies(t *testing.T) {
 		}
 	}
 	slow := Set{Strategy: DenyOverrides, Policies: one, Rules: []Rule{deny}, Budget: time.Nanosecond}
-	if out := slow.Decide(&Call{}, Options{}); out.Rule == nil {
+	if out := slow.Decide(&call.Call{}, Options{}); out.Rule == nil {
 		t.Errorf("without a clock there is no budget: %+v", out)
 	}
 }
@@ -128,7 +130,7 @@ func TestWhyNot(t *testing.T) {
 		{Predicate{Any: []Predicate{}}, "it asks for nothing that exists"},
 	} {
 		set := &Set{Strategy: AllViolations, Rules: []Rule{{Effect: Deny, When: c.when}}}
-		if got := set.Decide(&Call{Tool: "Read"}, Options{Trace: true}).Trace.Steps[0].Why; got != c.want {
+		if got := set.Decide(&call.Call{Tool: "Read"}, Options{Trace: true}).Trace.Steps[0].Why; got != c.want {
 			t.Errorf("got %q, want %q", got, c.want)
 		}
 	}

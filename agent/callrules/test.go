@@ -1,9 +1,10 @@
-package call
+package callrules
 
 import (
 	"slices"
 	"strings"
 
+	"github.com/policyscan/policyscan/agent/call"
 	"github.com/policyscan/policyscan/rules/glob"
 )
 
@@ -63,7 +64,7 @@ type Test struct {
 	ByLine bool
 
 	Text   string
-	Values []*Value
+	Values []*call.Value
 	Regexp Regexp
 	Globs  *glob.Set
 	Each   []Predicate // about FromItem
@@ -104,6 +105,12 @@ func (p *Predicate) holds(f *facts) (bool, *Test) {
 	return true, nil
 }
 
+// About reports whether a predicate has a test of a source.
+func (p *Predicate) About(s Source) bool {
+	about := func(p Predicate) bool { return p.About(s) }
+	return p.Test != nil && p.Test.Fact.Source == s || slices.ContainsFunc(p.All, about) || slices.ContainsFunc(p.Any, about)
+}
+
 func (t *Test) holds(f *facts) bool {
 	if t.Broken != "" {
 		return t.IfBroken == Holds
@@ -118,7 +125,7 @@ func (t *Test) holds(f *facts) bool {
 		is = f.value(&t.Fact) != nil
 		known = is || !f.may && f.unsure(&t.Fact) == "" // what is unknown may be there
 	case Each:
-		var items []*Value
+		var items []*call.Value
 		items, known = f.list(&t.Fact)
 		if known && t.Not && t.Fact.Source == FromArguments && f.hidden() {
 			return false
@@ -172,7 +179,7 @@ func (t *Test) asksOf(text string) bool {
 	case Globs:
 		return t.Globs.Match(text)
 	case OneOf:
-		return slices.ContainsFunc(t.Values, func(v *Value) bool {
+		return slices.ContainsFunc(t.Values, func(v *call.Value) bool {
 			s, ok := v.Scalar()
 			return ok && s == text
 		})
@@ -186,11 +193,11 @@ func (t *Test) asksOf(text string) bool {
 // eachIn reports whether each of the predicates can have its own item. The items are an agent's
 // to choose, so this must not try all ways: a predicate takes an item that is free, or one whose owner finds
 // another (Kuhn's matching, at most predicates x predicates x items steps).
-func (t *Test) eachIn(f *facts, items []*Value) bool {
+func (t *Test) eachIn(f *facts, items []*call.Value) bool {
 	outer := f.item
 	defer func() { f.item = outer }()
 	if len(t.Each) == 1 { // any will do, and there is nothing to give out
-		return slices.ContainsFunc(items, func(item *Value) bool {
+		return slices.ContainsFunc(items, func(item *call.Value) bool {
 			f.item = item
 			ok, _ := t.Each[0].holds(f)
 			return ok

@@ -1,4 +1,4 @@
-package call
+package callrules
 
 import (
 	"bytes"
@@ -25,13 +25,13 @@ type TraceForm struct {
 	Dialect    string     `json:"dialect"`
 	Strategy   Strategy   `json:"strategy"`
 	Decision   string     `json:"decision"`
-	Matched    []StepForm `json:"matched_rules"`
-	Skipped    []StepForm `json:"skipped_rules"`
+	Matched    []stepForm `json:"matched_rules"`
+	Skipped    []stepForm `json:"skipped_rules"`
 	Resolution string     `json:"final_resolution"`
 }
 
-// A StepForm is a step of a trace.
-type StepForm struct {
+// A stepForm is a step of a trace.
+type stepForm struct {
 	Rule    string `json:"rule"`
 	Effect  string `json:"effect"`
 	File    string `json:"file"`
@@ -75,10 +75,10 @@ func (o *Outcome) Line(traced []Outcome, latency time.Duration) ([]byte, error) 
 func (o *Outcome) traceForm() TraceForm {
 	f := TraceForm{
 		File: o.Set.Name, Dialect: o.Set.Dialect, Strategy: o.Set.Strategy, Decision: o.Decision,
-		Matched: []StepForm{}, Skipped: []StepForm{}, Resolution: o.Trace.Resolution,
+		Matched: []stepForm{}, Skipped: []stepForm{}, Resolution: o.Trace.Resolution,
 	}
 	for _, s := range o.Trace.Steps {
-		form := StepForm{
+		form := stepForm{
 			Rule: s.Rule.ID, Effect: o.Set.Word(s.Rule.Effect), File: s.Rule.Origin.File, Line: s.Rule.Origin.Line,
 			Sandbox: s.Rule.Sandbox, Reason: s.Reason(),
 		}

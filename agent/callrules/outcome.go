@@ -1,4 +1,4 @@
-package call
+package callrules
 
 // The codes of outcomes that are denied and that no rule decided.
 const (

@@ -1,4 +1,4 @@
-package call
+package callrules
 
 import "testing"
 

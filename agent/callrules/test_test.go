@@ -1,13 +1,15 @@
-package call
+package callrules
 
 import (
 	"slices"
 	"testing"
+
+	"github.com/policyscan/policyscan/agent/call"
 )
 
 // TestOps: what a test asks, one to a row, of a call that has all kinds of facts.
 func TestOps(t *testing.T) {
-	c := &Call{Tool: "Bash", Dir: "/w/src", Input: value(t, `{"command":"git push --force","n":5,"yes":true,"null":null,"list":["a"]}`)}
+	c := &call.Call{Tool: "Bash", Dir: "/w/src", Input: parsedValue(t, `{"command":"git push --force","n":5,"yes":true,"null":null,"list":["a"]}`)}
 	in := func(name string) Fact { return Fact{Source: FromInput, Path: []string{name}} }
 	cwd := Fact{Source: FromRequest, Path: []string{"cwd"}}
 	is := func(text string) []Predicate {
@@ -18,15 +20,15 @@ func TestOps(t *testing.T) {
 		test Test
 		want bool
 	}{
-		{"the same number", Test{Fact: in("n"), Op: SameAs, Values: []*Value{Text("5"), value(t, "5.0")}}, true},
-		{"a text is no number", Test{Fact: in("n"), Op: SameAs, Values: []*Value{Text("5")}}, false},
-		{"not the same", Test{Fact: in("n"), Op: SameAs, Not: true, Values: []*Value{Text("5")}}, true},
-		{"nothing is the same as what is missing", Test{Fact: in("gone"), Op: SameAs, Not: true, Values: []*Value{Text("5")}}, false},
-		{"what is missing, where that holds", Test{Fact: in("null"), Op: SameAs, Absent: Holds, Values: []*Value{Text("5")}}, true},
-		{"the same capability", Test{Fact: Fact{Source: FromCapability}, Op: SameAs, Values: []*Value{Text("execute")}}, true},
-		{"the text of a number is one of some", Test{Fact: in("n"), Op: OneOf, Values: []*Value{Text("4"), Text("5")}}, true},
-		{"the text of a truth value is one of others", Test{Fact: in("yes"), Op: OneOf, Values: []*Value{Text("false"), value(t, `["true"]`)}}, false},
-		{"a list has no text", Test{Fact: in("list"), Op: OneOf, Values: []*Value{Text("a")}}, false},
+		{"the same number", Test{Fact: in("n"), Op: SameAs, Values: []*call.Value{call.Text("5"), parsedValue(t, "5.0")}}, true},
+		{"a text is no number", Test{Fact: in("n"), Op: SameAs, Values: []*call.Value{call.Text("5")}}, false},
+		{"not the same", Test{Fact: in("n"), Op: SameAs, Not: true, Values: []*call.Value{call.Text("5")}}, true},
+		{"nothing is the same as what is missing", Test{Fact: in("gone"), Op: SameAs, Not: true, Values: []*call.Value{call.Text("5")}}, false},
+		{"what is missing, where that holds", Test{Fact: in("null"), Op: SameAs, Absent: Holds, Values: []*call.Value{call.Text("5")}}, true},
+		{"the same capability", Test{Fact: Fact{Source: FromCapability}, Op: SameAs, Values: []*call.Value{call.Text("execute")}}, true},
+		{"the text of a number is one of some", Test{Fact: in("n"), Op: OneOf, Values: []*call.Value{call.Text("4"), call.Text("5")}}, true},
+		{"the text of a truth value is one of others", Test{Fact: in("yes"), Op: OneOf, Values: []*call.Value{call.Text("false"), parsedValue(t, `["true"]`)}}, false},
+		{"a list has no text", Test{Fact: in("list"), Op: OneOf, Values: []*call.Value{call.Text("a")}}, false},
 		{"the folder itself", Test{Fact: cwd, Op: Under, Text: "/w/src/"}, true},
 		{"beneath a folder", Test{Fact: cwd, Op: Under, Text: "/w"}, true},
 		{"beneath the root", Test{Fact: cwd, Op: Under, Text: "/"}, true},
@@ -49,7 +51,7 @@ func TestOps(t *testing.T) {
 		}
 	}
 	args := Test{Fact: Fact{Source: FromExecArgs}, Op: Exists}
-	if args.holds(&facts{call: &Call{Tool: "Read"}}) {
+	if args.holds(&facts{call: &call.Call{Tool: "Read"}}) {
 		t.Error("what runs no program has arguments")
 	}
 }
@@ -81,7 +83,7 @@ func TestRespelled(t *testing.T) {
 	} {
 		var got []string
 		for i := range again.Rules {
-			f := &facts{call: &Call{Tool: "Read", Input: NewObject(Member{"file_path", Text(name)})}}
+			f := &facts{call: &call.Call{Tool: "Read", Input: call.NewObject(call.Member{Name: "file_path", Value: call.Text(name)})}}
 			if ok, _ := again.Rules[i].When.holds(f); ok {
 				got = append(got, again.Rules[i].ID)
 			}

@@ -1,15 +1,17 @@
-package call
+package callrules
 
 import (
 	"errors"
 	"fmt"
 	"slices"
+
+	"github.com/policyscan/policyscan/agent/call"
 )
 
 // A Scenario is a call, and what is expected of it.
 type Scenario struct {
 	Description string
-	Call        *Call
+	Call        *call.Call
 	Decision    string // the word that is expected
 	Rule        string // the id of the rule that should decide; "" with AnyRule false is: none
 	AnyRule     bool   // which rule decides is not said
@@ -22,15 +24,15 @@ type Scenario struct {
 //	{"tool": …, "input": …, "agent_id": …, "cwd": …, "expected_decision": …, "expected_rule_id": …, "expected_code": …, "description": …}
 //
 // expected_rule_id and expected_code may be null, for none, or left out. The tool and the input may have the names
-// that [Parse] takes, so that the steps of sigmashake's scenarios are read ({"kind": "step"}); its first line,
-// {"kind": "meta"}, is none: nil. In place of the call there may be a "request", which is read as Parse reads a line:
+// that [ParseCall] takes, so that the steps of sigmashake's scenarios are read ({"kind": "step"}); its first line,
+// {"kind": "meta"}, is none: nil. In place of the call there may be a "request", which is read as ParseCall reads a line:
 // with tool_name and whatever else the dot-paths of evaluator ask for.
 func ParseScenario(line []byte, sets ...*Set) (*Scenario, error) {
-	v, err := ParseValue(line)
+	v, err := call.ParseValue(line)
 	if err != nil {
 		return nil, err
 	}
-	if v.Kind() != Object {
+	if v.Kind() != call.Object {
 		return nil, errors.New("it is JSON, but not an object")
 	}
 	switch kind := v.Member("kind"); {
@@ -41,8 +43,8 @@ func ParseScenario(line []byte, sets ...*Set) (*Scenario, error) {
 		return nil, fmt.Errorf("the kind %s is neither \"step\" nor \"meta\"", kind.JSON())
 	}
 	s := &Scenario{AnyRule: true, AnyCode: true}
-	var members []Member
-	var request *Value
+	var members []call.Member
+	var request *call.Value
 	for _, m := range v.Members() {
 		switch m.Name {
 		case "kind":
@@ -51,7 +53,7 @@ func ParseScenario(line []byte, sets ...*Set) (*Scenario, error) {
 		case "request":
 			request = m.Value
 		case "description", "expected_decision":
-			if m.Value.Kind() != String {
+			if m.Value.Kind() != call.String {
 				return nil, fmt.Errorf("%q is not a string", m.Name)
 			}
 			if m.Name == "description" {
@@ -78,7 +80,7 @@ func ParseScenario(line []byte, sets ...*Set) (*Scenario, error) {
 	}
 	switch {
 	case request == nil:
-		request, sets = NewObject(members...), nil // all its members are known, so it is not a request with any other
+		request, sets = call.NewObject(members...), nil // all its members are known, so it is not a request with any other
 	case request.Member("tool_name") == nil:
 		return nil, errors.New("\"request\" is not a request with tool_name")
 	case members != nil:
@@ -89,8 +91,8 @@ func ParseScenario(line []byte, sets ...*Set) (*Scenario, error) {
 }
 
 // textOrNull is an error if a member is neither.
-func textOrNull(m Member) error {
-	if k := m.Value.Kind(); k != String && k != Null {
+func textOrNull(m call.Member) error {
+	if k := m.Value.Kind(); k != call.String && k != call.Null {
 		return fmt.Errorf("%q is neither a string nor null", m.Name)
 	}
 	return nil

@@ -1,8 +1,10 @@
-package call
+package callrules
 
 import (
 	"strings"
 	"testing"
+
+	"github.com/policyscan/policyscan/agent/call"
 )
 
 // specific is a set of rules, the most specific first.
@@ -40,8 +42,8 @@ func TestRow_4_21_AcrossDomains(t *testing.T) {
 				s.Rules = append(s.Rules, ruleOf(d.name, d.effect, d.name))
 			}
 		}
-		f := &facts{call: &Call{Tool: "x"}, operated: true, ops: operations{
-			exec: true, net: true, runs: reading{bin: Text("git")}, op: Text("read"), path: Text("/a"), host: Text("b")}}
+		f := &facts{call: &call.Call{Tool: "x"}, operated: true, ops: call.Operations{
+			Exec: true, Net: true, Runs: call.Program{Name: call.Text("git")}, Op: call.Text("read"), Path: call.Text("/a"), Host: call.Text("b")}}
 		w := &walk{set: s, facts: f, trace: &Trace{}}
 		out := w.mostSpecific()
 		if out.Effect != test.want {
@@ -84,9 +86,9 @@ func TestWhatCannotBeTold(t *testing.T) {
 		{"a rule allows whatever it is, and one would deny behind", specific(Deny, any, denied), Allow, "any"},
 		{"what is known counts", specific(Allow, write), Allow, ""},
 	} {
-		for _, c := range []*Call{
+		for _, c := range []*call.Call{
 			{Tool: "Read", Dir: "/w"}, // no file_path
-			{Tool: "Read", Input: NewObject(Member{"file_path", Text("../x")})}, // in a folder that is not known
+			{Tool: "Read", Input: call.NewObject(call.Member{Name: "file_path", Value: call.Text("../x")})}, // in a folder that is not known
 		} {
 			out := test.set.Decide(c, Options{Trace: true})
 			id := ""
@@ -101,7 +103,7 @@ func TestWhatCannotBeTold(t *testing.T) {
 			}
 		}
 	}
-	for _, c := range []*Call{{Tool: "Bash"}, {Tool: "WebFetch"}} {
+	for _, c := range []*call.Call{{Tool: "Bash"}, {Tool: "WebFetch"}} {
 		s := specific(Allow, ruleOf("exec", Deny, "no git", &Test{Fact: Fact{Source: FromExecBin}, Op: Equals, Text: "git"}),
 			ruleOf("net", Ask, "evil?", &Test{Fact: Fact{Source: FromNetHost}, Op: Equals, Text: "evil.com"}))
 		if out := s.Decide(c, Options{}); out.Effect.Rank() == 0 {

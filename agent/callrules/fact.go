@@ -1,4 +1,6 @@
-package call
+package callrules
+
+import "github.com/policyscan/policyscan/agent/call"
 
 // A Source says where a fact is drawn from.
 type Source uint8
@@ -35,25 +37,25 @@ type Fact struct {
 	// Without it objects have no text, and a test of text is as if they were missing.
 	JSON bool
 
-	// Joined makes a text of lists as JavaScript's String does, see [Value.Joined]. Objects still have none. Without
+	// Joined makes a text of lists as JavaScript's String does, see [call.Value.Joined]. Objects still have none. Without
 	// it and without JSON a list has no text.
 	Joined bool
 }
 
 // facts are the facts of a call, those that take work made once.
 type facts struct {
-	call *Call
+	call *call.Call
 
-	requested *Value
+	requested *call.Value
 	operated  bool
-	ops       operations
+	ops       call.Operations
 	listed    bool
-	commands  []command
-	command   *command // that a rule is asked about
-	allows    bool     // by a rule that allows
-	accepts   bool     // and that says itself what may be unseen
-	item      *Value
-	written   map[*Value]string // JSON texts, each written once however many rules ask for it
+	commands  []call.Command
+	command   *call.Command // that a rule is asked about
+	allows    bool          // by a rule that allows
+	accepts   bool          // and that says itself what may be unseen
+	item      *call.Value
+	written   map[*call.Value]string // JSON texts, each written once however many rules ask for it
 
 	// may makes a test of a fact that is missing hold, whatever the test says: what might match is
 	// asked for then.
@@ -63,76 +65,59 @@ type facts struct {
 	strict bool
 }
 
-// operations are what a call does, as the capability map of clash's document says it. A value
-// that is nil is missing.
-type operations struct {
-	exec   bool // a command is run; which one is unknown if there is no bin
-	net    bool // the network is used; which host is unknown if there is no host
-	op     *Value
-	path   *Value
-	host   *Value
-	edited *Value
-
-	unsurePath string // why path is nil though the call names one, and what to write; "" if that is not so
-	unsureHost string // the same of host
-
-	runs    reading
-	through []reading // what was looked through to the program that runs
-}
-
 // value returns a fact as it is, nil if it is missing or null.
-func (f *facts) value(of *Fact) *Value {
+func (f *facts) value(of *Fact) *call.Value {
 	v := f.raw(of)
-	if v.Kind() == Null {
+	if v.Kind() == call.Null {
 		return nil
 	}
 	return v
 }
 
-func (f *facts) raw(of *Fact) *Value {
+func (f *facts) raw(of *Fact) *call.Value {
 	switch of.Source {
 	case FromTool:
-		return Text(f.call.Tool)
+		return call.Text(f.call.Tool)
 	case FromCommand:
 		return f.call.Input.Member("command")
 	case FromPath:
-		return first(f.call.Input, "file_path", "path")
+		return f.call.Input.First("file_path", "path")
 	case FromContent:
-		return first(f.call.Input, "content", "new_string")
+		return f.call.Input.First("content", "new_string")
 	case FromInput:
 		return f.call.Input.At(of.Path...)
 	case FromRequest:
-		return f.call.at(f.request(), of.Path)
+		return along(f.call, f.request(), of.Path)
 	case FromCapability:
-		if c := Known(f.call.Tool).Capability; c != "" {
-			return Text(string(c))
+		if c := call.Known(f.call.Tool).Capability; c != "" {
+			return call.Text(string(c))
 		}
 		return nil
 	case FromItem:
 		return f.item
 	case FromProgram, FromArguments, FromUnseen:
-		return f.command.value(of.Source)
+		return commandFact(f.command, of.Source)
 	}
 	ops := f.operations()
 	switch of.Source {
 	case FromEdits:
-		return ops.edited
+		return ops.Edited
 	case FromExecBin:
-		return ops.runs.bin
+		return ops.Runs.Name
 	case FromExecArg:
-		if of.Index < len(ops.runs.args) {
-			return ops.runs.args[of.Index]
+		if of.Index < len(ops.Runs.Args) {
+			return ops.Runs.Args[of.Index]
 		}
 	case FromExecArgs:
-		if ops.runs.bin != nil {
-			return &Value{kind: List, items: ops.runs.args[min(of.Index, len(ops.runs.args)):]}
+		if ops.Runs.Name != nil {
+			return call.NewList(ops.Runs.Args[min(of.Index, len(ops.Runs.Args)):])
 		}
 	case FromFSOp:
-		return ops.op
+		return ops.Op
 	case FromFSPath:
-		return ops.path
+		return ops.Path
 	case FromNetHost:
-		return ops.host
+		return ops.Host
 	}
 	return nil
 }
@@ -141,37 +126,27 @@ func (f *facts) raw(of *Fact) *Value {
 func (f *facts) unsure(of *Fact) string {
 	switch of.Source {
 	case FromFSPath:
-		return f.operations().unsurePath
+		return f.operations().UnsurePath
 	case FromNetHost:
-		return f.operations().unsureHost
+		return f.operations().UnsureHost
 	}
 	return ""
 }
 
 // operations are made once.
-func (f *facts) operations() *operations {
+func (f *facts) operations() *call.Operations {
 	if !f.operated {
-		f.ops, f.operated = f.call.operations(), true
+		f.ops, f.operated = f.call.Operations(), true
 	}
 	return &f.ops
 }
 
 // request is what dot-paths walk.
-func (f *facts) request() *Value {
+func (f *facts) request() *call.Value {
 	if f.requested == nil {
-		f.requested = f.call.request()
+		f.requested = requestOf(f.call)
 	}
 	return f.requested
-}
-
-// first returns the first of some members that is neither missing nor null.
-func first(v *Value, names ...string) *Value {
-	for _, name := range names {
-		if m := v.Member(name); m.Kind() != Absent && m.Kind() != Null {
-			return m
-		}
-	}
-	return nil
 }
 
 // text returns the text of a fact, if it has one. Every rule of some dialects asks for the first two: they are
@@ -181,45 +156,75 @@ func (f *facts) text(of *Fact) (string, bool) {
 	case FromTool:
 		return f.call.Tool, true
 	case FromCapability:
-		c := Known(f.call.Tool).Capability
+		c := call.Known(f.call.Tool).Capability
 		return string(c), c != ""
 	}
 	v := f.value(of)
 	switch {
 	case v == nil:
 		return "", false
-	case v.kind == String:
-		return v.text, true
-	case of.JSON && (v.kind == List || v.kind == Object):
+	case v.Kind() == call.String:
+		return v.Str(), true
+	case of.JSON && (v.Kind() == call.List || v.Kind() == call.Object):
 		return f.json(v), true
-	case of.Joined && v.kind == List:
+	case of.Joined && v.Kind() == call.List:
 		return v.Joined(), true
 	}
 	return v.Scalar()
 }
 
 // list returns the items of a fact, if it is a list.
-func (f *facts) list(of *Fact) ([]*Value, bool) {
+func (f *facts) list(of *Fact) ([]*call.Value, bool) {
 	if of.Source == FromExecArgs { // without a Value being made
 		ops := f.operations()
-		return ops.runs.args[min(of.Index, len(ops.runs.args)):], ops.runs.bin != nil
+		return ops.Runs.Args[min(of.Index, len(ops.Runs.Args)):], ops.Runs.Name != nil
 	}
 	if of.Source == FromArguments && f.command != nil {
-		return f.command.args, f.command.names != nil
+		return f.command.Arguments, f.command.Called != nil
 	}
 	v := f.value(of)
-	return v.Items(), v.Kind() == List
+	return v.Items(), v.Kind() == call.List
 }
 
 // json is the JSON of a list or an object.
-func (f *facts) json(v *Value) string {
+func (f *facts) json(v *call.Value) string {
 	text, ok := f.written[v]
 	if !ok {
 		if f.written == nil {
-			f.written = map[*Value]string{}
+			f.written = map[*call.Value]string{}
 		}
 		text = v.JSON()
 		f.written[v] = text
 	}
 	return text
+}
+
+// requestOf returns what dot-paths walk.
+func requestOf(c *call.Call) *call.Value {
+	if c.Request != nil {
+		return c.Request
+	}
+	members := []call.Member{{Name: "tool_name", Value: call.Text(c.Tool)}}
+	if c.Agent != "" {
+		members = append(members, call.Member{Name: "agent_id", Value: call.Text(c.Agent)})
+	}
+	members = append(members, call.Member{Name: "input", Value: c.Input})
+	if c.Dir != "" {
+		members = append(members, call.Member{Name: "cwd", Value: call.Text(c.Dir)})
+	}
+	return call.NewObject(members...)
+}
+
+// along walks the request of a call along a dot-path. A request is as it was sent, and a rule about its input must not
+// miss it for the name or the form in which it came: where the request has no object "input", what is beneath is the
+// call's.
+func along(c *call.Call, request *call.Value, path []string) *call.Value {
+	v := request.At(path...)
+	if k := v.Kind(); k != call.Absent && k != call.Null || len(path) == 0 || path[0] != "input" {
+		return v
+	}
+	if own := request.Member("input").Kind(); own == call.Object || own == call.List {
+		return v
+	}
+	return c.Input.At(path[1:]...)
 }

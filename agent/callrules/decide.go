@@ -1,4 +1,4 @@
-package call
+package callrules
 
 import (
 	"cmp"
@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/policyscan/policyscan/agent/call"
 )
 
 // Options are how a decision is made.
@@ -16,7 +18,7 @@ type Options struct {
 }
 
 // Decide says what the set makes of a call.
-func (s *Set) Decide(c *Call, o Options) Outcome {
+func (s *Set) Decide(c *call.Call, o Options) Outcome {
 	w := &walk{set: s, facts: &facts{call: c}, options: o}
 	if o.Trace {
 		w.trace = &Trace{}
@@ -238,9 +240,9 @@ func (w *walk) categoryFirst() Outcome {
 // several domains the strictest.
 func (w *walk) mostSpecific() Outcome {
 	ops := w.facts.operations()
-	if file, _ := ops.path.Scalar(); file != "" {
-		if _, absolute := Resolve("", file); !absolute {
-			ops.path = nil // the working folder is not known, and rules are about absolute paths
+	if file, _ := ops.Path.Scalar(); file != "" {
+		if _, absolute := call.Resolve("", file); !absolute {
+			ops.Path = nil // the working folder is not known, and rules are about absolute paths
 		}
 	}
 	var out Outcome
@@ -248,13 +250,13 @@ func (w *walk) mostSpecific() Outcome {
 	for _, d := range []struct {
 		name  string
 		asked bool
-		about *Value
+		about *call.Value
 		what  string
 		why   string
 	}{
-		{"exec", ops.exec, ops.runs.bin, "which program it runs", ""},
-		{"fs", ops.op != nil, ops.path, "which file it is about", ops.unsurePath},
-		{"net", ops.net, ops.host, "which host it contacts", ops.unsureHost},
+		{"exec", ops.Exec, ops.Runs.Name, "which program it runs", ""},
+		{"fs", ops.Op != nil, ops.Path, "which file it is about", ops.UnsurePath},
+		{"net", ops.Net, ops.Host, "which host it contacts", ops.UnsureHost},
 	} {
 		var rules []*Rule
 		for i := range w.set.Rules {
@@ -318,9 +320,9 @@ func (w *walk) mostSpecific() Outcome {
 // that allows it says nothing of what it runs.
 func (w *walk) through(rules []*Rule, effect Effect) (by *Rule) {
 	ops := w.facts.operations()
-	runs := ops.runs
-	defer func() { ops.runs = runs }()
-	for _, ops.runs = range ops.through {
+	runs := ops.Runs
+	defer func() { ops.Runs = runs }()
+	for _, ops.Runs = range ops.Through {
 		i := slices.IndexFunc(rules, func(r *Rule) bool {
 			ok, _ := r.When.holds(w.facts)
 			return ok && r.Through
@@ -330,7 +332,7 @@ func (w *walk) through(rules []*Rule, effect Effect) (by *Rule) {
 		}
 		by, effect = rules[i], rules[i].Effect
 		if w.trace != nil {
-			why := fmt.Sprintf("%s is part of the command, and runs what follows it", ops.runs.bin.Str())
+			why := fmt.Sprintf("%s is part of the command, and runs what follows it", ops.Runs.Name.Str())
 			w.trace.Steps = slices.DeleteFunc(w.trace.Steps, func(s Step) bool { return s.Rule == by })
 			w.trace.Steps = append(w.trace.Steps, Step{Rule: by, Matched: true, Why: why})
 		}
@@ -366,7 +368,7 @@ func (w *walk) strictest(rules []*Rule) *Rule {
 // unsure says, after a reason, why a rule was taken to match a call that names a file or a host which cannot be
 // determined; "" if the rule matches for certain.
 func (w *walk) unsure(r *Rule) string {
-	why := cmp.Or(w.facts.ops.unsurePath, w.facts.ops.unsureHost) // made by now, if the rule asks for them
+	why := cmp.Or(w.facts.ops.UnsurePath, w.facts.ops.UnsureHost) // made by now, if the rule asks for them
 	if why == "" {
 		return ""
 	}

@@ -1,6 +1,10 @@
-package call
+package callrules
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/policyscan/policyscan/agent/call"
+)
 
 // Respelled returns the set with what its rules say of a path at or beneath a folder said of the same path by other
 // spellings of the folder, too: those of links that lead to it. Only tests for a path, or for one and what is beneath
@@ -33,7 +37,7 @@ func respelled(p Predicate, folder string, others []string) Predicate {
 			return p
 		}
 		t := *p.Test
-		t.Text, _ = Resolve(other, "."+rest)
+		t.Text, _ = call.Resolve(other, "."+rest)
 		list = append(list, Predicate{Test: &t})
 	}
 	if p.Test.Not { // it is none of them
@@ -44,7 +48,7 @@ func respelled(p Predicate, folder string, others []string) Predicate {
 
 // cutFolder returns what leads from a folder to a path, "" or with a slash before it, if the path is at or beneath it.
 func cutFolder(folder, path string) (rest string, ok bool) {
-	folder, _ = Resolve("", folder)
+	folder, _ = call.Resolve("", folder)
 	if path == folder {
 		return "", true
 	}

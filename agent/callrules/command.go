@@ -1,0 +1,126 @@
+package callrules
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/policyscan/policyscan/agent/call"
+	"github.com/policyscan/policyscan/agent/call/shell"
+)
+
+// each are the commands of the call, read once; none, of a call that runs no command line.
+func (f *facts) each() []call.Command {
+	if !f.listed {
+		f.commands, f.listed = f.call.Commands(), true
+	}
+	return f.commands
+}
+
+// commandFact is a fact of a command; missing of none.
+func commandFact(c *call.Command, of Source) *call.Value {
+	switch {
+	case c == nil:
+	case of == FromUnseen && c.Unseen != "":
+		return call.Text(c.Unseen)
+	case of == FromProgram && c.Called != nil:
+		return call.Text(c.Word)
+	case of == FromArguments && c.Called != nil:
+		return call.NewList(c.Arguments)
+	}
+	return nil
+}
+
+// hidden reports whether a rule that allows is asked about a command that is not seen in full, and does not say that
+// it knows.
+func (f *facts) hidden() bool {
+	return f.allows && !f.accepts && f.command != nil && f.command.Unseen != ""
+}
+
+// ofProgram makes a test of the program's name. A rule that denies or asks is met by any of its names: /usr/bin/git
+// is git. A rule that allows is met by the word as it is written, and with Not by no other name either: /tmp/git is
+// not git.
+func (t *Test) ofProgram(f *facts) bool {
+	if f.command.Called == nil {
+		return t.Absent == Holds
+	}
+	if f.allows && !t.Not {
+		return t.asks(f.command.Word)
+	}
+	return t.ofWords(f, f.command.Called)
+}
+
+// ofUnseen makes a test of why something is not seen. A command for which a variable is set can have two reasons.
+func (t *Test) ofUnseen(f *facts) bool {
+	words := []string{f.command.Unseen}
+	if f.command.Set && f.command.Unseen != shell.Environment {
+		words = append(words, shell.Environment)
+	}
+	return t.ofWords(f, words)
+}
+
+// ofWords makes a test of a fact that is several words: a rule that allows needs all, any other one.
+func (t *Test) ofWords(f *facts, words []string) bool {
+	any, all := false, true
+	for _, w := range words {
+		is := t.asks(w) != t.Not
+		any, all = any || is, all && is
+	}
+	if f.allows {
+		return all
+	}
+	return any
+}
+
+// matchesEach asks a rule about each command. What is not run as it is written, so that there may be other commands,
+// meets no rule that allows, unless the rule has a test of what is unseen.
+func (w *walk) matchesEach(r *Rule, all []call.Command) bool {
+	f := w.facts
+	f.allows, f.accepts = r.Effect.Rank() == 0, r.Unseen
+	defer func() { f.command, f.allows, f.accepts = nil, false, false }()
+	of := func(i int, why string) {
+		if w.trace == nil {
+			return
+		}
+		step := &w.trace.Steps[len(w.trace.Steps)-1]
+		step.Why, step.Of = fmt.Sprintf("command %d of %d%s", i+1, len(all), why), all[i].String()
+	}
+	last := 0
+	var ok bool
+	var failed *Test
+	for i := range all {
+		f.command = &all[i]
+		if f.allows && f.command.Through {
+			continue
+		}
+		if f.hidden() && (f.command.Set || !slices.Contains([]string{shell.Argument, shell.Code, shell.Script}, f.command.Unseen)) {
+			w.asked(r, false, func() string { return "" })
+			why := f.command.Unseen
+			if f.command.Set {
+				why = shell.Environment
+			}
+			of(i, fmt.Sprintf(" cannot be read in full (%s)", why))
+			return false
+		}
+		ok, failed = r.When.holds(f)
+		if last = i; ok != f.allows {
+			break
+		}
+	}
+	w.asked(r, ok, func() string {
+		if len(all) > 1 {
+			return fmt.Sprintf("none of the %d commands matches; in the last, %s", len(all), failed.failed())
+		}
+		return failed.failed()
+	})
+	switch {
+	case ok && f.allows && len(all) > 1:
+		if w.trace != nil {
+			w.trace.Steps[len(w.trace.Steps)-1].Why = fmt.Sprintf("all of %d commands", len(all))
+		}
+	case ok:
+		of(last, "")
+	case f.allows && w.trace != nil:
+		of(last, ", "+failed.failed())
+	}
+	return ok
+}

@@ -1,0 +1,134 @@
+package callrules
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/policyscan/policyscan/agent/call"
+)
+
+// toolNames are the members that may name a call's tool: ours, and what agents write.
+func toolNames() []string { return []string{"tool", "tool_name", "toolName"} }
+
+// inputNames are the members that may hold its input: ours, and what agents write.
+func inputNames() []string {
+	return []string{"input", "tool_input", "toolInput", "toolArgs", "arguments"}
+}
+
+// ParseCall reads a call from a line of JSON, which sets will check. There are three forms:
+//
+//   - {"tool", "input", "agent_id", "cwd"}: only "tool" must be there, and nothing else may be.
+//   - What an agent gives its hooks, with "tool_name" or "toolName", and members that say nothing of the call.
+//   - A request as the evaluator's document has it: an object with "tool_name" and any other members, if one of
+//     the sets is of deny-overrides. "input" is its input whatever else it has.
+//
+// In each of them the input may have one of the names that agents give it, and may be JSON in a text. What leaves
+// open what the input is, is an error: a call is never checked without the input that it has.
+func ParseCall(line []byte, sets ...*Set) (*call.Call, error) {
+	v, err := call.ParseValue(line)
+	if err != nil {
+		return nil, err
+	}
+	if v.Kind() != call.Object {
+		return nil, errors.New("it is JSON, but not an object; write {\"tool\": …, \"input\": {…}}")
+	}
+	return fromValue(v, sets)
+}
+
+// fromValue is ParseCall of what is parsed already.
+func fromValue(v *call.Value, sets []*Set) (*call.Call, error) {
+	walks := func(s *Set) bool { return s.Strategy == DenyOverrides }
+	request := v.Member("tool_name") != nil && slices.ContainsFunc(sets, walks)
+	only := request && !slices.ContainsFunc(sets, func(s *Set) bool { return !walks(s) })
+	c := &call.Call{}
+	name := "tool_name"
+	if !request {
+		var err error
+		if name, err = theOne(v, "tool", toolNames()); err != nil {
+			return nil, err
+		}
+	}
+	if name == "tool" {
+		for _, m := range v.Members() {
+			if !slices.Contains(inputNames(), m.Name) && !slices.Contains(toolNames(), m.Name) && m.Name != "agent_id" && m.Name != "cwd" {
+				return nil, fmt.Errorf("%q is not a member of a call; write tool, input, agent_id and cwd, or a request with tool_name", m.Name)
+			}
+		}
+	}
+	for _, m := range []struct {
+		name string
+		to   *string
+	}{{name, &c.Tool}, {"agent_id", &c.Agent}, {"cwd", &c.Dir}} {
+		switch text := v.Member(m.name); text.Kind() {
+		case call.String:
+			*m.to = text.Str()
+		case call.Absent, call.Null:
+		default:
+			if !request || m.to == &c.Tool { // a request's agent_id may be anything
+				return nil, fmt.Errorf("%q is not a string", m.name)
+			}
+		}
+	}
+	if c.Tool == "" {
+		return nil, errors.New("it names no tool; write the name as \"tool\", or as \"tool_name\" of a request")
+	}
+	of := "input"
+	if own := v.Member(of); !request || own.Kind() == call.Absent || own.Kind() == call.Null {
+		var err error
+		if of, err = theOne(v, "input", inputNames()); err != nil {
+			return nil, err
+		}
+	}
+	var err error
+	if c.Input, err = asInput(of, v.Member(of)); err != nil && !(only && mayBeAnything(of)) {
+		return nil, err
+	}
+	switch name {
+	case "tool_name":
+		c.Request = v
+	case "toolName":
+		c.Request = v.With(call.Member{Name: "tool_name", Value: call.Text(c.Tool)})
+	}
+	return c, nil
+}
+
+// mayBeAnything reports whether a member of a request may hold any value: agents write the other names, and always for
+// the input, but these are words that a request may use as it likes.
+func mayBeAnything(name string) bool { return name == "input" || name == "arguments" }
+
+// theOne returns which of some names an object has a member of that is not null, the first if it has none. Two of them
+// are an error: which of them the agent acts on is unknown.
+func theOne(v *call.Value, what string, names []string) (string, error) {
+	found := ""
+	for _, name := range names {
+		switch k := v.Member(name).Kind(); {
+		case k == call.Absent, k == call.Null:
+		case found == "":
+			found = name
+		default:
+			return "", fmt.Errorf("it names the %s twice, as %q and as %q; remove one of them", what, found, name)
+		}
+	}
+	if found == "" {
+		return names[0], nil
+	}
+	return found, nil
+}
+
+// asInput returns the input that a member holds, as an object or as a string of one; nil if there is none.
+func asInput(name string, v *call.Value) (*call.Value, error) {
+	switch v.Kind() {
+	case call.Absent, call.Null:
+		return nil, nil
+	case call.Object:
+		return v, nil
+	case call.String:
+		said, err := call.ParseValue([]byte(v.Str()))
+		if err == nil && said.Kind() == call.Object {
+			return said, nil
+		}
+		return nil, fmt.Errorf("%q is a string that is not a JSON object; write the input as an object", name)
+	}
+	return nil, fmt.Errorf("%q is not an object", name)
+}
