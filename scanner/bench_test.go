@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/scanner/judges"
 )
 
 // benchText is a text of that many bytes that looks like Terraform.
@@ -77,4 +78,4 @@ func BenchmarkCheck(b *testing.B) {
 }
 
 // one is a bundle that judges alone, as one from disk does.
-func one(b *rules.Bundle) []Judge { return []Judge{{From: "disk", Bundle: b}} }
+func one(b *rules.Bundle) []judges.Judge { return []judges.Judge{{From: "disk", Bundle: b}} }

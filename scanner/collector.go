@@ -8,6 +8,7 @@ import (
 
 	"github.com/policyscan/policyscan/internal/disk"
 	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/scanner/judges"
 	"github.com/policyscan/policyscan/scanner/repo"
 	"github.com/policyscan/policyscan/verdict"
 	"github.com/policyscan/policyscan/verdict/code"
@@ -28,7 +29,7 @@ type collector struct {
 }
 
 func newCollector(s *scan) *collector {
-	p := &collector{scan: s, engines: newEngines(s.bundle), errors: slices.Clone(s.Errors)}
+	p := &collector{scan: s, engines: newEngines(s.Bundle), errors: slices.Clone(s.Errors)}
 	p.allowed = slices.Compact(slices.Sorted(slices.Values(s.Allow)))
 	return p
 }
@@ -87,7 +88,7 @@ func (p *collector) temporary(path string) bool {
 // inUse reports whether a leaf of git's is a rule file that judges: that content, not only
 // that path, where a change could put anything.
 func (p *collector) inUse(path string, leaf repo.Leaf) bool {
-	out := (leaf.Mode == repo.File || leaf.Mode == repo.Executable) && slices.Contains(p.InUse, RuleFile{path, leaf.Hash})
+	out := isFile(leaf) && slices.Contains(p.InUse, judges.RuleFile{Path: path, Blob: leaf.Hash})
 	if out {
 		p.leftOut(path, "rules")
 	}
@@ -144,16 +145,16 @@ func (p *collector) verdict() *verdict.Verdict {
 	if v.Partial && !p.allows(AllowPartial) {
 		p.fail(verdict.Error{Code: code.Partial, Message: "--rule or --exclude makes this a partial run, which cannot pass; run it without them, or allow it with --allow partial"})
 	}
-	v.Policy, v.PolicyChanges = p.policies, p.sides.changes()
+	v.Policy, v.PolicyChanges = p.Policies, p.Changes()
 
 	p.mu.Lock() // a worker may still hang in a read
 	defer p.mu.Unlock()
 	p.over = true
-	b := p.bundle
+	b := p.Bundle
 	files := make([]int, len(b.Rules)) // that each rule selects
 	var broken []brokenRule
 	for _, t := range p.tallies {
-		t.close(p.policySet)
+		t.close(p.Bundle)
 		broken = append(broken, t.broken...)
 		p.errors = append(p.errors, t.errors...)
 		p.coverage.Files += t.listed
@@ -169,13 +170,12 @@ func (p *collector) verdict() *verdict.Verdict {
 	}
 	sortBroken(broken)
 	for i := range broken {
-		v.Violations = append(v.Violations, broken[i].violation(b))
-		if r := &b.Rules[broken[i].rule]; p.from[broken[i].rule] == FromBase {
-			v.Violations[i].Note = joinNotes(broken[i].note, p.sides.baseAlone(r, broken[i].path, r.Patterns[broken[i].pattern]))
-		}
+		br := &broken[i]
+		v.Violations = append(v.Violations, br.violation(b))
+		v.Violations[i].Note = joinNotes(br.note, p.Note(br.rule, br.pattern, br.path))
 	}
 	for i := range b.Rules {
-		v.Rules = append(v.Rules, describe(&b.Rules[i], p.from[i], files[i]))
+		v.Rules = append(v.Rules, describe(&b.Rules[i], p.From[i], files[i]))
 	}
 	byFile := func(a, b verdict.Omission) int { return cmp.Compare(a.File, b.File) }
 	slices.SortFunc(p.coverage.LeftOut, byFile)

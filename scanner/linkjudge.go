@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/policyscan/policyscan/scanner/judges"
 	"github.com/policyscan/policyscan/verdict"
 	"github.com/policyscan/policyscan/verdict/code"
 )
@@ -15,7 +16,7 @@ import (
 // for all that could check what is read under its name. A link that no rule selects is covered only if it fails in
 // that.
 func (w *worker) visitLink(e entry, o opener) {
-	looking := w.bundle.LookingInto(e.Path, nil)
+	looking := w.Bundle.LookingInto(e.Path, nil)
 	if len(looking) == 0 {
 		w.tally.list()
 		return
@@ -29,7 +30,7 @@ func (w *worker) visitLink(e entry, o opener) {
 	if text.err != nil {
 		losing = looking // for all that is known
 	}
-	w.selected = w.bundle.Selecting(e.Path, w.selected[:0])
+	w.selected = w.Bundle.Selecting(e.Path, w.selected[:0])
 	covering := w.selected
 	if len(covering) == 0 {
 		covering = losing
@@ -42,7 +43,7 @@ func (w *worker) visitLink(e entry, o opener) {
 	if !w.tally.begin(&w.job, e, covering, w.engines) {
 		return
 	}
-	defer w.tally.end(w.policySet)
+	defer w.tally.end(w.Bundle)
 	j := &w.job
 	if len(w.selected) > 0 || text.err != nil {
 		if w.do(w.ctx, &w.x, text, j); !j.scanned || len(losing) == 0 {
@@ -110,17 +111,17 @@ func (p *collector) astray(e entry, text *linkText, looking []int) (losing []int
 	case p.isLeftOut(to.path):
 		says.leads, wrong = to.path, "is excluded from the scan"
 		if to.file { // beneath which there is nothing
-			losing = p.bundle.Selecting(e.Path, nil)
+			losing = p.Bundle.Selecting(e.Path, nil)
 		}
 	default:
 		says.leads = to.path
-		losing = p.bundle.LosingSight(e.Path, to.path, to.file, nil)
+		losing = p.Bundle.LosingSight(e.Path, to.path, to.file, nil)
 	}
 	if len(losing) == 0 {
 		return nil, "", nil
 	}
 	number := slices.Min(losing)
-	first := &p.bundle.Rules[number]
+	first := &p.Bundle.Rules[number]
 	switch {
 	case wrong != "":
 		says.wrong = ", which " + wrong
@@ -128,7 +129,7 @@ func (p *collector) astray(e entry, text *linkText, looking []int) (losing []int
 		says.rule, says.fix = "selects its path but not that one", "have the rule select that one too"
 	default:
 		says.rule, says.fix = "could select files under its path that it would not select under that one", "have the rule select them there too"
-		switch lost, excluded := p.bundle.LostBy(number, e.Path, to.path); {
+		switch lost, excluded := p.Bundle.LostBy(number, e.Path, to.path); {
 		case excluded:
 			says.rule += fmt.Sprintf(" (its exclude %q)", clip(lost))
 			says.fix = "have the rule exclude the same under the link"
@@ -152,7 +153,7 @@ func (p *collector) isLeftOut(path string) bool {
 			return true
 		}
 	}
-	return slices.ContainsFunc(p.InUse, func(f RuleFile) bool { return f.Path == path })
+	return slices.ContainsFunc(p.InUse, func(f judges.RuleFile) bool { return f.Path == path })
 }
 
 // A linkMessage says what is wrong with a link, and the two ways out.

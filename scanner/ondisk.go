@@ -7,6 +7,7 @@ import (
 	"github.com/policyscan/policyscan/internal/disk"
 	"github.com/policyscan/policyscan/scanner/repo"
 	"github.com/policyscan/policyscan/scanner/worktree"
+	"github.com/policyscan/policyscan/verdict"
 )
 
 // OpenFolder opens a folder and returns the tree of all its files, of scope full. Where submodules are is known from
@@ -72,7 +73,7 @@ func PathIn(root, file string) (path string, in bool, err error) {
 	folder, name := filepath.Split(file)
 	dir, err := disk.Real(folder)
 	if err != nil {
-		return "", false, fmt.Errorf("cannot determine whether %s is in the folder to scan: %w", quoted(file), disk.Cause(err))
+		return "", false, fmt.Errorf("cannot determine whether %s is in the folder to scan: %w", `"`+verdict.Visible(file)+`"`, disk.Cause(err))
 	}
 	if root, err = disk.Real(root); err != nil {
 		return "", false, NoRoot(err)

@@ -8,8 +8,8 @@
 // A [Tree] is the files that a run is about: all of a folder ([OpenFolder]), those that git
 // tracks ([OpenTracked]), what a commit changes ([Changes]) or all of it ([Whole]), what is
 // staged ([Staged]), those of a list ([OpenListed]), or one whose bytes are given ([Single]). A
-// [Judge] is a bundle that is enforced; a change has two, that of its base and its own, which
-// [Change.Judges] finds.
+// [judges.Judge] is a bundle that is enforced; a change has two, that of its base and its own, which
+// [judges.Change] finds.
 // [Scan] has workers to which the tree hands its files; a worker asks the bundles which
 // rules select the path, and reads every file that a rule selects to its last byte. The verdict is the
 // same, byte for byte, however many workers there are. [Check] is the same for one
@@ -31,6 +31,7 @@ import (
 	"time"
 
 	"github.com/policyscan/policyscan/scanner/failure"
+	"github.com/policyscan/policyscan/scanner/judges"
 	"github.com/policyscan/policyscan/verdict"
 	"github.com/policyscan/policyscan/verdict/code"
 )
@@ -59,7 +60,7 @@ type Options struct {
 	Partial         bool              // the bundle was narrowed by the caller
 	Exclude         func(string) bool // paths that no rule selects, for debugging: the run is partial. Called by all workers
 	LeaveOut        map[string]string // paths that are no part of a tree on disk, and the reason
-	InUse           []RuleFile        // of the judges' bundles: no part of a tree of git's objects
+	InUse           []judges.RuleFile // of the judges' bundles: no part of a tree of git's objects
 	RequireGoverned bool              // no covered file is an error
 	MaxFileBytes    int64             // a longer covered file is an error; 0: no limit
 	Workers         int               // files examined at a time; 0: as many as processors
@@ -68,10 +69,10 @@ type Options struct {
 }
 
 // Scan checks every file of the tree against every rule of the judges' bundles; see
-// [Judge]. When ctx ends, so does the scan: what was found until then is in the
+// [judges.Judge]. When ctx ends, so does the scan: what was found until then is in the
 // verdict, and the cause is its error.
-func Scan(ctx context.Context, judges []Judge, t Tree, o Options) *verdict.Verdict {
-	s := &scan{policySet: newPolicySet(judges), tree: t, Options: o}
+func Scan(ctx context.Context, by []judges.Judge, t Tree, o Options) *verdict.Verdict {
+	s := &scan{Set: judges.NewSet(by), tree: t, Options: o}
 	if s.Progress == nil {
 		s.Progress = &Progress{}
 	}
@@ -89,7 +90,7 @@ func Scan(ctx context.Context, judges []Judge, t Tree, o Options) *verdict.Verdi
 }
 
 type scan struct {
-	*policySet
+	*judges.Set
 	tree Tree
 	Options
 }

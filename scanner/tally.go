@@ -3,6 +3,7 @@ package scanner
 import (
 	"sync"
 
+	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/scanner/match"
 	"github.com/policyscan/policyscan/verdict"
 )
@@ -78,7 +79,7 @@ func (t *tally) begin(j *job, e entry, selected []int, es *engines) bool {
 }
 
 // end takes what became of the job, if it is not too late.
-func (t *tally) end(b *policySet) {
+func (t *tally) end(b *rules.Bundle) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if !t.over {
@@ -88,7 +89,7 @@ func (t *tally) end(b *policySet) {
 
 // close ends the tally: what comes later does not count. A job that is still under way was
 // not reached.
-func (t *tally) close(b *policySet) {
+func (t *tally) close(b *rules.Bundle) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.over = true
@@ -98,7 +99,7 @@ func (t *tally) close(b *policySet) {
 	}
 }
 
-func (t *tally) finish(b *policySet) {
+func (t *tally) finish(b *rules.Bundle) {
 	j := t.job
 	t.job = nil
 	if j.gone {
@@ -121,7 +122,7 @@ func (t *tally) finish(b *policySet) {
 		t.errors = append(t.errors, *j.err)
 	}
 	known := len(t.broken)
-	t.broken = j.judge(j.Path, j.finds, b.bundle, t.broken)
+	t.broken = j.judge(j.Path, j.finds, b, t.broken)
 	for i := range t.broken[known:] {
 		br := &t.broken[known+i]
 		br.note = j.notes[br.find]

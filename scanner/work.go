@@ -44,7 +44,7 @@ func (p *collector) run(ctx context.Context) {
 	for range n {
 		w := &worker{collector: p, ctx: ctx, x: match.Examiner{Limit: p.MaxFileBytes}, tally: p.tally()}
 		visitors = append(visitors, visitor{
-			skip: p.leaveOut, inUse: p.inUse, visit: w.visit, deleted: p.deletes, fail: p.fail, temporary: p.temporary, uniform: p.bundle.Uniform,
+			skip: p.leaveOut, inUse: p.inUse, visit: w.visit, deleted: p.deletes, fail: p.fail, temporary: p.temporary, uniform: p.Bundle.Uniform,
 		})
 	}
 	if err := p.tree.walk(ctx, visitors); err == nil && ctx.Err() == nil { // else Scan names the cause
@@ -73,7 +73,7 @@ func (w *worker) visit(e entry, o opener) {
 	}
 	if w.tally.begin(&w.job, e, w.selected, w.engines) {
 		w.do(w.ctx, &w.x, o, &w.job)
-		w.tally.end(w.policySet)
+		w.tally.end(w.Bundle)
 	}
 }
 
@@ -81,9 +81,9 @@ func (w *worker) visit(e entry, o opener) {
 // place is known: a rule that could select a path beneath it covers it.
 func (s *scan) selecting(e entry, into []int) []int {
 	if e.Kind == worktree.Submodule {
-		return s.bundle.SelectingBeneath(e.Path, into)
+		return s.Bundle.SelectingBeneath(e.Path, into)
 	}
-	return s.bundle.Selecting(e.Path, into)
+	return s.Bundle.Selecting(e.Path, into)
 }
 
 // unopened are the kinds of file that have no content to be had.

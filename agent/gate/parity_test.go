@@ -14,6 +14,7 @@ import (
 	"github.com/policyscan/policyscan/agent/callrules"
 	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/scanner"
+	"github.com/policyscan/policyscan/scanner/judges"
 	"github.com/policyscan/policyscan/scanner/worktree"
 	"github.com/policyscan/policyscan/verdict"
 )
@@ -26,7 +27,7 @@ func scan(t rapid.TB, b *rules.Bundle, root, file string) []verdict.Violation {
 		t.Fatal(err)
 	}
 	defer dir.Close()
-	v := scanner.Scan(context.Background(), []scanner.Judge{{From: "disk", Bundle: b}}, scanner.Folder(dir), scanner.Options{})
+	v := scanner.Scan(context.Background(), []judges.Judge{{From: "disk", Bundle: b}}, scanner.Folder(dir), scanner.Options{})
 	if !v.Complete {
 		t.Fatalf("the scan is not complete: %+v", v.Errors)
 	}

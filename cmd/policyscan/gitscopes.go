@@ -8,6 +8,7 @@ import (
 	"github.com/policyscan/policyscan/scanner"
 	"github.com/policyscan/policyscan/scanner/ci"
 	"github.com/policyscan/policyscan/scanner/failure"
+	"github.com/policyscan/policyscan/scanner/judges"
 	"github.com/policyscan/policyscan/scanner/repo"
 )
 
@@ -35,10 +36,10 @@ func (c *scanCmd) changes(ctx context.Context, s *subject, out *reporter) error 
 	} else {
 		s.tree = scanner.Changes(r, compared.Comparison, want.Base, want.Strategy)
 	}
-	change := scanner.Change{Repo: r, Head: scanner.Side{Name: "the head", From: scanner.FromHead, Commit: compared.Head}}
+	change := judges.Change{Repo: r, Head: judges.Side{Name: "the head", Commit: compared.Head}}
 	if !compared.Base.IsZero() {
 		wayOut := "to use only the head's deliberately, give --policy-ref " + want.Head
-		change.Base = &scanner.Side{Name: "the base", From: scanner.FromBase, Commit: compared.Base, WayOut: wayOut}
+		change.Base = &judges.Side{Name: "the base", Commit: compared.Base, WayOut: wayOut}
 	}
 	return c.judgedByBoth(s, change)
 }
@@ -67,10 +68,10 @@ func (c *scanCmd) staged(s *subject) error {
 	s.tree = scanner.Staged(r, idx, head)
 	const wayOut = "to use the bundle of another commit deliberately, give --policy-ref; " +
 		"to commit the fixed one, git commit --no-verify"
-	return c.judgedByBoth(s, scanner.Change{
+	return c.judgedByBoth(s, judges.Change{
 		Repo: r,
-		Base: &scanner.Side{Name: "HEAD", From: scanner.FromBase, Commit: head, WayOut: wayOut},
-		Head: scanner.Side{Name: "the index", From: scanner.FromIndex, Index: idx},
+		Base: &judges.Side{Name: "HEAD", Commit: head, WayOut: wayOut},
+		Head: judges.Side{Name: "the index", Index: idx},
 	})
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/scanner"
 	"github.com/policyscan/policyscan/scanner/failure"
+	"github.com/policyscan/policyscan/scanner/judges"
 	"github.com/policyscan/policyscan/verdict"
 )
 
@@ -18,10 +19,10 @@ type subject struct {
 	place    place
 	policy   string // the bundles, as a person would name them
 	tree     scanner.Tree
-	judges   []scanner.Judge
+	judges   []judges.Judge
 	leaveOut map[string]string
 	ruleSums map[string][sha256.Size]byte // of the excluded rule files on disk, by path
-	inUse    []scanner.RuleFile
+	inUse    []judges.RuleFile
 	errors   []verdict.Error // what is wrong, although the scan can continue
 	mistakes rules.Errors    // those of errors that are about a bundle
 	notes    []string        // for the report
@@ -77,7 +78,7 @@ func (c *scanCmd) judgedFromDisk(s *subject, r *reporter) error {
 	}
 	for i := range all {
 		p := &all[i]
-		s.judges = append(s.judges, scanner.Judge{From: p.from, Bundle: p.bundle})
+		s.judges = append(s.judges, judges.Judge{From: p.from, Bundle: p.bundle})
 		if p.dir == "" {
 			continue
 		}
@@ -102,11 +103,11 @@ func (c *scanCmd) judgedFromDisk(s *subject, r *reporter) error {
 }
 
 // judgedByBoth sets the judges of a change: the bundles of both of its states, or those that the flags name.
-func (c *scanCmd) judgedByBoth(s *subject, change scanner.Change) error {
+func (c *scanCmd) judgedByBoth(s *subject, change judges.Change) error {
 	change.Policies, change.Embedded, change.PolicyRef = c.flags(), builtin, c.PolicyRef
-	change.Load = func(name string) (scanner.Judge, string, error) {
+	change.Load = func(name string) (judges.Judge, string, error) {
 		p, err := loadPolicy(name, s.place.root)
-		return scanner.Judge{From: p.from, Bundle: p.bundle}, p.name, err
+		return judges.Judge{From: p.from, Bundle: p.bundle}, p.name, err
 	}
 	found, err := change.Judges()
 	s.judges, s.policy, s.inUse = found.Judges, found.Name, found.InUse
@@ -145,16 +146,16 @@ func (c *scanCmd) tree(ctx context.Context, p place, std streams) (scanner.Tree,
 }
 
 // narrow removes all rules but those with the given ids from the judges' bundles; without ids, none.
-func narrow(judges []scanner.Judge, ids []string) error {
+func narrow(by []judges.Judge, ids []string) error {
 	if len(ids) == 0 {
 		return nil
 	}
-	all := scanner.RuleIDs(judges)
+	all := judges.RuleIDs(by)
 	for _, id := range ids {
 		if err := oneOf("--rule", id, all); err != nil {
 			return err
 		}
 	}
-	scanner.Narrow(judges, ids)
+	judges.Narrow(by, ids)
 	return nil
 }

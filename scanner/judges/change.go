@@ -1,4 +1,4 @@
-package scanner
+package judges
 
 import (
 	"errors"
@@ -13,10 +13,11 @@ import (
 // A Side is one of the two states that a change is between.
 type Side struct {
 	Name   string // as a person would say: "the base", "HEAD"
-	From   string // of its judges: FromBase, FromHead or FromIndex
 	Commit repo.Hash
 	Index  *repo.Index // instead of a commit
 	WayOut string      // what a person can do deliberately, if its bundle is invalid
+
+	from string // as in [Judge]; set by [Change.Judges]
 }
 
 func (d Side) String() string {
@@ -65,8 +66,8 @@ type Change struct {
 	Load func(policy string) (j Judge, name string, err error)
 }
 
-// ChangeJudges are who judges a change.
-type ChangeJudges struct {
+// Chosen are who judges a change.
+type Chosen struct {
 	Judges []Judge
 	Name   string     // of their bundles, for a person
 	InUse  []RuleFile // of their bundles
@@ -79,8 +80,17 @@ type ChangeJudges struct {
 // Judges says who judges a change: of each bundle of the run that of the base and that of the head, each found there
 // on its own, or one that the change cannot touch. So it can tighten the rules, never loosen them. Without a base the
 // head is judged by its own bundles. As much as is known is returned with an error, too.
-func (c *Change) Judges() (ChangeJudges, error) {
+func (c *Change) Judges() (Chosen, error) {
 	b := &choice{Change: *c, bundles: newBundles(c.Repo)}
+	if c.Base != nil {
+		base := *c.Base
+		base.from = fromBase
+		b.Base = &base
+	}
+	b.Head.from = fromHead
+	if b.Head.Index != nil {
+		b.Head.from = fromIndex
+	}
 	err := b.choose()
 	return b.out, err
 }
@@ -88,7 +98,7 @@ func (c *Change) Judges() (ChangeJudges, error) {
 // A choice is how the judges of a change are chosen.
 type choice struct {
 	Change
-	out     ChangeJudges
+	out     Chosen
 	bundles *bundles
 	named   []*namedPolicy // in the order of Policies
 	baseHas bool           // the base has a bundle
@@ -131,7 +141,7 @@ func (b *choice) choose() error {
 		if err != nil {
 			return failure.OfRepo(err)
 		}
-		b.Base, b.Head = nil, Side{Name: b.PolicyRef, From: "commit", Commit: commit}
+		b.Base, b.Head = nil, Side{Name: b.PolicyRef, from: "commit", Commit: commit}
 	}
 	if err := b.loadOutside(); err != nil {
 		return err
@@ -302,7 +312,7 @@ func (b *choice) distinct(of func(*namedPolicy) []storedBundle) error {
 func (b *choice) appoint() {
 	bootstrap := b.Base != nil && !b.baseHas
 	if bootstrap {
-		b.Head.From = FromBootstrap
+		b.Head.from = fromBootstrap
 	}
 	var outside, sides []string
 	base, head := false, false
@@ -351,7 +361,7 @@ func (b *choice) judge(d Side, found storedBundle) {
 		commit = d.Commit.String()
 	}
 	b.out.InUse = append(b.out.InUse, found.Files...)
-	b.out.Judges = append(b.out.Judges, Judge{From: d.From, Commit: commit, Bundle: found.Bundle})
+	b.out.Judges = append(b.out.Judges, Judge{From: d.from, Commit: commit, Bundle: found.Bundle})
 }
 
 // inBundle names the side whose bundle the mistakes are in.

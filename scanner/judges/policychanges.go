@@ -1,4 +1,4 @@
-package scanner
+package judges
 
 import (
 	"slices"
@@ -10,10 +10,10 @@ import (
 
 // Where a judge's bundle is from, in the words of verdict.Policy, if the run is about a change.
 const (
-	FromBase      = "base"      // the state before the change
-	FromHead      = "head"      // the commit after it
-	FromIndex     = "index"     // what is staged
-	FromBootstrap = "bootstrap" // the state after it, where the one before has no bundle
+	fromBase      = "base"      // the state before the change
+	fromHead      = "head"      // the commit after it
+	fromIndex     = "index"     // what is staged
+	fromBootstrap = "bootstrap" // the state after it, where the one before has no bundle
 )
 
 // sides are the enforced rules of the two states of a change, by id.
@@ -29,10 +29,10 @@ func newSides(judges []Judge) *sides {
 	s := &sides{byID: map[string][]*rules.Rule{}, retired: map[string]bool{}}
 	for _, j := range judges {
 		switch j.From {
-		case FromBase:
+		case fromBase:
 			s.base = append(s.base, j.Bundle.Rules...)
-		case FromHead, FromIndex, FromBootstrap:
-			s.compared, s.staged = true, s.staged || j.From == FromIndex
+		case fromHead, fromIndex, fromBootstrap:
+			s.compared, s.staged = true, s.staged || j.From == fromIndex
 			s.head = append(s.head, j.Bundle.Rules...)
 			for i := range j.Bundle.Rules {
 				r := &j.Bundle.Rules[i]
@@ -46,8 +46,7 @@ func newSides(judges []Judge) *sides {
 	return s
 }
 
-// changes returns what the head's bundles say otherwise than the base's: first of the base's rules, in their order,
-// then the rules that the head adds. Without a bundle of the head, which is an error of the run, there is none.
+// changes is [Set.Changes].
 func (s *sides) changes() []verdict.PolicyChange {
 	if !s.compared {
 		return nil
@@ -63,7 +62,8 @@ func (s *sides) changes() []verdict.PolicyChange {
 		known[r.ID] = true
 		switch {
 		case len(now) == 0 && s.retired[r.ID]:
-			add(r.ID, verdict.Removed, []verdict.FieldChange{{Name: "type", Removed: []string{string(r.Type)}, Added: []string{"deprecated"}}})
+			moved := verdict.FieldChange{Name: "type", Removed: []string{string(r.Type)}, Added: []string{"deprecated"}}
+			add(r.ID, verdict.Removed, []verdict.FieldChange{moved})
 		case len(now) == 0:
 			add(r.ID, verdict.Removed, nil)
 		case !slices.ContainsFunc(now, func(n *rules.Rule) bool { return r.Same(*n) }):

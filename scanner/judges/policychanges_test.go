@@ -1,4 +1,4 @@
-package scanner
+package judges
 
 import (
 	"reflect"
@@ -14,8 +14,8 @@ import (
 // TestFieldChangesAreSame: whatever makes two rules differ by [rules.Rule.Same] is named, and nothing else is.
 func TestFieldChangesAreSame(t *testing.T) {
 	whole := rules.Rule{
-		ID: "R", Title: "t", Type: rules.Boundary, Files: []string{"a", "b"}, Exclude: []string{"c"}, Patterns: []string{"p", "q"},
-		Message: "m", Remediation: "r", DocsURL: "https://d", Owner: "o", Severity: "low", Tags: []string{"x"},
+		ID: "R", Title: "t", Type: rules.Boundary, Files: []string{"a", "b"}, Exclude: []string{"c"},
+		Patterns: []string{"p", "q"}, Message: "m", Remediation: "r", DocsURL: "https://d", Owner: "o", Severity: "low", Tags: []string{"x"},
 		Examples: []rules.Example{{Path: "a"}}, File: "rules/boundaries.yml", Line: 3,
 	}
 	fields := reflect.TypeFor[rules.Rule]()
@@ -51,7 +51,9 @@ func TestFieldChangesAreSame(t *testing.T) {
 	}
 	other := whole
 	other.Patterns, other.Exclude, other.Owner = []string{"q", "p", "n"}, []string{"c"}, ""
-	want := []verdict.FieldChange{{Name: "forbidden_patterns", Added: []string{"n"}}, {Name: "owner", Removed: []string{"o"}}}
+	want := []verdict.FieldChange{
+		{Name: "forbidden_patterns", Added: []string{"n"}}, {Name: "owner", Removed: []string{"o"}},
+	}
 	if diff := cmp.Diff(want, fieldChanges(&whole, &other)); diff != "" {
 		t.Error(diff)
 	}
@@ -75,16 +77,46 @@ func TestPolicyChanges(t *testing.T) {
 		judges []Judge
 		want   []change
 	}{
-		"the same":        {[]Judge{judge("base", nil, rule("A", "a")), judge("head", nil, rule("A", "a"))}, nil},
-		"another order":   {[]Judge{judge("base", nil, rule("A", "a"), rule("B", "b")), judge("head", nil, rule("B", "b"), rule("A", "a"))}, nil},
-		"each":            {[]Judge{judge("base", nil, rule("A", "a"), rule("B", "b")), judge("index", nil, rule("C", "c"), rule("B", "x"))}, []change{{"A", "removed"}, {"B", "changed"}, {"C", "added"}}},
-		"deprecated":      {[]Judge{judge("base", nil, rule("A", "a"), rule("B", "b")), judge("head", []rules.Rule{rule("A", "a")}, rule("B", "b"))}, []change{{"A", "removed"}}},
-		"enforced again":  {[]Judge{judge("base", []rules.Rule{rule("A", "a")}, rule("B", "b")), judge("head", nil, rule("A", "a"), rule("B", "b"))}, []change{{"A", "added"}}},
-		"introduced":      {[]Judge{judge("bootstrap", nil, rule("A", "a"))}, []change{{"A", "added"}}},
-		"two in the base": {[]Judge{judge("base", nil, rule("A", "a")), judge("base", nil, rule("A", "x"), rule("B", "b")), judge("head", nil, rule("A", "x"))}, []change{{"A", "changed"}, {"B", "removed"}}},
-		"no head":         {[]Judge{judge("base", nil, rule("A", "a"))}, nil},
-		"outside":         {[]Judge{judge("disk", nil, rule("A", "a"))}, nil},
-		"outside, too":    {[]Judge{judge("disk", nil, rule("O", "o")), judge("base", nil, rule("A", "a")), judge("head", nil, rule("A", "b"))}, []change{{"A", "changed"}}},
+		"the same": {
+			[]Judge{judge("base", nil, rule("A", "a")), judge("head", nil, rule("A", "a"))},
+			nil,
+		},
+		"another order": {
+			[]Judge{judge("base", nil, rule("A", "a"), rule("B", "b")), judge("head", nil, rule("B", "b"), rule("A", "a"))},
+			nil,
+		},
+		"each": {
+			[]Judge{judge("base", nil, rule("A", "a"), rule("B", "b")), judge("index", nil, rule("C", "c"), rule("B", "x"))},
+			[]change{{"A", "removed"}, {"B", "changed"}, {"C", "added"}},
+		},
+		"deprecated": {
+			[]Judge{judge("base", nil, rule("A", "a"), rule("B", "b")), judge("head", []rules.Rule{rule("A", "a")}, rule("B", "b"))},
+			[]change{{"A", "removed"}},
+		},
+		"enforced again": {
+			[]Judge{judge("base", []rules.Rule{rule("A", "a")}, rule("B", "b")), judge("head", nil, rule("A", "a"), rule("B", "b"))},
+			[]change{{"A", "added"}},
+		},
+		"introduced": {
+			[]Judge{judge("bootstrap", nil, rule("A", "a"))},
+			[]change{{"A", "added"}},
+		},
+		"two in the base": {
+			[]Judge{judge("base", nil, rule("A", "a")), judge("base", nil, rule("A", "x"), rule("B", "b")), judge("head", nil, rule("A", "x"))},
+			[]change{{"A", "changed"}, {"B", "removed"}},
+		},
+		"no head": {
+			[]Judge{judge("base", nil, rule("A", "a"))},
+			nil,
+		},
+		"outside": {
+			[]Judge{judge("disk", nil, rule("A", "a"))},
+			nil,
+		},
+		"outside, too": {
+			[]Judge{judge("disk", nil, rule("O", "o")), judge("base", nil, rule("A", "a")), judge("head", nil, rule("A", "b"))},
+			[]change{{"A", "changed"}},
+		},
 	} {
 		var got []change
 		for _, p := range newSides(c.judges).changes() {

@@ -1,4 +1,4 @@
-package scanner
+package judges
 
 import (
 	"errors"
@@ -143,7 +143,9 @@ func (at lookup) has(name, bundle string) (bool, error) {
 		case !found:
 			return false, nil
 		case leaf.Mode == repo.Symlink, leaf.Mode == repo.Submodule, leaf.Mode.IsLeaf() && name[:i] == bundle:
-			return false, rules.Errors{{Code: rules.CodeRead, File: name[:i], Found: "is a link, a submodule or a file", Fix: "make it a folder"}}
+			return false, rules.Errors{{
+				Code: rules.CodeRead, File: name[:i], Found: "is a link, a submodule or a file", Fix: "make it a folder",
+			}}
 		case leaf.Mode.IsLeaf():
 			return false, nil
 		}
@@ -167,7 +169,9 @@ func (b *bundles) load(s state, dir string) (storedBundle, error) {
 			continue
 		}
 		if leaf.Mode != repo.File && leaf.Mode != repo.Executable {
-			return none, rules.Errors{{Code: rules.CodeRead, File: name, Found: "is not a regular file", Fix: "put a regular file there"}}
+			return none, rules.Errors{{
+				Code: rules.CodeRead, File: name, Found: "is not a regular file", Fix: "put a regular file there",
+			}}
 		}
 		key += name + " " + leaf.Hash.String() + "\n"
 		names, inUse = append(names, name), append(inUse, RuleFile{full, leaf.Hash})
@@ -214,7 +218,10 @@ func (s *state) others(dir string, inUse []RuleFile) ([]string, error) {
 		switch {
 		case slices.ContainsFunc(inUse, func(f RuleFile) bool { return f.Path == full }):
 		case mode == repo.Symlink, mode == repo.Submodule:
-			mistakes = append(mistakes, &rules.Error{Code: rules.CodeUnread, File: name, Found: "is a link or a submodule, which is neither followed nor read", Fix: "replace it with the file itself, or remove it"})
+			mistakes = append(mistakes, &rules.Error{
+				Code: rules.CodeUnread, File: name, Found: "is a link or a submodule, which is neither followed nor read",
+				Fix: "replace it with the file itself, or remove it",
+			})
 		case rules.LooksLikeRules(name):
 			names = append(names, name)
 		}

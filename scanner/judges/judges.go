@@ -1,0 +1,108 @@
+// Package judges says who judges: the bundles that a run enforces, and where each is from.
+//
+// A run on disk has the judges that its caller loaded. A [Change] has those of both of its states, the base's and the
+// head's, each found in git's objects, so that a change can tighten the rules that check it, never loosen them. A bundle
+// outside the repository, or the program's own, cannot be touched by the change, and judges as it is. What is wrong with
+// the base's bundle ends the run. What is wrong with the head's is an error of it, and the base's judges all the same.
+//
+// A [Set] is the rules of all judges together. It also says what a change does to the rules, and which violations are
+// those of the base's rules alone.
+//
+// It reads commits, the index and the links on the way to --policy, and writes nothing. It knows nothing of the files
+// that are judged.
+package judges
+
+import (
+	"slices"
+
+	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/verdict"
+)
+
+// A Judge is a bundle that a run enforces, and where it is from.
+type Judge struct {
+	From   string // as in verdict.Policy
+	Commit string // "" if it is from none
+	Bundle *rules.Bundle
+}
+
+// RuleIDs are the ids of the judges' rules, each once.
+func RuleIDs(judges []Judge) []string {
+	var all []string
+	known := map[string]bool{}
+	for _, j := range judges {
+		for i := range j.Bundle.Rules {
+			if id := j.Bundle.Rules[i].ID; !known[id] { // base and head have most in common
+				known[id] = true
+				all = append(all, id)
+			}
+		}
+	}
+	return all
+}
+
+// Narrow keeps of the judges' bundles the rules of the given ids.
+func Narrow(judges []Judge, ids []string) {
+	for k := range judges {
+		var kept []rules.Rule
+		for _, r := range judges[k].Bundle.Rules {
+			if slices.Contains(ids, r.ID) {
+				kept = append(kept, r)
+			}
+		}
+		b := rules.New(kept, judges[k].Bundle.Deprecated)
+		b.SHA256 = judges[k].Bundle.SHA256
+		judges[k].Bundle = b
+	}
+}
+
+// A Set is the bundles of all judges of a run together: the rules of all are enforced, those of the
+// first judge first, and a rule that is the same in two of them once. So a change that
+// brings its own bundle can tighten the one that judges it, never loosen it.
+type Set struct {
+	Bundle   *rules.Bundle
+	From     []string // of each rule of the bundle
+	Policies []verdict.Policy
+	sides    *sides
+}
+
+// NewSet returns the set of some judges.
+func NewSet(judges []Judge) *Set {
+	b := &Set{sides: newSides(judges)}
+	var enforced []rules.Rule
+	byID := map[string][]rules.Rule{}
+	for _, t := range []rules.Type{rules.Boundary, rules.Invariant} {
+		for _, j := range judges {
+			for _, r := range j.Bundle.Rules {
+				if r.Type != t || slices.ContainsFunc(byID[r.ID], r.Same) {
+					continue
+				}
+				byID[r.ID] = append(byID[r.ID], r)
+				enforced, b.From = append(enforced, r), append(b.From, j.From)
+			}
+		}
+	}
+	for _, j := range judges {
+		b.Policies = append(b.Policies, verdict.Policy{
+			From: j.From, Commit: j.Commit, SHA256: j.Bundle.SHA256,
+			Boundaries: j.Bundle.Count(rules.Boundary), Invariants: j.Bundle.Count(rules.Invariant),
+			Deprecated: len(j.Bundle.Deprecated),
+		})
+	}
+	b.Bundle = rules.New(enforced, nil)
+	return b
+}
+
+// Changes returns what the head's bundles say otherwise than the base's: first of the base's rules, in their order,
+// then the rules that the head adds. Without a bundle of the head, which is an error of the run, there is none.
+func (b *Set) Changes() []verdict.PolicyChange { return b.sides.changes() }
+
+// Note says why a violation of one of the set's rules is one by the base's rule alone; "" if it is not. The rule and
+// its pattern are indices in the bundle and in the rule.
+func (b *Set) Note(rule, pattern int, path string) string {
+	if b.From[rule] != fromBase {
+		return ""
+	}
+	r := &b.Bundle.Rules[rule]
+	return b.sides.baseAlone(r, path, r.Patterns[pattern])
+}
