@@ -52,8 +52,9 @@ func rooms() map[string][]string {
 			"rules", "agent/call", "agent/callrules", "agent/dialect/jsregexp", "rules/glob", "gopkg.in/yaml.v3",
 		},
 		"agent/dialect": {
-			"rules", "agent/dialect/clash", "agent/dialect/claudecube", "agent/dialect/evaluator",
-			"agent/dialect/native", "agent/dialect/sigmashake", "agent/callrules",
+			"internal/disk", "rules", "agent/call", "agent/callrules",
+			"agent/dialect/clash", "agent/dialect/claudecube", "agent/dialect/evaluator",
+			"agent/dialect/native", "agent/dialect/sigmashake",
 		},
 		"agent/edit":              {"agent/call"},
 		"agent/dialect/evaluator": {"rules", "agent/call", "agent/callrules"},
@@ -73,7 +74,7 @@ func rooms() map[string][]string {
 			"verdict", "verdict/code", "golang.org/x/text/unicode/norm",
 		},
 		"agent/gate": {
-			"internal/disk", "rules", "agent/call", "agent/callrules", "agent/edit", "agent/session",
+			"internal/disk", "rules", "agent/call", "agent/callrules", "agent/dialect/sigmashake", "agent/edit", "agent/session",
 			"agent/settings", "scanner", "scanner/repo", "scanner/worktree", "verdict",
 		},
 		"scanner/ci":         {"scanner", "scanner/repo", "verdict", "verdict/code"},

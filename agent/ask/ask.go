@@ -37,6 +37,15 @@ func CheckMode(mode string) error {
 	return fmt.Errorf("--ask-mode is %q; choose one of %s, %s", mode, sigmashake.TTY, sigmashake.Agent)
 }
 
+// CheckConfig returns an error if policyscan cannot ask as sigmashake's settings say, in a file that messages call
+// shown.
+func CheckConfig(config sigmashake.Config, shown string) error {
+	if err := CheckMode(string(config.AskMode)); err != nil {
+		return fmt.Errorf("%s: %w", shown, err)
+	}
+	return nil
+}
+
 // Patience is how long a person has to answer. After it, the answer is no.
 const Patience = 60 * time.Second
 

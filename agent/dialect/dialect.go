@@ -18,6 +18,7 @@ import (
 	"github.com/policyscan/policyscan/agent/dialect/evaluator"
 	"github.com/policyscan/policyscan/agent/dialect/native"
 	"github.com/policyscan/policyscan/agent/dialect/sigmashake"
+	"github.com/policyscan/policyscan/internal/disk"
 	"github.com/policyscan/policyscan/rules"
 )
 
@@ -33,7 +34,7 @@ type Dialect struct {
 func Dialects() []Dialect {
 	return []Dialect{
 		{"native", callrules.AllViolations, "*.yml and *.yaml, except those of claudecube", one(native.Read)},
-		{"sigmashake", callrules.PriorityFirst, "*.rules, and folders of them", func(name string, files []*rules.Source, _ map[string]string) (*callrules.Set, error) {
+		{sigmashake.Dialect, callrules.PriorityFirst, "*.rules, and folders of them", func(name string, files []*rules.Source, _ map[string]string) (*callrules.Set, error) {
 			return sigmashake.Read(name, files)
 		}},
 		{"evaluator", callrules.DenyOverrides, "*.json", one(evaluator.Read)},
@@ -78,15 +79,22 @@ func Read(name string, files []*rules.Source, dialect string, define map[string]
 				Fix: "name the dialect with --dialect:  " + strings.Join(Names(), ", ")}}
 		}
 	}
-	all := Dialects()
-	i := slices.IndexFunc(all, func(d Dialect) bool { return d.Name == dialect })
-	switch {
-	case i < 0:
-		return nil, fmt.Errorf("unknown dialect %q; the dialects are %s", dialect, strings.Join(Names(), ", "))
-	case len(files) > 1 && dialect != "sigmashake":
+	if err := known(dialect); err != nil {
+		return nil, err
+	}
+	if len(files) > 1 && dialect != sigmashake.Dialect {
 		return nil, rules.Errors{{Code: rules.CodeRead, File: name, Found: "is a folder", Fix: "name the file of the rules in it"}}
 	}
-	return all[i].read(name, files, define)
+	all := Dialects()
+	return all[slices.Index(Names(), dialect)].read(name, files, define)
+}
+
+// known returns an error that lists the dialects if there is none of a name.
+func known(dialect string) error {
+	if slices.Contains(Names(), dialect) {
+		return nil
+	}
+	return fmt.Errorf("--dialect is %q; choose one of %s", dialect, strings.Join(Names(), ", "))
 }
 
 // claudecubeKey is the key that every file of claudecube has and no other YAML of call rules.
@@ -96,7 +104,7 @@ var claudecubeKey = regexp.MustCompile(`(?m)^["']?defaults["']?[ \t]*:`)
 func detect(f *rules.Source) string {
 	switch strings.ToLower(filepath.Ext(f.Name)) {
 	case ".rules":
-		return "sigmashake"
+		return sigmashake.Dialect
 	case ".json":
 		return "evaluator"
 	case ".sexpr", ".clash":
@@ -113,10 +121,7 @@ func detect(f *rules.Source) string {
 // sources reads a file, or the .rules files of a folder in the order of their names. Such files deeper down are a
 // mistake: they would seem to be in force.
 func sources(dir, name string) ([]*rules.Source, error) {
-	at := name
-	if !filepath.IsAbs(name) {
-		at = filepath.Join(dir, name)
-	}
+	at := disk.Under(dir, name)
 	st, err := os.Stat(at)
 	if err != nil || !st.IsDir() {
 		f, err := rules.ReadSource(at, name)
@@ -129,7 +134,7 @@ func sources(dir, name string) ([]*rules.Source, error) {
 	var errs rules.Errors
 	err = fs.WalkDir(os.DirFS(at), ".", func(rest string, e fs.DirEntry, err error) error {
 		if err != nil {
-			return fmt.Errorf("the folder %s cannot be read: %w", path.Join(name, rest), cause(err))
+			return fmt.Errorf("the folder %s cannot be read: %w", path.Join(name, rest), disk.Cause(err))
 		}
 		file := path.Join(name, rest)
 		switch {
@@ -157,12 +162,4 @@ func sources(dir, name string) ([]*rules.Source, error) {
 		return nil, rules.Errors{{Code: rules.CodeMissing, File: name, Found: "the folder has no .rules file", Fix: "name a file of call rules, or a folder of .rules files"}}
 	}
 	return files, nil
-}
-
-func cause(err error) error {
-	var known *fs.PathError
-	if errors.As(err, &known) {
-		return known.Err
-	}
-	return err
 }

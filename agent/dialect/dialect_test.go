@@ -234,7 +234,7 @@ func TestRefused(t *testing.T) {
 			t.Errorf("%s: %v, %v, want %s %s", c.name, set, err, c.code, c.want)
 		}
 	}
-	if _, err := Load(dir, "a.yml", "cedar", nil); err == nil || err.Error() != `unknown dialect "cedar"; the dialects are native, sigmashake, evaluator, claudecube, clash` {
+	if _, err := Load(dir, "a.yml", "cedar", nil); err == nil || err.Error() != `--dialect is "cedar"; choose one of native, sigmashake, evaluator, claudecube, clash` {
 		t.Error(err)
 	}
 	if os.Geteuid() > 0 && runtime.GOOS != "windows" {

@@ -53,7 +53,7 @@ func TestWhichDialect(t *testing.T) {
 		{"a.yml", sigmaText, "sigmashake", "sigmashake priority-first"},
 		{"a.txt", clashText, "", "its name does not say which dialect it is written in"},
 		{"a.yml", cubeText, "native", "unknown key"},
-		{"a.yml", nativeText, "nobody", "unknown dialect"},
+		{"a.yml", nativeText, "nobody", "--dialect is \"nobody\""},
 	} {
 		s, err := Load(emptyFiles(t, c.name, c.text), c.name, c.dialect, nil)
 		got := ""

@@ -6,6 +6,7 @@ import (
 
 	"github.com/policyscan/policyscan/agent/call"
 	"github.com/policyscan/policyscan/agent/callrules"
+	"github.com/policyscan/policyscan/agent/dialect/sigmashake"
 	"github.com/policyscan/policyscan/agent/session"
 )
 
@@ -15,13 +16,10 @@ const (
 	CircuitBreaker = "sigmashake:circuit-breaker"
 )
 
-// remembered is the dialect whose document has a loop guard and a circuit breaker.
-const remembered = "sigmashake"
-
 // Remembers reports whether the result depends on the calls before it: rules of sigmashake are among those that
 // judged.
 func (r *Result) Remembers() bool {
-	return slices.ContainsFunc(r.Outcomes, func(o callrules.Outcome) bool { return o.Set.Dialect == remembered })
+	return slices.ContainsFunc(r.Outcomes, func(o callrules.Outcome) bool { return o.Set.Dialect == sigmashake.Dialect })
 }
 
 // Remember notes a call in its session and makes of the result what sigmashake's loop guard and, if it is on, its
@@ -32,7 +30,7 @@ func (r *Result) Remember(f *session.Folder, id string, c *call.Call, breaker bo
 		var set *callrules.Set
 		denied := loops
 		for _, o := range r.Outcomes {
-			if o.Set.Dialect == remembered {
+			if o.Set.Dialect == sigmashake.Dialect {
 				set = o.Set
 				denied = denied || o.Effect.Rank() == 2
 			}
@@ -45,7 +43,7 @@ func (r *Result) Remember(f *session.Folder, id string, c *call.Call, breaker bo
 			}
 			ruled := false
 			for i := range r.Outcomes {
-				if o := &r.Outcomes[i]; o.Set.Dialect == remembered && o.Effect.Rank() == 2 {
+				if o := &r.Outcomes[i]; o.Set.Dialect == sigmashake.Dialect && o.Effect.Rank() == 2 {
 					*o, ruled = safety(o.Set, callrules.Log, CircuitBreaker, reason), true
 				}
 			}

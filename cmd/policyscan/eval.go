@@ -83,7 +83,7 @@ func (c *evalCmd) gate() (*gate.Gate, error) {
 		return nil, errors.New("--root is given without --policy, but call rules have no root; " +
 			"name a bundle, or remove --root")
 	}
-	sets, err := c.load("")
+	sets, err := c.files().Load("")
 	if err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"strings"
 
+	"github.com/policyscan/policyscan/agent/dialect/sigmashake"
 	"github.com/policyscan/policyscan/agent/gate"
 	"github.com/policyscan/policyscan/agent/protocol"
 	"github.com/policyscan/policyscan/internal/disk"
@@ -20,7 +21,7 @@ func (c *agentHookCmd) withGuards(agent string, g *gate.Gate, at place, folders 
 		return &unguarded, nil
 	}
 	w := gate.Guards{Agent: agent, Root: at.root, Folders: folders, Around: surroundings()}
-	w.RootNames = []string{sigmashakeConfig}
+	w.RootNames = []string{sigmashake.ConfigFile}
 	if dir, err := c.stateDir(); err == nil {
 		w.State = dir
 	}

@@ -11,6 +11,8 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/policyscan/policyscan/agent/ask"
+	"github.com/policyscan/policyscan/agent/callrules"
+	"github.com/policyscan/policyscan/agent/dialect/sigmashake"
 	"github.com/policyscan/policyscan/agent/protocol"
 	"github.com/policyscan/policyscan/agent/settings"
 )
@@ -97,7 +99,7 @@ func hookJudges(name string, args []string) error {
 		return err
 	}
 	g, err := hook.gate(at)
-	if err == nil && slices.ContainsFunc(g.Sets, isSigmashake) {
+	if err == nil && slices.ContainsFunc(g.Sets, func(s *callrules.Set) bool { return s.Dialect == sigmashake.Dialect }) {
 		_, err = hook.sigmashake(at)
 	}
 	return err

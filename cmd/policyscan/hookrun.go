@@ -299,7 +299,7 @@ func (c *agentHookCmd) judge(
 			}
 			g.Guarded = append(g.Guarded, name)
 		}
-		g.Sets = c.respell(g.Sets, at.root, spellings(at.root, append(e.Roots, projectDir(a), e.Call.Dir)))
+		g.Sets = c.files().Respelled(g.Sets, at.root, append(e.Roots, projectDir(a), e.Call.Dir))
 		project.Gates = append(project.Gates, g)
 	}
 	if !slices.Contains((&policyFlag{c.Policy}).flags(), noPolicy) {
@@ -407,7 +407,7 @@ const noPolicy = "none"
 // gate loads the bundle and the call rules. Relative names count from the root, since agents run their hooks in any
 // folder of the project.
 func (c *agentHookCmd) gate(at place) (*gate.Gate, error) {
-	sets, err := c.load(at.root)
+	sets, err := c.files().Load(at.root)
 	if err != nil {
 		return nil, err
 	}
@@ -417,7 +417,7 @@ func (c *agentHookCmd) gate(at place) (*gate.Gate, error) {
 	case !slices.Contains(flags, noPolicy):
 		for i, flag := range flags {
 			if flag != "" && flag != builtin {
-				flags[i] = under(at.root, flag)
+				flags[i] = disk.Under(at.root, flag)
 			}
 		}
 		g, err = bundleGate(flags, at)
@@ -437,5 +437,7 @@ func (c *agentHookCmd) gate(at place) (*gate.Gate, error) {
 		return nil, err
 	}
 	g.Sets = sets
-	return g, c.guard(g, at.root)
+	files, err := c.files().Places(at.root)
+	g.Guarded = append(g.Guarded, files...)
+	return g, err
 }

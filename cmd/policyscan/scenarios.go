@@ -50,7 +50,7 @@ func (c *scenariosFlag) judge(std streams, of *bundleArg, bundled bool) (bool, e
 		g.ByFolder = c.Root == ""
 	}
 	var err error
-	if g.Sets, err = c.callsFlag.load(""); err != nil {
+	if g.Sets, err = c.files().Load(""); err != nil {
 		return false, err
 	}
 	right := true

@@ -28,6 +28,14 @@ func Real(dir string) (string, error) {
 	return filepath.EvalSymlinks(dir)
 }
 
+// Under returns the path to open for a name that counts from a folder.
+func Under(dir, name string) string {
+	if filepath.IsAbs(name) {
+		return name
+	}
+	return filepath.Join(dir, name)
+}
+
 // Physical returns a path that can be cleaned: one in which no ".." follows a link. A
 // path that does not exist is returned as it is, for its error.
 func Physical(path string) string {

@@ -112,3 +112,16 @@ func TestReplace(t *testing.T) {
 		t.Errorf("left behind: %v, %v", entries, err)
 	}
 }
+
+// TestUnder: a name counts from the folder unless it is absolute.
+func TestUnder(t *testing.T) {
+	dir := t.TempDir()
+	abs := filepath.Join(dir, "abs")
+	for _, c := range []struct{ dir, name, want string }{
+		{"", "a", "a"}, {".", "a/../b", "b"}, {dir, "a", filepath.Join(dir, "a")}, {"other", abs, abs},
+	} {
+		if got := Under(c.dir, c.name); got != c.want {
+			t.Errorf("Under(%q, %q) = %q; want %q", c.dir, c.name, got, c.want)
+		}
+	}
+}

@@ -5,13 +5,22 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 
 	"github.com/pelletier/go-toml/v2"
 
 	"github.com/policyscan/policyscan/rules"
 )
+
+// Dialect is the name of the dialect.
+const Dialect = "sigmashake"
+
+// ConfigFile is where the settings are, from the root of the project.
+const ConfigFile = ".sigmashake/config.toml"
 
 // An AskMode is how a person is asked when a rule says ASK.
 type AskMode string
@@ -37,6 +46,21 @@ func ParseAskMode(s string) (AskMode, error) {
 		return m, nil
 	}
 	return "", fmt.Errorf("the ask mode %q; write tty or agent", s)
+}
+
+// LoadConfig reads the settings of the project in root. Messages call the file shown. Without the file, the settings
+// are the defaults, and there is false.
+func LoadConfig(root, shown string) (c Config, there bool, err error) {
+	name := filepath.Join(root, filepath.FromSlash(ConfigFile))
+	if _, err := os.Lstat(name); errors.Is(err, fs.ErrNotExist) {
+		return Config{AskMode: TTY}, false, nil
+	}
+	src, err := rules.ReadSource(name, shown)
+	if err != nil {
+		return Config{}, true, err
+	}
+	c, err = ReadConfig(src)
+	return c, true, err
 }
 
 // ReadConfig reads .sigmashake/config.toml. Of the table [hook] it knows every key, and one that it does

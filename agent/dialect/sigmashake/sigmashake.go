@@ -37,7 +37,7 @@ func Read(name string, files []*rules.Source) (*callrules.Set, error) {
 
 	set := &callrules.Set{
 		Name:     name,
-		Dialect:  "sigmashake",
+		Dialect:  Dialect,
 		Strategy: callrules.PriorityFirst,
 		Default:  callrules.Allow,
 		Words:    map[callrules.Effect]string{callrules.Deny: "block"},

@@ -1,0 +1,145 @@
+package dialect
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/policyscan/policyscan/agent/call"
+	"github.com/policyscan/policyscan/agent/callrules"
+	"github.com/policyscan/policyscan/internal/disk"
+	"github.com/policyscan/policyscan/rules"
+)
+
+// Files are the call rules that a command uses.
+type Files struct {
+	Names   []string          // of files, or of folders of .rules files
+	Dialect string            // that they are written in; "" if the names of the files tell
+	Define  map[string]string // values of (env NAME) in clash; a relative PWD counts from the folder of the names
+}
+
+// Load reads the files, whose names count from dir; "" is the current folder. If there are mistakes in some, the
+// error is rules.Errors and has those in all of them.
+func (f Files) Load(dir string) ([]*callrules.Set, error) {
+	if f.Dialect != "" {
+		if err := known(f.Dialect); err != nil {
+			return nil, err
+		}
+	}
+	define, err := f.defined(dir)
+	if err != nil {
+		return nil, err
+	}
+	var sets []*callrules.Set
+	var mistakes rules.Errors
+	for _, name := range f.Names {
+		s, err := Load(dir, filepath.ToSlash(filepath.Clean(name)), f.Dialect, define)
+		var list rules.Errors
+		if errors.As(err, &list) {
+			mistakes = append(mistakes, list...)
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("the call rules cannot be read: %w", err)
+		}
+		sets = append(sets, s)
+	}
+	if mistakes != nil {
+		return nil, mistakes
+	}
+	if dir == "" {
+		shell, err := os.Getwd() // as it is spelled there
+		if err != nil {
+			return nil, fmt.Errorf("the current folder cannot be found: %w", err)
+		}
+		sets = f.Respelled(sets, "", []string{shell})
+	}
+	return sets, nil
+}
+
+// defined returns the definitions, with a relative PWD resolved from dir, without links.
+func (f Files) defined(dir string) (map[string]string, error) {
+	if !f.relativePWD() {
+		return f.Define, nil
+	}
+	real, err := disk.Real(dir)
+	if err != nil {
+		return nil, fmt.Errorf("cannot find the folder from which --define PWD=%s counts: %w",
+			f.Define["PWD"], disk.Cause(err))
+	}
+	define := maps.Clone(f.Define)
+	define["PWD"] = filepath.Join(real, f.Define["PWD"])
+	return define, nil
+}
+
+// relativePWD reports whether PWD is defined as a relative path, so that it is the same folder under each of its names.
+func (f Files) relativePWD() bool {
+	pwd := f.Define["PWD"]
+	_, absolute := call.Resolve("", pwd)
+	return pwd != "" && !absolute
+}
+
+// Respelled makes rules about files in a folder also judge calls that use other names of the folder, if PWD counts from
+// it. The names are those by which dirs, folders in it, are known.
+func (f Files) Respelled(sets []*callrules.Set, folder string, dirs []string) []*callrules.Set {
+	if !f.relativePWD() {
+		return sets
+	}
+	real, err := disk.Real(folder)
+	if err != nil {
+		return sets
+	}
+	names := spellings(real, dirs)
+	if len(names) == 0 {
+		return sets
+	}
+	again := make([]*callrules.Set, len(sets))
+	for i, s := range sets {
+		again[i] = s.Respelled(real, names)
+	}
+	return again
+}
+
+// spellings returns names of a folder other than the one without links, taken from the names of folders in it: if
+// /home/me/app/src leads to its src, /home/me/app is the folder.
+func spellings(folder string, dirs []string) []string {
+	var names []string
+	for _, dir := range dirs {
+		real, err := disk.Real(dir)
+		if dir == "" || err != nil {
+			continue
+		}
+		rel, err := filepath.Rel(folder, real)
+		if err != nil || !filepath.IsLocal(rel) {
+			continue
+		}
+		name := filepath.Clean(dir)
+		if inner := string(filepath.Separator) + rel; strings.HasSuffix(name, inner) {
+			name = strings.TrimSuffix(name, inner)
+		} else if rel != "." { // a link in the folder
+			continue
+		}
+		if name != folder && filepath.IsAbs(name) && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// Places returns where the files and folders are, without links. Their names count from dir.
+func (f Files) Places(dir string) ([]string, error) {
+	var places []string
+	for _, name := range f.Names {
+		name = disk.Under(dir, name)
+		real, err := disk.Real(name)
+		if err != nil {
+			return nil, fmt.Errorf("cannot determine where %s is: %w", name, disk.Cause(err))
+		}
+		places = append(places, real)
+	}
+	return places, nil
+}
