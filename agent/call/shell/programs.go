@@ -225,7 +225,8 @@ func (r *reader) git(at int, rest []word) string {
 	why := arguments(rest)
 	i := 0
 	for ; i < len(rest) && strings.HasPrefix(rest[i].text, "-"); i++ {
-		name, _, _ := strings.Cut(rest[i].text, "=")
+		option := rest[i].text
+		name, _, _ := strings.Cut(option, "=")
 		switch name {
 		case "-c":
 			if i++; i < len(rest) && strings.HasPrefix(strings.ToLower(rest[i].text), "alias.") {
@@ -235,7 +236,9 @@ func (r *reader) git(at int, rest []word) string {
 		case "--config-env", "--exec-path":
 			defer r.set(at)
 		}
-		if slices.Contains([]string{"-C", "--git-dir", "--work-tree", "--namespace", "--config-env", "--super-prefix"}, rest[i].text) {
+		if slices.Contains([]string{
+			"-C", "--git-dir", "--work-tree", "--namespace", "--config-env", "--super-prefix",
+		}, option) {
 			i++
 		}
 	}

@@ -132,6 +132,9 @@ func TestRead(t *testing.T) {
 		{"awk '{print}'; awk 'BEGIN{system(\"x\")}'", `awk[{print}] awk[BEGIN{system("x")}]!code`},
 		{"python <<< x; node --version", "python!code node[--version]"},
 		{"git -c alias.p='push --force' p", "git[-c|alias.p=push --force|p]!code"},
+		// The word after -c is its value, or there is none.
+		{"git -c", "git[-c]!environment"},
+		{"git -c -C bisect run ls", "git[-c|-C|bisect|run|ls]!environment ls!environment"},
 		// What does not parse. The shell runs the first line before it reads the second.
 		{"git push\n)", "git[push] git[push]!syntax git[push]!syntax"},
 		{"git push 'x", "git[push|x]!syntax"},
