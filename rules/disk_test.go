@@ -122,7 +122,7 @@ func TestFault_086_NotAFile(t *testing.T) {
 				if !errors.As(err, &errs) || !strings.Contains(err.Error(), file+": is "+strings.TrimSpace(what)+"; ") {
 					t.Errorf("%s as %s: %v", file, what, err)
 				}
-				if file != InvariantsFile && !strings.Contains(err.Error(), `"rules" is a text`) {
+				if file != InvariantsFile && !strings.Contains(err.Error(), `"rules" is a string`) {
 					t.Errorf("%s as %s hides the mistakes of another file: %v", file, what, err)
 				}
 			})

@@ -17,10 +17,10 @@ const (
 	CodeEmpty     = "E_POLICY_EMPTY"     // a rule file without content: empty, comments only, null, {}
 	CodeNoRules   = "E_NO_RULES"         // no enforced rule in the whole bundle
 	CodeSyntax    = "E_POLICY_SYNTAX"    // not UTF-8 with LF or CRLF, not YAML, or YAML that a bundle may not use
-	CodeType      = "E_POLICY_TYPE"      // a text, a list or a mapping where another of them belongs
+	CodeType      = "E_POLICY_TYPE"      // a string, a list or a mapping where another of them belongs
 	CodeKey       = "E_POLICY_KEY"       // an unknown key, or one that belongs elsewhere
 	CodeValue     = "E_POLICY_VALUE"     // missing, empty, only white space, null, or not an allowed value
-	CodeDuplicate = "E_POLICY_DUPLICATE" // a key, an id, a pattern or a glob that is there twice
+	CodeDuplicate = "E_POLICY_DUPLICATE" // a key, an id, a pattern or a glob that occurs twice
 	CodeGlob      = "E_POLICY_GLOB"      // a glob that can never match as meant
 	CodeLimit     = "E_POLICY_LIMIT"     // too large, too many, too deep
 )

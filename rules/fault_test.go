@@ -298,7 +298,7 @@ func TestFault_081_MissingQuotes(t *testing.T) {
 	// The text that is taken for an alias is found in whichever line it stands.
 	for content, place := range map[string]string{"rules: [\n  a,\n  *x\n]\n": ":3:3: ", "rules: [\n  *x": ":2:3: ", "x-a: &b c\nrules: [*x]\n": ":2:9: "} {
 		_, errs := loadBoundaries(content)
-		wantCode(t, errs, CodeSyntax, place+`"*x": an unquoted text`)
+		wantCode(t, errs, CodeSyntax, place+`"*x": an unquoted string`)
 	}
 	// A pattern that loses its end to a comment loads, with a note.
 	b, errs := loadBoundaries(ruleWith(`["**"]`, "\n        - password #1"))
@@ -421,7 +421,7 @@ func TestFault_084_Encodings(t *testing.T) {
 		wantCode(t, errs, CodeSyntax, strings.TrimSpace(name))
 	}
 	for bad, want := range map[string]string{
-		"\x1b": `the control character U+001B; remove it; within a text write "\x1B" in double quotes`, "\uffff": `write "\uFFFF" in double quotes`,
+		"\x1b": `the control character U+001B; remove it; within a string write "\x1B" in double quotes`, "\uffff": `write "\uFFFF" in double quotes`,
 		"\u0085": `write "\N" in double quotes`, "\u2028": `write "\L" in double quotes`, "\xff": "the byte 0xFF is not UTF-8",
 	} {
 		_, errs := loadBoundaries(goodBoundaries + "# " + bad + "\n")

@@ -270,5 +270,5 @@ func kindName(n *yaml.Node) string {
 	case yaml.MappingNode:
 		return "a mapping"
 	}
-	return "a text"
+	return "a string"
 }

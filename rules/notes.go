@@ -119,12 +119,12 @@ func (f *file) noteScalar(e entry, at place) {
 	}
 	rest, whole := bytes.CutPrefix(f.source(at), []byte(n.Value))
 	if !whole {
-		note("unquoted text over several lines: YAML joins the lines with single spaces; quote it or write it on one line")
+		note("an unquoted string over several lines: YAML joins the lines with single spaces; quote it or write it on one line")
 	} else if comment := bytes.TrimLeft(rest, " \t"); bytes.HasPrefix(comment, []byte("#")) {
 		note(fmt.Sprintf("the text ends before %s, which is a comment; quote the text", Quoted(string(comment))))
 	}
 }
 
-// ambiguous are the unquoted texts that YAML 1.1 reads as truth values or numbers, and YAML
+// ambiguous are the unquoted strings that YAML 1.1 reads as truth values or numbers, and YAML
 // 1.2 as text, or the other way round.
 var ambiguous = regexp.MustCompile(`^(?:[yYnN]|[yY]es|YES|[nN]o|NO|[oO]n|ON|[oO]ff|OFF|[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?|0[0-9_]+)$`)

@@ -12,7 +12,7 @@ type suspicion struct {
 }
 
 // suspect looks at one line for what YAML does not read as its writer meant it: a tab for
-// indentation, or a text that needs quotes. With alias it looks for that unquoted text only.
+// indentation, or a string that needs quotes. With alias it looks for that unquoted string only.
 func (f *file) suspect(number int, alias string) (suspicion, bool) {
 	line := string(f.line(number))
 	rest := strings.TrimLeft(line, " ")
@@ -81,17 +81,17 @@ func needsQuotes(text, value string) string {
 	}
 	switch text[0] {
 	case '*':
-		return `an unquoted text that begins with "*" is a YAML alias`
+		return `an unquoted string that begins with "*" is a YAML alias`
 	case '&':
-		return `an unquoted text that begins with "&" is a YAML anchor`
+		return `an unquoted string that begins with "&" is a YAML anchor`
 	case '!':
-		return `an unquoted text that begins with "!" is a YAML tag`
+		return `an unquoted string that begins with "!" is a YAML tag`
 	case '@', '`', '%':
-		return fmt.Sprintf("an unquoted text cannot begin with %q", text[:1])
+		return fmt.Sprintf("an unquoted string cannot begin with %q", text[:1])
 	case '{', '[':
 		end := strings.LastIndexAny(text, "}]")
 		if end >= 0 && strings.TrimSpace(withoutComment(text[end+1:])) != "" {
-			return fmt.Sprintf("an unquoted text that begins with %q is a YAML list or mapping", text[:1])
+			return fmt.Sprintf("an unquoted string that begins with %q is a YAML list or mapping", text[:1])
 		}
 	case '"', '\'':
 		end := strings.LastIndexByte(text, text[0])
@@ -101,7 +101,7 @@ func needsQuotes(text, value string) string {
 	case '|', '>', '#':
 	default:
 		if text == value && strings.Contains(text, ": ") {
-			return `an unquoted text with ": " is a YAML mapping`
+			return `an unquoted string with ": " is a YAML mapping`
 		}
 	}
 	return ""
@@ -116,7 +116,7 @@ func withoutComment(s string) string {
 	return before
 }
 
-// quoteYAML writes a text as a YAML scalar: in single quotes, where nothing is special,
+// quoteYAML writes a string as a YAML scalar: in single quotes, where nothing is special,
 // if it can be.
 func quoteYAML(s string) string {
 	for _, r := range s {

@@ -253,7 +253,7 @@ func (f *file) checkTree(n *yaml.Node, depth int) bool {
 		at := f.place(child)
 		if child.Kind != yaml.ScalarNode {
 			f.bad[child] = true
-			f.fail(CodeKey, at, "a key that is not a text", "write a text before the colon")
+			f.fail(CodeKey, at, "a key that is not a string", "write a string before the colon")
 			continue
 		}
 		if first, twice := keys[child.Value]; twice {

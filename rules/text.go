@@ -137,11 +137,11 @@ func (f *file) checkText() bool {
 				report("cr", i, "a carriage return that is not part of a CRLF", "end lines with LF or CRLF")
 			}
 		case r == 0x85 || r == 0x2028 || r == 0x2029:
-			report("break", i, fmt.Sprintf("the line separator U+%04X", r), `end lines with LF or CRLF; within a text write "`+lineEscape(r)+`" in double quotes`)
+			report("break", i, fmt.Sprintf("the line separator U+%04X", r), `end lines with LF or CRLF; within a string write "`+lineEscape(r)+`" in double quotes`)
 		case r == 0xFEFF:
-			report("bom", i, "a byte order mark U+FEFF within the text", `remove it; within a text write "\uFEFF" in double quotes`)
+			report("bom", i, "a byte order mark U+FEFF within the text", `remove it; within a string write "\uFEFF" in double quotes`)
 		case r < ' ' || r >= 0x7F && r < 0xA0 || r == 0xFFFE || r == 0xFFFF:
-			report("control", i, fmt.Sprintf("the control character U+%04X", r), fmt.Sprintf(`remove it; within a text write "%s" in double quotes`, controlEscape(r)))
+			report("control", i, fmt.Sprintf("the control character U+%04X", r), fmt.Sprintf(`remove it; within a string write "%s" in double quotes`, controlEscape(r)))
 		}
 		i += n
 	}

@@ -9,7 +9,7 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// scalar reads a text: as it is written, whatever type YAML would give it. A missing entry is
+// scalar reads a string: as it is written, whatever type YAML would give it. A missing entry is
 // no mistake here: mapping has reported it if it is required.
 func (f *file) scalar(e entry) (string, bool) {
 	if e.value == nil || f.bad[e.value] {
@@ -22,20 +22,20 @@ func (f *file) scalar(e entry) (string, bool) {
 		return "", false
 	}
 	if n.Kind != yaml.ScalarNode {
-		fix := "write one text"
+		fix := "write one string"
 		if n.Kind == yaml.MappingNode && n.Style&yaml.FlowStyle == 0 {
-			// An unquoted text with a colon in it.
-			fix = "if it is one text, quote it: " + quoteYAML(strings.TrimRight(string(f.source(at)), " "))
+			// An unquoted string with a colon in it.
+			fix = "if it is one string, quote it: " + quoteYAML(strings.TrimRight(string(f.source(at)), " "))
 		} else if n.Kind == yaml.MappingNode {
-			fix = "if it is one text, quote it"
+			fix = "if it is one string, quote it"
 		}
-		f.fail(CodeType, at, fmt.Sprintf("%s in %q, where a text belongs", kindName(n), key), fix)
+		f.fail(CodeType, at, fmt.Sprintf("%s in %q, where a string belongs", kindName(n), key), fix)
 		return "", false
 	}
 	if strings.TrimSpace(n.Value) == "" {
-		what := "an empty text"
+		what := "an empty string"
 		if n.Value != "" {
-			what = "a text with only white space"
+			what = "a string with only white space"
 		}
 		f.fail(CodeValue, at, fmt.Sprintf("%s in %q", what, key), f.valueOf(e))
 		return "", false
@@ -75,13 +75,13 @@ func (f *file) null(e entry, at place) {
 	f.fail(CodeValue, at, found, fix)
 }
 
-// words reads a text of any number of lines.
+// words reads a string of any number of lines.
 func (f *file) words(e entry) string {
 	text, _ := f.scalar(e)
 	return text
 }
 
-// oneLine reads a text that reports show in a line.
+// oneLine reads a string that reports show in a line.
 func (f *file) oneLine(e entry) string {
 	if text, ok := f.scalar(e); ok && f.isOneLine(e, text) {
 		return text
@@ -89,7 +89,7 @@ func (f *file) oneLine(e entry) string {
 	return ""
 }
 
-// isOneLine reports a line break or another control character in a text.
+// isOneLine reports a line break or another control character in a string.
 func (f *file) isOneLine(e entry, text string) bool {
 	i := strings.IndexFunc(text, func(r rune) bool { return unicode.IsControl(r) || r == 0x2028 || r == 0x2029 })
 	if i < 0 {
@@ -135,7 +135,7 @@ func (f *file) list(e entry) []*yaml.Node {
 		if len(n.Value) <= shownBytes && n.Value != "" && key != "examples" {
 			form = fmt.Sprintf("write %s: [%s]", key, quoteYAML(n.Value))
 		}
-		f.fail(CodeType, at, fmt.Sprintf("%q is a text where a list belongs", key), form)
+		f.fail(CodeType, at, fmt.Sprintf("%q is a string where a list belongs", key), form)
 	case n.Kind != yaml.SequenceNode:
 		f.fail(CodeType, at, fmt.Sprintf("%q is a mapping where a list belongs", key), form)
 	case len(n.Content) == 0:

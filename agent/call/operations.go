@@ -142,7 +142,7 @@ func unsurePath(name string, ok bool) string {
 	trimmed := strings.TrimFunc(name, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) || r == '\ufeff' })
 	switch {
 	case !ok:
-		return "the path is not one text; write one path"
+		return "the path is not one string; write one path"
 	case strings.HasPrefix(trimmed, "~"):
 		return "the path begins with ~, which may be a home folder; write the whole path, or ./~"
 	case trimmed != name:

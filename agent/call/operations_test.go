@@ -278,7 +278,7 @@ func TestFault_157_Unsure(t *testing.T) {
 	for _, c := range []struct{ input, path, host string }{
 		{`{"file_path":"~/a"}`, "the path begins with ~", ""},
 		{`{"file_path":"a "}`, "the path begins or ends with a space", ""},
-		{`{"file_path":["a"]}`, "the path is not one text", ""},
+		{`{"file_path":["a"]}`, "the path is not one string", ""},
 		{`{"file_path":""}`, "", ""},
 		{`{}`, "", ""},
 		{`{"url":"https:a"}`, "", "the host of the URL"},

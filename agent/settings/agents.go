@@ -58,9 +58,9 @@ const seconds = int(Limit / time.Second)
 // byName is the program as a shell finds it in the PATH.
 const byName = "policyscan"
 
-// unjudged is the reason of a deny for which policyscan itself gave none: mostly it is not installed. It
+// unchecked is the reason of a deny for which policyscan itself gave none: mostly it is not installed. It
 // is quoted by three shells and by JSON, and has no character that is special in one of them.
-const unjudged = "policyscan did not judge this call, so it is denied: check that the program policyscan is installed, " +
+const unchecked = "policyscan did not check this call, so it is denied: check that the program policyscan is installed, " +
 	"in the PATH, and the one it should be"
 
 // denies is the deny of Copilot.
@@ -74,7 +74,7 @@ func denies(reason string) string {
 // once when a program is missing. No variable is named, for Gemini CLI puts values in the place of $NAME.
 func orExit2(agent, program, args string) string {
 	return `sh -c 'set -- "$(` + program + " hook " + agent + args + ` || echo x)"; ` +
-		`case "$*" in "{"*"}") printf "%s\n" "$*" && exit;; esac; echo "` + unjudged + `" >&2; exit 2'`
+		`case "$*" in "{"*"}") printf "%s\n" "$*" && exit;; esac; echo "` + unchecked + `" >&2; exit 2'`
 }
 
 // inPowerShell is the program as PowerShell runs it.
@@ -113,7 +113,7 @@ func Targets() []*Target {
 			entry: func(program, args string) hook {
 				return hook{Matcher: "*", Hooks: []hook{{
 					Type: "command", Command: orExit2("codex", program, args),
-					CommandWindows: program + " hook codex" + args + " | findstr /b { || (echo " + unjudged + " 1>&2 & exit 2)",
+					CommandWindows: program + " hook codex" + args + " | findstr /b { || (echo " + unchecked + " 1>&2 & exit 2)",
 					Timeout:        seconds,
 				}}}
 			},
@@ -145,9 +145,9 @@ func Targets() []*Target {
 				return hook{
 					Type: "command",
 					Bash: `set -- "$(` + program + " hook copilot" + args + ` || echo x)"; ` +
-						`case "$*" in "{"*"}") printf '%s\n' "$*";; *) printf '%s\n' '` + denies(unjudged) + "';; esac",
+						`case "$*" in "{"*"}") printf '%s\n' "$*";; *) printf '%s\n' '` + denies(unchecked) + "';; esac",
 					PowerShell: "$out = " + inPowerShell(program) + " hook copilot" + args +
-						`; if ($LASTEXITCODE -eq 0 -and "$out" -like '{*}') { $out } else { '` + denies(unjudged) + "' }",
+						`; if ($LASTEXITCODE -eq 0 -and "$out" -like '{*}') { $out } else { '` + denies(unchecked) + "' }",
 					TimeoutSec: seconds,
 				}
 			},

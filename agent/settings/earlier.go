@@ -1,11 +1,30 @@
 package settings
 
-// unjudgedEarlier is unjudged in what earlier versions wrote.
-const unjudgedEarlier = "policyscan did not judge this call, so it is denied: see that the program policyscan is in the PATH"
+import "strings"
+
+// unjudged is the reason, unchecked, in what earlier versions wrote, and unjudgedFirst in what the first ones did.
+const (
+	unjudged = "policyscan did not judge this call, so it is denied: check that the program policyscan is installed, " +
+		"in the PATH, and the one it should be"
+	unjudgedFirst = "policyscan did not judge this call, so it is denied: see that the program policyscan is in the PATH"
+)
+
+// withUnjudged returns the hook as earlier versions wrote it: with another reason, and otherwise the same.
+func (h hook) withUnjudged() hook {
+	for _, line := range []*string{&h.Command, &h.CommandWindows, &h.Bash, &h.PowerShell} {
+		*line = strings.ReplaceAll(*line, unchecked, unjudged)
+	}
+	var within []hook
+	for _, inner := range h.Hooks {
+		within = append(within, inner.withUnjudged())
+	}
+	h.Hooks = within
+	return h
+}
 
 // orExit2Earlier took a program that ends with status 0 and says nothing for one that has no opinion.
 func orExit2Earlier(agent, args string) string {
-	return "policyscan hook " + agent + args + " || sh -c 'echo \"" + unjudgedEarlier + "\" >&2; exit 2'"
+	return "policyscan hook " + agent + args + " || sh -c 'echo \"" + unjudgedFirst + "\" >&2; exit 2'"
 }
 
 func earlierClaudeCode(args string) hook {
@@ -16,8 +35,8 @@ func earlierClaudeCode(args string) hook {
 
 func earlierCodex(args string) hook {
 	return hook{Matcher: "*", Hooks: []hook{{
-		Type: "command", Command: "sh -c 'policyscan hook codex" + args + " || { echo \"" + unjudgedEarlier + "\" >&2; exit 2; }'",
-		CommandWindows: "policyscan hook codex" + args + " || (echo " + unjudgedEarlier + " 1>&2 & exit 2)",
+		Type: "command", Command: "sh -c 'policyscan hook codex" + args + " || { echo \"" + unjudgedFirst + "\" >&2; exit 2; }'",
+		CommandWindows: "policyscan hook codex" + args + " || (echo " + unjudgedFirst + " 1>&2 & exit 2)",
 		Timeout:        75,
 	}}}
 }
@@ -29,7 +48,7 @@ func earlierGemini(args string) hook {
 }
 
 func earlierCopilot(args string) hook {
-	deny := denies(unjudgedEarlier)
+	deny := denies(unjudgedFirst)
 	return hook{
 		Type:       "command",
 		Bash:       "out=$(policyscan hook copilot" + args + `) && printf '%s\n' "$out" || printf '%s\n' '` + deny + "'",

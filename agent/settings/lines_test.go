@@ -114,13 +114,13 @@ func TestFault_152_Lines(t *testing.T) {
 				} {
 					got := runLine(t, shell, line, program)
 					if agent != "copilot" {
-						if got.status != 2 || !strings.Contains(got.err, unjudged+"\n") || got.out != "" {
+						if got.status != 2 || !strings.Contains(got.err, unchecked+"\n") || got.out != "" {
 							t.Errorf("%s: %+v", what, got)
 						}
 						continue
 					}
 					var deny struct{ PermissionDecision, PermissionDecisionReason string }
-					if err := json.Unmarshal([]byte(got.out), &deny); err != nil || got.status != 0 || deny.PermissionDecision != "deny" || deny.PermissionDecisionReason != unjudged {
+					if err := json.Unmarshal([]byte(got.out), &deny); err != nil || got.status != 0 || deny.PermissionDecision != "deny" || deny.PermissionDecisionReason != unchecked {
 						t.Errorf("%s: %+v: %v", what, got, err)
 					}
 				}

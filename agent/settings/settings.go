@@ -229,7 +229,8 @@ func (t *Target) written(raw []byte) (args string, entry hook, ok bool) {
 	}
 	forms := []hook{t.earlier(args)}
 	if i := strings.LastIndex(before, "$("); i >= 0 && isProgram(before[i+2:]) {
-		forms = append(forms, t.entry(before[i+2:], args))
+		entry := t.entry(before[i+2:], args)
+		forms = append(forms, entry, entry.withUnjudged())
 	}
 	for _, form := range forms {
 		if want, err := encode(form); err == nil && sameJSON(raw, []byte(want)) {

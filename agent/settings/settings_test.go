@@ -83,9 +83,9 @@ func TestInstall(t *testing.T) {
 // TestFresh: the files that Install begins, as the agents document them.
 func TestFresh(t *testing.T) {
 	line := func(agent string) string {
-		return `sh -c 'set -- "$(policyscan hook ` + agent + ` --calls x || echo x)"; case "$*" in "{"*"}") printf "%s\n" "$*" && exit;; esac; echo "` + unjudged + `" >&2; exit 2'`
+		return `sh -c 'set -- "$(policyscan hook ` + agent + ` --calls x || echo x)"; case "$*" in "{"*"}") printf "%s\n" "$*" && exit;; esac; echo "` + unchecked + `" >&2; exit 2'`
 	}
-	const deny = `'{"permissionDecision":"deny","permissionDecisionReason":"` + unjudged + `"}'`
+	const deny = `'{"permissionDecision":"deny","permissionDecisionReason":"` + unchecked + `"}'`
 	type m = map[string]any
 	for agent, want := range map[string]m{
 		"claude-code": {"hooks": m{"PreToolUse": []any{m{"matcher": "*", "hooks": []any{m{
@@ -93,7 +93,7 @@ func TestFresh(t *testing.T) {
 		}}}}}},
 		"codex": {"hooks": m{"PreToolUse": []any{m{"matcher": "*", "hooks": []any{m{
 			"type": "command", "timeout": 75.0, "command": line("codex"),
-			"commandWindows": "policyscan hook codex --calls x | findstr /b { || (echo " + unjudged + " 1>&2 & exit 2)",
+			"commandWindows": "policyscan hook codex --calls x | findstr /b { || (echo " + unchecked + " 1>&2 & exit 2)",
 		}}}}}},
 		"gemini": {"hooks": m{"BeforeTool": []any{m{"matcher": "*", "hooks": []any{m{
 			"name": "policyscan", "type": "command", "timeout": 75000.0, "command": line("gemini"),
@@ -133,7 +133,7 @@ func TestInstallRefused(t *testing.T) {
 		{"copilot", `{"hooks": {}}`, `s.json:1:1: there is no "version": 1, without which GitHub Copilot reads no hooks; add it`},
 		{"cursor", `{"version": 2}`, `s.json:1:13: there is no "version": 1, without which Cursor reads no hooks; add it`},
 		{"codex", `{"$schema": "x"}`, `s.json:1:2: there is "$schema", and Codex refuses a file that has more than ["description" "hooks"]; remove it`},
-		{"gemini", "{\n  \"a\": 1 // mine\n}", `s.json:2:10: a comment, which JSON does not have; add this by hand to the list hooks.BeforeTool: {"matcher":"*","hooks":[{"name":"policyscan","type":"command","command":"sh -c 'set -- \"$(policyscan hook gemini || echo x)\"; case \"$*\" in \"{\"*\"}\") printf \"%s\\n\" \"$*\" && exit;; esac; echo \"` + unjudged + `\" >&2; exit 2'","timeout":75000}]}`},
+		{"gemini", "{\n  \"a\": 1 // mine\n}", `s.json:2:10: a comment, which JSON does not have; add this by hand to the list hooks.BeforeTool: {"matcher":"*","hooks":[{"name":"policyscan","type":"command","command":"sh -c 'set -- \"$(policyscan hook gemini || echo x)\"; case \"$*\" in \"{\"*\"}\") printf \"%s\\n\" \"$*\" && exit;; esac; echo \"` + unchecked + `\" >&2; exit 2'","timeout":75000}]}`},
 		{"cursor", `{"version": 1, "hooks": {"preToolUse": [1, {"command": "policyscan hook cursor"}]}}`, `s.json:1:44: this hook runs policyscan, but is not as policyscan wrote it; remove it by hand`},
 		{"claude-code", `{"hooks": {"PreToolUse": [{"hooks": [{"command": "cd /; policyscan hook claude-code || true"}]}]}}`, `s.json:1:27: this hook runs policyscan, but is not as policyscan wrote it; remove it by hand`},
 	} {
@@ -192,39 +192,48 @@ func TestChangedByHand(t *testing.T) {
 	}
 }
 
-// TestFault_152_EarlierEntry: an entry that an earlier version wrote takes silence for no opinion. Install replaces it where it
-// is, whatever is around it, and Uninstall knows it.
+// TestFault_152_EarlierEntry: an entry that an earlier version wrote has another reason, and that of the first versions
+// takes silence for no opinion. Install replaces it where it is, whatever is around it, and Uninstall knows it.
 func TestFault_152_EarlierEntry(t *testing.T) {
 	for _, of := range Targets() {
-		t.Run(of.Agent, func(t *testing.T) {
-			args := []string{"--calls", "my rules/calls.yml"}
-			quoted, err := quoteAll(args)
-			if err != nil {
-				t.Fatal(err)
-			}
-			old := *of
-			old.entry = func(_, args string) hook { return of.earlier(args) }
-			around := "{\n  \"hooks\": {\n    \"" + of.path[1] + "\": [\n      1\n    ]\n  }\n}\n"
-			if of.version {
-				around = strings.Replace(around, "{\n", "{\n  \"version\": 1,\n", 1)
-			}
-			for _, had := range []string{"", around, strings.ReplaceAll(around, "\n", ""), strings.ReplaceAll(around, "\n", "\r\n")} {
-				before, want := install(t, &old, had, args...), install(t, of, had, args...)
-				if before == want || !strings.Contains(before, unjudgedEarlier) {
-					t.Fatalf("the earlier entry is the one of now:\n%s", before)
-				}
-				if got := install(t, of, before, args...); got != want {
-					t.Errorf("%q became\n%s\nwant\n%s", before, got, want)
-				}
-				back, err := of.Uninstall(source(before))
-				if err != nil || string(back) != had {
-					t.Errorf("uninstalled: %v\n%q, want %q", err, back, had)
-				}
-				if _, err := of.Install(source(before), "", nil); err == nil || !strings.Contains(err.Error(), "with other arguments:"+quoted) {
-					t.Errorf("other arguments: %v", err)
-				}
-			}
-		})
+		for reason, entry := range map[string]func(program, args string) hook{
+			unjudgedFirst: func(_, args string) hook { return of.earlier(args) },
+			unjudged:      func(program, args string) hook { return of.entry(program, args).withUnjudged() },
+		} {
+			t.Run(of.Agent, func(t *testing.T) { replacesEarlier(t, of, entry, reason) })
+		}
+	}
+}
+
+func replacesEarlier(t *testing.T, of *Target, entry func(program, args string) hook, reason string) {
+	args := []string{"--calls", "my rules/calls.yml"}
+	quoted, err := quoteAll(args)
+	if err != nil {
+		t.Fatal(err)
+	}
+	old := *of
+	old.entry = entry
+	around := "{\n  \"hooks\": {\n    \"" + of.path[1] + "\": [\n      1\n    ]\n  }\n}\n"
+	if of.version {
+		around = strings.Replace(around, "{\n", "{\n  \"version\": 1,\n", 1)
+	}
+	oneLine, windows := strings.ReplaceAll(around, "\n", ""), strings.ReplaceAll(around, "\n", "\r\n")
+	for _, had := range []string{"", around, oneLine, windows} {
+		before, want := install(t, &old, had, args...), install(t, of, had, args...)
+		if before == want || !strings.Contains(before, reason) || strings.Contains(want, reason) {
+			t.Fatalf("the earlier entry is the one of now:\n%s", before)
+		}
+		if got := install(t, of, before, args...); got != want {
+			t.Errorf("%q became\n%s\nwant\n%s", before, got, want)
+		}
+		back, err := of.Uninstall(source(before))
+		if err != nil || string(back) != had {
+			t.Errorf("uninstalled: %v\n%q, want %q", err, back, had)
+		}
+		_, err = of.Install(source(before), "", nil)
+		if err == nil || !strings.Contains(err.Error(), "with other arguments:"+quoted) {
+			t.Errorf("other arguments: %v", err)
+		}
 	}
 }
 

@@ -46,7 +46,7 @@ func recovering(std streams, program func() int) (status int) {
 			status = exitPass
 		default:
 			// A PASS cannot have been written: that is the last thing a scan does.
-			complain(std.err, fmt.Errorf("a bug of policyscan, please report it: %v", p))
+			complain(std.err, fmt.Errorf("a bug in policyscan, please report it: %v", p))
 			_, _ = std.err.Write(debug.Stack())
 			status = exitUndecided
 		}

@@ -164,7 +164,7 @@ func hookedAgent(args []string) *protocol.Agent {
 
 // undecided returns the decision that denies a call which could not be judged.
 func undecided(err error) protocol.Decision {
-	reason := "policyscan could not judge this call, so it is denied: " + err.Error()
+	reason := "policyscan could not check this call, so it is denied: " + err.Error()
 	return protocol.Decision{Permission: protocol.Deny, Reason: reason}
 }
 
@@ -258,7 +258,7 @@ func inTime[T any](ctx context.Context, work func() (T, error)) (T, error) {
 		var r result
 		defer func() {
 			if p := recover(); p != nil {
-				r = result{err: aboutCall{fmt.Errorf("a bug of policyscan, please report it: %v\n%s", p, debug.Stack())}}
+				r = result{err: aboutCall{fmt.Errorf("a bug in policyscan, please report it: %v\n%s", p, debug.Stack())}}
 			}
 			done <- r
 		}()

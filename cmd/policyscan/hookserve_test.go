@@ -251,7 +251,7 @@ func TestFault_153_Serve(t *testing.T) {
 	}{
 		{func() {}, "which has no bundle, so no bundle checked it"},
 		{func() { p.write(bundle+"invariants.yml", "rules: []\n"); p.write(bundle+"boundaries.yml", oneRule) }, "would break the policy of the repository"},
-		{func() { p.write(bundle+"boundaries.yml", "rules: [") }, "could not judge this call, so it is denied: "},
+		{func() { p.write(bundle+"boundaries.yml", "rules: [") }, "could not check this call, so it is denied: "},
 		{func() { p.write(bundle+"boundaries.yml", oneRule) }, "would break the policy of the repository"},
 	}
 	c := &agentHookCmd{Root: filepath.Join(p.dir, "project"), Serve: true, Timeout: hang}

@@ -133,7 +133,7 @@ func TestFault_139_Panic(t *testing.T) {
 	for _, tree := range []string{"good", "bad"} {
 		var said bytes.Buffer
 		status := run([]string{"--policy", "policy", tree}, streams{in: strings.NewReader(""), out: panics{}, err: &said})
-		if status != exitUndecided || !strings.Contains(said.String(), "policyscan: a bug of policyscan, please report it: no one expected this") {
+		if status != exitUndecided || !strings.Contains(said.String(), "policyscan: a bug in policyscan, please report it: no one expected this") {
 			t.Errorf("%s: status %d: %s", tree, status, said.String())
 		}
 	}

@@ -239,7 +239,7 @@ func (s *scene) judge(e ending) (outcome string, wrong error) {
 
 // crashed returns the word of Go's runtime for its own end, if it is in a text.
 func crashed(text string) string {
-	for _, word := range []string{"panic:", "fatal error:", "goroutine 1", "a bug of policyscan", "runtime: "} {
+	for _, word := range []string{"panic:", "fatal error:", "goroutine 1", "a bug in policyscan", "runtime: "} {
 		if strings.Contains(text, word) {
 			return word
 		}

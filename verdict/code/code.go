@@ -10,7 +10,7 @@ const (
 	InProgress  = "E_IN_PROGRESS"
 	Interrupted = "E_INTERRUPTED" // a signal ended the run
 	Timeout     = "E_TIMEOUT"     // --timeout was over
-	Internal    = "E_INTERNAL"    // a bug of policyscan
+	Internal    = "E_INTERNAL"    // a bug in policyscan
 
 	Read          = "E_READ"           // a file or folder could not be read
 	Changed       = "E_CHANGED"        // a file changed, appeared or went while it was read

@@ -19,7 +19,7 @@ import (
 )
 
 // unjudged is how the reason begins for which policyscan gave none.
-const unjudged = "policyscan did not judge this call, so it is denied"
+const unjudged = "policyscan did not check this call, so it is denied"
 
 var agents = flag.Bool("agents", false, "run the agents, and install them")
 
