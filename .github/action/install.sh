@@ -68,7 +68,7 @@ release)
   ;;
 path)
   program=$(type -P policyscan) || fail 'install: path finds no policyscan in the PATH'
-  [[ $program == /* || $program =~ ^[A-Za-z]:[/\\] ]] || fail 'the PATH has a relative folder before the one of policyscan: a change could bring the program that judges it'
+  [[ $program == /* || $program =~ ^[A-Za-z]:[/\\] ]] || fail 'the PATH has a relative folder before the one of policyscan: a change could bring the program that checks it'
   says=$("$program" --version) || fail 'the policyscan in the PATH does not run'
   [[ -z $version || $says == "policyscan $version" || $says == "policyscan v$version" ]] ||
     fail "the policyscan in the PATH is not version $version"
