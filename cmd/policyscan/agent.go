@@ -8,16 +8,16 @@ import "github.com/policyscan/policyscan/agent/dialect"
 
 // evalCommand is the subcommand that judges calls from standard input.
 type evalCommand struct {
-	Eval evalCmd `cmd:"" help:"Judge tool calls of agents by call rules."`
+	Eval evalCmd `cmd:"" help:"Check tool calls of agents against call rules."`
 }
 
 // agentHooks are the hooks that agents run.
 type agentHooks struct {
-	ClaudeCode agentHookCmd `cmd:"" name:"claude-code" help:"Judge a call of Claude Code."`
-	Codex      agentHookCmd `cmd:"" help:"Judge a call of Codex."`
-	Gemini     agentHookCmd `cmd:"" help:"Judge a call of Gemini CLI."`
-	Copilot    agentHookCmd `cmd:"" help:"Judge a call of Copilot."`
-	Cursor     agentHookCmd `cmd:"" help:"Judge a call of Cursor."`
+	ClaudeCode agentHookCmd `cmd:"" name:"claude-code" help:"Check a call of Claude Code."`
+	Codex      agentHookCmd `cmd:"" help:"Check a call of Codex."`
+	Gemini     agentHookCmd `cmd:"" help:"Check a call of Gemini CLI."`
+	Copilot    agentHookCmd `cmd:"" help:"Check a call of Copilot."`
+	Cursor     agentHookCmd `cmd:"" help:"Check a call of Cursor."`
 }
 
 // agentInstalls write those hooks.

@@ -77,7 +77,7 @@ func (c *evalCmd) Run(std streams) error {
 // gate returns the gate that judges the calls.
 func (c *evalCmd) gate() (*gate.Gate, error) {
 	if len(c.Calls) == 0 && len(c.Policy) == 0 {
-		return nil, errors.New("there is nothing to judge calls by; name call rules with --calls, or a bundle with --policy")
+		return nil, errors.New("there is nothing to check calls against; name call rules with --calls, or a bundle with --policy")
 	}
 	if c.Root != "" && len(c.Policy) == 0 {
 		return nil, errors.New("--root is given without --policy, but call rules have no root; " +

@@ -171,12 +171,12 @@ func TestFault_163_Hook(t *testing.T) {
 				}
 			}
 			if object && !strings.Contains(c.payload, "beforeMCP") { // whose tools are never Bash
-				if out := hook(`,"` + c.member + `":{"command":"rm -rf /"}`); !strings.Contains(out, "deny") || strings.Contains(out, "could not judge") {
+				if out := hook(`,"` + c.member + `":{"command":"rm -rf /"}`); !strings.Contains(out, "deny") || strings.Contains(out, "could not check") {
 					t.Errorf("%s, %s: %s", name, c.payload, out)
 				}
 			}
 			if object {
-				if out := hook(`,"` + c.member + `":{}`); strings.Contains(out, "could not judge") {
+				if out := hook(`,"` + c.member + `":{}`); strings.Contains(out, "could not check") {
 					t.Errorf("%s, %s: an empty object: %s", name, c.payload, out)
 				}
 			}

@@ -10,7 +10,7 @@ type hookCmd struct {
 }
 
 type hookInstallCmd struct {
-	Git hookInstallGitCmd `cmd:"" help:"Write git's pre-commit hook, which judges what is staged."`
+	Git hookInstallGitCmd `cmd:"" help:"Write git's pre-commit hook, which checks what is staged."`
 
 	agentInstalls `embed:""`
 }

@@ -35,7 +35,7 @@ type agentHookCmd struct {
 	AskMode        string        `placeholder:"MODE" aliases:"ask_mode" help:"How a person is asked: agent, or tty, the terminal. Default: agent, but tty where sigmashake's rules ask."`
 	AgentId        string        `placeholder:"ID" help:"The agent's id, if its hook does not give one."`
 	State          string        `placeholder:"DIR" help:"Private folder for what sigmashake's loop guard remembers. Default: policyscan/sessions in the user's state folder."`
-	Timeout        time.Duration `placeholder:"D" default:"8s" env:"-" help:"Deny the call if it cannot be judged in this time. Default: 8s."`
+	Timeout        time.Duration `placeholder:"D" default:"8s" env:"-" help:"Deny the call if it cannot be checked in this time. Default: 8s."`
 	Log            string        `placeholder:"FILE" help:"Append each decision to this file, as a line of JSON. A call whose decision cannot be written is denied."`
 	LogInput       bool          `help:"Also write the texts of the calls, up to 4 KiB of each. Default: their lengths and hashes."`
 	Serve          bool          `env:"-" help:"Keep running: a call on each line of standard input, an answer on each line of standard output. Changed rules are loaded."`
@@ -425,7 +425,7 @@ func (c *agentHookCmd) gate(at place) (*gate.Gate, error) {
 		if len(c.Policy) == 0 && len(c.Calls) > 0 && errors.As(err, &none) &&
 			none.Code == rules.CodeMissing && none.File == "" {
 			advised := *none
-			advised.Fix += "; to judge by the call rules alone, add --policy none"
+			advised.Fix += "; to check with the call rules alone, add --policy none"
 			err = &advised
 		}
 	case len(flags) > 1:

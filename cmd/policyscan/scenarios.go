@@ -9,7 +9,7 @@ import (
 	"github.com/policyscan/policyscan/agent/gate"
 )
 
-// scenariosFlag has the flags of policyscan test that name the calls to judge, and the rules.
+// scenariosFlag has the flags of policyscan test that name the calls to check, and the rules.
 type scenariosFlag struct {
 	callsFlag `embed:""`
 	Scenarios []string `placeholder:"FILE" sep:"none" help:"Calls, and what is expected of them: a line of JSON for each. Repeatable."`
@@ -20,11 +20,11 @@ type scenariosFlag struct {
 func (c *scenariosFlag) check(named bool) error {
 	switch {
 	case len(c.Calls) > 0 && len(c.Scenarios) == 0:
-		return errors.New("--calls is given without --scenarios; name the calls to judge")
+		return errors.New("--calls is given without --scenarios; name the calls to check")
 	case c.Root != "" && (len(c.Scenarios) == 0 || !named):
-		return errors.New("--root is given, but no bundle judges a scenario; name scenarios and a bundle, or remove --root")
+		return errors.New("--root is given, but there is no bundle for scenarios; name scenarios and a bundle, or remove --root")
 	case len(c.Scenarios) > 0 && len(c.Calls) == 0 && !named:
-		return errors.New("--scenarios is given, but nothing to judge calls by; name call rules with --calls, or a bundle")
+		return errors.New("--scenarios is given, but nothing to check calls against; name call rules with --calls, or a bundle")
 	}
 	return nil
 }
