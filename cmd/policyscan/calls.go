@@ -12,6 +12,7 @@ import (
 	"github.com/policyscan/policyscan/agent/dialect"
 	"github.com/policyscan/policyscan/agent/dialect/sigmashake"
 	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/scanner/scope"
 )
 
 // callsFlag has the flags that name call rules.
@@ -90,12 +91,12 @@ func defaulted(s *callrules.Set) string {
 // validateSigmashake checks the settings that the hook reads if there are rules of sigmashake: those in the root of the
 // repository around the current folder.
 func validateSigmashake(std streams) error {
-	at, err := findPlace("")
+	at, err := scope.Find("")
 	if err != nil {
 		return err
 	}
-	shown := at.prefix + sigmashake.ConfigFile
-	config, there, err := sigmashake.LoadConfig(at.root, shown)
+	shown := at.Prefix + sigmashake.ConfigFile
+	config, there, err := sigmashake.LoadConfig(at.Root, shown)
 	var list rules.Errors
 	switch {
 	case errors.As(err, &list):

@@ -12,6 +12,8 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/policyscan/policyscan/cmd/policyscan/manual"
+	"github.com/policyscan/policyscan/scanner/scope"
+	"github.com/policyscan/policyscan/verdict/output"
 	"github.com/policyscan/policyscan/verdict/report"
 )
 
@@ -105,6 +107,30 @@ func newParser(c any, std streams) (*kong.Kong, error) {
 		kong.ValueFormatter(func(v *kong.Value) string { return v.Help }),
 	)
 }
+
+// outputsOf returns where the verdict may go if the arguments cannot be parsed: if they name no output, all the places
+// that are possible, since neither PATH nor the scope is known.
+func outputsOf(args []string) []string {
+	var outputs []string // more than one, if the flag is given twice
+	for i, a := range args {
+		if v, ok := strings.CutPrefix(a, "--output="); ok {
+			outputs = append(outputs, v)
+		} else if a == "--output" && i+1 < len(args) {
+			outputs = append(outputs, args[i+1])
+		}
+	}
+	outputs = slices.DeleteFunc(outputs, func(v string) bool { return v == "" })
+	if named := os.Getenv("POLICYSCAN_OUTPUT"); len(outputs) == 0 && named != "" {
+		outputs = []string{named}
+	}
+	if len(outputs) > 0 {
+		return outputs
+	}
+	return scope.VerdictFiles(gitEnvironment())
+}
+
+// replaceOldVerdict replaces the verdict of an earlier run if this run's arguments or environment are not valid.
+func replaceOldVerdict(outputs ...string) { output.ReplaceOld(version(), outputs...) }
 
 // scans reports whether the arguments seem to be those of a scan.
 func scans(parser *kong.Kong, args []string) bool {

@@ -9,13 +9,14 @@ import (
 	"github.com/policyscan/policyscan/internal/disk"
 	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/scanner"
+	"github.com/policyscan/policyscan/scanner/scope"
 )
 
 // bundleGate is a gate with the bundles that --policy names, or that root holds.
-func bundleGate(flags []string, at place) (*gate.Gate, error) {
-	all, err := loadPolicies(flags, at.root)
-	if n := len(all); err != nil && n > 0 && flags[n-1] != "" && all[n-1].bundle == nil {
-		err = fmt.Errorf("%s: %w", all[n-1].name, err)
+func bundleGate(flags []string, at scope.Place) (*gate.Gate, error) {
+	all, err := scope.LoadPolicies(flags, at.Root)
+	if n := len(all); err != nil && n > 0 && flags[n-1] != "" && all[n-1].Bundle == nil {
+		err = fmt.Errorf("%s: %w", all[n-1].Name, err)
 	}
 	if err != nil {
 		return nil, err
@@ -24,8 +25,8 @@ func bundleGate(flags []string, at place) (*gate.Gate, error) {
 }
 
 // otherGate is a gate with the bundle of another repository than the project's, nil if it has none.
-func otherGate(at place) (*gate.Gate, error) {
-	dir, err := rules.Discover(at.root)
+func otherGate(at scope.Place) (*gate.Gate, error) {
+	dir, err := rules.Discover(at.Root)
 	var none *rules.Error
 	if errors.As(err, &none) && none.Code == rules.CodeMissing {
 		return nil, nil
@@ -37,20 +38,20 @@ func otherGate(at place) (*gate.Gate, error) {
 }
 
 // newGate is a gate with bundles that are loaded.
-func newGate(all policies, at place) (*gate.Gate, error) {
-	root, err := disk.Real(at.root)
+func newGate(all scope.Policies, at scope.Place) (*gate.Gate, error) {
+	root, err := disk.Real(at.Root)
 	if err != nil {
 		return nil, scanner.NoRoot(err)
 	}
-	g := &gate.Gate{Bundle: rules.Join(all.bundles()...), Root: root}
+	g := &gate.Gate{Bundle: rules.Join(all.Bundles()...), Root: root}
 	for i := range all {
 		p := &all[i]
-		if p.dir == "" {
+		if p.Dir == "" {
 			continue
 		}
-		dir, err := disk.Real(p.dir)
+		dir, err := disk.Real(p.Dir)
 		if err != nil {
-			return nil, fmt.Errorf("cannot determine where the bundle %s is: %w", p.name, disk.Cause(err))
+			return nil, fmt.Errorf("cannot determine where the bundle %s is: %w", p.Name, disk.Cause(err))
 		}
 		for _, name := range []string{rules.BoundariesFile, rules.InvariantsFile, rules.DeprecatedFile} {
 			g.RuleFiles = append(g.RuleFiles, filepath.Join(dir, filepath.FromSlash(name)))

@@ -11,11 +11,12 @@ import (
 	"github.com/policyscan/policyscan/internal/disk"
 	"github.com/policyscan/policyscan/scanner"
 	"github.com/policyscan/policyscan/scanner/repo"
+	"github.com/policyscan/policyscan/scanner/scope"
 )
 
 // ignoreLine keeps the verdict out of commits: a change could come with its own verdict, so a scan refuses to write
 // to a file that git tracks.
-const ignoreLine = "/" + verdictName
+const ignoreLine = "/" + scope.VerdictName
 
 // ignoreVerdict makes git ignore the verdict in the root of the repository around a folder, and returns what it
 // did, as a line for a person; "" if there was nothing to do. It does not write through a .gitignore that is a link,
@@ -32,7 +33,7 @@ func ignoreVerdict(dir string) (string, error) {
 		return "there is no git repository here; if you make one, add the line " + ignoreLine + " to its .gitignore", nil
 	}
 	file := filepath.Join(root, ".gitignore")
-	shown := safe(shownPath(file))
+	shown := safe(disk.Shown(file))
 	failed := func(err error) error {
 		return fmt.Errorf("%s could not be added to %s: %w; add it by hand", ignoreLine, shown, disk.Cause(err))
 	}
@@ -53,7 +54,7 @@ func ignoreVerdict(dir string) (string, error) {
 	if err != nil {
 		return "", failed(err)
 	}
-	if repo.IgnoredBy(text, verdictName) {
+	if repo.IgnoredBy(text, scope.VerdictName) {
 		return "", nil
 	}
 	if err := appendTo(file, st, ignoreAfter(text)); err != nil {

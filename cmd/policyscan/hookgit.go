@@ -46,7 +46,7 @@ func (c *hookInstallGitCmd) Run(std streams) error {
 	if err != nil {
 		return err
 	}
-	shown := shownPath(hook)
+	shown := disk.Shown(hook)
 	done := "wrote"
 	switch ours, err := isGitHook(hook); {
 	case errors.Is(err, fs.ErrNotExist):
@@ -89,16 +89,16 @@ func (c *hookUninstallGitCmd) Run(std streams) error {
 	ours, err := isGitHook(hook)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return print(std.out, "there is no %s\n", safe(shownPath(hook)))
+		return print(std.out, "there is no %s\n", safe(disk.Shown(hook)))
 	case err != nil:
 		return err
 	case !ours:
-		return fmt.Errorf("%s is not as policyscan wrote it; remove by hand what you no longer want in it", shownPath(hook))
+		return fmt.Errorf("%s is not as policyscan wrote it; remove by hand what you no longer want in it", disk.Shown(hook))
 	}
 	if err := os.Remove(hook); err != nil {
 		return fmt.Errorf("the hook cannot be removed: %w", err)
 	}
-	return print(std.out, "removed %s\n", safe(shownPath(hook)))
+	return print(std.out, "removed %s\n", safe(disk.Shown(hook)))
 }
 
 // gitHookFile returns the path of the pre-commit hook of the repository around the current
@@ -110,23 +110,6 @@ func gitHookFile() (hook, root string, err error) {
 	}
 	dir, err := r.Hooks()
 	return filepath.Join(dir, "pre-commit"), r.WorkTree, err
-}
-
-// shownPath returns a path relative to the current folder, for a message.
-func shownPath(file string) string {
-	dir, name := filepath.Split(file)
-	cwd, err := disk.Real(".")
-	if err != nil {
-		return filepath.ToSlash(file)
-	}
-	if real, err := disk.Real(dir); err == nil {
-		dir = real
-	}
-	rel, err := filepath.Rel(cwd, filepath.Join(dir, name))
-	if err != nil {
-		rel = file
-	}
-	return filepath.ToSlash(rel)
 }
 
 // isGitHook reports whether a file is the hook that policyscan writes. If there is nothing
@@ -184,7 +167,7 @@ func makeExecutable(file string) error {
 // foreignHook returns an error that says what to do about a hook that is not policyscan's.
 func foreignHook(file string) error {
 	const head = "%s already exists and was left as it is; "
-	shown := shownPath(file)
+	shown := disk.Shown(file)
 	switch text := headOf(file); {
 	case bytes.Contains(text, []byte("pre-commit.com")):
 		return fmt.Errorf(head+"it belongs to pre-commit: add the hook policyscan to .pre-commit-config.yaml", shown)

@@ -10,17 +10,18 @@ import (
 	"github.com/policyscan/policyscan/agent/gate"
 	"github.com/policyscan/policyscan/agent/protocol"
 	"github.com/policyscan/policyscan/internal/disk"
+	"github.com/policyscan/policyscan/scanner/scope"
 )
 
 // withGuards returns a gate that also guards the rules and the hooks of agents, or with --allow-rule-edits nothing.
 // folders are those of the project and of the call.
-func (c *agentHookCmd) withGuards(agent string, g *gate.Gate, at place, folders []string) (*gate.Gate, error) {
+func (c *agentHookCmd) withGuards(agent string, g *gate.Gate, at scope.Place, folders []string) (*gate.Gate, error) {
 	if c.AllowRuleEdits {
 		unguarded := *g
 		unguarded.Guarded = nil
 		return &unguarded, nil
 	}
-	w := gate.Guards{Agent: agent, Root: at.root, Folders: folders, Around: surroundings()}
+	w := gate.Guards{Agent: agent, Root: at.Root, Folders: folders, Around: surroundings()}
 	w.RootNames = []string{sigmashake.ConfigFile}
 	if dir, err := c.stateDir(); err == nil {
 		w.State = dir

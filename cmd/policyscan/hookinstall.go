@@ -15,6 +15,7 @@ import (
 	"github.com/policyscan/policyscan/agent/dialect/sigmashake"
 	"github.com/policyscan/policyscan/agent/protocol"
 	"github.com/policyscan/policyscan/agent/settings"
+	"github.com/policyscan/policyscan/scanner/scope"
 )
 
 // hookInstallAgentCmd puts the hook into the settings of the agent that the command is named after.
@@ -201,11 +202,11 @@ func openSettings(agent string, user bool) (*settings.File, error) {
 	if user {
 		return of.OpenUser(os.Getenv, os.UserHomeDir)
 	}
-	p, err := findPlace("")
+	p, err := scope.Find("")
 	if err != nil {
 		return nil, err
 	}
-	return of.OpenProject(p.root, p.prefix)
+	return of.OpenProject(p.Root, p.Prefix)
 }
 
 // shownLines returns a text that is safe to print.

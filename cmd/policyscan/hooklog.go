@@ -116,7 +116,7 @@ func (c *agentHookCmd) logFile(a *protocol.Agent, e *protocol.Event) (string, er
 	if err != nil {
 		return "", err
 	}
-	return filepath.Abs(disk.Under(places[0].root, c.Log))
+	return filepath.Abs(disk.Under(places[0].Root, c.Log))
 }
 
 // entry returns what the log says about a decision.

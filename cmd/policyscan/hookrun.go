@@ -22,6 +22,7 @@ import (
 	"github.com/policyscan/policyscan/internal/disk"
 	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/scanner/repo"
+	"github.com/policyscan/policyscan/scanner/scope"
 	"github.com/policyscan/policyscan/verdict/output"
 )
 
@@ -216,7 +217,7 @@ func (c *agentHookCmd) once(std streams, a *protocol.Agent) error {
 // answer judges the call that the agent's hook received, and returns the answer. Once the call is read, a failure is
 // an answer, too. ctx limits the judgement, person the wait for a person.
 func (c *agentHookCmd) answer(
-	ctx, person context.Context, std streams, a *protocol.Agent, text []byte, gateAt func(place) (*gate.Gate, error),
+	ctx, person context.Context, std streams, a *protocol.Agent, text []byte, gateAt func(scope.Place) (*gate.Gate, error),
 ) ([]byte, error) {
 	e, err := inTime(ctx, func() (*protocol.Event, error) { return a.Read(text) })
 	switch {
@@ -277,7 +278,7 @@ func inTime[T any](ctx context.Context, work func() (T, error)) (T, error) {
 
 // judge judges the call by the gates of the roots of the agent's project, and of other repositories.
 func (c *agentHookCmd) judge(
-	ctx context.Context, a *protocol.Agent, e *protocol.Event, gateAt func(place) (*gate.Gate, error),
+	ctx context.Context, a *protocol.Agent, e *protocol.Event, gateAt func(scope.Place) (*gate.Gate, error),
 ) (judgement, error) {
 	places, err := c.places(a, e)
 	if err != nil {
@@ -299,7 +300,7 @@ func (c *agentHookCmd) judge(
 			}
 			g.Guarded = append(g.Guarded, name)
 		}
-		g.Sets = c.files().Respelled(g.Sets, at.root, append(e.Roots, projectDir(a), e.Call.Dir))
+		g.Sets = c.files().Respelled(g.Sets, at.Root, append(e.Roots, projectDir(a), e.Call.Dir))
 		project.Gates = append(project.Gates, g)
 	}
 	if !slices.Contains((&policyFlag{c.Policy}).flags(), noPolicy) {
@@ -316,7 +317,7 @@ func (c *agentHookCmd) judge(
 // otherGate returns the gate of another repository. It is loaded for each call: few calls edit files there, and an
 // older bundle must not stay in force if that repository's bundle becomes invalid.
 func (c *agentHookCmd) otherGate(agent, root string, within bool) (*gate.Gate, error) {
-	at := newPlace(root)
+	at := scope.At(root)
 	g, err := otherGate(at)
 	switch {
 	case err != nil:
@@ -369,21 +370,21 @@ func askedAtTerminal(
 }
 
 // places returns the folders whose bundles judge what the agent writes.
-func (c *agentHookCmd) places(a *protocol.Agent, e *protocol.Event) ([]place, error) {
+func (c *agentHookCmd) places(a *protocol.Agent, e *protocol.Event) ([]scope.Place, error) {
 	roots := e.Roots
 	switch dir := projectDir(a); {
 	case c.Root != "":
 		at, err := rootAt(c.Root)
-		return []place{at}, err
+		return []scope.Place{at}, err
 	case dir != "":
 		roots = append([]string{dir}, roots...)
 	case len(roots) == 0 && e.Call.Dir != "":
 		roots = []string{e.Call.Dir}
 	case len(roots) == 0:
-		at, err := findPlace("")
-		return []place{at}, err
+		at, err := scope.Find("")
+		return []scope.Place{at}, err
 	}
-	var places []place
+	var places []scope.Place
 	for _, dir := range roots {
 		real, err := disk.Real(dir)
 		if err != nil {
@@ -393,7 +394,7 @@ func (c *agentHookCmd) places(a *protocol.Agent, e *protocol.Event) ([]place, er
 		if err != nil {
 			return nil, err
 		}
-		at := newPlace(root)
+		at := scope.At(root)
 		if !slices.Contains(places, at) {
 			places = append(places, at)
 		}
@@ -406,8 +407,8 @@ const noPolicy = "none"
 
 // gate loads the bundle and the call rules. Relative names count from the root, since agents run their hooks in any
 // folder of the project.
-func (c *agentHookCmd) gate(at place) (*gate.Gate, error) {
-	sets, err := c.files().Load(at.root)
+func (c *agentHookCmd) gate(at scope.Place) (*gate.Gate, error) {
+	sets, err := c.files().Load(at.Root)
 	if err != nil {
 		return nil, err
 	}
@@ -416,8 +417,8 @@ func (c *agentHookCmd) gate(at place) (*gate.Gate, error) {
 	switch {
 	case !slices.Contains(flags, noPolicy):
 		for i, flag := range flags {
-			if flag != "" && flag != builtin {
-				flags[i] = disk.Under(at.root, flag)
+			if flag != "" && flag != scope.Builtin {
+				flags[i] = disk.Under(at.Root, flag)
 			}
 		}
 		g, err = bundleGate(flags, at)
@@ -437,7 +438,7 @@ func (c *agentHookCmd) gate(at place) (*gate.Gate, error) {
 		return nil, err
 	}
 	g.Sets = sets
-	files, err := c.files().Places(at.root)
+	files, err := c.files().Places(at.Root)
 	g.Guarded = append(g.Guarded, files...)
 	return g, err
 }

@@ -11,14 +11,15 @@ import (
 	"github.com/policyscan/policyscan/agent/gate"
 	"github.com/policyscan/policyscan/agent/protocol"
 	"github.com/policyscan/policyscan/internal/disk"
+	"github.com/policyscan/policyscan/scanner/scope"
 )
 
 // serve answers calls until there are no more. If the rules are not valid at the start, it ends with an error; if they
 // become invalid later, the old ones stay in force.
 func (c *agentHookCmd) serve(std streams, a *protocol.Agent) error {
-	keepers := map[place]*gate.Keeper{}
+	keepers := map[scope.Place]*gate.Keeper{}
 	var one sync.Mutex // a judgement that took too long may still run; if it hangs, the calls after it are denied
-	kept := func(at place) (*gate.Gate, error) {
+	kept := func(at scope.Place) (*gate.Gate, error) {
 		one.Lock()
 		defer one.Unlock()
 		k := keepers[at]

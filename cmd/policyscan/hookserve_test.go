@@ -15,6 +15,7 @@ import (
 	"github.com/policyscan/policyscan/agent/callrules"
 	"github.com/policyscan/policyscan/agent/gate"
 	"github.com/policyscan/policyscan/agent/protocol"
+	"github.com/policyscan/policyscan/scanner/scope"
 )
 
 const denyShell = `rules:
@@ -37,7 +38,7 @@ func kept(t *testing.T) (k *gate.Keeper, file string, now *time.Time) {
 	}
 	at := time.Now()
 	c := &agentHookCmd{callsFlag: callsFlag{Calls: []string{file}}, Policy: []string{"none"}}
-	return &gate.Keeper{Load: func() (*gate.Gate, error) { return c.gate(place{root: dir}) }, Now: func() time.Time { return at }}, file, &at
+	return &gate.Keeper{Load: func() (*gate.Gate, error) { return c.gate(scope.Place{Root: dir}) }, Now: func() time.Time { return at }}, file, &at
 }
 
 func decision(t *testing.T, g *gate.Gate, tool string) callrules.Effect {

@@ -15,6 +15,7 @@ import (
 	"github.com/policyscan/policyscan/internal/disk"
 	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/rules/starter"
+	"github.com/policyscan/policyscan/scanner/scope"
 	"github.com/policyscan/policyscan/scanner/worktree"
 )
 
@@ -34,14 +35,14 @@ to the repository's .gitignore. Overwrites nothing.`
 
 // Run writes the starter bundle's rules for the topics that the repository contains.
 func (c *initCmd) Run(std streams) error {
-	place, err := findPlace(c.Path)
+	place, err := scope.Find(c.Path)
 	if err != nil {
 		return err
 	}
-	if err := noBundleYet(place.root); err != nil {
+	if err := noBundleYet(place.Root); err != nil {
 		return err
 	}
-	topics, covered, err := detect(place.root)
+	topics, covered, err := detect(place.Root)
 	if err != nil {
 		return err
 	}
@@ -52,7 +53,7 @@ func (c *initCmd) Run(std streams) error {
 	}
 	slices.Sort(names)
 
-	dir := filepath.Join(place.root, ".policyscan")
+	dir := filepath.Join(place.Root, ".policyscan")
 	if err := os.MkdirAll(filepath.Join(dir, "rules"), 0o777); err != nil {
 		return fmt.Errorf("the bundle's folder cannot be created: %w", err)
 	}
@@ -68,7 +69,7 @@ func (c *initCmd) Run(std streams) error {
 	if err := writeSchema(std, filepath.Join(dir, rules.SchemaFile)); err != nil {
 		return err
 	}
-	ignored, failed := ignoreVerdict(place.root)
+	ignored, failed := ignoreVerdict(place.Root)
 	if ignored != "" {
 		ignored += "\n"
 	}
@@ -121,13 +122,13 @@ func noBundleYet(root string) error {
 		entries, err := os.ReadDir(filepath.Join(root, folder))
 		if err != nil && !disk.Absent(err) {
 			return fmt.Errorf("the folder %s, which may contain rules, cannot be read: %w",
-				shownPath(filepath.Join(root, folder)), disk.Cause(err))
+				disk.Shown(filepath.Join(root, folder)), disk.Cause(err))
 		}
 		for _, e := range entries {
 			if isRuleFile(e.Name()) {
 				return fmt.Errorf("%s looks like a part of a bundle: "+
 					"complete it (%s and %s in a folder \"rules\"), or move it away",
-					shownPath(filepath.Join(root, folder, e.Name())), path.Base(rules.BoundariesFile), path.Base(rules.InvariantsFile))
+					disk.Shown(filepath.Join(root, folder, e.Name())), path.Base(rules.BoundariesFile), path.Base(rules.InvariantsFile))
 			}
 		}
 	}

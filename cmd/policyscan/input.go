@@ -12,15 +12,18 @@ import (
 	"github.com/policyscan/policyscan/internal/disk"
 )
 
-// readStdin reads the file on standard input.
-func (c *scanCmd) readStdin(ctx context.Context, in io.Reader) ([]byte, error) {
+// readStdin reads the file on standard input, or so much of it that it is seen to be longer than most; 0: no limit.
+func readStdin(ctx context.Context, in io.Reader, most int64) (text []byte, err error) {
 	if nothingOn(in) {
-		return nil, errors.New("there is nothing on it; pipe the file in, or redirect it")
+		return nil, errors.New("standard input cannot be read: there is nothing on it; pipe the file in, or redirect it")
 	}
-	if 0 < c.MaxFileBytes && c.MaxFileBytes < math.MaxInt64 {
-		in = io.LimitReader(in, c.MaxFileBytes+1) // one byte more shows that the file is longer
+	if 0 < most && most < math.MaxInt64 {
+		in = io.LimitReader(in, most+1)
 	}
-	return readAll(ctx, func() (io.Reader, error) { return in, nil })
+	if text, err = readAll(ctx, func() (io.Reader, error) { return in, nil }); err != nil {
+		err = fmt.Errorf("standard input cannot be read: %w", err)
+	}
+	return text, err
 }
 
 // nothingOn reports whether an input is a terminal or /dev/null, which replaces a closed

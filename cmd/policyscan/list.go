@@ -6,6 +6,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/scanner/scope"
 	"github.com/policyscan/policyscan/verdict"
 )
 
@@ -50,7 +51,7 @@ func (c *listCmd) Run(std streams) error {
 		return err
 	}
 	all := []listed{}
-	add := func(p *policy, r *rules.Rule, kind string) {
+	add := func(p *scope.Policy, r *rules.Rule, kind string) {
 		samples := []sample{}
 		for _, x := range r.Examples {
 			samples = append(samples, sample{x.Path, x.Content, x.Violates})
@@ -58,21 +59,21 @@ func (c *listCmd) Run(std streams) error {
 		all = append(all, listed{
 			r.ID, kind, r.Title, r.Severity, r.Owner, verdict.OrEmpty(r.Tags), verdict.OrEmpty(r.Files),
 			verdict.OrEmpty(r.Exclude), verdict.OrEmpty(r.Patterns),
-			r.Message, r.Remediation, r.DocsURL, r.Redact, samples, p.name, r.File, r.Line,
+			r.Message, r.Remediation, r.DocsURL, r.Redact, samples, p.Name, r.File, r.Line,
 		})
 	}
 	for _, t := range []rules.Type{rules.Boundary, rules.Invariant} {
 		for i := range policies {
-			for k := range policies[i].bundle.Rules {
-				if r := &policies[i].bundle.Rules[k]; r.Type == t {
+			for k := range policies[i].Bundle.Rules {
+				if r := &policies[i].Bundle.Rules[k]; r.Type == t {
 					add(&policies[i], r, string(t))
 				}
 			}
 		}
 	}
 	for i := range policies {
-		for k := range policies[i].bundle.Deprecated {
-			add(&policies[i], &policies[i].bundle.Deprecated[k], "deprecated")
+		for k := range policies[i].Bundle.Deprecated {
+			add(&policies[i], &policies[i].Bundle.Deprecated[k], "deprecated")
 		}
 	}
 	if c.JSON {

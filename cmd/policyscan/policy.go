@@ -3,67 +3,14 @@ package main
 import (
 	"errors"
 	"fmt"
-	"path/filepath"
+	"os"
 	"slices"
 	"strings"
 
-	"github.com/policyscan/policyscan/internal/disk"
 	"github.com/policyscan/policyscan/rules"
-	"github.com/policyscan/policyscan/rules/starter"
+	"github.com/policyscan/policyscan/scanner/repo"
+	"github.com/policyscan/policyscan/scanner/scope"
 )
-
-// builtin is the name of the starter bundle, which is embedded in the program.
-const builtin = "builtin:infra"
-
-// A policy is a bundle and where it is from.
-type policy struct {
-	bundle *rules.Bundle
-	name   string // as a person would name it
-	dir    string // "" for the builtin
-	from   string // for the verdict
-}
-
-// findPolicy returns where the bundle is that --policy names, or that root contains.
-func findPolicy(flag, root string) (policy, error) {
-	switch flag {
-	case builtin:
-		return policy{name: builtin, from: "builtin"}, nil
-	case "":
-		dir, err := rules.Discover(root)
-		if err != nil {
-			return policy{}, err
-		}
-		return policy{name: filepath.ToSlash(filepath.Clean(dir)), dir: dir, from: "disk"}, nil
-	}
-	if strings.HasPrefix(flag, "builtin:") {
-		return policy{}, oneOf("--policy", flag, []string{builtin})
-	}
-	dir := disk.Physical(flag)
-	return policy{name: filepath.ToSlash(filepath.Clean(dir)), dir: dir, from: "disk"}, nil
-}
-
-// load loads the bundle.
-func (p *policy) load() (err error) {
-	if p.dir == "" {
-		p.bundle, err = rules.Load(rules.Files(starter.Files()))
-		return err
-	}
-	p.bundle, err = rules.LoadDir(p.dir)
-	var mistakes rules.Errors
-	if errors.As(err, &mistakes) {
-		err = mistakes.In(p.lead())
-	}
-	return err
-}
-
-// loadPolicy finds and loads a bundle.
-func loadPolicy(flag, root string) (policy, error) {
-	p, err := findPolicy(flag, root)
-	if err == nil {
-		err = p.load()
-	}
-	return p, err
-}
 
 // A policyFlag names the bundles that a command enforces.
 type policyFlag struct {
@@ -94,43 +41,6 @@ func (f *policyFlag) flags() []string {
 	return []string{""}
 }
 
-// policies are the bundles that are enforced together.
-type policies []policy
-
-// loadPolicies finds and loads bundles, which must not have an id in common. If one cannot be loaded, it returns those
-// up to that one, with the error.
-func loadPolicies(flags []string, root string) (policies, error) {
-	var all policies
-	for _, flag := range flags {
-		p, err := loadPolicy(flag, root)
-		all = append(all, p)
-		if err != nil {
-			return all, err
-		}
-	}
-	return all, all.distinct()
-}
-
-// distinct returns an error if an id is in two of the bundles.
-func (ps policies) distinct() error { return rules.Distinct(ps.bundles()) }
-
-func (ps policies) bundles() []*rules.Bundle {
-	var all []*rules.Bundle
-	for i := range ps {
-		all = append(all, ps[i].bundle)
-	}
-	return all
-}
-
-// String names the bundles for a person.
-func (ps policies) String() string {
-	var names []string
-	for i := range ps {
-		names = append(names, ps[i].name)
-	}
-	return strings.Join(names, " and ")
-}
-
 // bundleArg has the argument and the flag that name a command's bundles.
 type bundleArg struct {
 	Dir    string   `arg:"" optional:"" help:"Folder that holds rules/, or builtin:infra. Default: the bundle that a scan would use."`
@@ -138,7 +48,7 @@ type bundleArg struct {
 }
 
 // find returns where the bundles are.
-func (b *bundleArg) find() (policies, error) {
+func (b *bundleArg) find() (scope.Policies, error) {
 	names := (&policyFlag{b.Policy}).named()
 	if b.Dir != "" {
 		if len(names) > 0 && !slices.Equal(names, []string{b.Dir}) {
@@ -149,15 +59,15 @@ func (b *bundleArg) find() (policies, error) {
 	}
 	root := ""
 	if len(names) == 0 {
-		place, err := findPlace("")
+		place, err := scope.Find("")
 		if err != nil {
 			return nil, err
 		}
-		root, names = place.root, []string{""}
+		root, names = place.Root, []string{""}
 	}
-	var all policies
+	var all scope.Policies
 	for _, name := range names {
-		p, err := findPolicy(name, root)
+		p, err := scope.FindPolicy(name, root)
 		if err != nil {
 			return nil, err
 		}
@@ -167,28 +77,34 @@ func (b *bundleArg) find() (policies, error) {
 }
 
 // load returns the bundles; an error names the one that it is about.
-func (b *bundleArg) load() (policies, error) {
+func (b *bundleArg) load() (scope.Policies, error) {
 	all, err := b.find()
 	for i := range all {
-		err := all[i].load()
+		err := all[i].Load()
 		var mistakes rules.Errors
 		switch {
 		case errors.As(err, &mistakes): // these say where they are
 			return nil, err
 		case err != nil:
-			return nil, fmt.Errorf("%s: %w", all[i].name, err)
+			return nil, fmt.Errorf("%s: %w", all[i].Name, err)
 		}
 	}
 	if err == nil {
-		err = all.distinct()
+		err = all.Distinct()
 	}
 	return all, err
 }
 
-// lead returns the path from the current folder to the bundle's files.
-func (p *policy) lead() string {
-	if p.dir == "" || p.name == "." {
-		return ""
+// rootAt returns the folder that --root names; without it, the root of the repository around the current folder.
+func rootAt(flag string) (scope.Place, error) {
+	at, err := scope.Find(flag)
+	if err != nil && flag != "" {
+		err = fmt.Errorf("--root %s: %w", flag, err)
 	}
-	return strings.TrimSuffix(p.name, "/") + "/"
+	return at, err
+}
+
+// gitEnvironment returns the environment variables that say which repository is meant.
+func gitEnvironment() repo.Environment {
+	return repo.Environment{GitDir: os.Getenv("GIT_DIR"), WorkTree: os.Getenv("GIT_WORK_TREE")}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/scanner"
 	"github.com/policyscan/policyscan/scanner/failure"
+	"github.com/policyscan/policyscan/scanner/scope"
 	"github.com/policyscan/policyscan/verdict"
 	"github.com/policyscan/policyscan/verdict/output"
 	"github.com/policyscan/policyscan/verdict/report"
@@ -22,14 +23,12 @@ import (
 // A reporter has what the report for a person shows.
 type reporter struct {
 	*scanCmd
-	std    streams
-	place  place
-	policy string
-	notes  []string
-	began  time.Time
+	request *scope.Request
+	std     streams
+	about   scope.Subject // what is known about it
+	began   time.Time
 
-	mistakes rules.Errors // in a bundle; the report says more about them than the verdict
-	advice   []string     // what to do about the error that kept the run from scanning: commands for the current folder
+	advice []string // what to do about the error that kept the run from scanning: commands for the current folder
 
 	outputs *output.Run
 }
@@ -43,38 +42,21 @@ func (r *reporter) begin() error {
 		return err
 	}
 	r.outputs = &output.Run{
-		Version: version(), Scope: r.scope(), Output: r.Output, Reports: append(reports, r.also...),
+		Version: version(), Scope: r.request.Scope(), Output: r.Output, Reports: append(reports, r.also...),
 		Tracks: tracks, Stdout: r.std.out, Show: r.show,
 	}
 	return r.outputs.Begin()
 }
 
-// scope returns what is known about the scope before there is a tree.
-func (r *reporter) scope() verdict.Scope {
-	switch {
-	case r.Stdin:
-		return verdict.Scope{Mode: "stdin"}
-	case r.DiffBase != "":
-		return verdict.Scope{Mode: "diff", Base: r.DiffBase}
-	case r.Staged:
-		return verdict.Scope{Mode: "staged"}
-	case r.Tracked:
-		return verdict.Scope{Mode: "tracked"}
-	case r.FilesFrom != "":
-		return verdict.Scope{Mode: "files"}
-	}
-	return verdict.Scope{Mode: "full"}
-}
-
 // undecided returns the verdict of a run that failed before the scan. Each mistake in a
 // bundle becomes one of its errors.
 func (r *reporter) undecided(err error) *verdict.Verdict {
-	r.mistakes = failure.Mistakes(err)
-	var a *adviceError
+	r.about.Mistakes = failure.Mistakes(err)
+	var a *scope.Advised
 	if errors.As(err, &a) {
-		r.advice = a.advice
+		r.advice = a.Advice
 	}
-	return failure.Verdict(version(), r.scope(), err)
+	return failure.Verdict(version(), r.request.Scope(), err)
 }
 
 // show writes the report for a person.
@@ -94,7 +76,7 @@ func (r *reporter) text(v *verdict.Verdict) ([]byte, io.Writer, error) {
 				e.Message = m.Place + ": " + m.What
 			}
 			if e.File != "" {
-				e.File = r.place.prefix + e.File
+				e.File = r.about.Place.Prefix + e.File
 			}
 			complain(r.std.err, fmt.Errorf("%w [%s]", &e, e.Code))
 		}
@@ -106,7 +88,8 @@ func (r *reporter) text(v *verdict.Verdict) ([]byte, io.Writer, error) {
 	}
 	var text bytes.Buffer
 	o := textOptions(w)
-	o.Prefix, o.Policy, o.Root, o.Notes, o.Elapsed = r.place.prefix, r.policy, r.place.shown, r.notes, time.Since(r.began)
+	at := r.about.Place
+	o.Prefix, o.Policy, o.Root, o.Notes, o.Elapsed = at.Prefix, r.about.Policy, at.Shown, r.about.Notes, time.Since(r.began)
 	o.Mistakes = r.more(v)
 	err := report.WriteText(&text, v, o)
 	return text.Bytes(), w, err
@@ -116,7 +99,7 @@ func (r *reporter) text(v *verdict.Verdict) ([]byte, io.Writer, error) {
 // folder.
 func (r *reporter) more(v *verdict.Verdict) map[verdict.Error]report.Mistake {
 	all := map[verdict.Error]report.Mistake{}
-	for _, m := range r.mistakes {
+	for _, m := range r.about.Mistakes {
 		shown := shownMistake(m)
 		shown.Code = m.Code
 		all[verdict.Error{Code: m.Code, Message: m.Error()}] = shown

@@ -4,12 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"slices"
 	"time"
 
 	"github.com/policyscan/policyscan/cmd/policyscan/manual"
 	"github.com/policyscan/policyscan/rules/glob"
 	"github.com/policyscan/policyscan/scanner"
 	"github.com/policyscan/policyscan/scanner/failure"
+	"github.com/policyscan/policyscan/scanner/judges"
+	"github.com/policyscan/policyscan/scanner/scope"
 	"github.com/policyscan/policyscan/verdict"
 	"github.com/policyscan/policyscan/verdict/code"
 	"github.com/policyscan/policyscan/verdict/output"
@@ -66,10 +70,11 @@ func (c *scanCmd) Run(std streams) error {
 // run is Run, and returns the verdict that is in the outputs: nil if they could not be
 // started.
 func (c *scanCmd) run(std streams) (*verdict.Verdict, error) {
+	q := c.request(std)
 	given := c.Output
 	if given == "" {
 		var err error
-		if c.Output, err = c.defaultOutput(); err != nil {
+		if c.Output, err = q.VerdictFile(); err != nil {
 			replaceOldVerdict(outputsOf(nil)...)
 			return nil, err
 		}
@@ -79,7 +84,7 @@ func (c *scanCmd) run(std streams) (*verdict.Verdict, error) {
 		return nil, fmt.Errorf("%q is neither a folder nor a command%s; see policyscan --help",
 			word, meant(word, commandTree()))
 	}
-	r := reporter{scanCmd: c, std: std, began: time.Now()}
+	r := reporter{scanCmd: c, request: q, std: std, began: time.Now()}
 	if err := r.begin(); err != nil {
 		return nil, err
 	}
@@ -101,11 +106,13 @@ func (c *scanCmd) scan(ctx context.Context, r *reporter) *verdict.Verdict {
 	if err := c.check(); err != nil {
 		return r.undecided(err)
 	}
-	s, err := c.subject(ctx, r)
-	r.place, r.policy, r.notes, r.mistakes = s.place, s.policy, s.notes, s.mistakes
+	r.request.Verdict = r.outputs.File()
+	var err error
+	r.about, err = r.request.Subject(ctx)
+	s := &r.about
 	if err == nil {
-		defer s.close()
-		err = narrow(s.judges, c.Rule)
+		defer s.Close()
+		err = narrow(s.Judges, c.Rule)
 	}
 	if err != nil {
 		return r.undecided(err)
@@ -115,9 +122,9 @@ func (c *scanCmd) scan(ctx context.Context, r *reporter) *verdict.Verdict {
 		Version:         version(),
 		Allow:           allowed,
 		Partial:         len(c.Rule) > 0,
-		LeaveOut:        s.leaveOut,
-		InUse:           s.inUse,
-		Errors:          s.errors,
+		LeaveOut:        s.LeaveOut,
+		InUse:           s.InUse,
+		Errors:          s.Errors,
 		RequireGoverned: c.RequireGoverned,
 		MaxFileBytes:    c.MaxFileBytes,
 		Progress:        &scanner.Progress{},
@@ -130,10 +137,40 @@ func (c *scanCmd) scan(ctx context.Context, r *reporter) *verdict.Verdict {
 		o.Exclude = glob.Compile(c.Exclude).Match
 	}
 	defer r.watch(o.Progress)()
-	v := scanner.Scan(ctx, s.judges, s.tree, o)
-	r.notes = append(r.notes, s.uncovered(v)...)
-	r.notes = append(r.notes, o.Rewritten.Notes()...)
+	v := scanner.Scan(ctx, s.Judges, s.Tree, o)
+	s.Notes = slices.Concat(s.Notes, s.Uncovered(v), o.Rewritten.Notes())
 	return v
+}
+
+// request returns what the flags choose to scan.
+func (c *scanCmd) request(std streams) *scope.Request {
+	q := &scope.Request{
+		Path: c.Path, Policies: c.flags(),
+		Base: c.DiffBase, Head: c.Head, PolicyRef: c.PolicyRef, Staged: c.Staged, Tracked: c.Tracked, ContentPath: c.StdinPath,
+		Uncommitted: !c.Quiet, Git: gitEnvironment(), Getenv: os.Getenv, Commands: obeyed(),
+	}
+	if c.FilesFrom != "" {
+		q.List = func(ctx context.Context) ([]string, error) { return readList(ctx, c.FilesFrom, std.in) }
+	}
+	if c.Stdin {
+		q.Content = func(ctx context.Context) ([]byte, error) { return readStdin(ctx, std.in, c.MaxFileBytes) }
+	}
+	return q
+}
+
+// narrow removes all rules but those with the given ids from the judges' bundles; without ids, none.
+func narrow(by []judges.Judge, ids []string) error {
+	if len(ids) == 0 {
+		return nil
+	}
+	all := judges.RuleIDs(by)
+	for _, id := range ids {
+		if err := oneOf("--rule", id, all); err != nil {
+			return err
+		}
+	}
+	judges.Narrow(by, ids)
+	return nil
 }
 
 // check returns an error for flags that contradict each other.

@@ -12,6 +12,7 @@ import (
 	"github.com/policyscan/policyscan/agent/gate"
 	"github.com/policyscan/policyscan/agent/protocol"
 	"github.com/policyscan/policyscan/agent/session"
+	"github.com/policyscan/policyscan/scanner/scope"
 )
 
 // breakerEnv switches the circuit breaker on, if it is 1.
@@ -20,7 +21,7 @@ const breakerEnv = "SSG_HOOK_CIRCUIT_BREAKER"
 // applySafety applies sigmashake's loop guard and circuit breaker to a result, and returns how its rules ask, if one of
 // them does. It does nothing if none of its rules judged the call.
 func (c *agentHookCmd) applySafety(
-	a *protocol.Agent, e *protocol.Event, r *gate.Result, at place,
+	a *protocol.Agent, e *protocol.Event, r *gate.Result, at scope.Place,
 ) (mode string, err error) {
 	if !r.Remembers() {
 		return "", nil
@@ -64,8 +65,8 @@ func duplicateEvent(a *protocol.Agent, e *protocol.Event) bool {
 }
 
 // sigmashake reads sigmashake's settings for the hook.
-func (c *agentHookCmd) sigmashake(at place) (sigmashake.Config, error) {
-	config, _, err := sigmashake.LoadConfig(at.root, sigmashake.ConfigFile)
+func (c *agentHookCmd) sigmashake(at scope.Place) (sigmashake.Config, error) {
+	config, _, err := sigmashake.LoadConfig(at.Root, sigmashake.ConfigFile)
 	if err == nil && c.AskMode == "" {
 		err = ask.CheckConfig(config, sigmashake.ConfigFile)
 	}

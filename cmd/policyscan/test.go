@@ -6,6 +6,7 @@ import (
 
 	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/scanner"
+	"github.com/policyscan/policyscan/scanner/scope"
 )
 
 // testCmd runs the examples of a bundle's rules, and scenarios of tool calls.
@@ -75,10 +76,10 @@ func (c *testCmd) examples(std streams) (bool, error) {
 
 // tryBundle checks the rules of a bundle against their examples. It returns how many examples there are, and how many
 // are wrong.
-func (c *testCmd) tryBundle(std streams, p *policy) (ran, wrong int, err error) {
+func (c *testCmd) tryBundle(std streams, p *scope.Policy) (ran, wrong int, err error) {
 	bare := 0
-	for i := range p.bundle.Rules {
-		r := &p.bundle.Rules[i]
+	for i := range p.Bundle.Rules {
+		r := &p.Bundle.Rules[i]
 		var dirty, clean bool
 		for _, x := range r.Examples {
 			dirty, clean = dirty || x.Violates, clean || !x.Violates
@@ -88,7 +89,7 @@ func (c *testCmd) tryBundle(std streams, p *policy) (ran, wrong int, err error) 
 		}
 		if lacks := lacking(dirty, clean); c.RequireExamples && lacks != "" {
 			wrong++
-			if err := showMistakes(std.out, rules.Errors{r.Mistake(lacks)}.In(p.lead())); err != nil {
+			if err := showMistakes(std.out, rules.Errors{r.Mistake(lacks)}.In(p.Lead())); err != nil {
 				return ran, wrong, err
 			}
 		}
@@ -101,13 +102,13 @@ func (c *testCmd) tryBundle(std streams, p *policy) (ran, wrong int, err error) 
 				continue
 			}
 			wrong++
-			if err := showMistakes(std.out, rules.Errors{r.ExampleMistake(i, why)}.In(p.lead())); err != nil {
+			if err := showMistakes(std.out, rules.Errors{r.ExampleMistake(i, why)}.In(p.Lead())); err != nil {
 				return ran, wrong, err
 			}
 		}
 	}
 	return ran, wrong, print(std.out, "%s: %s, %d wrong; %s without one\n",
-		safe(p.name), plural(ran, "example"), wrong, plural(bare, "rule"))
+		safe(p.Name), plural(ran, "example"), wrong, plural(bare, "rule"))
 }
 
 // lacking says which kind of example a rule does not have; "" if it has both kinds.

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/scanner/scope"
 )
 
 // validateCmd checks a bundle, or call rules.
@@ -57,37 +58,37 @@ func (c *validateCmd) bundles(std streams) error {
 		return failed
 	}
 	var list rules.Errors
-	if errors.As(all.distinct(), &list) {
+	if errors.As(all.Distinct(), &list) {
 		return mistaken(std, all.String(), list)
 	}
 	return nil
 }
 
 // bundle checks a bundle.
-func (c *validateCmd) bundle(std streams, p *policy) error {
-	err := p.load()
+func (c *validateCmd) bundle(std streams, p *scope.Policy) error {
+	err := p.Load()
 	var list rules.Errors
 	if errors.As(err, &list) {
-		return mistaken(std, p.name, list)
+		return mistaken(std, p.Name, list)
 	}
 	if err != nil {
-		return fmt.Errorf("%s: %w", p.name, err)
+		return fmt.Errorf("%s: %w", p.Name, err)
 	}
-	for _, n := range rules.Notes(p.bundle) {
-		e := &rules.Error{Bundle: p.lead(), File: n.File, Line: n.Line, Column: n.Column, Rule: n.Rule, Found: n.Text}
+	for _, n := range rules.Notes(p.Bundle) {
+		e := &rules.Error{Bundle: p.Lead(), File: n.File, Line: n.Line, Column: n.Column, Rule: n.Rule, Found: n.Text}
 		if err := showMistakes(std.out, rules.Errors{e}); err != nil {
 			return err
 		}
 	}
-	if p.dir != "" && rules.HasOldSchema(p.dir) {
-		file := safe(filepath.ToSlash(filepath.Join(p.dir, rules.SchemaFile)))
+	if p.Dir != "" && rules.HasOldSchema(p.Dir) {
+		file := safe(filepath.ToSlash(filepath.Join(p.Dir, rules.SchemaFile)))
 		if err := print(std.out, "%s: not the schema of this version; write it again: policyscan schema policy >%s\n",
 			file, file); err != nil {
 			return err
 		}
 	}
-	b := p.bundle
-	return print(std.out, "%s: valid: %s, %s, %d deprecated\nsha256 %s\n", safe(p.name),
+	b := p.Bundle
+	return print(std.out, "%s: valid: %s, %s, %d deprecated\nsha256 %s\n", safe(p.Name),
 		plural(b.Count(rules.Boundary), "boundary"), plural(b.Count(rules.Invariant), "invariant"),
 		len(b.Deprecated), b.SHA256)
 }

@@ -36,6 +36,31 @@ func Under(dir, name string) string {
 	return filepath.Join(dir, name)
 }
 
+// FromHere returns the way from the current folder to a path that has no links in it, or the path if
+// there is none, as on Windows from one volume to another.
+func FromHere(path string) (string, error) {
+	cwd, err := Real(".")
+	if err != nil {
+		return "", err
+	}
+	if rel, err := filepath.Rel(cwd, path); err == nil {
+		path = rel
+	}
+	return path, nil
+}
+
+// Shown returns the path of a file relative to the current folder, for a message, with slashes. It is not escaped.
+func Shown(file string) string {
+	dir, name := filepath.Split(file)
+	if real, err := Real(dir); err == nil {
+		dir = real
+	}
+	if rel, err := FromHere(filepath.Join(dir, name)); err == nil && !filepath.IsAbs(rel) {
+		file = rel
+	}
+	return filepath.ToSlash(file)
+}
+
 // Physical returns a path that can be cleaned: one in which no ".." follows a link. A
 // path that does not exist is returned as it is, for its error.
 func Physical(path string) string {

@@ -1,4 +1,4 @@
-package main
+package scope
 
 import (
 	"errors"
@@ -15,31 +15,37 @@ import (
 	"github.com/policyscan/policyscan/verdict"
 )
 
-// An adviceError has advice for the report that a person reads: commands that work in the current folder. They are not
-// in the verdict, which is the same in every folder.
-type adviceError struct {
+// An Advised error has advice for the report that a person reads: commands that work in the current folder. They are
+// not in the verdict, which is the same in every folder.
+type Advised struct {
 	error
-	advice []string
+	Advice []string
 }
 
-func (a *adviceError) Unwrap() error { return a.error }
+// Unwrap returns the error that the advice is about.
+func (a *Advised) Unwrap() error { return a.error }
+
+// named returns the bundles that are named, without the one that discovery finds.
+func (q *Request) named() []string {
+	return slices.DeleteFunc(slices.Clone(q.Policies), func(name string) bool { return name == "" })
+}
 
 // aboutPath adds advice to the error that PATH is a file: the command that checks that file.
-func (c *scanCmd) aboutPath(err error) error {
-	st, serr := os.Stat(c.Path)
-	if err == nil || serr != nil || !st.Mode().IsRegular() || c.Stdin || c.FilesFrom != "" {
+func (q *Request) aboutPath(err error) error {
+	st, serr := os.Stat(q.Path)
+	if err == nil || serr != nil || !st.Mode().IsRegular() || q.Content != nil || q.List != nil {
 		return err
 	}
-	dir, name := filepath.Split(c.Path)
+	dir, name := filepath.Split(q.Path)
 	root, within, aerr := repo.Around(dir)
-	to, terr := listing(root)
-	entry, ok := shellWord(filepath.ToSlash(filepath.Join(within, name)))
+	to, terr := q.listing(root)
+	entry, ok := q.shellWord(filepath.ToSlash(filepath.Join(within, name)))
 	if aerr != nil || terr != nil || !ok {
 		return err
 	}
 	policy := ""
-	for _, name := range c.named() {
-		word, ok := shellWord(name)
+	for _, name := range q.named() {
+		word, ok := q.shellWord(name)
 		if !ok {
 			return err
 		}
@@ -50,37 +56,37 @@ func (c *scanCmd) aboutPath(err error) error {
 		echo = `printf '%s\n'`
 	}
 	advice := "to check this file: " + echo + " " + entry + " | policyscan" + policy + " --files-from -" + to
-	return &adviceError{err, []string{advice}}
+	return &Advised{err, []string{advice}}
 }
 
 // aboutBundle adds advice to the error that the folder PATH has no bundle: the bundle of the repository around it, and
 // the command that checks the folder with it.
-func (c *scanCmd) aboutBundle(err error, p place) error {
+func (q *Request) aboutBundle(err error, p Place) error {
 	var none *rules.Error
-	if !errors.As(err, &none) || none.Code != rules.CodeMissing || none.File != "" || c.Path == "" || len(c.Policy) > 0 {
+	if !errors.As(err, &none) || none.Code != rules.CodeMissing || none.File != "" || q.Path == "" || len(q.named()) > 0 {
 		return err
 	}
-	root, within, aerr := repo.Around(p.root)
+	root, within, aerr := repo.Around(p.Root)
 	if aerr != nil || within == "" {
 		return err
 	}
 	dir, derr := rules.Discover(root)
-	to, terr := listing(root)
+	to, terr := q.listing(root)
 	if derr != nil || terr != nil {
 		return err
 	}
-	about := p.shown
+	about := p.Shown
 	if about == "." {
 		about = "this folder"
 	}
-	advice := []string{fmt.Sprintf("the repository around %s has a bundle: %s", about, shownPath(dir))}
-	folder, ok := shellWord(p.shown)
+	advice := []string{fmt.Sprintf("the repository around %s has a bundle: %s", about, disk.Shown(dir))}
+	folder, ok := q.shellWord(p.Shown)
 	files := ""
 	switch {
-	case !ok || c.Stdin || c.FilesFrom != "": // these flags already say what to check
+	case !ok || q.Content != nil || q.List != nil: // these flags already say what to check
 	case to != "":
 		files = "git -C " + folder + " ls-files -z --full-name"
-	case p.shown == within:
+	case p.Shown == within:
 		files = "git ls-files -z " + folder
 	default:
 		files = "git ls-files -z --full-name " + folder
@@ -88,12 +94,12 @@ func (c *scanCmd) aboutBundle(err error, p place) error {
 	if files != "" {
 		advice = append(advice, "to check this folder with it: "+files+" | policyscan --files-from -"+to)
 	}
-	return &adviceError{err, advice}
+	return &Advised{err, advice}
 }
 
 // listing returns what follows "policyscan --files-from -" so that the list counts from a root: nothing if that
 // is the root of the repository around the current folder.
-func listing(root string) (string, error) {
+func (q *Request) listing(root string) (string, error) {
 	cwd, err := disk.Real(".")
 	if err != nil {
 		return "", err
@@ -102,43 +108,43 @@ func listing(root string) (string, error) {
 	if err != nil || own == root {
 		return "", err
 	}
-	if rel, err := filepath.Rel(cwd, root); err == nil {
-		root = rel
+	if root, err = disk.FromHere(root); err != nil {
+		return "", err
 	}
-	word, ok := shellWord(filepath.ToSlash(root))
+	word, ok := q.shellWord(filepath.ToSlash(root))
 	if !ok {
 		return "", errors.New("a shell does not take the name")
 	}
 	return " " + word, nil
 }
 
-// uncommittedBundle adds advice to the error that no commit has a bundle: the command that commits the one on disk.
-func (s *subject) uncommittedBundle(err error) error {
-	dir, derr := rules.Discover(s.place.root)
-	if derr != nil || s.place.root == "" {
+// aboutUncommitted adds advice to the error that no commit has a bundle: the command that commits the one on disk.
+func (q *Request) aboutUncommitted(err error, p Place) error {
+	dir, derr := rules.Discover(p.Root)
+	if derr != nil || p.Root == "" {
 		return err
 	}
-	shown := shownPath(dir)
+	shown := disk.Shown(dir)
 	if filepath.Base(dir) != ".policyscan" {
-		shown = shownPath(filepath.Join(dir, "rules"))
+		shown = disk.Shown(filepath.Join(dir, "rules"))
 	}
-	word, ok := shellWord(shown)
+	word, ok := q.shellWord(shown)
 	if !ok {
 		return err
 	}
 	advice := "there is one on disk, " + shown + "; to commit it: git add " + word + " && git commit"
-	return &adviceError{err, []string{advice}}
+	return &Advised{err, []string{advice}}
 }
 
 // plainWord matches a word that a shell does not change.
 var plainWord = regexp.MustCompile(`^[A-Za-z0-9_./][A-Za-z0-9_./@%+=:,-]*$`)
 
 // shellWord returns a path as a word for a shell; false if it does not belong in a command that a person copies.
-func shellWord(path string) (string, bool) {
+func (q *Request) shellWord(path string) (string, bool) {
 	switch {
 	case plainWord.MatchString(path):
 		return path, true
-	case safe(path) != path:
+	case verdict.Visible(path) != path, q.Commands && verdict.Defuse(path) != path:
 		return "", false
 	case strings.HasPrefix(path, "-"):
 		path = "./" + path
@@ -149,16 +155,16 @@ func shellWord(path string) (string, bool) {
 // shellQuote quotes a text as one word of a shell, in single quotes.
 func shellQuote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
-// uncovered returns what to do next if a whole tree was scanned and no rule covers any of its files. A change or a
+// Uncovered returns what to do next if a whole tree was scanned and no rule covers any of its files. A change or a
 // list of files may well have none that a rule covers.
-func (s *subject) uncovered(v *verdict.Verdict) []string {
+func (s *Subject) Uncovered(v *verdict.Verdict) []string {
 	if v.Coverage.Files == 0 || v.Coverage.Governed > 0 || v.Scope.Mode != "full" && v.Scope.Mode != "tracked" {
 		return nil
 	}
 	const most = 5
 	var globs []string
 	more := false
-	for _, j := range s.judges {
+	for _, j := range s.Judges {
 		for i := range j.Bundle.Rules {
 			for _, g := range j.Bundle.Rules[i].Files {
 				switch {
@@ -176,7 +182,7 @@ func (s *subject) uncovered(v *verdict.Verdict) []string {
 		selected += ", …"
 	}
 	next := `to cover the files of this tree, edit the globs under "files:" in the bundle`
-	if s.policy == builtin {
+	if s.Policy == Builtin {
 		next = "to cover the files of this tree, run policyscan init: it writes a bundle whose globs you can edit"
 	}
 	return []string{

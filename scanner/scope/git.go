@@ -1,9 +1,8 @@
-package main
+package scope
 
 import (
 	"context"
 	"errors"
-	"os"
 
 	"github.com/policyscan/policyscan/scanner"
 	"github.com/policyscan/policyscan/scanner/ci"
@@ -14,12 +13,12 @@ import (
 
 // changes sets the subject of --diff-base: the head's files that differ from a merge
 // base, judged by the bundles of the base and of the head.
-func (c *scanCmd) changes(ctx context.Context, s *subject, out *reporter) error {
-	r, err := c.repository(s)
+func (q *Request) changes(ctx context.Context, s *Subject) error {
+	r, err := q.repository(s)
 	if err != nil {
 		return err
 	}
-	want, err := ci.Choose(r, os.Getenv, c.DiffBase, c.Head)
+	want, err := ci.Choose(r, q.Getenv, q.Base, q.Head)
 	if err != nil {
 		return err
 	}
@@ -27,27 +26,27 @@ func (c *scanCmd) changes(ctx context.Context, s *subject, out *reporter) error 
 	if err != nil {
 		return failure.OfRepo(err)
 	}
-	s.notes = compared.Notes
-	if !c.Quiet {
-		s.notes = append(s.notes, scanner.Uncommitted(ctx, r, compared.Head, out.outputs.File())...)
+	s.Notes = compared.Notes
+	if q.Uncommitted {
+		s.Notes = append(s.Notes, scanner.Uncommitted(ctx, r, compared.Head, q.Verdict)...)
 	}
 	if compared.Whole {
-		s.tree = scanner.Whole(r, compared.Head, want.Strategy)
+		s.Tree = scanner.Whole(r, compared.Head, want.Strategy)
 	} else {
-		s.tree = scanner.Changes(r, compared.Comparison, want.Base, want.Strategy)
+		s.Tree = scanner.Changes(r, compared.Comparison, want.Base, want.Strategy)
 	}
 	change := judges.Change{Repo: r, Head: judges.Side{Name: "the head", Commit: compared.Head}}
 	if !compared.Base.IsZero() {
 		wayOut := "to use only the head's deliberately, give --policy-ref " + want.Head
 		change.Base = &judges.Side{Name: "the base", Commit: compared.Base, WayOut: wayOut}
 	}
-	return c.judgedByBoth(s, change)
+	return q.judgedByBoth(s, change)
 }
 
 // staged sets the subject of --staged: the index's files that differ from HEAD's, judged
 // by the bundles of HEAD and of the index.
-func (c *scanCmd) staged(s *subject) error {
-	r, err := c.repository(s)
+func (q *Request) staged(s *Subject) error {
+	r, err := q.repository(s)
 	if err != nil {
 		return err
 	}
@@ -65,10 +64,10 @@ func (c *scanCmd) staged(s *subject) error {
 	if err != nil && !errors.Is(err, repo.ErrUnborn) {
 		return failure.OfRepo(err)
 	}
-	s.tree = scanner.Staged(r, idx, head)
+	s.Tree = scanner.Staged(r, idx, head)
 	const wayOut = "to use the bundle of another commit deliberately, give --policy-ref; " +
 		"to commit the fixed one, git commit --no-verify"
-	return c.judgedByBoth(s, judges.Change{
+	return q.judgedByBoth(s, judges.Change{
 		Repo: r,
 		Base: &judges.Side{Name: "HEAD", Commit: head, WayOut: wayOut},
 		Head: judges.Side{Name: "the index", Index: idx},
@@ -76,8 +75,8 @@ func (c *scanCmd) staged(s *subject) error {
 }
 
 // tracked sets the subject of --tracked: the files on disk that are in the index.
-func (c *scanCmd) tracked(s *subject, r *reporter) error {
-	repository, err := c.repository(s)
+func (q *Request) tracked(s *Subject) error {
+	repository, err := q.repository(s)
 	if err != nil {
 		return err
 	}
@@ -89,9 +88,9 @@ func (c *scanCmd) tracked(s *subject, r *reporter) error {
 	if err != nil {
 		return failure.OfRepo(err)
 	}
-	if err := c.judgedFromDisk(s, r); err != nil {
+	if err := q.judgedFromDisk(s); err != nil {
 		return err
 	}
-	s.tree, s.close, err = scanner.OpenTracked(s.place.root, idx)
+	s.Tree, s.Close, err = scanner.OpenTracked(s.Place.Root, idx)
 	return err
 }

@@ -1,0 +1,87 @@
+package scope
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/policyscan/policyscan/internal/disk"
+	"github.com/policyscan/policyscan/scanner"
+	"github.com/policyscan/policyscan/scanner/repo"
+)
+
+// A Place is the folder that a scan is about.
+type Place struct {
+	Root   string // as the system opens it
+	Shown  string // as a person would name it from the current folder
+	Prefix string // from the current folder to the root: "", or a path that ends in /
+}
+
+// Find returns the place that a path names; "" is the root of the repository around the current folder,
+// or else the current folder.
+func Find(path string) (Place, error) {
+	root := disk.Physical(path)
+	if path == "" {
+		var err error
+		if root, err = rootHere(); err != nil {
+			return Place{}, err
+		}
+	}
+	p := At(root)
+	st, err := os.Stat(root)
+	switch {
+	case err != nil:
+		return p, scanner.NoRoot(err)
+	case !st.IsDir():
+		return p, errors.New("PATH is not a folder; to scan single files, use --files-from or --stdin")
+	case repo.LooksBare(root):
+		return p, errors.New("the folder to scan is a bare git repository, which has no files; " +
+			"scan a work tree of it, or a change with --diff-base")
+	}
+	return p, nil
+}
+
+// At returns the place of a folder.
+func At(root string) Place {
+	p := Place{Root: root, Shown: filepath.ToSlash(filepath.Clean(root))}
+	if p.Shown != "." {
+		p.Prefix = strings.TrimSuffix(p.Shown, "/") + "/"
+	}
+	return p
+}
+
+// rootHere returns the way from the current folder to the root of the repository around it.
+func rootHere() (string, error) {
+	cwd, err := disk.Real(".") // without links, so that ".." leads where it seems to
+	if err != nil {
+		return "", noFolder(err)
+	}
+	root, err := repo.Root(cwd)
+	if err != nil {
+		return "", err
+	}
+	return disk.FromHere(root)
+}
+
+// noFolder is the error that the current folder cannot be found.
+func noFolder(err error) error {
+	return fmt.Errorf("the current folder cannot be found: %w", disk.Cause(err))
+}
+
+// placeOf returns the place of a repository's files: its work tree, if it has one.
+func placeOf(r *repo.Repository) (Place, error) {
+	if r.WorkTree == "" {
+		return Place{Root: ".", Shown: "(a bare repository)"}, nil
+	}
+	root, err := disk.Real(r.WorkTree)
+	if err != nil {
+		return Place{}, fmt.Errorf("the root of the repository cannot be found: %w", disk.Cause(err))
+	}
+	way, err := disk.FromHere(root)
+	if err != nil {
+		return Place{}, noFolder(err)
+	}
+	return At(way), nil
+}
