@@ -25,6 +25,9 @@ type Target struct {
 	on      []string   // the path of the switch that, if false, does so
 	names   []string   // the path of a list of names of hooks that are left out
 
+	// comments is whether the agent is known to read a file that has comments. Others read none of its hooks then.
+	comments bool
+
 	// entry is what is written. The program is quoted, and so are args, each with a space before it.
 	entry func(program, args string) hook
 	// earlier is what earlier versions wrote, which knew the program by its name alone.
@@ -122,11 +125,13 @@ func Targets() []*Target {
 			// docs/hooks/reference.md of google-gemini/gemini-cli (5411f113, 0.61.0).
 			Agent: "gemini", Title: "Gemini CLI",
 			Project: ".gemini/settings.json", User: ".gemini/settings.json", HomeVar: "GEMINI_CLI_HOME",
-			Next:    "Gemini CLI reads it where it is started, not in the folders below it, and only in a folder that is trusted",
-			path:    []string{"hooks", "BeforeTool"},
-			on:      []string{"hooksConfig", "enabled"},
-			names:   []string{"hooksConfig", "disabled"},
-			earlier: earlierGemini,
+			Next:  "Gemini CLI reads it where it is started, not in the folders below it, and only in a folder that is trusted",
+			path:  []string{"hooks", "BeforeTool"},
+			on:    []string{"hooksConfig", "enabled"},
+			names: []string{"hooksConfig", "disabled"},
+			// packages/cli/src/config/settings.ts strips comments, and refuses a comma at the end of a list.
+			comments: true,
+			earlier:  earlierGemini,
 			entry: func(program, args string) hook {
 				return hook{Matcher: "*", Hooks: []hook{{Name: "policyscan", Type: "command", Command: orExit2("gemini", program, args), Timeout: seconds * 1000}}}
 			},

@@ -112,11 +112,42 @@ func TestEdits(t *testing.T) {
 		{"in one line, after another hook", `{"hooks":{"Pre":[{"run":"mine"}]}}`, `{"hooks":{"Pre":[{"run":"mine"}, {"run":"a && b"}]}}`},
 		{"with CRLF", "{\r\n  \"model\": \"x\"\r\n}\r\n", "{\r\n  \"model\": \"x\",\r\n  \"hooks\": {\r\n    \"Pre\": [\r\n      {\r\n        \"run\": \"a && b\"\r\n      }\r\n    ]\r\n  }\r\n}\r\n"},
 		{"in an odd layout", "{ \"a\": 1\n, \"b\" : [ 2 ,3]\n}", "{ \"a\": 1\n, \"b\" : [ 2 ,3], \"hooks\": { \"Pre\": [ {\"run\":\"a && b\"} ] }\n}"},
+		{"after the comment of a line", `{
+  "model": "x" // the best
+}
+`, `{
+  "model": "x", // the best
+  "hooks": {
+    "Pre": [
+      {
+        "run": "a && b"
+      }
+    ]
+  }
+}
+`},
+		{"after comments, with CRLF", "{\r\n  \"hooks\": {\"Pre\": [\r\n    1 // one \r\n    // and, more\r\n  ]} // end\r\n}",
+			"{\r\n  \"hooks\": {\"Pre\": [\r\n    1, // one \r\n    // and, more\r\n    {\r\n      \"run\": \"a && b\"\r\n    }\r\n  ]} // end\r\n}"},
+		{"after a comment, in one line", `{"a": 1 /* one */}`, `{"a": 1, /* one */ "hooks": { "Pre": [ {"run":"a && b"} ] }}`},
+		{"after a comment that ends the one line", "{\"a\": 1 // one\n}", "{\"a\": 1, // one\n  \"hooks\": {\n    \"Pre\": [\n      {\n        \"run\": \"a && b\"\n      }\n    ]\n  }\n}"},
+		{"into an object with a comment", "{\n  // nothing yet\n}\n", `{"hooks": {
+  "Pre": [
+    {
+      "run": "a && b"
+    }
+  ]
+}
+  // nothing yet
+}
+`},
+		{"into a list with a comment", `{"hooks": {"Pre": [ /* , none */ ]}}`, `{"hooks": {"Pre": [{
+  "run": "a && b"
+} /* , none */ ]}}`},
 		{"names with escapes are the same names", `{"h\u006foks": {"Pre": [1]}}`, `{"h\u006foks": {"Pre": [1, {"run":"a && b"}]}}`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			src := &rules.Source{Name: "s.json", Text: []byte(test.before)}
-			root, err := parse(src)
+			root, err := parse(src, true)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -138,7 +169,7 @@ func TestEdits(t *testing.T) {
 func takeOut(t *testing.T, text []byte) string {
 	t.Helper()
 	src := &rules.Source{Name: "s.json", Text: text}
-	root, err := parse(src)
+	root, err := parse(src, true)
 	if err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}
@@ -161,10 +192,16 @@ func TestRemove(t *testing.T) {
 		{"one in the middle", `{"hooks":{"Pre":[1, 2, 3]}}`, 1, `{"hooks":{"Pre":[1, 3]}}`},
 		{"its event, when others came after it", "{\n  \"hooks\": {\n    \"Pre\": [\n      1\n    ],\n    \"Post\": []\n  }\n}", 0, "{\n  \"hooks\": {\n    \"Post\": []\n  }\n}"},
 		{"all hooks, when settings came after them", "{\n  \"hooks\": {\n    \"Pre\": [\n      1\n    ]\n  },\n  \"a\": 1\n}", 0, "{\n  \"a\": 1\n}"},
+		{"comments before and after it", "{\"hooks\": {\"Pre\": [\n  1, // one\n  // ours\n  2, // two\n  3 // three\n]}}", 1, "{\"hooks\": {\"Pre\": [\n  1, // one\n  // ours\n  // two\n  3 // three\n]}}"},
+		{"a comment behind the last of two", "{\"hooks\": {\"Pre\": [1, // one\n  2 /* two */ ]}}", 1, "{\"hooks\": {\"Pre\": [1 // one\n /* two */ ]}}"},
+		{"a list with a comment stays", "{\"hooks\": {\"Pre\": [\n  // here\n  1\n]}, \"a\": 1}", 0, "{\"hooks\": {\"Pre\": [\n  // here\n]}, \"a\": 1}"},
+		{"an object with a comment stays", "{\"hooks\": { \"Pre\": [ 1 ] /* it */ }}", 0, "{\"hooks\": { /* it */ }}"},
+		{"a name with a comment stays", "{\"hooks\" /* mine */: { \"Pre\": [ 1 ] }}", 0, "{\"hooks\" /* mine */: { }}"},
+		{"a comment before the first", "{ // x\n\"hooks\": { \"Pre\": [ 1 ]} }", 0, "{ // x\n }"},
 		{"all there is", "{\n  \"hooks\": {\n    \"Pre\": [\n      1\n    ]\n  }\n}\n", 0, "{\n}\n"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			root, err := parse(&rules.Source{Name: "s.json", Text: []byte(test.before)})
+			root, err := parse(&rules.Source{Name: "s.json", Text: []byte(test.before)}, true)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -203,8 +240,8 @@ func TestRefused(t *testing.T) {
 		{"{\"a\": \"\\x\"}", "s.json:1:7: '\"' where a string with valid escapes belongs; fix it; nothing was written"},
 		{"{\"a\": \"b", "s.json:1:9: the text ends where the end of a string belongs; fix it; nothing was written"},
 		{"{\"a\": \"\\", "s.json:1:9: the text ends where the end of a string belongs; fix it; nothing was written"},
-		{"{\n  // mine\n  \"a\": 1\n}", "s.json:2:3: a comment, which JSON does not have; add the hook by hand"},
-		{"{\"a\": 1 /* mine */}", "s.json:1:9: a comment, which JSON does not have; add the hook by hand"},
+		{"{\n  // mine\n  \"a\": 1\n}", "s.json:2:3: a comment, which the agent may not read, or that does not end; remove it"},
+		{"{\"a\": 1 /* mine */}", "s.json:1:9: a comment, which the agent may not read, or that does not end; remove it"},
 		{"{\n  \"a\": 1,\n  \"\\u0061\": 2\n}", "s.json:3:3: \"a\" occurs twice; remove one: programs differ in which of them they use"},
 		{strings.Repeat("[", 400), "s.json:1:202: values are nested over 200 deep; make it flatter"},
 		{"{\"hooks\": []}", "s.json:1:11: \"hooks\" is a list, not an object; fix it; nothing was written"},
@@ -215,7 +252,7 @@ func TestRefused(t *testing.T) {
 		{"{\"hooks\": {\"Pre\": true}}", "s.json:1:19: \"hooks.Pre\" is true or false, not a list; fix it; nothing was written"},
 	} {
 		src := &rules.Source{Name: "s.json", Text: []byte(test.text)}
-		root, err := parse(src)
+		root, err := parse(src, false)
 		if err == nil {
 			_, err = insert(src, root, shortPath, shortHook)
 		}
@@ -225,18 +262,20 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// FuzzEdit: what parses is what encoding/json takes, an edited text parses, holds what it held and the
-// hook, and taking the hook out gives back the first bytes.
+// FuzzEdit: what parses is what encoding/json takes once its comments are spaces, an edited text parses, holds what it
+// held and the hook, and taking the hook out gives back the first bytes.
 func FuzzEdit(f *testing.F) {
 	for _, seed := range []string{
 		"{}", "{ }", "{\n}\n", `{"a":1}`, "{\n  \"a\": 1\n}\n", `{"hooks":{}}`, `{"hooks": {"Pre": [ ]}}`, "{\n\t\"hooks\": {\n\t\t\"Pre\": [1]\n\t}\n}",
 		"{\r\n  \"a\": [1, \"\\u00e9\\\\\"]\r\n}", `{"a": -1.5e+3, "b": [true, false, null]}`, "{\"a\": 1 // c\n}", `{"a":1,"a":2}`, "{\"hooks\":\n{\"Pre\":\n[\n1]}}",
+		"{ /* , */ }", "{\"hooks\": // a\r\n{\"Pre\":[1 // b \r\n ] /**/ } // c\n }//",
 	} {
-		f.Add(seed)
+		f.Add(seed, true)
+		f.Add(seed, false)
 	}
-	f.Fuzz(func(t *testing.T, text string) {
+	f.Fuzz(func(t *testing.T, text string, comments bool) {
 		src := &rules.Source{Name: "s.json", Text: []byte(text)}
-		root, err := parse(src)
+		root, err := parse(src, comments)
 		if err != nil {
 			var e *rules.Error
 			if ok := asError(err, &e); !ok || e.Line < 0 || e.Line > strings.Count(text, "\n")+1 || e.Column > len(text)+1 {
@@ -244,14 +283,18 @@ func FuzzEdit(f *testing.F) {
 			}
 			return
 		}
-		if !json.Valid([]byte(text)) {
+		plain := text
+		if comments {
+			plain = uncommented(text)
+		}
+		if !json.Valid([]byte(plain)) {
 			t.Fatalf("it parses, but is no JSON: %q", text)
 		}
 		out, err := insert(src, root, shortPath, shortHook)
 		if err != nil {
 			return
 		}
-		if diff := cmp.Diff(withHook(t, text), decode(t, string(out))); diff != "" {
+		if diff := cmp.Diff(withHook(t, plain), decode(t, uncommented(string(out)))); diff != "" {
 			t.Errorf("%q became %q (-want +got):\n%s", text, out, diff)
 		}
 		if back := takeOut(t, out); back != text {

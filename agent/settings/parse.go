@@ -9,10 +9,6 @@ import (
 	"github.com/policyscan/policyscan/rules"
 )
 
-// codeComment is the code of the error of a file that has a comment. All errors else have those of
-// package rules.
-const codeComment = "E_SETTINGS_COMMENT"
-
 // maxDepth is how deep lists and objects may be nested. The settings that agents document
 // are under 10 deep.
 const maxDepth = 200
@@ -58,19 +54,22 @@ func (n *node) member(name string) *item {
 	return nil
 }
 
-// parse reads a JSON text as RFC 8259 has it, strictly: one object, no name twice within one, no
-// comment, no comma at the end. The error is a *rules.Error at its place: an edit of what cannot be read
-// whole would be a guess.
-func parse(src *rules.Source) (*node, error) {
+// parse reads a JSON text as RFC 8259 has it, strictly: one object, no name twice within one, no comma at the end,
+// and only if comments is true may there be comments. The error is a *rules.Error at its place: an edit of what cannot
+// be read whole would be a guess.
+func parse(src *rules.Source, comments bool) (*node, error) {
 	if bytes.HasPrefix(src.Text, []byte("\ufeff")) {
 		return nil, src.ErrorAt(rules.CodeSyntax, 1, 1, "the file begins with a byte order mark", "save it without one")
 	}
 	if err := src.Check(); err != nil {
 		return nil, err
 	}
-	p := parser{src: src}
+	p := parser{src: src, text: src.Text}
+	if comments {
+		p.text = withoutComments(src.Text)
+	}
 	p.space()
-	if p.at == len(src.Text) {
+	if p.at == len(p.text) {
 		return nil, src.ErrorAt(rules.CodeSyntax, 0, 0, "the file is empty", "write {} into it, or remove it")
 	}
 	root, err := p.value(0)
@@ -78,7 +77,7 @@ func parse(src *rules.Source) (*node, error) {
 		return nil, err
 	}
 	p.space()
-	if p.at < len(src.Text) {
+	if p.at < len(p.text) {
 		return nil, p.unexpected("the end of the file")
 	}
 	if root.kind != '{' {
@@ -88,33 +87,35 @@ func parse(src *rules.Source) (*node, error) {
 }
 
 type parser struct {
-	src *rules.Source
-	at  int
+	src  *rules.Source
+	text []byte // its text, or that without comments
+	at   int
 }
 
 // next is the byte that comes now, 0 at the end. A checked text has no NUL.
 func (p *parser) next() byte {
-	if p.at < len(p.src.Text) {
-		return p.src.Text[p.at]
+	if p.at < len(p.text) {
+		return p.text[p.at]
 	}
 	return 0
 }
 
 func (p *parser) space() {
-	for p.at < len(p.src.Text) && bytes.IndexByte([]byte(" \t\r\n"), p.src.Text[p.at]) >= 0 {
+	for p.at < len(p.text) && bytes.IndexByte([]byte(" \t\r\n"), p.text[p.at]) >= 0 {
 		p.at++
 	}
 }
 
 func (p *parser) unexpected(wanted string) error {
 	const fix = "fix it; nothing was written"
-	if p.at == len(p.src.Text) {
+	if p.at == len(p.text) {
 		return p.src.Error(rules.CodeSyntax, p.at, "the text ends where "+wanted+" belongs", fix)
 	}
-	if rest := p.src.Text[p.at:]; bytes.HasPrefix(rest, []byte("//")) || bytes.HasPrefix(rest, []byte("/*")) {
-		return p.src.Error(codeComment, p.at, "a comment, which JSON does not have", "add the hook by hand")
+	if rest := p.text[p.at:]; bytes.HasPrefix(rest, []byte("//")) || bytes.HasPrefix(rest, []byte("/*")) {
+		const found = "a comment, which the agent may not read, or that does not end"
+		return p.src.Error(rules.CodeSyntax, p.at, found, "remove it")
 	}
-	r, _ := utf8.DecodeRune(p.src.Text[p.at:])
+	r, _ := utf8.DecodeRune(p.text[p.at:])
 	return p.src.Error(rules.CodeSyntax, p.at, fmt.Sprintf("%q where %s belongs", r, wanted), fix)
 }
 
@@ -128,7 +129,7 @@ func (p *parser) value(depth int) (*node, error) {
 	case '{', '[':
 		err = p.list(n, depth)
 	case '"':
-		_, err = p.text()
+		_, err = p.quoted()
 	default:
 		err = p.word(n)
 	}
@@ -178,7 +179,7 @@ func (p *parser) name(seen map[string]bool) (string, error) {
 		return "", p.unexpected("a name in quotes")
 	}
 	start := p.at
-	name, err := p.text()
+	name, err := p.quoted()
 	if err != nil {
 		return "", err
 	}
@@ -195,8 +196,8 @@ func (p *parser) name(seen map[string]bool) (string, error) {
 	return name, nil
 }
 
-// text reads a text in quotes and returns what it means.
-func (p *parser) text() (string, error) {
+// quoted reads a text in quotes and returns what it means.
+func (p *parser) quoted() (string, error) {
 	start := p.at
 	p.at++
 	for {
@@ -204,14 +205,14 @@ func (p *parser) text() (string, error) {
 		case c == '"':
 			p.at++
 			var s string
-			if err := json.Unmarshal(p.src.Text[start:p.at], &s); err != nil {
+			if err := json.Unmarshal(p.text[start:p.at], &s); err != nil {
 				p.at = start
 				return "", p.unexpected("a string with valid escapes")
 			}
 			return s, nil
 		case c < ' ':
 			return "", p.unexpected("the end of a string")
-		case c == '\\' && p.at+1 < len(p.src.Text):
+		case c == '\\' && p.at+1 < len(p.text):
 			p.at += 2
 		default:
 			p.at++
@@ -225,7 +226,7 @@ func (p *parser) word(n *node) error {
 	for c := p.next(); 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '-' || c == '+' || c == '.'; c = p.next() {
 		p.at++
 	}
-	if word := p.src.Text[start:p.at]; len(word) == 0 || !json.Valid(word) {
+	if word := p.text[start:p.at]; len(word) == 0 || !json.Valid(word) {
 		p.at = start
 		return p.unexpected("a value")
 	}

@@ -7,22 +7,23 @@
 // invalid JSON without an error, write the new part on one line, and cannot remove the parents that
 // they created.
 //
-// Whatever an edit could get wrong is refused, with its line: text that is not strict JSON, a name that
+// Whatever an edit could get wrong is refused, with its line: text that the agent may not read, a name that
 // occurs twice, a value that is not the list it should be, a hook of policyscan that was changed by hand,
 // a setting that switches hooks off.
 //
 // # Limits
 //
-// Comments, which some agents allow, are refused. The command of a hook is a line that any shell can run if it finds
-// sh (Codex and Copilot have separate lines for Windows). What no such line can prevent (a time limit, an agent that
-// does not read the file) is in docs/cli.md. [Target.Install] and [Target.Uninstall] take and
-// return bytes; a [File] reads and writes them.
+// Comments are allowed where the agent is known to allow them, which is Gemini CLI's settings alone; a comma at the
+// end of a list is allowed nowhere. With either, Claude Code and Codex read nothing of the file, and no hook would run.
+// (github.com/tailscale/hujson reads both, and a name that occurs twice; a million brackets overflow its stack.) The
+// command of a hook is a line that any shell can run if it finds sh (Codex and Copilot have separate lines for
+// Windows). What no such line can prevent (a time limit, an agent that does not read the file) is in docs/cli.md.
+// [Target.Install] and [Target.Uninstall] take and return bytes; a [File] reads and writes them.
 package settings
 
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -49,9 +50,9 @@ func (t *Target) Install(src *rules.Source, program string, args []string) ([]by
 	if src == nil {
 		return t.fresh(entry)
 	}
-	root, err := parse(src)
+	root, err := parse(src, t.comments)
 	if err != nil {
-		return nil, t.byHand(err, entry)
+		return nil, err
 	}
 	if err := t.runs(src, root); err != nil {
 		return nil, err
@@ -81,7 +82,7 @@ func shown(args string) string {
 // none, nil if the file is one that Install began and nothing else is in it. A hook that is not as it
 // was written is an error.
 func (t *Target) Uninstall(src *rules.Source) ([]byte, error) {
-	root, err := parse(src)
+	root, err := parse(src, t.comments)
 	if err != nil {
 		return nil, err
 	}
@@ -115,20 +116,6 @@ func (t *Target) fresh(entry hook) ([]byte, error) {
 		return nil, err
 	}
 	return append(b.Bytes(), '\n'), nil
-}
-
-// byHand adds to the error of a file with comments what is to be added to it by hand.
-func (t *Target) byHand(err error, entry hook) error {
-	var e *rules.Error
-	if !errors.As(err, &e) || e.Code != codeComment {
-		return err
-	}
-	text, encodeErr := encode(entry)
-	if encodeErr != nil {
-		return encodeErr
-	}
-	e.Fix = "add this by hand to the list " + strings.Join(t.path, ".") + ": " + text
-	return e
 }
 
 // runs is an error if the agent would not run the hooks of a file.
@@ -193,10 +180,13 @@ func (t *Target) find(src *rules.Source, root *node) (had *installed, err error)
 	if err != nil || array == nil {
 		return nil, err
 	}
+	plain := withoutComments(src.Text)
 	for _, it := range array.items {
-		raw := src.Text[it.value.start:it.value.end]
+		raw := plain[it.value.start:it.value.end]
 		args, entry, ok := t.written(raw)
 		switch {
+		case ok && !bytes.Equal(raw, src.Text[it.value.start:it.value.end]):
+			return nil, src.Error(rules.CodeValue, it.start, "this hook of policyscan has a comment in it", "move the comment out of it")
 		case ok && had != nil:
 			return nil, src.Error(rules.CodeDuplicate, it.start, "the hook occurs twice", "remove one of them by hand")
 		case ok:
