@@ -32,7 +32,7 @@ func rooms() map[string][]string {
 			"cmd/policyscan/manual", "rules", "rules/glob", "rules/starter", "agent/ask", "agent/call",
 			"agent/callrules", "agent/dialect", "agent/dialect/sigmashake", "agent/gate", "agent/protocol",
 			"agent/record", "agent/session", "agent/settings", "internal/disk", "scanner", "scanner/ci",
-			"scanner/failure", "scanner/judges", "scanner/repo", "scanner/scope", "scanner/worktree",
+			"scanner/checkout", "scanner/failure", "scanner/judges", "scanner/repo", "scanner/scope", "scanner/worktree",
 			"verdict", "verdict/code", "verdict/output",
 			"verdict/report", "github.com/alecthomas/kong", "golang.org/x/term",
 		},
@@ -69,8 +69,8 @@ func rooms() map[string][]string {
 		"rules/starter": {},
 		"scanner": {
 			"internal/disk", "rules",
-			"scanner/attributes", "scanner/failure", "scanner/judges", "scanner/match", "scanner/recode", "scanner/repo",
-			"scanner/worktree",
+			"scanner/attributes", "scanner/checkout", "scanner/failure", "scanner/judges", "scanner/match", "scanner/recode",
+			"scanner/repo", "scanner/worktree",
 			"verdict", "verdict/code", "golang.org/x/text/unicode/norm",
 		},
 		"agent/gate": {
@@ -79,9 +79,12 @@ func rooms() map[string][]string {
 		},
 		"scanner/ci":         {"scanner", "scanner/repo", "verdict", "verdict/code"},
 		"scanner/attributes": {},
-		"scanner/failure":    {"internal/disk", "rules", "scanner/repo", "verdict", "verdict/code"},
-		"scanner/judges":     {"internal/disk", "rules", "scanner/failure", "scanner/repo", "verdict"},
-		"scanner/match":      {"scanner/needle", "verdict", "verdict/linehash"},
+		"scanner/checkout": {
+			"scanner/attributes", "scanner/match", "scanner/recode", "scanner/repo", "verdict", "golang.org/x/text/unicode/norm",
+		},
+		"scanner/failure": {"internal/disk", "rules", "scanner/repo", "verdict", "verdict/code"},
+		"scanner/judges":  {"internal/disk", "rules", "scanner/failure", "scanner/repo", "verdict"},
+		"scanner/match":   {"scanner/needle", "verdict", "verdict/linehash"},
 		"scanner/recode": {
 			"golang.org/x/text/encoding", "golang.org/x/text/encoding/charmap", "golang.org/x/text/encoding/japanese", "golang.org/x/text/encoding/korean",
 			"golang.org/x/text/encoding/simplifiedchinese", "golang.org/x/text/encoding/traditionalchinese", "golang.org/x/text/transform",

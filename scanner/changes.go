@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/policyscan/policyscan/scanner/checkout"
 	"github.com/policyscan/policyscan/scanner/failure"
 	"github.com/policyscan/policyscan/scanner/repo"
 	"github.com/policyscan/policyscan/scanner/worktree"
@@ -42,7 +43,7 @@ func Changes(r *repo.Repository, c Comparison, base, strategy string) Tree {
 	for _, h := range c.MergeBases {
 		scope.MergeBases = append(scope.MergeBases, h.String())
 	}
-	return &gitTree{r, scope, func() (head snapshot, bases []snapshot, err error) {
+	return &gitTree{r, scope, func() (head checkout.Snapshot, bases []checkout.Snapshot, err error) {
 		if len(c.MergeBases) == 1 && c.MergeBases[0] == c.Head && !c.Replaces {
 			return head, nil, &verdict.Error{Code: code.Empty, Message: fmt.Sprintf("the head adds no commit to %q; compare with another base, or allow a run with nothing to check with --allow empty", base)}
 		}
@@ -51,8 +52,8 @@ func Changes(r *repo.Repository, c Comparison, base, strategy string) Tree {
 }
 
 // states returns what is judged, and what it is compared with: each merge base, and a base that the head replaces.
-func (c Comparison) states(r *repo.Repository) (head snapshot, bases []snapshot, err error) {
-	if head.tree, err = r.Tree(c.Head); err != nil {
+func (c Comparison) states(r *repo.Repository) (head checkout.Snapshot, bases []checkout.Snapshot, err error) {
+	if head.Tree, err = r.Tree(c.Head); err != nil {
 		return head, nil, err
 	}
 	compared := c.MergeBases
@@ -64,7 +65,7 @@ func (c Comparison) states(r *repo.Repository) (head snapshot, bases []snapshot,
 		if err != nil {
 			return head, nil, err
 		}
-		bases = append(bases, snapshot{tree: base})
+		bases = append(bases, checkout.Snapshot{Tree: base})
 	}
 	return head, bases, nil
 }
@@ -73,9 +74,9 @@ func (c Comparison) states(r *repo.Repository) (head snapshot, bases []snapshot,
 // could be compared with. Contents are its blobs.
 func Whole(r *repo.Repository, head repo.Hash, strategy string) Tree {
 	scope := verdict.Scope{Mode: "full", HeadCommit: head.String(), Strategy: strategy}
-	return &gitTree{r, scope, func() (snapshot, []snapshot, error) {
+	return &gitTree{r, scope, func() (checkout.Snapshot, []checkout.Snapshot, error) {
 		tree, err := r.Tree(head)
-		return snapshot{tree: tree}, []snapshot{{}}, err
+		return checkout.Snapshot{Tree: tree}, []checkout.Snapshot{{}}, err
 	}}
 }
 
@@ -87,13 +88,13 @@ func Staged(r *repo.Repository, idx *repo.Index, head repo.Hash) Tree {
 	if !head.IsZero() {
 		scope.BaseCommit = head.String()
 	}
-	return &gitTree{r, scope, func() (snapshot, []snapshot, error) {
-		var base snapshot
+	return &gitTree{r, scope, func() (checkout.Snapshot, []checkout.Snapshot, error) {
+		var base checkout.Snapshot
 		var err error
 		if !head.IsZero() {
-			base.tree, err = r.Tree(head)
+			base.Tree, err = r.Tree(head)
 		}
-		return snapshot{index: idx}, []snapshot{base}, err
+		return checkout.Snapshot{Index: idx}, []checkout.Snapshot{base}, err
 	}}
 }
 
@@ -102,7 +103,7 @@ type gitTree struct {
 	repo  *repo.Repository
 	scope verdict.Scope
 	// states returns what is judged, and what it is compared with, at least one.
-	states func() (head snapshot, bases []snapshot, err error)
+	states func() (head checkout.Snapshot, bases []checkout.Snapshot, err error)
 }
 
 func (t *gitTree) Scope() verdict.Scope { return t.scope }
@@ -164,3 +165,56 @@ func (o blobOpener) open(e entry) (content, error) {
 	}
 	return b, nil
 }
+
+// changes are the files of one snapshot that differ from some other: their leaf, the encoding in which git checks
+// them out, or what a link leads to.
+type changes struct {
+	repo     *repo.Repository
+	head     checkout.Snapshot
+	bases    []checkout.Snapshot
+	checkout *checkout.Checkout // of the head
+	recoding *checkout.Recoding
+	links    retargeting
+}
+
+func newChanges(r *repo.Repository, head checkout.Snapshot, bases []checkout.Snapshot) *changes {
+	at := checkout.New(r, head)
+	return &changes{r, head, bases, at, checkout.NewRecoding(at, bases), newRetargeting(r, head, bases)}
+}
+
+// list hands each file that differs from any base to visit, once; the zero leaf if it was deleted. uniform says whether
+// the rules select the same beneath every folder.
+func (c *changes) list(uniform func() bool, visit func(path string, leaf repo.Leaf) error) error {
+	seen := map[string]bool{}
+	for _, base := range c.bases {
+		each := func(change repo.Change) error {
+			c.links.see(change)
+			if !c.allNew() {
+				c.recoding.See(change)
+			}
+			if len(c.bases) > 1 {
+				if seen[change.Path] {
+					return nil
+				}
+				seen[change.Path] = true
+			}
+			return visit(change.Path, change.New)
+		}
+		var err error
+		if c.head.Index != nil {
+			err = c.repo.DiffIndex(base.Tree, c.head.Index, each)
+		} else {
+			err = c.repo.Diff(base.Tree, c.head.Tree, each)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if err := c.recoding.Visit(c.links.unchanged, visit); err != nil || c.allNew() || !c.links.matter(uniform) {
+		return err
+	}
+	return c.links.visit(visit)
+}
+
+// allNew reports whether there is nothing to compare with.
+func (c *changes) allNew() bool { return len(c.bases) == 1 && c.bases[0] == (checkout.Snapshot{}) }

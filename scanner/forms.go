@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/policyscan/policyscan/scanner/attributes"
+	"github.com/policyscan/policyscan/scanner/checkout"
 	"github.com/policyscan/policyscan/scanner/match"
 	"github.com/policyscan/policyscan/scanner/recode"
 	"github.com/policyscan/policyscan/verdict/code"
@@ -14,22 +15,22 @@ import (
 // checkedOut examines a blob in each other form in which git may write it on disk. A pattern that occurs in the blob is
 // found already; of the others, those that occur in a form are added, with a note. It returns false if ctx ended.
 func (p *collector) checkedOut(ctx context.Context, x *match.Examiner, o opener, j *job) bool {
-	w, err := j.checkout.of(j.Path)
-	var unknown *unknownEncoding
+	w, err := j.checkout.Written(j.Path)
+	var unknown *checkout.UnknownEncoding
 	switch {
 	case errors.As(err, &unknown):
-		p.lacks(j, AllowEncoding, code.Encoding, "the encoding in which git checks it out cannot be determined: "+unknown.why+"; simplify the attributes, or allow it with --allow encoding")
+		p.lacks(j, AllowEncoding, code.Encoding, "the encoding in which git checks it out cannot be determined: "+unknown.Error()+"; simplify the attributes, or allow it with --allow encoding")
 		return true
 	case err != nil:
 		j.unread(fmt.Errorf("the attributes that git checks it out by: %w", err))
 		return true
 	}
-	p.Rewritten.add(j.Path, w)
+	p.Rewritten.Add(j.Path, w)
 	known := map[int]bool{} // patterns that were found
 	for _, f := range j.finds {
 		known[f.Pattern] = true
 	}
-	for _, enc := range w.encodings {
+	for _, enc := range w.Encodings {
 		forms, ok := recode.Forms(enc.Text)
 		switch {
 		case enc.State == attributes.Set, enc.State == attributes.Unset:

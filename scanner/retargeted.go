@@ -3,6 +3,7 @@ package scanner
 import (
 	"io"
 
+	"github.com/policyscan/policyscan/scanner/checkout"
 	"github.com/policyscan/policyscan/scanner/repo"
 )
 
@@ -10,24 +11,24 @@ import (
 type gitSide struct {
 	repo *repo.Repository
 	find *repo.Finder
-	snapshot
+	checkout.Snapshot
 }
 
 // at returns the leaf or folder at a path.
 func (s gitSide) at(path string) (repo.Leaf, bool, error) {
-	if s.index != nil {
-		leaf, found := s.index.Lookup(path)
+	if s.Index != nil {
+		leaf, found := s.Index.Lookup(path)
 		return leaf, found, nil
 	}
-	return s.find.Lookup(s.tree, path)
+	return s.find.Lookup(s.Tree, path)
 }
 
 // files hands on all that the side has.
 func (s gitSide) files(visit func(path string, leaf repo.Leaf) error) error {
-	if s.index == nil {
-		return s.repo.Diff(repo.Hash{}, s.tree, func(c repo.Change) error { return visit(c.Path, c.New) })
+	if s.Index == nil {
+		return s.repo.Diff(repo.Hash{}, s.Tree, func(c repo.Change) error { return visit(c.Path, c.New) })
 	}
-	for _, f := range s.index.Files {
+	for _, f := range s.Index.Files {
 		if err := visit(f.Path, f.Leaf); err != nil {
 			return err
 		}
@@ -68,7 +69,7 @@ type retargeting struct {
 	gone    bool // a file no longer is one
 }
 
-func newRetargeting(r *repo.Repository, head snapshot, bases []snapshot) retargeting {
+func newRetargeting(r *repo.Repository, head checkout.Snapshot, bases []checkout.Snapshot) retargeting {
 	find := r.Finder()
 	t := retargeting{head: gitSide{r, find, head}}
 	for _, base := range bases {
@@ -94,10 +95,8 @@ func (t *retargeting) visit(visit func(path string, leaf repo.Leaf) error) error
 		if leaf.Mode != repo.Symlink {
 			return nil
 		}
-		for _, base := range t.bases {
-			if old, found, err := base.at(path); err != nil || !found || old != leaf {
-				return err // it is in the change
-			}
+		if same, err := t.unchanged(path, leaf); err != nil || !same {
+			return err // it is in the change
 		}
 		target, err := t.head.target(leaf)
 		if err != nil {
@@ -118,6 +117,16 @@ func (t *retargeting) visit(visit func(path string, leaf repo.Leaf) error) error
 		}
 		return nil
 	})
+}
+
+// unchanged reports whether a leaf of the head is the same at each base.
+func (t *retargeting) unchanged(path string, leaf repo.Leaf) (bool, error) {
+	for _, base := range t.bases {
+		if old, found, err := base.at(path); err != nil || !found || old != leaf {
+			return false, err
+		}
+	}
+	return true, nil
 }
 
 // differs reports whether a link leads elsewhere than it did, or no longer to a file.

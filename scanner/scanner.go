@@ -30,6 +30,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/policyscan/policyscan/scanner/checkout"
 	"github.com/policyscan/policyscan/scanner/failure"
 	"github.com/policyscan/policyscan/scanner/judges"
 	"github.com/policyscan/policyscan/verdict"
@@ -53,19 +54,19 @@ const LeftOutput = "output"
 
 // Options narrow or limit a scan. The zero value does neither.
 type Options struct {
-	Version         string            // of the program, for the verdict
-	Errors          []verdict.Error   // what was wrong before the scan, though it can go on
-	Allow           []string          // the Allow constants, and what AllowLink means: "symlink=GLOB"
-	AllowLink       func(string) bool // paths of links for which AllowSymlink holds; nil: none. Called by all workers
-	Partial         bool              // the bundle was narrowed by the caller
-	Exclude         func(string) bool // paths that no rule selects, for debugging: the run is partial. Called by all workers
-	LeaveOut        map[string]string // paths that are no part of a tree on disk, and the reason
-	InUse           []judges.RuleFile // of the judges' bundles: no part of a tree of git's objects
-	RequireGoverned bool              // no covered file is an error
-	MaxFileBytes    int64             // a longer covered file is an error; 0: no limit
-	Workers         int               // files examined at a time; 0: as many as processors
-	Progress        *Progress         // nil: no one watches
-	Rewritten       *Rewritten        // nil: no one asks
+	Version         string              // of the program, for the verdict
+	Errors          []verdict.Error     // what was wrong before the scan, though it can go on
+	Allow           []string            // the Allow constants, and what AllowLink means: "symlink=GLOB"
+	AllowLink       func(string) bool   // paths of links for which AllowSymlink holds; nil: none. Called by all workers
+	Partial         bool                // the bundle was narrowed by the caller
+	Exclude         func(string) bool   // paths that no rule selects, for debugging: the run is partial. Called by all workers
+	LeaveOut        map[string]string   // paths that are no part of a tree on disk, and the reason
+	InUse           []judges.RuleFile   // of the judges' bundles: no part of a tree of git's objects
+	RequireGoverned bool                // no covered file is an error
+	MaxFileBytes    int64               // a longer covered file is an error; 0: no limit
+	Workers         int                 // files examined at a time; 0: as many as processors
+	Progress        *Progress           // nil: no one watches
+	Rewritten       *checkout.Rewritten // nil: no one asks
 }
 
 // Scan checks every file of the tree against every rule of the judges' bundles; see

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"github.com/policyscan/policyscan/internal/disk"
+	"github.com/policyscan/policyscan/scanner/checkout"
 	"github.com/policyscan/policyscan/scanner/repo"
 	"github.com/policyscan/policyscan/scanner/worktree"
 	"github.com/policyscan/policyscan/verdict"
@@ -123,7 +124,7 @@ func (t *trackedTree) collisions() map[string]error {
 		name := f.Path
 		switch {
 		case caseless:
-			name = foldName(name)
+			name = checkout.FoldName(name)
 		case isASCII(name):
 			continue
 		default:

@@ -12,6 +12,7 @@ import (
 	"syscall"
 
 	"github.com/policyscan/policyscan/internal/disk"
+	"github.com/policyscan/policyscan/scanner/checkout"
 	"github.com/policyscan/policyscan/scanner/repo"
 	"github.com/policyscan/policyscan/scanner/worktree"
 	"github.com/policyscan/policyscan/verdict"
@@ -31,10 +32,10 @@ type Tree interface {
 // An entry is a file of a tree.
 type entry struct {
 	worktree.Entry
-	blob     repo.Hash // its content, if that is git's
-	checkout *checkout // what git writes in its place; nil: the content is what is on disk
-	sparse   bool      // git says that it is not checked out
-	watch    bool      // it is to be seen whether it changes while it is read
+	blob     repo.Hash          // its content, if that is git's
+	checkout *checkout.Checkout // what git writes in its place; nil: the content is what is on disk
+	sparse   bool               // git says that it is not checked out
+	watch    bool               // it is to be seen whether it changes while it is read
 }
 
 // A visitor is what a tree reports to.

@@ -11,6 +11,7 @@ import (
 	"github.com/policyscan/policyscan/cmd/policyscan/manual"
 	"github.com/policyscan/policyscan/rules/glob"
 	"github.com/policyscan/policyscan/scanner"
+	"github.com/policyscan/policyscan/scanner/checkout"
 	"github.com/policyscan/policyscan/scanner/failure"
 	"github.com/policyscan/policyscan/scanner/judges"
 	"github.com/policyscan/policyscan/scanner/scope"
@@ -128,7 +129,7 @@ func (c *scanCmd) scan(ctx context.Context, r *reporter) *verdict.Verdict {
 		RequireGoverned: c.RequireGoverned,
 		MaxFileBytes:    c.MaxFileBytes,
 		Progress:        &scanner.Progress{},
-		Rewritten:       &scanner.Rewritten{},
+		Rewritten:       &checkout.Rewritten{},
 	}
 	if len(links) > 0 {
 		o.AllowLink = glob.Compile(links).Match

@@ -1,4 +1,15 @@
-package scanner
+// Package checkout says what git writes on disk in the place of the files of a commit or of the index, where their
+// .gitattributes files have it write something else than the blob.
+//
+// A [Checkout] gives the encodings that are possible for a path. Letter case may count on the disk or not, and versions
+// of git read some attributes files in different ways, so that there may be several, and all count. What cannot be
+// determined is an [UnknownEncoding]. A [Recoding] finds the files that a change does not touch, and whose encodings
+// differ because an attributes file above them changed. [Rewritten] names the files for which no one knows what git
+// writes, since a filter or git archive does it.
+//
+// It reads git's objects and no disk, runs no filter, and encodes nothing: that is scanner/recode. What is configured
+// outside of the tree does not count.
+package checkout
 
 import (
 	"bytes"
@@ -16,28 +27,25 @@ import (
 	"github.com/policyscan/policyscan/verdict"
 )
 
-// A snapshot is what a repository holds at a time: a commit's tree, or the index. The zero one is empty.
-type snapshot struct {
-	tree  repo.Hash
-	index *repo.Index // nil: tree counts
+// A Snapshot is what a repository holds at a time: a commit's tree, or the index. The zero one is empty.
+type Snapshot struct {
+	Tree  repo.Hash
+	Index *repo.Index // nil: Tree counts
 }
 
-// A checkout says what git writes on disk in the place of the files of a snapshot, where its attributes files have it
-// write something else than the blob. Letter case may count on that disk or not, and versions of git read some
-// attributes files in different ways, so that for each file there may be several answers, and all count.
-//
-// Several goroutines may use it.
-type checkout struct {
+// A Checkout says what git writes on disk in the place of the files of a snapshot. Several goroutines may use it.
+type Checkout struct {
 	repo     *repo.Repository
-	snapshot snapshot
+	snapshot Snapshot
 
 	mu     sync.Mutex // of what follows
 	files  attributesFiles
 	chains map[string]*chain // by folder
 }
 
-func newCheckout(r *repo.Repository, s snapshot) *checkout {
-	return &checkout{repo: r, snapshot: s, chains: map[string]*chain{}}
+// New returns the checkout of a snapshot of a repository. It has read nothing yet.
+func New(r *repo.Repository, s Snapshot) *Checkout {
+	return &Checkout{repo: r, snapshot: s, chains: map[string]*chain{}}
 }
 
 // Limits on attributes files. What is over one makes a file's encoding unknown, which is an error of the run.
@@ -54,48 +62,50 @@ type chain struct {
 	err     error
 }
 
-// An unknownEncoding says why the encoding in which git writes a file is not known.
-type unknownEncoding struct{ why string }
+// An UnknownEncoding says why the encoding in which git writes a file is not known.
+type UnknownEncoding struct{ why string }
 
-func (e *unknownEncoding) Error() string { return e.why }
+func (e *UnknownEncoding) Error() string { return e.why }
 
-// written is what git writes in the place of a blob.
-type written struct {
-	encodings []attributes.Value // all that are possible, in order, Unspecified for UTF-8; nil: that alone
+// Written is what git writes in the place of a blob.
+type Written struct {
+	Encodings []attributes.Value // all that are possible, in order, Unspecified for UTF-8; nil: that alone
 	filters   []string           // in order
 	subst     bool               // an archive has placeholders replaced
 }
 
-// of returns what git writes in the place of the blob at a path.
-func (c *checkout) of(path string) (written, error) {
+// Written returns what git writes in the place of the blob at a path.
+func (c *Checkout) Written(path string) (Written, error) {
 	folder, _ := cutLast(path)
 	c.mu.Lock()
 	ch := c.chain(folder)
 	c.mu.Unlock()
-	var w written
+	var w Written
 	if ch.err != nil || !ch.decides {
 		return w, ch.err
 	}
 	for _, frames := range ch.ways {
 		for _, fold := range []bool{false, true} {
 			v := attributes.Values(frames, path, fold, attributes.Encoding, attributes.Filter, attributes.ExportSubst)
-			if enc := encodingOf(v[0]); !slices.Contains(w.encodings, enc) {
-				w.encodings = append(w.encodings, enc)
+			if enc := encodingOf(v[0]); !slices.Contains(w.Encodings, enc) {
+				w.Encodings = append(w.Encodings, enc)
 			}
-			if filter := v[1]; filter.State == attributes.Text && filter.Text != "lfs" && !slices.Contains(w.filters, filter.Text) {
+			filter := v[1]
+			if filter.State == attributes.Text && filter.Text != "lfs" && !slices.Contains(w.filters, filter.Text) {
 				w.filters = append(w.filters, filter.Text)
 			}
 			w.subst = w.subst || v[2].State == attributes.Set
 		}
 	}
-	if len(w.encodings) > maxEncodings {
-		return w, &unknownEncoding{fmt.Sprintf("its .gitattributes files can be read in ways that give it more than %d encodings", maxEncodings)}
+	if len(w.Encodings) > maxEncodings {
+		return w, &UnknownEncoding{fmt.Sprintf("its .gitattributes files can be read in ways that give it more than "+
+			"%d encodings", maxEncodings)}
 	}
-	slices.SortFunc(w.encodings, func(a, b attributes.Value) int {
+	slices.SortFunc(w.Encodings, func(a, b attributes.Value) int {
 		return cmp.Or(cmp.Compare(a.State, b.State), cmp.Compare(a.Text, b.Text))
 	})
-	if len(w.encodings) == 1 && w.encodings[0] == (attributes.Value{}) {
-		w.encodings = nil
+	if len(w.Encodings) == 1 && w.Encodings[0] == (attributes.Value{}) {
+		w.Encodings = nil
 	}
 	slices.Sort(w.filters)
 	return w, nil
@@ -112,7 +122,7 @@ func encodingOf(v attributes.Value) attributes.Value {
 }
 
 // chain returns the chain of a folder. c is locked.
-func (c *checkout) chain(folder string) *chain {
+func (c *Checkout) chain(folder string) *chain {
 	if ch := c.chains[folder]; ch != nil {
 		return ch
 	}
@@ -130,7 +140,7 @@ func (c *checkout) chain(folder string) *chain {
 }
 
 // extend returns the chain of a folder, by that of the folder above.
-func (c *checkout) extend(above *chain, folder string) *chain {
+func (c *Checkout) extend(above *chain, folder string) *chain {
 	files, err := c.in(folder)
 	if err != nil {
 		return &chain{err: err}
@@ -142,15 +152,16 @@ func (c *checkout) extend(above *chain, folder string) *chain {
 	var texts [][]byte
 	for _, f := range files {
 		text, err := c.text(f.leaf.Hash)
-		var unknown *unknownEncoding
+		var unknown *UnknownEncoding
 		switch {
 		case errors.As(err, &unknown):
-			return &chain{err: &unknownEncoding{verdict.Path(f.path) + " " + unknown.why}}
+			return &chain{err: &UnknownEncoding{verdict.Path(f.path) + " " + unknown.why}}
 		case err != nil:
 			return &chain{err: fmt.Errorf("%s: %w", verdict.Path(f.path), err)}
 		}
 		if match.StandsFor(text) {
-			return &chain{err: &unknownEncoding{verdict.Path(f.path) + " is a Git LFS pointer or encrypted, so what git reads there is unknown"}}
+			return &chain{err: &UnknownEncoding{verdict.Path(f.path) +
+				" is a Git LFS pointer or encrypted, so what git reads there is unknown"}}
 		}
 		ch.decides = ch.decides || decides(text)
 		texts = append(texts, text)
@@ -166,7 +177,9 @@ func (c *checkout) extend(above *chain, folder string) *chain {
 		readings = append(readings, attributes.Read(text, folder == "")...)
 	}
 	if len(above.ways)*len(readings) > maxWays {
-		return &chain{err: &unknownEncoding{fmt.Sprintf("the .gitattributes files above it can be read in more than %d ways", maxWays)}}
+		return &chain{err: &UnknownEncoding{
+			fmt.Sprintf("the .gitattributes files above it can be read in more than %d ways", maxWays),
+		}}
 	}
 	for _, way := range above.ways {
 		for _, f := range readings {
@@ -179,7 +192,9 @@ func (c *checkout) extend(above *chain, folder string) *chain {
 	}
 	for i, f := range files {
 		if rewritten, how := ch.rewrites(f.path, texts[i]); rewritten {
-			return &chain{err: &unknownEncoding{fmt.Sprintf("%s has %s itself, so that on disk it can say something else", verdict.Path(f.path), how)}}
+			return &chain{err: &UnknownEncoding{
+				fmt.Sprintf("%s has %s itself, so that on disk it can say something else", verdict.Path(f.path), how),
+			}}
 		}
 	}
 	return ch
@@ -205,25 +220,24 @@ func (ch *chain) rewrites(path string, text []byte) (rewritten bool, how string)
 // decides reports whether a text could say of an attribute that is asked for: attributes and macros are named as they
 // are, so that a name that is nowhere is said of nothing.
 func decides(text []byte) bool {
-	return slices.ContainsFunc([]string{attributes.Encoding, attributes.Filter, attributes.ExportSubst}, func(name string) bool {
-		return bytes.Contains(text, []byte(name))
-	})
+	names := []string{attributes.Encoding, attributes.Filter, attributes.ExportSubst}
+	return slices.ContainsFunc(names, func(name string) bool { return bytes.Contains(text, []byte(name)) })
 }
 
 // attributesIn returns the attributes files of a folder.
-func (c *checkout) attributesIn(folder string) ([]attributesFile, error) {
+func (c *Checkout) attributesIn(folder string) ([]attributesFile, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.in(folder)
 }
 
 // in returns the attributes files of a folder. c is locked.
-func (c *checkout) in(folder string) ([]attributesFile, error) {
+func (c *Checkout) in(folder string) ([]attributesFile, error) {
 	if c.files == nil {
-		if c.snapshot.index != nil {
-			c.files = newIndexFiles(c.snapshot.index)
+		if c.snapshot.Index != nil {
+			c.files = newIndexFiles(c.snapshot.Index)
 		} else {
-			files, err := newTreeFiles(c.repo, c.snapshot.tree)
+			files, err := newTreeFiles(c.repo, c.snapshot.Tree)
 			if err != nil {
 				return nil, err
 			}
@@ -234,7 +248,7 @@ func (c *checkout) in(folder string) ([]attributesFile, error) {
 }
 
 // text returns the text of an attributes file.
-func (c *checkout) text(h repo.Hash) ([]byte, error) {
+func (c *Checkout) text(h repo.Hash) ([]byte, error) {
 	blob, err := c.repo.Blob(h)
 	if err != nil {
 		return nil, err
@@ -242,7 +256,7 @@ func (c *checkout) text(h repo.Hash) ([]byte, error) {
 	defer blob.Close()
 	text, err := io.ReadAll(io.LimitReader(blob, maxAttributes+1))
 	if err == nil && len(text) > maxAttributes {
-		err = &unknownEncoding{fmt.Sprintf("has more than %d bytes", maxAttributes)}
+		err = &UnknownEncoding{fmt.Sprintf("has more than %d bytes", maxAttributes)}
 	}
 	return text, err
 }

@@ -1,4 +1,4 @@
-package scanner
+package checkout
 
 import (
 	"cmp"
@@ -35,8 +35,8 @@ const (
 	maxRewritten  = 3
 )
 
-// add takes what git writes in the place of a file.
-func (r *Rewritten) add(path string, w written) {
+// Add takes what git writes in the place of a file.
+func (r *Rewritten) Add(path string, w Written) {
 	if r == nil || len(w.filters) == 0 && !w.subst {
 		return
 	}
@@ -91,7 +91,8 @@ func (r *Rewritten) Notes() []string {
 	var notes []string
 	for i, by := range all {
 		if i == maxRewritings {
-			notes = append(notes, fmt.Sprintf("and %s: what git checks out differs from what was checked", counted(len(all)-i, "more filter")))
+			more := counted(len(all)-i, "more filter")
+			notes = append(notes, fmt.Sprintf("and %s: what git checks out differs from what was checked", more))
 			break
 		}
 		notes = append(notes, by.say(r.files[by]))

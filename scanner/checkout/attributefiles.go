@@ -1,8 +1,9 @@
-package scanner
+package checkout
 
 import (
 	"path"
 	"strings"
+	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
 
@@ -10,10 +11,10 @@ import (
 	"github.com/policyscan/policyscan/scanner/repo"
 )
 
-// foldName returns what the names have in common that are one name on a disk which takes no notice of letter case and
+// FoldName returns what the names have in common that are one name on a disk which takes no notice of letter case and
 // normal form.
-func foldName(name string) string {
-	if isASCII(name) {
+func FoldName(name string) string {
+	if !strings.ContainsFunc(name, func(r rune) bool { return r >= utf8.RuneSelf }) {
 		return strings.ToLower(name)
 	}
 	return norm.NFC.String(strings.ToLower(strings.ToUpper(name)))
@@ -75,7 +76,7 @@ func (t *treeFiles) folder(at string) (*treeFolder, error) {
 	if err != nil {
 		return nil, err
 	}
-	f, err := t.read(at, parent.folders[foldName(name)])
+	f, err := t.read(at, parent.folders[FoldName(name)])
 	if err != nil {
 		return nil, err
 	}
@@ -90,7 +91,7 @@ func (t *treeFiles) read(at string, all []namedTree) (*treeFolder, error) {
 			switch {
 			case !leaf.Mode.IsLeaf():
 				name := string(name)
-				key := foldName(name)
+				key := FoldName(name)
 				f.folders[key] = append(f.folders[key], namedTree{path.Join(n.path, name), leaf.Hash})
 			case len(name) >= len(attributes.Name) && leaf.Mode != repo.Submodule && attributes.IsFile(string(name)):
 				exact := n.path == at && string(name) == attributes.Name
@@ -143,7 +144,7 @@ func newIndexFiles(idx *repo.Index) indexFiles {
 	for i := range idx.Files {
 		f := &idx.Files[i]
 		if folder, name := cutLast(f.Path); f.Mode != repo.Submodule && attributes.IsFile(name) {
-			key := foldName(folder)
+			key := FoldName(folder)
 			all[key] = append(all[key], attributesFile{f.Path, f.Leaf, name == attributes.Name})
 		}
 	}
@@ -152,7 +153,7 @@ func newIndexFiles(idx *repo.Index) indexFiles {
 
 func (all indexFiles) in(folder string) ([]attributesFile, error) {
 	var files []attributesFile
-	for _, f := range all[foldName(folder)] {
+	for _, f := range all[FoldName(folder)] {
 		at, _ := cutLast(f.path)
 		f.exact = f.exact && at == folder
 		files = append(files, f)

@@ -1,4 +1,4 @@
-package scanner
+package checkout
 
 import (
 	"fmt"
@@ -10,7 +10,7 @@ import (
 func TestRewritten(t *testing.T) {
 	t.Parallel()
 	var nobody *Rewritten
-	nobody.add("a", written{filters: []string{"x"}})
+	nobody.Add("a", Written{filters: []string{"x"}})
 	if n := nobody.Notes(); n != nil {
 		t.Errorf("%q", n)
 	}
@@ -18,11 +18,11 @@ func TestRewritten(t *testing.T) {
 	for _, order := range [][]int{{0, 1, 2, 3, 4}, {4, 2, 0, 3, 1}} {
 		r := &Rewritten{}
 		for _, i := range order {
-			r.add(fmt.Sprint("f", i), written{filters: []string{"many"}})
-			r.add("\x1b", written{subst: i == 0})
+			r.Add(fmt.Sprint("f", i), Written{filters: []string{"many"}})
+			r.Add("\x1b", Written{subst: i == 0})
 		}
 		for i := range 6 {
-			r.add("one", written{filters: []string{fmt.Sprint("x", i)}})
+			r.Add("one", Written{filters: []string{fmt.Sprint("x", i)}})
 		}
 		got := r.Notes()
 		if want == nil {
@@ -34,7 +34,8 @@ func TestRewritten(t *testing.T) {
 	}
 	for i, line := range map[int]string{
 		0: "export-subst: git archive changes the text of 1 file after this check: \x1b",
-		1: "filter=many: git sends 5 files through a program on checkout, and what it writes was not checked: f0, f1, f2 and 2 more",
+		1: "filter=many: git sends 5 files through a program on checkout, " +
+			"and what it writes was not checked: f0, f1, f2 and 2 more",
 		5: "and 3 more filters: what git checks out differs from what was checked",
 	} {
 		if want[i] != line {
