@@ -1,4 +1,4 @@
-// Package policyscan_test holds the repository to its own architecture; see
+// Package policyscan_test checks that the repository keeps to its architecture; see
 // docs/architecture.md for the rooms and why they are kept apart.
 package policyscan_test
 
@@ -24,7 +24,7 @@ import (
 
 const module = "github.com/policyscan/policyscan"
 
-// rooms says which room may import what beside the standard library: a room of ours
+// rooms says what each room may import besides the standard library: a room of ours
 // by its folder, others by their path. What is not in the table may not be imported.
 func rooms() map[string][]string {
 	return map[string][]string{
@@ -183,7 +183,7 @@ func TestImports(t *testing.T) {
 			switch {
 			case slices.Contains(allowed, imported):
 			case imported == "log" || imported == "log/slog":
-				t.Errorf("%s imports %s: there is no logger here; what cannot be told is an error", s.name, imported)
+				t.Errorf("%s imports %s: there is no logger here; what cannot be determined is an error", s.name, imported)
 			case ours || inLab(imported) || strings.Contains(first, ".") || imported == module:
 				t.Errorf("%s imports %s, which is not for this room", s.name, imported)
 			}

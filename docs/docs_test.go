@@ -169,7 +169,7 @@ func commandsOf(b *block) ([]command, error) {
 	return list, nil
 }
 
-// next stands between the outputs of two commands.
+// next is between the outputs of two commands.
 const next = "\x01next\x01\n"
 
 // session runs commands in one shell, in dir, and returns the output of each.

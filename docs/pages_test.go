@@ -149,7 +149,7 @@ func (s *shape) UnmarshalJSON(text []byte) error {
 	return err
 }
 
-// names returns the names of all fields beneath a shape; list is what stands after the name
+// names returns the names of all fields beneath a shape; list is what is after the name
 // of a list.
 func (s shape) names(root *shape, before, list string) []string {
 	if name, ok := strings.CutPrefix(s.Ref, "#/$defs/"); ok {

@@ -302,7 +302,7 @@ func hostile(t *testing.T) (dir string, files map[string]string) {
 	return dir, files
 }
 
-// TestManualIsEnough: whoever has the manual can compute what stands in a verdict.
+// TestManualIsEnough: whoever has the manual can compute what is in a verdict.
 func TestManualIsEnough(t *testing.T) {
 	dir, files := hostile(t)
 	cmd := exec.Command(program, "scan", "--policy", dir, "--quiet", "--output", "-", filepath.Join(dir, "tree"))
@@ -370,7 +370,7 @@ func TestManualIsEnough(t *testing.T) {
 	checkCanonical(t, text)
 }
 
-// checkCanonical holds each line of a verdict against "Canonical JSON".
+// checkCanonical checks each line of a verdict against "Canonical JSON".
 func checkCanonical(t *testing.T, text []byte) {
 	t.Helper()
 	if !strings.HasSuffix(string(text), "}\n") || strings.HasSuffix(string(text), "\n\n") {

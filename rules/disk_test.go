@@ -82,7 +82,7 @@ func TestLoadDir(t *testing.T) {
 	wantCode(t, errList, CodeMissing, `rules/invariants.yml: no such file, but "invariants.yaml"; `)
 }
 
-// TestFault_086_NotAFile: whatever stands in the place of a rule file is refused at once, and the other
+// TestFault_086_NotAFile: whatever is in the place of a rule file is refused at once, and the other
 // files are still checked.
 func TestFault_086_NotAFile(t *testing.T) {
 	outside := filepath.Join(t.TempDir(), "outside.yml")

@@ -295,7 +295,7 @@ func TestFault_081_MissingQuotes(t *testing.T) {
 		_, errs := loadBoundaries("rules: []\n x-a: " + value + "\n")
 		wantCode(t, errs, CodeSyntax, ":2: not YAML: ")
 	}
-	// The text that is taken for an alias is found in whichever line it stands.
+	// The text that is taken for an alias is found in whichever line it is.
 	for content, place := range map[string]string{"rules: [\n  a,\n  *x\n]\n": ":3:3: ", "rules: [\n  *x": ":2:3: ", "x-a: &b c\nrules: [*x]\n": ":2:9: "} {
 		_, errs := loadBoundaries(content)
 		wantCode(t, errs, CodeSyntax, place+`"*x": an unquoted string`)

@@ -22,7 +22,7 @@ import (
 	"github.com/policyscan/policyscan/rules/glob"
 )
 
-// TestLoadEverything holds every field against the file that sets all of them.
+// TestLoadEverything checks every field against the file that sets all of them.
 func TestLoadEverything(t *testing.T) {
 	for _, g := range goldens(t, "good") {
 		if !strings.HasSuffix(g.file, "full.txtar") {
@@ -126,7 +126,7 @@ func TestLoadUnreadable(t *testing.T) {
 	wantCode(t, errs, CodeRead, "is a folder")
 }
 
-// A line end that was written as one is meant; one that a block scalar keeps is often a slip.
+// A line end that was written as one is meant; one that a block scalar keeps is often a mistake.
 func TestNoteKeptLineBreak(t *testing.T) {
 	for _, c := range []struct {
 		patterns string
@@ -190,7 +190,7 @@ func TestNotes(t *testing.T) {
 			t.Errorf("%d notes; want %d", len(notes), want)
 		}
 	}
-	// Of rules that were not loaded it is not known where they stand.
+	// Of rules that were not loaded it is not known where they are.
 	if notes := Notes(New([]Rule{{ID: "A", Files: []string{"*.tf"}}}, nil)); len(notes) != 1 || notes[0].Line != 0 || !strings.HasPrefix(notes[0].String(), `rule "A": `) {
 		t.Errorf("made by hand: %v", notes)
 	}

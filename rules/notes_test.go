@@ -59,7 +59,7 @@ func TestPatternNotes(t *testing.T) {
 		{"\U0001f468\u200d\U0001f469 x", ""},
 		{"日本 x", ""},
 
-		// Blanks.
+		// Spaces.
 		{"key ", `has a space or tab at an end, and matches only where the file has it too; if that is not meant, write "key"`},
 		{" key", `write "key"`},
 		{"\tkey", `write "key"`},

@@ -94,7 +94,7 @@ func (d *differ) file(list []rules.Rule) []byte {
 	return content
 }
 
-// compare holds one bundle and some files against the oracle.
+// compare checks one bundle and some files against the oracle.
 func (d *differ) compare(t *testing.T, patterns, files int) {
 	t.Helper()
 	list := d.bundle(patterns)

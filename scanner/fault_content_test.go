@@ -255,7 +255,7 @@ func TestFault_021_ManyMatches(t *testing.T) {
 	}
 }
 
-// A text that overlaps itself is counted as often as it stands side by side, whatever the windows.
+// A text that overlaps itself is counted as often as it is side by side, whatever the windows.
 func TestOccurrencesAcrossWindows(t *testing.T) {
 	const n = 3*match.WindowSize + 1
 	for _, pattern := range []string{"aaa", "aaaaa", "aaaaaaa"} {

@@ -46,7 +46,7 @@ func allFound(t *testing.T, names ...string) *verdict.Verdict {
 		}
 		for _, name := range raw {
 			if !back[name] {
-				t.Errorf("%q cannot be told from the verdict", name)
+				t.Errorf("%q cannot be determined from the verdict", name)
 			}
 		}
 	}

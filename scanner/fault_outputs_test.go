@@ -95,7 +95,7 @@ func TestFault_053_Root(t *testing.T) {
 	})
 }
 
-// What the caller leaves out is named in coverage, and changes nothing else.
+// What the caller skips is named in coverage, and changes nothing else.
 func TestFault_066_OwnOutputs(t *testing.T) {
 	dir := writeTree(t, map[string]string{"main.tf": "x", "sub/b.tf": "x"})
 	o := Options{LeaveOut: map[string]string{"out/verdict.json": "output"}}
@@ -172,7 +172,7 @@ func TestFault_069_ViolationsAndErrors(t *testing.T) {
 	}
 }
 
-// Whatever bytes stand around a match, the document is UTF-8 without controls, its
+// Whatever bytes are around a match, the document is UTF-8 without controls, its
 // excerpt has at most 200 characters, and the pattern is in it.
 func TestFault_070_Excerpt(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
@@ -232,7 +232,7 @@ type disturbedContent struct {
 
 func (c disturbedContent) Read(p []byte) (int, error) {
 	n, err := c.content.Read(p)
-	if c.e.watch { // else it is read anew if it takes several
+	if c.e.watch { // else it is read again if it takes several
 		c.tree.between(c.e.Path)
 	}
 	return n, err

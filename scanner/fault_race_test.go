@@ -235,7 +235,7 @@ func TestFault_051_MovedWhileListed(t *testing.T) {
 	}
 }
 
-// Another policyscan that ends replaces its verdict.json, which this run leaves out,
+// Another policyscan that ends replaces its verdict.json, which this run skips,
 // by way of a temporary file in the same folder. That is no change of the tree.
 func TestFault_065_AnotherRunsOutput(t *testing.T) {
 	dir := writeTree(t, map[string]string{"main.tf": "x", "verdict.json": "old"})

@@ -232,7 +232,7 @@ func FuzzCheck(f *testing.F) {
 	})
 }
 
-// FuzzStream: in windows of a few bytes, which the patterns and all that is said of their places lie across, the
+// FuzzStream: in windows of a few bytes, which the patterns and all that is said of their places extend across, the
 // same is found as in one.
 func FuzzStream(f *testing.F) {
 	for _, j := range judgements {

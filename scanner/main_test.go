@@ -20,7 +20,7 @@ import (
 	"github.com/policyscan/policyscan/verdict"
 )
 
-// A childScan is a scan in a process of its own, for tests that measure memory,
+// A childScan is a scan in its own process, for tests that measure memory,
 // scan as another user or expect a crash.
 type childScan struct {
 	Dir      string
@@ -108,7 +108,7 @@ func peakMemory() (int, error) {
 	return 0, fmt.Errorf("no VmHWM in %q", status)
 }
 
-// scanInChild returns the verdict of a scan in a process of its own, and the most
+// scanInChild returns the verdict of a scan in its own process, and the most
 // memory it held, in MiB.
 func scanInChild(t *testing.T, c childScan) (*verdict.Verdict, int) {
 	t.Helper()

@@ -166,7 +166,7 @@ func TestUnionOfBundles(t *testing.T) {
 	})
 }
 
-// More different sets of rules than have an engine of their own.
+// More different sets of rules than have their own engine.
 func TestManySelections(t *testing.T) {
 	const n = 10
 	var list []rules.Rule

@@ -32,7 +32,7 @@ func TestSubmodules(t *testing.T) {
 		}
 	}
 
-	// Those of submodules, those around the folder that is scanned, and what only lies where one would be.
+	// Those of submodules, those around the folder that is scanned, and what is only in such a place.
 	of := func(name string) string { return "[submodule \"x\"]\n\tpath = " + name + "\n" }
 	for name, c := range map[string]struct {
 		files map[string]string

@@ -33,7 +33,7 @@ func testBundle(patterns ...string) *rules.Bundle {
 	return rules.New([]rules.Rule{testRule("T-1", patterns...)}, nil)
 }
 
-// writeTree writes files, and the folders that they stand in, under a new folder.
+// writeTree writes files, and the folders that they are in, under a new folder.
 func writeTree(t testing.TB, files map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -137,7 +137,7 @@ func checkOrder(t testing.TB, b *rules.Bundle, list []verdict.Violation) {
 	}
 	for i := 1; i < len(list); i++ {
 		if compare(list[i-1], list[i]) >= 0 {
-			t.Errorf("violation %d stands in the wrong place: %s %q %q after %s %q %q", i,
+			t.Errorf("violation %d is in the wrong place: %s %q %q after %s %q %q", i,
 				list[i].RuleID, list[i].File, list[i].Evidence.Pattern, list[i-1].RuleID, list[i-1].File, list[i-1].Evidence.Pattern)
 		}
 	}
@@ -298,7 +298,7 @@ func numberedFiles(n int) []string {
 }
 
 // A readContent is a content that is read through a reader of the test's making,
-// which is made anew after each Seek.
+// which is made again after each Seek.
 type readContent struct {
 	*bytes.Reader
 	wrap func(io.Reader) io.Reader

@@ -86,7 +86,7 @@ func TestAskMode(t *testing.T) {
 	}
 }
 
-// TestShownInput: a command is seen first, and what is not shown is told.
+// TestShownInput: a command is seen first, and what is not shown is reported.
 func TestShownInput(t *testing.T) {
 	long := strings.Repeat("x", 5000)
 	c := &call.Call{Tool: "Bash", Input: call.NewObject(

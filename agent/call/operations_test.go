@@ -12,7 +12,7 @@ import (
 )
 
 // show writes operations as the tables below have them: exec BIN [ARGS], fs OP PATH, net HOST. What
-// cannot be told is a question mark.
+// cannot be determined is a question mark.
 func (o Operations) show() string {
 	name := func(v *Value) string {
 		if v == nil {

@@ -30,7 +30,7 @@ func TestEachIsFast(t *testing.T) {
 	}
 }
 
-// Each is whether each test can have an item of its own: against all ways to give them out.
+// Each is whether each test can have its own item: against all ways to give them out.
 func TestEachIsExact(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		letters := rapid.StringMatching("[abc]{1,3}")

@@ -63,8 +63,8 @@ func TestRow_4_21_AcrossDomains(t *testing.T) {
 	}
 }
 
-// What cannot be told is never a pass: of the rules that it might be, and the default, the strictest.
-func TestWhatCannotBeTold(t *testing.T) {
+// What cannot be determined is never a pass: of the rules that it might be, and the default, the strictest.
+func TestWhatCannotBeDetermined(t *testing.T) {
 	etc := func(r *Test) *Test { r.Fact.Source, r.Op, r.Text = FromFSPath, Under, "/etc"; return r }
 	denied := ruleOf("fs", Deny, "no /etc", etc(&Test{}))
 	deniedToo := ruleOf("fs", Deny, "no /etc either", etc(&Test{}))

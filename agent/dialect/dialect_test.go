@@ -247,7 +247,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestAllMistakes: all mistakes of a file, and of all files of a folder, are told at once.
+// TestAllMistakes: all mistakes of a file, and of all files of a folder, are reported at once.
 func TestAllMistakes(t *testing.T) {
 	const bad = "rule a {\n  DENY nothing\n  IF command CONTAINS \"x\"\n  MESSAGE \"m\"\n}\n"
 	dir := folder(t, map[string]string{

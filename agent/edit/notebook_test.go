@@ -14,7 +14,7 @@ const notebook = `{
  ]
 }`
 
-// head and foot are how the notebook is written anew: array indexes first, numbers as doubles.
+// head and foot are how the notebook is rewritten: array indexes first, numbers as doubles.
 const head = "{\n \"1\": [\n  100,\n  0,\n  12345678901234567000,\n  {},\n  []\n ],\n \"2\": 1,\n \"nbformat\": 4,\n \"nbformat_minor\": 5,\n \"metadata\": {},\n \"cells\": [\n"
 const foot = "\n ]\n}"
 const cellA = "  {\n   \"cell_type\": \"markdown\",\n   \"id\": \"a\",\n   \"metadata\": {},\n   \"source\": [\n    \"x\\n\",\n    \"é/\\ud800\"\n   ]\n  }"

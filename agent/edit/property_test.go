@@ -94,7 +94,7 @@ func TestPatchOfDiff(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		line := rapid.StringMatching(`[abc ]{0,2}[a-d]`)
 		before := rapid.SliceOfN(line, 1, 12).Draw(t, "before")
-		// Each line is kept, replaced or taken away; all lines are in the patch, so its place is certain.
+		// Each line is kept, replaced or removed; all lines are in the patch, so its place is certain.
 		var after, lines []string
 		for _, l := range before {
 			switch rapid.IntRange(0, 2).Draw(t, "change") {

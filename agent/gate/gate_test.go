@@ -358,8 +358,8 @@ func TestLargeFile(t *testing.T) {
 	}
 }
 
-// TestCannotBeTold: what cannot be told is an error, never a pass.
-func TestCannotBeTold(t *testing.T) {
+// TestCannotBeDetermined: what cannot be determined is an error, never a pass.
+func TestCannotBeDetermined(t *testing.T) {
 	root := folder(t, map[string]string{"a.tf": "one\none\n", "dir.tf/x": "x"})
 	g := &Gate{Bundle: bundle(t), Root: root}
 	long := func(n int) string { return root + strings.Repeat("/", n-len(root+"b.tf")) + "b.tf" }

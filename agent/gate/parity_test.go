@@ -80,7 +80,7 @@ func TestParity(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// Claude Code may take the blanks off the ends of lines before it writes, so the gate judges both texts.
+		// Claude Code may take the spaces off the ends of lines before it writes, so the gate judges both texts.
 		write(t, filepath.Join(root, name), lineEndBlanks.ReplaceAllString(text, "$1"))
 		after := scan(t, b, root, name)
 		write(t, filepath.Join(root, name), text)

@@ -158,7 +158,7 @@ func TestAnswerMeans(t *testing.T) {
 	}
 }
 
-// TestAnswerWithoutAsk: "needs a person's approval: " stands before the reason where nobody is asked.
+// TestAnswerWithoutAsk: "needs a person's approval: " is before the reason where nobody is asked.
 func TestAnswerWithoutAsk(t *testing.T) {
 	answer := string(Named("codex").Answer(&Event{}, Decision{Permission: Ask, Reason: "the rule push asks"}))
 	if want := `"permissionDecisionReason":"needs a person's approval: the rule push asks"`; !strings.Contains(answer, want) {
@@ -166,7 +166,7 @@ func TestAnswerWithoutAsk(t *testing.T) {
 	}
 }
 
-// TestAnswerIsBounded: a reason of any length is cut, between characters, and one of blanks and more behind
+// TestAnswerIsBounded: a reason of any length is cut, between characters, and one of spaces and more behind
 // them is none the shorter for it.
 func TestAnswerIsBounded(t *testing.T) {
 	for _, reason := range []string{

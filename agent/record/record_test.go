@@ -225,7 +225,7 @@ func TestAppendLinks(t *testing.T) {
 	}
 }
 
-// TestAppendAtOnce: lines of many writers stand whole and once each, in files that are renamed meanwhile, whatever was
+// TestAppendAtOnce: lines of many writers are complete, each once, in files that are renamed meanwhile, whatever was
 // left unfinished.
 func TestAppendAtOnce(t *testing.T) {
 	const writers, lines = 16, 25

@@ -93,7 +93,7 @@ func only(t *testing.T, dir string) string {
 	return found[0]
 }
 
-// A state's file may be as long as the limit, whatever blanks are in it.
+// A state's file may be as long as the limit, whatever spaces are in it.
 func TestLongest(t *testing.T) {
 	dir := sessions(t)
 	f := open(t, dir)
@@ -111,7 +111,7 @@ func TestLongest(t *testing.T) {
 	}
 }
 
-// A state that cannot be told is an error, so that the caller denies; it is not begun anew.
+// A state that cannot be determined is an error, so that the caller denies; it is not started again.
 func TestDamaged(t *testing.T) {
 	hash := strings.Repeat("a", 64)
 	good := `{"version":1,"command":"` + hash + `","times":2,"denials":5}`
@@ -149,7 +149,7 @@ func TestDamaged(t *testing.T) {
 			t.Errorf("%q became %q, %v", text, left, err)
 		}
 		if err := os.Remove(file); err != nil || deny(t, f, "one") != 1 {
-			t.Errorf("%q: it does not begin anew when the file is removed, %v", text, err)
+			t.Errorf("%q: it does not start again when the file is removed, %v", text, err)
 		}
 	}
 }

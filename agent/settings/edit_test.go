@@ -16,7 +16,7 @@ var (
 	shortPath = []string{"hooks", "Pre"}
 )
 
-// TestEdits: what is put in looks like what stands beside it, nothing else changes, and taking it out
+// TestEdits: what is put in looks like what is next to it, nothing else changes, and taking it out
 // gives back what was there before.
 func TestEdits(t *testing.T) {
 	for _, test := range []struct{ name, before, after string }{
@@ -180,7 +180,7 @@ func takeOut(t *testing.T, text []byte) string {
 	return string(remove(text, root, shortPath, len(array.items)-1))
 }
 
-// TestRemove: what was put beside the hook later stays when the hook goes.
+// TestRemove: what was put next to the hook later stays when the hook goes.
 func TestRemove(t *testing.T) {
 	for _, test := range []struct {
 		name   string

@@ -73,7 +73,7 @@ func runLine(t *testing.T, shell, line, program string) ran {
 
 // TestFault_152_Lines: in every shell the line passes on what policyscan answers, byte for byte, and whatever else becomes
 // of policyscan is a deny, a program that ends with status 0 and says nothing too: status 2 with a reason, or Copilot's JSON
-// and nothing beside it.
+// and nothing next to it.
 func TestFault_152_Lines(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("SKIPPED: the lines are for POSIX shells")

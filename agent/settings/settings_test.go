@@ -163,7 +163,7 @@ func TestInstallRefused(t *testing.T) {
 }
 
 // TestChangedByHand: a hook that differs from the one that is written in anything but its arguments is
-// neither there nor taken away.
+// neither there nor removed.
 func TestChangedByHand(t *testing.T) {
 	for _, change := range []struct{ from, to string }{
 		{`"timeout": 75`, `"timeout": 1`},

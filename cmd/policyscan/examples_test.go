@@ -97,7 +97,7 @@ func TestExamplesReadmeCommands(t *testing.T) {
 	}
 }
 
-// TestAgentDemo runs examples/agent/demo.sh, in a copy of the examples at another place, and holds what it prints against
+// TestAgentDemo runs examples/agent/demo.sh, in a copy of the examples at another place, and checks what it prints against
 // examples/agent/demo.txt, which -update writes again.
 func TestAgentDemo(t *testing.T) {
 	if runtime.GOOS == "windows" {

@@ -105,7 +105,7 @@ func TestFault_088_ChangedBundle(t *testing.T) {
 			if p := v.Policy; len(p) == 2 && (p[0].SHA256 == p[1].SHA256) != (c.change == "none") {
 				t.Errorf("the bundles are %+v", p)
 			}
-			// The changed rule files hold the patterns of their own rules, and are none of the
+			// The changed rule files hold the patterns of their own rules, and are not the
 			// tree, but for those of a bundle that does not judge.
 			inUse := len(v.Policy) == 2
 			for _, file := range strings.Fields(g.git("diff", "--name-only", "--diff-filter=d", base, harmless, "--", ".policyscan/rules", "rules")) {

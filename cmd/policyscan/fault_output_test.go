@@ -180,7 +180,7 @@ func (p program) immutable(name string) {
 	})
 }
 
-// TestFault_061_ImmutableReport: a report of an earlier run that cannot be taken away ends a run before it begins,
+// TestFault_061_ImmutableReport: a report of an earlier run that cannot be removed ends a run before it begins,
 // and is named by one that cannot begin for another reason.
 func TestFault_061_ImmutableReport(t *testing.T) {
 	t.Parallel()
@@ -228,9 +228,9 @@ func TestVerdictThatCannotBeRead(t *testing.T) {
 	}
 }
 
-// TestOutputThroughALinkThatCannotBeTold: where git's index cannot be read, a link on the way to the output could
+// TestOutputThroughALinkThatCannotBeDetermined: where git's index cannot be read, a link on the way to the output could
 // be the change's own.
-func TestOutputThroughALinkThatCannotBeTold(t *testing.T) {
+func TestOutputThroughALinkThatCannotBeDetermined(t *testing.T) {
 	t.Parallel()
 	p := newProgram(t)
 	if out, err := exec.Command("git", "init", "-q", p.dir).CombinedOutput(); err != nil {
@@ -481,7 +481,7 @@ func (p *program) asNobody() {
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	// Every folder on the way must let the user in: t.TempDir's do. cp writes the copy, for a process that a test beside
+	// Every folder on the way must let the user in: t.TempDir's do. cp writes the copy, for a process that a test next to
 	// this one starts would keep a file that is written here open, and what is open for writing cannot be run.
 	bin := p.t.TempDir()
 	if out, err := exec.Command("cp", binary, filepath.Join(bin, "policyscan")).CombinedOutput(); err != nil {

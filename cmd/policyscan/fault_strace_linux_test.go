@@ -209,7 +209,7 @@ func TestFault_046_048_060_061_AnyCallFails(t *testing.T) {
 	}
 }
 
-// TestFault_046_WhereTheOutputIs: the verdict and the bundle lie in the tree. A run that cannot
+// TestFault_046_WhereTheOutputIs: the verdict and the bundle are in the tree. A run that cannot
 // find out where does not scan them as files of it: it could not decide.
 func TestFault_046_WhereTheOutputIs(t *testing.T) {
 	t.Parallel()

@@ -73,9 +73,9 @@ var released = sync.OnceValues(func() (string, error) {
 	return file, err
 })
 
-// TestScripts runs the stories of testdata/script, each in a folder of its own.
+// TestScripts runs the stories of testdata/script, each in its own folder.
 //
-// Beside testscript's own commands (its package comment lists them) there are:
+// Besides testscript's own commands (its package comment lists them) there are:
 //
 //	status N program args…   run a program that must end with exit status N
 //	report FILE              keep the last standard output, the seconds left out

@@ -261,7 +261,7 @@ func TestTrackedIsFull(t *testing.T) {
 
 		h.write(clean+"/untracked.tf", "alpha\n")
 		if got, want := hookFound(h.judge("--policy", "policy", "--allow", "empty,symlink", "--tracked", clean), hookAny), hookFound(tracked, hookAny); !slices.Equal(got, want) {
-			t.Errorf("beside an untracked file\n%s\nwithout it\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+			t.Errorf("next to an untracked file\n%s\nwithout it\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 		}
 		if n := len(h.judge("--policy", "policy", clean).Violations); n != len(full.Violations)+1 {
 			t.Errorf("%d violations with one more file, %d without", n, len(full.Violations))

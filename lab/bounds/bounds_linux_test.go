@@ -327,7 +327,7 @@ type boundCost struct {
 	wall           time.Duration
 }
 
-// run runs the program in a group of its own with so much memory.
+// run runs the program in its own group with so much memory.
 func (s boundScene) run(b bound) (words string, c boundCost) {
 	s.Helper()
 	group := newMemoryGroup(s.T, int64(b.mib)<<20)

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// TestFault_158_Ratios: what is found costs little processor time beside the scan itself, wherever it
+// TestFault_158_Ratios: what is found costs little processor time compared with the scan itself, wherever it
 // is and however often. The violations' own share (the reports of 400 of them take longer than a scan
 // of 5 MB) is that of a file with nothing else in it.
 func TestFault_158_Ratios(t *testing.T) {

@@ -5,7 +5,7 @@
 //
 //	differ_test.go  the differentials of the rooms, run with all their cases
 //	bounds_*_test.go  memory and time, in a memory cgroup
-//	same_*_test.go  one verdict, whatever stands around a run; one binary, wherever it is built
+//	same_*_test.go  one verdict, whatever is around a run; one binary, wherever it is built
 package bounds
 
 import (
@@ -32,7 +32,7 @@ func TestMain(m *testing.M) {
 	}))
 }
 
-// wanted skips a test that -part leaves out.
+// wanted skips a test that -part skips.
 func wanted(t *testing.T, name string) {
 	t.Helper()
 	if *measuring && *part != "" && *part != name {

@@ -77,7 +77,7 @@ func sameFiles() map[string]string {
 	return files
 }
 
-// A sameTree is a copy of the tree, whose files were made in an order of its own.
+// A sameTree is a copy of the tree, whose files were made in its own order.
 type sameTree struct{ dir string }
 
 // newSameTree makes a copy from what git made once: the folder .git, and the files in a random order.
@@ -283,7 +283,7 @@ func TestSame(t *testing.T) {
 	writePart(t, "determinism", b.String())
 }
 
-// sameBinary builds the program where it is and elsewhere, there with a cache of its own, by
+// sameBinary builds the program where it is and elsewhere, there with its own cache, by
 // the flags of a release but for the commit's. It fails unless they are the same, and returns
 // their size.
 func sameBinary(t *testing.T) int {

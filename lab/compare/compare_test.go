@@ -1,6 +1,6 @@
 //go:build linux
 
-// Package compare holds policyscan beside the programs that a team would else take, and
+// Package compare compares policyscan with the programs that a team would otherwise use, and
 // writes docs/comparison.md. There is no code in it: make compare runs TestComparison,
 // which without -measure does nothing. TestPage always runs: what the page says of
 // policyscan is what policyscan does.

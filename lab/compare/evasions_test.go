@@ -216,7 +216,7 @@ func nested(r *repository, name, content string) {
 	inner.commit()
 }
 
-// submodule adds one that stands beside the repository.
+// submodule adds one that is next to the repository.
 func submodule(r *repository, content string) {
 	beside := &repository{t: r.t, tool: r.tool, dir: filepath.Join(filepath.Dir(r.dir), "beside")}
 	beside.write("main.tf", content)

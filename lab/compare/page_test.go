@@ -77,7 +77,7 @@ func differs(m matrix, row []string, evasion map[string][]string) bool {
 	return false
 }
 
-// partOf returns what stands in a part of the page.
+// partOf returns what is in a part of the page.
 func partOf(t *testing.T, name string) string {
 	t.Helper()
 	text, err := measured.Part(page, name)

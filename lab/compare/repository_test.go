@@ -17,10 +17,10 @@ import (
 )
 
 // A scenario is a row: what a change does, in which checkout, with which configuration. A
-// tool that edits leave out is n/a, if there are edits.
+// tool that edits skip is n/a, if there are edits.
 type scenario struct {
 	name   string
-	base   func(r *repository) // what main holds beside the tool's files
+	base   func(r *repository) // what main holds next to the tool's files
 	change func(r *repository) // what the change does; nil for the text in main.tf
 	after  func(r *repository) // what happens to the checkout
 	edits  map[string]edit     // by a tool's name or family; "*" for all others
@@ -117,7 +117,7 @@ func (r *repository) git(args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// commit takes what lies in the work tree, ignored or not.
+// commit takes what is in the work tree, ignored or not.
 func (r *repository) commit() {
 	r.t.Helper()
 	r.git("add", "--all", "--force")

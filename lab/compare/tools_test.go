@@ -186,7 +186,7 @@ func swap(old, with string) edit {
 	}
 }
 
-// file puts a file in the place of one that is there, or beside it.
+// file puts a file in the place of one that is there, or next to it.
 func file(name, content string) edit {
 	return func(s *setup) bool { s.files[name] = content; return true }
 }

@@ -151,7 +151,7 @@ func (l *diskListing) Next() (fuse.DirEntry, syscall.Errno) {
 	return e, 0
 }
 
-// mount mounts a disk on the folder disk beside the program's others.
+// mount mounts a disk on the folder disk next to the program's others.
 func (p program) mount(disk *diskFolder) {
 	p.t.Helper()
 	if _, err := os.Stat("/dev/fuse"); err != nil || os.Geteuid() != 0 {
@@ -329,7 +329,7 @@ func TestOneFileOnBrokenDisk(t *testing.T) {
 	}
 }
 
-// TestSubmoduleOnBrokenDisk: whether a submodule is a folder of the tree cannot be told, though an empty one can be listed.
+// TestSubmoduleOnBrokenDisk: whether a submodule is a folder of the tree cannot be determined, though an empty one can be listed.
 func TestSubmoduleOnBrokenDisk(t *testing.T) {
 	for _, broken := range []string{"", "mid"} {
 		g := newGit(t)
@@ -469,7 +469,7 @@ func TestFault_048_FolderBreaksOff(t *testing.T) {
 	}
 }
 
-// TestFault_052_DiskGone: the disk is taken away under the scan, or says that what it
+// TestFault_052_DiskGone: the disk is removed under the scan, or says that what it
 // gave is no longer good.
 func TestFault_052_DiskGone(t *testing.T) {
 	t.Run("taken away", func(t *testing.T) {

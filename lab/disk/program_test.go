@@ -40,7 +40,7 @@ const (
 type program struct {
 	t     testing.TB
 	dir   string
-	env   []string // beside PATH and HOME
+	env   []string // next to PATH and HOME
 	stdin string
 	limit time.Duration // 0: a minute
 }

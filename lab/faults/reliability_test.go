@@ -106,7 +106,7 @@ func TestTable(t *testing.T) {
 	for i, r := range table {
 		known[r.number] = true
 		if i > 0 && r.number <= table[i-1].number || r.what == "" {
-			t.Errorf("row %d (%q) stands at place %d", r.number, r.what, i+1)
+			t.Errorf("row %d (%q) is at place %d", r.number, r.what, i+1)
 		}
 		if len(there[r.number]) == 0 {
 			t.Errorf("row %d (%s) has no test", r.number, r.what)

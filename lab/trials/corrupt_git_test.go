@@ -218,7 +218,7 @@ type corruption struct {
 	seed    uint64
 }
 
-// What becomes of a run over damaged files, beside the others.
+// What becomes of a run over damaged files, besides the others.
 const (
 	another = "of the commits it names" // as the undamaged repository has them
 	naive   = "of the bundle it names"  // as another implementation judges by it
@@ -269,7 +269,7 @@ func TestCorrupt(t *testing.T) {
 	writePart(t, "corruption", b.String())
 }
 
-// try does one damage, one run, and mends.
+// try does one damage, one run, and fixes.
 func (c *corruption) try(folder string) (outcome, what string, err error) {
 	if err := c.scene.reset(folder); err != nil {
 		return "", "", err

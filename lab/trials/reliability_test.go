@@ -1,6 +1,6 @@
 //go:build linux
 
-// Package trials breaks what stands around policyscan, on purpose and one thing at a
+// Package trials breaks what surrounds policyscan, on purpose and one thing at a
 // time, and holds each run to the same: status 0 only with the verdict of the run that
 // nothing was done to, byte for byte. There is no code in it: its tests do a few hundred
 // trials, make inject, kill and corrupt do all of them and write docs/reliability.md.
@@ -46,7 +46,7 @@ func TestMain(m *testing.M) {
 	}))
 }
 
-// wanted skips a test that -part leaves out.
+// wanted skips a test that -part skips.
 func wanted(t *testing.T, name string) {
 	t.Helper()
 	if *measuring && *part != "" && *part != name {

@@ -298,7 +298,7 @@ func asText(v any) string {
 	return string(text)
 }
 
-// reportsOf is an error unless each report is absent, or that of the verdict beside it; or
+// reportsOf is an error unless each report is absent, or that of the verdict next to it; or
 // it is the old one, and the run says so.
 func (s *scene) reportsOf(e ending) error {
 	var v *verdict.Verdict

@@ -8,7 +8,7 @@ import (
 
 func TestCovers(t *testing.T) {
 	for _, c := range []struct {
-		over, under string // apart by blanks
+		over, under string // apart by spaces
 		want        bool
 	}{
 		{"**", "**/*.tf", true},

@@ -318,7 +318,7 @@ func (d drawn) segment(braces bool) string {
 		case 5:
 			b.WriteString(d.of(`\*`, `\?`, `\[`, `\\`, `\{`, `\,`))
 		case 6:
-			b.WriteString(d.of("a[!b]c", "a[+-9]b", "b[^b]a")) // where a slash may stand
+			b.WriteString(d.of("a[!b]c", "a[+-9]b", "b[^b]a")) // where a slash may be
 		case 7:
 			if braces {
 				b.WriteString("{" + d.of("a", "a*", "?", "[!a]", "b/c") + "," + d.of("b", "*", ".", "", "{a,c}", "a/**/b") + "}")
@@ -497,7 +497,7 @@ func TestGitsOwnLines(t *testing.T) {
 	t.Logf("measured: a case of git's own `t3070-wildmatch.sh` | git's `:(glob)` | %d | those of [matching.md](matching.md#compared-with-git) alone: %s; %d globs are refused; %d texts are no paths", cases, found, sum, noPath)
 }
 
-// shellWords splits a line of a shell script: blanks, quotes and backslashes.
+// shellWords splits a line of a shell script: spaces, quotes and backslashes.
 func shellWords(line string) (words []string, ok bool) {
 	var word strings.Builder
 	open := false

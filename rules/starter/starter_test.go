@@ -209,7 +209,7 @@ func TestHolds(t *testing.T) {
 	const manifest = "# the shop\n---\napiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: web\n"
 	tests := []struct {
 		path, head string
-		want       string // names of the topics, joined by blanks
+		want       string // names of the topics, joined by spaces
 	}{
 		{"main.tf", "", "terraform"},
 		{"modules/vpc/main.tf.json", "", "terraform"},

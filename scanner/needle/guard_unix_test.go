@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// No byte behind a content is read: it stands at the end of a page, and the next one may
+// No byte behind a content is read: it is at the end of a page, and the next one may
 // not be touched.
 func TestReadsNothingBehind(t *testing.T) {
 	page := unix.Getpagesize()

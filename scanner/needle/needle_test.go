@@ -81,7 +81,7 @@ func TestNestedAndEqual(t *testing.T) {
 }
 
 // Of more needles than a block of the vector unit has places, some common and some rare,
-// each is found where it stands, and a bucket that is done leaves the others.
+// each is found where it is, and a bucket that is done leaves the others.
 func TestManyBuckets(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 7))
 	for range 400 {
@@ -143,7 +143,7 @@ func TestAgainstNaive(t *testing.T) {
 	}
 }
 
-// TestAlmostEverywhere: a needle that almost stands at each byte takes no time that grows with its
+// TestAlmostEverywhere: a needle that almost occurs at each byte takes no time that grows with its
 // length, and is found all the same. Compared at each place these would take minutes.
 func TestAlmostEverywhere(t *testing.T) {
 	content := bytes.Repeat([]byte{'a'}, 256<<10)
@@ -157,7 +157,7 @@ func TestAlmostEverywhere(t *testing.T) {
 		}
 		with := append(bytes.Clone(content), 'b')
 		if got, want := find(t, list, with), naive(list, with); !slices.Equal(got, want) || !got[0] {
-			t.Errorf("%d needles, of which some stand at the end: got %v", len(list), got)
+			t.Errorf("%d needles, of which some are at the end: got %v", len(list), got)
 		}
 		// What one content does not hold the next may.
 		s := Compile(prepared(list))
@@ -259,7 +259,7 @@ func TestPatience(t *testing.T) {
 		}
 		x.next()
 		if x.has[0] || x.vain[0] != 0 {
-			t.Errorf("%d bytes: the next content is not begun anew: %v, %d", c.length, x.has[0], x.vain[0])
+			t.Errorf("%d bytes: the next content is not started again: %v, %d", c.length, x.has[0], x.vain[0])
 		}
 	}
 }

@@ -55,7 +55,7 @@ func TestRarest(t *testing.T) {
 	pair := share([]byte("  "))
 	for size, want := range map[int]float64{2: pair, 4: pair * pair, 6: pair * pair * pair} {
 		if got := share(bytes.Repeat([]byte(" "), size)); math.Abs(got/want-1) > 0.01 {
-			t.Errorf("%d blanks: %g, want %g", size, got, want)
+			t.Errorf("%d spaces: %g, want %g", size, got, want)
 		}
 	}
 	if at := rarest([]byte("abababab"), 4, 2); at != 0 {

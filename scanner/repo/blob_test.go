@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// TestBlobOfManyReads: a blob that is read by stream goes forward from where it is, and back by being opened anew.
+// TestBlobOfManyReads: a blob that is read by stream goes forward from where it is, and back by being opened again.
 func TestBlobOfManyReads(t *testing.T) {
 	g := newGit(t)
 	text := strings.Repeat("0123456789abcde\n", maxHeld/16) + "end"

@@ -188,7 +188,7 @@ func quoted(path string) string {
 	return `"` + b.String() + `"`
 }
 
-// TestDifferential_Histories compares generated histories with git: all that lies between two
+// TestDifferential_Histories compares generated histories with git: all that is between two
 // commits, and where they met.
 func TestDifferential_Histories(t *testing.T) {
 	histories := *differHistories
@@ -251,7 +251,7 @@ func (g *gitRepo) compareHistory(t *testing.T, rnd *rand.Rand, seed, met int) co
 }
 
 // TestDifferential_Real compares pairs of commits of real repositories with git, near ones and
-// ones that lie far apart.
+// ones that are far apart.
 func TestDifferential_Real(t *testing.T) {
 	if *differReal == "" {
 		t.Skip("-real names no repository to compare with git")

@@ -149,7 +149,7 @@ func TestFetchedByGit(t *testing.T) {
 		t.Errorf("in a linked work tree: %v, %v", got, err)
 	}
 	if got, err := g.open().Fetched(); len(got) != 0 || err != nil {
-		t.Errorf("beside a linked work tree: %v, %v", got, err)
+		t.Errorf("next to a linked work tree: %v, %v", got, err)
 	}
 
 	// What is not a file is not read.

@@ -86,7 +86,7 @@ func (g *gitRepo) listed() []string {
 	return lines
 }
 
-// sameIndex holds the index against git: what is in it, and what a commit would change.
+// sameIndex checks the index against git: what is in it, and what a commit would change.
 func (g *gitRepo) sameIndex() *Index {
 	g.Helper()
 	r := g.open()
@@ -124,7 +124,7 @@ func (g *gitRepo) sameIndex() *Index {
 func indexed(t *testing.T) *gitRepo {
 	t.Helper()
 	g := newGit(t)
-	// A folder's files stand after far.tf and before far0: a slash sorts between them.
+	// A folder's files are after far.tf and before far0: a slash sorts between them.
 	for _, name := range []string{"a.tf", "far/away.tf", "far/deep/down.tf", "far.tf", "far0/after.tf", "near/by.tf", "same.tf", "z"} {
 		g.write(name, name)
 	}

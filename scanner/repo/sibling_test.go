@@ -59,7 +59,7 @@ func TestSibling(t *testing.T) {
 	}
 }
 
-// TestSiblingOfBroken: of a root whose git folder cannot be told nothing is said.
+// TestSiblingOfBroken: of a root whose git folder cannot be determined nothing is said.
 func TestSiblingOfBroken(t *testing.T) {
 	root := t.TempDir()
 	if err := os.WriteFile(filepath.Join(root, ".git"), []byte("x"), 0o666); err != nil {

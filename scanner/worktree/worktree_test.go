@@ -87,7 +87,7 @@ func TestWalk(t *testing.T) {
 		folders := map[string]bool{}
 		for i, e := range got {
 			if d := path.Dir(e.Path); i > 0 && d != path.Dir(got[i-1].Path) && folders[d] {
-				t.Errorf("%s stands apart from the other files of its folder", e.Path)
+				t.Errorf("%s is apart from the other files of its folder", e.Path)
 			} else {
 				folders[d] = true
 			}

@@ -42,7 +42,7 @@ func readBack(t *testing.T, name string) *verdict.Verdict {
 	return &v
 }
 
-// TestFile: what stands at the output at each moment of a run.
+// TestFile: what is at the output at each moment of a run.
 func TestFile(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "out.json")
 	for range 2 { // the second time over the first one's PASS
@@ -171,8 +171,8 @@ func unreadable(t *testing.T) string {
 	return ""
 }
 
-// TestOutputsThatCannotBeTold: of what cannot be looked at, read or removed it is said so.
-func TestOutputsThatCannotBeTold(t *testing.T) {
+// TestOutputsThatCannotBeDetermined: of what cannot be looked at, read or removed it is said so.
+func TestOutputsThatCannotBeDetermined(t *testing.T) {
 	wants := func(what string, err error, words ...string) {
 		t.Helper()
 		for _, w := range words {

@@ -34,7 +34,7 @@ func TestMatch(t *testing.T) {
 	}
 }
 
-// TestSource: where a line is too long, what stands around the match is cut first, evenly if
+// TestSource: where a line is too long, what is around the match is cut first, evenly if
 // both sides are long; the match only if it leaves no column for what is missing.
 func TestSource(t *testing.T) {
 	const room = 20
@@ -62,7 +62,7 @@ func TestSource(t *testing.T) {
 	}
 }
 
-// FuzzExcerptMatch holds Match against a regular expression that says the same.
+// FuzzExcerptMatch checks Match against a regular expression that says the same.
 func FuzzExcerptMatch(f *testing.F) {
 	f.Add("cidr = ", "0.0.0.0/0", " # x")
 	f.Add("\r", "\n\r\n", "\n")

@@ -199,7 +199,7 @@ func TestGitHubNotice(t *testing.T) {
 }
 
 // FuzzGitHub: from any verdict the runner reads our commands with the intended properties,
-// and no other command, whatever stands in names, contents, titles and messages.
+// and no other command, whatever is in names, contents, titles and messages.
 func FuzzGitHub(f *testing.F) {
 	f.Add("::error::a.tf", "::stop-commands::k", "stop", "  ::add-mask::x\n::error::y", int64(1), int64(1), int64(2))
 	f.Add("=a,file=b:c%25.tf", "x ##[add-matcher]y", "##", "##[warning]\r::error::z", int64(2), int64(3), int64(1))

@@ -261,7 +261,7 @@ func golden(t *testing.T, name string, got []byte) {
 	}
 }
 
-// wantCarets fails if a line of carets does not stand under the pattern, as a terminal
+// wantCarets fails if a line of carets is not under the pattern, as a terminal
 // draws both.
 func wantCarets(t *testing.T, report string, v *verdict.Verdict, o TextOptions) {
 	t.Helper()
@@ -284,7 +284,7 @@ func wantCarets(t *testing.T, report string, v *verdict.Verdict, o TextOptions) 
 			under = strings.ReplaceAll(under, `\u{23}`, "#")
 		}
 		if under != want {
-			t.Errorf("the carets stand under %q, not under %q:\n%s\n%s", under, want, lines[i-1], line)
+			t.Errorf("the carets are under %q, not under %q:\n%s\n%s", under, want, lines[i-1], line)
 		}
 		if o.Width > 0 && drawnWidth(lines[i-1]) > o.Width {
 			t.Errorf("wider than %d columns: %d\n%s", o.Width, drawnWidth(lines[i-1]), lines[i-1])

@@ -467,7 +467,7 @@ func TestHTMLPattern(t *testing.T) {
 	}
 }
 
-// TestHTMLRules: a violation stands under its rule, also where a change brings another
+// TestHTMLRules: a violation is under its rule, also where a change brings another
 // version of it, and where no rule has its id.
 func TestHTMLRules(t *testing.T) {
 	v := newFixture()
@@ -575,7 +575,7 @@ func TestHTMLWriteError(t *testing.T) {
 	}
 }
 
-// FuzzHTML: whatever stands in names and contents, the page has only our elements, is
+// FuzzHTML: whatever is in names and contents, the page has only our elements, is
 // written safely, and shows all of it.
 func FuzzHTML(f *testing.F) {
 	f.Add("::error::a.tf", "</script><script>alert(1)</script>", "script", "<!--\n]]>\n::error::y")

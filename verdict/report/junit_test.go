@@ -230,7 +230,7 @@ func TestJUnitNothingScanned(t *testing.T) {
 	}
 }
 
-// TestJUnitVersions: of two rules with one id each is a case of its own, and a violation
+// TestJUnitVersions: of two rules with one id each is its own case, and a violation
 // that could be of either fails both.
 func TestJUnitVersions(t *testing.T) {
 	v := newFixture()

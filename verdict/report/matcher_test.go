@@ -82,7 +82,7 @@ func TestProblemMatcher(t *testing.T) {
 			var want []string
 			for i := range f.verdict.Violations {
 				v := &f.verdict.Violations[i]
-				// The place begins the line; the rest stands within it.
+				// The place begins the line; the rest is within it.
 				file := inert(verdict.Visible(f.options.Prefix + v.File))
 				rest := func(s string) string { return strings.TrimPrefix(inert("x"+s), "x") }
 				want = append(want, fmt.Sprintf("%s|%d|%d|%s|%s", file, v.Evidence.Line, v.Evidence.Column, rest(flow(v.Reason)), rest(verdict.Visible(v.RuleID))))

@@ -186,7 +186,7 @@ func TestRDJSONMarkdown(t *testing.T) {
 		}
 	}
 	if got := codeSpan("  "); got != "`  `" {
-		t.Errorf("blanks are %q", got)
+		t.Errorf("spaces are %q", got)
 	}
 }
 

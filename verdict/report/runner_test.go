@@ -22,7 +22,7 @@ type command struct {
 }
 
 // readCommand is how GitHub's runner reads a line of a step's output (actions/runner,
-// ActionCommand.TryParseV2, then TryParse), written anew with one difference: here every
+// ActionCommand.TryParseV2, then TryParse), rewritten with one difference: here every
 // name is a registered command. It returns false for an ordinary line.
 func readCommand(line string) (command, bool) {
 	// "::name key=value,…::data", after white space. The runner cuts the name off at the
@@ -120,7 +120,7 @@ func TestReadCommand(t *testing.T) {
 	}
 }
 
-// skipLong leaves out texts of more bytes than most. A fuzzer makes them longer and longer, and what comes out wrong of
+// skipLong skips texts of more bytes than most. A fuzzer makes them longer and longer, and what comes out wrong of
 // a long one comes out wrong of a short one.
 func skipLong(t *testing.T, most int, texts ...string) {
 	for _, s := range texts {
@@ -130,7 +130,7 @@ func skipLong(t *testing.T, most int, texts ...string) {
 	}
 }
 
-// hostileVerdict is a verdict that has these texts wherever one can stand that is not
+// hostileVerdict is a verdict that has these texts wherever one can be that is not
 // the program's own.
 func hostileVerdict(file, excerpt, pattern, text string) *verdict.Verdict {
 	v := verdict.New("1.0")
@@ -158,7 +158,7 @@ func hostileVerdict(file, excerpt, pattern, text string) *verdict.Verdict {
 }
 
 // TestFault_131_RunnerCommands: the pieces of which commands are made, put together at
-// random, wherever a text can stand. FuzzTextCommands looks further.
+// random, wherever a text can be. FuzzTextCommands looks further.
 func TestFault_131_RunnerCommands(t *testing.T) {
 	trials := 1000
 	if *long {
@@ -184,7 +184,7 @@ func TestFault_131_RunnerCommands(t *testing.T) {
 	}
 }
 
-// FuzzTextCommands, fault row 131: whatever stands in names and contents, the runner finds
+// FuzzTextCommands, fault row 131: whatever is in names and contents, the runner finds
 // no command in what is printed.
 func FuzzTextCommands(f *testing.F) {
 	f.Add("::error::a.tf", "::stop-commands::k", "stop", "  ::add-mask::x\n::error::y")
@@ -240,7 +240,7 @@ func wantSafe(t *testing.T, text string, colors bool) {
 	}
 	for _, r := range text {
 		if r != '\n' && unsafeRune(r) {
-			t.Errorf("%U stands raw in %q", r, text)
+			t.Errorf("%U is raw in %q", r, text)
 			return
 		}
 	}

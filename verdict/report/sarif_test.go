@@ -139,7 +139,7 @@ var (
 	sarifLabel = regexp.MustCompile(`^(\*\*(Rule|Why|What to do|Documentation|Owner|Severity)\*\*|<https?://[^<>\s]*>|)$`)
 )
 
-// wantFenced fails if text of the bundle stands outside a fence. It reads lines as
+// wantFenced fails if text of the bundle is outside a fence. It reads lines as
 // CommonMark does: a fence ends at a line of as many backticks or more, indented by up to three.
 func wantFenced(t *testing.T, markdown string) {
 	t.Helper()
@@ -153,7 +153,7 @@ func wantFenced(t *testing.T, markdown string) {
 				fence = ""
 			}
 		case !sarifLabel.MatchString(l):
-			t.Fatalf("%q stands outside the fences of\n%s", l, markdown)
+			t.Fatalf("%q is outside the fences of\n%s", l, markdown)
 		}
 	}
 	if fence != "" {

@@ -259,7 +259,7 @@ func FuzzRead(f *testing.F) {
 				t.Errorf("%q without a program", c.Args)
 			}
 		}
-		// Whatever the line is, what stands behind it on a line of its own is read, unless that is a quote or a
+		// Whatever the line is, what is behind it on a line of its own is read, unless that is a quote or a
 		// comment of the line.
 		if all := ReadList([]string{line, word}); len(all) == 0 || all[0].Word != line {
 			t.Errorf("%q: %s", line, shown(all))

@@ -618,8 +618,8 @@ func TestX16_Hosts(t *testing.T) {
 	decides(t, of(`(allow (net "*"))`), "allow WebSearch x", "deny WebFetch https://a/")
 }
 
-// What cannot be told might be anything, so a rule about anything is one that might decide, however it is written.
-func TestAnythingOfWhatCannotBeTold(t *testing.T) {
+// What cannot be determined might be anything, so a rule about anything is one that might decide, however it is written.
+func TestAnythingOfWhatCannotBeDetermined(t *testing.T) {
 	for _, any := range []string{`*`, `(or *)`, `(or * *)`, `(or "a" *)`} {
 		set := read(t, fmt.Sprintf(`(default allow "main") (policy "main" (deny (fs write %s)) (deny (exec %s)) (deny (net %s)))`, any, any, any))
 		for _, tool := range []string{"Write", "Bash", "WebFetch"} { // without an input

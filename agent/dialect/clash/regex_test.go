@@ -51,7 +51,7 @@ func TestRegexesThatAreTheSame(t *testing.T) {
 		{`[]{]`, "{", "a"},
 		{`^[]{]$`, "{", "a"},
 		{`^[^]{]$`, "a", "{"},
-		{`^[]]\W$`, "]-", "]a"}, // a \W may not stand in [...], so this is behind it
+		{`^[]]\W$`, "]-", "]a"}, // a \W may not be in [...], so this is behind it
 		{`^[a]\W$`, "a-", "aa"},
 		{`^[ab]\W$`, "b-", "bb"},
 		{`^[^]]\W$`, "a-", "]-"},

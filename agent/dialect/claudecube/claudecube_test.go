@@ -192,7 +192,7 @@ func TestLimits(t *testing.T) {
 	_, err := Read(&rules.Source{Name: "r.yaml", Text: []byte(head + many(4000, "- {}\n"))})
 	var list rules.Errors
 	if !errors.As(err, &list) || len(list) != 10_001 || !strings.Contains(err.Error(), "more than 10000 mistakes") {
-		t.Errorf("%d mistakes of 12,000 are told", len(list))
+		t.Errorf("%d mistakes of 12,000 are reported", len(list))
 	}
 }
 

@@ -225,7 +225,7 @@ func compareMicromatch(t *testing.T, questions []question) {
 			}
 			theirs := q.Matches[k]
 			if strings.Contains(value, "..") && !theirs {
-				continue // which names of dots micromatch refuses depends on what stands before a wildcard
+				continue // which names of dots micromatch refuses depends on what is before a wildcard
 			}
 			denies, allows := holds(callrules.Deny, value), holds(callrules.Allow, value)
 			switch {

@@ -13,7 +13,7 @@ import (
 	"github.com/policyscan/policyscan/rules"
 )
 
-// made are some rules, each as it stands in a file, and what a plain reading of the document needs of them.
+// made are some rules, each as it is in a file, and what a plain reading of the document needs of them.
 type made struct {
 	text    string
 	action  string

@@ -81,7 +81,7 @@ func TestConditions(t *testing.T) {
 	}
 }
 
-// TestRow_1_23_NotInFailsClosed: where it cannot be told whether a field is in a list, a rule that
+// TestRow_1_23_NotInFailsClosed: where it cannot be determined whether a field is in a list, a rule that
 // allows does not hold, and a rule that denies does.
 func TestRow_1_23_NotInFailsClosed(t *testing.T) {
 	for _, c := range []struct{ condition, isBash, allow string }{

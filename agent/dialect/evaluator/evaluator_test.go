@@ -170,10 +170,10 @@ func TestRow_1_04_Request(t *testing.T) {
 			t.Errorf("%s: got %s, want %s", request, got, want)
 		}
 	}
-	// Whoever brings a request of their own may say beside it whose it is.
+	// Whoever brings a request of their own may say next to it whose it is.
 	frozen := &call.Call{Tool: "Bash", Agent: "AGENT-1", Request: call.NewObject(call.Member{Name: "tool_name", Value: call.Text("Bash")})}
 	if got := line(read(t, bundle(policy(first, "allow", rule("a", "allow", isBash)))).Decide(frozen, callrules.Options{})); got != "deny AGENT_FROZEN" {
-		t.Errorf("a frozen agent beside its request: %s", got)
+		t.Errorf("a frozen agent next to its request: %s", got)
 	}
 	// A call of an agent's hook is a request of tool_name, agent_id, input and cwd.
 	c := &call.Call{Tool: "Bash", Agent: "a", Dir: "/w", Input: call.NewObject(call.Member{Name: "command", Value: call.Text("ls")})}

@@ -392,7 +392,7 @@ func FuzzRead(f *testing.F) {
 		set, err := Read(source(text))
 		if err != nil {
 			if set != nil {
-				t.Error("a set beside an error")
+				t.Error("a set next to an error")
 			}
 			checkPositions(t, text, err)
 			return

@@ -187,7 +187,7 @@ func TestMistakesHaveALimit(t *testing.T) {
 	}
 }
 
-// TestNotes: what loads and is often a slip.
+// TestNotes: what loads and is often a mistake.
 func TestNotes(t *testing.T) {
 	for _, c := range []struct{ name, bundle, want string }{
 		{"X8 mixed defaults", bundle(policy(first, "deny", rule("r", "deny", isBash)), policy(second, "allow", rule("r", "deny", isBash))),
@@ -212,7 +212,7 @@ func TestNotes(t *testing.T) {
 		})
 	}
 	if notes := read(t, bundle(policy(first, "deny", rule("r", "deny", isBash)), policy(second, "deny", rule("r", "deny", isBash)))).Notes; len(notes) != 0 {
-		t.Errorf("notes on a bundle without a slip: %v", notes)
+		t.Errorf("notes on a bundle without a mistake: %v", notes)
 	}
 }
 

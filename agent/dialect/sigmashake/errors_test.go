@@ -70,7 +70,7 @@ func TestErrors(t *testing.T) {
 		{`rule r { ASK any PROMPT " "` + end, `1:25: rule "r": PROMPT is empty`},
 		{`rule r { DENY any PROMPT ?` + end, `1:26: rule "r": the character "?" after PROMPT; write a string in double quotes`},
 		{`rule r { DENY any IF tool EQUALS "x" MESSAGE m }`, `1:46: rule "r": "m" after MESSAGE; write a string in double quotes`},
-		// 0-50: what would act beside the decision, and what gates nothing.
+		// 0-50: what would act besides the decision, and what gates nothing.
 		{`rule r { DENY any RUN "rm x"` + end, `1:19: rule "r": RUN, which runs a command; remove it; policyscan runs nothing`},
 		{`rule r { DENY any WEBHOOK "https://x"` + end, `1:19: rule "r": WEBHOOK, which calls a server; remove it; policyscan cannot reach a network`},
 		{`rule r { AMBIENT MESSAGE "m" }`, `1:10: rule "r": AMBIENT, which is knowledge for the agent and decides no call`},
@@ -110,7 +110,7 @@ func TestErrors(t *testing.T) {
 			t.Errorf("%s\n  got  %q\n  want %q", test.text, got, test.want)
 		}
 	}
-	for _, conditions := range []string{strings.Repeat("NOT ", 49), strings.Repeat(`(NOT path EQUALS "x") OR `, 100)} { // beside one another there may be more
+	for _, conditions := range []string{strings.Repeat("NOT ", 49), strings.Repeat(`(NOT path EQUALS "x") OR `, 100)} { // next to one another there may be more
 		if got := mistakes(t, `rule r { DENY any IF `+conditions+`tool EQUALS "x" MESSAGE "m" }`); got != nil {
 			t.Error(got)
 		}
@@ -154,7 +154,7 @@ rule d { DENY any RUN "x" WEBHOOK "y" IF tool EQUALS "x" }
 }
 
 // TestOpenText: behind a quote that is missing, words are taken for texts and texts for words; only the first of
-// what comes of it is told, and the text that has no end.
+// what comes of it is reported, and the text that has no end.
 func TestOpenText(t *testing.T) {
 	text := ""
 	for i, message := range []string{`"one"`, `"two`, `"three IF so"`, `"four"`} {

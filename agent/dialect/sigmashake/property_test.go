@@ -80,7 +80,7 @@ func naive(all []made, tool, command string) string {
 	return words[best.decision] + " " + best.id
 }
 
-// With distinct priorities the lines of the rules may stand in any order, in one file or in several, and the outcome is
+// With distinct priorities the lines of the rules may be in any order, in one file or in several, and the outcome is
 // that of the document.
 func TestOrderOfLines(t *testing.T) {
 	r := rand.New(rand.NewPCG(0, 1))

@@ -98,7 +98,7 @@ type hook struct {
 	sleep  int // seconds, before anything of that
 }
 
-// A session is one run of an agent in a folder of its own.
+// A session is one run of an agent in its own folder.
 type session struct {
 	dir, home string
 	model     *model
@@ -224,7 +224,7 @@ func judge(t *testing.T, name, tool string, run func(*testing.T, *session), exch
 	}
 }
 
-// marshaled is a text as it stands within JSON.
+// marshaled is a text as it is within JSON.
 func marshaled(t *testing.T, s string) string {
 	t.Helper()
 	b, err := json.Marshal(s)

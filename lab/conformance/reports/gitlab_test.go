@@ -10,7 +10,7 @@ import (
 	"github.com/policyscan/policyscan/verdict/report"
 )
 
-// TestGitLab holds the reports against GitLab's schema by a validator of others, Ajv. There is
+// TestGitLab checks the reports against GitLab's schema by a validator of others, Ajv. There is
 // no program of GitLab's that reads a report by itself.
 func TestGitLab(t *testing.T) {
 	asked(t)

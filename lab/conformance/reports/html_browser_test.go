@@ -56,7 +56,7 @@ func newBrowser(t *testing.T) context.Context {
 	return ctx
 }
 
-// A tab is a page of the browser, and all that it did beside showing what it was given.
+// A tab is a page of the browser, and all that it did besides showing what it was given.
 type tab struct {
 	t   *testing.T
 	ctx context.Context
@@ -76,7 +76,7 @@ type view struct {
 
 var desk, phone = view{width: 1280, height: 900}, view{width: 360, height: 740}
 
-// open opens the html report of a verdict, at a place of it, in a tab of its own; no
+// open opens the html report of a verdict, at a place of it, in its own tab; no
 // verdict is no page yet.
 func open(t *testing.T, browser context.Context, v *verdict.Verdict, hash string, how view) *tab {
 	t.Helper()

@@ -49,7 +49,7 @@ func TestHTMLPictures(t *testing.T) {
 	b.shoot("filtered-phone")
 }
 
-// pages are the verdicts whose pages are looked at and held against others' rules.
+// pages are the verdicts whose pages are looked at and checked against others' rules.
 func pages(t *testing.T) map[string]*verdict.Verdict {
 	t.Helper()
 	shop := scan(t, infrastructure())
@@ -341,7 +341,7 @@ func TestHTMLHostile(t *testing.T) {
 const elements = `[...new Set([...document.querySelectorAll("*")].map((e) => e.localName + " " +
 	e.getAttributeNames().filter((a) => !/^(id|class|href|data-(rule|type|owner|severity)|value|open|for|aria-.*|tabindex|hidden|width|height|focusable|role|rel|content|name|http-equiv|lang|charset|type|autocomplete|spellcheck|placeholder|scope)$/.test(a)).join(" ")))]`
 
-// TestHTMLLooks: no page is wider than what it is looked at with, whatever stands in it;
+// TestHTMLLooks: no page is wider than what it is looked at with, whatever is in it;
 // the dark one is dark.
 func TestHTMLLooks(t *testing.T) {
 	asked(t)

@@ -14,7 +14,7 @@ import (
 	"github.com/policyscan/policyscan/verdict/report"
 )
 
-// TestJUnit holds the JUnit report against both schemas with xmllint (Debian:
+// TestJUnit checks the JUnit report against both schemas with xmllint (Debian:
 // libxml2-utils).
 func TestJUnit(t *testing.T) {
 	asked(t)

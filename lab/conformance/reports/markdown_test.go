@@ -67,7 +67,7 @@ func markdownPages(t *testing.T) (pages map[string]string, verdicts map[string]*
 }
 
 // TestMarkdownCmark renders the pages with GitHub's own parser (Debian's cmark-gfm, with
-// GitHub's extensions and raw HTML as it stands) and looks at the elements.
+// GitHub's extensions and raw HTML as it is) and looks at the elements.
 func TestMarkdownCmark(t *testing.T) {
 	asked(t)
 	program := cmark(t)
@@ -126,7 +126,7 @@ var (
 	inFiles = regexp.MustCompile(`^(In files|\d+ of \d+)$`)
 )
 
-// lookAt returns the text of a page that is HTML, without blanks, and what none of ours has.
+// lookAt returns the text of a page that is HTML, without spaces, and what none of ours has.
 func lookAt(html string, links []string) (text string, wrong []string) {
 	if strings.Count(html, "<details") != strings.Count(html, "</details>") {
 		wrong = append(wrong, "details that are not closed")

@@ -24,7 +24,7 @@ import (
 
 // A readPage is what a reader of GitHub's Markdown makes of it.
 type readPage struct {
-	words []string // what stands outside of code, cut wherever code or markup is
+	words []string // what is outside of code, cut wherever code or markup is
 	all   string   // all text, code included, without white space
 	links []string
 	rows  []int    // the cells of each, without those of heads
@@ -262,7 +262,7 @@ func hostileMarkdown(t testing.TB) []string {
 	return all
 }
 
-// TestFault_133_MarkdownHostile puts each hostile text, alone and beside others, wherever text stands.
+// TestFault_133_MarkdownHostile puts each hostile text, alone and next to others, wherever text is.
 func TestFault_133_MarkdownHostile(t *testing.T) {
 	texts := hostileMarkdown(t)
 	for _, a := range texts {

@@ -155,7 +155,7 @@ func goProgram(t *testing.T, module string) string {
 	return program
 }
 
-// TestMarkdownOfMessages holds the messages of rdjson against GitHub's own Markdown reader
+// TestMarkdownOfMessages checks the messages of rdjson against GitHub's own Markdown reader
 // (Debian: cmark-gfm): each is a paragraph of text and code that says what was meant.
 // Mentions, references and emoji, which that program does not know, are looked for in
 // the text that is not code.
@@ -203,7 +203,7 @@ func meant(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// squeezed is text without white space, of which Markdown drops what stands at the ends of
+// squeezed is text without white space, of which Markdown drops what is at the ends of
 // lines.
 func squeezed(s string) string {
 	return strings.Join(strings.FieldsFunc(s, unicode.IsSpace), "")

@@ -84,7 +84,7 @@ func newRunner(t *testing.T) *runner {
 }
 
 // patientBash is the shell of jobs. act does not wait for the end of what a step that fails has printed (0.2.89,
-// HostEnvironment.exec returns at once), and leaves out of its log what it did not read by then.
+// HostEnvironment.exec returns at once), and skips of its log what it did not read by then.
 const patientBash = `#!/bin/sh
 %s "$@"
 status=$?
@@ -261,7 +261,7 @@ func TestActionInWorkflow(t *testing.T) {
 	f = r.run("pull_request", "merged", 2, words, install)
 	r.want(f, map[string]string{"verdict": "PASS", "complete": "true", "exit-code": "0", "violations": "0", "sarif-file": "policyscan.sarif"}, "Summary - ")
 	if strings.Contains(f.log, "::error") {
-		t.Errorf("an annotation of an error beside a PASS\n%s", f.log)
+		t.Errorf("an annotation of an error next to a PASS\n%s", f.log)
 	}
 	base, head, merged = r.history(".policyscan/rules/boundaries.yml", "rules: [\n")
 	words = map[string]string{"BASE_SHA": base, "HEAD_SHA": head, "MERGED_SHA": merged}

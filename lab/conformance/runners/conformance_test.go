@@ -23,7 +23,7 @@ func needConformance(t *testing.T) {
 	}
 }
 
-// A box is a folder of its own, in which programs run with nothing of the user's settings.
+// A box is its own folder, in which programs run with nothing of the user's settings.
 type box struct {
 	t   *testing.T
 	dir string

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// gitlabCI reads a .gitlab-ci.yml as GitLab does, holds it against GitLab's own JSON Schema,
+// gitlabCI reads a .gitlab-ci.yml as GitLab does, checks it against GitLab's own JSON Schema,
 // and runs its jobs in a shell. This is the last version whose packages need no compiler.
 const gitlabCI = "gitlab-ci-local@4.53.0"
 
@@ -63,7 +63,7 @@ func TestGitLabExample(t *testing.T) {
 			t.Errorf("%s of %s: status %d\n%s", c.source, c.name, status, out)
 		}
 	}
-	// The schema is held against it.
+	// The schema is checked against it.
 	r.history("good.tf", "10.0.0.0/8\n")
 	job = strings.Replace(job, "stage: test", "stage: test\n  allow_failure: perhaps", 1)
 	if out, status := run("push", "HEAD~1"); status == 0 || strings.Contains(out, "PASS") {

@@ -42,12 +42,12 @@ func testPush(t *testing.T, p *precommit) {
 	push(true, []string{"Passed"}, "main")
 	commit(bad)
 	push(false, []string{"main.tf:1:9: ", "policy: of the base (", "Failed", "exit code: 1"}, "main")
-	// What lies in the work tree is not pushed.
+	// What is in the work tree is not pushed.
 	w.put("main.tf", good)
 	push(false, []string{"main.tf:1:9: "}, "main")
 	w.git("reset", "-q", "--hard", "HEAD~1")
 
-	// A new branch is held against what the remote has of it.
+	// A new branch is checked against what the remote has of it.
 	w.git("checkout", "-q", "-b", "side")
 	commit(good + "# two\n")
 	push(true, []string{"Passed"}, "side")
@@ -55,7 +55,7 @@ func testPush(t *testing.T, p *precommit) {
 	commit(bad)
 	push(false, []string{"main.tf:1:9: "}, "worse")
 	push(false, []string{"main.tf:1:9: "}, "HEAD:refs/heads/another")
-	// One that adds nothing, and one that is taken away, change nothing.
+	// One that adds nothing, and one that is removed, change nothing.
 	if out := push(true, nil, "side:refs/heads/same"); strings.Contains(out, "policyscan") {
 		t.Error("it ran")
 	}

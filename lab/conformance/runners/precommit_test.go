@@ -13,7 +13,7 @@ import (
 )
 
 // A precommit is an installed pre-commit, and a repository of hooks that is this one as it
-// stands, committed. pre-commit builds the program from it once.
+// is, committed. pre-commit builds the program from it once.
 type precommit struct {
 	home    string // PRE_COMMIT_HOME
 	hooks   string // the repository
@@ -134,7 +134,7 @@ func TestPreCommit(t *testing.T) {
 }
 
 // testStaged: the hook policyscan judges what the commit would change, however the
-// commit is made and whatever lies about.
+// commit is made and whatever is about.
 func testStaged(t *testing.T, p *precommit) {
 	for name, do := range map[string]func(w *work){
 		"a commit": func(w *work) {

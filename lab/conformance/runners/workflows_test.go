@@ -61,7 +61,7 @@ func TestActionValidator(t *testing.T) {
 	failing(t, root(t), validator, bad)
 }
 
-// placeholder stands in the manual for the commit of the action.
+// placeholder is in the manual for the commit of the action.
 const placeholder = "<commit>"
 
 // pageBlocks returns the yaml blocks of a page that begin with a text.
