@@ -97,14 +97,15 @@ func rooms() map[string][]string {
 		},
 		"scanner/scope": {
 			"internal/disk", "rules", "rules/starter", "scanner", "scanner/ci", "scanner/failure", "scanner/judges", "scanner/repo",
-			"verdict",
+			"scanner/uncommitted", "verdict",
 		},
-		"scanner/worktree": {"golang.org/x/sys/unix"},
-		"verdict":          {},
-		"verdict/code":     {},
-		"verdict/linehash": {},
-		"verdict/output":   {"internal/disk", "verdict", "verdict/code", "verdict/report", "golang.org/x/sys/unix"},
-		"verdict/report":   {"verdict", "verdict/code", "golang.org/x/text/width"},
+		"scanner/uncommitted": {"internal/disk", "scanner", "scanner/repo", "scanner/worktree"},
+		"scanner/worktree":    {"golang.org/x/sys/unix"},
+		"verdict":             {},
+		"verdict/code":        {},
+		"verdict/linehash":    {},
+		"verdict/output":      {"internal/disk", "verdict", "verdict/code", "verdict/report", "golang.org/x/sys/unix"},
+		"verdict/report":      {"verdict", "verdict/code", "golang.org/x/text/width"},
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/policyscan/policyscan/scanner/failure"
 	"github.com/policyscan/policyscan/scanner/judges"
 	"github.com/policyscan/policyscan/scanner/repo"
+	"github.com/policyscan/policyscan/scanner/uncommitted"
 )
 
 // changes sets the subject of --diff-base: the head's files that differ from a merge
@@ -28,7 +29,7 @@ func (q *Request) changes(ctx context.Context, s *Subject) error {
 	}
 	s.Notes = compared.Notes
 	if q.Uncommitted {
-		s.Notes = append(s.Notes, scanner.Uncommitted(ctx, r, compared.Head, q.Verdict)...)
+		s.Notes = append(s.Notes, uncommitted.Notes(ctx, r, compared.Head, q.Verdict)...)
 	}
 	if compared.Whole {
 		s.Tree = scanner.Whole(r, compared.Head, want.Strategy)

@@ -1,4 +1,8 @@
-package scanner
+// Package uncommitted counts the files of a work tree that a scan of commits does not see: those that differ between
+// the commit, the index and the disk, and those that git neither tracks nor ignores. git status would list them.
+//
+// The count is a note for a person. It is in no verdict, decides nothing, and gives up after a few seconds.
+package uncommitted
 
 import (
 	"context"
@@ -9,31 +13,28 @@ import (
 	"time"
 
 	"github.com/policyscan/policyscan/internal/disk"
+	"github.com/policyscan/policyscan/scanner"
 	"github.com/policyscan/policyscan/scanner/repo"
 	"github.com/policyscan/policyscan/scanner/worktree"
 )
 
-// Uncommitted notes for a person how much of the work tree is no part of a change up to head, if that is what is
+// Notes says how much of the work tree is no part of a change up to head, if that is what is
 // checked out. output is the file of the verdict ("": there is none), which is our own.
-func Uncommitted(ctx context.Context, r *repo.Repository, head repo.Hash, output string) []string {
+func Notes(ctx context.Context, r *repo.Repository, head repo.Hash, output string) []string {
 	at, err := r.Commit("HEAD")
 	if err != nil || at != head || r.WorkTree == "" {
 		return nil // what is on disk belongs to another commit
 	}
 	n := 0
-	outputs := map[string]string{}
+	own := ""
 	if output != "" {
-		var path string
-		var in bool
-		if path, in, err = PathIn(r.WorkTree, output); in {
-			outputs[path] = LeftOutput
-		}
+		own, _, err = scanner.PathIn(r.WorkTree, output)
 	}
 	if err == nil {
 		var root *worktree.Root
 		if root, err = worktree.Open(r.WorkTree); err == nil {
 			defer root.Close()
-			n, err = countUncommitted(ctx, r, root, head, outputs)
+			n, err = count(ctx, r, root, head, own)
 		}
 	}
 	const see = "see them with git status; --staged, --tracked or a full scan checks them"
@@ -48,10 +49,10 @@ func Uncommitted(ctx context.Context, r *repo.Repository, head repo.Hash, output
 	return nil
 }
 
-// countUncommitted counts the files that differ between a commit, the index and what is on
+// count counts the files that differ between a commit, the index and what is on
 // disk under root: those that git tracks, and those that it neither tracks nor ignores, but
-// for our own outputs. They are no part of a change that is read from git's objects.
-func countUncommitted(ctx context.Context, r *repo.Repository, root *worktree.Root, head repo.Hash, outputs map[string]string) (int, error) {
+// for the one at the path own. They are no part of a change that is read from git's objects.
+func count(ctx context.Context, r *repo.Repository, root *worktree.Root, head repo.Hash, own string) (int, error) {
 	idx, err := r.Index()
 	if err != nil {
 		return 0, err
@@ -62,7 +63,7 @@ func countUncommitted(ctx context.Context, r *repo.Repository, root *worktree.Ro
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, patience, errors.New("it takes too long"))
 	defer cancel()
-	u := uncommitted{ctx: ctx, outputs: outputs, idx: idx, rd: root.Reader(), changed: map[string]bool{}, folders: map[string]bool{}}
+	u := counter{ctx: ctx, own: own, idx: idx, rd: root.Reader(), changed: map[string]bool{}, folders: map[string]bool{}}
 	defer u.rd.Close()
 	err = r.DiffIndex(tree, idx, func(c repo.Change) error {
 		u.changed[c.Path] = true
@@ -99,9 +100,9 @@ const patience = 5 * time.Second
 // maxIgnores bounds a .gitignore, in bytes.
 const maxIgnores = 1 << 20
 
-type uncommitted struct {
+type counter struct {
 	ctx     context.Context
-	outputs map[string]string
+	own     string // the path of our own output; "": there is none in the work tree
 	idx     *repo.Index
 	rd      *worktree.Reader
 	ignores *repo.Ignores
@@ -110,7 +111,7 @@ type uncommitted struct {
 }
 
 // differs reports whether a file on disk is not what the index has.
-func (u *uncommitted) differs(f repo.Staged) bool {
+func (u *counter) differs(f repo.Staged) bool {
 	if f.Mode == repo.Submodule {
 		return false // its own commits are another repository's
 	}
@@ -121,27 +122,42 @@ func (u *uncommitted) differs(f repo.Staged) bool {
 		return true
 	case err != nil:
 		return !f.SkipWorktree
-	case st.Kind != kindOf(f.Mode):
+	case (f.Mode == repo.Symlink) != (st.Kind == worktree.Symlink), st.Kind == worktree.Special:
 		return true
 	case u.idx.Clean(f, st.Size, st.Modified):
 		return false
 	}
-	c, err := (&diskOpener{Reader: u.rd}).open(entry{Entry: worktree.Entry{Path: f.Path, Kind: st.Kind}, watch: true})
-	if err != nil {
-		return true
-	}
-	defer c.Close()
-	h, err := repo.HashBlob(c.Size(), c)
+	h, err := u.hash(f.Path, st.Kind)
 	return err != nil || h != f.Hash
 }
 
+// hash returns the name that git would give to what is on disk.
+func (u *counter) hash(path string, kind worktree.Kind) (repo.Hash, error) {
+	if kind == worktree.Symlink {
+		target, err := u.rd.Readlink(path)
+		if err != nil {
+			return repo.Hash{}, err
+		}
+		return repo.HashBlob(int64(len(target)), strings.NewReader(target))
+	}
+	f, err := u.rd.Open(path, true)
+	if err != nil {
+		return repo.Hash{}, err
+	}
+	defer f.Close()
+	return repo.HashBlob(f.Size(), f)
+}
+
+// gitDir is git's own, and no part of the tree.
+const gitDir = ".git"
+
 // skip reports whether a path is tracked, ignored or git's own. Of a folder it is whether
 // all in it is.
-func (u *uncommitted) skip(path string) bool {
+func (u *counter) skip(path string) bool {
 	if u.ctx.Err() != nil || path == gitDir || strings.HasSuffix(path, "/"+gitDir) {
 		return true
 	}
-	if _, own := u.outputs[path]; own {
+	if u.own != "" && path == u.own {
 		return true
 	}
 	if leaf, tracked := u.idx.Lookup(path); tracked {
@@ -158,7 +174,7 @@ func (u *uncommitted) skip(path string) bool {
 	return ifFile
 }
 
-func (u *uncommitted) read(path string) ([]byte, error) {
+func (u *counter) read(path string) ([]byte, error) {
 	f, err := u.rd.Open(path, true)
 	if err != nil {
 		return nil, err

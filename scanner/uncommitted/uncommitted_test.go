@@ -1,4 +1,4 @@
-package scanner
+package uncommitted
 
 import (
 	"os"
@@ -23,7 +23,8 @@ func TestFault_129_AgainstGitStatus(t *testing.T) {
 		t.Helper()
 		cmd := exec.Command("git", args...)
 		cmd.Dir = dir
-		cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1", "GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@example.com", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@example.com")
+		cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1",
+			"GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@example.com", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@example.com")
 		out, err := cmd.CombinedOutput()
 		if err != nil {
 			t.Fatalf("git %v: %v: %s", args, err, out)
@@ -109,7 +110,8 @@ func TestFault_129_AgainstGitStatus(t *testing.T) {
 	} {
 		step.do()
 		want := 0 // git must not write down in its index what it finds out
-		fields := strings.Split(git("--no-optional-locks", "status", "--porcelain", "-z", "--no-renames", "--untracked-files=all"), "\x00")
+		status := git("--no-optional-locks", "status", "--porcelain", "-z", "--no-renames", "--untracked-files=all")
+		fields := strings.Split(status, "\x00")
 		for _, f := range fields {
 			if f != "" {
 				want++
@@ -127,7 +129,7 @@ func TestFault_129_AgainstGitStatus(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := countUncommitted(t.Context(), r, root, head, nil)
+		got, err := count(t.Context(), r, root, head, "")
 		root.Close()
 		if err != nil || got != want {
 			t.Errorf("%s: %d, %v; git says %d: %q", step.name, got, err, want, fields)
@@ -147,11 +149,11 @@ func TestFault_129_AgainstGitStatus(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer root.Close()
-	with, err := countUncommitted(t.Context(), r, root, head, nil)
+	with, err := count(t.Context(), r, root, head, "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	without, err := countUncommitted(t.Context(), r, root, head, map[string]string{"verdict.json": "output"})
+	without, err := count(t.Context(), r, root, head, "verdict.json")
 	if err != nil || with != without+1 {
 		t.Errorf("%d with our own output, %d without, %v", with, without, err)
 	}
