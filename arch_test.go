@@ -30,8 +30,8 @@ func rooms() map[string][]string {
 	return map[string][]string{
 		"cmd/policyscan": {
 			"cmd/policyscan/manual", "rules", "rules/glob", "rules/starter", "agent/ask", "agent/call",
-			"agent/callrules", "agent/dialect", "agent/dialect/sigmashake", "agent/gate", "agent/protocol",
-			"agent/record", "agent/session", "agent/settings", "internal/disk", "scanner", "scanner/ci",
+			"agent/callrules", "agent/dialect", "agent/dialect/sigmashake", "agent/gate", "agent/hook", "agent/protocol",
+			"agent/settings", "internal/disk", "scanner", "scanner/ci",
 			"scanner/checkout", "scanner/failure", "scanner/judges", "scanner/repo", "scanner/scope", "scanner/worktree",
 			"verdict", "verdict/code", "verdict/output",
 			"verdict/report", "github.com/alecthomas/kong", "golang.org/x/term",
@@ -75,7 +75,11 @@ func rooms() map[string][]string {
 		},
 		"agent/gate": {
 			"internal/disk", "rules", "agent/call", "agent/callrules", "agent/dialect/sigmashake", "agent/edit", "agent/session",
-			"agent/settings", "scanner", "scanner/repo", "scanner/worktree", "verdict",
+			"agent/settings", "scanner", "scanner/repo", "scanner/scope", "scanner/worktree", "verdict",
+		},
+		"agent/hook": {
+			"internal/disk", "rules", "agent/ask", "agent/call", "agent/callrules", "agent/dialect", "agent/dialect/sigmashake",
+			"agent/gate", "agent/protocol", "agent/record", "agent/session", "agent/settings", "scanner/repo", "scanner/scope",
 		},
 		"scanner/ci":         {"scanner", "scanner/repo", "verdict", "verdict/code"},
 		"scanner/attributes": {},
@@ -202,8 +206,7 @@ func TestImports(t *testing.T) {
 // agentFiles are the files of the program that are about tool calls of agents. The rest of it is a whole scanner.
 func agentFiles() []string {
 	return []string{
-		"calls.go", "eval.go", "gate.go", "hookguard.go", "hookinstall.go", "hooklog.go", "hookrun.go", "hookserve.go",
-		"scenarios.go", "sigmashake.go",
+		"calls.go", "eval.go", "hookinstall.go", "hookrun.go", "scenarios.go",
 	}
 }
 

@@ -1,6 +1,14 @@
 package main
 
-import "github.com/policyscan/policyscan/agent/dialect"
+import (
+	"cmp"
+	"os"
+	"runtime"
+	"strings"
+
+	"github.com/policyscan/policyscan/agent/dialect"
+	"github.com/policyscan/policyscan/agent/gate"
+)
 
 // This is the one place where the commands of a scanner meet those about tool calls of
 // agents. Without agent/ and the files about it, testdata/noagent/agent.go takes the place
@@ -45,6 +53,25 @@ func runHook(args []string, std streams) (status int, is bool) {
 		return 0, false
 	}
 	return runAsHook(a, args, std), true
+}
+
+// surroundings are what the hook runs in, as far as the system tells it. The agent's shells know no more.
+func surroundings() gate.Around {
+	a := gate.Around{Getenv: os.Getenv}
+	a.Path = a.Getenv("PATH")
+	if dir, err := os.Getwd(); err == nil {
+		a.Folders = []string{dir}
+	}
+	if program, err := os.Executable(); err == nil {
+		a.Program = program
+	}
+	if home, err := os.UserHomeDir(); err == nil {
+		a.Home = home
+	}
+	if runtime.GOOS == "windows" {
+		a.Exts = strings.Split(cmp.Or(a.Getenv("PATHEXT"), ".COM;.EXE;.BAT;.CMD")+";.PS1", ";")
+	}
+	return a
 }
 
 // dialectNames are the names of the dialects of call rules, for help.

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"reflect"
 	"runtime/debug"
@@ -58,10 +59,10 @@ type outcome struct {
 
 func (o outcome) Error() string { return fmt.Sprint(o.err) }
 
-// dispatch runs the command that the arguments name.
-func dispatch(args []string, std streams) int {
+// dispatch runs the command that the arguments name. The answer to --help or --version goes to help.
+func dispatch(args []string, std streams, help io.Writer) int {
 	var c commands
-	parser, err := newParser(&c, std)
+	parser, err := newParser(&c, streams{out: help, err: std.err})
 	if err != nil {
 		complain(std.err, err)
 		return exitUndecided

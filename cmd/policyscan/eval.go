@@ -89,11 +89,11 @@ func (c *evalCmd) gate() (*gate.Gate, error) {
 	}
 	g := &gate.Gate{}
 	if len(c.Policy) > 0 {
-		at, err := rootAt(c.Root)
+		root, err := gate.Root(c.Root)
 		if err != nil {
 			return nil, err
 		}
-		if g, err = bundleGate((&policyFlag{c.Policy}).flags(), at); err != nil {
+		if g, err = gate.Open((&policyFlag{c.Policy}).flags(), root); err != nil {
 			return nil, err
 		}
 		g.ByFolder = c.Root == ""

@@ -34,7 +34,7 @@ func run(args []string, std streams) int {
 	if status, is := runHook(args, std); is {
 		return status
 	}
-	return recovering(std, func() int { return dispatch(args, std) })
+	return recovering(std, func() int { return dispatch(args, std, std.out) })
 }
 
 // recovering runs the program and turns a panic into exit status 2. Nothing else recovers one for a status.

@@ -5,14 +5,12 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"strings"
 
 	"github.com/alecthomas/kong"
 
 	"github.com/policyscan/policyscan/agent/ask"
-	"github.com/policyscan/policyscan/agent/callrules"
-	"github.com/policyscan/policyscan/agent/dialect/sigmashake"
+	"github.com/policyscan/policyscan/agent/hook"
 	"github.com/policyscan/policyscan/agent/protocol"
 	"github.com/policyscan/policyscan/agent/settings"
 	"github.com/policyscan/policyscan/scanner/scope"
@@ -45,7 +43,8 @@ func (c *hookInstallAgentCmd) Run(std streams, ctx *kong.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := hookTakes(f.Target.Agent, c.Args); err != nil {
+	command, err := hookOf(f.Target.Agent, c.Args)
+	if err != nil {
 		return err
 	}
 	program := "" // settings that a team shares use the name: each has the program elsewhere
@@ -54,7 +53,7 @@ func (c *hookInstallAgentCmd) Run(std streams, ctx *kong.Context) error {
 		if err != nil {
 			return fmt.Errorf("the program that runs cannot be found: %w", err)
 		}
-		if program, err = settings.Program(running, os.Getenv("PATH")); err != nil {
+		if program, err = settings.Program(running, surroundings().Path); err != nil {
 			return err
 		}
 	}
@@ -77,7 +76,7 @@ func (c *hookInstallAgentCmd) Run(std streams, ctx *kong.Context) error {
 		done, safe(f.Shown), f.Target.Title, f.Target.Next); err != nil || c.User {
 		return err
 	}
-	if err := hookJudges(f.Target.Agent, c.Args); err != nil {
+	if err := command.hook(streams{err: io.Discard}, protocol.Named(f.Target.Agent)).Ready(); err != nil {
 		lines := messages(err)
 		between := "\n  "
 		if len(lines) == 1 {
@@ -88,26 +87,8 @@ func (c *hookInstallAgentCmd) Run(std streams, ctx *kong.Context) error {
 	return nil
 }
 
-// hookJudges returns an error if the hook, in this project and with these arguments, could not judge any call.
-func hookJudges(name string, args []string) error {
-	none := streams{out: io.Discard, err: io.Discard}
-	hook := onlyHook(protocol.Named(name), append([]string{"hook", name}, args...), none)
-	if hook == nil {
-		return nil // hookTakes has checked them
-	}
-	at, err := rootAt(hook.Root)
-	if err != nil {
-		return err
-	}
-	g, err := hook.gate(at)
-	if err == nil && slices.ContainsFunc(g.Sets, func(s *callrules.Set) bool { return s.Dialect == sigmashake.Dialect }) {
-		_, err = hook.sigmashake(at)
-	}
-	return err
-}
-
-// hookTakes returns an error if the hook does not take these arguments: it would deny every call.
-func hookTakes(agent string, args []string) (err error) {
+// hookOf returns the hook's command with these arguments, or an error if it would deny every call.
+func hookOf(agent string, args []string) (c *agentHookCmd, err error) {
 	defer func() {
 		if p := recover(); p == (stop{}) {
 			err = errors.New("an argument after -- asks for help, or for the version; remove it")
@@ -115,46 +96,30 @@ func hookTakes(agent string, args []string) (err error) {
 			panic(p)
 		}
 	}()
-	none := streams{out: io.Discard, err: io.Discard}
-	parser, err := newParser(&commands{}, none)
+	parser, err := newParser(&commands{}, streams{out: io.Discard, err: io.Discard})
 	if err != nil {
-		return err
+		return nil, err
 	}
-	line := append([]string{"hook", agent}, args...)
-	ctx, err := parser.Parse(line)
+	ctx, err := parser.Parse(append([]string{"hook", agent}, args...))
 	if err == nil {
 		err = checkFlags(ctx)
 	}
-	if hook := onlyHook(protocol.Named(agent), line, none); err == nil && hook != nil {
-		err = hook.checkInstalled()
+	if err == nil {
+		c = ctx.Selected().Target.Addr().Interface().(*agentHookCmd)
+		err = c.checkInstalled()
 	}
 	if err != nil {
-		return fmt.Errorf("the hook does not take the arguments after --: %w; see policyscan hook %s --help", err, agent)
+		return nil, fmt.Errorf("the hook does not take the arguments after --: %w; see policyscan hook %s --help", err, agent)
 	}
-	return nil
-}
-
-// check returns an error if the flags of an agent's hook do not fit together, so that it would deny every call.
-func (c *agentHookCmd) check() error {
-	switch {
-	case c.Timeout <= 0:
-		return fmt.Errorf("--timeout %s is not above 0; "+
-			"most agents make a call whose hook takes too long, so there has to be a limit", c.Timeout)
-	case c.LogInput && c.Log == "":
-		return errors.New("--log-input is given without --log; name the file to write")
-	case c.Log == "-":
-		return errors.New("--log is -, but standard output is for the answer; name a file, such as ./-")
-	}
-	return ask.CheckMode(c.AskMode)
+	return c, nil
 }
 
 // checkInstalled returns an error if the flags do not fit the entry that hook install writes.
 func (c *agentHookCmd) checkInstalled() error {
-	// What is left after a person was asked and the decision logged.
-	if most := settings.Limit - ask.Patience - logTime; c.Timeout > most {
+	if c.Timeout > hook.MaxTimeout {
 		return fmt.Errorf("--timeout %s is too long: the agent waits %s, %s of which a person at the terminal may take, "+
 			"and most agents then make the call; choose at most %s",
-			c.Timeout, settings.Limit, ask.Patience, most)
+			c.Timeout, settings.Limit, ask.Patience, hook.MaxTimeout)
 	}
 	if c.Serve {
 		return errors.New("--serve is for a program that keeps the hook running; " +
@@ -200,7 +165,7 @@ func (c *hookUninstallAgentCmd) Run(std streams, ctx *kong.Context) error {
 func openSettings(agent string, user bool) (*settings.File, error) {
 	of := settings.Named(agent)
 	if user {
-		return of.OpenUser(os.Getenv, os.UserHomeDir)
+		return of.OpenUser(surroundings().Getenv, os.UserHomeDir)
 	}
 	p, err := scope.Find("")
 	if err != nil {

@@ -95,15 +95,6 @@ func (b *bundleArg) load() (scope.Policies, error) {
 	return all, err
 }
 
-// rootAt returns the folder that --root names; without it, the root of the repository around the current folder.
-func rootAt(flag string) (scope.Place, error) {
-	at, err := scope.Find(flag)
-	if err != nil && flag != "" {
-		err = fmt.Errorf("--root %s: %w", flag, err)
-	}
-	return at, err
-}
-
 // gitEnvironment returns the environment variables that say which repository is meant.
 func gitEnvironment() repo.Environment {
 	return repo.Environment{GitDir: os.Getenv("GIT_DIR"), WorkTree: os.Getenv("GIT_WORK_TREE")}

@@ -40,11 +40,11 @@ func (c *scenariosFlag) judge(std streams, of *bundleArg, bundled bool) (bool, e
 		if err != nil {
 			return false, err
 		}
-		at, err := rootAt(c.Root)
+		root, err := gate.Root(c.Root)
 		if err != nil {
 			return false, err
 		}
-		if g, err = newGate(all, at); err != nil {
+		if g, err = gate.New(all, root); err != nil {
 			return false, err
 		}
 		g.ByFolder = c.Root == ""

@@ -1,8 +1,7 @@
-package main
+package hook
 
 import (
 	"errors"
-	"os"
 	"path/filepath"
 	"time"
 
@@ -12,7 +11,6 @@ import (
 	"github.com/policyscan/policyscan/agent/gate"
 	"github.com/policyscan/policyscan/agent/protocol"
 	"github.com/policyscan/policyscan/agent/session"
-	"github.com/policyscan/policyscan/scanner/scope"
 )
 
 // breakerEnv switches the circuit breaker on, if it is 1.
@@ -20,17 +18,15 @@ const breakerEnv = "SSG_HOOK_CIRCUIT_BREAKER"
 
 // applySafety applies sigmashake's loop guard and circuit breaker to a result, and returns how its rules ask, if one of
 // them does. It does nothing if none of its rules judged the call.
-func (c *agentHookCmd) applySafety(
-	a *protocol.Agent, e *protocol.Event, r *gate.Result, at scope.Place,
-) (mode string, err error) {
+func (h *Hook) applySafety(e *protocol.Event, r *gate.Result, root string) (mode sigmashake.AskMode, err error) {
 	if !r.Remembers() {
 		return "", nil
 	}
-	config, err := c.sigmashake(at)
+	config, err := h.sigmashake(root)
 	if err != nil {
 		return "", err
 	}
-	dir, err := c.stateDir()
+	dir, err := h.stateDir()
 	if err != nil {
 		return "", err
 	}
@@ -38,24 +34,24 @@ func (c *agentHookCmd) applySafety(
 	if err != nil {
 		return "", err
 	}
-	if !duplicateEvent(a, e) {
-		breaker := config.CircuitBreaker || os.Getenv(breakerEnv) == "1"
-		err = r.Remember(folder, a.Name+" "+e.Session, e.Call, breaker, time.Now())
+	if !duplicateEvent(h.Agent, e) {
+		breaker := config.CircuitBreaker || h.Around.Getenv(breakerEnv) == "1"
+		err = r.Remember(folder, h.Agent.Name+" "+e.Session, e.Call, breaker, time.Now())
 	}
 	for _, o := range r.Outcomes {
 		if o.Effect == callrules.Ask && o.Set.Dialect == sigmashake.Dialect {
-			mode = string(config.AskMode)
+			mode = config.AskMode
 		}
 	}
 	return mode, errors.Join(err, folder.Close())
 }
 
 // stateDir returns the folder of what is remembered about sessions.
-func (c *agentHookCmd) stateDir() (string, error) {
-	if c.State != "" {
-		return filepath.Abs(c.State)
+func (h *Hook) stateDir() (string, error) {
+	if h.State != "" {
+		return filepath.Abs(h.State)
 	}
-	return session.DefaultDir(os.Getenv)
+	return session.DefaultDir(h.Around.Getenv)
 }
 
 // duplicateEvent reports whether the agent also reports the call by another event, which is the one that counts: Cursor
@@ -64,10 +60,10 @@ func duplicateEvent(a *protocol.Agent, e *protocol.Event) bool {
 	return a.Name == "cursor" && e.Name != "preToolUse"
 }
 
-// sigmashake reads sigmashake's settings for the hook.
-func (c *agentHookCmd) sigmashake(at scope.Place) (sigmashake.Config, error) {
-	config, _, err := sigmashake.LoadConfig(at.Root, sigmashake.ConfigFile)
-	if err == nil && c.AskMode == "" {
+// sigmashake reads sigmashake's settings.
+func (h *Hook) sigmashake(root string) (sigmashake.Config, error) {
+	config, _, err := sigmashake.LoadConfig(root, sigmashake.ConfigFile)
+	if err == nil && h.AskMode == "" {
 		err = ask.CheckConfig(config, sigmashake.ConfigFile)
 	}
 	return config, err

@@ -1,0 +1,70 @@
+package gate
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"github.com/policyscan/policyscan/internal/disk"
+	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/scanner"
+	"github.com/policyscan/policyscan/scanner/scope"
+)
+
+// Root returns the folder from which a bundle's globs count: the one that --root names or, without it, the root of the
+// repository around the current folder.
+func Root(flag string) (string, error) {
+	at, err := scope.Find(flag)
+	if err != nil && flag != "" {
+		err = fmt.Errorf("--root %s: %w", flag, err)
+	}
+	return at.Root, err
+}
+
+// Open returns a gate with the bundles that --policy names; "" is the one that root holds.
+func Open(names []string, root string) (*Gate, error) {
+	all, err := scope.LoadPolicies(names, root)
+	if n := len(all); err != nil && n > 0 && names[n-1] != "" && all[n-1].Bundle == nil {
+		err = fmt.Errorf("%s: %w", all[n-1].Name, err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return New(all, root)
+}
+
+// OfRepository returns a gate with the bundle that a repository holds, nil if it has none. Errors say which bundle is
+// meant.
+func OfRepository(root string) (*Gate, error) {
+	dir, err := rules.Discover(root)
+	var none *rules.Error
+	if errors.As(err, &none) && none.Code == rules.CodeMissing {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return Open([]string{dir}, root)
+}
+
+// New returns a gate with bundles that are loaded. Their own files are guarded.
+func New(all scope.Policies, root string) (*Gate, error) {
+	root, err := disk.Real(root)
+	if err != nil {
+		return nil, scanner.NoRoot(err)
+	}
+	g := &Gate{Bundle: rules.Join(all.Bundles()...), Root: root}
+	for i := range all {
+		p := &all[i]
+		if p.Dir == "" {
+			continue
+		}
+		dir, err := disk.Real(p.Dir)
+		if err != nil {
+			return nil, fmt.Errorf("cannot determine where the bundle %s is: %w", p.Name, disk.Cause(err))
+		}
+		g.RuleFiles = append(g.RuleFiles, under(dir, []string{rules.BoundariesFile, rules.InvariantsFile, rules.DeprecatedFile})...)
+		g.Guarded = append(g.Guarded, filepath.Join(dir, "rules"))
+	}
+	return g, nil
+}

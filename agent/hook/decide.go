@@ -1,0 +1,64 @@
+package hook
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/policyscan/policyscan/agent/ask"
+	"github.com/policyscan/policyscan/agent/callrules"
+	"github.com/policyscan/policyscan/agent/dialect/sigmashake"
+	"github.com/policyscan/policyscan/agent/gate"
+	"github.com/policyscan/policyscan/agent/protocol"
+)
+
+// A ruling is what a call is answered, and how it came about, as far as that is known.
+type ruling struct {
+	decision protocol.Decision
+	of       *gate.Result // nil if the call could not be judged
+	err      error        // why it could not
+	approved *bool        // what a person at the terminal said, if one was asked and answered
+}
+
+// ruling maps a judgement to the answer.
+func (h *Hook) ruling(person context.Context, e *protocol.Event, j judgement) ruling {
+	r := ruling{of: j.Result}
+	out, reason := j.Outcome(), "policyscan: "+j.Reason()
+	switch {
+	case out.Effect.Rank() == 2:
+		r.decision = protocol.Decision{Permission: protocol.Deny, Reason: reason}
+	case out.Effect == callrules.Ask && j.askMode == sigmashake.Agent:
+		r.decision = protocol.Decision{Permission: protocol.Ask, Reason: reason}
+	case out.Effect == callrules.Ask:
+		r.decision, r.approved = h.askedAtTerminal(person, e, j)
+	case h.SendAllow && out.Explicit():
+		r.decision = protocol.Decision{Permission: protocol.Allow, Reason: j.Allowed(), Note: j.Note()}
+	default:
+		r.decision = protocol.Decision{Note: j.Note()}
+	}
+	return r
+}
+
+// askedAtTerminal asks the person at the terminal about a call. A yes is passed on with SendAllow; without it the call
+// is left to the agent.
+func (h *Hook) askedAtTerminal(
+	ctx context.Context, e *protocol.Event, j judgement,
+) (d protocol.Decision, approved *bool) {
+	question := ask.Question{Call: e.Call, Reason: j.Reason(), Safe: h.Safe}
+	yes, err := question.Person(ctx)
+	switch {
+	case err != nil:
+		h.Warn(err)
+		return protocol.Decision{Permission: protocol.Deny, Reason: fmt.Sprintf("policyscan: %s\n%v", j.Reason(), err)}, nil
+	case !yes:
+		d = protocol.Decision{
+			Permission: protocol.Deny, Reason: "policyscan: the person at the terminal did not approve: " + j.Reason(),
+		}
+	case h.SendAllow:
+		d = protocol.Decision{
+			Permission: protocol.Allow, Reason: "policyscan: a person at the terminal approved it: " + j.Reason(), Note: j.Note(),
+		}
+	default:
+		d.Note = j.Note()
+	}
+	return d, &yes
+}

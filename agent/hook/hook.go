@@ -1,0 +1,161 @@
+// Package hook answers the calls of one coding agent: from what the agent writes to its hook's standard input to the
+// answer on standard output.
+//
+// [Hook.Once] answers one call, [Hook.Serve] a call on each line. Package protocol reads the call, package gate judges
+// it by the rules of the project that the agent works in, and a [Hook] maps the result to what the agent is told: it
+// asks a person, remembers sessions for sigmashake's loop guard, and writes each decision to a log.
+//
+// # Failing closed
+//
+// Most agents make a call if their hook fails. So once a call is read, every failure is an answer that denies it: rules
+// that are not valid, a judgement that takes longer than Timeout or panics, a log that cannot be written. For what
+// fails before, the caller writes [Denial].
+//
+// # Limits
+//
+// A judgement that takes too long is abandoned, not stopped: until it ends it still reads files. With Serve, rules that
+// become invalid leave the old ones in force, except for the bundles of other repositories, which are read for each
+// call.
+package hook
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"runtime/debug"
+	"time"
+
+	"github.com/policyscan/policyscan/agent/call"
+	"github.com/policyscan/policyscan/agent/dialect"
+	"github.com/policyscan/policyscan/agent/dialect/sigmashake"
+	"github.com/policyscan/policyscan/agent/gate"
+	"github.com/policyscan/policyscan/agent/protocol"
+	"github.com/policyscan/policyscan/internal/disk"
+)
+
+// A Hook says how the calls of an agent are answered.
+type Hook struct {
+	Agent   *protocol.Agent
+	AgentID string // of the agent, if its hook gives none; may be ""
+
+	Calls  dialect.Files // call rules; their names count from the root
+	Policy []string      // bundles, or only [NoPolicy]; their names count from the root. None: the bundle in the root
+	Root   string        // from which the bundle's globs count; "": the root of the repository around the agent's project
+
+	SendAllow      bool               // answer allow if a rule allows the call or a person approved it
+	AllowRuleEdits bool               // guard nothing
+	AskMode        sigmashake.AskMode // how a person is asked; "": as sigmashake's settings say, or by the agent
+
+	Timeout  time.Duration // for a judgement, without the wait for a person
+	State    string        // folder of what is remembered about sessions; "": the default one
+	Log      string        // file to which decisions are written; it counts from the root. "": none
+	LogInput bool          // also write the texts of the calls
+
+	Version string              // of the program
+	Around  gate.Around         // what the hook runs in
+	Safe    func(string) string // makes a text safe to print within a line
+	Warn    func(error)         // gets what goes wrong although there is an answer
+}
+
+// Denial returns the answer that denies a call, whatever it is, because it could not be judged.
+func Denial(a *protocol.Agent, err error) []byte { return a.Answer(nil, undecided(err)) }
+
+// undecided returns the decision that denies a call which could not be judged.
+func undecided(err error) protocol.Decision {
+	reason := "policyscan could not check this call, so it is denied: " + err.Error()
+	return protocol.Decision{Permission: protocol.Deny, Reason: reason}
+}
+
+// Once answers the call that is the whole input. A nil input has none. ctx ends the judgement, and the wait for a
+// person, which may take longer. With an error the call is denied, but nothing is written yet, or not all of it.
+func (h *Hook) Once(ctx context.Context, in io.Reader, out io.Writer) error {
+	if err := h.once(ctx, in, out); err != nil {
+		return h.failed(err)
+	}
+	return nil
+}
+
+func (h *Hook) once(person context.Context, in io.Reader, out io.Writer) error {
+	ctx, cancel := h.limited(person)
+	defer cancel()
+	if in == nil {
+		return errors.New("there is no call on standard input; " +
+			"this is for the agent to run, see policyscan hook install --help")
+	}
+	text, err := inTime(ctx, func() ([]byte, error) { return io.ReadAll(io.LimitReader(in, call.MaxLine+1)) })
+	if err != nil {
+		return fmt.Errorf("the agent's call on standard input cannot be read: %w", disk.Cause(err))
+	}
+	if len(text) > call.MaxLine {
+		return fmt.Errorf("the agent's call on standard input has over %d bytes", call.MaxLine)
+	}
+	answer, err := h.answer(ctx, person, text, h.gate)
+	if err != nil {
+		return err
+	}
+	if _, err = out.Write(answer); err != nil {
+		return fmt.Errorf("the answer could not be written completely, so the call is denied: %w", disk.Cause(err))
+	}
+	return nil
+}
+
+// limited returns a context for a judgement.
+func (h *Hook) limited(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeoutCause(ctx, h.Timeout, fmt.Errorf("it took over %s", h.Timeout))
+}
+
+// answer judges the call that the agent's hook received, and returns the answer. Once the call is read, a failure is
+// an answer, too. ctx limits the judgement, person the wait for a person.
+func (h *Hook) answer(
+	ctx, person context.Context, text []byte, gateOf func(root string) (*gate.Gate, error),
+) ([]byte, error) {
+	e, err := inTime(ctx, func() (*protocol.Event, error) { return h.Agent.Read(text) })
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return nil, err
+	case err != nil:
+		return nil, fmt.Errorf("the agent's call on standard input is not one that %s makes: %w", h.Agent.Name, err)
+	}
+	if h.AgentID != "" && e.Call.Agent == "" {
+		e.Call.Agent = h.AgentID
+		if e.Call.Request != nil {
+			e.Call.Request = e.Call.Request.With(call.Member{Name: "agent_id", Value: call.Text(h.AgentID)})
+		}
+	}
+	j, err := inTime(ctx, func() (judgement, error) { return h.judge(ctx, e, gateOf) })
+	if err != nil {
+		h.Warn(err)
+		return h.answered(e, ruling{decision: undecided(err), err: err}), nil
+	}
+	j.Recorded = h.Log != ""
+	return h.answered(e, h.ruling(person, e, j)), nil
+}
+
+// inTime runs work that may hang or panic.
+func inTime[T any](ctx context.Context, work func() (T, error)) (T, error) {
+	type result struct {
+		of  T
+		err error
+	}
+	done := make(chan result, 1)
+	go func() {
+		var r result
+		defer func() {
+			if p := recover(); p != nil {
+				r = result{err: aboutCall{fmt.Errorf("a bug in policyscan, please report it: %v\n%s", p, debug.Stack())}}
+			}
+			done <- r
+		}()
+		r.of, r.err = work()
+	}()
+	select {
+	case r := <-done:
+		if ctx.Err() == nil {
+			return r.of, r.err
+		}
+	case <-ctx.Done():
+	}
+	var none T
+	return none, context.Cause(ctx)
+}

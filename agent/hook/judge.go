@@ -1,0 +1,207 @@
+package hook
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/policyscan/policyscan/agent/callrules"
+	"github.com/policyscan/policyscan/agent/dialect/sigmashake"
+	"github.com/policyscan/policyscan/agent/gate"
+	"github.com/policyscan/policyscan/agent/protocol"
+	"github.com/policyscan/policyscan/internal/disk"
+	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/scanner/repo"
+	"github.com/policyscan/policyscan/scanner/scope"
+)
+
+// NoPolicy is the one item of [Hook.Policy] if edits are not checked.
+const NoPolicy = "none"
+
+// A judgement is the result of judging a call, before a person is asked, and how one would be asked.
+type judgement struct {
+	*gate.Result
+	askMode sigmashake.AskMode
+}
+
+// judge judges the call by the gates of the roots of the agent's project, and of other repositories.
+func (h *Hook) judge(
+	ctx context.Context, e *protocol.Event, gateOf func(root string) (*gate.Gate, error),
+) (judgement, error) {
+	roots, err := h.roots(e)
+	if err != nil {
+		return judgement{}, err
+	}
+	folders := append([]string{h.projectDir(), e.Call.Dir}, e.Roots...)
+	var project gate.Project
+	for i, root := range roots {
+		g, err := gateOf(root)
+		if err != nil {
+			return judgement{}, err
+		}
+		if g, err = h.guarding(g, root, folders); err != nil {
+			return judgement{}, err
+		}
+		if i == 0 && h.Log != "" && !h.AllowRuleEdits {
+			name, err := h.logFile(e)
+			if err != nil {
+				return judgement{}, err
+			}
+			g.Guarded = append(g.Guarded, name)
+		}
+		g.Sets = h.Calls.Respelled(g.Sets, root, folders)
+		project.Gates = append(project.Gates, g)
+	}
+	if !slices.Contains(h.Policy, NoPolicy) {
+		project.Other = h.otherGate
+	}
+	r, err := project.Judge(ctx, e.Call, callrules.Options{Clock: time.Now, Trace: h.Log != ""})
+	if err != nil {
+		return judgement{}, aboutCall{err}
+	}
+	mode, err := h.applySafety(e, r, roots[0])
+	return judgement{r, cmp.Or(h.AskMode, mode, sigmashake.Agent)}, err
+}
+
+// roots returns the folders whose bundles judge what the agent writes.
+func (h *Hook) roots(e *protocol.Event) ([]string, error) {
+	named := e.Roots
+	switch dir := h.projectDir(); {
+	case h.Root != "":
+		root, err := gate.Root(h.Root)
+		return []string{root}, err
+	case dir != "":
+		named = append([]string{dir}, named...)
+	case len(named) == 0 && e.Call.Dir != "":
+		named = []string{e.Call.Dir}
+	case len(named) == 0:
+		root, err := gate.Root("")
+		return []string{root}, err
+	}
+	var roots []string
+	for _, dir := range named {
+		real, err := disk.Real(dir)
+		if err != nil {
+			return nil, fmt.Errorf("the agent's project folder \"%s\" cannot be found: %w", h.Safe(dir), disk.Cause(err))
+		}
+		root, err := repo.Root(real)
+		if err != nil {
+			return nil, err
+		}
+		if !slices.Contains(roots, root) {
+			roots = append(roots, root)
+		}
+	}
+	return roots, nil
+}
+
+// projectDir returns the project's folder from the environment variable that the agent sets for its hook, or "".
+func (h *Hook) projectDir() string {
+	if h.Agent.ProjectEnv == "" {
+		return ""
+	}
+	return h.Around.Getenv(h.Agent.ProjectEnv)
+}
+
+// gate loads the bundle and the call rules. Relative names count from the root, since agents run their hooks in any
+// folder of the project.
+func (h *Hook) gate(root string) (*gate.Gate, error) {
+	sets, err := h.Calls.Load(root)
+	if err != nil {
+		return nil, err
+	}
+	g := &gate.Gate{}
+	switch none := slices.Contains(h.Policy, NoPolicy); {
+	case !none:
+		g, err = h.bundleGate(root)
+	case len(h.Policy) > 1:
+		err = errors.New("--policy is none, and another --policy names a bundle; remove one of them")
+	case len(h.Calls.Names) == 0:
+		err = errors.New("--policy is none, and there are no call rules; name some with --calls")
+	}
+	if err != nil {
+		return nil, err
+	}
+	g.Sets = sets
+	files, err := h.Calls.Places(root)
+	g.Guarded = append(g.Guarded, files...)
+	return g, err
+}
+
+// bundleGate loads the bundles.
+func (h *Hook) bundleGate(root string) (*gate.Gate, error) {
+	names := []string{""}
+	if len(h.Policy) > 0 {
+		names = slices.Clone(h.Policy)
+	}
+	for i, name := range names {
+		if name != "" && name != scope.Builtin {
+			names[i] = disk.Under(root, name)
+		}
+	}
+	g, err := gate.Open(names, root)
+	var none *rules.Error
+	if len(h.Policy) == 0 && len(h.Calls.Names) > 0 && errors.As(err, &none) &&
+		none.Code == rules.CodeMissing && none.File == "" {
+		advised := *none
+		advised.Fix += "; to check with the call rules alone, add --policy none"
+		err = &advised
+	}
+	return g, err
+}
+
+// otherGate returns the gate of another repository. It is loaded for each call: few calls edit files there, and an
+// older bundle must not stay in force if that repository's bundle becomes invalid.
+func (h *Hook) otherGate(root string, within bool) (*gate.Gate, error) {
+	g, err := gate.OfRepository(root)
+	switch {
+	case err != nil:
+		return nil, err
+	case g == nil && within: // the project's gate guards what is in its root
+		return nil, nil
+	case g == nil:
+		g = &gate.Gate{Root: root}
+	}
+	return h.guarding(g, root, nil)
+}
+
+// guarding returns a gate that also guards the rules and the hooks of agents, or with AllowRuleEdits nothing. folders
+// are those in which the agent was started or that are open in it, as far as it says.
+func (h *Hook) guarding(g *gate.Gate, root string, folders []string) (*gate.Gate, error) {
+	if h.AllowRuleEdits {
+		unguarded := *g
+		unguarded.Guarded = nil
+		return &unguarded, nil
+	}
+	w := gate.Guards{Agent: h.Agent.Name, Root: root, Around: h.Around, RootNames: []string{sigmashake.ConfigFile}}
+	for _, dir := range folders {
+		if real, err := disk.Real(dir); dir != "" && err == nil {
+			w.Folders = append(w.Folders, real)
+		}
+	}
+	if dir, err := h.stateDir(); err == nil {
+		w.State = dir
+	}
+	return g.WithGuards(w)
+}
+
+// Ready returns an error if the hook could not judge any call in the project around the current folder.
+func (h *Hook) Ready() error {
+	root, err := gate.Root(h.Root)
+	if err != nil {
+		return err
+	}
+	g, err := h.gate(root)
+	if err != nil {
+		return err
+	}
+	for _, s := range g.Sets {
+		if s.Dialect == sigmashake.Dialect {
+			_, err = h.sigmashake(root)
+		}
+	}
+	return err
+}
