@@ -45,13 +45,16 @@ func Formats() []Format {
 	return []Format{
 		{"text", "for a person, with paths from the tree's root", writePlainText, "", ""},
 		{"json", "verdict.json", WriteJSON, verdict.DocumentHead, "policyscan"},
-		{"sarif", "SARIF 2.1.0, for GitHub's code scanning", WriteSARIF, "{\n  \"$schema\": \"https://json.schemastore.org/sarif-", "policyscan"},
-		{"junit", "JUnit's XML, a test case for each rule", WriteJUnit, "<?xml ", "\"policyscan."},
-		{"github", "annotations of a GitHub Actions run", WriteGitHub, "::", "title="},
-		{"markdown", "GitHub's job summary, or a comment", WriteMarkdown, "## policyscan ", ""},
-		{"gitlab", "GitLab's Code Quality", WriteGitLab, "[\n  {\n    \"description\"", "\"check_name\""},
-		{"rdjson", "reviewdog, which comments on changes", WriteRDJSON, "{\n  \"source\": {\n    \"name\": \"policyscan\"", ""},
-		{"html", "one page to read and to search", WriteHTML, "<!DOCTYPE html>", "policyscan"},
+		{
+			"sarif", "SARIF 2.1.0, for GitHub's code scanning", writeSARIF,
+			"{\n  \"$schema\": \"https://json.schemastore.org/sarif-", "policyscan",
+		},
+		{"junit", "JUnit's XML, a test case for each rule", writeJUnit, "<?xml ", "\"policyscan."},
+		{"github", "annotations of a GitHub Actions run", writeGitHub, "::", "title="},
+		{"markdown", "GitHub's job summary, or a comment", writeMarkdown, "## policyscan ", ""},
+		{"gitlab", "GitLab's Code Quality", writeGitLab, "[\n  {\n    \"description\"", "\"check_name\""},
+		{"rdjson", "reviewdog, which comments on changes", writeRDJSON, "{\n  \"source\": {\n    \"name\": \"policyscan\"", ""},
+		{"html", "one page to read and to search", writeHTML, "<!DOCTYPE html>", "policyscan"},
 	}
 }
 

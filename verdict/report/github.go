@@ -20,7 +20,7 @@ const (
 	annotationTitle   = 255  // characters
 )
 
-// WriteGitHub writes workflow commands, which GitHub Actions shows as annotations of the
+// writeGitHub writes workflow commands, which GitHub Actions shows as annotations of the
 // files and in the summary of the run: an error for each thing that could not be decided,
 // then one for each violation. GitHub keeps 10 of a step: when there are more, the tenth
 // counts those that are omitted. A PASS is silent, but for a notice if nothing was
@@ -30,7 +30,7 @@ const (
 // the repository. Lines are those of the verdict. Columns are UTF-16 code units, the end
 // exclusive, and stand only where a match is within a line: the runner drops them
 // elsewhere. (GitHub's manual names no unit; it shows the lines, not the columns.)
-func WriteGitHub(w io.Writer, v *verdict.Verdict) error {
+func writeGitHub(w io.Writer, v *verdict.Verdict) error {
 	b := bufio.NewWriter(w)
 	var all []annotation
 	errs := undecidedOf(v)

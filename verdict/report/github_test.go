@@ -14,12 +14,12 @@ import (
 	"github.com/policyscan/policyscan/verdict/code"
 )
 
-// annotations returns what GitHub's runner reads in what WriteGitHub writes: one command
+// annotations returns what GitHub's runner reads in what writeGitHub writes: one command
 // in each line, and in no line anything else.
 func annotations(t *testing.T, v *verdict.Verdict) []command {
 	t.Helper()
 	var b bytes.Buffer
-	if err := WriteGitHub(&b, v); err != nil {
+	if err := writeGitHub(&b, v); err != nil {
 		t.Fatal(err)
 	}
 	wantSafe(t, b.String(), false)

@@ -33,14 +33,14 @@ type gitlabLines struct {
 // noFile is the file, in a report that needs one, of what is not about one file.
 const noFile = "verdict.json"
 
-// WriteGitLab writes a Code Quality report for GitLab: an entry for each violation, and
+// writeGitLab writes a Code Quality report for GitLab: an entry for each violation, and
 // one of severity "blocker" for each thing that could not be decided, first. A PASS is an
 // empty array, but for a whole tree in which no rule selects a file: that is an entry of
 // severity "info".
 //
 // A rule's severity low, medium, high or critical is "minor", "major", "critical" or
 // "blocker"; a rule without one is "major".
-func WriteGitLab(w io.Writer, v *verdict.Verdict) error {
+func writeGitLab(w io.Writer, v *verdict.Verdict) error {
 	issues := []gitlabIssue{}
 	used, last := map[string]bool{}, map[string]int{}
 	add := func(description, check, fingerprint, severity, file string, line int64) {

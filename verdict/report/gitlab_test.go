@@ -46,7 +46,7 @@ var gitlabSchemas = sync.OnceValues(func() (all []*jsonschema.Schema, err error)
 func gitlabOf(t *testing.T, v *verdict.Verdict) []gitlabIssue {
 	t.Helper()
 	var b bytes.Buffer
-	if err := WriteGitLab(&b, v); err != nil {
+	if err := writeGitLab(&b, v); err != nil {
 		t.Fatal(err)
 	}
 	wantSafe(t, b.String(), false)

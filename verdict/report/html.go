@@ -17,14 +17,14 @@ import (
 //go:embed html/page.html html/style.css html/script.js
 var htmlFiles embed.FS
 
-// WriteHTML writes one page that needs nothing else: no request leaves it, and its content
+// writeHTML writes one page that needs nothing else: no request leaves it, and its content
 // security policy lets only its own style and its own script run, by their hashes.
 // It is whole without the script, which adds search, filters and their links.
 //
 // What the page shows is an [htmlPage], where no text of unknown origin is raw.
 // html/template escapes it for HTML; that no GitHub runner obeys "##[" when the page is
 // printed to a log is done here, as a reference that HTML reads as the same character.
-func WriteHTML(w io.Writer, v *verdict.Verdict) error {
+func writeHTML(w io.Writer, v *verdict.Verdict) error {
 	number := func(n int) string { return grouped(int64(n)) }
 	page, err := template.New("page.html").Funcs(template.FuncMap{"number": number}).ParseFS(htmlFiles, "html/page.html")
 	if err != nil {

@@ -24,7 +24,7 @@ import (
 func htmlOf(t *testing.T, v *verdict.Verdict) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := WriteHTML(&b, v); err != nil {
+	if err := writeHTML(&b, v); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()
@@ -570,7 +570,7 @@ func TestHTMLWriteError(t *testing.T) {
 	broken := errors.New("the disk is full")
 	r, w := io.Pipe()
 	_ = r.CloseWithError(broken) // it returns nil, always
-	if err := WriteHTML(w, newFixture()); !errors.Is(err, broken) {
+	if err := writeHTML(w, newFixture()); !errors.Is(err, broken) {
 		t.Errorf("%v", err)
 	}
 }

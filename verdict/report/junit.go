@@ -14,7 +14,7 @@ import (
 // and some cut it without a word.
 const junitMost = 100
 
-// WriteJUnit writes JUnit's XML as Apache Ant made it: a suite for each type of rule, and in
+// writeJUnit writes JUnit's XML as Apache Ant made it: a suite for each type of rule, and in
 // it a test case for each rule.
 //
 //   - A rule that was violated has a failure, with its violations.
@@ -28,7 +28,7 @@ const junitMost = 100
 // Jenkins' (jenkinsci/xunit-plugin, junit-10.xsd). The first wants a time, a host and
 // durations, which a verdict does not have, so that the same run has the same bytes: they
 // are the epoch, "localhost", as that schema asks for an unknown host, and 0.
-func WriteJUnit(w io.Writer, v *verdict.Verdict) error {
+func writeJUnit(w io.Writer, v *verdict.Verdict) error {
 	b := bufio.NewWriter(w)
 	j := junitWriter{b, v}
 	j.print("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n")

@@ -63,11 +63,11 @@ type junitXMLText struct {
 
 func (c *junitXMLCase) passed() bool { return len(c.Failure)+len(c.Error)+len(c.Skipped) == 0 }
 
-// readJUnit reads what WriteJUnit writes, and fails if it does not add up.
+// readJUnit reads what writeJUnit writes, and fails if it does not add up.
 func readJUnit(t *testing.T, v *verdict.Verdict) junitXML {
 	t.Helper()
 	var b bytes.Buffer
-	if err := WriteJUnit(&b, v); err != nil {
+	if err := writeJUnit(&b, v); err != nil {
 		t.Fatal(err)
 	}
 	wantSafe(t, b.String(), false)

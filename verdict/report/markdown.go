@@ -21,12 +21,12 @@ const (
 	markdownOpen = 5
 )
 
-// WriteMarkdown writes the verdict as a page of GitHub's Markdown, for a job summary or a
+// writeMarkdown writes the verdict as a page of GitHub's Markdown, for a job summary or a
 // comment: the outcome, what could not be decided, what was looked at, the rules, and the
 // violations, folded by rule. Text of the tree and of the policy is not markup, link or
 // mention in it: see markdowntext.go. The page has at most 900 KiB; what is omitted
 // is counted, and is in verdict.json.
-func WriteMarkdown(w io.Writer, v *verdict.Verdict) error {
+func writeMarkdown(w io.Writer, v *verdict.Verdict) error {
 	p := markdownPage{v: v, source: textWriter{TextOptions: TextOptions{Width: 100, Commands: true}}}
 	p.line("## policyscan " + p.headline())
 	p.errors()

@@ -18,7 +18,7 @@ import (
 func markdown(t *testing.T, v *verdict.Verdict) string {
 	t.Helper()
 	var b strings.Builder
-	if err := WriteMarkdown(&b, v); err != nil {
+	if err := writeMarkdown(&b, v); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()
@@ -448,7 +448,7 @@ func TestMarkdownWriteError(t *testing.T) {
 	if err := r.CloseWithError(full); err != nil {
 		t.Fatal(err)
 	}
-	if err := WriteMarkdown(w, newFixture()); !errors.Is(err, full) {
+	if err := writeMarkdown(w, newFixture()); !errors.Is(err, full) {
 		t.Errorf("the error is %v", err)
 	}
 }

@@ -50,7 +50,7 @@ type (
 // GitHub's API refuses all annotations of a check.
 const rdNowhere = "verdict.json"
 
-// WriteRDJSON writes reviewdog's rdjson: what could not be decided, then the violations,
+// writeRDJSON writes reviewdog's rdjson: what could not be decided, then the violations,
 // all of severity ERROR. A PASS has no diagnostics, but for one of severity INFO if
 // nothing was looked at, or not all.
 //
@@ -63,7 +63,7 @@ const rdNowhere = "verdict.json"
 // refused by the services that reviewdog writes to. The message is Markdown to some of these
 // and text to others; a line that would not be the same in both is a code span. What
 // reviewdog prints in a log holds no command for GitHub's runner.
-func WriteRDJSON(w io.Writer, v *verdict.Verdict) error {
+func writeRDJSON(w io.Writer, v *verdict.Verdict) error {
 	r := rdResult{
 		Source:      rdSource{Name: "policyscan", URL: "https://github.com/policyscan/policyscan"},
 		Severity:    "ERROR",

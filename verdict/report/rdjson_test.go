@@ -11,12 +11,12 @@ import (
 	"github.com/policyscan/policyscan/verdict"
 )
 
-// readRDJSON reads what WriteRDJSON writes as reviewdog does, but for this: a key that the
+// readRDJSON reads what writeRDJSON writes as reviewdog does, but for this: a key that the
 // format does not have is an error.
 func readRDJSON(t *testing.T, v *verdict.Verdict) rdResult {
 	t.Helper()
 	var b bytes.Buffer
-	if err := WriteRDJSON(&b, v); err != nil {
+	if err := writeRDJSON(&b, v); err != nil {
 		t.Fatal(err)
 	}
 	wantSafe(t, b.String(), false)

@@ -28,7 +28,7 @@ func githubLimits() sarifLimits {
 	}
 }
 
-// WriteSARIF writes the verdict as SARIF 2.1.0 for GitHub's code scanning and others.
+// writeSARIF writes the verdict as SARIF 2.1.0 for GitHub's code scanning and others.
 //
 // A violation is a result of level "error", whatever the rule's severity: there is no
 // violation that is not a FAIL. Paths are from the tree's root. automationDetails.id is
@@ -42,11 +42,11 @@ func githubLimits() sarifLimits {
 // The file holds at most what GitHub takes: the first 5,000 results, 25,000 rules, and 10 MB
 // with gzip. To be that small it leaves out the snippets, then what rules say beyond
 // their titles, then results. A notification and the run's properties say what is missing.
-func WriteSARIF(w io.Writer, v *verdict.Verdict) error {
-	return writeSARIF(w, v, githubLimits())
+func writeSARIF(w io.Writer, v *verdict.Verdict) error {
+	return writeSARIFWithin(w, v, githubLimits())
 }
 
-func writeSARIF(w io.Writer, v *verdict.Verdict, most sarifLimits) error {
+func writeSARIFWithin(w io.Writer, v *verdict.Verdict, most sarifLimits) error {
 	c := sarifCut{sarifLimits: most, snippets: true, texts: true}
 	c.results = min(c.results, len(undecidedOf(v))+len(v.Violations))
 	for {

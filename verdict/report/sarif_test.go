@@ -26,7 +26,7 @@ func sarifOf(t *testing.T, v *verdict.Verdict) (run sarifRun, text []byte) {
 func sarifWithin(t *testing.T, v *verdict.Verdict, most sarifLimits) (run sarifRun, text []byte) {
 	t.Helper()
 	var b bytes.Buffer
-	if err := writeSARIF(&b, v, most); err != nil {
+	if err := writeSARIFWithin(&b, v, most); err != nil {
 		t.Fatal(err)
 	}
 	var log sarifLog

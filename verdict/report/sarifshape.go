@@ -2,7 +2,7 @@ package report
 
 import "github.com/policyscan/policyscan/verdict"
 
-// The part of SARIF 2.1.0 that [WriteSARIF] writes, under the names of the standard
+// The part of SARIF 2.1.0 that [writeSARIF] writes, under the names of the standard
 // (docs.oasis-open.org/sarif/sarif/v2.1.0, section 3).
 
 type sarifLog struct {

@@ -49,7 +49,7 @@ if (new Set(report.map(x => x.fingerprint)).size !== report.length) { console.lo
 	}
 	for name, v := range verdicts(t) {
 		var b bytes.Buffer
-		if err := report.WriteGitLab(&b, v); err != nil {
+		if err := report.Named("gitlab").Write(&b, v); err != nil {
 			t.Fatal(err)
 		}
 		if out, err := check(b.Bytes()); err != nil {

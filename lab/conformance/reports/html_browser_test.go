@@ -135,7 +135,7 @@ func (b *tab) show(v *verdict.Verdict, hash string) {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	if err := report.WriteHTML(w, v); err != nil {
+	if err := report.Named("html").Write(w, v); err != nil {
 		b.t.Fatal(err)
 	}
 	if err := w.Close(); err != nil {

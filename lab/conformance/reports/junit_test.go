@@ -22,7 +22,7 @@ func TestJUnit(t *testing.T) {
 	dir := t.TempDir()
 	for name, v := range verdicts(t) {
 		file := filepath.Join(dir, name+".xml")
-		writeReport(t, file, report.WriteJUnit, v)
+		writeReport(t, file, report.Named("junit").Write, v)
 		for _, schema := range []string{"junit-ant.xsd", "junit-jenkins.xsd"} {
 			if out, err := lint(schema, file); err != nil {
 				t.Errorf("%s, %s: %v\n%s", name, schema, err, out)

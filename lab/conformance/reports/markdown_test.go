@@ -55,7 +55,7 @@ func markdownPages(t *testing.T) (pages map[string]string, verdicts map[string]*
 	pages = map[string]string{}
 	for name, v := range verdicts {
 		var b strings.Builder
-		if err := report.WriteMarkdown(&b, v); err != nil {
+		if err := report.Named("markdown").Write(&b, v); err != nil {
 			t.Fatal(err)
 		}
 		pages[name] = b.String()

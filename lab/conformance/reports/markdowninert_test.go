@@ -173,7 +173,7 @@ var autolinks = map[string]*regexp.Regexp{
 func wantInert(t fataler, v *verdict.Verdict) string {
 	t.Helper()
 	var b strings.Builder
-	if err := report.WriteMarkdown(&b, v); err != nil {
+	if err := report.Named("markdown").Write(&b, v); err != nil {
 		t.Fatalf("%v", err)
 	}
 	page := b.String()
@@ -327,7 +327,7 @@ func TestFault_134_MarkdownCut(t *testing.T) {
 	for _, errs := range [][]verdict.Error{v.Errors, nil} {
 		v.Errors = errs
 		var b strings.Builder
-		if err := report.WriteMarkdown(&b, v); err != nil {
+		if err := report.Named("markdown").Write(&b, v); err != nil {
 			t.Fatal(err)
 		}
 		if b.Len() < 800<<10 || b.Len() > 900<<10 {

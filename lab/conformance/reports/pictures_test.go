@@ -46,7 +46,7 @@ func TestPictures(t *testing.T) {
 		pre { margin: 0; font: inherit; white-space: pre-wrap; word-break: break-all } .s1 { font-weight: bold; color: #fff } .s2 { opacity: .6 } .s31 { color: #ff7b72; font-weight: bold }
 		.s32 { color: #7ee787; font-weight: bold } .s34 { color: #79c0ff; font-weight: bold }`, "<pre>"+colours(t, terminal.String())+"</pre>")
 
-	if err := report.WriteMarkdown(&page, &few); err != nil {
+	if err := report.Named("markdown").Write(&page, &few); err != nil {
 		t.Fatal(err)
 	}
 	show(t, browser, "markdown.png", view{width: 960, height: 900}, `body { margin: 0; padding: 24px 32px; font: 16px/1.5 sans-serif; color: #1f2328 }

@@ -60,7 +60,7 @@ func TestReviewdog(t *testing.T) {
 	}
 
 	for name, v := range verdicts(t) {
-		rd := writeReport(t, filepath.Join(dir, name+".rdjson"), report.WriteRDJSON, v)
+		rd := writeReport(t, filepath.Join(dir, name+".rdjson"), report.Named("rdjson").Write, v)
 		var sent struct{ Diagnostics []diagnostic }
 		if err := json.Unmarshal(rd, &sent); err != nil {
 			t.Fatal(err)
@@ -121,7 +121,7 @@ func TestReviewdog(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "change.diff"), []byte(diff), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	rd := writeReport(t, filepath.Join(dir, "diff.rdjson"), report.WriteRDJSON, v)
+	rd := writeReport(t, filepath.Join(dir, "diff.rdjson"), report.Named("rdjson").Write, v)
 	text, _ := run(rd, "-reporter=local", "-diff=cat change.diff")
 	var places []string
 	for _, line := range strings.Split(text, "\n") {
@@ -177,7 +177,7 @@ func TestMarkdownOfMessages(t *testing.T) {
 		v.Errors = append(v.Errors, verdict.Error{Code: code.Usage, Message: text})
 	}
 	v.Decide()
-	rd := writeReport(t, filepath.Join(t.TempDir(), "x"), report.WriteRDJSON, v)
+	rd := writeReport(t, filepath.Join(t.TempDir(), "x"), report.Named("rdjson").Write, v)
 	var sent struct{ Diagnostics []diagnostic }
 	if err := json.Unmarshal(rd, &sent); err != nil || len(sent.Diagnostics) != len(v.Errors) {
 		t.Fatalf("%v, %d diagnostics", err, len(sent.Diagnostics))

@@ -106,7 +106,7 @@ func TestSARIF(t *testing.T) {
 	notes, unused := sarifNotes(), sarifNotes()
 	for name, v := range sarifVerdicts(t) {
 		var b bytes.Buffer
-		if err := report.WriteSARIF(&b, v); err != nil {
+		if err := report.Named("sarif").Write(&b, v); err != nil {
 			t.Fatal(err)
 		}
 		doc, err := jsonschema.UnmarshalJSON(&b)
@@ -167,7 +167,7 @@ func TestSARIF(t *testing.T) {
 func written(t *testing.T, v *verdict.Verdict) any {
 	t.Helper()
 	var b bytes.Buffer
-	if err := report.WriteSARIF(&b, v); err != nil {
+	if err := report.Named("sarif").Write(&b, v); err != nil {
 		t.Fatal(err)
 	}
 	doc, err := jsonschema.UnmarshalJSON(&b)
