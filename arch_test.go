@@ -29,12 +29,16 @@ const module = "github.com/policyscan/policyscan"
 func rooms() map[string][]string {
 	return map[string][]string{
 		"cmd/policyscan": {
-			"cmd/policyscan/manual", "rules", "rules/glob", "rules/starter", "agent/ask", "agent/call",
-			"agent/callrules", "agent/dialect", "agent/dialect/sigmashake", "agent/gate", "agent/hook", "agent/protocol",
-			"agent/settings", "internal/disk", "scanner", "scanner/ci",
-			"scanner/checkout", "scanner/failure", "scanner/judges", "scanner/repo", "scanner/scope", "scanner/worktree",
-			"verdict", "verdict/code", "verdict/output",
-			"verdict/report", "github.com/alecthomas/kong", "golang.org/x/term",
+			"cmd/policyscan/manual",
+			"agent/ask", "agent/call", "agent/callrules", "agent/dialect", "agent/dialect/sigmashake", "agent/gate",
+			"agent/hook", "agent/protocol", "agent/settings",
+			"scanner", "scanner/checkout", "scanner/ci", "scanner/failure", "scanner/judges", "scanner/repo",
+			"scanner/scope", "scanner/setup",
+			"rules", "rules/glob",
+			"verdict", "verdict/code", "verdict/output", "verdict/report",
+			"internal/disk",
+			"github.com/alecthomas/kong",
+			"golang.org/x/term",
 		},
 		"cmd/policyscan/manual": {"github.com/alecthomas/kong"},
 		"rules":                 {"rules/glob", "gopkg.in/yaml.v3", "golang.org/x/sys/unix", "golang.org/x/text/unicode/norm"},
@@ -102,6 +106,9 @@ func rooms() map[string][]string {
 		"scanner/scope": {
 			"internal/disk", "rules", "rules/starter", "scanner", "scanner/ci", "scanner/failure", "scanner/judges", "scanner/repo",
 			"scanner/uncommitted", "verdict",
+		},
+		"scanner/setup": {
+			"internal/disk", "rules", "rules/starter", "scanner", "scanner/repo", "scanner/scope", "scanner/worktree",
 		},
 		"scanner/uncommitted": {"internal/disk", "scanner", "scanner/repo", "scanner/worktree"},
 		"scanner/worktree":    {"golang.org/x/sys/unix"},

@@ -63,6 +63,13 @@ func LooksLikeRules(name string) bool {
 	return ext == ".yml" || ext == ".yaml"
 }
 
+// IsRuleFile reports whether a file has the name of a rule file, without a folder and however it is spelt.
+func IsRuleFile(name string) bool {
+	return LooksLikeRules(name) && slices.ContainsFunc(ruleFiles(), func(file string) bool {
+		return strings.EqualFold(strings.TrimSuffix(name, path.Ext(name)), strings.TrimSuffix(path.Base(file), ".yml"))
+	})
+}
+
 // mistake is the error that a stray is. A link is one whatever its name: it could lead to a folder of rules.
 func (s *stray) mistake() *Error {
 	switch {

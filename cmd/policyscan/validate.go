@@ -29,7 +29,7 @@ Exit status: 0 what was checked is valid, with or without notes; 2 it is not.`
 // Run prints the mistakes in what is named, or a summary of its rules.
 func (c *validateCmd) Run(std streams) error {
 	if st, err := os.Stat(c.Dir); c.Dir != "" && err == nil && !st.IsDir() {
-		if dir, name := filepath.Split(filepath.Clean(c.Dir)); filepath.Base(dir) == "rules" && isRuleFile(name) {
+		if dir, name := filepath.Split(filepath.Clean(c.Dir)); filepath.Base(dir) == "rules" && rules.IsRuleFile(name) {
 			return fmt.Errorf("%s is a rule file of a bundle; check the bundle: policyscan validate %s",
 				quoted(c.Dir), quoted(filepath.Dir(filepath.Clean(dir))))
 		}

@@ -1,4 +1,4 @@
-package main
+package setup
 
 import (
 	"bytes"
@@ -18,10 +18,10 @@ import (
 // to a file that git tracks.
 const ignoreLine = "/" + scope.VerdictName
 
-// ignoreVerdict makes git ignore the verdict in the root of the repository around a folder, and returns what it
+// IgnoreVerdict makes git ignore the verdict in the root of the repository around a folder, and returns what it
 // did, as a line for a person; "" if there was nothing to do. It does not write through a .gitignore that is a link,
-// which could lead anywhere.
-func ignoreVerdict(dir string) (string, error) {
+// which could lead anywhere. The line is not escaped.
+func IgnoreVerdict(dir string) (string, error) {
 	root, err := disk.Real(dir)
 	if err != nil {
 		return "", scanner.NoRoot(err)
@@ -33,14 +33,14 @@ func ignoreVerdict(dir string) (string, error) {
 		return "there is no git repository here; if you make one, add the line " + ignoreLine + " to its .gitignore", nil
 	}
 	file := filepath.Join(root, ".gitignore")
-	shown := safe(disk.Shown(file))
+	shown := disk.Shown(file)
 	failed := func(err error) error {
 		return fmt.Errorf("%s could not be added to %s: %w; add it by hand", ignoreLine, shown, disk.Cause(err))
 	}
 	st, err := os.Lstat(file)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		if err := writeNew(file, []byte(ignoreLine+"\n")); err != nil {
+		if err := writeNew(file, []byte(ignoreLine+"\n"), 0o666); err != nil {
 			return "", failed(err)
 		}
 		return fmt.Sprintf("wrote %s with %s, the file that a scan writes", shown, ignoreLine), nil

@@ -1,0 +1,92 @@
+package setup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/rules/starter"
+	"github.com/policyscan/policyscan/scanner/worktree"
+)
+
+// A seen topic is one of the starter bundle's, and what of it a tree contains.
+type seen struct {
+	starter.Topic
+	bundle  *rules.Bundle
+	held    bool // a file shows that it is in use
+	covered bool // one of its rules selects a file
+}
+
+// detect returns the topics that a tree contains, in their order, and whether any of its files is
+// covered by the rules for them, or by those for all topics if it contains none.
+func detect(dir string) (found []starter.Topic, covered bool, err error) {
+	root, err := worktree.Open(dir)
+	if err != nil {
+		return nil, false, err
+	}
+	defer root.Close()
+	var all []seen
+	for _, t := range starter.Topics() {
+		bundle, err := rules.Load(rules.Files(starter.Files(t.Name)))
+		if err != nil {
+			return nil, false, err
+		}
+		all = append(all, seen{Topic: t, bundle: bundle})
+	}
+	var failed error
+	head := make([]byte, starter.HeadBytes)
+	err = root.Walk(context.Background(), worktree.Visitor{
+		Skip:    func(path string) bool { return path == ".git" },
+		Passing: func(string) bool { return false },
+		Failed:  func(path string, err error) { failed = errors.Join(failed, fmt.Errorf("%s: %w", path, err)) },
+		File: func(e worktree.Entry, rd *worktree.Reader) {
+			if e.Kind != worktree.Regular || failed != nil {
+				return
+			}
+			var start []byte
+			missing := slices.ContainsFunc(all, func(t seen) bool { return !t.held })
+			if missing && (strings.HasSuffix(e.Path, ".yaml") || strings.HasSuffix(e.Path, ".yml")) {
+				start, failed = readHead(rd, e.Path, head)
+			}
+			for i := range all {
+				t := &all[i]
+				t.covered = t.covered || len(t.bundle.Selecting(e.Path, nil)) > 0
+				t.held = t.held || t.Holds(e.Path, start)
+			}
+		},
+	})
+	if err := errors.Join(err, failed); err != nil {
+		return nil, false, fmt.Errorf("the tree cannot be read: %w", err)
+	}
+	anyCovered := false
+	for _, t := range all {
+		anyCovered = anyCovered || t.covered
+		if t.held {
+			found = append(found, t.Topic)
+			covered = covered || t.covered
+		}
+	}
+	return found, covered || len(found) == 0 && anyCovered, nil
+}
+
+// readHead returns the beginning of a file, in buf.
+func readHead(rd *worktree.Reader, path string, buf []byte) ([]byte, error) {
+	f, err := rd.Open(path, true)
+	if errors.Is(err, fs.ErrPermission) || errors.Is(err, worktree.ErrChanged) {
+		return nil, nil // it gives no hint; init only makes a proposal
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	n, err := io.ReadFull(f, buf)
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		err = nil
+	}
+	return buf[:n], err
+}

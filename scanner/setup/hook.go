@@ -1,0 +1,145 @@
+package setup
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/policyscan/policyscan/internal/disk"
+	"github.com/policyscan/policyscan/scanner/repo"
+)
+
+// hookCommand is what git's hook runs. It writes no verdict into the work tree.
+const hookCommand = "policyscan scan --staged --output none"
+
+// HookText is the pre-commit hook. If policyscan is not in the PATH, the shell ends with
+// 127, and git makes no commit.
+const HookText = `#!/bin/sh
+# Judges what the commit would change. Written by: policyscan hook install git
+exec ` + hookCommand + "\n"
+
+// A Hook is the pre-commit hook of a repository.
+type Hook struct {
+	File string // whether it is there or not
+	Root string // of the work tree
+}
+
+// FindHook returns the hook of the repository around the current folder, or of the one that is named.
+func FindHook(git repo.Environment) (Hook, error) {
+	r, err := git.Open("")
+	if err != nil {
+		return Hook{}, err
+	}
+	dir, err := r.Hooks()
+	return Hook{File: filepath.Join(dir, "pre-commit"), Root: r.WorkTree}, err
+}
+
+// Install writes the hook, and reports whether it was there already. It overwrites nothing.
+func (h *Hook) Install() (already bool, err error) {
+	switch ours, err := isOurs(h.File); {
+	case errors.Is(err, fs.ErrNotExist):
+		err := os.MkdirAll(filepath.Dir(h.File), 0o777)
+		if err == nil { // whole or not at all: a hook that is only half written could pass
+			err = writeNew(h.File, []byte(HookText), 0o777)
+		}
+		if err != nil {
+			return false, fmt.Errorf("the hook cannot be written: %w", err)
+		}
+	case err != nil:
+		return false, err
+	case !ours:
+		return false, foreignHook(h.File)
+	default:
+		already = true
+	}
+	if err := makeExecutable(h.File); err != nil { // whatever the umask
+		return already, fmt.Errorf("the hook cannot be made executable: %w", err)
+	}
+	return already, nil
+}
+
+// Remove removes the hook, if it is as it was written. It reports whether there was one.
+func (h *Hook) Remove() (was bool, err error) {
+	ours, err := isOurs(h.File)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return false, nil
+	case err != nil:
+		return false, err
+	case !ours:
+		return true, fmt.Errorf("%s is not as policyscan wrote it; remove by hand what you no longer want in it",
+			disk.Shown(h.File))
+	}
+	if err := os.Remove(h.File); err != nil {
+		return true, fmt.Errorf("the hook cannot be removed: %w", err)
+	}
+	return true, nil
+}
+
+// isOurs reports whether a file is the hook that policyscan writes. If there is nothing
+// of that name, the error is fs.ErrNotExist; a link is never followed.
+func isOurs(file string) (bool, error) {
+	st, err := os.Lstat(file)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return false, err
+	case err == nil && !st.Mode().IsRegular():
+		return false, nil
+	}
+	var text []byte
+	if err == nil {
+		text, err = os.ReadFile(file)
+	}
+	if err != nil {
+		err = fmt.Errorf("cannot determine whether there is a hook: %w", err)
+	}
+	return string(text) == HookText, err
+}
+
+// makeExecutable lets everyone execute a hook who may read it: git skips a hook that is not
+// executable.
+func makeExecutable(file string) error {
+	st, err := os.Stat(file)
+	if err != nil {
+		return err
+	}
+	mode := st.Mode().Perm()
+	if mode&0o100 != 0 {
+		return nil
+	}
+	return os.Chmod(file, mode|mode&0o444>>2)
+}
+
+// foreignHook returns an error that says what to do about a hook that is not policyscan's.
+func foreignHook(file string) error {
+	const head = "%s already exists and was left as it is; "
+	shown := disk.Shown(file)
+	switch text := headOf(file); {
+	case bytes.Contains(text, []byte("pre-commit.com")):
+		return fmt.Errorf(head+"it belongs to pre-commit: add the hook policyscan to .pre-commit-config.yaml", shown)
+	case bytes.Contains(text, []byte("lefthook")):
+		return fmt.Errorf(head+"it belongs to lefthook: add this command to pre-commit in lefthook.yml: "+hookCommand, shown)
+	case strings.HasSuffix(filepath.ToSlash(filepath.Dir(file)), "/.husky/_"):
+		return fmt.Errorf(head+"it belongs to husky: add this line to .husky/pre-commit: "+hookCommand, shown)
+	}
+	return fmt.Errorf(head+"add this line to it, before any exit or exec: "+hookCommand+" || exit $?", shown)
+}
+
+// headOf returns the beginning of a hook, which shows whose it is; nothing if it cannot be read.
+func headOf(file string) []byte {
+	if st, err := os.Lstat(file); err != nil || !st.Mode().IsRegular() {
+		return nil
+	}
+	f, err := os.Open(file)
+	if err != nil {
+		return nil
+	}
+	defer f.Close() // read only: nothing to lose
+	text, _ := io.ReadAll(io.LimitReader(f, 4<<10))
+	return text
+}
