@@ -275,6 +275,8 @@ func TestFault_152_Installed(t *testing.T) {
 	for _, agent := range protocol.Agents() {
 		p := w.program
 		p.dir = w.repo
+		// The program that these tests run is in a folder of temporary files, and that is refused.
+		p.env = append(slices.Clone(p.env), "TMPDIR="+w.dir)
 		p.run("hook", "install", agent.Name, "--", "--policy", "none", "--calls", "calls.yml").want(t, 0)
 		user := p.run("hook", "install", agent.Name, "--user", "--print").want(t, 0).out
 		if !strings.Contains(user, "$("+w.file+" hook "+agent.Name) {
