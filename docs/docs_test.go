@@ -29,6 +29,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/policyscan/policyscan/internal/memdir"
 )
 
 var update = flag.Bool("update", false, "write the output of sessions without a … line again")
@@ -65,7 +67,7 @@ func TestMain(m *testing.M) {
 			fmt.Fprintf(os.Stderr, "%v\n%s", err, out)
 			return 1
 		}
-		return m.Run()
+		return memdir.Run(m.Run, 1<<30)
 	}())
 }
 

@@ -133,9 +133,9 @@ func TestFault_067_RuleFiles(t *testing.T) {
 }
 
 func TestFault_068_ManyViolations(t *testing.T) {
-	patterns, files := 100, 1000
-	if raceDetector {
-		files = 100
+	patterns, files := 100, 100
+	if *long {
+		files = 1000
 	}
 	var list []string
 	var text strings.Builder

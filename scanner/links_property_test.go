@@ -208,9 +208,9 @@ func TestFault_150_Naive(t *testing.T) {
 	}
 	r := rand.New(rand.NewPCG(150, 27))
 	links, deserved, strict, exact, onDisk := 0, 0, 0, 0, 0
-	trees := 10_000
-	if raceDetector {
-		trees = 2_000
+	trees := 2_000
+	if *long {
+		trees = 10_000
 	}
 	for n := range trees {
 		tree, b := drawLinkTree(r), drawLinkRules(r)

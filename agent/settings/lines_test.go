@@ -10,7 +10,11 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/policyscan/policyscan/internal/memdir"
 )
+
+func TestMain(m *testing.M) { os.Exit(memdir.Run(m.Run, 1<<30)) }
 
 // posixShells are those by which agents may run a line: that of the user, whichever that is.
 func posixShells() []string { return []string{"sh", "bash", "dash", "zsh", "fish"} }

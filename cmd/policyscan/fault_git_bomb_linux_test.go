@@ -23,8 +23,21 @@ import (
 )
 
 // peak runs the program and returns the most memory that it held, in MiB, read while
-// it runs: the ru_maxrss that a parent is told begins with the parent's own.
+// it runs: the ru_maxrss that a parent is told begins with the parent's own. A run that
+// ended before anything was read is repeated.
 func (p program) peak(args ...string) (ending, int) {
+	p.t.Helper()
+	for range 20 {
+		if e, mib := p.watch(args...); mib > 0 {
+			return e, mib
+		}
+	}
+	p.t.Fatal("no memory was seen")
+	return ending{}, 0
+}
+
+// watch is one run for peak; 0 MiB if no memory was seen.
+func (p program) watch(args ...string) (ending, int) {
 	p.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), hang)
 	defer cancel()
@@ -50,9 +63,6 @@ func (p program) peak(args ...string) (ending, int) {
 	status := exitOf(cmd.Wait())
 	close(stop)
 	mib := <-most >> 10
-	if mib == 0 {
-		p.t.Fatal("no memory was seen")
-	}
 	if took := cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime(); took > 20*time.Second {
 		p.t.Errorf("%q took %v of processor time", args, took)
 	}

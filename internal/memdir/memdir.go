@@ -4,6 +4,7 @@ package memdir
 
 import (
 	"errors"
+	"fmt"
 	"os"
 )
 
@@ -26,4 +27,15 @@ func Use(room uint64) (remove func() error) {
 		panic(err) // the folder is new, and neither text has a NUL byte
 	}
 	return func() error { return os.RemoveAll(dir) }
+}
+
+// Run is Use for all tests of a package, which are those of testing.M. It returns the exit status.
+func Run(tests func() int, room uint64) int {
+	remove := Use(room)
+	status := tests()
+	if err := remove(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		status = 1
+	}
+	return status
 }

@@ -11,9 +11,13 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/policyscan/policyscan/internal/memdir"
 )
 
 var long = flag.Bool("long", false, "ask git about every drawn case")
+
+func TestMain(m *testing.M) { os.Exit(memdir.Run(m.Run, 1<<30)) }
 
 // A scene is a tree of attributes files, and paths in it.
 type scene struct {

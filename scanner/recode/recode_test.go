@@ -13,9 +13,13 @@ import (
 	"testing"
 	"testing/iotest"
 	"unicode/utf8"
+
+	"github.com/policyscan/policyscan/internal/memdir"
 )
 
 var long = flag.Bool("long", false, "compare every code point under every name, not only those up to U+FFFF under the first one of an encoding")
+
+func TestMain(m *testing.M) { os.Exit(memdir.Run(m.Run, 1<<30)) }
 
 func must(t testing.TB, err error) {
 	t.Helper()

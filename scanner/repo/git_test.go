@@ -20,13 +20,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	remove := memdir.Use(1 << 30)
-	status := m.Run()
-	if err := remove(); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		status = 1
-	}
-	os.Exit(status)
+	os.Exit(memdir.Run(m.Run, 1<<30))
 }
 
 // gitRepo is a repository that the git command builds; the program itself never runs it.
