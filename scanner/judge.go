@@ -41,7 +41,7 @@ func newEngines(b *rules.Bundle) *engines {
 	return &engines{bundle: b, selections: map[string]*selection{}, patterns: map[string]*match.Pattern{}}
 }
 
-// selectionKey appends a name of the set of the rules at the given indices.
+// selectionKey appends a map key for the rules at the given indices.
 func selectionKey(key []byte, selected []int) []byte {
 	for _, i := range selected {
 		key = append(key, byte(i), byte(i>>8)) // there are at most 10,000 rules

@@ -30,15 +30,15 @@ func Program(running, pathVar string) (string, error) {
 		}
 		break
 	}
-	if passing(found) {
+	if isTemporary(found) {
 		return "", errors.New("the program is " + filepath.ToSlash(found) + ", which is temporary, and without it every call would be denied; " +
 			"install it, and run hook install --user with the one that is installed")
 	}
 	return filepath.ToSlash(found), nil
 }
 
-// passing reports whether a program is where such are put that are run once.
-func passing(path string) bool {
+// isTemporary reports whether a program is in a folder for programs that run once, as go run has it.
+func isTemporary(path string) bool {
 	if rel, err := filepath.Rel(os.TempDir(), path); err == nil && filepath.IsLocal(rel) {
 		return true
 	}

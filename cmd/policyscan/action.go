@@ -33,11 +33,11 @@ func (*actionCmd) Run(std streams) error {
 	a := newAction(std)
 	scan, err := a.scan()
 	if err != nil {
-		return a.undecided(err)
+		return a.failed(err)
 	}
 	v, err := scan.run(std)
 	if v == nil {
-		return a.undecided(err)
+		return a.failed(err)
 	}
 	return err
 }
@@ -170,8 +170,8 @@ func onlyFree(args []string, std streams) error {
 	return nil
 }
 
-// undecided tells the runner about a run that failed before the scan and wrote no verdict.
-func (a *action) undecided(err error) error {
+// failed tells the runner about a run that failed before the scan and wrote no verdict.
+func (a *action) failed(err error) error {
 	replaceOldVerdict(a.verdict)
 	a.verdict = ""
 	var errs []verdict.Error

@@ -72,7 +72,7 @@ func dispatch(args []string, std streams, help io.Writer) int {
 			replaceOldVerdict(outputsOf(args)...)
 		}
 		if len(args) > 0 && args[0] == "action" && inWorkflow() {
-			return finish(std, newAction(std).undecided(err))
+			return finish(std, newAction(std).failed(err))
 		}
 		complain(std.err, err)
 		return exitUndecided

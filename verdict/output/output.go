@@ -129,7 +129,7 @@ func (r *Run) files(v *verdict.Verdict) {
 	}
 }
 
-// print writes what goes to standard output, of which there is one thing at most.
+// print writes the one report, if any, that goes to standard output.
 func (r *Run) print(v *verdict.Verdict) {
 	if r.Output == "-" {
 		r.note(report.WriteJSON(r.Stdout, v))
@@ -147,7 +147,7 @@ func (r *Run) Printed() bool {
 	return r.Output == "-" || slices.ContainsFunc(r.Reports, func(p Report) bool { return p.file == "" })
 }
 
-// note notes that an output could not be written.
+// note records that an output could not be written.
 func (r *Run) note(err error) {
 	if r.failed == nil && err != nil {
 		r.failed = fmt.Errorf("an output could not be written: %w", err)

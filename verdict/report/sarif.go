@@ -155,14 +155,14 @@ func (s *sarifWriter) log() sarifLog {
 		Configuration:       []sarifNotification{},
 	}}
 
-	s.undecided()
+	s.writeErrors()
 	s.violations()
 	s.notes()
 	return sarifLog{Schema: "https://json.schemastore.org/sarif-2.1.0.json", Version: "2.1.0", Runs: []sarifRun{*run}}
 }
 
-// undecided writes the errors.
-func (s *sarifWriter) undecided() {
+// writeErrors writes the errors.
+func (s *sarifWriter) writeErrors() {
 	run, in := &s.run, &s.run.Invocations[0]
 	byCode := map[string]int{}
 	for i, e := range s.errors {
