@@ -39,13 +39,16 @@ func Compare(r *repo.Repository, base, head string) (c Comparison, err error) {
 // against each of the merge bases (and the base that it replaces), of scope diff. Contents are the head's blobs. base
 // is the base as the user named it, strategy how base and head were found; see [verdict.Scope].
 func Changes(r *repo.Repository, c Comparison, base, strategy string) Tree {
-	scope := verdict.Scope{Mode: "diff", Base: base, BaseCommit: c.Base.String(), HeadCommit: c.Head.String(), Strategy: strategy}
+	scope := verdict.Scope{
+		Mode: "diff", Base: base, BaseCommit: c.Base.String(), HeadCommit: c.Head.String(), Strategy: strategy,
+	}
 	for _, h := range c.MergeBases {
 		scope.MergeBases = append(scope.MergeBases, h.String())
 	}
 	return &gitTree{r, scope, func() (head checkout.Snapshot, bases []checkout.Snapshot, err error) {
 		if len(c.MergeBases) == 1 && c.MergeBases[0] == c.Head && !c.Replaces {
-			return head, nil, &verdict.Error{Code: code.Empty, Message: fmt.Sprintf("the head adds no commit to %q; compare with another base, or allow a run with nothing to check with --allow empty", base)}
+			return head, nil, &verdict.Error{Code: code.Empty, Message: fmt.Sprintf("the head adds no commit to %q; "+
+				"compare with another base, or allow a run with nothing to check with --allow empty", base)}
 		}
 		return c.states(r)
 	}}
@@ -113,13 +116,15 @@ func (t *gitTree) walk(ctx context.Context, visitors []visitor) error {
 	head, bases, err := t.states()
 	if err == nil {
 		c := newChanges(t.repo, head, bases)
-		err = share(ctx, visitors, func() opener { return blobOpener{t.repo, c.links.head} }, func(found func(entry)) error {
+		blobs := func() opener { return blobOpener{t.repo, c.links.head} }
+		err = share(ctx, visitors, blobs, func(found func(entry)) error {
 			return c.list(v.uniform, func(path string, leaf repo.Leaf) error {
 				switch {
 				case leaf == repo.Leaf{}:
 					v.deleted()
 				case !v.inUse(path, leaf):
-					found(entry{Entry: worktree.Entry{Path: path, Kind: kindOf(leaf.Mode)}, blob: leaf.Hash, checkout: c.checkout})
+					at := worktree.Entry{Path: path, Kind: kindOf(leaf.Mode)}
+					found(entry{Entry: at, blob: leaf.Hash, checkout: c.checkout})
 				}
 				return context.Cause(ctx)
 			})
@@ -182,8 +187,8 @@ func newChanges(r *repo.Repository, head checkout.Snapshot, bases []checkout.Sna
 	return &changes{r, head, bases, at, checkout.NewRecoding(at, bases), newRetargeting(r, head, bases)}
 }
 
-// list hands each file that differs from any base to visit, once; the zero leaf if it was deleted. uniform says whether
-// the rules select the same beneath every folder.
+// list hands each file that differs from any base to visit, once; the zero leaf if it was deleted. uniform says
+// whether the rules select the same beneath every folder.
 func (c *changes) list(uniform func() bool, visit func(path string, leaf repo.Leaf) error) error {
 	seen := map[string]bool{}
 	for _, base := range c.bases {

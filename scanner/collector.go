@@ -114,15 +114,18 @@ func (p *collector) deletes() {
 // complete ends the listing: what the tree as a whole lacks is an error.
 func (p *collector) complete() {
 	if p.empty() && len(p.errors) == 0 {
-		p.fail(verdict.Error{Code: code.Empty, Message: "there is no file to scan; check the path, or allow an empty tree with --allow empty"})
+		p.fail(verdict.Error{Code: code.Empty, Message: "there is no file to scan; " +
+			"check the path, or allow an empty tree with --allow empty"})
 	}
 	if _, governed, _ := p.Progress.Files(); governed == 0 && p.RequireGoverned {
-		p.fail(verdict.Error{Code: code.NoGoverned, Message: "no file of this tree is covered by a rule, and --require-governed is set; check the path and the rules' globs"})
+		p.fail(verdict.Error{Code: code.NoGoverned, Message: "no file of this tree is covered by a rule, " +
+			"and --require-governed is set; check the path and the rules' globs"})
 	}
 }
 
 // empty reports whether the tree should have had files and has none. A change can
-// leave nothing to scan, and a list or --stdin-path can name rule files or the output alone: what is git's own is no file.
+// leave nothing to scan, and a list or --stdin-path can name rule files or the output alone: what is git's own is no
+// file.
 func (p *collector) empty() bool {
 	if listed, _, _ := p.Progress.Files(); listed > 0 {
 		return false
@@ -143,7 +146,8 @@ func (p *collector) verdict() *verdict.Verdict {
 	v.Allowed = p.allowed
 	v.Partial = p.Partial || p.Exclude != nil
 	if v.Partial && !p.allows(AllowPartial) {
-		p.fail(verdict.Error{Code: code.Partial, Message: "--rule or --exclude makes this a partial run, which cannot pass; run it without them, or allow it with --allow partial"})
+		p.fail(verdict.Error{Code: code.Partial, Message: "--rule or --exclude makes this a partial run, " +
+			"which cannot pass; run it without them, or allow it with --allow partial"})
 	}
 	v.Policy, v.PolicyChanges = p.Policies, p.Changes()
 

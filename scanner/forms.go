@@ -12,14 +12,15 @@ import (
 	"github.com/policyscan/policyscan/verdict/code"
 )
 
-// checkedOut examines a blob in each other form in which git may write it on disk. A pattern that occurs in the blob is
-// found already; of the others, those that occur in a form are added, with a note. It returns false if ctx ended.
+// checkedOut examines a blob in each other form in which git may write it on disk. A pattern that occurs in the blob
+// is found already; of the others, those that occur in a form are added, with a note. It returns false if ctx ended.
 func (p *collector) checkedOut(ctx context.Context, x *match.Examiner, o opener, j *job) bool {
 	w, err := j.checkout.Written(j.Path)
 	var unknown *checkout.UnknownEncoding
 	switch {
 	case errors.As(err, &unknown):
-		p.lacks(j, AllowEncoding, code.Encoding, "the encoding in which git checks it out cannot be determined: "+unknown.Error()+"; simplify the attributes, or allow it with --allow encoding")
+		p.lacks(j, AllowEncoding, code.Encoding, "the encoding in which git checks it out cannot be determined: "+
+			unknown.Error()+"; simplify the attributes, or allow it with --allow encoding")
 		return true
 	case err != nil:
 		j.unread(fmt.Errorf("the attributes that git checks it out by: %w", err))
@@ -34,9 +35,13 @@ func (p *collector) checkedOut(ctx context.Context, x *match.Examiner, o opener,
 		forms, ok := recode.Forms(enc.Text)
 		switch {
 		case enc.State == attributes.Set, enc.State == attributes.Unset:
-			p.lacks(j, AllowEncoding, code.Encoding, "its working-tree-encoding has no value, and git refuses to check it out; write working-tree-encoding=UTF-16, or another encoding, in .gitattributes, or allow it with --allow encoding")
+			p.lacks(j, AllowEncoding, code.Encoding, "its working-tree-encoding has no value, "+
+				"and git refuses to check it out; write working-tree-encoding=UTF-16, or another encoding, "+
+				"in .gitattributes, or allow it with --allow encoding")
 		case !ok:
-			p.lacks(j, AllowEncoding, code.Encoding, fmt.Sprintf("git checks it out in the encoding %.100q (working-tree-encoding in .gitattributes), which is unknown to policyscan; use UTF-8 or UTF-16, or allow it with --allow encoding", enc.Text))
+			p.lacks(j, AllowEncoding, code.Encoding, fmt.Sprintf("git checks it out in the encoding %.100q "+
+				"(working-tree-encoding in .gitattributes), which is unknown to policyscan; use UTF-8 or UTF-16, "+
+				"or allow it with --allow encoding", enc.Text))
 		}
 		for _, form := range forms {
 			note := fmt.Sprintf("found in the file as git checks it out (working-tree-encoding=%s)", enc.Text)
@@ -53,7 +58,9 @@ func (p *collector) checkedOut(ctx context.Context, x *match.Examiner, o opener,
 			case err != nil && ctx.Err() != nil:
 				return false
 			case errors.Is(err, recode.ErrUnsure):
-				p.lacks(j, AllowEncoding, code.Encoding, fmt.Sprintf("git checks it out in the encoding %s (working-tree-encoding in .gitattributes), and it has a character that systems write differently there; use UTF-8 or UTF-16, or allow it with --allow encoding", enc.Text))
+				p.lacks(j, AllowEncoding, code.Encoding, fmt.Sprintf("git checks it out in the encoding %s "+
+					"(working-tree-encoding in .gitattributes), and it has a character that systems write "+
+					"differently there; use UTF-8 or UTF-16, or allow it with --allow encoding", enc.Text))
 			case err != nil:
 				j.unread(err)
 				return true
@@ -65,7 +72,9 @@ func (p *collector) checkedOut(ctx context.Context, x *match.Examiner, o opener,
 
 // examineForm examines a file's content in another form, and adds the finds of patterns that are not known yet, with a
 // note. It reports whether the encoding lacks something of the text.
-func (p *collector) examineForm(ctx context.Context, x *match.Examiner, o opener, j *job, form recode.Form, note string, known map[int]bool) (lacks bool, err error) {
+func (p *collector) examineForm(
+	ctx context.Context, x *match.Examiner, o opener, j *job, form recode.Form, note string, known map[int]bool,
+) (lacks bool, err error) {
 	c, err := o.open(j.entry)
 	if err != nil {
 		return false, err

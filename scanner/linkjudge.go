@@ -105,7 +105,10 @@ func (p *collector) astray(e entry, text *linkText, looking []int) (losing []int
 		}
 	}
 	losing = looking
-	says := linkMessage{link: e.Path, target: text.target, rule: "could check what is read under its name", fix: "link to another path in the tree"}
+	says := linkMessage{
+		link: e.Path, target: text.target,
+		rule: "could check what is read under its name", fix: "link to another path in the tree",
+	}
 	switch {
 	case wrong != "":
 	case p.isLeftOut(to.path):
@@ -128,7 +131,8 @@ func (p *collector) astray(e entry, text *linkText, looking []int) (losing []int
 	case to.path != "" && first.Selects(e.Path) && !first.Selects(to.path):
 		says.rule, says.fix = "selects its path but not that one", "have the rule select that one too"
 	default:
-		says.rule, says.fix = "could select files under its path that it would not select under that one", "have the rule select them there too"
+		says.rule = "could select files under its path that it would not select under that one"
+		says.fix = "have the rule select them there too"
 		switch lost, excluded := p.Bundle.LostBy(number, e.Path, to.path); {
 		case excluded:
 			says.rule += fmt.Sprintf(" (its exclude %q)", clip(lost))

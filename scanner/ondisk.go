@@ -56,8 +56,8 @@ func openAround(dir string) (root, repository *worktree.Root, within string, don
 	}
 	repository, err = worktree.Open(at)
 	if err != nil {
-		return root, nil, "", root.Close, fmt.Errorf("the repository that the folder to scan is in cannot be opened: %w",
-			disk.Cause(err))
+		err = fmt.Errorf("the repository that the folder to scan is in cannot be opened: %w", disk.Cause(err))
+		return root, nil, "", root.Close, err
 	}
 	return root, repository, within, func() { repository.Close(); root.Close() }, nil
 }
@@ -73,7 +73,8 @@ func PathIn(root, file string) (path string, in bool, err error) {
 	folder, name := filepath.Split(file)
 	dir, err := disk.Real(folder)
 	if err != nil {
-		return "", false, fmt.Errorf("cannot determine whether %s is in the folder to scan: %w", `"`+verdict.Visible(file)+`"`, disk.Cause(err))
+		return "", false, fmt.Errorf(`cannot determine whether "%s" is in the folder to scan: %w`,
+			verdict.Visible(file), disk.Cause(err))
 	}
 	if root, err = disk.Real(root); err != nil {
 		return "", false, NoRoot(err)

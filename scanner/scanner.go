@@ -57,9 +57,9 @@ type Options struct {
 	Version         string              // of the program, for the verdict
 	Errors          []verdict.Error     // what was wrong before the scan, though it can go on
 	Allow           []string            // the Allow constants, and what AllowLink means: "symlink=GLOB"
-	AllowLink       func(string) bool   // paths of links for which AllowSymlink holds; nil: none. Called by all workers
+	AllowLink       func(string) bool   // links for which AllowSymlink holds; nil: none. Called by all workers
 	Partial         bool                // the bundle was narrowed by the caller
-	Exclude         func(string) bool   // paths that no rule selects, for debugging: the run is partial. Called by all workers
+	Exclude         func(string) bool   // paths that no rule selects: the run is partial. Called by all workers
 	LeaveOut        map[string]string   // paths that are no part of a tree on disk, and the reason
 	InUse           []judges.RuleFile   // of the judges' bundles: no part of a tree of git's objects
 	RequireGoverned bool                // no covered file is an error

@@ -114,9 +114,11 @@ func (t *tally) finish(b *rules.Bundle) {
 		t.coverage.Scanned++
 		t.coverage.Bytes += j.bytes
 	case j.reached:
-		t.coverage.NotScanned = append(t.coverage.NotScanned, verdict.Omission{File: verdict.Path(j.Path), Reason: j.reason})
+		o := verdict.Omission{File: verdict.Path(j.Path), Reason: j.reason}
+		t.coverage.NotScanned = append(t.coverage.NotScanned, o)
 	default: // the error is the cause of the scan's end
-		t.coverage.NotScanned = append(t.coverage.NotScanned, verdict.Omission{File: verdict.Path(j.Path), Reason: "not-reached"})
+		o := verdict.Omission{File: verdict.Path(j.Path), Reason: "not-reached"}
+		t.coverage.NotScanned = append(t.coverage.NotScanned, o)
 	}
 	if j.err != nil {
 		t.errors = append(t.errors, *j.err)

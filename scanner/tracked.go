@@ -162,7 +162,8 @@ func isASCII(s string) bool {
 }
 
 // errCase says that another file of the index has taken the place of one on disk.
-var errCase = errors.New("git tracks another file whose name differs only in case or normal form, and this disk has only one of the two; check what is committed with --diff-base or --staged")
+var errCase = errors.New("git tracks another file whose name differs only in case or normal form, " +
+	"and this disk has only one of the two; check what is committed with --diff-base or --staged")
 
 // An absentError says that git lists a file that is not on disk.
 type absentError struct{ sparse bool }
@@ -170,7 +171,8 @@ type absentError struct{ sparse bool }
 func (e *absentError) Error() string {
 	const found = "git tracks it, but it is not in the work tree"
 	if e.sparse {
-		return fmt.Sprintf("%s (sparse checkout); check it out, or check what is committed with --diff-base or --staged", found)
+		return fmt.Sprintf("%s (sparse checkout); "+
+			"check it out, or check what is committed with --diff-base or --staged", found)
 	}
 	return fmt.Sprintf("%s; restore it (git restore), or stage that it is gone (git rm)", found)
 }

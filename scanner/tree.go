@@ -64,7 +64,9 @@ const batch = 32
 
 // share hands the files that list finds to the visitors, each with its own opener.
 // list runs in the caller's goroutine.
-func share(ctx context.Context, visitors []visitor, newOpener func() opener, list func(found func(entry)) error) error {
+func share(
+	ctx context.Context, visitors []visitor, newOpener func() opener, list func(found func(entry)) error,
+) error {
 	batches := make(chan []entry, 2*len(visitors))
 	var done sync.WaitGroup
 	for _, v := range visitors {
@@ -121,8 +123,8 @@ type folderTree struct {
 	within           string // root's path in the repository, with a slash behind it; "" if they are the same
 }
 
-// submodules returns the submodules beneath the root. around says that the root is in one, or is one, that is not checked
-// out: what else is in it is not known.
+// submodules returns the submodules beneath the root. around says that the root is in one, or is one, that is not
+// checked out: what else is in it is not known.
 func (t *folderTree) submodules(fail func(verdict.Error)) (found modules, around bool) {
 	found = modules{}
 	for at, m := range submodules(t.repository, func(file string, err error) {
@@ -179,8 +181,9 @@ func (t *folderTree) walk(ctx context.Context, visitors []visitor) error {
 type diskOpener struct {
 	*worktree.Reader
 	root, repository *worktree.Root
-	looker           *worktree.Reader       // of look, since the other one keeps a folder open that is being listed; nil: not yet needed
-	temporary        func(path string) bool // nil: none is
+	// looker is of look, since the other one keeps a folder open that is being listed; nil: not yet needed.
+	looker    *worktree.Reader
+	temporary func(path string) bool // nil: none is
 }
 
 // errPassed says that a file was another run's, which has put it in its verdict's place.
@@ -280,7 +283,8 @@ func (t *listTree) list(ctx context.Context, v visitor, found func(entry)) error
 		seen[name] = true
 		st, err := rd.Stat(name)
 		if err != nil {
-			v.fail(verdict.Error{Code: code.FilesFrom, File: verdict.Path(name), Message: "the list names it, but it " + noFile(named, err)})
+			what := "the list names it, but it " + noFile(named, err)
+			v.fail(verdict.Error{Code: code.FilesFrom, File: verdict.Path(name), Message: what})
 			continue
 		}
 		if !v.skip(name) {
@@ -297,9 +301,11 @@ func cleanEntry(entry string) (string, error) {
 	case entry == "":
 		return "", errors.New("the list has an empty entry; one path on each line, or NUL-separated paths")
 	case strings.HasPrefix(name, "/"):
-		return "", fmt.Errorf("the list names %q, an absolute path; write paths from the root of the tree", verdict.Path(entry))
+		return "", fmt.Errorf("the list names %q, an absolute path; write paths from the root of the tree",
+			verdict.Path(entry))
 	case name == ".." || strings.HasPrefix(name, "../"):
-		return "", fmt.Errorf("the list names %q, a path outside the tree; write paths from the root of the tree", verdict.Path(entry))
+		return "", fmt.Errorf("the list names %q, a path outside the tree; write paths from the root of the tree",
+			verdict.Path(entry))
 	}
 	return name, nil
 }
@@ -328,7 +334,8 @@ func noFile(entry string, err error) string {
 func Single(path string, content []byte) (Tree, error) {
 	name, err := cleanEntry(path)
 	if err != nil || name == "." {
-		return nil, fmt.Errorf("%q is not the path of a file in the tree; name one from its root, such as deploy/main.tf", path)
+		return nil, fmt.Errorf("%q is not the path of a file in the tree; "+
+			"name one from its root, such as deploy/main.tf", path)
 	}
 	return &singleTree{name, content}, nil
 }

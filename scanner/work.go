@@ -44,7 +44,8 @@ func (p *collector) run(ctx context.Context) {
 	for range n {
 		w := &worker{collector: p, ctx: ctx, x: match.Examiner{Limit: p.MaxFileBytes}, tally: p.tally()}
 		visitors = append(visitors, visitor{
-			skip: p.leaveOut, inUse: p.inUse, visit: w.visit, deleted: p.deletes, fail: p.fail, temporary: p.temporary, uniform: p.Bundle.Uniform,
+			skip: p.leaveOut, inUse: p.inUse, visit: w.visit, deleted: p.deletes, fail: p.fail,
+			temporary: p.temporary, uniform: p.Bundle.Uniform,
 		})
 	}
 	if err := p.tree.walk(ctx, visitors); err == nil && ctx.Err() == nil { // else Scan names the cause
@@ -91,7 +92,8 @@ var unopened = map[worktree.Kind]struct{ reason, code, message string }{
 	worktree.Special: {AllowSpecialFile, code.NotRegular,
 		"it is a FIFO, socket or device, which is never opened; remove it, or allow it with --allow special-file"},
 	worktree.Submodule: {AllowSubmodule, code.Unavailable,
-		"it is a submodule, and rules could select files in it; scan that repository with the same bundle, and allow it here with --allow submodule"},
+		"it is a submodule, and rules could select files in it; " +
+			"scan that repository with the same bundle, and allow it here with --allow submodule"},
 }
 
 // do examines a file and says what became of it. When ctx ends on the way, that is
@@ -149,9 +151,12 @@ func (p *collector) judged(ctx context.Context, x *match.Examiner, o opener, j *
 func (p *collector) standsFor(j *job, rep match.Report, what string) {
 	switch {
 	case rep.Pointer:
-		p.lacks(j, AllowLFSPointer, code.Unavailable, what+" is a Git LFS pointer, and the content is not here; fetch it (git lfs pull; actions/checkout: lfs: true), or allow it with --allow lfs-pointer")
+		p.lacks(j, AllowLFSPointer, code.Unavailable, what+" is a Git LFS pointer, and the content is not here; "+
+			"fetch it (git lfs pull; actions/checkout: lfs: true), or allow it with --allow lfs-pointer")
 	case rep.Crypt:
-		p.lacks(j, AllowEncrypted, code.Unavailable, what+" is encrypted with git-crypt, and the content is not here; scan where it is decrypted (git-crypt unlock), without --diff-base and --staged, or allow it with --allow encrypted")
+		p.lacks(j, AllowEncrypted, code.Unavailable, what+" is encrypted with git-crypt, "+
+			"and the content is not here; scan where it is decrypted (git-crypt unlock), "+
+			"without --diff-base and --staged, or allow it with --allow encrypted")
 	}
 }
 
@@ -241,7 +246,8 @@ var reasons = map[string]string{
 // fileError says why a file or folder could not be read. path is from the root, ""
 // for the root itself.
 func fileError(path string, err error) verdict.Error {
-	e := verdict.Error{Code: code.Read, File: verdict.Path(path), Message: "it cannot be read: " + disk.Cause(err).Error()}
+	why := "it cannot be read: " + disk.Cause(err).Error()
+	e := verdict.Error{Code: code.Read, File: verdict.Path(path), Message: why}
 	if path == "" {
 		e.File = "."
 	}

@@ -27,7 +27,8 @@ func Decode(text []byte) (*Verdict, error) {
 	case version1:
 		v, err = fromVersion1(text)
 	default:
-		return nil, fmt.Errorf("its schema_version is %q; this policyscan reads %q and %q", shape.SchemaVersion, version1, SchemaVersion)
+		return nil, fmt.Errorf("its schema_version is %q; this policyscan reads %q and %q",
+			shape.SchemaVersion, version1, SchemaVersion)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("it is not a verdict: %w", err)
@@ -35,7 +36,8 @@ func Decode(text []byte) (*Verdict, error) {
 	decided := *v
 	decided.Decide()
 	if decided.Verdict != v.Verdict || decided.Complete != v.Complete {
-		return nil, fmt.Errorf("it says %s, which does not follow from the %d violations, %d errors and %d rules in it", v.Verdict, len(v.Violations), len(v.Errors), len(v.Rules))
+		return nil, fmt.Errorf("it says %s, which does not follow from "+
+			"the %d violations, %d errors and %d rules in it", v.Verdict, len(v.Violations), len(v.Errors), len(v.Rules))
 	}
 	if again, err := v.Encode(); err != nil || !bytes.Equal(again, text) {
 		return nil, errors.New("it is not as policyscan writes it: something was added, removed or reformatted")

@@ -58,7 +58,9 @@ type Tool struct {
 
 // Policy is one bundle that was enforced.
 type Policy struct {
-	From       string `json:"from"`   // "disk", "builtin", or of a change "base", "head", "index", "bootstrap" (the head's or the index's, and the base has none), "commit" (--policy-ref)
+	// From is "disk", "builtin", or of a change "base", "head", "index", "bootstrap" (the head's or the index's, and
+	// the base has none), "commit" (--policy-ref).
+	From       string `json:"from"`
 	Commit     string `json:"commit"` // of a bundle read from a commit
 	SHA256     string `json:"sha256"` // the bundle's identity
 	Boundaries int    `json:"boundaries"`
@@ -196,7 +198,7 @@ type Evidence struct {
 	UTF16EndColumn int64  `json:"utf16_end_column"` // 1-based, UTF-16 code units, exclusive
 	Occurrences    int64  `json:"occurrences"`      // in the whole file, none overlapping another; at least 1
 	Encoding       string `json:"encoding"`         // "utf-8", "utf-16le", "utf-16be", "utf-32le" or "utf-32be"
-	LineHash       string `json:"line_hash"`        // GitHub's primaryLocationLineHash, see verdict/linehash; empty for a rule that redacts
+	LineHash       string `json:"line_hash"`        // GitHub's, see verdict/linehash; empty for a rule that redacts
 	// Places are all occurrences, at most 100, in the order of the file.
 	Places []Place `json:"places"`
 }

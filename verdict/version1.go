@@ -2,8 +2,8 @@ package verdict
 
 import "encoding/json"
 
-// The shape of version 1, which policyscan wrote before it knew changes to a policy, allowances and more than the first
-// place of a violation. Each member of it is in version 2, with the same meaning.
+// The shape of version 1, which policyscan wrote before it knew changes to a policy, allowances and more than the
+// first place of a violation. Each member of it is in version 2, with the same meaning.
 
 const version1 = "1"
 
@@ -93,7 +93,8 @@ func fromVersion1(text []byte) (*Verdict, error) {
 	}
 	s, c := &d.Scope, &d.Coverage
 	v.Scope = Scope{
-		Mode: s.Mode, Base: s.Base, BaseCommit: s.BaseCommit, MergeBases: s.MergeBases, HeadCommit: s.HeadCommit, Strategy: s.Strategy,
+		Mode: s.Mode, Base: s.Base, BaseCommit: s.BaseCommit, MergeBases: s.MergeBases,
+		HeadCommit: s.HeadCommit, Strategy: s.Strategy,
 	}
 	v.Coverage = Coverage{
 		Files: c.Files, Governed: c.Governed, Scanned: c.Scanned, Bytes: c.Bytes, Deleted: c.Deleted,
@@ -102,10 +103,12 @@ func fromVersion1(text []byte) (*Verdict, error) {
 	for _, o := range d.Violations {
 		e := &o.Evidence
 		v.Violations = append(v.Violations, Violation{
-			RuleID: o.RuleID, RuleType: o.RuleType, Title: o.Title, File: o.File, Reason: o.Reason, Fingerprint: o.Fingerprint,
+			RuleID: o.RuleID, RuleType: o.RuleType, Title: o.Title, File: o.File, Reason: o.Reason,
+			Fingerprint: o.Fingerprint,
 			Evidence: Evidence{
-				Kind: KindText, Pattern: e.Pattern, Excerpt: e.Excerpt, Offset: e.Offset, Line: e.Line, Column: e.Column,
-				EndLine: e.EndLine, EndColumn: e.EndColumn, UTF16Column: e.UTF16Column, UTF16EndColumn: e.UTF16EndColumn,
+				Kind: KindText, Pattern: e.Pattern, Excerpt: e.Excerpt, Offset: e.Offset,
+				Line: e.Line, Column: e.Column, EndLine: e.EndLine, EndColumn: e.EndColumn,
+				UTF16Column: e.UTF16Column, UTF16EndColumn: e.UTF16EndColumn,
 				Occurrences: e.Occurrences, Encoding: e.Encoding, LineHash: e.LineHash,
 			},
 		})
@@ -133,10 +136,12 @@ func (v *Verdict) toVersion1() *verdict1 {
 	for i := range v.Violations {
 		o, e := &v.Violations[i], &v.Violations[i].Evidence
 		d.Violations = append(d.Violations, violation1{
-			RuleID: o.RuleID, RuleType: o.RuleType, Title: o.Title, File: o.File, Reason: o.Reason, Fingerprint: o.Fingerprint,
+			RuleID: o.RuleID, RuleType: o.RuleType, Title: o.Title, File: o.File, Reason: o.Reason,
+			Fingerprint: o.Fingerprint,
 			Evidence: evidence1{
 				Pattern: e.Pattern, Excerpt: e.Excerpt, Offset: e.Offset, Line: e.Line, Column: e.Column,
-				EndLine: e.EndLine, EndColumn: e.EndColumn, UTF16Column: e.UTF16Column, UTF16EndColumn: e.UTF16EndColumn,
+				EndLine: e.EndLine, EndColumn: e.EndColumn,
+				UTF16Column: e.UTF16Column, UTF16EndColumn: e.UTF16EndColumn,
 				Occurrences: e.Occurrences, Encoding: e.Encoding, LineHash: e.LineHash,
 			},
 		})

@@ -1,11 +1,11 @@
 // Package checkout says what git writes on disk in the place of the files of a commit or of the index, where their
 // .gitattributes files have it write something else than the blob.
 //
-// A [Checkout] gives the encodings that are possible for a path. Letter case may count on the disk or not, and versions
-// of git read some attributes files in different ways, so that there may be several, and all count. What cannot be
-// determined is an [UnknownEncoding]. A [Recoding] finds the files that a change does not touch, and whose encodings
-// differ because an attributes file above them changed. [Rewritten] names the files for which no one knows what git
-// writes, since a filter or git archive does it.
+// A [Checkout] gives the encodings that are possible for a path. Letter case may count on the disk or not, and
+// versions of git read some attributes files in different ways, so that there may be several, and all count. What
+// cannot be determined is an [UnknownEncoding]. A [Recoding] finds the files that a change does not touch, and whose
+// encodings differ because an attributes file above them changed. [Rewritten] names the files for which no one knows
+// what git writes, since a filter or git archive does it.
 //
 // It reads git's objects and no disk, runs no filter, and encodes nothing: that is scanner/recode. What is configured
 // outside of the tree does not count.

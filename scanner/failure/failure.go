@@ -88,7 +88,10 @@ var repoCodes = []struct {
 	{repo.ErrMalformed, code.TreeMalformed, "; run git fsck"},
 	{repo.ErrMissing, code.Object, "; in a partial clone fetch it, or clone without --filter"},
 	{repo.ErrCorrupt, code.Object, "; run git fsck"},
-	{repo.ErrNoMergeBase, code.NoMergeBase, "; the base and the head are unrelated: name a base that the head grew from"},
+	{
+		repo.ErrNoMergeBase, code.NoMergeBase,
+		"; the base and the head are unrelated: name a base that the head grew from",
+	},
 	{repo.ErrAmbiguous, code.RevAmbiguous, ""},
 	{repo.ErrSyntax, code.RevSyntax, ""},
 	{repo.ErrUnknown, code.BaseMissing, ""},

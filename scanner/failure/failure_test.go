@@ -23,11 +23,11 @@ func TestErrors(t *testing.T) {
 		err  error
 		want []verdict.Error
 	}{
-		"a verdict's":                      {known, []verdict.Error{*known}},
-		"mistakes":                         {rules.Errors{mistake, another}, []verdict.Error{of(mistake), of(another)}},
-		"a mistake":                        {mistake, []verdict.Error{of(mistake)}},
-		"an interruption":                  {&Interruption{code.Timeout, "m"}, []verdict.Error{{Code: code.Timeout, Message: "m"}}},
-		"a repository's, which has a code": {OfRepo(known), []verdict.Error{*known}},
+		"a verdict's":     {known, []verdict.Error{*known}},
+		"mistakes":        {rules.Errors{mistake, another}, []verdict.Error{of(mistake), of(another)}},
+		"a mistake":       {mistake, []verdict.Error{of(mistake)}},
+		"an interruption": {&Interruption{code.Timeout, "m"}, []verdict.Error{{Code: code.Timeout, Message: "m"}}},
+		"a repository's":  {OfRepo(known), []verdict.Error{*known}},
 	} {
 		for _, err := range []error{c.err, fmt.Errorf("wrapped: %w", c.err)} {
 			if got := Errors(err); !slices.Equal(got, c.want) {
@@ -40,7 +40,8 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// TestOfRepo: what a repository says of itself has a code, the more exact of two, and words without a path of the machine.
+// TestOfRepo: what a repository says of itself has a code, the more exact of two, and words without a path of the
+// machine.
 func TestOfRepo(t *testing.T) {
 	wrap := func(err error) error { return fmt.Errorf("w: %w", err) }
 	for _, c := range []struct {
@@ -50,7 +51,10 @@ func TestOfRepo(t *testing.T) {
 		{wrap(repo.ErrHash), code.ObjectHash, wrap(repo.ErrHash).Error() + "; run git fsck"},
 		{wrap(repo.ErrUnknown), code.BaseMissing, wrap(repo.ErrUnknown).Error()},
 		{errors.Join(repo.ErrCorrupt, repo.ErrLimit), code.Limit, errors.Join(repo.ErrCorrupt, repo.ErrLimit).Error()},
-		{&fs.PathError{Op: "open", Path: "/secret", Err: fs.ErrPermission}, code.Read, "the repository cannot be read: permission denied"},
+		{
+			&fs.PathError{Op: "open", Path: "/secret", Err: fs.ErrPermission},
+			code.Read, "the repository cannot be read: permission denied",
+		},
 	} {
 		if got := Errors(OfRepo(c.err)); len(got) != 1 || got[0].Code != c.code || got[0].Message != c.message {
 			t.Errorf("%v: got %+v, want %s: %s", c.err, got, c.code, c.message)
@@ -64,7 +68,8 @@ func TestOfRepo(t *testing.T) {
 // TestVerdict: a run that did not come to scan is a FAIL that is not complete, its errors in order.
 func TestVerdict(t *testing.T) {
 	v := Verdict("1.0", verdict.Scope{Mode: "full"}, rules.Errors{{Code: rules.CodeValue}, {Code: rules.CodeKey}})
-	if v.Verdict != verdict.Fail || v.Complete || v.Scope.Mode != "full" || len(v.Errors) != 2 || v.Errors[0].Code != rules.CodeKey {
+	if v.Verdict != verdict.Fail || v.Complete || v.Scope.Mode != "full" ||
+		len(v.Errors) != 2 || v.Errors[0].Code != rules.CodeKey {
 		t.Errorf("%+v", v)
 	}
 }

@@ -144,7 +144,8 @@ func (at lookup) has(name, bundle string) (bool, error) {
 			return false, nil
 		case leaf.Mode == repo.Symlink, leaf.Mode == repo.Submodule, leaf.Mode.IsLeaf() && name[:i] == bundle:
 			return false, rules.Errors{{
-				Code: rules.CodeRead, File: name[:i], Found: "is a link, a submodule or a file", Fix: "make it a folder",
+				Code: rules.CodeRead, File: name[:i],
+				Found: "is a link, a submodule or a file", Fix: "make it a folder",
 			}}
 		case leaf.Mode.IsLeaf():
 			return false, nil
@@ -219,8 +220,9 @@ func (s *state) others(dir string, inUse []RuleFile) ([]string, error) {
 		case slices.ContainsFunc(inUse, func(f RuleFile) bool { return f.Path == full }):
 		case mode == repo.Symlink, mode == repo.Submodule:
 			mistakes = append(mistakes, &rules.Error{
-				Code: rules.CodeUnread, File: name, Found: "is a link or a submodule, which is neither followed nor read",
-				Fix: "replace it with the file itself, or remove it",
+				Code: rules.CodeUnread, File: name,
+				Found: "is a link or a submodule, which is neither followed nor read",
+				Fix:   "replace it with the file itself, or remove it",
 			})
 		case rules.LooksLikeRules(name):
 			names = append(names, name)

@@ -1,9 +1,10 @@
 // Package judges says who judges: the bundles that a run enforces, and where each is from.
 //
 // A run on disk has the judges that its caller loaded. A [Change] has those of both of its states, the base's and the
-// head's, each found in git's objects, so that a change can tighten the rules that check it, never loosen them. A bundle
-// outside the repository, or the program's own, cannot be touched by the change, and judges as it is. What is wrong with
-// the base's bundle ends the run. What is wrong with the head's is an error of it, and the base's judges all the same.
+// head's, each found in git's objects, so that a change can tighten the rules that check it, never loosen them. A
+// bundle outside the repository, or the program's own, cannot be touched by the change, and judges as it is. What is
+// wrong with the base's bundle ends the run. What is wrong with the head's is an error of the run, and the base's
+// judges all the same.
 //
 // A [Set] is the rules of all judges together. It also says what a change does to the rules, and which violations are
 // those of the base's rules alone.

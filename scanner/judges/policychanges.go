@@ -62,8 +62,9 @@ func (s *sides) changes() []verdict.PolicyChange {
 		known[r.ID] = true
 		switch {
 		case len(now) == 0 && s.retired[r.ID]:
-			moved := verdict.FieldChange{Name: "type", Removed: []string{string(r.Type)}, Added: []string{"deprecated"}}
-			add(r.ID, verdict.Removed, []verdict.FieldChange{moved})
+			add(r.ID, verdict.Removed, []verdict.FieldChange{
+				{Name: "type", Removed: []string{string(r.Type)}, Added: []string{"deprecated"}},
+			})
 		case len(now) == 0:
 			add(r.ID, verdict.Removed, nil)
 		case !slices.ContainsFunc(now, func(n *rules.Rule) bool { return r.Same(*n) }):

@@ -15,7 +15,8 @@ import (
 func TestFieldChangesAreSame(t *testing.T) {
 	whole := rules.Rule{
 		ID: "R", Title: "t", Type: rules.Boundary, Files: []string{"a", "b"}, Exclude: []string{"c"},
-		Patterns: []string{"p", "q"}, Message: "m", Remediation: "r", DocsURL: "https://d", Owner: "o", Severity: "low", Tags: []string{"x"},
+		Patterns: []string{"p", "q"}, Message: "m", Remediation: "r", DocsURL: "https://d", Owner: "o",
+		Severity: "low", Tags: []string{"x"},
 		Examples: []rules.Example{{Path: "a"}}, File: "rules/boundaries.yml", Line: 3,
 	}
 	fields := reflect.TypeFor[rules.Rule]()
@@ -82,19 +83,31 @@ func TestPolicyChanges(t *testing.T) {
 			nil,
 		},
 		"another order": {
-			[]Judge{judge("base", nil, rule("A", "a"), rule("B", "b")), judge("head", nil, rule("B", "b"), rule("A", "a"))},
+			[]Judge{
+				judge("base", nil, rule("A", "a"), rule("B", "b")),
+				judge("head", nil, rule("B", "b"), rule("A", "a")),
+			},
 			nil,
 		},
 		"each": {
-			[]Judge{judge("base", nil, rule("A", "a"), rule("B", "b")), judge("index", nil, rule("C", "c"), rule("B", "x"))},
+			[]Judge{
+				judge("base", nil, rule("A", "a"), rule("B", "b")),
+				judge("index", nil, rule("C", "c"), rule("B", "x")),
+			},
 			[]change{{"A", "removed"}, {"B", "changed"}, {"C", "added"}},
 		},
 		"deprecated": {
-			[]Judge{judge("base", nil, rule("A", "a"), rule("B", "b")), judge("head", []rules.Rule{rule("A", "a")}, rule("B", "b"))},
+			[]Judge{
+				judge("base", nil, rule("A", "a"), rule("B", "b")),
+				judge("head", []rules.Rule{rule("A", "a")}, rule("B", "b")),
+			},
 			[]change{{"A", "removed"}},
 		},
 		"enforced again": {
-			[]Judge{judge("base", []rules.Rule{rule("A", "a")}, rule("B", "b")), judge("head", nil, rule("A", "a"), rule("B", "b"))},
+			[]Judge{
+				judge("base", []rules.Rule{rule("A", "a")}, rule("B", "b")),
+				judge("head", nil, rule("A", "a"), rule("B", "b")),
+			},
 			[]change{{"A", "added"}},
 		},
 		"introduced": {
@@ -102,7 +115,11 @@ func TestPolicyChanges(t *testing.T) {
 			[]change{{"A", "added"}},
 		},
 		"two in the base": {
-			[]Judge{judge("base", nil, rule("A", "a")), judge("base", nil, rule("A", "x"), rule("B", "b")), judge("head", nil, rule("A", "x"))},
+			[]Judge{
+				judge("base", nil, rule("A", "a")),
+				judge("base", nil, rule("A", "x"), rule("B", "b")),
+				judge("head", nil, rule("A", "x")),
+			},
 			[]change{{"A", "changed"}, {"B", "removed"}},
 		},
 		"no head": {
@@ -114,7 +131,11 @@ func TestPolicyChanges(t *testing.T) {
 			nil,
 		},
 		"outside, too": {
-			[]Judge{judge("disk", nil, rule("O", "o")), judge("base", nil, rule("A", "a")), judge("head", nil, rule("A", "b"))},
+			[]Judge{
+				judge("disk", nil, rule("O", "o")),
+				judge("base", nil, rule("A", "a")),
+				judge("head", nil, rule("A", "b")),
+			},
 			[]change{{"A", "changed"}},
 		},
 	} {

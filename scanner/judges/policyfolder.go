@@ -40,14 +40,16 @@ func policyIn(r *repo.Repository, policy string) (dir string, inside bool, err e
 	} else {
 		rel, ok, err := beneath(root, at)
 		if err != nil {
-			return "", false, fmt.Errorf("cannot determine whether the current folder is in the repository: %w", disk.Cause(err))
+			return "", false, fmt.Errorf("cannot determine whether the current folder is in the repository: %w",
+				disk.Cause(err))
 		}
 		if ok {
 			at, rest = r.WorkTree, rel+"/"+rest
 		}
 	}
 	unclear := func(err error) error {
-		return fmt.Errorf("cannot determine whether --policy %s is in the repository: %w", quoted(policy), disk.Cause(err))
+		return fmt.Errorf("cannot determine whether --policy %s is in the repository: %w",
+			quoted(policy), disk.Cause(err))
 	}
 	const maxLinks = 255
 	for links := 0; ; {
@@ -141,8 +143,9 @@ func committed(r *repo.Repository, dir string, base, head *Side) (bool, error) {
 		case err != nil:
 			return false, err
 		case known:
-			return false, fmt.Errorf("the change adds %s, where another repository is checked out that has the bundle of "+
-				"--policy, so policyscan cannot determine which of them to use; check the bundle out at another path", quoted(outer))
+			return false, fmt.Errorf("the change adds %s, where another repository is checked out that has the "+
+				"bundle of --policy, so policyscan cannot determine which of them to use; "+
+				"check the bundle out at another path", quoted(outer))
 		}
 		return false, nil
 	}

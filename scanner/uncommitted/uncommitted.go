@@ -40,7 +40,8 @@ func Notes(ctx context.Context, r *repo.Repository, head repo.Hash, output strin
 	const see = "see them with git status; --staged, --tracked or a full scan checks them"
 	switch {
 	case err != nil:
-		return []string{fmt.Sprintf("uncommitted files were not scanned, and could not be counted: %v", disk.Cause(err))}
+		why := disk.Cause(err)
+		return []string{fmt.Sprintf("uncommitted files were not scanned, and could not be counted: %v", why)}
 	case n == 1:
 		return []string{"1 uncommitted file was not scanned; " + see}
 	case n > 1:
@@ -63,7 +64,10 @@ func count(ctx context.Context, r *repo.Repository, root *worktree.Root, head re
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, patience, errors.New("it takes too long"))
 	defer cancel()
-	u := counter{ctx: ctx, own: own, idx: idx, rd: root.Reader(), changed: map[string]bool{}, folders: map[string]bool{}}
+	u := counter{
+		ctx: ctx, own: own, idx: idx, rd: root.Reader(),
+		changed: map[string]bool{}, folders: map[string]bool{},
+	}
 	defer u.rd.Close()
 	err = r.DiffIndex(tree, idx, func(c repo.Change) error {
 		u.changed[c.Path] = true

@@ -18,7 +18,7 @@ const (
 	Unavailable   = "E_UNAVAILABLE"    // a covered file's content is elsewhere (Git LFS), or encrypted (git-crypt)
 	Encoding      = "E_ENCODING"       // git checks a covered file out in an unknown encoding
 	Link          = "E_LINK"           // a link to what the rules do not judge as they judge the link's own path
-	CaseCollision = "E_CASE_COLLISION" // two tracked files that are one on disk, which takes no notice of case or normal form
+	CaseCollision = "E_CASE_COLLISION" // two tracked files that are one on disk, where case or normal form does not count
 	Limit         = "E_LIMIT"          // a limit that the user set was hit
 
 	RepoFormat    = "E_REPO_FORMAT"    // no git repository, or one of a format that cannot be read

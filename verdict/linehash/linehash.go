@@ -1,13 +1,13 @@
-// Package linehash computes GitHub's primaryLocationLineHash for the lines of a text, by which its code scanning follows
-// an alert when the lines above it change.
+// Package linehash computes GitHub's primaryLocationLineHash for the lines of a text, by which its code scanning
+// follows an alert when the lines above it change.
 //
-// The hash of a line is a polynomial hash (base 37, modulo 2^64) of the 100 UTF-16 code units from the line's start on,
-// across the lines that follow. Spaces and tabs are skipped, CR and CRLF count as LF, the unit 0xFFFF stands for the end
-// of the text and zeros for what would come after it. github/codeql-action writes it in src/fingerprints.ts;
+// The hash of a line is a polynomial hash (base 37, modulo 2^64) of the 100 UTF-16 code units from the line's start
+// on, across the lines that follow. Spaces and tabs are skipped, CR and CRLF count as LF, the unit 0xFFFF stands for
+// the end of the text and zeros for what would come after it. github/codeql-action writes it in src/fingerprints.ts;
 // docs/verdict.md says it in full.
 //
-// A [Hasher] takes the text as UTF-16 code units, in any number of pieces, and gives the hash of each line in order. It
-// neither reads files nor decodes bytes. Its memory does not grow with the text.
+// A [Hasher] takes the text as UTF-16 code units, in any number of pieces, and gives the hash of each line in order.
+// It neither reads files nor decodes bytes. Its memory does not grow with the text.
 package linehash
 
 import (
@@ -136,8 +136,10 @@ func Repeated(text []byte, size int) int {
 	if n < 16 {
 		return n / size * size // as nearly always
 	}
-	for block := 16; n+block <= len(text) && bytes.Equal(text[n:n+block], text[n-size:n-size+block]); block = min(2*block, 4096) {
+	block := 16
+	for n+block <= len(text) && bytes.Equal(text[n:n+block], text[n-size:n-size+block]) {
 		n += block
+		block = min(2*block, 4096)
 	}
 	for n+8 <= len(text) && binary.LittleEndian.Uint64(text[n:]) == binary.LittleEndian.Uint64(text[n-size:]) {
 		n += 8

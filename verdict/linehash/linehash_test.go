@@ -46,9 +46,12 @@ func TestLineHashVectors(t *testing.T) {
 		want []string
 	}{
 		{"", []string{"c129715d7a2bc9a3:1"}},
-		{" a\nb\n  \t\tc\n d", []string{"271789c17abda88f:1", "54703d4cd895b18:1", "180aee12dab6264:1", "a23a3dc5e078b07b:1"}},
+		{" a\nb\n  \t\tc\n d", []string{
+			"271789c17abda88f:1", "54703d4cd895b18:1", "180aee12dab6264:1", "a23a3dc5e078b07b:1",
+		}},
 	} {
-		for _, text := range []string{c.text, strings.ReplaceAll(c.text, "\n", "\r\n"), strings.ReplaceAll(c.text, "\n", "\r")} {
+		crlf, cr := strings.ReplaceAll(c.text, "\n", "\r\n"), strings.ReplaceAll(c.text, "\n", "\r")
+		for _, text := range []string{c.text, crlf, cr} {
 			if got := lineHashes(t, text); !slices.Equal(got, c.want) {
 				t.Errorf("%q: got %q, want %q", text, got, c.want)
 			}
