@@ -70,12 +70,12 @@ func (g *Gate) judgeFile(ctx context.Context, check *scanner.Checker, f *file, p
 		before, exists, err = nil, false, nil // the link itself, which a scan does not follow
 	}
 	if err != nil {
-		return fmt.Errorf("%s cannot be read: %w", shown, systemError(err))
+		return fmt.Errorf("%s cannot be read: %w", shown, cause(err))
 	}
 	source, there := before, exists
 	if from := cmp.Or(f.from, f.real); from != place {
 		if source, there, err = read(from); err != nil {
-			return fmt.Errorf("%s cannot be read: %w", verdict.Visible(cmp.Or(f.From, f.named)), systemError(err))
+			return fmt.Errorf("%s cannot be read: %w", verdict.Visible(cmp.Or(f.From, f.named)), cause(err))
 		}
 	}
 	contents, err := f.Change.After(source, there)

@@ -12,6 +12,7 @@ import (
 	"syscall"
 
 	"github.com/policyscan/policyscan/agent/edit"
+	"github.com/policyscan/policyscan/internal/disk"
 	"github.com/policyscan/policyscan/scanner/repo"
 	"github.com/policyscan/policyscan/scanner/worktree"
 	"github.com/policyscan/policyscan/verdict"
@@ -120,11 +121,11 @@ func locate(name, dir string) (real, beside string, err error) {
 	}
 	real, err = follow(name, 40)
 	if err != nil {
-		return "", "", fmt.Errorf("cannot determine where the file %s is: %w", shown, systemError(err))
+		return "", "", fmt.Errorf("cannot determine where the file %s is: %w", shown, cause(err))
 	}
 	parent, err := follow(filepath.Dir(name), 40)
 	if err != nil {
-		return "", "", fmt.Errorf("cannot determine where the file %s is: %w", shown, systemError(err))
+		return "", "", fmt.Errorf("cannot determine where the file %s is: %w", shown, cause(err))
 	}
 	if beside = filepath.Join(parent, filepath.Base(name)); beside == real {
 		beside = ""
@@ -262,7 +263,7 @@ func (g *Gate) trees(real string) ([]inTree, error) {
 	roots := []string{g.Root}
 	sibling, err := repo.Sibling(g.Root, filepath.Dir(real))
 	if err != nil {
-		return nil, fmt.Errorf("cannot determine whether %s is in a work tree of the repository: %w", verdict.Visible(real), systemError(err))
+		return nil, fmt.Errorf("cannot determine whether %s is in a work tree of the repository: %w", verdict.Visible(real), cause(err))
 	}
 	if sibling != "" {
 		roots = append(roots, sibling)
@@ -296,13 +297,9 @@ func beneath(folder, place string) (rel string, ok bool) {
 	}
 }
 
-// systemError is an error of the system without the path.
-func systemError(err error) error {
-	var path *fs.PathError
-	if errors.As(err, &path) {
-		err = path.Err
-	}
-	if errors.Is(err, syscall.ENOTDIR) {
+// cause is [disk.Cause], in words for a person.
+func cause(err error) error {
+	if err = disk.Cause(err); errors.Is(err, syscall.ENOTDIR) {
 		return errors.New("it leads through a file")
 	}
 	return err

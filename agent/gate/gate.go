@@ -267,7 +267,11 @@ func (r *Result) trace() *callrules.Trace {
 	outside := r.Outside()
 	switch {
 	case len(t.Steps) > 0:
-		t.Resolution = "deny: the call would break " + plural(len(t.Steps), "rule") + " of the bundle"
+		broken := "1 rule"
+		if n := len(t.Steps); n > 1 {
+			broken = fmt.Sprintf("%d rules", n)
+		}
+		t.Resolution = "deny: the call would break " + broken + " of the bundle"
 		if outside != "" {
 			t.Resolution += "; " + outside
 		}
@@ -275,11 +279,4 @@ func (r *Result) trace() *callrules.Trace {
 		t.Resolution = "allow: " + outside
 	}
 	return t
-}
-
-func plural(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }

@@ -4,15 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 
 	"github.com/policyscan/policyscan/agent/call"
 	"github.com/policyscan/policyscan/agent/callrules"
+	"github.com/policyscan/policyscan/internal/disk"
+	"github.com/policyscan/policyscan/scanner/repo"
 	"github.com/policyscan/policyscan/verdict"
 )
 
@@ -99,7 +98,7 @@ func (p *Project) others(files []file) ([]otherRepository, error) {
 			}
 			roots, err := repositories(filepath.Dir(place), own, within)
 			if err != nil {
-				return nil, fmt.Errorf("cannot determine which repository %s is in: %w", verdict.Visible(named), systemError(err))
+				return nil, fmt.Errorf("cannot determine which repository %s is in: %w", verdict.Visible(named), cause(err))
 			}
 			for _, root := range roots {
 				k := slices.IndexFunc(all, func(o otherRepository) bool { return o.root == root })
@@ -188,11 +187,11 @@ func unjudged(files []file, others []otherRepository) []string {
 func repositories(dir string, except []string, end bool) ([]string, error) {
 	var roots []string
 	for at := dir; ; at = filepath.Dir(at) {
-		excepted := slices.ContainsFunc(except, func(root string) bool { return sameFolder(root, at) })
+		excepted := slices.ContainsFunc(except, func(root string) bool { return root == at || disk.Same(root, at) })
 		if excepted && end {
 			return roots, nil
 		}
-		is, err := isRepository(at)
+		is, err := repo.IsRoot(at)
 		if err != nil {
 			return nil, err
 		}
@@ -209,7 +208,7 @@ func repositories(dir string, except []string, end bool) ([]string, error) {
 // The folder need not be there.
 func rootAround(dir string) (string, error) {
 	unclear := func(err error) error {
-		return fmt.Errorf("cannot determine which repository the folder %s is in: %w", verdict.Visible(dir), systemError(err))
+		return fmt.Errorf("cannot determine which repository the folder %s is in: %w", verdict.Visible(dir), cause(err))
 	}
 	real, err := follow(filepath.Clean(dir), 40)
 	if err != nil {
@@ -220,28 +219,4 @@ func rootAround(dir string) (string, error) {
 		return "", unclear(err)
 	}
 	return append(roots, real)[0], nil
-}
-
-// isRepository reports whether a folder holds a .git, as a work tree's root does.
-func isRepository(dir string) (bool, error) {
-	st, err := os.Stat(filepath.Join(dir, ".git"))
-	switch {
-	case err == nil:
-		return st.IsDir() || st.Mode().IsRegular(), nil
-	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
-		return false, nil
-	}
-	return false, err
-}
-
-func sameFolder(a, b string) bool {
-	if a == b {
-		return true
-	}
-	x, err := os.Stat(a)
-	if err != nil {
-		return false
-	}
-	y, err := os.Stat(b)
-	return err == nil && os.SameFile(x, y)
 }

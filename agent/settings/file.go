@@ -18,7 +18,7 @@ type File struct {
 	Source *rules.Source // its content; nil if the file does not exist
 
 	path string      // as the system opens it
-	mode fs.FileMode // its permissions, if it exists
+	was  fs.FileInfo // nil if it does not exist
 }
 
 // OpenUser reads the user's own settings. getenv and home are the environment's: [os.Getenv], [os.UserHomeDir].
@@ -97,7 +97,7 @@ func (f *File) read() error {
 	if err != nil {
 		return fmt.Errorf("the settings cannot be read: %w", err)
 	}
-	f.Source, f.mode = &rules.Source{Name: f.Shown, Text: text}, st.Mode().Perm()
+	f.Source, f.was = &rules.Source{Name: f.Shown, Text: text}, st
 	return nil
 }
 
@@ -127,40 +127,12 @@ func (f *File) Remove() error {
 // Write replaces the file, if it is still as it was read, and keeps its permissions. It is written whole or not at all:
 // an agent does not run a hook from half a file.
 func (f *File) Write(text []byte) error {
-	if err := f.replace(text); err != nil {
-		return fmt.Errorf("%s cannot be written: %w", f.Shown, disk.Cause(err))
-	}
-	return nil
-}
-
-// replace differs from [disk.Replace] in the permissions, and in that it looks once more just before the rename.
-func (f *File) replace(text []byte) (err error) {
-	dir, name := filepath.Split(f.path)
-	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return err
-	}
-	mode := fs.FileMode(0o666)
-	if f.Source != nil {
-		mode = f.mode
-	}
-	// The mode is set from the first byte on: the settings may contain secrets.
-	temporary := filepath.Join(dir, fmt.Sprintf(".%s.%d.tmp", name, os.Getpid()))
-	tmp, err := os.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
-	if err != nil {
-		return err
-	}
-	_, err = tmp.Write(text)
-	if f.Source != nil && err == nil {
-		err = tmp.Chmod(mode) // whatever the umask
-	}
-	if err = errors.Join(err, tmp.Sync(), tmp.Close()); err == nil {
-		err = f.unchanged()
-	}
+	err := os.MkdirAll(filepath.Dir(f.path), 0o777)
 	if err == nil {
-		err = os.Rename(tmp.Name(), f.path)
+		err = disk.ReplaceIf(f.path, text, f.was, f.unchanged)
 	}
 	if err != nil {
-		return errors.Join(err, os.Remove(tmp.Name()))
+		return fmt.Errorf("%s cannot be written: %w", f.Shown, disk.Cause(err))
 	}
 	return nil
 }

@@ -74,6 +74,13 @@ func Physical(path string) string {
 	return path
 }
 
+// Same reports whether two paths lead to one file or folder, which is there.
+func Same(a, b string) bool {
+	x, errA := os.Stat(a)
+	y, errB := os.Stat(b)
+	return errA == nil && errB == nil && os.SameFile(x, y)
+}
+
 // Absent reports whether an error says that there is nothing at a path, or can be nothing.
 func Absent(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)

@@ -66,7 +66,7 @@ func TestFault_064_LeftoverTemporaryFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 3 { // as if a run of the same process number had been killed
-		tmp, err := createTemp(dir, "out.json")
+		tmp, err := createTemp(dir, "out.json", 0o666)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -122,6 +122,38 @@ func TestUnder(t *testing.T) {
 	} {
 		if got := Under(c.dir, c.name); got != c.want {
 			t.Errorf("Under(%q, %q) = %q; want %q", c.dir, c.name, got, c.want)
+		}
+	}
+}
+
+// TestReplaceIf: the file keeps its permissions, and one that changed just before the rename is left as it is.
+func TestReplaceIf(t *testing.T) {
+	dir := t.TempDir()
+	name := filepath.Join(dir, "settings.json")
+	if err := os.WriteFile(name, []byte("old"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	was, err := os.Stat(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	changed := errors.New("changed")
+	for _, c := range []struct {
+		unchanged error
+		want      string
+	}{{changed, "old"}, {nil, "new"}} {
+		if err := ReplaceIf(name, []byte("new"), was, func() error { return c.unchanged }); !errors.Is(err, c.unchanged) {
+			t.Errorf("the error is %v, not %v", err, c.unchanged)
+		}
+		text, err := os.ReadFile(name)
+		if err != nil || string(text) != c.want {
+			t.Errorf("it is %q, not %q: %v", text, c.want, err)
+		}
+		if st, err := os.Stat(name); err != nil || st.Mode() != was.Mode() {
+			t.Errorf("the mode is %v, not %v: %v", st.Mode(), was.Mode(), err)
+		}
+		if entries, err := os.ReadDir(dir); err != nil || len(entries) != 1 {
+			t.Errorf("left behind: %v, %v", entries, err)
 		}
 	}
 }

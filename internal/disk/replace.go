@@ -12,12 +12,22 @@ import (
 )
 
 // Replace writes a file whole, or not at all: by a temporary file, fsync and rename.
-func Replace(path string, text []byte) (err error) {
+func Replace(path string, text []byte) error {
+	return ReplaceIf(path, text, nil, func() error { return nil })
+}
+
+// ReplaceIf is Replace of a file that keeps its permissions: was says what they are, nil that there is no file yet.
+// It calls unchanged just before the rename, and leaves the file as it is if that returns an error.
+func ReplaceIf(path string, text []byte, was fs.FileInfo, unchanged func() error) (err error) {
 	dir, name := filepath.Split(path)
 	if dir == "" {
 		dir = "."
 	}
-	tmp, err := createTemp(dir, name)
+	mode := fs.FileMode(0o666)
+	if was != nil {
+		mode = was.Mode().Perm()
+	}
+	tmp, err := createTemp(dir, name, mode) // from the first byte on: the text may contain secrets
 	if err != nil {
 		return err
 	}
@@ -27,11 +37,17 @@ func Replace(path string, text []byte) (err error) {
 		}
 	}()
 	_, err = tmp.Write(text)
+	if err == nil && was != nil {
+		err = tmp.Chmod(mode) // whatever the umask
+	}
 	if err == nil {
 		err = tmp.Sync()
 	}
 	if cerr := tmp.Close(); err == nil {
 		err = cerr
+	}
+	if err == nil {
+		err = unchanged()
 	}
 	if err == nil {
 		err = os.Rename(tmp.Name(), path)
@@ -42,13 +58,12 @@ func Replace(path string, text []byte) (err error) {
 	return syncDir(dir)
 }
 
-// createTemp is os.CreateTemp with the permissions of an ordinary file and a name
-// without a random part: it needs to differ only from those of programs that run
-// at the same time.
-func createTemp(dir, name string) (*os.File, error) {
+// createTemp is os.CreateTemp with these permissions and a name without a random part: it
+// needs to differ only from those of programs that run at the same time.
+func createTemp(dir, name string, mode fs.FileMode) (*os.File, error) {
 	for n := 0; ; n++ {
 		temporary := filepath.Join(dir, fmt.Sprintf(".%s.%d-%d.tmp", name, os.Getpid(), n))
-		f, err := os.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+		f, err := os.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 		if err == nil || !errors.Is(err, fs.ErrExist) || n == 1000 {
 			return f, err
 		}

@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"github.com/go-git/go-git/v5/plumbing"
+
+	"github.com/policyscan/policyscan/internal/disk"
 )
 
 // ErrIndex says that the index cannot be read as it is.
@@ -56,7 +58,7 @@ func (r *Repository) Index() (*Index, error) {
 		if !filepath.IsAbs(name) { // git runs hooks in the root of the work tree
 			file = filepath.Join(cmp.Or(r.WorkTree, r.gitDir), name)
 		}
-		if other := filepath.Dir(file); exists(filepath.Join(other, "HEAD")) && !sameFile(other, r.gitDir) {
+		if other := filepath.Dir(file); exists(filepath.Join(other, "HEAD")) && !disk.Same(other, r.gitDir) {
 			return nil, fmt.Errorf("%w: GIT_INDEX_FILE is %s, of another repository than %s; unset it, or omit the path", ErrIndex, file, r.gitDir)
 		}
 	}
@@ -235,18 +237,11 @@ func inIndex(gitDir, root, file string) (bool, error) {
 		switch {
 		case f.Path == rel:
 			return true, nil
-		case strings.EqualFold(f.Path, rel) && sameFile(filepath.Join(root, filepath.FromSlash(f.Path)), file):
+		case strings.EqualFold(f.Path, rel) && disk.Same(filepath.Join(root, filepath.FromSlash(f.Path)), file):
 			return true, nil // a file system that folds case
 		case f.Mode == folderMode && strings.HasPrefix(rel, f.Path):
 			return false, fmt.Errorf("%w: it is sparse, and has %s as a whole; run git sparse-checkout reapply --no-sparse-index", ErrIndex, f.Path)
 		}
 	}
 	return false, nil
-}
-
-// sameFile reports whether two paths are of one file.
-func sameFile(a, b string) bool {
-	x, errA := os.Stat(a)
-	y, errB := os.Stat(b)
-	return errA == nil && errB == nil && os.SameFile(x, y)
 }

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/policyscan/policyscan/internal/disk"
 )
 
 // A prefix of two characters or more is of all objects of a pack that begin with it, in order.
@@ -138,18 +140,18 @@ func TestAt(t *testing.T) {
 			t.Fatal(err)
 		}
 		h, err := r.Commit("HEAD")
-		if err != nil || h.String() != head || !sameFile(r.WorkTree, c.want) {
+		if err != nil || h.String() != head || !disk.Same(r.WorkTree, c.want) {
 			t.Errorf("%q: %v, %v, of %s", c.workTree, h, err, r.WorkTree)
 		}
 	}
 	g.git("config", "extensions.worktreeConfig", "true")
 	g.git("config", "--worktree", "core.worktree", elsewhere)
-	if r, err := openNamed(".git", ""); err != nil || !sameFile(r.WorkTree, elsewhere) {
+	if r, err := openNamed(".git", ""); err != nil || !disk.Same(r.WorkTree, elsewhere) {
 		t.Errorf("%v, %v", r, err)
 	}
 	linked := filepath.Join(t.TempDir(), "linked")
 	g.git("worktree", "add", "-q", "--detach", linked)
-	if r, err := openNamed(filepath.Join(linked, ".git"), linked); err != nil || !sameFile(r.WorkTree, linked) {
+	if r, err := openNamed(filepath.Join(linked, ".git"), linked); err != nil || !disk.Same(r.WorkTree, linked) {
 		t.Errorf("a file that names the git folder: %v, %v", r, err)
 	}
 	g.git("config", "--worktree", "core.worktree", strings.Repeat("x", 300))

@@ -28,6 +28,8 @@ import (
 	"syscall"
 
 	"github.com/go-git/go-git/v5/plumbing"
+
+	"github.com/policyscan/policyscan/internal/disk"
 )
 
 // Errors of a repository as a whole.
@@ -104,7 +106,7 @@ func openNamed(gitDir, workTree string) (*Repository, error) {
 }
 
 // is reports whether two are the same repository and the same work tree of it.
-func (r *Repository) is(o *Repository) bool { return sameFile(r.gitDir, o.gitDir) }
+func (r *Repository) is(o *Repository) bool { return disk.Same(r.gitDir, o.gitDir) }
 
 // gitDirOf returns the git folder of the work tree dir, "" if dir is not one: its .git
 // folder, or the folder that its .git file names.

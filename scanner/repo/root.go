@@ -11,17 +11,27 @@ import (
 // Root returns the nearest folder at or above dir that holds a .git, or dir. The path has no links in it.
 func Root(dir string) (string, error) {
 	for at := dir; ; at = filepath.Dir(at) {
-		st, err := os.Stat(filepath.Join(at, ".git"))
-		switch {
-		case err == nil && (st.IsDir() || st.Mode().IsRegular()):
-			return at, nil
-		case err != nil && !disk.Absent(err):
+		switch is, err := IsRoot(at); {
+		case err != nil:
 			return "", fmt.Errorf("the root of the repository cannot be found: %w; name the folder to scan", disk.Cause(err))
-		}
-		if filepath.Dir(at) == at {
+		case is:
+			return at, nil
+		case filepath.Dir(at) == at:
 			return dir, nil
 		}
 	}
+}
+
+// IsRoot reports whether a folder holds a .git, as a work tree's root does. The folder need not be there.
+func IsRoot(dir string) (bool, error) {
+	st, err := os.Stat(filepath.Join(dir, ".git"))
+	switch {
+	case err == nil:
+		return st.IsDir() || st.Mode().IsRegular(), nil
+	case disk.Absent(err):
+		return false, nil
+	}
+	return false, err
 }
 
 // Around returns the root of the repository that a folder is in, and the folder's path in it:

@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/policyscan/policyscan/internal/disk"
 )
 
 // TestRoot: the root is the nearest folder with a .git folder or file; other things of that name are none.
@@ -69,7 +71,7 @@ func TestEnvironment(t *testing.T) {
 			if !errors.Is(err, ErrNotRepository) {
 				t.Errorf("%+v, %q: %v", c.env, c.folder, err)
 			}
-		case err != nil || !sameFile(r.WorkTree, c.root):
+		case err != nil || !disk.Same(r.WorkTree, c.root):
 			t.Errorf("%+v, %q: %+v, %v", c.env, c.folder, r, err)
 		}
 	}

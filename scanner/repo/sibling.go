@@ -1,6 +1,10 @@
 package repo
 
-import "path/filepath"
+import (
+	"path/filepath"
+
+	"github.com/policyscan/policyscan/internal/disk"
+)
 
 // Sibling returns the root of the nearest work tree around dir that is another one of the repository of which root is a
 // work tree, as git worktree makes them; "" if there is none before root itself, or root is not a work
@@ -11,8 +15,8 @@ func Sibling(root, dir string) (string, error) {
 	if err != nil || main == "" {
 		return "", err
 	}
-	for at := dir; !sameFile(at, root); at = filepath.Dir(at) {
-		if shared, err := common(at); err == nil && shared != "" && sameFile(shared, main) {
+	for at := dir; !disk.Same(at, root); at = filepath.Dir(at) {
+		if shared, err := common(at); err == nil && shared != "" && disk.Same(shared, main) {
 			return at, nil
 		}
 		if filepath.Dir(at) == at {

@@ -4,6 +4,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/policyscan/policyscan/internal/disk"
 )
 
 func TestSibling(t *testing.T) {
@@ -96,7 +98,7 @@ func TestGitDirs(t *testing.T) {
 			continue
 		}
 		for i := range got {
-			if !sameFile(got[i], c.want[i]) {
+			if !disk.Same(got[i], c.want[i]) {
 				t.Errorf("%s: %q, want %q", c.root, got, c.want)
 			}
 		}
