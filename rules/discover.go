@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
+
+	"github.com/policyscan/policyscan/rules/document"
 )
 
 // Discover returns the folder of root's bundle: root/.policyscan if there is
@@ -30,8 +32,8 @@ func Discover(root string) (string, error) {
 	case plain:
 		return root, nil
 	}
-	return "", &Error{
-		Code:  CodeMissing,
+	return "", &document.Error{
+		Code:  document.CodeMissing,
 		Found: fmt.Sprintf("no bundle: neither .policyscan/rules nor %s is in the root", BoundariesFile),
 		Fix:   `run "policyscan init", name one with --policy DIR, or use --policy builtin:infra`,
 	}
@@ -41,9 +43,9 @@ func Discover(root string) (string, error) {
 const HiddenBundle = ".policyscan"
 
 // TwoBundles is the error that a tree has a bundle at both places of discovery. where names the tree.
-func TwoBundles(where string) *Error {
-	return &Error{
-		Code:  CodeTwo,
+func TwoBundles(where string) *document.Error {
+	return &document.Error{
+		Code:  document.CodeTwo,
 		Found: fmt.Sprintf("two bundles: %s has both .policyscan/rules and %s", where, BoundariesFile),
 		Fix:   "keep one of them, or choose one with --policy",
 	}
@@ -63,7 +65,7 @@ func hiddenBundle(root string) (bool, error) {
 		if stat.Mode().IsRegular() {
 			what = "a file"
 		}
-		return false, &Error{Code: CodeRead, File: HiddenBundle, Found: "is " + what, Fix: "make it a folder, or name the bundle with --policy"}
+		return false, &document.Error{Code: document.CodeRead, File: HiddenBundle, Found: "is " + what, Fix: "make it a folder, or name the bundle with --policy"}
 	}
 	found, err := exists(filepath.Join(hidden, "rules"))
 	if err != nil {

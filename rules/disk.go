@@ -1,12 +1,16 @@
 package rules
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"syscall"
+
+	"github.com/policyscan/policyscan/rules/document"
 )
 
 // LoadDir reads the bundle in the folder dir, as Load does. It never blocks and follows no link
@@ -19,26 +23,26 @@ func LoadDir(dir string) (*Bundle, error) {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
 		return nil, noRulesFolder(dir)
 	case err != nil:
-		return nil, Errors{unreadable("rules", err)}
+		return nil, document.Errors{unreadable("rules", err)}
 	case !stat.IsDir():
 		what := kindOf(stat.Mode())
 		if stat.Mode().IsRegular() {
 			what = "a file"
 		}
-		return nil, Errors{{Code: CodeRead, File: "rules", Found: "is " + what, Fix: "put a folder with the rule files there"}}
+		return nil, document.Errors{{Code: document.CodeRead, File: "rules", Found: "is " + what, Fix: "put a folder with the rule files there"}}
 	}
 	return load(func(name string) ([]byte, error) { return readDisk(filepath.Join(dir, filepath.FromSlash(name))) }, strays(os.DirFS(cmp.Or(dir, "."))))
 }
 
-func noRulesFolder(dir string) Errors {
-	e := &Error{Code: CodeMissing, File: "rules", Found: "no such folder in the bundle", Fix: `name the folder that holds rules/, or run "policyscan init" for a first one`}
+func noRulesFolder(dir string) document.Errors {
+	e := &document.Error{Code: document.CodeMissing, File: "rules", Found: "no such folder in the bundle", Fix: `name the folder that holds rules/, or run "policyscan init" for a first one`}
 	if stat, err := os.Stat(dir); err == nil && !stat.IsDir() {
 		e.File, e.Found, e.Fix = "", "a file, not the folder of a bundle", "name the folder that holds rules/"
 	}
 	if _, err := os.Lstat(filepath.Join(dir, "boundaries.yml")); err == nil {
 		e.Fix = "name the folder that holds rules/, not rules/ itself"
 	}
-	return Errors{e}
+	return document.Errors{e}
 }
 
 // readDisk reads a regular file of the disk, once.
@@ -56,4 +60,17 @@ func readDisk(name string) ([]byte, error) {
 	}
 	data, err := readRegular(f)
 	return data, errors.Join(err, f.Close())
+}
+
+// ReadSource reads a file of rules that is not a bundle's, as [LoadDir] reads those of one: a link, a
+// FIFO, a device or a folder is an error, and so is one over [document.MaxFileBytes]. shown is what messages call it.
+func ReadSource(name, shown string) (*document.Source, error) {
+	text, err := readDisk(name)
+	if err != nil {
+		return nil, document.Errors{unreadable(shown, err)}
+	}
+	if len(text) > document.MaxFileBytes {
+		return nil, document.Errors{{Code: document.CodeLimit, File: shown, Found: fmt.Sprintf("the file is larger than %d bytes", document.MaxFileBytes), Fix: "split it"}}
+	}
+	return &document.Source{Name: shown, Text: bytes.TrimPrefix(text, []byte("\uFEFF"))}, nil
 }

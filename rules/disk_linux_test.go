@@ -7,6 +7,8 @@ import (
 	"runtime"
 	"syscall"
 	"testing"
+
+	"github.com/policyscan/policyscan/rules/document"
 )
 
 // asNobody runs f without the right to read everything, which root has.
@@ -35,10 +37,10 @@ func TestFault_086_Unreadable(t *testing.T) {
 	if err := os.Chmod(name, 0); err != nil {
 		t.Fatal(err)
 	}
-	load := func() Errors {
+	load := func() document.Errors {
 		var err error
 		asNobody(t, func() { _, err = LoadDir(dir) })
-		var errs Errors
+		var errs document.Errors
 		errors.As(err, &errs)
 		return errs
 	}
@@ -48,12 +50,12 @@ func TestFault_086_Unreadable(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	wantCode(t, load(), CodeRead, "rules/boundaries.yml: cannot be read: permission denied")
+	wantCode(t, load(), document.CodeRead, "rules/boundaries.yml: cannot be read: permission denied")
 	if err := os.Chmod(filepath.Join(dir, "rules"), 0); err != nil {
 		t.Fatal(err)
 	}
 	defer os.Chmod(filepath.Join(dir, "rules"), 0o755)
-	wantCode(t, load(), CodeRead, "permission denied")
+	wantCode(t, load(), document.CodeRead, "permission denied")
 	asNobody(t, func() {
 		if found, err := Discover(dir); err == nil {
 			t.Errorf("Discover cannot know, and says %q", found)

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/policyscan/policyscan/rules/document"
 )
 
 // diskBundle writes a good bundle into a new folder.
@@ -62,16 +64,16 @@ func TestLoadDir(t *testing.T) {
 		t.Errorf("a link that the user named: %v", err)
 	}
 	_, err = LoadDir(filepath.Join(dir, "rules"))
-	var errList Errors
+	var errList document.Errors
 	if !errors.As(err, &errList) {
 		t.Fatal(err)
 	}
-	wantCode(t, errList, CodeMissing, "name the folder that holds rules/, not rules/ itself")
+	wantCode(t, errList, document.CodeMissing, "name the folder that holds rules/, not rules/ itself")
 	_, err = LoadDir(filepath.Join(dir, "absent"))
 	if !errors.As(err, &errList) {
 		t.Fatal(err)
 	}
-	wantCode(t, errList, CodeMissing, `name the folder that holds rules/, or run "policyscan init"`)
+	wantCode(t, errList, document.CodeMissing, `name the folder that holds rules/, or run "policyscan init"`)
 	if err := os.Rename(filepath.Join(dir, InvariantsFile), filepath.Join(dir, "rules", "invariants.yaml")); err != nil {
 		t.Fatal(err)
 	}
@@ -79,7 +81,7 @@ func TestLoadDir(t *testing.T) {
 	if !errors.As(err, &errList) {
 		t.Fatal(err)
 	}
-	wantCode(t, errList, CodeMissing, `rules/invariants.yml: no such file, but "invariants.yaml"; `)
+	wantCode(t, errList, document.CodeMissing, `rules/invariants.yml: no such file, but "invariants.yaml"; `)
 }
 
 // TestFault_086_NotAFile: whatever is in the place of a rule file is refused at once, and the other
@@ -118,7 +120,7 @@ func TestFault_086_NotAFile(t *testing.T) {
 			}
 			within(t, what, func() {
 				_, err := LoadDir(dir)
-				var errs Errors
+				var errs document.Errors
 				if !errors.As(err, &errs) || !strings.Contains(err.Error(), file+": is "+strings.TrimSpace(what)+"; ") {
 					t.Errorf("%s as %s: %v", file, what, err)
 				}
@@ -141,8 +143,8 @@ func TestFault_086_NotAFile(t *testing.T) {
 		}
 		within(t, what, func() {
 			_, err := LoadDir(dir)
-			var errs Errors
-			if !errors.As(err, &errs) || errs[0].Code != CodeRead || !strings.Contains(err.Error(), "rules: is "+strings.TrimSpace(what)) {
+			var errs document.Errors
+			if !errors.As(err, &errs) || errs[0].Code != document.CodeRead || !strings.Contains(err.Error(), "rules: is "+strings.TrimSpace(what)) {
 				t.Errorf("rules as %s: %v", what, err)
 			}
 		})
@@ -241,8 +243,8 @@ func TestDiscover(t *testing.T) {
 		t.Errorf("the root: %q, %v", dir, err)
 	}
 	bundle(filepath.Join(root, ".policyscan"))
-	var two *Error
-	if dir, err := Discover(root); !errors.As(err, &two) || two.Code != CodeTwo {
+	var two *document.Error
+	if dir, err := Discover(root); !errors.As(err, &two) || two.Code != document.CodeTwo {
 		t.Errorf("both: %q, %v", dir, err)
 	}
 	if err := os.RemoveAll(filepath.Join(root, "rules")); err != nil {
@@ -263,8 +265,8 @@ func TestDiscover(t *testing.T) {
 		}
 		within(t, what, func() {
 			dir, err := Discover(root)
-			var e *Error
-			if !errors.As(err, &e) || e.Code != CodeRead || !strings.Contains(err.Error(), ".policyscan: is "+what) {
+			var e *document.Error
+			if !errors.As(err, &e) || e.Code != document.CodeRead || !strings.Contains(err.Error(), ".policyscan: is "+what) {
 				t.Errorf("%s: %q, %v", what, dir, err)
 			}
 		})

@@ -6,13 +6,14 @@ import (
 	"time"
 
 	"github.com/policyscan/policyscan/internal/cputime"
+	"github.com/policyscan/policyscan/rules/document"
 	"github.com/policyscan/policyscan/rules/glob"
 )
 
 func TestFault_092_InvalidGlobs(t *testing.T) {
 	for _, g := range []string{"[a", "{a", `a\`, "a}", "[]", "[!]", "a/[", "{a,[}"} {
 		_, errs := loadBoundaries(ruleWith("["+yamlDouble(g)+"]", "[x]"))
-		wantCode(t, errs, CodeGlob, "rules/boundaries.yml:6:15: rule \"R-1\": ")
+		wantCode(t, errs, document.CodeGlob, "rules/boundaries.yml:6:15: rule \"R-1\": ")
 	}
 }
 
@@ -27,7 +28,7 @@ func TestFault_093_NeverMatches(t *testing.T) {
 			ruleWith(`["**"]`, "[x]\n      exclude: ["+yamlDouble(g)+"]"),
 		} {
 			_, errs := loadBoundaries(content)
-			wantCode(t, errs, CodeGlob, fix)
+			wantCode(t, errs, document.CodeGlob, fix)
 			if len(errs) != 1 {
 				t.Errorf("%q: %v", g, errs)
 			}
@@ -41,7 +42,7 @@ func TestFault_094_CatastrophicBraces(t *testing.T) {
 	took := cputime.Of(func() {
 		for range 20 {
 			_, errs := loadBoundaries(ruleWith(`["`+strings.Repeat("{a,aa}", 26)+`"]`, "[x]"))
-			wantCode(t, errs, CodeGlob, "26 brace groups")
+			wantCode(t, errs, document.CodeGlob, "26 brace groups")
 		}
 	})
 	if took > 200*time.Millisecond && !raceDetector {
@@ -65,7 +66,7 @@ func TestFault_095_Globs(t *testing.T) {
 func TestFault_097_WindowsSeparators(t *testing.T) {
 	for g, fix := range map[string]string{`modules\main.tf`: `write "modules/main.tf"`, `**\*.tf`: `write "**/*.tf"`, `a\**\*.tf`: `write "a/**/*.tf"`, `.\a`: `"/" between folders`, `C:\a\b`: `write "C:/a/b"`} {
 		_, errs := loadBoundaries(ruleWith("['"+g+"']", "[x]"))
-		wantCode(t, errs, CodeGlob, fix)
+		wantCode(t, errs, document.CodeGlob, fix)
 		if glob.Check(g) == nil {
 			t.Errorf("glob.Check accepts %q", g)
 		}

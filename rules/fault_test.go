@@ -11,18 +11,19 @@ import (
 	"unicode/utf16"
 
 	"github.com/policyscan/policyscan/internal/cputime"
+	"github.com/policyscan/policyscan/rules/document"
 )
 
 // The tests of this file are named by the rows of the project's table of faults.
 
 // loadBoundaries loads a bundle whose boundaries are given and whose invariants are fine.
-func loadBoundaries(boundaries string) (*Bundle, Errors) {
+func loadBoundaries(boundaries string) (*Bundle, document.Errors) {
 	return loadFiles(Files{BoundariesFile: []byte(boundaries), InvariantsFile: []byte(goodInvariants)})
 }
 
-func loadFiles(files Files) (*Bundle, Errors) {
+func loadFiles(files Files) (*Bundle, document.Errors) {
 	b, err := Load(files)
-	var errs Errors
+	var errs document.Errors
 	if err != nil && !errors.As(err, &errs) {
 		panic(fmt.Sprintf("Load returned %T", err))
 	}
@@ -30,7 +31,7 @@ func loadFiles(files Files) (*Bundle, Errors) {
 }
 
 // wantCode fails unless the first error has the code and the first line the text.
-func wantCode(t *testing.T, errs Errors, code, text string) {
+func wantCode(t *testing.T, errs document.Errors, code, text string) {
 	t.Helper()
 	if len(errs) == 0 || errs[0].Code != code || !strings.Contains(errs[0].Error(), text) {
 		t.Errorf("got %v; want %s … %s", errs, code, text)
@@ -47,7 +48,7 @@ func TestFault_072_MissingFile(t *testing.T) {
 		files := Files{BoundariesFile: []byte(goodBoundaries), InvariantsFile: []byte(goodInvariants)}
 		delete(files, name)
 		_, errs := loadFiles(files)
-		wantCode(t, errs, CodeMissing, name+": no such file")
+		wantCode(t, errs, document.CodeMissing, name+": no such file")
 	}
 	if _, errs := loadFiles(Files{}); len(errs) != 2 {
 		t.Errorf("both missing: %v", errs)
@@ -56,8 +57,8 @@ func TestFault_072_MissingFile(t *testing.T) {
 
 func TestFault_073_NothingInTheFile(t *testing.T) {
 	for content, code := range map[string]string{
-		"": CodeEmpty, "\n\n": CodeEmpty, "# a\n": CodeEmpty, "null": CodeEmpty, "~\n": CodeEmpty, "---\n": CodeEmpty, "{}": CodeEmpty, "\uFEFF": CodeEmpty,
-		"rules": CodeType, "7": CodeType, "- a": CodeType, "[]": CodeType, `""`: CodeType, "rules: 7": CodeType, "rules: {}": CodeType,
+		"": document.CodeEmpty, "\n\n": document.CodeEmpty, "# a\n": document.CodeEmpty, "null": document.CodeEmpty, "~\n": document.CodeEmpty, "---\n": document.CodeEmpty, "{}": document.CodeEmpty, "\uFEFF": document.CodeEmpty,
+		"rules": document.CodeType, "7": document.CodeType, "- a": document.CodeType, "[]": document.CodeType, `""`: document.CodeType, "rules: 7": document.CodeType, "rules: {}": document.CodeType,
 	} {
 		for _, name := range []string{BoundariesFile, InvariantsFile, DeprecatedFile} {
 			files := Files{BoundariesFile: []byte(goodBoundaries), InvariantsFile: []byte(goodInvariants)}
@@ -71,13 +72,13 @@ func TestFault_073_NothingInTheFile(t *testing.T) {
 func TestFault_074_NoRules(t *testing.T) {
 	files := Files{BoundariesFile: []byte("rules: []"), InvariantsFile: []byte("rules: []")}
 	_, errs := loadFiles(files)
-	wantCode(t, errs, CodeNoRules, "no enforced rule")
+	wantCode(t, errs, document.CodeNoRules, "no enforced rule")
 	files[DeprecatedFile] = []byte(goodBoundaries)
 	_, errs = loadFiles(files)
-	wantCode(t, errs, CodeNoRules, "no enforced rule")
+	wantCode(t, errs, document.CodeNoRules, "no enforced rule")
 	// Nothing is said of files that could not be read.
 	for _, broken := range []string{"rules: [", "", "rules: 7"} {
-		if _, errs := loadFiles(Files{BoundariesFile: []byte(broken), InvariantsFile: []byte("rules: []")}); len(errs) != 1 || errs[0].Code == CodeNoRules {
+		if _, errs := loadFiles(Files{BoundariesFile: []byte(broken), InvariantsFile: []byte("rules: []")}); len(errs) != 1 || errs[0].Code == document.CodeNoRules {
 			t.Errorf("%q: %v", broken, errs)
 		}
 		if _, errs := loadFiles(Files{BoundariesFile: []byte(broken), InvariantsFile: []byte(broken)}); len(errs) != 2 {
@@ -140,7 +141,7 @@ func TestFault_075_UnknownKeys(t *testing.T) {
 			}
 			column := strings.Index(lines[i], `"`) + 1
 			e := errs[0]
-			if e.Code != CodeKey || e.Line != i+1 || e.Column != column || e.Fix != fmt.Sprintf("write %q", key) {
+			if e.Code != document.CodeKey || e.Line != i+1 || e.Column != column || e.Fix != fmt.Sprintf("write %q", key) {
 				t.Errorf("%q for %q: %s %v", edit, key, e.Code, e)
 			}
 		}
@@ -159,18 +160,18 @@ func TestFault_075_UnknownKeys(t *testing.T) {
 
 func TestFault_076_Duplicates(t *testing.T) {
 	_, errs := loadBoundaries(strings.Replace(goodBoundaries, "title: t", "title: t, title: u", 1))
-	wantCode(t, errs, CodeDuplicate, "boundaries.yml:2:28: rule \"GOOD-1\": duplicate key \"title\", first on line 2")
+	wantCode(t, errs, document.CodeDuplicate, "boundaries.yml:2:28: rule \"GOOD-1\": duplicate key \"title\", first on line 2")
 	for _, other := range []string{InvariantsFile, DeprecatedFile} {
 		files := Files{BoundariesFile: []byte(goodBoundaries), InvariantsFile: []byte(goodInvariants)}
 		files[other] = bytes.ReplaceAll([]byte(goodInvariants), []byte("GOOD-2"), []byte("GOOD-1"))
 		_, errs := loadFiles(files)
-		wantCode(t, errs, CodeDuplicate, other+":2:10: rule \"GOOD-1\": duplicate id, first at rules/boundaries.yml:2")
+		wantCode(t, errs, document.CodeDuplicate, other+":2:10: rule \"GOOD-1\": duplicate id, first at rules/boundaries.yml:2")
 	}
 	_, errs = loadBoundaries(goodBoundaries + strings.TrimPrefix(goodBoundaries, "rules:\n"))
-	wantCode(t, errs, CodeDuplicate, "rules/boundaries.yml:3:10")
+	wantCode(t, errs, document.CodeDuplicate, "rules/boundaries.yml:3:10")
 	// The mistakes of a rule without an id are not those of the rule before it.
 	_, errs = loadBoundaries(goodBoundaries + "  - {title: t, title: u}\n")
-	if len(errs) == 0 || slices.ContainsFunc(errs, func(e *Error) bool { return e.Rule != "" }) {
+	if len(errs) == 0 || slices.ContainsFunc(errs, func(e *document.Error) bool { return e.Rule != "" }) {
 		t.Errorf("a rule without an id: %v", errs)
 	}
 }
@@ -178,14 +179,14 @@ func TestFault_076_Duplicates(t *testing.T) {
 func TestFault_077_SecondDocument(t *testing.T) {
 	for _, after := range []string{"---\n", "---\nrules: []\n", "--- null\n", "---\n---\n", "...\nmore\n", "... more\n", "...\n---\n", "...\n[\n", "...\n# c\nx: y\n"} {
 		_, errs := loadBoundaries(goodBoundaries + after)
-		wantCode(t, errs, CodeSyntax, "rules/boundaries.yml:")
+		wantCode(t, errs, document.CodeSyntax, "rules/boundaries.yml:")
 		if len(errs) != 1 || errs[0].Line < 3 {
 			t.Errorf("%q: %v", after, errs)
 		}
 	}
 	for after, place := range map[string]string{"...\n\n# c\nx: y\n": ":6:1: ", "...\n\nx: y\n\n": ":5:1: ", "... # c\n... x\n": ":4:1: "} {
 		_, errs := loadBoundaries(goodBoundaries + after)
-		wantCode(t, errs, CodeSyntax, place+"text after the end of the document")
+		wantCode(t, errs, document.CodeSyntax, place+"text after the end of the document")
 	}
 	for _, fine := range []string{"---\n" + goodBoundaries, goodBoundaries + "...\n", goodBoundaries + "...\n# the end\n"} {
 		if _, errs := loadBoundaries(fine); errs != nil {
@@ -198,33 +199,33 @@ func TestFault_078_EmptyItems(t *testing.T) {
 	for _, item := range []string{"", "~", "null", "Null", `""`, "''", `" "`, `"\t"`, `"\n"`, `"\u00a0"`, `"\r\n"`} {
 		list := "\n        - a\n        - " + item + "\n        - b"
 		_, errs := loadBoundaries(ruleWith(`["**"]`, list))
-		if len(errs) != 1 || errs[0].Code != CodeValue || errs[0].Line != 9 {
+		if len(errs) != 1 || errs[0].Code != document.CodeValue || errs[0].Line != 9 {
 			t.Errorf("pattern %q: %v", item, errs)
 		}
 		_, errs = loadBoundaries(ruleWith(list, "[x]"))
-		if len(errs) != 1 || errs[0].Code != CodeValue || errs[0].Line != 8 {
+		if len(errs) != 1 || errs[0].Code != document.CodeValue || errs[0].Line != 8 {
 			t.Errorf("glob %q: %v", item, errs)
 		}
 	}
 	for _, list := range []string{"[]", "", "~"} {
 		_, errs := loadBoundaries(ruleWith(list, "[x]"))
-		wantCode(t, errs, CodeValue, `"files"`)
+		wantCode(t, errs, document.CodeValue, `"files"`)
 		_, errs = loadBoundaries(ruleWith(`["**"]`, list))
-		wantCode(t, errs, CodeValue, `"forbidden_patterns"`)
+		wantCode(t, errs, document.CodeValue, `"forbidden_patterns"`)
 	}
 }
 
 func TestFault_079_WrongKinds(t *testing.T) {
 	for _, list := range []string{"a", `"a"`, "7", "{a: b}", "[[a]]", "[{a: b}]", "[a, [b]]"} {
 		_, errs := loadBoundaries(ruleWith(list, "[x]"))
-		wantCode(t, errs, CodeType, "files")
+		wantCode(t, errs, document.CodeType, "files")
 		_, errs = loadBoundaries(ruleWith(`["**"]`, list))
-		wantCode(t, errs, CodeType, "forbidden_patterns")
+		wantCode(t, errs, document.CodeType, "forbidden_patterns")
 	}
 	_, errs := loadBoundaries(ruleWith(`"**/*.tf"`, "[x]"))
-	wantCode(t, errs, CodeType, `write files: ['**/*.tf']`)
+	wantCode(t, errs, document.CodeType, `write files: ['**/*.tf']`)
 	_, errs = loadBoundaries(ruleWith(`"a\x7F"`, "[x]"))
-	wantCode(t, errs, CodeType, `write files: ["a\x7f"]`)
+	wantCode(t, errs, document.CodeType, `write files: ["a\x7f"]`)
 	// A long text is not said again.
 	for length, again := range map[int]bool{80: true, 81: false} {
 		text := strings.Repeat("a", length)
@@ -246,7 +247,7 @@ func TestOneLine(t *testing.T) {
 func TestFault_080_Mode(t *testing.T) {
 	for _, mode := range []string{"FAIL", "Fail", "warn", `"fail "`, "true", "off", "~", "", "[fail]", "{fail: true}", `""`} {
 		_, errs := loadBoundaries(strings.Replace(goodBoundaries, "mode: fail", "mode: "+mode, 1))
-		if len(errs) != 1 || !slices.Contains([]string{CodeValue, CodeType}, errs[0].Code) || !strings.Contains(errs[0].Error(), "fail") && errs[0].Code == CodeValue {
+		if len(errs) != 1 || !slices.Contains([]string{document.CodeValue, document.CodeType}, errs[0].Code) || !strings.Contains(errs[0].Error(), "fail") && errs[0].Code == document.CodeValue {
 			t.Errorf("mode %q: %v", mode, errs)
 		}
 	}
@@ -293,12 +294,12 @@ func TestFault_081_MissingQuotes(t *testing.T) {
 	// Where no quotes are missing none are called for.
 	for _, value := range []string{"{a: b}", "[a, b]", `"a b"`, "'a' # c"} {
 		_, errs := loadBoundaries("rules: []\n x-a: " + value + "\n")
-		wantCode(t, errs, CodeSyntax, ":2: not YAML: ")
+		wantCode(t, errs, document.CodeSyntax, ":2: not YAML: ")
 	}
 	// The text that is taken for an alias is found in whichever line it is.
 	for content, place := range map[string]string{"rules: [\n  a,\n  *x\n]\n": ":3:3: ", "rules: [\n  *x": ":2:3: ", "x-a: &b c\nrules: [*x]\n": ":2:9: "} {
 		_, errs := loadBoundaries(content)
-		wantCode(t, errs, CodeSyntax, place+`"*x": an unquoted string`)
+		wantCode(t, errs, document.CodeSyntax, place+`"*x": an unquoted string`)
 	}
 	// A pattern that loses its end to a comment loads, with a note.
 	b, errs := loadBoundaries(ruleWith(`["**"]`, "\n        - password #1"))
@@ -358,7 +359,7 @@ func TestFault_083_References(t *testing.T) {
 	} {
 		took := cputime.Of(func() {
 			_, errs := loadBoundaries(content)
-			if len(errs) == 0 || errs[0].Code != CodeSyntax {
+			if len(errs) == 0 || errs[0].Code != document.CodeSyntax {
 				t.Errorf("%.60q: %v", content, errs)
 			}
 		})
@@ -370,7 +371,7 @@ func TestFault_083_References(t *testing.T) {
 		"! rules: []\n": `:1:1: the tag "!"`, "! {rules: []}\n": `:1:1: the tag "!"`, "%YAML 1.2": ":1:1: a YAML directive", "# c\n\n%YAML 1.2\n---\nrules: []\n": ":3:1: a YAML directive",
 	} {
 		_, errs := loadBoundaries(content)
-		wantCode(t, errs, CodeSyntax, found)
+		wantCode(t, errs, document.CodeSyntax, found)
 		if len(errs) != 1 {
 			t.Errorf("%q is one mistake: %v", content, errs)
 		}
@@ -418,15 +419,15 @@ func TestFault_084_Encodings(t *testing.T) {
 			t.Errorf("%s: %v", name, errs)
 			continue
 		}
-		wantCode(t, errs, CodeSyntax, strings.TrimSpace(name))
+		wantCode(t, errs, document.CodeSyntax, strings.TrimSpace(name))
 	}
 	for bad, want := range map[string]string{
 		"\x1b": `the control character U+001B; remove it; within a string write "\x1B" in double quotes`, "\uffff": `write "\uFFFF" in double quotes`,
 		"\u0085": `write "\N" in double quotes`, "\u2028": `write "\L" in double quotes`, "\xff": "the byte 0xFF is not UTF-8",
 	} {
 		_, errs := loadBoundaries(goodBoundaries + "# " + bad + "\n")
-		wantCode(t, errs, CodeSyntax, "rules/boundaries.yml:3:3: ")
-		wantCode(t, errs, CodeSyntax, want)
+		wantCode(t, errs, document.CodeSyntax, "rules/boundaries.yml:3:3: ")
+		wantCode(t, errs, document.CodeSyntax, want)
 	}
 	if b, errs := loadBoundaries(ruleWith(`["**"]`, "[a\u00a0b]")); errs != nil || b.Rules[0].Patterns[0] != "a\u00a0b" {
 		t.Errorf("a blank that does not break a line: %v", errs)
@@ -445,9 +446,9 @@ func TestFault_084_Encodings(t *testing.T) {
 	}
 	// Columns of a file with a mark and CRLF are those that an editor shows.
 	_, errs = loadBoundaries("\uFEFFrulez: [é, 日]\r\n x: y\r\n")
-	wantCode(t, errs, CodeSyntax, ":2")
+	wantCode(t, errs, document.CodeSyntax, ":2")
 	_, errs = loadBoundaries("\uFEFFrules: [é, 日, {}]\r\n")
-	wantCode(t, errs, CodeType, ":1:9")
+	wantCode(t, errs, document.CodeType, ":1:9")
 	if e := errs[len(errs)-1]; e.Column != 18 {
 		t.Errorf("column %d, in bytes: %v", e.Column, e)
 	}
@@ -465,33 +466,33 @@ func TestFault_085_Limits(t *testing.T) {
 		}
 		return b.String()
 	}
-	fill := func(s string) string { return strings.Repeat(s, MaxFileBytes/len(s)) }
+	fill := func(s string) string { return strings.Repeat(s, document.MaxFileBytes/len(s)) }
 	for _, c := range []struct{ name, content, code string }{
-		{"100 MB", strings.Repeat("# a comment\n", 100<<20/12), CodeLimit},
-		{"one byte too many", strings.Repeat("#", MaxFileBytes+1), CodeLimit},
-		{"20,000 rules", many(20_000), CodeLimit},
-		{"10,001 rules", many(MaxRules), CodeLimit}, // and one invariant
-		{"10,000 lists", "rules: " + strings.Repeat("[", 10_000) + strings.Repeat("]", 10_000), CodeLimit},
-		{"11,000 lists", "rules: " + strings.Repeat("[", 11_000), CodeLimit},
-		{"9,000 items", "rules:\n" + strings.Repeat("- ", 9_000), CodeLimit},
-		{"5,000 mappings", "rules: " + strings.Repeat("{a: ", 5_000) + strings.Repeat("}", 5_000), CodeLimit},
-		{"3,000 keys", strings.Repeat("? ", 3_000), CodeLimit},
-		{"free depth", "rules: []\nx-a: " + strings.Repeat("[", 200) + strings.Repeat("]", 200), CodeLimit},
-		{"4 MiB of brackets", fill("["), CodeLimit},
-		{"4 MiB of dashes", fill("- "), CodeLimit},
-		{"a pattern", ruleWith(`["**"]`, `["`+strings.Repeat("x", MaxPatternBytes+1)+`"]`), CodeLimit},
+		{"100 MB", strings.Repeat("# a comment\n", 100<<20/12), document.CodeLimit},
+		{"one byte too many", strings.Repeat("#", document.MaxFileBytes+1), document.CodeLimit},
+		{"20,000 rules", many(20_000), document.CodeLimit},
+		{"10,001 rules", many(document.MaxRules), document.CodeLimit}, // and one invariant
+		{"10,000 lists", "rules: " + strings.Repeat("[", 10_000) + strings.Repeat("]", 10_000), document.CodeLimit},
+		{"11,000 lists", "rules: " + strings.Repeat("[", 11_000), document.CodeLimit},
+		{"9,000 items", "rules:\n" + strings.Repeat("- ", 9_000), document.CodeLimit},
+		{"5,000 mappings", "rules: " + strings.Repeat("{a: ", 5_000) + strings.Repeat("}", 5_000), document.CodeLimit},
+		{"3,000 keys", strings.Repeat("? ", 3_000), document.CodeLimit},
+		{"free depth", "rules: []\nx-a: " + strings.Repeat("[", 200) + strings.Repeat("]", 200), document.CodeLimit},
+		{"4 MiB of brackets", fill("["), document.CodeLimit},
+		{"4 MiB of dashes", fill("- "), document.CodeLimit},
+		{"a pattern", ruleWith(`["**"]`, `["`+strings.Repeat("x", document.MaxPatternBytes+1)+`"]`), document.CodeLimit},
 		{"braces", "rules:\n" + func() string {
 			var b strings.Builder
 			for i := range 500 {
 				fmt.Fprintf(&b, "- {id: R%d, title: t, enforcement: {mode: fail}, match: {files: [\"a%d%s\"], forbidden_patterns: [x]}}\n", i, i, strings.Repeat("{a,b}", 8))
 			}
 			return b.String()
-		}(), CodeLimit},
+		}(), document.CodeLimit},
 	} {
 		files := Files{BoundariesFile: []byte(c.content), InvariantsFile: []byte(goodInvariants)}
 		took := cputime.Of(func() {
 			_, errs := loadFiles(files)
-			if !slices.ContainsFunc(errs, func(e *Error) bool { return e.Code == c.code }) {
+			if !slices.ContainsFunc(errs, func(e *document.Error) bool { return e.Code == c.code }) {
 				t.Errorf("%s: %.300v", c.name, errs)
 			}
 		})
@@ -499,8 +500,8 @@ func TestFault_085_Limits(t *testing.T) {
 			t.Errorf("%s took %v", c.name, took)
 		}
 	}
-	b, errs := loadBoundaries(many(MaxRules - 1))
-	if errs != nil || len(b.Rules) != MaxRules {
+	b, errs := loadBoundaries(many(document.MaxRules - 1))
+	if errs != nil || len(b.Rules) != document.MaxRules {
 		t.Errorf("10,000 rules: %.300v", errs)
 	}
 }
@@ -512,7 +513,7 @@ func TestLimitsAreTheLast(t *testing.T) {
 			return strings.Replace(goodBoundaries, "GOOD-1", strings.Repeat("x", 200+more), 1)
 		},
 		"a file of 4 MiB": func(more int) string {
-			return goodBoundaries + strings.Repeat("#\n", (MaxFileBytes-len(goodBoundaries))/2) + strings.Repeat(" ", (MaxFileBytes-len(goodBoundaries))%2+more)
+			return goodBoundaries + strings.Repeat("#\n", (document.MaxFileBytes-len(goodBoundaries))/2) + strings.Repeat(" ", (document.MaxFileBytes-len(goodBoundaries))%2+more)
 		},
 		"100 lists": func(more int) string {
 			return goodBoundaries + "x-a: " + strings.Repeat("[", 100+more) + strings.Repeat("]", 100+more)
@@ -544,7 +545,9 @@ func TestTooManyMistakes(t *testing.T) {
 	}
 	for _, c := range []struct{ boundaries, invariants, want int }{{10_000, 0, 10_000}, {10_001, 0, 10_001}, {12_000, 12_000, 10_001}, {6_000, 6_000, 10_001}} {
 		_, errs := loadFiles(Files{BoundariesFile: wrong(goodBoundaries, c.boundaries), InvariantsFile: wrong(goodInvariants, c.invariants)})
-		said := slices.ContainsFunc(errs, func(e *Error) bool { return e.Code == CodeLimit && e.Found == "more than 10000 mistakes" })
+		said := slices.ContainsFunc(errs, func(e *document.Error) bool {
+			return e.Code == document.CodeLimit && e.Found == "more than 10000 mistakes"
+		})
 		if len(errs) != c.want || said != (c.want > 10_000) {
 			t.Errorf("%d and %d mistakes: %d errors, and it is said that there are more: %v", c.boundaries, c.invariants, len(errs), said)
 		}
@@ -580,14 +583,14 @@ func TestFault_090_DeprecatedBroken(t *testing.T) {
 }
 
 func TestFault_091_Patterns(t *testing.T) {
-	for _, pattern := range []string{strings.Repeat("x", MaxPatternBytes), "a\x00b", "\x00", "x\u0085", "a\nb", "a\r\nb", "\uFEFF", "\U0001F512", "\\", `'"`, " a ", strings.Repeat("é", MaxPatternBytes/2)} {
+	for _, pattern := range []string{strings.Repeat("x", document.MaxPatternBytes), "a\x00b", "\x00", "x\u0085", "a\nb", "a\r\nb", "\uFEFF", "\U0001F512", "\\", `'"`, " a ", strings.Repeat("é", document.MaxPatternBytes/2)} {
 		b, errs := loadBoundaries(ruleWith(`["**"]`, "["+yamlDouble(pattern)+"]"))
 		if errs != nil || b.Rules[0].Patterns[0] != pattern {
 			t.Errorf("%.40q: %.300v", pattern, errs)
 		}
 	}
-	_, errs := loadBoundaries(ruleWith(`["**"]`, `["`+strings.Repeat("é", MaxPatternBytes/2)+`x"]`))
-	wantCode(t, errs, CodeLimit, "65537 bytes")
+	_, errs := loadBoundaries(ruleWith(`["**"]`, `["`+strings.Repeat("é", document.MaxPatternBytes/2)+`x"]`))
+	wantCode(t, errs, document.CodeLimit, "65537 bytes")
 }
 
 // yamlDouble writes a text in double quotes, every character escaped.

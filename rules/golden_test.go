@@ -11,6 +11,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/policyscan/policyscan/rules/document"
 )
 
 var (
@@ -106,7 +108,7 @@ func goldens(t testing.TB, folder string) []golden {
 }
 
 // shown is an error with the line that it is about, and a mark under the column.
-func shown(e *Error) string {
+func shown(e *document.Error) string {
 	line, caret := e.Source()
 	if line == "" {
 		return e.Error() + "\n"
@@ -125,7 +127,7 @@ func TestBadBundles(t *testing.T) {
 	for _, g := range goldens(t, "bad") {
 		t.Run(g.name, func(t *testing.T) {
 			b, err := Load(g.files)
-			var errs Errors
+			var errs document.Errors
 			if b != nil || !errors.As(err, &errs) || len(errs) == 0 {
 				t.Fatalf("Load = %v, %v; want Errors", b, err)
 			}
@@ -163,14 +165,14 @@ func TestEveryErrorSaysWhatToDo(t *testing.T) {
 	codes := map[string]bool{}
 	for _, g := range goldens(t, "bad") {
 		_, err := Load(g.files)
-		for _, e := range err.(Errors) {
+		for _, e := range err.(document.Errors) {
 			codes[e.Code] = true
 			if e.Found == "" || e.Fix == "" || strings.HasSuffix(e.Fix, ".") || strings.Contains(e.Error(), "\n") {
 				t.Errorf("%s: %s: %+v", g.file, g.name, e)
 			}
 		}
 	}
-	for _, code := range []string{CodeMissing, CodeEmpty, CodeNoRules, CodeSyntax, CodeType, CodeKey, CodeValue, CodeDuplicate, CodeGlob} {
+	for _, code := range []string{document.CodeMissing, document.CodeEmpty, document.CodeNoRules, document.CodeSyntax, document.CodeType, document.CodeKey, document.CodeValue, document.CodeDuplicate, document.CodeGlob} {
 		if !codes[code] {
 			t.Errorf("no case in testdata/bad has the code %s", code)
 		}

@@ -12,7 +12,7 @@ import (
 	"slices"
 	"strings"
 
-	"gopkg.in/yaml.v3"
+	"github.com/policyscan/policyscan/rules/document"
 )
 
 // The rule files of a bundle, in the order in which errors and rules are listed.
@@ -22,18 +22,10 @@ const (
 	DeprecatedFile = "rules/deprecated.yml" // optional
 )
 
-// Limits of a bundle. What is over a limit is an error, never skipped.
-const (
-	MaxFileBytes    = 4 << 20  // of one rule file
-	MaxRules        = 10_000   // of all files together
-	MaxPatternBytes = 64 << 10 // of one pattern
-	maxIDBytes      = 200      // of an id: it is in every violation
-	maxDepth        = 100      // of nested lists and mappings
-	maxExpansions   = 100_000  // of the braces of all distinct globs together
-	maxErrors       = 10_000   // that are reported for one bundle; as many notes on its YAML
-)
+// maxExpansions is how many expansions the braces of all distinct globs of a bundle may have.
+const maxExpansions = 100_000
 
-// Load reads the bundle in fsys. If it has any mistake the error is an [Errors] with all
+// Load reads the bundle in fsys. If it has any mistake the error is a [document.Errors] with all
 // of them, and there is no bundle.
 //
 // Load trusts fsys not to block. For a folder on disk, where a rule file could
@@ -65,7 +57,7 @@ func readRegular(f fs.File) ([]byte, error) {
 	if !stat.Mode().IsRegular() {
 		return nil, errNotRegular{kindOf(stat.Mode())}
 	}
-	return io.ReadAll(io.LimitReader(f, MaxFileBytes+1))
+	return io.ReadAll(io.LimitReader(f, document.MaxFileBytes+1))
 }
 
 // kindOf names what is not a regular file.
@@ -87,18 +79,15 @@ func kindOf(mode fs.FileMode) string {
 
 // A loader holds what the files of one bundle have in common.
 type loader struct {
-	errs       Errors
-	full       bool // maxErrors was reached
-	ids        map[string]string
-	globs      map[string]*Error // each distinct glob, and its mistake if it has one
+	document.Batch
+	globs      map[string]*document.Error // each distinct glob, and its mistake if it has one
 	expansions int
-	rules      int    // seen so far
-	notes      []Note // at most maxErrors
+	rules      int // seen so far
 }
 
 // load reads the rule files by read, once each. strays are what else is in their folder that could be meant as one.
 func load(read func(name string) ([]byte, error), strays []stray) (*Bundle, error) {
-	l := &loader{ids: map[string]string{}, globs: map[string]*Error{}}
+	l := &loader{globs: map[string]*document.Error{}}
 	contents := map[string][]byte{}
 	byFile := map[string][]Rule{}
 	empty := 0 // how many files of enforced rules are known to have none
@@ -106,29 +95,26 @@ func load(read func(name string) ([]byte, error), strays []stray) (*Bundle, erro
 		content, err := read(name)
 		if errors.Is(err, fs.ErrNotExist) {
 			if name != DeprecatedFile {
-				l.errs = append(l.errs, missing(name, &strays))
+				l.Errors = append(l.Errors, missing(name, &strays))
 			} else if slices.ContainsFunc(strays, func(s stray) bool { return s.read }) {
-				l.errs = append(l.errs, &Error{Code: CodeRead, File: name, Found: "appeared after the bundle was read", Fix: "run it again"})
+				l.Errors = append(l.Errors, &document.Error{Code: document.CodeRead, File: name, Found: "appeared after the bundle was read", Fix: "run it again"})
 			}
 			continue
 		}
-		f := &file{loader: l, name: name, marks: map[int][]int{}, bad: map[*yaml.Node]bool{}}
 		if err != nil {
-			f.errs = append(f.errs, unreadable(name, err))
-		} else {
-			contents[name] = content
-			list, items := f.parse(content)
-			byFile[name] = list
-			if items == 0 && name != DeprecatedFile {
-				empty++
-			}
+			l.Errors = append(l.Errors, unreadable(name, err))
+			continue
 		}
-		sortErrors(f.errs)
-		l.errs = append(l.errs, f.errs...)
+		contents[name] = content
+		list, items := l.ruleFile(name, content)
+		byFile[name] = list
+		if items == 0 && name != DeprecatedFile {
+			empty++
+		}
 	}
 	if empty == 2 {
-		l.errs = append(l.errs, &Error{
-			Code: CodeNoRules, File: path.Dir(BoundariesFile),
+		l.Errors = append(l.Errors, &document.Error{
+			Code: document.CodeNoRules, File: path.Dir(BoundariesFile),
 			Found: "the bundle has no enforced rule",
 			Fix:   "write one in " + BoundariesFile + " or " + InvariantsFile,
 		})
@@ -137,23 +123,23 @@ func load(read func(name string) ([]byte, error), strays []stray) (*Bundle, erro
 		if s.read {
 			continue
 		}
-		l.errs = append(l.errs, s.mistake())
+		l.Errors = append(l.Errors, s.mistake())
 	}
-	if len(l.errs) > 0 {
-		return nil, l.errs
+	if len(l.Errors) > 0 {
+		return nil, l.Errors
 	}
 	b := New(append(byFile[BoundariesFile], byFile[InvariantsFile]...), byFile[DeprecatedFile])
 	b.SHA256, b.Files = identity(contents), map[string][sha256.Size]byte{}
 	for name, content := range contents {
 		b.Files[name] = sha256.Sum256(content)
 	}
-	b.notes = l.notes
+	b.notes = l.Notes
 	return b, nil
 }
 
 // missing is the error that a rule file is not there. A stray that is meant as that file is taken from the strays.
-func missing(name string, strays *[]stray) *Error {
-	e := &Error{Code: CodeMissing, File: name, Found: "no such file", Fix: `create it, with "rules: []" if it has no rule`}
+func missing(name string, strays *[]stray) *document.Error {
+	e := &document.Error{Code: document.CodeMissing, File: name, Found: "no such file", Fix: `create it, with "rules: []" if it has no rule`}
 	stem := strings.TrimSuffix(name, ".yml")
 	*strays = slices.DeleteFunc(*strays, func(s stray) bool {
 		if !strings.EqualFold(strings.TrimSuffix(s.name, path.Ext(s.name)), stem) {
@@ -166,8 +152,8 @@ func missing(name string, strays *[]stray) *Error {
 	return e
 }
 
-func unreadable(name string, err error) *Error {
-	e := &Error{Code: CodeRead, File: name, Found: "cannot be read: " + cause(err), Fix: "make it a readable file"}
+func unreadable(name string, err error) *document.Error {
+	e := &document.Error{Code: document.CodeRead, File: name, Found: "cannot be read: " + cause(err), Fix: "make it a readable file"}
 	var not errNotRegular
 	if errors.As(err, &not) {
 		e.Found = "is " + not.what

@@ -13,12 +13,14 @@ import (
 	"sync"
 	"testing"
 	"testing/fstest"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
+	"github.com/policyscan/policyscan/rules/document"
 	"github.com/policyscan/policyscan/rules/glob"
 )
 
@@ -108,22 +110,22 @@ func TestLoadUnreadable(t *testing.T) {
 	files := Files{BoundariesFile: []byte(goodBoundaries), InvariantsFile: []byte(goodInvariants)}
 	for _, name := range []string{BoundariesFile, InvariantsFile, DeprecatedFile} {
 		_, err := Load(brokenFS{files, name, errors.New("no luck")})
-		var errs Errors
+		var errs document.Errors
 		if !errors.As(err, &errs) {
 			t.Fatal(err)
 		}
-		wantCode(t, errs, CodeRead, name+": cannot be read: no luck; ")
+		wantCode(t, errs, document.CodeRead, name+": cannot be read: no luck; ")
 	}
 	for mode, what := range map[fs.FileMode]string{fs.ModeDevice: "a device", fs.ModeDevice | fs.ModeCharDevice: "a device", fs.ModeSocket: "a socket", fs.ModeIrregular: "not a regular file"} {
 		_, err := Load(fstest.MapFS{BoundariesFile: {Mode: mode}, InvariantsFile: {Data: []byte(goodInvariants)}})
-		var errs Errors
+		var errs document.Errors
 		errors.As(err, &errs)
-		wantCode(t, errs, CodeRead, BoundariesFile+": is "+what+"; ")
+		wantCode(t, errs, document.CodeRead, BoundariesFile+": is "+what+"; ")
 	}
 	files[BoundariesFile+"/x"] = nil
 	delete(files, BoundariesFile)
 	_, errs := loadFiles(files)
-	wantCode(t, errs, CodeRead, "is a folder")
+	wantCode(t, errs, document.CodeRead, "is a folder")
 }
 
 // A line end that was written as one is meant; one that a block scalar keeps is often a mistake.
@@ -294,96 +296,6 @@ func TestSource(t *testing.T) {
 	}
 }
 
-// TestPlace: what leads to a bundle is a part of the place, and none of the text, which is the same everywhere.
-func TestPlace(t *testing.T) {
-	e := &Error{File: BoundariesFile, Line: 4, Column: 25, Rule: "A", Found: "found", Fix: "fix"}
-	text := e.Error()
-	in := Errors{e}.In(".policyscan/").In("HEAD:")[0]
-	if in.Error() != text || text != `rules/boundaries.yml:4:25: rule "A": found; fix` || e.Place() != "rules/boundaries.yml:4:25" {
-		t.Errorf("%q, %q, %q", in.Error(), text, e.Place())
-	}
-	if got := in.Place() + " " + in.What(); got != `HEAD:.policyscan/rules/boundaries.yml:4:25 rule "A": found; fix` {
-		t.Error(got)
-	}
-	if none := (&Error{Bundle: "HEAD:", Found: "no bundle"}); none.Place() != "" || none.Error() != "no bundle" {
-		t.Errorf("%q %q", none.Place(), none.Error())
-	}
-}
-
-// TestLineOfSyntaxErrors: the line is where the text stops being YAML, wherever yaml.v3 puts it.
-func TestLineOfSyntaxErrors(t *testing.T) {
-	for content, line := range map[string]int{
-		"rules:\n  - id: a\n   title: b\n":                               3,
-		"rules:\n  - id: a\n    x: [\n      a,\n      b]\n   title: b\n": 6,
-		"rules:\n  - id: \"a\n    title: b\n":                            2,
-		"rules:\n  - id: {a\n    title: b\n":                             2,
-		"rules:\n  - id: a\n    x: |\n     foo\n    bar\n    title: c\n": 5,
-		"\n\n\nrules: ]\n": 4,
-		"rules:\n  - id: a\n\n# c\n\n    title: b\n  }\n":              7,
-		"rules:\r\n  - id: a\r\n   title: b\r\n":                       3,
-		strings.Repeat("# c\n", 50) + "rules:\n  - \"\\d\"\n":          52,
-		"rules: [" + strings.Repeat("\n  a,", 100) + "\n  b]\n  - c\n": 103,
-	} {
-		_, errs := loadBoundaries(content)
-		if len(errs) != 1 || errs[0].Code != CodeSyntax || errs[0].Line != line {
-			t.Errorf("%.80q: %v; want line %d", content, errs, line)
-		}
-	}
-	// Where no line ends a text that is YAML, not far from it, or the file is large, yaml.v3 says about where.
-	comments := strings.Repeat("# a comment\n", maxProbeBytes/12-2)
-	large := func(more int) string {
-		return "#" + strings.Repeat("c", maxProbeBytes+more-len(comments)-len("#\nrules: ]\n")) + "\n" + comments + "rules: ]\n"
-	}
-	for content, line := range map[string]int{
-		"rules: [\n  a,\n  b,\n  }\n":                                 4,
-		"x-a: b\nrules: [\n" + strings.Repeat("  a,\n", 19) + "  }\n": 22,
-		large(1): strings.Count(large(1), "\n"),
-	} {
-		_, errs := loadBoundaries(content)
-		if len(errs) != 1 || errs[0].Line < line-1 || errs[0].Line > line {
-			t.Errorf("%.80q: %v; want line %d or that before it", content, errs, line)
-		}
-	}
-	for content, line := range map[string]int{"x-a: b\nrules: [\n" + strings.Repeat("  a,\n", 18) + "  }\n": 2, large(0): strings.Count(large(0), "\n")} {
-		if _, errs := loadBoundaries(content); len(errs) != 1 || errs[0].Line != line {
-			t.Errorf("%.80q: %v; want line %d", content, errs, line)
-		}
-	}
-}
-
-// TestQuoted: a text is shown whole up to 160 bytes, and cut between two characters.
-func TestQuoted(t *testing.T) {
-	for text, want := range map[string]string{
-		"a\n": `"a\n"`, strings.Repeat("a", 160): `"` + strings.Repeat("a", 160) + `"`, strings.Repeat("a", 161): `"` + strings.Repeat("a", 160) + `"…`, strings.Repeat("日", 60): `"` + strings.Repeat("日", 53) + `"…`,
-	} {
-		if got := Quoted(text); got != want {
-			t.Errorf("%s: got %s", text, got)
-		}
-	}
-}
-
-func TestNearest(t *testing.T) {
-	for key, want := range map[string]string{"titel": "title", "Title": "title", "tittle": "title", "desc": "", "docsUrl": "docs_url", "docs-url": "docs_url", "remedation": "remediation", "remidiashion": "remediation", "enforsment": "enforcement", "example": "examples", "i": "id", "": "", "xyz": ""} {
-		if got := Nearest(key, ruleLevel.keys()); got != want {
-			t.Errorf("Nearest(%q) = %q; want %q", key, got, want)
-		}
-	}
-	// The nearest of several; of two that are as near, the first.
-	for _, words := range [][]string{{"excluding", "exclude"}, {"exclude", "excluding"}, {"exclude", "excludex"}} {
-		if got := Nearest("excludes", words); got != "exclude" {
-			t.Errorf("of %q: %q", words, got)
-		}
-	}
-	for _, c := range []struct {
-		a, b string
-		n    int
-	}{{"", "", 0}, {"a", "", 1}, {"", "ab", 2}, {"ab", "ba", 1}, {"abc", "abd", 1}, {"title", "titel", 1}, {"kitten", "sitting", 3}, {"abcd", "badc", 2}} {
-		if got := distance(c.a, c.b); got != c.n {
-			t.Errorf("distance(%q, %q) = %d; want %d", c.a, c.b, got, c.n)
-		}
-	}
-}
-
 // FuzzLoad: whatever the files hold, Load does not panic, says the same twice, and what it
 // loads is as the fields of Rule promise.
 func FuzzLoad(f *testing.F) {
@@ -417,7 +329,7 @@ func FuzzLoad(f *testing.F) {
 
 func checkErrors(t *testing.T, files Files, err error) {
 	t.Helper()
-	var errs Errors
+	var errs document.Errors
 	if !errors.As(err, &errs) || len(errs) == 0 {
 		t.Fatalf("%T", err)
 	}
@@ -438,8 +350,10 @@ func checkBundle(t *testing.T, b *Bundle) {
 		t.Fatalf("%d rules, identity %q", len(b.Rules), b.SHA256)
 	}
 	ids := map[string]bool{}
+	notOneWord := func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsGraphic(r) }
 	for i, r := range append(slices.Clone(b.Rules), b.Deprecated...) {
-		if r.ID == "" || ids[r.ID] || idMistake(r.ID) != "" || strings.TrimSpace(r.Title) == "" || len(r.Files) == 0 || len(r.Patterns) == 0 || r.Line < 1 {
+		if r.ID == "" || ids[r.ID] || len(r.ID) > 200 || strings.ContainsFunc(r.ID, notOneWord) ||
+			strings.TrimSpace(r.Title) == "" || len(r.Files) == 0 || len(r.Patterns) == 0 || r.Line < 1 {
 			t.Fatalf("rule %d: %+v", i, r)
 		}
 		ids[r.ID] = true
@@ -447,7 +361,7 @@ func checkBundle(t *testing.T, b *Bundle) {
 			t.Fatalf("rule %d: %s in %s", i, r.Type, r.File)
 		}
 		for _, p := range r.Patterns {
-			if strings.TrimSpace(p) == "" || len(p) > MaxPatternBytes || !utf8.ValidString(p) {
+			if strings.TrimSpace(p) == "" || len(p) > document.MaxPatternBytes || !utf8.ValidString(p) {
 				t.Fatalf("pattern %q", p)
 			}
 		}

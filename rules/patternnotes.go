@@ -8,6 +8,8 @@ import (
 	"sync"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/policyscan/policyscan/rules/document"
 )
 
 // patternNotes says what in a pattern of a rule is often a mistake.
@@ -16,13 +18,13 @@ func patternNotes(r *Rule, p string) []string {
 	add := func(format string, args ...any) { notes = append(notes, fmt.Sprintf(format, args...)) }
 	if text := expressionIn(p); text != "" {
 		add("the pattern %s looks like a regular expression or a wildcard, because of %s, but a pattern is the text itself; "+
-			"list each text that must not appear as a separate pattern", Quoted(p), Quoted(text))
+			"list each text that must not appear as a separate pattern", document.Quoted(p), document.Quoted(text))
 	}
 	if trimmed := strings.Trim(p, " \t"); trimmed != p && !endsAWord(r, p, trimmed) {
-		add("the pattern %s has a space or tab at an end, and matches only where the file has it too; if that is not meant, write %s", Quoted(p), Quoted(trimmed))
+		add("the pattern %s has a space or tab at an end, and matches only where the file has it too; if that is not meant, write %s", document.Quoted(p), document.Quoted(trimmed))
 	}
 	if n := strangerIn(p); n != "" {
-		add("the pattern %s has %s", Quoted(p), n)
+		add("the pattern %s has %s", document.Quoted(p), n)
 	}
 	return notes
 }

@@ -4,7 +4,7 @@
 // and, optionally, rules/deprecated.yml. [Load] reads one from any fs.FS and
 // [LoadDir] from a folder on disk. Both are strict: nothing in a bundle is
 // silently ignored, and every mistake in a bundle is reported in one run, in
-// file order, with its line and column ([Errors]).
+// file order, with its line and column ([document.Errors]).
 //
 // A rule has globs and patterns. Which files a rule selects depends on
 // their paths alone ([Rule.Selects], and [Bundle.Selecting] for all rules at once); what a
@@ -33,8 +33,8 @@
 //
 // # Limits
 //
-// A rule file has at most [MaxFileBytes], a bundle at most [MaxRules] rules, deprecated ones included,
-// a pattern at most [MaxPatternBytes]. Lists and mappings are at most 100 deep, and the different
+// A rule file has at most [document.MaxFileBytes], a bundle at most [document.MaxRules] rules, deprecated ones included,
+// a pattern at most [document.MaxPatternBytes]. Lists and mappings are at most 100 deep, and the different
 // globs of a bundle have at most 100,000 expansions of braces. Exceeding a limit
 // is an error. After 10,000 mistakes the search for more ends, with an error that says so.
 package rules
@@ -43,6 +43,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 
+	"github.com/policyscan/policyscan/rules/document"
 	"github.com/policyscan/policyscan/rules/glob"
 )
 
@@ -78,13 +79,10 @@ type Rule struct {
 	File string // the rule file within the bundle, such as "rules/boundaries.yml"
 	Line int    // 1-based, where the rule begins in File
 
-	at                             spot
-	files, exclude                 *glob.Set // Files and Exclude, compiled by Load and New
-	filesAt, excludeAt, patternsAt []place   // where Files, Exclude and Patterns stand in File, if loaded
+	at                             document.Spot
+	files, exclude                 *glob.Set        // Files and Exclude, compiled by Load and New
+	filesAt, excludeAt, patternsAt []document.Place // where Files, Exclude and Patterns stand in File, if loaded
 }
-
-// A place is a position in a rule file: both 1-based, the column in bytes; 0 is unknown.
-type place struct{ line, column int }
 
 // An Example is one of a rule's own tests: a file that violates it, or does not.
 type Example struct {
@@ -92,27 +90,19 @@ type Example struct {
 	Content  string
 	Violates bool
 
-	at spot
-}
-
-// A spot is a place in a rule file and the text there, as [Error.Source] returns it. It is empty in rules
-// that [New] was given.
-type spot struct {
-	place
-	source string
-	caret  int
+	at document.Spot
 }
 
 // Mistake returns an error about a rule that loaded, at the place where it begins.
-func (r *Rule) Mistake(found string) *Error { return r.mistake(r.at, found) }
+func (r *Rule) Mistake(found string) *document.Error { return r.mistake(r.at, found) }
 
 // ExampleMistake returns an error about one of a rule's examples, counted from 0, at the place where that begins.
-func (r *Rule) ExampleMistake(i int, found string) *Error {
+func (r *Rule) ExampleMistake(i int, found string) *document.Error {
 	return r.mistake(r.Examples[i].at, fmt.Sprintf("example %d: %s", i+1, found))
 }
 
-func (r *Rule) mistake(at spot, found string) *Error {
-	return &Error{File: r.File, Line: at.line, Column: at.column, Rule: r.ID, Found: found, source: at.source, caret: at.caret}
+func (r *Rule) mistake(at document.Spot, found string) *document.Error {
+	return at.Error(document.Error{File: r.File, Rule: r.ID, Found: found})
 }
 
 // A Bundle is a set of rules that loaded without a mistake.
@@ -132,7 +122,7 @@ type Bundle struct {
 
 	selector *selector
 	classes  func() []linkClass // by what they mean for links, made when first asked for
-	notes    []Note             // found while loading
+	notes    []document.Note    // found while loading
 }
 
 // Count returns how many enforced rules of type t the bundle has.

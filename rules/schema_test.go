@@ -11,6 +11,8 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"gopkg.in/yaml.v3"
 	"pgregory.net/rapid"
+
+	"github.com/policyscan/policyscan/rules/document"
 )
 
 // compileSchema returns the schemas of the three files and of any of them.
@@ -101,7 +103,7 @@ func TestSchemaAndLoaderAgree(t *testing.T) {
 	could, did := 0, 0
 	for _, g := range goldens(t, "bad") {
 		refused := refusedBySchema(t, schemas, g.files)
-		if strings.HasPrefix(g.want, CodeKey) || strings.HasPrefix(g.want, CodeType) || strings.HasPrefix(g.want, CodeValue) {
+		if strings.HasPrefix(g.want, document.CodeKey) || strings.HasPrefix(g.want, document.CodeType) || strings.HasPrefix(g.want, document.CodeValue) {
 			could++
 			if refused {
 				did++

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/policyscan/policyscan/rules/document"
 	"github.com/policyscan/policyscan/rules/glob"
 )
 
@@ -50,7 +51,7 @@ func Distinct(bundles []*Bundle) error {
 	if len(bundles) < 2 {
 		return nil
 	}
-	var mistakes Errors
+	var mistakes document.Errors
 	first := map[string]int{} // the bundle that has an id
 	for i, b := range bundles {
 		if b == nil {
@@ -63,8 +64,8 @@ func Distinct(bundles []*Bundle) error {
 				if !taken {
 					first[id] = i
 				} else if other != i {
-					mistakes = append(mistakes, &Error{
-						Code: CodeTwo, Rule: id, Found: fmt.Sprintf("two bundles have a rule with this id, number %d and number %d of --policy", other+1, i+1),
+					mistakes = append(mistakes, &document.Error{
+						Code: document.CodeTwo, Rule: id, Found: fmt.Sprintf("two bundles have a rule with this id, number %d and number %d of --policy", other+1, i+1),
 						Fix: "give each rule its own id; a prefix for each bundle helps",
 					})
 				}

@@ -7,6 +7,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/policyscan/policyscan/rules/document"
 )
 
 // A stray is something in the folder of the rule files that is not read, and could be meant to be.
@@ -71,17 +73,17 @@ func IsRuleFile(name string) bool {
 }
 
 // mistake is the error that a stray is. A link is one whatever its name: it could lead to a folder of rules.
-func (s *stray) mistake() *Error {
+func (s *stray) mistake() *document.Error {
 	switch {
 	case s.err != nil:
 		e := unreadable(s.name, s.err)
 		e.Fix = "make it readable: a rule file in it would not be read"
 		return e
 	case s.what != "":
-		return &Error{Code: CodeUnread, File: s.name, Found: "is " + s.what + ", which is neither followed nor read", Fix: "replace it with the file itself, or remove it"}
+		return &document.Error{Code: document.CodeUnread, File: s.name, Found: "is " + s.what + ", which is neither followed nor read", Fix: "replace it with the file itself, or remove it"}
 	}
-	return &Error{
-		Code: CodeUnread, File: s.name, Found: "this file is not read: rules/ can only have boundaries.yml, invariants.yml and deprecated.yml",
+	return &document.Error{
+		Code: document.CodeUnread, File: s.name, Found: "this file is not read: rules/ can only have boundaries.yml, invariants.yml and deprecated.yml",
 		Fix: "move its rules into one of these, or move it out of rules/",
 	}
 }

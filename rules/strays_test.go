@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/policyscan/policyscan/rules/document"
 )
 
 // TestFault_146_UnreadFiles: nothing in the folder of the rule files that looks like one is passed over, at any depth.
@@ -42,13 +44,13 @@ func TestFault_146_UnreadFiles(t *testing.T) {
 	} {
 		_, inMemory := Load(good(names...))
 		for where, err := range map[string]error{"in memory": inMemory, "on disk": onDisk(good(names...))} {
-			var list Errors
+			var list document.Errors
 			if !errors.As(err, &list) {
 				t.Errorf("%q %s: %v", names, where, err)
 				continue
 			}
 			for _, name := range names {
-				if !slices.ContainsFunc(list, func(e *Error) bool { return e.Code == CodeUnread && e.File == name }) {
+				if !slices.ContainsFunc(list, func(e *document.Error) bool { return e.Code == document.CodeUnread && e.File == name }) {
 					t.Errorf("%q %s: no error for %s: %v", names, where, name, err)
 				}
 			}

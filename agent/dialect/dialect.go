@@ -20,6 +20,7 @@ import (
 	"github.com/policyscan/policyscan/agent/dialect/sigmashake"
 	"github.com/policyscan/policyscan/internal/disk"
 	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/rules/document"
 )
 
 // A Dialect is a way to write call rules.
@@ -27,26 +28,26 @@ type Dialect struct {
 	Name     string
 	Strategy callrules.Strategy
 	Files    string // which files are taken to be written in it
-	read     func(name string, files []*rules.Source, define map[string]string) (*callrules.Set, error)
+	read     func(name string, files []*document.Source, define map[string]string) (*callrules.Set, error)
 }
 
 // Dialects returns all of them, in the order of the manual.
 func Dialects() []Dialect {
 	return []Dialect{
 		{"native", callrules.AllViolations, "*.yml and *.yaml, except those of claudecube", one(native.Read)},
-		{sigmashake.Dialect, callrules.PriorityFirst, "*.rules, and folders of them", func(name string, files []*rules.Source, _ map[string]string) (*callrules.Set, error) {
+		{sigmashake.Dialect, callrules.PriorityFirst, "*.rules, and folders of them", func(name string, files []*document.Source, _ map[string]string) (*callrules.Set, error) {
 			return sigmashake.Read(name, files)
 		}},
 		{"evaluator", callrules.DenyOverrides, "*.json", one(evaluator.Read)},
 		{"claudecube", callrules.CategoryFirst, "*.yml and *.yaml in which a line begins with \"defaults:\"", one(claudecube.Read)},
-		{"clash", callrules.MostSpecific, "*.sexpr and *.clash", func(_ string, files []*rules.Source, define map[string]string) (*callrules.Set, error) {
+		{"clash", callrules.MostSpecific, "*.sexpr and *.clash", func(_ string, files []*document.Source, define map[string]string) (*callrules.Set, error) {
 			return clash.Read(files[0], define)
 		}},
 	}
 }
 
-func one(read func(*rules.Source) (*callrules.Set, error)) func(string, []*rules.Source, map[string]string) (*callrules.Set, error) {
-	return func(_ string, files []*rules.Source, _ map[string]string) (*callrules.Set, error) {
+func one(read func(*document.Source) (*callrules.Set, error)) func(string, []*document.Source, map[string]string) (*callrules.Set, error) {
+	return func(_ string, files []*document.Source, _ map[string]string) (*callrules.Set, error) {
 		return read(files[0])
 	}
 }
@@ -62,7 +63,7 @@ func Names() []string {
 
 // Load reads the call rules in a file, or in a folder of .rules files, which are one set. name counts from dir, "" is
 // the current folder. dialect names what they are written in; with "" the name of the file tells, see [Dialect.Files].
-// define are the values of (env NAME) in clash. The error is rules.Errors if it is about what is written there.
+// define are the values of (env NAME) in clash. The error is [document.Errors] if it is about what is written there.
 func Load(dir, name, dialect string, define map[string]string) (*callrules.Set, error) {
 	files, err := sources(dir, name)
 	if err != nil {
@@ -72,10 +73,10 @@ func Load(dir, name, dialect string, define map[string]string) (*callrules.Set, 
 }
 
 // Read is Load of what is in memory: the file of that name, or the files of a folder.
-func Read(name string, files []*rules.Source, dialect string, define map[string]string) (*callrules.Set, error) {
+func Read(name string, files []*document.Source, dialect string, define map[string]string) (*callrules.Set, error) {
 	if dialect == "" {
 		if dialect = detect(files[0]); dialect == "" {
-			return nil, rules.Errors{{Code: rules.CodeValue, File: name, Found: "its name does not say which dialect it is written in",
+			return nil, document.Errors{{Code: document.CodeValue, File: name, Found: "its name does not say which dialect it is written in",
 				Fix: "name the dialect with --dialect:  " + strings.Join(Names(), ", ")}}
 		}
 	}
@@ -83,7 +84,7 @@ func Read(name string, files []*rules.Source, dialect string, define map[string]
 		return nil, err
 	}
 	if len(files) > 1 && dialect != sigmashake.Dialect {
-		return nil, rules.Errors{{Code: rules.CodeRead, File: name, Found: "is a folder", Fix: "name the file of the rules in it"}}
+		return nil, document.Errors{{Code: document.CodeRead, File: name, Found: "is a folder", Fix: "name the file of the rules in it"}}
 	}
 	all := Dialects()
 	return all[slices.Index(Names(), dialect)].read(name, files, define)
@@ -101,7 +102,7 @@ func known(dialect string) error {
 var claudecubeKey = regexp.MustCompile(`(?m)^["']?defaults["']?[ \t]*:`)
 
 // detect says what a file is written in, by its name.
-func detect(f *rules.Source) string {
+func detect(f *document.Source) string {
 	switch strings.ToLower(filepath.Ext(f.Name)) {
 	case ".rules":
 		return sigmashake.Dialect
@@ -120,7 +121,7 @@ func detect(f *rules.Source) string {
 
 // sources reads a file, or the .rules files of a folder in the order of their names. Such files deeper down are a
 // mistake: they would seem to be in force.
-func sources(dir, name string) ([]*rules.Source, error) {
+func sources(dir, name string) ([]*document.Source, error) {
 	at := disk.Under(dir, name)
 	st, err := os.Stat(at)
 	if err != nil || !st.IsDir() {
@@ -128,10 +129,10 @@ func sources(dir, name string) ([]*rules.Source, error) {
 		if err != nil {
 			return nil, err
 		}
-		return []*rules.Source{f}, nil
+		return []*document.Source{f}, nil
 	}
-	var files []*rules.Source
-	var errs rules.Errors
+	var files []*document.Source
+	var errs document.Errors
 	err = fs.WalkDir(os.DirFS(at), ".", func(rest string, e fs.DirEntry, err error) error {
 		if err != nil {
 			return fmt.Errorf("the folder %s cannot be read: %w", path.Join(name, rest), disk.Cause(err))
@@ -140,10 +141,10 @@ func sources(dir, name string) ([]*rules.Source, error) {
 		switch {
 		case e.IsDir() || !strings.EqualFold(path.Ext(rest), ".rules"):
 		case path.Dir(rest) != ".": // whether SigmaShake reads it is not known; not to is to let calls through
-			errs = append(errs, &rules.Error{Code: rules.CodeRead, File: file, Found: "is in a folder within " + name, Fix: "put it next to the others, or name its folder too"})
+			errs = append(errs, &document.Error{Code: document.CodeRead, File: file, Found: "is in a folder within " + name, Fix: "put it next to the others, or name its folder too"})
 		default:
 			f, err := rules.ReadSource(filepath.Join(at, filepath.FromSlash(rest)), file)
-			var mistakes rules.Errors
+			var mistakes document.Errors
 			if err != nil && !errors.As(err, &mistakes) {
 				return err
 			}
@@ -159,7 +160,7 @@ func sources(dir, name string) ([]*rules.Source, error) {
 	case errs != nil:
 		return nil, errs
 	case files == nil:
-		return nil, rules.Errors{{Code: rules.CodeMissing, File: name, Found: "the folder has no .rules file", Fix: "name a file of call rules, or a folder of .rules files"}}
+		return nil, document.Errors{{Code: document.CodeMissing, File: name, Found: "the folder has no .rules file", Fix: "name a file of call rules, or a folder of .rules files"}}
 	}
 	return files, nil
 }

@@ -16,7 +16,7 @@ import (
 
 	"github.com/policyscan/policyscan/agent/call"
 	"github.com/policyscan/policyscan/agent/callrules"
-	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/rules/document"
 )
 
 // texts are a file in each dialect.
@@ -57,7 +57,7 @@ func TestTable(t *testing.T) {
 			t.Errorf("%s: no text in it is tested", d.Name)
 			continue
 		}
-		set, err := Read("the file", []*rules.Source{{Name: "the file", Text: []byte(text)}}, d.Name, nil)
+		set, err := Read("the file", []*document.Source{{Name: "the file", Text: []byte(text)}}, d.Name, nil)
 		if err != nil {
 			t.Errorf("%s: %v", d.Name, err)
 			continue
@@ -104,7 +104,7 @@ func TestDetect(t *testing.T) {
 		{"a.jsonl", "", ""},
 		{"a.rules.bak", "", ""},
 	} {
-		if got := detect(&rules.Source{Name: c.name, Text: []byte(c.text)}); got != c.want {
+		if got := detect(&document.Source{Name: c.name, Text: []byte(c.text)}); got != c.want {
 			t.Errorf("%s with %q is taken for %q, want %q", c.name, c.text, got, c.want)
 		}
 	}
@@ -198,15 +198,15 @@ func TestRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	cases := []struct{ name, dialect, code, want string }{
-		{"a.txt", "", rules.CodeValue, "a.txt: its name does not say which dialect it is written in; name the dialect with --dialect:  native, sigmashake, evaluator, claudecube, clash"},
-		{"none", "", rules.CodeMissing, "none: the folder has no .rules file; name a file of call rules, or a folder of .rules files"},
-		{"empty", "", rules.CodeMissing, "empty: the folder has no .rules file"},
-		{"folder.yml", "", rules.CodeMissing, "folder.yml: the folder has no .rules file"},
-		{"none", "native", rules.CodeMissing, "none: the folder has no .rules file"},
-		{"gone.yml", "", rules.CodeRead, "gone.yml: cannot be read: "},
-		{"latin.rules", "", rules.CodeSyntax, "latin.rules:1:35: a byte that is not UTF-8"},
-		{"wide.yml", "", rules.CodeSyntax, "wide.yml: the text is UTF-16"},
-		{"zero.json", "", rules.CodeSyntax, "zero.json:1:8: the control character U+0000"},
+		{"a.txt", "", document.CodeValue, "a.txt: its name does not say which dialect it is written in; name the dialect with --dialect:  native, sigmashake, evaluator, claudecube, clash"},
+		{"none", "", document.CodeMissing, "none: the folder has no .rules file; name a file of call rules, or a folder of .rules files"},
+		{"empty", "", document.CodeMissing, "empty: the folder has no .rules file"},
+		{"folder.yml", "", document.CodeMissing, "folder.yml: the folder has no .rules file"},
+		{"none", "native", document.CodeMissing, "none: the folder has no .rules file"},
+		{"gone.yml", "", document.CodeRead, "gone.yml: cannot be read: "},
+		{"latin.rules", "", document.CodeSyntax, "latin.rules:1:35: a byte that is not UTF-8"},
+		{"wide.yml", "", document.CodeSyntax, "wide.yml: the text is UTF-16"},
+		{"zero.json", "", document.CodeSyntax, "zero.json:1:8: the control character U+0000"},
 	}
 	if runtime.GOOS != "windows" {
 		for link, to := range map[string]string{"link.rules": "a.rules", "linked/a.rules": "../a.rules", "linked/c.rules": "gone", "folder": "linked"} {
@@ -215,21 +215,21 @@ func TestRefused(t *testing.T) {
 			}
 		}
 		cases = append(cases, []struct{ name, dialect, code, want string }{
-			{"link.rules", "", rules.CodeRead, "link.rules: is a symbolic link"},
-			{"linked", "", rules.CodeRead, "linked/a.rules: is a symbolic link"},
-			{"linked", "", rules.CodeRead, "linked/c.rules: is a symbolic link"}, // and all of them
-			{"folder", "", rules.CodeRead, "folder/a.rules: is a symbolic link"}, // the folder itself is named by the user
+			{"link.rules", "", document.CodeRead, "link.rules: is a symbolic link"},
+			{"linked", "", document.CodeRead, "linked/a.rules: is a symbolic link"},
+			{"linked", "", document.CodeRead, "linked/c.rules: is a symbolic link"}, // and all of them
+			{"folder", "", document.CodeRead, "folder/a.rules: is a symbolic link"}, // the folder itself is named by the user
 		}...)
 		if mkfifo, err := exec.LookPath("mkfifo"); err == nil { // a reader of it would wait for ever
 			if err := exec.Command(mkfifo, filepath.Join(dir, "fifo.yml")).Run(); err != nil {
 				t.Fatal(err)
 			}
-			cases = append(cases, struct{ name, dialect, code, want string }{"fifo.yml", "", rules.CodeRead, "fifo.yml: is a FIFO"})
+			cases = append(cases, struct{ name, dialect, code, want string }{"fifo.yml", "", document.CodeRead, "fifo.yml: is a FIFO"})
 		}
 	}
 	for _, c := range cases {
 		set, err := Load(dir, c.name, c.dialect, nil)
-		var list rules.Errors
+		var list document.Errors
 		if !errors.As(err, &list) || !strings.Contains(err.Error(), c.want) || list[0].Code != c.code {
 			t.Errorf("%s: %v, %v, want %s %s", c.name, set, err, c.code, c.want)
 		}
@@ -259,7 +259,7 @@ func TestAllMistakes(t *testing.T) {
 		"a.yml": {"a.yml:2", "a.yml:3"},
 	} {
 		_, err := Load(dir, name, "", nil)
-		var list rules.Errors
+		var list document.Errors
 		if !errors.As(err, &list) {
 			t.Fatalf("%s: %v", name, err)
 		}

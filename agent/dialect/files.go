@@ -12,7 +12,7 @@ import (
 	"github.com/policyscan/policyscan/agent/call"
 	"github.com/policyscan/policyscan/agent/callrules"
 	"github.com/policyscan/policyscan/internal/disk"
-	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/rules/document"
 )
 
 // Files are the call rules that a command uses.
@@ -23,7 +23,7 @@ type Files struct {
 }
 
 // Load reads the files, whose names count from dir; "" is the current folder. If there are mistakes in some, the
-// error is rules.Errors and has those in all of them.
+// error is [document.Errors] and has those in all of them.
 func (f Files) Load(dir string) ([]*callrules.Set, error) {
 	if f.Dialect != "" {
 		if err := known(f.Dialect); err != nil {
@@ -35,10 +35,10 @@ func (f Files) Load(dir string) ([]*callrules.Set, error) {
 		return nil, err
 	}
 	var sets []*callrules.Set
-	var mistakes rules.Errors
+	var mistakes document.Errors
 	for _, name := range f.Names {
 		s, err := Load(dir, filepath.ToSlash(filepath.Clean(name)), f.Dialect, define)
-		var list rules.Errors
+		var list document.Errors
 		if errors.As(err, &list) {
 			mistakes = append(mistakes, list...)
 			continue

@@ -9,7 +9,7 @@ import (
 
 	"github.com/policyscan/policyscan/agent/call"
 	"github.com/policyscan/policyscan/agent/callrules"
-	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/rules/document"
 )
 
 // The smallest file of each dialect.
@@ -77,8 +77,8 @@ func TestWhichDialect(t *testing.T) {
 func TestNoText(t *testing.T) {
 	for _, d := range Dialects() {
 		for _, text := range []string{"\xff", "\x00", "", "\xff\xfea\x00", "a: 1\x00"} {
-			s, err := Read("f", []*rules.Source{{Name: "f", Text: []byte(text)}}, d.Name, nil)
-			var list rules.Errors
+			s, err := Read("f", []*document.Source{{Name: "f", Text: []byte(text)}}, d.Name, nil)
+			var list document.Errors
 			if !errors.As(err, &list) || s != nil {
 				t.Errorf("%s of %q: %v, %v", d.Name, text, s, err)
 			}
@@ -109,7 +109,7 @@ func TestFoldersWithin(t *testing.T) {
 		{"a name in capital letters", []string{"r/a.rules", "rule x { LOG any IF tool EQUALS \"X\" MESSAGE \"m\" }", "r/B.RULES", "y"}, []string{"r/B.RULES:1"}},
 	} {
 		_, err := Load(emptyFiles(t, c.files...), "r", "", nil)
-		var list rules.Errors
+		var list document.Errors
 		if !errors.As(err, &list) {
 			t.Errorf("%s: %v", c.name, err)
 			continue

@@ -7,6 +7,7 @@ import (
 
 	"github.com/policyscan/policyscan/internal/disk"
 	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/rules/document"
 	"github.com/policyscan/policyscan/scanner"
 	"github.com/policyscan/policyscan/scanner/scope"
 )
@@ -37,8 +38,8 @@ func Open(names []string, root string) (*Gate, error) {
 // meant.
 func OfRepository(root string) (*Gate, error) {
 	dir, err := rules.Discover(root)
-	var none *rules.Error
-	if errors.As(err, &none) && none.Code == rules.CodeMissing {
+	var none *document.Error
+	if errors.As(err, &none) && none.Code == document.CodeMissing {
 		return nil, nil
 	}
 	if err != nil {

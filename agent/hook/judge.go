@@ -13,7 +13,7 @@ import (
 	"github.com/policyscan/policyscan/agent/gate"
 	"github.com/policyscan/policyscan/agent/protocol"
 	"github.com/policyscan/policyscan/internal/disk"
-	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/rules/document"
 	"github.com/policyscan/policyscan/scanner/repo"
 	"github.com/policyscan/policyscan/scanner/scope"
 )
@@ -143,9 +143,9 @@ func (h *Hook) bundleGate(root string) (*gate.Gate, error) {
 		}
 	}
 	g, err := gate.Open(names, root)
-	var none *rules.Error
+	var none *document.Error
 	if len(h.Policy) == 0 && len(h.Calls.Names) > 0 && errors.As(err, &none) &&
-		none.Code == rules.CodeMissing && none.File == "" {
+		none.Code == document.CodeMissing && none.File == "" {
 		advised := *none
 		advised.Fix += "; to check with the call rules alone, add --policy none"
 		err = &advised

@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/rules/document"
 )
 
 // list returns the array at a path of names: nil if there is none, an error at its place if what is
 // there, or on the way, is of another kind. found is how many of the names lead somewhere.
-func list(src *rules.Source, root *node, path []string) (array *node, found int, err error) {
+func list(src *document.Source, root *node, path []string) (array *node, found int, err error) {
 	at := root
 	for i, name := range path {
 		it := at.member(name)
@@ -24,7 +24,7 @@ func list(src *rules.Source, root *node, path []string) (array *node, found int,
 			kind, want = '[', "a list"
 		}
 		if at.kind != kind {
-			return nil, i, src.Error(rules.CodeType, at.start, fmt.Sprintf("%q is %s, not %s", strings.Join(path[:i+1], "."), at.called(), want), "fix it; nothing was written")
+			return nil, i, src.Error(document.CodeType, at.start, fmt.Sprintf("%q is %s, not %s", strings.Join(path[:i+1], "."), at.called(), want), "fix it; nothing was written")
 		}
 	}
 	return at, len(path), nil
@@ -35,7 +35,7 @@ func list(src *rules.Source, root *node, path []string) (array *node, found int,
 //
 // [remove] distinguishes what was made from what was there empty: within what is made there is a
 // space or a line end after the opening bracket, and within what was there empty there is neither.
-func insert(src *rules.Source, root *node, path []string, value any) ([]byte, error) {
+func insert(src *document.Source, root *node, path []string, value any) ([]byte, error) {
 	array, found, err := list(src, root, path)
 	if err != nil {
 		return nil, err
@@ -56,7 +56,7 @@ func insert(src *rules.Source, root *node, path []string, value any) ([]byte, er
 }
 
 // replace returns the text with another value in the place of one, in lines of its own if that has some.
-func replace(src *rules.Source, root, old *node, value any) ([]byte, error) {
+func replace(src *document.Source, root, old *node, value any) ([]byte, error) {
 	how := styleOf(src.Text, root)
 	how.prefix = lineIndent(src.Text, old.start)
 	how.oneLine = bytes.IndexByte(src.Text[old.start:old.end], '\n') < 0

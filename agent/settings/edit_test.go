@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/rules/document"
 )
 
 // shortHook is a value that is short to read, put at hooks.Pre.
@@ -146,7 +146,7 @@ func TestEdits(t *testing.T) {
 		{"names with escapes are the same names", `{"h\u006foks": {"Pre": [1]}}`, `{"h\u006foks": {"Pre": [1, {"run":"a && b"}]}}`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			src := &rules.Source{Name: "s.json", Text: []byte(test.before)}
+			src := &document.Source{Name: "s.json", Text: []byte(test.before)}
 			root, err := parse(src, true)
 			if err != nil {
 				t.Fatal(err)
@@ -168,7 +168,7 @@ func TestEdits(t *testing.T) {
 // takeOut removes the last element of hooks.Pre.
 func takeOut(t *testing.T, text []byte) string {
 	t.Helper()
-	src := &rules.Source{Name: "s.json", Text: text}
+	src := &document.Source{Name: "s.json", Text: text}
 	root, err := parse(src, true)
 	if err != nil {
 		t.Fatalf("%v\n%s", err, text)
@@ -201,7 +201,7 @@ func TestRemove(t *testing.T) {
 		{"all there is", "{\n  \"hooks\": {\n    \"Pre\": [\n      1\n    ]\n  }\n}\n", 0, "{\n}\n"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			root, err := parse(&rules.Source{Name: "s.json", Text: []byte(test.before)}, true)
+			root, err := parse(&document.Source{Name: "s.json", Text: []byte(test.before)}, true)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -251,7 +251,7 @@ func TestRefused(t *testing.T) {
 		{"{\"hooks\": {\"Pre\": false}}", "s.json:1:19: \"hooks.Pre\" is true or false, not a list; fix it; nothing was written"},
 		{"{\"hooks\": {\"Pre\": true}}", "s.json:1:19: \"hooks.Pre\" is true or false, not a list; fix it; nothing was written"},
 	} {
-		src := &rules.Source{Name: "s.json", Text: []byte(test.text)}
+		src := &document.Source{Name: "s.json", Text: []byte(test.text)}
 		root, err := parse(src, false)
 		if err == nil {
 			_, err = insert(src, root, shortPath, shortHook)
@@ -274,10 +274,10 @@ func FuzzEdit(f *testing.F) {
 		f.Add(seed, false)
 	}
 	f.Fuzz(func(t *testing.T, text string, comments bool) {
-		src := &rules.Source{Name: "s.json", Text: []byte(text)}
+		src := &document.Source{Name: "s.json", Text: []byte(text)}
 		root, err := parse(src, comments)
 		if err != nil {
-			var e *rules.Error
+			var e *document.Error
 			if ok := asError(err, &e); !ok || e.Line < 0 || e.Line > strings.Count(text, "\n")+1 || e.Column > len(text)+1 {
 				t.Errorf("the error is %#v", err)
 			}
@@ -303,8 +303,8 @@ func FuzzEdit(f *testing.F) {
 	})
 }
 
-func asError(err error, to **rules.Error) bool {
-	e, ok := err.(*rules.Error)
+func asError(err error, to **document.Error) bool {
+	e, ok := err.(*document.Error)
 	*to = e
 	return ok
 }

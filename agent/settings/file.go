@@ -8,14 +8,14 @@ import (
 	"path/filepath"
 
 	"github.com/policyscan/policyscan/internal/disk"
-	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/rules/document"
 )
 
 // A File is an agent's settings on disk, as they were when they were read.
 type File struct {
 	Target *Target
-	Shown  string        // what messages call it
-	Source *rules.Source // its content; nil if the file does not exist
+	Shown  string           // what messages call it
+	Source *document.Source // its content; nil if the file does not exist
 
 	path string      // as the system opens it
 	was  fs.FileInfo // nil if it does not exist
@@ -90,14 +90,14 @@ func (f *File) read() error {
 		return fmt.Errorf("%s is a link, and was left as it is; what it leads to has to be edited by hand", f.Shown)
 	case !st.Mode().IsRegular():
 		return fmt.Errorf("%s is not a regular file, and was left as it is", f.Shown)
-	case st.Size() > rules.MaxFileBytes:
-		return fmt.Errorf("%s has over %d bytes, and was left as it is", f.Shown, rules.MaxFileBytes)
+	case st.Size() > document.MaxFileBytes:
+		return fmt.Errorf("%s has over %d bytes, and was left as it is", f.Shown, document.MaxFileBytes)
 	}
 	text, err := os.ReadFile(f.path)
 	if err != nil {
 		return fmt.Errorf("the settings cannot be read: %w", err)
 	}
-	f.Source, f.was = &rules.Source{Name: f.Shown, Text: text}, st
+	f.Source, f.was = &document.Source{Name: f.Shown, Text: text}, st
 	return nil
 }
 

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"unicode/utf8"
 
-	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/rules/document"
 )
 
 // maxDepth is how deep lists and objects may be nested. The settings that agents document
@@ -55,11 +55,11 @@ func (n *node) member(name string) *item {
 }
 
 // parse reads a JSON text as RFC 8259 has it, strictly: one object, no name twice within one, no comma at the end,
-// and only if comments is true may there be comments. The error is a *rules.Error at its place: an edit of what cannot
+// and only if comments is true may there be comments. The error is a *document.Error at its place: an edit of what cannot
 // be read whole would be a guess.
-func parse(src *rules.Source, comments bool) (*node, error) {
+func parse(src *document.Source, comments bool) (*node, error) {
 	if bytes.HasPrefix(src.Text, []byte("\ufeff")) {
-		return nil, src.ErrorAt(rules.CodeSyntax, 1, 1, "the file begins with a byte order mark", "save it without one")
+		return nil, src.ErrorAt(document.CodeSyntax, 1, 1, "the file begins with a byte order mark", "save it without one")
 	}
 	if err := src.Check(); err != nil {
 		return nil, err
@@ -70,7 +70,7 @@ func parse(src *rules.Source, comments bool) (*node, error) {
 	}
 	p.space()
 	if p.at == len(p.text) {
-		return nil, src.ErrorAt(rules.CodeSyntax, 0, 0, "the file is empty", "write {} into it, or remove it")
+		return nil, src.ErrorAt(document.CodeSyntax, 0, 0, "the file is empty", "write {} into it, or remove it")
 	}
 	root, err := p.value(0)
 	if err != nil {
@@ -81,13 +81,13 @@ func parse(src *rules.Source, comments bool) (*node, error) {
 		return nil, p.unexpected("the end of the file")
 	}
 	if root.kind != '{' {
-		return nil, src.Error(rules.CodeType, root.start, "the settings are "+root.called()+", not an object", "write them as {…}")
+		return nil, src.Error(document.CodeType, root.start, "the settings are "+root.called()+", not an object", "write them as {…}")
 	}
 	return root, nil
 }
 
 type parser struct {
-	src  *rules.Source
+	src  *document.Source
 	text []byte // its text, or that without comments
 	at   int
 }
@@ -109,19 +109,19 @@ func (p *parser) space() {
 func (p *parser) unexpected(wanted string) error {
 	const fix = "fix it; nothing was written"
 	if p.at == len(p.text) {
-		return p.src.Error(rules.CodeSyntax, p.at, "the text ends where "+wanted+" belongs", fix)
+		return p.src.Error(document.CodeSyntax, p.at, "the text ends where "+wanted+" belongs", fix)
 	}
 	if rest := p.text[p.at:]; bytes.HasPrefix(rest, []byte("//")) || bytes.HasPrefix(rest, []byte("/*")) {
 		const found = "a comment, which the agent may not read, or that does not end"
-		return p.src.Error(rules.CodeSyntax, p.at, found, "remove it")
+		return p.src.Error(document.CodeSyntax, p.at, found, "remove it")
 	}
 	r, _ := utf8.DecodeRune(p.text[p.at:])
-	return p.src.Error(rules.CodeSyntax, p.at, fmt.Sprintf("%q where %s belongs", r, wanted), fix)
+	return p.src.Error(document.CodeSyntax, p.at, fmt.Sprintf("%q where %s belongs", r, wanted), fix)
 }
 
 func (p *parser) value(depth int) (*node, error) {
 	if depth > maxDepth {
-		return nil, p.src.Error(rules.CodeLimit, p.at, fmt.Sprintf("values are nested over %d deep", maxDepth), "make it flatter")
+		return nil, p.src.Error(document.CodeLimit, p.at, fmt.Sprintf("values are nested over %d deep", maxDepth), "make it flatter")
 	}
 	n := &node{kind: p.next(), start: p.at}
 	var err error
@@ -184,7 +184,7 @@ func (p *parser) name(seen map[string]bool) (string, error) {
 		return "", err
 	}
 	if seen[name] {
-		return "", p.src.Error(rules.CodeDuplicate, start, fmt.Sprintf("%q occurs twice", name), "remove one: programs differ in which of them they use")
+		return "", p.src.Error(document.CodeDuplicate, start, fmt.Sprintf("%q occurs twice", name), "remove one: programs differ in which of them they use")
 	}
 	seen[name] = true
 	p.space()

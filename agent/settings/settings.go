@@ -29,7 +29,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/rules/document"
 )
 
 // Install returns the settings with the hook that runs "PROGRAM hook AGENT" with these arguments before every call of
@@ -37,7 +37,7 @@ import (
 // it. A hook with these arguments that names another program, or that an earlier version wrote, is replaced where it
 // is. A nil src is a file that is not there yet. The error is of package rules, with the place in the file, where
 // there is one.
-func (t *Target) Install(src *rules.Source, program string, args []string) ([]byte, error) {
+func (t *Target) Install(src *document.Source, program string, args []string) ([]byte, error) {
 	program, err := quoteProgram(program)
 	if err != nil {
 		return nil, err
@@ -63,7 +63,7 @@ func (t *Target) Install(src *rules.Source, program string, args []string) ([]by
 	case had == nil:
 		return insert(src, root, t.path, entry)
 	case had.args != quoted:
-		return nil, src.Error(rules.CodeDuplicate, had.at.start, "the hook is there with other arguments"+shown(had.args), "to change them, first run: policyscan hook uninstall "+t.Agent)
+		return nil, src.Error(document.CodeDuplicate, had.at.start, "the hook is there with other arguments"+shown(had.args), "to change them, first run: policyscan hook uninstall "+t.Agent)
 	case !reflect.DeepEqual(had.entry, entry):
 		return replace(src, root, had.at, entry)
 	}
@@ -81,7 +81,7 @@ func shown(args string) string {
 // Uninstall returns the settings without the hook, whatever its arguments: the same bytes if there is
 // none, nil if the file is one that Install began and nothing else is in it. A hook that is not as it
 // was written is an error.
-func (t *Target) Uninstall(src *rules.Source) ([]byte, error) {
+func (t *Target) Uninstall(src *document.Source) ([]byte, error) {
 	root, err := parse(src, t.comments)
 	if err != nil {
 		return nil, err
@@ -119,7 +119,7 @@ func (t *Target) fresh(entry hook) ([]byte, error) {
 }
 
 // runs is an error if the agent would not run the hooks of a file.
-func (t *Target) runs(src *rules.Source, root *node) error {
+func (t *Target) runs(src *document.Source, root *node) error {
 	look := func(path []string) *node {
 		at := root
 		for _, name := range path {
@@ -152,18 +152,18 @@ func (t *Target) runs(src *rules.Source, root *node) error {
 		if n != nil {
 			where = n
 		}
-		return src.Error(rules.CodeValue, where.start, "there is no \"version\": 1, without which "+t.Title+" reads no hooks", "add it")
+		return src.Error(document.CodeValue, where.start, "there is no \"version\": 1, without which "+t.Title+" reads no hooks", "add it")
 	}
 	for _, it := range root.items {
 		if t.only != nil && !slices.Contains(t.only, it.name) {
-			return src.Error(rules.CodeKey, it.start, fmt.Sprintf("there is %q, and %s refuses a file that has more than %q", it.name, t.Title, t.only), "remove it")
+			return src.Error(document.CodeKey, it.start, fmt.Sprintf("there is %q, and %s refuses a file that has more than %q", it.name, t.Title, t.only), "remove it")
 		}
 	}
 	return nil
 }
 
-func (t *Target) switchedOff(src *rules.Source, n *node, path []string) error {
-	return src.Error(rules.CodeValue, n.start, fmt.Sprintf("%q is %s: %s would not run the hook", strings.Join(path, "."), src.Text[n.start:n.end], t.Title), "remove it")
+func (t *Target) switchedOff(src *document.Source, n *node, path []string) error {
+	return src.Error(document.CodeValue, n.start, fmt.Sprintf("%q is %s: %s would not run the hook", strings.Join(path, "."), src.Text[n.start:n.end], t.Title), "remove it")
 }
 
 // An installed hook is one that is as Install wrote it.
@@ -175,7 +175,7 @@ type installed struct {
 
 // find returns the hook if it is there, with any program and arguments, and nil if it is not. What runs policyscan
 // and is not as this version or an earlier one wrote it is an error.
-func (t *Target) find(src *rules.Source, root *node) (had *installed, err error) {
+func (t *Target) find(src *document.Source, root *node) (had *installed, err error) {
 	array, _, err := list(src, root, t.path)
 	if err != nil || array == nil {
 		return nil, err
@@ -186,13 +186,13 @@ func (t *Target) find(src *rules.Source, root *node) (had *installed, err error)
 		args, entry, ok := t.written(raw)
 		switch {
 		case ok && !bytes.Equal(raw, src.Text[it.value.start:it.value.end]):
-			return nil, src.Error(rules.CodeValue, it.start, "this hook of policyscan has a comment in it", "move the comment out of it")
+			return nil, src.Error(document.CodeValue, it.start, "this hook of policyscan has a comment in it", "move the comment out of it")
 		case ok && had != nil:
-			return nil, src.Error(rules.CodeDuplicate, it.start, "the hook occurs twice", "remove one of them by hand")
+			return nil, src.Error(document.CodeDuplicate, it.start, "the hook occurs twice", "remove one of them by hand")
 		case ok:
 			had = &installed{it.value, args, entry}
 		case mentions(raw, byName, " hook "+t.Agent):
-			return nil, src.Error(rules.CodeValue, it.start, "this hook runs policyscan, but is not as policyscan wrote it", "remove it by hand")
+			return nil, src.Error(document.CodeValue, it.start, "this hook runs policyscan, but is not as policyscan wrote it", "remove it by hand")
 		}
 	}
 	return had, nil

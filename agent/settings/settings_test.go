@@ -11,15 +11,17 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/rules/document"
 )
 
-func source(text string) *rules.Source { return &rules.Source{Name: "s.json", Text: []byte(text)} }
+func source(text string) *document.Source {
+	return &document.Source{Name: "s.json", Text: []byte(text)}
+}
 
 // install is what Install makes of a text; of none, if it is "".
 func install(t *testing.T, of *Target, text string, args ...string) string {
 	t.Helper()
-	var src *rules.Source
+	var src *document.Source
 	if text != "" {
 		src = source(text)
 	}
@@ -348,7 +350,7 @@ func TestQuote(t *testing.T) {
 			t.Errorf("%q is none of ours", text)
 		}
 	}
-	if _, err := Named("codex").Install(nil, "", []string{"$HOME"}); err == nil || errors.As(err, new(*rules.Error)) {
+	if _, err := Named("codex").Install(nil, "", []string{"$HOME"}); err == nil || errors.As(err, new(*document.Error)) {
 		t.Errorf("an argument that is refused: %v", err)
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/policyscan/policyscan/agent/callrules"
 	"github.com/policyscan/policyscan/agent/dialect"
 	"github.com/policyscan/policyscan/agent/dialect/sigmashake"
-	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/rules/document"
 	"github.com/policyscan/policyscan/scanner/scope"
 )
 
@@ -56,7 +56,7 @@ func (c *callsFlag) validateOne(std streams, name string) (configured bool, err 
 	one := c.files()
 	one.Names = []string{name}
 	sets, err := one.Load("")
-	var list rules.Errors
+	var list document.Errors
 	if errors.As(err, &list) {
 		st, err := os.Stat(name)
 		folder := err == nil && st.IsDir() // which only sigmashake's rules are
@@ -97,7 +97,7 @@ func validateSigmashake(std streams) error {
 	}
 	shown := at.Prefix + sigmashake.ConfigFile
 	config, there, err := sigmashake.LoadConfig(at.Root, shown)
-	var list rules.Errors
+	var list document.Errors
 	switch {
 	case errors.As(err, &list):
 		return mistaken(std, shown, list)

@@ -10,7 +10,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/rules/document"
 )
 
 // helpCmd shows the help of a command, as --help does.
@@ -87,7 +87,7 @@ func meant(word string, node *kong.Node) string {
 			names = append(names, child.Name)
 		}
 	}
-	if near := rules.Nearest(word, names); near != "" && near != word {
+	if near := document.Nearest(word, names); near != "" && near != word {
 		return fmt.Sprintf(", did you mean %q?", near)
 	}
 	return ""

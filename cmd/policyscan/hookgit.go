@@ -5,6 +5,7 @@ import (
 
 	"github.com/policyscan/policyscan/internal/disk"
 	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/rules/document"
 	"github.com/policyscan/policyscan/scanner/setup"
 )
 
@@ -43,8 +44,8 @@ func (c *hookInstallGitCmd) Run(std streams) error {
 		done, safe(disk.Shown(hook.File))); err != nil {
 		return err
 	}
-	var none *rules.Error
-	if _, err := rules.Discover(hook.Root); errors.As(err, &none) && none.Code == rules.CodeMissing {
+	var none *document.Error
+	if _, err := rules.Discover(hook.Root); errors.As(err, &none) && none.Code == document.CodeMissing {
 		return print(std.out, "there is no bundle yet, and no commit passes without one; next: policyscan init\n")
 	}
 	return nil

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/rules/document"
 	"github.com/policyscan/policyscan/scanner/repo"
 	"github.com/policyscan/policyscan/scanner/scope"
 )
@@ -81,7 +81,7 @@ func (b *bundleArg) load() (scope.Policies, error) {
 	all, err := b.find()
 	for i := range all {
 		err := all[i].Load()
-		var mistakes rules.Errors
+		var mistakes document.Errors
 		switch {
 		case errors.As(err, &mistakes): // these say where they are
 			return nil, err

@@ -11,7 +11,7 @@ import (
 
 	"golang.org/x/term"
 
-	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/rules/document"
 	"github.com/policyscan/policyscan/scanner"
 	"github.com/policyscan/policyscan/scanner/failure"
 	"github.com/policyscan/policyscan/scanner/scope"
@@ -166,13 +166,13 @@ func (r *reporter) watch(p *scanner.Progress) (stop func()) {
 }
 
 // shownMistake returns a mistake in a rule file as a person sees it.
-func shownMistake(e *rules.Error) report.Mistake {
+func shownMistake(e *document.Error) report.Mistake {
 	source, caret := e.Source()
 	return report.Mistake{Place: e.Place(), What: e.What(), Line: e.Line, Source: source, Caret: caret}
 }
 
 // showMistakes prints mistakes in rule files, each with its line and a caret.
-func showMistakes(w io.Writer, list rules.Errors) error {
+func showMistakes(w io.Writer, list document.Errors) error {
 	shown := make([]report.Mistake, len(list))
 	for i, e := range list {
 		shown[i] = shownMistake(e)

@@ -7,7 +7,7 @@ import (
 	"os"
 	"strings"
 
-	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/rules/document"
 	"github.com/policyscan/policyscan/verdict"
 )
 
@@ -36,7 +36,7 @@ func complain(w io.Writer, err error) {
 
 // messages returns the lines that report an error, safe to print.
 func messages(err error) []string {
-	var mistakes rules.Errors
+	var mistakes document.Errors
 	if errors.As(err, &mistakes) {
 		var lines []string
 		head, _, _ := strings.Cut(err.Error(), mistakes.Error())

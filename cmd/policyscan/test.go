@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/rules/document"
 	"github.com/policyscan/policyscan/scanner"
 	"github.com/policyscan/policyscan/scanner/scope"
 )
@@ -89,7 +90,7 @@ func (c *testCmd) tryBundle(std streams, p *scope.Policy) (ran, wrong int, err e
 		}
 		if lacks := lacking(dirty, clean); c.RequireExamples && lacks != "" {
 			wrong++
-			if err := showMistakes(std.out, rules.Errors{r.Mistake(lacks)}.In(p.Lead())); err != nil {
+			if err := showMistakes(std.out, document.Errors{r.Mistake(lacks)}.In(p.Lead())); err != nil {
 				return ran, wrong, err
 			}
 		}
@@ -102,7 +103,7 @@ func (c *testCmd) tryBundle(std streams, p *scope.Policy) (ran, wrong int, err e
 				continue
 			}
 			wrong++
-			if err := showMistakes(std.out, rules.Errors{r.ExampleMistake(i, why)}.In(p.Lead())); err != nil {
+			if err := showMistakes(std.out, document.Errors{r.ExampleMistake(i, why)}.In(p.Lead())); err != nil {
 				return ran, wrong, err
 			}
 		}

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/rules/document"
 	"github.com/policyscan/policyscan/scanner/scope"
 )
 
@@ -57,7 +58,7 @@ func (c *validateCmd) bundles(std streams) error {
 	if failed != nil {
 		return failed
 	}
-	var list rules.Errors
+	var list document.Errors
 	if errors.As(all.Distinct(), &list) {
 		return mistaken(std, all.String(), list)
 	}
@@ -67,7 +68,7 @@ func (c *validateCmd) bundles(std streams) error {
 // bundle checks a bundle.
 func (c *validateCmd) bundle(std streams, p *scope.Policy) error {
 	err := p.Load()
-	var list rules.Errors
+	var list document.Errors
 	if errors.As(err, &list) {
 		return mistaken(std, p.Name, list)
 	}
@@ -75,8 +76,8 @@ func (c *validateCmd) bundle(std streams, p *scope.Policy) error {
 		return fmt.Errorf("%s: %w", p.Name, err)
 	}
 	for _, n := range rules.Notes(p.Bundle) {
-		e := &rules.Error{Bundle: p.Lead(), File: n.File, Line: n.Line, Column: n.Column, Rule: n.Rule, Found: n.Text}
-		if err := showMistakes(std.out, rules.Errors{e}); err != nil {
+		e := &document.Error{Bundle: p.Lead(), File: n.File, Line: n.Line, Column: n.Column, Rule: n.Rule, Found: n.Text}
+		if err := showMistakes(std.out, document.Errors{e}); err != nil {
 			return err
 		}
 	}
@@ -94,7 +95,7 @@ func (c *validateCmd) bundle(std streams, p *scope.Policy) error {
 }
 
 // mistaken prints mistakes, and returns the error that there are some.
-func mistaken(std streams, name string, list rules.Errors) error {
+func mistaken(std streams, name string, list document.Errors) error {
 	if err := showMistakes(std.out, list); err != nil {
 		return err
 	}

@@ -2,7 +2,7 @@
 // and what a person can do about it.
 //
 // An error of a run is one of three kinds: a [verdict.Error], which says all itself; the mistakes of a bundle
-// ([rules.Errors]), which have their own codes; or an [Interruption]. Errors of a repository become the first kind by
+// ([document.Errors]), which have their own codes; or an [Interruption]. Errors of a repository become the first kind by
 // [OfRepo]. Anything else is of the usage: flags or arguments that cannot be followed.
 //
 // It reads nothing, and it never turns an error into a PASS.
@@ -14,7 +14,7 @@ import (
 	"slices"
 
 	"github.com/policyscan/policyscan/internal/disk"
-	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/rules/document"
 	"github.com/policyscan/policyscan/scanner/repo"
 	"github.com/policyscan/policyscan/verdict"
 	"github.com/policyscan/policyscan/verdict/code"
@@ -58,11 +58,11 @@ func Errors(err error) []verdict.Error {
 }
 
 // Mistakes returns those of a bundle that an error is about, nil if it is about none.
-func Mistakes(err error) rules.Errors {
-	var mistakes rules.Errors
-	var mistake *rules.Error
+func Mistakes(err error) document.Errors {
+	var mistakes document.Errors
+	var mistake *document.Error
 	if !errors.As(err, &mistakes) && errors.As(err, &mistake) {
-		mistakes = rules.Errors{mistake}
+		mistakes = document.Errors{mistake}
 	}
 	return mistakes
 }

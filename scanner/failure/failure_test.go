@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/rules/document"
 	"github.com/policyscan/policyscan/scanner/repo"
 	"github.com/policyscan/policyscan/verdict"
 	"github.com/policyscan/policyscan/verdict/code"
@@ -16,15 +16,15 @@ import (
 // TestErrors: each kind of error has the code that a consumer decides on, however it is wrapped.
 func TestErrors(t *testing.T) {
 	known := &verdict.Error{Code: code.Empty, File: "a", Message: "m"}
-	mistake := &rules.Error{Code: rules.CodeKey, File: "rules/boundaries.yml", Line: 3, Found: "f", Fix: "x"}
-	another := &rules.Error{Code: rules.CodeValue, Found: "g", Fix: "y"}
-	of := func(e error) verdict.Error { return verdict.Error{Code: e.(*rules.Error).Code, Message: e.Error()} }
+	mistake := &document.Error{Code: document.CodeKey, File: "rules/boundaries.yml", Line: 3, Found: "f", Fix: "x"}
+	another := &document.Error{Code: document.CodeValue, Found: "g", Fix: "y"}
+	of := func(e error) verdict.Error { return verdict.Error{Code: e.(*document.Error).Code, Message: e.Error()} }
 	for name, c := range map[string]struct {
 		err  error
 		want []verdict.Error
 	}{
 		"a verdict's":     {known, []verdict.Error{*known}},
-		"mistakes":        {rules.Errors{mistake, another}, []verdict.Error{of(mistake), of(another)}},
+		"mistakes":        {document.Errors{mistake, another}, []verdict.Error{of(mistake), of(another)}},
 		"a mistake":       {mistake, []verdict.Error{of(mistake)}},
 		"an interruption": {&Interruption{code.Timeout, "m"}, []verdict.Error{{Code: code.Timeout, Message: "m"}}},
 		"a repository's":  {OfRepo(known), []verdict.Error{*known}},
@@ -67,9 +67,9 @@ func TestOfRepo(t *testing.T) {
 
 // TestVerdict: a run that did not come to scan is a FAIL that is not complete, its errors in order.
 func TestVerdict(t *testing.T) {
-	v := Verdict("1.0", verdict.Scope{Mode: "full"}, rules.Errors{{Code: rules.CodeValue}, {Code: rules.CodeKey}})
+	v := Verdict("1.0", verdict.Scope{Mode: "full"}, document.Errors{{Code: document.CodeValue}, {Code: document.CodeKey}})
 	if v.Verdict != verdict.Fail || v.Complete || v.Scope.Mode != "full" ||
-		len(v.Errors) != 2 || v.Errors[0].Code != rules.CodeKey {
+		len(v.Errors) != 2 || v.Errors[0].Code != document.CodeKey {
 		t.Errorf("%+v", v)
 	}
 }

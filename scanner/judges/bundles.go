@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/rules/document"
 	"github.com/policyscan/policyscan/scanner/repo"
 )
 
@@ -115,7 +116,7 @@ func (b *bundles) in(s state, dir string) ([]storedBundle, error) {
 	}
 	for i := range all {
 		one, err := b.load(s, all[i].Dir)
-		var mistakes rules.Errors
+		var mistakes document.Errors
 		if errors.As(err, &mistakes) && all[i].Dir != "." {
 			err = mistakes.In(all[i].Dir + "/")
 		}
@@ -143,8 +144,8 @@ func (at lookup) has(name, bundle string) (bool, error) {
 		case !found:
 			return false, nil
 		case leaf.Mode == repo.Symlink, leaf.Mode == repo.Submodule, leaf.Mode.IsLeaf() && name[:i] == bundle:
-			return false, rules.Errors{{
-				Code: rules.CodeRead, File: name[:i],
+			return false, document.Errors{{
+				Code: document.CodeRead, File: name[:i],
 				Found: "is a link, a submodule or a file", Fix: "make it a folder",
 			}}
 		case leaf.Mode.IsLeaf():
@@ -170,8 +171,8 @@ func (b *bundles) load(s state, dir string) (storedBundle, error) {
 			continue
 		}
 		if leaf.Mode != repo.File && leaf.Mode != repo.Executable {
-			return none, rules.Errors{{
-				Code: rules.CodeRead, File: name, Found: "is not a regular file", Fix: "put a regular file there",
+			return none, document.Errors{{
+				Code: document.CodeRead, File: name, Found: "is not a regular file", Fix: "put a regular file there",
 			}}
 		}
 		key += name + " " + leaf.Hash.String() + "\n"
@@ -207,7 +208,7 @@ func (b *bundles) load(s state, dir string) (storedBundle, error) {
 // content here, and could stand for a folder of rules, is an error.
 func (s *state) others(dir string, inUse []RuleFile) ([]string, error) {
 	var names []string
-	var mistakes rules.Errors
+	var mistakes document.Errors
 	folder := path.Join(dir, path.Dir(rules.BoundariesFile))
 	leaf, found, err := s.at(folder)
 	if err != nil || !found || leaf.Mode.IsLeaf() {
@@ -219,8 +220,8 @@ func (s *state) others(dir string, inUse []RuleFile) ([]string, error) {
 		switch {
 		case slices.ContainsFunc(inUse, func(f RuleFile) bool { return f.Path == full }):
 		case mode == repo.Symlink, mode == repo.Submodule:
-			mistakes = append(mistakes, &rules.Error{
-				Code: rules.CodeUnread, File: name,
+			mistakes = append(mistakes, &document.Error{
+				Code: document.CodeUnread, File: name,
 				Found: "is a link or a submodule, which is neither followed nor read",
 				Fix:   "replace it with the file itself, or remove it",
 			})
@@ -241,5 +242,5 @@ func (b *bundles) read(h repo.Hash) ([]byte, error) {
 		return nil, err
 	}
 	defer blob.Close()
-	return io.ReadAll(io.LimitReader(blob, rules.MaxFileBytes+1))
+	return io.ReadAll(io.LimitReader(blob, document.MaxFileBytes+1))
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/rules/document"
 	"github.com/policyscan/policyscan/scanner/failure"
 	"github.com/policyscan/policyscan/scanner/repo"
 )
@@ -218,7 +219,7 @@ func (b *choice) loadBase() error {
 
 // ofBase is the error of a base whose bundles cannot judge; nil for none.
 func (b *choice) ofBase(err error) error {
-	var mistakes rules.Errors
+	var mistakes document.Errors
 	if errors.As(err, &mistakes) {
 		return inBundle(mistakes, *b.Base, b.Base.WayOut)
 	}
@@ -259,8 +260,8 @@ func (b *choice) loadHead() error {
 
 // ofHead notes what is wrong with the head's bundles. It is an error if those of the base cannot judge without them.
 func (b *choice) ofHead(err error) error {
-	var mistakes rules.Errors
-	var mistake *rules.Error
+	var mistakes document.Errors
+	var mistake *document.Error
 	switch {
 	case errors.As(err, &mistakes):
 		err = inBundle(mistakes, b.Head, "")
@@ -278,7 +279,7 @@ func (b *choice) ofHead(err error) error {
 func (b *choice) noneInHead(p *namedPolicy) error {
 	const fix = `run "policyscan init" and commit it, or name one with --policy`
 	missing := func(fix, format string, args ...any) error {
-		return &rules.Error{Code: rules.CodeMissing, Found: fmt.Sprintf(format, args...), Fix: fix}
+		return &document.Error{Code: document.CodeMissing, Found: fmt.Sprintf(format, args...), Fix: fix}
 	}
 	switch {
 	case b.Base == nil:
@@ -365,8 +366,8 @@ func (b *choice) judge(d Side, found storedBundle) {
 }
 
 // inBundle names the side whose bundle the mistakes are in.
-func inBundle(mistakes rules.Errors, d Side, hint string) rules.Errors {
-	out := make(rules.Errors, len(mistakes))
+func inBundle(mistakes document.Errors, d Side, hint string) document.Errors {
+	out := make(document.Errors, len(mistakes))
 	for i, m := range mistakes.In(d.rev() + ":") {
 		c := *m
 		c.Found = d.Name + "'s bundle: " + c.Found

@@ -11,6 +11,7 @@ import (
 
 	"github.com/policyscan/policyscan/internal/disk"
 	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/rules/document"
 	"github.com/policyscan/policyscan/scanner/repo"
 	"github.com/policyscan/policyscan/verdict"
 )
@@ -62,8 +63,8 @@ func (q *Request) aboutPath(err error) error {
 // aboutBundle adds advice to the error that the folder PATH has no bundle: the bundle of the repository around it, and
 // the command that checks the folder with it.
 func (q *Request) aboutBundle(err error, p Place) error {
-	var none *rules.Error
-	if !errors.As(err, &none) || none.Code != rules.CodeMissing || none.File != "" || q.Path == "" || len(q.named()) > 0 {
+	var none *document.Error
+	if !errors.As(err, &none) || none.Code != document.CodeMissing || none.File != "" || q.Path == "" || len(q.named()) > 0 {
 		return err
 	}
 	root, within, aerr := repo.Around(p.Root)

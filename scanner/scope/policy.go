@@ -8,6 +8,7 @@ import (
 
 	"github.com/policyscan/policyscan/internal/disk"
 	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/rules/document"
 	"github.com/policyscan/policyscan/rules/starter"
 	"github.com/policyscan/policyscan/scanner/judges"
 )
@@ -48,7 +49,7 @@ func (p *Policy) Load() (err error) {
 		return err
 	}
 	p.Bundle, err = rules.LoadDir(p.Dir)
-	var mistakes rules.Errors
+	var mistakes document.Errors
 	if errors.As(err, &mistakes) {
 		err = mistakes.In(p.Lead())
 	}

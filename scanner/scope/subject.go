@@ -19,7 +19,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/rules/document"
 	"github.com/policyscan/policyscan/scanner"
 	"github.com/policyscan/policyscan/scanner/failure"
 	"github.com/policyscan/policyscan/scanner/judges"
@@ -59,7 +59,7 @@ type Subject struct {
 	LeaveOut map[string]string // the paths that are not scanned, and why
 	InUse    []judges.RuleFile
 	Errors   []verdict.Error // what is wrong, although the scan can continue
-	Mistakes rules.Errors    // those of Errors that are about a bundle
+	Mistakes document.Errors // those of Errors that are about a bundle
 	Notes    []string        // for the report
 	Close    func()          // to call at the end of the scan
 

@@ -17,6 +17,7 @@ import (
 
 	"github.com/policyscan/policyscan/internal/disk"
 	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/rules/document"
 	"github.com/policyscan/policyscan/rules/starter"
 )
 
@@ -72,12 +73,12 @@ func WriteBundle(root string) (Bundle, error) {
 // for a .policyscan that leads elsewhere, and for what looks like a part of a bundle: somebody's rules.
 func noBundleYet(root string) error {
 	dir, err := rules.Discover(root)
-	var none *rules.Error
+	var none *document.Error
 	switch {
 	case err == nil:
 		return fmt.Errorf("%s already has the rules of this repository; change them by hand, or move them away",
 			filepath.ToSlash(dir))
-	case !errors.As(err, &none) || none.Code != rules.CodeMissing:
+	case !errors.As(err, &none) || none.Code != document.CodeMissing:
 		return err
 	}
 	for _, folder := range []string{"rules", rules.HiddenBundle} {

@@ -21,7 +21,7 @@ import (
 	"slices"
 
 	"github.com/policyscan/policyscan/agent/callrules"
-	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/rules/document"
 )
 
 // What a file may have at most.
@@ -32,17 +32,17 @@ const (
 )
 
 // Read reads a file. define says what (env NAME) is: nothing is taken from the environment. PWD, if it is
-// there, is also what relative paths of rules are beneath, and must be absolute. The error is [rules.Errors] with all
+// there, is also what relative paths of rules are beneath, and must be absolute. The error is [document.Errors] with all
 // mistakes, by line and column.
 //
 // The rules of the set are those of the default's policy: of exec, of fs, of net, each from the most
 // specific to the least, those that are equal in the order of the file. A rule's ID is its text,
 // without comments and with single spaces.
-func Read(src *rules.Source, define map[string]string) (*callrules.Set, error) {
+func Read(src *document.Source, define map[string]string) (*callrules.Set, error) {
 	c := newCompiler(src, define)
 	set := c.compile()
 	if len(c.errs) > 0 {
-		slices.SortStableFunc(c.errs, func(a, b *rules.Error) int {
+		slices.SortStableFunc(c.errs, func(a, b *document.Error) int {
 			return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 		})
 		return nil, c.errs
@@ -52,9 +52,9 @@ func Read(src *rules.Source, define map[string]string) (*callrules.Set, error) {
 
 // A compiler is the reading of one file.
 type compiler struct {
-	src    *rules.Source
+	src    *document.Source
 	define map[string]string
-	errs   rules.Errors
+	errs   document.Errors
 	notes  []note
 	lines  []int // the byte at which each line begins
 
@@ -69,7 +69,7 @@ type compiler struct {
 	sandboxes map[string][]callrules.Rule // by name, or by the key of one that is in a rule
 }
 
-func newCompiler(src *rules.Source, define map[string]string) *compiler {
+func newCompiler(src *document.Source, define map[string]string) *compiler {
 	c := &compiler{src: src, define: define, policies: map[string]*policy{}, lines: []int{0}}
 	for i, b := range src.Text {
 		if b == '\n' {
@@ -106,7 +106,7 @@ func (c *compiler) fail(code string, at int, found, fix string) {
 	case len(c.errs) < maxErrors:
 		c.errs = append(c.errs, c.src.Error(code, at, found, fix))
 	case len(c.errs) == maxErrors:
-		c.errs = append(c.errs, c.src.ErrorAt(rules.CodeLimit, 0, 0, fmt.Sprintf("over %d mistakes", maxErrors), "fix these first"))
+		c.errs = append(c.errs, c.src.ErrorAt(document.CodeLimit, 0, 0, fmt.Sprintf("over %d mistakes", maxErrors), "fix these first"))
 	}
 }
 
@@ -137,7 +137,7 @@ func (c *compiler) compile() *callrules.Set {
 		c.topLevel(form)
 	}
 	if len(forms) == 0 {
-		c.fail(rules.CodeEmpty, 0, "no policy in the file", `write (policy "main") at least`)
+		c.fail(document.CodeEmpty, 0, "no policy in the file", `write (policy "main") at least`)
 		return nil
 	}
 	// 4 and 5: flatten the includes, validate the sandboxes' names.
@@ -147,7 +147,7 @@ func (c *compiler) compile() *callrules.Set {
 		return nil
 	}
 	if len(all) > maxRules {
-		c.fail(rules.CodeLimit, all[maxRules].at, fmt.Sprintf("over %d rules", maxRules), "join some with (or ...)")
+		c.fail(document.CodeLimit, all[maxRules].at, fmt.Sprintf("over %d rules", maxRules), "join some with (or ...)")
 		return nil
 	}
 	// 6 to 8: group by domain, compile, sort.
@@ -194,11 +194,11 @@ func (c *compiler) flatten() []*rule {
 			next := c.policies[i.include]
 			switch {
 			case next == nil:
-				c.fail(rules.CodeValue, i.at, fmt.Sprintf("(include %q): there is no policy of that name%s", i.include, origin(i.include)),
+				c.fail(document.CodeValue, i.at, fmt.Sprintf("(include %q): there is no policy of that name%s", i.include, origin(i.include)),
 					"define it in this file, or leave the include out")
 			case state[next.name] == 1:
 				loop := append(slices.Clone(path[slices.Index(path, next.name):]), next.name)
-				c.fail(rules.CodeValue, i.at, fmt.Sprintf("(include %q) is circular: %s", i.include, c.places(loop)), "leave one of the includes out")
+				c.fail(document.CodeValue, i.at, fmt.Sprintf("(include %q) is circular: %s", i.include, c.places(loop)), "leave one of the includes out")
 			case state[next.name] == 0:
 				walk(next)
 			}
@@ -220,7 +220,7 @@ func (c *compiler) flatten() []*rule {
 		if c.declared != nil {
 			at, found = c.declared.items[2].at, fmt.Sprintf("the default names the policy %q, which does not exist", c.active)
 		}
-		c.fail(rules.CodeValue, at, found, fmt.Sprintf("write (policy %q ...), or name one that exists", c.active))
+		c.fail(document.CodeValue, at, found, fmt.Sprintf("write (policy %q ...), or name one that exists", c.active))
 		return nil
 	}
 	if len(c.errs) > 0 {
@@ -273,7 +273,7 @@ func (c *compiler) checkSandboxes() {
 	for _, name := range c.names {
 		for _, i := range c.policies[name].items {
 			if r := i.rule; r != nil && r.sandbox != "" && r.inline == nil && c.policies[r.sandbox] == nil {
-				c.fail(rules.CodeValue, r.sandboxAt, fmt.Sprintf(":sandbox %q: there is no policy of that name%s", r.sandbox, origin(r.sandbox)),
+				c.fail(document.CodeValue, r.sandboxAt, fmt.Sprintf(":sandbox %q: there is no policy of that name%s", r.sandbox, origin(r.sandbox)),
 					"define it in this file, or write the sandbox's rules after :sandbox")
 			}
 		}
@@ -307,7 +307,7 @@ func (c *compiler) conflicts(all []*rule) {
 		}
 		for _, b := range all[equal:i] { // which are before it in the file too
 			if a.effect != b.effect && a.mayOverlap(b) {
-				c.fail(rules.CodeValue, a.at,
+				c.fail(document.CodeValue, a.at,
 					fmt.Sprintf("%s conflicts with %s of line %d: both are of specificity (%d,%d), and some call may match both",
 						a.id, b.id, c.line(b.at), a.score[0], a.score[1]),
 					"give them one effect, or make one more specific: a string instead of a pattern, one more argument, one operation instead of two")

@@ -9,7 +9,7 @@ import (
 
 	"github.com/policyscan/policyscan/agent/call"
 	"github.com/policyscan/policyscan/agent/callrules"
-	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/rules/document"
 )
 
 // home are the definitions of all tests.
@@ -17,7 +17,7 @@ func home() map[string]string { return map[string]string{"PWD": "/w", "HOME": "/
 
 func read(t testing.TB, text string) *callrules.Set {
 	t.Helper()
-	set, err := Read(&rules.Source{Name: "p.policy", Text: []byte(text)}, home())
+	set, err := Read(&document.Source{Name: "p.policy", Text: []byte(text)}, home())
 	if err != nil {
 		t.Fatalf("%s\n%v", text, err)
 	}
@@ -30,8 +30,8 @@ func of(rules string) string { return "(default deny \"main\")\n(policy \"main\"
 // refused reads a text that does not load, and wants its errors to be these, "LINE:COLUMN part of the text".
 func refused(t *testing.T, text string, define map[string]string, want ...string) {
 	t.Helper()
-	set, err := Read(&rules.Source{Name: "p.policy", Text: []byte(text)}, define)
-	var list rules.Errors
+	set, err := Read(&document.Source{Name: "p.policy", Text: []byte(text)}, define)
+	var list document.Errors
 	if !errors.As(err, &list) || set != nil {
 		t.Errorf("%s\nit loads; want %q", text, want)
 		return
@@ -209,7 +209,7 @@ func TestRow_4_09_Includes(t *testing.T) {
 // "Both forms produce the same compiled representation"
 func TestRow_4_10_Sandboxes(t *testing.T) {
 	compiled := func(text string) (string, []callrules.Rule) {
-		c := newCompiler(&rules.Source{Name: "p", Text: []byte(text)}, home())
+		c := newCompiler(&document.Source{Name: "p", Text: []byte(text)}, home())
 		set := c.compile()
 		if len(c.errs) > 0 {
 			t.Fatal(c.errs)
@@ -254,7 +254,7 @@ func TestRow_4_11_Env(t *testing.T) {
 	decides(t, of(`(allow (fs read (subpath (env "PWD"))))`), "allow Read a", "deny Read /x")
 	for _, name := range []string{"AZaz_09", "Z", "z", "_"} {
 		text := of("(allow (fs read (subpath (env " + name + "))))")
-		if _, err := Read(&rules.Source{Name: "p", Text: []byte(text)}, map[string]string{name: "/a"}); err != nil {
+		if _, err := Read(&document.Source{Name: "p", Text: []byte(text)}, map[string]string{name: "/a"}); err != nil {
 			t.Error(err)
 		}
 	}
@@ -372,7 +372,7 @@ func TestRow_4_17_Conflicts(t *testing.T) {
 		{`(allow (net (not "a")))`, `(deny (net (not "a")))`, true},
 	} {
 		for _, text := range []string{test.a + "\n" + test.b, test.b + "\n" + test.a} {
-			_, err := Read(&rules.Source{Name: "p", Text: []byte(of(text))}, home())
+			_, err := Read(&document.Source{Name: "p", Text: []byte(of(text))}, home())
 			if (err != nil) != test.conflict {
 				t.Errorf("%s\n%v", text, err)
 			}
@@ -462,7 +462,7 @@ func TestRow_4_27_RelativePaths(t *testing.T) {
 	decides(t, `(default allow "main") (policy "main" (deny (fs write ".env")) (deny (fs read (subpath "./target"))))`,
 		"deny Write .env", "deny Write /w/.env", "allow Write sub/.env", "deny Read target/x", "allow Read x")
 	for _, path := range []string{`".env"`, `(subpath ".git")`, `(subpath (join "a" "b"))`} {
-		_, err := Read(&rules.Source{Name: "p", Text: []byte(of(`(deny (fs write ` + path + `))`))}, nil)
+		_, err := Read(&document.Source{Name: "p", Text: []byte(of(`(deny (fs write ` + path + `))`))}, nil)
 		if err == nil || !strings.Contains(err.Error(), "--define PWD=FOLDER") {
 			t.Errorf("%s: %v", path, err)
 		}
@@ -609,7 +609,7 @@ func TestX16_Hosts(t *testing.T) {
 	}
 	refused(t, of(`(deny (net "127.1")) (allow (net "127.0.0.1"))`), nil, "3:22 conflicts with") // one host
 	for _, host := range []string{"https://github.com", "github.com/a", "github.com:443", "*.github.com", "", "bücher.de", "a b", "a..b", "1.2.3.256", "[::1", "a^b", "u@a"} {
-		if _, err := Read(&rules.Source{Name: "p", Text: []byte(of(fmt.Sprintf("(deny (net %q))", host)))}, nil); err == nil {
+		if _, err := Read(&document.Source{Name: "p", Text: []byte(of(fmt.Sprintf("(deny (net %q))", host)))}, nil); err == nil {
 			t.Errorf("%q loads", host)
 		}
 	}

@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"github.com/policyscan/policyscan/agent/callrules"
-	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/rules/document"
 )
 
 // "Comments start with ;. Whitespace and comments are ignored between tokens."
@@ -156,8 +156,8 @@ func TestPublicPolicies(t *testing.T) {
 	code := regexp.MustCompile("(?s)```\\w*\n(.*?)```")
 	loaded := 0
 	try := func(name, text string) {
-		set, err := Read(&rules.Source{Name: name, Text: []byte(text)}, map[string]string{"PWD": "/w", "HOME": "/home/u", "TRANSCRIPT_DIR": "/t"})
-		var list rules.Errors
+		set, err := Read(&document.Source{Name: name, Text: []byte(text)}, map[string]string{"PWD": "/w", "HOME": "/home/u", "TRANSCRIPT_DIR": "/t"})
+		var list document.Errors
 		switch {
 		case err == nil:
 			loaded++

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/rules/document"
 )
 
 // What a node is.
@@ -100,13 +100,13 @@ func (c *compiler) read() []*node {
 			n := &node{kind: list, at: at}
 			add(n)
 			if open = append(open, n); len(open) > maxDepth {
-				c.fail(rules.CodeLimit, at, fmt.Sprintf("lists nested more than %d deep", maxDepth), "close some before")
+				c.fail(document.CodeLimit, at, fmt.Sprintf("lists nested more than %d deep", maxDepth), "close some before")
 				return nil
 			}
 			at++
 		case ')':
 			if len(open) == 0 {
-				c.fail(rules.CodeSyntax, at, `a ")" that closes nothing`, "remove it, or open the list before it")
+				c.fail(document.CodeSyntax, at, `a ")" that closes nothing`, "remove it, or open the list before it")
 			} else {
 				open = open[:len(open)-1]
 			}
@@ -122,7 +122,7 @@ func (c *compiler) read() []*node {
 		case '/':
 			end := closing(src, at+1, c.ends)
 			if end < 0 {
-				c.fail(rules.CodeSyntax, at, "a regex that is not closed on its line", `end it with / and a space or ")"; put a string in quotes, as in "/*"`)
+				c.fail(document.CodeSyntax, at, "a regex that is not closed on its line", `end it with / and a space or ")"; put a string in quotes, as in "/*"`)
 				return nil
 			}
 			add(&node{kind: regex, at: at, text: src[at+1 : end]})
@@ -137,7 +137,7 @@ func (c *compiler) read() []*node {
 		}
 	}
 	for _, n := range open {
-		c.fail(rules.CodeSyntax, n.at, `a "(" that is not closed`, `close the list with ")"`)
+		c.fail(document.CodeSyntax, n.at, `a "(" that is not closed`, `close the list with ")"`)
 	}
 	return top
 }
@@ -156,10 +156,10 @@ func (c *compiler) text(n *node, src string) (end int, ok bool) {
 			at++
 			b.WriteByte(src[at])
 		default:
-			c.fail(rules.CodeSyntax, at, `a "\" in a string before a character that it cannot escape`, `write \\ for one backslash; only \" and \\ are escapes`)
+			c.fail(document.CodeSyntax, at, `a "\" in a string before a character that it cannot escape`, `write \\ for one backslash; only \" and \\ are escapes`)
 		}
 	}
-	c.fail(rules.CodeSyntax, n.at, "a string that is not closed on its line", "end it with a quote")
+	c.fail(document.CodeSyntax, n.at, "a string that is not closed on its line", "end it with a quote")
 	return 0, false
 }
 

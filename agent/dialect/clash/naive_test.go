@@ -13,7 +13,7 @@ import (
 
 	"github.com/policyscan/policyscan/agent/call"
 	"github.com/policyscan/policyscan/agent/callrules"
-	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/rules/document"
 )
 
 // A second implementation of the document, of its tables and sentences alone: no sorting, no lowering, a
@@ -292,8 +292,8 @@ func TestNaive(t *testing.T) {
 		for i := range all {
 			conflict = conflict || slices.ContainsFunc(all[:i], all[i].conflicts)
 		}
-		set, err := Read(&rules.Source{Name: "p", Text: []byte(text)}, nil)
-		again, err2 := Read(&rules.Source{Name: "p", Text: []byte(other)}, nil)
+		set, err := Read(&document.Source{Name: "p", Text: []byte(text)}, nil)
+		again, err2 := Read(&document.Source{Name: "p", Text: []byte(other)}, nil)
 		if (err != nil) != conflict || (err2 != nil) != conflict {
 			t.Fatalf("conflict: %v\n%s\n%v\n%s\n%v", conflict, text, err, other, err2)
 		}
@@ -334,7 +334,7 @@ func TestRow_4_23_MoreArguments(t *testing.T) {
 			return
 		}
 		r.effect = "allow"
-		set, err := Read(&rules.Source{Name: "p", Text: []byte(of(r.String()))}, nil)
+		set, err := Read(&document.Source{Name: "p", Text: []byte(of(r.String()))}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -371,9 +371,9 @@ func FuzzRead(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		set, err := Read(&rules.Source{Name: "p", Text: []byte(text)}, home())
+		set, err := Read(&document.Source{Name: "p", Text: []byte(text)}, home())
 		if err != nil {
-			var list rules.Errors
+			var list document.Errors
 			if !errors.As(err, &list) || len(list) == 0 || set != nil {
 				t.Fatalf("%v", err)
 			}

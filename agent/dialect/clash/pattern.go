@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/policyscan/policyscan/agent/call"
-	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/rules/document"
 )
 
 // What a pattern asks of a text.
@@ -48,7 +48,7 @@ func (c *compiler) pattern(n *node, domain string) pattern {
 	switch {
 	case n.is("*"):
 	case n.kind == word:
-		c.fail(rules.CodeType, n.at, fmt.Sprintf("the word %s where a pattern belongs", n.text), fmt.Sprintf("write a string in quotes, as in %q", n.text))
+		c.fail(document.CodeType, n.at, fmt.Sprintf("the word %s where a pattern belongs", n.text), fmt.Sprintf("write a string in quotes, as in %q", n.text))
 	case n.kind == text:
 		p.form = literal
 		p.text = c.literal(n, domain)
@@ -58,7 +58,7 @@ func (c *compiler) pattern(n *node, domain string) pattern {
 	case n.head() == "or":
 		p.form = either
 		if len(n.items) < 2 {
-			c.fail(rules.CodeValue, n.at, "an (or) of nothing", "write what it may be")
+			c.fail(document.CodeValue, n.at, "an (or) of nothing", "write what it may be")
 		}
 		for _, m := range n.items[1:] {
 			p.members = append(p.members, c.pattern(m, domain))
@@ -66,12 +66,12 @@ func (c *compiler) pattern(n *node, domain string) pattern {
 	case n.head() == "not":
 		p.form = otherwise
 		if len(n.items) != 2 {
-			c.fail(rules.CodeValue, n.at, "a not that is not (not PATTERN)", "write one pattern; join several with (not (or ...))")
+			c.fail(document.CodeValue, n.at, "a not that is not (not PATTERN)", "write one pattern; join several with (not (or ...))")
 			return p
 		}
 		p.members = []pattern{c.pattern(n.items[1], domain)}
 		if p.members[0].all() {
-			c.fail(rules.CodeValue, n.at, fmt.Sprintf("%s matches nothing", p.shown), "remove the rule, or say what it is not")
+			c.fail(document.CodeValue, n.at, fmt.Sprintf("%s matches nothing", p.shown), "remove the rule, or say what it is not")
 		}
 	case n.head() == "subpath" && domain == "fs":
 		p.form = subpath
@@ -115,13 +115,13 @@ func (c *compiler) host(n *node) string {
 		c.note(n.at, `the text "*" is only the host of a web search; write (net) or (net *) for any host`)
 		return n.text
 	case n.text == "":
-		c.fail(rules.CodeValue, n.at, "a host that is empty", fix)
+		c.fail(document.CodeValue, n.at, "a host that is empty", fix)
 	case strings.Contains(n.text, "*"):
-		c.fail(rules.CodeValue, n.at, fmt.Sprintf("a * in the string %q is a literal *, and no host has one", n.text), `write a regex, as in /\.example\.com$/`)
+		c.fail(document.CodeValue, n.at, fmt.Sprintf("a * in the string %q is a literal *, and no host has one", n.text), `write a regex, as in /\.example\.com$/`)
 	case !ok:
-		c.fail(rules.CodeValue, n.at, fmt.Sprintf("%q is not a host, and would match none", n.text), fix)
+		c.fail(document.CodeValue, n.at, fmt.Sprintf("%q is not a host, and would match none", n.text), fix)
 	case strings.ContainsFunc(n.text, func(r rune) bool { return r >= 0x80 }):
-		c.fail(rules.CodeValue, n.at, fmt.Sprintf("the host %q is not ASCII", n.text), fmt.Sprintf("write %q", host))
+		c.fail(document.CodeValue, n.at, fmt.Sprintf("the host %q is not ASCII", n.text), fmt.Sprintf("write %q", host))
 	}
 	return host
 }
@@ -134,7 +134,7 @@ func (c *compiler) subpath(p *pattern, n *node) {
 		rest = rest[1:]
 	}
 	if len(rest) != 1 {
-		c.fail(rules.CodeValue, n.at, "a subpath that is not (subpath PATH)", `write one path, as in (subpath (join (env HOME) "/src"))`)
+		c.fail(document.CodeValue, n.at, "a subpath that is not (subpath PATH)", `write one path, as in (subpath (join (env HOME) "/src"))`)
 		return
 	}
 	if name, ok := c.expression(rest[0]); ok {
@@ -149,21 +149,21 @@ func (c *compiler) expression(n *node) (string, bool) {
 		return n.text, true
 	case n.head() == "env":
 		if len(n.items) != 2 || n.items[1].kind != word && n.items[1].kind != text || !named(n.items[1].text) {
-			c.fail(rules.CodeValue, n.at, "an env that is not (env NAME)", "write one name, of letters, digits and _")
+			c.fail(document.CodeValue, n.at, "an env that is not (env NAME)", "write one name, of letters, digits and _")
 			return "", false
 		}
 		name := n.items[1].text
 		value, ok := c.define[name]
 		if !ok {
-			c.fail(rules.CodeValue, n.at, fmt.Sprintf("(env %s) is not defined", name),
+			c.fail(document.CodeValue, n.at, fmt.Sprintf("(env %s) is not defined", name),
 				fmt.Sprintf("give --define %s=VALUE; variables of the environment are not read, so that the same rules mean the same everywhere", name))
 		} else if value == "" {
-			c.fail(rules.CodeValue, n.at, fmt.Sprintf("(env %s) is defined as empty", name), fmt.Sprintf("give --define %s=VALUE", name))
+			c.fail(document.CodeValue, n.at, fmt.Sprintf("(env %s) is defined as empty", name), fmt.Sprintf("give --define %s=VALUE", name))
 		}
 		return value, value != ""
 	case n.head() == "join":
 		if len(n.items) < 3 {
-			c.fail(rules.CodeValue, n.at, "a join of fewer than two parts", `write (join (env HOME) "/src")`)
+			c.fail(document.CodeValue, n.at, "a join of fewer than two parts", `write (join (env HOME) "/src")`)
 			return "", false
 		}
 		joined, all := "", true
@@ -190,11 +190,11 @@ func named(s string) bool {
 // path returns the clean and absolute form of a path of a rule, to which those of calls are compared.
 func (c *compiler) path(at int, name string) string {
 	if name == "" {
-		c.fail(rules.CodeValue, at, "a path that is empty", `write the path; "/" is all of them`)
+		c.fail(document.CodeValue, at, "a path that is empty", `write the path; "/" is all of them`)
 		return ""
 	}
 	if strings.HasPrefix(name, "~") {
-		c.fail(rules.CodeValue, at, fmt.Sprintf("a ~ in the path %q is literal", name), "write (join (env HOME) ...) in a (subpath ...), or the whole path; ./~ is a file")
+		c.fail(document.CodeValue, at, fmt.Sprintf("a ~ in the path %q is literal", name), "write (join (env HOME) ...) in a (subpath ...), or the whole path; ./~ is a file")
 		return ""
 	}
 	folder := c.define["PWD"]
@@ -203,11 +203,11 @@ func (c *compiler) path(at int, name string) string {
 		return clean
 	}
 	if _, ok := call.Resolve("", folder); folder != "" && !ok {
-		c.fail(rules.CodeValue, at, fmt.Sprintf("the path %q is relative, and so is PWD, %q", name, folder), "give --define PWD=FOLDER with an absolute folder")
+		c.fail(document.CodeValue, at, fmt.Sprintf("the path %q is relative, and so is PWD, %q", name, folder), "give --define PWD=FOLDER with an absolute folder")
 		return ""
 	}
 	if clean, absolute = call.Resolve(folder, name); !absolute {
-		c.fail(rules.CodeValue, at, fmt.Sprintf("the path %q is relative, and the paths of calls are absolute: it would match none", name),
+		c.fail(document.CodeValue, at, fmt.Sprintf("the path %q is relative, and the paths of calls are absolute: it would match none", name),
 			"give --define PWD=FOLDER to have it beneath that folder, or write it whole")
 	}
 	return clean

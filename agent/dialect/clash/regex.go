@@ -5,7 +5,7 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/rules/document"
 )
 
 // The classes that are Unicode's in the regexes of clash (Rust's crate regex) and ASCII's in Go's, as ranges
@@ -21,7 +21,7 @@ const (
 func (c *compiler) regexp(n *node, domain string) *regexp.Regexp {
 	goes, at, problem := translate(n.text)
 	if problem != "" {
-		c.fail(rules.CodeValue, n.at+1+at, fmt.Sprintf("%s in the regex /%s/", problem, n.text), "write the regex without it, so that clash and RE2 read it alike")
+		c.fail(document.CodeValue, n.at+1+at, fmt.Sprintf("%s in the regex /%s/", problem, n.text), "write the regex without it, so that clash and RE2 read it alike")
 		return nil
 	}
 	re, err := regexp.Compile(goes)
@@ -30,7 +30,7 @@ func (c *compiler) regexp(n *node, domain string) *regexp.Regexp {
 	}
 	if err != nil {
 		_, why, _ := strings.Cut(err.Error(), ": ") // "error parsing regexp: ..."
-		c.fail(rules.CodeValue, n.at, fmt.Sprintf("the regex /%s/ does not compile: %s", n.text, why), "write it in the syntax of RE2; there are no look-arounds and no back-references")
+		c.fail(document.CodeValue, n.at, fmt.Sprintf("the regex /%s/ does not compile: %s", n.text, why), "write it in the syntax of RE2; there are no look-arounds and no back-references")
 		return nil
 	}
 	return re

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"unicode"
 
-	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/rules/document"
 )
 
 // Step 7: "convert AST patterns to IR with pre-compiled regexes", which are Rust's. What RE2 does not read,
@@ -18,7 +18,7 @@ func TestRow_4_07_RegexesThatDiffer(t *testing.T) {
 		`[a-z&&[^x]]`, `[[a-z]x]`, `[a--b]`, `[a~~b]`, `[--a]`, `[\W]`, `[^\S]`, `[\b]`, `[:alpha`, `[[:alpha]`,
 		`a{`, `a{,3}`, `{3`, `{`, `a{x}`, `a{1,2,3}`, `\x{41`, `\p{`, `\p`, `a\x`, `a{1001}`,
 	} {
-		_, err := Read(&rules.Source{Name: "p", Text: []byte(of("(deny (exec /" + re + "/))"))}, nil)
+		_, err := Read(&document.Source{Name: "p", Text: []byte(of("(deny (exec /" + re + "/))"))}, nil)
 		if err == nil || !strings.Contains(err.Error(), "regex /"+re+"/") || !strings.HasPrefix(err.Error(), "p:3:") {
 			t.Errorf("/%s/: %v", re, err)
 		}

@@ -4,7 +4,7 @@
 // It lowers a file to a [callrules.Set] of the strategy category-first, which asks the rules that deny first, then
 // those that allow, then those that escalate. It decides nothing.
 //
-// The form is that of the document's Zod schemas. It is read as strictly as a bundle, see [rules.Document], and
+// The form is that of the document's Zod schemas. It is read as strictly as a bundle, see [document.YAML], and
 // custom keys are not allowed: whatever is unknown, or could never match, is an error, and all errors of a file are
 // reported together. What loads but is often a mistake is a note of the set. docs/dialects.md says where the
 // document's program and this package differ.
@@ -24,12 +24,12 @@ import (
 	"github.com/policyscan/policyscan/agent/call"
 	"github.com/policyscan/policyscan/agent/callrules"
 	"github.com/policyscan/policyscan/agent/dialect/jsregexp"
-	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/rules/document"
 )
 
-// Read reads a file of rules. The error is rules.Errors: all mistakes of the file, by line and column.
-func Read(src *rules.Source) (*callrules.Set, error) {
-	doc := src.YAML(rules.Form{File: `"version:", "defaults:" and "rules:"`, Closed: true, Keys: map[string]string{
+// Read reads a file of rules. The error is [document.Errors]: all mistakes of the file, by line and column.
+func Read(src *document.Source) (*callrules.Set, error) {
+	doc := src.YAML(document.Form{File: `"version:", "defaults:" and "rules:"`, Closed: true, Keys: map[string]string{
 		"version":  `version: "1"`,
 		"defaults": `"defaults: {unmatched: escalate}"`,
 		"rules":    `"rules: []" if there are none`,
@@ -53,7 +53,7 @@ func Read(src *rules.Source) (*callrules.Set, error) {
 
 // A reader makes a set of a file.
 type reader struct {
-	doc  *rules.Document
+	doc  *document.YAML
 	name string
 	set  *callrules.Set
 	read []readRule
@@ -84,24 +84,25 @@ func (r *reader) note(at *yaml.Node, format string, args ...any) {
 }
 
 func (r *reader) config(n *yaml.Node) {
-	top := r.doc.Mapping(n, "the file", `"version:", "defaults:" and "rules:"`, []string{"version", "defaults", "rules"}, nil)
+	top := r.doc.Mapping(n, "the file", `"version:", "defaults:" and "rules:"`,
+		document.Level{Required: []string{"version", "defaults", "rules"}})
 	if version, ok := r.doc.StrictText(top["version"]); ok && version != "1" {
-		r.note(top["version"].Node(), "the version is %q; the form that is read is that of version \"1\"", version)
+		r.note(top["version"].Value, "the version is %q; the form that is read is that of version \"1\"", version)
 	}
-	if at := top["defaults"].Node(); at != nil {
+	if at := top["defaults"].Value; at != nil {
 		r.defaults(at)
 	}
-	list := top["rules"].Node()
+	list := top["rules"].Value
 	if list == nil {
 		return
 	}
-	items, ok := r.doc.Items(list, `"rules"`, `a list, each rule beginning with "- name:"`)
-	if len(items) > rules.MaxRules {
-		r.doc.Fail(rules.CodeLimit, list, fmt.Sprintf("%d rules; the limit is %d", len(items), rules.MaxRules), "write fewer")
+	items, ok := r.doc.Items(top["rules"], `"rules"`, `a list, each rule beginning with "- name:"`)
+	if len(items) > document.MaxRules {
+		r.doc.Fail(document.CodeLimit, list, fmt.Sprintf("%d rules; the limit is %d", len(items), document.MaxRules), "write fewer")
 		return
 	}
 	for _, item := range items {
-		r.oneRule(item)
+		r.oneRule(item.Value)
 	}
 	if ok && len(items) == 0 {
 		r.note(list, "there are no rules; every call gets the default, %s", r.set.Word(r.set.Default))
@@ -109,15 +110,16 @@ func (r *reader) config(n *yaml.Node) {
 }
 
 func (r *reader) defaults(n *yaml.Node) {
-	d := r.doc.Mapping(n, `"defaults"`, `"defaults: {unmatched: escalate}"`, nil, []string{"unmatched", "max_budget_per_agent", "max_turns_per_agent"})
+	d := r.doc.Mapping(n, `"defaults"`, `"defaults: {unmatched: escalate}"`,
+		document.Level{Optional: []string{"unmatched", "max_budget_per_agent", "max_turns_per_agent"}})
 	if effect := r.effect(d["unmatched"]); effect != "" {
 		r.set.Default = effect
 		if effect == callrules.Allow {
-			r.note(d["unmatched"].Node(), "calls that no rule is about are allowed; write escalate or deny, in case an agent gets a new tool")
+			r.note(d["unmatched"].Value, "calls that no rule is about are allowed; write escalate or deny, in case an agent gets a new tool")
 		}
 	}
 	for _, key := range []string{"max_budget_per_agent", "max_turns_per_agent"} {
-		at := d[key].Node()
+		at := d[key].Value
 		if at == nil {
 			continue
 		}
@@ -125,9 +127,9 @@ func (r *reader) defaults(n *yaml.Node) {
 		switch {
 		case !ok:
 		case n <= 0:
-			r.doc.Fail(rules.CodeValue, at, fmt.Sprintf("%q is %s", key, at.Value), "write a number over 0")
+			r.doc.Fail(document.CodeValue, at, fmt.Sprintf("%q is %s", key, at.Value), "write a number over 0")
 		case key == "max_turns_per_agent" && n != float64(int64(n)):
-			r.doc.Fail(rules.CodeValue, at, fmt.Sprintf("%q is %s", key, at.Value), "write a whole number")
+			r.doc.Fail(document.CodeValue, at, fmt.Sprintf("%q is %s", key, at.Value), "write a whole number")
 		default:
 			r.note(at, "%q is a placeholder and is not enforced", key)
 		}
@@ -139,19 +141,19 @@ var decimals = regexp.MustCompile(`^[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[
 
 func (r *reader) number(n *yaml.Node, key string) (float64, bool) {
 	if n.Kind != yaml.ScalarNode || n.Tag != "!!int" && n.Tag != "!!float" || !decimals.MatchString(n.Value) {
-		r.doc.Fail(rules.CodeType, n, fmt.Sprintf("%q is not a decimal number", key), "write one, without quotes")
+		r.doc.Fail(document.CodeType, n, fmt.Sprintf("%q is not a decimal number", key), "write one, without quotes")
 		return 0, false
 	}
 	x, err := strconv.ParseFloat(n.Value, 64)
 	if err != nil || x > 1<<53 {
-		r.doc.Fail(rules.CodeValue, n, fmt.Sprintf("%q is %s", key, rules.Quoted(n.Value)), "write a smaller number")
+		r.doc.Fail(document.CodeValue, n, fmt.Sprintf("%q is %s", key, document.Quoted(n.Value)), "write a smaller number")
 		return 0, false
 	}
 	return x, true
 }
 
 // effect reads one of the words of the document; "" if it is none of them, or not there.
-func (r *reader) effect(e rules.Entry) callrules.Effect {
+func (r *reader) effect(e document.Entry) callrules.Effect {
 	word := r.doc.Word(e, "deny", "allow", "escalate")
 	if word == "escalate" {
 		return callrules.Ask
@@ -160,20 +162,21 @@ func (r *reader) effect(e rules.Entry) callrules.Effect {
 }
 
 // words reads a text that says something; "" if it does not, or is not there.
-func (r *reader) words(e rules.Entry) string {
+func (r *reader) words(e document.Entry) string {
 	text, ok := r.doc.StrictText(e)
 	if ok && strings.TrimSpace(text) == "" {
-		r.doc.Fail(rules.CodeValue, e.Node(), fmt.Sprintf("%q is blank", e.Key().Value), "write a string")
+		r.doc.Fail(document.CodeValue, e.Value, fmt.Sprintf("%q is blank", e.Key.Value), "write a string")
 	}
 	return text
 }
 
 func (r *reader) oneRule(n *yaml.Node) {
 	r.doc.BeginNamed(n, "name")
-	keys := r.doc.Mapping(n, "the rule", `its keys, the first after "- "`, []string{"name", "action", "tool"}, []string{"match", "reason"})
+	keys := r.doc.Mapping(n, "the rule", `its keys, the first after "- "`,
+		document.Level{Required: []string{"name", "action", "tool"}, Optional: []string{"match", "reason"}})
 	read := readRule{at: n, name: r.words(keys["name"]), effect: r.effect(keys["action"]), tools: r.tools(keys["tool"])}
 	when := []callrules.Predicate{toolIs(read.tools)}
-	if at := keys["match"].Node(); at != nil {
+	if at := keys["match"].Value; at != nil {
 		when = append(when, callrules.Predicate{Any: r.match(at, &read)})
 	}
 	r.read = append(r.read, read)
@@ -192,7 +195,7 @@ func toolIs(names []string) callrules.Predicate {
 }
 
 // tools splits the names of tools. They are compared exactly, so a name that no tool can have is a mistake.
-func (r *reader) tools(e rules.Entry) []string {
+func (r *reader) tools(e document.Entry) []string {
 	text, ok := r.doc.StrictText(e)
 	if !ok {
 		return nil
@@ -207,15 +210,15 @@ func (r *reader) tools(e rules.Entry) []string {
 		case name == "":
 			found = "no name on one side of a \"|\""
 		case strings.ContainsFunc(name, func(c rune) bool { return unicode.IsSpace(c) || !unicode.IsGraphic(c) }):
-			found = fmt.Sprintf("the tool %s, with a space: names are compared exactly", rules.Quoted(name))
+			found = fmt.Sprintf("the tool %s, with a space: names are compared exactly", document.Quoted(name))
 		case strings.ContainsAny(name, `*?+^$()[]{}\`):
-			found = fmt.Sprintf("the tool %s: names are compared exactly, not as a glob or a regular expression", rules.Quoted(name))
+			found = fmt.Sprintf("the tool %s: names are compared exactly, not as a glob or a regular expression", document.Quoted(name))
 		case seen[name]:
-			found, fix = fmt.Sprintf("the tool %s occurs twice", rules.Quoted(name)), "remove one of them"
+			found, fix = fmt.Sprintf("the tool %s occurs twice", document.Quoted(name)), "remove one of them"
 		}
 		seen[name] = true
 		if found != "" {
-			r.doc.Fail(rules.CodeValue, e.Node(), found, fix)
+			r.doc.Fail(document.CodeValue, e.Value, found, fix)
 			return nil
 		}
 	}
@@ -225,24 +228,24 @@ func (r *reader) tools(e rules.Entry) []string {
 func (r *reader) match(n *yaml.Node, rule *readRule) []callrules.Predicate {
 	fields, ok := r.doc.Fields(n, `"match"`, `"command:" or another field, and a list of patterns beneath it`)
 	if ok && len(n.Content) == 0 {
-		r.doc.Fail(rules.CodeValue, n, `"match" has no field, and would match nothing`, `remove "match" to match every use of the tool`)
+		r.doc.Fail(document.CodeValue, n, `"match" has no field, and would match nothing`, `remove "match" to match every use of the tool`)
 	}
 	var all []callrules.Predicate
 	for _, e := range fields {
-		f := field{at: e.Key(), name: e.Key().Value}
+		f := field{at: e.Key, name: e.Key.Value}
 		path := strings.Split(f.name, ".")
 		switch {
 		case f.at.Tag != "!!str":
-			r.doc.Fail(rules.CodeType, f.at, "a field whose name is the YAML value "+rules.Quoted(f.name), "quote it")
+			r.doc.Fail(document.CodeType, f.at, "a field whose name is the YAML value "+document.Quoted(f.name), "quote it")
 		case slices.Contains(path, ""):
-			r.doc.Fail(rules.CodeValue, f.at, fmt.Sprintf("the field %s has an empty part", rules.Quoted(f.name)), `write names with "." between them, as in "options.path"`)
+			r.doc.Fail(document.CodeValue, f.at, fmt.Sprintf("the field %s has an empty part", document.Quoted(f.name)), `write names with "." between them, as in "options.path"`)
 		default:
-			items, ok := r.doc.Items(e.Node(), "the field "+rules.Quoted(f.name), `a list, each item beginning with "- pattern:"`)
+			items, ok := r.doc.Items(e, "the field "+document.Quoted(f.name), `a list, each item beginning with "- pattern:"`)
 			if ok && len(items) == 0 {
-				r.doc.Fail(rules.CodeValue, e.Node(), fmt.Sprintf("the field %s has no pattern, and would match nothing", rules.Quoted(f.name)), "write one, or remove the field")
+				r.doc.Fail(document.CodeValue, e.Value, fmt.Sprintf("the field %s has no pattern, and would match nothing", document.Quoted(f.name)), "write one, or remove the field")
 			}
 			for _, item := range items {
-				p, predicate := r.pattern(item, &f, path, rule.effect)
+				p, predicate := r.pattern(item.Value, &f, path, rule.effect)
 				f.patterns = append(f.patterns, p)
 				all = append(all, predicate)
 			}
@@ -256,18 +259,19 @@ func (r *reader) match(n *yaml.Node, rule *readRule) []callrules.Predicate {
 func (r *reader) pattern(n *yaml.Node, f *field, path []string, effect callrules.Effect) (pattern, callrules.Predicate) {
 	p := pattern{at: n, kind: "literal"}
 	var none callrules.Predicate
-	keys := r.doc.Mapping(n, "the pattern", "pattern and type, each with a colon", []string{"pattern"}, []string{"type"})
-	if kind := keys["type"]; kind.Node() != nil {
+	keys := r.doc.Mapping(n, "the pattern", "pattern and type, each with a colon",
+		document.Level{Required: []string{"pattern"}, Optional: []string{"type"}})
+	if kind := keys["type"]; kind.Value != nil {
 		p.kind = r.doc.Word(kind, "regex", "glob", "literal")
 	}
-	at := keys["pattern"].Node()
+	at := keys["pattern"].Value
 	text, ok := r.doc.StrictText(keys["pattern"])
 	if !ok {
 		return p, none
 	}
 	p.at, p.text = at, text
-	if len(text) > rules.MaxPatternBytes {
-		r.doc.Fail(rules.CodeLimit, at, fmt.Sprintf("a pattern of %d bytes; the limit is %d", len(text), rules.MaxPatternBytes), "write a shorter one")
+	if len(text) > document.MaxPatternBytes {
+		r.doc.Fail(document.CodeLimit, at, fmt.Sprintf("a pattern of %d bytes; the limit is %d", len(text), document.MaxPatternBytes), "write a shorter one")
 		return p, none
 	}
 	// Lists have text where that can make a decision stricter only. An escalation in place of a default that denies
@@ -287,12 +291,12 @@ func (r *reader) pattern(n *yaml.Node, f *field, path []string, effect callrules
 			if why := new(jsregexp.Error); errors.As(err, &why) {
 				found, fix = why.Found, why.Fix
 			}
-			r.doc.Fail(rules.CodeValue, at, fmt.Sprintf("the field %s, the pattern %s: %s", rules.Quoted(f.name), rules.Quoted(text), found), fix)
+			r.doc.Fail(document.CodeValue, at, fmt.Sprintf("the field %s, the pattern %s: %s", document.Quoted(f.name), document.Quoted(text), found), fix)
 		}
 		test.Op, test.Regexp = callrules.Matches, re
 	case "glob":
 		if found, fix := globMistake(text); found != "" {
-			r.doc.Fail(rules.CodeGlob, at, fmt.Sprintf("the field %s, the pattern %s: %s", rules.Quoted(f.name), rules.Quoted(text), found), fix)
+			r.doc.Fail(document.CodeGlob, at, fmt.Sprintf("the field %s, the pattern %s: %s", document.Quoted(f.name), document.Quoted(text), found), fix)
 			return p, none
 		}
 		return p, globbed(&test, text, effect)

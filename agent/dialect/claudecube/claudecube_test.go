@@ -12,6 +12,7 @@ import (
 	"github.com/policyscan/policyscan/agent/call"
 	"github.com/policyscan/policyscan/agent/callrules"
 	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/rules/document"
 )
 
 var public = flag.String("claudecube", "", "a file of rules in this form, which must load")
@@ -21,7 +22,7 @@ const head = "version: \"1\"\ndefaults: {unmatched: escalate}\nrules:\n"
 
 func read(t testing.TB, text string) *callrules.Set {
 	t.Helper()
-	set, err := Read(&rules.Source{Name: "rules.yaml", Text: []byte(text)})
+	set, err := Read(&document.Source{Name: "rules.yaml", Text: []byte(text)})
 	if err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}
@@ -142,8 +143,8 @@ var mistakes = []struct {
 func TestMistakes(t *testing.T) {
 	for _, c := range mistakes {
 		t.Run("Row_"+c.row, func(t *testing.T) {
-			set, err := Read(&rules.Source{Name: "r.yaml", Text: []byte(c.text)})
-			var list rules.Errors
+			set, err := Read(&document.Source{Name: "r.yaml", Text: []byte(c.text)})
+			var list document.Errors
 			if !errors.As(err, &list) || set != nil {
 				t.Fatalf("set %v, error %v", set, err)
 			}
@@ -165,7 +166,7 @@ func TestMistakes(t *testing.T) {
 }
 
 func TestRow_2_01_Alias(t *testing.T) {
-	_, err := Read(&rules.Source{Name: "r.yaml", Text: []byte("version: &v \"1\"\ndefaults: {unmatched: *v}\nrules: []\n")})
+	_, err := Read(&document.Source{Name: "r.yaml", Text: []byte("version: &v \"1\"\ndefaults: {unmatched: *v}\nrules: []\n")})
 	if want := `r.yaml:1:10: the anchor "&v"; remove it, or quote it if it is text` + "\n" + `r.yaml:2:23: the alias "*v"; write out what it refers to, or quote it if it is text`; err == nil || err.Error() != want {
 		t.Errorf("got  %v\nwant %s", err, want)
 	}
@@ -176,21 +177,21 @@ func TestLimits(t *testing.T) {
 	many := func(n int, item string) string { return strings.Repeat(item, n) }
 	pattern := func(n int) string { return rule(1, "deny", "Bash", "command", "literal "+many(n, "a")) }
 	for _, c := range []struct{ text, found string }{
-		{head + pattern(rules.MaxPatternBytes), ""},
-		{head + pattern(rules.MaxPatternBytes+1), "a pattern of 65537 bytes"},
-		{head + many(rules.MaxRules, "- {name: N, action: deny, tool: T}\n"), ""},
-		{head + many(rules.MaxRules+1, "- {name: N, action: deny, tool: T}\n"), "10001 rules"},
-		{head + pattern(1) + "#" + many(rules.MaxFileBytes, "a"), "larger than 4194304 bytes"},
+		{head + pattern(document.MaxPatternBytes), ""},
+		{head + pattern(document.MaxPatternBytes+1), "a pattern of 65537 bytes"},
+		{head + many(document.MaxRules, "- {name: N, action: deny, tool: T}\n"), ""},
+		{head + many(document.MaxRules+1, "- {name: N, action: deny, tool: T}\n"), "10001 rules"},
+		{head + pattern(1) + "#" + many(document.MaxFileBytes, "a"), "larger than 4194304 bytes"},
 		{"version: \"1\"\ndefaults: {max_budget_per_agent: 9007199254740993}\nrules: []\n", ""},
 		{"version: \"1\"\ndefaults: {max_budget_per_agent: 1e17}\nrules: []\n", `"max_budget_per_agent" is "1e17"`},
 	} {
-		_, err := Read(&rules.Source{Name: "r.yaml", Text: []byte(c.text)})
+		_, err := Read(&document.Source{Name: "r.yaml", Text: []byte(c.text)})
 		if (err == nil) != (c.found == "") || err != nil && !strings.Contains(err.Error(), c.found) {
 			t.Errorf("%.80s: %.200v, want %q", c.text, err, c.found)
 		}
 	}
-	_, err := Read(&rules.Source{Name: "r.yaml", Text: []byte(head + many(4000, "- {}\n"))})
-	var list rules.Errors
+	_, err := Read(&document.Source{Name: "r.yaml", Text: []byte(head + many(4000, "- {}\n"))})
+	var list document.Errors
 	if !errors.As(err, &list) || len(list) != 10_001 || !strings.Contains(err.Error(), "more than 10000 mistakes") {
 		t.Errorf("%d mistakes of 12,000 are reported", len(list))
 	}
@@ -201,8 +202,8 @@ func TestLimits(t *testing.T) {
 func TestRow_2_16_AllMistakes(t *testing.T) {
 	text := "version: 2\nbogus: 1\ndefaults: {unmatched: no}\nrules:\n" +
 		rule(1, "deny", "Bash", "command", "regex (") + rule(2, "denied", "Bash", "") + "  - {name: R3, action: deny, tool: ' '}\n"
-	_, err := Read(&rules.Source{Name: "r.yaml", Text: []byte(text)})
-	var list rules.Errors
+	_, err := Read(&document.Source{Name: "r.yaml", Text: []byte(text)})
+	var list document.Errors
 	if !errors.As(err, &list) {
 		t.Fatal(err)
 	}

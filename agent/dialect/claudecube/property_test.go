@@ -10,7 +10,7 @@ import (
 
 	"github.com/policyscan/policyscan/agent/call"
 	"github.com/policyscan/policyscan/agent/callrules"
-	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/rules/document"
 )
 
 // made are some rules, each as it is in a file, and what a plain reading of the document needs of them.
@@ -166,9 +166,9 @@ func FuzzRead(f *testing.F) {
 	f.Add([]byte("# comment\n00"))
 	f.Add([]byte("version: \"1\"\r\ndefaults: {max_budget_per_agent: 1e3}\r\nrules: []\r\n"))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		set, err := Read(&rules.Source{Name: "f", Text: text})
+		set, err := Read(&document.Source{Name: "f", Text: text})
 		if err != nil {
-			var list rules.Errors
+			var list document.Errors
 			if !errors.As(err, &list) || len(list) == 0 || set != nil {
 				t.Fatalf("%v, %v", set, err)
 			}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/policyscan/policyscan/agent/call"
 	"github.com/policyscan/policyscan/agent/callrules"
-	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/rules/document"
 )
 
 // An operator is a word of the document, and what it is lowered to.
@@ -76,7 +76,7 @@ func (r *reader) condition(n *node, rule *callrules.Rule) callrules.Predicate {
 		r.pattern(test, value, at, rule)
 	default:
 		if value.Kind() != call.String {
-			r.fail(rules.CodeType, at, fmt.Sprintf("the value of %s is %s", name, m["value"].kindName()), "write a string")
+			r.fail(document.CodeType, at, fmt.Sprintf("the value of %s is %s", name, m["value"].kindName()), "write a string")
 		}
 		test.Text = value.Str()
 		if test.Text == "" {
@@ -128,7 +128,7 @@ func (r *reader) field(n *node) (text string, path []string) {
 	for _, part := range path {
 		switch part {
 		case "__proto__", "constructor", "prototype":
-			r.fail(rules.CodeValue, n.at, fmt.Sprintf("the field %s has the part %q", shown(text), part), "name a field that a request has")
+			r.fail(document.CodeValue, n.at, fmt.Sprintf("the field %s has the part %q", shown(text), part), "name a field that a request has")
 			return "", nil
 		case "":
 			r.note(n.at, "the field %s has an empty part, which is a key without a name; remove the dot", shown(text))
@@ -155,10 +155,10 @@ func (r *reader) operand(n *node) (value *call.Value, list []*call.Value) {
 	for _, item := range items {
 		switch {
 		case item.kind == call.Null, item.kind == call.Object, n.kind == call.List && (item.kind == call.List || item.kind == call.Bool):
-			r.fail(rules.CodeType, item.at, "the value is or has "+item.kindName(), "write a string, a number, true or false, or a list of strings or of numbers")
+			r.fail(document.CodeType, item.at, "the value is or has "+item.kindName(), "write a string, a number, true or false, or a list of strings or of numbers")
 			return nil, nil
 		case item.kind != items[0].kind:
-			r.fail(rules.CodeType, item.at, "the list has strings and numbers", "write one kind")
+			r.fail(document.CodeType, item.at, "the list has strings and numbers", "write one kind")
 			return nil, nil
 		}
 		v, ok := r.value(item)

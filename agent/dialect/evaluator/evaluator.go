@@ -28,7 +28,7 @@ import (
 
 	"github.com/policyscan/policyscan/agent/call"
 	"github.com/policyscan/policyscan/agent/callrules"
-	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/rules/document"
 )
 
 // Limits of a bundle, those of the document's own project.
@@ -49,10 +49,10 @@ var (
 	hash = regexp.MustCompile(`^[a-f0-9]{64}$`)
 )
 
-// Read reads a bundle. The error is a [rules.Errors] with all of its mistakes.
-func Read(src *rules.Source) (*callrules.Set, error) {
+// Read reads a bundle. The error is a [document.Errors] with all of its mistakes.
+func Read(src *document.Source) (*callrules.Set, error) {
 	if e := src.Check(); e != nil {
-		return nil, rules.Errors{e}
+		return nil, document.Errors{e}
 	}
 	r := &reader{src: src, roots: map[string]bool{}, set: &callrules.Set{
 		Name: src.Name, Dialect: "evaluator", Strategy: callrules.DenyOverrides, Default: callrules.Deny, Budget: budget,
@@ -61,7 +61,7 @@ func Read(src *rules.Source) (*callrules.Set, error) {
 		r.bundle(root)
 	}
 	if len(r.errs) > 0 {
-		slices.SortStableFunc(r.errs, func(a, b *rules.Error) int {
+		slices.SortStableFunc(r.errs, func(a, b *document.Error) int {
 			return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 		})
 		return nil, r.errs
@@ -81,11 +81,11 @@ func (r *reader) bundle(root *node) {
 	}
 	r.whole(m["bundleVersion"], "bundleVersion")
 	if text, ok := r.text(m["contentHash"], "contentHash", 1, anyLength); ok && !hash.MatchString(text) {
-		r.fail(rules.CodeValue, m["contentHash"].at, `"contentHash" is not a SHA-256`, "write its 64 hexadecimal digits in lower case")
+		r.fail(document.CodeValue, m["contentHash"].at, `"contentHash" is not a SHA-256`, "write its 64 hexadecimal digits in lower case")
 	}
 	if text, ok := r.text(m["builtAt"], "builtAt", 1, anyLength); ok {
 		if _, err := time.Parse(time.RFC3339, text); err != nil {
-			r.fail(rules.CodeValue, m["builtAt"].at, `"builtAt" is not a date and time`, `write it as in "2026-01-31T12:00:00Z"`)
+			r.fail(document.CodeValue, m["builtAt"].at, `"builtAt" is not a date and time`, `write it as in "2026-01-31T12:00:00Z"`)
 		}
 	}
 	if n := m["signature"]; n != nil {
@@ -136,7 +136,7 @@ func (r *reader) policy(n *node) {
 	if id, ok := r.text(m["policyId"], "policyId", 1, anyLength); ok {
 		p.ID = id
 		if !uuid.MatchString(id) {
-			r.fail(rules.CodeValue, m["policyId"].at, fmt.Sprintf("the policyId %s", shown(id)), `write a UUID, such as "11111111-2222-4333-8444-555555555555"`)
+			r.fail(document.CodeValue, m["policyId"].at, fmt.Sprintf("the policyId %s", shown(id)), `write a UUID, such as "11111111-2222-4333-8444-555555555555"`)
 		}
 	}
 	p.Version = r.whole(m["policyVersion"], "policyVersion")
@@ -147,7 +147,7 @@ func (r *reader) policy(n *node) {
 	r.text(meta["name"], "name", 1, maxName)
 	r.text(meta["description"], "description", 0, maxDescription)
 	if labels := meta["labels"]; labels != nil && labels.kind != call.Object {
-		r.fail(rules.CodeType, labels.at, `"labels" is `+labels.kindName(), `write an object, such as {"team": "core"}`)
+		r.fail(document.CodeType, labels.at, `"labels" is `+labels.kindName(), `write an object, such as {"team": "core"}`)
 	} else if labels != nil {
 		for _, label := range labels.members {
 			r.text(label.value, "the label "+shown(label.name), 0, anyLength)
@@ -201,7 +201,7 @@ func (r *reader) object(n *node, what string, required, optional []string) map[s
 	}
 	keys := append(slices.Clone(required), optional...)
 	if n.kind != call.Object {
-		r.fail(rules.CodeType, n.at, what+" is "+n.kindName(), "write an object with "+strings.Join(required, ", "))
+		r.fail(document.CodeType, n.at, what+" is "+n.kindName(), "write an object with "+strings.Join(required, ", "))
 		return nil
 	}
 	all := map[string]*node{}
@@ -210,14 +210,14 @@ func (r *reader) object(n *node, what string, required, optional []string) map[s
 		case slices.Contains(keys, m.name):
 			all[m.name] = m.value
 		case m.name == "mcpAccess":
-			r.fail(rules.CodeKey, m.at, `"mcpAccess": the document has no gate for MCP servers`, `remove it, and write a rule on tool_name, such as starts_with "mcp__name__"`)
+			r.fail(document.CodeKey, m.at, `"mcpAccess": the document has no gate for MCP servers`, `remove it, and write a rule on tool_name, such as starts_with "mcp__name__"`)
 		default:
-			r.fail(rules.CodeKey, m.at, fmt.Sprintf("unknown key %s in %s", shown(m.name), what), "the keys are "+strings.Join(keys, ", "))
+			r.fail(document.CodeKey, m.at, fmt.Sprintf("unknown key %s in %s", shown(m.name), what), "the keys are "+strings.Join(keys, ", "))
 		}
 	}
 	for _, key := range required {
 		if all[key] == nil {
-			r.fail(rules.CodeValue, n.at, fmt.Sprintf("%s has no %q", what, key), "write it")
+			r.fail(document.CodeValue, n.at, fmt.Sprintf("%s has no %q", what, key), "write it")
 		}
 	}
 	return all
@@ -229,16 +229,16 @@ func (r *reader) text(n *node, what string, least, most int) (string, bool) {
 	case n == nil:
 		return "", false
 	case n.kind != call.String:
-		r.fail(rules.CodeType, n.at, fmt.Sprintf("%s is %s", what, n.kindName()), "write a string")
+		r.fail(document.CodeType, n.at, fmt.Sprintf("%s is %s", what, n.kindName()), "write a string")
 		return "", false
 	}
 	length := utf8.RuneCountInString(n.text)
 	switch {
 	case length < least:
-		r.fail(rules.CodeValue, n.at, what+" is empty", "write one")
+		r.fail(document.CodeValue, n.at, what+" is empty", "write one")
 		return "", false
 	case length > most:
-		r.fail(rules.CodeLimit, n.at, fmt.Sprintf("%s has %d characters; the limit is %d", what, length, most), "write fewer")
+		r.fail(document.CodeLimit, n.at, fmt.Sprintf("%s has %d characters; the limit is %d", what, length, most), "write fewer")
 		return "", false
 	}
 	return n.text, true
@@ -252,7 +252,7 @@ func (r *reader) whole(n *node, what string) int64 {
 	const most = 1<<53 - 1 // the largest that JavaScript tells from its neighbours
 	i, err := strconv.ParseInt(string(r.src.Text[n.at:n.end]), 10, 64)
 	if err != nil || i < 0 || i > most {
-		r.fail(rules.CodeValue, n.at, what+" is not a whole number of 0 or more", "write one, such as 1")
+		r.fail(document.CodeValue, n.at, what+" is not a whole number of 0 or more", "write one, such as 1")
 		return 0
 	}
 	return i
@@ -263,11 +263,11 @@ func (r *reader) list(n *node, what string, least, most int) []*node {
 	switch {
 	case n == nil:
 	case n.kind != call.List:
-		r.fail(rules.CodeType, n.at, fmt.Sprintf("%q is %s", what, n.kindName()), "write a list")
+		r.fail(document.CodeType, n.at, fmt.Sprintf("%q is %s", what, n.kindName()), "write a list")
 	case len(n.items) < least:
-		r.fail(rules.CodeValue, n.at, fmt.Sprintf("%q is an empty list", what), fmt.Sprintf("write at least %d", least))
+		r.fail(document.CodeValue, n.at, fmt.Sprintf("%q is an empty list", what), fmt.Sprintf("write at least %d", least))
 	case len(n.items) > most:
-		r.fail(rules.CodeLimit, n.items[most].at, fmt.Sprintf("%q has %d items; the limit is %d", what, len(n.items), most), "write fewer")
+		r.fail(document.CodeLimit, n.items[most].at, fmt.Sprintf("%q has %d items; the limit is %d", what, len(n.items), most), "write fewer")
 	default:
 		return n.items
 	}
@@ -281,7 +281,7 @@ func (r *reader) word(n *node, what string, words ...string) string {
 		return ""
 	}
 	if !slices.Contains(words, text) {
-		r.fail(rules.CodeValue, n.at, fmt.Sprintf("the %s %s", what, shown(text)), "write "+strings.Join(words, ", "))
+		r.fail(document.CodeValue, n.at, fmt.Sprintf("the %s %s", what, shown(text)), "write "+strings.Join(words, ", "))
 		return ""
 	}
 	return text
@@ -289,7 +289,7 @@ func (r *reader) word(n *node, what string, words ...string) string {
 
 func (r *reader) effect(n *node, what string) callrules.Effect {
 	if n != nil && n.kind == call.String && n.text == string(callrules.Ask) {
-		r.fail(rules.CodeValue, n.at, fmt.Sprintf(`the %s "ask": the document has no effect but allow and deny`, what), "write deny")
+		r.fail(document.CodeValue, n.at, fmt.Sprintf(`the %s "ask": the document has no effect but allow and deny`, what), "write deny")
 		return callrules.Deny
 	}
 	return callrules.Effect(r.word(n, what, string(callrules.Allow), string(callrules.Deny)))

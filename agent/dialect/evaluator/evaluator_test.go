@@ -10,7 +10,7 @@ import (
 
 	"github.com/policyscan/policyscan/agent/call"
 	"github.com/policyscan/policyscan/agent/callrules"
-	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/rules/document"
 )
 
 // The policies of the tests, and the head that each has.
@@ -41,7 +41,7 @@ func bundle(policies ...string) string {
 
 func read(t testing.TB, text string) *callrules.Set {
 	t.Helper()
-	set, err := Read(&rules.Source{Name: "bundle.json", Text: []byte(text)})
+	set, err := Read(&document.Source{Name: "bundle.json", Text: []byte(text)})
 	if err != nil {
 		t.Fatalf("%v\nin %s", err, text)
 	}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/policyscan/policyscan/agent/call"
 	"github.com/policyscan/policyscan/agent/callrules"
-	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/rules/document"
 )
 
 // A node is a JSON value and its place.
@@ -32,9 +32,9 @@ const maxMistakes = 1000
 
 // A reader reads one bundle.
 type reader struct {
-	src   *rules.Source
+	src   *document.Source
 	lines []int // where each line begins
-	errs  rules.Errors
+	errs  document.Errors
 	set   *callrules.Set
 
 	rule  string          // the id of the rule that is read
@@ -82,9 +82,9 @@ func (r *reader) parse() *node {
 			at = max(0, min(int(syntax.Offset)-1, at))
 		}
 		if len(bytes.TrimSpace(r.src.Text)) == 0 {
-			r.fail(rules.CodeEmpty, 0, "nothing in the file", `write {"policies": [...]}`)
+			r.fail(document.CodeEmpty, 0, "nothing in the file", `write {"policies": [...]}`)
 		} else {
-			r.fail(rules.CodeSyntax, at, "not JSON: "+err.Error(), "a bundle is one JSON object, without comments or trailing commas")
+			r.fail(document.CodeSyntax, at, "not JSON: "+err.Error(), "a bundle is one JSON object, without comments or trailing commas")
 		}
 		return nil
 	}
@@ -92,7 +92,7 @@ func (r *reader) parse() *node {
 	dec.UseNumber()
 	n, err := r.next(dec)
 	if err != nil {
-		r.fail(rules.CodeSyntax, int(dec.InputOffset()), "not JSON: "+err.Error(), "a bundle is one JSON object")
+		r.fail(document.CodeSyntax, int(dec.InputOffset()), "not JSON: "+err.Error(), "a bundle is one JSON object")
 		return nil
 	}
 	return n
@@ -137,7 +137,7 @@ func (r *reader) next(dec *json.Decoder) (*node, error) {
 			case n.kind == call.List:
 				n.items = append(n.items, m.value)
 			case seen[m.name]:
-				r.fail(rules.CodeDuplicate, m.at, fmt.Sprintf("the key %q occurs twice", m.name), "remove one of them")
+				r.fail(document.CodeDuplicate, m.at, fmt.Sprintf("the key %q occurs twice", m.name), "remove one of them")
 			default:
 				seen[m.name] = true
 				n.members = append(n.members, m)
@@ -165,7 +165,7 @@ func (r *reader) begin(dec *json.Decoder) int {
 func (r *reader) value(n *node) (*call.Value, bool) {
 	v, err := call.ParseValue(r.src.Text[n.at:n.end])
 	if err != nil {
-		r.fail(rules.CodeValue, n.at, err.Error(), "write one that JavaScript can represent")
+		r.fail(document.CodeValue, n.at, err.Error(), "write one that JavaScript can represent")
 		return nil, false
 	}
 	return v, true

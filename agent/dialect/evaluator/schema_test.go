@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/rules/document"
 )
 
 // whole is a bundle with every key there is.
@@ -127,7 +127,7 @@ func TestMistakes(t *testing.T) {
 				t.Fatal("the test replaces nothing")
 			}
 			set, err := Read(source(text))
-			var list rules.Errors
+			var list document.Errors
 			if !errors.As(err, &list) || set != nil {
 				t.Fatalf("got %v", err)
 			}
@@ -159,7 +159,7 @@ func TestAllMistakesAtOnce(t *testing.T) {
 	text := strings.NewReplacer(`"kind"`, `"sort"`, `"contains"`, `"has"`, `"deny"`, `"ask"`, `"core"`, `5`, `"value"`, `"valve"`, `"agent-1"`, `"", 7`).Replace(whole)
 	_, err := Read(source(text))
 	var got []string
-	for _, e := range err.(rules.Errors) {
+	for _, e := range err.(document.Errors) {
 		got = append(got, fmt.Sprintf("%d:%d %s", e.Line, e.Column, e.Code))
 		if inRule := e.Line == 16 || e.Line == 17; inRule != (e.Rule == "r1") {
 			t.Errorf("%v is said to be of the rule %q", e, e.Rule)
@@ -175,14 +175,14 @@ func TestAllMistakesAtOnce(t *testing.T) {
 func TestMistakeBehindARule(t *testing.T) {
 	text := bundle(policy(first, "deny", rule("r", "deny", isBash)), strings.Replace(policy(second, "deny", rule("r", "deny", isBash)), "Policy", "P", 1))
 	_, err := Read(source(text))
-	if list := err.(rules.Errors); len(list) != 1 || list[0].Rule != "" {
+	if list := err.(document.Errors); len(list) != 1 || list[0].Rule != "" {
 		t.Error(err)
 	}
 }
 
 func TestMistakesHaveALimit(t *testing.T) {
-	_, err := Read(&rules.Source{Name: "b.json", Text: []byte(`{"policies": [` + strings.Repeat("1,", 900) + `1], ` + strings.Repeat("\n\"x\": 1,", 2000) + `"y": 1}`)})
-	if list := err.(rules.Errors); len(list) != maxMistakes+1 || !strings.Contains(err.Error(), "more than 1000 mistakes; fix the others first") {
+	_, err := Read(&document.Source{Name: "b.json", Text: []byte(`{"policies": [` + strings.Repeat("1,", 900) + `1], ` + strings.Repeat("\n\"x\": 1,", 2000) + `"y": 1}`)})
+	if list := err.(document.Errors); len(list) != maxMistakes+1 || !strings.Contains(err.Error(), "more than 1000 mistakes; fix the others first") {
 		t.Errorf("%d mistakes", len(list))
 	}
 }
@@ -216,12 +216,14 @@ func TestNotes(t *testing.T) {
 	}
 }
 
-func source(text string) *rules.Source { return &rules.Source{Name: "b.json", Text: []byte(text)} }
+func source(text string) *document.Source {
+	return &document.Source{Name: "b.json", Text: []byte(text)}
+}
 
 // checkPositions: every mistake is of the file, and somewhere in it.
 func checkPositions(t *testing.T, text string, err error) {
 	t.Helper()
-	var list rules.Errors
+	var list document.Errors
 	if !errors.As(err, &list) || len(list) == 0 {
 		t.Fatalf("not Errors: %v", err)
 	}

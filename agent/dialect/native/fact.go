@@ -7,7 +7,7 @@ import (
 
 	"github.com/policyscan/policyscan/agent/call"
 	"github.com/policyscan/policyscan/agent/callrules"
-	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/rules/document"
 )
 
 // A fact is what a test may be about.
@@ -57,7 +57,7 @@ func factNames() []string {
 }
 
 // fact finds the fact of a test.
-func (r *reader) fact(e rules.Entry) (*fact, bool) {
+func (r *reader) fact(e document.Entry) (*fact, bool) {
 	name, ok := r.doc.Text(e)
 	if !ok {
 		return nil, false
@@ -69,7 +69,7 @@ func (r *reader) fact(e rules.Entry) (*fact, bool) {
 	rest, ok := strings.CutPrefix(name, "input.")
 	parts := strings.Split(rest, ".")
 	if !ok || slices.Contains(parts, "") {
-		r.doc.Fail(rules.CodeValue, e.Node(), fmt.Sprintf("there is no fact %q", name), "write one of "+strings.Join(factNames(), ", "))
+		r.doc.Fail(document.CodeValue, e.Value, fmt.Sprintf("there is no fact %q", name), "write one of "+strings.Join(factNames(), ", "))
 		return nil, false
 	}
 	return &fact{name: name, fact: callrules.Fact{Source: callrules.FromInput, Path: parts, JSON: true}, glob: true}, true

@@ -10,7 +10,7 @@
 //	        - {fact: exec.bin, equals: git}
 //	        - {fact: exec.args, equals: --force}
 //
-// The file is read as strictly as a bundle's, see [rules.Document], and so is every word in it: a fact, an
+// The file is read as strictly as a bundle's, see [document.YAML], and so is every word in it: a fact, an
 // operator, a capability or a host that can never be met is an error.
 //
 // # Limits
@@ -31,14 +31,14 @@ import (
 
 	"github.com/policyscan/policyscan/agent/call"
 	"github.com/policyscan/policyscan/agent/callrules"
-	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/rules/document"
 	"github.com/policyscan/policyscan/rules/glob"
 )
 
-// Read reads a file of rules. The error is a [rules.Errors] with all of its mistakes.
-func Read(src *rules.Source) (*callrules.Set, error) {
+// Read reads a file of rules. The error is a [document.Errors] with all of its mistakes.
+func Read(src *document.Source) (*callrules.Set, error) {
 	const list = `"rules:" and beneath it a list, each rule beginning with "- id:"`
-	doc := src.YAML(rules.Form{File: list, Keys: map[string]string{
+	doc := src.YAML(document.Form{File: list, Keys: map[string]string{
 		"rules": list,
 		"id":    `"id: TEAM-TOPIC-001", unique in the file`,
 		"title": `"title: …", one line that says what is forbidden`,
@@ -46,12 +46,13 @@ func Read(src *rules.Source) (*callrules.Set, error) {
 	r := &reader{doc: doc, name: src.Name}
 	set := &callrules.Set{Name: src.Name, Dialect: "native", Strategy: callrules.AllViolations, Default: callrules.Allow}
 	if doc.Root != nil {
-		m := doc.Mapping(doc.Root, "the file", `"rules:" and beneath it a list`, []string{"rules"}, []string{"default"})
-		if m["default"].Node() != nil {
+		m := doc.Mapping(doc.Root, "the file", `"rules:" and beneath it a list`,
+			document.Level{Required: []string{"rules"}, Optional: []string{"default"}})
+		if m["default"].Value != nil {
 			set.Default = r.effect(m["default"])
 		}
 		for _, item := range doc.List(m["rules"]) {
-			set.Rules = append(set.Rules, r.rule(item.Node()))
+			set.Rules = append(set.Rules, r.rule(item.Value))
 		}
 	}
 	if err := doc.Errors(); err != nil {
@@ -65,20 +66,22 @@ func Read(src *rules.Source) (*callrules.Set, error) {
 
 // A reader reads one file.
 type reader struct {
-	doc  *rules.Document
+	doc  *document.YAML
 	name string
 
 	strict bool // the rule that is read denies or asks
 	wide   bool // X/** takes X itself as well in the test that is read, as that is the stricter reading
 }
 
-func (r *reader) effect(e rules.Entry) callrules.Effect {
+func (r *reader) effect(e document.Entry) callrules.Effect {
 	return callrules.Effect(r.doc.Word(e, string(callrules.Deny), string(callrules.Ask), string(callrules.Allow)))
 }
 
 func (r *reader) rule(n *yaml.Node) callrules.Rule {
 	r.doc.Begin(n)
-	m := r.doc.Mapping(n, "the rule", `its keys, the first after "- "`, []string{"id", "title", "effect", "when"}, []string{"message", "remediation"})
+	m := r.doc.Mapping(n, "the rule", `its keys, the first after "- "`, document.Level{
+		Required: []string{"id", "title", "effect", "when"}, Optional: []string{"message", "remediation"},
+	})
 	out := callrules.Rule{ID: r.doc.ID(m["id"]), Effect: r.effect(m["effect"]), Origin: callrules.Origin{File: r.name, Line: n.Line}}
 	r.strict = out.Effect.Rank() > 0
 	out.Reason = r.doc.Line(m["title"])
@@ -88,7 +91,7 @@ func (r *reader) rule(n *yaml.Node) callrules.Rule {
 	if text, ok := r.doc.Text(m["remediation"]); ok {
 		out.Reason = strings.TrimSuffix(out.Reason, ".") + ". To fix it: " + strings.TrimSpace(text)
 	}
-	if when := m["when"].Node(); when != nil {
+	if when := m["when"].Value; when != nil {
 		out.When = r.predicate(when, `"when"`)
 		out.Unseen = out.When.About(callrules.FromUnseen)
 		out.EachCommand = out.Unseen || out.When.About(callrules.FromProgram) || out.When.About(callrules.FromArguments)
@@ -110,10 +113,11 @@ func (r *reader) predicate(n *yaml.Node, what string) callrules.Predicate {
 		if !has(key) {
 			continue
 		}
-		m := r.doc.Mapping(n, what+` with "`+key+`"`, key+`: and beneath it a list of tests`, []string{key}, nil)
+		m := r.doc.Mapping(n, what+` with "`+key+`"`, key+`: and beneath it a list of tests`,
+			document.Level{Required: []string{key}})
 		var list []callrules.Predicate
 		for _, item := range r.doc.List(m[key]) {
-			list = append(list, r.predicate(item.Node(), "the item"))
+			list = append(list, r.predicate(item.Value, "the item"))
 		}
 		if key == "all" {
 			return callrules.Predicate{All: list}
@@ -125,7 +129,8 @@ func (r *reader) predicate(n *yaml.Node, what string) callrules.Predicate {
 
 // test reads one test.
 func (r *reader) test(n *yaml.Node, what string) callrules.Predicate {
-	m := r.doc.Mapping(n, what, "{fact: tool, equals: Bash}, or all: or any: and a list of such tests", []string{"fact"}, append(operatorNames(), "not"))
+	m := r.doc.Mapping(n, what, "{fact: tool, equals: Bash}, or all: or any: and a list of such tests",
+		document.Level{Required: []string{"fact"}, Optional: append(operatorNames(), "not")})
 	if m == nil {
 		return callrules.Predicate{}
 	}
@@ -156,9 +161,9 @@ func (r *reader) test(n *yaml.Node, what string) callrules.Predicate {
 }
 
 // shown is a test in a line.
-func shown(f *fact, op *operator, e rules.Entry, not bool) string {
-	value := e.Node().Value
-	for i, item := range e.Node().Content {
+func shown(f *fact, op *operator, e document.Entry, not bool) string {
+	value := e.Value.Value
+	for i, item := range e.Value.Content {
 		if i > 0 {
 			value += ", "
 		}
@@ -172,26 +177,26 @@ func shown(f *fact, op *operator, e rules.Entry, not bool) string {
 }
 
 // operator finds the one operator of a test.
-func (r *reader) operator(n *yaml.Node, m map[string]rules.Entry) (*operator, rules.Entry) {
+func (r *reader) operator(n *yaml.Node, m map[string]document.Entry) (*operator, document.Entry) {
 	var op *operator
 	for _, o := range operators() {
 		switch _, there := m[o.name]; {
 		case !there:
 		case op != nil:
-			r.doc.Fail(rules.CodeKey, n, fmt.Sprintf("the test has both %q and %q", op.name, o.name), "write a test for each")
-			return nil, rules.Entry{}
+			r.doc.Fail(document.CodeKey, n, fmt.Sprintf("the test has both %q and %q", op.name, o.name), "write a test for each")
+			return nil, document.Entry{}
 		default:
 			op = &o
 		}
 	}
 	switch {
 	case op == nil && misspelt(n):
-		return nil, rules.Entry{} // it is an unknown key, which was said
+		return nil, document.Entry{} // it is an unknown key, which was said
 	case op == nil:
-		r.doc.Fail(rules.CodeValue, n, "the test has no operator", "write one of "+strings.Join(operatorNames(), ", "))
-		return nil, rules.Entry{}
-	case op.op == callrules.Exists && m["not"].Node() != nil:
-		r.doc.Fail(rules.CodeKey, m["not"].Node(), `"not" next to "exists"`, `write "exists: false"`)
+		r.doc.Fail(document.CodeValue, n, "the test has no operator", "write one of "+strings.Join(operatorNames(), ", "))
+		return nil, document.Entry{}
+	case op.op == callrules.Exists && m["not"].Value != nil:
+		r.doc.Fail(document.CodeKey, m["not"].Value, `"not" next to "exists"`, `write "exists: false"`)
 	}
 	return op, m[op.name]
 }
@@ -207,7 +212,7 @@ func misspelt(n *yaml.Node) bool {
 }
 
 // operand reads the value of an operator into a test.
-func (r *reader) operand(t *callrules.Test, f *fact, op *operator, e rules.Entry) {
+func (r *reader) operand(t *callrules.Test, f *fact, op *operator, e document.Entry) {
 	switch op.op {
 	case callrules.Exists:
 		t.Not = !r.doc.True(e)
@@ -225,7 +230,7 @@ func (r *reader) operand(t *callrules.Test, f *fact, op *operator, e rules.Entry
 		return
 	}
 	t.Text = text
-	refuse := func(found, fix string) { r.doc.Fail(rules.CodeValue, e.Node(), found, fix) }
+	refuse := func(found, fix string) { r.doc.Fail(document.CodeValue, e.Value, found, fix) }
 	switch op.op {
 	case callrules.Matches:
 		var err error
@@ -240,7 +245,7 @@ func (r *reader) operand(t *callrules.Test, f *fact, op *operator, e rules.Entry
 		case !f.glob:
 			refuse(fmt.Sprintf("a glob on %s, in which * would stop at each /", f.name), "write matches or contains")
 		case errors.As(err, &mistake):
-			r.doc.Fail(rules.CodeGlob, e.Node(), mistake.Found, mistake.Fix)
+			r.doc.Fail(document.CodeGlob, e.Value, mistake.Found, mistake.Fix)
 		default:
 			compile := glob.Compile
 			if r.wide {
@@ -259,17 +264,17 @@ func (r *reader) operand(t *callrules.Test, f *fact, op *operator, e rules.Entry
 }
 
 // text reads one text that a fact is compared with, and refuses what the fact never is.
-func (r *reader) text(f *fact, op *operator, e rules.Entry) (string, bool) {
+func (r *reader) text(f *fact, op *operator, e document.Entry) (string, bool) {
 	text, ok := r.doc.Text(e)
 	switch {
 	case !ok:
 		return "", false
 	case len(f.words) > 0 && (op.op == callrules.Equals || op.op == callrules.OneOf) && !slices.Contains(f.words, text):
-		r.doc.Fail(rules.CodeValue, e.Node(), fmt.Sprintf("%s is never %q", f.name, text), "write one of "+strings.Join(f.words, ", "))
+		r.doc.Fail(document.CodeValue, e.Value, fmt.Sprintf("%s is never %q", f.name, text), "write one of "+strings.Join(f.words, ", "))
 		return "", false
 	case f.host:
 		if found, fix := hostMistake(op, text); found != "" {
-			r.doc.Fail(rules.CodeValue, e.Node(), fmt.Sprintf("%s is %s", f.name, found), fix)
+			r.doc.Fail(document.CodeValue, e.Value, fmt.Sprintf("%s is %s", f.name, found), fix)
 			return "", false
 		}
 	}

@@ -11,10 +11,12 @@ import (
 
 	"github.com/policyscan/policyscan/agent/call"
 	"github.com/policyscan/policyscan/agent/callrules"
-	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/rules/document"
 )
 
-func source(text string) *rules.Source { return &rules.Source{Name: "calls.yml", Text: []byte(text)} }
+func source(text string) *document.Source {
+	return &document.Source{Name: "calls.yml", Text: []byte(text)}
+}
 
 func read(t testing.TB, text string) *callrules.Set {
 	t.Helper()
@@ -433,7 +435,7 @@ func TestAllMistakesAtOnce(t *testing.T) {
 	text := strings.NewReplacer("equals: git", "equal: git", "'push\\s.*--force'", "'('", "[Bash, shell]", "[Bash, ~]", "effect: deny", "effect: no", "default: allow", "defaults: allow").Replace(whole)
 	_, err := Read(source(text))
 	var got []string
-	for _, e := range err.(rules.Errors) {
+	for _, e := range err.(document.Errors) {
 		got = append(got, fmt.Sprintf("%d:%d %s", e.Line, e.Column, e.Code))
 	}
 	want := "4:13 E_POLICY_VALUE, 8:11 E_POLICY_KEY, 10:20 E_POLICY_VALUE, 13:43 E_POLICY_VALUE, 18:1 E_POLICY_KEY"
@@ -445,14 +447,14 @@ func TestAllMistakesAtOnce(t *testing.T) {
 // TestMistakeOfNoRule: what is wrong with an item is not said to be of the rule before.
 func TestMistakeOfNoRule(t *testing.T) {
 	_, err := Read(source("rules:\n  - {id: R, title: t, effect: deny, when: {fact: tool, equals: x}}\n  - text\n"))
-	if list := err.(rules.Errors); len(list) != 1 || list[0].Rule != "" || list[0].Line != 3 {
+	if list := err.(document.Errors); len(list) != 1 || list[0].Rule != "" || list[0].Line != 3 {
 		t.Error(err)
 	}
 }
 
 func TestTooDeep(t *testing.T) {
 	_, err := Read(source("rules: " + strings.Repeat("[", 200) + strings.Repeat("]", 200)))
-	if list := err.(rules.Errors); len(list) != 1 || list[0].Code != rules.CodeLimit {
+	if list := err.(document.Errors); len(list) != 1 || list[0].Code != document.CodeLimit {
 		t.Error(err)
 	}
 }
@@ -468,7 +470,7 @@ func TestNotes(t *testing.T) {
 // checkPositions: every mistake is of the file, and somewhere in it.
 func checkPositions(t *testing.T, text string, err error) {
 	t.Helper()
-	var list rules.Errors
+	var list document.Errors
 	if !errors.As(err, &list) || len(list) == 0 {
 		t.Fatalf("not Errors: %v", err)
 	}

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/policyscan/policyscan/agent/callrules"
-	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/rules/document"
 )
 
 // maxNested is how deep parentheses and NOTs may be nested. The deepest of the public packs
@@ -58,7 +58,7 @@ func (p *parser) group(not bool) (callrules.Predicate, bool) {
 		case !p.continues(t):
 			return join(all, !not), true
 		case !bytes.Contains(p.src.Text[p.tokens[p.next-1].to:t.at], []byte("\n")):
-			p.fail(t, rules.CodeSyntax, fmt.Sprintf("%s after a condition, on the same line", t.shown()), "write AND or OR between them")
+			p.fail(t, document.CodeSyntax, fmt.Sprintf("%s after a condition, on the same line", t.shown()), "write AND or OR between them")
 			return callrules.Predicate{}, false
 		}
 	}
@@ -72,7 +72,7 @@ func (p *parser) continues(t token) bool {
 // one reads one condition, or several in parentheses.
 func (p *parser) one(not bool) (callrules.Predicate, bool) {
 	if p.nested++; p.nested > maxNested {
-		p.fail(p.peek(), rules.CodeLimit, fmt.Sprintf("parentheses and NOTs nested more than %d deep", maxNested), "split the rule")
+		p.fail(p.peek(), document.CodeLimit, fmt.Sprintf("parentheses and NOTs nested more than %d deep", maxNested), "split the rule")
 		return callrules.Predicate{}, false
 	}
 	defer func() { p.nested-- }()
@@ -84,7 +84,7 @@ func (p *parser) one(not bool) (callrules.Predicate, bool) {
 		p.take()
 		c, ok := p.groups(not)
 		if ok && !p.peek().is(")") {
-			p.fail(t, rules.CodeSyntax, "a parenthesis that is not closed", "write ) after its last condition")
+			p.fail(t, document.CodeSyntax, "a parenthesis that is not closed", "write ) after its last condition")
 			ok = false
 		}
 		if ok {
@@ -110,7 +110,7 @@ func join(all []callrules.Predicate, and bool) callrules.Predicate {
 func (p *parser) test(not bool) (callrules.Predicate, bool) {
 	field := p.peek()
 	if field.kind != word || isKey(field) || field.is("AND") || field.is("OR") {
-		p.fail(field, rules.CodeSyntax, field.shown()+" where a condition should begin", "write a field, an operator and a string, such as command CONTAINS \"rm -rf\"")
+		p.fail(field, document.CodeSyntax, field.shown()+" where a condition should begin", "write a field, an operator and a string, such as command CONTAINS \"rm -rf\"")
 		return callrules.Predicate{}, false
 	}
 	p.take()
@@ -121,9 +121,9 @@ func (p *parser) test(not bool) (callrules.Predicate, bool) {
 	op := p.peek()
 	if op.kind != word || isKey(op) {
 		if fact(field.text) == nil && op.kind == quote {
-			p.fail(field, rules.CodeKey, field.shown()+" is not a key of a rule", "a rule has "+keys)
+			p.fail(field, document.CodeKey, field.shown()+" is not a key of a rule", "a rule has "+keys)
 		} else {
-			p.fail(op, rules.CodeSyntax, fmt.Sprintf("%s after %s", op.shown(), field.text), "write an operator: "+operators)
+			p.fail(op, document.CodeSyntax, fmt.Sprintf("%s after %s", op.shown(), field.text), "write an operator: "+operators)
 		}
 		return callrules.Predicate{}, false
 	}
@@ -138,7 +138,7 @@ func (p *parser) test(not bool) (callrules.Predicate, bool) {
 		if field.text == "input." {
 			fix = "write the name of a member of the tool's input after it"
 		}
-		p.fail(field, rules.CodeKey, fmt.Sprintf("%q is not a field", field.text), fix)
+		p.fail(field, document.CodeKey, fmt.Sprintf("%q is not a field", field.text), fix)
 		about = &callrules.Fact{}
 	}
 	t := &callrules.Test{Fact: *about, Not: not, Absent: callrules.AsEmpty}
@@ -148,7 +148,7 @@ func (p *parser) test(not bool) (callrules.Predicate, bool) {
 	}
 	t.Shown += op.text + " " + string(p.src.Text[value.at:value.to])
 	if !p.operate(t, op.text, value.text) {
-		p.fail(op, rules.CodeKey, fmt.Sprintf("%q is not an operator", op.text), "the operators are "+operators)
+		p.fail(op, document.CodeKey, fmt.Sprintf("%q is not an operator", op.text), "the operators are "+operators)
 	}
 	return callrules.Predicate{Test: t}, true
 }

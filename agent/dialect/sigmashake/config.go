@@ -14,6 +14,7 @@ import (
 	"github.com/pelletier/go-toml/v2"
 
 	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/rules/document"
 )
 
 // Dialect is the name of the dialect.
@@ -65,20 +66,20 @@ func LoadConfig(root, shown string) (c Config, there bool, err error) {
 
 // ReadConfig reads .sigmashake/config.toml. Of the table [hook] it knows every key, and one that it does
 // not know is an error; the other tables are about other parts of SigmaShake, and are left alone. An empty
-// file has the defaults. The error is of type [rules.Errors].
-func ReadConfig(src *rules.Source) (Config, error) {
+// file has the defaults. The error is of type [document.Errors].
+func ReadConfig(src *document.Source) (Config, error) {
 	c := Config{AskMode: TTY}
 	if err := src.Check(); err != nil {
-		return Config{}, rules.Errors{err}
+		return Config{}, document.Errors{err}
 	}
 	var file map[string]any
 	if err := toml.Unmarshal(src.Text, &file); err != nil {
 		var at *toml.DecodeError
 		if errors.As(err, &at) {
 			row, column := at.Position()
-			return Config{}, rules.Errors{src.ErrorAt(rules.CodeSyntax, row, column, "it is not TOML: "+at.Error(), "write it as TOML")}
+			return Config{}, document.Errors{src.ErrorAt(document.CodeSyntax, row, column, "it is not TOML: "+at.Error(), "write it as TOML")}
 		}
-		return Config{}, rules.Errors{src.ErrorAt(rules.CodeSyntax, 0, 0, "it is not TOML: "+err.Error(), "write it as TOML")}
+		return Config{}, document.Errors{src.ErrorAt(document.CodeSyntax, 0, 0, "it is not TOML: "+err.Error(), "write it as TOML")}
 	}
 	value, there := file["hook"]
 	if !there {
@@ -87,9 +88,9 @@ func ReadConfig(src *rules.Source) (Config, error) {
 	hook, ok := value.(map[string]any)
 	lines := keyLines(src.Text)
 	if !ok {
-		return Config{}, rules.Errors{src.ErrorAt(rules.CodeType, lines[""], 0, "hook is not a table", "write [hook] and its keys below it")}
+		return Config{}, document.Errors{src.ErrorAt(document.CodeType, lines[""], 0, "hook is not a table", "write [hook] and its keys below it")}
 	}
-	var errs rules.Errors
+	var errs document.Errors
 	for _, key := range slices.Sorted(maps.Keys(hook)) {
 		fail := func(code, found, fix string) {
 			errs = append(errs, src.ErrorAt(code, cmp.Or(lines[key], lines[""]), 0, found, fix))
@@ -98,24 +99,24 @@ func ReadConfig(src *rules.Source) (Config, error) {
 		case "ask_mode":
 			text, ok := value.(string)
 			if !ok {
-				fail(rules.CodeType, "ask_mode is not a string", "write \"tty\" or \"agent\"")
+				fail(document.CodeType, "ask_mode is not a string", "write \"tty\" or \"agent\"")
 				break
 			}
 			mode, err := ParseAskMode(text)
 			if err != nil {
-				fail(rules.CodeValue, fmt.Sprintf("ask_mode = %q", text), "write \"tty\" or \"agent\"")
+				fail(document.CodeValue, fmt.Sprintf("ask_mode = %q", text), "write \"tty\" or \"agent\"")
 			}
 			c.AskMode = mode
 		case "circuit_breaker":
 			if c.CircuitBreaker, ok = value.(bool); !ok {
-				fail(rules.CodeType, "circuit_breaker is not true or false", "write true or false, without quotes")
+				fail(document.CodeType, "circuit_breaker is not true or false", "write true or false, without quotes")
 			}
 		default:
-			fail(rules.CodeKey, fmt.Sprintf("%q is not a key of [hook]", key), "the keys are ask_mode and circuit_breaker")
+			fail(document.CodeKey, fmt.Sprintf("%q is not a key of [hook]", key), "the keys are ask_mode and circuit_breaker")
 		}
 	}
 	if errs != nil {
-		slices.SortStableFunc(errs, func(a, b *rules.Error) int { return cmp.Compare(a.Line, b.Line) })
+		slices.SortStableFunc(errs, func(a, b *document.Error) int { return cmp.Compare(a.Line, b.Line) })
 		return Config{}, errs
 	}
 	return c, nil

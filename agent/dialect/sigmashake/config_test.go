@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/rules/document"
 )
 
 // 0-37 "Disabled by default (Fails Closed)", 0-38 "circuit_breaker = true under the [hook] block in config.toml",
@@ -25,7 +25,7 @@ func TestRow_0_38_Config(t *testing.T) {
 		"[Hook]\ncircuit_breaker = true":                          {AskMode: TTY},
 		"circuit_breaker = true":                                  {AskMode: TTY},
 	} {
-		if got, err := ReadConfig(&rules.Source{Name: "config.toml", Text: []byte(text)}); err != nil || got != want {
+		if got, err := ReadConfig(&document.Source{Name: "config.toml", Text: []byte(text)}); err != nil || got != want {
 			t.Errorf("%q: %+v, %v", text, got, err)
 		}
 	}
@@ -46,8 +46,8 @@ func TestConfigErrors(t *testing.T) {
 		"[hook]\nask_mode = tty":                               `config.toml:2:12: it is not TOML: `,
 		"[hook]\nx = \"\xff\"":                                 `config.toml:2:6: a byte that is not UTF-8`,
 	} {
-		c, err := ReadConfig(&rules.Source{Name: "config.toml", Text: []byte(text)})
-		var errs rules.Errors
+		c, err := ReadConfig(&document.Source{Name: "config.toml", Text: []byte(text)})
+		var errs document.Errors
 		if !errors.As(err, &errs) || !strings.HasPrefix(err.Error(), want) || c != (Config{}) {
 			t.Errorf("%q: %+v\n got  %v\n want %s", text, c, err, want)
 		}

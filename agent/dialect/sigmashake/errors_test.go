@@ -8,17 +8,17 @@ import (
 	"time"
 
 	"github.com/policyscan/policyscan/internal/cputime"
-	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/rules/document"
 )
 
 // mistakes are the errors of one file, without its name.
 func mistakes(t *testing.T, text string) []string {
 	t.Helper()
-	s, err := Read("rules", []*rules.Source{{Name: "a.rules", Text: []byte(text)}})
+	s, err := Read("rules", []*document.Source{{Name: "a.rules", Text: []byte(text)}})
 	if err == nil {
 		return nil
 	}
-	var errs rules.Errors
+	var errs document.Errors
 	if !errors.As(err, &errs) || s != nil {
 		t.Fatalf("%T, and the set %v", err, s)
 	}
@@ -147,7 +147,7 @@ rule d { DENY any RUN "x" WEBHOOK "y" IF tool EQUALS "x" }
 		t.Errorf("%d errors:\n%s", len(got), strings.Join(got, "\n"))
 	}
 
-	_, err := Read("rules", []*rules.Source{{Name: "b.rules", Text: []byte("x")}, {Name: "a.rules", Text: []byte("\xff")}, {Name: "c.rules"}})
+	_, err := Read("rules", []*document.Source{{Name: "b.rules", Text: []byte("x")}, {Name: "a.rules", Text: []byte("\xff")}, {Name: "c.rules"}})
 	if err == nil || !strings.HasPrefix(err.Error(), "a.rules:1:1: ") || !strings.Contains(err.Error(), "\nb.rules:1:1: ") {
 		t.Error(err)
 	}
@@ -168,13 +168,13 @@ func TestOpenText(t *testing.T) {
 
 // TestNoRules: a set that would allow everything is not one.
 func TestNoRules(t *testing.T) {
-	for _, files := range [][]*rules.Source{nil, {{Name: "a.rules"}}, {{Name: "a.rules", Text: []byte("# rule r { }\n")}}} {
-		var errs rules.Errors
-		if _, err := Read("rules", files); !errors.As(err, &errs) || errs[0].Code != rules.CodeNoRules || !strings.HasPrefix(err.Error(), "rules: no rule in ") {
+	for _, files := range [][]*document.Source{nil, {{Name: "a.rules"}}, {{Name: "a.rules", Text: []byte("# rule r { }\n")}}} {
+		var errs document.Errors
+		if _, err := Read("rules", files); !errors.As(err, &errs) || errs[0].Code != document.CodeNoRules || !strings.HasPrefix(err.Error(), "rules: no rule in ") {
 			t.Errorf("%v: %v", files, err)
 		}
 	}
-	s, err := Read("rules", []*rules.Source{{Name: "a.rules"}, {Name: "b.rules", Text: []byte(`rule r { DENY any IF tool EQUALS "x" MESSAGE "m" }`)}})
+	s, err := Read("rules", []*document.Source{{Name: "a.rules"}, {Name: "b.rules", Text: []byte(`rule r { DENY any IF tool EQUALS "x" MESSAGE "m" }`)}})
 	if err != nil || len(s.Rules) != 1 {
 		t.Errorf("%+v, %v", s, err)
 	}
@@ -182,9 +182,9 @@ func TestNoRules(t *testing.T) {
 
 // A file of 100 KB that is nothing but mistakes, or braces, took 1 s and 16 s, and had 4 MB of errors.
 func TestHostileFiles(t *testing.T) {
-	read := func(text string) (errs rules.Errors) {
+	read := func(text string) (errs document.Errors) {
 		var err error
-		took := cputime.Of(func() { _, err = Read("rules", []*rules.Source{{Name: "a.rules", Text: []byte(text)}}) })
+		took := cputime.Of(func() { _, err = Read("rules", []*document.Source{{Name: "a.rules", Text: []byte(text)}}) })
 		if took > 5*time.Second {
 			t.Errorf("%.20s: %s", text, took)
 		}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/policyscan/policyscan/agent/call"
 	"github.com/policyscan/policyscan/agent/callrules"
-	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/rules/document"
 )
 
 // FuzzRead: a reader never panics; an error is in the file; what loads judges calls.
@@ -27,14 +27,14 @@ func FuzzRead(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
 		lines := bytes.Count(text, []byte("\n")) + 1
-		s, err := Read("rules", []*rules.Source{{Name: "a.rules", Text: text}})
+		s, err := Read("rules", []*document.Source{{Name: "a.rules", Text: text}})
 		if err != nil {
-			var errs rules.Errors
+			var errs document.Errors
 			if !errors.As(err, &errs) || len(errs) == 0 || s != nil {
 				t.Fatalf("%T %v, and the set %v", err, err, s)
 			}
 			for _, e := range errs {
-				if e.Line < 0 || e.Line > lines || e.Found == "" || e.Fix == "" || e.File != "a.rules" && e.Code != rules.CodeNoRules {
+				if e.Line < 0 || e.Line > lines || e.Found == "" || e.Fix == "" || e.File != "a.rules" && e.Code != document.CodeNoRules {
 					t.Errorf("%+v", e)
 				}
 			}
@@ -68,8 +68,8 @@ func FuzzReadConfig(f *testing.F) {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		c, err := ReadConfig(&rules.Source{Name: "config.toml", Text: text})
-		var errs rules.Errors
+		c, err := ReadConfig(&document.Source{Name: "config.toml", Text: text})
+		var errs document.Errors
 		switch {
 		case err == nil && c.AskMode != TTY && c.AskMode != Agent && c.AskMode != Dashboard:
 			t.Errorf("%+v", c)

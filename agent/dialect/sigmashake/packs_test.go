@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/policyscan/policyscan/agent/callrules"
-	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/rules/document"
 )
 
 var packs = flag.String("packs", "", "read the public rules too: a checkout of github.com/sigmashakeinc/rules")
@@ -22,7 +22,7 @@ func TestPublicPacks(t *testing.T) {
 		t.Skip("needs -packs, a checkout of github.com/sigmashakeinc/rules")
 	}
 	tree := os.DirFS(*packs)
-	var loaded []*rules.Source
+	var loaded []*document.Source
 	var refused []string
 	err := fs.WalkDir(tree, ".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || path.Ext(name) != ".rules" {
@@ -32,9 +32,9 @@ func TestPublicPacks(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		src := &rules.Source{Name: name, Text: text}
-		_, err = Read(name, []*rules.Source{src})
-		var errs rules.Errors
+		src := &document.Source{Name: name, Text: text}
+		_, err = Read(name, []*document.Source{src})
+		var errs document.Errors
 		if !errors.As(err, &errs) {
 			loaded = append(loaded, src)
 			return err

@@ -9,7 +9,7 @@ import (
 
 	"github.com/policyscan/policyscan/agent/call"
 	"github.com/policyscan/policyscan/agent/callrules"
-	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/rules/document"
 )
 
 // decision is the effect of a decision's word; "" if it is none.
@@ -67,11 +67,11 @@ const keys = "enabled, priority, severity, DENY, ALLOW, LOG, SHADOW, ASK, FORCE,
 
 // A parser reads one file. After a mistake it goes on with the next key or rule, to find the others.
 type parser struct {
-	src      *rules.Source
+	src      *document.Source
 	tokens   []token
 	next     int
 	open     int // the offset of a text in quotes that does not end, or -1
-	errs     rules.Errors
+	errs     document.Errors
 	rules    []rule
 	patterns map[pattern]compiled
 
@@ -97,7 +97,7 @@ func (p *parser) fail(at token, code, found, fix string) {
 	case at.kind == end && p.open >= 0, len(p.errs) > maxMistakes:
 		return // it is where a text that does not end was cut off, or one too many
 	case len(p.errs) == maxMistakes:
-		code, found, fix = rules.CodeLimit, fmt.Sprintf("more than %d mistakes", maxMistakes), "fix the others first"
+		code, found, fix = document.CodeLimit, fmt.Sprintf("more than %d mistakes", maxMistakes), "fix the others first"
 	}
 	e := p.src.Error(code, at.at, found, fix)
 	if p.rule != nil {
@@ -112,7 +112,7 @@ func (p *parser) file() {
 	ids := map[string]token{}
 	for p.peek().kind != end {
 		if !p.begins() {
-			p.fail(p.peek(), rules.CodeSyntax, p.peek().shown()+" where a rule should begin", "write: rule <id> { … }")
+			p.fail(p.peek(), document.CodeSyntax, p.peek().shown()+" where a rule should begin", "write: rule <id> { … }")
 			for p.peek().kind != end && !p.begins() {
 				p.take()
 			}
@@ -123,11 +123,11 @@ func (p *parser) file() {
 		p.take() // {
 		p.rule, p.broken = &rule{}, nil
 		if strings.Contains(id.text, ".") {
-			p.fail(id, rules.CodeValue, fmt.Sprintf("the id %q has a dot in it", id.text), "an id is made of letters, digits, - and _")
+			p.fail(id, document.CodeValue, fmt.Sprintf("the id %q has a dot in it", id.text), "an id is made of letters, digits, - and _")
 		}
 		p.rule.ID = id.text
 		if first, twice := ids[id.text]; twice {
-			p.fail(id, rules.CodeDuplicate, fmt.Sprintf("the id %q is also that of the rule in line %d", id.text, first.line), "give this rule another")
+			p.fail(id, document.CodeDuplicate, fmt.Sprintf("the id %q is also that of the rule in line %d", id.text, first.line), "give this rule another")
 		}
 		ids[id.text] = id
 		p.rule.Origin = callrules.Origin{File: p.src.Name, Line: id.line}
@@ -139,9 +139,9 @@ func (p *parser) file() {
 		// Where a quote is missing, all texts and words after it have changed places: what comes
 		// after the first mistake would be noise.
 		p.errs = p.errs[:min(1, len(p.errs))]
-		p.errs = append(p.errs, p.src.Error(rules.CodeSyntax, p.open, "a string that begins here and never ends", `close it with "; a " within it is written \"`))
+		p.errs = append(p.errs, p.src.Error(document.CodeSyntax, p.open, "a string that begins here and never ends", `close it with "; a " within it is written \"`))
 	}
-	slices.SortStableFunc(p.errs, func(a, b *rules.Error) int {
+	slices.SortStableFunc(p.errs, func(a, b *document.Error) int {
 		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})
 }
@@ -163,7 +163,7 @@ func (p *parser) body(id token) {
 			if p.peek().kind == end && p.open >= 0 {
 				return
 			}
-			p.fail(id, rules.CodeSyntax, fmt.Sprintf("the rule %q has no closing }", id.text), "write the } at its end")
+			p.fail(id, document.CodeSyntax, fmt.Sprintf("the rule %q has no closing }", id.text), "write the } at its end")
 			return
 		}
 		if !p.key(&message, &context) {
@@ -177,20 +177,20 @@ func (p *parser) body(id token) {
 	}
 	switch {
 	case r.Effect == "":
-		p.fail(id, rules.CodeValue, "the rule has no decision", "write one of DENY, ALLOW, LOG, SHADOW, ASK and FORCE and its target, such as DENY execution")
+		p.fail(id, document.CodeValue, "the rule has no decision", "write one of DENY, ALLOW, LOG, SHADOW, ASK and FORCE and its target, such as DENY execution")
 	case r.Effect == callrules.Ask && r.Prompt == "":
-		p.fail(id, rules.CodeValue, "ASK without PROMPT", "write what the person is asked, PROMPT \"…\"")
+		p.fail(id, document.CodeValue, "ASK without PROMPT", "write what the person is asked, PROMPT \"…\"")
 	case r.Effect == callrules.Force && r.Instead == "":
-		p.fail(id, rules.CodeValue, "FORCE without SUBSTITUTE", "write what is to be done instead, SUBSTITUTE \"…\"")
+		p.fail(id, document.CodeValue, "FORCE without SUBSTITUTE", "write what is to be done instead, SUBSTITUTE \"…\"")
 	}
 	if at, ok := p.seen["PROMPT"]; ok && r.Effect != callrules.Ask {
-		p.fail(at, rules.CodeKey, "PROMPT in a rule that does not ASK", "remove it")
+		p.fail(at, document.CodeKey, "PROMPT in a rule that does not ASK", "remove it")
 	}
 	if at, ok := p.seen["SUBSTITUTE"]; ok && r.Effect != callrules.Force {
-		p.fail(at, rules.CodeKey, "SUBSTITUTE in a rule that does not FORCE", "remove it")
+		p.fail(at, document.CodeKey, "SUBSTITUTE in a rule that does not FORCE", "remove it")
 	}
 	if _, ok := p.seen["IF"]; !ok {
-		p.fail(id, rules.CodeValue, "the rule has no IF, and a rule without conditions never fires", "write its conditions; one that always holds is IF tool NOT EQUALS \"\"")
+		p.fail(id, document.CodeValue, "the rule has no IF, and a rule without conditions never fires", "write its conditions; one that always holds is IF tool NOT EQUALS \"\"")
 	}
 	p.finish(message == "")
 }
@@ -263,17 +263,17 @@ func (p *parser) key(message, context *string) bool {
 	}
 	if isKey(t) {
 		if first, twice := p.seen[name]; twice {
-			p.fail(t, rules.CodeDuplicate, fmt.Sprintf("%s, and %s in line %d", t.text, first.text, first.line), "a rule has one decision, one IF and each key once; join conditions with AND and OR")
+			p.fail(t, document.CodeDuplicate, fmt.Sprintf("%s, and %s in line %d", t.text, first.text, first.line), "a rule has one decision, one IF and each key once; join conditions with AND and OR")
 			return false
 		}
 		p.seen[name] = t
 	}
 	switch {
 	case t.kind == stray && strings.Contains("'“”", t.text):
-		p.fail(t, rules.CodeSyntax, t.shown(), "put strings in double quotes, \"…\"")
+		p.fail(t, document.CodeSyntax, t.shown(), "put strings in double quotes, \"…\"")
 		return false
 	case t.kind == stray:
-		p.fail(t, rules.CodeSyntax, t.shown(), "remove it; strings are in double quotes")
+		p.fail(t, document.CodeSyntax, t.shown(), "remove it; strings are in double quotes")
 		return false
 	case t.kind != word:
 	case effect != "":
@@ -312,16 +312,16 @@ func (p *parser) key(message, context *string) bool {
 	case name == "SUBSTITUTE":
 		return p.said(t, &p.rule.Instead)
 	case name == "AMBIENT":
-		p.fail(t, rules.CodeKey, "AMBIENT, which is knowledge for the agent and decides no call", "keep it in the agent's own instructions")
+		p.fail(t, document.CodeKey, "AMBIENT, which is knowledge for the agent and decides no call", "keep it in the agent's own instructions")
 		return false
 	case name == "RUN":
-		p.fail(t, rules.CodeKey, "RUN, which runs a command", "remove it; policyscan runs nothing")
+		p.fail(t, document.CodeKey, "RUN, which runs a command", "remove it; policyscan runs nothing")
 		return false
 	case name == "WEBHOOK":
-		p.fail(t, rules.CodeKey, "WEBHOOK, which calls a server", "remove it; policyscan cannot reach a network")
+		p.fail(t, document.CodeKey, "WEBHOOK, which calls a server", "remove it; policyscan cannot reach a network")
 		return false
 	case name == "AND" || name == "OR" || name == "NOT":
-		p.fail(t, rules.CodeSyntax, name+" outside of the conditions", "write it among the conditions, after IF")
+		p.fail(t, document.CodeSyntax, name+" outside of the conditions", "write it among the conditions, after IF")
 		return false
 	}
 	fix := "a rule has " + keys
@@ -330,7 +330,7 @@ func (p *parser) key(message, context *string) bool {
 			fix = "write " + other
 		}
 	}
-	p.fail(t, rules.CodeKey, t.shown()+" is not a key of a rule", fix)
+	p.fail(t, document.CodeKey, t.shown()+" is not a key of a rule", fix)
 	return false
 }
 
@@ -338,12 +338,12 @@ func (p *parser) key(message, context *string) bool {
 func (p *parser) value(key token, want string, valid func(string) bool) bool {
 	v := p.peek()
 	if v.kind != word || isKey(v) {
-		p.fail(v, rules.CodeValue, fmt.Sprintf("%s after %s", v.shown(), key.text), "write "+want)
+		p.fail(v, document.CodeValue, fmt.Sprintf("%s after %s", v.shown(), key.text), "write "+want)
 		return false
 	}
 	p.take()
 	if !valid(v.text) {
-		p.fail(v, rules.CodeValue, fmt.Sprintf("%s %s", key.text, v.text), "write "+want)
+		p.fail(v, document.CodeValue, fmt.Sprintf("%s %s", key.text, v.text), "write "+want)
 	}
 	return true
 }
@@ -352,7 +352,7 @@ func (p *parser) value(key token, want string, valid func(string) bool) bool {
 func (p *parser) said(key token, to *string) bool {
 	v, ok := p.text(key)
 	if ok && strings.TrimSpace(v.text) == "" {
-		p.fail(v, rules.CodeValue, key.text+" is empty", "write a string, or remove the key")
+		p.fail(v, document.CodeValue, key.text+" is empty", "write a string, or remove the key")
 	}
 	*to = v.text
 	return ok
@@ -362,13 +362,13 @@ func (p *parser) said(key token, to *string) bool {
 func (p *parser) text(after token) (token, bool) {
 	v := p.peek()
 	if v.kind != quote {
-		p.fail(v, rules.CodeSyntax, fmt.Sprintf("%s after %s", v.shown(), after.text), "write a string in double quotes")
+		p.fail(v, document.CodeSyntax, fmt.Sprintf("%s after %s", v.shown(), after.text), "write a string in double quotes")
 		return v, false
 	}
 	p.take()
 	// "an "inner" quote" is three texts; it is here that one sees what happened.
 	if next := p.peek(); next.at == v.to && next.kind != mark && next.kind != end {
-		p.fail(next, rules.CodeSyntax, fmt.Sprintf("%s right after the end of a string", next.shown()), `write a " within a string as \", and a space after the string`)
+		p.fail(next, document.CodeSyntax, fmt.Sprintf("%s right after the end of a string", next.shown()), `write a " within a string as \", and a space after the string`)
 		return v, false
 	}
 	return v, true

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/policyscan/policyscan/agent/callrules"
-	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/rules/document"
 )
 
 // A made rule is what of a rule a plain reading of the document needs.
@@ -90,7 +90,7 @@ func TestOrderOfLines(t *testing.T) {
 		other := append([]made{}, all...)
 		r.Shuffle(len(other), func(i, k int) { other[i], other[k] = other[k], other[i] })
 		var one strings.Builder
-		files := []*rules.Source{{Name: "b.rules"}, {Name: "a.rules"}, {Name: "c.rules"}}
+		files := []*document.Source{{Name: "b.rules"}, {Name: "a.rules"}, {Name: "c.rules"}}
 		for i := range all {
 			one.WriteString(all[i].String())
 			f := files[r.IntN(3)]

@@ -7,13 +7,13 @@ import (
 
 	"github.com/policyscan/policyscan/agent/call"
 	"github.com/policyscan/policyscan/agent/callrules"
-	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/rules/document"
 )
 
 // set reads one file of rules.
 func set(t testing.TB, text string) *callrules.Set {
 	t.Helper()
-	s, err := Read("rules", []*rules.Source{{Name: "a.rules", Text: []byte(text)}})
+	s, err := Read("rules", []*document.Source{{Name: "a.rules", Text: []byte(text)}})
 	if err != nil {
 		t.Fatalf("%v, in\n%s", err, text)
 	}
@@ -95,11 +95,11 @@ rule negative { priority -999999999 DENY any IF tool EQUALS "Bash" MESSAGE "m" }
 
 // The document is silent: rules of one priority are asked by the byte order of their files, then by line.
 func TestRow_0_02_Ties(t *testing.T) {
-	file := func(name, id string) *rules.Source {
-		return &rules.Source{Name: name, Text: []byte("rule " + id + ` { DENY any IF tool EQUALS "Bash" MESSAGE "m" }
+	file := func(name, id string) *document.Source {
+		return &document.Source{Name: name, Text: []byte("rule " + id + ` { DENY any IF tool EQUALS "Bash" MESSAGE "m" }
 rule ` + id + `-second { LOG any IF tool EQUALS "Bash" MESSAGE "m" }`)}
 	}
-	for _, files := range [][]*rules.Source{
+	for _, files := range [][]*document.Source{
 		{file("B.rules", "first"), file("a.rules", "other"), file("a/z.rules", "third")},
 		{file("a/z.rules", "third"), file("a.rules", "other"), file("B.rules", "first")},
 	} {
@@ -509,7 +509,7 @@ func TestRow_0_48_Lexis(t *testing.T) {
 // Ids are unique in a file only; see TestErrors for those that are not.
 func TestRow_0_49_IDs(t *testing.T) {
 	text := []byte(`rule My-rule_1 { DENY any IF tool EQUALS "x" MESSAGE "m" }`)
-	s, err := Read("rules", []*rules.Source{{Name: "a.rules", Text: text}, {Name: "b.rules", Text: text}})
+	s, err := Read("rules", []*document.Source{{Name: "a.rules", Text: text}, {Name: "b.rules", Text: text}})
 	if err != nil || len(s.Rules) != 2 || s.Rules[1].Origin.File != "b.rules" {
 		t.Errorf("%v, %+v", err, s)
 	}
@@ -539,7 +539,7 @@ func BenchmarkRow_0_35(b *testing.B) {
 	for i := range 50 {
 		fmt.Fprintf(&text, "rule r%d { priority %d DENY write IF path GLOB \"**/*.{ts,tsx}\" AND content REGEX \"import\\\\s+x%d\" OR content LINE_CONTAINS \"x%d\" MESSAGE \"m\" }\n", i, i, i, i)
 	}
-	s, err := Read("rules", []*rules.Source{{Name: "a.rules", Text: []byte(text.String())}})
+	s, err := Read("rules", []*document.Source{{Name: "a.rules", Text: []byte(text.String())}})
 	if err != nil {
 		b.Fatal(err)
 	}

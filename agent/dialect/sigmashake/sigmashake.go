@@ -24,16 +24,16 @@ import (
 	"slices"
 
 	"github.com/policyscan/policyscan/agent/callrules"
-	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/rules/document"
 )
 
 // Read reads the files of a folder of rules as one set. The files are taken in the byte order of their
 // names, whatever order they come in: rules of one priority are asked in the order in which they are
-// read. The error is of type [rules.Errors] and has all mistakes of all files. No rule in the whole set is
+// read. The error is of type [document.Errors] and has all mistakes of all files. No rule in the whole set is
 // one, for such a set would allow everything.
-func Read(name string, files []*rules.Source) (*callrules.Set, error) {
+func Read(name string, files []*document.Source) (*callrules.Set, error) {
 	files = slices.Clone(files)
-	slices.SortStableFunc(files, func(a, b *rules.Source) int { return cmp.Compare(a.Name, b.Name) })
+	slices.SortStableFunc(files, func(a, b *document.Source) int { return cmp.Compare(a.Name, b.Name) })
 
 	set := &callrules.Set{
 		Name:     name,
@@ -42,7 +42,7 @@ func Read(name string, files []*rules.Source) (*callrules.Set, error) {
 		Default:  callrules.Allow,
 		Words:    map[callrules.Effect]string{callrules.Deny: "block"},
 	}
-	var errs rules.Errors
+	var errs document.Errors
 	patterns := map[pattern]compiled{}
 	var read []rule
 	for _, src := range files {
@@ -56,7 +56,7 @@ func Read(name string, files []*rules.Source) (*callrules.Set, error) {
 		read = append(read, p.rules...)
 	}
 	if len(read) == 0 && errs == nil {
-		errs = append(errs, &rules.Error{Code: rules.CodeNoRules, File: name, Found: fmt.Sprintf("no rule in %d files", len(files)), Fix: "write one; a set without rules would allow every call"})
+		errs = append(errs, &document.Error{Code: document.CodeNoRules, File: name, Found: fmt.Sprintf("no rule in %d files", len(files)), Fix: "write one; a set without rules would allow every call"})
 	}
 	if errs != nil {
 		return nil, errs

@@ -1,4 +1,4 @@
-package rules
+package document
 
 import (
 	"fmt"
@@ -7,16 +7,16 @@ import (
 
 // A suspicion is the likely cause of a syntax error.
 type suspicion struct {
-	at         place
+	at         Place
 	found, fix string
 }
 
 // suspect looks at one line for what YAML does not read as its writer meant it: a tab for
 // indentation, or a string that needs quotes. With alias it looks for that unquoted string only.
-func (f *file) suspect(number int, alias string) (suspicion, bool) {
-	line := string(f.line(number))
+func (d *YAML) suspect(number int, alias string) (suspicion, bool) {
+	line := string(d.line(number))
 	rest := strings.TrimLeft(line, " ")
-	at := func(rest string) place { return place{number, len(line) - len(rest) + 1} }
+	at := func(rest string) Place { return Place{number, len(line) - len(rest) + 1} }
 	if strings.HasPrefix(rest, "\t") && strings.TrimSpace(rest) != "" && alias == "" {
 		return suspicion{at(rest), "a tab in the indentation", "indent with spaces"}, true
 	}

@@ -1,75 +1,35 @@
-package rules
+package document
 
 import (
 	"bytes"
 	"fmt"
 	"unicode/utf8"
-
-	"gopkg.in/yaml.v3"
 )
 
 // byteOrderMark is U+FEFF in UTF-8. At the start of a rule file it says nothing and
 // is allowed, since editors of Windows write it.
 const byteOrderMark = "\uFEFF"
 
-// A file is one rule file while it is read.
-type file struct {
-	*loader
-	name    string        // within the bundle
-	dialect *Form         // of a file that is not a bundle's: see Document
-	text    []byte        // as read, without a byte order mark
-	lines   []int         // where each line of text begins: 0-based bytes
-	marks   map[int][]int // within long lines: see place
-	errs    []*Error
-
-	fromTree int // how many of errs were found before any rule was read
-
-	bad  map[*yaml.Node]bool // what was refused already and is not read
-	rule string              // the id of the rule being read, once it is known to be valid
-}
-
-// fail adds an error at a place of the file.
-func (f *file) fail(code string, at place, found, fix string) {
-	if f.full {
-		return
-	}
-	if len(f.loader.errs)+len(f.errs) == maxErrors {
-		f.full = true
-		f.errs = append(f.errs, &Error{Code: CodeLimit, File: f.name, Line: at.line, caret: -1, Found: fmt.Sprintf("more than %d mistakes", maxErrors), Fix: "fix the others first"})
-		return
-	}
-	e := &Error{Code: code, File: f.name, Line: at.line, Column: at.column, Rule: f.rule, Found: found, Fix: fix}
-	e.source, e.caret = around(f.line(at.line), at.column)
-	f.errs = append(f.errs, e)
-}
-
-// spot returns the text at a place.
-func (f *file) spot(at place) spot {
-	s := spot{place: at}
-	s.source, s.caret = around(f.line(at.line), at.column)
-	return s
-}
-
 // index finds the lines of text.
-func (f *file) index() {
-	f.lines = []int{0}
-	for i, c := range f.text {
+func (d *YAML) index() {
+	d.lines = []int{0}
+	for i, c := range d.text {
 		if c == '\n' {
-			f.lines = append(f.lines, i+1)
+			d.lines = append(d.lines, i+1)
 		}
 	}
 }
 
 // line returns a line, counted from 1, without its end; nothing for one that is not there.
-func (f *file) line(n int) []byte {
-	if n < 1 || n > len(f.lines) {
+func (d *YAML) line(n int) []byte {
+	if n < 1 || n > len(d.lines) {
 		return nil
 	}
-	end := len(f.text)
-	if n < len(f.lines) {
-		end = f.lines[n] - 1
+	end := len(d.text)
+	if n < len(d.lines) {
+		end = d.lines[n] - 1
 	}
-	return bytes.TrimSuffix(f.text[f.lines[n-1]:end], []byte("\r"))
+	return bytes.TrimSuffix(d.text[d.lines[n-1]:end], []byte("\r"))
 }
 
 // around returns the part of a line around a column, and where in it the column is.
@@ -99,41 +59,41 @@ func around(line []byte, column int) (source string, caret int) {
 }
 
 // at returns the place of a byte of text.
-func (f *file) at(offset int) place {
-	n := bytes.Count(f.text[:offset], []byte("\n"))
-	return place{n + 1, offset - f.lines[n] + 1}
+func (d *YAML) at(offset int) Place {
+	n := bytes.Count(d.text[:offset], []byte("\n"))
+	return Place{n + 1, offset - d.lines[n] + 1}
 }
 
 // checkText refuses what is not text as a bundle may have it: UTF-8 with LF or CRLF, without
 // control characters. Of each kind the first is reported.
-func (f *file) checkText() bool {
+func (d *YAML) checkText() bool {
 	switch {
-	case hasUTF32(f.text):
-		f.fail(CodeSyntax, place{}, "the text is UTF-32", "save the file as UTF-8")
+	case hasUTF32(d.text):
+		d.fail(CodeSyntax, Place{}, "the text is UTF-32", "save the file as UTF-8")
 		return false
-	case hasUTF16(f.text):
-		f.fail(CodeSyntax, place{}, "the text is UTF-16", "save the file as UTF-8")
+	case hasUTF16(d.text):
+		d.fail(CodeSyntax, Place{}, "the text is UTF-16", "save the file as UTF-8")
 		return false
 	}
 	reported := map[string]bool{}
 	report := func(kind string, offset int, found, fix string) {
 		if !reported[kind] {
 			reported[kind] = true
-			f.fail(CodeSyntax, f.at(offset), found, fix)
+			d.fail(CodeSyntax, d.at(offset), found, fix)
 		}
 	}
-	for i := 0; i < len(f.text); {
-		c := f.text[i]
+	for i := 0; i < len(d.text); {
+		c := d.text[i]
 		if c >= ' ' && c < 0x7F || c == '\n' || c == '\t' {
 			i++
 			continue
 		}
-		r, n := utf8.DecodeRune(f.text[i:])
+		r, n := utf8.DecodeRune(d.text[i:])
 		switch {
 		case r == utf8.RuneError && n == 1:
 			report("utf-8", i, fmt.Sprintf("the byte 0x%02X is not UTF-8", c), "save the file as UTF-8")
 		case r == '\r':
-			if i+1 == len(f.text) || f.text[i+1] != '\n' {
+			if i+1 == len(d.text) || d.text[i+1] != '\n' {
 				report("cr", i, "a carriage return that is not part of a CRLF", "end lines with LF or CRLF")
 			}
 		case r == 0x85 || r == 0x2028 || r == 0x2029:

@@ -1,8 +1,7 @@
-package rules
+package document
 
 import (
 	"bytes"
-	"fmt"
 	"unicode/utf8"
 )
 
@@ -55,17 +54,4 @@ func (s *Source) Check() *Error {
 		return s.Error(CodeSyntax, at, "the control character U+0000", "remove it")
 	}
 	return nil
-}
-
-// ReadSource reads a file of rules that is not a bundle's, as [LoadDir] reads those of one: a link, a
-// FIFO, a device or a folder is an error, and so is one over [MaxFileBytes]. shown is what messages call it.
-func ReadSource(name, shown string) (*Source, error) {
-	text, err := readDisk(name)
-	if err != nil {
-		return nil, Errors{unreadable(shown, err)}
-	}
-	if len(text) > MaxFileBytes {
-		return nil, Errors{{Code: CodeLimit, File: shown, Found: fmt.Sprintf("the file is larger than %d bytes", MaxFileBytes), Fix: "split it"}}
-	}
-	return &Source{Name: shown, Text: bytes.TrimPrefix(text, []byte(byteOrderMark))}, nil
 }

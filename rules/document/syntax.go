@@ -1,4 +1,4 @@
-package rules
+package document
 
 import (
 	"bytes"
@@ -15,37 +15,33 @@ import (
 
 // document reads the one YAML document of a file as nodes, and refuses all of YAML that a
 // bundle may not use. It returns nil if there is nothing to walk.
-func (f *file) document(content []byte) *yaml.Node {
+func (d *YAML) document(content []byte) *yaml.Node {
 	if len(content) > MaxFileBytes {
-		f.fail(CodeLimit, place{}, fmt.Sprintf("larger than %d bytes", MaxFileBytes), "write fewer or shorter rules")
+		d.fail(CodeLimit, Place{}, fmt.Sprintf("larger than %d bytes", MaxFileBytes), "write fewer or shorter rules")
 		return nil
 	}
-	f.text = bytes.TrimPrefix(content, []byte(byteOrderMark))
-	f.index()
-	if !f.checkText() || !f.checkDirectives() {
+	d.text = bytes.TrimPrefix(content, []byte(byteOrderMark))
+	d.index()
+	if !d.checkText() || !d.checkDirectives() {
 		return nil
 	}
-	decoder := yaml.NewDecoder(bytes.NewReader(f.text))
+	decoder := yaml.NewDecoder(bytes.NewReader(d.text))
 	root, err := decode(decoder)
 	if errors.Is(err, io.EOF) {
-		fix := `write "rules: []" if it has no rule`
-		if f.dialect != nil {
-			fix = "write " + f.dialect.File
-		}
-		f.fail(CodeEmpty, place{}, "the file is empty", fix)
+		d.fail(CodeEmpty, Place{}, "the file is empty", "write "+d.form.File)
 		return nil
 	}
 	if err != nil {
-		f.syntax(err)
+		d.syntax(err)
 		return nil
 	}
 	switch second, err := decode(decoder); {
 	case errors.Is(err, io.EOF):
 	case err != nil:
-		f.fail(CodeSyntax, place{f.lineAfterEnd(), 1}, "text after the end of the document", "remove it: a rule file is one YAML document")
+		d.fail(CodeSyntax, Place{d.lineAfterEnd(), 1}, "text after the end of the document", "remove it: a rule file is one YAML document")
 		return nil
 	default:
-		f.fail(CodeSyntax, f.place(second), "a second document", `write all rules into one document, without a further "---"`)
+		d.fail(CodeSyntax, d.place(second), "a second document", `write all rules into one document, without a further "---"`)
 		return nil
 	}
 	return root.Content[0]
@@ -74,14 +70,14 @@ const markEvery = 256
 
 // place converts a node's position, whose column counts characters. A file may be one
 // line of 4 MiB with a million nodes in it, so no line is counted through for each node.
-func (f *file) place(n *yaml.Node) place {
-	line := f.line(n.Line)
+func (d *YAML) place(n *yaml.Node) Place {
+	line := d.line(n.Line)
 	chars, offset := n.Column-1, 0
 	if chars >= markEvery {
-		marks, known := f.marks[n.Line]
+		marks, known := d.marks[n.Line]
 		if !known {
 			marks = marksOf(line)
-			f.marks[n.Line] = marks
+			d.marks[n.Line] = marks
 		}
 		mark := min(chars/markEvery, len(marks)-1)
 		offset, chars = marks[mark], chars-mark*markEvery
@@ -90,7 +86,7 @@ func (f *file) place(n *yaml.Node) place {
 		_, size := utf8.DecodeRune(line[offset:])
 		offset += size
 	}
-	return place{n.Line, offset + 1}
+	return Place{n.Line, offset + 1}
 }
 
 // marksOf returns the byte offsets of the characters 0, markEvery, 2*markEvery and so on.
@@ -107,22 +103,22 @@ func marksOf(line []byte) []int {
 }
 
 // source returns the rest of the line from a place on.
-func (f *file) source(at place) []byte {
-	line := f.line(at.line)
-	if at.column < 1 || at.column > len(line) {
+func (d *YAML) source(at Place) []byte {
+	line := d.line(at.Line)
+	if at.Column < 1 || at.Column > len(line) {
 		return nil
 	}
-	return line[at.column-1:]
+	return line[at.Column-1:]
 }
 
 // checkDirectives refuses a line such as "%YAML 1.1" before the document.
-func (f *file) checkDirectives() bool {
-	for n := 1; n <= len(f.lines); n++ {
-		line := bytes.TrimLeft(f.line(n), " \t")
+func (d *YAML) checkDirectives() bool {
+	for n := 1; n <= len(d.lines); n++ {
+		line := bytes.TrimLeft(d.line(n), " \t")
 		switch {
 		case len(line) == 0 || line[0] == '#':
 		case line[0] == '%':
-			f.fail(CodeSyntax, place{n, 1}, "a YAML directive", "remove the line")
+			d.fail(CodeSyntax, Place{n, 1}, "a YAML directive", "remove the line")
 			return false
 		default:
 			return true
@@ -132,21 +128,21 @@ func (f *file) checkDirectives() bool {
 }
 
 // lineAfterEnd returns the line that comes to grief after the document.
-func (f *file) lineAfterEnd() int {
-	for n := 1; n <= len(f.lines); n++ {
-		if rest, ok := bytes.CutPrefix(f.line(n), []byte("...")); ok {
+func (d *YAML) lineAfterEnd() int {
+	for n := 1; n <= len(d.lines); n++ {
+		if rest, ok := bytes.CutPrefix(d.line(n), []byte("...")); ok {
 			rest = bytes.TrimSpace(rest)
 			if len(rest) > 0 && rest[0] != '#' {
 				return n
 			}
-			for n++; n <= len(f.lines); n++ {
-				if line := bytes.TrimSpace(f.line(n)); len(line) > 0 && line[0] != '#' {
+			for n++; n <= len(d.lines); n++ {
+				if line := bytes.TrimSpace(d.line(n)); len(line) > 0 && line[0] != '#' {
 					return n
 				}
 			}
 		}
 	}
-	return len(f.lines)
+	return len(d.lines)
 }
 
 var (
@@ -155,30 +151,30 @@ var (
 )
 
 // syntax reports what yaml.v3 could not read.
-func (f *file) syntax(err error) {
+func (d *YAML) syntax(err error) {
 	problem := yamlPosition.ReplaceAllString(err.Error(), "")
 	if strings.Contains(problem, "exceeded max depth") {
-		f.fail(CodeLimit, place{}, fmt.Sprintf("nested deeper than %d levels", maxDepth), "a rule file needs six")
+		d.fail(CodeLimit, Place{}, fmt.Sprintf("nested deeper than %d levels", maxDepth), "a rule file needs six")
 		return
 	}
 	if m := unknownAnchor.FindStringSubmatch(problem); m != nil {
-		for n := range f.lines {
-			if s, ok := f.suspect(n+1, "*"+m[1]); ok {
-				f.fail(CodeSyntax, s.at, s.found, s.fix)
+		for n := range d.lines {
+			if s, ok := d.suspect(n+1, "*"+m[1]); ok {
+				d.fail(CodeSyntax, s.at, s.found, s.fix)
 				return
 			}
 		}
 	}
-	line := f.lineOfError(err)
-	if s, ok := f.suspect(line, ""); ok {
-		f.fail(CodeSyntax, s.at, s.found, s.fix)
+	line := d.lineOfError(err)
+	if s, ok := d.suspect(line, ""); ok {
+		d.fail(CodeSyntax, s.at, s.found, s.fix)
 		return
 	}
 	fix := "check the indentation, and that each quote and bracket is closed"
 	if strings.Contains(problem, "escape character") {
 		fix = "use single quotes, in which a backslash is a backslash"
 	}
-	f.fail(CodeSyntax, place{line, 0}, "not YAML: "+problem, fix)
+	d.fail(CodeSyntax, Place{line, 0}, "not YAML: "+problem, fix)
 }
 
 // maxProbeBytes is the size of a file above which the line of a syntax error is taken from yaml.v3.
@@ -187,20 +183,20 @@ const maxProbeBytes = 256 << 10
 // lineOfError finds the line of a syntax error: the one after the longest run of lines that
 // is YAML. The line that yaml.v3 names is often that of the enclosing block, and sometimes none;
 // but how many lines it had read by then says where to look.
-func (f *file) lineOfError(err error) int {
+func (d *YAML) lineOfError(err error) int {
 	line := 1
 	if m := yamlPosition.FindStringSubmatch(err.Error()); m != nil && m[1] != "" {
 		if n, err := strconv.Atoi(m[1]); err == nil { // too large a number is not a line of ours
-			line = min(n, len(f.lines))
+			line = min(n, len(d.lines))
 		}
 	}
-	if len(f.text) > maxProbeBytes {
+	if len(d.text) > maxProbeBytes {
 		return line
 	}
-	lines := &lineReader{text: f.text}
+	lines := &lineReader{text: d.text}
 	_, _ = decode(yaml.NewDecoder(lines)) // fails as before
 	for n := lines.read - 1; n > 0 && n >= lines.read-20; n-- {
-		if _, err := decode(yaml.NewDecoder(bytes.NewReader(f.text[:f.lines[n]]))); err == nil || errors.Is(err, io.EOF) {
+		if _, err := decode(yaml.NewDecoder(bytes.NewReader(d.text[:d.lines[n]]))); err == nil || errors.Is(err, io.EOF) {
 			return n + 1
 		}
 	}
@@ -233,32 +229,32 @@ func (r *lineReader) Read(p []byte) (int, error) {
 // twice, and deep nesting, anywhere beneath n. It marks what the walk must step over,
 // so that a mistake is reported once and all others are found. It returns false
 // if n is too deep to be walked at all.
-func (f *file) checkTree(n *yaml.Node, depth int) bool {
+func (d *YAML) checkTree(n *yaml.Node, depth int) bool {
 	if depth > maxDepth {
-		f.fail(CodeLimit, f.place(n), fmt.Sprintf("nested deeper than %d levels", maxDepth), "a rule file needs six")
+		d.fail(CodeLimit, d.place(n), fmt.Sprintf("nested deeper than %d levels", maxDepth), "a rule file needs six")
 		return false
 	}
-	f.checkNode(n)
-	var keys map[string]place
+	d.checkNode(n)
+	var keys map[string]Place
 	if n.Kind == yaml.MappingNode {
-		keys = make(map[string]place, len(n.Content)/2)
+		keys = make(map[string]Place, len(n.Content)/2)
 	}
 	for i, child := range n.Content {
-		if f.full || !f.checkTree(child, depth+1) {
+		if d.batch.full || !d.checkTree(child, depth+1) {
 			return false
 		}
-		if n.Kind != yaml.MappingNode || i%2 == 1 || f.bad[child] {
+		if n.Kind != yaml.MappingNode || i%2 == 1 || d.bad[child] {
 			continue
 		}
-		at := f.place(child)
+		at := d.place(child)
 		if child.Kind != yaml.ScalarNode {
-			f.bad[child] = true
-			f.fail(CodeKey, at, "a key that is not a string", "write a string before the colon")
+			d.bad[child] = true
+			d.fail(CodeKey, at, "a key that is not a string", "write a string before the colon")
 			continue
 		}
 		if first, twice := keys[child.Value]; twice {
-			f.bad[child] = true
-			f.fail(CodeDuplicate, at, fmt.Sprintf("duplicate key %s, first on line %d", Quoted(child.Value), first.line), "remove one of them")
+			d.bad[child] = true
+			d.fail(CodeDuplicate, at, fmt.Sprintf("duplicate key %s, first on line %d", Quoted(child.Value), first.Line), "remove one of them")
 			continue
 		}
 		keys[child.Value] = at
@@ -267,19 +263,19 @@ func (f *file) checkTree(n *yaml.Node, depth int) bool {
 }
 
 // checkNode refuses one node for itself.
-func (f *file) checkNode(n *yaml.Node) {
-	at := f.place(n)
+func (d *YAML) checkNode(n *yaml.Node) {
+	at := d.place(n)
 	refuse := func(found, fix string) {
-		f.bad[n] = n.Kind == yaml.ScalarNode || n.Kind == yaml.AliasNode
-		f.fail(CodeSyntax, at, found, fix)
+		d.bad[n] = n.Kind == yaml.ScalarNode || n.Kind == yaml.AliasNode
+		d.fail(CodeSyntax, at, found, fix)
 	}
 	switch {
 	case n.Kind == yaml.AliasNode:
 		refuse("the alias "+Quoted("*"+n.Value), "write out what it refers to, or quote it if it is text")
 	case n.Anchor != "":
 		refuse("the anchor "+Quoted("&"+n.Anchor), "remove it, or quote it if it is text")
-	case f.tagged(n, at):
-		tag, _, _ := bytes.Cut(f.source(at), []byte(" "))
+	case d.tagged(n, at):
+		tag, _, _ := bytes.Cut(d.source(at), []byte(" "))
 		refuse("the tag "+Quoted(string(tag)), "remove it, or quote it if it is text")
 	case n.Kind == yaml.ScalarNode && n.Tag == "!!merge":
 		refuse(`the merge key "<<"`, "write the keys out")
@@ -288,12 +284,12 @@ func (f *file) checkNode(n *yaml.Node) {
 
 // tagged reports whether a node has its own tag. yaml.v3 forgets the tag "!", but
 // not that the node began with it.
-func (f *file) tagged(n *yaml.Node, at place) bool {
+func (d *YAML) tagged(n *yaml.Node, at Place) bool {
 	if n.Style&yaml.TaggedStyle != 0 {
 		return true
 	}
-	if n.Kind == yaml.MappingNode && len(n.Content) > 0 && f.place(n.Content[0]) == at {
+	if n.Kind == yaml.MappingNode && len(n.Content) > 0 && d.place(n.Content[0]) == at {
 		return false // it is its first key that begins there
 	}
-	return bytes.HasPrefix(f.source(at), []byte("!"))
+	return bytes.HasPrefix(d.source(at), []byte("!"))
 }

@@ -1,0 +1,153 @@
+package document
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+)
+
+// A Level is a kind of mapping in a file, and its keys.
+type Level struct {
+	Name     string // as messages call it, with its article
+	Required []string
+	Optional []string
+	Wrong    map[string]Wrong // keys that count as another one, by their names
+}
+
+// A Wrong is a key that is written in place of another one, which is then not missing.
+type Wrong struct {
+	For        string // the key that it counts as
+	Found, Fix string // what to say of it, if it is none of the level's keys
+}
+
+func (l Level) keys() []string { return append(slices.Clone(l.Required), l.Optional...) }
+
+// Misplaced refuses a value because it is of another kind than it must be. what and form are those of Mapping.
+func (d *YAML) Misplaced(n *yaml.Node, what, form string) {
+	code, found := CodeType, what+" is "+kindName(n)
+	if isNull(n) {
+		code, found = CodeValue, what+" is empty"
+	}
+	d.fail(code, d.place(n), found, "write "+form)
+}
+
+// isOwn reports whether a key is one of the writer's own, which nobody reads.
+func (d *YAML) isOwn(key string) bool {
+	return strings.HasPrefix(key, "x-") && !d.form.Closed
+}
+
+// Has reports whether n has a key of a level, even if it was refused or misspelt: its absence would
+// be the same mistake a second time.
+func (d *YAML) Has(n *yaml.Node, l Level, key string) bool {
+	for i := 0; i < len(n.Content); i += 2 {
+		k := n.Content[i].Value
+		if d.isOwn(k) {
+			continue
+		}
+		if k == key || Nearest(k, []string{key}) != "" || l.Wrong[k].For == key {
+			return true
+		}
+	}
+	return false
+}
+
+// keyForm shows how a key is written.
+func (d *YAML) keyForm(key string) string {
+	return cmp.Or(d.form.Keys[key], fmt.Sprintf("%q", key+": …"))
+}
+
+// maxKeyBytes is the length above which an unknown key is not compared with the known ones.
+const maxKeyBytes = 64
+
+// unknownKey explains a key that does not belong where it is.
+func (d *YAML) unknownKey(key string, l Level) (found, fix string) {
+	found = fmt.Sprintf("unknown key %s in %s", Quoted(key), l.Name)
+	own := `; your own keys must begin with "x-"`
+	if d.form.Closed {
+		own = ""
+	}
+	if len(key) > maxKeyBytes {
+		return found, cmp.Or(strings.TrimPrefix(own, "; "), "remove it")
+	}
+	if w, ok := l.Wrong[key]; ok {
+		return w.Found, w.Fix
+	}
+	if near := Nearest(key, l.keys()); near != "" {
+		return found, fmt.Sprintf("write %q", near)
+	}
+	for _, other := range d.form.Levels {
+		if near := Nearest(key, other.keys()); near != "" && other.Name != l.Name {
+			return found, fmt.Sprintf("%q belongs in %s", near, other.Name)
+		}
+	}
+	if keys := l.keys(); len(keys) > 1 {
+		return found, "the keys are " + strings.Join(keys, ", ") + own
+	}
+	return found, "the key is " + l.Required[0] + own
+}
+
+// Nearest returns the word that key was most likely meant to be: equal but for case and
+// separators, or at most a third of its letters away. It returns "" if there is none, or if key is very long.
+func Nearest(key string, words []string) string {
+	if len(key) > maxKeyBytes {
+		return ""
+	}
+	plain := normalKey(key)
+	best, least := "", 0
+	for _, word := range words {
+		if normalKey(word) == plain {
+			return word
+		}
+		d := distance(plain, normalKey(word))
+		if d <= max(1, len(word)/3) && (best == "" || d < least) {
+			best, least = word, d
+		}
+	}
+	return best
+}
+
+func normalKey(key string) string {
+	return strings.NewReplacer("-", "", "_", "", " ", "", ":", "").Replace(strings.ToLower(key))
+}
+
+// distance counts the letters to insert, delete, replace or swap to turn a into b.
+func distance(a, b string) int {
+	rows := [3][]int{make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)}
+	for j := range rows[1] {
+		rows[1][j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		before, last, row := rows[(i+2)%3], rows[i%3], rows[(i+1)%3]
+		row[0] = i
+		for j := 1; j <= len(b); j++ {
+			cost := 1
+			if a[i-1] == b[j-1] {
+				cost = 0
+			}
+			row[j] = min(last[j]+1, row[j-1]+1, last[j-1]+cost)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				row[j] = min(row[j], before[j-2]+1)
+			}
+		}
+	}
+	return rows[(len(a)+1)%3][len(b)]
+}
+
+// isNull reports whether n is the absence of a value: nothing, "~" or an unquoted null.
+func isNull(n *yaml.Node) bool {
+	return n.Kind == yaml.ScalarNode && n.Tag == "!!null" && n.Style == 0
+}
+
+// kindName says what n is, with its article.
+func kindName(n *yaml.Node) string {
+	switch n.Kind {
+	case yaml.SequenceNode:
+		return "a list"
+	case yaml.MappingNode:
+		return "a mapping"
+	}
+	return "a string"
+}

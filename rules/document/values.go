@@ -1,0 +1,192 @@
+package document
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+
+	"gopkg.in/yaml.v3"
+)
+
+// Text reads a string of any number of lines, not only white space: as it is written, whatever type YAML would give it.
+// It returns false if the value is not one, or missing. That it is missing is no mistake here: Mapping has reported it
+// if it is required.
+func (d *YAML) Text(e Entry) (string, bool) {
+	if e.Value == nil || d.bad[e.Value] {
+		return "", false
+	}
+	key, n := e.Key.Value, e.Value
+	at := d.place(n)
+	if isNull(n) {
+		d.null(e, at)
+		return "", false
+	}
+	if n.Kind != yaml.ScalarNode {
+		fix := "write one string"
+		if n.Kind == yaml.MappingNode && n.Style&yaml.FlowStyle == 0 {
+			// An unquoted string with a colon in it.
+			fix = "if it is one string, quote it: " + quoteYAML(strings.TrimRight(string(d.source(at)), " "))
+		} else if n.Kind == yaml.MappingNode {
+			fix = "if it is one string, quote it"
+		}
+		d.fail(CodeType, at, fmt.Sprintf("%s in %q, where a string belongs", kindName(n), key), fix)
+		return "", false
+	}
+	if strings.TrimSpace(n.Value) == "" {
+		what := "an empty string"
+		if n.Value != "" {
+			what = "a string with only white space"
+		}
+		d.fail(CodeValue, at, fmt.Sprintf("%s in %q", what, key), d.valueOf(e))
+		return "", false
+	}
+	d.noteText(e, at)
+	return n.Value, true
+}
+
+// valueOf says what to do about a value that is not there.
+func (d *YAML) valueOf(e Entry) string {
+	switch {
+	case e.isItem:
+		return "write its text, or remove the item"
+	case e.Required:
+		return "write " + d.keyForm(e.Key.Value)
+	}
+	return "write one, or remove the key"
+}
+
+// null reports the absence of a value.
+func (d *YAML) null(e Entry, at Place) {
+	found, fix := fmt.Sprintf("%q has no value", e.Key.Value), d.valueOf(e)
+	if e.isItem {
+		found = fmt.Sprintf("an empty item in %q", e.Key.Value)
+	}
+	if e.Value.Value != "" {
+		found = fmt.Sprintf("%s in %q is not a value", e.Value.Value, e.Key.Value)
+		if e.isItem {
+			fix = "quote it if it is text: " + quoteYAML(e.Value.Value)
+		}
+	} else if comment := bytes.TrimLeft(d.source(at), " -:"); bytes.HasPrefix(comment, []byte("#")) {
+		fix = "what follows is a comment; quote it if it is text: " + quoteYAML(strings.TrimRight(string(comment), " "))
+	}
+	d.fail(CodeValue, at, found, fix)
+}
+
+// Line reads a string of one line, which reports can show in a line, not only white space; "" if it is not one, or
+// missing.
+func (d *YAML) Line(e Entry) string {
+	if text, ok := d.Text(e); ok && d.isOneLine(e, text) {
+		return text
+	}
+	return ""
+}
+
+// isOneLine reports a line break or another control character in a string.
+func (d *YAML) isOneLine(e Entry, text string) bool {
+	i := strings.IndexFunc(text, func(r rune) bool { return unicode.IsControl(r) || r == 0x2028 || r == 0x2029 })
+	if i < 0 {
+		return true
+	}
+	fix := "write it on one line"
+	if e.Value.Style&(yaml.FoldedStyle|yaml.LiteralStyle) != 0 {
+		fix += `, after ">-" if it is long`
+	}
+	d.fail(CodeValue, d.place(e.Value), fmt.Sprintf("%q has a line break or another control character", e.Key.Value), fix)
+	return false
+}
+
+// True reads true or false; false if it is neither, or missing.
+func (d *YAML) True(e Entry) bool {
+	if e.Value == nil || d.bad[e.Value] {
+		return false
+	}
+	n, at := e.Value, d.place(e.Value)
+	switch {
+	case isNull(n):
+		d.null(e, at)
+	case n.Kind != yaml.ScalarNode:
+		d.fail(CodeType, at, fmt.Sprintf("%s in %q, where true or false belongs", kindName(n), e.Key.Value), "write true or false")
+	case n.Tag != "!!bool":
+		d.fail(CodeValue, at, fmt.Sprintf("%q is %s", e.Key.Value, Quoted(n.Value)), "write true or false, unquoted")
+	}
+	return n.Tag == "!!bool" && strings.EqualFold(n.Value, "true")
+}
+
+// List reads the items of a list, at least one; none if it is not a list, or missing.
+func (d *YAML) List(e Entry) []Entry {
+	if e.Value == nil || d.bad[e.Value] {
+		return nil
+	}
+	n, at := e.Value, d.place(e.Value)
+	key := e.Key.Value
+	form := "write " + d.keyForm(key)
+	switch {
+	case isNull(n):
+		d.fail(CodeValue, d.place(e.Key), fmt.Sprintf("%q has no value", key), form)
+	case n.Kind == yaml.ScalarNode:
+		if len(n.Value) <= shownBytes && n.Value != "" && !slices.Contains(d.form.Mappings, key) {
+			form = fmt.Sprintf("write %s: [%s]", key, quoteYAML(n.Value))
+		}
+		d.fail(CodeType, at, fmt.Sprintf("%q is a string where a list belongs", key), form)
+	case n.Kind != yaml.SequenceNode:
+		d.fail(CodeType, at, fmt.Sprintf("%q is a mapping where a list belongs", key), form)
+	case len(n.Content) == 0:
+		if !e.Required {
+			form += ", or remove the key"
+		}
+		d.fail(CodeValue, at, fmt.Sprintf("%q is an empty list", key), form)
+	}
+	if n.Kind != yaml.SequenceNode || d.batch.full {
+		return nil
+	}
+	return e.items()
+}
+
+// StrictText reads a string that is one to YAML too, neither a number nor a truth value; it may be only white space.
+// False if it is not one, or missing.
+func (d *YAML) StrictText(e Entry) (string, bool) {
+	n := e.Value
+	switch {
+	case n == nil || d.bad[n]:
+	case n.Kind != yaml.ScalarNode || isNull(n):
+		d.Text(e) // says what it is
+	case n.Tag != "!!str":
+		d.Fail(CodeType, n, fmt.Sprintf("%q is the YAML value %s", e.Key.Value, Quoted(n.Value)), "quote it to make it text")
+	default:
+		return n.Value, true
+	}
+	return "", false
+}
+
+// Word reads one of some words; "" if it is none of them, or missing.
+func (d *YAML) Word(e Entry, words ...string) string {
+	text, ok := d.Text(e)
+	if !ok {
+		return ""
+	}
+	for _, w := range words {
+		if w == text {
+			return w
+		}
+	}
+	d.Fail(CodeValue, e.Value, fmt.Sprintf("the %s %s", e.Key.Value, Quoted(text)), "write "+orList(words))
+	return ""
+}
+
+// orList is "a, b or c".
+func orList(words []string) string {
+	text := ""
+	for i, w := range words {
+		switch {
+		case i == 0:
+		case i == len(words)-1:
+			text += " or "
+		default:
+			text += ", "
+		}
+		text += w
+	}
+	return text
+}
