@@ -38,7 +38,7 @@ func rooms() map[string][]string {
 		"cmd/policyscan/manual": {"github.com/alecthomas/kong"},
 		"rules":                 {"rules/document", "rules/glob", "golang.org/x/sys/unix", "golang.org/x/text/unicode/norm"},
 		"agent/ask":             {"agent/call", "agent/dialect/sigmashake", "internal/disk", "golang.org/x/sys/unix"},
-		"agent/call":            {"agent/call/shell", "golang.org/x/net/idna"},
+		"agent/call":            {"agent/call/shell", "github.com/go-json-experiment/json/jsontext", "golang.org/x/net/idna"},
 		"agent/callrules":       {"rules/glob", "agent/call", "agent/call/shell"},
 		"agent/call/shell":      {"mvdan.cc/sh/v3/syntax"},
 		"internal/cputime":      {"golang.org/x/sys/unix"},

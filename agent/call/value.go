@@ -11,8 +11,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf16"
-	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // Kind says what a JSON value is.
@@ -41,117 +41,66 @@ type Value struct {
 }
 
 // ParseValue reads a text that holds one JSON value and nothing else. An object in which a name is
-// twice is an error: which of them the agent acts on is unknown. So is half of a surrogate pair.
+// twice is an error: which of them the agent acts on is unknown. So is half of a surrogate pair: two texts that hold
+// one each can come to be a character when an agent in JavaScript puts them together.
 func ParseValue(text []byte) (*Value, error) {
-	if !utf8.Valid(text) {
-		return nil, errors.New("it is not UTF-8")
-	}
-	dec := json.NewDecoder(bytes.NewReader(text))
-	dec.UseNumber()
-	if !json.Valid(text) { // first, for its error and its limit of depth
-		var any json.RawMessage
-		err := dec.Decode(&any)
-		var syntax *json.SyntaxError
-		switch {
-		case err == nil:
-			return nil, errors.New("there is more after the JSON value")
-		case len(bytes.TrimSpace(text)) == 0:
-			return nil, errors.New("it is empty")
-		case errors.As(err, &syntax):
-			return nil, fmt.Errorf("it is not JSON: %w, at byte %d", err, syntax.Offset)
-		}
-		return nil, fmt.Errorf("it is not JSON: %w", err)
-	}
-	if half := halfPair(text); half != "" {
-		return nil, fmt.Errorf("a string in it has half of a character (%s), so policyscan cannot determine how the agent reads it", half)
-	}
-	return parseNext(dec)
-}
-
-// halfPair returns the first escape of a surrogate in a JSON text without its other half; "" if there is
-// none. Two texts that hold one each can come to be a character when an agent in JavaScript puts them together.
-func halfPair(text []byte) string {
-	for i := 0; i < len(text); i++ {
-		if text[i] != '\\' {
-			continue
-		}
-		if i++; text[i] != 'u' {
-			continue
-		}
-		r := escaped(text[i-1:])
-		if !utf16.IsSurrogate(r) {
-			continue
-		}
-		if utf16.DecodeRune(r, escaped(text[i+5:])) == utf8.RuneError {
-			return string(text[i-1 : i+5])
-		}
-		i += 10
-	}
-	return ""
-}
-
-// escaped is what the \u escape at the beginning of a text means, -1 if there is none.
-func escaped(text []byte) rune {
-	if len(text) < 6 || text[0] != '\\' || text[1] != 'u' {
-		return -1
-	}
-	n, err := strconv.ParseUint(string(text[2:6]), 16, 16)
-	if err != nil {
-		return -1
-	}
-	return rune(n)
-}
-
-func parseNext(dec *json.Decoder) (*Value, error) {
-	token, err := dec.Token()
-	if err != nil {
-		if errors.Is(err, io.EOF) {
-			err = io.ErrUnexpectedEOF
-		}
+	dec := jsontext.NewDecoder(bytes.NewBuffer(text)) // which neither copies nor changes the text
+	v, err := parseNext(dec)
+	var syntax *jsontext.SyntacticError
+	switch {
+	case errors.Is(err, io.EOF):
+		return nil, errors.New("it is empty")
+	case errors.As(err, &syntax) && errors.Is(err, jsontext.ErrDuplicateName):
+		return nil, fmt.Errorf("the name %q occurs twice in one object", syntax.JSONPointer.LastToken())
+	case errors.As(err, &syntax):
+		return nil, fmt.Errorf("it is not JSON: %w, at byte %d", syntax.Err, syntax.ByteOffset)
+	case err != nil:
 		return nil, err
 	}
-	switch t := token.(type) {
-	case nil:
+	if _, err := dec.ReadToken(); !errors.Is(err, io.EOF) {
+		return nil, errors.New("there is more after the JSON value")
+	}
+	return v, nil
+}
+
+func parseNext(dec *jsontext.Decoder) (*Value, error) {
+	token, err := dec.ReadToken()
+	if err != nil {
+		return nil, err
+	}
+	v := &Value{kind: List}
+	switch token.Kind() {
+	case jsontext.KindNull:
 		return &Value{kind: Null}, nil
-	case bool:
-		return &Value{kind: Bool, truth: t}, nil
-	case string:
-		return Text(t), nil
-	case json.Number:
-		n, err := t.Float64()
+	case jsontext.KindTrue, jsontext.KindFalse:
+		return &Value{kind: Bool, truth: token.Bool()}, nil
+	case jsontext.KindString:
+		return Text(token.String()), nil
+	case jsontext.KindNumber:
+		n, err := strconv.ParseFloat(token.String(), 64)
 		if err != nil {
-			return nil, fmt.Errorf("the number %s is out of range", t)
+			return nil, fmt.Errorf("the number %s is out of range", token)
 		}
 		return &Value{kind: Number, num: n}, nil
-	case json.Delim:
-		v := &Value{kind: List}
-		if t == '{' {
-			v.kind = Object
-		}
-		seen := map[string]bool{}
-		for dec.More() {
-			if v.kind == Object {
-				token, err := dec.Token()
-				if err != nil {
-					return nil, err
-				}
-				name, _ := token.(string) // a member begins with nothing else
-				if seen[name] {
-					return nil, fmt.Errorf("the name %q occurs twice in one object", name)
-				}
-				seen[name] = true
-				v.names = append(v.names, name)
-			}
-			item, err := parseNext(dec)
+	case jsontext.KindBeginObject:
+		v.kind = Object
+	}
+	for dec.PeekKind() != jsontext.KindEndObject && dec.PeekKind() != jsontext.KindEndArray {
+		if v.kind == Object {
+			name, err := dec.ReadToken()
 			if err != nil {
 				return nil, err
 			}
-			v.items = append(v.items, item)
+			v.names = append(v.names, name.String())
 		}
-		_, err := dec.Token() // the end
-		return v, err
+		item, err := parseNext(dec)
+		if err != nil {
+			return nil, err
+		}
+		v.items = append(v.items, item)
 	}
-	return nil, fmt.Errorf("it is not JSON: %v", token)
+	_, err = dec.ReadToken() // the end
+	return v, err
 }
 
 // Text is a string.
