@@ -1,0 +1,77 @@
+package scanner
+
+import (
+	"context"
+
+	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/rules/document"
+)
+
+// An ExampleTally is what came of checking a bundle's rules against their own examples.
+type ExampleTally struct {
+	Ran, Wrong int          // examples; with a demand for both kinds, each rule that lacks one is wrong, too
+	Bare       int          // rules without an example
+	Mistakes   document.Errors // what is wrong, in the order of the rules
+}
+
+// TryExamples checks each example of a bundle's rules against its rule alone. With both, each rule must have an example
+// that violates it and one that does not.
+func TryExamples(b *rules.Bundle, both bool) (ExampleTally, error) {
+	var t ExampleTally
+	wrong := func(e *document.Error) {
+		t.Wrong++
+		t.Mistakes = append(t.Mistakes, e)
+	}
+	for i := range b.Rules {
+		r := &b.Rules[i]
+		if len(r.Examples) == 0 {
+			t.Bare++
+		}
+		if lacks := lacking(r.Examples); both && lacks != "" {
+			wrong(r.Mistake(lacks))
+		}
+		for i, x := range r.Examples {
+			why, err := tryExample(r, x)
+			if err != nil {
+				return t, err
+			}
+			if t.Ran++; why != "" {
+				wrong(r.ExampleMistake(i, why))
+			}
+		}
+	}
+	return t, nil
+}
+
+// lacking says which kind of example a rule does not have; "" if it has both kinds.
+func lacking(examples []rules.Example) string {
+	var dirty, clean bool
+	for _, x := range examples {
+		dirty, clean = dirty || x.Violates, clean || !x.Violates
+	}
+	switch {
+	case !dirty && !clean:
+		return "it has no example; write one that violates it and one that does not"
+	case !dirty:
+		return "it has no example that violates it"
+	case !clean:
+		return "it has no example that does not violate it"
+	}
+	return ""
+}
+
+// tryExample says what is wrong with an example of a rule; "" if it has the expected result.
+func tryExample(r *rules.Rule, x rules.Example) (string, error) {
+	found, err := Check(context.Background(), rules.New([]rules.Rule{*r}, nil), x.Path, []byte(x.Content))
+	switch {
+	case err != nil:
+		return "", err
+	case (len(found) > 0) == x.Violates:
+		return "", nil
+	case len(found) > 0:
+		return `it contains "` + found[0].Evidence.Pattern + `", but it says that it does not violate the rule`, nil
+	case !r.Selects(x.Path):
+		return `the rule does not select "` + x.Path + `", but it says that it violates the rule`, nil
+	}
+	return "nothing in it violates the rule, but it says so", nil
+}
