@@ -72,7 +72,7 @@ func rooms() map[string][]string {
 		"rules/document": {"gopkg.in/yaml.v3"},
 		"rules/starter":  {},
 		"scanner": {
-			"internal/disk", "rules",
+			"internal/disk", "rules", "rules/document",
 			"scanner/attributes", "scanner/checkout", "scanner/failure", "scanner/judges", "scanner/match", "scanner/recode",
 			"scanner/repo", "scanner/worktree",
 			"verdict", "verdict/code", "golang.org/x/text/unicode/norm",

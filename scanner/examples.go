@@ -9,8 +9,8 @@ import (
 
 // An ExampleTally is what came of checking a bundle's rules against their own examples.
 type ExampleTally struct {
-	Ran, Wrong int          // examples; with a demand for both kinds, each rule that lacks one is wrong, too
-	Bare       int          // rules without an example
+	Ran, Wrong int             // examples; with a demand for both kinds, each rule that lacks one is wrong, too
+	Bare       int             // rules without an example
 	Mistakes   document.Errors // what is wrong, in the order of the rules
 }
 

@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -107,32 +108,51 @@ func (f *File) unchanged() error {
 	if err := now.read(); err != nil {
 		return err
 	}
-	if (now.Source == nil) != (f.Source == nil) || f.Source != nil && string(now.Source.Text) != string(f.Source.Text) {
+	if (now.Source == nil) != (f.Source == nil) || f.Source != nil && !bytes.Equal(now.Source.Text, f.Source.Text) {
 		return fmt.Errorf("%s changed meanwhile, and was left as it is; try again", f.Shown)
 	}
 	return nil
 }
 
-// Remove removes the file, if it is still as it was read.
-func (f *File) Remove() error {
+// Install returns what the file is to have in it: see [Target.Install].
+func (f *File) Install(program string, args []string) ([]byte, error) {
+	return f.Target.Install(f.Source, program, args)
+}
+
+// Uninstall returns what the file is to have in it: see [Target.Uninstall].
+func (f *File) Uninstall() ([]byte, error) {
+	if f.Source == nil {
+		return nil, nil
+	}
+	return f.Target.Uninstall(f.Source)
+}
+
+// Put replaces the file, and keeps its permissions, or with a nil text removes it. It reports whether that is a change.
+// A file that is no longer as it was read is left as it is. It is written whole or not at all: an agent does not run a
+// hook from half a file.
+func (f *File) Put(text []byte) (changed bool, err error) {
+	switch {
+	case text == nil && f.Source == nil, text != nil && f.Source != nil && bytes.Equal(text, f.Source.Text):
+		return false, nil
+	case text == nil:
+		return true, f.remove()
+	}
+	err = os.MkdirAll(filepath.Dir(f.path), 0o777)
+	if err == nil {
+		err = disk.ReplaceIf(f.path, text, f.was, f.unchanged)
+	}
+	if err != nil {
+		return true, fmt.Errorf("%s cannot be written: %w", f.Shown, disk.Cause(err))
+	}
+	return true, nil
+}
+
+func (f *File) remove() error {
 	if err := f.unchanged(); err != nil {
 		return err
 	}
 	if err := os.Remove(f.path); err != nil {
 		return fmt.Errorf("the settings cannot be removed: %w", err)
-	}
-	return nil
-}
-
-// Write replaces the file, if it is still as it was read, and keeps its permissions. It is written whole or not at all:
-// an agent does not run a hook from half a file.
-func (f *File) Write(text []byte) error {
-	err := os.MkdirAll(filepath.Dir(f.path), 0o777)
-	if err == nil {
-		err = disk.ReplaceIf(f.path, text, f.was, f.unchanged)
-	}
-	if err != nil {
-		return fmt.Errorf("%s cannot be written: %w", f.Shown, disk.Cause(err))
 	}
 	return nil
 }

@@ -57,18 +57,19 @@ func (c *hookInstallAgentCmd) Run(std streams, ctx *kong.Context) error {
 			return err
 		}
 	}
-	text, err := f.Target.Install(f.Source, program, c.Args)
+	text, err := f.Install(program, c.Args)
 	if err != nil {
 		return err
 	}
 	if c.Print {
 		return print(std.out, "%s\n%s", safe(f.Shown), shownLines(text))
 	}
+	changed, err := f.Put(text)
+	if err != nil {
+		return err
+	}
 	done := "already there:"
-	if f.Source == nil || string(text) != string(f.Source.Text) {
-		if err := f.Write(text); err != nil {
-			return err
-		}
+	if changed {
 		done = "wrote"
 	}
 	if err := print(std.out, "%s %s\n%s runs it before every tool call, from its next start on, "+
@@ -139,26 +140,21 @@ func (c *hookUninstallAgentCmd) Run(std streams, ctx *kong.Context) error {
 	if err != nil {
 		return err
 	}
-	none := func() error { return print(std.out, "there is no hook of policyscan in %s\n", safe(f.Shown)) }
-	if f.Source == nil {
-		return none()
+	text, err := f.Uninstall()
+	if err != nil {
+		return err
 	}
-	text, err := f.Target.Uninstall(f.Source)
+	changed, err := f.Put(text)
+	done := "removed the hook from"
 	switch {
 	case err != nil:
 		return err
-	case text == nil: // it contains nothing else
-		if err := f.Remove(); err != nil {
-			return err
-		}
-		return print(std.out, "removed %s\n", safe(f.Shown))
-	case string(text) == string(f.Source.Text):
-		return none()
+	case !changed:
+		done = "there is no hook of policyscan in"
+	case text == nil: // it contained nothing else
+		done = "removed"
 	}
-	if err := f.Write(text); err != nil {
-		return err
-	}
-	return print(std.out, "removed the hook from %s\n", safe(f.Shown))
+	return print(std.out, "%s %s\n", done, safe(f.Shown))
 }
 
 // openSettings reads an agent's settings: the user's own, or those of the project around the current folder.
