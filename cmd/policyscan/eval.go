@@ -19,7 +19,7 @@ type evalCmd struct {
 	callsFlag `embed:""`
 	Policy    []string `placeholder:"DIR" sep:"none" help:"Also check what the calls would write, with the bundle in this folder, or builtin:infra. Repeatable."`
 	Root      string   `placeholder:"DIR" help:"Folder from which the bundle's globs count. Default: for each call the root of the repository around its cwd."`
-	Explain   bool     `help:"Print for a person how each decision came about."`
+	Explain   bool     `help:"Explain each decision, for a person to read."`
 	Trace     bool     `help:"Add to each outcome how it came about."`
 	Latency   bool     `help:"Add to each outcome how long it took, in milliseconds: latency_ms."`
 	AskMode   string   `placeholder:"MODE" aliases:"ask_mode" help:"With tty: ask a person at the terminal about each call that needs one. Default: print that it does."`
@@ -31,7 +31,7 @@ func (*evalCmd) Help() string {
   {"tool": "Bash", "input": {"command": "ls"}}
 
 with agent_id and cwd if they are known; or what an agent gives its hooks; or a
-request as the evaluator has it, with tool_name and any other members. Prints
+request in the form of evaluator, with tool_name and any other members. Prints
 one outcome for each, as JSON.
 See docs/dialects.md.
 

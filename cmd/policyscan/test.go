@@ -15,8 +15,8 @@ type testCmd struct {
 
 // Help returns the text below the flags.
 func (*testCmd) Help() string {
-	return `Checks each example of a rule against that rule alone. With --scenarios it judges the calls
-in those files by the call rules of --calls, and by a bundle if one is named.
+	return `Checks each example of a rule against that rule alone. With --scenarios, also checks the
+calls in those files against the call rules of --calls, and a bundle if one is named.
 
 Exit status: 0 every example and scenario has the expected result; 1 one does not;
 2 the rules are not valid, or nothing was tested.`
