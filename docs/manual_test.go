@@ -64,7 +64,7 @@ func TestComparisonBegins(t *testing.T) {
 
 // TestEveryCodeHasAFix: troubleshooting.md has an entry for each code, with its cause and its fix.
 func TestEveryCodeHasAFix(t *testing.T) {
-	program := append(constants(t, "../verdict/code/code.go", "E_"), constants(t, "../rules/errors.go", "E_")...)
+	program := append(constants(t, "../verdict/code/code.go", "E_"), constants(t, "../rules/document/errors.go", "E_")...)
 	_, text, _ := strings.Cut(read(t, "troubleshooting.md"), "\n## Every code\n")
 	entry := regexp.MustCompile("(?ms)^#### `(E_[A-Z_]+)`\n(.*?)(?:\n\n|\\z)")
 	var codes []string

@@ -105,7 +105,7 @@ func constants(t *testing.T, name, prefix string) []string {
 
 // TestCodes: the manual has the codes of the program, and no other.
 func TestCodes(t *testing.T) {
-	program := append(constants(t, "../verdict/code/code.go", "E_"), constants(t, "../rules/errors.go", "E_")...)
+	program := append(constants(t, "../verdict/code/code.go", "E_"), constants(t, "../rules/document/errors.go", "E_")...)
 	if len(program) < 20 {
 		t.Fatalf("%d codes: %q", len(program), program)
 	}
@@ -118,7 +118,7 @@ func TestCodes(t *testing.T) {
 			}
 		}
 	}
-	for _, c := range constants(t, "../rules/errors.go", "E_") {
+	for _, c := range constants(t, "../rules/document/errors.go", "E_") {
 		if !strings.Contains(read(t, "rules.md"), "| `"+c+"` |") {
 			t.Errorf("rules.md does not say what %s is", c)
 		}
