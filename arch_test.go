@@ -215,6 +215,35 @@ func TestImports(t *testing.T) {
 	}
 }
 
+// TestEnvironment: the program reads its environment in one file of the door, and git's own variables in scanner/repo.
+// Every other room takes values.
+func TestEnvironment(t *testing.T) {
+	const door = "cmd/policyscan/environment.go"
+	readers := []string{"Getenv", "LookupEnv", "Environ", "ExpandEnv", "Setenv", "Unsetenv"}
+	seen := false
+	for _, s := range sources(t, token.NewFileSet()) {
+		if s.test() || inLab(s.room) || s.room == "scanner/repo" || s.room == "internal/memdir" {
+			continue
+		}
+		ast.Inspect(s.syntax, func(n ast.Node) bool {
+			x, ok := n.(*ast.SelectorExpr)
+			if !ok || !slices.Contains(readers, x.Sel.Name) {
+				return true
+			}
+			if pkg, ok := x.X.(*ast.Ident); ok && (pkg.Name == "os" || pkg.Name == "syscall") {
+				seen = seen || s.name == door
+				if s.name != door {
+					t.Errorf("%s calls %s.%s; %s reads the environment", s.name, pkg.Name, x.Sel.Name, door)
+				}
+			}
+			return true
+		})
+	}
+	if !seen {
+		t.Errorf("%s reads nothing", door)
+	}
+}
+
 // agentFiles are the files of the program that are about tool calls of agents. The rest of it is a whole scanner.
 func agentFiles() []string {
 	return []string{

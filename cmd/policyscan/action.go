@@ -42,8 +42,6 @@ func (*actionCmd) Run(std streams) error {
 	return err
 }
 
-func inWorkflow() bool { return os.Getenv("GITHUB_ACTIONS") == "true" }
-
 // An action is one run of the step.
 type action struct {
 	std     streams
@@ -58,7 +56,7 @@ type action struct {
 // reports through the others.
 func newAction(std streams) *action {
 	free := func(args []string) error { return onlyFree(args, std) }
-	a := &action{std: std, step: ci.Action{Input: actionInput, Env: os.Getenv, Refuse: free}}
+	a := &action{std: std, step: ci.Action{Input: actionInput, Env: getenv, Refuse: free}}
 	for _, to := range []struct {
 		on     string
 		format report.Format
@@ -92,7 +90,7 @@ func newAction(std streams) *action {
 
 // addedTo returns a report that is appended to the file that a variable names.
 func addedTo(variable string, f report.Format) (output.Report, error) {
-	file := os.Getenv(variable)
+	file := getenv(variable)
 	if file == "" {
 		return output.Report{}, fmt.Errorf("%s is not set, so it is unknown where GitHub's runner reads this step's %s",
 			variable, f.Name)
@@ -107,14 +105,14 @@ func addedTo(variable string, f report.Format) (output.Report, error) {
 // actionInput returns the value of an input. action.yml has the defaults, and passes each input
 // in its own variable, so that none is ever part of a script.
 func actionInput(name string) string {
-	return os.Getenv("INPUT_" + strings.ToUpper(strings.ReplaceAll(name, "-", "_")))
+	return getenv("INPUT_" + strings.ToUpper(strings.ReplaceAll(name, "-", "_")))
 }
 
 // scan returns the scan that the inputs ask for.
 func (a *action) scan() (*scanCmd, error) {
 	err := a.broken
 	if a.verdict = actionInput("verdict-file"); a.verdict == "" {
-		dir, e := os.MkdirTemp(os.Getenv("RUNNER_TEMP"), "policyscan-")
+		dir, e := os.MkdirTemp(getenv("RUNNER_TEMP"), "policyscan-")
 		if e != nil {
 			err = errors.Join(err, fmt.Errorf("there is no place for the verdict: %w", disk.Cause(e)))
 		}

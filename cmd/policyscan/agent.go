@@ -57,7 +57,7 @@ func runHook(args []string, std streams) (status int, is bool) {
 
 // surroundings are what the hook runs in, as far as the system tells it. The agent's shells know no more.
 func surroundings() gate.Around {
-	a := gate.Around{Getenv: os.Getenv}
+	a := gate.Around{Getenv: getenv}
 	a.Path = a.Getenv("PATH")
 	if dir, err := os.Getwd(); err == nil {
 		a.Folders = []string{dir}

@@ -1,10 +1,8 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io"
-	"os"
 	"reflect"
 	"runtime/debug"
 	"slices"
@@ -68,23 +66,23 @@ func dispatch(args []string, std streams, help io.Writer) int {
 		return exitUndecided
 	}
 	if err := checkEnvironment(parser); err != nil {
-		if scans(parser, args) {
-			replaceOldVerdict(outputsOf(args)...)
-		}
-		if len(args) > 0 && args[0] == "action" && inWorkflow() {
+		switch command := commandOf(parser, args); {
+		case command == "scan":
+			voidOutputs(parser, args)
+		case command == "action" && inWorkflow():
 			return finish(std, newAction(std).failed(err))
 		}
 		complain(std.err, err)
 		return exitUndecided
 	}
 	ctx, err := parser.Parse(args)
-	command := commandOf(err)
 	if err == nil {
-		command, err = ctx.Selected().Path(), checkFlags(ctx)
+		err = checkFlags(ctx)
 	}
 	if err != nil {
+		command := commandOf(parser, args)
 		if command == "scan" {
-			replaceOldVerdict(outputsOf(args)...)
+			voidOutputs(parser, args)
 			if near := mistypedCommand(parser.Model.Node, args); near != "" {
 				command, err = "", fmt.Errorf("%q is neither a folder nor a command%s", args[0], near)
 			}
@@ -109,35 +107,43 @@ func newParser(c any, std streams) (*kong.Kong, error) {
 	)
 }
 
-// outputsOf returns where the verdict may go if the arguments cannot be parsed: if they name no output, all the places
-// that are possible, since neither PATH nor the scope is known.
-func outputsOf(args []string) []string {
-	var outputs []string // more than one, if the flag is given twice
-	for i, a := range args {
-		if v, ok := strings.CutPrefix(a, "--output="); ok {
-			outputs = append(outputs, v)
-		} else if a == "--output" && i+1 < len(args) {
-			outputs = append(outputs, args[i+1])
+// commandOf returns the subcommand that the arguments name, as far as they can be read: scan, if they name none.
+func commandOf(parser *kong.Kong, args []string) string {
+	if ctx, err := kong.Trace(parser, args); err == nil && ctx.Selected() != nil {
+		return ctx.Selected().Path()
+	}
+	return "scan"
+}
+
+// voidOutputs replaces the verdict of an earlier run if this run's arguments or environment are not valid: every file
+// that --output or its variable names, whatever else is wrong, or else all files that a scan could write without them,
+// since neither PATH nor the scope is known.
+func voidOutputs(parser *kong.Kong, args []string) {
+	flags := parser.Model.DefaultCmd.Flags
+	flag := flags[slices.IndexFunc(flags, func(f *kong.Flag) bool { return f.Name == "output" })]
+	var files []string // more than one, if the flag is given twice
+	for i := range args {
+		// Each argument is read as if it were the only flag, and if it needs a value, with the next one.
+		ctx, err := kong.Trace(parser, []string{"scan", args[i]})
+		if err == nil && ctx.Error != nil && i+1 < len(args) {
+			ctx, err = kong.Trace(parser, []string{"scan", args[i], args[i+1]})
+		}
+		if err == nil && slices.ContainsFunc(ctx.Path, func(p *kong.Path) bool { return p.Flag == flag }) {
+			files = append(files, fmt.Sprint(ctx.FlagValue(flag)))
 		}
 	}
-	outputs = slices.DeleteFunc(outputs, func(v string) bool { return v == "" })
-	if named := os.Getenv("POLICYSCAN_OUTPUT"); len(outputs) == 0 && named != "" {
-		outputs = []string{named}
+	files = slices.DeleteFunc(files, func(name string) bool { return name == "" })
+	if len(files) == 0 && flag.Reset() == nil && flag.Target.String() != "" { // as its variable says
+		files = []string{flag.Target.String()}
 	}
-	if len(outputs) > 0 {
-		return outputs
+	if len(files) == 0 {
+		files = scope.VerdictFiles(gitEnvironment())
 	}
-	return scope.VerdictFiles(gitEnvironment())
+	replaceOldVerdict(files...)
 }
 
-// replaceOldVerdict replaces the verdict of an earlier run if this run's arguments or environment are not valid.
-func replaceOldVerdict(outputs ...string) { output.ReplaceOld(version(), outputs...) }
-
-// scans reports whether the arguments seem to be those of a scan.
-func scans(parser *kong.Kong, args []string) bool {
-	return len(args) == 0 || args[0] == "scan" ||
-		!slices.ContainsFunc(parser.Model.Children, func(n *kong.Node) bool { return n.Name == args[0] })
-}
+// replaceOldVerdict replaces the verdict of an earlier run in files where this one would have written its own.
+func replaceOldVerdict(files ...string) { output.ReplaceOld(version(), files...) }
 
 // checkFlags returns an error for a flag or argument that is given but empty: an unset variable of a script must not
 // become a default. A flag that takes one value must not be given twice, since one of the values would be dropped.
@@ -172,48 +178,6 @@ func emptyValue(v reflect.Value) bool {
 		return v.Len() == 0
 	}
 	return false
-}
-
-// commandOf returns the subcommand that a usage error is about: scan, if the arguments name none.
-func commandOf(err error) string {
-	var p *kong.ParseError
-	if errors.As(err, &p) && p.Context != nil {
-		if n := p.Context.Selected(); n != nil {
-			return n.Path()
-		}
-	}
-	return "scan"
-}
-
-// checkEnvironment returns an error for a POLICYSCAN_ variable that no flag reads: the user's
-// gate could depend on a setting that is silently ignored. An empty variable counts as not
-// set, because CI systems set such variables.
-func checkEnvironment(parser *kong.Kong) error {
-	known := map[string]bool{}
-	err := kong.Visit(parser.Model, func(node kong.Visitable, next kong.Next) error {
-		if f, ok := node.(*kong.Flag); ok {
-			for _, name := range f.Envs {
-				known[name] = true
-			}
-		}
-		return next(nil)
-	})
-	if err != nil {
-		return err
-	}
-	for _, kv := range os.Environ() {
-		name, value, _ := strings.Cut(kv, "=")
-		switch {
-		case !strings.HasPrefix(name, "POLICYSCAN_"):
-		case value == "":
-			if err := os.Unsetenv(name); err != nil {
-				return err
-			}
-		case !known[name]:
-			return fmt.Errorf("unknown environment variable %s; see policyscan --help", name)
-		}
-	}
-	return nil
 }
 
 // release is the version that the linker sets in a build for a release (-X

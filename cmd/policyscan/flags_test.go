@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
@@ -68,6 +69,66 @@ func TestPolicyFlag(t *testing.T) {
 	} {
 		if got := (&policyFlag{c.given}).flags(); !reflect.DeepEqual(got, c.want) {
 			t.Errorf("%q: %q, want %q", c.given, got, c.want)
+		}
+	}
+}
+
+// TestBrokenCommandLineVoidsVerdicts: arguments or variables that cannot be followed leave no old PASS where they say
+// that the verdict is, whatever is wrong and wherever it stands.
+func TestBrokenCommandLineVoidsVerdicts(t *testing.T) {
+	t.Parallel()
+	p := newProgram(t)
+	p.run("--policy", "policy", "good").want(t, exitPass)
+	pass := readFile(t, filepath.Join(p.dir, "verdict.json"))
+	names := []string{"verdict.json", "a.json", "b.json", "--output"}
+	for _, c := range []struct {
+		env, args, want string
+	}{
+		{"", "--nonsense", "verdict.json"},
+		{"", "--nonsense --output a.json", "a.json"},
+		{"", "--output=a.json --nonsense", "a.json"},
+		{"", "scan --output=a.json --output b.json", "a.json b.json"},
+		{"", "--output a.json list", "a.json"},
+		{"", "good --nonsense --output=", "verdict.json"},
+		{"", "good --output", "verdict.json"},
+		{"", "good bad --output=a.json", "a.json"},
+		{"", "--max-file-bytes=x --output a.json", "a.json"},
+		{"", "--report=sarif --report --output=a.json", "a.json"},
+		{"", "--exclude --output a.json", "a.json"},
+		{"", "-- good bad --output=a.json", "a.json"},
+		{"", "-qx --output a.json", "a.json"},
+		{"", "nosuch", "verdict.json"},
+		{"", "nosuch --output=a.json", "a.json"},
+		{"", "nosuch --nonsense --output=a.json", "a.json"},
+		{"POLICYSCAN_OUTPUT=b.json", "--nonsense", "b.json"},
+		{"POLICYSCAN_OUTPUT=b.json", "--nonsense --output=", "b.json"},
+		{"POLICYSCAN_OUTPUT=b.json", "--nonsense --output=a.json", "a.json"},
+		{"POLICYSCAN_OUTPUT=b.json", "nosuch", "b.json"},
+		{"POLICYSCAN_OUTPUT=", "--nonsense", "verdict.json"},
+		{"POLICYSCAN_NONSENSE=1", "scan --output=a.json good", "a.json"},
+		{"POLICYSCAN_NONSENSE=1", "good", "verdict.json"},
+		{"POLICYSCAN_NONSENSE=1", "", "verdict.json"},
+		{"POLICYSCAN_NONSENSE=1", "list --policy policy", ""},
+		{"", "list --nonsense --output=a.json", ""},
+		{"", "hook install --output=a.json", ""},
+		{"", "help nosuch", ""},
+	} {
+		for _, name := range names {
+			p.write(name, pass)
+		}
+		p.env = []string{c.env}
+		p.run(strings.Fields(c.args)...).want(t, exitUndecided)
+		var voided []string
+		for _, name := range names {
+			if text := readFile(t, filepath.Join(p.dir, name)); text != pass {
+				voided = append(voided, name)
+				if !strings.Contains(text, "E_USAGE") {
+					t.Errorf("%s %q: %s is %s", c.env, c.args, name, text)
+				}
+			}
+		}
+		if got := strings.Join(voided, " "); got != c.want {
+			t.Errorf("%s %q replaces %q, not %q", c.env, c.args, got, c.want)
 		}
 	}
 }

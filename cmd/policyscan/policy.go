@@ -3,12 +3,10 @@ package main
 import (
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 
 	"github.com/policyscan/policyscan/rules/document"
-	"github.com/policyscan/policyscan/scanner/repo"
 	"github.com/policyscan/policyscan/scanner/scope"
 )
 
@@ -93,9 +91,4 @@ func (b *bundleArg) load() (scope.Policies, error) {
 		err = all.Distinct()
 	}
 	return all, err
-}
-
-// gitEnvironment returns the environment variables that say which repository is meant.
-func gitEnvironment() repo.Environment {
-	return repo.Environment{GitDir: os.Getenv("GIT_DIR"), WorkTree: os.Getenv("GIT_WORK_TREE")}
 }

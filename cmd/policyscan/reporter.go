@@ -120,7 +120,7 @@ func (r *reporter) more(v *verdict.Verdict) map[verdict.Error]report.Mistake {
 func textOptions(w io.Writer) report.TextOptions {
 	width, isTerminal := terminal(w)
 	return report.TextOptions{
-		Color:    isTerminal && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb",
+		Color:    isTerminal && !monochrome(),
 		Width:    width,
 		Commands: obeyed(),
 	}

@@ -4,15 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
 	"github.com/policyscan/policyscan/rules/document"
 	"github.com/policyscan/policyscan/verdict"
 )
-
-// obeyed reports whether a GitHub Actions runner looks for workflow commands in what the program prints.
-func obeyed() bool { return os.Getenv("GITHUB_ACTIONS") != "" }
 
 // safe makes text of a tree or a bundle safe to print within a line.
 func safe(s string) string {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"time"
 
@@ -76,12 +75,16 @@ func (c *scanCmd) run(std streams) (*verdict.Verdict, error) {
 	if given == "" {
 		var err error
 		if c.Output, err = q.VerdictFile(); err != nil {
-			replaceOldVerdict(outputsOf(nil)...)
+			replaceOldVerdict(scope.VerdictFiles(q.Git)...)
 			return nil, err
 		}
 	}
 	if word := c.Path; isMistyped(word) {
-		replaceOldVerdict(outputsOf([]string{"--output=" + given})...)
+		old := []string{given}
+		if given == "" {
+			old = scope.VerdictFiles(q.Git)
+		}
+		replaceOldVerdict(old...)
 		return nil, fmt.Errorf("%q is neither a folder nor a command%s; see policyscan --help",
 			word, meant(word, commandTree()))
 	}
@@ -148,7 +151,7 @@ func (c *scanCmd) request(std streams) *scope.Request {
 	q := &scope.Request{
 		Path: c.Path, Policies: c.flags(),
 		Base: c.DiffBase, Head: c.Head, PolicyRef: c.PolicyRef, Staged: c.Staged, Tracked: c.Tracked, ContentPath: c.StdinPath,
-		Uncommitted: !c.Quiet, Git: gitEnvironment(), Getenv: os.Getenv, Commands: obeyed(),
+		Uncommitted: !c.Quiet, Git: gitEnvironment(), Getenv: getenv, Commands: obeyed(),
 	}
 	if c.FilesFrom != "" {
 		q.List = func(ctx context.Context) ([]string, error) { return readList(ctx, c.FilesFrom, std.in) }

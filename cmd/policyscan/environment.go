@@ -1,0 +1,61 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/policyscan/policyscan/scanner/repo"
+)
+
+// The program reads its environment in this file alone. The variables of flags are kong's to read.
+
+// getenv returns the value of a variable, for what reads variables that others name.
+func getenv(name string) string { return os.Getenv(name) }
+
+// gitEnvironment returns the variables that say which repository is meant.
+func gitEnvironment() repo.Environment {
+	return repo.Environment{GitDir: getenv("GIT_DIR"), WorkTree: getenv("GIT_WORK_TREE")}
+}
+
+// obeyed reports whether a GitHub Actions runner looks for workflow commands in what the program prints.
+func obeyed() bool { return getenv("GITHUB_ACTIONS") != "" }
+
+// inWorkflow reports whether the program runs in a workflow of GitHub Actions.
+func inWorkflow() bool { return getenv("GITHUB_ACTIONS") == "true" }
+
+// monochrome reports whether a terminal is not to be sent colours.
+func monochrome() bool { return getenv("NO_COLOR") != "" || getenv("TERM") == "dumb" }
+
+// checkEnvironment returns an error for a POLICYSCAN_ variable that no flag reads: the user's
+// gate could depend on a setting that is silently ignored. An empty variable counts as not
+// set, because CI systems set such variables.
+func checkEnvironment(parser *kong.Kong) error {
+	known := map[string]bool{}
+	err := kong.Visit(parser.Model, func(node kong.Visitable, next kong.Next) error {
+		if f, ok := node.(*kong.Flag); ok {
+			for _, name := range f.Envs {
+				known[name] = true
+			}
+		}
+		return next(nil)
+	})
+	if err != nil {
+		return err
+	}
+	for _, kv := range os.Environ() {
+		name, value, _ := strings.Cut(kv, "=")
+		switch {
+		case !strings.HasPrefix(name, "POLICYSCAN_"):
+		case value == "":
+			if err := os.Unsetenv(name); err != nil {
+				return err
+			}
+		case !known[name]:
+			return fmt.Errorf("unknown environment variable %s; see policyscan --help", name)
+		}
+	}
+	return nil
+}
