@@ -14,8 +14,8 @@ type ExampleTally struct {
 	Mistakes   document.Errors // what is wrong, in the order of the rules
 }
 
-// TryExamples checks each example of a bundle's rules against its rule alone. With both, each rule must have an example
-// that violates it and one that does not.
+// TryExamples checks each example of a bundle's rules against its rule alone. With both, each rule must have an
+// example that violates it and one that does not.
 func TryExamples(b *rules.Bundle, both bool) (ExampleTally, error) {
 	var t ExampleTally
 	wrong := func(e *document.Error) {

@@ -13,6 +13,10 @@ import (
 	"github.com/policyscan/policyscan/verdict"
 )
 
+func command(text string) *call.Value {
+	return call.NewObject(call.Member{Name: "command", Value: call.Text(text)})
+}
+
 func question(c *call.Call, reason string) *Question {
 	return &Question{Call: c, Reason: reason, Safe: verdict.Visible}
 }
@@ -23,21 +27,25 @@ type neverAnswers struct{}
 func (neverAnswers) Read([]byte) (int, error) { select {} }
 
 func TestAsk(t *testing.T) {
-	c := &call.Call{Tool: "Bash", Input: call.NewObject(call.Member{Name: "command", Value: call.Text("rm -r x\n[y/N] y")})}
+	c := &call.Call{Tool: "Bash", Input: command("rm -r x\n[y/N] y")}
 	never := make(chan time.Time)
 	for _, x := range []struct {
 		typed string
 		want  bool
 	}{
 		{"y\n", true}, {"Y\r", true}, {" yes \n", true}, {"YES\r\n", true},
-		{"\n", false}, {"n\n", false}, {"yep\n", false}, {"y", true}, {"", false}, {"y n\n", false}, {strings.Repeat("y", 200), false},
+		{"\n", false}, {"n\n", false}, {"yep\n", false}, {"y", true}, {"", false}, {"y n\n", false},
+		{strings.Repeat("y", 200), false},
 	} {
 		var shown strings.Builder
-		got, err := question(c, "rule PUSH: a person\nlooks").ask(t.Context(), strings.NewReader(x.typed), &shown, never)
+		q := question(c, "rule PUSH: a person\nlooks")
+		got, err := q.ask(t.Context(), strings.NewReader(x.typed), &shown, never)
 		if err != nil || got != x.want {
 			t.Errorf("%q: got %v, %v", x.typed, got, err)
 		}
-		want := "\r\npolicyscan: Bash wants to run\r\n  rm -r x\\u{a}[y/N] y\r\n  {\"command\":\"rm -r x\\n[y/N] y\"}\r\n  rule PUSH: a person\r\n  looks\r\nAllow it? [y/N] (no, in 60 seconds) "
+		want := "\r\npolicyscan: Bash wants to run\r\n" +
+			"  rm -r x\\u{a}[y/N] y\r\n  {\"command\":\"rm -r x\\n[y/N] y\"}\r\n" +
+			"  rule PUSH: a person\r\n  looks\r\nAllow it? [y/N] (no, in 60 seconds) "
 		if shown.String() != want {
 			t.Errorf("got  %q\nwant %q", shown.String(), want)
 		}
@@ -79,7 +87,9 @@ func TestAskFails(t *testing.T) {
 
 // TestAskMode: dashboard mode is refused with a clear error.
 func TestAskMode(t *testing.T) {
-	for mode, want := range map[string]string{"": "", "tty": "", "agent": "", "dashboard": "uses no network", "TTY": "tty"} {
+	for mode, want := range map[string]string{
+		"": "", "tty": "", "agent": "", "dashboard": "uses no network", "TTY": "tty",
+	} {
 		if err := CheckMode(mode); (err != nil) != (want != "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v", mode, err)
 		}
@@ -90,12 +100,15 @@ func TestAskMode(t *testing.T) {
 func TestShownInput(t *testing.T) {
 	long := strings.Repeat("x", 5000)
 	c := &call.Call{Tool: "Bash", Input: call.NewObject(
-		call.Member{Name: "description", Value: call.Text(long)}, call.Member{Name: "command", Value: call.Text("rm -r /")})}
+		call.Member{Name: "description", Value: call.Text(long)},
+		call.Member{Name: "command", Value: call.Text("rm -r /")},
+	)}
 	shown := question(c, "").input()
-	if !strings.HasPrefix(shown, "  rm -r /\n  {\"description\":\"xxx") || !strings.Contains(shown, "bytes that are not shown)\n") {
+	if !strings.HasPrefix(shown, "  rm -r /\n  {\"description\":\"xxx") ||
+		!strings.Contains(shown, "bytes that are not shown)\n") {
 		t.Errorf("%.100s … %s", shown, shown[len(shown)-80:])
 	}
-	c.Input = call.NewObject(call.Member{Name: "command", Value: call.Text(long)})
+	c.Input = command(long)
 	if shown := question(c, "").input(); !strings.Contains(shown, "(and 1000 bytes that are not shown)") {
 		t.Errorf("%s", shown[4000:])
 	}

@@ -20,7 +20,10 @@ func TestLines(t *testing.T) {
 		{strings.NewReader("\n \r\n"), ""},
 		{strings.NewReader("{}\r\n\n\t[1] \nx"), "1:{} 3:[1] 4:x"},
 		{io.MultiReader(strings.NewReader("a\n"), iotest.ErrReader(broken)), "1:a broken"},
-		{io.MultiReader(strings.NewReader("a\n"), bytes.NewReader(make([]byte, MaxLine+1))), "1:a line 2 has over 67108864 bytes"},
+		{
+			io.MultiReader(strings.NewReader("a\n"), bytes.NewReader(make([]byte, MaxLine+1))),
+			"1:a line 2 has over 67108864 bytes",
+		},
 	} {
 		var got []string
 		for line := range Lines(c.in) {

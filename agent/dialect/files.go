@@ -76,15 +76,16 @@ func (f Files) defined(dir string) (map[string]string, error) {
 	return define, nil
 }
 
-// relativePWD reports whether PWD is defined as a relative path, so that it is the same folder under each of its names.
+// relativePWD reports whether PWD is defined as a relative path, so that it is the same folder under each of its
+// names.
 func (f Files) relativePWD() bool {
 	pwd := f.Define["PWD"]
 	_, absolute := call.Resolve("", pwd)
 	return pwd != "" && !absolute
 }
 
-// Respelled makes rules about files in a folder also judge calls that use other names of the folder, if PWD counts from
-// it. The names are those by which dirs, folders in it, are known.
+// Respelled makes rules about files in a folder also judge calls that use other names of the folder, if PWD counts
+// from it. The names are those by which dirs, folders in it, are known.
 func (f Files) Respelled(sets []*callrules.Set, folder string, dirs []string) []*callrules.Set {
 	if !f.relativePWD() {
 		return sets

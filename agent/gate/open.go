@@ -64,7 +64,8 @@ func New(all scope.Policies, root string) (*Gate, error) {
 		if err != nil {
 			return nil, fmt.Errorf("cannot determine where the bundle %s is: %w", p.Name, disk.Cause(err))
 		}
-		g.RuleFiles = append(g.RuleFiles, under(dir, []string{rules.BoundariesFile, rules.InvariantsFile, rules.DeprecatedFile})...)
+		files := []string{rules.BoundariesFile, rules.InvariantsFile, rules.DeprecatedFile}
+		g.RuleFiles = append(g.RuleFiles, under(dir, files)...)
 		g.Guarded = append(g.Guarded, filepath.Join(dir, "rules"))
 	}
 	return g, nil

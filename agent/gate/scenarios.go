@@ -27,7 +27,9 @@ type Difference struct{ What, Want, Got string }
 // is one.
 func (g *Gate) Scenarios(name string) iter.Seq2[*Trial, error] {
 	return func(yield func(*Trial, error) bool) {
-		unread := func(err error) { yield(nil, fmt.Errorf("the scenarios %s cannot be read: %w", name, disk.Cause(err))) }
+		unread := func(err error) {
+			yield(nil, fmt.Errorf("the scenarios %s cannot be read: %w", name, disk.Cause(err)))
+		}
 		f, err := os.Open(name)
 		if err != nil {
 			unread(err)

@@ -43,20 +43,19 @@ func (h *Hook) ruling(person context.Context, e *protocol.Event, j judgement) ru
 func (h *Hook) askedAtTerminal(
 	ctx context.Context, e *protocol.Event, j judgement,
 ) (d protocol.Decision, approved *bool) {
-	question := ask.Question{Call: e.Call, Reason: j.Reason(), Safe: h.Safe}
+	reason := j.Reason()
+	question := ask.Question{Call: e.Call, Reason: reason, Safe: h.Safe}
 	yes, err := question.Person(ctx)
 	switch {
 	case err != nil:
 		h.Warn(err)
-		return protocol.Decision{Permission: protocol.Deny, Reason: fmt.Sprintf("policyscan: %s\n%v", j.Reason(), err)}, nil
+		d.Permission, d.Reason = protocol.Deny, fmt.Sprintf("policyscan: %s\n%v", reason, err)
+		return d, nil
 	case !yes:
-		d = protocol.Decision{
-			Permission: protocol.Deny, Reason: "policyscan: the person at the terminal did not approve: " + j.Reason(),
-		}
+		d.Permission, d.Reason = protocol.Deny, "policyscan: the person at the terminal did not approve: "+reason
 	case h.SendAllow:
-		d = protocol.Decision{
-			Permission: protocol.Allow, Reason: "policyscan: a person at the terminal approved it: " + j.Reason(), Note: j.Note(),
-		}
+		d.Permission, d.Reason = protocol.Allow, "policyscan: a person at the terminal approved it: "+reason
+		d.Note = j.Note()
 	default:
 		d.Note = j.Note()
 	}

@@ -7,15 +7,15 @@
 //
 // # Failing closed
 //
-// Most agents make a call if their hook fails. So once a call is read, every failure is an answer that denies it: rules
-// that are not valid, a judgement that takes longer than Timeout or panics, a log that cannot be written. For what
-// fails before, the caller writes [Denial].
+// Most agents make a call if their hook fails. So once a call is read, every failure is an answer that denies it:
+// rules that are not valid, a judgement that takes longer than Timeout or panics, a log that cannot be written. For
+// what fails before, the caller writes [Denial].
 //
 // # Limits
 //
-// A judgement that takes too long is abandoned, not stopped: until it ends it still reads files. With Serve, rules that
-// become invalid leave the old ones in force, except for the bundles of other repositories, which are read for each
-// call.
+// A judgement that takes too long is abandoned, not stopped: until it ends it still reads files. With Serve, rules
+// that become invalid leave the old ones in force, except for the bundles of other repositories, which are read for
+// each call.
 package hook
 
 import (
@@ -41,7 +41,7 @@ type Hook struct {
 
 	Calls  dialect.Files // call rules; their names count from the root
 	Policy []string      // bundles, or only [NoPolicy]; their names count from the root. None: the bundle in the root
-	Root   string        // from which the bundle's globs count; "": the root of the repository around the agent's project
+	Root   string        // from which globs count; "": the root of the repository around the agent's project
 
 	SendAllow      bool               // answer allow if a rule allows the call or a person approved it
 	AllowRuleEdits bool               // guard nothing
@@ -143,7 +143,7 @@ func inTime[T any](ctx context.Context, work func() (T, error)) (T, error) {
 		var r result
 		defer func() {
 			if p := recover(); p != nil {
-				r = result{err: aboutCall{fmt.Errorf("a bug in policyscan, please report it: %v\n%s", p, debug.Stack())}}
+				r.err = aboutCall{fmt.Errorf("a bug in policyscan, please report it: %v\n%s", p, debug.Stack())}
 			}
 			done <- r
 		}()

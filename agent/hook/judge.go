@@ -85,7 +85,7 @@ func (h *Hook) roots(e *protocol.Event) ([]string, error) {
 	for _, dir := range named {
 		real, err := disk.Real(dir)
 		if err != nil {
-			return nil, fmt.Errorf("the agent's project folder \"%s\" cannot be found: %w", h.Safe(dir), disk.Cause(err))
+			return nil, fmt.Errorf("the agent's project folder %s cannot be found: %w", h.quoted(dir), disk.Cause(err))
 		}
 		root, err := repo.Root(real)
 		if err != nil {
@@ -97,6 +97,9 @@ func (h *Hook) roots(e *protocol.Event) ([]string, error) {
 	}
 	return roots, nil
 }
+
+// quoted returns a text in quotes, for a message.
+func (h *Hook) quoted(s string) string { return `"` + h.Safe(s) + `"` }
 
 // projectDir returns the project's folder from the environment variable that the agent sets for its hook, or "".
 func (h *Hook) projectDir() string {

@@ -94,8 +94,8 @@ func (h *Hook) log(e *protocol.Event, r ruling) error {
 		return struct{}{}, record.Append(name, line)
 	})
 	if err != nil {
-		return fmt.Errorf("the decision cannot be written to the log \"%s\", so the call is denied: %w",
-			h.Safe(h.Log), disk.Cause(err))
+		return fmt.Errorf("the decision cannot be written to the log %s, so the call is denied: %w",
+			h.quoted(h.Log), disk.Cause(err))
 	}
 	return nil
 }

@@ -16,8 +16,8 @@ import (
 // breakerEnv switches the circuit breaker on, if it is 1.
 const breakerEnv = "SSG_HOOK_CIRCUIT_BREAKER"
 
-// applySafety applies sigmashake's loop guard and circuit breaker to a result, and returns how its rules ask, if one of
-// them does. It does nothing if none of its rules judged the call.
+// applySafety applies sigmashake's loop guard and circuit breaker to a result, and returns how its rules ask, if one
+// of them does. It does nothing if none of its rules judged the call.
 func (h *Hook) applySafety(e *protocol.Event, r *gate.Result, root string) (mode sigmashake.AskMode, err error) {
 	if !r.Remembers() {
 		return "", nil
@@ -54,8 +54,8 @@ func (h *Hook) stateDir() (string, error) {
 	return session.DefaultDir(h.Around.Getenv)
 }
 
-// duplicateEvent reports whether the agent also reports the call by another event, which is the one that counts: Cursor
-// has an event for each kind of tool in addition to the one for all tools.
+// duplicateEvent reports whether the agent also reports the call by another event, which is the one that counts:
+// Cursor has an event for each kind of tool in addition to the one for all tools.
 func duplicateEvent(a *protocol.Agent, e *protocol.Event) bool {
 	return a.Name == "cursor" && e.Name != "preToolUse"
 }

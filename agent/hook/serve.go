@@ -13,8 +13,8 @@ import (
 	"github.com/policyscan/policyscan/internal/disk"
 )
 
-// Serve answers the call on each line until there are no more. If the rules are not valid at the start, it ends with an
-// error; if they become invalid later, the old ones stay in force.
+// Serve answers the call on each line until there are no more. If the rules are not valid at the start, it ends with
+// an error; if they become invalid later, the old ones stay in force.
 func (h *Hook) Serve(in io.Reader, out io.Writer) error {
 	kept := h.keeping()
 	root, err := gate.Root(h.Root)

@@ -36,7 +36,8 @@ func kept(t *testing.T) (k *gate.Keeper, file string, now *time.Time) {
 	}
 	at := time.Now()
 	h := &Hook{Calls: dialect.Files{Names: []string{file}}, Policy: []string{NoPolicy}}
-	return &gate.Keeper{Load: func() (*gate.Gate, error) { return h.gate(dir) }, Now: func() time.Time { return at }}, file, &at
+	load := func() (*gate.Gate, error) { return h.gate(dir) }
+	return &gate.Keeper{Load: load, Now: func() time.Time { return at }}, file, &at
 }
 
 func decision(t *testing.T, g *gate.Gate, tool string) callrules.Effect {
@@ -74,7 +75,8 @@ func TestReload(t *testing.T) {
 		}
 	}
 
-	// "Debounced: File change events are debounced (e.g., 500ms) to handle editors that write files in multiple steps."
+	// "Debounced: File change events are debounced (e.g., 500ms) to handle editors that write files in multiple
+	// steps."
 	write(strings.Replace(denyShell, "Bash", "Read", 1))
 	if g, said := current(t, k); said != "" || decision(t, g, "Bash") != callrules.Deny {
 		t.Error("a change is taken up at once", said)
@@ -89,7 +91,8 @@ func TestReload(t *testing.T) {
 		t.Error("a change is taken up while the file still changes")
 	}
 	*now = now.Add(gate.Settle)
-	if g, said := current(t, k); said != "" || decision(t, g, "Bash") != callrules.Allow || decision(t, g, "Grep") != callrules.Deny || decision(t, g, "Read") != callrules.Allow {
+	if g, said := current(t, k); said != "" || decision(t, g, "Bash") != callrules.Allow ||
+		decision(t, g, "Grep") != callrules.Deny || decision(t, g, "Read") != callrules.Allow {
 		t.Error("a change is not taken up", said)
 	}
 
@@ -100,9 +103,10 @@ func TestReload(t *testing.T) {
 		t.Error("an old change is not taken up at once", said)
 	}
 
-	// "If validation fails (bad YAML, invalid regex, schema error), the change is rejected and a warning is logged. The
-	// previous valid rule engine remains active."
-	for _, bad := range []string{"rules: [", "rulez: []\n", strings.Replace(denyShell, "equals: Bash", "matches: '('", 1), ""} {
+	// "If validation fails (bad YAML, invalid regex, schema error), the change is rejected and a warning is logged.
+	// The previous valid rule engine remains active."
+	broken := strings.Replace(denyShell, "equals: Bash", "matches: '('", 1)
+	for _, bad := range []string{"rules: [", "rulez: []\n", broken, ""} {
 		write(bad)
 		*now = now.Add(time.Hour)
 		if g, said := current(t, k); said == "" || decision(t, g, "Bash") != callrules.Deny {
@@ -153,12 +157,14 @@ func TestServeLate(t *testing.T) {
 	_, file, _ := kept(t)
 	var in strings.Builder
 	for i := range 300 {
-		fmt.Fprintf(&in, `{"hook_event_name":"PreToolUse","cwd":%q,"tool_name":"Bash","tool_input":{"n":%d}}`+"\n", t.TempDir(), i)
+		fmt.Fprintf(&in, `{"hook_event_name":"PreToolUse","cwd":%q,"tool_name":"Bash","tool_input":{"n":%d}}`+"\n",
+			t.TempDir(), i)
 	}
 	var out strings.Builder
 	h := &Hook{
 		Agent: protocol.Named("codex"), Calls: dialect.Files{Names: []string{file}}, Policy: []string{NoPolicy},
-		Timeout: 300 * time.Microsecond, Around: gate.Around{Getenv: os.Getenv}, Safe: verdict.Visible, Warn: func(error) {},
+		Timeout: 300 * time.Microsecond, Around: gate.Around{Getenv: os.Getenv},
+		Safe: verdict.Visible, Warn: func(error) {},
 	}
 	if err := h.Serve(strings.NewReader(in.String()), &out); err != nil {
 		t.Fatal(err)

@@ -127,9 +127,9 @@ func (f *File) Uninstall() ([]byte, error) {
 	return f.Target.Uninstall(f.Source)
 }
 
-// Put replaces the file, and keeps its permissions, or with a nil text removes it. It reports whether that is a change.
-// A file that is no longer as it was read is left as it is. It is written whole or not at all: an agent does not run a
-// hook from half a file.
+// Put replaces the file, and keeps its permissions, or with a nil text removes it. It reports whether that is a
+// change. A file that is no longer as it was read is left as it is. It is written whole or not at all: an agent does
+// not run a hook from half a file.
 func (f *File) Put(text []byte) (changed bool, err error) {
 	switch {
 	case text == nil && f.Source == nil, text != nil && f.Source != nil && bytes.Equal(text, f.Source.Text):

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestFileChanged: settings that somebody else writes between reading and writing stay as they are, whether the file was
-// there or not.
+// TestFileChanged: settings that somebody else writes between reading and writing stay as they are, whether the file
+// was there or not.
 func TestFileChanged(t *testing.T) {
 	for _, before := range []string{"", "{}\n"} {
 		root := t.TempDir()

@@ -88,8 +88,8 @@ func defaulted(s *callrules.Set) string {
 	return fmt.Sprintf("%s; else %s", s.Summary(), s.Word(e))
 }
 
-// validateSigmashake checks the settings that the hook reads if there are rules of sigmashake: those in the root of the
-// repository around the current folder.
+// validateSigmashake checks the settings that the hook reads if there are rules of sigmashake: those in the root of
+// the repository around the current folder.
 func validateSigmashake(std streams) error {
 	at, err := scope.Find("")
 	if err != nil {

@@ -110,7 +110,8 @@ func hookOf(agent string, args []string) (c *agentHookCmd, err error) {
 		err = c.checkInstalled()
 	}
 	if err != nil {
-		return nil, fmt.Errorf("the hook does not take the arguments after --: %w; see policyscan hook %s --help", err, agent)
+		return nil, fmt.Errorf("the hook does not take the arguments after --: %w; see policyscan hook %s --help",
+			err, agent)
 	}
 	return c, nil
 }
@@ -118,8 +119,8 @@ func hookOf(agent string, args []string) (c *agentHookCmd, err error) {
 // checkInstalled returns an error if the flags do not fit the entry that hook install writes.
 func (c *agentHookCmd) checkInstalled() error {
 	if c.Timeout > hook.MaxTimeout {
-		return fmt.Errorf("--timeout %s is too long: the agent waits %s, %s of which a person at the terminal may take, "+
-			"and most agents then make the call; choose at most %s",
+		return fmt.Errorf("--timeout %s is too long: the agent waits %s, %s of which a person at the terminal "+
+			"may take, and most agents then make the call; choose at most %s",
 			c.Timeout, settings.Limit, ask.Patience, hook.MaxTimeout)
 	}
 	if c.Serve {

@@ -74,7 +74,8 @@ func (c *testCmd) examples(std streams) (bool, error) {
 		right, tested = right && t.Wrong == 0, tested || t.Ran+t.Wrong > 0
 	}
 	if !tested {
-		return false, errors.New("no rule has an example, so nothing was tested; write some under \"examples\" of a rule")
+		return false, errors.New("no rule has an example, so nothing was tested; " +
+			"write some under \"examples\" of a rule")
 	}
 	return right, nil
 }
