@@ -1,0 +1,220 @@
+package checkout
+
+import (
+	"errors"
+	"maps"
+	"os"
+	"os/exec"
+	"path"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/policyscan/policyscan/internal/memdir"
+	"github.com/policyscan/policyscan/scanner/attributes"
+	"github.com/policyscan/policyscan/scanner/repo"
+)
+
+func TestMain(m *testing.M) { os.Exit(memdir.Run(m.Run, 1<<30)) }
+
+// states returns each of the given sets of files as a commit's tree and as the index of a repository.
+func states(t *testing.T, all ...map[string]string) (*repo.Repository, [][]Snapshot) {
+	t.Helper()
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("git is not installed")
+	}
+	dir := t.TempDir()
+	git := func(stdin string, args ...string) string {
+		t.Helper()
+		cmd := exec.Command("git", args...)
+		cmd.Dir, cmd.Stdin = dir, strings.NewReader(stdin)
+		cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1",
+			"GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@example.com",
+			"GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@example.com")
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("git %q: %v: %s", args, err, out)
+		}
+		return strings.TrimSpace(string(out))
+	}
+	git("", "init", "-q")
+	r, err := repo.Find(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var snapshots [][]Snapshot
+	for _, files := range all {
+		git("", "read-tree", "--empty")
+		for name, text := range files { // as they are: git add would obey the attributes
+			blob := git(text, "hash-object", "-w", "--stdin", "--no-filters")
+			git("", "update-index", "--add", "--cacheinfo", "100644,"+blob+","+name)
+		}
+		git("", "commit", "-q", "--allow-empty", "-m", "state")
+		commit, err := r.Commit("HEAD")
+		if err != nil {
+			t.Fatal(err)
+		}
+		tree, err := r.Tree(commit)
+		if err != nil {
+			t.Fatal(err)
+		}
+		idx, err := r.Index()
+		if err != nil {
+			t.Fatal(err)
+		}
+		snapshots = append(snapshots, []Snapshot{{Tree: tree}, {Index: idx}})
+	}
+	return r, snapshots
+}
+
+// said writes down what git writes for a file, or why that is unknown.
+func said(w Written, err error) string {
+	var unknown *UnknownEncoding
+	switch {
+	case errors.As(err, &unknown):
+		return "unknown: " + unknown.Error()
+	case err != nil:
+		return "error: " + err.Error()
+	}
+	var words []string
+	for _, v := range w.Encodings {
+		switch v.State {
+		case attributes.Text:
+			words = append(words, v.Text)
+		case attributes.Unspecified:
+			words = append(words, "utf-8")
+		default:
+			words = append(words, "no value")
+		}
+	}
+	for _, name := range w.filters {
+		words = append(words, "filter="+name)
+	}
+	if w.subst {
+		words = append(words, "export-subst")
+	}
+	return strings.Join(words, " ")
+}
+
+// TestWritten: the attributes files above a file say what git writes for it, from a commit and from the index alike.
+// What may differ between disks and versions of git is all there.
+func TestWritten(t *testing.T) {
+	const utf16 = "working-tree-encoding=UTF-16"
+	for name, c := range map[string]struct {
+		files map[string]string
+		want  string // of the file a/b.tf
+	}{
+		"none":                   {nil, ""},
+		"of another file":        {map[string]string{".gitattributes": "c.tf " + utf16}, ""},
+		"in the root":            {map[string]string{".gitattributes": "*.tf " + utf16}, "UTF-16"},
+		"in the folder":          {map[string]string{"a/.gitattributes": "b.tf " + utf16}, "UTF-16"},
+		"in another folder":      {map[string]string{"c/.gitattributes": "b.tf " + utf16}, ""},
+		"UTF-8, which is none":   {map[string]string{".gitattributes": "*.tf working-tree-encoding=UTF-8"}, ""},
+		"without a value":        {map[string]string{".gitattributes": "*.tf working-tree-encoding"}, "no value"},
+		"where case is the same": {map[string]string{".gitattributes": "B.TF " + utf16}, "utf-8 UTF-16"},
+		"a file of another case": {map[string]string{"a/.GitAttributes": "*.tf " + utf16}, "utf-8 UTF-16"},
+		"the nearer one": {map[string]string{
+			".gitattributes": "*.tf " + utf16, "a/.gitattributes": "*.tf working-tree-encoding=UTF-32",
+		}, "UTF-32"},
+		"taken back": {map[string]string{
+			".gitattributes": "*.tf " + utf16, "a/.gitattributes": "*.tf !working-tree-encoding",
+		}, ""},
+		"by a macro": {map[string]string{
+			".gitattributes": "[attr]wide " + utf16, "a/.gitattributes": "*.tf wide",
+		}, "UTF-16"},
+		"filters": {map[string]string{
+			".gitattributes": "*.tf filter=crypt\n*.tf export-subst",
+		}, "filter=crypt export-subst"},
+		"lfs": {map[string]string{".gitattributes": "*.tf filter=lfs"}, ""},
+		"itself wide": {map[string]string{".gitattributes": "* " + utf16}, "unknown: .gitattributes has " +
+			"working-tree-encoding itself, so that on disk it can say something else"},
+		"too long": {map[string]string{
+			".gitattributes": "*.tf " + utf16 + strings.Repeat("\n", maxAttributes),
+		}, "unknown: .gitattributes has more than 1048576 bytes"},
+		"a pointer": {map[string]string{
+			".gitattributes": "version https://git-lfs.github.com/spec/v1\n" +
+				"oid sha256:" + strings.Repeat("0", 64) + "\nsize 1\n",
+		}, "unknown: .gitattributes is a Git LFS pointer or encrypted, so what git reads there is unknown"},
+		"of no matter": {map[string]string{".gitattributes": "*.tf text eol=lf"}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			files := map[string]string{"a/b.tf": "x"}
+			maps.Copy(files, c.files)
+			r, at := states(t, files)
+			for _, s := range at[0] {
+				if got := said(New(r, s).Written("a/b.tf")); got != c.want {
+					t.Errorf("index %v: got %q, want %q", s.Index != nil, got, c.want)
+				}
+			}
+		})
+	}
+}
+
+// TestRecoding: of the files that do not change, those are found whose encoding does.
+func TestRecoding(t *testing.T) {
+	const wide, narrow = "*.tf working-tree-encoding=UTF-16", "*.tf text"
+	const macro = "[attr]wide working-tree-encoding=UTF-16"
+	at := func(pairs ...string) map[string]string { // the attributes files of folders
+		files := map[string]string{}
+		for i := 0; i < len(pairs); i += 2 {
+			files[path.Join(pairs[i], attributes.Name)] = pairs[i+1]
+		}
+		return files
+	}
+	rest := map[string]string{"a.tf": "1", "sub/b.tf": "2", "sub/c.txt": "3", "far/away/d.tf": "4"}
+	with := func(more map[string]string) map[string]string {
+		files := maps.Clone(rest)
+		maps.Copy(files, more)
+		return files
+	}
+	for name, c := range map[string]struct {
+		base, head map[string]string
+		want       []string
+	}{
+		"nothing":      {at(".", wide), at(".", wide), nil},
+		"new":          {nil, at(".", wide), []string{"a.tf", "far/away/d.tf", "sub/b.tf"}},
+		"gone":         {at("sub", wide), nil, []string{"sub/b.tf"}},
+		"changed":      {at("far", wide), at("far", narrow), []string{"far/away/d.tf"}},
+		"of no matter": {nil, at(".", narrow), nil},
+		"by a macro":   {at(".", macro), at(".", macro, "sub", "*.tf wide"), []string{"sub/b.tf"}},
+		"changed as well": {
+			nil, map[string]string{".gitattributes": wide, "a.tf": "another"}, []string{"far/away/d.tf", "sub/b.tf"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r, all := states(t, with(c.base), with(c.head))
+			base := all[0][0]
+			for _, head := range all[1] {
+				recoding := NewRecoding(New(r, head), []Snapshot{base})
+				see := func(change repo.Change) error {
+					recoding.See(change)
+					return nil
+				}
+				var err error
+				if head.Index != nil {
+					err = r.DiffIndex(base.Tree, head.Index, see)
+				} else {
+					err = r.Diff(base.Tree, head.Tree, see)
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				unchanged := func(path string, leaf repo.Leaf) (bool, error) {
+					old, found, err := r.Lookup(base.Tree, path)
+					return found && old == leaf, err
+				}
+				var got []string
+				err = recoding.Visit(unchanged, func(path string, _ repo.Leaf) error {
+					got = append(got, path)
+					return nil
+				})
+				slices.Sort(got)
+				if err != nil || !slices.Equal(got, c.want) {
+					t.Errorf("index %v: got %q, %v; want %q", head.Index != nil, got, err, c.want)
+				}
+			}
+		})
+	}
+}
