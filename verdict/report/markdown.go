@@ -160,7 +160,7 @@ func (p *markdownPage) facts() {
 		}
 	}
 	p.line("- **Scope**: " + scope)
-	s := fmt.Sprintf("%s, %d covered, %d scanned to the last byte (%s)", count(c.Files, "file"), c.Governed, c.Scanned, bytesWords(c.Bytes))
+	s := fmt.Sprintf("%s, %d covered, %d scanned in full (%s)", count(c.Files, "file"), c.Governed, c.Scanned, bytesWords(c.Bytes))
 	if c.Deleted > 0 {
 		s += fmt.Sprintf(", %d deleted", c.Deleted)
 	}
@@ -188,7 +188,7 @@ func (p *markdownPage) facts() {
 		}
 	}
 	if v.Scope.Mode == "full" && c.Governed > 0 && unused > 0 {
-		p.line(fmt.Sprintf("- **Unused**: %d of %s select no file of this tree", unused, count(len(v.Rules), "rule")))
+		p.line(fmt.Sprintf("- **Unused**: %d of %s %s no file of this tree", unused, count(len(v.Rules), "rule"), selects(unused)))
 	}
 	if v.Partial {
 		p.line("- **Narrowed** by `--rule` or `--exclude`: this verdict is not about the whole tree")

@@ -79,7 +79,7 @@ func TestMarkdownChange(t *testing.T) {
 // TestMarkdownFacts: rules that select nothing are counted where others of a whole tree select
 // something, and of many files that were not scanned the first ten are named.
 func TestMarkdownFacts(t *testing.T) {
-	const unused = "- **Unused**: 1 of 2 rules select no file of this tree\n"
+	const unused = "- **Unused**: 1 of 2 rules selects no file of this tree\n"
 	for _, c := range []struct {
 		change func(*verdict.Verdict)
 		want   bool

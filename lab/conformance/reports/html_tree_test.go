@@ -17,7 +17,7 @@ func infrastructure() map[string]string {
     title: No network range that means everyone
     enforcement: {mode: fail}
     match: {files: ["**/*.tf", "**/*.tfvars"], forbidden_patterns: ["0.0.0.0/0", "::/0"]}
-    message: This opens a security group, a firewall or an endpoint to every address on the internet.
+    message: This opens the network to every address.
     remediation: |
       Name the ranges that need access, or refer to another security group:
 
