@@ -24,7 +24,8 @@ func list(src *document.Source, root *node, path []string) (array *node, found i
 			kind, want = '[', "a list"
 		}
 		if at.kind != kind {
-			return nil, i, src.Error(document.CodeType, at.start, fmt.Sprintf("%q is %s, not %s", strings.Join(path[:i+1], "."), at.called(), want), "fix it; nothing was written")
+			found := fmt.Sprintf("%q is %s, not %s", strings.Join(path[:i+1], "."), at.called(), want)
+			return nil, i, src.Error(document.CodeType, at.start, found, "fix it; nothing was written")
 		}
 	}
 	return at, len(path), nil

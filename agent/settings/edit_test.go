@@ -126,10 +126,14 @@ func TestEdits(t *testing.T) {
   }
 }
 `},
-		{"after comments, with CRLF", "{\r\n  \"hooks\": {\"Pre\": [\r\n    1 // one \r\n    // and, more\r\n  ]} // end\r\n}",
+		{"after comments, with CRLF",
+			"{\r\n  \"hooks\": {\"Pre\": [\r\n    1 // one \r\n    // and, more\r\n  ]} // end\r\n}",
 			"{\r\n  \"hooks\": {\"Pre\": [\r\n    1, // one \r\n    // and, more\r\n    {\r\n      \"run\": \"a && b\"\r\n    }\r\n  ]} // end\r\n}"},
-		{"after a comment, in one line", `{"a": 1 /* one */}`, `{"a": 1, /* one */ "hooks": { "Pre": [ {"run":"a && b"} ] }}`},
-		{"after a comment that ends the one line", "{\"a\": 1 // one\n}", "{\"a\": 1, // one\n  \"hooks\": {\n    \"Pre\": [\n      {\n        \"run\": \"a && b\"\n      }\n    ]\n  }\n}"},
+		{"after a comment, in one line",
+			`{"a": 1 /* one */}`, `{"a": 1, /* one */ "hooks": { "Pre": [ {"run":"a && b"} ] }}`},
+		{"after a comment that ends the one line",
+			"{\"a\": 1 // one\n}",
+			"{\"a\": 1, // one\n  \"hooks\": {\n    \"Pre\": [\n      {\n        \"run\": \"a && b\"\n      }\n    ]\n  }\n}"},
 		{"into an object with a comment", "{\n  // nothing yet\n}\n", `{"hooks": {
   "Pre": [
     {
@@ -192,11 +196,18 @@ func TestRemove(t *testing.T) {
 		{"one in the middle", `{"hooks":{"Pre":[1, 2, 3]}}`, 1, `{"hooks":{"Pre":[1, 3]}}`},
 		{"its event, when others came after it", "{\n  \"hooks\": {\n    \"Pre\": [\n      1\n    ],\n    \"Post\": []\n  }\n}", 0, "{\n  \"hooks\": {\n    \"Post\": []\n  }\n}"},
 		{"all hooks, when settings came after them", "{\n  \"hooks\": {\n    \"Pre\": [\n      1\n    ]\n  },\n  \"a\": 1\n}", 0, "{\n  \"a\": 1\n}"},
-		{"comments before and after it", "{\"hooks\": {\"Pre\": [\n  1, // one\n  // ours\n  2, // two\n  3 // three\n]}}", 1, "{\"hooks\": {\"Pre\": [\n  1, // one\n  // ours\n  // two\n  3 // three\n]}}"},
-		{"a comment behind the last of two", "{\"hooks\": {\"Pre\": [1, // one\n  2 /* two */ ]}}", 1, "{\"hooks\": {\"Pre\": [1 // one\n /* two */ ]}}"},
-		{"a list with a comment stays", "{\"hooks\": {\"Pre\": [\n  // here\n  1\n]}, \"a\": 1}", 0, "{\"hooks\": {\"Pre\": [\n  // here\n]}, \"a\": 1}"},
+		{"comments before and after it",
+			"{\"hooks\": {\"Pre\": [\n  1, // one\n  // ours\n  2, // two\n  3 // three\n]}}", 1,
+			"{\"hooks\": {\"Pre\": [\n  1, // one\n  // ours\n  // two\n  3 // three\n]}}"},
+		{"a comment behind the last of two",
+			"{\"hooks\": {\"Pre\": [1, // one\n  2 /* two */ ]}}", 1,
+			"{\"hooks\": {\"Pre\": [1 // one\n /* two */ ]}}"},
+		{"a list with a comment stays",
+			"{\"hooks\": {\"Pre\": [\n  // here\n  1\n]}, \"a\": 1}", 0,
+			"{\"hooks\": {\"Pre\": [\n  // here\n]}, \"a\": 1}"},
 		{"an object with a comment stays", "{\"hooks\": { \"Pre\": [ 1 ] /* it */ }}", 0, "{\"hooks\": { /* it */ }}"},
-		{"a name with a comment stays", "{\"hooks\" /* mine */: { \"Pre\": [ 1 ] }}", 0, "{\"hooks\" /* mine */: { }}"},
+		{"a name with a comment stays",
+			"{\"hooks\" /* mine */: { \"Pre\": [ 1 ] }}", 0, "{\"hooks\" /* mine */: { }}"},
 		{"a comment before the first", "{ // x\n\"hooks\": { \"Pre\": [ 1 ]} }", 0, "{ // x\n }"},
 		{"all there is", "{\n  \"hooks\": {\n    \"Pre\": [\n      1\n    ]\n  }\n}\n", 0, "{\n}\n"},
 	} {
@@ -222,26 +233,33 @@ func TestRefused(t *testing.T) {
 		{"[]", "s.json:1:1: the settings are a list, not an object; write them as {…}"},
 		{"7", "s.json:1:1: the settings are a number, not an object; write them as {…}"},
 		{"null", "s.json:1:1: the settings are null, not an object; write them as {…}"},
-		{"{} {}", "s.json:1:4: '{' where the end of the file belongs; fix it; nothing was written"},
-		{"{\"a\": 1,}", "s.json:1:9: '}' where a name in quotes belongs; fix it; nothing was written"},
-		{"{\"a\": [1,]}", "s.json:1:10: ']' where a value belongs; fix it; nothing was written"},
-		{"{\"a\": 1", "s.json:1:8: the text ends where \",\" or \"}\" belongs; fix it; nothing was written"},
-		{"{\"a\" 1}", "s.json:1:6: '1' where \":\" belongs; fix it; nothing was written"},
-		{"{a: 1}", "s.json:1:2: 'a' where a name in quotes belongs; fix it; nothing was written"},
-		{"{'a': 1}", "s.json:1:2: '\\'' where a name in quotes belongs; fix it; nothing was written"},
-		{"{\"a\": 01}", "s.json:1:7: '0' where a value belongs; fix it; nothing was written"},
-		{"{\"a\": 1A}", "s.json:1:7: '1' where a value belongs; fix it; nothing was written"},
-		{"{\"a\": 1Z}", "s.json:1:7: '1' where a value belongs; fix it; nothing was written"},
-		{"{\"a\": 1a}", "s.json:1:7: '1' where a value belongs; fix it; nothing was written"},
-		{"{\"a\": 1z}", "s.json:1:7: '1' where a value belongs; fix it; nothing was written"},
-		{"{\"a\": 190", "s.json:1:10: the text ends where \",\" or \"}\" belongs; fix it; nothing was written"},
-		{"{\"a\": NaN}", "s.json:1:7: 'N' where a value belongs; fix it; nothing was written"},
-		{"{\"a\": \"b\nc\"}", "s.json:1:9: '\\n' where the end of a string belongs; fix it; nothing was written"},
-		{"{\"a\": \"\\x\"}", "s.json:1:7: '\"' where a string with valid escapes belongs; fix it; nothing was written"},
-		{"{\"a\": \"b", "s.json:1:9: the text ends where the end of a string belongs; fix it; nothing was written"},
-		{"{\"a\": \"\\", "s.json:1:9: the text ends where the end of a string belongs; fix it; nothing was written"},
-		{"{\n  // mine\n  \"a\": 1\n}", "s.json:2:3: a comment, which the agent may not read, or that does not end; remove it"},
-		{"{\"a\": 1 /* mine */}", "s.json:1:9: a comment, which the agent may not read, or that does not end; remove it"},
+		{"{} {}", "s.json:1:4: there is more after the settings; remove it"},
+		{"{\"a\": 1,}", "s.json:1:8: a comma without a value on each side of it; remove it"},
+		{"{\"a\": [1,]}", "s.json:1:9: a comma without a value on each side of it; remove it"},
+		{"{\"a\": 1", "s.json:1:8: the text ends too early; fix it; nothing was written"},
+		{"{\"a\" 1}",
+			"s.json:1:6: invalid character '1' after object name (expecting ':'); fix it; nothing was written"},
+		{"{a: 1}", "s.json:1:2: invalid character 'a' at start of value; fix it; nothing was written"},
+		{"{'a': 1}", "s.json:1:2: invalid character '\\'' at start of value; fix it; nothing was written"},
+		{"{\"a\": 01}",
+			"s.json:1:8: invalid character '1' after object value (expecting ',' or '}'); fix it; nothing was written"},
+		{"{\"a\": 1A}",
+			"s.json:1:8: invalid character 'A' after object value (expecting ',' or '}'); fix it; nothing was written"},
+		{"{\"a\": 1Z}",
+			"s.json:1:8: invalid character 'Z' after object value (expecting ',' or '}'); fix it; nothing was written"},
+		{"{\"a\": 1a}",
+			"s.json:1:8: invalid character 'a' after object value (expecting ',' or '}'); fix it; nothing was written"},
+		{"{\"a\": 1z}",
+			"s.json:1:8: invalid character 'z' after object value (expecting ',' or '}'); fix it; nothing was written"},
+		{"{\"a\": 190", "s.json:1:10: the text ends too early; fix it; nothing was written"},
+		{"{\"a\": NaN}", "s.json:1:7: invalid character 'N' at start of value; fix it; nothing was written"},
+		{"{\"a\": \"b\nc\"}",
+			"s.json:1:9: invalid character '\\n' in string (expecting non-control character); fix it; nothing was written"},
+		{"{\"a\": \"\\x\"}", "s.json:1:8: invalid escape sequence `\\x` in string; fix it; nothing was written"},
+		{"{\"a\": \"b", "s.json:1:9: the text ends too early; fix it; nothing was written"},
+		{"{\"a\": \"\\", "s.json:1:8: the text ends too early; fix it; nothing was written"},
+		{"{\n  // mine\n  \"a\": 1\n}", "s.json:2:3: a comment, which the agent may not read; remove it"},
+		{"{\"a\": 1 /* mine */}", "s.json:1:9: a comment, which the agent may not read; remove it"},
 		{"{\n  \"a\": 1,\n  \"\\u0061\": 2\n}", "s.json:3:3: \"a\" occurs twice; remove one: programs differ in which of them they use"},
 		{strings.Repeat("[", 400), "s.json:1:202: values are nested over 200 deep; make it flatter"},
 		{"{\"hooks\": []}", "s.json:1:11: \"hooks\" is a list, not an object; fix it; nothing was written"},
@@ -258,6 +276,25 @@ func TestRefused(t *testing.T) {
 		}
 		if err == nil || err.Error() != test.want {
 			t.Errorf("%q:\n got %v\nwant %s", test.text, err, test.want)
+		}
+	}
+}
+
+// TestTaken: what JSON allows is read, where it is, and lists up to 200 deep.
+func TestTaken(t *testing.T) {
+	deep := func(n int) string { return strings.Repeat("[", n) + strings.Repeat("]", n) }
+	for text, end := range map[string]int{
+		`{"a": 1e999}`: 11, `{"a": -0.5E+1 }`: 13, `{"a":"\ud83d"}`: 13, `{"\ude00\ud83d": 0 , "\ud83d": 1}`: 18,
+		"{\"a\":\r\n\t\"\u2028\x7f\"\n}": 14,
+		`{"a":` + deep(200) + "}":        405, `{"a":` + deep(201) + "}": 0, `{"a":` + deep(1e6) + "}": 0,
+		`{"a":` + strings.Repeat("[", 200) + "1" + strings.Repeat("]", 200) + "}": 0,
+	} {
+		root, err := parse(&document.Source{Name: "s.json", Text: []byte(text)}, false)
+		switch {
+		case end == 0 && err == nil:
+			t.Errorf("%.20q is read", text)
+		case end > 0 && (err != nil || root.items[0].value.end != end):
+			t.Errorf("%.20q: %v, %+v", text, err, root)
 		}
 	}
 }

@@ -3,8 +3,11 @@ package settings
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
-	"unicode/utf8"
+	"io"
+
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/policyscan/policyscan/rules/document"
 )
@@ -15,7 +18,7 @@ const maxDepth = 200
 
 // A node is a value of a JSON text, by its place.
 type node struct {
-	kind       byte // the first byte of it: { [ " t f n, or 0 for a number
+	kind       byte // the first byte of it: { [ " t f n, or '0' for a number
 	start, end int  // bytes of the text, end exclusive
 	items      []item
 }
@@ -55,183 +58,111 @@ func (n *node) member(name string) *item {
 }
 
 // parse reads a JSON text as RFC 8259 has it, strictly: one object, no name twice within one, no comma at the end,
-// and only if comments is true may there be comments. The error is a *document.Error at its place: an edit of what cannot
-// be read whole would be a guess.
+// and only if comments is true may there be comments. The error is a *document.Error at its place: an edit of what
+// cannot be read whole would be a guess.
 func parse(src *document.Source, comments bool) (*node, error) {
 	if bytes.HasPrefix(src.Text, []byte("\ufeff")) {
-		return nil, src.ErrorAt(document.CodeSyntax, 1, 1, "the file begins with a byte order mark", "save it without one")
+		const found = "the file begins with a byte order mark"
+		return nil, src.ErrorAt(document.CodeSyntax, 1, 1, found, "save it without one")
 	}
 	if err := src.Check(); err != nil {
 		return nil, err
 	}
-	p := parser{src: src, text: src.Text}
-	if comments {
-		p.text = withoutComments(src.Text)
-	}
-	p.space()
-	if p.at == len(p.text) {
+	text := withoutComments(src.Text)
+	if len(bytes.Trim(text, spaces)) == 0 {
 		return nil, src.ErrorAt(document.CodeSyntax, 0, 0, "the file is empty", "write {} into it, or remove it")
 	}
+	for i := range text {
+		if !comments && text[i] != src.Text[i] {
+			return nil, src.Error(document.CodeSyntax, i, "a comment, which the agent may not read", "remove it")
+		}
+	}
+	// The text is UTF-8; half of a surrogate pair is as good in a setting as it is to an agent in JavaScript.
+	p := parser{src, jsontext.NewDecoder(bytes.NewBuffer(text), jsontext.AllowInvalidUTF8(true))}
 	root, err := p.value(0)
 	if err != nil {
-		return nil, err
+		return nil, p.mistake(err)
 	}
-	p.space()
-	if p.at < len(p.text) {
-		return nil, p.unexpected("the end of the file")
+	if rest := bytes.TrimLeft(text[root.end:], spaces); len(rest) > 0 {
+		at := len(text) - len(rest)
+		return nil, src.Error(document.CodeSyntax, at, "there is more after the settings", "remove it")
 	}
 	if root.kind != '{' {
-		return nil, src.Error(document.CodeType, root.start, "the settings are "+root.called()+", not an object", "write them as {…}")
+		found := "the settings are " + root.called() + ", not an object"
+		return nil, src.Error(document.CodeType, root.start, found, "write them as {…}")
 	}
 	return root, nil
 }
 
 type parser struct {
-	src  *document.Source
-	text []byte // its text, or that without comments
-	at   int
+	src *document.Source
+	*jsontext.Decoder
 }
 
-// next is the byte that comes now, 0 at the end. A checked text has no NUL.
-func (p *parser) next() byte {
-	if p.at < len(p.text) {
-		return p.text[p.at]
+// mistake is an error of the decoder at its place.
+func (p *parser) mistake(err error) error {
+	var syntax *jsontext.SyntacticError
+	if !errors.As(err, &syntax) {
+		return err // the limit's
 	}
-	return 0
+	at, code := int(syntax.ByteOffset), document.CodeSyntax
+	found, fix := syntax.Err.Error(), "fix it; nothing was written"
+	switch rest := p.src.Text[at:]; {
+	case errors.Is(err, jsontext.ErrDuplicateName):
+		code, found = document.CodeDuplicate, fmt.Sprintf("%q occurs twice", syntax.JSONPointer.LastToken())
+		fix = "remove one: programs differ in which of them they use"
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		found = "the text ends too early"
+	case bytes.HasPrefix(rest, []byte(",")):
+		found, fix = "a comma without a value on each side of it", "remove it"
+	case bytes.HasPrefix(rest, []byte("/*")):
+		found, fix = "a comment that does not end", "remove it"
+	}
+	return p.src.Error(code, at, found, fix)
 }
 
-func (p *parser) space() {
-	for p.at < len(p.text) && bytes.IndexByte([]byte(" \t\r\n"), p.text[p.at]) >= 0 {
-		p.at++
-	}
-}
-
-func (p *parser) unexpected(wanted string) error {
-	const fix = "fix it; nothing was written"
-	if p.at == len(p.text) {
-		return p.src.Error(document.CodeSyntax, p.at, "the text ends where "+wanted+" belongs", fix)
-	}
-	if rest := p.text[p.at:]; bytes.HasPrefix(rest, []byte("//")) || bytes.HasPrefix(rest, []byte("/*")) {
-		const found = "a comment, which the agent may not read, or that does not end"
-		return p.src.Error(document.CodeSyntax, p.at, found, "remove it")
-	}
-	r, _ := utf8.DecodeRune(p.text[p.at:])
-	return p.src.Error(document.CodeSyntax, p.at, fmt.Sprintf("%q where %s belongs", r, wanted), fix)
-}
-
+// value reads a value.
 func (p *parser) value(depth int) (*node, error) {
-	if depth > maxDepth {
-		return nil, p.src.Error(document.CodeLimit, p.at, fmt.Sprintf("values are nested over %d deep", maxDepth), "make it flatter")
-	}
-	n := &node{kind: p.next(), start: p.at}
+	n := &node{kind: byte(p.PeekKind())} // 0 for what the next read refuses
 	var err error
-	switch n.kind {
-	case '{', '[':
-		err = p.list(n, depth)
-	case '"':
-		_, err = p.quoted()
-	default:
-		err = p.word(n)
+	size, nested := 1, n.kind == '{' || n.kind == '['
+	if nested {
+		_, err = p.ReadToken()
+	} else {
+		var raw jsontext.Value
+		raw, err = p.ReadValue()
+		size = len(raw)
 	}
-	n.end = p.at
-	return n, err
-}
-
-// list reads an object or an array.
-func (p *parser) list(n *node, depth int) error {
-	closing := n.kind + 2 // ] and } are two after [ and {
-	p.at++
-	p.space()
-	if p.next() == closing {
-		p.at++
-		return nil
+	n.end = int(p.InputOffset())
+	n.start = n.end - size
+	if err == nil && depth > maxDepth {
+		found := fmt.Sprintf("values are nested over %d deep", maxDepth)
+		err = p.src.Error(document.CodeLimit, n.start, found, "make it flatter")
 	}
-	names := map[string]bool{}
-	for {
-		it := item{start: p.at}
-		var err error
+	if err != nil || !nested {
+		return n, err
+	}
+	for p.PeekKind() != '}' && p.PeekKind() != ']' {
+		var it item
 		if n.kind == '{' {
-			if it.name, err = p.name(names); err != nil {
-				return err
+			name, err := p.value(depth + 1)
+			if err != nil {
+				return nil, err
 			}
+			if err := json.Unmarshal(p.src.Text[name.start:name.end], &it.name); err != nil {
+				return nil, err
+			}
+			it.start = name.start
 		}
 		if it.value, err = p.value(depth + 1); err != nil {
-			return err
+			return nil, err
+		}
+		if n.kind == '[' {
+			it.start = it.value.start
 		}
 		n.items = append(n.items, it)
-		p.space()
-		switch p.next() {
-		case ',':
-			p.at++
-			p.space()
-		case closing:
-			p.at++
-			return nil
-		default:
-			return p.unexpected(`"," or "` + string(closing) + `"`)
-		}
 	}
-}
-
-// name reads a member's name and its colon.
-func (p *parser) name(seen map[string]bool) (string, error) {
-	if p.next() != '"' {
-		return "", p.unexpected("a name in quotes")
-	}
-	start := p.at
-	name, err := p.quoted()
-	if err != nil {
-		return "", err
-	}
-	if seen[name] {
-		return "", p.src.Error(document.CodeDuplicate, start, fmt.Sprintf("%q occurs twice", name), "remove one: programs differ in which of them they use")
-	}
-	seen[name] = true
-	p.space()
-	if p.next() != ':' {
-		return "", p.unexpected(`":"`)
-	}
-	p.at++
-	p.space()
-	return name, nil
-}
-
-// quoted reads a text in quotes and returns what it means.
-func (p *parser) quoted() (string, error) {
-	start := p.at
-	p.at++
-	for {
-		switch c := p.next(); {
-		case c == '"':
-			p.at++
-			var s string
-			if err := json.Unmarshal(p.text[start:p.at], &s); err != nil {
-				p.at = start
-				return "", p.unexpected("a string with valid escapes")
-			}
-			return s, nil
-		case c < ' ':
-			return "", p.unexpected("the end of a string")
-		case c == '\\' && p.at+1 < len(p.text):
-			p.at += 2
-		default:
-			p.at++
-		}
-	}
-}
-
-// word reads true, false, null or a number.
-func (p *parser) word(n *node) error {
-	start := p.at
-	for c := p.next(); 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '-' || c == '+' || c == '.'; c = p.next() {
-		p.at++
-	}
-	if word := p.text[start:p.at]; len(word) == 0 || !json.Valid(word) {
-		p.at = start
-		return p.unexpected("a value")
-	}
-	if n.kind != 't' && n.kind != 'f' && n.kind != 'n' {
-		n.kind = 0
-	}
-	return nil
+	_, err = p.ReadToken()
+	n.end = int(p.InputOffset())
+	return n, err
 }

@@ -14,7 +14,7 @@
 // # Limits
 //
 // Comments are allowed where the agent is known to allow them, which is Gemini CLI's settings alone; a comma at the
-// end of a list is allowed nowhere. With either, Claude Code and Codex read nothing of the file, and no hook would run.
+// end of a list is allowed nowhere. With either, Claude Code and Codex read nothing of the file and run no hook.
 // (github.com/tailscale/hujson reads both, and a name that occurs twice; a million brackets overflow its stack.) The
 // command of a hook is a line that any shell can run if it finds sh (Codex and Copilot have separate lines for
 // Windows). What no such line can prevent (a time limit, an agent that does not read the file) is in docs/cli.md.
@@ -63,7 +63,9 @@ func (t *Target) Install(src *document.Source, program string, args []string) ([
 	case had == nil:
 		return insert(src, root, t.path, entry)
 	case had.args != quoted:
-		return nil, src.Error(document.CodeDuplicate, had.at.start, "the hook is there with other arguments"+shown(had.args), "to change them, first run: policyscan hook uninstall "+t.Agent)
+		found := "the hook is there with other arguments" + shown(had.args)
+		fix := "to change them, first run: policyscan hook uninstall " + t.Agent
+		return nil, src.Error(document.CodeDuplicate, had.at.start, found, fix)
 	case !reflect.DeepEqual(had.entry, entry):
 		return replace(src, root, had.at, entry)
 	}
@@ -152,18 +154,22 @@ func (t *Target) runs(src *document.Source, root *node) error {
 		if n != nil {
 			where = n
 		}
-		return src.Error(document.CodeValue, where.start, "there is no \"version\": 1, without which "+t.Title+" reads no hooks", "add it")
+		found := "there is no \"version\": 1, without which " + t.Title + " reads no hooks"
+		return src.Error(document.CodeValue, where.start, found, "add it")
 	}
 	for _, it := range root.items {
 		if t.only != nil && !slices.Contains(t.only, it.name) {
-			return src.Error(document.CodeKey, it.start, fmt.Sprintf("there is %q, and %s refuses a file that has more than %q", it.name, t.Title, t.only), "remove it")
+			found := fmt.Sprintf("there is %q, and %s refuses a file that has more than %q", it.name, t.Title, t.only)
+			return src.Error(document.CodeKey, it.start, found, "remove it")
 		}
 	}
 	return nil
 }
 
 func (t *Target) switchedOff(src *document.Source, n *node, path []string) error {
-	return src.Error(document.CodeValue, n.start, fmt.Sprintf("%q is %s: %s would not run the hook", strings.Join(path, "."), src.Text[n.start:n.end], t.Title), "remove it")
+	value := src.Text[n.start:n.end]
+	found := fmt.Sprintf("%q is %s: %s would not run the hook", strings.Join(path, "."), value, t.Title)
+	return src.Error(document.CodeValue, n.start, found, "remove it")
 }
 
 // An installed hook is one that is as Install wrote it.
@@ -186,13 +192,16 @@ func (t *Target) find(src *document.Source, root *node) (had *installed, err err
 		args, entry, ok := t.written(raw)
 		switch {
 		case ok && !bytes.Equal(raw, src.Text[it.value.start:it.value.end]):
-			return nil, src.Error(document.CodeValue, it.start, "this hook of policyscan has a comment in it", "move the comment out of it")
+			const found = "this hook of policyscan has a comment in it"
+			return nil, src.Error(document.CodeValue, it.start, found, "move the comment out of it")
 		case ok && had != nil:
-			return nil, src.Error(document.CodeDuplicate, it.start, "the hook occurs twice", "remove one of them by hand")
+			const found = "the hook occurs twice"
+			return nil, src.Error(document.CodeDuplicate, it.start, found, "remove one of them by hand")
 		case ok:
 			had = &installed{it.value, args, entry}
 		case mentions(raw, byName, " hook "+t.Agent):
-			return nil, src.Error(document.CodeValue, it.start, "this hook runs policyscan, but is not as policyscan wrote it", "remove it by hand")
+			const found = "this hook runs policyscan, but is not as policyscan wrote it"
+			return nil, src.Error(document.CodeValue, it.start, found, "remove it by hand")
 		}
 	}
 	return had, nil
