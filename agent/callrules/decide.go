@@ -172,7 +172,7 @@ func (w *walk) denyOverrides() Outcome {
 	sent, _ := w.facts.request().Member("agent_id").Scalar() // which need not be a text
 	for _, agent := range []string{w.facts.call.Agent, sent} {
 		if agent != "" && slices.ContainsFunc(s.Frozen, func(id string) bool { return strings.EqualFold(id, agent) }) {
-			return failed(CodeFrozen, "agent frozen by operator", nil)
+			return failed(codeFrozen, "agent frozen by operator", nil)
 		}
 	}
 	if len(s.Policies) == 0 {
@@ -187,7 +187,7 @@ func (w *walk) denyOverrides() Outcome {
 		}
 		for ; next < len(s.Rules) && s.Rules[next].Policy == p; next++ {
 			if timed && w.options.Clock().Sub(began) > s.Budget {
-				return failed(CodeTimeout, "evaluation exceeded wall-clock budget — failing closed", nil)
+				return failed(codeTimeout, "evaluation exceeded wall-clock budget — failing closed", nil)
 			}
 			r := &s.Rules[next]
 			if !w.matches(r) {

@@ -3,6 +3,7 @@ package callrules
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -53,6 +54,14 @@ func TestResolutionOfACode(t *testing.T) {
 	out := (&Set{Strategy: DenyOverrides}).Decide(&call.Call{Tool: "x"}, Options{Trace: true})
 	if out.Trace.Resolution != "deny: NO_POLICIES" {
 		t.Errorf("%q", out.Trace.Resolution)
+	}
+}
+
+func TestRow_1_06_Codes(t *testing.T) {
+	// "Stable code on denies that aren't from a regular rule match."
+	got := []string{codeFrozen, CodeNoPolicies, CodeCompile, codeTimeout}
+	if want := []string{"AGENT_FROZEN", "NO_POLICIES", "POLICY_COMPILE_ERROR", "EVAL_TIMEOUT"}; !slices.Equal(got, want) {
+		t.Errorf("got %v", got)
 	}
 }
 

@@ -2,10 +2,10 @@ package callrules
 
 // The codes of outcomes that are denied and that no rule decided.
 const (
-	CodeFrozen     = "AGENT_FROZEN"
+	codeFrozen     = "AGENT_FROZEN"
 	CodeNoPolicies = "NO_POLICIES"
 	CodeCompile    = "POLICY_COMPILE_ERROR"
-	CodeTimeout    = "EVAL_TIMEOUT"
+	codeTimeout    = "EVAL_TIMEOUT"
 )
 
 // An Outcome is what a set says of a call.

@@ -217,7 +217,7 @@ func TestLine(t *testing.T) {
 	}{
 		{Outcome{Decision: "allow", Set: s}, `{"decision":"allow","rule":null,"policy":null,"policy_version":null,"code":null,"reason":null}`},
 		{Outcome{Decision: "deny", Set: s, Rule: &rule, Policy: &Policy{ID: "p", Version: 0}, Reason: "why"}, `{"decision":"deny","rule":"r<","policy":"p","policy_version":0,"code":null,"reason":"why"}`},
-		{Outcome{Decision: "deny", Set: s, Code: CodeFrozen, Trace: &Trace{Steps: []Step{{Rule: &rule, Why: "no"}, {Rule: &rule, Matched: true}}, Resolution: "so"}},
+		{Outcome{Decision: "deny", Set: s, Code: codeFrozen, Trace: &Trace{Steps: []Step{{Rule: &rule, Why: "no"}, {Rule: &rule, Matched: true}}, Resolution: "so"}},
 			`{"decision":"deny","rule":null,"policy":null,"policy_version":null,"code":"AGENT_FROZEN","reason":null,"trace":[{"file":"f","dialect":"evaluator","strategy":"deny-overrides","decision":"deny","matched_rules":[{"rule":"r<","effect":"deny","file":"f","line":3}],"skipped_rules":[{"rule":"r<","effect":"deny","file":"f","line":3,"reason":"no"}],"final_resolution":"so"}]}`},
 	} {
 		got, err := c.o.Line([]Outcome{c.o}, 0)

@@ -515,8 +515,8 @@ func TestSets(t *testing.T) {
 	if r := judge(t, &Gate{Sets: []*callrules.Set{ask}}, asked(t, root, "Write", "file_path", "a", "content", "x")); r.Reason() != "rule R-ask (f:7): because Are you sure? Instead: use `ls`" {
 		t.Errorf("what a rule has to say: %q", r.Reason())
 	}
-	frozen := &Result{Outcomes: []callrules.Outcome{{Effect: callrules.Deny, Set: ask, Code: callrules.CodeFrozen, Reason: "it is"}, {Effect: callrules.Deny, Decision: "deny", Set: ask}}}
-	if want := "f: " + callrules.CodeFrozen + ": it is\nf: no rule matches, and its default is deny"; frozen.Reason() != want {
+	frozen := &Result{Outcomes: []callrules.Outcome{{Effect: callrules.Deny, Set: ask, Code: "AGENT_FROZEN", Reason: "it is"}, {Effect: callrules.Deny, Decision: "deny", Set: ask}}}
+	if want := "f: AGENT_FROZEN: it is\nf: no rule matches, and its default is deny"; frozen.Reason() != want {
 		t.Errorf("decided by no rule: %q, want %q", frozen.Reason(), want)
 	}
 	if len(judge(t, &Gate{}, asked(t, root, "Bash", "command", "ls")).Outcomes) > 0 {
