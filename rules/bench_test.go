@@ -13,12 +13,14 @@ func BenchmarkSelecting(b *testing.B) {
 			{"**/*.tf"}, {fmt.Sprintf("services/s%d/**", i)}, {fmt.Sprintf("**/deploy%d*.yaml", i)},
 			{fmt.Sprintf("services/*/**/*.{tf,e%d}", i)}, {"**/Dockerfile"},
 		}[i%5]
-		list = append(list, Rule{ID: fmt.Sprintf("R-%d", i), Type: Boundary, Title: "t", Files: globs, Patterns: []string{"x"}})
+		list = append(list, Rule{ID: fmt.Sprintf("R-%d", i), Type: Boundary, Title: "t", Files: globs,
+			Patterns: []string{"x"}})
 	}
 	bundle := New(list, nil)
 	var paths []string
 	for i := range 1000 {
-		paths = append(paths, fmt.Sprintf("services/s%d/k8s/base/deploy%d.%s", i%50, i, []string{"yaml", "tf", "md"}[i%3]))
+		paths = append(paths, fmt.Sprintf("services/s%d/k8s/base/deploy%d.%s", i%50, i,
+			[]string{"yaml", "tf", "md"}[i%3]))
 	}
 	var selected []int
 	b.ReportAllocs()

@@ -65,7 +65,10 @@ func hiddenBundle(root string) (bool, error) {
 		if stat.Mode().IsRegular() {
 			what = "a file"
 		}
-		return false, &document.Error{Code: document.CodeRead, File: HiddenBundle, Found: "is " + what, Fix: "make it a folder, or name the bundle with --policy"}
+		return false, &document.Error{
+			Code: document.CodeRead, File: HiddenBundle,
+			Found: "is " + what, Fix: "make it a folder, or name the bundle with --policy",
+		}
 	}
 	found, err := exists(filepath.Join(hidden, "rules"))
 	if err != nil {

@@ -29,13 +29,19 @@ func LoadDir(dir string) (*Bundle, error) {
 		if stat.Mode().IsRegular() {
 			what = "a file"
 		}
-		return nil, document.Errors{{Code: document.CodeRead, File: "rules", Found: "is " + what, Fix: "put a folder with the rule files there"}}
+		return nil, document.Errors{{
+			Code: document.CodeRead, File: "rules", Found: "is " + what, Fix: "put a folder with the rule files there",
+		}}
 	}
-	return load(func(name string) ([]byte, error) { return readDisk(filepath.Join(dir, filepath.FromSlash(name))) }, strays(os.DirFS(cmp.Or(dir, "."))))
+	read := func(name string) ([]byte, error) { return readDisk(filepath.Join(dir, filepath.FromSlash(name))) }
+	return load(read, strays(os.DirFS(cmp.Or(dir, "."))))
 }
 
 func noRulesFolder(dir string) document.Errors {
-	e := &document.Error{Code: document.CodeMissing, File: "rules", Found: "no such folder in the bundle", Fix: `name the folder that holds rules/, or run "policyscan init" for a first one`}
+	e := &document.Error{
+		Code: document.CodeMissing, File: "rules", Found: "no such folder in the bundle",
+		Fix: `name the folder that holds rules/, or run "policyscan init" for a first one`,
+	}
 	if stat, err := os.Stat(dir); err == nil && !stat.IsDir() {
 		e.File, e.Found, e.Fix = "", "a file, not the folder of a bundle", "name the folder that holds rules/"
 	}
@@ -70,7 +76,10 @@ func ReadSource(name, shown string) (*document.Source, error) {
 		return nil, document.Errors{unreadable(shown, err)}
 	}
 	if len(text) > document.MaxFileBytes {
-		return nil, document.Errors{{Code: document.CodeLimit, File: shown, Found: fmt.Sprintf("the file is larger than %d bytes", document.MaxFileBytes), Fix: "split it"}}
+		return nil, document.Errors{{
+			Code: document.CodeLimit, File: shown,
+			Found: fmt.Sprintf("the file is larger than %d bytes", document.MaxFileBytes), Fix: "split it",
+		}}
 	}
 	return &document.Source{Name: shown, Text: bytes.TrimPrefix(text, []byte("\uFEFF"))}, nil
 }

@@ -74,7 +74,8 @@ func TestLoadDir(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantCode(t, errList, document.CodeMissing, `name the folder that holds rules/, or run "policyscan init"`)
-	if err := os.Rename(filepath.Join(dir, InvariantsFile), filepath.Join(dir, "rules", "invariants.yaml")); err != nil {
+	if err := os.Rename(filepath.Join(dir, InvariantsFile),
+		filepath.Join(dir, "rules", "invariants.yaml")); err != nil {
 		t.Fatal(err)
 	}
 	_, err = LoadDir(dir)
@@ -121,7 +122,8 @@ func TestFault_086_NotAFile(t *testing.T) {
 			within(t, what, func() {
 				_, err := LoadDir(dir)
 				var errs document.Errors
-				if !errors.As(err, &errs) || !strings.Contains(err.Error(), file+": is "+strings.TrimSpace(what)+"; ") {
+				if !errors.As(err, &errs) || !strings.Contains(err.Error(),
+					file+": is "+strings.TrimSpace(what)+"; ") {
 					t.Errorf("%s as %s: %v", file, what, err)
 				}
 				if file != InvariantsFile && !strings.Contains(err.Error(), `"rules" is a string`) {
@@ -144,7 +146,8 @@ func TestFault_086_NotAFile(t *testing.T) {
 		within(t, what, func() {
 			_, err := LoadDir(dir)
 			var errs document.Errors
-			if !errors.As(err, &errs) || errs[0].Code != document.CodeRead || !strings.Contains(err.Error(), "rules: is "+strings.TrimSpace(what)) {
+			if !errors.As(err, &errs) || errs[0].Code != document.CodeRead ||
+				!strings.Contains(err.Error(), "rules: is "+strings.TrimSpace(what)) {
 				t.Errorf("rules as %s: %v", what, err)
 			}
 		})
@@ -183,7 +186,8 @@ func TestFault_087_ChangesWhileLoading(t *testing.T) {
 	dir := diskBundle(t)
 	name := filepath.Join(dir, BoundariesFile)
 	versions := map[string]string{} // identity by title
-	contents := []string{strings.Replace(goodBoundaries, "title: t", "title: one", 1), strings.Replace(goodBoundaries, "title: t", "title: two", 1)}
+	contents := []string{strings.Replace(goodBoundaries, "title: t", "title: one", 1),
+		strings.Replace(goodBoundaries, "title: t", "title: two", 1)}
 	for _, content := range contents {
 		b, errs := loadBoundaries(content)
 		if errs != nil {
@@ -201,7 +205,8 @@ func TestFault_087_ChangesWhileLoading(t *testing.T) {
 				return
 			default:
 				// By rename, so that each read finds a whole file.
-				if os.WriteFile(name+".new", []byte(contents[i%2]), 0o644) != nil || os.Rename(name+".new", name) != nil {
+				if os.WriteFile(name+".new", []byte(contents[i%2]), 0o644) != nil ||
+					os.Rename(name+".new", name) != nil {
 					return
 				}
 			}
@@ -227,7 +232,8 @@ func TestDiscover(t *testing.T) {
 		write(t, filepath.Join(dir, InvariantsFile), goodInvariants)
 	}
 	root := t.TempDir()
-	if _, err := Discover(root); err == nil || !strings.Contains(err.Error(), "policyscan init") || !strings.Contains(err.Error(), "--policy builtin:infra") {
+	if _, err := Discover(root); err == nil || !strings.Contains(err.Error(), "policyscan init") ||
+		!strings.Contains(err.Error(), "--policy builtin:infra") {
 		t.Errorf("nothing there: %v", err)
 	}
 	// A folder .policyscan without rules, and a rules folder without boundaries, are none.
@@ -266,7 +272,8 @@ func TestDiscover(t *testing.T) {
 		within(t, what, func() {
 			dir, err := Discover(root)
 			var e *document.Error
-			if !errors.As(err, &e) || e.Code != document.CodeRead || !strings.Contains(err.Error(), ".policyscan: is "+what) {
+			if !errors.As(err, &e) || e.Code != document.CodeRead ||
+				!strings.Contains(err.Error(), ".policyscan: is "+what) {
 				t.Errorf("%s: %q, %v", what, dir, err)
 			}
 		})
@@ -277,7 +284,8 @@ func TestDiscover(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(root, ".policyscan"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Symlink(filepath.Join(root, "other", "rules"), filepath.Join(root, ".policyscan", "rules")); err != nil {
+	if err := os.Symlink(filepath.Join(root, "other", "rules"),
+		filepath.Join(root, ".policyscan", "rules")); err != nil {
 		t.Fatal(err)
 	}
 	dir, err := Discover(root)

@@ -21,9 +21,13 @@ func TestDistinct(t *testing.T) {
 		bundles []*Bundle
 		want    []string
 	}{
-		{[]*Bundle{bundle("D", "A", "B"), bundle("E", "C", "A")}, []string{`rule "A": two bundles have a rule with this id, number 1 and number 2 of --policy`}},
-		{[]*Bundle{bundle("D", "A", "B"), bundle("E", "C"), bundle("B", "C")}, []string{`rule "C": two bundles have a rule with this id, number 2 and number 3 of --policy`, `rule "B": two bundles have a rule with this id, number 1 and number 3 of --policy`}},
-		{[]*Bundle{bundle("D", "A"), nil, bundle("E", "A")}, []string{`rule "A": two bundles have a rule with this id, number 1 and number 3 of --policy`}},
+		{[]*Bundle{bundle("D", "A", "B"), bundle("E", "C", "A")},
+			[]string{`rule "A": two bundles have a rule with this id, number 1 and number 2 of --policy`}},
+		{[]*Bundle{bundle("D", "A", "B"), bundle("E", "C"), bundle("B", "C")},
+			[]string{`rule "C": two bundles have a rule with this id, number 2 and number 3 of --policy`,
+				`rule "B": two bundles have a rule with this id, number 1 and number 3 of --policy`}},
+		{[]*Bundle{bundle("D", "A"), nil, bundle("E", "A")},
+			[]string{`rule "A": two bundles have a rule with this id, number 1 and number 3 of --policy`}},
 	} {
 		err := Distinct(c.bundles)
 		if err == nil {

@@ -19,9 +19,12 @@ func TestFault_092_InvalidGlobs(t *testing.T) {
 
 func TestFault_093_NeverMatches(t *testing.T) {
 	for g, fix := range map[string]string{
-		"!a": `write "a" under "exclude"`, "/a": `write "a"`, "./a": "remove it", "../a": "root of the tree", "a/": `write "a/**"`, "a//b": `a single "/"`,
-		"a ": `write "a"`, "@(a)": "{a,b}", "!(a)": `"exclude"`, "+(a)": "{a,b}", "[[:digit:]]": "[0-9]", "[a/b]": "{a,b/c}", "[9-0]": `write "0-9"`,
-		"**.tf": `write "**/*.tf"`, strings.Repeat("{a,b}", 9): "several globs", strings.Repeat("a", 1025): "several globs", "{a,b,c,d}{a,b,c,d}{a,b,c,d}{a,b,c,d}{a,b}": "several globs",
+		"!a": `write "a" under "exclude"`, "/a": `write "a"`, "./a": "remove it", "../a": "root of the tree",
+		"a/": `write "a/**"`, "a//b": `a single "/"`,
+		"a ": `write "a"`, "@(a)": "{a,b}", "!(a)": `"exclude"`, "+(a)": "{a,b}", "[[:digit:]]": "[0-9]",
+		"[a/b]": "{a,b/c}", "[9-0]": `write "0-9"`,
+		"**.tf": `write "**/*.tf"`, strings.Repeat("{a,b}", 9): "several globs", strings.Repeat("a",
+			1025): "several globs", "{a,b,c,d}{a,b,c,d}{a,b,c,d}{a,b,c,d}{a,b}": "several globs",
 	} {
 		for _, content := range []string{
 			ruleWith("["+yamlDouble(g)+"]", "[x]"),
@@ -52,11 +55,13 @@ func TestFault_094_CatastrophicBraces(t *testing.T) {
 
 // TestFault_095_Globs: rules select by the semantics that package glob tests in full.
 func TestFault_095_Globs(t *testing.T) {
-	b, errs := loadBoundaries(ruleWith(`["**/*.tf", "k8s/**"]`, "[x]\n      exclude: [\"**/testdata/**\", \"k8s/[!a]*\"]"))
+	b, errs := loadBoundaries(ruleWith(`["**/*.tf", "k8s/**"]`,
+		"[x]\n      exclude: [\"**/testdata/**\", \"k8s/[!a]*\"]"))
 	if errs != nil {
 		t.Fatal(errs)
 	}
-	for path, want := range map[string]bool{"a.tf": true, ".a/.b.tf": true, "a.TF": false, "a/testdata/b.tf": false, "testdata.tf": true, "k8s/a": true, "k8s/b": false, "k8s": false, "k8s/z/a": true, "\xff.tf": true} {
+	for path, want := range map[string]bool{"a.tf": true, ".a/.b.tf": true, "a.TF": false, "a/testdata/b.tf": false,
+		"testdata.tf": true, "k8s/a": true, "k8s/b": false, "k8s": false, "k8s/z/a": true, "\xff.tf": true} {
 		if b.Rules[0].Selects(path) != want || (len(b.Selecting(path, nil)) == 1) != want {
 			t.Errorf("%q: want %v", path, want)
 		}
@@ -64,7 +69,8 @@ func TestFault_095_Globs(t *testing.T) {
 }
 
 func TestFault_097_WindowsSeparators(t *testing.T) {
-	for g, fix := range map[string]string{`modules\main.tf`: `write "modules/main.tf"`, `**\*.tf`: `write "**/*.tf"`, `a\**\*.tf`: `write "a/**/*.tf"`, `.\a`: `"/" between folders`, `C:\a\b`: `write "C:/a/b"`} {
+	for g, fix := range map[string]string{`modules\main.tf`: `write "modules/main.tf"`, `**\*.tf`: `write "**/*.tf"`,
+		`a\**\*.tf`: `write "a/**/*.tf"`, `.\a`: `"/" between folders`, `C:\a\b`: `write "C:/a/b"`} {
 		_, errs := loadBoundaries(ruleWith("['"+g+"']", "[x]"))
 		wantCode(t, errs, document.CodeGlob, fix)
 		if glob.Check(g) == nil {

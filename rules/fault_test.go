@@ -40,7 +40,8 @@ func wantCode(t *testing.T, errs document.Errors, code, text string) {
 
 // ruleWith returns boundaries of one rule with these lines of "match" and below.
 func ruleWith(files, patterns string) string {
-	return "rules:\n  - id: R-1\n    title: t\n    enforcement: {mode: fail}\n    match:\n      files: " + files + "\n      forbidden_patterns: " + patterns + "\n"
+	return "rules:\n  - id: R-1\n    title: t\n    enforcement: {mode: fail}\n    match:\n      files: " + files +
+		"\n      forbidden_patterns: " + patterns + "\n"
 }
 
 func TestFault_072_MissingFile(t *testing.T) {
@@ -57,8 +58,10 @@ func TestFault_072_MissingFile(t *testing.T) {
 
 func TestFault_073_NothingInTheFile(t *testing.T) {
 	for content, code := range map[string]string{
-		"": document.CodeEmpty, "\n\n": document.CodeEmpty, "# a\n": document.CodeEmpty, "null": document.CodeEmpty, "~\n": document.CodeEmpty, "---\n": document.CodeEmpty, "{}": document.CodeEmpty, "\uFEFF": document.CodeEmpty,
-		"rules": document.CodeType, "7": document.CodeType, "- a": document.CodeType, "[]": document.CodeType, `""`: document.CodeType, "rules: 7": document.CodeType, "rules: {}": document.CodeType,
+		"": document.CodeEmpty, "\n\n": document.CodeEmpty, "# a\n": document.CodeEmpty, "null": document.CodeEmpty,
+		"~\n": document.CodeEmpty, "---\n": document.CodeEmpty, "{}": document.CodeEmpty, "\uFEFF": document.CodeEmpty,
+		"rules": document.CodeType, "7": document.CodeType, "- a": document.CodeType, "[]": document.CodeType,
+		`""`: document.CodeType, "rules: 7": document.CodeType, "rules: {}": document.CodeType,
 	} {
 		for _, name := range []string{BoundariesFile, InvariantsFile, DeprecatedFile} {
 			files := Files{BoundariesFile: []byte(goodBoundaries), InvariantsFile: []byte(goodInvariants)}
@@ -78,10 +81,12 @@ func TestFault_074_NoRules(t *testing.T) {
 	wantCode(t, errs, document.CodeNoRules, "no enforced rule")
 	// Nothing is said of files that could not be read.
 	for _, broken := range []string{"rules: [", "", "rules: 7"} {
-		if _, errs := loadFiles(Files{BoundariesFile: []byte(broken), InvariantsFile: []byte("rules: []")}); len(errs) != 1 || errs[0].Code == document.CodeNoRules {
+		if _, errs := loadFiles(Files{BoundariesFile: []byte(broken),
+			InvariantsFile: []byte("rules: []")}); len(errs) != 1 || errs[0].Code == document.CodeNoRules {
 			t.Errorf("%q: %v", broken, errs)
 		}
-		if _, errs := loadFiles(Files{BoundariesFile: []byte(broken), InvariantsFile: []byte(broken)}); len(errs) != 2 {
+		if _, errs := loadFiles(Files{BoundariesFile: []byte(broken),
+			InvariantsFile: []byte(broken)}); len(errs) != 2 {
 			t.Errorf("%q twice: %v", broken, errs)
 		}
 	}
@@ -123,7 +128,8 @@ func TestFault_075_UnknownKeys(t *testing.T) {
 		if !ok {
 			continue
 		}
-		edits := []string{key + "s", key[1:], key[:len(key)-1], key[:1] + "q" + key[1:], strings.ToUpper(key), strings.ToUpper(key[:1]) + key[1:], " " + key}
+		edits := []string{key + "s", key[1:], key[:len(key)-1], key[:1] + "q" + key[1:], strings.ToUpper(key),
+			strings.ToUpper(key[:1]) + key[1:], " " + key}
 		if len(key) > 2 {
 			edits = append(edits, key[:1]+key[2:3]+key[1:2]+key[3:], key[:1]+"_"+key[1:])
 		}
@@ -141,7 +147,8 @@ func TestFault_075_UnknownKeys(t *testing.T) {
 			}
 			column := strings.Index(lines[i], `"`) + 1
 			e := errs[0]
-			if e.Code != document.CodeKey || e.Line != i+1 || e.Column != column || e.Fix != fmt.Sprintf("write %q", key) {
+			if e.Code != document.CodeKey || e.Line != i+1 || e.Column != column ||
+				e.Fix != fmt.Sprintf("write %q", key) {
 				t.Errorf("%q for %q: %s %v", edit, key, e.Code, e)
 			}
 		}
@@ -160,12 +167,14 @@ func TestFault_075_UnknownKeys(t *testing.T) {
 
 func TestFault_076_Duplicates(t *testing.T) {
 	_, errs := loadBoundaries(strings.Replace(goodBoundaries, "title: t", "title: t, title: u", 1))
-	wantCode(t, errs, document.CodeDuplicate, "boundaries.yml:2:28: rule \"GOOD-1\": duplicate key \"title\", first on line 2")
+	wantCode(t, errs, document.CodeDuplicate,
+		"boundaries.yml:2:28: rule \"GOOD-1\": duplicate key \"title\", first on line 2")
 	for _, other := range []string{InvariantsFile, DeprecatedFile} {
 		files := Files{BoundariesFile: []byte(goodBoundaries), InvariantsFile: []byte(goodInvariants)}
 		files[other] = bytes.ReplaceAll([]byte(goodInvariants), []byte("GOOD-2"), []byte("GOOD-1"))
 		_, errs := loadFiles(files)
-		wantCode(t, errs, document.CodeDuplicate, other+":2:10: rule \"GOOD-1\": duplicate id, first at rules/boundaries.yml:2")
+		wantCode(t, errs, document.CodeDuplicate,
+			other+":2:10: rule \"GOOD-1\": duplicate id, first at rules/boundaries.yml:2")
 	}
 	_, errs = loadBoundaries(goodBoundaries + strings.TrimPrefix(goodBoundaries, "rules:\n"))
 	wantCode(t, errs, document.CodeDuplicate, "rules/boundaries.yml:3:10")
@@ -177,18 +186,21 @@ func TestFault_076_Duplicates(t *testing.T) {
 }
 
 func TestFault_077_SecondDocument(t *testing.T) {
-	for _, after := range []string{"---\n", "---\nrules: []\n", "--- null\n", "---\n---\n", "...\nmore\n", "... more\n", "...\n---\n", "...\n[\n", "...\n# c\nx: y\n"} {
+	for _, after := range []string{"---\n", "---\nrules: []\n", "--- null\n", "---\n---\n", "...\nmore\n",
+		"... more\n", "...\n---\n", "...\n[\n", "...\n# c\nx: y\n"} {
 		_, errs := loadBoundaries(goodBoundaries + after)
 		wantCode(t, errs, document.CodeSyntax, "rules/boundaries.yml:")
 		if len(errs) != 1 || errs[0].Line < 3 {
 			t.Errorf("%q: %v", after, errs)
 		}
 	}
-	for after, place := range map[string]string{"...\n\n# c\nx: y\n": ":6:1: ", "...\n\nx: y\n\n": ":5:1: ", "... # c\n... x\n": ":4:1: "} {
+	for after, place := range map[string]string{"...\n\n# c\nx: y\n": ":6:1: ", "...\n\nx: y\n\n": ":5:1: ",
+		"... # c\n... x\n": ":4:1: "} {
 		_, errs := loadBoundaries(goodBoundaries + after)
 		wantCode(t, errs, document.CodeSyntax, place+"text after the end of the document")
 	}
-	for _, fine := range []string{"---\n" + goodBoundaries, goodBoundaries + "...\n", goodBoundaries + "...\n# the end\n"} {
+	for _, fine := range []string{"---\n" + goodBoundaries, goodBoundaries + "...\n", goodBoundaries +
+		"...\n# the end\n"} {
 		if _, errs := loadBoundaries(fine); errs != nil {
 			t.Errorf("%q: %v", fine, errs)
 		}
@@ -229,7 +241,8 @@ func TestFault_079_WrongKinds(t *testing.T) {
 	// A long text is not said again.
 	for length, again := range map[int]bool{80: true, 81: false} {
 		text := strings.Repeat("a", length)
-		if _, errs := loadBoundaries(ruleWith(text, "[x]")); len(errs) != 1 || strings.Contains(errs[0].Fix, text) != again {
+		if _, errs := loadBoundaries(ruleWith(text, "[x]")); len(errs) != 1 ||
+			strings.Contains(errs[0].Fix, text) != again {
 			t.Errorf("a text of %d bytes: %v", length, errs)
 		}
 	}
@@ -238,16 +251,19 @@ func TestFault_079_WrongKinds(t *testing.T) {
 // TestOneLine: a title is one line of characters that can be seen.
 func TestOneLine(t *testing.T) {
 	for title, want := range map[string]int{`"a b"`: 0, `"\ta"`: 1, `"a\n"`: 1, `"a\x7Fb"`: 1, `"a\Lb"`: 1} {
-		if _, errs := loadBoundaries(strings.Replace(goodBoundaries, "title: t", "title: "+title, 1)); len(errs) != want {
+		if _, errs := loadBoundaries(strings.Replace(goodBoundaries, "title: t", "title: "+title,
+			1)); len(errs) != want {
 			t.Errorf("%s: %v", title, errs)
 		}
 	}
 }
 
 func TestFault_080_Mode(t *testing.T) {
-	for _, mode := range []string{"FAIL", "Fail", "warn", `"fail "`, "true", "off", "~", "", "[fail]", "{fail: true}", `""`} {
+	for _, mode := range []string{"FAIL", "Fail", "warn", `"fail "`, "true", "off", "~", "", "[fail]", "{fail: true}",
+		`""`} {
 		_, errs := loadBoundaries(strings.Replace(goodBoundaries, "mode: fail", "mode: "+mode, 1))
-		if len(errs) != 1 || !slices.Contains([]string{document.CodeValue, document.CodeType}, errs[0].Code) || !strings.Contains(errs[0].Error(), "fail") && errs[0].Code == document.CodeValue {
+		if len(errs) != 1 || !slices.Contains([]string{document.CodeValue, document.CodeType}, errs[0].Code) ||
+			!strings.Contains(errs[0].Error(), "fail") && errs[0].Code == document.CodeValue {
 			t.Errorf("mode %q: %v", mode, errs)
 		}
 	}
@@ -287,7 +303,8 @@ func TestFault_081_MissingQuotes(t *testing.T) {
 		"*" + strings.Repeat("x", 160): "…",
 	} {
 		_, errs := loadBoundaries(ruleWith(`["**"]`, "\n        - fine\n        - "+pattern))
-		if len(errs) != 1 || errs[0].Line != 9 || errs[0].Column != 11 && pattern != "#x" || !strings.Contains(errs[0].Fix, "quote it") || !strings.Contains(errs[0].Error(), fix) {
+		if len(errs) != 1 || errs[0].Line != 9 || errs[0].Column != 11 && pattern != "#x" ||
+			!strings.Contains(errs[0].Fix, "quote it") || !strings.Contains(errs[0].Error(), fix) {
 			t.Errorf("%s: %v", pattern, errs)
 		}
 	}
@@ -297,7 +314,8 @@ func TestFault_081_MissingQuotes(t *testing.T) {
 		wantCode(t, errs, document.CodeSyntax, ":2: not YAML: ")
 	}
 	// The text that is taken for an alias is found in whichever line it is.
-	for content, place := range map[string]string{"rules: [\n  a,\n  *x\n]\n": ":3:3: ", "rules: [\n  *x": ":2:3: ", "x-a: &b c\nrules: [*x]\n": ":2:9: "} {
+	for content, place := range map[string]string{"rules: [\n  a,\n  *x\n]\n": ":3:3: ", "rules: [\n  *x": ":2:3: ",
+		"x-a: &b c\nrules: [*x]\n": ":2:9: "} {
 		_, errs := loadBoundaries(content)
 		wantCode(t, errs, document.CodeSyntax, place+`"*x": an unquoted string`)
 	}
@@ -306,7 +324,8 @@ func TestFault_081_MissingQuotes(t *testing.T) {
 	if errs != nil || b.Rules[0].Patterns[0] != "password" {
 		t.Fatal(errs)
 	}
-	if notes := Notes(b); len(notes) != 1 || notes[0].Line != 8 || notes[0].Column != 11 || !strings.Contains(notes[0].Text, `"#1"`) {
+	if notes := Notes(b); len(notes) != 1 || notes[0].Line != 8 || notes[0].Column != 11 ||
+		!strings.Contains(notes[0].Text, `"#1"`) {
 		t.Errorf("notes: %v", notes)
 	}
 }
@@ -336,7 +355,8 @@ func TestFault_082_PlainScalars(t *testing.T) {
 			t.Errorf("%s: %d notes of 2: %v", text, quote, Notes(b))
 		}
 	}
-	for _, text := range []string{"nope", "yesterday", "0.0.0.0/0", "1.2.3", "v1", "10.0.0.0/8", "a1", `"no"`, "'0777'"} {
+	for _, text := range []string{"nope", "yesterday", "0.0.0.0/0", "1.2.3", "v1", "10.0.0.0/8", "a1", `"no"`,
+		"'0777'"} {
 		b, errs := loadBoundaries(ruleWith("['**']", "["+text+"]"))
 		if errs != nil || len(Notes(b)) != 0 {
 			t.Errorf("%s: %v, notes %v", text, errs, Notes(b))
@@ -347,12 +367,14 @@ func TestFault_082_PlainScalars(t *testing.T) {
 func TestFault_083_References(t *testing.T) {
 	billion := "x-0: &a0 [x]\n"
 	for i := range 9 {
-		billion += fmt.Sprintf("x-%d: &a%d [%s]\n", i+1, i+1, strings.TrimSuffix(strings.Repeat(fmt.Sprintf("*a%d,", i), 10), ","))
+		billion += fmt.Sprintf("x-%d: &a%d [%s]\n", i+1, i+1,
+			strings.TrimSuffix(strings.Repeat(fmt.Sprintf("*a%d,", i), 10), ","))
 	}
 	for _, content := range []string{
 		"rules: &a []", "&a rules: []", "rules: [&a {}, *a]", "x-a: &a b\nrules: []", "x-a: &a [*a]\nrules: []",
 		"rules: []\n<<: {x-a: b}", "rules: []\nx-a: {<<: {a: b}}", "rules: []\nx-a: [{<<: [{a: b}]}]",
-		"!!map {rules: []}", "rules: !!seq []", "!!str rules: []", "rules: []\nx-a: !!binary YQ==", "rules: []\nx-a: !foo b", "rules: []\nx-a: ! b", "rules: !<tag:yaml.org,2002:seq> []",
+		"!!map {rules: []}", "rules: !!seq []", "!!str rules: []", "rules: []\nx-a: !!binary YQ==",
+		"rules: []\nx-a: !foo b", "rules: []\nx-a: ! b", "rules: !<tag:yaml.org,2002:seq> []",
 		"%TAG ! tag:example.com,2000:\n---\nrules: []", "%YAML 1.2\n---\nrules: []",
 		ruleWith(`["**"]`, "[!!binary YWJj]"), ruleWith(`["**"]`, "[!!str abc]"),
 		billion + "rules: *a9\n",
@@ -368,7 +390,8 @@ func TestFault_083_References(t *testing.T) {
 		}
 	}
 	for content, found := range map[string]string{
-		"! rules: []\n": `:1:1: the tag "!"`, "! {rules: []}\n": `:1:1: the tag "!"`, "%YAML 1.2": ":1:1: a YAML directive", "# c\n\n%YAML 1.2\n---\nrules: []\n": ":3:1: a YAML directive",
+		"! rules: []\n": `:1:1: the tag "!"`, "! {rules: []}\n": `:1:1: the tag "!"`,
+		"%YAML 1.2": ":1:1: a YAML directive", "# c\n\n%YAML 1.2\n---\nrules: []\n": ":3:1: a YAML directive",
 	} {
 		_, errs := loadBoundaries(content)
 		wantCode(t, errs, document.CodeSyntax, found)
@@ -405,14 +428,22 @@ func TestFault_084_Encodings(t *testing.T) {
 		return b.String()
 	}
 	for name, content := range map[string]string{
-		"UTF-16": utf16le(goodBoundaries), "UTF-16 ": "\xFF\xFE" + utf16le(goodBoundaries), " UTF-16": utf16be(goodBoundaries), "UTF-16  ": "\xFE\xFF" + utf16be(goodBoundaries),
-		"UTF-32": utf32(goodBoundaries, true), "UTF-32 ": utf32("\uFEFF"+goodBoundaries, true), " UTF-32": utf32(goodBoundaries, false), "UTF-32  ": utf32("\uFEFF"+goodBoundaries, false),
+		"UTF-16": utf16le(goodBoundaries), "UTF-16 ": "\xFF\xFE" +
+			utf16le(goodBoundaries), " UTF-16": utf16be(goodBoundaries), "UTF-16  ": "\xFE\xFF" +
+			utf16be(goodBoundaries),
+		"UTF-32": utf32(goodBoundaries, true), "UTF-32 ": utf32("\uFEFF"+goodBoundaries,
+			true), " UTF-32": utf32(goodBoundaries, false), "UTF-32  ": utf32("\uFEFF"+goodBoundaries, false),
 		"UTF-16   ": "7\x00", "UTF-32   ": "7\x00\x00\x00", " UTF-32 ": "\x00\x00\x007",
-		"U+0000": goodBoundaries + "x-a: \"\x00\"\n", "U+001B": goodBoundaries + "# \x1b[31m\n", "U+007F": goodBoundaries + "# \x7f\n", "U+0080": goodBoundaries + "# \u0080\n", "U+FFFF": goodBoundaries + "# \uffff\n",
-		"carriage return": "rules: []\rx-a: b\n", "carriage return ": strings.ReplaceAll(goodBoundaries, "\n", "\r"), "carriage return  ": goodBoundaries + "\r",
-		"line separator U+0085": goodBoundaries + "# \u0085x\n", "line separator U+2028": goodBoundaries + "# \u2028x\n", "line separator U+2029": goodBoundaries + "# \u2029x\n",
+		"U+0000": goodBoundaries + "x-a: \"\x00\"\n", "U+001B": goodBoundaries +
+			"# \x1b[31m\n", "U+007F": goodBoundaries + "# \x7f\n", "U+0080": goodBoundaries + "# \u0080\n",
+		"U+FFFF":          goodBoundaries + "# \uffff\n",
+		"carriage return": "rules: []\rx-a: b\n", "carriage return ": strings.ReplaceAll(goodBoundaries, "\n",
+			"\r"), "carriage return  ": goodBoundaries + "\r",
+		"line separator U+0085": goodBoundaries + "# \u0085x\n", "line separator U+2028": goodBoundaries +
+			"# \u2028x\n", "line separator U+2029": goodBoundaries + "# \u2029x\n",
 		"U+FEFF": goodBoundaries + "\uFEFFx-a: b\n", "U+FEFF ": "\uFEFF\uFEFF" + goodBoundaries,
-		"0xFF": goodBoundaries + "# \xff\n", "0xC0": goodBoundaries + "# \xc0\x80\n", "0xED": goodBoundaries + "# \xed\xa0\x80\n", "0xE9": "rules: []\nx-a: caf\xe9\n",
+		"0xFF": goodBoundaries + "# \xff\n", "0xC0": goodBoundaries + "# \xc0\x80\n", "0xED": goodBoundaries +
+			"# \xed\xa0\x80\n", "0xE9": "rules: []\nx-a: caf\xe9\n",
 	} {
 		_, errs := loadBoundaries(content)
 		if len(errs) != 1 {
@@ -422,21 +453,25 @@ func TestFault_084_Encodings(t *testing.T) {
 		wantCode(t, errs, document.CodeSyntax, strings.TrimSpace(name))
 	}
 	for bad, want := range map[string]string{
-		"\x1b": `the control character U+001B; remove it; within a string write "\x1B" in double quotes`, "\uffff": `write "\uFFFF" in double quotes`,
-		"\u0085": `write "\N" in double quotes`, "\u2028": `write "\L" in double quotes`, "\xff": "the byte 0xFF is not UTF-8",
+		"\x1b":   `the control character U+001B; remove it; within a string write "\x1B" in double quotes`,
+		"\uffff": `write "\uFFFF" in double quotes`,
+		"\u0085": `write "\N" in double quotes`, "\u2028": `write "\L" in double quotes`,
+		"\xff": "the byte 0xFF is not UTF-8",
 	} {
 		_, errs := loadBoundaries(goodBoundaries + "# " + bad + "\n")
 		wantCode(t, errs, document.CodeSyntax, "rules/boundaries.yml:3:3: ")
 		wantCode(t, errs, document.CodeSyntax, want)
 	}
-	if b, errs := loadBoundaries(ruleWith(`["**"]`, "[a\u00a0b]")); errs != nil || b.Rules[0].Patterns[0] != "a\u00a0b" {
+	if b, errs := loadBoundaries(ruleWith(`["**"]`, "[a\u00a0b]")); errs != nil ||
+		b.Rules[0].Patterns[0] != "a\u00a0b" {
 		t.Errorf("a blank that does not break a line: %v", errs)
 	}
 	plain, errs := loadBoundaries(goodBoundaries)
 	if errs != nil {
 		t.Fatal(errs)
 	}
-	for name, content := range map[string]string{"byte order mark": "\uFEFF" + goodBoundaries, "CRLF": strings.ReplaceAll(goodBoundaries, "\n", "\r\n")} {
+	for name, content := range map[string]string{"byte order mark": "\uFEFF" + goodBoundaries,
+		"CRLF": strings.ReplaceAll(goodBoundaries, "\n", "\r\n")} {
 		b, errs := loadBoundaries(content)
 		if errs != nil || b.Rules[0].ID != "GOOD-1" {
 			t.Errorf("%s: %v", name, errs)
@@ -456,7 +491,8 @@ func TestFault_084_Encodings(t *testing.T) {
 
 func TestFault_085_Limits(t *testing.T) {
 	rule := func(i int) string {
-		return fmt.Sprintf("- {id: R%d, title: t, enforcement: {mode: fail}, match: {files: [\"**/*.tf\"], forbidden_patterns: [x]}}\n", i)
+		return fmt.Sprintf("- {id: R%d, title: t, enforcement: {mode: fail}, match: {files: [\"**/*.tf\"], "+
+			"forbidden_patterns: [x]}}\n", i)
 	}
 	many := func(n int) string {
 		var b strings.Builder
@@ -480,11 +516,13 @@ func TestFault_085_Limits(t *testing.T) {
 		{"free depth", "rules: []\nx-a: " + strings.Repeat("[", 200) + strings.Repeat("]", 200), document.CodeLimit},
 		{"4 MiB of brackets", fill("["), document.CodeLimit},
 		{"4 MiB of dashes", fill("- "), document.CodeLimit},
-		{"a pattern", ruleWith(`["**"]`, `["`+strings.Repeat("x", document.MaxPatternBytes+1)+`"]`), document.CodeLimit},
+		{"a pattern", ruleWith(`["**"]`, `["`+strings.Repeat("x", document.MaxPatternBytes+1)+`"]`),
+			document.CodeLimit},
 		{"braces", "rules:\n" + func() string {
 			var b strings.Builder
 			for i := range 500 {
-				fmt.Fprintf(&b, "- {id: R%d, title: t, enforcement: {mode: fail}, match: {files: [\"a%d%s\"], forbidden_patterns: [x]}}\n", i, i, strings.Repeat("{a,b}", 8))
+				fmt.Fprintf(&b, "- {id: R%d, title: t, enforcement: {mode: fail}, match: {files: [\"a%d%s\"], "+
+					"forbidden_patterns: [x]}}\n", i, i, strings.Repeat("{a,b}", 8))
 			}
 			return b.String()
 		}(), document.CodeLimit},
@@ -513,7 +551,8 @@ func TestLimitsAreTheLast(t *testing.T) {
 			return strings.Replace(goodBoundaries, "GOOD-1", strings.Repeat("x", 200+more), 1)
 		},
 		"a file of 4 MiB": func(more int) string {
-			return goodBoundaries + strings.Repeat("#\n", (document.MaxFileBytes-len(goodBoundaries))/2) + strings.Repeat(" ", (document.MaxFileBytes-len(goodBoundaries))%2+more)
+			return goodBoundaries + strings.Repeat("#\n", (document.MaxFileBytes-len(goodBoundaries))/2) +
+				strings.Repeat(" ", (document.MaxFileBytes-len(goodBoundaries))%2+more)
 		},
 		"100 lists": func(more int) string {
 			return goodBoundaries + "x-a: " + strings.Repeat("[", 100+more) + strings.Repeat("]", 100+more)
@@ -543,31 +582,38 @@ func TestTooManyMistakes(t *testing.T) {
 	wrong := func(good string, n int) []byte {
 		return []byte(strings.Replace(good, "title: t", "title: t, tags: ["+strings.Repeat("' ', ", n)+"a]", 1))
 	}
-	for _, c := range []struct{ boundaries, invariants, want int }{{10_000, 0, 10_000}, {10_001, 0, 10_001}, {12_000, 12_000, 10_001}, {6_000, 6_000, 10_001}} {
-		_, errs := loadFiles(Files{BoundariesFile: wrong(goodBoundaries, c.boundaries), InvariantsFile: wrong(goodInvariants, c.invariants)})
+	for _, c := range []struct{ boundaries, invariants, want int }{{10_000, 0, 10_000}, {10_001, 0, 10_001},
+		{12_000, 12_000, 10_001}, {6_000, 6_000, 10_001}} {
+		_, errs := loadFiles(Files{BoundariesFile: wrong(goodBoundaries, c.boundaries),
+			InvariantsFile: wrong(goodInvariants, c.invariants)})
 		said := slices.ContainsFunc(errs, func(e *document.Error) bool {
 			return e.Code == document.CodeLimit && e.Found == "more than 10000 mistakes"
 		})
 		if len(errs) != c.want || said != (c.want > 10_000) {
-			t.Errorf("%d and %d mistakes: %d errors, and it is said that there are more: %v", c.boundaries, c.invariants, len(errs), said)
+			t.Errorf("%d and %d mistakes: %d errors, and it is said that there are more: %v", c.boundaries,
+				c.invariants, len(errs), said)
 		}
 	}
 }
 
 func TestFault_090_DeprecatedBroken(t *testing.T) {
 	files := Files{BoundariesFile: []byte(goodBoundaries), InvariantsFile: []byte(goodInvariants)}
-	for _, content := range []string{"", "rules: [", "rules: [{}]", "rules: []\n---\n", "rules: [{id: A, title: t, enforcement: {mode: off}, match: {files: ['**'], required_absent: [x]}}]"} {
+	for _, content := range []string{"", "rules: [", "rules: [{}]", "rules: []\n---\n",
+		"rules: [{id: A, title: t, enforcement: {mode: off}, match: {files: ['**'], required_absent: [x]}}]"} {
 		files[DeprecatedFile] = []byte(content)
 		if b, errs := loadFiles(files); b != nil || len(errs) == 0 || errs[0].File != DeprecatedFile {
 			t.Errorf("%q: %v", content, errs)
 		}
 	}
-	files[DeprecatedFile] = []byte("rules:\n  - {id: OLD, title: t, enforcement: {mode: fail}, match: {files: ['**'], required_absent: [x], forbidden_patterns: [y]}}\n")
+	files[DeprecatedFile] = []byte("rules:\n  - {id: OLD, title: t, enforcement: {mode: fail}, match: {files: " +
+		"['**'], required_absent: [x], forbidden_patterns: [y]}}\n")
 	b, errs := loadFiles(files)
-	if errs != nil || len(b.Deprecated) != 1 || !slices.Equal(b.Deprecated[0].Patterns, []string{"y", "x"}) || b.Deprecated[0].Type != Boundary {
+	if errs != nil || len(b.Deprecated) != 1 || !slices.Equal(b.Deprecated[0].Patterns, []string{"y", "x"}) ||
+		b.Deprecated[0].Type != Boundary {
 		t.Fatalf("%v", errs)
 	}
-	files[DeprecatedFile] = []byte("rules:\n  - {id: OLD, title: t, enforcement: {mode: fail}, match: {files: ['**'], required_absent: []}}\n")
+	files[DeprecatedFile] = []byte("rules:\n  - {id: OLD, title: t, enforcement: {mode: fail}, match: {files: " +
+		"['**'], required_absent: []}}\n")
 	if _, errs := loadFiles(files); len(errs) != 1 || errs[0].Fix != `write required_absent: ["0.0.0.0/0"]` {
 		t.Errorf("a deprecated rule has patterns: %v", errs)
 	}
@@ -583,7 +629,8 @@ func TestFault_090_DeprecatedBroken(t *testing.T) {
 }
 
 func TestFault_091_Patterns(t *testing.T) {
-	for _, pattern := range []string{strings.Repeat("x", document.MaxPatternBytes), "a\x00b", "\x00", "x\u0085", "a\nb", "a\r\nb", "\uFEFF", "\U0001F512", "\\", `'"`, " a ", strings.Repeat("é", document.MaxPatternBytes/2)} {
+	for _, pattern := range []string{strings.Repeat("x", document.MaxPatternBytes), "a\x00b", "\x00", "x\u0085",
+		"a\nb", "a\r\nb", "\uFEFF", "\U0001F512", "\\", `'"`, " a ", strings.Repeat("é", document.MaxPatternBytes/2)} {
 		b, errs := loadBoundaries(ruleWith(`["**"]`, "["+yamlDouble(pattern)+"]"))
 		if errs != nil || b.Rules[0].Patterns[0] != pattern {
 			t.Errorf("%.40q: %.300v", pattern, errs)

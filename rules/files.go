@@ -20,7 +20,8 @@ func (f Files) Open(name string) (fs.File, error) {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrInvalid}
 	}
 	if content, ok := f[name]; ok {
-		return &memFile{stat: memStat{path.Base(name), int64(len(content)), 0o444}, Reader: bytes.NewReader(content)}, nil
+		stat := memStat{path.Base(name), int64(len(content)), 0o444}
+		return &memFile{stat: stat, Reader: bytes.NewReader(content)}, nil
 	}
 	entries := f.entries(name)
 	if len(entries) == 0 && name != "." {

@@ -34,7 +34,9 @@ func matchLevel(fileName string) document.Level {
 		own, other, of, file = invariantKey, boundaryKey, "boundaries", BoundariesFile
 	}
 	l.Wrong = map[string]document.Wrong{other: {
-		For: own, Found: fmt.Sprintf("%q is the key of %s", other, of), Fix: fmt.Sprintf("write %q, or move the rule to %s", own, file),
+		For:   own,
+		Found: fmt.Sprintf("%q is the key of %s", other, of),
+		Fix:   fmt.Sprintf("write %q, or move the rule to %s", own, file),
 	}}
 	if fileName == DeprecatedFile {
 		l.Optional = append(l.Optional, own, other)

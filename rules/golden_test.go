@@ -22,8 +22,10 @@ var (
 
 // goodRule is a rule file that is right, for what a case does not give.
 const (
-	goodBoundaries = "rules:\n  - {id: GOOD-1, title: t, enforcement: {mode: fail}, match: {files: [\"**/*.txt\"], forbidden_patterns: [a]}}\n"
-	goodInvariants = "rules:\n  - {id: GOOD-2, title: t, enforcement: {mode: fail}, match: {files: [\"**/*.txt\"], required_absent: [a]}}\n"
+	goodBoundaries = "rules:\n  - {id: GOOD-1, title: t, enforcement: {mode: fail}, match: {files: [\"**/*.txt\"], " +
+		"forbidden_patterns: [a]}}\n"
+	goodInvariants = "rules:\n  - {id: GOOD-2, title: t, enforcement: {mode: fail}, match: {files: [\"**/*.txt\"], " +
+		"required_absent: [a]}}\n"
 )
 
 // A golden is a case in a file of testdata: a comment, rule files, and "want". A file of rules that it
@@ -72,7 +74,8 @@ func readGolden(file, name, content string) (golden, error) {
 	parts := strings.Split("\n"+head, "\n-- ")
 	for _, path := range []string{BoundariesFile, InvariantsFile} {
 		if !strings.Contains(parts[0], "without "+path) {
-			g.files[path] = []byte(map[string]string{BoundariesFile: goodBoundaries, InvariantsFile: goodInvariants}[path])
+			g.files[path] = []byte(map[string]string{BoundariesFile: goodBoundaries,
+				InvariantsFile: goodInvariants}[path])
 		}
 	}
 	for _, part := range parts[1:] {
@@ -172,7 +175,8 @@ func TestEveryErrorSaysWhatToDo(t *testing.T) {
 			}
 		}
 	}
-	for _, code := range []string{document.CodeMissing, document.CodeEmpty, document.CodeNoRules, document.CodeSyntax, document.CodeType, document.CodeKey, document.CodeValue, document.CodeDuplicate, document.CodeGlob} {
+	for _, code := range []string{document.CodeMissing, document.CodeEmpty, document.CodeNoRules, document.CodeSyntax,
+		document.CodeType, document.CodeKey, document.CodeValue, document.CodeDuplicate, document.CodeGlob} {
 		if !codes[code] {
 			t.Errorf("no case in testdata/bad has the code %s", code)
 		}

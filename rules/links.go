@@ -19,12 +19,15 @@ func linkClasses(rules []Rule) []linkClass {
 	known := map[string]int{}
 	for i := range rules {
 		r := &rules[i]
-		key := strings.Join(r.Files, "\x00") + "\x00\x00" + strings.Join(r.Exclude, "\x00") // no glob has a NUL or is empty
+		// no glob has a NUL or is empty
+		key := strings.Join(r.Files, "\x00") + "\x00\x00" + strings.Join(r.Exclude, "\x00")
 		n, ok := known[key]
 		if !ok {
 			n = len(classes)
 			known[key] = n
-			classes = append(classes, linkClass{Rule: r, files: glob.NewFollower(r.Files), exclude: glob.NewFollower(r.Exclude)})
+			classes = append(classes, linkClass{
+				Rule: r, files: glob.NewFollower(r.Files), exclude: glob.NewFollower(r.Exclude),
+			})
 		}
 		classes[n].numbers = append(classes[n].numbers, i)
 	}

@@ -39,10 +39,12 @@ func TestLosingSight(t *testing.T) {
 		{"a class that could be the slash", []string{"a[!x]*.tf"}, nil, "a", "b", folder, true},
 		{"one, and everything beneath the target", []string{"a[!x]*.tf", "b/**"}, nil, "a", "b", folder, false},
 		{"one that excludes", []string{"**"}, []string{"b[!x]*.tf"}, "a", "b", folder, true},
-		{"one that excludes in doubt beneath the link", []string{"**"}, []string{"a[!x]*", "b/**"}, "a", "b", folder, true},
+		{"one that excludes in doubt beneath the link", []string{"**"}, []string{"a[!x]*", "b/**"}, "a", "b", folder,
+			true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			b := New([]Rule{{ID: "OTHER", Files: []string{"**"}}, {ID: "R", Files: c.files, Exclude: c.exclude}, {ID: "ALIKE", Files: c.files, Exclude: c.exclude}}, nil)
+			b := New([]Rule{{ID: "OTHER", Files: []string{"**"}}, {ID: "R", Files: c.files, Exclude: c.exclude},
+				{ID: "ALIKE", Files: c.files, Exclude: c.exclude}}, nil)
 			want := []int(nil)
 			if c.loses {
 				want = []int{1, 2}

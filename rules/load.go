@@ -97,7 +97,10 @@ func load(read func(name string) ([]byte, error), strays []stray) (*Bundle, erro
 			if name != DeprecatedFile {
 				l.Errors = append(l.Errors, missing(name, &strays))
 			} else if slices.ContainsFunc(strays, func(s stray) bool { return s.read }) {
-				l.Errors = append(l.Errors, &document.Error{Code: document.CodeRead, File: name, Found: "appeared after the bundle was read", Fix: "run it again"})
+				l.Errors = append(l.Errors, &document.Error{
+					Code: document.CodeRead, File: name,
+					Found: "appeared after the bundle was read", Fix: "run it again",
+				})
 			}
 			continue
 		}
@@ -139,7 +142,10 @@ func load(read func(name string) ([]byte, error), strays []stray) (*Bundle, erro
 
 // missing is the error that a rule file is not there. A stray that is meant as that file is taken from the strays.
 func missing(name string, strays *[]stray) *document.Error {
-	e := &document.Error{Code: document.CodeMissing, File: name, Found: "no such file", Fix: `create it, with "rules: []" if it has no rule`}
+	e := &document.Error{
+		Code: document.CodeMissing, File: name,
+		Found: "no such file", Fix: `create it, with "rules: []" if it has no rule`,
+	}
 	stem := strings.TrimSuffix(name, ".yml")
 	*strays = slices.DeleteFunc(*strays, func(s stray) bool {
 		if !strings.EqualFold(strings.TrimSuffix(s.name, path.Ext(s.name)), stem) {
@@ -153,7 +159,10 @@ func missing(name string, strays *[]stray) *document.Error {
 }
 
 func unreadable(name string, err error) *document.Error {
-	e := &document.Error{Code: document.CodeRead, File: name, Found: "cannot be read: " + cause(err), Fix: "make it a readable file"}
+	e := &document.Error{
+		Code: document.CodeRead, File: name,
+		Found: "cannot be read: " + cause(err), Fix: "make it a readable file",
+	}
 	var not errNotRegular
 	if errors.As(err, &not) {
 		e.Found = "is " + not.what

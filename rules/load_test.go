@@ -36,15 +36,19 @@ func TestLoadEverything(t *testing.T) {
 		}
 		want := []Rule{{
 			ID: "TF-NET-001", Title: "No ingress from anywhere", Type: Boundary,
-			Files: []string{"**/*.tf", "modules/{a,b}/**"}, Exclude: []string{"**/testdata/**"}, Patterns: []string{"0.0.0.0/0", "::/0"},
+			Files: []string{"**/*.tf", "modules/{a,b}/**"}, Exclude: []string{"**/testdata/**"},
+			Patterns:    []string{"0.0.0.0/0", "::/0"},
 			Message:     "The whole internet can reach this.\nNobody wants that.\n",
-			Remediation: "Name the networks.", DocsURL: "https://example.com/rules#TF-NET-001", Owner: "network-team", Severity: "high",
-			Tags: []string{"terraform", "network"}, Redact: true,
-			Examples: []Example{{Path: "main.tf", Content: `cidr = "0.0.0.0/0"`, Violates: true}, {Path: "main.tf", Content: "cidr = \"10.0.0.0/8\"\n"}},
-			File:     BoundariesFile, Line: 2,
+			Remediation: "Name the networks.", DocsURL: "https://example.com/rules#TF-NET-001", Owner: "network-team",
+			Severity: "high",
+			Tags:     []string{"terraform", "network"}, Redact: true,
+			Examples: []Example{{Path: "main.tf", Content: `cidr = "0.0.0.0/0"`, Violates: true},
+				{Path: "main.tf", Content: "cidr = \"10.0.0.0/8\"\n"}},
+			File: BoundariesFile, Line: 2,
 		}, {
-			ID: "INV-1", Title: "No keys", Type: Invariant, Files: []string{"**"}, Patterns: []string{"BEGIN RSA PRIVATE KEY"},
-			File: InvariantsFile, Line: 2,
+			ID: "INV-1", Title: "No keys", Type: Invariant, Files: []string{"**"},
+			Patterns: []string{"BEGIN RSA PRIVATE KEY"},
+			File:     InvariantsFile, Line: 2,
 		}}
 		if diff := cmp.Diff(want, b.Rules, cmpopts.IgnoreUnexported(Rule{}, Example{})); diff != "" {
 			t.Errorf("rules (-want +got):\n%s", diff)
@@ -62,19 +66,22 @@ func TestLoadEverything(t *testing.T) {
 
 // TestIdentity computes the identity by hand, as its field describes it.
 func TestIdentity(t *testing.T) {
-	files := Files{BoundariesFile: []byte(goodBoundaries), InvariantsFile: []byte(strings.ReplaceAll(goodInvariants, "\n", "\r\n")), DeprecatedFile: []byte("rules: []")}
+	files := Files{BoundariesFile: []byte(goodBoundaries),
+		InvariantsFile: []byte(strings.ReplaceAll(goodInvariants, "\n", "\r\n")), DeprecatedFile: []byte("rules: []")}
 	b, errs := loadFiles(files)
 	if errs != nil {
 		t.Fatal(errs)
 	}
-	sum := sha256.Sum256([]byte("rules/boundaries.yml\n" + goodBoundaries + "\nrules/deprecated.yml\nrules: []\nrules/invariants.yml\n" + goodInvariants + "\n"))
+	sum := sha256.Sum256([]byte("rules/boundaries.yml\n" + goodBoundaries +
+		"\nrules/deprecated.yml\nrules: []\nrules/invariants.yml\n" + goodInvariants + "\n"))
 	if want := hex.EncodeToString(sum[:]); b.SHA256 != want {
 		t.Errorf("identity %s; want %s", b.SHA256, want)
 	}
 }
 
 func TestFilesIsAFileSystem(t *testing.T) {
-	files := Files{BoundariesFile: []byte(goodBoundaries), InvariantsFile: nil, "top": []byte("x"), "rules/deep/er": []byte("y")}
+	files := Files{BoundariesFile: []byte(goodBoundaries), InvariantsFile: nil, "top": []byte("x"),
+		"rules/deep/er": []byte("y")}
 	if err := fstest.TestFS(files, BoundariesFile, InvariantsFile, "top", "rules/deep/er"); err != nil {
 		t.Error(err)
 	}
@@ -116,7 +123,9 @@ func TestLoadUnreadable(t *testing.T) {
 		}
 		wantCode(t, errs, document.CodeRead, name+": cannot be read: no luck; ")
 	}
-	for mode, what := range map[fs.FileMode]string{fs.ModeDevice: "a device", fs.ModeDevice | fs.ModeCharDevice: "a device", fs.ModeSocket: "a socket", fs.ModeIrregular: "not a regular file"} {
+	for mode, what := range map[fs.FileMode]string{fs.ModeDevice: "a device",
+		fs.ModeDevice | fs.ModeCharDevice: "a device", fs.ModeSocket: "a socket",
+		fs.ModeIrregular: "not a regular file"} {
 		_, err := Load(fstest.MapFS{BoundariesFile: {Mode: mode}, InvariantsFile: {Data: []byte(goodInvariants)}})
 		var errs document.Errors
 		errors.As(err, &errs)
@@ -156,7 +165,8 @@ func TestNoteKeptLineBreak(t *testing.T) {
 
 func TestNotes(t *testing.T) {
 	b, errs := loadFiles(Files{
-		BoundariesFile:    []byte(ruleWith(`["*.tf", "**/*.md"]`, `["ab", "a", "e\u0301", "x\n", no]`) + "    owner: 7\n"),
+		BoundariesFile: []byte(ruleWith(`["*.tf", "**/*.md"]`, `["ab", "a", "e\u0301", "x\n", no]`) +
+			"    owner: 7\n"),
 		InvariantsFile:    []byte(goodInvariants),
 		"rules/README.md": nil, "rules/data/names.txt": nil,
 	})
@@ -193,7 +203,8 @@ func TestNotes(t *testing.T) {
 		}
 	}
 	// Of rules that were not loaded it is not known where they are.
-	if notes := Notes(New([]Rule{{ID: "A", Files: []string{"*.tf"}}}, nil)); len(notes) != 1 || notes[0].Line != 0 || !strings.HasPrefix(notes[0].String(), `rule "A": `) {
+	if notes := Notes(New([]Rule{{ID: "A", Files: []string{"*.tf"}}}, nil)); len(notes) != 1 || notes[0].Line != 0 ||
+		!strings.HasPrefix(notes[0].String(), `rule "A": `) {
 		t.Errorf("made by hand: %v", notes)
 	}
 }
@@ -208,7 +219,8 @@ func TestSelecting(t *testing.T) {
 	b := New(slices.Clone(list), nil)
 	byHand := &Bundle{Rules: list}
 	for path, want := range map[string][]int{
-		"a.tf": {0, 1, 3}, "vendor/a.tf": {1, 3}, "x/testdata/a.tf": {0, 3}, "Dockerfile": {0, 2}, "a/Dockerfile": {0}, "a.hcl": {0}, "a/b.hcl": {0, 1}, "x.tfvars": {0, 1}, "vendor": {0},
+		"a.tf": {0, 1, 3}, "vendor/a.tf": {1, 3}, "x/testdata/a.tf": {0, 3}, "Dockerfile": {0,
+			2}, "a/Dockerfile": {0}, "a.hcl": {0}, "a/b.hcl": {0, 1}, "x.tfvars": {0, 1}, "vendor": {0},
 	} {
 		for name, bundle := range map[string]*Bundle{"New": b, "by hand": byHand} {
 			if got := bundle.Selecting(path, nil); !slices.Equal(got, want) {
@@ -276,8 +288,10 @@ func TestSelectingIsSelects(t *testing.T) {
 func TestSource(t *testing.T) {
 	long := strings.Repeat("é", 3000)
 	content := "rules:\n" +
-		"  - {id: A, title: t, enforcement: {mode: fail}, x-long: \"" + long + "\", titel: x, x-more: \"" + long + "\", match: {files: ['**'], forbidden_patterns: [x]}}\n" +
-		"  - {id: 日本, title: t, severity: \"no\", enforcement: {mode: fail}, match: {files: ['**'], forbidden_patterns: [x]}}\n" +
+		"  - {id: A, title: t, enforcement: {mode: fail}, x-long: \"" + long + "\", titel: x, x-more: \"" + long +
+		"\", match: {files: ['**'], forbidden_patterns: [x]}}\n" +
+		"  - {id: 日本, title: t, severity: \"no\", enforcement: {mode: fail}, match: {files: ['**'], " +
+		"forbidden_patterns: [x]}}\n" +
 		"x-tab:\t[&a b]\n"
 	_, errs := loadBoundaries(content)
 	if len(errs) != 3 {
@@ -291,7 +305,8 @@ func TestSource(t *testing.T) {
 	}
 	// 80 bytes before the column and 160 from it on are kept, and what is left of the characters at their ends.
 	line, _ := errs[0].Source()
-	if before, after, _ := strings.Cut(line, "titel"); strings.Count(before, "é") != (80-len(`", `)+1)/2 || strings.Count(after, "é") != (160-len(`titel: x, x-more: "`)+1)/2 {
+	if before, after, _ := strings.Cut(line, "titel"); strings.Count(before, "é") != (80-len(`", `)+1)/2 ||
+		strings.Count(after, "é") != (160-len(`titel: x, x-more: "`)+1)/2 {
 		t.Errorf("it is cut elsewhere: %s", line)
 	}
 }
@@ -335,7 +350,8 @@ func checkErrors(t *testing.T, files Files, err error) {
 	}
 	for _, e := range errs {
 		lines := bytes.Count(files[e.File], []byte("\n")) + 1
-		if e.Code == "" || e.Found == "" || e.Fix == "" || e.File == "" || e.Line < 0 || e.Line > lines || strings.ContainsAny(e.Error(), "\n\x1b") {
+		if e.Code == "" || e.Found == "" || e.Fix == "" || e.File == "" || e.Line < 0 || e.Line > lines ||
+			strings.ContainsAny(e.Error(), "\n\x1b") {
 			t.Fatalf("%q %+v", e.Code, e)
 		}
 		if line, caret := e.Source(); line != "" && (e.Column > 0) != (caret >= 0) || caret > len(line) {
@@ -357,7 +373,8 @@ func checkBundle(t *testing.T, b *Bundle) {
 			t.Fatalf("rule %d: %+v", i, r)
 		}
 		ids[r.ID] = true
-		if wantFile := map[Type]string{Boundary: BoundariesFile, Invariant: InvariantsFile}[r.Type]; i < len(b.Rules) && r.File != wantFile {
+		if wantFile := map[Type]string{Boundary: BoundariesFile,
+			Invariant: InvariantsFile}[r.Type]; i < len(b.Rules) && r.File != wantFile {
 			t.Fatalf("rule %d: %s in %s", i, r.Type, r.File)
 		}
 		for _, p := range r.Patterns {
@@ -378,7 +395,8 @@ func checkBundle(t *testing.T, b *Bundle) {
 				t.Fatalf("example %+v", x)
 			}
 		}
-		if len(r.Files) != len(r.filesAt) || len(r.Exclude) != len(r.excludeAt) || len(r.Patterns) != len(r.patternsAt) {
+		if len(r.Files) != len(r.filesAt) || len(r.Exclude) != len(r.excludeAt) ||
+			len(r.Patterns) != len(r.patternsAt) {
 			t.Fatalf("places of %+v", r)
 		}
 	}

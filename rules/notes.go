@@ -55,21 +55,24 @@ func ruleNotes(r *Rule, budget *int) []document.Note {
 		}
 	}
 	if glob.Covers(r.Exclude, r.Files) {
-		note(r.excludeAt, 0, `"exclude" removes every file that "files" selects, so the rule checks no file; narrow "exclude", or remove the rule`)
+		note(r.excludeAt, 0, `"exclude" removes every file that "files" selects, so the rule checks no file; `+
+			`narrow "exclude", or remove the rule`)
 	}
 	for i, p := range r.Patterns {
 		for _, text := range patternNotes(r, p) {
 			note(r.patternsAt, i, text)
 		}
 		if !norm.NFC.IsNormalString(p) {
-			note(r.patternsAt, i, fmt.Sprintf("the pattern %s is not in Unicode normal form C, in which most text is written; that form is %s", document.Quoted(p), document.Quoted(norm.NFC.String(p))))
+			note(r.patternsAt, i, fmt.Sprintf("the pattern %s is not in Unicode normal form C, in which most text "+
+				"is written; that form is %s", document.Quoted(p), document.Quoted(norm.NFC.String(p))))
 		}
 		for _, shorter := range r.Patterns {
 			if *budget--; *budget < 0 {
 				break
 			}
 			if len(shorter) < len(p) && strings.Contains(p, shorter) {
-				note(r.patternsAt, i, fmt.Sprintf("the pattern %s contains the pattern %s of the same rule: any file with the longer one has the shorter one", document.Quoted(p), document.Quoted(shorter)))
+				note(r.patternsAt, i, fmt.Sprintf("the pattern %s contains the pattern %s of the same rule: any "+
+					"file with the longer one has the shorter one", document.Quoted(p), document.Quoted(shorter)))
 				break
 			}
 		}

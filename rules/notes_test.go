@@ -36,14 +36,16 @@ func TestPatternNotes(t *testing.T) {
 		{strings.Repeat("x", 2000) + ".*", ""},
 
 		// Characters that are not what they seem.
-		{"0.0.0.0\u00a0/0", "a no-break space (U+00A0) as character 8, which an ordinary space does not match; write a space"},
+		{"0.0.0.0\u00a0/0", "a no-break space (U+00A0) as character 8, which an ordinary space does not match; " +
+			"write a space"},
 		{"a\u202fb", "a narrow no-break space (U+202F)"},
 		{"a\u2003b", "a space of another width (U+2003)"},
 		{"a\u200bb", "a zero-width space (U+200B) as character 2, which is invisible"},
 		{"\ufeffkey", "a byte order mark (U+FEFF) as character 1"},
 		{"a\u00adb", "a soft hyphen (U+00AD)"},
 		{"a\u202eb", "a bidirectional control character (U+202E)"},
-		{"p\u0430ssword", `a Cyrillic 'а' (U+0430) as character 2, which looks like 'a' and does not match it; write 'a'`},
+		{"p\u0430ssword", `a Cyrillic 'а' (U+0430) as character 2, which looks like 'a' and does not match it; ` +
+			`write 'a'`},
 		{"\u03bfwner", `a Greek 'ο' (U+03BF)`},
 		{"--no\u2013check", `a dash '–' (U+2013) as character 5, which looks like '-'`},
 		{"\u201cAction\u201d", "a typographic quote '“' (U+201C)"},
@@ -60,7 +62,8 @@ func TestPatternNotes(t *testing.T) {
 		{"日本 x", ""},
 
 		// Spaces.
-		{"key ", `has a space or tab at an end, and matches only where the file has it too; if that is not meant, write "key"`},
+		{"key ", `has a space or tab at an end, and matches only where the file has it too; ` +
+			`if that is not meant, write "key"`},
 		{" key", `write "key"`},
 		{"\tkey", `write "key"`},
 		{"two words", ""},
@@ -81,7 +84,8 @@ func TestPatternNotes(t *testing.T) {
 			t.Errorf("%q: %q", rule.Patterns, got)
 		}
 	}
-	if got := patternNotes(&Rule{Patterns: []string{"a ", "a"}, Examples: []Example{{Content: "a", Violates: true}}}, "a "); len(got) != 1 {
+	if got := patternNotes(&Rule{Patterns: []string{"a ", "a"}, Examples: []Example{{Content: "a", Violates: true}}},
+		"a "); len(got) != 1 {
 		t.Errorf("a blank that no example explains: %q", got)
 	}
 }

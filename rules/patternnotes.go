@@ -17,11 +17,13 @@ func patternNotes(r *Rule, p string) []string {
 	var notes []string
 	add := func(format string, args ...any) { notes = append(notes, fmt.Sprintf(format, args...)) }
 	if text := expressionIn(p); text != "" {
-		add("the pattern %s looks like a regular expression or a wildcard, because of %s, but a pattern is the text itself; "+
+		add("the pattern %s looks like a regular expression or a wildcard, because of %s, "+
+			"but a pattern is the text itself; "+
 			"list each text that must not appear as a separate pattern", document.Quoted(p), document.Quoted(text))
 	}
 	if trimmed := strings.Trim(p, " \t"); trimmed != p && !endsAWord(r, p, trimmed) {
-		add("the pattern %s has a space or tab at an end, and matches only where the file has it too; if that is not meant, write %s", document.Quoted(p), document.Quoted(trimmed))
+		add("the pattern %s has a space or tab at an end, and matches only where the file has it too; "+
+			"if that is not meant, write %s", document.Quoted(p), document.Quoted(trimmed))
 	}
 	if n := strangerIn(p); n != "" {
 		add("the pattern %s has %s", document.Quoted(p), n)
@@ -33,8 +35,11 @@ func patternNotes(r *Rule, p string) []string {
 // text with another end too, or an example that has the text and does not violate the rule.
 func endsAWord(r *Rule, p, trimmed string) bool {
 	return len(r.Patterns) <= 1000 && slices.ContainsFunc(r.Patterns, func(other string) bool {
-		return other != p && other != trimmed && (strings.HasPrefix(other, trimmed) || strings.HasSuffix(other, trimmed))
-	}) || slices.ContainsFunc(r.Examples, func(e Example) bool { return !e.Violates && strings.Contains(e.Content, trimmed) })
+		return other != p && other != trimmed &&
+			(strings.HasPrefix(other, trimmed) || strings.HasSuffix(other, trimmed))
+	}) || slices.ContainsFunc(r.Examples, func(e Example) bool {
+		return !e.Violates && strings.Contains(e.Content, trimmed)
+	})
 }
 
 // expressions are what regular expressions and wildcards have, and other text hardly ever.
@@ -66,7 +71,9 @@ func expressionIn(p string) string {
 // strangerIn says which character of a pattern is not the one that it seems to be, if any, and what to
 // write instead. A pattern of nothing but such characters is one that forbids them.
 func strangerIn(p string) string {
-	if !strings.ContainsFunc(p, func(r rune) bool { return r > ' ' && r < utf8.RuneSelf || unicode.IsLetter(r) && lookalikes[r] == 0 }) {
+	if !strings.ContainsFunc(p, func(r rune) bool {
+		return r > ' ' && r < utf8.RuneSelf || unicode.IsLetter(r) && lookalikes[r] == 0
+	}) {
 		return ""
 	}
 	runes := []rune(p)
@@ -80,13 +87,16 @@ func strangerIn(p string) string {
 			if joins(r) && !nextToASCII(runes, i) {
 				continue // as its script asks for
 			}
-			return fmt.Sprintf("%s %s, which is invisible, and matches only where the file has it too; remove it", invisibles[r], at)
+			return fmt.Sprintf("%s %s, which is invisible, and matches only where the file has it too; remove it",
+				invisibles[r], at)
 		case unicode.Is(unicode.Zs, r):
 			return fmt.Sprintf("%s %s, which an ordinary space does not match; write a space", spaceName(r), at)
 		case r >= 0xFF01 && r <= 0xFF5E:
-			return fmt.Sprintf("a fullwidth %q %s, which the usual %q does not match; write %q", r, at, r-0xFEE0, r-0xFEE0)
+			return fmt.Sprintf("a fullwidth %q %s, which the usual %q does not match; write %q",
+				r, at, r-0xFEE0, r-0xFEE0)
 		case lookalikes[r] != 0 && (!unicode.IsLetter(r) || inLatinWord(runes, i)):
-			return fmt.Sprintf("%s %q %s, which looks like %q and does not match it; write %q", lookalikeKind(r), r, at, lookalikes[r], lookalikes[r])
+			return fmt.Sprintf("%s %q %s, which looks like %q and does not match it; write %q",
+				lookalikeKind(r), r, at, lookalikes[r], lookalikes[r])
 		}
 	}
 	return ""
@@ -181,17 +191,22 @@ var invisibles = map[rune]string{
 // lookalikes are characters that are drawn as an ASCII character is, and that character.
 var lookalikes = map[rune]rune{
 	// Dashes, quotes and marks, as word processors and web pages put them.
-	0x2010: '-', 0x2011: '-', 0x2012: '-', 0x2013: '-', 0x2014: '-', 0x2015: '-', 0x2212: '-', 0xFE58: '-', 0xFE63: '-',
+	0x2010: '-', 0x2011: '-', 0x2012: '-', 0x2013: '-', 0x2014: '-', 0x2015: '-', 0x2212: '-', 0xFE58: '-',
+	0xFE63: '-',
 	0x2018: '\'', 0x2019: '\'', 0x201A: '\'', 0x201B: '\'', 0x2032: '\'', 0x02BC: '\'',
 	0x201C: '"', 0x201D: '"', 0x201E: '"', 0x201F: '"', 0x2033: '"',
 	0x2044: '/', 0x2215: '/', 0x29F8: '/', 0x2216: '\\', 0x29F5: '\\',
-	0x2024: '.', 0x2217: '*', 0x204E: '*', 0x2236: ':', 0xA789: ':', 0x037E: ';', 0x01C3: '!', 0x2223: '|', 0x223C: '~', 0x2039: '<', 0x203A: '>',
+	0x2024: '.', 0x2217: '*', 0x204E: '*', 0x2236: ':', 0xA789: ':', 0x037E: ';', 0x01C3: '!', 0x2223: '|',
+	0x223C: '~', 0x2039: '<', 0x203A: '>',
 	// Cyrillic.
-	'а': 'a', 'е': 'e', 'о': 'o', 'р': 'p', 'с': 'c', 'у': 'y', 'х': 'x', 'ѕ': 's', 'і': 'i', 'ј': 'j', 'һ': 'h', 'ԁ': 'd', 'ԛ': 'q', 'ԝ': 'w', 'ӏ': 'l', 'ѵ': 'v',
-	'А': 'A', 'В': 'B', 'Е': 'E', 'З': '3', 'К': 'K', 'М': 'M', 'Н': 'H', 'О': 'O', 'Р': 'P', 'С': 'C', 'Т': 'T', 'У': 'Y', 'Х': 'X', 'Ѕ': 'S', 'І': 'I', 'Ј': 'J',
+	'а': 'a', 'е': 'e', 'о': 'o', 'р': 'p', 'с': 'c', 'у': 'y', 'х': 'x', 'ѕ': 's', 'і': 'i', 'ј': 'j', 'һ': 'h',
+	'ԁ': 'd', 'ԛ': 'q', 'ԝ': 'w', 'ӏ': 'l', 'ѵ': 'v',
+	'А': 'A', 'В': 'B', 'Е': 'E', 'З': '3', 'К': 'K', 'М': 'M', 'Н': 'H', 'О': 'O', 'Р': 'P', 'С': 'C', 'Т': 'T',
+	'У': 'Y', 'Х': 'X', 'Ѕ': 'S', 'І': 'I', 'Ј': 'J',
 	// Greek.
 	'α': 'a', 'ο': 'o', 'ν': 'v', 'ρ': 'p', 'ι': 'i', 'κ': 'k', 'υ': 'u', 'χ': 'x', 'γ': 'y',
-	'Α': 'A', 'Β': 'B', 'Ε': 'E', 'Ζ': 'Z', 'Η': 'H', 'Ι': 'I', 'Κ': 'K', 'Μ': 'M', 'Ν': 'N', 'Ο': 'O', 'Ρ': 'P', 'Τ': 'T', 'Υ': 'Y', 'Χ': 'X',
+	'Α': 'A', 'Β': 'B', 'Ε': 'E', 'Ζ': 'Z', 'Η': 'H', 'Ι': 'I', 'Κ': 'K', 'Μ': 'M', 'Ν': 'N', 'Ο': 'O', 'Ρ': 'P',
+	'Τ': 'T', 'Υ': 'Y', 'Χ': 'X',
 	// Latin and others.
 	'ı': 'i', 'ȷ': 'j', 'ɑ': 'a', 'ɡ': 'g', 'ǀ': 'l', 'օ': 'o', 'ո': 'n', 'ս': 'u', 'հ': 'h', 'ց': 'g',
 }

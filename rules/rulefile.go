@@ -52,7 +52,8 @@ func (f *ruleFile) list() (rules []Rule, items int) {
 	}
 	for i, item := range list {
 		if f.rules++; f.rules == document.MaxRules+1 {
-			f.doc.Fail(document.CodeLimit, item.Value, fmt.Sprintf("more than %d rules in the bundle", document.MaxRules), "write fewer")
+			f.doc.Fail(document.CodeLimit, item.Value,
+				fmt.Sprintf("more than %d rules in the bundle", document.MaxRules), "write fewer")
 		}
 		if f.rules > document.MaxRules || f.doc.Full() {
 			break
@@ -102,7 +103,8 @@ func (f *ruleFile) docsURL(e document.Entry) string {
 	}
 	blank := strings.ContainsFunc(url, func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsGraphic(r) })
 	if !isHTTP || host == "" || host[0] == '/' || blank {
-		f.doc.Fail(document.CodeValue, e.Value, fmt.Sprintf(`"docs_url" is %s`, document.Quoted(url)), `write an address that begins with "https://"`)
+		f.doc.Fail(document.CodeValue, e.Value, fmt.Sprintf(`"docs_url" is %s`, document.Quoted(url)),
+			`write an address that begins with "https://"`)
 		return ""
 	}
 	return url
@@ -115,7 +117,8 @@ func (f *ruleFile) severity(e document.Entry) string {
 	}
 	words := []string{"low", "medium", "high", "critical"}
 	if !slices.Contains(words, severity) {
-		f.doc.Fail(document.CodeValue, e.Value, "unknown severity "+document.Quoted(severity), "use low, medium, high or critical")
+		f.doc.Fail(document.CodeValue, e.Value, "unknown severity "+document.Quoted(severity),
+			"use low, medium, high or critical")
 		return ""
 	}
 	return severity
@@ -138,7 +141,8 @@ func (f *ruleFile) enforcement(e document.Entry) {
 	m := f.doc.Mapping(e.Value, `"enforcement"`, keyForms(f.name)["enforcement"], enforcementLevel)
 	mode, ok := f.doc.Text(m["mode"])
 	if ok && mode != "fail" {
-		f.doc.Fail(document.CodeValue, m["mode"].Value, "unknown mode "+document.Quoted(mode), `write "fail": there is no other mode`)
+		f.doc.Fail(document.CodeValue, m["mode"].Value, "unknown mode "+document.Quoted(mode),
+			`write "fail": there is no other mode`)
 	}
 }
 
@@ -169,7 +173,8 @@ func (f *ruleFile) match(r *Rule, e document.Entry) {
 		r.Type = Invariant
 	}
 	if !f.doc.Has(e.Value, level, boundaryKey) { // nor the other
-		f.doc.Fail(document.CodeValue, e.Value, fmt.Sprintf(`"match" has neither %q nor %q`, boundaryKey, invariantKey),
+		f.doc.Fail(document.CodeValue, e.Value,
+			fmt.Sprintf(`"match" has neither %q nor %q`, boundaryKey, invariantKey),
 			"write "+keyForms(f.name)[boundaryKey])
 	}
 }
@@ -186,7 +191,8 @@ func (f *ruleFile) globs(e document.Entry) (globs []string, at []document.Place)
 			continue
 		}
 		if seen[text] {
-			f.doc.Fail(document.CodeDuplicate, item.Value, "the glob "+document.Quoted(text)+" is listed twice", "remove one of them")
+			f.doc.Fail(document.CodeDuplicate, item.Value, "the glob "+document.Quoted(text)+" is listed twice",
+				"remove one of them")
 			continue
 		}
 		seen[text] = true
@@ -232,10 +238,12 @@ func (f *ruleFile) patterns(e document.Entry) (patterns []string, at []document.
 		}
 		switch {
 		case len(text) > document.MaxPatternBytes:
-			f.doc.Fail(document.CodeLimit, item.Value, fmt.Sprintf("a pattern of %d bytes; the limit is %d", len(text), document.MaxPatternBytes),
+			f.doc.Fail(document.CodeLimit, item.Value,
+				fmt.Sprintf("a pattern of %d bytes; the limit is %d", len(text), document.MaxPatternBytes),
 				"write only the part that identifies it")
 		case seen[text]:
-			f.doc.Fail(document.CodeDuplicate, item.Value, "the pattern "+document.Quoted(text)+" is listed twice", "remove one of them")
+			f.doc.Fail(document.CodeDuplicate, item.Value, "the pattern "+document.Quoted(text)+" is listed twice",
+				"remove one of them")
 		default:
 			patterns, at = append(patterns, text), append(at, f.doc.Place(item.Value))
 		}

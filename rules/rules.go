@@ -33,8 +33,8 @@
 //
 // # Limits
 //
-// A rule file has at most [document.MaxFileBytes], a bundle at most [document.MaxRules] rules, deprecated ones included,
-// a pattern at most [document.MaxPatternBytes]. Lists and mappings are at most 100 deep, and the different
+// A rule file has at most [document.MaxFileBytes], a bundle at most [document.MaxRules] rules, deprecated ones
+// included, a pattern at most [document.MaxPatternBytes]. Lists and mappings are at most 100 deep, and the different
 // globs of a bundle have at most 100,000 expansions of braces. Exceeding a limit
 // is an error. After 10,000 mistakes the search for more ends, with an error that says so.
 package rules

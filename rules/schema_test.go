@@ -28,7 +28,8 @@ func compileSchema(t testing.TB) map[string]*jsonschema.Schema {
 		t.Fatal(err)
 	}
 	schemas := map[string]*jsonschema.Schema{}
-	for name, where := range map[string]string{BoundariesFile: "#/$defs/boundaries", InvariantsFile: "#/$defs/invariants", DeprecatedFile: "#/$defs/deprecated", "any": ""} {
+	for name, where := range map[string]string{BoundariesFile: "#/$defs/boundaries",
+		InvariantsFile: "#/$defs/invariants", DeprecatedFile: "#/$defs/deprecated", "any": ""} {
 		schemas[name], err = c.Compile("schema.json" + where)
 		if err != nil {
 			t.Fatal(err)
@@ -103,7 +104,8 @@ func TestSchemaAndLoaderAgree(t *testing.T) {
 	could, did := 0, 0
 	for _, g := range goldens(t, "bad") {
 		refused := refusedBySchema(t, schemas, g.files)
-		if strings.HasPrefix(g.want, document.CodeKey) || strings.HasPrefix(g.want, document.CodeType) || strings.HasPrefix(g.want, document.CodeValue) {
+		if strings.HasPrefix(g.want, document.CodeKey) || strings.HasPrefix(g.want, document.CodeType) ||
+			strings.HasPrefix(g.want, document.CodeValue) {
 			could++
 			if refused {
 				did++
@@ -164,8 +166,11 @@ func TestSchemaRefusesNothingThatLoads(t *testing.T) {
 	for _, g := range goldens(t, "good") {
 		good = append(good, g.files)
 	}
-	values := []any{nil, "y", []any{"**/*.go"}, "", " ", "x", "fail", "high", 7, 1.5, true, []any{}, []any{"x"}, []any{nil}, map[string]any{}, map[string]any{"a": "b"}, "\u00a0", "a\nb", "https://example.com/", "/x", "x/", " x", "x ", strings.Repeat("a", 1025)}
-	keys := []string{"id", "title", "match", "files", "mode", "rules", "forbidden_patterns", "required_absent", "x-", "x-y", "X-y", "tags", "severity", "Title"}
+	values := []any{nil, "y", []any{"**/*.go"}, "", " ", "x", "fail", "high", 7, 1.5, true, []any{}, []any{"x"},
+		[]any{nil}, map[string]any{}, map[string]any{"a": "b"}, "\u00a0", "a\nb", "https://example.com/", "/x", "x/",
+		" x", "x ", strings.Repeat("a", 1025)}
+	keys := []string{"id", "title", "match", "files", "mode", "rules", "forbidden_patterns", "required_absent", "x-",
+		"x-y", "X-y", "tags", "severity", "Title"}
 	loaded, refused := 0, 0
 	try := func(t *rapid.T) {
 		files := rapid.SampledFrom(good).Draw(t, "files")

@@ -65,7 +65,9 @@ func Distinct(bundles []*Bundle) error {
 					first[id] = i
 				} else if other != i {
 					mistakes = append(mistakes, &document.Error{
-						Code: document.CodeTwo, Rule: id, Found: fmt.Sprintf("two bundles have a rule with this id, number %d and number %d of --policy", other+1, i+1),
+						Code: document.CodeTwo, Rule: id,
+						Found: fmt.Sprintf("two bundles have a rule with this id, number %d and number %d of --policy",
+							other+1, i+1),
 						Fix: "give each rule its own id; a prefix for each bundle helps",
 					})
 				}

@@ -35,14 +35,16 @@ func strays(fsys fs.FS) []stray {
 			return fs.SkipDir
 		}
 		if listed++; listed > maxListed {
-			all = append(all, stray{name: path.Dir(BoundariesFile), err: fmt.Errorf("it has more than %d files and folders", maxListed)})
+			err := fmt.Errorf("it has more than %d files and folders", maxListed)
+			all = append(all, stray{name: path.Dir(BoundariesFile), err: err})
 			return fs.SkipAll
 		}
 		if name == DeprecatedFile {
 			all = append(all, stray{name: name, read: true})
 		}
 		link := e.Type()&fs.ModeSymlink != 0
-		if s := (stray{name: name}); !slices.Contains(ruleFiles(), name) && !e.IsDir() && (link || LooksLikeRules(name)) {
+		if s := (stray{name: name}); !slices.Contains(ruleFiles(), name) && !e.IsDir() &&
+			(link || LooksLikeRules(name)) {
 			if !e.Type().IsRegular() {
 				s.what = kindOf(e.Type())
 			}
@@ -80,10 +82,15 @@ func (s *stray) mistake() *document.Error {
 		e.Fix = "make it readable: a rule file in it would not be read"
 		return e
 	case s.what != "":
-		return &document.Error{Code: document.CodeUnread, File: s.name, Found: "is " + s.what + ", which is neither followed nor read", Fix: "replace it with the file itself, or remove it"}
+		return &document.Error{
+			Code: document.CodeUnread, File: s.name,
+			Found: "is " + s.what + ", which is neither followed nor read",
+			Fix:   "replace it with the file itself, or remove it",
+		}
 	}
 	return &document.Error{
-		Code: document.CodeUnread, File: s.name, Found: "this file is not read: rules/ can only have boundaries.yml, invariants.yml and deprecated.yml",
-		Fix: "move its rules into one of these, or move it out of rules/",
+		Code: document.CodeUnread, File: s.name,
+		Found: "this file is not read: rules/ can only have boundaries.yml, invariants.yml and deprecated.yml",
+		Fix:   "move its rules into one of these, or move it out of rules/",
 	}
 }

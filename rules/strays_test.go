@@ -39,7 +39,8 @@ func TestFault_146_UnreadFiles(t *testing.T) {
 		return err
 	}
 	for _, names := range [][]string{
-		{"rules/terraform.yml"}, {"rules/team/boundaries.yml"}, {"rules/a/b/c/d.yaml"}, {"rules/X.YML"}, {"rules/x.Yaml", "rules/y.yml"},
+		{"rules/terraform.yml"}, {"rules/team/boundaries.yml"}, {"rules/a/b/c/d.yaml"}, {"rules/X.YML"},
+		{"rules/x.Yaml", "rules/y.yml"},
 		{"rules/deprecated.yaml"}, {"rules/.yml"}, {"rules/deprecated.yml/x.yml"},
 	} {
 		_, inMemory := Load(good(names...))
@@ -50,13 +51,15 @@ func TestFault_146_UnreadFiles(t *testing.T) {
 				continue
 			}
 			for _, name := range names {
-				if !slices.ContainsFunc(list, func(e *document.Error) bool { return e.Code == document.CodeUnread && e.File == name }) {
+				if !slices.ContainsFunc(list,
+					func(e *document.Error) bool { return e.Code == document.CodeUnread && e.File == name }) {
 					t.Errorf("%q %s: no error for %s: %v", names, where, name, err)
 				}
 			}
 		}
 	}
-	for _, names := range [][]string{{"rules/README.md"}, {"rules/notes/x.txt", "rules/yml"}, {"calls.yml"}, {"other/rules/x.yml"}} {
+	for _, names := range [][]string{{"rules/README.md"}, {"rules/notes/x.txt", "rules/yml"}, {"calls.yml"},
+		{"other/rules/x.yml"}} {
 		if _, err := Load(good(names...)); err != nil {
 			t.Errorf("%q: %v", names, err)
 		}
@@ -68,7 +71,8 @@ func TestFault_146_UnreadFiles(t *testing.T) {
 	// One that is meant as a file that is missing is said once, with its name.
 	f := good("rules/Invariants.yaml")
 	delete(f, InvariantsFile)
-	if _, err := Load(f); err == nil || strings.Count(err.Error(), "\n") != 0 || !strings.Contains(err.Error(), `name it "invariants.yml"`) {
+	if _, err := Load(f); err == nil || strings.Count(err.Error(), "\n") != 0 ||
+		!strings.Contains(err.Error(), `name it "invariants.yml"`) {
 		t.Errorf("a misnamed file: %v", err)
 	}
 
@@ -106,7 +110,8 @@ func (v vanishing) Open(name string) (fs.File, error) {
 // TestVanishing: a rule file that is there when the folder is listed, and not when it is read, is no file that need
 // not be there.
 func TestVanishing(t *testing.T) {
-	files := Files{BoundariesFile: []byte(goodBoundaries), InvariantsFile: []byte(goodInvariants), DeprecatedFile: []byte("rules: []\n")}
+	files := Files{BoundariesFile: []byte(goodBoundaries), InvariantsFile: []byte(goodInvariants),
+		DeprecatedFile: []byte("rules: []\n")}
 	if _, err := Load(files); err != nil {
 		t.Fatal(err)
 	}

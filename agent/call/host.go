@@ -96,7 +96,8 @@ func parseHost(text string) (string, bool) {
 	}
 	last, _ := utf8.DecodeLastRuneInString(domain)
 	domain, err = asciiOf(domain)
-	if err != nil || strings.HasSuffix(domain, ".") && !strings.ContainsRune(".。．｡", last) { // a label "xn--", of nothing
+	emptied := strings.HasSuffix(domain, ".") && !strings.ContainsRune(".。．｡", last) // a label "xn--", of nothing
+	if err != nil || emptied {
 		return "", false
 	}
 	domain = strings.TrimSuffix(domain, ".")
@@ -191,7 +192,8 @@ func address6(text string, closed bool) (string, bool) {
 		return "", false
 	}
 	if b := addr.As16(); addr.Is4In6() { // "::ffff:7f00:1", where netip writes 127.0.0.1 at its end
-		return "::ffff:" + strconv.FormatUint(uint64(b[12])<<8|uint64(b[13]), 16) + ":" + strconv.FormatUint(uint64(b[14])<<8|uint64(b[15]), 16), true
+		return "::ffff:" + strconv.FormatUint(uint64(b[12])<<8|uint64(b[13]), 16) + ":" +
+			strconv.FormatUint(uint64(b[14])<<8|uint64(b[15]), 16), true
 	}
 	return addr.String(), true
 }

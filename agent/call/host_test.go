@@ -142,12 +142,13 @@ func compareHosts(t *testing.T, answers []asked) {
 	}
 	t.Logf("%d URLs with node's host, %d refused by both, %d that programs read differently", same, refused, unsure)
 	if same < len(answers)/5 || refused < len(answers)/20 || unsure == 0 {
-		t.Errorf("of %d URLs only %d have a host, %d are refused, %d are read differently", len(answers), same, refused, unsure)
+		t.Errorf("of %d URLs only %d have a host, %d are refused, %d are read differently", len(answers), same,
+			refused, unsure)
 	}
 }
 
-// readDifferently is what hostOf documents: of these URLs programs have several hosts, or there is no such host, or it has
-// letters that are read from right to left.
+// readDifferently is what hostOf documents: of these URLs programs have several hosts, or there is no such host, or
+// it has letters that are read from right to left.
 func readDifferently(url, host string) bool {
 	_, rest, _ := strings.Cut(strings.NewReplacer("\t", "", "\n", "", "\r", "").Replace(url), ":")
 	authority := strings.TrimPrefix(rest, "//")
@@ -165,14 +166,18 @@ func madeURLs(r *rand.Rand, most int) []string {
 		if r.IntN(2) == 0 {
 			return pick("github", "evil", "com", "org", "Example", "a1", "x-y")
 		}
-		return pick("github", "evil", "com", "EVIL", "a", "x-y", "-a", "a--b", "xn--bcher-kva", "XN--BCHER-KVA", "xn--a", "xn--", "bücher", "BÜCHER", "faß", "ｅｖｉｌ",
-			"１２７", "0", "1", "127", "256", "0x7f", "0X7F", "0x", "0xg", "0177", "08", "2130706433", "4294967295", "4294967296", "99999999999999999999", "1e3", "+1", "a_b", "_",
-			"%31%32%37", "%65vil", "%EF%BD%85vil", "%2e", "%00", "%20", "%25", "%zz", "%", "%C0%80", "a\u00adb", "\u200d", "a\u200db", "א", "אa", "\u0301a", "🙂", "☃", "ﬁ", "K", "İ", "ß", "a b",
+		return pick("github", "evil", "com", "EVIL", "a", "x-y", "-a", "a--b", "xn--bcher-kva", "XN--BCHER-KVA",
+			"xn--a", "xn--", "bücher", "BÜCHER", "faß", "ｅｖｉｌ",
+			"１２７", "0", "1", "127", "256", "0x7f", "0X7F", "0x", "0xg", "0177", "08", "2130706433", "4294967295",
+			"4294967296", "99999999999999999999", "1e3", "+1", "a_b", "_",
+			"%31%32%37", "%65vil", "%EF%BD%85vil", "%2e", "%00", "%20", "%25", "%zz", "%", "%C0%80", "a\u00adb",
+			"\u200d", "a\u200db", "א", "אa", "\u0301a", "🙂", "☃", "ﬁ", "K", "İ", "ß", "a b",
 			"a^b", "a|b", "a<b", "a*b", "~", "!", "$&'()*+,;=", "`", "{}", "\"", "\ufffd")
 	}
 	six := func() string {
 		group := func() string {
-			return pick("0", "0", "1", "00", "0001", "ffff", "FFFF", "7f00", "12345", "g", "", "1.2.3.4", "127.0.0.1", "01.2.3.4", "1.2.3", "256.1.1.1")
+			return pick("0", "0", "1", "00", "0001", "ffff", "FFFF", "7f00", "12345", "g", "", "1.2.3.4", "127.0.0.1",
+				"01.2.3.4", "1.2.3", "256.1.1.1")
 		}
 		parts := make([]string, 1+r.IntN(8))
 		for i := range parts {
@@ -197,7 +202,8 @@ func madeURLs(r *rand.Rand, most int) []string {
 		for i := range parts {
 			parts[i] = label()
 		}
-		return strings.Join(parts, pick(".", ".", ".", ".", ".", ".", "。", "．", "..")) + pick("", "", "", "", "", ".", "..", "%2E")
+		return strings.Join(parts, pick(".", ".", ".", ".", ".", ".", "。", "．", "..")) +
+			pick("", "", "", "", "", ".", "..", "%2E")
 	}
 	number := func() string {
 		part := func() string {
@@ -210,11 +216,16 @@ func madeURLs(r *rand.Rand, most int) []string {
 		return strings.Join(parts, ".") + pick("", "", ".", "..")
 	}
 	all := []string{
-		"https://2130706433/", "https://0x7f000001/", "https://127.1/", "https://0177.0.0.1/", "https://127.0.0.1./", "https://[0:0:0:0:0:0:0:1]/",
-		"https://[::ffff:127.0.0.1]/", "https://%31%32%37.0.0.1/", "https://１２７.0.0.1/", "https://ｇｉｔｈｕｂ.com/", "https://GitHub.COM/",
-		"https://git\u00adhub.com/", `https:\\evil.com`, `https://evil.com\@github.com/`, "https://git\thub.com/", "ht\ntps://github.com/", " https://github.com/ ",
-		"https://github.com:x@evil.com/", "https:/evil.com", "https:evil.com", "//evil.com", "https:///evil.com", "https://a@b@evil.com/", "https://github.com:99999/",
-		"https://github.com:0x1/", "https://github.com:/", "https:80/x", "https:8080@evil.com/", "file:///etc/passwd", "https://", "https://@/", "https://:80/", "https://./", "https://bücher.example/",
+		"https://2130706433/", "https://0x7f000001/", "https://127.1/", "https://0177.0.0.1/", "https://127.0.0.1./",
+		"https://[0:0:0:0:0:0:0:1]/",
+		"https://[::ffff:127.0.0.1]/", "https://%31%32%37.0.0.1/", "https://１２７.0.0.1/", "https://ｇｉｔｈｕｂ.com/",
+		"https://GitHub.COM/",
+		"https://git\u00adhub.com/", `https:\\evil.com`, `https://evil.com\@github.com/`, "https://git\thub.com/",
+		"ht\ntps://github.com/", " https://github.com/ ",
+		"https://github.com:x@evil.com/", "https:/evil.com", "https:evil.com", "//evil.com", "https:///evil.com",
+		"https://a@b@evil.com/", "https://github.com:99999/",
+		"https://github.com:0x1/", "https://github.com:/", "https:80/x", "https:8080@evil.com/", "file:///etc/passwd",
+		"https://", "https://@/", "https://:80/", "https://./", "https://bücher.example/",
 	}
 	for len(all) < most {
 		at := host()
@@ -225,9 +236,13 @@ func madeURLs(r *rand.Rand, most int) []string {
 			i := r.IntN(len(at) + 1)
 			at = at[:i] + pick("\t", "\n", `\`, " ", "\x00", "\x7f", "@", ":") + at[i:]
 		}
-		user := pick("", "", "", "", "", "", "", "", "", "", "u@", "u:p@", "github.com:x@", "github.com@", "a@b@", "%40@", ":@")
-		tail := pick("", "/", "/p", "/p?q#f", "/", "/", "?q", "#f", ":80", ":/", ":443/p", ":8080/", ":x", ":65536", "/@github.com/", "?@github.com", `\@github.com/`, "#@github.com")
-		url := pick("https://", "https://", "https://", "https://", "https://", "https://", "https://", "https://", "http://", "HTTPS://", "ws://", "ftp://", "https:/", "https:", "https:///", `https:\\`, " https://") + user + at + tail
+		user := pick("", "", "", "", "", "", "", "", "", "", "u@", "u:p@", "github.com:x@", "github.com@", "a@b@",
+			"%40@", ":@")
+		tail := pick("", "/", "/p", "/p?q#f", "/", "/", "?q", "#f", ":80", ":/", ":443/p", ":8080/", ":x", ":65536",
+			"/@github.com/", "?@github.com", `\@github.com/`, "#@github.com")
+		url := pick("https://", "https://", "https://", "https://", "https://", "https://", "https://", "https://",
+			"http://", "HTTPS://", "ws://", "ftp://", "https:/", "https:", "https:///", `https:\\`, " https://") +
+			user + at + tail
 		all = append(all, strings.ToValidUTF8(url, "\ufffd"))
 	}
 	return all

@@ -91,7 +91,9 @@ func (c *Call) command() ([]shell.Token, bool) {
 func (c *Call) fileNamed(key string) (name string, ok bool) {
 	keys := []string{key}
 	if Known(c.Tool).Same != c.Tool {
-		keys = []string{"file_path", "path", "absolute_path", "dir_path", "filePath", "target_file", "target_directory"}
+		keys = []string{
+			"file_path", "path", "absolute_path", "dir_path", "filePath", "target_file", "target_directory",
+		}
 	}
 	for _, key := range keys {
 		v := c.Input.Member(key)
@@ -139,7 +141,9 @@ func (c *Call) searched(files bool) (at *Value, unsure string) {
 // unsurePath says why the file that a path names cannot be determined; "" if it can be. ok is whether the call names
 // one at most. Some agents put the home folder in the place of ~, and some remove spaces at the ends.
 func unsurePath(name string, ok bool) string {
-	trimmed := strings.TrimFunc(name, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) || r == '\ufeff' })
+	trimmed := strings.TrimFunc(name, func(r rune) bool {
+		return unicode.IsSpace(r) || unicode.IsControl(r) || r == '\ufeff'
+	})
 	switch {
 	case !ok:
 		return "the path is not one string; write one path"

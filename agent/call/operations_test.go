@@ -251,7 +251,8 @@ func TestOtherAgents(t *testing.T) {
 		{"web_fetch", `{"url":"https://a.b/"}`, "net a.b"},
 		{"google_web_search", `{"query":"x"}`, "net *"},
 	})
-	for tool, want := range map[string]string{"Edit": "edit", "MultiEdit": "edit", "replace": "edit", "Write": "", "NotebookEdit": "", "Read": ""} {
+	for tool, want := range map[string]string{"Edit": "edit", "MultiEdit": "edit", "replace": "edit", "Write": "",
+		"NotebookEdit": "", "Read": ""} {
 		if got := (&Call{Tool: tool}).Operations().Edited.Str(); got != want {
 			t.Errorf("%s: edited is %q, want %q", tool, got, want)
 		}
@@ -290,7 +291,8 @@ func TestFault_157_Unsure(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		read, fetch := (&Call{Tool: "Read", Input: input, Dir: "/w"}).Operations(), (&Call{Tool: "WebFetch", Input: input}).Operations()
+		read, fetch := (&Call{Tool: "Read", Input: input, Dir: "/w"}).Operations(), (&Call{Tool: "WebFetch",
+			Input: input}).Operations()
 		if got := read.UnsurePath; !strings.HasPrefix(got, c.path) || (got == "") != (c.path == "") {
 			t.Errorf("%s: %q", c.input, got)
 		}
@@ -375,7 +377,8 @@ func TestTokensOfQuotedWords(t *testing.T) {
 }
 
 func FuzzCommand(f *testing.F) {
-	for _, line := range []string{"git push", "env -S'a b' c", `time -f "%e" nice -n`, "2>&1 >x (a;b)", "'", `"\`, "$(a", "timeout", "env -S-S-S", "A=1", "command -pv x"} {
+	for _, line := range []string{"git push", "env -S'a b' c", `time -f "%e" nice -n`, "2>&1 >x (a;b)", "'", `"\`,
+		"$(a", "timeout", "env -S-S-S", "A=1", "command -pv x"} {
 		f.Add(line)
 	}
 	f.Fuzz(func(t *testing.T, line string) {
@@ -397,7 +400,8 @@ func FuzzCommand(f *testing.F) {
 		if (bin == nil) != (again == nil) || bin.Str() != again.Str() || len(args) != len(more) {
 			t.Errorf("%q and %q", bin.Str(), again.Str())
 		}
-		if bin.Str() != "" && !strings.Contains(line, "\\") && !strings.ContainsAny(line, `'"`) && !strings.Contains(line, bin.Str()) {
+		if bin.Str() != "" && !strings.Contains(line, "\\") && !strings.ContainsAny(line, `'"`) &&
+			!strings.Contains(line, bin.Str()) {
 			t.Errorf("the program %q is not in the line", bin.Str())
 		}
 	})

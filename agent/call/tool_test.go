@@ -24,7 +24,8 @@ func TestRow_0_08_Capabilities(t *testing.T) {
 		{Network, "WebFetch"},
 		{Network, "WebSearch"},
 		// of the agents themselves
-		{Execute, "Bash run_shell_command local_shell shell_command container.exec exec_command execute_bash powershell Shell run_terminal_cmd"},
+		{Execute, "Bash run_shell_command local_shell shell_command container.exec exec_command execute_bash " +
+			"powershell Shell run_terminal_cmd"},
 		{Execute, "PowerShell"},
 		{Execute, "Monitor"},
 		{Read, "Read read_file read_many_files fs_read view view_image"},
@@ -52,7 +53,8 @@ func TestRow_0_08_Capabilities(t *testing.T) {
 
 // TestRow_0_10_UnknownTools: of a tool that is not known nothing is guessed from its name, nor from its case.
 func TestRow_0_10_UnknownTools(t *testing.T) {
-	for _, name := range []string{"", "BASH", "bash ", "read", "write", "edit_", "search", "mcp__shell__exec", "execute_sql", "TodoWrite", "Bash:", "agent"} {
+	for _, name := range []string{"", "BASH", "bash ", "read", "write", "edit_", "search", "mcp__shell__exec",
+		"execute_sql", "TodoWrite", "Bash:", "agent"} {
 		if got := Known(name); got != (Tool{}) {
 			t.Errorf("%q: %+v", name, got)
 		}

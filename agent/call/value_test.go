@@ -24,8 +24,10 @@ func value(t testing.TB, text string) *Value {
 func TestJSON(t *testing.T) {
 	for _, c := range []struct{ in, want string }{
 		{` { "b" : [ 1 , true , null ] , "a" : "x" } `, `{"b":[1,true,null],"a":"x"}`},
-		{`{"b":1,"10":2,"9":3,"-1":4,"01":5,"4294967294":6,"4294967295":7}`, `{"9":3,"10":2,"4294967294":6,"b":1,"-1":4,"01":5,"4294967295":7}`},
-		{`[1.0,1e2,-0,0.1,1e21,1e-7,123456789012345678901,5e-324]`, `[1,100,0,0.1,1e+21,1e-7,123456789012345680000,5e-324]`},
+		{`{"b":1,"10":2,"9":3,"-1":4,"01":5,"4294967294":6,"4294967295":7}`,
+			`{"9":3,"10":2,"4294967294":6,"b":1,"-1":4,"01":5,"4294967295":7}`},
+		{`[1.0,1e2,-0,0.1,1e21,1e-7,123456789012345678901,5e-324]`,
+			`[1,100,0,0.1,1e+21,1e-7,123456789012345680000,5e-324]`},
 		{`"\u2028\u00e9\/<>&\u007f"`, "\"\u2028é/<>&\x7f\""},
 		{`" a b"`, `" a b"`},
 		{`"\b\t\n\f\r\u0001\u001f\\\""`, `"\b\t\n\f\r\u0001\u001f\\\""`},
@@ -93,7 +95,8 @@ func FuzzParseValue(f *testing.F) {
 // TestParsePairs: a pair of surrogates is a character, and an escape that is none is text.
 func TestParsePairs(t *testing.T) {
 	for in, want := range map[string]string{
-		`"\ud83d\ude00"`: "😀", `"\uD83D\uDE00\uD83D\uDE00"`: "😀😀", `"\\ud83d"`: `\ud83d`, `"\\\\ud83d\u0041"`: `\\ud83dA`, `"\ufffd"`: "\ufffd",
+		`"\ud83d\ude00"`: "😀", `"\uD83D\uDE00\uD83D\uDE00"`: "😀😀", `"\\ud83d"`: `\ud83d`,
+		`"\\\\ud83d\u0041"`: `\\ud83dA`, `"\ufffd"`: "\ufffd",
 	} {
 		if got := value(t, in).Str(); got != want {
 			t.Errorf("%s: got %q, want %q", in, got, want)
@@ -150,7 +153,8 @@ func TestKinds(t *testing.T) {
 
 func TestWith(t *testing.T) {
 	v := value(t, `{"a":1,"b":2}`)
-	if got := v.With(Member{"b", Text("x")}, Member{"c", Text("y")}, Member{"d", nil}).JSON(); got != `{"a":1,"b":"x","c":"y"}` {
+	if got := v.With(Member{"b", Text("x")}, Member{"c", Text("y")},
+		Member{"d", nil}).JSON(); got != `{"a":1,"b":"x","c":"y"}` {
 		t.Error(got)
 	}
 	if v.JSON() != `{"a":1,"b":2}` {
@@ -166,7 +170,10 @@ func TestManyIndexes(t *testing.T) {
 		members = append(members, Member{strconv.Itoa(i), Text("")})
 	}
 	var got string
-	took := cputime.Of(func() { got = NewObject(append(members, Member{"a", Text("")}, Member{"0", Text("")})...).JSON() })
+	took := cputime.Of(func() {
+		got = NewObject(append(members, Member{"a", Text("")},
+			Member{"0", Text("")})...).JSON()
+	})
 	if took > 5*time.Second {
 		t.Errorf("it took %s", took)
 	}

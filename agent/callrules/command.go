@@ -92,7 +92,8 @@ func (w *walk) matchesEach(r *Rule, all []call.Command) bool {
 		if f.allows && f.command.Through {
 			continue
 		}
-		if f.hidden() && (f.command.Set || !slices.Contains([]string{shell.Argument, shell.Code, shell.Script}, f.command.Unseen)) {
+		asked := []string{shell.Argument, shell.Code, shell.Script} // for these the rule is asked all the same
+		if f.hidden() && (f.command.Set || !slices.Contains(asked, f.command.Unseen)) {
 			w.asked(r, false, func() string { return "" })
 			why := f.command.Unseen
 			if f.command.Set {

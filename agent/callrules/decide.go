@@ -182,7 +182,8 @@ func (w *walk) denyOverrides() Outcome {
 	for p := range s.Policies {
 		policy := &s.Policies[p]
 		if policy.Broken != "" {
-			return failed(CodeCompile, fmt.Sprintf("policy contains a regex pattern that failed to compile — failing closed: policy %s, %s",
+			return failed(CodeCompile, fmt.Sprintf(
+				"policy contains a regex pattern that failed to compile — failing closed: policy %s, %s",
 				policy.ID, policy.Broken), policy)
 		}
 		for ; next < len(s.Rules) && s.Rules[next].Policy == p; next++ {
@@ -201,7 +202,8 @@ func (w *walk) denyOverrides() Outcome {
 		}
 	}
 	if allowed != nil {
-		return Outcome{Effect: allowed.Effect, Rule: allowed, Policy: &s.Policies[allowed.Policy], Reason: allowed.Reason}
+		policy := &s.Policies[allowed.Policy]
+		return Outcome{Effect: allowed.Effect, Rule: allowed, Policy: policy, Reason: allowed.Reason}
 	}
 	out := Outcome{Effect: s.Policies[0].Default}
 	if out.Effect.Rank() > 0 {
@@ -304,7 +306,8 @@ func (w *walk) mostSpecific() Outcome {
 		}
 	}
 	if len(said) == 0 {
-		return Outcome{Effect: w.set.Default, Reason: fmt.Sprintf("no rule matches; default: %s", w.set.Word(w.set.Default))}
+		reason := fmt.Sprintf("no rule matches; default: %s", w.set.Word(w.set.Default))
+		return Outcome{Effect: w.set.Default, Reason: reason}
 	}
 	if out.Reason = strings.Join(said, "; "); out.Rule != nil && out.Rule.Reason != "" {
 		out.Reason = out.Rule.Reason

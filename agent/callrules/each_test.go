@@ -19,7 +19,8 @@ func TestEachIsFast(t *testing.T) {
 		test.Each = append(test.Each, Predicate{Test: &Test{Fact: Fact{Source: FromItem}, Op: Equals, Text: "a"}})
 	}
 	test.Each = append(test.Each, Predicate{Test: &Test{Fact: Fact{Source: FromItem}, Op: Equals, Text: "z"}})
-	c := &call.Call{Tool: "Bash", Input: call.NewObject(call.Member{Name: "command", Value: call.Text("git " + strings.Repeat("a ", 5000))})}
+	c := &call.Call{Tool: "Bash", Input: call.NewObject(call.Member{Name: "command",
+		Value: call.Text("git " + strings.Repeat("a ", 5000))})}
 	took := cputime.Of(func() {
 		if test.holds(&facts{call: c}) {
 			t.Error("there is no z")

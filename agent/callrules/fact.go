@@ -14,7 +14,7 @@ const (
 	FromInput                    // the input, along Fact.Path
 	FromRequest                  // the whole request, along Fact.Path
 	FromCapability               // the tool's Capability; missing if it has none
-	FromEdits                    // "edit" for Claude Code's Edit and MultiEdit and what other agents call so; else missing
+	FromEdits                    // "edit" for Edit and MultiEdit and what other agents call so; else missing
 	FromExecBin                  // exec.bin: the program that a command runs
 	FromExecArg                  // exec.args: the argument Fact.Index of that program, counted from 0
 	FromExecArgs                 // exec.args: all of them from Fact.Index on, a list
@@ -37,8 +37,8 @@ type Fact struct {
 	// Without it objects have no text, and a test of text is as if they were missing.
 	JSON bool
 
-	// Joined makes a text of lists as JavaScript's String does, see [call.Value.Joined]. Objects still have none. Without
-	// it and without JSON a list has no text.
+	// Joined makes a text of lists as JavaScript's String does, see [call.Value.Joined]. Objects still have none.
+	// Without it and without JSON a list has no text.
 	Joined bool
 }
 

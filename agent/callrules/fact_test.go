@@ -68,7 +68,8 @@ func TestAllocations(t *testing.T) {
 				{Test: &Test{Fact: Fact{Source: FromInput, Path: []string{"command"}}, Op: Contains, Text: "nothing"}},
 			}}})
 		}
-		c := &call.Call{Tool: "Bash", Input: call.NewObject(call.Member{Name: "command", Value: call.Text("git push --force")})}
+		c := &call.Call{Tool: "Bash", Input: call.NewObject(call.Member{Name: "command",
+			Value: call.Text("git push --force")})}
 		if got := testing.AllocsPerRun(10, func() { set.Decide(c, Options{}) }); got > 100 {
 			t.Errorf("%s: %v allocations for 1000 rules", s, got)
 		}
@@ -78,7 +79,8 @@ func TestAllocations(t *testing.T) {
 // TestCapabilityFacts: the facts that the targets of sigmashake's rules are about.
 func TestCapabilityFacts(t *testing.T) {
 	for tool, want := range map[string]string{
-		"Bash": "execute -", "Edit": "write edit", "apply_patch": "write edit", "MultiEdit": "write edit", "Write": "write -", "NotebookEdit": "write -", "mcp__x__y": "- -",
+		"Bash": "execute -", "Edit": "write edit", "apply_patch": "write edit", "MultiEdit": "write edit",
+		"Write": "write -", "NotebookEdit": "write -", "mcp__x__y": "- -",
 	} {
 		f := &facts{call: &call.Call{Tool: tool}}
 		got := ""

@@ -36,8 +36,11 @@ type Trace struct {
 type Step struct {
 	Rule    *Rule
 	Matched bool
-	Why     string // if it did not match: what of it did not, or why it was not asked; else by which command it did, if that is known
-	Of      string // the command that Why is about, a text of the call; or ""
+
+	// Why says what of a rule did not match, or why it was not asked. For one that matched it says by which command,
+	// if that is known.
+	Why string
+	Of  string // the command that Why is about, a text of the call; or ""
 }
 
 // Reason is Why with the command.
@@ -55,7 +58,8 @@ func Strictest(outcomes []Outcome) Outcome {
 	var best Outcome
 	for i, o := range outcomes {
 		stricter := o.Effect.Rank() > best.Effect.Rank()
-		firstRule := o.Effect.Rank() == best.Effect.Rank() && best.Effect.Rank() == 0 && best.Rule == nil && o.Rule != nil
+		allowed := o.Effect.Rank() == 0 && best.Effect.Rank() == 0
+		firstRule := allowed && best.Rule == nil && o.Rule != nil
 		if i == 0 || stricter || firstRule {
 			best = o
 		}

@@ -51,8 +51,10 @@ func fromValue(v *call.Value, sets []*Set) (*call.Call, error) {
 	}
 	if name == "tool" {
 		for _, m := range v.Members() {
-			if !slices.Contains(inputNames(), m.Name) && !slices.Contains(toolNames(), m.Name) && m.Name != "agent_id" && m.Name != "cwd" {
-				return nil, fmt.Errorf("%q is not a member of a call; write tool, input, agent_id and cwd, or a request with tool_name", m.Name)
+			if !slices.Contains(inputNames(), m.Name) && !slices.Contains(toolNames(), m.Name) &&
+				m.Name != "agent_id" && m.Name != "cwd" {
+				return nil, fmt.Errorf("%q is not a member of a call; "+
+					"write tool, input, agent_id and cwd, or a request with tool_name", m.Name)
 			}
 		}
 	}

@@ -10,14 +10,16 @@ import (
 
 func TestParse(t *testing.T) {
 	c, err := ParseCall([]byte(`{"tool":"Bash","input":{"command":"ls"},"agent_id":"a","cwd":"/w"}`))
-	if err != nil || c.Tool != "Bash" || c.Input.Member("command").Str() != "ls" || c.Agent != "a" || c.Dir != "/w" || c.Request != nil {
+	if err != nil || c.Tool != "Bash" || c.Input.Member("command").Str() != "ls" || c.Agent != "a" || c.Dir != "/w" ||
+		c.Request != nil {
 		t.Errorf("got %+v, %v", c, err)
 	}
 	if got := requestOf(c).JSON(); got != `{"tool_name":"Bash","agent_id":"a","input":{"command":"ls"},"cwd":"/w"}` {
 		t.Errorf("as a request: %s", got)
 	}
 	c, err = ParseCall([]byte(`{"tool_name":"pay","kwargs":{"amount":5},"agent_id":null}`))
-	if err != nil || c.Tool != "pay" || c.Input != nil || c.Agent != "" || requestOf(c).At("kwargs", "amount").JSON() != "5" {
+	if err != nil || c.Tool != "pay" || c.Input != nil || c.Agent != "" ||
+		requestOf(c).At("kwargs", "amount").JSON() != "5" {
 		t.Errorf("got %+v, %v", c, err)
 	}
 	for in, want := range map[string]string{
@@ -31,17 +33,26 @@ func TestParse(t *testing.T) {
 		`{"tool_name":1}`:            `"tool_name" is not a string`,
 		`{"tool_name":"a","cwd":[]}`: `"cwd" is not a string`,
 		`{"tool":"a","tool":"b"}`:    "twice",
-		`{"tool":"a","session_id":"s","tool_input":{}}`:                 `"session_id" is not a member`,
-		`{"tool":"a","tool_name":"a"}`:                                  `it names the tool twice, as "tool" and as "tool_name"`,
-		`{"tool_name":"a","toolName":"b"}`:                              `it names the tool twice, as "tool_name" and as "toolName"`,
-		`{"tool":"a","input":{},"tool_input":{}}`:                       `it names the input twice, as "input" and as "tool_input"`,
-		`{"tool_name":"a","input":{},"arguments":{}}`:                   `it names the input twice, as "input" and as "arguments"`,
-		`{"toolName":"a","toolArgs":{},"toolInput":{}}`:                 `it names the input twice, as "toolInput" and as "toolArgs"`,
-		`{"tool_name":"a","tool_input":"rm -rf /"}`:                     `"tool_input" is a string that is not a JSON object`,
-		`{"toolName":"a","toolArgs":""}`:                                `"toolArgs" is a string that is not a JSON object`,
-		`{"tool_name":"a","arguments":"[1]"}`:                           `"arguments" is a string that is not a JSON object`,
-		`{"tool_name":"a","arguments":"{\"command\":1,\"command\":2}"}`: `"arguments" is a string that is not a JSON object`,
-		`{"tool_name":"a","toolInput":7}`:                               `"toolInput" is not an object`,
+		`{"tool":"a","session_id":"s","tool_input":{}}`: `"session_id" is not a member`,
+		`{"tool":"a","tool_name":"a"}`: `it names the tool twice, as "tool" and ` +
+			`as "tool_name"`,
+		`{"tool_name":"a","toolName":"b"}`: `it names the tool twice, as "tool_name" ` +
+			`and as "toolName"`,
+		`{"tool":"a","input":{},"tool_input":{}}`: `it names the input twice, as "input" and ` +
+			`as "tool_input"`,
+		`{"tool_name":"a","input":{},"arguments":{}}`: `it names the input twice, as "input" and ` +
+			`as "arguments"`,
+		`{"toolName":"a","toolArgs":{},"toolInput":{}}`: `it names the input twice, as "toolInput" ` +
+			`and as "toolArgs"`,
+		`{"tool_name":"a","tool_input":"rm -rf /"}`: `"tool_input" is a string that is not a ` +
+			`JSON object`,
+		`{"toolName":"a","toolArgs":""}`: `"toolArgs" is a string that is not a ` +
+			`JSON object`,
+		`{"tool_name":"a","arguments":"[1]"}`: `"arguments" is a string that is not a ` +
+			`JSON object`,
+		`{"tool_name":"a","arguments":"{\"command\":1,\"command\":2}"}`: `"arguments" is a string that is not a ` +
+			`JSON object`,
+		`{"tool_name":"a","toolInput":7}`: `"toolInput" is not an object`,
 	} {
 		if c, err := ParseCall([]byte(in)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %+v and %v, want an error with %q", in, c, err, want)
@@ -49,8 +60,8 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// TestFault_163_Names: whatever the input is called, it is the call's, and an evaluator's rule about the input finds it. What
-// is written as text is in want: the input, then what is at input.command of the request.
+// TestFault_163_Names: whatever the input is called, it is the call's, and an evaluator's rule about the input finds
+// it. What is written as text is in want: the input, then what is at input.command of the request.
 func TestFault_163_Names(t *testing.T) {
 	evaluator, native := &Set{Strategy: DenyOverrides}, &Set{Strategy: AllViolations}
 	all := map[string][]*Set{"none": nil, "native": {native}, "evaluator": {evaluator}, "both": {native, evaluator}}
@@ -63,7 +74,8 @@ func TestFault_163_Names(t *testing.T) {
 		{`{"toolName":"Bash","toolArgs":"{\"command\":\"x\"}","sessionId":"s"}`, "", `{"command":"x"} "x"`},
 		{`{"toolName":"Bash","input":"{\"command\":\"x\"}"}`, "", `{"command":"x"} "x"`},
 		{`{"tool_name":"Bash","input":"{\"command\":\"x\"}"}`, "", `{"command":"x"} "x"`},
-		{`{"tool_name":"Bash","input":{"command":"x"},"tool_input":{"command":"y"}}`, "evaluator", `{"command":"x"} "x"`},
+		{`{"tool_name":"Bash","input":{"command":"x"},"tool_input":{"command":"y"}}`, "evaluator",
+			`{"command":"x"} "x"`},
 		{`{"tool_name":"Bash","input":{"command":"x"},"tool":"y","toolName":1}`, "both", `{"command":"x"} "x"`},
 		{`{"tool_name":"Bash","input":{"other":"x"},"arguments":{"command":"y"}}`, "both", `{"other":"x"} null`},
 		{`{"tool_name":"Bash","input":["x"],"arguments":{"command":"y"}}`, "evaluator", `null null`},
@@ -79,7 +91,8 @@ func TestFault_163_Names(t *testing.T) {
 				t.Errorf("%s, %s: %v", c.line, name, err)
 				continue
 			}
-			if said := got.Input.JSON() + " " + along(got, requestOf(got), []string{"input", "command"}).JSON(); got.Tool != "Bash" || said != c.want {
+			if said := got.Input.JSON() + " " +
+				along(got, requestOf(got), []string{"input", "command"}).JSON(); got.Tool != "Bash" || said != c.want {
 				t.Errorf("%s, %s: %q %s, want %s", c.line, name, got.Tool, said, c.want)
 			}
 		}
@@ -90,7 +103,8 @@ func TestFault_163_Names(t *testing.T) {
 				line := `{"` + tool + `":"Bash","` + input + `":` + text + `}`
 				for name, sets := range all {
 					got, err := ParseCall([]byte(line), sets...)
-					if err != nil || got.Tool != "Bash" || got.Input.JSON() != `{"command":"x"}` || along(got, requestOf(got), []string{"input", "command"}).Str() != "x" {
+					if err != nil || got.Tool != "Bash" || got.Input.JSON() != `{"command":"x"}` ||
+						along(got, requestOf(got), []string{"input", "command"}).Str() != "x" {
 						t.Errorf("%s, %s: %+v, %v", line, name, got, err)
 					}
 				}
@@ -108,16 +122,20 @@ func TestFault_163_Names(t *testing.T) {
 			t.Errorf("%s: %+v", line, got)
 		}
 	}
-	got, err := ParseCall([]byte(`{"tool_name":"a","tool_input":{"n":1},"input":"{\"n\":2}","tool":{"name":"b"}}`), evaluator)
+	got, err := ParseCall([]byte(`{"tool_name":"a","tool_input":{"n":1},"input":"{\"n\":2}","tool":{"name":"b"}}`),
+		evaluator)
 	if err != nil || got.Request.JSON() != `{"tool_name":"a","tool_input":{"n":1},"input":"{\"n\":2}","tool":{"name":"b"}}` ||
-		along(got, got.Request, []string{"tool_input", "n"}).JSON() != "1" || along(got, got.Request, []string{"input"}).Kind() != call.String || along(got, got.Request, []string{"input", "n"}).JSON() != "2" {
+		along(got, got.Request, []string{"tool_input", "n"}).JSON() != "1" ||
+		along(got, got.Request, []string{"input"}).Kind() != call.String ||
+		along(got, got.Request, []string{"input", "n"}).JSON() != "2" {
 		t.Errorf("%+v, %v", got, err)
 	}
 }
 
 func TestParseScenario(t *testing.T) {
 	s, err := ParseScenario([]byte(`{"kind":"step","tool_name":"Bash","tool_input":{"command":"x"},"expected_decision":"block","expected_rule_id":"r","description":"d"}`))
-	if err != nil || s.Call.Tool != "Bash" || s.Call.Input.JSON() != `{"command":"x"}` || s.Decision != "block" || s.Rule != "r" || s.AnyRule || s.Description != "d" {
+	if err != nil || s.Call.Tool != "Bash" || s.Call.Input.JSON() != `{"command":"x"}` || s.Decision != "block" ||
+		s.Rule != "r" || s.AnyRule || s.Description != "d" {
 		t.Errorf("got %+v, %v", s, err)
 	}
 	s, err = ParseScenario([]byte(`{"tool":"Read","expected_decision":"allow","expected_rule_id":null}`))
@@ -137,20 +155,24 @@ func TestParseScenario(t *testing.T) {
 	}
 	// "A request from eval or a scenario may have other members"
 	s, err = ParseScenario([]byte(`{"request":{"tool_name":"pay","tool":"x","kwargs":{"amount":5},"agent_id":"a"},"expected_decision":"deny","expected_code":null}`), &Set{Strategy: DenyOverrides})
-	if err != nil || s.Call.Tool != "pay" || s.Call.Agent != "a" || requestOf(s.Call).At("kwargs", "amount").JSON() != "5" || requestOf(s.Call).At("tool").Str() != "x" || s.Code != "" || s.AnyCode {
+	if err != nil || s.Call.Tool != "pay" || s.Call.Agent != "a" ||
+		requestOf(s.Call).At("kwargs", "amount").JSON() != "5" || requestOf(s.Call).At("tool").Str() != "x" ||
+		s.Code != "" || s.AnyCode {
 		t.Errorf("got %+v, %v", s, err)
 	}
 	for in, want := range map[string]string{
-		`{"request":{"tool":"a"},"expected_decision":"x"}`:                "not a request with tool_name",
-		`{"request":null,"tool":"a","expected_decision":"x"}`:             "not a request with tool_name",
-		`{"request":{"tool_name":"a"},"cwd":"/","expected_decision":"x"}`: "next to the request; write it in the request",
+		`{"request":{"tool":"a"},"expected_decision":"x"}`:    "not a request with tool_name",
+		`{"request":null,"tool":"a","expected_decision":"x"}`: "not a request with tool_name",
+		`{"request":{"tool_name":"a"},"cwd":"/","expected_decision":"x"}`: "next to the request; write it in the " +
+			"request",
 		`{"tool":"a"}`:                       "does not say what is expected",
 		`{"tool":"a","expected_decision":1}`: "not a string",
 		`{"tool":"a","expected":"x"}`:        `"expected" is not a member`,
 		`{"kind":"x"}`:                       "neither",
-		`{"tool":"a","tool_name":"b","expected_decision":"x"}`:           "names the tool twice",
-		`{"tool":"a","expected_decision":"x","expected_rule_id":1}`:      "neither a string nor null",
-		`{"tool":"a","expected_decision":"x","expected_code":[]}`:        `"expected_code" is neither a string nor null`,
+		`{"tool":"a","tool_name":"b","expected_decision":"x"}`:      "names the tool twice",
+		`{"tool":"a","expected_decision":"x","expected_rule_id":1}`: "neither a string nor null",
+		`{"tool":"a","expected_decision":"x","expected_code":[]}`: `"expected_code" is neither a string nor ` +
+			`null`,
 		`{"tool":"a","expected_decision":"x","input":{},"toolInput":{}}`: "names the input twice",
 	} {
 		if s, err := ParseScenario([]byte(in)); err == nil || !strings.Contains(err.Error(), want) {
@@ -216,8 +238,10 @@ func TestLine(t *testing.T) {
 		want string
 	}{
 		{Outcome{Decision: "allow", Set: s}, `{"decision":"allow","rule":null,"policy":null,"policy_version":null,"code":null,"reason":null}`},
-		{Outcome{Decision: "deny", Set: s, Rule: &rule, Policy: &Policy{ID: "p", Version: 0}, Reason: "why"}, `{"decision":"deny","rule":"r<","policy":"p","policy_version":0,"code":null,"reason":"why"}`},
-		{Outcome{Decision: "deny", Set: s, Code: codeFrozen, Trace: &Trace{Steps: []Step{{Rule: &rule, Why: "no"}, {Rule: &rule, Matched: true}}, Resolution: "so"}},
+		{Outcome{Decision: "deny", Set: s, Rule: &rule, Policy: &Policy{ID: "p", Version: 0}, Reason: "why"},
+			`{"decision":"deny","rule":"r<","policy":"p","policy_version":0,"code":null,"reason":"why"}`},
+		{Outcome{Decision: "deny", Set: s, Code: codeFrozen,
+			Trace: &Trace{Steps: []Step{{Rule: &rule, Why: "no"}, {Rule: &rule, Matched: true}}, Resolution: "so"}},
 			`{"decision":"deny","rule":null,"policy":null,"policy_version":null,"code":"AGENT_FROZEN","reason":null,"trace":[{"file":"f","dialect":"evaluator","strategy":"deny-overrides","decision":"deny","matched_rules":[{"rule":"r<","effect":"deny","file":"f","line":3}],"skipped_rules":[{"rule":"r<","effect":"deny","file":"f","line":3,"reason":"no"}],"final_resolution":"so"}]}`},
 	} {
 		got, err := c.o.Line([]Outcome{c.o}, 0)
@@ -226,7 +250,8 @@ func TestLine(t *testing.T) {
 		}
 	}
 	late := Outcome{Decision: "allow", Set: s}
-	if got, err := late.Line(nil, 1500*time.Microsecond); err != nil || !strings.HasSuffix(string(got), `,"latency_ms":1.5}`+"\n") {
+	if got, err := late.Line(nil, 1500*time.Microsecond); err != nil ||
+		!strings.HasSuffix(string(got), `,"latency_ms":1.5}`+"\n") {
 		t.Errorf("got %s, %v, want the time in ms", got, err)
 	}
 }

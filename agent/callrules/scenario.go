@@ -21,12 +21,13 @@ type Scenario struct {
 
 // ParseScenario reads a line of a file of scenarios, which sets will judge:
 //
-//	{"tool": …, "input": …, "agent_id": …, "cwd": …, "expected_decision": …, "expected_rule_id": …, "expected_code": …, "description": …}
+//	{"tool": …, "input": …, "agent_id": …, "cwd": …, "expected_decision": …, "expected_rule_id": …,
+//	 "expected_code": …, "description": …}
 //
 // expected_rule_id and expected_code may be null, for none, or left out. The tool and the input may have the names
 // that [ParseCall] takes, so that the steps of sigmashake's scenarios are read ({"kind": "step"}); its first line,
-// {"kind": "meta"}, is none: nil. In place of the call there may be a "request", which is read as ParseCall reads a line:
-// with tool_name and whatever else the dot-paths of evaluator ask for.
+// {"kind": "meta"}, is none: nil. In place of the call there may be a "request", which is read as ParseCall reads a
+// line: with tool_name and whatever else the dot-paths of evaluator ask for.
 func ParseScenario(line []byte, sets ...*Set) (*Scenario, error) {
 	v, err := call.ParseValue(line)
 	if err != nil {
@@ -67,7 +68,8 @@ func ParseScenario(line []byte, sets ...*Set) (*Scenario, error) {
 			s.Code, s.AnyCode, err = m.Value.Str(), false, textOrNull(m)
 		default:
 			if !slices.Contains(toolNames(), m.Name) && !slices.Contains(inputNames(), m.Name) {
-				return nil, fmt.Errorf("%q is not a member of a scenario; write tool, input, agent_id, cwd, expected_decision, expected_rule_id, expected_code, description and kind, or request", m.Name)
+				return nil, fmt.Errorf("%q is not a member of a scenario; write tool, input, agent_id, cwd, "+
+					"expected_decision, expected_rule_id, expected_code, description and kind, or request", m.Name)
 			}
 			members = append(members, m)
 		}
@@ -80,7 +82,8 @@ func ParseScenario(line []byte, sets ...*Set) (*Scenario, error) {
 	}
 	switch {
 	case request == nil:
-		request, sets = call.NewObject(members...), nil // all its members are known, so it is not a request with any other
+		// all its members are known, so it is not a request with any other
+		request, sets = call.NewObject(members...), nil
 	case request.Member("tool_name") == nil:
 		return nil, errors.New("\"request\" is not a request with tool_name")
 	case members != nil:

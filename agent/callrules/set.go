@@ -72,8 +72,8 @@ type Rule struct {
 	Instead string // of Force: what to do instead
 
 	// EachCommand is of a rule with a test of FromProgram, FromArguments or FromUnseen: it is asked once for each
-	// command of a command line. One that denies or asks matches if it does for any of them, one that allows if it does
-	// for all. Unseen is of one with a test of FromUnseen.
+	// command of a command line. One that denies or asks matches if it does for any of them, one that allows if it
+	// does for all. Unseen is of one with a test of FromUnseen.
 	EachCommand, Unseen bool
 
 	Disabled bool   // by its file: it is never the one that decides

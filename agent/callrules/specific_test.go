@@ -43,7 +43,8 @@ func TestRow_4_21_AcrossDomains(t *testing.T) {
 			}
 		}
 		f := &facts{call: &call.Call{Tool: "x"}, operated: true, ops: call.Operations{
-			Exec: true, Net: true, Runs: call.Program{Name: call.Text("git")}, Op: call.Text("read"), Path: call.Text("/a"), Host: call.Text("b")}}
+			Exec: true, Net: true, Runs: call.Program{Name: call.Text("git")},
+			Op: call.Text("read"), Path: call.Text("/a"), Host: call.Text("b")}}
 		w := &walk{set: s, facts: f, trace: &Trace{}}
 		out := w.mostSpecific()
 		if out.Effect != test.want {
@@ -88,7 +89,8 @@ func TestWhatCannotBeDetermined(t *testing.T) {
 	} {
 		for _, c := range []*call.Call{
 			{Tool: "Read", Dir: "/w"}, // no file_path
-			{Tool: "Read", Input: call.NewObject(call.Member{Name: "file_path", Value: call.Text("../x")})}, // in a folder that is not known
+			// in a folder that is not known
+			{Tool: "Read", Input: call.NewObject(call.Member{Name: "file_path", Value: call.Text("../x")})},
 		} {
 			out := test.set.Decide(c, Options{Trace: true})
 			id := ""
@@ -104,7 +106,8 @@ func TestWhatCannotBeDetermined(t *testing.T) {
 		}
 	}
 	for _, c := range []*call.Call{{Tool: "Bash"}, {Tool: "WebFetch"}} {
-		s := specific(Allow, ruleOf("exec", Deny, "no git", &Test{Fact: Fact{Source: FromExecBin}, Op: Equals, Text: "git"}),
+		s := specific(Allow, ruleOf("exec", Deny, "no git",
+			&Test{Fact: Fact{Source: FromExecBin}, Op: Equals, Text: "git"}),
 			ruleOf("net", Ask, "evil?", &Test{Fact: Fact{Source: FromNetHost}, Op: Equals, Text: "evil.com"}))
 		if out := s.Decide(c, Options{}); out.Effect.Rank() == 0 {
 			t.Errorf("%s: %s", c.Tool, out.Effect)

@@ -108,7 +108,8 @@ func (p *Predicate) holds(f *facts) (bool, *Test) {
 // About reports whether a predicate has a test of a source.
 func (p *Predicate) About(s Source) bool {
 	about := func(p Predicate) bool { return p.About(s) }
-	return p.Test != nil && p.Test.Fact.Source == s || slices.ContainsFunc(p.All, about) || slices.ContainsFunc(p.Any, about)
+	return p.Test != nil && p.Test.Fact.Source == s || slices.ContainsFunc(p.All, about) ||
+		slices.ContainsFunc(p.Any, about)
 }
 
 func (t *Test) holds(f *facts) bool {

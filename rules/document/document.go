@@ -200,7 +200,8 @@ func (d *YAML) Mapping(n *yaml.Node, what, form string, l Level) map[string]Entr
 		switch {
 		case d.bad[key] || d.isOwn(key.Value):
 		case slices.Contains(keys, key.Value):
-			entries[key.Value] = Entry{Key: key, Value: n.Content[i+1], Required: slices.Contains(l.Required, key.Value)}
+			required := slices.Contains(l.Required, key.Value)
+			entries[key.Value] = Entry{Key: key, Value: n.Content[i+1], Required: required}
 		default:
 			found, fix := d.unknownKey(key.Value, l)
 			d.Fail(CodeKey, key, found, fix)

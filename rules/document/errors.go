@@ -28,7 +28,7 @@ const (
 // An Error is one mistake of a bundle.
 type Error struct {
 	Code   string // one of the Code constants
-	Bundle string // what leads a person to File, such as ".policyscan/" or "HEAD:.policyscan/"; no part of the text of Error
+	Bundle string // what leads a person to File, such as ".policyscan/" or "HEAD:.policyscan/"; not in Error's text
 	File   string // the rule file within the bundle; a folder where there is no file
 	Line   int    // 1-based; 0: the file as a whole
 	Column int    // 1-based, in bytes of the line, a byte order mark not counted; 0: unknown

@@ -10,7 +10,8 @@ func TestPlace(t *testing.T) {
 	e := &Error{File: "rules/boundaries.yml", Line: 4, Column: 25, Rule: "A", Found: "found", Fix: "fix"}
 	text := e.Error()
 	in := Errors{e}.In(".policyscan/").In("HEAD:")[0]
-	if in.Error() != text || text != `rules/boundaries.yml:4:25: rule "A": found; fix` || e.Place() != "rules/boundaries.yml:4:25" {
+	if in.Error() != text || text != `rules/boundaries.yml:4:25: rule "A": found; fix` ||
+		e.Place() != "rules/boundaries.yml:4:25" {
 		t.Errorf("%q, %q, %q", in.Error(), text, e.Place())
 	}
 	if got := in.Place() + " " + in.What(); got != `HEAD:.policyscan/rules/boundaries.yml:4:25 rule "A": found; fix` {
@@ -24,7 +25,8 @@ func TestPlace(t *testing.T) {
 // TestQuoted: a text is shown whole up to 160 bytes, and cut between two characters.
 func TestQuoted(t *testing.T) {
 	for text, want := range map[string]string{
-		"a\n": `"a\n"`, strings.Repeat("a", 160): `"` + strings.Repeat("a", 160) + `"`, strings.Repeat("a", 161): `"` + strings.Repeat("a", 160) + `"…`, strings.Repeat("日", 60): `"` + strings.Repeat("日", 53) + `"…`,
+		"a\n": `"a\n"`, strings.Repeat("a", 160): `"` + strings.Repeat("a", 160) + `"`, strings.Repeat("a", 161): `"` +
+			strings.Repeat("a", 160) + `"…`, strings.Repeat("日", 60): `"` + strings.Repeat("日", 53) + `"…`,
 	} {
 		if got := Quoted(text); got != want {
 			t.Errorf("%s: got %s", text, got)

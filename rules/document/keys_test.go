@@ -4,9 +4,12 @@ import "testing"
 
 func TestNearest(t *testing.T) {
 	words := []string{
-		"id", "title", "enforcement", "match", "message", "remediation", "docs_url", "owner", "severity", "tags", "redact", "examples",
+		"id", "title", "enforcement", "match", "message", "remediation", "docs_url", "owner", "severity", "tags",
+		"redact", "examples",
 	}
-	for key, want := range map[string]string{"titel": "title", "Title": "title", "tittle": "title", "desc": "", "docsUrl": "docs_url", "docs-url": "docs_url", "remedation": "remediation", "remidiashion": "remediation", "enforsment": "enforcement", "example": "examples", "i": "id", "": "", "xyz": ""} {
+	for key, want := range map[string]string{"titel": "title", "Title": "title", "tittle": "title", "desc": "",
+		"docsUrl": "docs_url", "docs-url": "docs_url", "remedation": "remediation", "remidiashion": "remediation",
+		"enforsment": "enforcement", "example": "examples", "i": "id", "": "", "xyz": ""} {
 		if got := Nearest(key, words); got != want {
 			t.Errorf("Nearest(%q) = %q; want %q", key, got, want)
 		}
@@ -20,7 +23,8 @@ func TestNearest(t *testing.T) {
 	for _, c := range []struct {
 		a, b string
 		n    int
-	}{{"", "", 0}, {"a", "", 1}, {"", "ab", 2}, {"ab", "ba", 1}, {"abc", "abd", 1}, {"title", "titel", 1}, {"kitten", "sitting", 3}, {"abcd", "badc", 2}} {
+	}{{"", "", 0}, {"a", "", 1}, {"", "ab", 2}, {"ab", "ba", 1}, {"abc", "abd", 1}, {"title", "titel", 1}, {"kitten",
+		"sitting", 3}, {"abcd", "badc", 2}} {
 		if got := distance(c.a, c.b); got != c.n {
 			t.Errorf("distance(%q, %q) = %d; want %d", c.a, c.b, got, c.n)
 		}

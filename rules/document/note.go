@@ -33,24 +33,28 @@ func (d *YAML) noteText(e Entry, at Place) {
 		if len(d.batch.Notes) == maxErrors {
 			return
 		}
-		d.batch.Notes = append(d.batch.Notes, Note{File: d.name, Line: at.Line, Column: at.Column, Rule: d.rule, Text: text})
+		d.batch.Notes = append(d.batch.Notes,
+			Note{File: d.name, Line: at.Line, Column: at.Column, Rule: d.rule, Text: text})
 	}
 	isPattern := slices.Contains(d.form.Patterns, e.Key.Value)
 	if isPattern && n.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0 && strings.HasSuffix(n.Value, "\n") {
-		note(fmt.Sprintf(`the pattern %s ends in a line break, because "|" and ">" keep it, so it does not match within a line; write "|-" or ">-"`, Quoted(n.Value)))
+		note(fmt.Sprintf(`the pattern %s ends in a line break, because "|" and ">" keep it, so it does not match `+
+			`within a line; write "|-" or ">-"`, Quoted(n.Value)))
 	}
 	if n.Style != 0 {
 		return
 	}
 	if n.Tag != "!!str" || ambiguous.MatchString(n.Value) {
-		note(fmt.Sprintf("%s is read as the text that is written, not as the number, date or truth value that YAML makes of it; quote it: %s", n.Value, quoteYAML(n.Value)))
+		note(fmt.Sprintf("%s is read as the text that is written, not as the number, date or truth value that YAML "+
+			"makes of it; quote it: %s", n.Value, quoteYAML(n.Value)))
 	}
 	if !isPattern && !slices.Contains(d.form.Verbatim, e.Key.Value) {
 		return
 	}
 	rest, whole := bytes.CutPrefix(d.source(at), []byte(n.Value))
 	if !whole {
-		note("an unquoted string over several lines: YAML joins the lines with single spaces; quote it or write it on one line")
+		note("an unquoted string over several lines: YAML joins the lines with single spaces; " +
+			"quote it or write it on one line")
 	} else if comment := bytes.TrimLeft(rest, " \t"); bytes.HasPrefix(comment, []byte("#")) {
 		note(fmt.Sprintf("the text ends before %s, which is a comment; quote the text", Quoted(string(comment))))
 	}
@@ -58,4 +62,5 @@ func (d *YAML) noteText(e Entry, at Place) {
 
 // ambiguous are the unquoted strings that YAML 1.1 reads as truth values or numbers, and YAML
 // 1.2 as text, or the other way round.
-var ambiguous = regexp.MustCompile(`^(?:[yYnN]|[yY]es|YES|[nN]o|NO|[oO]n|ON|[oO]ff|OFF|[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?|0[0-9_]+)$`)
+var ambiguous = regexp.MustCompile(`^(?:[yYnN]|[yY]es|YES|[nN]o|NO|[oO]n|ON|[oO]ff|OFF|` +
+	`[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?|0[0-9_]+)$`)

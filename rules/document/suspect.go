@@ -30,7 +30,8 @@ func (d *YAML) suspect(number int, alias string) (suspicion, bool) {
 		}
 		if what := needsQuotes(text, rest); what != "" {
 			shown := strings.TrimRight(text, " ")
-			return suspicion{at(line[strings.LastIndex(line, rest)+strings.Index(rest, text):]), fmt.Sprintf("%s: %s", Quoted(shown), what), "quote it: " + quoteYAML(shown)}, true
+			here := at(line[strings.LastIndex(line, rest)+strings.Index(rest, text):])
+			return suspicion{here, fmt.Sprintf("%s: %s", Quoted(shown), what), "quote it: " + quoteYAML(shown)}, true
 		}
 	}
 	return suspicion{}, false

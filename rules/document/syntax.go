@@ -38,10 +38,12 @@ func (d *YAML) document(content []byte) *yaml.Node {
 	switch second, err := decode(decoder); {
 	case errors.Is(err, io.EOF):
 	case err != nil:
-		d.fail(CodeSyntax, Place{d.lineAfterEnd(), 1}, "text after the end of the document", "remove it: a rule file is one YAML document")
+		d.fail(CodeSyntax, Place{d.lineAfterEnd(), 1}, "text after the end of the document",
+			"remove it: a rule file is one YAML document")
 		return nil
 	default:
-		d.fail(CodeSyntax, d.place(second), "a second document", `write all rules into one document, without a further "---"`)
+		d.fail(CodeSyntax, d.place(second), "a second document",
+			`write all rules into one document, without a further "---"`)
 		return nil
 	}
 	return root.Content[0]
@@ -196,7 +198,8 @@ func (d *YAML) lineOfError(err error) int {
 	lines := &lineReader{text: d.text}
 	_, _ = decode(yaml.NewDecoder(lines)) // fails as before
 	for n := lines.read - 1; n > 0 && n >= lines.read-20; n-- {
-		if _, err := decode(yaml.NewDecoder(bytes.NewReader(d.text[:d.lines[n]]))); err == nil || errors.Is(err, io.EOF) {
+		_, err := decode(yaml.NewDecoder(bytes.NewReader(d.text[:d.lines[n]])))
+		if err == nil || errors.Is(err, io.EOF) {
 			return n + 1
 		}
 	}
@@ -254,7 +257,9 @@ func (d *YAML) checkTree(n *yaml.Node, depth int) bool {
 		}
 		if first, twice := keys[child.Value]; twice {
 			d.bad[child] = true
-			d.fail(CodeDuplicate, at, fmt.Sprintf("duplicate key %s, first on line %d", Quoted(child.Value), first.Line), "remove one of them")
+			d.fail(CodeDuplicate, at,
+				fmt.Sprintf("duplicate key %s, first on line %d", Quoted(child.Value), first.Line),
+				"remove one of them")
 			continue
 		}
 		keys[child.Value] = at

@@ -35,7 +35,8 @@ func TestLineOfSyntaxErrors(t *testing.T) {
 	// Where no line ends a text that is YAML, not far from it, or the file is large, yaml.v3 says about where.
 	comments := strings.Repeat("# a comment\n", maxProbeBytes/12-2)
 	large := func(more int) string {
-		return "#" + strings.Repeat("c", maxProbeBytes+more-len(comments)-len("#\nrules: ]\n")) + "\n" + comments + "rules: ]\n"
+		return "#" + strings.Repeat("c", maxProbeBytes+more-len(comments)-len("#\nrules: ]\n")) + "\n" + comments +
+			"rules: ]\n"
 	}
 	for content, line := range map[string]int{
 		"rules: [\n  a,\n  b,\n  }\n":                                 4,
@@ -47,7 +48,8 @@ func TestLineOfSyntaxErrors(t *testing.T) {
 			t.Errorf("%.80q: %v; want line %d or that before it", content, errs, line)
 		}
 	}
-	for content, line := range map[string]int{"x-a: b\nrules: [\n" + strings.Repeat("  a,\n", 18) + "  }\n": 2, large(0): strings.Count(large(0), "\n")} {
+	for content, line := range map[string]int{"x-a: b\nrules: [\n" + strings.Repeat("  a,\n", 18) + "  }\n": 2,
+		large(0): strings.Count(large(0), "\n")} {
 		if errs := refused(content); len(errs) != 1 || errs[0].Line != line {
 			t.Errorf("%.80q: %v; want line %d", content, errs, line)
 		}

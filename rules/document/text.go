@@ -97,11 +97,14 @@ func (d *YAML) checkText() bool {
 				report("cr", i, "a carriage return that is not part of a CRLF", "end lines with LF or CRLF")
 			}
 		case r == 0x85 || r == 0x2028 || r == 0x2029:
-			report("break", i, fmt.Sprintf("the line separator U+%04X", r), `end lines with LF or CRLF; within a string write "`+lineEscape(r)+`" in double quotes`)
+			report("break", i, fmt.Sprintf("the line separator U+%04X", r),
+				`end lines with LF or CRLF; within a string write "`+lineEscape(r)+`" in double quotes`)
 		case r == 0xFEFF:
-			report("bom", i, "a byte order mark U+FEFF within the text", `remove it; within a string write "\uFEFF" in double quotes`)
+			report("bom", i, "a byte order mark U+FEFF within the text",
+				`remove it; within a string write "\uFEFF" in double quotes`)
 		case r < ' ' || r >= 0x7F && r < 0xA0 || r == 0xFFFE || r == 0xFFFF:
-			report("control", i, fmt.Sprintf("the control character U+%04X", r), fmt.Sprintf(`remove it; within a string write "%s" in double quotes`, controlEscape(r)))
+			report("control", i, fmt.Sprintf("the control character U+%04X", r),
+				fmt.Sprintf(`remove it; within a string write "%s" in double quotes`, controlEscape(r)))
 		}
 		i += n
 	}
@@ -127,7 +130,7 @@ func controlEscape(r rune) string {
 
 func hasUTF32(text []byte) bool {
 	return bytes.HasPrefix(text, []byte("\xFF\xFE\x00\x00")) || bytes.HasPrefix(text, []byte("\x00\x00\xFE\xFF")) ||
-		len(text) >= 4 && (text[0] == 0 && text[1] == 0 && text[2] == 0 || text[1] == 0 && text[2] == 0 && text[3] == 0)
+		len(text) >= 4 && text[1] == 0 && text[2] == 0 && (text[0] == 0 || text[3] == 0)
 }
 
 func hasUTF16(text []byte) bool {

@@ -10,9 +10,9 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// Text reads a string of any number of lines, not only white space: as it is written, whatever type YAML would give it.
-// It returns false if the value is not one, or missing. That it is missing is no mistake here: Mapping has reported it
-// if it is required.
+// Text reads a string of any number of lines, not only white space: as it is written, whatever type YAML would give
+// it. It returns false if the value is not one, or missing. That it is missing is no mistake here: Mapping has
+// reported it if it is required.
 func (d *YAML) Text(e Entry) (string, bool) {
 	if e.Value == nil || d.bad[e.Value] {
 		return "", false
@@ -69,7 +69,8 @@ func (d *YAML) null(e Entry, at Place) {
 			fix = "quote it if it is text: " + quoteYAML(e.Value.Value)
 		}
 	} else if comment := bytes.TrimLeft(d.source(at), " -:"); bytes.HasPrefix(comment, []byte("#")) {
-		fix = "what follows is a comment; quote it if it is text: " + quoteYAML(strings.TrimRight(string(comment), " "))
+		fix = "what follows is a comment; quote it if it is text: " +
+			quoteYAML(strings.TrimRight(string(comment), " "))
 	}
 	d.fail(CodeValue, at, found, fix)
 }
@@ -93,7 +94,7 @@ func (d *YAML) isOneLine(e Entry, text string) bool {
 	if e.Value.Style&(yaml.FoldedStyle|yaml.LiteralStyle) != 0 {
 		fix += `, after ">-" if it is long`
 	}
-	d.fail(CodeValue, d.place(e.Value), fmt.Sprintf("%q has a line break or another control character", e.Key.Value), fix)
+	d.Fail(CodeValue, e.Value, fmt.Sprintf("%q has a line break or another control character", e.Key.Value), fix)
 	return false
 }
 
@@ -107,7 +108,8 @@ func (d *YAML) True(e Entry) bool {
 	case isNull(n):
 		d.null(e, at)
 	case n.Kind != yaml.ScalarNode:
-		d.fail(CodeType, at, fmt.Sprintf("%s in %q, where true or false belongs", kindName(n), e.Key.Value), "write true or false")
+		d.fail(CodeType, at, fmt.Sprintf("%s in %q, where true or false belongs", kindName(n), e.Key.Value),
+			"write true or false")
 	case n.Tag != "!!bool":
 		d.fail(CodeValue, at, fmt.Sprintf("%q is %s", e.Key.Value, Quoted(n.Value)), "write true or false, unquoted")
 	}
@@ -153,7 +155,8 @@ func (d *YAML) StrictText(e Entry) (string, bool) {
 	case n.Kind != yaml.ScalarNode || isNull(n):
 		d.Text(e) // says what it is
 	case n.Tag != "!!str":
-		d.Fail(CodeType, n, fmt.Sprintf("%q is the YAML value %s", e.Key.Value, Quoted(n.Value)), "quote it to make it text")
+		d.Fail(CodeType, n, fmt.Sprintf("%q is the YAML value %s", e.Key.Value, Quoted(n.Value)),
+			"quote it to make it text")
 	default:
 		return n.Value, true
 	}
