@@ -17,7 +17,7 @@ func infrastructure() map[string]string {
     title: No network range that means everyone
     enforcement: {mode: fail}
     match: {files: ["**/*.tf", "**/*.tfvars"], forbidden_patterns: ["0.0.0.0/0", "::/0"]}
-    message: This opens the network to every address.
+    message: This range is the whole internet.
     remediation: |
       Name the ranges that need access, or refer to another security group:
 
