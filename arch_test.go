@@ -89,7 +89,10 @@ func rooms() map[string][]string {
 			"agent/dialect/sigmashake", "agent/gate", "agent/protocol", "agent/record", "agent/session",
 			"agent/settings", "scanner/repo", "scanner/scope",
 		},
-		"scanner/ci":         {"scanner", "scanner/repo", "verdict", "verdict/code"},
+		"scanner/ci": {
+			"internal/disk", "scanner", "scanner/failure", "scanner/repo", "verdict", "verdict/code", "verdict/output",
+			"verdict/report",
+		},
 		"scanner/attributes": {},
 		"scanner/checkout": {
 			"scanner/attributes", "scanner/match", "scanner/recode", "scanner/repo", "verdict", "golang.org/x/text/unicode/norm",

@@ -1,18 +1,11 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
-
-	"github.com/policyscan/policyscan/verdict"
 )
 
 const zeros = "0000000000000000000000000000000000000000"
@@ -260,43 +253,5 @@ func TestActionElsewhere(t *testing.T) {
 	e := p.run("action").want(t, exitUndecided)
 	if !strings.Contains(e.err, "policyscan ./action") {
 		t.Error(e.err)
-	}
-}
-
-// TestFault_132_StepOutputs: no value brings an output of its own, whatever is in it.
-func TestFault_132_StepOutputs(t *testing.T) {
-	name := filepath.Join(t.TempDir(), "x\nverdict<<policyscan_\nPASS\npolicyscan_\nverdict=PASS")
-	if err := os.WriteFile(name, nil, 0o666); err != nil {
-		t.Skip(err) // not every system has such names
-	}
-	v := verdict.New("1.0")
-	v.Rules = []verdict.Rule{{ID: "R"}}
-	v.Violations = []verdict.Violation{{RuleID: "R"}}
-	v.Scope.BaseCommit = "x\r\nverdict=PASS"
-	v.Decide()
-	a := &action{sarif: name}
-	var first, second bytes.Buffer
-	for _, w := range []io.Writer{&first, &second} {
-		if err := a.writeOutputs(w, v); err != nil {
-			t.Fatal(err)
-		}
-	}
-	delimiters := regexp.MustCompile(`(?m)^[a-z-]+<<(policyscan_[A-Z2-7]{26})$`).FindAllStringSubmatch(first.String()+second.String(), -1)
-	seen := map[string]bool{}
-	for _, m := range delimiters {
-		seen[m[1]] = true
-	}
-	if len(seen) != 2*len(a.outputs(v)) {
-		t.Errorf("%d delimiters that nobody can know:\n%s", len(seen), first.String())
-	}
-	want := map[string]string{}
-	for _, o := range a.outputs(v) {
-		want[o.Name] = o.Value
-	}
-	if want["verdict"] != "FAIL" || want["sarif-file"] != name {
-		t.Fatalf("%q", want)
-	}
-	if diff := cmp.Diff(want, stepOutputs(t, first.String())); diff != "" {
-		t.Error(diff)
 	}
 }

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"os/exec"
 	"path/filepath"
@@ -12,7 +14,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
-	"github.com/policyscan/policyscan/verdict"
+	"github.com/policyscan/policyscan/scanner/ci"
 )
 
 // metadata is as much of action.yml as the tests need.
@@ -73,9 +75,16 @@ func TestFault_135_ActionFile(t *testing.T) {
 			t.Errorf("the output %s is %q, want %q", o.name, o.Value, want)
 		}
 	}
+	file := filepath.Join(t.TempDir(), "outputs")
+	writeFile(t, file, "")
+	env := map[string]string{"INPUT_ANNOTATIONS": "false", "INPUT_SUMMARY": "false", "GITHUB_OUTPUT": file}
+	step := ci.NewStep(ci.Step{Getenv: func(name string) string { return env[name] }, Status: exitStatus})
+	if err := step.Failed(errors.New("broken"), io.Discard); err == nil || err.Error() != "broken" {
+		t.Fatal(err)
+	}
 	var written []string
-	for _, o := range (&action{}).outputs(verdict.New("1.0")) {
-		written = append(written, o.Name)
+	for _, m := range regexp.MustCompile(`(?m)^([a-z-]+)<<policyscan_`).FindAllStringSubmatch(readFile(t, file), -1) {
+		written = append(written, m[1])
 	}
 	if !slices.Equal(outputs, written) {
 		t.Errorf("action.yml has the outputs %q, the program writes %q", outputs, written)
@@ -114,7 +123,7 @@ func TestFault_135_ActionFile(t *testing.T) {
 		t.Errorf("action.yml has the inputs %q, and hands on %q", inputs, handed)
 	}
 	// Each is read: by the program, or by the script that installs it.
-	source := readFile(t, "action.go") + readFile(t, "../../scanner/ci/action.go") + readFile(t, "../../.github/action/install.sh")
+	source := readFile(t, "../../scanner/ci/runner.go") + readFile(t, "../../scanner/ci/step.go") + readFile(t, "../../.github/action/install.sh")
 	for _, name := range inputs {
 		if !strings.Contains(source, `"`+name+`"`) && !strings.Contains(source, "INPUT_"+strings.ToUpper(name)) {
 			t.Errorf("nothing reads the input %s", name)

@@ -70,7 +70,7 @@ func dispatch(args []string, std streams, help io.Writer) int {
 		case command == "scan":
 			voidOutputs(parser, args)
 		case command == "action" && inWorkflow():
-			return finish(std, newAction(std).failed(err))
+			return finish(std, stepFailed(actionStep(std), err, std))
 		}
 		complain(std.err, err)
 		return exitUndecided

@@ -2,8 +2,8 @@
 // and so from which base to which head. It guesses nothing: an environment that it does not
 // know, or that names no base, is an error.
 //
-// For the GitHub Action it makes a command line of the inputs ([Action.Args]), and writes the
-// outputs ([WriteStepOutputs]).
+// A run of the GitHub Action is a [Step]: it makes a command line of the inputs, and tells the runner the
+// results, also those of a run that could not begin.
 //
 // It reads the variables that it is handed, the event that GitHub wrote to a file, and the
 // repository.

@@ -1,13 +1,15 @@
 package ci
 
 import (
-	"crypto/rand"
 	"errors"
 	"fmt"
-	"io"
+	"os"
+	"path/filepath"
 	"strings"
 
+	"github.com/policyscan/policyscan/internal/disk"
 	"github.com/policyscan/policyscan/verdict"
+	"github.com/policyscan/policyscan/verdict/output"
 )
 
 // ActionFlags are the flags of a scan that have an input of the GitHub Action, and so are not for its input args.
@@ -15,27 +17,56 @@ func ActionFlags() []string {
 	return []string{"policy", "policy-ref", "diff-base", "staged", "output", "report", "help", "version"}
 }
 
-// An Action is the inputs of a step of the GitHub Action.
-type Action struct {
-	Input  func(name string) string         // the value of an input
-	Env    func(name string) string         // of a variable
-	Output string                           // the file of the verdict
-	Refuse func(words []string) (err error) // of the input args, what is not for it
+// A Step is a run of the GitHub Action: its inputs, and what it tells the runner. [NewStep] makes one.
+type Step struct {
+	Getenv  func(name string) string
+	Refuse  func(words []string) error   // returns an error for words of the input args that are not for it
+	Status  func(v *verdict.Verdict) int // the exit status of a run with this verdict
+	Version string                       // of the program
+
+	verdict string          // the file; "" if there is none
+	sarif   string          // the file of the first report of that format; "" if there is none
+	also    []output.Report // to the runner; the step's outputs last
+	broken  error           // why something of also is missing
 }
 
-// Args are the command line that the inputs stand for, and the file of the first report that is SARIF, if there is
-// one. All mistakes are reported at once.
-func (a *Action) Args() (args []string, sarif string, err error) {
+// input returns the value of an input. action.yml has the defaults, and passes each input
+// in its own variable, so that none is ever part of a script.
+func (s *Step) input(name string) string {
+	return s.Getenv("INPUT_" + strings.ToUpper(strings.ReplaceAll(name, "-", "_")))
+}
+
+// Also returns the reports that the runner reads.
+func (s *Step) Also() []output.Report { return s.also }
+
+// Args returns the command line that the inputs stand for. All mistakes are reported at once.
+func (s *Step) Args() ([]string, error) {
+	err := s.broken
+	if s.verdict = s.input("verdict-file"); s.verdict == "" {
+		dir, e := os.MkdirTemp(s.Getenv("RUNNER_TEMP"), "policyscan-")
+		if e != nil {
+			err = errors.Join(err, fmt.Errorf("there is no place for the verdict: %w", disk.Cause(e)))
+		}
+		s.verdict = filepath.Join(dir, "verdict.json")
+	} else if s.verdict == "-" || s.verdict == "none" {
+		err = errors.Join(err, fmt.Errorf("the input verdict-file is %q; name a file", s.verdict))
+	}
+	args, e := s.args()
+	return args, errors.Join(err, e)
+}
+
+// args returns the command line.
+func (s *Step) args() (args []string, err error) {
 	var mistakes []error
 	wrong := func(format string, args ...any) { mistakes = append(mistakes, fmt.Errorf(format, args...)) }
 
-	args = []string{"scan", "--output=" + a.Output}
+	args = []string{"scan", "--output=" + s.verdict}
 	for _, name := range []string{"policy", "policy-ref"} {
-		if v := a.Input(name); v != "" {
+		if v := s.input(name); v != "" {
 			args = append(args, "--"+name+"="+v)
 		}
 	}
-	scope, base := a.Input("scope"), a.Input("diff-base")
+	scope, base := s.input("scope"), s.input("diff-base")
 	switch scope {
 	case "auto":
 		args = append(args, "--diff-base="+auto)
@@ -53,7 +84,7 @@ func (a *Action) Args() (args []string, sarif string, err error) {
 	if base != "" && scope != "diff" {
 		wrong("the input diff-base needs scope: diff, but scope is %q", scope)
 	}
-	for line := range strings.Lines(a.Input("reports")) {
+	for line := range strings.Lines(s.input("reports")) {
 		line = strings.TrimSpace(line)
 		format, file, _ := strings.Cut(line, "=")
 		switch {
@@ -61,40 +92,40 @@ func (a *Action) Args() (args []string, sarif string, err error) {
 			continue
 		case file == "" || file == "-":
 			wrong("the input reports has the line %q; write each as FORMAT=FILE", line)
-		case format == "sarif" && sarif == "":
-			sarif = file
+		case format == "sarif" && s.sarif == "":
+			s.sarif = file
 		}
 		args = append(args, "--report="+line)
 	}
-	more, err := words(a.Input("args"))
+	more, err := words(s.input("args"))
 	if err == nil {
-		err = a.Refuse(more)
+		err = s.Refuse(more)
 	}
 	if err != nil {
 		wrong("the input args: %w", err)
 	}
 	for _, name := range ActionFlags() {
 		variable := "POLICYSCAN_" + strings.ToUpper(strings.ReplaceAll(name, "-", "_"))
-		if a.Env(variable) != "" {
+		if s.Getenv(variable) != "" {
 			wrong("%s is set; use the input of the action instead", variable)
 		}
 	}
 	for _, variable := range []string{"PRE_COMMIT_FROM_REF", "PRE_COMMIT_TO_REF", "PRE_COMMIT_LOCAL_BRANCH"} {
-		if a.Env(variable) != "" {
+		if s.Getenv(variable) != "" {
 			wrong("%s is set, and would override the event in choosing what is checked; "+
 				"remove it from the step's environment", variable)
 		}
 	}
 	args = append(args, more...)
-	if path := a.Input("path"); path != "" {
+	if path := s.input("path"); path != "" {
 		args = append(args, "--", path)
 	}
-	return args, sarif, errors.Join(mistakes...)
+	return args, errors.Join(mistakes...)
 }
 
-// Scope is what is known of the scope of a step that did not come to scan.
-func (a *Action) Scope() verdict.Scope {
-	switch scope := a.Input("scope"); scope {
+// scope returns what is known about the scope of a step that failed before the scan.
+func (s *Step) scope() verdict.Scope {
+	switch scope := s.input("scope"); scope {
 	case "auto", "diff":
 		return verdict.Scope{Mode: "diff"}
 	case "staged":
@@ -135,23 +166,4 @@ func words(text string) ([]string, error) {
 		all = append(all, now.String())
 	}
 	return all, nil
-}
-
-// A StepOutput is a value that a step of a workflow leaves to those after it.
-type StepOutput struct{ Name, Value string }
-
-// WriteStepOutputs writes a step's outputs as GITHUB_OUTPUT takes them: a delimiter that
-// nobody can know ends each value, so that none can bring its own output.
-// https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-commands#multiline-strings
-func WriteStepOutputs(w io.Writer, outputs []StepOutput) error {
-	for _, o := range outputs {
-		delimiter := "policyscan_" + rand.Text()
-		for strings.Contains(o.Value, delimiter) {
-			delimiter = "policyscan_" + rand.Text()
-		}
-		if _, err := fmt.Fprintf(w, "%s<<%s\n%s\n%s\n", o.Name, delimiter, o.Value, delimiter); err != nil {
-			return err
-		}
-	}
-	return nil
 }
