@@ -202,6 +202,8 @@ func TestRemove(t *testing.T) {
 		{"a comment behind the last of two",
 			"{\"hooks\": {\"Pre\": [1, // one\n  2 /* two */ ]}}", 1,
 			"{\"hooks\": {\"Pre\": [1 // one\n /* two */ ]}}"},
+		{"a comment before the last, in a line with the end", "{\"hooks\": {\r\n\"Pre\": [1, // one\r\n  2]}}", 1,
+			"{\"hooks\": {\r\n\"Pre\": [1 // one\r\n]}}"},
 		{"a list with a comment stays",
 			"{\"hooks\": {\"Pre\": [\n  // here\n  1\n]}, \"a\": 1}", 0,
 			"{\"hooks\": {\"Pre\": [\n  // here\n]}, \"a\": 1}"},
