@@ -37,7 +37,8 @@ func Decode(text []byte) (*Verdict, error) {
 	decided.Decide()
 	if decided.Verdict != v.Verdict || decided.Complete != v.Complete {
 		return nil, fmt.Errorf("it says %s, which does not follow from "+
-			"the %d violations, %d errors and %d rules in it", v.Verdict, len(v.Violations), len(v.Errors), len(v.Rules))
+			"the %d violations, %d errors and %d rules in it", v.Verdict,
+			len(v.Violations), len(v.Errors), len(v.Rules))
 	}
 	if again, err := v.Encode(); err != nil || !bytes.Equal(again, text) {
 		return nil, errors.New("it is not as policyscan writes it: something was added, removed or reformatted")

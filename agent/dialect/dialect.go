@@ -35,18 +35,22 @@ type Dialect struct {
 func Dialects() []Dialect {
 	return []Dialect{
 		{"native", callrules.AllViolations, "*.yml and *.yaml, except those of claudecube", one(native.Read)},
-		{sigmashake.Dialect, callrules.PriorityFirst, "*.rules, and folders of them", func(name string, files []*document.Source, _ map[string]string) (*callrules.Set, error) {
-			return sigmashake.Read(name, files)
-		}},
+		{sigmashake.Dialect, callrules.PriorityFirst, "*.rules, and folders of them",
+			func(name string, files []*document.Source, _ map[string]string) (*callrules.Set, error) {
+				return sigmashake.Read(name, files)
+			}},
 		{"evaluator", callrules.DenyOverrides, "*.json", one(evaluator.Read)},
-		{"claudecube", callrules.CategoryFirst, "*.yml and *.yaml in which a line begins with \"defaults:\"", one(claudecube.Read)},
-		{"clash", callrules.MostSpecific, "*.sexpr and *.clash", func(_ string, files []*document.Source, define map[string]string) (*callrules.Set, error) {
-			return clash.Read(files[0], define)
-		}},
+		{"claudecube", callrules.CategoryFirst, "*.yml and *.yaml in which a line begins with \"defaults:\"",
+			one(claudecube.Read)},
+		{"clash", callrules.MostSpecific, "*.sexpr and *.clash",
+			func(_ string, files []*document.Source, define map[string]string) (*callrules.Set, error) {
+				return clash.Read(files[0], define)
+			}},
 	}
 }
 
-func one(read func(*document.Source) (*callrules.Set, error)) func(string, []*document.Source, map[string]string) (*callrules.Set, error) {
+func one(read func(*document.Source) (*callrules.Set, error)) func(string, []*document.Source,
+	map[string]string) (*callrules.Set, error) {
 	return func(_ string, files []*document.Source, _ map[string]string) (*callrules.Set, error) {
 		return read(files[0])
 	}
@@ -76,15 +80,17 @@ func Load(dir, name, dialect string, define map[string]string) (*callrules.Set, 
 func Read(name string, files []*document.Source, dialect string, define map[string]string) (*callrules.Set, error) {
 	if dialect == "" {
 		if dialect = detect(files[0]); dialect == "" {
-			return nil, document.Errors{{Code: document.CodeValue, File: name, Found: "its name does not say which dialect it is written in",
-				Fix: "name the dialect with --dialect:  " + strings.Join(Names(), ", ")}}
+			return nil, document.Errors{{Code: document.CodeValue, File: name,
+				Found: "its name does not say which dialect it is written in",
+				Fix:   "name the dialect with --dialect:  " + strings.Join(Names(), ", ")}}
 		}
 	}
 	if err := known(dialect); err != nil {
 		return nil, err
 	}
 	if len(files) > 1 && dialect != sigmashake.Dialect {
-		return nil, document.Errors{{Code: document.CodeRead, File: name, Found: "is a folder", Fix: "name the file of the rules in it"}}
+		return nil, document.Errors{{Code: document.CodeRead, File: name, Found: "is a folder",
+			Fix: "name the file of the rules in it"}}
 	}
 	all := Dialects()
 	return all[slices.Index(Names(), dialect)].read(name, files, define)
@@ -141,7 +147,9 @@ func sources(dir, name string) ([]*document.Source, error) {
 		switch {
 		case e.IsDir() || !strings.EqualFold(path.Ext(rest), ".rules"):
 		case path.Dir(rest) != ".": // whether SigmaShake reads it is not known; not to is to let calls through
-			errs = append(errs, &document.Error{Code: document.CodeRead, File: file, Found: "is in a folder within " + name, Fix: "put it next to the others, or name its folder too"})
+			errs = append(errs,
+				&document.Error{Code: document.CodeRead, File: file, Found: "is in a folder within " + name,
+					Fix: "put it next to the others, or name its folder too"})
 		default:
 			f, err := rules.ReadSource(filepath.Join(at, filepath.FromSlash(rest)), file)
 			var mistakes document.Errors
@@ -160,7 +168,8 @@ func sources(dir, name string) ([]*document.Source, error) {
 	case errs != nil:
 		return nil, errs
 	case files == nil:
-		return nil, document.Errors{{Code: document.CodeMissing, File: name, Found: "the folder has no .rules file", Fix: "name a file of call rules, or a folder of .rules files"}}
+		return nil, document.Errors{{Code: document.CodeMissing, File: name, Found: "the folder has no .rules file",
+			Fix: "name a file of call rules, or a folder of .rules files"}}
 	}
 	return files, nil
 }

@@ -131,7 +131,8 @@ func (c claudeEdit) overlap(i int, left *budget) error {
 			return err
 		}
 		if old != "" && strings.Contains(r.new, old) {
-			return fmt.Errorf("edit %d: old_string is part of the new_string of edit %d, which the agent refuses; combine them into one edit", i+1, k+1)
+			return fmt.Errorf("edit %d: old_string is part of the new_string of edit %d, which the agent refuses; "+
+				"combine them into one edit", i+1, k+1)
 		}
 	}
 	return nil
@@ -150,9 +151,11 @@ func (r replacement) apply(body string, strip bool) ([]string, error) {
 	n := strings.Count(body, r.old)
 	switch {
 	case n == 0:
-		return nil, fmt.Errorf("old_string %s does not occur in the file; copy the text from the file as it is", quote(r.old))
+		return nil, fmt.Errorf("old_string %s does not occur in the file; copy the text from the file as it is",
+			quote(r.old))
 	case n > 1 && !r.all:
-		return nil, fmt.Errorf("old_string %s occurs %d times in the file; add lines around it until it is the only one, or set replace_all", quote(r.old), n)
+		return nil, fmt.Errorf("old_string %s occurs %d times in the file; "+
+			"add lines around it until it is the only one, or set replace_all", quote(r.old), n)
 	}
 	var made []string
 	for _, repl := range variants(r.new, strip) {

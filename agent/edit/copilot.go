@@ -15,7 +15,8 @@ func copilotEdits(in *input) []Edit {
 }
 
 func copilotInserts(in *input) []Edit {
-	return []Edit{{Path: in.path("path"), Change: copilotInsert{in.number("insert_line"), in.text("new_str", "insert_text")}}}
+	return []Edit{{Path: in.path("path"),
+		Change: copilotInsert{in.number("insert_line"), in.text("new_str", "insert_text")}}}
 }
 
 // A copilotCreate is Copilot's create, of a file that must not be there.
@@ -55,9 +56,11 @@ func (c copilotEdit) After(before []byte, exists bool) ([][]byte, error) {
 	}
 	switch {
 	case n == 0:
-		return nil, fmt.Errorf("old_str %s does not occur in the file; copy the text from the file as it is", quote(c.old))
+		return nil, fmt.Errorf("old_str %s does not occur in the file; copy the text from the file as it is",
+			quote(c.old))
 	case n > 1:
-		return nil, fmt.Errorf("old_str %s occurs more than once in the file; add lines around it until it is the only one", quote(c.old))
+		return nil, fmt.Errorf("old_str %s occurs more than once in the file; "+
+			"add lines around it until it is the only one", quote(c.old))
 	case len(text)+len(repl) > MaxBytes+end-start:
 		return nil, errTooLarge()
 	}

@@ -25,17 +25,21 @@ func forms() []form {
 	claude := []string{"replace_all", "explanation"}
 	gemini := []string{"modified_by_user", "ai_proposed_content"}
 	editor := []string{"str_replace_editor", "str_replace_based_edit_tool"}
-	union := []string{"file_text", "old_str", "new_str", "insert_line", "insert_text", "view_range", "forceReadLargeFiles"}
+	union := []string{"file_text", "old_str", "new_str", "insert_line", "insert_text",
+		"view_range", "forceReadLargeFiles"}
 	return []form{
 		// Claude Code, and Cursor, whose hooks use its names.
 		{[]string{"Write"}, "", []string{file, "content|contents"}, []string{"explanation"}, claudeWrites},
 		{[]string{"Edit", "StrReplace", "search_replace"}, "", []string{file, old, repl}, claude, claudeEdits},
 		{[]string{"MultiEdit", "Edit"}, "", []string{file, "edits"}, nil, claudeMultiEdits},
-		{[]string{"NotebookEdit"}, "", []string{"notebook_path", "new_source"}, []string{"cell_id", "cell_type", "edit_mode"}, notebookEdits},
-		{[]string{"Delete", "delete_file"}, "", []string{"file_path|path|target_file"}, []string{"explanation"}, removals},
+		{[]string{"NotebookEdit"}, "", []string{"notebook_path", "new_source"},
+			[]string{"cell_id", "cell_type", "edit_mode"}, notebookEdits},
+		{[]string{"Delete", "delete_file"}, "", []string{"file_path|path|target_file"},
+			[]string{"explanation"}, removals},
 		// Gemini CLI.
 		{[]string{"write_file"}, "", []string{"file_path", "content"}, gemini, geminiWrites},
-		{[]string{"replace"}, "", []string{"file_path", old, repl}, append([]string{"instruction", "expected_replacements", "allow_multiple"}, gemini...), geminiEdits},
+		{[]string{"replace"}, "", []string{"file_path", old, repl},
+			append([]string{"instruction", "expected_replacements", "allow_multiple"}, gemini...), geminiEdits},
 		// Copilot.
 		{[]string{"create"}, "", []string{"path", "file_text"}, nil, copilotCreates},
 		{[]string{"edit", "str_replace"}, "", []string{"path", "new_str"}, []string{"old_str"}, copilotEdits},
@@ -97,7 +101,8 @@ func (f form) read(c *call.Call) (*input, error) {
 		case len(have) == 0:
 			return in, fmt.Errorf("the field %s is missing", strings.Join(names, " or "))
 		case len(have) > 1:
-			return in, fmt.Errorf("it has the fields %s, but only one is used; remove the others", strings.Join(have, " and "))
+			return in, fmt.Errorf("it has the fields %s, but only one is used; remove the others",
+				strings.Join(have, " and "))
 		}
 	}
 	if f.need == nil { // it is refused whatever its fields are
@@ -189,9 +194,11 @@ func checkPath(path string) error {
 	case strings.ContainsRune(path, 0):
 		return fmt.Errorf("the path %q has the character U+0000", path)
 	case trim(path) != path:
-		return fmt.Errorf("the path %q begins or ends with whitespace, which some agents remove; write it without", path)
+		return fmt.Errorf("the path %q begins or ends with whitespace, which some agents remove; "+
+			"write it without", path)
 	case path == "~", strings.HasPrefix(path, "~/"), strings.HasPrefix(path, `~\`):
-		return fmt.Errorf("the path %q begins with ~, which some agents read as the home folder; write the folder, or ./~", path)
+		return fmt.Errorf("the path %q begins with ~, which some agents read as the home folder; "+
+			"write the folder, or ./~", path)
 	}
 	return nil
 }

@@ -26,7 +26,8 @@ func geminiTools() []string { return []string{"write_file", "replace"} }
 // checkGeminiPath refuses what Gemini CLI takes for another path.
 func checkGeminiPath(name string) error {
 	if mark := geminiMarks.FindString(name); mark != "" {
-		return fmt.Errorf("the path %q has %s, which Gemini CLI may take for something else after this; write the file's own name, and ./ before an @", name, mark)
+		return fmt.Errorf("the path %q has %s, which Gemini CLI may take for something else after this; "+
+			"write the file's own name, and ./ before an @", name, mark)
 	}
 	return nil
 }
@@ -122,9 +123,11 @@ func (g geminiEdit) After(before []byte, exists bool) ([][]byte, error) {
 	case err != nil:
 		return nil, err
 	case n == 0:
-		return nil, fmt.Errorf("old_string %s does not occur in the file, nor do its lines with different whitespace at their ends; copy the text from the file as it is", quote(g.old))
+		return nil, fmt.Errorf("old_string %s does not occur in the file, nor do its lines with different "+
+			"whitespace at their ends; copy the text from the file as it is", quote(g.old))
 	case g.count > 0 && n != g.count:
-		return nil, fmt.Errorf("old_string %s occurs %d times in the file, not %d; add lines around it, or set allow_multiple", quote(g.old), n, g.count)
+		return nil, fmt.Errorf("old_string %s occurs %d times in the file, not %d; "+
+			"add lines around it, or set allow_multiple", quote(g.old), n, g.count)
 	}
 	all := []string{sameEnd(f.body, made)}
 	if exact { // as the releases before the last line's end was restored
@@ -150,7 +153,8 @@ func sameEnd(before, after string) string {
 func (g geminiEdit) byLines(body string) (string, int, error) {
 	if strings.ContainsAny(body, "\r\u2028\u2029") {
 		// Here the agent's way to split lines loses text.
-		return "", 0, errors.New("the file has a line end that is neither LF nor CRLF, and old_string does not occur as it is; copy the text from the file as it is")
+		return "", 0, errors.New("the file has a line end that is neither LF nor CRLF, " +
+			"and old_string does not occur as it is; copy the text from the file as it is")
 	}
 	lines := strings.SplitAfter(body, "\n")
 	if lines[len(lines)-1] == "" {

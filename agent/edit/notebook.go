@@ -14,7 +14,8 @@ func notebookEdits(in *input) []Edit {
 	if path.Ext(name) != ".ipynb" {
 		in.fail("%q is not a notebook (.ipynb)", name)
 	}
-	n := notebookEdit{source: in.text("new_source"), cell: in.optional("cell_id"), kind: in.optional("cell_type"), mode: in.optional("edit_mode")}
+	n := notebookEdit{source: in.text("new_source"), cell: in.optional("cell_id"), kind: in.optional("cell_type"),
+		mode: in.optional("edit_mode")}
 	switch {
 	case !slices.Contains([]string{"", "code", "markdown"}, n.kind):
 		in.fail("the cell_type %q is neither code nor markdown", n.kind)
@@ -90,10 +91,12 @@ func (n notebookEdit) find(cells *tree) (int, error) {
 		v := c.member("id")
 		return v != nil && v.token == id
 	})
-	if digits, ok := strings.CutPrefix(n.cell, "cell-"); at < 0 && ok && digits != "" && strings.Trim(digits, "0123456789") == "" {
+	if digits, ok := strings.CutPrefix(n.cell, "cell-"); at < 0 && ok && digits != "" &&
+		strings.Trim(digits, "0123456789") == "" {
 		i, err := strconv.Atoi(digits)
 		if err != nil || i >= len(cells.items) {
-			return 0, fmt.Errorf("there is no cell %s in the notebook, which has %d; they are counted from 0", digits, len(cells.items))
+			return 0, fmt.Errorf("there is no cell %s in the notebook, which has %d; they are counted from 0", digits,
+				len(cells.items))
 		}
 		at = i
 	}

@@ -14,7 +14,8 @@ import (
 // an older form is a list: the command's name, then the patch.
 func patchEdits(in *input) []Edit {
 	var patch string
-	if argv := in.fields["command"].Items(); len(argv) == 2 && isApplyPatch(argv[0].Str()) && argv[1].Kind() == call.String {
+	if argv := in.fields["command"].Items(); len(argv) == 2 && isApplyPatch(argv[0].Str()) &&
+		argv[1].Kind() == call.String {
 		patch = argv[1].Str()
 	} else {
 		patch = in.text("command", "input", "patch")
@@ -52,7 +53,8 @@ func editsOfPatch(patch, folder string) ([]Edit, error) {
 			}
 			key := path.Clean(*name)
 			if _, again := at[key]; moved[key] || h.move != "" && again {
-				return nil, fmt.Errorf("line %d: the patch moves %q and changes it in another part; split it into two patches", h.line, *name)
+				return nil, fmt.Errorf("line %d: the patch moves %q and changes it in another part; "+
+					"split it into two patches", h.line, *name)
 			}
 			moved[key] = h.move != ""
 		}
@@ -157,7 +159,8 @@ func parsePatch(patch string) ([]hunk, error) {
 		lines[i] = strings.TrimSuffix(lines[i], "\r")
 	}
 	first := 1
-	if slices.Contains([]string{"<<EOF", "<<'EOF'", `<<"EOF"`}, lines[0]) && len(lines) >= 4 && strings.HasSuffix(lines[len(lines)-1], "EOF") {
+	if slices.Contains([]string{"<<EOF", "<<'EOF'", `<<"EOF"`}, lines[0]) && len(lines) >= 4 &&
+		strings.HasSuffix(lines[len(lines)-1], "EOF") {
 		lines, first = lines[1:len(lines)-1], 2
 	}
 	last := len(lines) - 1
@@ -178,7 +181,8 @@ func parsePatch(patch string) ([]hunk, error) {
 			continue
 		}
 		if len(hunks) == 0 {
-			return nil, fmt.Errorf("line %d %s is not *** Add File: PATH, *** Delete File: PATH or *** Update File: PATH", number, quote(lines[i]))
+			return nil, fmt.Errorf("line %d %s is not *** Add File: PATH, *** Delete File: "+
+				"PATH or *** Update File: PATH", number, quote(lines[i]))
 		}
 		if err := hunks[len(hunks)-1].add(lines[i], number); err != nil {
 			return nil, err
@@ -235,7 +239,8 @@ func (h *hunk) add(line string, number int) error {
 		return nil
 	case trimmed == "@@" || strings.HasPrefix(line, "@@ "):
 		if line != trimmed {
-			return fmt.Errorf("line %d: whitespace at the end of a @@ line, which the agent's releases read differently; remove it", number)
+			return fmt.Errorf("line %d: whitespace at the end of a @@ line, "+
+				"which the agent's releases read differently; remove it", number)
 		}
 		if last != nil && last.empty() {
 			return fmt.Errorf("line %d: there is no line between this @@ and the one before", number)
@@ -254,7 +259,8 @@ func (h *hunk) add(line string, number int) error {
 	case last != nil && last.atEnd:
 		return fmt.Errorf("line %d comes after *** End of File; begin it with @@", number)
 	case trimmed == "" && last == nil:
-		return fmt.Errorf("line %d: a blank line before the first line of an update, which the agent's releases read differently; remove it", number)
+		return fmt.Errorf("line %d: a blank line before the first line of an update, "+
+			"which the agent's releases read differently; remove it", number)
 	default:
 		if last == nil {
 			h.chunks = append(h.chunks, chunk{})
@@ -264,7 +270,8 @@ func (h *hunk) add(line string, number int) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("line %d %s does not belong there; lines of an update begin with a space, + or -, those of a new file with +", number, quote(line))
+	return fmt.Errorf("line %d %s does not belong there; "+
+		"lines of an update begin with a space, + or -, those of a new file with +", number, quote(line))
 }
 
 // line adds a line of an update; false, if it is not one.

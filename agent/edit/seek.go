@@ -147,7 +147,8 @@ func (s source) spans(chunks []chunk) ([]span, error) {
 				return nil, err
 			}
 			if found < 0 {
-				return nil, fmt.Errorf("part %d of the patch: the line %s after @@ is not in the file, or not below the part before", i+1, quote(c.context))
+				return nil, fmt.Errorf("part %d of the patch: the line %s after @@ is not in the file, "+
+					"or not below the part before", i+1, quote(c.context))
 			}
 			at = found + 1
 		}
@@ -173,7 +174,8 @@ func (s source) spans(chunks []chunk) ([]span, error) {
 			return nil, err
 		}
 		if found < 0 {
-			return nil, fmt.Errorf("part %d of the patch: its lines, from %s on, are not in the file, or not below the part before; copy them from the file as they are", i+1, quote(c.old[0]))
+			return nil, fmt.Errorf("part %d of the patch: its lines, from %s on, are not in the file, "+
+				"or not below the part before; copy them from the file as they are", i+1, quote(c.old[0]))
 		}
 		if s.ends == nil {
 			spans = append(spans, span{found, len(old), repl})

@@ -35,7 +35,8 @@ func shellEdits(c *call.Call) ([]Edit, error) {
 	}
 	patch, folder, ok := patchOf(argv)
 	if !ok {
-		return nil, errors.New("the command has a patch for apply_patch in a form that policyscan does not read; use the tool apply_patch, or apply_patch <<'EOF' alone")
+		return nil, errors.New("the command has a patch for apply_patch in a form that policyscan does not read; " +
+			"use the tool apply_patch, or apply_patch <<'EOF' alone")
 	}
 	if dir := c.Input.Member("workdir"); dir.Kind() != call.Absent && dir.Kind() != call.Null {
 		if dir.Kind() != call.String {
@@ -90,7 +91,9 @@ func isShell(name string) bool {
 }
 
 // hereStart is the line before a here-document: the command, perhaps in a folder, and the delimiter.
-var hereStart = regexp.MustCompile(`^[ \t\n]*(?:cd[ \t]+('[^'\n]*'|"[^"\n$` + "`" + `\\]*"|[A-Za-z0-9_./@%+=:,-]+)[ \t]*&&[ \t\n]*)?apply_?patch[ \t]*<<[ \t]*('[A-Za-z0-9_]+'|"[A-Za-z0-9_]+"|[A-Za-z0-9_]+)[ \t]*\n`)
+var hereStart = regexp.MustCompile(`^[ \t\n]*(?:cd[ \t]+('[^'\n]*'|"[^"\n$` + "`" +
+	`\\]*"|[A-Za-z0-9_./@%+=:,-]+)[ \t]*&&[ \t\n]*)?apply_?patch[ \t]*<<[ ` +
+	`\t]*('[A-Za-z0-9_]+'|"[A-Za-z0-9_]+"|[A-Za-z0-9_]+)[ \t]*\n`)
 
 // hereDocument reads a script that is nothing but apply_patch with a here-document, perhaps after cd and
 // &&, as Codex does. Without quotes around the delimiter a shell would expand what is in it.

@@ -29,7 +29,8 @@ func decode(before []byte) (file, error) {
 	f := file{}
 	switch {
 	case strings.HasPrefix(text, utf16BE):
-		return f, errors.New("the file is UTF-16 with the high byte first, which the agent does not read; save it as UTF-8")
+		return f, errors.New("the file is UTF-16 with the high byte first, which the agent does not read; " +
+			"save it as UTF-8")
 	case strings.HasPrefix(text, utf16LE):
 		f.mark = utf16LE
 		var err error
@@ -48,7 +49,8 @@ func decode(before []byte) (file, error) {
 }
 
 func errNotUTF8() error {
-	return errors.New("the file is not UTF-8, so policyscan cannot determine what the agent would make of its bytes; save it as UTF-8")
+	return errors.New("the file is not UTF-8, " +
+		"so policyscan cannot determine what the agent would make of its bytes; save it as UTF-8")
 }
 
 // encode is what is written for a text in place of the file's own.
@@ -111,7 +113,8 @@ func fromUTF16(text string) (string, error) {
 				low = rune(text[i+2]) | rune(text[i+3])<<8
 			}
 			if r = utf16.DecodeRune(r, low); r == utf8.RuneError {
-				return "", fmt.Errorf("the file is UTF-16 with half a surrogate pair at byte %d; save it as UTF-8", i+len(utf16LE))
+				return "", fmt.Errorf("the file is UTF-16 with half a surrogate pair at byte %d; save it as UTF-8",
+					i+len(utf16LE))
 			}
 			i += 2
 		}

@@ -47,7 +47,8 @@ func (a *Around) programs() []string {
 		for _, at := range places {
 			for _, name := range names {
 				file := filepath.Join(at, name)
-				if st, err := os.Stat(file); err == nil && st.IsDir() { // no shell takes it, and what is in it is something else
+				// no shell takes it, and what is in it is something else
+				if st, err := os.Stat(file); err == nil && st.IsDir() {
 					continue
 				}
 				all = append(all, file)
@@ -75,14 +76,16 @@ func (a *Around) from(name string) []string {
 func (a *Around) starts() []string {
 	var all []string
 	// The person's shell, by which Claude Code and Codex run the entry, is one that need not be in PATH.
-	for _, name := range []string{"SHELL", "BASH_ENV", "ENV", "LEFTHOOK_CONFIG", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM"} {
+	for _, name := range []string{"SHELL", "BASH_ENV", "ENV", "LEFTHOOK_CONFIG",
+		"GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM"} {
 		if file := a.Getenv(name); file != "" {
 			all = append(all, a.from(file)...)
 		}
 	}
 	if a.Exts == nil {
 		all = append(all, under("/etc", []string{
-			"profile", "profile.d", "bashrc", "bash.bashrc", "bash.bash_logout", "zsh", "zshenv", "zprofile", "zshrc", "zlogin", "zlogout", "fish",
+			"profile", "profile.d", "bashrc", "bash.bashrc", "bash.bash_logout", "zsh", "zshenv", "zprofile",
+			"zshrc", "zlogin", "zlogout", "fish",
 			"csh.cshrc", "csh.login", "ksh.kshrc", "mkshrc", "environment", "gitconfig", "ld.so.preload",
 			"claude-code", "codex", "cursor", "gemini-cli",
 		})...)
@@ -121,7 +124,8 @@ func (a *Around) starts() []string {
 		all = append(all, filepath.Join(home, ".local", "share", "fish"))
 		all = append(all, under(home, zsh)...)
 		all = append(all, under(home, []string{
-			".profile", ".bash_profile", ".bash_login", ".bash_logout", ".bashrc", ".kshrc", ".mkshrc", ".cshrc", ".tcshrc", ".login",
+			".profile", ".bash_profile", ".bash_login", ".bash_logout", ".bashrc", ".kshrc", ".mkshrc",
+			".cshrc", ".tcshrc", ".login",
 			".pam_environment", ".gitconfig", ".huskyrc",
 			"Documents/PowerShell", "Documents/WindowsPowerShell",
 		})...)
@@ -145,7 +149,8 @@ func treeNames() []string { return []string{".gitattributes", ".husky"} }
 // run.
 func rootNames() []string {
 	names := []string{".pre-commit-config.yaml", ".lefthook", ".lefthook-local"} // the last two hold lefthook's scripts
-	for _, name := range []string{"lefthook", ".lefthook", ".config/lefthook", "lefthook-local", ".lefthook-local", ".config/lefthook-local"} {
+	for _, name := range []string{"lefthook", ".lefthook", ".config/lefthook", "lefthook-local",
+		".lefthook-local", ".config/lefthook-local"} {
 		for _, ext := range []string{".yml", ".yaml", ".toml", ".json", ".jsonc"} {
 			names = append(names, name+ext)
 		}

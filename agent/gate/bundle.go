@@ -53,7 +53,8 @@ func (g *Gate) judgeFiles(ctx context.Context, files []file, r *Result) error {
 }
 
 // judgeFile checks a file as the call would leave it at a place, which is in a tree.
-func (g *Gate) judgeFile(ctx context.Context, check *scanner.Checker, f *file, place string, in inTree, r *Result) error {
+func (g *Gate) judgeFile(ctx context.Context, check *scanner.Checker, f *file, place string,
+	in inTree, r *Result) error {
 	path := in.path
 	if path == ".git" || strings.HasPrefix(path, ".git/") || slices.Contains(g.RuleFiles, place) {
 		return nil // a scan leaves it out

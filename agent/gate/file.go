@@ -80,7 +80,8 @@ func eachOnce(files []file) error {
 				continue
 			}
 			if other := by[place]; other != nil && other != f {
-				return fmt.Errorf("the call names one file as %s and as %s; name it once, or make two calls", verdict.Visible(other.named), verdict.Visible(f.named))
+				return fmt.Errorf("the call names one file as %s and as %s; name it once, or make two calls",
+					verdict.Visible(other.named), verdict.Visible(f.named))
 			}
 			if by[place] = f; place == f.beside { // a link, which is not a file itself
 				continue
@@ -91,7 +92,8 @@ func eachOnce(files []file) error {
 			}
 			k := like{st.Size(), st.ModTime().UnixNano()}
 			if slices.ContainsFunc(alike[k], func(other fs.FileInfo) bool { return os.SameFile(st, other) }) {
-				return fmt.Errorf("%s is the same file as another that the call names; make two calls", verdict.Visible(f.named))
+				return fmt.Errorf("%s is the same file as another that the call names; make two calls",
+					verdict.Visible(f.named))
 			}
 			alike[k] = append(alike[k], st)
 		}
@@ -106,18 +108,23 @@ func locate(name, dir string) (real, beside string, err error) {
 	case name == "":
 		return "", "", errors.New("the call names no file")
 	case !filepath.IsAbs(name) && !filepath.IsAbs(dir):
-		return "", "", fmt.Errorf("the call names the file %s, but no absolute working folder to resolve it against", shown)
+		return "",
+			"", fmt.Errorf("the call names the file %s, but no absolute working folder to resolve it against", shown)
 	}
 	name = absolute(name, dir)
 	if len(name) > maxPath {
 		return "", "", fmt.Errorf("the path of a file is longer than %d bytes", maxPath)
 	}
 	if backOverLink(name) {
-		return "", "", fmt.Errorf("the path %s goes back (..) over a link, and where that leads depends on who follows it; write it without that step", shown)
+		return "",
+			"", fmt.Errorf("the path %s goes back (..) over a link, and where that leads depends on who follows it; "+
+				"write it without that step", shown)
 	}
 	name = filepath.Clean(name) // as agents do it, before any link is followed
 	if byProcess(name) {
-		return "", "", fmt.Errorf("the path %s leads through /proc, where the agent may find another file than its hook does; write where it leads", shown)
+		return "",
+			"", fmt.Errorf("the path %s leads through /proc, "+
+				"where the agent may find another file than its hook does; write where it leads", shown)
 	}
 	real, err = follow(name, 40)
 	if err != nil {
@@ -263,7 +270,8 @@ func (g *Gate) trees(real string) ([]inTree, error) {
 	roots := []string{g.Root}
 	sibling, err := repo.Sibling(g.Root, filepath.Dir(real))
 	if err != nil {
-		return nil, fmt.Errorf("cannot determine whether %s is in a work tree of the repository: %w", verdict.Visible(real), cause(err))
+		return nil, fmt.Errorf("cannot determine whether %s is in a work tree of the repository: %w",
+			verdict.Visible(real), cause(err))
 	}
 	if sibling != "" {
 		roots = append(roots, sibling)

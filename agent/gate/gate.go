@@ -35,9 +35,10 @@ import (
 
 // A Gate checks calls.
 type Gate struct {
-	Bundle *rules.Bundle    // covers the files that a call would write; nil: no bundle
-	Root   string           // the folder from which the bundle's globs count, and whose tree is guarded: absolute, without links
-	Sets   []*callrules.Set // check every call; may be empty
+	Bundle *rules.Bundle // covers the files that a call would write; nil: no bundle
+	// the folder from which the bundle's globs count, and whose tree is guarded: absolute, without links
+	Root string
+	Sets []*callrules.Set // check every call; may be empty
 
 	// ByFolder makes Root that of the repository around a call's working folder, or that folder itself. Root is then
 	// for calls that name no absolute one.
@@ -160,7 +161,8 @@ func (r *Result) settled(err error) (*Result, error) {
 	if o := callrules.Strictest(r.Outcomes); o.Effect.Rank() < 2 {
 		return nil, err
 	}
-	out := callrules.Outcome{Effect: callrules.Deny, Decision: string(callrules.Deny), Reason: err.Error(), Set: bundleSet()}
+	out := callrules.Outcome{Effect: callrules.Deny, Decision: string(callrules.Deny),
+		Reason: err.Error(), Set: bundleSet()}
 	if slices.ContainsFunc(r.Outcomes, func(o callrules.Outcome) bool { return o.Trace != nil }) {
 		out.Trace = &callrules.Trace{Resolution: "deny: " + out.Reason}
 	}
@@ -229,12 +231,14 @@ func (r *Result) Add(other *Result) {
 
 // bundleSet is the bundle as a set of rules.
 func bundleSet() *callrules.Set {
-	return &callrules.Set{Name: "the bundle", Dialect: "bundle", Strategy: callrules.AllViolations, Default: callrules.Allow}
+	return &callrules.Set{Name: "the bundle", Dialect: "bundle",
+		Strategy: callrules.AllViolations, Default: callrules.Allow}
 }
 
 // ofBundle is what the violations are as the outcome of a set.
 func (r *Result) ofBundle(g *Gate, o callrules.Options) callrules.Outcome {
-	out := callrules.Outcome{Effect: callrules.Allow, Decision: string(callrules.Allow), Reason: r.Outside(), Set: bundleSet()}
+	out := callrules.Outcome{Effect: callrules.Allow, Decision: string(callrules.Allow),
+		Reason: r.Outside(), Set: bundleSet()}
 	if o.Trace {
 		out.Trace = r.trace()
 	}

@@ -159,7 +159,8 @@ func runsInCI(place string) bool {
 func isCI(name string) bool {
 	name = "/" + strings.ToLower(name)
 	for _, folder := range []string{
-		".github/workflows", ".github/actions", ".gitea/workflows", ".forgejo/workflows", ".gitlab", ".circleci", ".buildkite",
+		".github/workflows", ".github/actions", ".gitea/workflows", ".forgejo/workflows",
+		".gitlab", ".circleci", ".buildkite",
 		".woodpecker", ".azure-pipelines", ".azuredevops", ".semaphore", ".teamcity", ".tekton", ".prow",
 	} {
 		if strings.Contains(name, "/"+folder+"/") {
@@ -172,7 +173,8 @@ func isCI(name string) bool {
 	default:
 		stem, isYAML := strings.CutSuffix(strings.Replace(base, ".yaml", ".yml", 1), ".yml")
 		switch strings.TrimPrefix(stem, ".") {
-		case "action", "gitlab-ci", "azure-pipelines", "bitbucket-pipelines", "travis", "drone", "woodpecker", "appveyor", "cirrus", "cloudbuild", "buildspec", "prow":
+		case "action", "gitlab-ci", "azure-pipelines", "bitbucket-pipelines", "travis", "drone", "woodpecker",
+			"appveyor", "cirrus", "cloudbuild", "buildspec", "prow":
 			return isYAML
 		}
 	}
@@ -182,8 +184,10 @@ func isCI(name string) bool {
 func ofGuard(named string) callrules.Outcome {
 	return callrules.Outcome{
 		Effect: callrules.Ask, Decision: string(callrules.Ask),
-		Reason: fmt.Sprintf("%s is part of what checks this agent; a person must decide whether it changes", verdict.Visible(named)),
-		Rule:   &callrules.Rule{ID: GuardRule, Effect: callrules.Ask},
-		Set:    &callrules.Set{Name: "the guard of the rules", Dialect: "bundle", Strategy: callrules.AllViolations, Default: callrules.Allow},
+		Reason: fmt.Sprintf("%s is part of what checks this agent; a person must decide whether it changes",
+			verdict.Visible(named)),
+		Rule: &callrules.Rule{ID: GuardRule, Effect: callrules.Ask},
+		Set: &callrules.Set{Name: "the guard of the rules", Dialect: "bundle",
+			Strategy: callrules.AllViolations, Default: callrules.Allow},
 	}
 }

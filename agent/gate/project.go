@@ -98,7 +98,8 @@ func (p *Project) others(files []file) ([]otherRepository, error) {
 			}
 			roots, err := repositories(filepath.Dir(place), own, within)
 			if err != nil {
-				return nil, fmt.Errorf("cannot determine which repository %s is in: %w", verdict.Visible(named), cause(err))
+				return nil, fmt.Errorf("cannot determine which repository %s is in: %w",
+					verdict.Visible(named), cause(err))
 			}
 			for _, root := range roots {
 				k := slices.IndexFunc(all, func(o otherRepository) bool { return o.root == root })
@@ -139,7 +140,8 @@ func (p *Project) own(place string) (roots []string, within bool, err error) {
 }
 
 // judgeOther checks the files of a call that are in another repository.
-func (p *Project) judgeOther(ctx context.Context, c *call.Call, o callrules.Options, other *otherRepository) (*Result, error) {
+func (p *Project) judgeOther(ctx context.Context, c *call.Call, o callrules.Options,
+	other *otherRepository) (*Result, error) {
 	g, err := p.Other(other.root, other.within)
 	if other.bundled = err != nil || g != nil && g.Bundle != nil; err != nil || g == nil {
 		return nil, err

@@ -52,7 +52,8 @@ func explain(o *callrules.Outcome) string {
 	var b strings.Builder
 	switch {
 	case o.Rule != nil:
-		fmt.Fprintf(&b, "rule %s (%s:%d)", verdict.Visible(o.Rule.ID), verdict.Visible(o.Rule.Origin.File), o.Rule.Origin.Line)
+		fmt.Fprintf(&b, "rule %s (%s:%d)", verdict.Visible(o.Rule.ID),
+			verdict.Visible(o.Rule.Origin.File), o.Rule.Origin.Line)
 	case o.Code != "":
 		fmt.Fprintf(&b, "%s: %s", verdict.Visible(o.Set.Name), o.Code)
 	default:
@@ -152,7 +153,8 @@ func (r *Result) before() string {
 		if i > 0 {
 			b.WriteByte(';')
 		}
-		fmt.Fprintf(&b, " %s in %s:%d (\"%s\")", verdict.Visible(v.RuleID), verdict.Visible(v.File), v.Evidence.Line, verdict.Visible(v.Evidence.Pattern))
+		fmt.Fprintf(&b, " %s in %s:%d (\"%s\")", verdict.Visible(v.RuleID), verdict.Visible(v.File), v.Evidence.Line,
+			verdict.Visible(v.Evidence.Pattern))
 	}
 	return b.String()
 }

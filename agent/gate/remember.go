@@ -19,7 +19,8 @@ const (
 // Remembers reports whether the result depends on the calls before it: rules of sigmashake are among those that
 // judged.
 func (r *Result) Remembers() bool {
-	return slices.ContainsFunc(r.Outcomes, func(o callrules.Outcome) bool { return o.Set.Dialect == sigmashake.Dialect })
+	return slices.ContainsFunc(r.Outcomes,
+		func(o callrules.Outcome) bool { return o.Set.Dialect == sigmashake.Dialect })
 }
 
 // Remember notes a call in its session and makes of the result what sigmashake's loop guard and, if it is on, its
@@ -51,7 +52,9 @@ func (r *Result) Remember(f *session.Folder, id string, c *call.Call, breaker bo
 				r.Outcomes = append(r.Outcomes, safety(set, callrules.Log, CircuitBreaker, reason))
 			}
 		case loops:
-			r.Outcomes = append(r.Outcomes, safety(set, callrules.Deny, LoopGuard, "the same command for the third time in a row; do something else, or change it"))
+			r.Outcomes = append(r.Outcomes,
+				safety(set, callrules.Deny, LoopGuard,
+					"the same command for the third time in a row; do something else, or change it"))
 		}
 	})
 }

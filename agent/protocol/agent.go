@@ -121,7 +121,8 @@ func (a *Agent) Read(stdin []byte) (*Event, error) {
 		in.fail("it names no tool; it must be what %s gives its hooks", a.Title)
 	}
 	if in.err == nil && e.Call.Input == nil {
-		in.fail("%q is missing or null, so what the tool would do cannot be checked; %s gives its hooks an object there, for a tool without arguments an empty one", a.holdsInput(in), a.Title)
+		in.fail("%q is missing or null, so what the tool would do cannot be checked; "+
+			"%s gives its hooks an object there, for a tool without arguments an empty one", a.holdsInput(in), a.Title)
 	}
 	if in.err != nil {
 		return nil, in.err
@@ -135,7 +136,8 @@ func (a *Agent) Read(stdin []byte) (*Event, error) {
 // request is what dot-paths walk.
 func request(e *Event, more ...call.Member) *call.Value {
 	members := []call.Member{{Name: "tool_name", Value: call.Text(e.Call.Tool)}}
-	for _, m := range []struct{ name, text string }{{"agent_id", e.Call.Agent}, {"cwd", e.Call.Dir}, {"session_id", e.Session}} {
+	for _, m := range []struct{ name, text string }{{"agent_id", e.Call.Agent},
+		{"cwd", e.Call.Dir}, {"session_id", e.Session}} {
 		if m.text != "" {
 			members = append(members, call.Member{Name: m.name, Value: call.Text(m.text)})
 		}

@@ -47,7 +47,8 @@ func cursor() *Agent {
 			c.Tool, c.Input = "MCP:"+strings.TrimPrefix(name, "MCP:"), cursorInput(in)
 			// The same names as Gemini's.
 			var members []call.Member
-			for _, m := range []struct{ to, from string }{{"server_name", "mcp_server_name"}, {"tool_name", "tool_name"}, {"command", "command"}, {"url", "url"}} {
+			for _, m := range []struct{ to, from string }{{"server_name", "mcp_server_name"},
+				{"tool_name", "tool_name"}, {"command", "command"}, {"url", "url"}} {
 				if text := in.text(m.from); text != "" {
 					members = append(members, call.Member{Name: m.to, Value: call.Text(text)})
 				}

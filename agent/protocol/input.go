@@ -50,7 +50,8 @@ func (in *input) text(names ...string) string {
 func (in *input) event(of *Agent, names ...string) string {
 	event := in.text(names...)
 	if in.err == nil && !slices.Contains(of.Events, event) {
-		in.fail("%q is %q, which is not asked before a tool runs; install the hook for %s", names[0], event, strings.Join(of.Events, ", "))
+		in.fail("%q is %q, which is not asked before a tool runs; install the hook for %s", names[0], event,
+			strings.Join(of.Events, ", "))
 	}
 	return event
 }

@@ -83,8 +83,10 @@ type entryForm struct {
 func (e *Entry) Line(texts bool) ([]byte, error) {
 	f := entryForm{
 		Time: e.Time.UTC().Format(time.RFC3339Nano), Version: e.Version, Agent: e.Agent,
-		AgentID: known(e.AgentID), Session: known(e.Session), Event: known(e.Event), Tool: known(e.Tool), Dir: known(e.Dir),
-		Answer: e.Answer, Approved: e.Approved, Form: e.Outcome, Violations: e.Violations, Input: inputOf(e.Input, texts),
+		AgentID: known(e.AgentID), Session: known(e.Session), Event: known(e.Event),
+		Tool: known(e.Tool), Dir: known(e.Dir),
+		Answer: e.Answer, Approved: e.Approved, Form: e.Outcome, Violations: e.Violations,
+		Input: inputOf(e.Input, texts),
 	}
 	if f.Violations == nil {
 		f.Violations = []Violation{}

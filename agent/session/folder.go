@@ -36,7 +36,8 @@ type Folder struct {
 func DefaultDir(getenv func(string) string) (string, error) {
 	dir, err := defaultDir(runtime.GOOS, getenv)
 	if err == nil && !filepath.IsAbs(dir) {
-		return "", fmt.Errorf("the folder of sessions would be %q, which is not absolute; set HOME, XDG_STATE_HOME or LOCALAPPDATA to an absolute path", dir)
+		return "", fmt.Errorf("the folder of sessions would be %q, which is not absolute; "+
+			"set HOME, XDG_STATE_HOME or LOCALAPPDATA to an absolute path", dir)
 	}
 	return dir, err
 }
@@ -112,7 +113,8 @@ func (f *Folder) Change(id string, now time.Time, change func(*State)) (err erro
 	name := hex.EncodeToString(sum[:]) + ".json"
 	state, begins, err := f.read(name)
 	if err != nil {
-		return fmt.Errorf("the state of the session, %s: %w; remove the file to start again", filepath.Join(f.root.Name(), name), err)
+		return fmt.Errorf("the state of the session, %s: %w; remove the file to start again",
+			filepath.Join(f.root.Name(), name), err)
 	}
 	change(&state)
 	if err := f.write(name, &state); err != nil {
@@ -132,7 +134,8 @@ func (f *Folder) lock() (unlock func() error, err error) {
 		return nil, fmt.Errorf("the lock of the sessions: %w", err)
 	}
 	if err := Lock(file); err != nil {
-		return nil, errors.Join(fmt.Errorf("the lock of the sessions, %s: %w", filepath.Join(f.root.Name(), lockName), err), file.Close())
+		return nil, errors.Join(fmt.Errorf("the lock of the sessions, %s: %w",
+			filepath.Join(f.root.Name(), lockName), err), file.Close())
 	}
 	return file.Close, nil // which unlocks
 }
@@ -211,7 +214,8 @@ func (f *Folder) sweep(now time.Time) {
 
 // text is a state as its file has it.
 func (s *State) text() []byte {
-	return fmt.Appendf(nil, "{\"version\":1,\"command\":%q,\"times\":%d,\"denials\":%d}\n", s.command, s.times, s.denials)
+	return fmt.Appendf(nil, "{\"version\":1,\"command\":%q,\"times\":%d,\"denials\":%d}\n",
+		s.command, s.times, s.denials)
 }
 
 var commandHash = regexp.MustCompile(`^([0-9a-f]{64})?$`)
@@ -222,7 +226,8 @@ func parse(text []byte) (State, error) {
 	if err != nil {
 		return State{}, err
 	}
-	s := State{command: v.Member("command").Str(), times: count(v.Member("times"), loopLength), denials: count(v.Member("denials"), breakerLength)}
+	s := State{command: v.Member("command").Str(), times: count(v.Member("times"), loopLength),
+		denials: count(v.Member("denials"), breakerLength)}
 	if v.Member("version").JSON() != "1" || len(v.Members()) != 4 || v.Member("command").Kind() != call.String ||
 		!commandHash.MatchString(s.command) || s.times < 0 || s.denials < 0 || (s.command == "") != (s.times == 0) {
 		return State{}, errors.New("it is damaged, or from another version of policyscan")

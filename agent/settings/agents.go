@@ -63,7 +63,8 @@ const byName = "policyscan"
 
 // unchecked is the reason of a deny for which policyscan itself gave none: mostly it is not installed. It
 // is quoted by three shells and by JSON, and has no character that is special in one of them.
-const unchecked = "policyscan did not check this call, so it is denied: check that the program policyscan is installed, " +
+const unchecked = "policyscan did not check this call, so it is denied: " +
+	"check that the program policyscan is installed, " +
 	"in the PATH, and the one it should be"
 
 // denies is the deny of Copilot.
@@ -92,16 +93,19 @@ func inPowerShell(program string) string {
 func Targets() []*Target {
 	return []*Target{
 		{
-			// https://code.claude.com/docs/en/hooks and the program's own schema (2.1.197). onFailure is newer (2.1.330),
-			// and makes a timeout a deny, too; 2.1.197 passes over it.
+			// https://code.claude.com/docs/en/hooks and the program's own schema (2.1.197). onFailure is newer
+			// (2.1.330), and makes a timeout a deny, too; 2.1.197 passes over it.
 			Agent: "claude-code", Title: "Claude Code",
 			Project: ".claude/settings.json", User: "settings.json", HomeVar: "CLAUDE_CONFIG_DIR", Home: ".claude",
-			Next:    "Claude Code reads it where it is started, not in the folders below it, and asks once whether the folder is trusted",
+			Next: "Claude Code reads it where it is started, not in the folders below it, " +
+				"and asks once whether the folder is trusted",
 			path:    []string{"hooks", "PreToolUse"},
 			off:     [][]string{{"disableAllHooks"}},
 			earlier: earlierClaudeCode,
 			entry: func(program, args string) hook {
-				return hook{Matcher: "*", Hooks: []hook{{Type: "command", Command: orExit2("claude-code", program, args), Timeout: seconds, OnFailure: "block"}}}
+				return hook{Matcher: "*",
+					Hooks: []hook{{Type: "command", Command: orExit2("claude-code", program, args),
+						Timeout: seconds, OnFailure: "block"}}}
 			},
 		},
 		{
@@ -109,15 +113,17 @@ func Targets() []*Target {
 			// other member is refused by Codex as a whole, and none of its hooks run.
 			Agent: "codex", Title: "Codex",
 			Project: ".codex/hooks.json", User: "hooks.json", HomeVar: "CODEX_HOME", Home: ".codex",
-			Next:    "Codex does not run it before the project is trusted and the hook reviewed: start codex, and type /hooks",
+			Next: "Codex does not run it before the project is trusted and the hook reviewed: " +
+				"start codex, and type /hooks",
 			path:    []string{"hooks", "PreToolUse"},
 			only:    []string{"description", "hooks"},
 			earlier: earlierCodex,
 			entry: func(program, args string) hook {
 				return hook{Matcher: "*", Hooks: []hook{{
 					Type: "command", Command: orExit2("codex", program, args),
-					CommandWindows: program + " hook codex" + args + " | findstr /b { || (echo " + unchecked + " 1>&2 & exit 2)",
-					Timeout:        seconds,
+					CommandWindows: program + " hook codex" + args + " | findstr /b { || (echo " +
+						unchecked + " 1>&2 & exit 2)",
+					Timeout: seconds,
 				}}}
 			},
 		},
@@ -125,7 +131,8 @@ func Targets() []*Target {
 			// docs/hooks/reference.md of google-gemini/gemini-cli (5411f113, 0.61.0).
 			Agent: "gemini", Title: "Gemini CLI",
 			Project: ".gemini/settings.json", User: ".gemini/settings.json", HomeVar: "GEMINI_CLI_HOME",
-			Next:  "Gemini CLI reads it where it is started, not in the folders below it, and only in a folder that is trusted",
+			Next: "Gemini CLI reads it where it is started, not in the folders below it, " +
+				"and only in a folder that is trusted",
 			path:  []string{"hooks", "BeforeTool"},
 			on:    []string{"hooksConfig", "enabled"},
 			names: []string{"hooksConfig", "disabled"},
@@ -133,15 +140,19 @@ func Targets() []*Target {
 			comments: true,
 			earlier:  earlierGemini,
 			entry: func(program, args string) hook {
-				return hook{Matcher: "*", Hooks: []hook{{Name: "policyscan", Type: "command", Command: orExit2("gemini", program, args), Timeout: seconds * 1000}}}
+				return hook{Matcher: "*",
+					Hooks: []hook{{Name: "policyscan", Type: "command",
+						Command: orExit2("gemini", program, args), Timeout: seconds * 1000}}}
 			},
 		},
 		{
 			// content/copilot/reference/hooks-reference.md of github/docs (05da5bc). A hook that fails
 			// denies by now; earlier versions skipped it, and took only JSON with status 0.
 			Agent: "copilot", Title: "GitHub Copilot",
-			Project: ".github/hooks/policyscan.json", User: "hooks/policyscan.json", HomeVar: "COPILOT_HOME", Home: ".copilot",
-			Next:    "the cloud agent reads it from the default branch, and makes no call before its setup steps install policyscan",
+			Project: ".github/hooks/policyscan.json", User: "hooks/policyscan.json",
+			HomeVar: "COPILOT_HOME", Home: ".copilot",
+			Next: "the cloud agent reads it from the default branch, " +
+				"and makes no call before its setup steps install policyscan",
 			path:    []string{"hooks", "preToolUse"},
 			version: true,
 			off:     [][]string{{"disableAllHooks"}},
@@ -150,9 +161,11 @@ func Targets() []*Target {
 				return hook{
 					Type: "command",
 					Bash: `set -- "$(` + program + " hook copilot" + args + ` || echo x)"; ` +
-						`case "$*" in "{"*"}") printf '%s\n' "$*";; *) printf '%s\n' '` + denies(unchecked) + "';; esac",
+						`case "$*" in "{"*"}") printf '%s\n' "$*";; ` +
+						`*) printf '%s\n' '` + denies(unchecked) + "';; esac",
 					PowerShell: "$out = " + inPowerShell(program) + " hook copilot" + args +
-						`; if ($LASTEXITCODE -eq 0 -and "$out" -like '{*}') { $out } else { '` + denies(unchecked) + "' }",
+						`; if ($LASTEXITCODE -eq 0 -and "$out" -like '{*}') { $out } else { '` +
+						denies(unchecked) + "' }",
 					TimeoutSec: seconds,
 				}
 			},

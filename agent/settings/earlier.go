@@ -6,7 +6,8 @@ import "strings"
 const (
 	unjudged = "policyscan did not judge this call, so it is denied: check that the program policyscan is installed, " +
 		"in the PATH, and the one it should be"
-	unjudgedFirst = "policyscan did not judge this call, so it is denied: see that the program policyscan is in the PATH"
+	unjudgedFirst = "policyscan did not judge this call, so it is denied: " +
+		"see that the program policyscan is in the PATH"
 )
 
 // withUnjudged returns the hook as earlier versions wrote it: with another reason, and otherwise the same.
@@ -35,7 +36,8 @@ func earlierClaudeCode(args string) hook {
 
 func earlierCodex(args string) hook {
 	return hook{Matcher: "*", Hooks: []hook{{
-		Type: "command", Command: "sh -c 'policyscan hook codex" + args + " || { echo \"" + unjudgedFirst + "\" >&2; exit 2; }'",
+		Type: "command", Command: "sh -c 'policyscan hook codex" + args + " || { echo \"" +
+			unjudgedFirst + "\" >&2; exit 2; }'",
 		CommandWindows: "policyscan hook codex" + args + " || (echo " + unjudgedFirst + " 1>&2 & exit 2)",
 		Timeout:        75,
 	}}}
@@ -50,9 +52,11 @@ func earlierGemini(args string) hook {
 func earlierCopilot(args string) hook {
 	deny := denies(unjudgedFirst)
 	return hook{
-		Type:       "command",
-		Bash:       "out=$(policyscan hook copilot" + args + `) && printf '%s\n' "$out" || printf '%s\n' '` + deny + "'",
-		PowerShell: "$out = policyscan hook copilot" + args + "; if ($LASTEXITCODE -eq 0) { $out } else { '" + deny + "' }",
+		Type: "command",
+		Bash: "out=$(policyscan hook copilot" + args +
+			`) && printf '%s\n' "$out" || printf '%s\n' '` + deny + "'",
+		PowerShell: "$out = policyscan hook copilot" + args +
+			"; if ($LASTEXITCODE -eq 0) { $out } else { '" + deny + "' }",
 		TimeoutSec: 75,
 	}
 }

@@ -31,7 +31,8 @@ func Program(running, pathVar string) (string, error) {
 		break
 	}
 	if isTemporary(found) {
-		return "", errors.New("the program is " + filepath.ToSlash(found) + ", which is temporary, and without it every call would be denied; " +
+		return "", errors.New("the program is " + filepath.ToSlash(found) +
+			", which is temporary, and without it every call would be denied; " +
 			"install it, and run hook install --user with the one that is installed")
 	}
 	return filepath.ToSlash(found), nil

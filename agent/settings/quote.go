@@ -25,7 +25,8 @@ func quoteAll(args []string) (string, error) {
 			case strings.ContainsRune(".:=+,@ ", r), unicode.IsLetter(r), unicode.IsMark(r), unicode.IsDigit(r):
 				plain = false
 			default:
-				return "", fmt.Errorf("the argument %q has %q in it, which not every shell takes literally; write it without, or write the hook by hand", arg, r)
+				return "", fmt.Errorf("the argument %q has %q in it, which not every shell takes literally; "+
+					"write it without, or write the hook by hand", arg, r)
 			}
 		}
 		if plain {

@@ -77,10 +77,13 @@ func checkText(glob string) *Mistake {
 		return &Mistake{"a NUL character", "remove it: no path has one"}
 	}
 	if trimmed := strings.TrimFunc(glob, unicode.IsSpace); trimmed != glob {
-		return &Mistake{"white space at an end of the glob", fmt.Sprintf(`write %s, or "[ ]" if a name has a space there`, quote(trimmed))}
+		return &Mistake{"white space at an end of the glob",
+			fmt.Sprintf(`write %s, or "[ ]" if a name has a space there`, quote(trimmed))}
 	}
 	if rest, ok := strings.CutPrefix(glob, "!"); ok {
-		return &Mistake{`a leading "!": globs do not negate`, fmt.Sprintf(`write %s under "exclude", or '\!' for a name that begins with "!"`, quote(strings.TrimLeft(rest, "!")))}
+		return &Mistake{`a leading "!": globs do not negate`,
+			fmt.Sprintf(`write %s under "exclude", or '\!' for a name that begins with "!"`,
+				quote(strings.TrimLeft(rest, "!")))}
 	}
 	return nil
 }
@@ -164,7 +167,8 @@ func checkClass(class string, inBraces bool) *Mistake {
 			name, isPOSIX = strings.CutPrefix(body, c) // "[:alpha:]"
 		}
 		if isPOSIX && strings.HasSuffix(name, c) {
-			return &Mistake{fmt.Sprintf("%s: POSIX classes are not supported", quote(class)), `write the characters, as in "[a-z]" or "[0-9]"`}
+			return &Mistake{fmt.Sprintf("%s: POSIX classes are not supported", quote(class)),
+				`write the characters, as in "[a-z]" or "[0-9]"`}
 		}
 	}
 	if body[0] == '!' || body[0] == '^' {
@@ -182,7 +186,8 @@ func checkClass(class string, inBraces bool) *Mistake {
 				return m
 			}
 			if high < last {
-				return &Mistake{fmt.Sprintf("%s: the range %q is empty", quote(class), string(last)+"-"+string(high)), fmt.Sprintf("write %q", string(high)+"-"+string(last))}
+				return &Mistake{fmt.Sprintf("%s: the range %q is empty", quote(class), string(last)+"-"+string(high)),
+					fmt.Sprintf("write %q", string(high)+"-"+string(last))}
 			}
 			last, body = utf8.MaxRune, after
 			continue
@@ -200,14 +205,18 @@ func classRune(class, body string, inBraces bool) (r rune, isEscaped bool, rest 
 		body = body[n:]
 		r, n = utf8.DecodeRuneInString(body)
 		if r == '/' || !strings.ContainsRune(escapable+"!^-", r) {
-			return 0, false, "", &Mistake{fmt.Sprintf(`%s: a backslash before %q`, quote(class), r), `write '\\' for a backslash in a class, "/" between folders`}
+			return 0, false, "", &Mistake{fmt.Sprintf(`%s: a backslash before %q`, quote(class), r),
+				`write '\\' for a backslash in a class, "/" between folders`}
 		}
 	}
 	if r == '/' {
-		return 0, false, "", &Mistake{fmt.Sprintf(`%s: a class matches one character of a name, which is never "/"`, quote(class)), `write "{a,b/c}" for alternatives`}
+		return 0, false,
+			"", &Mistake{fmt.Sprintf(`%s: a class matches one character of a name, which is never "/"`, quote(class)),
+				`write "{a,b/c}" for alternatives`}
 	}
 	if inBraces && !isEscaped && strings.ContainsRune("{},", r) {
-		return 0, false, "", &Mistake{fmt.Sprintf("%s: %q in a class within braces", quote(class), r), "write " + quote(`\`+string(r))}
+		return 0, false, "", &Mistake{fmt.Sprintf("%s: %q in a class within braces", quote(class), r),
+			"write " + quote(`\`+string(r))}
 	}
 	return r, isEscaped, body[n:], nil
 }
@@ -229,9 +238,11 @@ func checkGroups(list []part) *Mistake {
 		inner := partsText(p.group[0])
 		switch {
 		case inner == "":
-			return &Mistake{`empty braces "{}"`, `write "{a,b}" for alternatives, or '\{\}' for the characters themselves`}
+			return &Mistake{`empty braces "{}"`,
+				`write "{a,b}" for alternatives, or '\{\}' for the characters themselves`}
 		case strings.Contains(inner, ".."):
-			return &Mistake{fmt.Sprintf("%q: ranges in braces are not supported", "{"+inner+"}"), `write them out, as in "{1,2,3}", or as a class "[1-3]"`}
+			return &Mistake{fmt.Sprintf("%q: ranges in braces are not supported", "{"+inner+"}"),
+				`write them out, as in "{1,2,3}", or as a class "[1-3]"`}
 		}
 	}
 	return nil
@@ -264,7 +275,8 @@ func checkSegments(tokens []token) *Mistake {
 		segment := tokens[start:end]
 		switch s := text(segment); {
 		case s == "" && start == 0:
-			return &Mistake{`a leading "/": paths count from the root of the tree`, "write " + quote(strings.TrimLeft(whole, "/"))}
+			return &Mistake{`a leading "/": paths count from the root of the tree`,
+				"write " + quote(strings.TrimLeft(whole, "/"))}
 		case s == "" && last:
 			return &Mistake{`a trailing "/": a glob matches files, not folders`, "write " + quote(whole+"**")}
 		case s == "":
@@ -314,7 +326,8 @@ func checkStars(segment []token, s string) *Mistake {
 // quote shows a part of a glob as it can be written in YAML: in single quotes, where a
 // backslash is a backslash, if it has one.
 func quote(s string) string {
-	if q := strconv.Quote(s); !strings.Contains(s, `\`) || strings.Contains(s, "'") || strings.Count(q, `\`) != 2*strings.Count(s, `\`) {
+	if q := strconv.Quote(s); !strings.Contains(s, `\`) || strings.Contains(s, "'") ||
+		strings.Count(q, `\`) != 2*strings.Count(s, `\`) {
 		return q
 	}
 	return "'" + s + "'"

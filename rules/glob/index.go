@@ -212,7 +212,8 @@ func (b Bits) try(entries []entry, path string) {
 	last := base(path)
 	for i := range entries {
 		e := &entries[i]
-		if strings.HasPrefix(last, e.stem) && strings.HasSuffix(path, e.suffix) && strings.HasPrefix(path, e.prefix) && !b.Has(e.number) && e.matcher.match(path) {
+		if strings.HasPrefix(last, e.stem) && strings.HasSuffix(path, e.suffix) && strings.HasPrefix(path, e.prefix) &&
+			!b.Has(e.number) && e.matcher.match(path) {
 			b.set(e.number)
 		}
 	}

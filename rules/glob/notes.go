@@ -10,7 +10,9 @@ import (
 func Notes(glob string) []string {
 	var notes []string
 	if !strings.Contains(glob, "/") && glob != "**" {
-		notes = append(notes, fmt.Sprintf("%s matches in the root folder only; write %s for every folder", quote(glob), quote("**/"+glob)))
+		notes = append(notes,
+			fmt.Sprintf("%s matches in the root folder only; write %s for every folder",
+				quote(glob), quote("**/"+glob)))
 	}
 	tokens, mistake := scan(glob)
 	if mistake != nil {
@@ -25,9 +27,13 @@ func Notes(glob string) []string {
 	for _, t := range tokens {
 		switch {
 		case t.kind == escaped && strings.Contains(`*?[{`, t.text[1:]):
-			notes = append(notes, fmt.Sprintf(`%s matches the character %q itself; folders are separated by "/"`, quote(t.text), t.text[1:]))
+			notes = append(notes,
+				fmt.Sprintf(`%s matches the character %q itself; folders are separated by "/"`, quote(t.text),
+					t.text[1:]))
 		case t.kind == class && classMatchesSlash(t.text):
-			notes = append(notes, fmt.Sprintf(`the class %s matches "/" as well, so the glob can reach into other folders`, quote(t.text)))
+			notes = append(notes,
+				fmt.Sprintf(`the class %s matches "/" as well, so the glob can reach into other folders`,
+					quote(t.text)))
 		}
 	}
 	return notes
@@ -43,9 +49,11 @@ func folderNote(glob string) string {
 	name := base(x)
 	switch {
 	case strings.ContainsAny(name, "*?["):
-		return fmt.Sprintf("%s matches what is in a folder that %s matches, but not a file with such a name; to match both, also list %s", quote(glob), quote(x), quote(x))
+		return fmt.Sprintf("%s matches what is in a folder that %s matches, but not a file with such a name; "+
+			"to match both, also list %s", quote(glob), quote(x), quote(x))
 	case looksLikeFile(name):
-		return fmt.Sprintf("%s matches what is in a folder %s; for the file itself write %s", quote(glob), quote(name), quote(x))
+		return fmt.Sprintf("%s matches what is in a folder %s; for the file itself write %s",
+			quote(glob), quote(name), quote(x))
 	}
 	return ""
 }
@@ -54,7 +62,8 @@ func folderNote(glob string) string {
 // endings of folders such as conf.d and node.js are not among these.
 func looksLikeFile(name string) bool {
 	switch name {
-	case "Dockerfile", "Containerfile", "Makefile", "Jenkinsfile", "Vagrantfile", "Procfile", "Gemfile", "Tiltfile", "go.mod", "go.sum":
+	case "Dockerfile", "Containerfile", "Makefile", "Jenkinsfile", "Vagrantfile", "Procfile", "Gemfile",
+		"Tiltfile", "go.mod", "go.sum":
 		return true
 	}
 	dot := strings.LastIndexByte(name, '.')
@@ -62,7 +71,8 @@ func looksLikeFile(name string) bool {
 		return false
 	}
 	switch name[dot+1:] {
-	case "tf", "tfvars", "hcl", "yml", "yaml", "json", "toml", "ini", "env", "xml", "tpl", "tmpl", "sh", "py", "go", "rb", "java", "ts", "md", "txt":
+	case "tf", "tfvars", "hcl", "yml", "yaml", "json", "toml", "ini", "env", "xml", "tpl", "tmpl", "sh", "py", "go",
+		"rb", "java", "ts", "md", "txt":
 		return true
 	}
 	return false

@@ -45,7 +45,8 @@ func scan(glob string) ([]token, *Mistake) {
 		switch glob[i] {
 		case '\\':
 			if i+1 == len(glob) {
-				return nil, &Mistake{`the glob ends in a single backslash`, `write "/" between folders, or '\\' for a backslash`}
+				return nil, &Mistake{`the glob ends in a single backslash`,
+					`write "/" between folders, or '\\' for a backslash`}
 			}
 			_, next := utf8.DecodeRuneInString(glob[i+1:])
 			k, n = escaped, 1+next
@@ -61,7 +62,8 @@ func scan(glob string) ([]token, *Mistake) {
 				return nil, &Mistake{`"[" without a "]"`, `close the class, or write '\[' for the character itself`}
 			}
 			if n < 0 {
-				return nil, &Mistake{fmt.Sprintf("an empty class %q", glob[i:i-n]), `put the characters between the brackets, or write '\[' for the character itself`}
+				return nil, &Mistake{fmt.Sprintf("an empty class %q", glob[i:i-n]),
+					`put the characters between the brackets, or write '\[' for the character itself`}
 			}
 		case '{':
 			k = open

@@ -95,7 +95,8 @@ func (c *Choice) prow() error {
 		c.holds = []string{sha}
 	}
 	if len(c.holds) == 0 {
-		return fmt.Errorf("the job of type %q has no pull request; scan everything, without --diff-base", c.env("JOB_TYPE"))
+		return fmt.Errorf("the job of type %q has no pull request; scan everything, without --diff-base",
+			c.env("JOB_TYPE"))
 	}
 	return nil
 }
@@ -167,7 +168,8 @@ func (c *Choice) check(r *repo.Repository, sha string) error {
 		return err
 	}
 	if err != nil || within.MergeBases[0] != wanted {
-		return missing("HEAD does not contain commit %s, which the event is about: nothing of the change would be scanned; %s",
+		return missing("HEAD does not contain commit %s, which the event is about: "+
+			"nothing of the change would be scanned; %s",
 			short(wanted), fix)
 	}
 	return nil

@@ -45,7 +45,8 @@ func (c *Choice) target(r *repo.Repository) error {
 	if c.fromFork() {
 		// origin is the fork, whose branches are the author's.
 		if url = c.env("CI_MERGE_REQUEST_PROJECT_URL"); url == "" {
-			return errors.New("the job runs in a different project than the merge request's, and GitLab does not say where that is " +
+			return errors.New("the job runs in a different project than the merge request's, " +
+				"and GitLab does not say where that is " +
 				"(CI_MERGE_REQUEST_PROJECT_URL is empty); name the base with --diff-base")
 		}
 		from = url
@@ -53,14 +54,16 @@ func (c *Choice) target(r *repo.Repository) error {
 	if sha != "" {
 		tip, err := r.Commit(sha)
 		if errors.Is(err, repo.ErrUnknown) {
-			return missing("this clone does not have commit %s, the tip of the target branch, whose rules check the change; %s: %s",
+			return missing("this clone does not have commit %s, the tip of the target branch, "+
+				"whose rules check the change; %s: %s",
 				sha, fetchFirst, repo.FetchLine(from, sha))
 		}
 		c.Base, c.tip = sha, tip
 		return err
 	}
 	if branch == "" {
-		return errors.New("GitLab names no target branch for this merge request (CI_MERGE_REQUEST_TARGET_BRANCH_NAME is empty); " +
+		return errors.New("GitLab names no target branch for this merge request " +
+			"(CI_MERGE_REQUEST_TARGET_BRANCH_NAME is empty); " +
 			"name the base, such as --diff-base origin/main")
 	}
 	tip, why, err := fetched(r, branch, url)
@@ -87,13 +90,15 @@ func (c *Choice) fromFork() bool {
 func (c *Choice) onFetchedDefault(r *repo.Repository) error {
 	branch := c.env("CI_DEFAULT_BRANCH")
 	if branch == "" {
-		c.push.why = "the branch or tag is new, and GitLab does not name the default branch (CI_DEFAULT_BRANCH is empty)"
+		c.push.why = "the branch or tag is new, " +
+			"and GitLab does not name the default branch (CI_DEFAULT_BRANCH is empty)"
 		return nil
 	}
 	tip, why, err := fetched(r, branch, "")
 	if why != "" {
 		c.push.why = fmt.Sprintf("the branch or tag is new, and is not compared with the default branch %s, "+
-			"whose rules would check it too: %s; to have it: %s", branch, why, repo.FetchBranchLine("origin", "origin", branch))
+			"whose rules would check it too: %s; to have it: %s", branch, why,
+			repo.FetchBranchLine("origin", "origin", branch))
 		return nil
 	}
 	c.Base, c.tip = tracking("origin", branch), tip
@@ -128,7 +133,8 @@ func fetched(r *repo.Repository, branch, url string) (tip repo.Hash, why string,
 			const from = "the last git fetch took %s from a different project than the merge request's (%s)"
 			return tip, fmt.Sprintf(from, branch, url), nil
 		case f.Commit != tip:
-			return tip, fmt.Sprintf("the last git fetch found it at %s, but %s is at %s", short(f.Commit), full, short(tip)), nil
+			return tip, fmt.Sprintf("the last git fetch found it at %s, but %s is at %s",
+				short(f.Commit), full, short(tip)), nil
 		default:
 			named = true
 		}

@@ -173,6 +173,7 @@ func (c *Choice) noBefore(r *repo.Repository) error {
 	if c.push.forced || !r.Shallow() { // no depth would bring it
 		fix = ": the push was forced, or left it in no branch; fetch it: "
 	}
-	return missing("this clone does not have commit %s, where the branch was before the push and whose rules check it%s%s",
+	return missing("this clone does not have commit %s, "+
+		"where the branch was before the push and whose rules check it%s%s",
 		c.Base, fix, repo.FetchLine(c.push.remote, c.Base))
 }

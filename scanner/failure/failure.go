@@ -2,8 +2,8 @@
 // and what a person can do about it.
 //
 // An error of a run is one of three kinds: a [verdict.Error], which says all itself; the mistakes of a bundle
-// ([document.Errors]), which have their own codes; or an [Interruption]. Errors of a repository become the first kind by
-// [OfRepo]. Anything else is of the usage: flags or arguments that cannot be followed.
+// ([document.Errors]), which have their own codes; or an [Interruption]. Errors of a repository become the first kind
+// by [OfRepo]. Anything else is of the usage: flags or arguments that cannot be followed.
 //
 // It reads nothing, and it never turns an error into a PASS.
 package failure

@@ -240,7 +240,8 @@ func (h *candidate) evidence() (encoding, match, bool) {
 	unit := int64(best.unit())
 	if h.first[best].start%unit != 0 {
 		for e := range encodings {
-			if h.found[e] && e.unit() == best.unit() && h.first[e].start%unit == 0 && h.first[e].start < h.first[best].start+unit {
+			if h.found[e] && e.unit() == best.unit() && h.first[e].start%unit == 0 &&
+				h.first[e].start < h.first[best].start+unit {
 				best = e
 				break
 			}

@@ -44,7 +44,8 @@ func (x *Examiner) locate(ctx context.Context, content io.ReadSeeker, finds []*F
 // and then the text is read for the lines before the last find: to remember all their hashes would
 // take memory that grows with the file. However many finds there are, each of these steps reads no
 // byte twice.
-func (x *Examiner) readText(ctx context.Context, content io.ReadSeeker, enc encoding, align int64, finds []*Find, reads *int) error {
+func (x *Examiner) readText(ctx context.Context, content io.ReadSeeker, enc encoding, align int64,
+	finds []*Find, reads *int) error {
 	anchor, err := x.places(ctx, content, enc, align, finds, reads)
 	if err != nil {
 		return err
@@ -76,7 +77,8 @@ func (x *Examiner) readText(ctx context.Context, content io.ReadSeeker, enc enco
 
 // places fills in the places of finds and what is around them. Lines count from the one that begins at
 // the anchor, which it returns: near the first find if a line begins there, else at the first byte.
-func (x *Examiner) places(ctx context.Context, content io.ReadSeeker, enc encoding, align int64, finds []*Find, reads *int) (anchor int64, err error) {
+func (x *Examiner) places(ctx context.Context, content io.ReadSeeker, enc encoding, align int64, finds []*Find,
+	reads *int) (anchor int64, err error) {
 	near := int64(4 * cmp.Or(x.Window, WindowSize))
 	from := max(finds[0].match.start-near, 0)
 	for {
@@ -122,7 +124,8 @@ func (f *Find) keep(w window) {
 }
 
 // lineHashes returns the hashes of lines, which are in order.
-func (x *Examiner) lineHashes(ctx context.Context, content io.ReadSeeker, enc encoding, align int64, lines []spot, reads *int) ([]uint64, error) {
+func (x *Examiner) lineHashes(ctx context.Context, content io.ReadSeeker, enc encoding, align int64, lines []spot,
+	reads *int) ([]uint64, error) {
 	hashes := make([]uint64, len(lines))
 	for done := 0; done < len(lines); {
 		first := lines[done]
@@ -159,7 +162,8 @@ func (x *Examiner) lineHashes(ctx context.Context, content io.ReadSeeker, enc en
 
 // number returns how many lines are before the one at the anchor, from which the lines count, and the
 // number of each of the lines among those that have its hash.
-func (x *Examiner) number(ctx context.Context, content io.ReadSeeker, enc encoding, align, anchor int64, lines []spot, hashes []uint64, reads *int) (before int64, numbers []int64, err error) {
+func (x *Examiner) number(ctx context.Context, content io.ReadSeeker, enc encoding, align, anchor int64, lines []spot,
+	hashes []uint64, reads *int) (before int64, numbers []int64, err error) {
 	numbers = make([]int64, len(lines))
 	if anchor == 0 && lines[len(lines)-1].line == 1 {
 		numbers[0] = 1
@@ -239,7 +243,8 @@ func (f *Find) look() error {
 	after := rest[len(match):]
 	after = after[:f.enc.lineEnd(after)]
 	match, after = match[:min(len(match), excerptBytes)], after[:min(len(after), excerptBytes)]
-	f.Before, f.Matched, f.After = excerpt(f.enc.text(f.enc.ending(before), true), f.enc.text(match, false), f.enc.text(after, false))
+	f.Before, f.Matched, f.After = excerpt(f.enc.text(f.enc.ending(before), true),
+		f.enc.text(match, false), f.enc.text(after, false))
 	return nil
 }
 

@@ -1,8 +1,8 @@
 // Package match finds patterns in content: which of them occur, where, how often, and the text around the first place.
 //
-// It is pure: it knows bytes, and no rules, files, globs or git. An [Engine] is made for a set of patterns; an [Examiner]
-// searches content of any length with it, in windows of fixed size. What counts as a match, in which encodings, is
-// said in docs/matching.md.
+// It is pure: it knows bytes, and no rules, files, globs or git. An [Engine] is made for a set of patterns; an
+// [Examiner] searches content of any length with it, in windows of fixed size. What counts as a match, in which
+// encodings, is said in docs/matching.md.
 package match
 
 import (
@@ -153,7 +153,8 @@ func (x *Examiner) windows(content io.Reader, overlap int) *windows {
 }
 
 // again hands the windows of content, from an offset on, to look until that returns false.
-func (x *Examiner) again(ctx context.Context, content io.ReadSeeker, from int64, overlap int, reads *int, look func(window) bool) error {
+func (x *Examiner) again(ctx context.Context, content io.ReadSeeker, from int64, overlap int, reads *int,
+	look func(window) bool) error {
 	if _, err := content.Seek(from, io.SeekStart); err != nil {
 		return err
 	}

@@ -16,7 +16,9 @@ var lfsPrefix = []byte("version https://git-lfs.github.com/spec/")
 // takes beyond that): after spaces, in one of three versions, with empty lines and extensions
 // anywhere, and spaces at its end.
 var lfsPointer = regexp.MustCompile(`^(?:ext-[0-9].*\n|\r?\n)*` +
-	`version (?:https://git-lfs\.github\.com/spec/v1|https://hawser\.github\.com/spec/v1|http://git-media\.io/v/2)\r?\n(?:ext-[0-9].*\n|\r?\n)*` +
+	`version ` +
+	`(?:https://git-lfs\.github\.com/spec/v1|https://hawser\.github\.com/spec/v1|http://git-media\.io/v/2)\r?\n` +
+	`(?:ext-[0-9].*\n|\r?\n)*` +
 	`oid sha256:[0-9a-f]{64}\r?\n(?:ext-[0-9].*\n|\r?\n)*` +
 	`size [+-]?[0-9]+$`)
 
@@ -28,7 +30,8 @@ func isPointer(data []byte, whole bool) bool {
 		return true
 	}
 	head := bytes.TrimSpace(data[:min(len(data), lfsLimit)])
-	return (bytes.HasPrefix(head, []byte("version ")) || bytes.HasPrefix(head, []byte("ext-"))) && lfsPointer.Match(head)
+	return (bytes.HasPrefix(head, []byte("version ")) || bytes.HasPrefix(head, []byte("ext-"))) &&
+		lfsPointer.Match(head)
 }
 
 // StandsFor reports whether a whole content stands for another, which is not here: a Git LFS pointer, or what git-crypt

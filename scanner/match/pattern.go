@@ -90,9 +90,10 @@ func newForm(e encoding, text string) form {
 	return f
 }
 
-// anchorOf returns the index of the line to search for: the longest that is in no other line, so that between two places
-// of it no more of a content is compared than is between them. If there is none among the first few, it is the
-// longest, and where the lines of a pattern repeat themselves a content that does, too, takes a time that grows with both.
+// anchorOf returns the index of the line to search for: the longest that is in no other line, so that between two
+// places of it no more of a content is compared than is between them. If there is none among the first few, it is the
+// longest, and where the lines of a pattern repeat themselves a content that does, too, takes a time that grows with
+// both.
 func anchorOf(lines []string) int {
 	if len(lines) == 1 {
 		return 0

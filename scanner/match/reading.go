@@ -49,7 +49,8 @@ type reading struct {
 // as the byte at align is.
 func newReading(enc encoding, align, at int64) *reading {
 	unit := int64(enc.unit())
-	return &reading{enc: enc, at: at, line: 1, lineStart: at, skip: int((align%unit - at%unit + unit) % unit), anchor: at}
+	return &reading{enc: enc, at: at, line: 1, lineStart: at,
+		skip: int((align%unit - at%unit + unit) % unit), anchor: at}
 }
 
 // newReadingWithin is newReading from an offset that is somewhere in a line.
@@ -162,7 +163,8 @@ func (e encoding) withoutLineEnd(data []byte, onlyASCII bool) int {
 	n := 0
 	for size := 64; n < len(data); size = min(2*size, 32<<10) {
 		block := data[n:min(n+size, len(data))]
-		if bytes.IndexByte(block, '\n') >= 0 || bytes.IndexByte(block, '\r') >= 0 || onlyASCII && ascii(block) < len(block) {
+		if bytes.IndexByte(block, '\n') >= 0 || bytes.IndexByte(block, '\r') >= 0 ||
+			onlyASCII && ascii(block) < len(block) {
 			if size == 64 {
 				n += slices.IndexFunc(block, stops)
 			}

@@ -88,7 +88,8 @@ func (g *grams) compare(gram uint32, content []byte, at int, needles []*Needle, 
 		for k := s.from; k < s.to; k++ {
 			p := &g.places[k]
 			start := at - p.at
-			if seen.has[p.needle] || start < 0 || start+4 > len(content) || binary.LittleEndian.Uint32(content[start:]) != p.head {
+			if seen.has[p.needle] || start < 0 || start+4 > len(content) ||
+				binary.LittleEndian.Uint32(content[start:]) != p.head {
 				continue
 			}
 			if seen.stands(p.needle, needles[p.needle].text, content, start) {

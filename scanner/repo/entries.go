@@ -98,7 +98,8 @@ func validName(name []byte) error {
 	switch {
 	case len(name) == 0:
 		return fmt.Errorf("%w: an entry without a name", ErrMalformed)
-	case string(name) == ".", string(name) == "..", len(name) == 4 && strings.EqualFold(string(name), ".git"), bytes.IndexByte(name, '/') >= 0:
+	case string(name) == ".", string(name) == "..", len(name) == 4 && strings.EqualFold(string(name), ".git"),
+		bytes.IndexByte(name, '/') >= 0:
 		return fmt.Errorf("%w: an entry named %q", ErrMalformed, clip(string(name)))
 	}
 	return nil

@@ -61,7 +61,8 @@ func openFolders(dir string) ([]*folder, error) {
 			}
 			if strings.HasPrefix(line, `"`) {
 				if line, err = strconv.Unquote(line); err != nil {
-					return fmt.Errorf("%s: an alternate in quotes that cannot be read", filepath.Join(dir, "info", "alternates"))
+					return fmt.Errorf("%s: an alternate in quotes that cannot be read",
+						filepath.Join(dir, "info", "alternates"))
 				}
 			}
 			if !filepath.IsAbs(line) {
@@ -71,7 +72,8 @@ func openFolders(dir string) ([]*folder, error) {
 				return fmt.Errorf("%s: alternates more than six deep", dir)
 			}
 			if err := open(line, depth+1); err != nil {
-				return fmt.Errorf("%w: info/alternates names the objects of %s, which cannot be opened (%v); fix or remove that line", ErrCorrupt, line, disk.Cause(err))
+				return fmt.Errorf("%w: info/alternates names the objects of %s, which cannot be opened (%v); "+
+					"fix or remove that line", ErrCorrupt, line, disk.Cause(err))
 			}
 		}
 		return nil

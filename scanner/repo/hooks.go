@@ -41,7 +41,8 @@ func (r *Repository) Hooks() (string, error) {
 	}
 	switch dir := *value; {
 	case dir == "" || dir == "true" || dir[0] == '%' || dir[0] == '~' && !strings.HasPrefix(dir, "~/"):
-		return "", fmt.Errorf("%w: core.hooksPath is %q; set it to a folder: git config core.hooksPath FOLDER", ErrHooks, dir)
+		return "", fmt.Errorf("%w: core.hooksPath is %q; set it to a folder: git config core.hooksPath FOLDER",
+			ErrHooks, dir)
 	case dir[0] == '~':
 		home, err := os.UserHomeDir()
 		return filepath.Join(home, dir[2:]), err
@@ -122,7 +123,8 @@ func othersSettings() []string {
 func hooksElsewhere(file, value string) error {
 	return fmt.Errorf("%w: %s sets core.hooksPath to %q, and git ignores this repository's own hooks; "+
 		"call policyscan from the hook there, or give this repository its own hooks and try again: "+
-		`git config core.hooksPath "$(git rev-parse --path-format=absolute --git-common-dir)/hooks"`, ErrHooks, file, value)
+		`git config core.hooksPath "$(git rev-parse --path-format=absolute --git-common-dir)/hooks"`, ErrHooks,
+		file, value)
 }
 
 // includedHooksPath is an error if a file that settings include, on any condition, has a

@@ -89,6 +89,7 @@ func (g *Ignores) Match(name string, isFolder bool) bool {
 
 // IgnoredBy reports whether a .gitignore with this text makes git ignore an untracked file in its folder.
 func IgnoredBy(text []byte, name string) bool {
-	g := &Ignores{folders: map[string][]gitignore.Pattern{"": parseIgnores(bytes.TrimPrefix(text, []byte("\ufeff")), nil)}}
+	g := &Ignores{folders: map[string][]gitignore.Pattern{"": parseIgnores(bytes.TrimPrefix(text, []byte("\ufeff")),
+		nil)}}
 	return g.Match(name, false)
 }

@@ -59,7 +59,8 @@ func (r *Repository) Index() (*Index, error) {
 			file = filepath.Join(cmp.Or(r.WorkTree, r.gitDir), name)
 		}
 		if other := filepath.Dir(file); exists(filepath.Join(other, "HEAD")) && !disk.Same(other, r.gitDir) {
-			return nil, fmt.Errorf("%w: GIT_INDEX_FILE is %s, of another repository than %s; unset it, or omit the path", ErrIndex, file, r.gitDir)
+			return nil, fmt.Errorf("%w: GIT_INDEX_FILE is %s, of another repository than %s; "+
+				"unset it, or omit the path", ErrIndex, file, r.gitDir)
 		}
 	}
 	read, err := readIndex(file, crypto.SHA1)
@@ -139,7 +140,8 @@ func (x *Index) Missing() error {
 	case !x.written.IsZero():
 		return nil
 	case name != "":
-		return fmt.Errorf("%w: GIT_INDEX_FILE is %s, which does not exist; unset it, or set it to an index", ErrIndex, name)
+		return fmt.Errorf("%w: GIT_INDEX_FILE is %s, which does not exist; unset it, or set it to an index",
+			ErrIndex, name)
 	}
 	return fmt.Errorf("%w: there is none; make one with git reset", ErrIndex)
 }
@@ -240,7 +242,8 @@ func inIndex(gitDir, root, file string) (bool, error) {
 		case strings.EqualFold(f.Path, rel) && disk.Same(filepath.Join(root, filepath.FromSlash(f.Path)), file):
 			return true, nil // a file system that folds case
 		case f.Mode == folderMode && strings.HasPrefix(rel, f.Path):
-			return false, fmt.Errorf("%w: it is sparse, and has %s as a whole; run git sparse-checkout reapply --no-sparse-index", ErrIndex, f.Path)
+			return false, fmt.Errorf("%w: it is sparse, and has %s as a whole; "+
+				"run git sparse-checkout reapply --no-sparse-index", ErrIndex, f.Path)
 		}
 	}
 	return false, nil

@@ -93,7 +93,8 @@ func (s *objects) find(h Hash) (stored, error) {
 	}
 	for _, f := range s.folders {
 		if f.blind != "" {
-			return stored{}, &ObjectError{h, fmt.Errorf("%w, or it is in %s, which has no index; run git repack -a -d", ErrMissing, f.blind)}
+			return stored{}, &ObjectError{h,
+				fmt.Errorf("%w, or it is in %s, which has no index; run git repack -a -d", ErrMissing, f.blind)}
 		}
 	}
 	return stored{}, &ObjectError{h, ErrMissing}

@@ -65,7 +65,8 @@ func (p *pack) openOnce() (err error) {
 	if _, err := p.file.ReadAt(head, 0); err != nil {
 		return fmt.Errorf("%w: %s.pack: %w", ErrCorrupt, p.stem, noEOF(err))
 	}
-	if string(head[:4]) != "PACK" || binary.BigEndian.Uint32(head[4:]) != 2 || binary.BigEndian.Uint32(head[8:]) != uint32(p.n) {
+	if string(head[:4]) != "PACK" || binary.BigEndian.Uint32(head[4:]) != 2 ||
+		binary.BigEndian.Uint32(head[8:]) != uint32(p.n) {
 		return fmt.Errorf("%w: %s.pack is not the pack of its index", ErrCorrupt, p.stem)
 	}
 	// The index ends with the pack's checksum and its own.

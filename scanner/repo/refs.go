@@ -143,7 +143,8 @@ func validRef(name string) bool {
 	if name == "HEAD" {
 		return true
 	}
-	if name == "" || strings.HasSuffix(name, ".") || strings.Contains(name, "..") || strings.Contains(name, "@{") || name == "@" {
+	if name == "" || strings.HasSuffix(name, ".") || strings.Contains(name, "..") ||
+		strings.Contains(name, "@{") || name == "@" {
 		return false
 	}
 	for part := range strings.SplitSeq(name, "/") {
@@ -151,7 +152,8 @@ func validRef(name string) bool {
 			return false
 		}
 	}
-	return !strings.ContainsFunc(name, func(c rune) bool { return c < ' ' || c == 0x7f || strings.ContainsRune(" ~^:?*[\\", c) })
+	return !strings.ContainsFunc(name,
+		func(c rune) bool { return c < ' ' || c == 0x7f || strings.ContainsRune(" ~^:?*[\\", c) })
 }
 
 // clip shortens a text for a message.

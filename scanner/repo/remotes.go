@@ -99,7 +99,8 @@ func FetchBranchLine(from, remote, branch string) string {
 // shellWord is a word that a shell takes as it is.
 func shellWord(s string) string {
 	plain := func(c rune) bool {
-		return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.ContainsRune("_./:+@%=-", c)
+		return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' ||
+			strings.ContainsRune("_./:+@%=-", c)
 	}
 	if s != "" && !strings.ContainsFunc(s, func(c rune) bool { return !plain(c) }) {
 		return s
@@ -149,12 +150,14 @@ func (r *Repository) fetching(name string, remotes []remote) string {
 	branch, isBranch := strings.CutPrefix(short, "heads/")
 	switch {
 	case of != nil && (track == of.name || track == of.name+"/HEAD"):
-		const head = "it would be the default branch of the remote: set it (git remote set-head %s --auto), or name the branch"
+		const head = "it would be the default branch of the remote: set it (git remote set-head %s --auto), " +
+			"or name the branch"
 		return fmt.Sprintf(head, shellWord(of.name))
 	case of != nil:
 		return fetch(of.fetchLine(strings.TrimPrefix(track, of.name+"/")))
 	case tracking:
-		return fmt.Sprintf("no remote of this clone has such branches; name one of %[1]s, such as %[1]s/main", first.name)
+		return fmt.Sprintf("no remote of this clone has such branches; name one of %[1]s, such as %[1]s/main",
+			first.name)
 	case isTag:
 		return fetch(FetchLine(first.name, "tag", tag))
 	case !isBranch && short != name:

@@ -142,7 +142,8 @@ func gitFile(dot string) (string, error) {
 
 // LooksBare reports whether a folder is git's own: a bare repository or a .git.
 func LooksBare(dir string) bool {
-	return isFolder(filepath.Join(dir, "objects")) && isFolder(filepath.Join(dir, "refs")) && !isFolder(filepath.Join(dir, "HEAD")) && exists(filepath.Join(dir, "HEAD"))
+	return isFolder(filepath.Join(dir, "objects")) && isFolder(filepath.Join(dir, "refs")) &&
+		!isFolder(filepath.Join(dir, "HEAD")) && exists(filepath.Join(dir, "HEAD"))
 }
 
 func open(gitDir, workTree string) (*Repository, error) {
@@ -207,7 +208,8 @@ func (r *Repository) findCommon() error {
 
 // extensions are those that change nothing of what is read here.
 var extensions = map[string]bool{
-	"noop": true, "noop-v1": true, "preciousobjects": true, "partialclone": true, "worktreeconfig": true, "relativeworktrees": true,
+	"noop": true, "noop-v1": true, "preciousobjects": true, "partialclone": true,
+	"worktreeconfig": true, "relativeworktrees": true,
 }
 
 // checkFormat refuses what the settings say that is kept in a way not known here.
@@ -226,10 +228,12 @@ func checkFormat(cfg settings) error {
 		case extensions[name]:
 		case name == "objectformat" && strings.EqualFold(value, "sha1"):
 		case name == "objectformat":
-			return fmt.Errorf("%w: its objects are named by %s, not SHA-1; a full scan needs no git", ErrFormat, clip(value))
+			return fmt.Errorf("%w: its objects are named by %s, not SHA-1; a full scan needs no git", ErrFormat,
+				clip(value))
 		case name == "refstorage" && strings.EqualFold(value, "files"):
 		case name == "refstorage":
-			return fmt.Errorf("%w: its refs are kept as %s; run git refs migrate --ref-format=files, or use a full scan, which needs no git", ErrFormat, clip(value))
+			return fmt.Errorf("%w: its refs are kept as %s; run git refs migrate --ref-format=files, "+
+				"or use a full scan, which needs no git", ErrFormat, clip(value))
 		case version == "1":
 			return fmt.Errorf("%w: the extension %q; a full scan needs no git", ErrFormat, clip(name))
 		}

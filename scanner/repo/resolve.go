@@ -100,7 +100,8 @@ func (r *Repository) named(name string) (Hash, error) {
 		}
 		return head.hash, err
 	}
-	places := []string{"refs/" + name, "refs/tags/" + name, "refs/heads/" + name, "refs/remotes/" + name, "refs/remotes/" + name + "/HEAD"}
+	places := []string{"refs/" + name, "refs/tags/" + name, "refs/heads/" + name, "refs/remotes/" + name,
+		"refs/remotes/" + name + "/HEAD"}
 	if strings.HasPrefix(name, "refs/") {
 		places = append(places, name)
 	}
@@ -135,7 +136,8 @@ func (r *Repository) named(name string) (Hash, error) {
 		if len(names) > most {
 			names = append(names[:most], "...")
 		}
-		return Hash{}, fmt.Errorf("%w: %q could be %s; write one of them in full", ErrAmbiguous, name, strings.Join(names, " or "))
+		return Hash{}, fmt.Errorf("%w: %q could be %s; write one of them in full", ErrAmbiguous,
+			name, strings.Join(names, " or "))
 	case len(found) == 1:
 		return found[0].hash, nil
 	case len(hashes) == 1:

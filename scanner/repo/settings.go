@@ -215,7 +215,8 @@ func (p *settingsParser) value() (string, error) {
 	end := 0 // of what is not blank, or quoted
 	quoted := false
 	for {
-		if len(p.rest) == 0 || !quoted && (p.peek() == '#' || p.peek() == ';') || p.peek() == '\n' || bytes.HasPrefix(p.rest, []byte("\r\n")) {
+		if len(p.rest) == 0 || !quoted && (p.peek() == '#' || p.peek() == ';') || p.peek() == '\n' ||
+			bytes.HasPrefix(p.rest, []byte("\r\n")) {
 			if quoted {
 				return "", errors.New("a quote that is not closed")
 			}

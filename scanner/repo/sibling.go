@@ -8,8 +8,8 @@ import (
 
 // Sibling returns the root of the nearest work tree around dir that is another one of the repository of which root is a
 // work tree, as git worktree makes them; "" if there is none before root itself, or root is not a work
-// tree. dir need not exist yet. What is in between, another repository or a .git that is broken, is passed over: what is there is the
-// tree's own. The error is that of root's git folder.
+// tree. dir need not exist yet. What is in between, another repository or a .git that is broken, is passed over: what
+// is there is the tree's own. The error is that of root's git folder.
 func Sibling(root, dir string) (string, error) {
 	main, err := common(root)
 	if err != nil || main == "" {
@@ -26,8 +26,8 @@ func Sibling(root, dir string) (string, error) {
 	return "", nil
 }
 
-// GitDirs returns git's own folders of the work tree at root: that of the work tree, and that which it shares with others,
-// if it is another. None, if root is no work tree.
+// GitDirs returns git's own folders of the work tree at root: that of the work tree, and that which it shares with
+// others, if it is another. None, if root is no work tree.
 func GitDirs(root string) ([]string, error) {
 	gitDir, err := gitDirOf(root)
 	if err != nil || gitDir == "" {
@@ -40,9 +40,9 @@ func GitDirs(root string) ([]string, error) {
 	return []string{gitDir, shared}, err
 }
 
-// HookPlaces returns what decides which hooks of git run in the work tree at root: the folders that core.hooksPath names in
-// the settings of the repository, of the user and of the machine, and the files that these settings include, on any
-// condition. It returns nothing for what cannot be read, and nothing at all if root is not a work tree.
+// HookPlaces returns what decides which hooks of git run in the work tree at root: the folders that core.hooksPath
+// names in the settings of the repository, of the user and of the machine, and the files that these settings include,
+// on any condition. It returns nothing for what cannot be read, and nothing at all if root is not a work tree.
 func HookPlaces(root string) []string {
 	gitDir, err := gitDirOf(root)
 	if err != nil || gitDir == "" {
@@ -54,13 +54,15 @@ func HookPlaces(root string) []string {
 	}
 	var places []string
 	seen := map[string]bool{}
-	for _, file := range append(othersSettings(), filepath.Join(r.commonDir, "config"), filepath.Join(gitDir, "config.worktree")) {
+	for _, file := range append(othersSettings(), filepath.Join(r.commonDir, "config"),
+		filepath.Join(gitDir, "config.worktree")) {
 		places = append(places, hookPlacesIn(file, root, seen)...)
 	}
 	return places
 }
 
-// hookPlacesIn are the places that a file of settings names, unless it was seen. Relative folders of hooks count from root.
+// hookPlacesIn are the places that a file of settings names, unless it was seen. Relative folders of hooks count from
+// root.
 func hookPlacesIn(file, root string, seen map[string]bool) []string {
 	cfg, err := readSettings(file)
 	if err != nil || seen[file] {

@@ -64,7 +64,8 @@ func (q *Request) aboutPath(err error) error {
 // the command that checks the folder with it.
 func (q *Request) aboutBundle(err error, p Place) error {
 	var none *document.Error
-	if !errors.As(err, &none) || none.Code != document.CodeMissing || none.File != "" || q.Path == "" || len(q.named()) > 0 {
+	if !errors.As(err, &none) || none.Code != document.CodeMissing || none.File != "" ||
+		q.Path == "" || len(q.named()) > 0 {
 		return err
 	}
 	root, within, aerr := repo.Around(p.Root)

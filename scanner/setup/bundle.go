@@ -91,7 +91,8 @@ func noBundleYet(root string) error {
 			if rules.IsRuleFile(e.Name()) {
 				return fmt.Errorf("%s looks like a part of a bundle: "+
 					"complete it (%s and %s in a folder \"rules\"), or move it away",
-					disk.Shown(filepath.Join(root, folder, e.Name())), path.Base(rules.BoundariesFile), path.Base(rules.InvariantsFile))
+					disk.Shown(filepath.Join(root, folder, e.Name())), path.Base(rules.BoundariesFile),
+					path.Base(rules.InvariantsFile))
 			}
 		}
 	}

@@ -30,7 +30,8 @@ func IgnoreVerdict(dir string) (string, error) {
 		return "", err
 	}
 	if _, err := os.Lstat(filepath.Join(root, ".git")); disk.Absent(err) {
-		return "there is no git repository here; if you make one, add the line " + ignoreLine + " to its .gitignore", nil
+		return "there is no git repository here; if you make one, add the line " +
+			ignoreLine + " to its .gitignore", nil
 	}
 	file := filepath.Join(root, ".gitignore")
 	shown := disk.Shown(file)

@@ -123,7 +123,8 @@ func foreignHook(file string) error {
 	case bytes.Contains(text, []byte("pre-commit.com")):
 		return fmt.Errorf(head+"it belongs to pre-commit: add the hook policyscan to .pre-commit-config.yaml", shown)
 	case bytes.Contains(text, []byte("lefthook")):
-		return fmt.Errorf(head+"it belongs to lefthook: add this command to pre-commit in lefthook.yml: "+hookCommand, shown)
+		return fmt.Errorf(head+"it belongs to lefthook: add this command to pre-commit in lefthook.yml: "+hookCommand,
+			shown)
 	case strings.HasSuffix(filepath.ToSlash(filepath.Dir(file)), "/.husky/_"):
 		return fmt.Errorf(head+"it belongs to husky: add this line to .husky/pre-commit: "+hookCommand, shown)
 	}

@@ -103,7 +103,8 @@ func firstStep(path string, many bool) (step, rest string) {
 // O_DIRECTORY and O_NOFOLLOW a link is ELOOP or, on Linux, ENOTDIR.
 func dirError(err error) error {
 	switch {
-	case errors.Is(err, unix.ELOOP), errors.Is(err, unix.ENOTDIR), errors.Is(err, unix.EMLINK), errors.Is(err, unix.EXDEV):
+	case errors.Is(err, unix.ELOOP), errors.Is(err, unix.ENOTDIR),
+		errors.Is(err, unix.EMLINK), errors.Is(err, unix.EXDEV):
 		return ErrPath
 	}
 	return err
@@ -114,7 +115,8 @@ func (h handle) stat(name string) (Status, error) {
 	_, err := retry(func() (int, error) {
 		return 0, unix.Fstatat(h.fd, name, &st, unix.AT_SYMLINK_NOFOLLOW)
 	})
-	return Status{kindOf(uint32(st.Mode)), st.Size, time.Unix(st.Mtim.Unix()), FileID{uint64(st.Dev), uint64(st.Ino)}}, err
+	return Status{kindOf(uint32(st.Mode)), st.Size, time.Unix(st.Mtim.Unix()),
+		FileID{uint64(st.Dev), uint64(st.Ino)}}, err
 }
 
 // A FileID tells files apart.
@@ -207,7 +209,8 @@ func (h handle) openFile(name string, watched bool) (*File, error) {
 		return unix.Openat(h.fd, name, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_NOCTTY|unix.O_CLOEXEC, 0)
 	})
 	switch {
-	case errors.Is(err, unix.ELOOP), errors.Is(err, unix.EMLINK), errors.Is(err, unix.ENXIO), errors.Is(err, unix.ENODEV):
+	case errors.Is(err, unix.ELOOP), errors.Is(err, unix.EMLINK),
+		errors.Is(err, unix.ENXIO), errors.Is(err, unix.ENODEV):
 		return nil, ErrChanged
 	case err != nil:
 		return nil, err

@@ -12,14 +12,15 @@ const (
 	Timeout     = "E_TIMEOUT"     // --timeout was over
 	Internal    = "E_INTERNAL"    // a bug in policyscan
 
-	Read          = "E_READ"           // a file or folder could not be read
-	Changed       = "E_CHANGED"        // a file changed, appeared or went while it was read
-	NotRegular    = "E_NOT_REGULAR"    // a covered FIFO, socket or device
-	Unavailable   = "E_UNAVAILABLE"    // a covered file's content is elsewhere (Git LFS), or encrypted (git-crypt)
-	Encoding      = "E_ENCODING"       // git checks a covered file out in an unknown encoding
-	Link          = "E_LINK"           // a link to what the rules do not judge as they judge the link's own path
-	CaseCollision = "E_CASE_COLLISION" // two tracked files that are one on disk, where case or normal form does not count
-	Limit         = "E_LIMIT"          // a limit that the user set was hit
+	Read        = "E_READ"        // a file or folder could not be read
+	Changed     = "E_CHANGED"     // a file changed, appeared or went while it was read
+	NotRegular  = "E_NOT_REGULAR" // a covered FIFO, socket or device
+	Unavailable = "E_UNAVAILABLE" // a covered file's content is elsewhere (Git LFS), or encrypted (git-crypt)
+	Encoding    = "E_ENCODING"    // git checks a covered file out in an unknown encoding
+	Link        = "E_LINK"        // a link to what the rules do not judge as they judge the link's own path
+	// two tracked files that are one on disk, where case or normal form does not count
+	CaseCollision = "E_CASE_COLLISION"
+	Limit         = "E_LIMIT" // a limit that the user set was hit
 
 	RepoFormat    = "E_REPO_FORMAT"    // no git repository, or one of a format that cannot be read
 	Index         = "E_INDEX"          // git's index does not say which files there are

@@ -54,7 +54,8 @@ func create(path, version string, scope verdict.Scope) (*file, error) {
 func replaceable(path string) error {
 	switch st, err := os.Lstat(path); {
 	case err == nil && st.Mode()&fs.ModeSymlink != 0:
-		return fmt.Errorf("%s: the output is a symbolic link, which could lead anywhere; remove it or name another file",
+		return fmt.Errorf("%s: the output is a symbolic link, which could lead anywhere; "+
+			"remove it or name another file",
 			verdict.Visible(path))
 	case err == nil && !st.Mode().IsRegular():
 		return fmt.Errorf("%s: the output is not a regular file; name another (for standard output: -)",
@@ -70,7 +71,8 @@ func replaceable(path string) error {
 // that fails. There need be none.
 func clearFile(path string) error {
 	if err := disk.Remove(path); err != nil {
-		return fmt.Errorf("%s: the report of an earlier run cannot be removed: %w", verdict.Visible(path), disk.Cause(err))
+		return fmt.Errorf("%s: the report of an earlier run cannot be removed: %w",
+			verdict.Visible(path), disk.Cause(err))
 	}
 	return nil
 }
@@ -125,7 +127,8 @@ func (tracks Tracks) throughLink(file string) error {
 		}
 		switch tracked, err := tracks(file[:i]); {
 		case err != nil:
-			return fmt.Errorf("cannot determine whether git tracks %s, on the way to the output %s: %w", file[:i], file, err)
+			return fmt.Errorf("cannot determine whether git tracks %s, on the way to the output %s: %w",
+				file[:i], file, err)
 		case tracked:
 			return fmt.Errorf("the output %s leads through %s, a link that git tracks, "+
 				"so a change could choose where it goes; write to another path", file, file[:i])

@@ -70,9 +70,11 @@ func (r *Run) apartFromVerdict() error {
 	for _, p := range r.Reports {
 		switch {
 		case p.file == "" && r.Output == "-":
-			return fmt.Errorf("--output - and --report %s both go to standard output; name a file for one of them", p.Name)
+			return fmt.Errorf("--output - and --report %s both go to standard output; name a file for one of them",
+				p.Name)
 		case p.file != "" && r.path != "" && sameFile(p.file, r.path):
-			return fmt.Errorf("--report %s and --output are the same file, %s; name another file for one of them", p.Name, p.file)
+			return fmt.Errorf("--report %s and --output are the same file, %s; name another file for one of them",
+				p.Name, p.file)
 		}
 	}
 	return nil

@@ -39,7 +39,8 @@ func Reports(specs []string, tracks Tracks) ([]Report, error) {
 			return nil, fmt.Errorf("--report %s has no file; name one, or - for standard output", spec)
 		case !named || file == "-":
 			if toStdout != "" {
-				return nil, fmt.Errorf("--report %s and --report %s both go to standard output; name a file for one of them",
+				return nil, fmt.Errorf("--report %s and --report %s both go to standard output; "+
+					"name a file for one of them",
 					toStdout, name)
 			}
 			toStdout = name
@@ -90,10 +91,12 @@ func (r *Report) overOwn() error {
 		text, err = io.ReadAll(io.LimitReader(file, 64<<20))
 	}
 	if err != nil {
-		return fmt.Errorf("%s: the file that the report would replace cannot be read: %w", verdict.Visible(r.file), disk.Cause(err))
+		return fmt.Errorf("%s: the file that the report would replace cannot be read: %w",
+			verdict.Visible(r.file), disk.Cause(err))
 	}
 	if len(text) > 0 && !r.Wrote(string(text)) {
-		return fmt.Errorf("%s: the report %s would overwrite a file that is not such a report; remove it or name another file",
+		return fmt.Errorf("%s: the report %s would overwrite a file that is not such a report; "+
+			"remove it or name another file",
 			verdict.Visible(r.file), r.Name)
 	}
 	return nil
@@ -113,7 +116,8 @@ func checkDistinct(reports []Report) error {
 	for i, p := range reports {
 		for _, q := range reports[:i] {
 			if p.file != "" && q.file != "" && sameFile(p.file, q.file) {
-				return fmt.Errorf("--report %s and --report %s are the same file, %s; name another file for one of them",
+				return fmt.Errorf("--report %s and --report %s are the same file, %s; "+
+					"name another file for one of them",
 					q.Name, p.Name, p.file)
 			}
 		}

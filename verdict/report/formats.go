@@ -53,7 +53,8 @@ func Formats() []Format {
 		{"github", "annotations of a GitHub Actions run", writeGitHub, "::", "title="},
 		{"markdown", "GitHub's job summary, or a comment", writeMarkdown, "## policyscan ", ""},
 		{"gitlab", "GitLab's Code Quality", writeGitLab, "[\n  {\n    \"description\"", "\"check_name\""},
-		{"rdjson", "reviewdog, which comments on changes", writeRDJSON, "{\n  \"source\": {\n    \"name\": \"policyscan\"", ""},
+		{"rdjson", "reviewdog, which comments on changes", writeRDJSON,
+			"{\n  \"source\": {\n    \"name\": \"policyscan\"", ""},
 		{"html", "one page to read and to search", writeHTML, "<!DOCTYPE html>", "policyscan"},
 	}
 }

@@ -120,7 +120,8 @@ func restAnnotation(v *verdict.Verdict, errs int) annotation {
 	}
 	more := strings.Join(parts, " and ")
 	return annotation{title: "policyscan: " + more, lines: []string{
-		more + " not shown: GitHub keeps 10 annotations per step. All are in the verdict (--output, verdict.json) and in the text report.",
+		more + " not shown: GitHub keeps 10 annotations per step. " +
+			"All are in the verdict (--output, verdict.json) and in the text report.",
 		tally(v),
 	}}
 }
@@ -130,7 +131,8 @@ func restAnnotation(v *verdict.Verdict, errs int) annotation {
 // first, and the title's begins with a word of ours.
 func (a *annotation) write(b *bufio.Writer, name string) {
 	property := func(key, value string) string {
-		return key + "=" + strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C").Replace(value)
+		return key + "=" +
+			strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C").Replace(value)
 	}
 	number := func(key string, n int64) string { return key + "=" + strconv.FormatInt(n, 10) }
 

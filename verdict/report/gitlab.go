@@ -51,7 +51,9 @@ func writeGitLab(w io.Writer, v *verdict.Verdict) error {
 			unique = fingerprint + "-" + strconv.Itoa(last[fingerprint]+1)
 		}
 		used[unique] = true
-		issues = append(issues, gitlabIssue{description, check, unique, severity, gitlabLocation{gitlabPath(file), gitlabLines{max(line, 1)}}})
+		issues = append(issues,
+			gitlabIssue{description, check, unique, severity,
+				gitlabLocation{gitlabPath(file), gitlabLines{max(line, 1)}}})
 	}
 
 	for _, e := range undecidedOf(v) {
@@ -63,7 +65,8 @@ func writeGitLab(w io.Writer, v *verdict.Verdict) error {
 		if r := indexes[i]; r >= 0 {
 			severity = v.Rules[r].Severity
 		}
-		add(sentenceOf(found), found.RuleID, found.Fingerprint, gitlabSeverity(severity), found.File, found.Evidence.Line)
+		add(sentenceOf(found), found.RuleID, found.Fingerprint, gitlabSeverity(severity),
+			found.File, found.Evidence.Line)
 	}
 	if v.Verdict == verdict.Pass && (ofWholeTree(v) || v.Coverage.Governed > 0) {
 		for _, but := range caveats(v) {

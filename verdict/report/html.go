@@ -26,7 +26,8 @@ var htmlFiles embed.FS
 // printed to a log is done here, as a reference that HTML reads as the same character.
 func writeHTML(w io.Writer, v *verdict.Verdict) error {
 	number := func(n int) string { return grouped(int64(n)) }
-	page, err := template.New("page.html").Funcs(template.FuncMap{"number": number}).ParseFS(htmlFiles, "html/page.html")
+	page, err := template.New("page.html").Funcs(template.FuncMap{"number": number}).ParseFS(htmlFiles,
+		"html/page.html")
 	if err != nil {
 		return err
 	}

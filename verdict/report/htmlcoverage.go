@@ -10,14 +10,16 @@ import (
 // headline says what came of the run, how much it looked at, and what limits that.
 func (p *htmlPage) headline(v *verdict.Verdict) {
 	c := &v.Coverage
-	looked := fmt.Sprintf("%s of %s checked against %s, each in full", grouped(int64(c.Scanned)), some(c.Governed, "covered file"), some(len(v.Rules), "rule"))
+	looked := fmt.Sprintf("%s of %s checked against %s, each in full", grouped(int64(c.Scanned)),
+		some(c.Governed, "covered file"), some(len(v.Rules), "rule"))
 	found := "no violation"
 	if n := len(v.Violations); n > 0 {
 		files := map[string]bool{}
 		for i := range v.Violations {
 			files[v.Violations[i].File] = true
 		}
-		found = fmt.Sprintf("%s of %s in %s", some(n, "violation"), some(len(p.RuleBars), "rule"), some(len(files), "file"))
+		found = fmt.Sprintf("%s of %s in %s", some(n, "violation"),
+			some(len(p.RuleBars), "rule"), some(len(files), "file"))
 	}
 	switch {
 	case !v.Complete && len(v.Violations) > 0:
@@ -129,7 +131,9 @@ func (p *htmlPage) coverage(v *verdict.Verdict) {
 	fact("Head commit", true, s.HeadCommit)
 	fact("Found by", true, s.Strategy)
 	c := &v.Coverage
-	fact("Files", false, fmt.Sprintf("%s in the tree, %s covered, %s scanned", grouped(int64(c.Files)), grouped(int64(c.Governed)), grouped(int64(c.Scanned))))
+	fact("Files", false,
+		fmt.Sprintf("%s in the tree, %s covered, %s scanned", grouped(int64(c.Files)),
+			grouped(int64(c.Governed)), grouped(int64(c.Scanned))))
 	fact("Bytes", false, grouped(c.Bytes)+" read")
 	if c.Deleted > 0 {
 		fact("Deleted", false, some(c.Deleted, "file"))
@@ -139,16 +143,20 @@ func (p *htmlPage) coverage(v *verdict.Verdict) {
 	for i := range v.Policy {
 		b := &v.Policy[i]
 		p.Policy = append(p.Policy, htmlPolicy{
-			From: verdict.Visible(b.From), About: bundleInWords(b.From), Commit: verdict.Visible(b.Commit), SHA256: verdict.Visible(b.SHA256),
-			Counts: fmt.Sprintf("boundaries: %d, invariants: %d, deprecated: %d (counted, never enforced)", b.Boundaries, b.Invariants, b.Deprecated),
+			From: verdict.Visible(b.From), About: bundleInWords(b.From), Commit: verdict.Visible(b.Commit),
+			SHA256: verdict.Visible(b.SHA256),
+			Counts: fmt.Sprintf("boundaries: %d, invariants: %d, deprecated: %d (counted, never enforced)",
+				b.Boundaries, b.Invariants, b.Deprecated),
 		})
 	}
 	p.Changes = policyChanges(v)
 	for _, o := range c.LeftOut {
-		p.LeftOut = append(p.LeftOut, htmlOmission{verdict.Visible(o.File), verdict.Visible(o.Reason), omissionInWords(o.Reason)})
+		p.LeftOut = append(p.LeftOut,
+			htmlOmission{verdict.Visible(o.File), verdict.Visible(o.Reason), omissionInWords(o.Reason)})
 	}
 	for _, o := range c.NotScanned {
-		p.NotScanned = append(p.NotScanned, htmlOmission{verdict.Visible(o.File), verdict.Visible(o.Reason), omissionInWords(o.Reason)})
+		p.NotScanned = append(p.NotScanned,
+			htmlOmission{verdict.Visible(o.File), verdict.Visible(o.Reason), omissionInWords(o.Reason)})
 	}
 }
 

@@ -66,8 +66,9 @@ type htmlRule struct {
 	Message, Remediation                   []string
 	Files                                  string
 	Violations                             int
-	State                                  string // "violated", "holds", "unused", "idle" (nothing was scanned) or, of a run that could not decide, "unknown"
-	Group                                  string // the id of its violations; "" if there is none
+	// "violated", "holds", "unused", "idle" (nothing was scanned) or, of a run that could not decide, "unknown"
+	State string
+	Group string // the id of its violations; "" if there is none
 }
 
 type htmlError struct {
@@ -103,7 +104,8 @@ type htmlViolation struct {
 
 // newHTMLPage makes the page of a verdict, but for its style and script.
 func newHTMLPage(v *verdict.Verdict) *htmlPage {
-	p := &htmlPage{Outcome: string(v.Verdict), Tool: verdict.Visible(strings.TrimSpace(v.Tool.Name + " " + v.Tool.Version)), Violations: len(v.Violations)}
+	p := &htmlPage{Outcome: string(v.Verdict),
+		Tool: verdict.Visible(strings.TrimSpace(v.Tool.Name + " " + v.Tool.Version)), Violations: len(v.Violations)}
 	p.rules(v)
 	p.violations(v)
 	p.bars(v)
@@ -111,7 +113,8 @@ func newHTMLPage(v *verdict.Verdict) *htmlPage {
 	p.coverage(v)
 	for i := range v.Errors {
 		e := &v.Errors[i]
-		p.Errors = append(p.Errors, htmlError{verdict.Visible(e.Code), verdict.Visible(e.File), visibleLines(e.Message)})
+		p.Errors = append(p.Errors,
+			htmlError{verdict.Visible(e.Code), verdict.Visible(e.File), visibleLines(e.Message)})
 	}
 	return p
 }
@@ -140,8 +143,9 @@ func (p *htmlPage) rules(v *verdict.Verdict) {
 
 func newHTMLRule(r *verdict.Rule, several, complete bool) htmlRule {
 	h := htmlRule{
-		ID: verdict.Visible(r.ID), Type: verdict.Visible(r.Type), Title: flow(r.Title), Owner: flow(r.Owner), Severity: verdict.Visible(r.Severity),
-		Tags: verdict.Visible(strings.Join(r.Tags, ", ")), Docs: verdict.Visible(r.DocsURL),
+		ID: verdict.Visible(r.ID), Type: verdict.Visible(r.Type), Title: flow(r.Title), Owner: flow(r.Owner),
+		Severity: verdict.Visible(r.Severity),
+		Tags:     verdict.Visible(strings.Join(r.Tags, ", ")), Docs: verdict.Visible(r.DocsURL),
 		Message: visibleLines(r.Message), Remediation: visibleLines(r.Remediation), Files: grouped(int64(r.Files)),
 	}
 	if followed(r.DocsURL) {
@@ -179,7 +183,8 @@ func (p *htmlPage) violations(v *verdict.Verdict) {
 			k := key{x.RuleID, x.RuleType, x.Title}
 			known := false
 			if r, known = unknown[k]; !known {
-				p.Rules = append(p.Rules, newHTMLRule(&verdict.Rule{ID: x.RuleID, Type: x.RuleType, Title: x.Title}, false, v.Complete))
+				p.Rules = append(p.Rules,
+					newHTMLRule(&verdict.Rule{ID: x.RuleID, Type: x.RuleType, Title: x.Title}, false, v.Complete))
 				r = len(p.Rules) - 1
 				unknown[k] = r
 			}
@@ -252,7 +257,8 @@ func (p *htmlPage) bars(v *verdict.Verdict) {
 		for i := range all {
 			all[i].Share = max(1, all[i].Count*100/most)
 		}
-		slices.SortStableFunc(all, func(a, b htmlBar) int { return cmp.Or(b.Count-a.Count, strings.Compare(a.Name, b.Name)) })
+		slices.SortStableFunc(all,
+			func(a, b htmlBar) int { return cmp.Or(b.Count-a.Count, strings.Compare(a.Name, b.Name)) })
 		return all
 	}
 	var ids, folders, groups []string

@@ -160,12 +160,14 @@ func (c *junitCase) fail(r *verdict.Rule, found []*verdict.Violation) {
 	c.message = fmt.Sprintf("%s in %s: %s", count(len(found), "violation"), count(len(files), "file"), what)
 	for i, v := range found {
 		if i == junitMost {
-			c.lines = append(c.lines, fmt.Sprintf("and %s; the verdict has all of them", count(len(found)-junitMost, "more violation")))
+			c.lines = append(c.lines,
+				fmt.Sprintf("and %s; the verdict has all of them", count(len(found)-junitMost, "more violation")))
 			break
 		}
 		c.lines = append(c.lines, violationLines(v)...)
 	}
-	for _, note := range [][2]string{{"fix: ", r.Remediation}, {"docs: ", r.DocsURL}, {"owner: ", r.Owner}, {"severity: ", r.Severity}} {
+	for _, note := range [][2]string{{"fix: ", r.Remediation}, {"docs: ", r.DocsURL}, {"owner: ", r.Owner},
+		{"severity: ", r.Severity}} {
 		if text := strings.TrimSpace(note[1]); text != "" {
 			lines := textLines(text)
 			c.lines = append(append(c.lines, note[0]+lines[0]), lines[1:]...)
@@ -212,14 +214,17 @@ func (j *junitWriter) suite(id int, s *junitSuite) {
 	for i := range s.cases {
 		results[s.cases[i].result]++
 	}
-	j.print("  <testsuite name=\"%s\" package=\"policyscan\" id=\"%d\" timestamp=\"1970-01-01T00:00:00\" hostname=\"localhost\" tests=\"%d\" failures=\"%d\" errors=\"%d\" skipped=\"%d\" time=\"0\">\n",
+	j.print("  <testsuite name=\"%s\" package=\"policyscan\" id=\"%d\" timestamp=\"1970-01-01T00:00:00\" "+
+		"hostname=\"localhost\" tests=\"%d\" failures=\"%d\" errors=\"%d\" skipped=\"%d\" time=\"0\">\n",
 		xmlText("policyscan."+s.name), id, len(s.cases), results["failure"], results["error"], results["skipped"])
 	c := &j.v.Coverage
 	j.print("    <properties>\n")
 	for _, p := range [][2]string{
-		{"policyscan.version", j.v.Tool.Version}, {"verdict", string(j.v.Verdict)}, {"complete", fmt.Sprint(j.v.Complete)},
+		{"policyscan.version", j.v.Tool.Version}, {"verdict", string(j.v.Verdict)},
+		{"complete", fmt.Sprint(j.v.Complete)},
 		{"partial", fmt.Sprint(j.v.Partial)}, {"scope", j.v.Scope.Mode}, {"files", fmt.Sprint(c.Files)},
-		{"governed", fmt.Sprint(c.Governed)}, {"scanned", fmt.Sprint(c.Scanned)}, {"not_scanned", fmt.Sprint(len(c.NotScanned))},
+		{"governed", fmt.Sprint(c.Governed)}, {"scanned", fmt.Sprint(c.Scanned)},
+		{"not_scanned", fmt.Sprint(len(c.NotScanned))},
 	} {
 		j.print("      <property name=\"%s\" value=\"%s\"/>\n", p[0], xmlText(p[1]))
 	}
@@ -235,7 +240,8 @@ func (j *junitWriter) suite(id int, s *junitSuite) {
 }
 
 func (j *junitWriter) testCase(suite string, c *junitCase) {
-	j.print("    <testcase name=\"%s\" classname=\"%s\" time=\"0\"", xmlText(cut(flow(c.name), 500)), xmlText("policyscan."+suite))
+	j.print("    <testcase name=\"%s\" classname=\"%s\" time=\"0\"", xmlText(cut(flow(c.name), 500)),
+		xmlText("policyscan."+suite))
 	if c.result == "" {
 		j.print("/>\n")
 		return

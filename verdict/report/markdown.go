@@ -37,7 +37,8 @@ func writeMarkdown(w io.Writer, v *verdict.Verdict) error {
 	p.violations(groups, markdownLimit-len(tail))
 	p.b.WriteString(tail)
 	p.line("")
-	p.line("policyscan " + prose(clip(v.Tool.Version, 100), codeMarkdown) + ". All of this, for programs, is in `verdict.json`.")
+	p.line("policyscan " + prose(clip(v.Tool.Version, 100), codeMarkdown) +
+		". All of this, for programs, is in `verdict.json`.")
 	_, err := w.Write(p.b.Bytes())
 	return err
 }
@@ -70,7 +71,8 @@ func (p *markdownPage) headline() string {
 	}
 	switch n := len(v.Violations); {
 	case n > 0:
-		s := fmt.Sprintf("FAIL: %s of %s in %s", count(n, "violation"), count(len(rules), "rule"), count(len(files), "file"))
+		s := fmt.Sprintf("FAIL: %s of %s in %s", count(n, "violation"),
+			count(len(rules), "rule"), count(len(files), "file"))
 		if open {
 			s += ", and not all could be decided"
 		}
@@ -160,7 +162,8 @@ func (p *markdownPage) facts() {
 		}
 	}
 	p.line("- **Scope**: " + scope)
-	s := fmt.Sprintf("%s, %d covered, %d scanned in full (%s)", count(c.Files, "file"), c.Governed, c.Scanned, bytesWords(c.Bytes))
+	s := fmt.Sprintf("%s, %d covered, %d scanned in full (%s)", count(c.Files, "file"), c.Governed,
+		c.Scanned, bytesWords(c.Bytes))
 	if c.Deleted > 0 {
 		s += fmt.Sprintf(", %d deleted", c.Deleted)
 	}
@@ -176,7 +179,8 @@ func (p *markdownPage) facts() {
 		if b.Deprecated > 0 {
 			s += fmt.Sprintf(", %d deprecated and not enforced", b.Deprecated)
 		}
-		p.line(fmt.Sprintf("- **Policy**: %s, from %s (sha256 %s)", s, prose(clip(b.From, 100), codeMarkdown), codeMarkdown(b.SHA256[:min(len(b.SHA256), 12)])))
+		p.line(fmt.Sprintf("- **Policy**: %s, from %s (sha256 %s)", s, prose(clip(b.From, 100), codeMarkdown),
+			codeMarkdown(b.SHA256[:min(len(b.SHA256), 12)])))
 	}
 	for _, change := range policyChanges(v) {
 		p.line("- **Policy change**: " + prose(clip(change, 1000), codeMarkdown))
@@ -188,7 +192,8 @@ func (p *markdownPage) facts() {
 		}
 	}
 	if v.Scope.Mode == "full" && c.Governed > 0 && unused > 0 {
-		p.line(fmt.Sprintf("- **Unused**: %d of %s %s no file of this tree", unused, count(len(v.Rules), "rule"), selects(unused)))
+		p.line(fmt.Sprintf("- **Unused**: %d of %s %s no file of this tree", unused,
+			count(len(v.Rules), "rule"), selects(unused)))
 	}
 	if v.Partial {
 		p.line("- **Narrowed** by `--rule` or `--exclude`: this verdict is not about the whole tree")

@@ -61,7 +61,8 @@ func (p *markdownPage) broken(groups []*markdownGroup) {
 	p.line("\n| Rule | Title | Type | Severity | Owner | Violations | In files |\n|---|---|---|---|---|--:|--:|")
 	for i, g := range groups {
 		r := g.rule
-		row := fmt.Sprintf("| %s | %s | %s | %s | %s | %d | %d of %d |\n", ruleCell(r), cellText(r.Title), cellText(r.Type),
+		row := fmt.Sprintf("| %s | %s | %s | %s | %s | %d | %d of %d |\n", ruleCell(r),
+			cellText(r.Title), cellText(r.Type),
 			cellText(r.Severity), cellText(r.Owner), len(g.violations), g.files, max(r.Files, g.files))
 		if !p.add(row, markdownLimit/2) {
 			p.line(fmt.Sprintf("\n%s more, in `verdict.json`.", count(len(groups)-i, "broken rule")))
@@ -83,9 +84,11 @@ func (p *markdownPage) held(rules []*verdict.Rule) string {
 		what += " in what was scanned"
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "\n<details>\n<summary>%s %s</summary>\n\n| Rule | Title | Type | Selects |\n|---|---|---|--:|\n", count(len(rules), "rule"), what)
+	fmt.Fprintf(&b, "\n<details>\n<summary>%s %s</summary>\n\n| Rule | Title | Type | Selects |\n|---|---|---|--:|\n",
+		count(len(rules), "rule"), what)
 	for i, r := range rules {
-		row := fmt.Sprintf("| %s | %s | %s | %s |\n", ruleCell(r), cellText(r.Title), cellText(r.Type), count(r.Files, "file"))
+		row := fmt.Sprintf("| %s | %s | %s | %s |\n", ruleCell(r), cellText(r.Title),
+			cellText(r.Type), count(r.Files, "file"))
 		if b.Len()+len(row) > markdownLimit/8 {
 			fmt.Fprintf(&b, "\n%s more, in `verdict.json`.\n", count(len(rules)-i, "rule"))
 			break
@@ -109,7 +112,8 @@ func (p *markdownPage) violations(groups []*markdownGroup, upto int) {
 		shown += p.group(g, p.b.Len()+left/min(len(groups)-i, most))
 	}
 	if n := len(p.v.Violations) - shown; n > 0 {
-		p.line(fmt.Sprintf("\n**%d of %s not shown**, to keep this page under 900 KiB. All are in `verdict.json`.", n, count(len(p.v.Violations), "violation")))
+		p.line(fmt.Sprintf("\n**%d of %s not shown**, to keep this page under 900 KiB. All are in `verdict.json`.", n,
+			count(len(p.v.Violations), "violation")))
 	}
 }
 
@@ -162,7 +166,8 @@ func (p *markdownPage) groupHead(g *markdownGroup) string {
 	if len(p.v.Violations) <= markdownOpen {
 		b.WriteString(" open")
 	}
-	fmt.Fprintf(&b, ">\n<summary>%s of %s: %s</summary>\n", count(len(g.violations), "violation"), codeHTML(clip(r.ID, 200)), prose(clip(r.Title, 200), codeHTML))
+	fmt.Fprintf(&b, ">\n<summary>%s of %s: %s</summary>\n", count(len(g.violations), "violation"),
+		codeHTML(clip(r.ID, 200)), prose(clip(r.Title, 200), codeHTML))
 	note := func(name, text string) {
 		if text != "" {
 			fmt.Fprintf(&b, "\n**%s**: %s\n", name, text)

@@ -80,7 +80,8 @@ func writeRDJSON(w io.Writer, v *verdict.Verdict) error {
 	if but := caveats(v); v.Verdict == verdict.Pass && len(but) > 0 {
 		text := "PASS, but " + strings.Join(but, "; ")
 		r.Diagnostics = append(r.Diagnostics, rdDiagnostic{
-			Message: text, Location: rdLocation{rdNowhere, rdFirstLine()}, Severity: "INFO", Original: text + "\n" + tally(v),
+			Message: text, Location: rdLocation{rdNowhere, rdFirstLine()}, Severity: "INFO",
+			Original: text + "\n" + tally(v),
 		})
 	}
 	text, err := verdict.JSON(&r)
@@ -114,11 +115,13 @@ func violationDiagnostic(v *verdict.Violation, r *verdict.Rule) rdDiagnostic {
 	original[0] = placeOf(v) + ": " + original[0] + " [" + verdict.Visible(v.RuleID) + "]"
 	original = append(original, "found: "+quotedPattern(e))
 	if e.Encoding != "utf-8" {
-		original = append(original, "found as "+verdict.Visible(e.Encoding)+"; the columns are bytes of the file as it is")
+		original = append(original,
+			"found as "+verdict.Visible(e.Encoding)+"; the columns are bytes of the file as it is")
 	}
 	d := rdDiagnostic{
 		// A comment has no text of the file: the pattern is the bundle's.
-		Message:  inertMarkdown(textLines(v.Reason)) + "\nfound: " + codeSpan(verdict.Defuse(cut(verdict.Visible(e.Pattern), 1000))),
+		Message: inertMarkdown(textLines(v.Reason)) + "\nfound: " +
+			codeSpan(verdict.Defuse(cut(verdict.Visible(e.Pattern), 1000))),
 		Location: rdLocation{realPath(v.File), rdRangeOf(e)},
 		Severity: "ERROR",
 		Code:     &rdCode{Value: verdict.Visible(v.RuleID)},
@@ -133,7 +136,8 @@ func violationDiagnostic(v *verdict.Violation, r *verdict.Rule) rdDiagnostic {
 	if fix := strings.TrimSpace(r.Remediation); fix != "" {
 		d.Message += "\nfix: " + inertMarkdown(textLines(fix))
 	}
-	if url := r.DocsURL; strings.HasPrefix(url, "http") && verdict.Visible(url) == url && !strings.ContainsAny(url, " ()<>\"`\\") {
+	if url := r.DocsURL; strings.HasPrefix(url, "http") && verdict.Visible(url) == url &&
+		!strings.ContainsAny(url, " ()<>\"`\\") {
 		d.Code.URL = url // it becomes a link in Markdown, as it is
 	}
 	return d
@@ -147,7 +151,8 @@ func rdRangeOf(e *verdict.Evidence) *rdRange {
 		return rdFirstLine()
 	}
 	r := &rdRange{rdPosition{Line: e.Line}, rdPosition{Line: lastLineOf(e)}}
-	if r.End.Line == e.EndLine && 0 < e.Column && e.Column <= math.MaxInt32 && 0 < e.EndColumn && e.EndColumn <= math.MaxInt32 {
+	if r.End.Line == e.EndLine && 0 < e.Column && e.Column <= math.MaxInt32 && 0 < e.EndColumn &&
+		e.EndColumn <= math.MaxInt32 {
 		r.Start.Column, r.End.Column = e.Column, e.EndColumn
 	}
 	return r
@@ -166,7 +171,8 @@ func printed(lines []string) string {
 // more than text: markup, HTML, mentions, references and emoji anywhere, and what begins a
 // block at the start of a line. An underscore within a word is text. So is a web address:
 // the link that is made of it leads where it says.
-var activeMarkdown = regexp.MustCompile("[][\\\\`*<>&~|@#!$^{}]|(^|[^\\pL\\pN])_|_($|[^\\pL\\pN])|:[\\w+-]+:|^ *([-+=]|\\d+[.)])|^ {4}|GH-\\d")
+var activeMarkdown = regexp.MustCompile("[][\\\\`*<>&~|@#!$^{}]|(^|[^\\pL\\pN])_|_($|[^\\pL\\pN])|:[\\w+-]+:|^ " +
+	"*([-+=]|\\d+[.)])|^ {4}|GH-\\d")
 
 // inertMarkdown joins lines that are text and Markdown at once, and mean the same as either: a
 // line that could be more than text in Markdown is written as a code span.

@@ -126,7 +126,8 @@ func (s *sarifWriter) log() sarifLog {
 		Name: v.Tool.Name, FullName: v.Tool.Name + " " + v.Tool.Version, Version: version, SemanticVersion: version,
 		InformationURI: sarifHome, Rules: []sarifRule{},
 	}
-	run.OriginalURIBaseIDs = map[string]sarifArtifact{sarifRoot: {Description: &sarifText{Text: "The root of the tree that was scanned."}}}
+	run.OriginalURIBaseIDs = map[string]sarifArtifact{sarifRoot: {Description: &sarifText{Text: "The root of the " +
+		"tree that was scanned."}}}
 	run.NewlineSequences = []string{"\r\n", "\n", "\r"}
 	run.ColumnKind = "utf16CodeUnits"
 	category := v.Scope.Mode
@@ -138,7 +139,8 @@ func (s *sarifWriter) log() sarifLog {
 		Description: sarifText{Text: "Files checked against a policy's rules."},
 	}
 	run.Properties = sarifRunProperties{
-		Verdict: v.Verdict, Complete: v.Complete, Partial: v.Partial, Allowed: verdict.OrEmpty(v.Allowed), Scope: v.Scope,
+		Verdict: v.Verdict, Complete: v.Complete, Partial: v.Partial,
+		Allowed: verdict.OrEmpty(v.Allowed), Scope: v.Scope,
 		Coverage: sarifCoverage{
 			Files: v.Coverage.Files, Governed: v.Coverage.Governed, Scanned: v.Coverage.Scanned,
 			Bytes: v.Coverage.Bytes, NotScanned: len(v.Coverage.NotScanned),
@@ -226,7 +228,8 @@ func (s *sarifWriter) violations() {
 	for i := range found {
 		if indexes[i] < 0 { // no scan writes this
 			indexes[i] = len(rules)
-			rules = append(rules[:len(rules):len(rules)], verdict.Rule{ID: found[i].RuleID, Type: found[i].RuleType, Title: found[i].Title})
+			rules = append(rules[:len(rules):len(rules)],
+				verdict.Rule{ID: found[i].RuleID, Type: found[i].RuleType, Title: found[i].Title})
 		}
 	}
 	has := make([]bool, len(rules))
@@ -329,7 +332,8 @@ func whole(text, pattern string) bool {
 func (s *sarifWriter) notes() {
 	v, p, in := s.Verdict, &s.run.Properties, &s.run.Invocations[0]
 	note := func(level, format string, args ...any) {
-		in.Execution = append(in.Execution, sarifNotification{Level: level, Message: sarifText{Text: fmt.Sprintf(format, args...)}})
+		in.Execution = append(in.Execution,
+			sarifNotification{Level: level, Message: sarifText{Text: fmt.Sprintf(format, args...)}})
 	}
 	const rest = "; verdict.json has them all."
 	if n := p.ViolationsLeftOut; n > 0 {
@@ -339,7 +343,8 @@ func (s *sarifWriter) notes() {
 		note("error", "This file shows %d of %s"+rest, len(s.errors)-n, count(len(s.errors), "error"))
 	}
 	if n := p.RulesLeftOut; n > 0 {
-		note("warning", "This file does not show all of %s: %d without a result are omitted"+rest, count(len(v.Rules), "rule"), n)
+		note("warning", "This file does not show all of %s: %d without a result are omitted"+rest,
+			count(len(v.Rules), "rule"), n)
 	}
 	if !s.cut.snippets {
 		note("warning", "This file would be larger than GitHub accepts: the snippets are omitted.")
@@ -408,7 +413,8 @@ func sarifEscape(s string) string {
 func semanticVersion(version string) string {
 	version = strings.TrimPrefix(version, "v")
 	const number, word = `(0|[1-9]\d*)`, `(0|[1-9]\d*|\d*[A-Za-z-][0-9A-Za-z-]*)`
-	if regexp.MustCompile(`^` + number + `\.` + number + `\.` + number + `(-` + word + `(\.` + word + `)*)?(\+[0-9A-Za-z-]+(\.[0-9A-Za-z-]+)*)?$`).MatchString(version) {
+	if regexp.MustCompile(`^` + number + `\.` + number + `\.` + number + `(-` + word + `(\.` + word +
+		`)*)?(\+[0-9A-Za-z-]+(\.[0-9A-Za-z-]+)*)?$`).MatchString(version) {
 		return version
 	}
 	return "0.0.0-devel"

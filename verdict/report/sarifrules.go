@@ -121,7 +121,8 @@ func sarifTags(tags []string) []string {
 // of which no identifier can be made, and when the id is the same.
 func sarifName(title, id string) string {
 	var b strings.Builder
-	for _, word := range strings.FieldsFunc(title, func(r rune) bool { return r > unicode.MaxASCII || !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+	for _, word := range strings.FieldsFunc(title,
+		func(r rune) bool { return r > unicode.MaxASCII || !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
 		b.WriteString(strings.ToUpper(word[:1]) + word[1:])
 	}
 	name := b.String()

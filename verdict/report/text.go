@@ -174,14 +174,16 @@ func (t *textWriter) summary(v *verdict.Verdict) {
 			files[v.Violations[i].File] = true
 			broken[v.Violations[i].RuleID] = true
 		}
-		parts = append(parts, fmt.Sprintf("%s of %s in %s", count(n, "violation"), count(len(broken), "rule"), count(len(files), "file")))
+		parts = append(parts,
+			fmt.Sprintf("%s of %s in %s", count(n, "violation"), count(len(broken), "rule"), count(len(files), "file")))
 	} else if v.Complete {
 		parts = append(parts, "no violation")
 	}
 	if !v.Complete {
 		parts = append(parts, "could not decide ("+count(len(v.Errors), "error")+")")
 	}
-	tail := fmt.Sprintf("%s, %d covered, %s", count(v.Coverage.Files, "file"), v.Coverage.Governed, count(len(v.Rules), "rule"))
+	tail := fmt.Sprintf("%s, %d covered, %s", count(v.Coverage.Files, "file"),
+		v.Coverage.Governed, count(len(v.Rules), "rule"))
 	if t.Elapsed > 0 {
 		tail += fmt.Sprintf(", %.2f s", t.Elapsed.Seconds())
 	}
@@ -214,7 +216,8 @@ func (t *textWriter) unused(v *verdict.Verdict) {
 		if n > most {
 			ids = append(ids[:most], "…")
 		}
-		t.remark(fmt.Sprintf("%d of %s %s no file: %s", n, count(len(v.Rules), "rule"), selects(n), strings.Join(ids, ", ")))
+		t.remark(fmt.Sprintf("%d of %s %s no file: %s", n, count(len(v.Rules), "rule"),
+			selects(n), strings.Join(ids, ", ")))
 	}
 }
 
@@ -226,7 +229,8 @@ func compared(v *verdict.Verdict) string {
 	case v.Scope.Mode == "staged" && v.Scope.Strategy != "" && v.Scope.BaseCommit == "":
 		s = files + " staged for the first commit"
 	case v.Scope.Mode == "staged" && v.Scope.Strategy != "":
-		s = fmt.Sprintf("%s staged since %s (%s)", files, verdict.Visible(v.Scope.Base), abbreviated(v.Scope.BaseCommit))
+		s = fmt.Sprintf("%s staged since %s (%s)", files, verdict.Visible(v.Scope.Base),
+			abbreviated(v.Scope.BaseCommit))
 	case v.Scope.Mode == "diff" && v.Scope.HeadCommit != "":
 		var bases []string
 		for _, h := range v.Scope.MergeBases {
@@ -240,9 +244,11 @@ func compared(v *verdict.Verdict) string {
 		if v.Scope.Strategy != "merge-base" {
 			how = "; chosen as " + v.Scope.Strategy
 		}
-		s = fmt.Sprintf("%s changed since %s (%s %s%s)", files, verdict.Visible(v.Scope.Base), noun, strings.Join(bases, ", "), how)
+		s = fmt.Sprintf("%s changed since %s (%s %s%s)", files, verdict.Visible(v.Scope.Base), noun,
+			strings.Join(bases, ", "), how)
 	case v.Scope.Mode == "full" && v.Scope.HeadCommit != "":
-		s = fmt.Sprintf("%s of the whole head (%s; chosen as %s)", files, abbreviated(v.Scope.HeadCommit), v.Scope.Strategy)
+		s = fmt.Sprintf("%s of the whole head (%s; chosen as %s)", files,
+			abbreviated(v.Scope.HeadCommit), v.Scope.Strategy)
 	default:
 		return ""
 	}

@@ -22,7 +22,8 @@ func (r *reader) set(from int) {
 // those that are in the environment have capitals by custom, and zsh's own have lists in lower case.
 func reaches(name string) bool {
 	return strings.ToLower(name) != name || strings.HasPrefix(name, "npm_") || strings.HasSuffix(name, "_proxy") ||
-		slices.Contains([]string{"path", "fpath", "module_path", "manpath", "prompt", "precmd_functions", "preexec_functions", "chpwd_functions"}, name)
+		slices.Contains([]string{"path", "fpath", "module_path", "manpath", "prompt", "precmd_functions",
+			"preexec_functions", "chpwd_functions"}, name)
 }
 
 // shells lists what a shell does without a program: export, let, [[ ]], and what it takes for code when it evaluates
@@ -47,7 +48,8 @@ func (r *reader) shells(src string, n syntax.Node) {
 			r.out = append(r.out, Command{Unseen: why})
 		}
 	case *syntax.ParamExp:
-		if n.Exp != nil && n.Exp.Op == syntax.OtherParamOps && n.Exp.Word != nil && n.Exp.Word.Lit() == "P" { // ${x@P} runs what is in x
+		// ${x@P} runs what is in x
+		if n.Exp != nil && n.Exp.Op == syntax.OtherParamOps && n.Exp.Word != nil && n.Exp.Word.Lit() == "P" {
 			r.out = append(r.out, Command{Unseen: Eval})
 		}
 	case *syntax.WordIter:
@@ -172,13 +174,20 @@ func (r *reader) container(name string, rest []word) string {
 
 // givers are programs that run what an option says, by the beginnings of those options.
 var givers = map[string][]string{
-	"tar":    {"--checkpoint-action", "--to-command", "--use-compress-program", "-I", "--info-script", "--new-volume-script", "--rsh-command", "-F"},
-	"bsdtar": {"--use-compress-program"}, "make": {"--eval", "-f-", "-f/dev/", "--file=-"}, "gmake": {"--eval", "-f-", "-f/dev/", "--file=-"},
-	"split": {"--filter"}, "sort": {"--compress-program"}, "install": {"--strip-program"}, "rsync": {"-e", "--rsh", "--rsync-path"},
-	"scp": {"-oProxyCommand", "-oLocalCommand", "-S"}, "sftp": {"-oProxyCommand", "-S"}, "man": {"-P", "--pager", "-H"}, "zip": {"-TT", "--unzip-command"},
-	"vim": {"-c", "--cmd", "+", "-S", "-es"}, "vi": {"-c", "--cmd", "+"}, "nvim": {"-c", "--cmd", "+", "-S", "-es"}, "ex": {"-c", "+"}, "view": {"-c", "+"},
-	"less": {"+"}, "more": {"+"}, "emacs": {"--eval", "--execute", "-eval", "--batch", "-batch"}, "gdb": {"-ex", "--ex", "-iex", "--eval-command"},
-	"npx": {"-c", "--call"}, "npm": {"-c", "--call"}, "cargo": {"--config"}, "go": {"-exec", "-toolexec", "--exec", "--toolexec"},
+	"tar": {"--checkpoint-action", "--to-command", "--use-compress-program", "-I", "--info-script",
+		"--new-volume-script", "--rsh-command", "-F"},
+	"bsdtar": {"--use-compress-program"}, "make": {"--eval", "-f-", "-f/dev/", "--file=-"},
+	"gmake": {"--eval", "-f-", "-f/dev/", "--file=-"},
+	"split": {"--filter"}, "sort": {"--compress-program"}, "install": {"--strip-program"},
+	"rsync": {"-e", "--rsh", "--rsync-path"},
+	"scp":   {"-oProxyCommand", "-oLocalCommand", "-S"}, "sftp": {"-oProxyCommand", "-S"},
+	"man": {"-P", "--pager", "-H"}, "zip": {"-TT", "--unzip-command"},
+	"vim": {"-c", "--cmd", "+", "-S", "-es"}, "vi": {"-c", "--cmd", "+"}, "nvim": {"-c", "--cmd", "+", "-S", "-es"},
+	"ex": {"-c", "+"}, "view": {"-c", "+"},
+	"less": {"+"}, "more": {"+"}, "emacs": {"--eval", "--execute", "-eval", "--batch", "-batch"},
+	"gdb": {"-ex", "--ex", "-iex", "--eval-command"},
+	"npx": {"-c", "--call"}, "npm": {"-c", "--call"}, "cargo": {"--config"},
+	"go": {"-exec", "-toolexec", "--exec", "--toolexec"},
 }
 
 // given says whether a program is given a command in an option, or sed in its script.
@@ -188,9 +197,11 @@ func given(name string, rest []word) string {
 		switch {
 		case slices.ContainsFunc(options, func(o string) bool { return strings.HasPrefix(w.text, o) }):
 			return Code
-		case len(options) > 0 && (name == "make" || name == "gmake") && i > 0 && rest[i-1].text == "-f" && (w.text == "-" || descriptor(w.text)):
+		case len(options) > 0 && (name == "make" || name == "gmake") && i > 0 && rest[i-1].text == "-f" &&
+			(w.text == "-" || descriptor(w.text)):
 			return Code
-		case (name == "scp" || name == "sftp") && i > 0 && rest[i-1].text == "-o" && strings.Contains(strings.ToLower(w.text), "command"):
+		case (name == "scp" || name == "sftp") && i > 0 && rest[i-1].text == "-o" &&
+			strings.Contains(strings.ToLower(w.text), "command"):
 			return Code
 		case (name == "sed" || name == "gsed") && executes(w.text):
 			return Code
@@ -213,7 +224,8 @@ func executes(script string) bool {
 			behind = script[i+1]
 		}
 		// After an address or a delimiter with flags, and not within a word.
-		if strings.IndexByte("0123456789$/|#,;{}! \ngpmMiI", before) >= 0 && strings.IndexByte("; \n}gpmMiI", behind) >= 0 && (before != ' ' || i < 2) {
+		if strings.IndexByte("0123456789$/|#,;{}! \ngpmMiI", before) >= 0 &&
+			strings.IndexByte("; \n}gpmMiI", behind) >= 0 && (before != ' ' || i < 2) {
 			return true
 		}
 	}
@@ -266,7 +278,8 @@ func (r *reader) git(at int, rest []word) string {
 		}
 	case "rebase", "difftool":
 		for k, w := range rest {
-			value, long := strings.CutPrefix(w.text, map[string]string{"rebase": "--exec=", "difftool": "--extcmd="}[command])
+			value, long := strings.CutPrefix(w.text,
+				map[string]string{"rebase": "--exec=", "difftool": "--extcmd="}[command])
 			switch {
 			case long:
 				script(word{text: value, whole: w.whole})

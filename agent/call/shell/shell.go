@@ -241,12 +241,14 @@ func (r *reader) walk(src string, s *syntax.Stmt) {
 			return !r.backquotes(src, n)
 		case *syntax.Stmt:
 			r.stmt(src, n)
-		case *syntax.DeclClause, *syntax.LetClause, *syntax.TestClause, *syntax.ArithmCmd, *syntax.ArithmExp, *syntax.ParamExp,
+		case *syntax.DeclClause, *syntax.LetClause, *syntax.TestClause, *syntax.ArithmCmd,
+			*syntax.ArithmExp, *syntax.ParamExp,
 			*syntax.Assign, *syntax.WordIter:
 			r.shells(src, n)
 		case *syntax.TimeClause:
 			words := r.innerWords(src, n.Stmt)
-			if len(words) > 0 && strings.HasPrefix(words[0].text, "-") { // dash has no such keyword, and runs the program time
+			// dash has no such keyword, and runs the program time
+			if len(words) > 0 && strings.HasPrefix(words[0].text, "-") {
 				r.run(append([]word{{text: "time", whole: true}}, words...), nil)
 				break
 			}

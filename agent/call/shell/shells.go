@@ -7,11 +7,13 @@ import (
 
 // shells reports whether a program reads commands of the kind that this package reads.
 func shells(name string) bool {
-	return slices.Contains([]string{"sh", "bash", "zsh", "dash", "ash", "ksh", "mksh", "yash", "rbash", "fish"}, strings.TrimRight(name, "0123456789.-"))
+	return slices.Contains([]string{"sh", "bash", "zsh", "dash", "ash", "ksh", "mksh", "yash", "rbash", "fish"},
+		strings.TrimRight(name, "0123456789.-"))
 }
 
 // single are bash's long options that it takes after one hyphen as well.
-var single = []string{"-norc", "-noprofile", "-login", "-posix", "-rcfile", "-init-file", "-noediting", "-verbose", "-restricted"}
+var single = []string{"-norc", "-noprofile", "-login", "-posix", "-rcfile", "-init-file",
+	"-noediting", "-verbose", "-restricted"}
 
 // descriptor reports whether a file is one that is open already, such as standard input.
 func descriptor(file string) bool {
@@ -43,7 +45,8 @@ func (r *reader) shell(name string, rest []word, in *input) string {
 				script = []word{{text: value, whole: w.whole}}
 			case name == "command":
 				command = true
-			case slices.Contains([]string{"rcfile", "init-file", "init-command", "emulate"}, name) && len(rest) > 0 && !given:
+			case slices.Contains([]string{"rcfile", "init-file", "init-command", "emulate"}, name) &&
+				len(rest) > 0 && !given:
 				rest = rest[1:]
 			}
 			continue
@@ -100,9 +103,11 @@ type interpreter struct {
 var interpreters = map[string]interpreter{
 	"python": {code: "c", value: "mWXQ"}, "pypy": {code: "c", value: "mWX"},
 	"node": {code: "ep", value: "rC"}, "nodejs": {code: "ep", value: "rC"}, "bun": {code: "ep", value: "r"}, "deno": {},
-	"perl": {code: "eE", glued: "IMmCDxiF"}, "ruby": {code: "e", value: "rIEC", glued: "KxiWT"}, "php": {code: "rBRE", value: "dczf"},
-	"lua": {code: "e", value: "l"}, "luajit": {code: "e", value: "l"}, "rscript": {code: "e"}, "osascript": {code: "e", value: "l"},
-	"tclsh": {}, "pwsh": {}, "powershell": {},
+	"perl": {code: "eE", glued: "IMmCDxiF"}, "ruby": {code: "e", value: "rIEC", glued: "KxiWT"},
+	"php": {code: "rBRE", value: "dczf"},
+	"lua": {code: "e", value: "l"}, "luajit": {code: "e", value: "l"}, "rscript": {code: "e"},
+	"osascript": {code: "e", value: "l"},
+	"tclsh":     {}, "pwsh": {}, "powershell": {},
 }
 
 // code says whether an interpreter is given code: in an option, or on standard input.
@@ -110,7 +115,8 @@ func code(name string, rest []word) string {
 	switch strings.TrimRight(name, "0123456789.-") {
 	case "awk", "gawk", "mawk", "nawk":
 		for i, w := range rest {
-			if strings.Contains(w.text, "system") || strings.ContainsAny(w.text, "|") || i > 0 && rest[i-1].text == "-f" && (w.text == "-" || descriptor(w.text)) {
+			if strings.Contains(w.text, "system") || strings.ContainsAny(w.text, "|") ||
+				i > 0 && rest[i-1].text == "-f" && (w.text == "-" || descriptor(w.text)) {
 				return Code
 			}
 		}
@@ -129,7 +135,8 @@ func code(name string, rest []word) string {
 		case w.text == "-", descriptor(w.text):
 			return Code
 		case !strings.HasPrefix(w.text, "-"):
-			if i > 0 && strings.HasPrefix(rest[i-1].text, "--") && i+1 < len(rest) { // it may be the value of that option
+			// it may be the value of that option
+			if i > 0 && strings.HasPrefix(rest[i-1].text, "--") && i+1 < len(rest) {
 				continue
 			}
 			if (text == "eval" || text == "repl") && name == "deno" {
@@ -139,7 +146,8 @@ func code(name string, rest []word) string {
 		case text == "--version", text == "--help", text == "-v" && len(rest) == 1, text == "-h":
 			return arguments(rest)
 		case strings.HasPrefix(text, "--eval"), strings.HasPrefix(text, "--print"), strings.HasPrefix(text, "--run"),
-			strings.Contains(text, "data:"), strings.HasPrefix(text, "--import") && i+1 < len(rest) && strings.HasPrefix(rest[i+1].text, "data:"):
+			strings.Contains(text, "data:"), strings.HasPrefix(text, "--import") && i+1 < len(rest) &&
+				strings.HasPrefix(rest[i+1].text, "data:"):
 			return Code
 		case name == "pwsh", name == "powershell":
 			if strings.HasPrefix(text, "-c") || strings.HasPrefix(text, "-e") && !strings.HasPrefix(text, "-ex") {

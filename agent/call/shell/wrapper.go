@@ -21,7 +21,8 @@ type wrapper struct {
 
 // wrappers are those that are known, except for shells, su, find and eval.
 var wrappers = map[string]wrapper{
-	"env":        {short: "uCSaP", long: []string{"unset", "chdir", "split-string", "argv0"}, assigns: true, through: true},
+	"env": {short: "uCSaP", long: []string{"unset", "chdir", "split-string", "argv0"},
+		assigns: true, through: true},
 	"time":       {short: "fo", long: []string{"format", "output"}, through: true},
 	"nice":       {short: "n", long: []string{"adjustment"}, through: true},
 	"nohup":      {through: true},
@@ -42,45 +43,57 @@ var wrappers = map[string]wrapper{
 	"repeat":     {own: 1},
 	"coproc":     {through: true},
 	"sudo": {short: "ugpCDhRrtTU", long: []string{
-		"user", "group", "prompt", "close-from", "chdir", "host", "chroot", "role", "type", "command-timeout", "other-user",
+		"user", "group", "prompt", "close-from", "chdir", "host", "chroot", "role", "type",
+		"command-timeout", "other-user",
 	}, assigns: true},
 	"doas":    {short: "uCa"},
 	"runuser": {short: "ugGcs", long: []string{"user", "group", "supp-group", "command", "shell"}, starts: true},
 	"pkexec":  {long: []string{"user"}},
 	"chroot":  {long: []string{"userspec", "groups"}, own: 1, starts: true},
 	"unshare": {short: "RSGw", long: []string{
-		"root", "wd", "setuid", "setgid", "propagation", "map-user", "map-group", "map-users", "map-groups", "setgroups", "monotonic", "boottime",
+		"root", "wd", "setuid", "setgid", "propagation", "map-user", "map-group", "map-users", "map-groups",
+		"setgroups", "monotonic", "boottime",
 	}, starts: true},
 	"nsenter": {short: "tSG", long: []string{"target", "setuid", "setgid"}, starts: true},
 	"prlimit": {short: "po", long: []string{"pid", "output"}},
 	"choom":   {short: "np", long: []string{"adjust", "pid"}},
 	"setpriv": {long: []string{
-		"ambient-caps", "inh-caps", "bounding-set", "ruid", "euid", "rgid", "egid", "reuid", "regid", "groups", "securebits", "pdeathsig",
+		"ambient-caps", "inh-caps", "bounding-set", "ruid", "euid", "rgid", "egid", "reuid", "regid",
+		"groups", "securebits", "pdeathsig",
 		"selinux-label", "apparmor-profile", "landlock-access", "landlock-rule", "seccomp-filter", "ptracer",
 	}},
 	"uclampset": {short: "mMp", long: []string{"pid"}},
 	"cpulimit":  {short: "lpe", long: []string{"limit", "pid", "exe"}},
 	"faketime":  {own: 1}, "pipesz": {short: "snf", long: []string{"set", "stdin", "stdout", "stderr"}},
-	"setarch": {starts: true}, "linux32": {starts: true}, "linux64": {starts: true}, "i386": {starts: true}, "i686": {starts: true}, "x86_64": {starts: true},
-	"ld.so":  {long: []string{"library-path", "preload", "audit", "argv0", "inhibit-rpath", "glibc-hwcaps-prepend", "glibc-hwcaps-mask"}},
+	"setarch": {starts: true}, "linux32": {starts: true}, "linux64": {starts: true}, "i386": {starts: true},
+	"i686": {starts: true}, "x86_64": {starts: true},
+	"ld.so": {long: []string{"library-path", "preload", "audit", "argv0", "inhibit-rpath",
+		"glibc-hwcaps-prepend", "glibc-hwcaps-mask"}},
 	"strace": {short: "abeEIoOpPsSuUX"},
 	"ltrace": {short: "aAeFlnopsuwx"},
 	"flock":  {short: "wE", long: []string{"timeout", "wait", "conflict-exit-code"}, own: 1},
-	"script": {short: "cEIBOTmo", long: []string{"command", "echo", "log-in", "log-out", "log-io", "log-timing", "output-limit"}, own: 1, starts: true},
+	"script": {short: "cEIBOTmo",
+		long: []string{"command", "echo", "log-in", "log-out", "log-io", "log-timing", "output-limit"}, own: 1,
+		starts: true},
 	"systemd-run": {short: "pEuHMGt", long: []string{
-		"property", "setenv", "unit", "host", "machine", "slice", "description", "uid", "gid", "nice", "working-directory", "on-active", "on-calendar",
+		"property", "setenv", "unit", "host", "machine", "slice", "description", "uid", "gid", "nice",
+		"working-directory", "on-active", "on-calendar",
 	}},
-	"unbuffer": {}, "fakeroot": {}, "torsocks": {}, "proxychains": {short: "f"}, "proxychains4": {short: "f"}, "firejail": {}, "rlwrap": {}, "dbus-run-session": {}, "entr": {},
+	"unbuffer": {}, "fakeroot": {}, "torsocks": {}, "proxychains": {short: "f"}, "proxychains4": {short: "f"},
+	"firejail": {}, "rlwrap": {}, "dbus-run-session": {}, "entr": {},
 	"xvfb-run": {short: "efnpsw"}, "arch": {short: "de"},
-	"busybox":   {},
-	"toybox":    {},
-	"watch":     {short: "nqs", long: []string{"interval", "equexit", "shotsdir"}, joined: true},
-	"hyperfine": {short: "wrmMpcSNuPDLns", long: []string{"warmup", "runs", "min-runs", "max-runs", "prepare", "cleanup", "shell"}, joined: true},
-	"ssh":       {short: "BbcDEeFIiJLlmOopQRSWw", own: 1, joined: true, late: true, starts: true},
+	"busybox": {},
+	"toybox":  {},
+	"watch":   {short: "nqs", long: []string{"interval", "equexit", "shotsdir"}, joined: true},
+	"hyperfine": {short: "wrmMpcSNuPDLns",
+		long: []string{"warmup", "runs", "min-runs", "max-runs", "prepare", "cleanup", "shell"}, joined: true},
+	"ssh": {short: "BbcDEeFIiJLlmOopQRSWw", own: 1, joined: true, late: true, starts: true},
 	"xargs": {short: "aEILnPsdRJS", long: []string{
 		"arg-file", "delimiter", "max-args", "max-procs", "max-chars", "process-slot-var",
 	}, fills: true},
-	"parallel": {short: "jPIaNnLsCdXS", long: []string{"jobs", "max-procs", "arg-file", "max-args", "sshlogin", "colsep", "delay", "timeout"}, joined: true, fills: true},
+	"parallel": {short: "jPIaNnLsCdXS",
+		long:   []string{"jobs", "max-procs", "arg-file", "max-args", "sshlogin", "colsep", "delay", "timeout"},
+		joined: true, fills: true},
 }
 
 // run lists a command, and what it runs. in is what it reads, if that is in the line.
@@ -128,7 +141,8 @@ func (r *reader) within(at int, name string, rest []word, in *input) string {
 		why := ""
 		for _, a := range rest {
 			if _, script, ok := strings.Cut(a.text, "="); ok {
-				why = cmp.Or(r.join([]word{{text: script, whole: a.whole}}, Variable), why, Eval) // a later line runs it by another name
+				// a later line runs it by another name
+				why = cmp.Or(r.join([]word{{text: script, whole: a.whole}}, Variable), why, Eval)
 			}
 		}
 		return why
@@ -150,19 +164,20 @@ func (r *reader) within(at int, name string, rest []word, in *input) string {
 			return Input
 		}
 		return Script
-	case name == "su" || name == "runuser" && !slices.ContainsFunc(rest, func(w word) bool { return strings.HasPrefix(w.text, "-u") || strings.HasPrefix(w.text, "--user") }):
-		if !slices.ContainsFunc(rest, func(w word) bool { return strings.HasPrefix(w.text, "-c") || strings.Contains(w.text, "command") }) {
+	case name == "su" || name == "runuser" && !slices.ContainsFunc(rest, namesUser):
+		if !slices.ContainsFunc(rest, namesCommand) {
 			return r.shell("sh", nil, in)
 		}
 		return r.option(rest, "c", "command", "session-command")
-	case name == "script" && slices.ContainsFunc(rest, func(w word) bool { return strings.HasPrefix(w.text, "-") && strings.Contains(w.text, "c") }):
+	case name == "script" && slices.ContainsFunc(rest, hasC):
 		return r.option(rest, "c", "command")
 	case name == "find" || name == "gfind" || name == "fd" || name == "fdfind":
 		r.find(name, rest)
 		return ""
 	case name == "git":
 		return r.git(at, rest)
-	case name == "setarch" && len(rest) > 0 && !strings.HasPrefix(rest[0].text, "-"): // the architecture, which may be left out
+	// the architecture, which may be left out
+	case name == "setarch" && len(rest) > 0 && !strings.HasPrefix(rest[0].text, "-"):
 		rest = rest[1:]
 	case strings.HasPrefix(name, "ld-linux") || strings.HasPrefix(name, "ld-musl"):
 		w, known = wrappers["ld.so"], true
@@ -210,7 +225,9 @@ func (r *reader) wrapped(at int, name string, w *wrapper, rest []word, in *input
 			r.out[at].Through = true
 			r.run(rest, in)
 			return ""
-		case name == "xargs" && (strings.HasSuffix(o.name, "I") || strings.HasSuffix(o.name, "J") || o.name == "replace") && o.value.text != "":
+		case name == "xargs" &&
+			(strings.HasSuffix(o.name, "I") || strings.HasSuffix(o.name, "J") || o.name == "replace") &&
+			o.value.text != "":
 			fill = o.value.text
 		}
 	}
@@ -323,7 +340,8 @@ func (r *reader) alone(name string, rest []word) (why string, done bool) {
 		case name == "watch":
 		case long:
 			return r.join([]word{{text: script, whole: w.whole}}, Variable), false
-		case w.text == "--command" || strings.HasPrefix(w.text, "-") && !strings.HasPrefix(w.text, "--") && strings.HasSuffix(w.text, "c"):
+		case w.text == "--command" ||
+			strings.HasPrefix(w.text, "-") && !strings.HasPrefix(w.text, "--") && strings.HasSuffix(w.text, "c"):
 			// What follows it may be a script, or this is an option of the program that is run: "flock f cc -c x".
 			if i+1 < len(rest) {
 				return r.join(rest[i+1:i+2], Variable), false
@@ -412,3 +430,16 @@ func (w *wrapper) option(words []word) (o option, ok bool) {
 	o.rest = rest
 	return o, true
 }
+
+// namesUser reports whether a word is runuser's option -u, with which the command is not one of a shell.
+func namesUser(w word) bool {
+	return strings.HasPrefix(w.text, "-u") || strings.HasPrefix(w.text, "--user")
+}
+
+// namesCommand reports whether a word is su's option for a command, or may be.
+func namesCommand(w word) bool {
+	return strings.HasPrefix(w.text, "-c") || strings.Contains(w.text, "command")
+}
+
+// hasC reports whether a word is script's option -c, perhaps among others.
+func hasC(w word) bool { return strings.HasPrefix(w.text, "-") && strings.Contains(w.text, "c") }

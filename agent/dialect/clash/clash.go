@@ -32,8 +32,8 @@ const (
 )
 
 // Read reads a file. define says what (env NAME) is: nothing is taken from the environment. PWD, if it is
-// there, is also what relative paths of rules are beneath, and must be absolute. The error is [document.Errors] with all
-// mistakes, by line and column.
+// there, is also what relative paths of rules are beneath, and must be absolute. The error is [document.Errors] with
+// all mistakes, by line and column.
 //
 // The rules of the set are those of the default's policy: of exec, of fs, of net, each from the most
 // specific to the least, those that are equal in the order of the file. A rule's ID is its text,
@@ -106,7 +106,8 @@ func (c *compiler) fail(code string, at int, found, fix string) {
 	case len(c.errs) < maxErrors:
 		c.errs = append(c.errs, c.src.Error(code, at, found, fix))
 	case len(c.errs) == maxErrors:
-		c.errs = append(c.errs, c.src.ErrorAt(document.CodeLimit, 0, 0, fmt.Sprintf("over %d mistakes", maxErrors), "fix these first"))
+		c.errs = append(c.errs,
+			c.src.ErrorAt(document.CodeLimit, 0, 0, fmt.Sprintf("over %d mistakes", maxErrors), "fix these first"))
 	}
 }
 
@@ -172,7 +173,8 @@ func (c *compiler) compile() *callrules.Set {
 	c.suspect(all)
 	slices.SortStableFunc(c.notes, func(a, b note) int { return cmp.Compare(a.at, b.at) })
 	for _, n := range c.notes {
-		set.Notes = append(set.Notes, callrules.Note{Origin: callrules.Origin{File: c.src.Name, Line: c.line(n.at)}, Text: n.text})
+		set.Notes = append(set.Notes,
+			callrules.Note{Origin: callrules.Origin{File: c.src.Name, Line: c.line(n.at)}, Text: n.text})
 	}
 	return set
 }
@@ -194,11 +196,14 @@ func (c *compiler) flatten() []*rule {
 			next := c.policies[i.include]
 			switch {
 			case next == nil:
-				c.fail(document.CodeValue, i.at, fmt.Sprintf("(include %q): there is no policy of that name%s", i.include, origin(i.include)),
+				c.fail(document.CodeValue, i.at,
+					fmt.Sprintf("(include %q): there is no policy of that name%s", i.include, origin(i.include)),
 					"define it in this file, or leave the include out")
 			case state[next.name] == 1:
 				loop := append(slices.Clone(path[slices.Index(path, next.name):]), next.name)
-				c.fail(document.CodeValue, i.at, fmt.Sprintf("(include %q) is circular: %s", i.include, c.places(loop)), "leave one of the includes out")
+				c.fail(document.CodeValue, i.at,
+					fmt.Sprintf("(include %q) is circular: %s", i.include, c.places(loop)),
+					"leave one of the includes out")
 			case state[next.name] == 0:
 				walk(next)
 			}
@@ -216,9 +221,11 @@ func (c *compiler) flatten() []*rule {
 		return nil
 	}
 	if active == nil {
-		at, found := 0, fmt.Sprintf("there is no (default ...), which means (default deny %q), and no policy of that name", c.active)
+		at, found := 0, fmt.Sprintf("there is no (default ...), which means (default deny %q), "+
+			"and no policy of that name", c.active)
 		if c.declared != nil {
-			at, found = c.declared.items[2].at, fmt.Sprintf("the default names the policy %q, which does not exist", c.active)
+			at, found = c.declared.items[2].at, fmt.Sprintf("the default names the policy %q, which does not exist",
+				c.active)
 		}
 		c.fail(document.CodeValue, at, found, fmt.Sprintf("write (policy %q ...), or name one that exists", c.active))
 		return nil
@@ -273,7 +280,8 @@ func (c *compiler) checkSandboxes() {
 	for _, name := range c.names {
 		for _, i := range c.policies[name].items {
 			if r := i.rule; r != nil && r.sandbox != "" && r.inline == nil && c.policies[r.sandbox] == nil {
-				c.fail(document.CodeValue, r.sandboxAt, fmt.Sprintf(":sandbox %q: there is no policy of that name%s", r.sandbox, origin(r.sandbox)),
+				c.fail(document.CodeValue, r.sandboxAt,
+					fmt.Sprintf(":sandbox %q: there is no policy of that name%s", r.sandbox, origin(r.sandbox)),
 					"define it in this file, or write the sandbox's rules after :sandbox")
 			}
 		}
@@ -291,7 +299,8 @@ func (c *compiler) compileSandbox(r *rule) {
 	}
 	for _, w := range within {
 		if w.domain == "exec" {
-			c.note(w.at, "the rule %s is in the sandbox %q, but a sandbox is about files and the network: it does not check which commands run", w.id, r.sandbox)
+			c.note(w.at, "the rule %s is in the sandbox %q, but a sandbox is about files and the network: "+
+				"it does not check which commands run", w.id, r.sandbox)
 		}
 	}
 	c.sandboxes[r.sandbox] = c.lower(within)
@@ -308,9 +317,11 @@ func (c *compiler) conflicts(all []*rule) {
 		for _, b := range all[equal:i] { // which are before it in the file too
 			if a.effect != b.effect && a.mayOverlap(b) {
 				c.fail(document.CodeValue, a.at,
-					fmt.Sprintf("%s conflicts with %s of line %d: both are of specificity (%d,%d), and some call may match both",
+					fmt.Sprintf("%s conflicts with %s of line %d: both are of specificity (%d,%d), "+
+						"and some call may match both",
 						a.id, b.id, c.line(b.at), a.score[0], a.score[1]),
-					"give them one effect, or make one more specific: a string instead of a pattern, one more argument, one operation instead of two")
+					"give them one effect, or make one more specific: a string instead of a pattern, "+
+						"one more argument, one operation instead of two")
 				break
 			}
 		}

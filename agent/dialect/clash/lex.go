@@ -100,7 +100,8 @@ func (c *compiler) read() []*node {
 			n := &node{kind: list, at: at}
 			add(n)
 			if open = append(open, n); len(open) > maxDepth {
-				c.fail(document.CodeLimit, at, fmt.Sprintf("lists nested more than %d deep", maxDepth), "close some before")
+				c.fail(document.CodeLimit, at,
+					fmt.Sprintf("lists nested more than %d deep", maxDepth), "close some before")
 				return nil
 			}
 			at++
@@ -122,7 +123,8 @@ func (c *compiler) read() []*node {
 		case '/':
 			end := closing(src, at+1, c.ends)
 			if end < 0 {
-				c.fail(document.CodeSyntax, at, "a regex that is not closed on its line", `end it with / and a space or ")"; put a string in quotes, as in "/*"`)
+				c.fail(document.CodeSyntax, at, "a regex that is not closed on its line",
+					`end it with / and a space or ")"; put a string in quotes, as in "/*"`)
 				return nil
 			}
 			add(&node{kind: regex, at: at, text: src[at+1 : end]})
@@ -156,7 +158,8 @@ func (c *compiler) text(n *node, src string) (end int, ok bool) {
 			at++
 			b.WriteByte(src[at])
 		default:
-			c.fail(document.CodeSyntax, at, `a "\" in a string before a character that it cannot escape`, `write \\ for one backslash; only \" and \\ are escapes`)
+			c.fail(document.CodeSyntax, at, `a "\" in a string before a character that it cannot escape`,
+				`write \\ for one backslash; only \" and \\ are escapes`)
 		}
 	}
 	c.fail(document.CodeSyntax, n.at, "a string that is not closed on its line", "end it with a quote")

@@ -41,7 +41,8 @@ func (r *rule) when() callrules.Predicate {
 		}
 	case "fs":
 		if r.ops != nil {
-			t := &callrules.Test{Fact: callrules.Fact{Source: callrules.FromFSOp}, Op: callrules.OneOf, Shown: "operation"}
+			t := &callrules.Test{Fact: callrules.Fact{Source: callrules.FromFSOp},
+				Op: callrules.OneOf, Shown: "operation"}
 			for _, op := range r.ops {
 				t.Values = append(t.Values, call.Text(op))
 				t.Shown += " " + op
@@ -57,7 +58,8 @@ func (r *rule) when() callrules.Predicate {
 
 // members is what :has asks: of the arguments after those that have a position.
 func (r *rule) members() callrules.Predicate {
-	t := &callrules.Test{Fact: callrules.Fact{Source: callrules.FromExecArgs, Index: len(r.args)}, Op: callrules.Each, Shown: ":has"}
+	t := &callrules.Test{Fact: callrules.Fact{Source: callrules.FromExecArgs, Index: len(r.args)},
+		Op: callrules.Each, Shown: ":has"}
 	for i := range r.has {
 		t.Each = append(t.Each, r.has[i].predicate(callrules.Fact{Source: callrules.FromItem}, "argument", false))
 		t.Shown += " " + r.has[i].shown

@@ -59,7 +59,8 @@ func (c *compiler) unknown(n *node, what, forms string) {
 
 func (c *compiler) readVersion(n *node) {
 	if c.version != nil {
-		c.fail(document.CodeDuplicate, n.at, fmt.Sprintf("a second version; the first is in line %d", c.line(c.version.at)), "remove one")
+		c.fail(document.CodeDuplicate, n.at,
+			fmt.Sprintf("a second version; the first is in line %d", c.line(c.version.at)), "remove one")
 		return
 	}
 	c.version = n
@@ -68,13 +69,15 @@ func (c *compiler) readVersion(n *node) {
 		return
 	}
 	if v, err := strconv.ParseUint(n.items[1].text, 10, 32); err != nil || v != 1 {
-		c.fail(document.CodeValue, n.items[1].at, fmt.Sprintf("version %s of the language", n.items[1].text), "write (version 1), the only one that policyscan reads")
+		c.fail(document.CodeValue, n.items[1].at, fmt.Sprintf("version %s of the language", n.items[1].text),
+			"write (version 1), the only one that policyscan reads")
 	}
 }
 
 func (c *compiler) readDefault(n *node) {
 	if c.declared != nil {
-		c.fail(document.CodeDuplicate, n.at, fmt.Sprintf("a second default; the first is in line %d", c.line(c.declared.at)), "remove one")
+		c.fail(document.CodeDuplicate, n.at,
+			fmt.Sprintf("a second default; the first is in line %d", c.line(c.declared.at)), "remove one")
 		return
 	}
 	if len(n.items) != 3 {
@@ -103,9 +106,11 @@ func (c *compiler) effectOf(n *node) (callrules.Effect, bool) {
 func (c *compiler) name(n *node, of string) (string, bool) {
 	switch {
 	case n.kind == word:
-		c.fail(document.CodeType, n.at, fmt.Sprintf("the name of a %s without quotes: %s", of, n.text), fmt.Sprintf("write %q", n.text))
+		c.fail(document.CodeType, n.at, fmt.Sprintf("the name of a %s without quotes: %s", of, n.text),
+			fmt.Sprintf("write %q", n.text))
 	case n.kind != text:
-		c.fail(document.CodeType, n.at, fmt.Sprintf("%s where the name of a %s belongs", n.kind, of), "write the name in quotes")
+		c.fail(document.CodeType, n.at, fmt.Sprintf("%s where the name of a %s belongs", n.kind, of),
+			"write the name in quotes")
 	case strings.TrimSpace(n.text) == "":
 		c.fail(document.CodeValue, n.at, fmt.Sprintf("the name of a %s is empty", of), "name it")
 	default:
@@ -124,7 +129,8 @@ func (c *compiler) readPolicy(n *node) {
 	name, ok := c.name(n.items[1], "policy")
 	c.nameless = c.nameless || !ok
 	if first := c.policies[name]; ok && first != nil {
-		c.fail(document.CodeDuplicate, n.items[1].at, fmt.Sprintf("a second policy %q; the first is in line %d", name, c.line(first.at)),
+		c.fail(document.CodeDuplicate, n.items[1].at,
+			fmt.Sprintf("a second policy %q; the first is in line %d", name, c.line(first.at)),
 			"join them, or rename one")
 		ok = false
 	}
@@ -136,7 +142,8 @@ func (c *compiler) readPolicy(n *node) {
 		switch child.head() {
 		case "include":
 			if len(child.items) != 2 {
-				c.fail(document.CodeValue, child.at, "an include that is not (include NAME)", "write one name in quotes")
+				c.fail(document.CodeValue, child.at,
+					"an include that is not (include NAME)", "write one name in quotes")
 			} else if name, ok := c.name(child.items[1], "policy"); ok {
 				p.items = append(p.items, item{include: name, at: child.at})
 			}
@@ -156,7 +163,8 @@ func (c *compiler) readRule(n *node, within bool) *rule {
 	before := len(c.errs)
 	r.effect, _ = c.effectOf(n.items[0])
 	if len(n.items) < 2 {
-		c.fail(document.CodeValue, n.at, fmt.Sprintf("a rule that says %s of nothing", r.effect), `write what it is about, as in (allow (exec "git" *))`)
+		c.fail(document.CodeValue, n.at, fmt.Sprintf("a rule that says %s of nothing", r.effect),
+			`write what it is about, as in (allow (exec "git" *))`)
 		return nil
 	}
 	m := n.items[1]
@@ -171,7 +179,8 @@ func (c *compiler) readRule(n *node, within bool) *rule {
 		r.domain = "net"
 		c.readNet(r, m)
 	case "tool":
-		c.fail(document.CodeKey, m.at, "a rule about (tool ...)", "remove it: for tools that are not exec, fs or net the default decides, as the document says")
+		c.fail(document.CodeKey, m.at, "a rule about (tool ...)",
+			"remove it: for tools that are not exec, fs or net the default decides, as the document says")
 	default:
 		c.unknown(m, "what a rule can be about", "(exec ...), (fs ...), (net ...)")
 	}
@@ -196,10 +205,12 @@ func (c *compiler) readSandbox(r *rule, rest []*node, within bool) {
 		c.fail(document.CodeKey, at.at, "a :sandbox in a sandbox", "remove it")
 		return
 	case r.domain == "fs" || r.domain == "net":
-		c.fail(document.CodeKey, at.at, fmt.Sprintf("a :sandbox of a rule about %s", r.domain), "remove it: a sandbox is for the commands of (exec ...)")
+		c.fail(document.CodeKey, at.at, fmt.Sprintf("a :sandbox of a rule about %s", r.domain),
+			"remove it: a sandbox is for the commands of (exec ...)")
 		return
 	case len(rest) == 1:
-		c.fail(document.CodeValue, at.at, "a :sandbox without a policy", `name one, as in :sandbox "build", or write its rules`)
+		c.fail(document.CodeValue, at.at, "a :sandbox without a policy",
+			`name one, as in :sandbox "build", or write its rules`)
 		return
 	}
 	r.sandboxAt = at.at
@@ -236,7 +247,8 @@ func (c *compiler) readExec(r *rule, m *node) {
 	if at >= 0 {
 		positional = rest[:at]
 		if at == len(rest)-1 {
-			c.fail(document.CodeValue, rest[at].at, "a :has with nothing after it", "write what the arguments must have, or remove it")
+			c.fail(document.CodeValue, rest[at].at, "a :has with nothing after it",
+				"write what the arguments must have, or remove it")
 		}
 		for _, n := range rest[at+1:] {
 			if p := c.pattern(n, r.domain); p.form == anything && n.is("*") {
@@ -262,16 +274,21 @@ func (c *compiler) readFS(r *rule, m *node, within bool) {
 		rest = rest[1:]
 	}
 	if len(rest) > 0 {
-		c.fail(document.CodeKey, rest[0].at, "something after the path of (fs ...)", "write one operation and one path; join several with (or ...)")
+		c.fail(document.CodeKey, rest[0].at, "something after the path of (fs ...)",
+			"write one operation and one path; join several with (or ...)")
 	}
 	r.first.each(false, func(p *pattern, negated bool) {
 		switch {
 		case !p.worktree:
 		case !within && (r.effect != callrules.Allow || negated):
-			c.fail(document.CodeValue, p.at, fmt.Sprintf("a :worktree in a rule that says %s, or within (not ...)", r.effect),
-				"remove it and name git's folders too: where they are is not looked up, and the rule would be weaker than it says")
+			c.fail(document.CodeValue, p.at,
+				fmt.Sprintf("a :worktree in a rule that says %s, or within (not ...)", r.effect),
+				"remove it and name git's folders too: where they are is not looked up, "+
+					"and the rule would be weaker than it says")
 		default:
-			c.note(p.at, ":worktree is read as if it were not there: which folders of git a worktree has is not looked up, so the rule does not allow them")
+			c.note(p.at,
+				":worktree is read as if it were not there: which folders of git a worktree has is not looked up, "+
+					"so the rule does not allow them")
 		}
 	})
 }

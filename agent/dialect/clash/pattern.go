@@ -24,10 +24,11 @@ const (
 
 // A pattern is what a rule asks of a program, an argument, a path or a host.
 type pattern struct {
-	form     form
-	at       int
-	shown    string         // as the file has it
-	text     string         // of literal and subpath: as the fact has it, so a path is absolute and clean, a host as call.Host has it
+	form  form
+	at    int
+	shown string // as the file has it
+	// of literal and subpath: as the fact has it, so a path is absolute and clean, a host as call.Host has it
+	text     string
 	regexp   *regexp.Regexp // of regular
 	members  []pattern      // of either, at least one; of otherwise, one
 	path     bool           // it is about a path
@@ -48,7 +49,8 @@ func (c *compiler) pattern(n *node, domain string) pattern {
 	switch {
 	case n.is("*"):
 	case n.kind == word:
-		c.fail(document.CodeType, n.at, fmt.Sprintf("the word %s where a pattern belongs", n.text), fmt.Sprintf("write a string in quotes, as in %q", n.text))
+		c.fail(document.CodeType, n.at, fmt.Sprintf("the word %s where a pattern belongs", n.text),
+			fmt.Sprintf("write a string in quotes, as in %q", n.text))
 	case n.kind == text:
 		p.form = literal
 		p.text = c.literal(n, domain)
@@ -66,12 +68,14 @@ func (c *compiler) pattern(n *node, domain string) pattern {
 	case n.head() == "not":
 		p.form = otherwise
 		if len(n.items) != 2 {
-			c.fail(document.CodeValue, n.at, "a not that is not (not PATTERN)", "write one pattern; join several with (not (or ...))")
+			c.fail(document.CodeValue, n.at, "a not that is not (not PATTERN)",
+				"write one pattern; join several with (not (or ...))")
 			return p
 		}
 		p.members = []pattern{c.pattern(n.items[1], domain)}
 		if p.members[0].all() {
-			c.fail(document.CodeValue, n.at, fmt.Sprintf("%s matches nothing", p.shown), "remove the rule, or say what it is not")
+			c.fail(document.CodeValue, n.at, fmt.Sprintf("%s matches nothing", p.shown),
+				"remove the rule, or say what it is not")
 		}
 	case n.head() == "subpath" && domain == "fs":
 		p.form = subpath
@@ -117,7 +121,9 @@ func (c *compiler) host(n *node) string {
 	case n.text == "":
 		c.fail(document.CodeValue, n.at, "a host that is empty", fix)
 	case strings.Contains(n.text, "*"):
-		c.fail(document.CodeValue, n.at, fmt.Sprintf("a * in the string %q is a literal *, and no host has one", n.text), `write a regex, as in /\.example\.com$/`)
+		c.fail(document.CodeValue, n.at,
+			fmt.Sprintf("a * in the string %q is a literal *, and no host has one", n.text),
+			`write a regex, as in /\.example\.com$/`)
 	case !ok:
 		c.fail(document.CodeValue, n.at, fmt.Sprintf("%q is not a host, and would match none", n.text), fix)
 	case strings.ContainsFunc(n.text, func(r rune) bool { return r >= 0x80 }):
@@ -134,7 +140,8 @@ func (c *compiler) subpath(p *pattern, n *node) {
 		rest = rest[1:]
 	}
 	if len(rest) != 1 {
-		c.fail(document.CodeValue, n.at, "a subpath that is not (subpath PATH)", `write one path, as in (subpath (join (env HOME) "/src"))`)
+		c.fail(document.CodeValue, n.at, "a subpath that is not (subpath PATH)",
+			`write one path, as in (subpath (join (env HOME) "/src"))`)
 		return
 	}
 	if name, ok := c.expression(rest[0]); ok {
@@ -149,16 +156,19 @@ func (c *compiler) expression(n *node) (string, bool) {
 		return n.text, true
 	case n.head() == "env":
 		if len(n.items) != 2 || n.items[1].kind != word && n.items[1].kind != text || !named(n.items[1].text) {
-			c.fail(document.CodeValue, n.at, "an env that is not (env NAME)", "write one name, of letters, digits and _")
+			c.fail(document.CodeValue, n.at, "an env that is not (env NAME)",
+				"write one name, of letters, digits and _")
 			return "", false
 		}
 		name := n.items[1].text
 		value, ok := c.define[name]
 		if !ok {
 			c.fail(document.CodeValue, n.at, fmt.Sprintf("(env %s) is not defined", name),
-				fmt.Sprintf("give --define %s=VALUE; variables of the environment are not read, so that the same rules mean the same everywhere", name))
+				fmt.Sprintf("give --define %s=VALUE; variables of the environment are not read, "+
+					"so that the same rules mean the same everywhere", name))
 		} else if value == "" {
-			c.fail(document.CodeValue, n.at, fmt.Sprintf("(env %s) is defined as empty", name), fmt.Sprintf("give --define %s=VALUE", name))
+			c.fail(document.CodeValue, n.at, fmt.Sprintf("(env %s) is defined as empty", name),
+				fmt.Sprintf("give --define %s=VALUE", name))
 		}
 		return value, value != ""
 	case n.head() == "join":
@@ -194,7 +204,8 @@ func (c *compiler) path(at int, name string) string {
 		return ""
 	}
 	if strings.HasPrefix(name, "~") {
-		c.fail(document.CodeValue, at, fmt.Sprintf("a ~ in the path %q is literal", name), "write (join (env HOME) ...) in a (subpath ...), or the whole path; ./~ is a file")
+		c.fail(document.CodeValue, at, fmt.Sprintf("a ~ in the path %q is literal", name),
+			"write (join (env HOME) ...) in a (subpath ...), or the whole path; ./~ is a file")
 		return ""
 	}
 	folder := c.define["PWD"]
@@ -203,11 +214,13 @@ func (c *compiler) path(at int, name string) string {
 		return clean
 	}
 	if _, ok := call.Resolve("", folder); folder != "" && !ok {
-		c.fail(document.CodeValue, at, fmt.Sprintf("the path %q is relative, and so is PWD, %q", name, folder), "give --define PWD=FOLDER with an absolute folder")
+		c.fail(document.CodeValue, at, fmt.Sprintf("the path %q is relative, and so is PWD, %q", name, folder),
+			"give --define PWD=FOLDER with an absolute folder")
 		return ""
 	}
 	if clean, absolute = call.Resolve(folder, name); !absolute {
-		c.fail(document.CodeValue, at, fmt.Sprintf("the path %q is relative, and the paths of calls are absolute: it would match none", name),
+		c.fail(document.CodeValue, at,
+			fmt.Sprintf("the path %q is relative, and the paths of calls are absolute: it would match none", name),
 			"give --define PWD=FOLDER to have it beneath that folder, or write it whole")
 	}
 	return clean

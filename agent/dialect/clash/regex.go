@@ -13,7 +13,8 @@ import (
 const (
 	digits = `\p{Nd}`
 	spaces = `\t-\r \x{85}\x{A0}\x{1680}\x{2000}-\x{200A}\x{2028}\x{2029}\x{202F}\x{205F}\x{3000}`
-	words  = `\p{L}\p{M}\p{Nd}\p{Nl}\p{Pc}\x{200C}\x{200D}\x{24B6}-\x{24E9}\x{1F130}-\x{1F149}\x{1F150}-\x{1F169}\x{1F170}-\x{1F189}`
+	words  = `\p{L}\p{M}\p{Nd}\p{Nl}\p{Pc}\x{200C}\x{200D}\x{24B6}-\x{24E9}` +
+		`\x{1F130}-\x{1F149}\x{1F150}-\x{1F169}\x{1F170}-\x{1F189}`
 )
 
 // regexp compiles a regex of the file: nil, if it fails. Go's syntax is RE2's, and close to Rust's; what
@@ -21,7 +22,8 @@ const (
 func (c *compiler) regexp(n *node, domain string) *regexp.Regexp {
 	goes, at, problem := translate(n.text)
 	if problem != "" {
-		c.fail(document.CodeValue, n.at+1+at, fmt.Sprintf("%s in the regex /%s/", problem, n.text), "write the regex without it, so that clash and RE2 read it alike")
+		c.fail(document.CodeValue, n.at+1+at, fmt.Sprintf("%s in the regex /%s/", problem, n.text),
+			"write the regex without it, so that clash and RE2 read it alike")
 		return nil
 	}
 	re, err := regexp.Compile(goes)
@@ -30,7 +32,8 @@ func (c *compiler) regexp(n *node, domain string) *regexp.Regexp {
 	}
 	if err != nil {
 		_, why, _ := strings.Cut(err.Error(), ": ") // "error parsing regexp: ..."
-		c.fail(document.CodeValue, n.at, fmt.Sprintf("the regex /%s/ does not compile: %s", n.text, why), "write it in the syntax of RE2; there are no look-arounds and no back-references")
+		c.fail(document.CodeValue, n.at, fmt.Sprintf("the regex /%s/ does not compile: %s", n.text, why),
+			"write it in the syntax of RE2; there are no look-arounds and no back-references")
 		return nil
 	}
 	return re
@@ -110,7 +113,8 @@ func escape(c byte, class bool) (goes, problem string) {
 		}
 		return "[^" + map[byte]string{'S': spaces, 'W': words}[c] + "]", ""
 	case 'b', 'B', '<', '>':
-		return "", fmt.Sprintf(`a \%c, which is at the border of a Unicode word (write (^|\W) or (\W|$) in its place)`, c)
+		return "", fmt.Sprintf(`a \%c, which is at the border of a Unicode word (write (^|\W) or (\W|$) in its place)`,
+			c)
 	case 'A', 'z', 'a', 'f', 't', 'n', 'r', 'v', 'x', 'p', 'P':
 		return `\` + string(c), ""
 	}

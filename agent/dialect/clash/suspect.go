@@ -19,7 +19,8 @@ func (c *compiler) suspect(all []*rule) {
 		switch p := c.policies[name]; {
 		case p.used:
 		case builtin(name):
-			c.note(p.at, "the policy %q is not used: there is no built-in policy of clash for it to replace; include it where you need it", name)
+			c.note(p.at, "the policy %q is not used: there is no built-in policy of clash for it to replace; "+
+				"include it where you need it", name)
 		default:
 			c.note(p.at, "the policy %q is not used: %q does not include it, and it is not a sandbox", name, c.active)
 		}
@@ -27,8 +28,10 @@ func (c *compiler) suspect(all []*rule) {
 	if len(all) == 0 {
 		c.note(0, "no rule applies: the default decides every call")
 	}
-	if i := slices.IndexFunc(all, func(r *rule) bool { return r.domain == "exec" && r.effect != callrules.Allow && r.score[0] > 0 }); i >= 0 {
-		c.note(all[i].at, "rules about exec see only the first command of a line, as clash's document says, so this rule does not stop %q; a native rule sees every command of a line",
+	commands := func(r *rule) bool { return r.domain == "exec" && r.effect != callrules.Allow && r.score[0] > 0 }
+	if i := slices.IndexFunc(all, commands); i >= 0 {
+		c.note(all[i].at, "rules about exec see only the first command of a line, as clash's document says, "+
+			"so this rule does not stop %q; a native rule sees every command of a line",
 			"cd x && …")
 	}
 	budget := maxComparisons
@@ -41,8 +44,11 @@ func (c *compiler) suspect(all []*rule) {
 			c.suspectDeny(r, all, &budget)
 		}
 	}
-	if i := slices.IndexFunc(all, func(r *rule) bool { return r.effect != callrules.Allow && r.domain == "fs" && r.writes() }); c.effect == callrules.Allow && i >= 0 {
-		c.note(all[i].at, "the default allows, and it decides for MultiEdit and NotebookEdit, which the document does not list as writes: this rule does not see them")
+	writes := func(r *rule) bool { return r.effect != callrules.Allow && r.domain == "fs" && r.writes() }
+	if i := slices.IndexFunc(all, writes); c.effect == callrules.Allow && i >= 0 {
+		c.note(all[i].at,
+			"the default allows, and it decides for MultiEdit and NotebookEdit, "+
+				"which the document does not list as writes: this rule does not see them")
 	}
 }
 
@@ -52,16 +58,21 @@ const maxComparisons = 2_000_000
 // suspectRule notes what can be seen of a rule alone.
 func (c *compiler) suspectRule(r *rule) {
 	if r.sandbox != "" {
-		c.note(r.sandboxAt, "the sandbox %q is read and named, but not enforced: only the agent's own sandbox limits the command", r.sandbox)
+		c.note(r.sandboxAt,
+			"the sandbox %q is read and named, but not enforced: only the agent's own sandbox limits the command",
+			r.sandbox)
 		if r.effect != callrules.Allow {
-			c.note(r.sandboxAt, "a :sandbox of a rule that says %s: clash uses one for commands that a rule allows", r.effect)
+			c.note(r.sandboxAt,
+				"a :sandbox of a rule that says %s: clash uses one for commands that a rule allows", r.effect)
 		}
 	}
 	if runs, never := r.neverRuns(); never {
-		c.note(r.at, "the rule never matches: %s is skipped as a wrapper, and the program is %s; write (allow (exec %q ...))", r.first.shown, runs, runs)
+		c.note(r.at, "the rule never matches: %s is skipped as a wrapper, and the program is %s; "+
+			"write (allow (exec %q ...))", r.first.shown, runs, runs)
 	}
 	if n := r.stars(); n > 1 {
-		c.note(r.at, "the rule ends in %d times *; each makes it more specific, but none requires anything, not even an argument: remove them", n)
+		c.note(r.at, "the rule ends in %d times *; "+
+			"each makes it more specific, but none requires anything, not even an argument: remove them", n)
 	}
 }
 
@@ -102,13 +113,16 @@ func (c *compiler) suspectStars(r *rule, all []*rule, budget *int) {
 		if *budget--; *budget < 0 {
 			return
 		}
-		if s.domain != r.domain || s.effect == r.effect || compare(s.score, r.score) >= 0 || compare(s.score, without) < 0 || !r.canMeet(s) {
+		if s.domain != r.domain || s.effect == r.effect || compare(s.score, r.score) >= 0 ||
+			compare(s.score, without) < 0 || !r.canMeet(s) {
 			continue
 		}
 		if compare(s.score, without) == 0 && len(s.has) == 0 && len(s.args) == len(r.args)-r.stars() {
-			c.note(r.at, "the rule decides before %s of line %d only because of its *, which requires nothing: without it they would be a conflict", s.id, c.line(s.at))
+			c.note(r.at, "the rule decides before %s of line %d only because of its *, which requires nothing: "+
+				"without it they would be a conflict", s.id, c.line(s.at))
 		} else {
-			c.note(r.at, "the rule decides before %s of line %d only because of its *, which requires nothing: without it that rule would decide first", s.id, c.line(s.at))
+			c.note(r.at, "the rule decides before %s of line %d only because of its *, which requires nothing: "+
+				"without it that rule would decide first", s.id, c.line(s.at))
 		}
 		return
 	}
@@ -136,9 +150,11 @@ func (c *compiler) suspectDeny(r *rule, all []*rule, budget *int) {
 	switch {
 	case first == nil:
 	case more == 0:
-		c.note(r.at, "%s of line %d is more specific and may decide before this rule denies", first.id, c.line(first.at))
+		c.note(r.at, "%s of line %d is more specific and may decide before this rule denies", first.id,
+			c.line(first.at))
 	default:
-		c.note(r.at, "%s of line %d and %d more are more specific and may decide before this rule denies", first.id, c.line(first.at), more)
+		c.note(r.at, "%s of line %d and %d more are more specific and may decide before this rule denies",
+			first.id, c.line(first.at), more)
 	}
 }
 
@@ -160,7 +176,8 @@ func (r *rule) canMeet(s *rule) bool {
 			return false
 		}
 	}
-	return r.ops == nil || s.ops == nil || slices.ContainsFunc(r.ops, func(op string) bool { return slices.Contains(s.ops, op) })
+	return r.ops == nil || s.ops == nil ||
+		slices.ContainsFunc(r.ops, func(op string) bool { return slices.Contains(s.ops, op) })
 }
 
 // apart reports whether one of two patterns is a text, or several, of which the other matches none.

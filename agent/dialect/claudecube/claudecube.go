@@ -80,7 +80,8 @@ type pattern struct {
 }
 
 func (r *reader) note(at *yaml.Node, format string, args ...any) {
-	r.set.Notes = append(r.set.Notes, callrules.Note{Origin: callrules.Origin{File: r.name, Line: at.Line}, Text: fmt.Sprintf(format, args...)})
+	r.set.Notes = append(r.set.Notes,
+		callrules.Note{Origin: callrules.Origin{File: r.name, Line: at.Line}, Text: fmt.Sprintf(format, args...)})
 }
 
 func (r *reader) config(n *yaml.Node) {
@@ -98,7 +99,8 @@ func (r *reader) config(n *yaml.Node) {
 	}
 	items, ok := r.doc.Items(top["rules"], `"rules"`, `a list, each rule beginning with "- name:"`)
 	if len(items) > document.MaxRules {
-		r.doc.Fail(document.CodeLimit, list, fmt.Sprintf("%d rules; the limit is %d", len(items), document.MaxRules), "write fewer")
+		r.doc.Fail(document.CodeLimit, list, fmt.Sprintf("%d rules; the limit is %d", len(items), document.MaxRules),
+			"write fewer")
 		return
 	}
 	for _, item := range items {
@@ -115,7 +117,8 @@ func (r *reader) defaults(n *yaml.Node) {
 	if effect := r.effect(d["unmatched"]); effect != "" {
 		r.set.Default = effect
 		if effect == callrules.Allow {
-			r.note(d["unmatched"].Value, "calls that no rule is about are allowed; write escalate or deny, in case an agent gets a new tool")
+			r.note(d["unmatched"].Value, "calls that no rule is about are allowed; "+
+				"write escalate or deny, in case an agent gets a new tool")
 		}
 	}
 	for _, key := range []string{"max_budget_per_agent", "max_turns_per_agent"} {
@@ -146,7 +149,8 @@ func (r *reader) number(n *yaml.Node, key string) (float64, bool) {
 	}
 	x, err := strconv.ParseFloat(n.Value, 64)
 	if err != nil || x > 1<<53 {
-		r.doc.Fail(document.CodeValue, n, fmt.Sprintf("%q is %s", key, document.Quoted(n.Value)), "write a smaller number")
+		r.doc.Fail(document.CodeValue, n,
+			fmt.Sprintf("%q is %s", key, document.Quoted(n.Value)), "write a smaller number")
 		return 0, false
 	}
 	return x, true
@@ -187,7 +191,8 @@ func (r *reader) oneRule(n *yaml.Node) {
 }
 
 func toolIs(names []string) callrules.Predicate {
-	t := &callrules.Test{Fact: callrules.Fact{Source: callrules.FromTool}, Op: callrules.OneOf, Shown: "tool: " + strings.Join(names, "|")}
+	t := &callrules.Test{Fact: callrules.Fact{Source: callrules.FromTool}, Op: callrules.OneOf,
+		Shown: "tool: " + strings.Join(names, "|")}
 	for _, name := range names {
 		t.Values = append(t.Values, call.Text(name))
 	}
@@ -212,7 +217,8 @@ func (r *reader) tools(e document.Entry) []string {
 		case strings.ContainsFunc(name, func(c rune) bool { return unicode.IsSpace(c) || !unicode.IsGraphic(c) }):
 			found = fmt.Sprintf("the tool %s, with a space: names are compared exactly", document.Quoted(name))
 		case strings.ContainsAny(name, `*?+^$()[]{}\`):
-			found = fmt.Sprintf("the tool %s: names are compared exactly, not as a glob or a regular expression", document.Quoted(name))
+			found = fmt.Sprintf("the tool %s: names are compared exactly, not as a glob or a regular expression",
+				document.Quoted(name))
 		case seen[name]:
 			found, fix = fmt.Sprintf("the tool %s occurs twice", document.Quoted(name)), "remove one of them"
 		}
@@ -228,7 +234,8 @@ func (r *reader) tools(e document.Entry) []string {
 func (r *reader) match(n *yaml.Node, rule *readRule) []callrules.Predicate {
 	fields, ok := r.doc.Fields(n, `"match"`, `"command:" or another field, and a list of patterns beneath it`)
 	if ok && len(n.Content) == 0 {
-		r.doc.Fail(document.CodeValue, n, `"match" has no field, and would match nothing`, `remove "match" to match every use of the tool`)
+		r.doc.Fail(document.CodeValue, n, `"match" has no field, and would match nothing`,
+			`remove "match" to match every use of the tool`)
 	}
 	var all []callrules.Predicate
 	for _, e := range fields {
@@ -236,13 +243,19 @@ func (r *reader) match(n *yaml.Node, rule *readRule) []callrules.Predicate {
 		path := strings.Split(f.name, ".")
 		switch {
 		case f.at.Tag != "!!str":
-			r.doc.Fail(document.CodeType, f.at, "a field whose name is the YAML value "+document.Quoted(f.name), "quote it")
+			r.doc.Fail(document.CodeType, f.at, "a field whose name is the YAML value "+document.Quoted(f.name),
+				"quote it")
 		case slices.Contains(path, ""):
-			r.doc.Fail(document.CodeValue, f.at, fmt.Sprintf("the field %s has an empty part", document.Quoted(f.name)), `write names with "." between them, as in "options.path"`)
+			r.doc.Fail(document.CodeValue, f.at,
+				fmt.Sprintf("the field %s has an empty part", document.Quoted(f.name)),
+				`write names with "." between them, as in "options.path"`)
 		default:
-			items, ok := r.doc.Items(e, "the field "+document.Quoted(f.name), `a list, each item beginning with "- pattern:"`)
+			items, ok := r.doc.Items(e, "the field "+document.Quoted(f.name),
+				`a list, each item beginning with "- pattern:"`)
 			if ok && len(items) == 0 {
-				r.doc.Fail(document.CodeValue, e.Value, fmt.Sprintf("the field %s has no pattern, and would match nothing", document.Quoted(f.name)), "write one, or remove the field")
+				r.doc.Fail(document.CodeValue, e.Value,
+					fmt.Sprintf("the field %s has no pattern, and would match nothing", document.Quoted(f.name)),
+					"write one, or remove the field")
 			}
 			for _, item := range items {
 				p, predicate := r.pattern(item.Value, &f, path, rule.effect)
@@ -256,7 +269,8 @@ func (r *reader) match(n *yaml.Node, rule *readRule) []callrules.Predicate {
 }
 
 // pattern reads a pattern and lowers it to a test of its field.
-func (r *reader) pattern(n *yaml.Node, f *field, path []string, effect callrules.Effect) (pattern, callrules.Predicate) {
+func (r *reader) pattern(n *yaml.Node, f *field, path []string,
+	effect callrules.Effect) (pattern, callrules.Predicate) {
 	p := pattern{at: n, kind: "literal"}
 	var none callrules.Predicate
 	keys := r.doc.Mapping(n, "the pattern", "pattern and type, each with a colon",
@@ -271,7 +285,9 @@ func (r *reader) pattern(n *yaml.Node, f *field, path []string, effect callrules
 	}
 	p.at, p.text = at, text
 	if len(text) > document.MaxPatternBytes {
-		r.doc.Fail(document.CodeLimit, at, fmt.Sprintf("a pattern of %d bytes; the limit is %d", len(text), document.MaxPatternBytes), "write a shorter one")
+		r.doc.Fail(document.CodeLimit, at,
+			fmt.Sprintf("a pattern of %d bytes; the limit is %d", len(text), document.MaxPatternBytes),
+			"write a shorter one")
 		return p, none
 	}
 	// Lists have text where that can make a decision stricter only. An escalation in place of a default that denies
@@ -291,12 +307,16 @@ func (r *reader) pattern(n *yaml.Node, f *field, path []string, effect callrules
 			if why := new(jsregexp.Error); errors.As(err, &why) {
 				found, fix = why.Found, why.Fix
 			}
-			r.doc.Fail(document.CodeValue, at, fmt.Sprintf("the field %s, the pattern %s: %s", document.Quoted(f.name), document.Quoted(text), found), fix)
+			r.doc.Fail(document.CodeValue, at,
+				fmt.Sprintf("the field %s, the pattern %s: %s", document.Quoted(f.name), document.Quoted(text), found),
+				fix)
 		}
 		test.Op, test.Regexp = callrules.Matches, re
 	case "glob":
 		if found, fix := globMistake(text); found != "" {
-			r.doc.Fail(document.CodeGlob, at, fmt.Sprintf("the field %s, the pattern %s: %s", document.Quoted(f.name), document.Quoted(text), found), fix)
+			r.doc.Fail(document.CodeGlob, at,
+				fmt.Sprintf("the field %s, the pattern %s: %s", document.Quoted(f.name), document.Quoted(text), found),
+				fix)
 			return p, none
 		}
 		return p, globbed(&test, text, effect)

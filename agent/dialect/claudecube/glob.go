@@ -34,7 +34,9 @@ func globMistake(text string) (found, fix string) {
 		case '[':
 			class := sameClass.FindString(text[i:])
 			if class == "" {
-				return "a class that micromatch reads in its own way", `write letters, digits and "_" with a range among them, as in "[a-z]"; '\[' for the character; "{a,b}" for either`
+				return "a class that micromatch reads in its own way",
+					`write letters, digits and "_" with a range among them, as in "[a-z]"; ` +
+						`'\[' for the character; "{a,b}" for either`
 			}
 			i += len(class) - 1
 			if strings.HasPrefix(text[i+1:], "+") {
@@ -64,7 +66,8 @@ func globMistake(text string) (found, fix string) {
 		}
 	}
 	if _, ok := expand(text); !ok {
-		return "braces with one alternative, which are characters in micromatch", `write "{a,b}", or a backslash before each brace`
+		return "braces with one alternative, which are characters in micromatch",
+			`write "{a,b}", or a backslash before each brace`
 	}
 	return "", ""
 }
@@ -158,7 +161,9 @@ func globbed(test *callrules.Test, text string, effect callrules.Effect) callrul
 		matched.Op, matched.Globs = callrules.Globs, compile(globs[n])
 		shaped.Op, shaped.Regexp = callrules.Matches, dotted(n)
 		ended.Op, ended.Regexp = callrules.Matches, regexp.MustCompile(`[^/]\z`)
-		either = append(either, callrules.Predicate{All: append([]callrules.Predicate{{Test: &matched}, {Test: &shaped}, {Test: &ended}}, single...)})
+		either = append(either,
+			callrules.Predicate{All: append([]callrules.Predicate{{Test: &matched}, {Test: &shaped}, {Test: &ended}},
+				single...)})
 	}
 	return callrules.Predicate{Any: either}
 }
@@ -191,5 +196,6 @@ func dotted(dots int) *regexp.Regexp {
 	if dots == 0 {
 		return regexp.MustCompile(`\A` + plain + `(?:/` + plain + `)*\z`)
 	}
-	return regexp.MustCompile(fmt.Sprintf(`\A(?:%s/)*%s(?:/%s)*(?:/%s(?:/%s)*){%d}\z`, plain, dot, plain, dot, plain, dots-1))
+	return regexp.MustCompile(fmt.Sprintf(`\A(?:%s/)*%s(?:/%s)*(?:/%s(?:/%s)*){%d}\z`, plain,
+		dot, plain, dot, plain, dots-1))
 }

@@ -16,7 +16,8 @@ func (r *reader) suspect() {
 	for i := range r.read {
 		rule := &r.read[i]
 		if first := lines[rule.name]; first > 0 {
-			r.note(rule.at, "the rule %q has the same name as the rule in line %d; outcomes show the name, so give each its own", rule.name, first)
+			r.note(rule.at, "the rule %q has the same name as the rule in line %d; "+
+				"outcomes show the name, so give each its own", rule.name, first)
 		} else {
 			lines[rule.name] = rule.at.Line
 		}
@@ -24,14 +25,16 @@ func (r *reader) suspect() {
 			r.suspectTool(rule, tool)
 		}
 		if len(rule.match) > 1 {
-			r.note(rule.at, "the rule %q has several fields, of which any one is enough; write a pattern of one field if all must match", rule.name)
+			r.note(rule.at, "the rule %q has several fields, of which any one is enough; "+
+				"write a pattern of one field if all must match", rule.name)
 		}
 		for k := range rule.match {
 			r.suspectField(rule, &rule.match[k])
 		}
 	}
 	r.unreached()
-	slices.SortStableFunc(r.set.Notes, func(a, b callrules.Note) int { return cmp.Compare(a.Origin.Line, b.Origin.Line) })
+	slices.SortStableFunc(r.set.Notes,
+		func(a, b callrules.Note) int { return cmp.Compare(a.Origin.Line, b.Origin.Line) })
 }
 
 func (r *reader) suspectTool(rule *readRule, tool string) {
@@ -65,7 +68,8 @@ func inputs(tool string) []string {
 	case "Glob":
 		return []string{"pattern", "path"}
 	case "Grep":
-		return []string{"pattern", "path", "glob", "type", "output_mode", "multiline", "head_limit", "offset", "-A", "-B", "-C", "-i", "-n"}
+		return []string{"pattern", "path", "glob", "type", "output_mode", "multiline", "head_limit", "offset",
+			"-A", "-B", "-C", "-i", "-n"}
 	case "WebFetch":
 		return []string{"url", "prompt"}
 	case "WebSearch":
@@ -75,7 +79,8 @@ func inputs(tool string) []string {
 }
 
 func names() []string {
-	return []string{"Bash", "Read", "Write", "Edit", "MultiEdit", "NotebookEdit", "Glob", "Grep", "WebFetch", "WebSearch", "Task"}
+	return []string{"Bash", "Read", "Write", "Edit", "MultiEdit", "NotebookEdit", "Glob", "Grep",
+		"WebFetch", "WebSearch", "Task"}
 }
 
 func (r *reader) suspectField(rule *readRule, f *field) {
@@ -88,7 +93,8 @@ func (r *reader) suspectField(rule *readRule, f *field) {
 		all = append(all, list...)
 	}
 	if !there {
-		r.note(f.at, "the rule %q asks for %s, which no use of %s has; they have %s", rule.name, f.name, strings.Join(rule.tools, " or "), strings.Join(unique(all), ", "))
+		r.note(f.at, "the rule %q asks for %s, which no use of %s has; they have %s", rule.name, f.name,
+			strings.Join(rule.tools, " or "), strings.Join(unique(all), ", "))
 	}
 	for i := range f.patterns {
 		p := &f.patterns[i]
@@ -133,7 +139,8 @@ func suspectPattern(rule *readRule, field string, p *pattern) string {
 	case p.kind == "regex" && field == "command" && allows && !strings.HasPrefix(p.text, "^"):
 		return "it is found anywhere in a command, so whatever comes before it is allowed too; begin it with ^"
 	case p.kind == "regex" && field == "command" && allows && !strings.HasSuffix(p.text, "$"):
-		return fmt.Sprintf("whatever follows in a command is allowed too, as in \"...; rm -rf .\"; end it with %s", `[^;&|<>$()\x60\n]*$`)
+		return fmt.Sprintf("whatever follows in a command is allowed too, as in \"...; rm -rf .\"; end it with %s",
+			`[^;&|<>$()\x60\n]*$`)
 	}
 	return ""
 }
@@ -176,7 +183,8 @@ func (r *reader) unreached() {
 				}
 			}
 			if before != nil {
-				r.note(rule.at, "the rule %q never decides: %q, in line %d, comes first and matches every use of %s", rule.name, before.name, before.at.Line, rule.tools[len(rule.tools)-1])
+				r.note(rule.at, "the rule %q never decides: %q, in line %d, comes first and matches every use of %s",
+					rule.name, before.name, before.at.Line, rule.tools[len(rule.tools)-1])
 			}
 			for _, tool := range rule.tools {
 				if rule.match == nil && every[tool] == nil {

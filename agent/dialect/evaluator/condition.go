@@ -22,7 +22,8 @@ type operator struct {
 var operators = []operator{
 	{"eq", callrules.SameAs, false}, {"neq", callrules.SameAs, true},
 	{"in", callrules.OneOf, false}, {"not_in", callrules.OneOf, true},
-	{"contains", callrules.Contains, false}, {"starts_with", callrules.Begins, false}, {"ends_with", callrules.Ends, false},
+	{"contains", callrules.Contains, false}, {"starts_with", callrules.Begins, false},
+	{"ends_with", callrules.Ends, false},
 	{"matches", callrules.Matches, false},
 }
 
@@ -76,7 +77,8 @@ func (r *reader) condition(n *node, rule *callrules.Rule) callrules.Predicate {
 		r.pattern(test, value, at, rule)
 	default:
 		if value.Kind() != call.String {
-			r.fail(document.CodeType, at, fmt.Sprintf("the value of %s is %s", name, m["value"].kindName()), "write a string")
+			r.fail(document.CodeType, at, fmt.Sprintf("the value of %s is %s", name, m["value"].kindName()),
+				"write a string")
 		}
 		test.Text = value.Str()
 		if test.Text == "" {
@@ -103,7 +105,8 @@ func (r *reader) pattern(test *callrules.Test, value *call.Value, at int, rule *
 		if test.Regexp, err = regexp.Compile(value.Str()); err == nil {
 			return
 		}
-		cause = fmt.Sprintf("the pattern %s of the rule %s does not compile: %s", shown(value.Str()), rule.ID, strings.TrimPrefix(err.Error(), "error parsing regexp: "))
+		cause = fmt.Sprintf("the pattern %s of the rule %s does not compile: %s", shown(value.Str()), rule.ID,
+			strings.TrimPrefix(err.Error(), "error parsing regexp: "))
 	}
 	policy := &r.set.Policies[rule.Policy]
 	if policy.Broken == "" {
@@ -114,7 +117,8 @@ func (r *reader) pattern(test *callrules.Test, value *call.Value, at int, rule *
 	if rule.Effect != callrules.Allow {
 		test.IfBroken = callrules.Holds
 	}
-	r.note(at, "%s; every call that reaches the policy %s is denied, %s; write RE2 syntax, without look-around and back-references",
+	r.note(at, "%s; every call that reaches the policy %s is denied, %s; "+
+		"write RE2 syntax, without look-around and back-references",
 		cause, policy.ID, callrules.CodeCompile)
 }
 
@@ -128,15 +132,18 @@ func (r *reader) field(n *node) (text string, path []string) {
 	for _, part := range path {
 		switch part {
 		case "__proto__", "constructor", "prototype":
-			r.fail(document.CodeValue, n.at, fmt.Sprintf("the field %s has the part %q", shown(text), part), "name a field that a request has")
+			r.fail(document.CodeValue, n.at, fmt.Sprintf("the field %s has the part %q", shown(text), part),
+				"name a field that a request has")
 			return "", nil
 		case "":
 			r.note(n.at, "the field %s has an empty part, which is a key without a name; remove the dot", shown(text))
 		}
 	}
-	if root := path[0]; !slices.Contains([]string{"tool_name", "agent_id", "input", "cwd", ""}, root) && !r.roots[root] {
+	if root := path[0]; !slices.Contains([]string{"tool_name", "agent_id", "input", "cwd", ""}, root) &&
+		!r.roots[root] {
 		r.roots[root] = true
-		r.note(n.at, "the field %s: the request of an agent's hook has tool_name, agent_id, input and cwd; %q is only in requests that bring it",
+		r.note(n.at, "the field %s: the request of an agent's hook has tool_name, agent_id, input and cwd; "+
+			"%q is only in requests that bring it",
 			shown(text), root)
 	}
 	return text, path
@@ -154,8 +161,10 @@ func (r *reader) operand(n *node) (value *call.Value, list []*call.Value) {
 	}
 	for _, item := range items {
 		switch {
-		case item.kind == call.Null, item.kind == call.Object, n.kind == call.List && (item.kind == call.List || item.kind == call.Bool):
-			r.fail(document.CodeType, item.at, "the value is or has "+item.kindName(), "write a string, a number, true or false, or a list of strings or of numbers")
+		case item.kind == call.Null, item.kind == call.Object,
+			n.kind == call.List && (item.kind == call.List || item.kind == call.Bool):
+			r.fail(document.CodeType, item.at, "the value is or has "+item.kindName(),
+				"write a string, a number, true or false, or a list of strings or of numbers")
 			return nil, nil
 		case item.kind != items[0].kind:
 			r.fail(document.CodeType, item.at, "the list has strings and numbers", "write one kind")

@@ -55,7 +55,8 @@ func Read(src *document.Source) (*callrules.Set, error) {
 		return nil, document.Errors{e}
 	}
 	r := &reader{src: src, roots: map[string]bool{}, set: &callrules.Set{
-		Name: src.Name, Dialect: "evaluator", Strategy: callrules.DenyOverrides, Default: callrules.Deny, Budget: budget,
+		Name: src.Name, Dialect: "evaluator", Strategy: callrules.DenyOverrides,
+		Default: callrules.Deny, Budget: budget,
 	}}
 	if root := r.parse(); root != nil {
 		r.bundle(root)
@@ -66,7 +67,8 @@ func Read(src *document.Source) (*callrules.Set, error) {
 		})
 		return nil, r.errs
 	}
-	slices.SortStableFunc(r.set.Notes, func(a, b callrules.Note) int { return cmp.Compare(a.Origin.Line, b.Origin.Line) })
+	slices.SortStableFunc(r.set.Notes,
+		func(a, b callrules.Note) int { return cmp.Compare(a.Origin.Line, b.Origin.Line) })
 	return r.set, nil
 }
 
@@ -75,17 +77,20 @@ func (r *reader) bundle(root *node) {
 		r.note(root.at, "the bundle is null: every call is denied, %s; write one", callrules.CodeNoPolicies)
 		return
 	}
-	m := r.object(root, "the bundle", []string{"policies"}, []string{"bundleVersion", "contentHash", "builtAt", "frozenAgentIds", "signature"})
+	m := r.object(root, "the bundle", []string{"policies"},
+		[]string{"bundleVersion", "contentHash", "builtAt", "frozenAgentIds", "signature"})
 	if m == nil {
 		return
 	}
 	r.whole(m["bundleVersion"], "bundleVersion")
 	if text, ok := r.text(m["contentHash"], "contentHash", 1, anyLength); ok && !hash.MatchString(text) {
-		r.fail(document.CodeValue, m["contentHash"].at, `"contentHash" is not a SHA-256`, "write its 64 hexadecimal digits in lower case")
+		r.fail(document.CodeValue, m["contentHash"].at, `"contentHash" is not a SHA-256`,
+			"write its 64 hexadecimal digits in lower case")
 	}
 	if text, ok := r.text(m["builtAt"], "builtAt", 1, anyLength); ok {
 		if _, err := time.Parse(time.RFC3339, text); err != nil {
-			r.fail(document.CodeValue, m["builtAt"].at, `"builtAt" is not a date and time`, `write it as in "2026-01-31T12:00:00Z"`)
+			r.fail(document.CodeValue, m["builtAt"].at, `"builtAt" is not a date and time`,
+				`write it as in "2026-01-31T12:00:00Z"`)
 		}
 	}
 	if n := m["signature"]; n != nil {
@@ -120,7 +125,8 @@ func (r *reader) bundle(root *node) {
 func (r *reader) noteDefaults(at int) {
 	for _, p := range r.set.Policies {
 		if first := r.set.Policies[0]; p.Default != first.Default {
-			r.note(at, "mixed defaults: the first policy's counts (%s, %s), and that of %s (%s) is never used; give all policies one default",
+			r.note(at, "mixed defaults: the first policy's counts (%s, %s), and that of %s (%s) is never used; "+
+				"give all policies one default",
 				first.ID, first.Default, p.ID, p.Default)
 			return
 		}
@@ -136,7 +142,8 @@ func (r *reader) policy(n *node) {
 	if id, ok := r.text(m["policyId"], "policyId", 1, anyLength); ok {
 		p.ID = id
 		if !uuid.MatchString(id) {
-			r.fail(document.CodeValue, m["policyId"].at, fmt.Sprintf("the policyId %s", shown(id)), `write a UUID, such as "11111111-2222-4333-8444-555555555555"`)
+			r.fail(document.CodeValue, m["policyId"].at, fmt.Sprintf("the policyId %s", shown(id)),
+				`write a UUID, such as "11111111-2222-4333-8444-555555555555"`)
 		}
 	}
 	p.Version = r.whole(m["policyVersion"], "policyVersion")
@@ -147,7 +154,8 @@ func (r *reader) policy(n *node) {
 	r.text(meta["name"], "name", 1, maxName)
 	r.text(meta["description"], "description", 0, maxDescription)
 	if labels := meta["labels"]; labels != nil && labels.kind != call.Object {
-		r.fail(document.CodeType, labels.at, `"labels" is `+labels.kindName(), `write an object, such as {"team": "core"}`)
+		r.fail(document.CodeType, labels.at, `"labels" is `+labels.kindName(),
+			`write an object, such as {"team": "core"}`)
 	} else if labels != nil {
 		for _, label := range labels.members {
 			r.text(label.value, "the label "+shown(label.name), 0, anyLength)
@@ -210,9 +218,11 @@ func (r *reader) object(n *node, what string, required, optional []string) map[s
 		case slices.Contains(keys, m.name):
 			all[m.name] = m.value
 		case m.name == "mcpAccess":
-			r.fail(document.CodeKey, m.at, `"mcpAccess": the document has no gate for MCP servers`, `remove it, and write a rule on tool_name, such as starts_with "mcp__name__"`)
+			r.fail(document.CodeKey, m.at, `"mcpAccess": the document has no gate for MCP servers`,
+				`remove it, and write a rule on tool_name, such as starts_with "mcp__name__"`)
 		default:
-			r.fail(document.CodeKey, m.at, fmt.Sprintf("unknown key %s in %s", shown(m.name), what), "the keys are "+strings.Join(keys, ", "))
+			r.fail(document.CodeKey, m.at, fmt.Sprintf("unknown key %s in %s", shown(m.name), what),
+				"the keys are "+strings.Join(keys, ", "))
 		}
 	}
 	for _, key := range required {
@@ -238,7 +248,8 @@ func (r *reader) text(n *node, what string, least, most int) (string, bool) {
 		r.fail(document.CodeValue, n.at, what+" is empty", "write one")
 		return "", false
 	case length > most:
-		r.fail(document.CodeLimit, n.at, fmt.Sprintf("%s has %d characters; the limit is %d", what, length, most), "write fewer")
+		r.fail(document.CodeLimit, n.at, fmt.Sprintf("%s has %d characters; the limit is %d", what, length, most),
+			"write fewer")
 		return "", false
 	}
 	return n.text, true
@@ -265,9 +276,11 @@ func (r *reader) list(n *node, what string, least, most int) []*node {
 	case n.kind != call.List:
 		r.fail(document.CodeType, n.at, fmt.Sprintf("%q is %s", what, n.kindName()), "write a list")
 	case len(n.items) < least:
-		r.fail(document.CodeValue, n.at, fmt.Sprintf("%q is an empty list", what), fmt.Sprintf("write at least %d", least))
+		r.fail(document.CodeValue, n.at, fmt.Sprintf("%q is an empty list", what),
+			fmt.Sprintf("write at least %d", least))
 	case len(n.items) > most:
-		r.fail(document.CodeLimit, n.items[most].at, fmt.Sprintf("%q has %d items; the limit is %d", what, len(n.items), most), "write fewer")
+		r.fail(document.CodeLimit, n.items[most].at,
+			fmt.Sprintf("%q has %d items; the limit is %d", what, len(n.items), most), "write fewer")
 	default:
 		return n.items
 	}
@@ -281,7 +294,8 @@ func (r *reader) word(n *node, what string, words ...string) string {
 		return ""
 	}
 	if !slices.Contains(words, text) {
-		r.fail(document.CodeValue, n.at, fmt.Sprintf("the %s %s", what, shown(text)), "write "+strings.Join(words, ", "))
+		r.fail(document.CodeValue, n.at, fmt.Sprintf("the %s %s", what, shown(text)),
+			"write "+strings.Join(words, ", "))
 		return ""
 	}
 	return text
@@ -289,7 +303,8 @@ func (r *reader) word(n *node, what string, words ...string) string {
 
 func (r *reader) effect(n *node, what string) callrules.Effect {
 	if n != nil && n.kind == call.String && n.text == string(callrules.Ask) {
-		r.fail(document.CodeValue, n.at, fmt.Sprintf(`the %s "ask": the document has no effect but allow and deny`, what), "write deny")
+		r.fail(document.CodeValue, n.at,
+			fmt.Sprintf(`the %s "ask": the document has no effect but allow and deny`, what), "write deny")
 		return callrules.Deny
 	}
 	return callrules.Effect(r.word(n, what, string(callrules.Allow), string(callrules.Deny)))

@@ -84,7 +84,8 @@ func (r *reader) parse() *node {
 		if len(bytes.TrimSpace(r.src.Text)) == 0 {
 			r.fail(document.CodeEmpty, 0, "nothing in the file", `write {"policies": [...]}`)
 		} else {
-			r.fail(document.CodeSyntax, at, "not JSON: "+err.Error(), "a bundle is one JSON object, without comments or trailing commas")
+			r.fail(document.CodeSyntax, at, "not JSON: "+err.Error(),
+				"a bundle is one JSON object, without comments or trailing commas")
 		}
 		return nil
 	}
@@ -137,7 +138,8 @@ func (r *reader) next(dec *json.Decoder) (*node, error) {
 			case n.kind == call.List:
 				n.items = append(n.items, m.value)
 			case seen[m.name]:
-				r.fail(document.CodeDuplicate, m.at, fmt.Sprintf("the key %q occurs twice", m.name), "remove one of them")
+				r.fail(document.CodeDuplicate, m.at,
+					fmt.Sprintf("the key %q occurs twice", m.name), "remove one of them")
 			default:
 				seen[m.name] = true
 				n.members = append(n.members, m)

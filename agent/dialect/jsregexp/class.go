@@ -14,7 +14,8 @@ func (p *parser) escape(from int, inClass bool) (set, bool) {
 	case c < 0:
 		p.fail(from, "a backslash at the end", `write \\ for the character`)
 	case (c == 'p' || c == 'P' || c == 'u') && p.peek(1) == '{':
-		p.refuse(from, fmt.Sprintf(`\%c{, which means something only with the flag u`, c), `name the characters; one of them is \u and four hexadecimal digits`)
+		p.refuse(from, fmt.Sprintf(`\%c{, which means something only with the flag u`, c),
+			`name the characters; one of them is \u and four hexadecimal digits`)
 	case c == 'k' && p.named:
 		p.at++
 		name := ""
@@ -125,7 +126,8 @@ func (p *parser) class(from int) set {
 		case isSet || lastIsSet: // the hyphen is one
 			sets = append(sets, first, set{'-', '-'}, last)
 		case last[0] < first[0]:
-			p.fail(start, "a range whose end is before its beginning", `write the lower character first, or \- for a hyphen`)
+			p.fail(start, "a range whose end is before its beginning",
+				`write the lower character first, or \- for a hyphen`)
 		default:
 			sets = append(sets, set{first[0], last[0]})
 		}

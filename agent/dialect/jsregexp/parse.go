@@ -125,7 +125,8 @@ func (p *parser) terms() string {
 		b.WriteString(text)
 		start := p.at
 		if count, ok := p.quantifier(); ok && anchor {
-			p.fail(start, "a quantifier with nothing to repeat before it", "put a backslash before it for the character")
+			p.fail(start, "a quantifier with nothing to repeat before it",
+				"put a backslash before it for the character")
 		} else {
 			b.WriteString(count)
 		}
@@ -238,12 +239,14 @@ func (p *parser) group(from int) (text string, anchor bool) {
 	case p.take("?="), p.take("?!"):
 		p.refuse(from, "look-ahead, (?= or (?!", "RE2 has none: write what may follow, or a rule for the exception")
 	case p.take("?<="), p.take("?<!"):
-		p.refuse(from, "look-behind, (?<= or (?<!", "RE2 has none: write what may come before, or a rule for the exception")
+		p.refuse(from, "look-behind, (?<= or (?<!",
+			"RE2 has none: write what may come before, or a rule for the exception")
 		anchor = true
 	case p.take("?<"):
 		p.name(from)
 	case p.flags():
-		p.refuse(from, "a group with flags, as (?i:", "remove them: only the newest engines read them; write [aA] for both cases")
+		p.refuse(from, "a group with flags, as (?i:",
+			"remove them: only the newest engines read them; write [aA] for both cases")
 		p.stop()
 	case p.peek(0) == '?':
 		p.fail(from, "a group that begins with (? but none of : = ! <", "write (?: or (")

@@ -31,7 +31,8 @@ func facts() []fact {
 	return []fact{
 		{name: "tool", fact: from(callrules.FromTool), glob: true},
 		{name: "capability", fact: from(callrules.FromCapability), words: []string{
-			string(call.Execute), string(call.Read), string(call.Write), string(call.Search), string(call.Agent), string(call.Network),
+			string(call.Execute), string(call.Read), string(call.Write), string(call.Search),
+			string(call.Agent), string(call.Network),
 		}},
 		{name: "command", fact: from(callrules.FromCommand)},
 		{name: "path", fact: from(callrules.FromPath), glob: true},
@@ -69,10 +70,12 @@ func (r *reader) fact(e document.Entry) (*fact, bool) {
 	rest, ok := strings.CutPrefix(name, "input.")
 	parts := strings.Split(rest, ".")
 	if !ok || slices.Contains(parts, "") {
-		r.doc.Fail(document.CodeValue, e.Value, fmt.Sprintf("there is no fact %q", name), "write one of "+strings.Join(factNames(), ", "))
+		r.doc.Fail(document.CodeValue, e.Value, fmt.Sprintf("there is no fact %q", name),
+			"write one of "+strings.Join(factNames(), ", "))
 		return nil, false
 	}
-	return &fact{name: name, fact: callrules.Fact{Source: callrules.FromInput, Path: parts, JSON: true}, glob: true}, true
+	return &fact{name: name, fact: callrules.Fact{Source: callrules.FromInput, Path: parts, JSON: true},
+		glob: true}, true
 }
 
 // An operator is a word and what it asks.
@@ -84,8 +87,10 @@ type operator struct {
 // operators are all there are, in the order of the manual.
 func operators() []operator {
 	return []operator{
-		{"equals", callrules.Equals}, {"contains", callrules.Contains}, {"begins_with", callrules.Begins}, {"ends_with", callrules.Ends},
-		{"matches", callrules.Matches}, {"glob", callrules.Globs}, {"one_of", callrules.OneOf}, {"under", callrules.Under}, {"exists", callrules.Exists},
+		{"equals", callrules.Equals}, {"contains", callrules.Contains}, {"begins_with", callrules.Begins},
+		{"ends_with", callrules.Ends},
+		{"matches", callrules.Matches}, {"glob", callrules.Globs}, {"one_of", callrules.OneOf},
+		{"under", callrules.Under}, {"exists", callrules.Exists},
 	}
 }
 

@@ -44,7 +44,8 @@ func Read(src *document.Source) (*callrules.Set, error) {
 		"title": `"title: …", one line that says what is forbidden`,
 	}})
 	r := &reader{doc: doc, name: src.Name}
-	set := &callrules.Set{Name: src.Name, Dialect: "native", Strategy: callrules.AllViolations, Default: callrules.Allow}
+	set := &callrules.Set{Name: src.Name, Dialect: "native",
+		Strategy: callrules.AllViolations, Default: callrules.Allow}
 	if doc.Root != nil {
 		m := doc.Mapping(doc.Root, "the file", `"rules:" and beneath it a list`,
 			document.Level{Required: []string{"rules"}, Optional: []string{"default"}})
@@ -59,7 +60,8 @@ func Read(src *document.Source) (*callrules.Set, error) {
 		return nil, err
 	}
 	for _, n := range doc.Notes() {
-		set.Notes = append(set.Notes, callrules.Note{Origin: callrules.Origin{File: n.File, Line: n.Line}, Text: n.Text})
+		set.Notes = append(set.Notes,
+			callrules.Note{Origin: callrules.Origin{File: n.File, Line: n.Line}, Text: n.Text})
 	}
 	return set, nil
 }
@@ -82,7 +84,8 @@ func (r *reader) rule(n *yaml.Node) callrules.Rule {
 	m := r.doc.Mapping(n, "the rule", `its keys, the first after "- "`, document.Level{
 		Required: []string{"id", "title", "effect", "when"}, Optional: []string{"message", "remediation"},
 	})
-	out := callrules.Rule{ID: r.doc.ID(m["id"]), Effect: r.effect(m["effect"]), Origin: callrules.Origin{File: r.name, Line: n.Line}}
+	out := callrules.Rule{ID: r.doc.ID(m["id"]), Effect: r.effect(m["effect"]),
+		Origin: callrules.Origin{File: r.name, Line: n.Line}}
 	r.strict = out.Effect.Rank() > 0
 	out.Reason = r.doc.Line(m["title"])
 	if text, ok := r.doc.Text(m["message"]); ok {
@@ -183,7 +186,8 @@ func (r *reader) operator(n *yaml.Node, m map[string]document.Entry) (*operator,
 		switch _, there := m[o.name]; {
 		case !there:
 		case op != nil:
-			r.doc.Fail(document.CodeKey, n, fmt.Sprintf("the test has both %q and %q", op.name, o.name), "write a test for each")
+			r.doc.Fail(document.CodeKey, n, fmt.Sprintf("the test has both %q and %q", op.name, o.name),
+				"write a test for each")
 			return nil, document.Entry{}
 		default:
 			op = &o
@@ -193,7 +197,8 @@ func (r *reader) operator(n *yaml.Node, m map[string]document.Entry) (*operator,
 	case op == nil && misspelt(n):
 		return nil, document.Entry{} // it is an unknown key, which was said
 	case op == nil:
-		r.doc.Fail(document.CodeValue, n, "the test has no operator", "write one of "+strings.Join(operatorNames(), ", "))
+		r.doc.Fail(document.CodeValue, n, "the test has no operator",
+			"write one of "+strings.Join(operatorNames(), ", "))
 		return nil, document.Entry{}
 	case op.op == callrules.Exists && m["not"].Value != nil:
 		r.doc.Fail(document.CodeKey, m["not"].Value, `"not" next to "exists"`, `write "exists: false"`)
@@ -235,7 +240,8 @@ func (r *reader) operand(t *callrules.Test, f *fact, op *operator, e document.En
 	case callrules.Matches:
 		var err error
 		if t.Regexp, err = regexp.Compile(text); err != nil {
-			refuse("the pattern does not compile: "+strings.TrimPrefix(err.Error(), "error parsing regexp: "), "write RE2 syntax, which has no look-around and no back-references")
+			refuse("the pattern does not compile: "+strings.TrimPrefix(err.Error(), "error parsing regexp: "),
+				"write RE2 syntax, which has no look-around and no back-references")
 		}
 	case callrules.Globs:
 		// A glob is about a path from a root; with a leading slash it is about the root of all.
@@ -258,7 +264,8 @@ func (r *reader) operand(t *callrules.Test, f *fact, op *operator, e document.En
 		case !f.clean:
 			refuse(fmt.Sprintf(`"under" on %s, which may have ".." in it`, f.name), "write fs.path, which is clean")
 		case !path.IsAbs(text) || path.Clean(text) != text:
-			refuse(fmt.Sprintf("the folder %q", text), "write an absolute path without . and .., and without a / at its end")
+			refuse(fmt.Sprintf("the folder %q", text),
+				"write an absolute path without . and .., and without a / at its end")
 		}
 	}
 }
@@ -270,7 +277,8 @@ func (r *reader) text(f *fact, op *operator, e document.Entry) (string, bool) {
 	case !ok:
 		return "", false
 	case len(f.words) > 0 && (op.op == callrules.Equals || op.op == callrules.OneOf) && !slices.Contains(f.words, text):
-		r.doc.Fail(document.CodeValue, e.Value, fmt.Sprintf("%s is never %q", f.name, text), "write one of "+strings.Join(f.words, ", "))
+		r.doc.Fail(document.CodeValue, e.Value, fmt.Sprintf("%s is never %q", f.name, text),
+			"write one of "+strings.Join(f.words, ", "))
 		return "", false
 	case f.host:
 		if found, fix := hostMistake(op, text); found != "" {
@@ -296,7 +304,8 @@ func hostMistake(op *operator, text string) (found, fix string) {
 	case strings.ContainsFunc(text, func(r rune) bool { return r >= 0x80 }):
 		return fmt.Sprintf("in ASCII, and %q is not", text), "write its xn-- form"
 	case op.op != callrules.Globs && strings.ContainsAny(text, "[]/@?# "):
-		return fmt.Sprintf("a host alone, and %q is in none", text), "write a part of a host; an IPv6 address has no brackets"
+		return fmt.Sprintf("a host alone, and %q is in none", text),
+			"write a part of a host; an IPv6 address has no brackets"
 	}
 	return "", ""
 }

@@ -14,7 +14,8 @@ import (
 const maxNested = 50
 
 // operators are what may follow a field.
-const operators = "CONTAINS, EQUALS, STARTS_WITH, ENDS_WITH, GLOB, REGEX, WORD, LINE_CONTAINS and LINE_REGEX, each also after NOT"
+const operators = "CONTAINS, EQUALS, STARTS_WITH, ENDS_WITH, GLOB, REGEX, WORD, LINE_CONTAINS and LINE_REGEX, " +
+	"each also after NOT"
 
 // fields are what may come before an operator.
 const fields = "command, path, content, tool and input.<key>"
@@ -58,7 +59,8 @@ func (p *parser) group(not bool) (callrules.Predicate, bool) {
 		case !p.continues(t):
 			return join(all, !not), true
 		case !bytes.Contains(p.src.Text[p.tokens[p.next-1].to:t.at], []byte("\n")):
-			p.fail(t, document.CodeSyntax, fmt.Sprintf("%s after a condition, on the same line", t.shown()), "write AND or OR between them")
+			p.fail(t, document.CodeSyntax, fmt.Sprintf("%s after a condition, on the same line", t.shown()),
+				"write AND or OR between them")
 			return callrules.Predicate{}, false
 		}
 	}
@@ -72,7 +74,8 @@ func (p *parser) continues(t token) bool {
 // one reads one condition, or several in parentheses.
 func (p *parser) one(not bool) (callrules.Predicate, bool) {
 	if p.nested++; p.nested > maxNested {
-		p.fail(p.peek(), document.CodeLimit, fmt.Sprintf("parentheses and NOTs nested more than %d deep", maxNested), "split the rule")
+		p.fail(p.peek(), document.CodeLimit, fmt.Sprintf("parentheses and NOTs nested more than %d deep", maxNested),
+			"split the rule")
 		return callrules.Predicate{}, false
 	}
 	defer func() { p.nested-- }()
@@ -110,7 +113,8 @@ func join(all []callrules.Predicate, and bool) callrules.Predicate {
 func (p *parser) test(not bool) (callrules.Predicate, bool) {
 	field := p.peek()
 	if field.kind != word || isKey(field) || field.is("AND") || field.is("OR") {
-		p.fail(field, document.CodeSyntax, field.shown()+" where a condition should begin", "write a field, an operator and a string, such as command CONTAINS \"rm -rf\"")
+		p.fail(field, document.CodeSyntax, field.shown()+" where a condition should begin",
+			"write a field, an operator and a string, such as command CONTAINS \"rm -rf\"")
 		return callrules.Predicate{}, false
 	}
 	p.take()
@@ -123,7 +127,8 @@ func (p *parser) test(not bool) (callrules.Predicate, bool) {
 		if fact(field.text) == nil && op.kind == quote {
 			p.fail(field, document.CodeKey, field.shown()+" is not a key of a rule", "a rule has "+keys)
 		} else {
-			p.fail(op, document.CodeSyntax, fmt.Sprintf("%s after %s", op.shown(), field.text), "write an operator: "+operators)
+			p.fail(op, document.CodeSyntax, fmt.Sprintf("%s after %s", op.shown(), field.text),
+				"write an operator: "+operators)
 		}
 		return callrules.Predicate{}, false
 	}

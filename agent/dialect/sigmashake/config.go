@@ -77,9 +77,11 @@ func ReadConfig(src *document.Source) (Config, error) {
 		var at *toml.DecodeError
 		if errors.As(err, &at) {
 			row, column := at.Position()
-			return Config{}, document.Errors{src.ErrorAt(document.CodeSyntax, row, column, "it is not TOML: "+at.Error(), "write it as TOML")}
+			return Config{}, document.Errors{src.ErrorAt(document.CodeSyntax, row, column,
+				"it is not TOML: "+at.Error(), "write it as TOML")}
 		}
-		return Config{}, document.Errors{src.ErrorAt(document.CodeSyntax, 0, 0, "it is not TOML: "+err.Error(), "write it as TOML")}
+		return Config{}, document.Errors{src.ErrorAt(document.CodeSyntax, 0, 0,
+			"it is not TOML: "+err.Error(), "write it as TOML")}
 	}
 	value, there := file["hook"]
 	if !there {
@@ -88,7 +90,8 @@ func ReadConfig(src *document.Source) (Config, error) {
 	hook, ok := value.(map[string]any)
 	lines := keyLines(src.Text)
 	if !ok {
-		return Config{}, document.Errors{src.ErrorAt(document.CodeType, lines[""], 0, "hook is not a table", "write [hook] and its keys below it")}
+		return Config{}, document.Errors{src.ErrorAt(document.CodeType, lines[""], 0, "hook is not a table",
+			"write [hook] and its keys below it")}
 	}
 	var errs document.Errors
 	for _, key := range slices.Sorted(maps.Keys(hook)) {
@@ -112,7 +115,8 @@ func ReadConfig(src *document.Source) (Config, error) {
 				fail(document.CodeType, "circuit_breaker is not true or false", "write true or false, without quotes")
 			}
 		default:
-			fail(document.CodeKey, fmt.Sprintf("%q is not a key of [hook]", key), "the keys are ask_mode and circuit_breaker")
+			fail(document.CodeKey, fmt.Sprintf("%q is not a key of [hook]", key),
+				"the keys are ask_mode and circuit_breaker")
 		}
 	}
 	if errs != nil {

@@ -58,7 +58,8 @@ func ties(all []*rule) []callrules.Note {
 				for _, first := range groups[at][:i] {
 					if first.Effect.Rank() != rank && len(list) < maxTies {
 						list = append(list, callrules.Note{Origin: r.Origin, Text: fmt.Sprintf(
-							"rule %q: priority %d and target %s are also those of %q in %s:%d, which decides differently and comes first where both fire; give one of them another priority",
+							"rule %q: priority %d and target %s are also those of %q in %s:%d, which decides "+
+								"differently and comes first where both fire; give one of them another priority",
 							r.ID, at.priority, at.target, first.ID, first.Origin.File, first.Origin.Line)})
 					}
 				}
@@ -72,7 +73,9 @@ func ties(all []*rule) []callrules.Note {
 // more adds to the listed notes how many others there are.
 func more(list []callrules.Note, all int, last callrules.Origin, what string) []callrules.Note {
 	if all > len(list) {
-		list = append(list, callrules.Note{Origin: last, Text: fmt.Sprintf("%s: %d more than are listed here; this is the last", what, all-len(list))})
+		list = append(list,
+			callrules.Note{Origin: last,
+				Text: fmt.Sprintf("%s: %d more than are listed here; this is the last", what, all-len(list))})
 	}
 	return list
 }
@@ -110,7 +113,8 @@ func hidden(all []*rule) []callrules.Note {
 			last = r.Origin
 			if len(list) < maxHidden {
 				list = append(list, callrules.Note{Origin: r.Origin, Text: fmt.Sprintf(
-					"rule %q: it never fires, because %q in %s:%d has a higher priority (%d, this one %d), fires on all that this one does, and lets the call go on; the first rule that fires decides",
+					"rule %q: it never fires, because %q in %s:%d has a higher priority (%d, this one %d), fires on "+
+						"all that this one does, and lets the call go on; the first rule that fires decides",
 					r.ID, over.ID, over.Origin.File, over.Origin.Line, over.Priority, r.Priority)})
 			}
 			break
@@ -129,7 +133,8 @@ func always(c *callrules.Predicate) bool {
 	never := func(c callrules.Predicate) bool { return !always(&c) }
 	switch {
 	case c.Test != nil:
-		return !c.Test.Not && c.Test.Text == "" && (c.Test.Op == callrules.Contains || c.Test.Op == callrules.Begins || c.Test.Op == callrules.Ends)
+		return !c.Test.Not && c.Test.Text == "" &&
+			(c.Test.Op == callrules.Contains || c.Test.Op == callrules.Begins || c.Test.Op == callrules.Ends)
 	case c.Any != nil:
 		return slices.ContainsFunc(c.Any, func(c callrules.Predicate) bool { return always(&c) })
 	}

@@ -63,7 +63,8 @@ const (
 const maxMistakes = 200
 
 // keys are the keys that a rule may have at its top.
-const keys = "enabled, priority, severity, DENY, ALLOW, LOG, SHADOW, ASK, FORCE, IF, MESSAGE, PROMPT, SUBSTITUTE and CONTEXT"
+const keys = "enabled, priority, severity, DENY, ALLOW, LOG, SHADOW, ASK, FORCE, IF, MESSAGE, PROMPT, " +
+	"SUBSTITUTE and CONTEXT"
 
 // A parser reads one file. After a mistake it goes on with the next key or rule, to find the others.
 type parser struct {
@@ -112,7 +113,8 @@ func (p *parser) file() {
 	ids := map[string]token{}
 	for p.peek().kind != end {
 		if !p.begins() {
-			p.fail(p.peek(), document.CodeSyntax, p.peek().shown()+" where a rule should begin", "write: rule <id> { … }")
+			p.fail(p.peek(), document.CodeSyntax,
+				p.peek().shown()+" where a rule should begin", "write: rule <id> { … }")
 			for p.peek().kind != end && !p.begins() {
 				p.take()
 			}
@@ -123,11 +125,14 @@ func (p *parser) file() {
 		p.take() // {
 		p.rule, p.broken = &rule{}, nil
 		if strings.Contains(id.text, ".") {
-			p.fail(id, document.CodeValue, fmt.Sprintf("the id %q has a dot in it", id.text), "an id is made of letters, digits, - and _")
+			p.fail(id, document.CodeValue, fmt.Sprintf("the id %q has a dot in it", id.text),
+				"an id is made of letters, digits, - and _")
 		}
 		p.rule.ID = id.text
 		if first, twice := ids[id.text]; twice {
-			p.fail(id, document.CodeDuplicate, fmt.Sprintf("the id %q is also that of the rule in line %d", id.text, first.line), "give this rule another")
+			p.fail(id, document.CodeDuplicate,
+				fmt.Sprintf("the id %q is also that of the rule in line %d", id.text, first.line),
+				"give this rule another")
 		}
 		ids[id.text] = id
 		p.rule.Origin = callrules.Origin{File: p.src.Name, Line: id.line}
@@ -139,7 +144,9 @@ func (p *parser) file() {
 		// Where a quote is missing, all texts and words after it have changed places: what comes
 		// after the first mistake would be noise.
 		p.errs = p.errs[:min(1, len(p.errs))]
-		p.errs = append(p.errs, p.src.Error(document.CodeSyntax, p.open, "a string that begins here and never ends", `close it with "; a " within it is written \"`))
+		p.errs = append(p.errs,
+			p.src.Error(document.CodeSyntax, p.open, "a string that begins here and never ends",
+				`close it with "; a " within it is written \"`))
 	}
 	slices.SortStableFunc(p.errs, func(a, b *document.Error) int {
 		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
@@ -163,7 +170,8 @@ func (p *parser) body(id token) {
 			if p.peek().kind == end && p.open >= 0 {
 				return
 			}
-			p.fail(id, document.CodeSyntax, fmt.Sprintf("the rule %q has no closing }", id.text), "write the } at its end")
+			p.fail(id, document.CodeSyntax,
+				fmt.Sprintf("the rule %q has no closing }", id.text), "write the } at its end")
 			return
 		}
 		if !p.key(&message, &context) {
@@ -177,7 +185,8 @@ func (p *parser) body(id token) {
 	}
 	switch {
 	case r.Effect == "":
-		p.fail(id, document.CodeValue, "the rule has no decision", "write one of DENY, ALLOW, LOG, SHADOW, ASK and FORCE and its target, such as DENY execution")
+		p.fail(id, document.CodeValue, "the rule has no decision",
+			"write one of DENY, ALLOW, LOG, SHADOW, ASK and FORCE and its target, such as DENY execution")
 	case r.Effect == callrules.Ask && r.Prompt == "":
 		p.fail(id, document.CodeValue, "ASK without PROMPT", "write what the person is asked, PROMPT \"…\"")
 	case r.Effect == callrules.Force && r.Instead == "":
@@ -190,7 +199,8 @@ func (p *parser) body(id token) {
 		p.fail(at, document.CodeKey, "SUBSTITUTE in a rule that does not FORCE", "remove it")
 	}
 	if _, ok := p.seen["IF"]; !ok {
-		p.fail(id, document.CodeValue, "the rule has no IF, and a rule without conditions never fires", "write its conditions; one that always holds is IF tool NOT EQUALS \"\"")
+		p.fail(id, document.CodeValue, "the rule has no IF, and a rule without conditions never fires",
+			"write its conditions; one that always holds is IF tool NOT EQUALS \"\"")
 	}
 	p.finish(message == "")
 }
@@ -231,7 +241,8 @@ func targetTest(name string) *callrules.Test {
 
 func (p *parser) note(format string, args ...any) {
 	r := p.rule
-	r.notes = append(r.notes, callrules.Note{Origin: r.Origin, Text: fmt.Sprintf("rule %q: ", r.ID) + fmt.Sprintf(format, args...)})
+	r.notes = append(r.notes,
+		callrules.Note{Origin: r.Origin, Text: fmt.Sprintf("rule %q: ", r.ID) + fmt.Sprintf(format, args...)})
 }
 
 // skip goes to the next key of the rule, to its end or to the next rule.
@@ -247,7 +258,8 @@ func isKey(t token) bool {
 		return false
 	}
 	switch t.text {
-	case "enabled", "priority", "severity", "IF", "MESSAGE", "PROMPT", "SUBSTITUTE", "CONTEXT", "AMBIENT", "RUN", "WEBHOOK":
+	case "enabled", "priority", "severity", "IF", "MESSAGE", "PROMPT", "SUBSTITUTE",
+		"CONTEXT", "AMBIENT", "RUN", "WEBHOOK":
 		return true
 	}
 	return decision(t.text) != ""
@@ -263,7 +275,8 @@ func (p *parser) key(message, context *string) bool {
 	}
 	if isKey(t) {
 		if first, twice := p.seen[name]; twice {
-			p.fail(t, document.CodeDuplicate, fmt.Sprintf("%s, and %s in line %d", t.text, first.text, first.line), "a rule has one decision, one IF and each key once; join conditions with AND and OR")
+			p.fail(t, document.CodeDuplicate, fmt.Sprintf("%s, and %s in line %d", t.text, first.text, first.line),
+				"a rule has one decision, one IF and each key once; join conditions with AND and OR")
 			return false
 		}
 		p.seen[name] = t
@@ -312,7 +325,8 @@ func (p *parser) key(message, context *string) bool {
 	case name == "SUBSTITUTE":
 		return p.said(t, &p.rule.Instead)
 	case name == "AMBIENT":
-		p.fail(t, document.CodeKey, "AMBIENT, which is knowledge for the agent and decides no call", "keep it in the agent's own instructions")
+		p.fail(t, document.CodeKey, "AMBIENT, which is knowledge for the agent and decides no call",
+			"keep it in the agent's own instructions")
 		return false
 	case name == "RUN":
 		p.fail(t, document.CodeKey, "RUN, which runs a command", "remove it; policyscan runs nothing")
@@ -362,13 +376,15 @@ func (p *parser) said(key token, to *string) bool {
 func (p *parser) text(after token) (token, bool) {
 	v := p.peek()
 	if v.kind != quote {
-		p.fail(v, document.CodeSyntax, fmt.Sprintf("%s after %s", v.shown(), after.text), "write a string in double quotes")
+		p.fail(v, document.CodeSyntax, fmt.Sprintf("%s after %s", v.shown(), after.text),
+			"write a string in double quotes")
 		return v, false
 	}
 	p.take()
 	// "an "inner" quote" is three texts; it is here that one sees what happened.
 	if next := p.peek(); next.at == v.to && next.kind != mark && next.kind != end {
-		p.fail(next, document.CodeSyntax, fmt.Sprintf("%s right after the end of a string", next.shown()), `write a " within a string as \", and a space after the string`)
+		p.fail(next, document.CodeSyntax, fmt.Sprintf("%s right after the end of a string", next.shown()),
+			`write a " within a string as \", and a space after the string`)
 		return v, false
 	}
 	return v, true

@@ -49,7 +49,8 @@ func compileRegex(text string) compiled {
 	if group := nestedQuantifiers(text); group != "" {
 		return compiled{broken: fmt.Sprintf("a repeated repetition, %s, is dangerous", group)}
 	}
-	if flags, _, ok := strings.Cut(strings.TrimPrefix(text, "(?"), ")"); ok && strings.HasPrefix(text, "(?") && strings.Trim(flags, "imsx") == "" {
+	if flags, _, ok := strings.Cut(strings.TrimPrefix(text, "(?"), ")"); ok && strings.HasPrefix(text, "(?") &&
+		strings.Trim(flags, "imsx") == "" {
 		return compiled{broken: fmt.Sprintf("JavaScript has no (?%s); write a letter of either case as [Aa]", flags)}
 	}
 	re, err := jsregexp.Compile(text)

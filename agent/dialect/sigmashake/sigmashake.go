@@ -56,7 +56,10 @@ func Read(name string, files []*document.Source) (*callrules.Set, error) {
 		read = append(read, p.rules...)
 	}
 	if len(read) == 0 && errs == nil {
-		errs = append(errs, &document.Error{Code: document.CodeNoRules, File: name, Found: fmt.Sprintf("no rule in %d files", len(files)), Fix: "write one; a set without rules would allow every call"})
+		errs = append(errs,
+			&document.Error{Code: document.CodeNoRules, File: name,
+				Found: fmt.Sprintf("no rule in %d files", len(files)),
+				Fix:   "write one; a set without rules would allow every call"})
 	}
 	if errs != nil {
 		return nil, errs
