@@ -32,7 +32,7 @@ func rooms() map[string][]string {
 			"cmd/policyscan/manual", "agent/ask", "agent/call", "agent/callrules", "agent/dialect",
 			"agent/dialect/sigmashake", "agent/gate", "agent/hook", "agent/protocol", "agent/settings", "scanner",
 			"scanner/checkout", "scanner/ci", "scanner/failure", "scanner/judges", "scanner/repo", "scanner/scope",
-			"scanner/setup", "rules", "rules/document", "rules/glob", "verdict", "verdict/code", "verdict/output",
+			"scanner/setup", "rules", "rules/document", "verdict", "verdict/code", "verdict/output",
 			"verdict/report", "internal/disk", "github.com/alecthomas/kong", "golang.org/x/term",
 		},
 		"cmd/policyscan/manual": {"github.com/alecthomas/kong"},
@@ -74,7 +74,7 @@ func rooms() map[string][]string {
 		"rules/document": {"gopkg.in/yaml.v3"},
 		"rules/starter":  {},
 		"scanner": {
-			"internal/disk", "rules", "rules/document",
+			"internal/disk", "rules", "rules/document", "rules/glob",
 			"scanner/attributes", "scanner/checkout", "scanner/failure", "scanner/judges", "scanner/match", "scanner/recode",
 			"scanner/repo", "scanner/worktree",
 			"verdict", "verdict/code", "golang.org/x/text/unicode/norm",

@@ -37,18 +37,6 @@ import (
 	"github.com/policyscan/policyscan/verdict/code"
 )
 
-// Reasons that [Options.Allow] explicitly allows.
-const (
-	AllowLFSPointer  = "lfs-pointer"  // a covered Git LFS pointer
-	AllowSpecialFile = "special-file" // a covered FIFO, socket or device
-	AllowEmpty       = "empty"        // a tree without any file
-	AllowSubmodule   = "submodule"    // a covered submodule
-	AllowPartial     = "partial"      // a run narrowed by rule or path
-	AllowEncoding    = "encoding"     // a covered file that git checks out in an unknown encoding
-	AllowEncrypted   = "encrypted"    // a covered file that git-crypt has encrypted
-	AllowSymlink     = "symlink"      // a link whose target the rules do not judge as they judge the link
-)
-
 // LeftOutput is the reason why the file of the verdict is left out.
 const LeftOutput = "output"
 

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/policyscan/policyscan/cmd/policyscan/manual"
-	"github.com/policyscan/policyscan/rules/glob"
 	"github.com/policyscan/policyscan/scanner"
 	"github.com/policyscan/policyscan/scanner/checkout"
 	"github.com/policyscan/policyscan/scanner/failure"
@@ -107,39 +106,21 @@ func (c *scanCmd) run(std streams) (*verdict.Verdict, error) {
 
 // scan returns the verdict, which also has the error that kept it from scanning.
 func (c *scanCmd) scan(ctx context.Context, r *reporter) *verdict.Verdict {
-	if err := c.check(); err != nil {
+	o, err := c.options()
+	if err != nil {
 		return r.undecided(err)
 	}
 	r.request.Verdict = r.outputs.File()
-	var err error
 	r.about, err = r.request.Subject(ctx)
 	s := &r.about
 	if err == nil {
 		defer s.Close()
-		err = narrow(s.Judges, c.Rule)
+		err = judges.Narrow(s.Judges, c.Rule)
 	}
 	if err != nil {
 		return r.undecided(err)
 	}
-	allowed, links := c.allowed()
-	o := scanner.Options{
-		Version:         version(),
-		Allow:           allowed,
-		Partial:         len(c.Rule) > 0,
-		LeaveOut:        s.LeaveOut,
-		InUse:           s.InUse,
-		Errors:          s.Errors,
-		RequireGoverned: c.RequireGoverned,
-		MaxFileBytes:    c.MaxFileBytes,
-		Progress:        &scanner.Progress{},
-		Rewritten:       &checkout.Rewritten{},
-	}
-	if len(links) > 0 {
-		o.AllowLink = glob.Compile(links).Match
-	}
-	if len(c.Exclude) > 0 {
-		o.Exclude = glob.Compile(c.Exclude).Match
-	}
+	o.LeaveOut, o.InUse, o.Errors = s.LeaveOut, s.InUse, s.Errors
 	defer r.watch(o.Progress)()
 	v := scanner.Scan(ctx, s.Judges, s.Tree, o)
 	s.Notes = slices.Concat(s.Notes, s.Uncovered(v), o.Rewritten.Notes())
@@ -162,19 +143,24 @@ func (c *scanCmd) request(std streams) *scope.Request {
 	return q
 }
 
-// narrow removes all rules but those with the given ids from the judges' bundles; without ids, none.
-func narrow(by []judges.Judge, ids []string) error {
-	if len(ids) == 0 {
-		return nil
+// options returns what the flags allow, limit and narrow.
+func (c *scanCmd) options() (scanner.Options, error) {
+	o := scanner.Options{
+		Version:         version(),
+		Partial:         len(c.Rule) > 0,
+		RequireGoverned: c.RequireGoverned,
+		MaxFileBytes:    c.MaxFileBytes,
+		Progress:        &scanner.Progress{},
+		Rewritten:       &checkout.Rewritten{},
 	}
-	all := judges.RuleIDs(by)
-	for _, id := range ids {
-		if err := oneOf("--rule", id, all); err != nil {
-			return err
-		}
+	err := c.check()
+	if err == nil {
+		o.Allow, o.AllowLink, err = scanner.ParseAllow(c.Allow)
 	}
-	judges.Narrow(by, ids)
-	return nil
+	if err == nil {
+		o.Exclude, err = scanner.ParseExclude(c.Exclude)
+	}
+	return o, err
 }
 
 // check returns an error for flags that contradict each other.
@@ -206,14 +192,6 @@ func (c *scanCmd) check() error {
 		return fmt.Errorf("--max-file-bytes is %d; give a number of bytes, or 0 for no limit", c.MaxFileBytes)
 	case c.Timeout < 0:
 		return fmt.Errorf("--timeout is %s; give a time such as 90s, or 0 for no limit", c.Timeout)
-	}
-	if err := c.checkAllow(); err != nil {
-		return err
-	}
-	for _, g := range c.Exclude {
-		if err := glob.Check(g); err != nil {
-			return fmt.Errorf("--exclude %q: %w", g, err)
-		}
 	}
 	return nil
 }

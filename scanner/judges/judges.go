@@ -14,7 +14,9 @@
 package judges
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/verdict"
@@ -27,8 +29,8 @@ type Judge struct {
 	Bundle *rules.Bundle
 }
 
-// RuleIDs are the ids of the judges' rules, each once.
-func RuleIDs(judges []Judge) []string {
+// ruleIDs are the ids of the judges' rules, each once.
+func ruleIDs(judges []Judge) []string {
 	var all []string
 	known := map[string]bool{}
 	for _, j := range judges {
@@ -42,8 +44,24 @@ func RuleIDs(judges []Judge) []string {
 	return all
 }
 
-// Narrow keeps of the judges' bundles the rules of the given ids.
-func Narrow(judges []Judge, ids []string) {
+// Narrow removes from the judges' bundles all rules but those with the ids that --rule names; without ids, none. An id
+// that no bundle has is an error.
+func Narrow(judges []Judge, ids []string) error {
+	if len(ids) == 0 {
+		return nil
+	}
+	known := ruleIDs(judges)
+	for _, id := range ids {
+		if slices.Contains(known, id) {
+			continue
+		}
+		const most = 12
+		more := ""
+		if len(known) > most {
+			known, more = known[:most], ", … (see policyscan list)"
+		}
+		return fmt.Errorf("--rule is %q; choose one of %s%s", id, strings.Join(known, ", "), more)
+	}
 	for k := range judges {
 		var kept []rules.Rule
 		for _, r := range judges[k].Bundle.Rules {
@@ -55,6 +73,7 @@ func Narrow(judges []Judge, ids []string) {
 		b.SHA256 = judges[k].Bundle.SHA256
 		judges[k].Bundle = b
 	}
+	return nil
 }
 
 // A Set is the bundles of all judges of a run together: the rules of all are enforced, those of the
