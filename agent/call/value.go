@@ -123,7 +123,7 @@ func NewObject(members ...Member) *Value {
 	return v
 }
 
-// NewList is a list of these items, which must not be changed afterwards.
+// NewList is a list of these items, none of them nil, which must not be changed afterwards.
 func NewList(items []*Value) *Value { return &Value{kind: List, items: items} }
 
 // With is a copy of an object that has the members too: after its own, those of a name that it
