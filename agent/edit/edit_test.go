@@ -323,6 +323,33 @@ func TestUntold(t *testing.T) {
 	}
 }
 
+// TestAlmostKnown: a name that differs from a known one in letter case, spaces or invisible characters alone may be
+// that tool for an agent, so it is not one that edits nothing.
+func TestAlmostKnown(t *testing.T) {
+	input := object{"file_path": "a", "content": "b"}
+	for tool, known := range map[string]string{
+		"write": "Write", "WRITE": "Write", " Write": "Write", "Write\n": "Write", "Wr\u200bite": "Write", "multiedit": "MultiEdit",
+		"Write_File": "write_file", "Create": "create", "APPLY_PATCH": "apply_patch", "Fs_Write": "fs_write", "EDIT\u00a0": "Edit",
+	} {
+		if edits, err := of(t, tool, input); err == nil || !strings.Contains(err.Error(), "almost as "+known) {
+			t.Errorf("%q: %v, %v", tool, edits, err)
+		}
+		edits, err := edit.Paths(&call.Call{Tool: tool, Input: value(t, input)})
+		if known == "apply_patch" {
+			if err == nil {
+				t.Errorf("%q: the files are %v, and not in a patch", tool, edits)
+			}
+		} else if err != nil || len(edits) != 1 || edits[0].Path != "a" {
+			t.Errorf("%q: the files are %v, %v", tool, edits, err)
+		}
+	}
+	for _, tool := range []string{"", "Read", "read", "mcp__fs__write_file", "mcp_fs_write_file", "fs-write", "MCP:Write", "Writer", "write-file", "TodoWrite"} {
+		if edits, err := of(t, tool, input); err != nil || len(edits) != 0 {
+			t.Errorf("%q: %v, %v", tool, edits, err)
+		}
+	}
+}
+
 // TestPaths: where only the files matter, a tool that edits in a way that is not known still names them, and never
 // fewer than an edit that is known.
 func TestPaths(t *testing.T) {

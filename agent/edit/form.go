@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/policyscan/policyscan/agent/call"
 )
@@ -52,12 +53,39 @@ func forms() []form {
 		// Codex, Copilot and Cursor. Codex's hooks have the patch as "command".
 		{patchTools(), "", []string{"command|input|patch"}, nil, patchEdits},
 		// What a model of the agent's own writes is not known, nor what is not published.
-		{[]string{"edit_file", "edit_notebook", "EditNotebook"}, "", nil, nil, unsupported},
+		{[]string{
+			"edit_file", "edit_notebook", "EditNotebook", "edit_notebook_file", "fs_write", "create_file",
+			"replace_string_in_file", "multi_replace_string_in_file", "insert_edit_into_file",
+		}, "", nil, nil, unsupported},
 	}
 }
 
 // patchTools are the names of the tools that apply a patch.
 func patchTools() []string { return []string{"apply_patch", "applypatch", "ApplyPatch"} }
+
+// almost returns the name of the tool from which a name differs in letter case, spaces and invisible characters alone;
+// "" if there is none. Whether an agent takes it for that tool is not known.
+func almost(tool string) string {
+	if call.Known(tool).Capability != "" {
+		return ""
+	}
+	plain := func(name string) string {
+		return strings.Map(func(r rune) rune {
+			if unicode.IsSpace(r) || !unicode.IsGraphic(r) {
+				return -1
+			}
+			return unicode.ToLower(r)
+		}, name)
+	}
+	for _, f := range forms() {
+		for _, name := range f.names {
+			if plain(name) == plain(tool) {
+				return name
+			}
+		}
+	}
+	return ""
+}
 
 var errCommand = errors.New("the field command is not view, create, str_replace, edit or insert")
 

@@ -19,7 +19,8 @@ func Paths(c *call.Call) ([]Edit, error) {
 		}
 		return edits, nil
 	}
-	if call.Known(c.Tool).Capability == call.Execute || slices.Contains(patchTools(), c.Tool) {
+	if call.Known(c.Tool).Capability == call.Execute || slices.Contains(patchTools(), c.Tool) ||
+		slices.Contains(patchTools(), almost(c.Tool)) {
 		return nil, err // the files are in the text of a patch
 	}
 	names, ok := namedIn(c.Input, nil)
