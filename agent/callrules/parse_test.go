@@ -169,6 +169,11 @@ func TestParseScenario(t *testing.T) {
 		`{"tool":"a","expected_decision":1}`: "not a string",
 		`{"tool":"a","expected":"x"}`:        `"expected" is not a member`,
 		`{"kind":"x"}`:                       "neither",
+		`{"kind":"meta","tool":"a","expected_decision":"x"}`: `has "tool", so it would be a call that is not ` +
+			`checked`,
+		`{"kind":"meta","name":"n","expected_rule_id":null}`:        `has "expected_rule_id"`,
+		`{"kind":"meta","request":{"tool_name":"a"}}`:               `has "request"`,
+		`{"tool_input":{},"kind":"meta"}`:                           `has "tool_input"`,
 		`{"tool":"a","tool_name":"b","expected_decision":"x"}`:      "names the tool twice",
 		`{"tool":"a","expected_decision":"x","expected_rule_id":1}`: "neither a string nor null",
 		`{"tool":"a","expected_decision":"x","expected_code":[]}`: `"expected_code" is neither a string nor ` +

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/policyscan/policyscan/agent/call"
 )
@@ -39,6 +40,13 @@ func ParseScenario(line []byte, sets ...*Set) (*Scenario, error) {
 	switch kind := v.Member("kind"); {
 	case kind == nil, kind.Str() == "step":
 	case kind.Str() == "meta":
+		for _, m := range v.Members() {
+			if m.Name == "request" || strings.HasPrefix(m.Name, "expected_") ||
+				slices.Contains(toolNames(), m.Name) || slices.Contains(inputNames(), m.Name) {
+				return nil, fmt.Errorf("it is \"meta\" and has %q, so it would be a call that is not checked; "+
+					"write \"step\", or remove that", m.Name)
+			}
+		}
 		return nil, nil
 	default:
 		return nil, fmt.Errorf("the kind %s is neither \"step\" nor \"meta\"", kind.JSON())
