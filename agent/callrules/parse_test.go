@@ -165,12 +165,11 @@ func TestParseScenario(t *testing.T) {
 		`{"request":null,"tool":"a","expected_decision":"x"}`: "not a request with tool_name",
 		`{"request":{"tool_name":"a"},"cwd":"/","expected_decision":"x"}`: "next to the request; write it in the " +
 			"request",
-		`{"tool":"a"}`:                       "does not say what is expected",
-		`{"tool":"a","expected_decision":1}`: "not a string",
-		`{"tool":"a","expected":"x"}`:        `"expected" is not a member`,
-		`{"kind":"x"}`:                       "neither",
-		`{"kind":"meta","tool":"a","expected_decision":"x"}`: `has "tool", so it would be a call that is not ` +
-			`checked`,
+		`{"tool":"a"}`:                                              "does not say what is expected",
+		`{"tool":"a","expected_decision":1}`:                        "not a string",
+		`{"tool":"a","expected":"x"}`:                               `"expected" is not a member`,
+		`{"kind":"x"}`:                                              "neither",
+		`{"kind":"meta","tool":"a","expected_decision":"x"}`:        `has "tool", so it would be a call`,
 		`{"kind":"meta","name":"n","expected_rule_id":null}`:        `has "expected_rule_id"`,
 		`{"kind":"meta","request":{"tool_name":"a"}}`:               `has "request"`,
 		`{"tool_input":{},"kind":"meta"}`:                           `has "tool_input"`,

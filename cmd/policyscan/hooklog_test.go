@@ -264,7 +264,8 @@ func TestLogAtOnce(t *testing.T) {
 		group.Go(func() {
 			q := p
 			q.stdin = fmt.Sprintf(`{"hook_event_name":"PreToolUse","session_id":"%d","tool_name":"Bash","tool_input":{"a":[%s1]}}`, i, strings.Repeat(`"x",`, 100))
-			if e := q.run("hook", "codex", "--policy", "none", "--calls", "calls.yml", "--log", "log"); e.status != exitPass || !strings.Contains(e.out, "rule SHELL") {
+			args := []string{"--policy", "none", "--calls", "calls.yml", "--log", "log", "--timeout", "10m"}
+			if e := q.run(append([]string{"hook", "codex"}, args...)...); e.status != exitPass || !strings.Contains(e.out, "rule SHELL") {
 				t.Errorf("status %d: %s%s", e.status, e.out, e.err)
 			}
 		})
