@@ -63,9 +63,12 @@ func TestTable(t *testing.T) {
 			continue
 		}
 		if set.Dialect != d.Name || set.Strategy != d.Strategy || len(set.Rules) != 1 || d.Files == "" {
-			t.Errorf("%s: read as %s, by %s instead of %s, %d rules", d.Name, set.Dialect, set.Strategy, d.Strategy, len(set.Rules))
+			t.Errorf("%s: read as %s, by %s instead of %s, %d rules", d.Name, set.Dialect, set.Strategy, d.Strategy,
+				len(set.Rules))
 		}
-		if out := set.Decide(&call.Call{Tool: "Bash", Input: call.NewObject(call.Member{Name: "command", Value: call.Text("rm x")})}, callrules.Options{}); out.Effect != callrules.Deny {
+		if out := set.Decide(&call.Call{Tool: "Bash",
+			Input: call.NewObject(call.Member{Name: "command", Value: call.Text("rm x")})},
+			callrules.Options{}); out.Effect != callrules.Deny {
 			t.Errorf("%s: the call is not denied: %v", d.Name, out.Effect)
 		}
 		strategies[d.Strategy] = true
@@ -116,11 +119,13 @@ func TestLoad(t *testing.T) {
 	for name, text := range texts() {
 		files["any/"+name] = text
 	}
-	for name, d := range map[string]string{"a.yml": "native", "a.rules": "sigmashake", "a.json": "evaluator", "b.yaml": "claudecube", "a.sexpr": "clash"} {
+	for name, d := range map[string]string{"a.yml": "native", "a.rules": "sigmashake", "a.json": "evaluator",
+		"b.yaml": "claudecube", "a.sexpr": "clash"} {
 		files[name] = texts()[d]
 	}
 	dir := folder(t, files)
-	for name, want := range map[string]string{"a.yml": "native", "a.rules": "sigmashake", "a.json": "evaluator", "b.yaml": "claudecube", "a.sexpr": "clash"} {
+	for name, want := range map[string]string{"a.yml": "native", "a.rules": "sigmashake", "a.json": "evaluator",
+		"b.yaml": "claudecube", "a.sexpr": "clash"} {
 		set, err := Load(dir, name, "", nil)
 		if err != nil || set.Dialect != want || set.Name != name {
 			t.Errorf("%s: %+v, %v", name, set, err)
@@ -158,10 +163,12 @@ func TestDefine(t *testing.T) {
 func TestFolder(t *testing.T) {
 	rule := func(id string) string { return "rule " + id + " { DENY any IF tool EQUALS \"Bash\" MESSAGE \"m\" }\n" }
 	dir := folder(t, map[string]string{
-		"set/b.rules": rule("second"), "set/a.rules": rule("first"), "set/README.md": "not a rule", "set/c.yml": "not: a rule", "set/deep/d.yml": "not: a rule",
+		"set/b.rules": rule("second"), "set/a.rules": rule("first"), "set/README.md": "not a rule",
+		"set/c.yml": "not: a rule", "set/deep/d.yml": "not: a rule",
 		"one/a.rules": rule("alone"),
 	})
-	for name, want := range map[string][]string{"set": {"set/a.rules first", "set/b.rules second"}, "one": {"one/a.rules alone"}} {
+	for name, want := range map[string][]string{"set": {"set/a.rules first", "set/b.rules second"},
+		"one": {"one/a.rules alone"}} {
 		for _, d := range []string{"", "sigmashake"} {
 			set, err := Load(dir, name, d, nil)
 			if err != nil {
@@ -176,7 +183,8 @@ func TestFolder(t *testing.T) {
 			}
 		}
 	}
-	if _, err := Load(dir, "set", "clash", nil); err == nil || !strings.Contains(err.Error(), "set: is a folder; name the file of the rules in it") {
+	if _, err := Load(dir, "set", "clash", nil); err == nil ||
+		!strings.Contains(err.Error(), "set: is a folder; name the file of the rules in it") {
 		t.Errorf("a folder as clash: %v", err)
 	}
 }
@@ -209,7 +217,8 @@ func TestRefused(t *testing.T) {
 		{"zero.json", "", document.CodeSyntax, "zero.json:1:8: the control character U+0000"},
 	}
 	if runtime.GOOS != "windows" {
-		for link, to := range map[string]string{"link.rules": "a.rules", "linked/a.rules": "../a.rules", "linked/c.rules": "gone", "folder": "linked"} {
+		for link, to := range map[string]string{"link.rules": "a.rules", "linked/a.rules": "../a.rules",
+			"linked/c.rules": "gone", "folder": "linked"} {
 			if err := os.Symlink(to, filepath.Join(dir, link)); err != nil {
 				t.Fatal(err)
 			}
@@ -218,13 +227,15 @@ func TestRefused(t *testing.T) {
 			{"link.rules", "", document.CodeRead, "link.rules: is a symbolic link"},
 			{"linked", "", document.CodeRead, "linked/a.rules: is a symbolic link"},
 			{"linked", "", document.CodeRead, "linked/c.rules: is a symbolic link"}, // and all of them
-			{"folder", "", document.CodeRead, "folder/a.rules: is a symbolic link"}, // the folder itself is named by the user
+			// the folder itself is named by the user
+			{"folder", "", document.CodeRead, "folder/a.rules: is a symbolic link"},
 		}...)
 		if mkfifo, err := exec.LookPath("mkfifo"); err == nil { // a reader of it would wait for ever
 			if err := exec.Command(mkfifo, filepath.Join(dir, "fifo.yml")).Run(); err != nil {
 				t.Fatal(err)
 			}
-			cases = append(cases, struct{ name, dialect, code, want string }{"fifo.yml", "", document.CodeRead, "fifo.yml: is a FIFO"})
+			cases = append(cases, struct{ name, dialect, code, want string }{"fifo.yml", "", document.CodeRead,
+				"fifo.yml: is a FIFO"})
 		}
 	}
 	for _, c := range cases {
@@ -234,7 +245,8 @@ func TestRefused(t *testing.T) {
 			t.Errorf("%s: %v, %v, want %s %s", c.name, set, err, c.code, c.want)
 		}
 	}
-	if _, err := Load(dir, "a.yml", "cedar", nil); err == nil || err.Error() != `--dialect is "cedar"; choose one of native, sigmashake, evaluator, claudecube, clash` {
+	if _, err := Load(dir, "a.yml", "cedar", nil); err == nil ||
+		err.Error() != `--dialect is "cedar"; choose one of native, sigmashake, evaluator, claudecube, clash` {
 		t.Error(err)
 	}
 	if os.Geteuid() > 0 && runtime.GOOS != "windows" {
@@ -251,7 +263,8 @@ func TestRefused(t *testing.T) {
 func TestAllMistakes(t *testing.T) {
 	const bad = "rule a {\n  DENY nothing\n  IF command CONTAINS \"x\"\n  MESSAGE \"m\"\n}\n"
 	dir := folder(t, map[string]string{
-		"set/a.rules": bad, "set/b.rules": texts()["sigmashake"], "set/c.rules": bad + strings.Replace(bad, "rule a", "rule b", 1),
+		"set/a.rules": bad, "set/b.rules": texts()["sigmashake"], "set/c.rules": bad +
+			strings.Replace(bad, "rule a", "rule b", 1),
 		"a.yml": "rules:\n  - {id: A, title: t, effect: denied, when: {fact: tool, equals: Bash}}\n  - {id: B, title: t, effect: deny, when: {fact: tools, equals: Bash}}\n",
 	})
 	for name, want := range map[string][]string{

@@ -88,12 +88,14 @@ func TestNoText(t *testing.T) {
 
 // "A folder of .rules files is one set, not several." "Nothing is silently ignored."
 func TestFoldersWithin(t *testing.T) {
-	dir := emptyFiles(t, "r/b.rules", "rule b { LOG any IF tool EQUALS \"Bash\" MESSAGE \"m\" }", "r/a.rules", sigmaText, "r/README.md", "no rules")
+	dir := emptyFiles(t, "r/b.rules", "rule b { LOG any IF tool EQUALS \"Bash\" MESSAGE \"m\" }", "r/a.rules",
+		sigmaText, "r/README.md", "no rules")
 	s, err := Load(dir, "r", "", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if out := s.Decide(&call.Call{Tool: "Bash"}, callrules.Options{}); len(s.Rules) != 2 || out.Decision != "block" || out.Rule.Origin.File != "r/a.rules" {
+	if out := s.Decide(&call.Call{Tool: "Bash"}, callrules.Options{}); len(s.Rules) != 2 || out.Decision != "block" ||
+		out.Rule.Origin.File != "r/a.rules" {
 		t.Errorf("%d rules, %s by %+v", len(s.Rules), out.Decision, out.Rule)
 	}
 	for _, c := range []struct {
@@ -102,11 +104,16 @@ func TestFoldersWithin(t *testing.T) {
 		want  []string
 	}{
 		{"without a rule file", []string{"r/a.yml", nativeText}, []string{"the folder has no .rules file"}},
-		{"a mistake in each of two", []string{"r/a.rules", "x", "r/b.rules", "y"}, []string{"r/a.rules:1", "r/b.rules:1"}},
-		{"two that are no text", []string{"r/a.rules", "\xff", "r/b.rules", "y", "r/c.rules", "\xff"}, []string{"r/a.rules:1", "r/b.rules:1", "r/c.rules:1"}},
-		{"rules in a folder of it", []string{"r/a.rules", sigmaText, "r/more/deep/c.rules", sigmaText}, []string{"r/more/deep/c.rules: is in a folder within r"}},
-		{"rules in folders of it alone", []string{"r/one/c.rules", sigmaText, "r/two/c.rules", sigmaText}, []string{"r/one/c.rules: ", "r/two/c.rules: "}},
-		{"a name in capital letters", []string{"r/a.rules", "rule x { LOG any IF tool EQUALS \"X\" MESSAGE \"m\" }", "r/B.RULES", "y"}, []string{"r/B.RULES:1"}},
+		{"a mistake in each of two", []string{"r/a.rules", "x", "r/b.rules", "y"},
+			[]string{"r/a.rules:1", "r/b.rules:1"}},
+		{"two that are no text", []string{"r/a.rules", "\xff", "r/b.rules", "y", "r/c.rules", "\xff"},
+			[]string{"r/a.rules:1", "r/b.rules:1", "r/c.rules:1"}},
+		{"rules in a folder of it", []string{"r/a.rules", sigmaText, "r/more/deep/c.rules", sigmaText},
+			[]string{"r/more/deep/c.rules: is in a folder within r"}},
+		{"rules in folders of it alone", []string{"r/one/c.rules", sigmaText, "r/two/c.rules", sigmaText},
+			[]string{"r/one/c.rules: ", "r/two/c.rules: "}},
+		{"a name in capital letters", []string{"r/a.rules", "rule x { LOG any IF tool EQUALS \"X\" MESSAGE \"m\" }",
+			"r/B.RULES", "y"}, []string{"r/B.RULES:1"}},
 	} {
 		_, err := Load(emptyFiles(t, c.files...), "r", "", nil)
 		var list document.Errors
@@ -120,7 +127,8 @@ func TestFoldersWithin(t *testing.T) {
 			}
 		}
 	}
-	if _, err := Load(emptyFiles(t, "r/a.rules", sigmaText, "r/b.rules", sigmaText), "r", "clash", nil); err == nil || !strings.Contains(err.Error(), "is a folder") {
+	if _, err := Load(emptyFiles(t, "r/a.rules", sigmaText, "r/b.rules", sigmaText), "r", "clash", nil); err == nil ||
+		!strings.Contains(err.Error(), "is a folder") {
 		t.Errorf("a folder of another dialect: %v", err)
 	}
 }

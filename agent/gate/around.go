@@ -148,7 +148,7 @@ func treeNames() []string { return []string{".gitattributes", ".husky"} }
 // rootNames are names that are guarded in the root of each repository of the tree: what says which hooks of commits
 // run.
 func rootNames() []string {
-	names := []string{".pre-commit-config.yaml", ".lefthook", ".lefthook-local"} // the last two hold lefthook's scripts
+	names := []string{".pre-commit-config.yaml", ".lefthook", ".lefthook-local"} // the last two: lefthook's scripts
 	for _, name := range []string{"lefthook", ".lefthook", ".config/lefthook", "lefthook-local",
 		".lefthook-local", ".config/lefthook-local"} {
 		for _, ext := range []string{".yml", ".yaml", ".toml", ".json", ".jsonc"} {

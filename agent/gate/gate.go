@@ -77,7 +77,8 @@ type Result struct {
 	New []verdict.Violation // what the call would bring or make worse, in the order of a verdict
 	Old []verdict.Violation // what was in the files before and is no worse
 
-	// Recorded says that the decision is written to a log before it is answered, so that the note may call it recorded.
+	// Recorded says that the decision is written to a log before it is answered, so that the note may call it
+	// recorded.
 	Recorded bool
 
 	bundle *rules.Bundle
@@ -127,7 +128,8 @@ func (r *Result) Outside() string {
 	}
 }
 
-// Judges are the sets that check a call, for [callrules.ParseCall]; one of them represents the bundle, if there is one.
+// Judges are the sets that check a call, for [callrules.ParseCall]; one of them represents the bundle, if there is
+// one.
 func (g *Gate) Judges() []*callrules.Set {
 	if g.Bundle == nil {
 		return g.Sets

@@ -38,7 +38,8 @@ const invariants = `rules:
 
 func bundle(t testing.TB) *rules.Bundle {
 	t.Helper()
-	b, err := rules.Load(rules.Files{"rules/boundaries.yml": []byte(boundaries), "rules/invariants.yml": []byte(invariants)})
+	b, err := rules.Load(rules.Files{"rules/boundaries.yml": []byte(boundaries),
+		"rules/invariants.yml": []byte(invariants)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,9 +120,11 @@ func TestWrite(t *testing.T) {
 		{"no rule is about it", root + "/a.txt", "0.0.0.0/0", "", ""},
 		{"it was so before", root + "/old.tf", "y 0.0.0.0/0\n", "", "OPEN old.tf"},
 		{"it was so before, and gets worse", root + "/old.tf", "0.0.0.0/0 0.0.0.0/0", "OPEN old.tf", ""},
-		{"it was so before, and something else is new", root + "/old.tf", "0.0.0.0/0 ::/0", "OPEN old.tf", "OPEN old.tf"},
+		{"it was so before, and something else is new", root + "/old.tf", "0.0.0.0/0 ::/0", "OPEN old.tf",
+			"OPEN old.tf"},
 		{"it was so before, and is fixed", root + "/old.tf", "fixed", "", ""},
-		{"two rules, in the order of the bundle", root + "/a.tf", "AKIA a\nb ::/0", "OPEN a.tf, KEY a.tf, TWO a.tf", ""},
+		{"two rules, in the order of the bundle", root + "/a.tf", "AKIA a\nb ::/0", "OPEN a.tf, KEY a.tf, TWO a.tf",
+			""},
 		{"outside the root", filepath.Dir(root) + "/a.tf", "0.0.0.0/0", "", ""},
 		{"git's own", root + "/.git/a.tf", "0.0.0.0/0", "", ""},
 	} {
@@ -131,7 +134,8 @@ func TestWrite(t *testing.T) {
 				t.Errorf("new %q, old %q; want %q and %q", ids(r.New), ids(r.Old), c.wantNew, c.wantOld)
 			}
 			out := r.Outcome()
-			if want := c.wantNew != ""; (out.Effect == callrules.Deny) != want || (r.Reason() != "") != want || want && out.Rule.ID != r.New[0].RuleID {
+			if want := c.wantNew != ""; (out.Effect == callrules.Deny) != want || (r.Reason() != "") != want || want &&
+				out.Rule.ID != r.New[0].RuleID {
 				t.Errorf("the outcome is %+v, the reason %q", out, r.Reason())
 			}
 			if (r.Note() != "") != (c.wantOld != "" || c.name == "outside the root") {
@@ -146,7 +150,8 @@ func TestWrite(t *testing.T) {
 func TestReason(t *testing.T) {
 	root := folder(t, map[string]string{"a.tf": "::/0\n"})
 	g := &Gate{Bundle: bundle(t), Root: root}
-	r := judge(t, g, asked(t, root, "Edit", "file_path", "a.tf", "old_string", "::/0\n", "new_string", "::/0\n\n  0.0.0.0/0 \x1b[31m0.0.0.0/0\n"))
+	r := judge(t, g, asked(t, root, "Edit", "file_path", "a.tf", "old_string", "::/0\n", "new_string",
+		"::/0\n\n  0.0.0.0/0 \x1b[31m0.0.0.0/0\n"))
 	want := `the edit would break the policy:
 - OPEN: a.tf:3:3 must not contain "0.0.0.0/0" (2 times after the edit): Nothing is open to all. The network team hands out ranges. To fix it: Use var.office_range. See https://example.com/open
 already there before this edit: OPEN in a.tf:1 ("::/0")`
@@ -167,13 +172,15 @@ func TestManyViolations(t *testing.T) {
 		b.WriteString("  - {id: R" + id + ", title: t, enforcement: {mode: fail}, match: {files: ['**'], forbidden_patterns: [bad" + id + "]}}\n")
 		content += "bad" + id
 	}
-	many, err := rules.Load(rules.Files{"rules/boundaries.yml": []byte(b.String()), "rules/invariants.yml": []byte("rules: []\n")})
+	many, err := rules.Load(rules.Files{"rules/boundaries.yml": []byte(b.String()),
+		"rules/invariants.yml": []byte("rules: []\n")})
 	if err != nil {
 		t.Fatal(err)
 	}
 	root := folder(t, nil)
 	r := judge(t, &Gate{Bundle: many, Root: root}, asked(t, root, "Write", "file_path", "x", "content", content))
-	if len(r.New) != 15 || strings.Count(r.Reason(), "\n- R") != 10 || !strings.HasSuffix(r.Reason(), "\n- and 5 more") {
+	if len(r.New) != 15 || strings.Count(r.Reason(), "\n- R") != 10 ||
+		!strings.HasSuffix(r.Reason(), "\n- and 5 more") {
 		t.Errorf("%d: %s", len(r.New), r.Reason())
 	}
 }
@@ -183,7 +190,8 @@ func TestLinks(t *testing.T) {
 	root := folder(t, map[string]string{"net/a.tf": "x", "plain.txt": "x"})
 	outside := folder(t, map[string]string{"b.tf": "x"})
 	for name, target := range map[string]string{
-		"link.txt": "net/a.tf", "dir": "net", "out.tf": outside + "/b.tf", "dangling.txt": "net/new.tf", "loop.tf": "loop.tf",
+		"link.txt": "net/a.tf", "dir": "net", "out.tf": outside + "/b.tf", "dangling.txt": "net/new.tf",
+		"loop.tf": "loop.tf",
 	} {
 		if err := os.Symlink(target, filepath.Join(root, name)); err != nil {
 			t.Skip(err)
@@ -209,26 +217,33 @@ func TestLinks(t *testing.T) {
 		}
 	}
 	// What an edit changes is read through the link.
-	if r := judge(t, g, asked(t, root, "Edit", "file_path", "out.tf", "old_string", "x", "new_string", "y 0.0.0.0/0")); ids(r.New) != "OPEN out.tf" {
+	if r := judge(t, g, asked(t, root, "Edit", "file_path", "out.tf", "old_string", "x", "new_string",
+		"y 0.0.0.0/0")); ids(r.New) != "OPEN out.tf" {
 		t.Errorf("an edit through a link: %q", ids(r.New))
 	}
-	for _, path := range []string{"dir/../a.tf", "net/../dir/../a.txt", "dir/./../a.tf", "dir/x/../../a.tf", root + "/dir/../a.tf"} {
-		if r, err := g.Judge(t.Context(), asked(t, root, "Write", "file_path", path, "content", "x"), callrules.Options{}); err == nil || !strings.Contains(err.Error(), "over a link") {
+	for _, path := range []string{"dir/../a.tf", "net/../dir/../a.txt", "dir/./../a.tf", "dir/x/../../a.tf", root +
+		"/dir/../a.tf"} {
+		if r, err := g.Judge(t.Context(), asked(t, root, "Write", "file_path", path, "content", "x"),
+			callrules.Options{}); err == nil || !strings.Contains(err.Error(), "over a link") {
 			t.Errorf("%s: %+v, %v", path, r, err)
 		}
 	}
-	if r, err := g.Judge(t.Context(), asked(t, root, "Write", "file_path", "loop.tf", "content", "x"), callrules.Options{}); err == nil {
+	if r, err := g.Judge(t.Context(), asked(t, root, "Write", "file_path", "loop.tf", "content", "x"),
+		callrules.Options{}); err == nil {
 		t.Errorf("a link to itself: %+v", r)
 	}
 	for i := range 50 {
-		if err := os.Symlink(fmt.Sprintf("chain%d.tf", i+1), filepath.Join(root, fmt.Sprintf("chain%d.tf", i))); err != nil {
+		if err := os.Symlink(fmt.Sprintf("chain%d.tf", i+1),
+			filepath.Join(root, fmt.Sprintf("chain%d.tf", i))); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if r := judge(t, g, asked(t, root, "Write", "file_path", "chain45.tf", "content", "0.0.0.0/0")); !strings.Contains(ids(r.New), "OPEN chain50.tf") {
+	if r := judge(t, g, asked(t, root, "Write", "file_path", "chain45.tf", "content",
+		"0.0.0.0/0")); !strings.Contains(ids(r.New), "OPEN chain50.tf") {
 		t.Errorf("five links to what is not there: %q", ids(r.New))
 	}
-	if r, err := g.Judge(t.Context(), asked(t, root, "Write", "file_path", "chain0.tf", "content", "x"), callrules.Options{}); err == nil || !strings.Contains(err.Error(), "too many links") {
+	if r, err := g.Judge(t.Context(), asked(t, root, "Write", "file_path", "chain0.tf", "content", "x"),
+		callrules.Options{}); err == nil || !strings.Contains(err.Error(), "too many links") {
 		t.Errorf("fifty links to what is not there: %+v, %v", r, err)
 	}
 }
@@ -247,8 +262,10 @@ func TestMove(t *testing.T) {
 func TestWorkTrees(t *testing.T) {
 	root, beside, other := workTrees(t)
 	g := &Gate{Bundle: bundle(t), Root: root}
-	for dir, want := range map[string]string{root: "OPEN net/a.tf", beside: "OPEN net/a.tf", other: "", filepath.Dir(root): ""} {
-		if r := judge(t, g, asked(t, dir, "Write", "file_path", "net/a.tf", "content", "0.0.0.0/0")); ids(r.New) != want {
+	for dir, want := range map[string]string{root: "OPEN net/a.tf", beside: "OPEN net/a.tf", other: "",
+		filepath.Dir(root): ""} {
+		if r := judge(t, g, asked(t, dir, "Write", "file_path", "net/a.tf", "content",
+			"0.0.0.0/0")); ids(r.New) != want {
 			t.Errorf("in %s: %q, want %q", dir, ids(r.New), want)
 		}
 	}
@@ -262,7 +279,8 @@ func workTrees(t *testing.T) (root, beside, other string) {
 	git := filepath.Join(root, ".git", "worktrees", "beside")
 	for name, content := range map[string]string{
 		filepath.Join(root, ".git", "HEAD"): "ref: refs/heads/main\n", filepath.Join(git, "commondir"): "../..\n",
-		filepath.Join(beside, ".git"): "gitdir: " + git + "\n", filepath.Join(other, ".git", "HEAD"): "ref: refs/heads/main\n",
+		filepath.Join(beside, ".git"):        "gitdir: " + git + "\n",
+		filepath.Join(other, ".git", "HEAD"): "ref: refs/heads/main\n",
 	} {
 		write(t, name, content)
 	}
@@ -276,18 +294,24 @@ func TestGuardNames(t *testing.T) {
 	write(t, filepath.Join(root, "nested", ".git"), "x")
 	g := &Gate{
 		Root: root, Guarded: []string{filepath.Join(root, "policy", "rules")},
-		GuardedNames: []string{".agent/hooks", ".agent.json"}, GuardedRootNames: []string{".policyscan", "rules/a.yml"},
+		GuardedNames:     []string{".agent/hooks", ".agent.json"},
+		GuardedRootNames: []string{".policyscan", "rules/a.yml"},
 	}
 	for path, guarded := range map[string]bool{
-		"a.tf": false, "rules/a.yml": true, "RULES/a.yml": true, "rules/b.yml": false, "sub/rules/a.yml": false, ".policyscan/rules/b": true, "sub/.policyscan/x": false,
-		".agent/hooks": true, "a/b/.agent/hooks/x": true, "a/.Agent.JSON": true, "a/.agent/other": false, "a.agent.json": false, ".agent": false,
-		"nested/rules/a.yml": true, "nested/.policyscan/rules/b": true, "nested/b/.policyscan/x": false, "nested/b/.agent.json": true,
-		"policy/rules/a.yml": true, "policy/a.yml": false, "a/policy/rules/a.yml": false, ".git/config": true,
+		"a.tf": false, "rules/a.yml": true, "RULES/a.yml": true, "rules/b.yml": false, "sub/rules/a.yml": false,
+		".policyscan/rules/b": true, "sub/.policyscan/x": false,
+		".agent/hooks": true, "a/b/.agent/hooks/x": true, "a/.Agent.JSON": true, "a/.agent/other": false,
+		"a.agent.json": false, ".agent": false,
+		"nested/rules/a.yml": true, "nested/.policyscan/rules/b": true, "nested/b/.policyscan/x": false,
+		"nested/b/.agent.json": true,
+		"policy/rules/a.yml":   true, "policy/a.yml": false, "a/policy/rules/a.yml": false, ".git/config": true,
 	} {
 		for dir, tree := range map[string]bool{root: true, beside: true, other: false} {
-			want := guarded && tree && (dir == root || !strings.HasPrefix(path, "nested/") || strings.Contains(path, ".agent"))
+			want := guarded && tree && (dir == root || !strings.HasPrefix(path, "nested/") ||
+				strings.Contains(path, ".agent"))
 			named := filepath.Join(dir, path)
-			if got, err := g.guarded([]file{{Edit: edit.Edit{Path: named}, named: named, real: named}}, root); err != nil || (got == named) != want {
+			if got, err := g.guarded([]file{{Edit: edit.Edit{Path: named}, named: named, real: named}},
+				root); err != nil || (got == named) != want {
 				t.Errorf("%s: %q, %v, want %v", named, got, err, want)
 			}
 		}
@@ -295,8 +319,9 @@ func TestGuardNames(t *testing.T) {
 	// A name counts where it is, whatever it leads to and whichever way leads there.
 	away := folder(t, map[string]string{"hooks/x": "", "other/x": ""})
 	for link, target := range map[string]string{
-		filepath.Join(root, "a", ".agent"): "../cc", filepath.Join(root, "cc", "x"): "", filepath.Join(beside, ".agent"): away,
-		filepath.Join(away, "main"): root, filepath.Join(away, "out"): filepath.Join(away, "other"),
+		filepath.Join(root, "a", ".agent"): "../cc", filepath.Join(root, "cc", "x"): "",
+		filepath.Join(beside, ".agent"): away,
+		filepath.Join(away, "main"):     root, filepath.Join(away, "out"): filepath.Join(away, "other"),
 	} {
 		if target == "" {
 			write(t, link, "")
@@ -310,8 +335,10 @@ func TestGuardNames(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]bool{
-		filepath.Join(root, "a/.agent/hooks"): true, filepath.Join(root, "a/.agent/x"): false, filepath.Join(beside, ".agent/hooks/x"): true, filepath.Join(away, "hooks/x"): false,
-		filepath.Join(away, "main/a/.agent/hooks"): true, filepath.Join(away, "main/.agent.json"): true, filepath.Join(away, "out/.agent.json"): false, ".agent.json": true, "x.json": false,
+		filepath.Join(root, "a/.agent/hooks"): true, filepath.Join(root, "a/.agent/x"): false,
+		filepath.Join(beside, ".agent/hooks/x"): true, filepath.Join(away, "hooks/x"): false,
+		filepath.Join(away, "main/a/.agent/hooks"): true, filepath.Join(away, "main/.agent.json"): true,
+		filepath.Join(away, "out/.agent.json"): false, ".agent.json": true, "x.json": false,
 	} {
 		real, beside, err := locate(name, root)
 		if err != nil {
@@ -324,22 +351,28 @@ func TestGuardNames(t *testing.T) {
 	}
 	patch := "*** Begin Patch\n*** Update File: cc/x\n*** Move to: gone\n@@\n-a\n+b\n*** End Patch"
 	write(t, filepath.Join(root, "cc", "x"), "a\n")
-	if r := judge(t, &Gate{Root: root, Guarded: []string{filepath.Join(root, "cc")}}, asked(t, root, "apply_patch", "command", patch)); !strings.HasPrefix(r.Reason(), "cc/x is part of what checks") {
+	if r := judge(t, &Gate{Root: root, Guarded: []string{filepath.Join(root, "cc")}},
+		asked(t, root, "apply_patch", "command", patch)); !strings.HasPrefix(r.Reason(),
+		"cc/x is part of what checks") {
 		t.Errorf("what is moved away: %q", r.Reason())
 	}
-	if r := judge(t, &Gate{Root: root, Guarded: []string{filepath.Join(root, "c")}}, asked(t, root, "apply_patch", "command", patch)); r.Reason() != "" {
+	if r := judge(t, &Gate{Root: root, Guarded: []string{filepath.Join(root, "c")}},
+		asked(t, root, "apply_patch", "command", patch)); r.Reason() != "" {
 		t.Errorf("what is moved and not guarded: %q", r.Reason())
 	}
 
 	broken := *g
 	broken.Root = filepath.Join(root, "nested") // whose .git says nothing
-	if got, err := broken.guarded([]file{{Edit: edit.Edit{Path: "x"}, named: "x", real: filepath.Join(beside, "x")}}, beside); err == nil {
+	if got, err := broken.guarded([]file{{Edit: edit.Edit{Path: "x"}, named: "x", real: filepath.Join(beside, "x")}},
+		beside); err == nil {
 		t.Errorf("of a broken repository: %q", got)
 	}
-	for _, g := range []Gate{{}, {Guarded: []string{root}}, {GuardedNames: []string{"x"}}, {GuardedRootNames: []string{"x"}}} {
+	for _, g := range []Gate{{}, {Guarded: []string{root}}, {GuardedNames: []string{"x"}},
+		{GuardedRootNames: []string{"x"}}} {
 		any := len(g.Guarded) == 1 || len(g.GuardedNames) == 1 || len(g.GuardedRootNames) == 1
 		g.Root = root
-		if got, err := g.guarded([]file{{Edit: edit.Edit{Path: "x"}, named: "x", real: filepath.Join(root, ".git", "config")}}, root); (got == "x") != any || err != nil {
+		if got, err := g.guarded([]file{{Edit: edit.Edit{Path: "x"}, named: "x",
+			real: filepath.Join(root, ".git", "config")}}, root); (got == "x") != any || err != nil {
 			t.Errorf("%+v guards .git: %q, %v", g, got, err)
 		}
 	}
@@ -351,8 +384,10 @@ func TestLargeFile(t *testing.T) {
 	g := &Gate{Bundle: bundle(t), Root: root}
 	for more, want := range map[int]string{0: "", 1: "a.tf cannot be read: it has over 67108864 bytes"} {
 		write(t, filepath.Join(root, "a.tf"), strings.Repeat("x", maxBytes+more-len("AKIA"))+"AKIA")
-		r, err := g.Judge(t.Context(), asked(t, root, "Write", "file_path", "a.tf", "content", "AKIA"), callrules.Options{})
-		if want == "" && (err != nil || ids(r.Old) != "KEY a.tf") || want != "" && (err == nil || err.Error() != want) {
+		r, err := g.Judge(t.Context(), asked(t, root, "Write", "file_path", "a.tf", "content", "AKIA"),
+			callrules.Options{})
+		if want == "" && (err != nil || ids(r.Old) != "KEY a.tf") || want != "" &&
+			(err == nil || err.Error() != want) {
 			t.Errorf("%d bytes more: %+v, %v", more, r, err)
 		}
 	}
@@ -372,8 +407,10 @@ func TestCannotBeDetermined(t *testing.T) {
 		{"no working folder", asked(t, "", "Write", "file_path", "a.tf", "content", "x"), "working folder"},
 		{"not there", asked(t, root, "Edit", "file_path", "a.tf", "old_string", "two", "new_string", "x"), "a.tf"},
 		{"there twice", asked(t, root, "Edit", "file_path", "a.tf", "old_string", "one", "new_string", "x"), "a.tf"},
-		{"a long way round", asked(t, root, "Write", "file_path", strings.Repeat("x/../", 100_000)+"a.tf", "content", "x"), "longer than 32768 bytes"},
-		{"one byte too long", asked(t, root, "Write", "file_path", long(maxPath+1), "content", "x"), "longer than 32768 bytes"},
+		{"a long way round", asked(t, root, "Write", "file_path", strings.Repeat("x/../", 100_000)+"a.tf", "content",
+			"x"), "longer than 32768 bytes"},
+		{"one byte too long", asked(t, root, "Write", "file_path", long(maxPath+1), "content", "x"),
+			"longer than 32768 bytes"},
 		{"a folder", asked(t, root, "Write", "file_path", "dir.tf", "content", "x"), "folder"},
 		{"beneath a file", asked(t, root, "Write", "file_path", "a.tf/b.tf", "content", "x"), "file"},
 	} {
@@ -382,7 +419,8 @@ func TestCannotBeDetermined(t *testing.T) {
 			t.Errorf("%s: got %+v and %v, want an error with %q", c.name, r, err, c.want)
 		}
 	}
-	if r := judge(t, g, asked(t, root, "Write", "file_path", long(maxPath), "content", "AKIA")); ids(r.New) != "KEY b.tf" {
+	if r := judge(t, g, asked(t, root, "Write", "file_path", long(maxPath), "content",
+		"AKIA")); ids(r.New) != "KEY b.tf" {
 		t.Errorf("the longest path: %q", ids(r.New))
 	}
 }
@@ -404,7 +442,8 @@ func TestTwoNames(t *testing.T) {
 		{"by another hard link", "*** Update File: hard.txt\n@@\n+0.0.0.0/0\n clean", moved},
 		{"added", "*** Add File: link/a.txt\n+0.0.0.0/0\n+clean", moved},
 		{"not there yet", "*** Add File: net/new.tf\n+a", "*** Add File: link/new.tf\n+b"},
-		{"moved, then changed", "*** Update File: net/a.txt\n*** Move to: net/m.tf\n@@\n-clean\n+a", "*** Update File: link/m.tf\n@@\n-x\n+b"},
+		{"moved, then changed", "*** Update File: net/a.txt\n*** Move to: net/m.tf\n@@\n-clean\n+a",
+			"*** Update File: link/m.tf\n@@\n-x\n+b"},
 		{"two lines", "*** Update File: net/m.tf\n@@\n-x\n+a", "*** Update File: link/m.tf\n@@\n-y\n+b"},
 	} {
 		patch := "*** Begin Patch\n" + c.first + "\n" + c.second + "\n*** End Patch"
@@ -432,26 +471,33 @@ func TestGuard(t *testing.T) {
 	}
 	for path, want := range map[string]callrules.Effect{
 		"rules/boundaries.yml": callrules.Ask, "rules/new.yml": callrules.Ask, "r/boundaries.yml": callrules.Ask,
-		"calls.rules": callrules.Ask, "Rules/new.yml": callrules.Ask, "CALLS.rules": callrules.Ask, "rules.yml": callrules.Allow, "rulesx/a": callrules.Allow,
-		"a/b/.git": callrules.Ask, "a/.GIT/config": callrules.Ask, "a.git/config": callrules.Allow, "a/.gitignore": callrules.Allow,
+		"calls.rules": callrules.Ask, "Rules/new.yml": callrules.Ask, "CALLS.rules": callrules.Ask,
+		"rules.yml": callrules.Allow, "rulesx/a": callrules.Allow,
+		"a/b/.git": callrules.Ask, "a/.GIT/config": callrules.Ask, "a.git/config": callrules.Allow,
+		"a/.gitignore": callrules.Allow,
 	} {
 		r := judge(t, g, asked(t, root, "Write", "file_path", path, "content", "rules: []"))
-		if out := r.Outcome(); out.Effect != want || want == callrules.Ask && (out.Rule.ID != GuardRule || !strings.Contains(r.Reason(), "a person must decide")) {
+		if out := r.Outcome(); out.Effect != want || want == callrules.Ask &&
+			(out.Rule.ID != GuardRule || !strings.Contains(r.Reason(), "a person must decide")) {
 			t.Errorf("%s: %s %+v %q", path, out.Effect, out.Rule, r.Reason())
 		}
 	}
 	// What is guarded by the name of a link is guarded by every other.
 	byLink := &Gate{Root: root, Guarded: []string{filepath.Join(root, "r", "boundaries.yml")}}
-	for path, want := range map[string]callrules.Effect{"r/boundaries.yml": callrules.Ask, "rules/boundaries.yml": callrules.Ask, "rules/new.yml": ""} {
-		if out := judge(t, byLink, asked(t, root, "Write", "file_path", path, "content", "rules: []")).Outcome(); out.Effect != want {
+	for path, want := range map[string]callrules.Effect{"r/boundaries.yml": callrules.Ask,
+		"rules/boundaries.yml": callrules.Ask, "rules/new.yml": ""} {
+		if out := judge(t, byLink, asked(t, root, "Write", "file_path", path, "content",
+			"rules: []")).Outcome(); out.Effect != want {
 			t.Errorf("%s: %s", path, out.Effect)
 		}
 	}
 	// The bundle's own files hold what they forbid, and a scan leaves them out.
-	if r := judge(t, g, asked(t, root, "Write", "file_path", "rules/boundaries.yml", "content", "AKIA")); len(r.New) > 0 {
+	if r := judge(t, g, asked(t, root, "Write", "file_path", "rules/boundaries.yml", "content",
+		"AKIA")); len(r.New) > 0 {
 		t.Errorf("%+v", r.New)
 	}
-	if r := judge(t, g, asked(t, root, "Write", "file_path", "rules/other.yml", "content", "AKIA")); ids(r.New) != "KEY rules/other.yml" || r.Outcome().Effect != callrules.Deny {
+	if r := judge(t, g, asked(t, root, "Write", "file_path", "rules/other.yml", "content",
+		"AKIA")); ids(r.New) != "KEY rules/other.yml" || r.Outcome().Effect != callrules.Deny {
 		t.Errorf("%+v", r.New)
 	}
 }
@@ -459,17 +505,20 @@ func TestGuard(t *testing.T) {
 // TestByProcess: a path that each process takes for another file is not judged.
 func TestByProcess(t *testing.T) {
 	root := folder(t, map[string]string{"a/b.tf": "x"})
-	for link, target := range map[string]string{"cwd": "/proc/self/cwd", "again": "a/../cwd", "a/up": "../again", "plain": "a", "loop": "loop"} {
+	for link, target := range map[string]string{"cwd": "/proc/self/cwd", "again": "a/../cwd", "a/up": "../again",
+		"plain": "a", "loop": "loop"} {
 		if err := os.Symlink(target, filepath.Join(root, link)); err != nil {
 			t.Skip(err)
 		}
 	}
 	for name, through := range map[string]bool{
-		"/proc/self/cwd/m.tf": true, "/proc/thread-self/cwd/m.tf": true, "cwd/m.tf": true, "cwd": true, "again/m.tf": true, "a/up/m.tf": true,
+		"/proc/self/cwd/m.tf": true, "/proc/thread-self/cwd/m.tf": true, "cwd/m.tf": true, "cwd": true,
+		"again/m.tf": true, "a/up/m.tf": true,
 		"plain/b.tf": false, "a/b.tf": false, "new/m.tf": false, "/process/m.tf": false,
 	} {
 		_, _, err := locate(name, root)
-		if got := err != nil && strings.Contains(err.Error(), "leads through /proc"); got != through || err != nil && !through {
+		if got := err != nil && strings.Contains(err.Error(), "leads through /proc"); got != through || err != nil &&
+			!through {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -482,10 +531,12 @@ func TestByProcess(t *testing.T) {
 func TestSets(t *testing.T) {
 	root := folder(t, nil)
 	set := func(e callrules.Effect, contains string) *callrules.Set {
-		return &callrules.Set{Name: "f", Dialect: "native", Strategy: callrules.AllViolations, Default: callrules.Allow, Rules: []callrules.Rule{{
-			ID: "R-" + string(e), Effect: e, Reason: "because", Origin: callrules.Origin{File: "f", Line: 7},
-			When: callrules.Predicate{Test: &callrules.Test{Fact: callrules.Fact{Source: callrules.FromContent}, Op: callrules.Contains, Text: contains}},
-		}}}
+		return &callrules.Set{Name: "f", Dialect: "native", Strategy: callrules.AllViolations,
+			Default: callrules.Allow, Rules: []callrules.Rule{{
+				ID: "R-" + string(e), Effect: e, Reason: "because", Origin: callrules.Origin{File: "f", Line: 7},
+				When: callrules.Predicate{Test: &callrules.Test{Fact: callrules.Fact{Source: callrules.FromContent},
+					Op: callrules.Contains, Text: contains}},
+			}}}
 	}
 	for _, c := range []struct {
 		sets    []*callrules.Set
@@ -496,11 +547,15 @@ func TestSets(t *testing.T) {
 	}{
 		{nil, "x", callrules.Allow, "", ""},
 		{[]*callrules.Set{set(callrules.Allow, "x")}, "x", callrules.Allow, "R-allow", ""},
-		{[]*callrules.Set{set(callrules.Allow, "x"), set(callrules.Ask, "x")}, "x", callrules.Ask, "R-ask", "rule R-ask (f:7): because"},
-		{[]*callrules.Set{set(callrules.Allow, "x"), set(callrules.Ask, "x"), set(callrules.Deny, "y")}, "xy", callrules.Deny, "R-deny", "rule R-deny (f:7): because"},
-		{[]*callrules.Set{set(callrules.Allow, "AKIA")}, "AKIA", callrules.Deny, "KEY", "the edit would break the policy:\n- KEY: a:1:1 must not contain \"AKIA\": No keys."},
+		{[]*callrules.Set{set(callrules.Allow, "x"), set(callrules.Ask, "x")}, "x", callrules.Ask, "R-ask",
+			"rule R-ask (f:7): because"},
+		{[]*callrules.Set{set(callrules.Allow, "x"), set(callrules.Ask, "x"), set(callrules.Deny, "y")}, "xy",
+			callrules.Deny, "R-deny", "rule R-deny (f:7): because"},
+		{[]*callrules.Set{set(callrules.Allow, "AKIA")}, "AKIA", callrules.Deny, "KEY",
+			"the edit would break the policy:\n- KEY: a:1:1 must not contain \"AKIA\": No keys."},
 	} {
-		r := judge(t, &Gate{Bundle: bundle(t), Root: root, Sets: c.sets}, asked(t, root, "Write", "file_path", "a", "content", c.content))
+		r := judge(t, &Gate{Bundle: bundle(t), Root: root, Sets: c.sets},
+			asked(t, root, "Write", "file_path", "a", "content", c.content))
 		out := r.Outcome()
 		got := ""
 		if out.Rule != nil {
@@ -512,10 +567,13 @@ func TestSets(t *testing.T) {
 	}
 	ask := set(callrules.Ask, "x")
 	ask.Rules[0].Prompt, ask.Rules[0].Instead = "Are you\nsure?", "use `ls`"
-	if r := judge(t, &Gate{Sets: []*callrules.Set{ask}}, asked(t, root, "Write", "file_path", "a", "content", "x")); r.Reason() != "rule R-ask (f:7): because Are you sure? Instead: use `ls`" {
+	if r := judge(t, &Gate{Sets: []*callrules.Set{ask}},
+		asked(t, root, "Write", "file_path", "a", "content",
+			"x")); r.Reason() != "rule R-ask (f:7): because Are you sure? Instead: use `ls`" {
 		t.Errorf("what a rule has to say: %q", r.Reason())
 	}
-	frozen := &Result{Outcomes: []callrules.Outcome{{Effect: callrules.Deny, Set: ask, Code: "AGENT_FROZEN", Reason: "it is"}, {Effect: callrules.Deny, Decision: "deny", Set: ask}}}
+	frozen := &Result{Outcomes: []callrules.Outcome{{Effect: callrules.Deny, Set: ask, Code: "AGENT_FROZEN",
+		Reason: "it is"}, {Effect: callrules.Deny, Decision: "deny", Set: ask}}}
 	if want := "f: AGENT_FROZEN: it is\nf: no rule matches, and its default is deny"; frozen.Reason() != want {
 		t.Errorf("decided by no rule: %q, want %q", frozen.Reason(), want)
 	}

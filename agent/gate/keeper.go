@@ -84,8 +84,8 @@ func (k *Keeper) read() (*Gate, error) {
 	return k.gate, nil
 }
 
-// look reads files, and folders of files, and returns what they contain. For what cannot be read, the text of the error
-// counts as the content.
+// look reads files, and folders of files, and returns what they contain. For what cannot be read, the text of the
+// error counts as the content.
 func look(names []string) snapshot {
 	var s snapshot
 	h := sha256.New()

@@ -70,8 +70,8 @@ func (g *Gate) WithGuards(w Guards) (*Gate, error) {
 	return &guarding, nil
 }
 
-// agentNames are the files and folders from which agents take a project's hooks. They are guarded in each folder, since
-// the next agent may be started there, and Codex also reads those on the way to the root.
+// agentNames are the files and folders from which agents take a project's hooks. They are guarded in each folder,
+// since the next agent may be started there, and Codex also reads those on the way to the root.
 func agentNames() []string {
 	names := []string{
 		".claude/settings.local.json", ".codex/config.toml",

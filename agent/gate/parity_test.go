@@ -27,7 +27,8 @@ func scan(t rapid.TB, b *rules.Bundle, root, file string) []verdict.Violation {
 		t.Fatal(err)
 	}
 	defer dir.Close()
-	v := scanner.Scan(context.Background(), []judges.Judge{{From: "disk", Bundle: b}}, scanner.Folder(dir), scanner.Options{})
+	v := scanner.Scan(context.Background(), []judges.Judge{{From: "disk", Bundle: b}}, scanner.Folder(dir),
+		scanner.Options{})
 	if !v.Complete {
 		t.Fatalf("the scan is not complete: %+v", v.Errors)
 	}
@@ -48,7 +49,8 @@ var lineEndBlanks = regexp.MustCompile(`[ \x{feff}]+(\r\n|\r|\n|$)`)
 // did not list so often.
 func TestParity(t *testing.T) {
 	b := bundle(t)
-	pieces := []string{"0.0.0.0/0", "::/0", "AKIA", "a\nb", "a", "b", "\n", "\r\n", " ", "é", "\x00", "\xff", "0.0.0.0", "/0", "\ufeff"}
+	pieces := []string{"0.0.0.0/0", "::/0", "AKIA", "a\nb", "a", "b", "\n", "\r\n", " ", "é", "\x00", "\xff",
+		"0.0.0.0", "/0", "\ufeff"}
 	content := rapid.Custom(func(t *rapid.T) string {
 		s := ""
 		for _, p := range rapid.SliceOfN(rapid.SampledFrom(pieces), 0, 12).Draw(t, "pieces") {
@@ -75,7 +77,8 @@ func TestParity(t *testing.T) {
 		text := content.Draw(t, "written")
 		text = string([]rune(text)) // as JSON would carry it
 		c := &call.Call{Tool: "Write", Dir: root, Input: call.NewObject(
-			call.Member{Name: "file_path", Value: call.Text(name)}, call.Member{Name: "content", Value: call.Text(text)})}
+			call.Member{Name: "file_path", Value: call.Text(name)}, call.Member{Name: "content",
+				Value: call.Text(text)})}
 		r, err := (&Gate{Bundle: b, Root: root}).Judge(context.Background(), c, callrules.Options{})
 		if err != nil {
 			t.Fatal(err)
@@ -91,7 +94,8 @@ func TestParity(t *testing.T) {
 			listed[keyOf(&v)] = v
 		}
 		scanned, times := map[key]verdict.Violation{}, map[key]int64{}
-		for _, v := range after { // of the two texts the one that has it more often counts, or else the one as it is given
+		// of the two texts the one that has it more often counts, or else the one as it is given
+		for _, v := range after {
 			if k := keyOf(&v); v.Evidence.Occurrences >= scanned[k].Evidence.Occurrences {
 				scanned[k] = v
 			}

@@ -210,7 +210,8 @@ func repositories(dir string, except []string, end bool) ([]string, error) {
 // The folder need not be there.
 func rootAround(dir string) (string, error) {
 	unclear := func(err error) error {
-		return fmt.Errorf("cannot determine which repository the folder %s is in: %w", verdict.Visible(dir), cause(err))
+		return fmt.Errorf("cannot determine which repository the folder %s is in: %w",
+			verdict.Visible(dir), cause(err))
 	}
 	real, err := follow(filepath.Clean(dir), 40)
 	if err != nil {

@@ -99,18 +99,23 @@ func TestFault_153_Project(t *testing.T) {
 		{"another", root, patch(other + "/new/a.tf"), other + " false"},
 		{"another within it", root, patch(other + "/deep/a.tf"), other + "/deep false, " + other + " false"},
 		{"one within the project", root, patch("sub/inner/x/a.tf"), root + "/sub/inner true"},
-		{"several files", root, patch("a.tf", other+"/a.tf", other+"/b.tf", "sub/inner/a.tf"), other + " false, " + root + "/sub/inner true"},
-		{"what is moved away", root, asked(t, root, "apply_patch", "command", "*** Begin Patch\n*** Update File: "+other+"/old\n*** Move to: b\n@@\n-a\n+b\n*** End Patch"), other + " false"},
+		{"several files", root, patch("a.tf", other+"/a.tf", other+"/b.tf", "sub/inner/a.tf"), other + " false, " +
+			root + "/sub/inner true"},
+		{"what is moved away", root, asked(t, root, "apply_patch", "command",
+			"*** Begin Patch\n*** Update File: "+other+"/old\n*** Move to: b\n@@\n-a\n+b\n*** End Patch"), other +
+			" false"},
 		{"what is removed", root, asked(t, root, "Delete", "path", other+"/old"), other + " false"},
 		{"a folder of the repository", filepath.Join(root, "sub"), patch("a.tf", "sub/a.tf"), ""},
-		{"a folder within a folder of the repository", filepath.Join(root, "sub"), patch("sub/inner/a.tf", "z/a.tf"), root + "/sub/inner true"},
+		{"a folder within a folder of the repository", filepath.Join(root, "sub"), patch("sub/inner/a.tf", "z/a.tf"),
+			root + "/sub/inner true"},
 		{"no edit", root, asked(t, root, "Bash", "command", "ls"), ""},
 	} {
 		var got []string
-		p := Project{Gates: []*Gate{{Bundle: bundle(t), Root: c.root}}, Other: func(root string, within bool) (*Gate, error) {
-			got = append(got, fmt.Sprint(root, " ", within))
-			return nil, nil
-		}}
+		p := Project{Gates: []*Gate{{Bundle: bundle(t), Root: c.root}},
+			Other: func(root string, within bool) (*Gate, error) {
+				got = append(got, fmt.Sprint(root, " ", within))
+				return nil, nil
+			}}
 		if _, err := p.Judge(t.Context(), c.call, callrules.Options{}); err != nil {
 			t.Errorf("%s: %v", c.name, err)
 		}
@@ -123,13 +128,15 @@ func TestFault_153_Project(t *testing.T) {
 	if err := os.Symlink(filepath.Join(other, "old"), filepath.Join(root, "sub", "inner", "link")); err != nil {
 		t.Skip(err)
 	}
-	linked := Project{Gates: []*Gate{{Bundle: bundle(t), Root: root}}, Other: func(root string, within bool) (*Gate, error) {
-		if within {
-			return &Gate{Bundle: bundle(t), Root: root}, nil
-		}
-		return &Gate{Root: root}, nil
-	}}
-	r, err := linked.Judge(t.Context(), asked(t, root, "Write", "file_path", "sub/inner/link", "content", "x"), callrules.Options{})
+	linked := Project{Gates: []*Gate{{Bundle: bundle(t), Root: root}},
+		Other: func(root string, within bool) (*Gate, error) {
+			if within {
+				return &Gate{Bundle: bundle(t), Root: root}, nil
+			}
+			return &Gate{Root: root}, nil
+		}}
+	r, err := linked.Judge(t.Context(), asked(t, root, "Write", "file_path", "sub/inner/link", "content", "x"),
+		callrules.Options{})
 	note := "sub/inner/link is in the repository " + other + ", which has no bundle, so no bundle checked it"
 	if err != nil || r.Note() != note {
 		t.Errorf("%+v, %v", r, err)
@@ -137,19 +144,22 @@ func TestFault_153_Project(t *testing.T) {
 
 	// What goes wrong there denies the call, and a rule that denies it anyway is heard.
 	never := &callrules.Set{Name: "f", Dialect: "native", Strategy: callrules.AllViolations, Default: callrules.Deny}
-	p := Project{Gates: []*Gate{{Bundle: bundle(t), Root: root}}, Other: func(string, bool) (*Gate, error) { return nil, errors.New("it broke") }}
+	p := Project{Gates: []*Gate{{Bundle: bundle(t), Root: root}},
+		Other: func(string, bool) (*Gate, error) { return nil, errors.New("it broke") }}
 	want := other + "/a.tf is in the repository " + other + ": it broke"
 	if r, err := p.Judge(t.Context(), patch(other+"/a.tf"), callrules.Options{}); err == nil || err.Error() != want {
 		t.Errorf("%+v, %v", r, err)
 	}
 	p.Gates[0].Sets = []*callrules.Set{never}
-	if r, err := p.Judge(t.Context(), patch(other+"/a.tf"), callrules.Options{}); err != nil || r.Reason() != "f: no rule matches, and its default is deny\n"+want {
+	if r, err := p.Judge(t.Context(), patch(other+"/a.tf"), callrules.Options{}); err != nil ||
+		r.Reason() != "f: no rule matches, and its default is deny\n"+want {
 		t.Errorf("%+v, %v", r, err)
 	}
 	// The sets judge a call once, whatever the number of roots, and an edit that nobody can read is told of once.
 	p.Gates = append(p.Gates, &Gate{Bundle: bundle(t), Root: beside, Sets: []*callrules.Set{never}})
 	r, err = p.Judge(t.Context(), asked(t, root, "Write", "file_path", "a.tf"), callrules.Options{})
-	if err != nil || strings.Count(r.Reason(), "default is deny") != 1 || strings.Count(r.Reason(), "cannot determine") != 1 {
+	if err != nil || strings.Count(r.Reason(), "default is deny") != 1 ||
+		strings.Count(r.Reason(), "cannot determine") != 1 {
 		t.Errorf("%+v, %v", r, err)
 	}
 }
@@ -169,7 +179,8 @@ func TestFault_165_Outside(t *testing.T) {
 		{root, "a.tf", ""},
 		{root + "/sub", "../a.tf", ""},
 		{root + "/sub/new", root + "/a.tf", ""},
-		{root + "/sub", away + "/a.tf", away + "/a.tf is outside of " + root + ", so it was not checked against the bundle"},
+		{root + "/sub", away + "/a.tf", away + "/a.tf is outside of " + root +
+			", so it was not checked against the bundle"},
 		{"", root + "/a.tf", root + "/a.tf is outside of " + away + ", so it was not checked against the bundle"},
 		{"sub", away + "/a.tf", ""},
 	} {
@@ -179,7 +190,8 @@ func TestFault_165_Outside(t *testing.T) {
 		}
 	}
 	r := judge(t, g, asked(t, root, "apply_patch", "command", text+"*** End Patch"))
-	if got := r.Outside(); !strings.HasPrefix(got, away+"/0, "+away+"/1, ") || !strings.HasSuffix(got, "/9 and 2 more are outside of "+root+", so they were not checked against the bundle") {
+	if got := r.Outside(); !strings.HasPrefix(got, away+"/0, "+away+"/1, ") ||
+		!strings.HasSuffix(got, "/9 and 2 more are outside of "+root+", so they were not checked against the bundle") {
 		t.Error(got)
 	}
 	// A removed file is not judged anywhere.
@@ -189,7 +201,9 @@ func TestFault_165_Outside(t *testing.T) {
 	if err := os.Symlink("loop", filepath.Join(root, "loop")); err != nil {
 		t.Skip(err)
 	}
-	if r, err := g.Judge(t.Context(), asked(t, root+"/loop", "Write", "file_path", away+"/a", "content", "x"), callrules.Options{}); err == nil || !strings.Contains(err.Error(), "cannot determine which repository the folder "+root+"/loop is in: ") {
+	if r, err := g.Judge(t.Context(), asked(t, root+"/loop", "Write", "file_path", away+"/a", "content", "x"),
+		callrules.Options{}); err == nil || !strings.Contains(err.Error(),
+		"cannot determine which repository the folder "+root+"/loop is in: ") {
 		t.Errorf("%+v, %v", r, err)
 	}
 	if r := judge(t, g, asked(t, root+"/loop", "Bash", "command", "ls")); r.Outcome().Effect != callrules.Allow {

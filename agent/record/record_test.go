@@ -52,7 +52,8 @@ func hash(s string) string {
 func TestLine(t *testing.T) {
 	rule := &callrules.Rule{ID: "RM", Effect: callrules.Deny, Origin: callrules.Origin{File: "c.yml", Line: 2}}
 	set := &callrules.Set{Name: "c.yml", Dialect: "native", Strategy: callrules.AllViolations}
-	out := callrules.Outcome{Effect: callrules.Deny, Decision: "deny", Rule: rule, Reason: "no rm", Set: set, Trace: &callrules.Trace{Steps: []callrules.Step{{Rule: rule, Matched: true}}, Resolution: "so"}}
+	out := callrules.Outcome{Effect: callrules.Deny, Decision: "deny", Rule: rule, Reason: "no rm", Set: set,
+		Trace: &callrules.Trace{Steps: []callrules.Step{{Rule: rule, Matched: true}}, Resolution: "so"}}
 	yes, file := true, "a.tf"
 	e := &Entry{
 		Time:    time.Date(2026, 11, 23, 7, 5, 8, 120_000_000, time.FixedZone("", 3600)),
@@ -66,8 +67,9 @@ func TestLine(t *testing.T) {
 		`"violations":[{"rule":"NET-1","pattern":"0.0.0.0/0","file":"a.tf","line":1,"column":2,"occurrences":3}],"input":`
 	ends := `,"trace":[{"file":"c.yml","dialect":"native","strategy":"all-violations","decision":"deny","matched_rules":[{"rule":"RM","effect":"deny","file":"c.yml","line":2}],"skipped_rules":[],"final_resolution":"so"}]}` + "\n"
 	for texts, input := range map[bool]string{
-		false: `{"command":` + hash("rm -rf /") + `,"n":1.5,"ok":true,"none":null,"list":[` + hash("x") + `,[` + hash("y") + `]],"":{}}`,
-		true:  `{"command":"rm -rf /","n":1.5,"ok":true,"none":null,"list":["x",["y"]],"":{}}`,
+		false: `{"command":` + hash("rm -rf /") + `,"n":1.5,"ok":true,"none":null,"list":[` + hash("x") + `,[` +
+			hash("y") + `]],"":{}}`,
+		true: `{"command":"rm -rf /","n":1.5,"ok":true,"none":null,"list":["x",["y"]],"":{}}`,
 	} {
 		if got, want := line(t, e, texts), begins+input+ends; got != want {
 			t.Errorf("got  %swant %s", got, want)
@@ -79,25 +81,30 @@ func TestLine(t *testing.T) {
 	}
 }
 
-// TestLineIsEscaped: no character of a call acts on a terminal or ends a line, and each is what it was when the line is read.
+// TestLineIsEscaped: no character of a call acts on a terminal or ends a line, and each is what it was when the line
+// is read.
 func TestLineIsEscaped(t *testing.T) {
 	hostile := "\x1b[2J\u009b31m\x00\n\r\t\u2028\u2029\u202e\u200b\ufeff\x7f\U000e0041\"\\<ünï\U0001f600"
 	e := &Entry{
-		Version: hostile, Agent: hostile, AgentID: hostile, Session: hostile, Event: hostile, Tool: hostile, Dir: hostile, Answer: hostile,
-		Outcome: callrules.Form{Decision: hostile, Reason: &hostile}, Violations: []Violation{{Rule: hostile, Pattern: hostile, File: &hostile}},
-		Input: call.NewObject(call.Member{Name: hostile, Value: call.Text(hostile)}),
+		Version: hostile, Agent: hostile, AgentID: hostile, Session: hostile, Event: hostile, Tool: hostile,
+		Dir: hostile, Answer: hostile,
+		Outcome:    callrules.Form{Decision: hostile, Reason: &hostile},
+		Violations: []Violation{{Rule: hostile, Pattern: hostile, File: &hostile}},
+		Input:      call.NewObject(call.Member{Name: hostile, Value: call.Text(hostile)}),
 	}
 	for _, texts := range []bool{false, true} {
 		var back map[string]any
 		if err := json.Unmarshal([]byte(line(t, e, texts)), &back); err != nil {
 			t.Fatal(err)
 		}
-		for _, name := range []string{"version", "agent", "agent_id", "session", "event", "tool", "cwd", "answer", "decision", "reason"} {
+		for _, name := range []string{"version", "agent", "agent_id", "session", "event", "tool", "cwd", "answer",
+			"decision", "reason"} {
 			if back[name] != hostile {
 				t.Errorf("%s became %q", name, back[name])
 			}
 		}
-		if got := back["input"].(map[string]any)[hostile]; texts && got != hostile || !texts && got.(map[string]any)["bytes"] != float64(len(hostile)) {
+		if got := back["input"].(map[string]any)[hostile]; texts && got != hostile || !texts &&
+			got.(map[string]any)["bytes"] != float64(len(hostile)) {
 			t.Errorf("the input became %q", back["input"])
 		}
 	}
@@ -108,7 +115,8 @@ func TestLineIsBounded(t *testing.T) {
 	for n := maxText - 4; n <= maxText+4; n++ {
 		s := strings.Repeat("x", n%4) + strings.Repeat("\U0001f600", n/4)
 		var back struct{ Input map[string]any }
-		if err := json.Unmarshal([]byte(line(t, &Entry{Input: call.NewObject(call.Member{Name: "s", Value: call.Text(s)})}, true)), &back); err != nil {
+		if err := json.Unmarshal([]byte(line(t,
+			&Entry{Input: call.NewObject(call.Member{Name: "s", Value: call.Text(s)})}, true)), &back); err != nil {
 			t.Fatal(err)
 		}
 		if n <= maxText {
@@ -119,7 +127,8 @@ func TestLineIsBounded(t *testing.T) {
 		}
 		cut := back.Input["s"].(map[string]any)
 		text := cut["text"].(string)
-		if len(text) > maxText || len(text) <= maxText-4 || !utf8.ValidString(text) || !strings.HasPrefix(s, text) || cut["bytes"] != float64(n) || cut["sha256"] != fmt.Sprintf("%x", sha256.Sum256([]byte(s))) {
+		if len(text) > maxText || len(text) <= maxText-4 || !utf8.ValidString(text) || !strings.HasPrefix(s, text) ||
+			cut["bytes"] != float64(n) || cut["sha256"] != fmt.Sprintf("%x", sha256.Sum256([]byte(s))) {
 			t.Errorf("%d bytes became %d, %v", n, len(text), cut["bytes"])
 		}
 	}
@@ -140,7 +149,8 @@ func TestLineIsBounded(t *testing.T) {
 		}
 	}
 	long := strings.Repeat("ü", maxText)
-	if got := line(t, &Entry{Tool: long, Dir: long, Session: long, AgentID: long, Outcome: callrules.Form{Reason: &long}}, false); len(got) > 6*maxText || strings.Count(got, " … (cut)") != 5 {
+	if got := line(t, &Entry{Tool: long, Dir: long, Session: long, AgentID: long,
+		Outcome: callrules.Form{Reason: &long}}, false); len(got) > 6*maxText || strings.Count(got, " … (cut)") != 5 {
 		t.Errorf("%d bytes", len(got))
 	}
 }
@@ -192,7 +202,8 @@ func TestAppend(t *testing.T) {
 	if err := Append(filepath.Join(filepath.Dir(name), "none", "log"), []byte("x\n")); err == nil {
 		t.Error("a folder is made")
 	}
-	if err := Append(filepath.Dir(name), []byte("x\n")); err == nil || !strings.Contains(err.Error(), "it is a folder") {
+	if err := Append(filepath.Dir(name), []byte("x\n")); err == nil ||
+		!strings.Contains(err.Error(), "it is a folder") {
 		t.Errorf("a folder: %v", err)
 	}
 }
@@ -207,11 +218,13 @@ func TestAppendLinks(t *testing.T) {
 		if err := os.Symlink(target, name); err != nil {
 			t.Skip(err)
 		}
-		if err := Append(name, []byte("x\n")); err == nil || !strings.Contains(err.Error(), "it is a link; name the file itself") {
+		if err := Append(name, []byte("x\n")); err == nil ||
+			!strings.Contains(err.Error(), "it is a link; name the file itself") {
 			t.Errorf("%s: %v", target, err)
 		}
 		// The same, where the link takes the file's place after it was looked at.
-		if file, err := os.OpenFile(name, os.O_RDWR|os.O_APPEND|os.O_CREATE|noFollow, 0o600); err == nil && noFollow != 0 {
+		if file, err := os.OpenFile(name, os.O_RDWR|os.O_APPEND|os.O_CREATE|noFollow, 0o600); err == nil &&
+			noFollow != 0 {
 			t.Errorf("%s is opened", target)
 			file.Close()
 		}
@@ -287,9 +300,11 @@ func TestAppendIsSure(t *testing.T) {
 	holds(t, name, "y\n")
 }
 
-// FuzzLine: whatever an input is, it becomes one line of JSON that shows, and with its texts what is read is what was written.
+// FuzzLine: whatever an input is, it becomes one line of JSON that shows, and with its texts what is read is what was
+// written.
 func FuzzLine(f *testing.F) {
-	for _, text := range []string{`{}`, `{"a":"b","c":[1,null,true,{"":"\u2028\u009b"}]}`, `[[[["x"]]]]`, `"\ud83d\ude00"`, `-0`} {
+	for _, text := range []string{`{}`, `{"a":"b","c":[1,null,true,{"":"\u2028\u009b"}]}`, `[[[["x"]]]]`,
+		`"\ud83d\ude00"`, `-0`} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

@@ -110,7 +110,8 @@ func TestRow_4_01_to_4_04_Capabilities(t *testing.T) {
 		"allow Glob src/*", "allow Grep src", "deny Grep doc",
 		"allow WebFetch https://a.b/c", "deny WebFetch https://c/a.b", "deny WebSearch x",
 		"deny Task x", "deny MultiEdit x")
-	decides(t, `(default ask "main") (policy "main" (deny (exec)) (deny (fs)) (deny (net)))`, "ask Task x", "ask mcp__x__y", "deny WebSearch x")
+	decides(t, `(default ask "main") (policy "main" (deny (exec)) (deny (fs)) (deny (net)))`, "ask Task x",
+		"ask mcp__x__y", "deny WebSearch x")
 }
 
 // "This evaluation runs once per Claude Code tool call. It does not run for child processes"
@@ -138,7 +139,8 @@ net (3,0) (allow (net "b"))
 net (0,0) (allow (net))`; got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
-	if set.Dialect != "clash" || set.Strategy != callrules.MostSpecific || set.Default != callrules.Deny || set.Name != "p.policy" {
+	if set.Dialect != "clash" || set.Strategy != callrules.MostSpecific || set.Default != callrules.Deny ||
+		set.Name != "p.policy" {
 		t.Errorf("%+v", set)
 	}
 	if o := set.Rules[0].Origin; o != (callrules.Origin{File: "p.policy", Line: 6}) {
@@ -152,7 +154,8 @@ func TestRow_4_07_Steps(t *testing.T) {
 	for _, test := range []struct{ step, text, want string }{
 		{"1 parse", `(policy "main" ` + conflict + ` (include "x")`, `1:1 is not closed`},
 		{"4 flatten", `(policy "main" ` + conflict + ` (include "x"))`, `1:53 no policy of that name`},
-		{"5 sandbox references", `(policy "main" ` + conflict + ` (allow (exec) :sandbox "x"))`, `1:67 no policy of that name`},
+		{"5 sandbox references", `(policy "main" ` + conflict + ` (allow (exec) :sandbox "x"))`,
+			`1:67 no policy of that name`},
 		{"7 matchers", `(policy "main" ` + conflict + ` (allow (exec /(/)))`, `1:66 does not compile`},
 		{"9 conflicts", `(policy "main" ` + conflict + `)`, `1:35 conflicts with`},
 	} {
@@ -167,12 +170,14 @@ func TestRow_4_07_Steps(t *testing.T) {
 // "extract the (default effect "name") declaration"
 func TestRow_4_08_Default(t *testing.T) {
 	for _, effect := range []string{"allow", "deny", "ask"} {
-		decides(t, fmt.Sprintf(`(policy "p") (policy "main" (deny (exec))) (default %s "p")`, effect), effect+" Bash ls", effect+" Task x")
+		decides(t, fmt.Sprintf(`(policy "p") (policy "main" (deny (exec))) (default %s "p")`, effect),
+			effect+" Bash ls", effect+" Task x")
 	}
 	decides(t, `(policy "main" (allow (exec "ls")))`, "allow Bash ls", "deny Bash rm")
 	refused(t, `(policy "p")`, nil, `1:1 there is no (default ...), which means (default deny "main")`)
 	refused(t, `(default deny "q") (policy "p")`, nil, `1:15 the policy "q", which does not exist`)
-	refused(t, "(default deny \"p\")\n(default deny \"p\") (policy \"p\")", nil, `2:1 a second default; the first is in line 1`)
+	refused(t, "(default deny \"p\")\n(default deny \"p\") (policy \"p\")", nil,
+		`2:1 a second default; the first is in line 1`)
 	refused(t, `(default deny main) (policy "main")`, nil, `1:15 without quotes: main; write "main"`)
 	refused(t, `(default maybe "p") (policy "p")`, nil, `1:10 the word maybe is not an effect`)
 	refused(t, `(default deny) (policy "main")`, nil, `1:1 is not (default EFFECT NAME)`)
@@ -190,11 +195,13 @@ func TestRow_4_09_Includes(t *testing.T) {
 	if set := read(t, `(policy "main" (include "a") (include "a")) (policy "a" (allow (exec "a")))`); len(set.Rules) != 1 {
 		t.Errorf("a policy that is included twice has its rules twice: %v", set.Rules)
 	}
-	refused(t, "(policy \"main\" (include \"a\"))\n(policy \"a\"\n(include \"b\"))\n(policy \"b\" (include \"a\"))", nil,
+	refused(t, "(policy \"main\" (include \"a\"))\n(policy \"a\"\n(include \"b\"))\n(policy \"b\" (include \"a\"))",
+		nil,
 		`4:13 is circular: "a" (line 2) includes "b" (line 4) includes "a" (line 2)`)
 	refused(t, `(policy "main" (include "main"))`, nil, `1:16 is circular: "main" (line 1) includes "main" (line 1)`)
 	refused(t, "(policy \"main\")\n(policy \"x\" (include \"y\"))", nil, `2:13 no policy of that name`)
-	refused(t, `(policy "main" (include "__internal_clash__"))`, nil, `1:16 clash's built-in policies are not part of policyscan`)
+	refused(t, `(policy "main" (include "__internal_clash__"))`, nil,
+		`1:16 clash's built-in policies are not part of policyscan`)
 	refused(t, `(policy "main") (policy "a") (policy "a")`, nil, `1:38 a second policy "a"; the first is in line 1`)
 
 	var text strings.Builder // each policy includes the next twice: 2^40 ways, and one rule
@@ -259,11 +266,13 @@ func TestRow_4_11_Env(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"A@", "A[", "A`", "A{", "A/", "A:", "0A", "9", `""`, "/A/"} {
-		refused(t, of("(allow (fs read (subpath (env "+name+"))))"), map[string]string{name: "/a"}, "3:26 is not (env NAME)")
+		refused(t, of("(allow (fs read (subpath (env "+name+"))))"), map[string]string{name: "/a"},
+			"3:26 is not (env NAME)")
 	}
 	t.Setenv("SET_OUTSIDE", "/x")
 	path := func(s string) string { return `(policy "main" (allow (fs read (subpath ` + s + `))))` }
-	refused(t, path(`(env SET_OUTSIDE)`), home(), `1:41 (env SET_OUTSIDE) is not defined; give --define SET_OUTSIDE=VALUE`)
+	refused(t, path(`(env SET_OUTSIDE)`), home(),
+		`1:41 (env SET_OUTSIDE) is not defined; give --define SET_OUTSIDE=VALUE`)
 	refused(t, path(`(join (env X) (env Y))`), home(), `1:47 (env X)`, `1:55 (env Y)`)
 	refused(t, path(`(env)`), home(), `1:41 is not (env NAME)`)
 	refused(t, path(`(env 1x)`), home(), `1:41 is not (env NAME)`)
@@ -424,11 +433,13 @@ func TestRow_4_20_NoMatch(t *testing.T) {
 }
 
 func TestRow_4_23_Positional(t *testing.T) {
-	decides(t, of(`(allow (exec "git" "push" *))`), "allow Bash git push", "allow Bash git push a b", "deny Bash git", "deny Bash git x push")
+	decides(t, of(`(allow (exec "git" "push" *))`), "allow Bash git push", "allow Bash git push a b", "deny Bash git",
+		"deny Bash git x push")
 	decides(t, of(`(allow (exec "git" * "a"))`), "allow Bash git x a", "deny Bash git a", "deny Bash git")
 	decides(t, of(`(allow (exec "git" (not "push")))`), "allow Bash git pull", "deny Bash git push", "deny Bash git")
 	decides(t, of(`(allow (exec "git" (or "a" *)))`), "allow Bash git b", "deny Bash git")
-	decides(t, of(`(allow (exec "git" (not (or "push" /^re/))))`), "allow Bash git pull", "deny Bash git push", "deny Bash git reset")
+	decides(t, of(`(allow (exec "git" (not (or "push" /^re/))))`), "allow Bash git pull", "deny Bash git push",
+		"deny Bash git reset")
 	decides(t, of(`(allow (exec (not (not "git")) /^-/))`), "allow Bash git -v", "deny Bash ls -v")
 }
 
@@ -437,7 +448,8 @@ func TestRow_4_24_Has(t *testing.T) {
 		"allow Bash git push --force", "allow Bash git push --force origin", "allow Bash git push origin --force main",
 		"deny Bash git push origin", "deny Bash git --force push", "deny Bash git pull --force")
 	decides(t, of(`(allow (exec "x" :has "a" "a"))`), "allow Bash x a b a", "deny Bash x a b")
-	decides(t, of(`(allow (exec "x" :has /-/ "--f"))`), "allow Bash x --f -y", "allow Bash x -y --f", "deny Bash x --f")
+	decides(t, of(`(allow (exec "x" :has /-/ "--f"))`), "allow Bash x --f -y", "allow Bash x -y --f",
+		"deny Bash x --f")
 	decides(t, of(`(allow (exec "x" :has (not "a")))`), "allow Bash x a b", "deny Bash x a", "deny Bash x")
 	decides(t, of(`(allow (exec "x" * :has "a"))`), "allow Bash x b a", "deny Bash x a", "deny Bash x")
 	decides(t, of(`(allow (exec :has "a"))`), "allow Bash x a", "deny Bash x b")
@@ -452,9 +464,11 @@ func TestRow_4_25_Paths(t *testing.T) {
 }
 
 func TestRow_4_26_Subpath(t *testing.T) {
-	decides(t, of(`(allow (fs read (subpath "/a/x/")))`), "allow Read /a/x", "allow Read /a/x/y/z", "deny Read /a/xy", "deny Read /a")
+	decides(t, of(`(allow (fs read (subpath "/a/x/")))`), "allow Read /a/x", "allow Read /a/x/y/z", "deny Read /a/xy",
+		"deny Read /a")
 	decides(t, of(`(allow (fs read (subpath "/")))`), "allow Read /a", "allow Read /")
-	decides(t, of(`(allow (fs read (or "/a" /\.md$/ (not (subpath "/b")))))`), "allow Read /a", "allow Read /b/x.md", "allow Read /c", "deny Read /b/x")
+	decides(t, of(`(allow (fs read (or "/a" /\.md$/ (not (subpath "/b")))))`), "allow Read /a", "allow Read /b/x.md",
+		"allow Read /c", "deny Read /b/x")
 }
 
 // A relative path of a rule is beneath PWD, or refused: it would never match.
@@ -483,21 +497,26 @@ func TestRow_4_28_Prefixes(t *testing.T) {
 // A program that is looked through is a program, too: alone, and for the rules that deny or ask by its name.
 func TestFault_164_LookedThrough(t *testing.T) {
 	decides(t, "(default allow \"main\")\n(policy \"main\" (deny (exec \"env\" *)) (ask (exec \"nohup\")))",
-		"deny Bash env", "deny Bash env -0", "deny Bash env FOO=1", "deny Bash env git status", "deny Bash nice -n 5 env git", "deny Bash env nohup git",
+		"deny Bash env", "deny Bash env -0", "deny Bash env FOO=1", "deny Bash env git status",
+		"deny Bash nice -n 5 env git", "deny Bash env nohup git",
 		"ask Bash nohup git", "allow Bash git env", "deny Bash env; git status", "deny Bash env > out", "allow Bash time git", "allow Bash nice")
 	decides(t, of(`(allow (exec (or "env" "time") *)) (allow (exec "git" *))`),
 		"allow Bash env", "allow Bash env -0", "allow Bash env git status", "deny Bash env rm x", "deny Bash time rm", "allow Bash time", "deny Bash nice", "deny Bash env | rm")
 	// Of the rules that name it the most specific decides; those that match any program, and a not, do not name it.
-	decides(t, "(default allow \"main\")\n(policy \"main\" (deny (exec \"env\" *)) (allow (exec \"env\" \"git\" *)))", "allow Bash env git status", "deny Bash env ls")
-	decides(t, of(`(ask (exec *)) (allow (exec "git" *))`), "allow Bash env git status", "ask Bash env", "ask Bash env ls")
+	decides(t, "(default allow \"main\")\n(policy \"main\" (deny (exec \"env\" *)) (allow (exec \"env\" \"git\" *)))",
+		"allow Bash env git status", "deny Bash env ls")
+	decides(t, of(`(ask (exec *)) (allow (exec "git" *))`), "allow Bash env git status", "ask Bash env",
+		"ask Bash env ls")
 	decides(t, of(`(deny (exec (not "git"))) (allow (exec "git" *))`), "allow Bash env git status", "deny Bash env")
 	decides(t, of(`(ask (exec /./)) (allow (exec "git" *))`), "allow Bash env git status")
 	decides(t, of(`(deny (exec /^env$/)) (allow (exec "git" *))`), "deny Bash env git status")
 	// Never milder than the default, or than what the program's own rules say.
 	decides(t, of(`(ask (exec "env" *)) (deny (exec "rm" *))`), "deny Bash env ls", "deny Bash env rm", "ask Bash env")
-	decides(t, of(`(allow (exec "command" *)) (deny (exec "git" *))`), "allow Bash command -v git", "deny Bash command git")
+	decides(t, of(`(allow (exec "command" *)) (deny (exec "git" *))`), "allow Bash command -v git",
+		"deny Bash command git")
 	out := ask(t, read(t, "(default allow \"main\")\n(policy \"main\" (deny (exec \"env\" *)))"), "Bash env git")
-	if out.Rule == nil || !strings.Contains(out.Trace.Steps[0].Why, "env is part of the command") || !out.Trace.Steps[0].Matched {
+	if out.Rule == nil || !strings.Contains(out.Trace.Steps[0].Why, "env is part of the command") ||
+		!out.Trace.Steps[0].Matched {
 		t.Errorf("%+v", out.Trace)
 	}
 	for rule, want := range map[string]string{
@@ -545,8 +564,10 @@ func TestFault_155_FirstCommand(t *testing.T) {
 func TestRow_4_29_SandboxIsNotEnforced(t *testing.T) {
 	noted(t, "(policy \"main\" (allow (exec \"x\")\n :sandbox \"s\"))\n(policy \"s\"\n (deny (exec \"y\")))",
 		`2 the sandbox "s" is read and named, but not enforced`, `4 is in the sandbox "s"`)
-	noted(t, `(policy "main" (deny (exec "x") :sandbox (allow (net))))`, `1 but not enforced`, `1 a :sandbox of a rule that says deny`)
-	noted(t, `(policy "__worktree__") (policy "main" (allow (net)))`, `1 there is no built-in policy of clash for it to replace`)
+	noted(t, `(policy "main" (deny (exec "x") :sandbox (allow (net))))`, `1 but not enforced`,
+		`1 a :sandbox of a rule that says deny`)
+	noted(t, `(policy "__worktree__") (policy "main" (allow (net)))`,
+		`1 there is no built-in policy of clash for it to replace`)
 }
 
 // "A deny rule can never be overridden by an allow rule." But "within a domain: first-match wins".
@@ -554,12 +575,14 @@ func TestRow_4_31_DenyIsOverridden(t *testing.T) {
 	text := of("(deny (exec \"git\" \"push\" *))\n(allow (exec \"git\" \"push\" \"origin\" \"x\"))\n(ask (exec \"git\" \"push\" \"origin\" *))")
 	decides(t, text, "deny Bash git push y", "allow Bash git push origin x", "ask Bash git push origin y")
 	noted(t, text, `3 (allow (exec "git" "push" "origin" "x")) of line 4 and 1 more are more specific`)
-	noted(t, of("(deny (fs (subpath \"/etc\")))\n(allow (fs read /conf/))"), `3 (allow (fs read /conf/)) of line 4 is more specific`)
+	noted(t, of("(deny (fs (subpath \"/etc\")))\n(allow (fs read /conf/))"),
+		`3 (allow (fs read /conf/)) of line 4 is more specific`)
 	noted(t, of("(deny (exec /^rm/))\n(allow (exec \"git\"))"))                           // git is not rm
 	noted(t, of("(deny (exec))\n(allow (exec \"git\"))\n(deny (fs))\n(allow (fs read))")) // that is what they are for
 	noted(t, of("(deny (fs write (subpath \"/a\")))\n(allow (fs read \"/a/b\"))"))
 	for _, path := range []string{"/a", "/a/b"} {
-		noted(t, of("(deny (fs read (subpath \"/a\")))\n(allow (fs read \""+path+"\"))"), `3 may decide before this rule denies`)
+		noted(t, of("(deny (fs read (subpath \"/a\")))\n(allow (fs read \""+path+"\"))"),
+			`3 may decide before this rule denies`)
 	}
 	noted(t, of("(deny (fs read (subpath \"/a\")))\n(allow (fs read \"/ab\"))")) // is not beneath /a
 	noted(t, of("(deny (exec \"git\"))\n(allow (exec /git/ \"a\"))"))            // is less specific
@@ -573,7 +596,8 @@ func TestRow_4_31_DenyIsOverridden(t *testing.T) {
 func TestX12_TrailingStars(t *testing.T) {
 	text := of("(allow (exec \"git\" * * * * *))\n(deny (exec \"git\" \"push\"))")
 	decides(t, text, "allow Bash git push")
-	noted(t, text, `3 ends in 5 times *`, `3 before (deny (exec "git" "push")) of line 4 only because of its *`, `4 is more specific and may decide before this rule denies`)
+	noted(t, text, `3 ends in 5 times *`, `3 before (deny (exec "git" "push")) of line 4 only because of its *`,
+		`4 is more specific and may decide before this rule denies`)
 	noted(t, of(`(allow (exec "git" "push" *)) (deny (exec "git" *))`), `3 is more specific and may decide`)
 	noted(t, of(`(allow (exec "git" *)) (allow (exec "git"))`))
 	noted(t, of(`(allow (exec "git" * * :has "a"))`)) // they keep :has from the first two
@@ -582,7 +606,8 @@ func TestX12_TrailingStars(t *testing.T) {
 func TestX13_OneStar(t *testing.T) {
 	text := of("(deny (exec \"git\"))\n(ask (exec \"git\" *))")
 	decides(t, text, "ask Bash git", "ask Bash git push")
-	noted(t, text, `3 is more specific and may decide before this rule denies`, `4 only because of its *, which requires nothing: without it they would be a conflict`)
+	noted(t, text, `3 is more specific and may decide before this rule denies`,
+		`4 only because of its *, which requires nothing: without it they would be a conflict`)
 }
 
 // The environment of this process is not read.
@@ -593,23 +618,29 @@ func TestX15_EnvIsDefined(t *testing.T) {
 
 func TestX16_Hosts(t *testing.T) {
 	decides(t, of(`(allow (net (or "GitHub.com" "b."))) (allow (net /^(X|y)\.org$/))`),
-		"allow WebFetch https://github.com/", "allow WebFetch https://GITHUB.com:443/", "allow WebFetch https://b./", "allow WebFetch https://x.org/",
+		"allow WebFetch https://github.com/", "allow WebFetch https://GITHUB.com:443/", "allow WebFetch https://b./",
+		"allow WebFetch https://x.org/",
 		"deny WebFetch https://github.com:x@evil.com/", "deny WebFetch https://api.github.com/")
 	decides(t, `(default allow "main") (policy "main" (deny (net "evil.com")))`,
 		"deny WebFetch https://evil.com/", "deny WebFetch https:/evil.com", `deny WebFetch https://evil.com\@x.org/`, "allow WebSearch x")
-	decides(t, of(`(allow (net (not "evil.com")))`), "deny WebFetch https:/evil.com", "allow WebFetch https://x/", "allow WebSearch x")
+	decides(t, of(`(allow (net (not "evil.com")))`), "deny WebFetch https:/evil.com", "allow WebFetch https://x/",
+		"allow WebSearch x")
 	decides(t, of(`(allow (net *))`), "allow WebFetch https:/evil.com", "allow WebSearch x")
 	refused(t, of("(deny (net \"a\u0080\"))"), nil, "3:12 is not a host")
 	refused(t, of(`(deny (net "bücher.de"))`), nil, `3:12 is not ASCII; write "xn--bcher-kva.de"`)
 	for _, host := range []string{"127.0.0.1", "2130706433", "0x7f.1", "0177.0.0.1", "127.0.0.1.", "%31%32%37.0.0.1"} {
-		decides(t, of(fmt.Sprintf(`(allow (net %q))`, host)), "allow WebFetch http://127.0.0.1/", "allow WebFetch http://127.1:80/", "deny WebFetch http://127.0.0.2/")
+		decides(t, of(fmt.Sprintf(`(allow (net %q))`, host)), "allow WebFetch http://127.0.0.1/",
+			"allow WebFetch http://127.1:80/", "deny WebFetch http://127.0.0.2/")
 	}
 	for _, host := range []string{"::1", "[::1]", "0:0:0:0:0:0:0:1"} {
-		decides(t, of(fmt.Sprintf(`(allow (net %q))`, host)), "allow WebFetch http://[::1]/", "allow WebFetch http://[0::0:1]/", "deny WebFetch http://[::2]/")
+		decides(t, of(fmt.Sprintf(`(allow (net %q))`, host)), "allow WebFetch http://[::1]/",
+			"allow WebFetch http://[0::0:1]/", "deny WebFetch http://[::2]/")
 	}
 	refused(t, of(`(deny (net "127.1")) (allow (net "127.0.0.1"))`), nil, "3:22 conflicts with") // one host
-	for _, host := range []string{"https://github.com", "github.com/a", "github.com:443", "*.github.com", "", "bücher.de", "a b", "a..b", "1.2.3.256", "[::1", "a^b", "u@a"} {
-		if _, err := Read(&document.Source{Name: "p", Text: []byte(of(fmt.Sprintf("(deny (net %q))", host)))}, nil); err == nil {
+	for _, host := range []string{"https://github.com", "github.com/a", "github.com:443", "*.github.com", "",
+		"bücher.de", "a b", "a..b", "1.2.3.256", "[::1", "a^b", "u@a"} {
+		if _, err := Read(&document.Source{Name: "p", Text: []byte(of(fmt.Sprintf("(deny (net %q))", host)))},
+			nil); err == nil {
 			t.Errorf("%q loads", host)
 		}
 	}
@@ -618,18 +649,21 @@ func TestX16_Hosts(t *testing.T) {
 	decides(t, of(`(allow (net "*"))`), "allow WebSearch x", "deny WebFetch https://a/")
 }
 
-// What cannot be determined might be anything, so a rule about anything is one that might decide, however it is written.
+// What cannot be determined might be anything, so a rule about anything is one that might decide, however it is
+// written.
 func TestAnythingOfWhatCannotBeDetermined(t *testing.T) {
 	for _, any := range []string{`*`, `(or *)`, `(or * *)`, `(or "a" *)`} {
 		set := read(t, fmt.Sprintf(`(default allow "main") (policy "main" (deny (fs write %s)) (deny (exec %s)) (deny (net %s)))`, any, any, any))
 		for _, tool := range []string{"Write", "Bash", "WebFetch"} { // without an input
-			if out := set.Decide(&call.Call{Tool: tool, Dir: "/w"}, callrules.Options{}); out.Effect != callrules.Deny {
+			if out := set.Decide(&call.Call{Tool: tool, Dir: "/w"},
+				callrules.Options{}); out.Effect != callrules.Deny {
 				t.Errorf("%s, %s: %s, %s", any, tool, out.Effect, out.Reason)
 			}
 		}
 	}
 	for _, program := range []string{`(exec)`, `(exec *)`} { // which asks for nothing
-		if out := read(t, of("(ask "+program+")")).Decide(&call.Call{Tool: "Bash", Dir: "/w"}, callrules.Options{}); out.Effect != callrules.Ask {
+		if out := read(t, of("(ask "+program+")")).Decide(&call.Call{Tool: "Bash", Dir: "/w"},
+			callrules.Options{}); out.Effect != callrules.Ask {
 			t.Errorf("%s: %s, %s", program, out.Effect, out.Reason)
 		}
 	}

@@ -29,9 +29,11 @@ func TestRow_4_07_Lexis(t *testing.T) {
 		}
 	})
 	refused(t, "(policy \"main\"\n (allow (exec \"x))\n)", nil, `2:15 a string that is not closed`)
-	refused(t, "(policy \"main\"\n (allow (exec \"x))\n (allow (exec \"y\")))", nil, `2:15 a string that is not closed on its line`)
+	refused(t, "(policy \"main\"\n (allow (exec \"x))\n (allow (exec \"y\")))", nil,
+		`2:15 a string that is not closed on its line`)
 	refused(t, `(policy "main\n")`, nil, `1:14 that it cannot escape`)
-	refused(t, "(policy \"main\"\n (deny (exec \"rm\" \"-rf\" /*)))", nil, `2:25 a regex that is not closed on its line`)
+	refused(t, "(policy \"main\"\n (deny (exec \"rm\" \"-rf\" /*)))", nil,
+		`2:25 a regex that is not closed on its line`)
 	refused(t, `(policy "main`+"\\", nil, `1:9 not closed`, `1:14 that it cannot escape`)
 	refused(t, "(policy \"main\"\n (deny (exec /a\\", nil, `2:14 a regex that is not closed on its line`)
 	refused(t, "(policy \"main\"\n (deny (exec /a\\\n b/)))", nil, `2:14 a regex that is not closed on its line`)
@@ -41,7 +43,8 @@ func TestRow_4_07_Lexis(t *testing.T) {
 	refused(t, "", nil, `1:1 no policy`)
 	refused(t, "; nothing\n", nil, `1:1 no policy`)
 	refused(t, "(policy \"main\")\n\xff", nil, `2:1 not UTF-8`)
-	refused(t, "x \"y\" ()", nil, `1:1 the word x is not a form`, `1:1 no policy of that name`, `1:3 a string is not`, `1:7 an empty list`)
+	refused(t, "x \"y\" ()", nil, `1:1 the word x is not a form`, `1:1 no policy of that name`, `1:3 a string is not`,
+		`1:7 an empty list`)
 	refused(t, "(policy \"main\" "+strings.Repeat("x ", 300)+")", nil, many(201)...)
 }
 
@@ -101,7 +104,8 @@ func TestWorktree(t *testing.T) {
 	decides(t, text, "allow Read x", "deny Read /repo/.git/config")
 	noted(t, text, `3 :worktree is read as if it were not there`)
 	refused(t, of(`(deny (fs read (subpath :worktree "/a")))`), nil, `3:16 a :worktree in a rule that says deny`)
-	refused(t, of(`(ask (fs read (or "/b" (subpath :worktree "/a"))))`), nil, `3:24 a :worktree in a rule that says ask`)
+	refused(t, of(`(ask (fs read (or "/b" (subpath :worktree "/a"))))`), nil,
+		`3:24 a :worktree in a rule that says ask`)
 	refused(t, of(`(allow (fs read (not (subpath :worktree "/a"))))`), nil, `3:22 or within (not ...)`)
 	decides(t, of(`(allow (fs read (not (not (subpath :worktree "/a")))))`), "allow Read /a")
 	decides(t, of(`(allow (exec "x") :sandbox (deny (fs read (subpath :worktree "/a"))))`), "allow Bash x")
@@ -112,9 +116,11 @@ func TestNotes(t *testing.T) {
 	noted(t, of(`(deny (fs (or create write) "/a"))`))
 	noted(t, of(`(allow (exec "x") :sandbox (deny (fs delete "/a")))`), `3 but not enforced`)
 	noted(t, of(`(allow (exec "x" :has * "a"))`), `3 a * after :has requires nothing`)
-	noted(t, "(policy \"main\" (allow (net)))\n(policy \"x\" (include \"y\")) (policy \"y\")", `2 the policy "x" is not used`, `2 the policy "y" is not used`)
+	noted(t, "(policy \"main\" (allow (net)))\n(policy \"x\" (include \"y\")) (policy \"y\")",
+		`2 the policy "x" is not used`, `2 the policy "y" is not used`)
 	noted(t, `(policy "main")`, `1 no rule applies`)
-	noted(t, "(default allow \"main\") (policy \"main\"\n(deny (fs write (subpath \"/a\"))))", `2 MultiEdit and NotebookEdit`)
+	noted(t, "(default allow \"main\") (policy \"main\"\n(deny (fs write (subpath \"/a\"))))",
+		`2 MultiEdit and NotebookEdit`)
 	noted(t, "(default allow \"main\") (policy \"main\"\n(deny (fs read (subpath \"/a\"))))")
 }
 
@@ -156,13 +162,16 @@ func TestPublicPolicies(t *testing.T) {
 	code := regexp.MustCompile("(?s)```\\w*\n(.*?)```")
 	loaded := 0
 	try := func(name, text string) {
-		set, err := Read(&document.Source{Name: name, Text: []byte(text)}, map[string]string{"PWD": "/w", "HOME": "/home/u", "TRANSCRIPT_DIR": "/t"})
+		set, err := Read(&document.Source{Name: name, Text: []byte(text)},
+			map[string]string{"PWD": "/w", "HOME": "/home/u", "TRANSCRIPT_DIR": "/t"})
 		var list document.Errors
 		switch {
 		case err == nil:
 			loaded++
-			for _, said := range []string{"Bash git push origin", "Read x", "Write /etc/x", "WebFetch https://a.b/", "Task x"} {
-				if out := ask(t, set, said); out.Effect == "" || out.Effect != callrules.Deny && out.Effect != callrules.Ask && out.Effect != callrules.Allow {
+			for _, said := range []string{"Bash git push origin", "Read x", "Write /etc/x", "WebFetch https://a.b/",
+				"Task x"} {
+				if out := ask(t, set, said); out.Effect == "" || out.Effect != callrules.Deny &&
+					out.Effect != callrules.Ask && out.Effect != callrules.Allow {
 					t.Errorf("%s: %s: %q", name, said, out.Effect)
 				}
 			}

@@ -232,7 +232,8 @@ func drawRule(t *rapid.T) nrule {
 			}
 		}
 	case "fs":
-		r.ops = rapid.SampledFrom([][]string{nil, {"read"}, {"write"}, {"read", "write"}, {"write", "delete"}}).Draw(t, "ops")
+		r.ops = rapid.SampledFrom([][]string{nil, {"read"}, {"write"}, {"read", "write"}, {"write", "delete"}}).Draw(t,
+			"ops")
 	}
 	return r
 }
@@ -379,7 +380,8 @@ func FuzzRead(f *testing.F) {
 			}
 			lines := strings.Split(text, "\n")
 			for _, e := range list {
-				if e.Line < 0 || e.Line > len(lines) || e.Line > 0 && (e.Column < 0 || e.Column > len(lines[e.Line-1])+1) {
+				if e.Line < 0 || e.Line > len(lines) || e.Line > 0 &&
+					(e.Column < 0 || e.Column > len(lines[e.Line-1])+1) {
 					t.Errorf("%v is beyond the file", e)
 				}
 			}
@@ -391,13 +393,16 @@ func FuzzRead(f *testing.F) {
 			}
 		}
 		for i, r := range set.Rules {
-			if r.Origin.Line < 1 || r.ID == "" || i > 0 && r.Domain == set.Rules[i-1].Domain && compare(r.Score, set.Rules[i-1].Score) > 0 {
+			if r.Origin.Line < 1 || r.ID == "" || i > 0 && r.Domain == set.Rules[i-1].Domain &&
+				compare(r.Score, set.Rules[i-1].Score) > 0 {
 				t.Errorf("the rule %d %+v", i, r)
 			}
 		}
-		for _, said := range []string{"Bash git push", "Bash ", "Read /w/x", "Write ../x", "WebFetch https://a.b/", "WebFetch :", "WebSearch x", "Task x"} {
+		for _, said := range []string{"Bash git push", "Bash ", "Read /w/x", "Write ../x", "WebFetch https://a.b/",
+			"WebFetch :", "WebSearch x", "Task x"} {
 			a, b := ask(t, set, said), ask(t, set, said)
-			if a.Effect != b.Effect || a.Rule != b.Rule || a.Reason != b.Reason || len(a.Trace.Steps) != len(set.Rules) {
+			if a.Effect != b.Effect || a.Rule != b.Rule || a.Reason != b.Reason ||
+				len(a.Trace.Steps) != len(set.Rules) {
 				t.Errorf("%s: %+v and %+v", said, a, b)
 			}
 		}

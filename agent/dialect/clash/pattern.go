@@ -127,7 +127,8 @@ func (c *compiler) host(n *node) string {
 	case !ok:
 		c.fail(document.CodeValue, n.at, fmt.Sprintf("%q is not a host, and would match none", n.text), fix)
 	case strings.ContainsFunc(n.text, func(r rune) bool { return r >= 0x80 }):
-		c.fail(document.CodeValue, n.at, fmt.Sprintf("the host %q is not ASCII", n.text), fmt.Sprintf("write %q", host))
+		c.fail(document.CodeValue, n.at, fmt.Sprintf("the host %q is not ASCII", n.text),
+			fmt.Sprintf("write %q", host))
 	}
 	return host
 }

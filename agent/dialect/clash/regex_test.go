@@ -24,7 +24,9 @@ func TestRow_4_07_RegexesThatDiffer(t *testing.T) {
 		}
 	}
 	for re, want := range map[string]string{
-		`ab\bc`: `3:16 a \b, which`, `a\Z`: `3:15 a \Z in the regex`, `a\0`: `3:15 a \0 in the regex`, `a\9`: `3:15 a \9 in the regex`, `a\x{41`: `3:15 a { that is not closed`, `[a\W]`: `3:16 a \W in [...]`, `[a&&b]`: `3:16 a && in [...]`, `a{`: `3:15 a { that is not a repetition`,
+		`ab\bc`: `3:16 a \b, which`, `a\Z`: `3:15 a \Z in the regex`, `a\0`: `3:15 a \0 in the regex`,
+		`a\9`: `3:15 a \9 in the regex`, `a\x{41`: `3:15 a { that is not closed`, `[a\W]`: `3:16 a \W in [...]`,
+		`[a&&b]`: `3:16 a && in [...]`, `a{`: `3:15 a { that is not a repetition`,
 	} {
 		refused(t, of("(deny (exec /"+re+"/))"), nil, want)
 	}
@@ -73,7 +75,8 @@ func TestRegexesThatAreTheSame(t *testing.T) {
 		set := read(t, of("(allow (exec \"x\" /"+test.re+"/))"))
 		re := set.Rules[0].When.All[1].Test.Regexp
 		if !re.MatchString(test.yes) || re.MatchString(test.no) {
-			t.Errorf("/%s/, for Go /%s/: %q %v, %q %v", test.re, re, test.yes, re.MatchString(test.yes), test.no, re.MatchString(test.no))
+			t.Errorf("/%s/, for Go /%s/: %q %v, %q %v", test.re, re, test.yes, re.MatchString(test.yes), test.no,
+				re.MatchString(test.no))
 		}
 	}
 }
@@ -81,7 +84,8 @@ func TestRegexesThatAreTheSame(t *testing.T) {
 // The classes as Unicode's technical standard 18 has them, and Rust's regexes after it.
 func TestClasses(t *testing.T) {
 	word := func(r rune) bool {
-		return unicode.In(r, unicode.Lu, unicode.Ll, unicode.Lt, unicode.Lm, unicode.Lo, unicode.Nl, unicode.Other_Alphabetic,
+		return unicode.In(r, unicode.Lu, unicode.Ll, unicode.Lt, unicode.Lm, unicode.Lo, unicode.Nl,
+			unicode.Other_Alphabetic,
 			unicode.M, unicode.Nd, unicode.Pc, unicode.Join_Control)
 	}
 	classes := []struct {
@@ -90,7 +94,8 @@ func TestClasses(t *testing.T) {
 		is   func(rune) bool
 	}{
 		{"words", regexp.MustCompile("[" + words + "]"), word},
-		{"spaces", regexp.MustCompile("[" + spaces + "]"), func(r rune) bool { return unicode.Is(unicode.White_Space, r) }},
+		{"spaces", regexp.MustCompile("[" + spaces + "]"),
+			func(r rune) bool { return unicode.Is(unicode.White_Space, r) }},
 		{"digits", regexp.MustCompile("[" + digits + "]"), func(r rune) bool { return unicode.Is(unicode.Nd, r) }},
 	}
 	for r := rune(0); r <= 0x20000; r++ { // beyond are letters, marks and nothing else

@@ -14,7 +14,8 @@ func BenchmarkThousandRules(b *testing.B) {
 	text.WriteString(head)
 	for i := range 1000 {
 		action := []string{"escalate", "allow", "deny"}[i%3]
-		text.WriteString(rule(i, action, "Bash|Write|Edit", "command", fmt.Sprintf(`regex git\s+push\s.*--force-%d\b`, i), fmt.Sprintf("literal make %d", i)))
+		text.WriteString(rule(i, action, "Bash|Write|Edit", "command",
+			fmt.Sprintf(`regex git\s+push\s.*--force-%d\b`, i), fmt.Sprintf("literal make %d", i)))
 	}
 	set := read(b, text.String())
 	c := uses("Bash", `{"command": "git push origin feature --force-with-lease && make test lint"}`)
@@ -32,7 +33,8 @@ func BenchmarkThousandGlobs(b *testing.B) {
 	text.WriteString(head)
 	for i := range 1000 {
 		action := []string{"escalate", "allow", "deny"}[i%3]
-		text.WriteString(rule(i, action, "Write|Edit", "file_path", fmt.Sprintf("glob /home/*/src/**/area-%d/*.{ts,tsx}", i)))
+		text.WriteString(rule(i, action, "Write|Edit", "file_path",
+			fmt.Sprintf("glob /home/*/src/**/area-%d/*.{ts,tsx}", i)))
 	}
 	set := read(b, text.String())
 	c := uses("Edit", `{"file_path": "/home/u/src/app/components/area-x/list/view/item.tsx"}`)

@@ -178,7 +178,9 @@ func (r *reader) oneRule(n *yaml.Node) {
 	r.doc.BeginNamed(n, "name")
 	keys := r.doc.Mapping(n, "the rule", `its keys, the first after "- "`,
 		document.Level{Required: []string{"name", "action", "tool"}, Optional: []string{"match", "reason"}})
-	read := readRule{at: n, name: r.words(keys["name"]), effect: r.effect(keys["action"]), tools: r.tools(keys["tool"])}
+	read := readRule{
+		at: n, name: r.words(keys["name"]), effect: r.effect(keys["action"]), tools: r.tools(keys["tool"]),
+	}
 	when := []callrules.Predicate{toolIs(read.tools)}
 	if at := keys["match"].Value; at != nil {
 		when = append(when, callrules.Predicate{Any: r.match(at, &read)})

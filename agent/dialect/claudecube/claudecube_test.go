@@ -77,8 +77,10 @@ var mistakes = []struct {
 	{"2_01_Rules", "version: \"1\"\ndefaults: {}\n", "1:1", `no "rules"`},
 	{"2_01_RulesIsAList", "version: \"1\"\ndefaults: {}\nrules: {}\n", "3:8", `"rules" is a mapping`},
 	{"2_01_RulesIsNull", "version: \"1\"\ndefaults: {}\nrules:\n", "3:7", `"rules" is empty`},
-	{"2_01_UnknownKey", "version: \"1\"\ndefaults: {}\nrules: []\nnotes: x\n", "4:1", `unknown key "notes" in the file`},
-	{"2_01_OwnKey", "version: \"1\"\ndefaults: {}\nrules: []\nx-notes: x\n", "4:1", `unknown key "x-notes" in the file`},
+	{"2_01_UnknownKey", "version: \"1\"\ndefaults: {}\nrules: []\nnotes: x\n", "4:1",
+		`unknown key "notes" in the file`},
+	{"2_01_OwnKey", "version: \"1\"\ndefaults: {}\nrules: []\nx-notes: x\n", "4:1",
+		`unknown key "x-notes" in the file`},
 	{"2_01_Empty", "# nothing\n", "", "the file is empty"},
 	{"2_01_EmptyMapping", "{}\n", "", "the file is empty"},
 	{"2_01_NotAMapping", "- a\n", "1:1", "the file is a list"},
@@ -91,19 +93,28 @@ var mistakes = []struct {
 	{"2_01_LineEnd", "version: \"1\"\rrules: []\n", "1:13", "a carriage return that is not part of a CRLF"},
 	{"2_01_LineEndUnicode", "# a\nversion: \"\u2028\"\n", "2:11", "the line separator U+2028"},
 	{"2_01_Directive", "%YAML 1.1\n---\nversion: \"1\"\n", "1:1", "a YAML directive"},
-	{"2_01_KeyTwice", "version: \"1\"\ndefaults: {}\nrules: []\nversion: \"2\"\n", "4:1", `duplicate key "version", first on line 1`},
+	{"2_01_KeyTwice", "version: \"1\"\ndefaults: {}\nrules: []\nversion: \"2\"\n", "4:1",
+		`duplicate key "version", first on line 1`},
 	{"2_01_KeyIsAList", "version: \"1\"\ndefaults: {}\nrules: []\n? [a]\n: b\n", "4:3", "a key that is not a string"},
-	{"2_01_Deep", head + "  " + strings.Repeat("[", 120) + strings.Repeat("]", 120) + "\n", "4:103", "nested deeper than 100 levels"},
+	{"2_01_Deep", head + "  " + strings.Repeat("[", 120) + strings.Repeat("]", 120) + "\n", "4:103",
+		"nested deeper than 100 levels"},
 	{"2_01_UTF8", "version: \"\xff\"\n", "1:11", "the byte 0xFF is not UTF-8"},
 	{"2_02_Unmatched", "version: \"1\"\ndefaults: {unmatched: ask}\nrules: []\n", "2:23", `the unmatched "ask"`},
 	{"2_02_UnmatchedNull", "version: \"1\"\ndefaults:\n  unmatched:\nrules: []\n", "3:13", `"unmatched" has no value`},
-	{"2_02_UnknownDefault", "version: \"1\"\ndefaults: {unmached: deny}\nrules: []\n", "2:12", `unknown key "unmached" in "defaults"`},
-	{"2_03_BudgetZero", "version: \"1\"\ndefaults: {max_budget_per_agent: 0}\nrules: []\n", "2:34", `"max_budget_per_agent" is 0`},
-	{"2_03_BudgetNegative", "version: \"1\"\ndefaults: {max_budget_per_agent: -0.5}\nrules: []\n", "2:34", `"max_budget_per_agent" is -0.5`},
-	{"2_03_BudgetText", "version: \"1\"\ndefaults: {max_budget_per_agent: \"5\"}\nrules: []\n", "2:34", `"max_budget_per_agent" is not a decimal number`},
-	{"2_03_BudgetInfinite", "version: \"1\"\ndefaults: {max_budget_per_agent: .inf}\nrules: []\n", "2:34", `"max_budget_per_agent" is not a decimal number`},
-	{"2_03_TurnsFraction", "version: \"1\"\ndefaults: {max_turns_per_agent: 1.5}\nrules: []\n", "2:33", `"max_turns_per_agent" is 1.5`},
-	{"2_03_TurnsZero", "version: \"1\"\ndefaults: {max_turns_per_agent: 0}\nrules: []\n", "2:33", `"max_turns_per_agent" is 0`},
+	{"2_02_UnknownDefault", "version: \"1\"\ndefaults: {unmached: deny}\nrules: []\n", "2:12",
+		`unknown key "unmached" in "defaults"`},
+	{"2_03_BudgetZero", "version: \"1\"\ndefaults: {max_budget_per_agent: 0}\nrules: []\n", "2:34",
+		`"max_budget_per_agent" is 0`},
+	{"2_03_BudgetNegative", "version: \"1\"\ndefaults: {max_budget_per_agent: -0.5}\nrules: []\n", "2:34",
+		`"max_budget_per_agent" is -0.5`},
+	{"2_03_BudgetText", "version: \"1\"\ndefaults: {max_budget_per_agent: \"5\"}\nrules: []\n", "2:34",
+		`"max_budget_per_agent" is not a decimal number`},
+	{"2_03_BudgetInfinite", "version: \"1\"\ndefaults: {max_budget_per_agent: .inf}\nrules: []\n", "2:34",
+		`"max_budget_per_agent" is not a decimal number`},
+	{"2_03_TurnsFraction", "version: \"1\"\ndefaults: {max_turns_per_agent: 1.5}\nrules: []\n", "2:33",
+		`"max_turns_per_agent" is 1.5`},
+	{"2_03_TurnsZero", "version: \"1\"\ndefaults: {max_turns_per_agent: 0}\nrules: []\n", "2:33",
+		`"max_turns_per_agent" is 0`},
 	{"2_04_Name", head + "  - {action: deny, tool: Bash}\n", "4:5", `no "name"`},
 	{"2_04_NameIsANumber", head + "  - {name: 5, action: deny, tool: Bash}\n", "4:12", `"name" is the YAML value "5"`},
 	{"2_04_NameBlank", head + "  - {name: ' ', action: deny, tool: Bash}\n", "4:12", `"name" is blank`},
@@ -111,29 +122,45 @@ var mistakes = []struct {
 	{"2_04_ActionWord", head + "  - {name: N, action: block, tool: Bash}\n", "4:23", `the action "block"`},
 	{"2_04_ActionCase", head + "  - {name: N, action: Deny, tool: Bash}\n", "4:23", `the action "Deny"`},
 	{"2_04_Tool", head + "  - {name: N, action: deny}\n", "4:5", `no "tool"`},
-	{"2_04_ReasonIsNull", head + "  - {name: N, action: deny, tool: Bash, reason: }\n", "4:49", `"reason" has no value`},
-	{"2_04_UnknownKey", head + "  - {name: N, action: deny, tool: Bash, priority: 5}\n", "4:41", `unknown key "priority" in the rule`},
-	{"2_04_OwnKey", head + "  - {name: N, action: deny, tool: Bash, x-owner: me}\n", "4:41", `unknown key "x-owner" in the rule`},
+	{"2_04_ReasonIsNull", head + "  - {name: N, action: deny, tool: Bash, reason: }\n", "4:49",
+		`"reason" has no value`},
+	{"2_04_UnknownKey", head + "  - {name: N, action: deny, tool: Bash, priority: 5}\n", "4:41",
+		`unknown key "priority" in the rule`},
+	{"2_04_OwnKey", head + "  - {name: N, action: deny, tool: Bash, x-owner: me}\n", "4:41",
+		`unknown key "x-owner" in the rule`},
 	{"2_04_RuleIsAText", head + "  - N\n", "4:5", "the rule is a string"},
 	{"2_04_MatchIsNull", head + "  - {name: N, action: deny, tool: Bash, match: }\n", "4:48", `"match" is empty`},
-	{"2_05_Type", head + "  - {name: N, action: deny, tool: Bash, match: {command: [{pattern: a, type: regexp}]}}\n", "4:78", `the type "regexp"`},
-	{"2_05_Pattern", head + "  - {name: N, action: deny, tool: Bash, match: {command: [{type: regex}]}}\n", "4:59", `no "pattern"`},
-	{"2_05_PatternIsANumber", head + "  - {name: N, action: deny, tool: Bash, match: {command: [{pattern: 5}]}}\n", "4:69", `"pattern" is the YAML value "5"`},
-	{"2_05_PatternIsAText", head + "  - {name: N, action: deny, tool: Bash, match: {command: [rm]}}\n", "4:59", "the pattern is a string"},
-	{"2_05_FieldIsAText", head + "  - {name: N, action: deny, tool: Bash, match: {command: rm}}\n", "4:58", `the field "command" is a string`},
-	{"2_05_UnknownKey", head + "  - {name: N, action: deny, tool: Bash, match: {command: [{pattern: a, flags: i}]}}\n", "4:72", `unknown key "flags" in the pattern`},
+	{"2_05_Type", head + "  - {name: N, action: deny, tool: Bash, match: {command: [{pattern: a, type: regexp}]}}\n",
+		"4:78", `the type "regexp"`},
+	{"2_05_Pattern", head + "  - {name: N, action: deny, tool: Bash, match: {command: [{type: regex}]}}\n", "4:59",
+		`no "pattern"`},
+	{"2_05_PatternIsANumber", head + "  - {name: N, action: deny, tool: Bash, match: {command: [{pattern: 5}]}}\n",
+		"4:69", `"pattern" is the YAML value "5"`},
+	{"2_05_PatternIsAText", head + "  - {name: N, action: deny, tool: Bash, match: {command: [rm]}}\n", "4:59",
+		"the pattern is a string"},
+	{"2_05_FieldIsAText", head + "  - {name: N, action: deny, tool: Bash, match: {command: rm}}\n", "4:58",
+		`the field "command" is a string`},
+	{"2_05_UnknownKey", head + "  - {name: N, action: deny, tool: Bash, match: {command: [{pattern: a, flags: i}]}}\n",
+		"4:72", `unknown key "flags" in the pattern`},
 	{"2_08_Negated", head + "  - {name: N, action: deny, tool: Edit, match: {file_path: [{pattern: '!src/**', type: glob}]}}\n", "4:71", `the field "file_path", the pattern "!src/**": a leading "!"`},
 	{"2_08_Extglob", head + "  - {name: N, action: deny, tool: Edit, match: {file_path: [{pattern: '**/+(a|b)', type: glob}]}}\n", "4:71", `the field "file_path", the pattern "**/+(a|b)": "+("`},
-	{"2_09_Blank", head + "  - {name: N, action: deny, tool: 'Write | Edit'}\n", "4:35", `the tool "Write ", with a space`},
+	{"2_09_Blank", head + "  - {name: N, action: deny, tool: 'Write | Edit'}\n", "4:35",
+		`the tool "Write ", with a space`},
 	{"2_09_Empty", head + "  - {name: N, action: deny, tool: ''}\n", "4:35", `"tool" is empty`},
 	{"2_09_EmptySide", head + "  - {name: N, action: deny, tool: 'Write|'}\n", "4:35", `no name on one side of a "|"`},
-	{"2_09_Glob", head + "  - {name: N, action: deny, tool: 'mcp__*'}\n", "4:35", `the tool "mcp__*": names are compared exactly`},
-	{"2_09_Regex", head + "  - {name: N, action: deny, tool: '^Write$'}\n", "4:35", `the tool "^Write$": names are compared exactly`},
-	{"2_09_Twice", head + "  - {name: N, action: deny, tool: 'Write|Write'}\n", "4:35", `the tool "Write" occurs twice`},
+	{"2_09_Glob", head + "  - {name: N, action: deny, tool: 'mcp__*'}\n", "4:35",
+		`the tool "mcp__*": names are compared exactly`},
+	{"2_09_Regex", head + "  - {name: N, action: deny, tool: '^Write$'}\n", "4:35",
+		`the tool "^Write$": names are compared exactly`},
+	{"2_09_Twice", head + "  - {name: N, action: deny, tool: 'Write|Write'}\n", "4:35",
+		`the tool "Write" occurs twice`},
 	{"2_13_EmptyMatch", head + "  - {name: N, action: deny, tool: Bash, match: {}}\n", "4:48", `"match" has no field`},
-	{"2_13_EmptyField", head + "  - {name: N, action: deny, tool: Bash, match: {command: []}}\n", "4:58", `the field "command" has no pattern`},
-	{"2_14_EmptyPart", head + "  - {name: N, action: deny, tool: Bash, match: {a..b: [{pattern: x}]}}\n", "4:49", `the field "a..b" has an empty part`},
-	{"2_14_FieldIsANumber", head + "  - {name: N, action: deny, tool: Bash, match: {5: [{pattern: x}]}}\n", "4:49", `a field whose name is the YAML value "5"`},
+	{"2_13_EmptyField", head + "  - {name: N, action: deny, tool: Bash, match: {command: []}}\n", "4:58",
+		`the field "command" has no pattern`},
+	{"2_14_EmptyPart", head + "  - {name: N, action: deny, tool: Bash, match: {a..b: [{pattern: x}]}}\n", "4:49",
+		`the field "a..b" has an empty part`},
+	{"2_14_FieldIsANumber", head + "  - {name: N, action: deny, tool: Bash, match: {5: [{pattern: x}]}}\n", "4:49",
+		`a field whose name is the YAML value "5"`},
 	{"2_16_InvalidRegex", head + "  - {name: N, action: deny, tool: Bash, match: {command: [{pattern: 'a(', type: regex}]}}\n", "4:69", `the field "command", the pattern "a(": a ( that is not closed`},
 	{"2_07_LookAhead", head + "  - {name: N, action: deny, tool: Bash, match: {command: [{pattern: 'rm (?!x)', type: regex}]}}\n", "4:69", `the field "command", the pattern "rm (?!x)": look-ahead`},
 	{"2_07_BackReference", head + "  - {name: N, action: deny, tool: Bash, match: {command: [{pattern: '(a)\\1', type: regex}]}}\n", "4:69", `the back-reference \1`},
@@ -166,8 +193,11 @@ func TestMistakes(t *testing.T) {
 }
 
 func TestRow_2_01_Alias(t *testing.T) {
-	_, err := Read(&document.Source{Name: "r.yaml", Text: []byte("version: &v \"1\"\ndefaults: {unmatched: *v}\nrules: []\n")})
-	if want := `r.yaml:1:10: the anchor "&v"; remove it, or quote it if it is text` + "\n" + `r.yaml:2:23: the alias "*v"; write out what it refers to, or quote it if it is text`; err == nil || err.Error() != want {
+	_, err := Read(&document.Source{Name: "r.yaml",
+		Text: []byte("version: &v \"1\"\ndefaults: {unmatched: *v}\nrules: []\n")})
+	if want := `r.yaml:1:10: the anchor "&v"; remove it, or quote it if it is text` + "\n" +
+		`r.yaml:2:23: the alias "*v"; write out what it refers to, or quote it if it is text`; err == nil ||
+		err.Error() != want {
 		t.Errorf("got  %v\nwant %s", err, want)
 	}
 }
@@ -201,7 +231,8 @@ func TestLimits(t *testing.T) {
 // them at once, in the order of the file.
 func TestRow_2_16_AllMistakes(t *testing.T) {
 	text := "version: 2\nbogus: 1\ndefaults: {unmatched: no}\nrules:\n" +
-		rule(1, "deny", "Bash", "command", "regex (") + rule(2, "denied", "Bash", "") + "  - {name: R3, action: deny, tool: ' '}\n"
+		rule(1, "deny", "Bash", "command", "regex (") + rule(2, "denied", "Bash", "") +
+		"  - {name: R3, action: deny, tool: ' '}\n"
 	_, err := Read(&document.Source{Name: "r.yaml", Text: []byte(text)})
 	var list document.Errors
 	if !errors.As(err, &list) {
@@ -220,7 +251,8 @@ func TestRow_2_16_AllMistakes(t *testing.T) {
 }
 
 func TestRow_2_16_Summary(t *testing.T) {
-	set := read(t, head+rule(1, "allow", "Read", "")+rule(2, "deny", "Bash", "")+rule(3, "allow", "Grep", "")+rule(4, "escalate", "Edit", ""))
+	set := read(t, head+rule(1, "allow", "Read", "")+rule(2, "deny", "Bash", "")+rule(3, "allow", "Grep", "")+rule(4,
+		"escalate", "Edit", ""))
 	if got, want := set.Summary(), "4 rules: 1 deny, 2 allow, 1 escalate"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
@@ -228,7 +260,8 @@ func TestRow_2_16_Summary(t *testing.T) {
 
 // "unmatched: ... .default("escalate")".
 func TestRow_2_02_Unmatched(t *testing.T) {
-	for defaults, want := range map[string]string{"{}": "escalate", "{unmatched: escalate}": "escalate", "{unmatched: deny}": "deny", "{unmatched: allow}": "allow"} {
+	for defaults, want := range map[string]string{"{}": "escalate", "{unmatched: escalate}": "escalate",
+		"{unmatched: deny}": "deny", "{unmatched: allow}": "allow"} {
 		set := read(t, "version: \"1\"\ndefaults: "+defaults+"\nrules: []\n")
 		out := set.Decide(uses("Bash", `{}`), callrules.Options{})
 		if out.Decision != want || out.Rule != nil || out.Reason != "No matching rule; default action: "+want {
@@ -240,7 +273,8 @@ func TestRow_2_02_Unmatched(t *testing.T) {
 // "NOT ENFORCED (placeholder)".
 func TestRow_2_03_Placeholders(t *testing.T) {
 	set := read(t, "version: \"1\"\ndefaults:\n  max_budget_per_agent: 5.00\n  max_turns_per_agent: 50.0\nrules: []\n")
-	for i, want := range []string{`3 "max_budget_per_agent" is a placeholder and is not enforced`, `4 "max_turns_per_agent" is a placeholder and is not enforced`} {
+	for i, want := range []string{`3 "max_budget_per_agent" is a placeholder and is not enforced`,
+		`4 "max_turns_per_agent" is a placeholder and is not enforced`} {
 		if got := fmt.Sprint(set.Notes[i].Origin.Line, " ", set.Notes[i].Text); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
@@ -261,7 +295,8 @@ func TestRow_2_05_2_06_Literal(t *testing.T) {
 
 // "new RegExp(pattern.pattern).test(value)".
 func TestRow_2_07_Regex(t *testing.T) {
-	set := read(t, head+rule(1, "deny", "Bash", "command", `regex git\s+push`)+rule(2, "allow", "Bash", "command", `regex ^ls$`))
+	set := read(t, head+rule(1, "deny", "Bash", "command", `regex git\s+push`)+rule(2, "allow", "Bash", "command",
+		`regex ^ls$`))
 	decides(t, set, "Bash", `{"command": "cd a; git \ufeffpush"}`, "deny", "R1")
 	decides(t, set, "Bash", `{"command": "GIT push"}`, "escalate", "-")
 	decides(t, set, "Bash", `{"command": "ls"}`, "allow", "R2")
@@ -322,7 +357,8 @@ func TestRow_2_13_NoMatch(t *testing.T) {
 
 // "Field names support dot-notation for nested access".
 func TestRow_2_14_Nested(t *testing.T) {
-	set := read(t, head+rule(1, "deny", "Edit", "nested.field", "literal x")+rule(2, "deny", "MultiEdit", "edits.1.new_string", "literal x"))
+	set := read(t, head+rule(1, "deny", "Edit", "nested.field", "literal x")+rule(2, "deny", "MultiEdit",
+		"edits.1.new_string", "literal x"))
 	decides(t, set, "Edit", `{"nested": {"field": "x"}}`, "deny", "R1")
 	decides(t, set, "Edit", `{"nested.field": "x"}`, "escalate", "-")
 	decides(t, set, "Edit", `{"nested": "x"}`, "escalate", "-")
@@ -333,17 +369,21 @@ func TestRow_2_14_Nested(t *testing.T) {
 // Numbers and truth values are compared as JavaScript writes them, lists too where that makes a decision stricter
 // only; null is missing, and objects have no text.
 func TestRow_2_15_Scalars(t *testing.T) {
-	set := read(t, head+rule(1, "deny", "Bash", "timeout", "literal 5", "literal true", "literal null", "literal [object Object]", "literal 1,2", "literal 1e+21"))
-	for input, want := range map[string]string{`5`: "deny", `5.0`: "deny", `"5"`: "deny", `true`: "deny", `1e21`: "deny", `null`: "escalate", `{}`: "escalate", `[1,2]`: "deny", `[[1,2]]`: "deny", `[1,3]`: "escalate",
+	set := read(t, head+rule(1, "deny", "Bash", "timeout", "literal 5", "literal true", "literal null",
+		"literal [object Object]", "literal 1,2", "literal 1e+21"))
+	for input, want := range map[string]string{`5`: "deny", `5.0`: "deny", `"5"`: "deny", `true`: "deny",
+		`1e21`: "deny", `null`: "escalate", `{}`: "escalate", `[1,2]`: "deny", `[[1,2]]`: "deny", `[1,3]`: "escalate",
 		`[{}]`: "deny", `[[true]]`: "deny", `[null]`: "escalate", `false`: "escalate"} {
 		decides(t, set, "Bash", `{"timeout": `+input+`}`, want, "")
 	}
 	for _, c := range []struct{ unmatched, action, want string }{
-		{"allow", "deny", "deny"}, {"allow", "escalate", "escalate"}, {"deny", "allow", "deny"}, {"escalate", "allow", "escalate"},
+		{"allow", "deny", "deny"}, {"allow", "escalate", "escalate"}, {"deny", "allow", "deny"},
+		{"escalate", "allow", "escalate"},
 		{"deny", "escalate", "deny"}, // what the default denies is not asked about for a list's text
 	} {
 		for _, pattern := range []string{"literal rm,-rf,x", "regex rm", "glob rm,-rf,*"} {
-			text := "version: \"1\"\ndefaults: {unmatched: " + c.unmatched + "}\nrules:\n" + rule(1, c.action, "Bash", "command", pattern)
+			text := "version: \"1\"\ndefaults: {unmatched: " + c.unmatched + "}\nrules:\n" +
+				rule(1, c.action, "Bash", "command", pattern)
 			decides(t, read(t, text), "Bash", `{"command": ["rm", "-rf", "x"]}`, c.want, "")
 		}
 	}
@@ -353,14 +393,16 @@ func TestRow_2_15_Scalars(t *testing.T) {
 // evaluated in array order (the order they appear in the YAML file). First match wins."
 func TestRow_2_17_18_19_Order(t *testing.T) {
 	escalate, allow, deny := "  - {name: E, action: escalate, tool: Bash}\n", "  - {name: A, action: allow, tool: Bash, match: {command: [{pattern: a}, {pattern: b}]}}\n", "  - {name: D, action: deny, tool: Bash, match: {command: [{pattern: b}]}}\n"
-	for _, order := range []string{escalate + allow + deny, deny + allow + escalate, allow + escalate + deny, allow + deny + escalate} {
+	for _, order := range []string{escalate + allow + deny, deny + allow + escalate, allow + escalate + deny, allow +
+		deny + escalate} {
 		set := read(t, head+order)
 		decides(t, set, "Bash", `{"command": "b"}`, "deny", "D")
 		decides(t, set, "Bash", `{"command": "a"}`, "allow", "A")
 		decides(t, set, "Bash", `{"command": "c"}`, "escalate", "E")
 	}
 	for _, action := range []string{"deny", "allow", "escalate"} {
-		set := read(t, head+rule(1, action, "Bash", "command", "literal b")+rule(2, action, "Bash", "command", "literal a")+rule(3, action, "Bash", "command", "literal a"))
+		set := read(t, head+rule(1, action, "Bash", "command", "literal b")+rule(2, action, "Bash", "command",
+			"literal a")+rule(3, action, "Bash", "command", "literal a"))
 		decides(t, set, "Bash", `{"command": "a"}`, action, "R2")
 	}
 }
@@ -370,7 +412,8 @@ func TestRow_2_20_21_Reasons(t *testing.T) {
 	for _, action := range []string{"deny", "allow", "escalate"} {
 		verb := map[string]string{"deny": "Denied", "allow": "Allowed", "escalate": "Escalated"}[action]
 		set := read(t, head+"  - {name: N, action: "+action+", tool: Bash}\n  - {name: M, action: "+action+", tool: Edit, reason: Because}\n")
-		for tool, want := range map[string]string{"Bash": verb + " by rule: N", "Edit": "Because", "Read": "No matching rule; default action: escalate"} {
+		for tool, want := range map[string]string{"Bash": verb + " by rule: N", "Edit": "Because",
+			"Read": "No matching rule; default action: escalate"} {
 			if out := set.Decide(uses(tool, `{}`), callrules.Options{}); out.Reason != want {
 				t.Errorf("%s: got %q, want %q", tool, out.Reason, want)
 			}
@@ -400,7 +443,8 @@ func TestRow_2_22_Concurrent(t *testing.T) {
 		group.Go(func() {
 			w := wants[i%len(wants)]
 			for range 5 {
-				if out := set.Decide(uses(w.tool, w.input), callrules.Options{Trace: i%3 == 0}); out.Decision != w.decision {
+				if out := set.Decide(uses(w.tool, w.input),
+					callrules.Options{Trace: i%3 == 0}); out.Decision != w.decision {
 					t.Errorf("%s: %s", w.input, out.Decision)
 				}
 			}
@@ -467,8 +511,11 @@ func TestRow_2_23_2_24_ShippedRules(t *testing.T) {
 		input := call.NewObject(call.Member{Name: field, Value: call.Text(c.value)})
 		decides(t, set, c.tool, input.JSON(), c.decision, c.rule)
 	}
-	for value, want := range map[string]string{"rm -rf /": "Destructive filesystem command blocked", "git push --force": "Force push blocked"} {
-		if out := set.Decide(&call.Call{Tool: "Bash", Input: call.NewObject(call.Member{Name: "command", Value: call.Text(value)})}, callrules.Options{}); out.Reason != want {
+	for value, want := range map[string]string{"rm -rf /": "Destructive filesystem command blocked",
+		"git push --force": "Force push blocked"} {
+		if out := set.Decide(&call.Call{Tool: "Bash",
+			Input: call.NewObject(call.Member{Name: "command", Value: call.Text(value)})},
+			callrules.Options{}); out.Reason != want {
 			t.Errorf("%s: %q", value, out.Reason)
 		}
 	}

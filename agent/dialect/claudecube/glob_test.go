@@ -15,8 +15,9 @@ import (
 )
 
 var (
-	micromatch = flag.String("micromatch", "", "a folder where micromatch is installed, to compare globs with it; needs node")
-	update     = flag.Bool("update", false, "with -micromatch: write testdata/micromatch.jsonl")
+	micromatch = flag.String("micromatch", "",
+		"a folder where micromatch is installed, to compare globs with it; needs node")
+	update = flag.Bool("update", false, "with -micromatch: write testdata/micromatch.jsonl")
 )
 
 // "micromatch.isMatch(value, pattern.pattern)". What a rule that denies matches, and what one that allows does, which
@@ -26,13 +27,17 @@ func TestRow_2_08_Glob(t *testing.T) {
 		glob               string
 		both, denied, none []string
 	}{
-		{"src/**/*.ts", []string{"src/a.ts", "src/b/c/a.ts"}, []string{"src/.a.ts", "src/.b/a.ts"}, []string{"/p/src/a.ts", "src/a.js", "SRC/a.ts"}},
-		{"/p/src/**", []string{"/p/src/a", "/p/src/a/b"}, []string{"/p/src/.env", "/p/src/.git/config", "/p/src/"}, []string{"p/src/a", "/p/srcs/a"}},
-		{"**/src/**", []string{"/p/src/a", "src/a", "/p/q/src/a/b"}, []string{"/p/src/.env", "/.p/src/a", "/p/src/a\nb"}, []string{"/p/srcs/a"}},
+		{"src/**/*.ts", []string{"src/a.ts", "src/b/c/a.ts"}, []string{"src/.a.ts", "src/.b/a.ts"},
+			[]string{"/p/src/a.ts", "src/a.js", "SRC/a.ts"}},
+		{"/p/src/**", []string{"/p/src/a", "/p/src/a/b"}, []string{"/p/src/.env", "/p/src/.git/config", "/p/src/"},
+			[]string{"p/src/a", "/p/srcs/a"}},
+		{"**/src/**", []string{"/p/src/a", "src/a", "/p/q/src/a/b"},
+			[]string{"/p/src/.env", "/.p/src/a", "/p/src/a\nb"}, []string{"/p/srcs/a"}},
 		{"src/**", []string{"src/a"}, []string{"src/../a", "src/a/..", "src/./a"}, nil},
 		{".*/a", []string{".b/a", "..b/a"}, []string{"./a", "../a"}, nil},
 		{"**/.env", []string{"/p/.env", ".env"}, []string{"/.p/.env"}, []string{"/p/.env.local"}},
-		{"**/.github/**", []string{"/p/.github/a"}, []string{"/p/.github/.a", "/.p/.github/a"}, []string{"/p/github/a"}},
+		{"**/.github/**", []string{"/p/.github/a"}, []string{"/p/.github/.a", "/.p/.github/a"},
+			[]string{"/p/github/a"}},
 		{".*", []string{".env", ".git"}, nil, []string{"env", "a/.env"}},
 		{"*", []string{"a"}, []string{".a", "", "a/"}, []string{"a/b"}},
 		{"**", []string{"a", "a/b", "/a"}, []string{".a", "a/.b", "", "a\nb"}, nil},
@@ -148,9 +153,13 @@ func TestMicromatch(t *testing.T) {
 
 // makeQuestions makes some globs and values for each.
 func makeQuestions(r *rand.Rand, globs, values int) []question {
-	parts := []string{"a", "b", ".", "*", "**", "?", "/", "/", "{a,b}", "{a,.b/*}", "{,a}", "[a-b]", "[0-b]", ".a", "a*", "*.a", `\*`, `\{`, "{a,{b,**/c}}", "+", "@", "~", "-", " ", ",", "!", "#", "é", "😀", "{", "}", "{a..c,b}", "|", "(", "\"", "[ab]", "[!a-b]", "&", "%", "=", ":", ";", "'", "<", "`"}
-	of := []string{"a", "b", "c", ".", "..", ".a", ".b", "/", "/", "/", "*", "{", "}", "ab", "\n", "-", " ", "é", "😀", "+", "[", "]", "a.a", "\\", ",", "$", "^", "!", "#", "@", "~"}
-	ends := []string{"/**", "*/**", "/**/**", "*/**/**", "/*/**", "/**/*/**", "{a,b*}/**", `\*/**`, "?/**", "/**/**/*", "/**/*"}
+	parts := []string{"a", "b", ".", "*", "**", "?", "/", "/", "{a,b}", "{a,.b/*}", "{,a}", "[a-b]", "[0-b]", ".a",
+		"a*", "*.a", `\*`, `\{`, "{a,{b,**/c}}", "+", "@", "~", "-", " ", ",", "!", "#", "é", "😀", "{", "}",
+		"{a..c,b}", "|", "(", "\"", "[ab]", "[!a-b]", "&", "%", "=", ":", ";", "'", "<", "`"}
+	of := []string{"a", "b", "c", ".", "..", ".a", ".b", "/", "/", "/", "*", "{", "}", "ab", "\n", "-", " ", "é", "😀",
+		"+", "[", "]", "a.a", "\\", ",", "$", "^", "!", "#", "@", "~"}
+	ends := []string{"/**", "*/**", "/**/**", "*/**/**", "/*/**", "/**/*/**", "{a,b*}/**", `\*/**`, "?/**", "/**/**/*",
+		"/**/*"}
 	pick := func(of []string, most int) string {
 		var b strings.Builder
 		for range r.IntN(most + 1) {
@@ -175,7 +184,8 @@ func makeQuestions(r *rand.Rand, globs, values int) []question {
 			if folder, ok := strings.CutSuffix(near, "/**"); ok && r.IntN(2) == 0 {
 				near = folder
 			}
-			q.Values = append(q.Values, strings.NewReplacer("**", pick(of, 3), "*", pick(of, 2), "?", "a", "{a,b}", "a", "[a-b]", "b", "{a,b*}", "b", `\`, "").Replace(near))
+			q.Values = append(q.Values, strings.NewReplacer("**", pick(of, 3), "*", pick(of, 2), "?", "a", "{a,b}",
+				"a", "[a-b]", "b", "{a,b*}", "b", `\`, "").Replace(near))
 		}
 		all = append(all, q)
 	}
@@ -213,7 +223,8 @@ func compareMicromatch(t *testing.T, questions []question) {
 		sets := map[callrules.Effect]*callrules.Set{}
 		for _, effect := range []callrules.Effect{callrules.Deny, callrules.Allow} {
 			test := callrules.Test{Fact: callrules.Fact{Source: callrules.FromInput, Path: []string{"f"}}}
-			sets[effect] = &callrules.Set{Strategy: callrules.CategoryFirst, Default: callrules.Ask, Rules: []callrules.Rule{{ID: "R", Effect: effect, When: globbed(&test, q.Glob, effect)}}}
+			sets[effect] = &callrules.Set{Strategy: callrules.CategoryFirst, Default: callrules.Ask,
+				Rules: []callrules.Rule{{ID: "R", Effect: effect, When: globbed(&test, q.Glob, effect)}}}
 		}
 		holds := func(effect callrules.Effect, value string) bool {
 			use := &call.Call{Tool: "Edit", Input: call.NewObject(call.Member{Name: "f", Value: call.Text(value)})}
@@ -231,9 +242,11 @@ func compareMicromatch(t *testing.T, questions []question) {
 			switch {
 			case theirs:
 				matches++
-				stricter := strings.Contains(value, "..") || strings.Contains(q.Glob, "{,") && strings.Contains("/"+value, "/.")
+				stricter := strings.Contains(value, "..") || strings.Contains(q.Glob, "{,") &&
+					strings.Contains("/"+value, "/.")
 				stricter = stricter || onlyBeneath(q.Glob) && strings.Contains(value, "//")
-				if !allows && (stricter || strings.HasSuffix(value, "/") || strings.ContainsAny(value, "\n\r\u2028\u2029")) {
+				if !allows && (stricter || strings.HasSuffix(value, "/") ||
+					strings.ContainsAny(value, "\n\r\u2028\u2029")) {
 					narrower++
 					allows = true // it is known, and stricter
 				}
@@ -247,7 +260,8 @@ func compareMicromatch(t *testing.T, questions []question) {
 			}
 		}
 	}
-	t.Logf("%d matches of micromatch; %d wider when denied, %d narrower when allowed; %d wrong", matches, wider, narrower, bad)
+	t.Logf("%d matches of micromatch; %d wider when denied, %d narrower when allowed; %d wrong", matches, wider,
+		narrower, bad)
 	if matches < len(questions) {
 		t.Errorf("only %d matches", matches)
 	}

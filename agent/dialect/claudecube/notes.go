@@ -134,7 +134,8 @@ func suspectPattern(rule *readRule, field string, p *pattern) string {
 		if p.kind == "literal" && rule.effect == callrules.Deny && field == "command" {
 			return "the command with one more space is not denied; write a regex"
 		}
-	case p.kind == "regex" && paths && len(p.text) > 1 && p.text[0] == '^' && (p.text[1] == '_' || isLetter(p.text[1])):
+	case p.kind == "regex" && paths && len(p.text) > 1 && p.text[0] == '^' &&
+		(p.text[1] == '_' || isLetter(p.text[1])):
 		return "agents give absolute paths, which begin differently; write (^|/) for ^"
 	case p.kind == "regex" && field == "command" && allows && !strings.HasPrefix(p.text, "^"):
 		return "it is found anywhere in a command, so whatever comes before it is allowed too; begin it with ^"

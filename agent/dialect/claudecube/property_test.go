@@ -60,7 +60,8 @@ func makeCall(r *rand.Rand) *call.Call {
 	var members []call.Member
 	for _, name := range []string{"command", "file_path"} {
 		if r.IntN(3) > 0 {
-			members = append(members, call.Member{Name: name, Value: call.Text([]string{"", "a", "b", "ab", "cc", "xa"}[r.IntN(6)])})
+			members = append(members, call.Member{Name: name,
+				Value: call.Text([]string{"", "a", "b", "ab", "cc", "xa"}[r.IntN(6)])})
 		}
 	}
 	return &call.Call{Tool: []string{"Bash", "Edit", "Read", "Task"}[r.IntN(4)], Input: call.NewObject(members...)}
@@ -74,7 +75,8 @@ func naive(list []made, c *call.Call) (action, name string) {
 				continue
 			}
 			value := c.Input.Member(m.field)
-			if m.field == "" || value != nil && (value.Str() == m.literal || regexp.MustCompile(m.regex).MatchString(value.Str())) {
+			if m.field == "" || value != nil &&
+				(value.Str() == m.literal || regexp.MustCompile(m.regex).MatchString(value.Str())) {
 				return action, m.name
 			}
 		}
@@ -146,7 +148,8 @@ func TestOrderOfCategories(t *testing.T) {
 		for range 5 {
 			c := makeCall(r)
 			a, b := one.Decide(c, callrules.Options{}), two.Decide(c, callrules.Options{})
-			if a.Decision != b.Decision || a.Reason != b.Reason || (a.Rule == nil) != (b.Rule == nil) || a.Rule != nil && a.Rule.ID != b.Rule.ID {
+			if a.Decision != b.Decision || a.Reason != b.Reason || (a.Rule == nil) != (b.Rule == nil) ||
+				a.Rule != nil && a.Rule.ID != b.Rule.ID {
 				t.Errorf("%s %s: %s or %s", c.Tool, c.Input.JSON(), a.Reason, b.Reason)
 			}
 		}
@@ -186,7 +189,8 @@ func FuzzRead(f *testing.F) {
 			}
 		}
 		for _, tool := range []string{"Bash", "Edit"} {
-			out := set.Decide(uses(tool, `{"command": "rm\n", "a": {"b": "😀"}, "timeout": 5}`), callrules.Options{Trace: true})
+			out := set.Decide(uses(tool, `{"command": "rm\n", "a": {"b": "😀"}, "timeout": 5}`),
+				callrules.Options{Trace: true})
 			if out.Decision != "deny" && out.Decision != "allow" && out.Decision != "escalate" || out.Reason == "" {
 				t.Errorf("%+v", out)
 			}

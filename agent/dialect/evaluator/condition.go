@@ -63,7 +63,8 @@ func (r *reader) condition(n *node, rule *callrules.Rule) callrules.Predicate {
 	case callrules.SameAs:
 		test.Values = []*call.Value{value}
 		if value.Kind() == call.List {
-			r.note(at, "%s with a list: two lists are never equal, so it is always %t; write in or not_in", name, o.not)
+			r.note(at, "%s with a list: two lists are never equal, so it is always %t; write in or not_in",
+				name, o.not)
 		}
 	case callrules.OneOf:
 		test.Values = list

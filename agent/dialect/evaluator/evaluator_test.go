@@ -102,7 +102,8 @@ func TestRow_1_02_CompileErrorNotes(t *testing.T) {
 			t.Errorf("note %d is at %v", i, note.Origin)
 		}
 	}
-	if broken := set.Policies[0].Broken; !strings.Contains(broken, `"(?=x)" of the rule r1 does not compile: invalid`) {
+	if broken := set.Policies[0].Broken; !strings.Contains(broken,
+		`"(?=x)" of the rule r1 does not compile: invalid`) {
 		t.Errorf("Broken is %q", broken)
 	}
 }
@@ -112,33 +113,58 @@ func TestAlgorithm(t *testing.T) {
 	allowAll, denyBash := rule("a", "allow", isBash), rule("d", "deny", isBash)
 	for _, c := range []struct{ name, bundle, request, want string }{
 		{"Row_1_03 the containing policy is marked errored: rules before the bad one never run",
-			bundle(policy(first, "allow", denyBash, rule("bad", "allow", badRule))), bash, "deny POLICY_COMPILE_ERROR 11@7"},
-		{"Row_1_05 null if the result is from defaultEffect fall-through", bundle(policy(first, "allow", rule("d", "deny", isNone))), bash, "allow"},
-		{"Row_1_07 frozen: before any rule fires", bundle(policy(first, "allow", allowAll)), `{"tool_name": "Bash", "agent_id": "Agent-1"}`, "deny AGENT_FROZEN"},
-		{"Row_1_07 frozen: case-insensitive", bundle(policy(first, "allow", allowAll)), `{"tool_name": "Bash", "agent_id": "aGENT-1"}`, "deny AGENT_FROZEN"},
-		{"Row_1_07 frozen: also with zero policies", bundle(), `{"tool_name": "Bash", "agent_id": "agent-1"}`, "deny AGENT_FROZEN"},
-		{"Row_1_07 frozen: also before a broken policy", bundle(policy(first, "allow", rule("bad", "deny", badRule))), `{"tool_name": "Bash", "agent_id": "agent-1"}`, "deny AGENT_FROZEN"},
-		{"Row_1_07 frozen: a call that is no request has an agent too", bundle(policy(first, "allow", allowAll)), `{"tool": "Bash", "agent_id": "agent-1"}`, "deny AGENT_FROZEN"},
-		{"Row_1_07 not frozen: another agent", bundle(policy(first, "allow", allowAll)), `{"tool_name": "Bash", "agent_id": "agent-11"}`, "allow 11@7 a"},
-		{"Row_1_07 not frozen: no agent_id", bundle(policy(first, "allow", allowAll)), `{"tool_name": "Bash"}`, "allow 11@7 a"},
-		{"Row_1_07 not frozen: agent_id null", bundle(policy(first, "allow", allowAll)), `{"tool_name": "Bash", "agent_id": null}`, "allow 11@7 a"},
+			bundle(policy(first, "allow", denyBash, rule("bad", "allow", badRule))), bash,
+			"deny POLICY_COMPILE_ERROR 11@7"},
+		{"Row_1_05 null if the result is from defaultEffect fall-through",
+			bundle(policy(first, "allow", rule("d", "deny", isNone))), bash, "allow"},
+		{"Row_1_07 frozen: before any rule fires", bundle(policy(first, "allow", allowAll)),
+			`{"tool_name": "Bash", "agent_id": "Agent-1"}`, "deny AGENT_FROZEN"},
+		{"Row_1_07 frozen: case-insensitive", bundle(policy(first, "allow", allowAll)),
+			`{"tool_name": "Bash", "agent_id": "aGENT-1"}`, "deny AGENT_FROZEN"},
+		{"Row_1_07 frozen: also with zero policies", bundle(), `{"tool_name": "Bash", "agent_id": "agent-1"}`,
+			"deny AGENT_FROZEN"},
+		{"Row_1_07 frozen: also before a broken policy", bundle(policy(first, "allow", rule("bad", "deny", badRule))),
+			`{"tool_name": "Bash", "agent_id": "agent-1"}`, "deny AGENT_FROZEN"},
+		{"Row_1_07 frozen: a call that is no request has an agent too", bundle(policy(first, "allow", allowAll)),
+			`{"tool": "Bash", "agent_id": "agent-1"}`, "deny AGENT_FROZEN"},
+		{"Row_1_07 not frozen: another agent", bundle(policy(first, "allow", allowAll)),
+			`{"tool_name": "Bash", "agent_id": "agent-11"}`, "allow 11@7 a"},
+		{"Row_1_07 not frozen: no agent_id", bundle(policy(first, "allow", allowAll)), `{"tool_name": "Bash"}`,
+			"allow 11@7 a"},
+		{"Row_1_07 not frozen: agent_id null", bundle(policy(first, "allow", allowAll)),
+			`{"tool_name": "Bash", "agent_id": null}`, "allow 11@7 a"},
 		{"Row_1_08 the bundle has no policies", bundle(), bash, "deny NO_POLICIES"},
 		{"Row_1_08 the bundle is null", " null\n", bash, "deny NO_POLICIES"},
 		{"Row_1_09 a deny in an earlier policy wins with no code",
-			bundle(policy(first, "allow", denyBash), policy(second, "allow", rule("bad", "deny", badRule))), bash, "deny 11@7 d"},
+			bundle(policy(first, "allow", denyBash), policy(second, "allow", rule("bad", "deny", badRule))), bash,
+			"deny 11@7 d"},
 		{"Row_1_09 an earlier allow does not win over a policy that is broken",
-			bundle(policy(first, "allow", allowAll), policy(second, "allow", rule("bad", "deny", badRule))), bash, "deny POLICY_COMPILE_ERROR 22@7"},
+			bundle(policy(first, "allow", allowAll), policy(second, "allow", rule("bad", "deny", badRule))), bash,
+			"deny POLICY_COMPILE_ERROR 22@7"},
 		{"Row_1_10 the errored policy is the matched one, without a rule",
-			bundle(policy(first, "allow", rule("d", "deny", isNone)), policy(second, "allow", rule("bad", "deny", badRule))), bash, "deny POLICY_COMPILE_ERROR 22@7"},
-		{"Row_1_11 AND all conditions: all hold", bundle(policy(first, "allow", rule("d", "deny", isBash, `input.command contains "rm"`))), bash, "deny 11@7 d"},
-		{"Row_1_11 AND all conditions: the last does not", bundle(policy(first, "allow", rule("d", "deny", isBash, isNone))), bash, "allow"},
-		{"Row_1_11 AND all conditions: the first does not", bundle(policy(first, "allow", rule("d", "deny", isNone, isBash))), bash, "allow"},
-		{"Row_1_12 deny: return immediately", bundle(policy(first, "allow", denyBash, rule("d2", "deny", isBash), allowAll)), bash, "deny 11@7 d"},
+			bundle(policy(first, "allow", rule("d", "deny", isNone)),
+				policy(second, "allow", rule("bad", "deny", badRule))), bash, "deny POLICY_COMPILE_ERROR 22@7"},
+		{"Row_1_11 AND all conditions: all hold",
+			bundle(policy(first, "allow", rule("d", "deny", isBash, `input.command contains "rm"`))), bash,
+			"deny 11@7 d"},
+		{"Row_1_11 AND all conditions: the last does not",
+			bundle(policy(first, "allow", rule("d", "deny", isBash, isNone))), bash, "allow"},
+		{"Row_1_11 AND all conditions: the first does not",
+			bundle(policy(first, "allow", rule("d", "deny", isNone, isBash))), bash, "allow"},
+		{"Row_1_12 deny: return immediately",
+			bundle(policy(first, "allow", denyBash, rule("d2", "deny", isBash), allowAll)), bash, "deny 11@7 d"},
 		{"Row_1_13 a later deny wins", bundle(policy(first, "allow", allowAll, denyBash)), bash, "deny 11@7 d"},
-		{"Row_1_13 a later deny of another policy wins", bundle(policy(first, "allow", allowAll), policy(second, "allow", denyBash)), bash, "deny 22@7 d"},
-		{"Row_1_13 the last allow is reported", bundle(policy(first, "deny", allowAll, rule("b", "allow", isBash)), policy(second, "deny", rule("c", "allow", isBash), rule("n", "allow", isNone))), bash, "allow 22@7 c"},
-		{"Row_1_14 no match: the first policy's default, allow", bundle(policy(first, "allow", rule("n", "deny", isNone)), policy(second, "deny", rule("n", "deny", isNone))), bash, "allow"},
-		{"Row_1_14 no match: the first policy's default, deny", bundle(policy(first, "deny", rule("n", "deny", isNone)), policy(second, "allow", rule("n", "deny", isNone))), bash, "deny"},
+		{"Row_1_13 a later deny of another policy wins",
+			bundle(policy(first, "allow", allowAll), policy(second, "allow", denyBash)), bash, "deny 22@7 d"},
+		{"Row_1_13 the last allow is reported",
+			bundle(policy(first, "deny", allowAll, rule("b", "allow", isBash)),
+				policy(second, "deny", rule("c", "allow", isBash), rule("n", "allow", isNone))), bash, "allow 22@7 c"},
+		{"Row_1_14 no match: the first policy's default, allow",
+			bundle(policy(first, "allow", rule("n", "deny", isNone)),
+				policy(second, "deny", rule("n", "deny", isNone))), bash, "allow"},
+		{"Row_1_14 no match: the first policy's default, deny",
+			bundle(policy(first, "deny", rule("n", "deny", isNone)),
+				policy(second, "allow", rule("n", "deny", isNone))), bash, "deny"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if got := decide(t, c.bundle, c.request); got != c.want {
@@ -154,7 +180,8 @@ func TestRow_1_04_Request(t *testing.T) {
 	if got, want := decide(t, text, `{"tool_name": "pay", "tool": "x", "kwargs": {"amount": 5}}`), "deny 11@7 d"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
-	for _, bad := range []string{`{"kwargs": {}}`, `{"tool_name": 5}`, `{"tool_name": null}`, `{"tool_name": ""}`, `[]`} {
+	for _, bad := range []string{`{"kwargs": {}}`, `{"tool_name": 5}`, `{"tool_name": null}`, `{"tool_name": ""}`,
+		`[]`} {
 		if _, err := callrules.ParseCall([]byte(bad), read(t, text)); err == nil {
 			t.Errorf("%s is a request", bad)
 		}
@@ -164,33 +191,42 @@ func TestRow_1_04_Request(t *testing.T) {
 		`{"tool_name": "x", "agent_id": {"of": 5}, "cwd": ["/w"]}`: "allow",
 		`{"tool_name": "x", "agent_id": 5}`:                        "deny AGENT_FROZEN",
 	} {
-		rules := strings.Replace(bundle(policy(first, "allow", rule("d", "deny", `kwargs.amount eq 5`))), `"Agent-1"`, `"5"`, 1)
+		rules := strings.Replace(bundle(policy(first, "allow", rule("d", "deny", `kwargs.amount eq 5`))), `"Agent-1"`,
+			`"5"`, 1)
 		if got := decide(t, rules, request); got != want {
 			t.Errorf("%s: got %s, want %s", request, got, want)
 		}
 	}
 	// Whoever brings a request of their own may say next to it whose it is.
-	frozen := &call.Call{Tool: "Bash", Agent: "AGENT-1", Request: call.NewObject(call.Member{Name: "tool_name", Value: call.Text("Bash")})}
-	if got := line(read(t, bundle(policy(first, "allow", rule("a", "allow", isBash)))).Decide(frozen, callrules.Options{})); got != "deny AGENT_FROZEN" {
+	frozen := &call.Call{Tool: "Bash", Agent: "AGENT-1",
+		Request: call.NewObject(call.Member{Name: "tool_name", Value: call.Text("Bash")})}
+	if got := line(read(t, bundle(policy(first, "allow", rule("a", "allow", isBash)))).Decide(frozen,
+		callrules.Options{})); got != "deny AGENT_FROZEN" {
 		t.Errorf("a frozen agent next to its request: %s", got)
 	}
 	// A call of an agent's hook is a request of tool_name, agent_id, input and cwd.
-	c := &call.Call{Tool: "Bash", Agent: "a", Dir: "/w", Input: call.NewObject(call.Member{Name: "command", Value: call.Text("ls")})}
-	for _, condition := range []string{`tool_name eq "Bash"`, `agent_id eq "a"`, `cwd eq "/w"`, `input.command eq "ls"`} {
-		if got := line(read(t, bundle(policy(first, "allow", rule("d", "deny", condition)))).Decide(c, callrules.Options{})); got != "deny 11@7 d" {
+	c := &call.Call{Tool: "Bash", Agent: "a", Dir: "/w",
+		Input: call.NewObject(call.Member{Name: "command", Value: call.Text("ls")})}
+	for _, condition := range []string{`tool_name eq "Bash"`, `agent_id eq "a"`, `cwd eq "/w"`,
+		`input.command eq "ls"`} {
+		if got := line(read(t, bundle(policy(first, "allow", rule("d", "deny", condition)))).Decide(c,
+			callrules.Options{})); got != "deny 11@7 d" {
 			t.Errorf("%s: %s", condition, got)
 		}
 	}
 }
 
 func TestRow_1_31_Reasons(t *testing.T) {
-	ruleBundle := bundle(policy(first, "deny", strings.Replace(rule("d", "deny", isBash), `{"id"`, `{"description": "no shell", "id"`, 1),
-		rule("e", "deny", `tool_name eq "Read"`), strings.Replace(rule("a", "allow", `tool_name eq "Glob"`), `{"id"`, `{"description": "fine", "id"`, 1)))
+	ruleBundle := bundle(policy(first, "deny",
+		strings.Replace(rule("d", "deny", isBash), `{"id"`, `{"description": "no shell", "id"`, 1),
+		rule("e", "deny", `tool_name eq "Read"`), strings.Replace(rule("a", "allow", `tool_name eq "Glob"`), `{"id"`,
+			`{"description": "fine", "id"`, 1)))
 	for _, c := range []struct{ bundle, request, want string }{
 		{ruleBundle, `{"tool_name": "Bash", "agent_id": "agent-1"}`, "agent frozen by operator"},
 		{bundle(), bash, "no bundle loaded — failing closed"},
-		{bundle(policy(first, "allow", rule("bad", "deny", badRule))), bash, "policy contains a regex pattern that failed to compile — failing closed: policy " + first +
-			`, the pattern "(?=x)" of the rule bad does not compile: invalid or unsupported Perl syntax: ` + "`(?=`"},
+		{bundle(policy(first, "allow", rule("bad", "deny", badRule))), bash,
+			"policy contains a regex pattern that failed to compile — failing closed: policy " + first +
+				`, the pattern "(?=x)" of the rule bad does not compile: invalid or unsupported Perl syntax: ` + "`(?=`"},
 		{ruleBundle, bash, "no shell"},
 		{ruleBundle, `{"tool_name": "Read"}`, "denied by rule e"},
 		{ruleBundle, `{"tool_name": "Other"}`, "no rule matches; default of the first policy: deny"},
@@ -204,7 +240,8 @@ func TestRow_1_31_Reasons(t *testing.T) {
 
 // TestRow_1_28_Budget: "bounded to 50 ms of total work", "The check fires at rule boundaries".
 func TestRow_1_28_Budget(t *testing.T) {
-	three := bundle(policy(first, "allow", rule("n", "deny", isNone), rule("a", "allow", isBash), rule("d", "deny", isBash)))
+	three := bundle(policy(first, "allow", rule("n", "deny", isNone), rule("a", "allow", isBash),
+		rule("d", "deny", isBash)))
 	for _, c := range []struct {
 		name   string
 		spent  []int // ms since the begin, at the boundary before each rule
@@ -215,8 +252,10 @@ func TestRow_1_28_Budget(t *testing.T) {
 		{"50 ms", []int{50, 50, 50}, three, "deny 11@7 d"},
 		{"51 ms before the first rule", []int{51}, three, "deny EVAL_TIMEOUT"},
 		{"51 ms before the last rule: the allow does not stand", []int{0, 0, 51}, three, "deny EVAL_TIMEOUT"},
-		{"the last rule may take any time", []int{0}, bundle(policy(first, "deny", rule("a", "allow", isBash))), "allow 11@7 a"},
-		{"a broken policy has no rule boundary", []int{}, bundle(policy(first, "allow", rule("bad", "deny", badRule))), "deny POLICY_COMPILE_ERROR 11@7"},
+		{"the last rule may take any time", []int{0}, bundle(policy(first, "deny", rule("a", "allow", isBash))),
+			"allow 11@7 a"},
+		{"a broken policy has no rule boundary", []int{}, bundle(policy(first, "allow", rule("bad", "deny", badRule))),
+			"deny POLICY_COMPILE_ERROR 11@7"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var began time.Time // the zero time is a time like any other
@@ -258,7 +297,8 @@ func TestTraceIsWhole(t *testing.T) {
 	for _, c := range []struct{ bundle, request, last string }{
 		{bundle(list), bash, "it is not reached: d decides first"},
 		{bundle(list), `{"tool_name": "x", "agent_id": "agent-1"}`, "it is not reached: AGENT_FROZEN decides first"},
-		{bundle(policy(first, "allow", rule("1", "deny", isNone), rule("2", "deny", badRule), rule("3", "deny", isNone))), bash,
+		{bundle(policy(first, "allow", rule("1", "deny", isNone), rule("2", "deny", badRule),
+			rule("3", "deny", isNone))), bash,
 			"it is not reached: POLICY_COMPILE_ERROR decides first"},
 		{bundle(list), `{"tool_name": "x"}`, `tool_name eq "Bash" does not hold`},
 	} {
@@ -274,7 +314,8 @@ func TestTraceIsWhole(t *testing.T) {
 func BenchmarkThousandRules(b *testing.B) {
 	var list []string
 	for i := range 1000 {
-		list = append(list, rule(fmt.Sprint("r", i), "deny", `tool_name in ["Bash", "Shell"]`, `input.command contains "git"`,
+		list = append(list, rule(fmt.Sprint("r", i), "deny", `tool_name in ["Bash", "Shell"]`,
+			`input.command contains "git"`,
 			fmt.Sprintf(`input.command matches "push\\s+.*--force-%d\\b"`, i)))
 	}
 	set := read(b, bundle(policy(first, "allow", list...)))

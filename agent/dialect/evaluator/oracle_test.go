@@ -190,8 +190,10 @@ func (d draw) rule(id string) map[string]any {
 	var conditions []any
 	for range rapid.IntRange(1, 2).Draw(d.T, "conditions") {
 		c := map[string]any{
-			"field":    d.one("field", "tool_name", "input.x", "input.y", "input.y.0", "input.z.x", "input.x", "agent_id"),
-			"operator": d.one("operator", "eq", "neq", "in", "not_in", "contains", "starts_with", "ends_with", "matches"),
+			"field": d.one("field", "tool_name", "input.x", "input.y", "input.y.0", "input.z.x", "input.x",
+				"agent_id"),
+			"operator": d.one("operator", "eq", "neq", "in", "not_in", "contains", "starts_with", "ends_with",
+				"matches"),
 		}
 		switch c["operator"] {
 		case "contains", "starts_with", "ends_with":
@@ -215,8 +217,9 @@ func (d draw) bundle() map[string]any {
 		}
 		policies = append(policies, map[string]any{
 			"policyId": strings.Replace(first, "11", fmt.Sprint(20+p), 1), "policyVersion": 3,
-			"document": map[string]any{"apiVersion": "agent-governance.io/v1", "kind": "Policy", "metadata": map[string]any{"name": "p"},
-				"spec": map[string]any{"defaultEffect": d.one("default", "allow", "deny"), "rules": list}},
+			"document": map[string]any{"apiVersion": "agent-governance.io/v1", "kind": "Policy",
+				"metadata": map[string]any{"name": "p"},
+				"spec":     map[string]any{"defaultEffect": d.one("default", "allow", "deny"), "rules": list}},
 		})
 	}
 	return map[string]any{"policies": policies, "frozenAgentIds": []any{"A", "none"}}
@@ -234,7 +237,8 @@ func (d draw) request() map[string]any {
 			input[name] = d.value()
 		case 3:
 			input[name] = rapid.SampledFrom([]any{
-				d.value(), []any{d.value(), nil, d.value()}, []any{map[string]any{"a": 1}, "b"}, []any{"a"}, []any{[]any{}},
+				d.value(), []any{d.value(), nil, d.value()}, []any{map[string]any{"a": 1}, "b"}, []any{"a"},
+				[]any{[]any{}},
 			}).Draw(d.T, "deep")
 		}
 	}
@@ -296,7 +300,8 @@ func TestAgainstNaive(t *testing.T) {
 		key, _, _ := strings.Cut(want, "@")
 		said[strings.Join(strings.Fields(key)[:min(2, len(strings.Fields(key)))], " ")]++
 	}
-	kinds := []string{"allow", "deny", "allow 20", "allow 21", "deny 20", "deny 21", "deny AGENT_FROZEN", "deny NO_POLICIES", "deny POLICY_COMPILE_ERROR", "deny EVAL_TIMEOUT"}
+	kinds := []string{"allow", "deny", "allow 20", "allow 21", "deny 20", "deny 21", "deny AGENT_FROZEN",
+		"deny NO_POLICIES", "deny POLICY_COMPILE_ERROR", "deny EVAL_TIMEOUT"}
 	unsaid := func(kind string) bool { return said[kind] == 0 }
 	for range 100 { // some are rare
 		if rapid.Check(t, check); t.Failed() || !slices.ContainsFunc(kinds, unsaid) {
@@ -364,9 +369,11 @@ func TestListsNeverLoosen(t *testing.T) {
 		for i := range without.Rules {
 			strip(&without.Rules[i].When)
 		}
-		is, was := with.Decide(request(t, requestText), callrules.Options{}), without.Decide(request(t, requestText), callrules.Options{})
+		is, was := with.Decide(request(t, requestText), callrules.Options{}), without.Decide(request(t, requestText),
+			callrules.Options{})
 		switch {
-		case is.Effect.Rank() < was.Effect.Rank(), is.Effect == was.Effect && is.Effect == callrules.Allow && is.Rule != nil && was.Rule == nil:
+		case is.Effect.Rank() < was.Effect.Rank(), is.Effect == was.Effect && is.Effect == callrules.Allow &&
+			is.Rule != nil && was.Rule == nil:
 			rt.Fatalf("%s became %s\n%s\n%s", line(was), line(is), bundleText, requestText)
 		case is.Effect != was.Effect:
 			changed++
@@ -383,7 +390,8 @@ func TestListsNeverLoosen(t *testing.T) {
 // FuzzRead: no text makes the reader panic; a mistake is somewhere in the file; what loads is decided.
 func FuzzRead(f *testing.F) {
 	f.Add(whole, asked)
-	f.Add(bundle(policy(first, "allow", rule("d", "deny", badRule), rule("a", "allow", `input.list.0 not_in ["a"]`))), bash)
+	f.Add(bundle(policy(first, "allow", rule("d", "deny", badRule), rule("a", "allow", `input.list.0 not_in ["a"]`))),
+		bash)
 	f.Add(strings.Replace(whole, `"`, ``, 1), bash)
 	f.Add(strings.ReplaceAll(whole, `"policyId"`, `"kind"`), bash)
 	f.Add(`{"policies": null}`, bash)

@@ -97,7 +97,8 @@ func (r *reader) rule(n *yaml.Node) callrules.Rule {
 	if when := m["when"].Value; when != nil {
 		out.When = r.predicate(when, `"when"`)
 		out.Unseen = out.When.About(callrules.FromUnseen)
-		out.EachCommand = out.Unseen || out.When.About(callrules.FromProgram) || out.When.About(callrules.FromArguments)
+		out.EachCommand = out.Unseen || out.When.About(callrules.FromProgram) ||
+			out.When.About(callrules.FromArguments)
 	}
 	return out
 }
@@ -276,7 +277,8 @@ func (r *reader) text(f *fact, op *operator, e document.Entry) (string, bool) {
 	switch {
 	case !ok:
 		return "", false
-	case len(f.words) > 0 && (op.op == callrules.Equals || op.op == callrules.OneOf) && !slices.Contains(f.words, text):
+	case len(f.words) > 0 && (op.op == callrules.Equals || op.op == callrules.OneOf) &&
+		!slices.Contains(f.words, text):
 		r.doc.Fail(document.CodeValue, e.Value, fmt.Sprintf("%s is never %q", f.name, text),
 			"write one of "+strings.Join(f.words, ", "))
 		return "", false

@@ -59,12 +59,16 @@ default: allow
 
 func TestWholeFile(t *testing.T) {
 	set := read(t, whole)
-	out := set.Decide(parse(t, `{"tool": "Bash", "input": {"command": "git push --force"}}`), callrules.Options{Trace: true})
-	if out.Decision != "deny" || out.Rule.ID != "NO-FORCE-PUSH" || out.Reason != "This rewrites history. To fix it: Push a new commit." || out.Rule.Origin != (callrules.Origin{File: "calls.yml", Line: 2}) {
+	out := set.Decide(parse(t, `{"tool": "Bash", "input": {"command": "git push --force"}}`),
+		callrules.Options{Trace: true})
+	if out.Decision != "deny" || out.Rule.ID != "NO-FORCE-PUSH" ||
+		out.Reason != "This rewrites history. To fix it: Push a new commit." ||
+		out.Rule.Origin != (callrules.Origin{File: "calls.yml", Line: 2}) {
 		t.Errorf("%s by %+v: %q", out.Decision, out.Rule, out.Reason)
 	}
 	out = set.Decide(parse(t, `{"tool": "Bash", "input": {"command": "git pull"}}`), callrules.Options{Trace: true})
-	if out.Decision != "allow" || out.Rule != nil || out.Trace.Steps[0].Why != `command matches "push\\s.*--force" does not hold` {
+	if out.Decision != "allow" || out.Rule != nil ||
+		out.Trace.Steps[0].Why != `command matches "push\\s.*--force" does not hold` {
 		t.Errorf("%s: %+v", out.Decision, out.Trace.Steps)
 	}
 	if len(set.Notes) != 0 {
@@ -94,7 +98,8 @@ func TestReason(t *testing.T) {
 		{"", "The title"},
 		{"    remediation: Do it.\n", "The title. To fix it: Do it."},
 		{"    message: It is bad.\n", "It is bad."},
-		{"    message: |\n      It is\n      bad.\n    remediation: |\n      Do it.\n", "It is\nbad. To fix it: Do it."},
+		{"    message: |\n      It is\n      bad.\n    remediation: |\n      Do it.\n",
+			"It is\nbad. To fix it: Do it."},
 	} {
 		set := read(t, "rules:\n  - id: R\n    title: The title\n    effect: ask\n    when: {fact: tool, equals: Bash}\n"+c.keys)
 		if got := set.Rules[0].Reason; got != c.want {
@@ -173,14 +178,17 @@ func TestTests(t *testing.T) {
 		{"{fact: input.headers.a, matches: '.*', not: true}", nil, []string{fetch, push}},
 		{"{fact: input.headers.a, exists: true}", nil, []string{fetch}},
 		{"{all: [{fact: tool, equals: Bash}, {fact: command, contains: push}]}", []string{push}, []string{bare, mcp}},
-		{"{any: [{fact: tool, equals: Write}, {fact: command, contains: push}]}", []string{push, write}, []string{bare}},
-		{"{all: [{fact: tool, equals: Bash}, {any: [{fact: command, equals: ls}, {fact: agent, equals: a1}]}]}", []string{push, bare}, []string{listed}},
+		{"{any: [{fact: tool, equals: Write}, {fact: command, contains: push}]}", []string{push, write},
+			[]string{bare}},
+		{"{all: [{fact: tool, equals: Bash}, {any: [{fact: command, equals: ls}, {fact: agent, equals: a1}]}]}",
+			[]string{push, bare}, []string{listed}},
 	} {
 		t.Run(c.test, func(t *testing.T) {
 			set := read(t, "rules:\n  - id: R\n    title: t\n    effect: deny\n    when: "+c.test+"\n")
 			for i, list := range [][]string{c.yes, c.no} {
 				for _, one := range list {
-					if got, want := set.Decide(parse(t, one), callrules.Options{}).Decision, []string{"deny", "allow"}[i]; got != want {
+					if got, want := set.Decide(parse(t, one), callrules.Options{}).Decision, []string{"deny",
+						"allow"}[i]; got != want {
 						t.Errorf("%s: got %s, want %s", one, got, want)
 					}
 				}
@@ -189,7 +197,8 @@ func TestTests(t *testing.T) {
 	}
 }
 
-// TestFault_155_Commands: a command line to a row, and whether a rule with a test, or several, denies it and allows it.
+// TestFault_155_Commands: a command line to a row, and whether a rule with a test, or several, denies it and allows
+// it.
 func TestFault_155_Commands(t *testing.T) {
 	for _, c := range []struct{ test, line, denies, allows string }{
 		{"{fact: exec.bin, equals: git}", "cd x && git push", "yes", "no"},
@@ -201,10 +210,14 @@ func TestFault_155_Commands(t *testing.T) {
 		{"{fact: exec.bin, exists: true}", "ls; cd", "yes", "yes"},
 		{`{fact: exec.bin, matches: "^$"}`, "A=1", "yes", "yes"}, // a line that runs nothing has a program, as ever
 		// Both tests are about one command.
-		{"{all: [{fact: exec.bin, equals: git}, {fact: exec.args, equals: --force}]}", "git push && rm --force", "no", "no"},
-		{"{all: [{fact: exec.bin, equals: git}, {fact: exec.args, equals: --force}]}", "rm x | git push --force", "yes", "no"},
-		{"{any: [{fact: exec.bin, equals: git}, {fact: exec.args, equals: --force}]}", "rm --force && git push", "yes", "yes"},
-		{"{all: [{fact: tool, equals: Bash}, {any: [{fact: exec.bin, equals: git}, {fact: command, contains: x}]}]}", "ls x && cd", "yes", "yes"},
+		{"{all: [{fact: exec.bin, equals: git}, {fact: exec.args, equals: --force}]}", "git push && rm --force", "no",
+			"no"},
+		{"{all: [{fact: exec.bin, equals: git}, {fact: exec.args, equals: --force}]}", "rm x | git push --force",
+			"yes", "no"},
+		{"{any: [{fact: exec.bin, equals: git}, {fact: exec.args, equals: --force}]}", "rm --force && git push", "yes",
+			"yes"},
+		{"{all: [{fact: tool, equals: Bash}, {any: [{fact: exec.bin, equals: git}, {fact: command, contains: x}]}]}",
+			"ls x && cd", "yes", "yes"},
 		// Names: a deny knows a program by any, an allow by what is written.
 		{"{fact: exec.bin, equals: git}", "/usr/bin/git push", "yes", "no"},
 		{"{fact: exec.bin, equals: git}", "GIT.exe push", "yes", "no"},
@@ -233,7 +246,8 @@ func TestFault_155_Commands(t *testing.T) {
 		{"{fact: exec.unseen, equals: argument}", "A=1 git log $X", "yes", "no"},
 		{"{fact: exec.unseen, one_of: [argument, environment]}", "A=1 git log $X", "yes", "yes"},
 		{"{fact: exec.unseen, equals: code, not: true}", "A=1 python -c x", "yes", "no"},
-		{"{any: [{fact: exec.bin, equals: git}, {fact: exec.unseen, equals: environment}]}", "A=1 git log", "yes", "yes"},
+		{"{any: [{fact: exec.bin, equals: git}, {fact: exec.unseen, equals: environment}]}", "A=1 git log", "yes",
+			"yes"},
 		{"{fact: exec.bin, one_of: [nice, env]}", "nice env", "yes", "yes"},
 		{"{fact: exec.bin, equals: git}", "sudo git status", "yes", "no"},
 		{"{fact: exec.bin, one_of: [git, sudo]}", "sudo git status", "yes", "yes"},
@@ -253,12 +267,14 @@ func TestFault_155_Commands(t *testing.T) {
 		{"{any: [{fact: exec.bin, matches: .}, {fact: exec.unseen, equals: stdin}]}", "sh", "yes", "yes"},
 		{"{fact: exec.args, equals: --force, not: true}", "git push $X", "yes", "no"},
 		{"{fact: exec.args, equals: --force, not: true}", "git push", "yes", "yes"},
-		{"{all: [{fact: exec.args, equals: --force, not: true}, {fact: exec.unseen, equals: argument}]}", "git push $X", "yes", "yes"},
+		{"{all: [{fact: exec.args, equals: --force, not: true}, {fact: exec.unseen, equals: argument}]}",
+			"git push $X", "yes", "yes"},
 	} {
 		for effect, want := range map[string]string{"deny": c.denies, "allow": c.allows} {
 			other := map[string]string{"deny": "allow", "allow": "deny"}[effect]
 			set := read(t, "rules:\n  - id: R\n    title: t\n    effect: "+effect+"\n    when: "+c.test+"\ndefault: "+other+"\n")
-			asked := &call.Call{Tool: "Bash", Input: call.NewObject(call.Member{Name: "command", Value: call.Text(c.line)})}
+			asked := &call.Call{Tool: "Bash",
+				Input: call.NewObject(call.Member{Name: "command", Value: call.Text(c.line)})}
 			out := set.Decide(asked, callrules.Options{Trace: true})
 			if got := map[bool]string{true: "yes", false: "no"}[out.Rule != nil]; got != want {
 				t.Errorf("%s of %s, %q: %s, want %s: %+v", effect, c.test, c.line, got, want, out.Trace.Steps)
@@ -290,31 +306,38 @@ func before(p callrules.Predicate) callrules.Predicate {
 	return p
 }
 
-// TestFault_155_NeverWeaker: what a rule that denies or asks stopped by the facts of the first command is still stopped. And what a
-// rule did not allow by them, it does not allow now, but for what only runs another.
+// TestFault_155_NeverWeaker: what a rule that denies or asks stopped by the facts of the first command is still
+// stopped. And what a rule did not allow by them, it does not allow now, but for what only runs another.
 func TestFault_155_NeverWeaker(t *testing.T) {
 	matched, allowed := 0, 0
 	check := func(rt *rapid.T) {
 		test := rapid.Custom(func(rt *rapid.T) string {
 			not := rapid.SampledFrom([]string{"", ", not: true"}).Draw(rt, "not")
 			return rapid.SampledFrom([]string{
-				"{fact: exec.bin, equals: git" + not + "}", "{fact: exec.bin, glob: '**/git'" + not + "}", "{fact: exec.bin, one_of: [git, bash, /usr/bin/git]" + not + "}",
-				"{fact: exec.bin, matches: '^[a-z]*$'" + not + "}", "{fact: exec.bin, exists: true}", "{fact: exec.bin, exists: false}", "{fact: exec.args, exists: true}",
-				"{fact: exec.args, exists: false}", "{fact: exec.args, equals: --force" + not + "}", "{fact: exec.args, contains: push" + not + "}", "{fact: exec.args, equals: $X" + not + "}",
+				"{fact: exec.bin, equals: git" + not + "}", "{fact: exec.bin, glob: '**/git'" + not + "}",
+				"{fact: exec.bin, one_of: [git, bash, /usr/bin/git]" + not + "}",
+				"{fact: exec.bin, matches: '^[a-z]*$'" + not + "}", "{fact: exec.bin, exists: true}",
+				"{fact: exec.bin, exists: false}", "{fact: exec.args, exists: true}",
+				"{fact: exec.args, exists: false}", "{fact: exec.args, equals: --force" + not + "}",
+				"{fact: exec.args, contains: push" + not + "}", "{fact: exec.args, equals: $X" + not + "}",
 			}).Draw(rt, "test")
 		})
-		when := rapid.SampledFrom([]string{"all", "any"}).Draw(rt, "join") + ": [" + strings.Join(rapid.SliceOfN(test, 1, 3).Draw(rt, "tests"), ", ") + "]"
+		when := rapid.SampledFrom([]string{"all", "any"}).Draw(rt, "join") + ": [" +
+			strings.Join(rapid.SliceOfN(test, 1, 3).Draw(rt, "tests"), ", ") + "]"
 		effect := rapid.SampledFrom([]string{"deny", "ask", "allow"}).Draw(rt, "effect")
 		set := read(t, "rules:\n  - {id: R, title: t, effect: "+effect+", when: {"+when+"}}\n")
 		was := *set
 		was.Rules = []callrules.Rule{set.Rules[0]}
 		was.Rules[0].When, was.Rules[0].EachCommand = before(set.Rules[0].When), false
 		words := rapid.SliceOfN(rapid.SampledFrom([]string{
-			"git", "push", "--force", "'a b'", "env", "A=1", "nice", "-n", "5", "/usr/bin/git", "$X", `"$X"`, `"q"`, "bash", "-c", "'git push'", "sudo", "xargs", "time", "timeout",
+			"git", "push", "--force", "'a b'", "env", "A=1", "nice", "-n", "5", "/usr/bin/git", "$X", `"$X"`, `"q"`,
+			"bash", "-c", "'git push'", "sudo", "xargs", "time", "timeout",
 			"command", "-v", "*", "eval", "sh", "python", "-S", "find", "-exec", "--",
 		}), 0, 7).Draw(rt, "words")
-		asked := &call.Call{Tool: "Bash", Input: call.NewObject(call.Member{Name: "command", Value: call.Text(strings.Join(words, " "))})}
-		old, now := was.Decide(asked, callrules.Options{}).Rule != nil, set.Decide(asked, callrules.Options{Trace: true})
+		asked := &call.Call{Tool: "Bash", Input: call.NewObject(call.Member{Name: "command",
+			Value: call.Text(strings.Join(words, " "))})}
+		old, now := was.Decide(asked, callrules.Options{}).Rule != nil, set.Decide(asked,
+			callrules.Options{Trace: true})
 		switch {
 		case effect != "allow" && old && now.Rule == nil:
 			rt.Fatalf("%s of %s: %q was stopped and is not: %+v", effect, when, words, now.Trace.Steps)
@@ -335,17 +358,22 @@ func TestFault_155_NeverWeaker(t *testing.T) {
 // TestStrictest: every rule is asked, and the strictest effect wins.
 func TestStrictest(t *testing.T) {
 	rule := func(id, effect, tool string) string {
-		return fmt.Sprintf("  - {id: %s, title: says %s, effect: %s, when: {fact: tool, equals: %s}}\n", id, id, effect, tool)
+		return fmt.Sprintf("  - {id: %s, title: says %s, effect: %s, when: {fact: tool, equals: %s}}\n", id, id,
+			effect, tool)
 	}
 	for _, c := range []struct{ name, text, decision, id, reason string }{
 		{"a deny behind an allow", rule("a", "allow", "Bash") + rule("d", "deny", "Bash"), "deny", "d", "says d"},
-		{"an ask before a deny: both are told", rule("k", "ask", "Bash") + rule("a", "allow", "Bash") + rule("d", "deny", "Bash"), "deny", "d", "says k; says d"},
+		{"an ask before a deny: both are told", rule("k", "ask", "Bash") + rule("a", "allow", "Bash") +
+			rule("d", "deny", "Bash"), "deny", "d", "says k; says d"},
 		{"an ask before an allow", rule("k", "ask", "Bash") + rule("a", "allow", "Bash"), "ask", "k", "says k"},
-		{"of equal ones the first", rule("d", "deny", "Bash") + rule("e", "deny", "Bash"), "deny", "d", "says d; says e"},
+		{"of equal ones the first", rule("d", "deny", "Bash") + rule("e", "deny", "Bash"), "deny", "d",
+			"says d; says e"},
 		{"of allows the first", rule("a", "allow", "Bash") + rule("b", "allow", "Bash"), "allow", "a", "says a"},
 		{"no rule", rule("d", "deny", "Write"), "allow", "", ""},
-		{"no rule, default deny", rule("d", "deny", "Write") + "default: deny\n", "deny", "", "no rule matches; default: deny"},
-		{"no rule, default ask", rule("d", "deny", "Write") + "default: ask\n", "ask", "", "no rule matches; default: ask"},
+		{"no rule, default deny", rule("d", "deny", "Write") + "default: deny\n", "deny", "",
+			"no rule matches; default: deny"},
+		{"no rule, default ask", rule("d", "deny", "Write") + "default: ask\n", "ask", "",
+			"no rule matches; default: ask"},
 		{"an allow over the default deny", rule("a", "allow", "Bash") + "default: deny\n", "allow", "a", "says a"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -364,52 +392,80 @@ func TestStrictest(t *testing.T) {
 // TestMistakes: what is replaced in the whole file, and the error that this makes.
 func TestMistakes(t *testing.T) {
 	for _, c := range []struct{ name, old, new, want string }{
-		{"an unknown key", "    message: ", "    messages: ", `calls.yml:15:5: rule "NO-FORCE-PUSH": unknown key "messages" in the rule; write "message"`},
-		{"a key of a bundle", "    message: ", "    match: ", `unknown key "match" in the rule; the keys are id, title, effect, when, message, remediation; your own keys must begin with "x-"`},
-		{"an unknown key of the file", "default: allow", "version: 1", `18:1: unknown key "version" in the file; the keys are rules, default`},
-		{"an unknown operator", "equals: git", "eq: git", `8:11: rule "NO-FORCE-PUSH": unknown key "eq" in the item; the keys are fact, equals, contains`},
-		{"a key twice", "    effect: deny", "    effect: deny\n    effect: ask", `5:5: duplicate key "effect", first on line 4`},
-		{"an unknown effect", "effect: deny", "effect: block", `4:13: rule "NO-FORCE-PUSH": the effect "block"; write deny, ask or allow`},
+		{"an unknown key", "    message: ", "    messages: ",
+			`calls.yml:15:5: rule "NO-FORCE-PUSH": unknown key "messages" in the rule; write "message"`},
+		{"a key of a bundle", "    message: ", "    match: ",
+			`unknown key "match" in the rule; the keys are id, title, effect, when, message, remediation; your own keys must begin with "x-"`},
+		{"an unknown key of the file", "default: allow", "version: 1",
+			`18:1: unknown key "version" in the file; the keys are rules, default`},
+		{"an unknown operator", "equals: git", "eq: git",
+			`8:11: rule "NO-FORCE-PUSH": unknown key "eq" in the item; the keys are fact, equals, contains`},
+		{"a key twice", "    effect: deny", "    effect: deny\n    effect: ask",
+			`5:5: duplicate key "effect", first on line 4`},
+		{"an unknown effect", "effect: deny", "effect: block",
+			`4:13: rule "NO-FORCE-PUSH": the effect "block"; write deny, ask or allow`},
 		{"an unknown default", "default: allow", "default: log", `18:10: the default "log"; write deny, ask or allow`},
 		{"a default of null", "default: allow", "default:", `"default" has no value`},
 		{"no title", "    title: No force push\n", "", `2:5: rule "NO-FORCE-PUSH": the rule has no "title"`},
 		{"no effect", "    effect: deny\n", "", `the rule has no "effect"; write "effect: …"`},
 		{"an effect of null", "effect: deny", "effect:", `"effect" has no value; write "effect: …"`},
-		{"an id of two words", "NO-FORCE-PUSH", "no push", `the id is not one word: it has the character U+0020; write one word`},
+		{"an id of two words", "NO-FORCE-PUSH", "no push",
+			`the id is not one word: it has the character U+0020; write one word`},
 		{"an id twice", "default: allow", "  - {id: NO-FORCE-PUSH, title: t, effect: deny, when: {fact: tool, equals: x}}", `18:10: rule "NO-FORCE-PUSH": duplicate id, first at calls.yml:2`},
-		{"an unknown fact", "fact: exec.bin", "fact: exec.binary", `7:17: rule "NO-FORCE-PUSH": there is no fact "exec.binary"; write one of tool, capability, command, path`},
+		{"an unknown fact", "fact: exec.bin", "fact: exec.binary",
+			`7:17: rule "NO-FORCE-PUSH": there is no fact "exec.binary"; write one of tool, capability, command, path`},
 		{"a fact with an empty part", "fact: exec.bin", "fact: input..a", `there is no fact "input..a"`},
-		{"no fact", "- fact: exec.bin\n          equals: git", "- equals: git", `7:11: rule "NO-FORCE-PUSH": the item has no "fact"`},
-		{"no operator", "{fact: capability, equals: execute}", "{fact: capability}", `14:15: rule "NO-FORCE-PUSH": the test has no operator; write one of equals, contains`},
-		{"two operators", "equals: git", "equals: git\n          contains: g", `7:11: rule "NO-FORCE-PUSH": the test has both "equals" and "contains"; write a test for each`},
-		{"all beside any", "      all:", "      any: [{fact: tool, equals: x}]\n      all:", `6:7: rule "NO-FORCE-PUSH": unknown key "any" in "when" with "all"`},
-		{"all beside a fact", "      all:", "      fact: tool\n      all:", `unknown key "fact" in "when" with "all"; the key is all`},
+		{"no fact", "- fact: exec.bin\n          equals: git", "- equals: git",
+			`7:11: rule "NO-FORCE-PUSH": the item has no "fact"`},
+		{"no operator", "{fact: capability, equals: execute}", "{fact: capability}",
+			`14:15: rule "NO-FORCE-PUSH": the test has no operator; write one of equals, contains`},
+		{"two operators", "equals: git", "equals: git\n          contains: g",
+			`7:11: rule "NO-FORCE-PUSH": the test has both "equals" and "contains"; write a test for each`},
+		{"all beside any", "      all:", "      any: [{fact: tool, equals: x}]\n      all:",
+			`6:7: rule "NO-FORCE-PUSH": unknown key "any" in "when" with "all"`},
+		{"all beside a fact", "      all:", "      fact: tool\n      all:",
+			`unknown key "fact" in "when" with "all"; the key is all`},
 		{"an empty list", "[Bash, shell]", "[]", `"one_of" is an empty list; write "one_of: …"`},
-		{"a text for a list", "[Bash, shell]", "Bash", `"one_of" is a string where a list belongs; write one_of: ['Bash']`},
+		{"a text for a list", "[Bash, shell]", "Bash",
+			`"one_of" is a string where a list belongs; write one_of: ['Bash']`},
 		{"a list for a text", "equals: git", "equals: [git]", `a list in "equals", where a string belongs`},
 		{"an empty text", "equals: git", `equals: ""`, `an empty string in "equals"`},
-		{"a when that is a text", "when:", "when: always\n    x-when:", `"when" is a string; write {fact: tool, equals: Bash}`},
+		{"a when that is a text", "when:", "when: always\n    x-when:",
+			`"when" is a string; write {fact: tool, equals: Bash}`},
 		{"a when of null", "when:", "when:\n    x-when:", `"when" is empty`},
-		{"not that is no truth value", "not: false", "not: maybe", `11:16: rule "NO-FORCE-PUSH": "not" is "maybe"; write true or false`},
-		{"not beside exists", "equals: git", "exists: true\n          not: true", `9:16: rule "NO-FORCE-PUSH": "not" next to "exists"; write "exists: false"`},
+		{"not that is no truth value", "not: false", "not: maybe",
+			`11:16: rule "NO-FORCE-PUSH": "not" is "maybe"; write true or false`},
+		{"not beside exists", "equals: git", "exists: true\n          not: true",
+			`9:16: rule "NO-FORCE-PUSH": "not" next to "exists"; write "exists: false"`},
 		{"exists of a text", "equals: git", "exists: git", `"exists" is "git"; write true or false`},
-		{"a pattern that does not compile", `'push\s.*--force'`, `'(?=push)'`, `10:20: rule "NO-FORCE-PUSH": the pattern does not compile: invalid or unsupported Perl syntax: `},
-		{"a glob that can never match", "equals: git", "glob: ./git", `8:17: rule "NO-FORCE-PUSH": a segment ".": no path has one`},
-		{"a glob on free text", `matches: 'push\s.*--force'`, "glob: git *", `10:17: rule "NO-FORCE-PUSH": a glob on command, in which * would stop at each /; write matches or contains`},
-		{"under, of a path as it was given", "fact: exec.bin\n          equals: git", "fact: path\n          under: /etc", `"under" on path, which may have ".." in it; write fs.path`},
-		{"under, relative", "fact: exec.bin\n          equals: git", "fact: fs.path\n          under: etc", `the folder "etc"; write an absolute path`},
-		{"under, not clean", "fact: exec.bin\n          equals: git", "fact: fs.path\n          under: /etc/", `the folder "/etc/"; write an absolute path`},
-		{"a capability that no tool has", "equals: execute", "equals: exec", `capability is never "exec"; write one of execute, read, write, search, agent, network`},
-		{"a reason that exec.unseen never is", "{fact: capability, equals: execute}", "{fact: exec.unseen, equals: shell}", `exec.unseen is never "shell"; write one of variable, argument`},
-		{"an operation that there is not", "{fact: capability, equals: execute}", "{fact: fs.op, one_of: [read, delete]}", `14:44: rule "NO-FORCE-PUSH": fs.op is never "delete"`},
-		{"a host in upper case", "{fact: capability, equals: execute}", "{fact: net.host, ends_with: .Example.com}", `net.host is in lower case, and ".Example.com" is not; write .example.com`},
+		{"a pattern that does not compile", `'push\s.*--force'`, `'(?=push)'`,
+			`10:20: rule "NO-FORCE-PUSH": the pattern does not compile: invalid or unsupported Perl syntax: `},
+		{"a glob that can never match", "equals: git", "glob: ./git",
+			`8:17: rule "NO-FORCE-PUSH": a segment ".": no path has one`},
+		{"a glob on free text", `matches: 'push\s.*--force'`, "glob: git *",
+			`10:17: rule "NO-FORCE-PUSH": a glob on command, in which * would stop at each /; write matches or contains`},
+		{"under, of a path as it was given", "fact: exec.bin\n          equals: git",
+			"fact: path\n          under: /etc", `"under" on path, which may have ".." in it; write fs.path`},
+		{"under, relative", "fact: exec.bin\n          equals: git", "fact: fs.path\n          under: etc",
+			`the folder "etc"; write an absolute path`},
+		{"under, not clean", "fact: exec.bin\n          equals: git", "fact: fs.path\n          under: /etc/",
+			`the folder "/etc/"; write an absolute path`},
+		{"a capability that no tool has", "equals: execute", "equals: exec",
+			`capability is never "exec"; write one of execute, read, write, search, agent, network`},
+		{"a reason that exec.unseen never is", "{fact: capability, equals: execute}",
+			"{fact: exec.unseen, equals: shell}", `exec.unseen is never "shell"; write one of variable, argument`},
+		{"an operation that there is not", "{fact: capability, equals: execute}",
+			"{fact: fs.op, one_of: [read, delete]}", `14:44: rule "NO-FORCE-PUSH": fs.op is never "delete"`},
+		{"a host in upper case", "{fact: capability, equals: execute}", "{fact: net.host, ends_with: .Example.com}",
+			`net.host is in lower case, and ".Example.com" is not; write .example.com`},
 		{"an anchor", "title: No", "title: &a No", `the anchor "&a"`},
 		{"an alias", "title: No force push", "title: *a", `"*a"`},
 		{"a tag", "title: No", "title: !!str No", `the tag "!!str"`},
 		{"a merge key", "    message: ", "    <<: ", `the merge key "<<"`},
 		{"a second document", "default: allow\n", "---\nrules: []\n", `a second document`},
 		{"no YAML", "title: No force push", "title: 'No", `calls.yml:3: not YAML: `},
-		{"no list of rules", "rules:\n", "rules: []\nx-rules:\n", `"rules" is an empty list; write "rules:" and beneath it a list, each rule beginning with "- id:"`},
+		{"no list of rules", "rules:\n", "rules: []\nx-rules:\n",
+			`"rules" is an empty list; write "rules:" and beneath it a list, each rule beginning with "- id:"`},
 		{"rules of null", whole, "rules:\n", `"rules" has no value`},
 		{"an empty file", whole, "# nothing\n", `the file is empty; write "rules:" and beneath it a list`},
 		{"null", whole, "~\n", `the file is empty; write "rules:" and beneath it a list`},
@@ -432,7 +488,8 @@ func TestMistakes(t *testing.T) {
 
 // TestAllMistakesAtOnce: the mistakes of a file, each once and where it is, in order.
 func TestAllMistakesAtOnce(t *testing.T) {
-	text := strings.NewReplacer("equals: git", "equal: git", "'push\\s.*--force'", "'('", "[Bash, shell]", "[Bash, ~]", "effect: deny", "effect: no", "default: allow", "defaults: allow").Replace(whole)
+	text := strings.NewReplacer("equals: git", "equal: git", "'push\\s.*--force'", "'('", "[Bash, shell]", "[Bash, ~]",
+		"effect: deny", "effect: no", "default: allow", "defaults: allow").Replace(whole)
 	_, err := Read(source(text))
 	var got []string
 	for _, e := range err.(document.Errors) {
@@ -462,7 +519,8 @@ func TestTooDeep(t *testing.T) {
 // TestNotes: what YAML would read as something else than the text that it is taken for.
 func TestNotes(t *testing.T) {
 	set := read(t, strings.Replace(whole, "equals: git", "equals: 0777", 1))
-	if len(set.Notes) != 1 || set.Notes[0].Origin != (callrules.Origin{File: "calls.yml", Line: 8}) || !strings.Contains(set.Notes[0].Text, `quote it: '0777'`) {
+	if len(set.Notes) != 1 || set.Notes[0].Origin != (callrules.Origin{File: "calls.yml", Line: 8}) ||
+		!strings.Contains(set.Notes[0].Text, `quote it: '0777'`) {
 		t.Errorf("notes: %v", set.Notes)
 	}
 }
@@ -490,9 +548,11 @@ func TestAddingARuleNeverLoosens(t *testing.T) {
 	changed := 0
 	check := func(rt *rapid.T) {
 		one := func(id string, effects ...string) string {
-			return fmt.Sprintf("  - {id: %s, title: t, effect: %s, when: %s}\n", id, rapid.SampledFrom(effects).Draw(rt, "effect"), rapid.SampledFrom([]string{
-				"{fact: tool, equals: Bash}", "{fact: command, contains: push, not: true}", "{fact: exec.args, equals: --force}", "{fact: command, exists: false}",
-			}).Draw(rt, "when"))
+			return fmt.Sprintf("  - {id: %s, title: t, effect: %s, when: %s}\n", id,
+				rapid.SampledFrom(effects).Draw(rt, "effect"), rapid.SampledFrom([]string{
+					"{fact: tool, equals: Bash}", "{fact: command, contains: push, not: true}",
+					"{fact: exec.args, equals: --force}", "{fact: command, exists: false}",
+				}).Draw(rt, "when"))
 		}
 		list := []string{one("r0", "allow", "ask", "deny")}
 		for i := range rapid.IntRange(0, 2).Draw(rt, "rules") {
@@ -540,7 +600,8 @@ func FuzzRead(f *testing.F) {
 			c = &call.Call{Tool: "Bash"}
 		}
 		out := set.Decide(c, callrules.Options{Trace: true})
-		if out.Decision != "allow" && out.Decision != "ask" && out.Decision != "deny" || len(out.Trace.Steps) != len(set.Rules) || len(set.Rules) == 0 {
+		if out.Decision != "allow" && out.Decision != "ask" && out.Decision != "deny" ||
+			len(out.Trace.Steps) != len(set.Rules) || len(set.Rules) == 0 {
 			t.Errorf("decided %q in %d steps", out.Decision, len(out.Trace.Steps))
 		}
 	})

@@ -134,7 +134,8 @@ func keyLines(text []byte) map[string]int {
 		Hook struct{} `toml:"hook"`
 	}{}} {
 		var unknown *toml.StrictMissingError
-		if err := toml.NewDecoder(bytes.NewReader(text)).DisallowUnknownFields().Decode(to); !errors.As(err, &unknown) {
+		err := toml.NewDecoder(bytes.NewReader(text)).DisallowUnknownFields().Decode(to)
+		if !errors.As(err, &unknown) {
 			continue
 		}
 		for _, e := range unknown.Errors {

@@ -25,7 +25,8 @@ func TestRow_0_38_Config(t *testing.T) {
 		"[Hook]\ncircuit_breaker = true":                          {AskMode: TTY},
 		"circuit_breaker = true":                                  {AskMode: TTY},
 	} {
-		if got, err := ReadConfig(&document.Source{Name: "config.toml", Text: []byte(text)}); err != nil || got != want {
+		if got, err := ReadConfig(&document.Source{Name: "config.toml", Text: []byte(text)}); err != nil ||
+			got != want {
 			t.Errorf("%q: %+v, %v", text, got, err)
 		}
 	}
@@ -56,7 +57,8 @@ func TestConfigErrors(t *testing.T) {
 
 // 0-44: "Override per-invocation with the --ask_mode flag"
 func TestRow_0_44_AskMode(t *testing.T) {
-	for text, want := range map[string]AskMode{"tty": TTY, "agent": Agent, "dashboard": Dashboard, "TTY": "", "": "", "web": ""} {
+	for text, want := range map[string]AskMode{"tty": TTY, "agent": Agent, "dashboard": Dashboard, "TTY": "", "": "",
+		"web": ""} {
 		if got, err := ParseAskMode(text); got != want || (err == nil) != (want != "") {
 			t.Errorf("%q: %q, %v", text, got, err)
 		}

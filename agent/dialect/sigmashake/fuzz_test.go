@@ -18,7 +18,8 @@ func FuzzRead(f *testing.F) {
 	f.Add([]byte("# c\nrule r { FORCE any IF tool ENDS_WITH \"\\\"\\\\\\n\n\" SUBSTITUTE \"s\" CONTEXT \"c\" }\nrule s { LOG read IF tool STARTS_WITH \"\" }"))
 	f.Add([]byte("rule r { AMBIENT RUN \"x\" } rule \"s { } ( ' \xff"))
 	var calls []*call.Call
-	for _, line := range []string{bash("git push --force x"), write("/w/a/b.ts", "a // b\nc\r\n"), input(`{"a.b":[1,null]}`), `{"tool":"MultiEdit"}`} {
+	for _, line := range []string{bash("git push --force x"), write("/w/a/b.ts", "a // b\nc\r\n"),
+		input(`{"a.b":[1,null]}`), `{"tool":"MultiEdit"}`} {
 		c, err := callrules.ParseCall([]byte(line))
 		if err != nil {
 			f.Fatal(err)
@@ -34,7 +35,8 @@ func FuzzRead(f *testing.F) {
 				t.Fatalf("%T %v, and the set %v", err, err, s)
 			}
 			for _, e := range errs {
-				if e.Line < 0 || e.Line > lines || e.Found == "" || e.Fix == "" || e.File != "a.rules" && e.Code != document.CodeNoRules {
+				if e.Line < 0 || e.Line > lines || e.Found == "" || e.Fix == "" || e.File != "a.rules" &&
+					e.Code != document.CodeNoRules {
 					t.Errorf("%+v", e)
 				}
 			}
@@ -55,7 +57,8 @@ func FuzzRead(f *testing.F) {
 		}
 		for _, c := range calls {
 			out := s.Decide(c, callrules.Options{Trace: true})
-			if out.Rule != nil && out.Rule.Disabled || !strings.Contains(" block force ask allow log shadow ", " "+out.Decision+" ") {
+			if out.Rule != nil && out.Rule.Disabled ||
+				!strings.Contains(" block force ask allow log shadow ", " "+out.Decision+" ") {
 				t.Errorf("%+v", out)
 			}
 		}
@@ -64,7 +67,8 @@ func FuzzRead(f *testing.F) {
 
 // FuzzReadConfig: no text makes it panic, or turns the circuit breaker on without saying so.
 func FuzzReadConfig(f *testing.F) {
-	for _, text := range []string{"", "[hook]\nask_mode = \"tty\"\ncircuit_breaker = true\n", "hook = { x = 1 }\n[y]\nz = 2", "[[hook]]", "hook.a.b = []"} {
+	for _, text := range []string{"", "[hook]\nask_mode = \"tty\"\ncircuit_breaker = true\n",
+		"hook = { x = 1 }\n[y]\nz = 2", "[[hook]]", "hook.a.b = []"} {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {

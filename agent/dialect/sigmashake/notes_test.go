@@ -24,41 +24,69 @@ func TestNotes(t *testing.T) {
 		text string
 		want []string // of each note the beginning
 	}{
-		{"nothing to say", `rule a { DENY any IF tool EQUALS ""` + m + "\n" + `rule b { LOG any priority 40 IF path GLOB ""` + m, nil},
+		{"nothing to say", `rule a { DENY any IF tool EQUALS ""` + m + "\n" +
+			`rule b { LOG any priority 40 IF path GLOB ""` + m, nil},
 		{"no MESSAGE", `rule a { DENY any IF tool EQUALS "x" }`, []string{`1: rule "a": the rule has no MESSAGE`}},
-		{"an empty text", `rule a { DENY any IF command NOT CONTAINS ""` + m, []string{`1: rule "a": command NOT CONTAINS "": every string contains the empty one`}},
+		{"an empty text", `rule a { DENY any IF command NOT CONTAINS ""` + m,
+			[]string{`1: rule "a": command NOT CONTAINS "": every string contains the empty one`}},
 		{"a glob of another dialect", `rule a { DENY any IF path GLOB "*.(js|ts)" OR path GLOB "(a|b)" OR path GLOB "!x"` + m,
-			[]string{`1: rule "a": path GLOB "*.(js|ts)": ( | ) are literal in a GLOB; write {a,b}`, `1: rule "a": path GLOB "(a|b)": ( | ) are literal`, `1: rule "a": path GLOB "!x": ! is literal`}},
+			[]string{`1: rule "a": path GLOB "*.(js|ts)": ( | ) are literal in a GLOB; write {a,b}`,
+				`1: rule "a": path GLOB "(a|b)": ( | ) are literal`, `1: rule "a": path GLOB "!x": ! is literal`}},
 		{"parentheses alone", `rule a { DENY any IF path GLOB "app/(shop)/*"` + m, nil},
 
-		{"X5: a tie", "rule a { DENY read IF tool EQUALS \"x\"" + m + "\nrule b { LOG read IF tool EQUALS \"y\"" + m + "\nrule c { ASK read PROMPT \"?\" IF tool EQUALS \"z\"" + m,
-			[]string{`2: rule "b": priority 50 and target read are also those of "a" in a.rules:1`, `3: rule "c": priority 50 and target read are also those of "a"`, `3: rule "c": priority 50 and target read are also those of "b"`}},
-		{"X5: one decision", "rule a { DENY any IF tool EQUALS \"x\"" + m + "\nrule b { FORCE any SUBSTITUTE \"y\" IF tool EQUALS \"y\"" + m, nil},
-		{"X5: the other one alone", "rule a { DENY read IF tool EQUALS \"x\"" + m + "\nrule b { LOG read IF tool EQUALS \"y\"" + m + "\nrule c { DENY read IF tool EQUALS \"z\"" + m,
-			[]string{`2: rule "b": priority 50 and target read are also those of "a"`, `3: rule "c": priority 50 and target read are also those of "b"`}},
-		{"X5: another target", "rule a { DENY read IF tool EQUALS \"x\"" + m + "\nrule b { LOG write IF tool EQUALS \"y\"" + m, nil},
-		{"X5: not enabled", "rule a { DENY any IF tool EQUALS \"x\"" + m + "\nrule b { enabled false LOG any IF tool EQUALS \"y\"" + m, nil},
+		{"X5: a tie", "rule a { DENY read IF tool EQUALS \"x\"" + m + "\nrule b { LOG read IF tool EQUALS \"y\"" + m +
+			"\nrule c { ASK read PROMPT \"?\" IF tool EQUALS \"z\"" + m,
+			[]string{`2: rule "b": priority 50 and target read are also those of "a" in a.rules:1`,
+				`3: rule "c": priority 50 and target read are also those of "a"`,
+				`3: rule "c": priority 50 and target read are also those of "b"`}},
+		{"X5: one decision", "rule a { DENY any IF tool EQUALS \"x\"" + m +
+			"\nrule b { FORCE any SUBSTITUTE \"y\" IF tool EQUALS \"y\"" + m, nil},
+		{"X5: the other one alone", "rule a { DENY read IF tool EQUALS \"x\"" + m +
+			"\nrule b { LOG read IF tool EQUALS \"y\"" + m + "\nrule c { DENY read IF tool EQUALS \"z\"" + m,
+			[]string{`2: rule "b": priority 50 and target read are also those of "a"`,
+				`3: rule "c": priority 50 and target read are also those of "b"`}},
+		{"X5: another target", "rule a { DENY read IF tool EQUALS \"x\"" + m +
+			"\nrule b { LOG write IF tool EQUALS \"y\"" + m, nil},
+		{"X5: not enabled", "rule a { DENY any IF tool EQUALS \"x\"" + m +
+			"\nrule b { enabled false LOG any IF tool EQUALS \"y\"" + m, nil},
 
 		{"X7: the same conditions", "rule a { DENY write IF path EQUALS \"x\" AND (tool EQUALS \"y\" OR tool EQUALS \"z\")" + m + "\nrule b { priority 60 LOG any IF (tool EQUALS \"z\" OR tool EQUALS \"y\") AND path EQUALS \"x\"" + m,
 			[]string{`1: rule "a": it never fires, because "b" in a.rules:2 has a higher priority (60, this one 50)`}},
-		{"X7: what always holds", "rule a { DENY edit IF path EQUALS \"x\"" + m + "\nrule b { priority 60 SHADOW write IF tool CONTAINS \"\" OR path EQUALS \"y\"" + m,
+		{"X7: what always holds", "rule a { DENY edit IF path EQUALS \"x\"" + m +
+			"\nrule b { priority 60 SHADOW write IF tool CONTAINS \"\" OR path EQUALS \"y\"" + m,
 			[]string{`2: rule "b": tool CONTAINS ""`, `1: rule "a": it never fires, because "b"`}},
-		{"X7: a beginning and an end that always hold", "rule a { DENY edit IF path EQUALS \"x\"" + m + "\nrule b { priority 60 LOG edit IF path STARTS_WITH \"\"" + m + "\nrule c { DENY read IF path EQUALS \"x\"" + m + "\nrule d { priority 60 LOG read IF path ENDS_WITH \"\"" + m,
-			[]string{`2: rule "b": path STARTS_WITH ""`, `4: rule "d": path ENDS_WITH ""`, `1: rule "a": it never fires, because "b"`, `3: rule "c": it never fires, because "d"`}},
-		{"X7: an AND that always holds", "rule a { DENY any IF path EQUALS \"x\"" + m + "\nrule b { priority 60 LOG any IF path CONTAINS \"\" AND tool CONTAINS \"\"" + m,
-			[]string{`2: rule "b": path CONTAINS ""`, `2: rule "b": tool CONTAINS ""`, `1: rule "a": it never fires, because "b"`}},
-		{"X7: an OR that does not always hold", "rule a { DENY any IF path EQUALS \"x\"" + m + "\nrule b { priority 60 LOG any IF path EQUALS \"y\" OR tool EQUALS \"z\"" + m, nil},
-		{"X7: the empty text itself", "rule a { DENY any IF path EQUALS \"x\"" + m + "\nrule b { priority 60 LOG any IF path EQUALS \"\"" + m, nil},
-		{"X7: what does not always hold", "rule a { DENY edit IF path EQUALS \"x\"" + m + "\nrule b { priority 60 SHADOW write IF tool CONTAINS \"\" AND path EQUALS \"y\"" + m,
+		{"X7: a beginning and an end that always hold", "rule a { DENY edit IF path EQUALS \"x\"" + m +
+			"\nrule b { priority 60 LOG edit IF path STARTS_WITH \"\"" + m +
+			"\nrule c { DENY read IF path EQUALS \"x\"" + m +
+			"\nrule d { priority 60 LOG read IF path ENDS_WITH \"\"" + m,
+			[]string{`2: rule "b": path STARTS_WITH ""`, `4: rule "d": path ENDS_WITH ""`,
+				`1: rule "a": it never fires, because "b"`, `3: rule "c": it never fires, because "d"`}},
+		{"X7: an AND that always holds", "rule a { DENY any IF path EQUALS \"x\"" + m +
+			"\nrule b { priority 60 LOG any IF path CONTAINS \"\" AND tool CONTAINS \"\"" + m,
+			[]string{`2: rule "b": path CONTAINS ""`, `2: rule "b": tool CONTAINS ""`,
+				`1: rule "a": it never fires, because "b"`}},
+		{"X7: an OR that does not always hold", "rule a { DENY any IF path EQUALS \"x\"" + m +
+			"\nrule b { priority 60 LOG any IF path EQUALS \"y\" OR tool EQUALS \"z\"" + m, nil},
+		{"X7: the empty text itself", "rule a { DENY any IF path EQUALS \"x\"" + m +
+			"\nrule b { priority 60 LOG any IF path EQUALS \"\"" + m, nil},
+		{"X7: what does not always hold", "rule a { DENY edit IF path EQUALS \"x\"" + m +
+			"\nrule b { priority 60 SHADOW write IF tool CONTAINS \"\" AND path EQUALS \"y\"" + m,
 			[]string{`2: rule "b": tool CONTAINS ""`}},
-		{"X7: what never holds", "rule a { DENY edit IF path EQUALS \"x\"" + m + "\nrule b { priority 60 SHADOW write IF tool NOT CONTAINS \"\"" + m,
+		{"X7: what never holds", "rule a { DENY edit IF path EQUALS \"x\"" + m +
+			"\nrule b { priority 60 SHADOW write IF tool NOT CONTAINS \"\"" + m,
 			[]string{`2: rule "b": tool NOT CONTAINS ""`}},
-		{"X7: a lower priority", "rule a { DENY any IF path EQUALS \"x\"" + m + "\nrule b { priority 40 LOG any IF path EQUALS \"x\"" + m, nil},
-		{"X7: fewer tools", "rule a { DENY write IF path EQUALS \"x\"" + m + "\nrule b { priority 60 LOG edit IF path EQUALS \"x\"" + m, nil},
-		{"X7: other conditions", "rule a { DENY any IF path EQUALS \"x\" OR tool EQUALS \"y\"" + m + "\nrule b { priority 60 LOG any IF path EQUALS \"x\" AND tool EQUALS \"y\"" + m, nil},
-		{"X7: other conditions of an AND", "rule a { DENY any IF path EQUALS \"x\" AND tool EQUALS \"y\"" + m + "\nrule b { priority 60 LOG any IF path EQUALS \"x\" AND tool EQUALS \"z\"" + m, nil},
-		{"X7: the opposite", "rule a { DENY any IF path EQUALS \"x\"" + m + "\nrule b { priority 60 LOG any IF NOT path EQUALS \"x\"" + m, nil},
-		{"X7: one that denies too", "rule a { DENY any IF path EQUALS \"x\"" + m + "\nrule b { priority 60 ASK any PROMPT \"?\" IF path EQUALS \"x\"" + m, nil},
+		{"X7: a lower priority", "rule a { DENY any IF path EQUALS \"x\"" + m +
+			"\nrule b { priority 40 LOG any IF path EQUALS \"x\"" + m, nil},
+		{"X7: fewer tools", "rule a { DENY write IF path EQUALS \"x\"" + m +
+			"\nrule b { priority 60 LOG edit IF path EQUALS \"x\"" + m, nil},
+		{"X7: other conditions", "rule a { DENY any IF path EQUALS \"x\" OR tool EQUALS \"y\"" + m +
+			"\nrule b { priority 60 LOG any IF path EQUALS \"x\" AND tool EQUALS \"y\"" + m, nil},
+		{"X7: other conditions of an AND", "rule a { DENY any IF path EQUALS \"x\" AND tool EQUALS \"y\"" + m +
+			"\nrule b { priority 60 LOG any IF path EQUALS \"x\" AND tool EQUALS \"z\"" + m, nil},
+		{"X7: the opposite", "rule a { DENY any IF path EQUALS \"x\"" + m +
+			"\nrule b { priority 60 LOG any IF NOT path EQUALS \"x\"" + m, nil},
+		{"X7: one that denies too", "rule a { DENY any IF path EQUALS \"x\"" + m +
+			"\nrule b { priority 60 ASK any PROMPT \"?\" IF path EQUALS \"x\"" + m, nil},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			got := noted(set(t, test.text))

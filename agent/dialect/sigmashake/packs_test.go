@@ -51,7 +51,8 @@ func TestPublicPacks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := []string{"anthropic_write_safety.rules", "vagrant_write_safety.rules", "vue_write_safety.rules"}; len(loaded) != 318 || !slices.Equal(refused, want) {
+	if want := []string{"anthropic_write_safety.rules", "vagrant_write_safety.rules",
+		"vue_write_safety.rules"}; len(loaded) != 318 || !slices.Equal(refused, want) {
 		t.Errorf("%d files load, and these do not: %q", len(loaded), refused)
 	}
 	all, err := Read("all", loaded)

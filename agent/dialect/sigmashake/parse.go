@@ -98,7 +98,8 @@ func (p *parser) fail(at token, code, found, fix string) {
 	case at.kind == end && p.open >= 0, len(p.errs) > maxMistakes:
 		return // it is where a text that does not end was cut off, or one too many
 	case len(p.errs) == maxMistakes:
-		code, found, fix = document.CodeLimit, fmt.Sprintf("more than %d mistakes", maxMistakes), "fix the others first"
+		code = document.CodeLimit
+		found, fix = fmt.Sprintf("more than %d mistakes", maxMistakes), "fix the others first"
 	}
 	e := p.src.Error(code, at.at, found, fix)
 	if p.rule != nil {
@@ -190,7 +191,8 @@ func (p *parser) body(id token) {
 	case r.Effect == callrules.Ask && r.Prompt == "":
 		p.fail(id, document.CodeValue, "ASK without PROMPT", "write what the person is asked, PROMPT \"…\"")
 	case r.Effect == callrules.Force && r.Instead == "":
-		p.fail(id, document.CodeValue, "FORCE without SUBSTITUTE", "write what is to be done instead, SUBSTITUTE \"…\"")
+		p.fail(id, document.CodeValue, "FORCE without SUBSTITUTE",
+			"write what is to be done instead, SUBSTITUTE \"…\"")
 	}
 	if at, ok := p.seen["PROMPT"]; ok && r.Effect != callrules.Ask {
 		p.fail(at, document.CodeKey, "PROMPT in a rule that does not ASK", "remove it")

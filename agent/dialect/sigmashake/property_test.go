@@ -57,7 +57,8 @@ func makeRules(r *rand.Rand) []made {
 // naive is the document's algorithm read aloud: "Sort rules by priority descending", "Filter to enabled rules only",
 // "If both match → return immediately", "Default: return {decision: "allow"}".
 func naive(all []made, tool, command string) string {
-	words := map[string]string{"DENY": "block", "ALLOW": "allow", "LOG": "log", "SHADOW": "shadow", "ASK": "ask", "FORCE": "force"}
+	words := map[string]string{"DENY": "block", "ALLOW": "allow", "LOG": "log", "SHADOW": "shadow", "ASK": "ask",
+		"FORCE": "force"}
 	var best *made
 	for i := range all {
 		m := &all[i]

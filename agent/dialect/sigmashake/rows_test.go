@@ -73,7 +73,8 @@ func bash(command string) string {
 
 // write is a call that writes a file.
 func write(path, content string) string {
-	return `{"tool":"Write","input":{"file_path":` + call.Text(path).JSON() + `,"content":` + call.Text(content).JSON() + `}}`
+	return `{"tool":"Write","input":{"file_path":` + call.Text(path).JSON() + `,"content":` +
+		call.Text(content).JSON() + `}}`
 }
 
 // input is a call of a tool with that input.
@@ -199,9 +200,11 @@ func TestRow_0_12_ImplicitAnd(t *testing.T) {
 		{`path ENDS_WITH ".env" AND content CONTAINS "API_KEY"`, []string{both}, []string{one, other}},
 		{"path ENDS_WITH \".env\"\n AND content CONTAINS \"API_KEY\"", []string{both}, []string{one, other}},
 		{"path ENDS_WITH \".env\"\n content CONTAINS \"API_KEY\"", []string{both}, []string{one, other}},
-		{"path ENDS_WITH \".env\" # why\n\n NOT content EQUALS \"x\"\n (tool EQUALS \"Write\")", []string{both}, []string{one, other}},
+		{"path ENDS_WITH \".env\" # why\n\n NOT content EQUALS \"x\"\n (tool EQUALS \"Write\")", []string{both},
+			[]string{one, other}},
 		// AND and lines bind tighter than OR.
-		{"path ENDS_WITH \".env\"\n content CONTAINS \"API_KEY\"\n OR tool EQUALS \"Bash\"", []string{both, bash("x")}, []string{one, other}},
+		{"path ENDS_WITH \".env\"\n content CONTAINS \"API_KEY\"\n OR tool EQUALS \"Bash\"", []string{both, bash("x")},
+			[]string{one, other}},
 	})
 }
 
@@ -252,7 +255,8 @@ func TestRow_0_15_InputKey(t *testing.T) {
 // "if (val === undefined || val === null) return ”;"
 func TestRow_0_16_MissingIsEmpty(t *testing.T) {
 	run(t, []row{
-		{`input.a EQUALS ""`, []string{input(`{}`), input(`{"a":null}`), input(`{"a":""}`), `{"tool":"X"}`}, []string{input(`{"a":0}`), input(`{"a":false}`)}},
+		{`input.a EQUALS ""`, []string{input(`{}`), input(`{"a":null}`), input(`{"a":""}`), `{"tool":"X"}`},
+			[]string{input(`{"a":0}`), input(`{"a":false}`)}},
 		{`command EQUALS ""`, []string{input(`{}`), input(`{"command":null}`)}, []string{bash("x")}},
 	})
 }
@@ -260,14 +264,18 @@ func TestRow_0_16_MissingIsEmpty(t *testing.T) {
 // "return typeof val === 'string' ? val : JSON.stringify(val);"
 func TestRow_0_17_Stringify(t *testing.T) {
 	run(t, []row{
-		{`input.a EQUALS "5"`, []string{input(`{"a":5}`), input(`{"a":5.0}`), input(`{"a":"5"}`)}, []string{input(`{"a":55}`)}},
+		{`input.a EQUALS "5"`, []string{input(`{"a":5}`), input(`{"a":5.0}`), input(`{"a":"5"}`)},
+			[]string{input(`{"a":55}`)}},
 		{`input.a EQUALS "true"`, []string{input(`{"a":true}`)}, []string{input(`{"a":false}`)}},
 		{`input.a EQUALS "1e+21"`, []string{input(`{"a":1000000000000000000000}`)}, nil},
-		{`input.a EQUALS "{\"z\":[1,\"<&\"],\"a\":null}"`, []string{input(`{"a": { "z" : [1, "<&"], "a": null } }`)}, nil},
+		{`input.a EQUALS "{\"z\":[1,\"<&\"],\"a\":null}"`, []string{input(`{"a": { "z" : [1, "<&"], "a": null } }`)},
+			nil},
 		{`input.a EQUALS "{\"1\":2,\"z\":1}"`, []string{input(`{"a":{"z":1,"1":2}}`)}, nil},
-		{`command CONTAINS "\"rm\""`, []string{input(`{"command":["sh","-c","rm"]}`), input(`{"command":["rm"]}`)}, []string{bash("rm")}},
+		{`command CONTAINS "\"rm\""`, []string{input(`{"command":["sh","-c","rm"]}`), input(`{"command":["rm"]}`)},
+			[]string{bash("rm")}},
 	})
-	if line := "{\"tool\":\"X\",\"input\":{\"a\":[\"\u2028\"]}}"; !fires(t, "DENY any", "input.a EQUALS \"[\\\"\u2028\\\"]\"", line) {
+	if line := "{\"tool\":\"X\",\"input\":{\"a\":[\"\u2028\"]}}"; !fires(t, "DENY any",
+		"input.a EQUALS \"[\\\"\u2028\\\"]\"", line) {
 		t.Error("U+2028 does not stand for itself")
 	}
 }
@@ -277,12 +285,15 @@ func TestRow_0_18_Fields(t *testing.T) {
 	run(t, []row{
 		{`command EQUALS "1"`, []string{input(`{"command":"1"}`)}, []string{input(`{"cmd":"1"}`)}},
 		// 0-19: "call.input.file_path ?? call.input.path ?? ”": null falls through, an empty text does not.
-		{`path EQUALS "1"`, []string{input(`{"file_path":"1"}`), input(`{"path":"1"}`), input(`{"file_path":null,"path":"1"}`), input(`{"path":"2","file_path":"1"}`)},
+		{`path EQUALS "1"`, []string{input(`{"file_path":"1"}`), input(`{"path":"1"}`),
+			input(`{"file_path":null,"path":"1"}`), input(`{"path":"2","file_path":"1"}`)},
 			[]string{input(`{"file_path":"","path":"1"}`), input(`{"file_path":"2","path":"1"}`)}},
 		// 0-20: "call.input.content ?? call.input.new_string ?? ”"; the edits of MultiEdit and the source
 		// of NotebookEdit are not seen.
-		{`content EQUALS "1"`, []string{input(`{"content":"1"}`), input(`{"new_string":"1"}`), input(`{"content":null,"new_string":"1"}`)},
-			[]string{input(`{"content":"","new_string":"1"}`), input(`{"edits":[{"new_string":"1"}]}`), input(`{"new_source":"1"}`)}},
+		{`content EQUALS "1"`, []string{input(`{"content":"1"}`), input(`{"new_string":"1"}`),
+			input(`{"content":null,"new_string":"1"}`)},
+			[]string{input(`{"content":"","new_string":"1"}`), input(`{"edits":[{"new_string":"1"}]}`),
+				input(`{"new_source":"1"}`)}},
 		// 0-21: "case 'tool': return call.tool;"
 		{`tool EQUALS "X"`, []string{input(`{"tool":"Y"}`)}, []string{bash("X")}},
 	})
@@ -290,7 +301,8 @@ func TestRow_0_18_Fields(t *testing.T) {
 
 // A field that is not there: what asks for something fails, and what asks for its absence holds.
 func TestRow_0_22_MissingField(t *testing.T) {
-	for _, op := range []string{"CONTAINS", "EQUALS", "STARTS_WITH", "ENDS_WITH", "GLOB", "REGEX", "WORD", "LINE_CONTAINS", "LINE_REGEX"} {
+	for _, op := range []string{"CONTAINS", "EQUALS", "STARTS_WITH", "ENDS_WITH", "GLOB", "REGEX", "WORD",
+		"LINE_CONTAINS", "LINE_REGEX"} {
 		run(t, []row{
 			{`input.gone ` + op + ` "x"`, nil, []string{input(`{}`)}},
 			{`input.gone NOT ` + op + ` "x"`, []string{input(`{}`)}, nil},
@@ -339,7 +351,8 @@ func TestRow_0_27_Glob(t *testing.T) {
 // REGEX is JavaScript's, and is looked for anywhere.
 func TestRow_0_28_Regex(t *testing.T) {
 	run(t, []row{
-		{`command REGEX "rm\\s+-[a-z]*f"`, []string{bash("sudo rm  -rf"), bash("rm\u00a0-f")}, []string{bash("RM -f")}},
+		{`command REGEX "rm\\s+-[a-z]*f"`, []string{bash("sudo rm  -rf"), bash("rm\u00a0-f")},
+			[]string{bash("RM -f")}},
 		{`command REGEX "^ls$"`, []string{bash("ls")}, []string{bash("ls\n"), bash("x\nls")}},
 		{`command REGEX "\x41\u0042"`, []string{bash("AB")}, []string{bash("x41")}},
 		{`command REGEX "a.b"`, []string{bash("axb")}, []string{bash("a\nb"), bash("a\u2028b")}},
@@ -348,9 +361,11 @@ func TestRow_0_28_Regex(t *testing.T) {
 
 func TestRow_0_29_Word(t *testing.T) {
 	run(t, []row{
-		{`command WORD "rm"`, []string{bash("rm x"), bash("a;rm"), bash("x-rm-x"), bash("érm")}, []string{bash("rmdir"), bash("farm"), bash("_rm"), bash("Rm")}},
+		{`command WORD "rm"`, []string{bash("rm x"), bash("a;rm"), bash("x-rm-x"), bash("érm")},
+			[]string{bash("rmdir"), bash("farm"), bash("_rm"), bash("Rm")}},
 		{`command WORD "a.b"`, []string{bash("x a.b")}, []string{bash("axb")}},
-		{`command REGEX "a?b" AND command NOT GLOB "a?b"`, []string{bash("b")}, []string{bash("axb"), bash("x")}}, // one text, two patterns
+		// one text, two patterns
+		{`command REGEX "a?b" AND command NOT GLOB "a?b"`, []string{bash("b")}, []string{bash("axb"), bash("x")}},
 	})
 }
 
@@ -358,8 +373,10 @@ func TestRow_0_29_Word(t *testing.T) {
 func TestRow_0_30_Line(t *testing.T) {
 	of := func(content string) string { return write("/a", content) }
 	run(t, []row{
-		{`content LINE_CONTAINS "eval("`, []string{of("a\n  eval(x)\nb"), of("eval(x) // eval"), of("\r\neval(\r\n")}, []string{of("// eval(x)"), of("a // eval(x)\nb"), of("ev\nal(")}},
-		{`content LINE_REGEX "^import x$"`, []string{of("a\nimport x\nb"), of("a\r\nimport x\r\n")}, []string{of("ximport x\n"), of("import x;")}},
+		{`content LINE_CONTAINS "eval("`, []string{of("a\n  eval(x)\nb"), of("eval(x) // eval"), of("\r\neval(\r\n")},
+			[]string{of("// eval(x)"), of("a // eval(x)\nb"), of("ev\nal(")}},
+		{`content LINE_REGEX "^import x$"`, []string{of("a\nimport x\nb"), of("a\r\nimport x\r\n")},
+			[]string{of("ximport x\n"), of("import x;")}},
 		{`content NOT LINE_CONTAINS "ok"`, []string{of("a\nb"), of("// ok"), of("")}, []string{of("a\nok")}},
 		{`content LINE_CONTAINS "https://x"`, nil, []string{of("https://x")}},
 	})
@@ -380,7 +397,8 @@ func TestRow_0_32_FailSecure(t *testing.T) {
 	for why, pattern := range bad {
 		for _, op := range []string{"REGEX", "LINE_REGEX", "NOT REGEX", "NOT LINE_REGEX"} {
 			condition := "command " + op + " " + quoted(pattern)
-			for decision, want := range map[string]bool{"DENY any": true, "FORCE any": true, "ASK any": true, "ALLOW any": false, "LOG any": false, "SHADOW any": false} {
+			for decision, want := range map[string]bool{"DENY any": true, "FORCE any": true, "ASK any": true,
+				"ALLOW any": false, "LOG any": false, "SHADOW any": false} {
 				for _, condition := range []string{condition, "NOT (" + condition + ")"} {
 					if got := fires(t, decision, condition, bash("zzz")); got != want {
 						t.Errorf("%s: %s IF %s fires: %v", why, decision, condition, got)
@@ -390,7 +408,8 @@ func TestRow_0_32_FailSecure(t *testing.T) {
 		}
 		s := set(t, "\nrule r {\nDENY any\nIF command REGEX "+quoted(pattern)+`
 MESSAGE "m" }`)
-		if len(s.Notes) != 1 || s.Notes[0].Origin != (callrules.Origin{File: "a.rules", Line: 2}) || !strings.Contains(s.Notes[0].Text, "as matching") {
+		if len(s.Notes) != 1 || s.Notes[0].Origin != (callrules.Origin{File: "a.rules", Line: 2}) ||
+			!strings.Contains(s.Notes[0].Text, "as matching") {
 			t.Errorf("%s: validate says %+v", why, s.Notes)
 		}
 	}
@@ -454,7 +473,8 @@ func TestRow_0_46_Decisions(t *testing.T) {
 			t.Errorf("%s: %s", decision, got)
 		}
 		r := s.Rules[0]
-		if r.Reason != "why" || r.Prompt != map[bool]string{true: "may it?"}[r.Effect == callrules.Ask] || r.Instead != map[bool]string{true: "git mv x"}[r.Effect == callrules.Force] {
+		if r.Reason != "why" || r.Prompt != map[bool]string{true: "may it?"}[r.Effect == callrules.Ask] ||
+			r.Instead != map[bool]string{true: "git mv x"}[r.Effect == callrules.Force] {
 			t.Errorf("%s: %+v", decision, r)
 		}
 	}
@@ -477,14 +497,17 @@ rule full {
 }`)
 	for i, want := range []callrules.Rule{
 		{ID: "bare", Priority: 50, Severity: "warning", Origin: callrules.Origin{File: "a.rules", Line: 1}},
-		{ID: "full", Priority: 7, Severity: "error", Disabled: true, Origin: callrules.Origin{File: "a.rules", Line: 2}},
+		{ID: "full", Priority: 7, Severity: "error", Disabled: true,
+			Origin: callrules.Origin{File: "a.rules", Line: 2}},
 	} {
 		got := s.Rules[i]
-		if got.ID != want.ID || got.Priority != want.Priority || got.Severity != want.Severity || got.Disabled != want.Disabled || got.Origin != want.Origin {
+		if got.ID != want.ID || got.Priority != want.Priority || got.Severity != want.Severity ||
+			got.Disabled != want.Disabled || got.Origin != want.Origin {
 			t.Errorf("%+v", got)
 		}
 	}
-	if s.Dialect != "sigmashake" || s.Strategy != callrules.PriorityFirst || s.Default != callrules.Allow || s.Name != "rules" {
+	if s.Dialect != "sigmashake" || s.Strategy != callrules.PriorityFirst || s.Default != callrules.Allow ||
+		s.Name != "rules" {
 		t.Errorf("%+v", s)
 	}
 }
@@ -492,7 +515,8 @@ rule full {
 // # comments, texts over several lines, \" and \\; any other backslash stays.
 func TestRow_0_48_Lexis(t *testing.T) {
 	s := set(t, "\ufeff# rule x { \"\r\nrule r{DENY any\r\nIF command CONTAINS \"a # b\" # a \" comment\r\nOR(command EQUALS \"\\\"\\\\ \\n\\d\" OR command EQUALS \"\\\\\") MESSAGE \"one\n  two\" } # end")
-	for command, want := range map[string]string{"a # b": "block r", `"\ \n\d`: "block r", `\`: "block r", "a": "allow"} {
+	for command, want := range map[string]string{"a # b": "block r", `"\ \n\d`: "block r", `\`: "block r",
+		"a": "allow"} {
 		if got := decide(t, s, bash(command)); got != want {
 			t.Errorf("%s: %s", command, got)
 		}
@@ -543,7 +567,8 @@ func BenchmarkRow_0_35(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	c, err := callrules.ParseCall([]byte(write("/w/src/a.ts", strings.Repeat("import y from 'y'; // why\n", 10)+strings.Repeat("  return render(state.rows)\n", 220))))
+	c, err := callrules.ParseCall([]byte(write("/w/src/a.ts",
+		strings.Repeat("import y from 'y'; // why\n", 10)+strings.Repeat("  return render(state.rows)\n", 220))))
 	if err != nil {
 		b.Fatal(err)
 	}
