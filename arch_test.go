@@ -20,6 +20,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"unicode/utf8"
 )
 
 const module = "github.com/policyscan/policyscan"
@@ -449,6 +450,30 @@ func TestFiles(t *testing.T) {
 				t.Errorf("%s: func init runs unasked", s.name)
 			}
 		}
+	}
+}
+
+// TestLines: a line of code or of a comment can be read in any window.
+func TestLines(t *testing.T) {
+	const widest = 120 // columns; a tab has 4
+	lines := 0
+	for _, s := range sources(t, token.NewFileSet()) {
+		if s.test() || inLab(s.room) {
+			continue
+		}
+		text, err := os.ReadFile(s.name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, line := range strings.Split(string(text), "\n") {
+			lines++
+			if n := utf8.RuneCountInString(strings.ReplaceAll(line, "\t", "    ")); n > widest {
+				t.Errorf("%s:%d has %d columns, over %d", s.name, i+1, n, widest)
+			}
+		}
+	}
+	if lines < 20000 {
+		t.Errorf("only %d lines were looked at", lines)
 	}
 }
 

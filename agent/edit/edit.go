@@ -98,7 +98,8 @@ func of(c *call.Call) ([]Edit, error) {
 		return nil, fmt.Errorf("%s edits files in a way that policyscan does not know", c.Tool)
 	case !named:
 		if known := almost(c.Tool); known != "" {
-			return nil, fmt.Errorf("%q is spelled almost as %s, so policyscan cannot determine whether it edits files", c.Tool, known)
+			return nil, fmt.Errorf("%q is spelled almost as %s, so policyscan cannot determine whether it edits files",
+				c.Tool, known)
 		}
 	}
 	return nil, nil

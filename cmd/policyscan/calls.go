@@ -17,9 +17,9 @@ import (
 
 // callsFlag has the flags that name call rules.
 type callsFlag struct {
-	Calls   []string          `placeholder:"FILE" sep:"none" help:"Call rules: a file, or a folder of .rules files. Repeatable; the strictest wins."`
-	Dialect string            `placeholder:"NAME" help:"Dialect of the call rules, if their file names do not show it: ${dialects}."`
-	Define  map[string]string `placeholder:"NAME=VALUE" mapsep:"none" help:"Value of (env NAME) in clash. A relative PWD counts from the current folder, in a hook from the project's root. Repeatable."`
+	Calls   []string          `placeholder:"FILE" sep:"none" help:"${calls}"`
+	Dialect string            `placeholder:"NAME" help:"${calls_dialect}"`
+	Define  map[string]string `placeholder:"NAME=VALUE" mapsep:"none" help:"${calls_define}"`
 }
 
 // files returns the call rules that the flags name.

@@ -13,7 +13,6 @@ import (
 	"github.com/policyscan/policyscan/cmd/policyscan/manual"
 	"github.com/policyscan/policyscan/scanner/scope"
 	"github.com/policyscan/policyscan/verdict/output"
-	"github.com/policyscan/policyscan/verdict/report"
 )
 
 // commands is the whole command line: one field for each subcommand.
@@ -98,7 +97,7 @@ func newParser(c any, std streams) (*kong.Kong, error) {
 		kong.Name("policyscan"),
 		kong.Description(manual.Description),
 		kong.DefaultEnvars("POLICYSCAN"),
-		kong.Vars{"formats": report.Names(), "dialects": strings.Join(dialectNames(), ", ")},
+		helpTexts(),
 		kong.Writers(std.out, std.err),
 		kong.Exit(func(int) { panic(stop{}) }),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true, WrapUpperBound: 90}),
@@ -158,7 +157,8 @@ func checkFlags(ctx *kong.Context) error {
 		case p.Flag != nil:
 			given[p.Flag.Name] = true
 		case p.Positional != nil && p.Positional.Target.Kind() == reflect.String && p.Positional.Target.String() == "":
-			return fmt.Errorf("the argument %s is empty; give it a value, or remove it", strings.ToUpper(p.Positional.Name))
+			return fmt.Errorf("the argument %s is empty; give it a value, or remove it",
+				strings.ToUpper(p.Positional.Name))
 		}
 	}
 	return nil

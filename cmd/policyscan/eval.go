@@ -17,12 +17,12 @@ import (
 // evalCmd judges tool calls.
 type evalCmd struct {
 	callsFlag `embed:""`
-	Policy    []string `placeholder:"DIR" sep:"none" help:"Also check what the calls would write, with the bundle in this folder, or builtin:infra. Repeatable."`
-	Root      string   `placeholder:"DIR" help:"Folder from which the bundle's globs count. Default: for each call the root of the repository around its cwd."`
+	Policy    []string `placeholder:"DIR" sep:"none" help:"${eval_policy}"`
+	Root      string   `placeholder:"DIR" help:"${eval_root}"`
 	Explain   bool     `help:"Explain each decision, for a person to read."`
 	Trace     bool     `help:"Add to each outcome how it came about."`
 	Latency   bool     `help:"Add to each outcome how long it took, in milliseconds: latency_ms."`
-	AskMode   string   `placeholder:"MODE" aliases:"ask_mode" help:"With tty: ask a person at the terminal about each call that needs one. Default: print that it does."`
+	AskMode   string   `placeholder:"MODE" aliases:"ask_mode" help:"${eval_ask_mode}"`
 }
 
 // Help returns the text below the flags.
@@ -31,7 +31,7 @@ func (*evalCmd) Help() string {
   {"tool": "Bash", "input": {"command": "ls"}}
 
 with agent_id and cwd if they are known; or what an agent gives its hooks; or a
-request in the form of evaluator, with tool_name and any other members. Prints
+request in evaluator's form, with tool_name and any other members. Prints
 one outcome for each, as JSON.
 See docs/dialects.md.
 
@@ -77,7 +77,8 @@ func (c *evalCmd) Run(std streams) error {
 // gate returns the gate that judges the calls.
 func (c *evalCmd) gate() (*gate.Gate, error) {
 	if len(c.Calls) == 0 && len(c.Policy) == 0 {
-		return nil, errors.New("there is nothing to check calls against; name call rules with --calls, or a bundle with --policy")
+		return nil, errors.New("there is nothing to check calls against; " +
+			"name call rules with --calls, or a bundle with --policy")
 	}
 	if c.Root != "" && len(c.Policy) == 0 {
 		return nil, errors.New("--root is given without --policy, but call rules have no root; " +

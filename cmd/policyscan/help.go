@@ -15,7 +15,7 @@ import (
 
 // helpCmd shows the help of a command, as --help does.
 type helpCmd struct {
-	Command []string `arg:"" optional:"" help:"The command, such as scan or hook install git. Default: an overview of all commands."`
+	Command []string `arg:"" optional:"" help:"${help_command}"`
 }
 
 // Run shows the help of the command that is named.
@@ -45,7 +45,8 @@ func (*versionCmd) Run(std streams) error { return print(std.out, "policyscan %s
 // isMistyped reports whether a first argument is a word that could be a command, and no file has that
 // name.
 func isMistyped(word string) bool {
-	if word == "" || word[0] == '-' || !filepath.IsLocal(word) || filepath.Base(word) != word || filepath.Ext(word) != "" {
+	if word == "" || word[0] == '-' || !filepath.IsLocal(word) ||
+		filepath.Base(word) != word || filepath.Ext(word) != "" {
 		return false
 	}
 	_, err := os.Lstat(word)

@@ -24,17 +24,17 @@ import (
 // agentHookCmd judges a call of an agent before it runs. Its name is the agent's.
 type agentHookCmd struct {
 	callsFlag      `embed:""`
-	Policy         []string      `placeholder:"DIR" sep:"none" help:"Folder that holds rules/, or builtin:infra, or none. Repeatable. Default: the bundle in the root."`
-	Root           string        `placeholder:"DIR" help:"Folder from which the bundle's globs count. Default: the root of the repository around the agent's project."`
-	SendAllow      bool          `help:"Answer allow if a rule allows the call, or a person at the terminal approves it, so that the agent does not ask. Default: leave it to the agent."`
-	AllowRuleEdits bool          `help:"Do not ask a person about edits of the rules, of the agent's hooks, or of anything else that they depend on."`
-	AskMode        string        `placeholder:"MODE" aliases:"ask_mode" help:"How a person is asked: agent, or tty, the terminal. Default: agent, but tty where sigmashake's rules ask."`
+	Policy         []string      `placeholder:"DIR" sep:"none" help:"${hook_policy}"`
+	Root           string        `placeholder:"DIR" help:"${hook_root}"`
+	SendAllow      bool          `help:"${hook_send_allow}"`
+	AllowRuleEdits bool          `help:"${hook_allow_rule_edits}"`
+	AskMode        string        `placeholder:"MODE" aliases:"ask_mode" help:"${hook_ask_mode}"`
 	AgentId        string        `placeholder:"ID" help:"The agent's id, if its hook does not give one."`
-	State          string        `placeholder:"DIR" help:"Private folder for what sigmashake's loop guard remembers. Default: policyscan/sessions in the user's state folder."`
-	Timeout        time.Duration `placeholder:"D" default:"8s" env:"-" help:"Deny the call if it cannot be checked in this time. Default: 8s."`
-	Log            string        `placeholder:"FILE" help:"Append each decision to this file, as a line of JSON. A call whose decision cannot be written is denied."`
-	LogInput       bool          `help:"Also write the texts of the calls, up to 4 KiB of each. Default: their lengths and hashes."`
-	Serve          bool          `env:"-" help:"Keep running: a call on each line of standard input, an answer on each line of standard output. Changed rules are loaded."`
+	State          string        `placeholder:"DIR" help:"${hook_state}"`
+	Timeout        time.Duration `placeholder:"D" default:"8s" env:"-" help:"${hook_timeout}"`
+	Log            string        `placeholder:"FILE" help:"${hook_log}"`
+	LogInput       bool          `help:"${hook_log_input}"`
+	Serve          bool          `env:"-" help:"${hook_serve}"`
 }
 
 // Help returns the text below the flags.

@@ -15,7 +15,8 @@ import (
 // readStdin reads the file on standard input, or so much of it that it is seen to be longer than most; 0: no limit.
 func readStdin(ctx context.Context, in io.Reader, most int64) (text []byte, err error) {
 	if nothingOn(in) {
-		return nil, errors.New("standard input cannot be read: there is nothing on it; pipe the file in, or redirect it")
+		return nil, errors.New("standard input cannot be read: there is nothing on it; " +
+			"pipe the file in, or redirect it")
 	}
 	if 0 < most && most < math.MaxInt64 {
 		in = io.LimitReader(in, most+1)

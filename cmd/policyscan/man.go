@@ -12,7 +12,7 @@ import (
 
 // manCmd prints the manual page.
 type manCmd struct {
-	Date string `placeholder:"YYYY-MM-DD" help:"Date that the page shows, such as a release's. Default: that of the commit, if the build recorded it."`
+	Date string `placeholder:"YYYY-MM-DD" help:"${man_date}"`
 }
 
 // Help returns the text below the flags.

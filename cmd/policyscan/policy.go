@@ -12,7 +12,7 @@ import (
 
 // A policyFlag names the bundles that a command enforces.
 type policyFlag struct {
-	Policy []string `placeholder:"DIR" sep:"none" help:"Folder that holds rules/, or builtin:infra. Repeatable: the rules of all are enforced. Default: .policyscan in the root, or the root."`
+	Policy []string `placeholder:"DIR" sep:"none" help:"${scan_policy}"`
 }
 
 // named returns the bundles that are named: by the flag, or one on each line of the variable or the action's input.
@@ -41,7 +41,7 @@ func (f *policyFlag) flags() []string {
 
 // bundleArg has the argument and the flag that name a command's bundles.
 type bundleArg struct {
-	Dir    string   `arg:"" optional:"" help:"Folder that holds rules/, or builtin:infra. Default: the bundle that a scan would use."`
+	Dir    string   `arg:"" optional:"" help:"${bundle_dir}"`
 	Policy []string `placeholder:"DIR" sep:"none" help:"The same as the argument. Repeatable."`
 }
 

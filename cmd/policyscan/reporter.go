@@ -89,7 +89,8 @@ func (r *reporter) text(v *verdict.Verdict) ([]byte, io.Writer, error) {
 	var text bytes.Buffer
 	o := textOptions(w)
 	at := r.about.Place
-	o.Prefix, o.Policy, o.Root, o.Notes, o.Elapsed = at.Prefix, r.about.Policy, at.Shown, r.about.Notes, time.Since(r.began)
+	o.Prefix, o.Policy, o.Root, o.Notes, o.Elapsed = at.Prefix, r.about.Policy, at.Shown,
+		r.about.Notes, time.Since(r.began)
 	o.Mistakes = r.more(v)
 	err := report.WriteText(&text, v, o)
 	return text.Bytes(), w, err
@@ -153,7 +154,8 @@ func (r *reporter) watch(p *scanner.Progress) (stop func()) {
 			case <-tick.C:
 				shown = true
 				listed, governed, done := p.Files()
-				_, _ = fmt.Fprintf(r.std.err, "\r\x1b[Kscanning: %d of %d covered files, %d files listed", done, governed, listed)
+				_, _ = fmt.Fprintf(r.std.err, "\r\x1b[Kscanning: %d of %d covered files, %d files listed", done,
+					governed, listed)
 			case <-quit:
 				if shown {
 					_, _ = fmt.Fprint(r.std.err, "\r\x1b[K")

@@ -20,7 +20,7 @@ import (
 
 // scanCmd has the flags of a scan.
 type scanCmd struct {
-	Path string `arg:"" optional:"" help:"Folder to scan; paths and globs count from it. Default: the root of the repository around the current folder, or the current folder."`
+	Path string `arg:"" optional:"" help:"${scan_path}"`
 
 	policyFlag
 	DiffBase  string `placeholder:"REF" help:"Scan only what HEAD changes since its merge base with REF, as committed."`
@@ -28,21 +28,21 @@ type scanCmd struct {
 	PolicyRef string `placeholder:"REF" help:"With --diff-base or --staged: use only the bundle of this commit."`
 	Staged    bool   `help:"Scan only what the next commit would change, as staged. For hooks."`
 	Tracked   bool   `help:"Scan only the files that git tracks, as they are on disk."`
-	FilesFrom string `placeholder:"FILE" help:"Scan only the files that FILE lists (-: standard input), by lines or NUL-separated."`
+	FilesFrom string `placeholder:"FILE" help:"${scan_files_from}"`
 	Stdin     bool   `help:"Scan standard input as one file, whose path --stdin-path gives."`
 	StdinPath string `placeholder:"PATH" help:"Path, from the root, of the file on standard input."`
 
-	Output string `placeholder:"FILE" help:"Where the verdict goes: a file, - for standard output, or none. Default: verdict.json in the root of the repository; with PATH, in the current folder."`
+	Output string `placeholder:"FILE" help:"${scan_output}"`
 	reportFlag
 	Quiet bool `short:"q" help:"Print only the reports of --report; errors still go to standard error."`
 
-	Allow           []string      `placeholder:"REASON" sep:"none" help:"Explicitly allow: submodule, lfs-pointer, special-file, symlink or symlink=GLOB, encoding, encrypted, empty, partial. Repeatable."`
+	Allow           []string      `placeholder:"REASON" sep:"none" help:"${scan_allow}"`
 	RequireGoverned bool          `help:"Do not pass if no rule selects any file."`
 	MaxFileBytes    int64         `placeholder:"N" help:"Do not pass if a file covered by a rule is longer."`
 	Timeout         time.Duration `placeholder:"D" help:"Stop, undecided, after this time, such as 90s."`
 
-	Rule    []string `placeholder:"ID" sep:"none" help:"Enforce only this rule, for debugging: the run is partial. Repeatable."`
-	Exclude []string `placeholder:"GLOB" sep:"none" help:"Exclude these paths from every rule, for debugging: the run is partial. Repeatable."`
+	Rule    []string `placeholder:"ID" sep:"none" help:"${scan_rule}"`
+	Exclude []string `placeholder:"GLOB" sep:"none" help:"${scan_exclude}"`
 
 	also []output.Report // besides those of the flags
 }
@@ -131,7 +131,8 @@ func (c *scanCmd) scan(ctx context.Context, r *reporter) *verdict.Verdict {
 func (c *scanCmd) request(std streams) *scope.Request {
 	q := &scope.Request{
 		Path: c.Path, Policies: c.flags(),
-		Base: c.DiffBase, Head: c.Head, PolicyRef: c.PolicyRef, Staged: c.Staged, Tracked: c.Tracked, ContentPath: c.StdinPath,
+		Base: c.DiffBase, Head: c.Head, PolicyRef: c.PolicyRef, Staged: c.Staged,
+		Tracked: c.Tracked, ContentPath: c.StdinPath,
 		Uncommitted: !c.Quiet, Git: gitEnvironment(), Getenv: getenv, Commands: obeyed(),
 	}
 	if c.FilesFrom != "" {
@@ -201,7 +202,8 @@ func (c *scanCmd) check() error {
 func interruptible(timeout time.Duration) (ctx context.Context, caught func() int, stop func()) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	caught, stopSignals := onSignal(func(name string) {
-		cancel(&failure.Interruption{Code: code.Interrupted, Message: "the run was stopped by " + name + "; run it again"})
+		cancel(&failure.Interruption{Code: code.Interrupted,
+			Message: "the run was stopped by " + name + "; run it again"})
 	})
 	release := func() {}
 	if timeout > 0 {

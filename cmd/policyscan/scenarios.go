@@ -12,8 +12,8 @@ import (
 // scenariosFlag has the flags of policyscan test that name the calls to check, and the rules.
 type scenariosFlag struct {
 	callsFlag `embed:""`
-	Scenarios []string `placeholder:"FILE" sep:"none" help:"Calls, and what is expected of them: a line of JSON for each. Repeatable."`
-	Root      string   `placeholder:"DIR" help:"Folder from which the bundle's globs count for the scenarios. Default: for each the root of the repository around its cwd."`
+	Scenarios []string `placeholder:"FILE" sep:"none" help:"${test_scenarios}"`
+	Root      string   `placeholder:"DIR" help:"${test_root}"`
 }
 
 // check returns an error for flags that would test nothing. named says whether a bundle is named.
@@ -22,9 +22,11 @@ func (c *scenariosFlag) check(named bool) error {
 	case len(c.Calls) > 0 && len(c.Scenarios) == 0:
 		return errors.New("--calls is given without --scenarios; name the calls to check")
 	case c.Root != "" && (len(c.Scenarios) == 0 || !named):
-		return errors.New("--root is given, but there is no bundle for scenarios; name scenarios and a bundle, or remove --root")
+		return errors.New("--root is given, but there is no bundle for scenarios; " +
+			"name scenarios and a bundle, or remove --root")
 	case len(c.Scenarios) > 0 && len(c.Calls) == 0 && !named:
-		return errors.New("--scenarios is given, but nothing to check calls against; name call rules with --calls, or a bundle")
+		return errors.New("--scenarios is given, but nothing to check calls against; " +
+			"name call rules with --calls, or a bundle")
 	}
 	return nil
 }

@@ -76,7 +76,8 @@ func (c *validateCmd) bundle(std streams, p *scope.Policy) error {
 		return fmt.Errorf("%s: %w", p.Name, err)
 	}
 	for _, n := range rules.Notes(p.Bundle) {
-		e := &document.Error{Bundle: p.Lead(), File: n.File, Line: n.Line, Column: n.Column, Rule: n.Rule, Found: n.Text}
+		e := &document.Error{Bundle: p.Lead(), File: n.File, Line: n.Line,
+			Column: n.Column, Rule: n.Rule, Found: n.Text}
 		if err := showMistakes(std.out, document.Errors{e}); err != nil {
 			return err
 		}

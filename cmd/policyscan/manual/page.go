@@ -34,8 +34,9 @@ func Page(app *kong.Application, version string, date time.Time) string {
 	p.line(".Sh DESCRIPTION")
 	p.text(promise)
 	p.line(".Pp")
-	p.text("Without a command, it scans. A bundle is a folder that holds rules/; without --policy it is the .policyscan " +
-		"of the root that is scanned, or the root itself. A verdict is PASS or FAIL; a run that could not decide is a FAIL.")
+	p.text("Without a command, it scans. A bundle is a folder that holds rules/; " +
+		"without --policy it is the .policyscan of the root that is scanned, or the root itself. " +
+		"A verdict is PASS or FAIL; a run that could not decide is a FAIL.")
 
 	p.line(".Sh COMMANDS")
 	p.line(".Bl -tag -width Ds")

@@ -1,0 +1,72 @@
+package main
+
+import (
+	"strings"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/policyscan/policyscan/verdict/report"
+)
+
+// helpTexts are the helps of flags and arguments that do not fit on their line: of help:"${scan_allow}", scan_allow.
+// The part before the _ is the command, or the group of flags that several commands have.
+func helpTexts() kong.Vars {
+	return kong.Vars{
+		"scan_path": "Folder to scan; paths and globs count from it. " +
+			"Default: the root of the repository around the current folder, or the current folder.",
+		"scan_policy": "Folder that holds rules/, or builtin:infra. Repeatable: the rules of all are enforced. " +
+			"Default: .policyscan in the root, or the root.",
+		"scan_files_from": "Scan only the files that FILE lists (-: standard input), by lines or NUL-separated.",
+		"scan_output": "Where the verdict goes: a file, - for standard output, or none. " +
+			"Default: verdict.json in the root of the repository; with PATH, in the current folder.",
+		"scan_allow": "Explicitly allow: submodule, lfs-pointer, special-file, symlink or symlink=GLOB, " +
+			"encoding, encrypted, empty, partial. Repeatable.",
+		"scan_rule":    "Enforce only this rule, for debugging: the run is partial. Repeatable.",
+		"scan_exclude": "Exclude these paths from every rule, for debugging: the run is partial. Repeatable.",
+
+		"report": "Write a report: FORMAT to standard output, or FORMAT=FILE. " +
+			"Formats: " + report.Names() + ". Repeatable.",
+		"bundle_dir":   "Folder that holds rules/, or builtin:infra. Default: the bundle that a scan would use.",
+		"help_command": "The command, such as scan or hook install git. Default: an overview of all commands.",
+		"init_path": "Root of the repository. " +
+			"Default: that of the repository around the current folder, or the current folder.",
+		"man_date": "Date that the page shows, such as a release's. " +
+			"Default: that of the commit, if the build recorded it.",
+
+		"calls": "Call rules: a file, or a folder of .rules files. Repeatable; the strictest wins.",
+		"calls_dialect": "Dialect of the call rules, if their file names do not show it: " +
+			strings.Join(dialectNames(), ", ") + ".",
+		"calls_define": "Value of (env NAME) in clash. A relative PWD counts from the current folder, " +
+			"in a hook from the project's root. Repeatable.",
+
+		"eval_policy": "Also check what the calls would write, with the bundle in this folder, or builtin:infra. " +
+			"Repeatable.",
+		"eval_root": "Folder from which the bundle's globs count. " +
+			"Default: for each call the root of the repository around its cwd.",
+		"eval_ask_mode": "With tty: ask a person at the terminal about each call that needs one. " +
+			"Default: print that it does.",
+		"test_scenarios": "Calls, and what is expected of them: a line of JSON for each. Repeatable.",
+		"test_root": "Folder from which the bundle's globs count for the scenarios. " +
+			"Default: for each the root of the repository around its cwd.",
+
+		"hook_policy": "Folder that holds rules/, or builtin:infra, or none. Repeatable. " +
+			"Default: the bundle in the root.",
+		"hook_root": "Folder from which the bundle's globs count. " +
+			"Default: the root of the repository around the agent's project.",
+		"hook_send_allow": "Answer allow if a rule allows the call, or a person at the terminal approves it, " +
+			"so that the agent does not ask. Default: leave it to the agent.",
+		"hook_allow_rule_edits": "Do not ask a person about edits of the rules, of the agent's hooks, " +
+			"or of anything else that they depend on.",
+		"hook_ask_mode": "How a person is asked: agent, or tty, the terminal. " +
+			"Default: agent, but tty where sigmashake's rules ask.",
+		"hook_state": "Private folder for what sigmashake's loop guard remembers. " +
+			"Default: policyscan/sessions in the user's state folder.",
+		"hook_timeout": "Deny the call if it cannot be checked in this time. Default: 8s.",
+		"hook_log": "Append each decision to this file, as a line of JSON. " +
+			"A call whose decision cannot be written is denied.",
+		"hook_log_input": "Also write the texts of the calls, up to 4 KiB of each. " +
+			"Default: their lengths and hashes.",
+		"hook_serve": "Keep running: a call on each line of standard input, " +
+			"an answer on each line of standard output. Changed rules are loaded.",
+	}
+}
