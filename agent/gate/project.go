@@ -209,17 +209,13 @@ func repositories(dir string, except []string, end bool) ([]string, error) {
 // rootAround returns the root of the repository around a folder, or the folder itself if there is none, without links.
 // The folder need not be there.
 func rootAround(dir string) (string, error) {
-	unclear := func(err error) error {
-		return fmt.Errorf("cannot determine which repository the folder %s is in: %w",
+	real, err := follow(filepath.Clean(dir), 40)
+	if err == nil {
+		real, err = repo.Root(real)
+	}
+	if err != nil {
+		return "", fmt.Errorf("cannot determine which repository the folder %s is in: %w",
 			verdict.Visible(dir), cause(err))
 	}
-	real, err := follow(filepath.Clean(dir), 40)
-	if err != nil {
-		return "", unclear(err)
-	}
-	roots, err := repositories(real, nil, false)
-	if err != nil {
-		return "", unclear(err)
-	}
-	return append(roots, real)[0], nil
+	return real, nil
 }

@@ -13,8 +13,7 @@ func Root(dir string) (string, error) {
 	for at := dir; ; at = filepath.Dir(at) {
 		switch is, err := IsRoot(at); {
 		case err != nil:
-			return "", fmt.Errorf("the root of the repository cannot be found: %w; name the folder to scan",
-				disk.Cause(err))
+			return "", fmt.Errorf("the root of the repository cannot be found: %w", disk.Cause(err))
 		case is:
 			return at, nil
 		case filepath.Dir(at) == at:

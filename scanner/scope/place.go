@@ -60,7 +60,7 @@ func rootHere() (string, error) {
 	}
 	root, err := repo.Root(cwd)
 	if err != nil {
-		return "", err
+		return "", fmt.Errorf("%w; name the folder to scan", err)
 	}
 	return disk.FromHere(root)
 }
