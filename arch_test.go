@@ -59,7 +59,7 @@ func rooms() map[string][]string {
 			"agent/dialect/claudecube", "agent/dialect/evaluator", "agent/dialect/native",
 			"agent/dialect/sigmashake",
 		},
-		"agent/edit":              {"agent/call"},
+		"agent/edit":              {"agent/call", "github.com/go-json-experiment/json/jsontext"},
 		"agent/dialect/evaluator": {"rules/document", "agent/call", "agent/callrules"},
 		"agent/dialect/jsregexp":  {},
 		"agent/dialect/native": {

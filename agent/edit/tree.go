@@ -1,6 +1,7 @@
 package edit
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -12,6 +13,8 @@ import (
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // A tree is a JSON value that is written as JavaScript's JSON.stringify writes it: the members of an
@@ -26,90 +29,75 @@ type tree struct {
 
 func scalar(token string) *tree { return &tree{kind: 's', token: token} }
 
+var errNoJSON = errors.New("it is not JSON")
+
 // parseTree reads a text that holds one JSON value. A name that occurs twice in one object is an error: only
 // the last would be written back.
 func parseTree(text string) (*tree, error) {
-	if !json.Valid([]byte(text)) {
-		return nil, errors.New("it is not JSON")
+	// Names are compared as they are written back, in which half surrogate pairs differ.
+	dec := jsontext.NewDecoder(bytes.NewBufferString(text),
+		jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
+	t, err := readTree(dec)
+	if err != nil {
+		return nil, err
 	}
-	p := parser{text: text}
-	return p.value()
-}
-
-// A parser reads a text that is known to be JSON.
-type parser struct {
-	text string
-	at   int
-}
-
-// next returns the first byte that is not whitespace, and leaves it there.
-func (p *parser) next() byte {
-	for strings.IndexByte(" \t\r\n,:", p.text[p.at]) >= 0 {
-		p.at++
+	if _, err := dec.ReadToken(); !errors.Is(err, io.EOF) {
+		return nil, errNoJSON
 	}
-	return p.text[p.at]
+	return t, nil
 }
 
-func (p *parser) value() (*tree, error) {
-	c := p.next()
-	switch c {
-	case '"':
-		return scalar(p.string()), nil
-	case '{', '[':
-	default:
-		end := p.at
-		for end < len(p.text) && strings.IndexByte(" \t\r\n,]}", p.text[end]) < 0 {
-			end++
+func readTree(dec *jsontext.Decoder) (*tree, error) {
+	t := &tree{kind: byte(dec.PeekKind())}
+	if t.kind != '{' && t.kind != '[' {
+		raw, err := dec.ReadValue()
+		if err != nil {
+			return nil, errNoJSON
 		}
-		token := p.text[p.at:end]
-		p.at = end
-		if c == '-' || c >= '0' && c <= '9' {
-			token = numberToken(token)
+		switch token := string(raw); t.kind {
+		case '"':
+			return scalar(normal(token)), nil
+		case '0':
+			return scalar(numberToken(token)), nil
+		default:
+			return scalar(token), nil
 		}
-		return scalar(token), nil
 	}
-	p.at++
-	t := &tree{kind: c}
+	if _, err := dec.ReadToken(); err != nil {
+		return nil, errNoJSON
+	}
 	seen := map[string]bool{}
-	for {
-		c := p.next()
-		if c == ']' || c == '}' {
-			p.at++
-			return t, nil
-		}
+	for dec.PeekKind() != '}' && dec.PeekKind() != ']' {
 		if t.kind == '{' {
-			name := p.string()
+			raw, err := dec.ReadValue()
+			if err != nil {
+				return nil, errNoJSON
+			}
+			name := normal(string(raw))
 			if seen[name] {
 				return nil, fmt.Errorf("the name %s occurs twice in one object", quote(name))
 			}
 			seen[name] = true
 			t.names = append(t.names, name)
 		}
-		item, err := p.value()
+		item, err := readTree(dec)
 		if err != nil {
 			return nil, err
 		}
 		t.items = append(t.items, item)
 	}
+	if _, err := dec.ReadToken(); err != nil {
+		return nil, errNoJSON
+	}
+	return t, nil
 }
 
-// string returns the token of a string as JSON.stringify writes it.
-func (p *parser) string() string {
-	begin := p.at + 1
-	p.at = begin
-	plain := true
-	for p.text[p.at] != '"' {
-		if p.text[p.at] == '\\' {
-			plain = false
-			p.at++
-		}
-		p.at++
+// normal returns the token of a string as JSON.stringify writes it.
+func normal(token string) string {
+	if !strings.Contains(token, `\`) { // JSON allows nothing else in it that JSON.stringify escapes
+		return token
 	}
-	raw := p.text[begin:p.at]
-	p.at++
-	if plain { // JSON allows nothing in it that JSON.stringify escapes
-		return `"` + raw + `"`
-	}
+	raw := token[1 : len(token)-1]
 	var b strings.Builder
 	b.WriteByte('"')
 	for raw != "" {
