@@ -6,7 +6,7 @@ import (
 	"github.com/policyscan/policyscan/rules/document"
 )
 
-// How a rule file is written: its kinds of mapping and their keys, and what messages say of each.
+// How a rule file is written: its kinds of mapping and their keys, and what messages say of each. A ruleFile reads it.
 
 var (
 	fileLevel = document.Level{Name: "the file", Required: []string{"rules"}}

@@ -15,14 +15,17 @@ import (
 // A ruleFile is one of a bundle's files while it is read.
 type ruleFile struct {
 	*loader
-	doc  *document.YAML
-	name string // within the bundle
+	doc   *document.YAML
+	name  string // within the bundle
+	form  document.Form
+	match document.Level
 }
 
 // ruleFile reads the rules of a file. It also returns how many items the list of rules has, or -1 if
 // that is not known. What it returns is of use only if the whole bundle has no errors.
 func (l *loader) ruleFile(name string, content []byte) (rules []Rule, items int) {
-	f := &ruleFile{l, l.YAML(&document.Source{Name: name, Text: content}, form(name)), name}
+	f := &ruleFile{loader: l, name: name, form: form(name), match: matchLevel(name)}
+	f.doc = l.YAML(&document.Source{Name: name, Text: content}, f.form)
 	rules, items = f.list()
 	l.Add(f.doc)
 	return rules, items
@@ -87,7 +90,7 @@ func (f *ruleFile) rule(item document.Entry) Rule {
 	r.Redact = f.doc.True(m["redact"])
 	r.Tags = f.tags(m["tags"])
 	f.enforcement(m["enforcement"])
-	f.match(&r, m["match"])
+	f.selects(&r, m["match"])
 	r.Examples = f.examples(m["examples"])
 	return r
 }
@@ -138,7 +141,7 @@ func (f *ruleFile) enforcement(e document.Entry) {
 	if e.Value == nil {
 		return
 	}
-	m := f.doc.Mapping(e.Value, `"enforcement"`, keyForms(f.name)["enforcement"], enforcementLevel)
+	m := f.doc.Mapping(e.Value, `"enforcement"`, f.form.Keys["enforcement"], enforcementLevel)
 	mode, ok := f.doc.Text(m["mode"])
 	if ok && mode != "fail" {
 		f.doc.Fail(document.CodeValue, m["mode"].Value, "unknown mode "+document.Quoted(mode),
@@ -146,12 +149,12 @@ func (f *ruleFile) enforcement(e document.Entry) {
 	}
 }
 
-func (f *ruleFile) match(r *Rule, e document.Entry) {
+// selects reads what a rule is about: its globs and its patterns.
+func (f *ruleFile) selects(r *Rule, e document.Entry) {
 	if e.Value == nil {
 		return
 	}
-	level := matchLevel(f.name)
-	m := f.doc.Mapping(e.Value, `"match"`, keyForms(f.name)["match"], level)
+	m := f.doc.Mapping(e.Value, `"match"`, f.form.Keys["match"], f.match)
 	if m == nil {
 		return
 	}
@@ -172,10 +175,10 @@ func (f *ruleFile) match(r *Rule, e document.Entry) {
 	if m[boundaryKey].Value == nil && m[invariantKey].Value != nil {
 		r.Type = Invariant
 	}
-	if !f.doc.Has(e.Value, level, boundaryKey) { // nor the other
+	if !f.doc.Has(e.Value, f.match, boundaryKey) { // nor the other
 		f.doc.Fail(document.CodeValue, e.Value,
 			fmt.Sprintf(`"match" has neither %q nor %q`, boundaryKey, invariantKey),
-			"write "+keyForms(f.name)[boundaryKey])
+			"write "+f.form.Keys[boundaryKey])
 	}
 }
 

@@ -80,7 +80,7 @@ type Rule struct {
 	Priority int    // of PriorityFirst: the higher is asked first
 	Policy   int    // of DenyOverrides: the index in Set.Policies
 	Domain   string // of MostSpecific: "exec", "fs" or "net"
-	Through  bool   // of MostSpecific: it names a program that is looked through, see LookedThrough
+	Through  bool   // of MostSpecific: it names a program that is looked through, see call.LookedThrough
 	Score    [2]int // of MostSpecific: primary, secondary
 	Sandbox  string // of MostSpecific: the name of the sandbox that the file wants, which nothing enforces; or ""
 	Severity string // shown, never weighed
