@@ -1,6 +1,10 @@
 package callrules
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/policyscan/policyscan/agent/call"
+)
 
 func TestSummary(t *testing.T) {
 	rules := func(effects ...Effect) (all []Rule) {
@@ -25,6 +29,22 @@ func TestSummary(t *testing.T) {
 	} {
 		if got := c.set.Summary(); got != c.want {
 			t.Errorf("got %q, want %q", got, c.want)
+		}
+	}
+}
+
+// TestFallback: it is what the set decides of a call that none of its rules matches.
+func TestFallback(t *testing.T) {
+	for _, s := range []Set{
+		{Strategy: AllViolations, Default: Deny},
+		{Strategy: PriorityFirst, Default: Allow},
+		{Strategy: CategoryFirst, Default: Ask},
+		{Strategy: MostSpecific, Default: Deny},
+		{Strategy: DenyOverrides, Default: Allow},
+		{Strategy: DenyOverrides, Default: Deny, Policies: []Policy{{ID: "p", Default: Allow}, {ID: "q", Default: Deny}}},
+	} {
+		if got, want := s.Fallback(), s.Decide(&call.Call{Tool: "x"}, Options{}).Effect; got != want {
+			t.Errorf("%s: got %s, want %s", s.Strategy, got, want)
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/policyscan/policyscan/agent/call"
 	"github.com/policyscan/policyscan/agent/callrules"
+	"github.com/policyscan/policyscan/agent/dialect/sigmashake"
 	"github.com/policyscan/policyscan/internal/disk"
 	"github.com/policyscan/policyscan/rules/document"
 )
@@ -143,4 +144,13 @@ func (f Files) Places(dir string) ([]string, error) {
 		places = append(places, real)
 	}
 	return places, nil
+}
+
+// Sigmashake reports whether one of the files is written for sigmashake, as far as its name and the flags say: a folder
+// is, because no other dialect has folders.
+func (f Files) Sigmashake() bool {
+	return f.Dialect == sigmashake.Dialect || slices.ContainsFunc(f.Names, func(name string) bool {
+		st, err := os.Stat(name)
+		return err == nil && st.IsDir() || f.Dialect == "" && strings.EqualFold(filepath.Ext(name), ".rules")
+	})
 }

@@ -132,3 +132,19 @@ func TestFoldersWithin(t *testing.T) {
 		t.Errorf("a folder of another dialect: %v", err)
 	}
 }
+
+// TestSigmashake: what is written for sigmashake is known by the flag, the name or a folder, even if it cannot be read.
+func TestSigmashake(t *testing.T) {
+	dir := t.TempDir()
+	for _, c := range []struct {
+		name, dialect string
+		want          bool
+	}{
+		{"a.rules", "", true}, {"A.RULES", "", true}, {"a.yml", "", false}, {dir, "", true}, {dir, "native", true},
+		{"a.yml", "sigmashake", true}, {"a.rules", "native", false},
+	} {
+		if got := (Files{Names: []string{"b.json", c.name}, Dialect: c.dialect}).Sigmashake(); got != c.want {
+			t.Errorf("%s in %q: %v", c.name, c.dialect, got)
+		}
+	}
+}

@@ -2,13 +2,8 @@ package main
 
 import (
 	"errors"
-	"fmt"
-	"os"
-	"path/filepath"
-	"strings"
 
 	"github.com/policyscan/policyscan/agent/ask"
-	"github.com/policyscan/policyscan/agent/callrules"
 	"github.com/policyscan/policyscan/agent/dialect"
 	"github.com/policyscan/policyscan/agent/dialect/sigmashake"
 	"github.com/policyscan/policyscan/rules/document"
@@ -58,10 +53,7 @@ func (c *callsFlag) validateOne(std streams, name string) (configured bool, err 
 	sets, err := one.Load("")
 	var list document.Errors
 	if errors.As(err, &list) {
-		st, err := os.Stat(name)
-		folder := err == nil && st.IsDir() // which only sigmashake's rules are
-		named := c.Dialect == "" && strings.EqualFold(filepath.Ext(name), ".rules")
-		return folder || c.Dialect == sigmashake.Dialect || named, mistaken(std, name, list)
+		return one.Sigmashake(), mistaken(std, name, list)
 	}
 	if err != nil {
 		return false, err
@@ -72,20 +64,8 @@ func (c *callsFlag) validateOne(std streams, name string) (configured bool, err 
 			return false, err
 		}
 	}
-	return s.Dialect == sigmashake.Dialect, print(std.out, "%s: valid: %s, %s; %s\n",
-		safe(s.Name), s.Dialect, s.Strategy, safe(defaulted(s)))
-}
-
-// defaulted returns a summary of a set, and what happens to a call that none of its rules matches.
-func defaulted(s *callrules.Set) string {
-	e := s.Default
-	if s.Strategy == callrules.DenyOverrides {
-		e = callrules.Deny // without a policy
-		if len(s.Policies) > 0 {
-			e = s.Policies[0].Default
-		}
-	}
-	return fmt.Sprintf("%s; else %s", s.Summary(), s.Word(e))
+	return s.Dialect == sigmashake.Dialect, print(std.out, "%s: valid: %s, %s; %s; else %s\n",
+		safe(s.Name), s.Dialect, s.Strategy, safe(s.Summary()), safe(s.Word(s.Fallback())))
 }
 
 // validateSigmashake checks the settings that the hook reads if there are rules of sigmashake: those in the root of
