@@ -60,8 +60,8 @@ func TestPlace(t *testing.T) {
 	}
 }
 
-// TestVerdictFile: a verdict goes into the root of the repository, or with a path into the current folder. Whatever the
-// request is, the file is one of those that are voided if it is not known.
+// TestVerdictFile: a verdict goes into the root of the repository, or with a path into the current folder. Whatever
+// the request is, the file is one of those that are voided if it is not known.
 func TestVerdictFile(t *testing.T) {
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, ".git/HEAD"), "ref: refs/heads/main\n")
@@ -113,8 +113,8 @@ func TestPolicies(t *testing.T) {
 	}
 }
 
-// TestSubject: the rule files that judge and the file of the verdict are not scanned. Of the content that is handed in,
-// only what is the rule file itself is not.
+// TestSubject: the rule files that judge and the file of the verdict are not scanned. Of the content that is handed
+// in, only what is the rule file itself is not.
 func TestSubject(t *testing.T) {
 	dir := t.TempDir()
 	bundle(t, dir, "A-1")
@@ -156,7 +156,8 @@ func TestSubject(t *testing.T) {
 // TestShellWord: a command that a person copies has no name in it that a shell or a runner would obey.
 func TestShellWord(t *testing.T) {
 	for name, want := range map[string]string{
-		"a/b.tf": "a/b.tf", "a b": "'a b'", "it's": `'it'\''s'`, "-rf": "'./-rf'", "a\nb": "", "a\u202eb": "", "##[x]": "'##[x]'",
+		"a/b.tf": "a/b.tf", "a b": "'a b'", "it's": `'it'\''s'`, "-rf": "'./-rf'", "##[x]": "'##[x]'",
+		"a\nb": "", "a\u202eb": "",
 	} {
 		q := Request{}
 		if got, ok := q.shellWord(name); got != want || ok != (want != "") {

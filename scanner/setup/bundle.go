@@ -69,8 +69,8 @@ func WriteBundle(root string) (Bundle, error) {
 	return b, err
 }
 
-// noBundleYet returns an error if a scan would find a bundle in root, since a second one would replace it. It also does
-// for a .policyscan that leads elsewhere, and for what looks like a part of a bundle: somebody's rules.
+// noBundleYet returns an error if a scan would find a bundle in root, since a second one would replace it. It also
+// does for a .policyscan that leads elsewhere, and for what looks like a part of a bundle: somebody's rules.
 func noBundleYet(root string) error {
 	dir, err := rules.Discover(root)
 	var none *document.Error

@@ -64,7 +64,8 @@ func TestWriteBundle(t *testing.T) {
 			t.Error(err)
 		}
 		again, err := WriteBundle(dir)
-		if err == nil || !strings.Contains(err.Error(), "already has the rules") || len(again.Files) != 0 || again.Schema != "" {
+		if err == nil || !strings.Contains(err.Error(), "already has the rules") ||
+			len(again.Files) != 0 || again.Schema != "" {
 			t.Errorf("the second time: %v, %+v", err, again)
 		}
 	}

@@ -14,9 +14,12 @@ var requests = regexp.MustCompile(`(?m)^[.'].*$`)
 
 // TestManualText: no text becomes a request or an escape of the formatter, and none is lost.
 func TestManualText(t *testing.T) {
-	back := strings.NewReplacer(`\e`, `\`, `\-`, `-`, `\(aq`, `'`, `\(ga`, "`", `\(ha`, `^`, `\(ti`, `~`, `\(dq`, `"`, `\&`, ``, `\%`, ``, `\fB`, ``, `\fR`, ``)
+	back := strings.NewReplacer(
+		`\e`, `\`, `\-`, `-`, `\(aq`, `'`, `\(ga`, "`", `\(ha`, `^`, `\(ti`, `~`, `\(dq`, `"`,
+		`\&`, ``, `\%`, ``, `\fB`, ``, `\fR`, ``)
 	rapid.Check(t, func(t *rapid.T) {
-		words := rapid.SliceOfN(rapid.StringMatching(`[!-~]{1,30}|--[a-z-]{1,12}\.?|\.(Sh|so|sy|pi)|'br|\\[nfsk(\[*]x?`), 1, 30).Draw(t, "words")
+		word := rapid.StringMatching(`[!-~]{1,30}|--[a-z-]{1,12}\.?|\.(Sh|so|sy|pi)|'br|\\[nfsk(\[*]x?`)
+		words := rapid.SliceOfN(word, 1, 30).Draw(t, "words")
 		var p manPage
 		p.text(strings.Join(words, " "))
 		p.literal(words)
@@ -26,7 +29,8 @@ func TestManualText(t *testing.T) {
 			t.Fatalf("requests %q in %q", found, text)
 		}
 		text = strings.NewReplacer(".Bd -literal -offset indent", "", "\n.Ed", "").Replace(text)
-		if got, want := strings.Join(strings.Fields(back.Replace(text)), " "), strings.Join(append(slices.Clone(words), words...), " "); got != want {
+		got, want := strings.Join(strings.Fields(back.Replace(text)), " "), strings.Join(slices.Concat(words, words), " ")
+		if got != want {
 			t.Fatalf("got  %q\nwant %q", got, want)
 		}
 	})
