@@ -92,7 +92,7 @@ func TestRooms(t *testing.T) {
 	}
 	slices.Sort(yaml)
 	var said []string
-	if m := regexp.MustCompile("yaml\\.v3 in ([^.]*)\\.").FindStringSubmatch(text); m != nil {
+	if m := regexp.MustCompile(`yaml\.v3 in ([^.]*)\.`).FindStringSubmatch(text); m != nil {
 		for _, name := range regexp.MustCompile("`([^`]+)`").FindAllStringSubmatch(m[1], -1) {
 			said = append(said, name[1])
 		}

@@ -59,10 +59,10 @@ type Hook struct {
 }
 
 // Denial returns the answer that denies a call, whatever it is, because it could not be judged.
-func Denial(a *protocol.Agent, err error) []byte { return a.Answer(nil, undecided(err)) }
+func Denial(a *protocol.Agent, err error) []byte { return a.Answer(nil, denialOf(err)) }
 
-// undecided returns the decision that denies a call which could not be judged.
-func undecided(err error) protocol.Decision {
+// denialOf returns the decision that denies a call which could not be judged.
+func denialOf(err error) protocol.Decision {
 	reason := "policyscan could not check this call, so it is denied: " + err.Error()
 	return protocol.Decision{Permission: protocol.Deny, Reason: reason}
 }
@@ -126,7 +126,7 @@ func (h *Hook) answer(
 	j, err := inTime(ctx, func() (judgement, error) { return h.judge(ctx, e, gateOf) })
 	if err != nil {
 		h.Warn(err)
-		return h.answered(e, ruling{decision: undecided(err), err: err}), nil
+		return h.answered(e, ruling{decision: denialOf(err), err: err}), nil
 	}
 	j.Recorded = h.Log != ""
 	return h.answered(e, h.ruling(person, e, j)), nil

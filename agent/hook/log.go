@@ -69,7 +69,7 @@ func (h *Hook) answered(e *protocol.Event, r ruling) []byte {
 
 // failed writes to the log that a call was denied because it could not be read, and returns why it was.
 func (h *Hook) failed(err error) error {
-	if lerr := h.log(nil, ruling{decision: undecided(err), err: err}); lerr != nil {
+	if lerr := h.log(nil, ruling{decision: denialOf(err), err: err}); lerr != nil {
 		return fmt.Errorf("%w; %w", err, lerr)
 	}
 	return err
