@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"iter"
 	"slices"
 	"strings"
 	"unicode"
@@ -182,17 +183,23 @@ func (f *ruleFile) selects(r *Rule, e document.Entry) {
 	}
 }
 
+// texts reads a list of texts, each with its item. It ends where there are so many mistakes that no more are looked
+// for.
+func (f *ruleFile) texts(e document.Entry) iter.Seq2[document.Entry, string] {
+	return func(yield func(document.Entry, string) bool) {
+		for _, item := range f.doc.List(e) {
+			text, ok := f.doc.Text(item)
+			if f.doc.Full() || ok && !yield(item, text) {
+				return
+			}
+		}
+	}
+}
+
 // globs reads a list of globs.
 func (f *ruleFile) globs(e document.Entry) (globs []string, at []document.Place) {
 	seen := map[string]bool{}
-	for _, item := range f.doc.List(e) {
-		text, ok := f.doc.Text(item)
-		if f.doc.Full() {
-			break
-		}
-		if !ok {
-			continue
-		}
+	for item, text := range f.texts(e) {
 		if seen[text] {
 			f.doc.Fail(document.CodeDuplicate, item.Value, "the glob "+document.Quoted(text)+" is listed twice",
 				"remove one of them")
@@ -231,14 +238,7 @@ func (l *loader) globMistake(text string) *document.Error {
 // patterns reads a list of patterns. They are taken as they stand.
 func (f *ruleFile) patterns(e document.Entry) (patterns []string, at []document.Place) {
 	seen := map[string]bool{}
-	for _, item := range f.doc.List(e) {
-		text, ok := f.doc.Text(item)
-		if f.doc.Full() {
-			break
-		}
-		if !ok {
-			continue
-		}
+	for item, text := range f.texts(e) {
 		switch {
 		case len(text) > document.MaxPatternBytes:
 			f.doc.Fail(document.CodeLimit, item.Value,
