@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// roomsOf returns the folders of the repository that hold Go code which is no test, from its root, with slashes. lab/ is
+// roomsOf returns the folders of the repository that hold Go code that is not a test, from its root, with slashes. lab/ is
 // one room, and a module.
 func roomsOf(t *testing.T) []string {
 	t.Helper()

@@ -133,7 +133,7 @@ func characters(content, encoding string, offset int) []rune {
 	return out
 }
 
-// maximalPart is how many bytes of what is no character count as one: the longest
+// maximalPart is how many bytes of what is not a character count as one: the longest
 // beginning of a character, by the table of the Encoding Standard, or one.
 func maximalPart(s string) int {
 	b, low, high, need := s[0], byte(0x80), byte(0xbf), 0

@@ -39,7 +39,7 @@ func compileSchema(t testing.TB) map[string]*jsonschema.Schema {
 }
 
 // asJSON reads YAML as an editor's schema check sees it. It returns false for what is not
-// JSON at all: no YAML, keys that are no text.
+// JSON at all: no YAML, keys that are not text.
 func asJSON(content []byte) (any, bool) {
 	var v any
 	if err := yaml.Unmarshal(content, &v); err != nil {

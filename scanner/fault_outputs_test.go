@@ -239,7 +239,7 @@ func (c disturbedContent) Read(p []byte) (int, error) {
 }
 
 // TestFault_064_AnotherRunsTemporaryFile: one that was listed and is in its verdict's place
-// when its turn comes, or after it changed, is no file of the tree. One that stays is
+// when its turn comes, or after it changed, is not a file of the tree. One that stays is
 // scanned like any other, and there is no other name that a file can vanish under.
 func TestFault_064_AnotherRunsTemporaryFile(t *testing.T) {
 	const name = ".verdict.json.12-0.tmp"

@@ -79,7 +79,7 @@ func TestFault_140_StuckRead(t *testing.T) {
 	}
 }
 
-// What cannot be read because the scan is over was not reached: it is no error of its own.
+// What cannot be read because the scan is over was not reached: it is not an error of its own.
 func TestReadEndedByScan(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	tree := fakeFiles(func(string) (content, error) {

@@ -75,7 +75,7 @@ func TestEmptyTree(t *testing.T) {
 	}
 }
 
-// A list of nothing but rule files is no empty tree: they were left out.
+// A list of nothing but rule files is not an empty tree: they were left out.
 func TestAllLeftOut(t *testing.T) {
 	const name = "rules/boundaries.yml"
 	dir := writeTree(t, map[string]string{name: "key"})

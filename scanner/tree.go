@@ -310,7 +310,7 @@ func cleanEntry(entry string) (string, error) {
 	return name, nil
 }
 
-// noFile says why a listed path is no file of the tree, and what is often behind it.
+// noFile says why a listed path is not a file of the tree, and what is often behind it.
 func noFile(entry string, err error) string {
 	what := "cannot be inspected: " + disk.Cause(err).Error()
 	switch {

@@ -187,7 +187,7 @@ type Evidence struct {
 	Kind    string `json:"kind"` // "text", "regex", "key", "file" or "missing"
 	Pattern string `json:"pattern"`
 	// Excerpt is at most 200 characters around the match: the lines that the match
-	// touches, cut evenly when they are longer. Bytes that are no text are U+FFFD.
+	// touches, cut evenly when they are longer. Bytes that are not text are U+FFFD.
 	Excerpt        string `json:"excerpt"`
 	Offset         int64  `json:"offset"`           // 0-based, bytes from the start of the file
 	Line           int64  `json:"line"`             // 1-based

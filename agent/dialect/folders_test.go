@@ -73,7 +73,7 @@ func TestWhichDialect(t *testing.T) {
 	}
 }
 
-// What is no text is a mistake in every dialect, and no reader stumbles over it.
+// What is not text is a mistake in every dialect, and no reader stumbles over it.
 func TestNoText(t *testing.T) {
 	for _, d := range Dialects() {
 		for _, text := range []string{"\xff", "\x00", "", "\xff\xfea\x00", "a: 1\x00"} {

@@ -97,7 +97,7 @@ func TestPatchContents(t *testing.T) {
 	}
 }
 
-// TestPatchSyntax: what is no patch is an error that names the line.
+// TestPatchSyntax: what is not a patch is an error that names the line.
 func TestPatchSyntax(t *testing.T) {
 	for _, c := range []struct{ name, patch, err string }{
 		{"nothing", "", "line 1 is not *** Begin Patch"},

@@ -246,7 +246,7 @@ func TestActionSilent(t *testing.T) {
 	r.ending.want(t, exitPass)
 }
 
-// TestActionElsewhere: without a workflow the word is no command.
+// TestActionElsewhere: without a workflow the word is not a command.
 func TestActionElsewhere(t *testing.T) {
 	t.Parallel()
 	p := newProgram(t)

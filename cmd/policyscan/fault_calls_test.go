@@ -251,7 +251,7 @@ func TestFault_157_Home(t *testing.T) {
 			}
 		}
 	}
-	// What a search looks for is no path.
+	// What a search looks for is not a path.
 	for _, pattern := range []string{"~", " a "} {
 		call := fmt.Sprintf(`{"tool": "Grep", "input": {"path": "/w", "pattern": %q}, "cwd": "/w"}`, pattern)
 		if got := p.eval(call, "--calls", "allow.yml")[0]; got.Decision != "allow" {

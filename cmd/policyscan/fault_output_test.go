@@ -44,7 +44,7 @@ func tiny(t testing.TB, dir, options string) {
 }
 
 // TestFault_056_OldReports: where a run cannot begin, the reports of an earlier run that passed
-// are gone, as its verdict is; but what git tracks, or is no report, stays.
+// are gone, as its verdict is; but what git tracks, or is not a report, stays.
 func TestFault_056_OldReports(t *testing.T) {
 	t.Parallel()
 	g := newGit(t)

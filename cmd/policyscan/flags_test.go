@@ -65,7 +65,7 @@ func TestPolicyFlag(t *testing.T) {
 		{[]string{"a", "b,c"}, []string{"a", "b,c"}},
 		{[]string{"a\nb"}, []string{"a", "b"}},
 		{[]string{"a\r\n\nb c\n"}, []string{"a", "b c"}},
-		{[]string{"\n"}, []string{"\n"}}, // which is no folder
+		{[]string{"\n"}, []string{"\n"}}, // which is not a folder
 	} {
 		if got := (&policyFlag{c.given}).flags(); !reflect.DeepEqual(got, c.want) {
 			t.Errorf("%q: %q, want %q", c.given, got, c.want)

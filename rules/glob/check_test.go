@@ -194,7 +194,7 @@ func TestNotes(t *testing.T) {
 		`a/\\b`:      "",
 		"a/[!b]c":    `matches "/" as well`,
 		"a/[+-9]c":   `matches "/" as well`,
-		"a/[-+-9]c":  `matches "/" as well`, // the first "-" is no range
+		"a/[-+-9]c":  `matches "/" as well`, // the first "-" is not a range
 		"a/[!+-9]c":  "",
 		"a/[a-z]c":   "",
 		`a/[+\-9]c`:  "",

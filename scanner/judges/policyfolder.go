@@ -71,7 +71,7 @@ func policyIn(r *repo.Repository, policy string) (dir string, inside bool, err e
 		next := filepath.Join(at, name)
 		target, err := os.Readlink(next)
 		link := err == nil
-		if !link { // no system has the same word for what is no link
+		if !link { // no system has the same word for what is not a link
 			st, err := os.Lstat(next)
 			if err != nil && !disk.Absent(err) {
 				return "", false, unclear(err)

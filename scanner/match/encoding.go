@@ -76,7 +76,7 @@ func marks(head []byte) (found [encodings]bool) {
 
 // decodeUnit returns the code unit of 8, 16 or 32 bits that data begins with, as a
 // character, and its length; a length of 0 when data is shorter. A unit of 32 bits
-// that is no character is U+FFFD.
+// that is not a character is U+FFFD.
 func (e encoding) decodeUnit(data []byte) (rune, int) {
 	n := e.unit()
 	if len(data) < n {

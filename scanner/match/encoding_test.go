@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Bytes that are no text are one U+FFFD for each longest beginning of a character, also where the text ends within
+// Bytes that are not text are one U+FFFD for each longest beginning of a character, also where the text ends within
 // one (table 3-11 of the Unicode Standard 16.0 is the third).
 func TestNoText(t *testing.T) {
 	for data, want := range map[string]string{

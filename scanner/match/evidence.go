@@ -236,7 +236,7 @@ func (f *Find) look() error {
 	line := rest[:min(f.enc.lineEnd(rest), around)]
 	f.Line = slices.Concat(before, line)
 
-	if from == 0 && len(before)%f.enc.unit() == 0 { // else it is no mark of this text
+	if from == 0 && len(before)%f.enc.unit() == 0 { // else it is not a mark of this text
 		before = bytes.TrimPrefix(before, []byte(f.enc.bom()))
 	}
 	match := rest[:min(f.match.end-f.match.start, int64(len(rest)))]

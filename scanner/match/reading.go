@@ -22,8 +22,8 @@ type spot struct {
 // hands the text to a line hasher.
 //
 // Text of 16 or 32 bits a unit is read at the alignment of the match it is read
-// for; bytes before the first whole unit are no text, but count in the column of
-// line 1. Bytes that are no text are U+FFFD, one for each maximal part of a
+// for; bytes before the first whole unit are not text, but count in the column of
+// line 1. Bytes that are not text are U+FFFD, one for each maximal part of a
 // character as the WHATWG's Encoding Standard counts them, which is also what
 // GitHub's hash of the same bytes sees.
 type reading struct {

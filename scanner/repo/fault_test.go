@@ -538,7 +538,7 @@ func TestFault_122_Bombs(t *testing.T) {
 	}
 }
 
-// Folders of a monorepo that are alike are no bomb.
+// Folders of a monorepo that are alike are not a bomb.
 func TestTreesThatRepeat(t *testing.T) {
 	g := newGit(t)
 	var module []byte

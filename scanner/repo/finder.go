@@ -53,7 +53,7 @@ func (f *Finder) folder(h Hash, path string) (map[string]Leaf, error) {
 	}
 	folder = map[string]Leaf{}
 	for {
-		e, err := entries.next() // to the last one: what is malformed is no answer
+		e, err := entries.next() // to the last one: what is malformed is not an answer
 		if err != nil {
 			return nil, err
 		}

@@ -106,7 +106,7 @@ func TestNoCommitGraphWhenShallow(t *testing.T) {
 	}
 }
 
-// A clock that went wrong makes the search take a commit before its descendant, or for one that is no ancestor: either
+// A clock that went wrong makes the search take a commit before its descendant, or for one that is not an ancestor: either
 // is dropped at the end.
 func TestClockThatWentWrong(t *testing.T) {
 	for _, newest := range []int{100, 40} { // the descendant, and its ancestor of 50

@@ -108,7 +108,7 @@ func readIndex(file string, hashing crypto.Hash) (*Index, error) {
 		}
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%w: %v", ErrIndex, err) // a malformed index is no malformed tree
+		return nil, fmt.Errorf("%w: %v", ErrIndex, err) // a malformed index is not a malformed tree
 	}
 	idx.written = st.ModTime()
 	return idx, nil

@@ -19,7 +19,7 @@ const (
 )
 
 // MergeBases returns the best common ancestors of two commits, in byte order of their
-// hashes: those that are no ancestors of another common one. A search that meets the
+// hashes: those that are not ancestors of another common one. A search that meets the
 // boundary of a shallow clone cannot know them, and is a [ShallowError], unless one of
 // the two commits is found to be an ancestor of the other before: two commits of depth
 // suffice for a commit and its parent.

@@ -99,7 +99,7 @@ func TestFindWithin(t *testing.T) {
 	}
 }
 
-// A packed-refs that is torn is no answer, and one without a line has no ref.
+// A packed-refs that is torn is not an answer, and one without a line has no ref.
 func TestPackedRefs(t *testing.T) {
 	g := newGit(t)
 	head := g.commit("one")

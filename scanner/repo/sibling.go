@@ -27,7 +27,7 @@ func Sibling(root, dir string) (string, error) {
 }
 
 // GitDirs returns git's own folders of the work tree at root: that of the work tree, and that which it shares with
-// others, if it is another. None, if root is no work tree.
+// others, if it is another. None, if root is not a work tree.
 func GitDirs(root string) ([]string, error) {
 	gitDir, err := gitDirOf(root)
 	if err != nil || gitDir == "" {

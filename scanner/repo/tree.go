@@ -202,7 +202,7 @@ func (r *Repository) Lookup(tree Hash, path string) (Leaf, bool, error) {
 		}
 		found := false
 		for {
-			e, err := entries.next() // to the last one: what is malformed is no answer
+			e, err := entries.next() // to the last one: what is malformed is not an answer
 			if err != nil {
 				return Leaf{}, false, err
 			}

@@ -225,7 +225,7 @@ func (h handle) openFile(name string, watched bool) (*File, error) {
 	return f, nil
 }
 
-// regular returns the file's state; [ErrChanged] if it is no regular file.
+// regular returns the file's state; [ErrChanged] if it is not a regular file.
 func (f *File) regular() (*unix.Stat_t, error) {
 	st, err := f.fstat()
 	if err == nil && kindOf(uint32(st.Mode)) != Regular {

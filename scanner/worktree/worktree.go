@@ -27,7 +27,7 @@ import (
 // Kind is what a path names.
 type Kind uint8
 
-// The kinds of file. A folder is no file.
+// The kinds of file. A folder is not a file.
 const (
 	Regular Kind = iota
 	Symlink

@@ -328,7 +328,7 @@ func whole(text, pattern string) bool {
 	return lines(text) == lines(pattern)
 }
 
-// notes writes the notifications that are no errors.
+// notes writes the notifications that are not errors.
 func (s *sarifWriter) notes() {
 	v, p, in := s.Verdict, &s.run.Properties, &s.run.Invocations[0]
 	note := func(level, format string, args ...any) {

@@ -299,7 +299,7 @@ func TestSARIFIncomplete(t *testing.T) {
 	wantSARIF(t, none)
 }
 
-// A PASS of which nothing was looked at says so; it is a warning where that is no usual thing.
+// A PASS of which nothing was looked at says so; it is a warning where that is unusual.
 func TestSARIFNothingGoverned(t *testing.T) {
 	for mode, want := range map[string]string{"full": "warning", "tracked": "warning", "diff": "note", "staged": "note", "files": "note", "stdin": "note"} {
 		v := newFixture()

@@ -304,7 +304,7 @@ func harmless() []string {
 	}
 }
 
-// composed are commands within commands: every two of some ways to run one. Many are no shell.
+// composed are commands within commands: every two of some ways to run one. Many are not shell.
 func composed() []string {
 	ways := []func(string) string{
 		func(s string) string { return "env A=1 " + s }, func(s string) string { return "sh -c " + quote(s) }, func(s string) string { return "(" + s + ")" },

@@ -16,7 +16,7 @@ import (
 var packs = flag.String("packs", "", "read the public rules too: a checkout of github.com/sigmashakeinc/rules")
 
 // TestPublicPacks: 318 of the 321 public files load, as they stood on 2026-05-12; the other three cannot be
-// read as they are meant (MATCHES is no operator; a " within a string is not escaped, twice).
+// read as they are meant (MATCHES is not an operator; a " within a string is not escaped, twice).
 func TestPublicPacks(t *testing.T) {
 	if *packs == "" {
 		t.Skip("needs -packs, a checkout of github.com/sigmashakeinc/rules")
