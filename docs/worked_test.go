@@ -475,7 +475,7 @@ func TestRefusedGlobTable(t *testing.T) {
 
 func TestMatchTable(t *testing.T) {
 	for _, row := range worked(t, "matching.md", "matches", 16) {
-		b := rules.New([]rules.Rule{{ID: "R", Type: rules.Boundary, Files: []string{"**"}, Patterns: []string{unquoted(t, row[0])}}}, nil)
+		b := rules.New([]rules.Rule{{ID: "R", Type: rules.Boundary, Files: []string{"**"}, Patterns: rules.PlainItems(unquoted(t, row[0]))}}, nil)
 		found, err := scanner.Check(context.Background(), b, "f", []byte(unquoted(t, row[1])))
 		if err != nil {
 			t.Fatal(err)

@@ -14,7 +14,7 @@ func BenchmarkSelecting(b *testing.B) {
 			{fmt.Sprintf("services/*/**/*.{tf,e%d}", i)}, {"**/Dockerfile"},
 		}[i%5]
 		list = append(list, Rule{ID: fmt.Sprintf("R-%d", i), Type: Boundary, Title: "t", Files: globs,
-			Patterns: []string{"x"}})
+			Patterns: PlainItems("x")})
 	}
 	bundle := New(list, nil)
 	var paths []string

@@ -10,7 +10,7 @@ func TestDistinct(t *testing.T) {
 	bundle := func(deprecated string, ids ...string) *Bundle {
 		var list []Rule
 		for _, id := range ids {
-			list = append(list, Rule{ID: id, Type: Boundary, Files: []string{"**"}, Patterns: []string{"x"}})
+			list = append(list, Rule{ID: id, Type: Boundary, Files: []string{"**"}, Patterns: PlainItems("x")})
 		}
 		return New(list, []Rule{{ID: deprecated}})
 	}

@@ -298,7 +298,7 @@ func TestFault_081_MissingQuotes(t *testing.T) {
 	}
 	// A pattern that loses its end to a comment loads, with a note.
 	b, errs := loadBoundaries(ruleWith(`["**"]`, "\n        - password #1"))
-	if errs != nil || b.Rules[0].Patterns[0] != "password" {
+	if errs != nil || b.Rules[0].Patterns[0] != Plain("password") {
 		t.Fatal(errs)
 	}
 	if notes := Notes(b); len(notes) != 1 || notes[0].Line != 8 || notes[0].Column != 11 ||
@@ -319,7 +319,7 @@ func TestFault_082_PlainScalars(t *testing.T) {
 			t.Errorf("%s: %v", text, errs)
 			continue
 		}
-		if r := b.Rules[0]; r.Files[0] != text || r.Patterns[0] != text {
+		if r := b.Rules[0]; r.Files[0] != text || r.Patterns[0] != Plain(text) {
 			t.Errorf("%s was taken as %q and %q", text, r.Files[0], r.Patterns[0])
 		}
 		quote := 0
@@ -344,7 +344,7 @@ func TestFault_082_PlainScalars(t *testing.T) {
 // TestFault_084_SameRules: a byte order mark and CRLF change nothing in the rules, and CRLF nothing in their identity.
 func TestFault_084_SameRules(t *testing.T) {
 	if b, errs := loadBoundaries(ruleWith(`["**"]`, "[a\u00a0b]")); errs != nil ||
-		b.Rules[0].Patterns[0] != "a\u00a0b" {
+		b.Rules[0].Patterns[0] != Plain("a\u00a0b") {
 		t.Errorf("a blank that does not break a line: %v", errs)
 	}
 	plain, errs := loadBoundaries(goodBoundaries)
@@ -489,7 +489,7 @@ func TestFault_090_DeprecatedBroken(t *testing.T) {
 	files[DeprecatedFile] = []byte("rules:\n  - {id: OLD, title: t, enforcement: {mode: fail}, match: {files: " +
 		"['**'], required_absent: [x], forbidden_patterns: [y]}}\n")
 	b, errs := loadFiles(files)
-	if errs != nil || len(b.Deprecated) != 1 || !slices.Equal(b.Deprecated[0].Patterns, []string{"y", "x"}) ||
+	if errs != nil || len(b.Deprecated) != 1 || !slices.Equal(b.Deprecated[0].Patterns, PlainItems("y", "x")) ||
 		b.Deprecated[0].Type != Boundary {
 		t.Fatalf("%v", errs)
 	}
@@ -513,7 +513,7 @@ func TestFault_091_Patterns(t *testing.T) {
 	for _, pattern := range []string{strings.Repeat("x", document.MaxPatternBytes), "a\x00b", "\x00", "x\u0085",
 		"a\nb", "a\r\nb", "\uFEFF", "\U0001F512", "\\", `'"`, " a ", strings.Repeat("é", document.MaxPatternBytes/2)} {
 		b, errs := loadBoundaries(ruleWith(`["**"]`, "["+yamlDouble(pattern)+"]"))
-		if errs != nil || b.Rules[0].Patterns[0] != pattern {
+		if errs != nil || b.Rules[0].Patterns[0] != Plain(pattern) {
 			t.Errorf("%.40q: %.300v", pattern, errs)
 		}
 	}

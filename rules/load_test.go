@@ -37,7 +37,7 @@ func TestLoadEverything(t *testing.T) {
 		want := []Rule{{
 			ID: "TF-NET-001", Title: "No ingress from anywhere", Type: Boundary,
 			Files: []string{"**/*.tf", "modules/{a,b}/**"}, Exclude: []string{"**/testdata/**"},
-			Patterns:    []string{"0.0.0.0/0", "::/0"},
+			Patterns:    PlainItems("0.0.0.0/0", "::/0"),
 			Message:     "The whole internet can reach this.\nNobody wants that.\n",
 			Remediation: "Name the networks.", DocsURL: "https://example.com/rules#TF-NET-001", Owner: "network-team",
 			Severity: "high",
@@ -47,7 +47,7 @@ func TestLoadEverything(t *testing.T) {
 			File: BoundariesFile, Line: 2,
 		}, {
 			ID: "INV-1", Title: "No keys", Type: Invariant, Files: []string{"**"},
-			Patterns: []string{"BEGIN RSA PRIVATE KEY"},
+			Patterns: PlainItems("BEGIN RSA PRIVATE KEY"),
 			File:     InvariantsFile, Line: 2,
 		}}
 		if diff := cmp.Diff(want, b.Rules, cmpopts.IgnoreUnexported(Rule{}, Example{})); diff != "" {
@@ -196,7 +196,7 @@ func TestNotes(t *testing.T) {
 		t.Errorf("asked again: %d notes", len(again))
 	}
 	// Patterns are compared as long as there is a budget.
-	rule := Rule{Files: []string{"**"}, Patterns: []string{"a", "b", "ab"}}
+	rule := Rule{Files: []string{"**"}, Patterns: PlainItems("a", "b", "ab")}
 	for budget, want := range map[int]int{9: 1, 7: 1, 6: 0} {
 		if notes := ruleNotes(&rule, &budget); len(notes) != want {
 			t.Errorf("%d notes; want %d", len(notes), want)
@@ -378,8 +378,8 @@ func checkBundle(t *testing.T, b *Bundle) {
 			t.Fatalf("rule %d: %s in %s", i, r.Type, r.File)
 		}
 		for _, p := range r.Patterns {
-			if strings.TrimSpace(p) == "" || len(p) > document.MaxPatternBytes || !utf8.ValidString(p) {
-				t.Fatalf("pattern %q", p)
+			if strings.TrimSpace(p.Text) == "" || len(p.Text) > document.MaxPatternBytes || !utf8.ValidString(p.Text) {
+				t.Fatalf("pattern %+v", p)
 			}
 		}
 		for _, g := range slices.Concat(r.Files, r.Exclude) {

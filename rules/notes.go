@@ -58,7 +58,8 @@ func ruleNotes(r *Rule, budget *int) []document.Note {
 		note(r.excludeAt, 0, `"exclude" removes every file that "files" selects, so the rule checks no file; `+
 			`narrow "exclude", or remove the rule`)
 	}
-	for i, p := range r.Patterns {
+	for i, item := range r.Patterns {
+		p := item.Text
 		for _, text := range patternNotes(r, p) {
 			note(r.patternsAt, i, text)
 		}
@@ -70,9 +71,9 @@ func ruleNotes(r *Rule, budget *int) []document.Note {
 			if *budget--; *budget < 0 {
 				break
 			}
-			if len(shorter) < len(p) && strings.Contains(p, shorter) {
+			if len(shorter.Text) < len(p) && strings.Contains(p, shorter.Text) {
 				note(r.patternsAt, i, fmt.Sprintf("the pattern %s contains the pattern %s of the same rule: any "+
-					"file with the longer one has the shorter one", document.Quoted(p), document.Quoted(shorter)))
+					"file with the longer one has the shorter one", document.Quoted(p), document.Quoted(shorter.Text)))
 				break
 			}
 		}

@@ -69,7 +69,7 @@ func TestPatternNotes(t *testing.T) {
 		{"two words", ""},
 		{"key\n", ""}, // noted where it is written, if at all
 	} {
-		rule := &Rule{Patterns: []string{c.pattern}}
+		rule := &Rule{Patterns: PlainItems(c.pattern)}
 		got := strings.Join(patternNotes(rule, c.pattern), "\n")
 		if c.want == "" && got != "" || !strings.Contains(got, c.want) || strings.Count(got, "\n") > 0 {
 			t.Errorf("%q: %q; want %q", c.pattern, got, c.want)
@@ -77,14 +77,14 @@ func TestPatternNotes(t *testing.T) {
 	}
 	// Where the rule shows what the blank is for there is no note.
 	for _, rule := range []*Rule{
-		{Patterns: []string{"@main ", "@main\n"}},
-		{Patterns: []string{"curl -k "}, Examples: []Example{{Content: "curl -keep"}}},
+		{Patterns: PlainItems("@main ", "@main\n")},
+		{Patterns: PlainItems("curl -k "), Examples: []Example{{Content: "curl -keep"}}},
 	} {
-		if got := patternNotes(rule, rule.Patterns[0]); len(got) != 0 {
+		if got := patternNotes(rule, rule.Patterns[0].Text); len(got) != 0 {
 			t.Errorf("%q: %q", rule.Patterns, got)
 		}
 	}
-	if got := patternNotes(&Rule{Patterns: []string{"a ", "a"}, Examples: []Example{{Content: "a", Violates: true}}},
+	if got := patternNotes(&Rule{Patterns: PlainItems("a ", "a"), Examples: []Example{{Content: "a", Violates: true}}},
 		"a "); len(got) != 1 {
 		t.Errorf("a blank that no example explains: %q", got)
 	}

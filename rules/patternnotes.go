@@ -34,7 +34,8 @@ func patternNotes(r *Rule, p string) []string {
 // endsAWord reports whether the rule shows that the space at an end of a pattern is meant: it has the same
 // text with another end too, or an example that has the text and does not violate the rule.
 func endsAWord(r *Rule, p, trimmed string) bool {
-	return len(r.Patterns) <= 1000 && slices.ContainsFunc(r.Patterns, func(other string) bool {
+	return len(r.Patterns) <= 1000 && slices.ContainsFunc(r.Patterns, func(item Item) bool {
+		other := item.Text
 		return other != p && other != trimmed &&
 			(strings.HasPrefix(other, trimmed) || strings.HasSuffix(other, trimmed))
 	}) || slices.ContainsFunc(r.Examples, func(e Example) bool {

@@ -236,7 +236,7 @@ func (l *loader) globMistake(text string) *document.Error {
 }
 
 // patterns reads a list of patterns. They are taken as they stand.
-func (f *ruleFile) patterns(e document.Entry) (patterns []string, at []document.Place) {
+func (f *ruleFile) patterns(e document.Entry) (patterns []Item, at []document.Place) {
 	seen := map[string]bool{}
 	for item, text := range f.texts(e) {
 		switch {
@@ -248,7 +248,7 @@ func (f *ruleFile) patterns(e document.Entry) (patterns []string, at []document.
 			f.doc.Fail(document.CodeDuplicate, item.Value, "the pattern "+document.Quoted(text)+" is listed twice",
 				"remove one of them")
 		default:
-			patterns, at = append(patterns, text), append(at, f.doc.Place(item.Value))
+			patterns, at = append(patterns, Plain(text)), append(at, f.doc.Place(item.Value))
 		}
 		seen[text] = true
 	}

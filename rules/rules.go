@@ -65,7 +65,7 @@ type Rule struct {
 
 	Files    []string // doublestar globs over the /-separated path from the tree's root; at least one
 	Exclude  []string // globs that narrow this rule only; may be empty
-	Patterns []string // forbidden_patterns or required_absent, in file order; at least one, none empty
+	Patterns []Item   // forbidden_patterns or required_absent, in file order; at least one, none empty
 
 	Message     string
 	Remediation string

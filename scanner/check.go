@@ -27,10 +27,10 @@ type selection struct {
 type engines struct {
 	bundle *rules.Bundle
 
-	mu         sync.Mutex                // of what follows
-	selections map[string]*selection     // by the rules' indices
-	patterns   map[string]*match.Pattern // by text
-	union      *match.Engine             // of all rules; nil until it is needed
+	mu         sync.Mutex            // of what follows
+	selections map[string]*selection // by the rules' indices
+	patterns   map[rules.Item]*match.Pattern
+	union      *match.Engine // of all rules; nil until it is needed
 }
 
 // maxEngines bounds how many sets of rules have their own engine. A tree can
@@ -38,7 +38,7 @@ type engines struct {
 const maxEngines = 256
 
 func newEngines(b *rules.Bundle) *engines {
-	return &engines{bundle: b, selections: map[string]*selection{}, patterns: map[string]*match.Pattern{}}
+	return &engines{bundle: b, selections: map[string]*selection{}, patterns: map[rules.Item]*match.Pattern{}}
 }
 
 // selectionKey appends a map key for the rules at the given indices.
@@ -79,15 +79,15 @@ func (es *engines) engine(selected []int) *match.Engine {
 	var patterns []*match.Pattern
 	index := map[string]int{}
 	for _, i := range selected {
-		for _, text := range es.bundle.Rules[i].Patterns {
-			if _, ok := index[text]; ok {
+		for _, item := range es.bundle.Rules[i].Patterns {
+			if _, ok := index[item.Name]; ok {
 				continue
 			}
-			if es.patterns[text] == nil {
-				es.patterns[text] = match.Compile(text)
+			if es.patterns[item] == nil {
+				es.patterns[item] = match.Compile(item.Text)
 			}
-			index[text] = len(patterns)
-			patterns = append(patterns, es.patterns[text])
+			index[item.Name] = len(patterns)
+			patterns = append(patterns, es.patterns[item])
 		}
 	}
 	return match.NewEngine(patterns, index)
@@ -112,8 +112,8 @@ func (s *selection) judge(path string, finds []*match.Find, b *rules.Bundle, bro
 		found[f.Pattern] = f
 	}
 	for _, r := range s.rules {
-		for k, text := range b.Rules[r].Patterns {
-			if f := found[s.engine.Index(text)]; f != nil {
+		for k, item := range b.Rules[r].Patterns {
+			if f := found[s.engine.Index(item.Name)]; f != nil {
 				broken = append(broken, brokenRule{path: path, rule: r, pattern: k, find: f})
 			}
 		}
@@ -140,7 +140,7 @@ func (br *brokenRule) violation(b *rules.Bundle) verdict.Violation {
 		Evidence: f.Evidence,
 	}
 	if v.Reason == "" {
-		v.Reason = fmt.Sprintf("%s: the file contains %q, which must not appear", r.Title, r.Patterns[br.pattern])
+		v.Reason = fmt.Sprintf("%s: the file contains %q, which must not appear", r.Title, r.Patterns[br.pattern].Name)
 	}
 	before, after, line := f.Before, f.After, f.Line
 	if r.Redact {

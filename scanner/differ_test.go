@@ -80,7 +80,7 @@ func (d *differ) file(list []rules.Rule) []byte {
 		text := d.text(size)
 		if d.IntN(2) == 0 { // so that long patterns occur, too
 			r := &list[d.IntN(len(list))]
-			text += r.Patterns[d.IntN(len(r.Patterns))] + d.text(5)
+			text += r.Patterns[d.IntN(len(r.Patterns))].Text + d.text(5)
 		}
 		if enc == 0 {
 			content = append(content, text...)

@@ -351,7 +351,7 @@ func oracle(list []rules.Rule, path string, content []byte) (got []verdict.Viola
 	texts := map[[2]int]*oracleText{} // by encoding and alignment
 	for _, typ := range []rules.Type{rules.Boundary, rules.Invariant} {
 		for i := range list {
-			for _, pattern := range list[i].Patterns {
+			for _, pattern := range rules.Names(list[i].Patterns) {
 				if list[i].Type != typ {
 					continue
 				}

@@ -41,8 +41,8 @@ func drawRules(t *rapid.T, prefix string, most int) []rules.Rule {
 		for len(r.Patterns) == 0 {
 			for range rapid.IntRange(1, 4).Draw(t, "patterns") {
 				p := strings.ToValidUTF8(drawText(t, "pattern", 3), "?")
-				if strings.TrimSpace(p) != "" && !slices.Contains(r.Patterns, p) {
-					r.Patterns = append(r.Patterns, p)
+				if strings.TrimSpace(p) != "" && !slices.Contains(r.Patterns, rules.Plain(p)) {
+					r.Patterns = append(r.Patterns, rules.Plain(p))
 				}
 			}
 		}

@@ -22,7 +22,7 @@ import (
 
 // testRule returns a boundary about every file.
 func testRule(id string, patterns ...string) rules.Rule {
-	return rules.Rule{ID: id, Title: "Title of " + id, Type: rules.Boundary, Files: []string{"**"}, Patterns: patterns}
+	return rules.Rule{ID: id, Title: "Title of " + id, Type: rules.Boundary, Files: []string{"**"}, Patterns: rules.PlainItems(patterns...)}
 }
 
 // newBundle returns a bundle of the given rules.
@@ -125,7 +125,7 @@ func checkOrder(t testing.TB, b *rules.Bundle, list []verdict.Violation) {
 	for _, typ := range []rules.Type{rules.Boundary, rules.Invariant} {
 		for i := range b.Rules {
 			if r := &b.Rules[i]; r.Type == typ {
-				rank[r.ID], patterns[r.ID] = len(rank), r.Patterns
+				rank[r.ID], patterns[r.ID] = len(rank), rules.Names(r.Patterns)
 			}
 		}
 	}

@@ -42,7 +42,7 @@ func ids(bundle *rules.Bundle) []string {
 // violates is the plain meaning of a pattern. The bundle's own tests are in
 // UTF-8 and LF, so that this is all there is to it.
 func violates(r *rules.Rule, content string) bool {
-	return slices.ContainsFunc(r.Patterns, func(p string) bool { return strings.Contains(content, p) })
+	return slices.ContainsFunc(r.Patterns, func(p rules.Item) bool { return strings.Contains(content, p.Text) })
 }
 
 func topicNames() []string {

@@ -156,7 +156,7 @@ func TestChangeJudges(t *testing.T) {
 				change.PolicyRef = c.ref.String()
 			}
 			change.Load = func(string) (Judge, string, error) {
-				own := rules.Rule{ID: "O", Type: rules.Boundary, Files: []string{"**"}, Patterns: []string{"x"}}
+				own := rules.Rule{ID: "O", Type: rules.Boundary, Files: []string{"**"}, Patterns: rules.PlainItems("x")}
 				return Judge{From: "outside", Bundle: rules.New([]rules.Rule{own}, nil)}, "the outside", nil
 			}
 			got, err := change.Judges()

@@ -100,7 +100,7 @@ func fieldChanges(before, after *rules.Rule) []verdict.FieldChange {
 	text("title", before.Title, after.Title)
 	list("files", before.Files, after.Files)
 	list("exclude", before.Exclude, after.Exclude)
-	list(patterns, before.Patterns, after.Patterns)
+	list(patterns, rules.Names(before.Patterns), rules.Names(after.Patterns))
 	text("message", before.Message, after.Message)
 	text("remediation", before.Remediation, after.Remediation)
 	text("docs_url", before.DocsURL, after.DocsURL)
@@ -130,7 +130,7 @@ func without(a, b []string) []string {
 }
 
 // baseAlone says why a violation of a base's rule is one by that rule alone; "" if the head's bundle has it, too.
-func (s *sides) baseAlone(r *rules.Rule, path, pattern string) string {
+func (s *sides) baseAlone(r *rules.Rule, path string, pattern rules.Item) string {
 	if !s.compared {
 		return ""
 	}

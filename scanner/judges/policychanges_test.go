@@ -15,7 +15,7 @@ import (
 func TestFieldChangesAreSame(t *testing.T) {
 	whole := rules.Rule{
 		ID: "R", Title: "t", Type: rules.Boundary, Files: []string{"a", "b"}, Exclude: []string{"c"},
-		Patterns: []string{"p", "q"}, Message: "m", Remediation: "r", DocsURL: "https://d", Owner: "o",
+		Patterns: rules.PlainItems("p", "q"), Message: "m", Remediation: "r", DocsURL: "https://d", Owner: "o",
 		Severity: "low", Tags: []string{"x"},
 		Examples: []rules.Example{{Path: "a"}}, File: "rules/boundaries.yml", Line: 3,
 	}
@@ -51,7 +51,7 @@ func TestFieldChangesAreSame(t *testing.T) {
 		}
 	}
 	other := whole
-	other.Patterns, other.Exclude, other.Owner = []string{"q", "p", "n"}, []string{"c"}, ""
+	other.Patterns, other.Exclude, other.Owner = rules.PlainItems("q", "p", "n"), []string{"c"}, ""
 	want := []verdict.FieldChange{
 		{Name: "forbidden_patterns", Added: []string{"n"}}, {Name: "owner", Removed: []string{"o"}},
 	}
@@ -68,7 +68,7 @@ func TestFieldChangesAreSame(t *testing.T) {
 // TestPolicyChanges: rules are compared by their ids, wherever the two sides have them.
 func TestPolicyChanges(t *testing.T) {
 	rule := func(id, pattern string) rules.Rule {
-		return rules.Rule{ID: id, Type: rules.Boundary, Title: id, Files: []string{"**"}, Patterns: []string{pattern}}
+		return rules.Rule{ID: id, Type: rules.Boundary, Title: id, Files: []string{"**"}, Patterns: rules.PlainItems(pattern)}
 	}
 	judge := func(from string, deprecated []rules.Rule, enforced ...rules.Rule) Judge {
 		return Judge{From: from, Bundle: rules.New(enforced, deprecated)}

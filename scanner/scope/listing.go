@@ -60,7 +60,7 @@ func listed(r *rules.Rule, kind, bundle string) Listed {
 	}
 	return Listed{
 		r.ID, kind, r.Title, r.Severity, r.Owner, verdict.OrEmpty(r.Tags), verdict.OrEmpty(r.Files),
-		verdict.OrEmpty(r.Exclude), verdict.OrEmpty(r.Patterns),
+		verdict.OrEmpty(r.Exclude), verdict.OrEmpty(rules.Names(r.Patterns)),
 		r.Message, r.Remediation, r.DocsURL, r.Redact, samples, bundle, r.File, r.Line,
 	}
 }
