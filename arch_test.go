@@ -73,6 +73,7 @@ func rooms() map[string][]string {
 		},
 		"rules/glob":     {"github.com/bmatcuk/doublestar/v4"},
 		"rules/document": {"gopkg.in/yaml.v3"},
+		"rules/regex":    {},
 		"rules/starter":  {},
 		"scanner": {
 			"internal/disk", "rules", "rules/document", "rules/glob",
@@ -338,7 +339,7 @@ func withoutSeconds(report string) string {
 func pure() []string {
 	return []string{
 		"scanner/attributes", "scanner/checkout", "scanner/failure", "scanner/match", "scanner/needle", "scanner/recode",
-		"agent/call", "agent/call/shell", "agent/callrules", "rules/document",
+		"agent/call", "agent/call/shell", "agent/callrules", "rules/document", "rules/regex",
 		"verdict", "verdict/code", "verdict/linehash", "verdict/report",
 	}
 }

@@ -1,0 +1,137 @@
+package regex
+
+import (
+	"io"
+	"iter"
+	"unicode/utf8"
+)
+
+// A Match is where an expression matches: from Start up to End, which is larger. Both are 0-based, in bytes of
+// the text or, of a reader, in the sizes that it returned.
+type Match struct {
+	Start, End int64
+}
+
+// Find returns the matches in a text of any number of lines, from the left, at most MaxMatches for each line. The
+// text is UTF-8; an invalid byte is U+FFFD. It must begin and end where a line does: an assertion takes its ends
+// for a line's. The matches of a line come when its end was read.
+func (e *Expr) Find(text []byte) iter.Seq[Match] {
+	return func(yield func(Match) bool) {
+		m := e.matcher()
+		defer e.release(m)
+		for _, match := range m.find(text, yield) {
+			if !yield(match) {
+				break
+			}
+		}
+	}
+}
+
+// find reads a text, yields the matches of its lines and returns those of the last.
+func (m *matcher) find(text []byte, yield func(Match) bool) []Match {
+	for i := 0; i < len(text); {
+		if m.idle() {
+			if i = m.skip(text, i); i == len(text) {
+				break
+			}
+		}
+		c, size := rune(text[i]), 1
+		switch {
+		case c == '\n' || c == '\r':
+			for _, match := range m.endLine(int64(i)) {
+				if !yield(match) {
+					return nil
+				}
+			}
+			i++
+			continue
+		case c >= utf8.RuneSelf:
+			c, size = utf8.DecodeRune(text[i:])
+		}
+		m.read(c, int64(i))
+		i += size
+	}
+	return m.endLine(int64(len(text)))
+}
+
+// skip returns the first place from i on at which the text must be read, if nothing is under way at i.
+func (m *matcher) skip(text []byte, i int) int {
+	p, from := m.program, i
+	switch {
+	case len(m.found) == MaxMatches || p.atBegin && (m.before != lineEnd || !p.first[text[i]]):
+		for i < len(text) && text[i] != '\n' && text[i] != '\r' {
+			i++
+		}
+	case p.atBegin:
+	case len(m.found) > 0: // which the line's end must find
+		for i < len(text) && !p.firstOrEnd[text[i]] {
+			i++
+		}
+	default:
+		for i < len(text) && !p.first[text[i]] {
+			i++
+		}
+	}
+	if i > from {
+		switch before := text[i-1]; {
+		case before == '\n' || before == '\r':
+			m.before = lineEnd
+		case before < utf8.RuneSelf:
+			m.before = rune(before)
+		default: // which of them it is means nothing to an assertion
+			m.before = utf8.RuneError
+		}
+	}
+	return i
+}
+
+// FindReader is [Expr.Find] for a text that is not in memory. It reads r to its end, io.EOF, and holds neither
+// the text nor a line of it. Places are sums of the sizes that r returned, so where r decodes UTF-16 they can be
+// bytes of the file. A rune that is not a character, such as half of a UTF-16 pair, counts as U+FFFD. The matches
+// of a line come when its end was read.
+//
+// An error of r other than io.EOF comes last, in place of the matches of the line that was being read.
+func (e *Expr) FindReader(r io.RuneReader) iter.Seq2[Match, error] {
+	return func(yield func(Match, error) bool) {
+		m := e.matcher()
+		defer e.release(m)
+		for at := int64(0); ; {
+			c, size, err := r.ReadRune()
+			if err != nil && err != io.EOF {
+				yield(Match{}, err)
+				return
+			}
+			if !utf8.ValidRune(c) {
+				c = utf8.RuneError
+			}
+			switch {
+			case err != nil || c == '\n' || c == '\r':
+				for _, match := range m.endLine(at) {
+					if !yield(match, nil) {
+						return
+					}
+				}
+			case m.idle() && !m.canBegin(c):
+				m.before = c
+			default:
+				m.read(c, at)
+			}
+			if err != nil {
+				return
+			}
+			at += int64(size)
+		}
+	}
+}
+
+func (e *Expr) matcher() *matcher {
+	if m, ok := e.matchers.Get().(*matcher); ok {
+		return m
+	}
+	return newMatcher(e.program)
+}
+
+func (e *Expr) release(m *matcher) {
+	m.reset()
+	e.matchers.Put(m)
+}

@@ -1,0 +1,212 @@
+package regex
+
+import (
+	"io"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// A source makes a long text of a few pieces, and counts what is read of it.
+type source struct {
+	piece string
+	len   int64 // of the text, in pieces
+	read  int64 // characters
+	at    int   // within the piece
+}
+
+func (s *source) ReadRune() (rune, int, error) {
+	if s.at == len(s.piece) {
+		s.len, s.at = s.len-1, 0
+	}
+	if s.len == 0 {
+		return 0, 0, io.EOF
+	}
+	s.read++
+	s.at++
+	return rune(s.piece[s.at-1]), 1, nil
+}
+
+// TestLongLine: a line of any length is read once, whatever the expression, and not held.
+func TestLongLine(t *testing.T) {
+	const n = 256 << 10
+	for _, c := range []struct {
+		source, piece string
+		matches       int
+		last          Match
+	}{
+		{`a(?:.*b)?`, "a", 100, Match{99, 100}},
+		{`a(?:.*b)?`, "ab", 1, Match{0, 2 * n}},
+		{`(?:a+)+$`, "a", 1, Match{0, n}},
+		{`(?:a+)+$`, "a ", 0, Match{}},
+		{`(?:a|b.*c|.*d)`, "ab", 100, Match{198, 199}},
+		{`a.*?b|a`, "a", 100, Match{99, 100}},
+		{`\ba\b`, "a ", 100, Match{198, 199}},
+		{`x`, "a", 0, Match{}},
+		{`^a`, "a", 1, Match{0, 1}},
+		{`a(?:a{50}.*b)?`, "a", 100, Match{99, 100}},
+	} {
+		e, err := Compile(c.source)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := &source{piece: c.piece, len: n}
+		var found []Match
+		before := allocated()
+		for m, err := range e.FindReader(r) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			found = append(found, m)
+		}
+		if memory := allocated() - before; memory > 64<<10 {
+			t.Errorf("%#q in a line of %q: %d bytes were allocated", c.source, c.piece, memory)
+		}
+		if want := int64(n * len(c.piece)); r.read != want {
+			t.Errorf("%#q in a line of %q: %d characters were read, want %d", c.source, c.piece, r.read, want)
+		}
+		if len(found) != c.matches || c.matches > 0 && found[c.matches-1] != c.last {
+			t.Errorf("%#q in a line of %q: %d matches, want %d, the last at %v", c.source, c.piece, len(found),
+				c.matches, c.last)
+		}
+	}
+}
+
+// allocated is how many bytes were ever allocated.
+func allocated() uint64 {
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.TotalAlloc
+}
+
+// TestThreads: however many matches may yet be replaced, there are no more threads than places in the program. So the
+// time for a character is bounded.
+func TestThreads(t *testing.T) {
+	for _, source := range []string{`a(?:.*b)?`, `a(?:[ab]*c|.*d)?`, `(?:a|ab|abc.*x|.*y)`, `a{1,3}(?:.*b)?`} {
+		e, err := Compile(source)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := newMatcher(e.program)
+		most, pending := 0, 0
+		for i, c := range strings.Repeat("aaca", 100) {
+			m.read(c, int64(i))
+			most, pending = max(most, len(m.now)), max(pending, len(m.found))
+		}
+		if most > len(e.program.steps) || pending < 50 {
+			t.Errorf("%#q: %d threads for %d steps, with %d matches that may be replaced", source, most,
+				len(e.program.steps), pending)
+		}
+	}
+}
+
+// TestLimitOfLine: the first 100 of a line count, and the next line has its own 100.
+func TestLimitOfLine(t *testing.T) {
+	for _, c := range []struct{ source, line string }{
+		{"a", long('a', 250)},
+		{"a(?:.*b)?", long('a', 250)},
+		{"a(?:.*b)?", long('a', 250) + "b"},
+		{"a(?:.{120}b)?", long('a', 250) + "b" + long('a', 250)},
+		{"a(?:.{20}b)?", long('a', 95) + "b" + long('a', 250)},
+		{`\ba|b`, strings.Repeat("a b", 80)},
+		{"^a|b", "a" + long('b', 120)},
+		{"é", long('é', 120)},
+		{"a+", strings.Repeat("aa ", 100)},
+		{"a+", strings.Repeat("aa ", 99) + "aaa"},
+	} {
+		e, err := Compile(c.source)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, end := range []string{"\n", "\r", "\r\n", "\n\n"} {
+			compareAll(t, e, c.line+end+c.line+end+"b"+end+c.line)
+		}
+	}
+}
+
+// TestLineEnds: what the ends of lines mean to assertions and classes, under every flag.
+func TestLineEnds(t *testing.T) {
+	const text = "ab\r\nb a\ra\n\nab"
+	for source, want := range map[string][]Match{
+		`^a`:                {{0, 1}, {8, 9}, {11, 12}},
+		`(?m)^a`:            {{0, 1}, {8, 9}, {11, 12}},
+		`\Aa`:               {{0, 1}, {8, 9}, {11, 12}},
+		`b$`:                {{1, 2}, {12, 13}},
+		`(?m)b$`:            {{1, 2}, {12, 13}},
+		`b\z`:               {{1, 2}, {12, 13}},
+		`(?s).+`:            {{0, 2}, {4, 7}, {8, 9}, {11, 13}},
+		`(?s)b.`:            {{4, 6}},
+		`[^a]+`:             {{1, 2}, {4, 6}, {12, 13}},
+		`\s`:                {{5, 6}},
+		`\W+`:               {{5, 6}},
+		`a(?:\n|b|\r)?`:     {{0, 2}, {6, 7}, {8, 9}, {11, 13}},
+		`(?s:\ba\b(?:.|$))`: {{6, 7}, {8, 9}},
+		`(?:b\s*|a)+`:       {{0, 2}, {4, 7}, {8, 9}, {11, 13}},
+		`a\B`:               {{0, 1}, {11, 12}},
+		`a$b`:               nil,
+		`\bb`:               {{4, 5}},
+		`(?m)a$\b`:          {{6, 7}, {8, 9}},
+	} {
+		e, err := Compile(source)
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		if got := slices.Collect(e.Find([]byte(text))); !slices.Equal(got, want) {
+			t.Errorf("%#q: got %v, want %v", source, got, want)
+		}
+		compareAll(t, e, text)
+	}
+}
+
+// TestInvalid: each byte that is not UTF-8 is one U+FFFD.
+func TestInvalid(t *testing.T) {
+	for source, want := range map[string][]Match{
+		`\x{FFFD}`:     {{1, 2}, {2, 3}, {3, 4}, {5, 6}, {6, 9}},
+		`\x{FFFD}{3}`:  {{1, 4}},
+		`a.{3}b`:       {{0, 5}},
+		`b[^\x{FFFD}]`: nil,
+		`b\W`:          {{4, 6}},
+	} {
+		e, err := Compile(source)
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		const text = "a\xed\xa0\x80b\xff\ufffd"
+		if got := slices.Collect(e.Find([]byte(text))); !slices.Equal(got, want) {
+			t.Errorf("%#q: got %v, want %v", source, got, want)
+		}
+		compareAll(t, e, text)
+	}
+}
+
+// TestConcurrent: one expression, several texts at the same time, one within the loop over another.
+func TestConcurrent(t *testing.T) {
+	e, err := Compile(`\ba(?:.*b)?`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var wait sync.WaitGroup
+	for i := range 8 {
+		wait.Go(func() {
+			outer := strings.Repeat("a c", 5*i) + "b\n" + strings.Repeat("a ", i)
+			want := naive(e.String(), outer)
+			for range 50 {
+				var got []Match
+				for m := range e.Find([]byte(outer)) {
+					got = append(got, m)
+					if n := len(slices.Collect(e.Find([]byte("a b\na")))); n != 2 {
+						t.Errorf("within: %d matches", n)
+					}
+				}
+				if !slices.Equal(got, want) {
+					t.Errorf("got %v, want %v", got, want)
+				}
+			}
+		})
+	}
+	wait.Wait()
+}

@@ -1,0 +1,152 @@
+package regex
+
+import (
+	"regexp/syntax"
+	"unicode/utf8"
+)
+
+// A program is what a matcher runs: regexp/syntax's instructions without groups and no-ops, with a table for ASCII.
+type program struct {
+	steps   []step
+	start   uint32
+	asserts bool // it has an assertion
+	atBegin bool // every match begins where its line does
+
+	// What a match can begin with, so that a matcher with nothing under way skips the rest: by the first byte of the
+	// UTF-8 form, all from 0x80 on together.
+	first      [256]bool
+	firstOrEnd [256]bool // the same and both line ends
+}
+
+// A step is an instruction.
+type step struct {
+	kind  kind
+	out   uint32
+	other uint32    // of a split: tried after out
+	ascii [2]uint64 // of a char: the ASCII characters that it matches, LF and CR never
+	wide  *syntax.Inst
+	need  syntax.EmptyOp // of an assertion: these hold
+}
+
+// A kind says what a step does.
+type kind uint8
+
+const (
+	char   kind = iota // read a character
+	split              // try two ways
+	assert             // go on if an assertion holds
+	match              // a match ends here
+	fail               // no way on
+)
+
+func newProgram(code *syntax.Prog) *program {
+	p := &program{steps: make([]step, len(code.Inst))}
+	skip := func(pc uint32) uint32 {
+		for code.Inst[pc].Op == syntax.InstNop || code.Inst[pc].Op == syntax.InstCapture {
+			pc = code.Inst[pc].Out
+		}
+		return pc
+	}
+	for pc := range code.Inst {
+		in, s := &code.Inst[pc], &p.steps[pc]
+		if in.Op != syntax.InstMatch && in.Op != syntax.InstFail {
+			s.out = skip(in.Out)
+		}
+		switch in.Op {
+		case syntax.InstAlt, syntax.InstAltMatch:
+			s.kind, s.other = split, skip(in.Arg)
+		case syntax.InstEmptyWidth:
+			s.kind, s.need = assert, syntax.EmptyOp(in.Arg)
+			p.asserts = true
+		case syntax.InstMatch:
+			s.kind = match
+		case syntax.InstRune, syntax.InstRune1, syntax.InstRuneAny, syntax.InstRuneAnyNotNL:
+			s.kind, s.wide = char, in
+			for c := range rune(utf8.RuneSelf) {
+				if c != '\n' && c != '\r' && accepts(in, c) {
+					s.ascii[c/64] |= 1 << (c % 64)
+				}
+			}
+			if narrow(in) {
+				s.wide = nil
+			}
+		default: // InstFail; a no-op is never reached
+			s.kind = fail
+		}
+	}
+	p.start = skip(uint32(code.Start))
+	begin := &p.steps[p.start]
+	p.atBegin = begin.kind == assert && begin.need&(syntax.EmptyBeginText|syntax.EmptyBeginLine) != 0
+	p.findFirst()
+	return p
+}
+
+// bytes is about how much memory the program holds, the numbers of its classes aside.
+func (p *program) bytes() int {
+	const table, stepBytes, instBytes = 512 + 64, 48, 40
+	n := table + stepBytes*len(p.steps)
+	for i := range p.steps {
+		if p.steps[i].wide != nil { // one of them keeps all of syntax.Prog
+			return n + instBytes*len(p.steps)
+		}
+	}
+	return n
+}
+
+// accepts reports whether an instruction reads a character.
+func accepts(in *syntax.Inst, c rune) bool {
+	switch in.Op {
+	case syntax.InstRune, syntax.InstRune1:
+		return in.MatchRune(c)
+	}
+	return true // a dot; there is no line end in a line
+}
+
+// narrow reports whether an instruction reads ASCII only.
+func narrow(in *syntax.Inst) bool {
+	switch in.Op {
+	case syntax.InstRuneAny, syntax.InstRuneAnyNotNL:
+		return false
+	case syntax.InstRune1:
+		return in.Rune[0] < utf8.RuneSelf
+	}
+	if len(in.Rune) == 1 && syntax.Flags(in.Arg)&syntax.FoldCase != 0 { // it may fold to others
+		return false
+	}
+	return len(in.Rune) == 0 || in.Rune[len(in.Rune)-1] < utf8.RuneSelf // the last number of a class is its largest
+}
+
+// reads reports whether a char step matches c, which is not negative.
+func (s *step) reads(c rune) bool {
+	if c < utf8.RuneSelf {
+		return s.ascii[c/64]&(1<<(c%64)) != 0
+	}
+	return s.wide != nil && accepts(s.wide, c)
+}
+
+// findFirst fills in what a match can begin with: what the steps read that can be reached from the start, whether
+// or not the assertions on the way hold.
+func (p *program) findFirst() {
+	seen := make([]bool, len(p.steps))
+	for todo := []uint32{p.start}; len(todo) > 0; {
+		pc := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		if seen[pc] {
+			continue
+		}
+		seen[pc] = true
+		s := &p.steps[pc]
+		switch s.kind {
+		case split:
+			todo = append(todo, s.other, s.out)
+		case assert:
+			todo = append(todo, s.out)
+		case char:
+			for c := range rune(len(p.first)) {
+				p.first[c] = p.first[c] || (c < utf8.RuneSelf && s.reads(c)) || (c >= utf8.RuneSelf && s.wide != nil)
+			}
+		}
+	}
+	p.firstOrEnd = p.first
+	p.firstOrEnd['\n'], p.firstOrEnd['\r'] = true, true
+}

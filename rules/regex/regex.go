@@ -1,0 +1,114 @@
+// Package regex compiles the regular expressions of a bundle, refuses those that cannot mean what their author
+// meant, and finds their matches. It is pure: it opens no file and knows no rule.
+//
+// # What an expression means
+//
+// An expression is RE2 as [regexp/syntax] reads it with the flags of [regexp.Compile]. Each line is a whole text
+// without its end, which is LF, CRLF or a lone CR:
+//
+//   - ^, $, \A and \z are the ends of the line whatever the flags say. (?m) changes nothing.
+//   - No match has a line end in it: neither the dot under (?s), nor [^a], \s or \W matches LF or CR.
+//   - \b and \B see the line's own characters; beyond its ends there is none.
+//
+// Matches are unanchored and leftmost-first, as Go and Perl have them. The occurrences of a line are its first
+// [MaxMatches] matches that do not overlap, from the left: what [regexp.Regexp.FindAllIndex] returns for the
+// line. A byte that is not UTF-8 reads as U+FFFD, each by itself. A byte order mark is a character like any
+// other: the caller skips the one at the start of a file. LS, PS, NEL, VT and FF end no line.
+//
+// # Refused expressions
+//
+// [Compile] returns an [*Error], which says what it found and what to write, for
+//
+//   - what RE2 does not have: look-around, back-references and the rest of other dialects;
+//   - an expression whose shortest match is empty, assertions left aside: a*, \b, ^$, (?:a|). So no match is
+//     ever empty;
+//   - an expression that cannot match within a line, assertions left aside: \n, [\r\n]+, a\nb, (?m)a$\nb. One
+//     that has another way to match is accepted: \n|a, a\s+b. So is a$b, which no text matches: it has no line
+//     end in it, and assertions are left aside. An expression that matches no text at all, such as
+//     [^\x00-\x{10FFFF}], is refused;
+//   - a raw control character (Unicode's Cc), a tab and the line end of a YAML block scalar included;
+//   - one of more than [MaxBytes] bytes, [MaxSteps] instructions or [MaxRanges] numbers in its character classes.
+//
+// All but the first and the last two are decided on the syntax tree; no text is tried. As in Go, \12 is an octal
+// escape, even where a back-reference was meant, and \< is a plain <.
+//
+// # How to search
+//
+// [Expr.Literals] are texts of which every match has at least one. Most lines have none, and a search for many
+// literals at once is far faster than an expression: find them first, and give [Expr.Find] the whole line around
+// each, once. Without literals, give it the whole text. A line that is too long to hold, and a text in another
+// encoding, goes through [Expr.FindReader].
+//
+// # Cost
+//
+// All matches of a text are found in one pass over it, and no line is held. What [regexp] does, one match after
+// another, reads the rest of the line again for each a of a(?:.*b)?; see matcher for how that is avoided. A line
+// of 1 GB takes half a minute and 5 KB with a(?:.*b)? as with (a+)+$. The time for a character is at most
+// proportional to the instructions of the program: some 10 ns for a usual expression, less where nothing is under
+// way, 0.1 ms for the largest.
+//
+// The worst expression within the limits takes some seconds to parse (case-insensitive ranges such as
+// (?i)[B-\x{1E942}]) or 60 MB (many \pL). Then it holds at most 3 MB, and 1 MB for each text that is being
+// searched at the same time. Small expressions can be large programs (x{1000}), and a bundle can have many: who loads
+// it adds up their [Expr.Bytes].
+package regex
+
+import (
+	"regexp/syntax"
+	"sync"
+)
+
+// Limits of an expression.
+const (
+	MaxBytes  = 8 << 10 // of the source
+	MaxSteps  = 20_000  // instructions of the program: about one for each character, class and operator
+	MaxRanges = 100_000 // first and last characters of all classes together; \pL has 1,300
+)
+
+// MaxMatches is how many matches of a line count.
+const MaxMatches = 100
+
+// An Expr is a compiled expression. It is safe for concurrent use.
+type Expr struct {
+	source   string
+	program  *program
+	literals []Literal
+	bytes    int
+	matchers sync.Pool // of *matcher
+}
+
+// Compile returns the expression, or an [*Error].
+func Compile(source string) (*Expr, error) {
+	if err := checkSource(source); err != nil {
+		return nil, err
+	}
+	tree, err := syntax.Parse(source, syntax.Perl)
+	if err != nil {
+		return nil, parseError(source, err)
+	}
+	if err := checkTree(tree); err != nil {
+		return nil, err
+	}
+	code, err := syntax.Compile(tree.Simplify())
+	if err != nil {
+		return nil, parseError(source, err)
+	}
+	e := &Expr{source: source, program: newProgram(code), literals: required(tree)}
+	_, ranges := steps(tree)
+	e.bytes = e.program.bytes() + ranges*runeBytes + len(source)
+	for _, l := range e.literals {
+		e.bytes += literalHeader + len(l.Text)
+	}
+	return e, nil
+}
+
+const (
+	runeBytes     = 4  // of a number of a class
+	literalHeader = 24 // of a Literal, besides its text
+)
+
+// Bytes is about how much memory the expression holds, never much less, without its searches.
+func (e *Expr) Bytes() int { return e.bytes }
+
+// String returns the source of the expression.
+func (e *Expr) String() string { return e.source }
