@@ -1,0 +1,130 @@
+package regex
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// benchText is 1 MiB of lines as configurations have them; few of them match.
+func benchText() []byte {
+	random := rand.New(rand.NewPCG(1, 2))
+	lines := []string{
+		"      containers:", "        - name: web", "          image: registry.example.com/team/web:1.27.3",
+		"          imagePullPolicy: IfNotPresent",
+		`resource "aws_db_instance" "main" {`, "  allocated_storage    = 20", `  engine_version       = "15.4"`, "}",
+		"", "# the storage of the reports, see docs/storage.md",
+		"std::vector<std::string> names(count);", "for (const auto &name : names) { use(name); }",
+	}
+	rare := []string{"          image: nginx:latest", "auto f = std::bind(g, 1);", `password = "hunter2"`}
+	var b bytes.Buffer
+	for b.Len() < 1<<20 {
+		line := lines[random.IntN(len(lines))]
+		if random.IntN(200) == 0 {
+			line = rare[random.IntN(len(rare))]
+		}
+		b.WriteString(line + "\n")
+	}
+	return b.Bytes()
+}
+
+// BenchmarkText: all matches in 1 MiB of short lines, by Find and line by line by Go's regexp.
+func BenchmarkText(b *testing.B) {
+	text := benchText()
+	for i, source := range []string{
+		`image:\s*\S+:latest\b`, `\bstd::(?:bind|function|regex)\b`, `(?i)password\s*[:=]\s*['"]?[^'"\s]+`,
+		`[0-9a-f]{40}`, `\s+$`, `\S+@\S+`, `^[a-z]+\s*=\s*"`,
+	} {
+		e, err := Compile(source)
+		if err != nil {
+			b.Fatal(err)
+		}
+		re := regexp.MustCompile(source)
+		b.Run(fmt.Sprintf("%d/find", i), func(b *testing.B) {
+			b.SetBytes(int64(len(text)))
+			for b.Loop() {
+				for range e.Find(text) {
+				}
+			}
+		})
+		b.Run(fmt.Sprintf("%d/lines", i), func(b *testing.B) {
+			b.SetBytes(int64(len(text)))
+			for b.Loop() {
+				for line := range bytes.Lines(text) {
+					for range e.Find(bytes.TrimRight(line, "\n")) {
+					}
+				}
+			}
+		})
+		b.Run(fmt.Sprintf("%d/reader", i), func(b *testing.B) {
+			b.SetBytes(int64(len(text)))
+			for b.Loop() {
+				for _, err := range e.FindReader(bufio.NewReader(bytes.NewReader(text))) {
+					if err != nil {
+						b.Fatal(err)
+					}
+				}
+			}
+		})
+		b.Run(fmt.Sprintf("%d/regexp", i), func(b *testing.B) {
+			b.SetBytes(int64(len(text)))
+			for b.Loop() {
+				for line := range bytes.Lines(text) {
+					re.FindAllIndex(bytes.TrimRight(line, "\n"), MaxMatches)
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkLongLine: one line of 1 MiB.
+func BenchmarkLongLine(b *testing.B) {
+	for name, text := range map[string]string{
+		"a": strings.Repeat("a", 1<<20), "words": strings.Repeat("one two three ", 1<<20/14),
+	} {
+		for i, source := range []string{`a(?:.*b)?`, `(a+)+$`, `\bthree\b`, `[a-z]+ing`} {
+			e, err := Compile(source)
+			if err != nil {
+				b.Fatal(err)
+			}
+			re := regexp.MustCompile(source)
+			b.Run(fmt.Sprintf("%s/%d/find", name, i), func(b *testing.B) {
+				b.SetBytes(int64(len(text)))
+				for b.Loop() {
+					for range e.Find([]byte(text)) {
+					}
+				}
+			})
+			b.Run(fmt.Sprintf("%s/%d/reader", name, i), func(b *testing.B) {
+				b.SetBytes(int64(len(text)))
+				for b.Loop() {
+					for _, err := range e.FindReader(io.RuneReader(strings.NewReader(text))) {
+						if err != nil {
+							b.Fatal(err)
+						}
+					}
+				}
+			})
+			b.Run(fmt.Sprintf("%s/%d/regexp", name, i), func(b *testing.B) {
+				b.SetBytes(int64(len(text)))
+				for b.Loop() {
+					re.FindAllStringIndex(text, MaxMatches)
+				}
+			})
+		}
+	}
+}
+
+// BenchmarkCompile: an ordinary expression, with its literals.
+func BenchmarkCompile(b *testing.B) {
+	for b.Loop() {
+		if _, err := Compile(`\bstd::(?:bind|function|regex)\b`); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
