@@ -320,7 +320,7 @@ func TestFault_082_PlainScalars(t *testing.T) {
 			continue
 		}
 		if r := b.Rules[0]; r.Files[0] != text || r.Patterns[0] != Plain(text) {
-			t.Errorf("%s was taken as %q and %q", text, r.Files[0], r.Patterns[0])
+			t.Errorf("%s was taken as %q and %q", text, r.Files[0], r.Patterns[0].Text)
 		}
 		quote := 0
 		for _, n := range Notes(b) {

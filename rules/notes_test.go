@@ -81,7 +81,7 @@ func TestPatternNotes(t *testing.T) {
 		{Patterns: PlainItems("curl -k "), Examples: []Example{{Content: "curl -keep"}}},
 	} {
 		if got := patternNotes(rule, rule.Patterns[0].Text); len(got) != 0 {
-			t.Errorf("%q: %q", rule.Patterns, got)
+			t.Errorf("%q: %q", Names(rule.Patterns), got)
 		}
 	}
 	if got := patternNotes(&Rule{Patterns: PlainItems("a ", "a"), Examples: []Example{{Content: "a", Violates: true}}},
