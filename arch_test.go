@@ -37,7 +37,7 @@ func rooms() map[string][]string {
 			"verdict/report", "internal/disk", "github.com/alecthomas/kong", "golang.org/x/term",
 		},
 		"cmd/policyscan/manual": {"github.com/alecthomas/kong"},
-		"rules":                 {"rules/document", "rules/glob", "golang.org/x/sys/unix", "golang.org/x/text/unicode/norm"},
+		"rules":                 {"rules/document", "rules/glob", "rules/regex", "golang.org/x/sys/unix", "golang.org/x/text/unicode/norm"},
 		"agent/ask":             {"agent/call", "agent/dialect/sigmashake", "internal/disk", "golang.org/x/sys/unix"},
 		"agent/call": {
 			"agent/call/shell", "github.com/go-json-experiment/json/jsontext", "golang.org/x/net/idna",

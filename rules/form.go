@@ -2,47 +2,142 @@ package rules
 
 import (
 	"fmt"
+	"path"
 
 	"github.com/policyscan/policyscan/rules/document"
 )
 
 // How a rule file is written: its kinds of mapping and their keys, and what messages say of each. A ruleFile reads it.
 
+// A shape is what the form of a rule file depends on.
+type shape struct {
+	name  string // of the file
+	is02  bool   // it says bundle: "0.2", or means to
+	holds Type   // what kind of rules; deprecated for a file of deprecated rules, "" if it is not known
+}
+
+// deprecated is what a file of deprecated rules holds. Its rules are of the other types.
+const deprecated Type = "deprecated"
+
+// shapeOf returns the shape of a 0.1 file.
+func shapeOf(name string) shape {
+	return shape{name: name, holds: map[string]Type{
+		BoundariesFile: Boundary, InvariantsFile: Invariant, DeprecatedFile: deprecated,
+	}[name]}
+}
+
+// isNamed reports whether the file's name says what it holds.
+func (s shape) isNamed() bool { return shapeOf(s.name).holds != "" }
+
 var (
-	fileLevel = document.Level{Name: "the file", Required: []string{"rules"}}
-	ruleLevel = document.Level{
+	enforcementLevel = document.Level{Name: `"enforcement"`, Required: []string{"mode"}}
+	exampleLevel     = document.Level{Name: "an example", Required: []string{"path", "content", "violates"}}
+)
+
+// rule returns the level of a rule.
+func (s shape) rule() document.Level {
+	l := document.Level{
 		Name:     "a rule",
 		Required: []string{"id", "title", "enforcement", "match"},
 		Optional: []string{"message", "remediation", "docs_url", "owner", "severity", "tags", "redact", "examples"},
 	}
-	enforcementLevel = document.Level{Name: `"enforcement"`, Required: []string{"mode"}}
-	exampleLevel     = document.Level{Name: "an example", Required: []string{"path", "content", "violates"}}
-)
+	if s.is02 {
+		l.Wrong = map[string]document.Wrong{"allowances": {Found: `"allowances" in a rule`, Fix: useLater}}
+	}
+	return l
+}
 
 // The keys of "match" that hold patterns.
 const (
 	boundaryKey  = "forbidden_patterns"
 	invariantKey = "required_absent"
+	requiredKey  = "required_patterns"
 )
 
-// matchLevel returns the level "match" of a rule file. A deprecated rule may have
+// The keys of "match" that hold globs of files that are a violation by being there, or by being missing.
+const (
+	forbiddenFilesKey = "forbidden_files"
+	requiredFilesKey  = "required_files"
+)
+
+// writeVersion says how a file becomes one of 0.2.
+const writeVersion = `write bundle: "0.2" as the first line of the file`
+
+// needs02 explains a key that only a 0.2 file has, where it is in a 0.1 file. It counts as the key instead.
+func needs02(key, instead string) document.Wrong {
+	return document.Wrong{
+		For:   instead,
+		Found: fmt.Sprintf("%q is a key of 0.2, and the file does not say that it is of 0.2", key),
+		Fix:   writeVersion,
+	}
+}
+
+// level returns the top of a rule file.
+func (s shape) level() document.Level {
+	l := document.Level{Name: "the file", Required: []string{"rules"}}
+	if !s.is02 {
+		l.Wrong = map[string]document.Wrong{"exclude": needs02("exclude", ""), "type": needs02("type", "")}
+		return l
+	}
+	l.Required, l.Optional = []string{versionKey, "rules"}, []string{"exclude"}
+	if !s.isNamed() {
+		l.Required = []string{versionKey, "type", "rules"}
+		return l
+	}
+	l.Wrong = map[string]document.Wrong{"type": {
+		Found: fmt.Sprintf("unknown key \"type\" in the file: its name, %s, says that its rules are %s",
+			path.Base(s.name), plurals[s.holds]),
+		Fix: "remove it, or give the file another name",
+	}}
+	return l
+}
+
+// plurals name the rules of a file.
+var plurals = map[Type]string{Boundary: "boundaries", Invariant: "invariants", deprecated: "deprecated"}
+
+// match returns the level "match" of a rule file. A deprecated rule may have
 // either pattern key, or both.
-func matchLevel(fileName string) document.Level {
+func (s shape) match() document.Level {
 	l := document.Level{Name: `"match"`, Required: []string{"files"}, Optional: []string{"exclude"}}
 	own, other, of, file := boundaryKey, invariantKey, "invariants", InvariantsFile
-	if fileName == InvariantsFile {
+	if s.holds == Invariant {
 		own, other, of, file = invariantKey, boundaryKey, "boundaries", BoundariesFile
 	}
+	move := "move the rule to " + file
 	l.Wrong = map[string]document.Wrong{other: {
 		For:   own,
 		Found: fmt.Sprintf("%q is the key of %s", other, of),
-		Fix:   fmt.Sprintf("write %q, or move the rule to %s", own, file),
+		Fix:   fmt.Sprintf("write %q, or %s", own, move),
 	}}
-	if fileName == DeprecatedFile {
-		l.Optional = append(l.Optional, own, other)
-	} else {
-		l.Required = append(l.Required, own)
+	switch {
+	case !s.is02:
+		l.Wrong[requiredKey] = needs02(requiredKey, own)
+		for _, key := range []string{"path_case", forbiddenFilesKey, requiredFilesKey} {
+			l.Wrong[key] = needs02(key, "")
+		}
+		if s.holds == deprecated {
+			l.Optional = append(l.Optional, own, other)
+		} else {
+			l.Required = append(l.Required, own)
+		}
+		return l
+	case s.holds == Boundary:
+		l.Optional = []string{"files", "exclude", "path_case", boundaryKey, forbiddenFilesKey}
+		for key, instead := range map[string]string{requiredKey: boundaryKey, requiredFilesKey: forbiddenFilesKey} {
+			l.Wrong[key] = document.Wrong{For: instead, Found: fmt.Sprintf("%q is a key of invariants", key), Fix: move}
+		}
+	case s.holds == Invariant:
+		l.Optional = []string{
+			"files", "exclude", "path_case", invariantKey, requiredKey, forbiddenFilesKey, requiredFilesKey,
+		}
+	default:
+		l.Optional = []string{
+			"files", "exclude", "path_case", boundaryKey, invariantKey, requiredKey,
+			forbiddenFilesKey, requiredFilesKey,
+		}
 	}
+	l.Required = nil // what must be there depends on what else is
+	l.Wrong["unparsable"] = document.Wrong{Found: `"unparsable" belongs to items with "key"`, Fix: useLater}
 	return l
 }
 
@@ -50,38 +145,52 @@ func matchLevel(fileName string) document.Level {
 const exampleForm = `{path: main.tf, content: "…", violates: true}`
 
 // form says how a rule file is written.
-func form(fileName string) document.Form {
-	return document.Form{
+func (s shape) form() document.Form {
+	f := document.Form{
 		File:     `"rules: []" if it has no rule`,
-		Keys:     keyForms(fileName),
+		Keys:     s.keyForms(),
 		Mappings: []string{"examples"},
-		Levels:   []document.Level{fileLevel, ruleLevel, enforcementLevel, matchLevel(fileName), exampleLevel},
+		Levels:   []document.Level{s.level(), s.rule(), enforcementLevel, s.match(), exampleLevel},
 		Patterns: []string{boundaryKey, invariantKey},
 		Verbatim: []string{"files", "exclude", "content"},
 	}
+	if s.is02 {
+		f.Levels = append(f.Levels, itemLevel())
+		f.Patterns = append(f.Patterns, requiredKey, "text", "regex")
+		f.Verbatim = append(f.Verbatim, forbiddenFilesKey, requiredFilesKey)
+	}
+	return f
 }
 
 // keyForms shows how the keys of a rule file are written.
-func keyForms(fileName string) map[string]string {
+func (s shape) keyForms() map[string]string {
 	pattern := boundaryKey
-	if fileName == InvariantsFile {
+	if s.holds == Invariant {
 		pattern = invariantKey
 	}
 	return map[string]string{
-		"rules":       `"rules: []" if there is no rule`,
-		"id":          `"id: TEAM-TOPIC-001", unique in the bundle`,
-		"title":       `"title: …", one line that says what is forbidden`,
-		"enforcement": `"enforcement: {mode: fail}"`,
-		"mode":        `"mode: fail"`,
-		"match":       `"match: {files: […], ` + pattern + `: […]}"`,
-		"files":       `files: ["**/*.tf"]`,
-		boundaryKey:   boundaryKey + `: ["0.0.0.0/0"]`,
-		invariantKey:  invariantKey + `: ["0.0.0.0/0"]`,
-		"exclude":     `exclude: ["**/testdata/**"]`,
-		"tags":        `tags: [network]`,
-		"examples":    "examples: [" + exampleForm + "]",
-		"path":        `"path: main.tf"`,
-		"content":     `"content: …", the text of the file`,
-		"violates":    `"violates: true" or "violates: false"`,
+		versionKey:        `bundle: "0.2"`,
+		"type":            `"type: boundary", "type: invariant" or "type: deprecated", for the rules of the file`,
+		"rules":           `"rules: []" if there is no rule`,
+		"id":              `"id: TEAM-TOPIC-001", unique in the bundle`,
+		"title":           `"title: …", one line that says what is forbidden`,
+		"enforcement":     `"enforcement: {mode: fail}"`,
+		"mode":            `"mode: fail"`,
+		"match":           `"match: {files: […], ` + pattern + `: […]}"`,
+		"files":           `files: ["**/*.tf"]`,
+		boundaryKey:       boundaryKey + `: ["0.0.0.0/0"]`,
+		invariantKey:      invariantKey + `: ["0.0.0.0/0"]`,
+		requiredKey:       requiredKey + `: ["SPDX-License-Identifier"]`,
+		forbiddenFilesKey: forbiddenFilesKey + `: ["**/*.pem"]`,
+		requiredFilesKey:  requiredFilesKey + `: ["LICENSE"]`,
+		"path_case":       `"path_case: ignore"`,
+		"exclude":         `exclude: ["**/testdata/**"]`,
+		"text":            `text: 'acl = "public-read"'`,
+		"regex":           `regex: 'image:\s*\S+:latest\b'`,
+		"tags":            `tags: [network]`,
+		"examples":        "examples: [" + exampleForm + "]",
+		"path":            `"path: main.tf"`,
+		"content":         `"content: …", the text of the file`,
+		"violates":        `"violates: true" or "violates: false"`,
 	}
 }

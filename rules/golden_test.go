@@ -156,7 +156,7 @@ func TestBadBundles(t *testing.T) {
 
 // TestGoodBundles: good files stay silent.
 func TestGoodBundles(t *testing.T) {
-	for _, g := range goldens(t, "good") {
+	for _, g := range append(goldens(t, "good"), goldens(t, "good02")...) {
 		if b, err := Load(g.files); err != nil || len(b.Rules) == 0 {
 			t.Errorf("%s: %v", g.file, err)
 		}

@@ -1,5 +1,10 @@
 package rules
 
+import (
+	"fmt"
+	"strings"
+)
+
 // Kind is what an [Item] asks for.
 type Kind uint8
 
@@ -42,4 +47,56 @@ func Names(items []Item) []string {
 		names = append(names, item.Name)
 	}
 	return names
+}
+
+// IsPlain reports whether the item is a string, or a mapping that means the same.
+func (i Item) IsPlain() bool { return i.Kind == Text && !i.Spaces && !i.Words && !i.IgnoreCase }
+
+// Named returns the item with its name in a 0.2 file. A string is its own name, unless it begins as a mapping does:
+// then it is the JSON string. Another item is the JSON of its mapping, on one line and with its keys in one order.
+func (i Item) Named() Item {
+	if i.IsPlain() {
+		i.Name = i.Text
+		if strings.HasPrefix(i.Text, "{") {
+			i.Name = jsonString(i.Text)
+		}
+		return i
+	}
+	key := "text"
+	if i.Kind == Regex {
+		key = "regex"
+	}
+	i.Name = `{"` + key + `":` + jsonString(i.Text)
+	for _, option := range []struct {
+		is   bool
+		text string
+	}{{i.Spaces, `"spaces":"any"`}, {i.Words, `"words":true`}, {i.IgnoreCase, `"case":"ignore"`}} {
+		if option.is {
+			i.Name += "," + option.text
+		}
+	}
+	i.Name += "}"
+	return i
+}
+
+// jsonString returns a text as a JSON string in which nothing is escaped that JSON lets be.
+func jsonString(text string) string {
+	var b strings.Builder
+	b.WriteByte('"')
+	for _, c := range []byte(text) {
+		switch short := strings.IndexByte("\b\f\n\r\t", c); {
+		case c == '"' || c == '\\':
+			b.WriteByte('\\')
+			b.WriteByte(c)
+		case short >= 0:
+			b.WriteByte('\\')
+			b.WriteByte("bfnrt"[short])
+		case c < ' ':
+			fmt.Fprintf(&b, `\u%04x`, c)
+		default:
+			b.WriteByte(c)
+		}
+	}
+	b.WriteByte('"')
+	return b.String()
 }

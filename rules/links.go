@@ -20,13 +20,13 @@ func linkClasses(rules []Rule) []linkClass {
 	for i := range rules {
 		r := &rules[i]
 		// no glob has a NUL or is empty
-		key := strings.Join(r.Files, "\x00") + "\x00\x00" + strings.Join(r.Exclude, "\x00")
+		key := strings.Join(r.Files, "\x00") + "\x00\x00" + strings.Join(r.Excludes(), "\x00")
 		n, ok := known[key]
 		if !ok {
 			n = len(classes)
 			known[key] = n
 			classes = append(classes, linkClass{
-				Rule: r, files: glob.NewFollower(r.Files), exclude: glob.NewFollower(r.Exclude),
+				Rule: r, files: glob.NewFollower(r.Files), exclude: glob.NewFollower(r.Excludes()),
 			})
 		}
 		classes[n].numbers = append(classes[n].numbers, i)
@@ -78,17 +78,17 @@ func (c *linkClass) seesBeneath(link, target string) bool {
 }
 
 // LostBy returns the glob because of which a rule, of those that [Bundle.LosingSight] returns for beneath the link,
-// could select another path there than beneath the target, and whether it is one of the rule's excludes; "" if it is
+// could select another path there than beneath the target, and whether it is one of the rule's Excludes; "" if it is
 // not one alone.
 func (b *Bundle) LostBy(rule int, link, target string) (lost string, excluded bool) {
 	r := &b.Rules[rule]
-	files, exclude := glob.NewFollower(r.Files), glob.NewFollower(r.Exclude)
+	files, exclude := glob.NewFollower(r.Files), glob.NewFollower(r.Excludes())
 	for _, g := range r.Files {
 		if !glob.NewFollower([]string{g}).Beneath(link).Within(files.Beneath(target)) {
 			return g, false
 		}
 	}
-	for _, g := range r.Exclude {
+	for _, g := range r.Excludes() {
 		if !glob.NewFollower([]string{g}).Beneath(target).Within(exclude.Beneath(link)) {
 			return g, true
 		}
@@ -99,7 +99,7 @@ func (b *Bundle) LostBy(rule int, link, target string) (lost string, excluded bo
 // Uniform reports whether every rule selects the same under each folder, wherever that is.
 func (b *Bundle) Uniform() bool {
 	for _, c := range b.linkClasses() {
-		if !glob.Uniform(c.Files) || !glob.Uniform(c.Exclude) {
+		if !glob.Uniform(c.Files) || !glob.Uniform(c.Excludes()) {
 			return false
 		}
 	}

@@ -2,12 +2,14 @@ package rules
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -15,12 +17,18 @@ import (
 	"github.com/policyscan/policyscan/rules/document"
 )
 
-// The rule files of a bundle, in the order in which errors and rules are listed.
+// The rule files whose names say what they hold, in the order in which errors are listed: before those of other files.
 const (
 	BoundariesFile = "rules/boundaries.yml" // must be there
-	InvariantsFile = "rules/invariants.yml" // must be there
+	InvariantsFile = "rules/invariants.yml" // must be there in a 0.1 bundle
 	DeprecatedFile = "rules/deprecated.yml" // optional
 )
+
+// AllowancesFile is the name of a file that this version does not read, and refuses.
+const AllowancesFile = "rules/allowances.yml"
+
+// maxBundleBytes is how large the rule files of a bundle may be together: as many as four of the largest.
+const maxBundleBytes = 4 * document.MaxFileBytes
 
 // maxExpansions is how many expansions the braces of all distinct globs of a bundle may have.
 const maxExpansions = 100_000
@@ -82,40 +90,30 @@ type loader struct {
 	document.Batch
 	globs      map[string]*document.Error // each distinct glob, and its mistake if it has one
 	expansions int
-	rules      int // seen so far
+	regexes    map[string]*document.Error // each distinct expression, and its mistake if it has one
+	regexBytes int
+	count      int // of rules, seen so far
+
+	open     func(name string) ([]byte, error)
+	contents map[string][]byte
+	size     int         // of all contents
+	files    []*ruleFile // those that were read, in the order of errors
+	unknown  bool        // a file that could have enforced rules was not read
 }
 
-// load reads the rule files by read, once each. strays are what else is in their folder that could be meant as one.
-func load(read func(name string) ([]byte, error), strays []stray) (*Bundle, error) {
-	l := &loader{globs: map[string]*document.Error{}}
-	contents := map[string][]byte{}
-	byFile := map[string][]Rule{}
-	empty := 0 // how many files of enforced rules are known to have none
-	for _, name := range []string{BoundariesFile, InvariantsFile, DeprecatedFile} {
-		content, err := read(name)
-		if errors.Is(err, fs.ErrNotExist) {
-			if name != DeprecatedFile {
-				l.Errors = append(l.Errors, missing(name, &strays))
-			} else if slices.ContainsFunc(strays, func(s stray) bool { return s.read }) {
-				l.Errors = append(l.Errors, &document.Error{
-					Code: document.CodeRead, File: name,
-					Found: "appeared after the bundle was read", Fix: "run it again",
-				})
-			}
-			continue
-		}
-		if err != nil {
-			l.Errors = append(l.Errors, unreadable(name, err))
-			continue
-		}
-		contents[name] = content
-		list, items := l.ruleFile(name, content)
-		byFile[name] = list
-		if items == 0 && name != DeprecatedFile {
-			empty++
-		}
+// load reads the rule files, once each. listed is what is in their folder and looks like one.
+func load(open func(name string) ([]byte, error), listed []stray) (*Bundle, error) {
+	l := &loader{
+		open: open, contents: map[string][]byte{},
+		globs: map[string]*document.Error{}, regexes: map[string]*document.Error{},
 	}
-	if empty == 2 {
+	absent := l.named()
+	strays := l.others(listed)
+	l.absent(absent, listed, &strays)
+	if newer := l.newer(); newer != "" && l.files[0].name == BoundariesFile && !l.files[0].is02 {
+		l.Errors = append(l.Errors, oldBoundaries(newer))
+	}
+	if !l.unknown && !slices.ContainsFunc(l.files, (*ruleFile).enforces) {
 		l.Errors = append(l.Errors, &document.Error{
 			Code: document.CodeNoRules, File: path.Dir(BoundariesFile),
 			Found: "the bundle has no enforced rule",
@@ -123,21 +121,163 @@ func load(read func(name string) ([]byte, error), strays []stray) (*Bundle, erro
 		})
 	}
 	for _, s := range strays {
-		if s.read {
-			continue
-		}
-		l.Errors = append(l.Errors, s.mistake())
+		l.Errors = append(l.Errors, s.mistake(l.newer() != ""))
 	}
 	if len(l.Errors) > 0 {
+		l.sort()
 		return nil, l.Errors
 	}
-	b := New(append(byFile[BoundariesFile], byFile[InvariantsFile]...), byFile[DeprecatedFile])
-	b.SHA256, b.Files = identity(contents), map[string][sha256.Size]byte{}
-	for name, content := range contents {
+	return l.bundle(), nil
+}
+
+// file reads a file as YAML, and of which version it is.
+func (l *loader) file(name string) (*ruleFile, error) {
+	if l.size > maxBundleBytes {
+		return nil, errTooLarge
+	}
+	content, err := l.open(name)
+	if err != nil {
+		return nil, err
+	}
+	if l.size += len(content); l.size > maxBundleBytes {
+		return nil, errTooLarge
+	}
+	l.contents[name] = content
+	return l.parse(name, content), nil
+}
+
+// named reads the files whose names say what they hold, and returns the names of those that are not there.
+func (l *loader) named() (absent []string) {
+	for _, name := range namedFiles() {
+		f, err := l.file(name)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			absent = append(absent, name)
+		case err != nil:
+			l.refuse(unreadable(name, err), name != DeprecatedFile)
+		default:
+			l.read(f)
+		}
+	}
+	return absent
+}
+
+// read reads a file's rules.
+func (l *loader) read(f *ruleFile) {
+	f.list()
+	l.Add(f.doc)
+	l.files = append(l.files, f)
+	l.unknown = l.unknown || f.holds != deprecated && f.items < 0
+}
+
+// refuse adds an error because of which a file was not read, that could have enforced rules or could not.
+func (l *loader) refuse(e *document.Error, enforced bool) {
+	l.Errors = append(l.Errors, e)
+	l.unknown = l.unknown || enforced
+}
+
+// enforces reports whether the file has rules that are enforced.
+func (f *ruleFile) enforces() bool { return f.holds != deprecated && f.items > 0 }
+
+// newer returns the first file that is of 0.2, or "". Then the bundle is.
+func (l *loader) newer() string {
+	for _, f := range l.files {
+		if f.is02 {
+			return f.name
+		}
+	}
+	return ""
+}
+
+// others reads the files with other names, and returns what is a stray: in a 0.1 bundle they all are.
+func (l *loader) others(listed []stray) (strays []stray) {
+	unread := map[string]*document.Error{}
+	for _, s := range listed {
+		if s.kind != otherFile {
+			continue
+		}
+		f, err := l.file(s.name)
+		switch {
+		case err != nil:
+			unread[s.name] = unreadable(s.name, err)
+		case f.is02:
+			l.read(f)
+		default:
+			unread[s.name] = f.noVersion()
+		}
+	}
+	for _, s := range listed {
+		e := unread[s.name]
+		switch {
+		case s.kind == aStray, e != nil && l.newer() == "":
+			strays = append(strays, s)
+		case e != nil:
+			l.refuse(e, true)
+		}
+	}
+	return strays
+}
+
+// absent refuses that files are not there. listed is what was there before, and a stray that is meant as one of them
+// is taken from the strays.
+func (l *loader) absent(names []string, listed []stray, strays *[]stray) {
+	for _, name := range names {
+		switch {
+		case name == BoundariesFile, name == InvariantsFile && l.newer() == "":
+			l.refuse(missing(name, strays), true)
+		case slices.ContainsFunc(listed, func(s stray) bool { return s.kind == namedFile && s.name == name }):
+			l.refuse(&document.Error{
+				Code: document.CodeRead, File: name,
+				Found: "appeared after the bundle was read", Fix: "run it again",
+			}, name != DeprecatedFile)
+		}
+	}
+}
+
+// sort puts the errors in the order of the files: those whose names say what they hold, the others by name, and the
+// rest as it is.
+func (l *loader) sort() {
+	names := namedFiles()
+	for _, f := range l.files {
+		if !isNamed(f.name) {
+			names = append(names, f.name)
+		}
+	}
+	rank := map[string]int{} // 0 of the rest
+	for i, name := range names {
+		rank[name] = i - len(names)
+	}
+	slices.SortStableFunc(l.Errors, func(a, b *document.Error) int {
+		if order := cmp.Compare(rank[a.File], rank[b.File]); order != 0 || rank[a.File] == 0 {
+			return order
+		}
+		return cmp.Compare(a.Line, b.Line)
+	})
+}
+
+// bundle returns the bundle of what was read without a mistake.
+func (l *loader) bundle() *Bundle {
+	lists := map[Type][]Rule{}
+	var excludes []FileExclude
+	for _, t := range []Type{Boundary, Invariant, deprecated} {
+		for _, f := range l.files {
+			if f.holds != t {
+				continue
+			}
+			lists[t] = append(lists[t], f.rules...)
+			if len(f.exclude) > 0 {
+				excludes = append(excludes, FileExclude{f.name, f.exclude})
+			}
+		}
+	}
+	b := New(append(lists[Boundary], lists[Invariant]...), lists[deprecated])
+	b.FileExcludes = excludes
+	b.SHA256, b.Files = identity(l.contents), map[string][sha256.Size]byte{}
+	for name, content := range l.contents {
 		b.Files[name] = sha256.Sum256(content)
 	}
 	b.notes = l.Notes
-	return b, nil
+	return b
 }
 
 // missing is the error that a rule file is not there. A stray that is meant as that file is taken from the strays.
@@ -158,15 +298,22 @@ func missing(name string, strays *[]stray) *document.Error {
 	return e
 }
 
+// errTooLarge says that the rule files of a bundle are too large together.
+var errTooLarge = errors.New("too large")
+
 func unreadable(name string, err error) *document.Error {
 	e := &document.Error{
 		Code: document.CodeRead, File: name,
 		Found: "cannot be read: " + cause(err), Fix: "make it a readable file",
 	}
 	var not errNotRegular
-	if errors.As(err, &not) {
+	switch {
+	case errors.As(err, &not):
 		e.Found = "is " + not.what
 		e.Fix = "put a regular file there"
+	case errors.Is(err, errTooLarge):
+		e.Code, e.Fix = document.CodeLimit, "write fewer or shorter rules"
+		e.Found = fmt.Sprintf("with it, the rule files are larger than %d bytes together", maxBundleBytes)
 	}
 	return e
 }
@@ -183,13 +330,11 @@ func cause(err error) string {
 // identity returns the SHA256 of a bundle, as that field describes it.
 func identity(contents map[string][]byte) string {
 	h := sha256.New()
-	for _, name := range []string{BoundariesFile, DeprecatedFile, InvariantsFile} { // byte order
-		if content, ok := contents[name]; ok {
-			// Writing to a hash never fails.
-			h.Write([]byte(name + "\n"))
-			h.Write(bytes.ReplaceAll(content, []byte("\r\n"), []byte("\n")))
-			h.Write([]byte("\n"))
-		}
+	for _, name := range slices.Sorted(maps.Keys(contents)) {
+		// Writing to a hash never fails.
+		h.Write([]byte(name + "\n"))
+		h.Write(bytes.ReplaceAll(contents[name], []byte("\r\n"), []byte("\n")))
+		h.Write([]byte("\n"))
 	}
 	return hex.EncodeToString(h.Sum(nil))
 }

@@ -395,8 +395,8 @@ func checkBundle(t *testing.T, b *Bundle) {
 				t.Fatalf("example %+v", x)
 			}
 		}
-		if len(r.Files) != len(r.filesAt) || len(r.Exclude) != len(r.excludeAt) ||
-			len(r.Patterns) != len(r.patternsAt) {
+		if len(r.Files) != len(r.places.files) || len(r.Exclude) != len(r.places.exclude) ||
+			len(r.Patterns) != len(r.places.patterns) {
 			t.Fatalf("places of %+v", r)
 		}
 	}

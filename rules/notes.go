@@ -37,6 +37,7 @@ const maxComparisons = 2_000_000
 
 func ruleNotes(r *Rule, budget *int) []document.Note {
 	var notes []document.Note
+	at := &r.places
 	note := func(places []document.Place, i int, text string) {
 		n := document.Note{File: r.File, Rule: r.ID, Text: text}
 		if i < len(places) {
@@ -46,25 +47,25 @@ func ruleNotes(r *Rule, budget *int) []document.Note {
 	}
 	for i, g := range r.Files {
 		for _, text := range glob.Notes(g) {
-			note(r.filesAt, i, text)
+			note(at.files, i, text)
 		}
 	}
 	for i, g := range r.Exclude {
 		for _, text := range glob.Notes(g) {
-			note(r.excludeAt, i, text)
+			note(at.exclude, i, text)
 		}
 	}
 	if glob.Covers(r.Exclude, r.Files) {
-		note(r.excludeAt, 0, `"exclude" removes every file that "files" selects, so the rule checks no file; `+
+		note(at.exclude, 0, `"exclude" removes every file that "files" selects, so the rule checks no file; `+
 			`narrow "exclude", or remove the rule`)
 	}
 	for i, item := range r.Patterns {
 		p := item.Text
 		for _, text := range patternNotes(r, p) {
-			note(r.patternsAt, i, text)
+			note(at.patterns, i, text)
 		}
 		if !norm.NFC.IsNormalString(p) {
-			note(r.patternsAt, i, fmt.Sprintf("the pattern %s is not in Unicode normal form C, in which most text "+
+			note(at.patterns, i, fmt.Sprintf("the pattern %s is not in Unicode normal form C, in which most text "+
 				"is written; that form is %s", document.Quoted(p), document.Quoted(norm.NFC.String(p))))
 		}
 		for _, shorter := range r.Patterns {
@@ -72,7 +73,7 @@ func ruleNotes(r *Rule, budget *int) []document.Note {
 				break
 			}
 			if len(shorter.Text) < len(p) && strings.Contains(p, shorter.Text) {
-				note(r.patternsAt, i, fmt.Sprintf("the pattern %s contains the pattern %s of the same rule: any "+
+				note(at.patterns, i, fmt.Sprintf("the pattern %s contains the pattern %s of the same rule: any "+
 					"file with the longer one has the shorter one", document.Quoted(p), document.Quoted(shorter.Text)))
 				break
 			}

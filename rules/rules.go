@@ -42,6 +42,7 @@ package rules
 import (
 	"crypto/sha256"
 	"fmt"
+	"slices"
 
 	"github.com/policyscan/policyscan/rules/document"
 	"github.com/policyscan/policyscan/rules/glob"
@@ -63,9 +64,14 @@ type Rule struct {
 	Title string
 	Type  Type
 
-	Files    []string // doublestar globs over the /-separated path from the tree's root; at least one
-	Exclude  []string // globs that narrow this rule only; may be empty
-	Patterns []Item   // forbidden_patterns or required_absent, in file order; at least one, none empty
+	Files          []string // doublestar globs over the /-separated path from the tree's root; none without items
+	Exclude        []string // globs that narrow this rule only; may be empty
+	FileExclude    []string // globs that narrow all rules of File; may be empty. Excludes has both.
+	PathCase       bool     // path_case: ignore. Files and ForbiddenFiles match without regard to ASCII case.
+	Patterns       []Item   // must not appear: forbidden_patterns, then required_absent, in file order
+	Required       []Item   // must appear in each selected file: required_patterns
+	ForbiddenFiles []string // globs: a file whose path matches one is a violation, whatever its content
+	RequiredFiles  []string // globs: the tree has a file for each
 
 	Message     string
 	Remediation string
@@ -79,9 +85,23 @@ type Rule struct {
 	File string // the rule file within the bundle, such as "rules/boundaries.yml"
 	Line int    // 1-based, where the rule begins in File
 
-	at                             document.Spot
-	files, exclude                 *glob.Set        // Files and Exclude, compiled by Load and New
-	filesAt, excludeAt, patternsAt []document.Place // where Files, Exclude and Patterns stand in File, if loaded
+	at             document.Spot
+	files, exclude *glob.Set // Files and Excludes, compiled by Load and New
+	places         places    // if loaded
+	expressions    bool      // the file can have them: it is of 0.2
+}
+
+// places are where the globs and items of a rule stand in its file.
+type places struct {
+	files, exclude, patterns, required, forbiddenFiles, requiredFiles []document.Place
+}
+
+// Excludes returns the globs of paths that the rule does not check: its own, then those of its file.
+func (r *Rule) Excludes() []string {
+	if len(r.FileExclude) == 0 {
+		return r.Exclude
+	}
+	return slices.Concat(r.Exclude, r.FileExclude)
 }
 
 // An Example is one of a rule's own tests: a file that violates it, or does not.
@@ -112,6 +132,9 @@ type Bundle struct {
 	Rules []Rule
 	// Deprecated are the rules of rules/deprecated.yml: validated, counted, never enforced.
 	Deprecated []Rule
+	// FileExcludes are those of the rule files that have an exclude, in the order of the rules, deprecated ones
+	// last. nil for a bundle that [New] made; the rules have them, too.
+	FileExcludes []FileExclude
 	// SHA256 is the bundle's identity, in lower-case hexadecimal. For each rule file
 	// in byte order of its path it hashes the path, LF, the file's bytes with CRLF as
 	// LF, and LF.
@@ -123,6 +146,12 @@ type Bundle struct {
 	selector *selector
 	classes  func() []linkClass // by what they mean for links, made when first asked for
 	notes    []document.Note    // found while loading
+}
+
+// A FileExclude is the exclude of a rule file: it narrows all rules of the file.
+type FileExclude struct {
+	File  string // as in [Rule.File]
+	Globs []string
 }
 
 // Count returns how many enforced rules of type t the bundle has.

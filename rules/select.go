@@ -82,16 +82,16 @@ func Distinct(bundles []*Bundle) error {
 
 func (r *Rule) compile() {
 	r.files = glob.Compile(r.Files)
-	r.exclude = glob.Compile(r.Exclude)
+	r.exclude = glob.Compile(r.Excludes())
 }
 
 // Selects reports whether the rule is about the file of that path: the path
-// matches any glob of Files and none of Exclude. A rule that came neither
+// matches any glob of Files and none of Excludes. A rule that came neither
 // from Load nor from New compiles its globs at each call.
 func (r *Rule) Selects(path string) bool {
 	files, exclude := r.files, r.exclude
 	if files == nil {
-		files, exclude = glob.Compile(r.Files), glob.Compile(r.Exclude)
+		files, exclude = glob.Compile(r.Files), glob.Compile(r.Excludes())
 	}
 	return files.Match(path) && !exclude.Match(path)
 }
@@ -117,7 +117,7 @@ func (b *Bundle) Selecting(path string, into []int) []int {
 type selector struct {
 	index   *glob.Index
 	files   [][]int   // of each glob, by its number, the rules that have it among Files
-	exclude [][]int   // of each rule, the numbers of its Exclude
+	exclude [][]int   // of each rule, the numbers of its Excludes
 	scratch sync.Pool // of *matched
 }
 
@@ -129,7 +129,7 @@ type matched struct {
 func newSelector(rules []Rule) *selector {
 	sets := make([][]string, 0, 2*len(rules))
 	for i := range rules {
-		sets = append(sets, rules[i].Files, rules[i].Exclude)
+		sets = append(sets, rules[i].Files, rules[i].Excludes())
 	}
 	index := glob.NewIndex(sets...)
 	s := &selector{index: index, files: make([][]int, index.Len()), exclude: make([][]int, len(rules))}
@@ -139,7 +139,7 @@ func newSelector(rules []Rule) *selector {
 			n := index.Number(g)
 			s.files[n] = append(s.files[n], i)
 		}
-		for _, g := range rules[i].Exclude {
+		for _, g := range rules[i].Excludes() {
 			s.exclude[i] = append(s.exclude[i], index.Number(g))
 		}
 	}
@@ -182,10 +182,12 @@ func (b *Bundle) SelectingBeneath(path string, into []int) []int {
 	return into
 }
 
-// Same reports whether two rules say the same, wherever they stand.
+// Same reports whether two rules say the same, wherever they stand: the exclude of a file counts as that of its rules.
 func (r *Rule) Same(o Rule) bool {
 	return r.ID == o.ID && r.Type == o.Type && r.Title == o.Title &&
-		slices.Equal(r.Files, o.Files) && slices.Equal(r.Exclude, o.Exclude) && slices.Equal(r.Patterns, o.Patterns) &&
+		slices.Equal(r.Files, o.Files) && slices.Equal(r.Excludes(), o.Excludes()) && r.PathCase == o.PathCase &&
+		slices.Equal(r.Patterns, o.Patterns) && slices.Equal(r.Required, o.Required) &&
+		slices.Equal(r.ForbiddenFiles, o.ForbiddenFiles) && slices.Equal(r.RequiredFiles, o.RequiredFiles) &&
 		r.Message == o.Message && r.Remediation == o.Remediation && r.DocsURL == o.DocsURL && r.Owner == o.Owner &&
 		r.Severity == o.Severity && slices.Equal(r.Tags, o.Tags) && r.Redact == o.Redact
 }

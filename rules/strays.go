@@ -11,13 +11,23 @@ import (
 	"github.com/policyscan/policyscan/rules/document"
 )
 
-// A stray is something in the folder of the rule files that is not read, and could be meant to be.
+// A stray is something in the folder of the rule files that is not read, and could be meant to be, or that is a rule
+// file.
 type stray struct {
 	name string // from the bundle's folder
+	kind strayKind
 	what string // what it is, if it is not a file; "" for one
 	err  error  // why it cannot be looked at
-	read bool   // it is a rule file that need not be there, and is read
 }
+
+// A strayKind says what a file in the folder of the rule files is.
+type strayKind int
+
+const (
+	aStray    strayKind = iota // not read
+	namedFile                  // a rule file whose name says what it holds
+	otherFile                  // a rule file of a 0.2 bundle, and a stray in a 0.1 bundle
+)
 
 // maxListed is how many files and folders are looked at for strays.
 const maxListed = 10_000
@@ -39,12 +49,15 @@ func strays(fsys fs.FS) []stray {
 			all = append(all, stray{name: path.Dir(BoundariesFile), err: err})
 			return fs.SkipAll
 		}
-		if name == DeprecatedFile {
-			all = append(all, stray{name: name, read: true})
-		}
 		link := e.Type()&fs.ModeSymlink != 0
-		if s := (stray{name: name}); !slices.Contains(ruleFiles(), name) && !e.IsDir() &&
-			(link || LooksLikeRules(name)) {
+		switch {
+		case isNamed(name):
+			all = append(all, stray{name: name, kind: namedFile})
+		case e.IsDir():
+		case isOther(name) && e.Type().IsRegular():
+			all = append(all, stray{name: name, kind: otherFile})
+		case link || LooksLikeRules(name):
+			s := stray{name: name}
 			if !e.Type().IsRegular() {
 				s.what = kindOf(e.Type())
 			}
@@ -58,8 +71,19 @@ func strays(fsys fs.FS) []stray {
 	return all
 }
 
-// ruleFiles are the names of those that are read.
-func ruleFiles() []string { return []string{BoundariesFile, InvariantsFile, DeprecatedFile} }
+// namedFiles are the rule files whose names say what they hold.
+func namedFiles() []string { return []string{BoundariesFile, InvariantsFile, DeprecatedFile} }
+
+func isNamed(name string) bool { return slices.Contains(namedFiles(), name) }
+
+// isOther reports whether a path in a bundle is that of a rule file with a name of its own. A name that is a fixed
+// one but for letter case is not: some disks do not tell them apart.
+func isOther(name string) bool {
+	return path.Dir(name) == path.Dir(BoundariesFile) && strings.HasSuffix(name, ".yml") && !IsRuleFile(path.Base(name))
+}
+
+// MayBeRead reports whether a file at this path in a bundle is one that [Load] reads, if the bundle is of 0.2.
+func MayBeRead(name string) bool { return isNamed(name) || isOther(name) }
 
 // LooksLikeRules reports whether a file of that name could be meant as a rule file.
 func LooksLikeRules(name string) bool {
@@ -67,30 +91,45 @@ func LooksLikeRules(name string) bool {
 	return ext == ".yml" || ext == ".yaml"
 }
 
-// IsRuleFile reports whether a file has the name of a rule file, without a folder and however it is spelt.
+// IsRuleFile reports whether a file has a fixed name of a bundle's files, without a folder and however it is spelt.
 func IsRuleFile(name string) bool {
-	return LooksLikeRules(name) && slices.ContainsFunc(ruleFiles(), func(file string) bool {
+	return LooksLikeRules(name) && slices.ContainsFunc(append(namedFiles(), AllowancesFile), func(file string) bool {
 		return strings.EqualFold(strings.TrimSuffix(name, path.Ext(name)), strings.TrimSuffix(path.Base(file), ".yml"))
 	})
 }
 
 // mistake is the error that a stray is. A link is one whatever its name: it could lead to a folder of rules.
-func (s *stray) mistake() *document.Error {
+func (s *stray) mistake(is02 bool) *document.Error {
+	e := &document.Error{Code: document.CodeUnread, File: s.name}
 	switch {
 	case s.err != nil:
 		e := unreadable(s.name, s.err)
 		e.Fix = "make it readable: a rule file in it would not be read"
 		return e
 	case s.what != "":
-		return &document.Error{
-			Code: document.CodeUnread, File: s.name,
-			Found: "is " + s.what + ", which is neither followed nor read",
-			Fix:   "replace it with the file itself, or remove it",
-		}
+		e.Found = "is " + s.what + ", which is neither followed nor read"
+		e.Fix = "replace it with the file itself, or remove it"
+	case s.name == AllowancesFile:
+		e.Found = "allowances are not yet read by this version of policyscan"
+		e.Fix = "remove the file, or use a version that reads it"
+	case !is02:
+		e.Found = "this file is not read: rules/ can only have boundaries.yml, invariants.yml and deprecated.yml"
+		e.Fix = "move its rules into one of these, or move it out of rules/"
+	case path.Dir(s.name) != path.Dir(BoundariesFile):
+		e.Found = "this file is not read: a rule file is in rules/ itself"
+		e.Fix = "move it to rules/, or move the folder out of rules/"
+	default:
+		e.Found = "this file is not read: the name of a rule file ends in .yml, and the fixed names are in lower case"
+		e.Fix = fmt.Sprintf("name it %q, or move it out of rules/", ymlName(path.Base(s.name)))
 	}
-	return &document.Error{
-		Code: document.CodeUnread, File: s.name,
-		Found: "this file is not read: rules/ can only have boundaries.yml, invariants.yml and deprecated.yml",
-		Fix:   "move its rules into one of these, or move it out of rules/",
+	return e
+}
+
+// ymlName is the name that a file in rules/ could have.
+func ymlName(name string) string {
+	stem := strings.TrimSuffix(name, path.Ext(name))
+	if IsRuleFile(name) {
+		stem = strings.ToLower(stem)
 	}
+	return stem + ".yml"
 }

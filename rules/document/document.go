@@ -127,6 +127,9 @@ func (b *Batch) YAML(s *Source, form Form) *YAML {
 	return d
 }
 
+// Reform replaces the form of the file, for one whose form depends on what is in it.
+func (d *YAML) Reform(form Form) { d.form = form }
+
 // Add adds the errors of a file of the batch, once it is read.
 func (b *Batch) Add(d *YAML) {
 	sortErrors(d.errs)
@@ -209,10 +212,21 @@ func (d *YAML) Mapping(n *yaml.Node, what, form string, l Level) map[string]Entr
 	}
 	for _, key := range l.Required {
 		if _, ok := entries[key]; !ok && !d.batch.full && !d.Has(n, l, key) {
-			d.Fail(CodeValue, n, fmt.Sprintf("%s has no %q", what, key), "write "+d.keyForm(key))
+			d.Fail(CodeValue, n, fmt.Sprintf("%s has no %q", what, key), "write "+d.KeyForm(key))
 		}
 	}
 	return entries
+}
+
+// Find returns the entry of a key, before its mapping is read or besides; false if it is not there, or n is not a
+// mapping.
+func (d *YAML) Find(n *yaml.Node, key string) (Entry, bool) {
+	for i := 0; n.Kind == yaml.MappingNode && i < len(n.Content); i += 2 {
+		if k := n.Content[i]; k.Value == key && !d.bad[k] {
+			return Entry{Key: k, Value: n.Content[i+1]}, true
+		}
+	}
+	return Entry{}, false
 }
 
 // Fields reads a mapping whose keys are for the writer to choose, in the order of the file; false if n is

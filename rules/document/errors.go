@@ -22,6 +22,7 @@ const (
 	CodeValue     = "E_POLICY_VALUE"     // missing, empty, only white space, null, or not an allowed value
 	CodeDuplicate = "E_POLICY_DUPLICATE" // a key, an id, a pattern or a glob that occurs twice
 	CodeGlob      = "E_POLICY_GLOB"      // a glob that can never match as meant
+	CodeRegex     = "E_POLICY_REGEX"     // a regular expression that is refused
 	CodeLimit     = "E_POLICY_LIMIT"     // too large, too many, too deep
 )
 
@@ -122,12 +123,18 @@ const shownBytes = 80
 // Quoted shows a text of a file of rules within a message: quoted, escaped and, if it is
 // very long, cut.
 func Quoted(s string) string {
+	cut, end := Cut(s)
+	return fmt.Sprintf("%q", cut) + end
+}
+
+// Cut returns what a message shows of a text, and "…" if that is not all.
+func Cut(s string) (cut, end string) {
 	if len(s) <= 2*shownBytes {
-		return fmt.Sprintf("%q", s)
+		return s, ""
 	}
-	cut := 2 * shownBytes
-	for !utf8.RuneStart(s[cut]) {
-		cut--
+	n := 2 * shownBytes
+	for !utf8.RuneStart(s[n]) {
+		n--
 	}
-	return fmt.Sprintf("%q…", s[:cut])
+	return s[:n], "…"
 }

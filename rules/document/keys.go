@@ -40,22 +40,23 @@ func (d *YAML) isOwn(key string) bool {
 }
 
 // Has reports whether n has a key of a level, even if it was refused or misspelt: its absence would
-// be the same mistake a second time.
+// be the same mistake a second time. Another key of the level is not a misspelling.
 func (d *YAML) Has(n *yaml.Node, l Level, key string) bool {
+	keys := l.keys()
 	for i := 0; i < len(n.Content); i += 2 {
 		k := n.Content[i].Value
 		if d.isOwn(k) {
 			continue
 		}
-		if k == key || Nearest(k, []string{key}) != "" || l.Wrong[k].For == key {
+		if k == key || l.Wrong[k].For == key || !slices.Contains(keys, k) && Nearest(k, append(keys, key)) == key {
 			return true
 		}
 	}
 	return false
 }
 
-// keyForm shows how a key is written.
-func (d *YAML) keyForm(key string) string {
+// KeyForm shows how a key is written.
+func (d *YAML) KeyForm(key string) string {
 	return cmp.Or(d.form.Keys[key], fmt.Sprintf("%q", key+": …"))
 }
 

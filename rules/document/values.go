@@ -52,7 +52,7 @@ func (d *YAML) valueOf(e Entry) string {
 	case e.isItem:
 		return "write its text, or remove the item"
 	case e.Required:
-		return "write " + d.keyForm(e.Key.Value)
+		return "write " + d.KeyForm(e.Key.Value)
 	}
 	return "write one, or remove the key"
 }
@@ -123,7 +123,7 @@ func (d *YAML) List(e Entry) []Entry {
 	}
 	n, at := e.Value, d.place(e.Value)
 	key := e.Key.Value
-	form := "write " + d.keyForm(key)
+	form := "write " + d.KeyForm(key)
 	switch {
 	case isNull(n):
 		d.fail(CodeValue, d.place(e.Key), fmt.Sprintf("%q has no value", key), form)

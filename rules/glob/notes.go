@@ -2,8 +2,8 @@ package glob
 
 import (
 	"fmt"
+	"iter"
 	"strings"
-	"unicode/utf8"
 )
 
 // Notes says what in a glob that passed Check is often a mistake.
@@ -81,23 +81,31 @@ func looksLikeFile(name string) bool {
 // classMatchesSlash reports whether a class, which passed Check, matches a slash:
 // it is negated or a range spans it.
 func classMatchesSlash(class string) bool {
-	body := class[1 : len(class)-1]
-	negated := body[0] == '!' || body[0] == '^'
-	if negated {
-		body = body[1:]
-	}
-	last := utf8.MaxRune
-	for len(body) > 0 {
-		r, isEscaped, rest, _ := classRune(class, body, false)
-		if r == '-' && !isEscaped && last < utf8.MaxRune && rest != "" {
-			high, _, after, _ := classRune(class, rest, false)
-			if last <= '/' && '/' <= high {
-				return !negated
-			}
-			last, body = utf8.MaxRune, after
-			continue
+	negated := class[1] == '!' || class[1] == '^'
+	for low, high := range ranges(class) {
+		if low < high && low <= '/' && '/' <= high {
+			return !negated
 		}
-		last, body = r, rest
 	}
 	return negated // no class that passed Check names the slash itself
+}
+
+// ranges are those of a class that passed Check. A character alone is a range of one.
+func ranges(class string) iter.Seq2[rune, rune] {
+	body := class[1 : len(class)-1]
+	if body[0] == '!' || body[0] == '^' {
+		body = body[1:]
+	}
+	return func(yield func(low, high rune) bool) {
+		for len(body) > 0 {
+			low, _, rest, _ := classRune(class, body, false)
+			high := low
+			if len(rest) > 1 && rest[0] == '-' {
+				high, _, rest, _ = classRune(class, rest[1:], false)
+			}
+			if body = rest; !yield(low, high) {
+				return
+			}
+		}
+	}
 }

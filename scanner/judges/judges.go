@@ -70,7 +70,7 @@ func Narrow(judges []Judge, ids []string) error {
 			}
 		}
 		b := rules.New(kept, judges[k].Bundle.Deprecated)
-		b.SHA256 = judges[k].Bundle.SHA256
+		b.SHA256, b.FileExcludes = judges[k].Bundle.SHA256, judges[k].Bundle.FileExcludes
 		judges[k].Bundle = b
 	}
 	return nil

@@ -99,8 +99,12 @@ func fieldChanges(before, after *rules.Rule) []verdict.FieldChange {
 	text("type", string(before.Type), string(after.Type))
 	text("title", before.Title, after.Title)
 	list("files", before.Files, after.Files)
-	list("exclude", before.Exclude, after.Exclude)
+	text("path_case", pathCase(before), pathCase(after))
+	list("exclude", before.Excludes(), after.Excludes())
 	list(patterns, rules.Names(before.Patterns), rules.Names(after.Patterns))
+	list("required_patterns", rules.Names(before.Required), rules.Names(after.Required))
+	list("forbidden_files", before.ForbiddenFiles, after.ForbiddenFiles)
+	list("required_files", before.RequiredFiles, after.RequiredFiles)
 	text("message", before.Message, after.Message)
 	text("remediation", before.Remediation, after.Remediation)
 	text("docs_url", before.DocsURL, after.DocsURL)
@@ -109,6 +113,14 @@ func fieldChanges(before, after *rules.Rule) []verdict.FieldChange {
 	list("tags", before.Tags, after.Tags)
 	text("redact", strconv.FormatBool(before.Redact), strconv.FormatBool(after.Redact))
 	return all
+}
+
+// pathCase is the value of path_case.
+func pathCase(r *rules.Rule) string {
+	if r.PathCase {
+		return "ignore"
+	}
+	return ""
 }
 
 func given(s string) []string {

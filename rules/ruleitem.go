@@ -1,0 +1,244 @@
+package rules
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/policyscan/policyscan/rules/document"
+	"github.com/policyscan/policyscan/rules/regex"
+)
+
+// useLater says what to do about a part of 0.2 that this version does not have.
+const useLater = "this version of policyscan does not read it: remove it, or use one that does"
+
+// itemLevel returns the keys of an item that is a mapping.
+func itemLevel() document.Level {
+	l := document.Level{
+		Name:     "a pattern",
+		Optional: []string{"text", "regex", "spaces", "words", "case"},
+		Wrong:    map[string]document.Wrong{},
+	}
+	for _, key := range []string{"where", "is", "is_not", "matches", "matches_not", "format"} {
+		l.Wrong[key] = document.Wrong{Found: fmt.Sprintf(`%q belongs to items with "key"`, key), Fix: useLater}
+	}
+	return l
+}
+
+// patterns reads a list of items. Texts are taken as they stand. An item that was seen is a mistake.
+func (f *ruleFile) patterns(e document.Entry, seen map[Item]bool) (items []Item, at []document.Place) {
+	for _, entry := range f.doc.List(e) {
+		item, ok := f.item(entry)
+		if f.doc.Full() {
+			break
+		}
+		if !ok || item.Kind == Text && !f.fits(entry, item.Text) {
+			continue
+		}
+		if seen[item] {
+			f.doc.Fail(document.CodeDuplicate, entry.Value, "the pattern "+shownItem(item)+" is listed twice",
+				"remove one of them")
+			continue
+		}
+		seen[item] = true
+		items, at = append(items, item), append(at, f.doc.Place(entry.Value))
+	}
+	return items, at
+}
+
+// shownItem shows an item within a message: a string as [document.Quoted] does, a mapping as it is named.
+func shownItem(item Item) string {
+	if item.IsPlain() {
+		return document.Quoted(item.Text)
+	}
+	cut, end := document.Cut(item.Name)
+	return cut + end
+}
+
+// fits refuses a text that is too long.
+func (f *ruleFile) fits(e document.Entry, text string) bool {
+	if len(text) <= document.MaxPatternBytes {
+		return true
+	}
+	f.doc.Fail(document.CodeLimit, e.Value,
+		fmt.Sprintf("a pattern of %d bytes; the limit is %d", len(text), document.MaxPatternBytes),
+		"write only the part that identifies it")
+	return false
+}
+
+// item reads one item of a list of patterns.
+func (f *ruleFile) item(e document.Entry) (Item, bool) {
+	if document.IsMapping(e.Value) && f.isItem(e) {
+		if !f.is02 {
+			f.doc.Fail(document.CodeType, e.Value,
+				fmt.Sprintf("a mapping in %q, which only a file of 0.2 can have", e.Key.Value),
+				writeVersion+"; if it is one string, quote it")
+			return Item{}, false
+		}
+		return f.mapping(e)
+	}
+	text, ok := f.doc.Text(e)
+	if !ok || !f.is02 {
+		return Plain(text), ok
+	}
+	return Item{Text: text}.Named(), true
+}
+
+// isItem reports whether a mapping is meant as an item. Another one is a text with a colon that has no quotes.
+func (f *ruleFile) isItem(e document.Entry) bool {
+	keys := []string{"text", "regex", "key", "each"}
+	if f.is02 {
+		if level := (document.Level{}); f.doc.Has(e.Value, level, "text") || f.doc.Has(e.Value, level, "regex") {
+			return true // misspelt, too
+		}
+		keys = append(keys, "spaces", "words", "case")
+	}
+	return slices.ContainsFunc(keys, func(key string) bool {
+		_, ok := f.doc.Find(e.Value, key)
+		return ok
+	})
+}
+
+// mapping reads an item that is a mapping.
+func (f *ruleFile) mapping(e document.Entry) (Item, bool) {
+	for _, key := range []string{"key", "each"} {
+		if later, ok := f.doc.Find(e.Value, key); ok {
+			f.doc.Fail(document.CodeKey, later.Key, fmt.Sprintf("an item with %q", key), useLater)
+			return Item{}, false
+		}
+	}
+	level := itemLevel()
+	m := f.doc.Mapping(e.Value, "the pattern", `{text: "…"} or {regex: "…"}`, level)
+	text, isText := m["text"]
+	expression, isRegex := m["regex"]
+	switch {
+	case isText && isRegex:
+		f.doc.Fail(document.CodeKey, expression.Key, `"text" and "regex" in one item`, "write two items")
+		return Item{}, false
+	case isRegex:
+		return f.expression(expression, m)
+	case isText:
+		return f.text(text, m)
+	}
+	if !f.doc.Has(e.Value, level, "text") && !f.doc.Has(e.Value, level, "regex") {
+		f.doc.Fail(document.CodeValue, e.Value, `a pattern without "text" or "regex"`,
+			`write {text: "…"} or {regex: "…"}`)
+	}
+	return Item{}, false
+}
+
+// expression reads an item with a regex.
+func (f *ruleFile) expression(e document.Entry, m map[string]document.Entry) (Item, bool) {
+	whole := true
+	for _, option := range []struct{ key, instead string }{
+		{"spaces", `write \s* or \s+ in the expression`},
+		{"words", `write \b in the expression`},
+		{"case", `write (?i) at the start of the expression`},
+	} {
+		if o, ok := m[option.key]; ok {
+			f.doc.Fail(document.CodeKey, o.Key, fmt.Sprintf(`%q is an option of "text"`, option.key), option.instead)
+			whole = false
+		}
+	}
+	text, ok := f.doc.Text(e)
+	if !ok {
+		return Item{}, false
+	}
+	if mistake := f.regexMistake(text); mistake != nil {
+		f.doc.Fail(mistake.Code, e.Value, mistake.Found, mistake.Fix)
+		return Item{}, false
+	}
+	return Item{Kind: Regex, Text: text}.Named(), whole
+}
+
+// maxRegexBytes is how much memory the expressions of a bundle may hold, as [regex.Expr.Bytes] has it.
+const maxRegexBytes = 100 << 20
+
+// regexMistake checks each distinct expression once.
+func (l *loader) regexMistake(text string) *document.Error {
+	if mistake, known := l.regexes[text]; known {
+		return mistake
+	}
+	var found *document.Error
+	var mistake *regex.Error
+	expr, err := regex.Compile(text)
+	switch {
+	case errors.As(err, &mistake):
+		found = &document.Error{Code: document.CodeRegex, Found: mistake.Found, Fix: mistake.Fix}
+	case err != nil:
+		found = &document.Error{Code: document.CodeRegex, Found: err.Error(), Fix: "write it as RE2 has it"}
+	default:
+		if l.regexBytes += expr.Bytes(); l.regexBytes > maxRegexBytes {
+			found = &document.Error{
+				Code: document.CodeLimit, Fix: "write fewer or smaller ones",
+				Found: fmt.Sprintf("the expressions of the bundle need more than %d MiB of memory", maxRegexBytes>>20),
+			}
+		}
+	}
+	l.regexes[text] = found
+	return found
+}
+
+// text reads an item with a text and options.
+func (f *ruleFile) text(e document.Entry, m map[string]document.Entry) (Item, bool) {
+	text, ok := f.doc.Text(e)
+	item := Item{Text: text}
+	if o, has := m["spaces"]; has {
+		if item.Spaces = f.option(o, "any"); !item.Spaces {
+			ok = false
+		}
+	}
+	if o, has := m["words"]; has {
+		if item.Words = f.doc.True(o); !item.Words {
+			ok = false
+			if strings.EqualFold(o.Value.Value, "false") {
+				f.doc.Fail(document.CodeValue, o.Value, `"words" is false`,
+					`write "words: true", or remove it: it has no other value`)
+			}
+		}
+	}
+	if o, has := m["case"]; has {
+		if item.IgnoreCase = f.option(o, "ignore"); !item.IgnoreCase {
+			ok = false
+		}
+	}
+	if !ok || !f.changes(item, m) {
+		return Item{}, false
+	}
+	return item.Named(), true
+}
+
+// changes refuses an option that changes nothing.
+func (f *ruleFile) changes(item Item, m map[string]document.Entry) bool {
+	ok := true
+	fail := func(key, found, fix string) {
+		f.doc.Fail(document.CodeValue, m[key].Key, found, fix)
+		ok = false
+	}
+	text := item.Text
+	switch {
+	case !item.Spaces:
+	case !strings.ContainsAny(text, " \t"):
+		fail("spaces", `"spaces" changes nothing in a text without a space or a tab`,
+			"write a space wherever one may occur, or remove it")
+	case strings.Trim(text, " \t") != text:
+		fail("spaces", `"spaces" in a text that begins or ends with a space or a tab, which changes nothing there`,
+			"remove the space at the end of the text")
+	}
+	if item.Words && !isWord(text[0]) && !isWord(text[len(text)-1]) {
+		fail("words", `"words" changes nothing in a text that neither begins nor ends with a letter, a digit or "_"`,
+			"remove it")
+	}
+	if item.IgnoreCase && !strings.ContainsFunc(text, isLetter) {
+		fail("case", `"case" changes nothing in a text without an ASCII letter`, "remove it")
+	}
+	return ok
+}
+
+// isWord reports whether a byte is a word character. Each byte of a character outside ASCII is not.
+func isWord(c byte) bool {
+	return isLetter(rune(c)) || '0' <= c && c <= '9' || c == '_'
+}
+
+func isLetter(r rune) bool { return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' }

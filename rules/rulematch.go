@@ -1,0 +1,175 @@
+package rules
+
+import (
+	"errors"
+	"fmt"
+	"iter"
+
+	"github.com/policyscan/policyscan/rules/document"
+	"github.com/policyscan/policyscan/rules/glob"
+)
+
+// selects reads what a rule is about: its globs and its patterns.
+func (f *ruleFile) selects(r *Rule, e document.Entry) {
+	if e.Value == nil {
+		return
+	}
+	m := f.doc.Mapping(e.Value, `"match"`, f.doc.KeyForm("match"), f.matches)
+	if m == nil {
+		return
+	}
+	if f.is02 {
+		r.PathCase = f.pathCase(e, m)
+	}
+	var fold func(string) *glob.Mistake
+	if r.PathCase {
+		fold = glob.CheckFolded
+	}
+	r.Files, r.places.files = f.globs(m["files"], fold)
+	r.Exclude, r.places.exclude = f.globs(m["exclude"], nil)
+	r.ForbiddenFiles, r.places.forbiddenFiles = f.globs(m[forbiddenFilesKey], fold)
+	r.RequiredFiles, r.places.requiredFiles = f.globs(m[requiredFilesKey], nil)
+	all := map[Item]bool{} // of a 0.2 file an item is in one list of the rule
+	list := func(key string, items *[]Item, at *[]document.Place) {
+		e, ok := m[key]
+		if !ok {
+			return
+		}
+		e.Required = true // where the key need not be there, too: one that is there must say something
+		seen := all
+		if !f.is02 {
+			seen = map[Item]bool{}
+		}
+		patterns, places := f.patterns(e, seen)
+		*items, *at = append(*items, patterns...), append(*at, places...)
+	}
+	list(boundaryKey, &r.Patterns, &r.places.patterns)
+	list(invariantKey, &r.Patterns, &r.places.patterns)
+	list(requiredKey, &r.Required, &r.places.required)
+	if f.is02 {
+		f.checkMatch(e, m)
+	}
+	if f.holds != deprecated {
+		return
+	}
+	// A deprecated rule is of the type that its key says; with keys of both, a boundary.
+	ofInvariants := m[invariantKey].Value != nil || m[requiredKey].Value != nil || m[requiredFilesKey].Value != nil
+	if m[boundaryKey].Value == nil && ofInvariants {
+		r.Type = Invariant
+	}
+	if !f.is02 && !f.doc.Has(e.Value, f.matches, boundaryKey) { // nor the other
+		f.doc.Fail(document.CodeValue, e.Value,
+			fmt.Sprintf(`"match" has neither %q nor %q`, boundaryKey, invariantKey),
+			"write "+f.doc.KeyForm(boundaryKey))
+	}
+}
+
+// checkMatch refuses a 0.2 rule that asks for nothing, and "files" in one without patterns and the other way round.
+func (f *ruleFile) checkMatch(e document.Entry, m map[string]document.Entry) {
+	has := func(keys ...string) bool {
+		for _, key := range keys {
+			if f.doc.Has(e.Value, f.matches, key) {
+				return true
+			}
+		}
+		return false
+	}
+	items, paths := has(boundaryKey, invariantKey, requiredKey), has(forbiddenFilesKey, requiredFilesKey)
+	own := boundaryKey
+	if f.holds == Invariant {
+		own = invariantKey
+	}
+	switch {
+	case !items && !paths:
+		f.doc.Fail(document.CodeValue, e.Value,
+			`"match" has neither a pattern nor a path that is forbidden or required`,
+			"write "+f.doc.KeyForm(own)+", or "+f.doc.KeyForm(forbiddenFilesKey))
+	case items && !has("files"):
+		f.doc.Fail(document.CodeValue, e.Value, `"match" has no "files", and patterns need it`,
+			"write "+f.doc.KeyForm("files"))
+	case !items && m["files"].Key != nil:
+		f.doc.Fail(document.CodeValue, m["files"].Key, `"files" changes nothing in a rule without patterns`,
+			"remove it, or write "+f.doc.KeyForm(own)+", too")
+	}
+}
+
+// pathCase reads whether a rule's globs ignore the case of ASCII letters.
+func (f *ruleFile) pathCase(match document.Entry, m map[string]document.Entry) bool {
+	e, ok := m["path_case"]
+	if !ok || !f.option(e, "ignore") {
+		return false
+	}
+	if !f.doc.Has(match.Value, f.matches, "files") && !f.doc.Has(match.Value, f.matches, forbiddenFilesKey) {
+		f.doc.Fail(document.CodeValue, e.Key, `"path_case" changes nothing without "files" or "forbidden_files"`,
+			"remove it")
+	}
+	return true
+}
+
+// option reads the value of an option, which has only one; false if it is not that.
+func (f *ruleFile) option(e document.Entry, value string) bool {
+	text, ok := f.doc.Text(e)
+	if ok && text != value {
+		f.doc.Fail(document.CodeValue, e.Value, fmt.Sprintf("%q is %s", e.Key.Value, document.Quoted(text)),
+			fmt.Sprintf(`write "%s: %s", or remove it: it has no other value`, e.Key.Value, value))
+	}
+	return ok && text == value
+}
+
+// texts reads a list of texts, each with its item. It ends where there are so many mistakes that no more are looked
+// for.
+func (f *ruleFile) texts(e document.Entry) iter.Seq2[document.Entry, string] {
+	return func(yield func(document.Entry, string) bool) {
+		for _, item := range f.doc.List(e) {
+			text, ok := f.doc.Text(item)
+			if f.doc.Full() || ok && !yield(item, text) {
+				return
+			}
+		}
+	}
+}
+
+// globs reads a list of globs. more, if there is one, refuses others than those that are always refused.
+func (f *ruleFile) globs(e document.Entry, more func(string) *glob.Mistake) (globs []string, at []document.Place) {
+	seen := map[string]bool{}
+	for item, text := range f.texts(e) {
+		if seen[text] {
+			f.doc.Fail(document.CodeDuplicate, item.Value, "the glob "+document.Quoted(text)+" is listed twice",
+				"remove one of them")
+			continue
+		}
+		seen[text] = true
+		if mistake := f.globMistake(text); mistake != nil {
+			f.doc.Fail(mistake.Code, item.Value, mistake.Found, mistake.Fix)
+			continue
+		}
+		if more != nil {
+			if mistake := more(text); mistake != nil {
+				f.doc.Fail(document.CodeGlob, item.Value, mistake.Found, mistake.Fix)
+				continue
+			}
+		}
+		globs, at = append(globs, text), append(at, f.doc.Place(item.Value))
+	}
+	return globs, at
+}
+
+// globMistake checks each distinct glob once: a bundle may well have one
+// in all of its rules.
+func (l *loader) globMistake(text string) *document.Error {
+	if mistake, known := l.globs[text]; known {
+		return mistake
+	}
+	var found *document.Error
+	var mistake *glob.Mistake
+	if err := glob.Check(text); errors.As(err, &mistake) {
+		found = &document.Error{Code: document.CodeGlob, Found: mistake.Found, Fix: mistake.Fix}
+	} else if l.expansions += glob.Expansions(text); l.expansions > maxExpansions {
+		found = &document.Error{
+			Code: document.CodeLimit, Fix: "write fewer",
+			Found: fmt.Sprintf("more than %d different globs in the bundle, with braces expanded", maxExpansions),
+		}
+	}
+	l.globs[text] = found
+	return found
+}

@@ -1,0 +1,58 @@
+package rules
+
+import (
+	"bytes"
+
+	"github.com/policyscan/policyscan/rules/document"
+)
+
+// The key of a rule file that says its version, and the one version that says so. A file without it is one of 0.1.
+const (
+	versionKey = "bundle"
+	version02  = "0.2"
+)
+
+// means02 reports whether a file says its version, or misspells the key. What is read of it then is read as 0.2, which
+// has all that 0.1 has: a mistake in the version is one mistake.
+func means02(doc *document.YAML, text []byte) bool {
+	if doc.Root == nil { // it is not YAML, and a line of it must do
+		return bytes.HasPrefix(text, []byte(versionKey+":")) || bytes.Contains(text, []byte("\n"+versionKey+":"))
+	}
+	return document.IsMapping(doc.Root) && doc.Has(doc.Root, document.Level{}, versionKey)
+}
+
+// checkVersion refuses what is not the version.
+func (f *ruleFile) checkVersion(e document.Entry) {
+	text, ok := f.doc.Text(e)
+	if !ok || text == version02 && e.Value.Tag == "!!str" {
+		return
+	}
+	switch text {
+	case version02:
+		f.doc.Fail(document.CodeType, e.Value, `"bundle" is the number 0.2`, `put it in quotes: bundle: "0.2"`)
+	case "0.1":
+		f.doc.Fail(document.CodeValue, e.Value, `"bundle" is 0.1, which a file says by not having the key`,
+			`remove the line, or write bundle: "0.2"`)
+	default:
+		f.doc.Fail(document.CodeValue, e.Value, `"bundle" is `+document.Quoted(text)+`, a version that is not known`,
+			`write bundle: "0.2", or use the version of policyscan that reads it`)
+	}
+}
+
+// oldBoundaries is the error that a file of the bundle is of 0.2, and the first of them is not.
+func oldBoundaries(newer string) *document.Error {
+	return &document.Error{
+		Code: document.CodeValue, File: BoundariesFile,
+		Found: `the file does not say bundle: "0.2", and ` + newer + " does",
+		Fix:   writeVersion,
+	}
+}
+
+// noVersion is the error that a file of a 0.2 bundle, whose name does not say what it holds, does not say it either.
+func (f *ruleFile) noVersion() *document.Error {
+	return &document.Error{
+		Code: document.CodeValue, File: f.name,
+		Found: `the file does not say bundle: "0.2" and which rules it holds`,
+		Fix:   `begin it with the lines bundle: "0.2" and "type: boundary" (or invariant, or deprecated)`,
+	}
+}
