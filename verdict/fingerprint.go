@@ -14,7 +14,7 @@ import (
 //
 // file is written as [Path] does. line is the bytes of the line that the match
 // begins in, without its line end, and of these at most 2,048 before the first
-// byte of the match and 2,048 from there on.
+// byte of the match and 2,048 from there on. A violation at no place has no line: see [NoLine].
 func Fingerprint(ruleID, file, pattern string, line []byte) string {
 	h := sha256.New()
 	for _, text := range []string{ruleID, file, pattern, string(line)} {
@@ -22,3 +22,6 @@ func Fingerprint(ruleID, file, pattern string, line []byte) string {
 	}
 	return hex.EncodeToString(h.Sum(nil))
 }
+
+// NoLine is the line, for [Fingerprint], of a violation of a kind that is at no place. No line of a file is like it.
+func NoLine(kind string) []byte { return []byte("\n" + kind) }

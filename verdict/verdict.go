@@ -156,7 +156,7 @@ type Violation struct {
 	RuleID      string   `json:"rule_id"`
 	RuleType    string   `json:"rule_type"`
 	Title       string   `json:"title"`
-	File        string   `json:"file"` // from the tree's root, as [Path] writes it
+	File        string   `json:"file"` // from the tree's root, as [Path] writes it; "" for a file that the tree lacks
 	Reason      string   `json:"reason"`
 	Note        string   `json:"note"` // what else is to be known of this violation, in a sentence; mostly ""
 	Evidence    Evidence `json:"evidence"`
@@ -178,8 +178,18 @@ type Allowance struct {
 	Until  string `json:"until"` // the last day that counts, as YYYY-MM-DD; "" if it has no end
 }
 
-// KindText is the [Evidence.Kind] of a text that occurs in a file's content.
-const KindText = "text"
+// The kinds of [Evidence.Kind]. A file that must not be there, and what is missing, have no place in a content: their
+// evidence begins at the start of the file, its excerpt and its encoding are empty.
+const (
+	KindText    = "text"    // a text occurs in a file's content
+	KindRegex   = "regex"   // an expression matches there
+	KindFile    = "file"    // a path matches a glob of forbidden_files
+	KindMissing = "missing" // a file lacks a required text, or, if [Violation.File] is "", the tree a required file
+)
+
+// LeftRequiredFile is the reason in [Coverage.LeftOut] of a glob of required_files that the run did not look for: its
+// scope does not have the whole tree.
+const LeftRequiredFile = "required-file"
 
 // Evidence is the first occurrence of a pattern in a file. Lines end at LF, CRLF
 // or a lone CR, read in Encoding.
@@ -197,8 +207,9 @@ type Evidence struct {
 	UTF16Column    int64  `json:"utf16_column"`     // 1-based, UTF-16 code units, a byte order mark not counted
 	UTF16EndColumn int64  `json:"utf16_end_column"` // 1-based, UTF-16 code units, exclusive
 	Occurrences    int64  `json:"occurrences"`      // in the whole file, none overlapping another; at least 1
-	Encoding       string `json:"encoding"`         // "utf-8", "utf-16le", "utf-16be", "utf-32le" or "utf-32be"
-	LineHash       string `json:"line_hash"`        // GitHub's, see verdict/linehash; empty for a rule that redacts
+	// "utf-8", "utf-16le", "utf-16be", "utf-32le" or "utf-32be"; "" for what is at no place
+	Encoding string `json:"encoding"`
+	LineHash string `json:"line_hash"` // GitHub's, see verdict/linehash; empty for a rule that redacts
 	// Places are all occurrences, at most 100, in the order of the file.
 	Places []Place `json:"places"`
 }

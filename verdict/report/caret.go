@@ -197,19 +197,6 @@ func cutLine(s string) (line, rest string, found bool) {
 	return s[:i], strings.TrimPrefix(strings.TrimPrefix(s[i:], "\r"), "\n"), true
 }
 
-// matchInExcerpt returns where in the excerpt the match is, in bytes, the end
-// exclusive. The excerpt holds the match whole, or its beginning when it is longer;
-// there, too, a line end of the pattern is LF or CRLF.
-func matchInExcerpt(e *verdict.Evidence) (start, end int) {
-	pattern := strings.ReplaceAll(e.Pattern, "\r\n", "\n")
-	for i := range e.Excerpt {
-		if n, ok := matchHere(e.Excerpt[i:], pattern); ok {
-			return i, i + n
-		}
-	}
-	return 0, 0
-}
-
 // matchHere reports whether text begins with pattern, or is the beginning of it,
 // and how many bytes of text that takes.
 func matchHere(text, pattern string) (int, bool) {

@@ -78,19 +78,26 @@ func errorAnnotation(e *verdict.Error) annotation {
 
 func violationAnnotation(v *verdict.Violation, r *verdict.Rule) annotation {
 	e := &v.Evidence
-	a := annotation{file: v.File, line: e.Line, end: lastLineOf(e), title: "policyscan " + v.RuleID + ": " + v.Title}
-	if e.EndLine == e.Line {
+	a := annotation{file: v.File, title: "policyscan " + v.RuleID + ": " + v.Title}
+	if hasPlace(e) {
+		a.line, a.end = e.Line, lastLineOf(e)
+	}
+	if hasPlace(e) && e.EndLine == e.Line {
 		a.col, a.endCol = e.UTF16Column, e.UTF16EndColumn
 	}
 	// What is long is cut here, so that the limit of the message takes nothing else.
 	a.lines = []string{cut(strings.Join(textLines(v.Reason), "\n"), annotationMessage/4)}
-	for i, l := range textLines(e.Excerpt) {
-		if i == 0 {
-			l = placeOf(v) + ": " + l
+	if !hasPlace(e) {
+		a.lines[0] = placeOf(v) + ": " + a.lines[0] // the log shows the message alone
+	} else {
+		for i, l := range textLines(e.Excerpt) {
+			if i == 0 {
+				l = placeOf(v) + ": " + l
+			}
+			a.lines = append(a.lines, cut(l, annotationMessage/4))
 		}
-		a.lines = append(a.lines, cut(l, annotationMessage/4))
 	}
-	found := "found: " + quotedPattern(e)
+	found := foundLine(v)
 	if e.Occurrences > 1 {
 		found += fmt.Sprintf(", %d times in this file", e.Occurrences)
 	}

@@ -169,7 +169,8 @@ func TestGitLabEntries(t *testing.T) {
 func TestGitLabNothingGoverned(t *testing.T) {
 	for mode, want := range map[string]int{"full": 1, "tracked": 1, "diff": 0, "staged": 0, "files": 0, "stdin": 0} {
 		v := newFixture()
-		v.Scope.Mode, v.Coverage.Governed = mode, 0
+		v.Scope.Mode = mode
+		uncover(v)
 		v.Decide()
 		issues := gitlabOf(t, v)
 		if len(issues) != want || want > 0 && (issues[0].Severity != "info" || issues[0].Description != "policyscan: no rule selects any of the files (5).") {

@@ -86,6 +86,14 @@ func newFixture() *verdict.Verdict {
 	return v
 }
 
+// uncover makes it the verdict of a tree in which no rule selects a file.
+func uncover(v *verdict.Verdict) {
+	v.Coverage = verdict.Coverage{Files: v.Coverage.Files}
+	for i := range v.Rules {
+		v.Rules[i].Files = 0
+	}
+}
+
 func fixtures() map[string]fixture {
 	options := TextOptions{Prefix: "infra/", Policy: "policy", Root: "infra", Elapsed: 1230 * time.Millisecond}
 	all := map[string]fixture{}
@@ -186,6 +194,15 @@ func fixtures() map[string]fixture {
 	hostile.Coverage.NotScanned = []verdict.Omission{{File: verdict.Path("::error::n\u202e"), Reason: "unreadable"}}
 	all["hostile"] = fixture{hostile, TextOptions{Prefix: "::error::/", Policy: "\x1b[31m##[error]", Root: "::error::\u202e"}}
 
+	all["kinds"] = fixture{kinds(), options}
+	listed := newFixture()
+	listed.Scope.Mode = "files"
+	listed.Coverage.LeftOut = []verdict.Omission{{File: "LICENSE*", Reason: "required-file"}, {File: "docs/**/*.md", Reason: "required-file"}}
+	all["listed"] = fixture{listed, options}
+	paths := newFixture()
+	paths.Coverage = verdict.Coverage{Files: 5}
+	all["paths"] = fixture{paths, options}
+
 	for _, f := range all {
 		f.verdict.Decide()
 	}
@@ -271,8 +288,14 @@ func wantCarets(t *testing.T, report string, v *verdict.Verdict, o TextOptions) 
 		if !regexp.MustCompile(`^ +\| +\^+$`).MatchString(line) || n >= len(v.Violations) {
 			continue
 		}
+		for !hasPlace(&v.Violations[n].Evidence) {
+			n++
+		}
 		e := v.Violations[n].Evidence
 		n++
+		if text, ok := matched[e.Pattern]; ok {
+			e.Pattern = text
+		}
 		from, to := strings.Index(line, "^"), len(line)
 		under := slice(lines[i-1], from, to)
 		pattern, _, _ := strings.Cut(strings.ReplaceAll(e.Pattern, "\t", "    "), "\n")
@@ -289,6 +312,9 @@ func wantCarets(t *testing.T, report string, v *verdict.Verdict, o TextOptions) 
 		if o.Width > 0 && drawnWidth(lines[i-1]) > o.Width {
 			t.Errorf("wider than %d columns: %d\n%s", o.Width, drawnWidth(lines[i-1]), lines[i-1])
 		}
+	}
+	for n < len(v.Violations) && !hasPlace(&v.Violations[n].Evidence) {
+		n++
 	}
 	if n != len(v.Violations) {
 		t.Errorf("%d lines of carets for %d violations", n, len(v.Violations))

@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/base64"
 	"errors"
@@ -197,7 +198,11 @@ func wantAll(t *testing.T, root element, v *verdict.Verdict) {
 				t.Errorf("%q is not told of %s", want, x.File)
 			}
 		}
-		if place := fmt.Sprintf("%s:%d:%d", verdict.Visible(x.File), x.Evidence.Line, x.Evidence.Column); !shown[place] {
+		place := fmt.Sprintf("%s:%d:%d", verdict.Visible(x.File), x.Evidence.Line, x.Evidence.Column)
+		if !hasPlace(&x.Evidence) {
+			place = cmp.Or(verdict.Visible(x.File), "the tree")
+		}
+		if !shown[place] {
 			t.Errorf("%s is not shown", place)
 		}
 	}
@@ -226,7 +231,7 @@ func wantAll(t *testing.T, root element, v *verdict.Verdict) {
 	if title := root.all(tag("title"))[0].text(); alarmed == v.Complete || strings.HasPrefix(title, "INCOMPLETE ") == v.Complete {
 		t.Errorf("complete is %v; the alarm is %v and the title %q", v.Complete, alarmed, title)
 	}
-	if want := v.Verdict == verdict.Pass && v.Coverage.Scanned > 0; green != want {
+	if want := v.Verdict == verdict.Pass && (v.Coverage.Scanned > 0 || onlyPaths(v)); green != want {
 		t.Errorf("it is green: %v, want %v", green, want)
 	}
 	if got := root.all(class("outcome"))[0].text(); got != string(v.Verdict) {
@@ -241,12 +246,12 @@ func TestHTMLOutcome(t *testing.T) {
 		headline, note string
 		states         string
 	}{
-		"pass": {func(*verdict.Verdict) {}, "no violation", "2 of 2 covered files checked against 2 rules, each in full.", "no violation no violation"},
-		"nothing covered": {func(v *verdict.Verdict) {
-			v.Coverage = verdict.Coverage{Files: 3}
-			v.Rules[0].Files, v.Rules[1].Files = 0, 0
-		}, "nothing was scanned", "No file is covered by a rule: no rule selects any file of this tree.", "covers no file covers no file"},
-		"nothing there": {func(v *verdict.Verdict) { v.Coverage = verdict.Coverage{Deleted: 2} }, "nothing was scanned", "There was nothing to scan.", "nothing checked nothing checked"},
+		"pass":            {func(*verdict.Verdict) {}, "no violation", "2 of 2 covered files checked against 2 rules, each in full.", "no violation no violation"},
+		"nothing covered": {uncover, "nothing was scanned", "No file is covered by a rule: no rule selects any file of this tree.", "covers no file covers no file"},
+		"nothing there": {func(v *verdict.Verdict) {
+			uncover(v)
+			v.Coverage = verdict.Coverage{Deleted: 2}
+		}, "nothing was scanned", "There was nothing to scan.", "covers no file covers no file"},
 		"all accepted": {func(v *verdict.Verdict) {
 			v.Coverage.Scanned, v.Allowed = 0, []string{"lfs-pointer"}
 			v.Coverage.NotScanned = []verdict.Omission{{File: "a", Reason: "lfs-pointer"}, {File: "b", Reason: "lfs-pointer"}}

@@ -14,12 +14,7 @@ func (p *htmlPage) headline(v *verdict.Verdict) {
 		some(c.Governed, "covered file"), some(len(v.Rules), "rule"))
 	found := "no violation"
 	if n := len(v.Violations); n > 0 {
-		files := map[string]bool{}
-		for i := range v.Violations {
-			files[v.Violations[i].File] = true
-		}
-		found = fmt.Sprintf("%s of %s in %s", some(n, "violation"),
-			some(len(p.RuleBars), "rule"), some(len(files), "file"))
+		found = fmt.Sprintf("%s of %s%s", some(n, "violation"), some(len(p.RuleBars), "rule"), inFiles(v, some))
 	}
 	switch {
 	case !v.Complete && len(v.Violations) > 0:
@@ -30,7 +25,7 @@ func (p *htmlPage) headline(v *verdict.Verdict) {
 		p.Tone, p.Headline = "fail", "no rule was enforced"
 	case v.Verdict != verdict.Pass:
 		p.Tone, p.Headline = "fail", found
-	case c.Scanned == 0:
+	case c.Scanned == 0 && !onlyPaths(v):
 		p.Tone, p.Headline = "hollow", "nothing was scanned"
 	default:
 		p.Tone, p.Headline = "pass", found
@@ -54,12 +49,14 @@ func (p *htmlPage) headline(v *verdict.Verdict) {
 
 	note := func(s string) { p.Notes = append(p.Notes, s) }
 	switch {
-	case c.Files > 0 && c.Governed == 0:
+	case c.Files > 0 && coversNothing(v):
 		note("No file is covered by a rule: no rule selects any file of this tree.")
 	case c.Files == 0 && v.Verdict == verdict.Pass:
 		note("There was nothing to scan.")
 	case c.Governed > 0:
 		note(looked + ".")
+	case onlyPaths(v):
+		note("Rules checked the paths of " + some(c.Files, "file") + "; none of the files is covered by a rule.")
 	}
 	p.Judged = judged(v)
 	unused := 0
@@ -68,11 +65,14 @@ func (p *htmlPage) headline(v *verdict.Verdict) {
 			unused++
 		}
 	}
-	if unused > 0 && c.Governed > 0 {
+	if unused > 0 && !coversNothing(v) {
 		note(fmt.Sprintf("%s of %s %s no file.", grouped(int64(unused)), some(len(v.Rules), "rule"), selects(unused)))
 	}
 	if n := len(v.PolicyChanges); n > 0 {
 		note("The change alters the policy itself, in " + some(n, "place") + ": see Policy below.")
+	}
+	if text := notJudgedNote(v); text != "" {
+		note(full(text))
 	}
 	if v.Partial {
 		note("The run was narrowed by --rule or --exclude: its verdict is not about the whole tree.")
@@ -189,6 +189,8 @@ func omissionInWords(reason string) string {
 		return "a rule file in use"
 	case "output":
 		return "written by this run"
+	case verdict.LeftRequiredFile:
+		return "a required file that was not looked for: this scope does not have the whole tree"
 	case "special-file":
 		return "a FIFO, socket or device"
 	case "symlink":

@@ -27,7 +27,7 @@ func (h *htmlViolation) excerpt(e *verdict.Evidence) {
 	h.Before = utf16Len(e.Excerpt[:start]) < e.UTF16Column-1
 	h.After = utf8.RuneCountInString(e.Excerpt) >= excerptLimit
 	if start == end || end-start < len(e.Pattern) && !strings.Contains(e.Pattern, "\r\n") {
-		h.Pattern = verdict.Visible(e.Pattern)
+		h.Found, h.Pattern = "Pattern: ", verdict.Visible(e.Pattern)
 	}
 
 	line := htmlLine{Number: e.Line}
@@ -75,4 +75,13 @@ func pieces(s string, match bool) []htmlPiece {
 		all = append(all, htmlPiece{Text: verdict.Visible(s[from:]), Match: match})
 	}
 	return all
+}
+
+// found says what was found, or is missing, where the excerpt does not show it.
+func (h *htmlViolation) found(x *verdict.Violation) {
+	const mark = "\x00"
+	name, value := foundOf(x, mark)
+	before, after, _ := strings.Cut(value, mark)
+	h.Found = strings.ToUpper(name[:1]) + name[1:] + ": " + before
+	h.Pattern, h.PatternEnd = verdict.Visible(x.Evidence.Pattern), after
 }

@@ -94,10 +94,12 @@ type htmlGroup struct {
 type htmlViolation struct {
 	ID            string // unique in the page
 	Folder, Name  string // of the file; Folder is "" or ends in "/"
-	Line, Column  int64
+	Line, Column  int64  // 0 for what has no place
 	Notes         []string
 	Reason        []string // if it is not the rule's message
+	Found         string   // what Pattern is
 	Pattern       string   // if the excerpt does not show it whole
+	PatternEnd    string   // what else is said of it
 	Before, After bool     // the excerpt was cut there
 	Lines         []htmlLine
 }
@@ -135,7 +137,7 @@ func visibleLines(s string) []string {
 func (p *htmlPage) rules(v *verdict.Verdict) {
 	for i := range v.Rules {
 		p.Rules = append(p.Rules, newHTMLRule(&v.Rules[i], len(v.Policy) > 1, v.Complete))
-		if r := &p.Rules[i]; r.State == "holds" && v.Coverage.Scanned == 0 {
+		if r := &p.Rules[i]; r.State == "holds" && v.Coverage.Scanned == 0 && !onlyPaths(v) {
 			r.State = "idle"
 		}
 	}
@@ -223,11 +225,14 @@ func newHTMLViolation(x *verdict.Violation, id, message string) htmlViolation {
 	e := &x.Evidence
 	file := verdict.Visible(x.File)
 	slash := strings.LastIndexByte(file, '/') + 1
-	h := htmlViolation{ID: id, Folder: file[:slash], Name: file[slash:], Line: e.Line, Column: e.Column}
+	h := htmlViolation{ID: id, Folder: file[:slash], Name: file[slash:]}
+	if x.File == "" {
+		h.Name = theTree
+	}
 	if e.Occurrences > 1 {
 		h.Notes = append(h.Notes, "first of "+grouped(e.Occurrences)+" in this file")
 	}
-	if e.Encoding != "utf-8" {
+	if inAnotherEncoding(e) {
 		h.Notes = append(h.Notes, "found as "+verdict.Visible(e.Encoding))
 	}
 	if x.Note != "" {
@@ -236,7 +241,13 @@ func newHTMLViolation(x *verdict.Violation, id, message string) htmlViolation {
 	if x.Reason != message {
 		h.Reason = visibleLines(x.Reason)
 	}
-	h.excerpt(e)
+	if hasPlace(e) {
+		h.Line, h.Column = e.Line, e.Column
+		h.excerpt(e)
+	}
+	if hidesPattern(e) {
+		h.found(x)
+	}
 	return h
 }
 

@@ -66,6 +66,7 @@ func junitSuites(v *verdict.Verdict) []junitSuite {
 		suites = append(suites, s)
 	}
 
+	scanned := v.Coverage.Scanned > 0 || onlyPaths(v)
 	rules, found := junitRules(v)
 	at := map[string]int{} // of a type's suite
 	for i := range rules {
@@ -76,7 +77,7 @@ func junitSuites(v *verdict.Verdict) []junitSuite {
 			at[r.Type] = n
 			suites = append(suites, junitSuite{name: r.Type})
 		}
-		suites[n].cases = append(suites[n].cases, ruleCase(r, found[i], len(errs) == 0, v.Coverage.Scanned > 0))
+		suites[n].cases = append(suites[n].cases, ruleCase(r, found[i], len(errs) == 0, scanned))
 	}
 	return suites
 }
@@ -150,14 +151,20 @@ func ruleCase(r *verdict.Rule, found []*verdict.Violation, decided, scanned bool
 func (c *junitCase) fail(r *verdict.Rule, found []*verdict.Violation) {
 	files := map[string]bool{}
 	for _, v := range found {
-		files[v.File] = true
+		if v.File != "" {
+			files[v.File] = true
+		}
+	}
+	in := ""
+	if len(files) > 0 {
+		in = " in " + count(len(files), "file")
 	}
 	what := r.Message
 	if what == "" {
 		what = r.Title
 	}
 	c.result = "failure"
-	c.message = fmt.Sprintf("%s in %s: %s", count(len(found), "violation"), count(len(files), "file"), what)
+	c.message = fmt.Sprintf("%s%s: %s", count(len(found), "violation"), in, what)
 	for i, v := range found {
 		if i == junitMost {
 			c.lines = append(c.lines,
@@ -177,10 +184,15 @@ func (c *junitCase) fail(r *verdict.Rule, found []*verdict.Violation) {
 
 func violationLines(v *verdict.Violation) []string {
 	e := &v.Evidence
-	lines := []string{
-		placeOf(v) + ": " + cut(flow(v.Reason), 1000),
-		"    pattern: " + quotedPattern(e),
+	lines := []string{placeOf(v) + ": " + cut(flow(v.Reason), 1000)}
+	if !hasPlace(e) {
+		lines = append(lines, "    "+foundLine(v))
+		if v.Note != "" {
+			lines = append(lines, "    note: "+cut(flow(v.Note), 1000))
+		}
+		return lines
 	}
+	lines = append(lines, "    pattern: "+quotedPattern(e))
 	for i, l := range textLines(e.Excerpt) {
 		if i == 0 {
 			lines = append(lines, "    excerpt: "+l)
@@ -191,7 +203,7 @@ func violationLines(v *verdict.Violation) []string {
 	if e.Occurrences > 1 {
 		lines = append(lines, fmt.Sprintf("    the first of %d occurrences in this file", e.Occurrences))
 	}
-	if e.Encoding != "utf-8" {
+	if inAnotherEncoding(e) {
 		lines = append(lines, "    found as "+verdict.Visible(e.Encoding))
 	}
 	if v.Note != "" {

@@ -65,14 +65,13 @@ func (p *markdownPage) add(piece string, upto int) bool {
 func (p *markdownPage) headline() string {
 	v, c := p.v, &p.v.Coverage
 	open := len(v.Errors) > 0 || !v.Complete
-	files, rules := map[string]bool{}, map[string]bool{}
+	rules := map[string]bool{}
 	for i := range v.Violations {
-		files[v.Violations[i].File], rules[v.Violations[i].RuleID] = true, true
+		rules[v.Violations[i].RuleID] = true
 	}
 	switch n := len(v.Violations); {
 	case n > 0:
-		s := fmt.Sprintf("FAIL: %s of %s in %s", count(n, "violation"),
-			count(len(rules), "rule"), count(len(files), "file"))
+		s := fmt.Sprintf("FAIL: %s of %s%s", count(n, "violation"), count(len(rules), "rule"), inFiles(v, count))
 		if open {
 			s += ", and not all could be decided"
 		}
@@ -83,8 +82,10 @@ func (p *markdownPage) headline() string {
 		return "FAIL: no rule was enforced"
 	case c.Files == 0:
 		return "PASS, but there was nothing to scan"
-	case c.Governed == 0:
+	case coversNothing(v):
 		return "PASS, but nothing was scanned: no rule selects any file"
+	case onlyPaths(v):
+		return "PASS: no violation in the paths of " + count(c.Files, "file")
 	case c.Scanned == 0:
 		return "PASS, but nothing was scanned: --allow excluded every file"
 	case c.Scanned < c.Governed:

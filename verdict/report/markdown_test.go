@@ -34,10 +34,10 @@ func TestMarkdownHeadline(t *testing.T) {
 		{"PASS: no violation in 2 covered files", func(*verdict.Verdict) {}},
 		{"PASS: no violation in 1 of 2 covered files", func(v *verdict.Verdict) { v.Coverage.Scanned = 1 }},
 		{"PASS, but nothing was scanned: --allow excluded every file", func(v *verdict.Verdict) { v.Coverage.Scanned = 0 }},
-		{"PASS, but nothing was scanned: no rule selects any file", func(v *verdict.Verdict) { v.Coverage.Governed, v.Coverage.Scanned = 0, 0 }},
+		{"PASS, but nothing was scanned: no rule selects any file", uncover},
 		{"PASS, but there was nothing to scan", func(v *verdict.Verdict) { v.Coverage = verdict.Coverage{} }},
 		{"FAIL: no rule was enforced", func(v *verdict.Verdict) { v.Rules = nil }},
-		{"FAIL: 1 violation of 1 rule in 1 file", func(v *verdict.Verdict) { v.Violations = make([]verdict.Violation, 1) }},
+		{"FAIL: 1 violation of 1 rule in 1 file", func(v *verdict.Verdict) { v.Violations = []verdict.Violation{{File: "x"}} }},
 		{"FAIL: 3 violations of 2 rules in 2 files, and not all could be decided", func(v *verdict.Verdict) {
 			v.Violations = []verdict.Violation{{RuleID: "a", File: "x"}, {RuleID: "a", File: "y"}, {RuleID: "b", File: "x"}}
 			v.Errors = make([]verdict.Error, 1)

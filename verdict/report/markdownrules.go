@@ -36,7 +36,7 @@ func (p *markdownPage) groups() (broken []*markdownGroup, held []*verdict.Rule) 
 			broken = append(broken, g)
 		}
 		// Violations of a rule stand in the order of their paths.
-		if n := len(g.violations); n == 0 || g.violations[n-1].File != x.File {
+		if n := len(g.violations); x.File != "" && (n == 0 || g.violations[n-1].File != x.File) {
 			g.files++
 		}
 		g.violations = append(g.violations, x)
@@ -78,7 +78,7 @@ func (p *markdownPage) held(rules []*verdict.Rule) string {
 	}
 	what := "without a violation"
 	switch {
-	case p.v.Coverage.Scanned == 0:
+	case p.v.Coverage.Scanned == 0 && !onlyPaths(p.v):
 		what = "not checked against any file"
 	case len(p.v.Errors) > 0:
 		what += " in what was scanned"
@@ -182,7 +182,7 @@ func (p *markdownPage) groupHead(g *markdownGroup) string {
 func (p *markdownPage) violation(x *verdict.Violation, reason string) string {
 	e := &x.Evidence
 	var b strings.Builder
-	fmt.Fprintf(&b, "\n**%s**", codeMarkdown(fmt.Sprintf("%s:%d:%d", x.File, e.Line, e.Column)))
+	fmt.Fprintf(&b, "\n**%s**", markdownPlace(x))
 	if reason == "" && x.Reason != "" {
 		b.WriteString(" " + prose(clip(x.Reason, 1000), codeMarkdown))
 	}
@@ -190,7 +190,11 @@ func (p *markdownPage) violation(x *verdict.Violation, reason string) string {
 	if e.Occurrences > 1 {
 		notes = append(notes, fmt.Sprintf("the first of %d in this file", e.Occurrences))
 	}
-	if e.Encoding != "utf-8" {
+	if hidesPattern(e) {
+		name, found := foundOf(x, codeMarkdown(clip(e.Pattern, 1000)))
+		notes = append(notes, name+": "+found)
+	}
+	if inAnotherEncoding(e) {
 		notes = append(notes, "found as "+codeMarkdown(clip(e.Encoding, 100)))
 	}
 	if x.Note != "" {
@@ -198,6 +202,10 @@ func (p *markdownPage) violation(x *verdict.Violation, reason string) string {
 	}
 	if len(notes) > 0 {
 		b.WriteString(" (" + strings.Join(notes, "; ") + ")")
+	}
+	if !hasPlace(e) {
+		b.WriteString("\n")
+		return b.String()
 	}
 	// Every line begins with a gutter, so none can end the block. The fence is longer than
 	// any run in it all the same, for renderers that look no closer.
@@ -210,4 +218,15 @@ func (p *markdownPage) violation(x *verdict.Violation, reason string) string {
 	gutter := strings.Repeat(" ", len(number))
 	fmt.Fprintf(&b, "\n\n%s\n%s\n%s\n%s\n", fence, strings.TrimRight(number+" | "+src, " "), gutter+" | "+carets, fence)
 	return b.String()
+}
+
+// markdownPlace is where a violation is.
+func markdownPlace(x *verdict.Violation) string {
+	switch {
+	case x.File == "":
+		return theTree
+	case !hasPlace(&x.Evidence):
+		return codeMarkdown(x.File)
+	}
+	return codeMarkdown(fmt.Sprintf("%s:%d:%d", x.File, x.Evidence.Line, x.Evidence.Column))
 }

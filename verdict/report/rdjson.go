@@ -111,18 +111,28 @@ func errorDiagnostic(e *verdict.Error) rdDiagnostic {
 
 func violationDiagnostic(v *verdict.Violation, r *verdict.Rule) rdDiagnostic {
 	e := &v.Evidence
-	original := append(textLines(v.Reason), textLines(e.Excerpt)...)
+	original := textLines(v.Reason)
+	if hasPlace(e) {
+		original = append(original, textLines(e.Excerpt)...)
+	}
 	original[0] = placeOf(v) + ": " + original[0] + " [" + verdict.Visible(v.RuleID) + "]"
-	original = append(original, "found: "+quotedPattern(e))
-	if e.Encoding != "utf-8" {
+	original = append(original, foundLine(v))
+	if inAnotherEncoding(e) {
 		original = append(original,
 			"found as "+verdict.Visible(e.Encoding)+"; the columns are bytes of the file as it is")
 	}
+	path, at := realPath(v.File), rdFirstLine()
+	if v.File == "" {
+		path = rdNowhere
+	}
+	if hasPlace(e) {
+		at = rdRangeOf(e)
+	}
+	// A comment has no text of the file: the pattern is the bundle's.
+	name, found := foundOf(v, codeSpan(verdict.Defuse(cut(verdict.Visible(e.Pattern), 1000))))
 	d := rdDiagnostic{
-		// A comment has no text of the file: the pattern is the bundle's.
-		Message: inertMarkdown(textLines(v.Reason)) + "\nfound: " +
-			codeSpan(verdict.Defuse(cut(verdict.Visible(e.Pattern), 1000))),
-		Location: rdLocation{realPath(v.File), rdRangeOf(e)},
+		Message:  inertMarkdown(textLines(v.Reason)) + "\n" + name + ": " + found,
+		Location: rdLocation{path, at},
 		Severity: "ERROR",
 		Code:     &rdCode{Value: verdict.Visible(v.RuleID)},
 		Original: printed(original),

@@ -23,8 +23,8 @@ func ruleIndexes(v *verdict.Verdict) []int {
 		byID[v.Rules[i].ID] = append(byID[v.Rules[i].ID], i)
 	}
 	type occurrence struct {
-		rule          int
-		file, pattern string
+		rule                int
+		file, kind, pattern string
 	}
 	taken := map[occurrence]bool{}
 	last := map[int]string{} // the path of each rule's last violation
@@ -41,12 +41,12 @@ func ruleIndexes(v *verdict.Verdict) []int {
 			if fits < 0 {
 				fits = r
 			}
-			if r >= at && last[r] <= file && !taken[occurrence{r, file, found.Evidence.Pattern}] {
+			if r >= at && last[r] <= file && !taken[occurrence{r, file, found.Evidence.Kind, found.Evidence.Pattern}] {
 				fits, at = r, r
 				break
 			}
 		}
-		taken[occurrence{fits, file, found.Evidence.Pattern}] = true
+		taken[occurrence{fits, file, found.Evidence.Kind, found.Evidence.Pattern}] = true
 		last[fits] = file
 		indexes[i] = fits
 	}
@@ -85,7 +85,7 @@ func sentenceOf(v *verdict.Violation) string {
 	e := &v.Evidence
 	s := full(clip(flow(v.Reason), 1000))
 	if !strings.Contains(v.Reason, e.Pattern) && !strings.Contains(v.Reason, strconv.Quote(e.Pattern)) {
-		s += fmt.Sprintf(" The file contains \"%s\".", clip(verdict.Visible(e.Pattern), 200))
+		s += " " + foundSentence(v)
 	}
 	if s == "" { // no bundle has a rule without a title
 		s = "The file contains what must not appear."

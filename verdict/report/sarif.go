@@ -1,11 +1,13 @@
 package report
 
 import (
+	"cmp"
 	"compress/gzip"
 	"fmt"
 	"io"
 	"regexp"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/policyscan/policyscan/verdict"
 	"github.com/policyscan/policyscan/verdict/code"
@@ -273,14 +275,18 @@ func (s *sarifWriter) result(v *verdict.Violation, id string, index int) sarifRe
 	if v.Evidence.LineHash != "" {
 		fingerprints["primaryLocationLineHash"] = v.Evidence.LineHash
 	}
-	region, context := regions(&v.Evidence)
-	if !s.cut.snippets {
-		region.Snippet, context = nil, nil
+	// GitHub wants a file; of one that has no place it takes a location without a region.
+	place := sarifPlace{ArtifactLocation: artifact(cmp.Or(v.File, noFile))}
+	if hasPlace(&v.Evidence) {
+		place.Region, place.ContextRegion = regions(&v.Evidence)
+		if !s.cut.snippets {
+			place.Region.Snippet, place.ContextRegion = nil, nil
+		}
 	}
 	return sarifResult{
 		RuleID: id, RuleIndex: index, Level: "error",
 		Message:             sarifText{Text: sarifPlain(sentenceOf(v), 2000)},
-		Locations:           []sarifLocation{{sarifPlace{artifact(v.File), region, context}}},
+		Locations:           []sarifLocation{{place}},
 		PartialFingerprints: fingerprints,
 		Properties:          &sarifResultProperties{v.Evidence.Occurrences, v.Evidence.Encoding},
 	}
@@ -306,7 +312,7 @@ func regions(e *verdict.Evidence) (match, context *sarifRegion) {
 	switch {
 	case text == "":
 		return match, nil
-	case after == "" && !whole(text, e.Pattern):
+	case after == "" && !whole(text, e):
 		match.Snippet = &sarifText{Text: text + ellipsis}
 		return match, nil
 	}
@@ -322,10 +328,13 @@ func regions(e *verdict.Evidence) (match, context *sarifRegion) {
 	return match, &c
 }
 
-// whole reports whether text is a match of the pattern to its end: LF matches CRLF.
-func whole(text, pattern string) bool {
+// whole reports whether text is the match to its end. Of a text, LF matches CRLF.
+func whole(text string, e *verdict.Evidence) bool {
+	if n := named(e); n.isMapping() {
+		return utf8.RuneCountInString(text) < excerptLimit
+	}
 	lines := func(s string) string { return strings.ReplaceAll(s, "\r\n", "\n") }
-	return lines(text) == lines(pattern)
+	return lines(text) == lines(e.Pattern)
 }
 
 // notes writes the notifications that are not errors.
@@ -355,12 +364,15 @@ func (s *sarifWriter) notes() {
 	if v.Partial {
 		note("warning", "The run was narrowed by --rule or --exclude; its verdict is not about the whole tree.")
 	}
-	if v.Coverage.Governed == 0 && len(s.errors) == 0 {
+	if coversNothing(v) && len(s.errors) == 0 {
 		level := "note"
 		if ofWholeTree(v) {
 			level = "warning"
 		}
 		note(level, "%s", nothingCovered)
+	}
+	if text := notJudgedNote(v); text != "" {
+		note("note", "%s", sarifPlain(full(text), 1000))
 	}
 	if n := len(v.Coverage.NotScanned); n > 0 {
 		note("warning", "%s covered and not scanned; verdict.json names them.", count(n, "file"))

@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"encoding/json"
 	"fmt"
@@ -221,7 +222,9 @@ func wantSARIFWithin(t *testing.T, v *verdict.Verdict, most sarifLimits) {
 		if shown := plainText(t, r.Message.Text); shown == "" || verdict.Visible(shown) != shown {
 			t.Errorf("the message is %q", shown)
 		}
-		if place.Region.StartLine < 1 || place.Region.EndLine < place.Region.StartLine || place.Region.EndColumn < 1 {
+		if region := place.Region; region == nil && (r.Properties == nil || hasPlace(&v.Violations[nth].Evidence)) {
+			t.Errorf("no region of %+v", r)
+		} else if region != nil && (region.StartLine < 1 || region.EndLine < region.StartLine || region.EndColumn < 1) {
 			t.Errorf("a region of %+v", place.Region)
 		}
 		uri := place.ArtifactLocation.URI
@@ -232,7 +235,7 @@ func wantSARIFWithin(t *testing.T, v *verdict.Verdict, most sarifLimits) {
 			continue // an error
 		}
 		want := v.Violations[nth]
-		if got, err := url.PathUnescape(uri); err != nil || got != verdict.RawPath(want.File) {
+		if got, err := url.PathUnescape(uri); err != nil || got != cmp.Or(verdict.RawPath(want.File), noFile) {
 			t.Errorf("the URI %q is the path %q: %v", uri, got, err)
 		}
 		if got := plainText(t, r.Message.Text); !strings.HasSuffix(got, "…") && got != sentenceOf(&want) {
@@ -303,7 +306,8 @@ func TestSARIFIncomplete(t *testing.T) {
 func TestSARIFNothingGoverned(t *testing.T) {
 	for mode, want := range map[string]string{"full": "warning", "tracked": "warning", "diff": "note", "staged": "note", "files": "note", "stdin": "note"} {
 		v := newFixture()
-		v.Scope.Mode, v.Coverage.Governed = mode, 0
+		v.Scope.Mode = mode
+		uncover(v)
 		v.Decide()
 		run, _ := sarifOf(t, v)
 		if in := run.Invocations[0]; len(in.Execution) != 1 || in.Execution[0].Level != want || in.Execution[0].Message.Text != nothingCovered {

@@ -17,9 +17,9 @@ func caveats(v *verdict.Verdict) []string {
 	switch c := v.Coverage; {
 	case c.Files == 0:
 		all = append(all, "there was nothing to scan")
-	case c.Governed == 0:
+	case coversNothing(v):
 		all = append(all, fmt.Sprintf("no rule selects any of the files (%d)", c.Files))
-	case c.Scanned == 0:
+	case c.Governed > 0 && c.Scanned == 0:
 		all = append(all, "no covered file was scanned")
 	}
 	if n := len(v.Coverage.NotScanned); n > 0 {
@@ -28,6 +28,9 @@ func caveats(v *verdict.Verdict) []string {
 			but += ", as --allow " + verdict.Visible(strings.Join(v.Allowed, ",")) + " accepts"
 		}
 		all = append(all, but)
+	}
+	if note := notJudgedNote(v); note != "" {
+		all = append(all, note)
 	}
 	if v.Partial {
 		all = append(all, "the run was narrowed by --rule or --exclude")
@@ -62,14 +65,9 @@ func realPath(path string) string {
 // aboutFile reports whether an error is about a file that there is a name for.
 func aboutFile(e *verdict.Error) bool { return e.File != "" && e.File != "." }
 
-// placeOf is where a violation is, as the text report writes it.
-func placeOf(v *verdict.Violation) string {
-	return fmt.Sprintf("%s:%d:%d", verdict.Visible(v.File), v.Evidence.Line, v.Evidence.Column)
-}
-
 // quotedPattern is the pattern as reports show it.
 func quotedPattern(e *verdict.Evidence) string {
-	return `"` + cut(verdict.Visible(e.Pattern), 1000) + `"`
+	return quotedName(e, cut(verdict.Visible(e.Pattern), 1000))
 }
 
 // lastLineOf is the last line that a match touches: one that ends with a line end does not

@@ -123,7 +123,8 @@ func TestNothingLooksClean(t *testing.T) {
 	empty := verdict.New("1.0") // no rule, no violation, no error
 	empty.Decide()
 	nothing := newFixture()
-	nothing.Coverage = verdict.Coverage{Files: 7}
+	uncover(nothing)
+	nothing.Coverage.Files = 7
 	nothing.Decide()
 	gap := newFixture()
 	gap.Coverage.NotScanned, gap.Allowed = []verdict.Omission{{File: "a.bin", Reason: "lfs-pointer"}}, []string{"lfs-pointer"}

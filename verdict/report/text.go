@@ -73,21 +73,28 @@ func flow(s string) string { return verdict.Visible(strings.Join(strings.Fields(
 
 func (t *textWriter) violation(v *verdict.Violation, r *verdict.Rule) {
 	e := &v.Evidence
-	place := fmt.Sprintf("%s:%d:%d:", verdict.Visible(t.Prefix+v.File), e.Line, e.Column)
-	t.line("%s %s %s", t.paint(bold, place), flow(v.Reason), t.paint(red, "["+verdict.Visible(v.RuleID)+"]"))
+	place := theTree
+	if v.File != "" { // what is at no place has one all the same: editors and problem matchers look for it
+		place = fmt.Sprintf("%s:%d:%d", verdict.Visible(t.Prefix+v.File), e.Line, e.Column)
+	}
+	t.line("%s %s %s", t.paint(bold, place+":"), flow(v.Reason), t.paint(red, "["+verdict.Visible(v.RuleID)+"]"))
 
 	number := fmt.Sprintf("%5d", e.Line)
 	margin := strings.Repeat(" ", len(number))
-	bar := t.paint(blue, "|")
-	src, caret := t.source(e, len(number)+len(" | "))
-	t.line("%s %s %s", t.paint(blue, number), bar, src)
-	t.line("%s %s %s", margin, bar, caret)
-
 	note := func(name, text string) { t.note(margin, name, text) }
+	if hasPlace(e) {
+		bar := t.paint(blue, "|")
+		src, caret := t.source(e, len(number)+len(" | "))
+		t.line("%s %s %s", t.paint(blue, number), bar, src)
+		t.line("%s %s %s", margin, bar, caret)
+	}
+	if hidesPattern(e) {
+		note(foundOf(v, quotedPattern(e)))
+	}
 	if e.Occurrences > 1 {
 		note("note", fmt.Sprintf("the first of %d occurrences in this file", e.Occurrences))
 	}
-	if e.Encoding != "utf-8" {
+	if inAnotherEncoding(e) {
 		note("note", "found as "+e.Encoding)
 	}
 	note("note", v.Note)
@@ -142,12 +149,15 @@ func (t *textWriter) summary(v *verdict.Verdict) {
 		t.line("policy change: %s", change)
 	}
 	switch {
-	case v.Coverage.Files > 0 && v.Coverage.Governed == 0:
+	case v.Coverage.Files > 0 && coversNothing(v):
 		t.remark("no file is covered by a rule: nothing was checked")
 	case v.Coverage.Files == 0 && v.Verdict == verdict.Pass:
 		t.remark("there was nothing to scan")
 	}
 	t.unused(v)
+	if note := notJudgedNote(v); note != "" {
+		t.remark(note)
+	}
 	if v.Partial {
 		t.line("note: the run was narrowed by --rule or --exclude; its verdict is not about the whole tree")
 	}
@@ -169,13 +179,12 @@ func (t *textWriter) summary(v *verdict.Verdict) {
 	}
 	var parts []string
 	if n := len(v.Violations); n > 0 {
-		files, broken := map[string]bool{}, map[string]bool{}
+		broken := map[string]bool{}
 		for i := range v.Violations {
-			files[v.Violations[i].File] = true
 			broken[v.Violations[i].RuleID] = true
 		}
 		parts = append(parts,
-			fmt.Sprintf("%s of %s in %s", count(n, "violation"), count(len(broken), "rule"), count(len(files), "file")))
+			fmt.Sprintf("%s of %s%s", count(n, "violation"), count(len(broken), "rule"), inFiles(v, count)))
 	} else if v.Complete {
 		parts = append(parts, "no violation")
 	}
@@ -202,7 +211,7 @@ func (t *textWriter) remark(text string) {
 // unused names the rules that cover no file in a tree of which others cover some: a
 // glob may be a mistake. A change or a list need not touch what a rule is about.
 func (t *textWriter) unused(v *verdict.Verdict) {
-	if v.Scope.Mode != "full" || v.Coverage.Governed == 0 {
+	if v.Scope.Mode != "full" || coversNothing(v) {
 		return
 	}
 	var ids []string

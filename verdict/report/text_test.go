@@ -62,7 +62,7 @@ func TestTextNotes(t *testing.T) {
 		want   []string
 	}{
 		"governed":             {func(*verdict.Verdict) {}, nil},
-		"ungoverned":           {func(v *verdict.Verdict) { v.Coverage = verdict.Coverage{Files: 1} }, []string{ungoverned}},
+		"ungoverned":           {uncover, []string{ungoverned}},
 		"empty":                {func(v *verdict.Verdict) { v.Coverage = verdict.Coverage{} }, []string{empty}},
 		"empty, and undecided": {func(v *verdict.Verdict) { v.Coverage, v.Errors = verdict.Coverage{}, make([]verdict.Error, 1) }, nil},
 		"one unused":           {unused(1), []string{"note: 1 of 3 rules selects no file: R0"}},

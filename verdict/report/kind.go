@@ -1,0 +1,147 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/policyscan/policyscan/verdict"
+)
+
+// A violation is of a text or an expression that occurs in a file, of a file that must not be there, or of something
+// that is missing: from a file, or from the tree. The last two have no place in a file, and the very last no file.
+
+// hasPlace reports whether evidence is at a place in a file.
+func hasPlace(e *verdict.Evidence) bool {
+	return e.Kind != verdict.KindFile && (e.Kind != verdict.KindMissing || e.Excerpt != "")
+}
+
+// theTree is where a violation is that is about no file.
+const theTree = "the tree"
+
+// fileOf is the file of a violation as reports show it.
+func fileOf(v *verdict.Violation) string {
+	if v.File == "" {
+		return theTree
+	}
+	return verdict.Visible(v.File)
+}
+
+// placeOf is where a violation is.
+func placeOf(v *verdict.Violation) string {
+	if !hasPlace(&v.Evidence) {
+		return fileOf(v)
+	}
+	return fmt.Sprintf("%s:%d:%d", fileOf(v), v.Evidence.Line, v.Evidence.Column)
+}
+
+// quotedName puts the pattern of a violation in quotes, as it is shown: a text or a glob, but not a mapping.
+func quotedName(e *verdict.Evidence, shown string) string {
+	if n := named(e); n.isMapping() {
+		return shown
+	}
+	return `"` + shown + `"`
+}
+
+// foundOf says what was found, or is missing, as a name and a value: "found" and the pattern. pattern is that, as the
+// report shows it.
+func foundOf(v *verdict.Violation, pattern string) (name, value string) {
+	switch {
+	case v.Evidence.Kind == verdict.KindFile:
+		return "found", "a path that matches " + pattern
+	case v.Evidence.Kind == verdict.KindMissing && v.File == "":
+		return "missing", "a file that matches " + pattern + " and is not empty"
+	case v.Evidence.Kind == verdict.KindMissing:
+		return "missing", pattern
+	case v.Evidence.Kind == verdict.KindRegex:
+		return "found", "a match of " + pattern
+	}
+	return "found", pattern
+}
+
+// foundLine is [foundOf] in one line.
+func foundLine(v *verdict.Violation) string {
+	name, value := foundOf(v, quotedPattern(&v.Evidence))
+	return name + ": " + value
+}
+
+// foundSentence is [foundOf] as a sentence.
+func foundSentence(v *verdict.Violation) string {
+	pattern := quotedName(&v.Evidence, clip(verdict.Visible(v.Evidence.Pattern), 200))
+	switch {
+	case v.Evidence.Kind == verdict.KindFile:
+		return "The path matches " + pattern + "."
+	case v.Evidence.Kind == verdict.KindMissing && v.File == "":
+		return "No file that is not empty matches " + pattern + "."
+	case v.Evidence.Kind == verdict.KindMissing:
+		return "The file does not contain " + pattern + "."
+	}
+	return "The file contains " + pattern + "."
+}
+
+// hidesPattern reports whether the place of a match does not show what the pattern is: then a report has to say it.
+func hidesPattern(e *verdict.Evidence) bool {
+	n := named(e)
+	return !hasPlace(e) || n.isMapping()
+}
+
+// inAnotherEncoding reports whether a reader has to know in which encoding a match is.
+func inAnotherEncoding(e *verdict.Evidence) bool { return e.Encoding != "utf-8" && e.Encoding != "" }
+
+// inFiles says in how many files violations are; "" if they are in none, but about the tree.
+func inFiles(v *verdict.Verdict, words func(n int, thing string) string) string {
+	files := map[string]bool{}
+	for i := range v.Violations {
+		if file := v.Violations[i].File; file != "" {
+			files[file] = true
+		}
+	}
+	if len(files) == 0 {
+		return ""
+	}
+	return " in " + words(len(files), "file")
+}
+
+// coversNothing reports whether no rule had anything to look at: no rule covers a file, nor is any about paths.
+func coversNothing(v *verdict.Verdict) bool {
+	for i := range v.Rules {
+		if v.Rules[i].Files > 0 {
+			return false
+		}
+	}
+	return v.Coverage.Governed == 0
+}
+
+// onlyPaths reports whether rules had files to look at, and of these no more than the paths: none is covered.
+func onlyPaths(v *verdict.Verdict) bool {
+	return v.Coverage.Governed == 0 && v.Coverage.Files > 0 && !coversNothing(v)
+}
+
+// notJudged returns the globs of required files that the run did not look for.
+func notJudged(v *verdict.Verdict) []string {
+	var globs []string
+	for _, o := range v.Coverage.LeftOut {
+		if o.Reason == verdict.LeftRequiredFile {
+			globs = append(globs, o.File)
+		}
+	}
+	return globs
+}
+
+// notJudgedNote says which required files the run did not look for; "" if there are none.
+func notJudgedNote(v *verdict.Verdict) string {
+	globs := notJudged(v)
+	if len(globs) == 0 {
+		return ""
+	}
+	const most = 5
+	shown := make([]string, 0, most+1)
+	for i, g := range globs {
+		if i == most {
+			shown = append(shown, "…")
+			break
+		}
+		shown = append(shown, `"`+clip(verdict.Visible(g), 200)+`"`)
+	}
+	return fmt.Sprintf("%s not looked for, because this scope does not have the whole tree: %s",
+		count(len(globs), "required file"), strings.Join(shown, ", "))
+}
