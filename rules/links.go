@@ -1,37 +1,67 @@
 package rules
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/policyscan/policyscan/rules/glob"
 )
 
-// A linkClass is the rules that have the same globs, and so judge a link alike.
+// A linkClass is the rules that have the same globs, and so judge a link alike. A rule that is about contents and about
+// paths is in two classes.
 type linkClass struct {
 	*Rule                         // any of them
+	paths          bool           // of ForbiddenFiles: that a link itself has such a path is known without its target
+	list           []string       // Files or ForbiddenFiles
 	numbers        []int          // in the bundle, ascending
-	files, exclude *glob.Follower // of what is under a folder
+	files, exclude *glob.Follower // of what is under a folder; files is of lower case if the rule has PathCase
 }
 
 // linkClasses are the classes of a bundle's rules, in the order of their first rules.
 func linkClasses(rules []Rule) []linkClass {
 	var classes []linkClass
 	known := map[string]int{}
-	for i := range rules {
+	add := func(i int, list []string, paths bool) {
 		r := &rules[i]
+		if len(list) == 0 {
+			return
+		}
 		// no glob has a NUL or is empty
-		key := strings.Join(r.Files, "\x00") + "\x00\x00" + strings.Join(r.Excludes(), "\x00")
+		key := strings.Join(list, "\x00") + "\x00\x00" + strings.Join(r.Excludes(), "\x00") +
+			fmt.Sprint("\x00\x00", paths, r.PathCase)
 		n, ok := known[key]
 		if !ok {
 			n = len(classes)
 			known[key] = n
 			classes = append(classes, linkClass{
-				Rule: r, files: glob.NewFollower(r.Files), exclude: glob.NewFollower(r.Excludes()),
+				Rule: r, paths: paths, list: list,
+				files: r.follower(list), exclude: glob.NewFollower(r.Excludes()),
 			})
 		}
 		classes[n].numbers = append(classes[n].numbers, i)
 	}
+	for i := range rules {
+		add(i, rules[i].Files, false)
+		add(i, rules[i].ForbiddenFiles, true)
+	}
 	return classes
+}
+
+// follower follows globs of Files or ForbiddenFiles: in lower case if the rule has PathCase.
+func (r *Rule) follower(list []string) *glob.Follower {
+	if r.PathCase {
+		list = glob.FoldAll(list)
+	}
+	return glob.NewFollower(list)
+}
+
+// fold is a path as the rule's globs see it.
+func (r *Rule) fold(path string) string {
+	if r.PathCase {
+		return glob.Fold(path)
+	}
+	return path
 }
 
 func (b *Bundle) linkClasses() []linkClass {
@@ -41,27 +71,43 @@ func (b *Bundle) linkClasses() []linkClass {
 	return b.classes()
 }
 
+// selects reports whether the class's rules have to see the content that a link's path stands for.
+func (c *linkClass) selects(path string) bool { return !c.paths && c.Selects(path) }
+
 // LookingInto appends to into the indices of the rules that select a link's path, or could
-// select a path beneath it, were it a folder: those that could judge what is read under its
-// name. The order is not that of the rules.
+// select or forbid a path beneath it, were it a folder: those that could judge what is read under its
+// name. Each is there once; the order is not that of the rules.
 func (b *Bundle) LookingInto(link string, into []int) []int {
-	for _, c := range b.linkClasses() {
-		if c.Selects(link) || !c.files.Beneath(link).Empty() && !c.exclude.Beneath(link).All() {
-			into = append(into, c.numbers...)
-		}
-	}
-	return into
+	return b.ofClasses(into, func(c *linkClass) bool {
+		return c.selects(link) || !c.files.Beneath(c.fold(link)).Empty() && !c.exclude.Beneath(link).All()
+	})
 }
 
 // LosingSight appends to into the indices of the rules that could judge what is read under a link's
 // name but would not judge it in the place that the link leads to: those that select the link's path and
-// not the target's; and, unless the target is a file, those that could select a path beneath the link
-// while they might not select the same beneath the target. target is a path as the link's is, or ""
-// for the root, which is a folder. The order is not that of the rules.
+// not the target's; and, unless the target is a file, those that could select or forbid a path beneath the link
+// while they might not select or forbid the same beneath the target. target is a path as the link's is, or ""
+// for the root, which is a folder. Each is there once; the order is not that of the rules.
 func (b *Bundle) LosingSight(link, target string, file bool, into []int) []int {
-	for _, c := range b.linkClasses() {
-		if target != "" && c.Selects(link) && !c.Selects(target) || !file && !c.seesBeneath(link, target) {
-			into = append(into, c.numbers...)
+	return b.ofClasses(into, func(c *linkClass) bool {
+		return target != "" && c.selects(link) && !c.selects(target) || !file && !c.seesBeneath(link, target)
+	})
+}
+
+// ofClasses appends the rules of some classes.
+func (b *Bundle) ofClasses(into []int, wanted func(*linkClass) bool) []int {
+	from := len(into)
+	classes := b.linkClasses()
+	for i := range classes {
+		c := &classes[i]
+		if !wanted(c) {
+			continue
+		}
+		for _, number := range c.numbers {
+			if r := &b.Rules[number]; len(r.Files) > 0 && len(r.ForbiddenFiles) > 0 && slices.Contains(into[from:], number) {
+				continue // it is in two classes
+			}
+			into = append(into, number)
 		}
 	}
 	return into
@@ -70,11 +116,11 @@ func (b *Bundle) LosingSight(link, target string, file bool, into []int) []int {
 // seesBeneath reports whether what the rules could select beneath a link they select beneath its target,
 // too. Where that is in doubt it is false.
 func (c *linkClass) seesBeneath(link, target string) bool {
-	files, exclude := c.files.Beneath(link), c.exclude.Beneath(link)
+	files, exclude := c.files.Beneath(c.fold(link)), c.exclude.Beneath(link)
 	if files.Empty() || exclude.All() {
 		return true
 	}
-	return files.Within(c.files.Beneath(target)) && c.exclude.Beneath(target).Within(exclude)
+	return files.Within(c.files.Beneath(c.fold(target))) && c.exclude.Beneath(target).Within(exclude)
 }
 
 // LostBy returns the glob because of which a rule, of those that [Bundle.LosingSight] returns for beneath the link,
@@ -82,12 +128,15 @@ func (c *linkClass) seesBeneath(link, target string) bool {
 // not one alone.
 func (b *Bundle) LostBy(rule int, link, target string) (lost string, excluded bool) {
 	r := &b.Rules[rule]
-	files, exclude := glob.NewFollower(r.Files), glob.NewFollower(r.Excludes())
-	for _, g := range r.Files {
-		if !glob.NewFollower([]string{g}).Beneath(link).Within(files.Beneath(target)) {
-			return g, false
+	for _, list := range [][]string{r.Files, r.ForbiddenFiles} {
+		files := r.follower(list)
+		for _, g := range list {
+			if !r.follower([]string{g}).Beneath(r.fold(link)).Within(files.Beneath(r.fold(target))) {
+				return g, false
+			}
 		}
 	}
+	exclude := glob.NewFollower(r.Excludes())
 	for _, g := range r.Excludes() {
 		if !glob.NewFollower([]string{g}).Beneath(target).Within(exclude.Beneath(link)) {
 			return g, true
@@ -99,7 +148,7 @@ func (b *Bundle) LostBy(rule int, link, target string) (lost string, excluded bo
 // Uniform reports whether every rule selects the same under each folder, wherever that is.
 func (b *Bundle) Uniform() bool {
 	for _, c := range b.linkClasses() {
-		if !glob.Uniform(c.Files) || !glob.Uniform(c.Excludes()) {
+		if !glob.Uniform(c.list) || !glob.Uniform(c.Excludes()) {
 			return false
 		}
 	}

@@ -85,10 +85,11 @@ type Rule struct {
 	File string // the rule file within the bundle, such as "rules/boundaries.yml"
 	Line int    // 1-based, where the rule begins in File
 
-	at             document.Spot
-	files, exclude *glob.Set // Files and Excludes, compiled by Load and New
-	places         places    // if loaded
-	expressions    bool      // the file can have them: it is of 0.2
+	at               document.Spot
+	files, forbidden *globs    // Files and ForbiddenFiles, compiled by Load and New
+	exclude          *glob.Set // Excludes, likewise
+	places           places    // if loaded
+	expressions      bool      // the file can have them: it is of 0.2
 }
 
 // places are where the globs and items of a rule stand in its file.
@@ -143,9 +144,10 @@ type Bundle struct {
 	// rules/boundaries.yml. nil for a bundle that [New] made.
 	Files map[string][sha256.Size]byte
 
-	selector *selector
-	classes  func() []linkClass // by what they mean for links, made when first asked for
-	notes    []document.Note    // found while loading
+	selectors *selectors
+	classes   func() []linkClass   // by what they mean for links, made when first asked for
+	taken     func() []fileExclude // made when first asked for
+	notes     []document.Note      // found while loading
 }
 
 // A FileExclude is the exclude of a rule file: it narrows all rules of the file.

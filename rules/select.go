@@ -17,8 +17,9 @@ func New(enforced, deprecated []Rule) *Bundle {
 	for i := range b.Rules {
 		b.Rules[i].compile()
 	}
-	b.selector = newSelector(b.Rules)
+	b.selectors = newSelectors(b.Rules)
 	b.classes = sync.OnceValue(func() []linkClass { return linkClasses(b.Rules) })
+	b.taken = sync.OnceValue(func() []fileExclude { return newFileExcludes(b) })
 	return b
 }
 
@@ -81,27 +82,62 @@ func Distinct(bundles []*Bundle) error {
 }
 
 func (r *Rule) compile() {
-	r.files = glob.Compile(r.Files)
+	r.files = newGlobs(r.Files, r.PathCase)
+	r.forbidden = newGlobs(r.ForbiddenFiles, r.PathCase)
 	r.exclude = glob.Compile(r.Excludes())
 }
 
-// Selects reports whether the rule is about the file of that path: the path
+// globs are those of a rule, matched with or without regard to letter case.
+type globs struct {
+	set   *glob.Set
+	folds bool
+}
+
+func newGlobs(list []string, folds bool) *globs {
+	if folds {
+		list = glob.FoldAll(list)
+	}
+	return &globs{glob.Compile(list), folds}
+}
+
+func (g *globs) match(path string) bool {
+	if g.folds {
+		path = glob.Fold(path)
+	}
+	return g.set.Match(path)
+}
+
+// compiled returns the rule with its globs compiled: itself, if it came from Load or New.
+func (r *Rule) compiled() *Rule {
+	if r.files != nil {
+		return r
+	}
+	c := *r
+	c.compile()
+	return &c
+}
+
+// Selects reports whether the rule is about the content of the file of that path: the path
 // matches any glob of Files and none of Excludes. A rule that came neither
 // from Load nor from New compiles its globs at each call.
 func (r *Rule) Selects(path string) bool {
-	files, exclude := r.files, r.exclude
-	if files == nil {
-		files, exclude = glob.Compile(r.Files), glob.Compile(r.Excludes())
-	}
-	return files.Match(path) && !exclude.Match(path)
+	c := r.compiled()
+	return c.files.match(path) && !c.exclude.Match(path)
+}
+
+// Forbids reports whether there must be no file of that path: the path matches any glob of ForbiddenFiles and none of
+// Excludes.
+func (r *Rule) Forbids(path string) bool {
+	c := r.compiled()
+	return c.forbidden.match(path) && !c.exclude.Match(path)
 }
 
 // Selecting appends to into the indices in b.Rules of the rules that select path, in
 // order, and returns the longer slice. It is for asking about many paths: it allocates only if
-// into is too short, and is safe for concurrent use. A bundle that came neither from
+// into is too short, or the path is to be folded, and is safe for concurrent use. A bundle that came neither from
 // Load nor from New asks each rule.
 func (b *Bundle) Selecting(path string, into []int) []int {
-	if b.selector == nil {
+	if b.selectors == nil {
 		for i := range b.Rules {
 			if b.Rules[i].Selects(path) {
 				into = append(into, i)
@@ -109,77 +145,110 @@ func (b *Bundle) Selecting(path string, into []int) []int {
 		}
 		return into
 	}
-	return b.selector.selecting(path, into)
+	return b.selectors.files.rules(path, into)
 }
 
-// A selector answers for all rules of a bundle at once: each distinct glob is
-// matched once, however many rules have it.
-type selector struct {
-	index   *glob.Index
-	files   [][]int   // of each glob, by its number, the rules that have it among Files
-	exclude [][]int   // of each rule, the numbers of its Excludes
-	scratch sync.Pool // of *matched
+// A GlobOf is a glob of a rule: its place in the rule's list of them, and the rule's in the bundle.
+type GlobOf struct{ Rule, Glob int }
+
+// Forbidding appends to into the globs of ForbiddenFiles because of which there must be no file of that path, in order.
+func (b *Bundle) Forbidding(path string, into []GlobOf) []GlobOf {
+	return b.made().forbidden.globs(path, into)
 }
 
-// matched are the globs and the rules that select a path.
-type matched struct {
-	globs, rules glob.Bits
+// Requiring appends to into the globs of RequiredFiles that a file of that path answers, in order, if it is a regular
+// one and not empty.
+func (b *Bundle) Requiring(path string, into []GlobOf) []GlobOf {
+	return b.made().required.globs(path, into)
 }
 
-func newSelector(rules []Rule) *selector {
-	sets := make([][]string, 0, 2*len(rules))
-	for i := range rules {
-		sets = append(sets, rules[i].Files, rules[i].Excludes())
+// RequiresFiles reports whether any rule has RequiredFiles.
+func (b *Bundle) RequiresFiles() bool {
+	return slices.ContainsFunc(b.Rules, func(r Rule) bool { return len(r.RequiredFiles) > 0 })
+}
+
+// made returns the selectors of a bundle; those of one that came neither from Load nor from New are made at each call.
+func (b *Bundle) made() *selectors {
+	if b.selectors != nil {
+		return b.selectors
 	}
-	index := glob.NewIndex(sets...)
-	s := &selector{index: index, files: make([][]int, index.Len()), exclude: make([][]int, len(rules))}
-	s.scratch.New = func() any { return new(matched) }
-	for i := range rules {
-		for _, g := range rules[i].Files {
-			n := index.Number(g)
-			s.files[n] = append(s.files[n], i)
-		}
-		for _, g := range rules[i].Excludes() {
-			s.exclude[i] = append(s.exclude[i], index.Number(g))
-		}
-	}
-	return s
+	return newSelectors(b.Rules)
 }
 
-func (s *selector) selecting(path string, into []int) []int {
-	m := s.scratch.Get().(*matched)
-	m.globs = s.index.Match(path, m.globs)
-	m.rules = m.rules.Cleared(len(s.exclude))
-	m.globs.Each(func(n int) { m.rules.Add(s.files[n]) })
-	m.rules.Each(func(i int) {
-		if !anyOf(m.globs, s.exclude[i]) {
-			into = append(into, i)
-		}
-	})
-	s.scratch.Put(m)
-	return into
-}
+// selectors answer for all rules of a bundle at once which of their globs match a path.
+type selectors struct{ files, forbidden, required *selector }
 
-func anyOf(bits glob.Bits, numbers []int) bool {
-	for _, n := range numbers {
-		if bits.Has(n) {
-			return true
-		}
+func newSelectors(list []Rule) *selectors {
+	fold := func(r *Rule) bool { return r.PathCase }
+	never := func(*Rule) bool { return false }
+	return &selectors{
+		newSelector(list, func(r *Rule) []string { return r.Files }, fold),
+		newSelector(list, func(r *Rule) []string { return r.ForbiddenFiles }, fold),
+		newSelector(list, func(r *Rule) []string { return r.RequiredFiles }, never),
 	}
-	return false
 }
 
 // SelectingBeneath appends to into the indices of the rules that select the path
-// itself, or could select some path beneath it, were it a folder: of a submodule no
+// itself, or could select or forbid some path beneath it, were it a folder: of a submodule no
 // one knows what is in it. Where that is in doubt a rule is in; excludes are not asked.
 func (b *Bundle) SelectingBeneath(path string, into []int) []int {
 	for i := range b.Rules {
 		r := &b.Rules[i]
-		if r.Selects(path) || slices.ContainsFunc(r.Files, func(g string) bool { return glob.Beneath(g, path) }) {
+		beneath := func(g string) bool {
+			if r.PathCase {
+				return glob.Beneath(glob.Fold(g), glob.Fold(path))
+			}
+			return glob.Beneath(g, path)
+		}
+		if r.Selects(path) || slices.ContainsFunc(r.Files, beneath) || slices.ContainsFunc(r.ForbiddenFiles, beneath) {
 			into = append(into, i)
 		}
 	}
 	return into
+}
+
+// TakenByFile appends to into the places in FileExcludes of those excludes of a rule file that take the path from an
+// enforced rule of that file, which would otherwise select or forbid it.
+func (b *Bundle) TakenByFile(path string, into []int) []int {
+	for i, taken := range b.fileExcludes() {
+		if taken.exclude.Match(path) && slices.ContainsFunc(taken.rules, func(r *Rule) bool {
+			return (r.files.match(path) || r.forbidden.match(path)) && !r.exclude.Match(path)
+		}) {
+			into = append(into, i)
+		}
+	}
+	return into
+}
+
+// A fileExclude is the exclude of a rule file, and the rules of the file as they would be without it.
+type fileExclude struct {
+	exclude *glob.Set
+	rules   []*Rule
+}
+
+// fileExcludes are made once for a bundle that came from Load.
+func (b *Bundle) fileExcludes() []fileExclude {
+	if b.taken == nil || len(b.FileExcludes) == 0 {
+		return newFileExcludes(b)
+	}
+	return b.taken()
+}
+
+func newFileExcludes(b *Bundle) []fileExclude {
+	var all []fileExclude
+	for _, e := range b.FileExcludes {
+		taken := fileExclude{exclude: glob.Compile(e.Globs)}
+		for i := range b.Rules {
+			if b.Rules[i].File == e.File {
+				r := b.Rules[i]
+				r.FileExclude = nil
+				r.compile()
+				taken.rules = append(taken.rules, &r)
+			}
+		}
+		all = append(all, taken)
+	}
+	return all
 }
 
 // Same reports whether two rules say the same, wherever they stand: the exclude of a file counts as that of its rules.

@@ -1,0 +1,109 @@
+package rules
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/policyscan/policyscan/rules/glob"
+)
+
+// naive says which rules select a path, which globs forbid it, which require it, and which files' excludes take it, one
+// glob after another.
+func naive(list []Rule, excludes []FileExclude, path string) (selected []int, forbidden, required []GlobOf, taken []int) {
+	matches := func(g, path string) bool { return glob.Compile([]string{g}).Match(path) }
+	lower := func(s string) string {
+		return strings.Map(func(r rune) rune {
+			if 'A' <= r && r <= 'Z' {
+				return r + 32
+			}
+			return r
+		}, s)
+	}
+	has := func(globs []string, fold bool) bool {
+		return slices.ContainsFunc(globs, func(g string) bool {
+			return fold && matches(lower(g), lower(path)) || !fold && matches(g, path)
+		})
+	}
+	wouldBe := map[string]bool{}
+	for i, r := range list {
+		own := has(r.Exclude, false)
+		if !own && (has(r.Files, r.PathCase) || has(r.ForbiddenFiles, r.PathCase)) {
+			wouldBe[r.File] = true
+		}
+		if own || has(r.FileExclude, false) {
+			continue
+		}
+		if has(r.Files, r.PathCase) {
+			selected = append(selected, i)
+		}
+		for k, g := range r.ForbiddenFiles {
+			if has([]string{g}, r.PathCase) {
+				forbidden = append(forbidden, GlobOf{i, k})
+			}
+		}
+		for k, g := range r.RequiredFiles {
+			if has([]string{g}, false) {
+				required = append(required, GlobOf{i, k})
+			}
+		}
+	}
+	for i, e := range excludes {
+		if has(e.Globs, false) && wouldBe[e.File] {
+			taken = append(taken, i)
+		}
+	}
+	return selected, forbidden, required, taken
+}
+
+func TestSelectors(t *testing.T) {
+	globs := []string{"**", "**/*.tf", "**/*.TF", "A/**", "a/*", "**/Id_rsa", "**/[A-C]*.pem", "LICENSE*", "{a,B}/**/x.pem", "a/b/c.tf", "É.tf", "**/*.tf.json"}
+	names := []string{"a", "A", "b", "B", "c.tf", "C.TF", "id_rsa", "ID_RSA", "x.pem", "X.pem", "LICENSE", "license.md", "É.tf", "é.tf", "main.tf.json"}
+	rapid.Check(t, func(t *rapid.T) {
+		some := func(label string, most int) []string {
+			return rapid.SliceOfNDistinct(rapid.SampledFrom(globs), 0, most, rapid.ID[string]).Draw(t, label)
+		}
+		excludes := []FileExclude{{"rules/a.yml", some("exclude of a", 2)}, {"rules/b.yml", some("exclude of b", 1)}}
+		var list []Rule
+		for i := range rapid.IntRange(1, 8).Draw(t, "rules") {
+			of := rapid.SampledFrom(excludes).Draw(t, "file")
+			list = append(list, Rule{
+				ID: fmt.Sprint(i), File: of.File, FileExclude: of.Globs, PathCase: rapid.Bool().Draw(t, "path_case"),
+				Files: some("files", 3), Exclude: some("exclude", 1), ForbiddenFiles: some("forbidden_files", 2), RequiredFiles: some("required_files", 2),
+			})
+		}
+		b := New(slices.Clone(list), nil)
+		b.FileExcludes = excludes
+		for range 20 {
+			path := strings.Join(rapid.SliceOfN(rapid.SampledFrom(names), 1, 3).Draw(t, "path"), "/")
+			selected, forbidden, required, taken := naive(list, excludes, path)
+			for _, b := range []*Bundle{b, {Rules: list, FileExcludes: excludes}} {
+				if got := b.Selecting(path, nil); !slices.Equal(got, selected) {
+					t.Fatalf("%q is selected by %v, not %v", path, got, selected)
+				}
+				if got := b.Forbidding(path, nil); !slices.Equal(got, forbidden) {
+					t.Fatalf("%q is forbidden by %v, not %v", path, got, forbidden)
+				}
+				if got := b.Requiring(path, nil); !slices.Equal(got, required) {
+					t.Fatalf("%q answers %v, not %v", path, got, required)
+				}
+				if got := b.TakenByFile(path, nil); !slices.Equal(got, taken) {
+					t.Fatalf("%q is taken by %v, not %v", path, got, taken)
+				}
+				beneath := b.SelectingBeneath(strings.Split(path, "/")[0], nil)
+				for i := range list {
+					r := &b.Rules[i]
+					if r.Selects(path) != slices.Contains(selected, i) || r.Forbids(path) != slices.ContainsFunc(forbidden, func(g GlobOf) bool { return g.Rule == i }) {
+						t.Fatalf("rule %d: %q: %t, %t", i, path, r.Selects(path), r.Forbids(path))
+					}
+					if strings.Contains(path, "/") && (r.Selects(path) || r.Forbids(path)) && !slices.Contains(beneath, i) {
+						t.Fatalf("rule %d asks for %q, which is beneath its folder: %v", i, path, beneath)
+					}
+				}
+			}
+		}
+	})
+}
