@@ -46,11 +46,14 @@ func Changes(r *repo.Repository, c Comparison, base, strategy string) Tree {
 		scope.MergeBases = append(scope.MergeBases, h.String())
 	}
 	return &gitTree{r, scope, func() (head checkout.Snapshot, bases []checkout.Snapshot, err error) {
-		if len(c.MergeBases) == 1 && c.MergeBases[0] == c.Head && !c.Replaces {
-			return head, nil, &verdict.Error{Code: code.Empty, Message: fmt.Sprintf("the head adds no commit to %q; "+
+		if len(c.MergeBases) != 1 || c.MergeBases[0] != c.Head || c.Replaces {
+			return c.states(r)
+		}
+		if head.Tree, err = r.Tree(c.Head); err == nil { // which files are required of, all the same
+			err = &verdict.Error{Code: code.Empty, Message: fmt.Sprintf("the head adds no commit to %q; "+
 				"compare with another base, or allow a run with nothing to check with --allow empty", base)}
 		}
-		return c.states(r)
+		return head, nil, err
 	}}
 }
 
@@ -138,6 +141,23 @@ func (t *gitTree) walk(ctx context.Context, visitors []visitor) error {
 			v.fail(e)
 		}
 	}
+	if v.required == nil || head == (checkout.Snapshot{}) {
+		return nil
+	}
+	err = gitSide{repo: t.repo, Snapshot: head}.files(func(path string, leaf repo.Leaf) error {
+		v.required(path, leaf)
+		return context.Cause(ctx)
+	})
+	switch cause := context.Cause(ctx); {
+	case cause != nil:
+		return cause
+	case err != nil:
+		for _, e := range failure.Errors(failure.OfRepo(err)) {
+			v.fail(e)
+		}
+	default:
+		v.requiredAll()
+	}
 	return nil
 }
 
@@ -160,6 +180,8 @@ func (o blobOpener) look(path string) (there, error) { return o.head.look(path) 
 
 // outside: a commit can be checked out anywhere, so no one knows what is there.
 func (o blobOpener) outside(string) string { return outOfTree }
+
+func (o blobOpener) present(string) (bool, error) { return false, nil }
 
 func (o blobOpener) close() {}
 

@@ -2,13 +2,9 @@ package scanner
 
 import (
 	"bytes"
-	"cmp"
 	"context"
-	"fmt"
 	"slices"
-	"strings"
 	"sync"
-	"unicode"
 
 	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/scanner/match"
@@ -19,7 +15,13 @@ import (
 // finds their patterns, and perhaps others.
 type selection struct {
 	rules  []int // indices in the bundle, ascending
-	engine *match.Engine
+	engine *engine
+}
+
+// An engine finds the items of some rules.
+type engine struct {
+	*match.Engine
+	index map[rules.Item]int // of each item, in it
 }
 
 // engines are the selections of a bundle, made when they are first met. Several goroutines
@@ -30,7 +32,7 @@ type engines struct {
 	mu         sync.Mutex            // of what follows
 	selections map[string]*selection // by the rules' indices
 	patterns   map[rules.Item]*match.Pattern
-	union      *match.Engine // of all rules; nil until it is needed
+	union      *engine // of all rules; nil until it is needed
 }
 
 // maxEngines bounds how many sets of rules have their own engine. A tree can
@@ -74,100 +76,41 @@ func (es *engines) selection(selected []int) *selection {
 	return s
 }
 
-// engine compiles the patterns of some rules, each text once.
-func (es *engines) engine(selected []int) *match.Engine {
+// engine compiles the items of some rules, each once.
+func (es *engines) engine(selected []int) *engine {
+	e := &engine{index: map[rules.Item]int{}}
 	var patterns []*match.Pattern
-	index := map[string]int{}
+	forbidden, required := map[int]bool{}, map[int]bool{}
+	add := func(items []rules.Item, asked map[int]bool) {
+		for _, item := range items {
+			at, known := e.index[item]
+			if !known {
+				if es.patterns[item] == nil {
+					es.patterns[item] = match.Compile(item.Text)
+				}
+				at = len(patterns)
+				e.index[item] = at
+				patterns = append(patterns, es.patterns[item])
+			}
+			asked[at] = true
+		}
+	}
 	for _, i := range selected {
-		for _, item := range es.bundle.Rules[i].Patterns {
-			if _, ok := index[item.Name]; ok {
-				continue
-			}
-			if es.patterns[item] == nil {
-				es.patterns[item] = match.Compile(item.Text)
-			}
-			index[item.Name] = len(patterns)
-			patterns = append(patterns, es.patterns[item])
+		add(es.bundle.Rules[i].Patterns, forbidden)
+		add(es.bundle.Rules[i].Required, required)
+	}
+	e.Engine = match.NewEngine(patterns, nil)
+	for at := range patterns {
+		if required[at] {
+			e.Require(at, !forbidden[at])
 		}
 	}
-	return match.NewEngine(patterns, index)
-}
-
-// A brokenRule is a violation before its texts are put together.
-type brokenRule struct {
-	path          string
-	rule, pattern int // indices in the bundle, and in the rule
-	find          *match.Find
-	note          string // of verdict.Violation
-}
-
-// judge appends the violations that the finds in a file are for the rules that
-// select it.
-func (s *selection) judge(path string, finds []*match.Find, b *rules.Bundle, broken []brokenRule) []brokenRule {
-	if len(finds) == 0 {
-		return broken
-	}
-	found := make(map[int]*match.Find, len(finds))
-	for _, f := range finds {
-		found[f.Pattern] = f
-	}
-	for _, r := range s.rules {
-		for k, item := range b.Rules[r].Patterns {
-			if f := found[s.engine.Index(item.Name)]; f != nil {
-				broken = append(broken, brokenRule{path: path, rule: r, pattern: k, find: f})
-			}
-		}
-	}
-	return broken
-}
-
-// sortBroken puts violations in the order of the verdict.
-func sortBroken(broken []brokenRule) {
-	slices.SortFunc(broken, func(a, b brokenRule) int {
-		return cmp.Or(cmp.Compare(a.rule, b.rule), cmp.Compare(a.path, b.path), cmp.Compare(a.pattern, b.pattern))
-	})
-}
-
-func (br *brokenRule) violation(b *rules.Bundle) verdict.Violation {
-	r, f := &b.Rules[br.rule], br.find
-	v := verdict.Violation{
-		RuleID:   r.ID,
-		RuleType: string(r.Type),
-		Title:    r.Title,
-		File:     verdict.Path(br.path),
-		Reason:   r.Message,
-		Note:     br.note,
-		Evidence: f.Evidence,
-	}
-	if v.Reason == "" {
-		v.Reason = fmt.Sprintf("%s: the file contains %q, which must not appear", r.Title, r.Patterns[br.pattern].Name)
-	}
-	before, after, line := f.Before, f.After, f.Line
-	if r.Redact {
-		before, after = mask(before), mask(after)
-		line = []byte(before + f.Matched + after)
-		v.Evidence.LineHash = "" // of 100 characters, so of what is masked
-	}
-	v.Evidence.Excerpt = before + f.Matched + after
-	v.Fingerprint = verdict.Fingerprint(v.RuleID, v.File, v.Evidence.Pattern, line)
-	return v
-}
-
-// masked replaces a character that a rule redacts.
-const masked = '•'
-
-func mask(s string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsSpace(r) {
-			return r
-		}
-		return masked
-	}, s)
+	return e
 }
 
 // Check judges one content as if it stood at path in a tree, and returns the
 // violations in the order of a verdict. It reads nothing and has no effects. The
-// path is relative, with slashes. The error is the context's.
+// path is relative, with slashes. Required files are not looked for. The error is the context's.
 func Check(ctx context.Context, b *rules.Bundle, path string, content []byte) ([]verdict.Violation, error) {
 	return NewChecker(b).Check(ctx, path, content)
 }
@@ -185,17 +128,17 @@ func NewChecker(b *rules.Bundle) *Checker { return &Checker{bundle: b, engines: 
 
 // Check is the function [Check].
 func (c *Checker) Check(ctx context.Context, path string, content []byte) ([]verdict.Violation, error) {
-	selected := c.bundle.Selecting(path, nil)
-	if len(selected) == 0 {
-		return nil, nil
-	}
-	s := c.engines.selection(selected)
-	rep, err := c.examiner.Examine(ctx, s.engine, bytes.NewReader(content))
-	if err != nil {
-		return nil, err
+	broken := forbiddenPath(path, c.bundle.Forbidding(path, nil), nil)
+	if selected := c.bundle.Selecting(path, nil); len(selected) > 0 {
+		s := c.engines.selection(selected)
+		rep, err := c.examiner.Examine(ctx, s.engine.Engine, bytes.NewReader(content))
+		if err != nil {
+			return nil, err
+		}
+		broken = s.judge(path, rep.Finds, c.bundle, broken)
+		broken = s.lacking(path, lackOf(&rep, ""), c.bundle, broken)
 	}
 	var violations []verdict.Violation
-	broken := s.judge(path, rep.Finds, c.bundle, nil)
 	sortBroken(broken)
 	for i := range broken {
 		violations = append(violations, broken[i].violation(c.bundle))

@@ -21,6 +21,8 @@ type collector struct {
 	allowed []string
 	engines *engines
 
+	required *requiredFiles // nil: none is looked for
+
 	mu       sync.Mutex // of what follows
 	over     bool       // the verdict was written; what comes now comes too late
 	tallies  []*tally
@@ -88,11 +90,16 @@ func (p *collector) temporary(path string) bool {
 // inUse reports whether a leaf of git's is a rule file that judges: that content, not only
 // that path, where a change could put anything.
 func (p *collector) inUse(path string, leaf repo.Leaf) bool {
-	out := isFile(leaf) && slices.Contains(p.InUse, judges.RuleFile{Path: path, Blob: leaf.Hash})
+	out := p.judges(path, leaf)
 	if out {
 		p.leftOut(path, "rules")
 	}
 	return out
+}
+
+// judges is inUse without a note.
+func (p *collector) judges(path string, leaf repo.Leaf) bool {
+	return isFile(leaf) && slices.Contains(p.InUse, judges.RuleFile{Path: path, Blob: leaf.Hash})
 }
 
 func (p *collector) leftOut(path, reason string) {
@@ -150,6 +157,7 @@ func (p *collector) verdict() *verdict.Verdict {
 			"which cannot pass; run it without them, or allow it with --allow partial"})
 	}
 	v.Policy, v.PolicyChanges = p.Policies, p.Changes()
+	taken := make([]int, p.Takers())
 
 	p.mu.Lock() // a worker may still hang in a read
 	defer p.mu.Unlock()
@@ -166,20 +174,33 @@ func (p *collector) verdict() *verdict.Verdict {
 		p.coverage.Scanned += t.coverage.Scanned
 		p.coverage.Bytes += t.coverage.Bytes
 		p.coverage.NotScanned = append(p.coverage.NotScanned, t.coverage.NotScanned...)
+		for i, n := range t.taken {
+			taken[i] += n
+		}
 		for _, c := range t.chosen {
 			for _, r := range c.rules {
 				files[r] += c.files
 			}
 		}
 	}
+	p.Count(v.Policy, taken)
+	p.coverage.LeftOut = append(p.coverage.LeftOut, notLookedFor(p.scan)...)
+	broken = p.required.missing(broken)
 	sortBroken(broken)
 	for i := range broken {
 		br := &broken[i]
 		v.Violations = append(v.Violations, br.violation(b))
-		v.Violations[i].Note = joinNotes(br.note, p.Note(br.rule, br.pattern, br.path))
+		v.Violations[i].Note = joinNotes(br.note, p.Note(br.rule, br.ask, br.path))
 	}
 	for i := range b.Rules {
-		v.Rules = append(v.Rules, describe(&b.Rules[i], p.From[i], files[i]))
+		r := &b.Rules[i]
+		if len(r.ForbiddenFiles) > 0 { // which asks for the paths of all
+			files[i] = max(files[i], p.coverage.Files)
+		}
+		if len(r.RequiredFiles) > 0 {
+			files[i] = max(files[i], p.required.lookedAt(p.coverage.Files))
+		}
+		v.Rules = append(v.Rules, describe(r, p.From[i], files[i]))
 	}
 	byFile := func(a, b verdict.Omission) int { return cmp.Compare(a.File, b.File) }
 	slices.SortFunc(p.coverage.LeftOut, byFile)

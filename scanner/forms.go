@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/policyscan/policyscan/scanner/attributes"
 	"github.com/policyscan/policyscan/scanner/checkout"
@@ -83,13 +84,14 @@ func (p *collector) examineForm(
 	limit := x.Limit
 	x.Limit = 0 // it is about the file, which was within it
 	r := recode.NewReader(c, form)
-	rep, err := x.Examine(ctx, j.engine, r)
+	rep, err := x.Examine(ctx, j.engine.Engine, r)
 	x.Limit = limit
 	if err != nil {
 		return r.Lacks(), err
 	}
 	// Filters run after the encoding: what they take for a pointer is what it makes.
 	p.standsFor(j, rep, "what git writes for it ("+attributes.Encoding+")")
+	j.lacks = append(j.lacks, lackOf(&rep, "missing"+strings.TrimPrefix(note, "found")))
 	for _, f := range rep.Finds {
 		if known[f.Pattern] {
 			continue

@@ -18,6 +18,10 @@ import (
 func (w *worker) visitLink(e entry, o opener) {
 	looking := w.Bundle.LookingInto(e.Path, nil)
 	if len(looking) == 0 {
+		if len(w.forbid) > 0 {
+			w.visitForbidden(e)
+			return
+		}
 		w.tally.list()
 		return
 	}
@@ -37,10 +41,14 @@ func (w *worker) visitLink(e entry, o opener) {
 		slices.Sort(covering)
 	}
 	if len(covering) == 0 {
+		if len(w.forbid) > 0 {
+			w.visitForbidden(e)
+			return
+		}
 		w.tally.list()
 		return
 	}
-	if !w.tally.begin(&w.job, e, covering, w.engines) {
+	if !w.tally.begin(&w.job, e, covering, w.forbid, w.engines) {
 		return
 	}
 	defer w.tally.end(w.Bundle)

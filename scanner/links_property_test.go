@@ -159,8 +159,10 @@ func (t linkTree) loses(b *rules.Bundle, link string, beneath []string) string {
 // A mapTree is a linkTree to be scanned.
 type mapTree struct{ linkTree }
 
-func (t mapTree) Scope() verdict.Scope  { return verdict.Scope{Mode: "full"} }
-func (t mapTree) close()                {}
+func (t mapTree) Scope() verdict.Scope         { return verdict.Scope{Mode: "full"} }
+func (t mapTree) close()                       {}
+func (t mapTree) present(string) (bool, error) { return false, nil }
+
 func (t mapTree) outside(string) string { return outOfTree }
 
 func (t mapTree) open(e entry) (content, error) { return inMemory([]byte(t.linkTree[e.Path])), nil }

@@ -1,10 +1,12 @@
 package scanner
 
 import (
+	"slices"
 	"sync"
 
 	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/scanner/match"
+	"github.com/policyscan/policyscan/scanner/worktree"
 	"github.com/policyscan/policyscan/verdict"
 )
 
@@ -19,6 +21,7 @@ type tally struct {
 	done     int
 	job      *job               // what the worker is at; nil: nothing
 	chosen   map[string]*chosen // by the rules' indices
+	taken    []int              // by the excludes of rule files, as judges.Set.Taken numbers them
 	coverage verdict.Coverage
 	broken   []brokenRule
 	errors   []verdict.Error
@@ -34,6 +37,7 @@ type chosen struct {
 type job struct {
 	entry
 	*chosen
+	forbidden []rules.GlobOf // because of which there must be no file of its path
 	result
 }
 
@@ -46,6 +50,7 @@ type result struct {
 	reason  string // why not, a word of the verdict
 	bytes   int64
 	finds   []*match.Find
+	lacks   []lack                 // of what was read
 	notes   map[*match.Find]string // on those that are not in the file's own bytes
 	err     *verdict.Error
 }
@@ -57,8 +62,20 @@ func (t *tally) list() {
 	t.listed++
 }
 
-// begin makes j the job of a file; false if it is too late.
-func (t *tally) begin(j *job, e entry, selected []int, es *engines) bool {
+// take counts a path for the excludes of rule files that take it from their rules.
+func (t *tally) take(excludes []int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, i := range excludes {
+		for len(t.taken) <= i {
+			t.taken = append(t.taken, 0)
+		}
+		t.taken[i]++
+	}
+}
+
+// begin makes j the job of a file that rules select, or that must not be there; false if it is too late.
+func (t *tally) begin(j *job, e entry, selected []int, forbidden []rules.GlobOf, es *engines) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.over {
@@ -73,7 +90,7 @@ func (t *tally) begin(j *job, e entry, selected []int, es *engines) bool {
 		c = &chosen{selection: es.selection(selected)}
 		t.chosen[string(key)] = c
 	}
-	*j = job{entry: e, chosen: c}
+	*j = job{entry: e, chosen: c, forbidden: slices.Clone(forbidden)}
 	t.job = j
 	return true
 }
@@ -94,7 +111,7 @@ func (t *tally) close(b *rules.Bundle) {
 	defer t.mu.Unlock()
 	t.over = true
 	if t.job != nil {
-		t.job = &job{entry: t.job.entry, chosen: t.job.chosen} // the worker writes to the other
+		t.job = &job{entry: t.job.entry, chosen: t.job.chosen, forbidden: t.job.forbidden} // the worker writes to the other
 		t.finish(b)
 	}
 }
@@ -128,6 +145,22 @@ func (t *tally) finish(b *rules.Bundle) {
 	for i := range t.broken[known:] {
 		br := &t.broken[known+i]
 		br.note = j.notes[br.find]
+	}
+	if j.scanned && j.Kind == worktree.Regular { // of what was not read to the end no one knows what it lacks
+		t.lacking(j, b)
+	}
+	t.broken = forbiddenPath(j.Path, j.forbidden, t.broken)
+}
+
+// lacking adds what a file does not have that it must have, the first lack of each item.
+func (t *tally) lacking(j *job, b *rules.Bundle) {
+	known := map[int]bool{} // missing items
+	for _, l := range j.lacks {
+		l.missing = slices.DeleteFunc(slices.Clone(l.missing), func(i int) bool { return known[i] })
+		for _, i := range l.missing {
+			known[i] = true
+		}
+		t.broken = j.selection.lacking(j.Path, l, b, t.broken)
 	}
 }
 

@@ -80,6 +80,14 @@ func (o *trackedOpener) kind(f repo.Staged) worktree.Kind {
 	return kind
 }
 
+// present is false for one of which another has taken the place on disk.
+func (o *trackedOpener) present(path string) (bool, error) {
+	if o.collide[path] != nil {
+		return false, nil
+	}
+	return o.diskOpener.present(path)
+}
+
 func (o *trackedOpener) open(e entry) (content, error) {
 	if err := o.collide[e.Path]; err != nil {
 		return nil, err

@@ -47,11 +47,18 @@ type visitor struct {
 	fail      func(verdict.Error)    // what cannot be listed
 	temporary func(path string) bool // whether it is another run's on disk, which comes and goes
 	uniform   func() bool            // whether the rules select the same beneath every folder
+
+	// Of git's objects all files are reported as well, whether they are part of what is scanned or not, and then that
+	// these were all. nil: no one asks.
+	required    func(path string, leaf repo.Leaf)
+	requiredAll func()
 }
 
 type opener interface {
 	open(entry) (content, error)
 	look(path string) (there, error)
+	// present reports whether a regular file that is not empty is at a path of a tree on disk.
+	present(path string) (bool, error)
 	// outside says what is wrong with a link whose target is a path that leaves the tree; "" if that leads, for
 	// certain, to what is not the repository's.
 	outside(path string) (wrong string)
@@ -224,6 +231,17 @@ func (o *diskOpener) look(path string) (there, error) {
 	return there{link: true, target: target}, err
 }
 
+func (o *diskOpener) present(path string) (bool, error) {
+	if o.looker == nil {
+		o.looker = o.root.Reader()
+	}
+	st, err := o.looker.Stat(path)
+	if isNoFile(err) {
+		return false, nil
+	}
+	return err == nil && st.Kind == worktree.Regular && st.Size > 0, err
+}
+
 func (o *diskOpener) open(e entry) (content, error) {
 	if e.Kind == worktree.Symlink {
 		target, err := o.Readlink(e.Path)
@@ -352,6 +370,8 @@ func (t *singleTree) close() {}
 func (t *singleTree) open(entry) (content, error) { return inMemory(t.content), nil }
 
 func (t *singleTree) look(path string) (there, error) { return there{file: path == t.path}, nil }
+
+func (t *singleTree) present(string) (bool, error) { return false, nil }
 
 func (t *singleTree) outside(string) string { return outOfTree }
 

@@ -261,8 +261,9 @@ type fakeTree struct {
 func (f *fakeTree) Scope() verdict.Scope { return verdict.Scope{Mode: "full"} }
 func (f *fakeTree) close()               {}
 
-func (f *fakeTree) look(string) (there, error) { return there{}, nil }
-func (f *fakeTree) outside(string) string      { return outOfTree }
+func (f *fakeTree) look(string) (there, error)   { return there{}, nil }
+func (f *fakeTree) outside(string) string        { return outOfTree }
+func (f *fakeTree) present(string) (bool, error) { return true, nil }
 
 func (f *fakeTree) open(e entry) (content, error) { return f.content(e.Path) }
 

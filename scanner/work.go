@@ -5,8 +5,10 @@ import (
 	"context"
 	"errors"
 	"runtime"
+	"sync"
 
 	"github.com/policyscan/policyscan/internal/disk"
+	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/scanner/failure"
 	"github.com/policyscan/policyscan/scanner/match"
 	"github.com/policyscan/policyscan/scanner/worktree"
@@ -26,6 +28,8 @@ type worker struct {
 	x        match.Examiner
 	tally    *tally
 	selected []int
+	forbid   []rules.GlobOf
+	taken    []int
 	job      job // that is used again, once it has ended
 }
 
@@ -40,15 +44,25 @@ func (p *collector) run(ctx context.Context) {
 	if n == 0 {
 		n = runtime.GOMAXPROCS(0)
 	}
+	p.required = newRequiredFiles(p.scan)
+	listed := true // as far as it could be
+	var mu sync.Mutex
+	fail := func(e verdict.Error) {
+		mu.Lock()
+		listed = false
+		mu.Unlock()
+		p.fail(e)
+	}
 	var visitors []visitor
 	for range n {
 		w := &worker{collector: p, ctx: ctx, x: match.Examiner{Limit: p.MaxFileBytes}, tally: p.tally()}
 		visitors = append(visitors, visitor{
-			skip: p.leaveOut, inUse: p.inUse, visit: w.visit, deleted: p.deletes, fail: p.fail,
-			temporary: p.temporary, uniform: p.Bundle.Uniform,
+			skip: p.leaveOut, inUse: p.inUse, visit: w.visit, deleted: p.deletes, fail: fail,
+			temporary: p.temporary, uniform: p.Bundle.Uniform, required: p.required.commit(p), requiredAll: p.required.seenAll,
 		})
 	}
 	if err := p.tree.walk(ctx, visitors); err == nil && ctx.Err() == nil { // else Scan names the cause
+		p.required.end(listed)
 		p.complete()
 	}
 }
@@ -64,16 +78,38 @@ func (w *worker) visit(e entry, o opener) {
 		w.tally.list()
 		return
 	}
+	if e.Kind != worktree.Submodule { // beneath which no exclude is asked
+		if w.taken = w.Taken(e.Path, w.taken[:0]); len(w.taken) > 0 {
+			w.tally.take(w.taken)
+		}
+	}
+	w.required.see(e, o, w.fail)
+	w.forbid = w.forbid[:0]
+	if e.Path != "." { // which is no file
+		w.forbid = w.Bundle.Forbidding(e.Path, w.forbid)
+	}
 	if e.Kind == worktree.Symlink {
 		w.visitLink(e, o)
 		return
 	}
-	if w.selected = w.selecting(e, w.selected[:0]); len(w.selected) == 0 {
+	w.selected = w.selecting(e, w.selected[:0])
+	switch {
+	case len(w.selected) > 0:
+		if w.tally.begin(&w.job, e, w.selected, w.forbid, w.engines) {
+			w.do(w.ctx, &w.x, o, &w.job)
+			w.tally.end(w.Bundle)
+		}
+	case len(w.forbid) > 0:
+		w.visitForbidden(e)
+	default:
 		w.tally.list()
-		return
 	}
-	if w.tally.begin(&w.job, e, w.selected, w.engines) {
-		w.do(w.ctx, &w.x, o, &w.job)
+}
+
+// visitForbidden judges a file by its path alone: it is not read.
+func (w *worker) visitForbidden(e entry) {
+	if w.tally.begin(&w.job, e, nil, w.forbid, w.engines) {
+		w.job.reached, w.job.scanned = true, true
 		w.tally.end(w.Bundle)
 	}
 }
@@ -135,7 +171,7 @@ func (p *collector) do(ctx context.Context, x *match.Examiner, o opener, j *job)
 // judged takes what an examination of a file's bytes found, and says what they do not show.
 func (p *collector) judged(ctx context.Context, x *match.Examiner, o opener, j *job, rep match.Report) {
 	s := &j.result
-	s.finds = rep.Finds
+	s.finds, s.lacks = rep.Finds, []lack{lackOf(&rep, "")}
 	if j.Kind == worktree.Regular {
 		p.standsFor(j, rep, "it")
 		if j.checkout != nil && !p.checkedOut(ctx, x, o, j) {
@@ -224,7 +260,7 @@ func (p *collector) readOnce(ctx context.Context, x *match.Examiner, o opener, j
 	if p.MaxFileBytes > 0 && c.Size() > p.MaxFileBytes {
 		return match.Report{}, match.ErrLimit
 	}
-	rep, err := x.Examine(ctx, j.engine, c)
+	rep, err := x.Examine(ctx, j.engine.Engine, c)
 	// One read sees a file at one moment; several may see it at different ones.
 	if err == nil && rep.Reads > 1 {
 		err = c.Changed()

@@ -83,6 +83,7 @@ type Set struct {
 	Bundle   *rules.Bundle
 	From     []string // of each rule of the bundle
 	Policies []verdict.Policy
+	bundles  []*rules.Bundle // of the policies
 	sides    *sides
 }
 
@@ -103,6 +104,7 @@ func NewSet(judges []Judge) *Set {
 		}
 	}
 	for _, j := range judges {
+		b.bundles = append(b.bundles, j.Bundle)
 		b.Policies = append(b.Policies, verdict.Policy{
 			From: j.From, Commit: j.Commit, SHA256: j.Bundle.SHA256,
 			Boundaries: j.Bundle.Count(rules.Boundary), Invariants: j.Bundle.Count(rules.Invariant),
@@ -118,11 +120,48 @@ func NewSet(judges []Judge) *Set {
 func (b *Set) Changes() []verdict.PolicyChange { return b.sides.changes() }
 
 // Note says why a violation of one of the set's rules is one by the base's rule alone; "" if it is not. The rule and
-// its pattern are indices in the bundle and in the rule.
-func (b *Set) Note(rule, pattern int, path string) string {
+// what it asks are indices in the bundle and in the rule.
+func (b *Set) Note(rule int, ask Ask, path string) string {
 	if b.From[rule] != fromBase {
 		return ""
 	}
-	r := &b.Bundle.Rules[rule]
-	return b.sides.baseAlone(r, path, r.Patterns[pattern])
+	return b.sides.baseAlone(&b.Bundle.Rules[rule], path, ask)
+}
+
+// Takers is how many rule files of the set's bundles have an exclude.
+func (b *Set) Takers() int {
+	n := 0
+	for _, bundle := range b.bundles {
+		n += len(bundle.FileExcludes)
+	}
+	return n
+}
+
+// Taken appends to into the numbers, below [Set.Takers], of the rule files whose exclude takes a path from a rule of
+// theirs.
+func (b *Set) Taken(path string, into []int) []int {
+	first := 0
+	for _, bundle := range b.bundles {
+		if len(bundle.FileExcludes) == 0 {
+			continue
+		}
+		from := len(into)
+		into = bundle.TakenByFile(path, into)
+		for i := range into[from:] {
+			into[from+i] += first
+		}
+		first += len(bundle.FileExcludes)
+	}
+	return into
+}
+
+// Count writes into the set's policies how many paths each of the rule files took, by their numbers.
+func (b *Set) Count(policies []verdict.Policy, taken []int) {
+	for i, bundle := range b.bundles {
+		policies[i].Excluded = nil
+		for k, e := range bundle.FileExcludes {
+			policies[i].Excluded = append(policies[i].Excluded, verdict.Excluded{File: e.File, Count: taken[k]})
+		}
+		taken = taken[len(bundle.FileExcludes):]
+	}
 }

@@ -142,7 +142,7 @@ func without(a, b []string) []string {
 }
 
 // baseAlone says why a violation of a base's rule is one by that rule alone; "" if the head's bundle has it, too.
-func (s *sides) baseAlone(r *rules.Rule, path string, pattern rules.Item) string {
+func (s *sides) baseAlone(r *rules.Rule, path string, ask Ask) string {
 	if !s.compared {
 		return ""
 	}
@@ -151,14 +151,11 @@ func (s *sides) baseAlone(r *rules.Rule, path string, pattern rules.Item) string
 		whose, why, other, merge = "HEAD's", "what is staged does not enforce it", "the staged one", "commit"
 	}
 	for _, n := range s.byID[r.ID] {
-		switch {
-		case !n.Selects(path):
-			why = other + " would not select this file"
-		case !slices.Contains(n.Patterns, pattern):
-			why = other + " does not forbid this text"
-		default:
+		lacks := ask.without(r, n, path)
+		if lacks == "" {
 			return ""
 		}
+		why = other + " " + lacks
 	}
 	return "this is " + whose + " rule; " + why + ": " + merge + " the change to the bundle first"
 }

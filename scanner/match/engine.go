@@ -19,6 +19,7 @@ type Engine struct {
 	patterns []*Pattern
 	index    map[string]int // by text
 	longest  int            // of any form of any pattern, in bytes
+	required []requirement
 
 	plain   *needle.Set       // forms whose needle has no NUL byte
 	plainOf []int             // the pattern of each needle

@@ -47,7 +47,12 @@ type Report struct {
 	Reads   int     // that brought bytes, over all passes
 	Pointer bool    // it is a Git LFS pointer
 	Crypt   bool    // git-crypt has encrypted it
-	Finds   []*Find // by pattern
+	Finds   []*Find // by pattern; not of those that are only required
+
+	// Missing are the patterns that must occur and do not, by their index in the engine. If there are any, End is the
+	// evidence of that: it extends from the first byte to the last, which was read.
+	Missing []int
+	End     verdict.Evidence
 }
 
 // Examine reads content from its first byte to its last, and again as often as the
@@ -73,12 +78,15 @@ func (x *Examiner) Examine(ctx context.Context, e *Engine, content io.ReadSeeker
 		return rep, err
 	}
 	candidates := e.candidates(whole)
-	if len(candidates) == 0 {
+	if len(candidates) == 0 && len(e.required) == 0 {
 		return rep, nil
 	}
 	if only.last {
 		content = bytes.NewReader(only.data)
 		x.buf, x.held = x.held, x.buf
+	}
+	if len(candidates) == 0 {
+		return rep, x.missing(ctx, e, content, whole, candidates, &rep)
 	}
 	err = x.again(ctx, content, max(first, 0), e.overlap(), &rep.Reads, func(w window) bool {
 		for _, h := range candidates {
@@ -91,7 +99,7 @@ func (x *Examiner) Examine(ctx context.Context, e *Engine, content io.ReadSeeker
 	}
 	for _, h := range candidates {
 		enc, m, ok := h.evidence()
-		if !ok {
+		if !ok || e.alone(h.index) {
 			continue
 		}
 		f := &Find{Pattern: h.index, match: m, enc: enc, start: spot{offset: m.start}, end: spot{offset: m.end}}
@@ -103,6 +111,9 @@ func (x *Examiner) Examine(ctx context.Context, e *Engine, content io.ReadSeeker
 			Encoding:    enc.String(),
 		}
 		rep.Finds = append(rep.Finds, f)
+	}
+	if err := x.missing(ctx, e, content, whole, candidates, &rep); err != nil {
+		return rep, err
 	}
 	return rep, x.locate(ctx, content, rep.Finds, &rep.Reads)
 }

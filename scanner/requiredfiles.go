@@ -1,0 +1,164 @@
+package scanner
+
+import (
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/scanner/judges"
+	"github.com/policyscan/policyscan/scanner/repo"
+	"github.com/policyscan/policyscan/scanner/worktree"
+	"github.com/policyscan/policyscan/verdict"
+)
+
+// requiredFiles are the files that rules require of the tree as a whole, and what of it was found. Several goroutines
+// may use them. nil: no rule requires any, or the scope does not have the whole tree.
+type requiredFiles struct {
+	bundle  *rules.Bundle
+	exclude func(string) bool
+
+	mu    sync.Mutex // of what follows
+	known map[rules.GlobOf]bool
+	files int  // of the tree, if it is git's
+	git   bool // it is
+	whole bool // all of it was looked at
+}
+
+// wholeTree reports whether a scope has a whole tree, in which a file can be missing.
+func wholeTree(mode string) bool {
+	switch mode {
+	case "full", "tracked", "diff", "staged":
+		return true
+	}
+	return false
+}
+
+func newRequiredFiles(s *scan) *requiredFiles {
+	if !s.Bundle.RequiresFiles() || !wholeTree(s.tree.Scope().Mode) {
+		return nil
+	}
+	return &requiredFiles{bundle: s.Bundle, exclude: s.Exclude, known: map[rules.GlobOf]bool{}}
+}
+
+// asked returns the globs that a file at a path answers, if it is a regular one and not empty, and that no other
+// answers yet.
+func (q *requiredFiles) asked(path string) []rules.GlobOf {
+	if q.exclude != nil && q.exclude(path) {
+		return nil
+	}
+	globs := q.bundle.Requiring(path, nil)
+	if len(globs) == 0 {
+		return nil
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return slices.DeleteFunc(globs, func(g rules.GlobOf) bool { return q.known[g] })
+}
+
+func (q *requiredFiles) answer(globs []rules.GlobOf) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for _, g := range globs {
+		q.known[g] = true
+	}
+}
+
+// see looks at a file on disk. Where it cannot be determined what is there, that is an error of the run, and not that
+// the file is missing.
+func (q *requiredFiles) see(e entry, o opener, fail func(verdict.Error)) {
+	if q == nil || e.Kind != worktree.Regular || !e.blob.IsZero() {
+		return
+	}
+	globs := q.asked(e.Path)
+	if len(globs) == 0 {
+		return
+	}
+	there, err := o.present(e.Path)
+	if err != nil {
+		fail(fileError(e.Path, err))
+	}
+	if there || err != nil {
+		q.answer(globs)
+	}
+}
+
+// commit returns what a tree of git's reports all of its files to: the files of the head or the index, whatever of it is
+// scanned. It is nil if no one asks.
+func (q *requiredFiles) commit(p *collector) func(path string, leaf repo.Leaf) {
+	if q == nil {
+		return nil
+	}
+	empty, err := repo.HashBlob(0, strings.NewReader(""))
+	return func(path string, leaf repo.Leaf) {
+		q.files++
+		if err == nil && isFile(leaf) && leaf.Hash != empty && !p.judges(path, leaf) {
+			if globs := q.asked(path); len(globs) > 0 {
+				q.answer(globs)
+			}
+		}
+	}
+}
+
+// seenAll says that all files of a tree of git's were reported.
+func (q *requiredFiles) seenAll() {
+	if q != nil {
+		q.git, q.whole = true, true
+	}
+}
+
+// end ends the listing of a tree. listed says that nothing of it could not be listed.
+func (q *requiredFiles) end(listed bool) {
+	if q == nil {
+		return
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.whole = listed && (q.whole || !q.git)
+}
+
+// missing appends the violations of what the tree lacks. It says nothing of a tree of which not all was seen: that is an
+// error of the run.
+func (q *requiredFiles) missing(broken []brokenRule) []brokenRule {
+	if q == nil || !q.whole {
+		return broken
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for i := range q.bundle.Rules {
+		for k := range q.bundle.Rules[i].RequiredFiles {
+			if !q.known[rules.GlobOf{Rule: i, Glob: k}] {
+				broken = append(broken, brokenRule{rule: i, ask: judges.Ask{Of: judges.RequiredFile, Index: k}})
+			}
+		}
+	}
+	return broken
+}
+
+// lookedAt is how many files there were to look at, for the rules that require some: of those listed.
+func (q *requiredFiles) lookedAt(listed int) int {
+	switch {
+	case q == nil || !q.whole:
+		return 0
+	case q.git:
+		return q.files
+	}
+	return listed
+}
+
+// notLookedFor returns the globs of required files in a scope that does not have the whole tree, each once.
+func notLookedFor(s *scan) []verdict.Omission {
+	if wholeTree(s.tree.Scope().Mode) {
+		return nil
+	}
+	var all []verdict.Omission
+	for i := range s.Bundle.Rules {
+		for _, g := range s.Bundle.Rules[i].RequiredFiles {
+			o := verdict.Omission{File: verdict.Path(g), Reason: verdict.LeftRequiredFile}
+			if !slices.Contains(all, o) {
+				all = append(all, o)
+			}
+		}
+	}
+	return all
+}

@@ -1,0 +1,165 @@
+package scanner
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/scanner/judges"
+	"github.com/policyscan/policyscan/scanner/match"
+	"github.com/policyscan/policyscan/verdict"
+)
+
+// A brokenRule is a violation before its texts are put together.
+type brokenRule struct {
+	path string // "": the tree lacks a file
+	rule int    // index in the bundle
+	ask  judges.Ask
+	find *match.Find      // of an item that must not appear
+	end  verdict.Evidence // of an item that is missing
+	note string           // of verdict.Violation
+}
+
+// judge appends the violations that the finds in a file are for the rules that
+// select it.
+func (s *selection) judge(path string, finds []*match.Find, b *rules.Bundle, broken []brokenRule) []brokenRule {
+	if len(finds) == 0 {
+		return broken
+	}
+	found := make(map[int]*match.Find, len(finds))
+	for _, f := range finds {
+		found[f.Pattern] = f
+	}
+	for _, r := range s.rules {
+		for k, item := range b.Rules[r].Patterns {
+			if f := found[s.engine.index[item]]; f != nil {
+				broken = append(broken, brokenRule{
+					path: path, rule: r, ask: judges.Ask{Of: judges.ForbiddenItem, Index: k}, find: f,
+				})
+			}
+		}
+	}
+	return broken
+}
+
+// A lack is what a content does not have of what it must have.
+type lack struct {
+	missing []int            // indices in the engine
+	end     verdict.Evidence // where the content ends
+	note    string           // of what is not the file's own bytes
+}
+
+func lackOf(rep *match.Report, note string) lack { return lack{rep.Missing, rep.End, note} }
+
+// lacking appends the violations that a lack is for the rules that select a file.
+func (s *selection) lacking(path string, l lack, b *rules.Bundle, broken []brokenRule) []brokenRule {
+	if len(l.missing) == 0 {
+		return broken
+	}
+	for _, r := range s.rules {
+		for k, item := range b.Rules[r].Required {
+			if slices.Contains(l.missing, s.engine.index[item]) {
+				broken = append(broken, brokenRule{
+					path: path, rule: r, ask: judges.Ask{Of: judges.RequiredItem, Index: k}, end: l.end, note: l.note,
+				})
+			}
+		}
+	}
+	return broken
+}
+
+// forbiddenPath appends the violations that a path is because of globs of forbidden_files.
+func forbiddenPath(path string, globs []rules.GlobOf, broken []brokenRule) []brokenRule {
+	for _, g := range globs {
+		broken = append(broken, brokenRule{
+			path: path, rule: g.Rule, ask: judges.Ask{Of: judges.ForbiddenFile, Index: g.Glob},
+		})
+	}
+	return broken
+}
+
+// sortBroken puts violations in the order of the verdict.
+func sortBroken(broken []brokenRule) {
+	slices.SortFunc(broken, func(a, b brokenRule) int {
+		return cmp.Or(cmp.Compare(a.rule, b.rule), cmp.Compare(a.path, b.path),
+			cmp.Compare(a.ask.Of, b.ask.Of), cmp.Compare(a.ask.Index, b.ask.Index))
+	})
+}
+
+func (br *brokenRule) violation(b *rules.Bundle) verdict.Violation {
+	r := &b.Rules[br.rule]
+	v := verdict.Violation{
+		RuleID:   r.ID,
+		RuleType: string(r.Type),
+		Title:    r.Title,
+		File:     verdict.Path(br.path),
+		Reason:   r.Message,
+		Note:     br.note,
+	}
+	if v.Reason == "" {
+		v.Reason = r.Title + ": " + br.ask.Broken(r)
+	}
+	if br.find != nil {
+		br.found(&v, r)
+		return v
+	}
+	v.Evidence = br.end
+	if br.ask.Of != judges.RequiredItem {
+		v.Evidence = verdict.Evidence{
+			Kind: verdict.KindMissing, Line: 1, Column: 1, EndLine: 1, EndColumn: 1,
+			UTF16Column: 1, UTF16EndColumn: 1, Occurrences: 1,
+		}
+	}
+	if br.ask.Of == judges.ForbiddenFile {
+		v.Evidence.Kind = verdict.KindFile
+	}
+	v.Evidence.Pattern = br.ask.Name(r)
+	v.Fingerprint = verdict.Fingerprint(v.RuleID, v.File, v.Evidence.Pattern, verdict.NoLine(v.Evidence.Kind))
+	return v
+}
+
+// found adds the evidence of what was found in the file.
+func (br *brokenRule) found(v *verdict.Violation, r *rules.Rule) {
+	f, item := br.find, r.Patterns[br.ask.Index]
+	v.Evidence = f.Evidence
+	v.Evidence.Pattern = item.Name
+	if item.Kind == rules.Regex {
+		v.Evidence.Kind = verdict.KindRegex
+	}
+	before, matched, after, line := f.Before, f.Matched, f.After, f.Line
+	if r.Redact {
+		before, after = mask(before), mask(after)
+		if item.Kind == rules.Regex {
+			before, matched, after = inPlace(before, item.Text, after)
+		}
+		line = []byte(before + matched + after)
+		v.Evidence.LineHash = "" // of 100 characters, so of what is masked
+	}
+	v.Evidence.Excerpt = before + matched + after
+	v.Fingerprint = verdict.Fingerprint(v.RuleID, v.File, v.Evidence.Pattern, line)
+}
+
+// masked replaces a character that a rule redacts.
+const masked = '•'
+
+func mask(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsSpace(r) {
+			return r
+		}
+		return masked
+	}, s)
+}
+
+// inPlace cuts the parts of an excerpt whose match is replaced by an expression: what it matched may be the secret. The
+// expression comes first, and the room that it leaves is divided evenly.
+func inPlace(before, expression, after string) (b, e, a string) {
+	const room = 200
+	left, mid, right := []rune(before), []rune(expression), []rune(after)
+	mid = mid[:min(len(mid), room)]
+	free := room - len(mid)
+	l := min(len(left), max(free/2, free-len(right)))
+	return string(left[len(left)-l:]), string(mid), string(right[:min(len(right), free-l)])
+}
