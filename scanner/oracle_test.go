@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/rules/glob"
 	"github.com/policyscan/policyscan/verdict"
 )
 
@@ -344,6 +345,92 @@ func (t *oracleText) excerpt(start, end int) (before, match, after []rune) {
 		}
 	}
 	return before[len(before)-left:], match, after[:right]
+}
+
+// oracleMark is the encoding of the longest byte order mark that a content begins with, or UTF-8.
+func oracleMark(content []byte) int {
+	mark, longest := 0, 0
+	for enc := range oracleEncodings {
+		if m := oracleEncode(enc, 0xFEFF); len(m) > longest && strings.HasPrefix(string(content), string(m)) {
+			mark, longest = enc, len(m)
+		}
+	}
+	return mark
+}
+
+// oraclePath reports whether a rule's globs match a path, with A-Z lowered if the rule wants it, and none of its
+// excludes or its file's does.
+func oraclePath(r *rules.Rule, globs []string, path string) bool {
+	match := func(g, p string) bool {
+		return glob.Compile([]string{g}).Match(p)
+	}
+	lower := func(s string) string {
+		b := []byte(s)
+		for i, c := range b {
+			if r.PathCase && c >= 'A' && c <= 'Z' {
+				b[i] = c + 32
+			}
+		}
+		return string(b)
+	}
+	for _, g := range append(append([]string{}, r.Exclude...), r.FileExclude...) {
+		if match(g, path) {
+			return false
+		}
+	}
+	for _, g := range globs {
+		if match(lower(g), lower(path)) {
+			return true
+		}
+	}
+	return false
+}
+
+// oracleAt is the violation of something that is at no place: a path, or what is missing.
+func oracleAt(r *rules.Rule, path, kind, name, reason string) verdict.Violation {
+	v := verdict.Violation{RuleID: r.ID, RuleType: string(r.Type), Title: r.Title, File: path, Reason: r.Message}
+	if v.Reason == "" {
+		v.Reason = r.Title + ": " + reason
+	}
+	v.Evidence = verdict.Evidence{
+		Kind: kind, Pattern: name, Line: 1, Column: 1, EndLine: 1, EndColumn: 1, UTF16Column: 1, UTF16EndColumn: 1, Occurrences: 1,
+	}
+	var text string
+	for _, part := range []string{r.ID, path, name, "\n" + kind} {
+		text += fmt.Sprint(len(part), ":", part)
+	}
+	v.Fingerprint = fmt.Sprintf("%x", sha256.Sum256([]byte(text)))
+	return v
+}
+
+// oracleFile is Check, by the oracle, for rules of which some are about the path.
+func oracleFile(list []rules.Rule, path string, content []byte) (got []verdict.Violation) {
+	for _, typ := range []rules.Type{rules.Boundary, rules.Invariant} {
+		for i := range list {
+			r := &list[i]
+			if r.Type != typ {
+				continue
+			}
+			if oraclePath(r, r.Files, path) {
+				got = append(got, oracle(list[i:i+1], path, content)...)
+				for _, item := range r.Required {
+					if enc, _, _, _ := oracleFind(item.Name, content); enc >= 0 {
+						continue
+					}
+					v := oracleAt(r, path, "missing", item.Name, "the file does not contain "+strconv.Quote(item.Name)+", which is required")
+					e := &v.Evidence
+					e.EndLine, e.EndColumn, e.UTF16EndColumn = oracleReadText(oracleMark(content), content, 0).place(len(content))
+					got = append(got, v)
+				}
+			}
+			for _, g := range r.ForbiddenFiles {
+				if oraclePath(r, []string{g}, path) {
+					got = append(got, oracleAt(r, path, "file", g, "the path matches "+strconv.Quote(g)+", and no file may be there"))
+				}
+			}
+		}
+	}
+	return got
 }
 
 // oracle is Check for rules that all select path.

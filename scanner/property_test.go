@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -49,6 +50,104 @@ func drawRules(t *rapid.T, prefix string, most int) []rules.Rule {
 		list = append(list, r)
 	}
 	return inOrder(list)
+}
+
+// drawRules02 returns rules that ask for more than texts that must not appear.
+func drawRules02(t *rapid.T, prefix string, most int) []rules.Rule {
+	list := drawRules(t, prefix, most)
+	globs := []string{"**/*.TF", "a/**", "**/X*", "b/c d/*", "**/*[0-4].yml"}
+	some := func(label string) []string {
+		return rapid.SliceOfNDistinct(rapid.SampledFrom(globs), 0, 2, rapid.ID[string]).Draw(t, label)
+	}
+	for i := range list {
+		r := &list[i]
+		for range rapid.IntRange(0, 2).Draw(t, "required") {
+			p := strings.ToValidUTF8(drawText(t, "required", 2), "?")
+			if strings.TrimSpace(p) != "" && !slices.Contains(r.Required, rules.Plain(p)) {
+				r.Required = append(r.Required, rules.Plain(p))
+			}
+		}
+		r.PathCase = rapid.Bool().Draw(t, "path_case")
+		r.ForbiddenFiles, r.RequiredFiles, r.FileExclude = some("forbidden_files"), some("required_files"), some("exclude of the file")
+		if rapid.Bool().Draw(t, "without files") {
+			r.Files, r.Patterns, r.Required = nil, nil, nil
+		}
+	}
+	return list
+}
+
+// A tree's violations are the oracle's, of every kind, and what it lacks comes first in its rule.
+func TestOracle02(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		list := drawRules02(rt, "R", 6)
+		b := rules.New(slices.Clone(list), nil)
+		inTempDir(t, rt, func(dir string) {
+			names := slices.Sorted(slices.Values(drawTree(rt, dir)))
+			v := scanFolder(t, dir, b, Options{})
+			var want, ofFiles []verdict.Violation
+			governed := map[string]bool{}
+			for i := range list {
+				for _, g := range list[i].RequiredFiles {
+					there := slices.ContainsFunc(names, func(name string) bool {
+						st, err := os.Stat(filepath.Join(dir, name))
+						exact := list[i]
+						exact.PathCase = false
+						return err == nil && st.Size() > 0 && oraclePath(&exact, []string{g}, name)
+					})
+					if !there {
+						want = append(want, oracleAt(&list[i], "", "missing", g, "no file that is not empty matches "+strconv.Quote(g)+", and one is required"))
+					}
+				}
+				for _, name := range names {
+					data, err := os.ReadFile(filepath.Join(dir, name))
+					if err != nil {
+						rt.Fatal(err)
+					}
+					if oraclePath(&list[i], append(slices.Clone(list[i].Files), list[i].ForbiddenFiles...), name) {
+						governed[name] = true
+					}
+					if len(data) < 10_000 {
+						found := oracleFile(list[i:i+1], name, data)
+						want, ofFiles = append(want, found...), append(ofFiles, found...)
+					}
+				}
+			}
+			small := func(all []verdict.Violation) []verdict.Violation {
+				return slices.DeleteFunc(slices.Clone(all), func(v verdict.Violation) bool {
+					st, err := os.Stat(filepath.Join(dir, v.File))
+					return v.File != "" && (err != nil || st.Size() >= 10_000)
+				})
+			}
+			if d := cmp.Diff(want, small(v.Violations)); d != "" && len(want)+len(v.Violations) > 0 {
+				rt.Fatalf("-oracle +got: %s", d)
+			}
+			if v.Coverage.Governed != len(governed) || v.Coverage.Scanned != len(governed) || !v.Complete {
+				rt.Fatalf("%+v, and %d files are covered", v.Coverage, len(governed))
+			}
+			some := scanTree(t, b, listed(openRoot(t, dir), names), Options{})
+			if d := cmp.Diff(ofFiles, small(some.Violations)); d != "" && len(ofFiles)+len(some.Violations) > 0 {
+				rt.Fatalf("listed: -oracle +got: %s", d)
+			}
+			for i := range list {
+				for _, g := range list[i].RequiredFiles {
+					if !slices.Contains(some.Coverage.LeftOut, verdict.Omission{File: g, Reason: "required-file"}) {
+						rt.Fatalf("%s was not looked for, and the verdict does not say so: %+v", g, some.Coverage.LeftOut)
+					}
+				}
+			}
+			c := NewChecker(b)
+			for _, name := range names {
+				data, err := os.ReadFile(filepath.Join(dir, name))
+				if err != nil || len(data) >= 10_000 {
+					continue
+				}
+				got, err := c.Check(t.Context(), name, data)
+				if d := cmp.Diff(oracleFile(list, name, data), got); err != nil || d != "" && len(got) > 0 {
+					rt.Fatalf("Check of %s: %v -oracle +got: %s", name, err, d)
+				}
+			}
+		})
+	})
 }
 
 // inOrder is the order of a bundle: boundaries, then invariants.

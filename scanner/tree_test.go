@@ -125,15 +125,37 @@ func checkOrder(t testing.TB, b *rules.Bundle, list []verdict.Violation) {
 	for _, typ := range []rules.Type{rules.Boundary, rules.Invariant} {
 		for i := range b.Rules {
 			if r := &b.Rules[i]; r.Type == typ {
-				rank[r.ID], patterns[r.ID] = len(rank), rules.Names(r.Patterns)
+				rank[r.ID] = len(rank)
+				for _, name := range rules.Names(r.Patterns) {
+					patterns[r.ID] = append(patterns[r.ID], "found "+name)
+				}
+				for _, name := range rules.Names(r.Required) {
+					patterns[r.ID] = append(patterns[r.ID], "missing "+name)
+				}
+				for _, g := range r.ForbiddenFiles {
+					patterns[r.ID] = append(patterns[r.ID], "file "+g)
+				}
+				for _, g := range r.RequiredFiles {
+					patterns[r.ID+" of the tree"] = append(patterns[r.ID+" of the tree"], "missing "+g)
+				}
 			}
 		}
+	}
+	place := func(v verdict.Violation) int {
+		id, kind := v.RuleID, v.Evidence.Kind
+		if v.File == "" {
+			id += " of the tree"
+		}
+		if kind != "missing" && kind != "file" {
+			kind = "found"
+		}
+		return slices.Index(patterns[id], kind+" "+v.Evidence.Pattern)
 	}
 	compare := func(a, b verdict.Violation) int {
 		return cmp.Or(
 			cmp.Compare(rank[a.RuleID], rank[b.RuleID]),
 			cmp.Compare(rawPath(a.File), rawPath(b.File)),
-			cmp.Compare(slices.Index(patterns[a.RuleID], a.Evidence.Pattern), slices.Index(patterns[b.RuleID], b.Evidence.Pattern)))
+			cmp.Compare(place(a), place(b)))
 	}
 	for i := 1; i < len(list); i++ {
 		if compare(list[i-1], list[i]) >= 0 {
