@@ -104,8 +104,9 @@ func (b *Bundle) ofClasses(into []int, wanted func(*linkClass) bool) []int {
 			continue
 		}
 		for _, number := range c.numbers {
-			if r := &b.Rules[number]; len(r.Files) > 0 && len(r.ForbiddenFiles) > 0 && slices.Contains(into[from:], number) {
-				continue // it is in two classes
+			r := &b.Rules[number]
+			if twice := len(r.Files) > 0 && len(r.ForbiddenFiles) > 0; twice && slices.Contains(into[from:], number) {
+				continue
 			}
 			into = append(into, number)
 		}

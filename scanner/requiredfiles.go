@@ -83,7 +83,7 @@ func (q *requiredFiles) see(e entry, o opener, fail func(verdict.Error)) {
 	}
 }
 
-// commit returns what a tree of git's reports all of its files to: the files of the head or the index, whatever of it is
+// commit returns what a tree of git's reports all of its files to: those of the head or the index, whatever of them is
 // scanned. It is nil if no one asks.
 func (q *requiredFiles) commit(p *collector) func(path string, leaf repo.Leaf) {
 	if q == nil {
@@ -117,8 +117,8 @@ func (q *requiredFiles) end(listed bool) {
 	q.whole = listed && (q.whole || !q.git)
 }
 
-// missing appends the violations of what the tree lacks. It says nothing of a tree of which not all was seen: that is an
-// error of the run.
+// missing appends the violations of what the tree lacks. It says nothing of a tree of which not all was seen: that is
+// an error of the run.
 func (q *requiredFiles) missing(broken []brokenRule) []brokenRule {
 	if q == nil || !q.whole {
 		return broken

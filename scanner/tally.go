@@ -111,7 +111,8 @@ func (t *tally) close(b *rules.Bundle) {
 	defer t.mu.Unlock()
 	t.over = true
 	if t.job != nil {
-		t.job = &job{entry: t.job.entry, chosen: t.job.chosen, forbidden: t.job.forbidden} // the worker writes to the other
+		// the worker writes to the other
+		t.job = &job{entry: t.job.entry, chosen: t.job.chosen, forbidden: t.job.forbidden}
 		t.finish(b)
 	}
 }

@@ -58,7 +58,8 @@ func (p *collector) run(ctx context.Context) {
 		w := &worker{collector: p, ctx: ctx, x: match.Examiner{Limit: p.MaxFileBytes}, tally: p.tally()}
 		visitors = append(visitors, visitor{
 			skip: p.leaveOut, inUse: p.inUse, visit: w.visit, deleted: p.deletes, fail: fail,
-			temporary: p.temporary, uniform: p.Bundle.Uniform, required: p.required.commit(p), requiredAll: p.required.seenAll,
+			temporary: p.temporary, uniform: p.Bundle.Uniform,
+			required: p.required.commit(p), requiredAll: p.required.seenAll,
 		})
 	}
 	if err := p.tree.walk(ctx, visitors); err == nil && ctx.Err() == nil { // else Scan names the cause
