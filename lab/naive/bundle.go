@@ -1,0 +1,152 @@
+package naive
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// A Bundle is the rule files, in the order in which they are enforced; deprecated ones last.
+type Bundle struct {
+	Files []RuleFile
+}
+
+// A RuleFile is a file of rules/.
+type RuleFile struct {
+	Name    string // in rules/
+	Type    string // boundary, invariant, deprecated
+	Version string // 0.1 or 0.2
+	Exclude []string
+	Rules   []Rule
+}
+
+// A Rule is an entry of a rule file.
+type Rule struct {
+	ID                          string
+	Files, Exclude, FileExclude []string
+	IgnorePathCase              bool
+	Forbidden, Absent, Required []Item
+	ForbiddenFiles              []string
+	RequiredFiles               []string
+}
+
+// A Mistake is why a bundle is refused, and where.
+type Mistake struct {
+	File string // in rules/, or empty for the bundle as a whole
+	Line int    // 1-based; 0 for the file as a whole
+	What string
+}
+
+// Enforced returns the rules that judge, in their order.
+func (b *Bundle) Enforced() []Rule {
+	var rules []Rule
+	for _, f := range b.Files {
+		if f.Type != "deprecated" {
+			rules = append(rules, f.Rules...)
+		}
+	}
+	return rules
+}
+
+// Selects reports whether the rule's items are about a path.
+func (r Rule) Selects(path string) bool {
+	return slices.ContainsFunc(r.Files, func(glob string) bool { return r.matches(glob, path) }) && !r.excludes(path)
+}
+
+func (r Rule) excludes(path string) bool {
+	return anyMatch(r.Exclude, path) || anyMatch(r.FileExclude, path)
+}
+
+// matches is for files and forbidden_files, which may ignore case.
+func (r Rule) matches(glob, path string) bool {
+	if r.IgnorePathCase {
+		glob, path = lower(glob), lower(path)
+	}
+	return Match(glob, path)
+}
+
+// Load reads a bundle: the files below rules/ by their path there.
+func Load(files map[string]string) (*Bundle, []Mistake) {
+	var mistakes []Mistake
+	var b Bundle
+	names := slices.Sorted(maps.Keys(files))
+	for _, name := range names {
+		switch {
+		case !strings.HasSuffix(name, ".yml") && !strings.HasSuffix(name, ".yaml"):
+			continue
+		case strings.Contains(name, "/"), strings.HasSuffix(name, ".yaml"):
+			mistakes = append(mistakes, Mistake{name, 0, "not read"})
+			continue
+		}
+		file, wrong := loadFile(name, files[name])
+		mistakes = append(mistakes, wrong...)
+		b.Files = append(b.Files, file)
+	}
+	mistakes = append(mistakes, b.versions()...)
+	mistakes = append(mistakes, b.ids()...)
+	slices.SortStableFunc(b.Files, func(a, b RuleFile) int { return cmp.Compare(a.place(), b.place()) })
+	if len(mistakes) == 0 && len(b.Enforced()) == 0 {
+		mistakes = append(mistakes, Mistake{"", 0, "no rule"})
+	}
+	return &b, mistakes
+}
+
+// place orders the files: each type has its first file, then the others by their names.
+func (f RuleFile) place() string {
+	switch f.Name {
+	case "boundaries.yml":
+		return "0"
+	case "invariants.yml":
+		return "2"
+	case "deprecated.yml":
+		return "4"
+	}
+	return map[string]string{"boundary": "1", "invariant": "3", "deprecated": "5"}[f.Type] + f.Name
+}
+
+// versions are the mistakes about which files there are, and what they say they are.
+func (b *Bundle) versions() []Mistake {
+	var mistakes []Mistake
+	version := map[string]string{}
+	newer := false
+	for _, f := range b.Files {
+		version[f.Name] = f.Version
+		newer = newer || f.Version == "0.2"
+	}
+	if version["boundaries.yml"] == "" {
+		mistakes = append(mistakes, Mistake{"boundaries.yml", 0, "missing"})
+	}
+	if version["invariants.yml"] == "" && !newer {
+		mistakes = append(mistakes, Mistake{"invariants.yml", 0, "missing"})
+	}
+	if newer && version["boundaries.yml"] == "0.1" {
+		mistakes = append(mistakes, Mistake{"boundaries.yml", 0, `another file says bundle: "0.2"`})
+	}
+	for _, f := range b.Files {
+		if !standard(f.Name) && f.Version == "0.1" {
+			mistakes = append(mistakes, Mistake{f.Name, 0, `it does not say bundle: "0.2"`})
+		}
+	}
+	return mistakes
+}
+
+// ids are the mistakes about ids that occur twice.
+func (b *Bundle) ids() []Mistake {
+	var mistakes []Mistake
+	seen := map[string]bool{}
+	for _, f := range b.Files {
+		for _, r := range f.Rules {
+			if seen[r.ID] {
+				mistakes = append(mistakes, Mistake{"", 0, "the id " + r.ID + " twice"})
+			}
+			seen[r.ID] = true
+		}
+	}
+	return mistakes
+}
+
+// standard reports whether the name of a file says its type.
+func standard(name string) bool {
+	return name == "boundaries.yml" || name == "invariants.yml" || name == "deprecated.yml"
+}

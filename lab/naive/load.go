@@ -1,0 +1,231 @@
+package naive
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+)
+
+// A loader reads one file and notes its mistakes.
+type loader struct {
+	file     RuleFile
+	mistakes []Mistake
+}
+
+func (l *loader) wrong(line int, format string, args ...any) {
+	l.mistakes = append(l.mistakes, Mistake{l.file.Name, line, fmt.Sprintf(format, args...)})
+}
+
+// loadFile reads a rule file.
+func loadFile(name, content string) (RuleFile, []Mistake) {
+	l := loader{file: RuleFile{Name: name, Version: "0.1"}}
+	var doc yaml.Node
+	if err := yaml.Unmarshal([]byte(content), &doc); err != nil || len(doc.Content) != 1 {
+		l.wrong(0, "not one document of YAML: %v", err)
+		return l.file, l.mistakes
+	}
+	top := l.mapping(doc.Content[0])
+	switch name {
+	case "boundaries.yml":
+		l.file.Type = "boundary"
+	case "invariants.yml":
+		l.file.Type = "invariant"
+	case "deprecated.yml":
+		l.file.Type = "deprecated"
+	}
+	if version := top["bundle"]; version != nil {
+		if l.file.Version = l.text(version); l.file.Version != "0.2" {
+			l.wrong(version.Line, "an unknown version")
+		}
+	}
+	known := []string{"bundle", "rules"}
+	if l.file.Version == "0.2" {
+		known = append(known, "exclude")
+		if !standard(name) {
+			known = append(known, "type")
+			l.fileType(top["type"])
+		}
+	}
+	l.known(doc.Content[0], known...)
+	if exclude := top["exclude"]; exclude != nil && l.file.Version == "0.2" {
+		l.file.Exclude = l.texts(exclude)
+	}
+	rules := top["rules"]
+	if rules == nil || rules.Kind != yaml.SequenceNode {
+		l.wrong(1, "no list of rules")
+		return l.file, l.mistakes
+	}
+	for _, rule := range rules.Content {
+		l.file.Rules = append(l.file.Rules, l.rule(rule))
+	}
+	return l.file, l.mistakes
+}
+
+func (l *loader) fileType(node *yaml.Node) {
+	if node == nil {
+		l.wrong(0, "it does not say its type")
+		return
+	}
+	l.file.Type = l.text(node)
+	if !slices.Contains([]string{"boundary", "invariant", "deprecated"}, l.file.Type) {
+		l.wrong(node.Line, "unknown type")
+	}
+}
+
+// mapping returns the values of a mapping; a key twice is a mistake.
+func (l *loader) mapping(node *yaml.Node) map[string]*yaml.Node {
+	values := map[string]*yaml.Node{}
+	if node.Kind != yaml.MappingNode {
+		l.wrong(node.Line, "not a mapping")
+		return values
+	}
+	for i := 0; i < len(node.Content); i += 2 {
+		key := node.Content[i].Value
+		if values[key] != nil {
+			l.wrong(node.Content[i].Line, "%s twice", key)
+		}
+		values[key] = node.Content[i+1]
+	}
+	return values
+}
+
+// known notes each key of a mapping that is not one of these.
+func (l *loader) known(node *yaml.Node, keys ...string) {
+	for i := 0; i+1 < len(node.Content); i += 2 {
+		if key := node.Content[i].Value; !slices.Contains(keys, key) && !strings.HasPrefix(key, "x-") {
+			l.wrong(node.Content[i].Line, "unknown key %q", key)
+		}
+	}
+}
+
+// text returns a text that is not blank.
+func (l *loader) text(node *yaml.Node) string {
+	if node == nil || node.Kind != yaml.ScalarNode || node.Tag == "!!null" || strings.TrimSpace(node.Value) == "" {
+		line := 0
+		if node != nil {
+			line = node.Line
+		}
+		l.wrong(line, "not a text, or a blank one")
+		return ""
+	}
+	return node.Value
+}
+
+// list returns the items of a list that is not empty.
+func (l *loader) list(node *yaml.Node) []*yaml.Node {
+	if node.Kind != yaml.SequenceNode || len(node.Content) == 0 {
+		l.wrong(node.Line, "not a list, or an empty one")
+		return nil
+	}
+	return node.Content
+}
+
+// texts returns the items of a list of different texts.
+func (l *loader) texts(node *yaml.Node) []string {
+	var all []string
+	for _, item := range l.list(node) {
+		text := l.text(item)
+		if slices.Contains(all, text) {
+			l.wrong(item.Line, "%q twice", text)
+		}
+		all = append(all, text)
+	}
+	return all
+}
+
+// rule reads one rule.
+func (l *loader) rule(node *yaml.Node) Rule {
+	values := l.mapping(node)
+	l.known(node, "id", "title", "enforcement", "match", "message", "remediation", "docs_url", "owner", "severity", "tags",
+		"redact", "examples")
+	r := Rule{FileExclude: l.file.Exclude}
+	if r.ID = l.text(values["id"]); values["match"] == nil {
+		l.wrong(node.Line, "no match")
+		return r
+	}
+	match := values["match"]
+	values = l.mapping(match)
+	l.known(match, l.matchKeys()...)
+	texts := func(key string) []string {
+		if values[key] == nil {
+			return nil
+		}
+		return l.texts(values[key])
+	}
+	r.Files, r.Exclude = texts("files"), texts("exclude")
+	r.ForbiddenFiles, r.RequiredFiles = texts("forbidden_files"), texts("required_files")
+	seen := map[string]bool{}
+	items := func(key string) []Item {
+		if values[key] == nil {
+			return nil
+		}
+		var items []Item
+		for _, node := range l.list(values[key]) {
+			item := l.item(node)
+			if seen[item.Name] {
+				l.wrong(node.Line, "the item %s twice", item.Name)
+			}
+			seen[item.Name] = true
+			items = append(items, item)
+		}
+		return items
+	}
+	r.Forbidden, r.Absent, r.Required = items("forbidden_patterns"), items("required_absent"), items("required_patterns")
+	if pathCase := values["path_case"]; pathCase != nil {
+		r.IgnorePathCase = true
+		if l.text(pathCase) != "ignore" {
+			l.wrong(pathCase.Line, "path_case is ignore, or is not there")
+		}
+		if r.Files == nil && r.ForbiddenFiles == nil {
+			l.wrong(pathCase.Line, "path_case without files or forbidden_files")
+		}
+		for _, key := range []string{"files", "forbidden_files"} {
+			if values[key] == nil {
+				continue
+			}
+			for _, glob := range values[key].Content {
+				if mixedRange(glob.Value) {
+					l.wrong(glob.Line, "a range of letters and others")
+				}
+			}
+		}
+	}
+	l.whole(match, values, r)
+	return r
+}
+
+// matchKeys are the keys that a match may have in this file.
+func (l *loader) matchKeys() []string {
+	keys := []string{"files", "exclude"}
+	boundary, invariant := l.file.Type != "invariant", l.file.Type != "boundary"
+	if boundary {
+		keys = append(keys, "forbidden_patterns")
+	}
+	if invariant {
+		keys = append(keys, "required_absent")
+	}
+	if l.file.Version != "0.2" {
+		return keys
+	}
+	if invariant {
+		keys = append(keys, "required_patterns", "required_files")
+	}
+	return append(keys, "forbidden_files", "path_case")
+}
+
+// whole notes what a rule lacks.
+func (l *loader) whole(match *yaml.Node, values map[string]*yaml.Node, r Rule) {
+	items := values["forbidden_patterns"] != nil || values["required_absent"] != nil || values["required_patterns"] != nil
+	paths := values["forbidden_files"] != nil || values["required_files"] != nil
+	files := values["files"]
+	switch {
+	case !items && !paths:
+		l.wrong(match.Line, "nothing to look for")
+	case items && files == nil:
+		l.wrong(match.Line, "items without files")
+	case !items && files != nil:
+		l.wrong(files.Line, "files without items")
+	}
+}

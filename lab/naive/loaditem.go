@@ -1,0 +1,114 @@
+package naive
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+)
+
+// item reads a pattern item: a text, or a mapping.
+func (l *loader) item(node *yaml.Node) Item {
+	if node.Kind != yaml.MappingNode || l.file.Version != "0.2" {
+		text := l.text(node)
+		return Item{Name: l.name(text), Text: text}
+	}
+	values := l.mapping(node)
+	switch {
+	case values["key"] != nil || values["each"] != nil:
+		l.wrong(node.Line, "keys are not for this program")
+	case values["text"] != nil && values["regex"] != nil, values["text"] == nil && values["regex"] == nil:
+		l.wrong(node.Line, "not exactly one of text and regex")
+	case values["regex"] != nil:
+		return l.regex(node, values)
+	default:
+		return l.textItem(node, values)
+	}
+	return Item{}
+}
+
+// name is what a plain text is called.
+func (l *loader) name(text string) string {
+	if l.file.Version == "0.2" && strings.HasPrefix(text, "{") {
+		return jsonString(text)
+	}
+	return text
+}
+
+func (l *loader) regex(node *yaml.Node, values map[string]*yaml.Node) Item {
+	l.known(node, "regex")
+	expr := l.text(values["regex"])
+	re, err := compile(expr)
+	if err != nil {
+		l.wrong(values["regex"].Line, "%v", err)
+	}
+	return Item{Name: "{" + `"regex":` + jsonString(expr) + "}", Regexp: re}
+}
+
+func (l *loader) textItem(node *yaml.Node, values map[string]*yaml.Node) Item {
+	l.known(node, "text", "spaces", "words", "case")
+	text := l.text(values["text"])
+	i := Item{
+		Text:   text,
+		Spaces: l.option(values["spaces"], "any"), Words: l.option(values["words"], "true"), IgnoreCase: l.option(values["case"], "ignore"),
+	}
+	if text == "" {
+		return i
+	}
+	const blanks = " \t"
+	switch {
+	case i.Spaces && !strings.ContainsAny(text, blanks):
+		l.wrong(values["spaces"].Line, "spaces without a space")
+	case i.Spaces && strings.Trim(text, blanks) != text:
+		l.wrong(values["spaces"].Line, "spaces with a space at an end")
+	}
+	if i.IgnoreCase && !strings.ContainsFunc(text, func(r rune) bool { return r < 128 && letterCase(byte(r)) != 0 }) {
+		l.wrong(values["case"].Line, "case without a letter")
+	}
+	if i.Words && !isWord(uint32(text[0])) && !isWord(uint32(text[len(text)-1])) {
+		l.wrong(values["words"].Line, "words without a word character at an end")
+	}
+	if i.Name = l.name(text); i.Spaces || i.Words || i.IgnoreCase {
+		i.Name = `{"text":` + jsonString(text)
+		if i.Spaces {
+			i.Name += `,"spaces":"any"`
+		}
+		if i.Words {
+			i.Name += `,"words":true`
+		}
+		if i.IgnoreCase {
+			i.Name += `,"case":"ignore"`
+		}
+		i.Name += "}"
+	}
+	return i
+}
+
+// option reports whether an option is there; it has one value.
+func (l *loader) option(node *yaml.Node, value string) bool {
+	if node != nil && l.text(node) != value {
+		l.wrong(node.Line, "not the value %s", value)
+	}
+	return node != nil
+}
+
+// jsonString writes a text in JSON, and escapes only what has to be.
+func jsonString(s string) string {
+	var b strings.Builder
+	b.WriteByte('"')
+	for _, r := range s {
+		short := slices.Index([]rune("\"\\\b\f\n\r\t"), r)
+		switch {
+		case short >= 0:
+			b.WriteByte('\\')
+			b.WriteByte(`"\bfnrt`[short])
+		case r < ' ':
+			fmt.Fprintf(&b, `\u%04x`, r)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	b.WriteByte('"')
+	return b.String()
+}

@@ -1,0 +1,219 @@
+// Package naive is a second policyscan, written from the specification of bundles 0.1 and 0.2 alone, to compare with
+// the first: what it finds in a tree, at which places, and which bundles it refuses.
+//
+// It is as simple as it can be: whole contents in memory, each encoding at each position by itself, Go's regexp on each
+// line. So it is slow, and easy to check against the page by reading.
+//
+// It knows texts with their options, regular expressions, required and forbidden files, and the ways to choose files.
+// It does not know keys, allowances, submodules, or links to what is not a regular file of the tree; nor all that a
+// bundle 0.1 refuses (tags, anchors, globs that can never match), since the first program is compared with that
+// elsewhere.
+package naive
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// A File is what a path of the tree has.
+type File struct {
+	Path    string
+	Content string // of a link its target
+	Kind    Kind
+}
+
+// A Kind is what a path of the tree is.
+type Kind string
+
+const (
+	Regular Kind = "regular"
+	Link    Kind = "link"
+	FIFO    Kind = "fifo"
+)
+
+// A Scan is what is judged.
+type Scan struct {
+	Tree []File
+	// Changed has the paths of the tree that are scanned, if it is not nil: the others only count as required files.
+	Changed map[string]bool
+	// WithoutRequiredFiles is for the scopes that do not see the whole tree.
+	WithoutRequiredFiles bool
+	// EmptyIsFine is for changes: nothing to scan is then no error.
+	EmptyIsFine bool
+}
+
+// An Outcome is what the program has to report.
+type Outcome struct {
+	Verdict    string // PASS or FAIL
+	Status     int    // the exit status
+	Violations []Violation
+	Errors     []Error
+	Excluded   []Excluded
+}
+
+// A Violation has the members of the verdict that have these names, but for Path.
+type Violation struct {
+	RuleID, File, Kind, Pattern              string
+	Offset, Line, Column, EndLine, EndColumn int
+	Encoding                                 string
+	Occurrences                              int
+}
+
+// An Error is a code, and the file that it is about, as the verdict writes it.
+type Error struct {
+	Code, File string
+}
+
+// Excluded is how many paths the exclude of a rule file took from its rules.
+type Excluded struct {
+	File  string
+	Count int
+}
+
+// Judge says what the bundle finds in the tree.
+func Judge(b *Bundle, s Scan) Outcome {
+	files := slices.SortedFunc(slices.Values(s.Tree), func(a, b File) int { return cmp.Compare(a.Path, b.Path) })
+	var scanned []File
+	for _, f := range files {
+		if s.Changed == nil || s.Changed[f.Path] {
+			scanned = append(scanned, f)
+		}
+	}
+	var o Outcome
+	for _, r := range b.Enforced() {
+		if !s.WithoutRequiredFiles {
+			o.Violations = append(o.Violations, missingFiles(r, files)...)
+		}
+		for _, f := range scanned {
+			o.Violations = append(o.Violations, judgeFile(r, f)...)
+		}
+	}
+	if len(scanned) == 0 && !s.EmptyIsFine {
+		o.Errors = append(o.Errors, Error{"E_EMPTY", ""})
+	}
+	for _, f := range scanned {
+		o.Errors = append(o.Errors, undecided(b, f, files)...)
+	}
+	for _, file := range b.Files {
+		if len(file.Exclude) > 0 && file.Type != "deprecated" {
+			o.Excluded = append(o.Excluded, Excluded{"rules/" + file.Name, countExcluded(file, scanned)})
+		}
+	}
+	o.Verdict, o.Status = "PASS", 0
+	if len(o.Errors) > 0 {
+		o.Verdict, o.Status = "FAIL", 2
+	}
+	if len(o.Violations) > 0 {
+		o.Verdict, o.Status = "FAIL", 1
+	}
+	return o
+}
+
+// judgeFile returns the violations of one rule in one file.
+func judgeFile(r Rule, f File) []Violation {
+	var found []Violation
+	if r.Selects(f.Path) && f.Kind != FIFO {
+		for _, item := range append(slices.Clone(r.Forbidden), r.Absent...) {
+			if finds := item.Find(f.Content); len(finds) > 0 {
+				v := at(f.Content, evidence(item, f.Content, finds))
+				v.RuleID, v.File, v.Kind, v.Pattern, v.Occurrences = r.ID, Written(f.Path), item.Kind(), item.Name, len(finds)
+				found = append(found, v)
+			}
+		}
+		for _, item := range r.Required {
+			if f.Kind == Regular && !item.IsIn(f.Content) {
+				v := missingIn(f.Content)
+				v.RuleID, v.File, v.Kind, v.Pattern, v.Occurrences = r.ID, Written(f.Path), "missing", item.Name, 1
+				found = append(found, v)
+			}
+		}
+	}
+	for _, glob := range r.ForbiddenFiles {
+		if r.matches(glob, f.Path) && !r.excludes(f.Path) {
+			found = append(found, Violation{
+				RuleID: r.ID, File: Written(f.Path), Kind: "file", Pattern: glob, Line: 1, Column: 1, EndLine: 1, EndColumn: 1, Occurrences: 1,
+			})
+		}
+	}
+	return found
+}
+
+// missingFiles returns a violation for each glob of required_files without a file.
+func missingFiles(r Rule, tree []File) []Violation {
+	var missing []Violation
+	for _, glob := range r.RequiredFiles {
+		there := slices.ContainsFunc(tree, func(f File) bool {
+			return f.Kind == Regular && f.Content != "" && Match(glob, f.Path) && !r.excludes(f.Path)
+		})
+		if !there {
+			missing = append(missing, Violation{RuleID: r.ID, Kind: "missing", Pattern: glob, Occurrences: 1})
+		}
+	}
+	return missing
+}
+
+// undecided returns the errors about one file: content that cannot be had, and links to what is not selected.
+func undecided(b *Bundle, f File, tree []File) []Error {
+	for _, r := range b.Enforced() {
+		if !r.Selects(f.Path) {
+			continue
+		}
+		switch f.Kind {
+		case FIFO:
+			return []Error{{"E_NOT_REGULAR", Written(f.Path)}}
+		case Link:
+			if !r.Selects(resolve(f, tree)) {
+				return []Error{{"E_LINK", Written(f.Path)}}
+			}
+		}
+	}
+	return nil
+}
+
+// resolve returns the path to which a link leads: a file in the same folder.
+func resolve(link File, tree []File) string {
+	folder := link.Path[:strings.LastIndex(link.Path, "/")+1]
+	target := folder + link.Content
+	for _, f := range tree {
+		if f.Path == target && f.Kind == Link {
+			return resolve(f, tree)
+		}
+	}
+	return target
+}
+
+// countExcluded counts the paths that a rule of the file would have selected if the file had no exclude.
+func countExcluded(file RuleFile, scanned []File) int {
+	count := 0
+	for _, f := range scanned {
+		would := slices.ContainsFunc(file.Rules, func(r Rule) bool {
+			r.FileExclude = nil
+			forbidden := slices.ContainsFunc(r.ForbiddenFiles, func(glob string) bool { return r.matches(glob, f.Path) })
+			return r.Selects(f.Path) || forbidden && !r.excludes(f.Path)
+		})
+		if would && anyMatch(file.Exclude, f.Path) {
+			count++
+		}
+	}
+	return count
+}
+
+// Written is a path as the verdict writes it.
+func Written(path string) string {
+	var b strings.Builder
+	for i, r := range path {
+		switch {
+		case r == '\\':
+			b.WriteString(`\\`)
+		case r == 0xFFFD && path[i] != 0xEF:
+			const digits = "0123456789abcdef"
+			b.WriteString(`\x`)
+			b.WriteByte(digits[path[i]>>4])
+			b.WriteByte(digits[path[i]&15])
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,216 @@
+package naive
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// A pair is a bundle and a tree, and how the tree is scanned.
+type pair struct {
+	files      []ruleText
+	tree, base []File // base is for a change
+	scope      string // full, files, stdin, diff, staged
+	bad        string // what is wrong with the bundle, by which it has to be refused; else empty
+}
+
+// A ruleText is a rule file before it is YAML.
+type ruleText struct {
+	name, version, kind string   // kind is the value of type
+	head                []string // further lines before the rules
+	exclude             []string // each an item of YAML, like all that follows
+	rules               []ruleYAML
+	raw                 string // the whole file, if it is not empty
+}
+
+type ruleYAML struct {
+	id    string
+	lines []string // of the match
+	lists []listYAML
+}
+
+type listYAML struct {
+	key   string
+	items []string
+}
+
+// yaml writes a rule file. Each item is on a line of its own, so that a mistake has a line.
+func (f ruleText) yaml() string {
+	if f.raw != "" {
+		return f.raw
+	}
+	var b strings.Builder
+	if f.version != "" {
+		fmt.Fprintf(&b, "bundle: %s\n", quote(f.version))
+	}
+	if f.kind != "" {
+		fmt.Fprintf(&b, "type: %s\n", f.kind)
+	}
+	for _, line := range f.head {
+		b.WriteString(line + "\n")
+	}
+	if len(f.exclude) > 0 {
+		b.WriteString("exclude:\n")
+		for _, item := range f.exclude {
+			b.WriteString("  - " + item + "\n")
+		}
+	}
+	if len(f.rules) == 0 {
+		b.WriteString("rules: []\n")
+		return b.String()
+	}
+	b.WriteString("rules:\n")
+	for _, r := range f.rules {
+		fmt.Fprintf(&b, "  - id: %s\n    title: t\n    enforcement: {mode: fail}\n    match:\n", r.id)
+		for _, line := range r.lines {
+			b.WriteString("      " + line + "\n")
+		}
+		for _, l := range r.lists {
+			b.WriteString("      " + l.key + ":\n")
+			for _, item := range l.items {
+				b.WriteString("        - " + item + "\n")
+			}
+		}
+	}
+	return b.String()
+}
+
+// quote writes a text as YAML.
+func quote(s string) string {
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\r", `\r`, "\t", `\t`).Replace(s) + `"`
+}
+
+// rules are the files of the bundle, by their path in rules/.
+func (p pair) rules() map[string]string {
+	files := map[string]string{}
+	for _, f := range p.files {
+		files[f.name] = f.yaml()
+	}
+	return files
+}
+
+// String writes all of a pair, for a person.
+func (p pair) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "scope %s\n", p.scope)
+	if p.bad != "" {
+		fmt.Fprintf(&b, "the bundle has %s\n", p.bad)
+	}
+	for _, f := range p.files {
+		fmt.Fprintf(&b, "--- rules/%s\n%s", f.name, f.yaml())
+	}
+	for _, f := range p.base {
+		fmt.Fprintf(&b, "--- base: %q %s %q\n", f.Path, f.Kind, f.Content)
+	}
+	for _, f := range p.tree {
+		fmt.Fprintf(&b, "--- %q %s %q\n", f.Path, f.Kind, f.Content)
+	}
+	return b.String()
+}
+
+// shrink makes the pair smaller as long as it stays interesting.
+func shrink(p pair, interesting func(pair) bool) pair {
+	for again := true; again; {
+		again = false
+		for smaller := range p.smaller() {
+			if interesting(smaller) {
+				p, again = smaller, true
+				break
+			}
+		}
+	}
+	return p
+}
+
+// without is a list without its item i.
+func without[T any](list []T, i int) []T { return slices.Delete(slices.Clone(list), i, i+1) }
+
+// with is a list with another item i.
+func with[T any](list []T, i int, item T) []T {
+	list = slices.Clone(list)
+	list[i] = item
+	return list
+}
+
+// smaller gives pairs with one thing less: a rule file, a rule, a list, an item, a file, a piece of a content.
+func (p pair) smaller() func(yield func(pair) bool) {
+	return func(yield func(pair) bool) {
+		try := func(change func(q *pair)) bool {
+			q := p
+			change(&q)
+			return yield(q)
+		}
+		for i := range p.tree {
+			if !try(func(q *pair) { q.tree = without(q.tree, i) }) {
+				return
+			}
+		}
+		for i := range p.base {
+			if !try(func(q *pair) { q.base = without(q.base, i) }) {
+				return
+			}
+		}
+		for i, f := range p.files {
+			if !try(func(q *pair) { q.files = without(q.files, i) }) {
+				return
+			}
+			for smaller := range f.smaller() {
+				if !try(func(q *pair) { q.files = with(q.files, i, smaller) }) {
+					return
+				}
+			}
+		}
+		for i, f := range p.tree {
+			for size := len(f.Content) / 2; size > 0 && f.Kind == Regular; size /= 2 {
+				for at := 0; at+size <= len(f.Content); at += size {
+					shorter := f
+					shorter.Content = f.Content[:at] + f.Content[at+size:]
+					if !try(func(q *pair) { q.tree = with(q.tree, i, shorter) }) {
+						return
+					}
+				}
+			}
+		}
+	}
+}
+
+func (f ruleText) smaller() func(yield func(ruleText) bool) {
+	return func(yield func(ruleText) bool) {
+		try := func(change func(g *ruleText)) bool {
+			g := f
+			change(&g)
+			return yield(g)
+		}
+		for i := range f.exclude {
+			if !try(func(g *ruleText) { g.exclude = without(g.exclude, i) }) {
+				return
+			}
+		}
+		for i, r := range f.rules {
+			if !try(func(g *ruleText) { g.rules = without(g.rules, i) }) {
+				return
+			}
+			for j := range r.lines {
+				r := r
+				r.lines = without(r.lines, j)
+				if !try(func(g *ruleText) { g.rules = with(g.rules, i, r) }) {
+					return
+				}
+			}
+			for j, l := range r.lists {
+				r := r
+				for k := range l.items {
+					r.lists = with(r.lists, j, listYAML{l.key, without(l.items, k)})
+					if len(l.items) > 1 && !try(func(g *ruleText) { g.rules = with(g.rules, i, r) }) {
+						return
+					}
+				}
+				r.lists = f.rules[i].lists
+				r.lists = without(r.lists, j)
+				if !try(func(g *ruleText) { g.rules = with(g.rules, i, r) }) {
+					return
+				}
+			}
+		}
+	}
+}

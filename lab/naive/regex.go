@@ -1,0 +1,197 @@
+package naive
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"regexp"
+	"regexp/syntax"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// compile compiles an expression, or says why a bundle may not have it.
+func compile(expr string) (*regexp.Regexp, error) {
+	if strings.ContainsFunc(expr, unicode.IsControl) {
+		return nil, errors.New("a control character as it is")
+	}
+	re, err := regexp.Compile(expr)
+	if err != nil {
+		return nil, err
+	}
+	tree, err := syntax.Parse(expr, syntax.Perl)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("regexp compiles what regexp/syntax does not parse: %w", err)
+	case shortest(tree) == 0:
+		return nil, errors.New("it matches the empty text, assertions aside")
+	case !withinLine(tree):
+		return nil, errors.New("it matches only across a line end")
+	}
+	return re, nil
+}
+
+// shortest is the number of characters of the shortest match, assertions aside. What never matches counts as long.
+func shortest(re *syntax.Regexp) int {
+	switch re.Op {
+	case syntax.OpNoMatch:
+		return 1
+	case syntax.OpLiteral:
+		return len(re.Rune)
+	case syntax.OpCharClass, syntax.OpAnyChar, syntax.OpAnyCharNotNL:
+		return 1
+	case syntax.OpCapture, syntax.OpPlus:
+		return shortest(re.Sub[0])
+	case syntax.OpRepeat:
+		return re.Min * shortest(re.Sub[0])
+	case syntax.OpConcat:
+		sum := 0
+		for _, sub := range re.Sub {
+			sum += shortest(sub)
+		}
+		return sum
+	case syntax.OpAlternate:
+		least := shortest(re.Sub[0])
+		for _, sub := range re.Sub[1:] {
+			least = min(least, shortest(sub))
+		}
+		return least
+	}
+	return 0 // an assertion, the empty text, a star or a question mark
+}
+
+// withinLine reports whether the expression has a match without LF and CR, assertions aside.
+func withinLine(re *syntax.Regexp) bool {
+	isEnd := func(r rune) bool { return r == '\n' || r == '\r' }
+	switch re.Op {
+	case syntax.OpLiteral:
+		return !slices.ContainsFunc(re.Rune, isEnd)
+	case syntax.OpCharClass:
+		for i := 0; i < len(re.Rune); i += 2 {
+			for r := re.Rune[i]; r <= re.Rune[i+1]; r++ {
+				if !isEnd(r) {
+					return true
+				}
+			}
+		}
+		return len(re.Rune) == 0
+	case syntax.OpCapture, syntax.OpPlus:
+		return withinLine(re.Sub[0])
+	case syntax.OpRepeat:
+		return re.Min == 0 || withinLine(re.Sub[0])
+	case syntax.OpConcat:
+		return !slices.ContainsFunc(re.Sub, func(sub *syntax.Regexp) bool { return !withinLine(sub) })
+	case syntax.OpAlternate:
+		return slices.ContainsFunc(re.Sub, withinLine)
+	}
+	return true
+}
+
+// A regexFind is a match, with its reading.
+type regexFind struct {
+	Find
+	reading int // the order in which the reading counts
+}
+
+// findRegexp looks through all readings, and counts over all of them together from the left.
+func (i Item) findRegexp(content string) []Find {
+	var all []regexFind
+	for n, r := range readings(content) {
+		for _, f := range i.inReading(content, r.encoding, r.start) {
+			all = append(all, regexFind{f, n})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b regexFind) int {
+		return cmp.Or(cmp.Compare(a.Offset, b.Offset), cmp.Compare(a.reading, b.reading))
+	})
+	var finds []Find
+	end := 0
+	for _, f := range all {
+		if f.Offset >= end {
+			finds, end = append(finds, f.Find), f.End
+		}
+	}
+	return finds
+}
+
+// A reading is an encoding from an offset on.
+type reading struct {
+	encoding Encoding
+	start    int
+}
+
+// readings are UTF-8, and if the content has a UTF-16 or UTF-32 mark or a NUL byte, the others from offset 0 and from
+// behind each mark that it begins with.
+func readings(content string) []reading {
+	all := []reading{{Encodings()[0], 0}}
+	wide := strings.Contains(content, "\x00")
+	starts := []int{0}
+	for _, e := range Encodings() {
+		if e.isMarkOf(content) {
+			wide = wide || e.Unit > 1
+			starts = append(starts, len(e.mark()))
+		}
+	}
+	if !wide {
+		return all
+	}
+	slices.Sort(starts)
+	for _, e := range Encodings()[1:] {
+		for _, start := range starts {
+			all = append(all, reading{e, start})
+		}
+	}
+	return all
+}
+
+// inReading returns the matches in each line, the first 100 of each.
+func (i Item) inReading(content string, e Encoding, start int) []Find {
+	var finds []Find
+	for _, line := range lines(content, e, start) {
+		for _, m := range i.Regexp.FindAllStringIndex(line.text, 100) {
+			finds = append(finds, Find{line.offsets[m[0]], line.offsets[m[1]], e})
+		}
+	}
+	return finds
+}
+
+// A line is its text without its end, and for each byte of the text, and its end, the offset in the content.
+type line struct {
+	text    string
+	offsets []int
+}
+
+// lines reads a content from an offset on, without a byte order mark at the start of the content.
+func lines(content string, e Encoding, start int) []line {
+	var all []line
+	var text []byte
+	var offsets []int
+	at := start
+	finish := func(end int) {
+		all = append(all, line{string(text), append(offsets, end)})
+		text, offsets = nil, nil
+	}
+	for {
+		r, size := e.runeAt(content, at)
+		switch {
+		case size == 0:
+			finish(at)
+			return all
+		case r == '\uFEFF' && at == 0:
+		case r == '\n':
+			finish(at)
+		case r == '\r':
+			finish(at)
+			if next, more := e.runeAt(content, at+size); next == '\n' {
+				size += more
+			}
+		default:
+			for range len(string(r)) {
+				offsets = append(offsets, at)
+			}
+			text = append(text, string(r)...)
+		}
+		at += size
+	}
+}

@@ -1,0 +1,381 @@
+package naive
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/policyscan/policyscan/lab/build"
+)
+
+var (
+	pairs  = flag.Int("pairs", 0, "how many pairs of bundle and tree the two programs judge")
+	seed   = flag.Uint64("seed", 1, "of the pairs")
+	only   = flag.Int("only", -1, "one pair, by its number")
+	bundle = flag.String("bundle", "0.2", "0.1 for pairs with bundles of that version alone")
+)
+
+// TestSecond compares policyscan with this package, over generated pairs of a bundle and a tree: the verdict, the exit
+// status, each violation with its place and its count, in their order, the errors, and what excludes took.
+func TestSecond(t *testing.T) {
+	if *pairs == 0 {
+		t.Skip("100,000 pairs take an hour; see make second")
+	}
+	status := build.WithProgram(func(program string) int {
+		compareAll(t, program)
+		return 0
+	})
+	if status != 0 {
+		t.Fatal("policyscan cannot be built")
+	}
+}
+
+// compareAll shares the pairs among the processors.
+func compareAll(t *testing.T, program string) {
+	var mu sync.Mutex
+	next, different := 0, 0
+	counts := map[string]int{}
+	take := func() (int, bool) {
+		mu.Lock()
+		defer mu.Unlock()
+		next++
+		return next - 1, next <= *pairs && different < 5
+	}
+	var all sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		folder := t.TempDir()
+		all.Go(func() {
+			c := comparer{program, folder}
+			for n, ok := take(); ok; n, ok = take() {
+				if *only >= 0 && n != *only {
+					continue
+				}
+				p := newPair(n)
+				found, err := c.compare(p)
+				mu.Lock()
+				counts["pairs"]++
+				for _, what := range found {
+					counts[what]++
+				}
+				mu.Unlock()
+				if err == nil {
+					continue
+				}
+				p = shrink(p, func(p pair) bool {
+					_, err := c.compare(p)
+					return err != nil
+				})
+				_, err = c.compare(p)
+				mu.Lock()
+				different++
+				t.Errorf("pair %d (-seed %d -pairs %d -only %d), as small as it gets:\n%v\n%v", n, *seed, n+1, n, p, err)
+				mu.Unlock()
+			}
+		})
+	}
+	all.Wait()
+	t.Logf("measured: %d pairs, %d differ; %v", counts["pairs"], different, counts)
+}
+
+// newPair makes the pair of a number.
+func newPair(n int) pair {
+	g := &generator{Rand: rand.New(rand.NewPCG(*seed, uint64(n))), newer: *bundle == "0.2", regexes: true}
+	if g.newer && g.percent(10) {
+		g.newer = false
+	}
+	p := pair{files: g.bundle(), scope: g.scope()}
+	p.tree, p.base = g.trees(p.scope)
+	if p.scope == "stdin" {
+		p.tree = []File{g.file()}
+	}
+	if *bundle == "0.2" && g.percent(15) {
+		g.damage(&p)
+	}
+	return p
+}
+
+// A comparer runs the program, in a folder of its own.
+type comparer struct {
+	program, folder string
+}
+
+// compare judges a pair by both programs and returns what it had, for the counts, and how they differ.
+func (c comparer) compare(p pair) (had []string, err error) {
+	for _, name := range []string{"policy", "tree"} {
+		if err := os.RemoveAll(filepath.Join(c.folder, name)); err != nil {
+			return nil, err
+		}
+	}
+	rules, tree := filepath.Join(c.folder, "policy", "rules"), filepath.Join(c.folder, "tree")
+	if err := errors.Join(os.MkdirAll(rules, 0o777), os.MkdirAll(tree, 0o777)); err != nil {
+		return nil, err
+	}
+	var files []File
+	for name, content := range p.rules() {
+		files = append(files, File{name, content, Regular})
+	}
+	if err := WriteTree(rules, files); err != nil {
+		return nil, err
+	}
+	read, err := ReadRules(filepath.Join(c.folder, "policy"))
+	if err != nil {
+		return nil, err
+	}
+	b, mistakes := Load(read)
+	if p.bad != "" && len(mistakes) == 0 {
+		return nil, errors.New("naively the bundle is accepted")
+	}
+	got, err := c.run(p, tree)
+	if err != nil {
+		return nil, err
+	}
+	if len(mistakes) > 0 {
+		return []string{"refused"}, got.refuses(mistakes)
+	}
+	scan, err := p.scan(tree)
+	if err != nil {
+		return nil, err
+	}
+	want := Judge(b, scan)
+	had = append(had, p.scope)
+	for _, v := range want.Violations {
+		had = append(had, v.Kind)
+		if v.Encoding != "" && v.Encoding != "utf-8" {
+			had = append(had, "wide")
+		}
+	}
+	return had, got.differs(want)
+}
+
+// scan is what of the pair is judged, read again from the folder where it is one.
+func (p pair) scan(folder string) (Scan, error) {
+	s := Scan{Tree: p.tree}
+	switch p.scope {
+	case "full", "files":
+		var err error
+		if s.Tree, err = ReadTree(folder); err != nil {
+			return s, err
+		}
+		if p.scope == "full" {
+			return s, nil
+		}
+		s.WithoutRequiredFiles = true
+		s.Changed = map[string]bool{}
+		for _, f := range p.listed() {
+			s.Changed[f.Path] = true
+		}
+	case "stdin":
+		s.WithoutRequiredFiles = true
+	case "diff", "staged":
+		s.Changed, s.EmptyIsFine = map[string]bool{}, true
+		for _, f := range p.tree {
+			s.Changed[f.Path] = !slices.Contains(p.base, f)
+		}
+	}
+	return s, nil
+}
+
+// listed are the files that --files-from lists: every other one.
+func (p pair) listed() []File {
+	var files []File
+	for i, f := range p.tree {
+		if i%2 == 0 && f.Kind == Regular {
+			files = append(files, f)
+		}
+	}
+	return files
+}
+
+// run runs the program on a pair.
+func (c comparer) run(p pair, tree string) (*document, error) {
+	args := []string{"scan", "--quiet", "--output", "-", "--policy", filepath.Join(c.folder, "policy")}
+	cmd := exec.Command(c.program)
+	var err error
+	switch p.scope {
+	case "full":
+		err = WriteTree(tree, p.tree)
+		args = append(args, tree)
+	case "files":
+		err = WriteTree(tree, p.tree)
+		args = append(args, "--files-from", "-")
+		var list bytes.Buffer
+		for _, f := range p.listed() {
+			list.WriteString(f.Path + "\x00")
+		}
+		cmd.Stdin = &list
+	case "stdin":
+		args = append(args, "--stdin", "--stdin-path", p.tree[0].Path)
+		cmd.Stdin = strings.NewReader(p.tree[0].Content)
+	case "diff":
+		err = commit(tree, p.base, p.tree)
+		args = append(args, "--diff-base", "before")
+	case "staged":
+		err = errors.Join(commit(tree, p.base, p.tree), git(tree, nil, "read-tree", "HEAD"), git(tree, nil, "update-ref", "HEAD", "before"))
+		args = append(args, "--staged")
+	}
+	if err != nil {
+		return nil, err
+	}
+	cmd.Args = append(cmd.Args, args...)
+	cmd.Dir = tree
+	var out, said bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &said
+	if err := cmd.Run(); err != nil && cmd.ProcessState == nil {
+		return nil, err
+	}
+	d := document{status: cmd.ProcessState.ExitCode(), said: said.String()}
+	if err := json.Unmarshal(out.Bytes(), &d); err != nil {
+		return nil, fmt.Errorf("status %d, no verdict: %w\n%s%s", d.status, err, &out, &said)
+	}
+	return &d, nil
+}
+
+// git runs git.
+func git(folder string, stdin []byte, args ...string) error {
+	cmd := exec.Command("git", args...)
+	cmd.Dir, cmd.Stdin = folder, bytes.NewReader(stdin)
+	cmd.Env = append(os.Environ(), "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("git %v: %w\n%s", args, err, out)
+	}
+	return nil
+}
+
+// commit makes a repository with two commits: the branch before, and HEAD.
+func commit(folder string, before, head []File) error {
+	var stream bytes.Buffer
+	for _, c := range []struct {
+		branch, from string
+		files        []File
+	}{{"before", "", before}, {"main", "from refs/heads/before\ndeleteall\n", head}} {
+		fmt.Fprintf(&stream, "commit refs/heads/%s\ncommitter a <a@example.com> 0 +0000\ndata 0\n%s", c.branch, c.from)
+		for _, f := range c.files {
+			fmt.Fprintf(&stream, "M 100644 inline \"%s\"\ndata %d\n%s\n", strings.ReplaceAll(f.Path, `\`, `\\`), len(f.Content), f.Content)
+		}
+	}
+	return errors.Join(
+		git(folder, nil, "init", "--quiet", "--initial-branch=main"),
+		git(folder, stream.Bytes(), "fast-import", "--quiet"),
+	)
+}
+
+// A document is what is compared of verdict.json.
+type document struct {
+	Verdict    string `json:"verdict"`
+	Complete   bool   `json:"complete"`
+	Violations []struct {
+		RuleID   string `json:"rule_id"`
+		File     string `json:"file"`
+		Evidence struct {
+			Kind        string `json:"kind"`
+			Pattern     string `json:"pattern"`
+			Offset      int    `json:"offset"`
+			Line        int    `json:"line"`
+			Column      int    `json:"column"`
+			EndLine     int    `json:"end_line"`
+			EndColumn   int    `json:"end_column"`
+			Occurrences int    `json:"occurrences"`
+			Encoding    string `json:"encoding"`
+		} `json:"evidence"`
+	} `json:"violations"`
+	Policy []struct {
+		Excluded []struct {
+			File  string `json:"file"`
+			Count int    `json:"count"`
+		} `json:"excluded"`
+	} `json:"policy"`
+	Errors []struct {
+		Code    string `json:"code"`
+		File    string `json:"file"`
+		Message string `json:"message"`
+	} `json:"errors"`
+
+	status int
+	said   string
+}
+
+// differs says how a verdict differs from the outcome.
+func (d *document) differs(want Outcome) error {
+	got := Outcome{Verdict: d.Verdict, Status: d.status}
+	for _, v := range d.Violations {
+		e := v.Evidence
+		got.Violations = append(got.Violations, Violation{
+			v.RuleID, v.File, e.Kind, e.Pattern, e.Offset, e.Line, e.Column, e.EndLine, e.EndColumn, e.Encoding, e.Occurrences,
+		})
+	}
+	for _, e := range d.Errors {
+		got.Errors = append(got.Errors, Error{e.Code, e.File})
+	}
+	for _, p := range d.Policy {
+		for _, e := range p.Excluded {
+			got.Excluded = append(got.Excluded, Excluded(e))
+		}
+	}
+	// Where a path is the violation, and not a place in a file, the page names no place.
+	for _, list := range [][]Violation{got.Violations, want.Violations} {
+		for i, v := range list {
+			if v.Kind == "file" || v.File == "" {
+				list[i] = Violation{RuleID: v.RuleID, File: v.File, Kind: v.Kind, Pattern: v.Pattern, Encoding: v.Encoding, Occurrences: v.Occurrences}
+			}
+		}
+	}
+	if fmt.Sprintf("%q", got) == fmt.Sprintf("%q", want) && d.Complete == (len(want.Errors) == 0) {
+		return nil
+	}
+	return fmt.Errorf("policyscan %s\nnaively    %s\n%s", got, want, d.said)
+}
+
+func (o Outcome) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s, status %d\n", o.Verdict, o.Status)
+	for _, v := range o.Violations {
+		fmt.Fprintf(&b, "    %q\n", fmt.Sprintf("%+v", v))
+	}
+	for _, e := range o.Errors {
+		fmt.Fprintf(&b, "    %+v\n", e)
+	}
+	for _, e := range o.Excluded {
+		fmt.Fprintf(&b, "    excluded %+v\n", e)
+	}
+	return b.String()
+}
+
+// refuses says whether the program refuses the bundle, too: by errors of bundles alone, and where there is one mistake
+// with a line, in that line.
+func (d *document) refuses(mistakes []Mistake) error {
+	problem := ""
+	switch m := mistakes[0]; {
+	case d.Verdict != "FAIL" || d.status != 2 || d.Complete || len(d.Errors) == 0 || len(d.Violations) > 0:
+		problem = "it is not refused"
+	case slices.ContainsFunc(d.Errors, func(e struct {
+		Code    string `json:"code"`
+		File    string `json:"file"`
+		Message string `json:"message"`
+	}) bool {
+		return !strings.HasPrefix(e.Code, "E_POLICY_") && e.Code != "E_NO_RULES"
+	}):
+		problem = "another error than a bundle's"
+	case len(mistakes) == 1 && m.Line > 0:
+		place := regexp.MustCompile(regexp.QuoteMeta("rules/"+m.File) + `:(\d+):\d+: `).FindStringSubmatch(d.Errors[0].Message)
+		if place == nil || place[1] != strconv.Itoa(m.Line) {
+			problem = "another place"
+		}
+	}
+	if problem == "" {
+		return nil
+	}
+	return fmt.Errorf("%s: policyscan %s, status %d, %+v\nnaively %+v\n%s", problem, d.Verdict, d.status, d.Errors, mistakes, d.said)
+}
