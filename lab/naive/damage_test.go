@@ -1,4 +1,299 @@
 package naive
 
-// damage makes one mistake in the bundle of a pair.
-func (g *generator) damage(p *pair) {}
+import (
+	"slices"
+	"strings"
+)
+
+// A damage makes one mistake in a bundle, and reports whether it could.
+type damage struct {
+	what string
+	do   func(g *generator, p *pair) bool
+}
+
+// damage makes one mistake, in the bundle of a pair.
+func (g *generator) damage(p *pair) {
+	for {
+		d := pick(g, damages()...)
+		if d.do(g, p) {
+			p.bad = d.what
+			return
+		}
+	}
+}
+
+// damages are all mistakes of the page that are about the files of a bundle, and the items and paths of rules.
+func damages() []damage {
+	all := []damage{
+		{"a 0.2 file, and boundaries.yml that is not", func(g *generator, p *pair) bool {
+			if p.files[0].version == "" || !slices.ContainsFunc(p.files[1:], func(f ruleText) bool { return f.version != "" }) {
+				return false
+			}
+			// With nothing else that a 0.1 file cannot have.
+			p.files[0] = ruleText{name: "boundaries.yml", rules: []ruleYAML{plainRule("OLD", "boundary")}}
+			return true
+		}},
+		{"no boundaries.yml", func(g *generator, p *pair) bool {
+			if len(p.files) == 1 {
+				return false
+			}
+			p.files = p.files[1:]
+			return true
+		}},
+		{"no invariants.yml in a 0.1 bundle", func(g *generator, p *pair) bool {
+			p.files = []ruleText{{name: "boundaries.yml", rules: []ruleYAML{plainRule("ONLY", "boundary")}}}
+			return true
+		}},
+		{"no rule at all", func(g *generator, p *pair) bool {
+			for i := range p.files {
+				if p.files[i].kind != "deprecated" && p.files[i].name != "deprecated.yml" {
+					p.files[i].rules = nil
+				}
+			}
+			return true
+		}},
+		{"another file without bundle", func(g *generator, p *pair) bool {
+			p.files = append(p.files, ruleText{name: "other.yml", rules: []ruleYAML{plainRule("OTHER", "boundary")}})
+			return true
+		}},
+		{"another file without type", func(g *generator, p *pair) bool { return addFile(g, p, ruleText{name: "other.yml", version: "0.2"}) }},
+		{"another file of an unknown type", func(g *generator, p *pair) bool {
+			return addFile(g, p, ruleText{name: "other.yml", version: "0.2", kind: pick(g, "boundaries", "Boundary", `" "`, "allowance", "[boundary]")})
+		}},
+		{"a file with .yaml", func(g *generator, p *pair) bool {
+			return addFile(g, p, ruleText{name: "other.yaml", version: "0.2", kind: "boundary"})
+		}},
+		{"a file in a folder", func(g *generator, p *pair) bool {
+			return addFile(g, p, ruleText{name: "sub/" + pick(g, "other.yml", "other.yaml", "boundaries.yml"), version: "0.2", kind: "boundary"})
+		}},
+		{"a type where the name says it", func(g *generator, p *pair) bool {
+			return change(g, p, func(f *ruleText) bool { return f.kind == "" && f.version != "" }, func(f *ruleText) {
+				f.head = append(f.head, "type: "+typeOf(*f))
+			})
+		}},
+		{"an unknown version", func(g *generator, p *pair) bool {
+			return change(g, p, func(f *ruleText) bool { return f.version != "" }, func(f *ruleText) { f.version = pick(g, "0.3", "1", "0.20", "0.2 ", "v0.2") })
+		}},
+		{"an exclude in a 0.1 file", func(g *generator, p *pair) bool {
+			return change(g, p, func(f *ruleText) bool { return f.version == "" }, func(f *ruleText) { f.head = append(f.head, `exclude: ["a"]`) })
+		}},
+		{"an exclude that is none", func(g *generator, p *pair) bool {
+			return change(g, p, func(f *ruleText) bool { return f.version != "" && len(f.exclude) == 0 }, func(f *ruleText) {
+				f.head = append(f.head, "exclude: "+pick(g, "[]", "a", "~", `[""]`, "[a, a]", "{a: b}"))
+			})
+		}},
+		{"an unknown key of a file", func(g *generator, p *pair) bool {
+			return change(g, p, func(f *ruleText) bool { return f.version != "" }, func(f *ruleText) { f.head = append(f.head, pick(g, "excludes: [a]", "version: 2", "files: [a]")) })
+		}},
+		{"an id twice", func(g *generator, p *pair) bool {
+			var ids []string
+			for _, f := range p.files {
+				for _, r := range f.rules {
+					ids = append(ids, r.id)
+				}
+			}
+			return addRule(g, p, "", func(kind string) ruleYAML { return plainRule(pick(g, ids...), kind) })
+		}},
+		{"a key of the other type", func(g *generator, p *pair) bool {
+			return addRule(g, p, "", func(kind string) ruleYAML {
+				r := plainRule("BAD", kind)
+				key := map[string]string{"boundary": pick(g, "required_absent", "required_patterns", "required_files"), "invariant": "forbidden_patterns", "deprecated": "each"}[kind]
+				r.lists = append(r.lists, listYAML{key, []string{"q"}})
+				return r
+			})
+		}},
+		{"a key of 0.2 in a 0.1 file", func(g *generator, p *pair) bool {
+			return addRule(g, p, "0.1", func(kind string) ruleYAML {
+				r := plainRule("BAD", kind)
+				if key := pick(g, "path_case", "forbidden_files", "required_files", "required_patterns"); key == "path_case" {
+					r.lines = append(r.lines, "path_case: ignore")
+				} else {
+					r.lists = append(r.lists, listYAML{key, []string{"q"}})
+				}
+				return r
+			})
+		}},
+		{"a mapping in a 0.1 file", func(g *generator, p *pair) bool {
+			return addRule(g, p, "0.1", func(kind string) ruleYAML {
+				return ruleWith("BAD", kind, pick(g, "{text: a}", "{regex: a}", `{text: "a b", spaces: any}`))
+			})
+		}},
+		{"a rule with nothing to look for", func(g *generator, p *pair) bool {
+			return addRule(g, p, "0.2", func(kind string) ruleYAML {
+				return ruleYAML{id: "BAD", lists: []listYAML{{pick(g, "exclude", "files"), []string{"a"}}}}
+			})
+		}},
+		{"items without files", func(g *generator, p *pair) bool {
+			return addRule(g, p, "", func(kind string) ruleYAML {
+				r := plainRule("BAD", kind)
+				r.lists = r.lists[1:]
+				return r
+			})
+		}},
+		{"files without items", func(g *generator, p *pair) bool {
+			return addRule(g, p, "0.2", func(kind string) ruleYAML {
+				return ruleYAML{id: "BAD", lists: []listYAML{{"files", []string{"a"}}, {"forbidden_files", []string{"b"}}}}
+			})
+		}},
+		{"path_case with another value", func(g *generator, p *pair) bool {
+			return addRule(g, p, "0.2", func(kind string) ruleYAML {
+				r := plainRule("BAD", kind)
+				r.lines = append(r.lines, "path_case: "+pick(g, "Ignore", "true", "fold", "~", `""`, "[ignore]"))
+				return r
+			})
+		}},
+		{"path_case without effect", func(g *generator, p *pair) bool {
+			return addRule(g, p, "0.2", func(kind string) ruleYAML {
+				if kind == "boundary" {
+					return ruleYAML{id: "BAD", lines: []string{"path_case: ignore"}}
+				}
+				return ruleYAML{id: "BAD", lines: []string{"path_case: ignore"}, lists: []listYAML{{"required_files", []string{"q"}}}}
+			})
+		}},
+		{"a range with a letter at one end", func(g *generator, p *pair) bool {
+			return addRule(g, p, "0.2", func(kind string) ruleYAML {
+				r := plainRule("BAD", kind)
+				r.lines = append(r.lines, "path_case: ignore")
+				glob := quote(pick(g, "[A-z].tf", "**/[0-a]", "[_-b]x", "x[!Z-a]", "a[x0-Z]b", "[a-é]"))
+				if g.percent(50) {
+					r.lists[0].items = append(r.lists[0].items, glob)
+				} else {
+					r.lists = append(r.lists, listYAML{"forbidden_files", []string{"q", glob}})
+				}
+				return r
+			})
+		}},
+		{"a list of paths that is none", func(g *generator, p *pair) bool {
+			return addRule(g, p, "0.2", func(kind string) ruleYAML {
+				r := plainRule("BAD", kind)
+				key := pick(g, "forbidden_files", "exclude")
+				if kind != "boundary" {
+					key = pick(g, key, "required_files")
+				}
+				r.lines = append(r.lines, key+": "+pick(g, "[]", "q", "~", `[""]`, "[q, q]", "{q: q}", "[~]"))
+				return r
+			})
+		}},
+		{"an item in two lists of a rule", func(g *generator, p *pair) bool {
+			return addRule(g, p, "0.2", func(kind string) ruleYAML {
+				one, two := same(g)
+				r := ruleWith("BAD", kind, one)
+				if kind == "boundary" {
+					r.lists[1].items = append(r.lists[1].items, two)
+				} else {
+					r.lists = append(r.lists, listYAML{"required_patterns", []string{two}})
+				}
+				return r
+			})
+		}},
+		{"an item twice", func(g *generator, p *pair) bool {
+			return addRule(g, p, "0.2", func(kind string) ruleYAML {
+				one, two := same(g)
+				return ruleWith("BAD", kind, one, "q", two)
+			})
+		}},
+	}
+	// Half of the damages are to items.
+	for range len(all) {
+		all = append(all, damage{"an item that is refused", func(g *generator, p *pair) bool {
+			return addRule(g, p, "0.2", func(kind string) ruleYAML {
+				r := ruleWith("BAD", kind, "q", pick(g, badItems()...))
+				if kind != "boundary" && g.percent(50) {
+					r.lists[1].key = "required_patterns"
+				}
+				return r
+			})
+		}})
+	}
+	return all
+}
+
+// same are two ways to write one item.
+func same(g *generator) (one, two string) {
+	ways := pick(g,
+		[]string{"x", "'x'", "{text: x}", `{text: "x"}`},
+		[]string{`{text: "a b", spaces: any, words: true}`, `{words: true, text: 'a b', spaces: "any"}`},
+		[]string{`{regex: 'x+'}`, `{regex: "x+"}`, "{regex: x+}"},
+		[]string{`"{a"`, `{text: "{a"}`},
+	)
+	return pick(g, ways...), pick(g, ways...)
+}
+
+// badItems are items that a 0.2 file cannot have.
+func badItems() []string {
+	var all []string
+	for _, text := range []string{
+		`"ab", spaces: any`, `"a\nb", spaces: any`, `" a b", spaces: any`, `"a b\t", spaces: any`, `"a b", spaces: one`, `"a b", spaces: true`, `"a b", spaces: ~`,
+		`"1=", case: ignore`, `"é` + "\u212a" + `", case: ignore`, `"a", case: sensitive`, `"a", case: true`,
+		`"=a=", words: true`, `"é", words: true`, `"\u212a.", words: true`, `"a", words: false`, `"a", words: any`,
+		`a, regex: b`, `a, foo: b`, `a, format: yaml`, `a, is: b`, `a, each: b`, `a, key: b`, `""`, `" "`, `~`, `[a]`, `{}`,
+	} {
+		all = append(all, "{text: "+text+"}")
+	}
+	for _, expr := range []string{
+		"(?=a)", "(?!a)b", "(?<=a)b", "(?<!a)b", `(a)\1`, `(?P=x)`, "a*", `\b`, "^$", "^", "a?|b", "(a|)", "a{0,3}", "(?:)", "(?i)", `\b\B`, "(?:a*)+", "(?:a?){2}",
+		`\n`, `\r\n`, `a\nb`, `(a|b)\r`, `[\n\r]a`, `a(?:\n)+`, `a\x0ab`, `(?:\n|\r)a`, `a\n{2,3}`, `[\n]`, `(?s:\n).`,
+		"a(", "[z-a]", "a**", "a{2000}", `\pX`, "[", `\`, "a)", "(?<n", "*a",
+	} {
+		all = append(all, "{regex: '"+expr+"'}")
+	}
+	for _, expr := range []string{`a\tb`, `a\n`, `a\u0085`, `\u007fa`, `\x1ba`, ``, ` `} {
+		all = append(all, `{regex: "`+expr+`"}`)
+	}
+	return append(all, "{}", "{spaces: any}", "{words: true}", "{texts: a}", "{regex: a, case: ignore}", "{regex: a, words: true}", "{regex: 'a b', spaces: any}",
+		"{regex: a, is: b}", "~", "[a]", "[]", `""`, `" "`, `"\t\n"`, "{x-note: a}", "{text: a, text: b}")
+}
+
+// plainRule is a rule with nothing special.
+func plainRule(id, kind string) ruleYAML { return ruleWith(id, kind, "plain") }
+
+// ruleWith is a rule with these forbidden items.
+func ruleWith(id, kind string, items ...string) ruleYAML {
+	key := "forbidden_patterns"
+	if kind == "invariant" {
+		key = "required_absent"
+	}
+	return ruleYAML{id: id, lists: []listYAML{{"files", []string{`"**"`}}, {key, items}}}
+}
+
+// typeOf is the type of a rule file.
+func typeOf(f ruleText) string {
+	switch f.name {
+	case "boundaries.yml":
+		return "boundary"
+	case "invariants.yml":
+		return "invariant"
+	case "deprecated.yml":
+		return "deprecated"
+	}
+	return f.kind
+}
+
+// addRule adds a rule to a file of this version, or of any.
+func addRule(g *generator, p *pair, version string, rule func(kind string) ruleYAML) bool {
+	return change(g, p, func(f *ruleText) bool { return version == "" || (version == "0.2") == (f.version == "0.2") }, func(f *ruleText) {
+		f.rules = append(slices.Clone(f.rules), rule(typeOf(*f)))
+	})
+}
+
+// addFile adds a file to a 0.2 bundle, with a rule if it has a type.
+func addFile(g *generator, p *pair, f ruleText) bool {
+	if p.files[0].version == "" {
+		return false
+	}
+	f.rules = []ruleYAML{plainRule("OTHER", "boundary")}
+	p.files = append(p.files, f)
+	return true
+}
+
+// change changes a file for which ok is true.
+func change(g *generator, p *pair, ok func(f *ruleText) bool, do func(f *ruleText)) bool {
+	for _, i := range g.Perm(len(p.files)) {
+		if f := p.files[i]; ok(&f) && !strings.Contains(f.name, "/") {
+			do(&f)
+			p.files = with(p.files, i, f)
+			return true
+		}
+	}
+	return false
+}

@@ -78,7 +78,7 @@ func (g *generator) textItem() string {
 func (g *generator) regex() string {
 	expr := g.expression(3)
 	for range 20 {
-		if _, err := compile(expr); err == nil {
+		if _, err := compile(expr); err == nil && strings.TrimSpace(expr) != "" {
 			break
 		}
 		expr = g.expression(3)

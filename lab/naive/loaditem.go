@@ -40,7 +40,7 @@ func (l *loader) regex(node *yaml.Node, values map[string]*yaml.Node) Item {
 	l.known(node, "regex")
 	expr := l.text(values["regex"])
 	re, err := compile(expr)
-	if err != nil {
+	if err != nil && expr != "" {
 		l.wrong(values["regex"].Line, "%v", err)
 	}
 	return Item{Name: "{" + `"regex":` + jsonString(expr) + "}", Regexp: re}
