@@ -156,7 +156,7 @@ func (l *loader) rule(node *yaml.Node) Rule {
 	}
 	r.Files, r.Exclude = texts("files"), texts("exclude")
 	r.ForbiddenFiles, r.RequiredFiles = texts("forbidden_files"), texts("required_files")
-	seen := map[string]bool{}
+	seen := map[string]string{}
 	items := func(key string) []Item {
 		if values[key] == nil {
 			return nil
@@ -164,10 +164,14 @@ func (l *loader) rule(node *yaml.Node) Rule {
 		var items []Item
 		for _, node := range l.list(values[key]) {
 			item := l.item(node)
-			if seen[item.Name] {
+			switch seen[item.Name] {
+			case "":
+			case key:
 				l.wrong(node.Line, "the item %s twice", item.Name)
+			default:
+				l.wrong(0, "the item %s in two lists", item.Name)
 			}
-			seen[item.Name] = true
+			seen[item.Name] = key
 			items = append(items, item)
 		}
 		return items
@@ -192,7 +196,7 @@ func (l *loader) rule(node *yaml.Node) Rule {
 			}
 		}
 	}
-	l.whole(match, values, r)
+	l.whole(values)
 	return r
 }
 
@@ -216,16 +220,15 @@ func (l *loader) matchKeys() []string {
 }
 
 // whole notes what a rule lacks.
-func (l *loader) whole(match *yaml.Node, values map[string]*yaml.Node, r Rule) {
+func (l *loader) whole(values map[string]*yaml.Node) {
 	items := values["forbidden_patterns"] != nil || values["required_absent"] != nil || values["required_patterns"] != nil
 	paths := values["forbidden_files"] != nil || values["required_files"] != nil
-	files := values["files"]
 	switch {
 	case !items && !paths:
-		l.wrong(match.Line, "nothing to look for")
-	case items && files == nil:
-		l.wrong(match.Line, "items without files")
-	case !items && files != nil:
-		l.wrong(files.Line, "files without items")
+		l.wrong(0, "nothing to look for")
+	case items && values["files"] == nil:
+		l.wrong(0, "items without files")
+	case !items && values["files"] != nil:
+		l.wrong(0, "files without items")
 	}
 }

@@ -141,7 +141,7 @@ func (p pair) smaller() func(yield func(pair) bool) {
 			return yield(q)
 		}
 		for i := range p.tree {
-			if !try(func(q *pair) { q.tree = without(q.tree, i) }) {
+			if p.scope != "stdin" && !try(func(q *pair) { q.tree = without(q.tree, i) }) {
 				return
 			}
 		}
