@@ -11,16 +11,18 @@ import (
 // A generator makes pairs in which almost everything nearly matches.
 type generator struct {
 	*rand.Rand
-	newer   bool     // bundles are 0.2
-	texts   []string // the texts of the bundle, from which contents are made
-	ids     int
-	regexes bool
+	newer bool     // bundles are 0.2
+	texts []string // the texts of the bundle, from which contents are made
+	ids   int
+	forms string // which forms of 0.2 bundles have, besides texts
 }
 
 func pick[T any](g *generator, from ...T) T { return from[g.IntN(len(from))] }
 
 // percent is true so often.
 func (g *generator) percent(n int) bool { return g.IntN(100) < n }
+
+func (g *generator) has(form string) bool { return strings.Contains(g.forms, form) }
 
 // token is a small piece of a text.
 func (g *generator) token() string {
@@ -47,7 +49,7 @@ func (g *generator) item() string {
 		text := g.text()
 		g.texts = append(g.texts, text)
 		return quote(text)
-	case g.regexes && g.percent(45):
+	case g.has("regex") && g.percent(45):
 		return g.regex()
 	}
 	return g.textItem()
@@ -134,7 +136,7 @@ func (g *generator) rules(f ruleText, kind string) ruleText {
 	if g.newer && f.version == "" && (f.name == "boundaries.yml" || g.percent(80)) {
 		f.version = "0.2"
 	}
-	if f.version != "" && g.percent(25) {
+	if f.version != "" && g.has("paths") && g.percent(25) {
 		f.exclude = g.globs()
 	}
 	for range g.IntN(3) {
@@ -172,15 +174,15 @@ func (g *generator) rule(kind string, newer bool) ruleYAML {
 	if kind != "boundary" && g.percent(60) {
 		items("required_absent")
 	}
-	if kind != "boundary" && newer && g.percent(60) {
+	if kind != "boundary" && newer && g.has("presence") && g.percent(60) {
 		items("required_patterns")
 	}
 	pathOnly := false
-	if newer && kind != "boundary" && g.percent(25) {
+	if newer && kind != "boundary" && g.has("presence") && g.percent(25) {
 		r.lists = append(r.lists, listYAML{"required_files", g.globs()})
 		pathOnly = true
 	}
-	if newer && g.percent(30) {
+	if newer && g.has("paths") && g.percent(30) {
 		r.lists = append(r.lists, listYAML{"forbidden_files", g.globs()})
 		pathOnly = true
 	}
@@ -195,7 +197,7 @@ func (g *generator) rule(kind string, newer bool) ruleYAML {
 	if g.percent(20) {
 		r.lists = append(r.lists, listYAML{"exclude", g.globs()})
 	}
-	if newer && g.percent(30) && slices.ContainsFunc(r.lists, func(l listYAML) bool { return l.key == "files" || l.key == "forbidden_files" }) {
+	if newer && g.has("paths") && g.percent(30) && slices.ContainsFunc(r.lists, func(l listYAML) bool { return l.key == "files" || l.key == "forbidden_files" }) {
 		r.lines = append(r.lines, "path_case: ignore")
 	}
 	g.Shuffle(len(r.lists), func(i, j int) { r.lists[i], r.lists[j] = r.lists[j], r.lists[i] })

@@ -26,6 +26,8 @@ var (
 	seed   = flag.Uint64("seed", 1, "of the pairs")
 	only   = flag.Int("only", -1, "one pair, by its number")
 	bundle = flag.String("bundle", "0.2", "0.1 for pairs with bundles of that version alone")
+	forms  = flag.String("forms", "regex,presence,paths", "what bundles 0.2 have besides texts")
+	binary = flag.String("program", "", "a policyscan that is built already")
 	bad    = flag.Bool("bad", false, "compare only which bundles are refused")
 )
 
@@ -34,6 +36,10 @@ var (
 func TestSecond(t *testing.T) {
 	if *pairs == 0 {
 		t.Skip("100,000 pairs take an hour; see make second")
+	}
+	if *binary != "" {
+		compareAll(t, *binary)
+		return
 	}
 	status := build.WithProgram(func(program string) int {
 		compareAll(t, program)
@@ -94,7 +100,7 @@ func compareAll(t *testing.T, program string) {
 
 // newPair makes the pair of a number.
 func newPair(n int) pair {
-	g := &generator{Rand: rand.New(rand.NewPCG(*seed, uint64(n))), newer: *bundle == "0.2", regexes: true}
+	g := &generator{Rand: rand.New(rand.NewPCG(*seed, uint64(n))), newer: *bundle == "0.2", forms: *forms}
 	if g.newer && g.percent(10) {
 		g.newer = false
 	}
