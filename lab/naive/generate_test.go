@@ -259,6 +259,12 @@ func (g *generator) trees(scope string) (tree, base []File) {
 		if g.percent(5) {
 			add(File{pick(g, "pipe.tf", "a/pipe.pem", "pipe"), "", FIFO})
 		}
+	case "tracked":
+		for range g.IntN(2) {
+			if f := g.file(); !have[f.Path] {
+				base = append(base, f)
+			}
+		}
 	case "diff", "staged":
 		for _, f := range tree {
 			switch g.IntN(4) {
@@ -287,6 +293,8 @@ func (g *generator) content() string {
 	}
 	var b strings.Builder
 	switch {
+	case g.percent(3):
+		b.WriteString("version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12\n")
 	case g.percent(50):
 		b.WriteString(pick(g, "", "", "", "\xef\xbb\xbf"))
 		b.WriteString(g.passage())
@@ -374,9 +382,11 @@ func (g *generator) scope() string {
 		return "diff"
 	case n < 10:
 		return "staged"
-	case n < 18:
+	case n < 13:
+		return "tracked"
+	case n < 20:
 		return "files"
-	case n < 26:
+	case n < 27:
 		return "stdin"
 	}
 	return "full"

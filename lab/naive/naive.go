@@ -41,6 +41,8 @@ type Scan struct {
 	WithoutRequiredFiles bool
 	// EmptyIsFine is for changes: nothing to scan is then no error.
 	EmptyIsFine bool
+	// Allow accepts content that cannot be had, links to what is not selected, and that there is no file.
+	Allow bool
 }
 
 // An Outcome is what the program has to report.
@@ -89,10 +91,13 @@ func Judge(b *Bundle, s Scan) Outcome {
 			o.Violations = append(o.Violations, judgeFile(r, f)...)
 		}
 	}
-	if len(scanned) == 0 && !s.EmptyIsFine {
+	if len(scanned) == 0 && !s.EmptyIsFine && !s.Allow {
 		o.Errors = append(o.Errors, Error{"E_EMPTY", ""})
 	}
 	for _, f := range scanned {
+		if s.Allow {
+			break
+		}
 		o.Errors = append(o.Errors, undecided(b, f, files)...)
 	}
 	for _, file := range b.Files {
@@ -122,7 +127,7 @@ func judgeFile(r Rule, f File) []Violation {
 			}
 		}
 		for _, item := range r.Required {
-			if f.Kind == Regular && !item.IsIn(f.Content) {
+			if f.Kind == Regular && !isPointer(f.Content) && !item.IsIn(f.Content) {
 				v := missingIn(f.Content)
 				v.RuleID, v.File, v.Kind, v.Pattern, v.Occurrences = r.ID, Written(f.Path), "missing", item.Name, 1
 				found = append(found, v)
@@ -159,16 +164,21 @@ func undecided(b *Bundle, f File, tree []File) []Error {
 		if !r.Selects(f.Path) {
 			continue
 		}
-		switch f.Kind {
-		case FIFO:
+		switch {
+		case f.Kind == FIFO:
 			return []Error{{"E_NOT_REGULAR", Written(f.Path)}}
-		case Link:
-			if !r.Selects(resolve(f, tree)) {
-				return []Error{{"E_LINK", Written(f.Path)}}
-			}
+		case f.Kind == Regular && isPointer(f.Content):
+			return []Error{{"E_UNAVAILABLE", Written(f.Path)}}
+		case f.Kind == Link && !r.Selects(resolve(f, tree)):
+			return []Error{{"E_LINK", Written(f.Path)}}
 		}
 	}
 	return nil
+}
+
+// isPointer reports whether a content is a Git LFS pointer: what it says is matched, but the file is elsewhere.
+func isPointer(content string) bool {
+	return strings.HasPrefix(content, "version https://git-lfs.github.com/spec/")
 }
 
 // resolve returns the path to which a link leads: a file in the same folder.

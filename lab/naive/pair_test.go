@@ -10,7 +10,9 @@ import (
 type pair struct {
 	files      []ruleText
 	tree, base []File // base is for a change
-	scope      string // full, files, stdin, diff, staged
+	scope      string // full, files, stdin, diff, staged, tracked
+	inTree     bool   // the bundle is in .policyscan of the tree
+	allow      bool   // what can be allowed, is
 	bad        string // what is wrong with the bundle, by which it has to be refused; else empty
 }
 
@@ -92,7 +94,7 @@ func (p pair) rules() map[string]string {
 // String writes all of a pair, for a person.
 func (p pair) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "scope %s\n", p.scope)
+	fmt.Fprintf(&b, "scope %s, in the tree: %t, allow: %t\n", p.scope, p.inTree, p.allow)
 	if p.bad != "" {
 		fmt.Fprintf(&b, "the bundle has %s\n", p.bad)
 	}

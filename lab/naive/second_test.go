@@ -106,6 +106,7 @@ func newPair(n int) pair {
 	}
 	p := pair{files: g.bundle(), scope: g.scope()}
 	p.tree, p.base = g.trees(p.scope)
+	p.inTree, p.allow = p.scope == "full" && g.percent(15), g.percent(10)
 	if p.scope == "stdin" {
 		p.tree = []File{g.file()}
 	}
@@ -122,23 +123,21 @@ type comparer struct {
 
 // compare judges a pair by both programs and returns what it had, for the counts, and how they differ.
 func (c comparer) compare(p pair) (had []string, err error) {
-	for _, name := range []string{"policy", "tree"} {
-		if err := os.RemoveAll(filepath.Join(c.folder, name)); err != nil {
-			return nil, err
-		}
-	}
-	rules, tree := filepath.Join(c.folder, "policy", "rules"), filepath.Join(c.folder, "tree")
-	if err := errors.Join(os.MkdirAll(rules, 0o777), os.MkdirAll(tree, 0o777)); err != nil {
+	policy, tree := filepath.Join(c.folder, "policy"), filepath.Join(c.folder, "tree")
+	if err := errors.Join(os.RemoveAll(policy), os.RemoveAll(tree), os.MkdirAll(tree, 0o777)); err != nil {
 		return nil, err
+	}
+	if p.inTree {
+		policy = filepath.Join(tree, ".policyscan")
 	}
 	var files []File
 	for name, content := range p.rules() {
-		files = append(files, File{name, content, Regular})
+		files = append(files, File{"rules/" + name, content, Regular})
 	}
-	if err := WriteTree(rules, files); err != nil {
+	if err := WriteTree(policy, files); err != nil {
 		return nil, err
 	}
-	read, err := ReadRules(filepath.Join(c.folder, "policy"))
+	read, err := ReadRules(policy)
 	if err != nil {
 		return nil, err
 	}
@@ -146,7 +145,7 @@ func (c comparer) compare(p pair) (had []string, err error) {
 	if p.bad != "" && len(mistakes) == 0 {
 		return nil, errors.New("accepted: the bundle, naively")
 	}
-	got, err := c.run(p, tree)
+	got, err := c.run(p, policy, tree)
 	if err != nil {
 		return nil, err
 	}
@@ -176,7 +175,7 @@ func (c comparer) compare(p pair) (had []string, err error) {
 
 // scan is what of the pair is judged, read again from the folder where it is one.
 func (p pair) scan(folder string) (Scan, error) {
-	s := Scan{Tree: p.tree}
+	s := Scan{Tree: p.tree, Allow: p.allow}
 	switch p.scope {
 	case "full", "files":
 		var err error
@@ -214,8 +213,16 @@ func (p pair) listed() []File {
 }
 
 // run runs the program on a pair.
-func (c comparer) run(p pair, tree string) (*document, error) {
-	args := []string{"scan", "--quiet", "--output", "-", "--policy", filepath.Join(c.folder, "policy")}
+func (c comparer) run(p pair, policy, tree string) (*document, error) {
+	args := []string{"scan", "--quiet", "--output", "-"}
+	if !p.inTree {
+		args = append(args, "--policy", policy)
+	}
+	for _, reason := range []string{"empty", "lfs-pointer", "special-file", "symlink"} {
+		if p.allow {
+			args = append(args, "--allow", reason)
+		}
+	}
 	cmd := exec.Command(c.program)
 	var err error
 	switch p.scope {
@@ -239,6 +246,10 @@ func (c comparer) run(p pair, tree string) (*document, error) {
 	case "staged":
 		err = errors.Join(commit(tree, p.base, p.tree), git(tree, nil, "read-tree", "HEAD"), git(tree, nil, "update-ref", "HEAD", "before"))
 		args = append(args, "--staged")
+	case "tracked":
+		// What only the base has is on the disk, and git does not know it.
+		err = errors.Join(commit(tree, nil, p.tree), git(tree, nil, "read-tree", "HEAD"), WriteTree(tree, p.tree), WriteTree(tree, p.base))
+		args = append(args, "--tracked")
 	}
 	if err != nil {
 		return nil, err
