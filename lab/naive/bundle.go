@@ -3,6 +3,7 @@ package naive
 import (
 	"cmp"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 )
@@ -47,6 +48,35 @@ func (b *Bundle) Enforced() []Rule {
 		}
 	}
 	return rules
+}
+
+// Both is the bundle that judges a change: the rules of the base's and of the head's, a rule that is the same in both
+// once.
+func Both(base, head *Bundle) *Bundle {
+	both := Bundle{Files: slices.Clone(base.Files)}
+	same := func(r Rule) func(Rule) bool {
+		return func(old Rule) bool { return reflect.DeepEqual(r.whole(), old.whole()) }
+	}
+	for _, f := range head.Files {
+		f.Rules = slices.DeleteFunc(slices.Clone(f.Rules), func(r Rule) bool {
+			return slices.ContainsFunc(base.Enforced(), same(r))
+		})
+		both.Files = append(both.Files, f)
+	}
+	return &both
+}
+
+// whole is the rule with the exclude of its file as its own, and its expressions as texts alone.
+func (r Rule) whole() Rule {
+	r.Exclude = slices.Compact(slices.Sorted(slices.Values(slices.Concat(r.Exclude, r.FileExclude))))
+	r.FileExclude = nil
+	for _, items := range []*[]Item{&r.Forbidden, &r.Absent, &r.Required} {
+		*items = slices.Clone(*items)
+		for i := range *items {
+			(*items)[i].Regexp = nil
+		}
+	}
+	return r
 }
 
 // Selects reports whether the rule's items are about a path.

@@ -391,3 +391,26 @@ func (g *generator) scope() string {
 	}
 	return "full"
 }
+
+// revised is a bundle after a change: a rule less, one more, another exclude.
+func (g *generator) revised(files []ruleText) []ruleText {
+	files = slices.Clone(files)
+	for range g.IntN(4) {
+		i := g.IntN(len(files))
+		f := &files[i]
+		switch n := g.IntN(4); {
+		case n == 0 && len(f.rules) > 0 && i > 0:
+			f.rules = without(f.rules, g.IntN(len(f.rules)))
+		case n == 1 && len(f.rules) > 0:
+			j := g.IntN(len(f.rules))
+			r := g.rule(typeOf(*f), f.version != "")
+			r.id = f.rules[j].id
+			f.rules = with(f.rules, j, r)
+		case n == 2 && f.version != "":
+			f.exclude = g.globs()
+		default:
+			f.rules = append(slices.Clone(f.rules), g.rule(typeOf(*f), f.version != ""))
+		}
+	}
+	return files
+}

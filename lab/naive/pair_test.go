@@ -9,11 +9,12 @@ import (
 // A pair is a bundle and a tree, and how the tree is scanned.
 type pair struct {
 	files      []ruleText
-	tree, base []File // base is for a change
-	scope      string // full, files, stdin, diff, staged, tracked
-	inTree     bool   // the bundle is in .policyscan of the tree
-	allow      bool   // what can be allowed, is
-	bad        string // what is wrong with the bundle, by which it has to be refused; else empty
+	before     []ruleText // the base's bundle, where the bundle is in the tree and the scan is about a change
+	tree, base []File     // base is for a change
+	scope      string     // full, files, stdin, diff, staged, tracked
+	inTree     bool       // the bundle is in .policyscan of the tree
+	allow      bool       // what can be allowed, is
+	bad        string     // what is wrong with the bundle, by which it has to be refused; else empty
 }
 
 // A ruleText is a rule file before it is YAML.
@@ -83,12 +84,23 @@ func quote(s string) string {
 }
 
 // rules are the files of the bundle, by their path in rules/.
-func (p pair) rules() map[string]string {
-	files := map[string]string{}
-	for _, f := range p.files {
-		files[f.name] = f.yaml()
+func (p pair) rules() map[string]string { return contents(p.files) }
+
+func contents(files []ruleText) map[string]string {
+	all := map[string]string{}
+	for _, f := range files {
+		all[f.name] = f.yaml()
 	}
-	return files
+	return all
+}
+
+// inTreeOf are the rule files as files of a tree.
+func inTreeOf(files []ruleText) []File {
+	var all []File
+	for name, content := range contents(files) {
+		all = append(all, File{".policyscan/rules/" + name, content, Regular})
+	}
+	return all
 }
 
 // String writes all of a pair, for a person.
@@ -100,6 +112,9 @@ func (p pair) String() string {
 	}
 	for _, f := range p.files {
 		fmt.Fprintf(&b, "--- rules/%s\n%s", f.name, f.yaml())
+	}
+	for _, f := range p.before {
+		fmt.Fprintf(&b, "--- base: rules/%s\n%s", f.name, f.yaml())
 	}
 	for _, f := range p.base {
 		fmt.Fprintf(&b, "--- base: %q %s %q\n", f.Path, f.Kind, f.Content)
@@ -158,6 +173,16 @@ func (p pair) smaller() func(yield func(pair) bool) {
 			}
 			for smaller := range f.smaller() {
 				if !try(func(q *pair) { q.files = with(q.files, i, smaller) }) {
+					return
+				}
+			}
+		}
+		for i, f := range p.before {
+			if !try(func(q *pair) { q.before = without(q.before, i) }) {
+				return
+			}
+			for smaller := range f.smaller() {
+				if !try(func(q *pair) { q.before = with(q.before, i, smaller) }) {
 					return
 				}
 			}

@@ -107,10 +107,14 @@ func newPair(n int) pair {
 	p := pair{files: g.bundle(), scope: g.scope()}
 	p.tree, p.base = g.trees(p.scope)
 	p.inTree, p.allow = p.scope == "full" && g.percent(15), g.percent(10)
+	if change := p.scope == "diff" || p.scope == "staged"; change && g.percent(40) {
+		p.inTree, p.before = true, p.files
+		p.files = g.revised(p.files)
+	}
 	if p.scope == "stdin" {
 		p.tree = []File{g.file()}
 	}
-	if *bundle == "0.2" && g.percent(15) {
+	if *bundle == "0.2" && p.before == nil && g.percent(15) {
 		g.damage(&p)
 	}
 	return p
@@ -127,7 +131,7 @@ func (c comparer) compare(p pair) (had []string, err error) {
 	if err := errors.Join(os.RemoveAll(policy), os.RemoveAll(tree), os.MkdirAll(tree, 0o777)); err != nil {
 		return nil, err
 	}
-	if p.inTree {
+	if p.inTree && p.before == nil {
 		policy = filepath.Join(tree, ".policyscan")
 	}
 	var files []File
@@ -162,6 +166,13 @@ func (c comparer) compare(p pair) (had []string, err error) {
 	if err != nil {
 		return nil, err
 	}
+	if p.before != nil {
+		old, mistakes := Load(contents(p.before))
+		if len(mistakes) > 0 {
+			return nil, fmt.Errorf("before: %+v", mistakes)
+		}
+		b = Both(old, b)
+	}
 	want := Judge(b, scan)
 	had = append(had, p.scope)
 	for _, v := range want.Violations {
@@ -170,7 +181,7 @@ func (c comparer) compare(p pair) (had []string, err error) {
 			had = append(had, "wide")
 		}
 	}
-	return had, got.differs(want)
+	return had, got.differs(want, p.before != nil)
 }
 
 // scan is what of the pair is judged, read again from the folder where it is one.
@@ -223,6 +234,10 @@ func (c comparer) run(p pair, policy, tree string) (*document, error) {
 			args = append(args, "--allow", reason)
 		}
 	}
+	base, head := p.base, p.tree
+	if p.before != nil {
+		base, head = slices.Concat(base, inTreeOf(p.before)), slices.Concat(head, inTreeOf(p.files))
+	}
 	cmd := exec.Command(c.program)
 	var err error
 	switch p.scope {
@@ -241,10 +256,10 @@ func (c comparer) run(p pair, policy, tree string) (*document, error) {
 		args = append(args, "--stdin", "--stdin-path", p.tree[0].Path)
 		cmd.Stdin = strings.NewReader(p.tree[0].Content)
 	case "diff":
-		err = commit(tree, p.base, p.tree)
+		err = commit(tree, base, head)
 		args = append(args, "--diff-base", "before")
 	case "staged":
-		err = errors.Join(commit(tree, p.base, p.tree), git(tree, nil, "read-tree", "HEAD"), git(tree, nil, "update-ref", "HEAD", "before"))
+		err = errors.Join(commit(tree, base, head), git(tree, nil, "read-tree", "HEAD"), git(tree, nil, "update-ref", "HEAD", "before"))
 		args = append(args, "--staged")
 	case "tracked":
 		// What only the base has is on the disk, and git does not know it.
@@ -333,7 +348,9 @@ type document struct {
 }
 
 // differs says how a verdict differs from the outcome.
-func (d *document) differs(want Outcome) error {
+// two says that two bundles judged: of which rule file a violation comes first is then not compared, nor is what the
+// files exclude.
+func (d *document) differs(want Outcome, two bool) error {
 	got := Outcome{Verdict: d.Verdict, Status: d.status}
 	for _, v := range d.Violations {
 		e := v.Evidence
@@ -356,6 +373,13 @@ func (d *document) differs(want Outcome) error {
 				list[i] = Violation{RuleID: v.RuleID, File: v.File, Kind: v.Kind, Pattern: v.Pattern, Encoding: v.Encoding, Occurrences: v.Occurrences}
 			}
 		}
+	}
+	if two {
+		for _, o := range []*Outcome{&got, &want} {
+			slices.SortFunc(o.Violations, func(a, b Violation) int { return strings.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
+			o.Excluded = nil
+		}
+		want.Violations = slices.Compact(want.Violations)
 	}
 	about := ""
 	switch {
