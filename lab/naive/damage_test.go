@@ -26,7 +26,8 @@ func (g *generator) damage(p *pair) {
 func damages() []damage {
 	all := []damage{
 		{"a 0.2 file, and boundaries.yml that is not", func(g *generator, p *pair) bool {
-			if p.files[0].version == "" || !slices.ContainsFunc(p.files[1:], func(f ruleText) bool { return f.version != "" }) {
+			newer := func(f ruleText) bool { return f.version != "" }
+			if !newer(p.files[0]) || !slices.ContainsFunc(p.files[1:], newer) {
 				return false
 			}
 			// With nothing else that a 0.1 file cannot have.
@@ -56,15 +57,19 @@ func damages() []damage {
 			p.files = append(p.files, ruleText{name: "other.yml", rules: []ruleYAML{plainRule("OTHER", "boundary")}})
 			return true
 		}},
-		{"another file without type", func(g *generator, p *pair) bool { return addFile(g, p, ruleText{name: "other.yml", version: "0.2"}) }},
+		{"another file without type", func(g *generator, p *pair) bool {
+			return addFile(g, p, ruleText{name: "other.yml", version: "0.2"})
+		}},
 		{"another file of an unknown type", func(g *generator, p *pair) bool {
-			return addFile(g, p, ruleText{name: "other.yml", version: "0.2", kind: pick(g, "boundaries", "Boundary", `" "`, "allowance", "[boundary]")})
+			kind := pick(g, "boundaries", "Boundary", `" "`, "allowance", "[boundary]")
+			return addFile(g, p, ruleText{name: "other.yml", version: "0.2", kind: kind})
 		}},
 		{"a file with .yaml", func(g *generator, p *pair) bool {
 			return addFile(g, p, ruleText{name: "other.yaml", version: "0.2", kind: "boundary"})
 		}},
 		{"a file in a folder", func(g *generator, p *pair) bool {
-			return addFile(g, p, ruleText{name: "sub/" + pick(g, "other.yml", "other.yaml", "boundaries.yml"), version: "0.2", kind: "boundary"})
+			name := "sub/" + pick(g, "other.yml", "other.yaml", "boundaries.yml")
+			return addFile(g, p, ruleText{name: name, version: "0.2", kind: "boundary"})
 		}},
 		{"a type where the name says it", func(g *generator, p *pair) bool {
 			return change(g, p, func(f *ruleText) bool { return f.kind == "" && f.version != "" }, func(f *ruleText) {
@@ -72,18 +77,25 @@ func damages() []damage {
 			})
 		}},
 		{"an unknown version", func(g *generator, p *pair) bool {
-			return change(g, p, func(f *ruleText) bool { return f.version != "" }, func(f *ruleText) { f.version = pick(g, "0.3", "1", "0.20", "0.2 ", "v0.2") })
+			return change(g, p, func(f *ruleText) bool { return f.version != "" }, func(f *ruleText) {
+				f.version = pick(g, "0.3", "1", "0.20", "0.2 ", "v0.2")
+			})
 		}},
 		{"an exclude in a 0.1 file", func(g *generator, p *pair) bool {
-			return change(g, p, func(f *ruleText) bool { return f.version == "" }, func(f *ruleText) { f.head = append(f.head, `exclude: ["a"]`) })
+			return change(g, p, func(f *ruleText) bool { return f.version == "" }, func(f *ruleText) {
+				f.head = append(f.head, `exclude: ["a"]`)
+			})
 		}},
 		{"an exclude that is none", func(g *generator, p *pair) bool {
-			return change(g, p, func(f *ruleText) bool { return f.version != "" && len(f.exclude) == 0 }, func(f *ruleText) {
+			none := func(f *ruleText) bool { return f.version != "" && len(f.exclude) == 0 }
+			return change(g, p, none, func(f *ruleText) {
 				f.head = append(f.head, "exclude: "+pick(g, "[]", "a", "~", `[""]`, "[a, a]", "{a: b}"))
 			})
 		}},
 		{"an unknown key of a file", func(g *generator, p *pair) bool {
-			return change(g, p, func(f *ruleText) bool { return f.version != "" }, func(f *ruleText) { f.head = append(f.head, pick(g, "excludes: [a]", "version: 2", "files: [a]")) })
+			return change(g, p, func(f *ruleText) bool { return f.version != "" }, func(f *ruleText) {
+				f.head = append(f.head, pick(g, "excludes: [a]", "version: 2", "files: [a]"))
+			})
 		}},
 		{"an id twice", func(g *generator, p *pair) bool {
 			var ids []string
@@ -97,7 +109,10 @@ func damages() []damage {
 		{"a key of the other type", func(g *generator, p *pair) bool {
 			return addRule(g, p, "", func(kind string) ruleYAML {
 				r := plainRule("BAD", kind)
-				key := map[string]string{"boundary": pick(g, "required_absent", "required_patterns", "required_files"), "invariant": "forbidden_patterns", "deprecated": "each"}[kind]
+				key := map[string]string{"invariant": "forbidden_patterns", "deprecated": "each"}[kind]
+				if kind == "boundary" {
+					key = pick(g, "required_absent", "required_patterns", "required_files")
+				}
 				r.lists = append(r.lists, listYAML{key, []string{"q"}})
 				return r
 			})
@@ -105,7 +120,8 @@ func damages() []damage {
 		{"a key of 0.2 in a 0.1 file", func(g *generator, p *pair) bool {
 			return addRule(g, p, "0.1", func(kind string) ruleYAML {
 				r := plainRule("BAD", kind)
-				if key := pick(g, "path_case", "forbidden_files", "required_files", "required_patterns"); key == "path_case" {
+				key := pick(g, "path_case", "forbidden_files", "required_files", "required_patterns")
+				if key == "path_case" {
 					r.lines = append(r.lines, "path_case: ignore")
 				} else {
 					r.lists = append(r.lists, listYAML{key, []string{"q"}})
@@ -132,7 +148,8 @@ func damages() []damage {
 		}},
 		{"files without items", func(g *generator, p *pair) bool {
 			return addRule(g, p, "0.2", func(kind string) ruleYAML {
-				return ruleYAML{id: "BAD", lists: []listYAML{{"files", []string{"a"}}, {"forbidden_files", []string{"b"}}}}
+				lists := []listYAML{{"files", []string{"a"}}, {"forbidden_files", []string{"b"}}}
+				return ruleYAML{id: "BAD", lists: lists}
 			})
 		}},
 		{"path_case with another value", func(g *generator, p *pair) bool {
@@ -144,10 +161,11 @@ func damages() []damage {
 		}},
 		{"path_case without effect", func(g *generator, p *pair) bool {
 			return addRule(g, p, "0.2", func(kind string) ruleYAML {
-				if kind == "boundary" {
-					return ruleYAML{id: "BAD", lines: []string{"path_case: ignore"}}
+				r := ruleYAML{id: "BAD", lines: []string{"path_case: ignore"}}
+				if kind != "boundary" {
+					r.lists = []listYAML{{"required_files", []string{"q"}}}
 				}
-				return ruleYAML{id: "BAD", lines: []string{"path_case: ignore"}, lists: []listYAML{{"required_files", []string{"q"}}}}
+				return r
 			})
 		}},
 		{"a range with a letter at one end", func(g *generator, p *pair) bool {
@@ -223,15 +241,18 @@ func same(g *generator) (one, two string) {
 func badItems() []string {
 	var all []string
 	for _, text := range []string{
-		`"ab", spaces: any`, `"a\nb", spaces: any`, `" a b", spaces: any`, `"a b\t", spaces: any`, `"a b", spaces: one`, `"a b", spaces: true`, `"a b", spaces: ~`,
+		`"ab", spaces: any`, `"a\nb", spaces: any`, `" a b", spaces: any`, `"a b\t", spaces: any`,
+		`"a b", spaces: one`, `"a b", spaces: true`, `"a b", spaces: ~`,
 		`"1=", case: ignore`, `"é` + "\u212a" + `", case: ignore`, `"a", case: sensitive`, `"a", case: true`,
 		`"=a=", words: true`, `"é", words: true`, `"\u212a.", words: true`, `"a", words: false`, `"a", words: any`,
-		`a, regex: b`, `a, foo: b`, `a, format: yaml`, `a, is: b`, `a, each: b`, `a, key: b`, `""`, `" "`, `~`, `[a]`, `{}`,
+		`a, regex: b`, `a, foo: b`, `a, format: yaml`, `a, is: b`, `a, each: b`, `a, key: b`,
+		`""`, `" "`, `~`, `[a]`, `{}`,
 	} {
 		all = append(all, "{text: "+text+"}")
 	}
 	for _, expr := range []string{
-		"(?=a)", "(?!a)b", "(?<=a)b", "(?<!a)b", `(a)\1`, `(?P=x)`, "a*", `\b`, "^$", "^", "a?|b", "(a|)", "a{0,3}", "(?:)", "(?i)", `\b\B`, "(?:a*)+", "(?:a?){2}",
+		"(?=a)", "(?!a)b", "(?<=a)b", "(?<!a)b", `(a)\1`, `(?P=x)`, "a*", `\b`, "^$",
+		"^", "a?|b", "(a|)", "a{0,3}", "(?:)", "(?i)", `\b\B`, "(?:a*)+", "(?:a?){2}",
 		`\n`, `\r\n`, `a\nb`, `(a|b)\r`, `[\n\r]a`, `a(?:\n)+`, `a\x0ab`, `(?:\n|\r)a`, `a\n{2,3}`, `[\n]`, `(?s:\n).`,
 		"a(", "[z-a]", "a**", "a{2000}", `\pX`, "[", `\`, "a)", "(?<n", "*a",
 	} {
@@ -240,7 +261,8 @@ func badItems() []string {
 	for _, expr := range []string{`a\tb`, `a\n`, `a\u0085`, `\u007fa`, `\x1ba`, ``, ` `} {
 		all = append(all, `{regex: "`+expr+`"}`)
 	}
-	return append(all, "{}", "{spaces: any}", "{words: true}", "{texts: a}", "{regex: a, case: ignore}", "{regex: a, words: true}", "{regex: 'a b', spaces: any}",
+	return append(all, "{}", "{spaces: any}", "{words: true}", "{texts: a}", "{regex: a, case: ignore}",
+		"{regex: a, words: true}", "{regex: 'a b', spaces: any}",
 		"{regex: a, is: b}", "~", "[a]", "[]", `""`, `" "`, `"\t\n"`, "{x-note: a}", "{text: a, text: b}")
 }
 
@@ -271,7 +293,8 @@ func typeOf(f ruleText) string {
 
 // addRule adds a rule to a file of this version, or of any.
 func addRule(g *generator, p *pair, version string, rule func(kind string) ruleYAML) bool {
-	return change(g, p, func(f *ruleText) bool { return version == "" || (version == "0.2") == (f.version == "0.2") }, func(f *ruleText) {
+	is := func(f *ruleText) bool { return version == "" || (version == "0.2") == (f.version == "0.2") }
+	return change(g, p, is, func(f *ruleText) {
 		f.rules = append(slices.Clone(f.rules), rule(typeOf(*f)))
 	})
 }

@@ -15,7 +15,11 @@ type Encoding struct {
 
 // Encodings are the five, in the order in which they count.
 func Encodings() []Encoding {
-	return []Encoding{{"utf-8", 1, false}, {"utf-16le", 2, false}, {"utf-16be", 2, true}, {"utf-32le", 4, false}, {"utf-32be", 4, true}}
+	return []Encoding{
+		{"utf-8", 1, false},
+		{"utf-16le", 2, false}, {"utf-16be", 2, true},
+		{"utf-32le", 4, false}, {"utf-32be", 4, true},
+	}
 }
 
 // Encode returns the bytes of a text.

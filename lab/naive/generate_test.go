@@ -26,7 +26,10 @@ func (g *generator) has(form string) bool { return strings.Contains(g.forms, for
 
 // token is a small piece of a text.
 func (g *generator) token() string {
-	return pick(g, "a", "a", "b", "A", "B", "k", "\u212a", "\u017f", "_", "1", " ", " ", "  ", "\t", "=", `"`, "é", "😀", ".", "\n", "\r\n", "\r", "{", "-")
+	return pick(g,
+		"a", "a", "b", "A", "B", "k", "\u212a", "\u017f", "_", "1", " ", " ", "  ", "\t", "=",
+		`"`, "é", "😀", ".", "\n", "\r\n", "\r", "{", "-",
+	)
 }
 
 // text is a text for an item, not blank.
@@ -91,8 +94,13 @@ func (g *generator) regex() string {
 // expression is an expression of the grammar, nested so deep.
 func (g *generator) expression(depth int) string {
 	if depth == 0 || g.percent(25) {
-		return pick(g, "a", "b", "ab", "A", "k", "1", "=", `"`, "é", "😀", ".", ".", `\.`, `\s`, `\S`, `\w`, `\W`, `\d`, "[ab]", "[^a]", "[a-c ]",
-			`[^\n]`, `\b`, `\B`, "^", "$", `\A`, `\z`, " ", `\t`, `\x00`, `\x{fffd}`, `\n`, `\r`, `\pL`, "(?i:k)", "(?i:aB)", `\x{feff}`, "[\u017fs]", `(?m:^a)`, `(?m:b$)`, "(?s:.)")
+		return pick(g,
+			"a", "b", "ab", "A", "k", "1", "=", `"`, "é", "😀", ".", ".", `\.`, `\s`, `\S`, `\w`, `\W`, `\d`,
+			"[ab]", "[^a]", "[a-c ]",
+			`[^\n]`, `\b`, `\B`, "^", "$", `\A`, `\z`, " ", `\t`,
+			`\x00`, `\x{fffd}`, `\n`, `\r`, `\pL`, "(?i:k)", "(?i:aB)",
+			`\x{feff}`, "[\u017fs]", `(?m:^a)`, `(?m:b$)`, "(?s:.)",
+		)
 	}
 	sub := func() string { return g.expression(depth - 1) }
 	switch g.IntN(8) {
@@ -186,9 +194,13 @@ func (g *generator) rule(kind string, newer bool) ruleYAML {
 		r.lists = append(r.lists, listYAML{"forbidden_files", g.globs()})
 		pathOnly = true
 	}
-	hasItems := slices.ContainsFunc(r.lists, func(l listYAML) bool { return strings.Contains(l.key, "_patterns") || l.key == "required_absent" })
+	hasItems := r.has("forbidden_patterns") || r.has("required_absent") || r.has("required_patterns")
 	if !hasItems && !pathOnly {
-		items(map[string]string{"boundary": "forbidden_patterns", "invariant": "required_absent", "deprecated": "forbidden_patterns"}[kind])
+		if kind == "invariant" {
+			items("required_absent")
+		} else {
+			items("forbidden_patterns")
+		}
 		hasItems = true
 	}
 	if hasItems {
@@ -197,7 +209,7 @@ func (g *generator) rule(kind string, newer bool) ruleYAML {
 	if g.percent(20) {
 		r.lists = append(r.lists, listYAML{"exclude", g.globs()})
 	}
-	if newer && g.has("paths") && g.percent(30) && slices.ContainsFunc(r.lists, func(l listYAML) bool { return l.key == "files" || l.key == "forbidden_files" }) {
+	if newer && g.has("paths") && g.percent(30) && (r.has("files") || r.has("forbidden_files")) {
 		r.lines = append(r.lines, "path_case: ignore")
 	}
 	g.Shuffle(len(r.lists), func(i, j int) { r.lists[i], r.lists[j] = r.lists[j], r.lists[i] })
@@ -206,7 +218,7 @@ func (g *generator) rule(kind string, newer bool) ruleYAML {
 
 // itemName is how the item is called, or empty if it is refused.
 func itemName(item string, newer bool) string {
-	f := ruleText{version: "0.2", rules: []ruleYAML{{"X", nil, []listYAML{{"forbidden_patterns", []string{item}}, {"files", []string{`"**"`}}}}}}
+	f := ruleText{version: "0.2", rules: []ruleYAML{ruleWith("X", "boundary", item)}}
 	if !newer {
 		f.version = ""
 	}
@@ -220,8 +232,11 @@ func itemName(item string, newer bool) string {
 func (g *generator) globs() []string {
 	var all []string
 	for range 1 + g.IntN(2) {
-		glob := quote(pick(g, "**", "**", "**/*.tf", "**/*.tf", "*.tf", "a/**", "A/**", "**/x*", "**/*.{tf,pem}", "[a-c]/**", "?/*", "**/[w-z]*",
-			"**/*.pem", "{a,A}/**/*.tf", "a/x.tf", "**/x.TF", "**/b/*", "a/b/**", "**/é*", "*/main"))
+		glob := quote(pick(g,
+			"**", "**", "**/*.tf", "**/*.tf", "*.tf", "a/**", "A/**", "**/x*", "**/*.{tf,pem}",
+			"[a-c]/**", "?/*", "**/[w-z]*",
+			"**/*.pem", "{a,A}/**/*.tf", "a/x.tf", "**/x.TF", "**/b/*", "a/b/**", "**/é*", "*/main",
+		))
 		if !slices.Contains(all, glob) {
 			all = append(all, glob)
 		}
@@ -231,8 +246,8 @@ func (g *generator) globs() []string {
 
 // file is a path of the tree with a content.
 func (g *generator) file() File {
-	path := pick(g, "", "", "a/", "a/b/", "A/") + pick(g, "x", "X", "main", "é", "w z", `q\`) + pick(g, ".tf", ".tf", ".TF", ".pem", ".y", "")
-	return File{path, g.content(), Regular}
+	folder, name := pick(g, "", "", "a/", "a/b/", "A/"), pick(g, "x", "X", "main", "é", "w z", `q\`)
+	return File{folder + name + pick(g, ".tf", ".tf", ".TF", ".pem", ".y", ""), g.content(), Regular}
 }
 
 // trees are the tree, and the tree before the change.

@@ -4,7 +4,8 @@ import (
 	"testing"
 )
 
-// TestGenerated checks the generator: what it damages is refused, and nearly all else is a bundle that finds something.
+// TestGenerated checks the generator: what it damages is refused, and nearly all else is a bundle, most of which find
+// something.
 func TestGenerated(t *testing.T) {
 	good, refused, clean := 0, 0, 0
 	for n := range 4000 {

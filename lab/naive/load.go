@@ -138,8 +138,8 @@ func (l *loader) texts(node *yaml.Node) []string {
 // rule reads one rule.
 func (l *loader) rule(node *yaml.Node) Rule {
 	values := l.mapping(node)
-	l.known(node, "id", "title", "enforcement", "match", "message", "remediation", "docs_url", "owner", "severity", "tags",
-		"redact", "examples")
+	l.known(node, "id", "title", "enforcement", "match", "message", "remediation", "docs_url", "owner", "severity",
+		"tags", "redact", "examples")
 	r := Rule{FileExclude: l.file.Exclude}
 	if r.ID = l.text(values["id"]); values["match"] == nil {
 		l.wrong(node.Line, "no match")
@@ -176,7 +176,8 @@ func (l *loader) rule(node *yaml.Node) Rule {
 		}
 		return items
 	}
-	r.Forbidden, r.Absent, r.Required = items("forbidden_patterns"), items("required_absent"), items("required_patterns")
+	r.Forbidden, r.Absent = items("forbidden_patterns"), items("required_absent")
+	r.Required = items("required_patterns")
 	if pathCase := values["path_case"]; pathCase != nil {
 		r.IgnorePathCase = true
 		if l.text(pathCase) != "ignore" {
@@ -221,14 +222,15 @@ func (l *loader) matchKeys() []string {
 
 // whole notes what a rule lacks.
 func (l *loader) whole(values map[string]*yaml.Node) {
-	items := values["forbidden_patterns"] != nil || values["required_absent"] != nil || values["required_patterns"] != nil
-	paths := values["forbidden_files"] != nil || values["required_files"] != nil
+	has := func(key string) bool { return values[key] != nil }
+	items := has("forbidden_patterns") || has("required_absent") || has("required_patterns")
+	paths := has("forbidden_files") || has("required_files")
 	switch {
 	case !items && !paths:
 		l.wrong(0, "nothing to look for")
-	case items && values["files"] == nil:
+	case items && !has("files"):
 		l.wrong(0, "items without files")
-	case !items && values["files"] != nil:
+	case !items && has("files"):
 		l.wrong(0, "files without items")
 	}
 }

@@ -50,8 +50,10 @@ func (l *loader) textItem(node *yaml.Node, values map[string]*yaml.Node) Item {
 	l.known(node, "text", "spaces", "words", "case")
 	text := l.text(values["text"])
 	i := Item{
-		Text:   text,
-		Spaces: l.option(values["spaces"], "any"), Words: l.option(values["words"], "true"), IgnoreCase: l.option(values["case"], "ignore"),
+		Text:       text,
+		Spaces:     l.option(values["spaces"], "any"),
+		Words:      l.option(values["words"], "true"),
+		IgnoreCase: l.option(values["case"], "ignore"),
 	}
 	if text == "" {
 		return i

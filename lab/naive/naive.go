@@ -1,8 +1,8 @@
 // Package naive is a second policyscan, written from the specification of bundles 0.1 and 0.2 alone, to compare with
 // the first: what it finds in a tree, at which places, and which bundles it refuses.
 //
-// It is as simple as it can be: whole contents in memory, each encoding at each position by itself, Go's regexp on each
-// line. So it is slow, and easy to check against the page by reading.
+// It is as simple as it can be: whole contents in memory, each encoding at each position by itself, Go's regexp on
+// each line. So it is slow, and easy to check against the page by reading.
 //
 // It knows texts with their options, regular expressions, required and forbidden files, and the ways to choose files.
 // It does not know keys, allowances, submodules, or links to what is not a regular file of the tree; nor all that a
@@ -122,24 +122,25 @@ func judgeFile(r Rule, f File) []Violation {
 		for _, item := range append(slices.Clone(r.Forbidden), r.Absent...) {
 			if finds := item.Find(f.Content); len(finds) > 0 {
 				v := at(f.Content, evidence(item, f.Content, finds))
-				v.RuleID, v.File, v.Kind, v.Pattern, v.Occurrences = r.ID, Written(f.Path), item.Kind(), item.Name, len(finds)
+				v.Kind, v.Pattern, v.Occurrences = item.Kind(), item.Name, len(finds)
 				found = append(found, v)
 			}
 		}
 		for _, item := range r.Required {
 			if f.Kind == Regular && !isPointer(f.Content) && !item.IsIn(f.Content) {
 				v := missingIn(f.Content)
-				v.RuleID, v.File, v.Kind, v.Pattern, v.Occurrences = r.ID, Written(f.Path), "missing", item.Name, 1
+				v.Kind, v.Pattern, v.Occurrences = "missing", item.Name, 1
 				found = append(found, v)
 			}
 		}
 	}
 	for _, glob := range r.ForbiddenFiles {
 		if r.matches(glob, f.Path) && !r.excludes(f.Path) {
-			found = append(found, Violation{
-				RuleID: r.ID, File: Written(f.Path), Kind: "file", Pattern: glob, Line: 1, Column: 1, EndLine: 1, EndColumn: 1, Occurrences: 1,
-			})
+			found = append(found, Violation{Kind: "file", Pattern: glob, Occurrences: 1})
 		}
+	}
+	for i := range found {
+		found[i].RuleID, found[i].File = r.ID, Written(f.Path)
 	}
 	return found
 }
@@ -199,8 +200,8 @@ func countExcluded(file RuleFile, scanned []File) int {
 	for _, f := range scanned {
 		would := slices.ContainsFunc(file.Rules, func(r Rule) bool {
 			r.FileExclude = nil
-			forbidden := slices.ContainsFunc(r.ForbiddenFiles, func(glob string) bool { return r.matches(glob, f.Path) })
-			return r.Selects(f.Path) || forbidden && !r.excludes(f.Path)
+			matches := func(glob string) bool { return r.matches(glob, f.Path) }
+			return r.Selects(f.Path) || slices.ContainsFunc(r.ForbiddenFiles, matches) && !r.excludes(f.Path)
 		})
 		if would && anyMatch(file.Exclude, f.Path) {
 			count++

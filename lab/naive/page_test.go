@@ -83,7 +83,9 @@ func TestFinds(t *testing.T) {
 		{`{text: "a = b", spaces: any, words: true, case: ignore}`, "xA=b A=B A  =  bc a\t=B", "5-8 18-22"},
 
 		// regex: within a line
-		{`{regex: 'image:\s*\S+:latest\b'}`, "image: x:latest\nimage:y:latest\nimage: x:latest2\nimage:\n x:latest", "0-15 16-30"},
+		{`{regex: 'image:\s*\S+:latest\b'}`,
+			"image: x:latest\nimage:y:latest\nimage: x:latest2\nimage:\n x:latest",
+			"0-15 16-30"},
 		{`{regex: '^a$'}`, "a\na\r\na\rab\nba\na", "0-1 2-3 5-6 13-14"},
 		{`{regex: '(?s)a.b'}`, "a\nb a\rb a\r\nb a.b", "13-16"},
 		{`{regex: '(?m)^a$'}`, "a\nb", "0-1"},
@@ -146,7 +148,8 @@ func TestEvidence(t *testing.T) {
 	} {
 		item := itemOf(t, test.item)
 		v := at(test.content, evidence(item, test.content, item.Find(test.content)))
-		if got := fmt.Sprintf("%d %d:%d-%d:%d %s", v.Offset, v.Line, v.Column, v.EndLine, v.EndColumn, v.Encoding); got != test.want {
+		place := fmt.Sprintf("%d:%d-%d:%d", v.Line, v.Column, v.EndLine, v.EndColumn)
+		if got := fmt.Sprintf("%d %s %s", v.Offset, place, v.Encoding); got != test.want {
 			t.Errorf("%s in %q: %s, want %s", test.item, test.content, got, test.want)
 		}
 	}
@@ -183,17 +186,23 @@ func TestIsIn(t *testing.T) {
 
 // TestNames is about how items are called.
 func TestNames(t *testing.T) {
-	for item, want := range map[string]string{
-		`a b`:           `a b`,
-		`{text: "a b"}`: `a b`,
-		`'{"a"}'`:       `"{\"a\"}"`,
-		`{text: '{a'}`:  `"{a"`,
-		`{case: ignore, words: true, spaces: "any", text: "a b"}`: `{"text":"a b","spaces":"any","words":true,"case":"ignore"}`,
-		`{text: "a\t\r\n\x01\u2028<é😀\x7f/\\", words: true}`:      `{"text":"a\t\r\n\u0001` + "\u2028<é😀\x7f" + `/\\","words":true}`,
-		`{regex: 'a"\s'}`: `{"regex":"a\"\\s"}`,
+	for _, test := range []struct{ item, want string }{
+		{`a b`, `a b`},
+		{`{text: "a b"}`, `a b`},
+		{`'{"a"}'`, `"{\"a\"}"`},
+		{`{text: '{a'}`, `"{a"`},
+		{`{regex: 'a"\s'}`, `{"regex":"a\"\\s"}`},
+		{
+			`{case: ignore, words: true, spaces: "any", text: "a b"}`,
+			`{"text":"a b","spaces":"any","words":true,"case":"ignore"}`,
+		},
+		{
+			`{text: "a\t\r\n\x01\u2028<é😀\x7f/\\", words: true}`,
+			`{"text":"a\t\r\n\u0001` + "\u2028<é😀\x7f" + `/\\","words":true}`,
+		},
 	} {
-		if got := itemOf(t, item).Name; got != want {
-			t.Errorf("%s: %s, want %s", item, got, want)
+		if got := itemOf(t, test.item).Name; got != test.want {
+			t.Errorf("%s: %s, want %s", test.item, got, test.want)
 		}
 	}
 	old, mistakes := loadFile("boundaries.yml", ruleText{rules: []ruleYAML{ruleWith("X", "boundary", "'{a'")}}.yaml())
@@ -237,7 +246,9 @@ rules:
     enforcement: {mode: fail}
     match: {forbidden_files: ["lnk"]}
 `
-	b, mistakes := Load(map[string]string{"boundaries.yml": boundaries, "invariants.yml": invariants, "more.yml": more, "README": ""})
+	b, mistakes := Load(map[string]string{
+		"boundaries.yml": boundaries, "invariants.yml": invariants, "more.yml": more, "README": "",
+	})
 	if len(mistakes) > 0 {
 		t.Fatal(mistakes)
 	}

@@ -37,6 +37,10 @@ type listYAML struct {
 	items []string
 }
 
+func (r ruleYAML) has(key string) bool {
+	return slices.ContainsFunc(r.lists, func(l listYAML) bool { return l.key == key })
+}
+
 // yaml writes a rule file. Each item is on a line of its own, so that a mistake has a line.
 func (f ruleText) yaml() string {
 	if f.raw != "" {

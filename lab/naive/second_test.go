@@ -89,7 +89,8 @@ func compareAll(t *testing.T, program string) {
 				_, err = c.compare(p)
 				mu.Lock()
 				different++
-				t.Errorf("pair %d (-seed %d -pairs %d -only %d), as small as it gets:\n%v\n%v", n, *seed, n+1, n, p, err)
+				t.Errorf("pair %d (-seed %d -pairs %d -only %d), as small as it gets:\n%v\n%v",
+					n, *seed, n+1, n, p, err)
 				mu.Unlock()
 			}
 		})
@@ -156,7 +157,7 @@ func (c comparer) compare(p pair) (had []string, err error) {
 	if len(mistakes) > 0 {
 		return []string{"refused"}, got.refuses(mistakes)
 	}
-	if len(got.Errors) > 0 && (strings.HasPrefix(got.Errors[0].Code, "E_POLICY_") || got.Errors[0].Code == "E_NO_RULES") {
+	if len(got.Errors) > 0 && got.Errors[0].ofBundle() {
 		return nil, fmt.Errorf("refused: policyscan %+v\nnaively it is a bundle", got.Errors)
 	}
 	if *bad {
@@ -259,11 +260,13 @@ func (c comparer) run(p pair, policy, tree string) (*document, error) {
 		err = commit(tree, base, head)
 		args = append(args, "--diff-base", "before")
 	case "staged":
-		err = errors.Join(commit(tree, base, head), git(tree, nil, "read-tree", "HEAD"), git(tree, nil, "update-ref", "HEAD", "before"))
+		err = errors.Join(commit(tree, base, head),
+			git(tree, nil, "read-tree", "HEAD"), git(tree, nil, "update-ref", "HEAD", "before"))
 		args = append(args, "--staged")
 	case "tracked":
 		// What only the base has is on the disk, and git does not know it.
-		err = errors.Join(commit(tree, nil, p.tree), git(tree, nil, "read-tree", "HEAD"), WriteTree(tree, p.tree), WriteTree(tree, p.base))
+		err = errors.Join(commit(tree, nil, p.tree), git(tree, nil, "read-tree", "HEAD"),
+			WriteTree(tree, p.tree), WriteTree(tree, p.base))
 		args = append(args, "--tracked")
 	}
 	if err != nil {
@@ -303,7 +306,8 @@ func commit(folder string, before, head []File) error {
 	}{{"before", "", before}, {"main", "from refs/heads/before\ndeleteall\n", head}} {
 		fmt.Fprintf(&stream, "commit refs/heads/%s\ncommitter a <a@example.com> 0 +0000\ndata 0\n%s", c.branch, c.from)
 		for _, f := range c.files {
-			fmt.Fprintf(&stream, "M 100644 inline \"%s\"\ndata %d\n%s\n", strings.ReplaceAll(f.Path, `\`, `\\`), len(f.Content), f.Content)
+			path := strings.ReplaceAll(f.Path, `\`, `\\`)
+			fmt.Fprintf(&stream, "M 100644 inline \"%s\"\ndata %d\n%s\n", path, len(f.Content), f.Content)
 		}
 	}
 	return errors.Join(
@@ -337,14 +341,22 @@ type document struct {
 			Count int    `json:"count"`
 		} `json:"excluded"`
 	} `json:"policy"`
-	Errors []struct {
-		Code    string `json:"code"`
-		File    string `json:"file"`
-		Message string `json:"message"`
-	} `json:"errors"`
+	Errors []problem `json:"errors"`
 
 	status int
 	said   string
+}
+
+// A problem is an error of the verdict.
+type problem struct {
+	Code    string `json:"code"`
+	File    string `json:"file"`
+	Message string `json:"message"`
+}
+
+// ofBundle reports whether the error is about the bundle.
+func (p problem) ofBundle() bool {
+	return strings.HasPrefix(p.Code, "E_POLICY_") || p.Code == "E_NO_RULES"
 }
 
 // differs says how a verdict differs from the outcome.
@@ -355,7 +367,8 @@ func (d *document) differs(want Outcome, two bool) error {
 	for _, v := range d.Violations {
 		e := v.Evidence
 		got.Violations = append(got.Violations, Violation{
-			v.RuleID, v.File, e.Kind, e.Pattern, e.Offset, e.Line, e.Column, e.EndLine, e.EndColumn, e.Encoding, e.Occurrences,
+			v.RuleID, v.File, e.Kind, e.Pattern,
+			e.Offset, e.Line, e.Column, e.EndLine, e.EndColumn, e.Encoding, e.Occurrences,
 		})
 	}
 	for _, e := range d.Errors {
@@ -370,13 +383,16 @@ func (d *document) differs(want Outcome, two bool) error {
 	for _, list := range [][]Violation{got.Violations, want.Violations} {
 		for i, v := range list {
 			if v.Kind == "file" || v.File == "" {
-				list[i] = Violation{RuleID: v.RuleID, File: v.File, Kind: v.Kind, Pattern: v.Pattern, Encoding: v.Encoding, Occurrences: v.Occurrences}
+				v.Offset, v.Line, v.Column, v.EndLine, v.EndColumn = 0, 0, 0, 0, 0
+				list[i] = v
 			}
 		}
 	}
 	if two {
 		for _, o := range []*Outcome{&got, &want} {
-			slices.SortFunc(o.Violations, func(a, b Violation) int { return strings.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
+			slices.SortFunc(o.Violations, func(a, b Violation) int {
+				return strings.Compare(fmt.Sprint(a), fmt.Sprint(b))
+			})
 			o.Excluded = nil
 		}
 		want.Violations = slices.Compact(want.Violations)
@@ -415,26 +431,22 @@ func (o Outcome) String() string {
 // refuses says whether the program refuses the bundle, too: by errors of bundles alone, and where there is one mistake
 // with a line, in that line.
 func (d *document) refuses(mistakes []Mistake) error {
-	problem := ""
+	wrong := ""
 	switch m := mistakes[0]; {
 	case d.Verdict != "FAIL" || d.status != 2 || d.Complete || len(d.Errors) == 0 || len(d.Violations) > 0:
-		problem = "it is not refused"
-	case slices.ContainsFunc(d.Errors, func(e struct {
-		Code    string `json:"code"`
-		File    string `json:"file"`
-		Message string `json:"message"`
-	}) bool {
-		return !strings.HasPrefix(e.Code, "E_POLICY_") && e.Code != "E_NO_RULES"
-	}):
-		problem = "another error than a bundle's"
+		wrong = "it is not refused"
+	case slices.ContainsFunc(d.Errors, func(e problem) bool { return !e.ofBundle() }):
+		wrong = "another error than a bundle's"
 	case len(mistakes) == 1 && m.Line > 0:
-		place := regexp.MustCompile(regexp.QuoteMeta("rules/"+m.File) + `:(\d+):\d+: `).FindStringSubmatch(d.Errors[0].Message)
+		place := regexp.MustCompile(regexp.QuoteMeta("rules/"+m.File) + `:(\d+):\d+: `).
+			FindStringSubmatch(d.Errors[0].Message)
 		if place == nil || place[1] != strconv.Itoa(m.Line) {
-			problem = "another place"
+			wrong = "another place"
 		}
 	}
-	if problem == "" {
+	if wrong == "" {
 		return nil
 	}
-	return fmt.Errorf("%s: policyscan %s, status %d, %+v\nnaively %+v\n%s", problem, d.Verdict, d.status, d.Errors, mistakes, d.said)
+	return fmt.Errorf("%s: policyscan %s, status %d, %+v\nnaively %+v\n%s",
+		wrong, d.Verdict, d.status, d.Errors, mistakes, d.said)
 }
