@@ -116,10 +116,10 @@ func markOf(content string) Encoding {
 }
 
 // position returns the line and the column of an offset, both 1-based, the column in bytes. Lines are those of the
-// encoding, read from the first byte that is a whole number of units away; a line ends at LF, CRLF or a lone CR.
-func position(content string, e Encoding, offset int) (line, column int) {
+// encoding, read from the byte from on; a line ends at LF, CRLF or a lone CR.
+func position(content string, e Encoding, from, offset int) (line, column int) {
 	line, start := 1, 0
-	for at := offset % e.Unit; ; at += e.Unit {
+	for at := from; ; at += e.Unit {
 		unit, ok := e.unitAt(content, at)
 		if !ok {
 			break
@@ -139,17 +139,17 @@ func position(content string, e Encoding, offset int) (line, column int) {
 	return line, offset - start + 1
 }
 
-// at is the evidence of a find.
+// at is the evidence of a find. Lines are read from the first byte that is a whole number of units away.
 func at(content string, f Find) Violation {
 	v := Violation{Offset: f.Offset, Encoding: f.Encoding.Name}
-	v.Line, v.Column = position(content, f.Encoding, f.Offset)
-	v.EndLine, v.EndColumn = position(content, f.Encoding, f.End)
+	v.Line, v.Column = position(content, f.Encoding, f.Offset%f.Encoding.Unit, f.Offset)
+	v.EndLine, v.EndColumn = position(content, f.Encoding, f.End%f.Encoding.Unit, f.End)
 	return v
 }
 
 // missingIn is the place of what a content lacks: all of it.
 func missingIn(content string) Violation {
 	v := Violation{Line: 1, Column: 1}
-	v.EndLine, v.EndColumn = position(content, markOf(content), len(content))
+	v.EndLine, v.EndColumn = position(content, markOf(content), 0, len(content))
 	return v
 }

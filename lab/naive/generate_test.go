@@ -14,7 +14,7 @@ type generator struct {
 	newer bool     // bundles are 0.2
 	texts []string // the texts of the bundle, from which contents are made
 	ids   int
-	forms string // which forms of 0.2 bundles have, besides texts
+	forms string // which forms of 0.2 bundles have, besides plain texts
 }
 
 func pick[T any](g *generator, from ...T) T { return from[g.IntN(len(from))] }
@@ -52,10 +52,14 @@ func (g *generator) item() string {
 		text := g.text()
 		g.texts = append(g.texts, text)
 		return quote(text)
-	case g.has("regex") && g.percent(45):
+	case g.has("regex") && (g.percent(45) || !g.has("options")):
 		return g.regex()
+	case g.has("options"):
+		return g.textItem()
 	}
-	return g.textItem()
+	text := g.text()
+	g.texts = append(g.texts, text)
+	return "{text: " + quote(text) + "}"
 }
 
 // textItem is a text with the options that it can have.

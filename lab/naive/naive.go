@@ -101,7 +101,7 @@ func Judge(b *Bundle, s Scan) Outcome {
 		o.Errors = append(o.Errors, undecided(b, f, files)...)
 	}
 	for _, file := range b.Files {
-		if len(file.Exclude) > 0 && file.Type != "deprecated" {
+		if len(file.Exclude) > 0 {
 			o.Excluded = append(o.Excluded, Excluded{"rules/" + file.Name, countExcluded(file, scanned)})
 		}
 	}
