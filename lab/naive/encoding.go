@@ -149,7 +149,10 @@ func at(content string, f Find) Violation {
 
 // missingIn is the place of what a content lacks: all of it.
 func missingIn(content string) Violation {
-	v := Violation{Line: 1, Column: 1}
+	v := start()
 	v.EndLine, v.EndColumn = position(content, markOf(content), 0, len(content))
 	return v
 }
+
+// start is the place of what is about no place in a file.
+func start() Violation { return Violation{Line: 1, Column: 1, EndLine: 1, EndColumn: 1} }

@@ -136,7 +136,9 @@ func judgeFile(r Rule, f File) []Violation {
 	}
 	for _, glob := range r.ForbiddenFiles {
 		if r.matches(glob, f.Path) && !r.excludes(f.Path) {
-			found = append(found, Violation{Kind: "file", Pattern: glob, Occurrences: 1})
+			v := start()
+			v.Kind, v.Pattern, v.Occurrences = "file", glob, 1
+			found = append(found, v)
 		}
 	}
 	for i := range found {
@@ -153,7 +155,9 @@ func missingFiles(r Rule, tree []File) []Violation {
 			return f.Kind == Regular && f.Content != "" && Match(glob, f.Path) && !r.excludes(f.Path)
 		})
 		if !there {
-			missing = append(missing, Violation{RuleID: r.ID, Kind: "missing", Pattern: glob, Occurrences: 1})
+			v := start()
+			v.RuleID, v.Kind, v.Pattern, v.Occurrences = r.ID, "missing", glob, 1
+			missing = append(missing, v)
 		}
 	}
 	return missing
@@ -194,9 +198,13 @@ func resolve(link File, tree []File) string {
 	return target
 }
 
-// countExcluded counts the paths that a rule of the file would have selected if the file had no exclude.
+// countExcluded counts the paths that a rule of the file would have selected if the file had no exclude. What is
+// deprecated selects nothing.
 func countExcluded(file RuleFile, scanned []File) int {
 	count := 0
+	if file.Type == "deprecated" {
+		return 0
+	}
 	for _, f := range scanned {
 		would := slices.ContainsFunc(file.Rules, func(r Rule) bool {
 			r.FileExclude = nil

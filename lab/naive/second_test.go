@@ -389,15 +389,6 @@ func (d *document) differs(want Outcome, two bool) error {
 			got.Excluded = append(got.Excluded, Excluded(e))
 		}
 	}
-	// Where a path is the violation, and not a place in a file, the page names no place.
-	for _, list := range [][]Violation{got.Violations, want.Violations} {
-		for i, v := range list {
-			if v.Kind == "file" || v.File == "" {
-				v.Offset, v.Line, v.Column, v.EndLine, v.EndColumn = 0, 0, 0, 0, 0
-				list[i] = v
-			}
-		}
-	}
 	if two {
 		for _, o := range []*Outcome{&got, &want} {
 			slices.SortFunc(o.Violations, func(a, b Violation) int {
