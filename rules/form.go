@@ -41,8 +41,11 @@ func (s shape) rule() document.Level {
 		Required: []string{"id", "title", "enforcement", "match"},
 		Optional: []string{"message", "remediation", "docs_url", "owner", "severity", "tags", "redact", "examples"},
 	}
+	l.Wrong = map[string]document.Wrong{versionKey: {
+		Found: `"bundle" in a rule, where it changes nothing`, Fix: writeVersion,
+	}}
 	if s.is02 {
-		l.Wrong = map[string]document.Wrong{"allowances": {Found: `"allowances" in a rule`, Fix: useLater}}
+		l.Wrong["allowances"] = document.Wrong{Found: `"allowances" in a rule` + notRead, Fix: useLater}
 	}
 	return l
 }
@@ -112,8 +115,9 @@ func (s shape) match() document.Level {
 	switch {
 	case !s.is02:
 		l.Wrong[requiredKey] = needs02(requiredKey, own)
-		for _, key := range []string{"path_case", forbiddenFilesKey, requiredFilesKey} {
-			l.Wrong[key] = needs02(key, "")
+		l.Wrong["path_case"] = needs02("path_case", "")
+		for _, key := range []string{forbiddenFilesKey, requiredFilesKey} {
+			l.Wrong[key] = needs02(key, "files")
 		}
 		if s.holds == deprecated {
 			l.Optional = append(l.Optional, own, other)
@@ -137,7 +141,7 @@ func (s shape) match() document.Level {
 		}
 	}
 	l.Required = nil // what must be there depends on what else is
-	l.Wrong["unparsable"] = document.Wrong{Found: `"unparsable" belongs to items with "key"`, Fix: useLater}
+	l.Wrong["unparsable"] = document.Wrong{Found: `"unparsable" belongs to items with "key"` + notRead, Fix: useLater}
 	return l
 }
 

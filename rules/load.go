@@ -224,7 +224,7 @@ func (l *loader) absent(names []string, listed []stray, strays *[]stray) {
 	for _, name := range names {
 		switch {
 		case name == BoundariesFile, name == InvariantsFile && l.newer() == "":
-			l.refuse(missing(name, strays), true)
+			l.refuse(l.missing(name, strays), true)
 		case slices.ContainsFunc(listed, func(s stray) bool { return s.kind == namedFile && s.name == name }):
 			l.refuse(&document.Error{
 				Code: document.CodeRead, File: name,
@@ -281,10 +281,13 @@ func (l *loader) bundle() *Bundle {
 }
 
 // missing is the error that a rule file is not there. A stray that is meant as that file is taken from the strays.
-func missing(name string, strays *[]stray) *document.Error {
+func (l *loader) missing(name string, strays *[]stray) *document.Error {
 	e := &document.Error{
 		Code: document.CodeMissing, File: name,
 		Found: "no such file", Fix: `create it, with "rules: []" if it has no rule`,
+	}
+	if l.newer() != "" {
+		e.Fix = `create it, with bundle: "0.2" and, if it has no rule, "rules: []"`
 	}
 	stem := strings.TrimSuffix(name, ".yml")
 	*strays = slices.DeleteFunc(*strays, func(s stray) bool {

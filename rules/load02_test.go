@@ -12,8 +12,8 @@ import (
 // load02 loads the good bundle that has all of 0.2.
 func load02(t *testing.T) (*Bundle, Files) {
 	t.Helper()
-	for _, g := range goldens(t, "good02") {
-		if strings.HasSuffix(g.file, "full.txtar") {
+	for _, g := range goldens(t, "good") {
+		if strings.HasSuffix(g.file, "everything-02.txtar") {
 			b, err := Load(g.files)
 			if err != nil {
 				t.Fatal(err)
@@ -21,7 +21,7 @@ func load02(t *testing.T) (*Bundle, Files) {
 			return b, g.files
 		}
 	}
-	t.Fatal("no full.txtar")
+	t.Fatal("no everything-02.txtar")
 	return nil, nil
 }
 

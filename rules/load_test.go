@@ -369,20 +369,22 @@ func checkBundle(t *testing.T, b *Bundle) {
 	notOneWord := func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsGraphic(r) }
 	for i, r := range append(slices.Clone(b.Rules), b.Deprecated...) {
 		if r.ID == "" || ids[r.ID] || len(r.ID) > 200 || strings.ContainsFunc(r.ID, notOneWord) ||
-			strings.TrimSpace(r.Title) == "" || len(r.Files) == 0 || len(r.Patterns) == 0 || r.Line < 1 {
+			strings.TrimSpace(r.Title) == "" || r.Line < 1 ||
+			(len(r.Files) > 0) != (len(r.Patterns)+len(r.Required) > 0) ||
+			len(r.Files)+len(r.ForbiddenFiles)+len(r.RequiredFiles) == 0 {
 			t.Fatalf("rule %d: %+v", i, r)
 		}
 		ids[r.ID] = true
 		if wantFile := map[Type]string{Boundary: BoundariesFile,
-			Invariant: InvariantsFile}[r.Type]; i < len(b.Rules) && r.File != wantFile {
+			Invariant: InvariantsFile}[r.Type]; i < len(b.Rules) && r.File != wantFile && isNamed(r.File) {
 			t.Fatalf("rule %d: %s in %s", i, r.Type, r.File)
 		}
-		for _, p := range r.Patterns {
+		for _, p := range slices.Concat(r.Patterns, r.Required) {
 			if strings.TrimSpace(p.Text) == "" || len(p.Text) > document.MaxPatternBytes || !utf8.ValidString(p.Text) {
 				t.Fatalf("pattern %+v", p)
 			}
 		}
-		for _, g := range slices.Concat(r.Files, r.Exclude) {
+		for _, g := range slices.Concat(r.Files, r.Excludes(), r.ForbiddenFiles, r.RequiredFiles) {
 			if err := glob.Check(g); err != nil {
 				t.Fatalf("glob %q: %v", g, err)
 			}
@@ -396,7 +398,9 @@ func checkBundle(t *testing.T, b *Bundle) {
 			}
 		}
 		if len(r.Files) != len(r.places.files) || len(r.Exclude) != len(r.places.exclude) ||
-			len(r.Patterns) != len(r.places.patterns) {
+			len(r.Patterns) != len(r.places.patterns) || len(r.Required) != len(r.places.required) ||
+			len(r.ForbiddenFiles) != len(r.places.forbiddenFiles) ||
+			len(r.RequiredFiles) != len(r.places.requiredFiles) {
 			t.Fatalf("places of %+v", r)
 		}
 	}

@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"golang.org/x/text/unicode/norm"
-
 	"github.com/policyscan/policyscan/rules/document"
 	"github.com/policyscan/policyscan/rules/glob"
 )
@@ -22,10 +20,15 @@ func Notes(b *Bundle) []document.Note {
 			notes = append(notes, ruleNotes(&list[i], &budget)...)
 		}
 	}
-	order := []string{BoundariesFile, InvariantsFile, DeprecatedFile}
+	order := func(file string) int { // that of errors
+		if i := slices.Index(namedFiles(), file); i >= 0 {
+			return i
+		}
+		return len(namedFiles())
+	}
 	slices.SortStableFunc(notes, func(a, b document.Note) int {
 		return cmp.Or(
-			cmp.Compare(slices.Index(order, a.File), slices.Index(order, b.File)),
+			cmp.Compare(order(a.File), order(b.File)), cmp.Compare(a.File, b.File),
 			cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})
 	return notes
@@ -39,44 +42,68 @@ func ruleNotes(r *Rule, budget *int) []document.Note {
 	var notes []document.Note
 	at := &r.places
 	note := func(places []document.Place, i int, text string) {
-		n := document.Note{File: r.File, Rule: r.ID, Text: text}
+		n := document.Note{File: r.File, Line: r.at.Line, Column: r.at.Column, Rule: r.ID, Text: text}
 		if i < len(places) {
 			n.Line, n.Column = places[i].Line, places[i].Column
 		}
 		notes = append(notes, n)
 	}
-	for i, g := range r.Files {
-		for _, text := range glob.Notes(g) {
-			note(at.files, i, text)
+	for _, list := range []struct {
+		globs []string
+		at    []document.Place
+	}{{r.Files, at.files}, {r.Exclude, at.exclude}, {r.ForbiddenFiles, at.forbiddenFiles}} {
+		for i, g := range list.globs {
+			for _, text := range glob.Notes(g) {
+				note(list.at, i, text)
+			}
 		}
 	}
-	for i, g := range r.Exclude {
-		for _, text := range glob.Notes(g) {
-			note(at.exclude, i, text)
-		}
-	}
-	if glob.Covers(r.Exclude, r.Files) {
-		note(at.exclude, 0, `"exclude" removes every file that "files" selects, so the rule checks no file; `+
-			`narrow "exclude", or remove the rule`)
+	for _, text := range excludeNotes(r) {
+		note(at.exclude, 0, text)
 	}
 	for i, item := range r.Patterns {
-		p := item.Text
-		for _, text := range patternNotes(r, p) {
+		for _, text := range itemNotes(r, item) {
 			note(at.patterns, i, text)
 		}
-		if !norm.NFC.IsNormalString(p) {
-			note(at.patterns, i, fmt.Sprintf("the pattern %s is not in Unicode normal form C, in which most text "+
-				"is written; that form is %s", document.Quoted(p), document.Quoted(norm.NFC.String(p))))
+		if item.Spaces || item.IgnoreCase || item.Kind != Text {
+			continue
 		}
 		for _, shorter := range r.Patterns {
 			if *budget--; *budget < 0 {
 				break
 			}
-			if len(shorter.Text) < len(p) && strings.Contains(p, shorter.Text) {
+			if len(shorter.Text) < len(item.Text) && shorter.IsPlain() && strings.Contains(item.Text, shorter.Text) {
 				note(at.patterns, i, fmt.Sprintf("the pattern %s contains the pattern %s of the same rule: any "+
-					"file with the longer one has the shorter one", document.Quoted(p), document.Quoted(shorter.Text)))
+					"file with the longer one has the shorter one", shownItem(item), shownItem(shorter)))
 				break
 			}
+		}
+	}
+	for i, item := range r.Required {
+		for _, text := range itemNotes(r, item) {
+			note(at.required, i, text)
+		}
+	}
+	return notes
+}
+
+// excludeNotes says whether a rule checks nothing because of what it excludes. Without letter case it is not known.
+func excludeNotes(r *Rule) []string {
+	var notes []string
+	for _, list := range []struct {
+		key   string
+		globs []string
+	}{{"files", r.Files}, {forbiddenFilesKey, r.ForbiddenFiles}} {
+		if len(list.globs) == 0 || r.PathCase {
+			continue
+		}
+		switch {
+		case glob.Covers(r.Exclude, list.globs):
+			notes = append(notes, fmt.Sprintf(`"exclude" removes every file that %q selects, so the rule checks no file; `+
+				`narrow "exclude", or remove the rule`, list.key))
+		case len(r.FileExclude) > 0 && glob.Covers(r.Excludes(), list.globs):
+			notes = append(notes, fmt.Sprintf(`the "exclude" of the file, with that of the rule, removes every file that `+
+				`%q selects, so the rule checks no file; narrow one of them, or remove the rule`, list.key))
 		}
 	}
 	return notes

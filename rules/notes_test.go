@@ -70,7 +70,7 @@ func TestPatternNotes(t *testing.T) {
 		{"key\n", ""}, // noted where it is written, if at all
 	} {
 		rule := &Rule{Patterns: PlainItems(c.pattern)}
-		got := strings.Join(patternNotes(rule, c.pattern), "\n")
+		got := strings.Join(itemNotes(rule, Plain(c.pattern)), "\n")
 		if c.want == "" && got != "" || !strings.Contains(got, c.want) || strings.Count(got, "\n") > 0 {
 			t.Errorf("%q: %q; want %q", c.pattern, got, c.want)
 		}
@@ -80,12 +80,12 @@ func TestPatternNotes(t *testing.T) {
 		{Patterns: PlainItems("@main ", "@main\n")},
 		{Patterns: PlainItems("curl -k "), Examples: []Example{{Content: "curl -keep"}}},
 	} {
-		if got := patternNotes(rule, rule.Patterns[0].Text); len(got) != 0 {
+		if got := itemNotes(rule, Plain(rule.Patterns[0].Text)); len(got) != 0 {
 			t.Errorf("%q: %q", Names(rule.Patterns), got)
 		}
 	}
-	if got := patternNotes(&Rule{Patterns: PlainItems("a ", "a"), Examples: []Example{{Content: "a", Violates: true}}},
-		"a "); len(got) != 1 {
+	if got := itemNotes(&Rule{Patterns: PlainItems("a ", "a"), Examples: []Example{{Content: "a", Violates: true}}},
+		Plain("a ")); len(got) != 1 {
 		t.Errorf("a blank that no example explains: %q", got)
 	}
 }
@@ -119,5 +119,56 @@ func TestExcludeNote(t *testing.T) {
 		if noted != map[bool]int{true: 1}[c.want] {
 			t.Errorf("%s without %s: %d notes", c.files, c.exclude, noted)
 		}
+	}
+}
+
+// TestNotes02: what is noted of 0.2, and what is not.
+func TestNotes02(t *testing.T) {
+	const head = "bundle: \"0.2\"\n"
+	rule := func(match string) string {
+		return "rules:\n  - {id: A, title: t, enforcement: {mode: fail}, match: {" + match + "}}\n"
+	}
+	item := func(items string) string {
+		return head + rule(`files: ["**"], forbidden_patterns: [`+items+`]`)
+	}
+	for _, c := range []struct {
+		boundaries string
+		want       []string
+	}{
+		{item(`{regex: 'image:\s+\S+'}`), nil},
+		{item(`{regex: 'a.*b'}, {regex: '\d+'}`), []string{`the expression "a.*b" is slow`, `the expression "\\d+" is slow`}},
+		{item(`'a.*b'`), []string{"write it under regex if it is one"}},
+		{item(`{text: 'a.*b', words: true}`), []string{`the pattern {"text":"a.*b","words":true} looks like a regular`}},
+		{item(`ab, b`), []string{`contains the pattern "b"`}},
+		{item(`{text: a b, spaces: any}, {text: b, words: true}, {text: bc, case: ignore}`), nil},
+		{item(`{text: ab, words: true}, b`), []string{`the pattern {"text":"ab","words":true} contains the pattern "b"`}},
+		{item(`{text: aB, case: ignore}, b, {regex: abcb}`), nil},
+		{item(`{regex: "p\u0430ssword"}`), []string{"a Cyrillic"}},
+		{head + rule(`forbidden_files: ["*.pem"]`), []string{"in the root folder only"}},
+		{head + rule(`forbidden_files: ["**/*.pem"], exclude: ["**"]`), []string{`every file that "forbidden_files" selects`}},
+		{head + `exclude: ["a/**"]` + "\n" + rule(`files: ["a/*.tf"], forbidden_patterns: [a]`),
+			[]string{`the "exclude" of the file, with that of the rule, removes every file that "files" selects`}},
+		{head + rule(`files: ["**/*.tf"], exclude: ["**/*.tf"], path_case: ignore, forbidden_patterns: [a]`), nil},
+		{head + rule(`forbidden_files: ["**/*.pem"]`), nil},
+	} {
+		b, errs := loadBoundaries(c.boundaries)
+		if errs != nil {
+			t.Fatal(errs)
+		}
+		notes := Notes(b)
+		same := len(notes) == len(c.want)
+		for i := range notes {
+			same = same && strings.Contains(notes[i].Text, c.want[i]) && notes[i].Line > 0
+		}
+		if !same {
+			t.Errorf("%s: %v; want %q", c.boundaries, notes, c.want)
+		}
+	}
+	// A required file is one of the root more often than not.
+	b, err := Load(Files{
+		BoundariesFile: []byte(head + "rules: []\n"), InvariantsFile: []byte(head + rule(`required_files: [LICENSE]`)),
+	})
+	if err != nil || len(Notes(b)) != 0 {
+		t.Errorf("%v: %v", err, Notes(b))
 	}
 }

@@ -9,24 +9,40 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"golang.org/x/text/unicode/norm"
+
 	"github.com/policyscan/policyscan/rules/document"
+	"github.com/policyscan/policyscan/rules/regex"
 )
 
-// patternNotes says what in a pattern of a rule is often a mistake.
-func patternNotes(r *Rule, p string) []string {
+// itemNotes says what in an item of a rule is often a mistake.
+func itemNotes(r *Rule, item Item) []string {
 	var notes []string
 	add := func(format string, args ...any) { notes = append(notes, fmt.Sprintf(format, args...)) }
-	if text := expressionIn(p); text != "" {
-		add("the pattern %s looks like a regular expression or a wildcard, because of %s, "+
-			"but a pattern is the text itself; "+
-			"list each text that must not appear as a separate pattern", document.Quoted(p), document.Quoted(text))
-	}
-	if trimmed := strings.Trim(p, " \t"); trimmed != p && !endsAWord(r, p, trimmed) {
-		add("the pattern %s has a space or tab at an end, and matches only where the file has it too; "+
-			"if that is not meant, write %s", document.Quoted(p), document.Quoted(trimmed))
+	p, shown := item.Text, shownItem(item)
+	if item.Kind == Text {
+		if text := expressionIn(p); text != "" {
+			fix := "list each text that must not appear as a separate pattern"
+			if r.expressions {
+				fix = "write it under regex if it is one"
+			}
+			add("the pattern %s looks like a regular expression or a wildcard, because of %s, "+
+				"but a pattern is the text itself; %s", shown, document.Quoted(text), fix)
+		}
+		if trimmed := strings.Trim(p, " \t"); trimmed != p && !endsAWord(r, p, trimmed) {
+			add("the pattern %s has a space or tab at an end, and matches only where the file has it too; "+
+				"if that is not meant, write %s", shown, document.Quoted(trimmed))
+		}
+	} else if expr, err := regex.Compile(p); err == nil && expr.Slow() {
+		add("the expression %s is slow: no text of three bytes is in each of its matches, so every line of every file "+
+			"that the rule selects is matched; write more of what is around it", document.Quoted(p))
 	}
 	if n := strangerIn(p); n != "" {
-		add("the pattern %s has %s", document.Quoted(p), n)
+		add("the pattern %s has %s", shown, n)
+	}
+	if !norm.NFC.IsNormalString(p) {
+		add("the pattern %s is not in Unicode normal form C, in which most text "+
+			"is written; that form is %s", shown, document.Quoted(norm.NFC.String(p)))
 	}
 	return notes
 }

@@ -3,6 +3,7 @@ package rules
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -10,8 +11,11 @@ import (
 	"github.com/policyscan/policyscan/rules/regex"
 )
 
-// useLater says what to do about a part of 0.2 that this version does not have.
-const useLater = "this version of policyscan does not read it: remove it, or use one that does"
+// What is said of a part of 0.2 that this version does not have.
+const (
+	notRead  = ", which this version of policyscan does not read"
+	useLater = "remove it, or use a later version"
+)
 
 // itemLevel returns the keys of an item that is a mapping.
 func itemLevel() document.Level {
@@ -21,7 +25,7 @@ func itemLevel() document.Level {
 		Wrong:    map[string]document.Wrong{},
 	}
 	for _, key := range []string{"where", "is", "is_not", "matches", "matches_not", "format"} {
-		l.Wrong[key] = document.Wrong{Found: fmt.Sprintf(`%q belongs to items with "key"`, key), Fix: useLater}
+		l.Wrong[key] = document.Wrong{Found: fmt.Sprintf(`%q belongs to items with "key"`, key) + notRead, Fix: useLater}
 	}
 	return l
 }
@@ -76,7 +80,9 @@ func (f *ruleFile) item(e document.Entry) (Item, bool) {
 				writeVersion+"; if it is one string, quote it")
 			return Item{}, false
 		}
-		return f.mapping(e)
+		before := f.doc.Mistakes()
+		item, ok := f.mapping(e)
+		return item, ok && f.doc.Mistakes() == before
 	}
 	text, ok := f.doc.Text(e)
 	if !ok || !f.is02 {
@@ -92,7 +98,8 @@ func (f *ruleFile) isItem(e document.Entry) bool {
 		if level := (document.Level{}); f.doc.Has(e.Value, level, "text") || f.doc.Has(e.Value, level, "regex") {
 			return true // misspelt, too
 		}
-		keys = append(keys, "spaces", "words", "case")
+		level := itemLevel()
+		keys = slices.AppendSeq(append(keys, level.Optional...), maps.Keys(level.Wrong))
 	}
 	return slices.ContainsFunc(keys, func(key string) bool {
 		_, ok := f.doc.Find(e.Value, key)
@@ -104,7 +111,8 @@ func (f *ruleFile) isItem(e document.Entry) bool {
 func (f *ruleFile) mapping(e document.Entry) (Item, bool) {
 	for _, key := range []string{"key", "each"} {
 		if later, ok := f.doc.Find(e.Value, key); ok {
-			f.doc.Fail(document.CodeKey, later.Key, fmt.Sprintf("an item with %q", key), useLater)
+			f.doc.Fail(document.CodeKey, later.Key, fmt.Sprintf("an item with %q", key)+notRead,
+				"write a text or a regex, or use a later version")
 			return Item{}, false
 		}
 	}
@@ -112,6 +120,7 @@ func (f *ruleFile) mapping(e document.Entry) (Item, bool) {
 	m := f.doc.Mapping(e.Value, "the pattern", `{text: "…"} or {regex: "…"}`, level)
 	text, isText := m["text"]
 	expression, isRegex := m["regex"]
+	text.Required, expression.Required = true, true // one of them
 	switch {
 	case isText && isRegex:
 		f.doc.Fail(document.CodeKey, expression.Key, `"text" and "regex" in one item`, "write two items")
@@ -130,7 +139,6 @@ func (f *ruleFile) mapping(e document.Entry) (Item, bool) {
 
 // expression reads an item with a regex.
 func (f *ruleFile) expression(e document.Entry, m map[string]document.Entry) (Item, bool) {
-	whole := true
 	for _, option := range []struct{ key, instead string }{
 		{"spaces", `write \s* or \s+ in the expression`},
 		{"words", `write \b in the expression`},
@@ -138,7 +146,6 @@ func (f *ruleFile) expression(e document.Entry, m map[string]document.Entry) (It
 	} {
 		if o, ok := m[option.key]; ok {
 			f.doc.Fail(document.CodeKey, o.Key, fmt.Sprintf(`%q is an option of "text"`, option.key), option.instead)
-			whole = false
 		}
 	}
 	text, ok := f.doc.Text(e)
@@ -149,7 +156,7 @@ func (f *ruleFile) expression(e document.Entry, m map[string]document.Entry) (It
 		f.doc.Fail(mistake.Code, e.Value, mistake.Found, mistake.Fix)
 		return Item{}, false
 	}
-	return Item{Kind: Regex, Text: text}.Named(), whole
+	return Item{Kind: Regex, Text: text}.Named(), true
 }
 
 // maxRegexBytes is how much memory the expressions of a bundle may hold, as [regex.Expr.Bytes] has it.
@@ -184,23 +191,13 @@ func (l *loader) regexMistake(text string) *document.Error {
 func (f *ruleFile) text(e document.Entry, m map[string]document.Entry) (Item, bool) {
 	text, ok := f.doc.Text(e)
 	item := Item{Text: text}
-	if o, has := m["spaces"]; has {
-		if item.Spaces = f.option(o, "any"); !item.Spaces {
-			ok = false
-		}
-	}
-	if o, has := m["words"]; has {
-		if item.Words = f.doc.True(o); !item.Words {
-			ok = false
-			if strings.EqualFold(o.Value.Value, "false") {
-				f.doc.Fail(document.CodeValue, o.Value, `"words" is false`,
-					`write "words: true", or remove it: it has no other value`)
-			}
-		}
-	}
-	if o, has := m["case"]; has {
-		if item.IgnoreCase = f.option(o, "ignore"); !item.IgnoreCase {
-			ok = false
+	for _, option := range []struct {
+		key, value string
+		is         *bool
+	}{{"spaces", "any", &item.Spaces}, {"words", "true", &item.Words}, {"case", "ignore", &item.IgnoreCase}} {
+		if o, has := m[option.key]; has {
+			*option.is = f.doc.Only(o, option.value)
+			ok = ok && *option.is
 		}
 	}
 	if !ok || !f.changes(item, m) {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 
 	"github.com/policyscan/policyscan/rules/document"
 	"github.com/policyscan/policyscan/rules/glob"
@@ -25,7 +26,9 @@ func (f *ruleFile) selects(r *Rule, e document.Entry) {
 	if r.PathCase {
 		fold = glob.CheckFolded
 	}
-	r.Files, r.places.files = f.globs(m["files"], fold)
+	files := m["files"]
+	files.Required = files.Required || m[boundaryKey].Key != nil || m[invariantKey].Key != nil || m[requiredKey].Key != nil
+	r.Files, r.places.files = f.globs(files, fold)
 	r.Exclude, r.places.exclude = f.globs(m["exclude"], nil)
 	r.ForbiddenFiles, r.places.forbiddenFiles = f.globs(m[forbiddenFilesKey], fold)
 	r.RequiredFiles, r.places.requiredFiles = f.globs(m[requiredFilesKey], nil)
@@ -67,12 +70,7 @@ func (f *ruleFile) selects(r *Rule, e document.Entry) {
 // checkMatch refuses a 0.2 rule that asks for nothing, and "files" in one without patterns and the other way round.
 func (f *ruleFile) checkMatch(e document.Entry, m map[string]document.Entry) {
 	has := func(keys ...string) bool {
-		for _, key := range keys {
-			if f.doc.Has(e.Value, f.matches, key) {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(keys, func(key string) bool { return f.hasKey(e, key) })
 	}
 	items, paths := has(boundaryKey, invariantKey, requiredKey), has(forbiddenFilesKey, requiredFilesKey)
 	own := boundaryKey
@@ -93,27 +91,22 @@ func (f *ruleFile) checkMatch(e document.Entry, m map[string]document.Entry) {
 	}
 }
 
+// hasKey reports whether "match" has a key that it can have here, or one that stands for it.
+func (f *ruleFile) hasKey(match document.Entry, key string) bool {
+	return slices.Contains(f.matches.Optional, key) && f.doc.Has(match.Value, f.matches, key)
+}
+
 // pathCase reads whether a rule's globs ignore the case of ASCII letters.
 func (f *ruleFile) pathCase(match document.Entry, m map[string]document.Entry) bool {
 	e, ok := m["path_case"]
-	if !ok || !f.option(e, "ignore") {
+	if !ok || !f.doc.Only(e, "ignore") {
 		return false
 	}
-	if !f.doc.Has(match.Value, f.matches, "files") && !f.doc.Has(match.Value, f.matches, forbiddenFilesKey) {
+	if !f.hasKey(match, "files") && !f.hasKey(match, forbiddenFilesKey) {
 		f.doc.Fail(document.CodeValue, e.Key, `"path_case" changes nothing without "files" or "forbidden_files"`,
 			"remove it")
 	}
 	return true
-}
-
-// option reads the value of an option, which has only one; false if it is not that.
-func (f *ruleFile) option(e document.Entry, value string) bool {
-	text, ok := f.doc.Text(e)
-	if ok && text != value {
-		f.doc.Fail(document.CodeValue, e.Value, fmt.Sprintf("%q is %s", e.Key.Value, document.Quoted(text)),
-			fmt.Sprintf(`write "%s: %s", or remove it: it has no other value`, e.Key.Value, value))
-	}
-	return ok && text == value
 }
 
 // texts reads a list of texts, each with its item. It ends where there are so many mistakes that no more are looked

@@ -3,6 +3,7 @@ package rules
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -15,7 +16,7 @@ import (
 	"github.com/policyscan/policyscan/rules/document"
 )
 
-// compileSchema returns the schemas of the three files and of any of them.
+// compileSchema returns the schemas of the files with fixed names, of others, and of any of them.
 func compileSchema(t testing.TB) map[string]*jsonschema.Schema {
 	t.Helper()
 	document, err := jsonschema.UnmarshalJSON(bytes.NewReader(Schema()))
@@ -29,7 +30,7 @@ func compileSchema(t testing.TB) map[string]*jsonschema.Schema {
 	}
 	schemas := map[string]*jsonschema.Schema{}
 	for name, where := range map[string]string{BoundariesFile: "#/$defs/boundaries",
-		InvariantsFile: "#/$defs/invariants", DeprecatedFile: "#/$defs/deprecated", "any": ""} {
+		InvariantsFile: "#/$defs/invariants", DeprecatedFile: "#/$defs/deprecated", "other": "#/$defs/other", "any": ""} {
 		schemas[name], err = c.Compile("schema.json" + where)
 		if err != nil {
 			t.Fatal(err)
@@ -74,16 +75,24 @@ func jsonValue(v any) (any, bool) {
 	return v, true
 }
 
+// ownSchema is the narrowest schema of a file.
+func ownSchema(schemas map[string]*jsonschema.Schema, name string) *jsonschema.Schema {
+	if schemas[name] == nil {
+		name = "other"
+	}
+	return schemas[name]
+}
+
 // refusedBySchema reports whether some file of the bundle is refused by its own schema.
 func refusedBySchema(t testing.TB, schemas map[string]*jsonschema.Schema, files Files) bool {
 	t.Helper()
 	refused := false
-	for _, name := range []string{BoundariesFile, InvariantsFile, DeprecatedFile} {
+	for name := range files {
 		v, ok := asJSON(files[name])
-		if !ok || len(files[name]) == 0 {
+		if !ok || len(files[name]) == 0 || !MayBeRead(name) {
 			continue
 		}
-		own, any := schemas[name].Validate(v), schemas["any"].Validate(v)
+		own, any := ownSchema(schemas, name).Validate(v), schemas["any"].Validate(v)
 		if any != nil && own == nil {
 			t.Errorf("%s: refused as any file and not as its own: %v", name, any)
 		}
@@ -135,7 +144,7 @@ func TestSchemaDescribesEachKey(t *testing.T) {
 			property, place := p.(map[string]any), where+"."+name
 			text, _ := property["description"].(string)
 			keys++
-			if other := said[text]; len(text) < 20 || text[len(text)-1] != '.' || other != "" && name != "rules" {
+			if other := said[text]; len(text) < 20 || text[len(text)-1] != '.' || other != "" {
 				t.Errorf("%s: the description is %q, and %q has it too", place, text, other)
 			}
 			said[text] = place
@@ -151,10 +160,10 @@ func TestSchemaDescribesEachKey(t *testing.T) {
 			walk(where+"[]", items)
 		}
 	}
-	for _, name := range []string{"boundaries", "invariants", "deprecated", "eitherRule"} {
+	for _, name := range []string{"file", "rule", "mapping"} {
 		walk(name, defs[name].(map[string]any))
 	}
-	if keys != 23 {
+	if keys != 33 {
 		t.Errorf("%d keys were looked at", keys)
 	}
 }
@@ -168,13 +177,16 @@ func TestSchemaRefusesNothingThatLoads(t *testing.T) {
 	}
 	values := []any{nil, "y", []any{"**/*.go"}, "", " ", "x", "fail", "high", 7, 1.5, true, []any{}, []any{"x"},
 		[]any{nil}, map[string]any{}, map[string]any{"a": "b"}, "\u00a0", "a\nb", "https://example.com/", "/x", "x/",
-		" x", "x ", strings.Repeat("a", 1025)}
+		" x", "x ", strings.Repeat("a", 1025), "0.2", 0.2, "any", "ignore", "boundary", "invariant", "deprecated",
+		map[string]any{"text": "a b"}, map[string]any{"regex": "a+"}, []any{map[string]any{"text": "a b", "spaces": "any"}},
+		[]any{map[string]any{"regex": "a", "words": true}}}
 	keys := []string{"id", "title", "match", "files", "mode", "rules", "forbidden_patterns", "required_absent", "x-",
-		"x-y", "X-y", "tags", "severity", "Title"}
+		"x-y", "X-y", "tags", "severity", "Title", "bundle", "type", "exclude", "text", "regex", "spaces", "words", "case",
+		"path_case", "required_patterns", "forbidden_files", "required_files"}
 	loaded, refused := 0, 0
 	try := func(t *rapid.T) {
 		files := rapid.SampledFrom(good).Draw(t, "files")
-		name := rapid.SampledFrom([]string{BoundariesFile, InvariantsFile, DeprecatedFile}).Draw(t, "file")
+		name := rapid.SampledFrom(slices.Sorted(maps.Keys(files))).Draw(t, "file")
 		v, ok := asJSON(files[name])
 		if !ok || v == nil {
 			return
@@ -193,7 +205,7 @@ func TestSchemaRefusesNothingThatLoads(t *testing.T) {
 		if !ok {
 			t.Fatalf("written as %q", content)
 		}
-		schemaErr := schemas[name].Validate(v)
+		schemaErr := ownSchema(schemas, name).Validate(v)
 		_, loadErr := Load(changed)
 		if schemaErr != nil {
 			refused++

@@ -145,6 +145,9 @@ func (d *YAML) Errors() error {
 	return Errors(d.errs)
 }
 
+// Mistakes returns how many mistakes were found in the file so far.
+func (d *YAML) Mistakes() int { return len(d.errs) }
+
 // Full reports whether there are so many mistakes that no more are looked for.
 func (d *YAML) Full() bool { return d.batch.full }
 

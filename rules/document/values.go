@@ -178,6 +178,36 @@ func (d *YAML) Word(e Entry, words ...string) string {
 	return ""
 }
 
+// Only reads the value of a key that has only one: a word, or true without quotes. False if it is another, or missing.
+func (d *YAML) Only(e Entry, value string) bool {
+	n := e.Value
+	if n == nil || d.bad[n] {
+		return false
+	}
+	key, tag := e.Key.Value, "!!str"
+	if value == "true" {
+		tag = "!!bool"
+	}
+	code, found := CodeValue, ""
+	switch {
+	case n.Kind != yaml.ScalarNode:
+		code, found = CodeType, kindName(n)
+	case n.Tag == tag && (n.Value == value || tag == "!!bool" && strings.EqualFold(n.Value, value)):
+		return true
+	case n.Value == value:
+		found = "the text " + Quoted(n.Value)
+	case isNull(n) && n.Value == "":
+		found = "empty"
+	case n.Style == 0:
+		found, _ = Cut(n.Value)
+	default:
+		found = Quoted(n.Value)
+	}
+	d.Fail(code, n, fmt.Sprintf("%q is %s", key, found),
+		fmt.Sprintf("write %s: %s, or remove the key: it has no other value", key, value))
+	return false
+}
+
 // orList is "a, b or c".
 func orList(words []string) string {
 	text := ""
