@@ -27,8 +27,8 @@ const (
 // AllowancesFile is the name of a file that this version does not read, and refuses.
 const AllowancesFile = "rules/allowances.yml"
 
-// maxBundleBytes is how large the rule files of a bundle may be together: as many as four of the largest.
-const maxBundleBytes = 4 * document.MaxFileBytes
+// MaxBundleBytes is how large the rule files of a bundle may be together: as large as four of the largest.
+const MaxBundleBytes = 4 * document.MaxFileBytes
 
 // maxExpansions is how many expansions the braces of all distinct globs of a bundle may have.
 const maxExpansions = 100_000
@@ -132,14 +132,14 @@ func load(open func(name string) ([]byte, error), listed []stray) (*Bundle, erro
 
 // file reads a file as YAML, and of which version it is.
 func (l *loader) file(name string) (*ruleFile, error) {
-	if l.size > maxBundleBytes {
+	if l.size > MaxBundleBytes {
 		return nil, errTooLarge
 	}
 	content, err := l.open(name)
 	if err != nil {
 		return nil, err
 	}
-	if l.size += len(content); l.size > maxBundleBytes {
+	if l.size += len(content); l.size > MaxBundleBytes {
 		return nil, errTooLarge
 	}
 	l.contents[name] = content
@@ -271,7 +271,7 @@ func (l *loader) bundle() *Bundle {
 		}
 	}
 	b := New(append(lists[Boundary], lists[Invariant]...), lists[deprecated])
-	b.FileExcludes = excludes
+	b.FileExcludes, b.Is02 = excludes, l.newer() != ""
 	b.SHA256, b.Files = identity(l.contents), map[string][sha256.Size]byte{}
 	for name, content := range l.contents {
 		b.Files[name] = sha256.Sum256(content)
@@ -316,7 +316,7 @@ func unreadable(name string, err error) *document.Error {
 		e.Fix = "put a regular file there"
 	case errors.Is(err, errTooLarge):
 		e.Code, e.Fix = document.CodeLimit, "write fewer or shorter rules"
-		e.Found = fmt.Sprintf("with it, the rule files are larger than %d bytes together", maxBundleBytes)
+		e.Found = fmt.Sprintf("with it, the rule files are larger than %d bytes together", MaxBundleBytes)
 	}
 	return e
 }

@@ -133,6 +133,9 @@ type Bundle struct {
 	Rules []Rule
 	// Deprecated are the rules of rules/deprecated.yml: validated, counted, never enforced.
 	Deprecated []Rule
+	// Is02 is that a file says bundle: "0.2", so that each *.yml in rules/ is a rule file. false for a bundle that
+	// [New] made.
+	Is02 bool
 	// FileExcludes are those of the rule files that have an exclude, in the order of the rules, deprecated ones
 	// last. nil for a bundle that [New] made; the rules have them, too.
 	FileExcludes []FileExclude

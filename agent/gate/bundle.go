@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/scanner"
 	"github.com/policyscan/policyscan/verdict"
 )
@@ -52,11 +53,18 @@ func (g *Gate) judgeFiles(ctx context.Context, files []file, r *Result) error {
 	return failed
 }
 
+// isRuleFile reports whether a file is one of the bundle's own, or would be.
+func (g *Gate) isRuleFile(place string) bool {
+	dir, name := filepath.Split(place)
+	return slices.Contains(g.RuleFiles, place) ||
+		slices.Contains(g.RuleFolders, filepath.Clean(dir)) && rules.MayBeRead("rules/"+name)
+}
+
 // judgeFile checks a file as the call would leave it at a place, which is in a tree.
 func (g *Gate) judgeFile(ctx context.Context, check *scanner.Checker, f *file, place string,
 	in inTree, r *Result) error {
 	path := in.path
-	if path == ".git" || strings.HasPrefix(path, ".git/") || slices.Contains(g.RuleFiles, place) {
+	if path == ".git" || strings.HasPrefix(path, ".git/") || g.isRuleFile(place) {
 		return nil // a scan leaves it out
 	}
 	if len(g.Bundle.Selecting(path, nil)) == 0 {

@@ -52,6 +52,9 @@ type Gate struct {
 	// they forbid, so a scan skips them.
 	RuleFiles []string
 
+	// RuleFolders are the folders of rule files of 0.2 bundles, in which each *.yml is one.
+	RuleFolders []string
+
 	// Guarded are the files and folders that say who checks calls, and how: absolute. What links lead to is guarded,
 	// too, and so is, in each other work tree of the repository, what is in the same place as they are in the root.
 	// A call that edits one of them needs a person. The bundle's own files are among them.

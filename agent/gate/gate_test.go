@@ -500,6 +500,17 @@ func TestGuard(t *testing.T) {
 		"AKIA")); ids(r.New) != "KEY rules/other.yml" || r.Outcome().Effect != callrules.Deny {
 		t.Errorf("%+v", r.New)
 	}
+	// In a bundle of 0.2 each *.yml in its folder is one of them. It needs a person all the same.
+	g.RuleFolders = []string{filepath.Join(root, "rules")}
+	for path, effect := range map[string]callrules.Effect{
+		"rules/other.yml": callrules.Ask, "rules/other.yaml": callrules.Deny, "rules/sub/other.yml": callrules.Deny,
+		"rules/allowances.yml": callrules.Deny, "rules/README.md": callrules.Deny, "other.yml": callrules.Deny,
+	} {
+		r := judge(t, g, asked(t, root, "Write", "file_path", path, "content", "AKIA"))
+		if (len(r.New) > 0) != (effect == callrules.Deny) || r.Outcome().Effect != effect {
+			t.Errorf("%s: %s, %+v", path, r.Outcome().Effect, r.New)
+		}
+	}
 }
 
 // TestByProcess: a path that each process takes for another file is not judged.

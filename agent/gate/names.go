@@ -31,7 +31,9 @@ func (g *Gate) WithGuards(w Guards) (*Gate, error) {
 	}
 	guarding.GuardedNames = append(agentNames(), treeNames()...)
 	// A new file of these names could be the bundle that is found next time.
-	bundles := []string{".policyscan", rules.BoundariesFile, rules.InvariantsFile, rules.DeprecatedFile}
+	bundles := []string{
+		".policyscan", rules.BoundariesFile, rules.InvariantsFile, rules.DeprecatedFile, rules.AllowancesFile,
+	}
 	guarding.GuardedRootNames = slices.Concat(w.RootNames, bundles, rootNames())
 	guarding.GuardsCI = true
 	folders := w.Folders

@@ -66,7 +66,11 @@ func New(all scope.Policies, root string) (*Gate, error) {
 		}
 		files := []string{rules.BoundariesFile, rules.InvariantsFile, rules.DeprecatedFile}
 		g.RuleFiles = append(g.RuleFiles, under(dir, files)...)
-		g.Guarded = append(g.Guarded, filepath.Join(dir, "rules"))
+		folder := filepath.Join(dir, "rules")
+		if p.Bundle.Is02 {
+			g.RuleFolders = append(g.RuleFolders, folder)
+		}
+		g.Guarded = append(g.Guarded, folder)
 	}
 	return g, nil
 }

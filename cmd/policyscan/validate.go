@@ -30,7 +30,7 @@ Exit status: 0 what was checked is valid, with or without notes; 2 it is not.`
 // Run prints the mistakes in what is named, or a summary of its rules.
 func (c *validateCmd) Run(std streams) error {
 	if st, err := os.Stat(c.Dir); c.Dir != "" && err == nil && !st.IsDir() {
-		if dir, name := filepath.Split(filepath.Clean(c.Dir)); filepath.Base(dir) == "rules" && rules.IsRuleFile(name) {
+		if dir, name := filepath.Split(filepath.Clean(c.Dir)); isOfBundle(dir, name) {
 			return fmt.Errorf("%s is a rule file of a bundle; check the bundle: policyscan validate %s",
 				quoted(c.Dir), quoted(filepath.Dir(filepath.Clean(dir))))
 		}
@@ -43,6 +43,16 @@ func (c *validateCmd) Run(std streams) error {
 		failed = c.bundles(std)
 	}
 	return errors.Join(failed, c.validate(std))
+}
+
+// isOfBundle reports whether a file is a bundle's, whose folder of rule files is dir: by its name, or since it would be
+// read as one of 0.2.
+func isOfBundle(dir, name string) bool {
+	if filepath.Base(dir) != "rules" || rules.IsRuleFile(name) || !rules.MayBeRead("rules/"+name) {
+		return filepath.Base(dir) == "rules" && rules.IsRuleFile(name)
+	}
+	_, err := os.Stat(filepath.Join(dir, filepath.Base(rules.BoundariesFile)))
+	return err == nil
 }
 
 // bundles checks the bundles, each by itself and then together.

@@ -158,10 +158,13 @@ func (at lookup) has(name, bundle string) (bool, error) {
 
 func (b *bundles) load(s state, dir string) (storedBundle, error) {
 	none := storedBundle{}
+	names, others, err := s.files(dir)
+	if err != nil {
+		return none, err
+	}
 	key := ""
-	var names []string
 	var inUse []RuleFile
-	for _, name := range []string{rules.BoundariesFile, rules.InvariantsFile, rules.DeprecatedFile} {
+	for _, name := range names {
 		full := path.Join(dir, name)
 		leaf, found, err := s.at(full)
 		if err != nil {
@@ -176,11 +179,7 @@ func (b *bundles) load(s state, dir string) (storedBundle, error) {
 			}}
 		}
 		key += name + " " + leaf.Hash.String() + "\n"
-		names, inUse = append(names, name), append(inUse, RuleFile{full, leaf.Hash})
-	}
-	others, err := s.others(dir, inUse)
-	if err != nil {
-		return none, err
+		inUse = append(inUse, RuleFile{full, leaf.Hash})
 	}
 	if known := b.loaded[key]; known != nil && len(others) == 0 {
 		return storedBundle{known, dir, inUse}, nil
@@ -189,12 +188,16 @@ func (b *bundles) load(s state, dir string) (storedBundle, error) {
 	for _, name := range others {
 		files[name] = nil
 	}
-	for i, f := range inUse {
-		text, err := b.read(f.Blob)
-		if err != nil {
-			return none, fmt.Errorf("%s: %w", f.Path, err)
+	size := 0
+	for _, f := range inUse {
+		var text []byte
+		if size <= rules.MaxBundleBytes { // with more than that the bundle does not load
+			if text, err = b.read(f.Blob); err != nil {
+				return none, fmt.Errorf("%s: %w", f.Path, err)
+			}
 		}
-		files[names[i]] = text
+		size += len(text)
+		files[within(dir, f.Path)] = text
 	}
 	bundle, err := rules.Load(files)
 	if err != nil {
@@ -204,35 +207,45 @@ func (b *bundles) load(s state, dir string) (storedBundle, error) {
 	return storedBundle{bundle, dir, inUse}, nil
 }
 
-// others returns what is in the folder of a bundle's rule files and is not read, from the bundle's folder. What has no
-// content here, and could stand for a folder of rules, is an error.
-func (s *state) others(dir string, inUse []RuleFile) ([]string, error) {
-	var names []string
+// within is a path of the tree as one from the bundle's folder.
+func within(dir, full string) string {
+	if dir == "." {
+		return full
+	}
+	return strings.TrimPrefix(full, dir+"/")
+}
+
+// files returns what is in the folder of a bundle's rule files, from the bundle's folder: the names of rule files, some
+// of which need not be there, and what else looks like one and is not read. What has no content here, and could stand
+// for a folder of rules, is an error.
+func (s *state) files(dir string) (names, others []string, err error) {
+	names = []string{rules.BoundariesFile, rules.InvariantsFile, rules.DeprecatedFile}
 	var mistakes document.Errors
 	folder := path.Join(dir, path.Dir(rules.BoundariesFile))
 	leaf, found, err := s.at(folder)
 	if err != nil || !found || leaf.Mode.IsLeaf() {
-		return nil, err // that it is not a folder is said of the rule files, which are not there
+		return names, nil, err // that it is not a folder is said of the rule files, which are not there
 	}
 	err = s.beneath(folder, func(name string, mode repo.Mode) {
-		full := path.Join(folder, name)
 		name = path.Join(path.Dir(rules.BoundariesFile), name)
 		switch {
-		case slices.ContainsFunc(inUse, func(f RuleFile) bool { return f.Path == full }):
+		case slices.Contains(names, name):
 		case mode == repo.Symlink, mode == repo.Submodule:
 			mistakes = append(mistakes, &document.Error{
 				Code: document.CodeUnread, File: name,
 				Found: "is a link or a submodule, which is neither followed nor read",
 				Fix:   "replace it with the file itself, or remove it",
 			})
-		case rules.LooksLikeRules(name):
+		case rules.MayBeRead(name):
 			names = append(names, name)
+		case rules.LooksLikeRules(name):
+			others = append(others, name)
 		}
 	})
 	if err == nil && mistakes != nil {
 		err = mistakes
 	}
-	return names, err
+	return names, others, err
 }
 
 // read returns a rule file, or so much of it that it is seen to be too long.

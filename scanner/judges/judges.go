@@ -70,7 +70,8 @@ func Narrow(judges []Judge, ids []string) error {
 			}
 		}
 		b := rules.New(kept, judges[k].Bundle.Deprecated)
-		b.SHA256, b.FileExcludes = judges[k].Bundle.SHA256, judges[k].Bundle.FileExcludes
+		was := judges[k].Bundle
+		b.SHA256, b.Is02, b.FileExcludes = was.SHA256, was.Is02, was.FileExcludes
 		judges[k].Bundle = b
 	}
 	return nil

@@ -15,7 +15,7 @@ type Listed struct {
 	Tags        []string `json:"tags"`
 	Files       []string `json:"files"`
 	Exclude     []string `json:"exclude"`
-	Patterns    []string `json:"patterns"`
+	Patterns    []Item   `json:"patterns"`
 	Message     string   `json:"message"`
 	Remediation string   `json:"remediation"`
 	DocsURL     string   `json:"docs_url"`
@@ -24,6 +24,32 @@ type Listed struct {
 	Bundle      string   `json:"bundle"`
 	File        string   `json:"file"` // the rule file in the bundle
 	Line        int      `json:"line"` // 1-based
+
+	// What only a 0.2 bundle can have is left out where there is none.
+	FileExclude      []string `json:"file_exclude,omitempty"` // of the rule file
+	PathCase         string   `json:"path_case,omitempty"`
+	RequiredPatterns []Item   `json:"required_patterns,omitempty"`
+	ForbiddenFiles   []string `json:"forbidden_files,omitempty"`
+	RequiredFiles    []string `json:"required_files,omitempty"`
+}
+
+// An Item is a pattern as it can be written: a string, or a mapping.
+type Item rules.Item
+
+// MarshalJSON returns the string, or the mapping.
+func (i Item) MarshalJSON() ([]byte, error) {
+	if item := rules.Item(i); !item.IsPlain() {
+		return []byte(item.Name), nil
+	}
+	return verdict.JSON(i.Text)
+}
+
+func items(list []rules.Item) []Item {
+	all := []Item{}
+	for _, item := range list {
+		all = append(all, Item(item))
+	}
+	return all
 }
 
 // A Sample is a rule's example.
@@ -58,9 +84,16 @@ func listed(r *rules.Rule, kind, bundle string) Listed {
 	for _, x := range r.Examples {
 		samples = append(samples, Sample{x.Path, x.Content, x.Violates})
 	}
+	pathCase := ""
+	if r.PathCase {
+		pathCase = "ignore"
+	}
 	return Listed{
-		r.ID, kind, r.Title, r.Severity, r.Owner, verdict.OrEmpty(r.Tags), verdict.OrEmpty(r.Files),
-		verdict.OrEmpty(r.Exclude), verdict.OrEmpty(rules.Names(r.Patterns)),
-		r.Message, r.Remediation, r.DocsURL, r.Redact, samples, bundle, r.File, r.Line,
+		ID: r.ID, Type: kind, Title: r.Title, Severity: r.Severity, Owner: r.Owner, Tags: verdict.OrEmpty(r.Tags),
+		Files: verdict.OrEmpty(r.Files), Exclude: verdict.OrEmpty(r.Exclude), Patterns: items(r.Patterns),
+		Message: r.Message, Remediation: r.Remediation, DocsURL: r.DocsURL, Redact: r.Redact, Examples: samples,
+		Bundle: bundle, File: r.File, Line: r.Line,
+		FileExclude: r.FileExclude, PathCase: pathCase, RequiredPatterns: items(r.Required),
+		ForbiddenFiles: r.ForbiddenFiles, RequiredFiles: r.RequiredFiles,
 	}
 }
