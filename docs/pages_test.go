@@ -361,7 +361,8 @@ func TestBundles(t *testing.T) {
 	loaded, refused := 0, 0
 	for _, page := range pages {
 		for _, b := range blocks(t, page) {
-			if _, calls := b.notes["dialect"]; calls || b.lang != "yaml" || b.text[0] != "rules:" {
+			is02 := b.text[0] == `bundle: "0.2"`
+			if _, calls := b.notes["dialect"]; calls || b.lang != "yaml" || b.text[0] != "rules:" && !is02 {
 				continue
 			}
 			const other = "rules:\n  - {id: THE-OTHER, title: t, enforcement: {mode: fail}, match: {files: [a/b], %s: [x]}}\n"
@@ -373,6 +374,15 @@ func TestBundles(t *testing.T) {
 				files = rules.Files{
 					rules.BoundariesFile: []byte(b.body()),
 					rules.InvariantsFile: []byte(fmt.Sprintf(other, "required_absent")),
+				}
+			}
+			if is02 {
+				files = rules.Files{rules.BoundariesFile: []byte(b.body())}
+				if strings.HasPrefix(b.text[1], "type: ") {
+					files = rules.Files{
+						rules.BoundariesFile: []byte("bundle: \"0.2\"\n" + fmt.Sprintf(other, "forbidden_patterns")),
+						"rules/other.yml":    []byte(b.body()),
+					}
 				}
 			}
 			_, err := rules.Load(files)

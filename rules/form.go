@@ -141,7 +141,7 @@ func (s shape) match() document.Level {
 		}
 	}
 	l.Required = nil // what must be there depends on what else is
-	l.Wrong["unparsable"] = document.Wrong{Found: `"unparsable" belongs to items with "key"` + notRead, Fix: useLater}
+	l.Wrong["unparsable"] = ofKeys("unparsable")
 	return l
 }
 

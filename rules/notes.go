@@ -99,11 +99,11 @@ func excludeNotes(r *Rule) []string {
 		}
 		switch {
 		case glob.Covers(r.Exclude, list.globs):
-			notes = append(notes, fmt.Sprintf(`"exclude" removes every file that %q selects, so the rule checks no file; `+
-				`narrow "exclude", or remove the rule`, list.key))
+			notes = append(notes, fmt.Sprintf(`"exclude" removes every file that %q selects, so the rule checks no `+
+				`file; narrow "exclude", or remove the rule`, list.key))
 		case len(r.FileExclude) > 0 && glob.Covers(r.Excludes(), list.globs):
-			notes = append(notes, fmt.Sprintf(`the "exclude" of the file, with that of the rule, removes every file that `+
-				`%q selects, so the rule checks no file; narrow one of them, or remove the rule`, list.key))
+			notes = append(notes, fmt.Sprintf(`the "exclude" of the file, with that of the rule, removes every file `+
+				`that %q selects, so the rule checks no file; narrow one of them, or remove the rule`, list.key))
 		}
 	}
 	return notes

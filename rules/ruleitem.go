@@ -25,9 +25,14 @@ func itemLevel() document.Level {
 		Wrong:    map[string]document.Wrong{},
 	}
 	for _, key := range []string{"where", "is", "is_not", "matches", "matches_not", "format"} {
-		l.Wrong[key] = document.Wrong{Found: fmt.Sprintf(`%q belongs to items with "key"`, key) + notRead, Fix: useLater}
+		l.Wrong[key] = ofKeys(key)
 	}
 	return l
+}
+
+// ofKeys explains a key that stands next to "key".
+func ofKeys(key string) document.Wrong {
+	return document.Wrong{Found: fmt.Sprintf(`%q belongs to items with "key"`, key) + notRead, Fix: useLater}
 }
 
 // patterns reads a list of items. Texts are taken as they stand. An item that was seen is a mistake.

@@ -27,7 +27,9 @@ func (f *ruleFile) selects(r *Rule, e document.Entry) {
 		fold = glob.CheckFolded
 	}
 	files := m["files"]
-	files.Required = files.Required || m[boundaryKey].Key != nil || m[invariantKey].Key != nil || m[requiredKey].Key != nil
+	for _, key := range []string{boundaryKey, invariantKey, requiredKey} {
+		files.Required = files.Required || m[key].Key != nil
+	}
 	r.Files, r.places.files = f.globs(files, fold)
 	r.Exclude, r.places.exclude = f.globs(m["exclude"], nil)
 	r.ForbiddenFiles, r.places.forbiddenFiles = f.globs(m[forbiddenFilesKey], fold)

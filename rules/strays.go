@@ -76,7 +76,7 @@ func namedFiles() []string { return []string{BoundariesFile, InvariantsFile, Dep
 
 func isNamed(name string) bool { return slices.Contains(namedFiles(), name) }
 
-// isOther reports whether a path in a bundle is that of a rule file with a name of its own. A name that is a fixed
+// isOther reports whether a path in a bundle is that of a rule file with another name. A name that is a fixed
 // one but for letter case is not: some disks do not tell them apart.
 func isOther(name string) bool {
 	return path.Dir(name) == path.Dir(BoundariesFile) && strings.HasSuffix(name, ".yml") && !IsRuleFile(path.Base(name))

@@ -1,5 +1,7 @@
 package glob
 
+import "fmt"
+
 // Fold returns a glob or a path with A-Z lowered, for matching without regard to the case of ASCII letters. The glob
 // must have passed [CheckFolded].
 func Fold(s string) string {
@@ -25,3 +27,45 @@ func FoldAll(globs []string) []string {
 	}
 	return folded
 }
+
+// CheckFolded refuses a glob, which passed [Check], that cannot be matched without regard to the case of ASCII letters:
+// glob and path are then compared with A-Z lowered, and a range of a class must mean the same before and after. It
+// returns nil if there is nothing to refuse.
+func CheckFolded(glob string) *Mistake {
+	tokens, mistake := scan(glob)
+	if mistake != nil {
+		return mistake
+	}
+	for _, t := range tokens {
+		if t.kind != class {
+			continue
+		}
+		for low, high := range ranges(t.text) {
+			if foldable(low, high) {
+				continue
+			}
+			return &Mistake{
+				fmt.Sprintf("the range %c-%c of the class %s, which means something else without letter case",
+					low, high, quote(t.text)),
+				"write ranges of letters of one case, such as [a-z], or list the characters",
+			}
+		}
+	}
+	return nil
+}
+
+// foldable reports whether a range has the letter a exactly if it has A, and so on, or its ends are letters of one
+// case.
+func foldable(low, high rune) bool {
+	if upper(low) && upper(high) || lower(low) && lower(high) {
+		return true
+	}
+	if letter(low) || letter(high) {
+		return false
+	}
+	return (low < 'A' && 'Z' < high) == (low < 'a' && 'z' < high) // neither end is a letter: it has all or none
+}
+
+func upper(r rune) bool  { return 'A' <= r && r <= 'Z' }
+func lower(r rune) bool  { return 'a' <= r && r <= 'z' }
+func letter(r rune) bool { return upper(r) || lower(r) }
