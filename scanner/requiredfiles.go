@@ -107,14 +107,16 @@ func (q *requiredFiles) seenAll() {
 	}
 }
 
-// end ends the listing of a tree. listed says that nothing of it could not be listed.
+// end ends the listing of a tree. listed says that all of one on disk was listed.
 func (q *requiredFiles) end(listed bool) {
 	if q == nil {
 		return
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.whole = listed && (q.whole || !q.git)
+	if !q.git {
+		q.whole = listed
+	}
 }
 
 // missing appends the violations of what the tree lacks. It says nothing of a tree of which not all was seen: that is

@@ -163,6 +163,9 @@ func (s *Subject) Uncovered(v *verdict.Verdict) []string {
 	if v.Coverage.Files == 0 || v.Coverage.Governed > 0 || v.Scope.Mode != "full" && v.Scope.Mode != "tracked" {
 		return nil
 	}
+	if slices.ContainsFunc(v.Rules, func(r verdict.Rule) bool { return r.Files > 0 }) {
+		return nil // they are about paths
+	}
 	const most = 5
 	var globs []string
 	more := false
