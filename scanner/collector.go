@@ -32,6 +32,7 @@ type collector struct {
 
 func newCollector(s *scan) *collector {
 	p := &collector{scan: s, engines: newEngines(s.Bundle), errors: slices.Clone(s.Errors)}
+	p.required = newRequiredFiles(s)
 	p.allowed = slices.Compact(slices.Sorted(slices.Values(s.Allow)))
 	return p
 }

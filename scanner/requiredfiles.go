@@ -91,7 +91,7 @@ func (q *requiredFiles) commit(p *collector) func(path string, leaf repo.Leaf) {
 	}
 	empty, err := repo.HashBlob(0, strings.NewReader(""))
 	return func(path string, leaf repo.Leaf) {
-		q.files++
+		q.count()
 		if err == nil && isFile(leaf) && leaf.Hash != empty && !p.judges(path, leaf) {
 			if globs := q.asked(path); len(globs) > 0 {
 				q.answer(globs)
@@ -100,11 +100,17 @@ func (q *requiredFiles) commit(p *collector) func(path string, leaf repo.Leaf) {
 	}
 }
 
+func (q *requiredFiles) count() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.files++
+}
+
 // seenAll says that all files of a tree of git's were reported.
 func (q *requiredFiles) seenAll() {
-	if q != nil {
-		q.git, q.whole = true, true
-	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.git, q.whole = true, true
 }
 
 // end ends the listing of a tree. listed says that all of one on disk was listed.
@@ -122,11 +128,14 @@ func (q *requiredFiles) end(listed bool) {
 // missing appends the violations of what the tree lacks. It says nothing of a tree of which not all was seen: that is
 // an error of the run.
 func (q *requiredFiles) missing(broken []brokenRule) []brokenRule {
-	if q == nil || !q.whole {
+	if q == nil {
 		return broken
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	if !q.whole {
+		return broken
+	}
 	for i := range q.bundle.Rules {
 		for k := range q.bundle.Rules[i].RequiredFiles {
 			if !q.known[rules.GlobOf{Rule: i, Glob: k}] {
@@ -139,8 +148,13 @@ func (q *requiredFiles) missing(broken []brokenRule) []brokenRule {
 
 // lookedAt is how many files there were to look at, for the rules that require some: of those listed.
 func (q *requiredFiles) lookedAt(listed int) int {
+	if q == nil {
+		return 0
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
 	switch {
-	case q == nil || !q.whole:
+	case !q.whole:
 		return 0
 	case q.git:
 		return q.files

@@ -44,7 +44,6 @@ func (p *collector) run(ctx context.Context) {
 	if n == 0 {
 		n = runtime.GOMAXPROCS(0)
 	}
-	p.required = newRequiredFiles(p.scan)
 	listed := true // as far as it could be
 	var mu sync.Mutex
 	fail := func(e verdict.Error) {

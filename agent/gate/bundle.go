@@ -21,6 +21,7 @@ func (g *Gate) judgeFiles(ctx context.Context, files []file, r *Result) error {
 	var failed error
 	for i := range files {
 		f := &files[i]
+		failed = errors.Join(failed, g.noteRequired(f, r))
 		if f.Remove {
 			continue
 		}
@@ -67,7 +68,7 @@ func (g *Gate) judgeFile(ctx context.Context, check *scanner.Checker, f *file, p
 	if path == ".git" || strings.HasPrefix(path, ".git/") || g.isRuleFile(place) {
 		return nil // a scan leaves it out
 	}
-	if len(g.Bundle.Selecting(path, nil)) == 0 {
+	if len(g.Bundle.Selecting(path, nil)) == 0 && len(g.Bundle.Forbidding(path, nil)) == 0 {
 		return nil // whatever it holds
 	}
 	shown := verdict.Path(path)
@@ -132,6 +133,34 @@ func (g *Gate) judgeFile(ctx context.Context, check *scanner.Checker, f *file, p
 }
 
 // A key says what a violation is of, in one file.
-type key struct{ rule, pattern string }
+type key struct{ rule, kind, pattern string }
 
-func keyOf(v *verdict.Violation) key { return key{v.RuleID, v.Evidence.Pattern} }
+func keyOf(v *verdict.Violation) key { return key{v.RuleID, v.Evidence.Kind, v.Evidence.Pattern} }
+
+// noteRequired notes that a file which a call edits, moves or removes answers a glob of required_files: whether the
+// tree has one afterwards is not known from a call, and a scan says it.
+func (g *Gate) noteRequired(f *file, r *Result) error {
+	if !g.Bundle.RequiresFiles() {
+		return nil
+	}
+	var failed error
+	for _, place := range append(f.places(), f.from) {
+		if place == "" || g.elsewhere != nil && !slices.Contains(g.elsewhere, place) {
+			continue
+		}
+		trees, err := g.trees(place)
+		failed = errors.Join(failed, err)
+		for _, t := range trees {
+			for _, of := range g.Bundle.Requiring(t.path, nil) {
+				rule := &g.Bundle.Rules[of.Rule]
+				note := fmt.Sprintf("%s requires a file that matches \"%s\", as %s does; "+
+					"whether the tree still has one is not judged here: a scan does", verdict.Visible(rule.ID),
+					verdict.Visible(rule.RequiredFiles[of.Glob]), verdict.Visible(verdict.Path(t.path)))
+				if !slices.Contains(r.notes, note) {
+					r.notes = append(r.notes, note)
+				}
+			}
+		}
+	}
+	return failed
+}

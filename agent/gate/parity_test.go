@@ -47,8 +47,12 @@ var lineEndBlanks = regexp.MustCompile(`[ \x{feff}]+(\r\n|\r|\n|$)`)
 // TestParity: "the violations that hook lists for a Write are those that a full scan lists for that file in the tree
 // after it" (or after the other text that the agent may write), and those that are new are those that a scan before
 // did not list so often.
-func TestParity(t *testing.T) {
-	b := bundle(t)
+func TestParity(t *testing.T) { parity(t, bundle(t)) }
+
+// TestParityOfPresence: so it is of what must be there, and of paths.
+func TestParityOfPresence(t *testing.T) { parity(t, bundle02(t)) }
+
+func parity(t *testing.T, b *rules.Bundle) {
 	pieces := []string{"0.0.0.0/0", "::/0", "AKIA", "a\nb", "a", "b", "\n", "\r\n", " ", "é", "\x00", "\xff",
 		"0.0.0.0", "/0", "\ufeff"}
 	content := rapid.Custom(func(t *rapid.T) string {

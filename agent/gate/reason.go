@@ -90,8 +90,7 @@ func (r *Result) violations(elsewhere bool) string {
 			break
 		}
 		v := &r.New[i]
-		fmt.Fprintf(&b, "\n- %s: %s:%d:%d must not contain \"%s\"", verdict.Visible(v.RuleID), verdict.Visible(v.File),
-			v.Evidence.Line, v.Evidence.Column, verdict.Visible(v.Evidence.Pattern))
+		fmt.Fprintf(&b, "\n- %s: %s", verdict.Visible(v.RuleID), broken(v))
 		if v.Evidence.Occurrences > 1 {
 			fmt.Fprintf(&b, " (%d times after the edit)", v.Evidence.Occurrences)
 		}
@@ -108,6 +107,41 @@ func (r *Result) violations(elsewhere bool) string {
 		}
 	}
 	return b.String()
+}
+
+// broken says what a violation is, as what a file must not be or have.
+func broken(v *verdict.Violation) string {
+	file, pattern := verdict.Visible(v.File), verdict.Visible(v.Evidence.Pattern)
+	switch v.Evidence.Kind {
+	case verdict.KindFile:
+		return fmt.Sprintf("%s must not be there: its path matches \"%s\"", file, pattern)
+	case verdict.KindMissing:
+		return fmt.Sprintf("%s must contain %s", file, quoted(v))
+	case verdict.KindRegex:
+		return fmt.Sprintf("%s:%d:%d must not contain a match of %s", file, v.Evidence.Line, v.Evidence.Column, pattern)
+	}
+	return fmt.Sprintf("%s:%d:%d must not contain %s", file, v.Evidence.Line, v.Evidence.Column, quoted(v))
+}
+
+// there says where a violation is, and of what.
+func there(v *verdict.Violation) string {
+	file := verdict.Visible(v.File)
+	switch v.Evidence.Kind {
+	case verdict.KindFile:
+		return fmt.Sprintf("%s (its path matches %s)", file, quoted(v))
+	case verdict.KindMissing:
+		return fmt.Sprintf("%s (%s is missing)", file, quoted(v))
+	}
+	return fmt.Sprintf("%s:%d (%s)", file, v.Evidence.Line, quoted(v))
+}
+
+// quoted is a pattern in quotes, or one that is named by its mapping as it is.
+func quoted(v *verdict.Violation) string {
+	pattern := verdict.Visible(v.Evidence.Pattern)
+	if v.Evidence.Kind != verdict.KindFile && strings.HasPrefix(pattern, `{"`) {
+		return pattern
+	}
+	return `"` + pattern + `"`
 }
 
 // Allowed says which rule allows the call, if one does.
@@ -153,8 +187,7 @@ func (r *Result) before() string {
 		if i > 0 {
 			b.WriteByte(';')
 		}
-		fmt.Fprintf(&b, " %s in %s:%d (\"%s\")", verdict.Visible(v.RuleID), verdict.Visible(v.File), v.Evidence.Line,
-			verdict.Visible(v.Evidence.Pattern))
+		fmt.Fprintf(&b, " %s in %s", verdict.Visible(v.RuleID), there(v))
 	}
 	return b.String()
 }

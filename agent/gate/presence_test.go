@@ -1,0 +1,103 @@
+package gate
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/policyscan/policyscan/agent/callrules"
+	"github.com/policyscan/policyscan/rules"
+)
+
+// bundle02 asks what must be there, and what must not by its path.
+func bundle02(t testing.TB) *rules.Bundle {
+	t.Helper()
+	b, err := rules.Load(rules.Files{
+		"rules/boundaries.yml": []byte(`bundle: "0.2"
+rules:
+  - id: KEY
+    title: No private keys
+    enforcement: {mode: fail}
+    match: {forbidden_files: ["**/*.PEM", "net/b.tf"], path_case: ignore}
+  - id: OPEN
+    title: Nothing is open to all
+    enforcement: {mode: fail}
+    match: {files: ["**/*.tf"], forbidden_patterns: ["0.0.0.0/0"]}
+`),
+		"rules/invariants.yml": []byte(`bundle: "0.2"
+rules:
+  - id: OWNED
+    title: Everything has an owner
+    enforcement: {mode: fail}
+    match: {files: ["**/*.tf"], required_patterns: ["a", "AKIA"]}
+  - id: DOC
+    title: A licence
+    enforcement: {mode: fail}
+    match: {required_files: ["LICENSE*"]}
+`),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func TestPresence(t *testing.T) {
+	root := folder(t, map[string]string{"old.tf": "x", "old.pem": "x", "full.tf": "a AKIA", "LICENSE": "x"})
+	g := &Gate{Bundle: bundle02(t), Root: root}
+	for _, c := range []struct{ name, file, content, wantNew, wantOld string }{
+		{"a file that must not be there", "x.pem", "", "KEY x.pem", ""},
+		{"one that is there already", "old.pem", "y", "", "KEY old.pem"},
+		{"what is required is there", "new.tf", "AKIA a", "", ""},
+		{"half of it is", "new.tf", "AKIA", "OWNED new.tf", ""},
+		{"nothing is", "new.tf", "", "OWNED new.tf, OWNED new.tf", ""},
+		{"nothing was before", "old.tf", "y", "", "OWNED old.tf, OWNED old.tf"},
+		{"half of it comes", "old.tf", "AKIA", "", "OWNED old.tf"},
+		{"it is taken away", "full.tf", "a", "OWNED full.tf", ""},
+		{"no one asks", "new.txt", "", "", ""},
+		{"the licence is emptied", "LICENSE", "", "", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := judge(t, g, asked(t, root, "Write", "file_path", filepath.Join(root, c.file), "content", c.content))
+			if ids(r.New) != c.wantNew || ids(r.Old) != c.wantOld {
+				t.Errorf("new %q, old %q; want %q and %q", ids(r.New), ids(r.Old), c.wantNew, c.wantOld)
+			}
+			if denied := r.Outcome().Effect == callrules.Deny; denied != (c.wantNew != "") {
+				t.Errorf("the outcome is %+v", r.Outcome())
+			}
+			if noted := strings.Contains(r.Note(), "not judged here"); noted != (c.file == "LICENSE") {
+				t.Errorf("the note is %q", r.Note())
+			}
+		})
+	}
+	if _, err := os.Stat(filepath.Join(root, "x.pem")); err == nil {
+		t.Error("the gate wrote a file")
+	}
+}
+
+// TestReasonOfPresence: the agent is told what to do, and what it cannot be told.
+func TestReasonOfPresence(t *testing.T) {
+	root := folder(t, map[string]string{"old.tf": "AKIA", "LICENSE": "x"})
+	g := &Gate{Bundle: bundle02(t), Root: root}
+	for _, c := range []struct{ tool, key, file, content, want string }{
+		{"Write", "content", "net/b.tf", "AKIA 0.0.0.0/0", `the edit would break the policy:
+- KEY: net/b.tf must not be there: its path matches "net/b.tf": No private keys.
+- OPEN: net/b.tf:1:6 must not contain "0.0.0.0/0": Nothing is open to all.
+- OWNED: net/b.tf must contain "a": Everything has an owner.`},
+		{"Write", "content", "old.tf", "0.0.0.0/0 AKIA", `the edit would break the policy:
+- OPEN: old.tf:1:1 must not contain "0.0.0.0/0": Nothing is open to all.
+already there before this edit: OWNED in old.tf ("a" is missing)`},
+	} {
+		r, err := g.Judge(context.Background(), asked(t, root, c.tool, "file_path", filepath.Join(root, c.file), c.key, c.content), callrules.Options{})
+		if err != nil || r.Reason() != c.want {
+			t.Errorf("%v\ngot  %s\nwant %s", err, r.Reason(), c.want)
+		}
+	}
+	r := judge(t, g, asked(t, root, "Delete", "path", filepath.Join(root, "LICENSE")))
+	const want = `DOC requires a file that matches "LICENSE*", as LICENSE does; whether the tree still has one is not judged here: a scan does`
+	if r.Outcome().Effect == callrules.Deny || r.Note() != want {
+		t.Errorf("%+v\ngot  %s\nwant %s", r.Outcome(), r.Note(), want)
+	}
+}
