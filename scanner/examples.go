@@ -2,9 +2,11 @@ package scanner
 
 import (
 	"context"
+	"slices"
 
 	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/rules/document"
+	"github.com/policyscan/policyscan/verdict"
 )
 
 // An ExampleTally is what came of checking a bundle's rules against their own examples.
@@ -15,7 +17,8 @@ type ExampleTally struct {
 }
 
 // TryExamples checks each example of a bundle's rules against its rule alone. With both, each rule must have an
-// example that violates it and one that does not.
+// example that violates it and one that does not, unless all that it asks is that the tree has files: an example is one
+// file and no tree.
 func TryExamples(b *rules.Bundle, both bool) (ExampleTally, error) {
 	var t ExampleTally
 	wrong := func(e *document.Error) {
@@ -27,7 +30,7 @@ func TryExamples(b *rules.Bundle, both bool) (ExampleTally, error) {
 		if len(r.Examples) == 0 {
 			t.Bare++
 		}
-		if lacks := lacking(r.Examples); both && lacks != "" {
+		if lacks := lacking(r.Examples); both && lacks != "" && asksOfFiles(r) {
 			wrong(r.Mistake(lacks))
 		}
 		for i, x := range r.Examples {
@@ -41,6 +44,11 @@ func TryExamples(b *rules.Bundle, both bool) (ExampleTally, error) {
 		}
 	}
 	return t, nil
+}
+
+// asksOfFiles reports whether a file can violate a rule. One that is about the tree alone can have no example of that.
+func asksOfFiles(r *rules.Rule) bool {
+	return len(r.Patterns)+len(r.Required)+len(r.ForbiddenFiles) > 0
 }
 
 // lacking says which kind of example a rule does not have; "" if it has both kinds.
@@ -69,9 +77,31 @@ func tryExample(r *rules.Rule, x rules.Example) (string, error) {
 	case (len(found) > 0) == x.Violates:
 		return "", nil
 	case len(found) > 0:
-		return `it contains "` + found[0].Evidence.Pattern + `", but it says that it does not violate the rule`, nil
-	case !r.Selects(x.Path):
+		return violates(r, &found[0]) + ", but it says that it does not violate the rule", nil
+	case !asksOfFiles(r):
+		return "the rule is about the tree alone, which no example is, but it says that it violates the rule", nil
+	case !r.Selects(x.Path) && len(r.Files) > 0:
 		return `the rule does not select "` + x.Path + `", but it says that it violates the rule`, nil
+	case !r.Selects(x.Path):
+		return `the rule does not forbid the path "` + x.Path + `", but it says that it violates the rule`, nil
 	}
 	return "nothing in it violates the rule, but it says so", nil
+}
+
+// violates says how an example violates a rule.
+func violates(r *rules.Rule, v *verdict.Violation) string {
+	pattern := `"` + v.Evidence.Pattern + `"`
+	mapping := func(i rules.Item) bool { return i.Name == v.Evidence.Pattern && !i.IsPlain() }
+	if slices.ContainsFunc(append(slices.Clone(r.Patterns), r.Required...), mapping) {
+		pattern = v.Evidence.Pattern
+	}
+	switch v.Evidence.Kind {
+	case verdict.KindFile:
+		return "its path matches " + pattern
+	case verdict.KindMissing:
+		return "it does not contain " + pattern
+	case verdict.KindRegex:
+		return "it contains a match of " + pattern
+	}
+	return "it contains " + pattern
 }

@@ -1,6 +1,7 @@
 package scanner
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -52,5 +53,64 @@ func TestTryExamples(t *testing.T) {
 				t.Errorf("%v: got %q, want %q", c.both, m, c.want[i])
 			}
 		}
+	}
+}
+
+// TestExamples02: an example shows what must be there, and which paths must not; it is no tree.
+func TestExamples02(t *testing.T) {
+	b, err := rules.Load(rules.Files{"rules/boundaries.yml": []byte(`bundle: "0.2"
+rules:
+  - id: KEY
+    title: No keys
+    enforcement: {mode: fail}
+    match: {forbidden_files: ["**/*.pem"]}
+    examples:
+      - {path: a.pem, content: x, violates: true}
+      - {path: a.txt, content: x, violates: false}
+      - {path: b.pem, content: x, violates: false}
+      - {path: b.txt, content: x, violates: true}
+`), "rules/invariants.yml": []byte(`bundle: "0.2"
+rules:
+  - id: OWNED
+    title: Owned
+    enforcement: {mode: fail}
+    match: {files: ["**/*.tf"], required_patterns: [owner, {text: "a b", spaces: any}]}
+    examples:
+      - {path: a.tf, content: "owner a b", violates: false}
+      - {path: a.tf, content: owner, violates: true}
+      - {path: b.tf, content: owner, violates: false}
+      - {path: b.tf, content: "a b", violates: false}
+      - {path: b.tf, content: "owner a b", violates: true}
+      - {path: a.txt, content: x, violates: true}
+  - id: DOC
+    title: A licence
+    enforcement: {mode: fail}
+    match: {required_files: ["LICENSE"]}
+    examples:
+      - {path: LICENSE, content: x, violates: false}
+      - {path: README, content: x, violates: true}
+`)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tally, err := TryExamples(b, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, m := range tally.Mistakes {
+		got = append(got, m.Rule+": "+m.Found)
+	}
+	want := []string{
+		`KEY: example 3: its path matches "**/*.pem", but it says that it does not violate the rule`,
+		`KEY: example 4: the rule does not forbid the path "b.txt", but it says that it violates the rule`,
+		`OWNED: example 3: it does not contain {"text":"a b","spaces":"any"}, but it says that it does not violate the rule`,
+		`OWNED: example 4: it does not contain "owner", but it says that it does not violate the rule`,
+		"OWNED: example 5: nothing in it violates the rule, but it says so",
+		`OWNED: example 6: the rule does not select "a.txt", but it says that it violates the rule`,
+		"DOC: example 2: the rule is about the tree alone, which no example is, but it says that it violates the rule",
+	}
+	if !slices.Equal(got, want) || tally.Ran != 12 || tally.Wrong != 7 {
+		t.Errorf("%+v\ngot\n%s\nwant\n%s", tally, strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 }

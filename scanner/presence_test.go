@@ -1,0 +1,113 @@
+package scanner
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/rules/glob"
+	"github.com/policyscan/policyscan/scanner/judges"
+	"github.com/policyscan/policyscan/scanner/match"
+	"github.com/policyscan/policyscan/verdict"
+	"pgregory.net/rapid"
+)
+
+// A link to a folder is E_LINK where a path that is forbidden beneath it is not forbidden beneath its target; one whose
+// own path is forbidden is a violation, wherever it leads.
+func TestForbiddenBeneathLinks(t *testing.T) {
+	dir := t.TempDir()
+	for name, target := range map[string]string{"keys": "data", "same": "data", "x.pem": "data/a.txt", "deep/keys": "nowhere"} {
+		if err := os.MkdirAll(filepath.Join(dir, filepath.Dir(name)), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink(target, filepath.Join(dir, name)); err != nil {
+			t.Skip(err)
+		}
+	}
+	if err := os.MkdirAll(filepath.Join(dir, "data"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "data/a.txt"), []byte("a"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		globs, exclude []string
+		fold           bool
+		want           string
+		codes          []string
+	}{
+		{globs: []string{"**/*.pem"}, want: "F"},
+		{globs: []string{"**/*.PEM"}, fold: true, want: "F"},
+		{globs: []string{"**/*.PEM"}, want: "P"},
+		{globs: []string{"**/*.pem"}, exclude: []string{"*.pem"}, want: "P"},
+		{globs: []string{"keys/**"}, want: "I(E_LINK)", codes: []string{"keys"}},
+		{globs: []string{"KEYS/**"}, fold: true, want: "I(E_LINK)", codes: []string{"keys"}},
+		{globs: []string{"KEYS/**"}, want: "P"},
+		{globs: []string{"keys/**", "data/**"}, want: "F"},
+		{globs: []string{"*/keys/*.pem"}, want: "I(E_LINK)", codes: []string{"deep/keys"}},
+		{globs: []string{"keys/**"}, exclude: []string{"keys/**"}, want: "P"},
+	} {
+		r := testRule("R-1")
+		r.Files, r.Patterns, r.ForbiddenFiles, r.Exclude, r.PathCase = nil, nil, c.globs, c.exclude, c.fold
+		v := scanFolder(t, dir, rules.New([]rules.Rule{r}, nil), Options{})
+		wantOutcome(t, v, c.want)
+		var codes []string
+		for _, e := range v.Errors {
+			codes = append(codes, e.File)
+		}
+		if !slices.Equal(codes, c.codes) {
+			t.Errorf("%q without %q: errors about %q, want %q", c.globs, c.exclude, codes, c.codes)
+		}
+	}
+}
+
+// Paths that --exclude takes are neither forbidden nor there for required files.
+func TestPathsOfPartialRuns(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"x.pem", "LICENSE"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("a"), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r := testRule("R-1")
+	r.Files, r.Patterns, r.ForbiddenFiles, r.RequiredFiles = nil, nil, []string{"*.pem"}, []string{"LICENSE"}
+	b := rules.New([]rules.Rule{r}, nil)
+	v := scanFolder(t, dir, b, Options{Exclude: glob.Compile([]string{"*.pem"}).Match, Allow: []string{AllowPartial}})
+	wantOutcome(t, v, "P")
+	v = scanFolder(t, dir, b, Options{Exclude: glob.Compile([]string{"**"}).Match, Allow: []string{AllowPartial}})
+	if len(v.Violations) != 1 || v.Violations[0].File != "" {
+		t.Errorf("%+v", v.Violations)
+	}
+}
+
+// What an expression of a rule that redacts matched is nowhere in the violation: the expression takes its place.
+func TestRedactedExpression(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		text := rapid.StringOfN(rapid.SampledFrom([]rune("ab \t世")), 0, 200, -1)
+		before, after := text.Draw(t, "before"), text.Draw(t, "after")
+		expression := "k" + strings.Repeat("[0-9]", rapid.IntRange(1, 60).Draw(t, "length"))
+		item := rules.Item{Kind: rules.Regex, Text: expression}.Named()
+		r := testRule("R-1")
+		r.Redact, r.Patterns = true, []rules.Item{item}
+		br := brokenRule{path: "a", ask: judges.Ask{Of: judges.ForbiddenItem}, find: &match.Find{
+			Evidence: verdict.Evidence{Line: 1, Column: 1, LineHash: "abc:1", Occurrences: 1, Encoding: "utf-8"},
+			Before:   before, Matched: "SECRET", After: after, Line: []byte(before + "SECRET" + after),
+		}}
+		v := br.violation(rules.New([]rules.Rule{r}, nil))
+		e := &v.Evidence
+		shown := string([]rune(expression)[:min(len(expression), 200)])
+		if strings.ContainsAny(e.Excerpt, "SECRTab世") || !strings.Contains(e.Excerpt, shown) {
+			t.Fatalf("%q", e.Excerpt)
+		}
+		if utf8.RuneCountInString(e.Excerpt) > 200 || e.LineHash != "" || e.Kind != "regex" || e.Pattern != item.Name {
+			t.Fatalf("%+v", e)
+		}
+		if v.Fingerprint != verdict.Fingerprint(r.ID, "a", item.Name, []byte(e.Excerpt)) {
+			t.Fatal("the fingerprint is not of what is shown")
+		}
+	})
+}
