@@ -199,11 +199,16 @@ func (s *sarifWriter) writeErrors() {
 			RuleID: run.Tool.Driver.Rules[index].ID, RuleIndex: index, Level: "error", Message: message,
 			Locations: []sarifLocation{{sarifPlace{
 				ArtifactLocation: artifact(file),
-				Region:           &sarifRegion{StartLine: 1, StartColumn: 1, EndLine: 1, EndColumn: 1},
+				Region:           sarifStart(),
 			}}},
 			PartialFingerprints: map[string]string{sarifFingerprint: errorFingerprint(&e)},
 		})
 	}
+}
+
+// sarifStart is the start of a file, where what has no place is shown.
+func sarifStart() *sarifRegion {
+	return &sarifRegion{StartLine: 1, StartColumn: 1, EndLine: 1, EndColumn: 1}
 }
 
 // sarifRuleOfCode describes the rule that an error is a result of.
@@ -275,8 +280,8 @@ func (s *sarifWriter) result(v *verdict.Violation, id string, index int) sarifRe
 	if v.Evidence.LineHash != "" {
 		fingerprints["primaryLocationLineHash"] = v.Evidence.LineHash
 	}
-	// GitHub wants a file; of one that has no place it takes a location without a region.
-	place := sarifPlace{ArtifactLocation: artifact(cmp.Or(v.File, noFile))}
+	// GitHub wants a file and a region, and validators warn where there is none: what is at no place is at the start.
+	place := sarifPlace{ArtifactLocation: artifact(cmp.Or(v.File, noFile)), Region: sarifStart()}
 	if hasPlace(&v.Evidence) {
 		place.Region, place.ContextRegion = regions(&v.Evidence)
 		if !s.cut.snippets {
