@@ -90,9 +90,10 @@ type loader struct {
 	document.Batch
 	globs      map[string]*document.Error // each distinct glob, and its mistake if it has one
 	expansions int
-	regexes    map[string]*document.Error // each distinct expression, and its mistake if it has one
-	regexBytes int
 	count      int // of rules, seen so far
+
+	regexes                 map[string]*document.Error // each distinct expression, and its mistake if it has one
+	regexSource, regexBytes int
 
 	open     func(name string) ([]byte, error)
 	contents map[string][]byte

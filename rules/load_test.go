@@ -317,29 +317,42 @@ func FuzzLoad(f *testing.F) {
 	for _, folder := range []string{"good", "bad"} {
 		for _, g := range goldens(f, folder) {
 			f.Add(g.files[BoundariesFile], g.files[InvariantsFile], g.files[DeprecatedFile])
+			for name, content := range g.files {
+				if isOther(name) {
+					f.Add(g.files[BoundariesFile], content, g.files[DeprecatedFile])
+				}
+			}
 		}
 	}
 	f.Fuzz(func(t *testing.T, boundaries, invariants, deprecated []byte) {
 		files := Files{BoundariesFile: boundaries, InvariantsFile: invariants}
+		others := Files{BoundariesFile: boundaries, "rules/a.yml": invariants}
 		if len(deprecated) > 0 {
-			files[DeprecatedFile] = deprecated
+			files[DeprecatedFile], others["rules/b.yml"] = deprecated, deprecated
 		}
-		b, err := Load(files)
-		again, err2 := Load(files)
-		if fmt.Sprint(err) != fmt.Sprint(err2) {
-			t.Fatalf("two errors:\n%v\n%v", err, err2)
-		}
-		if err != nil {
-			checkErrors(t, files, err)
-			return
-		}
-		if b.SHA256 != again.SHA256 || !cmp.Equal(b.Rules, again.Rules, cmpopts.IgnoreUnexported(Rule{}, Example{})) {
-			t.Fatal("two bundles")
-		}
-		checkBundle(t, b)
-		Notes(b)
-		b.Selecting("a/b.tf", nil)
+		loadTwice(t, files)
+		loadTwice(t, others) // which a bundle of 0.2 may have
 	})
+}
+
+// loadTwice checks what is loaded, and that it is the same again.
+func loadTwice(t *testing.T, files Files) {
+	t.Helper()
+	b, err := Load(files)
+	again, err2 := Load(files)
+	if fmt.Sprint(err) != fmt.Sprint(err2) {
+		t.Fatalf("two errors:\n%v\n%v", err, err2)
+	}
+	if err != nil {
+		checkErrors(t, files, err)
+		return
+	}
+	if b.SHA256 != again.SHA256 || !cmp.Equal(b.Rules, again.Rules, cmpopts.IgnoreUnexported(Rule{}, Example{})) {
+		t.Fatal("two bundles")
+	}
+	checkBundle(t, b)
+	Notes(b)
+	b.Selecting("a/b.tf", nil)
 }
 
 func checkErrors(t *testing.T, files Files, err error) {

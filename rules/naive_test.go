@@ -1,7 +1,6 @@
 package rules
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -9,14 +8,18 @@ import (
 	"regexp/syntax"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"github.com/policyscan/policyscan/rules/regex"
 )
 
 // naiveItem reads an item of a 0.2 file as RULES-0.2 has it, and shares no code with the loader: false if it is
-// refused. It does not know every expression that is refused, only those that are drawn here.
-func naiveItem(v any) (Item, bool) {
+// refused. Which expressions are refused is for compiles to say.
+func naiveItem(v any, compiles func(string) bool) (Item, bool) {
 	if text, ok := v.(string); ok {
 		v = map[string]any{"text": text}
 	}
@@ -46,37 +49,29 @@ func naiveItem(v any) (Item, bool) {
 		}
 	}
 	item := Item{Text: text + expression}
-	if strings.TrimSpace(item.Text) == "" {
+	if strings.TrimSpace(item.Text) == "" || isText && len(text) > 64<<10 {
 		return Item{}, false
 	}
 	order := []string{"text", "regex", "spaces", "words", "case"}
 	name := ""
 	for _, key := range order {
 		if value, ok := m[key]; ok {
-			var b bytes.Buffer
-			e := json.NewEncoder(&b)
-			e.SetEscapeHTML(false)
-			if err := e.Encode(value); err != nil {
-				return Item{}, false
+			shown := []byte("true")
+			if s, ok := value.(string); ok {
+				shown, _ = jsontext.AppendQuote(nil, s)
 			}
-			name += `,"` + key + `":` + strings.TrimSpace(b.String())
+			name += `,"` + key + `":` + string(shown)
 		}
 	}
 	item.Name = "{" + name[1:] + "}"
 	if isRegex {
 		item.Kind = Regex
-		if regexp.MustCompile(`[\x00-\x1f]`).MatchString(expression) {
-			return Item{}, false
-		}
-		if _, err := syntax.Parse(expression, syntax.Perl); err != nil {
-			return Item{}, false
-		}
-		return item, !regexp.MustCompile("^(?:" + expression + ")$").MatchString("")
+		return item, compiles(expression)
 	}
 	if len(m) == 1 {
 		item.Name = text
 		if text[0] == '{' {
-			item.Name = strings.TrimSuffix(name[len(`,"text":`):], "\n")
+			item.Name = name[len(`,"text":`):]
 		}
 	}
 	if _, item.Spaces = m["spaces"]; item.Spaces && !regexp.MustCompile(`(?s)^[^ \t].*[ \t].*[^ \t]$`).MatchString(text) {
@@ -85,10 +80,21 @@ func naiveItem(v any) (Item, bool) {
 	if _, item.Words = m["words"]; item.Words && !regexp.MustCompile(`(?s)^\w|\w$`).MatchString(text) {
 		return Item{}, false
 	}
-	if _, item.IgnoreCase = m["case"]; item.IgnoreCase && strings.ToUpper(text) == strings.ToLower(text) {
+	if _, item.IgnoreCase = m["case"]; item.IgnoreCase && !regexp.MustCompile("[A-Za-z]").MatchString(text) {
 		return Item{}, false
 	}
 	return item, true
+}
+
+// naiveCompiles knows not every expression that is refused, only those that are drawn here.
+func naiveCompiles(expression string) bool {
+	if strings.ContainsAny(expression, "\t\n") {
+		return false
+	}
+	if _, err := syntax.Parse(expression, syntax.Perl); err != nil {
+		return false
+	}
+	return !regexp.MustCompile("^(?:" + expression + ")$").MatchString("")
 }
 
 // TestItemsAsTheNaiveReader: of any item the loader makes what the naive reader makes of it, or refuses it, too.
@@ -123,7 +129,7 @@ func TestItemsAsTheNaiveReader(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want, ok := naiveItem(v)
+		want, ok := naiveItem(v, naiveCompiles)
 		b, err := Load(Files{BoundariesFile: list})
 		switch {
 		case ok != (err == nil):
@@ -145,4 +151,59 @@ func TestItemsAsTheNaiveReader(t *testing.T) {
 	if loaded < 200 || refused < 200 {
 		t.Errorf("%d loaded, %d refused: the test tests little", loaded, refused)
 	}
+}
+
+// FuzzItem: of any text with any options the loader makes what the naive reader makes of it, or refuses it, too.
+func FuzzItem(f *testing.F) {
+	f.Add("a", false, false, false, false)
+	f.Add("{a b", false, true, true, true)
+	f.Add("a b", false, true, false, false)
+	f.Add("{", false, false, false, false)
+	f.Add("a\u2028<&>\x7f\"\\\x01\n", false, false, true, false)
+	f.Add(" a", false, true, false, false)
+	f.Add("é", false, false, false, true)
+	f.Add(`image:\s*\S+:latest\b`, true, false, false, false)
+	f.Add("a", true, false, false, true)
+	f.Add("a*", true, false, false, false)
+	f.Fuzz(func(t *testing.T, text string, isRegex, spaces, words, ignoreCase bool) {
+		if !utf8.ValidString(text) {
+			return
+		}
+		quoted := `"`
+		for _, r := range text {
+			quoted += fmt.Sprintf(`\U%08x`, r)
+		}
+		quoted += `"`
+		key := "text"
+		if isRegex {
+			key = "regex"
+		}
+		m := map[string]any{key: text}
+		item := "{" + key + ": " + quoted
+		for _, option := range []struct {
+			is    bool
+			key   string
+			value any
+		}{{spaces, "spaces", "any"}, {words, "words", true}, {ignoreCase, "case", "ignore"}} {
+			if option.is {
+				m[option.key] = option.value
+				item += fmt.Sprintf(", %s: %v", option.key, option.value)
+			}
+		}
+		items := []string{item + "}"}
+		if len(m) == 1 && !isRegex {
+			items = append(items, quoted) // which is the same
+		}
+		want, ok := naiveItem(m, func(s string) bool { _, err := regex.Compile(s); return err == nil })
+		for _, item := range items {
+			b, err := Load(Files{BoundariesFile: []byte("bundle: \"0.2\"\nrules:\n  - {id: A, title: t, enforcement: " +
+				"{mode: fail}, match: {files: ['**'], forbidden_patterns: [" + item + "]}}\n")})
+			if ok != (err == nil) {
+				t.Fatalf("%s: the naive reader says %v, the loader %v", item, ok, err)
+			}
+			if ok && b.Rules[0].Patterns[0] != want {
+				t.Fatalf("%s: the naive reader has %+v, the loader %+v", item, want, b.Rules[0].Patterns[0])
+			}
+		}
+	})
 }

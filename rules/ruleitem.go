@@ -164,32 +164,41 @@ func (f *ruleFile) expression(e document.Entry, m map[string]document.Entry) (It
 	return Item{Kind: Regex, Text: text}.Named(), true
 }
 
-// maxRegexBytes is how much memory the expressions of a bundle may hold, as [regex.Expr.Bytes] has it.
-const maxRegexBytes = 100 << 20
+// Limits of all different expressions of a bundle.
+const (
+	maxRegexBytes  = 100 << 20 // of the memory that they hold, as [regex.Expr.Bytes] has it
+	maxRegexSource = 1 << 20   // of what is written: the worst take a second for 8 KiB to compile, and hold little
+)
 
 // regexMistake checks each distinct expression once.
 func (l *loader) regexMistake(text string) *document.Error {
 	if mistake, known := l.regexes[text]; known {
 		return mistake
 	}
-	var found *document.Error
-	var mistake *regex.Error
-	expr, err := regex.Compile(text)
-	switch {
-	case errors.As(err, &mistake):
-		found = &document.Error{Code: document.CodeRegex, Found: mistake.Found, Fix: mistake.Fix}
-	case err != nil:
-		found = &document.Error{Code: document.CodeRegex, Found: err.Error(), Fix: "write it as RE2 has it"}
-	default:
-		if l.regexBytes += expr.Bytes(); l.regexBytes > maxRegexBytes {
-			found = &document.Error{
-				Code: document.CodeLimit, Fix: "write fewer or smaller ones",
-				Found: fmt.Sprintf("the expressions of the bundle need more than %d MiB of memory", maxRegexBytes>>20),
-			}
-		}
-	}
+	found := l.compile(text)
 	l.regexes[text] = found
 	return found
+}
+
+func (l *loader) compile(text string) *document.Error {
+	limit := func(found string) *document.Error {
+		return &document.Error{Code: document.CodeLimit, Found: found, Fix: "write fewer or smaller ones"}
+	}
+	if l.regexSource += len(text); l.regexSource > maxRegexSource {
+		return limit(fmt.Sprintf("the expressions of the bundle are longer than %d bytes together", maxRegexSource))
+	}
+	expr, err := regex.Compile(text)
+	var mistake *regex.Error
+	switch {
+	case errors.As(err, &mistake):
+		return &document.Error{Code: document.CodeRegex, Found: mistake.Found, Fix: mistake.Fix}
+	case err != nil:
+		return &document.Error{Code: document.CodeRegex, Found: err.Error(), Fix: "write it as RE2 has it"}
+	}
+	if l.regexBytes += expr.Bytes(); l.regexBytes > maxRegexBytes {
+		return limit(fmt.Sprintf("the expressions of the bundle need more than %d MiB of memory", maxRegexBytes>>20))
+	}
+	return nil
 }
 
 // text reads an item with a text and options.

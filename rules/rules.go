@@ -1,7 +1,8 @@
 // Package rules reads a bundle: the rules of a team, as data.
 //
 // A bundle is a folder with rules/boundaries.yml, rules/invariants.yml
-// and, optionally, rules/deprecated.yml. [Load] reads one from any fs.FS and
+// and, optionally, rules/deprecated.yml; in a bundle of version 0.2, with any number of
+// rules/*.yml, and perhaps without rules/invariants.yml. [Load] reads one from any fs.FS and
 // [LoadDir] from a folder on disk. Both are strict: nothing in a bundle is
 // silently ignored, and every mistake in a bundle is reported in one run, in
 // file order, with its line and column ([document.Errors]).
@@ -13,7 +14,9 @@
 // # How a rule file is read
 //
 // A rule file is UTF-8, perhaps after a byte order mark, with LF or CRLF, and is
-// one YAML document: a mapping whose key "rules" is a list. Anchors, aliases, merge keys, tags and
+// one YAML document: a mapping whose key "rules" is a list. One that has the key "bundle", which
+// must be the text "0.2", is of that version; another is of 0.1 and keeps its meaning whatever is
+// next to it. Anchors, aliases, merge keys, tags and
 // directives are refused everywhere. Keys that begin with "x-" are free at every level: what is
 // under them is checked only for these and for duplicate keys.
 //
@@ -26,17 +29,21 @@
 //   - redact and violates are true or false, unquoted.
 //   - A list may be omitted, or has an item; an item, a text and an example's content are not
 //     only white space. Only the list "rules" may be empty.
-//   - A pattern or a glob that is listed twice in one list is an error.
+//   - A pattern or a glob that is listed twice in one list is an error; in a 0.2 file, so is a
+//     pattern that is in two lists of a rule.
+//   - A pattern of a 0.2 file is a string or a mapping, an [Item] either way. An option that can
+//     change nothing is an error, and so is a key that only a later version reads.
 //   - A deprecated rule has either pattern key, or both; with both it is of type boundary and its
 //     patterns are those of forbidden_patterns, then those of required_absent.
 //   - An example's path is one that a file could have: relative, clean, with slashes.
 //
 // # Limits
 //
-// A rule file has at most [document.MaxFileBytes], a bundle at most [document.MaxRules] rules, deprecated ones
-// included, a pattern at most [document.MaxPatternBytes]. Lists and mappings are at most 100 deep, and the different
-// globs of a bundle have at most 100,000 expansions of braces. Exceeding a limit
-// is an error. After 10,000 mistakes the search for more ends, with an error that says so.
+// A rule file has at most [document.MaxFileBytes], all rule files of a bundle have [MaxBundleBytes] together.
+// A bundle has at most [document.MaxRules] rules, deprecated ones included, a text that is a pattern at most
+// [document.MaxPatternBytes]. Lists and mappings are at most 100 deep, and the different globs of a bundle have at
+// most 100,000 expansions of braces. Its different regular expressions are at most 1 MiB long and hold 100 MiB.
+// Exceeding a limit is an error. After 10,000 mistakes the search for more ends, with an error that says so.
 package rules
 
 import (
@@ -48,11 +55,11 @@ import (
 	"github.com/policyscan/policyscan/rules/glob"
 )
 
-// Type says which of the two files of enforced rules a rule is in.
+// Type says in which of the two kinds of file of enforced rules a rule is.
 type Type string
 
-// The two types of rule. Both mean the same in a file's content: the rule's
-// patterns must not appear.
+// The two types of rule. What must not appear means the same in both; only an
+// invariant can require something.
 const (
 	Boundary  Type = "boundary"
 	Invariant Type = "invariant"

@@ -1,0 +1,78 @@
+package rules
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/policyscan/policyscan/rules/document"
+)
+
+// rule02 is a 0.2 file of one rule with these items.
+func rule02(items ...string) string {
+	return "bundle: \"0.2\"\nrules:\n  - {id: A, title: t, enforcement: {mode: fail}, match: {files: ['**'], " +
+		"forbidden_patterns: [" + strings.Join(items, ", ") + "]}}\n"
+}
+
+// TestRegexLimits: expressions are bounded each and together, and each is counted once, wherever it is.
+func TestRegexLimits(t *testing.T) {
+	many := func(n int, format string) []string {
+		var items []string
+		for i := range n {
+			items = append(items, fmt.Sprintf("{regex: '"+format+"'}", i))
+		}
+		return items
+	}
+	one := strings.Repeat("a", 8<<10)
+	for _, c := range []struct {
+		name  string
+		items []string
+		want  string // of the first mistake; "" if there is none
+	}{
+		{"one of the largest", []string{"{regex: '" + one + "'}"}, ""},
+		{"one that is longer", []string{"{regex: '" + one + "a'}"}, "an expression of 8193 bytes"},
+		{"together", many(128, one[:8000]+"%03d"), ""},
+		{"too long together", many(140, one[:8000]+"%03d"), "longer than 1048576 bytes together"},
+		{"large", many(20, "%d"+strings.Repeat(`\pL`, 70)), ""},
+		{"too large together", many(300, "%d"+strings.Repeat(`\pL`, 70)), "need more than 100 MiB of memory"},
+	} {
+		b, errs := loadBoundaries(rule02(c.items...))
+		if (b == nil) != (c.want != "") || c.want != "" && !strings.Contains(errs[0].Error(), c.want) {
+			t.Errorf("%s: %v", c.name, errs)
+		}
+	}
+}
+
+// TestRegexCountedOnce: the same expression in each of many rules is compiled and counted once.
+func TestRegexCountedOnce(t *testing.T) {
+	var file strings.Builder
+	file.WriteString("bundle: \"0.2\"\nrules:\n")
+	for i := range 300 {
+		fmt.Fprintf(&file, "  - {id: A%d, title: t, enforcement: {mode: fail}, match: {files: ['**'], "+
+			"forbidden_patterns: [{regex: '%s'}]}}\n", i, strings.Repeat(`\pL`, 70))
+	}
+	if b, errs := loadBoundaries(file.String()); errs != nil || b.Count(Boundary) != 300 {
+		t.Errorf("%v", errs)
+	}
+}
+
+// TestBundleSize: all rule files together are bounded, and what was not read is said.
+func TestBundleSize(t *testing.T) {
+	large := func(id string) []byte {
+		head := "bundle: \"0.2\"\ntype: boundary\nrules:\n  - {id: " + id + ", title: t, enforcement: {mode: fail}, " +
+			"match: {files: ['**'], forbidden_patterns: [a]}}\n"
+		return []byte(head + strings.Repeat("#"+strings.Repeat(" ", 1022)+"\n", (document.MaxFileBytes-len(head))/1024))
+	}
+	files := Files{BoundariesFile: []byte("bundle: \"0.2\"\nrules: []\n")}
+	for _, id := range []string{"a", "b", "c"} {
+		files["rules/"+id+".yml"] = large(id)
+	}
+	if b, err := Load(files); err != nil || len(b.Rules) != 3 {
+		t.Fatal(err)
+	}
+	files["rules/d.yml"], files["rules/e.yml"] = large("d"), large("e")
+	_, errs := loadFiles(files)
+	if len(errs) != 1 || errs[0].File != "rules/e.yml" || errs[0].Code != document.CodeLimit {
+		t.Errorf("%v", errs)
+	}
+}
