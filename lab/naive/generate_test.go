@@ -11,10 +11,11 @@ import (
 // A generator makes pairs in which almost everything nearly matches.
 type generator struct {
 	*rand.Rand
-	newer bool     // bundles are 0.2
-	texts []string // the texts of the bundle, from which contents are made
-	ids   int
-	forms string // which forms of 0.2 bundles have, besides plain texts
+	newer   bool     // bundles are 0.2
+	texts   []string // the texts of the bundle, from which contents are made
+	ids     int
+	forms   string // which forms of 0.2 bundles have, besides plain texts
+	lengthy bool   // some contents are longer than what the program reads at once
 }
 
 func pick[T any](g *generator, from ...T) T { return from[g.IntN(len(from))] }
@@ -314,6 +315,8 @@ func (g *generator) content() string {
 	switch {
 	case g.percent(3):
 		b.WriteString("version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12\n")
+	case g.lengthy && g.IntN(300) == 0:
+		b.WriteString(g.long())
 	case g.percent(50):
 		b.WriteString(pick(g, "", "", "", "\xef\xbb\xbf"))
 		b.WriteString(g.passage())
@@ -338,6 +341,23 @@ func (g *generator) content() string {
 		content = content[:g.IntN(len(content))]
 	}
 	return content
+}
+
+// long is a content with something near an end of what the program may read at once, and the same characters before.
+func (g *generator) long() string {
+	e := pick(g, Encodings()...)
+	var b strings.Builder
+	if g.percent(50) {
+		b.WriteString(e.mark())
+	}
+	b.WriteString(e.Encode(g.passage()))
+	size := pick(g, 4096, 8192, 32768, 65536, 65536, 131072, 262144, 262144, 524288) - g.IntN(60)
+	filler := e.Encode(pick(g, "x", "x\n", "x\r\n", " ", "a", "ab", "\t ", "\r"))
+	for b.Len() < size {
+		b.WriteString(filler)
+	}
+	b.WriteString(e.Encode(g.passage()))
+	return b.String()
 }
 
 // passage is some text.

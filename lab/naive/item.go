@@ -53,8 +53,9 @@ func (i Item) IsIn(content string) bool {
 // findText looks for the text in each encoding at each byte.
 func (i Item) findText(content string) []Find {
 	var finds []Find
+	all := pieces(i.Text, i.Spaces)
 	for at := 0; at < len(content); {
-		f, ok := i.textAt(content, at)
+		f, ok := i.textAt(content, at, all)
 		if !ok {
 			at++
 			continue
@@ -66,9 +67,9 @@ func (i Item) findText(content string) []Find {
 }
 
 // textAt returns the match that begins at a byte, in the first encoding that has one.
-func (i Item) textAt(content string, at int) (Find, bool) {
+func (i Item) textAt(content string, at int, pieces []piece) (Find, bool) {
 	for _, e := range Encodings() {
-		if end, ok := i.textIn(e, content, at); ok {
+		if end, ok := i.textIn(e, content, at, pieces); ok {
 			return Find{at, end, e}, true
 		}
 	}
@@ -76,12 +77,12 @@ func (i Item) textAt(content string, at int) (Find, bool) {
 }
 
 // textIn returns the end of the match that begins at a byte in this encoding.
-func (i Item) textIn(e Encoding, content string, at int) (end int, ok bool) {
+func (i Item) textIn(e Encoding, content string, at int, pieces []piece) (end int, ok bool) {
 	// One character counts in UTF-16 and UTF-32 only in a file with the mark of that encoding.
 	if utf8.RuneCountInString(i.Text) == 1 && e.Unit > 1 && !e.isMarkOf(content) {
 		return 0, false
 	}
-	end, ok = i.match(e, content, at, pieces(i.Text, i.Spaces))
+	end, ok = i.match(e, content, at, pieces)
 	if !ok || i.Words && !i.bounded(e, content, at, end) {
 		return 0, false
 	}
@@ -193,7 +194,7 @@ func evidence(i Item, content string, finds []Find) Find {
 			continue
 		}
 		for at := range len(content) {
-			if end, ok := i.textIn(e, content, at); ok {
+			if end, ok := i.textIn(e, content, at, pieces(i.Text, i.Spaces)); ok {
 				if at%e.Unit == 0 && at-first.Offset < e.Unit {
 					return Find{at, end, e}
 				}

@@ -104,7 +104,7 @@ func compareAll(t *testing.T, program string) {
 
 // newPair makes the pair of a number.
 func newPair(n int) pair {
-	g := &generator{Rand: rand.New(rand.NewPCG(*seed, uint64(n))), newer: *bundle == "0.2", forms: *forms}
+	g := &generator{Rand: rand.New(rand.NewPCG(*seed, uint64(n))), newer: *bundle == "0.2", forms: *forms, lengthy: *pairs > 0}
 	if g.newer && g.percent(10) {
 		g.newer = false
 	}
