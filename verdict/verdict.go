@@ -116,7 +116,7 @@ type Rule struct {
 	Owner       string   `json:"owner"`
 	Severity    string   `json:"severity"`
 	Tags        []string `json:"tags"`
-	Files       int      `json:"files"` // files that this rule selects
+	Files       int      `json:"files"` // files that this rule selects; of one about paths, all that it looked at
 }
 
 // Scope says how the files of the run were chosen.
@@ -136,7 +136,7 @@ type Scope struct {
 // byte, and what was not.
 type Coverage struct {
 	Files      int        `json:"files"`    // in the tree, of any kind; those left out not counted
-	Governed   int        `json:"governed"` // selected by at least one rule
+	Governed   int        `json:"governed"` // selected by at least one rule, or forbidden by its path
 	Scanned    int        `json:"scanned"`  // covered files checked against every rule that selects them
 	Bytes      int64      `json:"bytes"`    // of the scanned files
 	Deleted    int        `json:"deleted"`

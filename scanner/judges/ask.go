@@ -70,6 +70,13 @@ func shown(item rules.Item) string {
 	return item.Name
 }
 
+func word(item rules.Item) string {
+	if item.Kind == rules.Regex {
+		return "expression"
+	}
+	return "text"
+}
+
 // without says why another version of a rule does not ask that of a file; "" if it does.
 func (a Ask) without(r, other *rules.Rule, path string) string {
 	switch a.Of {
@@ -78,14 +85,14 @@ func (a Ask) without(r, other *rules.Rule, path string) string {
 		case !other.Selects(path):
 			return "would not select this file"
 		case !slices.Contains(other.Patterns, a.item(r)):
-			return "does not forbid this text"
+			return "does not forbid this " + word(a.item(r))
 		}
 	case RequiredItem:
 		switch {
 		case !other.Selects(path):
 			return "would not select this file"
 		case !slices.Contains(other.Required, a.item(r)):
-			return "does not require this text"
+			return "does not require this " + word(a.item(r))
 		}
 	case ForbiddenFile:
 		if !other.Forbids(path) {
