@@ -56,7 +56,7 @@ func (x *Examiner) missing(
 	return err
 }
 
-// present reports whether a required pattern occurs: a text in any encoding.
+// present reports whether a required pattern occurs: a text in any encoding, whatever that of the content's mark is.
 func (h *candidate) present(encoding) bool {
 	_, _, found := h.evidence()
 	return found
