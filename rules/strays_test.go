@@ -1,7 +1,10 @@
 package rules
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -118,5 +121,72 @@ func TestVanishing(t *testing.T) {
 	_, err := Load(vanishing{files, DeprecatedFile})
 	if err == nil || err.Error() != "rules/deprecated.yml: appeared after the bundle was read; run it again" {
 		t.Error(err)
+	}
+}
+
+// TestOtherFiles: in a bundle of 0.2 the folder's other *.yml files are read, and what only looks like one is an error.
+func TestOtherFiles(t *testing.T) {
+	const (
+		boundaries = "bundle: \"0.2\"\nrules: []\n"
+		rule       = "bundle: \"0.2\"\ntype: boundary\nrules:\n  - {id: X, title: t, enforcement: {mode: fail}, " +
+			"match: {forbidden_files: [a/b]}}\n"
+	)
+	files := Files{BoundariesFile: []byte(boundaries), "rules/x.yml": []byte(rule)}
+	dir := t.TempDir()
+	for name, text := range files {
+		write(t, filepath.Join(dir, filepath.FromSlash(name)), string(text))
+	}
+	b, err := LoadDir(dir)
+	if err != nil || len(b.Rules) != 1 || b.Rules[0].File != "rules/x.yml" || len(b.Files) != 2 || !b.Is02 {
+		t.Fatalf("%+v, %v", b, err)
+	}
+	inMemory, err := Load(files)
+	if err != nil || inMemory.SHA256 != b.SHA256 {
+		t.Errorf("%v: other on disk", err)
+	}
+	// One that is listed, and is gone when it is read, is not one that need not be there.
+	for _, gone := range []string{"rules/x.yml", BoundariesFile} {
+		if _, err := Load(vanishing{files, gone}); err == nil || !strings.Contains(err.Error(), gone+": ") {
+			t.Errorf("%s is gone: %v", gone, err)
+		}
+	}
+	files[InvariantsFile] = []byte("rules: []\n")
+	if _, err := Load(vanishing{files, InvariantsFile}); err == nil ||
+		err.Error() != "rules/invariants.yml: appeared after the bundle was read; run it again" {
+		t.Error(err)
+	}
+	// A link is neither followed nor read, wherever it leads.
+	for _, name := range []string{"y.yml", "team", "invariants.yml", "deprecated.yml"} {
+		link := filepath.Join(dir, "rules", name)
+		if err := os.Symlink("x.yml", link); err != nil {
+			t.Skip(err)
+		}
+		if _, err := LoadDir(dir); err == nil || !strings.Contains(err.Error(), "rules/"+name+": is a symbolic link") {
+			t.Errorf("a link %s: %v", name, err)
+		}
+		if err := os.Remove(link); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// A folder of that name is looked into.
+	write(t, filepath.Join(dir, "rules", "y.yml", "z.yml"), rule)
+	if _, err := LoadDir(dir); err == nil || !strings.HasPrefix(err.Error(), "rules/y.yml/z.yml: this file is not read") {
+		t.Error(err)
+	}
+}
+
+// TestIdentity02 computes the identity of a bundle with other files by hand: its files in byte order.
+func TestIdentity02(t *testing.T) {
+	b, files := load02(t)
+	h := sha256.New()
+	for _, name := range []string{"A", "a", "b", "boundaries", "c", "deprecated", "invariants"} {
+		path := "rules/" + name + ".yml"
+		fmt.Fprintf(h, "%s\n%s\n", path, files[path])
+		if b.Files[path] != sha256.Sum256(files[path]) {
+			t.Errorf("%s: another sum", path)
+		}
+	}
+	if got := hex.EncodeToString(h.Sum(nil)); got != b.SHA256 || len(b.Files) != 7 {
+		t.Errorf("%s, want %s", b.SHA256, got)
 	}
 }
