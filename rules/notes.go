@@ -58,6 +58,14 @@ func ruleNotes(r *Rule, budget *int) []document.Note {
 			}
 		}
 	}
+	for i, g := range r.RequiredFiles {
+		if !strings.Contains(g, "/") {
+			continue // that of the root is meant, as in LICENSE
+		}
+		for _, text := range glob.Notes(g) {
+			note(at.requiredFiles, i, text)
+		}
+	}
 	for _, text := range excludeNotes(r) {
 		note(at.exclude, 0, text)
 	}

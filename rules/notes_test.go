@@ -166,9 +166,12 @@ func TestNotes02(t *testing.T) {
 	}
 	// A required file is one of the root more often than not.
 	b, err := Load(Files{
-		BoundariesFile: []byte(head + "rules: []\n"), InvariantsFile: []byte(head + rule(`required_files: [LICENSE]`)),
+		BoundariesFile: []byte(head + "rules: []\n"), InvariantsFile: []byte(head + rule(`required_files: [LICENSE, "[!a]/b"]`)),
 	})
-	if err != nil || len(Notes(b)) != 0 {
-		t.Errorf("%v: %v", err, Notes(b))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if notes := Notes(b); len(notes) != 1 || !strings.Contains(notes[0].Text, `the class "[!a]" matches "/" as well`) {
+		t.Error(notes)
 	}
 }
