@@ -1,6 +1,7 @@
 package scanner
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,6 +13,7 @@ import (
 	"github.com/policyscan/policyscan/rules/glob"
 	"github.com/policyscan/policyscan/scanner/judges"
 	"github.com/policyscan/policyscan/scanner/match"
+	"github.com/policyscan/policyscan/scanner/worktree"
 	"github.com/policyscan/policyscan/verdict"
 	"pgregory.net/rapid"
 )
@@ -110,4 +112,31 @@ func TestRedactedExpression(t *testing.T) {
 			t.Fatal("the fingerprint is not of what is shown")
 		}
 	})
+}
+
+// A brokenTree lists some files, and says that there is something that cannot be listed.
+type brokenTree struct{ *fakeTree }
+
+func (b brokenTree) walk(ctx context.Context, visitors []visitor) error {
+	visitors[0].fail(fileError("dir", os.ErrPermission))
+	return b.fakeTree.walk(ctx, visitors)
+}
+
+// Of a tree of which not all can be listed no one knows what it lacks: that is an error, and not a missing file.
+func TestRequiredFilesOfBrokenTrees(t *testing.T) {
+	r := testRule("R-1")
+	r.Files, r.Patterns, r.RequiredFiles = nil, nil, []string{"LICENSE"}
+	b := rules.New([]rules.Rule{r}, nil)
+	files := fakeFiles(func(string) (content, error) { return inMemory([]byte("a")), nil }, "a.txt")
+	wantOutcome(t, scanTree(t, b, files, Options{}), "F")
+	wantOutcome(t, scanTree(t, b, brokenTree{files}, Options{}), "I(E_READ)")
+	files.entries = append(files.entries, entry{Entry: worktree.Entry{Path: "LICENSE"}})
+	wantOutcome(t, scanTree(t, b, files, Options{}), "P")
+	files.entries[1].Kind = worktree.Symlink
+	wantOutcome(t, scanTree(t, b, files, Options{}), "F")
+	wantOutcome(t, scanTree(t, b, files, Options{LeaveOut: map[string]string{"LICENSE": "rules"}}), "F")
+	files.onList = func(context.Context) error { return context.Canceled }
+	if v := scanTree(t, b, files, Options{}); len(v.Violations) != 0 {
+		t.Errorf("of a listing that did not end: %+v", v.Violations)
+	}
 }
