@@ -70,7 +70,7 @@ const writeVersion = `write bundle: "0.2" as the first line of the file`
 func needs02(key, instead string) document.Wrong {
 	return document.Wrong{
 		For:   instead,
-		Found: fmt.Sprintf("%q is a key of 0.2, and the file does not say that it is of 0.2", key),
+		Found: fmt.Sprintf("%q needs version 0.2", key),
 		Fix:   writeVersion,
 	}
 }
@@ -79,7 +79,9 @@ func needs02(key, instead string) document.Wrong {
 func (s shape) level() document.Level {
 	l := document.Level{Name: "the file", Required: []string{"rules"}}
 	if !s.is02 {
-		l.Wrong = map[string]document.Wrong{"exclude": needs02("exclude", ""), "type": needs02("type", "")}
+		exclude := needs02("exclude", "")
+		exclude.Fix = `move it to "match", or ` + writeVersion
+		l.Wrong = map[string]document.Wrong{"exclude": exclude, "type": needs02("type", "")}
 		return l
 	}
 	l.Required, l.Optional = []string{versionKey, "rules"}, []string{"exclude"}

@@ -81,7 +81,7 @@ func (f *ruleFile) item(e document.Entry) (Item, bool) {
 	if document.IsMapping(e.Value) && f.isItem(e) {
 		if !f.is02 {
 			f.doc.Fail(document.CodeType, e.Value,
-				fmt.Sprintf("a mapping in %q, which only a file of 0.2 can have", e.Key.Value),
+				fmt.Sprintf("a mapping in %q, which needs version 0.2", e.Key.Value),
 				writeVersion+"; if it is one string, quote it")
 			return Item{}, false
 		}
