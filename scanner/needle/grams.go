@@ -12,6 +12,7 @@ type grams struct {
 	filter filter
 	places []place // of each gram in a row
 	slots  []slot  // by the hash of the gram; open addressing, a power of two
+	fold   uint32  // bits that are set in each gram, and in what is looked up: the case bits, if a needle is folded
 }
 
 // A place is where a gram is in a needle.
@@ -20,6 +21,7 @@ type place struct {
 	needle int
 	at     int    // of the gram in the needle
 	head   uint32 // the needle's first four bytes
+	bits   uint32 // of them that do not count; they are set in head
 }
 
 // A slot says which places are those of a gram.
@@ -36,10 +38,18 @@ func newGrams(needles []*Needle, of []int, size, step int) *grams {
 		return nil
 	}
 	g := &grams{}
+	if slices.ContainsFunc(of, func(i int) bool { return needles[i].fold }) {
+		g.fold = gramAt([]byte{caseBit, caseBit, caseBit, caseBit}, size)
+	}
 	for _, i := range of {
 		n, from := needles[i].text, needles[i].grams
-		for at := from; at < from+step; at++ {
-			g.places = append(g.places, place{gramAt(n[at:], size), i, at, binary.LittleEndian.Uint32(n)})
+		p := place{needle: i, head: binary.LittleEndian.Uint32(n)}
+		if needles[i].fold {
+			p.bits = caseBits(p.head)
+		}
+		for p.at = from; p.at < from+step; p.at++ {
+			p.gram = gramAt(n[p.at:], size) | g.fold
+			g.places = append(g.places, p)
 		}
 	}
 	slices.SortFunc(g.places, func(a, b place) int { return cmp.Compare(a.gram, b.gram) })
@@ -75,7 +85,7 @@ func (g *grams) add(s slot) {
 
 func (g *grams) slotOf(gram uint32) int { return int(gram*spread>>3) & (len(g.slots) - 1) }
 
-// compare looks for the needles that have the gram at a place.
+// compare looks for the needles that have the gram, in which the bits of g.fold are set, at a place.
 func (g *grams) compare(gram uint32, content []byte, at int, needles []*Needle, seen *Seen) {
 	for i := g.slotOf(gram); ; i = (i + 1) & (len(g.slots) - 1) {
 		s := g.slots[i]
@@ -89,10 +99,10 @@ func (g *grams) compare(gram uint32, content []byte, at int, needles []*Needle, 
 			p := &g.places[k]
 			start := at - p.at
 			if seen.has[p.needle] || start < 0 || start+4 > len(content) ||
-				binary.LittleEndian.Uint32(content[start:]) != p.head {
+				binary.LittleEndian.Uint32(content[start:])|p.bits != p.head {
 				continue
 			}
-			if seen.stands(p.needle, needles[p.needle].text, content, start) {
+			if seen.stands(p.needle, needles[p.needle], content, start) {
 				seen.add(p.needle)
 			}
 		}

@@ -25,6 +25,12 @@
 // entered, one for each alignment; among the places where they could stand in the
 // needle, the one whose bytes are rarest in text is taken (rarity.go).
 //
+// # Folded needles
+//
+// A folded needle occurs where its bytes do, ASCII letters of either case. In the tables of the vector unit both
+// cases of a letter have its bucket. In a set with a folded needle all grams are looked up without the bit in which
+// the cases differ, so a plain needle is proposed a little more often there; the comparison is exact for both.
+//
 // The idea is that of filters with q-samples (Navarro and Raffinot, Flexible Pattern
 // Matching in Strings, Cambridge 2002).
 package needle
@@ -52,13 +58,21 @@ const (
 // A Needle is a byte string to look for, prepared: it can be in many sets.
 type Needle struct {
 	text  []byte
-	gram  int // where its rarest gram for the vector unit is
-	grams int // and its rarest grams in a row
+	fold  bool // text is in lower case, and ASCII letters of either case match it
+	gram  int  // where its rarest gram for the vector unit is
+	grams int  // and its rarest grams in a row
 }
 
 // New prepares a needle, which may not be empty and must not be changed afterwards.
-func New(text []byte) *Needle {
-	n := &Needle{text: text}
+func New(text []byte) *Needle { return prepare(&Needle{text: text}) }
+
+// NewFolded is New for a needle that also occurs where bytes that are ASCII letters have another case than in text.
+func NewFolded(text []byte) *Needle {
+	return prepare(&Needle{text: AppendLower(nil, text), fold: true})
+}
+
+func prepare(n *Needle) *Needle {
+	text := n.text
 	if len(text) >= teddyLen {
 		n.gram = rarest(text, min(len(text), gramLen), 1)
 	}
@@ -107,6 +121,8 @@ type Seen struct {
 	vain   []int // bytes of each long needle that were compared with this content, in vain
 	tried  []int // the needles of which there are some
 	absent []int // needles that this content does not hold: until its end they count as seen
+
+	lowered []byte // the content in lower case; empty until it is needed
 }
 
 // NewSeen returns the Seen of a set of which nothing was found yet.
@@ -141,11 +157,14 @@ const (
 
 // stands reports whether a needle is in content: at a place, or in another where that was
 // looked for too often.
-func (x *Seen) stands(i int, needle, content []byte, start int) bool {
+func (x *Seen) stands(i int, n *Needle, content []byte, start int) bool {
+	needle := n.text
 	switch {
 	case start < 0 || start+len(needle) > len(content):
 		return false
 	case string(content[start:start+len(needle)]) == string(needle):
+		return true
+	case n.fold && equalFold(content[start:start+len(needle)], needle):
 		return true
 	case len(needle) <= shortest:
 		return false
@@ -156,7 +175,7 @@ func (x *Seen) stands(i int, needle, content []byte, start int) bool {
 	if x.vain[i] += len(needle); x.vain[i] <= patience*len(content) {
 		return false
 	}
-	if bytes.Contains(content, needle) {
+	if x.contains(content, n) {
 		return true
 	}
 	x.has[i] = true
@@ -164,8 +183,20 @@ func (x *Seen) stands(i int, needle, content []byte, start int) bool {
 	return false
 }
 
+// contains reports whether a needle is anywhere in content.
+func (x *Seen) contains(content []byte, n *Needle) bool {
+	if n.fold {
+		if len(x.lowered) != len(content) {
+			x.lowered = AppendLower(x.lowered[:0], content)
+		}
+		content = x.lowered
+	}
+	return bytes.Contains(content, n.text)
+}
+
 // next begins another content.
 func (x *Seen) next() {
+	x.lowered = x.lowered[:0]
 	for _, i := range x.tried {
 		x.vain[i] = 0
 	}
@@ -180,7 +211,7 @@ func (x *Seen) next() {
 func (s *Set) Find(content []byte, seen *Seen) {
 	defer seen.next()
 	for _, i := range s.short {
-		if !seen.has[i] && bytes.Contains(content, s.needles[i].text) {
+		if !seen.has[i] && seen.contains(content, s.needles[i]) {
 			seen.add(i)
 		}
 	}
@@ -188,10 +219,18 @@ func (s *Set) Find(content []byte, seen *Seen) {
 		s.few.find(content, s.needles, seen)
 		return
 	}
-	if s.mid != nil {
+	switch {
+	case s.mid == nil:
+	case s.mid.fold == 0:
 		s.mid.findBy2(content, s.needles, seen)
+	default:
+		s.mid.findBy2Folded(content, s.needles, seen)
 	}
-	if s.long != nil {
+	switch {
+	case s.long == nil:
+	case s.long.fold == 0:
 		s.long.findBy4(content, s.needles, seen)
+	default:
+		s.long.findBy4Folded(content, s.needles, seen)
 	}
 }

@@ -36,6 +36,7 @@ type candidate struct {
 	at     int    // of the gram in the needle
 	gram   uint32 // and which of its bits count
 	mask   uint32
+	bits   uint32 // the case bits of a folded needle's letters; they are set in gram
 }
 
 const (
@@ -61,6 +62,9 @@ func newTeddy(needles []*Needle, of []int) *teddy {
 			c.mask = 1<<32 - 1
 		}
 		c.gram = gramAt(n[c.at:], size)
+		if needles[i].fold {
+			c.bits = caseBits(c.gram)
+		}
 		all = append(all, c)
 	}
 	// Grams that begin alike share a bucket: the more they have in common, the fewer other
@@ -89,6 +93,7 @@ func (m *masks) add(c candidate, bucket int) {
 		v := byte(c.gram >> (8 * k))
 		m[k][0][v&15] |= bit
 		m[k][1][v>>4] |= bit
+		m[k][1][(v&^byte(c.bits>>(8*k)))>>4] |= bit
 	}
 }
 
@@ -177,8 +182,8 @@ func (s *teddyScan) check(found *[blockLen]byte, at int) (done byte) {
 
 // stands reports whether a candidate's needle is in the content, its gram at a place.
 func (s *teddyScan) stands(c *candidate, place int) bool {
-	if place+gramLen <= len(s.content) && binary.LittleEndian.Uint32(s.content[place:])&c.mask != c.gram {
+	if place+gramLen <= len(s.content) && (binary.LittleEndian.Uint32(s.content[place:])|c.bits)&c.mask != c.gram {
 		return false
 	}
-	return s.seen.stands(c.needle, s.needles[c.needle].text, s.content, place-c.at)
+	return s.seen.stands(c.needle, s.needles[c.needle], s.content, place-c.at)
 }
