@@ -76,7 +76,7 @@ func rooms() map[string][]string {
 		"rules/regex":    {},
 		"rules/starter":  {},
 		"scanner": {
-			"internal/disk", "rules", "rules/document", "rules/glob",
+			"internal/disk", "rules", "rules/document", "rules/glob", "rules/regex",
 			"scanner/attributes", "scanner/checkout", "scanner/failure", "scanner/judges", "scanner/match", "scanner/recode",
 			"scanner/repo", "scanner/worktree",
 			"verdict", "verdict/code", "golang.org/x/text/unicode/norm",
@@ -103,7 +103,7 @@ func rooms() map[string][]string {
 		"scanner/judges": {
 			"internal/disk", "rules", "rules/document", "scanner/failure", "scanner/repo", "verdict",
 		},
-		"scanner/match": {"scanner/needle", "verdict", "verdict/linehash"},
+		"scanner/match": {"rules/regex", "scanner/needle", "verdict", "verdict/linehash"},
 		"scanner/recode": {
 			"golang.org/x/text/encoding", "golang.org/x/text/encoding/charmap", "golang.org/x/text/encoding/japanese", "golang.org/x/text/encoding/korean",
 			"golang.org/x/text/encoding/simplifiedchinese", "golang.org/x/text/encoding/traditionalchinese", "golang.org/x/text/transform",

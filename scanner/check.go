@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/rules/regex"
 	"github.com/policyscan/policyscan/scanner/match"
 	"github.com/policyscan/policyscan/verdict"
 )
@@ -86,7 +87,7 @@ func (es *engines) engine(selected []int) *engine {
 			at, known := e.index[item]
 			if !known {
 				if es.patterns[item] == nil {
-					es.patterns[item] = match.Compile(item.Text)
+					es.patterns[item] = compile(item)
 				}
 				at = len(patterns)
 				e.index[item] = at
@@ -99,13 +100,27 @@ func (es *engines) engine(selected []int) *engine {
 		add(es.bundle.Rules[i].Patterns, forbidden)
 		add(es.bundle.Rules[i].Required, required)
 	}
-	e.Engine = match.NewEngine(patterns, nil)
+	e.Engine = match.NewEngine(patterns)
 	for at := range patterns {
 		if required[at] {
 			e.Require(at, !forbidden[at])
 		}
 	}
 	return e
+}
+
+// compile returns the pattern of an item of a bundle, which has only expressions that compile.
+func compile(item rules.Item) *match.Pattern {
+	if item.Kind == rules.Regex {
+		x, err := regex.Compile(item.Text)
+		if err != nil {
+			panic("scanner: a bundle has an expression that does not compile: " + err.Error())
+		}
+		return match.CompileRegex(x)
+	}
+	return match.Compile(item.Text, match.Options{
+		Spaces: item.Spaces, Words: item.Words, IgnoreCase: item.IgnoreCase,
+	})
 }
 
 // Check judges one content as if it stood at path in a tree, and returns the

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// An encoding is a way in which a pattern's text can stand in a file. Their order
+// An encoding is a way in which a pattern's text can be in a file. Their order
 // is the one in which forms that match at the same byte are reported.
 type encoding uint8
 
@@ -99,6 +99,72 @@ func (e encoding) decodeUnit(data []byte) (rune, int) {
 		return utf8.RuneError, n
 	}
 	return rune(v), n
+}
+
+// space is a space in this encoding.
+func (e encoding) space() string {
+	return [...]string{" ", " \x00", "\x00 ", " \x00\x00\x00", "\x00\x00\x00 "}[e]
+}
+
+// untilSpace returns how much of data, which is whole units, is before the first space or tab.
+func (e encoding) untilSpace(data []byte) int {
+	if e == utf8Enc {
+		for i, c := range data {
+			if c == ' ' || c == '\t' {
+				return i
+			}
+		}
+		return len(data)
+	}
+	at := 0
+	for at < len(data) {
+		c, n := e.decodeUnit(data[at:])
+		if isSpace(c) {
+			break
+		}
+		at += n
+	}
+	return at
+}
+
+// untilText returns how much of the beginning of data is spaces and tabs.
+func (e encoding) untilText(data []byte) int {
+	at := 0
+	for {
+		c, n := e.decodeUnit(data[at:])
+		if n == 0 || !isSpace(c) {
+			return at
+		}
+		at += n
+	}
+}
+
+// sinceText returns how much of the end of data is spaces and tabs.
+func (e encoding) sinceText(data []byte) int {
+	unit, n := e.unit(), 0
+	for ; n+unit <= len(data); n += unit {
+		if c, _ := e.decodeUnit(data[len(data)-n-unit:]); !isSpace(c) {
+			break
+		}
+	}
+	return n
+}
+
+// equalFold reports whether a and b, of the same length in whole units, are the same but for the case of ASCII
+// letters.
+func (e encoding) equalFold(a, b []byte) bool {
+	unit := e.unit()
+	for ; len(a) > 0; a, b = a[unit:], b[unit:] {
+		if bytes.Equal(a[:unit], b[:unit]) {
+			continue
+		}
+		x, _ := e.decodeUnit(a)
+		y, _ := e.decodeUnit(b)
+		if !isLetter(x) || !isLetter(y) || x|0x20 != y|0x20 {
+			return false
+		}
+	}
+	return true
 }
 
 // pairs joins surrogates to characters; one that is alone is U+FFFD.

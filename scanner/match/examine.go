@@ -1,4 +1,5 @@
 // Package match finds patterns in content: which of them occur, where, how often, and the text around the first place.
+// A pattern is a text, with [Options] that say where it matches more, or less, or a regular expression.
 //
 // It is pure: it knows bytes, and no rules, files, globs or git. An [Engine] is made for a set of patterns; an
 // [Examiner] searches content of any length with it, in windows of fixed size. What counts as a match, in which
@@ -10,7 +11,9 @@ import (
 	"cmp"
 	"context"
 	"io"
+	"slices"
 
+	"github.com/policyscan/policyscan/scanner/needle"
 	"github.com/policyscan/policyscan/verdict"
 )
 
@@ -21,6 +24,10 @@ type Find struct {
 	Evidence               verdict.Evidence
 	Before, Matched, After string // the excerpt's parts
 	Line                   []byte // for the fingerprint: see verdict.Fingerprint
+
+	// Marked says of an expression that it matches in what is behind the byte order mark that the content begins with,
+	// in the encoding of that mark; or in UTF-8 if there is none. Of two marks that fit, the longer counts.
+	Marked bool
 
 	match      match
 	enc        encoding
@@ -39,6 +46,10 @@ type Examiner struct {
 	held  []byte // where buf was while its content is read again
 	seen  map[*Engine]*seen
 	found map[*Engine]*seen // what firstOf notes down
+	lower []byte            // a window in lower case
+
+	raw     []byte               // what a strand reads
+	strands [encodings][4]strand // by alignment
 }
 
 // A Report is what an Examiner found out about one content.
@@ -61,7 +72,7 @@ func (x *Examiner) Examine(ctx context.Context, e *Engine, content io.ReadSeeker
 	whole := x.seenBy(e)
 	var only window    // the content, if one window holds it
 	first := int64(-1) // no match begins before that; -1: none anywhere
-	rep.Bytes, err = pass(ctx, x.windows(content, e.overlap()), &rep.Reads, func(w window) bool {
+	rep.Bytes, err = pass(ctx, x.windows(content, e.overlap), &rep.Reads, func(w window) bool {
 		if w.at == 0 {
 			rep.Pointer, rep.Crypt = isPointer(w.data, w.last), bytes.HasPrefix(w.data, gitCrypt)
 			if w.last {
@@ -77,45 +88,74 @@ func (x *Examiner) Examine(ctx context.Context, e *Engine, content io.ReadSeeker
 	if err != nil {
 		return rep, err
 	}
-	candidates := e.candidates(whole)
-	if len(candidates) == 0 && len(e.required) == 0 {
+	candidates := e.candidates(whole, only.last)
+	if len(candidates.texts)+len(candidates.spaced)+len(candidates.exprs)+len(e.required) == 0 {
 		return rep, nil
 	}
 	if only.last {
 		content = bytes.NewReader(only.data)
 		x.buf, x.held = x.held, x.buf
 	}
-	if len(candidates) == 0 {
-		return rep, x.missing(ctx, e, content, whole, candidates, &rep)
-	}
-	err = x.again(ctx, content, max(first, 0), e.overlap(), &rep.Reads, func(w window) bool {
-		for _, h := range candidates {
-			h.look(w, e.overlap())
+	if len(candidates.texts) > 0 {
+		if err := x.search(ctx, e, content, max(first, 0), candidates.texts, &rep.Reads); err != nil {
+			return rep, err
 		}
-		return true
-	})
-	if err != nil {
+		for _, h := range candidates.texts {
+			rep.Finds = h.find(rep.Finds)
+		}
+	}
+	if len(candidates.spaced) > 0 {
+		if err := x.searchStrands(ctx, content, candidates.spaced, e.strand, &rep.Reads); err != nil {
+			return rep, err
+		}
+		for _, h := range candidates.spaced {
+			rep.Finds = h.find(rep.Finds)
+		}
+	}
+	for _, h := range candidates.exprs {
+		if err := x.searchExpr(ctx, content, only, h, &rep.Reads); err != nil {
+			return rep, err
+		}
+		rep.Finds = h.find(rep.Finds)
+	}
+	if err := x.missing(ctx, e, content, whole, &rep); err != nil {
 		return rep, err
 	}
-	for _, h := range candidates {
-		enc, m, ok := h.evidence()
-		if !ok || e.alone(h.index) {
-			continue
-		}
-		f := &Find{Pattern: h.index, match: m, enc: enc, start: spot{offset: m.start}, end: spot{offset: m.end}}
-		f.Evidence = verdict.Evidence{
-			Kind:        verdict.KindText,
-			Pattern:     e.patterns[h.index].text,
-			Offset:      m.start,
-			Occurrences: h.count,
-			Encoding:    enc.String(),
-		}
-		rep.Finds = append(rep.Finds, f)
-	}
-	if err := x.missing(ctx, e, content, whole, candidates, &rep); err != nil {
-		return rep, err
+	rep.Finds = slices.DeleteFunc(rep.Finds, func(f *Find) bool { return e.alone(f.Pattern) })
+	slices.SortFunc(rep.Finds, func(a, b *Find) int { return cmp.Compare(a.Pattern, b.Pattern) })
+	for _, f := range rep.Finds {
+		f.Evidence.Pattern = e.patterns[f.Pattern].text
 	}
 	return rep, x.locate(ctx, content, rep.Finds, &rep.Reads)
+}
+
+// search looks for candidates: from an offset on, but for those whose matches can begin before what was seen of them.
+func (x *Examiner) search(
+	ctx context.Context, e *Engine, content io.ReadSeeker, from int64, candidates []*candidate, reads *int,
+) error {
+	folds := slices.ContainsFunc(candidates, (*candidate).folds)
+	start := max(from-int64(e.before), 0)
+	if slices.ContainsFunc(candidates, func(h *candidate) bool { return h.spaced }) {
+		start = 0
+	}
+	return x.again(ctx, content, start, e.overlap, reads, func(w window) bool {
+		limit := len(w.data)
+		if !w.last {
+			limit -= e.overlap - e.before
+		}
+		if folds {
+			x.lower = needle.AppendLower(x.lower[:0], w.data)
+		}
+		for _, h := range candidates {
+			begin := int(from - w.at)
+			if h.spaced {
+				begin = 0 // it is the only window
+			}
+			h.look(w, x.lower, begin, limit)
+		}
+		from = w.at + int64(limit)
+		return true
+	})
 }
 
 // firstOf returns where in the first window that holds anything the matches may begin: at a part of it
@@ -132,12 +172,12 @@ func (x *Examiner) firstOf(e *Engine, w window) int64 {
 		x.found[e] = s
 	}
 	s.reset()
-	for at := 0; at+part+e.overlap() < len(w.data); at += part {
-		if e.look(s, window{at: w.at + int64(at), data: w.data[at : at+part+e.overlap()]}); s.any() {
+	for at := 0; at+part+e.overlap < len(w.data); at += part {
+		if e.look(s, window{at: w.at + int64(at), data: w.data[at : at+part+e.overlap]}); s.any() {
 			return int64(at)
 		}
 	}
-	return int64(max(0, len(w.data)-part-e.overlap()) / part * part)
+	return int64(max(0, len(w.data)-part-e.overlap) / part * part)
 }
 
 // seenBy returns what an engine notes down, empty. It is used again for each content,

@@ -48,13 +48,11 @@ func (r *repeated) Read(p []byte) (n int, err error) {
 }
 
 func engineOf(texts ...string) *Engine {
-	index := map[string]int{}
 	var patterns []*Pattern
-	for i, text := range texts {
-		index[text] = i
-		patterns = append(patterns, Compile(text))
+	for _, text := range texts {
+		patterns = append(patterns, Compile(text, Options{}))
 	}
-	return NewEngine(patterns, index)
+	return NewEngine(patterns)
 }
 
 // TestFault_158_Evidence: however many finds a content has, and whatever is before them, the evidence

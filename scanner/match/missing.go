@@ -25,17 +25,16 @@ func (e *Engine) alone(pattern int) bool {
 	return slices.Contains(e.required, requirement{pattern, true})
 }
 
-// missing adds to a report the required patterns that do not occur, and where the content ends.
+// missing adds to a report, which has all finds, the required patterns that do not occur, and where the content ends.
 func (x *Examiner) missing(
-	ctx context.Context, e *Engine, content io.ReadSeeker, s *seen, candidates []*candidate, rep *Report,
+	ctx context.Context, e *Engine, content io.ReadSeeker, s *seen, rep *Report,
 ) error {
 	if len(e.required) == 0 {
 		return nil
 	}
-	enc := markOf(s.marks)
 	present := map[int]bool{}
-	for _, h := range candidates {
-		present[h.index] = h.present(enc)
+	for _, f := range rep.Finds {
+		present[f.Pattern] = f.Marked || e.patterns[f.Pattern].expr == nil // a text in any encoding
 	}
 	for _, r := range e.required {
 		if !present[r.pattern] {
@@ -45,7 +44,7 @@ func (x *Examiner) missing(
 	if len(rep.Missing) == 0 {
 		return nil
 	}
-	end, err := x.end(ctx, content, enc, &rep.Reads)
+	end, err := x.end(ctx, content, markOf(s.marks), &rep.Reads)
 	if err == nil && end.offset != rep.Bytes {
 		err = ErrChanged
 	}
@@ -54,12 +53,6 @@ func (x *Examiner) missing(
 		UTF16Column: 1, UTF16EndColumn: end.units + 1, Occurrences: 1,
 	}
 	return err
-}
-
-// present reports whether a required pattern occurs: a text in any encoding, whatever that of the content's mark is.
-func (h *candidate) present(encoding) bool {
-	_, _, found := h.evidence()
-	return found
 }
 
 // end returns where a content ends, read in an encoding.

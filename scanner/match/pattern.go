@@ -1,21 +1,34 @@
 package match
 
 import (
-	"bytes"
-	"cmp"
-	"slices"
 	"strings"
 	"sync"
 	"unicode/utf8"
 
+	"github.com/policyscan/policyscan/rules/regex"
 	"github.com/policyscan/policyscan/scanner/needle"
 )
 
-// A Pattern is a rule's pattern in all the byte forms that count as it.
+// Options are what a text says besides its characters. The zero value is a plain text.
+type Options struct {
+	// Spaces: each run of spaces and tabs in the text matches any run of one or more. It also matches nothing where
+	// the character before or after it in the text is not a word character; a line end is none.
+	Spaces bool
+	// Words: where the text begins (ends) with a word character, the character before (after) a match is not one.
+	// Word characters are A-Z, a-z, 0-9 and _.
+	Words bool
+	// IgnoreCase: A-Z and a-z match each other.
+	IgnoreCase bool
+}
+
+// A Pattern is a rule's pattern: a text in all the byte forms that count as it, or an expression.
 type Pattern struct {
-	text string
+	text    string
+	expr    *regex.Expr // nil: it is a text
+	options Options     // those that change something
 	// forms are UTF-8, then the others in order of encoding. Of an ASCII text the others hold a NUL byte in every
-	// unit: few files have one, so that they are made when the first comes, by every.
+	// unit: few files have one, so that they are made when the first comes, by every. Of an expression they are those
+	// of its literals.
 	forms []form
 	every func() []form
 	ascii bool
@@ -25,21 +38,31 @@ type Pattern struct {
 	short bool
 }
 
-// Compile returns the pattern of a text that is valid UTF-8 and not empty.
-func Compile(text string) *Pattern {
+// Compile returns the pattern of a text that is valid UTF-8 and not blank. With Spaces it must not begin or end with a
+// space or a tab, which would say nothing: it matches whether they are there or not.
+func Compile(text string, o Options) *Pattern {
 	p := &Pattern{text: text, short: utf8.RuneCountInString(text) == 1, ascii: true}
+	if o.Spaces {
+		text = strings.Trim(text, " \t")
+	}
 	for i := range len(text) {
 		p.ascii = p.ascii && text[i] < utf8.RuneSelf
 	}
+	p.options = Options{
+		Spaces:     o.Spaces && strings.ContainsAny(text, " \t"),
+		Words:      o.Words && (isWord(rune(text[0])) || isWord(rune(text[len(text)-1]))),
+		IgnoreCase: o.IgnoreCase && strings.ContainsFunc(text, isLetter),
+	}
+	parts := newParts(text, p.options)
 	all := func() []form {
 		forms := make([]form, encodings)
 		for e := range encodings {
-			forms[e] = newForm(e, text)
+			forms[e] = newForm(e, parts)
 		}
 		return forms
 	}
 	if p.ascii {
-		p.forms, p.every = []form{newForm(utf8Enc, text)}, sync.OnceValue(all)
+		p.forms, p.every = []form{newForm(utf8Enc, parts)}, sync.OnceValue(all)
 		return p
 	}
 	p.forms = all()
@@ -47,7 +70,7 @@ func Compile(text string) *Pattern {
 	return p
 }
 
-// longest is the longest match of any form, in bytes.
+// longest is the longest match of any form, in bytes, where a run of spaces counts as one.
 func (p *Pattern) longest() int {
 	if p.ascii {
 		return 4 * p.forms[0].longest // in UTF-32
@@ -59,134 +82,104 @@ func (p *Pattern) longest() int {
 	return n
 }
 
-// A form is a pattern's bytes in one encoding. Its text is cut at its line ends,
-// for each of which LF and CRLF stand alike: a match is the first segment, a line
-// end, the second segment, and so on.
-type form struct {
-	enc      encoding
-	segments [][]byte // at least one; any may be empty but one
-	anchor   int      // the segment that is searched for
-	cr, lf   []byte
-	longest  int  // the longest match, in bytes
-	nul      bool // the anchor holds a NUL byte, so content without one has no match
-
-	prepared *needle.Needle // the anchor, if it holds no NUL byte
+// longestNeedle is the longest needle of any form, in bytes.
+func (p *Pattern) longestNeedle() int {
+	n := 0
+	for i := range p.forms {
+		n = max(n, len(p.forms[i].needle))
+	}
+	if p.ascii {
+		return 4 * n // in UTF-32
+	}
+	return n
 }
 
-func newForm(e encoding, text string) form {
-	lines := strings.Split(strings.ReplaceAll(text, "\r\n", "\n"), "\n")
-	f := form{enc: e, cr: e.encode("\r"), lf: e.encode("\n"), anchor: anchorOf(lines)}
-	for i, s := range lines {
-		seg := e.encode(s)
-		f.segments = append(f.segments, seg)
-		f.longest += len(seg)
+// A joint is what is between two segments of a text.
+type joint uint8
+
+const (
+	lineEnd  joint = iota // LF or CRLF
+	space                 // a run of spaces and tabs, as long as it is
+	anySpace              // such a run, or nothing
+)
+
+// parts are a text, cut where it can match bytes of different lengths.
+type parts struct {
+	options  Options
+	segments []string // at least one; any may be empty but one
+	joints   []joint  // between them
+	anchor   int      // the segment to search for
+	needle   string   // what a content must have, in one piece, to hold the text
+	begins   bool     // no word character may be before a match
+	ends     bool     // none may be behind it
+}
+
+func newParts(text string, o Options) parts {
+	p := parts{options: o}
+	if o.Words {
+		p.begins, p.ends = isWord(rune(text[0])), isWord(rune(text[len(text)-1]))
+	}
+	p.segments = strings.Split(strings.ReplaceAll(text, "\r\n", "\n"), "\n")
+	p.joints = make([]joint, len(p.segments)-1)
+	if o.Spaces {
+		p.cutRuns()
+	}
+	lines := p.segments
+	if o.IgnoreCase {
+		lines = make([]string, len(p.segments))
+		for i, s := range p.segments {
+			lines[i] = string(needle.AppendLower(nil, []byte(s)))
+		}
+	}
+	p.anchor = anchorOf(lines)
+	p.needle = p.segments[p.anchor]
+	if o.Spaces {
+		p.needle = rarest(p.segments)
+	}
+	return p
+}
+
+// cutRuns cuts the segments, which are lines, at their runs of spaces.
+func (p *parts) cutRuns() {
+	lines := p.segments
+	p.segments, p.joints = nil, nil
+	for i, line := range lines {
 		if i > 0 {
-			f.longest += len(f.cr) + len(f.lf)
+			p.joints = append(p.joints, lineEnd)
 		}
-	}
-	if f.nul = bytes.IndexByte(f.segments[f.anchor], 0) >= 0; !f.nul {
-		f.prepared = needle.New(f.segments[f.anchor])
-	}
-	return f
-}
-
-// anchorOf returns the index of the line to search for: the longest that is in no other line, so that between two
-// places of it no more of a content is compared than is between them. If there is none among the first few, it is the
-// longest, and where the lines of a pattern repeat themselves a content that does, too, takes a time that grows with
-// both.
-func anchorOf(lines []string) int {
-	if len(lines) == 1 {
-		return 0
-	}
-	order := make([]int, len(lines))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(len(lines[b]), len(lines[a])) })
-	count := map[string]int{}
-	for _, line := range lines {
-		count[line]++
-	}
-	all := strings.Join(lines, "\n")
-	tries := 8
-	for _, i := range order {
-		if lines[i] == "" || tries == 0 {
-			break
-		}
-		if count[lines[i]] > 1 {
-			continue
-		}
-		if tries--; strings.Count(all, lines[i]) == 1 {
-			return i
-		}
-	}
-	return order[0]
-}
-
-// needle is the byte string without which the form does not match.
-func (f *form) needle() []byte { return f.segments[f.anchor] }
-
-// next returns the leftmost match in data that begins at or after from, or -1.
-//
-// It is that of the first place of the anchor that belongs to one. For of two matches the one that begins later has
-// no segment earlier than the other: where a segment begins no earlier it ends no earlier, and the line end after it,
-// which is not within the other's segment nor its CR, is no earlier than the other's.
-func (f *form) next(data []byte, from int) (start, end int) {
-	for at := from; at <= len(data); at++ {
-		i := bytes.Index(data[at:], f.needle())
-		if i < 0 {
-			break
-		}
-		at += i
-		if start = f.back(data, f.anchor, at, from); start >= 0 {
-			if end = f.forward(data, f.anchor, at); end >= 0 {
-				return start, end
+		from := 0 // where the segment begins
+		for at := 0; at < len(line); at++ {
+			if !isSpace(rune(line[at])) {
+				continue
 			}
+			end := at
+			for at+1 < len(line) && isSpace(rune(line[at+1])) {
+				at++
+			}
+			j := anySpace
+			if end > 0 && at+1 < len(line) && isWord(rune(line[end-1])) && isWord(rune(line[at+1])) {
+				j = space
+			}
+			p.segments, p.joints = append(p.segments, line[from:end]), append(p.joints, j)
+			from = at + 1
 		}
-	}
-	return -1, -1
-}
-
-// forward returns where a match ends whose segment i begins at the given place, or
-// -1. There is at most one way: what follows a segment is LF, CRLF or no match.
-func (f *form) forward(data []byte, i, at int) int {
-	for {
-		if !bytes.HasPrefix(data[at:], f.segments[i]) {
-			return -1
-		}
-		at += len(f.segments[i])
-		if i++; i == len(f.segments) {
-			return at
-		}
-		if bytes.HasPrefix(data[at:], f.cr) && bytes.HasPrefix(data[at+len(f.cr):], f.lf) {
-			at += len(f.cr)
-		}
-		if !bytes.HasPrefix(data[at:], f.lf) {
-			return -1
-		}
-		at += len(f.lf)
+		p.segments = append(p.segments, line[from:])
 	}
 }
 
-// back returns where a match begins, at or after from, whose segment i begins at
-// the given place, or -1. Read backwards, a CR before an LF may be the line end's or
-// the segment's: both are tried, the longer first, for the leftmost counts.
-func (f *form) back(data []byte, i, at, from int) int {
-	if i == 0 {
-		return at
-	}
-	if !bytes.HasSuffix(data[from:at], f.lf) {
-		return -1
-	}
-	at -= len(f.lf)
-	before := f.segments[i-1]
-	if cut, ok := bytes.CutSuffix(data[from:at], f.cr); ok && bytes.HasSuffix(cut, before) {
-		if s := f.back(data, i-1, from+len(cut)-len(before), from); s >= 0 {
-			return s
+// rarest returns the segment that fewest contents have.
+func rarest(segments []string) string {
+	var pieces [][]byte
+	for _, s := range segments {
+		if s != "" {
+			pieces = append(pieces, []byte(s))
 		}
 	}
-	if !bytes.HasSuffix(data[from:at], before) {
-		return -1
-	}
-	return f.back(data, i-1, at-len(before), from)
+	return string(pieces[needle.Rarest(pieces)])
 }
+
+func isSpace(r rune) bool { return r == ' ' || r == '\t' }
+
+func isLetter(r rune) bool { return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' }
+
+func isWord(r rune) bool { return isLetter(r) || '0' <= r && r <= '9' || r == '_' }

@@ -21,7 +21,7 @@ func TestAnchor(t *testing.T) {
 			t.Errorf("%s: line %d, want %d", lines, got, want)
 		}
 	}
-	p := Compile(strings.Repeat("a\n", 300) + "b")
+	p := Compile(strings.Repeat("a\n", 300)+"b", Options{})
 	for _, f := range p.every() {
 		if f.anchor != 300 {
 			t.Errorf("%v: line %d", f.enc, f.anchor)

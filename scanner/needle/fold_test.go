@@ -32,7 +32,8 @@ func findFolded(t *testing.T, texts [][]byte, folded []bool, content []byte) []b
 		answers = append(answers, answer)
 	}
 	if !slices.Equal(answers[0], answers[1]) {
-		t.Errorf("needles %q, folded %v, in %q: %v by vectors, %v without", texts, folded, content, answers[0], answers[1])
+		t.Errorf("needles %q, folded %v, in %q: %v by vectors, %v without",
+			texts, folded, content, answers[0], answers[1])
 	}
 	return answers[0]
 }
@@ -84,7 +85,8 @@ func TestFoldedEveryPlace(t *testing.T) {
 			for i, c := range text {
 				was := content[at+i]
 				content[at+i] ^= caseBit
-				if letter := lower(c) >= 'a' && lower(c) <= 'z'; findFolded(t, [][]byte{text}, folded, content)[0] != letter {
+				letter := lower(c) >= 'a' && lower(c) <= 'z'
+				if findFolded(t, [][]byte{text}, folded, content)[0] != letter {
 					t.Fatalf("%q in %q: found %v", text, content, !letter)
 				}
 				content[at+i] = was
@@ -114,8 +116,9 @@ func TestFoldedAgainstNaive(t *testing.T) {
 	r := rand.New(rand.NewPCG(8, 9))
 	for range 4000 {
 		texts, folded, content := drawFolded(r, maxTeddy+8)
-		if got, want := findFolded(t, texts, folded, content), naiveFolded(texts, folded, content); !slices.Equal(got, want) {
-			t.Fatalf("needles %q, folded %v, in %q: got %v, want %v", texts, folded, content, got, want)
+		got, want := findFolded(t, texts, folded, content), naiveFolded(texts, folded, content)
+		if !slices.Equal(got, want) {
+			t.Fatalf("%q, folded %v, in %q: got %v, want %v", texts, folded, content, got, want)
 		}
 	}
 }
@@ -131,8 +134,9 @@ func FuzzFindFolded(f *testing.F) {
 				texts, folded = append(texts, n), append(folded, which>>(i%64)&1 == 1)
 			}
 		}
-		if got, want := findFolded(t, texts, folded, content), naiveFolded(texts, folded, content); !slices.Equal(got, want) {
-			t.Errorf("needles %q, folded %v, in %q: got %v, want %v", texts, folded, content, got, want)
+		got, want := findFolded(t, texts, folded, content), naiveFolded(texts, folded, content)
+		if !slices.Equal(got, want) {
+			t.Errorf("%q, folded %v, in %q: got %v, want %v", texts, folded, content, got, want)
 		}
 	})
 }
@@ -154,7 +158,8 @@ func TestAppendLower(t *testing.T) {
 	}
 }
 
-// TestFoldedAlmostEverywhere: a long folded needle that almost occurs at each place is given up and looked for at once.
+// TestFoldedAlmostEverywhere: a long folded needle that almost occurs at each place is given up, and is found all the
+// same.
 func TestFoldedAlmostEverywhere(t *testing.T) {
 	content := bytes.Repeat([]byte{'A'}, 64<<10)
 	texts := [][]byte{append(bytes.Repeat([]byte{'a'}, 20<<10), 'b'), append(bytes.Repeat([]byte{'a'}, 20<<10), 'A')}
@@ -171,7 +176,8 @@ func TestFoldedAlmostEverywhere(t *testing.T) {
 // TestRarestText: of several texts the one to look for.
 func TestRarestText(t *testing.T) {
 	for texts, want := range map[string]int{
-		"=": 0, "=|true": 1, "true|=": 0, "publicly_accessible|=|true": 0, "the|zqxj|tion": 1, "return 0|zq\x01jkxw": 1,
+		"=": 0, "=|true": 1, "true|=": 0, "publicly_accessible|=|true": 0,
+		"the|zqxj|tion": 1, "return 0|zq\x01jkxw": 1,
 		"aaaaaaaaaaaaaaa|zqxjkv": 0, // of six bytes there are only the grams of three
 	} {
 		var list [][]byte
@@ -186,7 +192,7 @@ func TestRarestText(t *testing.T) {
 
 func BenchmarkFindFolded(b *testing.B) {
 	r := rand.New(rand.NewPCG(3, 4))
-	words := []string{"resource", "cidr_blocks", "=", "[", "]", "\n", "  ", "ingress", "from_port", "443", "\"", "Description"}
+	words := []string{"resource", "cidr_blocks", "=", "[", "]", "\n", "  ", "ingress", "from_port", "443", "Description"}
 	var content []byte
 	for len(content) < 256<<10 {
 		content = append(content, words[r.IntN(len(words))]...)

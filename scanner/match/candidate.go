@@ -1,0 +1,209 @@
+package match
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/policyscan/policyscan/verdict"
+)
+
+// candidates are the patterns that may occur, by what the second step does with them, in order.
+type candidates struct {
+	texts  []*candidate
+	spaced []*spacedCandidate // unless a window is the whole content
+	exprs  []*exprCandidate
+}
+
+// candidates returns the patterns that may occur, and for each the forms that count in this content. whole says that
+// one window held it.
+func (e *Engine) candidates(s *seen, whole bool) (found candidates) {
+	marked := false
+	for en := utf16LE; en < encodings; en++ {
+		marked = marked || s.marks[en]
+	}
+	var seen []formOf
+	for _, i := range s.plain.Indices() {
+		seen = append(seen, e.plainOf[i])
+	}
+	if s.nul {
+		for _, i := range s.wide.Indices() {
+			seen = append(seen, e.wide().of[i])
+		}
+	}
+	if marked {
+		for i, p := range e.patterns {
+			if p.short {
+				seen = append(seen, formOf{i, int(utf8Enc)})
+			}
+		}
+	}
+	for _, i := range e.always {
+		seen = append(seen, formOf{i, -1})
+	}
+	slices.SortFunc(seen, func(a, b formOf) int {
+		return cmp.Or(cmp.Compare(a.pattern, b.pattern), cmp.Compare(a.form, b.form))
+	})
+	for from := 0; from < len(seen); {
+		to := from + 1
+		for to < len(seen) && seen[to].pattern == seen[from].pattern {
+			to++
+		}
+		i := seen[from].pattern
+		switch p := e.patterns[i]; {
+		case p.expr != nil:
+			found.exprs = append(found.exprs, newExprCandidate(i, p, seen[from:to], s))
+		case !p.options.Spaces:
+			found.texts = append(found.texts, newCandidate(i, p, s))
+		case whole:
+			forms := p.seenForms(seen[from:to], true)
+			found.texts = append(found.texts, &candidate{tally: tally{index: i}, forms: forms, spaced: true})
+		default:
+			forms := p.seenForms(seen[from:to], false)
+			found.spaced = append(found.spaced, &spacedCandidate{tally: tally{index: i}, forms: forms})
+		}
+		from = to
+	}
+	return found
+}
+
+// A match is a run of a content's bytes.
+type match struct{ start, end int64 }
+
+// A tally is what the second step finds out about a pattern: its first match and its occurrences.
+type tally struct {
+	index int              // of the pattern in the engine
+	first [encodings]match // the first match of each form; found says which there are
+	found [encodings]bool
+	count int64 // matches in order from the left, none overlapping the one counted before
+	upTo  int64 // where the last counted match ends
+}
+
+// A candidate is a pattern that may occur, in the second step.
+type candidate struct {
+	tally
+	forms  []*form
+	spaced bool // a match can be of any length
+}
+
+// seenForms returns the forms whose needle was seen, perhaps each once for each alignment.
+func (p *Pattern) seenForms(seen []formOf, aligned bool) (forms []*form) {
+	of := p.forms
+	if seen[len(seen)-1].form >= len(of) {
+		of = p.every()
+	}
+	for _, s := range seen {
+		f := &of[s.form]
+		forms = append(forms, f)
+		for align := 1; aligned && align < f.enc.unit(); align++ {
+			other := *f
+			other.align = align
+			forms = append(forms, &other)
+		}
+	}
+	return forms
+}
+
+func newCandidate(index int, p *Pattern, s *seen) *candidate {
+	h := &candidate{tally: tally{index: index}}
+	forms := p.forms
+	if s.nul {
+		forms = p.every()
+	}
+	for k := range forms {
+		f := &forms[k]
+		if f.nul && !s.nul || p.byMark(f) && !s.marks[f.enc] {
+			continue
+		}
+		h.forms = append(h.forms, f)
+	}
+	return h
+}
+
+// meet adds what may be the first match of a form.
+func (h *tally) meet(enc encoding, m match) {
+	if !h.found[enc] || m.start < h.first[enc].start {
+		h.found[enc], h.first[enc] = true, m
+	}
+}
+
+// folds reports whether a form needs content in lower case.
+func (h *candidate) folds() bool { return len(h.forms) > 0 && h.forms[0].fold }
+
+// look adds the matches that begin in w, from a place up to another. lower is w.data in lower case, if that is needed.
+func (h *candidate) look(w window, lower []byte, begin, limit int) {
+	from := max(int(h.upTo-w.at), begin)
+	next := make([]struct{ start, end int }, len(h.forms)) // the next match of each form
+	found := h.found                                       // before this window
+	for k, f := range h.forms {
+		at := from
+		if !found[f.enc] {
+			at = begin // a form's first match may overlap a counted match of another
+		}
+		next[k].start, next[k].end = f.next(w.data, lower, at)
+		if next[k].start >= 0 && next[k].start < limit && !found[f.enc] {
+			h.meet(f.enc, match{w.at + int64(next[k].start), w.at + int64(next[k].end)})
+		}
+	}
+	for {
+		best := -1
+		for k, f := range h.forms {
+			if next[k].start >= 0 && next[k].start < from {
+				next[k].start, next[k].end = f.next(w.data, lower, from)
+			}
+			if next[k].start >= 0 && (best < 0 || next[k].start < next[best].start) {
+				best = k
+			}
+		}
+		if best < 0 || next[best].start >= limit {
+			return
+		}
+		h.count++
+		from = next[best].end
+		h.upTo = w.at + int64(from)
+	}
+}
+
+// find appends what the tally has found, with the part of its evidence that it knows.
+func (h *tally) find(finds []*Find) []*Find {
+	enc, m, ok := h.evidence()
+	if !ok {
+		return finds
+	}
+	return append(finds, newFind(h.index, verdict.KindText, enc, m, h.count))
+}
+
+func newFind(index int, kind string, enc encoding, m match, count int64) *Find {
+	f := &Find{Pattern: index, match: m, enc: enc, start: spot{offset: m.start}, end: spot{offset: m.end}}
+	f.Evidence = verdict.Evidence{Kind: kind, Offset: m.start, Occurrences: count, Encoding: enc.String()}
+	return f
+}
+
+// evidence returns the match to report and the encoding it is read in; false when
+// the pattern does not occur.
+//
+// The leftmost match counts. But text of 16 or 32 bits a unit can be read in the
+// other byte order too, a byte or three early: "\x00a\x00b\x00" holds "ab" in both.
+// Of two such readings the one that is aligned to its unit, counted from the start
+// of the file, is the text.
+func (h *tally) evidence() (encoding, match, bool) {
+	best := encodings
+	for e := range encodings {
+		if h.found[e] && (best == encodings || h.first[e].start < h.first[best].start) {
+			best = e
+		}
+	}
+	if best == encodings {
+		return 0, match{}, false
+	}
+	unit := int64(best.unit())
+	if h.first[best].start%unit != 0 {
+		for e := range encodings {
+			if h.found[e] && e.unit() == best.unit() && h.first[e].start%unit == 0 &&
+				h.first[e].start < h.first[best].start+unit {
+				best = e
+				break
+			}
+		}
+	}
+	return best, h.first[best], true
+}

@@ -1,0 +1,258 @@
+package match
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"iter"
+	"slices"
+	"sync"
+	"unicode/utf8"
+
+	"github.com/policyscan/policyscan/rules/regex"
+	"github.com/policyscan/policyscan/scanner/needle"
+	"github.com/policyscan/policyscan/verdict"
+)
+
+// CompileRegex returns the pattern of an expression. Only content that has one of its literals is read again.
+//
+// It is matched in UTF-8 and, in content with a NUL byte or a mark of UTF-16 or UTF-32, in both byte orders of both:
+// from the first byte, and from behind each mark that the content begins with. A mark at the first byte is in no line.
+func CompileRegex(x *regex.Expr) *Pattern {
+	p := &Pattern{text: x.String(), expr: x, ascii: true}
+	for _, l := range x.Literals() {
+		for i := range len(l.Text) {
+			p.ascii = p.ascii && l.Text[i] < utf8.RuneSelf
+		}
+	}
+	all := func(upTo encoding) (forms []form) {
+		for e := range upTo {
+			for _, l := range x.Literals() {
+				forms = append(forms, newLiteralForm(e, l))
+			}
+		}
+		return forms
+	}
+	if p.ascii {
+		p.forms, p.every = all(utf8Enc+1), sync.OnceValue(func() []form { return all(encodings) })
+		return p
+	}
+	p.forms = all(encodings)
+	p.every = func() []form { return p.forms }
+	return p
+}
+
+// newLiteralForm returns a form that is only looked for.
+func newLiteralForm(e encoding, l regex.Literal) form {
+	f := form{enc: e, needle: e.encode(l.Text), fold: l.Fold} // where it folds it is in lower case
+	if f.nul = bytes.IndexByte(f.needle, 0) >= 0; !f.nul {
+		f.prepared = f.prepare()
+	}
+	return f
+}
+
+// An exprCandidate is an expression that may match, in the second step.
+type exprCandidate struct {
+	index    int // of the pattern in the engine
+	expr     *regex.Expr
+	literals []*form // those in UTF-8 that were seen; none: there are none to look for
+	readings []exprReading
+	own      exprReading // that of the content's mark, from behind it; without a mark all of it as UTF-8
+
+	enc    encoding // of the first match
+	first  match
+	count  int64 // as in a tally
+	upTo   int64
+	marked bool // it matches in its own reading
+}
+
+// An exprReading is a content as lines in one encoding, from an offset on.
+type exprReading struct {
+	enc  encoding
+	from int64
+}
+
+func newExprCandidate(index int, p *Pattern, seen []formOf, s *seen) *exprCandidate {
+	h := &exprCandidate{index: index, expr: p.expr}
+	wide := s.nul
+	starts := []int64{0}
+	for e := range encodings {
+		if s.marks[e] {
+			// Of two that fit, the one of UTF-32 is longer.
+			h.own = exprReading{e, int64(len(e.bom()))}
+			starts = append(starts, int64(len(e.bom())))
+			wide = wide || e != utf8Enc
+		}
+	}
+	var has [encodings]bool // what the expression could match in
+	of := p.forms
+	if seen[len(seen)-1].form >= len(of) {
+		of = p.every()
+	}
+	for _, s := range seen {
+		if s.form < 0 {
+			has = [encodings]bool{true, true, true, true, true}
+			continue
+		}
+		f := &of[s.form]
+		has[f.enc] = true
+		if f.enc == utf8Enc {
+			h.literals = append(h.literals, f)
+		}
+	}
+	for e := range encodings {
+		if !has[e] || e != utf8Enc && !wide {
+			continue
+		}
+		for _, from := range starts {
+			r := exprReading{e, from}
+			if from == 0 && s.marks[e] {
+				r.from = int64(len(e.bom()))
+			}
+			if (e != utf8Enc || from == 0) && !slices.Contains(h.readings, r) {
+				h.readings = append(h.readings, r)
+			}
+		}
+	}
+	return h
+}
+
+// find appends what was found.
+func (h *exprCandidate) find(finds []*Find) []*Find {
+	if h.count == 0 {
+		return finds
+	}
+	f := newFind(h.index, verdict.KindRegex, h.enc, h.first, h.count)
+	f.Marked = h.marked
+	return append(finds, f)
+}
+
+// searchExpr looks for the matches of an expression. If one window held the content, it is only.
+func (x *Examiner) searchExpr(
+	ctx context.Context, content io.ReadSeeker, only window, h *exprCandidate, reads *int,
+) error {
+	if len(h.readings) == 0 {
+		return nil
+	}
+	matches := func(r exprReading) iter.Seq2[match, error] {
+		if only.last && r.enc == utf8Enc {
+			return h.inMemory(x, only.data, r.from)
+		}
+		return h.inContent(ctx, x, content, r, reads)
+	}
+	if len(h.readings) == 1 {
+		for m, err := range matches(h.readings[0]) {
+			if err != nil {
+				return err
+			}
+			h.add(h.readings[0], m)
+		}
+		return nil
+	}
+	// Each reading is at a place of its own: the next match of each is known when its line has ended, and a line is
+	// long in one and short in another.
+	type head struct {
+		reading exprReading
+		next    func() (match, error, bool)
+		match   match
+		ok      bool
+	}
+	var heads []head
+	for _, r := range h.readings {
+		next, stop := iter.Pull2(matches(r))
+		defer stop()
+		heads = append(heads, head{reading: r, next: next})
+	}
+	behind := -1 // all heads
+	for {
+		best := -1
+		for k := range heads {
+			if behind < 0 || k == behind {
+				var err error
+				if heads[k].match, err, heads[k].ok = heads[k].next(); err != nil {
+					return err
+				}
+			}
+			if heads[k].ok && (best < 0 || heads[k].match.start < heads[best].match.start) {
+				best = k
+			}
+		}
+		if best < 0 {
+			return nil
+		}
+		h.add(heads[best].reading, heads[best].match)
+		behind = best
+	}
+}
+
+// add adds the next match of all readings.
+func (h *exprCandidate) add(r exprReading, m match) {
+	h.marked = h.marked || r == h.own
+	if m.start < h.upTo {
+		return
+	}
+	if h.count == 0 {
+		h.enc, h.first = r.enc, m
+	}
+	h.count++
+	h.upTo = m.end
+}
+
+// inMemory returns the matches in content from an offset on, as UTF-8: in the lines that have a literal, if there are
+// literals.
+func (h *exprCandidate) inMemory(x *Examiner, content []byte, from int64) iter.Seq2[match, error] {
+	return func(yield func(match, error) bool) {
+		text := content[from:]
+		lines := []match{{0, int64(len(text))}}
+		if len(h.literals) > 0 {
+			lines = h.lines(x, text)
+		}
+		for _, l := range lines {
+			for m := range h.expr.Find(text[l.start:l.end]) {
+				if !yield(match{from + l.start + m.Start, from + l.start + m.End}, nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// lines returns the lines of text that have a literal.
+func (h *exprCandidate) lines(x *Examiner, text []byte) (lines []match) {
+	if slices.ContainsFunc(h.literals, func(f *form) bool { return f.fold }) {
+		x.lower = needle.AppendLower(x.lower[:0], text)
+	}
+	for _, f := range h.literals {
+		in := text
+		if f.fold {
+			in = x.lower
+		}
+		for at := 0; ; {
+			i := bytes.Index(in[at:], f.needle)
+			if i < 0 {
+				break
+			}
+			i += at
+			start := bytes.LastIndexAny(text[at:i], "\r\n") + 1 + at
+			at = i + utf8Enc.lineEnd(text[i:])
+			lines = append(lines, match{int64(start), int64(at)})
+		}
+	}
+	slices.SortFunc(lines, func(a, b match) int { return int(a.start - b.start) })
+	return slices.Compact(lines)
+}
+
+// inContent returns the matches in a reading of content that is read again.
+func (h *exprCandidate) inContent(
+	ctx context.Context, x *Examiner, content io.ReadSeeker, r exprReading, reads *int,
+) iter.Seq2[match, error] {
+	return func(yield func(match, error) bool) {
+		c := newChars(ctx, content, r, h.literals, x)
+		defer func() { *reads += c.windows.reads }()
+		for m, err := range h.expr.FindReader(c) {
+			if !yield(match{r.from + m.Start, r.from + m.End}, err) || err != nil {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,264 @@
+package match
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"regexp"
+	"strings"
+	"testing"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"github.com/policyscan/policyscan/rules/regex"
+	"pgregory.net/rapid"
+)
+
+// naiveChars reads a content as characters in an encoding from an offset on; ends has where each ends.
+func naiveChars(enc encoding, content []byte, from int) (text []rune, ends []int) {
+	unit := []int{1, 2, 2, 4, 4}[enc]
+	for at := from; at+unit <= len(content); {
+		c, n := utf8.DecodeRune(content[at:])
+		two := func(at int) rune {
+			if at+2 > len(content) {
+				return 0
+			}
+			if enc == utf16LE {
+				return rune(binary.LittleEndian.Uint16(content[at:]))
+			}
+			return rune(binary.BigEndian.Uint16(content[at:]))
+		}
+		switch enc {
+		case utf16LE, utf16BE:
+			c, n = two(at), 2
+			if pair := utf16.DecodeRune(c, two(at+2)); pair != 0xfffd {
+				c, n = pair, 4
+			}
+		case utf32LE:
+			c, n = rune(binary.LittleEndian.Uint32(content[at:])), 4
+		case utf32BE:
+			c, n = rune(binary.BigEndian.Uint32(content[at:])), 4
+		}
+		if !utf8.ValidRune(c) {
+			c = 0xfffd
+		}
+		at += n
+		text, ends = append(text, c), append(ends, at)
+	}
+	return text, ends
+}
+
+// naiveExpr is what there is of an expression in a content, as the specification has it: each reading whole, line by
+// line, with Go's regexp.
+func naiveExpr(expr string, content []byte) (found naiveFind, marked bool) {
+	x := regexp.MustCompile(expr)
+	names := []string{"utf-8", "utf-16le", "utf-16be", "utf-32le", "utf-32be"}
+	bytesOf := []string{"\xef\xbb\xbf", "\xff\xfe", "\xfe\xff", "\xff\xfe\x00\x00", "\x00\x00\xfe\xff"}
+	wide, starts, mark, behind := bytes.IndexByte(content, 0) >= 0, []int{0}, utf8Enc, 0
+	for enc, bom := range bytesOf {
+		if strings.HasPrefix(string(content), bom) {
+			starts, wide = append(starts, len(bom)), wide || enc > 0
+			if len(bom) > behind {
+				mark, behind = encoding(enc), len(bom)
+			}
+		}
+	}
+	type key struct {
+		start int64
+		enc   encoding
+		order int
+	}
+	all := map[key]int64{}
+	for enc := range encodings {
+		for order, from := range starts {
+			if enc != utf8Enc && !wide || enc == utf8Enc && order > 0 {
+				continue
+			}
+			text, ends := naiveChars(enc, content, from)
+			if from == 0 && len(text) > 0 && text[0] == 0xfeff {
+				from, text, ends = ends[0], text[1:], ends[1:]
+			}
+			offset := func(i int) int64 { // of the character i
+				if i == 0 {
+					return int64(from)
+				}
+				return int64(ends[i-1])
+			}
+			for first := 0; first <= len(text); first++ {
+				last := first
+				for last < len(text) && text[last] != '\n' && text[last] != '\r' {
+					last++
+				}
+				line := string(text[first:last])
+				for _, m := range x.FindAllStringIndex(line, 100) {
+					k := key{offset(first + utf8.RuneCountInString(line[:m[0]])), enc, order}
+					all[k] = offset(first + utf8.RuneCountInString(line[:m[1]]))
+					marked = marked || enc == mark && from == behind
+				}
+				first = last
+			}
+		}
+	}
+	free := int64(0)
+	for at := range int64(len(content)) {
+		for enc := range encodings {
+			for order := range starts {
+				end, ok := all[key{at, enc, order}]
+				if !ok || at < free {
+					continue
+				}
+				if found.count == 0 {
+					found.encoding, found.match = names[enc], match{at, end}
+				}
+				found.count++
+				free = end
+			}
+		}
+	}
+	return found, marked
+}
+
+// compareExprs compares the finds of expressions in a content with those of the naive search.
+func compareExprs(t interface {
+	Fatal(...any)
+	Fatalf(string, ...any)
+}, exprs []string, content []byte, window int) {
+	patterns := []*Pattern{Compile("a = b", all), Compile("ab", Options{})}
+	for _, expr := range exprs {
+		x, err := regex.Compile(expr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		patterns = append(patterns, CompileRegex(x))
+	}
+	x := Examiner{Window: window}
+	rep, err := x.Examine(context.Background(), NewEngine(patterns), bytes.NewReader(content))
+	if err != nil {
+		t.Fatal(err)
+	}
+	finds := make([]*Find, len(patterns))
+	for _, f := range rep.Finds {
+		finds[f.Pattern] = f
+	}
+	for i, expr := range exprs {
+		var got naiveFind
+		var marked bool
+		if f := finds[i+2]; f != nil {
+			got, marked = naiveFind{f.Evidence.Encoding, f.match, f.Evidence.Occurrences}, f.Marked
+			if f.Evidence.Kind != "regex" || f.Evidence.Pattern != expr {
+				t.Fatalf("%s: %+v", expr, f.Evidence)
+			}
+		}
+		if want, wantMarked := naiveExpr(expr, content); got != want || marked != wantMarked {
+			t.Fatalf("%s in %q, windows of %d bytes:\n got %+v, marked %v\nwant %+v, marked %v",
+				expr, content, window, got, marked, want, wantMarked)
+		}
+	}
+	for i, a := range []asked{{"a = b", all}, {"ab", Options{}}} {
+		var got naiveFind
+		if f := finds[i]; f != nil {
+			got = naiveFind{f.Evidence.Encoding, f.match, f.Evidence.Occurrences}
+		}
+		if want := naiveSearch(a.text, a.Options, content); got != want {
+			t.Fatalf("beside expressions, %q in %q: got %+v, want %+v", a.text, content, got, want)
+		}
+	}
+}
+
+// someExprs are expressions with and without literals, of one line and of parts of it.
+var someExprs = []string{
+	`ab`, `a+b`, `^ab`, `ab$`, `^a.*b$`, `a.b`, `(?i)ab`, `image:\s*\S+:latest\b`, `\bab\b`, `[ab]{2}`, `é+`,
+	`(?i)É|ab`, `.`, `\x00`, `\x{1f600}`, `ab|ba|éa`, `a\s+b`, `\x{fffd}`, `a[^b]+b`, `(?i)k`, `\x{feff}`,
+	`^\x00?a`, `(?s).b`, `†`, `\x{2000}+`,
+}
+
+func TestExprs(t *testing.T) {
+	for _, content := range []string{
+		strings.Repeat("xyz\n", 50) + "AB\n" + strings.Repeat("\r", 40) + "éa†\r\naB",
+		"", "ab", "xab\nab\r\nab\rab", "\ufeffab", "\ufeff\ufeffab", "aab ab b", "\u212a k K", "AB aB Ab", "a\xffb",
+		"image:  nginx:latest\nimage: x:latestb", "a\x00b",
+		strings.Repeat("ab", 150) + "\n" + strings.Repeat("ab", 99),
+		"\x00\x00ab\x00", "\xff\xfea\x00b\x00", "\xfe\xff\x00a\x00b", "\xef\xbb\xbfa\x00b\x00",
+		"\xff\xfe\x00\x00a\x00\x00\x00b\x00\x00\x00",
+		"\xff\xfea\x00b", "\x00\xd8a\x00b\x00\x3d\xd8\x00\xde", "ab\n\x00a\x00b", "a\nb", "\xff\xfe",
+		"a\x00b\x00\n\x00a\x00b\x00",
+	} {
+		for _, window := range []int{0, 1, 17} {
+			compareExprs(t, someExprs, []byte(content), window)
+		}
+	}
+}
+
+// TestCharsOfTwoWindows: characters that a window cuts.
+func TestCharsOfTwoWindows(t *testing.T) {
+	for enc := range encodings {
+		for before := range 8 {
+			content := enc.encode("\ufeff" + strings.Repeat(".", before) + strings.Repeat("a\U0001f600é\u2020", 8))
+			for window := 16; window < 28; window++ {
+				compareExprs(t, []string{`a\x{1f600}é`, `†`, `.`}, content, window)
+			}
+		}
+	}
+}
+
+func TestExprsAgainstNaive(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var exprs []string
+		for range rapid.IntRange(1, 4).Draw(t, "exprs") {
+			exprs = append(exprs, rapid.SampledFrom(someExprs).Draw(t, "expr"))
+		}
+		var texts []asked
+		for _, text := range []string{"ab", "a b", "image: x:latest", "éa†", "a = b"} {
+			texts = append(texts, asked{text: text})
+		}
+		window := rapid.SampledFrom([]int{0, 1, 5, 16, 64, 200}).Draw(t, "window")
+		compareExprs(t, exprs, drawContent(t, texts), window)
+	})
+}
+
+func FuzzExprs(f *testing.F) {
+	f.Add("ab", []byte("xab\nab"), byte(0), uint16(0))
+	f.Add("^a.*b$", []byte("\xff\xfea\x00b\x00"), byte(8), uint16(3))
+	f.Add(`(?i)k\x{1f600}`, []byte("K\U0001f600"), byte(0x11), uint16(17))
+	f.Fuzz(func(t *testing.T, expr string, content []byte, encode byte, window uint16) {
+		if _, err := regex.Compile(expr); err != nil || len(expr) > 64 || len(content) > 4<<10 {
+			t.Skip()
+		}
+		if enc := encoding(encode & 7); enc < encodings {
+			content = enc.encode(strings.ToValidUTF8(string(content), "?"))
+		}
+		compareExprs(t, []string{expr}, append(make([]byte, encode>>4&3), content...), int(window))
+	})
+}
+
+// TestExprInLongLine: a line of many windows is not held, and is read once for each reading.
+func TestExprInLongLine(t *testing.T) {
+	const size = 6 << 20
+	x, err := regex.Compile(`^key = .*secret=\w+$`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for enc := range encodings {
+		text := func(s string) string { return string(enc.encode(s)) }
+		content := &repeated{text: strings.Repeat(text("abcdefg "), 4<<10), size: size}
+		content.end = text("secret=1\r\nkey = secret=")
+		start := text("no\nkey = ")
+		rep, err := (&Examiner{}).Examine(
+			context.Background(), NewEngine([]*Pattern{CompileRegex(x)}), &prefixed{prefix: start, rest: content})
+		if err != nil || len(rep.Finds) != 1 {
+			t.Fatalf("%v: %d finds, %v", enc, len(rep.Finds), err)
+		}
+		unit := int64(enc.unit())
+		e := rep.Finds[0].Evidence
+		if e.Offset != 3*unit || e.Line != 2 || e.Occurrences != 1 ||
+			e.EndLine != 2 || e.EndColumn != 6*unit+size+8*unit+1 {
+			t.Errorf("%v: %+v", enc, e)
+		}
+		if most := int64((1 + 4 + 3) * (size + 1<<20)); content.read > most {
+			t.Errorf("%v: %d bytes were read, of %d", enc, content.read, size)
+		}
+		if got, want := rep.Finds[0].Marked, enc == utf8Enc; got != want {
+			t.Errorf("%v: marked %v", enc, got)
+		}
+	}
+}

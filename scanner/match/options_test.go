@@ -1,0 +1,333 @@
+package match
+
+import (
+	"bytes"
+	"context"
+	"math/rand/v2"
+	"reflect"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// An asked is a text and its options.
+type asked struct {
+	text string
+	Options
+}
+
+// examine returns what an Examiner with windows of a size finds of each text, 0 for the usual size; nil for nothing.
+func examine(t interface{ Fatal(...any) }, texts []asked, content []byte, window int) []*Find {
+	var patterns []*Pattern
+	for _, a := range texts {
+		patterns = append(patterns, Compile(a.text, a.Options))
+	}
+	x := Examiner{Window: window}
+	e := NewEngine(patterns)
+	rep, err := x.Examine(context.Background(), e, bytes.NewReader(content))
+	if err != nil {
+		t.Fatal(err)
+	}
+	finds := make([]*Find, len(texts))
+	for _, f := range rep.Finds {
+		finds[f.Pattern] = f
+	}
+	return finds
+}
+
+// compare compares the finds of texts in a content with those of the naive search.
+func compare(t interface {
+	Fatal(...any)
+	Fatalf(string, ...any)
+}, texts []asked, content []byte, window int) {
+	for i, f := range examine(t, texts, content, window) {
+		var got naiveFind
+		if f != nil {
+			got = naiveFind{f.Evidence.Encoding, f.match, f.Evidence.Occurrences}
+		}
+		if want := naiveSearch(texts[i].text, texts[i].Options, content); got != want {
+			t.Fatalf("%q %+v in %q, windows of %d bytes:\n got %+v\nwant %+v",
+				texts[i].text, texts[i].Options, content, window, got, want)
+		}
+	}
+}
+
+var (
+	spaces     = Options{Spaces: true}
+	words      = Options{Words: true}
+	ignoreCase = Options{IgnoreCase: true}
+	all        = Options{true, true, true}
+)
+
+func TestOptions(t *testing.T) {
+	long := strings.Repeat(" \t", 1000)
+	for _, c := range []struct {
+		text    string
+		o       Options
+		content string
+		at      []int // start and end of the first; nil: none
+		count   int64
+	}{
+		{"a = b", spaces, "x a = b", []int{2, 7}, 1},
+		{"a = b", spaces, "a=b", []int{0, 3}, 1},
+		{"a = b", spaces, "a\t =b a= \tb", []int{0, 5}, 2},
+		{"a = b", spaces, "a =\nb", nil, 0},
+		{"a = b", spaces, "a\v= b", nil, 0},
+		{"a = b", spaces, "a\u00a0= b", nil, 0},
+		{"a= b", spaces, "a = b", nil, 0}, // no run in the text, none in the content
+		{"acl = \"public-read\"", spaces, "acl    =\t\"public-read\"", []int{0, 22}, 1},
+		{"if err", spaces, "iferr if  err", []int{6, 13}, 1},
+		{"if err", spaces, "if\terr", []int{0, 6}, 1},
+		{"if é", spaces, "ifé", []int{0, 4}, 1},
+		{"a = = = b", spaces, "a = = = = b a===b", []int{12, 17}, 1},
+		{"a b", spaces, "a" + long + "b", []int{0, 2002}, 1},
+		{"a b", spaces, "aa" + long + "b", []int{1, 2003}, 1},
+		{"a\n b", spaces, "a\r\n\t\tb a\nb", []int{0, 6}, 2},
+		{"a \n b", spaces, "a \t\r\n  b", []int{0, 8}, 1},
+		{"a\nb", spaces, "a \nb", nil, 0},
+		{"\n  a", spaces, "x\r\na", []int{1, 4}, 1},
+		{"} {", spaces, "}{} {}  {", []int{0, 2}, 3},
+		{"= =", spaces, "= = = = =", []int{0, 3}, 2},
+
+		{"std::bind", words, "std::binder xstd::bind std::bind", []int{23, 32}, 1},
+		{"a-a", words, "xa-a-a", []int{3, 6}, 1},
+		{"a-a", words, "a-a-a-a", []int{0, 3}, 2},
+		{"aa", words, "aaa aa", []int{4, 6}, 1},
+		{"-a", words, "x-a", []int{1, 3}, 1},
+		{"a-", words, "a-x xa-", []int{0, 2}, 1},
+		{"a", words, "a", []int{0, 1}, 1},
+		{"a", words, "éa", []int{2, 3}, 1}, // a word character is ASCII
+		{"é", words, "aéa", []int{1, 3}, 1},
+		{"a_", words, "a__ a_", []int{4, 6}, 1},
+
+		{"tlsv1.0", ignoreCase, "TLSv1.0 TlsV1.0 tlsv1-0", []int{0, 7}, 2},
+		{"K", ignoreCase, "\u212a k", []int{4, 5}, 1},
+		{"É a", ignoreCase, "é A É A", []int{5, 9}, 1},
+		{"@[`{a", ignoreCase, "`{@[A @[`{A", []int{6, 11}, 1},
+
+		{"Key = Value", all, "akey=value key \t=\tVALUE", []int{11, 23}, 1},
+		{"key = value", all, "KEY=valued", nil, 0},
+	} {
+		finds := examine(t, []asked{{c.text, c.o}}, []byte(c.content), 0)
+		var at []int
+		var count int64
+		if f := finds[0]; f != nil {
+			at, count = []int{int(f.match.start), int(f.match.end)}, f.Evidence.Occurrences
+		}
+		if len(at) != len(c.at) || len(at) > 0 && (at[0] != c.at[0] || at[1] != c.at[1]) || count != c.count {
+			t.Errorf("%q %+v in %q: %d times, the first at %v; want %d, %v",
+				c.text, c.o, c.content, count, at, c.count, c.at)
+		}
+		for enc := range encodings {
+			compare(t, []asked{{c.text, c.o}}, enc.encode(c.content), 1)
+			evidence(t, asked{c.text, c.o}, c.content, enc)
+		}
+	}
+}
+
+// evidence compares the evidence of a text in a content of one encoding with that of a naive reading: it is about the
+// bytes that are there, however the text is written.
+func evidence(t *testing.T, a asked, content string, enc encoding) {
+	t.Helper()
+	f := examine(t, []asked{a}, enc.encode(content), 0)[0]
+	if f == nil || f.enc != enc {
+		return
+	}
+	if got, want := f.Evidence, naiveEvidence(enc, content, f); !reflect.DeepEqual(got, want) {
+		t.Errorf("%q in %q, %v:\n%+v\n%+v", a.text, content, enc, got, want)
+	}
+	match := []rune(string(enc.text(enc.encode(content)[f.match.start:f.match.end], false)))
+	if want := string(match[:min(len(match), excerptLimit)]); f.Matched != want {
+		t.Errorf("%q in %q, %v: the excerpt has %q, want %q", a.text, content, enc, f.Matched, want)
+	}
+}
+
+// TestFarBeginning: a match begins where it begins, however far before what is rare in it.
+func TestFarBeginning(t *testing.T) {
+	run := strings.Repeat(" ", 30_000)
+	for _, text := range []string{"k = value_9", "value_9 = k"} {
+		for enc := range encodings {
+			before := strings.Repeat("... \n", 2000)
+			content := enc.encode(before + strings.ReplaceAll(text, " ", run) + " k = value_8")
+			f := examine(t, []asked{{text, spaces}, {"value_9", Options{}}}, content, 1<<20)[0]
+			if start := int64(len(enc.encode(before))); f == nil || f.match.start != start ||
+				f.match.end != start+int64(len(text)-2+2*len(run))*int64(enc.unit()) || f.Evidence.Occurrences != 1 {
+				t.Errorf("%q, %v: %+v", text, enc, f)
+			}
+		}
+	}
+}
+
+// TestSpacesInTwoEncodings: a run of spaces in one encoding is text in another.
+func TestSpacesInTwoEncodings(t *testing.T) {
+	for _, c := range []struct {
+		text, content string
+		count         int64
+	}{
+		{"† †", "     ††", 2},      // a dagger is two spaces in UTF-16: one ends within the run
+		{"† †", "†     †", 1},      // the run is within the first
+		{"† †", "†         -", 2},  // and within none
+		{"† †", "††         †", 3}, // the first ends where the run begins
+		{"\u2000 \u2000", " \x00 \x00 \x00 \x00", 2},
+		{"\u2000 \u2000", "\x00 \x00 \x00 \x00 ", 2},
+	} {
+		texts := []asked{{c.text, spaces}}
+		for window := range 40 {
+			compare(t, texts, []byte(c.content), window)
+		}
+		if f := examine(t, texts, []byte(c.content), 0)[0]; f == nil || f.Evidence.Occurrences != c.count {
+			t.Errorf("%q in %q: %+v; want %d", c.text, c.content, f, c.count)
+		}
+	}
+}
+
+// TestOptionsAlone: an option that can change nothing changes nothing, and what a loader refuses is not lost.
+func TestOptionsAlone(t *testing.T) {
+	for _, c := range []struct {
+		text    string
+		o       Options
+		content string
+	}{
+		{"a-b", spaces, "a-b"}, {"=", words, "a=a"}, {"0", ignoreCase, "0"},
+		{" a ", spaces, "xay"}, {"\ta = b", spaces, "a=b"}, {"  key", all, "key"},
+	} {
+		if f := examine(t, []asked{{c.text, c.o}}, []byte(c.content), 0)[0]; f == nil {
+			t.Errorf("%q %+v is not found in %q", c.text, c.o, c.content)
+		}
+	}
+}
+
+// TestSameText: patterns of one text with different options are apart.
+func TestSameText(t *testing.T) {
+	var texts []asked
+	for i := range 8 {
+		texts = append(texts, asked{"Key = a", Options{i&1 > 0, i&2 > 0, i&4 > 0}})
+	}
+	for i, f := range examine(t, texts, []byte("xKey = a key=a KEY = A key = a"), 0) {
+		got, want := int64(0), []int64{1, 1, 0, 0, 3, 4, 2, 3}[i]
+		if f != nil {
+			got = f.Evidence.Occurrences
+		}
+		if got != want {
+			t.Errorf("%+v: %+v; want %d", texts[i].Options, f, want)
+		}
+	}
+}
+
+// drawAsked draws a text of few characters with options that a bundle can hold.
+func drawAsked(t *rapid.T) asked {
+	pieces := []string{
+		"a", "A", "b", "=", "-", "_", " ", "  ", "\t", " ", "\n", "\r\n", "\r", "é", "†", "\U0001f600",
+		"\u2000", "\x00", "\U00090020", "慡",
+	}
+	for {
+		var b strings.Builder
+		for range rapid.IntRange(1, 8).Draw(t, "length") {
+			b.WriteString(rapid.SampledFrom(pieces).Draw(t, "piece"))
+		}
+		o := Options{rapid.Bool().Draw(t, "spaces"), rapid.Bool().Draw(t, "words"), rapid.Bool().Draw(t, "case")}
+		a := asked{b.String(), o}
+		if strings.TrimSpace(a.text) != "" && (!a.Spaces || strings.Trim(a.text, " \t") == a.text) {
+			return a
+		}
+	}
+}
+
+// drawContent draws bytes in which texts nearly occur, in several encodings and at any alignment.
+func drawContent(t *rapid.T, texts []asked) []byte {
+	var content []byte
+	if rapid.IntRange(0, 3).Draw(t, "marked") == 0 {
+		content = append(content, encoding(rapid.IntRange(0, int(encodings)-1).Draw(t, "mark")).bom()...)
+	}
+	enc := encoding(rapid.IntRange(0, int(encodings)-1).Draw(t, "encoding"))
+	for range rapid.IntRange(0, 24).Draw(t, "pieces") {
+		switch rapid.IntRange(0, 11).Draw(t, "kind") {
+		case 0:
+			enc = encoding(rapid.IntRange(0, int(encodings)-1).Draw(t, "encoding"))
+		case 1:
+			odd := rapid.SampledFrom([]string{"\x00", " ", "\t", "\x00\x00\x00", "x"}).Draw(t, "odd")
+			content = append(content, odd...)
+		case 2, 3:
+			run := rapid.SampledFrom([]string{" ", "\t", " \t", "\u2000", "†"}).Draw(t, "run")
+			content = append(content, enc.encode(strings.Repeat(run, rapid.IntRange(1, 40).Draw(t, "times")))...)
+		case 4, 5:
+			char := rapid.SampledFrom([]string{"a", "B", "=", "_", "\n", "\r\n", "\r", "-", "é"}).Draw(t, "char")
+			content = append(content, enc.encode(char)...)
+		default: // a text, its runs and cases changed
+			var b strings.Builder
+			for _, c := range rapid.SampledFrom(texts).Draw(t, "text").text {
+				switch s := string(c); rapid.IntRange(0, 7).Draw(t, "change") {
+				case 0:
+					s = strings.ToUpper(s)
+					b.WriteString(strings.ToValidUTF8(s, "?"))
+				case 1:
+					b.WriteString(s + rapid.SampledFrom([]string{" ", "\t", "", "\r", "a"}).Draw(t, "more"))
+				case 2:
+					if strings.TrimSpace(s) != "" {
+						b.WriteString(s)
+					}
+				default:
+					b.WriteString(s)
+				}
+			}
+			content = append(content, enc.encode(b.String())...)
+		}
+	}
+	return content
+}
+
+// TestOptionsAgainstNaive: texts with any options in contents of any encodings, over windows of any size.
+func TestOptionsAgainstNaive(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var texts []asked
+		for range rapid.IntRange(1, 5).Draw(t, "texts") {
+			texts = append(texts, drawAsked(t))
+		}
+		compare(t, texts, drawContent(t, texts), rapid.SampledFrom([]int{0, 1, 5, 16, 64, 200}).Draw(t, "window"))
+	})
+}
+
+func FuzzOptions(f *testing.F) {
+	f.Add("a = b", byte(1), []byte("a = b a\t=  b"), byte(0), uint16(1))
+	f.Add("a = = = b", byte(7), []byte("= = A = = = B"), byte(0x11), uint16(1))
+	f.Add("†", byte(2), []byte("a††a"), byte(2), uint16(0))
+	f.Add("† †", byte(1), []byte("††   †"), byte(0x21), uint16(3))
+	f.Add("\n a\n", byte(3), []byte("\r\n\ta\r\n"), byte(0x33), uint16(1))
+	f.Fuzz(func(t *testing.T, text string, options byte, content []byte, encode byte, window uint16) {
+		a := asked{text, Options{options&1 > 0, options&2 > 0, options&4 > 0}}
+		switch {
+		case strings.ToValidUTF8(text, "") != text || strings.TrimSpace(text) == "",
+			len(text) > 64 || len(content) > 4<<10,
+			a.Spaces && strings.Trim(text, " \t") != text:
+			t.Skip()
+		}
+		if enc := encoding(encode & 7); enc < encodings {
+			content = enc.encode(strings.ToValidUTF8(string(content), "?"))
+		}
+		content = append(make([]byte, encode>>4&3), content...)
+		compare(t, []asked{a, {text, Options{}}}, content, int(window))
+	})
+}
+
+// TestOptionsInLongContent: what a window cuts.
+func TestOptionsInLongContent(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 30))
+	texts := []asked{
+		{"a = = b", spaces}, {"a-a", words}, {"AbC", ignoreCase}, {"Aa b -", all},
+		{"a = b", Options{}}, {"ab", Options{}},
+	}
+	pieces := []string{
+		"a", "b", "=", "-", " ", "\t", "abc", "a = = b", "a\t=  =\tb", "AA B-", "aa   b -", "a-a", "\n", "a = b",
+		"." + strings.Repeat(" ", 900),
+	}
+	for range 12 {
+		var b strings.Builder
+		for b.Len() < 2000 {
+			b.WriteString(pieces[r.IntN(len(pieces))])
+		}
+		for enc := range encodings {
+			compare(t, texts, append([]byte("xyz")[:r.IntN(4)], enc.encode(b.String())...), 1+r.IntN(1000))
+		}
+	}
+}

@@ -1,0 +1,126 @@
+package match
+
+import (
+	"cmp"
+	"context"
+	"io"
+)
+
+// A spacedCandidate is a pattern with the option Spaces that may occur in a content of more than a window, in the
+// second step.
+type spacedCandidate struct {
+	tally
+	forms   []*form // those whose needle was seen
+	sources []source
+}
+
+// A source is a form in a strand.
+type source struct {
+	*form
+	*strand
+	place int64 // no match that begins before it is wanted any more
+	next  match // the first of the others, if it is known
+	known bool
+	met   bool // one was known
+}
+
+// strandBytes is how much of a content a strand reads at once.
+const strandBytes = 64 << 10
+
+// searchStrands looks for candidates in the strands of their encodings: one for each alignment.
+//
+// Each strand is at a place of its own, since a run of spaces is long in one and no run in another. The one that is
+// known up to the lowest offset reads on, so none has to remember matches for another.
+func (x *Examiner) searchStrands(
+	ctx context.Context, content io.ReadSeeker, candidates []*spacedCandidate, overlap int, reads *int,
+) error {
+	strands := x.openStrands(content, candidates, overlap)
+	defer func() {
+		for _, s := range strands {
+			*reads += s.raw.reads
+		}
+	}()
+	for {
+		var behind *strand
+		for _, s := range strands {
+			if !s.last && (behind == nil || s.knownUpTo() < behind.knownUpTo()) {
+				behind = s
+			}
+		}
+		if behind == nil {
+			return nil
+		}
+		if err := behind.advance(ctx, content, overlap); err != nil {
+			return err
+		}
+		for _, h := range candidates {
+			h.look()
+		}
+	}
+}
+
+// openStrands returns the strands that candidates need, at their beginning, and gives each candidate its sources.
+func (x *Examiner) openStrands(content io.ReadSeeker, candidates []*spacedCandidate, overlap int) (open []*strand) {
+	need := (max(cmp.Or(x.Window, strandBytes), overlap) + 3) / 4 * 4 // whole units
+	if len(x.raw) < need {
+		x.raw = make([]byte, need)
+	}
+	raw := windows{r: content, buf: x.raw[:need], limit: x.Limit}
+	var opened [encodings][4]bool
+	for _, h := range candidates {
+		for _, f := range h.forms {
+			for align := range f.enc.unit() {
+				s := &x.strands[f.enc][align]
+				if !opened[f.enc][align] {
+					opened[f.enc][align] = true
+					s.reset(f.enc, int64(align), raw)
+					open = append(open, s)
+				}
+				h.sources = append(h.sources, source{form: f, strand: s})
+			}
+		}
+	}
+	return open
+}
+
+// look adds the matches that are known to come next.
+func (h *spacedCandidate) look() {
+	for {
+		best := -1
+		known := int64(-1) // up to where all matches are known; -1: everywhere
+		for k := range h.sources {
+			s := &h.sources[k]
+			if !h.seek(s) {
+				if upTo := s.strand.knownUpTo(); known < 0 || upTo < known {
+					known = upTo
+				}
+			} else if best < 0 || s.next.start < h.sources[best].next.start {
+				best = k
+			}
+		}
+		if best < 0 || known >= 0 && known <= h.sources[best].next.start {
+			return
+		}
+		h.count++
+		h.upTo = h.sources[best].next.end
+	}
+}
+
+// seek makes the next match of a source known that begins where the last counted one ends, or behind it, and reports
+// whether there is one so far.
+func (h *spacedCandidate) seek(s *source) bool {
+	for !s.known || s.next.start < h.upTo {
+		if s.met { // else its first match is wanted, which may overlap a counted one of another
+			s.place = max(s.place, s.strand.placeOf(h.upTo))
+		}
+		if s.next, s.known = s.strand.next(s.form, s.place); !s.known {
+			s.place = max(s.place, s.strand.limit)
+			return false
+		}
+		if !s.met {
+			s.met = true
+			h.meet(s.form.enc, s.next)
+		}
+	}
+	return true
+}
