@@ -12,6 +12,7 @@ import (
 	"github.com/policyscan/policyscan/agent/callrules"
 	"github.com/policyscan/policyscan/agent/dialect/sigmashake"
 	"github.com/policyscan/policyscan/agent/gate"
+	"github.com/policyscan/policyscan/verdict"
 )
 
 // evalCmd judges tool calls.
@@ -147,5 +148,5 @@ func (c *evalCmd) judge(std streams, g *gate.Gate, line []byte) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	return allowed, print(std.out, "%s", text)
+	return allowed, print(std.out, "%s", verdict.EscapeJSON(text))
 }
