@@ -12,9 +12,9 @@ import (
 
 // callsFlag has the flags that name call rules.
 type callsFlag struct {
-	Calls   []string          `placeholder:"FILE" sep:"none" help:"${calls}"`
-	Dialect string            `placeholder:"NAME" help:"${calls_dialect}"`
-	Define  map[string]string `placeholder:"NAME=VALUE" mapsep:"none" help:"${calls_define}"`
+	Calls   []string          `placeholder:"FILE" sep:"none" help:"@calls"`
+	Dialect string            `placeholder:"NAME" help:"@calls_dialect"`
+	Define  map[string]string `placeholder:"NAME=VALUE" mapsep:"none" help:"@calls_define"`
 }
 
 // files returns the call rules that the flags name.

@@ -97,7 +97,7 @@ func newParser(c any, std streams) (*kong.Kong, error) {
 		kong.Name("policyscan"),
 		kong.Description(manual.Description),
 		kong.DefaultEnvars("POLICYSCAN"),
-		helpTexts(),
+		kong.PostBuild(expandHelps),
 		kong.Writers(std.out, std.err),
 		kong.Exit(func(int) { panic(stop{}) }),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true, WrapUpperBound: 90}),

@@ -18,12 +18,12 @@ import (
 // evalCmd judges tool calls.
 type evalCmd struct {
 	callsFlag `embed:""`
-	Policy    []string `placeholder:"DIR" sep:"none" help:"${eval_policy}"`
-	Root      string   `placeholder:"DIR" help:"${eval_root}"`
+	Policy    []string `placeholder:"DIR" sep:"none" help:"@eval_policy"`
+	Root      string   `placeholder:"DIR" help:"@eval_root"`
 	Explain   bool     `help:"Explain each decision, for a person to read."`
 	Trace     bool     `help:"Add to each outcome how it came about."`
 	Latency   bool     `help:"Add to each outcome how long it took, in milliseconds: latency_ms."`
-	AskMode   string   `placeholder:"MODE" aliases:"ask_mode" help:"${eval_ask_mode}"`
+	AskMode   string   `placeholder:"MODE" aliases:"ask_mode" help:"@eval_ask_mode"`
 }
 
 // Help returns the text below the flags.

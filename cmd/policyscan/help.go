@@ -15,7 +15,7 @@ import (
 
 // helpCmd shows the help of a command, as --help does.
 type helpCmd struct {
-	Command []string `arg:"" optional:"" help:"${help_command}"`
+	Command []string `arg:"" optional:"" help:"@help_command"`
 }
 
 // Run shows the help of the command that is named.

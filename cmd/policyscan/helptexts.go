@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -8,10 +9,10 @@ import (
 	"github.com/policyscan/policyscan/verdict/report"
 )
 
-// helpTexts are the helps of flags and arguments that do not fit on their line: of help:"${scan_allow}", scan_allow.
+// helpTexts are the helps of flags and arguments that do not fit on their line: of help:"@scan_allow", scan_allow.
 // The part before the _ is the command, or the group of flags that several commands have.
-func helpTexts() kong.Vars {
-	return kong.Vars{
+func helpTexts() map[string]string {
+	return map[string]string{
 		"scan_path": "Folder to scan; paths and globs count from it. " +
 			"Default: the root of the repository around the current folder, or the current folder.",
 		"scan_policy": "Folder that holds rules/, or builtin:infra. Repeatable: the rules of all are enforced. " +
@@ -69,4 +70,20 @@ func helpTexts() kong.Vars {
 		"hook_serve": "Keep running: a call on each line of standard input, " +
 			"an answer on each line of standard output. Changed rules are loaded.",
 	}
+}
+
+// expandHelps puts these texts in the place of their names. As variables of kong they would take twice as long as the
+// rest of the model, at every start: kong expands each variable again for each flag.
+func expandHelps(k *kong.Kong) error {
+	texts := helpTexts()
+	return kong.Visit(k.Model, func(node kong.Visitable, next kong.Next) error {
+		if v, ok := node.(*kong.Value); ok {
+			if name, named := strings.CutPrefix(v.Help, "@"); named {
+				if v.Help = texts[name]; v.Help == "" {
+					return fmt.Errorf("there is no text %q for the help of %s", name, v.Name)
+				}
+			}
+		}
+		return next(nil)
+	})
 }

@@ -24,17 +24,17 @@ import (
 // agentHookCmd judges a call of an agent before it runs. Its name is the agent's.
 type agentHookCmd struct {
 	callsFlag      `embed:""`
-	Policy         []string      `placeholder:"DIR" sep:"none" help:"${hook_policy}"`
-	Root           string        `placeholder:"DIR" help:"${hook_root}"`
-	SendAllow      bool          `help:"${hook_send_allow}"`
-	AllowRuleEdits bool          `help:"${hook_allow_rule_edits}"`
-	AskMode        string        `placeholder:"MODE" aliases:"ask_mode" help:"${hook_ask_mode}"`
+	Policy         []string      `placeholder:"DIR" sep:"none" help:"@hook_policy"`
+	Root           string        `placeholder:"DIR" help:"@hook_root"`
+	SendAllow      bool          `help:"@hook_send_allow"`
+	AllowRuleEdits bool          `help:"@hook_allow_rule_edits"`
+	AskMode        string        `placeholder:"MODE" aliases:"ask_mode" help:"@hook_ask_mode"`
 	AgentId        string        `placeholder:"ID" help:"The agent's id, if its hook does not give one."`
-	State          string        `placeholder:"DIR" help:"${hook_state}"`
-	Timeout        time.Duration `placeholder:"D" default:"8s" env:"-" help:"${hook_timeout}"`
-	Log            string        `placeholder:"FILE" help:"${hook_log}"`
-	LogInput       bool          `help:"${hook_log_input}"`
-	Serve          bool          `env:"-" help:"${hook_serve}"`
+	State          string        `placeholder:"DIR" help:"@hook_state"`
+	Timeout        time.Duration `placeholder:"D" default:"8s" env:"-" help:"@hook_timeout"`
+	Log            string        `placeholder:"FILE" help:"@hook_log"`
+	LogInput       bool          `help:"@hook_log_input"`
+	Serve          bool          `env:"-" help:"@hook_serve"`
 }
 
 // Help returns the text below the flags.

@@ -12,7 +12,7 @@ import (
 
 // manCmd prints the manual page.
 type manCmd struct {
-	Date string `placeholder:"YYYY-MM-DD" help:"${man_date}"`
+	Date string `placeholder:"YYYY-MM-DD" help:"@man_date"`
 }
 
 // Help returns the text below the flags.
