@@ -131,14 +131,10 @@ func voidOutputs(parser *kong.Kong, args []string) {
 			files = append(files, fmt.Sprint(ctx.FlagValue(flag)))
 		}
 	}
-	files = slices.DeleteFunc(files, func(name string) bool { return name == "" })
-	if len(files) == 0 && flag.Reset() == nil && flag.Target.String() != "" { // as its variable says
-		files = []string{flag.Target.String()}
+	if strings.Join(files, "") == "" && flag.Reset() == nil {
+		files = []string{flag.Target.String()} // as its variable says
 	}
-	if len(files) == 0 {
-		files = scope.VerdictFiles(gitEnvironment())
-	}
-	replaceOldVerdict(files...)
+	replaceOldVerdict(scope.VerdictFiles(gitEnvironment(), files...)...)
 }
 
 // replaceOldVerdict replaces the verdict of an earlier run in files where this one would have written its own.

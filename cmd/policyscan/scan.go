@@ -79,11 +79,7 @@ func (c *scanCmd) run(std streams) (*verdict.Verdict, error) {
 		}
 	}
 	if word := c.Path; isMistyped(word) {
-		old := []string{given}
-		if given == "" {
-			old = scope.VerdictFiles(q.Git)
-		}
-		replaceOldVerdict(old...)
+		replaceOldVerdict(scope.VerdictFiles(q.Git, given)...)
 		return nil, fmt.Errorf("%q is neither a folder nor a command%s; see policyscan --help",
 			word, meant(word, commandTree()))
 	}

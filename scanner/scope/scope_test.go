@@ -69,6 +69,9 @@ func TestVerdictFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Chdir(filepath.Join(dir, "sub"))
+	if got := VerdictFiles(repo.Environment{}, "", "a", "b"); !slices.Equal(got, []string{"a", "b"}) {
+		t.Errorf("of the files that are named, %q", got)
+	}
 	above := filepath.Join("..", VerdictName)
 	for _, c := range []struct {
 		request Request
