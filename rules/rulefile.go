@@ -235,7 +235,7 @@ func (l *loader) globMistake(text string) *document.Error {
 	return found
 }
 
-// patterns reads a list of patterns. They are taken as they stand.
+// patterns reads a list of patterns. They are taken as they are.
 func (f *ruleFile) patterns(e document.Entry) (patterns []string, at []document.Place) {
 	seen := map[string]bool{}
 	for item, text := range f.texts(e) {

@@ -81,7 +81,7 @@ type Rule struct {
 
 	at                             document.Spot
 	files, exclude                 *glob.Set        // Files and Exclude, compiled by Load and New
-	filesAt, excludeAt, patternsAt []document.Place // where Files, Exclude and Patterns stand in File, if loaded
+	filesAt, excludeAt, patternsAt []document.Place // where Files, Exclude and Patterns are in File, if loaded
 }
 
 // An Example is one of a rule's own tests: a file that violates it, or does not.

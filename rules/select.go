@@ -182,7 +182,7 @@ func (b *Bundle) SelectingBeneath(path string, into []int) []int {
 	return into
 }
 
-// Same reports whether two rules say the same, wherever they stand.
+// Same reports whether two rules say the same, wherever they are.
 func (r *Rule) Same(o Rule) bool {
 	return r.ID == o.ID && r.Type == o.Type && r.Title == o.Title &&
 		slices.Equal(r.Files, o.Files) && slices.Equal(r.Exclude, o.Exclude) && slices.Equal(r.Patterns, o.Patterns) &&

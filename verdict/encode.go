@@ -77,7 +77,7 @@ func OrEmpty[T any](s []T) []T {
 
 // EscapeJSON writes as \u escapes the characters that encoding/json leaves and
 // that are not safe to print, and the middle of "##[". In JSON text all of these
-// stand within strings.
+// are within strings.
 func EscapeJSON(text []byte) []byte {
 	out := make([]byte, 0, len(text))
 	for i := 0; i < len(text); {

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// An encoding is a way in which a pattern's text can stand in a file. Their order
+// An encoding is a way in which a pattern's text can be in a file. Their order
 // is the one in which forms that match at the same byte are reported.
 type encoding uint8
 

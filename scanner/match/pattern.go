@@ -60,7 +60,7 @@ func (p *Pattern) longest() int {
 }
 
 // A form is a pattern's bytes in one encoding. Its text is cut at its line ends,
-// for each of which LF and CRLF stand alike: a match is the first segment, a line
+// for each of which LF and CRLF are alike: a match is the first segment, a line
 // end, the second segment, and so on.
 type form struct {
 	enc      encoding

@@ -129,7 +129,7 @@ func (r *reading) plainHash(data []byte) int {
 			return n
 		}
 	}
-	// Blanks and line ends again and again are taken at once.
+	// Spaces and line ends again and again are taken at once.
 	unit := r.enc.unit()
 	c, n := r.enc.decodeUnit(data)
 	if n > 0 && (c == ' ' || c == '\t' || c == '\n' || c == '\r') {

@@ -22,7 +22,7 @@
 // Needles of seven bytes and more have grams of four bytes at every fourth place,
 // those of four to six bytes grams of three at every second place, and shorter ones
 // are searched one by one with bytes.Index. Of each needle s grams in a row are
-// entered, one for each alignment; among the places where they could stand in the
+// entered, one for each alignment; among the places where they could be in the
 // needle, the one whose bytes are rarest in text is taken (rarity.go).
 //
 // The idea is that of filters with q-samples (Navarro and Raffinot, Flexible Pattern
@@ -131,7 +131,7 @@ func (x *Seen) add(i int) {
 }
 
 // A needle of more bytes than shortest is compared in vain with no more than patience times the
-// bytes of a content: where it almost stands at each place that would take a time that grows
+// bytes of a content: where it almost occurs at each place that would take a time that grows
 // with the product of both. Then bytes.Contains decides, which takes a time that grows with the
 // content.
 const (

@@ -12,7 +12,7 @@ import (
 //go:embed pairs.bin
 var pairs string
 
-// share is about how often a few bytes in a row stand at a place: as if each two of them
+// share is about how often a few bytes in a row are at a place: as if each two of them
 // came by chance. There are two at least.
 func share(gram []byte) float64 {
 	sum, n := 0, 0

@@ -11,7 +11,7 @@ import (
 // represented by its rarest gram of four bytes and put into one of eight buckets. Of each
 // of the four bytes two tables of 16 say for each value of its lower and of its upper half
 // which buckets have it; one instruction looks up 32 of them at a time. What is left when
-// all eight answers are joined is where a gram of a bucket may stand:
+// all eight answers are joined is where a gram of a bucket may be:
 //
 //	content        c  i  d  r  =  0  .  0 ...   32 places at a time
 //	1st byte       .  .  .  .  .  a  .  a       buckets whose gram begins with it

@@ -40,7 +40,7 @@ func githubLimits() sarifLimits {
 // a file without results would close what an earlier run found.
 //
 // The file holds at most what GitHub takes: the first 5,000 results, 25,000 rules, and 10 MB
-// with gzip. To be that small it leaves out the snippets, then what rules say beyond
+// with gzip. To be that small it skips the snippets, then what rules say beyond
 // their titles, then results. A notification and the run's properties say what is missing.
 func writeSARIF(w io.Writer, v *verdict.Verdict) error {
 	return writeSARIFWithin(w, v, githubLimits())
