@@ -177,7 +177,7 @@ func (s *sarifWriter) writeErrors() {
 		if e.File != "" && e.File != "." {
 			n.Locations = []sarifLocation{{sarifPlace{ArtifactLocation: artifact(e.File)}}}
 		}
-		if strings.HasPrefix(e.Code, "E_POLICY_") || e.Code == "E_NO_RULES" || e.Code == code.Usage {
+		if code.OfBundle(e.Code) || e.Code == code.Usage {
 			in.Configuration = append(in.Configuration, n)
 		} else {
 			in.Execution = append(in.Execution, n)
