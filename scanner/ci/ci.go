@@ -58,7 +58,7 @@ func fromEnvironment(r *repo.Repository, env func(name string) string, head stri
 	switch {
 	case env("PRE_COMMIT_FROM_REF") != "" || env("PRE_COMMIT_TO_REF") != "" || env("PRE_COMMIT_LOCAL_BRANCH") != "":
 		err = c.preCommit(r, head)
-	case env("GITHUB_ACTIONS") == "true":
+	case InGitHub(env):
 		err = c.gitHub(r, head)
 	case env("GITLAB_CI") == "true":
 		err = c.gitLab(r, head)

@@ -12,6 +12,9 @@ import (
 	"github.com/policyscan/policyscan/scanner/repo"
 )
 
+// InGitHub reports whether the variables are those of a job of a GitHub workflow.
+func InGitHub(env func(name string) string) bool { return env("GITHUB_ACTIONS") == "true" }
+
 // gitHubEvent is what is needed of the event that a GitHub workflow runs for.
 // https://docs.github.com/en/webhooks/webhook-events-and-payloads
 type gitHubEvent struct {
