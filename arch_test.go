@@ -91,7 +91,7 @@ func rooms() map[string][]string {
 			"agent/settings", "scanner/repo", "scanner/scope",
 		},
 		"scanner/ci": {
-			"internal/disk", "scanner", "scanner/failure", "scanner/repo", "verdict", "verdict/code", "verdict/output",
+			"internal/disk", "scanner/failure", "scanner/repo", "verdict", "verdict/code", "verdict/output",
 			"verdict/report",
 		},
 		"scanner/attributes": {},
