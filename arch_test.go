@@ -115,14 +115,13 @@ func rooms() map[string][]string {
 		},
 		"scanner/scope": {
 			"internal/disk", "rules", "rules/document", "rules/starter", "scanner", "scanner/ci", "scanner/failure",
-			"scanner/judges", "scanner/repo", "scanner/uncommitted", "verdict",
+			"scanner/judges", "scanner/repo", "scanner/uncommitted", "scanner/worktree", "verdict",
 		},
 		"scanner/setup": {
-			"internal/disk", "rules", "rules/document", "rules/starter", "scanner", "scanner/repo", "scanner/scope",
-			"scanner/worktree",
+			"internal/disk", "rules", "rules/document", "rules/starter", "scanner/repo", "scanner/scope", "scanner/worktree",
 		},
-		"scanner/uncommitted": {"internal/disk", "scanner", "scanner/repo", "scanner/worktree"},
-		"scanner/worktree":    {"golang.org/x/sys/unix"},
+		"scanner/uncommitted": {"internal/disk", "scanner/repo", "scanner/worktree"},
+		"scanner/worktree":    {"internal/disk", "verdict", "golang.org/x/sys/unix"},
 		"verdict":             {},
 		"verdict/code":        {},
 		"verdict/linehash":    {},
