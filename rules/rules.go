@@ -8,7 +8,7 @@
 //
 // A rule has globs and patterns. Which files a rule selects depends on
 // their paths alone ([Rule.Selects], and [Bundle.Selecting] for all rules at once); what a
-// pattern means in a file's content is the business of package scanner.
+// pattern means in a file's content is the business of package scanner/match.
 //
 // # How a rule file is read
 //

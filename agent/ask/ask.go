@@ -1,7 +1,7 @@
 // Package ask asks the person at the terminal whether a call of an agent may run.
 //
-// The question goes to the terminal that the program was started from, wherever standard input and output lead, and
-// shows what the agent wants to run first: [Person]. Only y or yes is a yes. Everything else is a no, and so is an
+// [Question.Person] first shows what the agent wants to run, and then asks, on the terminal that the program was
+// started from, wherever standard input and output lead. Only y or yes is a yes. Everything else is a no, and so is an
 // answer that takes longer than [Patience].
 //
 // # Limits

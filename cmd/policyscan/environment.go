@@ -11,7 +11,8 @@ import (
 	"github.com/policyscan/policyscan/scanner/repo"
 )
 
-// The program reads its environment in this file alone. The variables of flags are kong's to read.
+// The program reads its environment here. Kong reads the variables of flags, and package scanner/repo those of git
+// that say where its index, objects and settings are. TestDoor checks that nothing else does.
 
 // getenv returns the value of a variable, for what reads variables that others name.
 func getenv(name string) string { return os.Getenv(name) }
