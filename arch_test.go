@@ -38,7 +38,7 @@ func rooms() map[string][]string {
 		},
 		"cmd/policyscan/manual": {"github.com/alecthomas/kong"},
 		"rules":                 {"rules/document", "rules/glob", "golang.org/x/sys/unix", "golang.org/x/text/unicode/norm"},
-		"agent/ask":             {"agent/call", "agent/dialect/sigmashake", "internal/disk", "golang.org/x/sys/unix"},
+		"agent/ask":             {"agent/call", "internal/disk", "golang.org/x/sys/unix"},
 		"agent/call": {
 			"agent/call/shell", "github.com/go-json-experiment/json/jsontext", "golang.org/x/net/idna",
 		},
@@ -68,7 +68,7 @@ func rooms() map[string][]string {
 		"agent/session": {"agent/call", "golang.org/x/sys/unix", "golang.org/x/sys/windows"},
 		"agent/record":  {"agent/call", "agent/callrules", "agent/session"},
 		"agent/dialect/sigmashake": {
-			"rules", "rules/document", "agent/call", "agent/callrules", "agent/dialect/jsregexp",
+			"rules", "rules/document", "agent/ask", "agent/call", "agent/callrules", "agent/dialect/jsregexp",
 			"github.com/pelletier/go-toml/v2",
 		},
 		"rules/glob":     {"github.com/bmatcuk/doublestar/v4"},

@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 
-	"github.com/policyscan/policyscan/agent/ask"
 	"github.com/policyscan/policyscan/agent/dialect"
 	"github.com/policyscan/policyscan/agent/dialect/sigmashake"
 	"github.com/policyscan/policyscan/rules/document"
@@ -84,7 +83,7 @@ func validateSigmashake(std streams) error {
 	case err != nil || !there:
 		return err
 	}
-	if err := ask.CheckConfig(config, shown); err != nil {
+	if err := config.Check(shown); err != nil {
 		return err
 	}
 	breaker := "off"

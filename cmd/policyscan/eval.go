@@ -10,7 +10,6 @@ import (
 	"github.com/policyscan/policyscan/agent/ask"
 	"github.com/policyscan/policyscan/agent/call"
 	"github.com/policyscan/policyscan/agent/callrules"
-	"github.com/policyscan/policyscan/agent/dialect/sigmashake"
 	"github.com/policyscan/policyscan/agent/gate"
 	"github.com/policyscan/policyscan/verdict"
 )
@@ -42,7 +41,7 @@ valid, or there is no call.`
 
 // Run judges the calls on standard input.
 func (c *evalCmd) Run(std streams) error {
-	if err := ask.CheckMode(c.AskMode); err != nil {
+	if err := ask.CheckMode(ask.Mode(c.AskMode)); err != nil {
 		return err
 	}
 	g, err := c.gate()
@@ -117,7 +116,7 @@ func (c *evalCmd) judge(std streams, g *gate.Gate, line []byte) (bool, error) {
 	}
 	out := r.Outcome()
 	took := time.Since(began)
-	if out.Effect == callrules.Ask && sigmashake.AskMode(c.AskMode) == sigmashake.TTY {
+	if out.Effect == callrules.Ask && ask.Mode(c.AskMode) == ask.TTY {
 		question := ask.Question{Call: asked, Reason: r.Reason(), Safe: safe}
 		approved, err := question.Person(context.Background())
 		if err != nil {

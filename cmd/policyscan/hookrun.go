@@ -14,7 +14,6 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/policyscan/policyscan/agent/ask"
-	"github.com/policyscan/policyscan/agent/dialect/sigmashake"
 	"github.com/policyscan/policyscan/agent/hook"
 	"github.com/policyscan/policyscan/agent/protocol"
 	"github.com/policyscan/policyscan/internal/disk"
@@ -51,7 +50,7 @@ func (c *agentHookCmd) hook(std streams, a *protocol.Agent) *hook.Hook {
 	return &hook.Hook{
 		Agent: a, AgentID: c.AgentId,
 		Calls: c.files(), Policy: (&policyFlag{c.Policy}).named(), Root: c.Root,
-		SendAllow: c.SendAllow, AllowRuleEdits: c.AllowRuleEdits, AskMode: sigmashake.AskMode(c.AskMode),
+		SendAllow: c.SendAllow, AllowRuleEdits: c.AllowRuleEdits, AskMode: ask.Mode(c.AskMode),
 		Timeout: c.Timeout, State: c.State, Log: c.Log, LogInput: c.LogInput,
 		Version: version(), Around: surroundings(), Safe: safe,
 		Warn: func(err error) { complain(std.err, err) },
@@ -69,7 +68,7 @@ func (c *agentHookCmd) check() error {
 	case c.Log == "-":
 		return errors.New("--log is -, but standard output is for the answer; name a file, such as ./-")
 	}
-	return ask.CheckMode(c.AskMode)
+	return ask.CheckMode(ask.Mode(c.AskMode))
 }
 
 // Run answers one call, or with --serve all calls.
