@@ -6,6 +6,8 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/scanner/scope"
 	"github.com/policyscan/policyscan/verdict"
 )
 
@@ -21,7 +23,7 @@ func (c *listCmd) Run(std streams) error {
 	if err != nil {
 		return err
 	}
-	all := policies.Listing()
+	all := listing(policies)
 	if c.JSON {
 		text, err := verdict.JSON(all)
 		if err == nil {
@@ -36,4 +38,64 @@ func (c *listCmd) Run(std streams) error {
 		row(safe(r.ID), r.Type, cmp.Or(r.Severity, "-"), cmp.Or(safe(r.Owner), "-"), safe(r.Title))
 	}
 	return w.Flush()
+}
+
+// A listedRule is a rule as policyscan list --json prints it. Its lists are never null.
+type listedRule struct {
+	ID          string          `json:"id"`
+	Type        string          `json:"type"` // "boundary", "invariant" or "deprecated"
+	Title       string          `json:"title"`
+	Severity    string          `json:"severity"`
+	Owner       string          `json:"owner"`
+	Tags        []string        `json:"tags"`
+	Files       []string        `json:"files"`
+	Exclude     []string        `json:"exclude"`
+	Patterns    []string        `json:"patterns"`
+	Message     string          `json:"message"`
+	Remediation string          `json:"remediation"`
+	DocsURL     string          `json:"docs_url"`
+	Redact      bool            `json:"redact"`
+	Examples    []listedExample `json:"examples"`
+	Bundle      string          `json:"bundle"`
+	File        string          `json:"file"` // the rule file in the bundle
+	Line        int             `json:"line"` // 1-based
+}
+
+// A listedExample is a rule's example.
+type listedExample struct {
+	Path     string `json:"path"`
+	Content  string `json:"content"`
+	Violates bool   `json:"violates"`
+}
+
+// listing returns the rules of the bundles, which are loaded, in order of evaluation, the deprecated ones last.
+func listing(ps scope.Policies) []listedRule {
+	all := []listedRule{}
+	for _, t := range []rules.Type{rules.Boundary, rules.Invariant} {
+		for i := range ps {
+			for k := range ps[i].Bundle.Rules {
+				if r := &ps[i].Bundle.Rules[k]; r.Type == t {
+					all = append(all, listed(r, string(t), ps[i].Name))
+				}
+			}
+		}
+	}
+	for i := range ps {
+		for k := range ps[i].Bundle.Deprecated {
+			all = append(all, listed(&ps[i].Bundle.Deprecated[k], "deprecated", ps[i].Name))
+		}
+	}
+	return all
+}
+
+func listed(r *rules.Rule, kind, bundle string) listedRule {
+	samples := []listedExample{}
+	for _, x := range r.Examples {
+		samples = append(samples, listedExample{x.Path, x.Content, x.Violates})
+	}
+	return listedRule{
+		r.ID, kind, r.Title, r.Severity, r.Owner, verdict.OrEmpty(r.Tags), verdict.OrEmpty(r.Files),
+		verdict.OrEmpty(r.Exclude), verdict.OrEmpty(r.Patterns),
+		r.Message, r.Remediation, r.DocsURL, r.Redact, samples, bundle, r.File, r.Line,
+	}
 }
