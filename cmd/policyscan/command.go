@@ -86,7 +86,7 @@ func dispatch(args []string, std streams, help io.Writer) int {
 				command, err = "", fmt.Errorf("%q is neither a folder nor a command%s", args[0], near)
 			}
 		}
-		complain(std.err, fmt.Errorf("%w; see policyscan%s --help", err, strings.TrimRight(" "+command, " ")))
+		complain(std.err, seeHelp(unshortened(err, parser.Model.Node, command), command))
 		return exitUndecided
 	}
 	return finish(std, ctx.Run(std, parser))

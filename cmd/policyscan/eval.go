@@ -27,13 +27,13 @@ type evalCmd struct {
 
 // Help returns the text below the flags.
 func (*evalCmd) Help() string {
-	return `Reads one call on each line of standard input, as JSON:
+	return `Reads one call on each line of standard input, as JSON in one of three forms:
   {"tool": "Bash", "input": {"command": "ls"}}
+  what an agent gives its hooks
+  a request in evaluator's form, with tool_name and any other members
 
-with agent_id and cwd if they are known; or what an agent gives its hooks; or a
-request in evaluator's form, with tool_name and any other members. Prints
-one outcome for each, as JSON.
-See docs/dialects.md.
+The first form may also have agent_id and cwd.
+Prints one outcome for each call, as JSON. See docs/dialects.md.
 
 Exit status: 0 every call is allowed; 1 one is not; 2 the rules or a call are not
 valid, or there is no call.`

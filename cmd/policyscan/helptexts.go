@@ -17,11 +17,13 @@ func helpTexts() map[string]string {
 			"Default: the root of the repository around the current folder, or the current folder.",
 		"scan_policy": "Folder that holds rules/, or builtin:infra. Repeatable: the rules of all are enforced. " +
 			"Default: .policyscan in the root, or the root.",
+		"scan_diff_base": "Scan only what HEAD changes since its merge base with REF, as committed. " +
+			"auto: the base that the CI system names.",
 		"scan_files_from": "Scan only the files that FILE lists (-: standard input), by lines or NUL-separated.",
 		"scan_output": "Where the verdict goes: a file, - for standard output, or none. " +
 			"Default: verdict.json in the root of the repository; with PATH, in the current folder.",
-		"scan_allow": "Explicitly allow: submodule, lfs-pointer, special-file, symlink or symlink=GLOB, " +
-			"encoding, encrypted, empty, partial. Repeatable.",
+		"scan_allow": "Accept what would otherwise be undecided: submodule, lfs-pointer, special-file, " +
+			"symlink or symlink=GLOB, encoding, encrypted, empty, partial. Repeatable.",
 		"scan_rule":    "Enforce only this rule, for debugging: the run is partial. Repeatable.",
 		"scan_exclude": "Exclude these paths from every rule, for debugging: the run is partial. Repeatable.",
 
@@ -45,7 +47,7 @@ func helpTexts() map[string]string {
 		"eval_root": "Folder from which the bundle's globs count. " +
 			"Default: for each call the root of the repository around its cwd.",
 		"eval_ask_mode": "With tty: ask a person at the terminal about each call that needs one. " +
-			"Default: print that it does.",
+			"Default: only report that the call needs a person.",
 		"test_scenarios": "Calls, and what is expected of them: a line of JSON for each. Repeatable.",
 		"test_root": "Folder from which the bundle's globs count for the scenarios. " +
 			"Default: for each the root of the repository around its cwd.",
@@ -68,7 +70,7 @@ func helpTexts() map[string]string {
 		"hook_log_input": "Also write the texts of the calls, up to 4 KiB of each. " +
 			"Default: their lengths and hashes.",
 		"hook_serve": "Keep running: a call on each line of standard input, " +
-			"an answer on each line of standard output. Changed rules are loaded.",
+			"an answer on each line of standard output. Rules are reloaded when they change.",
 	}
 }
 

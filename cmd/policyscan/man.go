@@ -18,7 +18,7 @@ type manCmd struct {
 // Help returns the text below the flags.
 func (*manCmd) Help() string {
 	return `Examples:
-  policyscan man | man -l -                       read it
+  policyscan man | man -l -                                 read it
   policyscan man >/usr/local/share/man/man1/policyscan.1    install it`
 }
 

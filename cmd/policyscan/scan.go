@@ -23,7 +23,7 @@ type scanCmd struct {
 	Path string `arg:"" optional:"" help:"@scan_path"`
 
 	policyFlag
-	DiffBase  string `placeholder:"REF" help:"Scan only what HEAD changes since its merge base with REF, as committed."`
+	DiffBase  string `placeholder:"REF" help:"@scan_diff_base"`
 	Head      string `placeholder:"REF" help:"With --diff-base: the commit to check, instead of HEAD."`
 	PolicyRef string `placeholder:"REF" help:"With --diff-base or --staged: use only the bundle of this commit."`
 	Staged    bool   `help:"Scan only what the next commit would change, as staged. For hooks."`
@@ -80,8 +80,7 @@ func (c *scanCmd) run(std streams) (*verdict.Verdict, error) {
 	}
 	if word := c.Path; isMistyped(word) {
 		replaceOldVerdict(scope.VerdictFiles(q.Git, given)...)
-		return nil, fmt.Errorf("%q is neither a folder nor a command%s; see policyscan --help",
-			word, meant(word, commandTree()))
+		return nil, seeHelp(fmt.Errorf("%q is neither a folder nor a command%s", word, meant(word, commandTree())), "")
 	}
 	r := reporter{scanCmd: c, request: q, std: std, began: time.Now()}
 	if err := r.begin(); err != nil {
