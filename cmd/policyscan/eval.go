@@ -30,7 +30,7 @@ func (*evalCmd) Help() string {
 	return `Reads one call on each line of standard input, as JSON in one of three forms:
   {"tool": "Bash", "input": {"command": "ls"}}
   what an agent gives its hooks
-  a request in evaluator's form, with tool_name and any other members
+  a request in evaluator's form, which has tool_name
 
 The first form may also have agent_id and cwd.
 Prints one outcome for each call, as JSON. See docs/dialects.md.
