@@ -37,8 +37,10 @@ func rooms() map[string][]string {
 			"verdict/report", "internal/disk", "github.com/alecthomas/kong", "golang.org/x/term",
 		},
 		"cmd/policyscan/manual": {"github.com/alecthomas/kong"},
-		"rules":                 {"rules/document", "rules/glob", "rules/regex", "golang.org/x/sys/unix", "golang.org/x/text/unicode/norm"},
-		"agent/ask":             {"agent/call", "agent/dialect/sigmashake", "internal/disk", "golang.org/x/sys/unix"},
+		"rules": {
+			"rules/document", "rules/glob", "rules/regex", "golang.org/x/sys/unix", "golang.org/x/text/unicode/norm",
+		},
+		"agent/ask": {"agent/call", "internal/disk", "golang.org/x/sys/unix"},
 		"agent/call": {
 			"agent/call/shell", "github.com/go-json-experiment/json/jsontext", "golang.org/x/net/idna",
 		},
@@ -68,7 +70,7 @@ func rooms() map[string][]string {
 		"agent/session": {"agent/call", "golang.org/x/sys/unix", "golang.org/x/sys/windows"},
 		"agent/record":  {"agent/call", "agent/callrules", "agent/session"},
 		"agent/dialect/sigmashake": {
-			"rules", "rules/document", "agent/call", "agent/callrules", "agent/dialect/jsregexp",
+			"rules", "rules/document", "agent/ask", "agent/call", "agent/callrules", "agent/dialect/jsregexp",
 			"github.com/pelletier/go-toml/v2",
 		},
 		"rules/glob":     {"github.com/bmatcuk/doublestar/v4"},
@@ -92,7 +94,7 @@ func rooms() map[string][]string {
 			"agent/settings", "scanner/repo", "scanner/scope",
 		},
 		"scanner/ci": {
-			"internal/disk", "scanner", "scanner/failure", "scanner/repo", "verdict", "verdict/code", "verdict/output",
+			"internal/disk", "scanner/failure", "scanner/repo", "verdict", "verdict/code", "verdict/output",
 			"verdict/report",
 		},
 		"scanner/attributes": {},
@@ -116,14 +118,13 @@ func rooms() map[string][]string {
 		},
 		"scanner/scope": {
 			"internal/disk", "rules", "rules/document", "rules/starter", "scanner", "scanner/ci", "scanner/failure",
-			"scanner/judges", "scanner/repo", "scanner/uncommitted", "verdict",
+			"scanner/judges", "scanner/repo", "scanner/uncommitted", "scanner/worktree", "verdict",
 		},
 		"scanner/setup": {
-			"internal/disk", "rules", "rules/document", "rules/starter", "scanner", "scanner/repo", "scanner/scope",
-			"scanner/worktree",
+			"internal/disk", "rules", "rules/document", "rules/starter", "scanner/repo", "scanner/scope", "scanner/worktree",
 		},
-		"scanner/uncommitted": {"internal/disk", "scanner", "scanner/repo", "scanner/worktree"},
-		"scanner/worktree":    {"golang.org/x/sys/unix"},
+		"scanner/uncommitted": {"internal/disk", "scanner/repo", "scanner/worktree"},
+		"scanner/worktree":    {"internal/disk", "verdict", "golang.org/x/sys/unix"},
 		"verdict":             {},
 		"verdict/code":        {},
 		"verdict/linehash":    {},
@@ -222,32 +223,41 @@ func TestImports(t *testing.T) {
 	}
 }
 
-// TestEnvironment: the program reads its environment in one file of the door, and git's own variables in scanner/repo.
-// Every other room takes values.
-func TestEnvironment(t *testing.T) {
-	const door = "cmd/policyscan/environment.go"
-	readers := []string{"Getenv", "LookupEnv", "Environ", "ExpandEnv", "Setenv", "Unsetenv"}
-	seen := false
+// TestDoor: the process's own things are touched in few places: its environment in one file of the door, and git's own
+// variables in scanner/repo; its streams, arguments and exit in main. Every other room takes values.
+func TestDoor(t *testing.T) {
+	const door, repository = "cmd/policyscan/", "scanner/repo/"
+	at := map[string][]string{} // where a name of package os may be used: files, or folders that end in /
+	for _, name := range []string{"Getenv", "LookupEnv", "Environ", "ExpandEnv", "Setenv", "Unsetenv", "Clearenv"} {
+		at[name] = []string{door + "environment.go", repository}
+	}
+	for _, name := range []string{"Stdin", "Stdout", "Stderr", "Args", "Exit"} {
+		at[name] = []string{door + "main.go", "verdict/output/stdout.go"}
+	}
+	used := map[string]bool{}
 	for _, s := range sources(t, token.NewFileSet()) {
-		if s.test() || inLab(s.room) || s.room == "scanner/repo" || s.room == "internal/memdir" {
+		if s.test() || inLab(s.room) || s.room == "internal/memdir" { // which only tests import
 			continue
 		}
 		ast.Inspect(s.syntax, func(n ast.Node) bool {
 			x, ok := n.(*ast.SelectorExpr)
-			if !ok || !slices.Contains(readers, x.Sel.Name) {
+			if !ok {
 				return true
 			}
-			if pkg, ok := x.X.(*ast.Ident); ok && (pkg.Name == "os" || pkg.Name == "syscall") {
-				seen = seen || s.name == door
-				if s.name != door {
-					t.Errorf("%s calls %s.%s; %s reads the environment", s.name, pkg.Name, x.Sel.Name, door)
-				}
+			if pkg, ok := x.X.(*ast.Ident); !ok || pkg.Name != "os" && pkg.Name != "syscall" || at[x.Sel.Name] == nil {
+				return true
+			}
+			used[x.Sel.Name] = true
+			if !slices.ContainsFunc(at[x.Sel.Name], func(place string) bool { return strings.HasPrefix(s.name, place) }) {
+				t.Errorf("%s uses os.%s, which is for %q", s.name, x.Sel.Name, at[x.Sel.Name])
 			}
 			return true
 		})
 	}
-	if !seen {
-		t.Errorf("%s reads nothing", door)
+	for _, name := range []string{"Getenv", "Environ", "Stdin", "Stdout", "Stderr", "Args", "Exit"} {
+		if !used[name] {
+			t.Errorf("nothing uses os.%s: the check sees nothing", name)
+		}
 	}
 }
 

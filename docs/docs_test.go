@@ -11,7 +11,8 @@
 //	```sh        for the reader: each "go run ./cmd/policyscan" in it must be understood
 //
 // The sessions of a page are one story, in a folder that holds a .git and a copy of
-// examples. A line before a block, "<!-- file: NAME -->", writes the block there;
+// examples, and run in one shell: each begins in the folder in which the last one ended.
+// A line before a block, "<!-- file: NAME -->", writes the block there;
 // "<!-- file: NAME; refused -->" says that it is a rule file that does not load. A
 // line "<!-- worked: KIND -->" before a table has its rows computed again.
 //
@@ -174,32 +175,32 @@ func commandsOf(b *block) ([]command, error) {
 // next is between the outputs of two commands.
 const next = "\x01next\x01\n"
 
-// session runs commands in one shell, in dir, and returns the output of each.
-func session(dir string, commands []command) ([][]string, error) {
+// session runs commands in one shell, in dir, and returns the output of each and the folder in which the last one ended.
+func session(home, dir string, commands []command) (outputs [][]string, end string, err error) {
 	var script strings.Builder
 	for _, c := range commands {
 		// The exit status stays what it was, for a "$ echo $?" that follows.
 		fmt.Fprintf(&script, "{ %s\n}; s=$?; printf '\\001next\\001\\n'; (exit $s)\n", c.script)
 	}
-	script.WriteString("true\n")
+	script.WriteString("pwd\n")
 	cmd := exec.Command("sh", "-c", script.String())
 	cmd.Dir = dir
-	cmd.Env = environment(dir)
+	cmd.Env = environment(home)
 	out, err := cmd.CombinedOutput()
 	if err != nil {
-		return nil, fmt.Errorf("%w\n%s", err, out)
+		return nil, "", fmt.Errorf("%w\n%s", err, out)
 	}
 	parts := strings.Split(string(out), next)
-	if len(parts) != len(commands)+1 || parts[len(parts)-1] != "" {
-		return nil, fmt.Errorf("%d commands gave %d outputs:\n%s", len(commands), len(parts)-1, out)
+	if len(parts) != len(commands)+1 {
+		return nil, "", fmt.Errorf("%d commands gave %d outputs:\n%s", len(commands), len(parts)-1, out)
 	}
-	outputs := make([][]string, len(commands))
+	outputs = make([][]string, len(commands))
 	for i := range commands {
 		if text := strings.TrimSuffix(parts[i], "\n"); text != "" {
 			outputs[i] = strings.Split(text, "\n")
 		}
 	}
-	return outputs, nil
+	return outputs, strings.TrimSuffix(parts[len(commands)], "\n"), nil
 }
 
 // environment is that of the reader of a manual.
@@ -251,7 +252,7 @@ func story(dir, page, text string) (differ []string, ran int, rewritten string, 
 		return nil, 0, "", err
 	}
 	lines := strings.Split(text, "\n")
-	shift := 0
+	shift, at := 0, dir
 	for i := range list {
 		b := &list[i]
 		if name := b.notes["file"]; name != "" {
@@ -270,10 +271,11 @@ func story(dir, page, text string) (differ []string, ran int, rewritten string, 
 		if err != nil {
 			return nil, 0, "", err
 		}
-		outputs, err := session(dir, commands)
+		outputs, end, err := session(dir, at, commands)
 		if err != nil {
 			return nil, 0, "", fmt.Errorf("%s: %w", b.place(), err)
 		}
+		at = end
 		for k, c := range commands {
 			ran++
 			if same(c.want, outputs[k]) {
@@ -360,6 +362,7 @@ func TestSessionsFindMistakes(t *testing.T) {
 		{"a line less", page("$ echo a\na\nb\n"), 1},
 		{"no output", page("$ echo a\n"), 1},
 		{"other output", page("$ echo a\nb\n$ echo b\nb\n"), 1},
+		{"goes on in the folder", page("$ mkdir a && cd a\n") + page("$ basename \"$PWD\"\na\n"), 0},
 		{"other status", page("$ policyscan schema none >/dev/null 2>&1\n$ echo $?\n0\n"), 1},
 		{"no such program", page("$ policyscam\n"), 1},
 	} {

@@ -9,7 +9,7 @@
 //
 // A rule has globs and patterns. Which files a rule selects depends on
 // their paths alone ([Rule.Selects], and [Bundle.Selecting] for all rules at once); what a
-// pattern means in a file's content is the business of package scanner.
+// pattern means in a file's content is the business of package scanner/match.
 //
 // # How a rule file is read
 //
@@ -99,7 +99,7 @@ type Rule struct {
 	expressions      bool      // the file can have them: it is of 0.2
 }
 
-// places are where the globs and items of a rule stand in its file.
+// places are where the globs and items of a rule are in its file.
 type places struct {
 	files, exclude, patterns, required, forbiddenFiles, requiredFiles []document.Place
 }

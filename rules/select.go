@@ -251,7 +251,7 @@ func newFileExcludes(b *Bundle) []fileExclude {
 	return all
 }
 
-// Same reports whether two rules say the same, wherever they stand: the exclude of a file counts as that of its rules.
+// Same reports whether two rules say the same, wherever they are: the exclude of a file counts as that of its rules.
 func (r *Rule) Same(o Rule) bool {
 	return r.ID == o.ID && r.Type == o.Type && r.Title == o.Title &&
 		slices.Equal(r.Files, o.Files) && slices.Equal(r.Excludes(), o.Excludes()) && r.PathCase == o.PathCase &&

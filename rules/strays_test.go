@@ -110,7 +110,7 @@ func (v vanishing) Open(name string) (fs.File, error) {
 	return v.Files.Open(name)
 }
 
-// TestVanishing: a rule file that is there when the folder is listed, and not when it is read, is not a file that needs
+// TestVanishing: a rule file that is there when the folder is listed, and not when it is read, is not a file that need
 // not be there.
 func TestVanishing(t *testing.T) {
 	files := Files{BoundariesFile: []byte(goodBoundaries), InvariantsFile: []byte(goodInvariants),

@@ -13,32 +13,10 @@ import (
 	"github.com/policyscan/policyscan/verdict/code"
 )
 
-// A Comparison is two commits of which the second is judged by what it changes.
-type Comparison struct {
-	Base, Head repo.Hash
-	MergeBases []repo.Hash // at least one, in byte order
-	// The head takes the place of the base and lacks commits of it, as after a forced push. What
-	// differs from the base is judged, too: what those commits had removed is there again.
-	Replaces bool
-}
-
-// Compare relates the commits that two names mean. Commits that cannot be related
-// (unknown, ambiguous, unrelated, beyond the boundary of a shallow clone) are an error.
-func Compare(r *repo.Repository, base, head string) (c Comparison, err error) {
-	if c.Base, err = r.Commit(base); err != nil {
-		return c, err
-	}
-	if c.Head, err = r.Commit(head); err != nil {
-		return c, err
-	}
-	c.MergeBases, err = r.MergeBases(c.Base, c.Head)
-	return c, err
-}
-
 // Changes returns the tree of what a comparison's head adds, modifies or renames
 // against each of the merge bases (and the base that it replaces), of scope diff. Contents are the head's blobs. base
 // is the base as the user named it, strategy how base and head were found; see [verdict.Scope].
-func Changes(r *repo.Repository, c Comparison, base, strategy string) Tree {
+func Changes(r *repo.Repository, c repo.Comparison, base, strategy string) Tree {
 	scope := verdict.Scope{
 		Mode: "diff", Base: base, BaseCommit: c.Base.String(), HeadCommit: c.Head.String(), Strategy: strategy,
 	}
@@ -47,7 +25,7 @@ func Changes(r *repo.Repository, c Comparison, base, strategy string) Tree {
 	}
 	return &gitTree{r, scope, func() (head checkout.Snapshot, bases []checkout.Snapshot, err error) {
 		if len(c.MergeBases) != 1 || c.MergeBases[0] != c.Head || c.Replaces {
-			return c.states(r)
+			return states(r, c)
 		}
 		if head.Tree, err = r.Tree(c.Head); err == nil { // which files are required of, all the same
 			err = &verdict.Error{Code: code.Empty, Message: fmt.Sprintf("the head adds no commit to %q; "+
@@ -58,7 +36,8 @@ func Changes(r *repo.Repository, c Comparison, base, strategy string) Tree {
 }
 
 // states returns what is judged, and what it is compared with: each merge base, and a base that the head replaces.
-func (c Comparison) states(r *repo.Repository) (head checkout.Snapshot, bases []checkout.Snapshot, err error) {
+// What differs from that base is judged, too: what the commits that the head lacks had removed is there again.
+func states(r *repo.Repository, c repo.Comparison) (head checkout.Snapshot, bases []checkout.Snapshot, err error) {
 	if head.Tree, err = r.Tree(c.Head); err != nil {
 		return head, nil, err
 	}

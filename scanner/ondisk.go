@@ -2,12 +2,10 @@ package scanner
 
 import (
 	"fmt"
-	"path/filepath"
 
 	"github.com/policyscan/policyscan/internal/disk"
 	"github.com/policyscan/policyscan/scanner/repo"
 	"github.com/policyscan/policyscan/scanner/worktree"
-	"github.com/policyscan/policyscan/verdict"
 )
 
 // OpenFolder opens a folder and returns the tree of all its files, of scope full. Where submodules are is known from
@@ -39,7 +37,7 @@ func OpenListed(dir string, entries []string) (Tree, func(), error) {
 func OpenTracked(dir string, idx *repo.Index) (Tree, func(), error) {
 	root, err := worktree.Open(dir)
 	if err != nil {
-		return nil, func() {}, NoRoot(err)
+		return nil, func() {}, worktree.NoRoot(err)
 	}
 	return tracked(root, idx), root.Close, nil
 }
@@ -48,7 +46,7 @@ func OpenTracked(dir string, idx *repo.Index) (Tree, func(), error) {
 func openAround(dir string) (root, repository *worktree.Root, within string, done func(), err error) {
 	root, err = worktree.Open(dir)
 	if err != nil {
-		return nil, nil, "", func() {}, NoRoot(err)
+		return nil, nil, "", func() {}, worktree.NoRoot(err)
 	}
 	at, within, err := repo.Around(dir)
 	if err != nil || within == "" {
@@ -60,28 +58,4 @@ func openAround(dir string) (root, repository *worktree.Root, within string, don
 		return root, nil, "", root.Close, err
 	}
 	return root, repository, within, func() { repository.Close(); root.Close() }, nil
-}
-
-// NoRoot is the error of a folder to scan that cannot be opened.
-func NoRoot(err error) error {
-	return fmt.Errorf("the folder to scan cannot be opened: %w", disk.Cause(err))
-}
-
-// PathIn returns the path that a file has in the tree under root; false if it is not in it. Both are as the system
-// opens them. The file need not be there, and is never a link; the folders may be links.
-func PathIn(root, file string) (path string, in bool, err error) {
-	folder, name := filepath.Split(file)
-	dir, err := disk.Real(folder)
-	if err != nil {
-		return "", false, fmt.Errorf(`cannot determine whether "%s" is in the folder to scan: %w`,
-			verdict.Visible(file), disk.Cause(err))
-	}
-	if root, err = disk.Real(root); err != nil {
-		return "", false, NoRoot(err)
-	}
-	rel, err := filepath.Rel(root, filepath.Join(dir, name))
-	if err != nil || !filepath.IsLocal(rel) {
-		return "", false, nil // without a way from one to the other, it is not in the tree
-	}
-	return filepath.ToSlash(rel), true, nil
 }

@@ -64,7 +64,7 @@ func JSON(v any) ([]byte, error) {
 	if err := enc.Encode(v); err != nil {
 		return nil, err
 	}
-	return escapeJSON(b.Bytes()), nil
+	return EscapeJSON(b.Bytes()), nil
 }
 
 // OrEmpty returns s, never nil: an absent list is [] in the document.
@@ -75,10 +75,10 @@ func OrEmpty[T any](s []T) []T {
 	return s
 }
 
-// escapeJSON writes as \u escapes the characters that encoding/json leaves and
+// EscapeJSON writes as \u escapes the characters that encoding/json leaves and
 // that are not safe to print, and the middle of "##[". In JSON text all of these
-// stand within strings.
-func escapeJSON(text []byte) []byte {
+// are within strings.
+func EscapeJSON(text []byte) []byte {
 	out := make([]byte, 0, len(text))
 	for i := 0; i < len(text); {
 		r, n := utf8.DecodeRune(text[i:])

@@ -42,7 +42,7 @@ func replaceHidden(s string, write func(*strings.Builder, rune)) string {
 }
 
 // Shown reports whether a terminal draws r as its own mark. Go's own table
-// of printable characters leaves out control, format, private and unassigned
+// of printable characters skips control, format, private and unassigned
 // characters and every space but U+0020; what is drawn as nothing is added here.
 func Shown(r rune) bool {
 	return unicode.IsPrint(r) && !unicode.Is(unicode.Other_Default_Ignorable_Code_Point, r) &&

@@ -24,7 +24,7 @@ const (
 	Fail Outcome = "FAIL"
 )
 
-// Verdict is the document verdict.json. Its fields stand in the order of the
+// Verdict is the document verdict.json. Its fields are in the order of the
 // file. No list is ever null there; an absent text is "".
 type Verdict struct {
 	SchemaVersion string  `json:"schema_version"`

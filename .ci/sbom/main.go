@@ -1,4 +1,4 @@
-// Command sbom writes the bill of materials of a Go program, read out of the program:
+// Command sbom writes the bill of materials of a Go program, as recorded in the binary:
 //
 //	go run ./.ci/sbom PROGRAM FILE
 //

@@ -1,7 +1,7 @@
 // Package ask asks the person at the terminal whether a call of an agent may run.
 //
-// The question goes to the terminal that the program was started from, wherever standard input and output lead, and
-// shows what the agent wants to run first: [Person]. Only y or yes is a yes. Everything else is a no, and so is an
+// [Question.Person] first shows what the agent wants to run, and then asks, on the terminal that the program was
+// started from, wherever standard input and output lead. Only y or yes is a yes. Everything else is a no, and so is an
 // answer that takes longer than [Patience].
 //
 // # Limits
@@ -21,29 +21,29 @@ import (
 	"time"
 
 	"github.com/policyscan/policyscan/agent/call"
-	"github.com/policyscan/policyscan/agent/dialect/sigmashake"
 	"github.com/policyscan/policyscan/internal/disk"
 )
 
-// CheckMode returns an error for a mode in which policyscan cannot ask. "" leaves the choice to others.
-func CheckMode(mode string) error {
-	switch m := sigmashake.AskMode(mode); m {
-	case "", sigmashake.TTY, sigmashake.Agent:
+// A Mode is how a person is asked when a call rule says ask. "" leaves the choice to others.
+type Mode string
+
+// The modes.
+const (
+	TTY       Mode = "tty"       // policyscan asks, at the terminal
+	Agent     Mode = "agent"     // the agent asks, with its own question
+	Dashboard Mode = "dashboard" // SigmaShake's web server asks; policyscan has none
+)
+
+// CheckMode returns an error for a mode in which policyscan cannot ask.
+func CheckMode(mode Mode) error {
+	switch mode {
+	case "", TTY, Agent:
 		return nil
-	case sigmashake.Dashboard:
+	case Dashboard:
 		return errors.New("the ask mode dashboard needs a service to which the question is sent, " +
 			"and policyscan uses no network; set tty or agent")
 	}
-	return fmt.Errorf("--ask-mode is %q; choose one of %s, %s", mode, sigmashake.TTY, sigmashake.Agent)
-}
-
-// CheckConfig returns an error if policyscan cannot ask as sigmashake's settings say, in a file that messages call
-// shown.
-func CheckConfig(config sigmashake.Config, shown string) error {
-	if err := CheckMode(string(config.AskMode)); err != nil {
-		return fmt.Errorf("%s: %w", shown, err)
-	}
-	return nil
+	return fmt.Errorf("--ask-mode is %q; choose one of %s, %s", mode, TTY, Agent)
 }
 
 // Patience is how long a person has to answer. After it, the answer is no.

@@ -8,8 +8,8 @@ import (
 	"github.com/policyscan/policyscan/internal/disk"
 	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/rules/document"
-	"github.com/policyscan/policyscan/scanner"
 	"github.com/policyscan/policyscan/scanner/scope"
+	"github.com/policyscan/policyscan/scanner/worktree"
 )
 
 // Root returns the folder from which a bundle's globs count: the one that --root names or, without it, the root of the
@@ -52,7 +52,7 @@ func OfRepository(root string) (*Gate, error) {
 func New(all scope.Policies, root string) (*Gate, error) {
 	root, err := disk.Real(root)
 	if err != nil {
-		return nil, scanner.NoRoot(err)
+		return nil, worktree.NoRoot(err)
 	}
 	g := &Gate{Bundle: rules.Join(all.Bundles()...), Root: root}
 	for i := range all {

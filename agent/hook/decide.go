@@ -6,7 +6,6 @@ import (
 
 	"github.com/policyscan/policyscan/agent/ask"
 	"github.com/policyscan/policyscan/agent/callrules"
-	"github.com/policyscan/policyscan/agent/dialect/sigmashake"
 	"github.com/policyscan/policyscan/agent/gate"
 	"github.com/policyscan/policyscan/agent/protocol"
 )
@@ -26,7 +25,7 @@ func (h *Hook) ruling(person context.Context, e *protocol.Event, j judgement) ru
 	switch {
 	case out.Effect.Rank() == 2:
 		r.decision = protocol.Decision{Permission: protocol.Deny, Reason: reason}
-	case out.Effect == callrules.Ask && j.askMode == sigmashake.Agent:
+	case out.Effect == callrules.Ask && j.askMode == ask.Agent:
 		r.decision = protocol.Decision{Permission: protocol.Ask, Reason: reason}
 	case out.Effect == callrules.Ask:
 		r.decision, r.approved = h.askedAtTerminal(person, e, j)

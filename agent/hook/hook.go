@@ -26,9 +26,9 @@ import (
 	"runtime/debug"
 	"time"
 
+	"github.com/policyscan/policyscan/agent/ask"
 	"github.com/policyscan/policyscan/agent/call"
 	"github.com/policyscan/policyscan/agent/dialect"
-	"github.com/policyscan/policyscan/agent/dialect/sigmashake"
 	"github.com/policyscan/policyscan/agent/gate"
 	"github.com/policyscan/policyscan/agent/protocol"
 	"github.com/policyscan/policyscan/internal/disk"
@@ -43,9 +43,9 @@ type Hook struct {
 	Policy []string      // bundles, or only [NoPolicy]; their names count from the root. None: the bundle in the root
 	Root   string        // from which globs count; "": the root of the repository around the agent's project
 
-	SendAllow      bool               // answer allow if a rule allows the call or a person approved it
-	AllowRuleEdits bool               // guard nothing
-	AskMode        sigmashake.AskMode // how a person is asked; "": as sigmashake's settings say, or by the agent
+	SendAllow      bool     // answer allow if a rule allows the call or a person approved it
+	AllowRuleEdits bool     // guard nothing
+	AskMode        ask.Mode // how a person is asked; "": as sigmashake's settings say, or by the agent
 
 	Timeout  time.Duration // for a judgement, without the wait for a person
 	State    string        // folder of what is remembered about sessions; "": the default one

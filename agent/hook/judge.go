@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/policyscan/policyscan/agent/ask"
 	"github.com/policyscan/policyscan/agent/callrules"
 	"github.com/policyscan/policyscan/agent/dialect/sigmashake"
 	"github.com/policyscan/policyscan/agent/gate"
@@ -24,7 +25,7 @@ const NoPolicy = "none"
 // A judgement is the result of judging a call, before a person is asked, and how one would be asked.
 type judgement struct {
 	*gate.Result
-	askMode sigmashake.AskMode
+	askMode ask.Mode
 }
 
 // judge judges the call by the gates of the roots of the agent's project, and of other repositories.
@@ -63,7 +64,7 @@ func (h *Hook) judge(
 		return judgement{}, aboutCall{err}
 	}
 	mode, err := h.applySafety(e, r, roots[0])
-	return judgement{r, cmp.Or(h.AskMode, mode, sigmashake.Agent)}, err
+	return judgement{r, cmp.Or(h.AskMode, mode, ask.Agent)}, err
 }
 
 // roots returns the folders whose bundles judge what the agent writes.

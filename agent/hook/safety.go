@@ -18,7 +18,7 @@ const breakerEnv = "SSG_HOOK_CIRCUIT_BREAKER"
 
 // applySafety applies sigmashake's loop guard and circuit breaker to a result, and returns how its rules ask, if one
 // of them does. It does nothing if none of its rules judged the call.
-func (h *Hook) applySafety(e *protocol.Event, r *gate.Result, root string) (mode sigmashake.AskMode, err error) {
+func (h *Hook) applySafety(e *protocol.Event, r *gate.Result, root string) (mode ask.Mode, err error) {
 	if !r.Remembers() {
 		return "", nil
 	}
@@ -64,7 +64,7 @@ func duplicateEvent(a *protocol.Agent, e *protocol.Event) bool {
 func (h *Hook) sigmashake(root string) (sigmashake.Config, error) {
 	config, _, err := sigmashake.LoadConfig(root, sigmashake.ConfigFile)
 	if err == nil && h.AskMode == "" {
-		err = ask.CheckConfig(config, sigmashake.ConfigFile)
+		err = config.Check(sigmashake.ConfigFile)
 	}
 	return config, err
 }

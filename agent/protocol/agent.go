@@ -7,8 +7,8 @@
 //
 // # Failing closed
 //
-// Input that cannot be read is an error of [Agent.Read], and [Agent.Answer] without an event is the deny
-// that the agent takes for any of its events. The hook must exit with status 0: with any other
+// Input that cannot be read is an error of [Agent.Read], and [Agent.Answer] without an event is a denial
+// that is valid for every event of the agent. The hook must exit with status 0: with any other
 // status most agents ignore the document. Every agent except Cursor lets a call go on when its hook
 // takes longer than the settings allow, so a hook needs its own time limit, below that.
 //

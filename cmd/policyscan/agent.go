@@ -24,7 +24,7 @@ type agentHooks struct {
 	ClaudeCode agentHookCmd `cmd:"" name:"claude-code" help:"Check a call of Claude Code."`
 	Codex      agentHookCmd `cmd:"" help:"Check a call of Codex."`
 	Gemini     agentHookCmd `cmd:"" help:"Check a call of Gemini CLI."`
-	Copilot    agentHookCmd `cmd:"" help:"Check a call of Copilot."`
+	Copilot    agentHookCmd `cmd:"" help:"Check a call of GitHub Copilot."`
 	Cursor     agentHookCmd `cmd:"" help:"Check a call of Cursor."`
 }
 

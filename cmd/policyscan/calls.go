@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 
-	"github.com/policyscan/policyscan/agent/ask"
 	"github.com/policyscan/policyscan/agent/dialect"
 	"github.com/policyscan/policyscan/agent/dialect/sigmashake"
 	"github.com/policyscan/policyscan/rules/document"
@@ -12,9 +11,9 @@ import (
 
 // callsFlag has the flags that name call rules.
 type callsFlag struct {
-	Calls   []string          `placeholder:"FILE" sep:"none" help:"${calls}"`
-	Dialect string            `placeholder:"NAME" help:"${calls_dialect}"`
-	Define  map[string]string `placeholder:"NAME=VALUE" mapsep:"none" help:"${calls_define}"`
+	Calls   []string          `placeholder:"FILE" sep:"none" help:"@calls"`
+	Dialect string            `placeholder:"NAME" help:"@calls_dialect"`
+	Define  map[string]string `placeholder:"NAME=VALUE" mapsep:"none" help:"@calls_define"`
 }
 
 // files returns the call rules that the flags name.
@@ -84,7 +83,7 @@ func validateSigmashake(std streams) error {
 	case err != nil || !there:
 		return err
 	}
-	if err := ask.CheckConfig(config, shown); err != nil {
+	if err := config.Check(shown); err != nil {
 		return err
 	}
 	breaker := "off"

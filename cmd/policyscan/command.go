@@ -86,7 +86,7 @@ func dispatch(args []string, std streams, help io.Writer) int {
 				command, err = "", fmt.Errorf("%q is neither a folder nor a command%s", args[0], near)
 			}
 		}
-		complain(std.err, fmt.Errorf("%w; see policyscan%s --help", err, strings.TrimRight(" "+command, " ")))
+		complain(std.err, seeHelp(unshortened(err, parser.Model.Node, command), command))
 		return exitUndecided
 	}
 	return finish(std, ctx.Run(std, parser))
@@ -97,7 +97,7 @@ func newParser(c any, std streams) (*kong.Kong, error) {
 		kong.Name("policyscan"),
 		kong.Description(manual.Description),
 		kong.DefaultEnvars("POLICYSCAN"),
-		helpTexts(),
+		kong.PostBuild(expandHelps),
 		kong.Writers(std.out, std.err),
 		kong.Exit(func(int) { panic(stop{}) }),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true, WrapUpperBound: 90}),
@@ -131,14 +131,10 @@ func voidOutputs(parser *kong.Kong, args []string) {
 			files = append(files, fmt.Sprint(ctx.FlagValue(flag)))
 		}
 	}
-	files = slices.DeleteFunc(files, func(name string) bool { return name == "" })
-	if len(files) == 0 && flag.Reset() == nil && flag.Target.String() != "" { // as its variable says
-		files = []string{flag.Target.String()}
+	if strings.Join(files, "") == "" && flag.Reset() == nil {
+		files = []string{flag.Target.String()} // as its variable says
 	}
-	if len(files) == 0 {
-		files = scope.VerdictFiles(gitEnvironment())
-	}
-	replaceOldVerdict(files...)
+	replaceOldVerdict(scope.VerdictFiles(gitEnvironment(), files...)...)
 }
 
 // replaceOldVerdict replaces the verdict of an earlier run in files where this one would have written its own.

@@ -7,10 +7,12 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/policyscan/policyscan/scanner/ci"
 	"github.com/policyscan/policyscan/scanner/repo"
 )
 
-// The program reads its environment in this file alone. The variables of flags are kong's to read.
+// The program reads its environment here. Kong reads the variables of flags, and package scanner/repo those of git
+// that say where its index, objects and settings are. TestDoor checks that nothing else does.
 
 // getenv returns the value of a variable, for what reads variables that others name.
 func getenv(name string) string { return os.Getenv(name) }
@@ -20,11 +22,12 @@ func gitEnvironment() repo.Environment {
 	return repo.Environment{GitDir: getenv("GIT_DIR"), WorkTree: getenv("GIT_WORK_TREE")}
 }
 
-// obeyed reports whether a GitHub Actions runner looks for workflow commands in what the program prints.
+// obeyed reports whether a GitHub Actions runner looks for workflow commands in what the program prints. Any value
+// counts, unlike in [inWorkflow]: a command that is defused for nobody does no harm, and one that is obeyed does.
 func obeyed() bool { return getenv("GITHUB_ACTIONS") != "" }
 
 // inWorkflow reports whether the program runs in a workflow of GitHub Actions.
-func inWorkflow() bool { return getenv("GITHUB_ACTIONS") == "true" }
+func inWorkflow() bool { return ci.InGitHub(getenv) }
 
 // monochrome reports whether a terminal is not to be sent colours.
 func monochrome() bool { return getenv("NO_COLOR") != "" || getenv("TERM") == "dumb" }

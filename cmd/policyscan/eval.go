@@ -10,30 +10,30 @@ import (
 	"github.com/policyscan/policyscan/agent/ask"
 	"github.com/policyscan/policyscan/agent/call"
 	"github.com/policyscan/policyscan/agent/callrules"
-	"github.com/policyscan/policyscan/agent/dialect/sigmashake"
 	"github.com/policyscan/policyscan/agent/gate"
+	"github.com/policyscan/policyscan/verdict"
 )
 
 // evalCmd judges tool calls.
 type evalCmd struct {
 	callsFlag `embed:""`
-	Policy    []string `placeholder:"DIR" sep:"none" help:"${eval_policy}"`
-	Root      string   `placeholder:"DIR" help:"${eval_root}"`
+	Policy    []string `placeholder:"DIR" sep:"none" help:"@eval_policy"`
+	Root      string   `placeholder:"DIR" help:"@eval_root"`
 	Explain   bool     `help:"Explain each decision, for a person to read."`
 	Trace     bool     `help:"Add to each outcome how it came about."`
 	Latency   bool     `help:"Add to each outcome how long it took, in milliseconds: latency_ms."`
-	AskMode   string   `placeholder:"MODE" aliases:"ask_mode" help:"${eval_ask_mode}"`
+	AskMode   string   `placeholder:"MODE" aliases:"ask_mode" help:"@eval_ask_mode"`
 }
 
 // Help returns the text below the flags.
 func (*evalCmd) Help() string {
-	return `Reads one call on each line of standard input, as JSON:
+	return `Reads one call on each line of standard input, as JSON in one of three forms:
   {"tool": "Bash", "input": {"command": "ls"}}
+  what an agent gives its hooks
+  a request in evaluator's form, which has tool_name
 
-with agent_id and cwd if they are known; or what an agent gives its hooks; or a
-request in evaluator's form, with tool_name and any other members. Prints
-one outcome for each, as JSON.
-See docs/dialects.md.
+The first form may also have agent_id and cwd.
+Prints one outcome for each call, as JSON. See docs/dialects.md.
 
 Exit status: 0 every call is allowed; 1 one is not; 2 the rules or a call are not
 valid, or there is no call.`
@@ -41,7 +41,7 @@ valid, or there is no call.`
 
 // Run judges the calls on standard input.
 func (c *evalCmd) Run(std streams) error {
-	if err := ask.CheckMode(c.AskMode); err != nil {
+	if err := ask.CheckMode(ask.Mode(c.AskMode)); err != nil {
 		return err
 	}
 	g, err := c.gate()
@@ -116,7 +116,7 @@ func (c *evalCmd) judge(std streams, g *gate.Gate, line []byte) (bool, error) {
 	}
 	out := r.Outcome()
 	took := time.Since(began)
-	if out.Effect == callrules.Ask && sigmashake.AskMode(c.AskMode) == sigmashake.TTY {
+	if out.Effect == callrules.Ask && ask.Mode(c.AskMode) == ask.TTY {
 		question := ask.Question{Call: asked, Reason: r.Reason(), Safe: safe}
 		approved, err := question.Person(context.Background())
 		if err != nil {
@@ -147,5 +147,5 @@ func (c *evalCmd) judge(std streams, g *gate.Gate, line []byte) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	return allowed, print(std.out, "%s", text)
+	return allowed, print(std.out, "%s", verdict.EscapeJSON(text))
 }

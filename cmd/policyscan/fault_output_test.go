@@ -232,6 +232,7 @@ func TestVerdictThatCannotBeRead(t *testing.T) {
 // be the change's own.
 func TestOutputThroughALinkThatCannotBeDetermined(t *testing.T) {
 	t.Parallel()
+	needs(t, "git")
 	p := newProgram(t)
 	if out, err := exec.Command("git", "init", "-q", p.dir).CombinedOutput(); err != nil {
 		t.Fatalf("%v %s", err, out)

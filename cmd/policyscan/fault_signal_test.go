@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -41,6 +42,10 @@ func (p program) start(args ...string) *started {
 		p.t.Cleanup(func() { _ = r.Close(); _ = w.Close() })
 		s.cmd.Stdin = r
 	}
+	// Under nohup the program would be started with SIGHUP ignored, and a signal that comes early would be lost.
+	caught := make(chan os.Signal, 1)
+	signal.Notify(caught, syscall.SIGHUP)
+	p.t.Cleanup(func() { signal.Stop(caught) })
 	if err := s.cmd.Start(); err != nil {
 		p.t.Fatal(err)
 	}

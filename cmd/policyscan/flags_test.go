@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"io"
 	"path/filepath"
 	"reflect"
 	"strings"
@@ -129,6 +130,31 @@ func TestBrokenCommandLineVoidsVerdicts(t *testing.T) {
 		}
 		if got := strings.Join(voided, " "); got != c.want {
 			t.Errorf("%s %q replaces %q, not %q", c.env, c.args, got, c.want)
+		}
+	}
+}
+
+// TestModelIsSmall: the model of the command line is built at every start, and for an agent's hook before every call.
+// With kong's variables for the helps it has twice as many allocations.
+func TestModelIsSmall(t *testing.T) {
+	for what, c := range map[string]struct {
+		model func() any
+		most  float64
+	}{
+		"all commands": {func() any { return &commands{} }, 20_000},
+		"an agent's hook": {func() any {
+			return &struct {
+				Hook agentHookCmd `cmd:""`
+			}{}
+		}, 2_000},
+	} {
+		allocations := testing.AllocsPerRun(10, func() {
+			if _, err := newParser(c.model(), streams{out: io.Discard, err: io.Discard}); err != nil {
+				t.Fatal(err)
+			}
+		})
+		if allocations > c.most {
+			t.Errorf("%s: %.0f allocations, over %.0f", what, allocations, c.most)
 		}
 	}
 }

@@ -15,7 +15,7 @@ import (
 
 // helpCmd shows the help of a command, as --help does.
 type helpCmd struct {
-	Command []string `arg:"" optional:"" help:"${help_command}"`
+	Command []string `arg:"" optional:"" help:"@help_command"`
 }
 
 // Run shows the help of the command that is named.
@@ -25,10 +25,10 @@ func (c *helpCmd) Run(parser *kong.Kong) error {
 		child := childOf(node, word)
 		if child == nil {
 			if len(node.Children) == 0 {
-				return fmt.Errorf("%s has no subcommands; see policyscan%s --help", strings.TrimSpace(named), named)
+				return seeHelp(fmt.Errorf("%s has no subcommands", strings.TrimSpace(named)), named)
 			}
-			return fmt.Errorf("%s is not a command%s; see policyscan%s --help",
-				quoted(strings.TrimSpace(named+" "+word)), meant(word, node), named)
+			name := quoted(strings.TrimSpace(named + " " + word))
+			return seeHelp(fmt.Errorf("%s is not a command%s", name, meant(word, node)), named)
 		}
 		node, named = child, named+" "+child.Name
 	}
@@ -60,6 +60,34 @@ func mistypedCommand(node *kong.Node, args []string) string {
 		return ""
 	}
 	return meant(args[0], node)
+}
+
+// seeHelp adds to an error which help to read; "" is that of the program.
+func seeHelp(err error, command string) error {
+	see := "; see"
+	if strings.HasSuffix(err.Error(), "?") {
+		see = " See"
+	}
+	return fmt.Errorf("%w%s policyscan%s --help", err, see, strings.TrimRight(" "+strings.TrimSpace(command), " "))
+}
+
+// unshortened returns an error of kong's about a command that lacks its subcommand, with all of them: kong lists five.
+func unshortened(err error, node *kong.Node, command string) error {
+	for _, name := range strings.Fields(command) {
+		if node = childOf(node, name); node == nil {
+			return err
+		}
+	}
+	if !strings.HasPrefix(err.Error(), "expected one of ") || !strings.HasSuffix(err.Error(), ", ...") {
+		return err
+	}
+	var names []string
+	for _, child := range node.Children {
+		if !child.Hidden {
+			names = append(names, fmt.Sprintf("%q", child.Name))
+		}
+	}
+	return errors.New("expected one of " + strings.Join(names, ", "))
 }
 
 // commandTree returns the model of the whole command line; an empty one if there is an error.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -8,19 +9,21 @@ import (
 	"github.com/policyscan/policyscan/verdict/report"
 )
 
-// helpTexts are the helps of flags and arguments that do not fit on their line: of help:"${scan_allow}", scan_allow.
+// helpTexts are the helps of flags and arguments that do not fit on their line: of help:"@scan_allow", scan_allow.
 // The part before the _ is the command, or the group of flags that several commands have.
-func helpTexts() kong.Vars {
-	return kong.Vars{
+func helpTexts() map[string]string {
+	return map[string]string{
 		"scan_path": "Folder to scan; paths and globs count from it. " +
 			"Default: the root of the repository around the current folder, or the current folder.",
 		"scan_policy": "Folder that holds rules/, or builtin:infra. Repeatable: the rules of all are enforced. " +
 			"Default: .policyscan in the root, or the root.",
+		"scan_diff_base": "Scan only what HEAD changes since its merge base with REF, as committed. " +
+			"auto: the base that the CI system names.",
 		"scan_files_from": "Scan only the files that FILE lists (-: standard input), by lines or NUL-separated.",
 		"scan_output": "Where the verdict goes: a file, - for standard output, or none. " +
 			"Default: verdict.json in the root of the repository; with PATH, in the current folder.",
-		"scan_allow": "Explicitly allow: submodule, lfs-pointer, special-file, symlink or symlink=GLOB, " +
-			"encoding, encrypted, empty, partial. Repeatable.",
+		"scan_allow": "Accept what would otherwise be undecided: submodule, lfs-pointer, special-file, " +
+			"symlink or symlink=GLOB, encoding, encrypted, empty, partial. Repeatable.",
 		"scan_rule":    "Enforce only this rule, for debugging: the run is partial. Repeatable.",
 		"scan_exclude": "Exclude these paths from every rule, for debugging: the run is partial. Repeatable.",
 
@@ -44,7 +47,7 @@ func helpTexts() kong.Vars {
 		"eval_root": "Folder from which the bundle's globs count. " +
 			"Default: for each call the root of the repository around its cwd.",
 		"eval_ask_mode": "With tty: ask a person at the terminal about each call that needs one. " +
-			"Default: print that it does.",
+			"Default: only report that the call needs a person.",
 		"test_scenarios": "Calls, and what is expected of them: a line of JSON for each. Repeatable.",
 		"test_root": "Folder from which the bundle's globs count for the scenarios. " +
 			"Default: for each the root of the repository around its cwd.",
@@ -67,6 +70,22 @@ func helpTexts() kong.Vars {
 		"hook_log_input": "Also write the texts of the calls, up to 4 KiB of each. " +
 			"Default: their lengths and hashes.",
 		"hook_serve": "Keep running: a call on each line of standard input, " +
-			"an answer on each line of standard output. Changed rules are loaded.",
+			"an answer on each line of standard output. Rules are reloaded when they change.",
 	}
+}
+
+// expandHelps puts these texts in the place of their names. As variables of kong they would take twice as long as the
+// rest of the model, at every start: kong expands each variable again for each flag.
+func expandHelps(k *kong.Kong) error {
+	texts := helpTexts()
+	return kong.Visit(k.Model, func(node kong.Visitable, next kong.Next) error {
+		if v, ok := node.(*kong.Value); ok {
+			if name, named := strings.CutPrefix(v.Help, "@"); named {
+				if v.Help = texts[name]; v.Help == "" {
+					return fmt.Errorf("there is no text %q for the help of %s", name, v.Name)
+				}
+			}
+		}
+		return next(nil)
+	})
 }

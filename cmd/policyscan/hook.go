@@ -5,8 +5,8 @@ package main
 type hookCmd struct {
 	agentHooks `embed:""`
 
-	Install   hookInstallCmd   `cmd:"" help:"Write a hook: policyscan hook install git."`
-	Uninstall hookUninstallCmd `cmd:"" help:"Remove a hook: policyscan hook uninstall git."`
+	Install   hookInstallCmd   `cmd:"" help:"Install git's pre-commit hook, or the hook of an agent."`
+	Uninstall hookUninstallCmd `cmd:"" help:"Remove git's pre-commit hook, or the hook of an agent."`
 }
 
 type hookInstallCmd struct {

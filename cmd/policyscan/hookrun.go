@@ -14,7 +14,6 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/policyscan/policyscan/agent/ask"
-	"github.com/policyscan/policyscan/agent/dialect/sigmashake"
 	"github.com/policyscan/policyscan/agent/hook"
 	"github.com/policyscan/policyscan/agent/protocol"
 	"github.com/policyscan/policyscan/internal/disk"
@@ -24,17 +23,17 @@ import (
 // agentHookCmd judges a call of an agent before it runs. Its name is the agent's.
 type agentHookCmd struct {
 	callsFlag      `embed:""`
-	Policy         []string      `placeholder:"DIR" sep:"none" help:"${hook_policy}"`
-	Root           string        `placeholder:"DIR" help:"${hook_root}"`
-	SendAllow      bool          `help:"${hook_send_allow}"`
-	AllowRuleEdits bool          `help:"${hook_allow_rule_edits}"`
-	AskMode        string        `placeholder:"MODE" aliases:"ask_mode" help:"${hook_ask_mode}"`
+	Policy         []string      `placeholder:"DIR" sep:"none" help:"@hook_policy"`
+	Root           string        `placeholder:"DIR" help:"@hook_root"`
+	SendAllow      bool          `help:"@hook_send_allow"`
+	AllowRuleEdits bool          `help:"@hook_allow_rule_edits"`
+	AskMode        string        `placeholder:"MODE" aliases:"ask_mode" help:"@hook_ask_mode"`
 	AgentId        string        `placeholder:"ID" help:"The agent's id, if its hook does not give one."`
-	State          string        `placeholder:"DIR" help:"${hook_state}"`
-	Timeout        time.Duration `placeholder:"D" default:"8s" env:"-" help:"${hook_timeout}"`
-	Log            string        `placeholder:"FILE" help:"${hook_log}"`
-	LogInput       bool          `help:"${hook_log_input}"`
-	Serve          bool          `env:"-" help:"${hook_serve}"`
+	State          string        `placeholder:"DIR" help:"@hook_state"`
+	Timeout        time.Duration `placeholder:"D" default:"8s" env:"-" help:"@hook_timeout"`
+	Log            string        `placeholder:"FILE" help:"@hook_log"`
+	LogInput       bool          `help:"@hook_log_input"`
+	Serve          bool          `env:"-" help:"@hook_serve"`
 }
 
 // Help returns the text below the flags.
@@ -51,7 +50,7 @@ func (c *agentHookCmd) hook(std streams, a *protocol.Agent) *hook.Hook {
 	return &hook.Hook{
 		Agent: a, AgentID: c.AgentId,
 		Calls: c.files(), Policy: (&policyFlag{c.Policy}).named(), Root: c.Root,
-		SendAllow: c.SendAllow, AllowRuleEdits: c.AllowRuleEdits, AskMode: sigmashake.AskMode(c.AskMode),
+		SendAllow: c.SendAllow, AllowRuleEdits: c.AllowRuleEdits, AskMode: ask.Mode(c.AskMode),
 		Timeout: c.Timeout, State: c.State, Log: c.Log, LogInput: c.LogInput,
 		Version: version(), Around: surroundings(), Safe: safe,
 		Warn: func(err error) { complain(std.err, err) },
@@ -69,7 +68,7 @@ func (c *agentHookCmd) check() error {
 	case c.Log == "-":
 		return errors.New("--log is -, but standard output is for the answer; name a file, such as ./-")
 	}
-	return ask.CheckMode(c.AskMode)
+	return ask.CheckMode(ask.Mode(c.AskMode))
 }
 
 // Run answers one call, or with --serve all calls.

@@ -11,7 +11,7 @@ import (
 
 // initCmd writes a first bundle.
 type initCmd struct {
-	Path string `arg:"" optional:"" help:"${init_path}"`
+	Path string `arg:"" optional:"" help:"@init_path"`
 }
 
 // Help returns the text below the flags.

@@ -12,13 +12,13 @@ import (
 
 // manCmd prints the manual page.
 type manCmd struct {
-	Date string `placeholder:"YYYY-MM-DD" help:"${man_date}"`
+	Date string `placeholder:"YYYY-MM-DD" help:"@man_date"`
 }
 
 // Help returns the text below the flags.
 func (*manCmd) Help() string {
 	return `Examples:
-  policyscan man | man -l -                       read it
+  policyscan man | man -l -                                 read it
   policyscan man >/usr/local/share/man/man1/policyscan.1    install it`
 }
 

@@ -12,7 +12,7 @@ import (
 
 // A policyFlag names the bundles that a command enforces.
 type policyFlag struct {
-	Policy []string `placeholder:"DIR" sep:"none" help:"${scan_policy}"`
+	Policy []string `placeholder:"DIR" sep:"none" help:"@scan_policy"`
 }
 
 // named returns the bundles that are named: by the flag, or one on each line of the variable or the action's input.
@@ -41,7 +41,7 @@ func (f *policyFlag) flags() []string {
 
 // bundleArg has the argument and the flag that name a command's bundles.
 type bundleArg struct {
-	Dir    string   `arg:"" optional:"" help:"${bundle_dir}"`
+	Dir    string   `arg:"" optional:"" help:"@bundle_dir"`
 	Policy []string `placeholder:"DIR" sep:"none" help:"The same as the argument. Repeatable."`
 }
 

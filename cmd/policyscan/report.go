@@ -14,7 +14,7 @@ import (
 
 // reportFlag is the flag of every command that writes reports.
 type reportFlag struct {
-	Report []string `placeholder:"FORMAT" sep:"none" help:"${report}"`
+	Report []string `placeholder:"FORMAT" sep:"none" help:"@report"`
 }
 
 // reportCmd writes the reports of a verdict that was written before.

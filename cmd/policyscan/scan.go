@@ -20,29 +20,29 @@ import (
 
 // scanCmd has the flags of a scan.
 type scanCmd struct {
-	Path string `arg:"" optional:"" help:"${scan_path}"`
+	Path string `arg:"" optional:"" help:"@scan_path"`
 
 	policyFlag
-	DiffBase  string `placeholder:"REF" help:"Scan only what HEAD changes since its merge base with REF, as committed."`
+	DiffBase  string `placeholder:"REF" help:"@scan_diff_base"`
 	Head      string `placeholder:"REF" help:"With --diff-base: the commit to check, instead of HEAD."`
 	PolicyRef string `placeholder:"REF" help:"With --diff-base or --staged: use only the bundle of this commit."`
 	Staged    bool   `help:"Scan only what the next commit would change, as staged. For hooks."`
 	Tracked   bool   `help:"Scan only the files that git tracks, as they are on disk."`
-	FilesFrom string `placeholder:"FILE" help:"${scan_files_from}"`
+	FilesFrom string `placeholder:"FILE" help:"@scan_files_from"`
 	Stdin     bool   `help:"Scan standard input as one file, whose path --stdin-path gives."`
 	StdinPath string `placeholder:"PATH" help:"Path, from the root, of the file on standard input."`
 
-	Output string `placeholder:"FILE" help:"${scan_output}"`
+	Output string `placeholder:"FILE" help:"@scan_output"`
 	reportFlag
 	Quiet bool `short:"q" help:"Print only the reports of --report; errors still go to standard error."`
 
-	Allow           []string      `placeholder:"REASON" sep:"none" help:"${scan_allow}"`
+	Allow           []string      `placeholder:"REASON" sep:"none" help:"@scan_allow"`
 	RequireGoverned bool          `help:"Do not pass if no rule selects any file."`
 	MaxFileBytes    int64         `placeholder:"N" help:"Do not pass if a file covered by a rule is longer."`
 	Timeout         time.Duration `placeholder:"D" help:"Stop, undecided, after this time, such as 90s."`
 
-	Rule    []string `placeholder:"ID" sep:"none" help:"${scan_rule}"`
-	Exclude []string `placeholder:"GLOB" sep:"none" help:"${scan_exclude}"`
+	Rule    []string `placeholder:"ID" sep:"none" help:"@scan_rule"`
+	Exclude []string `placeholder:"GLOB" sep:"none" help:"@scan_exclude"`
 
 	also []output.Report // besides those of the flags
 }
@@ -79,13 +79,8 @@ func (c *scanCmd) run(std streams) (*verdict.Verdict, error) {
 		}
 	}
 	if word := c.Path; isMistyped(word) {
-		old := []string{given}
-		if given == "" {
-			old = scope.VerdictFiles(q.Git)
-		}
-		replaceOldVerdict(old...)
-		return nil, fmt.Errorf("%q is neither a folder nor a command%s; see policyscan --help",
-			word, meant(word, commandTree()))
+		replaceOldVerdict(scope.VerdictFiles(q.Git, given)...)
+		return nil, seeHelp(fmt.Errorf("%q is neither a folder nor a command%s", word, meant(word, commandTree())), "")
 	}
 	r := reporter{scanCmd: c, request: q, std: std, began: time.Now()}
 	if err := r.begin(); err != nil {

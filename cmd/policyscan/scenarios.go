@@ -12,8 +12,8 @@ import (
 // scenariosFlag has the flags of policyscan test that name the calls to check, and the rules.
 type scenariosFlag struct {
 	callsFlag `embed:""`
-	Scenarios []string `placeholder:"FILE" sep:"none" help:"${test_scenarios}"`
-	Root      string   `placeholder:"DIR" help:"${test_root}"`
+	Scenarios []string `placeholder:"FILE" sep:"none" help:"@test_scenarios"`
+	Root      string   `placeholder:"DIR" help:"@test_root"`
 }
 
 // check returns an error for flags that would test nothing. named says whether a bundle is named.

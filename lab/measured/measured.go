@@ -1,4 +1,4 @@
-// Package measured is for the runs that write the manual: what was measured stands in a page between
+// Package measured is for the runs that write the manual: what was measured is in a page between
 // two lines, <!-- measured: NAME --> and <!-- end -->, and only a run writes there.
 package measured
 
@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Part returns what stands between the marks of a name in the page, a file. It is an error if
+// Part returns what is between the marks of a name in the page, a file. It is an error if
 // the page has no such part.
 func Part(page, name string) (string, error) {
 	_, text, _, err := cut(page, name)

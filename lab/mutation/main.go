@@ -4,7 +4,7 @@
 //	make mutate                                # all rooms, hours
 //	go run -C lab ./mutation -again FOLDER ROOM... # those that lived in an earlier run without a reason, with the tests of now
 //
-// What no test noticed has to stand in lived.txt, with a reason. If all of it does, what was done goes
+// What no test noticed has to be in lived.txt, with a reason. If all of it does, what was done goes
 // into docs/reliability.md; the rows of rooms that were not asked stay as they are.
 //
 // gremlins (v0.6.0) calls a mutant that does not compile killed, makes each minus a plus twice, by two names, and

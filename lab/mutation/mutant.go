@@ -20,7 +20,7 @@ type mutant struct {
 	status string
 	at     string // FILE:LINE:COLUMN, from the root
 	file   string
-	line   string // without blanks around it
+	line   string // without spaces around it
 	whole  string // the line as the mutant has it
 	nth    int    // among those of the file that are alike, from 1
 	of     *change

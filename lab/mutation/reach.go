@@ -14,7 +14,7 @@ import (
 
 // A reach is what the tests of a room run of a file.
 //
-// gremlins takes the cases of a switch for statements that no test runs, as Go counts what stands behind a case and
+// gremlins takes the cases of a switch for statements that no test runs, as Go counts what is behind a case and
 // not the case. They are run if their switch is.
 type reach struct {
 	blocks   []block
@@ -90,7 +90,7 @@ func readSwitches(name string) (*reach, error) {
 	return r, nil
 }
 
-// has reports whether what stands at a place is run.
+// has reports whether what is at a place is run.
 func (r *reach) has(p place) bool {
 	inBlock := false
 	for _, b := range r.blocks { // each once for each package of tests

@@ -248,7 +248,7 @@ func checkGroups(list []part) *Mistake {
 	return nil
 }
 
-// partsText returns the tokens of list that stand outside groups.
+// partsText returns the tokens of list that are outside groups.
 func partsText(list []part) string {
 	var b strings.Builder
 	for _, p := range list {

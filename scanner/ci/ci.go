@@ -15,7 +15,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/policyscan/policyscan/scanner"
 	"github.com/policyscan/policyscan/scanner/repo"
 	"github.com/policyscan/policyscan/verdict"
 	"github.com/policyscan/policyscan/verdict/code"
@@ -58,7 +57,7 @@ func fromEnvironment(r *repo.Repository, env func(name string) string, head stri
 	switch {
 	case env("PRE_COMMIT_FROM_REF") != "" || env("PRE_COMMIT_TO_REF") != "" || env("PRE_COMMIT_LOCAL_BRANCH") != "":
 		err = c.preCommit(r, head)
-	case env("GITHUB_ACTIONS") == "true":
+	case InGitHub(env):
 		err = c.gitHub(r, head)
 	case env("GITLAB_CI") == "true":
 		err = c.gitLab(r, head)
@@ -117,7 +116,7 @@ func mergedBy(r *repo.Repository, made, source string) bool {
 // A Comparison is what a choice comes to.
 type Comparison struct {
 	// The base's bundle judges, and so does the head's. The zero Base: the head's alone.
-	scanner.Comparison
+	repo.Comparison
 	Whole bool     // all files of the head are judged, not only those that differ from a merge base
 	Notes []string // for the report
 }
@@ -135,7 +134,7 @@ func (c *Choice) Compare(r *repo.Repository) (Comparison, error) {
 	case !c.tip.IsZero():
 		return c.related(r, c.tip)
 	}
-	compared, err := scanner.Compare(r, c.Base, c.Head)
+	compared, err := r.Compare(c.Base, c.Head)
 	var shallow *repo.ShallowError
 	if errors.As(err, &shallow) && strings.HasSuffix(c.Strategy, "-merge-commit") {
 		const fix = "fetch two commits (actions/checkout: fetch-depth: 2; GitLab: GIT_DEPTH: 2)"
@@ -163,14 +162,14 @@ func (c *Choice) check(r *repo.Repository, sha string) error {
 	if err != nil {
 		return err
 	}
-	within, err := scanner.Compare(r, sha, c.Head)
+	within, err := r.Compare(sha, c.Head)
 	if err != nil && !errors.Is(err, repo.ErrNoMergeBase) {
 		return err
 	}
 	if err != nil || within.MergeBases[0] != wanted {
 		return missing("HEAD does not contain commit %s, which the event is about: "+
 			"nothing of the change would be scanned; %s",
-			short(wanted), fix)
+			repo.Short(wanted), fix)
 	}
 	return nil
 }
@@ -179,5 +178,3 @@ func (c *Choice) check(r *repo.Repository, sha string) error {
 func missing(format string, args ...any) error {
 	return &verdict.Error{Code: code.BaseMissing, Message: "--diff-base auto: " + fmt.Sprintf(format, args...)}
 }
-
-func short(h repo.Hash) string { return h.String()[:7] }

@@ -55,6 +55,7 @@ func TestChoose(t *testing.T) {
 		{env: github + "GITHUB_EVENT_NAME=pull_request", strategy: "github-pull-request", base: "p", head: "HEAD"},
 		{env: github + "GITHUB_EVENT_NAME=schedule", err: "has no base"},
 		{env: "GITHUB_ACTIONS=true GITHUB_EVENT_PATH=/nonexistent", err: "cannot be read"},
+		{env: "GITHUB_ACTIONS=true GITHUB_EVENT_PATH=/dev/zero", err: "cannot be read: it has more than"},
 		{env: "GITLAB_CI=true CI_PIPELINE_SOURCE=push CI_COMMIT_BEFORE_SHA=b", strategy: "gitlab-push", base: "b", head: "HEAD"},
 		{env: "GITLAB_CI=true CI_PIPELINE_SOURCE=push CI_COMMIT_BEFORE_SHA=" + zeros, strategy: "gitlab-push", head: "HEAD"},
 		{env: "GITLAB_CI=true CI_PIPELINE_SOURCE=push CI_DEFAULT_BRANCH=a..b", strategy: "gitlab-push", head: "HEAD"},

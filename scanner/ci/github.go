@@ -4,12 +4,16 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
+	"io"
 	"os"
 	"strings"
 
+	"github.com/policyscan/policyscan/internal/disk"
 	"github.com/policyscan/policyscan/scanner/repo"
 )
+
+// InGitHub reports whether the variables are those of a job of a GitHub workflow.
+func InGitHub(env func(name string) string) bool { return env("GITHUB_ACTIONS") == "true" }
 
 // gitHubEvent is what is needed of the event that a GitHub workflow runs for.
 // https://docs.github.com/en/webhooks/webhook-events-and-payloads
@@ -28,17 +32,29 @@ type gitHubEvent struct {
 	}
 }
 
+// maxEvent is how many bytes an event has at most; GitHub sends 25 MB.
+const maxEvent = 64 << 20
+
+// readEvent reads the event in a file. Its error does not name the file.
+func readEvent(name string) (event gitHubEvent, err error) {
+	file, err := os.Open(name)
+	if err != nil {
+		return event, disk.Cause(err)
+	}
+	defer file.Close() // read only: nothing to lose
+	text, err := io.ReadAll(io.LimitReader(file, maxEvent+1))
+	switch {
+	case err != nil:
+		return event, disk.Cause(err)
+	case len(text) > maxEvent:
+		return event, fmt.Errorf("it has more than %d bytes", maxEvent)
+	}
+	return event, json.Unmarshal(text, &event)
+}
+
 // gitHub is a job of a GitHub workflow.
 func (c *Choice) gitHub(r *repo.Repository, head string) error {
-	var event gitHubEvent
-	text, err := os.ReadFile(c.env("GITHUB_EVENT_PATH"))
-	var path *fs.PathError
-	if errors.As(err, &path) {
-		err = path.Err // the variable names the file
-	}
-	if err == nil {
-		err = json.Unmarshal(text, &event)
-	}
+	event, err := readEvent(c.env("GITHUB_EVENT_PATH"))
 	if err != nil {
 		return fmt.Errorf("the event that GITHUB_EVENT_PATH names cannot be read: %w", err)
 	}

@@ -134,7 +134,7 @@ func fetched(r *repo.Repository, branch, url string) (tip repo.Hash, why string,
 			return tip, fmt.Sprintf(from, branch, url), nil
 		case f.Commit != tip:
 			return tip, fmt.Sprintf("the last git fetch found it at %s, but %s is at %s",
-				short(f.Commit), full, short(tip)), nil
+				repo.Short(f.Commit), full, repo.Short(tip)), nil
 		default:
 			named = true
 		}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/policyscan/policyscan/scanner"
 	"github.com/policyscan/policyscan/scanner/repo"
 )
 
@@ -101,7 +100,7 @@ func (c *Choice) branched(r *repo.Repository) error {
 	if err != nil {
 		return err
 	}
-	began, err := scanner.Compare(r, c.Base, full)
+	began, err := r.Compare(c.Base, full)
 	switch {
 	case errors.Is(err, repo.ErrUnknown), errors.Is(err, repo.ErrNoMergeBase):
 		return nil
@@ -120,10 +119,10 @@ func (c *Choice) pushed(r *repo.Repository) (Comparison, error) {
 		return Comparison{}, err
 	}
 	whole := func(base repo.Hash, why string) (Comparison, error) {
-		all := Comparison{Whole: true, Comparison: scanner.Comparison{Head: head}}
+		all := Comparison{Whole: true, Comparison: repo.Comparison{Head: head}}
 		if !base.IsZero() && base != head {
 			all.Base = base
-			why += fmt.Sprintf("; the rules of %s check it too", short(base))
+			why += fmt.Sprintf("; the rules of %s check it too", repo.Short(base))
 		}
 		all.Notes = []string{"all of the head was checked: " + why}
 		return all, nil
@@ -163,7 +162,7 @@ func (c *Choice) pushed(r *repo.Repository) (Comparison, error) {
 	}
 	compared.Replaces = true
 	const note = "the push was forced: what differs from %s, where the branch was before, was checked too"
-	compared.Notes = []string{fmt.Sprintf(note, short(base))}
+	compared.Notes = []string{fmt.Sprintf(note, repo.Short(base))}
 	return compared, nil
 }
 

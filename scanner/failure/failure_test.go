@@ -3,8 +3,13 @@ package failure
 import (
 	"errors"
 	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"io/fs"
 	"slices"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/policyscan/policyscan/rules/document"
@@ -71,5 +76,41 @@ func TestVerdict(t *testing.T) {
 	if v.Verdict != verdict.Fail || v.Complete || v.Scope.Mode != "full" ||
 		len(v.Errors) != 2 || v.Errors[0].Code != document.CodeKey {
 		t.Errorf("%+v", v)
+	}
+}
+
+// TestCodesOfBundles: verdict/code knows which codes are those of a bundle's mistakes, without importing rules/document.
+func TestCodesOfBundles(t *testing.T) {
+	for file, ofBundle := range map[string]bool{
+		"../../rules/document/errors.go": true, "../../verdict/code/code.go": false,
+	} {
+		syntax, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		codes := 0
+		ast.Inspect(syntax, func(n ast.Node) bool {
+			lit, ok := n.(*ast.BasicLit)
+			if !ok || lit.Kind != token.STRING {
+				return true
+			}
+			text, err := strconv.Unquote(lit.Value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if strings.HasPrefix(text, "E_") {
+				codes++
+				if code.OfBundle(text) != ofBundle {
+					t.Errorf("%s: whether %s is of a bundle should be %v", file, text, ofBundle)
+				}
+			}
+			return true
+		})
+		if codes < 13 {
+			t.Errorf("%s: %d codes", file, codes)
+		}
+	}
+	if code.NoRules != document.CodeNoRules {
+		t.Errorf("%s and %s are the same code", code.NoRules, document.CodeNoRules)
 	}
 }

@@ -43,7 +43,7 @@ func newBundles(r *repo.Repository) *bundles {
 
 // inCommit loads the bundle that a commit holds in dir, or, with an empty dir, those where a scan would find
 // one: in .policyscan and in the root. A commit without any is [errNoBundle]; a bundle with mistakes is
-// rules.Errors, whose places are paths from the root, and then of each of them no more than its folder is
+// [document.Errors], whose places are paths from the root, and then of each of them no more than its folder is
 // known.
 func (b *bundles) inCommit(commit repo.Hash, dir string) ([]storedBundle, error) {
 	tree, err := b.repo.Tree(commit)

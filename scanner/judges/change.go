@@ -33,7 +33,7 @@ func (d Side) rev() string {
 	if d.Index != nil || d.Commit.IsZero() {
 		return ""
 	}
-	return d.Commit.String()[:7]
+	return repo.Short(d.Commit)
 }
 
 // has reports whether there is something at a path of the side.

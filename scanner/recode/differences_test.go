@@ -58,11 +58,14 @@ func differences(encoding string) []span {
 		}
 		name := enc.name()
 		fmt.Fprintf(&source, "case %q:\nreturn []span{", name)
+		width := 0
 		for i, s := range compared(t, name, &enc.table) {
-			if i%6 == 0 {
+			item := fmt.Sprintf("{%#x, %#x}, ", s.first, s.last)
+			if width += len(item); i%6 == 0 || width > 120-3*4 { // three tabs are before it
 				source.WriteByte('\n')
+				width = len(item)
 			}
-			fmt.Fprintf(&source, "{%#x, %#x}, ", s.first, s.last)
+			source.WriteString(item)
 		}
 		source.WriteString("\n}\n")
 	}

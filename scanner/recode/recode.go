@@ -8,13 +8,11 @@
 //   - UTF-16 and UTF-32 without a byte order are big-endian here and little-endian there, with a byte order mark. Both
 //     are forms.
 //   - UCS-2, UCS-4 and the like have no fixed byte order. Both are forms.
-//   - At a character that the encoding lacks, most give up, and git writes the blob as it is. musl's writes `*` in its
-//     place, that of the BSDs and of newer macOS `?`, and they go on; the one of the GNU C library drops Unicode's tag
-//     characters
-//     (U+E0000 to U+E007F). [Form.Fallbacks] are these forms.
-//   - Some characters are in one's table and not in the other's. A text that has one is [ErrUnsure]. What is compared
-//     is
-//     x/text, which writes the forms, with the GNU C library's.
+//   - At a character that the encoding lacks, most give up, and git writes the blob as it is. Others go on: musl's
+//     writes `*` in its place, the BSDs' and newer macOS's write `?`. The GNU C library's drops Unicode's tag
+//     characters (U+E0000 to U+E007F). [Form.Fallbacks] are these forms.
+//   - Some characters are in one's table and not in the other's. A text that has one is [ErrUnsure]. The comparison is
+//     of x/text, which writes the forms, with the GNU C library's iconv.
 //
 // Encodings with escapes (UTF-7, ISO-2022-JP, HZ) are not known: when to switch is for each iconv to choose. Neither
 // are those that x/text lacks (EUC-TW, Johab, IBM-943, Shift_JISX0213).

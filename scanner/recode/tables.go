@@ -14,7 +14,7 @@ type table struct {
 	rule             rule                  // of what many writes; nil: all counts
 
 	twice    bool   // x/text has some Chinese characters twice, and writes the wrong one: see twice
-	controls bool   // the bytes 80 to 9F are U+0080 to U+009F, which x/text leaves out
+	controls bool   // the bytes 80 to 9F are U+0080 to U+009F, which x/text skips
 	tags     bool   // it has Unicode's tag characters
 	unsure   []span // characters of which not all iconvs have the same, in order
 }

@@ -191,6 +191,9 @@ func quoted(path string) string {
 // TestDifferential_Histories compares generated histories with git: all that is between two
 // commits, and where they met.
 func TestDifferential_Histories(t *testing.T) {
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("git is not installed")
+	}
 	histories := *differHistories
 	if !*long {
 		histories = min(histories, 6)

@@ -16,6 +16,9 @@ import (
 // Hash names an object.
 type Hash = plumbing.Hash
 
+// Short is the beginning of a hash, for a person.
+func Short(h Hash) string { return h.String()[:7] }
+
 // Limits on objects that are read whole. Blobs of any size that are stored as they
 // are, not as a delta, are read by stream and have none.
 const (

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/go-git/go-git/v5/plumbing"
 )
@@ -156,10 +157,15 @@ func validRef(name string) bool {
 		func(c rune) bool { return c < ' ' || c == 0x7f || strings.ContainsRune(" ~^:?*[\\", c) })
 }
 
-// clip shortens a text for a message.
+// clip cuts a text that is too long for a message, at the end of a character.
 func clip(s string) string {
-	if len(s) > 80 {
-		return s[:80] + "..."
+	const most = 80
+	if len(s) <= most {
+		return s
 	}
-	return s
+	end := most
+	for end > most-utf8.UTFMax+1 && !utf8.RuneStart(s[end]) {
+		end--
+	}
+	return s[:end] + "…"
 }

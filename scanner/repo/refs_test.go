@@ -252,3 +252,21 @@ func TestUnknownRevision(t *testing.T) {
 		}
 	}
 }
+
+// TestClip: what is cut for a message ends with a whole character.
+func TestClip(t *testing.T) {
+	a := strings.Repeat("a", 79)
+	for text, want := range map[string]string{
+		a + "b":                       a + "b",
+		a + "é":                       a + "…",
+		a + "bc":                      a + "b…",
+		strings.Repeat("é", 41):       strings.Repeat("é", 40) + "…",
+		a[:77] + "\U0001f600b":        a[:77] + "…",
+		strings.Repeat("\x80", 81):    strings.Repeat("\x80", 77) + "…", // not UTF-8
+		strings.Repeat("\xe2\x80", 9): strings.Repeat("\xe2\x80", 9),
+	} {
+		if got := clip(text); got != want {
+			t.Errorf("clip(%q) = %q, want %q", text, got, want)
+		}
+	}
+}

@@ -134,7 +134,7 @@ func (r *Repository) named(name string) (Hash, error) {
 		}
 		const most = 5
 		if len(names) > most {
-			names = append(names[:most], "...")
+			names = append(names[:most], "…")
 		}
 		return Hash{}, fmt.Errorf("%w: %q could be %s; write one of them in full", ErrAmbiguous,
 			name, strings.Join(names, " or "))

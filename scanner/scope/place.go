@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/policyscan/policyscan/internal/disk"
-	"github.com/policyscan/policyscan/scanner"
 	"github.com/policyscan/policyscan/scanner/repo"
+	"github.com/policyscan/policyscan/scanner/worktree"
 )
 
 // A Place is the folder that a scan is about.
@@ -33,7 +33,7 @@ func Find(path string) (Place, error) {
 	st, err := os.Stat(root)
 	switch {
 	case err != nil:
-		return p, scanner.NoRoot(err)
+		return p, worktree.NoRoot(err)
 	case !st.IsDir():
 		return p, errors.New("PATH is not a folder; to scan single files, use --files-from or --stdin")
 	case repo.LooksBare(root):

@@ -26,8 +26,12 @@ func (q *Request) VerdictFile() (string, error) {
 	return verdictByFolder()
 }
 
-// VerdictFiles returns all the places that [Request.VerdictFile] could return, whatever the request is.
-func VerdictFiles(git repo.Environment) []string {
+// VerdictFiles returns where the verdict of a run may be whose request is not known: in the files that are named, of
+// which "" names none, or else in all that [Request.VerdictFile] could return.
+func VerdictFiles(git repo.Environment, named ...string) []string {
+	if named = slices.DeleteFunc(slices.Clone(named), func(name string) bool { return name == "" }); len(named) > 0 {
+		return named
+	}
 	all := []string{VerdictName}
 	if file, err := verdictByFolder(); err == nil {
 		all = append(all, file)

@@ -9,9 +9,9 @@ import (
 	"path/filepath"
 
 	"github.com/policyscan/policyscan/internal/disk"
-	"github.com/policyscan/policyscan/scanner"
 	"github.com/policyscan/policyscan/scanner/repo"
 	"github.com/policyscan/policyscan/scanner/scope"
+	"github.com/policyscan/policyscan/scanner/worktree"
 )
 
 // ignoreLine keeps the verdict out of commits: a change could come with its own verdict, so a scan refuses to write
@@ -24,7 +24,7 @@ const ignoreLine = "/" + scope.VerdictName
 func IgnoreVerdict(dir string) (string, error) {
 	root, err := disk.Real(dir)
 	if err != nil {
-		return "", scanner.NoRoot(err)
+		return "", worktree.NoRoot(err)
 	}
 	if root, err = repo.Root(root); err != nil {
 		return "", err

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/policyscan/policyscan/internal/disk"
-	"github.com/policyscan/policyscan/scanner"
 	"github.com/policyscan/policyscan/scanner/repo"
 	"github.com/policyscan/policyscan/scanner/worktree"
 )
@@ -28,7 +27,7 @@ func Notes(ctx context.Context, r *repo.Repository, head repo.Hash, output strin
 	n := 0
 	own := ""
 	if output != "" {
-		own, _, err = scanner.PathIn(r.WorkTree, output)
+		own, _, err = worktree.PathIn(r.WorkTree, output)
 	}
 	if err == nil {
 		var root *worktree.Root

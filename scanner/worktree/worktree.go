@@ -1,4 +1,4 @@
-// Package worktree is the room that opens the scanned tree's files on disk.
+// Package worktree is the room that opens the scanned tree's files on disk. [PathIn] says which path a file has in it.
 //
 // The tree is not trusted. A symbolic link is never followed, neither as a file nor
 // as a folder on the way to one; its content is the string it points to. FIFOs,

@@ -1,7 +1,7 @@
 // Package code has the codes of a verdict's errors, which say why a run could not decide. They are stable: a consumer
 // may decide on them. docs/verdict.md says of each when it is written.
 //
-// The codes of a bundle's mistakes begin with E_POLICY_, but for E_NO_RULES, and are in package rules.
+// The codes of a bundle's mistakes are in package rules/document; [OfBundle] knows them.
 package code
 
 // The codes.

@@ -1,4 +1,4 @@
-// Package output is the life of what a run leaves behind: the verdict's file and the reports.
+// Package output manages the files that a run leaves behind: the verdict and the reports.
 //
 //	Run.Begin --> a FAIL that is in progress is where the verdict will be; old reports are gone
 //	Run.End   --> the reports, then the verdict, then what a person reads

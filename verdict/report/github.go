@@ -28,7 +28,7 @@ const (
 //
 // Paths are real ones, from the tree's root: they lead to the file if that is the root of
 // the repository. Lines are those of the verdict. Columns are UTF-16 code units, the end
-// exclusive, and stand only where a match is within a line: the runner drops them
+// exclusive, and are given only where a match is within a line: the runner drops them
 // elsewhere. (GitHub's manual names no unit; it shows the lines, not the columns.)
 func writeGitHub(w io.Writer, v *verdict.Verdict) error {
 	b := bufio.NewWriter(w)

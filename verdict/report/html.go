@@ -12,7 +12,7 @@ import (
 	"github.com/policyscan/policyscan/verdict"
 )
 
-// page.html is the template; style.css and script.js are written into it as they stand.
+// page.html is the template; style.css and script.js are written into it as they are.
 //
 //go:embed html/page.html html/style.css html/script.js
 var htmlFiles embed.FS

@@ -35,7 +35,7 @@ func (p *markdownPage) groups() (broken []*markdownGroup, held []*verdict.Rule) 
 			byRule[r] = g
 			broken = append(broken, g)
 		}
-		// Violations of a rule stand in the order of their paths.
+		// Violations of a rule are in the order of their paths.
 		if n := len(g.violations); x.File != "" && (n == 0 || g.violations[n-1].File != x.File) {
 			g.files++
 		}

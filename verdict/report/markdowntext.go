@@ -12,7 +12,7 @@ import (
 // mention, an issue, a commit hash or a mail address is linked after escapes are resolved.
 //
 //   - As code. GitHub and GitLab link and replace nothing in it, and no character means
-//     anything in it but the backtick and, in a table, the pipe; these two stand outside of
+//     anything in it but the backtick and, in a table, the pipe; these two are outside of
 //     it, as entities. So no run of backticks has to be counted (cmark-gfm gives up at 80).
 //   - As words of prose, if they are nothing but letters, or a short number, and plain
 //     punctuation around them. All other words are code, as an author would write them.

@@ -168,7 +168,7 @@ func rdRangeOf(e *verdict.Evidence) *rdRange {
 	return r
 }
 
-// printed joins lines as they may stand in a log.
+// printed joins lines as they may be in a log.
 func printed(lines []string) string {
 	out := make([]string, len(lines))
 	for i, line := range lines {

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/policyscan/policyscan/verdict"
+	"github.com/policyscan/policyscan/verdict/code"
 )
 
 // ruleIndexes returns, for each violation, the index in v.Rules of the rule that it is
@@ -74,7 +75,7 @@ func canBeOf(v *verdict.Violation, r *verdict.Rule) bool {
 // one that there is no rule: no report of a FAIL looks clean.
 func undecidedOf(v *verdict.Verdict) []verdict.Error {
 	if len(v.Errors) == 0 && len(v.Violations) == 0 && v.Verdict != verdict.Pass {
-		return []verdict.Error{{Code: "E_NO_RULES", Message: "no rule was enforced, so there is no PASS"}}
+		return []verdict.Error{{Code: code.NoRules, Message: "no rule was enforced, so there is no PASS"}}
 	}
 	return v.Errors
 }

@@ -42,7 +42,7 @@ func githubLimits() sarifLimits {
 // a file without results would close what an earlier run found.
 //
 // The file holds at most what GitHub takes: the first 5,000 results, 25,000 rules, and 10 MB
-// with gzip. To be that small it leaves out the snippets, then what rules say beyond
+// with gzip. To be that small it skips the snippets, then what rules say beyond
 // their titles, then results. A notification and the run's properties say what is missing.
 func writeSARIF(w io.Writer, v *verdict.Verdict) error {
 	return writeSARIFWithin(w, v, githubLimits())
@@ -179,7 +179,7 @@ func (s *sarifWriter) writeErrors() {
 		if e.File != "" && e.File != "." {
 			n.Locations = []sarifLocation{{sarifPlace{ArtifactLocation: artifact(e.File)}}}
 		}
-		if strings.HasPrefix(e.Code, "E_POLICY_") || e.Code == "E_NO_RULES" || e.Code == code.Usage {
+		if code.OfBundle(e.Code) || e.Code == code.Usage {
 			in.Configuration = append(in.Configuration, n)
 		} else {
 			in.Execution = append(in.Execution, n)

@@ -94,7 +94,7 @@ type item struct {
 	at      int
 }
 
-// A note is a call.Note whose line is not counted yet.
+// A note is a [callrules.Note] whose line is not counted yet.
 type note struct {
 	at   int
 	text string

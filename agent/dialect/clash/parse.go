@@ -294,7 +294,7 @@ func (c *compiler) readFS(r *rule, m *node, within bool) {
 }
 
 // readOps reads the operations of (fs ...), and reports whether the node is about them: a path may
-// stand alone.
+// be alone.
 func (c *compiler) readOps(r *rule, n *node, within bool) bool {
 	known := []string{"read", "write", "create", "delete"}
 	switch {

@@ -106,7 +106,8 @@ func (r *reader) pattern(test *callrules.Test, value *call.Value, at int, rule *
 		if test.Regexp, err = regexp.Compile(value.Str()); err == nil {
 			return
 		}
-		cause = fmt.Sprintf("the pattern %s of the rule %s does not compile: %s", shown(value.Str()), rule.ID,
+		cause = fmt.Sprintf("the pattern %s of the rule %s does not compile: %s",
+			document.Quoted(value.Str()), rule.ID,
 			strings.TrimPrefix(err.Error(), "error parsing regexp: "))
 	}
 	policy := &r.set.Policies[rule.Policy]
@@ -133,11 +134,12 @@ func (r *reader) field(n *node) (text string, path []string) {
 	for _, part := range path {
 		switch part {
 		case "__proto__", "constructor", "prototype":
-			r.fail(document.CodeValue, n.at, fmt.Sprintf("the field %s has the part %q", shown(text), part),
+			r.fail(document.CodeValue, n.at, fmt.Sprintf("the field %s has the part %q", document.Quoted(text), part),
 				"name a field that a request has")
 			return "", nil
 		case "":
-			r.note(n.at, "the field %s has an empty part, which is a key without a name; remove the dot", shown(text))
+			r.note(n.at, "the field %s has an empty part, which is a key without a name; remove the dot",
+				document.Quoted(text))
 		}
 	}
 	if root := path[0]; !slices.Contains([]string{"tool_name", "agent_id", "input", "cwd", ""}, root) &&
@@ -145,7 +147,7 @@ func (r *reader) field(n *node) (text string, path []string) {
 		r.roots[root] = true
 		r.note(n.at, "the field %s: the request of an agent's hook has tool_name, agent_id, input and cwd; "+
 			"%q is only in requests that bring it",
-			shown(text), root)
+			document.Quoted(text), root)
 	}
 	return text, path
 }

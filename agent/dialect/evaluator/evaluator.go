@@ -142,7 +142,7 @@ func (r *reader) policy(n *node) {
 	if id, ok := r.text(m["policyId"], "policyId", 1, anyLength); ok {
 		p.ID = id
 		if !uuid.MatchString(id) {
-			r.fail(document.CodeValue, m["policyId"].at, fmt.Sprintf("the policyId %s", shown(id)),
+			r.fail(document.CodeValue, m["policyId"].at, fmt.Sprintf("the policyId %s", document.Quoted(id)),
 				`write a UUID, such as "11111111-2222-4333-8444-555555555555"`)
 		}
 	}
@@ -158,7 +158,7 @@ func (r *reader) policy(n *node) {
 			`write an object, such as {"team": "core"}`)
 	} else if labels != nil {
 		for _, label := range labels.members {
-			r.text(label.value, "the label "+shown(label.name), 0, anyLength)
+			r.text(label.value, "the label "+document.Quoted(label.name), 0, anyLength)
 		}
 	}
 	spec := r.object(m["spec"], `"spec"`, []string{"defaultEffect", "rules"}, nil)
@@ -221,7 +221,7 @@ func (r *reader) object(n *node, what string, required, optional []string) map[s
 			r.fail(document.CodeKey, m.at, `"mcpAccess": the document has no gate for MCP servers`,
 				`remove it, and write a rule on tool_name, such as starts_with "mcp__name__"`)
 		default:
-			r.fail(document.CodeKey, m.at, fmt.Sprintf("unknown key %s in %s", shown(m.name), what),
+			r.fail(document.CodeKey, m.at, fmt.Sprintf("unknown key %s in %s", document.Quoted(m.name), what),
 				"the keys are "+strings.Join(keys, ", "))
 		}
 	}
@@ -294,7 +294,7 @@ func (r *reader) word(n *node, what string, words ...string) string {
 		return ""
 	}
 	if !slices.Contains(words, text) {
-		r.fail(document.CodeValue, n.at, fmt.Sprintf("the %s %s", what, shown(text)),
+		r.fail(document.CodeValue, n.at, fmt.Sprintf("the %s %s", what, document.Quoted(text)),
 			"write "+strings.Join(words, ", "))
 		return ""
 	}
@@ -308,14 +308,6 @@ func (r *reader) effect(n *node, what string) callrules.Effect {
 		return callrules.Deny
 	}
 	return callrules.Effect(r.word(n, what, string(callrules.Allow), string(callrules.Deny)))
-}
-
-// shown quotes a text of the file in a message, cut if it is very long.
-func shown(text string) string {
-	if short := cut(text); short != text {
-		return strconv.Quote(strings.TrimSuffix(short, "…")) + "…"
-	}
-	return strconv.Quote(text)
 }
 
 // cut is a text, cut if it is very long.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/pelletier/go-toml/v2"
 
+	"github.com/policyscan/policyscan/agent/ask"
 	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/rules/document"
 )
@@ -23,27 +24,25 @@ const Dialect = "sigmashake"
 // ConfigFile is where the settings are, from the root of the project.
 const ConfigFile = ".sigmashake/config.toml"
 
-// An AskMode is how a person is asked when a rule says ASK.
-type AskMode string
-
-// The modes. [Dashboard] needs the web server of SigmaShake, which policyscan does not have: who acts
-// on a Config has to refuse it. [Agent], the agent's own question, is policyscan's and not in SigmaShake's document.
-const (
-	TTY       AskMode = "tty"
-	Agent     AskMode = "agent"
-	Dashboard AskMode = "dashboard"
-)
-
 // A Config is what the table [hook] of .sigmashake/config.toml says.
 type Config struct {
-	AskMode        AskMode // TTY, if the file does not say
-	CircuitBreaker bool    // whether the call after five denied ones in a row is allowed; by default it is not
+	AskMode        ask.Mode // ask.TTY, if the file does not say
+	CircuitBreaker bool     // whether the call after five denied ones in a row is allowed; by default it is not
 }
 
-// ParseAskMode reads a mode, as the file and the flag --ask_mode have it.
-func ParseAskMode(s string) (AskMode, error) {
-	switch m := AskMode(s); m {
-	case TTY, Agent, Dashboard:
+// Check returns an error for settings that policyscan cannot follow: its own question can be asked, and the agent's,
+// which SigmaShake's document does not have, but not that of SigmaShake's web server. Messages call the file shown.
+func (c Config) Check(shown string) error {
+	if err := ask.CheckMode(c.AskMode); err != nil {
+		return fmt.Errorf("%s: %w", shown, err)
+	}
+	return nil
+}
+
+// parseMode reads a mode, as the file and the flag --ask_mode have it.
+func parseMode(s string) (ask.Mode, error) {
+	switch m := ask.Mode(s); m {
+	case ask.TTY, ask.Agent, ask.Dashboard:
 		return m, nil
 	}
 	return "", fmt.Errorf("the ask mode %q; write tty or agent", s)
@@ -54,7 +53,7 @@ func ParseAskMode(s string) (AskMode, error) {
 func LoadConfig(root, shown string) (c Config, there bool, err error) {
 	name := filepath.Join(root, filepath.FromSlash(ConfigFile))
 	if _, err := os.Lstat(name); errors.Is(err, fs.ErrNotExist) {
-		return Config{AskMode: TTY}, false, nil
+		return Config{AskMode: ask.TTY}, false, nil
 	}
 	src, err := rules.ReadSource(name, shown)
 	if err != nil {
@@ -68,7 +67,7 @@ func LoadConfig(root, shown string) (c Config, there bool, err error) {
 // not know is an error; the other tables are about other parts of SigmaShake, and are left alone. An empty
 // file has the defaults. The error is of type [document.Errors].
 func ReadConfig(src *document.Source) (Config, error) {
-	c := Config{AskMode: TTY}
+	c := Config{AskMode: ask.TTY}
 	if err := src.Check(); err != nil {
 		return Config{}, document.Errors{err}
 	}
@@ -105,7 +104,7 @@ func ReadConfig(src *document.Source) (Config, error) {
 				fail(document.CodeType, "ask_mode is not a string", "write \"tty\" or \"agent\"")
 				break
 			}
-			mode, err := ParseAskMode(text)
+			mode, err := parseMode(text)
 			if err != nil {
 				fail(document.CodeValue, fmt.Sprintf("ask_mode = %q", text), "write \"tty\" or \"agent\"")
 			}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/policyscan/policyscan/agent/ask"
 	"github.com/policyscan/policyscan/rules/document"
 )
 
@@ -12,18 +13,18 @@ import (
 // 0-41 "tty (default)", 0-44 "Configure per-project in .sigmashake/config.toml".
 func TestRow_0_38_Config(t *testing.T) {
 	for text, want := range map[string]Config{
-		"":                              {AskMode: TTY},
-		"[hook]\n":                      {AskMode: TTY},
-		"[hook]\nask_mode = \"tty\"":    {AskMode: TTY},
-		"[hook]\r\nask_mode = \"tty\"":  {AskMode: TTY},
-		"hook.ask_mode = 'dashboard'":   {AskMode: Dashboard},
-		"hook.ask_mode = 'agent'":       {AskMode: Agent},
-		"hook = { ask_mode = \"tty\" }": {AskMode: TTY},
-		"[hook]\ncircuit_breaker = true # ask_mode = 1":           {AskMode: TTY, CircuitBreaker: true},
-		"[hook]\ncircuit_breaker = false":                         {AskMode: TTY},
-		"[serve]\nport = 1\ncircuit_breaker = true\n[[x]]\n[x.y]": {AskMode: TTY},
-		"[Hook]\ncircuit_breaker = true":                          {AskMode: TTY},
-		"circuit_breaker = true":                                  {AskMode: TTY},
+		"":                              {AskMode: ask.TTY},
+		"[hook]\n":                      {AskMode: ask.TTY},
+		"[hook]\nask_mode = \"tty\"":    {AskMode: ask.TTY},
+		"[hook]\r\nask_mode = \"tty\"":  {AskMode: ask.TTY},
+		"hook.ask_mode = 'dashboard'":   {AskMode: ask.Dashboard},
+		"hook.ask_mode = 'agent'":       {AskMode: ask.Agent},
+		"hook = { ask_mode = \"tty\" }": {AskMode: ask.TTY},
+		"[hook]\ncircuit_breaker = true # ask_mode = 1":           {AskMode: ask.TTY, CircuitBreaker: true},
+		"[hook]\ncircuit_breaker = false":                         {AskMode: ask.TTY},
+		"[serve]\nport = 1\ncircuit_breaker = true\n[[x]]\n[x.y]": {AskMode: ask.TTY},
+		"[Hook]\ncircuit_breaker = true":                          {AskMode: ask.TTY},
+		"circuit_breaker = true":                                  {AskMode: ask.TTY},
 	} {
 		if got, err := ReadConfig(&document.Source{Name: "config.toml", Text: []byte(text)}); err != nil ||
 			got != want {
@@ -57,9 +58,9 @@ func TestConfigErrors(t *testing.T) {
 
 // 0-44: "Override per-invocation with the --ask_mode flag"
 func TestRow_0_44_AskMode(t *testing.T) {
-	for text, want := range map[string]AskMode{"tty": TTY, "agent": Agent, "dashboard": Dashboard, "TTY": "", "": "",
-		"web": ""} {
-		if got, err := ParseAskMode(text); got != want || (err == nil) != (want != "") {
+	for text, want := range map[string]ask.Mode{"tty": ask.TTY, "agent": ask.Agent, "dashboard": ask.Dashboard, "TTY": "",
+		"": "", "web": ""} {
+		if got, err := parseMode(text); got != want || (err == nil) != (want != "") {
 			t.Errorf("%q: %q, %v", text, got, err)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/policyscan/policyscan/agent/ask"
 	"github.com/policyscan/policyscan/agent/call"
 	"github.com/policyscan/policyscan/agent/callrules"
 	"github.com/policyscan/policyscan/rules/document"
@@ -75,7 +76,7 @@ func FuzzReadConfig(f *testing.F) {
 		c, err := ReadConfig(&document.Source{Name: "config.toml", Text: text})
 		var errs document.Errors
 		switch {
-		case err == nil && c.AskMode != TTY && c.AskMode != Agent && c.AskMode != Dashboard:
+		case err == nil && c.AskMode != ask.TTY && c.AskMode != ask.Agent && c.AskMode != ask.Dashboard:
 			t.Errorf("%+v", c)
 		case c.CircuitBreaker && !bytes.Contains(text, []byte("true")):
 			t.Errorf("%+v", c)

@@ -53,7 +53,7 @@ func target(word string) (c call.Capability, ok bool) {
 	return "", false
 }
 
-// The defaults of the keys that a rule may leave out.
+// The defaults of the keys that a rule may omit.
 const (
 	defaultPriority = 50
 	defaultSeverity = "warning"

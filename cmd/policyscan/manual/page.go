@@ -97,6 +97,11 @@ func environmentRead() [][2]string {
 	return [][2]string{
 		{"GIT_DIR", "The repository; GIT_WORK_TREE is the folder of its files. Git sets them for its hooks."},
 		{"GIT_INDEX_FILE", "With --staged: the index that git gave to a hook."},
+		{"GIT_OBJECT_DIRECTORY", "With GIT_QUARANTINE_PATH and GIT_DIR: the folder in which git keeps what was " +
+			"pushed while a pre-receive hook decides."},
+		{"GIT_CONFIG_GLOBAL", "The user's settings of git, instead of those in the home folder and XDG_CONFIG_HOME: " +
+			"hook install git looks in them for other hooks. " +
+			"GIT_CONFIG_SYSTEM and GIT_CONFIG_NOSYSTEM do the same for the machine's."},
 		{"GITHUB_ACTIONS",
 			"Not empty: whatever a GitHub Actions runner would take for a command is printed so that it does not."},
 		{"NO_COLOR", "Not empty: no colours. TERM=dumb does the same."},

@@ -15,8 +15,9 @@ const (
 file that a rule selects, to its last byte, and writes verdict.json. It passes
 only if it did all of this: what it could not read or decide is never a pass.`
 
-	environmentRule = `Every flag can be set by an environment variable, such as --max-file-bytes by
-POLICYSCAN_MAX_FILE_BYTES. A flag on the command line wins.`
+	environmentRule = `A flag can be set by an environment variable, such as --max-file-bytes by
+POLICYSCAN_MAX_FILE_BYTES, except --help, --version and, of an agent's hook,
+--serve and --timeout. A flag on the command line wins.`
 )
 
 // Description is what --help says of the program.

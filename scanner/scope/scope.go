@@ -24,6 +24,7 @@ import (
 	"github.com/policyscan/policyscan/scanner/failure"
 	"github.com/policyscan/policyscan/scanner/judges"
 	"github.com/policyscan/policyscan/scanner/repo"
+	"github.com/policyscan/policyscan/scanner/worktree"
 	"github.com/policyscan/policyscan/verdict"
 )
 
@@ -138,7 +139,7 @@ func (q *Request) judgedFromDisk(s *Subject) error {
 			continue
 		}
 		for name, sum := range p.Bundle.Files {
-			path, in, err := scanner.PathIn(s.Place.Root, filepath.Join(p.Dir, filepath.FromSlash(name)))
+			path, in, err := worktree.PathIn(s.Place.Root, filepath.Join(p.Dir, filepath.FromSlash(name)))
 			if err != nil {
 				return err
 			}
@@ -150,7 +151,7 @@ func (q *Request) judgedFromDisk(s *Subject) error {
 	if q.Content != nil || q.Verdict == "" { // the file at that path on disk is not the one on standard input
 		return nil
 	}
-	path, in, err := scanner.PathIn(s.Place.Root, q.Verdict)
+	path, in, err := worktree.PathIn(s.Place.Root, q.Verdict)
 	if in {
 		s.LeaveOut[path] = scanner.LeftOutput
 	}
