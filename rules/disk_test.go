@@ -24,16 +24,6 @@ func diskBundle(t *testing.T) string {
 	return dir
 }
 
-func write(t *testing.T, name, content string) {
-	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(name, []byte(content), 0o644); err != nil {
-		t.Fatal(err)
-	}
-}
-
 // within fails the test if what f does never ends: something blocks.
 func within(t *testing.T, what string, f func()) {
 	t.Helper()

@@ -190,3 +190,13 @@ func TestIdentity02(t *testing.T) {
 		t.Errorf("%s, want %s", b.SHA256, got)
 	}
 }
+
+func write(t *testing.T, name, content string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(name, []byte(content), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
