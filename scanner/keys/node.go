@@ -1,0 +1,86 @@
+// Package keys finds what a path reaches in a parsed file, and judges the values there.
+//
+// It knows no format: a reader for each (scanner/keys/formats) makes documents of [Node]s, and one walk judges them all.
+package keys
+
+// A Document is one document of a file: a whole file, or one of those in a YAML file.
+type Document struct {
+	Root *Node // never nil; a null document is left out by the reader
+	Head Span  // its first line with content, to which the evidence of a missing key at its top points
+}
+
+// A Node is a value of a parsed file. Nodes may be shared: an alias leads to the node of its anchor. There are no cycles.
+type Node struct {
+	Kind Kind
+	// At is the node's place: from its first byte, with quotes, anchor and tag (of a block scalar its indicator, of an
+	// HCL value its expression), to its last.
+	At Span
+	// Tagged says that a list or mapping has a tag of its own. It is one value that equals nothing; forbidden items
+	// look inside it, required ones do not.
+	Tagged bool
+
+	Entries []Entry // of a Mapping, in the order of the file; names may occur more than once
+	Items   []*Node // of a List
+	Scalar  Scalar  // of a Scalar
+}
+
+// Kind is what a node is.
+type Kind uint8
+
+// The kinds of node. An HCL block's body is a Mapping.
+const (
+	Null Kind = iota
+	ScalarNode
+	Mapping
+	List
+)
+
+// An Entry is a key and its value, or an HCL block and its body.
+type Entry struct {
+	Name  string
+	Named bool // whether Name is a text at all: a key that is no scalar, or has variables, is matched by * and ** only
+	// Labels are a block's labels: the path needs a segment for each, after the one for Name.
+	Labels []string
+	Block  bool // a block: Value is its body
+	At     Span // the key, the block's header or the table's header
+	Value  *Node
+	// Hidden says that a YAML merge brings this entry, and another entry of the mapping with the same name counts
+	// instead. Forbidden items look at it, required ones do not.
+	Hidden bool
+}
+
+// A Scalar is a value that is neither list nor mapping, in each way in which it may be compared.
+type Scalar struct {
+	// Texts are the texts that a forbidden item compares: first the value's own, escapes resolved and without quotes
+	// and tag, then, if it differs, the expression or date as written.
+	Texts []string
+	// OneIsTrue says that the format converts the texts "1" and "0" to booleans (HCL's quoted ones).
+	OneIsTrue bool
+	// Certain says that the value is known: no tag of the author's own, no variables, no date. matches and matches_not
+	// ask Texts[0] of a certain value.
+	Certain bool
+	// Variable says that the value is tagged or has variables, and so may be anything at a where path.
+	Variable bool
+	// Exact is the value by the format's own type system, for required items.
+	Exact Exact
+}
+
+// Exact is a typed value. Two are equal if they are the same type and the same text; numbers are compared by value.
+type Exact struct {
+	Type ExactType
+	Text string // the text; of a number a spelling that Decimal reads; of a boolean "true" or "false"
+}
+
+// ExactType is the type of an exact value.
+type ExactType uint8
+
+// The types. Nothing equals a value without a type: an expression, a tagged value, a TOML date, an infinity.
+const (
+	NoType ExactType = iota
+	ExactText
+	ExactNumber
+	ExactBool
+)
+
+// A Span is a place: offsets of bytes in the text that was parsed, from Start up to, not including, End.
+type Span struct{ Start, End int }
