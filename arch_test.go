@@ -75,6 +75,7 @@ func rooms() map[string][]string {
 		},
 		"rules/glob":     {"github.com/bmatcuk/doublestar/v4"},
 		"rules/document": {"gopkg.in/yaml.v3"},
+		"rules/keyitem":  {"rules/regex"},
 		"rules/regex":    {},
 		"rules/starter":  {},
 		"scanner": {
@@ -105,7 +106,9 @@ func rooms() map[string][]string {
 		"scanner/judges": {
 			"internal/disk", "rules", "rules/document", "scanner/failure", "scanner/repo", "verdict",
 		},
-		"scanner/match": {"rules/regex", "scanner/needle", "verdict", "verdict/linehash"},
+		"scanner/keys":         {},
+		"scanner/keys/formats": {},
+		"scanner/match":        {"rules/regex", "scanner/needle", "verdict", "verdict/linehash"},
 		"scanner/recode": {
 			"golang.org/x/text/encoding", "golang.org/x/text/encoding/charmap", "golang.org/x/text/encoding/japanese", "golang.org/x/text/encoding/korean",
 			"golang.org/x/text/encoding/simplifiedchinese", "golang.org/x/text/encoding/traditionalchinese", "golang.org/x/text/transform",
@@ -348,8 +351,9 @@ func withoutSeconds(report string) string {
 // pure are the rooms that know no files.
 func pure() []string {
 	return []string{
-		"scanner/attributes", "scanner/checkout", "scanner/failure", "scanner/match", "scanner/needle", "scanner/recode",
-		"agent/call", "agent/call/shell", "agent/callrules", "rules/document", "rules/regex",
+		"scanner/attributes", "scanner/checkout", "scanner/failure", "scanner/keys", "scanner/keys/formats",
+		"scanner/match", "scanner/needle", "scanner/recode",
+		"agent/call", "agent/call/shell", "agent/callrules", "rules/document", "rules/keyitem", "rules/regex",
 		"verdict", "verdict/code", "verdict/linehash", "verdict/report",
 	}
 }
