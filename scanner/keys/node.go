@@ -1,6 +1,6 @@
 // Package keys finds what a path reaches in a parsed file, and judges the values there.
 //
-// It knows no format: a reader for each (scanner/keys/formats) makes documents of [Node]s, and one walk judges them all.
+// It knows no format: a reader for each (scanner/keys/formats) makes documents of [Node]s. One walk judges them all.
 package keys
 
 // A Document is one document of a file: a whole file, or one of those in a YAML file.
@@ -9,7 +9,7 @@ type Document struct {
 	Head Span  // its first line with content, to which the evidence of a missing key at its top points
 }
 
-// A Node is a value of a parsed file. Nodes may be shared: an alias leads to the node of its anchor. There are no cycles.
+// A Node is a value of a parsed file. Nodes may be shared: an alias leads to the node of its anchor. There is no cycle.
 type Node struct {
 	Kind Kind
 	// At is the node's place: from its first byte, with quotes, anchor and tag (of a block scalar its indicator, of an
