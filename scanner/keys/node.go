@@ -18,6 +18,10 @@ type Node struct {
 	// Tagged says that a list or mapping has a tag of its own. It is one value that equals nothing; forbidden items
 	// look inside it, required ones do not.
 	Tagged bool
+	// Shared says that several entries or items lead to the node, as aliases do. What is beneath is looked at once.
+	Shared bool
+	// Header says that a mapping is a type or label of a block, of which its one entry is the next: see [Block].
+	Header bool
 
 	Entries []Entry // of a Mapping, in the order of the file; names may occur more than once
 	Items   []*Node // of a List
@@ -35,18 +39,25 @@ const (
 	List
 )
 
-// An Entry is a key and its value, or an HCL block and its body.
+// An Entry is a key and its value, or the header of an HCL block and its body: see [Block].
 type Entry struct {
 	Name  string
 	Named bool // whether Name is a text at all: a key that is no scalar, or has variables, is matched by * and ** only
-	// Labels are a block's labels: the path needs a segment for each, after the one for Name.
-	Labels []string
-	Block  bool // a block: Value is its body
-	At     Span // the key, the block's header or the table's header
-	Value  *Node
+	At    Span // the key, the block's header or the table's header
+	Value *Node
 	// Hidden says that a YAML merge brings this entry, and another entry of the mapping with the same name counts
 	// instead. Forbidden items look at it, required ones do not.
 	Hidden bool
+}
+
+// Block returns the entry of an HCL block. A path has a segment for its type and one for each label, so they are
+// mappings in each other, the body in the innermost. Their place is the header's.
+func Block(name string, labels []string, header Span, body *Node) Entry {
+	for i := len(labels) - 1; i >= 0; i-- {
+		label := Entry{Name: labels[i], Named: true, At: header, Value: body}
+		body = &Node{Kind: Mapping, At: header, Header: true, Entries: []Entry{label}}
+	}
+	return Entry{Name: name, Named: true, At: header, Value: body}
 }
 
 // A Scalar is a value that is neither list nor mapping, in each way in which it may be compared.
