@@ -1,7 +1,10 @@
 // Package keyitem is what an item with "key" asks of a parsed file: paths to values, and what the values may be.
 //
-// A path is segments with "." between them. "*" is any one segment, "**" any number of them, none included, and a
-// segment in double quotes is literal. Nothing here reads a file; scanner/keys finds what a path reaches.
+// A path is segments with "." between them ([ParsePath]). "*" is any one segment, "**" any number of them, none
+// included, and a segment in double quotes is literal. A value is a truth value, a number or a text ([ParseValue]).
+// A [Number] is equal to another by its digits and its exponent, in whichever spelling they are written.
+//
+// Nothing here reads a file; scanner/keys finds what a path reaches.
 package keyitem
 
 import "github.com/policyscan/policyscan/rules/regex"
@@ -14,8 +17,11 @@ type Item struct {
 	Asks   Asks
 	Values []Value     // of Is and IsNot, at least one
 	Match  *regex.Expr // of Matches and MatchesNot
-	Format string      // "", which means by the file's name, or a format's name
+	Format string      // "", which means by the file's name, or one of Formats
 }
+
+// Formats returns the names of the formats that an item can name.
+func Formats() []string { return []string{"yaml", "json", "hcl", "toml"} }
 
 // Asks is the condition of an item.
 type Asks uint8
@@ -32,42 +38,14 @@ const (
 // Where is a condition on a document: one of Values is reached at the path.
 type Where struct {
 	Path   Path
-	Values []Value
+	Values []Value // at least one
 }
 
-// A Path is the segments of a path, at least one.
-type Path []Segment
-
-// A Segment is one step of a path.
-type Segment struct {
-	Kind SegmentKind
-	Name string // of a Name segment: the key's text, quotes and escapes resolved
+// An Error says why a path or a value is refused.
+type Error struct {
+	Found string // what was found
+	Fix   string // what to write instead
 }
 
-// SegmentKind is what a segment stands for.
-type SegmentKind uint8
-
-// The kinds of segment.
-const (
-	Name SegmentKind = iota // the key with this text
-	Any                     // "*": any one segment
-	Deep                    // "**": any number of segments, none included
-)
-
-// A Value is a value of "is" or "is_not", as the rule writes it.
-type Value struct {
-	Kind ValueKind
-	Text string // of a text: the text; of a number: as written; of a boolean: "true" or "false"
-	// Quoted says that the rule has the text in quotes: it is a text and nothing else.
-	Quoted bool
-}
-
-// ValueKind is the type of a Value.
-type ValueKind uint8
-
-// The kinds of value.
-const (
-	Text ValueKind = iota
-	Number
-	Bool
-)
+// Error returns "what was found; what to write".
+func (e *Error) Error() string { return e.Found + "; " + e.Fix }

@@ -1,0 +1,297 @@
+package keyitem
+
+import (
+	"math/big"
+	"strconv"
+	"strings"
+)
+
+// A Number is a decimal number of any size: nothing is rounded, and nothing is expanded, so that 1e999999999 costs no
+// more than its spelling. Two are equal, also by ==, if they are the same number. The zero Number is 0.
+type Number struct {
+	negative bool
+	digits   string // significant ones, without zeros at the ends; "" for 0
+	exponent string // of ten, by which digits is multiplied: a decimal number without zeros at its start; "" for 0
+	// huge says that the number is in another base and longer than maxRadixDigits. Its digits are not known, only that
+	// it is at least 10^hugeDigits.
+	huge bool
+}
+
+// A number in another base than ten is converted only up to this length: that takes the square of it.
+const (
+	maxRadixDigits = 4096
+	hugeDigits     = 1233 // of ten, which a longer number has at least
+)
+
+// CouldBe reports whether two numbers are the same as far as can be known: one with thousands of digits in a base other
+// than ten counts as each number that is about as long.
+func (n Number) CouldBe(other Number) bool {
+	if n.huge == other.huge {
+		return n == other || n.huge && n.negative == other.negative
+	}
+	if other.huge {
+		n, other = other, n
+	}
+	return n.negative == other.negative && other.isLong()
+}
+
+// isLong reports whether a number has more than hugeDigits digits before the dot.
+func (n Number) isLong() bool {
+	exponent, err := strconv.Atoi(n.exponent)
+	if err != nil { // larger than an int
+		return n.exponent != "" && n.exponent[0] != '-'
+	}
+	return len(n.digits)+exponent > hugeDigits
+}
+
+// Certain reports whether the number is known to its last digit.
+func (n Number) Certain() bool { return !n.huge }
+
+// String returns the number as JSON has it.
+func (n Number) String() string {
+	switch {
+	case n.huge:
+		return "a very long number"
+	case n.digits == "":
+		return "0"
+	}
+	text := n.digits
+	if exponent, err := strconv.Atoi(n.exponent); err == nil && exponent < 0 && -exponent < len(text) {
+		text = text[:len(text)+exponent] + "." + text[len(text)+exponent:]
+	} else if err == nil && 0 < exponent && exponent <= 20 {
+		text += strings.Repeat("0", exponent)
+	} else if n.exponent != "0" {
+		text += "e" + n.exponent
+	}
+	if n.negative {
+		text = "-" + text
+	}
+	return text
+}
+
+// Readings returns the numbers that a text is in some version of YAML, in TOML, JSON or HCL, or as Go's integers; none
+// if it is a number in none of them. 026 has two: 22 and 26.
+func Readings(text string) []Number {
+	body, negative, ok := unsigned(text)
+	if !ok {
+		return nil
+	}
+	if n, ok := radix(body); ok {
+		return []Number{n.signed(negative)}
+	}
+	if n, ok := sexagesimal(body); ok {
+		return []Number{n.signed(negative)}
+	}
+	n, ok := decimal(body)
+	if !ok {
+		return nil
+	}
+	all := []Number{n.signed(negative)}
+	if body[0] == '0' && len(body) > 1 && only(body, "01234567") {
+		if octal := inBase(body, 8).signed(negative); octal != all[0] {
+			all = []Number{octal, all[0]}
+		}
+	}
+	return all
+}
+
+// Decimal returns the number that a text is, where zeros at the start say nothing: decimal, or with 0x, 0o or 0b before
+// it. Underscores are ignored.
+func Decimal(text string) (Number, bool) {
+	body, negative, ok := unsigned(text)
+	if !ok {
+		return Number{}, false
+	}
+	n, ok := radix(body)
+	if !ok {
+		n, ok = decimal(body)
+	}
+	return n.signed(negative), ok
+}
+
+// unsigned returns what could be a number without its sign and its underscores.
+func unsigned(text string) (body string, negative, ok bool) {
+	if text == "" || text[0] != '-' && text[0] != '+' && text[0] != '.' && !isDigit(text[0]) {
+		return "", false, false
+	}
+	negative = text[0] == '-'
+	text = unsign(text)
+	if strings.Contains(text, "_") {
+		text = strings.ReplaceAll(text, "_", "")
+	}
+	return text, negative, text != "" && (text[0] == '.' || isDigit(text[0]))
+}
+
+func (n Number) signed(negative bool) Number {
+	n.negative = negative && (n.digits != "" || n.huge)
+	return n
+}
+
+// radix reads a number with a base before it.
+func radix(body string) (Number, bool) {
+	if len(body) < 3 || body[0] != '0' {
+		return Number{}, false
+	}
+	base, digits := 0, ""
+	switch body[1] {
+	case 'x', 'X':
+		base, digits = 16, "0123456789abcdefABCDEF"
+	case 'o', 'O':
+		base, digits = 8, "01234567"
+	case 'b', 'B':
+		base, digits = 2, "01"
+	default:
+		return Number{}, false
+	}
+	if !only(body[2:], digits) {
+		return Number{}, false
+	}
+	return inBase(body[2:], base), true
+}
+
+// inBase reads digits of a base.
+func inBase(digits string, base int) Number {
+	digits = strings.TrimLeft(digits, "0")
+	if len(digits) > maxRadixDigits {
+		return Number{huge: true}
+	}
+	n, ok := new(big.Int).SetString("0"+digits, base)
+	if !ok {
+		return Number{} // cannot be: they are digits
+	}
+	return canonical(n.String(), "", "")
+}
+
+// sexagesimal reads a number of base 60, as YAML 1.1 has it: 1:30 is 90, 1:30.5 is 90.5.
+func sexagesimal(body string) (Number, bool) {
+	whole, fraction, isFloat := strings.Cut(body, ".")
+	first, rest, ok := strings.Cut(whole, ":")
+	if !ok || !areDigits(first) || first[0] == '0' && !isFloat || fraction != "" && !areDigits(fraction) {
+		return Number{}, false
+	}
+	for part := range strings.SplitSeq(rest, ":") {
+		if !areDigits(part) || len(part) > 2 || len(part) == 2 && part[0] > '5' {
+			return Number{}, false
+		}
+	}
+	if whole = strings.TrimLeft(whole, "0:"); len(whole) > maxRadixDigits {
+		return Number{huge: true}, true
+	}
+	n, sixty := new(big.Int), big.NewInt(60)
+	for part := range strings.SplitSeq(whole, ":") {
+		digits, ok := new(big.Int).SetString("0"+part, 10)
+		if !ok {
+			return Number{}, false // cannot be
+		}
+		n.Add(n.Mul(n, sixty), digits)
+	}
+	return canonical(n.String(), fraction, ""), true
+}
+
+// decimal reads a decimal number: digits, perhaps with a dot at any place, perhaps with an exponent.
+func decimal(body string) (Number, bool) {
+	mantissa, exponent, hasExponent := cutAny(body, "eE")
+	if hasExponent && !areDigits(unsign(exponent)) {
+		return Number{}, false
+	}
+	whole, fraction, _ := strings.Cut(mantissa, ".")
+	if whole == "" && fraction == "" || whole != "" && !areDigits(whole) || fraction != "" && !areDigits(fraction) {
+		return Number{}, false
+	}
+	return canonical(whole, fraction, exponent), true
+}
+
+// canonical returns whole.fraction times ten to the exponent.
+func canonical(whole, fraction, exponent string) Number {
+	digits := whole + fraction
+	significant := strings.TrimRight(digits, "0")
+	shift := len(digits) - len(significant) - len(fraction)
+	if significant = strings.TrimLeft(significant, "0"); significant == "" {
+		return Number{}
+	}
+	return Number{digits: significant, exponent: plus(exponent, int64(shift))}
+}
+
+// lowDigits are the last digits of a long number, that an int64 holds.
+const (
+	lowDigits = 17
+	lowLimit  = 100_000_000_000_000_000
+)
+
+// plus adds a number that is less than lowLimit, either way, to a decimal one of any length.
+func plus(text string, n int64) string {
+	digits := strings.TrimLeft(unsign(text), "0")
+	negative := strings.HasPrefix(text, "-")
+	if len(digits) <= lowDigits {
+		value, err := strconv.ParseInt("0"+digits, 10, 64)
+		if err != nil {
+			return text // cannot be
+		}
+		if negative {
+			value = -value
+		}
+		return strconv.FormatInt(value+n, 10)
+	}
+	if negative { // the sum has the sign of text, the longer one
+		n = -n
+	}
+	high := []byte("0" + digits[:len(digits)-lowDigits])
+	low, err := strconv.ParseInt(digits[len(digits)-lowDigits:], 10, 64)
+	if err != nil {
+		return text // cannot be
+	}
+	low += n
+	switch {
+	case low < 0:
+		low += lowLimit
+		i := len(high) - 1
+		for ; high[i] == '0'; i-- {
+			high[i] = '9'
+		}
+		high[i]--
+	case low >= lowLimit:
+		low -= lowLimit
+		i := len(high) - 1
+		for ; high[i] == '9'; i-- {
+			high[i] = '0'
+		}
+		high[i]++
+	}
+	end := strconv.FormatInt(lowLimit+low, 10)[1:]
+	sum := strings.TrimLeft(string(high)+end, "0")
+	if negative {
+		return "-" + sum
+	}
+	return sum
+}
+
+// unsign returns a text without the sign that it may begin with.
+func unsign(text string) string {
+	if text != "" && (text[0] == '-' || text[0] == '+') {
+		return text[1:]
+	}
+	return text
+}
+
+func isDigit(c byte) bool { return '0' <= c && c <= '9' }
+
+// areDigits reports whether a text is decimal digits, at least one.
+func areDigits(text string) bool {
+	for i := range len(text) {
+		if !isDigit(text[i]) {
+			return false
+		}
+	}
+	return text != ""
+}
+
+// only reports whether a text has no other characters than those of a set.
+func only(text, set string) bool { return strings.Trim(text, set) == "" }
+
+// cutAny is [strings.Cut] at the first of some characters.
+func cutAny(text, chars string) (before, after string, found bool) {
+	if i := strings.IndexAny(text, chars); i >= 0 {
+		return text[:i], text[i+1:], true
+	}
+	return text, "", false
+}

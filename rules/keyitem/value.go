@@ -1,0 +1,117 @@
+package keyitem
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// A Value is a value of "is", "is_not" or "where".
+type Value struct {
+	Kind   ValueKind
+	Text   string // of a text: the text; of a number: as written; of a boolean: "true" or "false"
+	Number Number // of a number
+	// Quoted says that the rule has the text in quotes: it is a text, whatever it looks like.
+	Quoted bool
+}
+
+// ValueKind is the type of a Value.
+type ValueKind uint8
+
+// The kinds of value.
+const (
+	TextValue ValueKind = iota
+	NumberValue
+	BoolValue
+)
+
+// ParseValue reads a value as YAML has it, without its quotes. One without quotes is true, false, a number as JSON has
+// it, or a text that no version of YAML reads as something else; the error is an [*Error].
+func ParseValue(text string, quoted bool) (Value, error) {
+	if quoted {
+		return Value{Text: text, Quoted: true}, nil
+	}
+	refuse := func(what, fix string) (Value, error) {
+		if fix != "" {
+			fix += "; "
+		}
+		return Value{}, &Error{
+			fmt.Sprintf("%s without quotes, which %s", shown(text), what),
+			fmt.Sprintf(`%sif it is a text, add quotes: "%s"`, fix, shown(text)),
+		}
+	}
+	is, isBool := ReadBool(text)
+	switch {
+	case isBool && slices.Contains([]string{"true", "false"}, strings.ToLower(text)):
+		return Value{Kind: BoolValue, Text: strings.ToLower(text)}, nil
+	case isBool:
+		return refuse("YAML 1.1 reads as a truth value", fmt.Sprintf("write %v", is))
+	case slices.Contains([]string{"", "~", "null", "Null", "NULL"}, text):
+		if text == "" {
+			return Value{}, &Error{"no value", `write "" for the empty text`}
+		}
+		return refuse("is null: no value equals it", "")
+	case isJSONNumber(text):
+		n, _ := Decimal(text)
+		return Value{Kind: NumberValue, Text: text, Number: n}, nil
+	}
+	switch readings := Readings(text); len(readings) {
+	case 0:
+	case 1:
+		return refuse("some YAML reads as a number", "write "+readings[0].String())
+	default:
+		return refuse(fmt.Sprintf("is %s or %s, depending on the version of YAML", readings[0], readings[1]),
+			"write the one that is meant")
+	}
+	switch {
+	case notFinite().MatchString(text):
+		return refuse("YAML reads as no finite number", "")
+	case date().MatchString(text):
+		return refuse("YAML reads as a date", "")
+	case text == "<<" || text == "=":
+		return refuse("has a meaning of its own in YAML 1.1", "")
+	}
+	return Value{Text: text}, nil
+}
+
+// ReadBool returns the truth value that some version of YAML reads in a text without quotes.
+func ReadBool(text string) (is, ok bool) {
+	if len(text) == 0 || len(text) > len("false") {
+		return false, false
+	}
+	lower := strings.ToLower(text)
+	if text != lower && text != strings.ToUpper(text) && text != strings.ToUpper(text[:1])+lower[1:] {
+		return false, false
+	}
+	switch lower {
+	case "true", "yes", "on", "y":
+		return true, true
+	case "false", "no", "off", "n":
+		return false, true
+	}
+	return false, false
+}
+
+// isJSONNumber reports whether a text is a number as JSON has it.
+func isJSONNumber(text string) bool {
+	digits := strings.TrimPrefix(text, "-")
+	if len(digits) > 1 && digits[0] == '0' && isDigit(digits[1]) {
+		return false
+	}
+	mantissa, exponent, hasExponent := cutAny(digits, "eE")
+	whole, fraction, hasFraction := strings.Cut(mantissa, ".")
+	return areDigits(whole) && (!hasFraction || areDigits(fraction)) && (!hasExponent || areDigits(unsign(exponent)))
+}
+
+// notFinite are YAML's spellings of infinities and of what is not a number.
+var notFinite = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(?:[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))$`)
+})
+
+// date are YAML's timestamps, as its versions and libraries have them.
+var date = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^\d{4}-\d\d?-\d\d?(?:(?:[Tt]|[ \t]+)\d\d?:\d\d?:\d\d?(?:\.\d*)?` +
+		`(?:[ \t]*(?:Z|[-+]\d\d?(?::?\d\d)?))?)?$`)
+})

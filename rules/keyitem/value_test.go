@@ -1,0 +1,304 @@
+package keyitem
+
+import (
+	"encoding/json"
+	"math/big"
+	"regexp"
+	"strings"
+	"testing"
+
+	"gopkg.in/yaml.v3"
+	"pgregory.net/rapid"
+)
+
+// TestParseValue: what is a value without quotes, and what is said of the others.
+func TestParseValue(t *testing.T) {
+	for _, text := range []string{"true", "True", "TRUE", "false", "False", "FALSE"} {
+		if v, err := ParseValue(text, false); err != nil || v.Kind != BoolValue || v.Text != strings.ToLower(text) {
+			t.Errorf("%s: %+v, %v", text, v, err)
+		}
+	}
+	for _, text := range []string{"0", "-0", "22", "-1", "1.0", "1e9", "1E+9", "-0.5e-3", "1e999999999999999999999"} {
+		if v, err := ParseValue(text, false); err != nil || v.Kind != NumberValue || v.Text != text {
+			t.Errorf("%s: %+v, %v", text, v, err)
+		}
+	}
+	for _, text := range []string{
+		"public-read", "a b", "tRUE", "yEs", "nULL", "nil", "1.2.3", "v1", "1:60", "0:30", "12h", "2024-01-01-rc", "0b2", "0x",
+		"1e", "e1", ".", "-", "+", "_1", "..5", "*", "<", "==", ".iNF", "-.nan", "on-demand", "10.0.0.0/8", "::1",
+	} {
+		if v, err := ParseValue(text, false); err != nil || v != (Value{Text: text}) {
+			t.Errorf("%s: %+v, %v", text, v, err)
+		}
+	}
+	for _, text := range []string{"", " ", "true", "22", "yes", "~", "2024-01-01", "a\nb"} {
+		if v, err := ParseValue(text, true); err != nil || v != (Value{Text: text, Quoted: true}) {
+			t.Errorf("%q in quotes: %+v, %v", text, v, err)
+		}
+	}
+	for text, want := range map[string]string{
+		"":     `no value; write "" for the empty text`,
+		"yes":  `yes without quotes, which YAML 1.1 reads as a truth value; write true; if it is a text, add quotes: "yes"`,
+		"Off":  `Off without quotes, which YAML 1.1 reads as a truth value; write false; if it is a text, add quotes: "Off"`,
+		"N":    `N without quotes, which YAML 1.1 reads as a truth value; write false; if it is a text, add quotes: "N"`,
+		"~":    `~ without quotes, which is null: no value equals it; if it is a text, add quotes: "~"`,
+		"Null": `Null without quotes, which is null: no value equals it; if it is a text, add quotes: "Null"`,
+		"010": `010 without quotes, which is 8 or 10, depending on the version of YAML; write the one that is meant; ` +
+			`if it is a text, add quotes: "010"`,
+		"1_000":    `1_000 without quotes, which some YAML reads as a number; write 1000; if it is a text, add quotes: "1_000"`,
+		"1:30":     `1:30 without quotes, which some YAML reads as a number; write 90; if it is a text, add quotes: "1:30"`,
+		".inf":     `.inf without quotes, which YAML reads as no finite number; if it is a text, add quotes: ".inf"`,
+		"2024-1-2": `2024-1-2 without quotes, which YAML reads as a date; if it is a text, add quotes: "2024-1-2"`,
+		"<<":       `<< without quotes, which has a meaning of its own in YAML 1.1; if it is a text, add quotes: "<<"`,
+	} {
+		if v, err := ParseValue(text, false); err == nil || err.Error() != want {
+			t.Errorf("%s: %+v\n got %v\nwant %s", text, v, err, want)
+		}
+	}
+	for _, text := range []string{
+		"y", "Y", "n", "on", "ON", "no", "NO", "YES", "NULL", "null", "+1", "01", "08", "0x1F", "0X1f", "0o17", "0b1", "1.", ".5",
+		"1_0.5", "190:20:30", "190:20:30.15", "-.inf", "+.INF", ".NaN", "2001-12-14t21:59:43.10-05:00", "2001-12-14 21:59:43.10 -5",
+		"2001-12-15 2:59:43.10", "=", "-0x1", "+0b_1_", "1e5_",
+	} {
+		if v, err := ParseValue(text, false); err == nil {
+			t.Errorf("%s is the value %+v", text, v)
+		}
+	}
+}
+
+// TestValuesOfYAML: what yaml.v3 reads as something else than a text is no text here, or a number that JSON has too.
+func TestValuesOfYAML(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		text := rapid.StringMatching(`[-+]?[0-9.]{0,3}[-_:xobXOBeE.]?[0-9a-fA-F_:T-]{0,6}|true|[yY]es|[oO]ff|null|~|2[0-9]{3}-[01]?[0-9]-[0-3]?[0-9]`).Draw(t, "text")
+		var n yaml.Node
+		if err := yaml.Unmarshal([]byte("- "+text), &n); err != nil || n.Content[0].Content[0].Kind != yaml.ScalarNode || n.Content[0].Content[0].Value != text {
+			t.Skip()
+		}
+		v, err := ParseValue(text, false)
+		tag := n.Content[0].Content[0].Tag
+		if err == nil && (tag == "!!str") != (v.Kind == TextValue) && !strings.ContainsAny(text, "eE") { // 1e999 is too large for it
+			t.Errorf("%s: %+v, and yaml.v3 has %s", text, v, tag)
+		}
+		if err == nil && v.Kind == NumberValue && !json.Valid([]byte(text)) {
+			t.Errorf("%s is a number", text)
+		}
+	})
+}
+
+// A grammar is how a format writes a number, and what it is.
+type grammar struct {
+	form  *regexp.Regexp
+	value func(m []string) *big.Rat
+}
+
+func inRat(base int) func(m []string) *big.Rat {
+	return func(m []string) *big.Rat {
+		n, ok := new(big.Int).SetString(m[1]+m[2], base)
+		if !ok {
+			return nil
+		}
+		return new(big.Rat).SetInt(n)
+	}
+}
+
+func floatRat(m []string) *big.Rat {
+	mantissa := m[2]
+	if strings.HasPrefix(mantissa, ".") {
+		mantissa = "0" + mantissa
+	}
+	n, ok := new(big.Rat).SetString(m[1] + strings.TrimSuffix(mantissa, ".") + m[3])
+	if !ok {
+		return nil
+	}
+	return n
+}
+
+func sixtyRat(m []string) *big.Rat {
+	sum := new(big.Rat)
+	for _, part := range strings.Split(m[2], ":") {
+		n, _ := new(big.Rat).SetString(part)
+		sum.Add(sum.Mul(sum, big.NewRat(60, 1)), n)
+	}
+	if len(m) > 3 && m[3] != "" {
+		n, _ := new(big.Rat).SetString("0." + m[3])
+		sum.Add(sum, n)
+	}
+	if m[1] == "-" {
+		sum.Neg(sum)
+	}
+	return sum
+}
+
+// grammars are those of https://yaml.org/type/int.html and float.html, of YAML 1.2's core schema, of strconv.ParseInt, of
+// TOML, JSON and HCL, all without underscores.
+func grammars() []grammar {
+	return []grammar{
+		{regexp.MustCompile(`^([-+]?)0[bB]([01]+)$`), inRat(2)},
+		{regexp.MustCompile(`^([-+]?)0[oO]?([0-7]+)$`), inRat(8)},
+		{regexp.MustCompile(`^([-+]?)0[xX]([0-9a-fA-F]+)$`), inRat(16)},
+		{regexp.MustCompile(`^([-+]?)([0-9]+)$`), inRat(10)},
+		{regexp.MustCompile(`^([-+]?)(\.[0-9]+|[0-9]+(?:\.[0-9]*)?)((?:[eE][-+]?[0-9]+)?)$`), floatRat},
+		{regexp.MustCompile(`^([-+]?)([1-9][0-9]*(?::[0-5]?[0-9])+)$`), sixtyRat},
+		{regexp.MustCompile(`^([-+]?)([0-9]+(?::[0-5]?[0-9])+)\.([0-9]*)$`), sixtyRat},
+	}
+}
+
+// numberLike are texts that often are numbers, with exponents that a big.Rat can hold.
+const numberLike = `[-+]?(0[xXoObB][0-9a-fA-F_]{0,8}|[0-9_]{0,6}\.?[0-9_]{0,4}([eE][-+]{0,2}[0-9]{1,3})?|[0-9]{1,3}(:[0-9]{1,2}){1,4}(\.[0-9]{0,3})?|0{0,3}[1-9]{0,3}0{0,3}\.?0{0,3})`
+
+// TestReadings: each grammar's number is a reading of the text, and there are no others.
+func TestReadings(t *testing.T) {
+	all := grammars()
+	rapid.Check(t, func(t *rapid.T) {
+		text := rapid.StringMatching(numberLike).Draw(t, "text")
+		var want []*big.Rat
+		if !strings.HasPrefix(text, "_") {
+			for _, g := range all {
+				if m := g.form.FindStringSubmatch(strings.ReplaceAll(text, "_", "")); m != nil {
+					want = append(want, g.value(m))
+				}
+			}
+		}
+		got := Readings(text)
+		for _, w := range want {
+			if !hasRat(got, w) {
+				t.Errorf("%s has no reading %s: %v", text, w.RatString(), got)
+			}
+		}
+		for _, n := range got {
+			found := false
+			for _, w := range want {
+				found = found || hasRat([]Number{n}, w)
+			}
+			if !found {
+				t.Errorf("%s has the reading %s", text, n)
+			}
+		}
+	})
+}
+
+func hasRat(numbers []Number, want *big.Rat) bool {
+	for _, n := range numbers {
+		if r, ok := new(big.Rat).SetString(n.String()); ok && r.Cmp(want) == 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// TestNumbersAreEqual: two spellings are the same number exactly if math/big says so.
+func TestNumbersAreEqual(t *testing.T) {
+	form := rapid.StringMatching(`[-+]?0{0,2}[12]{0,2}0{0,3}(\.0{0,3}[12]?0{0,2})?([eE][-+]?0{0,2}[0-9])?`)
+	rapid.Check(t, func(t *rapid.T) {
+		a, b := form.Draw(t, "a"), form.Draw(t, "b")
+		m, okA := Decimal(a)
+		n, okB := Decimal(b)
+		if !okA || !okB {
+			t.Skip()
+		}
+		x, y := rat(t, a), rat(t, b)
+		if (m == n) != (x.Cmp(y) == 0) || m.CouldBe(n) != (m == n) || !m.Certain() {
+			t.Errorf("%s and %s: %v, %v", a, b, m == n, x.Cmp(y) == 0)
+		}
+		if again, ok := Decimal(m.String()); !ok || again != m {
+			t.Errorf("%s is %s, which is %s", a, m, again)
+		}
+	})
+}
+
+func rat(t *rapid.T, text string) *big.Rat {
+	text = strings.Replace(text, ".e", ".0e", 1)
+	text = strings.Replace(text, ".E", ".0E", 1)
+	r, ok := new(big.Rat).SetString(strings.TrimSuffix(text, "."))
+	if !ok {
+		t.Fatalf("math/big does not read %s", text)
+	}
+	return r
+}
+
+// TestLongExponents: an exponent of any length costs nothing, and is exact.
+func TestLongExponents(t *testing.T) {
+	nines := strings.Repeat("9", 40)
+	for _, same := range [][2]string{
+		{"1e999999999", "10e999999998"},
+		{"1e" + nines, "0.1e1" + strings.Repeat("0", 40)},
+		{"1e-1" + strings.Repeat("0", 40), "10e-1" + strings.Repeat("0", 39) + "1"},
+		{"1e-1" + strings.Repeat("0", 40), "0.1e-" + nines},
+		{"100e99999999999999999", "1e100000000000000001"},
+		{"0e" + nines, "-0.0"},
+		{"1e+00" + nines, "1E" + nines},
+	} {
+		m, okM := Decimal(same[0])
+		n, okN := Decimal(same[1])
+		if !okM || !okN || m != n {
+			t.Errorf("%s and %s: %+v, %+v", same[0], same[1], m, n)
+		}
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		exponent := rapid.StringMatching(`-?([0-9]{1,20}|9{15,40}|10{15,40})`).Draw(t, "exponent")
+		n := rapid.Int64Range(-lowLimit+1, lowLimit-1).Draw(t, "n")
+		if rapid.Bool().Draw(t, "small") {
+			n %= 100
+		}
+		sum, ok := new(big.Int).SetString(exponent, 10)
+		if !ok {
+			t.Fatal(exponent)
+		}
+		if got, want := plus(exponent, n), sum.Add(sum, big.NewInt(n)).String(); got != want {
+			t.Errorf("%s + %d is %s, not %s", exponent, n, got, want)
+		}
+	})
+}
+
+// TestLongDigits: a long number in another base is not converted, and could be any that is about as long.
+func TestLongDigits(t *testing.T) {
+	long := Readings("0x" + strings.Repeat("f", 5000))[0]
+	alike, ok := Decimal(strings.Repeat("7", 6000))
+	if !ok || long.Certain() || !long.CouldBe(alike) || !alike.CouldBe(long) || !long.CouldBe(long) {
+		t.Errorf("a number of 5000 hexadecimal digits: %+v", long)
+	}
+	for _, other := range []string{"22", "-" + strings.Repeat("7", 6000), "0.1e-99999999999999999999", "1e1000", "0"} {
+		n, ok := Decimal(other)
+		if !ok || long.CouldBe(n) || n.CouldBe(long) {
+			t.Errorf("a number of 5000 hexadecimal digits could be %s", other)
+		}
+	}
+	if n, ok := Decimal("1e99999999999999999999"); !ok || !long.CouldBe(n) {
+		t.Errorf("%+v", n)
+	}
+	if n := Readings(strings.Repeat("1:", 5000) + "1"); len(n) != 1 || n[0].Certain() {
+		t.Errorf("%+v", n)
+	}
+	if a, b := Readings("0x" + strings.Repeat("0", 9000) + "16")[0], Readings("22")[0]; a != b {
+		t.Errorf("%+v is not %+v", a, b)
+	}
+}
+
+// FuzzNumber: no text makes it fail, and a number that JSON has is the one that math/big reads.
+func FuzzNumber(f *testing.F) {
+	for _, seed := range []string{"022", "0x_1", "1:30.5", "1e999999999", "-0.0e-0", "+.5", "1_", "0b", "9.e+1"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		all := Readings(text)
+		n, ok := Decimal(text)
+		if ok && !strings.Contains(text, ":") {
+			found := false
+			for _, other := range all {
+				found = found || other == n
+			}
+			if !found {
+				t.Errorf("%q is %s, and its readings are %v", text, n, all)
+			}
+		}
+		if isJSONNumber(text) != (json.Valid([]byte(text)) && strings.TrimSpace(text) == text && text != "" && (text[0] == '-' || isDigit(text[0]))) {
+			t.Errorf("%q is a number of JSON: %v", text, isJSONNumber(text))
+		}
+		if _, exponent, _ := cutAny(text, "eE"); len(exponent) > 4 || len(text) > 1000 || !isJSONNumber(text) {
+			return
+		}
+		if want, good := new(big.Rat).SetString(text); !good || !hasRat([]Number{n}, want) {
+			t.Errorf("%q is %s", text, n)
+		}
+	})
+}
