@@ -106,7 +106,7 @@ func rooms() map[string][]string {
 		"scanner/judges": {
 			"internal/disk", "rules", "rules/document", "scanner/failure", "scanner/repo", "verdict",
 		},
-		"scanner/keys":         {},
+		"scanner/keys":         {"rules/keyitem", "rules/regex"},
 		"scanner/keys/formats": {},
 		"scanner/match":        {"rules/regex", "scanner/needle", "verdict", "verdict/linehash"},
 		"scanner/recode": {

@@ -71,7 +71,9 @@ func quotedSegment(text string) (segment Segment, rest string, more bool, err *E
 			rest, more = strings.CutPrefix(text[i+1:], ".")
 			if rest != "" && !more {
 				return segment, "", false, &Error{
-					"text after the closing quote in " + shown(text), "write a dot there, or put the whole segment in quotes"}
+					"text after the closing quote in " + shown(text),
+					"write a dot there, or put the whole segment in quotes",
+				}
 			}
 			return Segment{Name: name.String(), Quoted: true}, rest, more, nil
 		case c != '\\':
@@ -98,7 +100,8 @@ func plainSegment(text, path string) (Segment, *Error) {
 	case "**":
 		return Segment{Kind: Deep}, nil
 	case "$":
-		return Segment{}, &Error{"a path that begins with $", "begin with a key: a path starts at the top of the document"}
+		return Segment{}, &Error{"a path that begins with $",
+			"begin with a key: a path starts at the top of the document"}
 	}
 	switch text[0] {
 	case '$':
@@ -112,7 +115,8 @@ func plainSegment(text, path string) (Segment, *Error) {
 	}
 	if strings.Contains(text, "*") {
 		return Segment{}, &Error{shown(text) + ", a segment with * next to other characters",
-			"write * alone for any one segment or ** for any number of them, or, if the key has the star, " + inQuotes(text)}
+			"write * alone for any one segment or ** for any number of them, or, if the key has the star, " +
+				inQuotes(text)}
 	}
 	return Segment{Name: text}, nil
 }
@@ -198,8 +202,8 @@ func (p Path) Notes() []string {
 				`a key with dots needs quotes, such as metadata.labels."app.kubernetes.io/name"`, p[i-1].Name, s.Name))
 		}
 		if strings.Trim(s.Name, "0123456789") == "" {
-			notes = append(notes, fmt.Sprintf("the segment %s of the path is a key: lists have no index, and a path that "+
-				"comes to a list means each of its items", s.Name))
+			notes = append(notes, fmt.Sprintf("the segment %s of the path is a key: lists have no index, and a path "+
+				"that comes to a list means each of its items", s.Name))
 		}
 	}
 	return notes

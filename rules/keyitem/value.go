@@ -71,7 +71,7 @@ func ParseValue(text string, quoted bool) (Value, error) {
 	case date().MatchString(text):
 		return refuse("YAML reads as a date", "")
 	case text == "<<" || text == "=":
-		return refuse("has a meaning of its own in YAML 1.1", "")
+		return refuse("YAML 1.1 reads as more than text", "")
 	}
 	return Value{Text: text}, nil
 }

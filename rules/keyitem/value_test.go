@@ -49,7 +49,7 @@ func TestParseValue(t *testing.T) {
 		"1:30":     `1:30 without quotes, which some YAML reads as a number; write 90; if it is a text, add quotes: "1:30"`,
 		".inf":     `.inf without quotes, which YAML reads as no finite number; if it is a text, add quotes: ".inf"`,
 		"2024-1-2": `2024-1-2 without quotes, which YAML reads as a date; if it is a text, add quotes: "2024-1-2"`,
-		"<<":       `<< without quotes, which has a meaning of its own in YAML 1.1; if it is a text, add quotes: "<<"`,
+		"<<":       `<< without quotes, which YAML 1.1 reads as more than text; if it is a text, add quotes: "<<"`,
 	} {
 		if v, err := ParseValue(text, false); err == nil || err.Error() != want {
 			t.Errorf("%s: %+v\n got %v\nwant %s", text, v, err, want)

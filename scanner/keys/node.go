@@ -62,8 +62,8 @@ func Block(name string, labels []string, header Span, body *Node) Entry {
 
 // A Scalar is a value that is neither list nor mapping, in each way in which it may be compared.
 type Scalar struct {
-	// Texts are the texts that a forbidden item compares: first the value's own, escapes resolved and without quotes
-	// and tag, then, if it differs, the expression or date as written.
+	// Texts are what a forbidden item compares, at least one: first the value's own text, escapes resolved and without
+	// quotes and tag, then, if it differs, the expression or date as written.
 	Texts []string
 	// OneIsTrue says that the format converts the texts "1" and "0" to booleans (HCL's quoted ones).
 	OneIsTrue bool

@@ -1,0 +1,108 @@
+package keys
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/policyscan/policyscan/rules/keyitem"
+	"github.com/policyscan/policyscan/rules/regex"
+)
+
+// forbids reports whether a forbidden item refuses a value: as broadly as the value can be read, and where the item
+// says what is allowed, all that is not certainly that.
+func forbids(item *keyitem.Item, n *Node) bool {
+	scalar := n.Kind == ScalarNode
+	switch item.Asks {
+	case keyitem.Is:
+		return scalar && couldBeAny(&n.Scalar, item.Values)
+	case keyitem.IsNot:
+		return !scalar || !equalsAny(&n.Scalar, item.Values)
+	case keyitem.Matches:
+		return scalar && n.Scalar.Certain && anyLine(item.Match, n.Scalar.Texts[0])
+	case keyitem.MatchesNot:
+		return !scalar || !n.Scalar.Certain || !allLines(item.Match, n.Scalar.Texts[0])
+	}
+	return true
+}
+
+// satisfies reports whether a value is what a required item asks for.
+func satisfies(item *keyitem.Item, n *Node) bool {
+	scalar := n.Kind == ScalarNode
+	switch item.Asks {
+	case keyitem.Is:
+		return scalar && equalsAny(&n.Scalar, item.Values)
+	case keyitem.Matches:
+		return scalar && n.Scalar.Certain && allLines(item.Match, n.Scalar.Texts[0])
+	}
+	return false
+}
+
+func couldBeAny(s *Scalar, values []keyitem.Value) bool {
+	return slices.ContainsFunc(values, func(v keyitem.Value) bool { return couldBe(s, v) })
+}
+
+func equalsAny(s *Scalar, values []keyitem.Value) bool {
+	return slices.ContainsFunc(values, func(v keyitem.Value) bool { return equals(s, v) })
+}
+
+// couldBe reports whether a scalar could be read as a value, by any of its texts.
+func couldBe(s *Scalar, v keyitem.Value) bool {
+	return equals(s, v) || slices.ContainsFunc(s.Texts, func(text string) bool {
+		switch v.Kind {
+		case keyitem.BoolValue:
+			is, ok := keyitem.ReadBool(text)
+			if s.OneIsTrue && (text == "1" || text == "0") {
+				is, ok = text == "1", true
+			}
+			return ok && is == (v.Text == "true")
+		case keyitem.NumberValue:
+			return slices.ContainsFunc(keyitem.Readings(text), v.Number.CouldBe)
+		}
+		return text == v.Text
+	})
+}
+
+// equals reports whether a scalar is a value by the type system of its format.
+func equals(s *Scalar, v keyitem.Value) bool {
+	switch s.Exact.Type {
+	case ExactText:
+		return v.Kind == keyitem.TextValue && s.Exact.Text == v.Text
+	case ExactBool:
+		return v.Kind == keyitem.BoolValue && s.Exact.Text == v.Text
+	case ExactNumber:
+		if v.Kind != keyitem.NumberValue {
+			return false
+		}
+		n, ok := keyitem.Decimal(s.Exact.Text)
+		return ok && n.Certain() && n == v.Number
+	}
+	return false
+}
+
+// anyLine reports whether a line of a text matches.
+func anyLine(expr *regex.Expr, text string) bool {
+	for range expr.Find([]byte(text)) {
+		return true
+	}
+	return false
+}
+
+// allLines reports whether all lines of a text match. The end of the last line begins no other; the empty text is one
+// line, which no expression matches.
+func allLines(expr *regex.Expr, text string) bool {
+	for {
+		end := strings.IndexAny(text, "\n\r")
+		if end < 0 {
+			return anyLine(expr, text)
+		}
+		if !anyLine(expr, text[:end]) {
+			return false
+		}
+		if strings.HasPrefix(text[end:], "\r\n") {
+			end++
+		}
+		if text = text[end+1:]; text == "" {
+			return true
+		}
+	}
+}

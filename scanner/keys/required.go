@@ -1,0 +1,228 @@
+package keys
+
+import "github.com/policyscan/policyscan/rules/keyitem"
+
+// A requirement is a required item while a file is checked.
+type requirement struct {
+	item *keyitem.Item
+	hits []Hit
+
+	values []*walk  // for each path: of the values that it reaches, to find those that are not as required
+	tries  []*reach // for each path: whether it reaches all that it must
+	report *reach   // for the first path: where it does not
+}
+
+func newRequirement(item *keyitem.Item) *requirement {
+	r := &requirement{item: item}
+	for i, path := range item.Paths {
+		w := newWalk(path)
+		w.memoAll = len(item.Each) > 0 // the nodes can be within each other
+		wrong := func(at Span) { r.hits = append(r.hits, Hit{At: at, Path: i}) }
+		if item.Asks == keyitem.Exists { // of a list only that it is there
+			w.entry = func(e *Entry, _ *Node) {
+				if e.Value.Kind == Null {
+					wrong(e.At)
+				}
+			}
+		} else {
+			w.node = func(n *Node, states uint64, _ Span, _ bool) {
+				if w.ends(n, states) && !satisfies(item, n) {
+					wrong(n.At)
+				}
+			}
+		}
+		r.values = append(r.values, w)
+		r.tries = append(r.tries, newReach(path, nil))
+	}
+	r.report = newReach(item.Paths[0], r.missing)
+	return r
+}
+
+func (r *requirement) missing(at Span) { r.hits = append(r.hits, Hit{At: at, Missing: true}) }
+
+// check asks for the key in a node. from is what introduces it.
+func (r *requirement) check(n *Node, from Span) {
+	reached := false
+	for i, w := range r.values {
+		w.from(n, from)
+		o := r.tries[i].rest(n, 0)
+		reached = reached || !o.self && !o.beneath
+	}
+	if !reached && r.report.rest(n, 0).self {
+		r.missing(from)
+	}
+}
+
+// checkEach asks for the key in each of the nodes that the item names.
+func (r *requirement) checkEach(root *Node, head Span) {
+	type place struct {
+		node *Node
+		at   int
+	}
+	done := map[place]bool{}
+	for _, path := range r.item.Each {
+		w := newWalk(path)
+		w.tagged, w.whole = true, true
+		w.node = func(n *Node, states uint64, from Span, inside bool) {
+			at := place{n, from.Start}
+			if !w.ends(n, states) || done[at] || n.Kind == List && !n.Tagged { // an empty list has no node
+				return
+			}
+			done[at] = true
+			if n.Kind != Mapping || n.Tagged || inside {
+				r.missing(from)
+				return
+			}
+			r.check(n, from)
+		}
+		w.from(root, head)
+	}
+}
+
+// A reach finds out whether a path reaches a value everywhere that it must, and where it does not. Each list item on
+// the way, each block that the path chooses and each child that a "*" stands for must reach one; below a "**" each
+// mapping that has the next segment, of which there must be one.
+type reach struct {
+	path keyitem.Path
+	// missing is told of what introduces a parent of a missing node, unless the parent is the node from which the path
+	// begins. It may be nil.
+	missing func(at Span)
+	memo    map[step]outcome
+}
+
+// A step is a node and how many segments of the path were taken.
+type step struct {
+	node   *Node
+	taken  int
+	below  bool // the "**" that comes next was begun above the node
+	inside bool // of what has a tag
+}
+
+// An outcome says what of the rest of a path is missing.
+type outcome struct {
+	self    bool // a node of which this one is the parent
+	beneath bool // one of which another one is
+	found   bool // below a "**": there is a mapping that has the next segment
+}
+
+// child adds the outcome of a child.
+func (r *reach) child(o *outcome, child outcome, introduced Span) {
+	o.beneath = o.beneath || child.self || child.beneath
+	o.found = o.found || child.found
+	if child.self && r.missing != nil {
+		r.missing(introduced)
+	}
+}
+
+func newReach(path keyitem.Path, missing func(at Span)) *reach {
+	return &reach{path: path, missing: missing, memo: map[step]outcome{}}
+}
+
+// rest follows the path from a node, once some segments of it were taken.
+func (r *reach) rest(n *Node, taken int) outcome {
+	if taken == len(r.path) {
+		return outcome{}
+	}
+	deep := r.path[taken].Kind == keyitem.Deep
+	if n.Kind != Mapping && n.Kind != List || n.Tagged || n.Kind == List && len(n.Items) == 0 {
+		if deep {
+			return r.all(n, taken)
+		}
+		return outcome{self: true}
+	}
+	return r.once(step{node: n, taken: taken}, func() (o outcome) {
+		switch {
+		case n.Kind == List:
+			for _, item := range n.Items {
+				r.child(&o, r.rest(item, taken), item.At)
+			}
+			return o
+		case deep:
+			return r.all(n, taken)
+		}
+		o.self = true
+		for i := range n.Entries {
+			if e := &n.Entries[i]; !e.Hidden && r.chooses(e, taken) {
+				o.self = false
+				r.child(&o, r.rest(e.Value, taken+1), e.At)
+			}
+		}
+		return o
+	})
+}
+
+// all follows a "**" that begins at a node.
+func (r *reach) all(n *Node, taken int) outcome {
+	o := r.below(n, taken, false)
+	return outcome{self: o.self || !o.found, beneath: o.beneath}
+}
+
+// below follows a "**" that began at a node or above it.
+func (r *reach) below(n *Node, taken int, inside bool) outcome {
+	last := taken+1 == len(r.path)
+	if n.Kind != Mapping && n.Kind != List {
+		return outcome{found: last, self: last && inside}
+	}
+	return r.once(step{n, taken, true, inside}, func() (o outcome) {
+		switch {
+		case last && n.Kind != List || last && len(n.Items) == 0: // the value itself
+			o.found, o.self = true, inside
+		case r.has(n, taken+1):
+			o.found = true
+			if inside || n.Tagged {
+				o.self = true
+			} else {
+				next := r.rest(n, taken+1)
+				o.self, o.beneath = next.self, next.beneath
+			}
+		}
+		inside = inside || n.Tagged
+		for _, item := range n.Items {
+			r.child(&o, r.below(item, taken, inside), item.At)
+		}
+		for i := range n.Entries {
+			if e := &n.Entries[i]; !e.Hidden {
+				r.child(&o, r.below(e.Value, taken, inside), e.At)
+			}
+		}
+		return o
+	})
+}
+
+// once follows a step the first time.
+func (r *reach) once(s step, follow func() outcome) outcome {
+	if o, known := r.memo[s]; known {
+		return o
+	}
+	o := follow()
+	r.memo[s] = o
+	return o
+}
+
+// has reports whether a mapping has an entry for a segment.
+func (r *reach) has(n *Node, segment int) bool {
+	for i := range n.Entries {
+		if e := &n.Entries[i]; segment < len(r.path) && !e.Hidden && r.chooses(e, segment) {
+			return true
+		}
+	}
+	return false
+}
+
+// chooses reports whether an entry is one that a segment is for: of a block the labels must be, too, as far as the path
+// has segments for them.
+func (r *reach) chooses(e *Entry, segment int) bool {
+	for ; ; segment++ {
+		s := r.path[segment]
+		if s.Kind == keyitem.Deep {
+			return true
+		}
+		if s.Kind == keyitem.Name && (!e.Named || e.Name != s.Name) {
+			return false
+		}
+		if !e.Value.Header || segment+1 == len(r.path) {
+			return true
+		}
+		e = &e.Value.Entries[0]
+	}
+}

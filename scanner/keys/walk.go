@@ -1,0 +1,118 @@
+package keys
+
+import (
+	"math/bits"
+
+	"github.com/policyscan/policyscan/rules/keyitem"
+)
+
+// A walk looks at all that a path can reach, in one pass. At each node it knows the set of states: how many segments of
+// the path may have been taken on the way there. So "**" costs no more than another segment.
+type walk struct {
+	names            []string // of the segments that have one
+	named, any, deep uint64   // which segments are of which kind
+	begin, end       uint64   // the states before the first segment, and the one after the last
+
+	hidden bool // look at entries that a YAML merge hides, too
+	tagged bool // look inside lists and mappings that have a tag, too
+	whole  bool // a list that has a tag does not stand for its items as well
+
+	// node is told of each node that is reached on the way or at the end: with the states, with what introduces it, and
+	// whether it is inside of what has a tag. entry is told of each entry at the end of the path.
+	node  func(n *Node, states uint64, from Span, inside bool)
+	entry func(e *Entry, n *Node)
+	stop  bool
+
+	// seen are the states in which what is beneath a node was looked at: of nodes to which several ways lead.
+	seen    map[seenNode]uint64
+	memoAll bool // walks begin within each other, so that every node can be one of those
+}
+
+type seenNode struct {
+	node   *Node
+	inside bool
+}
+
+func newWalk(path keyitem.Path) *walk {
+	w := &walk{names: make([]string, len(path)), end: 1 << len(path)}
+	for i, s := range path {
+		switch s.Kind {
+		case keyitem.Deep:
+			w.deep |= 1 << i
+		case keyitem.Any:
+			w.any |= 1 << i
+		default:
+			w.named |= 1 << i
+			w.names[i] = s.Name
+		}
+	}
+	w.begin = w.skipping(1)
+	return w
+}
+
+// skipping adds the states behind each "**", which can stand for nothing. There are no two in a row.
+func (w *walk) skipping(states uint64) uint64 { return states | states&w.deep<<1 }
+
+// step returns the states behind an entry.
+func (w *walk) step(states uint64, e *Entry) uint64 {
+	next := states&w.deep | states&w.any<<1
+	if e.Named {
+		for named := states & w.named; named != 0; named &= named - 1 {
+			if i := bits.TrailingZeros64(named); w.names[i] == e.Name {
+				next |= 1 << (i + 1)
+			}
+		}
+	}
+	return w.skipping(next)
+}
+
+// ends reports whether a node is a value at the end of the path. A list stands for its items, if it has any; one with a
+// tag is a value as well.
+func (w *walk) ends(n *Node, states uint64) bool {
+	return states&w.end != 0 && (n.Kind != List || n.Tagged || len(n.Items) == 0)
+}
+
+// from looks at all that the path can reach from a node.
+func (w *walk) from(n *Node, introduced Span) { w.visit(n, w.begin, introduced, false) }
+
+func (w *walk) visit(n *Node, states uint64, from Span, inside bool) {
+	if states == 0 || w.stop {
+		return
+	}
+	if w.node != nil {
+		w.node(n, states, from, inside)
+	}
+	if n.Kind != Mapping && n.Kind != List || w.stop || n.Tagged && !w.tagged {
+		return
+	}
+	if n.Shared || w.memoAll {
+		key := seenNode{n, inside}
+		before := w.seen[key]
+		if states &^= before; states == 0 {
+			return
+		}
+		if w.seen == nil {
+			w.seen = map[seenNode]uint64{}
+		}
+		w.seen[key] = before | states
+	}
+	inside = inside || n.Tagged
+	ofItems := states
+	if n.Tagged && w.whole {
+		ofItems &^= w.end
+	}
+	for _, item := range n.Items {
+		w.visit(item, ofItems, item.At, inside)
+	}
+	for i := range n.Entries {
+		e := &n.Entries[i]
+		if e.Hidden && !w.hidden {
+			continue
+		}
+		next := w.step(states, e)
+		if w.entry != nil && next&w.end != 0 {
+			w.entry(e, n)
+		}
+		w.visit(e.Value, next, e.At, inside)
+	}
+}
