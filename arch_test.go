@@ -106,9 +106,14 @@ func rooms() map[string][]string {
 		"scanner/judges": {
 			"internal/disk", "rules", "rules/document", "scanner/failure", "scanner/repo", "verdict",
 		},
-		"scanner/keys":         {"rules/keyitem", "rules/regex"},
-		"scanner/keys/formats": {},
-		"scanner/match":        {"rules/regex", "scanner/needle", "verdict", "verdict/linehash"},
+		"scanner/keys": {"rules/keyitem", "rules/regex"},
+		"scanner/keys/formats": {
+			"scanner/keys", "github.com/go-json-experiment/json/jsontext", "github.com/hashicorp/hcl/v2",
+			"github.com/hashicorp/hcl/v2/hclsyntax", "github.com/pelletier/go-toml/v2",
+			"github.com/pelletier/go-toml/v2/unstable", "github.com/tailscale/hujson", "github.com/zclconf/go-cty/cty",
+			"gopkg.in/yaml.v3",
+		},
+		"scanner/match": {"rules/regex", "scanner/needle", "verdict", "verdict/linehash"},
 		"scanner/recode": {
 			"golang.org/x/text/encoding", "golang.org/x/text/encoding/charmap", "golang.org/x/text/encoding/japanese", "golang.org/x/text/encoding/korean",
 			"golang.org/x/text/encoding/simplifiedchinese", "golang.org/x/text/encoding/traditionalchinese", "golang.org/x/text/transform",

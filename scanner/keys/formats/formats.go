@@ -1,2 +1,182 @@
-// Package formats makes documents of the text of a file: YAML, JSON, HCL and TOML.
+// Package formats reads files of YAML, JSON, HCL and TOML into the documents that scanner/keys walks.
+//
+// Each format is a file of this package and a line of its table; the parsers are libraries. A reader evaluates nothing:
+// it says of each value what it is, in which ways it may be read, and which bytes of the text it is.
+//
+// No text makes a reader panic, run out of stack or run without end: [Limits] bounds the bytes, the levels and the
+// nodes, aliases expanded. Levels are counted on the bytes before a parser sees them wherever the parser would follow
+// them further down than a stack can go. A text that is over a bound is a [LimitError], one that is not of its format a
+// [ParseError]; either way there are no documents, not even those before the error.
 package formats
+
+import (
+	"fmt"
+
+	"github.com/policyscan/policyscan/scanner/keys"
+)
+
+// Format is the name of a format, as "format" in a rule has it.
+type Format string
+
+// The formats.
+const (
+	YAML Format = "yaml"
+	JSON Format = "json"
+	HCL  Format = "hcl"
+	TOML Format = "toml"
+)
+
+// Bounds are how much of a file is read.
+type Bounds struct {
+	Bytes  int // of the text
+	Levels int // of nesting
+	Nodes  int // after the expansion of aliases and merges
+}
+
+// Limits are the bounds of bundle 0.2.
+func Limits() Bounds { return Bounds{Bytes: 64 << 20, Levels: 1000, Nodes: 10_000_000} }
+
+// A ParseError says why a text is not of its format.
+type ParseError struct {
+	Offset int // of the byte of the text at which that shows
+	Reason string
+}
+
+func (e *ParseError) Error() string { return e.Reason }
+
+// A LimitError says which bound a text is over.
+type LimitError struct {
+	Offset int // of the byte of the text at which that shows, or 0
+	Reason string
+}
+
+func (e *LimitError) Error() string { return e.Reason }
+
+// A reader is one format.
+type reader struct {
+	format     Format
+	extensions []string // in lower case
+	read       func(*meter) ([]keys.Document, error)
+}
+
+func readers() []reader {
+	return []reader{
+		{YAML, []string{".yaml", ".yml"}, readYAML},
+		{JSON, []string{".json", ".jsonc", ".tf.json"}, readJSON},
+		{HCL, []string{".tf", ".tofu", ".tfvars", ".hcl"}, readHCL},
+		{TOML, []string{".toml"}, readTOML},
+	}
+}
+
+// Of returns the format that a file's name says it has: of the extensions that it ends in, the longest counts.
+func Of(path string) (Format, bool) {
+	var found Format
+	longest := 0
+	for _, r := range readers() {
+		for _, ext := range r.extensions {
+			if len(ext) > longest && len(path) >= len(ext) && asciiEqualFold(path[len(path)-len(ext):], ext) {
+				found, longest = r.format, len(ext)
+			}
+		}
+	}
+	return found, longest > 0
+}
+
+// asciiEqualFold reports whether s is lower, which has no capitals, but for the case of ASCII letters.
+func asciiEqualFold(s, lower string) bool {
+	for i := range len(lower) {
+		c := s[i]
+		if 'A' <= c && c <= 'Z' {
+			c += 'a' - 'A'
+		}
+		if c != lower[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// Extensions returns the extensions of the names that have a format, for messages.
+func Extensions() []string {
+	var all []string
+	for _, r := range readers() {
+		all = append(all, r.extensions...)
+	}
+	return all
+}
+
+// Parse reads a text, which is UTF-8 without a byte order mark. All places in the documents and errors are offsets into
+// it. No document is a null: a text in which every document is one has none. The text must not be changed while the
+// documents are in use.
+func Parse(format Format, text []byte, bounds Bounds) ([]keys.Document, error) {
+	m := &meter{text: text, bounds: bounds}
+	if len(text) > bounds.Bytes {
+		return nil, m.limit(0, "the file has more than %d bytes", bounds.Bytes)
+	}
+	for _, r := range readers() {
+		if r.format == format {
+			return r.read(m)
+		}
+	}
+	return nil, fmt.Errorf("unknown format %q", string(format))
+}
+
+// A meter counts what is made of a text, and makes the errors about it.
+type meter struct {
+	text   []byte
+	bounds Bounds
+	nodes  int
+}
+
+// add counts nodes.
+func (m *meter) add(n int) error {
+	if n > m.bounds.Nodes-m.nodes {
+		return m.limit(0, "the file has more than %d values, aliases expanded", m.bounds.Nodes)
+	}
+	m.nodes += n
+	return nil
+}
+
+// deeper refuses a level that is one too many.
+func (m *meter) deeper(level, offset int) error {
+	if level > m.bounds.Levels {
+		return m.limit(offset, "the file is nested more than %d levels deep", m.bounds.Levels)
+	}
+	return nil
+}
+
+// node counts a node at a level.
+func (m *meter) node(level, offset int) error {
+	if err := m.deeper(level, offset); err != nil {
+		return err
+	}
+	return m.add(1)
+}
+
+func (m *meter) limit(offset int, reason string, args ...any) error {
+	return &LimitError{min(max(offset, 0), len(m.text)), fmt.Sprintf(reason, args...)}
+}
+
+func (m *meter) bad(offset int, reason string, args ...any) error {
+	return &ParseError{min(max(offset, 0), len(m.text)), fmt.Sprintf(reason, args...)}
+}
+
+// head is a document's first line with content, from its first byte at offset to the line's end.
+func (m *meter) head(offset int) keys.Span {
+	end := offset
+	for end < len(m.text) && m.text[end] != '\n' && m.text[end] != '\r' {
+		end++
+	}
+	return keys.Span{Start: offset, End: end}
+}
+
+// known is a value that is certain.
+func known(exact keys.Exact, texts ...string) keys.Scalar {
+	return keys.Scalar{Texts: texts, Certain: true, Exact: exact}
+}
+
+func exactText(s string) keys.Exact { return keys.Exact{Type: keys.ExactText, Text: s} }
+
+func exactNumber(s string) keys.Exact { return keys.Exact{Type: keys.ExactNumber, Text: s} }
+
+func exactBool(s string) keys.Exact { return keys.Exact{Type: keys.ExactBool, Text: s} }

@@ -1,0 +1,133 @@
+package formats
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// yamlBomb is levels of anchored lists, each of ten aliases of the one before.
+func yamlBomb(levels int) string {
+	var b strings.Builder
+	b.WriteString("l0: &l0 [x]\n")
+	for i := range levels {
+		fmt.Fprintf(&b, "l%d: &l%d [%s]\n", i+1, i+1, strings.TrimSuffix(strings.Repeat(fmt.Sprintf("*l%d, ", i), 10), ", "))
+	}
+	return b.String()
+}
+
+// yamlChain is mappings of which each leads to the one before, by an alias or by a merge.
+func yamlChain(n int, by string) string {
+	var b strings.Builder
+	b.WriteString("- &a0 {k: v}\n")
+	for i := range n {
+		fmt.Fprintf(&b, "- &a%d {k%d: v, %s: *a%d}\n", i+1, i+1, by, i)
+	}
+	return b.String()
+}
+
+func nested(open, inner, end string, n int) string {
+	return strings.Repeat(open, n) + inner + strings.Repeat(end, n)
+}
+
+// TestBombs: what is over a bound is a limit error, however small its file, and does not end the process.
+func TestBombs(t *testing.T) {
+	const k = 1000
+	for _, c := range []struct {
+		what   string
+		format Format
+		text   string
+	}{
+		{"aliases of aliases", YAML, yamlBomb(9)},
+		{"a cycle", YAML, "a: &a\n  b: [*a]\n"},
+		{"a cycle of merges", YAML, "a: &a\n  <<: *a\n"},
+		{"deep aliases", YAML, yamlChain(1500, "next")},
+		{"merges that add up", YAML, yamlChain(5*k, "<<")},
+		{"lists", YAML, nested("[", "", "]", 100*k)},
+		{"lists, a little too deep", YAML, nested("[", "", "]", 1001)},
+		{"block lists", YAML, strings.Repeat("- ", 100*k)},
+		{"mappings", YAML, nested("{a: ", "1", "}", 2*k)},
+		{"lists", JSON, nested("[", "", "]", 1000*k)},
+		{"lists that are not closed", JSON, strings.Repeat(`["]",`, 1001)},
+		{"objects behind a comment", JSON, "//\n" + nested(`{"a":`, "1", "}", 1000*k)},
+		{"lists, a little too deep", JSON, nested("[", "", "]", 1001)},
+		{"lists", TOML, "a = " + strings.Repeat("[", 100*k)},
+		{"tables", TOML, "a = " + strings.Repeat("{a=", 100*k)},
+		{"dotted keys", TOML, strings.Repeat("a.", 100*k) + "a = 1"},
+		{"headers", TOML, "[" + strings.Repeat("a.", 1000) + "a]"},
+		{"a header and keys", TOML, "[" + strings.Repeat("a.", 600) + "a]\n" + strings.Repeat("a.", 600) + "a = 1"},
+		{"lists", HCL, "a = " + strings.Repeat("[", 100*k)},
+		{"parentheses", HCL, "a = " + strings.Repeat("(", 100*k)},
+		{"templates", HCL, "a = " + strings.Repeat(`"${`, 100*k)},
+		{"blocks", HCL, strings.Repeat("a {\n", 100*k)},
+		{"blocks, a little too deep", HCL, nested("a {\n", "", "}\n", 1001)},
+		{"objects", HCL, "a = " + strings.Repeat("{a=", 100*k)},
+		{"not", HCL, "a = " + strings.Repeat("!", 5000*k) + "true"},
+		{"minus", HCL, "a = " + strings.Repeat("- ", 1001) + "1"},
+		{"minus and not behind comments", HCL, "a = (" + strings.Repeat("!/**/-#\n", 600) + "1)"},
+		{"conditions", HCL, "a = " + strings.Repeat("a ? a : ", 100*k) + "a"},
+		{"splats", HCL, "a = a" + strings.Repeat("[*]", 100*k)},
+		{"ifs in a text", HCL, `a = "` + strings.Repeat("%{if a}", 100*k)},
+		{"fors in a heredoc", HCL, "a = <<E\n" + strings.Repeat("%{/**/ for a in b}\n", 100*k) + "\nE\n"},
+		{"a heredoc of very many lines", HCL, "a = <<E\n" + strings.Repeat("x\n", 200*k) + "E\n"},
+		{"a text of very many dollars", HCL, `a = "` + strings.Repeat("$x", 200*k) + `"`},
+		{"a long number", HCL, "a = " + strings.Repeat("9", 1000*k)},
+		{"a block of very many blocks", HCL, "a {\n" + strings.Repeat("b {\n}\n", 21*k) + "}\n"},
+		{"blocks that hclsyntax does not see closed", HCL, "a {\n" + strings.Repeat("b {\n x @ }\n", 200*k) + "}\n"},
+		{"a large file", HCL, strings.Repeat("#\n", 50_000*k)},
+		{"a large file", YAML, strings.Repeat("#\n", 50_000*k)},
+	} {
+		documents, err := Parse(c.format, []byte(c.text), Limits())
+		var limit *LimitError
+		if !errors.As(err, &limit) || documents != nil {
+			t.Errorf("%s: %s: %.200v, want a limit error", c.format, c.what, err)
+		}
+	}
+}
+
+// TestHarmless: what looks like a bomb and is none, or is not of its format.
+func TestHarmless(t *testing.T) {
+	const k = 1000
+	brackets := strings.Repeat("[{(", 2*k)
+	for _, c := range []struct {
+		what   string
+		format Format
+		text   string
+		parses bool
+	}{
+		{"lists, not too deep", YAML, nested("[", "", "]", 1000), true},
+		{"brackets in texts", YAML, "a: '" + brackets + "'\nb: |\n  " + brackets + "\n# " + brackets, true},
+		{"merges that add up to little", YAML, yamlChain(500, "<<"), true},
+		{"lists, not too deep", JSON, nested("[", "", "]", 1000), true},
+		{"brackets in texts", JSON, `["` + brackets + `\"[[", /*` + brackets + "*/] //" + brackets, true},
+		{"brackets in texts", TOML, "a = \"" + brackets + "\" # " + brackets + "\nb='" + brackets + "'\nc='''\n" + brackets + "'''\nd=\"\"\"\\\"\"\"\"\"\"", true},
+		{"points", TOML, "a = [" + strings.Repeat("1.5, ", 2*k) + "]", true},
+		{"lists, not too deep", TOML, "a = " + nested("[", "", "]", 999), true},
+		{"blocks, not too deep", HCL, nested("a {\n", "", "}\n", 1000), true},
+		{"brackets in texts", HCL, "a = \"" + brackets + "\" # " + brackets + "\nb = <<E\n" + brackets + "\nE\nc = 1 /* " + brackets + " */", true},
+		{"many conditions", HCL, "a = [\n" + strings.Repeat("a ? b : c,\n", 2*k) + "]\n" + strings.Repeat("b {\na = a[*] ? -1 : !a\n}\n", 2*k), true},
+		{"many ifs", HCL, "a = \"" + strings.Repeat("%{if a}b%{endif}", 2*k) + "\"", true},
+		{"an argument of very many objects", HCL, "a = 1\nb = [\n" + strings.Repeat("{ a = -1 },\n", 21*k) + "]\nc = 2\n", true},
+		{"very many blocks", HCL, strings.Repeat("b {\n}\n", 41*k), true},
+		{"an argument that is there twice, far apart", HCL, "a = 1\n" + strings.Repeat("b {\n}\n", 41*k) + "a = 2\n", false},
+		{"blocks that hclsyntax does not see closed", HCL, strings.Repeat("b {\n x @ }\n", 200*k), false},
+		{"comments that are not closed", HCL, strings.Repeat("/*", 500*k), false},
+		{"brackets that are not closed, one after the other", HCL, strings.Repeat("a = (\n", 500) + "\n", false},
+		{"closing brackets", JSON, strings.Repeat("]", 1000*k), false},
+		{"commas", JSON, "[" + strings.Repeat(",", 1000*k), false},
+		{"binary", YAML, "\x00\x01\x02\xff", false},
+		{"binary", JSON, "\x00\x01\x02\xff", false},
+		{"binary", HCL, "\x00\x01\x02\xff", false},
+		{"binary", TOML, "\x00\x01\x02\xff", false},
+	} {
+		documents, err := Parse(c.format, []byte(c.text), Limits())
+		var parse *ParseError
+		switch {
+		case c.parses && (err != nil || len(documents) == 0):
+			t.Errorf("%s: %s: %.200v", c.format, c.what, err)
+		case !c.parses && (!errors.As(err, &parse) || documents != nil):
+			t.Errorf("%s: %s: %.200v, want a parse error", c.format, c.what, err)
+		}
+	}
+}

@@ -1,0 +1,374 @@
+package formats
+
+import (
+	"bytes"
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/policyscan/policyscan/scanner/keys"
+)
+
+func readHCL(m *meter) ([]keys.Document, error) {
+	items, err := scanHCL(m)
+	if err != nil {
+		return nil, err
+	}
+	h := &hclReader{meter: m}
+	root := &keys.Node{Kind: keys.Mapping}
+	named := map[string]bool{} // the arguments so far
+	for len(items) > 0 {
+		body, n, err := h.parse(items)
+		if err != nil {
+			return nil, err
+		}
+		for name, argument := range body.Attributes {
+			if named[name] {
+				return nil, m.bad(argument.NameRange.Start.Byte, "not HCL: the argument %q is there twice", name)
+			}
+			named[name] = true
+		}
+		entries, err := h.entries(body)
+		if err != nil {
+			return nil, err
+		}
+		root.Entries = append(root.Entries, entries...)
+		items = items[n:]
+	}
+	if len(root.Entries) == 0 {
+		return []keys.Document{{Root: root}}, nil
+	}
+	first, last := root.Entries[0], root.Entries[len(root.Entries)-1]
+	root.At = keys.Span{Start: first.At.Start, End: h.end(last)}
+	return []keys.Document{{Root: root, Head: m.head(first.At.Start)}}, nil
+}
+
+// end is where an entry of a body ends.
+func (h *hclReader) end(e keys.Entry) int {
+	for e.Value.Header {
+		e = e.Value.Entries[0]
+	}
+	return e.Value.At.End
+}
+
+// An hclReader makes nodes of the syntax tree.
+type hclReader struct{ *meter }
+
+// parse parses the first items, and says how many it was.
+func (h *hclReader) parse(items []hclItem) (*hclsyntax.Body, int, error) {
+	n, piece := 0, items[0]
+	if piece.braces > hclBraces {
+		body, err := h.argument(piece)
+		return body, 1, err
+	}
+	for n++; n < len(items); n++ {
+		if piece.braces+items[n].braces > hclBraces || items[n].end-piece.start > hclPiece {
+			break
+		}
+		piece.braces += items[n].braces
+		piece.end = items[n].end
+	}
+	file, problems := hclsyntax.ParseConfig(h.text[piece.start:piece.end], "", position(piece.start))
+	if err := h.failed(problems); err != nil {
+		return nil, 0, err
+	}
+	body, ok := file.Body.(*hclsyntax.Body)
+	if !ok {
+		return nil, 0, h.bad(piece.start, "not HCL: %T", file.Body)
+	}
+	return body, n, nil
+}
+
+// argument parses an item with very many braces, which must be an argument: in an expression hclsyntax goes no deeper
+// than the levels that were counted.
+func (h *hclReader) argument(item hclItem) (*hclsyntax.Body, error) {
+	name, expr, ok := bytes.Cut(h.text[item.start:item.end], []byte("="))
+	trimmed := strings.TrimSpace(string(name))
+	if !ok || !hclsyntax.ValidIdentifier(trimmed) {
+		return nil, h.limit(item.start, "the file has a block with more than %d others in it", hclBraces)
+	}
+	start := item.start + len(name) + 1
+	value, problems := hclsyntax.ParseExpression(expr, "", position(start))
+	if err := h.failed(problems); err != nil {
+		return nil, err
+	}
+	at := item.start + strings.Index(string(name), trimmed)
+	argument := &hclsyntax.Attribute{
+		Name: trimmed, Expr: value,
+		NameRange: hcl.Range{Start: position(at), End: position(at + len(trimmed))},
+		SrcRange:  hcl.Range{Start: position(at), End: value.Range().End},
+	}
+	return &hclsyntax.Body{Attributes: hclsyntax.Attributes{trimmed: argument}}, nil
+}
+
+// position is a place of which only the offset is asked.
+func position(offset int) hcl.Pos { return hcl.Pos{Line: 1, Column: 1, Byte: offset} }
+
+func place(r hcl.Range) keys.Span { return keys.Span{Start: r.Start.Byte, End: r.End.Byte} }
+
+// failed is the error of a text that hclsyntax refuses.
+func (h *hclReader) failed(problems hcl.Diagnostics) error {
+	for _, p := range problems {
+		if p.Severity != hcl.DiagError {
+			continue
+		}
+		offset := 0
+		if p.Subject != nil {
+			offset = p.Subject.Start.Byte
+		}
+		if p.Summary == "Attribute redefined" {
+			return h.bad(offset, "not HCL: the argument %q is there twice", p.Subject.SliceBytes(h.text))
+		}
+		detail, _, _ := strings.Cut(p.Detail, "\n")
+		return h.bad(offset, "not HCL: %s: %s", p.Summary, detail)
+	}
+	return nil
+}
+
+// entries returns the arguments and blocks of a body in the order of the text.
+func (h *hclReader) entries(body *hclsyntax.Body) ([]keys.Entry, error) {
+	all := make([]keys.Entry, 0, len(body.Attributes)+len(body.Blocks))
+	for name, argument := range body.Attributes {
+		value, err := h.value(argument.Expr)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, keys.Entry{Name: name, Named: true, At: place(argument.NameRange), Value: value})
+	}
+	for _, block := range body.Blocks {
+		entries, err := h.block(block)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, entries...)
+	}
+	slices.SortStableFunc(all, func(a, b keys.Entry) int { return cmp.Compare(a.At.Start, b.At.Start) })
+	return all, nil
+}
+
+// block returns the entry of a block. The content of a dynamic block stands in its place.
+func (h *hclReader) block(block *hclsyntax.Block) ([]keys.Entry, error) {
+	header := place(hcl.RangeBetween(block.TypeRange, block.TypeRange))
+	if n := len(block.LabelRanges); n > 0 {
+		header.End = block.LabelRanges[n-1].End.Byte
+	}
+	whole := keys.Span{Start: header.Start, End: block.CloseBraceRange.End.Byte}
+	if block.Type != "dynamic" || len(block.Labels) != 1 {
+		body, err := h.body(block.Body, whole)
+		return []keys.Entry{keys.Block(block.Type, block.Labels, header, body)}, err
+	}
+	labels := h.dynamicLabels(block.Body)
+	var all []keys.Entry
+	for _, content := range block.Body.Blocks {
+		if content.Type != "content" {
+			continue
+		}
+		body, err := h.body(content.Body, whole)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, keys.Block(block.Labels[0], labels, header, body))
+	}
+	if all == nil { // Terraform refuses it; a block without content is the reading that passes nothing
+		body := &keys.Node{Kind: keys.Mapping, At: whole}
+		all = append(all, keys.Block(block.Labels[0], labels, header, body))
+	}
+	return all, nil
+}
+
+// dynamicLabels returns the labels that a dynamic block gives its blocks, one that is not known as it is written.
+func (h *hclReader) dynamicLabels(body *hclsyntax.Body) []string {
+	argument := body.Attributes["labels"]
+	if argument == nil {
+		return nil
+	}
+	tuple, ok := bare(argument.Expr).(*hclsyntax.TupleConsExpr)
+	if !ok {
+		return []string{h.written(argument.Expr)[0]}
+	}
+	labels := []string{}
+	for _, expr := range tuple.Exprs {
+		label, known := h.constant(expr)
+		if !known {
+			label.text = h.written(expr)[0]
+		}
+		labels = append(labels, label.text)
+	}
+	return labels
+}
+
+func (h *hclReader) body(body *hclsyntax.Body, at keys.Span) (*keys.Node, error) {
+	if err := h.add(1); err != nil {
+		return nil, err
+	}
+	entries, err := h.entries(body)
+	return &keys.Node{Kind: keys.Mapping, At: at, Entries: entries}, err
+}
+
+// bare returns what is in parentheses and in a lone "${…}".
+func bare(expr hclsyntax.Expression) hclsyntax.Expression {
+	for {
+		switch e := expr.(type) {
+		case *hclsyntax.ParenthesesExpr:
+			expr = e.Expression
+		case *hclsyntax.TemplateWrapExpr:
+			expr = e.Wrapped
+		default:
+			return expr
+		}
+	}
+}
+
+func (h *hclReader) value(expr hclsyntax.Expression) (*keys.Node, error) {
+	if err := h.add(1); err != nil {
+		return nil, err
+	}
+	node := &keys.Node{At: place(expr.Range())}
+	switch e := bare(expr).(type) {
+	case *hclsyntax.TupleConsExpr:
+		node.Kind = keys.List
+		for _, x := range e.Exprs {
+			item, err := h.value(x)
+			if err != nil {
+				return nil, err
+			}
+			node.Items = append(node.Items, item)
+		}
+	case *hclsyntax.ObjectConsExpr:
+		node.Kind = keys.Mapping
+		for _, item := range e.Items {
+			value, err := h.value(item.ValueExpr)
+			if err != nil {
+				return nil, err
+			}
+			entry := keys.Entry{At: place(item.KeyExpr.Range()), Value: value}
+			entry.Name, entry.Named = h.key(item.KeyExpr)
+			node.Entries = append(node.Entries, entry)
+		}
+	default:
+		node.Kind, node.Scalar = h.scalar(e)
+	}
+	return node, nil
+}
+
+// key returns the text of an object's key, if it has one.
+func (h *hclReader) key(expr hclsyntax.Expression) (string, bool) {
+	if k, ok := expr.(*hclsyntax.ObjectConsKeyExpr); ok {
+		expr = k.Wrapped
+		if word := hcl.ExprAsKeyword(k.Wrapped); word != "" && !k.ForceNonLiteral {
+			return word, true
+		}
+	}
+	value, known := h.constant(expr)
+	return value.text, known && value.kind != hclNull
+}
+
+func (h *hclReader) scalar(expr hclsyntax.Expression) (keys.Kind, keys.Scalar) {
+	value, certain := h.constant(expr)
+	written := h.written(expr)
+	switch {
+	case !certain:
+		return keys.ScalarNode, keys.Scalar{Texts: written, Variable: true}
+	case value.kind == hclNull:
+		return keys.Null, keys.Scalar{Texts: written}
+	}
+	exact := keys.Exact{Type: keys.ExactText, Text: value.text}
+	switch value.kind {
+	case hclBool:
+		exact.Type = keys.ExactBool
+	case hclNumber:
+		exact = keys.Exact{Type: keys.ExactNumber, Text: value.text}
+	}
+	texts := []string{value.text}
+	for _, text := range written {
+		if !slices.Contains(texts, text) {
+			texts = append(texts, text)
+		}
+	}
+	return keys.ScalarNode, keys.Scalar{Texts: texts, Certain: true, Exact: exact, OneIsTrue: value.kind == hclText}
+}
+
+// An hclValue is the value of an expression without variables and functions.
+type hclValue struct {
+	kind hclKind
+	text string
+}
+
+type hclKind uint8
+
+const (
+	hclText hclKind = iota
+	hclNumber
+	hclBool
+	hclNull
+)
+
+// constant returns the value of a literal, of a template of literals, and of these under !, - and parentheses.
+func (h *hclReader) constant(expr hclsyntax.Expression) (hclValue, bool) {
+	switch e := bare(expr).(type) {
+	case *hclsyntax.LiteralValueExpr:
+		switch {
+		case e.Val.IsNull():
+			return hclValue{kind: hclNull}, true
+		case e.Val.Type() == cty.Bool:
+			return hclValue{hclBool, map[bool]string{true: "true", false: "false"}[e.Val.True()]}, true
+		case e.Val.Type() == cty.Number:
+			return hclValue{hclNumber, string(e.SrcRange.SliceBytes(h.text))}, true
+		case e.Val.Type() == cty.String:
+			return hclValue{hclText, e.Val.AsString()}, true
+		}
+	case *hclsyntax.TemplateExpr:
+		var text strings.Builder
+		for _, part := range e.Parts {
+			value, known := h.constant(part)
+			if value.kind == hclNumber {
+				value.text, known = plainNumber(value.text)
+			}
+			if !known || value.kind == hclNull {
+				return hclValue{}, false
+			}
+			text.WriteString(value.text)
+		}
+		return hclValue{hclText, text.String()}, true
+	case *hclsyntax.UnaryOpExpr:
+		value, known := h.constant(e.Val)
+		switch {
+		case !known || value.kind == hclNull:
+		case e.Op == hclsyntax.OpNegate && (value.kind == hclNumber || value.kind == hclText && isFloat(value.text)):
+			return hclValue{hclNumber, negated(value.text)}, true
+		case e.Op == hclsyntax.OpLogicalNot && value.kind != hclNumber:
+			switch value.text {
+			case "true", "1":
+				return hclValue{hclBool, "false"}, true
+			case "false", "0":
+				return hclValue{hclBool, "true"}, true
+			}
+		}
+	}
+	return hclValue{}, false
+}
+
+func negated(number string) string {
+	if positive, ok := strings.CutPrefix(number, "-"); ok {
+		return positive
+	}
+	return "-" + strings.TrimPrefix(number, "+")
+}
+
+// plainNumber writes a number as HCL does where a template makes a text of it. It knows none of a length that is worth
+// asking about.
+func plainNumber(number string) (string, bool) {
+	value, err := cty.ParseNumberVal(number)
+	if err != nil {
+		return "", false
+	}
+	float := value.AsBigFloat()
+	if exponent := float.MantExp(nil); float.IsInf() || exponent > 4096 || exponent < -4096 {
+		return "", false
+	}
+	return float.Text('f', -1), true
+}

@@ -1,0 +1,436 @@
+package formats
+
+import (
+	"bytes"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+)
+
+// hclsyntax goes down a level for each bracket, block, template, directive of a template, unary operator, condition and
+// splat, and the stack of Go has an end from which no program recovers. After an error it looks for a place to go on
+// and may take the closing brace of a block for part of the error, so that
+//
+//	b {
+//	  x @ }
+//
+// again and again is one block in another although each is closed. So the text is scanned first: the levels are
+// counted, and it is cut into the items of its top level, which are parsed a few at a time.
+
+const (
+	// hclBraces is how many opening braces a piece of text may have that is parsed at once: as many blocks may be in
+	// each other in the worst case, at about 1.5 KiB of stack for each.
+	hclBraces = 20_000
+	// hclPiece is how many bytes of whole items are parsed at once, for their tokens take forty times the memory.
+	hclPiece = 1 << 20
+	// hclDigits is how many bytes a number may have; converting it takes time that grows with the square of them.
+	hclDigits = 4096
+	// hclCopied is how many bytes may be copied to put the parts of templates together. hclsyntax joins the lines of
+	// a heredoc one by one, and copies all those in front each time.
+	hclCopied = 16 << 30
+)
+
+// An hclItem is a line of the top level, with the lines that its brackets and heredocs take in.
+type hclItem struct {
+	start, end int
+	braces     int
+	tokens     int
+}
+
+// An hclFrame is what a closing bracket or the end of a template closes.
+type hclFrame struct {
+	closing byte // '}', ']', ')', or '$' for the end of a template
+	level   int  // within it
+	unary   int  // operators in front of the operand that comes next
+	chain   int  // conditions and splats of the expression so far, each of which is within the one before
+}
+
+// An hclMode is a text that the scanner is in: a quoted one, a heredoc, or an expression in one of these.
+type hclMode struct {
+	kind      byte   // '"', '<' or '$'
+	marker    []byte // of a heredoc
+	lineStart bool   // of a heredoc: whether nothing of this line has been read
+	braces    int    // of an expression: the count of braces that its closing one has
+	ifs       []byte // of a text: its open directives, 'i' or 'f'
+	literals  int    // of a text: in how many parts hclsyntax reads what is not an expression
+	start     int
+}
+
+type hclScanner struct {
+	*meter
+	i       int
+	frames  []hclFrame
+	modes   []hclMode
+	braces  int
+	operand bool // whether the token before ends an operand, so that a minus is not unary
+	closed  bool // whether no comment is closed from here on
+	copied  int
+	item    hclItem
+	items   []hclItem
+}
+
+func scanHCL(m *meter) ([]hclItem, error) {
+	s := &hclScanner{meter: m, frames: []hclFrame{{}}}
+	for s.i < len(s.text) {
+		var err error
+		switch mode := s.mode(); {
+		case mode == nil || mode.kind == '$':
+			err = s.token()
+		default:
+			err = s.literal(mode)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	s.item.end = len(s.text)
+	return append(s.items, s.item), nil
+}
+
+func (s *hclScanner) mode() *hclMode {
+	if len(s.modes) == 0 {
+		return nil
+	}
+	return &s.modes[len(s.modes)-1]
+}
+
+func (s *hclScanner) frame() *hclFrame { return &s.frames[len(s.frames)-1] }
+
+// level is that of the next token.
+func (s *hclScanner) level() int {
+	f := s.frame()
+	level := f.level + f.unary + f.chain
+	if mode := s.mode(); mode != nil {
+		level += len(mode.ifs)
+	}
+	return level
+}
+
+func (s *hclScanner) push(closing byte) error {
+	level := s.level() + 1
+	s.frames = append(s.frames, hclFrame{closing: closing, level: level})
+	return s.deeper(level, s.i)
+}
+
+// pop closes the innermost frame if that is what the token closes. What does not match anything is an error that
+// hclsyntax reports; to it, too, nothing is closed then.
+func (s *hclScanner) pop(closing byte) {
+	if s.frame().closing == closing && closing != 0 {
+		s.frames = s.frames[:len(s.frames)-1]
+	}
+	s.operandEnds()
+}
+
+func (s *hclScanner) operandEnds() {
+	s.frame().unary = 0
+	s.operand = true
+}
+
+// token reads a token outside of texts.
+func (s *hclScanner) token() error {
+	if s.item.tokens++; s.item.tokens > s.bounds.Nodes {
+		return s.limit(s.item.start, "the file has an argument or block with more than %d words", s.bounds.Nodes)
+	}
+	c, next := s.text[s.i], byte(0)
+	if s.i+1 < len(s.text) {
+		next = s.text[s.i+1]
+	}
+	switch {
+	case c == ' ' || c == '\t' || c == '\r':
+		s.i++
+	case c == '\n':
+		s.i++
+		s.newline()
+	case c == '#' || c == '/' && (next == '/' || next == '*'):
+		return s.comment()
+	case c == '"':
+		s.modes = append(s.modes, hclMode{kind: '"', start: s.i})
+		s.i++
+	case c == '<' && next == '<':
+		s.heredoc()
+	case c == '{':
+		s.braces++
+		s.item.braces++
+		err := s.push('}')
+		s.i++
+		s.operand = false
+		return err
+	case c == '}':
+		s.i++
+		s.closeBrace('}')
+	case c == '~' && next == '}':
+		s.i += 2
+		s.closeBrace(0)
+	case c == '[' || c == '(':
+		err := s.push(map[byte]byte{'[': ']', '(': ')'}[c])
+		s.i++
+		s.operand = false
+		return err
+	case c == ']' || c == ')':
+		s.i++
+		s.pop(c)
+	case c == '?' || c == '*' && s.frame().closing == ']' && !s.operand:
+		// The splat [*] is over with its bracket, but what follows it is within.
+		f := s.frame()
+		if c == '*' {
+			f = &s.frames[len(s.frames)-2]
+		}
+		f.chain++
+		f.unary = 0
+		s.i++
+		s.operand = false
+		return s.deeper(s.level(), s.i-1)
+	case c == '!' && next != '=' || c == '-' && !s.operand:
+		s.frame().unary++
+		s.i++
+		s.operand = false
+		return s.deeper(s.level(), s.i-1)
+	case '0' <= c && c <= '9':
+		return s.number()
+	case 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c == '_' || c >= utf8.RuneSelf:
+		s.word()
+	default:
+		if c == ',' {
+			s.frame().chain, s.frame().unary = 0, 0
+		}
+		s.i++
+		s.operand = false
+	}
+	return nil
+}
+
+// newline ends an item of a body or an object, but nothing in brackets.
+func (s *hclScanner) newline() {
+	f := s.frame()
+	if f.closing == '}' || f.closing == 0 {
+		f.chain, f.unary = 0, 0
+		s.operand = false
+	}
+	if len(s.frames) == 1 && len(s.modes) == 0 {
+		s.item.end = s.i
+		s.items = append(s.items, s.item)
+		s.item = hclItem{start: s.i}
+	}
+}
+
+// number skips a number: digits, points and exponents, but no point at the end.
+func (s *hclScanner) number() error {
+	start, end := s.i, s.i
+	digit := func(i int) bool { return i < len(s.text) && '0' <= s.text[i] && s.text[i] <= '9' }
+	for i := start; i < len(s.text); i++ {
+		switch c := s.text[i]; {
+		case digit(i):
+			end = i + 1
+			continue
+		case c == '.':
+			continue
+		case (c == 'e' || c == 'E') && digit(i+1):
+			continue
+		case (c == 'e' || c == 'E') && i+1 < len(s.text) && (s.text[i+1] == '+' || s.text[i+1] == '-') && digit(i+2):
+			i++
+			continue
+		}
+		break
+	}
+	s.i = end
+	if end-start > hclDigits {
+		return s.limit(start, "the file has a number of more than %d digits", hclDigits)
+	}
+	s.operandEnds()
+	return nil
+}
+
+// word skips an identifier, or a character that HCL does not have.
+func (s *hclScanner) word() {
+	prefix := "" // with which a character that may only be further on in an identifier is one
+	for s.i < len(s.text) {
+		c := s.text[s.i]
+		letter := 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c == '_'
+		if !letter && c < utf8.RuneSelf && (prefix == "" || c != '-' && (c < '0' || c > '9')) {
+			break
+		}
+		size := 1
+		if c >= utf8.RuneSelf {
+			_, size = utf8.DecodeRune(s.text[s.i:])
+			if !hclsyntax.ValidIdentifier(prefix + string(s.text[s.i:s.i+size])) {
+				break
+			}
+		}
+		s.i += size
+		prefix = "a"
+	}
+	if prefix == "" {
+		s.i++
+		s.operand = false
+		return
+	}
+	s.operandEnds()
+}
+
+// comment skips a comment. One that is not closed is none, and the slash of it nothing that HCL has.
+func (s *hclScanner) comment() error {
+	rest := s.text[s.i:]
+	if bytes.HasPrefix(rest, []byte("/*")) {
+		end := bytes.Index(rest[2:], []byte("*/"))
+		if end < 0 {
+			return s.bad(s.i, "not HCL: a comment without its end")
+		}
+		s.i += 2 + end + 2
+		return nil
+	}
+	if end := bytes.IndexByte(rest, '\n'); end >= 0 {
+		s.i += end + 1
+		s.newline()
+		return nil
+	}
+	s.i = len(s.text)
+	return nil
+}
+
+// heredoc opens a heredoc, if this is one.
+func (s *hclScanner) heredoc() {
+	start := s.i + 2
+	if start < len(s.text) && s.text[start] == '-' {
+		start++
+	}
+	end := start
+	for end < len(s.text) && strings.IndexByte(" \t\r\n<\"", s.text[end]) < 0 {
+		end++
+	}
+	line := end
+	if line < len(s.text) && s.text[line] == '\r' {
+		line++
+	}
+	if line >= len(s.text) || s.text[line] != '\n' || !hclsyntax.ValidIdentifier(string(s.text[start:end])) {
+		s.i++
+		s.operand = false
+		return
+	}
+	s.modes = append(s.modes, hclMode{kind: '<', marker: s.text[start:end], lineStart: true, start: s.i})
+	s.i = line + 1
+}
+
+// closeBrace closes an expression in a text, or what closing closes; ~} closes nothing else.
+func (s *hclScanner) closeBrace(closing byte) {
+	mode := s.mode()
+	s.braces--
+	if mode == nil || mode.braces != s.braces+1 {
+		s.pop(closing)
+		return
+	}
+	for s.frame().closing != '$' {
+		s.frames = s.frames[:len(s.frames)-1]
+	}
+	s.frames = s.frames[:len(s.frames)-1]
+	s.modes = s.modes[:len(s.modes)-1]
+}
+
+// literal reads a part of a quoted text or of a heredoc.
+func (s *hclScanner) literal(mode *hclMode) error {
+	rest := s.text[s.i:]
+	switch c := rest[0]; {
+	case c == '$' || c == '%':
+		return s.template(mode, c)
+	case c == '"' && mode.kind == '"':
+		s.i++
+		return s.textEnds()
+	case c == '\\' && mode.kind == '"' && len(rest) > 1 && rest[1] != '\n' && rest[1] != '\r':
+		s.i += 2
+		return nil
+	case c == '\n':
+		s.i++
+		mode.lineStart = true
+		mode.literals++
+		return nil
+	}
+	if mode.kind == '<' && mode.lineStart {
+		mode.lineStart = false
+		end := bytes.IndexByte(rest, '\n')
+		if end >= 0 && bytes.Equal(bytes.TrimSpace(rest[:end]), mode.marker) {
+			s.i += end
+			return s.textEnds()
+		}
+	}
+	end := bytes.IndexAny(rest[1:], "$%\"\\\n")
+	if end < 0 {
+		end = len(rest) - 1
+	}
+	s.i += 1 + end
+	return nil
+}
+
+// textEnds leaves a text, and counts what it takes to put its parts together.
+func (s *hclScanner) textEnds() error {
+	mode := s.mode()
+	s.copied += mode.literals * (8*mode.literals + (s.i-mode.start)/2)
+	if s.copied > hclCopied {
+		return s.limit(mode.start, "the file has texts of too many lines: this one has %d", mode.literals)
+	}
+	s.modes = s.modes[:len(s.modes)-1]
+	s.operandEnds()
+	return nil
+}
+
+// template reads a dollar or percent sign: it may begin an expression or a directive, or be doubled to begin none.
+func (s *hclScanner) template(mode *hclMode, sign byte) error {
+	rest := s.text[s.i:]
+	mode.lineStart = false
+	switch {
+	case len(rest) > 2 && rest[1] == sign && rest[2] == '{':
+		s.i += 3
+		mode.literals += 2
+		return nil
+	case len(rest) < 2 || rest[1] != '{':
+		s.i++
+		mode.literals += 2
+		return nil
+	}
+	if sign == '%' {
+		s.directive(mode, rest[2:])
+	}
+	if err := s.push('$'); err != nil {
+		return err
+	}
+	s.i += 2
+	s.braces++
+	s.modes = append(s.modes, hclMode{kind: '$', braces: s.braces})
+	s.operand = false
+	return nil
+}
+
+// directive counts %{if} and %{for}, which end at %{endif} and %{endfor}.
+func (s *hclScanner) directive(mode *hclMode, rest []byte) {
+	word := skipHCLSpace(bytes.TrimPrefix(rest, []byte("~")))
+	end := bytes.IndexFunc(word, func(r rune) bool { return r < 'a' || r > 'z' })
+	if end >= 0 {
+		word = word[:end]
+	}
+	last := byte(0)
+	if len(mode.ifs) > 0 {
+		last = mode.ifs[len(mode.ifs)-1]
+	}
+	switch word := string(word); {
+	case word == "if" || word == "for":
+		mode.ifs = append(mode.ifs, word[0])
+	case last == 'i' && word == "endif" || last == 'f' && word == "endfor":
+		mode.ifs = mode.ifs[:len(mode.ifs)-1]
+	}
+}
+
+// skipHCLSpace skips spaces, line ends and comments.
+func skipHCLSpace(text []byte) []byte {
+	for {
+		text = bytes.TrimLeft(text, " \t\r\n")
+		var found bool
+		switch {
+		case bytes.HasPrefix(text, []byte("/*")):
+			_, text, found = bytes.Cut(text, []byte("*/"))
+		case bytes.HasPrefix(text, []byte("#")), bytes.HasPrefix(text, []byte("//")):
+			_, text, found = bytes.Cut(text, []byte("\n"))
+		}
+		if !found {
+			return text
+		}
+	}
+}

@@ -1,0 +1,61 @@
+package formats
+
+import (
+	"bytes"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+)
+
+// written returns an expression as it is written, without what the specification leaves out: parentheses and a lone
+// "${…}" around it, the quotes of a template, the markers of a heredoc, and comments. If there are comments it returns
+// two texts: without them, and without the spaces in front of them either.
+func (h *hclReader) written(expr hclsyntax.Expression) []string {
+	expr = bare(expr)
+	text := expr.Range().SliceBytes(h.text)
+	_, template := expr.(*hclsyntax.TemplateExpr)
+	heredoc := template && bytes.HasPrefix(text, []byte("<<"))
+	literal := template && !bytes.Contains(text, []byte("${")) && !bytes.Contains(text, []byte("%{"))
+	if literal || !bytes.ContainsAny(text, "#/") {
+		return []string{unmarked(text, template, heredoc)}
+	}
+	source := text
+	if heredoc {
+		source = append(bytes.Clone(text), '\n') // without which its marker does not end it
+	}
+	tokens, _ := hclsyntax.LexExpression(source, "", position(0))
+	var exact, tight []byte
+	last := 0
+	for _, t := range tokens {
+		if t.Type != hclsyntax.TokenComment {
+			continue
+		}
+		exact = append(exact, text[last:t.Range.Start.Byte]...)
+		tight = append(tight, bytes.TrimRight(text[last:t.Range.Start.Byte], " \t")...)
+		last = t.Range.End.Byte
+		if bytes.HasSuffix(t.Bytes, []byte("\n")) {
+			last--
+		}
+	}
+	if last == 0 {
+		return []string{unmarked(text, template, heredoc)}
+	}
+	exact, tight = append(exact, text[last:]...), append(tight, text[last:]...)
+	all := []string{unmarked(exact, template, heredoc), unmarked(tight, template, heredoc)}
+	if all[0] == all[1] {
+		all = all[:1]
+	}
+	return all
+}
+
+// unmarked removes quotes, or the markers of a heredoc.
+func unmarked(text []byte, template, heredoc bool) string {
+	switch {
+	case heredoc:
+		first, last := bytes.IndexByte(text, '\n'), bytes.LastIndexByte(text, '\n')
+		return string(text[first+1 : last+1])
+	case template:
+		return string(text[1 : len(text)-1])
+	}
+	return strings.TrimSpace(string(text))
+}

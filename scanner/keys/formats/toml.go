@@ -1,0 +1,316 @@
+package formats
+
+import (
+	"bytes"
+	"errors"
+	"strings"
+
+	"github.com/pelletier/go-toml/v2"
+	"github.com/pelletier/go-toml/v2/unstable"
+
+	"github.com/policyscan/policyscan/scanner/keys"
+)
+
+// readTOML reads a text twice: go-toml's decoder refuses what is not TOML (a key or a table that is there twice, a day
+// that no month has), and its parser says where each value is.
+func readTOML(m *meter) ([]keys.Document, error) {
+	if err := scanTOML(m); err != nil {
+		return nil, err
+	}
+	var all map[string]any
+	if err := toml.Unmarshal(m.text, &all); err != nil {
+		return nil, tomlError(m, err)
+	}
+	t := &tomlReader{meter: m, names: map[*keys.Node]map[string]int{}}
+	t.parser.Reset(m.text)
+	root := &keys.Node{Kind: keys.Mapping}
+	table, level, first := root, 1, -1
+	for t.parser.NextExpression() {
+		t.skip()
+		if first < 0 {
+			first = t.at
+		}
+		var err error
+		if e := t.parser.Expression(); e.Kind == unstable.KeyValue {
+			err = t.assign(table, level, e)
+		} else {
+			table, level, err = t.header(root, e)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	if err := t.parser.Error(); err != nil {
+		return nil, tomlError(m, err)
+	}
+	if first < 0 {
+		return []keys.Document{{Root: root}}, nil
+	}
+	root.At = keys.Span{Start: first, End: t.at}
+	return []keys.Document{{Root: root, Head: m.head(first)}}, nil
+}
+
+// scanTOML counts the levels of arrays, inline tables and dotted keys.
+func scanTOML(m *meter) error {
+	level, dots := 0, 0
+	for i := 0; i < len(m.text); i++ {
+		switch c := m.text[i]; c {
+		case '"', '\'':
+			i = skipTOMLString(m.text, i) - 1
+			continue
+		case '#':
+			if end := bytes.IndexByte(m.text[i:], '\n'); end >= 0 {
+				i += end - 1
+				continue
+			}
+			return nil
+		case '[', '{':
+			level++
+			dots = 0
+		case ']', '}':
+			level = max(level-1, 0)
+			dots = 0
+		case '.':
+			dots++
+		case ',', '=', '\n':
+			dots = 0
+		}
+		if err := m.deeper(level+dots, i); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// skipTOMLString returns the offset behind the string that begins at i. A string that is not closed ends with its line,
+// or with the text if it may have several.
+func skipTOMLString(text []byte, i int) int {
+	quote := text[i]
+	triple := []byte{quote, quote, quote}
+	long := bytes.HasPrefix(text[i:], triple)
+	if long {
+		i += 2
+	}
+	for i++; i < len(text); i++ {
+		switch c := text[i]; {
+		case c == '\\' && quote == '"':
+			i++
+		case c == '\n' && !long:
+			return i
+		case c == quote && !long:
+			return i + 1
+		case c == quote && bytes.HasPrefix(text[i:], triple):
+			// Up to two quotes in front of the closing three are text.
+			for i += 3; i < len(text) && text[i] == quote; i++ {
+			}
+			return i
+		}
+	}
+	return len(text)
+}
+
+// tomlError is an error of go-toml's decoder or of its parser.
+func tomlError(m *meter, err error) error {
+	var decode *toml.DecodeError
+	var syntax *unstable.ParserError
+	switch {
+	case errors.As(err, &decode):
+		line, column := decode.Position()
+		offset := 0
+		for range line - 1 {
+			offset += bytes.IndexByte(m.text[offset:], '\n') + 1
+		}
+		return m.bad(offset+column-1, "not TOML: %s", strings.TrimPrefix(decode.Error(), "toml: "))
+	case errors.As(err, &syntax):
+		return m.bad(cap(m.text)-cap(syntax.Highlight), "not TOML: %s", syntax.Message)
+	}
+	return m.bad(0, "not TOML: %s", strings.TrimPrefix(err.Error(), "toml: "))
+}
+
+// A tomlReader puts the expressions of a text into its tables.
+type tomlReader struct {
+	*meter
+	parser unstable.Parser
+	names  map[*keys.Node]map[string]int // of a table: which entry has a name
+	at     int                           // up to where the text has been read
+}
+
+// skip moves on to the first byte that is neither space, comma nor in a comment.
+func (t *tomlReader) skip() {
+	for ; t.at < len(t.text); t.at++ {
+		switch t.text[t.at] {
+		case ' ', '\t', '\r', '\n', ',':
+		case '#':
+			if end := bytes.IndexByte(t.text[t.at:], '\n'); end >= 0 {
+				t.at += end
+				continue
+			}
+			t.at = len(t.text)
+			return
+		default:
+			return
+		}
+	}
+}
+
+// span is the place of a node that go-toml gives the bytes of.
+func span(n *unstable.Node) keys.Span {
+	return keys.Span{Start: int(n.Raw.Offset), End: int(n.Raw.Offset + n.Raw.Length)}
+}
+
+// entry returns the entry of a table with a name, which it makes if need be.
+func (t *tomlReader) entry(table *keys.Node, name string, at keys.Span) (entry *keys.Entry, made bool) {
+	names := t.names[table]
+	if names == nil {
+		names = map[string]int{}
+		t.names[table] = names
+	}
+	i, there := names[name]
+	if !there {
+		i = len(table.Entries)
+		names[name] = i
+		table.Entries = append(table.Entries, keys.Entry{Name: name, Named: true, At: at})
+	}
+	return &table.Entries[i], !there
+}
+
+// within returns the table of a name in another table: the last one, if the name has an array of them.
+func (t *tomlReader) within(table *keys.Node, name string, at, value keys.Span) (*keys.Node, error) {
+	entry, made := t.entry(table, name, at)
+	if made {
+		entry.Value = &keys.Node{Kind: keys.Mapping, At: value}
+		return entry.Value, t.add(1)
+	}
+	inner := entry.Value
+	if inner.Kind == keys.List && len(inner.Items) > 0 {
+		inner = inner.Items[len(inner.Items)-1]
+	}
+	if inner.Kind != keys.Mapping {
+		return nil, t.bad(at.Start, "not TOML: the key %q has a value that is not a table", name)
+	}
+	return inner, nil
+}
+
+// header opens the table or the next table of an array that a header names.
+func (t *tomlReader) header(root *keys.Node, e *unstable.Node) (table *keys.Node, level int, err error) {
+	t.skip()
+	start := t.at
+	parts := keyParts(e)
+	t.at = span(parts[len(parts)-1]).End
+	t.skip()
+	t.at++ // the bracket
+	if e.Kind == unstable.ArrayTable {
+		t.at++
+	}
+	at := keys.Span{Start: start, End: t.at}
+	if err := t.deeper(len(parts)+1, start); err != nil {
+		return nil, 0, err
+	}
+	table = root
+	for _, part := range parts[:len(parts)-1] {
+		if table, err = t.within(table, string(part.Data), at, at); err != nil {
+			return nil, 0, err
+		}
+	}
+	name := string(parts[len(parts)-1].Data)
+	if e.Kind == unstable.Table {
+		inner, err := t.within(table, name, at, at)
+		if err != nil {
+			return nil, 0, err
+		}
+		entry, _ := t.entry(table, name, at)
+		entry.At, inner.At = at, at // although [a.b] may have implied it before [a] introduces it
+		return inner, len(parts) + 1, nil
+	}
+	entry, made := t.entry(table, name, at)
+	if made {
+		entry.Value = &keys.Node{Kind: keys.List, At: at}
+	}
+	table = &keys.Node{Kind: keys.Mapping, At: at}
+	entry.Value.Items = append(entry.Value.Items, table)
+	return table, len(parts) + 2, t.add(1)
+}
+
+func keyParts(e *unstable.Node) []*unstable.Node {
+	var parts []*unstable.Node
+	for it := e.Key(); it.Next(); {
+		parts = append(parts, it.Node())
+	}
+	return parts
+}
+
+// assign puts the value of "a.b = 1" into a table.
+func (t *tomlReader) assign(table *keys.Node, level int, e *unstable.Node) (err error) {
+	parts := keyParts(e)
+	end := int(e.Raw.Offset + e.Raw.Length)
+	for i, part := range parts[:len(parts)-1] {
+		value := keys.Span{Start: span(parts[i+1]).Start, End: end}
+		if table, err = t.within(table, string(part.Data), span(part), value); err != nil {
+			return err
+		}
+	}
+	last := parts[len(parts)-1]
+	entry, made := t.entry(table, string(last.Data), span(last))
+	if !made {
+		return t.bad(span(last).Start, "not TOML: the key %q is there twice", last.Data)
+	}
+	t.at = span(last).End
+	t.skip()
+	t.at++ // the equals sign
+	entry.Value, err = t.value(e.Value(), level+len(parts))
+	return err
+}
+
+func (t *tomlReader) value(n *unstable.Node, level int) (*keys.Node, error) {
+	t.skip()
+	start := t.at
+	scalar := n.Kind != unstable.Array && n.Kind != unstable.InlineTable
+	if scalar {
+		level-- // it is none by itself
+	}
+	if err := t.node(level, start); err != nil {
+		return nil, err
+	}
+	if scalar {
+		t.at = span(n).End
+		return &keys.Node{Kind: keys.ScalarNode, At: span(n), Scalar: t.scalar(n)}, nil
+	}
+	node := &keys.Node{Kind: keys.List}
+	if n.Kind == unstable.InlineTable {
+		node.Kind = keys.Mapping
+	}
+	t.at++ // the opening bracket
+	for it := n.Children(); it.Next(); {
+		if n.Kind == unstable.InlineTable {
+			if err := t.assign(node, level, it.Node()); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		item, err := t.value(it.Node(), level+1)
+		if err != nil {
+			return nil, err
+		}
+		node.Items = append(node.Items, item)
+	}
+	t.skip()
+	t.at++ // the closing bracket
+	node.At = keys.Span{Start: start, End: t.at}
+	return node, nil
+}
+
+func (t *tomlReader) scalar(n *unstable.Node) keys.Scalar {
+	text := string(n.Data)
+	switch n.Kind {
+	case unstable.String:
+		return known(exactText(text), text)
+	case unstable.Bool:
+		return known(exactBool(text), text)
+	case unstable.Integer, unstable.Float:
+		if strings.HasSuffix(text, "inf") || strings.HasSuffix(text, "nan") {
+			return known(keys.Exact{}, text)
+		}
+		return known(exactNumber(text), text)
+	}
+	return keys.Scalar{Texts: []string{text}} // a date
+}

@@ -1,0 +1,434 @@
+package formats
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/policyscan/policyscan/scanner/keys"
+)
+
+// readYAML reads every document of a text. Where the text has a character that YAML 1.1 takes for the end of a line
+// and YAML 1.2 does not, it is read both ways, and the two must have the same structure.
+func readYAML(m *meter) ([]keys.Document, error) {
+	text, restore, err := oneLine(m)
+	if err != nil {
+		return nil, err
+	}
+	text = withoutVersion(text)
+	decoder := yaml.NewDecoder(bytes.NewReader(text))
+	var second *yaml.Decoder
+	if restore != nil {
+		second = yaml.NewDecoder(bytes.NewReader(withoutVersion(m.text)))
+	}
+	y := &yamlReader{meter: m, restore: restore}
+	var documents []keys.Document
+	for {
+		document, err := nextYAML(decoder)
+		if second != nil {
+			twin, err2 := nextYAML(second)
+			if (err == nil) != (err2 == nil) || err == nil && !sameStructure(document, twin) {
+				return nil, y.disputed()
+			}
+			y.twins = map[*yaml.Node]*yaml.Node{}
+			y.pair(document, twin)
+		}
+		switch {
+		case errors.Is(err, io.EOF):
+			return documents, nil
+		case err != nil:
+			return nil, y.failed(text, err)
+		}
+		y.anchors = map[*yaml.Node]*built{}
+		root, err := y.read(document.Content[0], 1, 0)
+		if err != nil {
+			return nil, err
+		}
+		if root.node.Kind != keys.Null {
+			documents = append(documents, keys.Document{Root: root.node, Head: m.head(root.node.At.Start)})
+		}
+	}
+}
+
+// nextYAML returns the next document. yaml.v3 panics on some malformed input; that is malformed input too.
+func nextYAML(d *yaml.Decoder) (document *yaml.Node, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			document, err = nil, fmt.Errorf("yaml: %v", r)
+		}
+	}()
+	document = &yaml.Node{}
+	if err := d.Decode(document); err != nil {
+		return nil, err
+	}
+	if len(document.Content) != 1 {
+		return nil, errors.New("yaml: not a document")
+	}
+	return document, nil
+}
+
+// withoutVersion makes each %YAML 1.2 line one that yaml.v3 does not refuse, without moving anything. There are
+// directives at the start and behind a line "...", and such a line is in no text.
+func withoutVersion(text []byte) []byte {
+	if !bytes.Contains(text, []byte("%YAML")) {
+		return text
+	}
+	text = bytes.Clone(text)
+	directives := true
+	for line := range bytes.Lines(text) {
+		rest, version := bytes.CutPrefix(line, []byte("%YAML"))
+		switch trimmed := bytes.TrimSpace(line); {
+		case bytes.HasPrefix(line, []byte("...")) && len(bytes.TrimRight(line[3:], " \t\r\n")) < len(line)-3:
+			directives = true
+		case !directives, len(trimmed) == 0, trimmed[0] == '#':
+		case version:
+			if at := bytes.TrimLeft(rest, " \t"); bytes.HasPrefix(at, []byte("1.2")) {
+				at[2] = '1'
+			}
+		case line[0] != '%':
+			directives = false
+		}
+	}
+	return text
+}
+
+// lineEnds are the characters at which a line ends in YAML 1.1, and so for yaml.v3, and not in YAML 1.2.
+func lineEnds() []string { return []string{"\u0085", "\u2028", "\u2029"} }
+
+// oneLine puts a character that the text does not have in the place of each of these, one of as many bytes, and
+// returns what puts them back. It returns nil if there is none of them.
+func oneLine(m *meter) ([]byte, *strings.Replacer, error) {
+	text := m.text
+	var back []string
+	for _, end := range lineEnds() {
+		if !bytes.Contains(text, []byte(end)) {
+			continue
+		}
+		instead, last := '\u0100', '\u07ff'
+		if len(end) == 3 {
+			instead, last = '\ue000', '\uf8ff'
+		}
+		for instead <= last && bytes.ContainsRune(text, instead) {
+			instead++
+		}
+		if instead > last {
+			first := bytes.Index(m.text, []byte(end))
+			return nil, nil, m.limit(first, "the file has %+q and every letter of other scripts", end)
+		}
+		text = bytes.ReplaceAll(text, []byte(end), []byte(string(instead)))
+		back = append(back, string(instead), end)
+	}
+	if back == nil {
+		return text, nil, nil
+	}
+	return text, strings.NewReplacer(back...), nil
+}
+
+// sameStructure reports whether two readings of a text differ in the texts of scalars at most.
+func sameStructure(a, b *yaml.Node) bool {
+	if a.Kind != b.Kind || a.Style != b.Style || a.Anchor != b.Anchor || len(a.Content) != len(b.Content) ||
+		a.Kind == yaml.AliasNode && a.Value != b.Value || a.Style&yaml.TaggedStyle != 0 && a.Tag != b.Tag {
+		return false
+	}
+	for i := range a.Content {
+		if !sameStructure(a.Content[i], b.Content[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// A yamlReader makes nodes of those of yaml.v3, one document after the other.
+type yamlReader struct {
+	*meter
+	restore *strings.Replacer         // nil, or what makes a text of the reading that of the file
+	twins   map[*yaml.Node]*yaml.Node // of a scalar: what it is in the other reading
+	anchors map[*yaml.Node]*built     // of this document
+	cursor  cursor
+}
+
+// built is a node, and what it is in the text.
+type built struct {
+	node   *keys.Node
+	text   string // of a scalar that is a key
+	start  int    // where the text of the node begins; of an alias, of the alias
+	end    int    // where it ends
+	size   int    // how many nodes it is, aliases expanded
+	height int    // how many levels it has, aliases expanded
+	open   bool   // whether the node is still being read
+}
+
+func (y *yamlReader) pair(a, b *yaml.Node) {
+	if a == nil || b == nil {
+		return
+	}
+	if a.Kind == yaml.ScalarNode {
+		y.twins[a] = b
+	}
+	for i := range a.Content {
+		y.pair(a.Content[i], b.Content[i])
+	}
+}
+
+// disputed is the error of a text with two structures.
+func (y *yamlReader) disputed() error {
+	first := len(y.text)
+	for _, end := range lineEnds() {
+		if i := bytes.Index(y.text, []byte(end)); i >= 0 {
+			first = min(first, i)
+		}
+	}
+	r, _ := utf8.DecodeRune(y.text[first:])
+	return y.bad(first, "%U ends a line for some YAML parsers and not for others: they read this file differently", r)
+}
+
+// read reads a node at a level; after is where the text in front of it ends.
+func (y *yamlReader) read(n *yaml.Node, level, after int) (b *built, err error) {
+	start := y.offset(n)
+	if n.Kind == yaml.AliasNode {
+		return y.alias(n, level, start)
+	}
+	if n.Kind == yaml.ScalarNode {
+		level-- // it is none by itself
+	}
+	if err := y.node(level, start); err != nil {
+		return nil, err
+	}
+	b = &built{node: &keys.Node{At: keys.Span{Start: start}}, start: start, size: 1}
+	if n.Anchor != "" {
+		b.open = true
+		y.anchors[n] = b
+	}
+	switch n.Kind {
+	case yaml.MappingNode:
+		err = y.mapping(b, n, level)
+	case yaml.SequenceNode:
+		err = y.sequence(b, n, level)
+	default:
+		err = y.scalar(b, n, after)
+	}
+	b.open = false
+	b.node.At.End = b.end
+	return b, err
+}
+
+func (y *yamlReader) alias(n *yaml.Node, level, start int) (*built, error) {
+	b := y.anchors[n.Alias]
+	if b == nil {
+		return nil, y.bad(start, "the alias *%s has no anchor in its document", n.Value)
+	}
+	if b.open {
+		return nil, y.limit(start, "the alias *%s is within what it stands for", n.Value)
+	}
+	if err := y.add(b.size); err != nil {
+		return nil, err
+	}
+	if err := y.deeper(level+b.height-1, start); err != nil {
+		return nil, err
+	}
+	b.node.Shared = true
+	alias := *b
+	alias.start, alias.end = start, start+1+len(n.Value)
+	return &alias, nil
+}
+
+// mapping reads the entries of a mapping.
+func (y *yamlReader) mapping(b *built, n *yaml.Node, level int) error {
+	b.node.Kind = keys.Mapping
+	b.node.Tagged = n.Style&yaml.TaggedStyle != 0 && n.Tag != "!!map"
+	b.height = 1
+	var merges []merge
+	first, end := b.start, b.start
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key, err := y.read(n.Content[i], level+1, end)
+		if err != nil {
+			return err
+		}
+		if i == 0 {
+			first = key.start
+		}
+		y.nodes-- // a key is not a value
+		if twin := y.twins[n.Content[i]]; twin != nil && twin.Value != key.text {
+			return y.disputed()
+		}
+		if key.node.Kind == keys.Mapping {
+			return y.bad(key.node.At.Start, "a mapping as a key: an unquoted {{ … }} of a template is one")
+		}
+		value, err := y.read(n.Content[i+1], level+1, key.end)
+		if err != nil {
+			return err
+		}
+		end = max(key.end, value.end)
+		b.grow(value)
+		if k := n.Content[i]; k.Kind == yaml.ScalarNode && k.Value == "<<" && k.Tag == "!!merge" {
+			if from, ok := mergeable(value.node); ok {
+				merges = append(merges, merge{len(b.node.Entries), from})
+				continue
+			}
+		}
+		entry := keys.Entry{At: keys.Span{Start: key.start, End: key.end}, Value: value.node}
+		if key.node.Kind != keys.List {
+			entry.Name, entry.Named = key.text, true
+		}
+		b.node.Entries = append(b.node.Entries, entry)
+	}
+	if merges != nil {
+		b.node.Entries = merged(b.node.Entries, merges)
+	}
+	b.end = y.closed(n, b.start, first, end, '{', '}')
+	return nil
+}
+
+// grow counts a node that is in b.
+func (b *built) grow(inner *built) {
+	b.size += inner.size
+	b.height = max(b.height, inner.height+1)
+}
+
+// A merge is a key "<<": which entry it stands in front of, and the mappings that it leads to.
+type merge struct {
+	at   int
+	from []*keys.Node
+}
+
+// mergeable returns the mappings that a "<<" leads to, if it leads to nothing else.
+func mergeable(n *keys.Node) ([]*keys.Node, bool) {
+	if n.Kind == keys.Mapping {
+		return []*keys.Node{n}, true
+	}
+	for _, item := range n.Items {
+		if item.Kind != keys.Mapping {
+			return nil, false
+		}
+	}
+	return n.Items, n.Kind == keys.List
+}
+
+// merged returns the entries of a mapping with those that its merges bring, each where its "<<" is. An entry of the
+// mapping's own hides those of the same name, and of two merges the first does. What has a tag of its own is hidden,
+// too: forbidden items look inside it, required ones do not.
+func merged(own []keys.Entry, merges []merge) []keys.Entry {
+	seen := map[string]bool{}
+	for _, e := range own {
+		if e.Named {
+			seen[e.Name] = true
+		}
+	}
+	var all []keys.Entry
+	next := 0
+	for _, m := range merges {
+		all = append(all, own[next:m.at]...)
+		next = m.at
+		for _, from := range m.from {
+			var names []string
+			for _, e := range from.Entries {
+				e.Value.Shared = true
+				e.Hidden = e.Hidden || from.Tagged || e.Named && seen[e.Name]
+				if e.Named && !e.Hidden {
+					names = append(names, e.Name)
+				}
+				all = append(all, e)
+			}
+			for _, name := range names {
+				seen[name] = true
+			}
+		}
+	}
+	return append(all, own[next:]...)
+}
+
+func (y *yamlReader) sequence(b *built, n *yaml.Node, level int) error {
+	b.node.Kind = keys.List
+	b.node.Tagged = n.Style&yaml.TaggedStyle != 0 && n.Tag != "!!seq"
+	b.height = 1
+	end := b.start
+	for _, child := range n.Content {
+		item, err := y.read(child, level+1, end)
+		if err != nil {
+			return err
+		}
+		end = max(end, item.end)
+		b.grow(item)
+		b.node.Items = append(b.node.Items, item.node)
+	}
+	b.end = y.closed(n, b.start, -1, end, '[', ']')
+	return nil
+}
+
+// maxProbeBytes is the size of a text above which the line of an error is taken from yaml.v3.
+const maxProbeBytes = 256 << 10
+
+// failed is the error of a text that yaml.v3 refuses. The line that it names is often that of the enclosing block, or
+// none; but the lines up to one before the error are YAML, and the parser has not read far past it.
+func (y *yamlReader) failed(text []byte, err error) error {
+	yamlLine := regexp.MustCompile(`^yaml: (?:line (\d+): )?`)
+	found := yamlLine.FindStringSubmatch(err.Error())
+	reason := yamlLine.ReplaceAllString(err.Error(), "")
+	if strings.Contains(reason, "exceeded max depth") {
+		return y.deeper(y.bounds.Levels+1, 0)
+	}
+	line := 1
+	if found != nil && found[1] != "" {
+		if n, err := strconv.Atoi(found[1]); err == nil { // too large a number is not a line
+			line = n
+		}
+	}
+	if len(text) <= maxProbeBytes {
+		lines := bytes.SplitAfter(text, []byte("\n"))
+		read := &lineReader{lines: slices.Clone(lines)}
+		_ = isYAML(read) // it fails as before
+		for n := read.next - 1; n >= 0 && n >= read.next-20; n-- {
+			if isYAML(bytes.NewReader(bytes.Join(lines[:n], nil))) {
+				line = n + 1
+				break
+			}
+		}
+	}
+	offset := 0
+	for i := 1; i < line; i++ {
+		end := bytes.IndexByte(y.text[offset:], '\n')
+		if end < 0 {
+			break
+		}
+		offset += end + 1
+	}
+	for offset < len(y.text) && (y.text[offset] == ' ' || y.text[offset] == '\t') {
+		offset++
+	}
+	return y.bad(offset, "not YAML: %s", reason)
+}
+
+// isYAML reports whether all of a text is YAML.
+func isYAML(r io.Reader) bool {
+	decoder := yaml.NewDecoder(r)
+	for {
+		if _, err := nextYAML(decoder); err != nil {
+			return errors.Is(err, io.EOF)
+		}
+	}
+}
+
+// A lineReader reads a text line by line.
+type lineReader struct {
+	lines [][]byte
+	next  int
+}
+
+func (r *lineReader) Read(p []byte) (int, error) {
+	if r.next >= len(r.lines) {
+		return 0, io.EOF
+	}
+	n := copy(p, r.lines[r.next])
+	if r.lines[r.next] = r.lines[r.next][n:]; len(r.lines[r.next]) == 0 {
+		r.next++
+	}
+	return n, nil
+}

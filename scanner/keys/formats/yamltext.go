@@ -1,0 +1,316 @@
+package formats
+
+import (
+	"bytes"
+	"strings"
+	"unicode/utf8"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/policyscan/policyscan/scanner/keys"
+)
+
+// A cursor is a place in a text as yaml.v3 counts it: a line and a character, both from 1.
+type cursor struct{ line, column, offset int }
+
+// offset converts the place of a node. Nodes come in the order of the text, so there is little between one and the
+// next.
+func (y *yamlReader) offset(n *yaml.Node) int {
+	c := y.cursor
+	if c.line == 0 || n.Line < c.line || n.Line == c.line && n.Column < c.column {
+		c = cursor{1, 1, 0}
+	}
+	for c.offset < len(y.text) && (c.line < n.Line || c.line == n.Line && c.column < n.Column) {
+		switch b := y.text[c.offset]; {
+		case b == '\n', b == '\r' && (c.offset+1 == len(y.text) || y.text[c.offset+1] != '\n'):
+			c.line, c.column = c.line+1, 0
+		case b == '\r':
+			c.column-- // the line ends with the next byte
+		case b >= utf8.RuneSelf:
+			_, size := utf8.DecodeRune(y.text[c.offset:])
+			c.offset += size - 1
+		}
+		c.offset++
+		c.column++
+	}
+	y.cursor = c
+	return c.offset
+}
+
+// scalar finds out where a scalar ends, and what it is.
+func (y *yamlReader) scalar(b *built, n *yaml.Node, after int) error {
+	value := n.Value
+	if y.restore != nil {
+		value = y.restore.Replace(value)
+	}
+	b.text = value
+	start, properties := y.skipProperties(b.start)
+	nonspecific := bytes.HasPrefix(y.text[b.start:], []byte("!")) && n.Style&yaml.TaggedStyle == 0
+	switch style := n.Style &^ yaml.TaggedStyle; {
+	case style == yaml.DoubleQuotedStyle:
+		b.end = closingQuote(y.text, start, '"')
+	case style == yaml.SingleQuotedStyle:
+		b.end = closingQuote(y.text, start, '\'')
+	case style == yaml.LiteralStyle, style == yaml.FoldedStyle:
+		b.end = y.blockEnd(start, value)
+	case value != "":
+		b.end = matchText(y.text, start, value)
+	case properties > b.start:
+		b.end = properties
+	default:
+		// Nothing is there. For yaml.v3 it is behind the indicator, or at the next token.
+		if b.start <= after || !isIndicator(y.text[b.start-1]) {
+			if i := y.skipSpace(after); i < b.start && isIndicator(y.text[i]) {
+				after = i + 1
+			}
+			b.start = after
+		}
+		b.node.At.Start, b.end = b.start, b.start
+	}
+	if b.end < 0 {
+		return y.bad(b.start, "the text of this value is not where yaml.v3 says it is")
+	}
+	tag := ""
+	switch {
+	case n.Style&yaml.TaggedStyle != 0:
+		tag = n.Tag
+	case nonspecific, n.Style&^yaml.TaggedStyle != 0:
+		tag = "!!str"
+	}
+	b.node.Kind, b.node.Scalar = yamlScalar(tag, value)
+	if twin := y.twins[n]; twin != nil && twin.Value != value {
+		b.node.Kind = keys.ScalarNode
+		b.node.Scalar = keys.Scalar{Texts: []string{value, twin.Value}}
+	}
+	return nil
+}
+
+// skipProperties returns where the content of the node at i begins, behind its anchor and tag, and where those end.
+func (y *yamlReader) skipProperties(i int) (content, end int) {
+	content, end = i, i
+	for content < len(y.text) && (y.text[content] == '&' || y.text[content] == '!') {
+		end = content + 1
+		if y.text[content] == '&' {
+			for end < len(y.text) && isAnchorByte(y.text[end]) {
+				end++
+			}
+		} else {
+			for end < len(y.text) && strings.IndexByte(" \t\r\n", y.text[end]) < 0 {
+				end++
+			}
+		}
+		content = y.skipSpace(end)
+	}
+	return content, end
+}
+
+func isIndicator(c byte) bool { return c == ':' || c == '-' || c == '?' }
+
+func isAnchorByte(c byte) bool {
+	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '_' || c == '-'
+}
+
+// skipSpace returns the offset of the first byte from i on that is neither space, line end nor in a comment.
+func (y *yamlReader) skipSpace(i int) int {
+	for ; i < len(y.text); i++ {
+		switch y.text[i] {
+		case ' ', '\t', '\r', '\n':
+		case '#':
+			for i+1 < len(y.text) && y.text[i+1] != '\n' && y.text[i+1] != '\r' {
+				i++
+			}
+		default:
+			return i
+		}
+	}
+	return i
+}
+
+// closed returns where a collection ends whose first node begins at first and whose last ends at last: in flow style,
+// behind its bracket. A mapping of one pair in a list, [a: b], has none.
+func (y *yamlReader) closed(n *yaml.Node, start, first, last int, open, bracket byte) int {
+	if n.Style&yaml.FlowStyle == 0 {
+		return last
+	}
+	content := start
+	if len(n.Content) == 0 || start != first {
+		content, _ = y.skipProperties(start)
+	}
+	if content >= len(y.text) || y.text[content] != open {
+		return last
+	}
+	i := max(last, content+1)
+	for ; i < len(y.text) && y.text[i] != bracket; i++ {
+		if i = y.skipSpace(i); i < len(y.text) && y.text[i] == bracket {
+			break
+		}
+	}
+	return min(i+1, len(y.text))
+}
+
+// closingQuote returns the offset behind the quote that closes the one at i, or -1.
+func closingQuote(text []byte, i int, quote byte) int {
+	if i >= len(text) || text[i] != quote {
+		return -1
+	}
+	for i++; i < len(text); i++ {
+		switch {
+		case text[i] == '\\' && quote == '"':
+			i++
+		case text[i] == quote && quote == '\'' && i+1 < len(text) && text[i+1] == quote:
+			i++
+		case text[i] == quote:
+			return i + 1
+		}
+	}
+	return -1
+}
+
+// blockEnd returns where a block scalar ends whose indicator is at i: behind the last byte of its value that is not
+// space, or behind its header.
+func (y *yamlReader) blockEnd(i int, value string) int {
+	if i >= len(y.text) || y.text[i] != '|' && y.text[i] != '>' {
+		return -1
+	}
+	header := i + 1
+	for header < len(y.text) && strings.IndexByte("+-0123456789", y.text[header]) >= 0 {
+		header++
+	}
+	if strings.Trim(value, " \t\r\n") == "" {
+		return header
+	}
+	for i = header; i < len(y.text) && y.text[i] != '\n' && y.text[i] != '\r'; i++ {
+	}
+	return matchText(y.text, i, value)
+}
+
+// matchText returns where a value ends whose text begins at i or, if it is not there, -1. Folding changes nothing but
+// spaces and line ends.
+func matchText(text []byte, i int, value string) int {
+	end := -1
+	for _, c := range []byte(value) {
+		if isSpace(c) {
+			continue
+		}
+		for i < len(text) && isSpace(text[i]) {
+			i++
+		}
+		if i >= len(text) || text[i] != c {
+			return -1
+		}
+		i++
+		end = i
+	}
+	return end
+}
+
+func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }
+
+// yamlScalar says what a text is by YAML 1.2's core schema, whatever yaml.v3 thinks of it; tag is its short tag, or ""
+// if it has none and no quotes. Every other tag is its author's own.
+func yamlScalar(tag, text string) (keys.Kind, keys.Scalar) {
+	plain := core(text)
+	based := strings.HasPrefix(text, "0x") || strings.HasPrefix(text, "0o")
+	var fits bool // whether the text is of the type that the tag says
+	switch tag {
+	case "":
+		fits = true
+	case "!!str":
+		plain, fits = coreText, true
+	case "!!int":
+		fits = plain == coreNumber && isCoreInt(text)
+	case "!!float":
+		fits = plain == coreInfinite || plain == coreNumber && !based
+	case "!!bool":
+		fits = plain == coreBool
+	case "!!null":
+		fits = plain == coreNull
+	}
+	exact := keys.Exact{}
+	switch {
+	case !fits:
+		return keys.ScalarNode, keys.Scalar{Texts: []string{text}, Variable: true}
+	case plain == coreNull:
+		return keys.Null, keys.Scalar{Texts: []string{text}}
+	case plain == coreText:
+		exact = exactText(text)
+	case plain == coreBool:
+		exact = exactBool(strings.ToLower(text))
+	case plain == coreNumber:
+		exact = exactNumber(text)
+	}
+	return keys.ScalarNode, known(exact, text)
+}
+
+// A coreType is what the core schema makes of a plain text.
+type coreType uint8
+
+const (
+	coreText coreType = iota
+	coreNumber
+	coreInfinite // or not a number
+	coreBool
+	coreNull
+)
+
+func core(text string) coreType {
+	switch text {
+	case "", "~", "null", "Null", "NULL":
+		return coreNull
+	case "true", "True", "TRUE", "false", "False", "FALSE":
+		return coreBool
+	}
+	switch {
+	case isCoreInt(text) || isFloat(text):
+		return coreNumber
+	case isInfinite(text):
+		return coreInfinite
+	}
+	return coreText
+}
+
+func isInfinite(text string) bool {
+	switch unsigned(text) {
+	case ".inf", ".Inf", ".INF":
+		return true
+	}
+	return text == ".nan" || text == ".NaN" || text == ".NAN"
+}
+
+// isCoreInt reports whether a text is [-+]?[0-9]+, 0o[0-7]+ or 0x[0-9a-fA-F]+.
+func isCoreInt(text string) bool {
+	if rest, ok := strings.CutPrefix(text, "0o"); ok {
+		return only(rest, "01234567")
+	}
+	if rest, ok := strings.CutPrefix(text, "0x"); ok {
+		return only(rest, decimals+"abcdefABCDEF")
+	}
+	return only(unsigned(text), decimals)
+}
+
+// isFloat reports whether a text is [-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?.
+func isFloat(text string) bool {
+	text = unsigned(text)
+	if i := strings.IndexAny(text, "eE"); i >= 0 {
+		if !only(unsigned(text[i+1:]), decimals) {
+			return false
+		}
+		text = text[:i]
+	}
+	whole, fraction, pointed := strings.Cut(text, ".")
+	return only(whole, decimals) && (fraction == "" || only(fraction, decimals)) ||
+		whole == "" && pointed && only(fraction, decimals)
+}
+
+const decimals = "0123456789"
+
+// only reports whether a text has characters, and none but those of a set.
+func only(text, set string) bool { return text != "" && strings.Trim(text, set) == "" }
+
+// unsigned returns a text without the sign that it may begin with.
+func unsigned(text string) string {
+	if text != "" && (text[0] == '+' || text[0] == '-') {
+		return text[1:]
+	}
+	return text
+}
