@@ -38,7 +38,8 @@ func rooms() map[string][]string {
 		},
 		"cmd/policyscan/manual": {"github.com/alecthomas/kong"},
 		"rules": {
-			"rules/document", "rules/glob", "rules/regex", "golang.org/x/sys/unix", "golang.org/x/text/unicode/norm",
+			"rules/document", "rules/glob", "rules/keyitem", "rules/regex", "golang.org/x/sys/unix",
+			"golang.org/x/text/unicode/norm",
 		},
 		"agent/ask": {"agent/call", "internal/disk", "golang.org/x/sys/unix"},
 		"agent/call": {

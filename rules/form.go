@@ -118,6 +118,7 @@ func (s shape) match() document.Level {
 	case !s.is02:
 		l.Wrong[requiredKey] = needs02(requiredKey, own)
 		l.Wrong["path_case"] = needs02("path_case", "")
+		l.Wrong["unparsable"] = needs02("unparsable", "")
 		for _, key := range []string{forbiddenFilesKey, requiredFilesKey} {
 			l.Wrong[key] = needs02(key, "files")
 		}
@@ -143,7 +144,7 @@ func (s shape) match() document.Level {
 		}
 	}
 	l.Required = nil // what must be there depends on what else is
-	l.Wrong["unparsable"] = ofKeys("unparsable")
+	l.Optional = append(l.Optional, "unparsable")
 	return l
 }
 
@@ -161,9 +162,9 @@ func (s shape) form() document.Form {
 		Verbatim: []string{"files", "exclude", "content"},
 	}
 	if s.is02 {
-		f.Levels = append(f.Levels, itemLevel())
+		f.Levels = append(f.Levels, itemLevel(true))
 		f.Patterns = append(f.Patterns, requiredKey, "text", "regex")
-		f.Verbatim = append(f.Verbatim, forbiddenFilesKey, requiredFilesKey)
+		f.Verbatim = append(f.Verbatim, forbiddenFilesKey, requiredFilesKey, "key", "each", "matches", "matches_not")
 	}
 	return f
 }
@@ -193,6 +194,15 @@ func (s shape) keyForms() map[string]string {
 		"exclude":         `exclude: ["**/testdata/**"]`,
 		"text":            `text: 'acl = "public-read"'`,
 		"regex":           `regex: 'image:\s*\S+:latest\b'`,
+		"key":             `key: "spec.containers.image"`,
+		"each":            `each: "resource.aws_db_instance.*"`,
+		"is":              `is: true`,
+		"is_not":          `is_not: true`,
+		"matches":         `matches: '^arn:'`,
+		"matches_not":     `matches_not: '^registry\.example\.com/'`,
+		"where":           `where: {kind: [Deployment, StatefulSet]}`,
+		"format":          `"format: yaml", "format: json", "format: hcl" or "format: toml"`,
+		"unparsable":      `"unparsable: text"`,
 		"tags":            `tags: [network]`,
 		"examples":        "examples: [" + exampleForm + "]",
 		"path":            `"path: main.tf"`,

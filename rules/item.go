@@ -3,6 +3,8 @@ package rules
 import (
 	"fmt"
 	"strings"
+
+	"github.com/policyscan/policyscan/rules/keyitem"
 )
 
 // Kind is what an [Item] asks for.
@@ -12,13 +14,15 @@ type Kind uint8
 const (
 	Text  Kind = iota // a literal text, in all encodings
 	Regex             // an RE2 expression, within one line
+	Key               // a value in a parsed file
 )
 
-// An Item is one entry of forbidden_patterns, required_absent or required_patterns. Two items that are equal ask for
-// the same and are named the same.
+// An Item is one entry of forbidden_patterns, required_absent or required_patterns. Two items ask for the same if they
+// are [Item.Same].
 type Item struct {
 	Kind Kind
-	Text string // the literal of a text, or the expression of a regex; never empty
+	Text string        // the literal of a text, or the expression of a regex; empty for a key alone
+	Key  *keyitem.Item // of a key
 
 	// Options of a text.
 	Spaces     bool // spaces: any. Runs of spaces and tabs match runs of any length.
@@ -49,11 +53,20 @@ func Names(items []Item) []string {
 	return names
 }
 
+// Same reports whether two items, perhaps of different bundles, ask for the same.
+func (i Item) Same(other Item) bool { return i.identity() == other.identity() }
+
+// identity is the item without what its name says as well: another reading of it is another Key.
+func (i Item) identity() Item {
+	i.Key = nil
+	return i
+}
+
 // IsPlain reports whether the item is a string, or a mapping that means the same.
 func (i Item) IsPlain() bool { return i.Kind == Text && !i.Spaces && !i.Words && !i.IgnoreCase }
 
-// Named returns the item with its name in a 0.2 file. A string is its own name, unless it begins as a mapping does:
-// then it is the JSON string. Another item is the JSON of its mapping, on one line and with its keys in one order.
+// Named returns a text or a regex with its name in a 0.2 file. A string is its own name, unless it begins as a mapping
+// does: then it is the JSON string. Another item is the JSON of its mapping, on one line, its keys in one order.
 func (i Item) Named() Item {
 	if i.IsPlain() {
 		i.Name = i.Text

@@ -39,6 +39,10 @@ const maxExpansions = 100_000
 // Load trusts fsys not to block. For a folder on disk, where a rule file could
 // be a FIFO or a link, use LoadDir.
 func Load(fsys fs.FS) (*Bundle, error) {
+	return judged(loadFS(fsys))
+}
+
+func loadFS(fsys fs.FS) (*Bundle, error) {
 	return load(func(name string) ([]byte, error) { return readFile(fsys, name) }, strays(fsys))
 }
 
@@ -92,7 +96,7 @@ type loader struct {
 	expansions int
 	count      int // of rules, seen so far
 
-	regexes                 map[string]*document.Error // each distinct expression, and its mistake if it has one
+	regexes                 map[string]compiledRegex // each distinct expression
 	regexSource, regexBytes int
 
 	open     func(name string) ([]byte, error)
@@ -106,7 +110,7 @@ type loader struct {
 func load(open func(name string) ([]byte, error), listed []stray) (*Bundle, error) {
 	l := &loader{
 		open: open, contents: map[string][]byte{},
-		globs: map[string]*document.Error{}, regexes: map[string]*document.Error{},
+		globs: map[string]*document.Error{}, regexes: map[string]compiledRegex{},
 	}
 	absent := l.named()
 	strays := l.others(listed)

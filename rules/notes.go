@@ -88,7 +88,7 @@ func ruleNotes(r *Rule, budget *int) []document.Note {
 		}
 	}
 	for i, item := range r.Required {
-		for _, text := range itemNotes(r, item) {
+		for _, text := range slices.Concat(itemNotes(r, item), eachNotes(item)) {
 			note(at.required, i, text)
 		}
 	}

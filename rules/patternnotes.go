@@ -20,6 +20,9 @@ func itemNotes(r *Rule, item Item) []string {
 	var notes []string
 	add := func(format string, args ...any) { notes = append(notes, fmt.Sprintf(format, args...)) }
 	p, shown := item.Text, shownItem(item)
+	if item.Kind == Key {
+		return keyNotes(item.Key)
+	}
 	if item.Kind == Text {
 		if text := expressionIn(p); text != "" {
 			fix := "list each text that must not appear as a separate pattern"

@@ -3,7 +3,6 @@ package rules
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -17,40 +16,47 @@ const (
 	useLater = "remove it, or use a later version"
 )
 
-// itemLevel returns the keys of an item that is a mapping.
-func itemLevel() document.Level {
+// itemLevel returns the keys of an item that is a mapping, in required_patterns or in another list.
+func itemLevel(required bool) document.Level {
 	l := document.Level{
 		Name:     "a pattern",
-		Optional: []string{"text", "regex", "spaces", "words", "case"},
-		Wrong:    map[string]document.Wrong{},
+		Optional: slices.Concat([]string{"text", "regex", "key"}, textOptions(), keyOptions()),
 	}
-	for _, key := range []string{"where", "is", "is_not", "matches", "matches_not", "format"} {
-		l.Wrong[key] = ofKeys(key)
+	if !required {
+		l.Optional = slices.DeleteFunc(l.Optional, func(key string) bool { return key == "each" })
+		l.Wrong = map[string]document.Wrong{"each": {
+			Found: `unknown key "each" in a pattern that is not one of "required_patterns"`,
+			Fix:   `write the whole path in "key": each value there is checked`,
+		}}
 	}
 	return l
 }
 
-// ofKeys explains a key that stands next to "key".
-func ofKeys(key string) document.Wrong {
-	return document.Wrong{Found: fmt.Sprintf(`%q belongs to items with "key"`, key) + notRead, Fix: useLater}
+// textOptions and keyOptions are the keys that belong next to "text" and next to "key".
+func textOptions() []string { return []string{"spaces", "words", "case"} }
+
+func keyOptions() []string {
+	return []string{"each", "where", "is", "is_not", "matches", "matches_not", "format"}
 }
 
 // patterns reads a list of items. Texts are taken as they stand. An item that was seen is a mistake.
 func (f *ruleFile) patterns(e document.Entry, seen map[Item]bool) (items []Item, at []document.Place) {
+	required := e.Key.Value == requiredKey
 	for _, entry := range f.doc.List(e) {
-		item, ok := f.item(entry)
+		item, ok := f.item(entry, required)
 		if f.doc.Full() {
 			break
 		}
 		if !ok || item.Kind == Text && !f.fits(entry, item.Text) {
 			continue
 		}
-		if seen[item] {
+		id := item.identity()
+		if seen[id] {
 			f.doc.Fail(document.CodeDuplicate, entry.Value, "the pattern "+shownItem(item)+" is listed twice",
 				"remove one of them")
 			continue
 		}
-		seen[item] = true
+		seen[id] = true
 		items, at = append(items, item), append(at, f.doc.Place(entry.Value))
 	}
 	return items, at
@@ -77,7 +83,7 @@ func (f *ruleFile) fits(e document.Entry, text string) bool {
 }
 
 // item reads one item of a list of patterns.
-func (f *ruleFile) item(e document.Entry) (Item, bool) {
+func (f *ruleFile) item(e document.Entry, required bool) (Item, bool) {
 	if document.IsMapping(e.Value) && f.isItem(e) {
 		if !f.is02 {
 			f.doc.Fail(document.CodeType, e.Value,
@@ -86,7 +92,7 @@ func (f *ruleFile) item(e document.Entry) (Item, bool) {
 			return Item{}, false
 		}
 		before := f.doc.Mistakes()
-		item, ok := f.mapping(e)
+		item, ok := f.mapping(e, required)
 		return item, ok && f.doc.Mistakes() == before
 	}
 	text, ok := f.doc.Text(e)
@@ -103,8 +109,7 @@ func (f *ruleFile) isItem(e document.Entry) bool {
 		if level := (document.Level{}); f.doc.Has(e.Value, level, "text") || f.doc.Has(e.Value, level, "regex") {
 			return true // misspelt, too
 		}
-		level := itemLevel()
-		keys = slices.AppendSeq(append(keys, level.Optional...), maps.Keys(level.Wrong))
+		keys = itemLevel(true).Optional
 	}
 	return slices.ContainsFunc(keys, func(key string) bool {
 		_, ok := f.doc.Find(e.Value, key)
@@ -113,34 +118,55 @@ func (f *ruleFile) isItem(e document.Entry) bool {
 }
 
 // mapping reads an item that is a mapping.
-func (f *ruleFile) mapping(e document.Entry) (Item, bool) {
-	for _, key := range []string{"key", "each"} {
-		if later, ok := f.doc.Find(e.Value, key); ok {
-			f.doc.Fail(document.CodeKey, later.Key, fmt.Sprintf("an item with %q", key)+notRead,
-				"write a text or a regex, or use a later version")
-			return Item{}, false
+func (f *ruleFile) mapping(e document.Entry, required bool) (Item, bool) {
+	level := itemLevel(required)
+	m := f.doc.Mapping(e.Value, "the pattern", itemForms, level)
+	var kinds []string // of those that there must be one of
+	for _, kind := range []string{"text", "regex", "key"} {
+		if entry, ok := m[kind]; ok {
+			kinds = append(kinds, kind)
+			entry.Required = true
+			m[kind] = entry
 		}
 	}
-	level := itemLevel()
-	m := f.doc.Mapping(e.Value, "the pattern", `{text: "…"} or {regex: "…"}`, level)
-	text, isText := m["text"]
-	expression, isRegex := m["regex"]
-	text.Required, expression.Required = true, true // one of them
 	switch {
-	case isText && isRegex:
-		f.doc.Fail(document.CodeKey, expression.Key, `"text" and "regex" in one item`, "write two items")
+	case len(kinds) > 1:
+		f.doc.Fail(document.CodeKey, m[kinds[1]].Key, fmt.Sprintf("%q and %q in one item", kinds[0], kinds[1]),
+			fmt.Sprintf("write %s items", map[int]string{2: "two", 3: "three"}[len(kinds)]))
 		return Item{}, false
-	case isRegex:
-		return f.expression(expression, m)
-	case isText:
-		return f.text(text, m)
+	case len(kinds) == 0:
+		if slices.ContainsFunc([]string{"key", "text", "regex"}, func(kind string) bool {
+			return f.doc.Has(e.Value, level, kind)
+		}) {
+			return Item{}, false // misspelt
+		}
+		found, fix := `a pattern without "text", "regex" or "key"`, "write "+itemForms
+		for _, option := range keyOptions() {
+			if _, ok := m[option]; ok {
+				found = fmt.Sprintf(`%q without "key"`, option)
+				fix = "write the path of the value: " + f.doc.KeyForm("key")
+				break
+			}
+		}
+		f.doc.Fail(document.CodeValue, e.Value, found, fix)
+		return Item{}, false
+	case kinds[0] == "key":
+		return f.keyItem(m, required)
 	}
-	if !f.doc.Has(e.Value, level, "text") && !f.doc.Has(e.Value, level, "regex") {
-		f.doc.Fail(document.CodeValue, e.Value, `a pattern without "text" or "regex"`,
-			`write {text: "…"} or {regex: "…"}`)
+	for _, option := range keyOptions() {
+		if o, ok := m[option]; ok {
+			f.doc.Fail(document.CodeKey, o.Key, fmt.Sprintf(`%q belongs to items with "key"`, option),
+				`remove it, or write "key" and the path of a value for `+fmt.Sprintf("%q", kinds[0]))
+		}
 	}
-	return Item{}, false
+	if kinds[0] == "regex" {
+		return f.expression(m["regex"], m)
+	}
+	return f.text(m["text"], m)
 }
+
+// itemForms shows the items that are mappings.
+const itemForms = `{text: "…"}, {regex: "…"} or {key: "…"}`
 
 // expression reads an item with a regex.
 func (f *ruleFile) expression(e document.Entry, m map[string]document.Entry) (Item, bool) {
@@ -157,11 +183,20 @@ func (f *ruleFile) expression(e document.Entry, m map[string]document.Entry) (It
 	if !ok {
 		return Item{}, false
 	}
-	if mistake := f.regexMistake(text); mistake != nil {
-		f.doc.Fail(mistake.Code, e.Value, mistake.Found, mistake.Fix)
+	if f.compiled(e, text) == nil {
 		return Item{}, false
 	}
 	return Item{Kind: Regex, Text: text}.Named(), true
+}
+
+// compiled returns an expression, or nil if it is refused.
+func (f *ruleFile) compiled(e document.Entry, text string) *regex.Expr {
+	compiled := f.regex(text)
+	if mistake := compiled.mistake; mistake != nil {
+		f.doc.Fail(mistake.Code, e.Value, mistake.Found, mistake.Fix)
+		return nil
+	}
+	return compiled.expr
 }
 
 // Limits of all different expressions of a bundle.
@@ -170,19 +205,28 @@ const (
 	maxRegexSource = 1 << 20   // of what is written: the worst take a second for 8 KiB to compile, and hold little
 )
 
-// regexMistake checks each distinct expression once.
-func (l *loader) regexMistake(text string) *document.Error {
-	if mistake, known := l.regexes[text]; known {
-		return mistake
+// A compiledRegex is an expression of a bundle, or its mistake.
+type compiledRegex struct {
+	expr    *regex.Expr
+	mistake *document.Error
+}
+
+// regex compiles each distinct expression once.
+func (l *loader) regex(text string) compiledRegex {
+	if known, ok := l.regexes[text]; ok {
+		return known
 	}
 	found := l.compile(text)
 	l.regexes[text] = found
 	return found
 }
 
-func (l *loader) compile(text string) *document.Error {
-	limit := func(found string) *document.Error {
-		return &document.Error{Code: document.CodeLimit, Found: found, Fix: "write fewer or smaller ones"}
+func (l *loader) compile(text string) compiledRegex {
+	refused := func(code, found, fix string) compiledRegex {
+		return compiledRegex{mistake: &document.Error{Code: code, Found: found, Fix: fix}}
+	}
+	limit := func(found string) compiledRegex {
+		return refused(document.CodeLimit, found, "write fewer or smaller ones")
 	}
 	if l.regexSource += len(text); l.regexSource > maxRegexSource {
 		return limit(fmt.Sprintf("the expressions of the bundle are longer than %d bytes together", maxRegexSource))
@@ -191,14 +235,14 @@ func (l *loader) compile(text string) *document.Error {
 	var mistake *regex.Error
 	switch {
 	case errors.As(err, &mistake):
-		return &document.Error{Code: document.CodeRegex, Found: mistake.Found, Fix: mistake.Fix}
+		return refused(document.CodeRegex, mistake.Found, mistake.Fix)
 	case err != nil:
-		return &document.Error{Code: document.CodeRegex, Found: err.Error(), Fix: "write it as RE2 has it"}
+		return refused(document.CodeRegex, err.Error(), "write it as RE2 has it")
 	}
 	if l.regexBytes += expr.Bytes(); l.regexBytes > maxRegexBytes {
 		return limit(fmt.Sprintf("the expressions of the bundle need more than %d MiB of memory", maxRegexBytes>>20))
 	}
-	return nil
+	return compiledRegex{expr: expr}
 }
 
 // text reads an item with a text and options.

@@ -19,6 +19,7 @@ func (f *ruleFile) selects(r *Rule, e document.Entry) {
 	if m == nil {
 		return
 	}
+	mistakes := f.doc.Mistakes()
 	if f.is02 {
 		r.PathCase = f.pathCase(e, m)
 	}
@@ -53,6 +54,7 @@ func (f *ruleFile) selects(r *Rule, e document.Entry) {
 	list(requiredKey, &r.Required, &r.places.required)
 	if f.is02 {
 		f.checkMatch(e, m)
+		f.unparsable(r, m, mistakes)
 	}
 	if f.holds != deprecated {
 		return
@@ -109,6 +111,27 @@ func (f *ruleFile) pathCase(match document.Entry, m map[string]document.Entry) b
 			"remove it")
 	}
 	return true
+}
+
+// unparsable reads what becomes of a file that cannot be parsed. before is how many mistakes there were before the
+// items were read: what they lack is not known if they have one.
+func (f *ruleFile) unparsable(r *Rule, m map[string]document.Entry, before int) {
+	e, ok := m["unparsable"]
+	if !ok || !f.doc.Only(e, "text") || f.doc.Mistakes() > before {
+		return
+	}
+	r.Unparsable = true
+	isKey := func(i Item) bool { return i.Kind == Key }
+	items := slices.Concat(r.Patterns, r.Required)
+	switch keys := slices.ContainsFunc(items, isKey); {
+	case !keys:
+		f.doc.Fail(document.CodeValue, e.Key, `"unparsable" changes nothing in a rule without a pattern with "key"`,
+			"remove it")
+	case !slices.ContainsFunc(items, func(i Item) bool { return !isKey(i) }):
+		f.doc.Fail(document.CodeValue, e.Key,
+			`"unparsable" in a rule without a text or a regex, which would then pass each file that cannot be parsed`,
+			"remove it, or write a text or a regex next to the key")
+	}
 }
 
 // texts reads a list of texts, each with its item. It ends where there are so many mistakes that no more are looked

@@ -77,6 +77,7 @@ type Rule struct {
 	PathCase       bool     // path_case: ignore. Files and ForbiddenFiles match without regard to ASCII case.
 	Patterns       []Item   // must not appear: forbidden_patterns, then required_absent, in file order
 	Required       []Item   // must appear in each selected file: required_patterns
+	Unparsable     bool     // unparsable: text. A file that cannot be parsed is judged by the other items alone.
 	ForbiddenFiles []string // globs: a file whose path matches one is a violation, whatever its content
 	RequiredFiles  []string // globs: the tree has a file for each
 

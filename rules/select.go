@@ -255,7 +255,8 @@ func newFileExcludes(b *Bundle) []fileExclude {
 func (r *Rule) Same(o Rule) bool {
 	return r.ID == o.ID && r.Type == o.Type && r.Title == o.Title &&
 		slices.Equal(r.Files, o.Files) && slices.Equal(r.Excludes(), o.Excludes()) && r.PathCase == o.PathCase &&
-		slices.Equal(r.Patterns, o.Patterns) && slices.Equal(r.Required, o.Required) &&
+		slices.EqualFunc(r.Patterns, o.Patterns, Item.Same) && slices.EqualFunc(r.Required, o.Required, Item.Same) &&
+		r.Unparsable == o.Unparsable &&
 		slices.Equal(r.ForbiddenFiles, o.ForbiddenFiles) && slices.Equal(r.RequiredFiles, o.RequiredFiles) &&
 		r.Message == o.Message && r.Remediation == o.Remediation && r.DocsURL == o.DocsURL && r.Owner == o.Owner &&
 		r.Severity == o.Severity && slices.Equal(r.Tags, o.Tags) && r.Redact == o.Redact

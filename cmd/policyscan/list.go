@@ -64,6 +64,7 @@ type listedRule struct {
 	FileExclude      []string     `json:"file_exclude,omitempty"` // of the rule file
 	PathCase         string       `json:"path_case,omitempty"`
 	RequiredPatterns []listedItem `json:"required_patterns,omitempty"`
+	Unparsable       string       `json:"unparsable,omitempty"`
 	ForbiddenFiles   []string     `json:"forbidden_files,omitempty"`
 	RequiredFiles    []string     `json:"required_files,omitempty"`
 }
@@ -119,16 +120,20 @@ func listed(r *rules.Rule, kind, bundle string) listedRule {
 	for _, x := range r.Examples {
 		samples = append(samples, listedExample{x.Path, x.Content, x.Violates})
 	}
-	pathCase := ""
+	pathCase, unparsable := "", ""
 	if r.PathCase {
 		pathCase = "ignore"
+	}
+	if r.Unparsable {
+		unparsable = "text"
 	}
 	return listedRule{
 		ID: r.ID, Type: kind, Title: r.Title, Severity: r.Severity, Owner: r.Owner, Tags: verdict.OrEmpty(r.Tags),
 		Files: verdict.OrEmpty(r.Files), Exclude: verdict.OrEmpty(r.Exclude), Patterns: listedItems(r.Patterns),
 		Message: r.Message, Remediation: r.Remediation, DocsURL: r.DocsURL, Redact: r.Redact, Examples: samples,
 		Bundle: bundle, File: r.File, Line: r.Line,
-		FileExclude: r.FileExclude, PathCase: pathCase, RequiredPatterns: listedItems(r.Required),
-		ForbiddenFiles: r.ForbiddenFiles, RequiredFiles: r.RequiredFiles,
+		FileExclude: r.FileExclude, PathCase: pathCase, Unparsable: unparsable,
+		RequiredPatterns: listedItems(r.Required),
+		ForbiddenFiles:   r.ForbiddenFiles, RequiredFiles: r.RequiredFiles,
 	}
 }

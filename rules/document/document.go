@@ -276,5 +276,8 @@ func (e Entry) items() []Entry {
 // Empty reports whether a value is none: nothing, "~" or an unquoted null, and not refused yet.
 func (d *YAML) Empty(n *yaml.Node) bool { return !d.bad[n] && isNull(n) }
 
+// IsList reports whether a value is a list.
+func IsList(n *yaml.Node) bool { return n.Kind == yaml.SequenceNode }
+
 // IsMapping reports whether a value is a mapping.
 func IsMapping(n *yaml.Node) bool { return n.Kind == yaml.MappingNode }

@@ -29,13 +29,7 @@ func (n Note) String() string {
 // else.
 func (d *YAML) noteText(e Entry, at Place) {
 	n := e.Value
-	note := func(text string) {
-		if len(d.batch.Notes) == maxErrors {
-			return
-		}
-		d.batch.Notes = append(d.batch.Notes,
-			Note{File: d.name, Line: at.Line, Column: at.Column, Rule: d.rule, Text: text})
-	}
+	note := func(text string) { d.note(at, text) }
 	isPattern := slices.Contains(d.form.Patterns, e.Key.Value)
 	if isPattern && n.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0 && strings.HasSuffix(n.Value, "\n") {
 		note(fmt.Sprintf(`the pattern %s ends in a line break, because "|" and ">" keep it, so it does not match `+
@@ -48,15 +42,26 @@ func (d *YAML) noteText(e Entry, at Place) {
 		note(fmt.Sprintf("%s is read as the text that is written, not as the number, date or truth value that YAML "+
 			"makes of it; quote it: %s", n.Value, quoteYAML(n.Value)))
 	}
-	if !isPattern && !slices.Contains(d.form.Verbatim, e.Key.Value) {
-		return
+	if isPattern || slices.Contains(d.form.Verbatim, e.Key.Value) {
+		d.noteCut(n, at)
 	}
+}
+
+// noteCut notes where YAML joins the lines of an unquoted string, or ends it before a comment.
+func (d *YAML) noteCut(n *yaml.Node, at Place) {
 	rest, whole := bytes.CutPrefix(d.source(at), []byte(n.Value))
 	if !whole {
-		note("an unquoted string over several lines: YAML joins the lines with single spaces; " +
+		d.note(at, "an unquoted string over several lines: YAML joins the lines with single spaces; "+
 			"quote it or write it on one line")
 	} else if comment := bytes.TrimLeft(rest, " \t"); bytes.HasPrefix(comment, []byte("#")) {
-		note(fmt.Sprintf("the text ends before %s, which is a comment; quote the text", Quoted(string(comment))))
+		d.note(at, fmt.Sprintf("the text ends before %s, which is a comment; quote the text", Quoted(string(comment))))
+	}
+}
+
+func (d *YAML) note(at Place, text string) {
+	if len(d.batch.Notes) < maxErrors {
+		d.batch.Notes = append(d.batch.Notes,
+			Note{File: d.name, Line: at.Line, Column: at.Column, Rule: d.rule, Text: text})
 	}
 }
 

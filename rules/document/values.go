@@ -46,6 +46,23 @@ func (d *YAML) Text(e Entry) (string, bool) {
 	return n.Value, true
 }
 
+// Scalar reads a string that may be empty or white space, and whether it has quotes or is a block; the caller decides
+// what one without is. False if the value is not one, or missing.
+func (d *YAML) Scalar(e Entry) (text string, quoted, ok bool) {
+	n := e.Value
+	switch {
+	case n == nil || d.bad[n]:
+		return "", false, false
+	case n.Kind != yaml.ScalarNode:
+		d.Text(e) // says what it is
+		return "", false, false
+	}
+	if n.Style == 0 {
+		d.noteCut(n, d.place(n))
+	}
+	return n.Value, n.Style != 0, true
+}
+
 // valueOf says what to do about a value that is not there.
 func (d *YAML) valueOf(e Entry) string {
 	switch {

@@ -22,6 +22,32 @@ type Segment struct {
 	Quoted bool   // the segment was in quotes
 }
 
+// String returns the path as a rule writes it.
+func (p Path) String() string {
+	var text strings.Builder
+	for i, s := range p {
+		if i > 0 {
+			text.WriteByte('.')
+		}
+		switch {
+		case s.Kind == Any:
+			text.WriteByte('*')
+		case s.Kind == Deep:
+			text.WriteString("**")
+		case s.Quoted:
+			text.WriteString(quote(s.Name))
+		default:
+			text.WriteString(s.Name)
+		}
+	}
+	return text.String()
+}
+
+// quote puts a name in double quotes.
+func quote(name string) string {
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(name) + `"`
+}
+
 // SegmentKind is what a segment stands for.
 type SegmentKind uint8
 
@@ -172,7 +198,7 @@ func inQuotes(segment string) string {
 	if len(segment) > shownBytes {
 		return "put the segment in double quotes"
 	}
-	return `write the segment in double quotes, "` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(segment) + `"`
+	return "write the segment in double quotes, " + quote(segment)
 }
 
 // shownBytes is about how much of a path a message shows.

@@ -101,7 +101,7 @@ func spelled(p Path) string {
 		case Deep:
 			all = append(all, "**")
 		default:
-			all = append(all, `"`+strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(s.Name)+`"`)
+			all = append(all, quote(s.Name))
 		}
 	}
 	return strings.Join(all, ".")
@@ -127,6 +127,9 @@ func FuzzPath(f *testing.F) {
 		again, err := ParsePath(spelled(path))
 		if err != nil || spelled(again) != spelled(path) {
 			t.Errorf("%q is %s, which is %s, %v", text, spelled(path), spelled(again), err)
+		}
+		if path, err := ParsePath(path.String()); err != nil || spelled(path) != spelled(again) {
+			t.Errorf("%q is %s, %v", text, path, err)
 		}
 		if strings.ContainsAny(text, `"*`) {
 			return

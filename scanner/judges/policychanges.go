@@ -100,6 +100,7 @@ func fieldChanges(before, after *rules.Rule) []verdict.FieldChange {
 	text("title", before.Title, after.Title)
 	list("files", before.Files, after.Files)
 	text("path_case", pathCase(before), pathCase(after))
+	text("unparsable", unparsable(before), unparsable(after))
 	list("exclude", before.Excludes(), after.Excludes())
 	list(patterns, rules.Names(before.Patterns), rules.Names(after.Patterns))
 	list("required_patterns", rules.Names(before.Required), rules.Names(after.Required))
@@ -113,6 +114,14 @@ func fieldChanges(before, after *rules.Rule) []verdict.FieldChange {
 	list("tags", before.Tags, after.Tags)
 	text("redact", strconv.FormatBool(before.Redact), strconv.FormatBool(after.Redact))
 	return all
+}
+
+// unparsable is the value of that key.
+func unparsable(r *rules.Rule) string {
+	if r.Unparsable {
+		return "text"
+	}
+	return ""
 }
 
 // pathCase is the value of path_case.

@@ -1,0 +1,275 @@
+package rules
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/policyscan/policyscan/rules/document"
+	"github.com/policyscan/policyscan/rules/keyitem"
+)
+
+// A keyReader reads an item with "key".
+type keyReader struct {
+	*ruleFile
+	item keyitem.Item
+	json map[string]string // of its keys, as they are written
+}
+
+// keyItem reads an item with "key", one of required_patterns or another.
+func (f *ruleFile) keyItem(m map[string]document.Entry, required bool) (Item, bool) {
+	before := f.doc.Mistakes()
+	for _, option := range []struct{ key, instead string }{
+		{"spaces", `remove it: a key is found however the file is spaced`},
+		{"words", `write \b in the expression of "matches": matches: '\bprivate\b'`},
+		{"case", `write (?i) at the start of the expression of "matches": matches: '(?i)^private$'`},
+	} {
+		if o, ok := m[option.key]; ok {
+			f.doc.Fail(document.CodeKey, o.Key, fmt.Sprintf(`%q is an option of "text"`, option.key), option.instead)
+		}
+	}
+	k := &keyReader{ruleFile: f, json: map[string]string{}}
+	k.item.Each = k.paths(m["each"])
+	k.item.Paths = k.paths(m["key"])
+	k.where(m["where"])
+	condition := k.condition(m)
+	if format, ok := m["format"]; ok {
+		k.item.Format = f.doc.Word(format, keyitem.Formats()...)
+		k.json["format"] = jsonString(k.item.Format)
+	}
+	if f.doc.Mistakes() > before {
+		return Item{}, false
+	}
+	if required && (k.item.Asks == keyitem.IsNot || k.item.Asks == keyitem.MatchesNot) {
+		f.doc.Fail(document.CodeKey, m[condition].Key, fmt.Sprintf("%q in %q", condition, requiredKey),
+			"write two items: "+k.twoItems(condition))
+		return Item{}, false
+	}
+	return Item{Kind: Key, Key: &k.item, Name: k.name()}, f.doc.Mistakes() == before
+}
+
+// name is the JSON of the item.
+func (k *keyReader) name() string {
+	var parts []string
+	for _, key := range []string{"each", "key", "where", "is", "is_not", "matches", "matches_not", "format"} {
+		if text, ok := k.json[key]; ok {
+			parts = append(parts, jsonString(key)+":"+text)
+		}
+	}
+	return "{" + strings.Join(parts, ",") + "}"
+}
+
+// judged refuses a bundle that has items with a key: they are read, and not checked yet.
+func judged(b *Bundle, err error) (*Bundle, error) {
+	if err != nil {
+		return nil, err
+	}
+	var refused document.Errors
+	for _, list := range [][]Rule{b.Rules, b.Deprecated} {
+		for i := range list {
+			r := &list[i]
+			places := slices.Concat(r.places.patterns, r.places.required)
+			for k, item := range slices.Concat(r.Patterns, r.Required) {
+				if item.Kind == Key {
+					refused = append(refused, &document.Error{
+						Code: document.CodeKey, Rule: r.ID,
+						File: r.File, Line: places[k].Line, Column: places[k].Column,
+						Found: `an item with "key", which this version of policyscan does not check`,
+						Fix:   "write a text or a regex, or use a later version",
+					})
+				}
+			}
+		}
+	}
+	if len(refused) > 0 {
+		return nil, refused
+	}
+	return b, nil
+}
+
+// oneOrMore returns the items of a list, or the value that stands in its place. Without a key there is none.
+func (f *ruleFile) oneOrMore(e document.Entry) (entries []document.Entry, isList bool) {
+	switch {
+	case e.Value == nil:
+		return nil, false
+	case document.IsList(e.Value):
+		e.Required = true // an empty one says nothing
+		return f.doc.List(e), true
+	}
+	return []document.Entry{e}, false
+}
+
+// jsonList is the JSON of a value or of a list of them.
+func jsonList(all []string, isList bool) string {
+	text := strings.Join(all, ",")
+	if isList {
+		return "[" + text + "]"
+	}
+	return text
+}
+
+// paths reads a path, or a list of them.
+func (k *keyReader) paths(e document.Entry) []keyitem.Path {
+	var paths []keyitem.Path
+	var texts, shown []string
+	entries, isList := k.oneOrMore(e)
+	for _, entry := range entries {
+		text, ok := k.doc.Text(entry)
+		if k.doc.Full() {
+			break
+		}
+		if !ok || !k.fits(entry, text) {
+			continue
+		}
+		if slices.Contains(texts, text) {
+			k.doc.Fail(document.CodeDuplicate, entry.Value, "the path "+document.Quoted(text)+" is listed twice",
+				"remove one of them")
+			continue
+		}
+		if path, ok := k.path(entry, text); ok {
+			paths = append(paths, path)
+		}
+		texts, shown = append(texts, text), append(shown, jsonString(text))
+	}
+	if len(entries) > 0 {
+		k.json[e.Key.Value] = jsonList(shown, isList)
+	}
+	return paths
+}
+
+// path reads a path. The entry says where it is.
+func (k *keyReader) path(e document.Entry, text string) (keyitem.Path, bool) {
+	path, err := keyitem.ParsePath(text)
+	if err != nil {
+		k.refuse(e, err)
+	}
+	return path, err == nil
+}
+
+// refuse reports what is wrong with a path or a value.
+func (k *keyReader) refuse(e document.Entry, err error) {
+	var mistake *keyitem.Error
+	if !errors.As(err, &mistake) {
+		mistake = &keyitem.Error{Found: err.Error(), Fix: "write another"}
+	}
+	k.doc.Fail(document.CodeValue, e.Value, mistake.Found, mistake.Fix)
+}
+
+// values reads a value, or a list of them, and their JSON.
+func (k *keyReader) values(e document.Entry) (values []keyitem.Value, shown string) {
+	var texts []string
+	entries, isList := k.oneOrMore(e)
+	for _, entry := range entries {
+		text, quoted, ok := k.doc.Scalar(entry)
+		if k.doc.Full() {
+			break
+		}
+		if !ok || !k.fits(entry, text) {
+			continue
+		}
+		value, err := keyitem.ParseValue(text, quoted)
+		if err != nil {
+			k.refuse(entry, err)
+			continue
+		}
+		text = value.Text
+		if value.Kind == keyitem.TextValue {
+			text = jsonString(text)
+		}
+		if slices.Contains(texts, text) {
+			k.doc.Fail(document.CodeDuplicate, entry.Value, "the value "+document.Quoted(value.Text)+" is listed twice",
+				"remove one of them")
+			continue
+		}
+		values, texts = append(values, value), append(texts, text)
+	}
+	return values, jsonList(texts, isList)
+}
+
+// condition reads what is asked of the value, and returns its key; "" if nothing is.
+func (k *keyReader) condition(m map[string]document.Entry) string {
+	first := ""
+	for _, c := range []struct {
+		key  string
+		asks keyitem.Asks
+	}{
+		{"is", keyitem.Is}, {"is_not", keyitem.IsNot},
+		{"matches", keyitem.Matches}, {"matches_not", keyitem.MatchesNot},
+	} {
+		e, ok := m[c.key]
+		switch {
+		case !ok:
+			continue
+		case first != "":
+			k.doc.Fail(document.CodeKey, e.Key, fmt.Sprintf("%q and %q in one item", first, c.key), "write two items")
+			continue
+		}
+		first, k.item.Asks = c.key, c.asks
+		if c.asks == keyitem.Is || c.asks == keyitem.IsNot {
+			k.item.Values, k.json[c.key] = k.values(e)
+			continue
+		}
+		e.Required = true
+		if text, ok := k.doc.Text(e); ok {
+			k.item.Match, k.json[c.key] = k.compiled(e, text), jsonString(text)
+		}
+	}
+	return first
+}
+
+// where reads the conditions on a document.
+func (k *keyReader) where(e document.Entry) {
+	if e.Value == nil {
+		return
+	}
+	entries, ok := k.doc.Fields(e.Value, `"where"`, k.doc.KeyForm("where"))
+	if ok && len(entries) == 0 {
+		k.doc.Fail(document.CodeValue, e.Value, `"where" is empty`,
+			"write "+k.doc.KeyForm("where")+", or remove the key")
+	}
+	var shown []string
+	for _, entry := range entries {
+		if k.doc.Full() {
+			return
+		}
+		text := entry.Key.Value
+		path, _ := k.path(document.Entry{Key: e.Key, Value: entry.Key}, text)
+		values, json := k.values(entry)
+		k.item.Where = append(k.item.Where, keyitem.Where{Path: path, Values: values})
+		shown = append(shown, jsonString(text)+":"+json)
+	}
+	k.json["where"] = "{" + strings.Join(shown, ",") + "}"
+}
+
+// twoItems are what to write for a required item that says what a value must not be: that the key is there, and, as a
+// forbidden item, what it must not be.
+func (k *keyReader) twoItems(condition string) string {
+	there := *k
+	there.json = map[string]string{}
+	other := there
+	other.json = map[string]string{}
+	for key, text := range k.json {
+		if key != condition {
+			there.json[key] = text
+		}
+		if key != condition && key != "each" {
+			other.json[key] = text
+		}
+	}
+	other.json[strings.TrimSuffix(condition, "_not")] = k.json[condition]
+	if len(k.item.Each) > 0 {
+		var all []string
+		for _, each := range k.item.Each {
+			for _, path := range k.item.Paths {
+				all = append(all, jsonString(slices.Concat(each, path).String()))
+			}
+		}
+		other.json["key"] = jsonList(all, len(all) > 1)
+	}
+	show := func(name string) string {
+		cut, end := document.Cut(name)
+		return cut + end
+	}
+	return fmt.Sprintf("%s here, and %s in %q", show(there.name()), show(other.name()), invariantKey)
+}

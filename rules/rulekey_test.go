@@ -1,0 +1,262 @@
+package rules
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/policyscan/policyscan/rules/document"
+	"github.com/policyscan/policyscan/rules/keyitem"
+)
+
+// keyBundle is a bundle with an invariant that has these items, each a line of YAML.
+func keyBundle(forbidden, required []string) Files {
+	text := "bundle: \"0.2\"\nrules:\n  - id: K\n    title: t\n    enforcement: {mode: fail}\n    match:\n      files: [\"**\"]\n"
+	list := func(key string, items []string) {
+		if len(items) == 0 {
+			return
+		}
+		text += "      " + key + ":\n"
+		for _, item := range items {
+			text += "        - " + item + "\n"
+		}
+	}
+	list("required_absent", forbidden)
+	list("required_patterns", required)
+	return Files{BoundariesFile: []byte("bundle: \"0.2\"\nrules: []\n"), InvariantsFile: []byte(text)}
+}
+
+func loadKeys(t testing.TB, forbidden, required []string) *Rule {
+	t.Helper()
+	b, err := loadFS(keyBundle(forbidden, required))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &b.Rules[0]
+}
+
+// TestKeyItems: what an item with a key is, and its name.
+func TestKeyItems(t *testing.T) {
+	r := loadKeys(t, []string{
+		`{key: spec.hostNetwork, is: true}`,
+		`{is: [True, FALSE, 1E+9, 1.0, x, "y", '', "22"], key: [a, '"b.c".d']}`,
+		`{format: hcl, is_not: 5, where: {b: [x, 1.50], a: TRUE}, key: a, x-note: mine}`,
+		`{key: "**.image", matches: '^a"\\\.b'}`,
+		`{matches_not: é/ü, key: ["**"]}`,
+		`{key: "a.**.**.b"}`,
+	}, []string{
+		`{key: e, is: true, each: resource.a.*}`,
+		`{key: e, each: [a, b], matches: c, format: toml}`,
+		`{key: spec.hostNetwork, is: false}`,
+	})
+	want := []string{
+		`{"key":"spec.hostNetwork","is":true}`,
+		`{"key":["a","\"b.c\".d"],"is":[true,false,1E+9,1.0,"x","y","","22"]}`,
+		`{"key":"a","where":{"b":["x",1.50],"a":true},"is_not":5,"format":"hcl"}`,
+		`{"key":"**.image","matches":"^a\"\\\\\\.b"}`,
+		`{"key":["**"],"matches_not":"é/ü"}`,
+		`{"key":"a.**.**.b"}`,
+		`{"each":"resource.a.*","key":"e","is":true}`,
+		`{"each":["a","b"],"key":"e","matches":"c","format":"toml"}`,
+		`{"key":"spec.hostNetwork","is":false}`,
+	}
+	all := slices.Concat(r.Patterns, r.Required)
+	if diff := cmp.Diff(want, Names(all)); diff != "" {
+		t.Error(diff)
+	}
+	for _, item := range all {
+		if item.Kind != Key || item.Key == nil || item.Text != "" || item.IsPlain() || !json.Valid([]byte(item.Name)) {
+			t.Errorf("%+v", item)
+		}
+	}
+	values := all[1].Key.Values
+	if all[1].Key.Asks != keyitem.Is || len(values) != 8 || values[1].Kind != keyitem.BoolValue || values[1].Text != "false" ||
+		values[2].Kind != keyitem.NumberValue || values[4].Quoted || !values[5].Quoted || values[7].Kind != keyitem.TextValue {
+		t.Errorf("%+v", all[1].Key)
+	}
+	if k := all[2].Key; k.Asks != keyitem.IsNot || k.Format != "hcl" || len(k.Where) != 2 || k.Where[1].Path.String() != "a" ||
+		len(k.Where[0].Values) != 2 || k.Where[1].Values[0].Text != "true" {
+		t.Errorf("%+v", k)
+	}
+	if k := all[3].Key; k.Asks != keyitem.Matches || k.Match.String() != `^a"\\\.b` {
+		t.Errorf("%+v", k)
+	}
+	if k := all[7].Key; len(k.Each) != 2 || k.Asks != keyitem.Matches {
+		t.Errorf("%+v", k)
+	}
+	if k := all[5].Key; k.Asks != keyitem.Exists || len(k.Paths[0]) != 3 {
+		t.Errorf("%+v", k)
+	}
+}
+
+// TestSameItems: two readings of an item are the same, and another item is not.
+func TestSameItems(t *testing.T) {
+	items := []string{`{key: a, is: true}`, `{key: a, is: "true"}`, `{key: [a], is: true}`, `{key: a}`, `{regex: a}`, `"a"`}
+	a, b := loadKeys(t, items, nil), loadKeys(t, items, nil)
+	for i := range items {
+		for k := range items {
+			if same := a.Patterns[i].Same(b.Patterns[k]); same != (i == k) {
+				t.Errorf("%s and %s: %v", items[i], items[k], same)
+			}
+		}
+	}
+	if !a.Same(*b) || a.Same(*loadKeys(t, items[1:], nil)) {
+		t.Error("rules with keys are compared wrongly")
+	}
+}
+
+// TestKeysAreNotJudged: a bundle with a key is refused until the engine judges it.
+func TestKeysAreNotJudged(t *testing.T) {
+	files := keyBundle([]string{"a", "{key: a}"}, []string{"{key: b}"})
+	_, err := Load(files)
+	var all document.Errors
+	if !errors.As(err, &all) || len(all) != 2 || all[0].Line != 10 || all[1].Line != 12 || all[0].Column != 11 {
+		t.Errorf("%v", err)
+	}
+	if _, err := Load(keyBundle([]string{"a"}, nil)); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestUnparsable: the rule says what becomes of a file that cannot be parsed, and it counts when rules are compared.
+func TestUnparsable(t *testing.T) {
+	files := keyBundle([]string{"a", "{key: a}"}, nil)
+	with := Files{BoundariesFile: files[BoundariesFile]}
+	with[InvariantsFile] = append(slices.Clone(files[InvariantsFile]), "      unparsable: text\n"...)
+	a, err := loadFS(files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := loadFS(with)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a.Rules[0].Unparsable || !b.Rules[0].Unparsable || a.Rules[0].Same(b.Rules[0]) {
+		t.Errorf("%v, %v", a.Rules[0].Unparsable, b.Rules[0].Unparsable)
+	}
+}
+
+// TestKeyNotes: what is often a mistake in an item with a key.
+func TestKeyNotes(t *testing.T) {
+	for item, want := range map[string]string{
+		`{key: metadata.labels.app.kubernetes.io/name}`: `the path has kubernetes.io/name, which may be part of one key: ` +
+			`a key with dots needs quotes, such as metadata.labels."app.kubernetes.io/name"`,
+		`{key: a, where: {containers.0.b: x}}`: `the segment 0 of the path is a key: lists have no index, and a path that ` +
+			`comes to a list means each of its items`,
+		`{key: a, is: "p–q"}`: `the value "p–q" has a dash '–' (U+2013) as character 2, which looks like '-' and does not match ` +
+			`it; write '-'`,
+		`{key: spec.hоst}`: `the segment "hоst" of the path has a Cyrillic 'о' (U+043E) as character 2, which looks like 'o' ` +
+			`and does not match it; write 'o'`,
+		`{key: [resource.aws_x.*.e, b]}`: `the key is required of every file that the rule selects, also of one without such ` +
+			`a block; to ask only the blocks, write each: "resource.aws_x.*" and key: "e"`,
+		`{key: provider.aws.region}`: `the key is required of every file that the rule selects, also of one without such ` +
+			`a block; to ask only the blocks, write each: "provider.aws" and key: "region"`,
+		`{each: resource.aws_x.*, key: e}`:  "",
+		`{key: resource.aws_x.*}`:           "",
+		`{key: resource.**.e}`:              "",
+		`{key: a.b.c, is: [1, true, "on"]}`: "",
+		"key: a\n          is: b # c":       `the text ends before "# c", which is a comment; quote the text`,
+		`{key: a, is: [b c, d]}`:            "",
+	} {
+		b, err := loadFS(keyBundle(nil, []string{item}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		for _, n := range Notes(b) {
+			got += n.Text
+			if n.Line != 9 && n.Line != 10 || n.Rule != "K" {
+				t.Errorf("%s: a note at %d:%d of %q", item, n.Line, n.Column, n.Rule)
+			}
+		}
+		if got != want {
+			t.Errorf("%s:\n got %s\nwant %s", item, got, want)
+		}
+	}
+}
+
+// TestLimitOfMatches: the expressions of keys count as all others do.
+func TestLimitOfMatches(t *testing.T) {
+	var items []string
+	for i := range 140 {
+		items = append(items, fmt.Sprintf("{key: a, matches: 'x%d%s'}", i, strings.Repeat("y", 8000)))
+	}
+	_, err := loadFS(keyBundle(items, nil))
+	if err == nil || !strings.Contains(err.Error(), "the expressions of the bundle are longer than") {
+		t.Errorf("%.200v", err)
+	}
+}
+
+// TestKeyNames: an item is named by its JSON with its keys in one order, however it was written.
+func TestKeyNames(t *testing.T) {
+	text := rapid.OneOf(rapid.StringMatching(`[a-z"\\é/<>&{}:, ]{0,6}`), rapid.Just("true"), rapid.Just("22"))
+	paths := rapid.SampledFrom([]string{`"a"`, `"a.*.b"`, `["a","\"x.y\".z"]`, `["**.b"]`})
+	value := rapid.Custom(func(t *rapid.T) string {
+		switch rapid.IntRange(0, 2).Draw(t, "kind") {
+		case 0:
+			return rapid.SampledFrom([]string{"true", "false"}).Draw(t, "bool")
+		case 1:
+			return rapid.StringMatching(`-?(0|[1-9][0-9]{0,3})(\.[0-9]{1,3})?([eE][-+]?[0-9]{1,2})?`).Draw(t, "number")
+		}
+		return jsonText(text.Draw(t, "text"))
+	})
+	values := rapid.Custom(func(t *rapid.T) string {
+		all := rapid.SliceOfNDistinct(value, 1, 3, func(v string) string { return v }).Draw(t, "values")
+		if len(all) == 1 && rapid.Bool().Draw(t, "one") {
+			return all[0]
+		}
+		return "[" + strings.Join(all, ",") + "]"
+	})
+	rapid.Check(t, func(t *rapid.T) {
+		var parts []string
+		add := func(key, text string) { parts = append(parts, jsonText(key)+":"+text) }
+		required := rapid.Bool().Draw(t, "required")
+		if required && rapid.Bool().Draw(t, "each") {
+			add("each", paths.Draw(t, "each"))
+		}
+		add("key", paths.Draw(t, "key"))
+		if rapid.Bool().Draw(t, "where") {
+			add("where", `{"z":`+values.Draw(t, "z")+`,"a.b":`+values.Draw(t, "a.b")+"}")
+		}
+		switch condition := rapid.SampledFrom([]string{"", "is", "is_not", "matches", "matches_not"}).Draw(t, "condition"); {
+		case condition == "", required && strings.HasSuffix(condition, "_not"):
+		case strings.HasPrefix(condition, "is"):
+			add(condition, values.Draw(t, condition))
+		default:
+			add(condition, jsonText("x"+rapid.StringMatching(`[a-z"/]{0,4}`).Draw(t, condition)))
+		}
+		if rapid.Bool().Draw(t, "format") {
+			add("format", rapid.SampledFrom([]string{`"yaml"`, `"json"`, `"hcl"`, `"toml"`}).Draw(t, "format"))
+		}
+		want := "{" + strings.Join(parts, ",") + "}"
+		written := "{" + strings.Join(rapid.Permutation(parts).Draw(t, "parts"), ", ") + "}"
+		lists := [][]string{nil, nil}
+		if lists[0] = []string{written}; required {
+			lists[0], lists[1] = nil, lists[0]
+		}
+		b, err := loadFS(keyBundle(lists[0], lists[1]))
+		if err != nil {
+			t.Fatalf("%s: %v", written, err)
+		}
+		if got := slices.Concat(b.Rules[0].Patterns, b.Rules[0].Required)[0].Name; got != want {
+			t.Errorf("%s\n got %s\nwant %s", written, got, want)
+		}
+	})
+}
+
+// jsonText is a text as encoding/json writes it, without what is only for HTML.
+func jsonText(text string) string {
+	var b strings.Builder
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(text); err != nil {
+		panic(err)
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
