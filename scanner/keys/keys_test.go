@@ -221,6 +221,10 @@ func TestRequired(t *testing.T) {
 		{`{"a": {"$tag": [{"e": 1}]}}`, `{"each": "a", "key": "e"}`, "-a"},
 		{`{"a": {"$tag": {"b": {"e": 1}}}}`, `{"each": "a.b", "key": "e"}`, "-b"},
 		{`{"<<a": {}}`, `{"each": "a", "key": "e"}`, ""},
+		{`{"&x": {"b": {"e": 2}}, "y": {"$tag": [{"$like": "x"}]}, "z": {"$like": "x"}}`,
+			`{"each": "**.b", "key": "e", "is": 1}`, "-b 2"},
+		{`{"y": {"$tag": [{"&x": {"b": {"e": 2}}}]}, "z": {"$like": "x"}}`,
+			`{"each": "**.b", "key": "e", "is": 1}`, "-b 2"},
 		{`{"resource aws_x a": {"e": 1}, "resource aws_x b": {}, "resource aws_y c": {}}`, `{"each": "resource.aws_x.*", "key": "e"}`,
 			"-resource aws_x b"},
 		{`{"a": {"c": [{"n": {"e": 1}}, {"n": {}}]}}`, `{"each": "**.c", "key": "n.e"}`, "-n"},
@@ -279,5 +283,37 @@ func TestPathOfHit(t *testing.T) {
 	hits := keys.Forbidden(readItem(t, `{"key": ["b", "a", "*"]}`), file(t, `{"a": 1, "b": 1, "c": 1}`))
 	if got := fmt.Sprint(hits); len(hits) != 3 || hits[0].Path != 1 || hits[1].Path != 0 || hits[2].Path != 2 {
 		t.Error(got)
+	}
+}
+
+// TestCost: a node to which many ways lead is looked at once, and so is each of many nodes within each other. Without
+// that, none of these would ever end.
+func TestCost(t *testing.T) {
+	bomb := readTree(t, `{"b": 1, "c": 2}`)
+	for range 60 {
+		bomb.Shared = true
+		bomb = &keys.Node{Kind: keys.Mapping, Entries: []keys.Entry{
+			{Name: "a", Named: true, Value: bomb}, {Name: "b", Named: true, Value: bomb},
+		}}
+		bomb = &keys.Node{Kind: keys.List, Items: []*keys.Node{bomb, bomb}}
+		bomb.Items[0].Shared = true
+	}
+	chain := readTree(t, strings.Repeat(`{"a": `, 900)+`{"kind": "Pod"}`+strings.Repeat(`, "kind": "List"}`, 900))
+	lists := readTree(t, strings.Repeat(`{"kind": "List", "items": [`, 900)+`{"a": 1}`+strings.Repeat(`]}`, 900))
+	stars := "**" + strings.Repeat(".a.**", 25)
+	for _, root := range []*keys.Node{bomb, chain, lists} {
+		file := []keys.Document{{Root: root}}
+		for _, item := range []string{
+			`{"key": "**.c", "is": 2}`, `{"key": "**"}`, `{"key": "` + stars + `.b"}`, `{"key": "` + stars + `", "is_not": 1}`,
+			`{"key": "a", "where": {"` + stars + `.x": "x"}}`,
+		} {
+			keys.Forbidden(readItem(t, item), file)
+		}
+		for _, item := range []string{
+			`{"key": "**.c", "is": 2}`, `{"key": "` + stars + `.b"}`, `{"each": "**", "key": "` + stars + `.b"}`,
+			`{"each": "` + stars + `", "key": ["**.a.b", "` + stars + `.c"], "is": 1}`, `{"key": "*.*.*.*.*.*.*.*.*.*"}`,
+		} {
+			keys.Required(readItem(t, item), file)
+		}
 	}
 }

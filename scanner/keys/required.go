@@ -32,9 +32,9 @@ func newRequirement(item *keyitem.Item) *requirement {
 			}
 		}
 		r.values = append(r.values, w)
-		r.tries = append(r.tries, newReach(path, nil))
+		r.tries = append(r.tries, newReach(item, path, nil))
 	}
-	r.report = newReach(item.Paths[0], r.missing)
+	r.report = newReach(item, item.Paths[0], r.missing)
 	return r
 }
 
@@ -56,15 +56,16 @@ func (r *requirement) check(n *Node, from Span) {
 // checkEach asks for the key in each of the nodes that the item names.
 func (r *requirement) checkEach(root *Node, head Span) {
 	type place struct {
-		node *Node
-		at   int
+		node   *Node
+		at     int
+		inside bool
 	}
 	done := map[place]bool{}
 	for _, path := range r.item.Each {
 		w := newWalk(path)
 		w.tagged, w.whole = true, true
 		w.node = func(n *Node, states uint64, from Span, inside bool) {
-			at := place{n, from.Start}
+			at := place{n, from.Start, inside}
 			if !w.ends(n, states) || done[at] || n.Kind == List && !n.Tagged { // an empty list has no node
 				return
 			}
@@ -87,7 +88,10 @@ type reach struct {
 	// missing is told of what introduces a parent of a missing node, unless the parent is the node from which the path
 	// begins. It may be nil.
 	missing func(at Span)
+	// memo is of the nodes to which several ways lead: of shared ones, or of all where a step can be taken again from
+	// within itself.
 	memo    map[step]outcome
+	memoAll bool
 }
 
 // A step is a node and how many segments of the path were taken.
@@ -114,8 +118,14 @@ func (r *reach) child(o *outcome, child outcome, introduced Span) {
 	}
 }
 
-func newReach(path keyitem.Path, missing func(at Span)) *reach {
-	return &reach{path: path, missing: missing, memo: map[step]outcome{}}
+func newReach(item *keyitem.Item, path keyitem.Path, missing func(at Span)) *reach {
+	deep := 0
+	for _, s := range path {
+		if s.Kind == keyitem.Deep {
+			deep++
+		}
+	}
+	return &reach{path: path, missing: missing, memo: map[step]outcome{}, memoAll: deep > 1 || len(item.Each) > 0}
 }
 
 // rest follows the path from a node, once some segments of it were taken.
@@ -191,6 +201,9 @@ func (r *reach) below(n *Node, taken int, inside bool) outcome {
 
 // once follows a step the first time.
 func (r *reach) once(s step, follow func() outcome) outcome {
+	if !r.memoAll && !s.node.Shared {
+		return follow()
+	}
 	if o, known := r.memo[s]; known {
 		return o
 	}
