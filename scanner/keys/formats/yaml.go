@@ -349,7 +349,7 @@ func (y *yamlReader) sequence(b *built, n *yaml.Node, level int) error {
 	b.node.Kind = keys.List
 	b.node.Tagged = n.Style&yaml.TaggedStyle != 0 && n.Tag != "!!seq"
 	b.height = 1
-	end := b.start
+	end, _ := y.skipProperties(b.start)
 	for _, child := range n.Content {
 		item, err := y.read(child, level+1, end)
 		if err != nil {

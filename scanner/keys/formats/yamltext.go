@@ -44,38 +44,34 @@ func (y *yamlReader) scalar(b *built, n *yaml.Node, after int) error {
 		value = y.restore.Replace(value)
 	}
 	b.text = value
+	tag := ""
+	if n.Style&yaml.TaggedStyle != 0 {
+		tag = n.Tag
+	}
+	style := n.Style &^ yaml.TaggedStyle
+	if value == "" && style == 0 && tag == "" && n.Anchor == "" {
+		tag = y.nothing(b, after)
+		b.node.Kind, b.node.Scalar = yamlScalar(tag, value)
+		return nil
+	}
 	start, properties := y.skipProperties(b.start)
-	nonspecific := bytes.HasPrefix(y.text[b.start:], []byte("!")) && n.Style&yaml.TaggedStyle == 0
-	switch style := n.Style &^ yaml.TaggedStyle; {
+	if tag == "" && (style != 0 || bytes.HasPrefix(y.text[b.start:], []byte("!"))) { // yaml.v3 forgets the tag "!"
+		tag = "!!str"
+	}
+	switch {
 	case style == yaml.DoubleQuotedStyle:
 		b.end = closingQuote(y.text, start, '"')
 	case style == yaml.SingleQuotedStyle:
 		b.end = closingQuote(y.text, start, '\'')
 	case style == yaml.LiteralStyle, style == yaml.FoldedStyle:
 		b.end = y.blockEnd(start, value)
-	case value != "":
-		b.end = matchText(y.text, start, value)
-	case properties > b.start:
+	case value == "":
 		b.end = properties
 	default:
-		// Nothing is there. For yaml.v3 it is behind the indicator, or at the next token.
-		if b.start <= after || !isIndicator(y.text[b.start-1]) {
-			if i := y.skipSpace(after); i < b.start && isIndicator(y.text[i]) {
-				after = i + 1
-			}
-			b.start = after
-		}
-		b.node.At.Start, b.end = b.start, b.start
+		b.end = matchText(y.text, start, value)
 	}
 	if b.end < 0 {
 		return y.bad(b.start, "the text of this value is not where yaml.v3 says it is")
-	}
-	tag := ""
-	switch {
-	case n.Style&yaml.TaggedStyle != 0:
-		tag = n.Tag
-	case nonspecific, n.Style&^yaml.TaggedStyle != 0:
-		tag = "!!str"
 	}
 	b.node.Kind, b.node.Scalar = yamlScalar(tag, value)
 	if twin := y.twins[n]; twin != nil && twin.Value != value {
@@ -83,6 +79,21 @@ func (y *yamlReader) scalar(b *built, n *yaml.Node, after int) error {
 		b.node.Scalar = keys.Scalar{Texts: []string{value, twin.Value}}
 	}
 	return nil
+}
+
+// nothing finds the place of a value that is not there: behind its indicator. What yaml.v3 says is the next token, or
+// in a comment. It returns the tag of the value, which is that of a text if there is a "!".
+func (y *yamlReader) nothing(b *built, after int) (tag string) {
+	if i := y.skipSpace(after); i < b.start && isIndicator(y.text[i]) {
+		after = i + 1
+	}
+	end := after
+	i := y.skipSpace(after)
+	if i == b.start && i < len(y.text) && y.text[i] == '!' && (i+1 == len(y.text) || isSpace(y.text[i+1])) {
+		after, end, tag = i, i+1, "!!str"
+	}
+	b.start, b.node.At.Start, b.end = after, after, end
+	return tag
 }
 
 // skipProperties returns where the content of the node at i begins, behind its anchor and tag, and where those end.

@@ -1,0 +1,449 @@
+package formats
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/pelletier/go-toml/v2"
+	"gopkg.in/yaml.v3"
+
+	"github.com/policyscan/policyscan/scanner/keys"
+)
+
+// words are what random texts of a format are made of; in the place of each § is another one.
+func words(format Format) []string {
+	switch format {
+	case YAML:
+		return []string{
+			"a: ", "b: ", "- ", "\n", "\n  ", "\n    ", "\r\n", "\r", "[", "]", "{", "}", ", ", "? ", ": ", "x", "yes", "0x1F", "1_0", "~", "\"", "'", "\\\"",
+			"''", "|", ">-", "|2+", "\n\n", " # c", "#", "&a ", "&b ", "*a", "*b", "!!str ", "!!int ", "!own ", "! ", "<<: ", "<<: *a\n", "---\n", "...\n",
+			"[§, §]", "{§: §, a: §}", "a: §\nb: §\n", "- §\n- §\n", "? §\n: §\n", "{a: §}", "[§: §]", "&c §", "!own §", "%YAML 1.2\n", "é", "\u2028", "\u0085", "𝄞", "\t", "!!map ", "!!null", "a: &a {b: c}\n", "- &b x\n", "\ufeff", "%", "{{ .x }}", "=", "null",
+		}
+	case JSON:
+		return []string{
+			`"a"`, `"b"`, `"é\n"`, `""`, ":", ",", "[", "]", "{", "}", "1", "-0.5e+3", "true", "false", "null", " ", "\n", "/* } */", "// [\n", "//", "/*",
+			"[§, §]", "[§]", `{"a": §, "b": §}`, `{"a": § /**/, "a": §,}`, "[ §, § ,] // x\n", `"a": `, `"a": [1, 2]`, `{"a": {}}`, `"\u00e9"`, `"\ud800"`, "\"\xff\"", "[]", ",}", ",]", "\"", "\\", "/", "\x00", "nul",
+		}
+	case TOML:
+		return []string{
+			"[§, §]", "[ § ,# ]\n § , ]", "{a = §, b.c = §}", "a = §\n", "b.c = §\n", "c = §\n", "[d]\n", "a = ", "b.c = ", "\"é\" = ", "'x' = ", "[a]\n", "[a.b]\n", "[[a]]\n", "[[ t . u ]] # c\n", "1_0", "0x1F", "-1.5e3", "inf", "true", "'x'", "\"\\n\"", "\n", "\r\n",
+			"\"\"\"\nx\"\"\"", "'''x'y'''", "[", "]", "{", "}", ",", " ", "# c\n", "1979-05-27", "07:32:00", "{a = 1}", "[1, 2]", "é", ".", "=", "a = 1\n", "c = [ # [\n1]\n",
+		}
+	}
+	return append(hclWords(), "a = §\n", "b = §\n", "c = §\n", "§", "[§, §]", "{ a = §, § : § }", "(§)", "\"${§}\"", "!§", "-§", "\"x${§}y\"", "true", "null", "2.50", "1e3",
+		"<<E\nx\nE\n", "a ? § : §", "a.b[§].c", "f(§)", "b \"l\" {\n§\n}\n", "dynamic \"d\" {\ncontent {\na = §\n}\n}\n", "<<-E\n  x ${§}\n    y\n  E\n", "{\na = §\n}")
+}
+
+func randomText(random *rand.Rand, words []string, longest int) []byte {
+	var b strings.Builder
+	for range 1 + random.IntN(longest) {
+		b.WriteString(randomWord(random, words, 4))
+	}
+	return []byte(b.String())
+}
+
+func randomWord(random *rand.Rand, words []string, depth int) string {
+	before, after, more := strings.Cut(words[random.IntN(len(words))], "§")
+	for more {
+		inner := "1"
+		if depth > 0 {
+			inner = randomWord(random, words, depth-1)
+		}
+		before += inner
+		var rest string
+		rest, after, more = strings.Cut(after, "§")
+		before += rest
+	}
+	return before + after
+}
+
+// TestRandomTexts: what holds for every text holds for many. Most are not of their format; enough are.
+func TestRandomTexts(t *testing.T) {
+	for _, format := range []Format{YAML, JSON, HCL, TOML} {
+		random := rand.New(rand.NewPCG(3, 4))
+		values := 0
+		for range 30_000 {
+			text := randomText(random, words(format), 1+random.IntN(1+random.IntN(12)))
+			if format == HCL && random.IntN(2) == 0 {
+				text = append([]byte("a = "), text...)
+			}
+			values += check(t, format, text)
+			if t.Failed() {
+				return
+			}
+		}
+		if values < 3000 {
+			t.Errorf("%s: only %d values", format, values)
+		}
+	}
+}
+
+func fuzz(f *testing.F, format Format) {
+	random := rand.New(rand.NewPCG(5, 6))
+	for range 50 {
+		f.Add(randomText(random, words(format), 12))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) { check(t, format, text) })
+}
+
+func FuzzYAML(f *testing.F) { fuzz(f, YAML) }
+func FuzzJSON(f *testing.F) { fuzz(f, JSON) }
+func FuzzHCL(f *testing.F)  { fuzz(f, HCL) }
+func FuzzTOML(f *testing.F) { fuzz(f, TOML) }
+
+// check checks what holds for every text, and returns how many values it has.
+func check(t *testing.T, format Format, text []byte) int {
+	t.Helper()
+	if bytes.HasPrefix(text, []byte("\ufeff")) {
+		return 0 // which is not what Parse is given
+	}
+	before := bytes.Clone(text)
+	documents, err := Parse(format, text, Limits())
+	if !bytes.Equal(before, text) {
+		t.Fatalf("%s: %q was changed to %q", format, before, text)
+	}
+	if err != nil {
+		var parse *ParseError
+		var limit *LimitError
+		switch {
+		case documents != nil:
+			t.Errorf("%s: %q: documents and an error", format, text)
+		case errors.As(err, &parse) && parse.Offset >= 0 && parse.Offset <= len(text) && !strings.Contains(parse.Reason, "is not where"):
+		case errors.As(err, &limit) && limit.Offset >= 0 && limit.Offset <= len(text):
+		default:
+			t.Errorf("%s: %q: %v", format, text, err)
+		}
+		return 0
+	}
+	values := 0
+	for _, d := range documents {
+		if d.Root == nil || d.Root.Kind == keys.Null || d.Head.Start > d.Head.End || d.Head.End > len(text) {
+			t.Errorf("%s: %q: %+v", format, text, d)
+			return 0
+		}
+		checkNode(t, format, text, d.Root, true, &values)
+	}
+	oracle(t, format, text, documents)
+	return values
+}
+
+// checkNode checks that the bytes of each place are those of what is there: read by themselves they are the same value.
+// A root, a block and a table are not there by themselves.
+func checkNode(t *testing.T, format Format, text []byte, n *keys.Node, part bool, values *int) {
+	t.Helper()
+	*values++
+	if n.At.Start < 0 || n.At.End < n.At.Start || n.At.End > len(text) {
+		t.Fatalf("%s: %q: %v", format, text, n.At)
+	}
+	if !part {
+		checkText(t, format, text, n)
+	}
+	for _, e := range n.Entries {
+		if e.At.Start < 0 || e.At.End < e.At.Start || e.At.End > len(text) {
+			t.Fatalf("%s: %q: key at %v", format, text, e.At)
+		}
+		checkKey(t, format, text, e)
+		checkNode(t, format, text, e.Value, format == HCL && e.Value.At.Start == e.At.Start, values)
+	}
+	for _, item := range n.Items {
+		checkNode(t, format, text, item, false, values)
+	}
+	if n.Kind == keys.ScalarNode && (len(n.Scalar.Texts) == 0 || n.Scalar.Variable && n.Scalar.Certain ||
+		n.Scalar.Exact.Type != keys.NoType && !n.Scalar.Certain) {
+		t.Errorf("%s: %q: %+v", format, text, n.Scalar)
+	}
+}
+
+// checkText reads the text of a value by itself.
+func checkText(t *testing.T, format Format, text []byte, n *keys.Node) {
+	t.Helper()
+	piece := string(text[n.At.Start:n.At.End])
+	var alone string
+	switch format {
+	case JSON:
+		alone = piece
+	case TOML:
+		if n.Kind != keys.ScalarNode && !strings.HasSuffix(piece, "]") && !strings.HasSuffix(piece, "}") || strings.HasPrefix(piece, "[") && n.Kind == keys.Mapping {
+			return // a table, whose place is a header, or what a dotted key implies
+		}
+		if n.Kind == keys.List && strings.HasPrefix(piece, "[[") && strings.HasSuffix(piece, "]]") && len(n.Items) > 0 && n.Items[0].Kind == keys.Mapping {
+			return // an array of tables
+		}
+		if n.Kind == keys.Mapping && !strings.HasPrefix(piece, "{") {
+			return
+		}
+		alone = "x = " + piece
+	case HCL:
+		alone = "x = (" + piece + "\n)\n"
+	case YAML:
+		if !checkYAMLText(t, text, piece, n) {
+			return
+		}
+		alone = "- " + piece
+	}
+	documents, err := Parse(format, []byte(alone), Limits())
+	if err != nil {
+		t.Fatalf("%s: %q: the value %q: %v", format, text, piece, err)
+	}
+	var got *keys.Node
+	switch {
+	case len(documents) == 0: // null
+		got = &keys.Node{Kind: keys.Null}
+	case format == JSON:
+		got = documents[0].Root
+	case format == YAML:
+		got = documents[0].Root.Items[0]
+	default:
+		got = documents[0].Root.Entries[0].Value
+	}
+	if a, b := shape(got), shape(n); a != b {
+		t.Errorf("%s: %q: the value %q is\n%s, by itself\n%s", format, text, piece, b, a)
+	}
+}
+
+// checkYAMLText checks what is in front of and behind a value, and reports whether it can be read by itself.
+func checkYAMLText(t *testing.T, text []byte, piece string, n *keys.Node) bool {
+	t.Helper()
+	if piece == "" {
+		return false // nothing is there
+	}
+	if n.At.Start > 0 && strings.IndexByte(" \t\r\n[{,:-?", text[n.At.Start-1]) < 0 ||
+		n.At.End < len(text) && strings.IndexByte(" \t\r\n]},:", text[n.At.End]) < 0 && !strings.ContainsAny(piece[len(piece)-1:], `"']}`) &&
+			!strings.ContainsAny(piece, "|>") {
+		t.Errorf("%q: %q is not a value by itself", text, piece)
+	}
+	if strings.Trim(piece, " \t\r\n") != piece {
+		t.Errorf("%q: %q has space at its ends", text, piece)
+	}
+	return n.Kind != keys.Mapping && n.Kind != keys.List && !strings.ContainsAny(piece, "\r\n\u0085\u2028") &&
+		!strings.HasPrefix(piece, "|") && !strings.HasPrefix(piece, ">") && !strings.Contains(piece, " |") && !strings.Contains(piece, " >") &&
+		!bytes.Contains(text, []byte("%")) && !strings.HasPrefix(piece, "- ") && !strings.HasPrefix(piece, "? ")
+}
+
+// checkKey reads the text of a key by itself.
+func checkKey(t *testing.T, format Format, text []byte, e keys.Entry) {
+	t.Helper()
+	piece := string(text[e.At.Start:e.At.End])
+	var name string
+	switch {
+	case format == JSON:
+		if err := json.Unmarshal([]byte(piece), &name); err != nil {
+			t.Errorf("JSON: %q: the key %q: %v", text, piece, err)
+		}
+	case format == HCL && e.Value.At.Start == e.At.Start:
+		return // a block
+	case format == HCL:
+		name = strings.Trim(piece, `"() `)
+		if strings.ContainsAny(piece, "\\$%#/\n-!") || !e.Named {
+			return
+		}
+	case format == TOML:
+		if strings.HasPrefix(piece, "[") {
+			return
+		}
+		var all map[string]any
+		if err := toml.Unmarshal([]byte(piece+" = 1"), &all); err != nil || len(all) != 1 {
+			t.Fatalf("TOML: %q: the key %q: %v", text, piece, err)
+		}
+		for name = range all {
+		}
+	case !e.Named || strings.ContainsAny(piece, "\r\n*\u2028\u0085|>!"):
+		return
+	default:
+		var node yaml.Node
+		if err := yaml.Unmarshal([]byte("- "+piece), &node); err != nil {
+			t.Fatalf("YAML: %q: the key %q: %v", text, piece, err)
+		}
+		name = node.Content[0].Content[0].Value
+	}
+	if name != e.Name {
+		t.Errorf("%s: %q: the key %q is %q, by itself %q", format, text, piece, e.Name, name)
+	}
+}
+
+// shape is a node without its places.
+func shape(n *keys.Node) string {
+	var b strings.Builder
+	switch n.Kind {
+	case keys.Null:
+		b.WriteString("null")
+	case keys.ScalarNode:
+		fmt.Fprintf(&b, "%+v", n.Scalar)
+	case keys.Mapping:
+		b.WriteString("{")
+		for _, e := range n.Entries {
+			fmt.Fprintf(&b, "%q %v: %s, ", e.Name, e.Named, shape(e.Value))
+		}
+		b.WriteString("}")
+	case keys.List:
+		b.WriteString("[")
+		for _, item := range n.Items {
+			b.WriteString(shape(item) + ", ")
+		}
+		b.WriteString("]")
+	}
+	return b.String()
+}
+
+// plain is the value of a node as encoding/json and go-toml have it: numbers and dates as they are written, of a key
+// that is there twice the last.
+func plain(n *keys.Node) any {
+	switch n.Kind {
+	case keys.Mapping:
+		all := map[string]any{}
+		for _, e := range n.Entries {
+			all[e.Name] = plain(e.Value)
+		}
+		return all
+	case keys.List:
+		all := []any{}
+		for _, item := range n.Items {
+			all = append(all, plain(item))
+		}
+		return all
+	case keys.ScalarNode:
+		switch exact := n.Scalar.Exact; exact.Type {
+		case keys.ExactBool:
+			return exact.Text == "true"
+		case keys.ExactNumber:
+			return json.Number(exact.Text)
+		}
+		return n.Scalar.Texts[0]
+	}
+	return nil
+}
+
+func marshal(t *testing.T, v any) string {
+	t.Helper()
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// oracle compares what was read with what another reader makes of the same text.
+func oracle(t *testing.T, format Format, text []byte, documents []keys.Document) {
+	t.Helper()
+	switch {
+	case format == JSON && !bytes.Contains(text, []byte("/")) && json.Valid(text):
+		var want any
+		d := json.NewDecoder(bytes.NewReader(text))
+		d.UseNumber()
+		if err := d.Decode(&want); err != nil {
+			t.Fatal(err)
+		}
+		var got any
+		if len(documents) > 0 {
+			got = plain(documents[0].Root)
+		}
+		if got, want := marshal(t, got), marshal(t, want); got != want && utf8.Valid(text) {
+			t.Errorf("JSON: %q: %s, by encoding/json %s", text, got, want)
+		}
+	case format == TOML:
+		var want map[string]any
+		if err := toml.Unmarshal(text, &want); err != nil {
+			t.Fatalf("TOML: %q: %v", text, err)
+		}
+		if !sameTOML(plain(documents[0].Root), want) {
+			t.Errorf("TOML: %q: %v, by go-toml %v", text, plain(documents[0].Root), want)
+		}
+	case format == HCL:
+		hclOracle(t, text, documents[0].Root)
+	case format == YAML:
+		yamlOracle(t, text, documents)
+	}
+}
+
+// sameTOML compares values with those of go-toml, which reads a date or a number by itself.
+func sameTOML(got, want any) bool {
+	switch want := want.(type) {
+	case map[string]any:
+		got, ok := got.(map[string]any)
+		if !ok || len(got) != len(want) {
+			return false
+		}
+		for k, v := range want {
+			if g, ok := got[k]; !ok || !sameTOML(g, v) {
+				return false
+			}
+		}
+		return true
+	case []any:
+		got, ok := got.([]any)
+		return ok && slices.EqualFunc(got, want, sameTOML)
+	case string, bool:
+		return got == want
+	}
+	var alone map[string]any
+	if err := toml.Unmarshal(fmt.Appendf(nil, "x = %v", got), &alone); err != nil {
+		return false
+	}
+	return fmt.Sprint(alone["x"]) == fmt.Sprint(want)
+}
+
+// yamlOracle compares the texts of all scalars, aliases and merges aside, with the nodes of yaml.v3, document by
+// document: where the text has none of the line ends of which it has its own opinion.
+func yamlOracle(t *testing.T, text []byte, documents []keys.Document) {
+	t.Helper()
+	if bytes.ContainsAny(text, "*\u2028\u0085%") || bytes.Contains(text, []byte("<<")) {
+		return
+	}
+	var want, got []string
+	decoder := yaml.NewDecoder(bytes.NewReader(text))
+	for {
+		var n yaml.Node
+		if decoder.Decode(&n) != nil {
+			break
+		}
+		if root := n.Content[0]; root.Kind != yaml.ScalarNode || root.ShortTag() != "!!null" {
+			want = append(want, yamlTexts(root)...)
+		}
+	}
+	for _, d := range documents {
+		got = append(got, texts(d.Root)...)
+	}
+	if !slices.Equal(got, want) && !bytes.Contains(text, []byte("!")) { // "! ~" is a text, and !!null x is not a null
+		t.Errorf("YAML: %q: %q, by yaml.v3 %q", text, got, want)
+	}
+}
+
+func yamlTexts(n *yaml.Node) []string {
+	if n.Kind == yaml.ScalarNode {
+		return []string{n.Value}
+	}
+	var all []string
+	for i, child := range n.Content {
+		if n.Kind == yaml.MappingNode && i%2 == 0 && child.Kind != yaml.ScalarNode {
+			continue
+		}
+		all = append(all, yamlTexts(child)...)
+	}
+	return all
+}
+
+func texts(n *keys.Node) []string {
+	if n.Kind == keys.Null || n.Kind == keys.ScalarNode {
+		return n.Scalar.Texts[:1]
+	}
+	var all []string
+	for _, e := range n.Entries {
+		if e.Named {
+			all = append(all, e.Name)
+		}
+		all = append(all, texts(e.Value)...)
+	}
+	for _, item := range n.Items {
+		all = append(all, texts(item)...)
+	}
+	return all
+}
