@@ -27,6 +27,14 @@ func yamlChain(n int, by string) string {
 	return b.String()
 }
 
+func numbered(line string, n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, line, i)
+	}
+	return b.String()
+}
+
 func nested(open, inner, end string, n int) string {
 	return strings.Repeat(open, n) + inner + strings.Repeat(end, n)
 }
@@ -57,6 +65,8 @@ func TestBombs(t *testing.T) {
 		{"dotted keys", TOML, strings.Repeat("a.", 100*k) + "a = 1"},
 		{"headers", TOML, "[" + strings.Repeat("a.", 1000) + "a]"},
 		{"a header and keys", TOML, "[" + strings.Repeat("a.", 600) + "a]\n" + strings.Repeat("a.", 600) + "a = 1"},
+		{"a table of very many keys", TOML, numbered("k%d = 1\n", 100*k)},
+		{"very many tables", TOML, numbered("[k%d]\n", 100*k)},
 		{"lists", HCL, "a = " + strings.Repeat("[", 100*k)},
 		{"parentheses", HCL, "a = " + strings.Repeat("(", 100*k)},
 		{"templates", HCL, "a = " + strings.Repeat(`"${`, 100*k)},
@@ -103,6 +113,8 @@ func TestHarmless(t *testing.T) {
 		{"brackets in texts", JSON, `["` + brackets + `\"[[", /*` + brackets + "*/] //" + brackets, true},
 		{"brackets in texts", TOML, "a = \"" + brackets + "\" # " + brackets + "\nb='" + brackets + "'\nc='''\n" + brackets + "'''\nd=\"\"\"\\\"\"\"\"\"\"", true},
 		{"points", TOML, "a = [" + strings.Repeat("1.5, ", 2*k) + "]", true},
+		{"many keys", TOML, numbered("k%d = 1\n", 10*k) + numbered("[t%d]\na.b = 1\n", 10*k), true},
+		{"very many tables in an array", TOML, strings.Repeat("[[a.b]]\nc = 1\n", 50*k), true},
 		{"lists, not too deep", TOML, "a = " + nested("[", "", "]", 999), true},
 		{"blocks, not too deep", HCL, nested("a {\n", "", "}\n", 1000), true},
 		{"brackets in texts", HCL, "a = \"" + brackets + "\" # " + brackets + "\nb = <<E\n" + brackets + "\nE\nc = 1 /* " + brackets + " */", true},

@@ -5,12 +5,15 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/pelletier/go-toml/v2"
 	"gopkg.in/yaml.v3"
 
@@ -120,6 +123,9 @@ func check(t *testing.T, format Format, text []byte) int {
 		default:
 			t.Errorf("%s: %q: %v", format, text, err)
 		}
+		if parse != nil && !refused(format, text, parse.Reason) {
+			t.Errorf("%s: %q: %s, and its own reader does not refuse it", format, text, parse.Reason)
+		}
 		return 0
 	}
 	values := 0
@@ -132,6 +138,31 @@ func check(t *testing.T, format Format, text []byte) int {
 	}
 	oracle(t, format, text, documents)
 	return values
+}
+
+// refused reports whether another reader of a format refuses a text, too, or should.
+func refused(format Format, text []byte, reason string) bool {
+	switch format {
+	case JSON:
+		return !json.Valid(text) || !utf8.Valid(text) || strings.Contains(reason, "surrogate")
+	case TOML:
+		var all map[string]any
+		return toml.Unmarshal(text, &all) != nil
+	case HCL:
+		_, problems := hclsyntax.ParseConfig(text, "", hcl.InitialPos)
+		return problems.HasErrors()
+	}
+	for _, ours := range []string{"a mapping as a key", "has no anchor in its document", "ends a line for some"} {
+		if strings.Contains(reason, ours) {
+			return true
+		}
+	}
+	decoder := yaml.NewDecoder(bytes.NewReader(text))
+	for {
+		if _, err := nextYAML(decoder); err != nil {
+			return !errors.Is(err, io.EOF)
+		}
+	}
 }
 
 // checkNode checks that the bytes of each place are those of what is there: read by themselves they are the same value.
@@ -254,7 +285,7 @@ func checkKey(t *testing.T, format Format, text []byte, e keys.Entry) {
 		}
 		for name = range all {
 		}
-	case !e.Named || strings.ContainsAny(piece, "\r\n*\u2028\u0085|>!"):
+	case !e.Named || strings.ContainsAny(piece, "\r\n*\u2028\u0085|>!:"):
 		return
 	default:
 		var node yaml.Node

@@ -11,18 +11,37 @@ import (
 	"github.com/policyscan/policyscan/scanner/keys"
 )
 
-// readTOML reads a text twice: go-toml's decoder refuses what is not TOML (a key or a table that is there twice, a day
-// that no month has), and its parser says where each value is.
+// tomlSteps is how many steps the decoder may take to look for keys: it goes through all keys that a table has so far
+// for each that comes, so that 350,000 keys in one table, 4 MB, would take more than two minutes.
+const tomlSteps = 2_000_000_000
+
+// readTOML reads a text twice: go-toml's parser says where each value is, and its decoder refuses what is not TOML (a
+// key or a table that is there twice, a day that no month has).
 func readTOML(m *meter) ([]keys.Document, error) {
 	if err := scanTOML(m); err != nil {
 		return nil, err
 	}
-	var all map[string]any
-	if err := toml.Unmarshal(m.text, &all); err != nil {
-		return nil, tomlError(m, err)
-	}
 	t := &tomlReader{meter: m, names: map[*keys.Node]map[string]int{}}
-	t.parser.Reset(m.text)
+	document, err := t.document()
+	var limit *LimitError
+	if errors.As(err, &limit) {
+		return nil, err
+	}
+	if t.steps > tomlSteps {
+		return nil, m.limit(0, "the file has a table with too many keys")
+	}
+	var all map[string]any
+	if refused := toml.Unmarshal(m.text, &all); refused != nil {
+		return nil, tomlError(m, refused) // which says more
+	}
+	if err != nil {
+		return nil, err
+	}
+	return []keys.Document{document}, nil
+}
+
+func (t *tomlReader) document() (keys.Document, error) {
+	t.parser.Reset(t.text)
 	root := &keys.Node{Kind: keys.Mapping}
 	table, level, first := root, 1, -1
 	for t.parser.NextExpression() {
@@ -37,17 +56,17 @@ func readTOML(m *meter) ([]keys.Document, error) {
 			table, level, err = t.header(root, e)
 		}
 		if err != nil {
-			return nil, err
+			return keys.Document{}, err
 		}
 	}
 	if err := t.parser.Error(); err != nil {
-		return nil, tomlError(m, err)
+		return keys.Document{}, tomlError(t.meter, err)
 	}
 	if first < 0 {
-		return []keys.Document{{Root: root}}, nil
+		return keys.Document{Root: root}, nil
 	}
 	root.At = keys.Span{Start: first, End: t.at}
-	return []keys.Document{{Root: root, Head: m.head(first)}}, nil
+	return keys.Document{Root: root, Head: t.head(first)}, nil
 }
 
 // scanTOML counts the levels of arrays, inline tables and dotted keys.
@@ -133,6 +152,7 @@ type tomlReader struct {
 	parser unstable.Parser
 	names  map[*keys.Node]map[string]int // of a table: which entry has a name
 	at     int                           // up to where the text has been read
+	steps  int                           // that the decoder takes to look for the keys
 }
 
 // skip moves on to the first byte that is neither space, comma nor in a comment.
@@ -165,6 +185,7 @@ func (t *tomlReader) entry(table *keys.Node, name string, at keys.Span) (entry *
 		names = map[string]int{}
 		t.names[table] = names
 	}
+	t.steps += len(names)
 	i, there := names[name]
 	if !there {
 		i = len(table.Entries)
@@ -225,6 +246,8 @@ func (t *tomlReader) header(root *keys.Node, e *unstable.Node) (table *keys.Node
 	entry, made := t.entry(table, name, at)
 	if made {
 		entry.Value = &keys.Node{Kind: keys.List, At: at}
+	} else if entry.Value.Kind != keys.List {
+		return nil, 0, t.bad(start, "not TOML: %q is not an array of tables", name)
 	}
 	table = &keys.Node{Kind: keys.Mapping, At: at}
 	entry.Value.Items = append(entry.Value.Items, table)

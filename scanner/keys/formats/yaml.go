@@ -35,7 +35,8 @@ func readYAML(m *meter) ([]keys.Document, error) {
 		document, err := nextYAML(decoder)
 		if second != nil {
 			twin, err2 := nextYAML(second)
-			if (err == nil) != (err2 == nil) || err == nil && !sameStructure(document, twin) {
+			if (err == nil) != (err2 == nil) || errors.Is(err, io.EOF) != errors.Is(err2, io.EOF) ||
+				err == nil && !sameStructure(document, twin) {
 				return nil, y.disputed()
 			}
 			y.twins = map[*yaml.Node]*yaml.Node{}
