@@ -110,7 +110,7 @@ func TestItemsAsTheNaiveReader(t *testing.T) {
 		var v any = text.Draw(t, "string")
 		if rapid.IntRange(0, 4).Draw(t, "kind") > 0 {
 			m := map[string]any{}
-			for _, key := range []string{"text", "regex", "spaces", "words", "case", "key", "other"} {
+			for _, key := range []string{"text", "regex", "spaces", "words", "case", "other"} {
 				switch n := rapid.IntRange(0, 11).Draw(t, key); {
 				case key == "text" && n < 9, key == "regex" && n > 8:
 					m[key] = text.Draw(t, "a "+key)

@@ -47,7 +47,7 @@ func (f *ruleFile) patterns(e document.Entry, seen map[Item]bool) (items []Item,
 		if f.doc.Full() {
 			break
 		}
-		if !ok || item.Kind == Text && !f.fits(entry, item.Text) {
+		if !ok || item.Kind == Text && !f.fits(entry, item.Text) || item.Kind == Key && !f.fits(entry, item.Name) {
 			continue
 		}
 		id := item.identity()
@@ -78,7 +78,7 @@ func (f *ruleFile) fits(e document.Entry, text string) bool {
 	}
 	f.doc.Fail(document.CodeLimit, e.Value,
 		fmt.Sprintf("a pattern of %d bytes; the limit is %d", len(text), document.MaxPatternBytes),
-		"write only the part that identifies it")
+		"write only the part that identifies it, or several patterns")
 	return false
 }
 

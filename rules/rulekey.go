@@ -112,7 +112,8 @@ func jsonList(all []string, isList bool) string {
 // paths reads a path, or a list of them.
 func (k *keyReader) paths(e document.Entry) []keyitem.Path {
 	var paths []keyitem.Path
-	var texts, shown []string
+	var shown []string
+	seen := map[string]bool{}
 	entries, isList := k.oneOrMore(e)
 	for _, entry := range entries {
 		text, ok := k.doc.Text(entry)
@@ -122,15 +123,15 @@ func (k *keyReader) paths(e document.Entry) []keyitem.Path {
 		if !ok || !k.fits(entry, text) {
 			continue
 		}
-		if slices.Contains(texts, text) {
+		if seen[text] {
 			k.doc.Fail(document.CodeDuplicate, entry.Value, "the path "+document.Quoted(text)+" is listed twice",
 				"remove one of them")
 			continue
 		}
+		seen[text] = true
 		if path, ok := k.path(entry, text); ok {
-			paths = append(paths, path)
+			paths, shown = append(paths, path), append(shown, jsonString(text))
 		}
-		texts, shown = append(texts, text), append(shown, jsonString(text))
 	}
 	if len(entries) > 0 {
 		k.json[e.Key.Value] = jsonList(shown, isList)
@@ -159,6 +160,7 @@ func (k *keyReader) refuse(e document.Entry, err error) {
 // values reads a value, or a list of them, and their JSON.
 func (k *keyReader) values(e document.Entry) (values []keyitem.Value, shown string) {
 	var texts []string
+	seen := map[string]bool{}
 	entries, isList := k.oneOrMore(e)
 	for _, entry := range entries {
 		text, quoted, ok := k.doc.Scalar(entry)
@@ -177,11 +179,12 @@ func (k *keyReader) values(e document.Entry) (values []keyitem.Value, shown stri
 		if value.Kind == keyitem.TextValue {
 			text = jsonString(text)
 		}
-		if slices.Contains(texts, text) {
+		if seen[text] {
 			k.doc.Fail(document.CodeDuplicate, entry.Value, "the value "+document.Quoted(value.Text)+" is listed twice",
 				"remove one of them")
 			continue
 		}
+		seen[text] = true
 		values, texts = append(values, value), append(texts, text)
 	}
 	return values, jsonList(texts, isList)
@@ -262,7 +265,9 @@ func (k *keyReader) twoItems(condition string) string {
 		var all []string
 		for _, each := range k.item.Each {
 			for _, path := range k.item.Paths {
-				all = append(all, jsonString(slices.Concat(each, path).String()))
+				if len(all) < 100 { // a message does not show more
+					all = append(all, jsonString(slices.Concat(each, path).String()))
+				}
 			}
 		}
 		other.json["key"] = jsonList(all, len(all) > 1)

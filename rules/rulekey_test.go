@@ -4,10 +4,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
@@ -193,6 +197,25 @@ func TestLimitOfMatches(t *testing.T) {
 	}
 }
 
+// TestManyPaths: a list with a hundred thousand paths or values is read in one pass, and is over the limit of a pattern.
+func TestManyPaths(t *testing.T) {
+	for _, key := range []string{"key", "is"} {
+		var list []string
+		for i := range 100_000 {
+			list = append(list, fmt.Sprintf("p%d", i))
+		}
+		item := "{" + key + ": [" + strings.Join(list, ",") + "]"
+		if key == "is" {
+			item += ", key: a"
+		}
+		_, err := loadFS(keyBundle([]string{item + "}"}, nil))
+		var all document.Errors
+		if !errors.As(err, &all) || len(all) != 1 || all[0].Code != document.CodeLimit || all[0].Line != 9 {
+			t.Errorf("%s: %.300v", key, err)
+		}
+	}
+}
+
 // TestKeyNames: an item is named by its JSON with its keys in one order, however it was written.
 func TestKeyNames(t *testing.T) {
 	text := rapid.OneOf(rapid.StringMatching(`[a-z"\\é/<>&{}:, ]{0,6}`), rapid.Just("true"), rapid.Just("22"))
@@ -250,13 +273,170 @@ func TestKeyNames(t *testing.T) {
 	})
 }
 
-// jsonText is a text as encoding/json writes it, without what is only for HTML.
+// jsonText is a text as JSON has it, with nothing escaped that need not be.
 func jsonText(text string) string {
-	var b strings.Builder
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(text); err != nil {
+	quoted, err := jsontext.AppendQuote(nil, text)
+	if err != nil {
 		panic(err)
 	}
-	return strings.TrimSuffix(b.String(), "\n")
+	return string(quoted)
+}
+
+// naivePath are the paths that RULES-0.2 allows.
+var naivePath = sync.OnceValue(func() *regexp.Regexp {
+	const none = `\s\p{Z}\p{Cc}"'\\,\[\](){}<>.*`
+	const segment = `(?:\*|\*\*|[^` + none + `/$][^` + none + `]*|"(?:[^"\\]|\\["\\])*")`
+	return regexp.MustCompile(`^(?s:` + segment + `(?:\.` + segment + `)*)$`)
+})
+
+// asText is a text, also one without quotes that YAML would read as something else.
+func asText(v any) (string, bool) {
+	switch v := v.(type) {
+	case string:
+		return v, true
+	case bool, int, float64:
+		return fmt.Sprint(v), true
+	}
+	return "", false
+}
+
+// naiveKey returns the name of an item with a key as RULES-0.2 has it, and shares no code with the loader: false if the
+// item is refused. Texts have quotes, and numbers and truth values have none.
+func naiveKey(m map[string]any, required bool) (string, bool) {
+	name, conditions := "", 0
+	good := true
+	list := func(v any, each func(v any) (string, bool)) string {
+		all, isList := v.([]any)
+		if !isList {
+			all = []any{v}
+		}
+		good = good && len(all) > 0
+		seen, text := map[string]bool{}, ""
+		for _, v := range all {
+			shown, ok := each(v)
+			good = good && ok && !seen[shown]
+			seen[shown] = true
+			text += "," + shown
+		}
+		text = strings.TrimPrefix(text, ",")
+		if isList {
+			text = "[" + text + "]"
+		}
+		return text
+	}
+	path := func(v any) (string, bool) {
+		text, ok := asText(v)
+		return jsonText(text), ok && naivePath().MatchString(text) && strings.TrimSpace(text) != ""
+	}
+	value := func(v any) (string, bool) {
+		switch v := v.(type) {
+		case string:
+			return jsonText(v), true
+		case bool, int, float64:
+			return fmt.Sprint(v), true
+		}
+		return "", false
+	}
+	for _, key := range []string{"each", "key", "where", "is", "is_not", "matches", "matches_not", "format"} {
+		v, ok := m[key]
+		if !ok {
+			good = good && key != "key"
+			continue
+		}
+		text := ""
+		switch key {
+		case "each", "key":
+			good = good && (required || key == "key")
+			text = list(v, path)
+		case "where":
+			conditions, ok := v.(map[string]any)
+			good = good && ok && len(conditions) > 0
+			for _, k := range slices.Sorted(maps.Keys(conditions)) {
+				shown, ok := path(k)
+				good = good && ok
+				text += "," + shown + ":" + list(conditions[k], value)
+			}
+			text = "{" + strings.TrimPrefix(text, ",") + "}"
+		case "is", "is_not":
+			conditions++
+			text = list(v, value)
+		case "matches", "matches_not":
+			conditions++
+			expression, ok := asText(v)
+			good = good && ok && strings.TrimSpace(expression) != "" && naiveCompiles(expression)
+			text = jsonText(expression)
+		case "format":
+			format, ok := asText(v)
+			good = good && ok && slices.Contains([]string{"yaml", "json", "hcl", "toml"}, format)
+			text = jsonText(format)
+		}
+		good = good && !(required && strings.HasSuffix(key, "_not"))
+		name += "," + jsonText(key) + ":" + text
+	}
+	for key := range m {
+		good = good && !slices.Contains([]string{"text", "regex", "spaces", "words", "case", "other"}, key)
+	}
+	return "{" + strings.TrimPrefix(name, ",") + "}", good && conditions <= 1
+}
+
+// TestKeysAsTheNaiveReader: the loader reads or refuses an item with a key as the naive reader does.
+func TestKeysAsTheNaiveReader(t *testing.T) {
+	text := rapid.OneOf(
+		rapid.StringMatching(`[aB*."$/]{1,5}`), rapid.StringMatching(`[a-c]{1,2}(\.([a-c]|\*|\*\*|"[a.\\]"))?`),
+		rapid.SampledFrom([]string{"yaml", "hcl", "toml", "", " ", "a b", "a[0]", "true", "[a", "a\n", "a\u2028b", "x{", "a,b", "é.ü"}),
+	)
+	value := rapid.OneOf(
+		rapid.Map(text, func(s string) any { return s }),
+		rapid.SampledFrom([]any{true, false, 7, -1, 1.5, nil}),
+	)
+	more := rapid.OneOf(value, value, value, rapid.Map(rapid.SliceOfN(value, 0, 3), func(v []any) any { return v }),
+		rapid.Just[any](map[string]any{"a": "b"}), rapid.Just[any]([]any{[]any{"a"}}))
+	loaded, refused := 0, 0
+	try := func(t *rapid.T) {
+		m := map[string]any{"key": rapid.StringMatching(`[a-c](\.[a-c*])?`).Draw(t, "key")}
+		for _, key := range []string{"each", "key", "where", "is", "is_not", "matches", "matches_not", "format", "case", "other", "text"} {
+			switch n := rapid.IntRange(0, 15).Draw(t, key); {
+			case n == 0 && key == "where" || n == 1 && key == "where":
+				m[key] = map[string]any{text.Draw(t, "path"): more.Draw(t, "value"), "z": "y"}
+			case n == 0 || n < 3 && strings.Contains("each is matches", key):
+				m[key] = more.Draw(t, "value of "+key)
+			case n == 3 && key == "format":
+				m[key] = "json"
+			}
+		}
+		if rapid.IntRange(0, 30).Draw(t, "no key") == 0 {
+			delete(m, "key")
+			delete(m, "text")
+		}
+		item, err := json.Marshal(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		required := rapid.Bool().Draw(t, "required")
+		lists := [][]string{{string(item)}, nil}
+		if required {
+			lists[0], lists[1] = nil, lists[0]
+		}
+		want, ok := naiveKey(m, required)
+		b, err := loadFS(keyBundle(lists[0], lists[1]))
+		switch {
+		case ok != (err == nil):
+			t.Fatalf("%s: the naive reader says %v, the loader %v", item, ok, err)
+		case ok:
+			loaded++
+			if got := slices.Concat(b.Rules[0].Patterns, b.Rules[0].Required)[0].Name; got != want {
+				t.Fatalf("%s: the naive reader names it %s, the loader %s", item, want, got)
+			}
+		default:
+			refused++
+		}
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		for range 20 {
+			try(t)
+		}
+	})
+	if loaded < 200 || refused < 200 {
+		t.Errorf("%d loaded, %d refused: the test tests little", loaded, refused)
+	}
 }

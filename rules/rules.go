@@ -33,6 +33,7 @@
 //     pattern that is in two lists of a rule.
 //   - A pattern of a 0.2 file is a string or a mapping, an [Item] either way. An option that can
 //     change nothing is an error, and so is a key that only a later version reads.
+//   - A value of "is", "is_not" and "where" without quotes is what every version of YAML reads in it.
 //   - A deprecated rule has either pattern key, or both; with both it is of type boundary and its
 //     patterns are those of forbidden_patterns, then those of required_absent.
 //   - An example's path is one that a file could have: relative, clean, with slashes.
@@ -43,6 +44,7 @@
 // A bundle has at most [document.MaxRules] rules, deprecated ones included, a text that is a pattern at most
 // [document.MaxPatternBytes]. Lists and mappings are at most 100 deep, and the different globs of a bundle have at
 // most 100,000 expansions of braces. Its different regular expressions are at most 1 MiB long and hold 100 MiB.
+// A path of keys has at most 63 segments, and a pattern with "key" is, as JSON, not longer than a text.
 // Exceeding a limit is an error. After 10,000 mistakes the search for more ends, with an error that says so.
 package rules
 

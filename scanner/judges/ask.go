@@ -71,8 +71,11 @@ func shown(item rules.Item) string {
 }
 
 func word(item rules.Item) string {
-	if item.Kind == rules.Regex {
+	switch item.Kind {
+	case rules.Regex:
 		return "expression"
+	case rules.Key:
+		return "key"
 	}
 	return "text"
 }
