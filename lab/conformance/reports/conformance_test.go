@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"golang.org/x/tools/txtar"
+
 	"github.com/policyscan/policyscan/lab/build"
 	"github.com/policyscan/policyscan/verdict"
 )
@@ -25,14 +27,14 @@ func asked(t *testing.T) {
 	}
 }
 
-// fixture is one of the verdicts of verdict/testdata.
+// fixture is one of the verdicts of verdict/report/testdata.
 func fixture(t *testing.T, name string) *verdict.Verdict {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("../../../verdict/testdata", name+".json"))
+	archive, err := txtar.ParseFile(filepath.Join("../../../verdict/report/testdata", name+".txtar"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return decode(t, text)
+	return decode(t, archive.Files[0].Data)
 }
 
 func decode(t *testing.T, text []byte) *verdict.Verdict {
