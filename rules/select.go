@@ -251,10 +251,20 @@ func newFileExcludes(b *Bundle) []fileExclude {
 	return all
 }
 
+// SameExcludes reports whether two rules exclude the same paths. A glob in the exclude of a file counts as one in that
+// of its rules, and one in both as one in either. The order counts only where neither file has an exclude.
+func (r *Rule) SameExcludes(o *Rule) bool {
+	if len(r.FileExclude) == 0 && len(o.FileExclude) == 0 {
+		return slices.Equal(r.Exclude, o.Exclude) // of version 0.1, perhaps, where it always counted
+	}
+	set := func(globs []string) []string { return slices.Compact(slices.Sorted(slices.Values(globs))) }
+	return slices.Equal(set(r.Excludes()), set(o.Excludes()))
+}
+
 // Same reports whether two rules say the same, wherever they are: the exclude of a file counts as that of its rules.
 func (r *Rule) Same(o Rule) bool {
 	return r.ID == o.ID && r.Type == o.Type && r.Title == o.Title &&
-		slices.Equal(r.Files, o.Files) && slices.Equal(r.Excludes(), o.Excludes()) && r.PathCase == o.PathCase &&
+		slices.Equal(r.Files, o.Files) && r.SameExcludes(&o) && r.PathCase == o.PathCase &&
 		slices.Equal(r.Patterns, o.Patterns) && slices.Equal(r.Required, o.Required) &&
 		slices.Equal(r.ForbiddenFiles, o.ForbiddenFiles) && slices.Equal(r.RequiredFiles, o.RequiredFiles) &&
 		r.Message == o.Message && r.Remediation == o.Remediation && r.DocsURL == o.DocsURL && r.Owner == o.Owner &&

@@ -100,7 +100,9 @@ func fieldChanges(before, after *rules.Rule) []verdict.FieldChange {
 	text("title", before.Title, after.Title)
 	list("files", before.Files, after.Files)
 	text("path_case", pathCase(before), pathCase(after))
-	list("exclude", before.Excludes(), after.Excludes())
+	if !before.SameExcludes(after) {
+		list("exclude", before.Excludes(), after.Excludes())
+	}
 	list(patterns, rules.Names(before.Patterns), rules.Names(after.Patterns))
 	list("required_patterns", rules.Names(before.Required), rules.Names(after.Required))
 	list("forbidden_files", before.ForbiddenFiles, after.ForbiddenFiles)
