@@ -68,8 +68,19 @@ func (t *textWriter) line(format string, args ...any) {
 	_, _ = t.w.WriteString(s + "\n") // the error is Flush's
 }
 
-// flow makes text of several lines one line.
-func flow(s string) string { return verdict.Visible(strings.Join(strings.Fields(s), " ")) }
+// flow makes text of several lines one line. Spaces within a line stay as they are, for they may be those of a pattern.
+func flow(s string) string {
+	var lines []string
+	for line := range strings.FieldsFuncSeq(s, isLineEnd) {
+		if line = strings.TrimSpace(line); line != "" {
+			lines = append(lines, line)
+		}
+	}
+	return verdict.Visible(strings.ReplaceAll(strings.Join(lines, " "), "\t", " "))
+}
+
+// isLineEnd reports whether Unicode ends a line at a character.
+func isLineEnd(r rune) bool { return '\n' <= r && r <= '\r' || r == 0x85 || r == 0x2028 || r == 0x2029 }
 
 func (t *textWriter) violation(v *verdict.Violation, r *verdict.Rule) {
 	e := &v.Evidence
