@@ -88,7 +88,8 @@ func (t *textWriter) violation(v *verdict.Violation, r *verdict.Rule) {
 	if v.File != "" { // what is at no place has one all the same: editors and problem matchers look for it
 		place = fmt.Sprintf("%s:%d:%d", verdict.Visible(t.Prefix+v.File), e.Line, e.Column)
 	}
-	t.line("%s %s %s", t.paint(bold, place+":"), flow(v.Reason), t.paint(red, "["+verdict.Visible(v.RuleID)+"]"))
+	reason := flow(v.Reason)
+	t.line("%s %s %s", t.paint(bold, place+":"), reason, t.paint(red, "["+verdict.Visible(v.RuleID)+"]"))
 
 	number := fmt.Sprintf("%5d", e.Line)
 	margin := strings.Repeat(" ", len(number))
@@ -99,8 +100,11 @@ func (t *textWriter) violation(v *verdict.Violation, r *verdict.Rule) {
 		t.line("%s %s %s", t.paint(blue, number), bar, src)
 		t.line("%s %s %s", margin, bar, caret)
 	}
-	if hidesPattern(e) {
-		note(foundOf(v, quotedPattern(e)))
+	pattern := quotedPattern(e)
+	// The reason of a rule without a message has the pattern, unless it was too wide to stay as it is.
+	said := strings.HasPrefix(v.Reason, v.Title+": ") && strings.Contains(reason, pattern)
+	if hidesPattern(e) && !said {
+		note(foundOf(v, pattern))
 	}
 	if e.Occurrences > 1 {
 		note("note", fmt.Sprintf("the first of %d occurrences in this file", e.Occurrences))
