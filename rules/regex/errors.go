@@ -66,6 +66,13 @@ func checkTree(tree *syntax.Regexp) error {
 	return nil
 }
 
+// neverHolds refuses an expression of which no line has a match, although without its assertions one could.
+func neverHolds() error {
+	return &Error{`an expression that matches no line: an assertion (^, $, \A, \z, \b or \B) cannot hold where it is`,
+		`write ^ only where a match begins, $ only where it ends, \^ or \$ for the character, ` +
+			`and \b only between a word character and another`}
+}
+
 // parseError says in our words why RE2 refuses an expression.
 func parseError(source string, err error) error {
 	var e *syntax.Error

@@ -2,6 +2,7 @@ package regex
 
 import (
 	"regexp/syntax"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -122,6 +123,111 @@ func (s *step) reads(c rune) bool {
 		return s.ascii[c/64]&(1<<(c%64)) != 0
 	}
 	return s.wide != nil && accepts(s.wide, c)
+}
+
+// A side is what is next to a place in a line.
+type side uint8
+
+const (
+	edge  side = iota // nothing: the line begins or ends
+	word              // a word character
+	other             // another character
+	sides             // how many there are
+)
+
+// place is what is before and after a place in a line, as a set of one.
+func place(before, after side) (places uint16) { return 1 << (before*sides + after) }
+
+// matchesLine reports whether there is a line with a match. Steps are followed through all that can be next to them,
+// so this is exact: an assertion counts, as what is before it and what has to come after it let it hold or not.
+func (p *program) matchesLine() bool {
+	const anywhere = 1<<(sides*sides) - 1
+	reached := make([]uint16, len(p.steps))
+	var todo []uint32
+	reach := func(pc uint32, places uint16) {
+		if reached[pc]|places != reached[pc] {
+			reached[pc] |= places
+			todo = append(todo, pc)
+		}
+	}
+	reach(p.start, anywhere)
+	for len(todo) > 0 {
+		pc := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		s := &p.steps[pc]
+		switch s.kind {
+		case match:
+			return true
+		case split:
+			reach(s.out, reached[pc])
+			reach(s.other, reached[pc])
+		case assert:
+			var next uint16
+			for before := range sides {
+				for after := range sides {
+					if holds(s.need, before, after) {
+						next |= reached[pc] & place(before, after)
+					}
+				}
+			}
+			reach(s.out, next)
+		case char:
+			var next uint16
+			for after, reads := range s.sides() {
+				here := place(edge, side(after)) | place(word, side(after)) | place(other, side(after))
+				if reads && reached[pc]&here != 0 {
+					next |= place(side(after), edge) | place(side(after), word) | place(side(after), other)
+				}
+			}
+			reach(s.out, next)
+		}
+	}
+	return false
+}
+
+// holds reports whether an assertion holds at a place.
+func holds(need syntax.EmptyOp, before, after side) bool {
+	begins := need&(syntax.EmptyBeginText|syntax.EmptyBeginLine) == 0 || before == edge
+	ends := need&(syntax.EmptyEndText|syntax.EmptyEndLine) == 0 || after == edge
+	boundary := (before == word) != (after == word)
+	return begins && ends && (need&syntax.EmptyWordBoundary == 0 || boundary) &&
+		(need&syntax.EmptyNoWordBoundary == 0 || !boundary)
+}
+
+// sides returns of which kinds the characters are that a char step reads.
+func (s *step) sides() (reads [sides]bool) {
+	for c := range rune(utf8.RuneSelf) {
+		if s.reads(c) && syntax.IsWordChar(c) {
+			reads[word] = true
+		} else if s.reads(c) {
+			reads[other] = true
+		}
+	}
+	reads[other] = reads[other] || s.wide != nil && readsWide(s.wide)
+	return reads
+}
+
+// readsWide reports whether an instruction reads a character beyond ASCII that a text can have.
+func readsWide(in *syntax.Inst) bool {
+	switch {
+	case in.Op != syntax.InstRune && in.Op != syntax.InstRune1:
+		return true // a dot
+	case len(in.Rune) > 1:
+		for i := 0; i+1 < len(in.Rune); i += 2 {
+			if lo, hi := max(in.Rune[i], utf8.RuneSelf), in.Rune[i+1]; lo <= hi && inText(lo, hi) {
+				return true
+			}
+		}
+		return false
+	}
+	for c := in.Rune[0]; ; {
+		if c >= utf8.RuneSelf && inText(c, c) && in.MatchRune(c) {
+			return true
+		}
+		if c = unicode.SimpleFold(c); c == in.Rune[0] {
+			return false
+		}
+	}
 }
 
 // findFirst fills in what a match can begin with: what the steps read that can be reached from the start, whether

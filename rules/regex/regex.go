@@ -22,15 +22,15 @@
 //   - what RE2 does not have: look-around, back-references and the rest of other dialects;
 //   - an expression whose shortest match is empty, assertions left aside: a*, \b, ^$, (?:a|). So no match is
 //     ever empty;
-//   - an expression that cannot match within a line, assertions left aside: \n, [\r\n]+, a\nb, (?m)a$\nb. One
-//     that has another way to match is accepted: \n|a, a\s+b. So is a$b, which no text matches: it has no line
-//     end in it, and assertions are left aside. An expression that matches no text at all, such as
-//     [^\x00-\x{10FFFF}], is refused;
+//   - an expression that cannot match within a line: \n, [\r\n]+, a\nb, (?m)a$\nb. One that has another way to match
+//     is accepted: \n|a, a\s+b;
+//   - an expression that cannot match because of its assertions: a$b, ${x}, a\b_, ^\b-;
+//   - an expression that matches no text at all, such as [^\x00-\x{10FFFF}];
 //   - a raw control character (Unicode's Cc), a tab and the line end of a YAML block scalar included;
 //   - one of more than [MaxBytes] bytes, [MaxSteps] instructions or [MaxRanges] numbers in its character classes.
 //
-// All but the first and the last two are decided on the syntax tree; no text is tried. As in Go, \12 is an octal
-// escape, even where a back-reference was meant, and \< is a plain <.
+// All but the first and the last two are decided on the syntax tree, or the program that it becomes; no text is
+// tried. As in Go, \12 is an octal escape, even where a back-reference was meant, and \< is a plain <.
 //
 // # How to search
 //
@@ -94,6 +94,9 @@ func Compile(source string) (*Expr, error) {
 		return nil, parseError(source, err)
 	}
 	e := &Expr{source: source, program: newProgram(code), literals: required(tree)}
+	if !e.program.matchesLine() {
+		return nil, neverHolds()
+	}
 	_, ranges := steps(tree)
 	e.bytes = e.program.bytes() + ranges*runeBytes + len(source)
 	for _, l := range e.literals {
