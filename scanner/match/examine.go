@@ -29,6 +29,7 @@ type Find struct {
 	// in the encoding of that mark; or in UTF-8 if there is none. Of two marks that fit, the longer counts.
 	Marked bool
 
+	required   bool // it says only that a required text is there
 	match      match
 	enc        encoding
 	start, end spot
@@ -121,7 +122,7 @@ func (x *Examiner) Examine(ctx context.Context, e *Engine, content io.ReadSeeker
 	if err := x.missing(ctx, e, content, whole, &rep); err != nil {
 		return rep, err
 	}
-	rep.Finds = slices.DeleteFunc(rep.Finds, func(f *Find) bool { return e.alone(f.Pattern) })
+	rep.Finds = slices.DeleteFunc(rep.Finds, func(f *Find) bool { return f.required || e.alone(f.Pattern) })
 	slices.SortFunc(rep.Finds, func(a, b *Find) int { return cmp.Compare(a.Pattern, b.Pattern) })
 	for _, f := range rep.Finds {
 		f.Evidence.Pattern = e.patterns[f.Pattern].text

@@ -73,13 +73,11 @@ type exprReading struct {
 }
 
 func newExprCandidate(index int, p *Pattern, seen []formOf, s *seen) *exprCandidate {
-	h := &exprCandidate{index: index, expr: p.expr}
+	h := &exprCandidate{index: index, expr: p.expr, own: s.own()}
 	wide := s.nul
 	starts := []int64{0}
 	for e := range encodings {
 		if s.marks[e] {
-			// Of two that fit, the one of UTF-32 is longer.
-			h.own = exprReading{e, int64(len(e.bom()))}
 			starts = append(starts, int64(len(e.bom())))
 			wide = wide || e != utf8Enc
 		}
