@@ -35,8 +35,9 @@ func ofKeys(key string) document.Wrong {
 	return document.Wrong{Found: fmt.Sprintf(`%q belongs to items with "key"`, key) + notRead, Fix: useLater}
 }
 
-// patterns reads a list of items. Texts are taken as they stand. An item that was seen is a mistake.
-func (f *ruleFile) patterns(e document.Entry, seen map[Item]bool) (items []Item, at []document.Place) {
+// patterns reads a list of items. Texts are taken as they stand. An item that was seen, by its name, is a mistake, and
+// so is another of that name: violations are told apart by it.
+func (f *ruleFile) patterns(e document.Entry, seen map[string]Item) (items []Item, at []document.Place) {
 	for _, entry := range f.doc.List(e) {
 		item, ok := f.item(entry)
 		if f.doc.Full() {
@@ -45,12 +46,17 @@ func (f *ruleFile) patterns(e document.Entry, seen map[Item]bool) (items []Item,
 		if !ok || item.Kind == Text && !f.fits(entry, item.Text) {
 			continue
 		}
-		if seen[item] {
-			f.doc.Fail(document.CodeDuplicate, entry.Value, "the pattern "+shownItem(item)+" is listed twice",
-				"remove one of them")
+		if before, ok := seen[item.Name]; ok {
+			found, fix := "the pattern "+shownItem(item)+" is listed twice", "remove one of them"
+			if before != item {
+				found = "the pattern " + shownItem(item) + " has the name of the pattern " + shownItem(before) +
+					" in reports and fingerprints: its JSON"
+				fix = "put one of them in a rule of its own"
+			}
+			f.doc.Fail(document.CodeDuplicate, entry.Value, found, fix)
 			continue
 		}
-		seen[item] = true
+		seen[item.Name] = item
 		items, at = append(items, item), append(at, f.doc.Place(entry.Value))
 	}
 	return items, at

@@ -232,7 +232,7 @@ func same(g *generator) (one, two string) {
 		[]string{"x", "'x'", "{text: x}", `{text: "x"}`},
 		[]string{`{text: "a b", spaces: any, words: true}`, `{words: true, text: 'a b', spaces: "any"}`},
 		[]string{`{regex: 'x+'}`, `{regex: "x+"}`, "{regex: x+}"},
-		[]string{`"{a"`, `{text: "{a"}`},
+		[]string{`"{a"`, `{text: "{a"}`, `'"{a"'`}, // the last has the name of the others
 	)
 	return pick(g, ways...), pick(g, ways...)
 }
