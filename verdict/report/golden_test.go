@@ -198,6 +198,7 @@ func fixtures() map[string]fixture {
 	all["hostile"] = fixture{hostile, TextOptions{Prefix: "::error::/", Policy: "\x1b[31m##[error]", Root: "::error::\u202e"}}
 
 	all["kinds"] = fixture{kinds(), options}
+	all["odd-kinds"] = fixture{oddKinds(), options}
 	listed := newFixture()
 	listed.Scope.Mode = "files"
 	listed.Coverage.LeftOut = []verdict.Omission{{File: "LICENSE*", Reason: "required-file"}, {File: "docs/**/*.md", Reason: "required-file"}}

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"golang.org/x/tools/txtar"
@@ -25,6 +26,20 @@ func asked(t *testing.T) {
 	if !*conformance {
 		t.Skip("it runs with -conformance")
 	}
+}
+
+// fixtures are the names of all verdicts of verdict/report/testdata.
+func fixtures(t *testing.T) []string {
+	t.Helper()
+	archives, err := filepath.Glob("../../../verdict/report/testdata/*.txtar")
+	if err != nil || len(archives) == 0 {
+		t.Fatalf("no fixtures: %v", err)
+	}
+	var names []string
+	for _, a := range archives {
+		names = append(names, strings.TrimSuffix(filepath.Base(a), ".txtar"))
+	}
+	return names
 }
 
 // fixture is one of the verdicts of verdict/report/testdata.

@@ -57,7 +57,7 @@ func pages(t *testing.T) map[string]*verdict.Verdict {
 		t.Fatalf("%d violations", n)
 	}
 	all := map[string]*verdict.Verdict{"shop": shop, "many": many(t, shop, 10000)}
-	for _, name := range []string{"pass", "fail", "incomplete", "hostile", "kinds", "listed", "paths"} {
+	for _, name := range fixtures(t) {
 		all[name] = fixture(t, name)
 	}
 	return all

@@ -64,7 +64,7 @@ func lint(schema, file string) ([]byte, error) {
 func verdicts(t *testing.T) map[string]*verdict.Verdict {
 	t.Helper()
 	all := map[string]*verdict.Verdict{}
-	for _, name := range []string{"pass", "fail", "incomplete", "hostile", "kinds", "listed", "paths"} {
+	for _, name := range fixtures(t) {
 		all[name] = fixture(t, name)
 	}
 	bundle := map[string]string{

@@ -72,7 +72,7 @@ func sarifVerdicts(t *testing.T) map[string]*verdict.Verdict {
 		"a run that is partial": tree(dirty, "--rule", "NET-001"),
 		"a run over a limit":    tree(dirty, "--max-file-bytes", "5"),
 	}
-	for _, name := range []string{"pass", "fail", "incomplete", "hostile", "kinds", "listed", "paths"} {
+	for _, name := range fixtures(t) {
 		v[name] = fixture(t, name)
 	}
 	two := fixture(t, "fail")
