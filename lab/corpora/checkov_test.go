@@ -151,8 +151,8 @@ func TestCheckov(t *testing.T) {
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "Checkov %s, %d files `*.tf`:\n\n", head, len(files))
-	b.WriteString("| what is meant | lines | the literal | `spaces: any` | and quotes, `case: ignore` | in a comment |\n")
-	b.WriteString("|---|---|---|---|---|---|\n")
+	b.WriteString("| what is meant | lines | the literal | `spaces: any` | and quotes, `case: ignore` | ")
+	b.WriteString("in a comment |\n|---|---|---|---|---|---|\n")
 	for _, m := range meanings() {
 		wanted := 0
 		for _, f := range fixtures {
