@@ -51,7 +51,7 @@ func (f *ruleFile) patterns(e document.Entry, seen map[string]Item) (items []Ite
 			if before != item {
 				found = "the pattern " + shownItem(item) + " has the name of the pattern " + shownItem(before) +
 					" in reports and fingerprints: its JSON"
-				fix = "put one of them in a rule of its own"
+				fix = "put one of them in a separate rule"
 			}
 			f.doc.Fail(document.CodeDuplicate, entry.Value, found, fix)
 			continue
