@@ -108,7 +108,11 @@ func TestParity(t *testing.T) {
 	h.git("commit", "-q", "--allow-empty", "-m", "root")
 	rnd := rand.New(rand.NewPCG(30, 6))
 	kinds := map[string]int{}
-	for round := range hookRounds(60) {
+	rounds := 15
+	if *long {
+		rounds = 300
+	}
+	for round := range rounds {
 		name := []string{"a.tf", "MAIN.TF", "net/b.tf", "NET/X.Pem", "net/x.pem", "x.txt", "deep/er/Z.tF"}[rnd.IntN(7)]
 		text := parityText(rnd)
 		content, err := parityEncodings[rnd.IntN(len(parityEncodings))].NewEncoder().String(text)
