@@ -61,6 +61,47 @@ func decode(t *testing.T, text []byte) *verdict.Verdict {
 	return v
 }
 
+// kinds is a tree with a violation of each kind that a bundle of 0.2 can find, and that bundle in policy/.
+func kinds() map[string]string {
+	return map[string]string{
+		"policy/rules/boundaries.yml": `bundle: "0.2"
+rules:
+  - id: TEXT-1
+    title: Texts with <options> & ]]>
+    enforcement: {mode: fail}
+    match:
+      files: ["**/*.tf"]
+      path_case: ignore
+      forbidden_patterns:
+        - {text: 'acl = "public" ]]>', spaces: any}
+        - {text: "std::bind", words: true, case: ignore}
+        - {regex: 'image:\s*\S+:latest\b|[<&>\]]{3}'}
+        - "{{ braces }}"
+  - id: KEY-1
+    title: No private keys
+    enforcement: {mode: fail}
+    match: {forbidden_files: ["**/*.pem", "keys/{a,b<&>]]}*"]}
+`,
+		"policy/rules/invariants.yml": `bundle: "0.2"
+rules:
+  - id: HAS-1
+    title: What must be there
+    enforcement: {mode: fail}
+    match:
+      files: ["**/*.tf"]
+      required_patterns: ["::owner::", {text: "managed  by <x>", spaces: any, case: ignore}, {regex: 'team-[0-9]+ ##\[x'}, "{{ r }}"]
+  - id: FILE-1
+    title: Files
+    enforcement: {mode: fail}
+    match: {required_files: ["LICENSE*", "docs/{a,<b>}/*.md"]}
+`,
+		"a/MAIN.tf":      "x  acl=\"public\"\t]]>\r\n👍 STD::bind image: nginx:latest {{ braces }}\n&&<\n",
+		"b.tf":           "",
+		"wide.tf":        "\xff\xfei\x00m\x00a\x00g\x00e\x00:\x00a\x00:\x00l\x00a\x00t\x00e\x00s\x00t\x00",
+		"keys/a b:c.pem": "secret\n",
+	}
+}
+
 // scan runs the program over a tree: the files of a folder, by their paths. The bundle is
 // in it at policy/.
 func scan(t *testing.T, files map[string]string, args ...string) *verdict.Verdict {

@@ -56,7 +56,7 @@ func pages(t *testing.T) map[string]*verdict.Verdict {
 	if n := len(shop.Violations); n < 35 || n > 60 {
 		t.Fatalf("%d violations", n)
 	}
-	all := map[string]*verdict.Verdict{"shop": shop, "many": many(t, shop, 10000)}
+	all := map[string]*verdict.Verdict{"shop": shop, "many": many(t, shop, 10000), "all kinds": scan(t, kinds())}
 	for _, name := range fixtures(t) {
 		all[name] = fixture(t, name)
 	}
