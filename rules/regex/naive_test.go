@@ -54,6 +54,18 @@ func compareAll(t interface{ Fatalf(string, ...any) }, e *Expr, text string) int
 	if got := slices.Collect(e.Find([]byte(text))); !slices.Equal(got, want) {
 		t.Fatalf("%#q in %q:\n  got  %v\n  want %v", e, text, got, want)
 	}
+	// A dfa that has room for few states forgets them, and gives up.
+	for _, limits := range []dfaLimits{
+		{cells: 40, bytes: 1 << 10, states: 1 << 20}, {cells: 1 << 10, bytes: 50, reads: 1 << 20, states: 5},
+	} {
+		m := newMatcher(e.program)
+		m.dfa.limits = limits
+		var got []Match
+		m.findLines([]byte(text), func(match Match) bool { got = append(got, match); return true })
+		if !slices.Equal(got, want) {
+			t.Fatalf("%#q in %q with %+v:\n  got  %v\n  want %v", e, text, limits, got, want)
+		}
+	}
 	var read []Match
 	for m, err := range e.FindReader(strings.NewReader(text)) {
 		if err != nil {

@@ -17,6 +17,12 @@ type program struct {
 	// UTF-8 form, all from 0x80 on together.
 	first      [256]bool
 	firstOrEnd [256]bool // the same and both line ends
+
+	// The classes of bytes. Two ASCII characters are in one if each step reads both or neither and, for assertions,
+	// words have both or neither. Behind these are the class of all bytes from 0x80 on, then that of line ends.
+	classes [256]uint8
+	samples []rune // a character of each class
+	alike   bool   // all characters beyond ASCII mean the same to each step
 }
 
 // A step is an instruction.
@@ -79,6 +85,7 @@ func newProgram(code *syntax.Prog) *program {
 	begin := &p.steps[p.start]
 	p.atBegin = begin.kind == assert && begin.need&(syntax.EmptyBeginText|syntax.EmptyBeginLine) != 0
 	p.findFirst()
+	p.findClasses()
 	return p
 }
 
@@ -255,4 +262,65 @@ func (p *program) findFirst() {
 	}
 	p.firstOrEnd = p.first
 	p.firstOrEnd['\n'], p.firstOrEnd['\r'] = true, true
+}
+
+// findClasses fills in which characters are alike.
+func (p *program) findClasses() {
+	p.alike = true
+	different := map[[2]uint64]bool{}
+	if p.asserts {
+		var words [2]uint64
+		for c := range rune(utf8.RuneSelf) {
+			if syntax.IsWordChar(c) {
+				words[c/64] |= 1 << (c % 64)
+			}
+		}
+		different[words] = true
+	}
+	for i := range p.steps {
+		if s := &p.steps[i]; s.kind == char {
+			different[s.ascii] = true
+			p.alike = p.alike && (s.wide == nil || readsAllWide(s.wide))
+		}
+	}
+	count := 1
+	for ascii := range different {
+		var split [256]uint8 // of a class, the number of those of its characters that are in ascii, or 0
+		var others [256]bool // of a class, whether it has others
+		for c := range rune(utf8.RuneSelf) {
+			if ascii[c/64]&(1<<(c%64)) == 0 {
+				others[p.classes[c]] = true
+			}
+		}
+		for c := range rune(utf8.RuneSelf) {
+			if class := p.classes[c]; ascii[c/64]&(1<<(c%64)) != 0 && others[class] {
+				if split[class] == 0 {
+					split[class] = uint8(count)
+					count++
+				}
+				p.classes[c] = split[class]
+			}
+		}
+	}
+	p.samples = make([]rune, count, count+2)
+	for c := range rune(utf8.RuneSelf) {
+		if c != '\n' && c != '\r' {
+			p.samples[p.classes[c]] = c
+		}
+	}
+	for c := utf8.RuneSelf; c < len(p.classes); c++ {
+		p.classes[c] = uint8(count)
+	}
+	p.classes['\n'], p.classes['\r'] = uint8(count+1), uint8(count+1)
+	p.samples = append(p.samples, utf8.RuneError, lineEnd)
+}
+
+// readsAllWide reports whether an instruction reads all characters beyond ASCII.
+func readsAllWide(in *syntax.Inst) bool {
+	switch in.Op {
+	case syntax.InstRuneAny, syntax.InstRuneAnyNotNL:
+		return true
+	}
+	n := len(in.Rune)
+	return n > 1 && in.Rune[n-2] <= utf8.RuneSelf && in.Rune[n-1] == utf8.MaxRune
 }
