@@ -97,6 +97,9 @@ func (x *Examiner) Examine(ctx context.Context, e *Engine, content io.ReadSeeker
 		content = bytes.NewReader(only.data)
 		x.buf, x.held = x.held, x.buf
 	}
+	if err := x.confirm(ctx, content, only, &candidates, &rep.Reads); err != nil {
+		return rep, err
+	}
 	if len(candidates.texts) > 0 {
 		if err := x.search(ctx, e, content, max(first, 0), candidates.texts, &rep.Reads); err != nil {
 			return rep, err

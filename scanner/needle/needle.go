@@ -189,12 +189,17 @@ func (x *Seen) stands(i int, n *Needle, content []byte, start int) bool {
 // contains reports whether a needle is anywhere in content.
 func (x *Seen) contains(content []byte, n *Needle) bool {
 	if n.fold {
-		if len(x.lowered) != len(content) {
-			x.lowered = AppendLower(x.lowered[:0], content)
-		}
-		content = x.lowered
+		content = x.lower(content)
 	}
 	return bytes.Contains(content, n.text)
+}
+
+// lower returns the content in lower case.
+func (x *Seen) lower(content []byte) []byte {
+	if len(x.lowered) != len(content) {
+		x.lowered = AppendLower(x.lowered[:0], content)
+	}
+	return x.lowered
 }
 
 // next begins another content.
