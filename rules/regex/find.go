@@ -23,6 +23,15 @@ func (e *Expr) Find(text []byte) iter.Seq[Match] {
 	}
 }
 
+// Match reports whether a line matches, without its end. It is much faster than Find where none does.
+func (e *Expr) Match(line []byte) bool {
+	m := e.matcher()
+	defer e.release(m)
+	found := false
+	m.findLines(line, func(Match) bool { found = true; return false })
+	return found
+}
+
 // findLines yields the matches of a text, of which it reads only the lines that have one.
 func (m *matcher) findLines(text []byte, yield func(Match) bool) {
 	for from := 0; from < len(text); {
