@@ -111,9 +111,7 @@ func load(open func(name string) ([]byte, error), listed []stray) (*Bundle, erro
 	absent := l.named()
 	strays := l.others(listed)
 	l.absent(absent, listed, &strays)
-	if newer := l.newer(); newer != "" && l.files[0].name == BoundariesFile && !l.files[0].is02 {
-		l.Errors = append(l.Errors, oldBoundaries(newer))
-	}
+	l.checkBoundaries()
 	if !l.unknown && !slices.ContainsFunc(l.files, (*ruleFile).enforces) {
 		l.Errors = append(l.Errors, &document.Error{
 			Code: document.CodeNoRules, File: path.Dir(BoundariesFile),
