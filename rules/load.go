@@ -92,8 +92,9 @@ type loader struct {
 	expansions int
 	count      int // of rules, seen so far
 
-	regexes                 map[string]*document.Error // each distinct expression, and its mistake if it has one
-	regexSource, regexBytes int
+	// Each distinct expression, and its mistake if it has one; and what they come to together.
+	regexes                              map[string]*document.Error
+	regexSource, regexBytes, regexFolded int
 
 	open     func(name string) ([]byte, error)
 	contents map[string][]byte

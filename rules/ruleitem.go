@@ -173,7 +173,8 @@ func (f *ruleFile) expression(e document.Entry, m map[string]document.Entry) (It
 // Limits of all different expressions of a bundle.
 const (
 	maxRegexBytes  = 100 << 20 // of the memory that they hold, as [regex.Expr.Bytes] has it
-	maxRegexSource = 1 << 20   // of what is written: the worst take a second for 8 KiB to compile, and hold little
+	maxRegexSource = 1 << 20   // of what is written
+	maxRegexFolded = 1000      // of [regex.FoldedRanges]: 4 s to compile
 )
 
 // regexMistake checks each distinct expression once.
@@ -192,6 +193,10 @@ func (l *loader) compile(text string) *document.Error {
 	}
 	if l.regexSource += len(text); l.regexSource > maxRegexSource {
 		return limit(fmt.Sprintf("the expressions of the bundle are longer than %d bytes together", maxRegexSource))
+	}
+	if l.regexFolded += regex.FoldedRanges(text); l.regexFolded > maxRegexFolded {
+		const found = "the expressions of the bundle have more than %d ranges up to characters beyond ASCII under (?i)"
+		return limit(fmt.Sprintf(found, maxRegexFolded))
 	}
 	expr, err := regex.Compile(text)
 	var mistake *regex.Error

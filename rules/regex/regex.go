@@ -27,7 +27,8 @@
 //   - an expression that cannot match because of its assertions: a$b, ${x}, a\b_, ^\b-;
 //   - an expression that matches no text at all, such as [^\x00-\x{10FFFF}];
 //   - a raw control character (Unicode's Cc), a tab and the line end of a YAML block scalar included;
-//   - one of more than [MaxBytes] bytes, [MaxSteps] instructions or [MaxRanges] numbers in its character classes.
+//   - one of more than [MaxBytes] bytes, [MaxSteps] instructions, [MaxRanges] numbers in its character classes or
+//     [MaxFolded] ranges that take long to parse.
 //
 // All but the first and the last two are decided on the syntax tree, or the program that it becomes; no text is
 // tried. As in Go, \12 is an octal escape, even where a back-reference was meant, and \< is a plain <.
@@ -47,10 +48,10 @@
 // proportional to the instructions of the program: some 10 ns for a usual expression, less where nothing is under
 // way, 0.1 ms for the largest.
 //
-// The worst expression within the limits takes some seconds to parse (case-insensitive ranges such as
-// (?i)[B-\x{1E942}]) or 60 MB (many \pL). Then it holds at most 3 MB, and 1 MB for each text that is being
-// searched at the same time. Small expressions can be large programs (x{1000}), and a bundle can have many: who loads
-// it adds up their [Expr.Bytes].
+// The worst expression within the limits takes half a second to parse (case-insensitive ranges such as
+// (?i)[B-\x{1E942}], see [FoldedRanges]) or 60 MB (many \pL). Then it holds at most 3 MB, and 1 MB for each text that
+// is being searched at the same time. Small expressions can be large programs (x{1000}), and a bundle can have many:
+// who loads it adds up their [Expr.Bytes] and [FoldedRanges].
 package regex
 
 import (
@@ -63,6 +64,7 @@ const (
 	MaxBytes  = 8 << 10 // of the source
 	MaxSteps  = 20_000  // instructions of the program: about one for each character, class and operator
 	MaxRanges = 100_000 // first and last characters of all classes together; \pL has 1,300
+	MaxFolded = 100     // of [FoldedRanges]
 )
 
 // MaxMatches is how many matches of a line count.
