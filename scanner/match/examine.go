@@ -117,7 +117,10 @@ func (x *Examiner) Examine(ctx context.Context, e *Engine, content io.ReadSeeker
 		}
 	}
 	for _, h := range candidates.exprs {
-		if err := x.searchExpr(ctx, content, only, h, &rep.Reads); err != nil {
+		reads := 0 // an iterator has its address, which would keep all of rep on the heap, for each file
+		err := x.searchExpr(ctx, content, only, h, &reads)
+		rep.Reads += reads
+		if err != nil {
 			return rep, err
 		}
 		rep.Finds = h.find(rep.Finds)
