@@ -49,6 +49,12 @@ func Names(items []Item) []string {
 	return names
 }
 
+// Means reports whether the items ask for the same. Their names can differ where only one is in a 0.2 file.
+func (i Item) Means(o Item) bool {
+	i.Name, o.Name = "", ""
+	return i == o
+}
+
 // IsPlain reports whether the item is a string, or a mapping that means the same.
 func (i Item) IsPlain() bool { return i.Kind == Text && !i.Spaces && !i.Words && !i.IgnoreCase }
 

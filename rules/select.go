@@ -261,11 +261,15 @@ func (r *Rule) SameExcludes(o *Rule) bool {
 	return slices.Equal(set(r.Excludes()), set(o.Excludes()))
 }
 
-// Same reports whether two rules say the same, wherever they are: the exclude of a file counts as that of its rules.
+// SameItems reports whether two lists of items ask for the same. The name of one can depend on the version of its file.
+func SameItems(a, b []Item) bool { return slices.EqualFunc(a, b, Item.Means) }
+
+// Same reports whether two rules say the same, wherever they are: the exclude of a file counts as that of its rules,
+// and an item is the same by any name.
 func (r *Rule) Same(o Rule) bool {
 	return r.ID == o.ID && r.Type == o.Type && r.Title == o.Title &&
 		slices.Equal(r.Files, o.Files) && r.SameExcludes(&o) && r.PathCase == o.PathCase &&
-		slices.Equal(r.Patterns, o.Patterns) && slices.Equal(r.Required, o.Required) &&
+		SameItems(r.Patterns, o.Patterns) && SameItems(r.Required, o.Required) &&
 		slices.Equal(r.ForbiddenFiles, o.ForbiddenFiles) && slices.Equal(r.RequiredFiles, o.RequiredFiles) &&
 		r.Message == o.Message && r.Remediation == o.Remediation && r.DocsURL == o.DocsURL && r.Owner == o.Owner &&
 		r.Severity == o.Severity && slices.Equal(r.Tags, o.Tags) && r.Redact == o.Redact

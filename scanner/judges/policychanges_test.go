@@ -84,6 +84,22 @@ func TestFieldChangesAreSame(t *testing.T) {
 		whole.Same(other) {
 		t.Error(diff)
 	}
+	// An item is the same by any name: that of a string that begins with a brace depends on its file's version.
+	brace := rules.Plain("{b")
+	whole.Patterns, whole.Required = []rules.Item{brace}, []rules.Item{brace, rules.Plain("s")}
+	other = whole
+	other.Patterns, other.Required = []rules.Item{brace.Named()}, []rules.Item{brace.Named(), rules.Plain("t")}
+	want = []verdict.FieldChange{{Name: "required_patterns", Removed: []string{"s"}, Added: []string{"t"}}}
+	if diff := cmp.Diff(want, fieldChanges(&whole, &other)); diff != "" || brace == brace.Named() {
+		t.Error(diff)
+	}
+	if ask := (Ask{Of: ForbiddenItem}); ask.without(&whole, &other, "a") != "" {
+		t.Error("the head's rule is said not to forbid a string that it names otherwise")
+	}
+	other.Required = []rules.Item{brace.Named(), rules.Plain("s")}
+	if !whole.Same(other) {
+		t.Error("two rules differ by the name of a string alone")
+	}
 	other = whole
 	other.Files = []string{"b", "a"}
 	if diff := cmp.Diff([]verdict.FieldChange{{Name: "files"}}, fieldChanges(&whole, &other)); diff != "" {
