@@ -490,3 +490,23 @@ func TestMatchTable(t *testing.T) {
 		}
 	}
 }
+
+// TestItemTable: each pattern of 0.2 is found where the manual says so, and not where it says the opposite.
+func TestItemTable(t *testing.T) {
+	for _, row := range worked(t, "rules.md", "items", 10) {
+		b, err := rules.Load(rules.Files{rules.BoundariesFile: []byte("bundle: \"0.2\"\nrules:\n  - id: R\n    title: t\n" +
+			"    enforcement: {mode: fail}\n    match: {files: ['**'], forbidden_patterns: [" + strings.Trim(row[0], "`") + "]}\n")})
+		if err != nil {
+			t.Errorf("%s: %v", row[0], err)
+			continue
+		}
+		for column, want := range []bool{true, false} {
+			for _, cell := range strings.Split(row[1+column], ", ") {
+				found, err := scanner.Check(context.Background(), b, "f", []byte(unquoted(t, cell)))
+				if err != nil || len(found) > 0 != want {
+					t.Errorf("%s in %s: %d violations, %v; that it is there is %v in the manual", row[0], cell, len(found), err, want)
+				}
+			}
+		}
+	}
+}

@@ -158,7 +158,7 @@ func TestBadBundles(t *testing.T) {
 func TestGoodBundles(t *testing.T) {
 	for _, g := range goldens(t, "good") {
 		if b, err := Load(g.files); err != nil || len(b.Rules) == 0 {
-			t.Errorf("%s: %v", g.file, err)
+			t.Errorf("%s: %s: %v", g.file, g.name, err)
 		}
 	}
 }

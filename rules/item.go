@@ -18,7 +18,7 @@ const (
 )
 
 // An Item is one entry of forbidden_patterns, required_absent or required_patterns. Two items ask for the same if they
-// are [Item.Same].
+// are [Item.Means].
 type Item struct {
 	Kind Kind
 	Text string        // the literal of a text, or the expression of a regex; empty for a key alone
@@ -53,13 +53,14 @@ func Names(items []Item) []string {
 	return names
 }
 
-// Same reports whether two items, perhaps of different bundles, ask for the same.
-func (i Item) Same(other Item) bool { return i.identity() == other.identity() }
-
-// identity is the item without what its name says as well: another reading of it is another Key.
-func (i Item) identity() Item {
-	i.Key = nil
-	return i
+// Means reports whether the items, perhaps of different bundles, ask for the same. Their names can differ where only one
+// is in a 0.2 file. All that an item with a key asks for is in its name.
+func (i Item) Means(o Item) bool {
+	if i.Kind == Key || o.Kind == Key {
+		return i.Kind == o.Kind && i.Name == o.Name
+	}
+	i.Name, o.Name = "", ""
+	return i == o
 }
 
 // IsPlain reports whether the item is a string, or a mapping that means the same.

@@ -35,6 +35,8 @@ func TestRegexLimits(t *testing.T) {
 		{"too long together", many(140, one[:8000]+"%03d"), "longer than 1048576 bytes together"},
 		{"large", many(20, "%d"+strings.Repeat(`\pL`, 70)), ""},
 		{"too large together", many(300, "%d"+strings.Repeat(`\pL`, 70)), "need more than 100 MiB of memory"},
+		{"folded", many(10, "%d(?i)"+strings.Repeat("[B-é]", 100)), ""},
+		{"folded too often together", many(11, "%d(?i)"+strings.Repeat("[B-é]", 100)), "more than 1000 ranges up to"},
 	} {
 		b, errs := loadBoundaries(rule02(c.items...))
 		if (b == nil) != (c.want != "") || c.want != "" && !strings.Contains(errs[0].Error(), c.want) {

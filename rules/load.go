@@ -96,8 +96,9 @@ type loader struct {
 	expansions int
 	count      int // of rules, seen so far
 
-	regexes                 map[string]compiledRegex // each distinct expression
-	regexSource, regexBytes int
+	// Each distinct expression, and its mistake if it has one; and what they come to together.
+	regexes                              map[string]compiledRegex
+	regexSource, regexBytes, regexFolded int
 
 	open     func(name string) ([]byte, error)
 	contents map[string][]byte
@@ -115,9 +116,7 @@ func load(open func(name string) ([]byte, error), listed []stray) (*Bundle, erro
 	absent := l.named()
 	strays := l.others(listed)
 	l.absent(absent, listed, &strays)
-	if newer := l.newer(); newer != "" && l.files[0].name == BoundariesFile && !l.files[0].is02 {
-		l.Errors = append(l.Errors, oldBoundaries(newer))
-	}
+	l.checkBoundaries()
 	if !l.unknown && !slices.ContainsFunc(l.files, (*ruleFile).enforces) {
 		l.Errors = append(l.Errors, &document.Error{
 			Code: document.CodeNoRules, File: path.Dir(BoundariesFile),

@@ -2,7 +2,6 @@ package rules
 
 import (
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -13,7 +12,7 @@ import (
 func load02(t *testing.T) (*Bundle, Files) {
 	t.Helper()
 	for _, g := range goldens(t, "good") {
-		if strings.HasSuffix(g.file, "everything-02.txtar") {
+		if g.name == "everything-02" {
 			b, err := Load(g.files)
 			if err != nil {
 				t.Fatal(err)
@@ -21,7 +20,7 @@ func load02(t *testing.T) (*Bundle, Files) {
 			return b, g.files
 		}
 	}
-	t.Fatal("no everything-02.txtar")
+	t.Fatal("no case everything-02")
 	return nil, nil
 }
 

@@ -137,6 +137,10 @@ func TestNotes02(t *testing.T) {
 	}{
 		{item(`{regex: 'image:\s+\S+'}`), nil},
 		{item(`{regex: 'a.*b'}, {regex: '\d+'}`), []string{`the expression "a.*b" is slow`, `the expression "\\d+" is slow`}},
+		{item(`{regex: '/it''s a\/b\d/gi'}`), []string{`a slash and "gi", which are characters to find; if another ` +
+			`language's notation is meant, write "(?i)it's a/b\\d"`}},
+		{item(`{regex: '/abc/m'}`), []string{`write "abc"`}},
+		{item(`{regex: '/usr/bin/'}, {regex: '/etc/ssh'}, {regex: 'usr/bin/g'}, '/abc/i'`), nil},
 		{item(`'a.*b'`), []string{"write it under regex if it is one"}},
 		{item(`{text: 'a.*b', words: true}`), []string{`the pattern {"text":"a.*b","words":true} looks like a regular`}},
 		{item(`ab, b`), []string{`contains the pattern "b"`}},

@@ -36,9 +36,16 @@ func itemNotes(r *Rule, item Item) []string {
 			add("the pattern %s has a space or tab at an end, and matches only where the file has it too; "+
 				"if that is not meant, write %s", shown, document.Quoted(trimmed))
 		}
-	} else if expr, err := regex.Compile(p); err == nil && expr.Slow() {
-		add("the expression %s is slow: no text of three bytes is in each of its matches, so every line of every file "+
-			"that the rule selects is matched; write more of what is around it", document.Quoted(p))
+	} else {
+		if m := slashed().FindStringSubmatch(p); m != nil {
+			add("the expression %s begins with a slash and ends with a slash and %s, which are characters to find; "+
+				"if another language's notation is meant, write %s",
+				document.Quoted(p), document.Quoted(m[2]), document.Quoted(plainOf(m[1], m[2])))
+		}
+		if expr, err := regex.Compile(p); err == nil && expr.Slow() {
+			add("the expression %s is slow: no text of three bytes is in each of its matches, so every line of every "+
+				"file that the rule selects is matched; write more of what is around it", document.Quoted(p))
+		}
 	}
 	if n := strangerIn(p); n != "" {
 		add("the pattern %s has %s", shown, n)
@@ -48,6 +55,17 @@ func itemNotes(r *Rule, item Item) []string {
 			"is written; that form is %s", shown, document.Quoted(norm.NFC.String(p)))
 	}
 	return notes
+}
+
+// slashed is an expression as JavaScript, Perl and others write one that has flags.
+var slashed = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^/(.+)/([gimsu]+)$`) })
+
+// plainOf returns an expression that is between slashes with flags behind them, without either.
+func plainOf(expr, flags string) string {
+	if strings.Contains(flags, "i") { // the others change nothing within one line
+		expr = "(?i)" + expr
+	}
+	return strings.ReplaceAll(expr, `\/`, "/")
 }
 
 // endsAWord reports whether the rule shows that the space at an end of a pattern is meant: it has the same

@@ -17,9 +17,10 @@ type ruleFile struct {
 	doc               *document.YAML
 	ruleKeys, matches document.Level
 
-	exclude []string // of the whole file
-	rules   []Rule
-	items   int // how many the list of rules has, or -1 if that is not known
+	otherVersion bool     // it says a version, and not 0.2
+	exclude      []string // of the whole file
+	rules        []Rule
+	items        int // how many the list of rules has, or -1 if that is not known
 }
 
 // parse reads a rule file as YAML, and of which version it is. Nothing else is read.

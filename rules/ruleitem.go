@@ -39,8 +39,9 @@ func keyOptions() []string {
 	return []string{"each", "where", "is", "is_not", "matches", "matches_not", "format"}
 }
 
-// patterns reads a list of items. Texts are taken as they stand. An item that was seen is a mistake.
-func (f *ruleFile) patterns(e document.Entry, seen map[Item]bool) (items []Item, at []document.Place) {
+// patterns reads a list of items. Texts are taken as they stand. An item that was seen, by its name, is a mistake, and
+// so is another of that name: violations are told apart by it.
+func (f *ruleFile) patterns(e document.Entry, seen map[string]Item) (items []Item, at []document.Place) {
 	required := e.Key.Value == requiredKey
 	for _, entry := range f.doc.List(e) {
 		item, ok := f.item(entry, required)
@@ -50,13 +51,17 @@ func (f *ruleFile) patterns(e document.Entry, seen map[Item]bool) (items []Item,
 		if !ok || item.Kind == Text && !f.fits(entry, item.Text) || item.Kind == Key && !f.fits(entry, item.Name) {
 			continue
 		}
-		id := item.identity()
-		if seen[id] {
-			f.doc.Fail(document.CodeDuplicate, entry.Value, "the pattern "+shownItem(item)+" is listed twice",
-				"remove one of them")
+		if before, ok := seen[item.Name]; ok {
+			found, fix := "the pattern "+shownItem(item)+" is listed twice", "remove one of them"
+			if !before.Means(item) {
+				found = "the pattern " + shownItem(item) + " has the name of the pattern " + shownItem(before) +
+					" in reports and fingerprints: its JSON"
+				fix = "put one of them in a separate rule"
+			}
+			f.doc.Fail(document.CodeDuplicate, entry.Value, found, fix)
 			continue
 		}
-		seen[id] = true
+		seen[item.Name] = item
 		items, at = append(items, item), append(at, f.doc.Place(entry.Value))
 	}
 	return items, at
@@ -202,7 +207,8 @@ func (f *ruleFile) compiled(e document.Entry, text string) *regex.Expr {
 // Limits of all different expressions of a bundle.
 const (
 	maxRegexBytes  = 100 << 20 // of the memory that they hold, as [regex.Expr.Bytes] has it
-	maxRegexSource = 1 << 20   // of what is written: the worst take a second for 8 KiB to compile, and hold little
+	maxRegexSource = 1 << 20   // of what is written
+	maxRegexFolded = 1000      // of [regex.FoldedRanges]: 4 s to compile
 )
 
 // A compiledRegex is an expression of a bundle, or its mistake.
@@ -230,6 +236,10 @@ func (l *loader) compile(text string) compiledRegex {
 	}
 	if l.regexSource += len(text); l.regexSource > maxRegexSource {
 		return limit(fmt.Sprintf("the expressions of the bundle are longer than %d bytes together", maxRegexSource))
+	}
+	if l.regexFolded += regex.FoldedRanges(text); l.regexFolded > maxRegexFolded {
+		const found = "the expressions of the bundle have more than %d ranges up to characters beyond ASCII under (?i)"
+		return limit(fmt.Sprintf(found, maxRegexFolded))
 	}
 	expr, err := regex.Compile(text)
 	var mistake *regex.Error

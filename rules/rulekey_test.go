@@ -105,7 +105,7 @@ func TestSameItems(t *testing.T) {
 	a, b := loadKeys(t, items, nil), loadKeys(t, items, nil)
 	for i := range items {
 		for k := range items {
-			if same := a.Patterns[i].Same(b.Patterns[k]); same != (i == k) {
+			if same := a.Patterns[i].Means(b.Patterns[k]); same != (i == k) {
 				t.Errorf("%s and %s: %v", items[i], items[k], same)
 			}
 		}

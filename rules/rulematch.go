@@ -35,7 +35,7 @@ func (f *ruleFile) selects(r *Rule, e document.Entry) {
 	r.Exclude, r.places.exclude = f.globs(m["exclude"], nil)
 	r.ForbiddenFiles, r.places.forbiddenFiles = f.globs(m[forbiddenFilesKey], fold)
 	r.RequiredFiles, r.places.requiredFiles = f.globs(m[requiredFilesKey], nil)
-	all := map[Item]bool{} // of a 0.2 file an item is in one list of the rule
+	all := map[string]Item{} // of a 0.2 file an item is in one list of the rule
 	list := func(key string, items *[]Item, at *[]document.Place) {
 		e, ok := m[key]
 		if !ok {
@@ -44,7 +44,7 @@ func (f *ruleFile) selects(r *Rule, e document.Entry) {
 		e.Required = true // where the key need not be there, too: one that is there must say something
 		seen := all
 		if !f.is02 {
-			seen = map[Item]bool{}
+			seen = map[string]Item{}
 		}
 		patterns, places := f.patterns(e, seen)
 		*items, *at = append(*items, patterns...), append(*at, places...)

@@ -43,7 +43,8 @@
 // A rule file has at most [document.MaxFileBytes], all rule files of a bundle have [MaxBundleBytes] together.
 // A bundle has at most [document.MaxRules] rules, deprecated ones included, a text that is a pattern at most
 // [document.MaxPatternBytes]. Lists and mappings are at most 100 deep, and the different globs of a bundle have at
-// most 100,000 expansions of braces. Its different regular expressions are at most 1 MiB long and hold 100 MiB.
+// most 100,000 expansions of braces. Its different regular expressions are at most 1 MiB long, hold 100 MiB, and have
+// at most 1,000 [regex.FoldedRanges].
 // A path of keys has at most 63 segments, and a pattern with "key" is, as JSON, not longer than a text.
 // Exceeding a limit is an error. After 10,000 mistakes the search for more ends, with an error that says so.
 package rules

@@ -107,7 +107,7 @@ func TestSchemaAndLoaderAgree(t *testing.T) {
 	schemas := compileSchema(t)
 	for _, g := range goldens(t, "good") {
 		if refusedBySchema(t, schemas, g.files) {
-			t.Errorf("%s: refused by the schema", g.file)
+			t.Errorf("%s: %s: refused by the schema", g.file, g.name)
 		}
 	}
 	could, did := 0, 0

@@ -251,11 +251,25 @@ func newFileExcludes(b *Bundle) []fileExclude {
 	return all
 }
 
-// Same reports whether two rules say the same, wherever they are: the exclude of a file counts as that of its rules.
+// SameExcludes reports whether two rules exclude the same paths. A glob in the exclude of a file counts as one in that
+// of its rules, and one in both as one in either. The order counts only where neither file has an exclude.
+func (r *Rule) SameExcludes(o *Rule) bool {
+	if len(r.FileExclude) == 0 && len(o.FileExclude) == 0 {
+		return slices.Equal(r.Exclude, o.Exclude) // of version 0.1, perhaps, where it always counted
+	}
+	set := func(globs []string) []string { return slices.Compact(slices.Sorted(slices.Values(globs))) }
+	return slices.Equal(set(r.Excludes()), set(o.Excludes()))
+}
+
+// SameItems reports whether two lists of items ask for the same. The name of one can depend on the version of its file.
+func SameItems(a, b []Item) bool { return slices.EqualFunc(a, b, Item.Means) }
+
+// Same reports whether two rules say the same, wherever they are: the exclude of a file counts as that of its rules,
+// and an item is the same by any name.
 func (r *Rule) Same(o Rule) bool {
 	return r.ID == o.ID && r.Type == o.Type && r.Title == o.Title &&
-		slices.Equal(r.Files, o.Files) && slices.Equal(r.Excludes(), o.Excludes()) && r.PathCase == o.PathCase &&
-		slices.EqualFunc(r.Patterns, o.Patterns, Item.Same) && slices.EqualFunc(r.Required, o.Required, Item.Same) &&
+		slices.Equal(r.Files, o.Files) && r.SameExcludes(&o) && r.PathCase == o.PathCase &&
+		SameItems(r.Patterns, o.Patterns) && SameItems(r.Required, o.Required) &&
 		r.Unparsable == o.Unparsable &&
 		slices.Equal(r.ForbiddenFiles, o.ForbiddenFiles) && slices.Equal(r.RequiredFiles, o.RequiredFiles) &&
 		r.Message == o.Message && r.Remediation == o.Remediation && r.DocsURL == o.DocsURL && r.Owner == o.Owner &&

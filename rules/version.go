@@ -2,6 +2,7 @@ package rules
 
 import (
 	"bytes"
+	"slices"
 
 	"github.com/policyscan/policyscan/rules/document"
 )
@@ -24,7 +25,8 @@ func means02(doc *document.YAML, text []byte) bool {
 // checkVersion refuses what is not the version.
 func (f *ruleFile) checkVersion(e document.Entry) {
 	text, ok := f.doc.Text(e)
-	if !ok || text == version02 && e.Value.Tag == "!!str" {
+	f.otherVersion = text != version02
+	if !ok || !f.otherVersion && e.Value.Tag == "!!str" {
 		return
 	}
 	switch text {
@@ -39,12 +41,19 @@ func (f *ruleFile) checkVersion(e document.Entry) {
 	}
 }
 
-// oldBoundaries is the error that a file of the bundle is of 0.2, and the first of them is not.
-func oldBoundaries(newer string) *document.Error {
-	return &document.Error{
-		Code: document.CodeValue, File: BoundariesFile,
-		Found: `the file does not say bundle: "0.2", and ` + newer + " does",
-		Fix:   writeVersion,
+// checkBoundaries refuses a bundle in which a file is of 0.2 and the first of them is not. A file that says another
+// version has an error of its own, which may be that there should be no version.
+func (l *loader) checkBoundaries() {
+	if f := l.files; len(f) == 0 || f[0].name != BoundariesFile || f[0].is02 {
+		return
+	}
+	says := func(f *ruleFile) bool { return f.is02 && !f.otherVersion }
+	if i := slices.IndexFunc(l.files, says); i >= 0 {
+		l.Errors = append(l.Errors, &document.Error{
+			Code: document.CodeValue, File: BoundariesFile,
+			Found: `the file does not say bundle: "0.2", and ` + l.files[i].name + " does",
+			Fix:   writeVersion,
+		})
 	}
 }
 

@@ -91,7 +91,7 @@ func (p *collector) examineForm(
 	}
 	// Filters run after the encoding: what they take for a pointer is what it makes.
 	p.standsFor(j, rep, "what git writes for it ("+attributes.Encoding+")")
-	j.lacks = append(j.lacks, lackOf(&rep, "missing"+strings.TrimPrefix(note, "found")))
+	j.lacks = appendLack(j.lacks, &rep, "missing"+strings.TrimPrefix(note, "found"))
 	for _, f := range rep.Finds {
 		if known[f.Pattern] {
 			continue

@@ -147,7 +147,8 @@ func (t *tally) finish(b *rules.Bundle) {
 		br := &t.broken[known+i]
 		br.note = j.notes[br.find]
 	}
-	if j.scanned && j.Kind == worktree.Regular { // of what was not read to the end no one knows what it lacks
+	// Of what was not read to the end no one knows what it lacks.
+	if len(j.lacks) > 0 && j.scanned && j.Kind == worktree.Regular {
 		t.lacking(j, b)
 	}
 	t.broken = forbiddenPath(j.Path, j.forbidden, t.broken)

@@ -53,6 +53,14 @@ type lack struct {
 
 func lackOf(rep *match.Report, note string) lack { return lack{rep.Missing, rep.End, note} }
 
+// appendLack appends what a content lacks, if it lacks anything: few do.
+func appendLack(lacks []lack, rep *match.Report, note string) []lack {
+	if len(rep.Missing) == 0 {
+		return lacks
+	}
+	return append(lacks, lackOf(rep, note))
+}
+
 // lacking appends the violations that a lack is for the rules that select a file.
 func (s *selection) lacking(path string, l lack, b *rules.Bundle, broken []brokenRule) []brokenRule {
 	if len(l.missing) == 0 {

@@ -171,7 +171,7 @@ func (p *collector) do(ctx context.Context, x *match.Examiner, o opener, j *job)
 // judged takes what an examination of a file's bytes found, and says what they do not show.
 func (p *collector) judged(ctx context.Context, x *match.Examiner, o opener, j *job, rep match.Report) {
 	s := &j.result
-	s.finds, s.lacks = rep.Finds, []lack{lackOf(&rep, "")}
+	s.finds, s.lacks = rep.Finds, appendLack(nil, &rep, "")
 	if j.Kind == worktree.Regular {
 		p.standsFor(j, rep, "it")
 		if j.checkout != nil && !p.checkedOut(ctx, x, o, j) {

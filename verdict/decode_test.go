@@ -3,23 +3,39 @@ package verdict
 import (
 	"bytes"
 	"encoding/json"
-	"os"
 	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/rogpeppe/go-internal/txtar"
 )
 
-// The documents of testdata, which the tests of the reports write with -update.
+// The documents of report/testdata, which the tests of the reports write with -update.
 var documents = []string{"pass", "fail", "incomplete", "hostile", "change"}
+
+// ofVersion1 has documents as policyscan wrote them in version 1: nothing writes them again.
+var ofVersion1 = filepath.Join("testdata", "version1.txtar")
 
 func document(t testing.TB, name string) []byte {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("testdata", name+".json"))
+	return archived(t, filepath.Join("report", "testdata", name+".txtar"), "verdict.json")
+}
+
+// archived is a file of an archive.
+func archived(t testing.TB, archive, name string) []byte {
+	t.Helper()
+	a, err := txtar.ParseFile(archive)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return text
+	for _, f := range a.Files {
+		if f.Name == name {
+			return f.Data
+		}
+	}
+	t.Fatalf("%s has no %s", archive, name)
+	return nil
 }
 
 // passing returns a verdict that says PASS.
@@ -67,10 +83,7 @@ func TestDecodeIsTheWayBack(t *testing.T) {
 // What they lack is not made up.
 func TestDecodeVersion1(t *testing.T) {
 	for _, name := range []string{"pass", "fail", "incomplete", "hostile"} {
-		want, err := os.ReadFile(filepath.Join("testdata", "v1", name+".json"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		want := archived(t, ofVersion1, name+".json")
 		v, err := Decode(want)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
@@ -87,11 +100,7 @@ func TestDecodeVersion1(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	old, err := os.ReadFile(filepath.Join("testdata", "v1", "fail.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	v1, err := Decode(old)
+	v1, err := Decode(archived(t, ofVersion1, "fail.json"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,13 +5,18 @@ import (
 	"fmt"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"golang.org/x/text/encoding"
+	"golang.org/x/text/encoding/unicode"
+	"golang.org/x/text/encoding/unicode/utf32"
 	"pgregory.net/rapid"
 
 	"github.com/policyscan/policyscan/agent/call"
 	"github.com/policyscan/policyscan/agent/callrules"
+	"github.com/policyscan/policyscan/agent/edit"
 	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/scanner"
 	"github.com/policyscan/policyscan/scanner/judges"
@@ -121,4 +126,161 @@ func parity(t *testing.T, b *rules.Bundle) {
 			}
 		}
 	})
+}
+
+// bundleOfForms has an item of each form, of each kind of rule.
+func bundleOfForms(t testing.TB) *rules.Bundle {
+	t.Helper()
+	b, err := rules.Load(rules.Files{
+		"rules/boundaries.yml": []byte(`bundle: "0.2"
+rules:
+  - id: TEXT
+    title: Texts
+    enforcement: {mode: fail}
+    match:
+      files: ["**/*.TF"]
+      path_case: ignore
+      forbidden_patterns:
+        - "0.0.0.0/0"
+        - {text: 'acl = "public"', spaces: any}
+        - {text: "a::b", words: true}
+        - {text: "TlsV1", case: ignore}
+        - {text: "run a b", spaces: any, words: true, case: ignore}
+        - "a\nb"
+  - id: REGEX
+    title: Expressions
+    enforcement: {mode: fail}
+    match: {files: ["**/*.tf", "*.txt"], forbidden_patterns: [{regex: 'i:\s*\S+:latest\b'}, {regex: '^x+$'}, {regex: '(?i)KEY'}]}
+  - id: PATH
+    title: Paths
+    enforcement: {mode: fail}
+    match: {forbidden_files: ["**/*.PEM", "net/b.tf"], path_case: ignore}
+`),
+		"rules/invariants.yml": []byte(`bundle: "0.2"
+rules:
+  - id: HAS
+    title: What must be there
+    enforcement: {mode: fail}
+    match:
+      files: ["**/*.tf"]
+      required_patterns: ["a", {text: "by  me", spaces: any, case: ignore}, {text: "ok", words: true}, {regex: 'team-[0-9]+'}]
+  - id: LACKS
+    title: What must not be there
+    enforcement: {mode: fail}
+    match: {files: ["**"], required_absent: [{regex: 'todo!+'}, {text: "a::b", words: true, case: ignore}]}
+  - id: TREE
+    title: A licence
+    enforcement: {mode: fail}
+    match: {required_files: ["LICENSE*"]}
+`),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// TestParityOfEdits: the gate lists for an edit, of whatever tool and in whatever encoding, what full scans list for
+// that file with each content that the edit may leave; what is new is what the file did not have so often before. Where
+// the content cannot be determined the call is an error.
+func TestParityOfEdits(t *testing.T) {
+	b := bundleOfForms(t)
+	pieces := []string{"0.0.0.0/0", `acl="public"`, "acl", "\t =  ", `"public"`, "a::b", "_", "TLSv1", "Run\ta", "  b", "b", "i:", " n:latest", "r",
+		"x", "\n", "\r\n", "\r", "kEy", "\u212a", "a", "By\t me", "byme", "ok", "bok", "team-7", "team-", "todo!!", "é", "\x00", " ", "\ufeff"}
+	words := rapid.Custom(func(t *rapid.T) string {
+		s := strings.Join(rapid.SliceOfN(rapid.SampledFrom(pieces), 0, 10).Draw(t, "pieces"), "")
+		if rapid.Bool().Draw(t, "nothing is missing") {
+			s += "\na by me ok team-1\n"
+		}
+		return s
+	})
+	encodings := []encoding.Encoding{
+		encoding.Nop, unicode.UTF8BOM, unicode.UTF16(unicode.LittleEndian, unicode.UseBOM),
+		unicode.UTF16(unicode.BigEndian, unicode.UseBOM), unicode.UTF16(unicode.LittleEndian, unicode.IgnoreBOM),
+		utf32.UTF32(utf32.LittleEndian, utf32.UseBOM),
+	}
+	base, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, undetermined, judged := 0, 0, 0
+	rapid.Check(t, func(t *rapid.T) {
+		n++
+		root := filepath.Join(base, fmt.Sprint(n))
+		write(t, filepath.Join(root, "z.txt"), "z")
+		name := rapid.SampledFrom([]string{"a.tf", "net/b.TF", "c.txt", "K.Pem", "deep/A.tf"}).Draw(t, "name")
+		text := words.Draw(t, "before")
+		content, err := rapid.SampledFrom(encodings).Draw(t, "encoding").NewEncoder().String(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		exists := rapid.IntRange(0, 9).Draw(t, "exists") > 0
+		if exists {
+			write(t, filepath.Join(root, name), content)
+		}
+		replacement := func() []call.Member {
+			runes := []rune(text)
+			from := rapid.IntRange(0, len(runes)).Draw(t, "from")
+			old := string(runes[from:rapid.IntRange(from, len(runes)).Draw(t, "to")])
+			return []call.Member{{Name: "old_string", Value: call.Text(old)}, {Name: "new_string", Value: call.Text(words.Draw(t, "new"))}}
+		}
+		file := call.Member{Name: "file_path", Value: call.Text(name)}
+		c := &call.Call{Tool: rapid.SampledFrom([]string{"Write", "Edit", "MultiEdit"}).Draw(t, "tool"), Dir: root}
+		switch c.Tool {
+		case "Write":
+			c.Input = call.NewObject(file, call.Member{Name: "content", Value: call.Text(words.Draw(t, "written"))})
+		case "Edit":
+			c.Input = call.NewObject(append(replacement(), file)...)
+		case "MultiEdit":
+			edits := []*call.Value{call.NewObject(replacement()...), call.NewObject(replacement()...)}
+			c.Input = call.NewObject(file, call.Member{Name: "edits", Value: call.NewList(edits)})
+		}
+
+		before, scanned := map[key]int64{}, map[key]verdict.Violation{}
+		for _, v := range scan(t, b, root, filepath.ToSlash(name)) {
+			before[keyOf(&v)] = v.Evidence.Occurrences
+		}
+		edits, err := edit.Of(c)
+		var contents [][]byte
+		if err == nil {
+			contents, err = edits[0].Change.After([]byte(content), exists)
+		}
+		r, failed := (&Gate{Bundle: b, Root: root}).Judge(context.Background(), c, callrules.Options{})
+		if err != nil && len(b.Selecting(name, nil)) > 0 {
+			if undetermined++; failed == nil {
+				t.Fatalf("%v, and the call was judged: %+v", err, r.Outcome())
+			}
+			return
+		}
+		if failed != nil {
+			t.Fatal(failed)
+		}
+		judged++
+		for _, content := range contents {
+			write(t, filepath.Join(root, name), string(content))
+			for _, v := range scan(t, b, root, filepath.ToSlash(name)) {
+				if worst, ok := scanned[keyOf(&v)]; !ok || v.Evidence.Occurrences > worst.Evidence.Occurrences {
+					scanned[keyOf(&v)] = v
+				}
+			}
+		}
+		listed := map[key]verdict.Violation{}
+		for _, v := range append(r.New, r.Old...) {
+			listed[keyOf(&v)] = v
+		}
+		if d := cmp.Diff(scanned, listed); d != "" {
+			t.Fatalf("the scans afterwards (-) and the gate (+) differ:\n%s", d)
+		}
+		for i, v := range append(r.New, r.Old...) {
+			if isNew := i < len(r.New); isNew != (v.Evidence.Occurrences > before[keyOf(&v)]) {
+				t.Fatalf("%+v is called new: %v, and was there %d times", v, isNew, before[keyOf(&v)])
+			}
+		}
+		if denied := r.Outcome().Effect == callrules.Deny; denied != (len(r.New) > 0) {
+			t.Fatalf("denied: %v, of %d new violations", denied, len(r.New))
+		}
+	})
+	if undetermined == 0 || judged == 0 {
+		t.Errorf("%d edits were judged, and %d undetermined: nothing was tried", judged, undetermined)
+	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/policyscan/policyscan/agent/callrules"
 	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/verdict"
 )
 
 // bundle02 asks what must be there, and what must not by its path.
@@ -99,5 +100,20 @@ already there before this edit: OWNED in old.tf ("a" is missing)`},
 	const want = `DOC requires a file that matches "LICENSE*", as LICENSE does; whether the tree still has one is not judged here: a scan does`
 	if r.Outcome().Effect == callrules.Deny || r.Note() != want {
 		t.Errorf("%+v\ngot  %s\nwant %s", r.Outcome(), r.Note(), want)
+	}
+}
+
+// A text that begins as the name of a mapping is quoted like any text.
+func TestTextWithABrace(t *testing.T) {
+	for _, c := range []struct{ pattern, excerpt, want string }{
+		{`{"`, `a {"b`, `"{""`},
+		{`{"text":"a b","words":true}`, `{"text":"a b","words":true}`, `"{"text":"a b","words":true}"`},
+		{`{"text":"a b","words":true}`, `x = a b`, `{"text":"a b","words":true}`},
+		{`a`, `a`, `"a"`},
+	} {
+		v := &verdict.Violation{Evidence: verdict.Evidence{Kind: verdict.KindText, Pattern: c.pattern, Excerpt: c.excerpt}}
+		if got := quoted(v); got != c.want {
+			t.Errorf("%s in %s: %s, want %s", c.pattern, c.excerpt, got, c.want)
+		}
 	}
 }

@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -135,10 +136,13 @@ func there(v *verdict.Violation) string {
 	return fmt.Sprintf("%s:%d (%s)", file, v.Evidence.Line, quoted(v))
 }
 
-// quoted is a pattern in quotes, or one that is named by its mapping as it is.
+// quoted is a pattern in quotes, or one that is named by its mapping as it is. A file that has what looks like such a
+// name shows that it is the text of a pattern.
 func quoted(v *verdict.Violation) string {
-	pattern := verdict.Visible(v.Evidence.Pattern)
-	if v.Evidence.Kind != verdict.KindFile && strings.HasPrefix(pattern, `{"`) {
+	e := &v.Evidence
+	pattern := verdict.Visible(e.Pattern)
+	if e.Kind != verdict.KindFile && strings.HasPrefix(pattern, `{"`) && json.Valid([]byte(e.Pattern)) &&
+		!strings.Contains(e.Excerpt, e.Pattern) {
 		return pattern
 	}
 	return `"` + pattern + `"`

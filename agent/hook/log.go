@@ -147,7 +147,7 @@ func (h *Hook) entry(e *protocol.Event, r ruling) *record.Entry {
 	for i := range r.of.New[:min(len(r.of.New), maxLogged)] {
 		v := &r.of.New[i]
 		of := record.Violation{
-			Rule: v.RuleID, Pattern: v.Evidence.Pattern,
+			Rule: v.RuleID, Kind: v.Evidence.Kind, Pattern: v.Evidence.Pattern,
 			Line: v.Evidence.Line, Column: v.Evidence.Column, Occurrences: v.Evidence.Occurrences,
 		}
 		if h.LogInput {

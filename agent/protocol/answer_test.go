@@ -13,25 +13,28 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/rogpeppe/go-internal/txtar"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-var update = flag.Bool("update", false, "write the answers of testdata anew")
+var update = flag.Bool("update", false, "write the answers of testdata again")
 
 // every is an event of each kind that an agent has, by what it is called in the goldens.
 func every(t testing.TB, a *Agent) map[string]*Event {
 	t.Helper()
 	all := map[string]*Event{"(not read)": nil}
-	files, err := filepath.Glob(filepath.Join("testdata", a.Name, "*.json"))
-	if err != nil || len(files) == 0 {
-		t.Fatal("no recorded input", err)
-	}
-	for _, file := range files {
-		e, err := a.Read(recorded(t, a.Name+"/"+filepath.Base(file)))
-		if err != nil {
-			t.Fatal(file, err)
+	for _, f := range archive(t, a.Name).Files {
+		if f.Name == answers {
+			continue
 		}
-		all[filepath.Base(file)] = e
+		e, err := a.Read(f.Data)
+		if err != nil {
+			t.Fatal(f.Name, err)
+		}
+		all[f.Name] = e
+	}
+	if len(all) == 1 {
+		t.Fatal("no recorded input")
 	}
 	return all
 }
@@ -52,7 +55,8 @@ func decisions() []Decision {
 	}
 }
 
-// TestAnswers writes down every answer to every event: testdata/AGENT.answers, by -update.
+// TestAnswers writes down every answer to every event, by -update: the last file of testdata/AGENT.txtar, behind the
+// events.
 func TestAnswers(t *testing.T) {
 	for _, a := range Agents() {
 		t.Run(a.Name, func(t *testing.T) {
@@ -64,18 +68,16 @@ func TestAnswers(t *testing.T) {
 					fmt.Fprintf(&b, "%d reason %+q note %+q\n    %s", d.Permission, d.Reason, d.Note, a.Answer(events[file], d))
 				}
 			}
-			golden := filepath.Join("testdata", a.Name+".answers")
 			if *update {
-				if err := os.WriteFile(golden, b.Bytes(), 0o666); err != nil {
+				golden := archive(t, a.Name)
+				golden.Files = slices.DeleteFunc(golden.Files, func(f txtar.File) bool { return f.Name == answers })
+				golden.Files = append(golden.Files, txtar.File{Name: answers, Data: b.Bytes()})
+				if err := os.WriteFile(filepath.Join("testdata", a.Name+".txtar"), txtar.Format(golden), 0o666); err != nil {
 					t.Fatal(err)
 				}
 			}
-			want, err := os.ReadFile(golden)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if !bytes.Equal(want, b.Bytes()) {
-				t.Errorf("%s is not what is answered; look at it with -update:\n%s", golden, b.Bytes())
+			if !bytes.Equal(recorded(t, a.Name+"/"+answers), b.Bytes()) {
+				t.Errorf("testdata/%s.txtar is not what is answered; look at it with -update:\n%s", a.Name, b.Bytes())
 			}
 		})
 	}

@@ -1,24 +1,40 @@
 package protocol
 
 import (
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/policyscan/policyscan/agent/call"
 )
 
-// recorded is an input of testdata, written after what the agent's documents say or its program sends.
-func recorded(t testing.TB, name string) []byte {
+// answers is the file of an agent's archive that is written by -update. All others are inputs, written after what the
+// agent's documents say or its program sends.
+const answers = "answers"
+
+func archive(t testing.TB, agent string) *txtar.Archive {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("testdata", filepath.FromSlash(name)))
+	a, err := txtar.ParseFile(filepath.Join("testdata", agent+".txtar"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return text
+	return a
+}
+
+// recorded is a file of an agent's archive in testdata: AGENT/FILE.
+func recorded(t testing.TB, name string) []byte {
+	t.Helper()
+	agent, file, _ := strings.Cut(name, "/")
+	for _, f := range archive(t, agent).Files {
+		if f.Name == file {
+			return f.Data
+		}
+	}
+	t.Fatalf("testdata/%s.txtar has no %s", agent, file)
+	return nil
 }
 
 func TestRead(t *testing.T) {

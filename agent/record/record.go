@@ -54,6 +54,7 @@ type Entry struct {
 // A Violation is one of a bundle's rules that the call would bring.
 type Violation struct {
 	Rule        string  `json:"rule"`
+	Kind        string  `json:"kind"` // of its evidence, as in a verdict
 	Pattern     string  `json:"pattern"`
 	File        *string `json:"file"` // nil without the call's texts
 	Line        int64   `json:"line"`

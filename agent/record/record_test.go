@@ -59,12 +59,12 @@ func TestLine(t *testing.T) {
 		Time:    time.Date(2026, 11, 23, 7, 5, 8, 120_000_000, time.FixedZone("", 3600)),
 		Version: "v1", Agent: "codex", AgentID: "a", Session: "s", Event: "PreToolUse", Tool: "Bash", Dir: "/w",
 		Answer: "deny", Approved: &yes, Outcome: out.Form([]callrules.Outcome{out}),
-		Violations: []Violation{{"NET-1", "0.0.0.0/0", &file, 1, 2, 3}},
+		Violations: []Violation{{"NET-1", "text", "0.0.0.0/0", &file, 1, 2, 3}},
 		Input:      value(t, `{"command":"rm -rf /","n":1.50,"ok":true,"none":null,"list":["x",["y"]],"":{}}`),
 	}
 	begins := `{"time":"2026-11-23T06:05:08.12Z","version":"v1","agent":"codex","agent_id":"a","session":"s","event":"PreToolUse","tool":"Bash","cwd":"/w",` +
 		`"answer":"deny","approved":true,"decision":"deny","rule":"RM","policy":null,"policy_version":null,"code":null,"reason":"no rm",` +
-		`"violations":[{"rule":"NET-1","pattern":"0.0.0.0/0","file":"a.tf","line":1,"column":2,"occurrences":3}],"input":`
+		`"violations":[{"rule":"NET-1","kind":"text","pattern":"0.0.0.0/0","file":"a.tf","line":1,"column":2,"occurrences":3}],"input":`
 	ends := `,"trace":[{"file":"c.yml","dialect":"native","strategy":"all-violations","decision":"deny","matched_rules":[{"rule":"RM","effect":"deny","file":"c.yml","line":2}],"skipped_rules":[],"final_resolution":"so"}]}` + "\n"
 	for texts, input := range map[bool]string{
 		false: `{"command":` + hash("rm -rf /") + `,"n":1.5,"ok":true,"none":null,"list":[` + hash("x") + `,[` +

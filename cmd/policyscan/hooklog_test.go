@@ -179,7 +179,8 @@ func TestLogKeepsTexts(t *testing.T) {
 		if strings.Contains(string(text), "SECRET") {
 			t.Errorf("a text of a call is in the log:\n%s", text)
 		}
-		if l := all[3]; str(l.Rule) != "NET-1" || l.Reason != nil || len(l.Violations) != 1 || l.Violations[0]["pattern"] != "0.0.0.0/0" || l.Violations[0]["file"] != nil {
+		if l := all[3]; str(l.Rule) != "NET-1" || l.Reason != nil || len(l.Violations) != 1 || l.Violations[0]["pattern"] != "0.0.0.0/0" ||
+			l.Violations[0]["kind"] != "text" || l.Violations[0]["file"] != nil {
 			t.Errorf("%+v", l)
 		}
 		if l := all[4]; l.Decision != "ask" || l.Answer != "ask" || str(l.Rule) != "policyscan:guard" {

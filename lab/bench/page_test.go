@@ -71,6 +71,7 @@ func sameAsSlow(t *testing.T, w *world) {
 	for _, c := range []struct{ policy, tree string }{
 		{"W1", w.linux}, {"W1", w.azurerm}, {"W1-7", w.linux}, {"W2", w.linux}, {"W2", w.azurerm}, {"W3", w.linux}, {"W3", w.azurerm},
 		{"P100", w.linux}, {"P1000", part}, {"P10000", part}, {"found", part}, {"W1-7", w.line}, {"W1", w.tiny},
+		{"options", part}, {"expressions", part},
 	} {
 		var verdicts [3][]byte
 		for i, program := range []string{w.slow, w.scan, w.pure} {

@@ -53,6 +53,11 @@ func (w *world) ripgrep(policy, tree string, more ...string) command {
 	return command{args: append(append([]string{w.rg, "-F", "-f", w.policies[policy].patterns, "-uuu"}, more...), tree)}
 }
 
+// expressions has ripgrep search a tree for a policy's expressions, whose classes are ASCII's, as in policyscan.
+func (w *world) expressions(policy, tree string) command {
+	return command{args: []string{w.rg, "--no-unicode", "-f", w.policies[policy].patterns, "-uuu", "-o", tree}}
+}
+
 // diff is a scan of what changed in a git directory.
 func (w *world) diff(policy, dir, base string) command {
 	return command{dir: dir, args: []string{w.scan, "--policy", w.policies[policy].bundle, "--output", "none", "--quiet", "--diff-base", base}}
@@ -104,6 +109,16 @@ func rows(w *world) []row {
 		versus("1,000 patterns; Linux", "1 pattern, policyscan too",
 			w.full(w.scan, "P1000", w.linux), w.full(w.scan, "P1", w.linux), target{wall, 3.0, 2.0}),
 		{"globs: the 200 rules of W2 and the paths of Linux", "", []target{{time1, 60, 10}}, w.selecting},
+		versus("200 texts with options; azurerm", "the same without, policyscan too",
+			w.full(w.scan, "options", w.azurerm), w.full(w.scan, "texts", w.azurerm), target{cpu, 1.30, 0}, target{peak, 96, 0}),
+		versus("200 texts with options; Linux", "the same without, policyscan too",
+			w.full(w.scan, "options", w.linux), w.full(w.scan, "texts", w.linux), target{cpu, 1.30, 0}),
+		versus("50 expressions; azurerm", "`rg -o`",
+			w.full(w.scan, "expressions", w.azurerm), w.expressions("expressions", w.azurerm), target{cpu, 2.00, 0}, target{peak, 96, 0}),
+		versus("50 expressions; Linux", "`rg -o`",
+			w.full(w.scan, "expressions", w.linux), w.expressions("expressions", w.linux), target{cpu, 2.00, 0}),
+		versus("50 expressions, each with `func`; azurerm", "`rg -o`",
+			w.full(w.scan, "func", w.azurerm), w.expressions("func", w.azurerm), target{cpu, 0, 0}),
 		versus("422 MB in one line", "`rg -l`",
 			w.full(w.scan, "W1-7", w.line), w.ripgrep("W1-7", w.line, "-l"), target{wall, 0.50, 0}, target{peak, 32, 0}),
 		versus("`--diff-base HEAD~1`; azurerm's history", "`git diff --name-only BASE...HEAD`",

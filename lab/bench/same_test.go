@@ -36,7 +36,7 @@ func TestSame(t *testing.T) {
 	w, _ := corpora(t)
 	programs := t.TempDir()
 	before, after := filepath.Join(programs, "before"), filepath.Join(programs, "after")
-	if err := build.At(checkout(t, *base), before); err != nil {
+	if err := build.Commit(*base, before); err != nil {
 		t.Fatal(err)
 	}
 	if err := build.Program(after); err != nil {
@@ -59,18 +59,6 @@ func TestSame(t *testing.T) {
 	t.Logf("%d comparisons, %d bytes of verdicts, %d differ", compared, total, failed)
 }
 
-// checkout returns a folder with the files of a commit.
-func checkout(t *testing.T, commit string) string {
-	t.Helper()
-	root, err := build.Root()
-	if err != nil {
-		t.Fatal(err)
-	}
-	dir := t.TempDir()
-	shell(t, root, "sh", "-c", `git archive "$1" | tar -x -C "$2"`, "sh", commit, dir)
-	return dir
-}
-
 // A comparison is one run of the program, in a folder and with these arguments.
 type comparison struct {
 	name, dir string
@@ -86,7 +74,9 @@ func comparisons(t *testing.T, w *world) []comparison {
 	}
 	bundles := map[string]string{"builtin:infra": "builtin:infra", "examples": filepath.Join(root, "examples", "policy")}
 	for name, p := range w.policies {
-		bundles[name] = p.bundle
+		if !p.items { // which programs of 0.1 refuse
+			bundles[name] = p.bundle
+		}
 	}
 	trees := map[string]string{
 		"Linux": w.linux, "azurerm": w.azurerm, "a line": w.line, "a file": w.tiny, "an edited file": w.edited,

@@ -43,6 +43,25 @@ func At(root, out string, flags ...string) error {
 	return nil
 }
 
+// Commit is Program for a commit of the repository.
+func Commit(commit, out string) error {
+	root, err := Root()
+	if err != nil {
+		return err
+	}
+	dir, err := os.MkdirTemp("", "policyscan")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	cmd := exec.Command("sh", "-c", `git archive "$1" | tar -x -C "$2"`, "sh", commit, dir)
+	cmd.Dir = root
+	if said, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("git archive %s: %w\n%s", commit, err, said)
+	}
+	return At(dir, out)
+}
+
 // WithProgram builds policyscan, calls run with the path of the program, deletes it, and returns what run did, or 1 and a line
 // on standard error if it cannot be built. It is for TestMain.
 func WithProgram(run func(path string) int) int {

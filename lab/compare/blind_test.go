@@ -28,18 +28,18 @@ deny contains "S3-001: no encryption" if not input.encryption
 	secret := "client_" + "secret = \"8dyfuiRyq=vVc3RRr_edRk-fK__JItpZ\"\n"
 	return []scenario{
 		{name: "another case: `PUBLIC-READ`", change: in("main.tf", bucket("PUBLIC-READ")), edits: map[string]edit{
-			"policyscan": plain, "gitleaks": swap("public[-]read", "(?i)public[-]read"), "ripgrep": swap("-nF", "-niF"), "git grep": swap("-nF", "-niF"),
+			"policyscan": item(`{text: public-read, case: ignore}`), "gitleaks": swap("public[-]read", "(?i)public[-]read"), "ripgrep": swap("-nF", "-niF"), "git grep": swap("-nF", "-niF"),
 			"conftest": swap("contains(text,", "contains(lower(text),"), "secretlint": swap("public[-]read/", "public[-]read/i"),
 			"repolinter": swap(`"content"`, `"flags": "i", "content"`),
 		}},
 		{name: "a regular expression: `acl\\s*=\\s*\"public-`, one pattern for all spaces", change: in("main.tf", "acl    =\t\"public-write\"\n"), edits: map[string]edit{
-			"gitleaks": swap("'''public[-]read'''", `'''acl\s*=\s*"public-'''`), "secretlint": swap("/public[-]read/", `/acl\\s*=\\s*\"public-/`),
+			"policyscan": item(`{regex: 'acl\s*=\s*"public-'}`), "gitleaks": swap("'''public[-]read'''", `'''acl\s*=\s*"public-'''`), "secretlint": swap("/public[-]read/", `/acl\\s*=\\s*\"public-/`),
 			"repolinter": swap("public[-]read", `acl\\s*=\\s*\"public-`),
 			"ripgrep":    all(swap("-nF", "-n"), file(".forbidden", "acl\\s*=\\s*\"public-\n")), "git grep": all(swap("-nF", "-nP"), file(".forbidden", "acl\\s*=\\s*\"public-\n")),
 			"conftest": swap(`"public-read"`, `"public-"`),
 		}},
 		{name: "a file's name in another case: a rule for `**/*.tf`, and `MAIN.TF`", change: in("MAIN.TF", open), edits: map[string]edit{
-			"policyscan": swap(`["**"]`, `["**/*.tf"]`), "gitleaks": swap("regex =", "path = '''(?i)\\.tf$'''\nregex ="),
+			"policyscan": all(swap("rules:\n  -", bundle02), swap(`["**"]`, "[\"**/*.tf\"]\n      path_case: ignore")), "gitleaks": swap("regex =", "path = '''(?i)\\.tf$'''\nregex ="),
 			"ripgrep": swap("-g '!/.git' -g '!/.forbidden'", "--iglob '*.tf'"), "git grep": swap("-- .", "-- ':(icase)*.tf'"),
 			"conftest": plain, "secretlint": swap(`"patterns": ["`, `"filePathGlobs": ["**/*.{tf,TF}"], "patterns": ["`),
 			"repolinter": swap(`"globsAll": ["**/*", "**/.*", "**/.*/**/*", "**/.*/**/.*"]`, `"nocase": true, "globsAll": ["**/*.tf"]`),
@@ -78,6 +78,7 @@ deny contains "S3-001: no encryption" if not input.encryption
 				"gitleaks dir": more(" --follow-symlinks"), "ripgrep": swap("--hidden", "--hidden --follow"), "*": plain,
 			}},
 		{name: "something is missing: a file must say `encryption`", change: in("main.json", `{"acl": "private"}`+"\n"), edits: map[string]edit{
+			"policyscan": all(swap("rules:\n  -", bundle02), file(".policyscan/rules/invariants.yml", required)),
 			"ripgrep":    script("rg --no-config --no-ignore --hidden -n --files-without-match -F encryption main.json | sed 's/$/:1:/'; test -z \"$(rg --files-without-match -F encryption main.json)\""),
 			"git grep":   script("git grep -L -F encryption HEAD -- main.json | sed 's/$/:1:/'; test -z \"$(git grep -L -F encryption HEAD -- main.json)\""),
 			"conftest":   file("policy/s3.rego", presence),
@@ -107,6 +108,21 @@ deny contains "S3-001: no public bucket" if {
 		}},
 	}
 }
+
+// bundle02 is how the rule file of a 0.2 bundle begins.
+const bundle02 = "bundle: \"0.2\"\nrules:\n  -"
+
+// item has policyscan look for another pattern, in a 0.2 bundle.
+func item(pattern string) edit {
+	return all(swap("rules:\n  -", bundle02), swap(`["public-read"]`, "["+pattern+"]"))
+}
+
+// required is a rule for what must be in a file.
+const required = bundle02 + ` id: S3-002
+    title: Each bucket is encrypted
+    enforcement: {mode: fail}
+    match: {files: ["main.json"], required_patterns: [encryption]}
+`
 
 // defaults are the rules that gitleaks brings.
 func defaults(s *setup) bool {

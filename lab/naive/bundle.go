@@ -66,13 +66,17 @@ func Both(base, head *Bundle) *Bundle {
 	return &both
 }
 
-// whole is the rule with the exclude of its file as its own, and its expressions as texts alone.
+// whole is the rule with the exclude of its file as its own, its expressions by their names alone, and its texts
+// without the names, which depend on the version of the file.
 func (r Rule) whole() Rule {
 	r.Exclude = slices.Compact(slices.Sorted(slices.Values(slices.Concat(r.Exclude, r.FileExclude))))
 	r.FileExclude = nil
 	for _, items := range []*[]Item{&r.Forbidden, &r.Absent, &r.Required} {
 		*items = slices.Clone(*items)
 		for i := range *items {
+			if (*items)[i].Regexp == nil {
+				(*items)[i].Name = ""
+			}
 			(*items)[i].Regexp = nil
 		}
 	}

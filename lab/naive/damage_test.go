@@ -232,7 +232,7 @@ func same(g *generator) (one, two string) {
 		[]string{"x", "'x'", "{text: x}", `{text: "x"}`},
 		[]string{`{text: "a b", spaces: any, words: true}`, `{words: true, text: 'a b', spaces: "any"}`},
 		[]string{`{regex: 'x+'}`, `{regex: "x+"}`, "{regex: x+}"},
-		[]string{`"{a"`, `{text: "{a"}`},
+		[]string{`"{a"`, `{text: "{a"}`, `'"{a"'`}, // the last has the name of the others
 	)
 	return pick(g, ways...), pick(g, ways...)
 }
@@ -254,6 +254,7 @@ func badItems() []string {
 		"(?=a)", "(?!a)b", "(?<=a)b", "(?<!a)b", `(a)\1`, `(?P=x)`, "a*", `\b`, "^$",
 		"^", "a?|b", "(a|)", "a{0,3}", "(?:)", "(?i)", `\b\B`, "(?:a*)+", "(?:a?){2}",
 		`\n`, `\r\n`, `a\nb`, `(a|b)\r`, `[\n\r]a`, `a(?:\n)+`, `a\x0ab`, `(?:\n|\r)a`, `a\n{2,3}`, `[\n]`, `(?s:\n).`,
+		"a$b", "a^b", `a\b_`, `(?m)a$\s*^b`, `^\B_`, "(?:^a){2}", "${a}", `a\b\Bé`, `[^\x00-\x{10FFFF}]`, `[\x{D800}-\x{DFFF}]`,
 		"a(", "[z-a]", "a**", "a{2000}", `\pX`, "[", `\`, "a)", "(?<n", "*a",
 	} {
 		all = append(all, "{regex: '"+expr+"'}")

@@ -37,17 +37,28 @@ func (i Item) Find(content string) []Find {
 	return i.findText(content)
 }
 
-// IsIn reports whether a content has what a required item asks for.
+// IsIn reports whether a content has what a required item asks for: an expression behind the content's mark, in its
+// encoding, a text in any encoding, a whole number of units behind the mark. One character counts as an expression does.
 func (i Item) IsIn(content string) bool {
-	if i.Regexp == nil {
-		return len(i.findText(content)) > 0
-	}
-	e := markOf(content)
+	own := markOf(content)
 	start := 0
-	if e.Unit > 1 {
-		start = len(e.mark())
+	if own.isMarkOf(content) {
+		start = len(own.mark())
 	}
-	return len(i.inReading(content, e, start)) > 0
+	if i.Regexp != nil {
+		return len(i.inReading(content, own, start)) > 0
+	}
+	for _, e := range Encodings() {
+		if utf8.RuneCountInString(i.Text) == 1 && e != own {
+			continue
+		}
+		for at := start % e.Unit; at < len(content); at += e.Unit {
+			if _, ok := i.textIn(e, content, at, pieces(i.Text, i.Spaces)); ok {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // findText looks for the text in each encoding at each byte.

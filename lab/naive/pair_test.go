@@ -1,7 +1,11 @@
 package naive
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
+	"os"
+	"os/exec"
 	"slices"
 	"strings"
 )
@@ -16,6 +20,9 @@ type pair struct {
 	allow      bool       // what can be allowed, is
 	bad        string     // what is wrong with the bundle, by which it has to be refused; else empty
 }
+
+// submodule is a path of a commit that is a commit of another repository, whose hash is the content.
+const submodule Kind = "submodule"
 
 // A ruleText is a rule file before it is YAML.
 type ruleText struct {
@@ -105,6 +112,72 @@ func inTreeOf(files []ruleText) []File {
 		all = append(all, File{".policyscan/rules/" + name, content, Regular})
 	}
 	return all
+}
+
+// place writes what a pair scans, and returns the arguments of its scope and what they read from standard input.
+func (p pair) place(tree string) (args []string, stdin []byte, err error) {
+	base, head := p.base, p.tree
+	if p.before != nil {
+		base, head = slices.Concat(base, inTreeOf(p.before)), slices.Concat(head, inTreeOf(p.files))
+	}
+	switch p.scope {
+	case "full":
+		return []string{tree}, nil, WriteTree(tree, p.tree)
+	case "files":
+		for _, f := range p.listed() {
+			stdin = append(stdin, f.Path+"\x00"...)
+		}
+		return []string{"--files-from", "-"}, stdin, WriteTree(tree, p.tree)
+	case "stdin":
+		return []string{"--stdin", "--stdin-path", p.tree[0].Path}, []byte(p.tree[0].Content), nil
+	case "diff":
+		return []string{"--diff-base", "before"}, nil, commit(tree, base, head)
+	case "staged":
+		return []string{"--staged"}, nil, errors.Join(commit(tree, base, head),
+			git(tree, nil, "read-tree", "HEAD"), git(tree, nil, "update-ref", "HEAD", "before"))
+	case "tracked":
+		// What only the base has is on the disk, and git does not know it.
+		return []string{"--tracked"}, nil, errors.Join(commit(tree, nil, p.tree), git(tree, nil, "read-tree", "HEAD"),
+			WriteTree(tree, p.tree), WriteTree(tree, p.base))
+	}
+	return nil, nil, errors.New("no such scope: " + p.scope)
+}
+
+// git runs git.
+func git(folder string, stdin []byte, args ...string) error {
+	cmd := exec.Command("git", args...)
+	cmd.Dir, cmd.Stdin = folder, bytes.NewReader(stdin)
+	cmd.Env = append(os.Environ(), "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("git %v: %w\n%s", args, err, out)
+	}
+	return nil
+}
+
+// commit makes a repository with two commits: the branch before, and HEAD.
+func commit(folder string, before, head []File) error {
+	var stream bytes.Buffer
+	for _, c := range []struct {
+		branch, from string
+		files        []File
+	}{{"before", "", before}, {"main", "from refs/heads/before\ndeleteall\n", head}} {
+		fmt.Fprintf(&stream, "commit refs/heads/%s\ncommitter a <a@example.com> 0 +0000\ndata 0\n%s", c.branch, c.from)
+		for _, f := range c.files {
+			path := strings.ReplaceAll(f.Path, `\`, `\\`)
+			switch f.Kind {
+			case Regular:
+				fmt.Fprintf(&stream, "M 100644 inline \"%s\"\ndata %d\n%s\n", path, len(f.Content), f.Content)
+			case Link:
+				fmt.Fprintf(&stream, "M 120000 inline \"%s\"\ndata %d\n%s\n", path, len(f.Content), f.Content)
+			case submodule:
+				fmt.Fprintf(&stream, "M 160000 %s \"%s\"\n", f.Content, path)
+			}
+		}
+	}
+	return errors.Join(
+		git(folder, nil, "init", "--quiet", "--initial-branch=main"),
+		git(folder, stream.Bytes(), "fast-import", "--quiet"),
+	)
 }
 
 // String writes all of a pair, for a person.

@@ -4,11 +4,13 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"regexp"
 	"regexp/syntax"
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // compile compiles an expression, or says why a bundle may not have it.
@@ -28,6 +30,8 @@ func compile(expr string) (*regexp.Regexp, error) {
 		return nil, errors.New("it matches the empty text, assertions aside")
 	case !withinLine(tree):
 		return nil, errors.New("it matches only across a line end")
+	case len(stretches(tree)) == 0:
+		return nil, errors.New("it matches in no line")
 	}
 	return re, nil
 }
@@ -86,6 +90,153 @@ func withinLine(re *syntax.Regexp) bool {
 		return slices.ContainsFunc(re.Sub, withinLine)
 	}
 	return true
+}
+
+// A place is between two characters of a line: what is before it and what is after it. w is a word character, o another,
+// and | an end of the line.
+type place struct{ before, after rune }
+
+// everywhere is all places.
+func everywhere() []place {
+	var all []place
+	for _, before := range "wo|" {
+		for _, after := range "wo|" {
+			all = append(all, place{before, after})
+		}
+	}
+	return all
+}
+
+// A stretch is a part of a line, from one place to another.
+type stretch struct{ from, to place }
+
+// stretches are what an expression can match, as far as its ends tell: none if it matches in no line.
+func stretches(re *syntax.Regexp) map[stretch]bool {
+	if re.Op >= syntax.OpCapture && re.Op <= syntax.OpRepeat {
+		sub := stretches(re.Sub[0])
+		switch re.Op {
+		case syntax.OpCapture:
+			return sub
+		case syntax.OpStar:
+			return repeated(sub, 0, -1)
+		case syntax.OpPlus:
+			return repeated(sub, 1, -1)
+		case syntax.OpQuest:
+			return repeated(sub, 0, 1)
+		}
+		return repeated(sub, re.Min, re.Max)
+	}
+	switch re.Op {
+	case syntax.OpNoMatch:
+		return nil
+	case syntax.OpLiteral:
+		all := nowhere(func(place) bool { return true })
+		for _, r := range re.Rune {
+			class := []rune{r, r}
+			for other := unicode.SimpleFold(r); re.Flags&syntax.FoldCase != 0 && other != r; other = unicode.SimpleFold(other) {
+				class = append(class, other, other)
+			}
+			all = joined(all, character(class))
+		}
+		return all
+	case syntax.OpCharClass:
+		return character(re.Rune)
+	case syntax.OpAnyChar, syntax.OpAnyCharNotNL:
+		return character([]rune{0, unicode.MaxRune})
+	case syntax.OpConcat:
+		all := nowhere(func(place) bool { return true })
+		for _, sub := range re.Sub {
+			all = joined(all, stretches(sub))
+		}
+		return all
+	case syntax.OpAlternate:
+		all := map[stretch]bool{}
+		for _, sub := range re.Sub {
+			maps.Copy(all, stretches(sub))
+		}
+		return all
+	}
+	return nowhere(func(p place) bool {
+		boundary := (p.before == 'w') != (p.after == 'w')
+		switch re.Op {
+		case syntax.OpBeginLine, syntax.OpBeginText:
+			return p.before == '|'
+		case syntax.OpEndLine, syntax.OpEndText:
+			return p.after == '|'
+		case syntax.OpWordBoundary:
+			return boundary
+		case syntax.OpNoWordBoundary:
+			return !boundary
+		}
+		return true // the empty text
+	})
+}
+
+// nowhere are the stretches without a character, at the places where something holds.
+func nowhere(holds func(place) bool) map[stretch]bool {
+	all := map[stretch]bool{}
+	for _, p := range everywhere() {
+		if holds(p) {
+			all[stretch{p, p}] = true
+		}
+	}
+	return all
+}
+
+// character are the stretches of one character of a class that a line can have.
+func character(class []rune) map[stretch]bool {
+	kinds := map[rune]bool{}
+	for i := 0; i < len(class); i += 2 {
+		for r := class[i]; r <= class[i+1]; r++ {
+			switch {
+			case r == '\n' || r == '\r' || !utf8.ValidRune(r):
+			case isWord(uint32(r)):
+				kinds['w'] = true
+			default:
+				kinds['o'] = true
+			}
+			if r > 127 && kinds['o'] {
+				break // no word character is left
+			}
+		}
+	}
+	all := map[stretch]bool{}
+	for kind := range kinds {
+		for _, p := range everywhere() {
+			all[stretch{place{p.before, kind}, place{kind, p.after}}] = true
+		}
+	}
+	return all
+}
+
+// joined are the stretches of one expression and then another.
+func joined(first, second map[stretch]bool) map[stretch]bool {
+	all := map[stretch]bool{}
+	for a := range first {
+		for b := range second {
+			if a.to == b.from {
+				all[stretch{a.from, b.to}] = true
+			}
+		}
+	}
+	return all
+}
+
+// repeated are the stretches of an expression so many times; -1 is without end.
+func repeated(once map[stretch]bool, least, most int) map[stretch]bool {
+	all := nowhere(func(place) bool { return true })
+	for range least {
+		all = joined(all, once)
+	}
+	for n := least; most < 0 || n < most; n++ {
+		more := maps.Clone(all)
+		maps.Copy(more, joined(all, once))
+		if len(more) == len(all) {
+			break
+		}
+		all = more
+	}
+	return all
 }
 
 // A regexFind is a match, with its reading.

@@ -245,45 +245,12 @@ func (c comparer) run(p pair, policy, tree string) (*document, error) {
 			args = append(args, "--allow", reason)
 		}
 	}
-	base, head := p.base, p.tree
-	if p.before != nil {
-		base, head = slices.Concat(base, inTreeOf(p.before)), slices.Concat(head, inTreeOf(p.files))
-	}
-	cmd := exec.Command(c.program)
-	var err error
-	switch p.scope {
-	case "full":
-		err = WriteTree(tree, p.tree)
-		args = append(args, tree)
-	case "files":
-		err = WriteTree(tree, p.tree)
-		args = append(args, "--files-from", "-")
-		var list bytes.Buffer
-		for _, f := range p.listed() {
-			list.WriteString(f.Path + "\x00")
-		}
-		cmd.Stdin = &list
-	case "stdin":
-		args = append(args, "--stdin", "--stdin-path", p.tree[0].Path)
-		cmd.Stdin = strings.NewReader(p.tree[0].Content)
-	case "diff":
-		err = commit(tree, base, head)
-		args = append(args, "--diff-base", "before")
-	case "staged":
-		err = errors.Join(commit(tree, base, head),
-			git(tree, nil, "read-tree", "HEAD"), git(tree, nil, "update-ref", "HEAD", "before"))
-		args = append(args, "--staged")
-	case "tracked":
-		// What only the base has is on the disk, and git does not know it.
-		err = errors.Join(commit(tree, nil, p.tree), git(tree, nil, "read-tree", "HEAD"),
-			WriteTree(tree, p.tree), WriteTree(tree, p.base))
-		args = append(args, "--tracked")
-	}
+	scope, stdin, err := p.place(tree)
 	if err != nil {
 		return nil, err
 	}
-	cmd.Args = append(cmd.Args, args...)
-	cmd.Dir = tree
+	cmd := exec.Command(c.program, append(args, scope...)...)
+	cmd.Dir, cmd.Stdin = tree, bytes.NewReader(stdin)
 	var out, said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &said
 	if err := cmd.Run(); err != nil && cmd.ProcessState == nil {
@@ -294,36 +261,6 @@ func (c comparer) run(p pair, policy, tree string) (*document, error) {
 		return nil, fmt.Errorf("status %d, no verdict: %w\n%s%s", d.status, err, &out, &said)
 	}
 	return &d, nil
-}
-
-// git runs git.
-func git(folder string, stdin []byte, args ...string) error {
-	cmd := exec.Command("git", args...)
-	cmd.Dir, cmd.Stdin = folder, bytes.NewReader(stdin)
-	cmd.Env = append(os.Environ(), "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("git %v: %w\n%s", args, err, out)
-	}
-	return nil
-}
-
-// commit makes a repository with two commits: the branch before, and HEAD.
-func commit(folder string, before, head []File) error {
-	var stream bytes.Buffer
-	for _, c := range []struct {
-		branch, from string
-		files        []File
-	}{{"before", "", before}, {"main", "from refs/heads/before\ndeleteall\n", head}} {
-		fmt.Fprintf(&stream, "commit refs/heads/%s\ncommitter a <a@example.com> 0 +0000\ndata 0\n%s", c.branch, c.from)
-		for _, f := range c.files {
-			path := strings.ReplaceAll(f.Path, `\`, `\\`)
-			fmt.Fprintf(&stream, "M 100644 inline \"%s\"\ndata %d\n%s\n", path, len(f.Content), f.Content)
-		}
-	}
-	return errors.Join(
-		git(folder, nil, "init", "--quiet", "--initial-branch=main"),
-		git(folder, stream.Bytes(), "fast-import", "--quiet"),
-	)
 }
 
 // A document is what is compared of verdict.json.

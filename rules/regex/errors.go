@@ -23,6 +23,10 @@ func checkSource(source string) error {
 	if len(source) > MaxBytes {
 		return &Error{fmt.Sprintf("an expression of %d bytes, over %d", len(source), MaxBytes), "write several items"}
 	}
+	if n := FoldedRanges(source); n > MaxFolded {
+		return &Error{fmt.Sprintf("%d ranges up to characters beyond ASCII under (?i), over %d", n, MaxFolded),
+			"write fewer, or those without letters before the (?i)"}
+	}
 	c, at := control(source)
 	if at < 0 {
 		return nil
@@ -39,6 +43,29 @@ func checkSource(source string) error {
 		return &Error{"a raw tab in the expression", `write \t`}
 	}
 	return &Error{fmt.Sprintf("the raw control character %U in the expression", c), fmt.Sprintf(`write \x{%X}`, c)}
+}
+
+// FoldedRanges returns how many ranges of an expression ignore case and end beyond ASCII, or a few more. To parse one
+// takes up to 4 ms, since regexp/syntax looks for the other cases of each character: much for what may be 6 bytes.
+func FoldedRanges(source string) int {
+	flags := false
+	for rest := source; !flags; {
+		_, after, ok := strings.Cut(rest, "(?")
+		if !ok {
+			return 0
+		}
+		end := strings.IndexAny(after, ":)<")
+		flags, rest = strings.Contains(after[:max(end, 0)], "i"), after
+	}
+	n := 0
+	for _, c := range strings.Split(source, "-")[1:] {
+		beyond := c != "" && c[0] >= utf8.RuneSelf
+		octal := len(c) > 1 && c[0] == '\\' && '0' <= c[1] && c[1] <= '7'
+		if beyond || octal || strings.HasPrefix(c, `\x`) {
+			n++
+		}
+	}
+	return n
 }
 
 // checkTree refuses what RE2 accepts and a rule cannot mean.
@@ -64,6 +91,13 @@ func checkTree(tree *syntax.Regexp) error {
 			`write fewer classes such as \pL, or several items`}
 	}
 	return nil
+}
+
+// neverHolds refuses an expression of which no line has a match, although without its assertions one could.
+func neverHolds() error {
+	return &Error{`an expression that matches no line: an assertion (^, $, \A, \z, \b or \B) cannot hold where it is`,
+		`write ^ only where a match begins, $ only where it ends, \^ or \$ for the character, ` +
+			`and \b only between a word character and another`}
 }
 
 // parseError says in our words why RE2 refuses an expression.

@@ -1,7 +1,9 @@
 package regex
 
 import (
+	"regexp"
 	"regexp/syntax"
+	"slices"
 	"strings"
 	"testing"
 
@@ -23,6 +25,9 @@ func TestRefused(t *testing.T) {
 		across = `an expression that can match only across a line end` +
 			`; remove \n and \r: an expression is matched within one line, and ^ and $ are its ends`
 		none  = "an expression that no text matches; write at least one character that can match"
+		never = `an expression that matches no line: an assertion (^, $, \A, \z, \b or \B) cannot hold where it is` +
+			`; write ^ only where a match begins, $ only where it ends, \^ or \$ for the character, ` +
+			`and \b only between a word character and another`
 		added = "a line end at the end of the expression, as a YAML block scalar (|) adds it" +
 			"; write the expression on one line in single quotes, or begin the block scalar with |-"
 		raw    = "a raw line end in the expression; write the expression on one line: it is matched within one line"
@@ -31,6 +36,8 @@ func TestRefused(t *testing.T) {
 		deep   = "; RE2 has none: write the group again, as deep as it must go"
 		rows   = "; write one, or put (?:) around what the first repeats"
 		sizes  = "; write at most 1000, repetitions within it multiplied, and the smaller number first"
+		folded = "101 ranges up to characters beyond ASCII under (?i), over 100; " +
+			"write fewer, or those without letters before the (?i)"
 		large  = " instructions, over 20000; write smaller numbers in braces, or several items"
 		absent = ", which RE2 does not have; write "
 		within = ` at a place within [ ] where only a character can be` +
@@ -131,21 +138,41 @@ func TestRefused(t *testing.T) {
 		strings.Repeat(`(?:a{1000}){1}`, 500): "an expression that becomes 500000" + large,
 		strings.Repeat(`\pL`, 80): `character classes with ` + "105440" + ` numbers, over 100000; ` +
 			`write fewer classes such as \pL, or several items`,
-		long('(', 1001) + long(')', 1001): "an expression that is nested more than 1000 deep; write fewer groups",
-		`a$b`:                             "", // has no line end in it
-		`(?m)a$b`:                         "",
-		`(?s:a.b)`:                        "",
-		`\n|a`:                            "",
-		`a[\n\t]b`:                        "",
-		`a\n*b`:                           "",
-		`\n{0,2}a`:                        "",
-		`^a`:                              "",
-		`a\b`:                             "",
-		"a\u2028b":                        "", // no control character
-		`\x{FFFD}`:                        "",
-		`a{,3}`:                           "", // these characters
-		`\<a`:                             "",
-		`(?:^|a)*b`:                       "",
+		`(?i)` + strings.Repeat(`[B-\x{1E942}]`, 101):     folded,
+		`a(?s)(?mi:` + strings.Repeat("[B-é]", 101) + `)`: folded,
+		`(?i)` + strings.Repeat(`[\000-\777]`, 101):       folded,
+		`(?i)` + strings.Repeat(`[B-\x{1E942}]`, 100):     "",
+		strings.Repeat("[B-é]", 200):                      "",
+		`(?s)` + strings.Repeat("[B-é]i", 200):            "",
+		`(?i)` + strings.Repeat(`[a-z0-9_-]-\d`, 200):     "",
+		long('(', 1001) + long(')', 1001):                 "an expression that is nested more than 1000 deep; write fewer groups",
+		`a$b`:                                             never,
+		`(?m)a$b`:                                         never,
+		`(?m)a$[^x]b`:                                     never, // across a line end, though without its assertion within a line
+		`${x}`:                                            never,
+		`a\b_`:                                            never,
+		`(?:a$b)+|c^d`:                                    never,
+		`(?:^a){2}`:                                       never,
+		`[\x{D800}-\x{DFFF}]|a$b`:                         never, // surrogates are no characters
+		`[[:word:]\x{D800}]\b[\x{DFFF}a]`:                 never,
+		`(?i:s)\b(?i:s)`:                                  "", // a long s is no word character
+		`(?:^a)+`:                                         "",
+		`(?:a$)*b`:                                        "",
+		`a$b|c`:                                           "",
+		`a\bé`:                                            "",
+		`\Ab\z`:                                           "",
+		`(?s:a.b)`:                                        "",
+		`\n|a`:                                            "",
+		`a[\n\t]b`:                                        "",
+		`a\n*b`:                                           "",
+		`\n{0,2}a`:                                        "",
+		`^a`:                                              "",
+		`a\b`:                                             "",
+		"a\u2028b":                                        "", // no control character
+		`\x{FFFD}`:                                        "",
+		`a{,3}`:                                           "", // these characters
+		`\<a`:                                             "",
+		`(?:^|a)*b`:                                       "",
 	} {
 		_, err := Compile(source)
 		got := ""
@@ -179,5 +206,47 @@ func TestSteps(t *testing.T) {
 		if n := len(code.Inst) - 2; n > counted { // fail and match are always there
 			t.Fatalf("%#q: %d instructions, %d counted", source, n, counted)
 		}
+	})
+}
+
+// TestNeverHolds: an expression is refused for its assertions exactly if it matches no line, of all those that are long
+// enough for it.
+func TestNeverHolds(t *testing.T) {
+	const parts = 4
+	lines := []string{""}
+	for from := 0; len(lines[from]) < 2*parts+2; from++ { // two for a repetition, and the neighbours
+		lines = append(lines, lines[from]+"a", lines[from]+"-")
+	}
+	atom := rapid.SampledFrom([]string{
+		"a", "-", ".", `\w`, `[-a]`, "(?:)", "^", "$", `\b`, `\B`, `\A`, `\z`, "(?m:^)", "(?m:$)",
+	})
+	counts := map[bool]int{}
+	check := func(t interface{ Fatalf(string, ...any) }, source string) {
+		re := regexp.MustCompile(source)
+		matches := slices.ContainsFunc(lines, re.MatchString)
+		_, err := Compile(source)
+		refused := err != nil && strings.Contains(err.Error(), "cannot hold")
+		if err == nil && !matches || refused && matches {
+			t.Fatalf("%#q matches a line: %v; %v", source, matches, err)
+		} else if err == nil || refused {
+			counts[refused]++
+		}
+	}
+	for _, source := range []string{`^\b[-a]+\B$`, `a\b(?:-|a)*a`, `^[-a]+\B-\Ba`, `\b-\b-`} {
+		check(t, source)
+	}
+	if len(counts) < 2 {
+		t.Errorf("refused or not: %v", counts)
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		var source strings.Builder
+		for range rapid.IntRange(1, parts).Draw(t, "parts") {
+			part := atom.Draw(t, "atom")
+			if rapid.Bool().Draw(t, "two") {
+				part = "(?:" + part + "|" + atom.Draw(t, "other") + ")"
+			}
+			source.WriteString("(?:" + part + ")" + rapid.SampledFrom([]string{"", "", "*", "+", "?"}).Draw(t, "times"))
+		}
+		check(t, source.String())
 	})
 }

@@ -19,16 +19,35 @@ func (e *Expr) Find(text []byte) iter.Seq[Match] {
 	return func(yield func(Match) bool) {
 		m := e.matcher()
 		defer e.release(m)
-		for _, match := range m.find(text, yield) {
-			if !yield(match) {
-				break
-			}
-		}
+		m.findLines(text, yield)
 	}
 }
 
-// find reads a text, yields the matches of its lines and returns those of the last.
-func (m *matcher) find(text []byte, yield func(Match) bool) []Match {
+// Match reports whether a line matches, without its end. It is much faster than Find where none does.
+func (e *Expr) Match(line []byte) bool {
+	m := e.matcher()
+	defer e.release(m)
+	found := false
+	m.findLines(line, func(Match) bool { found = true; return false })
+	return found
+}
+
+// findLines yields the matches of a text, of which it reads only the lines that have one.
+func (m *matcher) findLines(text []byte, yield func(Match) bool) {
+	for from := 0; from < len(text); {
+		start, end := m.line(text, from)
+		again := func(match Match) bool {
+			return yield(Match{int64(start) + match.Start, int64(start) + match.End})
+		}
+		if !m.find(text[start:end], again) {
+			return
+		}
+		from = end
+	}
+}
+
+// find reads a text and yields the matches of its lines, until that returns false.
+func (m *matcher) find(text []byte, yield func(Match) bool) bool {
 	for i := 0; i < len(text); {
 		if m.idle() {
 			if i = m.skip(text, i); i == len(text) {
@@ -40,7 +59,7 @@ func (m *matcher) find(text []byte, yield func(Match) bool) []Match {
 		case c == '\n' || c == '\r':
 			for _, match := range m.endLine(int64(i)) {
 				if !yield(match) {
-					return nil
+					return false
 				}
 			}
 			i++
@@ -51,7 +70,12 @@ func (m *matcher) find(text []byte, yield func(Match) bool) []Match {
 		m.read(c, int64(i))
 		i += size
 	}
-	return m.endLine(int64(len(text)))
+	for _, match := range m.endLine(int64(len(text))) {
+		if !yield(match) {
+			return false
+		}
+	}
+	return true
 }
 
 // skip returns the first place from i on at which the text must be read, if nothing is under way at i.

@@ -23,6 +23,7 @@ import (
 // the program, however many searches. Only the matches that may yet be replaced take memory, at most MaxMatches.
 type matcher struct {
 	program *program
+	dfa     *dfa     // says which lines are worth reading
 	now     []thread // at the next character, in order
 	next    []thread
 	found   []Match  // of the line; one may be replaced while its search has threads
@@ -47,7 +48,7 @@ type thread struct {
 const lineEnd rune = -1
 
 func newMatcher(p *program) *matcher {
-	return &matcher{program: p, seen: make([]uint64, len(p.steps)), before: lineEnd}
+	return &matcher{program: p, dfa: newDFA(p), seen: make([]uint64, len(p.steps)), before: lineEnd}
 }
 
 // read takes the character c, or lineEnd, at the offset at.

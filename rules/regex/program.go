@@ -2,6 +2,7 @@ package regex
 
 import (
 	"regexp/syntax"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -16,6 +17,12 @@ type program struct {
 	// UTF-8 form, all from 0x80 on together.
 	first      [256]bool
 	firstOrEnd [256]bool // the same and both line ends
+
+	// The classes of bytes. Two ASCII characters are in one if each step reads both or neither and, for assertions,
+	// words have both or neither. Behind these are the class of all bytes from 0x80 on, then that of line ends.
+	classes [256]uint8
+	samples []rune // a character of each class
+	alike   bool   // all characters beyond ASCII mean the same to each step
 }
 
 // A step is an instruction.
@@ -78,6 +85,7 @@ func newProgram(code *syntax.Prog) *program {
 	begin := &p.steps[p.start]
 	p.atBegin = begin.kind == assert && begin.need&(syntax.EmptyBeginText|syntax.EmptyBeginLine) != 0
 	p.findFirst()
+	p.findClasses()
 	return p
 }
 
@@ -124,6 +132,111 @@ func (s *step) reads(c rune) bool {
 	return s.wide != nil && accepts(s.wide, c)
 }
 
+// A side is what is next to a place in a line.
+type side uint8
+
+const (
+	edge  side = iota // nothing: the line begins or ends
+	word              // a word character
+	other             // another character
+	sides             // how many there are
+)
+
+// place is what is before and after a place in a line, as a set of one.
+func place(before, after side) (places uint16) { return 1 << (before*sides + after) }
+
+// matchesLine reports whether there is a line with a match. Steps are followed through all that can be next to them,
+// so this is exact: an assertion counts, as what is before it and what has to come after it let it hold or not.
+func (p *program) matchesLine() bool {
+	const anywhere = 1<<(sides*sides) - 1
+	reached := make([]uint16, len(p.steps))
+	var todo []uint32
+	reach := func(pc uint32, places uint16) {
+		if reached[pc]|places != reached[pc] {
+			reached[pc] |= places
+			todo = append(todo, pc)
+		}
+	}
+	reach(p.start, anywhere)
+	for len(todo) > 0 {
+		pc := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		s := &p.steps[pc]
+		switch s.kind {
+		case match:
+			return true
+		case split:
+			reach(s.out, reached[pc])
+			reach(s.other, reached[pc])
+		case assert:
+			var next uint16
+			for before := range sides {
+				for after := range sides {
+					if holds(s.need, before, after) {
+						next |= reached[pc] & place(before, after)
+					}
+				}
+			}
+			reach(s.out, next)
+		case char:
+			var next uint16
+			for after, reads := range s.sides() {
+				here := place(edge, side(after)) | place(word, side(after)) | place(other, side(after))
+				if reads && reached[pc]&here != 0 {
+					next |= place(side(after), edge) | place(side(after), word) | place(side(after), other)
+				}
+			}
+			reach(s.out, next)
+		}
+	}
+	return false
+}
+
+// holds reports whether an assertion holds at a place.
+func holds(need syntax.EmptyOp, before, after side) bool {
+	begins := need&(syntax.EmptyBeginText|syntax.EmptyBeginLine) == 0 || before == edge
+	ends := need&(syntax.EmptyEndText|syntax.EmptyEndLine) == 0 || after == edge
+	boundary := (before == word) != (after == word)
+	return begins && ends && (need&syntax.EmptyWordBoundary == 0 || boundary) &&
+		(need&syntax.EmptyNoWordBoundary == 0 || !boundary)
+}
+
+// sides returns of which kinds the characters are that a char step reads.
+func (s *step) sides() (reads [sides]bool) {
+	for c := range rune(utf8.RuneSelf) {
+		if s.reads(c) && syntax.IsWordChar(c) {
+			reads[word] = true
+		} else if s.reads(c) {
+			reads[other] = true
+		}
+	}
+	reads[other] = reads[other] || s.wide != nil && readsWide(s.wide)
+	return reads
+}
+
+// readsWide reports whether an instruction reads a character beyond ASCII that a text can have.
+func readsWide(in *syntax.Inst) bool {
+	switch {
+	case in.Op != syntax.InstRune && in.Op != syntax.InstRune1:
+		return true // a dot
+	case len(in.Rune) > 1:
+		for i := 0; i+1 < len(in.Rune); i += 2 {
+			if lo, hi := max(in.Rune[i], utf8.RuneSelf), in.Rune[i+1]; lo <= hi && inText(lo, hi) {
+				return true
+			}
+		}
+		return false
+	}
+	for c := in.Rune[0]; ; {
+		if c >= utf8.RuneSelf && inText(c, c) && in.MatchRune(c) {
+			return true
+		}
+		if c = unicode.SimpleFold(c); c == in.Rune[0] {
+			return false
+		}
+	}
+}
+
 // findFirst fills in what a match can begin with: what the steps read that can be reached from the start, whether
 // or not the assertions on the way hold.
 func (p *program) findFirst() {
@@ -149,4 +262,65 @@ func (p *program) findFirst() {
 	}
 	p.firstOrEnd = p.first
 	p.firstOrEnd['\n'], p.firstOrEnd['\r'] = true, true
+}
+
+// findClasses fills in which characters are alike.
+func (p *program) findClasses() {
+	p.alike = true
+	different := map[[2]uint64]bool{}
+	if p.asserts {
+		var words [2]uint64
+		for c := range rune(utf8.RuneSelf) {
+			if syntax.IsWordChar(c) {
+				words[c/64] |= 1 << (c % 64)
+			}
+		}
+		different[words] = true
+	}
+	for i := range p.steps {
+		if s := &p.steps[i]; s.kind == char {
+			different[s.ascii] = true
+			p.alike = p.alike && (s.wide == nil || readsAllWide(s.wide))
+		}
+	}
+	count := 1
+	for ascii := range different {
+		var split [256]uint8 // of a class, the number of those of its characters that are in ascii, or 0
+		var others [256]bool // of a class, whether it has others
+		for c := range rune(utf8.RuneSelf) {
+			if ascii[c/64]&(1<<(c%64)) == 0 {
+				others[p.classes[c]] = true
+			}
+		}
+		for c := range rune(utf8.RuneSelf) {
+			if class := p.classes[c]; ascii[c/64]&(1<<(c%64)) != 0 && others[class] {
+				if split[class] == 0 {
+					split[class] = uint8(count)
+					count++
+				}
+				p.classes[c] = split[class]
+			}
+		}
+	}
+	p.samples = make([]rune, count, count+2)
+	for c := range rune(utf8.RuneSelf) {
+		if c != '\n' && c != '\r' {
+			p.samples[p.classes[c]] = c
+		}
+	}
+	for c := utf8.RuneSelf; c < len(p.classes); c++ {
+		p.classes[c] = uint8(count)
+	}
+	p.classes['\n'], p.classes['\r'] = uint8(count+1), uint8(count+1)
+	p.samples = append(p.samples, utf8.RuneError, lineEnd)
+}
+
+// readsAllWide reports whether an instruction reads all characters beyond ASCII.
+func readsAllWide(in *syntax.Inst) bool {
+	switch in.Op {
+	case syntax.InstRuneAny, syntax.InstRuneAnyNotNL:
+		return true
+	}
+	n := len(in.Rune)
+	return n > 1 && in.Rune[n-2] <= utf8.RuneSelf && in.Rune[n-1] == utf8.MaxRune
 }

@@ -22,15 +22,16 @@
 //   - what RE2 does not have: look-around, back-references and the rest of other dialects;
 //   - an expression whose shortest match is empty, assertions left aside: a*, \b, ^$, (?:a|). So no match is
 //     ever empty;
-//   - an expression that cannot match within a line, assertions left aside: \n, [\r\n]+, a\nb, (?m)a$\nb. One
-//     that has another way to match is accepted: \n|a, a\s+b. So is a$b, which no text matches: it has no line
-//     end in it, and assertions are left aside. An expression that matches no text at all, such as
-//     [^\x00-\x{10FFFF}], is refused;
+//   - an expression that cannot match within a line: \n, [\r\n]+, a\nb, (?m)a$\nb. One that has another way to match
+//     is accepted: \n|a, a\s+b;
+//   - an expression that cannot match because of its assertions: a$b, ${x}, a\b_, ^\b-;
+//   - an expression that matches no text at all, such as [^\x00-\x{10FFFF}];
 //   - a raw control character (Unicode's Cc), a tab and the line end of a YAML block scalar included;
-//   - one of more than [MaxBytes] bytes, [MaxSteps] instructions or [MaxRanges] numbers in its character classes.
+//   - one of more than [MaxBytes] bytes, [MaxSteps] instructions, [MaxRanges] numbers in its character classes or
+//     [MaxFolded] ranges that take long to parse.
 //
-// All but the first and the last two are decided on the syntax tree; no text is tried. As in Go, \12 is an octal
-// escape, even where a back-reference was meant, and \< is a plain <.
+// All but the first and the last two are decided on the syntax tree, or the program that it becomes; no text is
+// tried. As in Go, \12 is an octal escape, even where a back-reference was meant, and \< is a plain <.
 //
 // # How to search
 //
@@ -41,16 +42,20 @@
 //
 // # Cost
 //
-// All matches of a text are found in one pass over it, and no line is held. What [regexp] does, one match after
+// In a text in memory a lazy DFA of at most some 200 KB first says which lines have a match: a look-up for each
+// character, some 2 ns. It is given up for expressions that lead to too many states. Only lines that match are
+// read for where.
+//
+// All matches of a line are found in one pass over it, and no line is held. What [regexp] does, one match after
 // another, reads the rest of the line again for each a of a(?:.*b)?; see matcher for how that is avoided. A line
 // of 1 GB takes half a minute and 5 KB with a(?:.*b)? as with (a+)+$. The time for a character is at most
 // proportional to the instructions of the program: some 10 ns for a usual expression, less where nothing is under
 // way, 0.1 ms for the largest.
 //
-// The worst expression within the limits takes some seconds to parse (case-insensitive ranges such as
-// (?i)[B-\x{1E942}]) or 60 MB (many \pL). Then it holds at most 3 MB, and 1 MB for each text that is being
-// searched at the same time. Small expressions can be large programs (x{1000}), and a bundle can have many: who loads
-// it adds up their [Expr.Bytes].
+// The worst expression within the limits takes half a second to parse (case-insensitive ranges such as
+// (?i)[B-\x{1E942}], see [FoldedRanges]) or 60 MB (many \pL). Then it holds at most 3 MB, and 1 MB for each text that
+// is being searched at the same time. Small expressions can be large programs (x{1000}), and a bundle can have many:
+// who loads it adds up their [Expr.Bytes] and [FoldedRanges].
 package regex
 
 import (
@@ -63,6 +68,7 @@ const (
 	MaxBytes  = 8 << 10 // of the source
 	MaxSteps  = 20_000  // instructions of the program: about one for each character, class and operator
 	MaxRanges = 100_000 // first and last characters of all classes together; \pL has 1,300
+	MaxFolded = 100     // of [FoldedRanges]
 )
 
 // MaxMatches is how many matches of a line count.
@@ -94,6 +100,9 @@ func Compile(source string) (*Expr, error) {
 		return nil, parseError(source, err)
 	}
 	e := &Expr{source: source, program: newProgram(code), literals: required(tree)}
+	if !e.program.matchesLine() {
+		return nil, neverHolds()
+	}
 	_, ranges := steps(tree)
 	e.bytes = e.program.bytes() + ranges*runeBytes + len(source)
 	for _, l := range e.literals {

@@ -87,14 +87,14 @@ func (a Ask) without(r, other *rules.Rule, path string) string {
 		switch {
 		case !other.Selects(path):
 			return "would not select this file"
-		case !slices.ContainsFunc(other.Patterns, a.item(r).Same):
+		case !slices.ContainsFunc(other.Patterns, a.item(r).Means):
 			return "does not forbid this " + word(a.item(r))
 		}
 	case RequiredItem:
 		switch {
 		case !other.Selects(path):
 			return "would not select this file"
-		case !slices.ContainsFunc(other.Required, a.item(r).Same):
+		case !slices.ContainsFunc(other.Required, a.item(r).Means):
 			return "does not require this " + word(a.item(r))
 		}
 	case ForbiddenFile:

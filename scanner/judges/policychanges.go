@@ -92,6 +92,13 @@ func fieldChanges(before, after *rules.Rule) []verdict.FieldChange {
 	text := func(name, a, b string) {
 		list(name, given(a), given(b))
 	}
+	items := func(name string, a, b []rules.Item) {
+		if !rules.SameItems(a, b) {
+			all = append(all, verdict.FieldChange{
+				Name: name, Removed: rules.Names(itemsWithout(a, b)), Added: rules.Names(itemsWithout(b, a)),
+			})
+		}
+	}
 	patterns := "forbidden_patterns"
 	if after.Type == rules.Invariant {
 		patterns = "required_absent"
@@ -101,9 +108,11 @@ func fieldChanges(before, after *rules.Rule) []verdict.FieldChange {
 	list("files", before.Files, after.Files)
 	text("path_case", pathCase(before), pathCase(after))
 	text("unparsable", unparsable(before), unparsable(after))
-	list("exclude", before.Excludes(), after.Excludes())
-	list(patterns, rules.Names(before.Patterns), rules.Names(after.Patterns))
-	list("required_patterns", rules.Names(before.Required), rules.Names(after.Required))
+	if !before.SameExcludes(after) {
+		list("exclude", before.Excludes(), after.Excludes())
+	}
+	items(patterns, before.Patterns, after.Patterns)
+	items("required_patterns", before.Required, after.Required)
 	list("forbidden_files", before.ForbiddenFiles, after.ForbiddenFiles)
 	list("required_files", before.RequiredFiles, after.RequiredFiles)
 	text("message", before.Message, after.Message)
@@ -148,6 +157,11 @@ func without(a, b []string) []string {
 		}
 	}
 	return rest
+}
+
+// itemsWithout returns the items of a that b does not have, by any name.
+func itemsWithout(a, b []rules.Item) []rules.Item {
+	return slices.DeleteFunc(slices.Clone(a), func(i rules.Item) bool { return slices.ContainsFunc(b, i.Means) })
 }
 
 // baseAlone says why a violation of a base's rule is one by that rule alone; "" if the head's bundle has it, too.

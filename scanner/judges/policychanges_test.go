@@ -59,6 +59,47 @@ func TestFieldChangesAreSame(t *testing.T) {
 	if diff := cmp.Diff(want, fieldChanges(&whole, &other)); diff != "" {
 		t.Error(diff)
 	}
+	for _, c := range []struct {
+		exclude, fileExclude []string
+		want                 []verdict.FieldChange
+	}{
+		{[]string{"e", "d", "c"}, nil, nil},
+		{nil, []string{"d", "c", "e"}, nil},
+		{[]string{"c", "d"}, []string{"e", "c", "d"}, nil},
+		{[]string{"c"}, []string{"d"}, []verdict.FieldChange{{Name: "exclude", Removed: []string{"e"}}}},
+		{[]string{"x", "c"}, []string{"e", "d"}, []verdict.FieldChange{{Name: "exclude", Added: []string{"x"}}}},
+	} {
+		other := whole
+		other.Exclude, other.FileExclude = c.exclude, c.fileExclude
+		if diff := cmp.Diff(c.want, fieldChanges(&whole, &other)); diff != "" || whole.Same(other) != (c.want == nil) {
+			t.Errorf("exclude %q, of the file %q: the same: %v; %s", c.exclude, c.fileExclude, whole.Same(other), diff)
+		}
+	}
+	// Without the exclude of a file, the order counts as it always did.
+	whole.FileExclude = nil
+	whole.Exclude = []string{"c", "d"}
+	other = whole
+	other.Exclude = []string{"d", "c"}
+	if diff := cmp.Diff([]verdict.FieldChange{{Name: "exclude"}}, fieldChanges(&whole, &other)); diff != "" ||
+		whole.Same(other) {
+		t.Error(diff)
+	}
+	// An item is the same by any name: that of a string that begins with a brace depends on its file's version.
+	brace := rules.Plain("{b")
+	whole.Patterns, whole.Required = []rules.Item{brace}, []rules.Item{brace, rules.Plain("s")}
+	other = whole
+	other.Patterns, other.Required = []rules.Item{brace.Named()}, []rules.Item{brace.Named(), rules.Plain("t")}
+	want = []verdict.FieldChange{{Name: "required_patterns", Removed: []string{"s"}, Added: []string{"t"}}}
+	if diff := cmp.Diff(want, fieldChanges(&whole, &other)); diff != "" || brace == brace.Named() {
+		t.Error(diff)
+	}
+	if ask := (Ask{Of: ForbiddenItem}); ask.without(&whole, &other, "a") != "" {
+		t.Error("the head's rule is said not to forbid a string that it names otherwise")
+	}
+	other.Required = []rules.Item{brace.Named(), rules.Plain("s")}
+	if !whole.Same(other) {
+		t.Error("two rules differ by the name of a string alone")
+	}
 	other = whole
 	other.Files = []string{"b", "a"}
 	if diff := cmp.Diff([]verdict.FieldChange{{Name: "files"}}, fieldChanges(&whole, &other)); diff != "" {

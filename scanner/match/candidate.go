@@ -49,21 +49,32 @@ func (e *Engine) candidates(s *seen, whole bool) (found candidates) {
 			to++
 		}
 		i := seen[from].pattern
-		switch p := e.patterns[i]; {
-		case p.expr != nil:
+		p := e.patterns[i]
+		if p.expr != nil {
 			found.exprs = append(found.exprs, newExprCandidate(i, p, seen[from:to], s))
-		case !p.options.Spaces:
-			found.texts = append(found.texts, newCandidate(i, p, s))
-		case whole:
-			forms := p.seenForms(seen[from:to], true)
-			found.texts = append(found.texts, &candidate{tally: tally{index: i}, forms: forms, spaced: true})
-		default:
-			forms := p.seenForms(seen[from:to], false)
-			found.spaced = append(found.spaced, &spacedCandidate{tally: tally{index: i}, forms: forms})
+		} else {
+			if !e.alone(i) {
+				found.add(tally{index: i}, p, seen[from:to], s, whole)
+			}
+			if e.requires(i) {
+				found.add(tally{index: i, required: true, begin: s.own().from}, p, seen[from:to], s, whole)
+			}
 		}
 		from = to
 	}
 	return found
+}
+
+// add adds a text.
+func (c *candidates) add(t tally, p *Pattern, seen []formOf, s *seen, whole bool) {
+	switch {
+	case !p.options.Spaces:
+		c.texts = append(c.texts, newCandidate(t, p, s))
+	case whole:
+		c.texts = append(c.texts, &candidate{tally: t, forms: p.seenForms(seen, !t.required), spaced: true})
+	default:
+		c.spaced = append(c.spaced, &spacedCandidate{tally: t, forms: p.seenForms(seen, false)})
+	}
 }
 
 // A match is a run of a content's bytes.
@@ -76,6 +87,10 @@ type tally struct {
 	found [encodings]bool
 	count int64 // matches in order from the left, none overlapping the one counted before
 	upTo  int64 // where the last counted match ends
+
+	// A required text counts only at whole units from begin, and once is enough.
+	required bool
+	begin    int64
 }
 
 // A candidate is a pattern that may occur, in the second step.
@@ -85,34 +100,41 @@ type candidate struct {
 	spaced bool // a match can be of any length
 }
 
-// seenForms returns the forms whose needle was seen, perhaps each once for each alignment.
-func (p *Pattern) seenForms(seen []formOf, aligned bool) (forms []*form) {
+// seenForms returns copies of the forms whose needle was seen, perhaps one for each alignment.
+func (p *Pattern) seenForms(seen []formOf, each bool) (forms []*form) {
 	of := p.forms
 	if seen[len(seen)-1].form >= len(of) {
 		of = p.every()
 	}
 	for _, s := range seen {
-		f := &of[s.form]
-		forms = append(forms, f)
-		for align := 1; aligned && align < f.enc.unit(); align++ {
-			other := *f
-			other.align = align
-			forms = append(forms, &other)
+		alignments := 1
+		if each {
+			alignments = of[s.form].enc.unit()
+		}
+		for align := range alignments {
+			f := of[s.form]
+			f.align = align
+			forms = append(forms, &f)
 		}
 	}
 	return forms
 }
 
-func newCandidate(index int, p *Pattern, s *seen) *candidate {
-	h := &candidate{tally: tally{index: index}}
+func newCandidate(t tally, p *Pattern, s *seen) *candidate {
+	h := &candidate{tally: t}
 	forms := p.forms
 	if s.nul {
 		forms = p.every()
 	}
 	for k := range forms {
 		f := &forms[k]
-		if f.nul && !s.nul || p.byMark(f) && !s.marks[f.enc] {
+		if f.nul && !s.nul || p.byMark(f) && !s.marks[f.enc] || t.required && p.short && f.enc != s.own().enc {
 			continue
+		}
+		if t.required {
+			aligned := *f
+			aligned.aligned = true
+			f = &aligned
 		}
 		h.forms = append(h.forms, f)
 	}
@@ -131,6 +153,15 @@ func (h *candidate) folds() bool { return len(h.forms) > 0 && h.forms[0].fold }
 
 // look adds the matches that begin in w, from a place up to another. lower is w.data in lower case, if that is needed.
 func (h *candidate) look(w window, lower []byte, begin, limit int) {
+	if h.required {
+		if h.count > 0 {
+			return
+		}
+		for _, f := range h.forms { // copies
+			unit := int64(f.enc.unit())
+			f.align = int(((h.begin-w.at)%unit + unit) % unit)
+		}
+	}
 	from := max(int(h.upTo-w.at), begin)
 	next := make([]struct{ start, end int }, len(h.forms)) // the next match of each form
 	found := h.found                                       // before this window
@@ -169,7 +200,9 @@ func (h *tally) find(finds []*Find) []*Find {
 	if !ok {
 		return finds
 	}
-	return append(finds, newFind(h.index, verdict.KindText, enc, m, h.count))
+	f := newFind(h.index, verdict.KindText, enc, m, h.count)
+	f.required = h.required
+	return append(finds, f)
 }
 
 func newFind(index int, kind string, enc encoding, m match, count int64) *Find {

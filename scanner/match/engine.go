@@ -18,10 +18,11 @@ import (
 // see strand.
 type Engine struct {
 	patterns []*Pattern
-	required []requirement
-	overlap  int // what consecutive windows share
-	before   int // how much of that is there only to be looked back at
-	strand   int // what consecutive windows of a strand share, of which lookBack is to be looked back at
+	required []int  // patterns that must occur
+	needs    []need // by pattern; nil: none must occur
+	overlap  int    // what consecutive windows share
+	before   int    // how much of that is there only to be looked back at
+	strand   int    // what consecutive windows of a strand share, of which lookBack is to be looked back at
 
 	plain   *needle.Set       // forms whose needle has no NUL byte
 	plainOf []formOf          // the form of each needle

@@ -29,6 +29,7 @@ type Find struct {
 	// in the encoding of that mark; or in UTF-8 if there is none. Of two marks that fit, the longer counts.
 	Marked bool
 
+	required   bool // it says only that a required text is there
 	match      match
 	enc        encoding
 	start, end spot
@@ -96,6 +97,9 @@ func (x *Examiner) Examine(ctx context.Context, e *Engine, content io.ReadSeeker
 		content = bytes.NewReader(only.data)
 		x.buf, x.held = x.held, x.buf
 	}
+	if err := x.confirm(ctx, content, only, &candidates, &rep.Reads); err != nil {
+		return rep, err
+	}
 	if len(candidates.texts) > 0 {
 		if err := x.search(ctx, e, content, max(first, 0), candidates.texts, &rep.Reads); err != nil {
 			return rep, err
@@ -113,7 +117,10 @@ func (x *Examiner) Examine(ctx context.Context, e *Engine, content io.ReadSeeker
 		}
 	}
 	for _, h := range candidates.exprs {
-		if err := x.searchExpr(ctx, content, only, h, &rep.Reads); err != nil {
+		reads := 0 // an iterator has its address, which would keep all of rep on the heap, for each file
+		err := x.searchExpr(ctx, content, only, h, &reads)
+		rep.Reads += reads
+		if err != nil {
 			return rep, err
 		}
 		rep.Finds = h.find(rep.Finds)
@@ -121,7 +128,7 @@ func (x *Examiner) Examine(ctx context.Context, e *Engine, content io.ReadSeeker
 	if err := x.missing(ctx, e, content, whole, &rep); err != nil {
 		return rep, err
 	}
-	rep.Finds = slices.DeleteFunc(rep.Finds, func(f *Find) bool { return e.alone(f.Pattern) })
+	rep.Finds = slices.DeleteFunc(rep.Finds, func(f *Find) bool { return f.required || e.alone(f.Pattern) })
 	slices.SortFunc(rep.Finds, func(a, b *Find) int { return cmp.Compare(a.Pattern, b.Pattern) })
 	for _, f := range rep.Finds {
 		f.Evidence.Pattern = e.patterns[f.Pattern].text

@@ -10,7 +10,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/policyscan/policyscan/rules/regex"
-	"github.com/policyscan/policyscan/scanner/needle"
 	"github.com/policyscan/policyscan/verdict"
 )
 
@@ -59,6 +58,10 @@ type exprCandidate struct {
 	readings []exprReading
 	own      exprReading // that of the content's mark, from behind it; without a mark all of it as UTF-8
 
+	found bool    // its matches were found when it was looked at
+	lines []match // in which it matches, in the window that is looked at
+	tried match   // the last line that was looked at
+
 	enc    encoding // of the first match
 	first  match
 	count  int64 // as in a tally
@@ -73,13 +76,11 @@ type exprReading struct {
 }
 
 func newExprCandidate(index int, p *Pattern, seen []formOf, s *seen) *exprCandidate {
-	h := &exprCandidate{index: index, expr: p.expr}
+	h := &exprCandidate{index: index, expr: p.expr, own: s.own()}
 	wide := s.nul
 	starts := []int64{0}
 	for e := range encodings {
 		if s.marks[e] {
-			// Of two that fit, the one of UTF-32 is longer.
-			h.own = exprReading{e, int64(len(e.bom()))}
 			starts = append(starts, int64(len(e.bom())))
 			wide = wide || e != utf8Enc
 		}
@@ -131,12 +132,12 @@ func (h *exprCandidate) find(finds []*Find) []*Find {
 func (x *Examiner) searchExpr(
 	ctx context.Context, content io.ReadSeeker, only window, h *exprCandidate, reads *int,
 ) error {
-	if len(h.readings) == 0 {
+	if len(h.readings) == 0 || h.found {
 		return nil
 	}
 	matches := func(r exprReading) iter.Seq2[match, error] {
 		if only.last && r.enc == utf8Enc {
-			return h.inMemory(x, only.data, r.from)
+			return h.inMemory(only.data, r.from)
 		}
 		return h.inContent(ctx, x, content, r, reads)
 	}
@@ -185,6 +186,11 @@ func (x *Examiner) searchExpr(
 	}
 }
 
+// forget forgets the matches that were found.
+func (h *exprCandidate) forget() {
+	h.enc, h.first, h.count, h.upTo, h.marked = 0, match{}, 0, 0, false
+}
+
 // add adds the next match of all readings.
 func (h *exprCandidate) add(r exprReading, m match) {
 	h.marked = h.marked || r == h.own
@@ -198,48 +204,15 @@ func (h *exprCandidate) add(r exprReading, m match) {
 	h.upTo = m.end
 }
 
-// inMemory returns the matches in content from an offset on, as UTF-8: in the lines that have a literal, if there are
-// literals.
-func (h *exprCandidate) inMemory(x *Examiner, content []byte, from int64) iter.Seq2[match, error] {
+// inMemory returns the matches in content from an offset on, as UTF-8.
+func (h *exprCandidate) inMemory(content []byte, from int64) iter.Seq2[match, error] {
 	return func(yield func(match, error) bool) {
-		text := content[from:]
-		lines := []match{{0, int64(len(text))}}
-		if len(h.literals) > 0 {
-			lines = h.lines(x, text)
-		}
-		for _, l := range lines {
-			for m := range h.expr.Find(text[l.start:l.end]) {
-				if !yield(match{from + l.start + m.Start, from + l.start + m.End}, nil) {
-					return
-				}
+		for m := range h.expr.Find(content[from:]) {
+			if !yield(match{from + m.Start, from + m.End}, nil) {
+				return
 			}
 		}
 	}
-}
-
-// lines returns the lines of text that have a literal.
-func (h *exprCandidate) lines(x *Examiner, text []byte) (lines []match) {
-	if slices.ContainsFunc(h.literals, func(f *form) bool { return f.fold }) {
-		x.lower = needle.AppendLower(x.lower[:0], text)
-	}
-	for _, f := range h.literals {
-		in := text
-		if f.fold {
-			in = x.lower
-		}
-		for at := 0; ; {
-			i := bytes.Index(in[at:], f.needle)
-			if i < 0 {
-				break
-			}
-			i += at
-			start := bytes.LastIndexAny(text[at:i], "\r\n") + 1 + at
-			at = i + utf8Enc.lineEnd(text[i:])
-			lines = append(lines, match{int64(start), int64(at)})
-		}
-	}
-	slices.SortFunc(lines, func(a, b match) int { return int(a.start - b.start) })
-	return slices.Compact(lines)
 }
 
 // inContent returns the matches in a reading of content that is read again.

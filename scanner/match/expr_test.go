@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
+	"fmt"
 	"regexp"
 	"strings"
 	"testing"
@@ -229,6 +230,57 @@ func FuzzExprs(f *testing.F) {
 		}
 		compareExprs(t, []string{expr}, append(make([]byte, encode>>4&3), content...), int(window))
 	})
+}
+
+// TestConfirm: expressions and texts that share needles, which are in many lines, in one window and in several.
+func TestConfirm(t *testing.T) {
+	exprs := []string{`func\s+\w+7\(`, `func.*\)$`, `^\s*func`, `(?i)FUNC|é.*7`, `\bnil, err\b`, `func|return`, `x{40}`, `returns+`}
+	texts := []asked{{"func main7 ()", spaces}, {"unc", words}, {"return nil, err", all}, {"err }", spaces}, {"nil err", spaces},
+		{"\t7\nfunc", words}}
+	rapid.Check(t, func(t *rapid.T) {
+		pieces := []string{"func ", "FUNC\t", "main7(", "()", " { ", "return nil, err", "nil,", "é", "7", "\n", "\r\n", "\r", "\n\n", "x"}
+		var content []byte
+		for range rapid.IntRange(0, 120).Draw(t, "pieces") {
+			content = append(content, rapid.SampledFrom(pieces).Draw(t, "piece")...)
+		}
+		if rapid.IntRange(0, 4).Draw(t, "with a mark") == 0 {
+			content = append([]byte("\ufeff"), content...)
+		}
+		window := rapid.SampledFrom([]int{0, 40, 90, 300}).Draw(t, "window")
+		compareExprs(t, exprs, content, window)
+		compare(t, texts, content, window)
+	})
+}
+
+// TestConfirmed: what has its needles in a content and does not match is dropped, and in lines that fit into a window
+// an expression is not searched for again.
+func TestConfirmed(t *testing.T) {
+	line := "func f() { return nil, err }\n"
+	for _, size := range []int{100, 2 * WindowSize} {
+		content := bytes.NewReader(bytes.Repeat([]byte(line), size/len(line)))
+		var patterns []*Pattern
+		for _, text := range []string{"func f ()  {}", "return err"} {
+			patterns = append(patterns, Compile(text, all))
+		}
+		for i := range 20 {
+			x, err := regex.Compile(fmt.Sprintf(`func\s+\w{%d}\(`, i+2))
+			if err != nil {
+				t.Fatal(err)
+			}
+			patterns = append(patterns, CompileRegex(x))
+		}
+		rep, err := (&Examiner{}).Examine(context.Background(), NewEngine(patterns), content)
+		if err != nil || len(rep.Finds) > 0 {
+			t.Fatal(rep.Finds, err)
+		}
+		passes := 2 // and one more read for each that reaches the end
+		if size < WindowSize {
+			passes = 1
+		}
+		if most := passes * (size/WindowSize + 2); rep.Reads > most {
+			t.Errorf("%d bytes: %d reads, at most %d expected", size, rep.Reads, most)
+		}
+	}
 }
 
 // TestExprInLongLine: a line of many windows is not held, and is read once for each reading.

@@ -27,6 +27,7 @@ type form struct {
 	ends     bool // none may be behind it
 
 	needle   []byte         // content without it has no match
+	rare     int            // the segment that it is
 	nul      bool           // the needle holds a NUL byte
 	prepared *needle.Needle // the needle, if it holds none
 }
@@ -50,8 +51,8 @@ func newForm(e encoding, p parts) form {
 	}
 	f.search = f.segments[f.anchor]
 	f.needle = f.search
-	if p.needle != p.segments[p.anchor] {
-		f.needle = e.encode(p.needle)
+	if f.rare = p.rare; f.rare != f.anchor {
+		f.needle = f.segments[f.rare]
 	}
 	if f.fold {
 		f.search = needle.AppendLower(nil, f.search)

@@ -3,27 +3,40 @@ package match
 import (
 	"context"
 	"io"
-	"slices"
 
 	"github.com/policyscan/policyscan/verdict"
 )
 
-// A requirement is a pattern of an engine that must occur.
-type requirement struct {
-	pattern int
-	alone   bool // nothing else is asked of it: where it occurs does not matter
-}
+// A need says whether a pattern of an engine must occur.
+type need uint8
+
+const (
+	optional need = iota
+	required
+	onlyRequired // nothing else is asked of it: where it occurs does not matter
+)
 
 // Require says of a pattern, by its index, that it must occur, and whether it is there for nothing else. It is to be
 // called before the engine is used.
+//
+// A text counts in all encodings, in whole units from behind the byte order mark that the content begins with, or
+// from its first byte: where units are cut in two, it and what is next to it are not the content's characters. One
+// character counts only in the encoding of that mark, as an expression does: see [Find.Marked].
 func (e *Engine) Require(pattern int, alone bool) {
-	e.required = append(e.required, requirement{pattern, alone})
+	if e.needs == nil {
+		e.needs = make([]need, len(e.patterns))
+	}
+	e.required = append(e.required, pattern)
+	if e.needs[pattern] = required; alone {
+		e.needs[pattern] = onlyRequired
+	}
 }
 
+// requires reports whether a pattern must occur.
+func (e *Engine) requires(pattern int) bool { return e.needs != nil && e.needs[pattern] != optional }
+
 // alone reports whether all that is asked of a pattern is that it occurs.
-func (e *Engine) alone(pattern int) bool {
-	return slices.Contains(e.required, requirement{pattern, true})
-}
+func (e *Engine) alone(pattern int) bool { return e.needs != nil && e.needs[pattern] == onlyRequired }
 
 // missing adds to a report, which has all finds, the required patterns that do not occur, and where the content ends.
 func (x *Examiner) missing(
@@ -34,17 +47,17 @@ func (x *Examiner) missing(
 	}
 	present := map[int]bool{}
 	for _, f := range rep.Finds {
-		present[f.Pattern] = f.Marked || e.patterns[f.Pattern].expr == nil // a text in any encoding
+		present[f.Pattern] = present[f.Pattern] || f.required || f.Marked
 	}
-	for _, r := range e.required {
-		if !present[r.pattern] {
-			rep.Missing = append(rep.Missing, r.pattern)
+	for _, pattern := range e.required {
+		if !present[pattern] {
+			rep.Missing = append(rep.Missing, pattern)
 		}
 	}
 	if len(rep.Missing) == 0 {
 		return nil
 	}
-	end, err := x.end(ctx, content, markOf(s.marks), &rep.Reads)
+	end, err := x.end(ctx, content, s.own().enc, &rep.Reads)
 	if err == nil && end.offset != rep.Bytes {
 		err = ErrChanged
 	}
@@ -70,13 +83,14 @@ func (x *Examiner) end(ctx context.Context, content io.ReadSeeker, enc encoding,
 	return end, err
 }
 
-// markOf returns the encoding whose byte order mark a content begins with: of two that fit the longer, of none UTF-8.
-func markOf(marks [encodings]bool) encoding {
-	mark := utf8Enc
+// own returns how the content says that it is to be read: in the encoding of its byte order mark, behind it. Of two
+// marks that fit, the longer counts; without one it is UTF-8.
+func (s *seen) own() exprReading {
+	var own exprReading
 	for e := range encodings {
-		if marks[e] && (mark == utf8Enc || len(e.bom()) > len(mark.bom())) {
-			mark = e
+		if length := int64(len(e.bom())); s.marks[e] && length > own.from {
+			own = exprReading{e, length}
 		}
 	}
-	return mark
+	return own
 }

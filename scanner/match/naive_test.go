@@ -102,6 +102,29 @@ func naiveEnd(atoms []naiveAtom, units []uint32, at int, o Options) int {
 	return naiveEnd(rest, units, at+1, o)
 }
 
+// naiveUnit returns the unit that data begins with.
+func naiveUnit(enc encoding, data []byte) uint32 {
+	switch enc {
+	case utf8Enc:
+		return uint32(data[0])
+	case utf16LE:
+		return uint32(binary.LittleEndian.Uint16(data))
+	case utf16BE:
+		return uint32(binary.BigEndian.Uint16(data))
+	case utf32LE:
+		return binary.LittleEndian.Uint32(data)
+	}
+	return binary.BigEndian.Uint32(data)
+}
+
+// naiveApart reports whether a match is not part of a longer word.
+func naiveApart(a asked, units []uint32, start, end int) bool {
+	first, last := uint32(a.text[0]), uint32(a.text[len(a.text)-1])
+	before := start > 0 && naiveWord(first) && naiveWord(units[start-1])
+	after := end < len(units) && naiveWord(last) && naiveWord(units[end])
+	return !a.Words || !before && !after
+}
+
 // A naiveFind is what a search finds out about a text.
 type naiveFind struct {
 	encoding string
@@ -127,29 +150,11 @@ func naiveSearch(text string, o Options, content []byte) naiveFind {
 		for align := range unit {
 			var units []uint32
 			for at := align; at+unit <= len(content); at += unit {
-				b := content[at:]
-				switch enc {
-				case utf8Enc:
-					units = append(units, uint32(b[0]))
-				case utf16LE:
-					units = append(units, uint32(binary.LittleEndian.Uint16(b)))
-				case utf16BE:
-					units = append(units, uint32(binary.BigEndian.Uint16(b)))
-				case utf32LE:
-					units = append(units, binary.LittleEndian.Uint32(b))
-				default:
-					units = append(units, binary.BigEndian.Uint32(b))
-				}
+				units = append(units, naiveUnit(enc, content[at:]))
 			}
 			for i := range units {
 				end := naiveEnd(atoms, units, i, o)
-				if end < 0 {
-					continue
-				}
-				if o.Words && naiveWord(uint32(text[0])) && i > 0 && naiveWord(units[i-1]) {
-					continue
-				}
-				if o.Words && naiveWord(uint32(text[len(text)-1])) && end < len(units) && naiveWord(units[end]) {
+				if end < 0 || !naiveApart(asked{text, o}, units, i, end) {
 					continue
 				}
 				m := match{int64(align + i*unit), int64(align + end*unit)}

@@ -109,7 +109,7 @@ type parts struct {
 	segments []string // at least one; any may be empty but one
 	joints   []joint  // between them
 	anchor   int      // the segment to search for
-	needle   string   // what a content must have, in one piece, to hold the text
+	rare     int      // the segment that a content must have to hold the text
 	begins   bool     // no word character may be before a match
 	ends     bool     // none may be behind it
 }
@@ -132,9 +132,9 @@ func newParts(text string, o Options) parts {
 		}
 	}
 	p.anchor = anchorOf(lines)
-	p.needle = p.segments[p.anchor]
+	p.rare = p.anchor
 	if o.Spaces {
-		p.needle = rarest(p.segments)
+		p.rare = rarest(p.segments)
 	}
 	return p
 }
@@ -167,15 +167,16 @@ func (p *parts) cutRuns() {
 	}
 }
 
-// rarest returns the segment that fewest contents have.
-func rarest(segments []string) string {
+// rarest returns the index of the segment that fewest contents have.
+func rarest(segments []string) int {
 	var pieces [][]byte
-	for _, s := range segments {
+	var of []int
+	for i, s := range segments {
 		if s != "" {
-			pieces = append(pieces, []byte(s))
+			pieces, of = append(pieces, []byte(s)), append(of, i)
 		}
 	}
-	return string(pieces[needle.Rarest(pieces)])
+	return of[needle.Rarest(pieces)]
 }
 
 func isSpace(r rune) bool { return r == ' ' || r == '\t' }

@@ -70,6 +70,9 @@ func (x *Examiner) openStrands(content io.ReadSeeker, candidates []*spacedCandid
 	for _, h := range candidates {
 		for _, f := range h.forms {
 			for align := range f.enc.unit() {
+				if h.required && int64(align) != h.begin%int64(f.enc.unit()) {
+					continue
+				}
 				s := &x.strands[f.enc][align]
 				if !opened[f.enc][align] {
 					opened[f.enc][align] = true
@@ -85,7 +88,7 @@ func (x *Examiner) openStrands(content io.ReadSeeker, candidates []*spacedCandid
 
 // look adds the matches that are known to come next.
 func (h *spacedCandidate) look() {
-	for {
+	for !h.required || h.count == 0 {
 		best := -1
 		known := int64(-1) // up to where all matches are known; -1: everywhere
 		for k := range h.sources {

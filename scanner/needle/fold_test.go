@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"pgregory.net/rapid"
 )
 
 // findFolded returns which needles occur, by each way; folded says which of them fold.
@@ -213,6 +215,64 @@ func BenchmarkFindFolded(b *testing.B) {
 					s.Find(content, seen)
 				}
 			})
+		}
+	}
+}
+
+// TestPlaces: every place of every needle is told once, by each way, and those of a needle from the left.
+func TestPlaces(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		letters := rapid.SampledFrom([]string{"ab", "aAb.", "aAbBcC \n"}).Draw(t, "letters")
+		text := func(most int) []byte {
+			return []byte(rapid.StringOfN(rapid.SampledFrom([]rune(letters)), 1, most, -1).Draw(t, "text"))
+		}
+		content := text(300)
+		var needles []*Needle
+		var texts [][]byte
+		var folded []bool
+		for range rapid.IntRange(1, 60).Draw(t, "needles") {
+			n, fold := text(9), rapid.Bool().Draw(t, "fold")
+			texts, folded = append(texts, n), append(folded, fold)
+			if fold {
+				needles = append(needles, NewFolded(n))
+			} else {
+				needles = append(needles, New(n))
+			}
+		}
+		want := make([][]int, len(texts))
+		for i := range texts {
+			for at := 0; at+len(texts[i]) <= len(content); at++ {
+				if naiveFolded(texts[i:i+1], folded[i:i+1], content[at:at+len(texts[i])])[0] {
+					want[i] = append(want[i], at)
+				}
+			}
+		}
+		for _, vectors := range []bool{vectors(), false} {
+			got := make([][]int, len(texts))
+			if !places(content, needles, vectors, func(n, at int) { got[n] = append(got[n], at) }) {
+				t.Fatal("it gave up")
+			}
+			for i := range got {
+				if !slices.Equal(got[i], want[i]) {
+					t.Fatalf("%q, folded %v, in %q: at %v, want %v", texts[i], folded[i], content, got[i], want[i])
+				}
+			}
+		}
+	})
+}
+
+// TestPlacesGivesUp: a long needle that is nearly everywhere is not compared everywhere.
+func TestPlacesGivesUp(t *testing.T) {
+	content := bytes.Repeat([]byte("a"), 1<<20)
+	needle := New(append(bytes.Repeat([]byte("a"), 64<<10), 'b'))
+	needle.gram = 0
+	for _, n := range []*Needle{needle, New(content[:64<<10])} {
+		for _, vectors := range []bool{vectors(), false} {
+			found := 0
+			all := places(content, []*Needle{n}, vectors, func(int, int) { found++ })
+			if all && found != 0 || found > 100 {
+				t.Errorf("vectors %v: %d places, all of them: %v", vectors, found, all)
+			}
 		}
 	}
 }

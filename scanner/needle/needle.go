@@ -20,8 +20,8 @@
 //	                  [= 0 . 0]       [. 0 / 0]
 //
 // Needles of seven bytes and more have grams of four bytes at every fourth place,
-// those of four to six bytes grams of three at every second place, and shorter ones
-// are searched one by one with bytes.Index. Of each needle s grams in a row are
+// those of four to six bytes grams of three at every second place. Shorter ones are left to the
+// vector unit if they are few, else searched one by one with bytes.Index. Of each needle s grams in a row are
 // entered, one for each alignment; among the places where they could be in the
 // needle, the one whose bytes are rarest in text is taken (rarity.go).
 //
@@ -43,8 +43,8 @@ import (
 // A Set is a compiled set of needles. It may be used by several goroutines at once.
 type Set struct {
 	needles []*Needle
-	few     *teddy // nil: the others find all
-	short   []int  // needles without grams
+	few     *teddy // of all needles, or of those of two and three bytes; nil: the others find all
+	short   []int  // needles that are looked for one by one
 	mid     *grams // of three bytes at every second place; nil: none
 	long    *grams // of four bytes at every fourth place; nil: none
 }
@@ -107,8 +107,11 @@ func compile(needles []*Needle, vectors bool) *Set {
 		if s.few = newTeddy(needles, slices.Concat(short, mid, long)); s.few != nil {
 			return s
 		}
+		s.few = newTeddy(needles, short)
 	}
-	s.short = append(s.short, short...)
+	if s.few == nil {
+		s.short = append(s.short, short...)
+	}
 	s.mid, s.long = newGrams(needles, mid, 3, 2), newGrams(needles, long, 4, 4)
 	return s
 }
@@ -186,12 +189,17 @@ func (x *Seen) stands(i int, n *Needle, content []byte, start int) bool {
 // contains reports whether a needle is anywhere in content.
 func (x *Seen) contains(content []byte, n *Needle) bool {
 	if n.fold {
-		if len(x.lowered) != len(content) {
-			x.lowered = AppendLower(x.lowered[:0], content)
-		}
-		content = x.lowered
+		content = x.lower(content)
 	}
 	return bytes.Contains(content, n.text)
+}
+
+// lower returns the content in lower case.
+func (x *Seen) lower(content []byte) []byte {
+	if len(x.lowered) != len(content) {
+		x.lowered = AppendLower(x.lowered[:0], content)
+	}
+	return x.lowered
 }
 
 // next begins another content.
@@ -217,7 +225,6 @@ func (s *Set) Find(content []byte, seen *Seen) {
 	}
 	if s.few != nil {
 		s.few.find(content, s.needles, seen)
-		return
 	}
 	switch {
 	case s.mid == nil:

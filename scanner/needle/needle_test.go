@@ -219,6 +219,10 @@ func TestWays(t *testing.T) {
 	if s := compile(prepared(texts), true); s.few != nil || places(s.long) != 4*49 {
 		t.Error("49 needles are few")
 	}
+	short := [][]byte{[]byte("ab"), []byte("abc")}
+	if s := compile(prepared(append(short, texts...)), true); s.few == nil || len(s.short) > 0 || places(s.long) != 4*49 {
+		t.Error("among many, two short ones are not left to the vector unit")
+	}
 	if s := compile(nil, true); s.few != nil {
 		t.Error("no needles are a few")
 	}

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/rogpeppe/go-internal/txtar"
+
 	"github.com/policyscan/policyscan/verdict"
 	"github.com/policyscan/policyscan/verdict/code"
 )
@@ -18,11 +20,11 @@ import (
 // passing returns a verdict that says PASS.
 func passing(t testing.TB) *verdict.Verdict {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("..", "testdata", "pass.json"))
+	archive, err := txtar.ParseFile(filepath.Join("..", "report", "testdata", "pass.txtar"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	v, err := verdict.Decode(text)
+	v, err := verdict.Decode(archive.Files[0].Data)
 	if err != nil || v.Verdict != verdict.Pass {
 		t.Fatalf("%v: %+v", err, v)
 	}

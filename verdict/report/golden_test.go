@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -14,6 +15,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/rogpeppe/go-internal/txtar"
 	"golang.org/x/text/width"
 
 	"github.com/policyscan/policyscan/verdict"
@@ -195,6 +198,7 @@ func fixtures() map[string]fixture {
 	all["hostile"] = fixture{hostile, TextOptions{Prefix: "::error::/", Policy: "\x1b[31m##[error]", Root: "::error::\u202e"}}
 
 	all["kinds"] = fixture{kinds(), options}
+	all["odd-kinds"] = fixture{oddKinds(), options}
 	listed := newFixture()
 	listed.Scope.Mode = "files"
 	listed.Coverage.LeftOut = []verdict.Omission{{File: "LICENSE*", Reason: "required-file"}, {File: "docs/**/*.md", Reason: "required-file"}}
@@ -209,43 +213,35 @@ func fixtures() map[string]fixture {
 	return all
 }
 
+// TestGoldens compares each document, and its reports in all formats, with an archive of testdata: the document
+// first, then what is made of it.
 func TestGoldens(t *testing.T) {
-	ends := map[string]string{
+	names := map[string]string{
 		"sarif": "sarif", "junit": "junit.xml", "github": "github.txt", "markdown": "md", "gitlab": "gitlab.json", "rdjson": "rdjson", "html": "html",
 	}
+	texts := []struct {
+		name   string
+		change func(*TextOptions)
+	}{
+		{"txt", func(*TextOptions) {}},
+		{"narrow.txt", func(o *TextOptions) { o.Width = 60 }},
+		{"color.txt", func(o *TextOptions) { o.Color, o.Width = true, 100 }},
+		{"actions.txt", func(o *TextOptions) { o.Commands = true }},
+	}
 	for name, f := range fixtures() {
-		for _, format := range Formats() {
-			if format.Name == "text" || format.Name == "json" {
-				continue // below, with more
-			}
-			var b bytes.Buffer
-			if err := format.Write(&b, f.verdict); err != nil {
-				t.Fatal(err)
-			}
-			golden(t, name+"."+ends[format.Name], b.Bytes())
-			wantSafe(t, b.String(), false)
-			if format.Name != "github" { // whose commands are read in github_test.go
-				wantNoCommand(t, b.String())
-			}
-		}
 		text, err := f.verdict.Encode()
 		if err != nil {
 			t.Fatal(err)
 		}
-		golden(t, "../../testdata/"+name+".json", text) // which the tests of verdict read
-		for kind, change := range map[string]func(*TextOptions){
-			"":         func(*TextOptions) {},
-			".narrow":  func(o *TextOptions) { o.Width = 60 },
-			".color":   func(o *TextOptions) { o.Color, o.Width = true, 100 },
-			".actions": func(o *TextOptions) { o.Commands = true },
-		} {
+		reports := []txtar.File{{Name: "verdict.json", Data: text}} // which the tests of other rooms read, too
+		for _, kind := range texts {
 			o := f.options
-			change(&o)
+			kind.change(&o)
 			var b bytes.Buffer
 			if err := WriteText(&b, f.verdict, o); err != nil {
 				t.Fatal(err)
 			}
-			golden(t, name+kind+".txt", b.Bytes())
+			reports = append(reports, txtar.File{Name: kind.name, Data: b.Bytes()})
 			wantSafe(t, b.String(), o.Color)
 			if o.Commands {
 				wantNoCommand(t, b.String())
@@ -254,28 +250,70 @@ func TestGoldens(t *testing.T) {
 				wantCarets(t, b.String(), f.verdict, o)
 			}
 		}
+		for _, format := range Formats() {
+			if format.Name == "text" || format.Name == "json" {
+				continue // above, with more
+			}
+			var b bytes.Buffer
+			if err := format.Write(&b, f.verdict); err != nil {
+				t.Fatal(err)
+			}
+			reports = append(reports, txtar.File{Name: names[format.Name], Data: b.Bytes()})
+			wantSafe(t, b.String(), false)
+			if format.Name != "github" { // whose commands are read in github_test.go
+				wantNoCommand(t, b.String())
+			}
+		}
+		golden(t, filepath.Join("testdata", name+".txtar"), reports)
 	}
 }
 
-func golden(t *testing.T, name string, got []byte) {
+// golden compares files with those of an archive, byte for byte and in this order, or writes it.
+func golden(t *testing.T, name string, got []txtar.File) {
 	t.Helper()
-	name = filepath.Join("testdata", name)
+	archive := txtar.Format(&txtar.Archive{Files: got})
+	if diff := cmp.Diff(got, txtar.Parse(archive).Files, cmpopts.EquateEmpty()); diff != "" {
+		t.Fatalf("%s: an archive cannot say this (-got +archive):\n%s", name, diff)
+	}
 	if *update {
-		if err := os.MkdirAll("testdata", 0o777); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(name, got, 0o666); err != nil {
+		if err := os.WriteFile(name, archive, 0o666); err != nil {
 			t.Fatal(err)
 		}
 		return
 	}
-	want, err := os.ReadFile(name)
+	want, err := txtar.ParseFile(name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(string(want), string(got)); diff != "" {
-		t.Errorf("%s (-want +got):\n%s", name, diff)
+	for i := range max(len(got), len(want.Files)) {
+		var g, w txtar.File
+		if i < len(got) {
+			g = got[i]
+		}
+		if i < len(want.Files) {
+			w = want.Files[i]
+		}
+		if g.Name != w.Name {
+			t.Fatalf("%s: file %d is %q, want %q", name, i+1, g.Name, w.Name)
+		}
+		if diff := cmp.Diff(string(w.Data), string(g.Data)); diff != "" {
+			t.Errorf("%s: %s (-want +got):\n%s", name, g.Name, diff)
+		}
 	}
+}
+
+// expected is a report as an archive of testdata has it.
+func expected(t *testing.T, name, file string) string {
+	t.Helper()
+	archive, err := txtar.ParseFile(filepath.Join("testdata", name+".txtar"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := slices.IndexFunc(archive.Files, func(f txtar.File) bool { return f.Name == file })
+	if i < 0 {
+		t.Fatalf("testdata/%s.txtar has no %s", name, file)
+	}
+	return string(archive.Files[i].Data)
 }
 
 // wantCarets fails if a line of carets is not under the pattern, as a terminal

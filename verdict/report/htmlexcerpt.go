@@ -26,8 +26,8 @@ func (h *htmlViolation) excerpt(e *verdict.Evidence) {
 	start, end := matchInExcerpt(e)
 	h.Before = utf16Len(e.Excerpt[:start]) < e.UTF16Column-1
 	h.After = utf8.RuneCountInString(e.Excerpt) >= excerptLimit
-	if start == end || end-start < len(e.Pattern) && !strings.Contains(e.Pattern, "\r\n") {
-		h.Found, h.Pattern = "Pattern: ", verdict.Visible(e.Pattern)
+	if text := namedText(e); start == end || end-start < len(text) && !strings.Contains(text, "\r\n") {
+		h.Found, h.Pattern = "Pattern: ", verdict.Visible(text)
 	}
 
 	line := htmlLine{Number: e.Line}
@@ -77,11 +77,16 @@ func pieces(s string, match bool) []htmlPiece {
 	return all
 }
 
-// found says what was found, or is missing, where the excerpt does not show it.
+// found says what was found, or is missing, where the excerpt does not show it. It says in words what a mapping stands
+// for.
 func (h *htmlViolation) found(x *verdict.Violation) {
 	const mark = "\x00"
 	name, value := foundOf(x, mark)
 	before, after, _ := strings.Cut(value, mark)
+	pattern := namedText(&x.Evidence)
+	if n := named(&x.Evidence); n.isMapping() {
+		before, pattern, after = n.words()
+	}
 	h.Found = strings.ToUpper(name[:1]) + name[1:] + ": " + before
-	h.Pattern, h.PatternEnd = verdict.Visible(x.Evidence.Pattern), after
+	h.Pattern, h.PatternEnd = verdict.Visible(pattern), after
 }

@@ -34,9 +34,13 @@ func placeOf(v *verdict.Violation) string {
 	return fmt.Sprintf("%s:%d:%d", fileOf(v), v.Evidence.Line, v.Evidence.Column)
 }
 
-// quotedName puts the pattern of a violation in quotes, as it is shown: a text or a glob, but not a mapping.
+// quotedName puts the pattern of a violation in quotes, as it is shown: a text or a glob, but not a mapping, nor a text
+// that is in quotes already.
 func quotedName(e *verdict.Evidence, shown string) string {
 	if n := named(e); n.isMapping() {
+		return shown
+	}
+	if _, ok := bracedText(e); ok {
 		return shown
 	}
 	return `"` + shown + `"`
@@ -64,15 +68,21 @@ func foundLine(v *verdict.Violation) string {
 	return name + ": " + value
 }
 
-// foundSentence is [foundOf] as a sentence.
+// foundSentence is what was found, or is missing, as a sentence. It says in words what a mapping stands for.
 func foundSentence(v *verdict.Violation) string {
-	pattern := quotedName(&v.Evidence, clip(verdict.Visible(v.Evidence.Pattern), 200))
+	e := &v.Evidence
+	clipped := func(s string) string { return clip(verdict.Visible(s), 200) }
+	pattern := quotedName(e, clipped(e.Pattern))
+	if n := named(e); n.isMapping() {
+		before, value, after := n.words()
+		pattern = before + `"` + clipped(value) + `"` + after
+	}
 	switch {
-	case v.Evidence.Kind == verdict.KindFile:
+	case e.Kind == verdict.KindFile:
 		return "The path matches " + pattern + "."
-	case v.Evidence.Kind == verdict.KindMissing && v.File == "":
+	case e.Kind == verdict.KindMissing && v.File == "":
 		return "No file that is not empty matches " + pattern + "."
-	case v.Evidence.Kind == verdict.KindMissing:
+	case e.Kind == verdict.KindMissing:
 		return "The file does not contain " + pattern + "."
 	}
 	return "The file contains " + pattern + "."

@@ -18,6 +18,28 @@ var matched = map[string]string{
 	`{"regex":"x+"}`:                                                strings.Repeat("x", 30),
 	`{"text":"publicly_accessible = true","spaces":"any"}`:          "publicly_accessible\t=  true",
 	`{"text":"a b\nc","spaces":"any","words":true,"case":"ignore"}`: "A\tb",
+	`"{{ x }}"`: "{{ x }}",
+	`{"regex":"::error::\\S+ ##\\[x` + "\u202e" + `<b>"}`: "::error::\x1b ##[x\u202e<b>",
+}
+
+// as is a violation that [found] finds, of another kind and with another name of its pattern.
+func as(rule verdict.Rule, kind, file, content, match, name string) verdict.Violation {
+	x := found(rule, file, content, match)
+	x.Evidence.Kind, x.Evidence.Pattern = kind, name
+	x.Fingerprint = verdict.Fingerprint(rule.ID, x.File, name, []byte(content))
+	return x
+}
+
+// none is a violation that is at no place. line and column are the end of the file.
+func none(rule verdict.Rule, kind, file, name, reason string, line, column int64) verdict.Violation {
+	if rule.Message != "" {
+		reason = rule.Message
+	}
+	return verdict.Violation{
+		RuleID: rule.ID, RuleType: rule.Type, Title: rule.Title, File: verdict.Path(file), Reason: reason,
+		Evidence:    verdict.Evidence{Kind: kind, Pattern: name, Line: 1, Column: 1, EndLine: line, EndColumn: column, UTF16Column: 1, UTF16EndColumn: column, Occurrences: 1},
+		Fingerprint: verdict.Fingerprint(rule.ID, verdict.Path(file), name, verdict.NoLine(kind)),
+	}
 }
 
 // kinds is a FAIL with a violation of each kind.
@@ -27,22 +49,6 @@ func kinds() *verdict.Verdict {
 	license := verdict.Rule{ID: "DOC-1", Type: "invariant", From: "disk", Title: "A licence and its owners", Files: 5}
 	v.Rules = []verdict.Rule{v.Rules[0], key, v.Rules[1], license}
 	net, enc := v.Rules[0], v.Rules[2]
-	as := func(rule verdict.Rule, kind, file, content, match, name string) verdict.Violation {
-		x := found(rule, file, content, match)
-		x.Evidence.Kind, x.Evidence.Pattern = kind, name
-		x.Fingerprint = verdict.Fingerprint(rule.ID, x.File, name, []byte(content))
-		return x
-	}
-	none := func(rule verdict.Rule, kind, file, name, reason string, line, column int64) verdict.Violation {
-		if rule.Message != "" {
-			reason = rule.Message
-		}
-		return verdict.Violation{
-			RuleID: rule.ID, RuleType: rule.Type, Title: rule.Title, File: verdict.Path(file), Reason: reason,
-			Evidence:    verdict.Evidence{Kind: kind, Pattern: name, Line: 1, Column: 1, EndLine: line, EndColumn: column, UTF16Column: 1, UTF16EndColumn: column, Occurrences: 1},
-			Fingerprint: verdict.Fingerprint(rule.ID, verdict.Path(file), name, verdict.NoLine(kind)),
-		}
-	}
 	v.Violations = []verdict.Violation{
 		as(net, verdict.KindRegex, "a.yml", "  - image:  nginx:latest # pinned\n", "image:  nginx:latest", `{"regex":"image:\\s*\\S+:latest\\b"}`),
 		as(net, verdict.KindText, "b.tf", "\tpublicly_accessible\t=  true\n", "publicly_accessible\t=  true", `{"text":"publicly_accessible = true","spaces":"any"}`),
@@ -57,6 +63,23 @@ func kinds() *verdict.Verdict {
 	}
 	v.Violations[2].Evidence.LineHash = "" // the rule redacts
 	v.Violations[3].Evidence.Places = nil
+	return v
+}
+
+// oddKinds is a FAIL with a violation of each kind whose texts and paths are hostile, or look like what they are not.
+func oddKinds() *verdict.Verdict {
+	v := kinds()
+	net, key, enc, license := v.Rules[0], v.Rules[1], v.Rules[2], v.Rules[3]
+	v.Violations = []verdict.Violation{
+		as(net, verdict.KindText, "a.tpl", "a \"b\" {{ x }} c\n", "{{ x }}", `"{{ x }}"`),
+		as(net, verdict.KindText, "b.json", `{"text":"a b","spaces":"any"}`, `{"text":"a b","spaces":"any"}`, `{"text":"a b","spaces":"any"}`), // a plain text
+		as(net, verdict.KindRegex, "c\n::error::.tf", "::error::\x1b ##[x\u202e<b> `|@user\n", "::error::\x1b ##[x\u202e<b>", `{"regex":"::error::\\S+ ##\\[x`+"\u202e"+`<b>"}`),
+		none(key, verdict.KindFile, "keys/::error::\n##[x]\u202e.pem", "**/{::error::,##[x],<b>@user|`,\u202e}*", "", 1, 1),
+		none(license, verdict.KindMissing, "", "##[x]/::error::\u202e<b>*", "A licence and its owners: no file that is not empty matches \"##[x]/::error::\u202e<b>*\"", 1, 1),
+		none(license, verdict.KindMissing, "\x1b[2J ::error::.md", "::error::\n##[x] <b>@user|`\u202e", "A licence and its owners: the file does not contain \"::error::\n##[x] <b>@user|`\u202e\"", 9, 1),
+		none(enc, verdict.KindMissing, "main.tf", `{"text":"kms_key = x","spaces":"any","words":true,"case":"ignore"}`, `All is encrypted: the file does not contain {"text":"kms_key = x","spaces":"any","words":true,"case":"ignore"}`, 3, 1),
+		none(enc, verdict.KindMissing, "main.tf", `"{{ required }}"`, `All is encrypted: the file does not contain "{{ required }}"`, 3, 1),
+	}
 	return v
 }
 

@@ -73,10 +73,10 @@ func problems(t *testing.T, log string) []string {
 // its file, line, column, message and code, and nothing else.
 func TestProblemMatcher(t *testing.T) {
 	for name, f := range fixtures() {
-		for _, kind := range []string{"", ".actions", ".narrow"} {
+		for _, kind := range []string{"txt", "actions.txt", "narrow.txt"} {
 			// The runner's reader breaks what is a command before a matcher sees the line.
 			inert := func(s string) string { return s }
-			if kind == ".actions" {
+			if kind == "actions.txt" {
 				inert = verdict.Defuse
 			}
 			var want []string
@@ -97,12 +97,8 @@ func TestProblemMatcher(t *testing.T) {
 				}
 				want = append(want, fmt.Sprintf("%s|||%s|%s", file, strings.TrimPrefix(inert("x"+flow(e.Message)), "x"), e.Code))
 			}
-			text, err := os.ReadFile("testdata/" + name + kind + ".txt")
-			if err != nil {
-				t.Fatal(err)
-			}
-			if got := problems(t, string(text)); !slices.Equal(got, want) {
-				t.Errorf("%s%s: found\n%s\nwant\n%s", name, kind, strings.Join(got, "\n"), strings.Join(want, "\n"))
+			if got := problems(t, expected(t, name, kind)); !slices.Equal(got, want) {
+				t.Errorf("%s, %s: found\n%s\nwant\n%s", name, kind, strings.Join(got, "\n"), strings.Join(want, "\n"))
 			}
 		}
 	}

@@ -14,6 +14,7 @@ import (
 type name struct {
 	Text   string `json:"text"`
 	Spaces string `json:"spaces"`
+	Words  bool   `json:"words"`
 	Case   string `json:"case"`
 	Regex  string `json:"regex"`
 }
@@ -21,8 +22,8 @@ type name struct {
 // named reads the name of the pattern that evidence is of. What is not one of a mapping is a plain text.
 func named(e *verdict.Evidence) name {
 	var n name
-	if e.Kind == verdict.KindFile || !strings.HasPrefix(e.Pattern, `{"`) {
-		return n
+	if e.Kind == verdict.KindFile || !strings.HasPrefix(e.Pattern, `{"`) || strings.Contains(e.Excerpt, e.Pattern) {
+		return n // the file has what looks like a name, so it is the text
 	}
 	if err := json.Unmarshal([]byte(e.Pattern), &n); err != nil {
 		return name{}
@@ -31,6 +32,44 @@ func named(e *verdict.Evidence) name {
 }
 
 func (n *name) isMapping() bool { return n.Text != "" || n.Regex != "" }
+
+// words says what a mapping stands for: what is before the text or the expression in a sentence, that, and what is
+// behind it.
+func (n *name) words() (before, value, after string) {
+	if n.Regex != "" {
+		return "a match of the regular expression ", n.Regex, ""
+	}
+	if n.Spaces != "" {
+		after += ", with any spaces"
+	}
+	if n.Words {
+		after += ", as whole words"
+	}
+	if n.Case != "" {
+		after += ", in upper or lower case"
+	}
+	return "", n.Text, after
+}
+
+// bracedText is the text that a pattern of a 0.2 file stands for if it begins with a brace: its name is a JSON string,
+// so that no text is taken for a mapping. ok says that the pattern is such a name.
+func bracedText(e *verdict.Evidence) (text string, ok bool) {
+	if !strings.HasPrefix(e.Pattern, `"{`) || e.Kind == verdict.KindFile || strings.Contains(e.Excerpt, e.Pattern) {
+		return "", false // a file that has it in quotes shows that they are the text's
+	}
+	if err := json.Unmarshal([]byte(e.Pattern), &text); err != nil {
+		return "", false
+	}
+	return text, true
+}
+
+// namedText is the text that a pattern stands for, if it is no mapping.
+func namedText(e *verdict.Evidence) string {
+	if text, ok := bracedText(e); ok {
+		return text
+	}
+	return e.Pattern
+}
 
 // expression returns one that matches where the pattern does, and perhaps elsewhere: it serves to choose between
 // places that are already known to be possible. It is nil if there is none.
@@ -59,12 +98,9 @@ func matchInExcerpt(e *verdict.Evidence) (start, end int) {
 	n := named(e)
 	switch {
 	case !n.isMapping():
-		return textInExcerpt(e.Excerpt, e.Pattern)
+		return textInExcerpt(e.Excerpt, namedText(e))
 	case n.Regex != "" && e.LineHash == "": // a rule that redacts shows the expression in place of what it matched
 		return textInExcerpt(e.Excerpt, n.Regex)
-	}
-	if start, end = textInExcerpt(e.Excerpt, e.Pattern); start < end { // a text that looks like a mapping's name
-		return start, end
 	}
 	return columnsInExcerpt(e, &n)
 }

@@ -339,7 +339,7 @@ func whole(text string, e *verdict.Evidence) bool {
 		return utf8.RuneCountInString(text) < excerptLimit
 	}
 	lines := func(s string) string { return strings.ReplaceAll(s, "\r\n", "\n") }
-	return lines(text) == lines(e.Pattern)
+	return lines(text) == lines(namedText(e))
 }
 
 // notes writes the notifications that are not errors.

@@ -68,8 +68,19 @@ func (t *textWriter) line(format string, args ...any) {
 	_, _ = t.w.WriteString(s + "\n") // the error is Flush's
 }
 
-// flow makes text of several lines one line.
-func flow(s string) string { return verdict.Visible(strings.Join(strings.Fields(s), " ")) }
+// flow makes text of several lines one line. Spaces within a line stay as they are, for they may be those of a pattern.
+func flow(s string) string {
+	var lines []string
+	for line := range strings.FieldsFuncSeq(s, isLineEnd) {
+		if line = strings.TrimSpace(line); line != "" {
+			lines = append(lines, line)
+		}
+	}
+	return verdict.Visible(strings.ReplaceAll(strings.Join(lines, " "), "\t", " "))
+}
+
+// isLineEnd reports whether Unicode ends a line at a character.
+func isLineEnd(r rune) bool { return '\n' <= r && r <= '\r' || r == 0x85 || r == 0x2028 || r == 0x2029 }
 
 func (t *textWriter) violation(v *verdict.Violation, r *verdict.Rule) {
 	e := &v.Evidence
@@ -77,7 +88,8 @@ func (t *textWriter) violation(v *verdict.Violation, r *verdict.Rule) {
 	if v.File != "" { // what is at no place has one all the same: editors and problem matchers look for it
 		place = fmt.Sprintf("%s:%d:%d", verdict.Visible(t.Prefix+v.File), e.Line, e.Column)
 	}
-	t.line("%s %s %s", t.paint(bold, place+":"), flow(v.Reason), t.paint(red, "["+verdict.Visible(v.RuleID)+"]"))
+	reason := flow(v.Reason)
+	t.line("%s %s %s", t.paint(bold, place+":"), reason, t.paint(red, "["+verdict.Visible(v.RuleID)+"]"))
 
 	number := fmt.Sprintf("%5d", e.Line)
 	margin := strings.Repeat(" ", len(number))
@@ -88,8 +100,11 @@ func (t *textWriter) violation(v *verdict.Violation, r *verdict.Rule) {
 		t.line("%s %s %s", t.paint(blue, number), bar, src)
 		t.line("%s %s %s", margin, bar, caret)
 	}
-	if hidesPattern(e) {
-		note(foundOf(v, quotedPattern(e)))
+	pattern := quotedPattern(e)
+	// The reason of a rule without a message has the pattern, unless it was too wide to stay as it is.
+	said := strings.HasPrefix(v.Reason, v.Title+": ") && strings.Contains(reason, pattern)
+	if hidesPattern(e) && !said {
+		note(foundOf(v, pattern))
 	}
 	if e.Occurrences > 1 {
 		note("note", fmt.Sprintf("the first of %d occurrences in this file", e.Occurrences))

@@ -26,3 +26,17 @@ func TestWrap(t *testing.T) {
 		}
 	}
 }
+
+// TestFlow: what is of several lines is one line, and the spaces of a pattern are as many as there are.
+func TestFlow(t *testing.T) {
+	for _, c := range []struct{ text, want string }{
+		{`the file contains "a   b"`, `the file contains "a   b"`},
+		{"  the first line \n\t and\r\n\r\n  the  next\u2028one\n", "the first line and the  next one"},
+		{"a\tb\u00a0\u200bc", "a b\\u{a0}\\u{200b}c"},
+		{" \n ", ""},
+	} {
+		if got := flow(c.text); got != c.want {
+			t.Errorf("flow(%q) = %q, want %q", c.text, got, c.want)
+		}
+	}
+}

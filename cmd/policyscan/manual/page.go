@@ -66,9 +66,10 @@ func Page(app *kong.Application, version string, date time.Time) string {
 	p.line(".Sh FILES")
 	p.list(".Pa", [][2]string{
 		{".policyscan/", "The bundle of a repository: the folder that holds rules/."},
-		{"rules/boundaries.yml", "What must not appear in files, as boundaries."},
-		{"rules/invariants.yml", "What must not appear in files, as invariants."},
+		{"rules/boundaries.yml", "What must not appear, as boundaries."},
+		{"rules/invariants.yml", "What must not appear, or must, as invariants. Optional in a bundle of version 0.2."},
 		{"rules/deprecated.yml", "Rules that are no longer enforced. The file is optional."},
+		{"rules/*.yml", "More rules, in a bundle of version 0.2."},
 		{"verdict.json", "The verdict of the last run, in the root of the repository, or with PATH in the current " +
 			"folder; --output names another place. It says FAIL from the start of a scan until its end."},
 	})

@@ -11,9 +11,10 @@ import "strings"
 const (
 	headline = `Check a repository's files against a team's rules.`
 
-	promise = `A rule says: this text must never appear in these files. policyscan reads every
-file that a rule selects, to its last byte, and writes verdict.json. It passes
-only if it did all of this: what it could not read or decide is never a pass.`
+	promise = `A rule says what files must not contain, or must, and which files must not be
+there, or must. policyscan reads every file that a rule selects, to its last
+byte, and writes verdict.json. It passes only if it did all of this: what it
+could not read or decide is never a pass.`
 
 	environmentRule = `A flag can be set by an environment variable, such as --max-file-bytes by
 POLICYSCAN_MAX_FILE_BYTES, except --help, --version and, of an agent's hook,

@@ -9,7 +9,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
+
+	"golang.org/x/tools/txtar"
 
 	"github.com/policyscan/policyscan/lab/build"
 	"github.com/policyscan/policyscan/verdict"
@@ -25,14 +28,28 @@ func asked(t *testing.T) {
 	}
 }
 
-// fixture is one of the verdicts of verdict/testdata.
+// fixtures are the names of all verdicts of verdict/report/testdata.
+func fixtures(t *testing.T) []string {
+	t.Helper()
+	archives, err := filepath.Glob("../../../verdict/report/testdata/*.txtar")
+	if err != nil || len(archives) == 0 {
+		t.Fatalf("no fixtures: %v", err)
+	}
+	var names []string
+	for _, a := range archives {
+		names = append(names, strings.TrimSuffix(filepath.Base(a), ".txtar"))
+	}
+	return names
+}
+
+// fixture is one of the verdicts of verdict/report/testdata.
 func fixture(t *testing.T, name string) *verdict.Verdict {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("../../../verdict/testdata", name+".json"))
+	archive, err := txtar.ParseFile(filepath.Join("../../../verdict/report/testdata", name+".txtar"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return decode(t, text)
+	return decode(t, archive.Files[0].Data)
 }
 
 func decode(t *testing.T, text []byte) *verdict.Verdict {
@@ -42,6 +59,47 @@ func decode(t *testing.T, text []byte) *verdict.Verdict {
 		t.Fatal(err)
 	}
 	return v
+}
+
+// kinds is a tree with a violation of each kind that a bundle of 0.2 can find, and that bundle in policy/.
+func kinds() map[string]string {
+	return map[string]string{
+		"policy/rules/boundaries.yml": `bundle: "0.2"
+rules:
+  - id: TEXT-1
+    title: Texts with <options> & ]]>
+    enforcement: {mode: fail}
+    match:
+      files: ["**/*.tf"]
+      path_case: ignore
+      forbidden_patterns:
+        - {text: 'acl = "public" ]]>', spaces: any}
+        - {text: "std::bind", words: true, case: ignore}
+        - {regex: 'image:\s*\S+:latest\b|[<&>\]]{3}'}
+        - "{{ braces }}"
+  - id: KEY-1
+    title: No private keys
+    enforcement: {mode: fail}
+    match: {forbidden_files: ["**/*.pem", "keys/{a,b<&>]]}*"]}
+`,
+		"policy/rules/invariants.yml": `bundle: "0.2"
+rules:
+  - id: HAS-1
+    title: What must be there
+    enforcement: {mode: fail}
+    match:
+      files: ["**/*.tf"]
+      required_patterns: ["::owner::", {text: "managed  by <x>", spaces: any, case: ignore}, {regex: 'team-[0-9]+ ##\[x'}, "{{ r }}"]
+  - id: FILE-1
+    title: Files
+    enforcement: {mode: fail}
+    match: {required_files: ["LICENSE*", "docs/{a,<b>}/*.md"]}
+`,
+		"a/MAIN.tf":      "x  acl=\"public\"\t]]>\r\n👍 STD::bind image: nginx:latest {{ braces }}\n&&<\n",
+		"b.tf":           "",
+		"wide.tf":        "\xff\xfei\x00m\x00a\x00g\x00e\x00:\x00a\x00:\x00l\x00a\x00t\x00e\x00s\x00t\x00",
+		"keys/a b:c.pem": "secret\n",
+	}
 }
 
 // scan runs the program over a tree: the files of a folder, by their paths. The bundle is

@@ -56,8 +56,8 @@ func pages(t *testing.T) map[string]*verdict.Verdict {
 	if n := len(shop.Violations); n < 35 || n > 60 {
 		t.Fatalf("%d violations", n)
 	}
-	all := map[string]*verdict.Verdict{"shop": shop, "many": many(t, shop, 10000)}
-	for _, name := range []string{"pass", "fail", "incomplete", "hostile", "kinds", "listed", "paths"} {
+	all := map[string]*verdict.Verdict{"shop": shop, "many": many(t, shop, 10000), "all kinds": scan(t, kinds())}
+	for _, name := range fixtures(t) {
 		all[name] = fixture(t, name)
 	}
 	return all

@@ -64,7 +64,7 @@ func lint(schema, file string) ([]byte, error) {
 func verdicts(t *testing.T) map[string]*verdict.Verdict {
 	t.Helper()
 	all := map[string]*verdict.Verdict{}
-	for _, name := range []string{"pass", "fail", "incomplete", "hostile", "kinds", "listed", "paths"} {
+	for _, name := range fixtures(t) {
 		all[name] = fixture(t, name)
 	}
 	bundle := map[string]string{
@@ -82,7 +82,8 @@ func verdicts(t *testing.T) map[string]*verdict.Verdict {
 	all["scan-fail"] = scan(t, tree(map[string]string{"main.tf": "cidr = \"0.0.0.0/0\"\n", "sub/\xc3\xa4 b.tf": "x\n\x1b]]> ::error::x\n"}))
 	all["scan-nothing"] = scan(t, tree(map[string]string{"main.txt": "x\n"}))
 	all["scan-incomplete"] = scan(t, tree(map[string]string{"big.tf": strings.Repeat("x", 100)}), "--max-file-bytes", "10")
-	for name, want := range map[string]string{"scan-pass": "PASS true 0", "scan-fail": "FAIL true 2", "scan-nothing": "PASS true 0", "scan-incomplete": "FAIL false 0"} {
+	all["scan-kinds"] = scan(t, kinds())
+	for name, want := range map[string]string{"scan-kinds": "FAIL true 21", "scan-pass": "PASS true 0", "scan-fail": "FAIL true 2", "scan-nothing": "PASS true 0", "scan-incomplete": "FAIL false 0"} {
 		v := all[name]
 		if got := fmt.Sprint(v.Verdict, " ", v.Complete, " ", len(v.Violations)); got != want {
 			t.Fatalf("%s is %s, want %s", name, got, want)

@@ -48,8 +48,8 @@ func markdownPages(t *testing.T) (pages map[string]string, verdicts map[string]*
 	} {
 		hostile["tree/"+name+"/x"] = "@user #1 ```\n</details>\n```\n@user"
 	}
-	verdicts = map[string]*verdict.Verdict{"hostile tree": scan(t, hostile, "tree")}
-	for _, name := range []string{"pass", "fail", "incomplete", "hostile", "kinds", "listed", "paths"} {
+	verdicts = map[string]*verdict.Verdict{"hostile tree": scan(t, hostile, "tree"), "all kinds": scan(t, kinds())}
+	for _, name := range fixtures(t) {
 		verdicts[name] = fixture(t, name)
 	}
 	pages = map[string]string{}

@@ -69,10 +69,11 @@ func sarifVerdicts(t *testing.T) map[string]*verdict.Verdict {
 		"a tree that passes":    tree(map[string]string{"tree/a.tf": "x\n"}),
 		"a tree without rules":  tree(map[string]string{"tree/a.txt": "x\n"}),
 		"a tree that fails":     tree(dirty),
+		"a tree of all kinds":   scan(t, kinds()),
 		"a run that is partial": tree(dirty, "--rule", "NET-001"),
 		"a run over a limit":    tree(dirty, "--max-file-bytes", "5"),
 	}
-	for _, name := range []string{"pass", "fail", "incomplete", "hostile", "kinds", "listed", "paths"} {
+	for _, name := range fixtures(t) {
 		v[name] = fixture(t, name)
 	}
 	two := fixture(t, "fail")

@@ -1,0 +1,108 @@
+// Package corpora asks whether a bundle of 0.2 can say what rules in use elsewhere say, and finds what they mean:
+// Checkov's Terraform fixtures (make checkov), and the list of what Chromium's presubmit bans (make chromium).
+// The results are in docs/comparison.md; of the projects, nothing else is kept here.
+//
+//	corpora_test.go   the program, a tree, a bundle, the page
+//	checkov_test.go   lines of Terraform that mean one thing, and which patterns find them
+//	chromium_test.go  each rule of the list as a rule of ours, and whether Python and policyscan agree
+//	items_test.go     an expression of Python's as the simplest items that match the same
+//	lines_test.go     lines and paths to try a rule on
+//	globs_test.go     an expression over paths as globs that select the same
+package corpora
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/policyscan/policyscan/lab/build"
+	"github.com/policyscan/policyscan/lab/measured"
+	"github.com/policyscan/policyscan/verdict"
+)
+
+var (
+	measuring = flag.Bool("measure", false, "write the results into docs/comparison.md")
+	checkov   = flag.String("checkov", "", "a clone of bridgecrewio/checkov, or its git directory")
+	presubmit = flag.String("presubmit", "", "Chromium's PRESUBMIT.py")
+	commit    = flag.String("commit", "", "the commit of Chromium that PRESUBMIT.py is of")
+	keep      = flag.String("keep", "", "a folder to leave the bundle of Chromium's rules in")
+)
+
+var program string
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	if *checkov == "" && *presubmit == "" {
+		os.Exit(m.Run())
+	}
+	os.Exit(build.WithProgram(func(path string) int { program = path; return m.Run() }))
+}
+
+// writeFiles puts files, by their paths, into a folder.
+func writeFiles(t *testing.T, dir string, files map[string]string) {
+	t.Helper()
+	for name, content := range files {
+		name = filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte(content), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// scan runs the program over a folder with a bundle, whose boundaries.yml is given. The verdict has to be complete.
+func scan(t *testing.T, dir, boundaries string) *verdict.Verdict {
+	t.Helper()
+	bundle, out := t.TempDir(), filepath.Join(t.TempDir(), "verdict.json")
+	writeFiles(t, bundle, map[string]string{"rules/boundaries.yml": boundaries, "rules/invariants.yml": "rules: []\n"})
+	cmd := exec.Command(program, "--policy", bundle, "--output", out, "--quiet", dir)
+	said, err := cmd.CombinedOutput()
+	if exit := (*exec.ExitError)(nil); err != nil && (!errors.As(err, &exit) || exit.ExitCode() != 1) {
+		t.Fatalf("policyscan: %v\n%s", err, said)
+	}
+	text, err := os.ReadFile(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := verdict.Decode(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !v.Complete {
+		t.Fatalf("the verdict is not complete\n%s", said)
+	}
+	return v
+}
+
+// writePart puts a result into its part of the page, if that was asked for, and prints it.
+func writePart(t *testing.T, name, text string) {
+	t.Helper()
+	t.Log("\n" + text)
+	if *measuring {
+		if err := measured.Write("../../docs/comparison.md", name, text); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// git returns what git prints about a repository.
+func git(t *testing.T, dir string, stdin string, args ...string) string {
+	t.Helper()
+	cmd := exec.Command("git", append([]string{"-C", dir}, args...)...)
+	cmd.Env = append(os.Environ(), "GIT_NO_LAZY_FETCH=1")
+	cmd.Stdin = strings.NewReader(stdin)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("git %s: %v\n%s", args, err, stderr.String())
+	}
+	return string(out)
+}
