@@ -81,6 +81,7 @@ func TestBombs(t *testing.T) {
 		{"ifs in a text", HCL, `a = "` + strings.Repeat("%{if a}", 100*k)},
 		{"fors in a heredoc", HCL, "a = <<E\n" + strings.Repeat("%{/**/ for a in b}\n", 100*k) + "\nE\n"},
 		{"a heredoc of very many lines", HCL, "a = <<E\n" + strings.Repeat("x\n", 200*k) + "E\n"},
+		{"a heredoc without an end", HCL, strings.Repeat("a = <<E\n", 200*k)},
 		{"a text of very many dollars", HCL, `a = "` + strings.Repeat("$x", 200*k) + `"`},
 		{"a long number", HCL, "a = " + strings.Repeat("9", 1000*k)},
 		{"a block of very many blocks", HCL, "a {\n" + strings.Repeat("b {\n}\n", 21*k) + "}\n"},

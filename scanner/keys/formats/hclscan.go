@@ -84,6 +84,11 @@ func scanHCL(m *meter) ([]hclItem, error) {
 			return nil, err
 		}
 	}
+	for i := range s.modes { // texts without an end
+		if err := s.copy(&s.modes[i]); err != nil {
+			return nil, err
+		}
+	}
 	s.item.end = len(s.text)
 	return append(s.items, s.item), nil
 }
@@ -360,15 +365,20 @@ func (s *hclScanner) literal(mode *hclMode) error {
 	return nil
 }
 
-// textEnds leaves a text, and counts what it takes to put its parts together.
+// textEnds leaves a text.
 func (s *hclScanner) textEnds() error {
-	mode := s.mode()
+	err := s.copy(s.mode())
+	s.modes = s.modes[:len(s.modes)-1]
+	s.operandEnds()
+	return err
+}
+
+// copy counts the bytes that are copied to put a text together.
+func (s *hclScanner) copy(mode *hclMode) error {
 	s.copied += mode.literals * (8*mode.literals + (s.i-mode.start)/2)
 	if s.copied > hclCopied {
 		return s.limit(mode.start, "the file has texts of too many lines: this one has %d", mode.literals)
 	}
-	s.modes = s.modes[:len(s.modes)-1]
-	s.operandEnds()
 	return nil
 }
 
