@@ -10,7 +10,9 @@
 package formats
 
 import (
+	"bytes"
 	"fmt"
+	"unicode/utf8"
 
 	"github.com/policyscan/policyscan/scanner/keys"
 )
@@ -105,13 +107,26 @@ func Extensions() []string {
 	return all
 }
 
-// Parse reads a text, which is UTF-8 without a byte order mark. All places in the documents and errors are offsets into
+// Parse reads a text: UTF-8 without its byte order mark. All places in the documents and errors are offsets into
 // it. No document is a null: a text in which every document is one has none. The text must not be changed while the
 // documents are in use.
 func Parse(format Format, text []byte, bounds Bounds) ([]keys.Document, error) {
 	m := &meter{text: text, bounds: bounds}
 	if len(text) > bounds.Bytes {
 		return nil, m.limit(0, "the file has more than %d bytes", bounds.Bytes)
+	}
+	if !utf8.Valid(text) {
+		at := 0
+		for {
+			if r, n := utf8.DecodeRune(text[at:]); r != utf8.RuneError || n != 1 {
+				at += n
+				continue
+			}
+			return nil, m.bad(at, "the byte 0x%02X is not UTF-8", text[at])
+		}
+	}
+	if bytes.HasPrefix(text, []byte("\ufeff")) { // not all parsers refuse it, and yaml.v3 does not count it
+		return nil, m.bad(0, "a second byte order mark")
 	}
 	for _, r := range readers() {
 		if r.format == format {

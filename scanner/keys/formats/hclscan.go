@@ -20,7 +20,7 @@ import (
 
 const (
 	// hclBraces is how many opening braces a piece of text may have that is parsed at once: as many blocks may be in
-	// each other in the worst case, at about 1.5 KiB of stack for each.
+	// each other in the worst case, at about 4 KiB of stack for each.
 	hclBraces = 20_000
 	// hclPiece is how many bytes of whole items are parsed at once, for their tokens take forty times the memory.
 	hclPiece = 1 << 20
@@ -64,8 +64,7 @@ type hclScanner struct {
 	modes   []hclMode
 	braces  int
 	operand bool // whether the token before ends an operand, so that a minus is not unary
-	closed  bool // whether no comment is closed from here on
-	copied  int
+	copied  int64
 	item    hclItem
 	items   []hclItem
 }
@@ -375,7 +374,8 @@ func (s *hclScanner) textEnds() error {
 
 // copy counts the bytes that are copied to put a text together.
 func (s *hclScanner) copy(mode *hclMode) error {
-	s.copied += mode.literals * (8*mode.literals + (s.i-mode.start)/2)
+	literals := int64(mode.literals)
+	s.copied += literals * (8*literals + int64(s.i-mode.start)/2)
 	if s.copied > hclCopied {
 		return s.limit(mode.start, "the file has texts of too many lines: this one has %d", mode.literals)
 	}

@@ -207,6 +207,10 @@ func hclOracle(t *testing.T, text []byte, root *keys.Node) {
 		if argument == nil || argument.NameRange.Start.Byte != e.At.Start {
 			continue
 		}
+		between := strings.TrimSpace(string(text[argument.EqualsRange.End.Byte:e.Value.At.Start]))
+		if e.Value.At.End != argument.SrcRange.End.Byte || between != "" && !strings.HasPrefix(between, "/*") {
+			t.Errorf("HCL: %q: the value of %s is %q", text, e.Name, text[e.Value.At.Start:e.Value.At.End])
+		}
 		value, problems := argument.Expr.Value(nil)
 		sameHCL(t, text, e.Value, value, problems.HasErrors())
 	}
