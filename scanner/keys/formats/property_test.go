@@ -253,7 +253,7 @@ func checkYAMLText(t *testing.T, text []byte, piece string, n *keys.Node) bool {
 	if strings.Trim(piece, " \t\r\n") != piece {
 		t.Errorf("%q: %q has space at its ends", text, piece)
 	}
-	return n.Kind != keys.Mapping && n.Kind != keys.List && !strings.ContainsAny(piece, "\r\n\u0085\u2028") &&
+	return n.Kind != keys.Mapping && n.Kind != keys.List && !strings.ContainsAny(piece, "\r\n\u0085\u2028\u2029") &&
 		!strings.HasPrefix(piece, "|") && !strings.HasPrefix(piece, ">") && !strings.Contains(piece, " |") && !strings.Contains(piece, " >") &&
 		!bytes.Contains(text, []byte("%")) && !strings.HasPrefix(piece, "- ") && !strings.HasPrefix(piece, "? ")
 }
@@ -285,7 +285,7 @@ func checkKey(t *testing.T, format Format, text []byte, e keys.Entry) {
 		}
 		for name = range all {
 		}
-	case !e.Named || piece == "" || strings.ContainsAny(piece, "\r\n*\u2028\u0085\ufeff|>!:"):
+	case !e.Named || piece == "" || strings.ContainsAny(piece, "\r\n*\u2028\u2029\u0085\ufeff|>!:"):
 		return
 	default:
 		var node yaml.Node
@@ -429,7 +429,7 @@ func sameTOML(got, want any) bool {
 // document: where the text has none of the line ends of which it has its own opinion.
 func yamlOracle(t *testing.T, text []byte, documents []keys.Document) {
 	t.Helper()
-	if bytes.ContainsAny(text, "*\u2028\u0085%") || bytes.Contains(text, []byte("<<")) {
+	if bytes.ContainsAny(text, "*\u2028\u2029\u0085%") || bytes.Contains(text, []byte("<<")) {
 		return
 	}
 	var want, got []string
