@@ -53,8 +53,8 @@ func Names(items []Item) []string {
 	return names
 }
 
-// Means reports whether the items, perhaps of different bundles, ask for the same. Their names can differ where only one
-// is in a 0.2 file. All that an item with a key asks for is in its name.
+// Means reports whether the items, perhaps of different bundles, ask for the same. Their names can differ where only
+// one is in a 0.2 file. All that an item with a key asks for is in its name.
 func (i Item) Means(o Item) bool {
 	if i.Kind == Key || o.Kind == Key {
 		return i.Kind == o.Kind && i.Name == o.Name
