@@ -48,6 +48,9 @@ func TestBombs(t *testing.T) {
 		text   string
 	}{
 		{"aliases of aliases", YAML, yamlBomb(9)},
+		{"very many values", YAML, "[" + strings.Repeat("a,", 10_001*k) + "]"},
+		{"very many values", JSON, "[" + strings.Repeat("0,", 10_001*k) + "/**/]"},
+		{"very many values", HCL, "a = [" + strings.Repeat("0,", 2_001*k) + "]"},
 		{"a cycle", YAML, "a: &a\n  b: [*a]\n"},
 		{"a cycle of merges", YAML, "a: &a\n  <<: *a\n"},
 		{"deep aliases", YAML, yamlChain(1500, "next")},

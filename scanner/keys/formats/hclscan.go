@@ -24,6 +24,8 @@ const (
 	hclBraces = 20_000
 	// hclPiece is how many bytes of whole items are parsed at once, for their tokens take forty times the memory.
 	hclPiece = 1 << 20
+	// hclTokens is how many words and signs an item of the top level may have: hclsyntax has half a kilobyte of each.
+	hclTokens = 4_000_000
 	// hclDigits is how many bytes a number may have; converting it takes time that grows with the square of them.
 	hclDigits = 4096
 	// hclCopied is how many bytes may be copied to put the parts of templates together. hclsyntax joins the lines of
@@ -133,8 +135,8 @@ func (s *hclScanner) operandEnds() {
 
 // token reads a token outside of texts.
 func (s *hclScanner) token() error {
-	if s.item.tokens++; s.item.tokens > s.bounds.Nodes {
-		return s.limit(s.item.start, "the file has an argument or block with more than %d words", s.bounds.Nodes)
+	if s.item.tokens++; s.item.tokens > hclTokens {
+		return s.limit(s.item.start, "the file has an argument or block with more than %d words and signs", hclTokens)
 	}
 	c, next := s.text[s.i], byte(0)
 	if s.i+1 < len(s.text) {
@@ -143,6 +145,7 @@ func (s *hclScanner) token() error {
 	switch {
 	case c == ' ' || c == '\t' || c == '\r':
 		s.i++
+		s.item.tokens--
 	case c == '\n':
 		s.i++
 		s.newline()

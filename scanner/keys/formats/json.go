@@ -75,7 +75,7 @@ func scanJSON(m *meter) (extended bool, err error) {
 				return false, err
 			}
 		case ']', '}':
-			level--
+			level = max(level-1, 0)
 			extended = extended || before == ','
 		case ':':
 			values-- // what is in front of it is a key
