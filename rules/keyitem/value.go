@@ -94,6 +94,33 @@ func ReadBool(text string) (is, ok bool) {
 	return false, false
 }
 
+// OneReading reports whether YAML 1.1, YAML 1.2 and yaml.v3 read the same value in a text without quotes, as they do in
+// 22, 0x16, true and Always, and not in 022, 0o26, 1e3, yes and a date.
+func OneReading(text string) bool {
+	if _, ok := ReadBool(text); ok {
+		return strings.EqualFold(text, "true") || strings.EqualFold(text, "false")
+	}
+	switch readings := Readings(text); len(readings) {
+	case 0:
+		return text != "<<" && text != "=" && !date().MatchString(text)
+	case 1:
+		return yaml11Number().MatchString(text) && yaml12Number().MatchString(text)
+	}
+	return false
+}
+
+// yaml11Number are the numbers of https://yaml.org/type/int.html and float.html.
+var yaml11Number = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[-+]?(?:0b[01_]+|0[0-7_]*|[1-9][0-9_]*|0x[0-9a-fA-F_]+|[1-9][0-9_]*(?::[0-5]?[0-9])+|` +
+		`(?:[0-9][0-9_]*)?\.[0-9_]*(?:[eE][-+][0-9]+)?|[0-9][0-9_]*(?::[0-5]?[0-9])+\.[0-9_]*)$`)
+})
+
+// yaml12Number are those of YAML 1.2's core schema.
+var yaml12Number = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(?:[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+|` +
+		`[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?)$`)
+})
+
 // isJSONNumber reports whether a text is a number as JSON has it.
 func isJSONNumber(text string) bool {
 	digits := strings.TrimPrefix(text, "-")

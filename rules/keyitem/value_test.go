@@ -66,6 +66,24 @@ func TestParseValue(t *testing.T) {
 	}
 }
 
+// TestOneReading: what every version of YAML reads alike.
+func TestOneReading(t *testing.T) {
+	for _, text := range []string{
+		"Always", "", "22", "-22", "+22", "0", "007", "0x16", "22.0", ".5", "5.", "1.5e+3", "true", "FALSE", "tRUE", "1.2.3", "a b", ".inf",
+	} {
+		if !OneReading(text) {
+			t.Errorf("%q has several readings", text)
+		}
+	}
+	for _, text := range []string{
+		"0022", "026", "08", "0o26", "0b10110", "0X16", "1_000", "1:30", "1e3", "1.5e3", "yes", "Off", "y", "2024-01-01", "<<", "=", "-0x16",
+	} {
+		if OneReading(text) {
+			t.Errorf("%q has one reading", text)
+		}
+	}
+}
+
 // TestValuesOfYAML: what yaml.v3 reads as something else than a text is no text here, or a number that JSON has too.
 func TestValuesOfYAML(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

@@ -16,7 +16,7 @@ func forbids(item *keyitem.Item, n *Node) bool {
 	case keyitem.Is:
 		return scalar && couldBeAny(&n.Scalar, item.Values)
 	case keyitem.IsNot:
-		return !scalar || !equalsAny(&n.Scalar, item.Values)
+		return !scalar || n.Scalar.Plain && !keyitem.OneReading(n.Scalar.Texts[0]) || !equalsAny(&n.Scalar, item.Values)
 	case keyitem.Matches:
 		return scalar && n.Scalar.Certain && anyLine(item.Match, n.Scalar.Texts[0])
 	case keyitem.MatchesNot:

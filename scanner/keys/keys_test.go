@@ -261,6 +261,44 @@ func TestRequired(t *testing.T) {
 	}
 }
 
+// TestPlain: what another version of YAML reads as something else is not certainly the value, and a required item asks
+// for the value by YAML 1.2 alone.
+func TestPlain(t *testing.T) {
+	for _, row := range []struct {
+		text         string
+		exact        keys.ExactType
+		value        string
+		plain, quote bool // whether is_not refuses it without quotes, and with them or in another format
+	}{
+		{"22", keys.ExactNumber, `22`, false, false},
+		{"0022", keys.ExactNumber, `22`, true, false},
+		{"yes", keys.ExactText, `"yes"`, true, false},
+		{"Always", keys.ExactText, `"Always"`, false, false},
+		{"Always", keys.ExactText, `"Never"`, true, true},
+	} {
+		for _, plain := range []bool{true, false} {
+			value := &keys.Node{Kind: keys.ScalarNode, Scalar: keys.Scalar{
+				Texts: []string{row.text}, Certain: true, Plain: plain, Exact: keys.Exact{Type: row.exact, Text: row.text},
+			}}
+			documents := []keys.Document{{Root: &keys.Node{Kind: keys.Mapping, Entries: []keys.Entry{
+				{Name: "a", Named: true, Value: value},
+			}}}}
+			want := row.quote
+			if plain {
+				want = row.plain
+			}
+			hits := keys.Forbidden(readItem(t, `{"key": "a", "is_not": `+row.value+`}`), documents)
+			if refused := len(hits) > 0; refused != want {
+				t.Errorf("is_not %s, %s, plain %v: refused %v", row.value, row.text, plain, refused)
+			}
+			required := keys.Required(readItem(t, `{"key": "a", "is": `+row.value+`}`), documents)
+			if accepted := len(required) == 0; accepted == row.quote {
+				t.Errorf("is %s, %s, plain %v: accepted %v", row.value, row.text, plain, accepted)
+			}
+		}
+	}
+}
+
 // TestDocuments: each document of a file is asked by itself.
 func TestDocuments(t *testing.T) {
 	item := readItem(t, `{"key": "a"}`)

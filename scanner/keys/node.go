@@ -67,6 +67,8 @@ type Scalar struct {
 	Texts []string
 	// OneIsTrue says that the format converts the texts "1" and "0" to booleans (HCL's quoted ones).
 	OneIsTrue bool
+	// Plain says that it is YAML without quotes: other versions may read another value in Texts[0].
+	Plain bool
 	// Certain says that the value is known: no tag of the author's own, no variables, no date. matches and matches_not
 	// ask Texts[0] of a certain value.
 	Certain bool

@@ -250,7 +250,9 @@ func yamlScalar(tag, text string) (keys.Kind, keys.Scalar) {
 	case plain == coreNumber:
 		exact = exactNumber(text)
 	}
-	return keys.ScalarNode, known(exact, text)
+	scalar := known(exact, text)
+	scalar.Plain = tag != "!!str"
+	return keys.ScalarNode, scalar
 }
 
 // A coreType is what the core schema makes of a plain text.
