@@ -30,6 +30,7 @@ type Rule struct {
 	Forbidden, Absent, Required []Item
 	ForbiddenFiles              []string
 	RequiredFiles               []string
+	UnparsableText              bool // what cannot be parsed is judged by the other items alone
 }
 
 // A Mistake is why a bundle is refused, and where.
@@ -66,18 +67,18 @@ func Both(base, head *Bundle) *Bundle {
 	return &both
 }
 
-// whole is the rule with the exclude of its file as its own, its expressions by their names alone, and its texts
-// without the names, which depend on the version of the file.
+// whole is the rule with the exclude of its file as its own, its expressions and keys by their names alone, and its
+// texts without the names, which depend on the version of the file.
 func (r Rule) whole() Rule {
 	r.Exclude = slices.Compact(slices.Sorted(slices.Values(slices.Concat(r.Exclude, r.FileExclude))))
 	r.FileExclude = nil
 	for _, items := range []*[]Item{&r.Forbidden, &r.Absent, &r.Required} {
 		*items = slices.Clone(*items)
 		for i := range *items {
-			if (*items)[i].Regexp == nil {
+			if (*items)[i].Regexp == nil && (*items)[i].Key == nil {
 				(*items)[i].Name = ""
 			}
-			(*items)[i].Regexp = nil
+			(*items)[i].Regexp, (*items)[i].Key = nil, nil
 		}
 	}
 	return r

@@ -192,6 +192,28 @@ func damages() []damage {
 				return r
 			})
 		}},
+		{"a key item in the wrong list", func(g *generator, p *pair) bool {
+			return addRule(g, p, "0.2", func(kind string) ruleYAML {
+				r := ruleWith("BAD", kind, "q", pick(g, `{each: a, key: b}`, `{each: "a.*", key: b, is: true}`))
+				if kind != "boundary" && g.percent(50) {
+					r.lists[1] = listYAML{"required_patterns", []string{"q", pick(g,
+						"{key: a, is_not: b}", "{key: a, matches_not: b}", "{each: a, key: b, is_not: [c]}")}}
+				}
+				return r
+			})
+		}},
+		{"unparsable that is not text, or can change nothing", func(g *generator, p *pair) bool {
+			return addRule(g, p, "0.2", func(kind string) ruleYAML {
+				r := ruleWith("BAD", kind, "q", "{key: a}")
+				line := "unparsable: " + pick(g, "true", "Text", "skip", "~", "[text]", `""`)
+				if g.percent(50) {
+					line = "unparsable: text"
+					r.lists[1].items = pick(g, []string{"q"}, []string{"{key: a}"}, []string{"{key: a}", "{key: b}"})
+				}
+				r.lines = append(r.lines, line)
+				return r
+			})
+		}},
 		{"an item in two lists of a rule", func(g *generator, p *pair) bool {
 			return addRule(g, p, "0.2", func(kind string) ruleYAML {
 				one, two := same(g)
@@ -233,6 +255,8 @@ func same(g *generator) (one, two string) {
 		[]string{`{text: "a b", spaces: any, words: true}`, `{words: true, text: 'a b', spaces: "any"}`},
 		[]string{`{regex: 'x+'}`, `{regex: "x+"}`, "{regex: x+}"},
 		[]string{`"{a"`, `{text: "{a"}`, `'"{a"'`}, // the last has the name of the others
+		[]string{`{key: a.b, is: true}`, `{is: True, key: "a.b"}`, `{key: 'a.b', is: TRUE}`},
+		[]string{`{key: a, where: {b: c}}`, `{where: {"b": "c"}, key: a}`},
 	)
 	return pick(g, ways...), pick(g, ways...)
 }
@@ -262,6 +286,7 @@ func badItems() []string {
 	for _, expr := range []string{`a\tb`, `a\n`, `a\u0085`, `\u007fa`, `\x1ba`, ``, ` `} {
 		all = append(all, `{regex: "`+expr+`"}`)
 	}
+	all = append(all, badKeyItems()...)
 	return append(all, "{}", "{spaces: any}", "{words: true}", "{texts: a}", "{regex: a, case: ignore}",
 		"{regex: a, words: true}", "{regex: 'a b', spaces: any}",
 		"{regex: a, is: b}", "~", "[a]", "[]", `""`, `" "`, `"\t\n"`, "{x-note: a}", "{text: a, text: b}")

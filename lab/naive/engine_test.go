@@ -23,7 +23,7 @@ func TestEngine(t *testing.T) {
 		g := &generator{Rand: rand.New(rand.NewPCG(*seed, uint64(n))), newer: true, forms: *forms}
 		var items []Item
 		for range 1 + g.IntN(6) {
-			if text := g.item(); itemName(text, true) != "" {
+			if text := g.item(); itemName(text, "forbidden_patterns", true) != "" {
 				items = append(items, itemOf(t, text))
 			}
 		}

@@ -14,8 +14,9 @@ type generator struct {
 	newer   bool     // bundles are 0.2
 	texts   []string // the texts of the bundle, from which contents are made
 	ids     int
-	forms   string // which forms of 0.2 bundles have, besides plain texts
-	lengthy bool   // some contents are longer than what the program reads at once
+	forms   string             // which forms of 0.2 bundles have, besides plain texts
+	parsed  map[string]*Parsed // of the files for items with keys
+	lengthy bool               // some contents are longer than what the program reads at once
 }
 
 func pick[T any](g *generator, from ...T) T { return from[g.IntN(len(from))] }
@@ -167,11 +168,17 @@ func (g *generator) rule(kind string, newer bool) ruleYAML {
 	g.ids++
 	r := ruleYAML{id: fmt.Sprintf("R%d", g.ids)}
 	seen := map[string]bool{}
+	keys := newer && g.has("keys") && g.percent(60)
+	format := pick(g, "yaml", "json", "hcl", "toml", "")
+	named := keys && format != "" && g.percent(30) // by the items, not by the files' names
 	items := func(key string) {
 		l := listYAML{key: key}
 		for range 1 + g.IntN(3) {
 			item := g.item()
-			name := itemName(item, newer)
+			if keys && g.percent(75) {
+				item = g.keyItem(key, map[bool]string{true: format}[named])
+			}
+			name := itemName(item, key, newer)
 			if name == "" || !seen[name] {
 				seen[name] = true
 				l.items = append(l.items, item)
@@ -209,7 +216,14 @@ func (g *generator) rule(kind string, newer bool) ruleYAML {
 		hasItems = true
 	}
 	if hasItems {
-		r.lists = append(r.lists, listYAML{"files", g.globs()})
+		if keys {
+			r.lists = append(r.lists, listYAML{"files", g.keyGlobs(format, named)})
+			if g.percent(15) {
+				r.lines = append(r.lines, "unparsable: text")
+			}
+		} else {
+			r.lists = append(r.lists, listYAML{"files", g.globs()})
+		}
 	}
 	if g.percent(20) {
 		r.lists = append(r.lists, listYAML{"exclude", g.globs()})
@@ -221,14 +235,21 @@ func (g *generator) rule(kind string, newer bool) ruleYAML {
 	return r
 }
 
-// itemName is how the item is called, or empty if it is refused.
-func itemName(item string, newer bool) string {
-	f := ruleText{version: "0.2", rules: []ruleYAML{ruleWith("X", "boundary", item)}}
+// itemName is how the item of a list is called, or empty if it is refused.
+func itemName(item, list string, newer bool) string {
+	r := ruleWith("X", "invariant", item)
+	name := "invariants.yml"
+	if list == "forbidden_patterns" {
+		name = "boundaries.yml"
+	}
+	r.lists[1].key = list
+	f := ruleText{version: "0.2", rules: []ruleYAML{r}}
 	if !newer {
 		f.version = ""
 	}
-	if file, wrong := loadFile("boundaries.yml", f.yaml()); len(wrong) == 0 {
-		return file.Rules[0].Forbidden[0].Name
+	if file, wrong := loadFile(name, f.yaml()); len(wrong) == 0 {
+		r := file.Rules[0]
+		return slices.Concat(r.Forbidden, r.Absent, r.Required)[0].Name
 	}
 	return ""
 }
@@ -251,59 +272,11 @@ func (g *generator) globs() []string {
 
 // file is a path of the tree with a content.
 func (g *generator) file() File {
+	if g.has("keys") && g.newer && g.percent(65) {
+		return g.fileWithKeys()
+	}
 	folder, name := pick(g, "", "", "a/", "a/b/", "A/"), pick(g, "x", "X", "main", "é", "w z", `q\`)
 	return File{folder + name + pick(g, ".tf", ".tf", ".TF", ".pem", ".y", ""), g.content(), Regular}
-}
-
-// trees are the tree, and the tree before the change.
-func (g *generator) trees(scope string) (tree, base []File) {
-	have := map[string]bool{}
-	add := func(f File) {
-		if !have[f.Path] {
-			have[f.Path] = true
-			tree = append(tree, f)
-		}
-	}
-	for range g.IntN(6) {
-		add(g.file())
-	}
-	switch scope {
-	case "full":
-		if len(tree) > 0 && g.percent(20) {
-			to := pick(g, tree...).Path
-			folder := to[:strings.LastIndex(to, "/")+1]
-			if to = strings.TrimPrefix(to, folder); !strings.ContainsAny(to, `\`) {
-				add(File{folder + pick(g, "x", "main", "l") + pick(g, ".tf", ".pem", ".y"), to, Link})
-			}
-		}
-		if g.percent(5) {
-			add(File{pick(g, "pipe.tf", "a/pipe.pem", "pipe"), "", FIFO})
-		}
-	case "tracked":
-		for range g.IntN(2) {
-			if f := g.file(); !have[f.Path] {
-				base = append(base, f)
-			}
-		}
-	case "diff", "staged":
-		for _, f := range tree {
-			switch g.IntN(4) {
-			case 0: // added
-			case 1:
-				f.Content = g.content()
-				base = append(base, f)
-			default:
-				base = append(base, f)
-			}
-		}
-		for range g.IntN(3) {
-			if f := g.file(); !have[f.Path] {
-				have[f.Path] = true
-				base = append(base, f)
-			}
-		}
-	}
-	return tree, base
 }
 
 // content is a file that nearly has what the bundle is about.
@@ -412,44 +385,4 @@ func (g *generator) nearly(text string) string {
 		b.WriteString(pick(g, "a", "_", "1", " ", "-", text))
 	}
 	return b.String()
-}
-
-// scope is how a tree is scanned. Those that need git take the most time.
-func (g *generator) scope() string {
-	switch n := g.IntN(100); {
-	case n < 5:
-		return "diff"
-	case n < 10:
-		return "staged"
-	case n < 13:
-		return "tracked"
-	case n < 20:
-		return "files"
-	case n < 27:
-		return "stdin"
-	}
-	return "full"
-}
-
-// revised is a bundle after a change: a rule less, one more, another exclude.
-func (g *generator) revised(files []ruleText) []ruleText {
-	files = slices.Clone(files)
-	for range g.IntN(4) {
-		i := g.IntN(len(files))
-		f := &files[i]
-		switch n := g.IntN(4); {
-		case n == 0 && len(f.rules) > 0 && i > 0:
-			f.rules = without(f.rules, g.IntN(len(f.rules)))
-		case n == 1 && len(f.rules) > 0:
-			j := g.IntN(len(f.rules))
-			r := g.rule(typeOf(*f), f.version != "")
-			r.id = f.rules[j].id
-			f.rules = with(f.rules, j, r)
-		case n == 2 && f.version != "":
-			f.exclude = g.globs()
-		default:
-			f.rules = append(slices.Clone(f.rules), g.rule(typeOf(*f), f.version != ""))
-		}
-	}
-	return files
 }

@@ -10,13 +10,17 @@ import (
 type Item struct {
 	Name   string         // in evidence and fingerprints
 	Text   string         // or
-	Regexp *regexp.Regexp // not nil
+	Regexp *regexp.Regexp // not nil, or
+	Key    *KeyItem       // not nil
 	// The options of a text.
 	Spaces, Words, IgnoreCase bool
 }
 
 // Kind is evidence.kind of a forbidden item.
 func (i Item) Kind() string {
+	if i.Key != nil {
+		return "key"
+	}
 	if i.Regexp != nil {
 		return "regex"
 	}

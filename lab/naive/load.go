@@ -163,7 +163,7 @@ func (l *loader) rule(node *yaml.Node) Rule {
 		}
 		var items []Item
 		for _, node := range l.list(values[key]) {
-			item := l.item(node)
+			item := l.item(node, key)
 			switch seen[item.Name] {
 			case "":
 			case key:
@@ -198,6 +198,18 @@ func (l *loader) rule(node *yaml.Node) Rule {
 		}
 	}
 	l.whole(values)
+	if unparsable := values["unparsable"]; unparsable != nil && l.file.Version == "0.2" {
+		r.UnparsableText = true
+		if l.text(unparsable) != "text" {
+			l.wrong(unparsable.Line, "unparsable is text, or is not there")
+		}
+		all := slices.Concat(r.Forbidden, r.Absent, r.Required)
+		isKey := func(i Item) bool { return i.Key != nil }
+		keys := len(slices.DeleteFunc(slices.Clone(all), func(i Item) bool { return !isKey(i) }))
+		if keys == 0 || keys == len(all) {
+			l.wrong(unparsable.Line, "unparsable without a key item, or without another one")
+		}
+	}
 	return r
 }
 
@@ -217,7 +229,7 @@ func (l *loader) matchKeys() []string {
 	if invariant {
 		keys = append(keys, "required_patterns", "required_files")
 	}
-	return append(keys, "forbidden_files", "path_case")
+	return append(keys, "forbidden_files", "path_case", "unparsable")
 }
 
 // whole notes what a rule lacks.

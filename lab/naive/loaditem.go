@@ -8,18 +8,24 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// item reads a pattern item: a text, or a mapping.
-func (l *loader) item(node *yaml.Node) Item {
+// item reads a pattern item of a list: a text, or a mapping.
+func (l *loader) item(node *yaml.Node, list string) Item {
 	if node.Kind != yaml.MappingNode || l.file.Version != "0.2" {
 		text := l.text(node)
 		return Item{Name: l.name(text), Text: text}
 	}
 	values := l.mapping(node)
+	forms := 0
+	for _, form := range []string{"text", "regex", "key"} {
+		if values[form] != nil {
+			forms++
+		}
+	}
 	switch {
-	case values["key"] != nil || values["each"] != nil:
-		l.wrong(node.Line, "keys are not for this program")
-	case values["text"] != nil && values["regex"] != nil, values["text"] == nil && values["regex"] == nil:
-		l.wrong(node.Line, "not exactly one of text and regex")
+	case forms != 1:
+		l.wrong(node.Line, "not exactly one of text, regex and key")
+	case values["key"] != nil:
+		return l.keyItem(node, values, list)
 	case values["regex"] != nil:
 		return l.regex(node, values)
 	default:

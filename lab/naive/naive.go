@@ -4,8 +4,9 @@
 // It is as simple as it can be: whole contents in memory, each encoding at each position by itself, Go's regexp on
 // each line. So it is slow, and easy to check against the page by reading.
 //
-// It knows texts with their options, regular expressions, required and forbidden files, and the ways to choose files.
-// It does not know keys, allowances, submodules, or links to what is not a regular file of the tree; nor all that a
+// It knows texts with their options, regular expressions, keys, required and forbidden files, and the ways to choose
+// files. It reads no YAML, JSON, HCL or TOML: who writes a file says what is in it (a [Parsed]).
+// It does not know allowances, submodules, or links to what is not a regular file of the tree; nor all that a
 // bundle 0.1 refuses (tags, anchors, globs that can never match), since the first program is compared with that
 // elsewhere.
 package naive
@@ -41,6 +42,8 @@ type Scan struct {
 	WithoutRequiredFiles bool
 	// EmptyIsFine is for changes: nothing to scan is then no error.
 	EmptyIsFine bool
+	// Parsed is what the files mean that items with keys are asked of, by [Meant].
+	Parsed map[string]*Parsed
 	// Allow accepts content that cannot be had, links to what is not selected, and that there is no file.
 	Allow bool
 }
@@ -52,6 +55,8 @@ type Outcome struct {
 	Violations []Violation
 	Errors     []Error
 	Excluded   []Excluded
+	// Unknown says that an item with a key was asked of a content whose meaning is not known: nothing follows.
+	Unknown bool
 }
 
 // A Violation has the members of the verdict that have these names, but for Path.
@@ -60,6 +65,7 @@ type Violation struct {
 	Offset, Line, Column, EndLine, EndColumn int
 	Encoding                                 string
 	Occurrences                              int
+	Places                                   string // of an item with a key: the offsets
 }
 
 // An Error is a code, and the file that it is about, as the verdict writes it.
@@ -88,17 +94,20 @@ func Judge(b *Bundle, s Scan) Outcome {
 			o.Violations = append(o.Violations, missingFiles(r, files)...)
 		}
 		for _, f := range scanned {
-			o.Violations = append(o.Violations, judgeFile(r, f)...)
+			o.Violations = append(o.Violations, judgeFile(r, f, s.Parsed)...)
 		}
 	}
 	if len(scanned) == 0 && !s.EmptyIsFine && !s.Allow {
 		o.Errors = append(o.Errors, Error{"E_EMPTY", ""})
 	}
 	for _, f := range scanned {
-		if s.Allow {
-			break
+		if !s.Allow {
+			o.Errors = append(o.Errors, undecided(b, f, files)...)
 		}
-		o.Errors = append(o.Errors, undecided(b, f, files)...)
+		for _, code := range unparsed(b, f, s.Parsed) {
+			o.Errors = append(o.Errors, Error{code, Written(f.Path)})
+			o.Unknown = o.Unknown || code == unknown
+		}
 	}
 	for _, file := range b.Files {
 		if len(file.Exclude) > 0 {
@@ -116,10 +125,16 @@ func Judge(b *Bundle, s Scan) Outcome {
 }
 
 // judgeFile returns the violations of one rule in one file.
-func judgeFile(r Rule, f File) []Violation {
+func judgeFile(r Rule, f File, known map[string]*Parsed) []Violation {
 	var found []Violation
 	if r.Selects(f.Path) && f.Kind != FIFO {
 		for _, item := range append(slices.Clone(r.Forbidden), r.Absent...) {
+			if item.Key != nil {
+				if p, code := parsed(item, f, known); code == "" {
+					found = append(found, broken(item, f, p, item.Key.forbiddenIn(p.Documents))...)
+				}
+				continue
+			}
 			if finds := item.Find(f.Content); len(finds) > 0 {
 				v := at(f.Content, evidence(item, f.Content, finds))
 				v.Kind, v.Pattern, v.Occurrences = item.Kind(), item.Name, len(finds)
@@ -127,6 +142,12 @@ func judgeFile(r Rule, f File) []Violation {
 			}
 		}
 		for _, item := range r.Required {
+			if item.Key != nil {
+				if p, code := parsed(item, f, known); code == "" {
+					found = append(found, broken(item, f, p, item.Key.requiredIn(p.Documents))...)
+				}
+				continue
+			}
 			if f.Kind == Regular && !isPointer(f.Content) && !item.IsIn(f.Content) {
 				v := missingIn(f.Content)
 				v.Kind, v.Pattern, v.Occurrences = "missing", item.Name, 1

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"slices"
@@ -18,7 +19,8 @@ type pair struct {
 	scope      string     // full, files, stdin, diff, staged, tracked
 	inTree     bool       // the bundle is in .policyscan of the tree
 	allow      bool       // what can be allowed, is
-	bad        string     // what is wrong with the bundle, by which it has to be refused; else empty
+	parsed     map[string]*Parsed
+	bad        string // what is wrong with the bundle, by which it has to be refused; else empty
 }
 
 // submodule is a path of a commit that is a commit of another repository, whose hash is the content.
@@ -317,4 +319,123 @@ func (f ruleText) smaller() func(yield func(ruleText) bool) {
 			}
 		}
 	}
+}
+
+// newPair makes the pair of a number.
+func newPair(n int) pair {
+	g := &generator{
+		Rand:  rand.New(rand.NewPCG(*seed, uint64(n))),
+		newer: *bundle == "0.2", forms: *forms, lengthy: *pairs > 0,
+		parsed: map[string]*Parsed{},
+	}
+	if g.newer && g.percent(10) {
+		g.newer = false
+	}
+	p := pair{files: g.bundle(), scope: g.scope(), parsed: g.parsed}
+	p.tree, p.base = g.trees(p.scope)
+	p.inTree, p.allow = p.scope == "full" && g.percent(15), g.percent(10)
+	if change := p.scope == "diff" || p.scope == "staged"; change && g.percent(40) {
+		p.inTree, p.before = true, p.files
+		p.files = g.revised(p.files)
+	}
+	if p.scope == "stdin" {
+		p.tree = []File{g.file()}
+	}
+	if *bundle == "0.2" && p.before == nil && g.percent(15) {
+		g.damage(&p)
+	}
+	return p
+}
+
+// trees are the tree, and the tree before the change.
+func (g *generator) trees(scope string) (tree, base []File) {
+	have := map[string]bool{}
+	add := func(f File) {
+		if !have[f.Path] {
+			have[f.Path] = true
+			tree = append(tree, f)
+		}
+	}
+	for range g.IntN(6) {
+		add(g.file())
+	}
+	switch scope {
+	case "full":
+		if len(tree) > 0 && g.percent(20) {
+			to := pick(g, tree...).Path
+			folder := to[:strings.LastIndex(to, "/")+1]
+			if to = strings.TrimPrefix(to, folder); !strings.ContainsAny(to, `\`) {
+				add(File{folder + pick(g, "x", "main", "l") + pick(g, ".tf", ".pem", ".y"), to, Link})
+			}
+		}
+		if g.percent(5) {
+			add(File{pick(g, "pipe.tf", "a/pipe.pem", "pipe"), "", FIFO})
+		}
+	case "tracked":
+		for range g.IntN(2) {
+			if f := g.file(); !have[f.Path] {
+				base = append(base, f)
+			}
+		}
+	case "diff", "staged":
+		for _, f := range tree {
+			switch g.IntN(4) {
+			case 0: // added
+			case 1:
+				if f.Content = g.content(); strings.HasPrefix(f.Path, "k/") {
+					f.Content = g.keyContent(f.Path)
+				}
+				base = append(base, f)
+			default:
+				base = append(base, f)
+			}
+		}
+		for range g.IntN(3) {
+			if f := g.file(); !have[f.Path] {
+				have[f.Path] = true
+				base = append(base, f)
+			}
+		}
+	}
+	return tree, base
+}
+
+// scope is how a tree is scanned. Those that need git take the most time.
+func (g *generator) scope() string {
+	switch n := g.IntN(100); {
+	case n < 5:
+		return "diff"
+	case n < 10:
+		return "staged"
+	case n < 13:
+		return "tracked"
+	case n < 20:
+		return "files"
+	case n < 27:
+		return "stdin"
+	}
+	return "full"
+}
+
+// revised is a bundle after a change: a rule less, one more, another exclude.
+func (g *generator) revised(files []ruleText) []ruleText {
+	files = slices.Clone(files)
+	for range g.IntN(4) {
+		i := g.IntN(len(files))
+		f := &files[i]
+		switch n := g.IntN(4); {
+		case n == 0 && len(f.rules) > 0 && i > 0:
+			f.rules = without(f.rules, g.IntN(len(f.rules)))
+		case n == 1 && len(f.rules) > 0:
+			j := g.IntN(len(f.rules))
+			r := g.rule(typeOf(*f), f.version != "")
+			r.id = f.rules[j].id
+			f.rules = with(f.rules, j, r)
+		case n == 2 && f.version != "":
+			f.exclude = g.globs()
+		default:
+			f.rules = append(slices.Clone(f.rules), g.rule(typeOf(*f), f.version != ""))
+		}
+	}
+	return files
 }

@@ -1,0 +1,241 @@
+package naive
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// A Document is one document of a file, as who wrote the file means it: nothing here reads a file.
+type Document struct {
+	Root *Node
+	Head int  // the first line with content, for what the document lacks; an offset like all of them
+	Open bool // it is an item of a list with a tag, and may be anything
+}
+
+// A Parsed is what is known of a content in a format.
+type Parsed struct {
+	Documents []Document // without the empty ones
+	Code      string     // the error of a content that cannot be judged: E_PARSE or E_LIMIT
+	Starts    []int      // for each offset in the text, and its end, the one in the content; nil if they are the same
+}
+
+// A NodeKind is what a node is.
+type NodeKind string
+
+const (
+	ScalarNode  NodeKind = "scalar"
+	NullNode    NodeKind = "null"
+	ListNode    NodeKind = "list"
+	MappingNode NodeKind = "mapping" // or a block, or the labels of one
+)
+
+// A Node is a value. Several keys may lead to one, by aliases.
+type Node struct {
+	Kind    NodeKind
+	At      int     // its first byte, quotes, anchor and tag included
+	Tagged  bool    // it has a tag that is not a core one
+	Scalar  Scalar  // of a scalar
+	Items   []*Node // of a list
+	Entries []Entry // of a mapping
+	Label   bool    // its only entry is a label of a block
+}
+
+// An Entry is a key and its value.
+type Entry struct {
+	Key    string
+	Any    bool // it has no text of its own: a mapping, or an expression
+	At     int  // the key, or the header of a block or table
+	Hidden bool // by a key that is nearer, or by an earlier merge
+	Value  *Node
+}
+
+// A Scalar is a value that is not a collection, and not null.
+type Scalar struct {
+	Texts  []string // with any of which a forbidden text is compared
+	Exact  Value    // what the format makes of it; of no kind if that is not known without evaluating
+	Asked  string   // by matches, if the exact value is of a kind
+	Open   bool     // it may be anything: tagged, or an expression
+	Plain  bool     // YAML without quotes and tag, which its versions read in different ways
+	Binary bool     // HCL, where "1" and "0" are booleans
+}
+
+// A reached node is one at the end of a path, with the entry that led there, if there was one.
+type reached struct {
+	entry *Entry
+	node  *Node
+}
+
+// reach calls visit for each node to which the path leads, lists being transparent on the way.
+func reach(n *Node, from *Entry, path Path, visit func(reached)) {
+	if len(path) == 0 {
+		visit(reached{from, n})
+		return
+	}
+	if n.Kind == ListNode {
+		for _, item := range n.Items {
+			reach(item, from, path, visit)
+		}
+		return
+	}
+	if path[0].Kind == anyNumber {
+		reach(n, from, path[1:], visit)
+	}
+	for i := range n.Entries {
+		e := &n.Entries[i]
+		switch {
+		case path[0].Kind == anyNumber:
+			reach(e.Value, e, path, visit)
+		case path[0].matches(e):
+			reach(e.Value, e, path[1:], visit)
+		}
+	}
+}
+
+// values calls visit for each value that a node at the end of a path stands for. A list with a tag is one; its items
+// are more, if who asks looks inside.
+func values(n *Node, inside bool, visit func(*Node)) {
+	if n.Kind != ListNode || n.Tagged || len(n.Items) == 0 {
+		visit(n)
+	}
+	if n.Kind == ListNode && (inside || !n.Tagged) {
+		for _, item := range n.Items {
+			values(item, inside, visit)
+		}
+	}
+}
+
+// split are the documents that items are asked of: a list at the top is one for each item, and so are the items of a
+// kind: List. For required items they take its place.
+func split(documents []Document, required bool) []Document {
+	var all []Document
+	for _, d := range documents {
+		all = append(all, splitOne(d, required)...)
+	}
+	return all
+}
+
+func splitOne(d Document, required bool) []Document {
+	var all []Document
+	switch {
+	case d.Root.Kind == NullNode:
+		return nil
+	case d.Root.Kind == ListNode && !(required && d.Root.Tagged):
+		for _, item := range d.Root.Items {
+			all = append(all, splitOne(Document{item, item.At, d.Open || d.Root.Tagged}, required)...)
+		}
+		return all
+	}
+	isList := false
+	reach(d.Root, nil, Path{{Kind: literal, Text: "kind"}}, func(r reached) {
+		isList = isList || r.node.Kind == ScalarNode && r.node.Scalar.Texts[0] == "List"
+	})
+	whole := true
+	for _, e := range d.Root.Entries {
+		if isList && e.Key == "items" && !e.Any && e.Value.Kind == ListNode && !(required && e.Value.Tagged) {
+			all = append(all, splitOne(Document{e.Value, e.Value.At, d.Open}, required)...)
+			whole = !required
+		}
+	}
+	if whole {
+		return append([]Document{d}, all...)
+	}
+	return all
+}
+
+// formats are the formats of names, by their ends.
+func formats() map[string]string {
+	return map[string]string{
+		".yaml": "yaml", ".yml": "yaml", ".json": "json", ".jsonc": "json", ".tf.json": "json",
+		".tf": "hcl", ".tofu": "hcl", ".tfvars": "hcl", ".hcl": "hcl", ".toml": "toml",
+	}
+}
+
+// formatOf is the format of a path by its name, or empty.
+func formatOf(path string) string {
+	best := ""
+	for end := range formats() {
+		if strings.HasSuffix(lower(path), end) && len(end) > len(best) {
+			best = end
+		}
+	}
+	return formats()[best]
+}
+
+// Meant is the key of [Scan.Parsed].
+func Meant(format, content string) string { return format + "\x00" + content }
+
+// parsed returns what a file means to an item, or the code of the error; [unasked] if the item is not asked of it, and
+// [unknown] if that is not known.
+func parsed(item Item, f File, known map[string]*Parsed) (*Parsed, string) {
+	if f.Kind != Regular || isPointer(f.Content) {
+		return nil, unasked
+	}
+	format := item.Key.Format
+	if format == "" {
+		if format = formatOf(f.Path); format == "" {
+			return nil, "E_FORMAT"
+		}
+	}
+	p := known[Meant(format, f.Content)]
+	if p == nil {
+		return nil, unknown
+	}
+	return p, p.Code
+}
+
+const (
+	unasked = "not asked"
+	unknown = "not known"
+)
+
+// unparsed returns the codes of what kept items with a key from being asked of a file, each once.
+func unparsed(b *Bundle, f File, known map[string]*Parsed) []string {
+	var codes []string
+	for _, r := range b.Enforced() {
+		if !r.Selects(f.Path) {
+			continue
+		}
+		for _, item := range slices.Concat(r.Forbidden, r.Absent, r.Required) {
+			if item.Key == nil {
+				continue
+			}
+			switch _, code := parsed(item, f, known); {
+			case code == "" || code == unasked || code == "E_PARSE" && r.UnparsableText:
+			default:
+				codes = append(codes, code)
+			}
+		}
+	}
+	slices.Sort(codes)
+	return slices.Compact(codes)
+}
+
+// broken is the violation of an item with a key, if there are places.
+func broken(item Item, f File, p *Parsed, places []spot) []Violation {
+	if len(places) == 0 {
+		return nil
+	}
+	e := markOf(f.Content)
+	v := Violation{Kind: "key", Pattern: item.Name, Occurrences: len(places)}
+	switch {
+	case places[0].both:
+		v.Kind = "key or missing"
+	case places[0].missing:
+		v.Kind = "missing"
+	}
+	var offsets []string
+	for _, place := range places {
+		offset := place.at
+		if p.Starts != nil {
+			offset = p.Starts[offset]
+		}
+		if offsets == nil {
+			v.Offset = offset
+			v.Line, v.Column = position(f.Content, e, 0, offset)
+		}
+		offsets = append(offsets, strconv.Itoa(offset))
+	}
+	v.Places = strings.Join(offsets, " ")
+	return []Violation{v}
+}

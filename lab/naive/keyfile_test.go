@@ -1,0 +1,240 @@
+package naive
+
+import (
+	"math/big"
+	"strings"
+	"unicode/utf8"
+)
+
+// A wish is what a file shall mean. How it is spelt is left to the writer of its format, which says where it is in the
+// text, and as what it may be read.
+type wish struct {
+	kind    string // value, null, open (a variable, or a tag), date, list, map
+	value   Value
+	items   []*wish
+	entries []wishEntry
+}
+
+// A wishEntry is a key and its value. With labels, or as a block, only HCL knows it; elsewhere it is a mapping.
+type wishEntry struct {
+	key    string
+	value  *wish
+	block  bool
+	labels []string
+}
+
+// The words of generated files and of the items about them are few, so that they meet.
+func keyWords() []string { return []string{"a", "b", "a", "b", "c", "on", "x.y", "1.0", "é"} }
+
+// names are the keys that HCL can have as names.
+func names() []string { return []string{"a", "b", "a", "b", "c", "on", "é"} }
+
+func (g *generator) wishValue() *wish {
+	switch n := g.IntN(100); {
+	case n < 35:
+		text := pick(g, "x", "x", "private", "true", "22", "yes", "x\n", "x\ny", "", "a: true", "a = true", "# x",
+			"026", "é\u2028", "1.0", `"x"`, `\x`, "x y", "{[(", "2001-01-01", "${x}", "%{x", "x # a: true",
+			"'", "<<E", "~", "null")
+		return &wish{kind: "value", value: Value{textKind, text}}
+	case n < 55:
+		return &wish{kind: "value", value: Value{booleanKind, pick(g, "true", "false")}}
+	case n < 80:
+		return &wish{kind: "value", value: Value{numberKind, pick(g, "22", "22", "0", "1", "90", "-5", "1.5", "1000")}}
+	case n < 88:
+		return &wish{kind: "null"}
+	case n < 96:
+		return &wish{kind: "open", value: Value{textKind, pick(g, "x", "true", "22")}}
+	}
+	return &wish{kind: "date"}
+}
+
+// wish makes a value, nested so deep.
+func (g *generator) wish(depth int) *wish {
+	if depth <= 0 || g.percent(35) {
+		return g.wishValue()
+	}
+	if g.percent(30) {
+		w := &wish{kind: "list"}
+		for range g.IntN(4) {
+			w.items = append(w.items, g.wish(depth-1))
+		}
+		return w
+	}
+	return g.wishMap(depth)
+}
+
+// wishMap makes a mapping. A key may be twice in it; formats that refuse that leave the second out.
+func (g *generator) wishMap(depth int) *wish {
+	w := &wish{kind: "map"}
+	for range g.IntN(5) {
+		e := wishEntry{key: pick(g, keyWords()...), value: g.wish(depth - 1)}
+		if e.value.kind == "map" && g.percent(60) {
+			e.block = true
+			for range pick(g, 0, 0, 1, 2) {
+				e.labels = append(e.labels, pick(g, keyWords()...))
+			}
+		}
+		w.entries = append(w.entries, e)
+	}
+	if g.percent(15) {
+		kind := &wish{kind: "value", value: Value{textKind, pick(g, "x", "y")}}
+		w.entries = append(w.entries, wishEntry{key: "kind", value: kind})
+	}
+	return w
+}
+
+// numberForms are spellings of a number; which of them a format has, its writer knows.
+func numberForms(number string) []string {
+	i, ok := new(big.Int).SetString(number, 10)
+	forms := []string{number, number, number + "e0", number + "E+0", number + "0e-1"}
+	if !ok {
+		return append(forms[:4], number+"0", "+"+number, number+"0e+0", "1_"+number)
+	}
+	forms = append(forms, number+".0", number+".00", number+".0e0")
+	if i.Sign() < 0 {
+		return forms
+	}
+	if number == "22" {
+		forms = append(forms, "2_2", "2.2e1", "2.2E+1", "0.22e2", ".22e2", "220.0e-1", "+2_2", "0_22", "02_6",
+			"22__", "2_2.0")
+	}
+	if number == "1000" {
+		forms = append(forms, "1e3", "1E3", "1_000", "1e+03", "10e2", "1_0e2", "1e0_3", "16:40", "16:40.0")
+	}
+	if number == "90" {
+		forms = append(forms, "1:30", "+1:30", "1:30.")
+	}
+	return append(forms, "+"+number, number+".", "0"+number, "00"+number, "0"+i.Text(8), "00"+i.Text(8),
+		"0o"+i.Text(8), "0O"+i.Text(8), "0x"+i.Text(16), "0X"+i.Text(16), "0x0"+strings.ToUpper(i.Text(16)),
+		"0b"+i.Text(2), "0B"+i.Text(2), "0b_"+i.Text(2), "0x_"+i.Text(16), "+0x"+i.Text(16), "+0o"+i.Text(8))
+}
+
+// booleanForms are all spellings of a boolean.
+func booleanForms(value string) []string {
+	words := []string{"false", "no", "off", "n"}
+	if value == "true" {
+		words = []string{"true", "yes", "on", "y"}
+	}
+	var forms []string
+	for _, word := range words {
+		forms = append(forms, word, strings.ToUpper(word), strings.ToUpper(word[:1])+word[1:])
+	}
+	return forms
+}
+
+// A writer writes a file, and remembers where it is.
+type writer struct {
+	*generator
+	strings.Builder
+	lineEnd  string
+	inObject int // how many objects of HCL are open: no heredoc is in them, since a comma may follow
+}
+
+// put writes a text at this place, and returns the place.
+func (w *writer) put(text string) int {
+	at := w.Len()
+	w.WriteString(text)
+	return at
+}
+
+// line ends a line.
+func (w *writer) line() { w.WriteString(w.lineEnd) }
+
+// remark is a comment's text: it mentions what must not be found there.
+func (w *writer) remark() string {
+	return pick(w.generator, " a: true", " a = true", "", ` "a": "x",`, " a = \"x\" {[(", " é\u2028a: x",
+		"a.b = 22", " b: x # a: x", " <<EOT", " \"", " '")
+}
+
+// A keyFile is a generated content and what it means.
+type keyFile struct {
+	format, content string
+	meant           *Parsed
+}
+
+// extensions are names of files of a format.
+func extensions(format string) []string {
+	return map[string][]string{
+		"yaml": {".yaml", ".yml", ".YML"}, "json": {".json", ".jsonc", ".tf.json"},
+		"hcl": {".tf", ".tofu", ".tfvars", ".hcl"}, "toml": {".toml"},
+	}[format]
+}
+
+// keyFile makes a file of a format.
+func (g *generator) keyFile(format string) keyFile {
+	w := &writer{generator: g, lineEnd: "\n"}
+	if g.percent(15) {
+		w.lineEnd = "\r\n"
+	}
+	var meant *Parsed
+	switch format {
+	case "yaml":
+		meant = writeYAML(w)
+	case "json":
+		meant = writeJSON(w)
+	case "hcl":
+		meant = writeHCL(w)
+	case "toml":
+		meant = writeTOML(w)
+	}
+	if meant.Code == "" && g.percent(12) {
+		meant = &Parsed{Code: damageText(w, format)}
+	}
+	return encode(g, format, w.String(), meant)
+}
+
+// encode puts a text into an encoding, and notes where its bytes are then.
+func encode(g *generator, format, text string, meant *Parsed) keyFile {
+	if !utf8.ValidString(text) || g.percent(75) {
+		return keyFile{format, text, meant}
+	}
+	e := pick(g, Encodings()...)
+	var b strings.Builder
+	b.WriteString(e.mark())
+	meant.Starts = make([]int, len(text)+1)
+	for i, r := range text {
+		for j := range utf8.RuneLen(r) {
+			meant.Starts[i+j] = b.Len()
+		}
+		b.WriteString(e.Encode(string(r)))
+	}
+	meant.Starts[len(text)] = b.Len()
+	return keyFile{format, b.String(), meant}
+}
+
+// damageText damages what was written, and returns the code of the error.
+func damageText(w *writer, format string) string {
+	deep := strings.Repeat("[", 1500) + strings.Repeat("]", 1500)
+	type broken struct{ text, code string }
+	var ends []broken
+	switch format {
+	case "yaml":
+		ends = []broken{
+			{"\n---\nq: [1, 2\n", "E_PARSE"}, {"\n---\nq: {{ x }}\n", "E_PARSE"}, {"\n---\n# \xff\n", "E_PARSE"},
+			{"\n---\nq: *nobody\n", "E_PARSE"}, {"\n---\nq: \"a\n", "E_PARSE"}, {"\n---\nq:\n\tr: 1\n", "E_PARSE"},
+			{"\n---\nq: r: s\n", "E_PARSE"}, {"\n---\n- a\nb: c\n", "E_PARSE"}, {"\n---\nq: \x01\n", "E_PARSE"},
+			{"\n---\nq: " + deep + "\n", "E_LIMIT"}, {"\n---\nq: &q [*q]\n", "E_LIMIT"},
+		}
+	case "json":
+		ends = []broken{
+			{"}", "E_PARSE"}, {" 1", "E_PARSE"}, {"\xff", "E_PARSE"}, {"\"", "E_PARSE"}, {"/*", "E_PARSE"},
+			{" []", "E_PARSE"}, {",", "E_PARSE"}, {" " + deep, "E_LIMIT"},
+		}
+	case "hcl":
+		ends = []broken{
+			{"\nq = 1\nq = 1\n", "E_PARSE"}, {"\nq {\n", "E_PARSE"}, {"\nq = [1,\n", "E_PARSE"}, {"\n}\n", "E_PARSE"},
+			{"\nq = \"a\n", "E_PARSE"}, {"\nq = \"${a\"\n", "E_PARSE"}, {"\nq = \n", "E_PARSE"}, {"\nq: 1\n",
+				"E_PARSE"},
+			{"\nq = " + deep + "\n", "E_LIMIT"}, {"\nq = " + strings.Repeat("!", 1500) + "true\n", "E_LIMIT"},
+		}
+	case "toml":
+		ends = []broken{
+			{"\n[q]\n[q]\n", "E_PARSE"}, {"\n[q]\na = 1\na = 2\n", "E_PARSE"}, {"\n[q]\na = \n", "E_PARSE"},
+			{"\n[q]\na = 01\n", "E_PARSE"}, {"\n[q]\na = yes\n", "E_PARSE"}, {"\n[q]\na = \"b\n", "E_PARSE"},
+			{"\n[q]\na = [1\n", "E_PARSE"}, {"\n[q]\n# \xff\n", "E_PARSE"}, {"\n[q]\na = " + deep + "\n", "E_LIMIT"},
+		}
+	}
+	end := pick(w.generator, ends...)
+	w.WriteString(end.text)
+	return end.code
+}
