@@ -33,6 +33,7 @@ func meanings() []meaning {
 		{"Yes", keys.ExactText, []string{`true`}, nil},
 		{"22", keys.ExactNumber, []string{`22`, `"22"`}, []string{`22`}},
 		{"22.0", keys.ExactNumber, []string{`22`}, []string{`22`}},
+		{"0022", keys.ExactNumber, []string{`22`}, []string{`22`}}, // 18 for YAML 1.1, where it has no quotes
 		{"0x16", keys.ExactText, []string{`22`}, nil},
 		{"x", keys.ExactText, []string{`"x"`}, []string{`"x"`}},
 		{"x\ny", keys.ExactText, nil, nil},
@@ -128,7 +129,7 @@ func (i naiveItem) forbids(n *keys.Node) bool {
 	case keyitem.Is:
 		return scalar && named(m.could, i.values)
 	case keyitem.IsNot:
-		return !certain || !named(m.is, i.values)
+		return !certain || !named(m.is, i.values) || n.Scalar.Plain && m.text == "0022"
 	case keyitem.Matches:
 		return certain && one
 	case keyitem.MatchesNot:
@@ -428,7 +429,7 @@ func (f *forest) node(depth int) *keys.Node {
 		m := all[f.choose("text", len(all))]
 		variable := m.exact == keys.NoType || f.choose("variable", 15) == 0
 		n.Kind = keys.ScalarNode
-		n.Scalar = keys.Scalar{Texts: []string{m.text}, Certain: !variable, Variable: variable}
+		n.Scalar = keys.Scalar{Texts: []string{m.text}, Certain: !variable, Variable: variable, Plain: f.choose("plain", 2) == 0}
 		if !variable {
 			n.Scalar.Exact = keys.Exact{Type: m.exact, Text: m.text}
 		}
