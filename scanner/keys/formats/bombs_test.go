@@ -125,6 +125,7 @@ func TestHarmless(t *testing.T) {
 		{"many conditions", HCL, "a = [\n" + strings.Repeat("a ? b : c,\n", 2*k) + "]\n" + strings.Repeat("b {\na = a[*] ? -1 : !a\n}\n", 2*k), true},
 		{"many ifs", HCL, "a = \"" + strings.Repeat("%{if a}b%{endif}", 2*k) + "\"", true},
 		{"an argument of very many objects", HCL, "a = 1\nb = [\n" + strings.Repeat("{ a = -1 },\n", 21*k) + "]\nc = 2\n", true},
+		{"a heredoc of many lines", HCL, "a = <<E\n" + strings.Repeat("x\n", 10*k) + "E\n", true},
 		{"very many blocks", HCL, strings.Repeat("b {\n}\n", 41*k), true},
 		{"an argument that is there twice, far apart", HCL, "a = 1\n" + strings.Repeat("b {\n}\n", 41*k) + "a = 2\n", false},
 		{"blocks that hclsyntax does not see closed", HCL, strings.Repeat("b {\n x @ }\n", 200*k), false},

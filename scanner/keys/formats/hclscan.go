@@ -29,8 +29,8 @@ const (
 	// hclDigits is how many bytes a number may have; converting it takes time that grows with the square of them.
 	hclDigits = 4096
 	// hclCopied is how many bytes may be copied to put the parts of templates together. hclsyntax joins the lines of
-	// a heredoc one by one, and copies all those in front each time.
-	hclCopied = 16 << 30
+	// a heredoc one by one, and copies all those in front each time: this takes about three seconds.
+	hclCopied = 8 << 30
 )
 
 // An hclItem is a line of the top level, with the lines that its brackets and heredocs take in.
