@@ -4,6 +4,7 @@ import (
 	"math/big"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -57,15 +58,8 @@ func (s Scalar) certainly(v Value) bool {
 	if !s.Exact.is(v) {
 		return false
 	}
-	if !s.Plain {
-		return true
-	}
-	if _, ok := boolean(s.Texts[0]); ok && s.Exact.Kind != booleanKind {
-		return false
-	}
-	return !slices.ContainsFunc(numbers(s.Texts[0]), func(number string) bool {
-		return s.Exact.Kind != numberKind || number != decimal(s.Exact.Text)
-	})
+	same := func(other Value) bool { return other.is(s.Exact) }
+	return !s.Plain || same(version1(s.Texts[0])) && same(goYAML(s.Texts[0]))
 }
 
 // askedLines are the lines that matches and matches_not ask; nil if the value is not certain.
@@ -158,4 +152,69 @@ func decimal(text string) string {
 		return "0"
 	}
 	return sign + short + "e" + exponent.String()
+}
+
+// The 1.2 core schema.
+var (
+	isInteger = regexp.MustCompile(`^([-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+)$`)
+	isFloat   = regexp.MustCompile(`^[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?$`)
+	isNull    = regexp.MustCompile(`^(|~|null|Null|NULL)$`)
+	isBoolean = regexp.MustCompile(`^(true|True|TRUE|false|False|FALSE)$`)
+	isSpecial = regexp.MustCompile(`^([-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN))$`)
+)
+
+// coreSchema is what a text without quotes is; of no kind for null, an infinity and what is not a number.
+func coreSchema(text string) Value {
+	switch {
+	case isNull.MatchString(text), isSpecial.MatchString(text):
+		return Value{}
+	case isBoolean.MatchString(text):
+		return Value{booleanKind, strings.ToLower(text)}
+	case isInteger.MatchString(text), isFloat.MatchString(text):
+		return Value{numberKind, text}
+	}
+	return Value{textKind, text}
+}
+
+// What yaml.org says of the types of YAML 1.1.
+var (
+	integer1 = regexp.MustCompile(`^[-+]?(0|[1-9][0-9_]*|0x[0-9a-fA-F_]+|0b[01_]+)$`)
+	octal1   = regexp.MustCompile(`^[-+]?0[0-7_]+$`)
+	float1   = regexp.MustCompile(`^[-+]?([0-9][0-9_]*)?\.[0-9.]*([eE][-+][0-9]+)?$`)
+	sixty1   = regexp.MustCompile(`^[-+]?([1-9][0-9_]*(:[0-5]?[0-9])+|[0-9][0-9_]*(:[0-5]?[0-9])+\.[0-9_]*)$`)
+)
+
+// version1 is what a text without quotes is in YAML 1.1; of no kind for a date and the like.
+func version1(text string) Value {
+	word, ok := boolean(text)
+	switch {
+	case ok:
+		return Value{booleanKind, strconv.FormatBool(word)}
+	case octal1.MatchString(text):
+		sign, digits := "", strings.TrimLeft(text, "-+")
+		if text[0] == '-' {
+			sign = "-"
+		}
+		return Value{numberKind, sign + "0o" + digits}
+	case integer1.MatchString(text), float1.MatchString(text):
+		return Value{numberKind, text}
+	case sixty1.MatchString(text), date.MatchString(text), special.MatchString(text):
+		return Value{}
+	}
+	return Value{textKind, text}
+}
+
+// goYAML is what yaml.v3 makes of a text without quotes: numbers as Go reads them, underscores aside.
+func goYAML(text string) Value {
+	plain := strings.ReplaceAll(text, "_", "")
+	if i, err := strconv.ParseInt(plain, 0, 64); err == nil {
+		return Value{numberKind, strconv.FormatInt(i, 10)}
+	}
+	if isFloat.MatchString(plain) {
+		return Value{numberKind, plain}
+	}
+	if date.MatchString(text) {
+		return Value{}
+	}
+	return coreSchema(text)
 }

@@ -157,28 +157,6 @@ func plainScalar(text string) Scalar {
 	return Scalar{Texts: []string{text}, Exact: coreSchema(text), Asked: text, Plain: true}
 }
 
-// The 1.2 core schema.
-var (
-	isInteger = regexp.MustCompile(`^([-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+)$`)
-	isFloat   = regexp.MustCompile(`^[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?$`)
-	isNull    = regexp.MustCompile(`^(|~|null|Null|NULL)$`)
-	isBoolean = regexp.MustCompile(`^(true|True|TRUE|false|False|FALSE)$`)
-	isSpecial = regexp.MustCompile(`^([-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN))$`)
-)
-
-// coreSchema is what a text without quotes is; of no kind for null, an infinity and what is not a number.
-func coreSchema(text string) Value {
-	switch {
-	case isNull.MatchString(text), isSpecial.MatchString(text):
-		return Value{}
-	case isBoolean.MatchString(text):
-		return Value{booleanKind, strings.ToLower(text)}
-	case isInteger.MatchString(text), isFloat.MatchString(text):
-		return Value{numberKind, text}
-	}
-	return Value{textKind, text}
-}
-
 var (
 	plainForm = regexp.MustCompile(`^[A-Za-z0-9é.+~-]([A-Za-z0-9é._+: -]*[A-Za-z0-9é._+-])?$`)
 	notPlain  = regexp.MustCompile(`: |^-( |$)`)
