@@ -1,4 +1,4 @@
-# The image holds the program, which is static, and nothing else: no shell, no libraries.
+# The image holds the program, which is static, and the licences: no shell, no libraries.
 # It is built from a release's binaries, OS/ARCH/policyscan in the build context:
 #
 #   docker run --rm -v "$PWD:/src:ro" ghcr.io/policyscan/policyscan
@@ -16,6 +16,7 @@ LABEL org.opencontainers.image.title="policyscan" \
       org.opencontainers.image.licenses="Apache-2.0" \
       org.opencontainers.image.version="${VERSION}" \
       org.opencontainers.image.revision="${REVISION}"
+COPY LICENSE THIRD-PARTY.txt /usr/share/doc/policyscan/
 COPY --chmod=0755 ${TARGETPLATFORM}/policyscan /usr/bin/policyscan
 # A number, so that a cluster can tell that it is not root.
 USER 65532:65532
