@@ -171,18 +171,22 @@ func (g *generator) rule(kind string, newer bool) ruleYAML {
 	keys := newer && g.has("keys") && g.percent(60)
 	format := pick(g, "yaml", "json", "hcl", "toml", "")
 	named := keys && format != "" && g.percent(30) // by the items, not by the files' names
+	withKey, without := false, false
 	items := func(key string) {
 		l := listYAML{key: key}
 		for range 1 + g.IntN(3) {
 			item := g.item()
-			if keys && g.percent(75) {
+			isKey := keys && g.percent(75)
+			if isKey {
 				item = g.keyItem(key, map[bool]string{true: format}[named])
 			}
 			name := itemName(item, key, newer)
-			if name == "" || !seen[name] {
-				seen[name] = true
-				l.items = append(l.items, item)
+			if isKey && name == "" || name != "" && seen[name] {
+				continue
 			}
+			seen[name] = true
+			l.items = append(l.items, item)
+			withKey, without = withKey || isKey, without || !isKey
 		}
 		if len(l.items) > 0 {
 			r.lists = append(r.lists, l)
@@ -218,7 +222,7 @@ func (g *generator) rule(kind string, newer bool) ruleYAML {
 	if hasItems {
 		if keys {
 			r.lists = append(r.lists, listYAML{"files", g.keyGlobs(format, named)})
-			if g.percent(15) {
+			if withKey && without && g.percent(40) {
 				r.lines = append(r.lines, "unparsable: text")
 			}
 		} else {

@@ -160,7 +160,7 @@ func badKeyItems() []string {
 	} {
 		all = append(all, "{key: a, is: "+value+"}")
 		if !strings.ContainsAny(value, "[{") {
-			all = append(all, "{key: a, where: {b: "+value+"}}", "{key: a, where: {c: d, b: [c, "+value+"]}}")
+			all = append(all, "{key: a, where: {b: "+value+"}}", "{key: a, where: {c: d, b: ["+value+", c]}}")
 		}
 	}
 	return append(all,
