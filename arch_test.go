@@ -81,14 +81,14 @@ func rooms() map[string][]string {
 		"rules/starter":  {},
 		"scanner": {
 			"internal/disk", "rules", "rules/document", "rules/glob", "rules/regex",
-			"scanner/attributes", "scanner/checkout", "scanner/failure", "scanner/judges", "scanner/match", "scanner/recode",
-			"scanner/repo", "scanner/worktree",
+			"scanner/attributes", "scanner/checkout", "scanner/failure", "scanner/judges", "scanner/keys",
+			"scanner/keys/formats", "scanner/match", "scanner/recode", "scanner/repo", "scanner/worktree",
 			"verdict", "verdict/code", "golang.org/x/text/unicode/norm",
 		},
 		"agent/gate": {
 			"internal/disk", "rules", "rules/document", "agent/call", "agent/callrules", "agent/dialect/sigmashake",
 			"agent/edit", "agent/session", "agent/settings", "scanner", "scanner/repo", "scanner/scope",
-			"scanner/worktree", "verdict",
+			"scanner/worktree", "verdict", "verdict/code",
 		},
 		"agent/hook": {
 			"internal/disk", "rules/document", "agent/ask", "agent/call", "agent/callrules", "agent/dialect",

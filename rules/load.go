@@ -39,10 +39,6 @@ const maxExpansions = 100_000
 // Load trusts fsys not to block. For a folder on disk, where a rule file could
 // be a FIFO or a link, use LoadDir.
 func Load(fsys fs.FS) (*Bundle, error) {
-	return judged(loadFS(fsys))
-}
-
-func loadFS(fsys fs.FS) (*Bundle, error) {
 	return load(func(name string) ([]byte, error) { return readFile(fsys, name) }, strays(fsys))
 }
 

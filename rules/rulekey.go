@@ -60,34 +60,6 @@ func (k *keyReader) name() string {
 	return "{" + strings.Join(parts, ",") + "}"
 }
 
-// judged refuses a bundle that has items with a key: they are read, and not checked yet.
-func judged(b *Bundle, err error) (*Bundle, error) {
-	if err != nil {
-		return nil, err
-	}
-	var refused document.Errors
-	for _, list := range [][]Rule{b.Rules, b.Deprecated} {
-		for i := range list {
-			r := &list[i]
-			places := slices.Concat(r.places.patterns, r.places.required)
-			for k, item := range slices.Concat(r.Patterns, r.Required) {
-				if item.Kind == Key {
-					refused = append(refused, &document.Error{
-						Code: document.CodeKey, Rule: r.ID,
-						File: r.File, Line: places[k].Line, Column: places[k].Column,
-						Found: `an item with "key", which this version of policyscan does not check`,
-						Fix:   "write a text or a regex, or use a later version",
-					})
-				}
-			}
-		}
-	}
-	if len(refused) > 0 {
-		return nil, refused
-	}
-	return b, nil
-}
-
 // oneOrMore returns the items of a list, or the value that stands in its place. Without a key there is none.
 func (f *ruleFile) oneOrMore(e document.Entry) (entries []document.Entry, isList bool) {
 	switch {

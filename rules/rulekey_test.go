@@ -38,7 +38,7 @@ func keyBundle(forbidden, required []string) Files {
 
 func loadKeys(t testing.TB, forbidden, required []string) *Rule {
 	t.Helper()
-	b, err := loadFS(keyBundle(forbidden, required))
+	b, err := Load(keyBundle(forbidden, required))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,29 +115,16 @@ func TestSameItems(t *testing.T) {
 	}
 }
 
-// TestKeysAreNotJudged: a bundle with a key is refused until the engine judges it.
-func TestKeysAreNotJudged(t *testing.T) {
-	files := keyBundle([]string{"a", "{key: a}"}, []string{"{key: b}"})
-	_, err := Load(files)
-	var all document.Errors
-	if !errors.As(err, &all) || len(all) != 2 || all[0].Line != 10 || all[1].Line != 12 || all[0].Column != 11 {
-		t.Errorf("%v", err)
-	}
-	if _, err := Load(keyBundle([]string{"a"}, nil)); err != nil {
-		t.Error(err)
-	}
-}
-
 // TestUnparsable: the rule says what becomes of a file that cannot be parsed, and it counts when rules are compared.
 func TestUnparsable(t *testing.T) {
 	files := keyBundle([]string{"a", "{key: a}"}, nil)
 	with := Files{BoundariesFile: files[BoundariesFile]}
 	with[InvariantsFile] = append(slices.Clone(files[InvariantsFile]), "      unparsable: text\n"...)
-	a, err := loadFS(files)
+	a, err := Load(files)
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := loadFS(with)
+	b, err := Load(with)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -168,7 +155,7 @@ func TestKeyNotes(t *testing.T) {
 		"key: a\n          is: b # c":       `the text ends before "# c", which is a comment; quote the text`,
 		`{key: a, is: [b c, d]}`:            "",
 	} {
-		b, err := loadFS(keyBundle(nil, []string{item}))
+		b, err := Load(keyBundle(nil, []string{item}))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -191,7 +178,7 @@ func TestLimitOfMatches(t *testing.T) {
 	for i := range 140 {
 		items = append(items, fmt.Sprintf("{key: a, matches: 'x%d%s'}", i, strings.Repeat("y", 8000)))
 	}
-	_, err := loadFS(keyBundle(items, nil))
+	_, err := Load(keyBundle(items, nil))
 	if err == nil || !strings.Contains(err.Error(), "the expressions of the bundle are longer than") {
 		t.Errorf("%.200v", err)
 	}
@@ -208,7 +195,7 @@ func TestManyPaths(t *testing.T) {
 		if key == "is" {
 			item += ", key: a"
 		}
-		_, err := loadFS(keyBundle([]string{item + "}"}, nil))
+		_, err := Load(keyBundle([]string{item + "}"}, nil))
 		var all document.Errors
 		if !errors.As(err, &all) || len(all) != 1 || all[0].Code != document.CodeLimit || all[0].Line != 9 {
 			t.Errorf("%s: %.300v", key, err)
@@ -263,7 +250,7 @@ func TestKeyNames(t *testing.T) {
 		if lists[0] = []string{written}; required {
 			lists[0], lists[1] = nil, lists[0]
 		}
-		b, err := loadFS(keyBundle(lists[0], lists[1]))
+		b, err := Load(keyBundle(lists[0], lists[1]))
 		if err != nil {
 			t.Fatalf("%s: %v", written, err)
 		}
@@ -418,7 +405,7 @@ func TestKeysAsTheNaiveReader(t *testing.T) {
 			lists[0], lists[1] = nil, lists[0]
 		}
 		want, ok := naiveKey(m, required)
-		b, err := loadFS(keyBundle(lists[0], lists[1]))
+		b, err := Load(keyBundle(lists[0], lists[1]))
 		switch {
 		case ok != (err == nil):
 			t.Fatalf("%s: the naive reader says %v, the loader %v", item, ok, err)

@@ -210,7 +210,7 @@ func TestSchemaRefusesNothingThatLoads(t *testing.T) {
 			t.Fatalf("written as %q", content)
 		}
 		schemaErr := ownSchema(schemas, name).Validate(v)
-		_, loadErr := loadFS(changed)
+		_, loadErr := Load(changed)
 		if schemaErr != nil {
 			refused++
 		}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/policyscan/policyscan/rules"
@@ -16,13 +17,14 @@ import (
 // finds their patterns, and perhaps others.
 type selection struct {
 	rules  []int // indices in the bundle, ascending
+	keyed  []int // those of them that have items with a key
 	engine *engine
 }
 
-// An engine finds the items of some rules.
+// An engine finds the texts and expressions of some rules.
 type engine struct {
 	*match.Engine
-	index map[rules.Item]int // of each item, in it
+	index map[rules.Item]int // of each item that is no key, in it
 }
 
 // engines are the selections of a bundle, made when they are first met. Several goroutines
@@ -61,6 +63,11 @@ func (es *engines) selection(selected []int) *selection {
 		return s
 	}
 	s := &selection{rules: slices.Clone(selected)}
+	for _, r := range selected {
+		if hasKeys(&es.bundle.Rules[r]) {
+			s.keyed = append(s.keyed, r)
+		}
+	}
 	if len(es.selections) < maxEngines {
 		s.engine = es.engine(selected)
 	} else {
@@ -77,13 +84,16 @@ func (es *engines) selection(selected []int) *selection {
 	return s
 }
 
-// engine compiles the items of some rules, each once.
+// engine compiles the texts and expressions of some rules, each once.
 func (es *engines) engine(selected []int) *engine {
 	e := &engine{index: map[rules.Item]int{}}
 	var patterns []*match.Pattern
 	forbidden, required := map[int]bool{}, map[int]bool{}
 	add := func(items []rules.Item, asked map[int]bool) {
 		for _, item := range items {
+			if item.Kind == rules.Key {
+				continue
+			}
 			at, known := e.index[item]
 			if !known {
 				if es.patterns[item] == nil {
@@ -109,7 +119,7 @@ func (es *engines) engine(selected []int) *engine {
 	return e
 }
 
-// compile returns the pattern of an item of a bundle, which has only expressions that compile.
+// compile returns the pattern of a text or an expression of a bundle, which has only expressions that compile.
 func compile(item rules.Item) *match.Pattern {
 	if item.Kind == rules.Regex {
 		x, err := regex.Compile(item.Text)
@@ -125,7 +135,8 @@ func compile(item rules.Item) *match.Pattern {
 
 // Check judges one content as if it stood at path in a tree, and returns the
 // violations in the order of a verdict. It reads nothing and has no effects. The
-// path is relative, with slashes. Required files are not looked for. The error is the context's.
+// path is relative, with slashes. Required files are not looked for. The error is an [Undecided], with the violations
+// that there are all the same, or the context's.
 func Check(ctx context.Context, b *rules.Bundle, path string, content []byte) ([]verdict.Violation, error) {
 	return NewChecker(b).Check(ctx, path, content)
 }
@@ -144,11 +155,24 @@ func NewChecker(b *rules.Bundle) *Checker { return &Checker{bundle: b, engines: 
 // Check is the function [Check].
 func (c *Checker) Check(ctx context.Context, path string, content []byte) ([]verdict.Violation, error) {
 	broken := forbiddenPath(path, c.bundle.Forbidding(path, nil), nil)
+	var undecided error
 	if selected := c.bundle.Selecting(path, nil); len(selected) > 0 {
 		s := c.engines.selection(selected)
 		rep, err := c.examiner.Examine(ctx, s.engine.Engine, bytes.NewReader(content))
 		if err != nil {
 			return nil, err
+		}
+		if len(s.keyed) > 0 {
+			rep.Content = content
+			judge := &keyJudge{bundle: c.bundle}
+			k, err := judge.examine(ctx, &c.examiner, s, path, nil, &rep)
+			if err != nil {
+				return nil, err
+			}
+			broken = s.judgeKeys(path, &k, c.bundle, broken)
+			if len(k.errors) > 0 {
+				undecided = &Undecided{k.errors}
+			}
 		}
 		broken = s.judge(path, rep.Finds, c.bundle, broken)
 		broken = s.lacking(path, lackOf(&rep, ""), c.bundle, broken)
@@ -158,5 +182,23 @@ func (c *Checker) Check(ctx context.Context, path string, content []byte) ([]ver
 	for i := range broken {
 		violations = append(violations, broken[i].violation(c.bundle))
 	}
-	return violations, nil
+	return violations, undecided
+}
+
+// Undecided is the error of a content that rules could not judge: it cannot be parsed, or its format is not known.
+type Undecided struct {
+	Errors []verdict.Error // one at least, each of another code
+}
+
+func (u *Undecided) Error() string {
+	var all []string
+	for i := range u.Errors {
+		all = append(all, u.Errors[i].Error())
+	}
+	return strings.Join(all, "; ")
+}
+
+// Has reports whether a code is among those of the errors.
+func (u *Undecided) Has(code string) bool {
+	return u != nil && slices.ContainsFunc(u.Errors, func(e verdict.Error) bool { return e.Code == code })
 }

@@ -20,6 +20,7 @@ type collector struct {
 	*scan
 	allowed []string
 	engines *engines
+	keys    *keyJudge
 
 	required *requiredFiles // nil: none is looked for
 
@@ -32,6 +33,7 @@ type collector struct {
 
 func newCollector(s *scan) *collector {
 	p := &collector{scan: s, engines: newEngines(s.Bundle), errors: slices.Clone(s.Errors)}
+	p.keys = &keyJudge{bundle: s.Bundle, budget: newBudget()}
 	p.required = newRequiredFiles(s)
 	p.allowed = slices.Compact(slices.Sorted(slices.Values(s.Allow)))
 	return p
@@ -175,6 +177,7 @@ func (p *collector) verdict() *verdict.Verdict {
 		p.coverage.Scanned += t.coverage.Scanned
 		p.coverage.Bytes += t.coverage.Bytes
 		p.coverage.NotScanned = append(p.coverage.NotScanned, t.coverage.NotScanned...)
+		p.coverage.Unparsed = append(p.coverage.Unparsed, t.coverage.Unparsed...)
 		for i, n := range t.taken {
 			taken[i] += n
 		}
@@ -206,6 +209,7 @@ func (p *collector) verdict() *verdict.Verdict {
 	byFile := func(a, b verdict.Omission) int { return cmp.Compare(a.File, b.File) }
 	slices.SortFunc(p.coverage.LeftOut, byFile)
 	slices.SortFunc(p.coverage.NotScanned, byFile)
+	slices.Sort(p.coverage.Unparsed)
 	v.Coverage = p.coverage
 	slices.SortFunc(p.errors, func(a, b verdict.Error) int {
 		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Code, b.Code), cmp.Compare(a.Message, b.Message))

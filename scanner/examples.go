@@ -2,6 +2,7 @@ package scanner
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"github.com/policyscan/policyscan/rules"
@@ -71,7 +72,10 @@ func lacking(examples []rules.Example) string {
 // tryExample says what is wrong with an example of a rule; "" if it has the expected result.
 func tryExample(r *rules.Rule, x rules.Example) (string, error) {
 	found, err := Check(context.Background(), rules.New([]rules.Rule{*r}, nil), x.Path, []byte(x.Content))
+	var undecided *Undecided
 	switch {
+	case errors.As(err, &undecided):
+		return undecided.Errors[0].Message, nil
 	case err != nil:
 		return "", err
 	case (len(found) > 0) == x.Violates:
@@ -100,6 +104,8 @@ func violates(r *rules.Rule, v *verdict.Violation) string {
 		return "its path matches " + pattern
 	case verdict.KindMissing:
 		return "it does not contain " + pattern
+	case verdict.KindKey:
+		return "it has " + pattern
 	case verdict.KindRegex:
 		return "it contains a match of " + pattern
 	}

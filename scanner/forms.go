@@ -10,8 +10,12 @@ import (
 	"github.com/policyscan/policyscan/scanner/checkout"
 	"github.com/policyscan/policyscan/scanner/match"
 	"github.com/policyscan/policyscan/scanner/recode"
+	"github.com/policyscan/policyscan/verdict"
 	"github.com/policyscan/policyscan/verdict/code"
 )
+
+// foundCheckedOut begins the note on what is only in another form of a file.
+const foundCheckedOut = "found in the file as git checks it out"
 
 // checkedOut examines a blob in each other form in which git may write it on disk. A pattern that occurs in the blob
 // is found already; of the others, those that occur in a form are added, with a note. It returns false if ctx ended.
@@ -45,7 +49,7 @@ func (p *collector) checkedOut(ctx context.Context, x *match.Examiner, o opener,
 				"or allow it with --allow encoding", enc.Text))
 		}
 		for _, form := range forms {
-			note := fmt.Sprintf("found in the file as git checks it out (working-tree-encoding=%s)", enc.Text)
+			note := fmt.Sprintf(foundCheckedOut+" (working-tree-encoding=%s)", enc.Text)
 			lacks, err := p.examineForm(ctx, x, o, j, form, note, known)
 			if lacks && (err == nil || errors.Is(err, recode.ErrAsIs)) {
 				note += ", on a system that replaces or drops the characters that the encoding lacks"
@@ -84,24 +88,48 @@ func (p *collector) examineForm(
 	limit := x.Limit
 	x.Limit = 0 // it is about the file, which was within it
 	r := recode.NewReader(c, form)
+	x.Keep = j.asksKeys()
 	rep, err := x.Examine(ctx, j.engine.Engine, r)
 	x.Limit = limit
 	if err != nil {
 		return r.Lacks(), err
 	}
+	if x.Keep && !standsForOther(&rep) {
+		written := *p.keys
+		written.note = " as git checks it out" + strings.TrimPrefix(note, foundCheckedOut)
+		k, err := written.examine(ctx, x, j.selection, j.Path, r, &rep)
+		if err != nil {
+			return r.Lacks(), err
+		}
+		j.keyed.add(k, func(f keyFind) {
+			if f.Evidence.Kind == verdict.KindMissing {
+				j.noted(f.Find, missingNote(note))
+				return
+			}
+			j.noted(f.Find, note)
+		})
+	}
 	// Filters run after the encoding: what they take for a pointer is what it makes.
 	p.standsFor(j, rep, "what git writes for it ("+attributes.Encoding+")")
-	j.lacks = appendLack(j.lacks, &rep, "missing"+strings.TrimPrefix(note, "found"))
+	j.lacks = appendLack(j.lacks, &rep, missingNote(note))
 	for _, f := range rep.Finds {
 		if known[f.Pattern] {
 			continue
 		}
 		known[f.Pattern] = true
-		if j.notes == nil {
-			j.notes = map[*match.Find]string{}
-		}
-		j.notes[f] = note
+		j.noted(f, note)
 		j.finds = append(j.finds, f)
 	}
 	return r.Lacks(), nil
+}
+
+// missingNote is the note on what is missing, made of that on what is found.
+func missingNote(note string) string { return "missing" + strings.TrimPrefix(note, "found") }
+
+// noted keeps a note on a find that is not in the file's own bytes.
+func (j *job) noted(f *match.Find, note string) {
+	if j.notes == nil {
+		j.notes = map[*match.Find]string{}
+	}
+	j.notes[f] = note
 }

@@ -17,7 +17,8 @@ type brokenRule struct {
 	path string // "": the tree lacks a file
 	rule int    // index in the bundle
 	ask  judges.Ask
-	find *match.Find      // of an item that must not appear
+	find *match.Find      // of an item that must not appear, or of one with a key
+	key  *keyFind         // of one with a key, that find
 	end  verdict.Evidence // of an item that is missing
 	note string           // of verdict.Violation
 }
@@ -34,6 +35,9 @@ func (s *selection) judge(path string, finds []*match.Find, b *rules.Bundle, bro
 	}
 	for _, r := range s.rules {
 		for k, item := range b.Rules[r].Patterns {
+			if item.Kind == rules.Key {
+				continue
+			}
 			if f := found[s.engine.index[item]]; f != nil {
 				broken = append(broken, brokenRule{
 					path: path, rule: r, ask: judges.Ask{Of: judges.ForbiddenItem, Index: k}, find: f,
@@ -68,7 +72,7 @@ func (s *selection) lacking(path string, l lack, b *rules.Bundle, broken []broke
 	}
 	for _, r := range s.rules {
 		for k, item := range b.Rules[r].Required {
-			if slices.Contains(l.missing, s.engine.index[item]) {
+			if item.Kind != rules.Key && slices.Contains(l.missing, s.engine.index[item]) {
 				broken = append(broken, brokenRule{
 					path: path, rule: r, ask: judges.Ask{Of: judges.RequiredItem, Index: k}, end: l.end, note: l.note,
 				})
@@ -130,17 +134,20 @@ func (br *brokenRule) violation(b *rules.Bundle) verdict.Violation {
 
 // found adds the evidence of what was found in the file.
 func (br *brokenRule) found(v *verdict.Violation, r *rules.Rule) {
-	f, item := br.find, r.Patterns[br.ask.Index]
+	f, item := br.find, br.ask.Item(r)
 	v.Evidence = f.Evidence
 	v.Evidence.Pattern = item.Name
 	if item.Kind == rules.Regex {
 		v.Evidence.Kind = verdict.KindRegex
 	}
 	before, matched, after, line := f.Before, f.Matched, f.After, f.Line
-	if r.Redact {
+	if r.Redact && (br.key == nil || br.key.hasPlace()) {
 		before, after = mask(before), mask(after)
-		if item.Kind == rules.Regex {
+		switch item.Kind {
+		case rules.Regex:
 			before, matched, after = inPlace(before, item.Text, after)
+		case rules.Key:
+			before, matched, after = inPlace(before, item.Key.Paths[br.key.path].String(), after)
 		}
 		line = []byte(before + matched + after)
 		v.Evidence.LineHash = "" // of 100 characters, so of what is masked
@@ -161,8 +168,8 @@ func mask(s string) string {
 	}, s)
 }
 
-// inPlace cuts the parts of an excerpt whose match is replaced by an expression: what it matched may be the secret. The
-// expression comes first, and the room that it leaves is divided evenly.
+// inPlace cuts the parts of an excerpt whose match is replaced by an expression or a path: what it matched may be the
+// secret. The expression comes first, and the room that it leaves is divided evenly.
 func inPlace(before, expression, after string) (b, e, a string) {
 	const room = 200
 	left, mid, right := []rune(before), []rune(expression), []rune(after)

@@ -178,10 +178,19 @@ func (p *collector) judged(ctx context.Context, x *match.Examiner, o opener, j *
 			return
 		}
 	}
+	if s.reason == "" && len(s.keyed.errors) > 0 {
+		s.reason, s.partly = s.keyed.reason, true
+	}
 	if s.reason == "" {
 		s.scanned, s.bytes = true, rep.Bytes
 	}
 }
+
+// asksKeys reports whether items with a key are asked of the file: they are not of links.
+func (j *job) asksKeys() bool { return len(j.selection.keyed) > 0 && j.Kind == worktree.Regular }
+
+// standsForOther reports whether bytes stand for a content which is not here. Items with a key are not asked of them.
+func standsForOther(rep *match.Report) bool { return rep.Pointer || rep.Crypt }
 
 // standsFor says of bytes that stand for a content which is not here that it was not judged. what names them.
 func (p *collector) standsFor(j *job, rep match.Report, what string) {
@@ -260,7 +269,11 @@ func (p *collector) readOnce(ctx context.Context, x *match.Examiner, o opener, j
 	if p.MaxFileBytes > 0 && c.Size() > p.MaxFileBytes {
 		return match.Report{}, match.ErrLimit
 	}
+	x.Keep = j.asksKeys()
 	rep, err := x.Examine(ctx, j.engine.Engine, c)
+	if j.keyed = (keyed{}); err == nil && x.Keep && !standsForOther(&rep) {
+		j.keyed, err = p.keys.examine(ctx, x, j.selection, j.Path, c, &rep)
+	}
 	// One read sees a file at one moment; several may see it at different ones.
 	if err == nil && rep.Reads > 1 {
 		err = c.Changed()

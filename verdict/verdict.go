@@ -178,13 +178,15 @@ type Allowance struct {
 	Until  string `json:"until"` // the last day that counts, as YYYY-MM-DD; "" if it has no end
 }
 
-// The kinds of [Evidence.Kind]. A file that must not be there, and what is missing, have no place in a content: their
-// evidence begins at the start of the file, its excerpt and its encoding are empty.
+// The kinds of [Evidence.Kind]. A file that must not be there, and a text, an expression or a file that is missing,
+// have no place in a content: their evidence begins at the start of the file, its excerpt and its encoding are empty. A
+// key that is missing is at what leads to it, or at the value that is there instead, unless the file has no such place.
 const (
 	KindText    = "text"    // a text occurs in a file's content
 	KindRegex   = "regex"   // an expression matches there
+	KindKey     = "key"     // a value in a parsed file is not as it must be, or a key must not be there
 	KindFile    = "file"    // a path matches a glob of forbidden_files
-	KindMissing = "missing" // a file lacks a required text, or, if [Violation.File] is "", the tree a required file
+	KindMissing = "missing" // a file lacks what it must have, or, if [Violation.File] is "", the tree a required file
 )
 
 // LeftRequiredFile is the reason in [Coverage.LeftOut] of a glob of required_files that the run did not look for: its
@@ -207,7 +209,7 @@ type Evidence struct {
 	UTF16Column    int64  `json:"utf16_column"`     // 1-based, UTF-16 code units, a byte order mark not counted
 	UTF16EndColumn int64  `json:"utf16_end_column"` // 1-based, UTF-16 code units, exclusive
 	Occurrences    int64  `json:"occurrences"`      // in the whole file, none overlapping another; at least 1
-	// "utf-8", "utf-16le", "utf-16be", "utf-32le" or "utf-32be"; "" for what is at no place
+	// "utf-8", "utf-16le", "utf-16be", "utf-32le" or "utf-32be"; "" of a key, and for what is at no place
 	Encoding string `json:"encoding"`
 	LineHash string `json:"line_hash"` // GitHub's, see verdict/linehash; empty for a rule that redacts
 	// Places are all occurrences, at most 100, in the order of the file.

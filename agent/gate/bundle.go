@@ -12,6 +12,7 @@ import (
 	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/scanner"
 	"github.com/policyscan/policyscan/verdict"
+	"github.com/policyscan/policyscan/verdict/code"
 )
 
 // judgeFiles checks the files as the call would leave them. If some cannot be checked, it checks the others all the
@@ -93,9 +94,10 @@ func (g *Gate) judgeFile(ctx context.Context, check *scanner.Checker, f *file, p
 		return fmt.Errorf("cannot determine what %s would hold after the edit: %w", shown, err)
 	}
 	old := map[key]int64{}
+	var wasUndecided, undecided *scanner.Undecided
 	if exists {
 		found, err := check.Check(ctx, path, before)
-		if err != nil {
+		if err != nil && !errors.As(err, &wasUndecided) {
 			return err
 		}
 		for i := range found {
@@ -106,8 +108,11 @@ func (g *Gate) judgeFile(ctx context.Context, check *scanner.Checker, f *file, p
 	var order []key
 	for _, content := range contents {
 		found, err := check.Check(ctx, path, content)
-		if err != nil {
+		if err != nil && !errors.As(err, &undecided) {
 			return err
+		}
+		if err != nil {
+			r.undecided(undecided, wasUndecided, exists, shown)
 		}
 		for i := range found {
 			k := keyOf(&found[i])
@@ -130,6 +135,31 @@ func (g *Gate) judgeFile(ctx context.Context, check *scanner.Checker, f *file, p
 		}
 	}
 	return nil
+}
+
+// undecided takes why rules cannot judge a file as the call would leave it. What was so before is noted; so is a new
+// file that cannot be parsed, for an agent may write a template. The scan decides what becomes of either.
+func (r *Result) undecided(after, before *scanner.Undecided, existed bool, shown string) {
+	for _, e := range after.Errors {
+		e.File = shown
+		switch {
+		case before.Has(e.Code):
+			r.note(fmt.Sprintf("%s was not checked for keys, as before the edit: %s", verdict.Visible(shown),
+				lines(e.Message)))
+		case e.Code == code.Parse && !existed:
+			r.note(fmt.Sprintf("%s was not checked for keys, and a scan will say so: %s", verdict.Visible(shown),
+				lines(e.Message)))
+		case !slices.Contains(r.Undecided, e):
+			r.Undecided = append(r.Undecided, e)
+		}
+	}
+}
+
+// note adds what a person should know besides, once.
+func (r *Result) note(text string) {
+	if !slices.Contains(r.notes, text) {
+		r.notes = append(r.notes, text)
+	}
 }
 
 // A key says what a violation is of, in one file.
@@ -156,9 +186,7 @@ func (g *Gate) noteRequired(f *file, r *Result) error {
 				note := fmt.Sprintf("%s requires a file that matches \"%s\", as %s does; "+
 					"whether the tree still has one is not judged here: a scan does", verdict.Visible(rule.ID),
 					verdict.Visible(rule.RequiredFiles[of.Glob]), verdict.Visible(verdict.Path(t.path)))
-				if !slices.Contains(r.notes, note) {
-					r.notes = append(r.notes, note)
-				}
+				r.note(note)
 			}
 		}
 	}

@@ -80,6 +80,9 @@ type Result struct {
 	New []verdict.Violation // what the call would bring or make worse, in the order of a verdict
 	Old []verdict.Violation // what was in the files before and is no worse
 
+	// Undecided is why rules could not judge files as the call would leave them, though they can now.
+	Undecided []verdict.Error
+
 	// Recorded says that the decision is written to a log before it is answered, so that the note may call it
 	// recorded.
 	Recorded bool
@@ -199,7 +202,7 @@ func (g *Gate) judgeEdits(ctx context.Context, c *call.Call, o callrules.Options
 	}
 	if g.Bundle != nil {
 		err = g.judgeFiles(ctx, files, r)
-		if err == nil || len(r.New) > 0 {
+		if err == nil || len(r.New)+len(r.Undecided) > 0 {
 			r.Outcomes = append(r.Outcomes, r.ofBundle(g, o))
 		}
 	}
@@ -231,6 +234,7 @@ func (g *Gate) edited(c *call.Call) ([]file, error) {
 func (r *Result) Add(other *Result) {
 	r.Outcomes = append(r.Outcomes, other.Outcomes...)
 	r.New, r.Old = append(r.New, other.New...), append(r.Old, other.Old...)
+	r.Undecided = append(r.Undecided, other.Undecided...)
 	r.notes = append(r.notes, other.notes...)
 }
 
@@ -247,11 +251,17 @@ func (r *Result) ofBundle(g *Gate, o callrules.Options) callrules.Outcome {
 	if o.Trace {
 		out.Trace = r.trace()
 	}
-	if len(r.New) == 0 {
-		return out
+	var reasons []string
+	if len(r.New) > 0 {
+		reasons = append(reasons, r.violations(g.elsewhere != nil))
+		out.Rule = r.denying(r.New[0].RuleID)
 	}
-	out.Effect, out.Decision, out.Reason = callrules.Deny, string(callrules.Deny), r.violations(g.elsewhere != nil)
-	out.Rule = r.denying(r.New[0].RuleID)
+	if len(r.Undecided) > 0 {
+		reasons = append(reasons, r.undecidable())
+	}
+	if len(reasons) > 0 {
+		out.Effect, out.Decision, out.Reason = callrules.Deny, string(callrules.Deny), strings.Join(reasons, "\n")
+	}
 	return out
 }
 
@@ -275,6 +285,8 @@ func (r *Result) trace() *callrules.Trace {
 	}
 	outside := r.Outside()
 	switch {
+	case len(t.Steps) == 0 && len(r.Undecided) > 0:
+		t.Resolution = "deny: rules of the bundle could not judge a file after the call"
 	case len(t.Steps) > 0:
 		broken := "1 rule"
 		if n := len(t.Steps); n > 1 {

@@ -110,6 +110,20 @@ func (r *Result) violations(elsewhere bool) string {
 	return b.String()
 }
 
+// undecidable says which files the call would leave so that rules cannot judge them.
+func (r *Result) undecidable() string {
+	var b strings.Builder
+	b.WriteString("the edit would leave files that rules cannot judge:")
+	for i, e := range r.Undecided {
+		if i == maxShown {
+			fmt.Fprintf(&b, "\n- and %d more", len(r.Undecided)-i)
+			break
+		}
+		fmt.Fprintf(&b, "\n- %s: %s [%s]", verdict.Visible(e.File), lines(e.Message), e.Code)
+	}
+	return b.String()
+}
+
 // broken says what a violation is, as what a file must not be or have.
 func broken(v *verdict.Violation) string {
 	file, pattern := verdict.Visible(v.File), verdict.Visible(v.Evidence.Pattern)
@@ -117,7 +131,12 @@ func broken(v *verdict.Violation) string {
 	case verdict.KindFile:
 		return fmt.Sprintf("%s must not be there: its path matches \"%s\"", file, pattern)
 	case verdict.KindMissing:
+		if v.Evidence.Excerpt != "" { // a key, which has a place
+			return fmt.Sprintf("%s:%d:%d must have %s", file, v.Evidence.Line, v.Evidence.Column, pattern)
+		}
 		return fmt.Sprintf("%s must contain %s", file, quoted(v))
+	case verdict.KindKey:
+		return fmt.Sprintf("%s:%d:%d must not have %s", file, v.Evidence.Line, v.Evidence.Column, pattern)
 	case verdict.KindRegex:
 		return fmt.Sprintf("%s:%d:%d must not contain a match of %s", file, v.Evidence.Line, v.Evidence.Column, pattern)
 	}
@@ -132,6 +151,8 @@ func there(v *verdict.Violation) string {
 		return fmt.Sprintf("%s (its path matches %s)", file, quoted(v))
 	case verdict.KindMissing:
 		return fmt.Sprintf("%s (%s is missing)", file, quoted(v))
+	case verdict.KindKey:
+		return fmt.Sprintf("%s:%d (%s)", file, v.Evidence.Line, verdict.Visible(v.Evidence.Pattern))
 	}
 	return fmt.Sprintf("%s:%d (%s)", file, v.Evidence.Line, quoted(v))
 }

@@ -24,7 +24,8 @@ type Ask struct {
 	Index int
 }
 
-func (a Ask) item(r *rules.Rule) rules.Item {
+// Item is the item, of an Ask for one.
+func (a Ask) Item(r *rules.Rule) rules.Item {
 	if a.Of == RequiredItem {
 		return r.Required[a.Index]
 	}
@@ -41,7 +42,7 @@ func (a Ask) glob(r *rules.Rule) string {
 // Name is what evidence and fingerprints call it.
 func (a Ask) Name(r *rules.Rule) string {
 	if a.Of == ForbiddenItem || a.Of == RequiredItem {
-		return a.item(r).Name
+		return a.Item(r).Name
 	}
 	return a.glob(r)
 }
@@ -50,9 +51,15 @@ func (a Ask) Name(r *rules.Rule) string {
 func (a Ask) Broken(r *rules.Rule) string {
 	switch a.Of {
 	case ForbiddenItem:
-		return "the file contains " + shown(a.item(r)) + ", which must not appear"
+		if item := a.Item(r); item.Kind == rules.Key {
+			return "the file has " + shown(item) + ", which must not be there"
+		}
+		return "the file contains " + shown(a.Item(r)) + ", which must not appear"
 	case RequiredItem:
-		return "the file does not contain " + shown(a.item(r)) + ", which is required"
+		if item := a.Item(r); item.Kind == rules.Key {
+			return "the file does not have " + shown(item) + ", which is required"
+		}
+		return "the file does not contain " + shown(a.Item(r)) + ", which is required"
 	case ForbiddenFile:
 		return fmt.Sprintf("the path matches %q, and no file may be there", a.glob(r))
 	}
@@ -87,15 +94,15 @@ func (a Ask) without(r, other *rules.Rule, path string) string {
 		switch {
 		case !other.Selects(path):
 			return "would not select this file"
-		case !slices.ContainsFunc(other.Patterns, a.item(r).Means):
-			return "does not forbid this " + word(a.item(r))
+		case !slices.ContainsFunc(other.Patterns, a.Item(r).Means):
+			return "does not forbid this " + word(a.Item(r))
 		}
 	case RequiredItem:
 		switch {
 		case !other.Selects(path):
 			return "would not select this file"
-		case !slices.ContainsFunc(other.Required, a.item(r).Means):
-			return "does not require this " + word(a.item(r))
+		case !slices.ContainsFunc(other.Required, a.Item(r).Means):
+			return "does not require this " + word(a.Item(r))
 		}
 	case ForbiddenFile:
 		if !other.Forbids(path) {

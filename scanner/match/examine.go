@@ -42,6 +42,7 @@ type Find struct {
 type Examiner struct {
 	Limit  int64 // the most bytes a content may have; 0: no limit
 	Window int   // how many bytes a window has; 0: WindowSize
+	Keep   bool  // the Report has the content, if one window holds it
 
 	buf   []byte
 	held  []byte // where buf was while its content is read again
@@ -60,6 +61,7 @@ type Report struct {
 	Pointer bool    // it is a Git LFS pointer
 	Crypt   bool    // git-crypt has encrypted it
 	Finds   []*Find // by pattern; not of those that are only required
+	Content []byte  // if the Examiner keeps it and one window holds it; else nil
 
 	// Missing are the patterns that must occur and do not, by their index in the engine. If there are any, End is the
 	// evidence of that: it extends from the first byte to the last, which was read.
@@ -88,6 +90,9 @@ func (x *Examiner) Examine(ctx context.Context, e *Engine, content io.ReadSeeker
 	})
 	if err != nil {
 		return rep, err
+	}
+	if x.Keep && only.last {
+		rep.Content = bytes.Clone(only.data)
 	}
 	candidates := e.candidates(whole, only.last)
 	if len(candidates.texts)+len(candidates.spaced)+len(candidates.exprs)+len(e.required) == 0 {

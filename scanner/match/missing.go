@@ -3,8 +3,6 @@ package match
 import (
 	"context"
 	"io"
-
-	"github.com/policyscan/policyscan/verdict"
 )
 
 // A need says whether a pattern of an engine must occur.
@@ -61,10 +59,7 @@ func (x *Examiner) missing(
 	if err == nil && end.offset != rep.Bytes {
 		err = ErrChanged
 	}
-	rep.End = verdict.Evidence{
-		Kind: verdict.KindMissing, Line: 1, Column: 1, EndLine: end.line, EndColumn: end.offset - end.lineStart + 1,
-		UTF16Column: 1, UTF16EndColumn: end.units + 1, Occurrences: 1,
-	}
+	rep.End = lackingUntil(end)
 	return err
 }
 

@@ -20,7 +20,9 @@ const (
 	Link        = "E_LINK"        // a link to what the rules do not judge as they judge the link's own path
 	// two tracked files that are one on disk, where case or normal form does not count
 	CaseCollision = "E_CASE_COLLISION"
-	Limit         = "E_LIMIT" // a limit that the user set was hit
+	Limit         = "E_LIMIT"  // a limit was hit: one that the user set, or one of the program
+	Parse         = "E_PARSE"  // a file cannot be parsed, and a rule has a key for it
+	Format        = "E_FORMAT" // a rule has a key for a file whose format its name does not say
 
 	RepoFormat    = "E_REPO_FORMAT"    // no git repository, or one of a format that cannot be read
 	Index         = "E_INDEX"          // git's index does not say which files there are

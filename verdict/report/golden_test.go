@@ -199,6 +199,7 @@ func fixtures() map[string]fixture {
 
 	all["kinds"] = fixture{kinds(), options}
 	all["odd-kinds"] = fixture{oddKinds(), options}
+	all["keys"] = fixture{keyKinds(), options}
 	listed := newFixture()
 	listed.Scope.Mode = "files"
 	listed.Coverage.LeftOut = []verdict.Omission{{File: "LICENSE*", Reason: "required-file"}, {File: "docs/**/*.md", Reason: "required-file"}}

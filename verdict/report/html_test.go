@@ -222,7 +222,7 @@ func wantAll(t *testing.T, root element, v *verdict.Verdict) {
 	for _, e := range root.all(class("omissions")) {
 		omitted += len(e.all(tag("li")))
 	}
-	if omitted != len(v.Coverage.LeftOut)+len(v.Coverage.NotScanned) {
+	if omitted != len(v.Coverage.LeftOut)+len(v.Coverage.NotScanned)+len(v.Coverage.Unparsed) {
 		t.Errorf("%d omissions are shown", omitted)
 	}
 

@@ -154,6 +154,9 @@ func (p *htmlPage) coverage(v *verdict.Verdict) {
 		p.LeftOut = append(p.LeftOut,
 			htmlOmission{verdict.Visible(o.File), verdict.Visible(o.Reason), omissionInWords(o.Reason)})
 	}
+	for _, o := range unparsed(c) {
+		p.Unparsed = append(p.Unparsed, htmlOmission{verdict.Visible(o.File), o.Reason, omissionInWords(o.Reason)})
+	}
 	for _, o := range c.NotScanned {
 		p.NotScanned = append(p.NotScanned,
 			htmlOmission{verdict.Visible(o.File), verdict.Visible(o.Reason), omissionInWords(o.Reason)})
@@ -208,7 +211,11 @@ func omissionInWords(reason string) string {
 	case "changed":
 		return "it changed while it was read"
 	case "limit":
-		return "longer than --max-file-bytes"
+		return "over a limit: the error says which"
+	case "unparsable":
+		return "it cannot be parsed; its text was checked"
+	case "unknown-format":
+		return "its name does not say its format; its text was checked"
 	case "internal":
 		return "a bug in policyscan"
 	case "not-reached":

@@ -88,5 +88,5 @@ func (h *htmlViolation) found(x *verdict.Violation) {
 		before, pattern, after = n.words()
 	}
 	h.Found = strings.ToUpper(name[:1]) + name[1:] + ": " + before
-	h.Pattern, h.PatternEnd = verdict.Visible(pattern), after
+	h.Pattern, h.PatternEnd = verdict.Visible(pattern), verdict.Visible(after)
 }

@@ -35,6 +35,7 @@ type htmlPage struct {
 	Errors     []htmlError
 	LeftOut    []htmlOmission
 	NotScanned []htmlOmission
+	Unparsed   []htmlOmission
 
 	Violations int
 	Groups     []htmlGroup

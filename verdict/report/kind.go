@@ -7,8 +7,9 @@ import (
 	"github.com/policyscan/policyscan/verdict"
 )
 
-// A violation is of a text or an expression that occurs in a file, of a file that must not be there, or of something
-// that is missing: from a file, or from the tree. The last two have no place in a file, and the very last no file.
+// A violation is of a text, an expression or a key that occurs in a file, of a file that must not be there, or of
+// something that is missing: from a file, or from the tree. The last two have no place in a file, unless it is a key
+// that is missing, and the very last no file.
 
 // hasPlace reports whether evidence is at a place in a file.
 func hasPlace(e *verdict.Evidence) bool {
@@ -75,7 +76,7 @@ func foundSentence(v *verdict.Violation) string {
 	pattern := quotedName(e, clipped(e.Pattern))
 	if n := named(e); n.isMapping() {
 		before, value, after := n.words()
-		pattern = before + `"` + clipped(value) + `"` + after
+		pattern = before + `"` + clipped(value) + `"` + clipped(after)
 	}
 	switch {
 	case e.Kind == verdict.KindFile:

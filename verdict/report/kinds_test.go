@@ -13,11 +13,16 @@ import (
 
 // matched is what the excerpts of the fixture of all kinds show in place of a match, by the names of the patterns.
 var matched = map[string]string{
-	`{"regex":"image:\\s*\\S+:latest\\b"}`:                          "image:  nginx:latest",
-	`{"regex":"AKIA[0-9A-Z]{16}"}`:                                  "AKIA[0-9A-Z]{16}",
-	`{"regex":"x+"}`:                                                strings.Repeat("x", 30),
-	`{"text":"publicly_accessible = true","spaces":"any"}`:          "publicly_accessible\t=  true",
-	`{"text":"a b\nc","spaces":"any","words":true,"case":"ignore"}`: "A\tb",
+	`{"regex":"image:\\s*\\S+:latest\\b"}`: "image:  nginx:latest",
+	`{"regex":"AKIA[0-9A-Z]{16}"}`:         "AKIA[0-9A-Z]{16}",
+	`{"regex":"x+"}`:                       strings.Repeat("x", 30),
+	`{"key":["spec.hostNetwork","**.hostNetwork"],"where":{"kind":["Pod","Job"]},"is":[true,"host"]}`: "Yes",
+	`{"key":"auth.password","matches_not":"^vault:"}`:                                                 "auth.password",
+	`{"key":"debug","is_not":[false,"::error::##[x]"]}`:                                               "{\"on\": 1,\n\"to\": 2}",
+	`{"each":"resource.aws_db_instance.*","key":"kms_key_id"}`:                                        `resource "aws_db_instance" "main"`,
+	`{"each":"resource.aws_db_instance.*","key":"storage_encrypted","is":true}`:                       "var.is",
+	`{"text":"publicly_accessible = true","spaces":"any"}`:                                            "publicly_accessible\t=  true",
+	`{"text":"a b\nc","spaces":"any","words":true,"case":"ignore"}`:                                   "A\tb",
 	`"{{ x }}"`: "{{ x }}",
 	`{"regex":"::error::\\S+ ##\\[x` + "\u202e" + `<b>"}`: "::error::\x1b ##[x\u202e<b>",
 }
@@ -80,6 +85,35 @@ func oddKinds() *verdict.Verdict {
 		none(enc, verdict.KindMissing, "main.tf", `{"text":"kms_key = x","spaces":"any","words":true,"case":"ignore"}`, `All is encrypted: the file does not contain {"text":"kms_key = x","spaces":"any","words":true,"case":"ignore"}`, 3, 1),
 		none(enc, verdict.KindMissing, "main.tf", `"{{ required }}"`, `All is encrypted: the file does not contain "{{ required }}"`, 3, 1),
 	}
+	return v
+}
+
+// keyKinds is a FAIL with violations of items with a key: of values, of one that a rule redacts, of a missing key, of
+// one that has another value, and of a file that has no document; and with a file of which only the text was checked.
+func keyKinds() *verdict.Verdict {
+	v := newFixture()
+	net, enc := v.Rules[0], v.Rules[1]
+	missing := func(file, content, at, name string) verdict.Violation {
+		x := as(enc, verdict.KindMissing, file, content, at, name)
+		x.Reason = enc.Title + ": the file does not have " + x.Evidence.Pattern + ", which is required"
+		return x
+	}
+	v.Violations = []verdict.Violation{
+		as(net, verdict.KindKey, "a.yaml", "  hostNetwork: Yes # for now\n", "Yes", `{"key":["spec.hostNetwork","**.hostNetwork"],"where":{"kind":["Pod","Job"]},"is":[true,"host"]}`),
+		as(net, verdict.KindKey, "b.toml", "•••••••• • auth.password\n", "auth.password", `{"key":"auth.password","matches_not":"^vault:"}`),
+		as(net, verdict.KindKey, "c.json", "{\"debug\": {\"on\": 1,\n\"to\": 2}}\n", "{\"on\": 1,\n\"to\": 2}", `{"key":"debug","is_not":[false,"::error::##[x]"]}`),
+		missing("d.tf", "resource \"aws_db_instance\" \"main\" {\n", `resource "aws_db_instance" "main"`, `{"each":"resource.aws_db_instance.*","key":"kms_key_id"}`),
+		missing("e.tf", "  storage_encrypted = var.is\n", "var.is", `{"each":"resource.aws_db_instance.*","key":"storage_encrypted","is":true}`),
+		none(enc, verdict.KindMissing, "f.yaml", `{"key":"a.b","matches":"^x"}`, `All is encrypted: the file does not have {"key":"a.b","matches":"^x"}, which is required`, 2, 1),
+	}
+	for i := range v.Violations {
+		v.Violations[i].Evidence.Encoding = ""
+	}
+	v.Violations[1].Evidence.LineHash = "" // the rule redacts
+	v.Coverage.Unparsed = []string{"chart/a.yaml"}
+	v.Errors = []verdict.Error{{
+		Code: "E_PARSE", File: "chart/b.yaml", Message: "it cannot be parsed: line 1, column 5: not YAML; fix it",
+	}}
 	return v
 }
 

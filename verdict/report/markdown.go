@@ -170,6 +170,7 @@ func (p *markdownPage) facts() {
 	}
 	p.line("- **Coverage**: " + s)
 	p.omitted("Not scanned", c.NotScanned)
+	p.omitted("Only text checked", unparsed(c))
 	p.omitted("Left out", c.LeftOut)
 	for i := range v.Policy {
 		if i == 10 {

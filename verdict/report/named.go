@@ -17,12 +17,22 @@ type name struct {
 	Words  bool   `json:"words"`
 	Case   string `json:"case"`
 	Regex  string `json:"regex"`
+
+	key *keyName
 }
 
 // named reads the name of the pattern that evidence is of. What is not one of a mapping is a plain text.
 func named(e *verdict.Evidence) name {
 	var n name
-	if e.Kind == verdict.KindFile || !strings.HasPrefix(e.Pattern, `{"`) || strings.Contains(e.Excerpt, e.Pattern) {
+	if e.Kind == verdict.KindFile || !strings.HasPrefix(e.Pattern, `{"`) {
+		return n
+	}
+	var k keyName
+	if e.Kind != verdict.KindText && json.Unmarshal([]byte(e.Pattern), &k) == nil && len(k.Key.texts()) > 0 {
+		n.key = &k
+		return n
+	}
+	if strings.Contains(e.Excerpt, e.Pattern) {
 		return n // the file has what looks like a name, so it is the text
 	}
 	if err := json.Unmarshal([]byte(e.Pattern), &n); err != nil {
@@ -31,11 +41,15 @@ func named(e *verdict.Evidence) name {
 	return n
 }
 
-func (n *name) isMapping() bool { return n.Text != "" || n.Regex != "" }
+func (n *name) isMapping() bool { return n.Text != "" || n.Regex != "" || n.key != nil }
 
-// words says what a mapping stands for: what is before the text or the expression in a sentence, that, and what is
-// behind it.
+// words says what a mapping stands for: what is before the text, the expression or the path in a sentence, that, and
+// what is behind it.
 func (n *name) words() (before, value, after string) {
+	if n.key != nil {
+		value, after = n.key.words()
+		return "the key ", value, after
+	}
 	if n.Regex != "" {
 		return "a match of the regular expression ", n.Regex, ""
 	}
@@ -99,6 +113,8 @@ func matchInExcerpt(e *verdict.Evidence) (start, end int) {
 	switch {
 	case !n.isMapping():
 		return textInExcerpt(e.Excerpt, namedText(e))
+	case n.key != nil && e.LineHash == "": // likewise, the path in place of the value
+		return n.key.pathInExcerpt(e.Excerpt)
 	case n.Regex != "" && e.LineHash == "": // a rule that redacts shows the expression in place of what it matched
 		return textInExcerpt(e.Excerpt, n.Regex)
 	}

@@ -379,6 +379,9 @@ func (s *sarifWriter) notes() {
 	if text := notJudgedNote(v); text != "" {
 		note("note", "%s", sarifPlain(full(text), 1000))
 	}
+	if text := unparsedNote(v); text != "" {
+		note("note", "%s", full(text))
+	}
 	if n := len(v.Coverage.NotScanned); n > 0 {
 		note("warning", "%s covered and not scanned; verdict.json names them.", count(n, "file"))
 	}

@@ -29,11 +29,32 @@ func caveats(v *verdict.Verdict) []string {
 		}
 		all = append(all, but)
 	}
+	if note := unparsedNote(v); note != "" {
+		all = append(all, note)
+	}
 	if note := notJudgedNote(v); note != "" {
 		all = append(all, note)
 	}
 	if v.Partial {
 		all = append(all, "the run was narrowed by --rule or --exclude")
+	}
+	return all
+}
+
+// unparsedNote says how many files a rule had only the text of checked, because they cannot be parsed; "" if there are
+// none.
+func unparsedNote(v *verdict.Verdict) string {
+	if n := len(v.Coverage.Unparsed); n > 0 {
+		return "of " + count(n, "file") + " only the text was checked, because it cannot be parsed"
+	}
+	return ""
+}
+
+// unparsed are the files that cannot be parsed and whose text alone a rule had checked, with that as the reason.
+func unparsed(c *verdict.Coverage) []verdict.Omission {
+	var all []verdict.Omission
+	for _, file := range c.Unparsed {
+		all = append(all, verdict.Omission{File: file, Reason: "unparsable"})
 	}
 	return all
 }

@@ -187,6 +187,14 @@ func (t *textWriter) summary(v *verdict.Verdict) {
 		}
 		t.line("note: %s: not scanned: %s", verdict.Visible(t.Prefix+o.File), o.Reason)
 	}
+	for i, file := range v.Coverage.Unparsed {
+		const most = 20
+		if i == most {
+			t.line("note: and %s more that cannot be parsed", count(len(v.Coverage.Unparsed)-most, "file"))
+			break
+		}
+		t.line("note: %s: it cannot be parsed, and a rule had its text alone checked", verdict.Visible(t.Prefix+file))
+	}
 
 	outcome := t.paint(green, string(verdict.Pass)+":")
 	if v.Verdict != verdict.Pass {

@@ -1,0 +1,382 @@
+package scanner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/scanner/judges"
+	"github.com/policyscan/policyscan/scanner/keys"
+	"github.com/policyscan/policyscan/scanner/keys/formats"
+	"github.com/policyscan/policyscan/scanner/match"
+	"github.com/policyscan/policyscan/verdict"
+	"github.com/policyscan/policyscan/verdict/code"
+)
+
+// A keyAsk is what an item with a key asks of a file: its name says all.
+type keyAsk struct {
+	name     string
+	required bool
+}
+
+// A keyFind is that a file breaks an item with a key. Its evidence is of the first place.
+type keyFind struct {
+	*match.Find
+	path int // of the item, which leads there or is missing: its index
+}
+
+// hasPlace reports whether the find is at a place of the file, and not that the file as a whole lacks something.
+func (f keyFind) hasPlace() bool {
+	return f.Evidence.Kind == verdict.KindKey || f.Evidence.Offset > 0 || f.Matched != ""
+}
+
+// keyed is what the items with a key say of a content.
+type keyed struct {
+	finds    map[keyAsk]keyFind
+	errors   []verdict.Error // why rules could not judge it
+	reason   string          // the word for the first of them
+	unparsed bool            // it cannot be parsed, and a rule lets its text alone be judged
+}
+
+// A keyJudge asks items with a key of contents.
+type keyJudge struct {
+	bundle *rules.Bundle
+	budget *budget // nil: there is no other one at the same time
+	note   string
+}
+
+// A budget bounds how many bytes are parsed at the same time: documents need many times as much memory as their text.
+// It has place for one content of any length that is parsed at all.
+type budget struct {
+	mu   sync.Mutex
+	free *sync.Cond
+	left int64
+}
+
+func newBudget() *budget {
+	r := &budget{left: int64(formats.Limits().Bytes)}
+	r.free = sync.NewCond(&r.mu)
+	return r
+}
+
+// enter waits until there is room for n bytes, and returns how to leave.
+func (r *budget) enter(n int64) (leave func()) {
+	if r == nil {
+		return func() {}
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for r.left < n {
+		r.free.Wait()
+	}
+	r.left -= n
+	return func() {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.left += n
+		r.free.Broadcast()
+	}
+}
+
+// hasKeys reports whether a rule has an item with a key.
+func hasKeys(r *rules.Rule) bool {
+	isKey := func(item rules.Item) bool { return item.Kind == rules.Key }
+	return slices.ContainsFunc(r.Patterns, isKey) || slices.ContainsFunc(r.Required, isKey)
+}
+
+// examine judges a content, which was examined, by the items with a key of the rules that select it.
+func (k *keyJudge) examine(
+	ctx context.Context, x *match.Examiner, s *selection, path string, c io.ReadSeeker, rep *match.Report,
+) (keyed, error) {
+	limit := int64(formats.Limits().Bytes)
+	if rep.Bytes > limit {
+		return k.tooLong(s, path, limit), nil
+	}
+	defer k.budget.enter(rep.Bytes)()
+	if err := context.Cause(ctx); err != nil {
+		return keyed{}, err
+	}
+	content := rep.Content
+	if content == nil {
+		if _, err := c.Seek(0, io.SeekStart); err != nil {
+			return keyed{}, err
+		}
+		content = make([]byte, rep.Bytes)
+		_, err := io.ReadFull(c, content)
+		rep.Reads += 2 // one at least, besides those that examined it
+		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+			err = match.ErrChanged
+		}
+		if err != nil {
+			return keyed{}, err
+		}
+	}
+	return k.judge(ctx, x, s, path, content)
+}
+
+// An asked is an item with a key that rules ask of a file.
+type asked struct {
+	keyAsk
+	item  rules.Item
+	rules []int
+}
+
+// asked returns the items with a key of a selection, each once.
+func (k *keyJudge) asked(s *selection) []*asked {
+	var all []*asked
+	known := map[keyAsk]*asked{}
+	for _, r := range s.keyed {
+		rule := &k.bundle.Rules[r]
+		add := func(items []rules.Item, required bool) {
+			for _, item := range items {
+				if item.Kind != rules.Key {
+					continue
+				}
+				ask := keyAsk{item.Name, required}
+				if known[ask] == nil {
+					known[ask] = &asked{keyAsk: ask, item: item}
+					all = append(all, known[ask])
+				}
+				known[ask].rules = append(known[ask].rules, r)
+			}
+		}
+		add(rule.Patterns, false)
+		add(rule.Required, true)
+	}
+	return all
+}
+
+// formatOf returns the format in which an item reads a file.
+func formatOf(item rules.Item, path string) (formats.Format, bool) {
+	if item.Key.Format != "" {
+		return formats.Format(item.Key.Format), true
+	}
+	return formats.Of(path)
+}
+
+// judge parses a content, once in each format that items name, and asks the items.
+func (k *keyJudge) judge(
+	ctx context.Context, x *match.Examiner, s *selection, path string, content []byte,
+) (keyed, error) {
+	byFormat := map[formats.Format][]*asked{}
+	var order []formats.Format
+	var nameless []int
+	for _, a := range k.asked(s) {
+		f, known := formatOf(a.item, path)
+		if !known {
+			nameless = append(nameless, a.rules...)
+			continue
+		}
+		if byFormat[f] == nil {
+			order = append(order, f)
+		}
+		byFormat[f] = append(byFormat[f], a)
+	}
+	out := keyed{finds: map[keyAsk]keyFind{}}
+	if len(nameless) > 0 {
+		out.fail("unknown-format", code.Format, path, k.nameless(nameless))
+	}
+	text, ok := match.Decode(content)
+	for _, f := range order {
+		documents, err := []keys.Document(nil), error(nil)
+		if ok {
+			documents, err = formats.Parse(f, text.UTF8, formats.Limits())
+		} else {
+			err = &formats.ParseError{Offset: len(text.UTF8), Reason: "not text in the encoding of its byte order mark"}
+		}
+		if err != nil {
+			err = k.unread(ctx, x, &out, path, text, byFormat[f], err)
+		} else {
+			err = k.ask(ctx, x, &out, text, byFormat[f], documents)
+		}
+		if err != nil {
+			return keyed{}, err
+		}
+	}
+	return out, context.Cause(ctx)
+}
+
+// ask asks items of parsed documents, and adds what breaks them.
+func (k *keyJudge) ask(
+	ctx context.Context, x *match.Examiner, out *keyed, text *match.Text, items []*asked, documents []keys.Document,
+) error {
+	var first []keys.Hit
+	var broken []*asked
+	var regions []match.Region
+	times := map[*asked]int64{}
+	for _, a := range items {
+		if err := context.Cause(ctx); err != nil {
+			return err
+		}
+		hits := keys.Forbidden
+		if a.required {
+			hits = keys.Required
+		}
+		if found := hits(a.item.Key, documents); len(found) > 0 {
+			broken, first, times[a] = append(broken, a), append(first, found[0]), int64(len(found))
+			regions = append(regions, match.Region(found[0].At))
+		}
+	}
+	finds, err := x.Locate(ctx, text, regions)
+	if err != nil {
+		return err
+	}
+	for i, a := range broken {
+		f := finds[i]
+		f.Evidence.Kind = verdict.KindKey
+		if a.required {
+			f.Evidence.Kind = verdict.KindMissing // or another value is in its place
+		}
+		if a.required && first[i].At == (keys.Span{}) { // the file has nothing that could have it
+			if f, err = x.Lacking(ctx, text); err != nil {
+				return err
+			}
+		}
+		f.Evidence.Occurrences = times[a]
+		out.finds[a.keyAsk] = keyFind{f, first[i].Path}
+	}
+	return nil
+}
+
+// unread notes why a content could not be parsed. An error of another kind is returned.
+func (k *keyJudge) unread(
+	ctx context.Context, x *match.Examiner, out *keyed, path string, text *match.Text, items []*asked, err error,
+) error {
+	var parse *formats.ParseError
+	var limit *formats.LimitError
+	var asking []int
+	for _, a := range items {
+		asking = append(asking, a.rules...)
+	}
+	switch {
+	case errors.As(err, &parse):
+		strict := slices.DeleteFunc(asking, func(r int) bool { return k.bundle.Rules[r].Unparsable })
+		out.unparsed = out.unparsed || len(strict) < len(asking)
+		if len(strict) == 0 {
+			return nil
+		}
+		at, err := x.Locate(ctx, text, []match.Region{{Start: parse.Offset, End: parse.Offset}})
+		if err != nil {
+			return err
+		}
+		out.fail("unparsable", code.Parse, path, fmt.Sprintf("it cannot be parsed%s: line %d, column %d: %s; "+
+			"fix it, or exclude it from %s, or write unparsable: text there, with a text or regex item, "+
+			"to have its text alone checked", k.note, at[0].Evidence.Line, at[0].Evidence.Column, parse.Reason,
+			k.named(strict)))
+	case errors.As(err, &limit):
+		out.fail("limit", code.Limit, path, fmt.Sprintf("it cannot be parsed%s: %s; make it smaller, "+
+			"or exclude it from %s", k.note, limit.Reason, k.named(asking)))
+	default:
+		return err
+	}
+	return nil
+}
+
+// tooLong is what comes of a content that is not read into memory.
+func (k *keyJudge) tooLong(s *selection, path string, limit int64) (out keyed) {
+	var asking, nameless []int
+	for _, a := range k.asked(s) {
+		if _, known := formatOf(a.item, path); known {
+			asking = append(asking, a.rules...)
+		} else {
+			nameless = append(nameless, a.rules...)
+		}
+	}
+	if len(nameless) > 0 {
+		out.fail("unknown-format", code.Format, path, k.nameless(nameless))
+	}
+	if len(asking) > 0 {
+		out.fail("limit", code.Limit, path, fmt.Sprintf("it cannot be parsed%s: the file has more than %d bytes; "+
+			"make it smaller, or exclude it from %s", k.note, limit, k.named(asking)))
+	}
+	return out
+}
+
+func (k *keyJudge) nameless(asking []int) string {
+	return fmt.Sprintf("its name does not say which format it has, and %s would read a key in it; "+
+		"write format: yaml, json, hcl or toml in the item, or select only files with a known extension (%s)",
+		k.named(asking), strings.Join(formats.Extensions(), " "))
+}
+
+// named names rules, which may be given several times, as far as a message can.
+func (k *keyJudge) named(list []int) string {
+	list = slices.Clone(list)
+	slices.Sort(list)
+	list = slices.Compact(list)
+	const most = 3
+	var names []string
+	for _, r := range list[:min(len(list), most)] {
+		names = append(names, verdict.Visible(k.bundle.Rules[r].ID))
+	}
+	switch n := len(list) - most; {
+	case n == 1:
+		names = append(names, "another rule")
+	case n > 1:
+		names = append(names, fmt.Sprintf("%d other rules", n))
+	}
+	if last := len(names) - 1; last > 0 {
+		return strings.Join(names[:last], ", ") + " and " + names[last]
+	}
+	return names[0]
+}
+
+// fail adds an error about the content, the first of each code.
+func (out *keyed) fail(reason, is, path, message string) {
+	if out.reason == "" {
+		out.reason = reason
+	}
+	if !slices.ContainsFunc(out.errors, func(e verdict.Error) bool { return e.Code == is }) {
+		out.errors = append(out.errors, verdict.Error{Code: is, File: verdict.Path(path), Message: message})
+	}
+}
+
+// add adds what the items say of another form of the content. What is known already is not said twice.
+func (out *keyed) add(form keyed, noted func(keyFind)) {
+	for ask, f := range form.finds {
+		if _, known := out.finds[ask]; known {
+			continue
+		}
+		if out.finds == nil {
+			out.finds = map[keyAsk]keyFind{}
+		}
+		out.finds[ask] = f
+		noted(f)
+	}
+	for _, e := range form.errors {
+		if !slices.ContainsFunc(out.errors, func(known verdict.Error) bool { return known.Code == e.Code }) {
+			out.errors = append(out.errors, e)
+		}
+	}
+	if out.reason == "" {
+		out.reason = form.reason
+	}
+	out.unparsed = out.unparsed || form.unparsed
+}
+
+// judgeKeys appends the violations that finds of items with a key are for the rules that select a file.
+func (s *selection) judgeKeys(path string, k *keyed, b *rules.Bundle, broken []brokenRule) []brokenRule {
+	if len(k.finds) == 0 {
+		return broken
+	}
+	for _, r := range s.keyed {
+		add := func(items []rules.Item, of judges.Part, required bool) {
+			for i, item := range items {
+				if item.Kind != rules.Key {
+					continue
+				}
+				if f, ok := k.finds[keyAsk{item.Name, required}]; ok {
+					ask := judges.Ask{Of: of, Index: i}
+					broken = append(broken, brokenRule{path: path, rule: r, ask: ask, find: f.Find, key: &f})
+				}
+			}
+		}
+		add(b.Rules[r].Patterns, judges.ForbiddenItem, false)
+		add(b.Rules[r].Required, judges.RequiredItem, true)
+	}
+	return broken
+}

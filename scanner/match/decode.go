@@ -1,0 +1,143 @@
+package match
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"slices"
+	"unicode/utf8"
+
+	"github.com/policyscan/policyscan/verdict"
+)
+
+// A Text is a content in UTF-8, without the byte order mark that it may begin with. It remembers where in the content
+// each of its characters is.
+type Text struct {
+	UTF8 []byte
+
+	content []byte
+	enc     encoding
+	mark    int // how long the mark is
+}
+
+// Decode reads a content in the encoding of its byte order mark, or as UTF-8 if it has none. Of two marks that fit, the
+// longer counts. A content of UTF-8 is taken as it is; of another one it returns false if a unit of it is no character,
+// or cut off, and the text ends before that.
+func Decode(content []byte) (*Text, bool) {
+	t := &Text{content: content}
+	found := marks(content)
+	for e := range encodings {
+		if length := len(e.bom()); found[e] && length > t.mark {
+			t.enc, t.mark = e, length
+		}
+	}
+	rest := content[t.mark:]
+	if t.enc == utf8Enc {
+		t.UTF8 = rest
+		return t, true
+	}
+	t.UTF8 = make([]byte, 0, len(rest)/t.enc.unit())
+	for len(rest) > 0 {
+		c, n := t.enc.character(rest)
+		if n == 0 {
+			return t, false
+		}
+		t.UTF8 = utf8.AppendRune(t.UTF8, c)
+		rest = rest[n:]
+	}
+	return t, true
+}
+
+// character returns the character of 16 or 32 bits a unit that data begins with, and its length in bytes; 0 if there is
+// none.
+func (e encoding) character(data []byte) (rune, int) {
+	c, n := e.decodeUnit(data)
+	switch {
+	case n == 4 && c == utf8.RuneError && !bytes.HasPrefix(data, e.encode(string(utf8.RuneError))):
+		return 0, 0
+	case n != 2 || !isSurrogate(c):
+		return c, n
+	}
+	low, m := e.decodeUnit(data[n:])
+	if joined := pairs([]rune{c, low}); m > 0 && len(joined) == 1 {
+		return joined[0], n + m
+	}
+	return 0, 0
+}
+
+func isSurrogate(c rune) bool { return 0xd800 <= c && c < 0xe000 }
+
+// offsets returns where in the content the bytes of the text at the given offsets are, which are in ascending order.
+func (t *Text) offsets(text []int) []int64 {
+	all := make([]int64, len(text))
+	if t.enc == utf8Enc {
+		for i, at := range text {
+			all[i] = int64(at + t.mark)
+		}
+		return all
+	}
+	at, in := 0, t.mark
+	for i, offset := range text {
+		for at < offset && in < len(t.content) {
+			c, n := t.enc.character(t.content[in:])
+			if n == 0 {
+				break
+			}
+			at, in = at+utf8.RuneLen(c), in+n
+		}
+		all[i] = int64(in)
+	}
+	return all
+}
+
+// A Region is a part of a [Text]: offsets of its bytes, from Start up to, not including, End.
+type Region struct{ Start, End int }
+
+// Locate returns the evidence of regions of a text, in the order given. Its Kind, its Pattern, its Encoding and how
+// often something occurs are not in it.
+func (x *Examiner) Locate(ctx context.Context, t *Text, regions []Region) ([]*Find, error) {
+	if len(regions) == 0 {
+		return nil, nil
+	}
+	var ends []int
+	for _, r := range regions {
+		ends = append(ends, r.Start, r.End)
+	}
+	slices.Sort(ends)
+	ends = slices.Compact(ends)
+	offsets := t.offsets(ends)
+	at := func(offset int) int64 {
+		i, _ := slices.BinarySearch(ends, offset)
+		return offsets[i]
+	}
+	var finds []*Find
+	for i, r := range regions {
+		finds = append(finds, newFind(i, "", t.enc, match{start: at(r.Start), end: at(r.End)}, 0))
+	}
+	reads, limit := 0, x.Limit
+	x.Limit = 0 // the content was read
+	err := x.locate(ctx, bytes.NewReader(t.content), finds, &reads)
+	x.Limit = limit
+	for _, f := range finds {
+		f.Evidence.Encoding = ""
+	}
+	slices.SortFunc(finds, func(a, b *Find) int { return cmp.Compare(a.Pattern, b.Pattern) })
+	return finds, err
+}
+
+// Lacking returns the evidence that a text, which was read to its end, lacks something as a whole.
+func (x *Examiner) Lacking(ctx context.Context, t *Text) (*Find, error) {
+	reads, limit := 0, x.Limit
+	x.Limit = 0
+	end, err := x.end(ctx, bytes.NewReader(t.content), t.enc, &reads)
+	x.Limit = limit
+	return &Find{Evidence: lackingUntil(end), Line: verdict.NoLine(verdict.KindMissing)}, err
+}
+
+// lackingUntil is the evidence of what a content lacks that ends at a place.
+func lackingUntil(end spot) verdict.Evidence {
+	return verdict.Evidence{
+		Kind: verdict.KindMissing, Line: 1, Column: 1, EndLine: end.line, EndColumn: end.offset - end.lineStart + 1,
+		UTF16Column: 1, UTF16EndColumn: end.units + 1, Occurrences: 1,
+	}
+}
