@@ -65,7 +65,7 @@ type Scalar struct {
 	// Texts are what a forbidden item compares, at least one: first the value's own text, escapes resolved and without
 	// quotes and tag, then, if it differs, the expression or date as written.
 	Texts []string
-	// OneIsTrue says that the format converts the texts "1" and "0" to booleans (HCL's quoted ones).
+	// OneIsTrue says that "1" and "0", in quotes or not, were booleans somewhere in the format's history (HCL's).
 	OneIsTrue bool
 	// Plain says that it is YAML without quotes: other versions may read another value in Texts[0].
 	Plain bool

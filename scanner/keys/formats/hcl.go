@@ -289,7 +289,7 @@ func (h *hclReader) scalar(expr hclsyntax.Expression) (keys.Kind, keys.Scalar) {
 			texts = append(texts, text)
 		}
 	}
-	return keys.ScalarNode, keys.Scalar{Texts: texts, Certain: true, Exact: exact, OneIsTrue: value.kind == hclText}
+	return keys.ScalarNode, keys.Scalar{Texts: texts, Certain: true, Exact: exact, OneIsTrue: true}
 }
 
 // An hclValue is the value of an expression without variables and functions.
