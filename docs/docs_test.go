@@ -41,8 +41,8 @@ var pages = []string{
 	"../README.md", "../CHANGELOG.md", "../CONTRIBUTING.md", "../SECURITY.md", "../examples/README.md", "../examples/agent/README.md",
 	"README.md", "agents.md", "agents/claude-code.md", "agents/codex.md", "agents/copilot.md", "agents/cursor.md",
 	"agents/edits.md", "agents/gemini.md", "architecture.md", "cli.md", "comparison.md",
-	"decisions/git.md", "decisions/search.md", "decisions/warnings.md", "decisions/yaml.md", "dialects.md",
-	"editors.md", "github-action.md", "gitlab.md", "glossary.md", "install.md", "limits.md", "matching.md",
+	"decisions/git.md", "decisions/parsers.md", "decisions/search.md", "decisions/warnings.md", "decisions/yaml.md", "dialects.md",
+	"editors.md", "github-action.md", "gitlab.md", "glossary.md", "install.md", "keys.md", "limits.md", "matching.md",
 	"performance.md", "pre-commit.md", "reliability.md", "reports.md", "rules.md", "scopes.md", "session.md",
 	"troubleshooting.md", "tutorial.md", "verdict.md",
 }

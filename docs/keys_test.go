@@ -1,0 +1,167 @@
+package docs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/rules/keyitem"
+	"github.com/policyscan/policyscan/scanner"
+	"github.com/policyscan/policyscan/scanner/keys/formats"
+)
+
+// span is a text in backquotes: a cell may have several.
+var span = regexp.MustCompile("`([^`]*)`")
+
+func spans(cell string) (texts []string) {
+	for _, m := range span.FindAllStringSubmatch(cell, -1) {
+		texts = append(texts, m[1])
+	}
+	return texts
+}
+
+// keyed is a bundle of one rule with a pattern, which has a key.
+func keyed(t *testing.T, pattern string, required bool) *rules.Bundle {
+	t.Helper()
+	key, name := "forbidden_patterns", rules.BoundariesFile
+	if required {
+		key, name = "required_patterns", rules.InvariantsFile
+	}
+	files := rules.Files{rules.BoundariesFile: []byte("bundle: \"0.2\"\nrules: []\n")}
+	files[name] = []byte("bundle: \"0.2\"\nrules:\n  - id: R\n    title: t\n    enforcement: {mode: fail}\n" +
+		"    match: {files: ['**'], " + key + ": [" + pattern + "]}\n")
+	b, err := rules.Load(files)
+	if err != nil {
+		t.Fatalf("%s: %v", pattern, err)
+	}
+	return b
+}
+
+// finds reports whether a file of a format, as the manual names it, violates a bundle.
+func finds(t *testing.T, b *rules.Bundle, format, content string) bool {
+	t.Helper()
+	found, err := scanner.Check(context.Background(), b, "f."+strings.ToLower(format), []byte(content))
+	if err != nil {
+		t.Errorf("%s in %s: %v", content, format, err)
+	}
+	return len(found) > 0
+}
+
+// withKey is a file that has a key k with a value as it is written.
+func withKey(format, value string) string {
+	switch format {
+	case "YAML":
+		return "k: " + value + "\n"
+	case "JSON":
+		return `{"k": ` + value + "}\n"
+	}
+	return "k = " + value + "\n"
+}
+
+// TestKeyPaths: what the manual says a path reaches, and what it requires.
+func TestKeyPaths(t *testing.T) {
+	for kind, required := range map[string]bool{"key paths": false, "key required": true} {
+		for _, row := range worked(t, "keys.md", kind, 5) {
+			b := keyed(t, spans(row[0])[0], required)
+			for column, want := range []bool{!required, required} {
+				for _, text := range spans(row[2+column]) {
+					if finds(t, b, row[1], unquoted(t, text)) != want {
+						t.Errorf("%s in %s: a violation: %v; in the manual: %v", row[0], text, !want, want)
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestKeyValues: the table of what equals what, and that of the other conditions.
+func TestKeyValues(t *testing.T) {
+	n := 0
+	for _, row := range worked(t, "keys.md", "key values", 10) {
+		pattern := "{key: k, is: " + spans(row[0])[0] + "}"
+		forbidden, required := keyed(t, pattern, false), keyed(t, pattern, true)
+		for column, want := range []struct{ forbidden, required bool }{{true, true}, {true, false}, {false, false}} {
+			for _, value := range spans(row[2+column]) {
+				content := withKey(row[1], value)
+				if is := finds(t, forbidden, row[1], content); is != want.forbidden {
+					t.Errorf("%s forbidden in %s: %s is found: %v", row[0], row[1], value, is)
+				}
+				if is := !finds(t, required, row[1], content); is != want.required {
+					t.Errorf("%s required in %s: %s will do: %v", row[0], row[1], value, is)
+				}
+				n++
+			}
+		}
+	}
+	for _, row := range worked(t, "keys.md", "key conditions", 5) {
+		b := keyed(t, spans(row[0])[0], false)
+		for column, want := range []bool{true, false} {
+			for _, value := range spans(row[2+column]) {
+				if is := finds(t, b, row[1], withKey(row[1], value)); is != want {
+					t.Errorf("%s in %s: %s is found: %v", row[0], row[1], value, is)
+				}
+				n++
+			}
+		}
+	}
+	if n < 100 {
+		t.Errorf("%d values", n)
+	}
+}
+
+// TestKeyRefused: what the manual says cannot be written in a pattern or a path cannot.
+func TestKeyRefused(t *testing.T) {
+	text := read(t, "keys.md")
+	for _, value := range []string{"yes", "010", "1_000", "1:30", "~"} {
+		if _, err := keyitem.ParseValue(value, false); err == nil || !strings.Contains(text, "`"+value+"`") {
+			t.Errorf("%s: %v", value, err)
+		}
+	}
+	for _, path := range []string{"containers[0]", "aws_*", "a..b", "$.a"} {
+		if _, err := keyitem.ParsePath(path); err == nil || !strings.Contains(text, "`"+path+"`") {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+	if want := fmt.Sprintf("at most %d segments", keyitem.MaxSegments); !strings.Contains(text, want) {
+		t.Errorf("the page does not say %q", want)
+	}
+}
+
+// TestKeyFormats: the manual has the names of each format, its bounds, and what is refused in YAML.
+func TestKeyFormats(t *testing.T) {
+	text := read(t, "keys.md")
+	var names []string
+	for _, row := range tables(text, "key formats") {
+		for _, name := range spans(row[1]) {
+			names = append(names, name)
+			if f, ok := formats.Of("a" + name); !ok || string(f) != strings.ToLower(row[0]) {
+				t.Errorf("%s is %s", name, f)
+			}
+		}
+	}
+	sameNames(t, names, slices.Clone(formats.Extensions()))
+	limits := formats.Limits()
+	for _, want := range []string{
+		fmt.Sprintf("| %d MiB |", limits.Bytes>>20), fmt.Sprintf("| %d million |", limits.Nodes/1_000_000),
+		fmt.Sprintf("| %d,%03d levels |", limits.Levels/1000, limits.Levels%1000),
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the page does not say %q", want)
+		}
+	}
+	b := keyed(t, "{key: a}", false)
+	for _, content := range []string{"{{ x }}: 1", "a: &x 1\n---\nb: *x", "b: 1 # \u2028c: d", "a: ["} {
+		var undecided *scanner.Undecided
+		if _, err := scanner.Check(context.Background(), b, "f.yaml", []byte(content)); !errors.As(err, &undecided) {
+			t.Errorf("%q: %v", content, err)
+		}
+	}
+	if finds(t, b, "YAML", "{a:, b: 1}") || !finds(t, b, "YAML", "{a: , b: 1}") || !finds(t, keyed(t, `{key: '"a:"'}`, false), "YAML", "{a:}") {
+		t.Error("{a:} is read otherwise")
+	}
+}
