@@ -260,13 +260,17 @@ func (k *keyJudge) unread(
 		if len(strict) == 0 {
 			return nil
 		}
+		reason := parse.Reason
+		if slices.ContainsFunc(asking, func(r int) bool { return k.bundle.Rules[r].Redact }) {
+			reason, _, _ = strings.Cut(reason, ":") // what a parser found there may be the secret
+		}
 		at, err := x.Locate(ctx, text, []match.Region{{Start: parse.Offset, End: parse.Offset}})
 		if err != nil {
 			return err
 		}
 		out.fail("unparsable", code.Parse, path, fmt.Sprintf("it cannot be parsed%s: line %d, column %d: %s; "+
 			"fix it, or exclude it from %s, or write unparsable: text there, with a text or regex item, "+
-			"to have its text alone checked", k.note, at[0].Evidence.Line, at[0].Evidence.Column, parse.Reason,
+			"to have its text alone checked", k.note, at[0].Evidence.Line, at[0].Evidence.Column, reason,
 			k.named(strict)))
 	case errors.As(err, &limit):
 		out.fail("limit", code.Limit, path, fmt.Sprintf("it cannot be parsed%s: %s; make it smaller, "+

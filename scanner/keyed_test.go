@@ -1,0 +1,196 @@
+package scanner
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/scanner/keys/formats"
+	"github.com/policyscan/policyscan/scanner/match"
+	"github.com/policyscan/policyscan/verdict"
+	"github.com/policyscan/policyscan/verdict/code"
+)
+
+// keyBundle loads a bundle of 0.2 with a rule in invariants.yml, given from its "match" on.
+func keyBundle(t testing.TB, match string) *rules.Bundle {
+	t.Helper()
+	const head = "bundle: \"0.2\"\nrules:"
+	b, err := rules.Load(rules.Files{
+		rules.BoundariesFile: []byte(head + " []\n"),
+		rules.InvariantsFile: []byte(head + "\n  - {id: K, title: T, enforcement: {mode: fail}, " + match + "}\n"),
+	})
+	must(t, err)
+	return b
+}
+
+// What a file is longer than one window, or read several times, does not change what its keys are.
+func TestKeysOfLongFiles(t *testing.T) {
+	b := keyBundle(t, `match: {files: ["**"], required_absent: [{key: "**.on", is: true}, {key: "**.on", is: yes_it_is}]}`)
+	long := strings.Repeat("# ä\r\n", match.WindowSize/3) + "a:\r\n  - {on: yes}\r\nb: {on: 'true'}\n"
+	want, err := Check(t.Context(), b, "a.yaml", []byte(long))
+	must(t, err)
+	if len(want) != 1 || want[0].Evidence.Occurrences != 2 || want[0].Evidence.Excerpt != "  - {on: yes}" ||
+		want[0].Evidence.Line != match.WindowSize/3+2 || want[0].Evidence.Column != 10 {
+		t.Fatalf("%+v", want)
+	}
+	v := scanFolder(t, writeTree(t, map[string]string{"a.yaml": long}), b, Options{})
+	if d := cmp.Diff(want, v.Violations); d != "" {
+		t.Errorf("-check +scan: %s", d)
+	}
+}
+
+// A file that is too long to be parsed is E_LIMIT, and is not read into memory: nothing could read it here.
+func TestKeysOfTooLongFiles(t *testing.T) {
+	b := keyBundle(t, `match: {files: ["**"], required_absent: [{key: a}]}`)
+	k := &keyJudge{bundle: b, budget: newBudget()}
+	s := newEngines(b).selection([]int{0})
+	rep := match.Report{Bytes: int64(formats.Limits().Bytes) + 1}
+	got, err := k.examine(t.Context(), &match.Examiner{}, s, "a.yaml", nil, &rep)
+	if err != nil || len(got.errors) != 1 || got.errors[0].Code != code.Limit || got.reason != "limit" {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if got, err = k.examine(t.Context(), &match.Examiner{}, s, "a.txt", nil, &rep); err != nil ||
+		len(got.errors) != 1 || got.errors[0].Code != code.Format {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+// A file that cannot be parsed is not scanned, and what its text lacks or has is said all the same. Links and what
+// stands for another content are not asked for keys.
+func TestKeysThatAreNotAsked(t *testing.T) {
+	b := keyBundle(t, `match: {files: ["**"], required_absent: [{key: a, is: 1, format: json}, BAD], required_patterns: [OWNER, {key: b, format: json}]}`)
+	pointer := "version https://git-lfs.github.com/spec/v1\noid sha256:" + strings.Repeat("a", 64) + "\nsize 1\n"
+	for _, c := range []struct {
+		name, content string
+		allow         []string
+		want, items   string
+	}{
+		{name: "whole", content: `{"b": "OWNER"}`, want: "P"},
+		{name: "broken", content: `{"b": BAD`, want: "F", items: "BAD OWNER"},
+		{name: "broken, and fine", content: `{"b": OWNER`, want: "I(E_PARSE)"},
+		{name: "deep", content: strings.Repeat("[", 2000) + "OWNER", want: "I(E_LIMIT)"},
+		{name: "pointer", content: pointer, want: "I(E_UNAVAILABLE)"},
+		{name: "pointer that is allowed", content: pointer, allow: []string{AllowLFSPointer}, want: "P"},
+		{name: "empty", content: "", want: "F", items: `OWNER`},
+		{name: "null", content: `null`, want: "F", items: `OWNER {"key":"b","format":"json"}`},
+	} {
+		v := scanFolder(t, writeTree(t, map[string]string{"f": c.content}), b, Options{Allow: c.allow})
+		var items []string
+		for i := range v.Violations {
+			items = append(items, v.Violations[i].Evidence.Pattern)
+		}
+		if got := strings.Join(items, " "); outcome(v) != c.want || got != c.items {
+			t.Errorf("%s: %s and %q, want %s and %q: %+v", c.name, outcome(v), got, c.want, c.items, v.Errors)
+		}
+		found, err := Check(t.Context(), b, "f", []byte(c.content))
+		var undecided *Undecided
+		if is := errors.As(err, &undecided); is != (len(v.Errors) > 0 && !strings.HasPrefix(c.name, "pointer")) &&
+			!strings.HasPrefix(c.name, "pointer") {
+			t.Errorf("%s: Check: %v", c.name, err)
+		}
+		if d := cmp.Diff(v.Violations, found); d != "" && !strings.HasPrefix(c.name, "pointer") && len(found)+len(v.Violations) > 0 {
+			t.Errorf("%s: -scan +check: %s", c.name, d)
+		}
+	}
+	dir := writeTree(t, map[string]string{"f": `{"b": "OWNER"}`})
+	if err := os.Symlink("f", filepath.Join(dir, "link")); err != nil {
+		t.Skip(err)
+	}
+	wantOutcome(t, scanFolder(t, dir, b, Options{}), "P")
+}
+
+// Rules differ in what they make of a file that cannot be parsed, and in how they read it.
+func TestKeysOfSeveralRules(t *testing.T) {
+	load := func(rest string) rules.Rule { return keyBundle(t, rest).Rules[0] }
+	strict := load(`match: {files: ["**"], required_absent: [{key: a}]}`)
+	lenient := load(`match: {files: ["**"], required_absent: [{key: a}, text], unparsable: text}`)
+	asJSON := load(`match: {files: ["**"], required_absent: [{key: a, format: json}]}`)
+	strict.ID, lenient.ID, asJSON.ID = "STRICT", "LENIENT", "JSON"
+	for _, c := range []struct {
+		rules    []rules.Rule
+		name     string
+		content  string
+		want     string
+		codes    string
+		unparsed bool
+	}{
+		{[]rules.Rule{lenient}, "a.yaml", "b: [", "P", "", true},
+		{[]rules.Rule{lenient}, "a.yaml", "text: [", "F", "", true},
+		{[]rules.Rule{lenient}, "a.yaml", "b: 1", "P", "", false},
+		{[]rules.Rule{lenient}, "a.txt", "b: 1", "I(E_FORMAT)", "E_FORMAT", false},
+		{[]rules.Rule{lenient}, "a.yaml", strings.Repeat("[", 2000) + strings.Repeat("]", 2000), "I(E_LIMIT)", "E_LIMIT", false},
+		{[]rules.Rule{strict, lenient}, "a.yaml", "b: [", "I(E_PARSE)", "E_PARSE", true},
+		{[]rules.Rule{strict, asJSON}, "a.yaml", "a: 1", "F", "E_PARSE", false},
+		{[]rules.Rule{strict, asJSON}, "a.txt", "a: 1", "I(E_FORMAT)", "E_FORMAT E_PARSE", false},
+		{[]rules.Rule{strict, asJSON}, "a.yaml", `{"a": 1}`, "F", "", false},
+	} {
+		v := scanFolder(t, writeTree(t, map[string]string{c.name: c.content}), newBundle(c.rules...), Options{})
+		var codes []string
+		for _, e := range v.Errors {
+			codes = append(codes, e.Code)
+		}
+		if got := strings.Join(codes, " "); outcome(v) != c.want || got != c.codes || len(v.Coverage.Unparsed) == 1 != c.unparsed {
+			t.Errorf("%s, %q: %s, %q, %v", c.name, c.content, outcome(v), got, v.Coverage.Unparsed)
+		}
+	}
+}
+
+// Where a key is missing: a place that leads to it, or none.
+func TestMissingKeys(t *testing.T) {
+	b := keyBundle(t, `match: {files: ["**"], required_patterns: [{key: a.b, is: 1}]}`)
+	for _, c := range []struct {
+		name, content      string
+		offset, end, times int64
+		excerpt            string
+	}{
+		{"a.yaml", "# no\n\n", 0, 1, 1, ""},
+		{"a.yaml", "---\nc: 1\n---\nd: 1\n", 4, 5, 2, "c: 1"},
+		{"a.yaml", "x: 0\na:\n  c: 1\n", 5, 2, 1, "a:"},
+		{"a.yaml", "a:\n  b: 2\n", 8, 7, 1, "  b: 2"},
+		{"a.tf", "\n", 0, 1, 1, ""},
+		{"a.tf", "a {\n}\n", 0, 2, 1, "a {"},
+	} {
+		found, err := Check(t.Context(), b, c.name, []byte(c.content))
+		must(t, err)
+		if len(found) != 1 {
+			t.Fatalf("%q: %+v", c.content, found)
+		}
+		e := found[0].Evidence
+		if e.Kind != verdict.KindMissing || e.Offset != c.offset || e.EndColumn != c.end || e.Occurrences != c.times ||
+			e.Excerpt != c.excerpt || e.Encoding != "" {
+			t.Errorf("%q: %+v", c.content, e)
+		}
+	}
+}
+
+// No more bytes are parsed at a time than the budget has, and who waits comes in.
+func TestBudget(t *testing.T) {
+	b := newBudget()
+	b.left = 10
+	var mu sync.Mutex
+	var all sync.WaitGroup
+	used, most := int64(0), int64(0)
+	for i := range 200 {
+		n := int64(i%10 + 1)
+		all.Go(func() {
+			defer b.enter(n)()
+			mu.Lock()
+			used += n
+			most = max(most, used)
+			mu.Unlock()
+			mu.Lock()
+			used -= n
+			mu.Unlock()
+		})
+	}
+	all.Wait()
+	if most > 10 || b.left != 10 {
+		t.Errorf("%d at a time, and %d are left", most, b.left)
+	}
+}
