@@ -1,8 +1,6 @@
 package corpora
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -48,11 +46,9 @@ func (b ban) files() (globs []string, ends string) {
 	return nil, ""
 }
 
-// python runs what only Python can say: extract reads the list without running PRESUBMIT.py, judge says by re which
+// banScript is what only Python can say: extract reads the list without running PRESUBMIT.py, judge says by re which
 // lines each rule matches, and which paths it asks.
-func python(t *testing.T, what string, input, output any) {
-	t.Helper()
-	const script = `
+const banScript = `
 import ast, json, re, sys
 given = json.load(sys.stdin)
 
@@ -117,21 +113,6 @@ def judge(bans, lines, paths):
 
 print(json.dumps(extract(given) if sys.argv[1] == 'extract' else judge(**given)))
 `
-	text, err := json.Marshal(input)
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.Command("python3", "-c", script, what)
-	var stderr bytes.Buffer
-	cmd.Stdin, cmd.Stderr = bytes.NewReader(text), &stderr
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatalf("python3: %v\n%s", err, stderr.String())
-	}
-	if err := json.Unmarshal(out, output); err != nil {
-		t.Fatal(err)
-	}
-}
 
 // A said ban is a ban and the rule that says it.
 type said struct {
@@ -214,7 +195,7 @@ func TestChromium(t *testing.T) {
 		t.Fatal(err)
 	}
 	var bans []ban
-	python(t, "extract", string(source), &bans)
+	python(t, banScript, "extract", string(source), &bans)
 	random := rand.New(rand.NewPCG(30, 2))
 	var all []said
 	for _, b := range bans {
@@ -260,7 +241,7 @@ func judge(t *testing.T, all []said, lines, paths []string) (result []judged) {
 	for _, s := range all {
 		bans = append(bans, s.ban)
 	}
-	python(t, "judge", map[string]any{"bans": bans, "lines": lines, "paths": paths}, &result)
+	python(t, banScript, "judge", map[string]any{"bans": bans, "lines": lines, "paths": paths}, &result)
 	return result
 }
 
@@ -418,7 +399,7 @@ def f():
     return BanRule
 `
 	var bans []ban
-	python(t, "extract", source, &bans)
+	python(t, banScript, "extract", source, &bans)
 	want := []ban{
 		{"_BANNED_CPP_FUNCTIONS", "x(", []string{"^b/c"}},
 		{"_BANNED_CPP_FUNCTIONS", "/std::(?!a|b)", []string{`.*/test_.+\.(cc|h)$`, "a/.*", "^d"}},

@@ -1,9 +1,13 @@
 // Package corpora asks whether a bundle of 0.2 can say what rules in use elsewhere say, and finds what they mean:
-// Checkov's Terraform fixtures (make checkov), and the list of what Chromium's presubmit bans (make chromium).
+// Checkov's checks and fixtures for Terraform (make checkov), and the list of what Chromium's presubmit bans (make chromium).
 // The results are in docs/comparison.md; of the projects, nothing else is kept here.
 //
 //	corpora_test.go   the program, a tree, a bundle, the page
 //	checkov_test.go   lines of Terraform that mean one thing, and which patterns find them
+//	attribute_test.go each check of one attribute as a rule with keys, and whether Checkov's tests and policyscan agree
+//	keyrules_test.go  a check as such a rule
+//	keycases_test.go  the resources that the tests name
+//	keyread_test.go   checks and tests as Python's parser reads them
 //	chromium_test.go  each rule of the list as a rule of ours, and whether Python and policyscan agree
 //	items_test.go     an expression of Python's as the simplest items that match the same
 //	lines_test.go     lines and paths to try a rule on
@@ -12,6 +16,7 @@ package corpora
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"flag"
 	"os"
@@ -30,7 +35,7 @@ var (
 	checkov   = flag.String("checkov", "", "a clone of bridgecrewio/checkov, or its git directory")
 	presubmit = flag.String("presubmit", "", "Chromium's PRESUBMIT.py")
 	commit    = flag.String("commit", "", "the commit of Chromium that PRESUBMIT.py is of")
-	keep      = flag.String("keep", "", "a folder to leave the bundle of Chromium's rules in")
+	keep      = flag.String("keep", "", "a folder to leave the bundle in")
 )
 
 var program string
@@ -60,8 +65,14 @@ func writeFiles(t *testing.T, dir string, files map[string]string) {
 // scan runs the program over a folder with a bundle, whose boundaries.yml is given. The verdict has to be complete.
 func scan(t *testing.T, dir, boundaries string) *verdict.Verdict {
 	t.Helper()
+	return scanWith(t, dir, map[string]string{"rules/boundaries.yml": boundaries, "rules/invariants.yml": "rules: []\n"})
+}
+
+// scanWith is scan with the files of a bundle.
+func scanWith(t *testing.T, dir string, files map[string]string) *verdict.Verdict {
+	t.Helper()
 	bundle, out := t.TempDir(), filepath.Join(t.TempDir(), "verdict.json")
-	writeFiles(t, bundle, map[string]string{"rules/boundaries.yml": boundaries, "rules/invariants.yml": "rules: []\n"})
+	writeFiles(t, bundle, files)
 	cmd := exec.Command(program, "--policy", bundle, "--output", out, "--quiet", dir)
 	said, err := cmd.CombinedOutput()
 	if exit := (*exec.ExitError)(nil); err != nil && (!errors.As(err, &exit) || exit.ExitCode() != 1) {
@@ -89,6 +100,25 @@ func writePart(t *testing.T, name, text string) {
 		if err := measured.Write("../../docs/comparison.md", name, text); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// python runs a script of Python, which is told what to do, and exchanges JSON with it.
+func python(t *testing.T, script, what string, input, output any) {
+	t.Helper()
+	text, err := json.Marshal(input)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("python3", "-c", script, what)
+	var stderr bytes.Buffer
+	cmd.Stdin, cmd.Stderr = bytes.NewReader(text), &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("python3: %v\n%s", err, stderr.String())
+	}
+	if err := json.Unmarshal(out, output); err != nil {
+		t.Fatal(err)
 	}
 }
 
