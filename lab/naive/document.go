@@ -212,18 +212,12 @@ func unparsed(b *Bundle, f File, known map[string]*Parsed) []string {
 }
 
 // broken is the violation of an item with a key, if there are places.
-func broken(item Item, f File, p *Parsed, places []spot) []Violation {
+func broken(kind string, item Item, f File, p *Parsed, places []spot) []Violation {
 	if len(places) == 0 {
 		return nil
 	}
 	e := markOf(f.Content)
-	v := Violation{Kind: "key", Pattern: item.Name, Occurrences: len(places)}
-	switch {
-	case places[0].both:
-		v.Kind = "key or missing"
-	case places[0].missing:
-		v.Kind = "missing"
-	}
+	v := Violation{Kind: kind, Pattern: item.Name, Occurrences: len(places)}
 	var offsets []string
 	for _, place := range places {
 		offset := place.at

@@ -169,7 +169,7 @@ func (g *generator) rule(kind string, newer bool) ruleYAML {
 	r := ruleYAML{id: fmt.Sprintf("R%d", g.ids)}
 	seen := map[string]bool{}
 	keys := newer && g.has("keys") && g.percent(60)
-	format := pick(g, "yaml", "json", "hcl", "toml", "")
+	format := pick(g, "yaml", "json", "hcl", "toml", "", "")
 	named := keys && format != "" && g.percent(30) // by the items, not by the files' names
 	withKey, without := false, false
 	items := func(key string) {
@@ -276,7 +276,7 @@ func (g *generator) globs() []string {
 
 // file is a path of the tree with a content.
 func (g *generator) file() File {
-	if g.has("keys") && g.newer && g.percent(65) {
+	if g.has("keys") && g.newer && g.percent(75) {
 		return g.fileWithKeys()
 	}
 	folder, name := pick(g, "", "", "a/", "a/b/", "A/"), pick(g, "x", "X", "main", "é", "w z", `q\`)

@@ -49,21 +49,12 @@ func (s Segment) matches(e *Entry) bool {
 type spot struct {
 	at      int
 	missing bool
-	both    bool // a value there is wrong, and it lacks a key itself: the page does not say which it is then
 }
 
-// tidy sorts places, each once.
+// tidy sorts places, each once, also if a value there is wrong and lacks a key itself.
 func tidy(places []spot) []spot {
 	slices.SortFunc(places, func(a, b spot) int { return cmp.Compare(a.at, b.at) })
-	var all []spot
-	for _, p := range places {
-		if last := len(all) - 1; last >= 0 && all[last].at == p.at {
-			all[last].both = all[last].both || all[last].missing != p.missing
-			continue
-		}
-		all = append(all, p)
-	}
-	return all
+	return slices.CompactFunc(places, func(a, b spot) bool { return a.at == b.at })
 }
 
 // conditional reports whether the item asks for values, not only for the key.

@@ -8,9 +8,12 @@ import (
 // on the page.
 func (g *generator) keyPath(broad bool) string {
 	var parts []string
-	for range pick(g, 1, 1, 2, 2, 2, 3, 4) {
+	if g.percent(35) {
+		parts = append(parts, "**")
+	}
+	for range pick(g, 1, 1, 1, 2, 2, 3, 4) {
 		segment := pick(g, append(keyWords(), "*", "*", "**", "kind", "items")...)
-		if last := len(parts) - 1; !broad && last >= 0 && parts[last] == "**" && strings.HasPrefix(segment, "*") {
+		if last := len(parts) - 1; (!broad || segment == "**") && last >= 0 && parts[last] == "**" && strings.HasPrefix(segment, "*") {
 			segment = "a"
 		}
 		if strings.Contains(segment, ".") || !strings.Contains(segment, "*") && g.percent(10) {

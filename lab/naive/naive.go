@@ -131,7 +131,7 @@ func judgeFile(r Rule, f File, known map[string]*Parsed) []Violation {
 		for _, item := range append(slices.Clone(r.Forbidden), r.Absent...) {
 			if item.Key != nil {
 				if p, code := parsed(item, f, known); code == "" {
-					found = append(found, broken(item, f, p, item.Key.forbiddenIn(p.Documents))...)
+					found = append(found, broken("key", item, f, p, item.Key.forbiddenIn(p.Documents))...)
 				}
 				continue
 			}
@@ -144,7 +144,7 @@ func judgeFile(r Rule, f File, known map[string]*Parsed) []Violation {
 		for _, item := range r.Required {
 			if item.Key != nil {
 				if p, code := parsed(item, f, known); code == "" {
-					found = append(found, broken(item, f, p, item.Key.requiredIn(p.Documents))...)
+					found = append(found, broken("missing", item, f, p, item.Key.requiredIn(p.Documents))...)
 				}
 				continue
 			}
