@@ -31,7 +31,6 @@ func differences() map[string]string {
 		"CKV_AWS_106 aws_ebs_encryption_by_default.null":            noValue,
 		"CKV_AZURE_213 azurerm_linux_web_app.pass":                  firstOnly,
 		"CKV_AWS_71 aws_redshift_cluster.default":                   bareOne,
-		"CKV_YC_4 yandex_compute_instance.fail":                     bareOne,
 		"CKV_AWS_126 aws_launch_template.test":                      otherType,
 		"CKV_AZURE_130 azurerm_mysql_server.example":                otherType,
 		"CKV_AWS_88 aws_instance.public_foreach":                    evaluated,
