@@ -79,6 +79,27 @@ func TestKeyPaths(t *testing.T) {
 	}
 }
 
+// TestKeyExamples: the patterns that the manual shows by themselves are ones.
+func TestKeyExamples(t *testing.T) {
+	n := 0
+	for _, page := range []string{"keys.md", "rules.md"} {
+		for _, b := range blocks(t, page) {
+			for _, line := range b.text {
+				if pattern, ok := strings.CutPrefix(line, "- {key: "); ok {
+					keyed(t, "{key: "+pattern, false)
+					n++
+				} else if pattern, ok := strings.CutPrefix(line, "- {each: "); ok {
+					keyed(t, "{each: "+pattern, true)
+					n++
+				}
+			}
+		}
+	}
+	if n < 5 {
+		t.Errorf("%d patterns", n)
+	}
+}
+
 // TestKeyValues: the table of what equals what, and that of the other conditions.
 func TestKeyValues(t *testing.T) {
 	n := 0
