@@ -9,7 +9,7 @@ import (
 // A Document is one document of a file, as who wrote the file means it: nothing here reads a file.
 type Document struct {
 	Root *Node
-	Head int  // the first line with content, for what the document lacks; an offset like all of them
+	Head int  // the first line with content, for what the document lacks, an offset like all of them; -1 without one
 	Open bool // it is an item of a list with a tag, and may be anything
 }
 
@@ -220,8 +220,8 @@ func broken(kind string, item Item, f File, p *Parsed, places []spot) []Violatio
 	v := Violation{Kind: kind, Pattern: item.Name, Occurrences: len(places)}
 	var offsets []string
 	for _, place := range places {
-		offset := place.at
-		if p.Starts != nil {
+		offset := max(place.at, 0)
+		if p.Starts != nil && place.at >= 0 {
 			offset = p.Starts[offset]
 		}
 		if offsets == nil {

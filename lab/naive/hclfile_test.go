@@ -18,10 +18,10 @@ func writeHCL(out *writer) *Parsed {
 	w.blank()
 	head := w.Len()
 	w.body(root, top, "")
-	if len(root.Entries) == 0 {
-		head = 0
-	}
 	root.At = head
+	if len(root.Entries) == 0 {
+		head = -1
+	}
 	return &Parsed{Documents: []Document{{Root: root, Head: head}}}
 }
 

@@ -148,7 +148,7 @@ func (k *KeyItem) requiredIn(documents []Document) []spot {
 	var broken []spot
 	all := split(documents, true)
 	if len(all) == 0 {
-		all = []Document{{Root: &Node{Kind: NullNode}}}
+		all = []Document{{Root: &Node{Kind: NullNode}, Head: -1}}
 	}
 	for _, d := range all {
 		if !k.concerns(d) {

@@ -24,7 +24,7 @@ func writeTOML(out *writer) *Parsed {
 	}
 	w.table(root, nil, w.wishMap(4), first)
 	w.blank()
-	return &Parsed{Documents: []Document{{Root: root, Head: max(head, 0)}}}
+	return &Parsed{Documents: []Document{{Root: root, Head: head}}}
 }
 
 // blank writes comments and empty lines.
