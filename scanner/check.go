@@ -169,7 +169,7 @@ func (c *Checker) Check(ctx context.Context, path string, content []byte) ([]ver
 			if err != nil {
 				return nil, err
 			}
-			broken = s.judgeKeys(path, &k, c.bundle, broken)
+			broken = s.judgeKeys(path, &k, true, c.bundle, broken)
 			if len(k.errors) > 0 {
 				undecided = &Undecided{k.errors}
 			}

@@ -362,8 +362,9 @@ func (out *keyed) add(form keyed, noted func(keyFind)) {
 	out.unparsed = out.unparsed || form.unparsed
 }
 
-// judgeKeys appends the violations that finds of items with a key are for the rules that select a file.
-func (s *selection) judgeKeys(path string, k *keyed, b *rules.Bundle, broken []brokenRule) []brokenRule {
+// judgeKeys appends the violations that finds of items with a key are for the rules that select a file. Only of a whole
+// file is known what it lacks.
+func (s *selection) judgeKeys(path string, k *keyed, whole bool, b *rules.Bundle, broken []brokenRule) []brokenRule {
 	if len(k.finds) == 0 {
 		return broken
 	}
@@ -380,7 +381,9 @@ func (s *selection) judgeKeys(path string, k *keyed, b *rules.Bundle, broken []b
 			}
 		}
 		add(b.Rules[r].Patterns, judges.ForbiddenItem, false)
-		add(b.Rules[r].Required, judges.RequiredItem, true)
+		if whole {
+			add(b.Rules[r].Required, judges.RequiredItem, true)
+		}
 	}
 	return broken
 }

@@ -17,11 +17,15 @@
 //
 // Where .gitattributes makes git write another encoding on checkout, that form is checked as well as the blob.
 //
+// A file is parsed, once in each format that is asked for, if a rule that selects it has an item with a key; the values
+// are found by scanner/keys. A link is not.
+//
 // What a match is: docs/matching.md. What could not be decided is an error of the
 // verdict, never a log line; a panic in here is one too.
 //
 // Limits: memory does not grow with the size or the number of files, but with the number
-// of violations, of folders, and of files that could not be scanned.
+// of violations, of folders, and of files that could not be scanned. Files that are parsed are in memory, together
+// no more at a time than one of the largest that can be.
 package scanner
 
 import (

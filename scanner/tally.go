@@ -143,19 +143,22 @@ func (t *tally) finish(b *rules.Bundle) {
 	if j.err != nil {
 		t.errors = append(t.errors, *j.err)
 	}
-	t.errors = append(t.errors, j.keyed.errors...)
-	if j.keyed.unparsed {
-		t.coverage.Unparsed = append(t.coverage.Unparsed, verdict.Path(j.Path))
+	if j.scanned || j.partly || j.err != nil { // else it is allowed that the content is not here
+		t.errors = append(t.errors, j.keyed.errors...)
+		if j.keyed.unparsed {
+			t.coverage.Unparsed = append(t.coverage.Unparsed, verdict.Path(j.Path))
+		}
 	}
 	known := len(t.broken)
 	t.broken = j.judge(j.Path, j.finds, b, t.broken)
-	t.broken = j.judgeKeys(j.Path, &j.keyed, b, t.broken)
+	whole := j.scanned || j.partly
+	t.broken = j.judgeKeys(j.Path, &j.keyed, whole, b, t.broken)
 	for i := range t.broken[known:] {
 		br := &t.broken[known+i]
 		br.note = j.notes[br.find]
 	}
 	// Of what was not read to the end no one knows what it lacks.
-	if len(j.lacks) > 0 && (j.scanned || j.partly) && j.Kind == worktree.Regular {
+	if len(j.lacks) > 0 && whole && j.Kind == worktree.Regular {
 		t.lacking(j, b)
 	}
 	t.broken = forbiddenPath(j.Path, j.forbidden, t.broken)

@@ -7,6 +7,9 @@
 // edits only where something is guarded. What is needed and cannot be determined is an error, unless another rule
 // denies the call anyway.
 //
+// What a scan could not judge afterwards, because a file cannot be parsed for a rule with a key, denies an edit, too:
+// but not where that was so before, nor for a new file, which may be a template.
+//
 // It reads the files that a call edits, and writes nothing.
 //
 // # Limits
