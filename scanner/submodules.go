@@ -39,15 +39,16 @@ func (m modules) checkedOut(file string) {
 	}
 }
 
-// empty returns the submodules that are not checked out.
-func (m modules) empty() []string {
-	var paths []string
+// places returns the paths of the submodules that are checked out, and of those that are not.
+func (m modules) places() (out, empty []string) {
 	for at, module := range m {
-		if !module.out.Load() {
-			paths = append(paths, at)
+		if module.out.Load() {
+			out = append(out, at)
+		} else {
+			empty = append(empty, at)
 		}
 	}
-	return paths
+	return out, empty
 }
 
 // submodules returns those that .gitmodules in the root names, and those that theirs name. What

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/policyscan/policyscan/rules"
 )
 
 // A submodule that .gitmodules names and whose folder is empty is not checked out: what is in it is not known.
@@ -98,6 +100,34 @@ func TestSubmodules(t *testing.T) {
 		v := scanFolder(t, dir, testBundle("key"), Options{})
 		if got := outcome(v); got != "P" {
 			t.Errorf("%s: %s, want P: %+v", name, got, v.Errors)
+		}
+	}
+}
+
+// TestSubmoduleForbidden: no submodule may be where forbidden_files says so, whether it is checked out or not.
+func TestSubmoduleForbidden(t *testing.T) {
+	for _, c := range []struct {
+		glob, exclude, file, want string
+		listed                    int
+	}{
+		{"lib", "", "lib/.git", "F", 4},
+		{"lib", "", "a.tf", "F", 3},
+		{"LIB", "", "lib/.git", "P", 3},
+		{"lib", "lib", "lib/.git", "P", 3},
+		{"lib", "", "lib2/.git", "F", 4},
+	} {
+		dir := writeTree(t, map[string]string{
+			"a.tf": "x", ".git": "x", c.file: "x", ".gitmodules": "[submodule \"lib\"]\n\tpath = lib\n",
+		})
+		must(t, os.MkdirAll(filepath.Join(dir, "lib"), 0o777))
+		r := testBundle("key").Rules[0]
+		r.Files, r.Patterns, r.ForbiddenFiles = nil, nil, []string{c.glob}
+		if c.exclude != "" {
+			r.Exclude = []string{c.exclude}
+		}
+		v := scanFolder(t, dir, rules.New([]rules.Rule{r}, nil), Options{})
+		if got := outcome(v); got != c.want || v.Coverage.Files != c.listed {
+			t.Errorf("%+v: %s, %d files, %+v", c, got, v.Coverage.Files, v.Errors)
 		}
 	}
 }

@@ -43,6 +43,7 @@ type visitor struct {
 	skip      func(path string) bool                 // what is left out on disk: a folder with all that is in it
 	inUse     func(path string, leaf repo.Leaf) bool // and in git's objects
 	visit     func(entry, opener)
+	place     func(entry)            // a submodule whose files are visited
 	deleted   func()                 // a file that the change deletes
 	fail      func(verdict.Error)    // what cannot be listed
 	temporary func(path string) bool // whether it is another run's on disk, which comes and goes
@@ -173,15 +174,20 @@ func (t *folderTree) walk(ctx context.Context, visitors []visitor) error {
 	if err := t.root.Walk(ctx, walkers...); err != nil {
 		return err
 	}
-	missing := modules.empty()
+	out, missing := modules.places()
 	if around {
 		missing = append(missing, ".")
 	}
-	for _, path := range missing {
-		if v := visitors[0]; !v.skip(path) {
-			v.visit(entry{Entry: worktree.Entry{Path: path, Kind: worktree.Submodule}}, nil)
+	v := visitors[0]
+	at := func(paths []string, visit func(entry)) {
+		for _, path := range paths {
+			if !v.skip(path) {
+				visit(entry{Entry: worktree.Entry{Path: path, Kind: worktree.Submodule}})
+			}
 		}
 	}
+	at(out, v.place)
+	at(missing, func(e entry) { v.visit(e, nil) })
 	return nil
 }
 

@@ -56,7 +56,7 @@ func (p *collector) run(ctx context.Context) {
 	for range n {
 		w := &worker{collector: p, ctx: ctx, x: match.Examiner{Limit: p.MaxFileBytes}, tally: p.tally()}
 		visitors = append(visitors, visitor{
-			skip: p.leaveOut, inUse: p.inUse, visit: w.visit, deleted: p.deletes, fail: fail,
+			skip: p.leaveOut, inUse: p.inUse, visit: w.visit, place: w.place, deleted: p.deletes, fail: fail,
 			temporary: p.temporary, uniform: p.Bundle.Uniform,
 			required: p.required.commit(p), requiredAll: p.required.seenAll,
 		})
@@ -103,6 +103,16 @@ func (w *worker) visit(e entry, o opener) {
 		w.visitForbidden(e)
 	default:
 		w.tally.list()
+	}
+}
+
+// place judges the path of a submodule that is checked out. It is a file only where a rule says that none may be there.
+func (w *worker) place(e entry) {
+	if w.Exclude != nil && w.Exclude(e.Path) {
+		return
+	}
+	if w.forbid = w.Bundle.Forbidding(e.Path, w.forbid[:0]); len(w.forbid) > 0 {
+		w.visitForbidden(e)
 	}
 }
 

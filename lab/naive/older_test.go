@@ -166,7 +166,7 @@ func (c olderComparer) compare(p olderPair) (had []string, err error) {
 		if err != nil && !errors.Is(err, os.ErrNotExist) {
 			return run{}, err
 		}
-		return run{cmd.ProcessState.ExitCode(), timeless(out.String()), timeless(said.String()), string(written)}, nil
+		return run{cmd.ProcessState.ExitCode(), shown(out.String()), shown(said.String()), string(written)}, nil
 	}
 	had = append(p.odd, "pairs", "scope "+p.scope, "command "+p.command[0])
 	for _, asked := range []asked{{scan, stdin}, {command, call}}[:p.asked] {
@@ -204,10 +204,18 @@ func rulesIn(files []ruleText) []File {
 	return all
 }
 
-var seconds = regexp.MustCompile(`, \d+\.\d\d s\n`)
+var (
+	seconds = regexp.MustCompile(`, \d+\.\d\d s\n`)
+	style   = regexp.MustCompile(`(?s)<style>.*?</style>|style-src '[^']*'`)
+	spaces  = regexp.MustCompile(` {2,}`)
+)
 
-// timeless is a text without the time that a scan took.
-func timeless(text string) string { return seconds.ReplaceAllString(text, ", N s\n") }
+// shown is what is printed without the time that a scan took, the style of the page, and the number of spaces:
+// reports now show those of a pattern as they are. In the verdict every byte counts.
+func shown(text string) string {
+	text = seconds.ReplaceAllString(text, ", N s\n")
+	return spaces.ReplaceAllString(style.ReplaceAllString(text, ""), " ")
+}
 
 // refusesNewer runs the older program on a bundle of 0.2: it has to refuse it.
 func (c olderComparer) refusesNewer(p pair) (had []string, err error) {
