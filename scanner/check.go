@@ -18,6 +18,7 @@ import (
 type selection struct {
 	rules  []int // indices in the bundle, ascending
 	keyed  []int // those of them that have items with a key
+	asked  []*asked
 	engine *engine
 }
 
@@ -68,6 +69,7 @@ func (es *engines) selection(selected []int) *selection {
 			s.keyed = append(s.keyed, r)
 		}
 	}
+	s.asked = askedBy(es.bundle, s.keyed)
 	if len(es.selections) < maxEngines {
 		s.engine = es.engine(selected)
 	} else {

@@ -126,12 +126,12 @@ type asked struct {
 	rules []int
 }
 
-// asked returns the items with a key of a selection, each once.
-func (k *keyJudge) asked(s *selection) []*asked {
+// askedBy returns the items with a key of rules, each once.
+func askedBy(b *rules.Bundle, keyed []int) []*asked {
 	var all []*asked
 	known := map[keyAsk]*asked{}
-	for _, r := range s.keyed {
-		rule := &k.bundle.Rules[r]
+	for _, r := range keyed {
+		rule := &b.Rules[r]
 		add := func(items []rules.Item, required bool) {
 			for _, item := range items {
 				if item.Kind != rules.Key {
@@ -166,7 +166,7 @@ func (k *keyJudge) judge(
 	byFormat := map[formats.Format][]*asked{}
 	var order []formats.Format
 	var nameless []int
-	for _, a := range k.asked(s) {
+	for _, a := range s.asked {
 		f, known := formatOf(a.item, path)
 		if !known {
 			nameless = append(nameless, a.rules...)
@@ -284,7 +284,7 @@ func (k *keyJudge) unread(
 // tooLong is what comes of a content that is not read into memory.
 func (k *keyJudge) tooLong(s *selection, path string, limit int64) (out keyed) {
 	var asking, nameless []int
-	for _, a := range k.asked(s) {
+	for _, a := range s.asked {
 		if _, known := formatOf(a.item, path); known {
 			asking = append(asking, a.rules...)
 		} else {

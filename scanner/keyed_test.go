@@ -7,8 +7,10 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"unicode/utf16"
 
 	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
 
 	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/scanner/keys/formats"
@@ -167,6 +169,42 @@ func TestMissingKeys(t *testing.T) {
 			t.Errorf("%q: %+v", c.content, e)
 		}
 	}
+}
+
+// In which encoding a file is written changes no place that a person counts, and nothing of what is found.
+func TestKeysInAnyEncoding(t *testing.T) {
+	b := keyBundle(t, `match: {files: ["**"], required_absent: [{key: "**.a", is: [true, ä]}, {key: b}], required_patterns: [{each: "**.c", key: a}]}`)
+	lines := rapid.SliceOfN(rapid.SampledFrom([]string{
+		"a: yes", "a: ä", "b: [😀, {a: on}]", "c: {a: 1}", "c: {b: ä}", "d: # 😀\r", "  - {a: 'true', c: []}", "---", "x: |", "  a: true",
+	}), 1, 12)
+	rapid.Check(t, func(rt *rapid.T) {
+		text := strings.Join(lines.Draw(rt, "lines"), "\n")
+		want, wantErr := Check(t.Context(), b, "f.yaml", []byte(text))
+		for _, encoded := range []string{"\ufeff" + text, utf16LE("\ufeff" + text)} {
+			got, err := Check(t.Context(), b, "f.yaml", []byte(encoded))
+			if len(got) != len(want) || (err == nil) != (wantErr == nil) {
+				rt.Fatalf("%q: %+v, %v, want %+v, %v", encoded, got, err, want, wantErr)
+			}
+			for i := range got {
+				e, w := got[i].Evidence, want[i].Evidence
+				w.Offset, w.Column, w.EndColumn, w.LineHash = e.Offset, e.Column, e.EndColumn, e.LineHash
+				if d := cmp.Diff(w, e); d != "" {
+					rt.Fatalf("%q: %s", encoded, d)
+				}
+				if at := int(e.Offset); len(encoded) < at || e.Offset == 0 && e.Excerpt != "" {
+					rt.Fatalf("%q: it cannot be at %d", encoded, at)
+				}
+			}
+		}
+	})
+}
+
+func utf16LE(text string) string {
+	var out []byte
+	for _, u := range utf16.Encode([]rune(text)) {
+		out = append(out, byte(u), byte(u>>8))
+	}
+	return string(out)
 }
 
 // No more bytes are parsed at a time than the budget has, and who waits comes in.
