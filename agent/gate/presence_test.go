@@ -117,3 +117,58 @@ func TestTextWithABrace(t *testing.T) {
 		}
 	}
 }
+
+// TestKeys: an edit is judged by keys, and denied if rules could judge the file before it and not afterwards.
+func TestKeys(t *testing.T) {
+	b, err := rules.Load(rules.Files{
+		"rules/boundaries.yml": []byte(`bundle: "0.2"
+rules:
+  - {id: ON, title: Off, enforcement: {mode: fail}, match: {files: ["**"], forbidden_patterns: [{key: "**.on", is: true}]}}
+`),
+		"rules/invariants.yml": []byte(`bundle: "0.2"
+rules:
+  - {id: HAS, title: Has, enforcement: {mode: fail}, match: {files: ["**"], required_patterns: [{each: "c", key: a, is: 1}]}}
+`),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	deep := strings.Repeat("[", 2000) + strings.Repeat("]", 2000)
+	root := folder(t, map[string]string{
+		"a.yaml": "on: y", "c.yaml": "c: [{a: 2}]", "broken.yaml": "a: [", "deep.json": deep, "plain.txt": "x",
+	})
+	g := &Gate{Bundle: b, Root: root}
+	for _, c := range []struct{ name, file, content, wantNew, wantOld, undecided, note string }{
+		{"a value comes", "new.yaml", "on: yes", "ON new.yaml", "", "", ""},
+		{"it was there", "a.yaml", "on: Yes # still", "", "ON a.yaml", "", ""},
+		{"one more", "a.yaml", "on: y\nb: {on: y}", "ON a.yaml", "", "", ""},
+		{"another value is as wrong as the one before", "c.yaml", "c: [{a: 3}]", "", "HAS c.yaml", "", ""},
+		{"a second node lacks it", "c.yaml", "c: [{a: 2}, {}]", "HAS c.yaml", "", "", ""},
+		{"it could be parsed", "a.yaml", "on: [", "", "", "E_PARSE", ""},
+		{"it never could", "broken.yaml", "on: [", "", "", "", "as before the edit"},
+		{"now it can", "broken.yaml", "on: true", "ON broken.yaml", "", "", ""},
+		{"a new template", "new.yaml", "{{ x }}", "", "", "", "a scan will say so"},
+		{"a new file that is too deep", "new.json", deep, "", "", "E_LIMIT", ""},
+		{"it was too deep", "deep.json", deep, "", "", "", "as before the edit"},
+		{"a new file without a format", "new.txt", "x", "", "", "E_FORMAT", ""},
+		{"it had none before", "plain.txt", "y", "", "", "", "as before the edit"},
+	} {
+		r := judge(t, g, asked(t, root, "Write", "file_path", c.file, "content", c.content))
+		var codes []string
+		for _, e := range r.Undecided {
+			codes = append(codes, e.Code)
+		}
+		if ids(r.New) != c.wantNew || ids(r.Old) != c.wantOld || strings.Join(codes, " ") != c.undecided {
+			t.Errorf("%s: new %q, old %q, undecided %q", c.name, ids(r.New), ids(r.Old), codes)
+		}
+		if denied := r.Outcome().Effect == callrules.Deny; denied != (c.wantNew+c.undecided != "") {
+			t.Errorf("%s: denied: %v", c.name, denied)
+		}
+		if notes := strings.Join(r.notes, "\n"); !strings.Contains(notes, c.note) || c.note == "" && notes != "" {
+			t.Errorf("%s: %q", c.name, notes)
+		}
+		if c.undecided != "" && !strings.Contains(r.Reason(), "rules cannot judge:\n- "+c.file) {
+			t.Errorf("%s: %s", c.name, r.Reason())
+		}
+	}
+}
