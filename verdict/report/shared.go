@@ -44,10 +44,14 @@ func caveats(v *verdict.Verdict) []string {
 // unparsedNote says how many files a rule had only the text of checked, because they cannot be parsed; "" if there are
 // none.
 func unparsedNote(v *verdict.Verdict) string {
-	if n := len(v.Coverage.Unparsed); n > 0 {
-		return "of " + count(n, "file") + " only the text was checked, because it cannot be parsed"
+	switch n := len(v.Coverage.Unparsed); n {
+	case 0:
+		return ""
+	case 1:
+		return "1 file cannot be parsed, and a rule had only its text checked"
+	default:
+		return count(n, "file") + " cannot be parsed, and a rule had only their text checked"
 	}
-	return ""
 }
 
 // unparsed are the files that cannot be parsed and whose text alone a rule had checked, with that as the reason.
