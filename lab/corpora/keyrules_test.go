@@ -124,8 +124,8 @@ func itemValues(values []json.RawMessage, negative bool) (string, error) {
 		case float64:
 			add(string(raw))
 		case string:
-			inner, isExpression := strings.CutPrefix(v, "${")
-			if inner, isExpression = strings.CutSuffix(inner, "}"); isExpression && number.MatchString(inner) {
+			inner := strings.TrimSuffix(strings.TrimPrefix(v, "${"), "}")
+			if v == "${"+inner+"}" && number.MatchString(inner) {
 				add(inner) // so Checkov's parser writes -1
 				continue
 			}
