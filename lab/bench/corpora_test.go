@@ -28,6 +28,7 @@ type world struct {
 	nothing string // a program in Go that does nothing
 
 	linux, azurerm, tiny, line string // trees
+	manifests                  string // a tree of YAML
 	edited                     string // a tree of one file, of 100 KB
 	edit                       string // the call of an agent that edits it
 	checkout                   string // azurerm with its .git
@@ -92,6 +93,8 @@ func corpora(t *testing.T) (*world, string) {
 	})
 	w.line = filepath.Join(dir, "line")
 	once(t, w.line, func() { oneLine(t, filepath.Join(w.line, "one.json")) })
+	w.manifests = filepath.Join(dir, "manifests")
+	once(t, w.manifests, func() { writeManifests(t, w.manifests) })
 	w.tiny = filepath.Join(dir, "tiny")
 	write(t, filepath.Join(w.tiny, "main.tf"), "terraform {}\n")
 	w.edited, w.edit = filepath.Join(dir, "edited"), filepath.Join(dir, "edit.json")

@@ -248,6 +248,8 @@ func policies(t *testing.T, dir string) map[string]policy {
 		functions = append(functions, fmt.Sprintf(`func\s+[a-z]\w{%d}\(\)`, 20+i))
 	}
 	add("func", functions, expressionRules(functions)...)
+	add("keys", nil, keyRules()...)
+	add("parsing", nil, itemRule(0, "key: no.such.key")) // it has each file parsed, and asks next to nothing
 	add("nothing", realPatterns, ruleText(0, []string{"no/such/folder/**"}, realPatterns))
 	return all
 }
