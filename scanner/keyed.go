@@ -50,7 +50,7 @@ type keyJudge struct {
 	note   string
 }
 
-// A budget bounds how many bytes are parsed at the same time: documents need many times as much memory as their text.
+// A budget bounds how much is parsed at the same time: documents need many times as much memory as their text.
 // It has place for one content of any length that is parsed at all.
 type budget struct {
 	mu   sync.Mutex
@@ -64,7 +64,11 @@ func newBudget() *budget {
 	return r
 }
 
-// enter waits until there is room for n bytes, and returns how to leave.
+// weight is what a content of n bytes takes of a budget. In a quarter of the longest there can be nearly as many values
+// as in any content, at two bytes each, and memory goes by values: so a content that long is parsed by itself.
+func weight(n int64) int64 { return min(4*n, int64(formats.Limits().Bytes)) }
+
+// enter waits until there is room for a weight, and returns how to leave.
 func (r *budget) enter(n int64) (leave func()) {
 	if r == nil {
 		return func() {}
@@ -97,7 +101,7 @@ func (k *keyJudge) examine(
 	if rep.Bytes > limit {
 		return k.tooLong(s, path, limit), nil
 	}
-	defer k.budget.enter(rep.Bytes)()
+	defer k.budget.enter(weight(rep.Bytes))()
 	if err := context.Cause(ctx); err != nil {
 		return keyed{}, err
 	}

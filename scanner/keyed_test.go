@@ -207,7 +207,21 @@ func utf16LE(text string) string {
 	return string(out)
 }
 
-// No more bytes are parsed at a time than the budget has, and who waits comes in.
+// Contents that are parsed at the same time have no more values together than one may have, at two bytes each.
+func TestWeight(t *testing.T) {
+	limits := formats.Limits()
+	for _, n := range []int64{0, 1, 1 << 10, 1 << 20, 5 << 20, 16 << 20, 20 << 20, 64 << 20} {
+		if w := weight(n); w < n || w > newBudget().left {
+			t.Errorf("%d bytes weigh %d", n, w)
+			continue
+		}
+		if at := newBudget().left / max(weight(n), 1); n > 0 && at > 1 && at*n/2 > int64(limits.Nodes) {
+			t.Errorf("%d contents of %d bytes at a time", at, n)
+		}
+	}
+}
+
+// No more is parsed at a time than the budget has, and who waits comes in.
 func TestBudget(t *testing.T) {
 	b := newBudget()
 	b.left = 10

@@ -100,6 +100,44 @@ func TestBombs(t *testing.T) {
 	}
 }
 
+// TestCountedFirst: what yaml.v3 would make very many nodes of is counted before it parses, so that the error is about
+// the limit and not about the end of the text.
+func TestCountedFirst(t *testing.T) {
+	for _, text := range []string{
+		"a\n", "a,", "[]", "{}", "-\r", "- a\r", "- a\r\n", "- a\u0085", "- a\u2028", "-\t-\t- a - - -\n", "- - - - - - - a\n",
+		"? - ? - a\n", ": - ? - a\n",
+	} {
+		text = strings.Repeat(text, 2000) + "\n}"
+		_, err := Parse(YAML, []byte(text), Bounds{Bytes: 1 << 20, Levels: 1000, Nodes: 1000})
+		var limit *LimitError
+		if !errors.As(err, &limit) {
+			t.Errorf("%.20q: %v, want a limit error", text, err)
+		}
+	}
+	lists := strings.Repeat(strings.Repeat("- ", 500)+"a\n", 10) + "}"
+	if got := yamlMarks([]byte(lists)); got != 5000 {
+		t.Errorf("lists in lines: %d marks", got)
+	}
+	if got := yamlMarks([]byte("# ------ a - b -c ?d\n--- \n- a: -1\n")); got != 3 {
+		t.Errorf("no lists: %d marks", got)
+	}
+}
+
+// TestEmptyLinesAreNoItems: hclsyntax has a token of each, and a file may have 64 million.
+func TestEmptyLinesAreNoItems(t *testing.T) {
+	const empty = "\n \t\r\n#\n// a\n"
+	text := strings.Repeat(empty, 1000) + "a = 1\n" + strings.Repeat(empty, 1000) + "/* b */\nc {\n\n}\n" +
+		strings.Repeat(empty, 1000)
+	items, err := scanHCL(&meter{text: []byte(text), bounds: Limits()})
+	if err != nil || len(items) > 5 {
+		t.Errorf("%d items, %v", len(items), err)
+	}
+	documents, err := Parse(HCL, []byte(text), Limits())
+	if err != nil || len(documents) != 1 || len(documents[0].Root.Entries) != 2 {
+		t.Errorf("%+v, %v", documents, err)
+	}
+}
+
 // TestHarmless: what looks like a bomb and is none, or is not of its format.
 func TestHarmless(t *testing.T) {
 	const k = 1000

@@ -55,6 +55,17 @@ func (h *hclReader) end(e keys.Entry) int {
 	return e.Value.At.End
 }
 
+// hclPiece is how many bytes of whole items are parsed at once, for their tokens take forty times the memory.
+const hclPiece = 1 << 20
+
+// emptyHCL reports whether a line has nothing, or a comment to its end.
+func emptyHCL(line []byte) bool {
+	line = bytes.TrimLeft(line, " \t")
+	return slices.ContainsFunc([]string{"\n", "\r\n", "#", "//"}, func(start string) bool {
+		return bytes.HasPrefix(line, []byte(start))
+	})
+}
+
 // An hclReader makes nodes of the syntax tree.
 type hclReader struct{ *meter }
 

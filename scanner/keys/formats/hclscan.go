@@ -22,8 +22,6 @@ const (
 	// hclBraces is how many opening braces a piece of text may have that is parsed at once: as many blocks may be in
 	// each other in the worst case, at about 4 KiB of stack for each.
 	hclBraces = 20_000
-	// hclPiece is how many bytes of whole items are parsed at once, for their tokens take forty times the memory.
-	hclPiece = 1 << 20
 	// hclTokens is how many words and signs an item of the top level may have: hclsyntax has half a kilobyte of each.
 	hclTokens = 4_000_000
 	// hclDigits is how many bytes a number may have; converting it takes time that grows with the square of them.
@@ -216,7 +214,9 @@ func (s *hclScanner) newline() {
 	}
 	if len(s.frames) == 1 && len(s.modes) == 0 {
 		s.item.end = s.i
-		s.items = append(s.items, s.item)
+		if !emptyHCL(s.text[s.item.start:s.i]) { // of these may be millions
+			s.items = append(s.items, s.item)
+		}
 		s.item = hclItem{start: s.i}
 	}
 }

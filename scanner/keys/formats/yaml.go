@@ -20,12 +20,8 @@ import (
 // and YAML 1.2 does not, it is read both ways, and the two must have the same structure.
 func readYAML(m *meter) ([]keys.Document, error) {
 	// yaml.v3 makes all nodes of a document before one can be counted, at half a kilobyte each.
-	marks := 0
-	for _, mark := range []string{",", "\n", "[", "{"} {
-		marks += bytes.Count(m.text, []byte(mark))
-	}
-	if marks > m.bounds.Nodes {
-		return nil, m.limit(0, "the file has more than %d commas, brackets and lines", m.bounds.Nodes)
+	if yamlMarks(m.text) > m.bounds.Nodes {
+		return nil, m.limit(0, "the file has more than %d commas, brackets, lines and lists in them", m.bounds.Nodes)
 	}
 	text, restore, err := oneLine(m)
 	if err != nil {

@@ -327,3 +327,34 @@ func unsigned(text string) string {
 	}
 	return text
 }
+
+// yamlMarks counts what stands between the values of a text: commas, brackets, the ends of lines in any version of
+// YAML, and each - or ? that follows another indicator in its line, as in "- - - a", which is three lists.
+func yamlMarks(text []byte) int {
+	marks := 0
+	for _, end := range lineEnds() {
+		marks += bytes.Count(text, []byte(end))
+	}
+	before := byte('\n') // the last byte that is no space
+	for i, c := range text {
+		end := i+1 == len(text)
+		switch c {
+		case ' ', '\t':
+			continue
+		case ',', '\n', '[', '{':
+			marks++
+		case '\r':
+			if end || text[i+1] != '\n' {
+				marks++
+			}
+		case '-', '?':
+			alone := i > 0 && strings.IndexByte(" \t", text[i-1]) >= 0 &&
+				(end || strings.IndexByte(" \t\r\n", text[i+1]) >= 0)
+			if alone && (before == '-' || before == '?' || before == ':') {
+				marks++
+			}
+		}
+		before = c
+	}
+	return marks
+}
