@@ -164,7 +164,7 @@ func (w *yamlWriter) mapping(n *Node, want *wish, indent int, inline bool) {
 		entry.Value = w.after(e.value, indent, false)
 		n.Entries = append(n.Entries, entry)
 	}
-	n.merge(merged)
+	n.merge(merged, merge)
 }
 
 // sources are the mappings that can be merged.
@@ -207,10 +207,13 @@ func (w *yamlWriter) merged() []*Node {
 	return all
 }
 
-// merge adds the entries of other mappings, which are hidden where there is one already.
-func (n *Node) merge(others []*Node) {
+// merge adds the entries of other mappings, which are hidden where there is one already, but for the first own ones,
+// which stand before the merge.
+func (n *Node) merge(others []*Node, before int) {
 	has := func(key string) bool {
-		return slices.ContainsFunc(n.Entries, func(e Entry) bool { return !e.Any && !e.Hidden && e.Key == key })
+		return slices.ContainsFunc(n.Entries[max(before, 0):], func(e Entry) bool {
+			return !e.Any && !e.Hidden && e.Key == key
+		})
 	}
 	for _, other := range others {
 		var more []Entry

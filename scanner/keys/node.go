@@ -72,6 +72,8 @@ type Scalar struct {
 	// Certain says that the value is known: no tag of the author's own, no variables, no date. matches and matches_not
 	// ask Texts[0] of a certain value.
 	Certain bool
+	// Disputed says that Texts are what different parsers make of one value, so that matches asks each.
+	Disputed bool
 	// Variable says that the value is tagged or has variables, and so may be anything at a where path.
 	Variable bool
 	// Exact is the value by the format's own type system, for required items.

@@ -16,6 +16,7 @@ import (
 //
 //	"resource aws_x main": {}   an HCL block with two labels: what has a space is a block
 //	"<<x": 1                    the key x, hidden by a merge
+//	"x$or y"                    a text that parsers read differently
 //	"?": 1                      a key that is no text
 //	{"$tag": …}                 the value with a tag: of a list or mapping its own, of a scalar Variable
 //	"$var.x"                    an HCL expression with variables
@@ -66,6 +67,8 @@ func (r *treeReader) value() *keys.Node {
 	case string:
 		if scalar(v, keys.ExactText); strings.HasPrefix(v, "$var") {
 			n.Scalar.Certain, n.Scalar.Variable, n.Scalar.Exact = false, true, keys.Exact{}
+		} else if one, other, two := strings.Cut(v, "$or "); two {
+			n.Scalar = keys.Scalar{Texts: []string{one, other}, Disputed: true}
 		}
 	case json.Delim:
 		if v == '[' {

@@ -148,7 +148,7 @@ list @0 "[1.50, .inf, -."…", e3, 1e, +, .]"
   - "true" bool true @202 "!!bool \"true\""
   - null @217 "!!null \"\""
   - "x" uncertain variable @228 "!!null x"
-  - "aGk=" uncertain variable @238 "!!binary aGk="
+  - "aGk=" or "hi" uncertain variable @238 "!!binary aGk="
   - "5" uncertain variable @253 "!own 5"
   - "0b1" text @261 "0b1"
   - "1.2.3" text @266 "1.2.3"
@@ -182,7 +182,7 @@ mapping @0 "base: &base {a:"…"ase, <<: *more}"
     "b" @68 "b": "0" number 0 @71 "0"
     "a" @13 "a": shared "1" number 1 @16 "1"
     "b" hidden @19 "b": shared "2" number 2 @22 "2"
-    "b" hidden @49 "b": shared "3" number 3 @52 "3"
+    "b" @49 "b": shared "3" number 3 @52 "3"
     "c" @55 "c": shared "4" number 4 @58 "4"
     "a" hidden @13 "a": shared "1" number 1 @16 "1"
     "b" hidden @19 "b": shared "2" number 2 @22 "2"
@@ -204,9 +204,9 @@ mapping @0 "base: &base {a:"…"ase, <<: *more}"
   "five" @181 "five": mapping @187 "{<<: *base, <<: *more}"
     "a" @13 "a": shared "1" number 1 @16 "1"
     "b" @19 "b": shared "2" number 2 @22 "2"
-    "a" hidden @13 "a": shared "1" number 1 @16 "1"
+    "a" @13 "a": shared "1" number 1 @16 "1"
     "b" hidden @19 "b": shared "2" number 2 @22 "2"
-    "b" hidden @49 "b": shared "3" number 3 @52 "3"
+    "b" @49 "b": shared "3" number 3 @52 "3"
     "c" @55 "c": shared "4" number 4 @58 "4"
 `},
 		{"characters, and line ends of YAML 1.1", YAML, "é: \"x\u2028y\" # \u2028\nb: é\r\nc: z\rd: {\"é\": 1, é: 2}", `
@@ -220,7 +220,7 @@ mapping @0 "é: \"x\u2028y\" # \xe2"…"\"é\": 1, é: 2}"
 `},
 		{"a text that YAML 1.1 folds", YAML, "a: \"x\u0085  y\"\nb: 1\n", `
 mapping @0 "a: \"x\u0085  y\"\nb: 1"
-  "a" @0 "a": "x\u0085  y" or "x y" uncertain @3 "\"x\u0085  y\""
+  "a" @0 "a": "x\u0085  y" or "x y" uncertain disputed @3 "\"x\u0085  y\""
   "b" @12 "b": "1" number 1 @15 "1"
 `},
 		{"an empty file", YAML, "", `
@@ -510,6 +510,9 @@ func dumpNode(b *strings.Builder, text []byte, n *keys.Node, indent string) {
 		if !s.Certain {
 			b.WriteString(" uncertain")
 		}
+		if s.Disputed {
+			b.WriteString(" disputed")
+		}
 		if s.Variable {
 			b.WriteString(" variable")
 		}
@@ -574,6 +577,10 @@ func TestParseErrors(t *testing.T) {
 		{YAML, "a: {{ x }}", 4, "a mapping as a key: an unquoted {{ … }} of a template is one"},
 		{YAML, "{{ x }}: 1", 1, "a mapping as a key"},
 		{YAML, "a: &a {b: c}\n*a : d\n", 3, "a mapping as a key"},
+		{YAML, "a: {!!binary Yg==: c}", 4, "a key with the tag !!binary"},
+		{YAML, "a: {&m <<: {b: c}}\nd: {*m : {e: f}}", 23, "an alias of the key <<"},
+		{YAML, "a: {! \"<<\": {b: c}}", 4, "the key << behind a !"},
+		{YAML, "a: {&m ! '<<': {b: c}}", 4, "the key << behind a !"},
 		{YAML, "a: 1\n---\nb: [\n", 9, "not YAML: did not find expected node content"},
 		{YAML, "a:\n  - b\n c: {% if d %}\n", 10, "not YAML: "},
 		{YAML, "x: y\na: *q", 5, "not YAML: unknown anchor 'q' referenced"},

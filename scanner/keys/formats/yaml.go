@@ -273,11 +273,11 @@ func (y *yamlReader) mapping(b *built, n *yaml.Node, level int) error {
 		}
 		end = max(key.end, value.end)
 		b.grow(value)
-		if k := n.Content[i]; k.Kind == yaml.ScalarNode && k.Value == "<<" && k.Tag == "!!merge" {
-			if from, ok := mergeable(value.node); ok {
-				merges = append(merges, merge{len(b.node.Entries), from})
-				continue
-			}
+		if isMerge, err := y.merges(n.Content[i], key); err != nil {
+			return err
+		} else if from, ok := mergeable(value.node); ok && isMerge {
+			merges = append(merges, merge{len(b.node.Entries), from})
+			continue
 		}
 		entry := keys.Entry{At: keys.Span{Start: key.start, End: key.end}, Value: value.node}
 		if key.node.Kind != keys.List {
@@ -318,13 +318,14 @@ func mergeable(n *keys.Node) ([]*keys.Node, bool) {
 }
 
 // merged returns the entries of a mapping with those that its merges bring, each where its "<<" is. An entry of the
-// mapping's own hides those of the same name, and of two merges the first does. What has a tag of its own is hidden,
-// too: forbidden items look inside it, required ones do not.
+// mapping's own hides those of the same name if it comes after the merge, and of a list the first mapping does: of
+// others yaml.v2, and so kubectl, takes the last, yaml.v3 the first, so neither hides the other. What has a tag of its
+// own is hidden, too: forbidden items look inside it, required ones do not.
 func merged(own []keys.Entry, merges []merge) []keys.Entry {
-	seen := map[string]bool{}
-	for _, e := range own {
+	last := map[string]int{}
+	for i, e := range own {
 		if e.Named {
-			seen[e.Name] = true
+			last[e.Name] = i
 		}
 	}
 	var all []keys.Entry
@@ -332,11 +333,13 @@ func merged(own []keys.Entry, merges []merge) []keys.Entry {
 	for _, m := range merges {
 		all = append(all, own[next:m.at]...)
 		next = m.at
+		seen := map[string]bool{}
 		for _, from := range m.from {
 			var names []string
 			for _, e := range from.Entries {
 				e.Value.Shared = true
-				e.Hidden = e.Hidden || from.Tagged || e.Named && seen[e.Name]
+				i, isOwn := last[e.Name]
+				e.Hidden = e.Hidden || from.Tagged || e.Named && (isOwn && i >= m.at || seen[e.Name])
 				if e.Named && !e.Hidden {
 					names = append(names, e.Name)
 				}

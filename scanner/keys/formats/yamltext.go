@@ -2,6 +2,7 @@ package formats
 
 import (
 	"bytes"
+	"encoding/base64"
 	"strings"
 	"unicode/utf8"
 
@@ -55,7 +56,7 @@ func (y *yamlReader) scalar(b *built, n *yaml.Node, after int) error {
 		return nil
 	}
 	start, properties := y.skipProperties(b.start)
-	if tag == "" && (style != 0 || bytes.HasPrefix(y.text[b.start:], []byte("!"))) { // yaml.v3 forgets the tag "!"
+	if tag == "" && (style != 0 || y.isTagged(b.start)) {
 		tag = "!!str"
 	}
 	switch {
@@ -76,7 +77,7 @@ func (y *yamlReader) scalar(b *built, n *yaml.Node, after int) error {
 	b.node.Kind, b.node.Scalar = yamlScalar(tag, value)
 	if twin := y.twins[n]; twin != nil && twin.Value != value {
 		b.node.Kind = keys.ScalarNode
-		b.node.Scalar = keys.Scalar{Texts: []string{value, twin.Value}}
+		b.node.Scalar = keys.Scalar{Texts: []string{value, twin.Value}, Disputed: true}
 	}
 	return nil
 }
@@ -113,6 +114,36 @@ func (y *yamlReader) skipProperties(i int) (content, end int) {
 		content = y.skipSpace(end)
 	}
 	return content, end
+}
+
+// merges reports whether a key is a merge, and refuses keys that programs read differently: "<<" in quotes behind a
+// "!", which yaml.v2, and so kubectl, takes for a merge; an alias that stands for "<<", which PyYAML does; and what is
+// base64 by its tag, which most decode.
+func (y *yamlReader) merges(k *yaml.Node, key *built) (bool, error) {
+	named := k
+	if k.Kind == yaml.AliasNode {
+		named = k.Alias
+	}
+	merge := named.Kind == yaml.ScalarNode && named.Value == "<<" && named.Tag == "!!merge"
+	switch {
+	case named.Tag == "!!binary":
+		return false, y.bad(key.start, "a key with the tag !!binary, which programs read differently")
+	case merge && k != named:
+		return false, y.bad(key.start, "an alias of the key <<, which some programs take for a merge: write <<")
+	case named.Value == "<<" && named.Style&yaml.TaggedStyle == 0 && !merge && y.isTagged(key.node.At.Start):
+		return false, y.bad(key.start, "the key << behind a !, which some programs take for a merge: drop the !")
+	}
+	return merge, nil
+}
+
+// isTagged reports whether the node at i has a tag, be it a mere "!", which yaml.v3 forgets.
+func (y *yamlReader) isTagged(i int) bool {
+	for i < len(y.text) && y.text[i] == '&' {
+		for i++; i < len(y.text) && isAnchorByte(y.text[i]); i++ {
+		}
+		i = y.skipSpace(i)
+	}
+	return i < len(y.text) && y.text[i] == '!'
 }
 
 func isIndicator(c byte) bool { return c == ':' || c == '-' || c == '?' }
@@ -240,7 +271,11 @@ func yamlScalar(tag, text string) (keys.Kind, keys.Scalar) {
 	exact := keys.Exact{}
 	switch {
 	case !fits:
-		return keys.ScalarNode, keys.Scalar{Texts: []string{text}, Variable: true}
+		texts := []string{text}
+		if decoded, err := base64.StdEncoding.DecodeString(withoutSpace(text)); tag == "!!binary" && err == nil {
+			texts = append(texts, string(decoded)) // as yaml.v2 and yaml.v3 read it
+		}
+		return keys.ScalarNode, keys.Scalar{Texts: texts, Variable: true}
 	case plain == coreNull:
 		return keys.Null, keys.Scalar{Texts: []string{text}}
 	case plain == coreText:
@@ -254,6 +289,8 @@ func yamlScalar(tag, text string) (keys.Kind, keys.Scalar) {
 	scalar.Plain = tag != "!!str"
 	return keys.ScalarNode, scalar
 }
+
+func withoutSpace(text string) string { return strings.Join(strings.Fields(text), "") }
 
 // A coreType is what the core schema makes of a plain text.
 type coreType uint8
