@@ -110,6 +110,27 @@ func oracleForms(pattern string, content []byte) []*oracleForm {
 	return forms
 }
 
+// oracleHas reports whether content has a text that is required: in whole units, counted from behind the mark of the
+// content, or from its first byte if it has none, and a single character only in the encoding of the mark, else in UTF-8.
+func oracleHas(text string, content []byte) bool {
+	mark, start := oracleMark(content), 0
+	if m := string(oracleEncode(mark, 0xFEFF)); strings.HasPrefix(string(content), m) {
+		start = len(m)
+	}
+	for _, f := range oracleForms(text, content) {
+		if len([]rune(text)) == 1 && f.enc != mark {
+			continue
+		}
+		unit := oracleEncodings[f.enc].unit
+		for at := start % unit; at < len(content); at += unit {
+			if f.end(content, at) >= 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // oracleFind returns the match to report and how many there are; enc is -1 for none.
 func oracleFind(pattern string, content []byte) (enc, start, end, count int) {
 	forms := oracleForms(pattern, content)
@@ -414,7 +435,7 @@ func oracleFile(list []rules.Rule, path string, content []byte) (got []verdict.V
 			if oraclePath(r, r.Files, path) {
 				got = append(got, oracle(list[i:i+1], path, content)...)
 				for _, item := range r.Required {
-					if enc, _, _, _ := oracleFind(item.Name, content); enc >= 0 {
+					if oracleHas(item.Name, content) {
 						continue
 					}
 					v := oracleAt(r, path, "missing", item.Name, "the file does not contain "+strconv.Quote(item.Name)+", which is required")
