@@ -283,6 +283,9 @@ func (h *hclReader) scalar(expr hclsyntax.Expression) (keys.Kind, keys.Scalar) {
 	written := h.written(expr)
 	switch {
 	case !certain:
+		if name := reference(bare(expr)); name != "" && !slices.Contains(written, name) {
+			written = append(written, name)
+		}
 		return keys.ScalarNode, keys.Scalar{Texts: written, Variable: true}
 	case value.kind == hclNull:
 		return keys.Null, keys.Scalar{Texts: written}

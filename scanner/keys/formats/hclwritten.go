@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"strings"
 
+	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 )
 
@@ -46,6 +47,23 @@ func (h *hclReader) written(expr hclsyntax.Expression) []string {
 		all = all[:1]
 	}
 	return all
+}
+
+// reference returns a reference of names without the spaces that may stand around its dots, or "" if expr is none.
+func reference(expr hclsyntax.Expression) string {
+	e, ok := expr.(*hclsyntax.ScopeTraversalExpr)
+	if !ok {
+		return ""
+	}
+	names := []string{e.Traversal.RootName()}
+	for _, step := range e.Traversal[1:] {
+		attribute, ok := step.(hcl.TraverseAttr)
+		if !ok {
+			return ""
+		}
+		names = append(names, attribute.Name)
+	}
+	return strings.Join(names, ".")
 }
 
 // unmarked removes quotes, or the markers of a heredoc.

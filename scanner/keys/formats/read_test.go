@@ -218,6 +218,12 @@ mapping @0 "é: \"x\u2028y\" # \xe2"…"\"é\": 1, é: 2}"
     "é" @34 "\"é\"": "1" number 1 @40 "1"
     "é" @43 "é": "2" number 2 @47 "2"
 `},
+		{"spaces in a reference", HCL, "a = aws . east\nb = (aws\n.east)\nc = a . b[0]\n", `
+mapping @0 "a = aws . east\n"…"t)\nc = a . b[0]"
+  "a" @0 "a": "aws . east" or "aws.east" uncertain variable @4 "aws . east"
+  "b" @15 "b": "aws\n.east" or "aws.east" uncertain variable @19 "(aws\n.east)"
+  "c" @31 "c": "a . b[0]" uncertain variable @35 "a . b[0]"
+`},
 		{"a text that YAML 1.1 folds", YAML, "a: \"x\u0085  y\"\nb: 1\n", `
 mapping @0 "a: \"x\u0085  y\"\nb: 1"
   "a" @0 "a": "x\u0085  y" or "x y" uncertain disputed @3 "\"x\u0085  y\""
