@@ -78,7 +78,7 @@ func TestPresence(t *testing.T) {
 	}
 }
 
-// TestReasonOfPresence: the agent is told what to do, and what it cannot be told.
+// TestReasonOfPresence: the agent is told what to do, and what is not judged here.
 func TestReasonOfPresence(t *testing.T) {
 	root := folder(t, map[string]string{"old.tf": "AKIA", "LICENSE": "x"})
 	g := &Gate{Bundle: bundle02(t), Root: root}
