@@ -11,10 +11,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"runtime"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/policyscan/policyscan/lab/build"
@@ -47,43 +45,22 @@ func TestOlder(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	var mu sync.Mutex
-	next, different := 0, 0
-	counts := map[string]int{}
-	take := func() (int, bool) {
-		mu.Lock()
-		defer mu.Unlock()
-		next++
-		return next - 1, next <= *pairs && different < 20
-	}
-	var all sync.WaitGroup
-	for range runtime.GOMAXPROCS(0) {
-		c := olderComparer{before: before, after: after, folder: t.TempDir()}
-		all.Go(func() {
-			for n, ok := take(); ok; n, ok = take() {
-				if *only >= 0 && n != *only {
-					continue
-				}
-				p := newOlderPair(n)
-				found, err := c.compare(p)
-				newer, newerErr := c.refusesNewer(newPair(n))
-				mu.Lock()
-				for _, what := range append(found, newer...) {
-					counts[what]++
-				}
-				if err != nil {
-					different++
-					t.Errorf("pair %d (-seed %d -only %d):\n%v%v", n, *seed, n, p, err)
-				}
-				if newerErr != nil {
-					different++
-					t.Errorf("the bundle of 0.2 of pair %d (-seed %d -only %d):\n%v", n, *seed, n, newerErr)
-				}
-				mu.Unlock()
+	counts, different := overPairs(t, 20, func(folder string) comparison {
+		c := olderComparer{before: before, after: after, folder: folder}
+		return func(n int) (had []string, differs []error) {
+			p := newOlderPair(n)
+			had, err := c.compare(p)
+			if err != nil {
+				differs = append(differs, fmt.Errorf("pair %d (-seed %d -only %d):\n%v%w", n, *seed, n, p, err))
 			}
-		})
-	}
-	all.Wait()
+			newer, err := c.refusesNewer(newPair(n))
+			if err != nil {
+				differs = append(differs, fmt.Errorf("the bundle of 0.2 of pair %d (-seed %d -only %d):\n%w",
+					n, *seed, n, err))
+			}
+			return append(had, newer...), differs
+		}
+	})
 	for _, what := range slices.Sorted(maps.Keys(counts)) {
 		t.Logf("%6d %s", counts[what], what)
 	}

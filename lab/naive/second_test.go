@@ -49,56 +49,73 @@ func TestSecond(t *testing.T) {
 	}
 }
 
-// compareAll shares the pairs among the processors.
+// compareAll compares the program with this package over all pairs.
 func compareAll(t *testing.T, program string) {
+	counts, different := overPairs(t, 5, func(folder string) comparison {
+		c := comparer{program, folder}
+		return func(n int) ([]string, []error) {
+			p := newPair(n)
+			found, err := c.compare(p)
+			found = append(found, "pairs")
+			if err == nil {
+				return found, nil
+			}
+			var first difference
+			if errors.As(err, &first) {
+				p = shrink(p, func(p pair) bool {
+					var d difference
+					_, err := c.compare(p)
+					return errors.As(err, &d) && d.about == first.about
+				})
+				_, err = c.compare(p)
+			}
+			return found, []error{fmt.Errorf("pair %d (-seed %d -pairs %d -only %d), as small as it gets:\n%v\n%w",
+				n, *seed, n+1, n, p, err)}
+		}
+	})
+	t.Logf("measured: %d pairs, %d differ; %v", counts["pairs"], different, counts)
+}
+
+// A comparison compares the pair of a number, and returns what the pair had, and how its two sides differ: nil if they
+// do not.
+type comparison func(n int) (had []string, differs []error)
+
+// overPairs shares the pairs among the processors, until there are enough differences. Each of them fails the test.
+// It calls start once for each processor, with a folder that no other has.
+// It returns how many of the pairs had what, and how many differences there are.
+func overPairs(t *testing.T, enough int, start func(folder string) comparison) (counts map[string]int, different int) {
 	var mu sync.Mutex
-	next, different := 0, 0
-	counts := map[string]int{}
+	next := 0
+	counts = map[string]int{}
 	take := func() (int, bool) {
 		mu.Lock()
 		defer mu.Unlock()
 		next++
-		return next - 1, next <= *pairs && different < 5
+		return next - 1, next <= *pairs && different < enough
 	}
 	var all sync.WaitGroup
 	for range runtime.GOMAXPROCS(0) {
-		folder := t.TempDir()
+		compare := start(t.TempDir())
 		all.Go(func() {
-			c := comparer{program, folder}
 			for n, ok := take(); ok; n, ok = take() {
 				if *only >= 0 && n != *only {
 					continue
 				}
-				p := newPair(n)
-				found, err := c.compare(p)
+				had, differs := compare(n)
 				mu.Lock()
-				counts["pairs"]++
-				for _, what := range found {
+				for _, what := range had {
 					counts[what]++
 				}
-				mu.Unlock()
-				if err == nil {
-					continue
+				for _, err := range differs {
+					different++
+					t.Error(err)
 				}
-				var first difference
-				if errors.As(err, &first) {
-					p = shrink(p, func(p pair) bool {
-						var d difference
-						_, err := c.compare(p)
-						return errors.As(err, &d) && d.about == first.about
-					})
-					_, err = c.compare(p)
-				}
-				mu.Lock()
-				different++
-				t.Errorf("pair %d (-seed %d -pairs %d -only %d), as small as it gets:\n%v\n%v",
-					n, *seed, n+1, n, p, err)
 				mu.Unlock()
 			}
 		})
 	}
 	all.Wait()
-	t.Logf("measured: %d pairs, %d differ; %v", counts["pairs"], different, counts)
+	return counts, different
 }
 
 // A difference is what the two programs disagree about, and what they say.
