@@ -53,8 +53,8 @@ deny contains "S3-001: no encryption" if not input.encryption
 		{name: "base64", change: in("main.tf", "acl = base64decode(\""+base64.StdEncoding.EncodeToString([]byte("the acl is public-read, of course"))+"\")\n")},
 		{name: "hexadecimal", change: in("main.tf", "acl = \""+hex.EncodeToString([]byte("the acl is public-read, of course"))+"\"\n")},
 		{name: "percent-encoded", change: in("main.tf", "acl = urldecode(\"%70%75%62%6c%69%63%2d%72%65%61%64\")\n")},
-		{name: "an escape of the language: `\\u002d` in JSON", change: in("main.json", `{"acl": "public\u002dread"}`+"\n")},
-		{name: "a text folded over lines in YAML", change: in("main.yaml", "acl: \"public-\\\n  read\"\n")},
+		{name: "an escape of the language: `\\u002d` in JSON", change: in("main.json", `{"acl": "public\u002dread"}`+"\n"), edits: map[string]edit{"policyscan": key("**/*.json", "acl"), "*": plain}},
+		{name: "a text folded over lines in YAML", change: in("main.yaml", "acl: \"public-\\\n  read\"\n"), edits: map[string]edit{"policyscan": key("**/*.yaml", "acl"), "*": plain}},
 		{name: "put together at run time", change: in("main.tf", "acl = join(\"-\", [\"public\", \"read\"])\n")},
 		{name: "a letter that looks alike", change: in("main.tf", bucket("publi\u0441-read"))},
 		{name: "in a ZIP archive", change: func(r *repository) { r.write("logs.zip", zipped(r, open)) }, edits: archives()},
@@ -85,6 +85,7 @@ deny contains "S3-001: no encryption" if not input.encryption
 			"repolinter": all(swap("file-not-contents", "file-contents"), swap("public[-]read", "encryption"), swap(`["**/*", "**/.*", "**/.*/**/*", "**/.*/**/.*"]`, `["main.json"]`)),
 		}},
 		{name: "structure: an attribute of one kind of resource, and not a comment", change: in("main.json", `{"resource": {"bucket": {"logs": {"acl": "public-read"}}}}`+"\n"), edits: map[string]edit{
+			"policyscan": key("**/*.json", "resource.bucket.*.acl"),
 			"conftest": file("policy/s3.rego", `package main
 
 import rego.v1
@@ -115,6 +116,11 @@ const bundle02 = "bundle: \"0.2\"\nrules:\n  -"
 // item has policyscan look for another pattern, in a 0.2 bundle.
 func item(pattern string) edit {
 	return all(swap("rules:\n  -", bundle02), swap(`["public-read"]`, "["+pattern+"]"))
+}
+
+// key has policyscan look for the text as the value of a key, in the files that the glob selects.
+func key(glob, path string) edit {
+	return all(item(`{key: "`+path+`", is: public-read}`), swap(`["**"]`, `["`+glob+`"]`))
 }
 
 // required is a rule for what must be in a file.
