@@ -125,14 +125,14 @@ func plainSegment(text, path string) (Segment, *Error) {
 		return Segment{Kind: Any}, nil
 	case "**":
 		return Segment{Kind: Deep}, nil
-	case "$":
+	}
+	switch {
+	case text == "$" && path[0] == '$':
 		return Segment{}, &Error{"a path that begins with $",
 			"begin with a key: a path starts at the top of the document"}
-	}
-	switch text[0] {
-	case '$':
+	case text[0] == '$':
 		return Segment{}, &Error{shown(text) + ", a segment that begins with $", inQuotes(text)}
-	case '/':
+	case text[0] == '/':
 		return Segment{}, &Error{shown(text) + ", a segment that begins with /",
 			"write the keys with dots between them, or, if the key has the slash, " + inQuotes(text)}
 	}
@@ -210,7 +210,7 @@ func shown(text string) string {
 		return text
 	}
 	cut := shownBytes
-	for !utf8.RuneStart(text[cut]) {
+	for cut > shownBytes-utf8.UTFMax && !utf8.RuneStart(text[cut]) { // it may not be UTF-8
 		cut--
 	}
 	return text[:cut] + "…"

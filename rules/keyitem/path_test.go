@@ -77,6 +77,8 @@ func TestPathErrors(t *testing.T) {
 		`a."\n"`:                            `the escape \n in the quotes of a path; write \\ for a backslash and \" for a quote; every other character stands for itself`,
 		`"a\`:                               `the escape \ in the quotes of a path; write \\ for a backslash and \" for a quote; every other character stands for itself`,
 		strings.Repeat("a.", 63) + "a":      "a path of more than 63 segments; write ** for the segments between the ends",
+		strings.Repeat("\x95", 80) + " a":   `' ' in the path ` + strings.Repeat("\x95", 56) + "…; put the segment in double quotes",
+		`a.$`:                               `$, a segment that begins with $; write the segment in double quotes, "$"`,
 		strings.Repeat("é", 40) + "[" + "b": `'[' in the path ` + strings.Repeat("é", 30) + "…; remove the brackets: a path that comes to a list means each of its items; if the key has them, put the segment in double quotes",
 	} {
 		got, err := ParsePath(text)
