@@ -273,8 +273,8 @@ func (k *keyJudge) unread(
 			return err
 		}
 		out.fail("unparsable", code.Parse, path, fmt.Sprintf("it cannot be parsed%s: line %d, column %d: %s; "+
-			"fix it, or exclude it from %s, or write unparsable: text there, with a text or regex item, "+
-			"to have its text alone checked", k.note, at[0].Evidence.Line, at[0].Evidence.Column, reason,
+			"fix it, exclude it from %s, or write unparsable: text there, with a text or regex item, "+
+			"to check only its text", k.note, at[0].Evidence.Line, at[0].Evidence.Column, reason,
 			k.named(strict)))
 	case errors.As(err, &limit):
 		out.fail("limit", code.Limit, path, fmt.Sprintf("it cannot be parsed%s: %s; make it smaller, "+
@@ -306,7 +306,7 @@ func (k *keyJudge) tooLong(s *selection, path string, limit int64) (out keyed) {
 }
 
 func (k *keyJudge) nameless(asking []int) string {
-	return fmt.Sprintf("its name does not say which format it has, and %s would read a key in it; "+
+	return fmt.Sprintf("its name does not say which format it has, and %s looks for a key in it; "+
 		"write format: yaml, json, hcl or toml in the item, or select only files with a known extension (%s)",
 		k.named(asking), strings.Join(formats.Extensions(), " "))
 }

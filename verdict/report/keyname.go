@@ -60,7 +60,7 @@ func (k *keyName) words() (path, after string) {
 	case len(k.Is) > 0:
 		after += " with the value " + k.Is.or()
 	case len(k.IsNot) > 0:
-		after += " with another value than " + k.IsNot.or()
+		after += " with a value other than " + k.IsNot.or()
 	case k.Matches != nil:
 		after += " with a value that matches " + *k.Matches
 	case k.MatchesNot != nil:

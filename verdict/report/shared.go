@@ -48,9 +48,9 @@ func unparsedNote(v *verdict.Verdict) string {
 	case 0:
 		return ""
 	case 1:
-		return "1 file cannot be parsed, and a rule had only its text checked"
+		return "1 file cannot be parsed: only its text was checked"
 	default:
-		return count(n, "file") + " cannot be parsed, and a rule had only their text checked"
+		return count(n, "file") + " cannot be parsed: only their text was checked"
 	}
 }
 

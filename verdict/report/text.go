@@ -193,7 +193,7 @@ func (t *textWriter) summary(v *verdict.Verdict) {
 			t.line("note: and %s more that cannot be parsed", count(len(v.Coverage.Unparsed)-most, "file"))
 			break
 		}
-		t.line("note: %s: it cannot be parsed, and a rule had its text alone checked", verdict.Visible(t.Prefix+file))
+		t.line("note: %s: cannot be parsed: only its text was checked", verdict.Visible(t.Prefix+file))
 	}
 
 	outcome := t.paint(green, string(verdict.Pass)+":")
