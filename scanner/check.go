@@ -16,9 +16,9 @@ import (
 // A selection is a set of rules that select the same files, and the engine that
 // finds their patterns, and perhaps others.
 type selection struct {
-	rules  []int // indices in the bundle, ascending
-	keyed  []int // those of them that have items with a key
-	asked  []*asked
+	rules  []int    // indices in the bundle, ascending
+	keyed  []int    // those of them that have items with a key
+	asked  []*asked // those items, each once
 	engine *engine
 }
 

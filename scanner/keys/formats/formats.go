@@ -176,6 +176,15 @@ func (m *meter) bad(offset int, reason string, args ...any) error {
 	return &ParseError{min(max(offset, 0), len(m.text)), fmt.Sprintf(reason, args...)}
 }
 
+// offset is that of a place in lines, which end in "\n", and bytes, both from 1.
+func (m *meter) offset(line, column int) int {
+	offset := 0
+	for range line - 1 {
+		offset += bytes.IndexByte(m.text[offset:], '\n') + 1
+	}
+	return offset + column - 1
+}
+
 // head is a document's first line with content, from its first byte at offset to the line's end.
 func (m *meter) head(offset int) keys.Span {
 	end := offset

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
@@ -163,7 +164,7 @@ func (h *hclReader) entries(body *hclsyntax.Body) ([]keys.Entry, error) {
 
 // block returns the entry of a block. The content of a dynamic block stands in its place.
 func (h *hclReader) block(block *hclsyntax.Block) ([]keys.Entry, error) {
-	header := place(hcl.RangeBetween(block.TypeRange, block.TypeRange))
+	header := place(block.TypeRange)
 	if n := len(block.LabelRanges); n > 0 {
 		header.End = block.LabelRanges[n-1].End.Byte
 	}
@@ -329,7 +330,7 @@ func (h *hclReader) constant(expr hclsyntax.Expression) (hclValue, bool) {
 		case e.Val.IsNull():
 			return hclValue{kind: hclNull}, true
 		case e.Val.Type() == cty.Bool:
-			return hclValue{hclBool, map[bool]string{true: "true", false: "false"}[e.Val.True()]}, true
+			return hclValue{hclBool, strconv.FormatBool(e.Val.True())}, true
 		case e.Val.Type() == cty.Number:
 			return hclValue{hclNumber, string(e.SrcRange.SliceBytes(h.text))}, true
 		case e.Val.Type() == cty.String:

@@ -275,7 +275,7 @@ func (s *hclScanner) word() {
 	s.operandEnds()
 }
 
-// comment skips a comment. One that is not closed is none, and the slash of it nothing that HCL has.
+// comment skips a comment. One that is not closed is an error.
 func (s *hclScanner) comment() error {
 	rest := s.text[s.i:]
 	if bytes.HasPrefix(rest, []byte("/*")) {

@@ -132,11 +132,7 @@ func hujsonError(m *meter, err error) error {
 	}
 	line, _ := strconv.Atoi(place[1])   // which is decimal
 	column, _ := strconv.Atoi(place[2]) // the same
-	offset := 0
-	for range line - 1 {
-		offset += bytes.IndexByte(m.text[offset:], '\n') + 1
-	}
-	return m.bad(offset+column-1, "not JSON: %v", err.Error()[len(place[0]):])
+	return m.bad(m.offset(line, column), "not JSON: %v", err.Error()[len(place[0]):])
 }
 
 // A jsonReader makes nodes of JSON's tokens.

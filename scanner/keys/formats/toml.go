@@ -134,12 +134,7 @@ func tomlError(m *meter, err error) error {
 	var syntax *unstable.ParserError
 	switch {
 	case errors.As(err, &decode):
-		line, column := decode.Position()
-		offset := 0
-		for range line - 1 {
-			offset += bytes.IndexByte(m.text[offset:], '\n') + 1
-		}
-		return m.bad(offset+column-1, "not TOML: %s", strings.TrimPrefix(decode.Error(), "toml: "))
+		return m.bad(m.offset(decode.Position()), "not TOML: %s", strings.TrimPrefix(decode.Error(), "toml: "))
 	case errors.As(err, &syntax):
 		return m.bad(cap(m.text)-cap(syntax.Highlight), "not TOML: %s", syntax.Message)
 	}
