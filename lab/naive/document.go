@@ -52,9 +52,9 @@ type Entry struct {
 
 // A Scalar is a value that is not a collection, and not null.
 type Scalar struct {
-	Texts  []string // with any of which a forbidden text is compared
+	Texts  []string // with any of which a forbidden text is compared, and which a forbidden matches asks
 	Exact  Value    // what the format makes of it; of no kind if that is not known without evaluating
-	Asked  string   // by matches, if the exact value is of a kind
+	Asked  string   // by a required matches and by matches_not, if the exact value is of a kind
 	Open   bool     // it may be anything: tagged, or an expression
 	Plain  bool     // YAML without quotes and tag, which its versions read in different ways
 	Binary bool     // HCL, where "1" and "0" are booleans

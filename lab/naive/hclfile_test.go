@@ -150,8 +150,9 @@ func (w hclWriter) expression(want *wish) *Node {
 			"a.*.b", "a[0]", "data.a.b[*].c")
 		n.Scalar = Scalar{Texts: []string{text}, Open: true, Binary: true}
 		if open == "" && w.percent(25) {
-			text = pick(w.generator, "a-${var.x}", "${var.x}-", "${a}${b}", "true${x}")
-			n.Scalar.Texts = []string{text}
+			text = pick(w.generator, "a-${var.x}", "${var.x}-", "${a}${b}", "true${x}", `\u0061${x}`, `${x}${"a"}`)
+			read := strings.NewReplacer(`\u0061`, "a", `${"a"}`, "a").Replace(text)
+			n.Scalar.Texts = []string{text, read}
 			text = `"` + text + `"`
 		}
 		w.put(open + text + end)

@@ -124,16 +124,15 @@ func (k *KeyItem) forbiddenIn(documents []Document) []spot {
 // forbids reports whether a value is one that the item forbids.
 func (k *KeyItem) forbids(v *Node) bool {
 	one := v.Kind == ScalarNode
-	matches := func(re *regexp.Regexp) func(line string) bool {
-		return func(line string) bool { return re.MatchString(line) }
-	}
 	switch {
 	case k.Is != nil:
 		return one && anyCouldBe(v.Scalar, k.Is)
 	case k.IsNot != nil:
 		return !one || !slices.ContainsFunc(k.IsNot, v.Scalar.certainly)
 	case k.Matches != nil:
-		return one && slices.ContainsFunc(v.Scalar.askedLines(), matches(k.Matches))
+		return one && slices.ContainsFunc(v.Scalar.Texts, func(text string) bool {
+			return slices.ContainsFunc(linesOf(text), k.Matches.MatchString)
+		})
 	}
 	return !one || !allMatch(k.NoMatch, v.Scalar.askedLines())
 }

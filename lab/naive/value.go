@@ -62,12 +62,17 @@ func (s Scalar) certainly(v Value) bool {
 	return !s.Plain || same(version1(s.Texts[0])) && same(goYAML(s.Texts[0]))
 }
 
-// askedLines are the lines that matches and matches_not ask; nil if the value is not certain.
+// askedLines are the lines that a required matches and matches_not ask; nil if the value is not certain.
 func (s Scalar) askedLines() []string {
 	if s.Exact.Kind == noKind {
 		return nil
 	}
-	text := strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(s.Asked)
+	return linesOf(s.Asked)
+}
+
+// linesOf are the lines of a text, a last line end aside.
+func linesOf(text string) []string {
+	text = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(text)
 	return strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 }
 

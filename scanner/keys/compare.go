@@ -18,8 +18,8 @@ func forbids(item *keyitem.Item, n *Node) bool {
 	case keyitem.IsNot:
 		return !scalar || n.Scalar.Plain && !keyitem.OneReading(n.Scalar.Texts[0]) || !equalsAny(&n.Scalar, item.Values)
 	case keyitem.Matches:
-		return scalar && (n.Scalar.Certain && anyLine(item.Match, n.Scalar.Texts[0]) || n.Scalar.Disputed &&
-			slices.ContainsFunc(n.Scalar.Texts, func(text string) bool { return anyLine(item.Match, text) }))
+		matches := func(text string) bool { return anyLine(item.Match, text) }
+		return scalar && slices.ContainsFunc(n.Scalar.Texts, matches)
 	case keyitem.MatchesNot:
 		return !scalar || !n.Scalar.Certain || !allLines(item.Match, n.Scalar.Texts[0])
 	}

@@ -65,6 +65,8 @@ func TestForbidden(t *testing.T) {
 
 		// matches: any line; matches_not: all lines.
 		{`{"a": ["xb", "a\nb\n", "$var.b", 3, true, null, "c"]}`, `{"key": "a", "matches": "^b$|^3|ue"}`, `a\nb\n 3 true`},
+		{`{"a": ["$var.b", {"$tag": "b"}, {"$tag": {"b": "b"}}]}`, `{"key": "a", "matches": "b$"}`, "$var.b {$tag: b}"},
+		{`{"a": ["$var.b", {"$tag": "b"}]}`, `{"key": "a", "matches_not": "b$"}`, "$var.b {$tag: b}"},
 		{`{"a": ["x$or b", "b$or x", "x$or y"]}`, `{"key": "a", "matches": "b"}`, "x$or b b$or x"},
 		{`{"a": ["b$or b"]}`, `{"key": "a", "matches_not": "b"}`, "b$or b"},
 		{`{"a": ["b", "b\nb\r\nb\rb\n", "b\n\nb", "b\n\n", "", "$var.b", null, {}, [], 3]}`,

@@ -131,7 +131,7 @@ func (i naiveItem) forbids(n *keys.Node) bool {
 	case keyitem.IsNot:
 		return !certain || !named(m.is, i.values) || n.Scalar.Plain && m.text == "0022"
 	case keyitem.Matches:
-		return certain && one
+		return scalar && one
 	case keyitem.MatchesNot:
 		return !certain || !all
 	}

@@ -63,17 +63,15 @@ func Block(name string, labels []string, header Span, body *Node) Entry {
 // A Scalar is a value that is neither list nor mapping, in each way in which it may be compared.
 type Scalar struct {
 	// Texts are what a forbidden item compares, at least one: first the value's own text, escapes resolved and without
-	// quotes and tag, then, if it differs, the expression or date as written.
+	// quotes and tag, then, if it differs, the expression or date as written, and what other parsers make of it.
 	Texts []string
 	// OneIsTrue says that "1" and "0", in quotes or not, were booleans somewhere in the format's history (HCL's).
 	OneIsTrue bool
 	// Plain says that it is YAML without quotes: other versions may read another value in Texts[0].
 	Plain bool
-	// Certain says that the value is known: no tag of the author's own, no variables, no date. matches and matches_not
-	// ask Texts[0] of a certain value.
+	// Certain says that the value is known: no tag of the author's own, no variables, no date, and parsers agree. Only
+	// then Texts[0] can be what a required matches or a matches_not asks for.
 	Certain bool
-	// Disputed says that Texts are what different parsers make of one value, so that matches asks each.
-	Disputed bool
 	// Variable says that the value is tagged or has variables, and so may be anything at a where path.
 	Variable bool
 	// Exact is the value by the format's own type system, for required items.

@@ -68,7 +68,7 @@ func (r *treeReader) value() *keys.Node {
 		if scalar(v, keys.ExactText); strings.HasPrefix(v, "$var") {
 			n.Scalar.Certain, n.Scalar.Variable, n.Scalar.Exact = false, true, keys.Exact{}
 		} else if one, other, two := strings.Cut(v, "$or "); two {
-			n.Scalar = keys.Scalar{Texts: []string{one, other}, Disputed: true}
+			n.Scalar = keys.Scalar{Texts: []string{one, other}}
 		}
 	case json.Delim:
 		if v == '[' {

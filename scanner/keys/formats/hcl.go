@@ -284,8 +284,10 @@ func (h *hclReader) scalar(expr hclsyntax.Expression) (keys.Kind, keys.Scalar) {
 	written := h.written(expr)
 	switch {
 	case !certain:
-		if name := reference(bare(expr)); name != "" && !slices.Contains(written, name) {
-			written = append(written, name)
+		for _, text := range []string{reference(bare(expr)), h.template(bare(expr))} {
+			if text != "" && !slices.Contains(written, text) {
+				written = append(written, text)
+			}
 		}
 		return keys.ScalarNode, keys.Scalar{Texts: written, Variable: true}
 	case value.kind == hclNull:
@@ -300,7 +302,7 @@ func (h *hclReader) scalar(expr hclsyntax.Expression) (keys.Kind, keys.Scalar) {
 	}
 	texts := []string{value.text}
 	for _, text := range written {
-		if !slices.Contains(texts, text) {
+		if !slices.Contains(texts, text) && !isLiteral(expr) {
 			texts = append(texts, text)
 		}
 	}

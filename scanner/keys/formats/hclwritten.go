@@ -2,10 +2,12 @@ package formats
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
 )
 
 // written returns an expression as it is written, without what the specification leaves out: parentheses and a lone
@@ -64,6 +66,42 @@ func reference(expr hclsyntax.Expression) string {
 		names = append(names, attribute.Name)
 	}
 	return strings.Join(names, ".")
+}
+
+// isLiteral reports whether an expression is a text in quotes or a heredoc and has nothing but that: its escapes are no
+// part of it in any reading.
+func isLiteral(expr hclsyntax.Expression) bool {
+	e, ok := bare(expr).(*hclsyntax.TemplateExpr)
+	return ok && !slices.ContainsFunc(e.Parts, func(part hclsyntax.Expression) bool {
+		literal, ok := part.(*hclsyntax.LiteralValueExpr)
+		return !ok || literal.Val.Type() != cty.String
+	})
+}
+
+// template returns the text of a template, or "" if expr is none: what is known of it is read, without its escapes and
+// the indentation of a heredoc, and what is not is as it is written.
+func (h *hclReader) template(expr hclsyntax.Expression) string {
+	e, ok := expr.(*hclsyntax.TemplateExpr)
+	if !ok {
+		return ""
+	}
+	var text strings.Builder
+	for _, part := range e.Parts {
+		value, known := h.constant(part)
+		if value.kind == hclNumber {
+			value.text, known = plainNumber(value.text)
+		}
+		source := string(part.Range().SliceBytes(h.text))
+		switch {
+		case known && value.kind != hclNull:
+			text.WriteString(value.text)
+		case strings.HasPrefix(source, "%{"): // an if or for
+			text.WriteString(source)
+		default:
+			text.WriteString("${" + h.written(part)[0] + "}")
+		}
+	}
+	return text.String()
 }
 
 // unmarked removes quotes, or the markers of a heredoc.

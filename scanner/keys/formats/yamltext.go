@@ -75,9 +75,12 @@ func (y *yamlReader) scalar(b *built, n *yaml.Node, after int) error {
 		return y.bad(b.start, "the text of this value is not where yaml.v3 says it is")
 	}
 	b.node.Kind, b.node.Scalar = yamlScalar(tag, value)
+	if tag == "!!binary" && len(b.node.Scalar.Texts) == 1 {
+		return y.bad(b.start, "a value with the tag !!binary that is not base64, which programs read differently")
+	}
 	if twin := y.twins[n]; twin != nil && twin.Value != value {
 		b.node.Kind = keys.ScalarNode
-		b.node.Scalar = keys.Scalar{Texts: []string{value, twin.Value}, Disputed: true}
+		b.node.Scalar = keys.Scalar{Texts: []string{value, twin.Value}}
 	}
 	return nil
 }
