@@ -119,7 +119,7 @@ func rows(w *world) []row {
 			w.full(w.scan, "expressions", w.linux), w.expressions("expressions", w.linux), target{cpu, 2.00, 0}),
 		versus("50 expressions, each with `func`; azurerm", "`rg -o`",
 			w.full(w.scan, "func", w.azurerm), w.expressions("func", w.azurerm), target{cpu, 0, 0}),
-		versus("100 rules with keys; 10,000 files of YAML", "one that has them parsed, policyscan too",
+		versus("100 rules with keys; 10,000 files of YAML", "one rule that has them parsed, policyscan too",
 			w.full(w.scan, "keys", w.manifests), w.full(w.scan, "parsing", w.manifests), target{cpu, 2.00, 0}, target{peak, 96, 0}),
 		versus("422 MB in one line", "`rg -l`",
 			w.full(w.scan, "W1-7", w.line), w.ripgrep("W1-7", w.line, "-l"), target{wall, 0.50, 0}, target{peak, 32, 0}),
