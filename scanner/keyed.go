@@ -46,8 +46,8 @@ type keyed struct {
 // A keyJudge asks items with a key of contents.
 type keyJudge struct {
 	bundle *rules.Bundle
-	budget *budget // nil: there is no other one at the same time
-	note   string
+	budget *budget // nil: no other content is parsed at the same time
+	note   string  // "", or which form of a file the contents are, for the messages
 }
 
 // A budget bounds how much is parsed at the same time: documents need many times as much memory as their text.
@@ -59,9 +59,9 @@ type budget struct {
 }
 
 func newBudget() *budget {
-	r := &budget{left: int64(formats.Limits().Bytes)}
-	r.free = sync.NewCond(&r.mu)
-	return r
+	b := &budget{left: int64(formats.Limits().Bytes)}
+	b.free = sync.NewCond(&b.mu)
+	return b
 }
 
 // weight is what a content of n bytes takes of a budget. In a quarter of the longest there can be nearly as many values
@@ -69,21 +69,21 @@ func newBudget() *budget {
 func weight(n int64) int64 { return min(4*n, int64(formats.Limits().Bytes)) }
 
 // enter waits until there is room for a weight, and returns how to leave.
-func (r *budget) enter(n int64) (leave func()) {
-	if r == nil {
+func (b *budget) enter(n int64) (leave func()) {
+	if b == nil {
 		return func() {}
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for r.left < n {
-		r.free.Wait()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for b.left < n {
+		b.free.Wait()
 	}
-	r.left -= n
+	b.left -= n
 	return func() {
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		r.left += n
-		r.free.Broadcast()
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		b.left += n
+		b.free.Broadcast()
 	}
 }
 

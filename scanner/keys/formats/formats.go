@@ -108,8 +108,9 @@ func Extensions() []string {
 }
 
 // Parse reads a text: UTF-8 without its byte order mark. All places in the documents and errors are offsets into
-// it. No document is a null: a text in which every document is one has none. The text must not be changed while the
-// documents are in use.
+// it. The documents are in the order of the text, and none is a null: a text in which every document is one has none.
+// The text must not be changed while they are in use. The error is a [*ParseError], a [*LimitError] or, for a format
+// that is not one of these, another.
 func Parse(format Format, text []byte, bounds Bounds) ([]keys.Document, error) {
 	m := &meter{text: text, bounds: bounds}
 	if len(text) > bounds.Bytes {
