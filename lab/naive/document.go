@@ -105,42 +105,96 @@ func values(n *Node, inside bool, visit func(*Node)) {
 	}
 }
 
-// split are the documents that items are asked of: a list at the top is one for each item, and so are the items of a
-// kind: List. For required items they take its place.
-func split(documents []Document, required bool) []Document {
+// A splitting is how a file falls into the documents that items are asked of.
+type splitting struct {
+	required bool
+	narrow   bool // the item has where or each
+}
+
+// split are those documents: a list at the top is one for each item, and so are the items of a document with a kind and
+// items, as kubectl takes them, whatever the kind is.
+func (s splitting) split(documents []Document) []Document {
 	var all []Document
 	for _, d := range documents {
-		all = append(all, splitOne(d, required)...)
+		all = append(all, s.one(d, nil)...)
 	}
 	return all
 }
 
-func splitOne(d Document, required bool) []Document {
+// one splits a document; kinds are what the list around it says of its kind.
+func (s splitting) one(d Document, kinds []*Node) []Document {
 	var all []Document
 	switch {
 	case d.Root.Kind == NullNode:
 		return nil
-	case d.Root.Kind == ListNode && !(required && d.Root.Tagged):
+	case d.Root.Kind == ListNode && !(s.required && d.Root.Tagged):
 		for _, item := range d.Root.Items {
-			all = append(all, splitOne(Document{item, item.At, d.Open || d.Root.Tagged}, required)...)
+			all = append(all, s.one(Document{item, item.At, d.Open || d.Root.Tagged}, kinds)...)
 		}
 		return all
 	}
-	isList := false
-	reach(d.Root, nil, Path{{Kind: literal, Text: "kind"}}, func(r reached) {
-		isList = isList || r.node.Kind == ScalarNode && r.node.Scalar.Texts[0] == "List"
-	})
-	whole := true
+	whole := withKind(d, kinds)
+	says, lists, onlyLists, onlyList := []*Node{}, []*Node{}, true, true
 	for _, e := range d.Root.Entries {
-		if isList && e.Key == "items" && !e.Any && e.Value.Kind == ListNode && !(required && e.Value.Tagged) {
-			all = append(all, splitOne(Document{e.Value, e.Value.At, d.Open}, required)...)
-			whole = !required
+		v := e.Value
+		switch {
+		case e.Any || e.Hidden && s.required || s.required && d.Root.Tagged:
+		case e.Key == "kind":
+			text := v.Scalar.Exact.Text
+			if v.Scalar.Exact.Kind != textKind {
+				text = ""
+			}
+			onlyLists = onlyLists && strings.HasSuffix(text, "List")
+			onlyList = onlyList && text == "List"
+			if saysKind(v) {
+				says = append(says, v)
+			}
+		case e.Key == "items" && v.Kind == ListNode && !(s.required && v.Tagged):
+			lists = append(lists, v)
+		case e.Key == "items":
+			onlyLists = false
 		}
 	}
-	if whole {
-		return append([]Document{d}, all...)
+	if len(says) == 0 || len(lists) == 0 {
+		return []Document{whole}
+	}
+	// Required items are not asked of a list by its kind, but those that say which documents or nodes they are about
+	// are, for it may be a document of that kind.
+	if !s.required || !onlyLists || s.narrow && !onlyList {
+		all = append(all, whole)
+	}
+	var given []*Node
+	for _, kind := range says {
+		if text := strings.TrimSuffix(kind.Scalar.Texts[0], "List"); text != "" {
+			of := *kind
+			of.Scalar.Texts = []string{text}
+			of.Scalar.Exact.Text = text
+			given = append(given, &of)
+		}
+	}
+	for _, list := range lists {
+		open := d.Open || d.Root.Tagged || len(given) > 1
+		all = append(all, s.one(Document{list, list.At, open}, given)...)
 	}
 	return all
+}
+
+// saysKind reports whether the value of kind says one.
+func saysKind(v *Node) bool { return v.Kind == ScalarNode && v.Scalar.Texts[0] != "" }
+
+// withKind is a document with the kinds that the list around it gives to one without a kind. It does not have them.
+func withKind(d Document, kinds []*Node) Document {
+	has := func(e Entry) bool { return e.Key == "kind" && !e.Any && saysKind(e.Value) }
+	if len(kinds) == 0 || d.Root.Kind != MappingNode || slices.ContainsFunc(d.Root.Entries, has) {
+		return d
+	}
+	root := *d.Root
+	root.Entries = slices.Clone(root.Entries)
+	for _, kind := range kinds {
+		root.Entries = append(root.Entries, Entry{Key: "kind", At: kind.At, Hidden: true, Value: kind})
+	}
+	d.Root = &root
+	return d
 }
 
 // formats are the formats of names, by their ends.

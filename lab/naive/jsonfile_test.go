@@ -36,8 +36,9 @@ func (g *generator) kindList(first *wish) *wish {
 	for range g.IntN(3) {
 		items.items = append(items.items, pick(g, g.wishMap(3), g.wishMap(3), &wish{kind: "null"}))
 	}
+	kind := pick(g, "List", "List", "xList", "yList", "x", "List x")
 	list := &wish{kind: "map", entries: []wishEntry{
-		{key: "kind", value: &wish{kind: "value", value: Value{textKind, "List"}}},
+		{key: "kind", value: &wish{kind: "value", value: Value{textKind, kind}}},
 		{key: "items", value: items},
 		{key: "a", value: g.wishValue()},
 	}}

@@ -98,7 +98,7 @@ func anyCouldBe(s Scalar, list []Value) bool { return slices.ContainsFunc(list, 
 // forbiddenIn returns the places of what the item forbids.
 func (k *KeyItem) forbiddenIn(documents []Document) []spot {
 	var found []spot
-	for _, d := range split(documents, false) {
+	for _, d := range (splitting{}).split(documents) {
 		if !k.concerns(d) {
 			continue
 		}
@@ -145,7 +145,7 @@ func allMatch(re *regexp.Regexp, lines []string) bool {
 // requiredIn returns the places where what the item requires is not.
 func (k *KeyItem) requiredIn(documents []Document) []spot {
 	var broken []spot
-	all := split(documents, true)
+	all := splitting{required: true, narrow: k.Where != nil || k.Each != nil}.split(documents)
 	if len(all) == 0 {
 		all = []Document{{Root: &Node{Kind: NullNode}, Head: -1}}
 	}

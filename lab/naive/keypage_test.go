@@ -139,6 +139,10 @@ func TestKeys(t *testing.T) {
 			"a", "v"}}, 1},
 		{"a List is asked, and its items", "F{key: '**.a'}", files{fields{"kind", "List", "items",
 			[]any{fields{"a", "x"}}, "a", "x"}}, 2},
+		{"an item without a kind has that of its list", "F{key: '**.a', where: {kind: x}}", files{fields{"kind",
+			"xList", "items", []any{fields{"a", "x"}, fields{"kind", "y", "a", "x"}}}}, 1},
+		{"any kind with items is a list", "F{key: a}", files{fields{"kind", "x", "items", []any{fields{"a", "x"}}}}, 1},
+		{"without a kind it is none", "F{key: a}", files{fields{"items", []any{fields{"a", "x"}}}}, 0},
 		{"a list at the top", "F{key: a}", files{[]any{fields{"a", "x"}, fields{"a", "x"}}}, 2},
 
 		{"a required value", "R{key: a, is: x}", files{fields{"a", "x"}}, 0},
@@ -183,6 +187,12 @@ func TestKeys(t *testing.T) {
 		{"the effective value", "R{key: a, is: w}", files{fields{"a", "w", "a", hidden{"x"}}}, 0},
 		{"the items of a List take its place", "R{key: a}", files{fields{"kind", "List", "items",
 			[]any{fields{"a", "x"}}}}, 0},
+		{"and of a kind that ends in List", "R{key: a}", files{fields{"kind", "xList", "items",
+			[]any{fields{"a", "x"}, fields{}}}}, 1},
+		{"which is asked as well where the item says which", "R{key: a, where: {kind: xList}}", files{fields{"kind",
+			"xList", "items", []any{"x"}}}, 1},
+		{"another kind is asked as well", "R{key: a}", files{fields{"kind", "x", "items", []any{fields{"a",
+			"x"}}}}, 1},
 		{"an empty List", "R{key: a}", files{fields{"kind", "List", "items", []any{}}}, 1},
 		{"required where", "R{key: a, where: {kind: x}}", files{fields{"kind", "x"}, fields{"kind", "y"}}, 1},
 	} {

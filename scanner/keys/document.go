@@ -1,26 +1,31 @@
 package keys
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // A document is a part of a file that items are asked of by itself: one of its documents, an item of the list that it
-// is, or an item of a Kubernetes List.
+// is, or an item of a Kubernetes list.
 type document struct {
 	root   *Node // not null
 	head   Span  // what introduces it
-	tagged bool  // it is within a list or mapping that has a tag
+	tagged bool  // it is within a list or mapping that has a tag, or may be of any kind
+	kind   *Node // nil, or what the list that it is an item of says about its kind
 }
 
 // A splitter takes a file apart.
 type splitter struct {
-	forbidden bool // for forbidden items, which look inside what is tagged, and at a List itself as well
+	forbidden bool // for forbidden items, which look inside what is tagged, and at a Kubernetes list itself as well
+	narrow    bool // the item says which documents or nodes it is about
 	all       []document
 	nested    bool              // some are within others
 	seen      map[document]bool // shared ones
 }
 
 // split returns the documents of a file, and whether some are within others. Empty ones are left out.
-func split(file []Document, forbidden bool) (all []document, nested bool) {
-	s := splitter{forbidden: forbidden, seen: map[document]bool{}}
+func (s *splitter) split(file []Document) (all []document, nested bool) {
+	s.seen = map[document]bool{}
 	for _, d := range file {
 		s.add(document{root: d.Root, head: d.Head})
 	}
@@ -44,28 +49,40 @@ func (s *splitter) add(d document) {
 		if n.Tagged {
 			s.all, s.nested = append(s.all, d), true
 		}
-		s.items(n, d.tagged)
+		s.items(n, d)
 		return
 	}
-	lists, certain := s.ofList(n)
-	if len(lists) == 0 || s.forbidden || !certain {
-		s.all = append(s.all, d)
-		s.nested = s.nested || len(lists) > 0
+	list := s.listOf(n)
+	if list.items == nil || s.forbidden || list.itself || s.narrow && !list.plain {
+		whole := d
+		whole.root = d.root.ofKind(d.kind)
+		s.all = append(s.all, whole)
+		s.nested = s.nested || list.items != nil
 	}
-	for _, list := range lists {
-		s.items(list, d.tagged || n.Tagged)
+	d.kind, d.tagged = list.kind, d.tagged || n.Tagged || list.kind != nil && list.kind.Kind == List
+	for _, items := range list.items {
+		s.items(items, d)
 	}
 }
 
-func (s *splitter) items(list *Node, tagged bool) {
+// items takes the items of a list, which is in a document, or is one.
+func (s *splitter) items(list *Node, of document) {
 	for _, item := range list.Items {
-		s.add(document{item, item.At, tagged || list.Tagged})
+		s.add(document{item, item.At, of.tagged || list.Tagged, of.kind})
 	}
 }
 
-// ofList returns the lists of items of a mapping of "kind: List", and whether it is that and nothing else.
-func (s *splitter) ofList(n *Node) (lists []*Node, certain bool) {
-	isList, certain := false, true
+// A kubernetesList is what a mapping with "kind" and a list "items" is: kubectl applies its items, whatever the kind.
+type kubernetesList struct {
+	items  []*Node // nil: it is none
+	kind   *Node   // of the items that say no other, or nil
+	itself bool    // it may be a document that happens to have "items"
+	plain  bool    // it is "kind: List", which is nothing but its items
+}
+
+func (s *splitter) listOf(n *Node) (list kubernetesList) {
+	list.plain = true
+	var kinds []*Node
 	for i := range n.Entries {
 		e := &n.Entries[i]
 		if !e.Named || e.Hidden && !s.forbidden {
@@ -73,19 +90,69 @@ func (s *splitter) ofList(n *Node) (lists []*Node, certain bool) {
 		}
 		switch v := e.Value; e.Name {
 		case "kind":
-			is := v.Kind == ScalarNode && (v.Scalar.Exact == Exact{ExactText, "List"} ||
-				s.forbidden && slices.Contains(v.Scalar.Texts, "List"))
-			isList, certain = isList || is, certain && is
+			if v.isKind() {
+				kinds = append(kinds, v)
+			}
+			isList := v.Kind == ScalarNode && v.Scalar.Exact.Type == ExactText
+			list.itself = list.itself || !isList || !strings.HasSuffix(v.Scalar.Exact.Text, "List")
+			list.plain = list.plain && isList && v.Scalar.Exact.Text == "List"
 		case "items":
 			if v.Kind == List && (s.forbidden || !v.Tagged) {
-				lists = append(lists, v)
+				list.items = append(list.items, v)
 			} else {
-				certain = false
+				list.itself = true
 			}
 		}
 	}
-	if !isList {
-		return nil, false
+	if len(kinds) == 0 {
+		return kubernetesList{}
 	}
-	return lists, certain
+	if list.items != nil {
+		list.kind = kindOfItems(kinds)
+	}
+	return list
+}
+
+// isKind reports whether a value of "kind" says one.
+func (n *Node) isKind() bool {
+	return n.Kind == ScalarNode && slices.ContainsFunc(n.Scalar.Texts, func(text string) bool { return text != "" })
+}
+
+// kindOfItems returns the kind of a list without "List" at its end, or of several a list of them.
+func kindOfItems(kinds []*Node) *Node {
+	var all []*Node
+	for _, kind := range kinds {
+		n := &Node{Kind: ScalarNode, At: kind.At, Scalar: kind.Scalar}
+		n.Scalar.Texts = nil
+		for _, text := range kind.Scalar.Texts {
+			if text = strings.TrimSuffix(text, "List"); text != "" {
+				n.Scalar.Texts = append(n.Scalar.Texts, text)
+			}
+		}
+		n.Scalar.Exact.Text = strings.TrimSuffix(n.Scalar.Exact.Text, "List")
+		if n.Scalar.Texts != nil {
+			all = append(all, n)
+		}
+	}
+	switch len(all) {
+	case 0:
+		return nil
+	case 1:
+		return all[0]
+	}
+	return &Node{Kind: List, At: kinds[0].At, Items: all, Shared: true}
+}
+
+// ofKind returns a mapping with the kind that a list gives its items, if it says none itself. Required items do not see
+// it, for it is not in the mapping.
+func (n *Node) ofKind(kind *Node) *Node {
+	says := func(e Entry) bool { return e.Named && e.Name == "kind" && e.Value.isKind() }
+	if kind == nil || n.Kind != Mapping || slices.ContainsFunc(n.Entries, says) {
+		return n
+	}
+	with := *n
+	with.Shared = false
+	given := Entry{Name: "kind", Named: true, At: kind.At, Value: kind, Hidden: true}
+	with.Entries = append(slices.Clip(n.Entries), given)
+	return &with
 }

@@ -18,7 +18,7 @@ type Hit struct {
 
 // Forbidden returns the places of the values that an item forbids in a file, by their offsets, each once.
 func Forbidden(item *keyitem.Item, file []Document) []Hit {
-	documents, nested := split(file, true)
+	documents, nested := (&splitter{forbidden: true}).split(file)
 	where := newConditions(item)
 	var hits []Hit
 	for i, path := range item.Paths {
@@ -51,7 +51,8 @@ func Forbidden(item *keyitem.Item, file []Document) []Hit {
 // Required returns the places at which a file lacks what an item requires, or has another value, by their offsets, each
 // once.
 func Required(item *keyitem.Item, file []Document) []Hit {
-	documents, _ := split(file, false)
+	narrow := len(item.Where) > 0 || len(item.Each) > 0
+	documents, _ := (&splitter{narrow: narrow}).split(file)
 	if len(documents) == 0 {
 		if len(item.Where) > 0 || len(item.Each) > 0 {
 			return nil

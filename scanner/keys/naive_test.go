@@ -38,6 +38,7 @@ func meanings() []meaning {
 		{"x", keys.ExactText, []string{`"x"`}, []string{`"x"`}},
 		{"x\ny", keys.ExactText, nil, nil},
 		{"List", keys.ExactText, nil, nil},
+		{"xList", keys.ExactText, nil, nil},
 		{"", keys.ExactText, nil, nil},
 		{"$var", keys.NoType, nil, nil}, // has variables
 	}
@@ -58,9 +59,10 @@ func matchesX(text string) (one, all bool) { return text == "x" || text == "x\ny
 // A place is a node that a path reaches, with what the page asks about the way there.
 type place struct {
 	node   *keys.Node
-	from   keys.Span // what introduces it
-	tagged bool      // it is inside of what has a tag
-	part   bool      // it is an item of a list that is one value, and no value itself
+	from   keys.Span  // what introduces it
+	tagged bool       // it is inside of what has a tag
+	part   bool       // it is an item of a list that is one value, and no value itself
+	given  *keys.Node // nil, or the kinds that the lists around it say
 }
 
 // A follower follows a path.
@@ -85,7 +87,7 @@ func (f *follower) follow(p place, path keyitem.Path) {
 	}
 	inside := p.tagged || n.Tagged
 	for _, item := range n.Items {
-		f.follow(place{item, item.At, inside, p.part || n.Tagged && f.whole}, path)
+		f.follow(place{node: item, from: item.At, tagged: inside, part: p.part || n.Tagged && f.whole}, path)
 	}
 	for i := range n.Entries {
 		e := &n.Entries[i]
@@ -166,13 +168,15 @@ func (i naiveItem) concerned(p place) bool {
 	return true
 }
 
-// naiveDocuments are the documents of a file for forbidden or for required items.
-func naiveDocuments(p place, forbidden bool) []place {
+// naiveDocuments are the documents of a file for forbidden or for required items; narrow says that the item has "where"
+// or "each".
+func naiveDocuments(p place, forbidden, narrow bool) []place {
 	n := p.node
 	var all []place
-	items := func(list *keys.Node) {
+	items := func(list *keys.Node, anything bool, given *keys.Node) {
 		for _, item := range list.Items {
-			all = append(all, naiveDocuments(place{node: item, from: item.At, tagged: p.tagged || n.Tagged || list.Tagged}, forbidden)...)
+			inner := place{node: item, from: item.At, tagged: p.tagged || n.Tagged || list.Tagged || anything, given: given}
+			all = append(all, naiveDocuments(inner, forbidden, narrow)...)
 		}
 	}
 	switch {
@@ -184,42 +188,73 @@ func naiveDocuments(p place, forbidden bool) []place {
 		if n.Tagged {
 			all = append(all, p)
 		}
-		items(n)
+		items(n, false, p.given)
 		return all
 	}
-	isList, always := false, true
+	seen := func(e keys.Entry, name string) bool { return e.Named && e.Name == name && (forbidden || !e.Hidden) }
+	var kinds []*keys.Node
 	var lists []*keys.Node
+	onlyLists, onlyList := true, true
 	for _, e := range n.Entries {
-		if !e.Named || e.Hidden && !forbidden {
-			continue
-		}
-		if e.Name == "kind" {
-			is := e.Value.Kind == keys.ScalarNode && e.Value.Scalar.Texts[0] == "List" && (forbidden || !e.Value.Scalar.Variable)
-			isList, always = isList || is, always && is
-		}
-		if e.Name == "items" {
-			if e.Value.Kind == keys.List && (forbidden || !e.Value.Tagged) {
-				lists = append(lists, e.Value)
-			} else {
-				always = false
+		v := e.Value
+		switch {
+		case seen(e, "kind"):
+			text := ""
+			if v.Kind == keys.ScalarNode && v.Scalar.Exact.Type == keys.ExactText {
+				text = v.Scalar.Texts[0]
 			}
+			onlyLists, onlyList = onlyLists && strings.HasSuffix(text, "List"), onlyList && text == "List"
+			if v.Kind == keys.ScalarNode && v.Scalar.Texts[0] != "" {
+				kinds = append(kinds, v)
+			}
+		case seen(e, "items") && v.Kind == keys.List && (forbidden || !v.Tagged):
+			lists = append(lists, v)
+		case seen(e, "items"):
+			onlyLists = false
 		}
 	}
-	if !isList || len(lists) == 0 || !always || forbidden {
-		all = append(all, p)
+	isList := len(kinds) > 0 && len(lists) > 0
+	if !isList || forbidden || !onlyLists || narrow && !onlyList {
+		all = append(all, p.withKind())
 	}
-	if isList {
-		for _, list := range lists {
-			items(list)
+	if !isList {
+		return all
+	}
+	given := &keys.Node{Kind: keys.List}
+	for _, kind := range kinds {
+		of := &keys.Node{Kind: keys.ScalarNode, At: kind.At, Scalar: kind.Scalar}
+		text := strings.TrimSuffix(kind.Scalar.Texts[0], "List")
+		if of.Scalar.Texts, of.Scalar.Exact.Text = []string{text}, text; text != "" {
+			given.Items = append(given.Items, of)
 		}
+	}
+	for _, list := range lists {
+		items(list, len(given.Items) > 1, given)
 	}
 	return all
+}
+
+// withKind is a document with the kind that the list around it gives to what has none.
+func (p place) withKind() place {
+	if p.given == nil || len(p.given.Items) == 0 || p.node.Kind != keys.Mapping {
+		return p
+	}
+	for _, e := range p.node.Entries {
+		if e.Named && e.Name == "kind" && e.Value.Kind == keys.ScalarNode && e.Value.Scalar.Texts[0] != "" {
+			return p
+		}
+	}
+	with := *p.node
+	kind := keys.Entry{Name: "kind", Named: true, Hidden: true, At: p.given.Items[0].At, Value: p.given}
+	with.Entries = append(slices.Clone(with.Entries), kind)
+	p.node = &with
+	return p
 }
 
 func (i naiveItem) forbidden(file []keys.Document) []int {
 	var at []int
 	for _, d := range file {
-		for _, p := range naiveDocuments(place{node: d.Root, from: d.Head}, true) {
+		for _, p := range naiveDocuments(place{node: d.Root, from: d.Head}, true, false) {
 			if !i.concerned(p) {
 				continue
 			}
@@ -327,7 +362,8 @@ func chosen(e *keys.Entry, path keyitem.Path) bool {
 func (i naiveItem) required(file []keys.Document) []int {
 	var documents []place
 	for _, d := range file {
-		documents = append(documents, naiveDocuments(place{node: d.Root, from: d.Head}, false)...)
+		narrow := len(i.Where) > 0 || len(i.Each) > 0
+		documents = append(documents, naiveDocuments(place{node: d.Root, from: d.Head}, false, narrow)...)
 	}
 	if len(documents) == 0 && len(i.Where) == 0 && len(i.Each) == 0 {
 		return []int{file[0].Head.Start}
@@ -479,6 +515,9 @@ func (f *forest) entry(depth int) keys.Entry {
 		list := &keys.Node{Kind: keys.ScalarNode, At: f.span(), Scalar: keys.Scalar{
 			Texts: []string{"List"}, Certain: true, Exact: keys.Exact{Type: keys.ExactText, Text: "List"},
 		}}
+		if f.choose("which", 2) == 0 {
+			list.Scalar.Texts, list.Scalar.Exact.Text = []string{"xList"}, "xList"
+		}
 		return keys.Entry{Name: "kind", Named: true, At: at, Value: list}
 	}
 	return keys.Entry{Name: f.name(), Named: true, At: at, Value: f.node(depth)}
