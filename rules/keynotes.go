@@ -49,8 +49,8 @@ func eachNotes(item Item) []string {
 			slices.ContainsFunc(path[:n+1], func(s keyitem.Segment) bool { return s.Kind == keyitem.Deep }) {
 			continue
 		}
-		notes = append(notes, fmt.Sprintf("the key is required of every file that the rule selects, also of one "+
-			"without such a block; to ask only the blocks, write each: %s and key: %s",
+		notes = append(notes, fmt.Sprintf("the key is required of every file that the rule selects, even of one "+
+			"without such a block; to check only the blocks, write each: %s and key: %s",
 			document.Quoted(path[:n+1].String()), document.Quoted(path[n+1:].String())))
 	}
 	return notes

@@ -144,10 +144,10 @@ func TestKeyNotes(t *testing.T) {
 			`it; write '-'`,
 		`{key: spec.hоst}`: `the segment "hоst" of the path has a Cyrillic 'о' (U+043E) as character 2, which looks like 'o' ` +
 			`and does not match it; write 'o'`,
-		`{key: [resource.aws_x.*.e, b]}`: `the key is required of every file that the rule selects, also of one without such ` +
-			`a block; to ask only the blocks, write each: "resource.aws_x.*" and key: "e"`,
-		`{key: provider.aws.region}`: `the key is required of every file that the rule selects, also of one without such ` +
-			`a block; to ask only the blocks, write each: "provider.aws" and key: "region"`,
+		`{key: [resource.aws_x.*.e, b]}`: `the key is required of every file that the rule selects, even of one without such ` +
+			`a block; to check only the blocks, write each: "resource.aws_x.*" and key: "e"`,
+		`{key: provider.aws.region}`: `the key is required of every file that the rule selects, even of one without such ` +
+			`a block; to check only the blocks, write each: "provider.aws" and key: "region"`,
 		`{each: resource.aws_x.*, key: e}`:  "",
 		`{key: resource.aws_x.*}`:           "",
 		`{key: resource.**.e}`:              "",
