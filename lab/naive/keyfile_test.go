@@ -213,6 +213,8 @@ func damageText(w *writer, format string) string {
 			{"\n---\nq: [1, 2\n", "E_PARSE"}, {"\n---\nq: {{ x }}\n", "E_PARSE"}, {"\n---\n# \xff\n", "E_PARSE"},
 			{"\n---\nq: *nobody\n", "E_PARSE"}, {"\n---\nq: \"a\n", "E_PARSE"}, {"\n---\nq:\n\tr: 1\n", "E_PARSE"},
 			{"\n---\nq: r: s\n", "E_PARSE"}, {"\n---\n- a\nb: c\n", "E_PARSE"}, {"\n---\nq: \x01\n", "E_PARSE"},
+			{"\n---\nq: {r:}\n", "E_PARSE"}, {"\n---\nq: [r:, s]\n", "E_PARSE"}, {"\n---\nq: {?r: s}\n", "E_PARSE"},
+			{"\n---\nq: &r:s\n", "E_PARSE"}, {"\n---\nq: [!r, s]\n", "E_PARSE"},
 			{"\n---\nq: " + deep + "\n", "E_LIMIT"}, {"\n---\nq: &q [*q]\n", "E_LIMIT"},
 		}
 	case "json":

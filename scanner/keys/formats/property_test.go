@@ -28,6 +28,7 @@ func words(format Format) []string {
 			"a: ", "b: ", "- ", "\n", "\n  ", "\n    ", "\r\n", "\r", "[", "]", "{", "}", ", ", "? ", ": ", "x", "yes", "0x1F", "1_0", "~", "\"", "'", "\\\"",
 			"''", "|", ">-", "|2+", "\n\n", " # c", "#", "&a ", "&b ", "*a", "*b", "!!str ", "!!int ", "!own ", "! ", "<<: ", "<<: *a\n", "---\n", "...\n",
 			"[§, §]", "{§: §, a: §}", "a: §\nb: §\n", "- §\n- §\n", "? §\n: §\n", "{a: §}", "[§: §]", "&c §", "!own §", "%YAML 1.2\n", "é", "\u2028", "\u0085", "𝄞", "\t", "!!map ", "!!null", "a: &a {b: c}\n", "- &b x\n", "\ufeff", "%", "{{ .x }}", "=", "null",
+			"{§:}", "[§:, §]", "[?§]", "{:§}", "[! :§]", "&a:", "!t,", "!!binary ", "[! ]",
 		}
 	case JSON:
 		return []string{
@@ -152,7 +153,8 @@ func refused(format Format, text []byte, reason string) bool {
 		_, problems := hclsyntax.ParseConfig(text, "", hcl.InitialPos)
 		return problems.HasErrors()
 	}
-	for _, ours := range []string{"a mapping as a key", "has no anchor in its document", "ends a line for some"} {
+	for _, ours := range []string{"a mapping as a key", "has no anchor in its document", "ends a line for some",
+		"is read differently by YAML parsers", "some programs take for a merge", "the tag !!binary"} {
 		if strings.Contains(reason, ours) {
 			return true
 		}

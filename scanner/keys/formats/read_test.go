@@ -209,6 +209,29 @@ mapping @0 "base: &base {a:"…"ase, <<: *more}"
     "b" @49 "b": shared "3" number 3 @52 "3"
     "c" @55 "c": shared "4" number 4 @58 "4"
 `},
+		{"what all YAML parsers read in the same way", YAML, `{a: , "b":1, c::d: 2, 'h' :{i}, &x j: k::l, m: !<!a,b> n, ? o}`, `
+mapping @0 "{a: , \"b\":1, c:"…"!<!a,b> n, ? o}"
+  "a" @1 "a": null @3 ""
+  "b" @6 "\"b\"": "1" number 1 @10 "1"
+  "c::d" @13 "c::d": "2" number 2 @19 "2"
+  "h" @22 "'h'": mapping @27 "{i}"
+    "i" @28 "i": null @29 ""
+  "j" @32 "&x j": "k::l" text @38 "k::l"
+  "m" @44 "m": "n" uncertain variable @47 "!<!a,b> n"
+  "o" @60 "o": null @61 ""
+`},
+		{"a text by its !, and nothing in front of one", YAML, "--- !\n---\n- [!\n , a, ! ]\n- ? a\n  ! b: c\n", `
+"" text @4 "!"
+---
+list @10 "- [!\n , a, ! ]\n- ? a\n  ! b: c"
+  - list @12 "[!\n , a, ! ]"
+    - "" text @13 "!"
+    - "a" text @18 "a"
+    - "" text @21 "!"
+  - mapping @27 "? a\n  ! b: c"
+    "a" @29 "a": null @30 ""
+    "b" @33 "! b": "c" text @38 "c"
+`},
 		{"characters, and line ends of YAML 1.1", YAML, "é: \"x\u2028y\" # \u2028\nb: é\r\nc: z\rd: {\"é\": 1, é: 2}", `
 mapping @0 "é: \"x\u2028y\" # \xe2"…"\"é\": 1, é: 2}"
   "é" @0 "é": "x\u2028y" text @4 "\"x\u2028y\""
@@ -587,6 +610,21 @@ func TestParseErrors(t *testing.T) {
 		{YAML, "a: {&m <<: {b: c}}\nd: {*m : {e: f}}", 23, "an alias of the key <<"},
 		{YAML, "a: {! \"<<\": {b: c}}", 4, "the key << behind a !"},
 		{YAML, "a: {&m ! '<<': {b: c}}", 4, "the key << behind a !"},
+		{YAML, "a: {b:}", 5, "the colon in front of '}' is read differently by YAML parsers: as the end of a key"},
+		{YAML, "a: {b:, c: 1}", 5, "the colon in front of ',' is read differently"},
+		{YAML, "a: [b:]", 5, "the colon in front of ']' is read differently"},
+		{YAML, "a: {? b:}", 7, "the colon in front of '}' is read differently"},
+		{YAML, "a: {b\n c::, d: 1}", 9, "the colon in front of ',' is read differently"},
+		{YAML, "a: {?b: 1}", 4, "the question mark is read differently by YAML parsers"},
+		{YAML, "a: [c , ?b]", 8, "the question mark is read differently"},
+		{YAML, "a: &x {?#\n b}", 7, "the question mark is read differently"},
+		{YAML, "a: {? :b}", 6, "the colon is read differently by YAML parsers"},
+		{YAML, "a: {! :b}", 6, "the colon is read differently"},
+		{YAML, "a: {&x :b}", 7, "the colon is read differently"},
+		{YAML, "&a: b", 0, "the anchor is read differently by YAML parsers: as \"&a\""},
+		{YAML, "- &a?b c", 2, "the anchor is read differently"},
+		{YAML, "a: [!Ref, b]", 4, "the tag is read differently by YAML parsers: as \"!Ref,\""},
+		{YAML, "a: [&x !t,b c]", 7, "the tag is read differently"},
 		{YAML, "a: 1\n---\nb: [\n", 9, "not YAML: did not find expected node content"},
 		{YAML, "a:\n  - b\n c: {% if d %}\n", 10, "not YAML: "},
 		{YAML, "x: y\na: *q", 5, "not YAML: unknown anchor 'q' referenced"},

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"gopkg.in/yaml.v3"
 
@@ -53,7 +52,11 @@ func readYAML(m *meter) ([]keys.Document, error) {
 			return nil, y.failed(text, err)
 		}
 		y.anchors = map[*yaml.Node]*built{}
-		root, err := y.read(document.Content[0], 1, 0)
+		y.begin = y.offset(document)
+		if bytes.HasPrefix(y.text[y.begin:], []byte("---")) {
+			y.begin += len("---")
+		}
+		root, err := y.read(document.Content[0], 1, y.begin)
 		if err != nil {
 			return nil, err
 		}
@@ -105,58 +108,13 @@ func withoutVersion(text []byte) []byte {
 	return text
 }
 
-// lineEnds are the characters at which a line ends in YAML 1.1, and so for yaml.v3, and not in YAML 1.2.
-func lineEnds() []string { return []string{"\u0085", "\u2028", "\u2029"} }
-
-// oneLine puts a character that the text does not have in the place of each of these, one of as many bytes, and
-// returns what puts them back. It returns nil if there is none of them.
-func oneLine(m *meter) ([]byte, *strings.Replacer, error) {
-	text := m.text
-	var back []string
-	for _, end := range lineEnds() {
-		if !bytes.Contains(text, []byte(end)) {
-			continue
-		}
-		instead, last := '\u0100', '\u07ff'
-		if len(end) == 3 {
-			instead, last = '\ue000', '\uf8ff'
-		}
-		for instead <= last && bytes.ContainsRune(text, instead) {
-			instead++
-		}
-		if instead > last {
-			first := bytes.Index(m.text, []byte(end))
-			return nil, nil, m.limit(first, "the file has %+q and every letter of other scripts", end)
-		}
-		text = bytes.ReplaceAll(text, []byte(end), []byte(string(instead)))
-		back = append(back, string(instead), end)
-	}
-	if back == nil {
-		return text, nil, nil
-	}
-	return text, strings.NewReplacer(back...), nil
-}
-
-// sameStructure reports whether two readings of a text differ in the texts of scalars at most.
-func sameStructure(a, b *yaml.Node) bool {
-	if a.Kind != b.Kind || a.Style != b.Style || a.Anchor != b.Anchor || len(a.Content) != len(b.Content) ||
-		a.Kind == yaml.AliasNode && a.Value != b.Value || a.Style&yaml.TaggedStyle != 0 && a.Tag != b.Tag {
-		return false
-	}
-	for i := range a.Content {
-		if !sameStructure(a.Content[i], b.Content[i]) {
-			return false
-		}
-	}
-	return true
-}
-
 // A yamlReader makes nodes of those of yaml.v3, one document after the other.
 type yamlReader struct {
 	*meter
 	restore *strings.Replacer         // nil, or what makes a text of the reading that of the file
 	twins   map[*yaml.Node]*yaml.Node // of a scalar: what it is in the other reading
 	anchors map[*yaml.Node]*built     // of this document
+	begin   int                       // where the root of this document may begin
 	cursor  cursor
 }
 
@@ -183,18 +141,6 @@ func (y *yamlReader) pair(a, b *yaml.Node) {
 	}
 }
 
-// disputed is the error of a text with two structures.
-func (y *yamlReader) disputed() error {
-	first := len(y.text)
-	for _, end := range lineEnds() {
-		if i := bytes.Index(y.text, []byte(end)); i >= 0 {
-			first = min(first, i)
-		}
-	}
-	r, _ := utf8.DecodeRune(y.text[first:])
-	return y.bad(first, "%U ends a line for some YAML parsers and not for others: they read this file differently", r)
-}
-
 // read reads a node at a level; after is where the text in front of it ends.
 func (y *yamlReader) read(n *yaml.Node, level, after int) (b *built, err error) {
 	start := y.offset(n)
@@ -208,6 +154,11 @@ func (y *yamlReader) read(n *yaml.Node, level, after int) (b *built, err error) 
 		return nil, err
 	}
 	b = &built{node: &keys.Node{At: keys.Span{Start: start}}, start: start, size: 1}
+	if n.Anchor != "" || n.Style&yaml.TaggedStyle != 0 {
+		if err := y.checkProperties(start); err != nil {
+			return nil, err
+		}
+	}
 	if n.Anchor != "" {
 		b.open = true
 		y.anchors[n] = b
@@ -255,6 +206,9 @@ func (y *yamlReader) mapping(b *built, n *yaml.Node, level int) error {
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key, err := y.read(n.Content[i], level+1, end)
 		if err != nil {
+			return err
+		}
+		if err := y.checkMarks(n.Content[i], key, end); err != nil {
 			return err
 		}
 		if i == 0 {

@@ -70,6 +70,9 @@ func (y *yamlReader) scalar(b *built, n *yaml.Node, after int) error {
 		b.end = properties
 	default:
 		b.end = matchText(y.text, start, value)
+		if err := y.checkColon(value, b.end); err != nil {
+			return err
+		}
 	}
 	if b.end < 0 {
 		return y.bad(b.start, "the text of this value is not where yaml.v3 says it is")
@@ -88,55 +91,53 @@ func (y *yamlReader) scalar(b *built, n *yaml.Node, after int) error {
 // nothing finds the place of a value that is not there: behind its indicator. What yaml.v3 says is the next token, or
 // in a comment. It returns the tag of the value, which is that of a text if there is a "!".
 func (y *yamlReader) nothing(b *built, after int) (tag string) {
-	if i := y.skipSpace(after); i < b.start && isIndicator(y.text[i]) {
+	before := after
+	i, after := y.skipFlowMarks(after, b.start)
+	if i < b.start && isIndicator(y.text[i]) {
 		after = i + 1
 	}
 	end := after
-	i := y.skipSpace(after)
-	if i == b.start && i < len(y.text) && y.text[i] == '!' && (i+1 == len(y.text) || isSpace(y.text[i+1])) {
+	i = y.skipSpace(after)
+	isOwn := before != after || before == y.begin || before == i // and not the next node's
+	if isOwn && i == b.start && i < len(y.text) && y.text[i] == '!' && !y.isJoined(i) {
 		after, end, tag = i, i+1, "!!str"
 	}
 	b.start, b.node.At.Start, b.end = after, after, end
 	return tag
 }
 
-// skipProperties returns where the content of the node at i begins, behind its anchor and tag, and where those end.
-func (y *yamlReader) skipProperties(i int) (content, end int) {
-	content, end = i, i
-	for content < len(y.text) && (y.text[content] == '&' || y.text[content] == '!') {
+// skipFlowMarks returns where what follows the brackets and commas from i on begins, and where those end; up to limit.
+func (y *yamlReader) skipFlowMarks(i, limit int) (content, end int) {
+	content, end = y.skipSpace(i), i
+	for content < limit && strings.IndexByte("[{,", y.text[content]) >= 0 {
 		end = content + 1
-		if y.text[content] == '&' {
-			for end < len(y.text) && isAnchorByte(y.text[end]) {
-				end++
-			}
-		} else {
-			for end < len(y.text) && strings.IndexByte(" \t\r\n", y.text[end]) < 0 {
-				end++
-			}
-		}
 		content = y.skipSpace(end)
 	}
 	return content, end
 }
 
-// merges reports whether a key is a merge, and refuses keys that programs read differently: "<<" in quotes behind a
-// "!", which yaml.v2, and so kubectl, takes for a merge; an alias that stands for "<<", which PyYAML does; and what is
-// base64 by its tag, which most decode.
-func (y *yamlReader) merges(k *yaml.Node, key *built) (bool, error) {
-	named := k
-	if k.Kind == yaml.AliasNode {
-		named = k.Alias
+// skipProperties returns where the content of the node at i begins, behind its anchor and tag, and where those end.
+func (y *yamlReader) skipProperties(i int) (content, end int) {
+	content, end = i, i
+	for content < len(y.text) && (y.text[content] == '&' || y.text[content] == '!') {
+		content, end = y.skipProperty(content)
 	}
-	merge := named.Kind == yaml.ScalarNode && named.Value == "<<" && named.Tag == "!!merge"
-	switch {
-	case named.Tag == "!!binary":
-		return false, y.bad(key.start, "a key with the tag !!binary, which programs read differently")
-	case merge && k != named:
-		return false, y.bad(key.start, "an alias of the key <<, which some programs take for a merge: write <<")
-	case named.Value == "<<" && named.Style&yaml.TaggedStyle == 0 && !merge && y.isTagged(key.node.At.Start):
-		return false, y.bad(key.start, "the key << behind a !, which some programs take for a merge: drop the !")
+	return content, end
+}
+
+// skipProperty returns where the anchor or tag at i ends, and what follows it begins.
+func (y *yamlReader) skipProperty(i int) (next, end int) {
+	end = i + 1
+	if y.text[i] == '&' {
+		for end < len(y.text) && isAnchorByte(y.text[end]) {
+			end++
+		}
+	} else {
+		for end < len(y.text) && !isSpace(y.text[end]) {
+			end++
+		}
 	}
-	return merge, nil
+	return y.skipSpace(end), end
 }
 
 // isTagged reports whether the node at i has a tag, be it a mere "!", which yaml.v3 forgets.
