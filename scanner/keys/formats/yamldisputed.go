@@ -95,26 +95,26 @@ func (y *yamlReader) checkColon(value string, end int) error {
 	if end < 0 || end == len(y.text) || !strings.HasSuffix(value, ":") || !isFlowMark(y.text[end]) {
 		return nil
 	}
-	return y.bad(end-1, "the colon in front of %q is read differently by YAML parsers: as the end of a key, "+
-		"and as part of a text; write a space behind the colon, or put the text in quotes", y.text[end])
+	return y.bad(end-1, "the colon before %q is read differently by YAML parsers: as the end of a key, "+
+		"and as part of a text; write a space after the colon, or put the text in quotes", y.text[end])
 }
 
 // checkMarks refuses a "?" in front of a key and a ":" behind it that have no space behind them: in flow style yaml.v3
-// takes them for the marks of a key and a value, and YAML 1.2 for the first character of a text; a colon only where what
-// it follows has neither quotes nor brackets. The text in front of the key ends at after.
+// takes them for the marks of a key and a value, and YAML 1.2 for the first character of a text; a colon only where
+// what it follows has neither quotes nor brackets. The text in front of the key ends at after.
 func (y *yamlReader) checkMarks(k *yaml.Node, key *built, after int) error {
 	mark, _ := y.skipProperties(after)
 	mark, _ = y.skipFlowMarks(mark, key.start)
 	if mark < key.start && y.text[mark] == '?' && y.isJoined(mark) {
 		return y.bad(mark, "the question mark is read differently by YAML parsers: as the mark of a key, "+
-			"and as part of it; write a space behind it, or put the key in quotes")
+			"and as part of it; write a space after it, or put the key in quotes")
 	}
 	const quoted = yaml.SingleQuotedStyle | yaml.DoubleQuotedStyle
 	mark = y.skipSpace(key.end)
 	if mark < len(y.text) && y.text[mark] == ':' && y.isJoined(mark) && !isFlowMark(y.text[mark+1]) &&
 		(k.Kind == yaml.AliasNode || k.Kind == yaml.ScalarNode && k.Style&quoted == 0) {
 		return y.bad(mark, "the colon is read differently by YAML parsers: as the end of a key, "+
-			"and as part of a text; write a space behind the colon, or put the text in quotes")
+			"and as part of a text; write a space after the colon, or put the text in quotes")
 	}
 	return nil
 }
@@ -122,24 +122,25 @@ func (y *yamlReader) checkMarks(k *yaml.Node, key *built, after int) error {
 // isJoined reports whether something other than space follows the byte at i.
 func (y *yamlReader) isJoined(i int) bool { return i+1 < len(y.text) && !isSpace(y.text[i+1]) }
 
-// checkProperties refuses an anchor or a tag at i that ends elsewhere for some parsers: for yaml.v3 an anchor has letters,
-// digits, _ and -, and a tag can have commas and brackets. For YAML 1.2, both end at a space or a bracket.
+// checkProperties refuses an anchor or a tag at i that ends elsewhere for some parsers: for yaml.v3 an anchor has
+// letters, digits, _ and -, and a tag can have commas and brackets. For YAML 1.2, both end at a space or a bracket.
 func (y *yamlReader) checkProperties(i int) error {
 	for i < len(y.text) && (y.text[i] == '&' || y.text[i] == '!') {
 		content, end := y.skipProperty(i)
 		switch property := y.text[i:end]; {
 		case property[0] == '&' && end < len(y.text) && !isSpace(y.text[end]) && !isFlowMark(y.text[end]):
-			return y.bad(i, "the anchor is read differently by YAML parsers: as %q, and with what follows it; "+
-				"write a space behind its name", property)
-		case property[0] == '!' && !bytes.HasPrefix(property, []byte("!<")) && bytes.ContainsFunc(property, isFlowRune):
-			return y.bad(i, "the tag is read differently by YAML parsers: as %q, and only up to the comma or bracket; "+
-				"write a space behind its name", property)
+			return y.bad(i, "the anchor is read differently by YAML parsers: with %q in its name, and without; "+
+				"write a space after the name", y.text[end])
+		case property[0] == '!' && !bytes.HasPrefix(property, []byte("!<")) && bytes.ContainsAny(property, flowMarks):
+			return y.bad(i, "the tag is read differently by YAML parsers: with a comma or bracket in it, and without; "+
+				"write a space after the tag")
 		}
 		i = content
 	}
 	return nil
 }
 
-func isFlowMark(c byte) bool { return strings.IndexByte(",[]{}", c) >= 0 }
+// flowMarks are the characters at which a text without quotes ends in flow style.
+const flowMarks = ",[]{}"
 
-func isFlowRune(r rune) bool { return strings.ContainsRune(",[]{}", r) }
+func isFlowMark(c byte) bool { return strings.IndexByte(flowMarks, c) >= 0 }
