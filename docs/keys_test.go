@@ -45,7 +45,8 @@ func keyed(t *testing.T, pattern string, required bool) *rules.Bundle {
 // finds reports whether a file of a format, as the manual names it, violates a bundle.
 func finds(t *testing.T, b *rules.Bundle, format, content string) bool {
 	t.Helper()
-	found, err := scanner.Check(context.Background(), b, "f."+strings.ToLower(format), []byte(content))
+	name := "f." + strings.ReplaceAll(strings.ToLower(format), "terraform ", "tf.")
+	found, err := scanner.Check(context.Background(), b, name, []byte(content))
 	if err != nil {
 		t.Errorf("%s in %s: %v", content, format, err)
 	}
@@ -57,7 +58,7 @@ func withKey(format, value string) string {
 	switch format {
 	case "YAML":
 		return "k: " + value + "\n"
-	case "JSON":
+	case "JSON", "Terraform JSON":
 		return `{"k": ` + value + "}\n"
 	}
 	return "k = " + value + "\n"

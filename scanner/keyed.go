@@ -157,10 +157,11 @@ func askedBy(b *rules.Bundle, keyed []int) []*asked {
 
 // formatOf returns the format in which an item reads a file.
 func formatOf(item rules.Item, path string) (formats.Format, bool) {
-	if item.Key.Format != "" {
-		return formats.Format(item.Key.Format), true
+	f, known := formats.Of(path)
+	if named := formats.Format(item.Key.Format); named != "" && (named != formats.JSON || f != formats.TerraformJSON) {
+		return named, true
 	}
-	return formats.Of(path)
+	return f, known
 }
 
 // judge parses a content, once in each format that items name, and asks the items.

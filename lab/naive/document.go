@@ -57,7 +57,7 @@ type Scalar struct {
 	Asked  string   // by a required matches and by matches_not, if the exact value is of a kind
 	Open   bool     // it may be anything: tagged, or an expression
 	Plain  bool     // YAML without quotes and tag, which its versions read in different ways
-	Binary bool     // HCL, where "1" and "0" are booleans
+	Binary bool     // HCL or JSON of Terraform, where "1" and "0" are booleans
 }
 
 // A reached node is one at the end of a path, with the entry that led there, if there was one.
@@ -200,10 +200,13 @@ func withKind(d Document, kinds []*Node) Document {
 // formats are the formats of names, by their ends.
 func formats() map[string]string {
 	return map[string]string{
-		".yaml": "yaml", ".yml": "yaml", ".json": "json", ".jsonc": "json", ".tf.json": "json",
+		".yaml": "yaml", ".yml": "yaml", ".json": "json", ".jsonc": "json", ".tf.json": terraformJSON, ".tofu.json": terraformJSON,
 		".tf": "hcl", ".tofu": "hcl", ".tfvars": "hcl", ".hcl": "hcl", ".toml": "toml",
 	}
 }
+
+// terraformJSON is JSON in which texts can be templates. Only a name says so.
+const terraformJSON = "terraform json"
 
 // formatOf is the format of a path by its name, or empty.
 func formatOf(path string) string {
@@ -226,7 +229,7 @@ func parsed(item Item, f File, known map[string]*Parsed) (*Parsed, string) {
 		return nil, unasked
 	}
 	format := item.Key.Format
-	if format == "" {
+	if format == "" || format == "json" && formatOf(f.Path) == terraformJSON {
 		if format = formatOf(f.Path); format == "" {
 			return nil, "E_FORMAT"
 		}

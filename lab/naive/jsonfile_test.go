@@ -9,11 +9,14 @@ import (
 )
 
 // jsonWriter writes JSON with comments and trailing commas.
-type jsonWriter struct{ *writer }
+type jsonWriter struct {
+	*writer
+	terraform bool
+}
 
 // writeJSON writes a file with one document.
-func writeJSON(out *writer) *Parsed {
-	w := jsonWriter{out}
+func writeJSON(out *writer, terraform bool) *Parsed {
+	w := jsonWriter{out, terraform}
 	w.gap()
 	top := w.wishMap(4)
 	switch n := w.IntN(20); {
@@ -68,7 +71,7 @@ func (w jsonWriter) node(want *wish) *Node {
 	n := &Node{At: w.Len()}
 	switch want.kind {
 	case "value":
-		n.Kind, n.Scalar = ScalarNode, w.scalar(want.value)
+		n.Kind, n.Scalar = ScalarNode, w.read(w.scalar(want.value))
 	case "null":
 		n.Kind = NullNode
 		w.put("null")
@@ -97,9 +100,21 @@ func (w jsonWriter) node(want *wish) *Node {
 		w.gap()
 		w.put("}")
 	default: // JSON has no variables and no dates
-		n.Kind, n.Scalar = ScalarNode, w.scalar(Value{textKind, pick(w.generator, "${var.x}", "2001-01-01")})
+		text := pick(w.generator, "${var.x}", "2001-01-01", "x-%{if a}")
+		n.Kind, n.Scalar = ScalarNode, w.read(w.scalar(Value{textKind, text}))
 	}
 	return n
+}
+
+var template = regexp.MustCompile(`[$%]\{`)
+
+// read is a scalar as the format has it: in the JSON of Terraform a text with an expression is nothing but a text.
+func (w jsonWriter) read(s Scalar) Scalar {
+	s.Binary = w.terraform
+	if w.terraform && s.Exact.Kind == textKind && template.MatchString(s.Exact.Text) {
+		s.Exact, s.Open = Value{}, true
+	}
+	return s
 }
 
 // comma writes a comma, which may be at the end, too.

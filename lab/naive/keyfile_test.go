@@ -155,7 +155,7 @@ type keyFile struct {
 // extensions are names of files of a format.
 func extensions(format string) []string {
 	return map[string][]string{
-		"yaml": {".yaml", ".yml", ".YML"}, "json": {".json", ".jsonc", ".tf.json"},
+		"yaml": {".yaml", ".yml", ".YML"}, "json": {".json", ".jsonc", ".tf.json", ".tofu.json"},
 		"hcl": {".tf", ".tofu", ".tfvars", ".hcl"}, "toml": {".toml"},
 	}[format]
 }
@@ -170,8 +170,8 @@ func (g *generator) keyFile(format string) keyFile {
 	switch format {
 	case "yaml":
 		meant = writeYAML(w)
-	case "json":
-		meant = writeJSON(w)
+	case "json", terraformJSON:
+		meant = writeJSON(w, format == terraformJSON)
 	case "hcl":
 		meant = writeHCL(w)
 	case "toml":
@@ -217,7 +217,7 @@ func damageText(w *writer, format string) string {
 			{"\n---\nq: &r:s\n", "E_PARSE"}, {"\n---\nq: [!r, s]\n", "E_PARSE"},
 			{"\n---\nq: " + deep + "\n", "E_LIMIT"}, {"\n---\nq: &q [*q]\n", "E_LIMIT"},
 		}
-	case "json":
+	case "json", terraformJSON:
 		ends = []broken{
 			{"}", "E_PARSE"}, {" 1", "E_PARSE"}, {"\xff", "E_PARSE"}, {"\"", "E_PARSE"}, {"/*", "E_PARSE"},
 			{" []", "E_PARSE"}, {",", "E_PARSE"}, {" " + deep, "E_LIMIT"},

@@ -48,7 +48,7 @@ func spellings(format string, v Value) []spelling {
 				node = y.node(want, 2, false)
 			}
 		case "json":
-			node = jsonWriter{w}.node(want)
+			node = jsonWriter{w, false}.node(want)
 		case "hcl":
 			node = hclWriter{w}.expression(want)
 		case "toml":

@@ -17,7 +17,7 @@ import (
 	"github.com/policyscan/policyscan/scanner/keys"
 )
 
-// Format is the name of a format, as "format" in a rule has it.
+// Format is the name of a format, as "format" in a rule has it. Only a file's name can say TerraformJSON.
 type Format string
 
 // The formats.
@@ -26,6 +26,9 @@ const (
 	JSON Format = "json"
 	HCL  Format = "hcl"
 	TOML Format = "toml"
+
+	// TerraformJSON is JSON in which a text can be a template of HCL.
+	TerraformJSON Format = "terraform json"
 )
 
 // Bounds are how much of a file is read.
@@ -64,7 +67,8 @@ type reader struct {
 func readers() []reader {
 	return []reader{
 		{YAML, []string{".yaml", ".yml"}, readYAML},
-		{JSON, []string{".json", ".jsonc", ".tf.json"}, readJSON},
+		{JSON, []string{".json", ".jsonc"}, readJSON},
+		{TerraformJSON, []string{".tf.json", ".tofu.json"}, readTerraformJSON},
 		{HCL, []string{".tf", ".tofu", ".tfvars", ".hcl"}, readHCL},
 		{TOML, []string{".toml"}, readTOML},
 	}

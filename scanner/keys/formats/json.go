@@ -7,6 +7,7 @@ import (
 	"io"
 	"regexp"
 	"strconv"
+	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/tailscale/hujson"
@@ -14,7 +15,14 @@ import (
 	"github.com/policyscan/policyscan/scanner/keys"
 )
 
-func readJSON(m *meter) ([]keys.Document, error) {
+func readJSON(m *meter) ([]keys.Document, error) { return (&jsonReader{meter: m}).read() }
+
+func readTerraformJSON(m *meter) ([]keys.Document, error) {
+	return (&jsonReader{meter: m, terraform: true}).read()
+}
+
+func (j *jsonReader) read() ([]keys.Document, error) {
+	m := j.meter
 	extended, err := scanJSON(m)
 	if err != nil {
 		return nil, err
@@ -27,8 +35,7 @@ func readJSON(m *meter) ([]keys.Document, error) {
 			return nil, hujsonError(m, err)
 		}
 	}
-	decoder := jsontext.NewDecoder(bytes.NewBuffer(plain), jsontext.AllowDuplicateNames(true))
-	j := &jsonReader{meter: m, decoder: decoder}
+	j.decoder = jsontext.NewDecoder(bytes.NewBuffer(plain), jsontext.AllowDuplicateNames(true))
 	root, err := j.value()
 	if err == nil {
 		_, err = j.decoder.ReadToken()
@@ -138,7 +145,8 @@ func hujsonError(m *meter, err error) error {
 // A jsonReader makes nodes of JSON's tokens.
 type jsonReader struct {
 	*meter
-	decoder *jsontext.Decoder
+	decoder   *jsontext.Decoder
+	terraform bool // the values are those of Terraform
 }
 
 // value reads one value. Its depth is that of the text, which has been checked.
@@ -171,7 +179,20 @@ func (j *jsonReader) value() (*keys.Node, error) {
 	default:
 		node.Scalar = known(exactBool(string(raw)), string(raw))
 	}
+	if j.terraform && node.Kind == keys.ScalarNode {
+		node.Scalar = ofTerraform(node.Scalar)
+	}
 	return node, nil
+}
+
+// ofTerraform is a value as Terraform reads it: as HCL does, but a template is nothing but its text.
+func ofTerraform(s keys.Scalar) keys.Scalar {
+	s.OneIsTrue = true
+	text := s.Texts[0]
+	if s.Exact.Type == keys.ExactText && (strings.Contains(text, "${") || strings.Contains(text, "%{")) {
+		s.Certain, s.Variable, s.Exact = false, true, keys.Exact{}
+	}
+	return s
 }
 
 func (j *jsonReader) object() (*keys.Node, error) {

@@ -273,6 +273,24 @@ mapping @0 "{\"a\": 0, \"b\": \"c\"}"
   "a" @1 "\"a\"": "0" number 0 @6 "0"
   "b" @9 "\"b\"": "c" text @14 "\"c\""
 `},
+		{"templates of Terraform", TerraformJSON, `{"a": "${true}", "b": "x%{if y}", "c": ["$", "{", "1", 1, true, null], "${d}": "$$"}`, `
+mapping @0 "{\"a\": \"${true}\""…", \"${d}\": \"$$\"}"
+  "a" @1 "\"a\"": "${true}" uncertain variable 1=true @6 "\"${true}\""
+  "b" @17 "\"b\"": "x%{if y}" uncertain variable 1=true @22 "\"x%{if y}\""
+  "c" @34 "\"c\"": list @39 "[\"$\", \"{\", \"1\", 1, true, null]"
+    - "$" text 1=true @40 "\"$\""
+    - "{" text 1=true @45 "\"{\""
+    - "1" text 1=true @50 "\"1\""
+    - "1" number 1 1=true @55 "1"
+    - "true" bool true 1=true @58 "true"
+    - null @64 "null"
+  "${d}" @71 "\"${d}\"": "$$" text 1=true @79 "\"$$\""
+`},
+		{"the same in JSON", JSON, `["${true}", "1"]`, `
+list @0 "[\"${true}\", \"1\"]"
+  - "${true}" text @1 "\"${true}\""
+  - "1" text @12 "\"1\""
+`},
 		{"null", JSON, " null", `
 `},
 		{"a list at the top", JSON, "[[], \"x\"]", `
@@ -673,7 +691,8 @@ func TestParseErrors(t *testing.T) {
 func TestOf(t *testing.T) {
 	for path, want := range map[string]Format{
 		"a.yaml": YAML, "a/b.YML": YAML, "a.json": JSON, "a.jsonc": JSON, "main.tf": HCL, "MAIN.TF": HCL, "a.tofu": HCL,
-		"a.tfvars": HCL, "a.hcl": HCL, "a.tf.json": JSON, "a.TF.Json": JSON, "a.tfvars.json": JSON, "a.toml": TOML,
+		"a.tfvars": HCL, "a.hcl": HCL, "a.tf.json": TerraformJSON, "a.TF.Json": TerraformJSON,
+		"a.tofu.json": TerraformJSON, "a.tfvars.json": JSON, "a.toml": TOML,
 		".yaml": YAML, "a.toml.bak": "", "yaml": "", "a.tf/b": "", "": "", "a.yaml.j2": "", "Kelvin.\u212aaml": "",
 	} {
 		if got, ok := Of(path); got != want || ok != (want != "") {
