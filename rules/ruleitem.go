@@ -111,7 +111,8 @@ func (f *ruleFile) item(e document.Entry, required bool) (Item, bool) {
 func (f *ruleFile) isItem(e document.Entry) bool {
 	keys := []string{"text", "regex", "key", "each"}
 	if f.is02 {
-		if level := (document.Level{}); f.doc.Has(e.Value, level, "text") || f.doc.Has(e.Value, level, "regex") {
+		kinds := []string{"text", "regex", "key"}
+		if slices.ContainsFunc(kinds, func(kind string) bool { return f.doc.Has(e.Value, document.Level{}, kind) }) {
 			return true // misspelt, too
 		}
 		keys = itemLevel(true).Optional

@@ -133,6 +133,22 @@ func TestUnparsable(t *testing.T) {
 	}
 }
 
+// TestMisspeltKey: an item that says nothing else than a misspelt "key" is not taken for a text with a colon, which in
+// quotes would find nothing.
+func TestMisspeltKey(t *testing.T) {
+	for item, want := range map[string]string{
+		"{kye: a.b}":   `unknown key "kye" in a pattern; write "key"`,
+		"kye: a.b":     `unknown key "kye" in a pattern; write "key"`,
+		"{paths: a.b}": `a mapping in "required_absent", where a string belongs; if it is one string, quote it`,
+	} {
+		_, err := Load(keyBundle([]string{item}, nil))
+		var all document.Errors
+		if !errors.As(err, &all) || len(all) != 1 || all[0].Found+"; "+all[0].Fix != want {
+			t.Errorf("%s: %v; want %s", item, err, want)
+		}
+	}
+}
+
 // TestKeyNotes: what is often a mistake in an item with a key.
 func TestKeyNotes(t *testing.T) {
 	for item, want := range map[string]string{
