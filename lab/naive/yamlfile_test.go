@@ -170,7 +170,7 @@ func (w *yamlWriter) mapping(n *Node, want *wish, indent int, inline bool) {
 // sources are the mappings that can be merged.
 func (w *yamlWriter) sources() []anchor {
 	return slices.DeleteFunc(slices.Clone(w.anchored), func(a anchor) bool {
-		return a.node.Kind != MappingNode || a.node.Tagged
+		return a.node.Kind != MappingNode
 	})
 }
 
@@ -216,6 +216,7 @@ func (n *Node) merge(others []*Node, before int) {
 		})
 	}
 	for _, other := range others {
+		n.Tagged = n.Tagged || other.Tagged // what the tag makes of the others is not known
 		var more []Entry
 		for _, e := range other.Entries {
 			e.Hidden = e.Hidden || !e.Any && has(e.Key)

@@ -15,8 +15,8 @@ type Node struct {
 	// At is the node's place: from its first byte, with quotes, anchor and tag (of a block scalar its indicator, of an
 	// HCL value its expression), to its last.
 	At Span
-	// Tagged says that a list or mapping has a tag of its own. It is one value that equals nothing; forbidden items
-	// look inside it, required ones do not.
+	// Tagged says that a list or mapping has a tag of its own, or a YAML merge of what has one. It is one value that
+	// equals nothing; forbidden items look inside it, required ones do not.
 	Tagged bool
 	// Shared says that several entries or items lead to the node, as aliases do. What is beneath is looked at once.
 	Shared bool

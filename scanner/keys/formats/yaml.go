@@ -231,6 +231,8 @@ func (y *yamlReader) mapping(b *built, n *yaml.Node, level int) error {
 			return err
 		} else if from, ok := mergeable(value.node); ok && isMerge {
 			merges = append(merges, merge{len(b.node.Entries), from})
+			tagged := func(n *keys.Node) bool { return n.Tagged }
+			b.node.Tagged = b.node.Tagged || value.node.Tagged || slices.ContainsFunc(from, tagged)
 			continue
 		}
 		entry := keys.Entry{At: keys.Span{Start: key.start, End: key.end}, Value: value.node}
@@ -273,8 +275,7 @@ func mergeable(n *keys.Node) ([]*keys.Node, bool) {
 
 // merged returns the entries of a mapping with those that its merges bring, each where its "<<" is. An entry of the
 // mapping's own hides those of the same name if it comes after the merge, and of a list the first mapping does: of
-// others yaml.v2, and so kubectl, takes the last, yaml.v3 the first, so neither hides the other. What has a tag of its
-// own is hidden, too: forbidden items look inside it, required ones do not.
+// others yaml.v2, and so kubectl, takes the last, yaml.v3 the first, so neither hides the other.
 func merged(own []keys.Entry, merges []merge) []keys.Entry {
 	last := map[string]int{}
 	for i, e := range own {
@@ -293,7 +294,7 @@ func merged(own []keys.Entry, merges []merge) []keys.Entry {
 			for _, e := range from.Entries {
 				e.Value.Shared = true
 				i, isOwn := last[e.Name]
-				e.Hidden = e.Hidden || from.Tagged || e.Named && (isOwn && i >= m.at || seen[e.Name])
+				e.Hidden = e.Hidden || e.Named && (isOwn && i >= m.at || seen[e.Name])
 				if e.Named && !e.Hidden {
 					names = append(names, e.Name)
 				}
