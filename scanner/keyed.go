@@ -273,17 +273,39 @@ func (k *keyJudge) unread(
 		if err != nil {
 			return err
 		}
-		out.fail("unparsable", code.Parse, path, fmt.Sprintf("it cannot be parsed%s: line %d, column %d: %s; "+
-			"fix it, exclude it from %s, or write unparsable: text there, with a text or regex item, "+
-			"to check only its text", k.note, at[0].Evidence.Line, at[0].Evidence.Column, reason,
-			k.named(strict)))
+		place := &at[0].Evidence
+		out.failAt(place, "unparsable", code.Parse, path, fmt.Sprintf(
+			"it cannot be parsed%s: line %d, column %d: %s; %s", k.note, place.Line, place.Column, reason,
+			k.waysOut(strict)))
 	case errors.As(err, &limit):
-		out.fail("limit", code.Limit, path, fmt.Sprintf("it cannot be parsed%s: %s; make it smaller, "+
+		var place verdict.Evidence
+		if limit.Offset > 0 { // else it is about the file as a whole
+			at, err := x.Locate(ctx, text, []match.Region{{Start: limit.Offset, End: limit.Offset}})
+			if err != nil {
+				return err
+			}
+			place = at[0].Evidence
+		}
+		out.failAt(&place, "limit", code.Limit, path, fmt.Sprintf("it cannot be parsed%s: %s; make it smaller, "+
 			"or exclude it from %s", k.note, limit.Reason, k.named(asking)))
 	default:
 		return err
 	}
 	return nil
+}
+
+// waysOut says what to do about a file that cannot be parsed. Only a rule that has a pattern without a key next to
+// those with one can have the text alone checked.
+func (k *keyJudge) waysOut(strict []int) string {
+	isText := func(item rules.Item) bool { return item.Kind != rules.Key }
+	for _, r := range strict {
+		rule := &k.bundle.Rules[r]
+		if slices.ContainsFunc(rule.Patterns, isText) || slices.ContainsFunc(rule.Required, isText) {
+			return "fix it, exclude it from " + k.named(strict) +
+				", or write unparsable: text there to check only its text"
+		}
+	}
+	return "fix it, or exclude it from " + k.named(strict)
 }
 
 // tooLong is what comes of a content that is not read into memory.
@@ -334,13 +356,19 @@ func (k *keyJudge) named(list []int) string {
 	return names[0]
 }
 
-// fail adds an error about the content, the first of each code.
+// fail adds an error about the content as a whole, the first of each code.
 func (out *keyed) fail(reason, is, path, message string) {
+	out.failAt(&verdict.Evidence{}, reason, is, path, message)
+}
+
+// failAt adds an error about the place of an evidence, the first of each code.
+func (out *keyed) failAt(at *verdict.Evidence, reason, is, path, message string) {
 	if out.reason == "" {
 		out.reason = reason
 	}
 	if !slices.ContainsFunc(out.errors, func(e verdict.Error) bool { return e.Code == is }) {
-		out.errors = append(out.errors, verdict.Error{Code: is, File: verdict.Path(path), Message: message})
+		out.errors = append(out.errors, verdict.Error{Code: is, File: verdict.Path(path), Message: message,
+			Line: at.Line, Column: at.Column, UTF16Column: at.UTF16Column})
 	}
 }
 

@@ -143,6 +143,29 @@ func TestKeysOfSeveralRules(t *testing.T) {
 	}
 }
 
+// Where a file cannot be parsed is in the error, as far as it is known; and the ways out are those of its rules.
+func TestPlacesOfKeyErrors(t *testing.T) {
+	for _, c := range []struct {
+		items, content    string
+		line, column, u16 int64
+		message           string
+	}{
+		{"{key: a}", "a: 1\n😀: {{ x }}\n", 2, 8, 6, "; fix it, or exclude it from K"},
+		{"{key: a}, text", "a: 1\r😀: {{ x }}\n", 2, 8, 6, "; fix it, exclude it from K, or write unparsable: text there to check only its text"},
+		{"{key: a}", "# 😀\na: " + strings.Repeat("[", 1001) + strings.Repeat("]", 1001), 2, 1003, 1003, "make it smaller, or exclude it from K"},
+		{"{key: a}", "[" + strings.Repeat("a,", 10_000_001) + "]", 0, 0, 0, "make it smaller, or exclude it from K"},
+	} {
+		b := keyBundle(t, `match: {files: ["**"], required_absent: [`+c.items+`]}`)
+		v := scanFolder(t, writeTree(t, map[string]string{"a.yaml": c.content}), b, Options{})
+		if len(v.Errors) != 1 {
+			t.Fatalf("%.40q: %+v", c.content, v.Errors)
+		}
+		if e := v.Errors[0]; e.Line != c.line || e.Column != c.column || e.UTF16Column != c.u16 || !strings.HasSuffix(e.Message, c.message) {
+			t.Errorf("%.40q: %+v", c.content, e)
+		}
+	}
+}
+
 // Where a key is missing: a place that leads to it, or none.
 func TestMissingKeys(t *testing.T) {
 	b := keyBundle(t, `match: {files: ["**"], required_patterns: [{key: a.b, is: 1}]}`)

@@ -233,6 +233,11 @@ type Error struct {
 	Code    string `json:"code"` // see verdict/code
 	File    string `json:"file"` // as [Path] writes it, or "" if it is about no one file
 	Message string `json:"message"`
+
+	// Where in the file that shows, 1-based; 0 and left out of the JSON: not known.
+	Line        int64 `json:"line,omitempty"`
+	Column      int64 `json:"column,omitempty"`       // bytes
+	UTF16Column int64 `json:"utf16_column,omitempty"` // UTF-16 code units
 }
 
 // Error makes an Error usable where Go expects one.

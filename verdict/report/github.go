@@ -72,6 +72,7 @@ func errorAnnotation(e *verdict.Error) annotation {
 	if aboutFile(e) {
 		a.file = e.File
 		a.lines[0] = verdict.Visible(e.File) + ": " + a.lines[0] // the log shows the message alone
+		a.line, a.end, a.col, a.endCol = e.Line, e.Line, e.UTF16Column, e.UTF16Column
 	}
 	return a
 }

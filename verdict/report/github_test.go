@@ -92,6 +92,10 @@ func wantAnnotations(t *testing.T, v *verdict.Verdict) {
 			if !strings.HasPrefix(want["title"], "policyscan could not decide: ") {
 				t.Errorf("an error's title is %q", want["title"])
 			}
+			if e := v.Errors[i]; e.Line > 0 {
+				want["line"], want["endline"] = fmt.Sprint(e.Line), fmt.Sprint(e.Line)
+				want["col"], want["endcolumn"] = fmt.Sprint(e.UTF16Column), fmt.Sprint(e.UTF16Column)
+			}
 		} else {
 			x := v.Violations[i-len(v.Errors)]
 			file = x.File

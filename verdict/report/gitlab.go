@@ -57,7 +57,8 @@ func writeGitLab(w io.Writer, v *verdict.Verdict) error {
 	}
 
 	for _, e := range undecidedOf(v) {
-		add("policyscan could not decide: "+full(flow(e.Message)), e.Code, errorFingerprint(&e), "blocker", e.File, 1)
+		add("policyscan could not decide: "+full(flow(e.Message)), e.Code, errorFingerprint(&e), "blocker",
+			e.File, e.Line)
 	}
 	indexes := ruleIndexes(v)
 	for i := range v.Violations {

@@ -112,7 +112,8 @@ func keyKinds() *verdict.Verdict {
 	v.Violations[1].Evidence.LineHash = "" // the rule redacts
 	v.Coverage.Unparsed = []string{"chart/a.yaml"}
 	v.Errors = []verdict.Error{{
-		Code: "E_PARSE", File: "chart/b.yaml", Message: "it cannot be parsed: line 1, column 5: not YAML; fix it",
+		Code: "E_PARSE", File: "chart/b.yaml", Message: "it cannot be parsed: line 3, column 5: not YAML; fix it",
+		Line: 3, Column: 5, UTF16Column: 5,
 	}}
 	return v
 }

@@ -95,14 +95,17 @@ func writeRDJSON(w io.Writer, v *verdict.Verdict) error {
 func rdFirstLine() *rdRange { return &rdRange{rdPosition{Line: 1}, rdPosition{Line: 1}} }
 
 func errorDiagnostic(e *verdict.Error) rdDiagnostic {
-	path, place := rdNowhere, ""
+	path, place, at := rdNowhere, "", rdFirstLine()
 	if aboutFile(e) {
 		path, place = realPath(e.File), verdict.Visible(e.File)+": "
+		if 0 < e.Line && e.Line <= math.MaxInt32 {
+			at = &rdRange{rdPosition{Line: e.Line}, rdPosition{Line: e.Line}}
+		}
 	}
 	lines := textLines(e.Message)
 	return rdDiagnostic{
 		Message:  "could not decide: " + inertMarkdown(lines),
-		Location: rdLocation{path, rdFirstLine()},
+		Location: rdLocation{path, at},
 		Severity: "ERROR",
 		Code:     &rdCode{Value: verdict.Visible(e.Code)},
 		Original: printed(append([]string{place + lines[0] + " [" + verdict.Visible(e.Code) + "]"}, lines[1:]...)),

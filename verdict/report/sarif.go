@@ -177,7 +177,7 @@ func (s *sarifWriter) writeErrors() {
 		message := sarifText{Text: sarifPlain("Could not decide: "+full(flow(e.Message)), 1000)}
 		n := sarifNotification{Descriptor: &sarifReference{e.Code}, Level: "error", Message: message}
 		if e.File != "" && e.File != "." {
-			n.Locations = []sarifLocation{{sarifPlace{ArtifactLocation: artifact(e.File)}}}
+			n.Locations = []sarifLocation{{sarifPlace{ArtifactLocation: artifact(e.File), Region: sarifPoint(&e)}}}
 		}
 		if code.OfBundle(e.Code) || e.Code == code.Usage {
 			in.Configuration = append(in.Configuration, n)
@@ -191,24 +191,22 @@ func (s *sarifWriter) writeErrors() {
 			byCode[e.Code] = index
 			run.Tool.Driver.Rules = append(run.Tool.Driver.Rules, sarifRuleOfCode(e.Code))
 		}
-		file := e.File
+		file, region := e.File, sarifPoint(&e)
 		if file == "" || file == "." {
-			file = noFile
+			file, region = noFile, nil
+		}
+		if region == nil {
+			region = sarifStart()
 		}
 		run.Results = append(run.Results, sarifResult{
 			RuleID: run.Tool.Driver.Rules[index].ID, RuleIndex: index, Level: "error", Message: message,
 			Locations: []sarifLocation{{sarifPlace{
 				ArtifactLocation: artifact(file),
-				Region:           sarifStart(),
+				Region:           region,
 			}}},
 			PartialFingerprints: map[string]string{sarifFingerprint: errorFingerprint(&e)},
 		})
 	}
-}
-
-// sarifStart is the start of a file, where what has no place is shown.
-func sarifStart() *sarifRegion {
-	return &sarifRegion{StartLine: 1, StartColumn: 1, EndLine: 1, EndColumn: 1}
 }
 
 // sarifRuleOfCode describes the rule that an error is a result of.

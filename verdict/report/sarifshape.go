@@ -160,3 +160,17 @@ type sarifAutomation struct {
 	ID          string    `json:"id"`
 	Description sarifText `json:"description"`
 }
+
+// sarifPoint is the place of an error, or nil.
+func sarifPoint(e *verdict.Error) *sarifRegion {
+	if e.Line < 1 {
+		return nil
+	}
+	column := max(e.UTF16Column, 1)
+	return &sarifRegion{StartLine: e.Line, StartColumn: column, EndLine: e.Line, EndColumn: column}
+}
+
+// sarifStart is the start of a file, where what has no place is shown.
+func sarifStart() *sarifRegion {
+	return &sarifRegion{StartLine: 1, StartColumn: 1, EndLine: 1, EndColumn: 1}
+}
