@@ -128,6 +128,20 @@ func TestSchemaAndLoaderAgree(t *testing.T) {
 	}
 }
 
+// TestSchemaRefusesPathsTwice: a list has a path once.
+func TestSchemaRefusesPathsTwice(t *testing.T) {
+	schemas := compileSchema(t)
+	for paths, want := range map[string]bool{"[a, b]": false, "[a, b, a]": true} {
+		for _, item := range []string{"{key: " + paths + "}", "{each: " + paths + ", key: c}"} {
+			files := Files{InvariantsFile: []byte("bundle: \"0.2\"\nrules:\n  - id: A\n    title: b\n" +
+				"    enforcement: {mode: fail}\n    match: {files: [c], required_patterns: [" + item + "]}\n")}
+			if refusedBySchema(t, schemas, files) != want {
+				t.Errorf("%s: refused: %v", item, !want)
+			}
+		}
+	}
+}
+
 // TestSchemaDescribesEachKey: an editor shows a sentence of its own for each key. What a key refers to with $ref has
 // none, for yaml-language-server would show that in place of the key's.
 func TestSchemaDescribesEachKey(t *testing.T) {
