@@ -42,9 +42,9 @@ const (
 // An Entry is a key and its value, or the header of an HCL block and its body: see [Block].
 type Entry struct {
 	Name  string
-	Named bool // whether Name is a text at all: a key that is no scalar, or has variables, is matched by * and ** only
 	At    Span // the key, the block's header or the table's header
 	Value *Node
+	Named bool // whether Name is a text at all: a key that is no scalar, or has variables, is matched by * and ** only
 	// Hidden says that a YAML merge brings this entry, and another entry of the mapping with the same name counts
 	// instead. Forbidden items look at it, required ones do not.
 	Hidden bool

@@ -115,6 +115,7 @@ type yamlReader struct {
 	twins   map[*yaml.Node]*yaml.Node // of a scalar: what it is in the other reading
 	anchors map[*yaml.Node]*built     // of this document
 	begin   int                       // where the root of this document may begin
+	merged  int                       // entries that merges bring, in all documents
 	cursor  cursor
 }
 
@@ -242,6 +243,9 @@ func (y *yamlReader) mapping(b *built, n *yaml.Node, level int) error {
 		b.node.Entries = append(b.node.Entries, entry)
 	}
 	if merges != nil {
+		if err := y.addMerged(merges, b.start); err != nil {
+			return err
+		}
 		b.node.Entries = merged(b.node.Entries, merges)
 	}
 	b.end = y.closed(n, b.start, first, end, '{', '}')
@@ -273,6 +277,30 @@ func mergeable(n *keys.Node) ([]*keys.Node, bool) {
 	return n.Items, n.Kind == keys.List
 }
 
+// brought counts the entries that merges bring.
+func brought(merges []merge) int {
+	n := 0
+	for _, m := range merges {
+		for _, from := range m.from {
+			n += len(from.Entries)
+		}
+	}
+	return n
+}
+
+// maxMerged is how many entries the merges of a text may bring, next to one for each of its bytes. They are copied, so
+// a short text could need as much memory as a long one, which is parsed alone.
+const maxMerged = 1_000_000
+
+// addMerged counts the entries that the merges of a mapping bring.
+func (y *yamlReader) addMerged(merges []merge, start int) error {
+	y.merged += brought(merges)
+	if most := maxMerged + len(y.text); y.merged > most {
+		return y.limit(start, "the merges (<<) of the file bring more than %d entries", most)
+	}
+	return nil
+}
+
 // merged returns the entries of a mapping with those that its merges bring, each where its "<<" is. An entry of the
 // mapping's own hides those of the same name if it comes after the merge, and of a list the first mapping does: of
 // others yaml.v2, and so kubectl, takes the last, yaml.v3 the first, so neither hides the other.
@@ -283,7 +311,7 @@ func merged(own []keys.Entry, merges []merge) []keys.Entry {
 			last[e.Name] = i
 		}
 	}
-	var all []keys.Entry
+	all := make([]keys.Entry, 0, len(own)+brought(merges))
 	next := 0
 	for _, m := range merges {
 		all = append(all, own[next:m.at]...)
