@@ -394,7 +394,32 @@ func (y *yamlReader) failed(text []byte, err error) error {
 	for offset < len(y.text) && (y.text[offset] == ' ' || y.text[offset] == '\t') {
 		offset++
 	}
+	if len(text) <= maxProbeBytes {
+		offset = stop(text, offset, reason)
+	}
 	return y.bad(offset, "not YAML: %s", reason)
+}
+
+// stop returns the last indicator, of the first few in the line from start on, up to which a text is YAML: of "a: ["
+// the bracket. It returns start if there is none. A colon is one only where a colon is what is wrong.
+func stop(text []byte, start int, reason string) int {
+	indicators := "[]{},\"'&*!|>%@`?-"
+	if strings.Contains(reason, "mapping values") {
+		indicators += ":"
+	}
+	const most = 16
+	var places []int
+	for i := start; i < len(text) && text[i] != '\n' && text[i] != '\r' && len(places) < most; i++ {
+		if strings.IndexByte(indicators, text[i]) >= 0 {
+			places = append(places, i)
+		}
+	}
+	for _, i := range slices.Backward(places) {
+		if isYAML(bytes.NewReader(text[:i])) {
+			return i
+		}
+	}
+	return start
 }
 
 // isYAML reports whether all of a text is YAML.
