@@ -260,6 +260,10 @@ func (h *hclReader) value(expr hclsyntax.Expression) (*keys.Node, error) {
 			entry := keys.Entry{At: place(item.KeyExpr.Range()), Value: value}
 			entry.Name, entry.Named = h.key(item.KeyExpr)
 			node.Entries = append(node.Entries, entry)
+			if name, ok := h.numberKey(item.KeyExpr); ok && name != entry.Name {
+				entry.Name, entry.Hidden, value.Shared = name, true, true
+				node.Entries = append(node.Entries, entry)
+			}
 		}
 	default:
 		node.Kind, node.Scalar = h.scalar(e)
@@ -277,6 +281,18 @@ func (h *hclReader) key(expr hclsyntax.Expression) (string, bool) {
 	}
 	value, known := h.constant(expr)
 	return value.text, known && value.kind != hclNull
+}
+
+// numberKey returns the text that HCL makes of a key that is a number: {1.0 = x} has the key 1.
+func (h *hclReader) numberKey(expr hclsyntax.Expression) (string, bool) {
+	if k, ok := expr.(*hclsyntax.ObjectConsKeyExpr); ok {
+		expr = k.Wrapped
+	}
+	value, known := h.constant(expr)
+	if !known || value.kind != hclNumber {
+		return "", false
+	}
+	return plainNumber(value.text)
 }
 
 func (h *hclReader) scalar(expr hclsyntax.Expression) (keys.Kind, keys.Scalar) {
