@@ -90,6 +90,12 @@ func TestBombs(t *testing.T) {
 		{"a long number", HCL, "a = " + strings.Repeat("9", 1000*k)},
 		{"a block of very many blocks", HCL, "a {\n" + strings.Repeat("b {\n}\n", 21*k) + "}\n"},
 		{"blocks that hclsyntax does not see closed", HCL, "a {\n" + strings.Repeat("b {\n x @ }\n", 200*k) + "}\n"},
+		{"labels", HCL, "b " + strings.Repeat("a ", 100*k) + "{}\n"},
+		{"labels, a little too deep", HCL, "b " + strings.Repeat("a ", 1000) + "{}\n"},
+		{"labels of blocks in each other", HCL, nested("b "+strings.Repeat("a ", 100)+"{\n", "", "}\n", 10)},
+		{"labels of a dynamic block", HCL, "dynamic \"b\" {\n labels = [" + strings.Repeat(`"a",`, 100*k) + "]\n content {}\n}\n"},
+		{"labels of many dynamic blocks", HCL, strings.Repeat(`dynamic "b" {
+			labels = [`+strings.Repeat(`"a",`, 900)+"]\n"+strings.Repeat("content {}\n", k)+"}\n", 12)},
 		{"a large file", HCL, strings.Repeat("#\n", 50_000*k)},
 		{"a large file", YAML, strings.Repeat("#\n", 50_000*k)},
 	} {
@@ -161,6 +167,7 @@ func TestHarmless(t *testing.T) {
 		{"very many tables in an array", TOML, strings.Repeat("[[a.b]]\nc = 1\n", 50*k), true},
 		{"lists, not too deep", TOML, "a = " + nested("[", "", "]", 999), true},
 		{"blocks, not too deep", HCL, nested("a {\n", "", "}\n", 1000), true},
+		{"labels, not too deep", HCL, "b " + strings.Repeat("a ", 999) + "{}\n", true},
 		{"brackets in texts", HCL, "a = \"" + brackets + "\" # " + brackets + "\nb = <<E\n" + brackets + "\nE\nc = 1 /* " + brackets + " */", true},
 		{"many conditions", HCL, "a = [\n" + strings.Repeat("a ? b : c,\n", 2*k) + "]\n" + strings.Repeat("b {\na = a[*] ? -1 : !a\n}\n", 2*k), true},
 		{"many ifs", HCL, "a = \"" + strings.Repeat("%{if a}b%{endif}", 2*k) + "\"", true},

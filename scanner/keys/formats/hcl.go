@@ -33,7 +33,7 @@ func readHCL(m *meter) ([]keys.Document, error) {
 			}
 			named[name] = true
 		}
-		entries, err := h.entries(body)
+		entries, err := h.entries(body, 0)
 		if err != nil {
 			return nil, err
 		}
@@ -141,8 +141,8 @@ func (h *hclReader) failed(problems hcl.Diagnostics) error {
 	return nil
 }
 
-// entries returns the arguments and blocks of a body in the order of the text.
-func (h *hclReader) entries(body *hclsyntax.Body) ([]keys.Entry, error) {
+// entries returns the arguments and blocks of a body, which is at a level, in the order of the text.
+func (h *hclReader) entries(body *hclsyntax.Body, level int) ([]keys.Entry, error) {
 	all := make([]keys.Entry, 0, len(body.Attributes)+len(body.Blocks))
 	for name, argument := range body.Attributes {
 		value, err := h.value(argument.Expr)
@@ -152,7 +152,7 @@ func (h *hclReader) entries(body *hclsyntax.Body) ([]keys.Entry, error) {
 		all = append(all, keys.Entry{Name: name, Named: true, At: place(argument.NameRange), Value: value})
 	}
 	for _, block := range body.Blocks {
-		entries, err := h.block(block)
+		entries, err := h.block(block, level)
 		if err != nil {
 			return nil, err
 		}
@@ -162,16 +162,16 @@ func (h *hclReader) entries(body *hclsyntax.Body) ([]keys.Entry, error) {
 	return all, nil
 }
 
-// block returns the entry of a block. The content of a dynamic block stands in its place.
-func (h *hclReader) block(block *hclsyntax.Block) ([]keys.Entry, error) {
+// block returns the entry of a block in a body at a level. The content of a dynamic block stands in its place.
+func (h *hclReader) block(block *hclsyntax.Block, level int) ([]keys.Entry, error) {
 	header := place(block.TypeRange)
 	if n := len(block.LabelRanges); n > 0 {
 		header.End = block.LabelRanges[n-1].End.Byte
 	}
 	whole := keys.Span{Start: header.Start, End: block.CloseBraceRange.End.Byte}
 	if block.Type != "dynamic" || len(block.Labels) != 1 {
-		body, err := h.body(block.Body, whole)
-		return []keys.Entry{keys.Block(block.Type, block.Labels, header, body)}, err
+		entry, err := h.labelled(block.Type, block.Labels, header, whole, block.Body, level)
+		return []keys.Entry{entry}, err
 	}
 	labels := h.dynamicLabels(block.Body)
 	var all []keys.Entry
@@ -179,17 +179,33 @@ func (h *hclReader) block(block *hclsyntax.Block) ([]keys.Entry, error) {
 		if content.Type != "content" {
 			continue
 		}
-		body, err := h.body(content.Body, whole)
+		entry, err := h.labelled(block.Labels[0], labels, header, whole, content.Body, level)
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, keys.Block(block.Labels[0], labels, header, body))
+		all = append(all, entry)
 	}
 	if all == nil { // Terraform refuses it; a block without content is the reading that passes nothing
-		body := &keys.Node{Kind: keys.Mapping, At: whole}
-		all = append(all, keys.Block(block.Labels[0], labels, header, body))
+		entry, err := h.labelled(block.Labels[0], labels, header, whole, &hclsyntax.Body{}, level)
+		return []keys.Entry{entry}, err
 	}
 	return all, nil
+}
+
+// labelled returns the entry of a block with labels, each of which is a level, too.
+func (h *hclReader) labelled(
+	name string, labels []string, header, whole keys.Span, body *hclsyntax.Body, level int,
+) (keys.Entry, error) {
+	level += 1 + len(labels)
+	if err := h.deeper(level, header.Start); err != nil {
+		return keys.Entry{}, err
+	}
+	if err := h.add(1 + len(labels)); err != nil {
+		return keys.Entry{}, err
+	}
+	entries, err := h.entries(body, level)
+	node := &keys.Node{Kind: keys.Mapping, At: whole, Entries: entries}
+	return keys.Block(name, labels, header, node), err
 }
 
 // dynamicLabels returns the labels that a dynamic block gives its blocks, one that is not known as it is written.
@@ -211,14 +227,6 @@ func (h *hclReader) dynamicLabels(body *hclsyntax.Body) []string {
 		labels = append(labels, label.text)
 	}
 	return labels
-}
-
-func (h *hclReader) body(body *hclsyntax.Body, at keys.Span) (*keys.Node, error) {
-	if err := h.add(1); err != nil {
-		return nil, err
-	}
-	entries, err := h.entries(body)
-	return &keys.Node{Kind: keys.Mapping, At: at, Entries: entries}, err
 }
 
 // bare returns what is in parentheses and in a lone "${…}".
