@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"unicode/utf8"
 )
 
 // yamlBomb is levels of anchored lists, each of ten aliases of the one before.
@@ -51,6 +52,8 @@ func TestBombs(t *testing.T) {
 		{"very many values", YAML, "[" + strings.Repeat("a,", 10_001*k) + "]"},
 		{"very many values", JSON, "[" + strings.Repeat("0,", 10_001*k) + "/**/]"},
 		{"very many values", HCL, "a = [" + strings.Repeat("0,", 2_001*k) + "]"},
+		{"very many %TAG lines", YAML, numbered("%%TAG !a%d! x\n", 100*k) + "---\na: 1\n"},
+		{"a long %TAG line and many tags", YAML, "%TAG !a! " + strings.Repeat("x", 1000*k) + "\n---\n" + strings.Repeat("- !a!x y\n", 10*k)},
 		{"a cycle", YAML, "a: &a\n  b: [*a]\n"},
 		{"a cycle of merges", YAML, "a: &a\n  <<: *a\n"},
 		{"deep aliases", YAML, yamlChain(1500, "next")},
@@ -71,6 +74,9 @@ func TestBombs(t *testing.T) {
 		{"a header and keys", TOML, "[" + strings.Repeat("a.", 600) + "a]\n" + strings.Repeat("a.", 600) + "a = 1"},
 		{"a table of very many keys", TOML, numbered("k%d = 1\n", 100*k)},
 		{"very many tables", TOML, numbered("[k%d]\n", 100*k)},
+		{"very many tables next to a table of many keys", TOML, "[a]\n" + numbered("k%d = 1\n", 50*k) + numbered("[t%d]\n", 40*k)},
+		{"an array of tables next to a table of many keys", TOML, "[a]\n" + numbered("k%d = 1\n", 50*k) + strings.Repeat("[[b]]\n", 20*k)},
+		{"keys next to many values", TOML, "b = [" + strings.Repeat("{},", 200*k) + "]\n" + numbered("k%d = 1\n", 20*k)},
 		{"lists", HCL, "a = " + strings.Repeat("[", 100*k)},
 		{"parentheses", HCL, "a = " + strings.Repeat("(", 100*k)},
 		{"templates", HCL, "a = " + strings.Repeat(`"${`, 100*k)},
@@ -80,6 +86,8 @@ func TestBombs(t *testing.T) {
 		{"not", HCL, "a = " + strings.Repeat("!", 5000*k) + "true"},
 		{"minus", HCL, "a = " + strings.Repeat("- ", 1001) + "1"},
 		{"minus and not behind comments", HCL, "a = (" + strings.Repeat("!/**/-#\n", 600) + "1)"},
+		{"not, and line ends behind", HCL, "a = (" + strings.Repeat("!", 900) + "a.b[0]" + strings.Repeat("\n", 2*k*k) + ")"},
+		{"not, and comments behind", HCL, "a = " + strings.Repeat("!", 900) + "(a)" + strings.Repeat("/**/", 2*k*k)},
 		{"conditions", HCL, "a = " + strings.Repeat("a ? a : ", 100*k) + "a"},
 		{"splats", HCL, "a = a" + strings.Repeat("[*]", 100*k)},
 		{"ifs in a text", HCL, `a = "` + strings.Repeat("%{if a}", 100*k)},
@@ -157,6 +165,7 @@ func TestHarmless(t *testing.T) {
 	}{
 		{"lists, not too deep", YAML, nested("[", "", "]", 1000), true},
 		{"brackets in texts", YAML, "a: '" + brackets + "'\nb: |\n  " + brackets + "\n# " + brackets, true},
+		{"many %TAG lines", YAML, strings.Repeat("%TAG !a! tag:example.org,2000:\n--- !a!b\na: !a!c x\n...\n", 500), true},
 		{"merges that add up to little", YAML, yamlChain(500, "<<"), true},
 		{"merges of a mapping of many keys", YAML, "- &a\n" + numbered("  k%d: v\n", k) + strings.Repeat("- <<: *a\n", 900), true},
 		{"lists, not too deep", JSON, nested("[", "", "]", 1000), true},
@@ -165,8 +174,10 @@ func TestHarmless(t *testing.T) {
 		{"points", TOML, "a = [" + strings.Repeat("1.5, ", 2*k) + "]", true},
 		{"many keys", TOML, numbered("k%d = 1\n", 10*k) + numbered("[t%d]\na.b = 1\n", 10*k), true},
 		{"very many tables in an array", TOML, strings.Repeat("[[a.b]]\nc = 1\n", 50*k), true},
+		{"very many tables of a key in an array", TOML, numbered("[a.t%d]\nc = 1\n", 10*k) + numbered("[[b]]\nc%d = 1\n", 10*k), true},
 		{"lists, not too deep", TOML, "a = " + nested("[", "", "]", 999), true},
 		{"blocks, not too deep", HCL, nested("a {\n", "", "}\n", 1000), true},
+		{"many operators and line ends", HCL, "a = [\n" + strings.Repeat("!!!!a # b\n,\n", 100*k) + "]\n", true},
 		{"labels, not too deep", HCL, "b " + strings.Repeat("a ", 999) + "{}\n", true},
 		{"brackets in texts", HCL, "a = \"" + brackets + "\" # " + brackets + "\nb = <<E\n" + brackets + "\nE\nc = 1 /* " + brackets + " */", true},
 		{"many conditions", HCL, "a = [\n" + strings.Repeat("a ? b : c,\n", 2*k) + "]\n" + strings.Repeat("b {\na = a[*] ? -1 : !a\n}\n", 2*k), true},
@@ -192,6 +203,48 @@ func TestHarmless(t *testing.T) {
 			t.Errorf("%s: %s: %.200v", c.format, c.what, err)
 		case !c.parses && (!errors.As(err, &parse) || documents != nil):
 			t.Errorf("%s: %s: %.200v, want a parse error", c.format, c.what, err)
+		}
+	}
+}
+
+// TestErrorsAreBrief: what is wrong may be megabytes long, and is not all quoted; and it has a place.
+func TestErrorsAreBrief(t *testing.T) {
+	long := strings.Repeat("é", 1<<20)
+	letters := strings.Repeat("a", 1<<20)
+	for _, c := range []struct {
+		format Format
+		text   string
+	}{
+		{YAML, "\na: *" + letters},
+		{YAML, "\na: &" + letters + " 1\n---\n- *" + letters},
+		{YAML, "- " + letters + "\n- \x00\n"},
+		{YAML, "\n" + nested("[", "", "]", 20_000)},
+		{YAML, "\n- " + nested("[", "", "]", 20_000)},
+		{JSON, "\n{\"a\": " + letters},
+		{JSON, "//\n" + letters},
+		{JSON, "\n{\"" + long + "\": 1, \"" + long + "\": x}"},
+		{HCL, "a = 1\n" + letters + " = 1\n" + letters + " = 1\n"},
+		{HCL, "\na {\n" + long + "\n}"},
+		{TOML, "\n" + letters + " = 1\n" + letters + " = 1\n"},
+		{TOML, "\n\"" + long + "\" = 1\n[\"" + long + "\"]\n"},
+		{TOML, "\na = " + strings.Repeat("9", 1<<20)},
+		{TOML, "\na = " + strings.Repeat("9", 1<<20) + "e1000000000"},
+	} {
+		_, err := Parse(c.format, []byte(c.text), Limits())
+		var parse *ParseError
+		var limit *LimitError
+		offset := 0
+		switch {
+		case errors.As(err, &parse):
+			offset = parse.Offset
+		case errors.As(err, &limit):
+			offset = limit.Offset
+		default:
+			t.Errorf("%s: %.40q: %v, want an error", c.format, c.text, err)
+			continue
+		}
+		if n := len(err.Error()); n > 600 || offset == 0 || !utf8.ValidString(err.Error()) {
+			t.Errorf("%s: %.40q: an error of %d bytes at %d: %.200v", c.format, c.text, n, offset, err)
 		}
 	}
 }

@@ -12,6 +12,7 @@ package formats
 import (
 	"bytes"
 	"fmt"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/policyscan/policyscan/scanner/keys"
@@ -174,11 +175,20 @@ func (m *meter) node(level, offset int) error {
 }
 
 func (m *meter) limit(offset int, reason string, args ...any) error {
-	return &LimitError{min(max(offset, 0), len(m.text)), fmt.Sprintf(reason, args...)}
+	return &LimitError{min(max(offset, 0), len(m.text)), brief(fmt.Sprintf(reason, args...))}
 }
 
 func (m *meter) bad(offset int, reason string, args ...any) error {
-	return &ParseError{min(max(offset, 0), len(m.text)), fmt.Sprintf(reason, args...)}
+	return &ParseError{min(max(offset, 0), len(m.text)), brief(fmt.Sprintf(reason, args...))}
+}
+
+// brief shortens a reason that quotes much of the text, as parsers do with a key or a number of megabytes.
+func brief(reason string) string {
+	const most, start, end = 500, 300, 150
+	if len(reason) <= most {
+		return reason
+	}
+	return strings.ToValidUTF8(reason[:start], "") + " … " + strings.ToValidUTF8(reason[len(reason)-end:], "")
 }
 
 // offset is that of a place in lines, which end in "\n", and bytes, both from 1.

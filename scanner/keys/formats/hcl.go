@@ -67,6 +67,23 @@ func emptyHCL(line []byte) bool {
 	})
 }
 
+// skipHCLSpace skips spaces, line ends and comments.
+func skipHCLSpace(text []byte) []byte {
+	for {
+		text = bytes.TrimLeft(text, " \t\r\n")
+		var found bool
+		switch {
+		case bytes.HasPrefix(text, []byte("/*")):
+			_, text, found = bytes.Cut(text, []byte("*/"))
+		case bytes.HasPrefix(text, []byte("#")), bytes.HasPrefix(text, []byte("//")):
+			_, text, found = bytes.Cut(text, []byte("\n"))
+		}
+		if !found {
+			return text
+		}
+	}
+}
+
 // An hclReader makes nodes of the syntax tree.
 type hclReader struct{ *meter }
 

@@ -29,6 +29,9 @@ const (
 	// hclCopied is how many bytes may be copied to put the parts of templates together. hclsyntax joins the lines of
 	// a heredoc one by one, and copies all those in front each time: this takes about three seconds.
 	hclCopied = 8 << 30
+	// hclSkipped is how often ends of lines and comments may be skipped: behind an operand, hclsyntax does it once for
+	// each operator in front of it.
+	hclSkipped = 1_000_000_000
 )
 
 // An hclItem is a line of the top level, with the lines that its brackets and heredocs take in.
@@ -43,6 +46,7 @@ type hclFrame struct {
 	closing byte // '}', ']', ')', or '$' for the end of a template
 	level   int  // within it
 	unary   int  // operators in front of the operand that comes next
+	behind  int  // the most operators that were in front of an operand, which look at what is behind it
 	chain   int  // conditions and splats of the expression so far, each of which is within the one before
 }
 
@@ -65,6 +69,7 @@ type hclScanner struct {
 	braces  int
 	operand bool // whether the token before ends an operand, so that a minus is not unary
 	copied  int64
+	skipped int
 	item    hclItem
 	items   []hclItem
 }
@@ -127,8 +132,17 @@ func (s *hclScanner) pop(closing byte) {
 }
 
 func (s *hclScanner) operandEnds() {
-	s.frame().unary = 0
+	f := s.frame()
+	f.behind, f.unary = max(f.behind, f.unary), 0
 	s.operand = true
+}
+
+// skip counts an end of a line or a comment.
+func (s *hclScanner) skip() error {
+	if s.skipped += s.frame().behind; s.skipped > hclSkipped {
+		return s.limit(s.i, "the file has too many comments or line ends behind values with many operators")
+	}
+	return nil
 }
 
 // token reads a token outside of texts.
@@ -147,6 +161,7 @@ func (s *hclScanner) token() error {
 	case c == '\n':
 		s.i++
 		s.newline()
+		return s.skip()
 	case c == '#' || c == '/' && (next == '/' || next == '*'):
 		return s.comment()
 	case c == '"':
@@ -209,7 +224,7 @@ func (s *hclScanner) token() error {
 func (s *hclScanner) newline() {
 	f := s.frame()
 	if f.closing == '}' || f.closing == 0 {
-		f.chain, f.unary = 0, 0
+		f.chain, f.unary, f.behind = 0, 0, 0
 		s.operand = false
 	}
 	if len(s.frames) == 1 && len(s.modes) == 0 {
@@ -277,6 +292,9 @@ func (s *hclScanner) word() {
 
 // comment skips a comment. One that is not closed is an error.
 func (s *hclScanner) comment() error {
+	if err := s.skip(); err != nil {
+		return err
+	}
 	rest := s.text[s.i:]
 	if bytes.HasPrefix(rest, []byte("/*")) {
 		end := bytes.Index(rest[2:], []byte("*/"))
@@ -428,22 +446,5 @@ func (s *hclScanner) directive(mode *hclMode, rest []byte) {
 		mode.ifs = append(mode.ifs, word[0])
 	case last == 'i' && word == "endif" || last == 'f' && word == "endfor":
 		mode.ifs = mode.ifs[:len(mode.ifs)-1]
-	}
-}
-
-// skipHCLSpace skips spaces, line ends and comments.
-func skipHCLSpace(text []byte) []byte {
-	for {
-		text = bytes.TrimLeft(text, " \t\r\n")
-		var found bool
-		switch {
-		case bytes.HasPrefix(text, []byte("/*")):
-			_, text, found = bytes.Cut(text, []byte("*/"))
-		case bytes.HasPrefix(text, []byte("#")), bytes.HasPrefix(text, []byte("//")):
-			_, text, found = bytes.Cut(text, []byte("\n"))
-		}
-		if !found {
-			return text
-		}
 	}
 }

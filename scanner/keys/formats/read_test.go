@@ -659,7 +659,12 @@ func TestParseErrors(t *testing.T) {
 		{YAML, "a: |\n  x\n\xff", 9, "the byte 0xFF is not UTF-8"},
 		{YAML, "\xff\xfea\x00", 0, "the byte 0xFF is not UTF-8"},
 		{YAML, "\ufeffa: b", 0, "a second byte order mark"},
-		{YAML, "a: \x00", 0, "not YAML: "},
+		{YAML, "a: é\nb: \x00", 9, "not YAML: control characters"},
+		{YAML, "a: \u009f", 3, "not YAML: control characters"},
+		{YAML, "a: \uffff", 3, "not YAML: control characters"},
+		{YAML, "a: 1\rb: [\r", 8, "not YAML: did not find expected node content"},
+		{YAML, strings.Repeat("- a\r", 100_000) + "- [\r", 400_000, "not YAML: did not find"},
+		{YAML, strings.Repeat("- a\n", 100_000) + "- *b\n", 400_002, "not YAML: unknown anchor 'b' referenced"},
 		{JSON, "", 0, "not JSON: there is no value"},
 		{JSON, " // nothing", 0, "not JSON: "},
 		{JSON, "[] /* x", 3, "not JSON: "},
@@ -685,11 +690,11 @@ func TestParseErrors(t *testing.T) {
 		documents, err := Parse(c.format, []byte(c.text), Limits())
 		var parse *ParseError
 		if !errors.As(err, &parse) || documents != nil {
-			t.Errorf("%q: %v, %v; want a parse error", c.text, documents, err)
+			t.Errorf("%.80q: %v, %v; want a parse error", c.text, documents, err)
 			continue
 		}
 		if parse.Offset != c.offset || !strings.HasPrefix(parse.Reason, c.reason) {
-			t.Errorf("%q: %d: %s; want %d: %s", c.text, parse.Offset, parse.Reason, c.offset, c.reason)
+			t.Errorf("%.80q: %d: %s; want %d: %s", c.text, parse.Offset, parse.Reason, c.offset, c.reason)
 		}
 	}
 }

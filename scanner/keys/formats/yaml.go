@@ -5,9 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"gopkg.in/yaml.v3"
@@ -21,6 +19,9 @@ func readYAML(m *meter) ([]keys.Document, error) {
 	// yaml.v3 makes all nodes of a document before one can be counted, at half a kilobyte each.
 	if yamlMarks(m.text) > m.bounds.Nodes {
 		return nil, m.limit(0, "the file has more than %d commas, brackets, lines and lists in them", m.bounds.Nodes)
+	}
+	if err := checkTagDirectives(m); err != nil {
+		return nil, err
 	}
 	text, restore, err := oneLine(m)
 	if err != nil {
@@ -117,6 +118,7 @@ type yamlReader struct {
 	begin   int                       // where the root of this document may begin
 	merged  int                       // entries that merges bring, in all documents
 	cursor  cursor
+	space   keys.Span // the last long one that was skipped
 }
 
 // built is a node, and what it is in the text.
@@ -352,99 +354,4 @@ func (y *yamlReader) sequence(b *built, n *yaml.Node, level int) error {
 	}
 	b.end = y.closed(n, b.start, -1, end, '[', ']')
 	return nil
-}
-
-// maxProbeBytes is the size of a text above which the line of an error is taken from yaml.v3.
-const maxProbeBytes = 256 << 10
-
-// failed is the error of a text that yaml.v3 refuses. The line that it names is often that of the enclosing block, or
-// none; but the lines up to one before the error are YAML, and the parser has not read far past it.
-func (y *yamlReader) failed(text []byte, err error) error {
-	yamlLine := regexp.MustCompile(`^yaml: (?:line (\d+): )?`)
-	found := yamlLine.FindStringSubmatch(err.Error())
-	reason := yamlLine.ReplaceAllString(err.Error(), "")
-	if strings.Contains(reason, "exceeded max depth") {
-		return y.deeper(y.bounds.Levels+1, 0)
-	}
-	line := 1
-	if found != nil && found[1] != "" {
-		if n, err := strconv.Atoi(found[1]); err == nil { // too large a number is not a line
-			line = n
-		}
-	}
-	if len(text) <= maxProbeBytes {
-		lines := bytes.SplitAfter(text, []byte("\n"))
-		read := &lineReader{lines: slices.Clone(lines)}
-		_ = isYAML(read) // it fails as before
-		for n := read.next - 1; n >= 0 && n >= read.next-20; n-- {
-			if isYAML(bytes.NewReader(bytes.Join(lines[:n], nil))) {
-				line = n + 1
-				break
-			}
-		}
-	}
-	offset := 0
-	for i := 1; i < line; i++ {
-		end := bytes.IndexByte(y.text[offset:], '\n')
-		if end < 0 {
-			break
-		}
-		offset += end + 1
-	}
-	for offset < len(y.text) && (y.text[offset] == ' ' || y.text[offset] == '\t') {
-		offset++
-	}
-	if len(text) <= maxProbeBytes {
-		offset = stop(text, offset, reason)
-	}
-	return y.bad(offset, "not YAML: %s", reason)
-}
-
-// stop returns the last indicator, of the first few in the line from start on, up to which a text is YAML: of "a: ["
-// the bracket. It returns start if there is none. A colon is one only where a colon is what is wrong.
-func stop(text []byte, start int, reason string) int {
-	indicators := "[]{},\"'&*!|>%@`?-"
-	if strings.Contains(reason, "mapping values") {
-		indicators += ":"
-	}
-	const most = 16
-	var places []int
-	for i := start; i < len(text) && text[i] != '\n' && text[i] != '\r' && len(places) < most; i++ {
-		if strings.IndexByte(indicators, text[i]) >= 0 {
-			places = append(places, i)
-		}
-	}
-	for _, i := range slices.Backward(places) {
-		if isYAML(bytes.NewReader(text[:i])) {
-			return i
-		}
-	}
-	return start
-}
-
-// isYAML reports whether all of a text is YAML.
-func isYAML(r io.Reader) bool {
-	decoder := yaml.NewDecoder(r)
-	for {
-		if _, err := nextYAML(decoder); err != nil {
-			return errors.Is(err, io.EOF)
-		}
-	}
-}
-
-// A lineReader reads a text line by line.
-type lineReader struct {
-	lines [][]byte
-	next  int
-}
-
-func (r *lineReader) Read(p []byte) (int, error) {
-	if r.next >= len(r.lines) {
-		return 0, io.EOF
-	}
-	n := copy(p, r.lines[r.next])
-	if r.lines[r.next] = r.lines[r.next][n:]; len(r.lines[r.next]) == 0 {
-		r.next++
-	}
-	return n, nil
 }

@@ -158,6 +158,17 @@ func isAnchorByte(c byte) bool {
 
 // skipSpace returns the offset of the first byte from i on that is neither space, line end nor in a comment.
 func (y *yamlReader) skipSpace(i int) int {
+	if i == y.space.Start && i < y.space.End {
+		return y.space.End
+	}
+	end := y.spaceEnd(i)
+	if end-i > 1000 { // keys that are within each other end at one place, and megabytes of comments may follow
+		y.space = keys.Span{Start: i, End: end}
+	}
+	return end
+}
+
+func (y *yamlReader) spaceEnd(i int) int {
 	for ; i < len(y.text); i++ {
 		switch y.text[i] {
 		case ' ', '\t', '\r', '\n':
@@ -399,3 +410,38 @@ func yamlMarks(text []byte) int {
 	}
 	return marks
 }
+
+// maxTagDirectives is how many %TAG lines a text may have: yaml.v3 goes through all those of a document for each, and
+// for each tag.
+const maxTagDirectives = 1000
+
+// maxTagBytes is how many bytes the tags of a text may have with what %TAG puts in front of them: yaml.v3 copies that
+// into each, so a prefix of a megabyte and ten thousand tags would need ten gigabytes.
+const maxTagBytes = 512 << 20
+
+// checkTagDirectives bounds what %TAG lines cost. It takes each "!" for a tag with the longest of them.
+func checkTagDirectives(m *meter) error {
+	lines, longest, end := 0, 0, 0
+	for at := 0; ; at++ {
+		i := bytes.Index(m.text[at:], []byte("%TAG"))
+		if i < 0 {
+			break
+		}
+		if at += i; at > 0 && !endsLine(m.text[at-1]) {
+			continue
+		}
+		if lines++; lines > maxTagDirectives {
+			return m.limit(at, "the file has more than %d %%TAG lines", maxTagDirectives)
+		}
+		for end = max(end, at); end < len(m.text) && m.text[end] != '\n' && m.text[end] != '\r'; end++ {
+		}
+		longest = max(longest, end-at)
+	}
+	if longest > 0 && (lines+longest)*bytes.Count(m.text, []byte("!")) > maxTagBytes {
+		return m.limit(0, "the file has too many tags for so many or so long %%TAG lines")
+	}
+	return nil
+}
+
+// endsLine reports whether a byte is the last one of what ends a line in any version of YAML.
+func endsLine(c byte) bool { return strings.IndexByte("\n\r\x85\xa8\xa9", c) >= 0 }

@@ -1,0 +1,133 @@
+package formats
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+)
+
+// maxProbeBytes is the size of a text above which the line of an error is taken from yaml.v3.
+const maxProbeBytes = 256 << 10
+
+// failed is the error of a text that yaml.v3 refuses. The line that it names is often that of the enclosing block, or
+// none; but the lines up to one before the error are YAML, and the parser has not read far past it.
+func (y *yamlReader) failed(text []byte, err error) error {
+	yamlLine := regexp.MustCompile(`^yaml: (?:line (\d+): )?`)
+	found := yamlLine.FindStringSubmatch(err.Error())
+	reason := yamlLine.ReplaceAllString(err.Error(), "")
+	line := 1
+	if found != nil && found[1] != "" {
+		if n, err := strconv.Atoi(found[1]); err == nil { // too large a number is not a line
+			line = n
+		}
+	}
+	probed := len(text) <= maxProbeBytes
+	if offset := y.named(reason, probed); offset >= 0 {
+		return y.bad(offset, "not YAML: %s", reason)
+	}
+	tooDeep := strings.Contains(reason, "exceeded max depth")
+	if probed && !tooDeep {
+		lines := splitLines(text)
+		read := &lineReader{lines: slices.Clone(lines)}
+		_ = isYAML(read) // it fails as before
+		for n := read.next - 1; n >= 0 && n >= read.next-20; n-- {
+			if isYAML(bytes.NewReader(bytes.Join(lines[:n], nil))) {
+				line = n + 1
+				break
+			}
+		}
+	}
+	offset := y.offset(&yaml.Node{Line: line, Column: 1})
+	if tooDeep {
+		return y.deeper(y.bounds.Levels+1, offset)
+	}
+	for offset < len(y.text) && (y.text[offset] == ' ' || y.text[offset] == '\t') {
+		offset++
+	}
+	if probed {
+		offset = stop(text, offset, reason)
+	}
+	return y.bad(offset, "not YAML: %s", reason)
+}
+
+// splitLines splits a text behind the ends of its lines.
+func splitLines(text []byte) (lines [][]byte) {
+	start := 0
+	for i, c := range text {
+		if c == '\n' || c == '\r' && (i+1 == len(text) || text[i+1] != '\n') {
+			lines = append(lines, text[start:i+1])
+			start = i + 1
+		}
+	}
+	return append(lines, text[start:])
+}
+
+// named returns where what a reason is about is, or -1: yaml.v3 does not say the line of these. That of an alias can be
+// probed for, which is more exact.
+func (y *yamlReader) named(reason string, probed bool) int {
+	if rest, ok := strings.CutPrefix(reason, "unknown anchor '"); ok && !probed {
+		return bytes.Index(y.text, []byte("*"+strings.TrimSuffix(rest, "' referenced")))
+	}
+	if strings.HasPrefix(reason, "control characters") {
+		return bytes.IndexFunc(y.text, func(r rune) bool {
+			return r < ' ' && r != '\t' && r != '\n' && r != '\r' || '\x7f' <= r && r < '\u00a0' && r != '\u0085' ||
+				r == '\ufffe' || r == '\uffff'
+		})
+	}
+	return -1
+}
+
+// stop returns the last indicator, of the first few in the line from start on, up to which a text is YAML: of "a: ["
+// the bracket. It returns start if there is none. A colon is one only where a colon is what is wrong.
+func stop(text []byte, start int, reason string) int {
+	indicators := "[]{},\"'&*!|>%@`?-"
+	if strings.Contains(reason, "mapping values") {
+		indicators += ":"
+	}
+	const most = 16
+	var places []int
+	for i := start; i < len(text) && text[i] != '\n' && text[i] != '\r' && len(places) < most; i++ {
+		if strings.IndexByte(indicators, text[i]) >= 0 {
+			places = append(places, i)
+		}
+	}
+	for _, i := range slices.Backward(places) {
+		if isYAML(bytes.NewReader(text[:i])) {
+			return i
+		}
+	}
+	return start
+}
+
+// isYAML reports whether all of a text is YAML.
+func isYAML(r io.Reader) bool {
+	decoder := yaml.NewDecoder(r)
+	for {
+		if _, err := nextYAML(decoder); err != nil {
+			return errors.Is(err, io.EOF)
+		}
+	}
+}
+
+// A lineReader reads a text line by line.
+type lineReader struct {
+	lines [][]byte
+	next  int
+}
+
+func (r *lineReader) Read(p []byte) (int, error) {
+	if r.next >= len(r.lines) {
+		return 0, io.EOF
+	}
+	n := copy(p, r.lines[r.next])
+	if r.lines[r.next] = r.lines[r.next][n:]; len(r.lines[r.next]) == 0 {
+		r.next++
+	}
+	return n, nil
+}
