@@ -19,17 +19,16 @@ type splitter struct {
 	forbidden bool // for forbidden items, which look inside what is tagged, and at a Kubernetes list itself as well
 	narrow    bool // the item says which documents or nodes it is about
 	all       []document
-	nested    bool              // some are within others
 	seen      map[document]bool // shared ones
 }
 
-// split returns the documents of a file, and whether some are within others. Empty ones are left out.
-func (s *splitter) split(file []Document) (all []document, nested bool) {
+// split returns the documents of a file. Empty ones are left out.
+func (s *splitter) split(file []Document) []document {
 	s.seen = map[document]bool{}
 	for _, d := range file {
 		s.add(document{root: d.Root, head: d.Head})
 	}
-	return s.all, s.nested
+	return s.all
 }
 
 // add takes a node as a document, or what it is made of.
@@ -47,7 +46,7 @@ func (s *splitter) add(d document) {
 	}
 	if n.Kind == List {
 		if n.Tagged {
-			s.all, s.nested = append(s.all, d), true
+			s.all, n.Parted = append(s.all, d), true
 		}
 		s.items(n, d)
 		return
@@ -57,7 +56,7 @@ func (s *splitter) add(d document) {
 		whole := d
 		whole.root = d.root.ofKind(d.kind)
 		s.all = append(s.all, whole)
-		s.nested = s.nested || list.items != nil
+		n.Parted = n.Parted || list.items != nil
 	}
 	d.kind, d.tagged = list.kind, d.tagged || n.Tagged || list.kind != nil && list.kind.Kind == List
 	for _, items := range list.items {

@@ -18,14 +18,13 @@ type Hit struct {
 
 // Forbidden returns the places of the values that an item forbids in a file, by their offsets, each once.
 func Forbidden(item *keyitem.Item, file []Document) []Hit {
-	documents, nested := (&splitter{forbidden: true}).split(file)
+	documents := (&splitter{forbidden: true}).split(file)
 	where := newConditions(item)
 	var hits []Hit
 	for i, path := range item.Paths {
 		add := func(at Span) { hits = append(hits, Hit{At: at, Path: i}) }
 		w := newWalk(path)
 		w.hidden, w.tagged = true, true
-		w.memoAll = nested
 		if item.Asks == keyitem.Exists {
 			w.entry = func(e *Entry, _ *Node) { add(e.At) }
 		} else {
@@ -52,7 +51,7 @@ func Forbidden(item *keyitem.Item, file []Document) []Hit {
 // once.
 func Required(item *keyitem.Item, file []Document) []Hit {
 	narrow := len(item.Where) > 0 || len(item.Each) > 0
-	documents, _ := (&splitter{narrow: narrow}).split(file)
+	documents := (&splitter{narrow: narrow}).split(file)
 	if len(documents) == 0 {
 		if len(item.Where) > 0 || len(item.Each) > 0 {
 			return nil
@@ -98,7 +97,7 @@ func newConditions(item *keyitem.Item) conditions {
 // there, could be anything.
 func (c conditions) met(d document) bool {
 	return d.tagged || !slices.ContainsFunc(c, func(w *walk) bool {
-		w.stop, w.seen = false, nil
+		w.stop = false
 		w.from(d.root, d.head)
 		return !w.stop
 	})

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/policyscan/policyscan/rules/keyitem"
 	"github.com/policyscan/policyscan/scanner/keys"
 )
 
@@ -378,5 +379,36 @@ func TestCost(t *testing.T) {
 		} {
 			keys.Required(readItem(t, item), file)
 		}
+	}
+}
+
+// TestCostOfLists: what is in lists of Kubernetes that are in each other is not looked at again for each of them.
+func TestCostOfLists(t *testing.T) {
+	const depth, width = 8000, 100
+	root := &keys.Node{Kind: keys.Mapping}
+	for range depth {
+		kind := &keys.Node{Kind: keys.ScalarNode, Scalar: keys.Scalar{
+			Texts: []string{"x"}, Certain: true, Exact: keys.Exact{Type: keys.ExactText, Text: "x"}}}
+		items := &keys.Node{Kind: keys.List, Items: []*keys.Node{root}}
+		for range width {
+			items.Items = append(items.Items, &keys.Node{Kind: keys.Mapping})
+		}
+		root = &keys.Node{Kind: keys.Mapping, Entries: []keys.Entry{
+			{Name: "kind", Named: true, Value: kind}, {Name: "items", Named: true, Value: items},
+		}}
+	}
+	lists := []keys.Document{{Root: root}}
+	for text, hits := range map[string]func(*keyitem.Item, []keys.Document) []keys.Hit{
+		`{"key":"**.a","is":1}`:                                             keys.Forbidden,
+		`{"key":"**.kind","where":{"**.kind":"y"}}`:                         keys.Forbidden,
+		`{"key":"**.a","where":{"**.kind":"y"}}`:                            keys.Required,
+		`{"each":"**.b","key":"**.a","is":1,"where":{"**.items.kind":"x"}}`: keys.Required,
+	} {
+		if got := hits(readItem(t, text), lists); len(got) > 0 {
+			t.Errorf("%s: %v", text, got)
+		}
+	}
+	if got := keys.Required(readItem(t, `{"key":"**.a"}`), lists); len(got) != 1 { // all places are 0
+		t.Errorf("required: %v", got)
 	}
 }

@@ -20,6 +20,9 @@ type Node struct {
 	Tagged bool
 	// Shared says that several entries or items lead to the node, as aliases do. What is beneath is looked at once.
 	Shared bool
+	// Parted says that documents are made of what is in the node, and of the node as well, so that several walks come
+	// by. What is beneath is looked at once.
+	Parted bool
 	// Header says that a mapping is a type or label of a block, of which its one entry is the next: see [Block].
 	Header bool
 

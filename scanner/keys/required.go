@@ -7,6 +7,7 @@ type requirement struct {
 	item *keyitem.Item
 	hits []Hit
 
+	each   []*walk  // to the nodes that must have the key, if the item names them
 	values []*walk  // for each path: of the values that it reaches, to find those that are not as required
 	tries  []*reach // for each path: whether it reaches all that it must
 	report *reach   // for the first path: where it does not
@@ -35,6 +36,7 @@ func newRequirement(item *keyitem.Item) *requirement {
 		r.tries = append(r.tries, newReach(item, path, nil))
 	}
 	r.report = newReach(item, item.Paths[0], r.missing)
+	r.findEach()
 	return r
 }
 
@@ -53,8 +55,8 @@ func (r *requirement) check(n *Node, from Span) {
 	}
 }
 
-// checkEach asks for the key in each of the nodes that the item names.
-func (r *requirement) checkEach(root *Node, head Span) {
+// findEach makes the walks to the nodes that the item names, which ask for the key in each of them.
+func (r *requirement) findEach() {
 	type place struct {
 		node   *Node
 		at     int
@@ -76,6 +78,13 @@ func (r *requirement) checkEach(root *Node, head Span) {
 			}
 			r.check(n, from)
 		}
+		r.each = append(r.each, w)
+	}
+}
+
+// checkEach asks for the key in each of the nodes that the item names.
+func (r *requirement) checkEach(root *Node, head Span) {
+	for _, w := range r.each {
 		w.from(root, head)
 	}
 }
@@ -201,7 +210,7 @@ func (r *reach) below(n *Node, taken int, inside bool) outcome {
 
 // once follows a step the first time.
 func (r *reach) once(s step, follow func() outcome) outcome {
-	if !r.memoAll && !s.node.Shared {
+	if !r.memoAll && !s.node.Shared && !s.node.Parted {
 		return follow()
 	}
 	if o, known := r.memo[s]; known {

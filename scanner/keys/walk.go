@@ -85,9 +85,10 @@ func (w *walk) visit(n *Node, states uint64, from Span, inside bool) {
 	if n.Kind != Mapping && n.Kind != List || w.stop || n.Tagged && !w.tagged {
 		return
 	}
-	if n.Shared || w.memoAll {
-		key := seenNode{n, inside}
-		before := w.seen[key]
+	memo := n.Shared || n.Parted || w.memoAll
+	key, before := seenNode{n, inside}, uint64(0)
+	if memo {
+		before = w.seen[key]
 		if states &^= before; states == 0 {
 			return
 		}
@@ -114,5 +115,8 @@ func (w *walk) visit(n *Node, states uint64, from Span, inside bool) {
 			w.entry(e, n)
 		}
 		w.visit(e.Value, next, e.At, inside)
+	}
+	if w.stop && memo { // not all of it was looked at
+		w.seen[key] = before
 	}
 }
