@@ -279,15 +279,17 @@ func (k *keyJudge) unread(
 			k.waysOut(strict)))
 	case errors.As(err, &limit):
 		var place verdict.Evidence
+		where := ""
 		if limit.Offset > 0 { // else it is about the file as a whole
 			at, err := x.Locate(ctx, text, []match.Region{{Start: limit.Offset, End: limit.Offset}})
 			if err != nil {
 				return err
 			}
 			place = at[0].Evidence
+			where = fmt.Sprintf("line %d, column %d: ", place.Line, place.Column)
 		}
-		out.failAt(&place, "limit", code.Limit, path, fmt.Sprintf("it cannot be parsed%s: %s; make it smaller, "+
-			"or exclude it from %s", k.note, limit.Reason, k.named(asking)))
+		out.failAt(&place, "limit", code.Limit, path, fmt.Sprintf("it cannot be parsed%s: %s%s; make it smaller, "+
+			"or exclude it from %s", k.note, where, limit.Reason, k.named(asking)))
 	default:
 		return err
 	}

@@ -269,3 +269,19 @@ func TestBudget(t *testing.T) {
 		t.Errorf("%d at a time, and %d are left", most, b.left)
 	}
 }
+
+// TestLimitHasItsPlace: what is over a bound at a place says where.
+func TestLimitHasItsPlace(t *testing.T) {
+	b := keyBundle(t, `match: {files: ["**"], required_absent: [{key: a}]}`)
+	for name, c := range map[string]struct{ content, place string }{
+		"a.json": {"[\n" + strings.Repeat("[", 2000), "line 2, column 1000: the file is nested"},
+		"a.yaml": {"a: b\nc: " + strings.Repeat("[", 20_000), "line 2, column 1: the file is nested"},
+		"a.tf":   {"a = 1\nb" + strings.Repeat(" c", 2000) + " {}\n", "line 2, column 1: the file is nested"},
+		"a.toml": {"a = 1\nb = " + strings.Repeat("[", 2000), "line 2, column 1005: the file is nested"},
+	} {
+		v := scanFolder(t, writeTree(t, map[string]string{name: c.content}), b, Options{})
+		if outcome(v) != "I(E_LIMIT)" || !strings.Contains(v.Errors[0].Message, "it cannot be parsed: "+c.place) {
+			t.Errorf("%s: %+v, want %q", name, v.Errors, c.place)
+		}
+	}
+}

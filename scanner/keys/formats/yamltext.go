@@ -421,7 +421,7 @@ const maxTagBytes = 512 << 20
 
 // checkTagDirectives bounds what %TAG lines cost. It takes each "!" for a tag with the longest of them.
 func checkTagDirectives(m *meter) error {
-	lines, longest, end := 0, 0, 0
+	lines, longest, end, first := 0, 0, 0, 0
 	for at := 0; ; at++ {
 		i := bytes.Index(m.text[at:], []byte("%TAG"))
 		if i < 0 {
@@ -433,12 +433,15 @@ func checkTagDirectives(m *meter) error {
 		if lines++; lines > maxTagDirectives {
 			return m.limit(at, "the file has more than %d %%TAG lines", maxTagDirectives)
 		}
+		if lines == 1 {
+			first = at
+		}
 		for end = max(end, at); end < len(m.text) && m.text[end] != '\n' && m.text[end] != '\r'; end++ {
 		}
 		longest = max(longest, end-at)
 	}
 	if longest > 0 && (lines+longest)*bytes.Count(m.text, []byte("!")) > maxTagBytes {
-		return m.limit(0, "the file has too many tags for so many or so long %%TAG lines")
+		return m.limit(first, "the file has too many tags for so many or so long %%TAG lines")
 	}
 	return nil
 }
