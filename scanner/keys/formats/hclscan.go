@@ -26,12 +26,12 @@ const (
 	hclTokens = 4_000_000
 	// hclDigits is how many bytes a number may have; converting it takes time that grows with the square of them.
 	hclDigits = 4096
-	// hclCopied is how many bytes may be copied to put the parts of templates together. hclsyntax joins the lines of
-	// a heredoc one by one, and copies all those in front each time: this takes about three seconds.
-	hclCopied = 8 << 30
 	// hclSkipped is how often ends of lines and comments may be skipped: behind an operand, hclsyntax does it once for
 	// each operator in front of it.
 	hclSkipped = 1_000_000_000
+	// hclNames is how many names a function may have in front of its own, as in provider::aws::arn_parse(x). hclsyntax
+	// joins them one by one, and copies all those in front each time. Terraform has two.
+	hclNames = 100
 )
 
 // An hclItem is a line of the top level, with the lines that its brackets and heredocs take in.
@@ -50,17 +50,6 @@ type hclFrame struct {
 	chain   int  // conditions and splats of the expression so far, each of which is within the one before
 }
 
-// An hclMode is a text that the scanner is in: a quoted one, a heredoc, or an expression in one of these.
-type hclMode struct {
-	kind      byte   // '"', '<' or '$'
-	marker    []byte // of a heredoc
-	lineStart bool   // of a heredoc: whether nothing of this line has been read
-	braces    int    // of an expression: the count of braces that its closing one has
-	ifs       []byte // of a text: its open directives, 'i' or 'f'
-	literals  int    // of a text: in how many parts hclsyntax reads what is not an expression
-	start     int
-}
-
 type hclScanner struct {
 	*meter
 	i       int
@@ -70,6 +59,7 @@ type hclScanner struct {
 	operand bool // whether the token before ends an operand, so that a minus is not unary
 	copied  int64
 	skipped int
+	names   int // that :: joins, so far
 	item    hclItem
 	items   []hclItem
 }
@@ -154,6 +144,9 @@ func (s *hclScanner) token() error {
 	if s.i+1 < len(s.text) {
 		next = s.text[s.i+1]
 	}
+	if err := s.name(c, next); err != nil {
+		return err
+	}
 	switch {
 	case c == ' ' || c == '\t' || c == '\r':
 		s.i++
@@ -216,6 +209,19 @@ func (s *hclScanner) token() error {
 		}
 		s.i++
 		s.operand = false
+	}
+	return nil
+}
+
+// name counts the names that :: joins. c is the first byte of a token, and next the one behind it.
+func (s *hclScanner) name(c, next byte) error {
+	switch {
+	case c == ':' && next == ':':
+		if s.names++; s.names > hclNames {
+			return s.limit(s.i, "the file has a function with more than %d names before its own", hclNames)
+		}
+	case strings.IndexByte("\"!%&()*+,-.<=>?[]^{|}", c) >= 0:
+		s.names = 0
 	}
 	return nil
 }
@@ -313,29 +319,6 @@ func (s *hclScanner) comment() error {
 	return nil
 }
 
-// heredoc opens a heredoc, if this is one.
-func (s *hclScanner) heredoc() {
-	start := s.i + 2
-	if start < len(s.text) && s.text[start] == '-' {
-		start++
-	}
-	end := start
-	for end < len(s.text) && strings.IndexByte(" \t\r\n<\"", s.text[end]) < 0 {
-		end++
-	}
-	line := end
-	if line < len(s.text) && s.text[line] == '\r' {
-		line++
-	}
-	if line >= len(s.text) || s.text[line] != '\n' || !hclsyntax.ValidIdentifier(string(s.text[start:end])) {
-		s.i++
-		s.operand = false
-		return
-	}
-	s.modes = append(s.modes, hclMode{kind: '<', marker: s.text[start:end], lineStart: true, start: s.i})
-	s.i = line + 1
-}
-
 // closeBrace closes an expression in a text, or what closing closes; ~} closes nothing else.
 func (s *hclScanner) closeBrace(closing byte) {
 	mode := s.mode()
@@ -349,102 +332,4 @@ func (s *hclScanner) closeBrace(closing byte) {
 	}
 	s.frames = s.frames[:len(s.frames)-1]
 	s.modes = s.modes[:len(s.modes)-1]
-}
-
-// literal reads a part of a quoted text or of a heredoc.
-func (s *hclScanner) literal(mode *hclMode) error {
-	rest := s.text[s.i:]
-	switch c := rest[0]; {
-	case c == '$' || c == '%':
-		return s.template(mode, c)
-	case c == '"' && mode.kind == '"':
-		s.i++
-		return s.textEnds()
-	case c == '\\' && mode.kind == '"' && len(rest) > 1 && rest[1] != '\n' && rest[1] != '\r':
-		s.i += 2
-		return nil
-	case c == '\n':
-		s.i++
-		mode.lineStart = true
-		mode.literals++
-		return nil
-	}
-	if mode.kind == '<' && mode.lineStart {
-		mode.lineStart = false
-		end := bytes.IndexByte(rest, '\n')
-		if end >= 0 && bytes.Equal(bytes.TrimSpace(rest[:end]), mode.marker) {
-			s.i += end
-			return s.textEnds()
-		}
-	}
-	end := bytes.IndexAny(rest[1:], "$%\"\\\n")
-	if end < 0 {
-		end = len(rest) - 1
-	}
-	s.i += 1 + end
-	return nil
-}
-
-// textEnds leaves a text.
-func (s *hclScanner) textEnds() error {
-	err := s.copy(s.mode())
-	s.modes = s.modes[:len(s.modes)-1]
-	s.operandEnds()
-	return err
-}
-
-// copy counts the bytes that are copied to put a text together.
-func (s *hclScanner) copy(mode *hclMode) error {
-	literals := int64(mode.literals)
-	s.copied += literals * (8*literals + int64(s.i-mode.start)/2)
-	if s.copied > hclCopied {
-		return s.limit(mode.start, "the file has texts of too many lines: this one has %d", mode.literals)
-	}
-	return nil
-}
-
-// template reads a dollar or percent sign: it may begin an expression or a directive, or be doubled to begin none.
-func (s *hclScanner) template(mode *hclMode, sign byte) error {
-	rest := s.text[s.i:]
-	mode.lineStart = false
-	switch {
-	case len(rest) > 2 && rest[1] == sign && rest[2] == '{':
-		s.i += 3
-		mode.literals += 2
-		return nil
-	case len(rest) < 2 || rest[1] != '{':
-		s.i++
-		mode.literals += 2
-		return nil
-	}
-	if sign == '%' {
-		s.directive(mode, rest[2:])
-	}
-	if err := s.push('$'); err != nil {
-		return err
-	}
-	s.i += 2
-	s.braces++
-	s.modes = append(s.modes, hclMode{kind: '$', braces: s.braces})
-	s.operand = false
-	return nil
-}
-
-// directive counts %{if} and %{for}, which end at %{endif} and %{endfor}.
-func (s *hclScanner) directive(mode *hclMode, rest []byte) {
-	word := skipHCLSpace(bytes.TrimPrefix(rest, []byte("~")))
-	end := bytes.IndexFunc(word, func(r rune) bool { return r < 'a' || r > 'z' })
-	if end >= 0 {
-		word = word[:end]
-	}
-	last := byte(0)
-	if len(mode.ifs) > 0 {
-		last = mode.ifs[len(mode.ifs)-1]
-	}
-	switch word := string(word); {
-	case word == "if" || word == "for":
-		mode.ifs = append(mode.ifs, word[0])
-	case last == 'i' && word == "endif" || last == 'f' && word == "endfor":
-		mode.ifs = mode.ifs[:len(mode.ifs)-1]
-	}
 }
