@@ -279,7 +279,7 @@ func (r run) lines() []string {
 // words are what is meant to be said otherwise: messages about what only bundles of 0.2 can have.
 var words = []struct{ kind, before, after string }{
 	{"a key of match of 0.2",
-		`unknown key "(path_case|forbidden_files|required_files|required_patterns)" in "match"; `,
+		`unknown key "(path_case|forbidden_files|required_files|required_patterns|unparsable)" in "match"; `,
 		`"$1" needs version 0.2; `},
 	{"a key of a file of 0.2", `unknown key "(type|exclude)" in the file; `, `"$1" needs version 0.2; `},
 	{"an item of 0.2", `a mapping in "(forbidden_patterns|required_absent)", where a string belongs; `,
