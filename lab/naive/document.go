@@ -56,7 +56,7 @@ type Scalar struct {
 	Exact  Value    // what the format makes of it; of no kind if that is not known without evaluating
 	Asked  string   // by a required matches and by matches_not, if the exact value is of a kind
 	Open   bool     // it may be anything: tagged, or an expression
-	Plain  bool     // YAML without quotes and tag, which its versions read in different ways
+	Plain  bool     // YAML whose versions may differ: without quotes, or with a tag of a number or a boolean
 	Binary bool     // HCL or JSON of Terraform, where "1" and "0" are booleans
 }
 

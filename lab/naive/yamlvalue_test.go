@@ -140,7 +140,7 @@ func (w *yamlWriter) scalar(v Value, indent int, flow bool) Scalar {
 		}
 		w.put(tag)
 		w.style(form, indent, flow)
-		return Scalar{Texts: []string{form}, Exact: exact, Asked: form}
+		return plainScalar(form) // with such a tag, too, the versions of YAML read what they read without quotes
 	case n < 65 && plain:
 		w.put(form)
 		return plainScalar(form)
