@@ -32,7 +32,7 @@ func rooms() map[string][]string {
 		"cmd/policyscan": {
 			"cmd/policyscan/manual", "agent/ask", "agent/call", "agent/callrules", "agent/dialect",
 			"agent/dialect/sigmashake", "agent/gate", "agent/hook", "agent/protocol", "agent/settings", "scanner",
-			"scanner/checkout", "scanner/ci", "scanner/failure", "scanner/judges", "scanner/repo", "scanner/scope",
+			"scanner/checkout", "scanner/ci", "scanner/failure", "scanner/grant", "scanner/judges", "scanner/repo", "scanner/scope",
 			"scanner/setup", "rules", "rules/document", "verdict", "verdict/code", "verdict/output",
 			"verdict/report", "internal/disk", "github.com/alecthomas/kong", "golang.org/x/term",
 		},
@@ -81,31 +81,35 @@ func rooms() map[string][]string {
 		"rules/starter":  {},
 		"scanner": {
 			"internal/disk", "rules", "rules/document", "rules/glob", "rules/regex",
-			"scanner/attributes", "scanner/checkout", "scanner/failure", "scanner/judges", "scanner/keys",
-			"scanner/keys/formats", "scanner/match", "scanner/recode", "scanner/repo", "scanner/worktree",
+			"scanner/allowance", "scanner/attributes", "scanner/checkout", "scanner/failure", "scanner/judges",
+			"scanner/keys", "scanner/keys/formats", "scanner/match", "scanner/recode", "scanner/repo", "scanner/worktree",
 			"verdict", "verdict/code", "golang.org/x/text/unicode/norm",
 		},
 		"agent/gate": {
 			"internal/disk", "rules", "rules/document", "agent/call", "agent/callrules", "agent/dialect/sigmashake",
-			"agent/edit", "agent/session", "agent/settings", "scanner", "scanner/repo", "scanner/scope",
-			"scanner/worktree", "verdict", "verdict/code",
+			"agent/edit", "agent/session", "agent/settings", "scanner", "scanner/allowance", "scanner/judges",
+			"scanner/repo", "scanner/scope", "scanner/worktree", "verdict", "verdict/code",
 		},
 		"agent/hook": {
 			"internal/disk", "rules/document", "agent/ask", "agent/call", "agent/callrules", "agent/dialect",
 			"agent/dialect/sigmashake", "agent/gate", "agent/protocol", "agent/record", "agent/session",
-			"agent/settings", "scanner/repo", "scanner/scope",
+			"agent/settings", "scanner/judges", "scanner/repo", "scanner/scope", "verdict",
 		},
 		"scanner/ci": {
 			"internal/disk", "scanner/failure", "scanner/repo", "verdict", "verdict/code", "verdict/output",
 			"verdict/report",
 		},
+		"scanner/allowance":  {"rules"},
 		"scanner/attributes": {},
 		"scanner/checkout": {
 			"scanner/attributes", "scanner/match", "scanner/recode", "scanner/repo", "verdict", "golang.org/x/text/unicode/norm",
 		},
 		"scanner/failure": {"internal/disk", "rules/document", "scanner/repo", "verdict", "verdict/code"},
+		"scanner/grant": {
+			"internal/disk", "rules", "scanner", "scanner/repo", "scanner/scope", "scanner/worktree", "verdict",
+		},
 		"scanner/judges": {
-			"internal/disk", "rules", "rules/document", "scanner/failure", "scanner/repo", "verdict",
+			"internal/disk", "rules", "rules/document", "scanner/allowance", "scanner/failure", "scanner/repo", "verdict",
 		},
 		"scanner/keys": {"rules/keyitem", "rules/regex"},
 		"scanner/keys/formats": {
@@ -127,7 +131,7 @@ func rooms() map[string][]string {
 		},
 		"scanner/scope": {
 			"internal/disk", "rules", "rules/document", "rules/starter", "scanner", "scanner/ci", "scanner/failure",
-			"scanner/judges", "scanner/repo", "scanner/uncommitted", "scanner/worktree", "verdict",
+			"scanner/judges", "scanner/repo", "scanner/uncommitted", "scanner/worktree", "verdict", "verdict/code",
 		},
 		"scanner/setup": {
 			"internal/disk", "rules", "rules/document", "rules/starter", "scanner/repo", "scanner/scope", "scanner/worktree",
@@ -357,8 +361,8 @@ func withoutSeconds(report string) string {
 // pure are the rooms that know no files.
 func pure() []string {
 	return []string{
-		"scanner/attributes", "scanner/checkout", "scanner/failure", "scanner/keys", "scanner/keys/formats",
-		"scanner/match", "scanner/needle", "scanner/recode",
+		"scanner/allowance", "scanner/attributes", "scanner/checkout", "scanner/failure", "scanner/keys",
+		"scanner/keys/formats", "scanner/match", "scanner/needle", "scanner/recode",
 		"agent/call", "agent/call/shell", "agent/callrules", "rules/document", "rules/keyitem", "rules/regex",
 		"verdict", "verdict/code", "verdict/linehash", "verdict/report",
 	}

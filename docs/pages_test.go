@@ -211,9 +211,9 @@ func helpOf(t *testing.T, command ...string) string {
 }
 
 var (
-	flagInHelp    = regexp.MustCompile(`(?m)^ +(?:-(\w), +)?--([a-z-]+)`)
+	flagInHelp    = regexp.MustCompile(`(?m)^ +(?:-(\w), +)?--([a-z0-9-]+)`)
 	commandInHelp = regexp.MustCompile(`(?m)^  ([a-z-]+(?: [a-z-]+)*)  +`)
-	flagInPage    = regexp.MustCompile("(?:`-(\\w)`, )?`--([a-z-]+)")
+	flagInPage    = regexp.MustCompile("(?:`-(\\w)`, )?`--([a-z0-9-]+)")
 )
 
 // leaves returns the commands that the help of a command names, and those beneath them, as
@@ -279,7 +279,7 @@ func TestFlags(t *testing.T) {
 		help += helpOf(t, strings.Fields(command)...)
 	}
 	for _, page := range []string{"cli.md", "rules.md", "matching.md", "verdict.md", "scopes.md", "session.md", "tutorial.md", "troubleshooting.md", "editors.md", "glossary.md", "../README.md"} {
-		for _, m := range regexp.MustCompile("`--([a-z-]+)").FindAllStringSubmatch(read(t, page), -1) {
+		for _, m := range regexp.MustCompile("`--([a-z0-9-]+)").FindAllStringSubmatch(read(t, page), -1) {
 			// A page misspells one; others are of docker and git.
 			known := strings.Contains(help, "--"+m[1]) || slices.Contains([]string{"polcy", "user", "filter"}, m[1])
 			if !known {
@@ -378,10 +378,17 @@ func TestBundles(t *testing.T) {
 			}
 			if is02 {
 				files = rules.Files{rules.BoundariesFile: []byte(b.body())}
-				if strings.HasPrefix(b.text[1], "type: ") {
+				name := ""
+				switch {
+				case strings.HasPrefix(b.text[1], "type: "):
+					name = "rules/other.yml"
+				case b.text[1] == "allowances:":
+					name = rules.AllowancesFile
+				}
+				if name != "" {
 					files = rules.Files{
 						rules.BoundariesFile: []byte("bundle: \"0.2\"\n" + fmt.Sprintf(other, "forbidden_patterns")),
-						"rules/other.yml":    []byte(b.body()),
+						name:                 []byte(b.body()),
 					}
 				}
 			}

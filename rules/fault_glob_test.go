@@ -48,7 +48,7 @@ func TestFault_094_CatastrophicBraces(t *testing.T) {
 			wantCode(t, errs, document.CodeGlob, "26 brace groups")
 		}
 	})
-	if took > 200*time.Millisecond && !raceDetector {
+	if took > 200*time.Millisecond && !cputime.RaceDetector {
 		t.Errorf("took %v twenty times", took)
 	}
 }

@@ -415,7 +415,7 @@ func TestFault_085_Limits(t *testing.T) {
 				t.Errorf("%s: %.300v", c.name, errs)
 			}
 		})
-		if took > 2*time.Second && !raceDetector {
+		if took > 2*time.Second && !cputime.RaceDetector {
 			t.Errorf("%s took %v", c.name, took)
 		}
 	}

@@ -13,16 +13,19 @@ import (
 type shape struct {
 	name  string // of the file
 	is02  bool   // it says bundle: "0.2", or means to
-	holds Type   // what kind of rules; deprecated for a file of deprecated rules, "" if it is not known
+	holds Type   // what kind of rules; deprecated for deprecated ones, allowances for none, "" if it is not known
 }
 
-// deprecated is what a file of deprecated rules holds. Its rules are of the other types.
-const deprecated Type = "deprecated"
+// deprecated is what a file of deprecated rules holds. Its rules are of the other types. That of allowances has none.
+const (
+	deprecated Type = "deprecated"
+	allowances Type = "allowances"
+)
 
 // shapeOf returns the shape of a 0.1 file.
 func shapeOf(name string) shape {
 	return shape{name: name, holds: map[string]Type{
-		BoundariesFile: Boundary, InvariantsFile: Invariant, DeprecatedFile: deprecated,
+		BoundariesFile: Boundary, InvariantsFile: Invariant, DeprecatedFile: deprecated, AllowancesFile: allowances,
 	}[name]}
 }
 
@@ -45,10 +48,15 @@ func (s shape) rule() document.Level {
 		Found: `"bundle" in a rule, where it changes nothing`, Fix: writeVersion,
 	}}
 	if s.is02 {
-		l.Wrong["allowances"] = document.Wrong{Found: `"allowances" in a rule` + notRead, Fix: useLater}
+		l.Optional = append(l.Optional, neverKey)
+	} else {
+		l.Wrong[neverKey] = needs02(neverKey, "")
 	}
 	return l
 }
+
+// neverKey is the key of a rule whose one value is never: no entry of allowances.yml is for it.
+const neverKey = "allowances"
 
 // The keys of "match" that hold patterns.
 const (
@@ -85,15 +93,18 @@ func (s shape) level() document.Level {
 		return l
 	}
 	l.Required, l.Optional = []string{versionKey, "rules"}, []string{"exclude"}
+	l.Wrong = map[string]document.Wrong{"allowances": {
+		Found: `"allowances" in a file of rules`, Fix: "move them to " + AllowancesFile,
+	}}
 	if !s.isNamed() {
 		l.Required = []string{versionKey, "type", "rules"}
 		return l
 	}
-	l.Wrong = map[string]document.Wrong{"type": {
+	l.Wrong["type"] = document.Wrong{
 		Found: fmt.Sprintf("unknown key \"type\" in the file: its name, %s, says that its rules are %s",
 			path.Base(s.name), plurals[s.holds]),
 		Fix: "remove it, or give the file another name",
-	}}
+	}
 	return l
 }
 
@@ -153,6 +164,9 @@ const exampleForm = `{path: main.tf, content: "…", violates: true}`
 
 // form says how a rule file is written.
 func (s shape) form() document.Form {
+	if s.holds == allowances {
+		return allowancesForm()
+	}
 	f := document.Form{
 		File:     `"rules: []" if it has no rule`,
 		Keys:     s.keyForms(),
@@ -203,6 +217,7 @@ func (s shape) keyForms() map[string]string {
 		"where":           `where: {kind: [Deployment, StatefulSet]}`,
 		"format":          `"format: yaml", "format: json", "format: hcl" or "format: toml"`,
 		"unparsable":      `"unparsable: text"`,
+		neverKey:          `"allowances: never"`,
 		"tags":            `tags: [network]`,
 		"examples":        "examples: [" + exampleForm + "]",
 		"path":            `"path: main.tf"`,

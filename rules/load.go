@@ -22,10 +22,8 @@ const (
 	BoundariesFile = "rules/boundaries.yml" // must be there
 	InvariantsFile = "rules/invariants.yml" // must be there in a 0.1 bundle
 	DeprecatedFile = "rules/deprecated.yml" // optional
+	AllowancesFile = "rules/allowances.yml" // optional; holds [Allowance] entries, and needs a bundle of 0.2
 )
-
-// AllowancesFile is the name of a file that this version does not read, and refuses.
-const AllowancesFile = "rules/allowances.yml"
 
 // MaxBundleBytes is how large the rule files of a bundle may be together: as large as four of the largest.
 const MaxBundleBytes = 4 * document.MaxFileBytes
@@ -100,25 +98,29 @@ type loader struct {
 	contents map[string][]byte
 	size     int         // of all contents
 	files    []*ruleFile // those that were read, in the order of errors
-	unknown  bool        // a file that could have enforced rules was not read
+
+	allowances []Allowance
+	spots      []allowanceSpots // of each of the allowances
+	unknown    bool             // a file that could have enforced rules was not read
+}
+
+func newLoader(open func(name string) ([]byte, error)) *loader {
+	return &loader{
+		open: open, contents: map[string][]byte{},
+		globs: map[string]*document.Error{}, regexes: map[string]compiledRegex{},
+	}
 }
 
 // load reads the rule files, once each. listed is what is in their folder and looks like one.
 func load(open func(name string) ([]byte, error), listed []stray) (*Bundle, error) {
-	l := &loader{
-		open: open, contents: map[string][]byte{},
-		globs: map[string]*document.Error{}, regexes: map[string]compiledRegex{},
-	}
+	l := newLoader(open)
 	absent := l.named()
 	strays := l.others(listed)
 	l.absent(absent, listed, &strays)
 	l.checkBoundaries()
-	if !l.unknown && !slices.ContainsFunc(l.files, (*ruleFile).enforces) {
-		l.Errors = append(l.Errors, &document.Error{
-			Code: document.CodeNoRules, File: path.Dir(BoundariesFile),
-			Found: "the bundle has no enforced rule",
-			Fix:   "write one in " + BoundariesFile + " or " + InvariantsFile,
-		})
+	if !l.unknown && l.newer() == "" && !slices.ContainsFunc(l.files, (*ruleFile).enforces) {
+		l.Errors = append(l.Errors, noRules("the bundle has no enforced rule",
+			"write one in "+BoundariesFile+" or "+InvariantsFile))
 	}
 	for _, s := range strays {
 		l.Errors = append(l.Errors, s.mistake(l.newer() != ""))
@@ -154,7 +156,7 @@ func (l *loader) named() (absent []string) {
 		case errors.Is(err, fs.ErrNotExist):
 			absent = append(absent, name)
 		case err != nil:
-			l.refuse(unreadable(name, err), name != DeprecatedFile)
+			l.refuse(unreadable(name, err), mayEnforce(name))
 		default:
 			l.read(f)
 		}
@@ -167,7 +169,7 @@ func (l *loader) read(f *ruleFile) {
 	f.list()
 	l.Add(f.doc)
 	l.files = append(l.files, f)
-	l.unknown = l.unknown || f.holds != deprecated && f.items < 0
+	l.unknown = l.unknown || mayEnforce(f.name) && f.holds != deprecated && f.items < 0
 }
 
 // refuse adds an error because of which a file was not read, that could have enforced rules or could not.
@@ -176,8 +178,14 @@ func (l *loader) refuse(e *document.Error, enforced bool) {
 	l.unknown = l.unknown || enforced
 }
 
-// enforces reports whether the file has rules that are enforced.
+// enforces reports whether the file has rules that are enforced. A bundle of 0.2 can do without, next to another one
+// that has some: see [Together].
 func (f *ruleFile) enforces() bool { return f.holds != deprecated && f.items > 0 }
+
+// noRules is the error that there is no rule to enforce.
+func noRules(found, fix string) *document.Error {
+	return &document.Error{Code: document.CodeNoRules, File: path.Dir(BoundariesFile), Found: found, Fix: fix}
+}
 
 // newer returns the first file that is of 0.2, or "". Then the bundle is.
 func (l *loader) newer() string {
@@ -229,7 +237,7 @@ func (l *loader) absent(names []string, listed []stray, strays *[]stray) {
 			l.refuse(&document.Error{
 				Code: document.CodeRead, File: name,
 				Found: "appeared after the bundle was read", Fix: "run it again",
-			}, name != DeprecatedFile)
+			}, mayEnforce(name))
 		}
 	}
 }
@@ -276,6 +284,7 @@ func (l *loader) bundle() *Bundle {
 	for name, content := range l.contents {
 		b.Files[name] = sha256.Sum256(content)
 	}
+	b.Allowances, b.spots = l.allowances, l.spots
 	b.notes = l.Notes
 	return b
 }

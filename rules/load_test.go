@@ -20,6 +20,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
+	"github.com/policyscan/policyscan/internal/cputime"
 	"github.com/policyscan/policyscan/rules/document"
 	"github.com/policyscan/policyscan/rules/glob"
 )
@@ -255,7 +256,7 @@ func TestSelecting(t *testing.T) {
 	}
 	group.Wait()
 	into := make([]int, 0, 8)
-	if n := testing.AllocsPerRun(1000, func() { into = b.Selecting("x/y.tf", into[:0]) }); n >= 1 && !raceDetector {
+	if n := testing.AllocsPerRun(1000, func() { into = b.Selecting("x/y.tf", into[:0]) }); n >= 1 && !cputime.RaceDetector {
 		t.Errorf("%v allocations for a path", n)
 	}
 }
@@ -280,6 +281,31 @@ func TestSelectingIsSelects(t *testing.T) {
 		}
 		if got := b.Selecting(p, nil); !slices.Equal(got, want) {
 			t.Fatalf("%q: %v; want %v", p, got, want)
+		}
+	})
+}
+
+// TestChooseIsSelects: the globs that are said to decide a path decide as the rule does.
+func TestChooseIsSelects(t *testing.T) {
+	pool := []string{"**", "*", "a/**", "**/a", "**/*.tf", "a/*", "**/b/**", "{a,b}/*.TF", "A", "[!a]*"}
+	globs := rapid.SliceOfNDistinct(rapid.SampledFrom(pool), 0, 3, rapid.ID[string])
+	few := rapid.SliceOfNDistinct(rapid.SampledFrom(pool[2:]), 0, 1, rapid.ID[string])
+	path := rapid.StringMatching(`[abA](/[ab]){0,3}(\.tf|\.TF)?`)
+	rapid.Check(t, func(t *rapid.T) {
+		r := Rule{
+			Files: globs.Draw(t, "files"), ForbiddenFiles: globs.Draw(t, "forbidden"), RequiredFiles: globs.Draw(t, "required"),
+			Exclude: few.Draw(t, "exclude"), FileExclude: few.Draw(t, "of the file"), PathCase: rapid.Bool().Draw(t, "fold"),
+		}
+		b, p := New([]Rule{r}, nil), path.Draw(t, "path")
+		c := r.Choose(p)
+		if c.Selects() != r.Selects(p) || c.Forbids() != r.Forbids(p) || c.Requires() != (len(b.Requiring(p, nil)) > 0) {
+			t.Fatalf("%q of %+v: %+v", p, r, c)
+		}
+		if got := b.Forbidding(p, nil); !c.Excluded() && len(got) != len(c.Forbidden) {
+			t.Fatalf("%q is forbidden by %v, not %q", p, got, c.Forbidden)
+		}
+		if len(c.Reasons(&r)) == 0 && (c.Looks() || c.Selects() || c.Forbids()) {
+			t.Fatalf("no reason for %+v", c)
 		}
 	})
 }

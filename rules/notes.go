@@ -1,7 +1,6 @@
 package rules
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -20,16 +19,10 @@ func Notes(b *Bundle) []document.Note {
 			notes = append(notes, ruleNotes(&list[i], &budget)...)
 		}
 	}
-	order := func(file string) int { // that of errors
-		if i := slices.Index(namedFiles(), file); i >= 0 {
-			return i
-		}
-		return len(namedFiles())
-	}
+	notes = append(notes, b.allowanceNotes()...)
 	slices.SortStableFunc(notes, func(a, b document.Note) int {
-		return cmp.Or(
-			cmp.Compare(order(a.File), order(b.File)), cmp.Compare(a.File, b.File),
-			cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+		return comparePlaces(a.File, b.File, document.Place{Line: a.Line, Column: a.Column},
+			document.Place{Line: b.Line, Column: b.Column})
 	})
 	return notes
 }

@@ -8,6 +8,7 @@ import (
 	"unicode"
 
 	"github.com/policyscan/policyscan/rules/document"
+	"github.com/policyscan/policyscan/rules/keyitem"
 )
 
 // A ruleFile is one of a bundle's files while it is read.
@@ -19,13 +20,15 @@ type ruleFile struct {
 
 	otherVersion bool     // it says a version, and not 0.2
 	exclude      []string // of the whole file
+	excludeAt    []document.Place
 	rules        []Rule
-	items        int // how many the list of rules has, or -1 if that is not known
+	each         map[*keyitem.Item][]document.Place // where the paths of "each" of its items are
+	items        int                                // how many the list of rules has, or -1 if that is not known
 }
 
 // parse reads a rule file as YAML, and of which version it is. Nothing else is read.
 func (l *loader) parse(name string, content []byte) *ruleFile {
-	f := &ruleFile{loader: l, shape: shapeOf(name), items: -1}
+	f := &ruleFile{loader: l, shape: shapeOf(name), items: -1, each: map[*keyitem.Item][]document.Place{}}
 	f.doc = l.YAML(&document.Source{Name: name, Text: content}, f.form())
 	if f.is02 = means02(f.doc, content); f.is02 {
 		f.doc.Reform(f.form())
@@ -33,8 +36,12 @@ func (l *loader) parse(name string, content []byte) *ruleFile {
 	return f
 }
 
-// list reads the file's rules. They are of use only if the whole bundle has no errors.
+// list reads the file's rules, or allowances. They are of use only if the whole bundle has no errors.
 func (f *ruleFile) list() {
+	if f.holds == allowances {
+		f.listAllowances()
+		return
+	}
 	root := f.doc.Root
 	if root == nil {
 		return
@@ -80,7 +87,7 @@ func (f *ruleFile) head(top map[string]document.Entry) {
 	if e, ok := top[versionKey]; ok {
 		f.checkVersion(e)
 	}
-	f.exclude, _ = f.globs(top["exclude"], nil)
+	f.exclude, f.excludeAt = f.globs(top["exclude"], nil)
 	if e, ok := top["type"]; ok {
 		f.holds = Type(f.doc.Word(e, string(Boundary), string(Invariant), string(deprecated)))
 		f.doc.Reform(f.form())
@@ -97,6 +104,7 @@ func (f *ruleFile) rule(item document.Entry) Rule {
 	if f.holds == Invariant {
 		r.Type = Invariant
 	}
+	r.places.fileExclude, r.places.each = f.excludeAt, f.each
 	m := f.doc.Mapping(n, "the rule", `its keys, the first after "- "`, f.ruleKeys)
 	if m == nil {
 		return r
@@ -110,6 +118,7 @@ func (f *ruleFile) rule(item document.Entry) Rule {
 	r.Severity = f.severity(m["severity"])
 	r.Redact = f.doc.True(m["redact"])
 	r.Tags = f.tags(m["tags"])
+	r.NeverAllowed = f.doc.Only(m[neverKey], "never")
 	f.enforcement(m["enforcement"])
 	f.selects(&r, m["match"])
 	r.Examples = f.examples(m["examples"])

@@ -10,12 +10,6 @@ import (
 	"github.com/policyscan/policyscan/rules/regex"
 )
 
-// What is said of a part of 0.2 that this version does not have.
-const (
-	notRead  = ", which this version of policyscan does not read"
-	useLater = "remove it, or use a later version"
-)
-
 // itemLevel returns the keys of an item that is a mapping, in required_patterns or in another list.
 func itemLevel(required bool) document.Level {
 	l := document.Level{

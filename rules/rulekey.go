@@ -30,8 +30,10 @@ func (f *ruleFile) keyItem(m map[string]document.Entry, required bool) (Item, bo
 		}
 	}
 	k := &keyReader{ruleFile: f, json: map[string]string{}}
-	k.item.Each = k.paths(m["each"])
-	k.item.Paths = k.paths(m["key"])
+	if each, at := k.paths(m["each"]); each != nil {
+		k.item.Each, k.each[&k.item] = each, at
+	}
+	k.item.Paths, _ = k.paths(m["key"])
 	k.where(m["where"])
 	condition := k.condition(m)
 	if format, ok := m["format"]; ok {
@@ -81,9 +83,8 @@ func jsonList(all []string, isList bool) string {
 	return text
 }
 
-// paths reads a path, or a list of them.
-func (k *keyReader) paths(e document.Entry) []keyitem.Path {
-	var paths []keyitem.Path
+// paths reads a path, or a list of them, and where each is.
+func (k *keyReader) paths(e document.Entry) (paths []keyitem.Path, at []document.Place) {
 	var shown []string
 	seen := map[string]bool{}
 	entries, isList := k.oneOrMore(e)
@@ -103,12 +104,13 @@ func (k *keyReader) paths(e document.Entry) []keyitem.Path {
 		seen[text] = true
 		if path, ok := k.path(entry, text); ok {
 			paths, shown = append(paths, path), append(shown, jsonString(text))
+			at = append(at, k.doc.Place(entry.Value))
 		}
 	}
 	if len(entries) > 0 {
 		k.json[e.Key.Value] = jsonList(shown, isList)
 	}
-	return paths
+	return paths, at
 }
 
 // path reads a path. The entry says where it is.

@@ -2,7 +2,8 @@
 //
 // A bundle is a folder with rules/boundaries.yml, rules/invariants.yml
 // and, optionally, rules/deprecated.yml; in a bundle of version 0.2, with any number of
-// rules/*.yml, and perhaps without rules/invariants.yml. [Load] reads one from any fs.FS and
+// rules/*.yml, and perhaps without rules/invariants.yml. There rules/allowances.yml lists the files that may keep
+// occurrences of a rule ([Allowance]). [Load] reads a bundle from any fs.FS and
 // [LoadDir] from a folder on disk. Both are strict: nothing in a bundle is
 // silently ignored, and every mistake in a bundle is reported in one run, in
 // file order, with its line and column ([document.Errors]).
@@ -10,6 +11,12 @@
 // A rule has globs and patterns. Which files a rule selects depends on
 // their paths alone ([Rule.Selects], and [Bundle.Selecting] for all rules at once); what a
 // pattern means in a file's content is the business of package scanner/match.
+//
+// The bundles of a run are loaded one by one; [Together] says whether they can be enforced together. An allowance may
+// be for a rule of another bundle, so only then is it known whether there is that rule.
+//
+// [FormatAllowances] writes rules/allowances.yml, and [EditAllowances] changes the entries of one that a person wrote.
+// Nothing here writes a file.
 //
 // # How a rule file is read
 //
@@ -56,6 +63,7 @@ import (
 
 	"github.com/policyscan/policyscan/rules/document"
 	"github.com/policyscan/policyscan/rules/glob"
+	"github.com/policyscan/policyscan/rules/keyitem"
 )
 
 // Type says in which of the two kinds of file of enforced rules a rule is.
@@ -93,6 +101,8 @@ type Rule struct {
 	Redact      bool // excerpts show the pattern and mask the rest
 	Examples    []Example
 
+	NeverAllowed bool // allowances: never. No [Allowance] is for this rule.
+
 	File string // the rule file within the bundle, such as "rules/boundaries.yml"
 	Line int    // 1-based, where the rule begins in File
 
@@ -105,7 +115,9 @@ type Rule struct {
 
 // places are where the globs and items of a rule are in its file.
 type places struct {
-	files, exclude, patterns, required, forbiddenFiles, requiredFiles []document.Place
+	files, exclude, fileExclude, patterns, required, forbiddenFiles, requiredFiles []document.Place
+
+	each map[*keyitem.Item][]document.Place // of the paths of each item's Each
 }
 
 // Excludes returns the globs of paths that the rule does not check: its own, then those of its file.
@@ -140,10 +152,14 @@ func (r *Rule) mistake(at document.Spot, found string) *document.Error {
 // A Bundle is a set of rules that loaded without a mistake.
 type Bundle struct {
 	// Rules are the enforced rules: the boundaries, then the invariants, each in the
-	// order of its file. There is at least one.
+	// order of its file. There is at least one, but for a bundle of 0.2 next to others, which may have allowances for
+	// their rules: see [Together].
 	Rules []Rule
 	// Deprecated are the rules of rules/deprecated.yml: validated, counted, never enforced.
 	Deprecated []Rule
+	// Allowances are the entries of rules/allowances.yml, in the order of the file. They may be for rules of other
+	// bundles, for rules that are deprecated and, if there are several bundles, for none: see [CheckAllowances].
+	Allowances []Allowance
 	// Is02 is that a file says bundle: "0.2", so that each *.yml in rules/ is a rule file. false for a bundle that
 	// [New] made.
 	Is02 bool
@@ -162,6 +178,8 @@ type Bundle struct {
 	classes   func() []linkClass   // by what they mean for links, made when first asked for
 	taken     func() []fileExclude // made when first asked for
 	notes     []document.Note      // found while loading
+	spots     []allowanceSpots     // of Allowances; nil for a bundle that New made
+	joined    bool                 // of several bundles
 }
 
 // A FileExclude is the exclude of a rule file: it narrows all rules of the file.

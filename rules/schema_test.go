@@ -30,7 +30,8 @@ func compileSchema(t testing.TB) map[string]*jsonschema.Schema {
 	}
 	schemas := map[string]*jsonschema.Schema{}
 	for name, where := range map[string]string{BoundariesFile: "#/$defs/boundaries",
-		InvariantsFile: "#/$defs/invariants", DeprecatedFile: "#/$defs/deprecated", "other": "#/$defs/other", "any": ""} {
+		InvariantsFile: "#/$defs/invariants", DeprecatedFile: "#/$defs/deprecated", AllowancesFile: "#/$defs/allowances",
+		"other": "#/$defs/other", "any": ""} {
 		schemas[name], err = c.Compile("schema.json" + where)
 		if err != nil {
 			t.Fatal(err)
@@ -69,7 +70,10 @@ func jsonValue(v any) (any, bool) {
 			}
 			v[i] = x
 		}
-	case time.Time:
+	case time.Time: // in YAML as editors read it, a text
+		if day := v.Format(time.DateOnly); v.Format(time.RFC3339) == day+"T00:00:00Z" {
+			return day, true
+		}
 		return v.Format(time.RFC3339), true
 	}
 	return v, true
@@ -174,10 +178,10 @@ func TestSchemaDescribesEachKey(t *testing.T) {
 			walk(where+"[]", items)
 		}
 	}
-	for _, name := range []string{"file", "rule", "mapping"} {
+	for _, name := range []string{"file", "rule", "mapping", "allowances", "allowance"} {
 		walk(name, defs[name].(map[string]any))
 	}
-	if keys != 42 {
+	if keys != 53 {
 		t.Errorf("%d keys were looked at", keys)
 	}
 }
@@ -196,11 +200,14 @@ func TestSchemaRefusesNothingThatLoads(t *testing.T) {
 		[]any{map[string]any{"regex": "a", "words": true}},
 		map[string]any{"key": "a.b"}, []any{map[string]any{"key": []any{"a", "b.c"}, "is": []any{true, 1.5, "x"}}},
 		[]any{map[string]any{"each": "a", "key": "b", "where": map[string]any{"kind": "x"}, "matches": "y"}},
-		[]any{map[string]any{"key": "a", "is_not": ""}, "b"}, "text", "a.b"}
+		[]any{map[string]any{"key": "a", "is_not": ""}, "b"}, "text", "a.b",
+		"never", "2027-03-01", "2027-02-30", 1_000_000_000, 0, "a\\b", `a\\xff`, []any{"a", "b.c"},
+		[]any{map[string]any{"rule": "A", "file": "a.tf", "at_most": 1, "owner": "o", "reason": "r"}}}
 	keys := []string{"id", "title", "match", "files", "mode", "rules", "forbidden_patterns", "required_absent", "x-",
 		"x-y", "X-y", "tags", "severity", "Title", "bundle", "type", "exclude", "text", "regex", "spaces", "words", "case",
 		"path_case", "required_patterns", "forbidden_files", "required_files", "key", "each", "where", "is", "is_not",
-		"matches", "matches_not", "format", "unparsable"}
+		"matches", "matches_not", "format", "unparsable", "allowances", "rule", "file", "at_most", "owner", "reason",
+		"until", "from", "may_grow"}
 	loaded, refused := 0, 0
 	try := func(t *rapid.T) {
 		files := rapid.SampledFrom(good).Draw(t, "files")

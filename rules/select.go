@@ -1,11 +1,9 @@
 package rules
 
 import (
-	"fmt"
 	"slices"
 	"sync"
 
-	"github.com/policyscan/policyscan/rules/document"
 	"github.com/policyscan/policyscan/rules/glob"
 )
 
@@ -21,64 +19,6 @@ func New(enforced, deprecated []Rule) *Bundle {
 	b.classes = sync.OnceValue(func() []linkClass { return linkClasses(b.Rules) })
 	b.taken = sync.OnceValue(func() []fileExclude { return newFileExcludes(b) })
 	return b
-}
-
-// Join returns the bundle of the enforced and the deprecated rules of several: the boundaries of all in the order of
-// the bundles, then their invariants. One alone is returned as it is. No id may be in two of them; see [Distinct].
-func Join(bundles ...*Bundle) *Bundle {
-	if len(bundles) == 1 {
-		return bundles[0]
-	}
-	var enforced, deprecated []Rule
-	for _, t := range []Type{Boundary, Invariant} {
-		for _, b := range bundles {
-			for i := range b.Rules {
-				if b.Rules[i].Type == t {
-					enforced = append(enforced, b.Rules[i])
-				}
-			}
-		}
-	}
-	for _, b := range bundles {
-		deprecated = append(deprecated, b.Deprecated...)
-	}
-	return New(enforced, deprecated)
-}
-
-// Distinct is an error if a rule's id is in two of several bundles, deprecated rules included. It names each such id,
-// and the bundles by their numbers in the order given, from 1: their names would make the verdict depend on the
-// current folder. A bundle that is nil has no ids.
-func Distinct(bundles []*Bundle) error {
-	if len(bundles) < 2 {
-		return nil
-	}
-	var mistakes document.Errors
-	first := map[string]int{} // the bundle that has an id
-	for i, b := range bundles {
-		if b == nil {
-			continue
-		}
-		for _, list := range [][]Rule{b.Rules, b.Deprecated} {
-			for k := range list {
-				id := list[k].ID
-				other, taken := first[id]
-				if !taken {
-					first[id] = i
-				} else if other != i {
-					mistakes = append(mistakes, &document.Error{
-						Code: document.CodeTwo, Rule: id,
-						Found: fmt.Sprintf("two bundles have a rule with this id, number %d and number %d of --policy",
-							other+1, i+1),
-						Fix: "give each rule its own id; a prefix for each bundle helps",
-					})
-				}
-			}
-		}
-	}
-	if mistakes == nil {
-		return nil
-	}
-	return mistakes
 }
 
 func (r *Rule) compile() {
@@ -146,6 +86,11 @@ func (b *Bundle) Selecting(path string, into []int) []int {
 		return into
 	}
 	return b.selectors.files.rules(path, into)
+}
+
+// SelectedBy appends to into the globs of Files because of which rules select path, in order.
+func (b *Bundle) SelectedBy(path string, into []GlobOf) []GlobOf {
+	return b.made().files.globs(path, into)
 }
 
 // A GlobOf is a glob of a rule: its place in the rule's list of them, and the rule's in the bundle.
@@ -273,5 +218,6 @@ func (r *Rule) Same(o Rule) bool {
 		r.Unparsable == o.Unparsable &&
 		slices.Equal(r.ForbiddenFiles, o.ForbiddenFiles) && slices.Equal(r.RequiredFiles, o.RequiredFiles) &&
 		r.Message == o.Message && r.Remediation == o.Remediation && r.DocsURL == o.DocsURL && r.Owner == o.Owner &&
-		r.Severity == o.Severity && slices.Equal(r.Tags, o.Tags) && r.Redact == o.Redact
+		r.Severity == o.Severity && slices.Equal(r.Tags, o.Tags) && r.Redact == o.Redact &&
+		r.NeverAllowed == o.NeverAllowed
 }

@@ -72,7 +72,12 @@ func strays(fsys fs.FS) []stray {
 }
 
 // namedFiles are the rule files whose names say what they hold.
-func namedFiles() []string { return []string{BoundariesFile, InvariantsFile, DeprecatedFile} }
+func namedFiles() []string {
+	return []string{BoundariesFile, InvariantsFile, DeprecatedFile, AllowancesFile}
+}
+
+// mayEnforce reports whether a rule file with that name could have rules that are enforced.
+func mayEnforce(name string) bool { return name != DeprecatedFile && name != AllowancesFile }
 
 func isNamed(name string) bool { return slices.Contains(namedFiles(), name) }
 
@@ -93,7 +98,7 @@ func LooksLikeRules(name string) bool {
 
 // IsRuleFile reports whether a file has a fixed name of a bundle's files, without a folder and however it is spelt.
 func IsRuleFile(name string) bool {
-	return LooksLikeRules(name) && slices.ContainsFunc(append(namedFiles(), AllowancesFile), func(file string) bool {
+	return LooksLikeRules(name) && slices.ContainsFunc(namedFiles(), func(file string) bool {
 		return strings.EqualFold(strings.TrimSuffix(name, path.Ext(name)), strings.TrimSuffix(path.Base(file), ".yml"))
 	})
 }
@@ -109,9 +114,6 @@ func (s *stray) mistake(is02 bool) *document.Error {
 	case s.what != "":
 		e.Found = "is " + s.what + ", which is neither followed nor read"
 		e.Fix = "replace it with the file itself, or remove it"
-	case s.name == AllowancesFile:
-		e.Found = "allowances are not yet read by this version of policyscan"
-		e.Fix = "remove the file, or use a version that reads it"
 	case !is02:
 		e.Found = "this file is not read: rules/ can only have boundaries.yml, invariants.yml and deprecated.yml"
 		e.Fix = "move its rules into one of these, or move it out of rules/"

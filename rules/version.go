@@ -41,20 +41,23 @@ func (f *ruleFile) checkVersion(e document.Entry) {
 	}
 }
 
-// checkBoundaries refuses a bundle in which a file is of 0.2 and the first of them is not. A file that says another
-// version has an error of its own, which may be that there should be no version.
+// checkBoundaries refuses a bundle in which a file is of 0.2, or holds allowances, and the first of them is not. A file
+// that says another version has an error of its own, which may be that there should be no version.
 func (l *loader) checkBoundaries() {
 	if f := l.files; len(f) == 0 || f[0].name != BoundariesFile || f[0].is02 {
 		return
 	}
 	says := func(f *ruleFile) bool { return f.is02 && !f.otherVersion }
-	if i := slices.IndexFunc(l.files, says); i >= 0 {
-		l.Errors = append(l.Errors, &document.Error{
-			Code: document.CodeValue, File: BoundariesFile,
-			Found: `the file does not say bundle: "0.2", and ` + l.files[i].name + " does",
-			Fix:   writeVersion,
-		})
+	e := &document.Error{Code: document.CodeValue, File: BoundariesFile, Fix: writeVersion}
+	switch i := slices.IndexFunc(l.files, says); {
+	case i >= 0:
+		e.Found = `the file does not say bundle: "0.2", and ` + l.files[i].name + " does"
+	case slices.ContainsFunc(l.files, func(f *ruleFile) bool { return f.holds == allowances }):
+		e.Found = `the file does not say bundle: "0.2", which ` + AllowancesFile + " needs"
+	default:
+		return
 	}
+	l.Errors = append(l.Errors, e)
 }
 
 // noVersion is the error that a file of a 0.2 bundle, whose name does not say what it holds, does not say it either.

@@ -3,6 +3,7 @@ package scanner
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/policyscan/policyscan/scanner/checkout"
@@ -19,11 +20,13 @@ import (
 func Changes(r *repo.Repository, c repo.Comparison, base, strategy string) Tree {
 	scope := verdict.Scope{
 		Mode: "diff", Base: base, BaseCommit: c.Base.String(), HeadCommit: c.Head.String(), Strategy: strategy,
+		Behind: c.Behind,
 	}
 	for _, h := range c.MergeBases {
 		scope.MergeBases = append(scope.MergeBases, h.String())
 	}
-	return &gitTree{r, scope, func() (head checkout.Snapshot, bases []checkout.Snapshot, err error) {
+	compared := func() ([]reference, error) { return references(r, c) }
+	return &gitTree{r, scope, compared, nil, func() (head checkout.Snapshot, bases []checkout.Snapshot, err error) {
 		if len(c.MergeBases) != 1 || c.MergeBases[0] != c.Head || c.Replaces {
 			return states(r, c)
 		}
@@ -59,7 +62,7 @@ func states(r *repo.Repository, c repo.Comparison) (head checkout.Snapshot, base
 // could be compared with. Contents are its blobs.
 func Whole(r *repo.Repository, head repo.Hash, strategy string) Tree {
 	scope := verdict.Scope{Mode: "full", HeadCommit: head.String(), Strategy: strategy}
-	return &gitTree{r, scope, func() (checkout.Snapshot, []checkout.Snapshot, error) {
+	return &gitTree{r, scope, nil, nil, func() (checkout.Snapshot, []checkout.Snapshot, error) {
 		tree, err := r.Tree(head)
 		return checkout.Snapshot{Tree: tree}, []checkout.Snapshot{{}}, err
 	}}
@@ -67,18 +70,25 @@ func Whole(r *repo.Repository, head repo.Hash, strategy string) Tree {
 
 // Staged returns the tree of what the index (see [repo.Index.Committed]) adds, modifies or
 // renames against HEAD, of scope staged. Contents are the index's blobs. head is HEAD's
-// commit; the zero Hash, before the first one, means the empty tree.
-func Staged(r *repo.Repository, idx *repo.Index, head repo.Hash) Tree {
+// commit; the zero Hash, before the first one, means the empty tree. merging are the commits that are being merged into
+// it (see [repo.Repository.Merging]), asked for if they matter.
+func Staged(r *repo.Repository, idx *repo.Index, head repo.Hash, merging func() ([]repo.Hash, error)) Tree {
 	scope := verdict.Scope{Mode: "staged", Base: "HEAD", Strategy: "index"}
 	if !head.IsZero() {
 		scope.BaseCommit = head.String()
 	}
-	return &gitTree{r, scope, func() (checkout.Snapshot, []checkout.Snapshot, error) {
-		var base checkout.Snapshot
-		var err error
+	before := func() (base checkout.Snapshot, err error) {
 		if !head.IsZero() {
 			base.Tree, err = r.Tree(head)
 		}
+		return base, err
+	}
+	compared := func() ([]reference, error) {
+		base, err := before()
+		return []reference{{commit: head, base: true, mergeBase: true, differs: true, Snapshot: base}}, err
+	}
+	return &gitTree{r, scope, compared, merging, func() (checkout.Snapshot, []checkout.Snapshot, error) {
+		base, err := before()
 		return checkout.Snapshot{Index: idx}, []checkout.Snapshot{base}, err
 	}}
 }
@@ -87,6 +97,10 @@ func Staged(r *repo.Repository, idx *repo.Index, head repo.Hash) Tree {
 type gitTree struct {
 	repo  *repo.Repository
 	scope verdict.Scope
+	// compared returns the states that files are compared with; nil if there are none.
+	compared func() ([]reference, error)
+	// merging returns the commits that are being merged into what is compared with; nil if there can be none.
+	merging func() ([]repo.Hash, error)
 	// states returns what is judged, and what it is compared with, at least one.
 	states func() (head checkout.Snapshot, bases []checkout.Snapshot, err error)
 }
@@ -100,7 +114,7 @@ func (t *gitTree) walk(ctx context.Context, visitors []visitor) error {
 		c := newChanges(t.repo, head, bases)
 		blobs := func() opener { return blobOpener{t.repo, c.links.head} }
 		err = share(ctx, visitors, blobs, func(found func(entry)) error {
-			return c.list(v.uniform, func(path string, leaf repo.Leaf) error {
+			return c.list(v.uniform, v.touched, func(path string, leaf repo.Leaf) error {
 				switch {
 				case leaf == repo.Leaf{}:
 					v.deleted()
@@ -189,8 +203,38 @@ func newChanges(r *repo.Repository, head checkout.Snapshot, bases []checkout.Sna
 }
 
 // list hands each file that differs from any base to visit, once; the zero leaf if it was deleted. uniform says
-// whether the rules select the same beneath every folder.
-func (c *changes) list(uniform func() bool, visit func(path string, leaf repo.Leaf) error) error {
+// whether the rules select the same beneath every folder, touched which files are visited though nothing differs.
+func (c *changes) list(
+	uniform func() bool, touched func() []string, visit func(path string, leaf repo.Leaf) error,
+) error {
+	more := map[string]bool{}
+	for _, path := range touched() {
+		more[path] = true
+	}
+	visited := visit
+	visit = func(path string, leaf repo.Leaf) error {
+		delete(more, path)
+		return visited(path, leaf)
+	}
+	if err := c.listChanged(uniform, visit); err != nil {
+		return err
+	}
+	for _, path := range slices.Sorted(maps.Keys(more)) {
+		leaf, there, err := c.links.head.at(path)
+		if err != nil {
+			return err
+		}
+		if there && leaf.Mode.IsLeaf() {
+			if err := visited(path, leaf); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// listChanged is list without what is touched.
+func (c *changes) listChanged(uniform func() bool, visit func(path string, leaf repo.Leaf) error) error {
 	seen := map[string]bool{}
 	for _, base := range c.bases {
 		each := func(change repo.Change) error {

@@ -10,6 +10,7 @@ import (
 	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/rules/regex"
 	"github.com/policyscan/policyscan/scanner/match"
+	"github.com/policyscan/policyscan/scanner/worktree"
 	"github.com/policyscan/policyscan/verdict"
 )
 
@@ -149,36 +150,49 @@ type Checker struct {
 	bundle   *rules.Bundle
 	engines  *engines
 	examiner match.Examiner
+	pulse    *pulse // nil: no one asks
+
+	textAlone bool
 }
+
+// TextAlone reports whether the content that was checked last cannot be parsed, and was judged by its text alone for
+// rules with "unparsable: text".
+func (c *Checker) TextAlone() bool { return c.textAlone }
 
 // NewChecker returns a checker that has prepared nothing yet.
 func NewChecker(b *rules.Bundle) *Checker { return &Checker{bundle: b, engines: newEngines(b)} }
 
 // Check is the function [Check].
 func (c *Checker) Check(ctx context.Context, path string, content []byte) ([]verdict.Violation, error) {
+	c.pulse.path(path, worktree.Regular)
 	broken := forbiddenPath(path, c.bundle.Forbidding(path, nil), nil)
 	var undecided error
+	c.textAlone = false
 	if selected := c.bundle.Selecting(path, nil); len(selected) > 0 {
 		s := c.engines.selection(selected)
 		rep, err := c.examiner.Examine(ctx, s.engine.Engine, bytes.NewReader(content))
 		if err != nil {
 			return nil, err
 		}
+		var k keyed
 		if len(s.keyed) > 0 {
 			rep.Content = content
-			judge := &keyJudge{bundle: c.bundle}
-			k, err := judge.examine(ctx, &c.examiner, s, path, nil, &rep)
+			judge := &keyJudge{bundle: c.bundle, traced: c.pulse != nil}
+			k, err = judge.examine(ctx, &c.examiner, s, path, nil, &rep)
 			if err != nil {
 				return nil, err
 			}
 			broken = s.judgeKeys(path, &k, true, c.bundle, broken)
+			c.textAlone = k.unparsed
 			if len(k.errors) > 0 {
 				undecided = &Undecided{k.errors}
 			}
 		}
 		broken = s.judge(path, rep.Finds, c.bundle, broken)
 		broken = s.lacking(path, lackOf(&rep, ""), c.bundle, broken)
+		c.pulse.met(s, rep.Missing, &k)
 	}
+	c.pulse.broken(broken)
 	var violations []verdict.Violation
 	sortBroken(broken)
 	for i := range broken {

@@ -23,6 +23,10 @@ type collector struct {
 	keys    *keyJudge
 
 	required *requiredFiles // nil: none is looked for
+	witness  *witness       // nil: the whole tree is scanned
+	pulse    *pulse         // nil: no one asks
+	past     *past          // nil: nothing is compared
+	allower  *allower       // nil: nothing is allowed
 
 	mu       sync.Mutex // of what follows
 	over     bool       // the verdict was written; what comes now comes too late
@@ -35,6 +39,8 @@ func newCollector(s *scan) *collector {
 	p := &collector{scan: s, engines: newEngines(s.Bundle), errors: slices.Clone(s.Errors)}
 	p.keys = &keyJudge{bundle: s.Bundle, budget: newBudget()}
 	p.required = newRequiredFiles(s)
+	p.past = newPast(p)
+	p.allower = newAllower(p)
 	p.allowed = slices.Compact(slices.Sorted(slices.Values(s.Allow)))
 	return p
 }
@@ -43,7 +49,7 @@ func newCollector(s *scan) *collector {
 func (p *collector) tally() *tally {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	t := &tally{over: p.over, chosen: map[string]*chosen{}}
+	t := &tally{over: p.over, witness: p.witness, pulse: p.pulse, chosen: map[string]*chosen{}}
 	p.tallies = append(p.tallies, t)
 	p.Progress.watch(t)
 	return t
@@ -66,6 +72,9 @@ const gitDir = ".git"
 
 // leaveOut reports whether a path is not part of the tree, and notes it.
 func (p *collector) leaveOut(path string) bool {
+	if !p.witness.leadsTo(path) {
+		return true
+	}
 	reason, out := p.LeaveOut[path]
 	if path == gitDir || strings.HasPrefix(path, gitDir+"/") {
 		path, reason, out = gitDir, "git", true
@@ -154,12 +163,12 @@ func (p *collector) verdict() *verdict.Verdict {
 	v := verdict.New(p.Version)
 	v.Scope = p.tree.Scope()
 	v.Allowed = p.allowed
-	v.Partial = p.Partial || p.Exclude != nil
+	v.Partial = p.Partial || p.Exclude != nil || p.earlier()
 	if v.Partial && !p.allows(AllowPartial) {
-		p.fail(verdict.Error{Code: code.Partial, Message: "--rule or --exclude makes this a partial run, " +
-			"which cannot pass; run it without them, or allow it with --allow partial"})
+		p.fail(p.isPartial())
 	}
-	v.Policy, v.PolicyChanges = p.Policies, p.Changes()
+	v.Policy, v.PolicyChanges, v.AsOf = p.Policies, p.Changes(), p.asOf()
+	v.EndingAllowances = p.endingAllowances()
 	taken := make([]int, p.Takers())
 
 	p.mu.Lock() // a worker may still hang in a read
@@ -190,11 +199,21 @@ func (p *collector) verdict() *verdict.Verdict {
 	p.Count(v.Policy, taken)
 	p.coverage.LeftOut = append(p.coverage.LeftOut, notLookedFor(p.scan)...)
 	broken = p.required.missing(broken)
+	p.past.end(broken)
 	sortBroken(broken)
 	for i := range broken {
 		br := &broken[i]
-		v.Violations = append(v.Violations, br.violation(b))
-		v.Violations[i].Note = joinNotes(br.note, p.Note(br.rule, br.ask, br.path))
+		violation := br.violation(b)
+		violation.Note = joinNotes(br.note, p.Note(br.rule, br.ask, br.path))
+		signed, refused := p.allower.signed(br)
+		if signed != nil {
+			v.AllowedViolations = append(v.AllowedViolations, verdict.AllowedViolation{
+				Violation: violation, Allowance: signedAs(signed),
+			})
+			continue
+		}
+		violation.Note = joinNotes(violation.Note, refused)
+		v.Violations = append(v.Violations, violation)
 	}
 	for i := range b.Rules {
 		r := &b.Rules[i]
@@ -217,6 +236,43 @@ func (p *collector) verdict() *verdict.Verdict {
 	v.Errors = p.errors
 	v.Decide()
 	return v
+}
+
+// isPartial is the error of a partial run.
+func (p *collector) isPartial() verdict.Error {
+	flags, them := "--rule or --exclude makes", "them"
+	switch {
+	case p.earlier() && (p.Partial || p.Exclude != nil):
+		flags = "--rule or --exclude, and a day before today (--as-of), make"
+	case p.earlier():
+		flags, them = "a day before today (--as-of) makes", "it"
+	}
+	return verdict.Error{Code: code.Partial, Message: flags + " this a partial run, " +
+		"which cannot pass; run it without " + them + ", or allow it with --allow partial"}
+}
+
+// found returns the violations of all files that were listed, and whether a file was not checked completely. All
+// workers have ended.
+func (p *collector) found() (broken []brokenRule, incomplete func(path string) bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	open := map[string]bool{}
+	add := func(errors []verdict.Error) {
+		for i := range errors {
+			open[errors[i].File] = true
+		}
+	}
+	add(p.errors)
+	for _, t := range p.tallies {
+		t.mu.Lock()
+		broken = append(broken, t.broken...)
+		add(t.errors)
+		for _, o := range t.coverage.NotScanned {
+			open[o.File] = true
+		}
+		t.mu.Unlock()
+	}
+	return broken, func(path string) bool { return open[verdict.Path(path)] }
 }
 
 // joinNotes makes one note of two, either of which may be "".

@@ -252,6 +252,9 @@ func TestFault_021_ManyMatches(t *testing.T) {
 		if e := vi.Evidence; e.Occurrences != n || e.Offset != 0 || e.Line != 1 {
 			t.Errorf("%s: %+v", vi.File, e)
 		}
+		if e := vi.Evidence; len(e.Places) != verdict.MaxPlaces || e.Places[99].Offset != 99*e.Places[1].Offset {
+			t.Errorf("%s: %d places: %+v", vi.File, len(e.Places), e.Places)
+		}
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/policyscan/policyscan/internal/cputime"
 	"github.com/policyscan/policyscan/scanner/match"
 	"github.com/policyscan/policyscan/verdict"
 	"golang.org/x/sys/unix"
@@ -20,7 +21,7 @@ import (
 // fileLimit is what a scan may hold in memory however long a file is, in MiB. The
 // race detector's own memory comes on top.
 func fileLimit() int {
-	if raceDetector {
+	if cputime.RaceDetector {
 		return 512
 	}
 	return 64
@@ -32,7 +33,7 @@ func skipLong(t *testing.T) {
 	switch {
 	case !*long:
 		t.Skip("it takes seconds: with -long")
-	case raceDetector:
+	case cputime.RaceDetector:
 		t.Skip("takes long: not with -race")
 	}
 }
@@ -88,7 +89,7 @@ func scanHuge(t *testing.T, make func(path string)) *verdict.Violation {
 
 func TestFault_010_BigFile(t *testing.T) {
 	size := int64(150_000_000)
-	if raceDetector {
+	if cputime.RaceDetector {
 		size /= 10 // which is ten times slower
 	}
 	t.Run("150 MB of lines", func(t *testing.T) {
@@ -164,7 +165,7 @@ func TestFault_039_ManyFiles(t *testing.T) {
 	} else {
 		t.Log("50,000 files; with -long it is 1,000,000")
 	}
-	if raceDetector {
+	if cputime.RaceDetector {
 		n = 10_000
 	}
 	dir := t.TempDir()
@@ -187,7 +188,7 @@ func TestFault_039_ManyFiles(t *testing.T) {
 		t.Errorf("%d files, %d scanned, errors %.300v", c.Files, c.Scanned, v.Errors)
 	}
 	limit := 512
-	if n <= 100_000 && !raceDetector {
+	if n <= 100_000 && !cputime.RaceDetector {
 		limit = 96
 	}
 	t.Logf("%d MiB for %d files", mib, n)

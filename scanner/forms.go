@@ -18,7 +18,8 @@ import (
 const foundCheckedOut = "found in the file as git checks it out"
 
 // checkedOut examines a blob in each other form in which git may write it on disk. A pattern that occurs in the blob
-// is found already; of the others, those that occur in a form are added, with a note. It returns false if ctx ended.
+// is found already, and how often it occurs in a form is noted; of the others, those that occur in a form are added,
+// with a note. It returns false if ctx ended.
 func (p *collector) checkedOut(ctx context.Context, x *match.Examiner, o opener, j *job) bool {
 	w, err := j.checkout.Written(j.Path)
 	var unknown *checkout.UnknownEncoding
@@ -31,10 +32,12 @@ func (p *collector) checkedOut(ctx context.Context, x *match.Examiner, o opener,
 		j.unread(fmt.Errorf("the attributes that git checks it out by: %w", err))
 		return true
 	}
-	p.Rewritten.Add(j.Path, w)
-	known := map[int]bool{} // patterns that were found
+	if !j.past {
+		p.Rewritten.Add(j.Path, w)
+	}
+	known := map[int]*match.Find{} // by pattern
 	for _, f := range j.finds {
-		known[f.Pattern] = true
+		known[f.Pattern] = f
 	}
 	for _, enc := range w.Encodings {
 		forms, ok := recode.Forms(enc.Text)
@@ -78,7 +81,8 @@ func (p *collector) checkedOut(ctx context.Context, x *match.Examiner, o opener,
 // examineForm examines a file's content in another form, and adds the finds of patterns that are not known yet, with a
 // note. It reports whether the encoding lacks something of the text.
 func (p *collector) examineForm(
-	ctx context.Context, x *match.Examiner, o opener, j *job, form recode.Form, note string, known map[int]bool,
+	ctx context.Context, x *match.Examiner, o opener, j *job, form recode.Form, note string,
+	known map[int]*match.Find,
 ) (lacks bool, err error) {
 	c, err := o.open(j.entry)
 	if err != nil {
@@ -101,23 +105,28 @@ func (p *collector) examineForm(
 		if err != nil {
 			return r.Lacks(), err
 		}
-		j.keyed.add(k, func(f keyFind) {
+		j.keyed.add(k, j.again, func(f keyFind) {
 			if f.Evidence.Kind == verdict.KindMissing {
 				j.noted(f.Find, missingNote(note))
 				return
 			}
 			j.noted(f.Find, note)
 		})
+		for _, f := range k.finds {
+			j.formOf(f.Find, form)
+		}
 	}
 	// Filters run after the encoding: what they take for a pointer is what it makes.
 	p.standsFor(j, rep, "what git writes for it ("+attributes.Encoding+")")
 	j.lacks = appendLack(j.lacks, &rep, missingNote(note))
 	for _, f := range rep.Finds {
-		if known[f.Pattern] {
+		if known[f.Pattern] != nil {
+			j.again(known[f.Pattern], f)
 			continue
 		}
-		known[f.Pattern] = true
+		known[f.Pattern] = f
 		j.noted(f, note)
+		j.formOf(f, form)
 		j.finds = append(j.finds, f)
 	}
 	return r.Lacks(), nil
@@ -125,6 +134,29 @@ func (p *collector) examineForm(
 
 // missingNote is the note on what is missing, made of that on what is found.
 func missingNote(note string) string { return "missing" + strings.TrimPrefix(note, "found") }
+
+// formOf keeps in which form of the file a find is, if it is one of those of the job, so that it can be read again.
+func (j *job) formOf(f *match.Find, form recode.Form) {
+	if _, counts := j.notes[f]; !counts {
+		return
+	}
+	if j.forms == nil {
+		j.forms = map[*match.Find]recode.Form{}
+	}
+	j.forms[f] = form
+}
+
+// again notes that what was found already occurs in another form, too: there may be more there than in the file's own
+// bytes.
+func (j *job) again(known, inForm *match.Find) {
+	if inForm.Evidence.Occurrences <= max(known.Evidence.Occurrences, j.most[known]) {
+		return
+	}
+	if j.most == nil {
+		j.most = map[*match.Find]int64{}
+	}
+	j.most[known] = inForm.Evidence.Occurrences
+}
 
 // noted keeps a note on a find that is not in the file's own bytes.
 func (j *job) noted(f *match.Find, note string) {

@@ -10,7 +10,6 @@ import (
 	"sync"
 
 	"github.com/policyscan/policyscan/rules"
-	"github.com/policyscan/policyscan/scanner/judges"
 	"github.com/policyscan/policyscan/scanner/keys"
 	"github.com/policyscan/policyscan/scanner/keys/formats"
 	"github.com/policyscan/policyscan/scanner/match"
@@ -27,7 +26,8 @@ type keyAsk struct {
 // A keyFind is that a file breaks an item with a key. Its evidence is of the first place.
 type keyFind struct {
 	*match.Find
-	path int // of the item, which leads there or is missing: its index
+	path  int   // of the item, which leads there or is missing: its index
+	paths []int // of each occurrence that the find knows
 }
 
 // hasPlace reports whether the find is at a place of the file, and not that the file as a whole lacks something.
@@ -40,7 +40,12 @@ type keyed struct {
 	finds    map[keyAsk]keyFind
 	errors   []verdict.Error // why rules could not judge it
 	reason   string          // the word for the first of them
+	unjudged []int           // the rules that could not
 	unparsed bool            // it cannot be parsed, and a rule lets its text alone be judged
+	parsed   []formats.Format
+	textOnly []formats.Format      // of those in which it cannot be parsed
+	signs    map[string]keys.Signs // of required items, by their names, if someone asks
+	reach    map[keyAsk]keys.Reach // of items, likewise
 }
 
 // A keyJudge asks items with a key of contents.
@@ -48,6 +53,8 @@ type keyJudge struct {
 	bundle *rules.Bundle
 	budget *budget // nil: no other content is parsed at the same time
 	note   string  // "", or which form of a file the contents are, for the messages
+	traced bool    // someone asks for the signs of required items
+	reach  bool    // someone asks how much of a content items ask
 }
 
 // A budget bounds how much is parsed at the same time: documents need many times as much memory as their text.
@@ -182,9 +189,9 @@ func (k *keyJudge) judge(
 		}
 		byFormat[f] = append(byFormat[f], a)
 	}
-	out := keyed{finds: map[keyAsk]keyFind{}}
+	out := keyed{finds: map[keyAsk]keyFind{}, signs: map[string]keys.Signs{}, reach: map[keyAsk]keys.Reach{}}
 	if len(nameless) > 0 {
-		out.fail("unknown-format", code.Format, path, k.nameless(nameless))
+		out.fail(nameless, "unknown-format", code.Format, path, k.nameless(nameless))
 	}
 	text, ok := match.Decode(content)
 	for _, f := range order {
@@ -195,8 +202,9 @@ func (k *keyJudge) judge(
 			err = &formats.ParseError{Offset: len(text.UTF8), Reason: "not text in the encoding of its byte order mark"}
 		}
 		if err != nil {
-			err = k.unread(ctx, x, &out, path, text, byFormat[f], err)
+			err = k.unread(ctx, x, &out, path, text, f, byFormat[f], err)
 		} else {
+			out.parsed = append(out.parsed, f)
 			err = k.ask(ctx, x, &out, text, byFormat[f], documents)
 		}
 		if err != nil {
@@ -210,21 +218,30 @@ func (k *keyJudge) judge(
 func (k *keyJudge) ask(
 	ctx context.Context, x *match.Examiner, out *keyed, text *match.Text, items []*asked, documents []keys.Document,
 ) error {
-	var first []keys.Hit
 	var broken []*asked
-	var regions []match.Region
-	times := map[*asked]int64{}
+	var hits [][]keys.Hit // of each of those
+	var regions [][]match.Region
 	for _, a := range items {
 		if err := context.Cause(ctx); err != nil {
 			return err
 		}
-		hits := keys.Forbidden
+		find, reach := keys.Forbidden, keys.ForbiddenReach
 		if a.required {
-			hits = keys.Required
+			find, reach = keys.Required, keys.RequiredReach
+			if k.traced {
+				out.signs[a.name] = keys.SignsOf(a.item.Key, documents)
+			}
 		}
-		if found := hits(a.item.Key, documents); len(found) > 0 {
-			broken, first, times[a] = append(broken, a), append(first, found[0]), int64(len(found))
-			regions = append(regions, match.Region(found[0].At))
+		if k.reach {
+			out.reach[a.keyAsk] = reach(a.item.Key, documents)
+		}
+		if found := find(a.item.Key, documents); len(found) > 0 {
+			broken, hits = append(broken, a), append(hits, found)
+			var places []match.Region
+			for _, hit := range found[:min(len(found), x.Kept())] {
+				places = append(places, match.Region(hit.At))
+			}
+			regions = append(regions, places)
 		}
 	}
 	finds, err := x.Locate(ctx, text, regions)
@@ -237,20 +254,26 @@ func (k *keyJudge) ask(
 		if a.required {
 			f.Evidence.Kind = verdict.KindMissing // or another value is in its place
 		}
-		if a.required && first[i].At == (keys.Span{}) { // the file has nothing that could have it
+		first := hits[i][0]
+		if a.required && first.At == (keys.Span{}) { // the file has nothing that could have it
 			if f, err = x.Lacking(ctx, text); err != nil {
 				return err
 			}
 		}
-		f.Evidence.Occurrences = times[a]
-		out.finds[a.keyAsk] = keyFind{f, first[i].Path}
+		f.Evidence.Occurrences = int64(len(hits[i]))
+		found := keyFind{Find: f, path: first.Path}
+		for _, hit := range hits[i][:f.Known()] {
+			found.paths = append(found.paths, hit.Path)
+		}
+		out.finds[a.keyAsk] = found
 	}
 	return nil
 }
 
 // unread notes why a content could not be parsed. An error of another kind is returned.
 func (k *keyJudge) unread(
-	ctx context.Context, x *match.Examiner, out *keyed, path string, text *match.Text, items []*asked, err error,
+	ctx context.Context, x *match.Examiner, out *keyed, path string, text *match.Text, f formats.Format,
+	items []*asked, err error,
 ) error {
 	var parse *formats.ParseError
 	var limit *formats.LimitError
@@ -260,6 +283,7 @@ func (k *keyJudge) unread(
 	}
 	switch {
 	case errors.As(err, &parse):
+		out.textOnly = append(out.textOnly, f)
 		strict := slices.DeleteFunc(asking, func(r int) bool { return k.bundle.Rules[r].Unparsable })
 		out.unparsed = out.unparsed || len(strict) < len(asking)
 		if len(strict) == 0 {
@@ -269,27 +293,28 @@ func (k *keyJudge) unread(
 		if slices.ContainsFunc(asking, func(r int) bool { return k.bundle.Rules[r].Redact }) {
 			reason, _, _ = strings.Cut(reason, ":") // what a parser found there may be the secret
 		}
-		at, err := x.Locate(ctx, text, []match.Region{{Start: parse.Offset, End: parse.Offset}})
+		at, err := x.Locate(ctx, text, [][]match.Region{{{Start: parse.Offset, End: parse.Offset}}})
 		if err != nil {
 			return err
 		}
 		place := &at[0].Evidence
-		out.failAt(place, "unparsable", code.Parse, path, fmt.Sprintf(
+		out.failAt(strict, place, "unparsable", code.Parse, path, fmt.Sprintf(
 			"it cannot be parsed%s: line %d, column %d: %s; %s", k.note, place.Line, place.Column, reason,
 			k.waysOut(strict)))
 	case errors.As(err, &limit):
 		var place verdict.Evidence
 		where := ""
 		if limit.Offset > 0 { // else it is about the file as a whole
-			at, err := x.Locate(ctx, text, []match.Region{{Start: limit.Offset, End: limit.Offset}})
+			at, err := x.Locate(ctx, text, [][]match.Region{{{Start: limit.Offset, End: limit.Offset}}})
 			if err != nil {
 				return err
 			}
 			place = at[0].Evidence
 			where = fmt.Sprintf("line %d, column %d: ", place.Line, place.Column)
 		}
-		out.failAt(&place, "limit", code.Limit, path, fmt.Sprintf("it cannot be parsed%s: %s%s; make it smaller, "+
-			"or exclude it from %s", k.note, where, limit.Reason, k.named(asking)))
+		out.failAt(asking, &place, "limit", code.Limit, path, fmt.Sprintf(
+			"it cannot be parsed%s: %s%s; make it smaller, or exclude it from %s",
+			k.note, where, limit.Reason, k.named(asking)))
 	default:
 		return err
 	}
@@ -321,11 +346,12 @@ func (k *keyJudge) tooLong(s *selection, path string, limit int64) (out keyed) {
 		}
 	}
 	if len(nameless) > 0 {
-		out.fail("unknown-format", code.Format, path, k.nameless(nameless))
+		out.fail(nameless, "unknown-format", code.Format, path, k.nameless(nameless))
 	}
 	if len(asking) > 0 {
-		out.fail("limit", code.Limit, path, fmt.Sprintf("it cannot be parsed%s: the file has more than %d bytes; "+
-			"make it smaller, or exclude it from %s", k.note, limit, k.named(asking)))
+		out.fail(asking, "limit", code.Limit, path, fmt.Sprintf(
+			"it cannot be parsed%s: the file has more than %d bytes; "+
+				"make it smaller, or exclude it from %s", k.note, limit, k.named(asking)))
 	}
 	return out
 }
@@ -358,13 +384,14 @@ func (k *keyJudge) named(list []int) string {
 	return names[0]
 }
 
-// fail adds an error about the content as a whole, the first of each code.
-func (out *keyed) fail(reason, is, path, message string) {
-	out.failAt(&verdict.Evidence{}, reason, is, path, message)
+// fail adds an error about the content as a whole, which rules could not judge, the first of each code.
+func (out *keyed) fail(asking []int, reason, is, path, message string) {
+	out.failAt(asking, &verdict.Evidence{}, reason, is, path, message)
 }
 
 // failAt adds an error about the place of an evidence, the first of each code.
-func (out *keyed) failAt(at *verdict.Evidence, reason, is, path, message string) {
+func (out *keyed) failAt(asking []int, at *verdict.Evidence, reason, is, path, message string) {
+	out.unjudged = append(out.unjudged, asking...)
 	if out.reason == "" {
 		out.reason = reason
 	}
@@ -374,10 +401,11 @@ func (out *keyed) failAt(at *verdict.Evidence, reason, is, path, message string)
 	}
 }
 
-// add adds what the items say of another form of the content. What is known already is not said twice.
-func (out *keyed) add(form keyed, noted func(keyFind)) {
+// add adds what the items say of another form of the content. What is known already is not said twice; again is told.
+func (out *keyed) add(form keyed, again func(known, inForm *match.Find), noted func(keyFind)) {
 	for ask, f := range form.finds {
-		if _, known := out.finds[ask]; known {
+		if known, ok := out.finds[ask]; ok {
+			again(known.Find, f.Find)
 			continue
 		}
 		if out.finds == nil {
@@ -394,31 +422,6 @@ func (out *keyed) add(form keyed, noted func(keyFind)) {
 	if out.reason == "" {
 		out.reason = form.reason
 	}
+	out.unjudged = append(out.unjudged, form.unjudged...)
 	out.unparsed = out.unparsed || form.unparsed
-}
-
-// judgeKeys appends the violations that finds of items with a key are for the rules that select a file. Only of a whole
-// file is known what it lacks.
-func (s *selection) judgeKeys(path string, k *keyed, whole bool, b *rules.Bundle, broken []brokenRule) []brokenRule {
-	if len(k.finds) == 0 {
-		return broken
-	}
-	for _, r := range s.keyed {
-		add := func(items []rules.Item, of judges.Part, required bool) {
-			for i, item := range items {
-				if item.Kind != rules.Key {
-					continue
-				}
-				if f, ok := k.finds[keyAsk{item.Name, required}]; ok {
-					ask := judges.Ask{Of: of, Index: i}
-					broken = append(broken, brokenRule{path: path, rule: r, ask: ask, find: f.Find, key: &f})
-				}
-			}
-		}
-		add(b.Rules[r].Patterns, judges.ForbiddenItem, false)
-		if whole {
-			add(b.Rules[r].Required, judges.RequiredItem, true)
-		}
-	}
-	return broken
 }

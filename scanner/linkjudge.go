@@ -51,8 +51,11 @@ func (w *worker) visitLink(e entry, o opener) {
 	if !w.tally.begin(&w.job, e, covering, w.forbid, w.engines) {
 		return
 	}
-	defer w.tally.end(w.Bundle)
 	j := &w.job
+	defer func() {
+		w.settle(text)
+		w.tally.end(w.Bundle)
+	}()
 	if len(w.selected) > 0 || text.err != nil {
 		if w.do(w.ctx, &w.x, text, j); !j.scanned || len(losing) == 0 {
 			return

@@ -467,18 +467,59 @@ func oracle(list []rules.Rule, path string, content []byte) (got []verdict.Viola
 				if enc < 0 {
 					continue
 				}
-				key := [2]int{enc, start % oracleEncodings[enc].unit}
-				if texts[key] == nil {
-					texts[key] = oracleReadText(enc, content, start)
-				}
-				v := oracleViolation(&list[i], path, pattern, texts[key], content, start, end)
+				v := oracleViolation(&list[i], path, pattern, oracleTextAt(texts, content, enc, start), content, start, end)
 				v.Evidence.Kind = "text"
+				v.Evidence.Places = oraclePlaces(pattern, content, texts)
 				v.Evidence.Occurrences, v.Evidence.Encoding = int64(count), oracleEncodings[enc].name
 				got = append(got, v)
 			}
 		}
 	}
 	return got
+}
+
+// oraclePlaces returns the first 100 matches that oracleFind counts, the first of which is the one to report.
+func oraclePlaces(pattern string, content []byte, texts map[[2]int]*oracleText) (places []verdict.Place) {
+	forms := oracleForms(pattern, content)
+	reported, reportedAt, reportedEnd, _ := oracleFind(pattern, content)
+	for at, free := 0, 0; at < len(content) && len(places) < 100; at++ {
+		for _, f := range forms {
+			e := f.end(content, at)
+			if e < 0 || at < free {
+				continue
+			}
+			free = e
+			enc, start, end := f.enc, at, e
+			// Of two readings of the same bytes, the aligned one is the text.
+			unit := oracleEncodings[enc].unit
+			aligned := (at + unit - 1) / unit * unit
+			for i := len(forms) - 1; i >= 0; i-- {
+				if other := forms[i]; oracleEncodings[other.enc].unit == unit && aligned != at {
+					if e := other.end(content, aligned); e >= 0 {
+						enc, start, end = other.enc, aligned, e
+					}
+				}
+			}
+			if len(places) == 0 {
+				enc, start, end = reported, reportedAt, reportedEnd
+			}
+			t := oracleTextAt(texts, content, enc, start)
+			p := verdict.Place{Offset: int64(start)}
+			p.Line, p.Column, _ = t.place(start)
+			p.EndLine, p.EndColumn, _ = t.place(end)
+			places = append(places, p)
+		}
+	}
+	return places
+}
+
+// oracleTextAt returns the content as text in the encoding and at the alignment of a match.
+func oracleTextAt(texts map[[2]int]*oracleText, content []byte, enc, start int) *oracleText {
+	key := [2]int{enc, start % oracleEncodings[enc].unit}
+	if texts[key] == nil {
+		texts[key] = oracleReadText(enc, content, start)
+	}
+	return texts[key]
 }
 
 func oracleViolation(r *rules.Rule, path, pattern string, t *oracleText, content []byte, start, end int) verdict.Violation {

@@ -13,7 +13,8 @@
 // [Scan] has workers to which the tree hands its files; a worker asks the bundles which
 // rules select the path, and reads every file that a rule selects to its last byte. The verdict is the
 // same, byte for byte, however many workers there are. [Check] is the same for one
-// path and content, without any tree.
+// path and content, without any tree. [Alive] says which parts of the rules find nothing in their
+// examples and a tree.
 //
 // Where .gitattributes makes git write another encoding on checkout, that form is checked as well as the blob.
 //
@@ -34,6 +35,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/scanner/checkout"
 	"github.com/policyscan/policyscan/scanner/failure"
 	"github.com/policyscan/policyscan/scanner/judges"
@@ -51,6 +53,9 @@ type Options struct {
 	Allow           []string            // the Allow constants, and what AllowLink means: "symlink=GLOB"
 	AllowLink       func(string) bool   // links for which AllowSymlink holds; nil: none. Called by all workers
 	Partial         bool                // the bundle was narrowed by the caller
+	Day             string              // that counts for allowances, such as 2027-03-01: today in UTC, or another
+	Earlier         bool                // Day is before today: the run is partial if a bundle has dates
+	Starts          [][]rules.Allowance // of the bundles where a change starts from; see judges.Chosen
 	Exclude         func(string) bool   // paths that no rule selects: the run is partial. Called by all workers
 	LeaveOut        map[string]string   // paths that are no part of a tree on disk, and the reason
 	InUse           []judges.RuleFile   // of the judges' bundles: no part of a tree of git's objects

@@ -6,6 +6,7 @@ import (
 
 	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/scanner/match"
+	"github.com/policyscan/policyscan/scanner/recode"
 	"github.com/policyscan/policyscan/scanner/worktree"
 	"github.com/policyscan/policyscan/verdict"
 )
@@ -19,6 +20,8 @@ type tally struct {
 	listed   int
 	governed int
 	done     int
+	witness  *witness
+	pulse    *pulse
 	job      *job               // what the worker is at; nil: nothing
 	chosen   map[string]*chosen // by the rules' indices
 	taken    []int              // by the excludes of rule files, as judges.Set.Taken numbers them
@@ -44,17 +47,23 @@ type job struct {
 // A result is what became of a job. Until it is reached, scanned is false and reason is
 // "".
 type result struct {
-	reached bool
-	scanned bool
-	gone    bool   // it is not a file of the tree after all
-	reason  string // why not, a word of the verdict
-	bytes   int64
-	finds   []*match.Find
-	lacks   []lack                 // of what was read
-	notes   map[*match.Find]string // on those that are not in the file's own bytes
-	err     *verdict.Error
-	keyed   keyed
-	partly  bool // all that was not checked are items with a key
+	reached  bool
+	scanned  bool
+	gone     bool   // it is not a file of the tree after all
+	reason   string // why not, a word of the verdict
+	bytes    int64
+	finds    []*match.Find
+	lacks    []lack                 // of what was read
+	notes    map[*match.Find]string // on those that are not in the file's own bytes
+	forms    map[*match.Find]recode.Form
+	most     map[*match.Find]int64 // how often they occur in the form that has most; 0: in no other one more often
+	broken   []brokenRule          // once it is settled
+	settled  bool
+	err      *verdict.Error
+	keyed    keyed
+	shape    match.Shape // of what was examined
+	examined bool
+	partly   bool // all that was not checked are items with a key
 }
 
 // list counts a file that no rule covers.
@@ -127,6 +136,8 @@ func (t *tally) finish(b *rules.Bundle) {
 		t.governed--
 		return
 	}
+	t.witness.end(j)
+	t.pulse.job(j)
 	t.done++
 	j.files++
 	switch {
@@ -143,36 +154,46 @@ func (t *tally) finish(b *rules.Bundle) {
 	if j.err != nil {
 		t.errors = append(t.errors, *j.err)
 	}
-	if j.scanned || j.partly || j.err != nil { // else it is allowed that the content is not here
-		t.errors = append(t.errors, j.keyed.errors...)
-		if j.keyed.unparsed {
-			t.coverage.Unparsed = append(t.coverage.Unparsed, verdict.Path(j.Path))
+	// Also where it is allowed that a form of the content is not here: these are of the forms that are.
+	t.errors = append(t.errors, j.keyed.errors...)
+	if j.keyed.unparsed {
+		t.coverage.Unparsed = append(t.coverage.Unparsed, verdict.Path(j.Path))
+	}
+	if j.settled {
+		t.broken = append(t.broken, j.broken...)
+	} else {
+		t.broken = forbiddenPath(j.Path, j.forbidden, t.broken)
+	}
+}
+
+// settle says which rules the file breaks, by all that became of the job.
+func (j *job) settle(b *rules.Bundle) {
+	j.settled = true
+	if j.chosen != nil {
+		j.broken = j.judge(j.Path, j.finds, b, nil)
+		whole := j.scanned || j.partly
+		j.broken = j.judgeKeys(j.Path, &j.keyed, whole, b, j.broken)
+		for i := range j.broken {
+			br := &j.broken[i]
+			br.note, br.most = j.notes[br.find], j.most[br.find]
+		}
+		// Of what was not read to the end no one knows what it lacks.
+		if len(j.lacks) > 0 && whole && j.Kind == worktree.Regular {
+			j.lacking(b)
 		}
 	}
-	known := len(t.broken)
-	t.broken = j.judge(j.Path, j.finds, b, t.broken)
-	whole := j.scanned || j.partly
-	t.broken = j.judgeKeys(j.Path, &j.keyed, whole, b, t.broken)
-	for i := range t.broken[known:] {
-		br := &t.broken[known+i]
-		br.note = j.notes[br.find]
-	}
-	// Of what was not read to the end no one knows what it lacks.
-	if len(j.lacks) > 0 && whole && j.Kind == worktree.Regular {
-		t.lacking(j, b)
-	}
-	t.broken = forbiddenPath(j.Path, j.forbidden, t.broken)
+	j.broken = forbiddenPath(j.Path, j.forbidden, j.broken)
 }
 
 // lacking adds what a file does not have that it must have, the first lack of each item.
-func (t *tally) lacking(j *job, b *rules.Bundle) {
+func (j *job) lacking(b *rules.Bundle) {
 	known := map[int]bool{} // missing items
 	for _, l := range j.lacks {
 		l.missing = slices.DeleteFunc(slices.Clone(l.missing), func(i int) bool { return known[i] })
 		for _, i := range l.missing {
 			known[i] = true
 		}
-		t.broken = j.selection.lacking(j.Path, l, b, t.broken)
+		j.broken = j.selection.lacking(j.Path, l, b, j.broken)
 	}
 }
 

@@ -36,6 +36,7 @@ type entry struct {
 	checkout *checkout.Checkout // what git writes in its place; nil: the content is what is on disk
 	sparse   bool               // git says that it is not checked out
 	watch    bool               // it is to be seen whether it changes while it is read
+	past     bool               // it is not part of what is scanned: that is compared with it
 }
 
 // A visitor is what a tree reports to.
@@ -48,6 +49,7 @@ type visitor struct {
 	fail      func(verdict.Error)    // what cannot be listed
 	temporary func(path string) bool // whether it is another run's on disk, which comes and goes
 	uniform   func() bool            // whether the rules select the same beneath every folder
+	touched   func() []string        // paths that are part of a change, whether it changes them or not, in order
 
 	// Of git's objects all files are reported as well, whether they are part of what is scanned or not, and then that
 	// these were all. nil: no one asks.
@@ -354,12 +356,21 @@ func noFile(entry string, err error) string {
 	return what
 }
 
-// Single returns a tree of one file, whose bytes are given, of scope stdin.
-func Single(path string, content []byte) (Tree, error) {
+// CleanPath returns the path, from the root of a tree, that a person means by another spelling of it.
+func CleanPath(path string) (string, error) {
 	name, err := cleanEntry(path)
 	if err != nil || name == "." {
-		return nil, fmt.Errorf("%q is not the path of a file in the tree; "+
+		return "", fmt.Errorf("%q is not the path of a file in the tree; "+
 			"name one from its root, such as deploy/main.tf", path)
+	}
+	return name, nil
+}
+
+// Single returns a tree of one file, whose bytes are given, of scope stdin.
+func Single(path string, content []byte) (Tree, error) {
+	name, err := CleanPath(path)
+	if err != nil {
+		return nil, err
 	}
 	return &singleTree{name, content}, nil
 }

@@ -21,6 +21,21 @@ type brokenRule struct {
 	key  *keyFind         // of one with a key, that find
 	end  verdict.Evidence // of an item that is missing
 	note string           // of verdict.Violation
+	most int64            // how often find occurs in the form of the file that has most; 0: in no other one more often
+
+	status string          // of verdict.Violation
+	places []verdict.Place // with their status; nil: those of the find
+	fresh  *fresh          // of the first introduced place; nil: that is the first one, or there is none
+	joined *job            // of its file, if that is compared together with others, at the end
+}
+
+// times is how often the rule is broken there, in the form of the file in which that is most often: programs can read
+// each of them.
+func (br *brokenRule) times() int64 {
+	if br.find == nil {
+		return 1
+	}
+	return max(br.find.Evidence.Occurrences, br.most)
 }
 
 // judge appends the violations that the finds in a file are for the rules that
@@ -113,6 +128,7 @@ func (br *brokenRule) violation(b *rules.Bundle) verdict.Violation {
 	if v.Reason == "" {
 		v.Reason = r.Title + ": " + br.ask.Broken(r)
 	}
+	v.Status = br.status
 	if br.find != nil {
 		br.found(&v, r)
 		return v
@@ -140,20 +156,32 @@ func (br *brokenRule) found(v *verdict.Violation, r *rules.Rule) {
 	if item.Kind == rules.Regex {
 		v.Evidence.Kind = verdict.KindRegex
 	}
-	before, matched, after, line := f.Before, f.Matched, f.After, f.Line
-	if r.Redact && (br.key == nil || br.key.hasPlace()) {
+	line, path, redact := f.Line, 0, r.Redact
+	if br.key != nil {
+		path, redact = br.key.path, redact && br.key.hasPlace()
+	}
+	v.Evidence.Excerpt = excerptOf(item, f, path, redact)
+	if redact {
+		line = []byte(v.Evidence.Excerpt)
+		v.Evidence.LineHash = "" // of 100 characters, so of what is masked
+	}
+	v.Fingerprint = verdict.Fingerprint(v.RuleID, v.File, v.Evidence.Pattern, line)
+	br.showStatus(v, item, redact)
+}
+
+// excerptOf returns the excerpt of a find. path is the number of the path of a key that leads there.
+func excerptOf(item rules.Item, f *match.Find, path int, redact bool) string {
+	before, matched, after := f.Before, f.Matched, f.After
+	if redact {
 		before, after = mask(before), mask(after)
 		switch item.Kind {
 		case rules.Regex:
 			before, matched, after = inPlace(before, item.Text, after)
 		case rules.Key:
-			before, matched, after = inPlace(before, item.Key.Paths[br.key.path].String(), after)
+			before, matched, after = inPlace(before, item.Key.Paths[path].String(), after)
 		}
-		line = []byte(before + matched + after)
-		v.Evidence.LineHash = "" // of 100 characters, so of what is masked
 	}
-	v.Evidence.Excerpt = before + matched + after
-	v.Fingerprint = verdict.Fingerprint(v.RuleID, v.File, v.Evidence.Pattern, line)
+	return before + matched + after
 }
 
 // masked replaces a character that a rule redacts.
@@ -177,4 +205,30 @@ func inPlace(before, expression, after string) (b, e, a string) {
 	free := room - len(mid)
 	l := min(len(left), max(free/2, free-len(right)))
 	return string(left[len(left)-l:]), string(mid), string(right[:min(len(right), free-l)])
+}
+
+// judgeKeys appends the violations that finds of items with a key are for the rules that select a file. Only of a whole
+// file is known what it lacks.
+func (s *selection) judgeKeys(path string, k *keyed, whole bool, b *rules.Bundle, broken []brokenRule) []brokenRule {
+	if len(k.finds) == 0 {
+		return broken
+	}
+	for _, r := range s.keyed {
+		add := func(items []rules.Item, of judges.Part, required bool) {
+			for i, item := range items {
+				if item.Kind != rules.Key {
+					continue
+				}
+				if f, ok := k.finds[keyAsk{item.Name, required}]; ok {
+					ask := judges.Ask{Of: of, Index: i}
+					broken = append(broken, brokenRule{path: path, rule: r, ask: ask, find: f.Find, key: &f})
+				}
+			}
+		}
+		add(b.Rules[r].Patterns, judges.ForbiddenItem, false)
+		if whole {
+			add(b.Rules[r].Required, judges.RequiredItem, true)
+		}
+	}
+	return broken
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/scanner/failure"
 	"github.com/policyscan/policyscan/scanner/match"
+	"github.com/policyscan/policyscan/scanner/repo"
 	"github.com/policyscan/policyscan/scanner/worktree"
 	"github.com/policyscan/policyscan/verdict"
 	"github.com/policyscan/policyscan/verdict/code"
@@ -54,16 +55,24 @@ func (p *collector) run(ctx context.Context) {
 	}
 	var visitors []visitor
 	for range n {
-		w := &worker{collector: p, ctx: ctx, x: match.Examiner{Limit: p.MaxFileBytes}, tally: p.tally()}
+		x := match.Examiner{Limit: p.MaxFileBytes, Mark: p.past != nil}
+		w := &worker{collector: p, ctx: ctx, x: x, tally: p.tally()}
 		visitors = append(visitors, visitor{
 			skip: p.leaveOut, inUse: p.inUse, visit: w.visit, place: w.place, deleted: p.deletes, fail: fail,
-			temporary: p.temporary, uniform: p.Bundle.Uniform,
+			temporary: p.temporary, uniform: p.Bundle.Uniform, touched: p.allower.touched,
 			required: p.required.commit(p), requiredAll: p.required.seenAll,
 		})
 	}
 	if err := p.tree.walk(ctx, visitors); err == nil && ctx.Err() == nil { // else Scan names the cause
 		p.required.end(listed)
-		p.complete()
+		if p.witness == nil {
+			p.complete()
+		}
+		if err := p.allower.decide(ctx); err != nil && ctx.Err() == nil {
+			for _, e := range failure.Errors(failure.OfRepo(err)) {
+				p.fail(e)
+			}
+		}
 	}
 }
 
@@ -74,10 +83,14 @@ func (w *worker) visit(e entry, o opener) {
 			w.fail(internal(e.Path, r))
 		}
 	}()
+	if !w.witness.see(e) {
+		return
+	}
 	if w.Exclude != nil && w.Exclude(e.Path) {
 		w.tally.list()
 		return
 	}
+	w.pulse.path(e.Path, e.Kind)
 	if e.Kind != worktree.Submodule { // beneath which no exclude is asked
 		if w.taken = w.Taken(e.Path, w.taken[:0]); len(w.taken) > 0 {
 			w.tally.take(w.taken)
@@ -97,6 +110,7 @@ func (w *worker) visit(e entry, o opener) {
 	case len(w.selected) > 0:
 		if w.tally.begin(&w.job, e, w.selected, w.forbid, w.engines) {
 			w.do(w.ctx, &w.x, o, &w.job)
+			w.settle(o)
 			w.tally.end(w.Bundle)
 		}
 	case len(w.forbid) > 0:
@@ -108,9 +122,13 @@ func (w *worker) visit(e entry, o opener) {
 
 // place judges the path of a submodule that is checked out. It is a file only where a rule says that none may be there.
 func (w *worker) place(e entry) {
+	if !w.witness.see(e) {
+		return
+	}
 	if w.Exclude != nil && w.Exclude(e.Path) {
 		return
 	}
+	w.pulse.path(e.Path, worktree.Submodule)
 	if w.forbid = w.Bundle.Forbidding(e.Path, w.forbid[:0]); len(w.forbid) > 0 {
 		w.visitForbidden(e)
 	}
@@ -120,7 +138,15 @@ func (w *worker) place(e entry) {
 func (w *worker) visitForbidden(e entry) {
 	if w.tally.begin(&w.job, e, nil, w.forbid, w.engines) {
 		w.job.reached, w.job.scanned = true, true
+		w.settle(nil)
 		w.tally.end(w.Bundle)
+	}
+}
+
+// settle says which rules the worker's job breaks, and what of that is new. The opener is that of the file's content.
+func (w *worker) settle(o opener) {
+	if w.job.settle(w.Bundle); w.past != nil && len(w.job.broken) > 0 {
+		w.past.label(w.ctx, &w.x, o, &w.job)
 	}
 }
 
@@ -181,6 +207,7 @@ func (p *collector) do(ctx context.Context, x *match.Examiner, o opener, j *job)
 // judged takes what an examination of a file's bytes found, and says what they do not show.
 func (p *collector) judged(ctx context.Context, x *match.Examiner, o opener, j *job, rep match.Report) {
 	s := &j.result
+	s.shape, s.examined = rep.Shape, true
 	s.finds, s.lacks = rep.Finds, appendLack(nil, &rep, "")
 	if j.Kind == worktree.Regular {
 		p.standsFor(j, rep, "it")
@@ -283,6 +310,9 @@ func (p *collector) readOnce(ctx context.Context, x *match.Examiner, o opener, j
 	rep, err := x.Examine(ctx, j.engine.Engine, c)
 	if j.keyed = (keyed{}); err == nil && x.Keep && !standsForOther(&rep) {
 		j.keyed, err = p.keys.examine(ctx, x, j.selection, j.Path, c, &rep)
+	}
+	if blob, ok := c.(*repo.Blob); ok && p.past != nil && len(rep.Finds)+len(rep.Missing)+len(j.keyed.finds) > 0 {
+		blob.Remember() // what the file was before is read next
 	}
 	// One read sees a file at one moment; several may see it at different ones.
 	if err == nil && rep.Reads > 1 {

@@ -50,6 +50,7 @@ func (v *Verdict) withLists() *Verdict {
 	for i := range c.AllowedViolations {
 		c.AllowedViolations[i].Evidence.Places = OrEmpty(c.AllowedViolations[i].Evidence.Places)
 	}
+	c.EndingAllowances = OrEmpty(v.EndingAllowances)
 	c.Errors = OrEmpty(v.Errors)
 	return &c
 }
@@ -81,6 +82,13 @@ func OrEmpty[T any](s []T) []T {
 func EscapeJSON(text []byte) []byte {
 	out := make([]byte, 0, len(text))
 	for i := 0; i < len(text); {
+		plain := i // nearly all of it is
+		for i < len(text) && (text[i] >= ' ' && text[i] < 0x7f && text[i] != '#' || text[i] == '\n') {
+			i++
+		}
+		if out = append(out, text[plain:i]...); i == len(text) {
+			break
+		}
 		r, n := utf8.DecodeRune(text[i:])
 		switch {
 		case r == '#' && bytes.HasPrefix(text[i:], []byte("##[")):

@@ -33,7 +33,7 @@ type Verdict struct {
 	// could not decide; it may hold violations all the same.
 	Complete bool     `json:"complete"`
 	Tool     Tool     `json:"tool"`
-	Partial  bool     `json:"partial"` // narrowed by --rule or --exclude
+	Partial  bool     `json:"partial"` // narrowed by --rule or --exclude, or as of a day before today
 	AsOf     string   `json:"as_of"`   // the day that counted, of bundles that have dates; else ""
 	Policy   []Policy `json:"policy"`
 	// PolicyChanges is what a change does to the bundle that checks it, in order of the base's rules,
@@ -47,7 +47,10 @@ type Verdict struct {
 	// the rule file; then path in byte order; then the order of the patterns.
 	Violations        []Violation        `json:"violations"`
 	AllowedViolations []AllowedViolation `json:"allowed_violations"` // in the same order
-	Errors            []Error            `json:"errors"`             // by path, then code
+	// EndingAllowances are those that count on the day AsOf and end within [EndingDays] days of it, whether or not the
+	// run came upon what they allow. By their last day, then rule, then file.
+	EndingAllowances []EndingAllowance `json:"ending_allowances"`
+	Errors           []Error           `json:"errors"` // by path, then code
 }
 
 // Tool is the program that wrote the verdict.
@@ -76,7 +79,8 @@ type Excluded struct {
 	Count int    `json:"count"`
 }
 
-// The kinds of [PolicyChange.Kind] and [PolicyChange.Change]. An allowance is raised, lowered, moved or extended, too.
+// The kinds of [PolicyChange.Kind] and [PolicyChange.Change]. An allowance is raised, lowered, moved, extended or
+// shortened, too.
 const (
 	ChangedRule      = "rule"
 	ChangedAllowance = "allowance"
@@ -91,7 +95,7 @@ type PolicyChange struct {
 	Kind   string        `json:"kind"` // "rule" or "allowance"
 	RuleID string        `json:"rule_id"`
 	Change string        `json:"change"`
-	Fields []FieldChange `json:"fields"` // of a rule that is there before and after
+	Fields []FieldChange `json:"fields"` // of a rule that is there before and after, and of an allowance
 	File   string        `json:"file"`   // of an allowance, as [Path] writes it; else ""
 	Before int           `json:"before"` // the allowance's number in the base; 0 if there is none
 	After  int           `json:"after"`  // and in the head
@@ -129,7 +133,8 @@ type Scope struct {
 	// How base and head were found: "merge-base" (as they were named), "index" (staged), or
 	// from which environment, such as "github-merge-commit"; docs/scopes.md has them all.
 	Strategy string `json:"strategy"`
-	Behind   int    `json:"behind"` // commits of the base that the head does not contain
+	// Behind is, of a diff, how many commits of the base the head does not contain. -1: the clone does not show it.
+	Behind int `json:"behind"`
 }
 
 // Coverage is the positive evidence of work: what was scanned, to the last
@@ -164,6 +169,12 @@ type Violation struct {
 	Status      string   `json:"status"`      // "introduced" or "pre_existing"; "" outside diff and staged scope
 }
 
+// The values of [Violation.Status] and [Place.Status] in diff and staged scope.
+const (
+	Introduced  = "introduced"
+	PreExisting = "pre_existing"
+)
+
 // An AllowedViolation is one that an allowance of the bundle lets be.
 type AllowedViolation struct {
 	Violation
@@ -176,6 +187,16 @@ type Allowance struct {
 	Owner  string `json:"owner"`
 	Reason string `json:"reason"`
 	Until  string `json:"until"` // the last day that counts, as YYYY-MM-DD; "" if it has no end
+}
+
+// EndingDays is how many days before its end an allowance is among [Verdict.EndingAllowances].
+const EndingDays = 30
+
+// An EndingAllowance is what the entries of a bundle's allowances.yml for one rule and file come to, and it ends soon.
+type EndingAllowance struct {
+	RuleID    string    `json:"rule_id"`
+	File      string    `json:"file"` // as [Path] writes it
+	Allowance Allowance `json:"allowance"`
 }
 
 // The kinds of [Evidence.Kind]. A file that must not be there, and a text, an expression or a file that is missing,
@@ -212,9 +233,13 @@ type Evidence struct {
 	// "utf-8", "utf-16le", "utf-16be", "utf-32le" or "utf-32be"; "" of a key, and for what is at no place
 	Encoding string `json:"encoding"`
 	LineHash string `json:"line_hash"` // GitHub's, see verdict/linehash; empty for a rule that redacts
-	// Places are all occurrences, at most 100, in the order of the file.
+	// Places are all occurrences, at most [MaxPlaces], in the order of the file: the first ones, or, where they have a
+	// status, the introduced ones before others. Empty for what is at no place of the file's content.
 	Places []Place `json:"places"`
 }
+
+// MaxPlaces is how many [Evidence.Places] there are at most.
+const MaxPlaces = 100
 
 // A Place is one occurrence; its numbers are as those of [Evidence].
 type Place struct {

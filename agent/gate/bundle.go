@@ -11,6 +11,7 @@ import (
 
 	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/scanner"
+	"github.com/policyscan/policyscan/scanner/allowance"
 	"github.com/policyscan/policyscan/verdict"
 	"github.com/policyscan/policyscan/verdict/code"
 )
@@ -47,11 +48,14 @@ func (g *Gate) judgeFiles(ctx context.Context, files []file, r *Result) error {
 	for i := range g.Bundle.Rules {
 		order[g.Bundle.Rules[i].ID] = i
 	}
-	for _, list := range [][]verdict.Violation{r.New, r.Old} {
-		slices.SortStableFunc(list, func(a, b verdict.Violation) int {
-			return cmp.Or(cmp.Compare(order[a.RuleID], order[b.RuleID]), cmp.Compare(a.File, b.File))
-		})
+	inOrder := func(a, b verdict.Violation) int {
+		return cmp.Or(cmp.Compare(order[a.RuleID], order[b.RuleID]), cmp.Compare(a.File, b.File))
 	}
+	slices.SortStableFunc(r.New, inOrder)
+	slices.SortStableFunc(r.Old, inOrder)
+	slices.SortStableFunc(r.Signed, func(a, b verdict.AllowedViolation) int {
+		return inOrder(a.Violation, b.Violation)
+	})
 	return failed
 }
 
@@ -93,6 +97,7 @@ func (g *Gate) judgeFile(ctx context.Context, check *scanner.Checker, f *file, p
 	if err != nil {
 		return fmt.Errorf("cannot determine what %s would hold after the edit: %w", shown, err)
 	}
+	e := &edited{inTree: in, disk: counted{absent: allowance.Missing}}
 	old := map[key]int64{}
 	var wasUndecided, undecided *scanner.Undecided
 	if exists {
@@ -103,6 +108,7 @@ func (g *Gate) judgeFile(ctx context.Context, check *scanner.Checker, f *file, p
 		for i := range found {
 			old[keyOf(&found[i])] = found[i].Evidence.Occurrences
 		}
+		e.disk = counted{undecided: wasUndecided != nil, found: found}
 	}
 	after := map[key]verdict.Violation{} // the worst of the contents
 	var order []key
@@ -114,6 +120,7 @@ func (g *Gate) judgeFile(ctx context.Context, check *scanner.Checker, f *file, p
 		if err != nil {
 			r.undecided(undecided, wasUndecided, exists, shown)
 		}
+		e.after = append(e.after, counted{undecided: err != nil, textAlone: check.TextAlone(), found: found})
 		for i := range found {
 			k := keyOf(&found[i])
 			known, ok := after[k]
@@ -125,16 +132,25 @@ func (g *Gate) judgeFile(ctx context.Context, check *scanner.Checker, f *file, p
 			}
 		}
 	}
+	decided, err := g.decideGrown(ctx, check, e, order, func(k key) bool {
+		return after[k].Evidence.Occurrences > old[k]
+	})
 	for _, k := range order {
 		v := after[k]
 		v.File = shown
-		if v.Evidence.Occurrences > old[k] {
+		switch d := decided[k.rule]; {
+		case d.signed != nil:
+			r.Signed = append(r.Signed, verdict.AllowedViolation{Violation: v, Allowance: verdict.Allowance{
+				AtMost: d.signed.AtMost, Owner: d.signed.Owner, Reason: d.signed.Reason, Until: d.signed.Until,
+			}})
+		case v.Evidence.Occurrences > old[k]:
+			v.Note = d.refused
 			r.New = append(r.New, v)
-		} else {
+		default:
 			r.Old = append(r.Old, v)
 		}
 	}
-	return nil
+	return err
 }
 
 // undecided takes why rules cannot judge a file as the call would leave it. What was so before is noted; so is a new

@@ -28,6 +28,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/policyscan/policyscan/agent/call"
 	"github.com/policyscan/policyscan/agent/callrules"
@@ -50,6 +51,11 @@ type Gate struct {
 	// elsewhere are the places of the files to judge, if Root is another repository than those of the agent's project.
 	// Messages then name files by their absolute paths. It is nil in the project.
 	elsewhere []string
+
+	bundles []bundleIn // that Bundle was made of, for what they allow at HEAD
+
+	// Now tells the time, for the day on which allowances end; nil: the system does.
+	Now func() time.Time
 
 	// RuleFiles are the bundle's own, if they are on disk: absolute, without links. They contain the texts that
 	// they forbid, so a scan skips them.
@@ -82,6 +88,8 @@ type Result struct {
 
 	New []verdict.Violation // what the call would bring or make worse, in the order of a verdict
 	Old []verdict.Violation // what was in the files before and is no worse
+	// Signed is all of the rules of which the call would bring more, in files where an allowance lets that be.
+	Signed []verdict.AllowedViolation
 
 	// Undecided is why rules could not judge files as the call would leave them, though they can now.
 	Undecided []verdict.Error
@@ -237,6 +245,7 @@ func (g *Gate) edited(c *call.Call) ([]file, error) {
 func (r *Result) Add(other *Result) {
 	r.Outcomes = append(r.Outcomes, other.Outcomes...)
 	r.New, r.Old = append(r.New, other.New...), append(r.Old, other.Old...)
+	r.Signed = append(r.Signed, other.Signed...)
 	r.Undecided = append(r.Undecided, other.Undecided...)
 	r.notes = append(r.notes, other.notes...)
 }
@@ -280,6 +289,9 @@ func (r *Result) denying(id string) *callrules.Rule {
 // trace says how the bundle came to its outcome: the rules that the call would break, and the files that are outside.
 func (r *Result) trace() *callrules.Trace {
 	t := &callrules.Trace{Resolution: "allow: the call would break no rule of the bundle"}
+	if len(r.Signed) > 0 {
+		t.Resolution = "allow: the call would break no rule of the bundle but what its allowances let be"
+	}
 	for i := range r.New {
 		id := r.New[i].RuleID
 		if !slices.ContainsFunc(t.Steps, func(s callrules.Step) bool { return s.Rule.ID == id }) {

@@ -504,7 +504,7 @@ func TestGuard(t *testing.T) {
 	g.RuleFolders = []string{filepath.Join(root, "rules")}
 	for path, effect := range map[string]callrules.Effect{
 		"rules/other.yml": callrules.Ask, "rules/other.yaml": callrules.Deny, "rules/sub/other.yml": callrules.Deny,
-		"rules/allowances.yml": callrules.Deny, "rules/README.md": callrules.Deny, "other.yml": callrules.Deny,
+		"rules/allowances.yml": callrules.Ask, "rules/README.md": callrules.Deny, "other.yml": callrules.Deny,
 	} {
 		r := judge(t, g, asked(t, root, "Write", "file_path", path, "content", "AKIA"))
 		if (len(r.New) > 0) != (effect == callrules.Deny) || r.Outcome().Effect != effect {

@@ -8,6 +8,7 @@ import (
 	"github.com/policyscan/policyscan/internal/disk"
 	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/rules/document"
+	"github.com/policyscan/policyscan/scanner/judges"
 	"github.com/policyscan/policyscan/scanner/scope"
 	"github.com/policyscan/policyscan/scanner/worktree"
 )
@@ -22,11 +23,15 @@ func Root(flag string) (string, error) {
 	return at.Root, err
 }
 
-// Open returns a gate with the bundles that --policy names; "" is the one that root holds.
-func Open(names []string, root string) (*Gate, error) {
+// Open returns a gate with the bundles that --policy names; "" is the one that root holds. They must be those that are
+// pinned, if any are.
+func Open(names []string, pins judges.Pins, root string) (*Gate, error) {
 	all, err := scope.LoadPolicies(names, root)
 	if n := len(all); err != nil && n > 0 && names[n-1] != "" && all[n-1].Bundle == nil {
 		err = fmt.Errorf("%s: %w", all[n-1].Name, err)
+	}
+	if err == nil {
+		err = pins.Check(all.Bundles())
 	}
 	if err != nil {
 		return nil, err
@@ -45,7 +50,7 @@ func OfRepository(root string) (*Gate, error) {
 	if err != nil {
 		return nil, err
 	}
-	return Open([]string{dir}, root)
+	return Open([]string{dir}, nil, root)
 }
 
 // New returns a gate with bundles that are loaded. Their own files are guarded.
@@ -57,13 +62,14 @@ func New(all scope.Policies, root string) (*Gate, error) {
 	g := &Gate{Bundle: rules.Join(all.Bundles()...), Root: root}
 	for i := range all {
 		p := &all[i]
-		if p.Dir == "" {
+		if p.Dir == "" { // the program's own, which has no allowances
 			continue
 		}
 		dir, err := disk.Real(p.Dir)
 		if err != nil {
 			return nil, fmt.Errorf("cannot determine where the bundle %s is: %w", p.Name, disk.Cause(err))
 		}
+		g.bundles = append(g.bundles, bundleIn{p.Bundle, dir})
 		files := []string{rules.BoundariesFile, rules.InvariantsFile, rules.DeprecatedFile}
 		g.RuleFiles = append(g.RuleFiles, under(dir, files)...)
 		folder := filepath.Join(dir, "rules")

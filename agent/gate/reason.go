@@ -37,7 +37,7 @@ func (r *Result) Reason() string {
 // besides is what is said whatever becomes of the call: what was there before it, and what no bundle covers.
 func (r *Result) besides() []string {
 	var all []string
-	for _, text := range []string{r.before(), r.Outside()} {
+	for _, text := range []string{r.before(), r.signed(), r.Outside()} {
 		if text != "" {
 			all = append(all, text)
 		}
@@ -105,6 +105,9 @@ func (r *Result) violations(elsewhere bool) string {
 		}
 		if rule.DocsURL != "" {
 			fmt.Fprintf(&b, " See %s", verdict.Visible(rule.DocsURL))
+		}
+		if v.Note != "" {
+			fmt.Fprintf(&b, " Not allowed: %s.", lines(v.Note))
 		}
 	}
 	return b.String()
@@ -213,6 +216,28 @@ func (r *Result) before() string {
 			b.WriteByte(';')
 		}
 		fmt.Fprintf(&b, " %s in %s", verdict.Visible(v.RuleID), there(v))
+	}
+	return b.String()
+}
+
+// signed names what allowances let be of what the call would bring, and who signed for it. "" if there is nothing.
+func (r *Result) signed() string {
+	if len(r.Signed) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString("allowed by allowances.yml:")
+	for i := range r.Signed {
+		if i == maxShown {
+			fmt.Fprintf(&b, " and %d more", len(r.Signed)-i)
+			break
+		}
+		v := &r.Signed[i]
+		if i > 0 {
+			b.WriteByte(';')
+		}
+		fmt.Fprintf(&b, " %s in %s, at most %d, owner %s", verdict.Visible(v.RuleID), there(&v.Violation),
+			v.Allowance.AtMost, verdict.Visible(v.Allowance.Owner))
 	}
 	return b.String()
 }

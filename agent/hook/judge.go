@@ -146,7 +146,7 @@ func (h *Hook) bundleGate(root string) (*gate.Gate, error) {
 			names[i] = disk.Under(root, name)
 		}
 	}
-	g, err := gate.Open(names, root)
+	g, err := gate.Open(names, h.Pins, root)
 	var none *document.Error
 	if len(h.Policy) == 0 && len(h.Calls.Names) > 0 && errors.As(err, &none) &&
 		none.Code == document.CodeMissing && none.File == "" {

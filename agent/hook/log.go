@@ -16,6 +16,7 @@ import (
 	"github.com/policyscan/policyscan/agent/record"
 	"github.com/policyscan/policyscan/agent/settings"
 	"github.com/policyscan/policyscan/internal/disk"
+	"github.com/policyscan/policyscan/verdict"
 )
 
 // quotesCall reports whether an outcome's texts may quote the call. Those of a bundle and of the guard name its files;
@@ -145,15 +146,25 @@ func (h *Hook) entry(e *protocol.Event, r ruling) *record.Entry {
 		entry.Outcome.Reason = nil
 	}
 	for i := range r.of.New[:min(len(r.of.New), maxLogged)] {
-		v := &r.of.New[i]
-		of := record.Violation{
-			Rule: v.RuleID, Kind: v.Evidence.Kind, Pattern: v.Evidence.Pattern,
-			Line: v.Evidence.Line, Column: v.Evidence.Column, Occurrences: v.Evidence.Occurrences,
-		}
-		if h.LogInput {
-			of.File = &v.File
-		}
-		entry.Violations = append(entry.Violations, of)
+		entry.Violations = append(entry.Violations, h.violation(&r.of.New[i]))
+	}
+	for i := range r.of.Signed[:min(len(r.of.Signed), maxLogged)] {
+		v := &r.of.Signed[i]
+		entry.Allowed = append(entry.Allowed, record.Allowed{
+			Violation: h.violation(&v.Violation), AtMost: v.Allowance.AtMost, Owner: v.Allowance.Owner,
+		})
 	}
 	return entry
+}
+
+// violation returns what the log says about a violation.
+func (h *Hook) violation(v *verdict.Violation) record.Violation {
+	of := record.Violation{
+		Rule: v.RuleID, Kind: v.Evidence.Kind, Pattern: v.Evidence.Pattern,
+		Line: v.Evidence.Line, Column: v.Evidence.Column, Occurrences: v.Evidence.Occurrences,
+	}
+	if h.LogInput {
+		of.File = &v.File
+	}
+	return of
 }

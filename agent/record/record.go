@@ -48,6 +48,7 @@ type Entry struct {
 	// Outcome is what was decided, with the reason that is written; of a call that could not be checked it is a deny.
 	Outcome    callrules.Form
 	Violations []Violation
+	Allowed    []Allowed
 	Input      *call.Value // nil if there is none, or it could not be read
 }
 
@@ -60,6 +61,13 @@ type Violation struct {
 	Line        int64   `json:"line"`
 	Column      int64   `json:"column"`
 	Occurrences int64   `json:"occurrences"`
+}
+
+// An Allowed is a violation that the call would bring or leave, and that an allowance lets be.
+type Allowed struct {
+	Violation
+	AtMost int    `json:"at_most"` // occurrences of the rule in the file
+	Owner  string `json:"owner"`   // of the allowance
 }
 
 // entryForm is an entry in JSON. docs/agents.md says what the members are.
@@ -76,6 +84,7 @@ type entryForm struct {
 	Approved *bool   `json:"approved"`
 	callrules.Form
 	Violations []Violation     `json:"violations"`
+	Allowed    []Allowed       `json:"allowed_violations"`
 	Input      json.RawMessage `json:"input"`
 }
 
@@ -87,10 +96,13 @@ func (e *Entry) Line(texts bool) ([]byte, error) {
 		AgentID: known(e.AgentID), Session: known(e.Session), Event: known(e.Event),
 		Tool: known(e.Tool), Dir: known(e.Dir),
 		Answer: e.Answer, Approved: e.Approved, Form: e.Outcome, Violations: e.Violations,
-		Input: inputOf(e.Input, texts),
+		Allowed: e.Allowed, Input: inputOf(e.Input, texts),
 	}
 	if f.Violations == nil {
 		f.Violations = []Violation{}
+	}
+	if f.Allowed == nil {
+		f.Allowed = []Allowed{}
 	}
 	if f.Trace == nil {
 		f.Trace = []callrules.TraceForm{}

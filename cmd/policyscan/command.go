@@ -23,6 +23,8 @@ type commands struct {
 	Test        testCmd     `cmd:"" help:"Run the examples in a bundle's rules."`
 	evalCommand `embed:""`
 	List        listCmd       `cmd:"" help:"Print the rules of a bundle."`
+	Explain     explainCmd    `cmd:"" help:"Say what each rule asks of a file, and what a scan finds in it."`
+	Allow       allowCmd      `cmd:"" help:"Write, tighten and list the allowances of a bundle."`
 	Init        initCmd       `cmd:"" help:"Write a first bundle for this repository."`
 	Hook        hookCmd       `cmd:"" help:"Run as a coding agent's hook; install hooks for agents and git."`
 	Schema      schemaCmd     `cmd:"" help:"Print the JSON Schema of the rule files or of verdict.json."`

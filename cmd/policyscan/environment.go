@@ -17,9 +17,11 @@ import (
 // getenv returns the value of a variable, for what reads variables that others name.
 func getenv(name string) string { return os.Getenv(name) }
 
-// gitEnvironment returns the variables that say which repository is meant.
+// gitEnvironment returns the variables that say which repository is meant, and what git merges into it.
 func gitEnvironment() repo.Environment {
-	return repo.Environment{GitDir: getenv("GIT_DIR"), WorkTree: getenv("GIT_WORK_TREE")}
+	return repo.Environment{
+		GitDir: getenv("GIT_DIR"), WorkTree: getenv("GIT_WORK_TREE"), Merging: repo.Merging(os.Environ()),
+	}
 }
 
 // obeyed reports whether a GitHub Actions runner looks for workflow commands in what the program prints. Any value

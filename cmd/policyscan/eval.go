@@ -18,11 +18,12 @@ import (
 type evalCmd struct {
 	callsFlag `embed:""`
 	Policy    []string `placeholder:"DIR" sep:"none" help:"@eval_policy"`
-	Root      string   `placeholder:"DIR" help:"@eval_root"`
-	Explain   bool     `help:"Explain each decision, for a person to read."`
-	Trace     bool     `help:"Add to each outcome how it came about."`
-	Latency   bool     `help:"Add to each outcome how long it took, in milliseconds: latency_ms."`
-	AskMode   string   `placeholder:"MODE" aliases:"ask_mode" help:"@eval_ask_mode"`
+	pinFlag   `embed:""`
+	Root      string `placeholder:"DIR" help:"@eval_root"`
+	Explain   bool   `help:"Explain each decision, for a person to read."`
+	Trace     bool   `help:"Add to each outcome how it came about."`
+	Latency   bool   `help:"Add to each outcome how long it took, in milliseconds: latency_ms."`
+	AskMode   string `placeholder:"MODE" aliases:"ask_mode" help:"@eval_ask_mode"`
 }
 
 // Help returns the text below the flags.
@@ -84,6 +85,11 @@ func (c *evalCmd) gate() (*gate.Gate, error) {
 		return nil, errors.New("--root is given without --policy, but call rules have no root; " +
 			"name a bundle, or remove --root")
 	}
+	names := eachLine(c.Policy)
+	pins, err := c.pins(len(names))
+	if err != nil {
+		return nil, err
+	}
 	sets, err := c.files().Load("")
 	if err != nil {
 		return nil, err
@@ -94,7 +100,7 @@ func (c *evalCmd) gate() (*gate.Gate, error) {
 		if err != nil {
 			return nil, err
 		}
-		if g, err = gate.Open((&policyFlag{c.Policy}).flags(), root); err != nil {
+		if g, err = gate.Open(names, pins, root); err != nil {
 			return nil, err
 		}
 		g.ByFolder = c.Root == ""

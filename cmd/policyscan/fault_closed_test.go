@@ -38,6 +38,7 @@ func TestFault_159_StandardOutputClosed(t *testing.T) {
 		{"--version", exitUndecided},
 		{"list --policy policy", exitUndecided},
 		{"validate policy", exitUndecided},
+		{"explain --policy policy --root bad bad/main.tf", exitUndecided},
 		{"test builtin:infra", exitUndecided},
 		{"schema verdict", exitUndecided},
 		{"man", exitUndecided},

@@ -237,6 +237,39 @@ func TestFault_046_WhereTheOutputIs(t *testing.T) {
 	}
 }
 
+// TestExplainFails: an explanation for which a call of the system failed is the same as without, or says that the
+// encoding in git is not known, or ends with status 2.
+func TestExplainFails(t *testing.T) {
+	t.Parallel()
+	p := newTraceable(t)
+	args := []string{"explain", "--policy", "policy", "--root", "good", "good/main.tf"}
+	want := p.run(args...).want(t, exitPass)
+	counting, log := p.traced()
+	counting.run(args...)
+	text, err := os.ReadFile(log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, failed := called(text), 0
+	// The file on disk is explained all the same.
+	unknown := regexp.MustCompile(`(?m)^ *it is not known in which encoding git checks it out: .*: input/output error\n`)
+	for _, call := range []string{"openat", "openat2", "read", "pread64", "getdents64", "newfstatat", "statx", "fstat"} {
+		for _, when := range moments(n[call]) {
+			watched, _ := p.traced("-e", fmt.Sprintf("inject=%s:error=EIO:when=%d", call, when))
+			e := watched.run(args...)
+			switch {
+			case e.status == exitUndecided:
+				failed++
+			case e.status != exitPass || unknown.ReplaceAllString(e.out, "") != want.out:
+				t.Errorf("%s %d fails: status %d\n%s%s", call, when, e.status, e.out, e.err)
+			}
+		}
+	}
+	if failed < 5 {
+		t.Errorf("%d explanations failed: nothing was tried", failed)
+	}
+}
+
 // TestFault_138_NoSocket: a run opens no socket and starts no program, whatever the
 // environment says of proxies.
 func TestFault_138_NoSocket(t *testing.T) {
@@ -251,6 +284,8 @@ func TestFault_138_NoSocket(t *testing.T) {
 		{"--policy", "builtin:infra", "bad"},
 		{"validate", "policy"},
 		{"list", "policy"},
+		{"list", "policy", "--for", "main.tf"},
+		{"explain", "--policy", "policy", "--root", "bad", "bad/main.tf"},
 		{"test", "policy"},
 		{"init", "new"},
 		{"--help"},
@@ -294,5 +329,81 @@ func TestTraceable(t *testing.T) {
 	}
 	if n["renameat"]+n["renameat2"] < 2 {
 		t.Errorf("no rename: %v", n)
+	}
+}
+
+// TestFault_130_NoProgramNoSocket: the run of a change starts no program, opens no
+// socket and follows no include, whatever the repository configures.
+func TestFault_130_NoProgramNoSocket(t *testing.T) {
+	t.Parallel()
+	g := newGit(t)
+	g.file = newTraceable(t).file
+	trace := g.hostile()
+	for args, status := range map[string]int{
+		"--diff-base main":                       exitViolation,
+		"--diff-base main --head HEAD~0":         exitViolation,
+		"--diff-base " + strings.Repeat("1", 40): exitUndecided, // which the promisor might have
+	} {
+		watched, log := g.traced("-e", "trace=network,execve,execveat,vfork,fork,open,openat,openat2")
+		watched.run(append(strings.Fields(args), "--policy", "policy", "repo")...).want(t, status)
+		text, err := os.ReadFile(log)
+		if err != nil {
+			t.Fatal(err)
+		}
+		seen := called(text)
+		if seen["open"]+seen["openat"]+seen["openat2"] == 0 || !strings.Contains(string(text), "/repo/.git/config\"") {
+			t.Errorf("%s: strace saw no run: %v", args, seen)
+		}
+		for _, name := range []string{"open", "openat", "openat2"} {
+			delete(seen, name)
+		}
+		if !maps.Equal(seen, map[string]int{"execve": 1}) {
+			t.Errorf("%s: %v\n%s", args, seen, text)
+		}
+		for _, never := range []string{"/dev/zero", "nowhere", "/hooks", ".gitattributes"} {
+			if strings.Contains(string(text), never) {
+				t.Errorf("%s: %s is opened\n%s", args, never, text)
+			}
+		}
+		if exists(trace) {
+			t.Errorf("%s: a command was executed", args)
+		}
+	}
+}
+
+// TestFault_046_WhoseBundle: whether the bundle that --policy names lives in the repository is
+// asked of the system. Where that fails the run could not decide: it is not judged by the
+// bundle on disk alone, which the change has loosened.
+func TestFault_046_WhoseBundle(t *testing.T) {
+	t.Parallel()
+	g := newGit(t)
+	g.file = newTraceable(t).file
+	g.put("policy/rules/boundaries.yml", oneRule)
+	g.put("policy/rules/invariants.yml", "rules: []\n")
+	g.put("sub/.keep", "")
+	g.commit("base")
+	g.git("checkout", "-q", "-b", "work")
+	g.put("policy/rules/boundaries.yml", strings.Replace(oneRule, "0.0.0.0/0", "nothing", 1))
+	g.put("bad.tf", "cidr = \"0.0.0.0/0\"\n")
+	g.commit("harm")
+	root := g.path("")
+	for dir, policy := range map[string]string{"": "policy", "policy": "."} {
+		p := g.program
+		p.dir = g.path(dir)
+		args := []string{"--diff-base", "main", "--policy", policy, "--output", "none"}
+		p.run(args...).want(t, exitViolation)
+		statuses := map[int]int{}
+		for _, when := range moments(16) {
+			fault := fmt.Sprintf("inject=newfstatat,readlinkat:error=EIO:when=%d", when)
+			watched, _ := p.traced("-P", filepath.Clean(root), "-e", fault)
+			e := watched.run(args...)
+			statuses[e.status]++
+			if e.status == exitPass {
+				t.Errorf("in %q, %s: status 0\n%s", dir, fault, e.out)
+			}
+		}
+		if statuses[exitUndecided] == 0 {
+			t.Errorf("in %q: nothing failed: %v", dir, statuses)
+		}
 	}
 }

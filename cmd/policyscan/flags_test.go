@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"io"
 	"path/filepath"
 	"reflect"
@@ -24,7 +25,7 @@ func TestFault_147_FlagsGivenTwice(t *testing.T) {
 		words := strings.Fields(leaf.Path())
 		for _, arg := range leaf.Positional {
 			if arg.Required {
-				words = append(words, append(arg.EnumSlice(), "x")[0])
+				words = append(words, cmp.Or(append(arg.EnumSlice(), "x")[0], "x"))
 			}
 		}
 		for _, f := range leaf.Flags {
@@ -68,7 +69,7 @@ func TestPolicyFlag(t *testing.T) {
 		{[]string{"a\r\n\nb c\n"}, []string{"a", "b c"}},
 		{[]string{"\n"}, []string{"\n"}}, // which is not a folder
 	} {
-		if got := (&policyFlag{c.given}).flags(); !reflect.DeepEqual(got, c.want) {
+		if got := (&policyFlag{Policy: c.given}).flags(); !reflect.DeepEqual(got, c.want) {
 			t.Errorf("%q: %q, want %q", c.given, got, c.want)
 		}
 	}

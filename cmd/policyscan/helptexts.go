@@ -24,12 +24,43 @@ func helpTexts() map[string]string {
 			"Default: verdict.json in the root of the repository; with PATH, in the current folder.",
 		"scan_allow": "Accept what would otherwise be undecided: submodule, lfs-pointer, special-file, " +
 			"symlink or symlink=GLOB, encoding, encrypted, empty, partial. Repeatable.",
-		"scan_rule":    "Enforce only this rule, for debugging: the run is partial. Repeatable.",
-		"scan_exclude": "Exclude these paths from every rule, for debugging: the run is partial. Repeatable.",
+		"scan_as_of": "Day that counts for allowances with an end, such as 2027-03-01. Default: today in UTC. " +
+			"With an earlier one the run is partial.",
+		"scan_require_merged": "With --diff-base: do not pass if the head does not contain all commits of the base.",
+		"scan_rule":           "Enforce only this rule, for debugging: the run is partial. Repeatable.",
+		"scan_exclude":        "Exclude these paths from every rule, for debugging: the run is partial. Repeatable.",
 
+		"pin": "The hash that the bundle must have, as validate prints it; of a change, that of the base. " +
+			"Once for each --policy, in order; any: that one is not pinned.",
 		"report": "Write a report: FORMAT to standard output, or FORMAT=FILE. " +
 			"Formats: " + report.Names() + ". Repeatable.",
-		"bundle_dir":   "Folder that holds rules/, or builtin:infra. Default: the bundle that a scan would use.",
+		"bundle_dir": "Folder that holds rules/, or builtin:infra. Default: the bundle that a scan would use.",
+		"validate_alive": "Try the rules on their examples and on the tree that the argument names: " +
+			"exit status 1 if something in them is dead.",
+		"validate_examples_only": "With --alive: try the rules on their examples alone. " +
+			"The argument is the bundle's folder.",
+		"validate_allow": "With --alive: accept what would otherwise be undecided, as of a scan. Repeatable.",
+		"list_for": "Print the rules that look at the file of this path from the root, and the globs that say so. " +
+			"What an exclude takes from a rule is printed with the glob that does.",
+		"schema_document": "policy: a bundle's rule files; verdict: verdict.json; " +
+			"explain: what policyscan explain --json prints.",
+		"explain_path":  "The file, named from the current folder; with --stdin, from the root.",
+		"explain_as_of": "Day that counts for allowances with an end. Default: today in UTC.",
+		"explain_stdin": "Explain standard input, as if it were the content of the file.",
+		"explain_root": "Folder from which globs count. " +
+			"Default: the root of the repository around the current folder, or the current folder.",
+		"allow_path": "The folder that the verdict is of, or that is scanned. Default: as of a scan.",
+		"allow_from": "Add entries for the violations of this verdict.json (-: standard input), " +
+			"of a complete scan of the whole tree.",
+		"allow_tighten": "Scan, lower each entry to what is there, remove the empty ones, " +
+			"and write from which file occurrences came.",
+		"allow_base": "With --tighten: the commit since which files were renamed. " +
+			"Default: where HEAD left the default branch, else HEAD.",
+		"allow_allow": "With --tighten: accept what would otherwise be undecided, as of a scan. Repeatable.",
+		"allow_due": "List the entries that end within this time, such as 30d, or have ended: " +
+			"exit status 1 if any do.",
+		"allow_into": "The one of several bundles to write to. Default: the one in this repository.",
+
 		"help_command": "The command, such as scan or hook install git. Default: an overview of all commands.",
 		"init_path": "Root of the repository. " +
 			"Default: that of the repository around the current folder, or the current folder.",

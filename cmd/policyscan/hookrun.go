@@ -17,13 +17,15 @@ import (
 	"github.com/policyscan/policyscan/agent/hook"
 	"github.com/policyscan/policyscan/agent/protocol"
 	"github.com/policyscan/policyscan/internal/disk"
+	"github.com/policyscan/policyscan/scanner/judges"
 	"github.com/policyscan/policyscan/verdict/output"
 )
 
 // agentHookCmd judges a call of an agent before it runs. Its name is the agent's.
 type agentHookCmd struct {
 	callsFlag      `embed:""`
-	Policy         []string      `placeholder:"DIR" sep:"none" help:"@hook_policy"`
+	Policy         []string `placeholder:"DIR" sep:"none" help:"@hook_policy"`
+	pinFlag        `embed:""`
 	Root           string        `placeholder:"DIR" help:"@hook_root"`
 	SendAllow      bool          `help:"@hook_send_allow"`
 	AllowRuleEdits bool          `help:"@hook_allow_rule_edits"`
@@ -34,6 +36,8 @@ type agentHookCmd struct {
 	Log            string        `placeholder:"FILE" help:"@hook_log"`
 	LogInput       bool          `help:"@hook_log_input"`
 	Serve          bool          `env:"-" help:"@hook_serve"`
+
+	pinned judges.Pins // by check
 }
 
 // Help returns the text below the flags.
@@ -45,11 +49,11 @@ See docs/agents.md.
 Exit status: 0 there is an answer, which may be a denial; 2 there is none.`
 }
 
-// hook returns the hook that the flags describe.
+// hook returns the hook that the flags describe, once check has found no error in them.
 func (c *agentHookCmd) hook(std streams, a *protocol.Agent) *hook.Hook {
 	return &hook.Hook{
 		Agent: a, AgentID: c.AgentId,
-		Calls: c.files(), Policy: (&policyFlag{c.Policy}).named(), Root: c.Root,
+		Calls: c.files(), Policy: eachLine(c.Policy), Pins: c.pinned, Root: c.Root,
 		SendAllow: c.SendAllow, AllowRuleEdits: c.AllowRuleEdits, AskMode: ask.Mode(c.AskMode),
 		Timeout: c.Timeout, State: c.State, Log: c.Log, LogInput: c.LogInput,
 		Version: version(), Around: surroundings(), Safe: safe,
@@ -68,7 +72,20 @@ func (c *agentHookCmd) check() error {
 	case c.Log == "-":
 		return errors.New("--log is -, but standard output is for the answer; name a file, such as ./-")
 	}
+	var err error
+	if c.pinned, err = c.pins(c.bundles()); err != nil {
+		return err
+	}
 	return ask.CheckMode(ask.Mode(c.AskMode))
+}
+
+// bundles is how many bundles the flags name.
+func (c *agentHookCmd) bundles() int {
+	names := eachLine(c.Policy)
+	if slices.Contains(names, hook.NoPolicy) {
+		return 0
+	}
+	return max(len(names), 1) // the one in the root
 }
 
 // Run answers one call, or with --serve all calls.

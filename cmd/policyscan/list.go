@@ -14,7 +14,8 @@ import (
 // listCmd prints the rules of a bundle.
 type listCmd struct {
 	bundleArg `embed:""`
-	JSON      bool `name:"json" help:"Print JSON, with every field of each rule."`
+	For       string `placeholder:"PATH" help:"@list_for"`
+	JSON      bool   `name:"json" help:"Print JSON, with every field of each rule."`
 }
 
 // Run prints the rules in order of evaluation, the deprecated ones last.
@@ -23,7 +24,11 @@ func (c *listCmd) Run(std streams) error {
 	if err != nil {
 		return err
 	}
+	if c.For != "" {
+		return c.printFor(std, policies)
+	}
 	all := listing(policies)
+	giveAllowances(all, policies, "")
 	if c.JSON {
 		text, err := verdict.JSON(all)
 		if err == nil {
@@ -37,7 +42,10 @@ func (c *listCmd) Run(std streams) error {
 	for _, r := range all {
 		row(safe(r.ID), r.Type, cmp.Or(r.Severity, "-"), cmp.Or(safe(r.Owner), "-"), safe(r.Title))
 	}
-	return w.Flush()
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	return printAllowances(std, policies)
 }
 
 // A listedRule is a rule as policyscan list --json prints it. Its lists are never null.
@@ -67,6 +75,11 @@ type listedRule struct {
 	Unparsable       string       `json:"unparsable,omitempty"`
 	ForbiddenFiles   []string     `json:"forbidden_files,omitempty"`
 	RequiredFiles    []string     `json:"required_files,omitempty"`
+
+	Allowances string            `json:"allowances,omitempty"` // "never", or nothing
+	Allowed    []listedAllowance `json:"allowed,omitempty"`    // the entries of allowances.yml for it
+
+	For *listedChoice `json:"for,omitempty"` // what its globs say of the path of --for
 }
 
 // A listedItem is a pattern as it can be written: a string, or a mapping.
@@ -120,7 +133,10 @@ func listed(r *rules.Rule, kind, bundle string) listedRule {
 	for _, x := range r.Examples {
 		samples = append(samples, listedExample{x.Path, x.Content, x.Violates})
 	}
-	pathCase, unparsable := "", ""
+	pathCase, unparsable, allowances := "", "", ""
+	if r.NeverAllowed {
+		allowances = "never"
+	}
 	if r.PathCase {
 		pathCase = "ignore"
 	}
@@ -134,6 +150,6 @@ func listed(r *rules.Rule, kind, bundle string) listedRule {
 		Bundle: bundle, File: r.File, Line: r.Line,
 		FileExclude: r.FileExclude, PathCase: pathCase, Unparsable: unparsable,
 		RequiredPatterns: listedItems(r.Required),
-		ForbiddenFiles:   r.ForbiddenFiles, RequiredFiles: r.RequiredFiles,
+		ForbiddenFiles:   r.ForbiddenFiles, RequiredFiles: r.RequiredFiles, Allowances: allowances,
 	}
 }

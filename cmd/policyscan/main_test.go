@@ -97,6 +97,82 @@ var released = sync.OnceValues(func() (string, error) {
 	return file, err
 })
 
+// storyHead is the line before a story, with its name.
+var storyHead = regexp.MustCompile(`(?m)^=== (\w+) ===\n`)
+
+// stories returns the files of the stories in testdata/script. A file without a storyHead is one story. Of a file of
+// several, each is written to a file of its own, at the line that it has among the others; with -update they are put
+// back when the test ends.
+func stories(t *testing.T) []string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join("testdata", "script", "*.txtar"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no stories: %v", err)
+	}
+	dir, in, all := t.TempDir(), map[string]string{}, []string(nil)
+	add := func(file, story string) {
+		name := filepath.Base(story)
+		if other := in[name]; other != "" {
+			t.Fatalf("%s and %s have a story %s", other, file, name)
+		}
+		in[name], all = file, append(all, story)
+	}
+	for _, file := range files {
+		content, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := string(content)
+		heads := storyHead.FindAllStringSubmatchIndex(text, -1)
+		if len(heads) == 0 {
+			add(file, file)
+			continue
+		}
+		if heads[0][0] > 0 {
+			t.Fatalf("%s does not begin with the name of a story", file)
+		}
+		folder := filepath.Join(dir, filepath.Base(file))
+		if err := os.Mkdir(folder, 0o777); err != nil {
+			t.Fatal(err)
+		}
+		var own []string
+		for i, at := range heads {
+			end := len(text)
+			if i+1 < len(heads) {
+				end = heads[i+1][0]
+			}
+			story := filepath.Join(folder, text[at[2]:at[3]]+".txtar")
+			above := strings.Repeat("\n", strings.Count(text[:at[1]], "\n"))
+			if err := os.WriteFile(story, []byte(above+text[at[1]:end]), 0o666); err != nil {
+				t.Fatal(err)
+			}
+			add(file, story)
+			own = append(own, story)
+		}
+		if *update {
+			t.Cleanup(func() { putBack(t, file, text, heads, own) })
+		}
+	}
+	return all
+}
+
+// putBack writes a file of several stories again, whose text was this, with these storyHeads.
+func putBack(t *testing.T, file, text string, heads [][]int, stories []string) {
+	var b strings.Builder
+	for i, at := range heads {
+		story, err := os.ReadFile(stories[i])
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		b.WriteString(text[at[0]:at[1]])
+		b.Write(story[strings.Count(text[:at[1]], "\n"):])
+	}
+	if err := os.WriteFile(file, []byte(b.String()), 0o666); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestScripts runs the stories of testdata/script, each in its own folder.
 //
 // Besides testscript's own commands (its package comment lists them) there are:
@@ -114,7 +190,7 @@ func TestScripts(t *testing.T) {
 		t.Fatal(err)
 	}
 	testscript.Run(t, testscript.Params{
-		Dir:           "testdata/script",
+		Files:         stories(t),
 		UpdateScripts: *update,
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("EXAMPLES", filepath.Join(root, "examples"))
@@ -134,6 +210,7 @@ func TestScripts(t *testing.T) {
 			"status":   statusCommand,
 			"report":   reportCommand,
 			"verdict":  verdictCommand,
+			"places":   placesCommand,
 			"examples": examplesCommand,
 			"write":    writeCommand,
 			"fifo":     fifoCommand,
@@ -141,6 +218,35 @@ func TestScripts(t *testing.T) {
 			"here":     hereCommand,
 		},
 	})
+}
+
+// placesCommand compares the labels of a verdict's violations, each as RULE@FILE, its status, and the line and column of
+// each place, with a + if it is introduced.
+func placesCommand(ts *testscript.TestScript, neg bool, args []string) {
+	usage(ts, neg, len(args) >= 1, "places FILE 'RULE@FILE STATUS PLACES'…")
+	v, err := readVerdict([]byte(ts.ReadFile(args[0])))
+	ts.Check(err)
+	var got []string
+	for i := range v.Violations {
+		x := &v.Violations[i]
+		line := fmt.Sprintf("%s@%s %s", x.RuleID, x.File, x.Status)
+		for _, p := range x.Evidence.Places {
+			line += fmt.Sprintf(" %d:%d", p.Line, p.Column)
+			switch {
+			case p.Status == "introduced":
+				line += "+"
+			case p.Status != "pre_existing":
+				line += "?"
+			}
+			if p.Excerpt != "" {
+				line += fmt.Sprintf("%q", p.Excerpt)
+			}
+		}
+		got = append(got, line)
+	}
+	if want := args[1:]; !slices.Equal(got, want) {
+		ts.Fatalf("the places are\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
 }
 
 func exists(name string) bool {
@@ -158,8 +264,16 @@ func statusCommand(ts *testscript.TestScript, neg bool, args []string) {
 	usage(ts, neg, len(args) >= 2, "status N program args…")
 	want, err := strconv.Atoi(args[0])
 	ts.Check(err)
+	json, explains := slices.Contains(args, "--json"), slices.Contains(args, "explain") && want == 0
+	if explains && !json && !slices.Contains(args, "--stdin") { // which is read once
+		ts.Check(ts.Exec(args[1], append(slices.Clone(args[2:]), "--json")...))
+		checkExplanation(ts)
+	}
 	if got := exitOf(ts.Exec(args[1], args[2:]...)); got != want {
 		ts.Fatalf("exit status %d, want %d", got, want)
+	}
+	if explains && json {
+		checkExplanation(ts)
 	}
 }
 

@@ -192,7 +192,8 @@ func leftOut(v *verdictFile, reason string) []string {
 	return files
 }
 
-// parityFound is all that a verdict says of its violations in some files.
+// parityFound is all that a verdict says of its violations in some files, but for what is new: where a scope says
+// that, all is, since nothing is there before, and only what the tree lacks is not.
 func parityFound(t *testing.T, v *verdictFile, of func(file string) bool) []string {
 	t.Helper()
 	lines := []string{}
@@ -200,7 +201,23 @@ func parityFound(t *testing.T, v *verdictFile, of func(file string) bool) []stri
 		if !of(v.Violations[i].File) {
 			continue
 		}
-		line, err := json.Marshal(v.Violations[i])
+		x := v.Violations[i]
+		if mode := v.Scope.Mode; mode == "diff" || mode == "staged" {
+			want := map[bool]string{true: verdict.PreExisting, false: verdict.Introduced}[x.File == ""]
+			if x.Status != want {
+				t.Errorf("%s: %s is %s, want %s", mode, x.File, x.Status, want)
+			}
+			x.Status, x.Evidence.Places = "", slices.Clone(x.Evidence.Places)
+			for k := range x.Evidence.Places {
+				p := &x.Evidence.Places[k]
+				first := k == 0 && p.Excerpt == x.Evidence.Excerpt && p.LineHash == x.Evidence.LineHash
+				if p.Status != verdict.Introduced || !first && p.Excerpt+p.LineHash != "" {
+					t.Errorf("%s: place %d of %s is %+v", mode, k, x.File, *p)
+				}
+				p.Status, p.Excerpt, p.LineHash = "", "", ""
+			}
+		}
+		line, err := json.Marshal(x)
 		if err != nil {
 			t.Fatal(err)
 		}

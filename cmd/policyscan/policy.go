@@ -7,18 +7,36 @@ import (
 	"strings"
 
 	"github.com/policyscan/policyscan/rules/document"
+	"github.com/policyscan/policyscan/scanner/judges"
 	"github.com/policyscan/policyscan/scanner/scope"
 )
 
 // A policyFlag names the bundles that a command enforces.
 type policyFlag struct {
 	Policy []string `placeholder:"DIR" sep:"none" help:"@scan_policy"`
+
+	pinFlag
+}
+
+// A pinFlag has the hashes that the bundles of --policy must have.
+type pinFlag struct {
+	// Kong's own name of the variable would be POLICYSCAN_POLICY_SHA_256.
+	SHA256 []string `name:"policy-sha256" env:"POLICYSCAN_POLICY_SHA256" placeholder:"HEX" sep:"none" help:"@pin"`
+}
+
+// pins returns the hashes, of which there must be one for each of so many bundles, or none.
+func (f *pinFlag) pins(bundles int) (judges.Pins, error) {
+	return judges.ParsePins(eachLine(f.SHA256), bundles)
 }
 
 // named returns the bundles that are named: by the flag, or one on each line of the variable or the action's input.
-func (f *policyFlag) named() []string {
+func (f *policyFlag) named() []string { return eachLine(f.Policy) }
+
+// eachLine returns the values of a flag, of which one that came from a variable or an input can have several, each on
+// a line.
+func eachLine(values []string) []string {
 	var all []string
-	for _, value := range f.Policy {
+	for _, value := range values {
 		for line := range strings.Lines(value) {
 			if line = strings.TrimRight(line, "\r\n"); line != "" {
 				all = append(all, line)
@@ -26,7 +44,7 @@ func (f *policyFlag) named() []string {
 		}
 	}
 	if len(all) == 0 { // a value without a line names nothing, and must not become the default
-		return f.Policy
+		return values
 	}
 	return all
 }
@@ -45,9 +63,9 @@ type bundleArg struct {
 	Policy []string `placeholder:"DIR" sep:"none" help:"The same as the argument. Repeatable."`
 }
 
-// find returns where the bundles are.
-func (b *bundleArg) find() (scope.Policies, error) {
-	names := (&policyFlag{b.Policy}).named()
+// find returns where the bundles are. If none is named it is in a root; "" is the root around the current folder.
+func (b *bundleArg) find(root string) (scope.Policies, error) {
+	names := eachLine(b.Policy)
 	if b.Dir != "" {
 		if len(names) > 0 && !slices.Equal(names, []string{b.Dir}) {
 			return nil, fmt.Errorf("the bundle is %s by the argument and %s by --policy (or POLICYSCAN_POLICY); "+
@@ -55,9 +73,8 @@ func (b *bundleArg) find() (scope.Policies, error) {
 		}
 		names = []string{b.Dir}
 	}
-	root := ""
 	if len(names) == 0 {
-		place, err := scope.Find("")
+		place, err := scope.Find(root)
 		if err != nil {
 			return nil, err
 		}
@@ -76,7 +93,7 @@ func (b *bundleArg) find() (scope.Policies, error) {
 
 // load returns the bundles; an error names the one that it is about.
 func (b *bundleArg) load() (scope.Policies, error) {
-	all, err := b.find()
+	all, err := b.find("")
 	for i := range all {
 		err := all[i].Load()
 		var mistakes document.Errors
@@ -88,7 +105,7 @@ func (b *bundleArg) load() (scope.Policies, error) {
 		}
 	}
 	if err == nil {
-		err = all.Distinct()
+		err = all.Together()
 	}
 	return all, err
 }

@@ -120,9 +120,14 @@ func (r *reporter) more(v *verdict.Verdict) map[verdict.Error]report.Mistake {
 // textOptions returns the options of the text report that fit where it goes.
 func textOptions(w io.Writer) report.TextOptions {
 	width, isTerminal := terminal(w)
+	most := 0
+	if isTerminal {
+		most = 10 // of a rule: more would leave nothing else on the screen
+	}
 	return report.TextOptions{
 		Color:    isTerminal && !monochrome(),
 		Width:    width,
+		Most:     most,
 		Commands: obeyed(),
 	}
 }

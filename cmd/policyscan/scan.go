@@ -38,8 +38,11 @@ type scanCmd struct {
 
 	Allow           []string      `placeholder:"REASON" sep:"none" help:"@scan_allow"`
 	RequireGoverned bool          `help:"Do not pass if no rule selects any file."`
+	RequireMerged   bool          `help:"@scan_require_merged"`
 	MaxFileBytes    int64         `placeholder:"N" help:"Do not pass if a file covered by a rule is longer."`
 	Timeout         time.Duration `placeholder:"D" help:"Stop, undecided, after this time, such as 90s."`
+
+	AsOf string `placeholder:"DATE" help:"@scan_as_of"`
 
 	Rule    []string `placeholder:"ID" sep:"none" help:"@scan_rule"`
 	Exclude []string `placeholder:"GLOB" sep:"none" help:"@scan_exclude"`
@@ -102,6 +105,9 @@ func (c *scanCmd) run(std streams) (*verdict.Verdict, error) {
 // scan returns the verdict, which also has the error that kept it from scanning.
 func (c *scanCmd) scan(ctx context.Context, r *reporter) *verdict.Verdict {
 	o, err := c.options()
+	if err == nil {
+		r.request.Pins, err = c.pins(len(c.flags()))
+	}
 	if err != nil {
 		return r.undecided(err)
 	}
@@ -115,7 +121,7 @@ func (c *scanCmd) scan(ctx context.Context, r *reporter) *verdict.Verdict {
 	if err != nil {
 		return r.undecided(err)
 	}
-	o.LeaveOut, o.InUse, o.Errors = s.LeaveOut, s.InUse, s.Errors
+	o.LeaveOut, o.InUse, o.Starts, o.Errors = s.LeaveOut, s.InUse, s.Starts, s.Errors
 	defer r.watch(o.Progress)()
 	v := scanner.Scan(ctx, s.Judges, s.Tree, o)
 	s.Notes = slices.Concat(s.Notes, s.Uncovered(v), o.Rewritten.Notes())
@@ -127,7 +133,8 @@ func (c *scanCmd) request(std streams) *scope.Request {
 	q := &scope.Request{
 		Path: c.Path, Policies: c.flags(),
 		Base: c.DiffBase, Head: c.Head, PolicyRef: c.PolicyRef, Staged: c.Staged,
-		Tracked: c.Tracked, ContentPath: c.StdinPath,
+		RequireMerged: c.RequireMerged,
+		Tracked:       c.Tracked, ContentPath: c.StdinPath,
 		Uncommitted: !c.Quiet, Git: gitEnvironment(), Getenv: getenv, Commands: obeyed(),
 	}
 	if c.FilesFrom != "" {
@@ -150,6 +157,9 @@ func (c *scanCmd) options() (scanner.Options, error) {
 		Rewritten:       &checkout.Rewritten{},
 	}
 	err := c.check()
+	if err == nil {
+		o.Day, o.Earlier, err = asOf(c.AsOf, time.Now())
+	}
 	if err == nil {
 		o.Allow, o.AllowLink, err = scanner.ParseAllow(c.Allow)
 	}
@@ -184,12 +194,27 @@ func (c *scanCmd) check() error {
 		return errors.New("--head is given without --diff-base")
 	case c.DiffBase == "" && !c.Staged && c.PolicyRef != "":
 		return errors.New("--policy-ref is given without --diff-base or --staged")
+	case c.DiffBase == "" && c.RequireMerged:
+		return errors.New("--require-merged is given without --diff-base")
 	case c.MaxFileBytes < 0:
 		return fmt.Errorf("--max-file-bytes is %d; give a number of bytes, or 0 for no limit", c.MaxFileBytes)
 	case c.Timeout < 0:
 		return fmt.Errorf("--timeout is %s; give a time such as 90s, or 0 for no limit", c.Timeout)
 	}
 	return nil
+}
+
+// asOf returns the day that counts for allowances, which --as-of names or is today in UTC, and whether it is before
+// today.
+func asOf(flag string, now time.Time) (day string, earlier bool, err error) {
+	today := now.UTC().Format(time.DateOnly)
+	if flag == "" {
+		return today, false, nil
+	}
+	if _, err := time.Parse(time.DateOnly, flag); err != nil {
+		return "", false, fmt.Errorf("--as-of is %q; write a day of the calendar as 2027-03-01", flag)
+	}
+	return flag, flag < today, nil
 }
 
 // interruptible returns a context that ends after the timeout (0: none) or at a

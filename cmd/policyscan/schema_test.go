@@ -3,15 +3,20 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/rogpeppe/go-internal/txtar"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"gopkg.in/yaml.v3"
 
@@ -184,6 +189,55 @@ func writeFile(t testing.TB, name, content string) {
 	}
 	if err := os.WriteFile(name, []byte(content), 0o666); err != nil {
 		t.Fatal(err)
+	}
+}
+
+var explanationSchema = sync.OnceValues(func() (*jsonschema.Schema, error) { return compileSchema([]byte(explainSchema)) })
+
+// checkExplanation compares what policyscan explain --json has just printed with its schema.
+func checkExplanation(ts *testscript.TestScript) {
+	schema, err := explanationSchema()
+	ts.Check(err)
+	text := ts.ReadFile("stdout")
+	doc, err := jsonschema.UnmarshalJSON(strings.NewReader(text))
+	ts.Check(err)
+	if err := schema.Validate(doc); err != nil {
+		ts.Fatalf("%v\n%s", err, text)
+	}
+}
+
+// TestExplainSchema: it is printed, what is in a verdict is as the verdict's schema has it, and it is strict.
+func TestExplainSchema(t *testing.T) {
+	schema := printed(t, "explain")
+	var explain, document struct {
+		Defs map[string]any `json:"$defs"`
+	}
+	if err := errors.Join(json.Unmarshal([]byte(explainSchema), &explain), json.Unmarshal(verdict.Schema(), &document)); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"path", "violation", "evidence", "place", "allowed_violation", "allowance", "error"} {
+		if d := cmp.Diff(document.Defs[name], explain.Defs[name]); explain.Defs[name] == nil || d != "" {
+			t.Errorf("%s: -verdict +explain: %s", name, d)
+		}
+	}
+	archive, err := txtar.ParseFile("testdata/script/explain.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := slices.IndexFunc(archive.Files, func(f txtar.File) bool { return f.Name == "main.json" })
+	golden := string(archive.Files[i].Data)
+	for _, edit := range [][2]string{
+		{"", ""}, {`"kind": "file"`, `"kind": "folder"`}, {`"result": "violated"`, `"result": "PASS"`}, {`"bytes": 57`, `"bytes": "57"`},
+		{`"items": [`, `"item": [`}, {`"errors": []`, `"errors": null`}, {`"form": "parsed"`, `"form": "read"`}, {`"mark": ""`, `"mark": "utf-7"`},
+	} {
+		text := strings.Replace(golden, edit[0], edit[1], 1)
+		doc, err := jsonschema.UnmarshalJSON(strings.NewReader(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := schema.Validate(doc); (err == nil) != (edit[0] == "") || edit[0] != "" && text == golden {
+			t.Errorf("%q for %q: %v", edit[1], edit[0], err)
+		}
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 type validateCmd struct {
 	bundleArg `embed:""`
 	callsFlag `embed:""`
+	aliveFlag `embed:""`
 }
 
 // Help returns the text below the flags.
@@ -24,11 +25,33 @@ mistake. A file instead of a folder is a file of call rules, as with --calls. A 
 then checked only if one is named. With sigmashake's rules, the repository's
 .sigmashake/config.toml is checked too.
 
-Exit status: 0 what was checked is valid, with or without notes; 2 it is not.`
+With --alive, the argument is the tree to try the rules on, as the PATH of a scan; the
+bundle is that of the tree, or of --policy. A rule is alive if an example or a file
+violates it. So is a pattern that one of them has, a glob that selects a path of one, an
+exclude that alone removes one, and an "each" that leads to a node. What is not is named
+with its line.
+
+Examples:
+  policyscan validate                    the bundle that a scan would use
+  policyscan validate --alive            its rules, tried on the repository
+  policyscan validate --alive --policy policy infra
+  policyscan validate --alive --examples-only policy
+
+Exit status: 0 what was checked is valid, with or without notes; 1 with --alive, something
+is dead; 2 what was checked is not valid, or the tree was not scanned completely.`
 }
 
 // Run prints the mistakes in what is named, or a summary of its rules.
 func (c *validateCmd) Run(std streams) error {
+	if err := c.aliveFlag.check(); err != nil {
+		return err
+	}
+	if c.Alive && c.given() {
+		return errors.New("--alive is about the rules of a bundle, and --calls names call rules; remove one of them")
+	}
+	if c.Alive {
+		return c.alive(std)
+	}
 	if st, err := os.Stat(c.Dir); c.Dir != "" && err == nil && !st.IsDir() {
 		if dir, name := filepath.Split(filepath.Clean(c.Dir)); isOfBundle(dir, name) {
 			return fmt.Errorf("%s is a rule file of a bundle; check the bundle: policyscan validate %s",
@@ -40,7 +63,7 @@ func (c *validateCmd) Run(std streams) error {
 	}
 	var failed error
 	if !c.given() || c.Dir != "" || len(c.Policy) > 0 {
-		failed = c.bundles(std)
+		_, failed = c.bundles(std, "")
 	}
 	return errors.Join(failed, c.validate(std))
 }
@@ -55,29 +78,41 @@ func isOfBundle(dir, name string) bool {
 	return err == nil
 }
 
-// bundles checks the bundles, each by itself and then together.
-func (c *validateCmd) bundles(std streams) error {
-	all, err := c.bundleArg.find()
+// bundles checks the bundles, each by itself and then together. If none is named it is that of a root; "" is the root
+// around the current folder.
+func (c *validateCmd) bundles(std streams, root string) (scope.Policies, error) {
+	all, err := c.bundleArg.find(root)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	var failed error
 	for i := range all {
-		failed = errors.Join(failed, c.bundle(std, &all[i]))
+		failed = errors.Join(failed, c.bundle(std, &all[i], len(all) == 1))
 	}
 	if failed != nil {
-		return failed
+		return nil, failed
 	}
 	var list document.Errors
-	if errors.As(all.Distinct(), &list) {
-		return mistaken(std, all.String(), list)
+	if errors.As(all.Together(), &list) {
+		return nil, mistaken(std, all.String(), list)
 	}
-	return nil
+	if len(all) == 1 {
+		return all, nil // its notes were shown with the others
+	}
+	for i, notes := range all.AllowanceNotes() {
+		if err := showNotes(std, &all[i], notes); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
 }
 
-// bundle checks a bundle.
-func (c *validateCmd) bundle(std streams, p *scope.Policy) error {
+// bundle checks a bundle, which may be alone.
+func (c *validateCmd) bundle(std streams, p *scope.Policy, alone bool) error {
 	err := p.Load()
+	if err == nil && alone {
+		err = scope.Policies{*p}.Together()
+	}
 	var list document.Errors
 	if errors.As(err, &list) {
 		return mistaken(std, p.Name, list)
@@ -85,12 +120,12 @@ func (c *validateCmd) bundle(std streams, p *scope.Policy) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", p.Name, err)
 	}
-	for _, n := range rules.Notes(p.Bundle) {
-		e := &document.Error{Bundle: p.Lead(), File: n.File, Line: n.Line,
-			Column: n.Column, Rule: n.Rule, Found: n.Text}
-		if err := showMistakes(std.out, document.Errors{e}); err != nil {
-			return err
-		}
+	notes := rules.Notes(p.Bundle)
+	if alone {
+		notes = append(notes, scope.Policies{*p}.AllowanceNotes()[0]...)
+	}
+	if err := showNotes(std, p, notes); err != nil {
+		return err
 	}
 	if p.Dir != "" && rules.HasOldSchema(p.Dir) {
 		file := safe(filepath.ToSlash(filepath.Join(p.Dir, rules.SchemaFile)))
@@ -100,9 +135,25 @@ func (c *validateCmd) bundle(std streams, p *scope.Policy) error {
 		}
 	}
 	b := p.Bundle
-	return print(std.out, "%s: valid: %s, %s, %d deprecated\nsha256 %s\n", safe(p.Name),
+	allowed := ""
+	if n := len(b.Allowances); n > 0 {
+		allowed = ", " + plural(n, "allowance")
+	}
+	return print(std.out, "%s: valid: %s, %s, %d deprecated%s\nsha256 %s\n", safe(p.Name),
 		plural(b.Count(rules.Boundary), "boundary"), plural(b.Count(rules.Invariant), "invariant"),
-		len(b.Deprecated), b.SHA256)
+		len(b.Deprecated), allowed, b.SHA256)
+}
+
+// showNotes prints notes on a bundle.
+func showNotes(std streams, p *scope.Policy, notes []document.Note) error {
+	for _, n := range notes {
+		e := &document.Error{Bundle: p.Lead(), File: n.File, Line: n.Line,
+			Column: n.Column, Rule: n.Rule, Found: n.Text}
+		if err := showMistakes(std.out, document.Errors{e}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // mistaken prints mistakes, and returns the error that there are some.

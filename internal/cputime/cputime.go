@@ -1,5 +1,6 @@
 // Package cputime measures how much processor time work takes, for tests that refuse an algorithm whose cost explodes.
 // Wall time depends on what else the machine does; processor time hardly does.
+// It also says whether the race detector runs, under which neither time nor memory is what it is without.
 package cputime
 
 import (

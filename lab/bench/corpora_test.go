@@ -22,6 +22,7 @@ type world struct {
 	policies map[string]policy
 
 	scan, pure, slow string // policyscan, without assembly, and without any fast path
+	unlabelled       string // policyscan before violations had labels
 	rg               string // ripgrep
 	measure, walk    string // testdata/*.c
 
@@ -45,6 +46,12 @@ func prepare(t *testing.T) *world {
 			t.Fatal(err)
 		}
 	}
+	w.unlabelled = filepath.Join(dir, "policyscan-"+unlabelled)
+	once(t, w.unlabelled, func() {
+		if err := build.Commit(unlabelled, w.unlabelled); err != nil {
+			t.Fatal(err)
+		}
+	})
 	for name, path := range map[string]*string{"measure": &w.measure, "walk": &w.walk} {
 		*path = filepath.Join(dir, name)
 		shell(t, "", "gcc", "-O2", "-pthread", "-o", *path, filepath.Join("testdata", name+".c"))
@@ -129,6 +136,9 @@ func writeEdit(t *testing.T, w *world) {
 
 // ripgrep is the version of the peer; it is 15.0.0 itself.
 const ripgrep = "1.18.0"
+
+// unlabelled is the last commit before violations, and each of their places, were labelled as introduced or not.
+const unlabelled = "eacdf40"
 
 // oneLine writes 422 MB without a line end.
 func oneLine(t *testing.T, name string) {

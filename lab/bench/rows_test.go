@@ -75,6 +75,11 @@ func rows(w *world) []row {
 	versus := func(what, against string, ours, peer command, targets ...target) row {
 		return row{what, against, targets, func(t *testing.T) map[figure]float64 { return w.versus(t, ours, peer) }}
 	}
+	labels := func(what, policy, git string, must float64) row {
+		ours := w.diff(policy, git, "HEAD~100")
+		before := command{dir: git, args: append([]string{w.unlabelled}, ours.args[1:]...)}
+		return versus("labels: `--diff-base HEAD~100`, "+what, "policyscan before it had labels", ours, before, target{cpu, must, 0})
+	}
 	tracked := w.full(w.scan, "W3", ".", "--tracked")
 	tracked.dir = w.checkout
 	globs := []string{"-g", "*.tf", "-g", "*.yaml"}
@@ -135,6 +140,12 @@ func rows(w *world) []row {
 			w.diff("W1", w.azurermGit, "HEAD~100"), gitDiffRead(w.azurermGit, "HEAD~100"), target{wall, 1.0, 0.7}),
 		versus("`--diff-base HEAD~100`, its blobs read; rails' history", "`git diff --raw BASE...HEAD` and `git cat-file --batch`",
 			w.diff("W1", w.railsGit, "HEAD~100"), gitDiffRead(w.railsGit, "HEAD~100"), target{wall, 1.0, 0.7}),
+		labels("no violation; azurerm's history", "P1", w.azurermGit, 1.02),
+		labels("no violation; rails' history", "P1", w.railsGit, 1.02),
+		labels("violations in a tenth of the files; azurerm's history", "tenth", w.azurermGit, 1.3),
+		labels("violations in a tenth of the files; rails' history", "tenth", w.railsGit, 1.3),
+		labels("violations in nearly all files; azurerm's history", "common", w.azurermGit, 0),
+		labels("violations in nearly all files; rails' history", "common", w.railsGit, 0),
 		versus("a tree of one file, the whole process", "",
 			w.full(w.scan, "W1", w.tiny), command{args: []string{"true"}}, target{time1, 10, 5}),
 		versus("`hook claude-code`: 200 rules of 5 patterns for every file, an edit of a file of 100 KB, the whole process", "a program in Go that does nothing",

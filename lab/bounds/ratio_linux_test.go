@@ -44,23 +44,33 @@ func TestFault_158_Ratios(t *testing.T) {
 			s.must(os.MkdirAll(s.path("tree"), 0o777))
 			s.write("tree/a", c.end)
 			alone := s.processorTime(1)
-			c.fill(s, strings.Repeat("x", len(c.end)))
-			without := s.processorTime(0)
-			c.fill(s, c.end)
-			with := s.processorTime(1)
-			t.Logf("%v, without a hit %v, the hits alone %v: %.1f times", with, without, alone, float64(with)/float64(without))
-			if with > 3*without+alone {
-				t.Errorf("%v of processor time; without a hit %v, and the hits alone %v", with, without, alone)
+			for attempt := 1; ; attempt++ {
+				c.fill(s, strings.Repeat("x", len(c.end)))
+				without := s.processorTime(0)
+				c.fill(s, c.end)
+				with := s.processorTime(1)
+				t.Logf("%v, without a hit %v, the hits alone %v: %.1f times", with, without, alone, float64(with)/float64(without))
+				if with <= 3*without+alone {
+					return
+				}
+				if attempt == attempts {
+					t.Fatalf("%v of processor time; without a hit %v, and the hits alone %v", with, without, alone)
+				}
 			}
 		})
 	}
 }
 
-// processorTime is the least that three scans of the tree take, which end with a status.
+// attempts is how often a scan with hits may take too long before its test fails: what else a machine does costs
+// a scan processor time, too, and that of one pair of scans is no evidence. What the test is there for took a
+// hundred times as long, each time.
+const attempts = 10
+
+// processorTime is the least that two scans of the tree take, which end with a status.
 func (s boundScene) processorTime(status int) time.Duration {
 	s.Helper()
 	least := time.Hour
-	for range 3 {
+	for range 2 {
 		cmd := exec.Command(program, "scan", "--policy", "policy", "--output", "none", "tree")
 		cmd.Dir = s.dir
 		if out, _ := cmd.CombinedOutput(); cmd.ProcessState.ExitCode() != status {

@@ -5,8 +5,7 @@
 // which without -measure does nothing. TestPage always runs: what the page says of
 // policyscan is what policyscan does.
 //
-//	tools_test.go      the programs, how each is configured and called
-//	install_test.go    where they come from
+//	tools_test.go      the programs: where they come from, how each is configured and called
 //	repository_test.go a repository with a change, its checkout, and a run over it
 //	evasions_test.go   rows: the change hides the text
 //	faults_test.go     rows: the run cannot do its work

@@ -56,7 +56,7 @@ func evasions() []scenario {
 	open := bucket(text)
 	le, be := binary.LittleEndian, binary.BigEndian
 	inLine := func(comment string) string { return strings.Replace(open, "\"\n", "\" # "+comment+"\n", 2) }
-	return []scenario{
+	rows := []scenario{
 		{name: "nothing is hidden: the text is in `main.tf`", change: in("main.tf", open)},
 		{name: "UTF-16LE with a byte order mark", change: in("main.tf", wide(open, le, 2, true))},
 		{name: "UTF-16LE without", change: in("main.tf", wide(open, le, 2, false))},
@@ -169,6 +169,84 @@ func evasions() []scenario {
 		}},
 		{name: "the text split over two lines", change: in("main.tf", bucket("public-\nread"))},
 	}
+	return append(rows, meant()...)
+}
+
+// meant are the rows in which a rule means more than one text. Each tool is configured for its row.
+func meant() []scenario {
+	open := bucket(text)
+	return []scenario{
+		{name: "another case: `PUBLIC-READ`", change: in("main.tf", bucket("PUBLIC-READ")), edits: map[string]edit{
+			"policyscan": item(`{text: public-read, case: ignore}`), "gitleaks": swap("public[-]read", "(?i)public[-]read"), "ripgrep": swap("-nF", "-niF"), "git grep": swap("-nF", "-niF"),
+			"conftest": swap("contains(text,", "contains(lower(text),"), "secretlint": swap("public[-]read/", "public[-]read/i"),
+			"repolinter": swap(`"content"`, `"flags": "i", "content"`),
+		}},
+		{name: "a regular expression: `acl\\s*=\\s*\"public-`, one pattern for all spaces", change: in("main.tf", "acl    =\t\"public-write\"\n"), edits: map[string]edit{
+			"policyscan": item(`{regex: 'acl\s*=\s*"public-'}`), "gitleaks": swap("'''public[-]read'''", `'''acl\s*=\s*"public-'''`), "secretlint": swap("/public[-]read/", `/acl\\s*=\\s*\"public-/`),
+			"repolinter": swap("public[-]read", `acl\\s*=\\s*\"public-`),
+			"ripgrep":    all(swap("-nF", "-n"), file(".forbidden", "acl\\s*=\\s*\"public-\n")), "git grep": all(swap("-nF", "-nP"), file(".forbidden", "acl\\s*=\\s*\"public-\n")),
+			"conftest": swap(`"public-read"`, `"public-"`),
+		}},
+		{name: "file name in another case: a rule for `**/*.tf`, and `MAIN.TF`", change: in("MAIN.TF", open), edits: map[string]edit{
+			"policyscan": all(swap("rules:\n  -", bundle02), swap(`["**"]`, "[\"**/*.tf\"]\n      path_case: ignore")), "gitleaks": swap("regex =", "path = '''(?i)\\.tf$'''\nregex ="),
+			"ripgrep": swap("-g '!/.git' -g '!/.forbidden'", "--iglob '*.tf'"), "git grep": swap("-- .", "-- ':(icase)*.tf'"),
+			"conftest": plain, "secretlint": swap(`"patterns": ["`, `"filePathGlobs": ["**/*.{tf,TF}"], "patterns": ["`),
+			"repolinter": swap(`"globsAll": ["**/*", "**/.*", "**/.*/**/*", "**/.*/**/.*"]`, `"nocase": true, "globsAll": ["**/*.tf"]`),
+		}},
+		{name: "something is missing: a file must say `encryption`", change: in("main.json", `{"acl": "private"}`+"\n"), edits: map[string]edit{
+			"policyscan": required("encryption"),
+			"ripgrep":    script("rg --no-config --no-ignore --hidden -n --files-without-match -F encryption main.json | sed 's/$/:1:/'; test -z \"$(rg --files-without-match -F encryption main.json)\""),
+			"git grep":   script("git grep -L -F encryption HEAD -- main.json | sed 's/$/:1:/'; test -z \"$(git grep -L -F encryption HEAD -- main.json)\""),
+			"conftest":   file("policy/s3.rego", "package main\n\nimport rego.v1\n\ndeny contains \"S3-001: no encryption\" if not input.encryption\n"),
+			"repolinter": all(swap("file-not-contents", "file-contents"), swap("public[-]read", "encryption"), swap(`["**/*", "**/.*", "**/.*/**/*", "**/.*/**/.*"]`, `["main.json"]`)),
+		}},
+		{name: "something is missing: each bucket must have `encryption`", change: in("main.json", `{"resource": {"bucket": {"logs": {"acl": "private"}, "web": {"encryption": true}}}}`+"\n"), edits: map[string]edit{
+			"policyscan": required(`{each: "resource.bucket.*", key: encryption}`),
+			"conftest": file("policy/s3.rego", `package main
+
+import rego.v1
+
+deny contains "S3-001: no encryption" if {
+	some bucket in input.resource.bucket
+	not bucket.encryption
+}
+`)}},
+		{name: "structure: an attribute of one kind of resource, and not a comment", change: in("main.json", `{"resource": {"bucket": {"logs": {"acl": "public-read"}}}}`+"\n"), edits: map[string]edit{
+			"policyscan": key("**/*.json", "resource.bucket.*.acl"),
+			"conftest": file("policy/s3.rego", `package main
+
+import rego.v1
+
+deny contains "S3-001: no public bucket" if {
+	some bucket in input.resource.bucket
+	bucket.acl == "public-read"
+}
+`)}},
+		{name: "an escape of the language: `\\u002d` in JSON", change: in("main.json", `{"acl": "public\u002dread"}`+"\n"), edits: map[string]edit{"policyscan": key("**/*.json", "acl"), "*": plain}},
+		{name: "a text folded over lines in YAML", change: in("main.yaml", "acl: \"public-\\\n  read\"\n"), edits: map[string]edit{"policyscan": key("**/*.yaml", "acl"), "*": plain}},
+	}
+}
+
+// bundle02 is how the rule file of a 0.2 bundle begins.
+const bundle02 = "bundle: \"0.2\"\nrules:\n  -"
+
+// item has policyscan look for another pattern, in a 0.2 bundle.
+func item(pattern string) edit {
+	return all(swap("rules:\n  -", bundle02), swap(`["public-read"]`, "["+pattern+"]"))
+}
+
+// key has policyscan look for the text as the value of a key, in the files that the glob selects.
+func key(glob, path string) edit {
+	return all(item(`{key: "`+path+`", is: public-read}`), swap(`["**"]`, `["`+glob+`"]`))
+}
+
+// required has policyscan look for what must be in a file, in a 0.2 bundle.
+func required(pattern string) edit {
+	return all(swap("rules:\n  -", bundle02), file(".policyscan/rules/invariants.yml", bundle02+` id: S3-002
+    title: Each bucket is encrypted
+    enforcement: {mode: fail}
+    match: {files: ["main.json"], required_patterns: [`+pattern+`]}
+`))
 }
 
 // before commits a main whose rule does not name the text, and puts the rule back for the next commit.

@@ -1,6 +1,7 @@
 // Package corpora asks whether a bundle of 0.2 can say what rules in use elsewhere say, and finds what they mean:
 // Checkov's checks and fixtures for Terraform (make checkov), and the list of what Chromium's presubmit bans (make chromium).
 // The results are in docs/comparison.md; of the projects, nothing else is kept here.
+// How much of what the starter bundle finds is true is in starter.md (make starter).
 //
 //	corpora_test.go   the program, a tree, a bundle, the page
 //	checkov_test.go   lines of Terraform that mean one thing, and which patterns find them
@@ -10,6 +11,7 @@
 //	keyread_test.go   checks and tests as Python's parser reads them
 //	chromium_test.go  each rule of the list as a rule of ours, and whether Python and policyscan agree
 //	items_test.go     an expression of Python's as the simplest items that match the same
+//	starter_test.go   a sample of what the starter bundle finds in repositories, and what readers said of it
 //	lines_test.go     lines and paths to try a rule on
 //	globs_test.go     an expression over paths as globs that select the same
 package corpora
@@ -31,18 +33,19 @@ import (
 )
 
 var (
-	measuring = flag.Bool("measure", false, "write the results into docs/comparison.md")
-	checkov   = flag.String("checkov", "", "a clone of bridgecrewio/checkov, or its git directory")
-	presubmit = flag.String("presubmit", "", "Chromium's PRESUBMIT.py")
-	commit    = flag.String("commit", "", "the commit of Chromium that PRESUBMIT.py is of")
-	keep      = flag.String("keep", "", "a folder to leave the bundle in")
+	measuring    = flag.Bool("measure", false, "write the results into docs/comparison.md")
+	checkov      = flag.String("checkov", "", "a clone of bridgecrewio/checkov, or its git directory")
+	presubmit    = flag.String("presubmit", "", "Chromium's PRESUBMIT.py")
+	commit       = flag.String("commit", "", "the commit of Chromium that PRESUBMIT.py is of")
+	starterTrees = flag.String("trees", "", "a folder of clones of the repositories in starter.md")
+	keep         = flag.String("keep", "", "a folder to leave the bundle in")
 )
 
 var program string
 
 func TestMain(m *testing.M) {
 	flag.Parse()
-	if *checkov == "" && *presubmit == "" {
+	if *checkov == "" && *presubmit == "" && *starterTrees == "" {
 		os.Exit(m.Run())
 	}
 	os.Exit(build.WithProgram(func(path string) int { program = path; return m.Run() }))

@@ -16,6 +16,7 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -47,6 +48,11 @@ func TestFaults(t *testing.T) {
 	writePage(t, results, has)
 }
 
+// scripts is the folder of the stories. A file is one, named after it, or has several, each after a storyHead.
+var scripts = filepath.FromSlash("../../cmd/policyscan/testdata/script")
+
+var storyHead = regexp.MustCompile(`(?m)^=== (\w+) ===$`)
+
 // existing are the tests of rows that there are, by the row.
 func existing(t *testing.T) map[int][]string {
 	t.Helper()
@@ -63,8 +69,18 @@ func existing(t *testing.T) map[int][]string {
 		if d.IsDir() && name != "../.." && strings.HasPrefix(d.Name(), ".") {
 			return fs.SkipDir
 		}
-		if script, ok := strings.CutSuffix(d.Name(), ".txtar"); ok && strings.HasSuffix(filepath.ToSlash(filepath.Dir(name)), "cmd/policyscan/testdata/script") {
-			add("TestScripts/" + script)
+		if script, ok := strings.CutSuffix(d.Name(), ".txtar"); ok && filepath.Dir(name) == scripts {
+			text, err := os.ReadFile(name)
+			if err != nil {
+				return err
+			}
+			heads := storyHead.FindAllStringSubmatch(string(text), -1)
+			if len(heads) == 0 {
+				add("TestScripts/" + script)
+			}
+			for _, head := range heads {
+				add("TestScripts/" + head[1])
+			}
 		}
 		if !strings.HasSuffix(name, "_test.go") {
 			return nil
@@ -128,7 +144,7 @@ func TestTable(t *testing.T) {
 			t.Errorf("%q: there is no row %d", list, n)
 		}
 	}
-	shown := regexp.MustCompile("`(TestFault_\\w+|fault_\\w+\\.txtar)`").FindAllStringSubmatch(text, -1)
+	shown := regexp.MustCompile("`(TestFault_\\w+|fault_\\w+)`").FindAllStringSubmatch(text, -1)
 	if len(shown) < count {
 		t.Errorf("%s names %d tests", page, len(shown))
 	}

@@ -207,11 +207,11 @@ func judge(table []row, events []event, has map[string]bool) (results []result, 
 	return results, complaints
 }
 
-// top is the function or script that a part belongs to.
+// top is the function or story that a part belongs to.
 func top(test string) string {
 	parts := strings.Split(test, "/")
 	if parts[0] == "TestScripts" && len(parts) > 1 {
-		return parts[1] + ".txtar"
+		return parts[1]
 	}
 	return parts[0]
 }

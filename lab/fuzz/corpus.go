@@ -1,11 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"golang.org/x/tools/txtar"
@@ -14,42 +17,64 @@ import (
 // corpus is the folder of the archives, from the root.
 const corpus = "lab/fuzz/corpus"
 
-// archive is the file of a target's inputs.
-func archive(target string) string {
-	dir, name, _ := strings.Cut(target, ":")
-	return filepath.Join(corpus, strings.ReplaceAll(dir, "/", "_")+"_"+name+".txtar")
+// archive is the file of the inputs of all targets of a folder.
+func archive(dir string) string {
+	return filepath.Join(corpus, strings.ReplaceAll(dir, "/", "_")+".txtar")
 }
 
-// readCorpus returns the kept inputs of a target, of which there may be none.
-func readCorpus(target string) ([]input, error) {
-	text, err := os.ReadFile(archive(target))
+// readArchive returns the kept inputs of a folder's targets, each named TARGET/INPUT; there may be none.
+func readArchive(dir string) ([]txtar.File, error) {
+	text, err := os.ReadFile(archive(dir))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
+	return txtar.Parse(text).Files, nil
+}
+
+// readCorpus returns the kept inputs of a target, of which there may be none.
+func readCorpus(target string) ([]input, error) {
+	dir, name, _ := strings.Cut(target, ":")
+	files, err := readArchive(dir)
+	if err != nil {
+		return nil, err
+	}
 	var inputs []input
-	for _, f := range txtar.Parse(text).Files {
-		inputs = append(inputs, input{f.Name, f.Data})
+	for _, f := range files {
+		if of, own, _ := strings.Cut(f.Name, "/"); of == name {
+			inputs = append(inputs, input{own, f.Data})
+		}
 	}
 	return inputs, nil
 }
 
 // writeCorpus replaces the kept inputs of a target.
 func writeCorpus(target string, inputs []input) error {
-	a := &txtar.Archive{Comment: []byte("Inputs of " + target + " that fuzzing found: see lab/fuzz.\n")}
-	for _, in := range inputs {
-		a.Files = append(a.Files, txtar.File{Name: in.name, Data: in.text})
+	dir, name, _ := strings.Cut(target, ":")
+	files, err := readArchive(dir)
+	if err != nil {
+		return err
 	}
+	a := &txtar.Archive{Comment: []byte("Inputs that fuzzing found for the targets in " + dir + ": see lab/fuzz.\n")}
+	for _, f := range files {
+		if of, _, _ := strings.Cut(f.Name, "/"); of != name {
+			a.Files = append(a.Files, f)
+		}
+	}
+	for _, in := range inputs {
+		a.Files = append(a.Files, txtar.File{Name: name + "/" + in.name, Data: in.text})
+	}
+	slices.SortStableFunc(a.Files, func(x, y txtar.File) int { return cmp.Compare(path.Dir(x.Name), path.Dir(y.Name)) })
 	text := txtar.Format(a)
-	if n := len(txtar.Parse(text).Files); n != len(inputs) {
-		return fmt.Errorf("%s: %d inputs would be read as %d", archive(target), len(inputs), n)
+	if n := len(txtar.Parse(text).Files); n != len(a.Files) {
+		return fmt.Errorf("%s: %d inputs would be read as %d", archive(dir), len(a.Files), n)
 	}
 	if err := os.MkdirAll(corpus, 0o777); err != nil {
 		return err
 	}
-	return os.WriteFile(archive(target), text, 0o666)
+	return os.WriteFile(archive(dir), text, 0o666)
 }
 
 // unpack puts the kept inputs of these targets, or of all, into Go's store.
@@ -84,7 +109,7 @@ func unpack(targets []string) error {
 	return nil
 }
 
-// kept returns the targets that have an archive, whose first line names them.
+// kept returns the targets that have inputs. The first line of an archive names their folder.
 func kept() ([]string, error) {
 	names, err := filepath.Glob(filepath.Join(corpus, "*.txtar"))
 	if err != nil {
@@ -96,11 +121,14 @@ func kept() ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		var target string
-		if _, err := fmt.Sscanf(string(text), "Inputs of %s that", &target); err != nil || archive(target) != name {
-			return nil, fmt.Errorf("%s does not begin with the name of its target", name)
+		var dir string
+		_, err = fmt.Sscanf(string(text), "Inputs that fuzzing found for the targets in %s see", &dir)
+		if dir = strings.TrimSuffix(dir, ":"); err != nil || archive(dir) != name {
+			return nil, fmt.Errorf("%s does not begin with the name of its folder", name)
 		}
-		targets = append(targets, target)
+		for _, f := range txtar.Parse(text).Files {
+			targets = append(targets, dir+":"+path.Dir(f.Name))
+		}
 	}
-	return targets, nil
+	return slices.Compact(targets), nil
 }

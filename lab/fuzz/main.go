@@ -3,7 +3,7 @@
 //	fuzz unpack [TARGET...]   put the kept inputs where go test -fuzz finds them; make fuzz does this first
 //	fuzz keep LOG...          record a run of make fuzz, from what it printed
 //
-// Inputs that a run found are in lab/fuzz/corpus, an archive for each target, so that they are not a thousand files of
+// Inputs that a run found are in lab/fuzz/corpus, an archive for each folder, so that they are not a thousand files of
 // the tree. Seeds that a person wrote, and crashers with a name, are in the tests. keep writes how often each target
 // ran into docs/reliability.md, and of Go's own store of inputs it keeps those that do something that no smaller one
 // does. A target is written FOLDER:NAME, from the root of the repository.

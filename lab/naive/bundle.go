@@ -31,6 +31,7 @@ type Rule struct {
 	ForbiddenFiles              []string
 	RequiredFiles               []string
 	UnparsableText              bool // what cannot be parsed is judged by the other items alone
+	NeverAllowed                bool // allowances: never
 }
 
 // A Mistake is why a bundle is refused, and where.

@@ -287,6 +287,8 @@ func broken(kind string, item Item, f File, p *Parsed, places []spot) []Violatio
 		}
 		offsets = append(offsets, strconv.Itoa(offset))
 	}
-	v.Places = strings.Join(offsets, " ")
+	if places[0].at >= 0 { // else the file as a whole lacks it
+		v.Places = strings.Join(offsets[:min(len(offsets), 100)], " ")
+	}
 	return []Violation{v}
 }

@@ -2,6 +2,7 @@ package naive
 
 import (
 	"regexp"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -196,6 +197,27 @@ func (i Item) match(e Encoding, content string, at int, pieces []piece) (end int
 		return 0, false
 	}
 	return i.match(e, content, at+e.Unit, rest)
+}
+
+// places writes the offsets of the first hundred finds: of the first that of the evidence, and of the others of a text
+// the aligned reading, where there is one, in the first encoding that has it.
+func places(i Item, content string, finds []Find, first int) string {
+	offsets := []string{strconv.Itoa(first)}
+	for _, f := range finds[1:min(len(finds), 100)] {
+		offset := f.Offset
+		for aligned := f.Offset; aligned < f.Offset+f.Encoding.Unit && i.Regexp == nil && f.Offset%f.Encoding.Unit != 0; aligned++ {
+			for _, e := range Encodings() {
+				if e.Unit != f.Encoding.Unit || aligned%e.Unit != 0 {
+					continue
+				}
+				if _, ok := i.textIn(e, content, aligned, pieces(i.Text, i.Spaces)); ok {
+					offset = aligned
+				}
+			}
+		}
+		offsets = append(offsets, strconv.Itoa(offset))
+	}
+	return strings.Join(offsets, " ")
 }
 
 // evidence returns the find that is shown: the first, but for the aligned reading of a text.

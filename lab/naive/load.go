@@ -138,9 +138,21 @@ func (l *loader) texts(node *yaml.Node) []string {
 // rule reads one rule.
 func (l *loader) rule(node *yaml.Node) Rule {
 	values := l.mapping(node)
-	l.known(node, "id", "title", "enforcement", "match", "message", "remediation", "docs_url", "owner", "severity",
-		"tags", "redact", "examples")
+	known := []string{
+		"id", "title", "enforcement", "match", "message", "remediation", "docs_url", "owner", "severity", "tags",
+		"redact", "examples",
+	}
+	if l.file.Version == "0.2" {
+		known = append(known, "allowances")
+	}
+	l.known(node, known...)
 	r := Rule{FileExclude: l.file.Exclude}
+	if never := values["allowances"]; never != nil && l.file.Version == "0.2" {
+		r.NeverAllowed = true
+		if l.text(never) != "never" {
+			l.wrong(never.Line, "allowances is never, or is not there")
+		}
+	}
 	if r.ID = l.text(values["id"]); values["match"] == nil {
 		l.wrong(node.Line, "no match")
 		return r

@@ -5,10 +5,10 @@
 // each line. So it is slow, and easy to check against the page by reading.
 //
 // It knows texts with their options, regular expressions, keys, required and forbidden files, and the ways to choose
-// files. It reads no YAML, JSON, HCL or TOML: who writes a file says what is in it (a [Parsed]).
-// It does not know allowances, submodules, or links to what is not a regular file of the tree; nor all that a
-// bundle 0.1 refuses (tags, anchors, globs that can never match), since the first program is compared with that
-// elsewhere.
+// files, and allowances (a [Change]). It reads no YAML, JSON, HCL or TOML: who writes a file says what is in it (a
+// [Parsed]).
+// It does not know submodules, or links to what is not a regular file of the tree; nor all that a bundle 0.1 refuses
+// (tags, anchors, globs that can never match), since the first program is compared with that elsewhere.
 package naive
 
 import (
@@ -65,7 +65,8 @@ type Violation struct {
 	Offset, Line, Column, EndLine, EndColumn int
 	Encoding                                 string
 	Occurrences                              int
-	Places                                   string // of an item with a key: the offsets
+	Places                                   string // the offsets of the first hundred
+	Labels                                   string // of a change: the status, and that of each place
 }
 
 // An Error is a code, and the file that it is about, as the verdict writes it.
@@ -138,6 +139,7 @@ func judgeFile(r Rule, f File, known map[string]*Parsed) []Violation {
 			if finds := item.Find(f.Content); len(finds) > 0 {
 				v := at(f.Content, evidence(item, f.Content, finds))
 				v.Kind, v.Pattern, v.Occurrences = item.Kind(), item.Name, len(finds)
+				v.Places = places(item, f.Content, finds, v.Offset)
 				found = append(found, v)
 			}
 		}

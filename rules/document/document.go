@@ -43,7 +43,7 @@ const (
 	MaxPatternBytes = 64 << 10 // of one pattern
 	maxIDBytes      = 200      // of an id: it is in every violation
 	maxDepth        = 100      // of nested lists and mappings
-	maxErrors       = 10_000   // that are reported for one batch; as many notes on its YAML
+	MaxErrors       = 10_000   // mistakes that are reported for one batch; as many notes on its YAML
 )
 
 // A YAML is a file of rules that is YAML. Its methods read the values that they are given, and report what they
@@ -105,7 +105,7 @@ func (s Spot) Error(e Error) *Error {
 type Batch struct {
 	Errors Errors // of the files that were added, and others
 	Notes  []Note
-	full   bool // maxErrors was reached
+	full   bool // MaxErrors was reached
 	ids    map[string]string
 }
 
@@ -164,11 +164,11 @@ func (d *YAML) fail(code string, at Place, found, fix string) {
 	if d.batch.full {
 		return
 	}
-	if len(d.batch.Errors)+len(d.errs) == maxErrors {
+	if len(d.batch.Errors)+len(d.errs) == MaxErrors {
 		d.batch.full = true
 		d.errs = append(d.errs, &Error{
 			Code: CodeLimit, File: d.name, Line: at.Line, caret: -1,
-			Found: fmt.Sprintf("more than %d mistakes", maxErrors), Fix: "fix the others first",
+			Found: fmt.Sprintf("more than %d mistakes", MaxErrors), Fix: "fix the others first",
 		})
 		return
 	}
@@ -281,3 +281,6 @@ func IsList(n *yaml.Node) bool { return n.Kind == yaml.SequenceNode }
 
 // IsMapping reports whether a value is a mapping.
 func IsMapping(n *yaml.Node) bool { return n.Kind == yaml.MappingNode }
+
+// IsFlow reports whether a list or a mapping is in brackets.
+func IsFlow(n *yaml.Node) bool { return n.Style&yaml.FlowStyle != 0 }

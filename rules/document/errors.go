@@ -14,6 +14,7 @@ const (
 	CodeRead      = "E_POLICY_READ"      // a rule file that is not a regular file or cannot be read
 	CodeUnread    = "E_POLICY_UNREAD"    // a file in the rule files' folder that looks like one and is not read
 	CodeTwo       = "E_POLICY_TWO"       // two bundles where there can be one, or an id that two bundles have
+	CodePin       = "E_POLICY_PIN"       // a bundle that is not the one of --policy-sha256
 	CodeEmpty     = "E_POLICY_EMPTY"     // a rule file without content: empty, comments only, null, {}
 	CodeNoRules   = "E_NO_RULES"         // no enforced rule in the whole bundle
 	CodeSyntax    = "E_POLICY_SYNTAX"    // not UTF-8 with LF or CRLF, not YAML, or YAML that a bundle may not use

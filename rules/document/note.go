@@ -59,7 +59,7 @@ func (d *YAML) noteCut(n *yaml.Node, at Place) {
 }
 
 func (d *YAML) note(at Place, text string) {
-	if len(d.batch.Notes) < maxErrors {
+	if len(d.batch.Notes) < MaxErrors {
 		d.batch.Notes = append(d.batch.Notes,
 			Note{File: d.name, Line: at.Line, Column: at.Column, Rule: d.rule, Text: text})
 	}

@@ -9,13 +9,16 @@ import (
 
 // Begin reads the id of the rule n, which is unique in the document, and names it in the errors
 // up to the next Begin.
-func (d *YAML) Begin(n *yaml.Node) {
+func (d *YAML) Begin(n *yaml.Node) { d.BeginAbout(n, "id") }
+
+// BeginAbout is Begin for something that is about a rule, whose id is at this key.
+func (d *YAML) BeginAbout(n *yaml.Node, key string) {
 	d.rule = ""
 	if n.Kind != yaml.MappingNode {
 		return
 	}
 	// It is known here, so that the messages before it in the file can name it as well.
-	if id := d.peek(n, "id"); idMistake(id) == "" {
+	if id := d.peek(n, key); idMistake(id) == "" {
 		d.rule = id
 	}
 }
@@ -68,14 +71,23 @@ func idMistake(id string) string {
 	return ""
 }
 
-// ID reads an id: one word, unique in the batch; "" if it is not one, or missing.
-func (d *YAML) ID(e Entry) string {
+// RuleID reads the id of a rule, which need not be in the batch: one word; "" if it is not one, or missing.
+func (d *YAML) RuleID(e Entry) string {
 	id, ok := d.Text(e)
 	if !ok {
 		return ""
 	}
 	if what := idMistake(id); what != "" {
 		d.Fail(CodeValue, e.Value, "the id is "+what, `write one word, such as "TF-NET-001"`)
+		return ""
+	}
+	return id
+}
+
+// ID reads the id of a rule of the batch: one word, and unique; "" if it is not one, or missing.
+func (d *YAML) ID(e Entry) string {
+	id := d.RuleID(e)
+	if id == "" {
 		return ""
 	}
 	if first, twice := d.batch.ids[id]; twice {

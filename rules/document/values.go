@@ -2,8 +2,10 @@ package document
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 
@@ -131,6 +133,37 @@ func (d *YAML) True(e Entry) bool {
 		d.fail(CodeValue, at, fmt.Sprintf("%q is %s", e.Key.Value, Quoted(n.Value)), "write true or false, unquoted")
 	}
 	return n.Tag == "!!bool" && strings.EqualFold(n.Value, "true")
+}
+
+// Count reads a whole number in decimal digits and without quotes, from 1 to most; 0 if it is not one, or missing.
+// instead says what else can be done about a smaller one.
+func (d *YAML) Count(e Entry, most int, instead string) int {
+	n := e.Value
+	if n == nil || d.bad[n] {
+		return 0
+	}
+	key, at := e.Key.Value, d.place(n)
+	form := "write a whole number in digits, such as " + key + ": 3"
+	number, err := strconv.Atoi(n.Value)
+	decimal := err == nil && strconv.Itoa(number) == n.Value // not 010, +1 or 1_000
+	switch {
+	case isNull(n):
+		d.null(e, at)
+	case n.Kind != yaml.ScalarNode:
+		d.fail(CodeType, at, fmt.Sprintf("%s in %q, where a number belongs", kindName(n), key), form)
+	case n.Style != 0 && decimal:
+		d.fail(CodeType, at, fmt.Sprintf("%q is the text %s", key, Quoted(n.Value)),
+			"write it without quotes: "+key+": "+n.Value)
+	case errors.Is(err, strconv.ErrRange) && n.Style == 0 && n.Value[0] != '-', decimal && number > most:
+		d.fail(CodeLimit, at, fmt.Sprintf("%q is more than %d", key, most), "write a smaller number")
+	case !decimal:
+		d.fail(CodeValue, at, fmt.Sprintf("%q is %s", key, Quoted(n.Value)), form)
+	case number < 1:
+		d.fail(CodeValue, at, fmt.Sprintf("%q is %s", key, n.Value), "write 1 or more, "+instead)
+	default:
+		return number
+	}
+	return 0
 }
 
 // List reads the items of a list, at least one; none if it is not a list, or missing.

@@ -179,13 +179,13 @@ func TestBatch(t *testing.T) {
 	if len(b.Notes) != 1 || !strings.HasPrefix(b.Notes[0].String(), `one:1:52: rule "B": 0777 is read as the text`) {
 		t.Errorf("%v", b.Notes)
 	}
-	many := "rules: [{id: C, title: t, list: [" + strings.Repeat("'', ", maxErrors) + "a]}]\n"
+	many := "rules: [{id: C, title: t, list: [" + strings.Repeat("'', ", MaxErrors) + "a]}]\n"
 	d := read("many", many)
 	told := slices.ContainsFunc(b.Errors, func(e *Error) bool { return e.Code == CodeLimit })
-	if !d.Full() || !told || len(b.Errors) != maxErrors+1 {
+	if !d.Full() || !told || len(b.Errors) != MaxErrors+1 {
 		t.Errorf("%d errors, full: %v", len(b.Errors), d.Full())
 	}
-	if read("after", "rules: 1\n"); len(b.Errors) != maxErrors+1 {
+	if read("after", "rules: 1\n"); len(b.Errors) != MaxErrors+1 {
 		t.Errorf("%d errors", len(b.Errors))
 	}
 }
@@ -286,6 +286,35 @@ func TestNothingToRead(t *testing.T) {
 			!slices.Equal(strings.Split(errs[0].Error(), "; "),
 				[]string{"f: the file is empty", `write "rules:" and a list`}) {
 			t.Errorf("%q: %v", text, errs)
+		}
+	}
+}
+
+func TestNearest(t *testing.T) {
+	words := []string{
+		"id", "title", "enforcement", "match", "message", "remediation", "docs_url", "owner", "severity", "tags",
+		"redact", "examples",
+	}
+	for key, want := range map[string]string{"titel": "title", "Title": "title", "tittle": "title", "desc": "",
+		"docsUrl": "docs_url", "docs-url": "docs_url", "remedation": "remediation", "remidiashion": "remediation",
+		"enforsment": "enforcement", "example": "examples", "i": "id", "": "", "xyz": ""} {
+		if got := Nearest(key, words); got != want {
+			t.Errorf("Nearest(%q) = %q; want %q", key, got, want)
+		}
+	}
+	// The nearest of several; of two that are as near, the first.
+	for _, words := range [][]string{{"excluding", "exclude"}, {"exclude", "excluding"}, {"exclude", "excludex"}} {
+		if got := Nearest("excludes", words); got != "exclude" {
+			t.Errorf("of %q: %q", words, got)
+		}
+	}
+	for _, c := range []struct {
+		a, b string
+		n    int
+	}{{"", "", 0}, {"a", "", 1}, {"", "ab", 2}, {"ab", "ba", 1}, {"abc", "abd", 1}, {"title", "titel", 1}, {"kitten",
+		"sitting", 3}, {"abcd", "badc", 2}} {
+		if got := distance(c.a, c.b); got != c.n {
+			t.Errorf("distance(%q, %q) = %d; want %d", c.a, c.b, got, c.n)
 		}
 	}
 }

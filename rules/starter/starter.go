@@ -126,14 +126,23 @@ func read(folder, name string) []byte {
 }
 
 func isTerraform(p string, _ []byte) bool {
-	return hasSuffix(p, ".tf", ".tf.json", ".tfvars", ".tfvars.json")
+	p = strings.ToLower(p)
+	return hasSuffix(p, ".tf", ".tofu", ".tf.json", ".tofu.json", ".tfvars", ".tfvars.json") ||
+		path.Base(p) == "terragrunt.hcl"
 }
 
 func isDockerfile(p string, _ []byte) bool {
-	base := path.Base(p)
-	return base == "Dockerfile" || strings.HasPrefix(base, "Dockerfile.") ||
-		base == "Containerfile" || strings.HasPrefix(base, "Containerfile.") ||
-		hasSuffix(base, ".dockerfile", ".Dockerfile")
+	base := strings.ToLower(path.Base(p))
+	if hasSuffix(base, ".dockerfile", ".containerfile") {
+		return true
+	}
+	for _, name := range []string{"dockerfile", "containerfile"} {
+		if rest, ok := strings.CutPrefix(base, name); ok && (rest == "" || rest[0] == '.' || rest[0] == '-') {
+			// dockerfile.go is about Dockerfiles.
+			return !hasSuffix(rest, ".go", ".md", ".py", ".js", ".ts", ".rb", ".sh")
+		}
+	}
+	return false
 }
 
 func isWorkflow(p string, _ []byte) bool {
@@ -142,14 +151,20 @@ func isWorkflow(p string, _ []byte) bool {
 }
 
 // isKubernetes knows charts and kustomizations by their names. Everything else
-// is a manifest when it says so as manifests do: with apiVersion and kind, each
-// at the beginning of a line.
+// is a manifest when it says so as manifests do: with apiVersion and kind, in
+// YAML each at the beginning of a line.
 func isKubernetes(p string, head []byte) bool {
 	switch path.Base(p) {
 	case "Chart.yaml", "kustomization.yaml", "kustomization.yml":
 		return true
 	}
-	return hasSuffix(p, ".yaml", ".yml") && hasKey(head, "apiVersion:") && hasKey(head, "kind:")
+	switch strings.ToLower(path.Ext(p)) {
+	case ".yaml", ".yml":
+		return hasKey(head, "apiVersion:") && hasKey(head, "kind:")
+	case ".json":
+		return bytes.Contains(head, []byte(`"apiVersion"`)) && bytes.Contains(head, []byte(`"kind"`))
+	}
+	return false
 }
 
 // hasKey reports whether a line of text begins with key.

@@ -3,12 +3,16 @@ package starter_test
 import (
 	"bytes"
 	"maps"
+	"path"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/rules/starter"
+	"github.com/policyscan/policyscan/scanner"
+	"github.com/policyscan/policyscan/scanner/judges"
 )
 
 // load reads the bundle of these topics as the program does: strictly, so that
@@ -39,10 +43,18 @@ func ids(bundle *rules.Bundle) []string {
 	return ids
 }
 
-// violates is the plain meaning of a pattern. The bundle's own tests are in
-// UTF-8 and LF, so that this is all there is to it.
-func violates(r *rules.Rule, content string) bool {
-	return slices.ContainsFunc(r.Patterns, func(p rules.Item) bool { return strings.Contains(content, p.Text) })
+// broken returns the ids of the rules that a file violates.
+func broken(t *testing.T, bundle *rules.Bundle, path, content string) []string {
+	t.Helper()
+	found, err := scanner.Check(t.Context(), bundle, path, []byte(content))
+	if err != nil {
+		t.Fatalf("%s: %v", path, err)
+	}
+	var ids []string
+	for i := range found {
+		ids = append(ids, found[i].RuleID)
+	}
+	return slices.Compact(slices.Sorted(slices.Values(ids)))
 }
 
 func topicNames() []string {
@@ -67,8 +79,8 @@ func TestEveryCombination(t *testing.T) {
 	of := map[string][]string{} // topic to ids
 	for _, name := range all {
 		of[name] = ids(load(t, name))
-		if n := len(of[name]); n < 4 || n > 8 {
-			t.Errorf("%s: %d rules, want 4 to 8", name, n)
+		if n := len(of[name]); n < 6 || n > 16 {
+			t.Errorf("%s: %d rules, want 6 to 16", name, n)
 		}
 	}
 	for mask := 1; mask < 1<<len(all); mask++ {
@@ -150,21 +162,20 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// A rule's example counts as right only when its path is selected, so that
-// nothing passes for being looked at by nobody.
+// A violating example counts only when its path is selected; what `policyscan test`
+// says of the examples is in TestExamples.
 func checkExamples(t *testing.T, topic starter.Topic, r *rules.Rule) {
 	manifest := []byte("apiVersion: v1\nkind: Pod\n")
+	head := map[string][]byte{".yaml": manifest, ".yml": manifest, ".YAML": manifest, ".json": []byte(`{"apiVersion": "v1", "kind": "Pod"}`)}
+	aside := regexp.MustCompile(`\.tfstate|\.tftpl$|action\.yml$`)
 	seen := map[bool]int{}
 	for i, e := range r.Examples {
 		seen[e.Violates]++
-		if !r.Selects(e.Path) {
+		if e.Violates && !r.Selects(e.Path) {
 			t.Errorf("example %d: %s is not selected", i, e.Path)
 		}
-		if got := violates(r, e.Content); got != e.Violates {
-			t.Errorf("example %d: violates %v, want %v: %s", i, got, e.Violates, e.Content)
-		}
-		// State files show no topic: who has one has the .tf files as well.
-		if !topic.Holds(e.Path, manifest) && !strings.HasSuffix(e.Path, ".tfstate") {
+		// Some files show no topic: who has one has others as well.
+		if r.Selects(e.Path) && !topic.Holds(e.Path, head[path.Ext(e.Path)]) && !aside.MatchString(e.Path) {
 			t.Errorf("example %d: %s is not a file of the topic %s", i, e.Path, topic.Name)
 		}
 	}
@@ -173,34 +184,103 @@ func checkExamples(t *testing.T, topic starter.Topic, r *rules.Rule) {
 	}
 }
 
+// Every example is right, and every rule has one that violates it and one that does not.
+func TestExamples(t *testing.T) {
+	tally, err := scanner.TryExamples(load(t), true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, mistake := range tally.Mistakes {
+		t.Error(mistake)
+	}
+}
+
+// Every rule, pattern, glob, exclude and each is alive by the examples alone.
+func TestAlive(t *testing.T) {
+	by := []judges.Judge{{From: "builtin", Bundle: load(t)}}
+	life, err := scanner.Alive(t.Context(), by, nil, scanner.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(life.Of) != 1 || life.Of[0].Alive == 0 {
+		t.Fatalf("nothing was tried: %+v", life)
+	}
+	for _, dead := range life.Of[0].Dead {
+		t.Errorf("dead: %+v", dead)
+	}
+}
+
+// What the rules of 0.1 did not find in seven real trees.
+func TestFinds(t *testing.T) {
+	tests := []struct{ rule, path, content string }{
+		{"K8S-POD-005", "k8s/app.yaml", "spec:\n  volumes:\n  - name: data\n    hostPath:\n      path: /data\n"},
+		{"K8S-POD-008", "k8s/app.yaml", "securityContext:\n  readOnlyRootFilesystem: false\n"},
+		{"K8S-POD-006", "k8s/app.yaml", "securityContext:\n  runAsUser: 0\n"},
+		{"K8S-NET-001", "k8s/app.yaml", "ports:\n- containerPort: 80\n  hostPort: 80\n"},
+		{"K8S-RBAC-002", "k8s/role.yaml", "kind: ClusterRole\nrules:\n- apiGroups: ['*']\n  resources: ['*']\n  verbs: ['*']\n"},
+		{"K8S-POD-002", "k8s/app.yaml", "spec:\n  hostNetwork: True\n"},
+		{"K8S-POD-002", "k8s/app.yaml", "spec: {\"host\\u004eetwork\": on}"},
+		{"K8S-POD-001", "k8s/app.yaml", `{"securityContext": {"privileged": true}}`},
+		{"K8S-POD-001", "k8s/pod.json", `{"securityContext": {"privileged": true}}`},
+		{"TF-NET-002", "db.tf", "resource \"aws_db_instance\" \"a\" {\n  publicly_accessible    = true\n}\n"},
+		{"TF-ENC-001", "disk.tf", "resource \"aws_ebs_volume\" \"a\" {\n  encrypted         = false\n}\n"},
+		{"TF-S3-002", "s3.tf", "resource \"aws_s3_bucket_public_access_block\" \"a\" {\n  block_public_acls = false\n}\n"},
+		{"TF-IAM-001", "iam.tf", "policy = <<EOF\n{\"Statement\":[{\"Effect\":\"Allow\",\"Action\":\"*\"}]}\nEOF\n"},
+		{"TF-S3-001", "s3.tofu", "resource \"aws_s3_bucket\" \"a\" {\n  acl = \"public-read\"\n}\n"},
+		{"TF-S3-001", "s3.tf.json", `{"resource": {"aws_s3_bucket": {"a": {"acl": "public-read"}}}}`},
+		{"TF-S3-001", "live/terragrunt.hcl", "inputs = {\n  acl = \"public-read\"\n}\n"},
+		{"TF-S3-001", "S3.TF", "resource \"aws_s3_bucket\" \"a\" {\n  acl = \"public-read\"\n}\n"},
+		{"GHA-INJECT-001", ".github/workflows/ci.yml", "jobs:\n  a:\n    steps:\n    - run: echo ${{ github.head_ref }}\n"},
+		{"GHA-INJECT-001", ".github/workflows/ci.yml", "jobs:\n  a:\n    steps:\n    - run: |\n        echo ${{github.event.issue.title}}\n"},
+		{"DOCKER-IMG-001", "api/dockerfile", "FROM alpine:latest"},
+		{"DOCKER-RUN-001", "Dockerfile", "FROM alpine:3.20\nRUN curl https://example.com/a.sh | sh"},
+		{"DOCKER-USER-001", "Dockerfile", "FROM alpine:3.20\nUSER root"},
+		{"K8S-IMG-001", "k8s/app.yaml", "image: nginx:latest"},
+	}
+	bundle := load(t)
+	for _, test := range tests {
+		if got := broken(t, bundle, test.path, test.content); !slices.Contains(got, test.rule) {
+			t.Errorf("%s: %q violates %q, not %s", test.path, test.content, got, test.rule)
+		}
+	}
+}
+
 // What careful people write must not be found: each line here was once a
 // false positive, or was feared to be one.
 func TestStaysSilent(t *testing.T) {
 	tests := []struct{ path, content string }{
 		{"main.tf", `cidr_blocks = ["10.0.0.0/16", "100.64.0.0/10"]`},
+		{"main.tf", "resource \"aws_security_group\" \"a\" {\n  egress {\n    cidr_blocks = [\"0.0.0.0/0\"]\n  }\n}\n"},
+		{"main.tf", "resource \"aws_route_table\" \"a\" {\n  route {\n    cidr_block = \"0.0.0.0/0\"\n  }\n}\n"},
+		{"main.tf", "resource \"aws_vpc_security_group_egress_rule\" \"a\" {\n  cidr_ipv4 = \"0.0.0.0/0\"\n}\n"},
 		{"main.tf", `type = object({ zone = optional(string) })`},
 		{"main.tf", `minimum_protocol_version = "TLSv1.2_2021"`},
 		{"main.tf", `resources = ["*"]`},
 		{"main.tf", `acl = "private"`},
+		{"main.tf", `access_key = "AKIAIOSFODNN7EXAMPLE" # AWS's own sample`},
 		{"k8s/app.yaml", "securityContext:\n  privileged: false\n  capabilities: {drop: [ALL]}\n"},
+		{"k8s/app.yaml", "# privileged: true and hostNetwork: true are for agents\nspec: {}\n"},
 		{"k8s/app.yaml", "image: registry.example.com/app@sha256:abc\n"},
+		{"k8s/values.yaml", "# key: |\n#   -----BEGIN RSA PRIVATE KEY-----\n#   ...\n"},
+		{"k8s/node.yaml", "metadata:\n  annotations:\n    kubeadm.alpha.kubernetes.io/cri-socket: /run/containerd/containerd.sock\n"},
+		{"k8s/crd.yaml", "properties:\n  hostPath:\n    properties:\n      path: {type: string}\n  hostPort: {type: integer}\n"},
 		{"k8s/istio.yaml", "apiVersion: networking.istio.io/v1beta1\nkind: Gateway\n"},
+		{"k8s/hook.yaml", "kind: MutatingWebhookConfiguration\nwebhooks:\n- rules:\n  - resources: ['*']\n"},
 		{"chart/templates/app.yaml", "privileged: {{ .Values.privileged }}\n"},
 		{"Dockerfile", "FROM golang:1.24 AS build\nRUN echo \"$SUM  go.tgz\" | sha256sum -c -\nUSER 10001\n"},
-		{"Dockerfile", "RUN apt-get install -y bash shellcheck\nADD files.tgz /opt/\nCOPY --chown=0:0 a b\n"},
+		{"Dockerfile", "USER root\nRUN apt-get install -y bash shellcheck\nADD files.tgz /opt/\nCOPY --chown=0:0 a b\nUSER app\n"},
 		{".github/workflows/ci.yml", "on: pull_request\npermissions:\n  contents: read\n"},
-		{".github/workflows/ci.yml", "- uses: actions/checkout@11bd71901bbe5b1630ceea73d27597364c9af683 # v4.2.2\n"},
-		{".github/workflows/ci.yml", "concurrency:\n  group: ci-${{ github.head_ref || github.run_id }}\n"},
-		{".github/workflows/ci.yml", "if: github.event.comment.body == '/deploy'\n"},
-		{".github/workflows/ci.yml", "branches: [main, master]\nruns-on: ubuntu-latest\n"},
-		{".github/workflows/ci.yml", "- run: docker run -v /var/run/docker.sock:/var/run/docker.sock app:latest\n"},
+		{".github/workflows/ci.yml", "permissions: {}\njobs: {a: {steps: [{uses: actions/checkout@11bd71901bbe5b1630ceea73d27597364c9af683}]}}\n"},
+		{".github/workflows/ci.yml", "permissions: {}\nconcurrency:\n  group: ci-${{ github.head_ref || github.run_id }}\n"},
+		{".github/workflows/ci.yml", "permissions: {}\njobs:\n  a:\n    if: github.event.comment.body == '/deploy'\n"},
+		{".github/workflows/ci.yml", "permissions: {}\njobs:\n  a:\n    env:\n      T: ${{ github.event.issue.title }}\n"},
+		{".github/workflows/ci.yml", "permissions: {}\nbranches: [main, master]\nruns-on: ubuntu-latest\n"},
+		{".github/workflows/ci.yml", "permissions: {}\njobs:\n  a:\n    steps:\n    - run: docker run -v /var/run/docker.sock:/var/run/docker.sock app:latest\n"},
 	}
 	bundle := load(t)
 	for _, test := range tests {
-		for i := range bundle.Rules {
-			if r := &bundle.Rules[i]; r.Selects(test.path) && violates(r, test.content) {
-				t.Errorf("%s is violated by %s: %s", r.ID, test.path, test.content)
-			}
+		if got := broken(t, bundle, test.path, test.content); len(got) > 0 {
+			t.Errorf("%q is violated by %s: %s", got, test.path, test.content)
 		}
 	}
 }
@@ -215,6 +295,9 @@ func TestHolds(t *testing.T) {
 		{"modules/vpc/main.tf.json", "", "terraform"},
 		{"env/prod.tfvars", "", "terraform"},
 		{"env/prod.tfvars.json", "", "terraform"},
+		{"main.tofu", "", "terraform"},
+		{"live/terragrunt.hcl", "", "terraform"},
+		{"MAIN.TF", "", "terraform"},
 		{"main.tf.bak", "", ""},
 		{"terraform/README.md", "", ""},
 
@@ -225,6 +308,8 @@ func TestHolds(t *testing.T) {
 		{"k8s/web.yaml", "doc: |\n  apiVersion: v1\n  kind: Pod\n", ""},
 		{"k8s/web.yaml", "", ""},
 		{"k8s/web.json", manifest, ""},
+		{"k8s/web.json", `{"kind": "Pod", "apiVersion": "v1"}`, "kubernetes"},
+		{"package.json", `{"name": "web"}`, ""},
 		{"docs/web.md", manifest, ""},
 		{"chart/Chart.yaml", "", "kubernetes"},
 		{"k8s/kustomization.yaml", "resources: []\n", "kubernetes"},
@@ -238,6 +323,8 @@ func TestHolds(t *testing.T) {
 		{"build/api.Dockerfile", "", "dockerfile"},
 		{"Containerfile", "", "dockerfile"},
 		{"Containerfile.dev", "", "dockerfile"},
+		{"api/dockerfile", "", "dockerfile"},
+		{"api/Dockerfile-dev", "", "dockerfile"},
 		{"Dockerfiles/README.md", "", ""},
 		{"dockerfile.go", "", ""},
 		{".dockerignore", "", ""},

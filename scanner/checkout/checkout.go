@@ -111,6 +111,59 @@ func (c *Checkout) Written(path string) (Written, error) {
 	return w, nil
 }
 
+// A Form is what git has of a file, or writes on disk for it.
+type Form struct {
+	Encoding string // as .gitattributes names it; "" of what git stores
+	Bytes    int64  // -1: not known, since the encoding is not, or systems differ in it
+}
+
+// Forms returns what git stores of a file of the index, and what else it may write on disk for that. It returns nil
+// if git writes what it stores, and if the index has no such file.
+func Forms(r *repo.Repository, idx *repo.Index, path string) ([]Form, error) {
+	leaf, known := idx.Lookup(path)
+	if !known || leaf.Mode != repo.File && leaf.Mode != repo.Executable {
+		return nil, nil
+	}
+	w, err := New(r, Snapshot{Index: idx}).Written(path)
+	if err != nil || w.Encodings == nil {
+		return nil, err
+	}
+	b, err := r.Blob(leaf.Hash)
+	if err != nil {
+		return nil, err
+	}
+	defer b.Close()
+	all := []Form{{Bytes: b.Size()}}
+	for _, enc := range w.Encodings {
+		if enc.State == attributes.Unspecified {
+			continue
+		}
+		forms, known := recode.Forms(enc.Text)
+		if !known || enc.State != attributes.Text {
+			all = append(all, Form{enc.Text, -1})
+			continue
+		}
+		for _, form := range forms {
+			if _, err := b.Seek(0, io.SeekStart); err != nil {
+				return nil, err
+			}
+			n, err := io.Copy(io.Discard, recode.NewReader(b, form))
+			switch {
+			case errors.Is(err, recode.ErrAsIs):
+				n = b.Size()
+			case errors.Is(err, recode.ErrUnsure):
+				n = -1
+			case err != nil:
+				return nil, err
+			}
+			if f := (Form{enc.Text, n}); !slices.Contains(all, f) {
+				all = append(all, f)
+			}
+		}
+	}
+	return all, nil
+}
+
 // encodingOf returns a value of working-tree-encoding, Unspecified for the ways to say UTF-8.
 func encodingOf(v attributes.Value) attributes.Value {
 	if v.State == attributes.Text {

@@ -147,7 +147,7 @@ func (c *Choice) Compare(r *repo.Repository) (Comparison, error) {
 func (c *Choice) related(r *repo.Repository, base repo.Hash) (compared Comparison, err error) {
 	compared.Base = base
 	if compared.Head, err = r.Commit(c.Head); err == nil {
-		compared.MergeBases, err = r.MergeBases(base, compared.Head)
+		compared.Comparison, err = r.Relate(base, compared.Head)
 	}
 	return compared, err
 }

@@ -118,8 +118,9 @@ func (c *Choice) pushed(r *repo.Repository) (Comparison, error) {
 	if err != nil {
 		return Comparison{}, err
 	}
+	behind := repo.Unknown
 	whole := func(base repo.Hash, why string) (Comparison, error) {
-		all := Comparison{Whole: true, Comparison: repo.Comparison{Head: head}}
+		all := Comparison{Whole: true, Comparison: repo.Comparison{Head: head, Behind: behind}}
 		if !base.IsZero() && base != head {
 			all.Base = base
 			why += fmt.Sprintf("; the rules of %s check it too", repo.Short(base))
@@ -146,6 +147,9 @@ func (c *Choice) pushed(r *repo.Repository) (Comparison, error) {
 	compared, err := c.related(r, base)
 	if err != nil && !errors.Is(err, repo.ErrNoMergeBase) {
 		return compared, err
+	}
+	if err == nil {
+		behind = compared.Behind
 	}
 	at := func(h repo.Hash) bool { return compared.MergeBases[0] == h }
 	switch {

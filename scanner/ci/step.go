@@ -14,7 +14,10 @@ import (
 
 // ActionFlags are the flags of a scan that have an input of the GitHub Action, and so are not for its input args.
 func ActionFlags() []string {
-	return []string{"policy", "policy-ref", "diff-base", "staged", "output", "report", "help", "version"}
+	return []string{
+		"policy", "policy-sha256", "policy-ref", "diff-base", "staged", "require-merged", "output", "report",
+		"help", "version",
+	}
 }
 
 // A Step is a run of the GitHub Action: its inputs, and what it tells the runner. [NewStep] makes one.
@@ -61,7 +64,7 @@ func (s *Step) args() (args []string, err error) {
 	wrong := func(format string, args ...any) { mistakes = append(mistakes, fmt.Errorf(format, args...)) }
 
 	args = []string{"scan", "--output=" + s.verdict}
-	for _, name := range []string{"policy", "policy-ref"} {
+	for _, name := range []string{"policy", "policy-sha256", "policy-ref"} {
 		if v := s.input(name); v != "" {
 			args = append(args, "--"+name+"="+v)
 		}
@@ -83,6 +86,14 @@ func (s *Step) args() (args []string, err error) {
 	}
 	if base != "" && scope != "diff" {
 		wrong("the input diff-base needs scope: diff, but scope is %q", scope)
+	}
+	switch merged := s.input("require-merged"); {
+	case merged == "true" && (scope == "auto" || scope == "diff"):
+		args = append(args, "--require-merged")
+	case merged == "true":
+		wrong("the input require-merged needs scope: auto or diff, but scope is %q", scope)
+	case merged != "false":
+		wrong("the input require-merged is %q; choose one of true, false", merged)
 	}
 	for line := range strings.Lines(s.input("reports")) {
 		line = strings.TrimSpace(line)

@@ -58,11 +58,14 @@ type Change struct {
 	Repo *repo.Repository
 	Base *Side // nil: the head is judged by its own bundles alone
 	Head Side
+	// Starts are the commits that the change starts from: its merge bases, and what else it is compared with.
+	Starts []repo.Hash
 
 	// Folders as a person names them, from the current one. "": where discovery finds the bundle in each state.
 	Policies  []string
 	Embedded  string // the name among them that means the program's own bundle, and for no folder
 	PolicyRef string // the commit whose bundles judge alone; "": those of the base and of the head
+	Pins      Pins   // what the bundles must be, by the order of Policies
 	// Load loads a bundle that the change cannot touch, and returns a name of it for a person, with an error, too.
 	Load func(policy string) (j Judge, name string, err error)
 }
@@ -73,6 +76,8 @@ type Chosen struct {
 	Name   string     // of their bundles, for a person
 	InUse  []RuleFile // of their bundles
 	Wrong  []error    // with the bundles of the head, where those of the base judge all the same
+	// Starts are the allowances of the bundles at each of Change.Starts.
+	Starts [][]rules.Allowance
 
 	// Uncommitted: the run has no judge, as neither state has a bundle where discovery finds one.
 	Uncommitted bool
@@ -155,13 +160,16 @@ func (b *choice) choose() error {
 	if err := b.loadHead(); err != nil {
 		return err
 	}
+	if err := b.pinnedHead(); err != nil {
+		return err
+	}
 	b.appoint()
-	return nil
+	return b.loadStarts()
 }
 
 // loadOutside loads the bundles that the change cannot touch.
 func (b *choice) loadOutside() error {
-	for _, p := range b.named {
+	for i, p := range b.named {
 		if p.inside {
 			continue
 		}
@@ -172,6 +180,9 @@ func (b *choice) loadOutside() error {
 		}
 		if err != nil {
 			return err
+		}
+		if m := b.Pins.mistake(i, "", p.outside.Bundle); m != nil {
+			return m
 		}
 	}
 	return nil
@@ -214,7 +225,10 @@ func (b *choice) loadBase() error {
 		}
 	}
 	b.baseHas = len(known) > 0
-	return b.ofBase(b.distinct(func(p *namedPolicy) []storedBundle { return p.base }))
+	if err := b.pinned(b.Base, func(p *namedPolicy) []storedBundle { return p.base }, ""); err != nil {
+		return err
+	}
+	return b.ofBase(b.together(func(p *namedPolicy) []storedBundle { return p.base }))
 }
 
 // ofBase is the error of a base whose bundles cannot judge; nil for none.
@@ -252,7 +266,7 @@ func (b *choice) loadHead() error {
 			return err
 		}
 	}
-	if err := b.distinct(func(p *namedPolicy) []storedBundle { return p.head }); err != nil {
+	if err := b.together(func(p *namedPolicy) []storedBundle { return p.head }); err != nil {
 		return b.ofHead(err)
 	}
 	return nil
@@ -292,21 +306,29 @@ func (b *choice) noneInHead(p *namedPolicy) error {
 		"the change removes the bundle: %s has none", b.Head.Name)
 }
 
-// distinct is an error if two names lead to bundles with the same id, of those that of returns for a name. The bundles
-// that one name leads to are not compared: a base that has one at both places of discovery can be repaired.
-func (b *choice) distinct(of func(*namedPolicy) []storedBundle) error {
+// together is an error if the bundles that names lead to cannot be enforced together, of those that of returns for a
+// name. The bundles that one name leads to are not compared: a base that has one at both places of discovery can be
+// repaired.
+func (b *choice) together(of func(*namedPolicy) []storedBundle) error {
 	bundles := make([]*rules.Bundle, len(b.named))
+	folder := ""
 	for i, p := range b.named {
 		bundles[i] = p.outside.Bundle
 		var all []*rules.Bundle
 		for _, found := range of(p) {
 			all = append(all, found.Bundle)
+			folder = found.Dir
 		}
 		if len(all) > 0 {
 			bundles[i] = rules.Join(all...)
 		}
 	}
-	return rules.Distinct(bundles)
+	err := rules.Together(bundles)
+	var mistakes document.Errors
+	if errors.As(err, &mistakes) && len(bundles) == 1 && folder != "." && folder != "" {
+		return mistakes.In(folder + "/")
+	}
+	return err
 }
 
 // appoint makes judges of the bundles that were found, and names them.

@@ -71,7 +71,7 @@ func Narrow(judges []Judge, ids []string) error {
 		}
 		b := rules.New(kept, judges[k].Bundle.Deprecated)
 		was := judges[k].Bundle
-		b.SHA256, b.Is02, b.FileExcludes = was.SHA256, was.Is02, was.FileExcludes
+		b.SHA256, b.Is02, b.FileExcludes, b.Allowances = was.SHA256, was.Is02, was.FileExcludes, was.Allowances
 		judges[k].Bundle = b
 	}
 	return nil
@@ -85,6 +85,7 @@ type Set struct {
 	From     []string // of each rule of the bundle
 	Policies []verdict.Policy
 	bundles  []*rules.Bundle // of the policies
+	whose    []whose         // of each rule of the bundle
 	sides    *sides
 }
 
@@ -92,15 +93,22 @@ type Set struct {
 func NewSet(judges []Judge) *Set {
 	b := &Set{sides: newSides(judges)}
 	var enforced []rules.Rule
-	byID := map[string][]rules.Rule{}
+	byID := map[string][]int{} // in enforced
 	for _, t := range []rules.Type{rules.Boundary, rules.Invariant} {
 		for _, j := range judges {
+			w := j.whose()
 			for _, r := range j.Bundle.Rules {
-				if r.Type != t || slices.ContainsFunc(byID[r.ID], r.Same) {
+				if r.Type != t {
 					continue
 				}
-				byID[r.ID] = append(byID[r.ID], r)
-				enforced, b.From = append(enforced, r), append(b.From, j.From)
+				same := slices.IndexFunc(byID[r.ID], func(i int) bool { return r.Same(enforced[i]) })
+				if same >= 0 {
+					known := &b.whose[byID[r.ID][same]]
+					known.base, known.head = known.base || w.base, known.head || w.head
+					continue
+				}
+				byID[r.ID] = append(byID[r.ID], len(enforced))
+				enforced, b.From, b.whose = append(enforced, r), append(b.From, j.From), append(b.whose, w)
 			}
 		}
 	}

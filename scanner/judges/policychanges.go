@@ -21,13 +21,17 @@ type sides struct {
 	base, head []rules.Rule // in the order of the judges
 	byID       map[string][]*rules.Rule
 	retired    map[string]bool // the head's deprecated rules
-	compared   bool            // the head has a bundle that loads
+	signed     signed
+	compared   bool // there is a base, or none that has a bundle, and the head has a bundle that loads
 	staged     bool
 }
 
 func newSides(judges []Judge) *sides {
 	s := &sides{byID: map[string][]*rules.Rule{}, retired: map[string]bool{}}
+	based := false
 	for _, j := range judges {
+		s.signed.add(&j)
+		based = based || j.From == fromBase || j.From == fromBootstrap
 		switch j.From {
 		case fromBase:
 			s.base = append(s.base, j.Bundle.Rules...)
@@ -43,6 +47,7 @@ func newSides(judges []Judge) *sides {
 			}
 		}
 	}
+	s.compared = s.compared && based // not in a scan of all of a commit
 	return s
 }
 
@@ -77,7 +82,7 @@ func (s *sides) changes() []verdict.PolicyChange {
 			add(id, verdict.Added, nil)
 		}
 	}
-	return all
+	return append(all, s.signed.changes()...)
 }
 
 // fieldChanges returns the keys in which two rules differ, in the order of a rule file: all that [rules.Rule.Same]
@@ -121,6 +126,7 @@ func fieldChanges(before, after *rules.Rule) []verdict.FieldChange {
 	text("owner", before.Owner, after.Owner)
 	text("severity", before.Severity, after.Severity)
 	list("tags", before.Tags, after.Tags)
+	text("allowances", allowances(before), allowances(after))
 	text("redact", strconv.FormatBool(before.Redact), strconv.FormatBool(after.Redact))
 	return all
 }
@@ -129,6 +135,14 @@ func fieldChanges(before, after *rules.Rule) []verdict.FieldChange {
 func unparsable(r *rules.Rule) string {
 	if r.Unparsable {
 		return "text"
+	}
+	return ""
+}
+
+// allowances is the value of that key.
+func allowances(r *rules.Rule) string {
+	if r.NeverAllowed {
+		return "never"
 	}
 	return ""
 }

@@ -3,6 +3,7 @@ package keys
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/policyscan/policyscan/rules/keyitem"
 )
@@ -18,8 +19,17 @@ type Hit struct {
 
 // Forbidden returns the places of the values that an item forbids in a file, by their offsets, each once.
 func Forbidden(item *keyitem.Item, file []Document) []Hit {
-	documents := (&splitter{forbidden: true}).split(file)
-	where := newConditions(item)
+	return reached(item, forbiddenOf(item, file), func(n *Node) bool { return forbids(item, n) })
+}
+
+// forbiddenOf returns the documents of a file in which an item forbids something.
+func forbiddenOf(item *keyitem.Item, file []Document) []document {
+	return newConditions(item).concerned((&splitter{forbidden: true}).split(file))
+}
+
+// reached returns the places of the values that a forbidden item's paths reach in documents and that are to be had; if
+// the item has no condition, those of the keys.
+func reached(item *keyitem.Item, documents []document, had func(n *Node) bool) []Hit {
 	var hits []Hit
 	for i, path := range item.Paths {
 		add := func(at Span) { hits = append(hits, Hit{At: at, Path: i}) }
@@ -29,15 +39,12 @@ func Forbidden(item *keyitem.Item, file []Document) []Hit {
 			w.entry = func(e *Entry, _ *Node) { add(e.At) }
 		} else {
 			w.node = func(n *Node, states uint64, _ Span, _ bool) {
-				if w.ends(n, states) && forbids(item, n) {
+				if w.ends(n, states) && had(n) {
 					add(n.At)
 				}
 			}
 		}
 		for _, d := range documents {
-			if !where.met(d) {
-				continue
-			}
 			if item.Asks == keyitem.Exists && w.begin&w.end != 0 {
 				add(d.root.At) // no key leads to it
 			}
@@ -50,10 +57,9 @@ func Forbidden(item *keyitem.Item, file []Document) []Hit {
 // Required returns the places at which a file lacks what an item requires, or has another value, by their offsets, each
 // once.
 func Required(item *keyitem.Item, file []Document) []Hit {
-	narrow := len(item.Where) > 0 || len(item.Each) > 0
-	documents := (&splitter{narrow: narrow}).split(file)
+	documents := requiredOf(item, file)
 	if len(documents) == 0 {
-		if len(item.Where) > 0 || len(item.Each) > 0 {
+		if narrows(item) {
 			return nil
 		}
 		var head Span
@@ -62,11 +68,8 @@ func Required(item *keyitem.Item, file []Document) []Hit {
 		}
 		return []Hit{{At: head, Missing: true}}
 	}
-	r, where := newRequirement(item), newConditions(item)
+	r := newRequirement(item)
 	for _, d := range documents {
-		if !where.met(d) {
-			continue
-		}
 		if len(item.Each) == 0 {
 			r.check(d.root, d.head)
 			continue
@@ -74,6 +77,103 @@ func Required(item *keyitem.Item, file []Document) []Hit {
 		r.checkEach(d.root, d.head)
 	}
 	return places(r.hits)
+}
+
+// narrows reports whether an item says which documents or nodes it is about.
+func narrows(item *keyitem.Item) bool { return len(item.Where) > 0 || len(item.Each) > 0 }
+
+// requiredOf returns the documents of a file of which an item requires something.
+func requiredOf(item *keyitem.Item, file []Document) []document {
+	return newConditions(item).concerned((&splitter{narrow: narrows(item)}).split(file))
+}
+
+// A Reach says how much of a file an item asks. An item that asks nothing is not broken, whatever is in the file.
+type Reach struct {
+	Where bool // a document meets the item's where, if it has one
+	// Places are the different places in such documents: of the values that a forbidden item's paths reach, if it
+	// has no condition of the keys; of the nodes at the each of a required item, without each of the documents.
+	Places int
+}
+
+// Nothing says why there is no place of which the item is asked. It is "" if there is one.
+func (r Reach) Nothing(item *keyitem.Item, required bool) string {
+	which := func(paths []keyitem.Path, of string) string {
+		if len(paths) == 1 {
+			return of
+		}
+		return strings.Replace(of, "this path", "any of these paths", 1)
+	}
+	switch {
+	case r.Places > 0:
+		return ""
+	case len(item.Where) > 0 && !r.Where:
+		return "not asked: no document meets its where"
+	case required:
+		return which(item.Each, "not asked: nothing is at this path of each")
+	case item.Asks == keyitem.Exists:
+		return which(item.Paths, "no key is at this path")
+	}
+	return which(item.Paths, "no value is at this path")
+}
+
+// ForbiddenReach returns how much of a file an item asks that forbids something.
+func ForbiddenReach(item *keyitem.Item, file []Document) Reach {
+	documents := forbiddenOf(item, file)
+	return Reach{len(documents) > 0, len(reached(item, documents, func(*Node) bool { return true }))}
+}
+
+// RequiredReach returns how much of a file an item asks that requires something.
+func RequiredReach(item *keyitem.Item, file []Document) Reach {
+	documents := requiredOf(item, file)
+	var asked []Hit
+	for _, d := range documents {
+		if len(item.Each) == 0 {
+			asked = append(asked, Hit{At: d.root.At})
+		}
+	}
+	for _, path := range item.Each {
+		w := newEach(path, func(n *Node, _ Span, _ bool) { asked = append(asked, Hit{At: n.At}) })
+		for _, d := range documents {
+			w.from(d.root, d.head)
+		}
+	}
+	return Reach{len(documents) > 0, len(places(asked))}
+}
+
+// Signs are those of life that a file shows of an item that requires something.
+type Signs struct {
+	Each []bool // for each path of the item's Each: whether it leads to a node
+	Met  bool   // a document, or of an item with Each a node, has what is required
+}
+
+// SignsOf returns the signs that a file shows of an item that requires something.
+func SignsOf(item *keyitem.Item, file []Document) Signs {
+	s := Signs{Each: make([]bool, len(item.Each))}
+	meet := func(n *Node, from Span) {
+		if s.Met {
+			return
+		}
+		r := newRequirement(item) // of its own: nodes can be within each other
+		r.check(n, from)
+		s.Met = len(r.hits) == 0
+	}
+	documents := requiredOf(item, file)
+	for i, path := range item.Each {
+		w := newEach(path, func(n *Node, from Span, inside bool) {
+			if s.Each[i] = true; canHave(n, inside) {
+				meet(n, from)
+			}
+		})
+		for _, d := range documents {
+			w.from(d.root, d.head)
+		}
+	}
+	for _, d := range documents {
+		if len(item.Each) == 0 {
+			meet(d.root, d.head)
+		}
+	}
+	return s
 }
 
 // conditions are those of "where", as walks that stop where one is met.
@@ -91,6 +191,17 @@ func newConditions(item *keyitem.Item) conditions {
 		all = append(all, w)
 	}
 	return all
+}
+
+// concerned returns those of documents that meet all conditions.
+func (c conditions) concerned(documents []document) []document {
+	met := documents[:0]
+	for _, d := range documents {
+		if c.met(d) {
+			met = append(met, d)
+		}
+	}
+	return met
 }
 
 // met reports whether a document meets all conditions. What has a tag or variables, at the end of a path or on the way

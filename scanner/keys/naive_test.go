@@ -251,13 +251,16 @@ func (p place) withKind() place {
 	return p
 }
 
-func (i naiveItem) forbidden(file []keys.Document) []int {
-	var at []int
+// forbidden returns the places of what the item forbids, and how much it asks.
+func (i naiveItem) forbidden(file []keys.Document) ([]int, keys.Reach) {
+	var at, asked []int
+	where := false
 	for _, d := range file {
 		for _, p := range naiveDocuments(place{node: d.Root, from: d.Head}, true, false) {
 			if !i.concerned(p) {
 				continue
 			}
+			where = true
 			for _, path := range i.Paths {
 				f := &follower{hidden: true, tagged: true}
 				f.follow(p, path)
@@ -268,9 +271,11 @@ func (i naiveItem) forbidden(file []keys.Document) []int {
 					if len(path) == 1 && path[0].Kind == keyitem.Deep {
 						at = append(at, p.node.At.Start)
 					}
+					asked = append(asked, at...)
 					continue
 				}
 				for _, v := range f.values {
+					asked = append(asked, v.node.At.Start)
 					if i.forbids(v.node) {
 						at = append(at, v.node.At.Start)
 					}
@@ -278,7 +283,7 @@ func (i naiveItem) forbidden(file []keys.Document) []int {
 			}
 		}
 	}
-	return once(at)
+	return once(at), keys.Reach{Where: where, Places: len(once(asked))}
 }
 
 // lacking returns what introduces each parent of a missing node.
@@ -368,33 +373,59 @@ func (i naiveItem) required(file []keys.Document) []int {
 	if len(documents) == 0 && len(i.Where) == 0 && len(i.Each) == 0 {
 		return []int{file[0].Head.Start}
 	}
-	var at []int
+	parents, at, _, _ := i.asked(documents)
+	for _, p := range parents {
+		at = append(at, i.lacks(place{node: p.node, from: p.from})...)
+	}
+	return once(at)
+}
+
+// asked returns what in documents must have the key, the places of nodes that cannot have it, for each path to such
+// nodes whether there is one, and how much that is.
+func (i naiveItem) asked(documents []place) (parents []place, at []int, each []bool, much keys.Reach) {
+	each = make([]bool, len(i.Each))
+	var nodes []int
 	for _, d := range documents {
 		if !i.concerned(d) {
 			continue
 		}
-		parents := []place{d}
-		if len(i.Each) > 0 {
-			parents = nil
-			for _, each := range i.Each {
-				f := &follower{tagged: true, whole: true}
-				f.follow(d, each)
-				for _, v := range f.values {
-					switch {
-					case v.node.Kind == keys.List && !v.node.Tagged: // an empty one: no node
-					case v.node.Kind != keys.Mapping, v.node.Tagged, v.tagged:
-						at = append(at, v.from.Start)
-					default:
-						parents = append(parents, v)
-					}
+		much.Where = true
+		if len(i.Each) == 0 {
+			parents = append(parents, d)
+			nodes = append(nodes, d.node.At.Start)
+		}
+		for k, path := range i.Each {
+			f := &follower{tagged: true, whole: true}
+			f.follow(d, path)
+			for _, v := range f.values {
+				switch {
+				case v.node.Kind == keys.List && !v.node.Tagged: // an empty one: no node
+					continue
+				case v.node.Kind != keys.Mapping, v.node.Tagged, v.tagged:
+					at = append(at, v.from.Start)
+				default:
+					parents = append(parents, v)
 				}
+				each[k] = true
+				nodes = append(nodes, v.node.At.Start)
 			}
 		}
-		for _, p := range parents {
-			at = append(at, i.lacks(place{node: p.node, from: p.from})...)
-		}
 	}
-	return once(at)
+	much.Places = len(once(nodes))
+	return parents, at, each, much
+}
+
+// signs are those of life that a file shows of a required item, and how much of the file it asks.
+func (i naiveItem) signs(file []keys.Document) (keys.Signs, keys.Reach) {
+	var documents []place
+	for _, d := range file {
+		narrow := len(i.Where) > 0 || len(i.Each) > 0
+		documents = append(documents, naiveDocuments(place{node: d.Root, from: d.Head}, false, narrow)...)
+	}
+	parents, _, each, much := i.asked(documents)
+	return keys.Signs{Each: each, Met: slices.ContainsFunc(parents, func(p place) bool {
+		return len(i.lacks(place{node: p.node, from: p.from})) == 0
+	})}, much
 }
 
 // lacks returns the places where a node lacks the key or has another value.
@@ -606,9 +637,25 @@ func compareWithNaive(t *rapid.T) (found, sound int) {
 	for k := range 40 {
 		required := k%2 == 1
 		i := f.item(required)
-		want, hits := i.forbidden(file), keys.Forbidden(i.Item, file)
-		if required {
+		var want []int
+		var much keys.Reach
+		var hits []keys.Hit
+		reach := keys.ForbiddenReach
+		if !required {
+			want, much = i.forbidden(file)
+			hits = keys.Forbidden(i.Item, file)
+		} else {
+			reach = keys.RequiredReach
 			want, hits = i.required(file), keys.Required(i.Item, file)
+			var naive keys.Signs
+			naive, much = i.signs(file)
+			signs := keys.SignsOf(i.Item, file)
+			if naive.Met != signs.Met || !slices.Equal(naive.Each, signs.Each) {
+				t.Fatalf("%+v of %s\n got %+v\nwant %+v", i.Item, drawnFile(file), signs, naive)
+			}
+		}
+		if r := reach(i.Item, file); r != much {
+			t.Fatalf("required %v: %+v of %s\n asks %+v\nwant %+v", required, i.Item, drawnFile(file), r, much)
 		}
 		var got []int
 		for _, h := range hits {

@@ -64,23 +64,35 @@ func (r *requirement) findEach() {
 	}
 	done := map[place]bool{}
 	for _, path := range r.item.Each {
-		w := newWalk(path)
-		w.tagged, w.whole = true, true
-		w.node = func(n *Node, states uint64, from Span, inside bool) {
+		r.each = append(r.each, newEach(path, func(n *Node, from Span, inside bool) {
 			at := place{n, from.Start, inside}
-			if !w.ends(n, states) || done[at] || n.Kind == List && !n.Tagged { // an empty list has no node
+			if done[at] {
 				return
 			}
 			done[at] = true
-			if n.Kind != Mapping || n.Tagged || inside {
+			if !canHave(n, inside) {
 				r.missing(from)
 				return
 			}
 			r.check(n, from)
-		}
-		r.each = append(r.each, w)
+		}))
 	}
 }
+
+// newEach returns a walk to the nodes that a path of "each" names. found is told of them, as walk.node is.
+func newEach(path keyitem.Path, found func(n *Node, from Span, inside bool)) *walk {
+	w := newWalk(path)
+	w.tagged, w.whole = true, true
+	w.node = func(n *Node, states uint64, from Span, inside bool) {
+		if w.ends(n, states) && (n.Kind != List || n.Tagged) { // an empty list has no node
+			found(n, from, inside)
+		}
+	}
+	return w
+}
+
+// canHave reports whether a node can have a key that is required. inside is that it is inside of what has a tag.
+func canHave(n *Node, inside bool) bool { return n.Kind == Mapping && !n.Tagged && !inside }
 
 // checkEach asks for the key in each of the nodes that the item names.
 func (r *requirement) checkEach(root *Node, head Span) {

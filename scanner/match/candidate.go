@@ -15,8 +15,8 @@ type candidates struct {
 }
 
 // candidates returns the patterns that may occur, and for each the forms that count in this content. whole says that
-// one window held it.
-func (e *Engine) candidates(s *seen, whole bool) (found candidates) {
+// one window held it, keep how many matches of each are kept.
+func (e *Engine) candidates(s *seen, whole bool, keep int) (found candidates) {
 	marked := false
 	for en := utf16LE; en < encodings; en++ {
 		marked = marked || s.marks[en]
@@ -51,10 +51,10 @@ func (e *Engine) candidates(s *seen, whole bool) (found candidates) {
 		i := seen[from].pattern
 		p := e.patterns[i]
 		if p.expr != nil {
-			found.exprs = append(found.exprs, newExprCandidate(i, p, seen[from:to], s))
+			found.exprs = append(found.exprs, newExprCandidate(i, p, seen[from:to], s, keep))
 		} else {
 			if !e.alone(i) {
-				found.add(tally{index: i}, p, seen[from:to], s, whole)
+				found.add(tally{index: i, kept: kept{most: keep}}, p, seen[from:to], s, whole)
 			}
 			if e.requires(i) {
 				found.add(tally{index: i, required: true, begin: s.own().from}, p, seen[from:to], s, whole)
@@ -80,6 +80,9 @@ func (c *candidates) add(t tally, p *Pattern, seen []formOf, s *seen, whole bool
 // A match is a run of a content's bytes.
 type match struct{ start, end int64 }
 
+// before compares where matches begin.
+func (m match) before(other match) int { return cmp.Compare(m.start, other.start) }
+
 // A tally is what the second step finds out about a pattern: its first match and its occurrences.
 type tally struct {
 	index int              // of the pattern in the engine
@@ -87,6 +90,7 @@ type tally struct {
 	found [encodings]bool
 	count int64 // matches in order from the left, none overlapping the one counted before
 	upTo  int64 // where the last counted match ends
+	kept  kept  // the first of those
 
 	// A required text counts only at whole units from begin, and once is enough.
 	required bool
@@ -128,7 +132,7 @@ func newCandidate(t tally, p *Pattern, s *seen) *candidate {
 	}
 	for k := range forms {
 		f := &forms[k]
-		if f.nul && !s.nul || p.byMark(f) && !s.marks[f.enc] || t.required && p.short && f.enc != s.own().enc {
+		if f.nul && !s.nul || !p.countsIn(f.enc, s.Shape, t.required) {
 			continue
 		}
 		if t.required {
@@ -189,9 +193,30 @@ func (h *candidate) look(w window, lower []byte, begin, limit int) {
 			return
 		}
 		h.count++
+		if h.kept.wants() {
+			h.kept.add(h.reading(w, h.forms[best].enc, next[best].start, next[best].end))
+		}
 		from = next[best].end
 		h.upTo = w.at + int64(from)
 	}
+}
+
+// reading returns how a match in a window is read: as itself, or as the text of which it is the bytes. See
+// [tally.evidence].
+func (h *candidate) reading(w window, enc encoding, start, end int) (encoding, match) {
+	m := match{w.at + int64(start), w.at + int64(end)}
+	if at := nextUnit(enc, m.start); at != m.start {
+		begin := int(at - w.at)
+		for _, f := range h.forms {
+			if f.enc.unit() != enc.unit() || begin > len(w.data) {
+				continue
+			}
+			if end := f.forward(w.data, 0, begin); end >= 0 && f.apart(w.data, begin, end) {
+				return f.enc, match{at, w.at + int64(end)}
+			}
+		}
+	}
+	return enc, m
 }
 
 // find appends what the tally has found, with the part of its evidence that it knows.
@@ -202,6 +227,7 @@ func (h *tally) find(finds []*Find) []*Find {
 	}
 	f := newFind(h.index, verdict.KindText, enc, m, h.count)
 	f.required = h.required
+	f.kept = h.kept.from(enc, m)
 	return append(finds, f)
 }
 

@@ -93,15 +93,17 @@ func (t *Text) offsets(text []int) []int64 {
 // A Region is a part of a [Text]: offsets of its bytes, from Start up to, not including, End.
 type Region struct{ Start, End int }
 
-// Locate returns the evidence of regions of a text, in the order given. Its Kind, its Pattern, its Encoding and how
-// often something occurs are not in it.
-func (x *Examiner) Locate(ctx context.Context, t *Text, regions []Region) ([]*Find, error) {
-	if len(regions) == 0 {
+// Locate returns the evidence of lists of regions of a text, in the order given: of the first of each list, with all of
+// it as places. Its Kind, its Pattern and its Encoding are not in it.
+func (x *Examiner) Locate(ctx context.Context, t *Text, lists [][]Region) ([]*Find, error) {
+	if len(lists) == 0 {
 		return nil, nil
 	}
 	var ends []int
-	for _, r := range regions {
-		ends = append(ends, r.Start, r.End)
+	for _, regions := range lists {
+		for _, r := range regions {
+			ends = append(ends, r.Start, r.End)
+		}
 	}
 	slices.Sort(ends)
 	ends = slices.Compact(ends)
@@ -111,8 +113,14 @@ func (x *Examiner) Locate(ctx context.Context, t *Text, regions []Region) ([]*Fi
 		return offsets[i]
 	}
 	var finds []*Find
-	for i, r := range regions {
-		finds = append(finds, newFind(i, "", t.enc, match{start: at(r.Start), end: at(r.End)}, 0))
+	for i, regions := range lists {
+		kept := make([]placed, len(regions))
+		for k, r := range regions {
+			kept[k] = placed{match{start: at(r.Start), end: at(r.End)}, t.enc}
+		}
+		f := newFind(i, "", t.enc, kept[0].match, int64(len(regions)))
+		f.kept = kept
+		finds = append(finds, f)
 	}
 	reads, limit := 0, x.Limit
 	x.Limit = 0 // the content was read

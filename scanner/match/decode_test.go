@@ -10,6 +10,8 @@ import (
 	"unicode/utf8"
 
 	"pgregory.net/rapid"
+
+	"github.com/policyscan/policyscan/verdict"
 )
 
 // A written is a text in an encoding, with its mark, and where each of its characters is.
@@ -83,11 +85,25 @@ func TestLocate(t *testing.T) {
 			regions, from, to = append(regions, Region{w.of[a], w.of[b]}), append(from, a), append(to, b)
 		}
 		x := Examiner{Window: rapid.SampledFrom([]int{0, 64}).Draw(t, "window"), Limit: 1}
-		finds, err := x.Locate(t.Context(), got, regions)
+		var lists [][]Region // of each region a list that ends with all
+		for i := range regions {
+			lists = append(lists, append([]Region{regions[i]}, regions...))
+		}
+		finds, err := x.Locate(t.Context(), got, lists)
 		if err != nil || len(finds) != len(regions) {
 			t.Fatalf("%d finds: %v", len(finds), err)
 		}
 		for i, f := range finds {
+			for k, p := range f.Evidence.Places {
+				e := finds[max(k-1, 0)].Evidence
+				if k == 0 {
+					e = f.Evidence
+				}
+				if want := (verdict.Place{Offset: e.Offset, Line: e.Line, Column: e.Column, EndLine: e.EndLine,
+					EndColumn: e.EndColumn}); p != want {
+					t.Fatalf("place %d is %+v, want %+v", k, p, want)
+				}
+			}
 			a, b, e := from[i], to[i], f.Evidence
 			want := fmt.Sprint(w.at[a], w.lines[a], w.at[a]-w.starts[a]+1, w.units[a]+1,
 				w.lines[b], w.at[b]-w.starts[b]+1, w.units[b]+1)
@@ -122,6 +138,23 @@ func TestDecodeRefuses(t *testing.T) {
 	for _, content := range []string{"", "\xef\xbb\xbf", "\xff", "\xff\xfe", "\xff\xfe\x00\x00", "\xef\xbb\xbf\xff", "\xff\xfe\xfd\xff"} {
 		if text, ok := Decode([]byte(content)); !ok || slices.Contains(text.UTF8, 0) {
 			t.Errorf("%q: %q, %v", content, text.UTF8, ok)
+		}
+	}
+}
+
+// Bytes that are not text are one U+FFFD for each longest beginning of a character, also where the text ends within
+// one (table 3-11 of the Unicode Standard 16.0 is the third).
+func TestNoText(t *testing.T) {
+	for data, want := range map[string]string{
+		"\xc0\xaf\xe0\x80\xbf\xf0\x81\x82A": strings.Repeat("\ufffd", 8) + "A",
+		"\xf4\x91\x92\x93\xffA\x80\xbfB":    strings.Repeat("\ufffd", 5) + "A\ufffd\ufffdB",
+		"\xe1\x80\xe2\xf0\x91\x92\xf1\xbfA": strings.Repeat("\ufffd", 4) + "A",
+		"a\xe2\x82":                         "a\ufffd",
+		"a\xe2":                             "a\ufffd",
+		"a\xf0\x90\x80":                     "a\ufffd",
+	} {
+		if got := string(utf8Enc.text(slices.Clip([]byte(data)), false)); got != want {
+			t.Errorf("%q: %q, want %q", data, got, want)
 		}
 	}
 }

@@ -46,6 +46,9 @@ type wideForms struct {
 // the characters next to a match count: one, in any encoding.
 const lookBack = 4
 
+// lookAhead is how far behind a match the same text can begin that is aligned: see [tally.evidence].
+const lookAhead = 3
+
 // NewEngine returns the engine of patterns. A Find names a pattern by its index here.
 func NewEngine(patterns []*Pattern) *Engine {
 	e := &Engine{patterns: patterns}
@@ -75,7 +78,7 @@ func NewEngine(patterns []*Pattern) *Engine {
 		e.before = lookBack
 		longest = max(longest, longestWords+lookBack)
 	}
-	e.overlap = max(longest-1, 0) + e.before
+	e.overlap = max(longest-1, 0) + lookAhead + e.before
 	e.strand = (strand + lookBack + 3) / 4 * 4 // whole units in every encoding
 	e.plain = needle.Compile(plain)
 	e.wide = sync.OnceValue(e.newWide) // few files need it
@@ -103,8 +106,7 @@ func (p *Pattern) byMark(f *form) bool { return p.short && f.enc != utf8Enc }
 type seen struct {
 	plain *needle.Seen
 	wide  *needle.Seen // nil until it is needed
-	marks [encodings]bool
-	nul   bool // a NUL byte occurs
+	Shape
 }
 
 func (e *Engine) newSeen() *seen {
@@ -117,7 +119,7 @@ func (s *seen) reset() {
 	if s.wide != nil {
 		s.wide.Reset()
 	}
-	s.marks, s.nul = [encodings]bool{}, false
+	s.Shape = Shape{}
 }
 
 // any reports whether there is a candidate.

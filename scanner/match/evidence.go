@@ -10,46 +10,52 @@ import (
 	"github.com/policyscan/policyscan/verdict/linehash"
 )
 
-// locate fills in the evidence of finds: lines, columns, line hashes, excerpts.
+// locate fills in the evidence of finds: lines, columns, line hashes, excerpts, places. It marks them, too, as far as
+// the examiner is to do either.
 func (x *Examiner) locate(ctx context.Context, content io.ReadSeeker, finds []*Find, reads *int) error {
-	// Matches in one encoding and alignment are read together, as one text.
-	type text struct {
-		enc   encoding
-		align int64
-	}
-	texts := map[text][]*Find{}
-	for _, f := range finds {
-		t := text{f.enc, f.match.start % int64(f.enc.unit())}
-		texts[t] = append(texts[t], f)
-	}
-	for t, finds := range texts {
-		finds = slices.Clone(finds)
-		slices.SortFunc(finds, func(a, b *Find) int { return cmp.Compare(a.match.start, b.match.start) })
-		if err := x.readText(ctx, content, t.enc, t.align, finds, reads); err != nil {
+	if x.Mark {
+		if err := x.mark(ctx, content, finds, reads); err != nil {
 			return err
 		}
-		for _, f := range finds {
+	}
+	if x.Bare {
+		return nil
+	}
+	return x.show(ctx, content, finds, reads)
+}
+
+// show fills in the evidence of finds.
+func (x *Examiner) show(ctx context.Context, content io.ReadSeeker, finds []*Find, reads *int) error {
+	// Matches in one encoding and alignment are read together, as one text.
+	for t, g := range groups(finds) {
+		if err := x.readText(ctx, content, t, g, reads); err != nil {
+			return err
+		}
+		for _, f := range g.finds {
 			if err := f.look(); err != nil {
 				return err
 			}
+			f.fillFirst()
+		}
+		for _, l := range g.rest {
+			l.fill()
 		}
 	}
 	return nil
 }
 
-// readText finds the places of the finds in a text, which are in their order there, and the hashes
-// of their lines.
+// readText finds the places of a group in its text, and the hashes of the lines of the finds.
 //
 // GitHub numbers lines that have the same hash. So the hashes of the finds' lines are computed first,
 // and then the text is read for the lines before the last find: to remember all their hashes would
 // take memory that grows with the file. However many finds there are, each of these steps reads no
 // byte twice.
-func (x *Examiner) readText(ctx context.Context, content io.ReadSeeker, enc encoding, align int64,
-	finds []*Find, reads *int) error {
-	anchor, err := x.places(ctx, content, enc, align, finds, reads)
-	if err != nil {
+func (x *Examiner) readText(ctx context.Context, content io.ReadSeeker, t text, g *group, reads *int) error {
+	anchor, err := x.places(ctx, content, t, g, reads)
+	if err != nil || len(g.finds) == 0 {
 		return err
 	}
+	enc, align, finds := t.enc, t.align, g.finds
 	var lines []spot // the different lines in which the finds begin
 	for _, f := range finds {
 		if len(lines) == 0 || f.start.line > lines[len(lines)-1].line {
@@ -72,25 +78,41 @@ func (x *Examiner) readText(ctx context.Context, content io.ReadSeeker, enc enco
 		f.start.line += before
 		f.end.line += before
 	}
+	for _, l := range g.rest {
+		l.start.line += before
+		l.end.line += before
+	}
 	return nil
 }
 
-// places fills in the places of finds and what is around them. Lines count from the one that begins at
-// the anchor, which it returns: near the first find if a line begins there, else at the first byte.
-func (x *Examiner) places(ctx context.Context, content io.ReadSeeker, enc encoding, align int64, finds []*Find,
-	reads *int) (anchor int64, err error) {
+// places fills in the places of a group and what is around its finds. Lines count from the one that begins at
+// the anchor, which it returns: near the first place if a line begins there and there is a find, else at the first
+// byte.
+func (x *Examiner) places(
+	ctx context.Context, content io.ReadSeeker, t text, g *group, reads *int,
+) (anchor int64, err error) {
 	near := int64(4 * cmp.Or(x.Window, WindowSize))
-	from := max(finds[0].match.start-near, 0)
-	for {
-		r := newReading(enc, align, 0)
-		if from > 0 {
-			r = newReadingWithin(enc, align, from)
+	from := int64(0)
+	if len(g.finds) > 0 { // else no one counts the lines before the anchor
+		first := g.finds[0].match.start
+		if len(g.rest) > 0 {
+			first = min(first, g.rest[0].match.start)
 		}
-		for _, f := range finds {
+		from = max(first-near, 0)
+	}
+	for {
+		r := newReading(t.enc, t.align, 0)
+		if from > 0 {
+			r = newReadingWithin(t.enc, t.align, from)
+		}
+		for _, f := range g.finds {
 			r.spots = append(r.spots, &f.start, &f.end)
 		}
+		for _, l := range g.rest {
+			r.spots = append(r.spots, &l.start, &l.end)
+		}
 		slices.SortFunc(r.spots, func(a, b *spot) int { return cmp.Compare(a.offset, b.offset) })
-		rest, added := finds, from
+		rest, added := g.finds, from
 		err := x.again(ctx, content, from, 3*around, reads, func(w window) bool {
 			r.add(w.data[added-w.at:])
 			added = w.at + int64(len(w.data))

@@ -29,7 +29,12 @@ type Find struct {
 	// in the encoding of that mark; or in UTF-8 if there is none. Of two marks that fit, the longer counts.
 	Marked bool
 
+	// Marks are those of the first occurrences, at most [MaxMarks]; nil if the Examiner does not mark.
+	Marks []Mark
+
 	required   bool // it says only that a required text is there
+	kept       []placed
+	all        bool // all of those are places
 	match      match
 	enc        encoding
 	start, end spot
@@ -43,6 +48,8 @@ type Examiner struct {
 	Limit  int64 // the most bytes a content may have; 0: no limit
 	Window int   // how many bytes a window has; 0: WindowSize
 	Keep   bool  // the Report has the content, if one window holds it
+	Mark   bool  // the finds have marks
+	Bare   bool  // of evidence, the finds have only the kind, the offset, the encoding and the number of occurrences
 
 	buf   []byte
 	held  []byte // where buf was while its content is read again
@@ -62,6 +69,7 @@ type Report struct {
 	Crypt   bool    // git-crypt has encrypted it
 	Finds   []*Find // by pattern; not of those that are only required
 	Content []byte  // if the Examiner keeps it and one window holds it; else nil
+	Shape   Shape
 
 	// Missing are the patterns that must occur and do not, by their index in the engine. If there are any, End is the
 	// evidence of that: it extends from the first byte to the last, which was read.
@@ -91,10 +99,11 @@ func (x *Examiner) Examine(ctx context.Context, e *Engine, content io.ReadSeeker
 	if err != nil {
 		return rep, err
 	}
+	rep.Shape = whole.Shape
 	if x.Keep && only.last {
 		rep.Content = bytes.Clone(only.data)
 	}
-	candidates := e.candidates(whole, only.last)
+	candidates := e.candidates(whole, only.last, x.Kept())
 	if len(candidates.texts)+len(candidates.spaced)+len(candidates.exprs)+len(e.required) == 0 {
 		return rep, nil
 	}
@@ -139,6 +148,14 @@ func (x *Examiner) Examine(ctx context.Context, e *Engine, content io.ReadSeeker
 		f.Evidence.Pattern = e.patterns[f.Pattern].text
 	}
 	return rep, x.locate(ctx, content, rep.Finds, &rep.Reads)
+}
+
+// Kept is how many occurrences of a pattern a find knows at most.
+func (x *Examiner) Kept() int {
+	if x.Mark {
+		return MaxMarks + verdict.MaxPlaces
+	}
+	return verdict.MaxPlaces
 }
 
 // search looks for candidates: from an offset on, but for those whose matches can begin before what was seen of them.

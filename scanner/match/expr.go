@@ -66,6 +66,7 @@ type exprCandidate struct {
 	first  match
 	count  int64 // as in a tally
 	upTo   int64
+	kept   kept
 	marked bool // it matches in its own reading
 }
 
@@ -75,14 +76,12 @@ type exprReading struct {
 	from int64
 }
 
-func newExprCandidate(index int, p *Pattern, seen []formOf, s *seen) *exprCandidate {
-	h := &exprCandidate{index: index, expr: p.expr, own: s.own()}
-	wide := s.nul
+func newExprCandidate(index int, p *Pattern, seen []formOf, s *seen, keep int) *exprCandidate {
+	h := &exprCandidate{index: index, expr: p.expr, own: s.own(), kept: kept{most: keep}}
 	starts := []int64{0}
 	for e := range encodings {
 		if s.marks[e] {
 			starts = append(starts, int64(len(e.bom())))
-			wide = wide || e != utf8Enc
 		}
 	}
 	var has [encodings]bool // what the expression could match in
@@ -102,7 +101,7 @@ func newExprCandidate(index int, p *Pattern, seen []formOf, s *seen) *exprCandid
 		}
 	}
 	for e := range encodings {
-		if !has[e] || e != utf8Enc && !wide {
+		if !has[e] || !p.countsIn(e, s.Shape, false) {
 			continue
 		}
 		for _, from := range starts {
@@ -125,6 +124,7 @@ func (h *exprCandidate) find(finds []*Find) []*Find {
 	}
 	f := newFind(h.index, verdict.KindRegex, h.enc, h.first, h.count)
 	f.Marked = h.marked
+	f.kept = h.kept.list
 	return append(finds, f)
 }
 
@@ -189,6 +189,7 @@ func (x *Examiner) searchExpr(
 // forget forgets the matches that were found.
 func (h *exprCandidate) forget() {
 	h.enc, h.first, h.count, h.upTo, h.marked = 0, match{}, 0, 0, false
+	h.kept.list = nil
 }
 
 // add adds the next match of all readings.
@@ -202,6 +203,7 @@ func (h *exprCandidate) add(r exprReading, m match) {
 	}
 	h.count++
 	h.upTo = m.end
+	h.kept.add(r.enc, m)
 }
 
 // inMemory returns the matches in content from an offset on, as UTF-8.

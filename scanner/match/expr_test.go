@@ -100,6 +100,7 @@ func naiveExpr(expr string, content []byte) (found naiveFind, marked bool) {
 			}
 		}
 	}
+	var places []placed
 	free := int64(0)
 	for at := range int64(len(content)) {
 		for enc := range encodings {
@@ -113,9 +114,11 @@ func naiveExpr(expr string, content []byte) (found naiveFind, marked bool) {
 				}
 				found.count++
 				free = end
+				places = append(places, placed{match{at, end}, enc})
 			}
 		}
 	}
+	found.places = naivePlaces(places)
 	return found, marked
 }
 
@@ -142,10 +145,9 @@ func compareExprs(t interface {
 		finds[f.Pattern] = f
 	}
 	for i, expr := range exprs {
-		var got naiveFind
-		var marked bool
+		got, marked := naiveOf(finds[i+2]), false
 		if f := finds[i+2]; f != nil {
-			got, marked = naiveFind{f.Evidence.Encoding, f.match, f.Evidence.Occurrences}, f.Marked
+			marked = f.Marked
 			if f.Evidence.Kind != "regex" || f.Evidence.Pattern != expr {
 				t.Fatalf("%s: %+v", expr, f.Evidence)
 			}
@@ -156,10 +158,7 @@ func compareExprs(t interface {
 		}
 	}
 	for i, a := range []asked{{"a = b", all}, {"ab", Options{}}} {
-		var got naiveFind
-		if f := finds[i]; f != nil {
-			got = naiveFind{f.Evidence.Encoding, f.match, f.Evidence.Occurrences}
-		}
+		got := naiveOf(finds[i])
 		if want := naiveSearch(a.text, a.Options, content); got != want {
 			t.Fatalf("beside expressions, %q in %q: got %+v, want %+v", a.text, content, got, want)
 		}

@@ -52,7 +52,7 @@ func (x *Examiner) missing(
 			rep.Missing = append(rep.Missing, pattern)
 		}
 	}
-	if len(rep.Missing) == 0 {
+	if len(rep.Missing) == 0 || x.Bare {
 		return nil
 	}
 	end, err := x.end(ctx, content, s.own().enc, &rep.Reads)
@@ -76,16 +76,4 @@ func (x *Examiner) end(ctx context.Context, content io.ReadSeeker, enc encoding,
 	r.spots = []*spot{&end}
 	r.close()
 	return end, err
-}
-
-// own returns how the content says that it is to be read: in the encoding of its byte order mark, behind it. Of two
-// marks that fit, the longer counts; without one it is UTF-8.
-func (s *seen) own() exprReading {
-	var own exprReading
-	for e := range encodings {
-		if length := int64(len(e.bom())); s.marks[e] && length > own.from {
-			own = exprReading{e, length}
-		}
-	}
-	return own
 }

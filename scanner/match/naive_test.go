@@ -2,6 +2,7 @@ package match
 
 import (
 	"encoding/binary"
+	"fmt"
 	"strings"
 	"unicode/utf16"
 )
@@ -129,7 +130,25 @@ func naiveApart(a asked, units []uint32, start, end int) bool {
 type naiveFind struct {
 	encoding string
 	match
-	count int64
+	count  int64
+	places string // the first hundred matches that are counted, each with its encoding
+}
+
+// naivePlaces writes down matches as those of a naiveFind.
+func naivePlaces(list []placed) string {
+	var b strings.Builder
+	for _, p := range list[:min(len(list), 100)] {
+		fmt.Fprintf(&b, "%d-%d %d; ", p.start, p.end, p.enc)
+	}
+	return b.String()
+}
+
+// naiveOf is what the other search finds out.
+func naiveOf(f *Find) naiveFind {
+	if f == nil {
+		return naiveFind{}
+	}
+	return naiveFind{f.Evidence.Encoding, f.match, f.Evidence.Occurrences, naivePlaces(f.kept)}
 }
 
 // naiveSearch returns what there is of a text in a content; a count of 0 for nothing.
@@ -166,13 +185,28 @@ func naiveSearch(text string, o Options, content []byte) naiveFind {
 		}
 	}
 	var found naiveFind
+	var places []placed
+	units := []int64{1, 2, 2, 4, 4}
 	free := int64(0)
 	for at := range int64(len(content)) {
 		for enc := range encodings {
-			if end, ok := ends[start{at, enc}]; ok && at >= free {
-				found.count++
-				free = end
+			end, ok := ends[start{at, enc}]
+			if !ok || at < free {
+				continue
 			}
+			found.count++
+			free = end
+			// The text in whole units from the first byte is the one that a person reads.
+			read := placed{match{at, end}, enc}
+			for other := encodings - 1; other >= utf16LE; other-- {
+				for later := at + 1; later < at+units[enc]; later++ {
+					end, ok := ends[start{later, other}]
+					if ok && at%units[enc] != 0 && units[other] == units[enc] && later%units[enc] == 0 {
+						read = placed{match{later, end}, other}
+					}
+				}
+			}
+			places = append(places, read)
 		}
 	}
 	best := -1
@@ -184,7 +218,6 @@ func naiveSearch(text string, o Options, content []byte) naiveFind {
 	if best < 0 {
 		return found
 	}
-	units := []int64{1, 2, 2, 4, 4}
 	unit, first := units[best], firsts[best].start
 	if first%unit != 0 {
 		for enc, f := range firsts {
@@ -195,5 +228,7 @@ func naiveSearch(text string, o Options, content []byte) naiveFind {
 	}
 	found.encoding = []string{"utf-8", "utf-16le", "utf-16be", "utf-32le", "utf-32be"}[best]
 	found.match = *firsts[best]
+	places[0] = placed{found.match, encoding(best)}
+	found.places = naivePlaces(places)
 	return found
 }

@@ -42,10 +42,7 @@ func compare(t interface {
 	Fatalf(string, ...any)
 }, texts []asked, content []byte, window int) {
 	for i, f := range examine(t, texts, content, window) {
-		var got naiveFind
-		if f != nil {
-			got = naiveFind{f.Evidence.Encoding, f.match, f.Evidence.Occurrences}
-		}
+		got := naiveOf(f)
 		if want := naiveSearch(texts[i].text, texts[i].Options, content); got != want {
 			t.Fatalf("%q %+v in %q, windows of %d bytes:\n got %+v\nwant %+v",
 				texts[i].text, texts[i].Options, content, window, got, want)

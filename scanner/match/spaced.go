@@ -101,11 +101,28 @@ func (h *spacedCandidate) look() {
 				best = k
 			}
 		}
-		if best < 0 || known >= 0 && known <= h.sources[best].next.start {
+		if best < 0 {
+			return
+		}
+		// The same text can be there a byte or three later, aligned: see tally.evidence.
+		first := &h.sources[best]
+		if unit := int64(first.form.enc.unit()); known >= 0 && known < first.next.start+unit {
 			return
 		}
 		h.count++
-		h.upTo = h.sources[best].next.end
+		if h.kept.wants() {
+			read := first
+			for k := range h.sources {
+				s := &h.sources[k]
+				if s.known && s.form.enc.unit() == first.form.enc.unit() &&
+					s.next.start == nextUnit(first.form.enc, first.next.start) {
+					read = s
+					break
+				}
+			}
+			h.kept.add(read.form.enc, read.next)
+		}
+		h.upTo = first.next.end
 	}
 }
 

@@ -182,7 +182,7 @@ func TestManyBeginnings(t *testing.T) {
 		}
 		// 16 times the content; a time that grows with its square would be 256 times as long.
 		t.Logf("%q, %q: %v, %v", c.text, c.again, took[0], took[1])
-		if took[1] > 64*took[0]+300*time.Millisecond && !raceDetector {
+		if took[1] > 64*took[0]+300*time.Millisecond && !cputime.RaceDetector {
 			t.Errorf("%q after many of %q: %v of processor time, for 16 times as many %v",
 				c.text, c.again, took[0], took[1])
 		}

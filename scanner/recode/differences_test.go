@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"golang.org/x/text/encoding/traditionalchinese"
+
+	"github.com/policyscan/policyscan/internal/cputime"
 )
 
 var update = flag.Bool("update", false, "write differences.go again, with the iconv that is here")
@@ -32,7 +34,7 @@ func version(t *testing.T) (string, bool) {
 // it was made with.
 func TestDifferences(t *testing.T) {
 	t.Parallel()
-	if raceDetector {
+	if cputime.RaceDetector {
 		t.Skip("every code point takes a minute with the race detector, and there is one goroutine")
 	}
 	number, gnu := version(t)

@@ -14,6 +14,7 @@ import (
 	"testing/iotest"
 	"unicode/utf8"
 
+	"github.com/policyscan/policyscan/internal/cputime"
 	"github.com/policyscan/policyscan/internal/memdir"
 )
 
@@ -253,7 +254,7 @@ func replaced(form Form, text, lost string) string {
 // for known.
 func TestFault_143_Iconv(t *testing.T) {
 	t.Parallel()
-	if raceDetector {
+	if cputime.RaceDetector {
 		t.Skip("every code point takes a minute with the race detector, and there is one goroutine")
 	}
 	iconv, err := exec.LookPath("iconv")

@@ -51,7 +51,7 @@ func BenchmarkMergeBases(b *testing.B) {
 		r := g.open() // which remembers no commit
 		base, _ := commitOf(b, r, "main~1900")
 		head, _ := commitOf(b, r, "main")
-		if bases, err := r.MergeBases(base, head); err != nil || len(bases) != 1 || bases[0] != base {
+		if bases, err := r.mergeBases(base, head); err != nil || len(bases) != 1 || bases[0] != base {
 			b.Fatal(bases, err)
 		}
 	}

@@ -20,10 +20,11 @@ type Blob struct {
 	hash Hash
 	size int64
 
-	held *bytes.Reader // nil: by stream
-	obj  stored        // of held
-	r    *checked
-	at   int64
+	held    *bytes.Reader // nil: by stream
+	content []byte        // of held
+	obj     stored        // of held
+	r       *checked
+	at      int64
 }
 
 // Blob opens a blob.
@@ -46,8 +47,17 @@ func (r *Repository) Blob(h Hash) (*Blob, error) {
 		_ = obj.Close() // the first error counts
 		return nil, wrapObject(h, err)
 	}
-	b.held, b.obj = bytes.NewReader(content), obj
+	b.held, b.content, b.obj = bytes.NewReader(content), content, obj
 	return b, nil
+}
+
+// Remember makes the blobs that are stored as a delta to this one cheaper to read, for a while. Other versions of the
+// file often are.
+func (b *Blob) Remember() {
+	if b.held != nil && b.obj.remember != nil {
+		b.obj.remember(b.content)
+		b.obj.remember = nil
+	}
 }
 
 // Size is the length of the content in bytes.

@@ -6,17 +6,20 @@ type Comparison struct {
 	MergeBases []Hash // at least one, in byte order
 	// The head takes the place of the base and lacks commits of it, as after a forced push.
 	Replaces bool
+	// Behind is how many commits of the base the head does not contain, or [Unknown].
+	Behind int
 }
 
 // Compare relates the commits that two names mean. Commits that cannot be related
 // (unknown, ambiguous, unrelated, beyond the boundary of a shallow clone) are an error.
-func (r *Repository) Compare(base, head string) (c Comparison, err error) {
-	if c.Base, err = r.Commit(base); err != nil {
-		return c, err
+func (r *Repository) Compare(base, head string) (Comparison, error) {
+	from, err := r.Commit(base)
+	if err != nil {
+		return Comparison{}, err
 	}
-	if c.Head, err = r.Commit(head); err != nil {
-		return c, err
+	to, err := r.Commit(head)
+	if err != nil {
+		return Comparison{Base: from}, err
 	}
-	c.MergeBases, err = r.MergeBases(c.Base, c.Head)
-	return c, err
+	return r.Relate(from, to)
 }

@@ -24,6 +24,7 @@ var (
 type compared struct {
 	commits, pairs, changes int
 	met, bases              int // pairs whose merge bases were compared, and these
+	behind                  int // the commits of these pairs that only the first has
 }
 
 // compareCommits compares the differences of pairs of commits with git's, and the merge bases of
@@ -71,17 +72,41 @@ func (g *gitRepo) compareCommits(t *testing.T, r *Repository, pairs [][2]string,
 		}
 		common := strings.Fields(first(g.try("merge-base", "--all", a, b)))
 		slices.Sort(common)
-		found, err := r.MergeBases(ha, hb)
+		related, err := r.Relate(ha, hb)
 		var got []string
-		for _, h := range found {
+		for _, h := range related.MergeBases {
 			got = append(got, h.String())
 		}
 		if err != nil && !errors.Is(err, ErrNoMergeBase) || !slices.Equal(got, common) {
 			t.Fatalf("merge-base %s %s: got %q, %v, want %q", a, b, got, err, common)
 		}
 		c.bases += len(common)
+		if err == nil {
+			c.behind += g.checkBehind(a, b, related.Behind)
+		}
 	}
 	return c
+}
+
+// checkBehind compares the number of commits that a has and b has not with that of two lists of git's, which no clock
+// can confuse, and returns it.
+func (g *gitRepo) checkBehind(a, b string, got int) int {
+	g.Helper()
+	has := map[string]bool{}
+	for _, h := range strings.Fields(g.git("rev-list", b)) {
+		has[h] = true
+	}
+	want := 0
+	for _, h := range strings.Fields(g.git("rev-list", a)) {
+		if !has[h] {
+			want++
+		}
+	}
+	// Of a history of more commits than the search goes on for, the number can be too high, if clocks are wrong.
+	if got < want || (got == 0) != (want == 0) || got > want && len(has) <= slop {
+		g.Fatalf("%s is %d commits behind %s, not %d", b, want, a, got)
+	}
+	return want
 }
 
 // nextHeader is where the entries of git diff-tree -z end: each is a NUL-ended field that begins
@@ -217,11 +242,12 @@ func TestDifferential_Histories(t *testing.T) {
 	several := 0
 	for _, c := range seen {
 		all.commits, all.pairs, all.changes, all.met, all.bases = all.commits+c.commits, all.pairs+c.pairs, all.changes+c.changes, all.met+c.met, all.bases+c.bases
+		all.behind += c.behind
 		if c.bases > c.met {
 			several++ // for some pair
 		}
 	}
-	if all.changes < 100*histories || all.bases < all.met/2 || several < histories/20 {
+	if all.changes < 100*histories || all.bases < all.met/2 || all.behind < all.met || several < histories/20 {
 		t.Errorf("too little to say much: %d histories, %+v", histories, all)
 	}
 	t.Logf("measured: a generated history | `git diff-tree`, `git merge-base --all` | %d | none; %d commits; %d changes between %d pairs; %d merge bases of %d pairs", histories, all.commits, all.changes, all.pairs, all.bases, all.met)

@@ -125,7 +125,7 @@ func TestFault_101_Flips(t *testing.T) {
 			return "", err
 		}
 		var out strings.Builder
-		bases, err := r.MergeBases(a, b)
+		bases, err := r.mergeBases(a, b)
 		if err != nil {
 			return "", err
 		}
@@ -588,7 +588,7 @@ func TestFault_104_Shallow(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return r.MergeBases(a, b)
+		return r.mergeBases(a, b)
 	}
 	var shallow *ShallowError
 	if got, err := bases(clone("1")); !errors.As(err, &shallow) {
@@ -596,5 +596,22 @@ func TestFault_104_Shallow(t *testing.T) {
 	}
 	if got, err := bases(clone("2")); err != nil || len(got) != 1 || got[0].String() != fork {
 		t.Errorf("depth 2: %v, %v, want %s", got, err, fork)
+	}
+	// A head that is in the history of the base is known as its merge base at once, and how far behind it is is not.
+	old := g.commit("five")
+	g.git("checkout", "-q", "work")
+	g.commit("six")
+	g.git("checkout", "-q", "main")
+	g.git("merge", "-q", "--no-edit", "work")
+	g.commit("seven")
+	for depth, want := range map[string]int{"3": Unknown, "9": 4} {
+		r := clone(depth)
+		c, err := r.Compare("origin/main", old)
+		if err != nil || c.Behind != want || len(c.MergeBases) != 1 || c.MergeBases[0].String() != old {
+			t.Errorf("depth %s: %+v, %v, want %d commits behind", depth, c, err, want)
+		}
+		if c, err := r.Compare(old, "origin/main"); err != nil || c.Behind != 0 {
+			t.Errorf("depth %s: %+v, %v, want none behind", depth, c, err)
+		}
 	}
 }

@@ -41,6 +41,11 @@ func newGit(t testing.TB) *gitRepo {
 	return g
 }
 
+func (r *Repository) mergeBases(a, b Hash) ([]Hash, error) {
+	c, err := r.Relate(a, b)
+	return c.MergeBases, err
+}
+
 func (g *gitRepo) git(args ...string) string {
 	g.Helper()
 	out, err := g.try(args...)

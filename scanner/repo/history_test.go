@@ -28,7 +28,7 @@ func TestTornCommitGraph(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			found, err := r.MergeBases(h, head)
+			found, err := r.mergeBases(h, head)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -86,7 +86,7 @@ func TestCommitGraphIsUsed(t *testing.T) {
 	for before, want := range map[int]bool{0: true, 3: true, 6: false, 8: false} {
 		r := g.open()
 		r.beforeGraph = before
-		_, err := r.MergeBases(mustHash(t, commits[7]), mustHash(t, commits[0]))
+		_, err := r.mergeBases(mustHash(t, commits[7]), mustHash(t, commits[0]))
 		if (err == nil) != want {
 			t.Errorf("a commit that only the graph has is found after %d others: %v, want %v (%v)", before, err == nil, want, err)
 		}
@@ -125,7 +125,7 @@ func TestClockThatWentWrong(t *testing.T) {
 		between := commit(5, ancestor)
 		descendant := commit(newest, between)
 		a, b := commit(200, descendant, ancestor), commit(201, ancestor, descendant)
-		found, err := g.open().MergeBases(mustHash(t, a), mustHash(t, b))
+		found, err := g.open().mergeBases(mustHash(t, a), mustHash(t, b))
 		if want := g.git("merge-base", "--all", a, b); err != nil || len(found) != 1 || found[0].String() != want || want != descendant {
 			t.Errorf("%d: %v, %v, want %s", newest, found, err, want)
 		}

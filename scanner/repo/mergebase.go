@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"container/heap"
 	"errors"
+	"math"
 	"slices"
 )
 
@@ -18,8 +19,19 @@ const (
 	found             // common, and perhaps a best one
 )
 
-// MergeBases returns the best common ancestors of two commits, in byte order of their
-// hashes: those that are not ancestors of another common one. A search that meets the
+// Unknown is the number of [Comparison.Behind] if this clone does not show it.
+const Unknown = -1
+
+// How far the search goes on after all commits that only one history has were taken, to see whether they are in the
+// other history all the same: to commits as old as the oldest of them, at most beyond, and then to some more, since
+// the clocks of a few commits are wrong (git has a slop of 5). So many need no commit-graph; see [beforeGraph].
+const (
+	beyond = 10_000
+	slop   = 32
+)
+
+// Relate relates two commits. Its merge bases are their best common ancestors, in byte order of their hashes: those
+// that are not ancestors of another common one. A search that meets the
 // boundary of a shallow clone cannot know them, and is a [ShallowError], unless one of
 // the two commits is found to be an ancestor of the other before: two commits of depth
 // suffice for a commit and its parent.
@@ -28,33 +40,40 @@ const (
 // search ends when only ancestors of common commits are left. A clock that went wrong
 // makes it take a commit too early; marks that come later are passed on again, and
 // what was wrongly found is dropped at the end.
-func (r *Repository) MergeBases(a, b Hash) ([]Hash, error) {
+func (r *Repository) Relate(base, head Hash) (Comparison, error) {
+	c := Comparison{Base: base, Head: head}
 	past := &r.past
-	common, err := past.common(a, b)
+	s, err := past.search(base, head)
 	if err != nil {
-		return nil, err
+		return c, err
+	}
+	common, err := s.common(base, head)
+	if err != nil {
+		return c, err
 	}
 	best, err := past.independent(common)
-	if err != nil {
-		return nil, err
-	}
-	if len(best) == 0 {
-		return nil, ErrNoMergeBase
+	switch {
+	case err != nil:
+		return c, err
+	case len(best) == 0:
+		return c, ErrNoMergeBase
 	}
 	slices.SortFunc(best, func(x, y Hash) int { return bytes.Compare(x[:], y[:]) })
-	return best, nil
+	c.MergeBases, c.Behind = best, s.behind(base)
+	return c, nil
 }
 
-// common returns the common ancestors among which the best ones are.
-func (past *history) common(a, b Hash) ([]Hash, error) {
-	s := search{history: past, marks: map[Hash]int{}, queued: map[Hash]bool{}}
+// search returns one that begins at two commits.
+func (past *history) search(a, b Hash) (*search, error) {
+	s := &search{history: past, marks: map[Hash]int{}, queued: map[Hash]bool{}, oldest: math.MaxInt64}
 	if err := s.push(a, ofA); err != nil {
 		return nil, err
 	}
-	if err := s.push(b, ofB); err != nil {
-		return nil, err
-	}
-	var result, ends []Hash
+	return s, s.push(b, ofB)
+}
+
+// common returns the common ancestors among which the best ones are.
+func (s *search) common(a, b Hash) ([]Hash, error) {
 	for s.fresh > 0 {
 		if s.marks[a]&ofB != 0 {
 			return []Hash{a}, nil // the one is an ancestor of the other
@@ -62,36 +81,89 @@ func (past *history) common(a, b Hash) ([]Hash, error) {
 		if s.marks[b]&ofA != 0 {
 			return []Hash{b}, nil
 		}
-		c := s.pop()
-		marks := s.marks[c.hash]
-		pass := marks & (ofA | ofB | stale)
-		if pass == ofA|ofB {
-			if marks&found == 0 {
-				s.marks[c.hash] |= found
-				result = append(result, c.hash)
-			}
-			pass |= stale
-		}
-		if past.repo.shallow[c.hash] {
-			if pass&stale == 0 {
-				ends = append(ends, c.hash)
-			}
-			continue
-		}
-		for _, p := range c.parents {
-			if err := s.push(p, pass); err != nil {
-				return nil, err
-			}
+		if err := s.next(); err != nil {
+			return nil, err
 		}
 	}
-	for _, h := range ends {
-		// What is before it may be common, and better, unless it is an ancestor of a common
-		// commit after all.
+	if err := s.cut(); err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(s.result, func(h Hash) bool { return s.marks[h]&stale != 0 }), nil
+}
+
+// next takes the newest commit, and passes its marks on to its parents.
+func (s *search) next() error {
+	c := s.pop()
+	marks := s.marks[c.hash]
+	pass := marks & (ofA | ofB | stale)
+	if pass == ofA {
+		s.oldest = min(s.oldest, c.date)
+	}
+	if pass == ofA|ofB {
+		if marks&found == 0 {
+			s.marks[c.hash] |= found
+			s.result = append(s.result, c.hash)
+		}
+		pass |= stale
+	}
+	if s.repo.shallow[c.hash] {
+		if pass&stale == 0 {
+			s.ends = append(s.ends, c.hash)
+		}
+		return nil
+	}
+	for _, p := range c.parents {
+		if err := s.push(p, pass); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// cut is the error that the search met the boundary of a shallow clone where it matters: what is before it may be
+// common, and better, unless it is an ancestor of a common commit after all.
+func (s *search) cut() error {
+	for _, h := range s.ends {
 		if s.marks[h]&stale == 0 && s.marks[h]&(ofA|ofB) != ofA|ofB {
-			return nil, &ShallowError{h}
+			return &ShallowError{h}
 		}
 	}
-	return slices.DeleteFunc(result, func(h Hash) bool { return s.marks[h]&stale != 0 }), nil
+	return nil
+}
+
+// behind returns how many commits the history of a has that b's does not have, as git rev-list --count b..a says. The
+// search has found the merge bases of the two, and so has taken nearly all commits that are to be counted: for 200,000
+// it took 1.7 s of processor time, with a commit-graph 0.4 s, and to count them took less than 0.1 s more. The number
+// is [Unknown] if the boundary of a shallow clone, or an object that cannot be read, comes first.
+//
+// It is 0 exactly if a is in the history of b. If the clocks of many commits went wrong it can be too high.
+func (s *search) behind(a Hash) int {
+	if s.marks[a]&ofB != 0 {
+		return 0
+	}
+	for s.fresh > 0 { // if b is in the history of a, the search ended when it was found
+		if s.next() != nil {
+			return Unknown
+		}
+	}
+	if s.cut() != nil {
+		return Unknown
+	}
+	for taken := 0; len(s.queue) > 0; taken++ {
+		if taken >= beyond || s.queue[0].date < s.oldest && taken >= slop {
+			break
+		}
+		if s.next() != nil {
+			return Unknown
+		}
+	}
+	n := 0
+	for _, marks := range s.marks {
+		if marks&(ofA|ofB) == ofA {
+			n++
+		}
+	}
+	return n
 }
 
 // independent drops the commits that are ancestors of another one.
@@ -105,7 +177,11 @@ func (past *history) independent(commits []Hash) ([]Hash, error) {
 			if drop[a] || drop[b] {
 				continue
 			}
-			common, err := past.common(a, b)
+			s, err := past.search(a, b)
+			if err != nil {
+				return nil, err
+			}
+			common, err := s.common(a, b)
 			if err != nil {
 				return nil, err
 			}
@@ -125,7 +201,10 @@ type search struct {
 	marks  map[Hash]int
 	queue  dated
 	queued map[Hash]bool
-	fresh  int // commits in the queue that are not stale
+	fresh  int    // commits in the queue that are not stale
+	result []Hash // that were common when they were taken
+	ends   []Hash // where a shallow clone ends
+	oldest int64  // the date of the oldest that was only of a's history when it was taken
 }
 
 type waiting struct {

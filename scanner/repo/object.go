@@ -1,6 +1,7 @@
 package repo
 
 import (
+	"bytes"
 	"crypto/sha1"
 	"errors"
 	"fmt"
@@ -56,6 +57,8 @@ type stored struct {
 	stream  io.ReadCloser // or, if it was put together from deltas:
 	content []byte
 	release func() // nil, or to be called when the content is no longer needed
+	// remember keeps the content, once it is read, for deltas to it; nil: there can be none, or it is kept already.
+	remember func(content []byte)
 }
 
 // Close lets go of the content.
@@ -192,6 +195,9 @@ type checked struct {
 }
 
 func newChecked(h Hash, obj stored) *checked {
+	if obj.stream == nil {
+		obj.stream = io.NopCloser(bytes.NewReader(obj.content))
+	}
 	return &checked{obj: obj, want: h, sum: sumOf(obj), left: obj.size}
 }
 

@@ -293,16 +293,20 @@ func (p *pack) whole(e entry) ([]byte, error) {
 	return content, nil
 }
 
-// object opens the object at an offset: by stream if it is stored as it is, in
-// memory if it is put together from deltas.
+// object opens the object at an offset: by stream if it is stored as it is, in memory if it is put together from deltas
+// or was remembered as the base of one.
 func (p *pack) object(at int64, s *objects) (stored, error) {
 	e, err := p.entry(at)
 	if err != nil {
 		return stored{}, err
 	}
 	if e.kind <= plumbing.TagObject {
+		if k, content, known := s.bases.get(p, at); known {
+			return stored{kind: k, size: int64(len(content)), content: content}, nil
+		}
 		z, err := p.inflate(e)
-		return stored{kind: e.kind, size: e.size, stream: z}, err
+		remember := func(content []byte) { s.bases.put(p, at, e.kind, content) }
+		return stored{kind: e.kind, size: e.size, stream: z, remember: remember}, err
 	}
 	k, content, release, err := p.resolve(at, s)
 	return stored{kind: k, size: int64(len(content)), content: content, release: release}, err

@@ -48,6 +48,7 @@ type Repository struct {
 	objects   objects
 	trees     recentTrees
 	shallow   map[Hash]bool // commits at which history ends
+	merging   []string      // of the Environment that it was opened by
 
 	past        history
 	beforeGraph int // how many commits a search reads before it opens the commit-graph

@@ -52,11 +52,21 @@ func Around(dir string) (root, within string, err error) {
 type Environment struct {
 	GitDir   string // GIT_DIR; "": the repository around a folder is meant
 	WorkTree string // GIT_WORK_TREE; "": where the repository's settings say, or its .git is
+	// Merging are the hashes of commits that git merge says that it merges: see the function [Merging].
+	Merging []string
 }
 
 // Open opens the repository that a folder is in, which must then be the one that is named. "" is the named one,
 // or else that of the current folder.
 func (e Environment) Open(folder string) (*Repository, error) {
+	r, err := e.open(folder)
+	if err == nil {
+		r.merging = e.Merging
+	}
+	return r, err
+}
+
+func (e Environment) open(folder string) (*Repository, error) {
 	if e.GitDir != "" && folder == "" {
 		return openNamed(e.GitDir, e.WorkTree)
 	}

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/policyscan/policyscan/internal/disk"
@@ -44,6 +46,56 @@ func TestRoot(t *testing.T) {
 	}
 }
 
+// TestMerging: of an environment only what git merge sets counts, and of that only the commits that are here and that
+// HEAD does not contain.
+func TestMerging(t *testing.T) {
+	here := newGit(t)
+	here.git("commit", "-q", "--allow-empty", "-m", "root")
+	root := here.git("rev-parse", "HEAD")
+	here.git("checkout", "-q", "-b", "other")
+	here.git("commit", "-q", "--allow-empty", "-m", "other")
+	other := here.git("rev-parse", "HEAD")
+	here.git("checkout", "-q", "--orphan", "unrelated")
+	here.git("commit", "-q", "--allow-empty", "-m", "unrelated")
+	unrelated := here.git("rev-parse", "HEAD")
+	here.git("checkout", "-q", root)
+	names := Merging([]string{
+		"GITHEAD_" + unrelated + "=a", "GITHEAD_" + other + "=a=b", "GITHEAD_" + root + "=main", "GITHEAD_=x", "GITHEAD_main=x",
+		"GITHEAD_" + other[:39] + "=x", "XGITHEAD_" + other + "=x", "GITHEAD_" + strings.Repeat("1", 40) + "=elsewhere",
+	})
+	r, err := Environment{Merging: names}.Open(here.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{other, unrelated}
+	slices.Sort(want)
+	head, err := r.Commit("HEAD")
+	if err != nil {
+		t.Fatal(err)
+	}
+	check := func(want ...string) {
+		t.Helper()
+		var got []string
+		all, err := r.Merging(head)
+		for _, h := range all {
+			got = append(got, h.String())
+		}
+		if err != nil || !slices.Equal(got, want) {
+			t.Errorf("merging %q, %v, want %q", got, err, want)
+		}
+	}
+	check(want...)
+	here.write(".git/MERGE_HEAD", other+"\n"+root+"\n"+other+"\n") // which says more than the variables
+	check(other)
+	if all, err := r.Merging(Hash{}); all != nil || err != nil {
+		t.Errorf("before the first commit: %v, %v", all, err)
+	}
+	here.write(".git/MERGE_HEAD", strings.Repeat("1", 40)+"\n")
+	if all, err := r.Merging(head); err == nil {
+		t.Errorf("a commit that is not here: %v", all)
+	}
+}
+
 // TestEnvironment: a folder in another repository than GIT_DIR names is an error, and git tracks what either tracks.
 func TestEnvironment(t *testing.T) {
 	here, there := newGit(t), newGit(t)
@@ -78,6 +130,103 @@ func TestEnvironment(t *testing.T) {
 	for file, want := range map[string]bool{filepath.Join(here.dir, "a"): true, "a": true, filepath.Join(there.dir, "b"): true, "b": false, "none/c": false} {
 		if got, err := env.Tracks(file); got != want || err != nil {
 			t.Errorf("%s: %v, %v", file, got, err)
+		}
+	}
+}
+
+func TestSibling(t *testing.T) {
+	g := newGit(t)
+	main, err := filepath.EvalSymlinks(g.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g.commit("one")
+	base, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := filepath.Join(base, "other")
+	g.git("init", "-q", other)
+	g.git("worktree", "add", "-q", filepath.Join(base, "beside"))
+	g.git("worktree", "add", "-q", filepath.Join(main, "within"))
+	g.git("init", "-q", filepath.Join(base, "beside", "nested"))
+	for _, dir := range []string{filepath.Join(base, "beside", "broken"), filepath.Join(main, "within", "broken")} {
+		if err := os.MkdirAll(dir, 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, ".git"), []byte("x"), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.MkdirAll(filepath.Join(main, "broken"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(main, "broken", ".git"), []byte("x"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ root, dir, want string }{
+		{main, main, ""},
+		{main, main + "/new/folder", ""},
+		{main, base + "/beside", base + "/beside"},
+		{main, base + "/beside/new/folder", base + "/beside"},
+		{main, main + "/within/x", main + "/within"},
+		{base + "/beside", main + "/x", main},
+		{base + "/beside", main + "/within", main + "/within"},
+		{main, other, ""},
+		{main, base, ""},
+		{main, main + "/broken/x", ""},
+		{base, main, ""},
+		{main, base + "/beside/nested/x", base + "/beside"}, // what is checked out in it is its own, too
+		{main, base + "/beside/broken/x", base + "/beside"},
+		{main, main + "/within/broken/x", main + "/within"},
+		{main + "/within", main + "/within/x", ""},
+	} {
+		if got, err := Sibling(filepath.FromSlash(c.root), filepath.FromSlash(c.dir)); err != nil || got != filepath.FromSlash(c.want) {
+			t.Errorf("%s from %s: %q, %v, want %q", c.dir, c.root, got, err, c.want)
+		}
+	}
+}
+
+// TestSiblingOfBroken: of a root whose git folder cannot be determined nothing is said.
+func TestSiblingOfBroken(t *testing.T) {
+	root := t.TempDir()
+	if err := os.WriteFile(filepath.Join(root, ".git"), []byte("x"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := Sibling(root, filepath.Dir(root)); err == nil {
+		t.Errorf("%q", got)
+	}
+	if got, err := GitDirs(root); err == nil {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestGitDirs(t *testing.T) {
+	g := newGit(t)
+	main, err := filepath.EvalSymlinks(g.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g.commit("one")
+	linked := filepath.Join(t.TempDir(), "linked")
+	g.git("worktree", "add", "-q", linked)
+	for _, c := range []struct {
+		root string
+		want []string
+	}{
+		{main, []string{main + "/.git"}},
+		{linked, []string{main + "/.git/worktrees/linked", main + "/.git"}},
+		{t.TempDir(), nil},
+	} {
+		got, err := GitDirs(c.root)
+		if err != nil || len(got) != len(c.want) {
+			t.Errorf("%s: %q, %v, want %q", c.root, got, err, c.want)
+			continue
+		}
+		for i := range got {
+			if !disk.Same(got[i], c.want[i]) {
+				t.Errorf("%s: %q, want %q", c.root, got, c.want)
+			}
 		}
 	}
 }

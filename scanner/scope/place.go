@@ -10,6 +10,7 @@ import (
 	"github.com/policyscan/policyscan/internal/disk"
 	"github.com/policyscan/policyscan/scanner/repo"
 	"github.com/policyscan/policyscan/scanner/worktree"
+	"github.com/policyscan/policyscan/verdict"
 )
 
 // A Place is the folder that a scan is about.
@@ -41,6 +42,17 @@ func Find(path string) (Place, error) {
 			"scan a work tree of it, or a change with --diff-base")
 	}
 	return p, nil
+}
+
+// Path returns the path from the root of a file that is named from the current folder. The file need not be there.
+// Links that lead to its folder are followed, so that it is the path by which a scan knows it.
+func (p *Place) Path(file string) (string, error) {
+	path, in, err := worktree.PathIn(p.Root, disk.Physical(file))
+	if err == nil && (!in || path == ".") {
+		err = fmt.Errorf(`"%s" is not a file in %s, the root from which globs count; name the root with --root`,
+			verdict.Visible(file), p.Shown)
+	}
+	return path, err
 }
 
 // At returns the place of a folder.

@@ -68,7 +68,7 @@ func loadPolicy(name, root string) (Policy, error) {
 // Policies are the bundles that are enforced together.
 type Policies []Policy
 
-// LoadPolicies finds and loads bundles, which must not have an id in common. If one cannot be loaded, it returns those
+// LoadPolicies finds and loads bundles, which can be enforced together. If one cannot be loaded, it returns those
 // up to that one, with the error.
 func LoadPolicies(names []string, root string) (Policies, error) {
 	var all Policies
@@ -79,11 +79,19 @@ func LoadPolicies(names []string, root string) (Policies, error) {
 			return all, err
 		}
 	}
-	return all, all.Distinct()
+	return all, all.Together()
 }
 
-// Distinct returns an error if an id is in two of the bundles.
-func (ps Policies) Distinct() error { return rules.Distinct(ps.Bundles()) }
+// Together is an error if the bundles cannot be enforced together. The mistakes of one alone say where a person finds
+// them.
+func (ps Policies) Together() error {
+	err := rules.Together(ps.Bundles())
+	var mistakes document.Errors
+	if len(ps) == 1 && errors.As(err, &mistakes) {
+		return mistakes.In(ps[0].Lead())
+	}
+	return err
+}
 
 // Bundles returns the bundles, which are loaded.
 func (ps Policies) Bundles() []*rules.Bundle {

@@ -19,6 +19,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/rules/document"
 	"github.com/policyscan/policyscan/scanner"
 	"github.com/policyscan/policyscan/scanner/failure"
@@ -33,13 +34,16 @@ import (
 type Request struct {
 	Path     string   // the folder; "": the root of the repository around the current one, or that itself
 	Policies []string // the names of the bundles; "" among them is the one that the root contains
+	Pins     judges.Pins
 
 	Base, Head string // the commits to compare, or "auto"; the Head "" is HEAD
 	PolicyRef  string // the commit whose bundle alone judges a change; "": those of both states
-	Staged     bool
-	Tracked    bool
-	List       func(context.Context) ([]string, error) // reads the paths of the files
-	Content    func(context.Context) ([]byte, error)   // reads the one file, whose path is ContentPath
+	// RequireMerged makes it an error of the run if the head does not contain all commits of the Base.
+	RequireMerged bool
+	Staged        bool
+	Tracked       bool
+	List          func(context.Context) ([]string, error) // reads the paths of the files
+	Content       func(context.Context) ([]byte, error)   // reads the one file, whose path is ContentPath
 	// ContentPath is a path from the root.
 	ContentPath string
 
@@ -54,10 +58,12 @@ type Request struct {
 // A Subject is what a scan is about: the files, and the bundles that judge them.
 type Subject struct {
 	Place    Place
-	Policy   string // the bundles, as a person would name them
+	Policy   string   // the bundles, as a person would name them
+	Bundles  []string // of a scope on disk, the bundles of Judges, one each
 	Tree     scanner.Tree
 	Judges   []judges.Judge
-	LeaveOut map[string]string // the paths that are not scanned, and why
+	Starts   [][]rules.Allowance // of the bundles where a change starts from; see [judges.Chosen]
+	LeaveOut map[string]string   // the paths that are not scanned, and why
 	InUse    []judges.RuleFile
 	Errors   []verdict.Error // what is wrong, although the scan can continue
 	Mistakes document.Errors // those of Errors that are about a bundle
@@ -132,9 +138,12 @@ func (q *Request) judgedFromDisk(s *Subject) error {
 	if err != nil {
 		return q.aboutBundle(err, s.Place)
 	}
+	if err := q.Pins.Check(all.Bundles()); err != nil {
+		return err
+	}
 	for i := range all {
 		p := &all[i]
-		s.Judges = append(s.Judges, p.Judge)
+		s.Judges, s.Bundles = append(s.Judges, p.Judge), append(s.Bundles, p.Name)
 		if p.Dir == "" {
 			continue
 		}
@@ -172,13 +181,16 @@ func (q *Request) given(ctx context.Context, s *Subject) (scanner.Tree, error) {
 
 // judgedByBoth sets the judges of a change: the bundles of both of its states, or those that are named.
 func (q *Request) judgedByBoth(s *Subject, change judges.Change) error {
-	change.Policies, change.Embedded, change.PolicyRef = q.Policies, Builtin, q.PolicyRef
+	change.Policies, change.Pins, change.Embedded, change.PolicyRef = q.Policies, q.Pins, Builtin, q.PolicyRef
 	change.Load = func(name string) (judges.Judge, string, error) {
 		p, err := loadPolicy(name, s.Place.Root)
+		if err == nil && len(change.Policies) == 1 {
+			err = Policies{p}.Together() // and not a mistake of the base
+		}
 		return p.Judge, p.Name, err
 	}
 	found, err := change.Judges()
-	s.Judges, s.Policy, s.InUse = found.Judges, found.Name, found.InUse
+	s.Judges, s.Starts, s.Policy, s.InUse = found.Judges, found.Starts, found.Name, found.InUse
 	for _, wrong := range found.Wrong {
 		s.Errors = append(s.Errors, failure.Errors(wrong)...)
 		s.Mistakes = append(s.Mistakes, failure.Mistakes(wrong)...)

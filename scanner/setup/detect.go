@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"path"
 	"slices"
 	"strings"
 
@@ -50,7 +51,7 @@ func detect(dir string) (found []starter.Topic, covered bool, err error) {
 			}
 			var start []byte
 			missing := slices.ContainsFunc(all, func(t seen) bool { return !t.held })
-			if missing && (strings.HasSuffix(e.Path, ".yaml") || strings.HasSuffix(e.Path, ".yml")) {
+			if missing && slices.Contains([]string{".yaml", ".yml", ".json"}, strings.ToLower(path.Ext(e.Path))) {
 				start, failed = readHead(rd, e.Path, head)
 			}
 			for i := range all {

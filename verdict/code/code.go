@@ -37,7 +37,8 @@ const (
 
 	Empty      = "E_EMPTY"       // a scope without any file
 	NoGoverned = "E_NO_GOVERNED" // --require-governed, and no rule selects a file
-	Partial    = "E_PARTIAL"     // narrowed by --rule or --exclude
+	Behind     = "E_BEHIND"      // --require-merged, and the head does not contain all commits of the base
+	Partial    = "E_PARTIAL"     // narrowed by --rule or --exclude, or as of a day before today
 	FilesFrom  = "E_FILES_FROM"  // an entry of --files-from is not a file of the tree
 	Output     = "E_OUTPUT"      // an output other than the verdict could not be written
 	Usage      = "E_USAGE"       // flags or arguments that cannot be followed

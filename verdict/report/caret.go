@@ -20,6 +20,42 @@ const tabWidth = 4
 // and a line of carets under the match. gutter is the columns that go
 // before both.
 func (t *textWriter) source(e *verdict.Evidence, gutter int) (src, carets string) {
+	left, match, right := sourceLine(e)
+	return t.snippet(left, match, right, gutter)
+}
+
+// trimmedSource is [textWriter.source] in so many columns, without the spaces at both ends of the line.
+func (t *textWriter) trimmedSource(e *verdict.Evidence, room int) (src, carets string) {
+	left, match, right := trimmedLine(e)
+	return t.snippet(left, match, right, t.Width-room)
+}
+
+// sourceColumns is how wide that line is.
+func sourceColumns(e *verdict.Evidence) int {
+	left, match, right := trimmedLine(e)
+	return columns(drawn(left.lead())) + columns(drawn(match)) + columns(drawn(right.String()))
+}
+
+// showsNothing reports whether there is nothing to see in that line: no place, or one in an empty line.
+func showsNothing(e *verdict.Evidence) bool {
+	left, match, right := trimmedLine(e)
+	return !hasPlace(e) || strings.TrimSpace(left.text+match+right.text) == ""
+}
+
+// trimmedLine is [sourceLine] without the spaces at both ends.
+func trimmedLine(e *verdict.Evidence) (left cell, match string, right cell) {
+	left, match, right = sourceLine(e)
+	if !left.cut {
+		left.text = strings.TrimLeft(left.text, " \t")
+	}
+	if !right.cut {
+		right.text = strings.TrimRight(right.text, " \t")
+	}
+	return left, match, right
+}
+
+// sourceLine returns what is of the line that a match begins in: before the match, the match, and after it.
+func sourceLine(e *verdict.Evidence) (left cell, match string, right cell) {
 	start, end := matchInExcerpt(e)
 	first, rest := e.Excerpt[:start], e.Excerpt[end:]
 	match, _, below := cutLine(e.Excerpt[start:end])
@@ -27,9 +63,8 @@ func (t *textWriter) source(e *verdict.Evidence, gutter int) (src, carets string
 		rest = ""
 	}
 	rest, _, below = cutLine(rest)
-
-	return t.snippet(cell{first, utf16Len(first) < e.UTF16Column-1}, match,
-		cell{rest, !below && utf8.RuneCountInString(e.Excerpt) >= excerptLimit}, gutter)
+	return cell{first, utf16Len(first) < e.UTF16Column-1}, match,
+		cell{rest, !below && utf8.RuneCountInString(e.Excerpt) >= excerptLimit}
 }
 
 // snippet returns a line of source as it is drawn, and the carets under the match, one at least.
@@ -117,9 +152,14 @@ func wrap(line string, room int) []string {
 	if room < 20 || columns(line) <= room {
 		return []string{line}
 	}
+	return fill(strings.Fields(line), room)
+}
+
+// fill puts words on lines of room columns, with a space between two. A word is never broken, whatever is in it.
+func fill(words []string, room int) []string {
 	var lines []string
 	now := ""
-	for _, word := range strings.Fields(line) {
+	for _, word := range words {
 		switch {
 		case now == "":
 			now = word
@@ -130,6 +170,19 @@ func wrap(line string, room int) []string {
 		}
 	}
 	return append(lines, now)
+}
+
+// wrapIndented is [wrap], with an indent before every line but the first.
+func wrapIndented(line string, room int, indent string) []string {
+	lines := wrap(line, room)
+	if len(lines) == 1 {
+		return lines
+	}
+	rest := wrap(strings.Join(lines[1:], " "), room-len(indent))
+	for i := range rest {
+		rest[i] = indent + rest[i]
+	}
+	return append(lines[:1], rest...)
 }
 
 // head returns as much of the beginning of s as n columns hold.

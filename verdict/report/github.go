@@ -22,9 +22,10 @@ const (
 
 // writeGitHub writes workflow commands, which GitHub Actions shows as annotations of the
 // files and in the summary of the run: an error for each thing that could not be decided,
-// then one for each violation. GitHub keeps 10 of a step: when there are more, the tenth
+// then one for each violation, or of a change one for each place of it that is new, and after these one for each
+// violation that was there before. GitHub keeps 10 of a step: when there are more, the tenth
 // counts those that are omitted. A PASS is silent, but for a notice if nothing was
-// looked at, or not all.
+// looked at, or not all. What allowances accept is a notice.
 //
 // Paths are real ones, from the tree's root: they lead to the file if that is the root of
 // the repository. Lines are those of the verdict. Columns are UTF-16 code units, the end
@@ -38,14 +39,12 @@ func writeGitHub(w io.Writer, v *verdict.Verdict) error {
 		all = append(all, errorAnnotation(&errs[i]))
 	}
 	rules := rulesOf(v)
-	for i := range v.Violations {
-		if len(all) > annotationsKept {
-			break // the rest is only counted
-		}
-		all = append(all, violationAnnotation(&v.Violations[i], rules[i]))
+	spots := spotsOf(v)
+	for _, spot := range spots[:min(len(spots), annotationsKept)] {
+		all = append(all, violationAnnotation(&v.Violations[spot.violation], spot.place, rules[spot.violation]))
 	}
-	if len(all) > annotationsKept {
-		all = append(all[:annotationsKept-1], restAnnotation(v, len(errs)))
+	if len(errs)+len(spots) > annotationsKept {
+		all = append(all[:annotationsKept-1], restAnnotation(v, len(errs), len(spots)))
 	}
 	for i := range all {
 		all[i].write(b, "error")
@@ -54,7 +53,49 @@ func writeGitHub(w io.Writer, v *verdict.Verdict) error {
 		a := annotation{title: "policyscan: PASS, but " + but[0], lines: append(but, tally(v))}
 		a.write(b, "notice")
 	}
+	if note := allowedNote(v); note != "" {
+		a := annotation{title: "policyscan: " + note, lines: allowedLines(v)}
+		a.write(b, "notice")
+	}
 	return b.Flush() // a bufio.Writer keeps its first error
+}
+
+// A spot is what an annotation is about: a violation, by its index, and one of its places, or -1 for the one that
+// reports point to.
+type spot struct{ violation, place int }
+
+// spotsOf returns what to annotate, new places first.
+func spotsOf(v *verdict.Verdict) []spot {
+	var fresh, others []spot
+	for i := range v.Violations {
+		x := &v.Violations[i]
+		if x.Status != introduced {
+			others = append(others, spot{i, -1})
+			continue
+		}
+		p := pointed(x)
+		fresh = append(fresh, spot{i, -1})
+		last := p.Line
+		for k, at := range p.Places {
+			if at.Status == introduced && k != p.index && at.Line != last {
+				fresh, last = append(fresh, spot{i, k}), at.Line
+			}
+		}
+	}
+	return append(fresh, others...)
+}
+
+// allowedLines says what allowances accept, and what of it is new.
+func allowedLines(v *verdict.Verdict) []string {
+	lines := []string{sentence(allowedNote(v))}
+	for i, a := range allowedNew(v) {
+		if i == annotationsKept {
+			lines = append(lines, "and more, in the verdict (--output, verdict.json) and in the text report")
+			break
+		}
+		lines = append(lines, placeOf(&a.Violation)+": "+cut(allowedSentence(a), annotationMessage/16))
+	}
+	return lines
 }
 
 // An annotation is a message on a place.
@@ -77,23 +118,34 @@ func errorAnnotation(e *verdict.Error) annotation {
 	return a
 }
 
-func violationAnnotation(v *verdict.Violation, r *verdict.Rule) annotation {
-	e := &v.Evidence
+// violationAnnotation is about a place of a violation: one of its Places, or with -1 the one that reports point to.
+func violationAnnotation(v *verdict.Violation, place int, r *verdict.Rule) annotation {
+	p := pointed(v)
+	at := placeOf(v)
+	if place >= 0 {
+		other := p.Places[place]
+		p.Line, p.EndLine, p.EndColumn, p.Excerpt, p.exact = other.Line, other.EndLine, other.EndColumn, "", false
+		at = fmt.Sprintf("%s:%d:%d", fileOf(v), other.Line, other.Column)
+	}
+	e := &p.Evidence
 	a := annotation{file: v.File, title: "policyscan " + v.RuleID + ": " + v.Title}
-	if hasPlace(e) {
+	if hasPlace(&v.Evidence) {
 		a.line, a.end = e.Line, lastLineOf(e)
 	}
-	if hasPlace(e) && e.EndLine == e.Line {
+	if hasPlace(&v.Evidence) && e.EndLine == e.Line && p.exact {
 		a.col, a.endCol = e.UTF16Column, e.UTF16EndColumn
+	}
+	if status := statusWords(v.Status); status != "" {
+		at += ": " + status
 	}
 	// What is long is cut here, so that the limit of the message takes nothing else.
 	a.lines = []string{cut(strings.Join(textLines(v.Reason), "\n"), annotationMessage/4)}
-	if !hasPlace(e) {
-		a.lines[0] = placeOf(v) + ": " + a.lines[0] // the log shows the message alone
+	if e.Excerpt == "" || !hasPlace(e) {
+		a.lines[0] = at + ": " + a.lines[0] // the log shows the message alone
 	} else {
 		for i, l := range textLines(e.Excerpt) {
 			if i == 0 {
-				l = placeOf(v) + ": " + l
+				l = at + ": " + l
 			}
 			a.lines = append(a.lines, cut(l, annotationMessage/4))
 		}
@@ -103,6 +155,9 @@ func violationAnnotation(v *verdict.Violation, r *verdict.Rule) annotation {
 		found += fmt.Sprintf(", %d times in this file", e.Occurrences)
 	}
 	a.lines = append(a.lines, found)
+	if place < 0 && len(p.Places) > 0 {
+		a.lines = append(a.lines, alsoAt(v, mostLines)...)
+	}
 	if v.Note != "" {
 		a.lines = append(a.lines, "note: "+cut(flow(v.Note), annotationMessage/4))
 	}
@@ -116,15 +171,19 @@ func violationAnnotation(v *verdict.Violation, r *verdict.Rule) annotation {
 	return a
 }
 
-// restAnnotation replaces all annotations from the tenth on.
-func restAnnotation(v *verdict.Verdict, errs int) annotation {
+// restAnnotation replaces all annotations from the tenth on. There are so many of errors, and of violations.
+func restAnnotation(v *verdict.Verdict, errs, spots int) annotation {
 	const shown = annotationsKept - 1
+	thing := "more violation"
+	if spots > len(v.Violations) {
+		thing = "more place"
+	}
 	var parts []string
 	if n := errs - shown; n > 0 {
 		parts = append(parts, count(n, "more error"))
 	}
-	if n := len(v.Violations) - max(shown-errs, 0); n > 0 {
-		parts = append(parts, count(n, "more violation"))
+	if n := spots - max(shown-errs, 0); n > 0 {
+		parts = append(parts, count(n, thing))
 	}
 	more := strings.Join(parts, " and ")
 	return annotation{title: "policyscan: " + more, lines: []string{

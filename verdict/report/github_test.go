@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -46,6 +47,12 @@ func wantAnnotations(t *testing.T, v *verdict.Verdict) {
 	t.Helper()
 	got := annotations(t, v)
 	total := len(v.Errors) + len(v.Violations)
+	if n := len(got); len(v.AllowedViolations) > 0 {
+		last := got[n-1]
+		if got = got[:n-1]; last.name != "notice" || !strings.HasPrefix(last.data, sentence(allowedNote(v))) || strings.Contains(last.data, "##[") {
+			t.Errorf("what is allowed is %+v", last)
+		}
+	}
 	if len(got) != min(total, 10) {
 		t.Fatalf("%d annotations for %d findings", len(got), total)
 	}
@@ -132,12 +139,43 @@ func wantAnnotations(t *testing.T, v *verdict.Verdict) {
 func TestGitHubFixtures(t *testing.T) {
 	for name, f := range fixtures() {
 		if f.verdict.Verdict == verdict.Pass {
-			if got := annotations(t, f.verdict); len(got) != 0 && (name != "listed" || len(got) != 1 || got[0].name != "notice") {
+			if got := annotations(t, f.verdict); len(got) != 0 && (name != "listed" && name != "allowed" || len(got) != 1 || got[0].name != "notice") {
 				t.Errorf("%s: %+v", name, got)
 			}
 			continue
 		}
-		wantAnnotations(t, f.verdict)
+		if name != "labelled" { // which TestGitHubPlaces is about
+			wantAnnotations(t, f.verdict)
+		}
+	}
+}
+
+// TestGitHubPlaces: of a change each new place is annotated, before what was there before. What is allowed is a notice.
+func TestGitHubPlaces(t *testing.T) {
+	v := labelled()
+	v.Decide()
+	places := func() (all []string) {
+		for _, c := range annotations(t, v) {
+			p := c.properties
+			all = append(all, strings.Join([]string{c.name, p["file"], p["line"], p["col"]}, " "))
+		}
+		return all
+	}
+	want := []string{"error main.tf 80 8", "error main.tf 85 ", "error z.tf 1 20", "error m.tf 4 1", "error a/old.tf 5 19", "notice   "}
+	if got := places(); !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+	v = newFixture()
+	v.Scope = changed()
+	lines := []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}
+	v.Violations = []verdict.Violation{
+		placed(v.Rules[0], "old.tf", "BAD\n", "BAD", preExisting),
+		placed(v.Rules[0], "new.tf", tall("BAD", lines...), "BAD", slices.Repeat([]string{introduced}, len(lines))...),
+	}
+	v.Decide()
+	all := annotations(t, v)
+	if got := places(); len(got) != 10 || got[8] != "error new.tf 9 " || !strings.Contains(all[9].data, "4 more places not shown") {
+		t.Errorf("%q, the last %q", got, all[9].data)
 	}
 }
 

@@ -36,7 +36,7 @@ const noFile = "verdict.json"
 // writeGitLab writes a Code Quality report for GitLab: an entry for each violation, and
 // one of severity "blocker" for each thing that could not be decided, first. A PASS is an
 // empty array, but for a whole tree in which no rule selects a file: that is an entry of
-// severity "info".
+// severity "info". So is how much allowances accept, and what of it is new.
 //
 // A rule's severity low, medium, high or critical is "minor", "major", "critical" or
 // "blocker"; a rule without one is "major".
@@ -67,7 +67,15 @@ func writeGitLab(w io.Writer, v *verdict.Verdict) error {
 			severity = v.Rules[r].Severity
 		}
 		add(sentenceOf(found), found.RuleID, found.Fingerprint, gitlabSeverity(severity),
-			found.File, found.Evidence.Line)
+			found.File, pointed(found).Line)
+	}
+	if note := allowedNote(v); note != "" {
+		add("policyscan: "+full(note), "policyscan", verdict.Fingerprint("", "", note, nil), "info", "", 1)
+	}
+	for _, a := range allowedNew(v) {
+		// Not with the violation's fingerprint: GitLab would not show the violation that comes of it.
+		add(allowedSentence(a), a.RuleID, verdict.Fingerprint("allowed", a.File, a.Fingerprint, nil), "info",
+			a.File, pointed(&a.Violation).Line)
 	}
 	if v.Verdict == verdict.Pass && (ofWholeTree(v) || v.Coverage.Governed > 0) {
 		for _, but := range caveats(v) {

@@ -147,6 +147,7 @@ func fixtures() map[string]fixture {
 		Allowance: verdict.Allowance{AtMost: 3, Owner: "network-team", Reason: "NET-123", Until: "2027-03-01"},
 	}}
 	change.AllowedViolations[0].Status = "pre_existing"
+	change.EndingAllowances = ending(change.AllowedViolations)
 	all["change"] = fixture{change, options}
 
 	incomplete := verdict.Incomplete("1.2.3", verdict.Scope{Mode: "files"},
@@ -193,10 +194,17 @@ func fixtures() map[string]fixture {
 		{Kind: "rule", RuleID: "::error::\n\x1b[2J", Change: "added"},
 		{Kind: "allowance", RuleID: "##[error]", Change: "raised", File: "\r::error::\u202e"},
 	}
+	allowed := hostile.Violations[1]
+	allowed.Status = introduced
+	hostile.AllowedViolations = []verdict.AllowedViolation{{Violation: allowed, Allowance: verdict.Allowance{AtMost: 1, Owner: "::error::o\n##[error]\u202e", Reason: "\x1b[2J<b>@user|`", Until: "2027-03-01"}}}
+	hostile.AsOf = "2027-02-28"
+	hostile.EndingAllowances = []verdict.EndingAllowance{{RuleID: "::error::\n\x1b[2J", File: "\r::error::\u202e @user <b>|`", Allowance: hostile.AllowedViolations[0].Allowance}}
 	hostile.Errors = []verdict.Error{{Code: code.Read, File: verdict.Path("\x1b[2J\n::error::e"), Message: "##[error]\r\n::error::m"}}
 	hostile.Coverage.NotScanned = []verdict.Omission{{File: verdict.Path("::error::n\u202e"), Reason: "unreadable"}}
 	all["hostile"] = fixture{hostile, TextOptions{Prefix: "::error::/", Policy: "\x1b[31m##[error]", Root: "::error::\u202e"}}
 
+	all["labelled"] = fixture{labelled(), options}
+	all["allowed"] = fixture{allowedInFull(), options}
 	all["kinds"] = fixture{kinds(), options}
 	all["odd-kinds"] = fixture{oddKinds(), options}
 	all["keys"] = fixture{keyKinds(), options}
@@ -324,7 +332,7 @@ func wantCarets(t *testing.T, report string, v *verdict.Verdict, o TextOptions) 
 	lines := strings.Split(report, "\n")
 	n := 0
 	for i, line := range lines {
-		if !regexp.MustCompile(`^ +\| +\^+$`).MatchString(line) || n >= len(v.Violations) {
+		if !regexp.MustCompile(`^ +(\| *)?\^+$`).MatchString(line) || n >= len(v.Violations) {
 			continue
 		}
 		for !hasPlace(&v.Violations[n].Evidence) {

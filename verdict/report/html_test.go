@@ -126,7 +126,7 @@ func wantPage(t *testing.T, page string, v *verdict.Verdict) {
 
 	// The elements and attributes are those that the template has, on any page.
 	ours := strings.Fields("html head meta title style body a header div p strong h1 span dl dt dd nav ul li main section h2 h3 details summary search label kbd input select option svg rect b i br ol pre code mark table thead tbody tr th td footer script")
-	attrs := strings.Fields("lang charset http-equiv content name class href aria-label aria-labelledby aria-hidden focusable id tabindex hidden open for type autocomplete spellcheck placeholder value width height role rel data-rule data-type data-owner data-severity scope")
+	attrs := strings.Fields("lang charset http-equiv content name class href aria-label aria-labelledby aria-hidden focusable id tabindex hidden open for type autocomplete spellcheck placeholder value width height role rel data-rule data-type data-owner data-severity data-status scope")
 	ids := map[string]bool{}
 	for _, e := range root.all(func(element) bool { return true }) {
 		if !slices.Contains(ours, e.Data) {
@@ -198,7 +198,8 @@ func wantAll(t *testing.T, root element, v *verdict.Verdict) {
 				t.Errorf("%q is not told of %s", want, x.File)
 			}
 		}
-		place := fmt.Sprintf("%s:%d:%d", verdict.Visible(x.File), x.Evidence.Line, x.Evidence.Column)
+		at := pointed(x)
+		place := fmt.Sprintf("%s:%d:%d", verdict.Visible(x.File), at.Line, at.Column)
 		if !hasPlace(&x.Evidence) {
 			place = cmp.Or(verdict.Visible(x.File), "the tree")
 		}

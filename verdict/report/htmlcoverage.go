@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/policyscan/policyscan/verdict"
@@ -14,7 +15,8 @@ func (p *htmlPage) headline(v *verdict.Verdict) {
 		some(c.Governed, "covered file"), some(len(v.Rules), "rule"))
 	found := "no violation"
 	if n := len(v.Violations); n > 0 {
-		found = fmt.Sprintf("%s of %s%s", some(n, "violation"), some(len(p.RuleBars), "rule"), inFiles(v, some))
+		found = fmt.Sprintf("%s of %s%s", some(n, "violation"), some(len(p.RuleBars), "rule"), inFiles(v, some)) +
+			newSuffix(v)
 	}
 	switch {
 	case !v.Complete && len(v.Violations) > 0:
@@ -28,7 +30,7 @@ func (p *htmlPage) headline(v *verdict.Verdict) {
 	case c.Scanned == 0 && !onlyPaths(v):
 		p.Tone, p.Headline = "hollow", "nothing was scanned"
 	default:
-		p.Tone, p.Headline = "pass", found
+		p.Tone, p.Headline = "pass", found+allowedSuffix(v)
 	}
 	p.Title = p.Outcome + ": " + p.Headline + " (policyscan)"
 	if p.Tone == "undecided" {
@@ -42,6 +44,9 @@ func (p *htmlPage) headline(v *verdict.Verdict) {
 		{"covered", grouped(int64(c.Governed))},
 		{"scanned", grouped(int64(c.Scanned))},
 		{"bytes read", grouped(c.Bytes)},
+	}
+	if p.Allowed > 0 {
+		p.Figures = slices.Insert(p.Figures, 1, htmlFigure{"allowed", grouped(int64(p.Allowed))})
 	}
 	if n := len(v.Errors); n > 0 {
 		p.Figures = append([]htmlFigure{{"not decided", grouped(int64(n))}}, p.Figures...)
@@ -69,13 +74,17 @@ func (p *htmlPage) headline(v *verdict.Verdict) {
 		note(fmt.Sprintf("%s of %s %s no file.", grouped(int64(unused)), some(len(v.Rules), "rule"), selects(unused)))
 	}
 	if n := len(v.PolicyChanges); n > 0 {
-		note("The change alters the policy itself, in " + some(n, "place") + ": see Policy below.")
+		note("The change alters the policy itself, in " + some(n, "place") + ": see below.")
+	}
+	if text := behindNote(v); text != "" {
+		note(full(verdict.Visible(sentence(text))))
 	}
 	if text := notJudgedNote(v); text != "" {
 		note(full(text))
 	}
 	if v.Partial {
-		note("The run was narrowed by --rule or --exclude: its verdict is not about the whole tree.")
+		why, so := partialNote(v)
+		note(full(verdict.Visible(sentence(why + ": " + so))))
 	}
 	if len(v.Allowed) > 0 {
 		note("Explicitly allowed with --allow: " + verdict.Visible(strings.Join(v.Allowed, ", ")) + ".")

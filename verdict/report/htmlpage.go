@@ -37,10 +37,17 @@ type htmlPage struct {
 	NotScanned []htmlOmission
 	Unparsed   []htmlOmission
 
+	Allowed     int
+	AllowedNote string // how many are allowed; "" if none is
+	AllowedNew  []htmlAllowed
+	EndingsNote string // how many allowances end soon
+	Endings     []string
+
 	Violations int
 	Groups     []htmlGroup
 	RuleBars   []htmlBar
 	FolderBars []htmlBar
+	Statuses   []string // in words; none where there was nothing to compare with
 	Types      []string // to choose from, like the two that follow
 	Severities []string // the gravest first
 	Owners     []string // by name
@@ -67,6 +74,7 @@ type htmlRule struct {
 	Message, Remediation                   []string
 	Files                                  string
 	Violations                             int
+	Allowed                                int // violations that allowances let be
 	// "violated", "holds", "unused", "idle" (nothing was scanned) or, of a run that could not decide, "unknown"
 	State string
 	Group string // the id of its violations; "" if there is none
@@ -89,11 +97,20 @@ type htmlBar struct {
 // A htmlGroup is a rule and its violations.
 type htmlGroup struct {
 	htmlRule
+	New   string // how many of them are new, in words; "" where nothing tells
 	Items []htmlViolation
 }
 
+// A htmlAllowed is a violation that is new and allowed.
+type htmlAllowed struct {
+	Violation       htmlViolation
+	Rule, Allowance string
+}
+
 type htmlViolation struct {
-	ID            string // unique in the page
+	ID            string // unique in the page; "" if nothing leads there
+	Status        string // in words; "" where there was nothing to compare with
+	New           bool
 	Folder, Name  string // of the file; Folder is "" or ends in "/"
 	Line, Column  int64  // 0 for what has no place
 	Notes         []string
@@ -111,6 +128,7 @@ func newHTMLPage(v *verdict.Verdict) *htmlPage {
 		Tool: verdict.Visible(strings.TrimSpace(v.Tool.Name + " " + v.Tool.Version)), Violations: len(v.Violations)}
 	p.rules(v)
 	p.violations(v)
+	p.allowed(v)
 	p.bars(v)
 	p.headline(v)
 	p.coverage(v)
@@ -174,64 +192,81 @@ func newHTMLRule(r *verdict.Rule, several, complete bool) htmlRule {
 // gravity is the severities of a bundle, the gravest first.
 func gravity() []string { return []string{"critical", "high", "medium", "low"} }
 
-// violations puts the violations under their rules, in the verdict's order.
+// violations puts the violations under their rules, in the order of all reports.
 func (p *htmlPage) violations(v *verdict.Verdict) {
-	type key struct{ id, kind, title string }
-	unknown := map[key]int{} // of a verdict that was not written by a scan
-	groups := map[int]int{}  // of p.Groups, by rule
-	taken := map[string]bool{}
-	for i, r := range ruleIndexes(v) {
-		x := &v.Violations[i]
-		if r < 0 {
-			k := key{x.RuleID, x.RuleType, x.Title}
-			known := false
-			if r, known = unknown[k]; !known {
-				p.Rules = append(p.Rules,
-					newHTMLRule(&verdict.Rule{ID: x.RuleID, Type: x.RuleType, Title: x.Title}, false, v.Complete))
-				r = len(p.Rules) - 1
-				unknown[k] = r
-			}
-		}
-		g, ok := groups[r]
-		if !ok {
-			g = len(p.Groups)
-			groups[r] = g
-			p.Rules[r].Group = "rule-" + strconv.Itoa(g+1)
-			p.Groups = append(p.Groups, htmlGroup{})
-		}
-		message := ""
-		if r < len(v.Rules) {
-			message = v.Rules[r].Message
-		}
-		p.Rules[r].Violations++
-		p.Rules[r].State = "violated"
-		p.Groups[g].Items = append(p.Groups[g].Items, newHTMLViolation(x, anchor(x.Fingerprint, i, taken), message))
+	at := map[*verdict.Rule]int{}
+	for i := range v.Rules {
+		at[&v.Rules[i]] = i
 	}
-	for r, g := range groups {
-		p.Groups[g].htmlRule = p.Rules[r]
+	taken := map[string]bool{}
+	number := 0
+	groups, _ := ruleGroups(v)
+	for i, g := range groups {
+		r, listed := at[g.rule]
+		if !listed { // of a verdict that was not written by a scan
+			r = len(p.Rules)
+			p.Rules = append(p.Rules, newHTMLRule(g.rule, false, v.Complete))
+		}
+		rule := &p.Rules[r]
+		rule.Group = "rule-" + strconv.Itoa(i+1)
+		rule.Violations, rule.State = len(g.violations), "violated"
+		h := htmlGroup{htmlRule: *rule}
+		if g.violations[0].Status != "" {
+			h.New = newWords(countNew(g.violations))
+		}
+		for _, x := range g.violations {
+			number++
+			h.Items = append(h.Items, newHTMLViolation(x, anchor(x.Fingerprint, number, taken), g.rule.Message))
+			p.Statuses = with(p.Statuses, statusWords(x.Status))
+		}
+		p.Groups = append(p.Groups, h)
+	}
+	slices.Sort(p.Statuses)
+}
+
+// allowed says what allowances let be, and lists what of it is new.
+func (p *htmlPage) allowed(v *verdict.Verdict) {
+	p.Allowed = len(v.AllowedViolations)
+	p.AllowedNote = full(sentence(allowedNote(v)))
+	for _, a := range allowedNew(v) {
+		x := newHTMLViolation(&a.Violation, "", a.Reason)
+		x.Status = newButAllowed
+		p.AllowedNew = append(p.AllowedNew,
+			htmlAllowed{x, verdict.Visible(a.RuleID), sentence(allowanceWords(&a.Allowance)) + "."})
+	}
+	if p.Endings = endings(v); len(p.Endings) > 0 {
+		p.EndingsNote = endingsNote(v)
+	}
+	counts := map[string]int{}
+	for i := range v.AllowedViolations {
+		counts[v.AllowedViolations[i].RuleID]++
+	}
+	for i := range v.Rules {
+		p.Rules[i].Allowed = counts[v.Rules[i].ID]
 	}
 }
 
 // anchor returns the id of the element of a violation: its fingerprint, or where that is
-// none or taken one from its number.
+// none or taken one from its number, from 1.
 func anchor(fingerprint string, i int, taken map[string]bool) string {
 	if len(fingerprint) != 64 || strings.Trim(fingerprint, "0123456789abcdef") != "" || taken[fingerprint] {
-		return "violation-" + strconv.Itoa(i+1)
+		return "violation-" + strconv.Itoa(i)
 	}
 	taken[fingerprint] = true
 	return fingerprint
 }
 
 func newHTMLViolation(x *verdict.Violation, id, message string) htmlViolation {
-	e := &x.Evidence
+	shown := pointed(x)
+	e := &shown.Evidence
 	file := verdict.Visible(x.File)
 	slash := strings.LastIndexByte(file, '/') + 1
-	h := htmlViolation{ID: id, Folder: file[:slash], Name: file[slash:]}
+	h := htmlViolation{
+		ID: id, Folder: file[:slash], Name: file[slash:], Status: statusWords(x.Status), New: x.Status == introduced,
+		Notes: alsoAt(x, mostLines),
+	}
 	if x.File == "" {
 		h.Name = theTree
-	}
-	if e.Occurrences > 1 {
-		h.Notes = append(h.Notes, "first of "+grouped(e.Occurrences)+" in this file")
 	}
 	if inAnotherEncoding(e) {
 		h.Notes = append(h.Notes, "found as "+verdict.Visible(e.Encoding))

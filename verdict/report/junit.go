@@ -165,6 +165,8 @@ func (c *junitCase) fail(r *verdict.Rule, found []*verdict.Violation) {
 	}
 	c.result = "failure"
 	c.message = fmt.Sprintf("%s%s: %s", count(len(found), "violation"), in, what)
+	found = slices.Clone(found)
+	slices.SortStableFunc(found, func(a, b *verdict.Violation) int { return newFirst(a) - newFirst(b) })
 	for i, v := range found {
 		if i == junitMost {
 			c.lines = append(c.lines,
@@ -183,8 +185,13 @@ func (c *junitCase) fail(r *verdict.Rule, found []*verdict.Violation) {
 }
 
 func violationLines(v *verdict.Violation) []string {
-	e := &v.Evidence
-	lines := []string{placeOf(v) + ": " + cut(flow(v.Reason), 1000)}
+	p := pointed(v)
+	e := &p.Evidence
+	status := statusWords(v.Status)
+	if status != "" {
+		status += ": "
+	}
+	lines := []string{placeOf(v) + ": " + status + cut(flow(v.Reason), 1000)}
 	if !hasPlace(e) {
 		lines = append(lines, "    "+foundLine(v))
 		if v.Note != "" {
@@ -200,8 +207,8 @@ func violationLines(v *verdict.Violation) []string {
 			lines = append(lines, "             "+l)
 		}
 	}
-	if e.Occurrences > 1 {
-		lines = append(lines, fmt.Sprintf("    the first of %d occurrences in this file", e.Occurrences))
+	for _, clause := range alsoAt(v, mostLines) {
+		lines = append(lines, "    "+clause)
 	}
 	if inAnotherEncoding(e) {
 		lines = append(lines, "    found as "+verdict.Visible(e.Encoding))
@@ -247,6 +254,16 @@ func (j *junitWriter) suite(id int, s *junitSuite) {
 	lines := []string{tally(j.v)}
 	for _, but := range caveats(j.v) {
 		lines = append(lines, "note: "+but)
+	}
+	if note := allowedNote(j.v); note != "" {
+		lines = append(lines, "note: "+note)
+	}
+	for i, a := range allowedNew(j.v) {
+		if i == junitMost {
+			lines = append(lines, "and more; the verdict has all of them")
+			break
+		}
+		lines = append(lines, "note: "+placeOf(&a.Violation)+": "+cut(allowedSentence(a), 1000))
 	}
 	j.print("    <system-out>%s</system-out>\n    <system-err></system-err>\n  </testsuite>\n", xmlLines(lines))
 }

@@ -32,7 +32,8 @@ func placeOf(v *verdict.Violation) string {
 	if !hasPlace(&v.Evidence) {
 		return fileOf(v)
 	}
-	return fmt.Sprintf("%s:%d:%d", fileOf(v), v.Evidence.Line, v.Evidence.Column)
+	p := pointed(v)
+	return fmt.Sprintf("%s:%d:%d", fileOf(v), p.Line, p.Column)
 }
 
 // quotedName puts the pattern of a violation in quotes, as it is shown: a text or a glob, but not a mapping, nor a text

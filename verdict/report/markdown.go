@@ -31,9 +31,9 @@ func writeMarkdown(w io.Writer, v *verdict.Verdict) error {
 	p.line("## policyscan " + p.headline())
 	p.errors()
 	p.facts()
-	groups, held := p.groups()
+	groups, held := ruleGroups(v)
 	p.broken(groups)
-	tail := p.held(held)
+	tail := p.allowed() + p.held(held)
 	p.violations(groups, markdownLimit-len(tail))
 	p.b.WriteString(tail)
 	p.line("")
@@ -71,7 +71,8 @@ func (p *markdownPage) headline() string {
 	}
 	switch n := len(v.Violations); {
 	case n > 0:
-		s := fmt.Sprintf("FAIL: %s of %s%s", count(n, "violation"), count(len(rules), "rule"), inFiles(v, count))
+		s := fmt.Sprintf("FAIL: %s of %s%s%s", count(n, "violation"), count(len(rules), "rule"), inFiles(v, count),
+			newSuffix(v))
 		if open {
 			s += ", and not all could be decided"
 		}
@@ -85,13 +86,14 @@ func (p *markdownPage) headline() string {
 	case coversNothing(v):
 		return "PASS, but nothing was scanned: no rule selects any file"
 	case onlyPaths(v):
-		return "PASS: no violation in the paths of " + count(c.Files, "file")
+		return "PASS: no violation in the paths of " + count(c.Files, "file") + allowedSuffix(v)
 	case c.Scanned == 0:
 		return "PASS, but nothing was scanned: --allow excluded every file"
 	case c.Scanned < c.Governed:
-		return fmt.Sprintf("PASS: no violation in %d of %s", c.Scanned, count(c.Governed, "covered file"))
+		return fmt.Sprintf("PASS: no violation in %d of %s%s", c.Scanned, count(c.Governed, "covered file"),
+			allowedSuffix(v))
 	}
-	return "PASS: no violation in " + count(c.Scanned, "covered file")
+	return "PASS: no violation in " + count(c.Scanned, "covered file") + allowedSuffix(v)
 }
 
 // errors comes first: they are why there is no PASS.
@@ -162,7 +164,13 @@ func (p *markdownPage) facts() {
 			scope += ", since " + codeMarkdown(clip(v.Scope.Base, 300))
 		}
 	}
+	for _, change := range policyChanges(v) {
+		p.line("- **Policy change**: " + prose(clip(change, 1000), codeMarkdown))
+	}
 	p.line("- **Scope**: " + scope)
+	if note := behindNote(v); note != "" {
+		p.line("- **Behind**: " + prose(clip(note, 1000), codeMarkdown))
+	}
 	s := fmt.Sprintf("%s, %d covered, %d scanned in full (%s)", count(c.Files, "file"), c.Governed,
 		c.Scanned, bytesWords(c.Bytes))
 	if c.Deleted > 0 {
@@ -183,9 +191,6 @@ func (p *markdownPage) facts() {
 		}
 		p.line(fmt.Sprintf("- **Policy**: %s, from %s (sha256 %s)", s, prose(clip(b.From, 100), codeMarkdown),
 			codeMarkdown(b.SHA256[:min(len(b.SHA256), 12)])))
-	}
-	for _, change := range policyChanges(v) {
-		p.line("- **Policy change**: " + prose(clip(change, 1000), codeMarkdown))
 	}
 	unused := 0
 	for i := range v.Rules {

@@ -7,63 +7,28 @@ import (
 	"github.com/policyscan/policyscan/verdict"
 )
 
-// A markdownGroup is a rule and what it found.
-type markdownGroup struct {
-	rule       *verdict.Rule
-	violations []*verdict.Violation
-	files      int
-}
-
-// groups returns the rules that are broken, in the order of their violations, and the
-// others.
-func (p *markdownPage) groups() (broken []*markdownGroup, held []*verdict.Rule) {
-	type key struct{ id, kind, title string }
-	unknown := map[key]*verdict.Rule{} // of a verdict that does not list its rules
-	byRule := map[*verdict.Rule]*markdownGroup{}
-	for i, r := range rulesOf(p.v) {
-		x := &p.v.Violations[i]
-		if r == nil {
-			k := key{x.RuleID, x.RuleType, x.Title}
-			if unknown[k] == nil {
-				unknown[k] = &verdict.Rule{ID: x.RuleID, Type: x.RuleType, Title: x.Title}
-			}
-			r = unknown[k]
-		}
-		g := byRule[r]
-		if g == nil {
-			g = &markdownGroup{rule: r}
-			byRule[r] = g
-			broken = append(broken, g)
-		}
-		// Violations of a rule are in the order of their paths.
-		if n := len(g.violations); x.File != "" && (n == 0 || g.violations[n-1].File != x.File) {
-			g.files++
-		}
-		g.violations = append(g.violations, x)
-	}
-	for i := range p.v.Rules {
-		if byRule[&p.v.Rules[i]] == nil {
-			held = append(held, &p.v.Rules[i])
-		}
-	}
-	return broken, held
-}
-
 // ruleCell is a rule's id, linked to its manual.
 func ruleCell(r *verdict.Rule) string { return link(codeMarkdown(clip(r.ID, 200)), r.DocsURL) }
 
 func cellText(s string) string { return prose(clip(s, 200), codeMarkdown) }
 
-func (p *markdownPage) broken(groups []*markdownGroup) {
+func (p *markdownPage) broken(groups []*ruleGroup) {
 	if len(groups) == 0 {
 		return
 	}
-	p.line("\n| Rule | Title | Type | Severity | Owner | Violations | In files |\n|---|---|---|---|---|--:|--:|")
+	heading, line := "\n| Rule | Title | Type | Severity | Owner | Violations |", "|---|---|---|---|---|--:|"
+	if hasStatus(p.v) {
+		heading, line = heading+" New |", line+"--:|"
+	}
+	p.line(heading + " In files |\n" + line + "--:|")
 	for i, g := range groups {
 		r := g.rule
-		row := fmt.Sprintf("| %s | %s | %s | %s | %s | %d | %d of %d |\n", ruleCell(r),
-			cellText(r.Title), cellText(r.Type),
-			cellText(r.Severity), cellText(r.Owner), len(g.violations), g.files, max(r.Files, g.files))
+		row := fmt.Sprintf("| %s | %s | %s | %s | %s | %d |", ruleCell(r), cellText(r.Title), cellText(r.Type),
+			cellText(r.Severity), cellText(r.Owner), len(g.violations))
+		if hasStatus(p.v) {
+			row += fmt.Sprintf(" %d |", countNew(g.violations))
+		}
+		row += fmt.Sprintf(" %d of %d |\n", g.files, max(r.Files, g.files))
 		if !p.add(row, markdownLimit/2) {
 			p.line(fmt.Sprintf("\n%s more, in `verdict.json`.", count(len(groups)-i, "broken rule")))
 			break
@@ -77,6 +42,9 @@ func (p *markdownPage) held(rules []*verdict.Rule) string {
 		return ""
 	}
 	what := "without a violation"
+	if len(p.v.AllowedViolations) > 0 {
+		what += " that is not allowed"
+	}
 	switch {
 	case p.v.Coverage.Scanned == 0 && !onlyPaths(p.v):
 		what = "not checked against any file"
@@ -100,16 +68,35 @@ func (p *markdownPage) held(rules []*verdict.Rule) string {
 }
 
 // violations folds what was found by rule. The rules share the room that is left up to
-// upto, so that one with thousands of violations leaves some to those after it.
-func (p *markdownPage) violations(groups []*markdownGroup, upto int) {
+// upto, so that one with thousands of violations leaves some to those after it. What was there before
+// gets only what the new ones leave.
+func (p *markdownPage) violations(groups []*ruleGroup, upto int) {
 	const (
 		rest = 2 << 10 // for what is below
 		most = 64      // rules for which room is kept at a time
 	)
-	shown := 0
+	left := upto - rest - p.b.Len()
+	folds := make([]*markdownFold, len(groups))
 	for i, g := range groups {
-		left := upto - rest - p.b.Len()
-		shown += p.group(g, p.b.Len()+left/min(len(groups)-i, most))
+		folds[i] = &markdownFold{page: p, group: g, reason: g.reason(), fresh: countNew(g.violations)}
+	}
+	all := true // of the new ones that are not too long are shown
+	for i, f := range folds {
+		left -= f.take(left/min(len(folds)-i, most), f.fresh)
+	}
+	for _, f := range folds {
+		left -= f.take(left, f.fresh)
+		all = all && f.next >= f.fresh
+	}
+	for i, f := range folds {
+		if all {
+			left -= f.take(left/min(len(folds)-i, most), len(f.group.violations))
+		}
+	}
+	shown := 0
+	for _, f := range folds {
+		shown += f.shown
+		f.write()
 	}
 	if n := len(p.v.Violations) - shown; n > 0 {
 		p.line(fmt.Sprintf("\n**%d of %s not shown**, to keep this page under 900 KiB. All are in `verdict.json`.", n,
@@ -117,79 +104,102 @@ func (p *markdownPage) violations(groups []*markdownGroup, upto int) {
 	}
 }
 
-// group writes the fold of a rule and returns how many violations are in it. It is left
-// out if not one has room.
-func (p *markdownPage) group(g *markdownGroup, upto int) (shown int) {
-	const closing = "\n</details>\n"
-	upto -= len(closing) + 100
-	was := p.b.Len()
-	if !p.add(p.groupHead(g), upto) {
-		return 0
-	}
-	reason := p.reason(g)
-	for _, x := range g.violations {
-		piece := p.violation(x, reason)
-		if len(piece) > markdownPiece {
+// A markdownFold is a rule and as many of its violations as the page has room for.
+type markdownFold struct {
+	page   *markdownPage
+	group  *ruleGroup
+	reason string
+	fresh  int // of the violations, which come first
+	next   int // the first that was not looked at
+	shown  int // of those before it; the others are too long
+}
+
+const (
+	markdownClosing = "\n</details>\n"
+	markdownMore    = 100 // bytes at most for how many more there are
+)
+
+// take shows more violations, up to one of them, in at most so many bytes, and returns how many it needs.
+func (f *markdownFold) take(room, upto int) (used int) {
+	for ; f.next < upto; f.next++ {
+		n := len(f.piece(f.next))
+		if n > markdownPiece {
 			continue
 		}
-		if !p.add(piece, upto) {
+		if f.shown == 0 {
+			n += len(f.page.groupHead(f.group)) + len(markdownClosing) + markdownMore
+		}
+		if used+n > room {
 			break
 		}
-		shown++
-	}
-	if shown == 0 {
-		p.b.Truncate(was)
-		return 0
-	}
-	if n := len(g.violations) - shown; n > 0 {
-		p.line(fmt.Sprintf("\n%s more of this rule, in `verdict.json`.", count(n, "violation")))
-	}
-	p.b.WriteString(closing)
-	return shown
-}
-
-// reason is what all violations of a rule give as their reason, "" if they differ.
-func (p *markdownPage) reason(g *markdownGroup) string {
-	reason := g.violations[0].Reason
-	for _, x := range g.violations {
-		if x.Reason != reason {
-			return ""
+		used += n
+		if f.shown++; f.shown == len(f.group.violations) {
+			used -= markdownMore
 		}
 	}
-	return reason
+	return used
 }
 
-func (p *markdownPage) groupHead(g *markdownGroup) string {
+func (f *markdownFold) piece(i int) string {
+	x := f.group.violations[i]
+	return f.page.violation(x, statusWords(x.Status), f.reason)
+}
+
+// write writes the fold, if anything is shown in it.
+func (f *markdownFold) write() {
+	p := f.page
+	if f.shown == 0 {
+		return
+	}
+	p.b.WriteString(p.groupHead(f.group))
+	for i := range f.next {
+		if piece := f.piece(i); len(piece) <= markdownPiece {
+			p.b.WriteString(piece)
+		}
+	}
+	if n := len(f.group.violations) - f.shown; n > 0 {
+		p.line(fmt.Sprintf("\n%s more of this rule, in `verdict.json`.", count(n, "violation")))
+	}
+	p.b.WriteString(markdownClosing)
+}
+
+func (p *markdownPage) groupHead(g *ruleGroup) string {
 	r := g.rule
 	var b strings.Builder
 	b.WriteString("\n<details")
 	if len(p.v.Violations) <= markdownOpen {
 		b.WriteString(" open")
 	}
-	fmt.Fprintf(&b, ">\n<summary>%s of %s: %s</summary>\n", count(len(g.violations), "violation"),
-		codeHTML(clip(r.ID, 200)), prose(clip(r.Title, 200), codeHTML))
+	fresh := ""
+	if g.violations[0].Status != "" {
+		fresh = " (" + newWords(countNew(g.violations)) + ")"
+	}
+	fmt.Fprintf(&b, ">\n<summary>%s of %s: %s%s</summary>\n", count(len(g.violations), "violation"),
+		codeHTML(clip(r.ID, 200)), prose(clip(r.Title, 200), codeHTML), fresh)
 	note := func(name, text string) {
 		if text != "" {
 			fmt.Fprintf(&b, "\n**%s**: %s\n", name, text)
 		}
 	}
-	note("Why", prose(clip(p.reason(g), 1000), codeMarkdown))
+	note("Why", prose(clip(g.reason(), 1000), codeMarkdown))
 	note("Fix", lines(clip(r.Remediation, 2000)))
 	note("Docs", link(codeMarkdown(clip(r.DocsURL, 2000)), r.DocsURL))
 	return b.String()
 }
 
-func (p *markdownPage) violation(x *verdict.Violation, reason string) string {
-	e := &x.Evidence
+// violation writes a violation: its place, with its status in words, what else is to be known of it, and its line.
+func (p *markdownPage) violation(x *verdict.Violation, status, reason string) string {
+	shown := pointed(x)
+	e := &shown.Evidence
 	var b strings.Builder
 	fmt.Fprintf(&b, "\n**%s**", markdownPlace(x))
+	if status != "" {
+		b.WriteString(" **" + status + "**")
+	}
 	if reason == "" && x.Reason != "" {
 		b.WriteString(" " + prose(clip(x.Reason, 1000), codeMarkdown))
 	}
-	var notes []string
-	if e.Occurrences > 1 {
-		notes = append(notes, fmt.Sprintf("the first of %d in this file", e.Occurrences))
-	}
+	notes := alsoAt(x, mostLines)
 	if hidesPattern(e) {
 		name, found := foundOf(x, codeMarkdown(clip(e.Pattern, 1000)))
 		notes = append(notes, name+": "+found)
@@ -222,11 +232,53 @@ func (p *markdownPage) violation(x *verdict.Violation, reason string) string {
 
 // markdownPlace is where a violation is.
 func markdownPlace(x *verdict.Violation) string {
-	switch {
+	switch p := pointed(x); {
 	case x.File == "":
 		return theTree
 	case !hasPlace(&x.Evidence):
 		return codeMarkdown(x.File)
+	default:
+		return codeMarkdown(fmt.Sprintf("%s:%d:%d", x.File, p.Line, p.Column))
 	}
-	return codeMarkdown(fmt.Sprintf("%s:%d:%d", x.File, x.Evidence.Line, x.Evidence.Column))
+}
+
+// allowed says how much is allowed, and shows what of it is new, folded; then come the allowances that end soon.
+func (p *markdownPage) allowed() string {
+	const most = markdownLimit / 8
+	var b strings.Builder
+	fold := func(title string, pieces []string) {
+		if len(pieces) == 0 {
+			return
+		}
+		open := ""
+		if len(pieces) <= markdownOpen {
+			open = " open"
+		}
+		fmt.Fprintf(&b, "\n<details%s>\n<summary>%s</summary>\n", open, title)
+		upto := b.Len() + most
+		for i, piece := range pieces {
+			if b.Len()+len(piece) > upto {
+				fmt.Fprintf(&b, "\nand %d more, in `verdict.json`.\n", len(pieces)-i)
+				break
+			}
+			b.WriteString(piece)
+		}
+		b.WriteString("\n</details>\n")
+	}
+	if note := allowedNote(p.v); note != "" {
+		b.WriteString("\n" + prose(sentence(note), codeMarkdown) + ".\n")
+	}
+	var fresh, ending []string
+	for _, a := range allowedNew(p.v) {
+		piece := p.violation(&a.Violation, newButAllowed, a.Reason)
+		fresh = append(fresh, fmt.Sprintf("%s\n%s: %s\n", piece, codeMarkdown(clip(a.RuleID, 200)),
+			prose(allowanceWords(&a.Allowance), codeMarkdown)))
+	}
+	mark := "\n* "
+	for _, line := range endings(p.v) {
+		ending, mark = append(ending, mark+prose(line, codeMarkdown)+"\n"), "* "
+	}
+	fold(fmt.Sprintf("%d new but allowed", len(fresh)), fresh)
+	fold(prose(endingsNote(p.v), codeHTML), ending)
+	return b.String()
 }

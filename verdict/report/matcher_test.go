@@ -69,8 +69,8 @@ func problems(t *testing.T, log string) []string {
 	return all
 }
 
-// TestProblemMatcher: the matchers find every violation and error in the text report, with
-// its file, line, column, message and code, and nothing else.
+// TestProblemMatcher: the matchers find every violation and error in the text report, with its file, line, column and
+// code, and with what is there as the message; and nothing else.
 func TestProblemMatcher(t *testing.T) {
 	for name, f := range fixtures() {
 		for _, kind := range []string{"txt", "actions.txt", "narrow.txt"} {
@@ -79,33 +79,63 @@ func TestProblemMatcher(t *testing.T) {
 			if kind == "actions.txt" {
 				inert = verdict.Defuse
 			}
-			var want []string
-			for i := range f.verdict.Violations {
-				v := &f.verdict.Violations[i]
-				if v.File == "" {
-					continue // there is nothing to open
+			got := problems(t, expected(t, name, kind))
+			if want := len(f.verdict.Violations) - inTree(f.verdict) + len(f.verdict.Errors); len(got) != want {
+				t.Fatalf("%s, %s: found %d, want %d\n%s", name, kind, len(got), want, strings.Join(got, "\n"))
+			}
+			groups, _ := ruleGroups(f.verdict)
+			for _, g := range groups {
+				for _, v := range g.violations {
+					if v.File == "" {
+						continue // there is nothing to open
+					}
+					// The place begins the line; the rest is within it.
+					p, rest := pointed(v), func(s string) string { return strings.TrimPrefix(inert("x"+s), "x") }
+					want := fmt.Sprintf("%s|%d|%d|", inert(verdict.Visible(f.options.Prefix+v.File)), p.Line, p.Column)
+					message, ok := strings.CutPrefix(got[0], want)
+					message, fits := strings.CutSuffix(message, "|"+rest(verdict.Visible(v.RuleID)))
+					if !ok || !fits {
+						t.Errorf("%s, %s: found %s, want %s...%s", name, kind, got[0], want, v.RuleID)
+					}
+					message = strings.Trim(strings.TrimPrefix(message, statusWords(v.Status)+": "), ellipsis)
+					there := rest(drawn(p.Excerpt))
+					if !hasPlace(&p.Evidence) {
+						there = rest(foundLine(v))
+					}
+					if kind != "narrow.txt" && (message == "" || !strings.Contains(there, message)) {
+						t.Errorf("%s, %s: the message is %q, there is %q", name, kind, message, there)
+					}
+					got = got[1:]
 				}
-				// The place begins the line; the rest is within it.
-				file := inert(verdict.Visible(f.options.Prefix + v.File))
-				rest := func(s string) string { return strings.TrimPrefix(inert("x"+s), "x") }
-				want = append(want, fmt.Sprintf("%s|%d|%d|%s|%s", file, v.Evidence.Line, v.Evidence.Column, rest(flow(v.Reason)), rest(verdict.Visible(v.RuleID))))
 			}
 			for _, e := range f.verdict.Errors {
 				file := ""
 				if e.File != "" {
 					file = inert(verdict.Visible(f.options.Prefix + e.File))
 				}
-				want = append(want, fmt.Sprintf("%s|||%s|%s", file, strings.TrimPrefix(inert("x"+flow(e.Message)), "x"), e.Code))
-			}
-			if got := problems(t, expected(t, name, kind)); !slices.Equal(got, want) {
-				t.Errorf("%s, %s: found\n%s\nwant\n%s", name, kind, strings.Join(got, "\n"), strings.Join(want, "\n"))
+				want := fmt.Sprintf("%s|||%s|%s", file, strings.TrimPrefix(inert("x"+flow(e.Message)), "x"), e.Code)
+				if got[0] != want {
+					t.Errorf("%s, %s: found %s, want %s", name, kind, got[0], want)
+				}
+				got = got[1:]
 			}
 		}
 	}
 }
 
+// inTree is how many violations are about no file.
+func inTree(v *verdict.Verdict) int {
+	n := 0
+	for i := range v.Violations {
+		if v.Violations[i].File == "" {
+			n++
+		}
+	}
+	return n
+}
+
 // TestProblemMatcherIsNotForged: a line of the tree that looks like one of the report's is
-// shown behind a number and a bar, and is not taken for one.
+// shown behind its place, and is not taken for one.
 func TestProblemMatcherIsNotForged(t *testing.T) {
 	const forged = "main.tf:1:1: all is lost [NET-1]"
 	for _, line := range []int64{1, 99999, 100000, 123456789} {
@@ -121,7 +151,10 @@ func TestProblemMatcherIsNotForged(t *testing.T) {
 		if err := WriteText(&b, v, TextOptions{Notes: []string{forged + "."}}); err != nil {
 			t.Fatal(err)
 		}
-		want := slices.Repeat([]string{fmt.Sprintf("7|%d|1|r|R", line)}, len(v.Violations))
+		var want []string
+		for i := range v.Violations {
+			want = append(want, fmt.Sprintf("7|%d|1|%s|R", line, v.Violations[i].Evidence.Excerpt))
+		}
 		if got := problems(t, b.String()); !slices.Equal(got, want) {
 			t.Errorf("found\n%s\nwant\n%s\nin\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"), b.String())
 		}

@@ -84,12 +84,37 @@ func writeRDJSON(w io.Writer, v *verdict.Verdict) error {
 			Original: text + "\n" + tally(v),
 		})
 	}
+	if note := allowedNote(v); note != "" {
+		r.Diagnostics = append(r.Diagnostics, rdInformation(sentence(note), rdLocation{rdNowhere, rdFirstLine()}))
+	}
+	for _, a := range allowedNew(v) {
+		at := rdFirstLine()
+		if p := pointed(&a.Violation); hasPlace(&p.Evidence) {
+			at = rdRangeOf(&p.Evidence)
+		}
+		r.Diagnostics = append(r.Diagnostics, rdInformation(allowedSentence(a), rdLocation{rdPath(a.File), at}))
+	}
 	text, err := verdict.JSON(&r)
 	if err != nil {
 		return err
 	}
 	_, err = w.Write(text)
 	return err
+}
+
+// rdInformation is a diagnostic that is no error.
+func rdInformation(text string, at rdLocation) rdDiagnostic {
+	return rdDiagnostic{
+		Message: inertMarkdown([]string{text}), Location: at, Severity: "INFO", Original: printed([]string{text}),
+	}
+}
+
+// rdPath is the path of a file of a violation, which may be about none.
+func rdPath(file string) string {
+	if file == "" {
+		return rdNowhere
+	}
+	return realPath(file)
 }
 
 func rdFirstLine() *rdRange { return &rdRange{rdPosition{Line: 1}, rdPosition{Line: 1}} }
@@ -113,7 +138,8 @@ func errorDiagnostic(e *verdict.Error) rdDiagnostic {
 }
 
 func violationDiagnostic(v *verdict.Violation, r *verdict.Rule) rdDiagnostic {
-	e := &v.Evidence
+	p := pointed(v)
+	e := &p.Evidence
 	original := textLines(v.Reason)
 	if hasPlace(e) {
 		original = append(original, textLines(e.Excerpt)...)
@@ -124,21 +150,29 @@ func violationDiagnostic(v *verdict.Violation, r *verdict.Rule) rdDiagnostic {
 		original = append(original,
 			"found as "+verdict.Visible(e.Encoding)+"; the columns are bytes of the file as it is")
 	}
-	path, at := realPath(v.File), rdFirstLine()
-	if v.File == "" {
-		path = rdNowhere
-	}
+	at := rdFirstLine()
 	if hasPlace(e) {
 		at = rdRangeOf(e)
 	}
+	clauses := alsoAt(v, mostLines)
+	if len(e.Places) == 0 { // of an older verdict, whose message had none
+		clauses = nil
+	}
+	if status := statusWords(v.Status); status != "" {
+		clauses = append([]string{status}, clauses...)
+	}
+	original = append(original, clauses...)
 	// A comment has no text of the file: the pattern is the bundle's.
 	name, found := foundOf(v, codeSpan(verdict.Defuse(cut(verdict.Visible(e.Pattern), 1000))))
 	d := rdDiagnostic{
 		Message:  inertMarkdown(textLines(v.Reason)) + "\n" + name + ": " + found,
-		Location: rdLocation{path, at},
+		Location: rdLocation{rdPath(v.File), at},
 		Severity: "ERROR",
 		Code:     &rdCode{Value: verdict.Visible(v.RuleID)},
 		Original: printed(original),
+	}
+	for _, clause := range clauses {
+		d.Message += "\n" + clause
 	}
 	if v.Note != "" {
 		d.Message += "\nnote: " + inertMarkdown(textLines(v.Note))

@@ -35,6 +35,16 @@ func readRDJSON(t *testing.T, v *verdict.Verdict) rdResult {
 func wantRDJSON(t *testing.T, v *verdict.Verdict) {
 	t.Helper()
 	r := readRDJSON(t, v)
+	if n := len(r.Diagnostics) - len(allowedNew(v)) - 1; len(v.AllowedViolations) > 0 {
+		for _, d := range r.Diagnostics[n:] {
+			if d.Severity != "INFO" || d.Code != nil || verdict.Visible(d.Message) != d.Message || !strings.Contains(d.Message, "llowed") {
+				t.Errorf("what is allowed is %+v", d)
+			}
+			wantNoCommand(t, d.Message)
+			wantNoCommand(t, d.Original)
+		}
+		r.Diagnostics = r.Diagnostics[:n]
+	}
 	if r.Source.Name != "policyscan" || r.Severity != "ERROR" || len(r.Diagnostics) != len(v.Errors)+len(v.Violations) {
 		t.Fatalf("%d diagnostics for %d errors and %d violations: %+v", len(r.Diagnostics), len(v.Errors), len(v.Violations), r)
 	}
@@ -71,7 +81,7 @@ func wantRDJSON(t *testing.T, v *verdict.Verdict) {
 		if d.Location.Path != cmp.Or(realPath(x.File), rdNowhere) || d.Code.Value != verdict.Visible(x.RuleID) || !strings.HasPrefix(d.Original, verdict.Defuse(placeOf(&x)+": ")) {
 			t.Errorf("a violation of %q in %q is %+v", x.RuleID, x.File, d)
 		}
-		e := x.Evidence
+		e := pointed(&x).Evidence
 		if e.EndColumn > 1 && e.Line > 0 && e.EndLine >= e.Line && e.EndLine <= math.MaxInt32 && e.Column > 0 && e.Column <= math.MaxInt32 && e.EndColumn <= math.MaxInt32 {
 			if want := (rdRange{rdPosition{e.Line, e.Column}, rdPosition{e.EndLine, e.EndColumn}}); *d.Location.Range != want {
 				t.Errorf("the range is %+v, want %+v", *d.Location.Range, want)
@@ -82,6 +92,12 @@ func wantRDJSON(t *testing.T, v *verdict.Verdict) {
 
 func TestRDJSONFixtures(t *testing.T) {
 	for name, f := range fixtures() {
+		if name == "allowed" {
+			if d := readRDJSON(t, f.verdict).Diagnostics; len(d) != 1 || d[0].Severity != "INFO" || !strings.HasPrefix(d[0].Message, "Allowed by allowances.yml: 1 violation in 1 file; ") {
+				t.Errorf("%s: %+v", name, d)
+			}
+			continue
+		}
 		if name == "listed" {
 			if d := readRDJSON(t, f.verdict).Diagnostics; len(d) != 1 || d[0].Severity != "INFO" || !strings.Contains(d[0].Message, "LICENSE*") {
 				t.Errorf("%s: %+v", name, d)

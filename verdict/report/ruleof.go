@@ -91,11 +91,27 @@ func sentenceOf(v *verdict.Violation) string {
 	if s == "" { // no bundle has a rule without a title
 		s = "The file contains what must not appear."
 	}
-	if e.Occurrences > 1 {
-		s += fmt.Sprintf(" This is the first of %d occurrences in the file.", e.Occurrences)
-	}
+	s += elsewhere(v)
 	if v.Note != "" {
 		s += " " + full(clip(flow(v.Note), 500))
+	}
+	return s
+}
+
+// elsewhere says in sentences, each after a space, whether a violation is new, and where else it is.
+func elsewhere(v *verdict.Violation) string {
+	s := ""
+	switch v.Status {
+	case introduced:
+		s = " This is new."
+	case preExisting:
+		s = " This was there before."
+	}
+	if n := v.Evidence.Occurrences; n > 1 && len(v.Evidence.Places) == 0 {
+		return s + fmt.Sprintf(" This is the first of %d occurrences in the file.", n)
+	}
+	for _, clause := range alsoAt(v, mostLines) {
+		s += " " + full(sentence(clause))
 	}
 	return s
 }

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"cmp"
 	"compress/gzip"
 	"fmt"
 	"io"
@@ -41,8 +40,8 @@ func githubLimits() sarifLimits {
 // result too, of a rule that is named by the error's code: GitHub shows no notifications, and
 // a file without results would close what an earlier run found.
 //
-// The file holds at most what GitHub takes: the first 5,000 results, 25,000 rules, and 10 MB
-// with gzip. To be that small it skips the snippets, then what rules say beyond
+// The file holds at most what GitHub takes: 5,000 results (errors before violations, and new violations before others),
+// 25,000 rules, and 10 MB with gzip. To be that small it skips the snippets, then what rules say beyond
 // their titles, then results. A notification and the run's properties say what is missing.
 func writeSARIF(w io.Writer, v *verdict.Verdict) error {
 	return writeSARIFWithin(w, v, githubLimits())
@@ -177,7 +176,8 @@ func (s *sarifWriter) writeErrors() {
 		message := sarifText{Text: sarifPlain("Could not decide: "+full(flow(e.Message)), 1000)}
 		n := sarifNotification{Descriptor: &sarifReference{e.Code}, Level: "error", Message: message}
 		if e.File != "" && e.File != "." {
-			n.Locations = []sarifLocation{{sarifPlace{ArtifactLocation: artifact(e.File), Region: sarifPoint(&e)}}}
+			place := sarifPlace{ArtifactLocation: artifact(e.File), Region: sarifPoint(&e)}
+			n.Locations = []sarifLocation{{PhysicalLocation: place}}
 		}
 		if code.OfBundle(e.Code) || e.Code == code.Usage {
 			in.Configuration = append(in.Configuration, n)
@@ -200,7 +200,7 @@ func (s *sarifWriter) writeErrors() {
 		}
 		run.Results = append(run.Results, sarifResult{
 			RuleID: run.Tool.Driver.Rules[index].ID, RuleIndex: index, Level: "error", Message: message,
-			Locations: []sarifLocation{{sarifPlace{
+			Locations: []sarifLocation{{PhysicalLocation: sarifPlace{
 				ArtifactLocation: artifact(file),
 				Region:           region,
 			}}},
@@ -226,20 +226,19 @@ func sarifRuleOfCode(code string) sarifRule {
 func (s *sarifWriter) violations() {
 	v, run := s.Verdict, &s.run
 	room := max(s.cut.results-len(run.Results), 0)
-	found := v.Violations[:min(len(v.Violations), room)]
+	found := newestOf(v.Violations, room)
 	run.Properties.ViolationsLeftOut = len(v.Violations) - len(found)
 
 	rules, indexes := v.Rules, ruleIndexes(v)
-	for i := range found {
-		if indexes[i] < 0 { // no scan writes this
+	for _, i := range found {
+		if x := &v.Violations[i]; indexes[i] < 0 { // no scan writes this
 			indexes[i] = len(rules)
-			rules = append(rules[:len(rules):len(rules)],
-				verdict.Rule{ID: found[i].RuleID, Type: found[i].RuleType, Title: found[i].Title})
+			rules = append(rules[:len(rules):len(rules)], verdict.Rule{ID: x.RuleID, Type: x.RuleType, Title: x.Title})
 		}
 	}
 	has := make([]bool, len(rules))
 	wanted := 0
-	for i := range found {
+	for _, i := range found {
 		if r := indexes[i]; !has[r] {
 			has[r] = true
 			wanted++
@@ -261,9 +260,9 @@ func (s *sarifWriter) violations() {
 		place[i] = len(run.Tool.Driver.Rules)
 		run.Tool.Driver.Rules = append(run.Tool.Driver.Rules, sarifRuleOf(&rules[i], ids[i], s.cut.texts))
 	}
-	for i := range found {
+	for _, i := range found {
 		r := indexes[i]
-		run.Results = append(run.Results, s.result(&found[i], ids[r], place[r]))
+		run.Results = append(run.Results, s.result(&v.Violations[i], ids[r], place[r]))
 	}
 }
 
@@ -274,22 +273,17 @@ const sarifHome = "https://github.com/policyscan/policyscan"
 const sarifFingerprint = "policyscan/v1"
 
 func (s *sarifWriter) result(v *verdict.Violation, id string, index int) sarifResult {
+	p := pointed(v)
 	fingerprints := map[string]string{sarifFingerprint: v.Fingerprint}
-	if v.Evidence.LineHash != "" {
-		fingerprints["primaryLocationLineHash"] = v.Evidence.LineHash
-	}
-	// GitHub wants a file and a region, and validators warn where there is none: what is at no place is at the start.
-	place := sarifPlace{ArtifactLocation: artifact(cmp.Or(v.File, noFile)), Region: sarifStart()}
-	if hasPlace(&v.Evidence) {
-		place.Region, place.ContextRegion = regions(&v.Evidence)
-		if !s.cut.snippets {
-			place.Region.Snippet, place.ContextRegion = nil, nil
-		}
+	if p.LineHash != "" {
+		fingerprints["primaryLocationLineHash"] = p.LineHash
 	}
 	return sarifResult{
 		RuleID: id, RuleIndex: index, Level: "error",
 		Message:             sarifText{Text: sarifPlain(sentenceOf(v), 2000)},
-		Locations:           []sarifLocation{{place}},
+		Locations:           []sarifLocation{{PhysicalLocation: s.place(v)}},
+		RelatedLocations:    relatedLocations(v),
+		BaselineState:       baselineState(v.Status),
 		PartialFingerprints: fingerprints,
 		Properties:          &sarifResultProperties{v.Evidence.Occurrences, v.Evidence.Encoding},
 	}
@@ -365,7 +359,8 @@ func (s *sarifWriter) notes() {
 		note("warning", "This file would be larger than GitHub accepts: only the titles of the rules are included.")
 	}
 	if v.Partial {
-		note("warning", "The run was narrowed by --rule or --exclude; its verdict is not about the whole tree.")
+		why, so := partialNote(v)
+		note("warning", "%s", full(sentence(why+"; "+so)))
 	}
 	if coversNothing(v) && len(s.errors) == 0 {
 		level := "note"
@@ -374,6 +369,7 @@ func (s *sarifWriter) notes() {
 		}
 		note(level, "%s", nothingCovered)
 	}
+	s.allowed()
 	if text := notJudgedNote(v); text != "" {
 		note("note", "%s", sarifPlain(full(text), 1000))
 	}

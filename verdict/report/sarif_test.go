@@ -243,7 +243,7 @@ func wantSARIFWithin(t *testing.T, v *verdict.Verdict, most sarifLimits) {
 		if got := plainText(t, r.Message.Text); !strings.HasSuffix(got, "…") && got != sentenceOf(&want) {
 			t.Errorf("a reader sees %q of %q", got, sentenceOf(&want))
 		}
-		if r.PartialFingerprints["policyscan/v1"] != want.Fingerprint || r.PartialFingerprints["primaryLocationLineHash"] != want.Evidence.LineHash {
+		if r.PartialFingerprints["policyscan/v1"] != want.Fingerprint || r.PartialFingerprints["primaryLocationLineHash"] != pointed(&want).LineHash {
 			t.Errorf("the fingerprints are %q", r.PartialFingerprints)
 		}
 		nth++

@@ -120,6 +120,8 @@ type sarifResult struct {
 	Level               string                 `json:"level"`
 	Message             sarifText              `json:"message"`
 	Locations           []sarifLocation        `json:"locations"`
+	RelatedLocations    []sarifLocation        `json:"relatedLocations,omitempty"`
+	BaselineState       string                 `json:"baselineState,omitempty"`
 	PartialFingerprints map[string]string      `json:"partialFingerprints"`
 	Properties          *sarifResultProperties `json:"properties,omitempty"`
 }
@@ -130,7 +132,9 @@ type sarifResultProperties struct {
 }
 
 type sarifLocation struct {
+	ID               int        `json:"id,omitempty"` // of a related one, from 1
 	PhysicalLocation sarifPlace `json:"physicalLocation"`
+	Message          *sarifText `json:"message,omitempty"`
 }
 
 type sarifPlace struct {
@@ -148,9 +152,9 @@ type sarifArtifact struct {
 // sarifRegion is 1-based; columns are UTF-16 code units, EndColumn is exclusive.
 type sarifRegion struct {
 	StartLine   int64      `json:"startLine"`
-	StartColumn int64      `json:"startColumn"`
+	StartColumn int64      `json:"startColumn,omitempty"` // without columns: whole lines
 	EndLine     int64      `json:"endLine"`
-	EndColumn   int64      `json:"endColumn"`
+	EndColumn   int64      `json:"endColumn,omitempty"`
 	ByteOffset  *int64     `json:"byteOffset,omitempty"`
 	ByteLength  *int64     `json:"byteLength,omitempty"`
 	Snippet     *sarifText `json:"snippet,omitempty"`

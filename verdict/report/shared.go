@@ -36,9 +36,20 @@ func caveats(v *verdict.Verdict) []string {
 		all = append(all, note)
 	}
 	if v.Partial {
-		all = append(all, "the run was narrowed by --rule or --exclude")
+		why, _ := partialNote(v)
+		all = append(all, why)
 	}
 	return all
+}
+
+// partialNote says why a run was partial, as far as its verdict shows that, and what follows. Only one of bundles with
+// dates can be of a day that had passed.
+func partialNote(v *verdict.Verdict) (why, so string) {
+	if v.AsOf == "" {
+		return "the run was narrowed by --rule or --exclude", "its verdict is not about the whole tree"
+	}
+	return "the run was narrowed by --rule or --exclude, or its day (--as-of " + v.AsOf + ") had passed",
+		"its verdict is not about the whole tree as of today"
 }
 
 // unparsedNote says how many files a rule had only the text of checked, because they cannot be parsed; "" if there are
@@ -67,8 +78,9 @@ func unparsed(c *verdict.Coverage) []verdict.Omission {
 func tally(v *verdict.Verdict) string {
 	found := "no violation"
 	if n := len(v.Violations); n > 0 {
-		found = count(n, "violation")
+		found = count(n, "violation") + newSuffix(v)
 	}
+	found += allowedSuffix(v)
 	if n := len(undecidedOf(v)); n > 0 {
 		found += ", could not decide (" + count(n, "error") + ")"
 	}

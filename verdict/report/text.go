@@ -19,29 +19,39 @@ type TextOptions struct {
 	Elapsed  time.Duration // 0: not shown
 	Color    bool          // ANSI colours
 	Width    int           // of the terminal, in columns; 0: lines are not fitted to any
+	Most     int           // violations of a rule, and of what is allowed, that are shown; 0: all
 	Commands bool          // the reader obeys workflow commands (GitHub Actions): defuse them
 
 	Mistakes map[verdict.Error]Mistake // of errors that the report can say more of than the verdict does
 }
 
-// WriteText writes the report for a person: each violation with its place first,
-// so that terminals and editors link it, then what could not be decided, then the
-// bundle, the root and, in the last line, the outcome and the counts.
+// WriteText writes the report for a person: what a change does to the policy, the violations by rule, each with its
+// place first, so that terminals and editors link it, then what is allowed and what could not be decided, then the
+// bundle, the root and a summary, and in the last line the outcome and the counts.
 func WriteText(w io.Writer, v *verdict.Verdict, o TextOptions) error {
-	t := textWriter{w: bufio.NewWriter(w), TextOptions: o}
-	for i, r := range rulesOf(v) {
-		t.violation(&v.Violations[i], r)
+	t := textWriter{w: bufio.NewWriter(w), TextOptions: o, carets: len(v.Violations) <= fewViolations}
+	t.policyChanges(v)
+	groups, _ := ruleGroups(v)
+	for _, g := range groups {
+		t.group(g)
 	}
+	t.allowed(v)
+	t.endings(v)
 	for i := range v.Errors {
 		t.error(&v.Errors[i])
 	}
+	if len(v.Errors) > 0 {
+		t.line("")
+	}
 	t.summary(v)
+	t.outcome(v, groups)
 	return t.w.Flush() // a bufio.Writer keeps its first error
 }
 
 type textWriter struct {
 	w *bufio.Writer
 	TextOptions
+	carets bool // under each match
 }
 
 // The colours of the report, as parameters of an SGR sequence.
@@ -82,44 +92,6 @@ func flow(s string) string {
 // isLineEnd reports whether Unicode ends a line at a character.
 func isLineEnd(r rune) bool { return '\n' <= r && r <= '\r' || r == 0x85 || r == 0x2028 || r == 0x2029 }
 
-func (t *textWriter) violation(v *verdict.Violation, r *verdict.Rule) {
-	e := &v.Evidence
-	place := theTree
-	if v.File != "" { // what is at no place has one all the same: editors and problem matchers look for it
-		place = fmt.Sprintf("%s:%d:%d", verdict.Visible(t.Prefix+v.File), e.Line, e.Column)
-	}
-	reason := flow(v.Reason)
-	t.line("%s %s %s", t.paint(bold, place+":"), reason, t.paint(red, "["+verdict.Visible(v.RuleID)+"]"))
-
-	number := fmt.Sprintf("%5d", e.Line)
-	margin := strings.Repeat(" ", len(number))
-	note := func(name, text string) { t.note(margin, name, text) }
-	if hasPlace(e) {
-		bar := t.paint(blue, "|")
-		src, caret := t.source(e, len(number)+len(" | "))
-		t.line("%s %s %s", t.paint(blue, number), bar, src)
-		t.line("%s %s %s", margin, bar, caret)
-	}
-	pattern := quotedPattern(e)
-	// The reason of a rule without a message has the pattern, unless it was too wide to stay as it is.
-	said := strings.HasPrefix(v.Reason, v.Title+": ") && strings.Contains(reason, pattern)
-	if hidesPattern(e) && !said {
-		note(foundOf(v, pattern))
-	}
-	if e.Occurrences > 1 {
-		note("note", fmt.Sprintf("the first of %d occurrences in this file", e.Occurrences))
-	}
-	if inAnotherEncoding(e) {
-		note("note", "found as "+e.Encoding)
-	}
-	note("note", v.Note)
-	if r != nil {
-		note("fix", r.Remediation)
-		note("docs", r.DocsURL)
-		note("owner", r.Owner)
-	}
-}
-
 // note says more about the lines above it, in lines that are indented alike.
 func (t *textWriter) note(margin, name, text string) {
 	if text = strings.TrimSpace(text); text == "" {
@@ -135,6 +107,38 @@ func (t *textWriter) note(margin, name, text string) {
 	}
 }
 
+// say says more about the lines above it, with a name if it is not "", in lines that are indented alike.
+func (t *textWriter) say(indent, name, text string) {
+	if text = strings.TrimSpace(text); text == "" {
+		return
+	}
+	lead := indent
+	if name != "" {
+		lead += name + ": "
+	}
+	under := strings.Repeat(" ", len(lead))
+	if name != "" {
+		lead = indent + t.paint(bold, name+":") + " "
+	}
+	for _, l := range strings.Split(text, "\n") {
+		for _, part := range wrap(verdict.Visible(strings.TrimRight(l, " \t\r")), t.Width-len(under)) {
+			t.line("%s%s", lead, part)
+			lead = under
+		}
+	}
+}
+
+// labelled writes a line that begins with a label, wrapped to the terminal.
+func (t *textWriter) labelled(label, text string) {
+	for _, part := range wrap(verdict.Visible(text), t.Width-len(label)) {
+		t.line("%s%s", label, part)
+		label = strings.Repeat(" ", len(label))
+	}
+}
+
+// remark is a note on the whole run.
+func (t *textWriter) remark(text string) { t.labelled("note: ", text) }
+
 func (t *textWriter) error(e *verdict.Error) {
 	if m, known := t.Mistakes[*e]; known {
 		t.mistake(&m)
@@ -145,157 +149,4 @@ func (t *textWriter) error(e *verdict.Error) {
 		place = verdict.Visible(t.Prefix+e.File) + ":"
 	}
 	t.line("%s %s %s", t.paint(bold, place), flow(e.Message), t.paint(red, "["+e.Code+"]"))
-}
-
-func (t *textWriter) summary(v *verdict.Verdict) {
-	if len(v.Violations)+len(v.Errors) > 0 {
-		t.line("")
-	}
-	if t.Policy != "" {
-		t.line("policy: %s", verdict.Visible(t.Policy))
-	}
-	if t.Root != "" {
-		t.line("root: %s", verdict.Visible(t.Root))
-	}
-	if scope := compared(v); scope != "" {
-		t.line("scope: %s", scope)
-	}
-	for _, change := range policyChanges(v) {
-		t.line("policy change: %s", change)
-	}
-	switch {
-	case v.Coverage.Files > 0 && coversNothing(v):
-		t.remark("no file is covered by a rule: nothing was checked")
-	case v.Coverage.Files == 0 && v.Verdict == verdict.Pass:
-		t.remark("there was nothing to scan")
-	}
-	t.unused(v)
-	if note := notJudgedNote(v); note != "" {
-		t.remark(note)
-	}
-	if v.Partial {
-		t.line("note: the run was narrowed by --rule or --exclude; its verdict is not about the whole tree")
-	}
-	for _, n := range t.Notes {
-		t.remark(n)
-	}
-	for i, o := range v.Coverage.NotScanned {
-		const most = 20
-		if i == most {
-			t.line("note: and %s more not scanned", count(len(v.Coverage.NotScanned)-most, "file"))
-			break
-		}
-		t.line("note: %s: not scanned: %s", verdict.Visible(t.Prefix+o.File), o.Reason)
-	}
-	for i, file := range v.Coverage.Unparsed {
-		const most = 20
-		if i == most {
-			t.line("note: and %s more that cannot be parsed", count(len(v.Coverage.Unparsed)-most, "file"))
-			break
-		}
-		t.line("note: %s: cannot be parsed: only its text was checked", verdict.Visible(t.Prefix+file))
-	}
-
-	outcome := t.paint(green, string(verdict.Pass)+":")
-	if v.Verdict != verdict.Pass {
-		outcome = t.paint(red, string(verdict.Fail)+":")
-	}
-	var parts []string
-	if n := len(v.Violations); n > 0 {
-		broken := map[string]bool{}
-		for i := range v.Violations {
-			broken[v.Violations[i].RuleID] = true
-		}
-		parts = append(parts,
-			fmt.Sprintf("%s of %s%s", count(n, "violation"), count(len(broken), "rule"), inFiles(v, count)))
-	} else if v.Complete {
-		parts = append(parts, "no violation")
-	}
-	if !v.Complete {
-		parts = append(parts, "could not decide ("+count(len(v.Errors), "error")+")")
-	}
-	tail := fmt.Sprintf("%s, %d covered, %s", count(v.Coverage.Files, "file"),
-		v.Coverage.Governed, count(len(v.Rules), "rule"))
-	if t.Elapsed > 0 {
-		tail += fmt.Sprintf(", %.2f s", t.Elapsed.Seconds())
-	}
-	t.line("%s %s; %s", outcome, strings.Join(parts, "; "), tail)
-}
-
-// remark is a note on the whole run, wrapped to the terminal.
-func (t *textWriter) remark(text string) {
-	lead := "note: "
-	for _, part := range wrap(verdict.Visible(text), t.Width-len(lead)) {
-		t.line("%s%s", lead, part)
-		lead = strings.Repeat(" ", len(lead))
-	}
-}
-
-// unused names the rules that cover no file in a tree of which others cover some: a
-// glob may be a mistake. A change or a list need not touch what a rule is about.
-func (t *textWriter) unused(v *verdict.Verdict) {
-	if v.Scope.Mode != "full" || coversNothing(v) {
-		return
-	}
-	var ids []string
-	for i := range v.Rules {
-		if v.Rules[i].Files == 0 {
-			ids = append(ids, verdict.Visible(v.Rules[i].ID))
-		}
-	}
-	if n := len(ids); n > 0 {
-		const most = 5
-		if n > most {
-			ids = append(ids[:most], "…")
-		}
-		t.remark(fmt.Sprintf("%d of %s %s no file: %s", n, count(len(v.Rules), "rule"),
-			selects(n), strings.Join(ids, ", ")))
-	}
-}
-
-// compared says in words what a change was judged against; "" if there was none.
-func compared(v *verdict.Verdict) string {
-	files := count(v.Coverage.Files, "file")
-	var s string
-	switch {
-	case v.Scope.Mode == "staged" && v.Scope.Strategy != "" && v.Scope.BaseCommit == "":
-		s = files + " staged for the first commit"
-	case v.Scope.Mode == "staged" && v.Scope.Strategy != "":
-		s = fmt.Sprintf("%s staged since %s (%s)", files, verdict.Visible(v.Scope.Base),
-			abbreviated(v.Scope.BaseCommit))
-	case v.Scope.Mode == "diff" && v.Scope.HeadCommit != "":
-		var bases []string
-		for _, h := range v.Scope.MergeBases {
-			bases = append(bases, abbreviated(h))
-		}
-		noun := "merge base"
-		if len(bases) > 1 {
-			noun += "s"
-		}
-		how := ""
-		if v.Scope.Strategy != "merge-base" {
-			how = "; chosen as " + v.Scope.Strategy
-		}
-		s = fmt.Sprintf("%s changed since %s (%s %s%s)", files, verdict.Visible(v.Scope.Base), noun,
-			strings.Join(bases, ", "), how)
-	case v.Scope.Mode == "full" && v.Scope.HeadCommit != "":
-		s = fmt.Sprintf("%s of the whole head (%s; chosen as %s)", files,
-			abbreviated(v.Scope.HeadCommit), v.Scope.Strategy)
-	default:
-		return ""
-	}
-	s += fmt.Sprintf(", %d covered", v.Coverage.Governed)
-	if v.Coverage.Deleted > 0 {
-		s += fmt.Sprintf(", %d deleted", v.Coverage.Deleted)
-	}
-	return s
-}
-
-func abbreviated(hash string) string { return hash[:min(len(hash), 7)] }
-
-func count(n int, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	return fmt.Sprintf("%d %ss", n, thing)
 }

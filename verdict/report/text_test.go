@@ -27,7 +27,7 @@ func TestTextWidth(t *testing.T) {
 	said, most := "", 0
 	for line := range strings.Lines(textOf(t, v, TextOptions{Width: 60})) {
 		line = strings.TrimSuffix(line, "\n")
-		if words, ok := strings.CutPrefix(strings.Replace(line, "= fix:", "      ", 1), strings.Repeat(" ", len("      = fix: "))); ok {
+		if words, ok := strings.CutPrefix(strings.Replace(line, "fix:", "    ", 1), strings.Repeat(" ", len("  fix: "))); ok && !strings.Contains(line, "^") {
 			said += words + " "
 			most = max(most, len(line))
 		}
@@ -69,7 +69,7 @@ func TestTextNotes(t *testing.T) {
 		"five unused":          {unused(5), []string{"note: 5 of 7 rules select no file: R0, R1, R2, R3, R4"}},
 		"six unused":           {unused(6), []string{"note: 6 of 8 rules select no file: R0, R1, R2, R3, R4, …"}},
 		"twenty not scanned":   {left(20), skipped},
-		"more not scanned":     {left(23), append(skipped, "note: and 3 files more not scanned")},
+		"more not scanned":     {left(23), append(skipped, "note: and 3 more files not scanned")},
 	} {
 		v := newFixture()
 		c.change(v)
@@ -126,6 +126,104 @@ func TestTextScope(t *testing.T) {
 			if got != want {
 				t.Errorf("%+v: %q, want %q", c.scope, got, want)
 			}
+		}
+	}
+}
+
+func TestWrap(t *testing.T) {
+	for _, c := range []struct {
+		line string
+		room int
+		want []string
+	}{
+		{"a few words", 20, []string{"a few words"}},
+		{"a few words that need two lines", 20, []string{"a few words that", "need two lines"}},
+		{"  twenty columns it is", 22, []string{"  twenty columns it is"}},
+		{"the first is 20 long and more", 20, []string{"the first is 20 long", "and more"}},
+		{"https://example.com/an/address/that/is/long next", 20, []string{"https://example.com/an/address/that/is/long", "next"}},
+		{strings.Repeat("漢字 ", 6) + "x", 20, []string{"漢字 漢字 漢字 漢字", "漢字 漢字 x"}},
+		{"no room for anything at all", 5, []string{"no room for anything at all"}},
+		{"", 20, []string{""}},
+	} {
+		if got := wrap(c.line, c.room); !slices.Equal(got, c.want) {
+			t.Errorf("wrap(%q, %d) = %q, want %q", c.line, c.room, got, c.want)
+		}
+	}
+}
+
+// TestFlow: what is of several lines is one line, and the spaces of a pattern are as many as there are.
+func TestFlow(t *testing.T) {
+	for _, c := range []struct{ text, want string }{
+		{`the file contains "a   b"`, `the file contains "a   b"`},
+		{"  the first line \n\t and\r\n\r\n  the  next\u2028one\n", "the first line and the  next one"},
+		{"a\tb\u00a0\u200bc", "a b\\u{a0}\\u{200b}c"},
+		{" \n ", ""},
+	} {
+		if got := flow(c.text); got != c.want {
+			t.Errorf("flow(%q) = %q, want %q", c.text, got, c.want)
+		}
+	}
+}
+
+// TestTextFolds: a text that finds what a key of the rule finds has no line, and nothing else is left out.
+func TestTextFolds(t *testing.T) {
+	violation := func(kind, file, pattern, status, note string, lines ...int64) verdict.Violation {
+		v := verdict.Violation{
+			RuleID: "R-1", RuleType: "boundary", Title: "T", File: file, Reason: "R", Note: note, Status: status,
+			Evidence: verdict.Evidence{Kind: kind, Pattern: pattern, Excerpt: "x", Occurrences: int64(len(lines))},
+		}
+		for _, line := range lines {
+			v.Evidence.Places = append(v.Evidence.Places,
+				verdict.Place{Line: line, Column: 1, EndLine: line, EndColumn: 2, Status: status})
+		}
+		v.Evidence.Line, v.Evidence.Column, v.Evidence.EndLine, v.Evidence.EndColumn = lines[0], 1, lines[0], 2
+		return v
+	}
+	const key, text = `{"key":"a"}`, `{"text":"a: b","spaces":"any"}`
+	block := violation(verdict.KindKey, "f", key, "", "", 2)
+	block.Evidence.Places[0].EndLine = 9
+	long := violation(verdict.KindText, "f", text, "", "", 1)
+	long.Evidence.Places[0].EndLine = 2
+	cut := violation(verdict.KindText, "f", text, "", "", 2)
+	cut.Evidence.Occurrences = 3
+	tests := []struct {
+		name   string
+		of     []verdict.Violation
+		folded int
+	}{
+		{"the same line", []verdict.Violation{violation(verdict.KindKey, "f", key, "", "", 2),
+			violation(verdict.KindText, "f", text, "", "", 2)}, 1},
+		{"an expression, at some of the lines", []verdict.Violation{violation(verdict.KindKey, "f", key, "", "", 2, 5, 7),
+			violation(verdict.KindRegex, "f", text, "", "", 5, 7)}, 1},
+		{"a line more", []verdict.Violation{violation(verdict.KindKey, "f", key, "", "", 2, 5),
+			violation(verdict.KindText, "f", text, "", "", 2, 4, 5)}, 0},
+		{"lines of two keys", []verdict.Violation{violation(verdict.KindKey, "f", key, "", "", 5),
+			violation(verdict.KindKey, "f", key+"2", "", "", 2), violation(verdict.KindText, "f", text, "", "", 2, 5)}, 1},
+		{"in a long value", []verdict.Violation{block, violation(verdict.KindKey, "f", key+"2", "", "", 3),
+			violation(verdict.KindText, "f", text, "", "", 8)}, 1},
+		{"a text that ends there", []verdict.Violation{violation(verdict.KindKey, "f", key, "", "", 2), long}, 1},
+		{"another file", []verdict.Violation{violation(verdict.KindKey, "f", key, "", "", 2),
+			violation(verdict.KindText, "g", text, "", "", 2)}, 0},
+		{"a new one", []verdict.Violation{violation(verdict.KindKey, "f", key, "pre_existing", "", 2),
+			violation(verdict.KindText, "f", text, "introduced", "", 2)}, 0},
+		{"a note", []verdict.Violation{violation(verdict.KindKey, "f", key, "", "", 2),
+			violation(verdict.KindText, "f", text, "", "remove it", 2)}, 0},
+		{"places that nobody has listed", []verdict.Violation{violation(verdict.KindKey, "f", key, "", "", 2), cut}, 0},
+		{"two texts", []verdict.Violation{violation(verdict.KindText, "f", "a", "", "", 2),
+			violation(verdict.KindText, "f", text, "", "", 2)}, 0},
+		{"two keys", []verdict.Violation{violation(verdict.KindKey, "f", key, "", "", 2),
+			violation(verdict.KindKey, "f", key+"2", "", "", 2)}, 0},
+	}
+	for _, test := range tests {
+		v := newFixture()
+		v.Rules = []verdict.Rule{{ID: "R-1", Type: "boundary", Title: "T"}}
+		v.Violations = test.of
+		v.Decide()
+		text := textOf(t, v, TextOptions{})
+		if got := strings.Count(text, " [R-1]\n"); got != len(test.of)-test.folded ||
+			strings.Count(text, "  also: ") != test.folded ||
+			!strings.Contains(text, fmt.Sprintf("(%s in ", count(len(test.of), "violation"))) {
+			t.Errorf("%s: %d lines\n%s", test.name, got, text)
 		}
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"strings"
 	"testing"
+
+	"github.com/policyscan/policyscan/internal/cputime"
 )
 
 // What a pattern matches, and what it does not, by ECMAScript 2024 and its Annex B. TestNode holds the
@@ -283,4 +285,16 @@ func FuzzCompile(f *testing.F) {
 			t.Errorf("%q: %+v", pattern, *e)
 		}
 	})
+}
+
+// TestCompileLargest: an expression as large as may be.
+func TestCompileLargest(t *testing.T) {
+	if cputime.RaceDetector {
+		t.Skip("SKIPPED: the race detector makes it take half a minute")
+	}
+	text := strings.Repeat("a", maxUnits)
+	re, err := Compile(text)
+	if err != nil || !re.MatchString(text) || re.MatchString(text[1:]) {
+		t.Errorf("%v", err)
+	}
 }

@@ -196,6 +196,32 @@ func TestHTMLFilters(t *testing.T) {
 	b.quiet()
 }
 
+// TestHTMLStatus: of a change, what is new and what was there before can be chosen, by address and by hand.
+func TestHTMLStatus(t *testing.T) {
+	asked(t)
+	v := fixture(t, "labelled")
+	browser := newBrowser(t)
+	status := func(status string) []string {
+		return want(v, func(x *verdict.Violation, _ *verdict.Rule) bool { return x.Status == status })
+	}
+	fresh, old, total := status("introduced"), status("pre_existing"), len(v.Violations)
+	if len(fresh) == 0 || len(old) == 0 || len(fresh)+len(old) != total {
+		t.Fatalf("%d new, %d old, %d in all", len(fresh), len(old), total)
+	}
+	b := open(t, browser, v, "#status=new", desk)
+	b.sees("new", fresh, total)
+	eval[any](b, `{const s = document.getElementById("status-filter"); s.value = "was there before"; s.dispatchEvent(new Event("change"));}`)
+	b.until(`location.hash === "#status=was+there+before"`)
+	b.sees("there before", old, total)
+	if got := eval[[]string](b, `[...document.getElementById("status-filter").options].map((o) => o.textContent)`); !slices.Equal(got,
+		[]string{"any", fmt.Sprintf("new (%d)", len(fresh)), fmt.Sprintf("was there before (%d)", len(old))}) {
+		t.Errorf("the choices are %q", got)
+	}
+	b.keys(kb.Escape)
+	b.until(`location.hash === "#violations"`)
+	b.quiet()
+}
+
 // TestHTMLKeyboard: without a mouse.
 func TestHTMLKeyboard(t *testing.T) {
 	asked(t)

@@ -16,9 +16,12 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"golang.org/x/tools/txtar"
 )
 
 // act runs workflows as GitHub does, here without a container. What it does otherwise:
@@ -154,7 +157,12 @@ func (r *runner) run(event, branch string, depth int, words map[string]string, i
 		clone = append(clone, fmt.Sprintf("--depth=%d", depth))
 	}
 	r.gitIn(".", append(clone, "file://"+r.path("repo"), "checkout")...)
-	payload := read(r.t, "testdata/"+event+".json")
+	events := txtar.Parse([]byte(read(r.t, "testdata/events.txtar")))
+	i := slices.IndexFunc(events.Files, func(f txtar.File) bool { return f.Name == event+".json" })
+	if i < 0 {
+		r.t.Fatalf("no payload of %s", event)
+	}
+	payload := string(events.Files[i].Data)
 	for word, value := range words {
 		payload = strings.ReplaceAll(payload, word, value)
 	}

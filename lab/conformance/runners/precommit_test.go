@@ -145,7 +145,7 @@ func testStaged(t *testing.T, p *precommit) {
 			w.git("add", "-A")
 			out := w.fails([]string{
 				"policyscan (what is staged)", "Failed", "exit code: 1",
-				"new.tf:1:9: ", net1, "| cidr = \"0.0.0.0/0\"", "policy: of HEAD (", "FAIL: 1 violation",
+				"new.tf:1:9: ", net1, "new: cidr = \"0.0.0.0/0\"", "policy: of HEAD (", "FAIL: 1 violation",
 			}, "commit", "-m", "x")
 			if strings.ContainsRune(out, '\x1b') {
 				w.t.Error("it is coloured for a file")
@@ -324,7 +324,7 @@ func testStaged(t *testing.T, p *precommit) {
 			}
 			w.put("many/7/bad.tf", bad)
 			w.git("add", "-A")
-			out := w.fails([]string{"many/7/bad.tf:1:9: ", "FAIL: 1 violation of 1 rule in 1 file; 5001 files, 5001 covered"}, "commit", "-q", "-m", "x")
+			out := w.fails([]string{"many/7/bad.tf:1:9: ", "FAIL: 1 violation of 1 rule in 1 file, 1 new; 5001 files checked, 5001 covered by a rule"}, "commit", "-q", "-m", "x")
 			if n := strings.Count(out, "FAIL:"); n != 1 {
 				w.t.Errorf("it ran %d times", n)
 			}

@@ -15,7 +15,7 @@ import (
 func lineEnds() []string { return []string{"\u0085", "\u2028", "\u2029"} }
 
 // oneLine puts a character that the text does not have in the place of each of these, one of as many bytes, and
-// returns what puts them back. It returns nil if there is none of them.
+// returns what puts them back; nil if the text has none.
 func oneLine(m *meter) ([]byte, *strings.Replacer, error) {
 	text := m.text
 	var back []string

@@ -3,9 +3,10 @@
 (() => {
   // The state of the page is what the address says: a filter for each of these keys, an
   // order, and the violation that is pointed at. A bare fingerprint is a violation alone.
-  const keys = ["q", "rule", "folder", "severity", "type", "owner", "sort"];
+  const keys = ["q", "rule", "folder", "severity", "status", "type", "owner", "sort"];
   const byId = (id) => document.getElementById(id);
-  const selects = ["severity", "type", "owner", "sort"].map(byId).filter(Boolean);
+  const selects = ["severity", "status-filter", "type", "owner", "sort"].map(byId).filter(Boolean);
+  const keyOf = (select) => select.id.replace("-filter", "");
   const q = byId("q"), panel = byId("panel"), list = byId("groups"), found = list.parentNode;
   const numbers = new Intl.NumberFormat("en");
 
@@ -24,6 +25,7 @@
     const items = [...el.querySelector("ol").children].map((item) => ({
       el: item,
       file: item.querySelector(".file").textContent.replace(/:\d+:\d+$/, ""),
+      status: item.dataset.status || "",
       text: "", // made when it is first searched
     }));
     return { el, order, rule, type, owner, severity, head, items, count: head.querySelector(".count"), shown: 0 };
@@ -103,7 +105,7 @@
       searchable = true;
     }
     const folder = state.folder || "", parent = base(folder);
-    const counts = { rule: new Map(), folder: new Map(), severity: new Map(), type: new Map(), owner: new Map() };
+    const counts = { rule: new Map(), folder: new Map(), severity: new Map(), type: new Map(), owner: new Map(), status: new Map() };
     const add = (key, name) => counts[key].set(name, (counts[key].get(name) || 0) + 1);
     let shown = 0, rules = 0;
     for (const g of groups) {
@@ -111,13 +113,16 @@
       let here = 0;
       for (const x of g.items) {
         const inside = !folder || within(x.file, folder), told = words.every((w) => x.text.includes(w));
-        const missed = misses.length + !inside + !told;
+        const labelled = !state.status || state.status === x.status;
+        const missed = misses.length + !inside + !told + !labelled;
         // A bar or a choice counts what would be shown if it were chosen: what all other filters let through.
         if (missed === 0) {
           here++;
           for (const key of ["rule", "severity", "type", "owner"]) add(key, g[key]);
-        } else if (missed === 1 && misses.length) add(misses[0], g[misses[0]]);
-        if (told && !misses.length && x.file.startsWith(parent)) add("folder", child(x.file, parent));
+          add("status", x.status);
+        } else if (missed === 1 && !labelled) add("status", x.status);
+        else if (missed === 1 && misses.length) add(misses[0], g[misses[0]]);
+        if (told && labelled && !misses.length && x.file.startsWith(parent)) add("folder", child(x.file, parent));
         const hide = missed > 0;
         if (x.el.hidden !== hide) x.el.hidden = hide;
       }
@@ -134,9 +139,9 @@
     order();
     for (const s of selects) {
       for (const o of s.options) {
-        if (s.id !== "sort" && o.value) o.textContent = o.value + " (" + numbers.format(counts[s.id].get(o.value) || 0) + ")";
+        if (s.id !== "sort" && o.value) o.textContent = o.value + " (" + numbers.format(counts[keyOf(s)].get(o.value) || 0) + ")";
       }
-      s.value = state[s.id] || "";
+      s.value = state[keyOf(s)] || "";
     }
     if (document.activeElement !== q) q.value = state.q || "";
     const chips = keys.filter((key) => state[key] && key !== "sort").map((key) => {
@@ -222,7 +227,7 @@
   for (const s of selects) s.addEventListener("change", () => {
     const value = s.value; // which catchUp may set to what the address says
     catchUp();
-    go(change(s.id, value));
+    go(change(keyOf(s), value));
   });
 
   addEventListener("keydown", (e) => {

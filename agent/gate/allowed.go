@@ -1,0 +1,247 @@
+package gate
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/scanner"
+	"github.com/policyscan/policyscan/scanner/allowance"
+	"github.com/policyscan/policyscan/scanner/judges"
+	"github.com/policyscan/policyscan/scanner/repo"
+	"github.com/policyscan/policyscan/verdict"
+)
+
+// A bundleIn is a bundle of the gate, and the folder that it was loaded from, without links.
+type bundleIn struct {
+	*rules.Bundle
+	dir string
+}
+
+// A counted is how often rules are broken in a file.
+type counted struct {
+	absent    allowance.Absence
+	undecided bool // rules with keys could not judge it
+	textAlone bool // it cannot be parsed, and rules that let that be judged its text alone
+	found     []verdict.Violation
+}
+
+// of is how often a rule is broken in the file; with text, what its items with a key have found is left out.
+func (c *counted) of(r *rules.Rule, text bool) int {
+	n := 0
+	for i := range c.found {
+		v := &c.found[i]
+		isKeyed := func(item rules.Item) bool { return item.Kind == rules.Key && item.Name == v.Evidence.Pattern }
+		if v.RuleID == r.ID && !(text && (slices.ContainsFunc(r.Patterns, isKeyed) ||
+			slices.ContainsFunc(r.Required, isKeyed))) {
+			n += int(v.Evidence.Occurrences)
+		}
+	}
+	return n
+}
+
+// past is how often a rule was broken in the file. Where the text alone judges it after the call, it is compared with
+// the text: what cannot be seen makes no room.
+func (c *counted) past(r *rules.Rule, text bool) allowance.Past {
+	isKey := func(item rules.Item) bool { return item.Kind == rules.Key }
+	switch {
+	case c.absent != allowance.Had:
+		return allowance.Past{None: c.absent}
+	case c.undecided && (slices.ContainsFunc(r.Patterns, isKey) || slices.ContainsFunc(r.Required, isKey)):
+		return allowance.Past{None: allowance.Unparsed}
+	}
+	return allowance.Past{Count: c.of(r, text)}
+}
+
+// An edited is a file that a call edits, and that would break rules more often than it does on disk.
+type edited struct {
+	inTree
+	disk  counted   // before the call
+	after []counted // with each of the contents that the call may leave
+}
+
+// A decision is which allowance lets a file have what it would have of a rule, or why none does; neither, if there is
+// none for it.
+type decision struct {
+	signed  *allowance.Signed
+	refused string
+}
+
+// decideGrown returns what the allowances say of the rules of which a call brings more into a file, by their ids. With
+// an error nothing else is allowed.
+func (g *Gate) decideGrown(
+	ctx context.Context, check *scanner.Checker, e *edited, found []key, grew func(key) bool,
+) (map[string]decision, error) {
+	if len(g.Bundle.Allowances) == 0 {
+		return nil, nil
+	}
+	all := map[string]decision{}
+	for _, k := range found {
+		if _, known := all[k.rule]; known || !grew(k) {
+			continue
+		}
+		i := slices.IndexFunc(g.Bundle.Rules, func(r rules.Rule) bool { return r.ID == k.rule })
+		d, err := g.decide(ctx, check, e, &g.Bundle.Rules[i])
+		if err != nil {
+			return all, err
+		}
+		all[k.rule] = d
+	}
+	return all, nil
+}
+
+// decide returns what the allowances say of a rule in a file that a call edits. They are HEAD's, and so is what the
+// file had before if that is more than it has on disk: who cuts and pastes makes two edits.
+func (g *Gate) decide(
+	ctx context.Context, check *scanner.Checker, e *edited, rule *rules.Rule,
+) (none decision, err error) {
+	file := verdict.Path(e.path)
+	isOf := func(a rules.Allowance) bool { return a.Rule == rule.ID && a.File == file }
+	if !slices.ContainsFunc(g.Bundle.Allowances, isOf) {
+		return none, nil
+	}
+	entries, at, err := g.committed(e.inTree)
+	if err != nil {
+		return none, fmt.Errorf("cannot determine what HEAD allows in %s: %w", file, cause(err))
+	}
+	if !slices.ContainsFunc(entries, isOf) {
+		return decision{refused: "its allowance is not committed, and only those of HEAD count"}, nil
+	}
+	text := rule.Unparsable && slices.ContainsFunc(e.after, func(c counted) bool { return c.textAlone })
+	before, name := e.disk.past(rule, text), "the file on disk"
+	if at != nil {
+		head, err := at.count(ctx, check, e.path)
+		if err != nil {
+			return none, fmt.Errorf("cannot determine what %s has at HEAD: %w", file, cause(err))
+		}
+		if was := head.past(rule, text); was.Count >= before.Count {
+			before, name = was, "HEAD"
+		}
+	}
+	now := allowance.Count{Before: []allowance.Past{before}}
+	for i := range e.after {
+		now.Now = max(now.Now, e.after[i].of(rule, false))
+		now.Unknown = now.Unknown || e.after[i].undecided
+	}
+	book := allowance.Compare(allowance.Comparison{
+		Day: g.day(), Base: entries, Head: entries, MergeBases: [][]rules.Allowance{entries},
+		References: []allowance.Reference{{Name: name, Base: true, MergeBase: true}},
+	})
+	d := book.Decide(allowance.Question{
+		Rule: rule.ID, Base: true, Head: true, Never: rule.NeverAllowed, File: file,
+		Count: func(string) allowance.Count { return now }, // no entry is new, so that none joins another file
+	})
+	if d.Refusal == nil {
+		return decision{signed: d.Signed}, nil
+	}
+	return decision{refused: d.Refusal.Sentence(func(a allowance.Entry) string { return a.String() })}, nil
+}
+
+// day is the one on which allowances count.
+func (g *Gate) day() string {
+	now := time.Now
+	if g.Now != nil {
+		now = g.Now
+	}
+	return now().UTC().Format(time.DateOnly)
+}
+
+// A commit is that of HEAD in a work tree.
+type commit struct {
+	repo *repo.Repository
+	hash repo.Hash
+	dir  string // of the tree that is checked, from the root of the work tree; "." for that
+}
+
+// committed returns the allowances that count for a place, and the commit that they are from: those that the bundles
+// have at HEAD of the work tree. Without a commit they are those on disk; so they are of a bundle from elsewhere, which
+// a commit there cannot change.
+func (g *Gate) committed(in inTree) ([]rules.Allowance, *commit, error) {
+	top, err := rootAround(in.root)
+	if err != nil {
+		return nil, nil, err
+	}
+	r, err := repo.Find(top)
+	switch {
+	case errors.Is(err, repo.ErrNotRepository):
+		return g.Bundle.Allowances, nil, nil
+	case err != nil:
+		return nil, nil, err
+	}
+	hash, err := r.Commit("HEAD")
+	switch {
+	case errors.Is(err, repo.ErrUnborn):
+		return g.Bundle.Allowances, nil, nil
+	case err != nil:
+		return nil, nil, err
+	}
+	dir, err := filepath.Rel(top, in.root)
+	if err != nil {
+		return nil, nil, err
+	}
+	at := &commit{repo: r, hash: hash, dir: filepath.ToSlash(dir)}
+	own, err := rootAround(g.Root)
+	if err != nil {
+		return nil, nil, err
+	}
+	var all []rules.Allowance
+	for _, b := range g.bundles {
+		entries := b.Allowances
+		around, err := rootAround(b.dir)
+		if err != nil {
+			return nil, nil, err
+		}
+		if around == top || around == own { // whose other work tree the place may be in
+			dir, err := filepath.Rel(around, b.dir)
+			if err != nil {
+				return nil, nil, err
+			}
+			if entries, err = judges.AllowancesIn(r, hash, filepath.ToSlash(dir)); err != nil {
+				return nil, nil, err
+			}
+		}
+		all = append(all, entries...)
+	}
+	return all, at, nil
+}
+
+// count returns how often rules are broken in a file as it is committed.
+func (c *commit) count(ctx context.Context, check *scanner.Checker, name string) (counted, error) {
+	tree, err := c.repo.Tree(c.hash)
+	if err != nil {
+		return counted{}, err
+	}
+	leaf, found, err := c.repo.Lookup(tree, path.Join(c.dir, name))
+	switch {
+	case err != nil:
+		return counted{}, err
+	case !found || !leaf.Mode.IsLeaf():
+		return counted{absent: allowance.Missing}, nil
+	case leaf.Mode == repo.Symlink || leaf.Mode == repo.Submodule:
+		return counted{absent: allowance.Unasked}, nil
+	}
+	blob, err := c.repo.Blob(leaf.Hash)
+	if err != nil {
+		return counted{}, err
+	}
+	defer blob.Close() // read only: nothing to lose
+	var text bytes.Buffer
+	if n, err := text.ReadFrom(io.LimitReader(blob, maxBytes+1)); err != nil {
+		return counted{}, err
+	} else if n > maxBytes {
+		return counted{absent: allowance.Unreadable}, nil
+	}
+	broken, err := check.Check(ctx, name, text.Bytes())
+	var undecided *scanner.Undecided
+	if err != nil && !errors.As(err, &undecided) {
+		return counted{}, err
+	}
+	return counted{undecided: undecided != nil, found: broken}, nil
+}

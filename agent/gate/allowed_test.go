@@ -1,0 +1,360 @@
+package gate
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/policyscan/policyscan/agent/call"
+	"github.com/policyscan/policyscan/agent/callrules"
+	"github.com/policyscan/policyscan/scanner"
+	"github.com/policyscan/policyscan/scanner/repo"
+	"github.com/policyscan/policyscan/scanner/scope"
+)
+
+const allowedRules = `bundle: "0.2"
+rules:
+  - id: OPEN
+    title: Nothing is open to all
+    enforcement: {mode: fail}
+    match: {files: ["**/*.tf"], forbidden_patterns: ["0.0.0.0/0", "::/0"]}
+  - id: NEVER
+    title: Never
+    enforcement: {mode: fail}
+    allowances: never
+    match: {files: ["**/*.tf"], forbidden_patterns: [secret]}
+  - id: KIND
+    title: No kind
+    enforcement: {mode: fail}
+    match: {files: ["**/*.yaml"], forbidden_patterns: [{key: kind}]}
+  - id: PATH
+    title: No keys
+    enforcement: {mode: fail}
+    match: {forbidden_files: ["**/*.pem"]}
+`
+
+// runGit runs git in a folder, without anyone's settings.
+func runGit(t rapid.TB, dir string, args ...string) {
+	t.Helper()
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("git is not installed")
+	}
+	c := exec.Command("git", append([]string{"-c", "init.defaultBranch=main", "-c", "core.autocrlf=false"}, args...)...)
+	c.Dir = dir
+	c.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1", "GIT_AUTHOR_NAME=a",
+		"GIT_AUTHOR_EMAIL=a@example.com", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@example.com")
+	if out, err := c.CombinedOutput(); err != nil {
+		t.Fatalf("git %q: %v\n%s", args, err, out)
+	}
+}
+
+// listed is an allowances.yml.
+func listed(entries ...string) string {
+	text := "bundle: \"0.2\"\nallowances:\n"
+	for _, e := range entries {
+		text += "  - {" + e + ", owner: net, reason: x}\n"
+	}
+	return text
+}
+
+const (
+	allowancesFile = ".policyscan/rules/allowances.yml"
+	openEntry      = "rule: OPEN, file: old.tf, at_most: 4"
+)
+
+// committed is the root of a repository with the rules above, whose files are committed.
+func committed(t testing.TB, files map[string]string) string {
+	t.Helper()
+	root := folder(t, files)
+	write(t, filepath.Join(root, ".policyscan/rules/boundaries.yml"), allowedRules)
+	runGit(t, root, "init", "-q")
+	runGit(t, root, "add", "-A")
+	runGit(t, root, "commit", "-q", "-m", "x")
+	return root
+}
+
+// opened is the gate of a root, in 2027.
+func opened(t testing.TB, root string, policies ...string) *Gate {
+	t.Helper()
+	if len(policies) == 0 {
+		policies = []string{""}
+	}
+	g, err := Open(policies, nil, root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g.Now = func() time.Time { return time.Date(2027, 3, 1, 23, 0, 0, 0, time.UTC) }
+	return g
+}
+
+func open(n int) string { return strings.Repeat("0.0.0.0/0\n", n) }
+
+// TestAllowed: an edit may leave in a file what an allowance of HEAD lets it have, and not more than it has on disk or
+// has at HEAD.
+func TestAllowed(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		files   map[string]string // committed
+		disk    map[string]string // changed since; "-" is removed
+		file    string            // that the call writes
+		content string
+		refused string // a part of the reason; "": the call is allowed
+	}{
+		{"an exchange", map[string]string{"old.tf": "0.0.0.0/0\n0.0.0.0/0\n", allowancesFile: listed(openEntry)}, nil,
+			"old.tf", "::/0\n0.0.0.0/0\n", ""},
+		{"without an entry it is one more of a pattern", map[string]string{"old.tf": "0.0.0.0/0\n0.0.0.0/0\n"}, nil,
+			"old.tf", "::/0\n0.0.0.0/0\n", `must not contain "::/0"`},
+		{"one more", map[string]string{"old.tf": open(3), allowancesFile: listed(openEntry)}, nil,
+			"old.tf", open(4), "Not allowed: the file has 4 occurrences of this rule and had 3 before, in HEAD; remove 1, since"},
+		{"cut and pasted", map[string]string{"old.tf": open(3), allowancesFile: listed(openEntry)},
+			map[string]string{"old.tf": open(1)}, "old.tf", "x\n" + open(3), ""},
+		{"cut and pasted, and one more", map[string]string{"old.tf": open(3), allowancesFile: listed(openEntry)},
+			map[string]string{"old.tf": open(1)}, "old.tf", open(4), "had 3 before, in HEAD"},
+		{"moved away and back", map[string]string{"old.tf": open(3), allowancesFile: listed(openEntry)},
+			map[string]string{"old.tf": "-"}, "old.tf", open(3), ""},
+		{"more on disk", map[string]string{"old.tf": open(1), allowancesFile: listed(openEntry)},
+			map[string]string{"old.tf": open(3)}, "old.tf", "::/0\n" + open(2), ""},
+		{"more on disk, and one more", map[string]string{"old.tf": open(1), allowancesFile: listed(openEntry)},
+			map[string]string{"old.tf": open(3)}, "old.tf", open(4), "had 3 before, in the file on disk"},
+		{"over the number", map[string]string{"old.tf": open(5), allowancesFile: listed(openEntry)}, nil,
+			"old.tf", "::/0\n" + open(4), "5 occurrences of this rule and an allowance for 4"},
+		{"over the number as before, and no more", map[string]string{"old.tf": open(5), allowancesFile: listed(openEntry)}, nil,
+			"old.tf", "x\n" + open(5), ""},
+		{"an exception", map[string]string{"old.tf": open(1), allowancesFile: listed(openEntry + ", may_grow: true")}, nil,
+			"old.tf", open(4), ""},
+		{"more than an exception", map[string]string{"old.tf": open(1), allowancesFile: listed(openEntry + ", may_grow: true")}, nil,
+			"old.tf", open(5), "an allowance for 4"},
+		{"the last day", map[string]string{"old.tf": open(2), allowancesFile: listed(openEntry + ", until: 2027-03-01")}, nil,
+			"old.tf", "::/0\n" + open(1), ""},
+		{"ended", map[string]string{"old.tf": open(2), allowancesFile: listed(openEntry + ", until: 2027-02-28")}, nil,
+			"old.tf", "::/0\n" + open(1), "its allowance ended on 2027-02-28"},
+		{"a copy", map[string]string{"old.tf": open(2), allowancesFile: listed(openEntry)}, nil,
+			"new.tf", open(2), `new.tf:1:1 must not contain "0.0.0.0/0" (2 times`},
+		{"a new file with an entry", map[string]string{"x.tf": "", allowancesFile: listed(openEntry)}, nil,
+			"old.tf", open(1), "had 0 before, in HEAD"},
+		{"a new file with a from", map[string]string{"old.tf": open(2), allowancesFile: listed(openEntry, "rule: OPEN, file: new.tf, from: old.tf, at_most: 2")},
+			map[string]string{"old.tf": "-"}, "new.tf", open(2), "had 0 before, in HEAD"},
+		{"an entry that is not committed", map[string]string{"old.tf": open(2)}, map[string]string{allowancesFile: listed(openEntry)},
+			"old.tf", "::/0\n" + open(1), "Not allowed: its allowance is not committed, and only those of HEAD count"},
+		{"a number that is not committed", map[string]string{"old.tf": open(5), allowancesFile: listed(openEntry)},
+			map[string]string{allowancesFile: listed("rule: OPEN, file: old.tf, at_most: 9")},
+			"old.tf", "::/0\n" + open(4), "an allowance for 4"},
+		{"an exception that is not committed", map[string]string{"old.tf": open(1), allowancesFile: listed(openEntry)},
+			map[string]string{allowancesFile: listed(openEntry + ", may_grow: true")}, "old.tf", open(2), "had 1 before"},
+		{"an entry that was removed", map[string]string{"old.tf": open(2), allowancesFile: listed(openEntry)},
+			map[string]string{allowancesFile: "-"}, "old.tf", "::/0\n" + open(1), "must not contain"},
+		{"another rule's", map[string]string{"old.tf": "secret", allowancesFile: listed(openEntry)}, nil,
+			"old.tf", "secret secret", "NEVER"},
+		{"a key", map[string]string{"a.yaml": "kind: x\nb: 1\n", allowancesFile: listed("rule: KIND, file: a.yaml, at_most: 1")},
+			map[string]string{"a.yaml": "b: 1\n"}, "a.yaml", "b: 1\nkind: x\n", ""},
+		{"what could not be parsed had none", map[string]string{"a.yaml": "a: [\n", allowancesFile: listed("rule: KIND, file: a.yaml, at_most: 1")}, nil,
+			"a.yaml", "kind: x\n", "could not be read or parsed before, in HEAD, and counts as having had none"},
+		{"what cannot be parsed on disk", map[string]string{"a.yaml": "kind: x\n", allowancesFile: listed("rule: KIND, file: a.yaml, at_most: 1")},
+			map[string]string{"a.yaml": "a: [\n"}, "a.yaml", "kind: x\n", ""},
+		{"a path", map[string]string{"a.pem": "x", allowancesFile: listed("rule: PATH, file: a.pem, at_most: 1")},
+			map[string]string{"a.pem": "-"}, "a.pem", "y", ""},
+		{"a link before", map[string]string{"x": "", allowancesFile: listed("rule: PATH, file: a.pem, at_most: 1")}, nil,
+			"a.pem", "y", "had 0 before"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			root := committed(t, c.files)
+			for name, content := range c.disk {
+				if content == "-" {
+					if err := os.Remove(filepath.Join(root, name)); err != nil {
+						t.Fatal(err)
+					}
+					continue
+				}
+				write(t, filepath.Join(root, name), content)
+			}
+			r := judge(t, opened(t, root), asked(t, root, "Write", "file_path", c.file, "content", c.content))
+			if c.refused == "" && r.Outcome().Effect != callrules.Allow {
+				t.Errorf("denied: %s", r.Reason())
+			}
+			if c.refused != "" && (r.Outcome().Effect != callrules.Deny || !strings.Contains(r.Reason(), c.refused)) {
+				t.Errorf("%s: %q, want %q", r.Outcome().Decision, r.Reason(), c.refused)
+			}
+			if len(r.Signed) > 0 && (c.refused != "" || !strings.Contains(r.Note(), "allowed by allowances.yml: "+r.Signed[0].RuleID+" in ") ||
+				!strings.Contains(r.Note(), ", owner net")) {
+				t.Errorf("allowed: %+v, note %q", r.Signed, r.Note())
+			}
+		})
+	}
+}
+
+// TestAllowedWhere: the allowances that count are those of HEAD of the work tree that a file is in; of a bundle from
+// elsewhere, or without a commit, those on disk.
+func TestAllowedWhere(t *testing.T) {
+	files := map[string]string{"old.tf": open(2), "sub/old.tf": open(2), allowancesFile: listed(openEntry)}
+	root := committed(t, files)
+	linked := filepath.Join(folder(t, nil), "linked")
+	runGit(t, root, "worktree", "add", "-q", linked)
+	runGit(t, linked, "rm", "-q", allowancesFile)
+	runGit(t, linked, "commit", "-q", "-m", "none")
+	unborn := folder(t, map[string]string{"old.tf": open(2), allowancesFile: listed(openEntry), ".policyscan/rules/boundaries.yml": allowedRules})
+	plain := folder(t, map[string]string{"old.tf": open(2), allowancesFile: listed(openEntry), ".policyscan/rules/boundaries.yml": allowedRules})
+	runGit(t, unborn, "init", "-q")
+	bare := committed(t, map[string]string{"old.tf": open(2)})
+	inner := committed(t, map[string]string{"sub/old.tf": open(2), "sub/" + allowancesFile: listed(openEntry), "sub/.policyscan/rules/boundaries.yml": allowedRules})
+	broken := committed(t, map[string]string{"old.tf": open(2), allowancesFile: "bundle: x\n"})
+	write(t, filepath.Join(broken, allowancesFile), listed(openEntry))
+	edit := "::/0\n" + open(1)
+	for _, c := range []struct {
+		name, root, file string
+		policies         []string
+		want             string // a part of the reason
+	}{
+		{"the root", root, root + "/old.tf", nil, ""},
+		{"another file of its", root, root + "/sub/old.tf", nil, "must not contain"},
+		{"another work tree, whose HEAD has none", root, linked + "/old.tf", nil, "not committed"},
+		{"before the first commit", unborn, unborn + "/old.tf", nil, ""},
+		{"no repository", plain, plain + "/old.tf", nil, ""},
+		{"a bundle elsewhere", bare, bare + "/old.tf", []string{plain + "/.policyscan"}, ""},
+		{"another repository's", bare, bare + "/old.tf", []string{root + "/.policyscan"}, ""},
+		{"a folder of a repository", inner + "/sub", inner + "/sub/old.tf", nil, ""},
+		{"a list at HEAD that cannot be read", broken, broken + "/old.tf", nil, "cannot determine what HEAD allows in old.tf"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := judge(t, opened(t, c.root, c.policies...), asked(t, c.root, "Write", "file_path", c.file, "content", edit))
+			if denied := r.Outcome().Effect == callrules.Deny; denied != (c.want != "") || !strings.Contains(r.Reason(), c.want) {
+				t.Errorf("denied: %v, %q, want %q", denied, r.Reason(), c.want)
+			}
+		})
+	}
+}
+
+// TestAllowedAsStaged: on histories of all kinds the gate lets an edit bring more of a rule exactly if a scan of what is
+// staged passes with it, as long as the disk is as HEAD is; and whatever is on disk, it denies nothing that such a scan checks
+// and passes.
+func TestAllowedAsStaged(t *testing.T) {
+	base, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	pieces := []string{"0.0.0.0/0\n", "::/0\n", "x\n", "secret\n", "kind: a\n", "b: [\n"}
+	names := []string{"a.tf", "b.tf", "c.yaml", "k.pem"}
+	content := rapid.Custom(func(t *rapid.T) string {
+		return strings.Join(rapid.SliceOfN(rapid.SampledFrom(pieces), 0, 4).Draw(t, "pieces"), "")
+	})
+	n, allowed, refused := 0, 0, 0
+	rapid.Check(t, func(t *rapid.T) {
+		n++
+		root := filepath.Join(base, fmt.Sprint(n))
+		write(t, filepath.Join(root, ".policyscan/rules/boundaries.yml"), allowedRules)
+		edited := rapid.SampledFrom(names).Draw(t, "edited")
+		var entries []string
+		for i := range rapid.IntRange(1, 3).Draw(t, "entries") {
+			name := edited
+			if i > 0 {
+				name = rapid.SampledFrom(names).Draw(t, "for")
+			}
+			rule := map[string]string{".tf": "OPEN", ".yaml": "KIND", ".pem": "PATH"}[filepath.Ext(name)]
+			e := fmt.Sprintf("rule: %s, file: %s, at_most: %d", rule, name, rapid.IntRange(1, 4).Draw(t, "at most"))
+			e += rapid.SampledFrom([]string{"", "", ", may_grow: true", ", until: 2027-02-28", ", until: 2027-03-01", ", from: z.tf"}).Draw(t, "more")
+			entries = append(entries, e)
+		}
+		write(t, filepath.Join(root, allowancesFile), listed(entries...))
+		had := ""
+		for _, name := range names {
+			if rapid.IntRange(0, 4).Draw(t, "there") > 0 {
+				text := content.Draw(t, "committed")
+				write(t, filepath.Join(root, name), text)
+				if name == edited {
+					had = text
+				}
+			}
+		}
+		runGit(t, root, "init", "-q")
+		runGit(t, root, "add", "-A")
+		runGit(t, root, "commit", "-q", "-m", "x")
+		g, err := Open([]string{""}, nil, root)
+		if err != nil {
+			t.Fatal(err)
+		}
+		g.Now = func() time.Time { return time.Date(2027, 3, 1, 0, 0, 0, 0, time.UTC) }
+		same := rapid.Bool().Draw(t, "the disk is as HEAD is")
+		if !same {
+			write(t, filepath.Join(root, edited), rapid.OneOf(rapid.Just("x\n"), content).Draw(t, "on disk"))
+		}
+		exchanged := strings.NewReplacer("0.0.0.0/0", "::/0", "::/0", "0.0.0.0/0").Replace(had)
+		after := rapid.OneOf(rapid.Just(exchanged), rapid.Just("#\n"+had), content).Draw(t, "after")
+		c := &call.Call{Tool: "Write", Dir: root, Input: call.NewObject(
+			call.Member{Name: "file_path", Value: call.Text(edited)}, call.Member{Name: "content", Value: call.Text(after)})}
+		r, err := g.Judge(context.Background(), c, callrules.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		write(t, filepath.Join(root, edited), after)
+		runGit(t, root, "add", edited)
+		violates := stagedRules(t, root, edited)
+		signed := map[string]bool{}
+		for i := range r.Signed {
+			signed[r.Signed[i].RuleID] = true
+			allowed++
+			if same && violates[r.Signed[i].RuleID] {
+				t.Fatalf("%s in %s: allowed, and the commit is not", r.Signed[i].RuleID, edited)
+			}
+		}
+		for i := range r.New {
+			refused++
+			if !violates[r.New[i].RuleID] && after != had || signed[r.New[i].RuleID] {
+				t.Fatalf("%s in %s: denied, and the commit is not: %s", r.New[i].RuleID, edited, r.Reason())
+			}
+		}
+	})
+	t.Logf("%d allowed, %d refused", allowed, refused)
+	if allowed == 0 || refused == 0 {
+		t.Errorf("%d allowed, %d refused: nothing was tried", allowed, refused)
+	}
+}
+
+// stagedRules are the rules that a file as it is staged violates.
+func stagedRules(t rapid.TB, root, name string) map[string]bool {
+	t.Helper()
+	q := scope.Request{
+		Path: root, Policies: []string{""}, Staged: true, Git: repo.Environment{},
+		Getenv: func(string) string { return "" },
+	}
+	s, err := q.Subject(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	v := scanner.Scan(context.Background(), s.Judges, s.Tree,
+		scanner.Options{Starts: s.Starts, InUse: s.InUse, LeaveOut: s.LeaveOut, Day: "2027-03-01"})
+	violates := map[string]bool{}
+	for i := range v.Violations {
+		if v.Violations[i].File == name {
+			violates[v.Violations[i].RuleID] = true
+		}
+	}
+	return violates
+}
+
+// TestAllowedCost: HEAD is read only for a file that has an entry, and of which a call would bring more.
+func TestAllowedCost(t *testing.T) {
+	root := committed(t, map[string]string{"old.tf": open(2), "new.tf": "", allowancesFile: listed(openEntry)})
+	if err := os.Rename(filepath.Join(root, ".git", "objects"), filepath.Join(root, ".git", "gone")); err != nil {
+		t.Fatal(err)
+	}
+	g := opened(t, root)
+	for _, c := range []struct{ file, content, want string }{
+		{"old.tf", "x\n" + open(2), ""},
+		{"old.tf", "x\n", ""},
+		{"new.tf", open(1), "must not contain"},
+		{"old.tf", open(3), "cannot determine what HEAD allows"},
+	} {
+		r := judge(t, g, asked(t, root, "Write", "file_path", c.file, "content", c.content))
+		if !strings.Contains(r.Reason(), c.want) || (c.want == "") != (r.Outcome().Effect == callrules.Allow) ||
+			c.want == "must not contain" && strings.Contains(r.Reason(), "HEAD") {
+			t.Errorf("%s: %q, want %q", c.file, r.Reason(), c.want)
+		}
+	}
+}

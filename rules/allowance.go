@@ -1,0 +1,269 @@
+package rules
+
+import (
+	"fmt"
+	"io/fs"
+	"path"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/policyscan/policyscan/rules/document"
+)
+
+// An Allowance is an entry of rules/allowances.yml: a file may keep that many occurrences of a rule. What it means for
+// a violation is the business of package scanner; a rule file that holds it is valid whether or not there is the file.
+type Allowance struct {
+	Rule   string   // the id of a rule, perhaps of another bundle: see [CheckAllowances]
+	File   string   // the path, spelt as the verdict spells it
+	AtMost int      // occurrences, 1 or more
+	Owner  string   // one line, and so is Reason
+	Reason string   //
+	Until  string   // the last day that counts, such as "2027-03-01"; "" if it has no end
+	From   []string // other paths than File, spelt alike, each once; nil if there are none
+
+	MayGrow bool // the file may have AtMost, whatever it had before
+
+	Line, Column int // where the entry begins in rules/allowances.yml: 1-based, the column in bytes
+}
+
+// allowanceSpots are where the values of an entry are, for what is said of it after it was read.
+type allowanceSpots struct {
+	rule       document.Spot
+	file, from document.Place // from is that of the key's value; the zero Place if there is none
+}
+
+// maxAtMost is the largest number of an allowance: that of all entries of a file together fits into an int.
+const maxAtMost = 1_000_000_000
+
+var allowanceLevel = document.Level{
+	Name:     "an allowance",
+	Required: []string{"rule", "file", "at_most", "owner", "reason"},
+	Optional: []string{"until", "from", "may_grow"},
+}
+
+// allowancesLevel is the top of allowances.yml.
+var allowancesLevel = document.Level{
+	Name:     "the file",
+	Required: []string{versionKey, "allowances"},
+	Wrong: map[string]document.Wrong{"rules": {
+		For:   "allowances",
+		Found: `"rules" in ` + path.Base(AllowancesFile) + ", which has allowances only",
+		Fix:   "move the rules to another file",
+	}},
+}
+
+// allowanceForm shows an entry.
+const allowanceForm = `{rule: TF-RDS-001, file: legacy/main.tf, at_most: 3, owner: network-team, reason: "NET-123"}`
+
+// allowancesForm says how allowances.yml is written.
+func allowancesForm() document.Form {
+	return document.Form{
+		File: `bundle: "0.2" and the entries beneath "allowances:", or delete the file`,
+		Keys: map[string]string{
+			versionKey:   `bundle: "0.2"`,
+			"allowances": `"allowances:" and the entries beneath it, each beginning with "- "`,
+			"rule":       `"rule: TF-RDS-001", the id of a rule`,
+			"file":       `"file: legacy/main.tf", the path from the root of the tree`,
+			"at_most":    `"at_most: 3", how many occurrences the file may have`,
+			"owner":      `"owner: network-team", who answers for it`,
+			"reason":     `reason: "NET-123", why it is allowed`,
+			"until":      `"until: 2027-03-01", the last day that counts`,
+			"from":       `"from: legacy/old.tf", or a list of paths`,
+			"may_grow":   `"may_grow: true"`,
+		},
+		Mappings: []string{"allowances"},
+		Levels:   []document.Level{allowancesLevel, allowanceLevel},
+	}
+}
+
+// listAllowances reads the entries of allowances.yml. They are of use only if the whole bundle has no errors.
+func (f *ruleFile) listAllowances() {
+	root := f.doc.Root
+	if root == nil {
+		return
+	}
+	if !document.IsMapping(root) {
+		f.doc.Misplaced(root, "the file", `bundle: "0.2", and the entries beneath "allowances:"`)
+		return
+	}
+	top := f.doc.Mapping(root, "the file", "", allowancesLevel)
+	if e, ok := top[versionKey]; ok {
+		f.checkVersion(e)
+	}
+	entry, ok := top["allowances"]
+	if !ok {
+		return
+	}
+	const form, instead = `a list, each entry beginning with "- rule:"`, "write an entry, or delete the file"
+	if f.doc.Empty(entry.Value) {
+		f.doc.Fail(document.CodeValue, entry.Key, `"allowances" is empty`, instead)
+		return
+	}
+	list, ok := f.doc.Items(entry, `"allowances"`, form)
+	if ok && len(list) == 0 {
+		f.doc.Fail(document.CodeValue, entry.Value, `"allowances" is an empty list`, instead)
+	}
+	for i, item := range list {
+		if f.doc.Full() {
+			break
+		}
+		f.doc.BeginAbout(item.Value, "rule")
+		f.allowance(item)
+		f.doc.End(list[i:])
+	}
+}
+
+// allowance reads one entry.
+func (f *ruleFile) allowance(item document.Entry) {
+	m := f.doc.Mapping(item.Value, "the allowance", allowanceForm, allowanceLevel)
+	if m == nil {
+		return
+	}
+	at := f.doc.Place(item.Value)
+	a := Allowance{Line: at.Line, Column: at.Column}
+	a.Rule = f.doc.RuleID(m["rule"])
+	a.File = f.treePath(m["file"])
+	a.AtMost = f.doc.Count(m["at_most"], maxAtMost, "or remove the entry")
+	a.Owner = f.doc.Line(m["owner"])
+	a.Reason = f.doc.Line(m["reason"])
+	a.Until = f.day(m["until"])
+	a.From = f.origins(m["from"], a.File)
+	if e, ok := m["may_grow"]; ok {
+		a.MayGrow = f.doc.Only(e, "true")
+	}
+	if f.doc.Mistakes() > 0 {
+		return // nothing is kept of a bundle with a mistake
+	}
+	spots := allowanceSpots{rule: f.doc.Spot(m["rule"].Value), file: f.doc.Place(m["file"].Value)}
+	if len(a.From) > 0 {
+		spots.from = f.doc.Place(m["from"].Value)
+	}
+	f.loader.allowances, f.loader.spots = append(f.loader.allowances, a), append(f.loader.spots, spots)
+}
+
+// day reads a day as ISO 8601 has it, with or without quotes; "" if it is not one, or missing.
+func (f *ruleFile) day(e document.Entry) string {
+	if e.Value != nil && f.doc.Empty(e.Value) {
+		f.doc.Text(e) // says so
+		return ""
+	}
+	text, _, ok := f.doc.Scalar(e)
+	if !ok {
+		return ""
+	}
+	if _, err := time.Parse(time.DateOnly, text); err != nil {
+		found := fmt.Sprintf("%q is %s, which is not a date", e.Key.Value, document.Quoted(text))
+		f.doc.Fail(document.CodeValue, e.Value, found, "write a day of the calendar as 2027-03-01")
+		return ""
+	}
+	return text
+}
+
+// origins reads the paths that a file's occurrences came from: one, or a list.
+func (f *ruleFile) origins(e document.Entry, file string) []string {
+	var list []document.Entry
+	switch {
+	case e.Value == nil:
+	case document.IsList(e.Value):
+		list = f.doc.List(e)
+	default:
+		list = []document.Entry{e}
+	}
+	var all []string
+	known := make(map[string]bool, len(list))
+	for _, item := range list {
+		text := f.treePath(item)
+		switch {
+		case text == "":
+			continue
+		case text == file:
+			f.doc.Fail(document.CodeValue, item.Value, `"from" names the file of the entry itself`,
+				"write the path that it had before, or remove it")
+		case known[text]:
+			f.doc.Fail(document.CodeDuplicate, item.Value, document.Quoted(text)+` is in "from" twice`,
+				"remove one of them")
+		}
+		known[text] = true
+		all = append(all, text)
+	}
+	return all
+}
+
+// treePath reads the path of a file as the verdict spells it; "" if it is not one, or missing.
+func (f *ruleFile) treePath(e document.Entry) string {
+	read := f.doc.Text
+	if n := e.Value; n != nil && n.Value != "" && n.Style != 0 && strings.TrimSpace(n.Value) == "" {
+		read = func(e document.Entry) (string, bool) { // a file may have such a name
+			text, _, ok := f.doc.Scalar(e)
+			return text, ok
+		}
+	}
+	text, ok := read(e)
+	if !ok {
+		return ""
+	}
+	if found, fix := pathMistake(text); found != "" {
+		f.doc.Fail(document.CodeValue, e.Value,
+			fmt.Sprintf("%q is %s, %s", e.Key.Value, document.Quoted(text), found), fix)
+		return ""
+	}
+	return text
+}
+
+// pathMistake says why a text is not the path of a file within a tree as the verdict spells it; "" if it is.
+func pathMistake(text string) (found, fix string) {
+	const form = `write the path from the root of the tree, with "/" between folders`
+	switch {
+	case strings.HasPrefix(text, "/"):
+		return "an absolute path", form
+	case strings.Contains(text, "\x00"):
+		return "which has a NUL and is no file's path", form
+	case !spelt(text):
+		return "which is not how a verdict spells a path", form +
+			`; a backslash in a name is spelt \\, and a byte that is not UTF-8 as \xff`
+	case strings.HasSuffix(text, "/"):
+		return "a folder", "write an entry for each file in it"
+	case !fs.ValidPath(text) || text == ".":
+		clean := path.Clean(text)
+		if clean == "." || clean == ".." || strings.HasPrefix(clean, "../") {
+			return "which is not in the tree", form
+		}
+		return "which is not the shortest way to write that path", fmt.Sprintf("write %q", clean)
+	}
+	return "", ""
+}
+
+// spelt reports whether a path is one as verdict.Path spells it: backslashes are doubled, a byte that is not part of
+// UTF-8 is \x and two digits, and nothing else is escaped.
+func spelt(text string) bool {
+	if !strings.Contains(text, `\`) {
+		return true
+	}
+	var raw, again []byte
+	for i := 0; i < len(text); i++ {
+		c := text[i]
+		if c == '\\' && i+1 < len(text) {
+			i++
+			if hex, err := strconv.ParseUint(text[i+1:min(i+3, len(text))], 16, 8); text[i] == 'x' && err == nil {
+				c = byte(hex)
+				i += 2
+			}
+		}
+		raw = append(raw, c)
+	}
+	for len(raw) > 0 {
+		r, n := utf8.DecodeRune(raw)
+		switch {
+		case r == utf8.RuneError && n == 1:
+			again = fmt.Appendf(again, `\x%02x`, raw[0])
+		case r == '\\':
+			again = append(again, `\\`...)
+		default:
+			again = append(again, raw[:n]...)
+		}
+		raw = raw[n:]
+	}
+	return string(again) == text
+}

@@ -1,0 +1,188 @@
+package rules
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/policyscan/policyscan/rules/document"
+	"github.com/policyscan/policyscan/verdict"
+)
+
+// TestSpelt: a path is spelt as the verdict spells it, and nothing else is.
+func TestSpelt(t *testing.T) {
+	yes, no := 0, 0
+	rapid.Check(t, func(t *rapid.T) {
+		text := strings.Join(rapid.SliceOfN(rapid.SampledFrom([]string{
+			`\`, `\`, "x", "f", "c", "3", "a", "9", "A", "F", "é", "/", `\xff`, `\xc3`, `\xa9`, `\\`, "\U0001F600",
+		}), 1, 8).Draw(t, "parts"), "")
+		want := verdict.Path(verdict.RawPath(text)) == text
+		if spelt(text) != want {
+			t.Fatalf("%q: %v, want %v", text, !want, want)
+		}
+		if want {
+			yes++
+		} else {
+			no++
+		}
+	})
+	if yes < 10 || no < 10 {
+		t.Errorf("%d are, %d are not", yes, no)
+	}
+}
+
+// FuzzAllowances: whatever the file holds, it is read without a panic and as often alike; what is valid is within what
+// an entry may say, is written and read again as it is, and stays as it is if nothing changes.
+func FuzzAllowances(f *testing.F) {
+	for _, folder := range []string{"good", "bad"} {
+		for _, g := range goldens(f, folder) {
+			if text := g.files[AllowancesFile]; text != nil {
+				f.Add(text)
+			}
+		}
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		loadTwice(t, Files{BoundariesFile: []byte("bundle: \"0.2\"\n" + goodBoundaries), AllowancesFile: text})
+		file, err := readAllowances(text)
+		if err != nil {
+			return
+		}
+		list := file.loader.allowances
+		for _, a := range list {
+			paths := append([]string{a.File}, a.From...)
+			for i, path := range paths {
+				raw := verdict.RawPath(path)
+				inTree := raw != "." && !strings.HasPrefix(raw, "/") && !slices.ContainsFunc(strings.Split(raw, "/"),
+					func(part string) bool { return part == "" || part == ".." })
+				if verdict.Path(raw) != path || !inTree || slices.Index(paths, path) != i {
+					t.Fatalf("the paths %q", paths)
+				}
+			}
+			day, err := time.Parse("2006-01-02", a.Until)
+			if a.Until != "" && (err != nil || day.Format("2006-01-02") != a.Until) {
+				t.Fatalf("the day %q", a.Until)
+			}
+			if a.Rule == "" || a.Owner == "" || a.Reason == "" || a.AtMost < 1 {
+				t.Fatalf("%#v", a)
+			}
+		}
+		if diff := cmp.Diff(sorted(list), entriesOf(t, FormatAllowances(list)), ignorePlace...); diff != "" {
+			t.Fatalf("(-read +written)\n%s", diff)
+		}
+		same, err := EditAllowances(text, func(a Allowance) (Allowance, bool) { return a, true }, nil)
+		if err != nil || !bytes.Equal(same, text) {
+			t.Fatalf("nothing changes, and it is\n%q\nand not\n%q: %v", same, text, err)
+		}
+		i, one := 0, Allowance{Rule: "M", File: "m", AtMost: 1, Owner: "o", Reason: "r"}
+		edited, err := EditAllowances(text, func(a Allowance) (Allowance, bool) {
+			i++
+			a.AtMost, a.Until, a.MayGrow, a.From = 7, "2030-01-01", !a.MayGrow, append(slices.Clone(a.From), "\n")
+			return a, i%2 == 0
+		}, []Allowance{one})
+		if err == nil && !slices.ContainsFunc(entriesOf(t, edited), one.Same) {
+			t.Fatalf("the new entry is not in\n%q", edited)
+		}
+	})
+}
+
+// TestCheckAllowances: a rule that no bundle has, or that is never allowed, is a mistake in one bundle and a note in
+// several; each rule once, at the first entry for it.
+func TestCheckAllowances(t *testing.T) {
+	load := func(list string, ids ...string) *Bundle {
+		t.Helper()
+		text := "bundle: \"0.2\"\nrules:\n"
+		for _, id := range ids {
+			text += "  - {id: " + id + ", title: t, enforcement: {mode: fail}, match: {files: [\"**/*.tf\"], forbidden_patterns: [a]}"
+			if strings.HasPrefix(id, "NEVER") {
+				text += ", allowances: never"
+			}
+			text += "}\n"
+		}
+		if len(ids) == 0 {
+			text = "bundle: \"0.2\"\nrules: []\n"
+		}
+		files := Files{BoundariesFile: []byte(text), DeprecatedFile: []byte(
+			"rules:\n  - {id: OLD" + strings.Join(ids, "") + ", title: t, enforcement: {mode: fail}, match: {files: [a/b], required_absent: [a]}}\n")}
+		if list != "" {
+			files[AllowancesFile] = []byte("bundle: \"0.2\"\nallowances:\n" + list)
+		}
+		b, err := Load(files)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b
+	}
+	entry := func(rule string) string {
+		return "  - {file: a.tf, rule: " + rule + ", at_most: 1, owner: o, reason: r}\n"
+	}
+	list := entry("NET-1") + entry("OLDNET-1NEVER-1") + entry("NET-2") + entry("NEVER-1") + entry("NET-2") + entry("SHOP-1")
+	team := load(list, "NET-1", "NEVER-1")
+	const one = `rules/allowances.yml:5:24: rule "NET-2": the bundle has no rule with this id; write "NET-1", or remove the 2 entries for it
+rules/allowances.yml:6:24: rule "NEVER-1": the rule says "allowances: never"; remove the entry, or that line of the rule
+rules/allowances.yml:8:24: rule "SHOP-1": the bundle has no rule with this id; remove the entry`
+	if err := Together([]*Bundle{team}); err == nil || err.Error() != one {
+		t.Errorf("of one bundle:\n%v", err)
+	}
+	mistakes, notes := CheckAllowances([]*Bundle{load("", "SHOP-1"), team, nil})
+	var got []string
+	for i, list := range notes {
+		for _, n := range list {
+			got = append(got, fmt.Sprint(i, " ", n))
+		}
+	}
+	want := []string{
+		`1 rules/allowances.yml:5:24: rule "NET-2": no bundle of --policy has a rule with this id, so nothing is allowed; write "NET-1", or remove the 2 entries for it`,
+		`1 rules/allowances.yml:6:24: rule "NEVER-1": the rule says "allowances: never", so nothing is allowed; remove the entry, or that line of the rule`,
+	}
+	if diff := cmp.Diff(want, got); diff != "" || mistakes != nil {
+		t.Errorf("of several bundles: %v\n%s", mistakes, diff)
+	}
+	for _, joined := range []*Bundle{Join(team, load("", "SHOP-2")), New(team.Rules, nil)} {
+		if mistakes, notes := CheckAllowances([]*Bundle{joined}); mistakes != nil || joined.joined && len(notes[0]) != 3 {
+			t.Errorf("joined, or made: %v, %v", mistakes, notes)
+		}
+	}
+
+	// There is a limit, as while a file is read.
+	many := ""
+	for i := range document.MaxErrors + 5 {
+		many += entry(fmt.Sprint("GONE-", i))
+	}
+	if mistakes, _ := CheckAllowances([]*Bundle{load(many, "NET-1")}); len(mistakes) != document.MaxErrors+1 ||
+		mistakes[document.MaxErrors].Error() != "rules/allowances.yml:10003: more than 10000 mistakes; fix the others first" {
+		t.Errorf("%d mistakes, the last is %v", len(mistakes), mistakes[len(mistakes)-1])
+	}
+
+	// A bundle of allowances alone needs another one, and so does one that is about to have some.
+	legacy := load(entry("SHOP-1"))
+	empty, err := Load(Files{BoundariesFile: []byte("bundle: \"0.2\"\nrules: []\n"), "rules/x.yml": []byte(
+		"bundle: \"0.2\"\ntype: deprecated\nrules:\n  - {id: A, title: t, enforcement: {mode: fail}, " +
+			"match: {files: [a], forbidden_patterns: [a]}}\n")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		bundles []*Bundle
+		want    string
+	}{
+		{[]*Bundle{legacy, load("", "SHOP-1")}, ""},
+		{[]*Bundle{nil, nil}, ""},
+		{[]*Bundle{legacy}, "rules: the bundle has allowances and no enforced rule; name the bundle that has the rules with " +
+			"another --policy, or write a rule in rules/boundaries.yml or rules/invariants.yml"},
+		{[]*Bundle{empty, load("", "SHOP-1")}, ""},
+		{[]*Bundle{empty}, "rules: the bundle has no enforced rule; name the bundle that has the rules with another " +
+			"--policy, or write a rule in rules/boundaries.yml or rules/invariants.yml"},
+		{[]*Bundle{empty, legacy}, "no bundle of --policy has an enforced rule; write one in one of them"},
+		{[]*Bundle{nil, legacy}, "no bundle of --policy has an enforced rule; write one in one of them"},
+	} {
+		if err := Together(c.bundles); fmt.Sprint(err) != c.want && (err != nil || c.want != "") {
+			t.Errorf("%v, want %s", err, c.want)
+		}
+	}
+}

@@ -1,0 +1,109 @@
+package rules
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+// FormatAllowances returns the text of a rules/allowances.yml with these entries, which are valid: one a line, in the
+// order of their rules and files. It returns nil for no entry, since such a file is a mistake.
+func FormatAllowances(list []Allowance) []byte {
+	if len(list) == 0 {
+		return nil
+	}
+	var b strings.Builder
+	b.WriteString("bundle: \"0.2\"\nallowances:\n")
+	for _, a := range sorted(list) {
+		b.WriteString("  - " + a.String() + "\n")
+	}
+	return []byte(b.String())
+}
+
+// sorted returns entries in the order of a file that policyscan writes.
+func sorted(list []Allowance) []Allowance {
+	return slices.SortedStableFunc(slices.Values(list), Allowance.compare)
+}
+
+// compare orders entries by rule and file.
+func (a Allowance) compare(b Allowance) int {
+	return cmp.Or(cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.File, b.File))
+}
+
+// String returns the entry as a line of rules/allowances.yml has it, without the "- " before it.
+func (a Allowance) String() string {
+	var fields []string
+	for _, key := range entryKeys {
+		if value := a.value(key); value != "" {
+			fields = append(fields, key+": "+value)
+		}
+	}
+	return "{" + strings.Join(fields, ", ") + "}"
+}
+
+// entryKeys are the keys of an entry, in the order in which they are written.
+var entryKeys = []string{"rule", "file", "from", "at_most", "owner", "reason", "until", "may_grow"}
+
+// value is how the value of a key is written, within brackets or not; "" for a key that is not there.
+func (a Allowance) value(key string) string {
+	switch key {
+	case "rule":
+		return yamlText(a.Rule)
+	case "file":
+		return yamlText(a.File)
+	case "from":
+		var list []string
+		for _, path := range a.From {
+			list = append(list, yamlText(path))
+		}
+		if len(list) > 1 {
+			return "[" + strings.Join(list, ", ") + "]"
+		}
+		return strings.Join(list, "")
+	case "at_most":
+		return strconv.Itoa(a.AtMost)
+	case "owner":
+		return yamlText(a.Owner)
+	case "reason":
+		return yamlQuoted(a.Reason)
+	case "until":
+		return a.Until
+	}
+	if a.MayGrow {
+		return "true"
+	}
+	return ""
+}
+
+// Texts that every reader of YAML takes for a text, without quotes and in brackets, too: none that begins as a number
+// does, and no word that some read as a truth value, as a number or as nothing.
+var (
+	plainText = regexp.MustCompile(`^(?:[A-Za-z_]|\.[A-Za-z_])[A-Za-z0-9_./+@-]*$`)
+	wordText  = regexp.MustCompile(`(?i)^(?:y|n|yes|no|on|off|true|false|null|\.?nan|\.?inf)$`)
+)
+
+// yamlText returns a text as YAML has it, quoted if that is needed.
+func yamlText(text string) string {
+	if plainText.MatchString(text) && !wordText.MatchString(text) {
+		return text
+	}
+	return yamlQuoted(text)
+}
+
+// yamlQuoted returns a text as a string of JSON, which is one of YAML, too. What a rule file may not have as it is, is
+// escaped.
+func yamlQuoted(text string) string {
+	var b strings.Builder
+	for _, r := range jsonString(text) {
+		if unicode.IsControl(r) || r == 0x2028 || r == 0x2029 || r == 0xFEFF || r == 0xFFFE || r == 0xFFFF {
+			fmt.Fprintf(&b, `\u%04x`, r)
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}

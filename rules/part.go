@@ -1,0 +1,156 @@
+package rules
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/policyscan/policyscan/rules/document"
+	"github.com/policyscan/policyscan/rules/regex"
+)
+
+// A Part is a rule, or something in it that can be of no use: a glob, an item, or a path of an item's "each".
+type Part struct {
+	Kind  PartKind
+	Index int // in the rule's list of that kind: of an EachPath that of the item in Required
+	Path  int // of an EachPath: in the item's Each
+}
+
+// PartKind says which list of a rule a [Part] is in.
+type PartKind uint8
+
+// The kinds of part. That of the zero Part is the rule itself.
+const (
+	WholeRule PartKind = iota
+	FilesGlob
+	ExcludeGlob
+	FileExcludeGlob // of FileExclude: all rules of the file have it
+	PatternItem
+	RequiredItem
+	EachPath
+	ForbiddenFilesGlob
+	RequiredFilesGlob
+)
+
+// Glob returns the glob that a part is; "" if it is none.
+func (r *Rule) Glob(p Part) string {
+	switch p.Kind {
+	case FilesGlob:
+		return r.Files[p.Index]
+	case ExcludeGlob:
+		return r.Exclude[p.Index]
+	case FileExcludeGlob:
+		return r.FileExclude[p.Index]
+	case ForbiddenFilesGlob:
+		return r.ForbiddenFiles[p.Index]
+	case RequiredFilesGlob:
+		return r.RequiredFiles[p.Index]
+	}
+	return ""
+}
+
+// PartMistake returns an error about a part of a rule that loaded, at its place. That of the exclude of a file is
+// not about the rule.
+func (r *Rule) PartMistake(p Part, found, fix string) *document.Error {
+	e := document.Spot{Place: r.at.Place}.Error(document.Error{File: r.File, Rule: r.ID, Found: found, Fix: fix})
+	at := &r.places
+	var places []document.Place
+	index := p.Index
+	switch p.Kind {
+	case FilesGlob:
+		places = at.files
+	case ExcludeGlob:
+		places = at.exclude
+	case FileExcludeGlob:
+		places, e.Rule = at.fileExclude, ""
+	case PatternItem:
+		places = at.patterns
+	case RequiredItem:
+		places = at.required
+	case EachPath:
+		places, index = at.each[r.Required[p.Index].Key], p.Path
+	case ForbiddenFilesGlob:
+		places = at.forbiddenFiles
+	case RequiredFilesGlob:
+		places = at.requiredFiles
+	}
+	if index < len(places) {
+		e = document.Spot{Place: places[index]}.Error(*e)
+	}
+	return e
+}
+
+// SortMistakes puts errors about a bundle in the order of its files, in which all errors are, then of their places.
+func SortMistakes(list document.Errors) {
+	slices.SortStableFunc(list, func(a, b *document.Error) int {
+		return comparePlaces(a.File, b.File, document.Place{Line: a.Line, Column: a.Column},
+			document.Place{Line: b.Line, Column: b.Column})
+	})
+}
+
+// comparePlaces compares places in the files of a bundle: first come those whose names say what they hold, then the
+// others by name.
+func comparePlaces(file, other string, at, to document.Place) int {
+	order := func(file string) int {
+		if i := slices.Index(namedFiles(), file); i >= 0 {
+			return i
+		}
+		return len(namedFiles())
+	}
+	return cmp.Or(
+		cmp.Compare(order(file), order(other)), cmp.Compare(file, other),
+		cmp.Compare(at.Line, to.Line), cmp.Compare(at.Column, to.Column))
+}
+
+// Suspect says what in a part that seems to be of no use is often a mistake, where it is seen: a clause, or "".
+func (r *Rule) Suspect(p Part) string {
+	item := Item{Kind: Key}
+	switch p.Kind {
+	case PatternItem:
+		item = r.Patterns[p.Index]
+	case RequiredItem:
+		item = r.Required[p.Index]
+	}
+	switch g := r.Glob(p); {
+	case g != "":
+		return suspectGlob(g)
+	case item.Kind == Text:
+		return r.suspectText(item.Text)
+	}
+	return ""
+}
+
+// suspectGlob says whether a glob seems to be several.
+func suspectGlob(g string) string {
+	if open, _, found := strings.Cut(g, ","); found && !strings.Contains(open, "{") {
+		return "it has a comma, which is a character of the path; write two globs, each in its own quotes"
+	}
+	return ""
+}
+
+// suspectText says whether a text seems to be an expression.
+func (r *Rule) suspectText(text string) string {
+	const escaped = "\x00\a\b\x1b\f\v" // by one letter after a backslash in double quotes
+	if i := strings.IndexAny(text, escaped); i >= 0 {
+		letter := "0abefv"[strings.IndexByte(escaped, text[i])]
+		return fmt.Sprintf(`it has the control character U+%04X, which is what \%c means in double quotes; `+
+			"write the text in single quotes", text[i], letter)
+	}
+	_, err := regex.Compile(text)
+	if err != nil || !strings.Contains(text, `\`) && expressionIn(text) == "" && !slashed().MatchString(text) {
+		return ""
+	}
+	if r.expressions {
+		return "if it is a regular expression, write it under regex"
+	}
+	return "a pattern is the text itself, not a regular expression"
+}
+
+// Shown shows an item within a message: a string in quotes, a mapping as it is named; what is very long is cut.
+func Shown(item Item) string {
+	if item.Kind == Regex {
+		return "a match of " + shownItem(item)
+	}
+	return shownItem(item)
+}

@@ -1,6 +1,0 @@
-//go:build !race
-
-package rules
-
-// raceDetector says that times are of no use.
-const raceDetector = false

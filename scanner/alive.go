@@ -1,0 +1,333 @@
+package scanner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/rules/document"
+	"github.com/policyscan/policyscan/rules/glob"
+	"github.com/policyscan/policyscan/scanner/judges"
+	"github.com/policyscan/policyscan/scanner/worktree"
+	"github.com/policyscan/policyscan/verdict"
+)
+
+// A Life says which parts of rules are alive: that in an example of the rule, or in a file of a tree,
+//
+//   - something violates the rule, unless it is about the tree alone;
+//   - a glob of files, forbidden_files or required_files matches a path that no exclude removes;
+//   - an exclude removes a path that one of these globs matches, and that no other exclude removes;
+//   - an item that must not appear is found;
+//   - an item that is required is there: in a document, or in a node of its each, that has it;
+//   - a path of each leads to a node.
+//
+// An exclude of a rule file is alive if it is for one of the file's rules. What examples say about themselves does not
+// count, but what is found in them.
+type Life struct {
+	Examples, Files int             // that were tried
+	Of              []JudgeLife     // of each judge
+	Errors          []verdict.Error // what could not be decided in the tree: with any, what is Dead may be alive
+}
+
+// A JudgeLife is the Life of a judge's rules.
+type JudgeLife struct {
+	Alive    int             // parts
+	Dead     []Dead          // parts that nothing shows to be alive
+	Mistakes document.Errors // examples that could not be judged
+}
+
+// A Dead is a part of a rule that nothing shows to be alive.
+type Dead struct {
+	Rule  *rules.Rule
+	Part  rules.Part
+	Twice bool // of an exclude: it removes paths, but other excludes remove each of them, too
+	files bool // the rules were tried on files, too
+}
+
+// Alive tries the judges' rules on their own examples and, unless it is nil, on a tree.
+func Alive(ctx context.Context, by []judges.Judge, t Tree, o Options) (*Life, error) {
+	s := &scan{Set: judges.NewSet(by), tree: t, Options: o}
+	s.Progress = &Progress{}
+	life, pulse := &Life{Of: make([]JudgeLife, len(by))}, newPulse(s.Bundle)
+	if err := life.examples(ctx, by, pulse); err != nil {
+		return nil, err
+	}
+	if t != nil {
+		p := newCollector(s)
+		p.pulse, p.keys.traced = pulse, true
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			p.run(ctx)
+		}()
+		await(ctx, done)
+		if ctx.Err() != nil {
+			e := stopped(ctx)
+			return nil, &e
+		}
+		v := p.verdict()
+		life.Files, life.Errors = v.Coverage.Files, v.Errors
+	}
+	life.count(by, pulse, t != nil)
+	return life, nil
+}
+
+// examples tries the judges' rules on their own examples, each on those of its own.
+func (l *Life) examples(ctx context.Context, by []judges.Judge, p *pulse) error {
+	number := p.numbers()
+	for judge, j := range by {
+		for _, r := range j.Bundle.Rules {
+			if len(r.Examples) == 0 {
+				continue
+			}
+			c := NewChecker(rules.New([]rules.Rule{r}, nil))
+			c.pulse = newPulse(c.bundle)
+			for i, x := range r.Examples {
+				l.Examples++
+				var undecided *Undecided
+				switch _, err := c.Check(ctx, x.Path, []byte(x.Content)); {
+				case errors.As(err, &undecided):
+					mistake := r.ExampleMistake(i, undecided.Errors[0].Message)
+					l.Of[judge].Mistakes = append(l.Of[judge].Mistakes, mistake)
+				case err != nil:
+					return err
+				}
+			}
+			p.signs[number[r.ID]] = c.pulse.signs[0]
+		}
+	}
+	return nil
+}
+
+// count says which parts of the judges' rules are dead. files is that they were tried on files, too.
+func (l *Life) count(by []judges.Judge, p *pulse, files bool) {
+	number := p.numbers()
+	for judge, j := range by {
+		var parts []Dead
+		var found []sign // of each of the parts
+		ofFiles := map[string]int{}
+		for i := range j.Bundle.Rules {
+			r := &j.Bundle.Rules[i]
+			for _, part := range partsOf(r) {
+				s := p.signs[number[r.ID]][part]
+				if part.Kind == rules.FileExcludeGlob {
+					key := fmt.Sprintf("%s:%d", r.File, part.Index)
+					if at, known := ofFiles[key]; known {
+						found[at] = max(found[at], s)
+						continue
+					}
+					ofFiles[key] = len(parts)
+				}
+				parts, found = append(parts, Dead{Rule: r, Part: part, files: files}), append(found, s)
+			}
+		}
+		of := &l.Of[judge]
+		for i := range parts {
+			if found[i] == aliveSign {
+				of.Alive++
+				continue
+			}
+			parts[i].Twice = found[i] == twiceSign
+			of.Dead = append(of.Dead, parts[i])
+		}
+	}
+}
+
+// partsOf returns the parts of a rule that must be alive.
+func partsOf(r *rules.Rule) []rules.Part {
+	var all []rules.Part
+	add := func(kind rules.PartKind, n int) {
+		for i := range n {
+			all = append(all, rules.Part{Kind: kind, Index: i})
+		}
+	}
+	if asksOfFiles(r) {
+		add(rules.WholeRule, 1)
+	}
+	add(rules.FilesGlob, len(r.Files))
+	add(rules.ExcludeGlob, len(r.Exclude))
+	add(rules.FileExcludeGlob, len(r.FileExclude))
+	add(rules.PatternItem, len(r.Patterns))
+	add(rules.RequiredItem, len(r.Required))
+	for i, item := range r.Required {
+		if item.Kind == rules.Key {
+			for k := range item.Key.Each {
+				all = append(all, rules.Part{Kind: rules.EachPath, Index: i, Path: k})
+			}
+		}
+	}
+	add(rules.ForbiddenFilesGlob, len(r.ForbiddenFiles))
+	add(rules.RequiredFilesGlob, len(r.RequiredFiles))
+	return all
+}
+
+// A sign is one of life, or of less.
+type sign uint8
+
+const (
+	noSign    sign = iota
+	twiceSign      // of an exclude: it removes what another one removes as well
+	aliveSign
+)
+
+// A pulse takes the signs of life of a bundle's rules while they are checked. Several goroutines may use it. nil: no
+// one asks.
+type pulse struct {
+	bundle *rules.Bundle
+	free   *rules.Bundle // the rules that have excludes, without them
+	number []int         // of each of those, in bundle
+	out    [][]exclude   // of each of those, its excludes
+
+	mu    sync.Mutex // of what follows
+	signs []map[rules.Part]sign
+}
+
+// An exclude is one glob of a rule's excludes, by itself.
+type exclude struct {
+	part rules.Part
+	glob *glob.Set
+}
+
+func newPulse(b *rules.Bundle) *pulse {
+	p := &pulse{bundle: b}
+	var free []rules.Rule
+	for i, r := range b.Rules {
+		p.signs = append(p.signs, map[rules.Part]sign{})
+		if len(r.Exclude)+len(r.FileExclude) == 0 {
+			continue
+		}
+		var out []exclude
+		add := func(kind rules.PartKind, globs []string) {
+			for k, g := range globs {
+				out = append(out, exclude{rules.Part{Kind: kind, Index: k}, glob.Compile([]string{g})})
+			}
+		}
+		add(rules.ExcludeGlob, r.Exclude)
+		add(rules.FileExcludeGlob, r.FileExclude)
+		r.Exclude, r.FileExclude = nil, nil
+		free, p.number, p.out = append(free, r), append(p.number, i), append(p.out, out)
+	}
+	p.free = rules.New(free, nil)
+	return p
+}
+
+// numbers returns the number of each rule, by its id, which no two rules have that are enforced together.
+func (p *pulse) numbers() map[string]int {
+	all := map[string]int{}
+	for i := range p.bundle.Rules {
+		all[p.bundle.Rules[i].ID] = i
+	}
+	return all
+}
+
+func (p *pulse) take(rule int, part rules.Part, s sign) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.signs[rule][part] < s {
+		p.signs[rule][part] = s
+	}
+}
+
+// path takes the signs that a path shows, of a file or a submodule.
+func (p *pulse) path(path string, kind worktree.Kind) {
+	if p == nil || path == "." {
+		return
+	}
+	matching(p.bundle, path, kind, func(rule int, part rules.Part) { p.take(rule, part, aliveSign) })
+	last := -1 // the rule that was asked; most paths have one that has excludes, or none
+	matching(p.free, path, kind, func(rule int, _ rules.Part) {
+		if rule == last {
+			return
+		}
+		last = rule
+		var removing []rules.Part
+		for _, x := range p.out[rule] {
+			if x.glob.Match(path) {
+				removing = append(removing, x.part)
+			}
+		}
+		s := aliveSign
+		if len(removing) > 1 {
+			s = twiceSign
+		}
+		for _, part := range removing {
+			p.take(p.number[rule], part, s)
+		}
+	})
+}
+
+// matching reports the globs of rules that match a path, and are not excluded.
+func matching(b *rules.Bundle, path string, kind worktree.Kind, found func(rule int, part rules.Part)) {
+	report := func(kind rules.PartKind, globs []rules.GlobOf) {
+		for _, g := range globs {
+			found(g.Rule, rules.Part{Kind: kind, Index: g.Glob})
+		}
+	}
+	if kind != worktree.Submodule { // whose files are not known, or have paths of their own
+		report(rules.FilesGlob, b.SelectedBy(path, nil))
+	}
+	report(rules.ForbiddenFilesGlob, b.Forbidding(path, nil))
+	if kind == worktree.Regular {
+		report(rules.RequiredFilesGlob, b.Requiring(path, nil))
+	}
+}
+
+// broken takes the signs that violations are.
+func (p *pulse) broken(list []brokenRule) {
+	if p == nil {
+		return
+	}
+	for i := range list {
+		br := &list[i]
+		p.take(br.rule, rules.Part{Kind: rules.WholeRule}, aliveSign)
+		if br.ask.Of == judges.ForbiddenItem {
+			p.take(br.rule, rules.Part{Kind: rules.PatternItem, Index: br.ask.Index}, aliveSign)
+		}
+	}
+}
+
+// met takes the signs that it is of required items that they are there, in a regular file that was read to its end.
+func (p *pulse) met(s *selection, missing []int, k *keyed) {
+	if p == nil {
+		return
+	}
+	for _, r := range s.rules {
+		for i, item := range p.bundle.Rules[r].Required {
+			part := rules.Part{Kind: rules.RequiredItem, Index: i}
+			if item.Kind != rules.Key {
+				if !slices.Contains(missing, s.engine.index[item]) {
+					p.take(r, part, aliveSign)
+				}
+				continue
+			}
+			signs := k.signs[item.Name]
+			if signs.Met {
+				p.take(r, part, aliveSign)
+			}
+			for each, leads := range signs.Each {
+				if leads {
+					p.take(r, rules.Part{Kind: rules.EachPath, Index: i, Path: each}, aliveSign)
+				}
+			}
+		}
+	}
+}
+
+// job takes the signs that a file shows.
+func (p *pulse) job(j *job) {
+	if p == nil || !j.settled {
+		return
+	}
+	p.broken(j.broken)
+	if j.chosen == nil || !j.scanned && !j.partly || j.Kind != worktree.Regular {
+		return
+	}
+	var missing []int
+	for _, l := range j.lacks {
+		missing = append(missing, l.missing...)
+	}
+	p.met(j.selection, missing, &j.keyed)
+}

@@ -1,0 +1,109 @@
+// Package allowance decides which occurrences of a rule in a file are allowed: how many an owner has signed for, and
+// whether there were as many before.
+//
+//	entries of the base, the head, the merge bases --Compare--> Book --+
+//	                                                                   +--Decide--> Decision
+//	a rule, a file, and how often it occurs, now and before -----------+
+//
+// It counts nothing itself, and knows neither files nor git: the caller says how often a rule occurs in a file now and
+// at each [Reference], the states that a change is compared with. What was not there, not selected, left out of the
+// scan or could not be read or parsed at a reference had none there.
+//
+// # What is allowed
+//
+// All occurrences of a rule in a file, or none of them:
+//
+//   - Where nothing is compared, as many as the [List] has a number for. Where the bundles of two sides judge all files
+//     all the same (a forced push), as many as the list of each side that is asked has a number for.
+//   - On the base's side of a change, as many as the base's list says, and not more than at any reference. The base's
+//     rules are asked this.
+//   - On the head's side, as many as the head's list says, and not more than at any reference. The head's rules are
+//     asked this. A rule that both have, or that no side can change, is asked both.
+//
+// An entry with may_grow lifts the comparison with the references: on the base's side one of the base's, on the head's
+// only one that the base has, too. So it counts from the change after the one that adds it.
+//
+// # Files that are counted as one
+//
+// The head's entries with "from" that neither the base nor any merge base has as they are join files, also through each
+// other. Then it is their sum that is compared with the sum at each reference, and on the base's side with the sum of
+// the base's numbers; each file keeps to its own number in the head, whichever side is asked. An entry that has expired
+// joins nothing, and a file that has an entry with may_grow in the base or the head, expired or not, is joined with no
+// other.
+//
+// # Several entries for one rule and file
+//
+// The smallest number and the earliest day count, and one without may_grow takes it away. So a day that has passed ends
+// them all: the end of an entry never raises a number.
+//
+// # Merges in progress, and an agent's edits
+//
+// Both are a matter of what the caller passes: a staged file that is as in MERGE_HEAD had what it has now, and
+// [Comparison.Merged] is true of it, and [Count.Merging] bounds what a group had; an agent's edit is compared with
+// the larger count of the disk and HEAD, and has HEAD's entries on both sides.
+package allowance
+
+import "github.com/policyscan/policyscan/rules"
+
+// An Entry is one of a bundle's allowances.yml.
+type Entry = rules.Allowance
+
+// A Reference is a state that a change is compared with.
+type Reference struct {
+	Name      string // as a person knows it: "HEAD", or the short hash of a commit
+	Base      bool   // it is the base
+	MergeBase bool   // it is a merge base, perhaps the base itself
+}
+
+// A Comparison is what a change is judged by.
+type Comparison struct {
+	Day        string // that counts, such as 2027-03-01
+	Base, Head []Entry
+	MergeBases [][]Entry // of each, the base's again if it is one
+	References []Reference
+	Whole      bool // all files are judged, and compared with nothing: References is empty, and no growth can be seen
+	// Merged reports whether a file is, while a merge is in progress, as the commit that is merged has it: on the
+	// base's side the larger number of both lists counts. nil: no file is.
+	Merged func(file string) bool
+}
+
+// A Book is what is signed for in a run.
+type Book struct {
+	base, head *List // base is nil if nothing is compared
+	mergeBases []*List
+	references []Reference
+	whole      bool
+	groups     groups
+	merged     func(file string) bool
+}
+
+// Whole returns the book of a run that compares nothing.
+func Whole(entries []Entry, day string) *Book {
+	return &Book{head: NewList(entries, day)}
+}
+
+// Compare returns the book of a change.
+func Compare(c Comparison) *Book {
+	b := &Book{
+		base: NewList(c.Base, c.Day), head: NewList(c.Head, c.Day), references: c.References, whole: c.Whole,
+		merged: c.Merged,
+	}
+	for _, entries := range c.MergeBases {
+		b.mergeBases = append(b.mergeBases, NewList(entries, c.Day))
+	}
+	b.groups = join(b.base, b.head, b.mergeBases)
+	return b
+}
+
+// Joined returns the files that a rule's occurrences in a file are counted with, in order and itself included; nil if
+// there are no others.
+func (b *Book) Joined(rule, file string) []string { return b.groups[pair{rule, file}] }
+
+// baseNumber is how many occurrences the base lets a file have.
+func (b *Book) baseNumber(rule, file string) int {
+	n := b.base.number(rule, file)
+	if b.merged != nil && b.merged(file) {
+		n = max(n, b.head.number(rule, file))
+	}
+	return n
+}

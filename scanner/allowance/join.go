@@ -1,0 +1,70 @@
+package allowance
+
+import "slices"
+
+// groups are the files that are counted as one: each leads to all of its group, in order. A file that is in none is not
+// there.
+type groups map[pair][]string
+
+// join returns the groups that the head's entries make: those with a "from" that no other list has as they are. One
+// that has expired makes none, and a file with an exception, in the base or the head, is in none.
+func join(base, head *List, mergeBases []*List) groups {
+	others := append([]*List{base}, mergeBases...)
+	alone := func(rule, file string) bool { return base.exception(rule, file) || head.exception(rule, file) }
+	u := union{}
+	for i := range head.entries {
+		e := &head.entries[i]
+		if len(e.From) == 0 || alone(e.Rule, e.File) || head.For(e.Rule, e.File).Expired ||
+			slices.ContainsFunc(others, func(l *List) bool { return l.has(e) }) {
+			continue
+		}
+		for _, from := range e.From {
+			if !alone(e.Rule, from) {
+				u.link(pair{e.Rule, e.File}, pair{e.Rule, from})
+			}
+		}
+	}
+	return u.groups()
+}
+
+// of returns the files that a file is counted with, itself included.
+func (g groups) of(rule, file string) []string {
+	if all := g[pair{rule, file}]; all != nil {
+		return all
+	}
+	return []string{file}
+}
+
+// A union leads from each file to another one of its group, and at last to one that leads to itself.
+type union map[pair]pair
+
+func (u union) link(a, b pair) { u[u.root(a)] = u.root(b) }
+
+func (u union) root(p pair) pair {
+	up, known := u[p]
+	if !known {
+		u[p] = p
+		return p
+	}
+	for up != p {
+		u[p] = u[up] // so that the way is shorter the next time
+		p, up = up, u[up]
+	}
+	return p
+}
+
+func (u union) groups() groups {
+	files := map[pair][]string{}
+	for p := range u {
+		r := u.root(p)
+		files[r] = append(files[r], p.file)
+	}
+	g := groups{}
+	for _, all := range files {
+		slices.Sort(all)
+	}
+	for p := range u {
+		g[p] = files[u.root(p)]
+	}
+	return g
+}

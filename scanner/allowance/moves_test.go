@@ -1,0 +1,198 @@
+package allowance
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// alone is the change that leads from one state to another.
+func alone(from, to snapshot) scene {
+	return scene{day: today, base: from, mergeBases: []snapshot{from}, head: to}
+}
+
+// legacy is a state whose files have entries for what they have, and the name of one that has something.
+func legacy(t *rapid.T) (snapshot, string) {
+	s := start(t, allows{})
+	name := rapid.SampledFrom(files).Draw(t, "legacy")
+	s.files[name] = file{tokens: rapid.SampledFrom(tokens[1:]).Draw(t, "tokens")}
+	s.entries = nil
+	s.snug()
+	return s, name
+}
+
+// TestRename: without "from" a renamed file fails, the refusal has the entry to write, and with it the change passes.
+func TestRename(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s, old := legacy(t)
+		s.rules = s.rules[:1]
+		f := s.files[old]
+		if !strings.Contains(f.tokens, "x") {
+			return
+		}
+		after := s.clone()
+		after.drop(old)
+		after.files["new"] = f
+		sc := alone(s, after)
+		d := sc.book().Decide(sc.question(s.rules[0], true, true, "new"))
+		if d.Refusal == nil || d.Refusal.Why != Renamed || d.Refusal.Propose == nil {
+			t.Fatalf("%+v%s", d.Refusal, sc)
+		}
+		sc.head.entries = append(sc.head.entries, *d.Refusal.Propose)
+		if bad := sc.refused(); bad != nil {
+			t.Fatalf("with %+v: %v%s", *d.Refusal.Propose, bad, sc)
+		}
+		if !slices.Equal(d.Refusal.Propose.From, []string{old}) {
+			t.Fatalf("%v, renamed from %s", d.Refusal.Propose.From, old)
+		}
+	})
+}
+
+// TestCopy: a copy of a legacy file fails, whatever its entry says.
+func TestCopy(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s, old := legacy(t)
+		after := s.clone()
+		after.files["new"] = s.files[old]
+		for _, v := range s.rules {
+			if n := v.count(after, "new"); n > 0 && rapid.IntRange(0, 3).Draw(t, "entry") > 0 {
+				e := Entry{Rule: v.id, File: "new", AtMost: n + rapid.IntRange(0, 9).Draw(t, "more"), From: files}
+				e.MayGrow = rapid.IntRange(0, 3).Draw(t, "exception") == 0
+				after.entries = append(after.entries, e)
+			}
+		}
+		if sc := alone(s, after); sc.refused() == nil {
+			t.Fatalf("it passes%s", sc)
+		}
+	})
+}
+
+// TestFormat: to format a legacy file passes, and so it does on a branch that is behind.
+func TestFormat(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s, old := legacy(t)
+		after := s.clone()
+		f := after.files[old]
+		f.layout++
+		after.files[old] = f
+		sc := alone(s, after)
+		if rapid.Bool().Draw(t, "behind") {
+			sc.base = child(t, s, allows{loosen: true})
+			if sc.base.files[old] != s.files[old] || !slices.EqualFunc(
+				naiveEntries(sc.base.entries, "X", old), naiveEntries(s.entries, "X", old), func(a, b Entry) bool { return a.AtMost <= b.AtMost }) {
+				return
+			}
+			sc.base.entries = s.entries
+		}
+		if bad := sc.refused(); bad != nil {
+			t.Fatalf("%v%s", bad, sc)
+		}
+	})
+}
+
+// TestCutAndPaste: an agent that cuts lines from a legacy file and pastes them into it in a second edit is allowed both,
+// since the larger count of the disk and HEAD is what it had; one more is not.
+func TestCutAndPaste(t *testing.T) {
+	head := []Entry{{Rule: "X", File: "a", AtMost: 5, Owner: "o", Reason: "r"}}
+	edit := func(atHead, onDisk, then int) bool {
+		b := Compare(Comparison{Day: today, Base: head, Head: head, References: []Reference{{Name: "HEAD", Base: true, MergeBase: true}}})
+		d := b.Decide(Question{Rule: "X", Base: true, Head: true, File: "a", Count: func(string) Count {
+			return Count{Now: then, Before: []Past{{Count: max(atHead, onDisk)}}}
+		}})
+		return d.Refusal == nil
+	}
+	for _, c := range []struct {
+		atHead, onDisk, then int
+		want                 bool
+	}{{3, 3, 1, true}, {3, 1, 3, true}, {3, 1, 4, false}, {0, 0, 1, false}, {2, 3, 3, true}, {6, 6, 6, false}} {
+		if got := edit(c.atHead, c.onDisk, c.then); got != c.want {
+			t.Errorf("%d at HEAD, %d on disk, %d after the edit: %t", c.atHead, c.onDisk, c.then, got)
+		}
+	}
+}
+
+// TestMerging: while a merge is in progress, a staged file that is as in MERGE_HEAD has what the branch that is merged
+// signed for; another one does not.
+func TestMerging(t *testing.T) {
+	merged := func(f string) bool { return f == "theirs" }
+	entries := []Entry{{Rule: "X", File: "theirs", AtMost: 2}, {Rule: "X", File: "mine", AtMost: 2}}
+	b := Compare(Comparison{
+		Day: today, Head: entries, References: []Reference{{Name: "HEAD", Base: true, MergeBase: true}}, Merged: merged,
+		MergeBases: [][]Entry{nil},
+	})
+	for file, want := range map[string]bool{"theirs": true, "mine": false} {
+		d := b.Decide(Question{Rule: "X", Base: true, Head: true, File: file, Count: func(string) Count {
+			return Count{Now: 2, Before: []Past{{Count: 2}}}
+		}})
+		if got := d.Refusal == nil; got != want {
+			t.Errorf("%s: %t", file, got)
+		}
+	}
+}
+
+// TestOneSide: a rule that only the base has keeps to the larger number of a merge in progress, and a file that is
+// joined to its own number in the head.
+func TestOneSide(t *testing.T) {
+	base, head := state(t, "b=xxx/b 3"), state(t, "a=xxx/a 2 from=b")
+	sc := alone(base, head)
+	if d := sc.book().Decide(sc.question(base.rules[0], true, false, "a")); d.Refusal == nil || d.Refusal.Why != TooLow {
+		t.Errorf("%+v", d.Refusal)
+	}
+	sc.head = state(t, "a=xxx/a 3 from=b")
+	if d := sc.book().Decide(sc.question(base.rules[0], true, false, "a")); d.Refusal != nil || d.Signed.AtMost != 3 {
+		t.Errorf("%+v", d)
+	}
+	for _, merged := range []bool{true, false} {
+		b := Compare(Comparison{
+			Day: today, Base: []Entry{{Rule: "X", File: "a", AtMost: 3}}, Head: []Entry{{Rule: "X", File: "a", AtMost: 1}},
+			References: []Reference{{Name: "HEAD", Base: true, MergeBase: true}}, Merged: func(string) bool { return merged },
+		})
+		d := b.Decide(Question{Rule: "X", Base: true, File: "a", Count: func(string) Count {
+			return Count{Now: 3, Before: []Past{{Count: 3}}}
+		}})
+		if d.Refusal != nil {
+			t.Errorf("merged %t: %+v", merged, d.Refusal)
+		}
+	}
+}
+
+// TestNothingToCompareWith: a change without a reference allows nothing, since no growth would be seen.
+func TestNothingToCompareWith(t *testing.T) {
+	entries := []Entry{{Rule: "X", File: "a", AtMost: 2}}
+	d := Compare(Comparison{Day: today, Base: entries, Head: entries}).Decide(Question{
+		Rule: "X", Base: true, Head: true, File: "a", Count: func(string) Count { return Count{Now: 1} },
+	})
+	if d.Refusal == nil || d.Signed != nil {
+		t.Errorf("%+v", d)
+	}
+}
+
+// TestLimitsOfLaws: where a law of allowances ends. Each is what the manual's text decides.
+func TestLimitsOfLaws(t *testing.T) {
+	pass := func(name string, from, to snapshot, want bool) {
+		t.Helper()
+		if bad := alone(from, to).refused(); (bad == nil) != want {
+			t.Errorf("%s: %v", name, bad)
+		}
+	}
+	// Each commit of a branch passes, and the branch does not: the second forgets the first one's "from".
+	a, b, c := state(t, "a=xx/a 2"), state(t, "b=xx/b 2 from=a"), state(t, "b=xx/b 2")
+	pass("moved", a, b, true)
+	pass("from forgotten", b, c, true)
+	pass("both", a, c, false)
+	// Or the first signs for what the second needs.
+	a, b, c = state(t, "a=xx b=x/b 1"), state(t, "a=xx b=x/a 2/b 1"), state(t, "a=x b=x/a 2/b 1")
+	pass("signed", a, b, true)
+	pass("used", b, c, true)
+	pass("both", a, c, false)
+	// To fix the last occurrence of an entry and to remove the entry undoes what it joined: c's are from b.
+	a, b, c = state(t, "b=xxx/b 3"), state(t, "a=x c=xx/a 1 from=b,c/c 2"), state(t, "a= c=xx/c 2")
+	pass("moved", a, b, true)
+	pass("fixed and removed", a, c, false)
+	// A file that was over its number and is joined with another refuses it when that is tightened.
+	a, b, c = state(t, "a=xx b=xx/a 2 from=b"), state(t, "a=x b=xx/a 2 from=b"), state(t, "a=x b=xx/a 1 from=b")
+	pass("fixed", a, b, true)
+	pass("fixed and tightened", a, c, false)
+}

@@ -1,0 +1,444 @@
+package allowance
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// What follows decides as a person would who has the manual's text and the states of the repository side by side. It
+// shares nothing with the room but the entries.
+
+// A snapshot is a state of a repository: how many of each token a file has, and the bundle.
+type snapshot struct {
+	files   map[string]file
+	rules   []version
+	entries []Entry
+}
+
+// A file's text is its tokens and how it is laid out.
+type file struct {
+	tokens string // each character is an occurrence of that token
+	layout int
+	broken bool // it cannot be parsed, so that nothing in it counts
+}
+
+// A version is a rule as one bundle has it.
+type version struct {
+	id     string
+	tokens string // that it forbids
+	not    string // the files that it does not select
+	never  bool
+}
+
+func (v version) count(s snapshot, name string) int {
+	f, there := s.files[name]
+	if !there || f.broken || strings.Contains(v.not, name) {
+		return 0
+	}
+	n := 0
+	for _, t := range f.tokens {
+		if strings.ContainsRune(v.tokens, t) {
+			n++
+		}
+	}
+	return n
+}
+
+// A scene is a change: what it is compared with, and what it ends with.
+type scene struct {
+	day        string
+	base, head snapshot
+	mergeBases []snapshot
+	outside    []version // rules that the change cannot touch
+	lent       []Entry   // and their bundle's allowances
+}
+
+func (sc scene) list(s snapshot) []Entry { return append(slices.Clone(s.entries), sc.lent...) }
+
+func naiveEntries(list []Entry, rule, name string) []Entry {
+	var of []Entry
+	for _, e := range list {
+		if e.Rule == rule && e.File == name {
+			of = append(of, e)
+		}
+	}
+	return of
+}
+
+func naiveOver(list []Entry, rule, name, day string) bool {
+	for _, e := range naiveEntries(list, rule, name) {
+		if e.Until != "" && e.Until < day {
+			return true
+		}
+	}
+	return false
+}
+
+func naiveNumber(list []Entry, rule, name, day string) int {
+	of := naiveEntries(list, rule, name)
+	if len(of) == 0 || naiveOver(list, rule, name, day) {
+		return 0
+	}
+	least := of[0].AtMost
+	for _, e := range of {
+		if e.AtMost < least {
+			least = e.AtMost
+		}
+	}
+	return least
+}
+
+func naiveMayGrow(list []Entry, rule, name, day string) bool {
+	of := naiveEntries(list, rule, name)
+	for _, e := range of {
+		if !e.MayGrow {
+			return false
+		}
+	}
+	return len(of) > 0 && !naiveOver(list, rule, name, day)
+}
+
+func naiveText(e Entry) string {
+	from := slices.Sorted(slices.Values(e.From))
+	return fmt.Sprint(e.Rule, "|", e.File, "|", e.AtMost, "|", e.Owner, "|", e.Reason, "|", e.Until, "|", from, "|", e.MayGrow)
+}
+
+// naiveJoined: start with the file, and add what a new or changed entry joins with what is there, until nothing is added.
+func naiveJoined(sc scene, rule, name string) []string {
+	base, head := sc.list(sc.base), sc.list(sc.head)
+	exception := func(f string) bool {
+		for _, e := range append(naiveEntries(base, rule, f), naiveEntries(head, rule, f)...) {
+			if e.MayGrow {
+				return true
+			}
+		}
+		return false
+	}
+	var joining []Entry
+	for _, e := range head {
+		isNew := e.Rule == rule
+		for _, s := range append([]snapshot{sc.base}, sc.mergeBases...) {
+			for _, old := range sc.list(s) {
+				if naiveText(old) == naiveText(e) {
+					isNew = false
+				}
+			}
+		}
+		if isNew && !naiveOver(head, rule, e.File, sc.day) {
+			joining = append(joining, e)
+		}
+	}
+	together := []string{name}
+	for again := true; again; {
+		again = false
+		for _, e := range joining {
+			for _, from := range e.From {
+				if exception(e.File) || exception(from) {
+					continue
+				}
+				a, b := slices.Contains(together, e.File), slices.Contains(together, from)
+				switch {
+				case a && !b:
+					together, again = append(together, from), true
+				case b && !a:
+					together, again = append(together, e.File), true
+				}
+			}
+		}
+	}
+	return together
+}
+
+// naiveAllowed: base and head say whose rule it is.
+func naiveAllowed(sc scene, v version, base, head bool, name string) bool {
+	if v.never {
+		return false
+	}
+	now := v.count(sc.head, name)
+	baseList, headList := sc.list(sc.base), sc.list(sc.head)
+	together := naiveJoined(sc, v.id, name)
+	ownNumber := now <= naiveNumber(headList, v.id, name, sc.day)
+	sumNow, sumNumber := 0, 0
+	for _, f := range together {
+		if sc.head.files[f].broken && !strings.Contains(v.not, f) {
+			return false
+		}
+		sumNow += v.count(sc.head, f)
+		sumNumber += naiveNumber(baseList, v.id, f, sc.day)
+	}
+	grown := false
+	for _, s := range append([]snapshot{sc.base}, sc.mergeBases...) {
+		sum := 0
+		for _, f := range together {
+			sum += v.count(s, f)
+		}
+		if sumNow > sum {
+			grown = true
+		}
+	}
+	if len(together) > 1 && !ownNumber {
+		return false
+	}
+	if base && (sumNow > sumNumber || grown && !naiveMayGrow(baseList, v.id, name, sc.day)) {
+		return false
+	}
+	mayGrow := naiveMayGrow(headList, v.id, name, sc.day) && naiveMayGrow(baseList, v.id, name, sc.day)
+	if head && (!ownNumber || grown && !mayGrow) {
+		return false
+	}
+	return true
+}
+
+// enforced are the rules of a scene, each with whose it is.
+func (sc scene) enforced(each func(v version, base, head bool)) {
+	for _, v := range sc.outside {
+		each(v, true, true)
+	}
+	for _, v := range sc.base.rules {
+		each(v, true, slices.Contains(sc.head.rules, v))
+	}
+	for _, v := range sc.head.rules {
+		if !slices.Contains(sc.base.rules, v) {
+			each(v, false, true)
+		}
+	}
+}
+
+// naiveTouched are the files that are part of the change because of their allowances.
+func (sc scene) naiveTouched() []string {
+	var all []string
+	head := sc.list(sc.head)
+	for _, name := range everyFile {
+		for _, rule := range []string{"X", "XY"} {
+			if len(naiveJoined(sc, rule, name)) > 1 {
+				all = append(all, name)
+			}
+			for _, m := range sc.mergeBases {
+				was, now := naiveEntries(sc.list(m), rule, name), naiveEntries(head, rule, name)
+				const early = "0000-00-00"
+				switch end, before := naiveEnd(now), naiveEnd(was); {
+				case len(was) == 0:
+				case len(now) == 0,
+					naiveNumber(now, rule, name, early) < naiveNumber(was, rule, name, early),
+					end != "" && (before == "" || end < before):
+					all = append(all, name)
+				}
+			}
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// naiveEnd is the earliest end of entries; "" if none of them ends.
+func naiveEnd(entries []Entry) string {
+	end := ""
+	for _, e := range entries {
+		if e.Until != "" && (end == "" || e.Until < end) {
+			end = e.Until
+		}
+	}
+	return end
+}
+
+// book is what the room makes of a scene.
+func (sc scene) book() *Book {
+	c := Comparison{Day: sc.day, Base: sc.list(sc.base), Head: sc.list(sc.head)}
+	isBase := false
+	for i, s := range sc.mergeBases {
+		same := naiveSame(s, sc.base)
+		isBase = isBase || same
+		c.MergeBases = append(c.MergeBases, sc.list(s))
+		c.References = append(c.References, Reference{Name: fmt.Sprint("m", i), MergeBase: true, Base: same})
+	}
+	if !isBase {
+		c.References = append(c.References, Reference{Name: "b", Base: true})
+	}
+	return Compare(c)
+}
+
+func naiveSame(a, b snapshot) bool { return fmt.Sprint(a) == fmt.Sprint(b) }
+
+// question asks of a file what the room needs to know.
+func (sc scene) question(v version, base, head bool, name string) Question {
+	states := slices.Clone(sc.mergeBases)
+	if !slices.ContainsFunc(states, func(s snapshot) bool { return naiveSame(s, sc.base) }) {
+		states = append(states, sc.base)
+	}
+	return Question{
+		Rule: v.id, Base: base, Head: head, Never: v.never, File: name,
+		Moved: func(string) bool { return true },
+		Count: func(f string) Count {
+			c := Count{Now: v.count(sc.head, f), Unknown: sc.head.files[f].broken && !strings.Contains(v.not, f)}
+			for _, s := range states {
+				past := Past{Count: v.count(s, f)}
+				switch old, there := s.files[f]; {
+				case !there:
+					past.None = Missing
+				case strings.Contains(v.not, f):
+					past.None = Unasked
+				case old.broken:
+					past.None = Unparsed
+				}
+				c.Before = append(c.Before, past)
+			}
+			return c
+		},
+	}
+}
+
+var (
+	files     = []string{"a", "b", "c", "d"}
+	everyFile = []string{"a", "a.yaml", "b", "b.yaml", "c", "c.yaml", "d", "d.yaml", "new"} // by all names that tests use
+	tokens    = []string{"", "x", "y", "xx", "xy", "xxx", "xxyy"}
+)
+
+func drawEntry(t *rapid.T) Entry {
+	name := rapid.SampledFrom(files).Draw(t, "file")
+	e := Entry{
+		Rule: rapid.SampledFrom([]string{"X", "XY"}).Draw(t, "rule"), File: name,
+		AtMost: rapid.IntRange(1, 4).Draw(t, "at most"), Owner: "o", Reason: "r",
+		Until:   rapid.SampledFrom([]string{"", "", "", "2027-01-01", "2027-03-01", "2028-01-01"}).Draw(t, "until"),
+		MayGrow: rapid.IntRange(0, 4).Draw(t, "may grow") == 0,
+	}
+	for _, f := range files {
+		if f != name && rapid.IntRange(0, 3).Draw(t, "from") == 0 {
+			e.From = append(e.From, f)
+		}
+	}
+	return e
+}
+
+func drawVersion(t *rapid.T, id string) version {
+	return version{
+		id: id, tokens: rapid.SampledFrom([]string{"x", "xy"}).Draw(t, "forbids"),
+		not:   rapid.SampledFrom([]string{"", "", "", "a", "bc"}).Draw(t, "not"),
+		never: rapid.IntRange(0, 9).Draw(t, "never") == 0,
+	}
+}
+
+func drawSnapshot(t *rapid.T) snapshot {
+	s := snapshot{files: map[string]file{}}
+	for _, f := range files {
+		if rapid.IntRange(0, 3).Draw(t, "there") > 0 {
+			s.files[f] = file{
+				tokens: rapid.SampledFrom(tokens).Draw(t, "tokens"),
+				broken: rapid.IntRange(0, 9).Draw(t, "broken") == 0,
+			}
+		}
+	}
+	for _, id := range []string{"X", "XY"} {
+		if rapid.IntRange(0, 3).Draw(t, "has rule") > 0 {
+			s.rules = append(s.rules, drawVersion(t, id))
+		}
+	}
+	s.entries = rapid.SliceOfN(rapid.Custom(drawEntry), 0, 5).Draw(t, "entries")
+	return s
+}
+
+// near changes a little of a snapshot, so that most scenes are of states that have much in common.
+func near(t *rapid.T, s snapshot) snapshot {
+	n := snapshot{files: map[string]file{}, rules: slices.Clone(s.rules), entries: slices.Clone(s.entries)}
+	for k, f := range s.files {
+		n.files[k] = f
+	}
+	for range rapid.IntRange(0, 4).Draw(t, "changes") {
+		name := rapid.SampledFrom(files).Draw(t, "name")
+		switch rapid.IntRange(0, 6).Draw(t, "what") {
+		case 0:
+			n.files[name] = file{tokens: rapid.SampledFrom(tokens).Draw(t, "tokens")}
+		case 1:
+			delete(n.files, name)
+		case 2: // moved
+			other := rapid.SampledFrom(files).Draw(t, "other")
+			if f, there := n.files[name]; there {
+				delete(n.files, name)
+				n.files[other] = f
+			}
+		case 3:
+			n.entries = append(n.entries, drawEntry(t))
+		case 4, 5:
+			if len(n.entries) > 0 {
+				i := rapid.IntRange(0, len(n.entries)-1).Draw(t, "entry")
+				if rapid.Bool().Draw(t, "drop") {
+					n.entries = slices.Delete(n.entries, i, i+1)
+				} else {
+					n.entries[i].AtMost = rapid.IntRange(1, 4).Draw(t, "number")
+				}
+			}
+		case 6:
+			if len(n.rules) > 0 {
+				i := rapid.IntRange(0, len(n.rules)-1).Draw(t, "rule")
+				n.rules[i] = drawVersion(t, n.rules[i].id)
+			}
+		}
+	}
+	return n
+}
+
+func drawScene(t *rapid.T) scene {
+	sc := scene{day: "2027-02-01"}
+	root := drawSnapshot(t)
+	for range rapid.IntRange(1, 2).Draw(t, "merge bases") {
+		sc.mergeBases = append(sc.mergeBases, near(t, root))
+	}
+	sc.base = sc.mergeBases[0]
+	if rapid.Bool().Draw(t, "behind") {
+		sc.base = near(t, sc.base)
+	}
+	sc.head = near(t, sc.mergeBases[0])
+	if rapid.IntRange(0, 3).Draw(t, "outside") == 0 {
+		sc.outside = []version{drawVersion(t, "X")}
+		sc.lent = rapid.SliceOfN(rapid.Custom(drawEntry), 0, 2).Draw(t, "lent")
+	}
+	return sc
+}
+
+// compare compares the room with the naive reading, and says how many files were allowed, and were joined with others.
+func (sc scene) compare(t *rapid.T) (allowed, joined int) {
+	book := sc.book()
+	sc.enforced(func(v version, base, head bool) {
+		for _, name := range files {
+			n := v.count(sc.head, name)
+			if n == 0 {
+				continue
+			}
+			d := book.Decide(sc.question(v, base, head, name))
+			want := naiveAllowed(sc, v, base, head, name)
+			if got := d.Refusal == nil; got != want {
+				t.Fatalf("%v in %s, base %t, head %t: allowed %t, want %t%s", v, name, base, head, got, want, sc)
+			}
+			if (d.Signed != nil) != want || want && (d.Signed.Expired || d.Signed.AtMost < n) {
+				t.Fatalf("%v in %s: signed %+v, which does not allow %d%s", v, name, d.Signed, n, sc)
+			}
+			together := naiveJoined(sc, v.id, name)
+			slices.Sort(together)
+			if got := book.groups.of(v.id, name); !slices.Equal(got, together) {
+				t.Fatalf("%s of %s joined with %v, want %v%s", name, v.id, got, together, sc)
+			}
+			if want {
+				allowed++
+				if len(together) > 1 {
+					joined++
+				}
+			}
+		}
+	})
+	return allowed, joined
+}
+
+// TestDecideIsNaive: the room decides as the naive reading does, of states that have little to do with each other.
+func TestDecideIsNaive(t *testing.T) {
+	allowed := 0
+	rapid.Check(t, func(t *rapid.T) {
+		a, _ := drawScene(t).compare(t)
+		allowed += a
+	})
+	if allowed == 0 {
+		t.Errorf("%d were allowed: the scenes show nothing", allowed)
+	}
+}

@@ -1,0 +1,99 @@
+package allowance
+
+import (
+	"cmp"
+	"path"
+	"slices"
+)
+
+// A source is a file of the base's list that has lost occurrences.
+type source struct {
+	file string
+	lost int
+}
+
+// propose returns files of the base's list that have lost as many occurrences as there are more in this one, and the
+// entry that says that they are from there: of one that lost just as many, or has the same name, or else lost the most;
+// of several if they must be.
+func (c *asked) propose() (lost []string, e *Entry) {
+	head := c.head.For(c.Rule, c.File)
+	if c.Moved == nil || c.base.exception(c.Rule, c.File) || head != nil && (head.exception || head.Expired) {
+		return nil, nil
+	}
+	missing := 0 // how many have to be from elsewhere
+	for _, n := range c.sum.before {
+		missing = max(missing, c.sum.now-n)
+	}
+	sources := c.sources()
+	slices.SortFunc(sources, func(a, b source) int {
+		name := path.Base(c.File)
+		return cmp.Or(
+			firstIf(a.lost == missing, b.lost == missing), firstIf(a.lost > missing, b.lost > missing),
+			firstIf(path.Base(a.file) == name, path.Base(b.file) == name),
+			cmp.Compare(b.lost, a.lost), cmp.Compare(a.file, b.file))
+	})
+	for _, s := range sources {
+		if missing <= 0 {
+			break
+		}
+		lost, missing = append(lost, s.file), missing-s.lost
+	}
+	if missing > 0 {
+		return nil, nil
+	}
+	return lost, c.entry(lost)
+}
+
+// firstIf orders what is so before what is not.
+func firstIf(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case a:
+		return -1
+	}
+	return 1
+}
+
+// sources returns the files of the base's list, with which this one is not joined, that have lost occurrences since
+// every reference.
+func (c *asked) sources() []source {
+	var all []source
+	for p, s := range c.base.signed {
+		if p.rule != c.Rule || s.Expired || slices.Contains(c.files, p.file) || s.exception ||
+			c.head.exception(p.rule, p.file) || !c.Moved(p.file) {
+			continue
+		}
+		count := c.Count(p.file)
+		least := count.Before[0].Count
+		for _, past := range count.Before {
+			least = min(least, past.Count)
+		}
+		if lost := least - count.Now; lost > 0 && !count.Unknown {
+			all = append(all, source{p.file, lost})
+		}
+	}
+	return all
+}
+
+// entry returns the entry to write for the file, with these sources besides those that are known of it. The first of
+// them says who signed, unless the file has an entry.
+func (c *asked) entry(from []string) *Entry {
+	signed := c.head.For(c.Rule, c.File)
+	if signed == nil {
+		signed = c.base.For(c.Rule, from[0])
+	} else {
+		from = slices.Concat(from, signed.From)
+	}
+	for _, f := range from {
+		if s := c.base.For(c.Rule, f); s != nil {
+			from = slices.Concat(from, s.From) // who moves a file again keeps the older ones
+		}
+	}
+	slices.Sort(from)
+	from = slices.DeleteFunc(slices.Compact(from), func(f string) bool { return f == c.File })
+	return &Entry{
+		Rule: c.Rule, File: c.File, AtMost: c.own.Now, Owner: signed.Owner, Reason: signed.Reason, Until: signed.Until,
+		From: from,
+	}
+}

@@ -1,0 +1,135 @@
+package allowance
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Sentence says in a clause or two why occurrences are not allowed, and the way out; "" if there is nothing to say but
+// that they are violations. line writes an entry as a line of allowances.yml.
+func (r *Refusal) Sentence(line func(Entry) string) string {
+	text := r.sentence()
+	if text == "" {
+		return ""
+	}
+	if r.Propose != nil {
+		some := "; if some were"
+		switch {
+		case r.Why == Renamed && r.Now == 1:
+			some = "; if it was"
+		case r.Why == Renamed:
+			some = "; if they were"
+		}
+		text += some + " moved here from " + listed(r.Lost) + ", run policyscan allow --tighten, or write into " +
+			"rules/allowances.yml: - " + line(*r.Propose)
+	}
+	if r.Entries > 1 {
+		text += fmt.Sprintf("; of the %d entries for this rule and file "+
+			"the smallest number and the earliest date count", r.Entries)
+	}
+	return text
+}
+
+func (r *Refusal) sentence() string {
+	switch r.Why {
+	case Never:
+		return `its allowance has no effect, because the rule says "allowances: never"`
+	case Incomplete:
+		return "its allowance has no effect, because " + r.files() + " could not be checked completely"
+	case Expired:
+		return fmt.Sprintf("its allowance ended on %s; fix %s, or extend it in a separate change",
+			r.Until, them(r.Now))
+	case Over:
+		before := ""
+		if r.At != "" {
+			before = ", as before this change"
+		}
+		return fmt.Sprintf("%s %s and an allowance for %d%s; fix %d, or raise the allowance in a separate change",
+			r.have(), occurrences(r.Now), r.Number, before, r.Now-r.Number)
+	case TooLow:
+		return fmt.Sprintf("%s %s, and this change's allowance is for %d; fix %d, or write at_most: %d",
+			r.have(), occurrences(r.Now), r.Number, r.Now-r.Number, r.Now)
+	case Dropped:
+		return fmt.Sprintf("%s %s, and this change leaves it no allowance; fix %s, or write an entry for it",
+			r.have(), occurrences(r.Now), them(r.Now))
+	case OwnEntry:
+		return r.ownEntry()
+	case More:
+		return fmt.Sprintf("%s %s and had %d before, in %s; remove %d, since an allowance never lets the number grow",
+			r.have(), occurrences(r.Now), r.Before, r.At, r.Now-r.Before)
+	case BaseMoved:
+		n := r.Before
+		what := "has %d by now"
+		if !r.Grew {
+			n, what = r.Number, "allows %d by now"
+		}
+		return fmt.Sprintf("%s %s, and the base "+what+": merge the base, or rebase", r.have(), occurrences(r.Now), n)
+	case InBase:
+		return fmt.Sprintf("%s %s and had %d where the branch began, in %s; the base has as many "+
+			"by now: merge the base, or rebase (git rebase --onto, if the branch began on one that was squashed)",
+			r.have(), occurrences(r.Now), r.Before, r.At)
+	case Renamed:
+		return "the file is new, with " + occurrences(r.Now)
+	case Unseen:
+		return fmt.Sprintf("%s could not be read or parsed before, in %s, and counts as having had none; fix %s, "+
+			`or merge an allowance with "may_grow: true" first`, r.files(), r.At, them(r.Now))
+	case EarlyGrow:
+		return `its allowance says "may_grow: true", which counts from the next change on: merge the allowance first`
+	}
+	return ""
+}
+
+func (r *Refusal) ownEntry() string {
+	what := "adds its allowance"
+	if r.Number > 0 {
+		what = fmt.Sprintf("raises its allowance from %d", r.Number)
+	}
+	text := "this change " + what + ", and a change cannot allow its own violations"
+	if r.Grew {
+		return text + fmt.Sprintf("; remove %d, and merge an allowance for the rest first", r.Now-r.Before)
+	}
+	return text + ": merge the allowance first, in a separate change"
+}
+
+// files names what is counted, as a subject.
+func (r *Refusal) files() string {
+	if r.With == nil {
+		return "the file"
+	}
+	return listed(r.With) + " together"
+}
+
+// listed names the first of some files.
+func listed(files []string) string {
+	const most = 5
+	if n := len(files); n > most {
+		return fmt.Sprintf("%s and %d more", strings.Join(files[:most], ", "), n-most)
+	}
+	last := len(files) - 1
+	if last == 0 {
+		return files[0]
+	}
+	return strings.Join(files[:last], ", ") + " and " + files[last]
+}
+
+// have is what is counted, and its verb.
+func (r *Refusal) have() string {
+	if r.With == nil {
+		return "the file has"
+	}
+	return r.files() + " have"
+}
+
+func them(n int) string {
+	if n == 1 {
+		return "it"
+	}
+	return "them"
+}
+
+func occurrences(n int) string {
+	if n == 1 {
+		return "1 occurrence of this rule"
+	}
+	return fmt.Sprintf("%d occurrences of this rule", n)
+}

@@ -1,0 +1,285 @@
+package scanner
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/policyscan/policyscan/internal/disk"
+	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/scanner/judges"
+	"github.com/policyscan/policyscan/scanner/worktree"
+	"github.com/policyscan/policyscan/verdict"
+)
+
+// An Explanation is what a scan does with the file of one path, and why.
+type Explanation struct {
+	Path    string
+	Kind    string // "file", "symlink", "submodule" or "special"; "" of what is left out
+	LeftOut string // why the file is no part of the tree: a word of verdict.Coverage.LeftOut; "": it is
+	Covered bool   // by a rule, as verdict.Coverage.Governed counts
+	Scanned bool   // checked against every rule that covers it
+	Failed  bool   // the file, or what is on the way to it, could not be read: nothing is known for certain
+	Reason  string // of one that is covered, why it was not scanned, as in verdict.Coverage.NotScanned
+	Bytes   int64  // that were checked
+	Mark    string // the encoding that its byte order mark names; "" without one
+
+	Rules   []RuleExplanation // of each rule, in order of evaluation
+	Verdict *verdict.Verdict  // of a scan of this file alone, required files aside
+}
+
+// A RuleExplanation is what a rule asks of the file.
+type RuleExplanation struct {
+	Rule   *rules.Rule
+	Choice rules.Choice
+	Covers bool // the file, or perhaps what is beneath it or what it leads to
+	Items  []ItemExplanation
+	Result Result
+}
+
+// An ItemExplanation is what an item, or a glob of forbidden_files, asks of the file.
+type ItemExplanation struct {
+	Ask       judges.Ask
+	Name      string   // as evidence calls it
+	Encodings []string // of a text or an expression: those in which it was looked for
+	Format    string   // of a key: that in which the file was parsed; "" if it was not
+	Reached   int      // of a key: of how many places it is asked; -1: the file was not parsed for it
+	Nothing   string   // of a key that is asked of no place: why; else ""
+	Note      string   // why a key was not asked for; else ""
+	Result    Result
+}
+
+// A Result is what came of what a rule asks, the worse below.
+type Result uint8
+
+// The results.
+const (
+	NotAsked Result = iota // the rule does not cover the file
+	Passes                 // all is as it must be
+	Allowed                // it is not, and an allowance allows that
+	Unknown                // that could not be decided
+	Violated               // it is not as it must be
+)
+
+func (r Result) String() string {
+	return [...]string{"not_covered", "passes", "allowed", "undecided", "violated"}[r]
+}
+
+// A witness keeps what becomes of one path in a scan. nil: no one asks.
+type witness struct {
+	path string
+
+	mu      sync.Mutex // of what follows
+	entries []entry    // the file, or what is in the place of a folder on the way to it
+	job     *job
+}
+
+// leadsTo reports whether a path is that of the file, or of a folder on the way to it.
+func (w *witness) leadsTo(path string) bool {
+	return w == nil || path == w.path || path == "." || strings.HasPrefix(w.path, path+"/")
+}
+
+// see notes an entry, and reports whether it is one to visit.
+func (w *witness) see(e entry) bool {
+	if w == nil {
+		return true
+	}
+	if !w.leadsTo(e.Path) {
+		return false
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.entries = append(w.entries, e)
+	return true
+}
+
+// end notes what became of the file.
+func (w *witness) end(j *job) {
+	if w == nil || j.Path != w.path {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	done := *j
+	w.job = &done
+}
+
+// Explain says what a scan of the tree does with the file of a path, by scanning that file alone. It is an error if
+// the tree has no such file.
+func Explain(ctx context.Context, by []judges.Judge, t Tree, path string, o Options) (*Explanation, error) {
+	o.Workers = 1
+	s := &scan{Set: judges.NewSet(by), tree: t, Options: o}
+	s.Progress = &Progress{}
+	p := newCollector(s)
+	p.required = nil
+	p.witness, p.keys.reach = &witness{path: path}, true
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		p.run(ctx)
+	}()
+	await(ctx, done)
+	if ctx.Err() != nil {
+		e := stopped(ctx)
+		return nil, &e
+	}
+	x := &Explanation{Path: path, Verdict: p.verdict()}
+	for _, o := range x.Verdict.Coverage.LeftOut {
+		if shown := verdict.Path(path); o.Reason != verdict.LeftRequiredFile &&
+			(o.File == shown || strings.HasPrefix(shown, o.File+"/")) {
+			x.LeftOut = o.Reason
+		}
+	}
+	if x.LeftOut == "" {
+		if err := x.found(p.witness, t); err != nil {
+			return nil, err
+		}
+	}
+	x.explain(p)
+	return x, nil
+}
+
+// found says which kind of file is at the path. It is an error if there is none.
+func (x *Explanation) found(w *witness, t Tree) error {
+	for _, e := range w.entries {
+		if e.Path == x.Path {
+			x.Kind = [...]string{
+				worktree.Regular: "file", worktree.Symlink: "symlink",
+				worktree.Submodule: "submodule", worktree.Special: "special",
+			}[e.Kind]
+			return nil
+		}
+	}
+	why := "is not there"
+	if on, ok := t.(*folderTree); ok {
+		rd := on.root.Reader()
+		defer rd.Close()
+		if _, err := rd.Stat(x.Path); err != nil {
+			if why = noFile(x.Path, err); disk.Absent(err) {
+				why = "does not exist" // the person named it from the current folder
+			}
+		}
+	}
+	for _, e := range w.entries {
+		if e.Kind == worktree.Submodule {
+			why += fmt.Sprintf("; %s is a submodule that is not checked out", verdict.Path(e.Path))
+		}
+	}
+	return fmt.Errorf("%s %s", verdict.Path(x.Path), why)
+}
+
+// explain adds what each rule asks of the file.
+func (x *Explanation) explain(p *collector) {
+	j := p.witness.job
+	if j != nil {
+		x.Covered, x.Scanned, x.Reason, x.Bytes, x.Mark = true, j.scanned, j.reason, j.bytes, j.shape.Mark()
+		x.Failed = j.Kind == worktree.Regular && len(j.rules) > 0 && !j.examined
+	}
+	x.Failed = x.Failed || slices.ContainsFunc(x.Verdict.Errors, func(e verdict.Error) bool {
+		return e.File != verdict.Path(x.Path)
+	})
+	for i := range p.Bundle.Rules {
+		r := &p.Bundle.Rules[i]
+		e := RuleExplanation{Rule: r, Choice: r.Choose(x.Path)}
+		e.Covers = j != nil && (slices.Contains(j.rules, i) ||
+			slices.ContainsFunc(j.forbidden, func(g rules.GlobOf) bool { return g.Rule == i }))
+		if e.Covers {
+			x.rule(&e, j, i)
+		}
+		x.Rules = append(x.Rules, e)
+	}
+}
+
+// rule adds the items of a rule that covers the file, and what came of them.
+func (x *Explanation) rule(e *RuleExplanation, j *job, number int) {
+	add := func(of judges.Part, n int, explain func(*ItemExplanation)) {
+		for k := range n {
+			item := ItemExplanation{Ask: judges.Ask{Of: of, Index: k}, Reached: -1, Result: Passes}
+			item.Name = item.Ask.Name(e.Rule)
+			explain(&item)
+			e.Items = append(e.Items, item)
+			e.Result = max(e.Result, item.Result)
+		}
+	}
+	if slices.Contains(j.rules, number) {
+		if !j.scanned && !j.partly {
+			e.Result = Unknown
+		}
+		content := func(item *ItemExplanation) { x.content(e.Rule, j, item) }
+		add(judges.ForbiddenItem, len(e.Rule.Patterns), content)
+		add(judges.RequiredItem, len(e.Rule.Required), content)
+	}
+	if e.Choice.Forbids() {
+		for k, g := range e.Rule.ForbiddenFiles {
+			if slices.Contains(e.Choice.Forbidden, g) {
+				item := ItemExplanation{Ask: judges.Ask{Of: judges.ForbiddenFile, Index: k}, Name: g, Reached: -1}
+				item.Result = Passes
+				x.broken(e.Rule, &item)
+				e.Items = append(e.Items, item)
+				e.Result = max(e.Result, item.Result)
+			}
+		}
+	}
+}
+
+// content explains an item that is asked of the file's content.
+func (x *Explanation) content(r *rules.Rule, j *job, item *ItemExplanation) {
+	required := item.Ask.Of == judges.RequiredItem
+	asked := item.Ask.Item(r)
+	switch {
+	case !j.examined:
+		item.Result = Unknown
+	case required && j.Kind == worktree.Symlink:
+		item.Note = "not asked of links"
+	case asked.Kind != rules.Key:
+		item.Encodings = j.engine.Encodings(j.engine.index[asked], j.shape, required)
+	case !j.asksKeys():
+		item.Note = "not asked of links"
+	default:
+		f, known := formatOf(asked, j.Path)
+		switch {
+		case known && slices.Contains(j.keyed.parsed, f):
+			reach := j.keyed.reach[keyAsk{item.Name, required}]
+			item.Format, item.Reached, item.Nothing = string(f), reach.Places, reach.Nothing(asked.Key, required)
+		case known && r.Unparsable && slices.Contains(j.keyed.textOnly, f):
+			item.Note = "it cannot be parsed, and the rule says unparsable: text"
+		default:
+			item.Result = Unknown
+		}
+	}
+	if !j.scanned && !j.partly && item.Note == "" {
+		item.Result = Unknown
+	}
+	x.broken(r, item)
+}
+
+// broken makes what is a violation of an item, or an allowed one, its result.
+func (x *Explanation) broken(r *rules.Rule, item *ItemExplanation) {
+	is := func(v *verdict.Violation) bool {
+		missing, path := v.Evidence.Kind == verdict.KindMissing, v.Evidence.Kind == verdict.KindFile
+		return v.RuleID == r.ID && v.Evidence.Pattern == item.Name &&
+			missing == (item.Ask.Of == judges.RequiredItem) && path == (item.Ask.Of == judges.ForbiddenFile)
+	}
+	switch {
+	case slices.ContainsFunc(x.Verdict.Violations, func(v verdict.Violation) bool { return is(&v) }):
+		item.Result = Violated
+	case slices.ContainsFunc(x.Verdict.AllowedViolations, func(v verdict.AllowedViolation) bool {
+		return is(&v.Violation)
+	}):
+		item.Result = Allowed
+	}
+}
+
+// Result is what came of all rules, and of reading the file.
+func (x *Explanation) Result() Result {
+	worst := NotAsked
+	if len(x.Verdict.Errors) > 0 {
+		worst = Unknown
+	}
+	for i := range x.Rules {
+		worst = max(worst, x.Rules[i].Result)
+	}
+	return worst
+}

@@ -1,0 +1,183 @@
+package scanner
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"pgregory.net/rapid"
+
+	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/scanner/judges"
+	"github.com/policyscan/policyscan/verdict"
+)
+
+// drawKeyed adds items with keys to rules, and files for them: of some formats, some of which cannot be parsed.
+func drawKeyed(tt testing.TB, t *rapid.T, dir string, list []rules.Rule) {
+	items := []string{"{key: a}", "{key: a.b, is: 1}", "{key: a, is: 1, format: yaml}", "{regex: 'a+b'}", "{text: a b, spaces: any}"}
+	for i := range list {
+		if len(list[i].Files) == 0 || !rapid.Bool().Draw(t, "with keys") {
+			continue
+		}
+		b := keyBundle(tt, "match: {files: ['**'], required_absent: ["+strings.Join(
+			rapid.SliceOfNDistinct(rapid.SampledFrom(items), 1, 3, rapid.ID[string]).Draw(t, "items"), ", ")+"]}")
+		list[i].Patterns = append(list[i].Patterns, b.Rules[0].Patterns...)
+		list[i].Unparsable = rapid.Bool().Draw(t, "unparsable")
+	}
+	for i, text := range rapid.SliceOfN(rapid.SampledFrom([]string{
+		"a: 1\n", "a: {b: 1}\n", "a: [", `{"a": {"b": 1}}`, "a = 1\n", "aab\n", "a \t b", "\xff\xfea\x00:\x00 \x001\x00\n\x00", "",
+		"version https://git-lfs.github.com/spec/v1\noid sha256:4d7a214614ab2935c943f9e0ff69d22eadbb8f32b1258daaa5e2ca24d17e2393\nsize 12345\n",
+	}), 0, 6).Draw(t, "documents") {
+		name := filepath.Join(dir, "a", string(rune('k'+i))+rapid.SampledFrom([]string{".yml", ".tf", ".json", ".txt"}).Draw(t, "ending"))
+		if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, target := range rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"a/k.yml", "../b", "/etc", "b/x", "a"}), 0, 3, rapid.ID[string]).Draw(t, "links") {
+		if err := os.Symlink(target, filepath.Join(dir, "link-"+strings.ReplaceAll(target, "/", "_")+".tf")); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestExplainIsScan: what is explained of each file of a tree is what a scan of the whole tree says of it, and each
+// result agrees with the violations and errors.
+func TestExplainIsScan(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		list := drawRules02(rt, "R", 5)
+		inTempDir(t, rt, func(dir string) {
+			names := drawTree(rt, dir)
+			drawKeyed(t, rt, dir, list)
+			b := rules.New(slices.Clone(list), nil)
+			for range rapid.IntRange(0, 4).Draw(rt, "allowances") {
+				b.Allowances = append(b.Allowances, rules.Allowance{
+					Rule: rapid.SampledFrom(list).Draw(rt, "rule").ID, File: rapid.SampledFrom(names).Draw(rt, "file"),
+					AtMost: rapid.IntRange(1, 9).Draw(rt, "at_most"), Owner: "o", Reason: "r",
+				})
+			}
+			whole := scanFolder(t, dir, b, Options{})
+			covered, scanned, bytes := 0, 0, int64(0)
+			err := filepath.WalkDir(dir, func(name string, d os.DirEntry, err error) error {
+				if err != nil || d.IsDir() {
+					return err
+				}
+				path, err := filepath.Rel(dir, name)
+				if err != nil {
+					return err
+				}
+				x, err := Explain(t.Context(), []judges.Judge{{From: "disk", Bundle: b}}, Folder(openRoot(t, dir)), path, Options{})
+				if err != nil {
+					rt.Fatalf("%s: %v", path, err)
+				}
+				checkExplained(rt, x, whole)
+				if x.Covered {
+					covered++
+				}
+				if x.Scanned {
+					scanned++
+					bytes += x.Bytes
+				}
+				return nil
+			})
+			if err != nil {
+				rt.Fatal(err)
+			}
+			if c := whole.Coverage; covered != c.Governed || scanned != c.Scanned || bytes != c.Bytes {
+				rt.Fatalf("%d covered, %d scanned, %d bytes are explained, %+v", covered, scanned, bytes, c)
+			}
+		})
+	})
+}
+
+// checkExplained compares what is explained of a file with the verdict on the whole tree, and the results with both.
+func checkExplained(t *rapid.T, x *Explanation, whole *verdict.Verdict) {
+	var violations []verdict.Violation
+	for _, v := range whole.Violations {
+		if v.File == verdict.Path(x.Path) {
+			violations = append(violations, v)
+		}
+	}
+	if d := cmp.Diff(violations, x.Verdict.Violations, cmpopts.EquateEmpty()); d != "" {
+		t.Fatalf("%s: -scan +explained: %s", x.Path, d)
+	}
+	var allowed []verdict.AllowedViolation
+	for _, v := range whole.AllowedViolations {
+		if v.File == verdict.Path(x.Path) {
+			allowed = append(allowed, v)
+		}
+	}
+	if d := cmp.Diff(allowed, x.Verdict.AllowedViolations, cmpopts.EquateEmpty()); d != "" {
+		t.Fatalf("%s: allowed: -scan +explained: %s", x.Path, d)
+	}
+	var errs []verdict.Error
+	for _, e := range whole.Errors {
+		if e.File == verdict.Path(x.Path) {
+			errs = append(errs, e)
+		}
+	}
+	if d := cmp.Diff(errs, x.Verdict.Errors, cmpopts.EquateEmpty()); d != "" {
+		t.Fatalf("%s: -scan +explained: %s", x.Path, d)
+	}
+	want := NotAsked
+	switch {
+	case len(violations) > 0:
+		want = Violated
+	case len(errs) > 0:
+		want = Unknown
+	case len(allowed) > 0:
+		want = Allowed
+	case x.Covered:
+		want = Passes
+	}
+	if x.Result() != want || x.Covered != (x.Result() != NotAsked) {
+		t.Fatalf("%s: the result is %q, want %q: %+v", x.Path, x.Result(), want, x)
+	}
+	broken, let := map[string]int{}, map[string]int{}
+	for _, v := range allowed {
+		let[v.RuleID]++
+	}
+	for _, v := range violations {
+		broken[v.RuleID]++
+	}
+	for i := range x.Rules {
+		r := &x.Rules[i]
+		n, m := 0, 0
+		for _, item := range r.Items {
+			switch item.Result {
+			case Violated:
+				n++
+			case Allowed:
+				m++
+			}
+			asked := len(item.Encodings) > 0 || item.Format != "" || item.Name != "" && item.Ask.Of == judges.ForbiddenFile
+			if item.Result == Passes && !asked && item.Note == "" {
+				t.Fatalf("%s: nothing says why %s of %s passes", x.Path, item.Name, r.Rule.ID)
+			}
+		}
+		if n != broken[r.Rule.ID] || m != let[r.Rule.ID] || (n > 0) != (r.Result == Violated) {
+			t.Fatalf("%s: %d items of %s are violated, %d violations, result %q", x.Path, n, r.Rule.ID, broken[r.Rule.ID], r.Result)
+		}
+		if x.Kind == "file" && r.Covers != (r.Choice.Selects() || r.Choice.Forbids()) {
+			t.Fatalf("%s: %s covers it: %t, %+v", x.Path, r.Rule.ID, r.Covers, r.Choice)
+		}
+		if r.Covers != (r.Result != NotAsked) {
+			t.Fatalf("%s: %s covers it: %t, result %q", x.Path, r.Rule.ID, r.Covers, r.Result)
+		}
+	}
+	for _, v := range violations { // found in an encoding in which it was looked for
+		for i := range x.Rules {
+			for _, item := range x.Rules[i].Items {
+				if e := v.Evidence; item.Ask.Of == judges.ForbiddenItem && x.Rules[i].Rule.ID == v.RuleID && item.Name == e.Pattern && e.Encoding != "" && !slices.Contains(item.Encodings, e.Encoding) {
+					t.Fatalf("%s: %s was found as %s, and looked for in %q", x.Path, item.Name, e.Encoding, item.Encodings)
+				}
+			}
+		}
+	}
+}

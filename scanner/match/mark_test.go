@@ -1,0 +1,196 @@
+package match
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"strings"
+	"testing"
+	"unicode/utf16"
+
+	"pgregory.net/rapid"
+
+	"github.com/policyscan/policyscan/internal/cputime"
+	"github.com/policyscan/policyscan/verdict"
+)
+
+// naiveMark is the mark of an occurrence, from the whole content, unit by unit.
+func naiveMark(content []byte, p placed) Mark {
+	unit := []int{1, 2, 2, 4, 4}[p.enc]
+	var chars []uint32
+	var at []int64
+	for i := int(p.start) % unit; i+unit <= len(content); i += unit {
+		chars, at = append(chars, naiveUnit(p.enc, content[i:])), append(at, int64(i))
+	}
+	var mark Mark
+	var line []byte
+	write := func(i int) int { // a character, and how many units it has
+		c := chars[i]
+		switch {
+		case c == ' ' || c == '\t' || c == '\r' || c == '\n':
+		case p.enc == utf8Enc && bytes.HasPrefix(content, []byte("\xef\xbb\xbf")) && i < 3:
+		case p.enc == utf8Enc:
+			line = append(line, byte(c))
+		case c == 0xfeff && at[i] == 0:
+		case unit == 2 && c >= 0xd800 && c < 0xdc00 && i+1 < len(chars) && chars[i+1] >= 0xdc00 && chars[i+1] < 0xe000:
+			line = append(line, string(utf16.DecodeRune(rune(c), rune(chars[i+1])))...)
+			return 2
+		default:
+			line = append(line, string(rune(c))...) // U+FFFD for what is none
+		}
+		return 1
+	}
+	met := false
+	for i := 0; i < len(chars); {
+		if at[i] >= p.start && !met {
+			met = true
+			mark.At = int64(len(line))
+		}
+		n := write(i)
+		if c := chars[i]; c == '\n' || c == '\r' && (i+1 == len(chars) || chars[i+1] != '\n') {
+			if met {
+				break
+			}
+			line, mark.Start = nil, at[i]+int64(unit)
+		}
+		i += n
+	}
+	if mark.Start > 0 && mark.Start < int64(unit) {
+		mark.Start = 0
+	}
+	sum := sha256.Sum256(line)
+	mark.Line = [16]byte(sum[:16])
+	return mark
+}
+
+// TestMarksAgainstNaive: texts and expressions in contents of any encodings, over windows of any size.
+func TestMarksAgainstNaive(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var patterns []*Pattern
+		var texts []asked
+		for range rapid.IntRange(1, 4).Draw(t, "texts") {
+			a := drawAsked(t)
+			texts, patterns = append(texts, a), append(patterns, Compile(a.text, a.Options))
+		}
+		content := drawContent(t, texts)
+		x := Examiner{Window: rapid.SampledFrom([]int{0, 1, 2, 5, 64}).Draw(t, "window"), Mark: true, Bare: true}
+		rep, err := x.Examine(context.Background(), NewEngine(patterns), bytes.NewReader(content))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range rep.Finds {
+			if int64(len(f.Marks)) != f.Evidence.Occurrences {
+				t.Fatalf("%d marks of %d", len(f.Marks), f.Evidence.Occurrences)
+			}
+			for i, got := range f.Marks {
+				if want := naiveMark(content, f.kept[i]); got != want {
+					t.Fatalf("%q in %q, %+v:\n got %+v\nwant %+v", f.Evidence.Pattern, content, f.kept[i], got, want)
+				}
+			}
+		}
+	})
+}
+
+// TestMarkOfAnyEncoding: spaces, tabs, line ends, encoding and byte order mark do not change a mark.
+func TestMarkOfAnyEncoding(t *testing.T) {
+	mark := func(content []byte) Mark {
+		x := Examiner{Mark: true}
+		rep, err := x.Examine(t.Context(), engineOf("key"), bytes.NewReader(content))
+		if err != nil || len(rep.Finds) != 1 || len(rep.Finds[0].Marks) != 1 {
+			t.Fatalf("%q: %+v, %v", content, rep.Finds, err)
+		}
+		m := rep.Finds[0].Marks[0]
+		m.Start = 0
+		return m
+	}
+	want := mark([]byte("ä😀key=1"))
+	for enc := range encodings {
+		for _, text := range []string{"ä😀key=1", "\ufeffä😀key=1\n", "x\r\n\tä\t😀 key = 1 \r\n", "\n\rä😀key=1\ry", "\ufeff\n ä 😀  key\t= 1"} {
+			if got := mark(enc.encode(text)); got != want {
+				t.Errorf("%v, %q: %+v, want %+v", enc, text, got, want)
+			}
+		}
+		for _, text := range []string{"ä😀key=2", "ä key😀=1", "key=1", "ä😀key=1ä", "ä😁key=1"} {
+			if got := mark(enc.encode(text)); got == want {
+				t.Errorf("%v, %q has the same mark", enc, text)
+			}
+		}
+	}
+}
+
+// TestMarkedLines: what is remembered is bounded, and a line of any length is marked in one pass.
+func TestMarkedLines(t *testing.T) {
+	for name, c := range map[string]struct{ text, end string }{
+		"lines":         {strings.Repeat("key\n", 16<<10), ""},
+		"one line":      {strings.Repeat("key ", 16<<10), ""},
+		"a long line":   {strings.Repeat("abcd", 16<<10), " key\nkey"},
+		"many lines":    {strings.Repeat("abc\n", 16<<10), " key\nkey"},
+		"one of spaces": {strings.Repeat(" \t  ", 16<<10), " key\nkey"},
+	} {
+		content := &repeated{text: c.text, size: 16 << 20, end: c.end}
+		x := Examiner{Mark: true, Bare: true}
+		var rep Report
+		took := cputime.Of(func() {
+			var err error
+			if rep, err = x.Examine(t.Context(), engineOf("key"), content); err != nil {
+				t.Fatal(err)
+			}
+		})
+		f := rep.Finds[0]
+		t.Logf("%s: %v, %d bytes read", name, took, content.read)
+		if n := f.Evidence.Occurrences; int64(len(f.Marks)) != min(n, MaxMarks) || int64(f.Known()) != min(n, MaxMarks+verdict.MaxPlaces) {
+			t.Errorf("%s: %d marks, %d known of %d", name, len(f.Marks), f.Known(), n)
+		}
+		if content.read > 3*content.size+4<<20 {
+			t.Errorf("%s: %d bytes were read", name, content.read)
+		}
+		if c.end != "" && (f.Marks[0].Line == f.Marks[1].Line) != (c.text[0] == ' ' || c.text[3] == '\n') {
+			t.Errorf("%s: %+v", name, f.Marks)
+		}
+	}
+}
+
+// TestShow: any occurrence has the evidence that it would have as the only one.
+func TestShow(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		lines := rapid.SliceOfN(rapid.SampledFrom([]string{"a key\n", "\tkey = ä\r\n", "x\n", "key key\r", "ä\n"}), 1, 300).Draw(t, "lines")
+		content := []byte(strings.Join(lines, ""))
+		enc := encoding(rapid.IntRange(0, int(encodings)-1).Draw(t, "encoding"))
+		encoded := enc.encode(string(content))
+		x := Examiner{Mark: true}
+		rep, err := x.Examine(t.Context(), engineOf("key"), bytes.NewReader(encoded))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(rep.Finds) == 0 {
+			return
+		}
+		f := rep.Finds[0]
+		i := rapid.IntRange(0, f.Known()-1).Draw(t, "occurrence")
+		places := rapid.SliceOfN(rapid.IntRange(0, f.Known()-1), 0, 200).Draw(t, "places")
+		shown, got, err := x.Show(t.Context(), bytes.NewReader(encoded), f, i, places)
+		if err != nil || len(got) != len(places) {
+			t.Fatalf("%d places of %d: %v", len(got), len(places), err)
+		}
+		e := shown.Evidence
+		for k, p := range append(places, i) {
+			want := verdict.Place{Offset: e.Offset, Line: e.Line, Column: e.Column, EndLine: e.EndLine, EndColumn: e.EndColumn}
+			if k < len(got) {
+				want = got[k]
+			}
+			if p < len(f.Evidence.Places) && f.Evidence.Places[p] != want || want.Offset != f.kept[p].start {
+				t.Fatalf("occurrence %d is at %+v", p, want)
+			}
+		}
+		other := bytes.Replace(content, []byte("key"), []byte("k-y"), i) // those before it
+		rep, err = x.Examine(t.Context(), engineOf("key"), bytes.NewReader(enc.encode(string(other))))
+		if err != nil {
+			t.Fatal(err)
+		}
+		alone := rep.Finds[0].Evidence
+		if e.Line != alone.Line || e.Offset != alone.Offset || e.UTF16Column != alone.UTF16Column ||
+			i == 0 && (e.LineHash != alone.LineHash || shown.Matched != rep.Finds[0].Matched) {
+			t.Fatalf("%+v, want %+v", e, alone)
+		}
+	})
+}

@@ -1,0 +1,156 @@
+package match
+
+import (
+	"context"
+	"io"
+	"slices"
+
+	"github.com/policyscan/policyscan/verdict"
+)
+
+// A placed is an occurrence of a pattern, and the encoding that it is read in.
+type placed struct {
+	match
+	enc encoding
+}
+
+// kept are the first occurrences of a pattern, in their order.
+type kept struct {
+	most int
+	list []placed
+}
+
+// wants reports whether another one is to be kept.
+func (k *kept) wants() bool { return len(k.list) < k.most }
+
+func (k *kept) add(enc encoding, m match) {
+	if k.wants() {
+		k.list = append(k.list, placed{m, enc})
+	}
+}
+
+// from returns the list, whose first is the one that the evidence is of.
+func (k *kept) from(enc encoding, m match) []placed {
+	if len(k.list) > 0 {
+		k.list[0] = placed{m, enc}
+	}
+	return k.list
+}
+
+// nextUnit returns the first offset at or behind a place where a unit of an encoding begins, counted from the first
+// byte.
+func nextUnit(enc encoding, at int64) int64 {
+	unit := int64(enc.unit())
+	return (at + unit - 1) / unit * unit
+}
+
+// A located is a place of a find, besides the first.
+type located struct {
+	*placed
+	start, end spot
+	place      *verdict.Place
+}
+
+// Show returns the evidence of an occurrence of a find, as of the first one in a content of which it is the only one,
+// and the places of several. They are numbers of those of which the find knows: see [Find.Known]. The content is that
+// in which they were found.
+func (x *Examiner) Show(
+	ctx context.Context, content io.ReadSeeker, f *Find, first int, places []int,
+) (*Find, []verdict.Place, error) {
+	k := f.kept[first]
+	shown := newFind(f.Pattern, f.Evidence.Kind, k.enc, k.match, 1)
+	shown.kept = append(shown.kept, k)
+	for _, i := range places {
+		shown.kept = append(shown.kept, f.kept[i])
+	}
+	shown.all = true
+	reads, limit := 0, x.Limit
+	x.Limit = 0 // the content was read
+	err := x.show(ctx, content, []*Find{shown}, &reads)
+	x.Limit = limit
+	if err != nil {
+		return nil, nil, err
+	}
+	return shown, shown.Evidence.Places[1:], nil
+}
+
+// Known is how many of its occurrences, from the first on, a find knows: some more than have marks, if there are more.
+func (f *Find) Known() int { return len(f.kept) }
+
+// Forget forgets all of the occurrences but the places of the evidence.
+func (f *Find) Forget() { f.kept, f.Marks = nil, nil }
+
+// locateRest returns what has to be located for the places of a find, and makes room for them.
+func (f *Find) locateRest() []*located {
+	n := len(f.kept)
+	if !f.all {
+		n = min(n, verdict.MaxPlaces)
+	}
+	if n == 0 {
+		return nil
+	}
+	f.Evidence.Places = make([]verdict.Place, n)
+	rest := make([]*located, n-1)
+	for i := range rest {
+		k := &f.kept[i+1]
+		rest[i] = &located{
+			placed: k, start: spot{offset: k.start}, end: spot{offset: k.end}, place: &f.Evidence.Places[i+1],
+		}
+	}
+	return rest
+}
+
+// fill fills in the place, whose spots are known.
+func (l *located) fill() {
+	*l.place = verdict.Place{
+		Offset: l.match.start, Line: l.start.line, Column: l.match.start - l.start.lineStart + 1,
+		EndLine: l.end.line, EndColumn: l.match.end - l.end.lineStart + 1,
+	}
+}
+
+// fillFirst fills in the first place, which is the evidence's.
+func (f *Find) fillFirst() {
+	if e := &f.Evidence; len(e.Places) > 0 {
+		e.Places[0] = verdict.Place{
+			Offset: e.Offset, Line: e.Line, Column: e.Column, EndLine: e.EndLine, EndColumn: e.EndColumn,
+		}
+	}
+}
+
+// A text is a content in one encoding, from one alignment on.
+type text struct {
+	enc   encoding
+	align int64
+}
+
+func textOf(enc encoding, start int64) text { return text{enc, start % int64(enc.unit())} }
+
+// A group is what is located in one text, in its order there.
+type group struct {
+	finds []*Find
+	rest  []*located
+}
+
+// groups puts finds and their places into the texts in which they are.
+func groups(finds []*Find) map[text]*group {
+	all := map[text]*group{}
+	of := func(t text) *group {
+		if all[t] == nil {
+			all[t] = &group{}
+		}
+		return all[t]
+	}
+	for _, f := range finds {
+		g := of(textOf(f.enc, f.match.start))
+		g.finds = append(g.finds, f)
+		for _, l := range f.locateRest() {
+			g := of(textOf(l.enc, l.match.start))
+			g.rest = append(g.rest, l)
+		}
+	}
+	for _, g := range all {
+		slices.SortFunc(g.finds, func(a, b *Find) int { return a.match.before(b.match) })
+		slices.SortFunc(g.rest, func(a, b *located) int { return a.match.before(b.match) })
+	}
+	return all
+}

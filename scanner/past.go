@@ -1,0 +1,367 @@
+package scanner
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/scanner/allowance"
+	"github.com/policyscan/policyscan/scanner/checkout"
+	"github.com/policyscan/policyscan/scanner/match"
+	"github.com/policyscan/policyscan/scanner/repo"
+	"github.com/policyscan/policyscan/scanner/worktree"
+	"github.com/policyscan/policyscan/verdict"
+)
+
+// A reference is a state of the repository that files are compared with.
+type reference struct {
+	commit    repo.Hash // zero: nothing is committed yet
+	base      bool
+	mergeBase bool
+	differs   bool // what differs from it is what is checked
+	checkout.Snapshot
+}
+
+// references returns the states of a comparison, each commit once: the merge bases, then the base.
+func references(r *repo.Repository, c repo.Comparison) (all []reference, err error) {
+	for _, h := range append(slices.Clone(c.MergeBases), c.Base) {
+		i := slices.IndexFunc(all, func(known reference) bool { return known.commit == h })
+		if i < 0 {
+			next := reference{commit: h}
+			if next.Tree, err = r.Tree(h); err != nil {
+				return nil, err
+			}
+			i, all = len(all), append(all, next)
+		}
+		isMergeBase := slices.Contains(c.MergeBases, h)
+		all[i].mergeBase = isMergeBase
+		all[i].base = h == c.Base
+		all[i].differs = isMergeBase || c.Replaces
+	}
+	return all, nil
+}
+
+// A moment is a state of the repository whose files can be examined.
+type moment struct {
+	reference // of those that are compared with
+	side      gitSide
+	checkout  *checkout.Checkout
+}
+
+// A past examines files as they were before a change, by the rules of the run, and, to count what is in one that the
+// change does not touch, as they are now. A file that is not part of what is scanned can be asked for, too. What cannot
+// be read there is no error of the run: it had nothing.
+//
+// Several goroutines may use it.
+type past struct {
+	*collector
+	repo *repo.Repository
+	open func() error // reads which states there are, once
+
+	// joined returns the paths whose lines count as those of one file for a rule, by its index: in order, the path
+	// itself included. nil: there are none. Called by all workers.
+	joined func(rule int, path string) []string
+
+	now    *moment
+	before []*moment                 // in the order of references
+	merged func() ([]*moment, error) // what is being merged into what is staged for
+
+	mu    sync.Mutex // of what follows
+	known map[pastFile]*examined
+
+	asking sync.Mutex
+	own    match.Examiner // of the one who asks
+}
+
+// A pastFile is a path at a moment.
+type pastFile struct {
+	*moment
+	path string
+}
+
+// newPast returns the past of a run that compares states; else nil.
+func newPast(p *collector) *past {
+	t, ok := p.tree.(*gitTree)
+	if !ok || t.compared == nil {
+		return nil
+	}
+	h := &past{
+		collector: p, repo: t.repo, known: map[pastFile]*examined{}, own: match.Examiner{Limit: p.MaxFileBytes},
+	}
+	h.open = sync.OnceValue(func() error {
+		head, _, err := t.states()
+		if head == (checkout.Snapshot{}) {
+			return err
+		}
+		all, err := t.compared()
+		if err != nil {
+			return err
+		}
+		h.now = h.moment(reference{Snapshot: head})
+		for _, r := range all {
+			h.before = append(h.before, h.moment(r))
+		}
+		return nil
+	})
+	h.merged = sync.OnceValues(func() ([]*moment, error) { return h.moments(t.merging) })
+	return h
+}
+
+func (h *past) moment(r reference) *moment {
+	return &moment{r, gitSide{h.repo, h.repo.Finder(), r.Snapshot}, checkout.New(h.repo, r.Snapshot)}
+}
+
+// references returns the states that are compared with: what [past.had] has a number for, in this order. The error is
+// that there is no knowing.
+func (h *past) references() ([]allowance.Reference, error) {
+	if err := h.open(); err != nil {
+		return nil, err
+	}
+	var all []allowance.Reference
+	for _, m := range h.before {
+		name := "HEAD"
+		if h.tree.Scope().Mode == "diff" {
+			name = m.commit.String()[:12]
+		}
+		all = append(all, allowance.Reference{Name: name, Base: m.base, MergeBase: m.mergeBase})
+	}
+	return all, nil
+}
+
+// had returns how often a file broke a rule of the run's, by its index, at each of the references. A staged file that
+// a merge in progress brings as it is had there what it has in the commit that is merged. Where the text alone judges
+// the file now, or one that it is joined with, it is compared with the text: what cannot be seen makes no room.
+func (h *past) had(ctx context.Context, rule int, path string) ([]allowance.Past, error) {
+	if err := h.open(); err != nil {
+		return nil, err
+	}
+	m, err := h.mergedAs(path)
+	if m != nil {
+		return h.counts(ctx, []*moment{m}, rule, path), err
+	}
+	return h.counts(ctx, h.before, rule, path), err
+}
+
+// counts is what [past.had] says, at some moments.
+func (h *past) counts(ctx context.Context, moments []*moment, rule int, path string) []allowance.Past {
+	text := h.textAlone(ctx, rule, path)
+	var all []allowance.Past
+	for _, m := range moments {
+		e := h.at(ctx, m, path)
+		past := e.count(rule)
+		if text {
+			past.Count -= e.keyed(rule)
+		}
+		all = append(all, past)
+	}
+	return all
+}
+
+// textAlone reports whether a rule with items with a key judges a file now, or one that it is joined with, by its text
+// alone, because it cannot be parsed.
+func (h *past) textAlone(ctx context.Context, rule int, path string) bool {
+	if !h.Bundle.Rules[rule].Unparsable {
+		return false
+	}
+	files := []string{path}
+	if h.joined != nil {
+		files = append(files, h.joined(rule, path)...)
+	}
+	return slices.ContainsFunc(files, func(file string) bool { return h.at(ctx, h.now, file).unparsed })
+}
+
+// has returns how often a file breaks a rule as it is now, in the state that is checked, whether it is part of what is
+// checked or not.
+func (h *past) has(ctx context.Context, rule int, path string) (allowance.Past, error) {
+	if err := h.open(); err != nil {
+		return allowance.Past{}, err
+	}
+	return h.at(ctx, h.now, path).count(rule), nil
+}
+
+// An examined is what came of the examination of a file.
+type examined struct {
+	absent   allowance.Absence // of the file itself
+	unread   bool              // its content could not be had
+	selected []int             // the rules that are about its content
+	unjudged []int             // those of them that could not judge it: it cannot be parsed
+	unparsed bool              // it cannot be parsed, and a rule lets its text alone be judged
+	forbid   []rules.GlobOf
+	counts   []ruleCount
+	broken   []brokenRule // not remembered
+}
+
+type ruleCount struct {
+	rule  int
+	count int64
+	keyed int64 // of count, what items with a key have found
+}
+
+// keyed returns how much of what a rule found is of its items with a key.
+func (e *examined) keyed(rule int) int {
+	i := slices.IndexFunc(e.counts, func(c ruleCount) bool { return c.rule == rule })
+	if i < 0 || e.count(rule).None != allowance.Had {
+		return 0
+	}
+	return int(e.counts[i].keyed)
+}
+
+// count returns how often a rule is broken.
+func (e *examined) count(rule int) allowance.Past {
+	switch {
+	case e.absent != allowance.Had:
+		return allowance.Past{None: e.absent}
+	case slices.Contains(e.unjudged, rule):
+		return allowance.Past{None: allowance.Unparsed}
+	case slices.Contains(e.selected, rule):
+		if e.unread {
+			return allowance.Past{None: allowance.Unreadable}
+		}
+	case !slices.ContainsFunc(e.forbid, func(g rules.GlobOf) bool { return g.Rule == rule }):
+		return allowance.Past{None: allowance.Unasked}
+	}
+	for _, c := range e.counts {
+		if c.rule == rule {
+			return allowance.Past{Count: int(c.count)}
+		}
+	}
+	return allowance.Past{}
+}
+
+// at returns what came of a file at a moment. It is examined once.
+func (h *past) at(ctx context.Context, m *moment, path string) *examined {
+	h.mu.Lock()
+	e := h.known[pastFile{m, path}]
+	h.mu.Unlock()
+	if e == nil {
+		h.asking.Lock()
+		defer h.asking.Unlock()
+		e = h.examine(ctx, &h.own, m, path)
+		h.remember(m, path, e)
+	}
+	return e
+}
+
+// remember keeps the counts of an examination, without what was found.
+func (h *past) remember(m *moment, path string, e *examined) {
+	kept := *e
+	kept.broken = nil
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.known[pastFile{m, path}] = &kept
+}
+
+// examine examines a file at a moment, by all rules that are about it.
+func (h *past) examine(ctx context.Context, x *match.Examiner, m *moment, path string) *examined {
+	leaf, found, err := m.side.at(path)
+	switch {
+	case err != nil:
+		return &examined{absent: allowance.Unreadable}
+	case !found || !leaf.Mode.IsLeaf():
+		return &examined{absent: allowance.Missing}
+	case h.Exclude != nil && h.Exclude(path), h.judges(path, leaf), isGits(path):
+		return &examined{absent: allowance.Unasked}
+	}
+	at := worktree.Entry{Path: path, Kind: kindOf(leaf.Mode)}
+	j := &job{
+		entry:     entry{Entry: at, blob: leaf.Hash, checkout: m.checkout, past: true},
+		forbidden: h.Bundle.Forbidding(path, nil),
+	}
+	if at.Kind != worktree.Submodule { // in which there is no content of this repository
+		if selected := h.Bundle.Selecting(path, nil); len(selected) > 0 {
+			j.chosen = &chosen{selection: h.engines.selection(selected)}
+			bare := x.Bare
+			x.Bare = true
+			h.do(ctx, x, blobOpener{h.repo, m.side}, j)
+			x.Bare = bare
+		}
+	}
+	j.settle(h.Bundle)
+	return examinedOf(j)
+}
+
+// examinedOf returns what came of a job, which is settled.
+func examinedOf(j *job) *examined {
+	e := &examined{forbid: j.forbidden, broken: j.broken, unjudged: j.keyed.unjudged, unparsed: j.keyed.unparsed}
+	if j.chosen != nil {
+		e.selected, e.unread = j.chosen.rules, !j.scanned && !j.partly
+	}
+	for i := range j.broken {
+		br := &j.broken[i]
+		k := slices.IndexFunc(e.counts, func(c ruleCount) bool { return c.rule == br.rule })
+		if k < 0 {
+			k, e.counts = len(e.counts), append(e.counts, ruleCount{rule: br.rule})
+		}
+		e.counts[k].count += br.times()
+		if br.key != nil {
+			e.counts[k].keyed += br.times()
+		}
+	}
+	return e
+}
+
+// isGits reports whether a path is git's own.
+func isGits(path string) bool { return path == gitDir || strings.HasPrefix(path, gitDir+"/") }
+
+// requiredAt returns the globs of required files that a file matched at a moment.
+func (h *past) requiredAt(m *moment) (map[rules.GlobOf]bool, error) {
+	q := &requiredFiles{bundle: h.Bundle, exclude: h.Exclude, known: map[rules.GlobOf]bool{}}
+	see := q.commit(h.collector)
+	err := m.side.files(func(path string, leaf repo.Leaf) error {
+		see(path, leaf)
+		return nil
+	})
+	return q.known, err
+}
+
+// end labels what the workers did not: the files that the tree lacks, by whether they were missing before, and what a
+// scan that was ended did not come to. nil labels nothing.
+func (h *past) end(broken []brokenRule) {
+	if h == nil {
+		return
+	}
+	h.labelRequired(broken)
+	h.labelJoined(broken)
+	for i := range broken {
+		br := &broken[i]
+		if br.status != "" {
+			continue
+		}
+		br.status = verdict.Introduced
+		if br.find != nil {
+			br.places = slices.Clone(br.find.Evidence.Places)
+		}
+		for k := range br.places {
+			br.places[k].Status = verdict.Introduced
+		}
+	}
+}
+
+// labelRequired says of files that the tree lacks whether they were missing before.
+func (h *past) labelRequired(broken []brokenRule) {
+	var lacking []*brokenRule
+	for i := range broken {
+		if broken[i].path == "" {
+			lacking = append(lacking, &broken[i])
+		}
+	}
+	if len(lacking) == 0 || h.open() != nil {
+		return
+	}
+	for _, br := range lacking {
+		br.status = verdict.PreExisting
+	}
+	for _, m := range h.before {
+		if !m.differs {
+			continue
+		}
+		there, err := h.requiredAt(m)
+		for _, br := range lacking {
+			if err != nil || there[rules.GlobOf{Rule: br.rule, Glob: br.ask.Index}] {
+				br.status = verdict.Introduced
+			}
+		}
+	}
+}

@@ -1,0 +1,159 @@
+package scanner
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/scanner/allowance"
+	"github.com/policyscan/policyscan/scanner/judges"
+	"github.com/policyscan/policyscan/scanner/repo"
+)
+
+// A history is commits to be made of a repository: mark 1 has no parent.
+type history []historyCommit
+
+type historyCommit struct {
+	parents []int
+	files   map[string]string // all of them; the mode before a colon, if it is not 100644
+}
+
+// write makes the commits in a new repository and returns it, with the hashes of the commits.
+func (h history) write(t testing.TB) (*repo.Repository, []repo.Hash) {
+	t.Helper()
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip(err)
+	}
+	dir := t.TempDir()
+	git := func(in, name string, args ...string) {
+		t.Helper()
+		cmd := exec.CommandContext(t.Context(), "git", append([]string{"-C", dir, name}, args...)...)
+		cmd.Stdin = strings.NewReader(in)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("git %s: %v\n%s", name, err, out)
+		}
+	}
+	var stream strings.Builder
+	for i, c := range h {
+		fmt.Fprintf(&stream, "commit refs/heads/c%d\nmark :%d\ncommitter A <a@b> %d +0000\ndata 0\n", i+1, i+1, 1700000000+i)
+		for k, parent := range c.parents {
+			fmt.Fprintf(&stream, "%s :%d\n", []string{"from", "merge"}[min(k, 1)], parent)
+		}
+		stream.WriteString("deleteall\n")
+		for name, content := range c.files {
+			mode, name, _ := strings.Cut(":"+name, ":")
+			if before, after, found := strings.Cut(name, ":"); found {
+				mode, name = before, after
+			}
+			if mode == "" {
+				mode = "100644"
+			}
+			fmt.Fprintf(&stream, "M %s inline %s\ndata %d\n%s\n", mode, name, len(content), content)
+		}
+	}
+	git("", "init", "-q")
+	git(stream.String(), "fast-import", "--quiet")
+	r, err := repo.Find(dir)
+	must(t, err)
+	var hashes []repo.Hash
+	for i := range h {
+		text, err := os.ReadFile(filepath.Join(dir, ".git/refs/heads", fmt.Sprintf("c%d", i+1)))
+		must(t, err)
+		hash, err := r.Commit(strings.TrimSpace(string(text)))
+		must(t, err)
+		hashes = append(hashes, hash)
+	}
+	return r, hashes
+}
+
+// TestPastCounts: how often a rule was broken, and why there is no number.
+func TestPastCounts(t *testing.T) {
+	yes := strings.Repeat("key\n", 3)
+	wide := string(oracleEncodeAll(1, yes))
+	b, err := rules.Load(rules.Files{
+		rules.BoundariesFile: []byte(`bundle: "0.2"
+rules:
+  - {id: TEXT, title: T, enforcement: {mode: fail}, match: {files: ["*.tf", "*.yaml", "link*"], exclude: ["no*"], forbidden_patterns: [key, {text: "k e y", case: ignore}]}}
+  - {id: KEYS, title: T, enforcement: {mode: fail}, match: {files: ["*.yaml"], forbidden_patterns: [{key: "**.key"}]}}
+  - {id: LAX, title: T, enforcement: {mode: fail}, match: {files: ["*.yaml"], unparsable: text, forbidden_patterns: [{key: "**.key"}, "key"]}}
+  - {id: PATH, title: T, enforcement: {mode: fail}, match: {forbidden_files: ["*.pem", "secret*", "module*"]}}
+`),
+		rules.InvariantsFile: []byte(`bundle: "0.2"
+rules:
+  - {id: MUST, title: T, enforcement: {mode: fail}, match: {files: ["*.tf"], required_patterns: [owner, team]}}
+`),
+	})
+	must(t, err)
+	const pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a214614ab2935c943f9e0ff69d22eadbb8f32b1258daaa5e2ca24d17e2393\nsize 12345\n"
+	before := map[string]string{
+		"a.tf": yes + "k e y\n", "gone.tf": yes, "no.tf": yes, "in-use.tf": yes, "out.tf": yes, "lfs.tf": pointer,
+		"a.yaml": "key: 1\nb: {key: 2}\n", "bad.yaml": "key: [\n", "secret.pem": "", "120000:link": "key/key", "120000:link2.pem": "x",
+		".gitattributes": "wide.tf working-tree-encoding=UTF-16LE\nodd.tf working-tree-encoding=nonsense\n", "wide.tf": "\u656b\u3a79", "odd.tf": yes, "big.tf": strings.Repeat("x", 900) + yes,
+		"dir.tf/file": yes,
+	}
+	now := map[string]string{"a.tf": yes, "a.yaml": "b: 1\n", "bad.yaml": "key: 1\n", "new.tf": wide, "gone.tf2": "", "in-use.tf": "x", "dir.tf": yes, "120000:link": "x"}
+	r, hashes := history{{files: before}, {parents: []int{1}, files: now}}.write(t)
+	compared, err := r.Compare(hashes[0].String(), hashes[1].String())
+	must(t, err)
+	blob, err := repo.HashBlob(int64(len(yes)), strings.NewReader(yes))
+	must(t, err)
+	o := Options{
+		Exclude: func(path string) bool { return path == "out.tf" }, MaxFileBytes: 800,
+		InUse: []judges.RuleFile{{Path: "in-use.tf", Blob: blob}},
+	}
+	p := newCollector(&scan{Set: judges.NewSet(one(b)), tree: Changes(r, compared, "a", "x"), Options: o})
+	of := map[string]int{}
+	for i := range p.Bundle.Rules {
+		of[p.Bundle.Rules[i].ID] = i
+	}
+	if refs, err := p.past.references(); err != nil || len(refs) != 1 || !refs[0].Base || !refs[0].MergeBase {
+		t.Fatalf("%+v, %v", refs, err)
+	}
+	for _, c := range []struct {
+		rule, path string
+		had, has   allowance.Past
+	}{
+		{"TEXT", "a.tf", allowance.Past{Count: 4}, allowance.Past{Count: 3}},
+		{"MUST", "a.tf", allowance.Past{Count: 2}, allowance.Past{Count: 2}},
+		{"KEYS", "a.tf", allowance.Past{None: allowance.Unasked}, allowance.Past{None: allowance.Unasked}},
+		{"TEXT", "gone.tf", allowance.Past{Count: 3}, allowance.Past{None: allowance.Missing}},
+		{"TEXT", "new.tf", allowance.Past{None: allowance.Missing}, allowance.Past{Count: 3}},
+		{"TEXT", "no.tf", allowance.Past{None: allowance.Unasked}, allowance.Past{None: allowance.Missing}},
+		{"TEXT", "out.tf", allowance.Past{None: allowance.Unasked}, allowance.Past{None: allowance.Missing}},
+		{"TEXT", "in-use.tf", allowance.Past{None: allowance.Unasked}, allowance.Past{}},
+		{"TEXT", "lfs.tf", allowance.Past{None: allowance.Unreadable}, allowance.Past{None: allowance.Missing}},
+		{"TEXT", "big.tf", allowance.Past{None: allowance.Unreadable}, allowance.Past{None: allowance.Missing}},
+		{"TEXT", "odd.tf", allowance.Past{None: allowance.Unreadable}, allowance.Past{None: allowance.Missing}},
+		{"TEXT", "wide.tf", allowance.Past{Count: 1}, allowance.Past{None: allowance.Missing}},
+		{"TEXT", "dir.tf", allowance.Past{None: allowance.Missing}, allowance.Past{Count: 3}},
+		{"TEXT", "link", allowance.Past{Count: 2}, allowance.Past{}},
+		{"TEXT", "a.yaml", allowance.Past{Count: 2}, allowance.Past{}},
+		{"KEYS", "a.yaml", allowance.Past{Count: 2}, allowance.Past{}},
+		{"KEYS", "bad.yaml", allowance.Past{None: allowance.Unparsed}, allowance.Past{Count: 1}},
+		{"TEXT", "bad.yaml", allowance.Past{Count: 1}, allowance.Past{Count: 1}},
+		{"LAX", "bad.yaml", allowance.Past{Count: 1}, allowance.Past{Count: 2}},
+		{"PATH", "secret.pem", allowance.Past{Count: 2}, allowance.Past{None: allowance.Missing}},
+		{"PATH", "link2.pem", allowance.Past{Count: 1}, allowance.Past{None: allowance.Missing}},
+		{"PATH", "a.tf", allowance.Past{None: allowance.Unasked}, allowance.Past{None: allowance.Unasked}},
+		{"TEXT", "nowhere", allowance.Past{None: allowance.Missing}, allowance.Past{None: allowance.Missing}},
+		{"TEXT", ".git", allowance.Past{None: allowance.Missing}, allowance.Past{None: allowance.Missing}},
+	} {
+		for range 2 { // the second time it is remembered
+			had, err := p.past.had(context.Background(), of[c.rule], c.path)
+			must(t, err)
+			has, err := p.past.has(context.Background(), of[c.rule], c.path)
+			must(t, err)
+			if had[0] != c.had || has != c.has {
+				t.Errorf("%s, %s: had %+v, has %+v, want %+v and %+v", c.rule, c.path, had[0], has, c.had, c.has)
+			}
+		}
+	}
+	if len(p.errors) > 0 || len(p.coverage.LeftOut) > 0 {
+		t.Errorf("%+v, %+v", p.errors, p.coverage.LeftOut)
+	}
+}

@@ -1,5 +1,0 @@
-//go:build !race
-
-package recode
-
-const raceDetector = false

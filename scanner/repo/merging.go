@@ -1,0 +1,94 @@
+package repo
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/go-git/go-git/v5/plumbing"
+)
+
+// mergeNames begins the names of the variables that git merge sets, one for each commit that it merges.
+const mergeNames = "GITHEAD_"
+
+// Merging returns, of an environment as [os.Environ] returns it, the hashes of the commits that git merge says that it
+// merges: git's hook pre-merge-commit runs before there is a MERGE_HEAD. They are in order.
+func Merging(environ []string) []string {
+	var all []string
+	for _, kv := range environ {
+		name, _, _ := strings.Cut(kv, "=")
+		if hash, ok := strings.CutPrefix(name, mergeNames); ok && plumbing.IsHash(hash) {
+			all = append(all, hash)
+		}
+	}
+	slices.Sort(all)
+	return all
+}
+
+// Merging returns the commits that are being merged into head, the commit of HEAD: those that MERGE_HEAD of the work
+// tree names or, without one, those of [Environment.Merging] that this repository has. The variables are inherited by
+// all that a hook of git merge runs, in other repositories too, and both are still there after the merge, when its last
+// hook runs: what head contains is not being merged.
+func (r *Repository) Merging(head Hash) ([]Hash, error) {
+	if head.IsZero() {
+		return nil, nil
+	}
+	named, err := r.mergeHead()
+	if err != nil {
+		return nil, fmt.Errorf("the merge in progress cannot be read: %w", err)
+	}
+	if named == nil {
+		named = r.mergeNamed()
+	}
+	var all []Hash
+	for _, h := range named {
+		c, err := r.Relate(h, head)
+		var cut *ShallowError
+		switch {
+		case err == nil && slices.Contains(c.MergeBases, h), slices.Contains(all, h):
+		case err == nil, errors.Is(err, ErrNoMergeBase), errors.As(err, &cut): // which would have found head's ancestor
+			all = append(all, h)
+		default:
+			return nil, fmt.Errorf("the merge in progress cannot be read: %w", err)
+		}
+	}
+	return all, nil
+}
+
+// mergeHead returns the commits that MERGE_HEAD names, of an octopus several; nil if there is no such file.
+func (r *Repository) mergeHead() ([]Hash, error) {
+	text, err := readSmall(filepath.Join(r.gitDir, "MERGE_HEAD"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	all := []Hash{}
+	for line := range strings.Lines(string(text)) {
+		line = strings.TrimSuffix(line, "\n")
+		if !plumbing.IsHash(line) {
+			return nil, fmt.Errorf("MERGE_HEAD contains %q, which is not a hash", clip(line))
+		}
+		h, err := r.peel(plumbing.NewHash(line)) // of a tag that is merged it names the tag
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, h)
+	}
+	return all, nil
+}
+
+// mergeNamed returns those of the environment's commits that are here.
+func (r *Repository) mergeNamed() []Hash {
+	var all []Hash
+	for _, name := range r.merging {
+		if h, err := r.peel(plumbing.NewHash(name)); err == nil { // else they are another repository's
+			all = append(all, h)
+		}
+	}
+	return all
+}

@@ -1,0 +1,572 @@
+package report
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/policyscan/policyscan/verdict"
+)
+
+// placed is a violation that [found] finds, with all places of the pattern, which is in short lines that end at LF. The
+// places have these statuses; without any there was nothing to compare with.
+func placed(rule verdict.Rule, file, content, pattern string, statuses ...string) verdict.Violation {
+	v := found(rule, file, content, pattern)
+	at := 0
+	for i, line := range strings.Split(content, "\n") {
+		for n := 0; ; {
+			column := strings.Index(line[n:], pattern)
+			if column < 0 {
+				break
+			}
+			n += column
+			p := verdict.Place{
+				Offset: int64(at + n), Line: int64(i + 1), Column: int64(n + 1), EndLine: int64(i + 1), EndColumn: int64(n + 1 + len(pattern)),
+			}
+			if len(statuses) > 0 {
+				if p.Status = statuses[len(v.Evidence.Places)]; p.Status == introduced && v.Status != introduced {
+					p.Excerpt, p.LineHash = line, "d4a7b1f0c2e39586:1"
+				}
+				if v.Status != introduced {
+					v.Status = p.Status
+				}
+			}
+			v.Evidence.Places = append(v.Evidence.Places, p)
+			n += len(pattern)
+		}
+		at += len(line) + 1
+	}
+	return v
+}
+
+// tall is a content with a line at some of its lines.
+func tall(line string, at ...int) string {
+	var b strings.Builder
+	for i := 1; i <= slices.Max(at); i++ {
+		if slices.Contains(at, i) {
+			b.WriteString(line)
+		} else {
+			fmt.Fprintf(&b, "# line %d", i)
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+// labelled is a change with violations that are new, that were there before, and both, and what allowances let be.
+func labelled() *verdict.Verdict {
+	const (
+		old  = preExisting
+		cidr = "0.0.0.0/0"
+		line = "  cidr_blocks = [\"0.0.0.0/0\"]"
+	)
+	v := newFixture()
+	v.Scope, v.AsOf = changed(), "2027-02-28"
+	net, enc := v.Rules[0], v.Rules[1]
+	for _, c := range []struct {
+		change, file  string
+		before, after int
+	}{
+		{"added", "legacy/new.tf", 0, 2}, {"raised", "legacy/main.tf", 2, 3}, {"lowered", "legacy/b.tf", 5, 4},
+		{"moved", "legacy/moved.tf", 4, 4}, {"extended", "legacy/c.tf", 1, 1}, {"removed", "legacy/gone.tf", 7, 0},
+	} {
+		v.PolicyChanges = append(v.PolicyChanges, verdict.PolicyChange{Kind: verdict.ChangedAllowance, RuleID: net.ID, Change: c.change, File: c.file, Before: c.before, After: c.after})
+	}
+	v.Violations = []verdict.Violation{
+		placed(net, "a/old.tf", tall(line, 5, 9), cidr, old, old),
+		placed(net, "main.tf", tall(line+" # 0.0.0.0/0", 51)+tall(line, 28)+"x  世 = 0.0.0.0/0, 0.0.0.0/0\n"+tall(line, 3, 4, 5, 6, 7, 8, 9), cidr,
+			old, old, old, introduced, introduced, old, old, introduced, old, old, old, old),
+		placed(net, "z.tf", "\t"+line+"\n", cidr, introduced),
+		placed(enc, "m.tf", tall("encrypted = false", 2, 4), "encrypted = false", old, introduced),
+	}
+	allow := func(x verdict.Violation, a verdict.Allowance) {
+		v.AllowedViolations = append(v.AllowedViolations, verdict.AllowedViolation{Violation: x, Allowance: a})
+	}
+	legacy := verdict.Allowance{AtMost: 3, Owner: "network-team", Reason: "NET-123", Until: "2027-03-30"}
+	allow(placed(net, "legacy/b.tf", tall(line, 2, 3, 4, 5), cidr, old, old, old, old), verdict.Allowance{AtMost: 4, Owner: "network-team", Reason: "NET-123, until the VPN is there"})
+	allow(placed(net, "legacy/main.tf", tall(line, 7, 12, 20), cidr, old, introduced, old), legacy)
+	allow(placed(enc, "legacy/c.tf", tall("encrypted = false", 1), "encrypted = false", old), verdict.Allowance{AtMost: 1, Owner: "data", Reason: "DB-9", Until: "2027-03-31"})
+	v.EndingAllowances = ending(v.AllowedViolations[:2])
+	return v
+}
+
+// allowedInFull is a full scan that passes, because allowances let be what it found.
+func allowedInFull() *verdict.Verdict {
+	v := newFixture()
+	v.AsOf = "2027-02-28"
+	v.AllowedViolations = []verdict.AllowedViolation{{
+		Violation: placed(v.Rules[0], "legacy/main.tf", "0.0.0.0/0\n0.0.0.0/0\n", "0.0.0.0/0"),
+		Allowance: verdict.Allowance{AtMost: 3, Owner: "::error::o\n", Reason: "##[error]r\u202e `<b>` @user", Until: "2027-03-01"},
+	}}
+	v.EndingAllowances = ending(v.AllowedViolations)
+	return v
+}
+
+// Many changed allowances are counted first, each way that they change in, and none is cut off without being counted.
+func TestManyAllowanceChanges(t *testing.T) {
+	v := newFixture()
+	add := func(n int, rule, change string, before, after int) {
+		for i := range n {
+			v.PolicyChanges = append(v.PolicyChanges, verdict.PolicyChange{Kind: verdict.ChangedAllowance, RuleID: rule,
+				Change: change, File: fmt.Sprintf("%s/%03d.tf", change, i), Before: before, After: after})
+		}
+	}
+	add(40, "A", "lowered", 3, 1)
+	add(1, "A", "raised", 1, 9)
+	add(300, "A", "extended", 2, 2)
+	add(300, "B", "extended", 1, 1)
+	v.PolicyChanges = append(v.PolicyChanges, verdict.PolicyChange{Kind: verdict.ChangedRule, RuleID: "N", Change: verdict.Added})
+	lines := policyChanges(v)
+	want := []string{
+		"1 rule added: N",
+		"1 allowance raised, for 1 rule: 1 before, 9 now",
+		"600 allowances extended, for 2 rules: 900 before, 900 now",
+		"40 allowances lowered, for 1 rule: 120 before, 40 now",
+		"allowance for rule A in raised/000.tf raised: 1 before, 9 now",
+		"allowance for rule A in extended/000.tf extended: 2 before, 2 now",
+	}
+	if diff := cmp.Diff(want, lines[:len(want)]); diff != "" {
+		t.Error(diff)
+	}
+	if last := lines[len(lines)-1]; len(lines) != mostChanges || last != "and 626 more; verdict.json has all" {
+		t.Errorf("%d lines, the last one %q", len(lines), last)
+	}
+}
+
+// Where else something is.
+func TestAlsoAt(t *testing.T) {
+	const o, n = preExisting, introduced
+	for _, c := range []struct {
+		lines       []int64
+		statuses    []string
+		occurrences int64
+		most        int
+		want        string
+	}{
+		{[]int64{3}, nil, 1, 5, ""},
+		{[]int64{3, 7}, nil, 2, 5, "also at line 7"},
+		{[]int64{3, 7, 9}, nil, 3, 5, "also at lines 7 and 9"},
+		{[]int64{3, 79, 83, 84, 85, 86}, nil, 6, 2, "also at lines 79, 83 and 3 more"},
+		{[]int64{3, 79, 83, 84}, nil, 4, 2, "also at lines 79, 83 and 84"}, // no room is saved by a number
+		{[]int64{3, 79, 79, 79, 83, 90, 91}, nil, 7, 2, "also at lines 79, 83 and 2 more"},
+		{[]int64{3, 3}, nil, 2, 5, "also in this line"},
+		{[]int64{3, 3, 3, 9}, nil, 4, 5, "also in this line and at line 9"},
+		{[]int64{3, 9}, nil, 150, 5, "also at line 9 and 148 more"},
+		{[]int64{3}, nil, 2, 5, "also in 1 more place"},
+		{nil, nil, 7, 5, "the first of 7 occurrences in this file"},
+		{nil, nil, 1, 5, ""},
+		{[]int64{1, 2, 3, 4, 5, 6, 7, 8, 9}, nil, 9, 0, "also at lines 2, 3, 4, 5, 6, 7, 8 and 9"},
+		{[]int64{3, 5}, []string{o, o}, 2, 5, "also at line 5"},
+		{[]int64{3, 5}, []string{o, n}, 2, 5, "was there before at line 3"},
+		{[]int64{3, 5, 6, 7}, []string{o, n, n, o}, 4, 5, "also new at line 6; was there before at lines 3 and 7"},
+		{[]int64{5, 5}, []string{n, n}, 2, 5, "also new in this line"},
+		{[]int64{5, 5}, []string{n, o}, 2, 5, "was there before in this line"},
+		{[]int64{5, 6}, []string{n, n}, 120, 5, "also new at line 6; also in 118 more places, new or not"}, // no one knows
+		{[]int64{5, 6}, []string{n, o}, 120, 5, "was there before at line 6 and 118 more"},
+	} {
+		e := verdict.Evidence{Kind: verdict.KindText, Occurrences: c.occurrences}
+		for i, line := range c.lines {
+			p := verdict.Place{Line: line, Offset: int64(100*i) + line, EndLine: line}
+			if c.statuses != nil {
+				p.Status = c.statuses[i]
+			}
+			e.Places = append(e.Places, p)
+		}
+		if len(c.lines) > 0 {
+			e.Offset, e.Line = e.Places[0].Offset, e.Places[0].Line
+		}
+		if got := strings.Join(alsoAt(&verdict.Violation{File: "f", Evidence: e}, c.most), "; "); got != c.want {
+			t.Errorf("%v %v: %q, want %q", c.lines, c.statuses, got, c.want)
+		}
+	}
+}
+
+// The place that a report points to is the first introduced one, with its own columns and excerpt.
+func TestPointed(t *testing.T) {
+	rule := newFixture().Rules[0]
+	for _, c := range []struct {
+		content, pattern, name string
+		statuses               []string
+		line, column, units    int64
+		excerpt                string
+		exact                  bool
+	}{
+		{"BAD\n世 BAD\n", "BAD", "", []string{preExisting, introduced}, 2, 5, 3, "世 BAD", true},
+		{"BAD\n世 BAD\n", "BAD", "", []string{introduced, introduced}, 1, 1, 1, "BAD", true},
+		{"BAD\n世 BAD\n", "BAD", "", []string{preExisting, preExisting}, 1, 1, 1, "BAD", true},
+		{"BAD\n世 BAD\n", "BAD", "", []string{"", ""}, 1, 1, 1, "BAD", true},
+		{"BAD\n世 BAD BAD\n", "BAD", "", []string{preExisting, introduced, introduced}, 2, 5, 3, "世 BAD BAD", true},
+		{"BAD\n世 BAD\n", "BAD", `{"regex":"B[A]D"}`, []string{preExisting, introduced}, 2, 5, 3, "世 BAD", true},
+		{"BAD 世 BAD\n", "BAD", `{"regex":"B[A]D"}`, []string{preExisting, introduced}, 1, 9, 9, "BAD 世 BAD", false}, // perhaps after a mark
+		{"BAD\n\ufffd BAD\n", "BAD", `{"regex":"B[A]D"}`, []string{preExisting, introduced}, 2, 5, 5, "\ufffd BAD", false},
+	} {
+		v := placed(rule, "f", c.content, c.pattern, c.statuses...)
+		if c.name != "" {
+			v.Evidence.Kind, v.Evidence.Pattern = verdict.KindRegex, c.name
+		}
+		p := pointed(&v)
+		if p.Line != c.line || p.Column != c.column || p.UTF16Column != c.units || p.UTF16EndColumn != c.units+3 || p.Excerpt != c.excerpt || p.exact != c.exact {
+			t.Errorf("%q %v: %+v", c.content, c.statuses, p)
+		}
+		if got := v.Evidence.Places[p.index]; got.Offset != p.Offset {
+			t.Errorf("%q: the place %d is %+v", c.content, p.index, got)
+		}
+	}
+}
+
+// Without an excerpt that holds the line from its start there are no columns in code units.
+func TestPointedLong(t *testing.T) {
+	for what, change := range map[string]func(*verdict.Place){
+		"cut":    func(p *verdict.Place) { p.Excerpt = strings.Repeat("é", 197) + "BAD" },
+		"masked": func(p *verdict.Place) { p.LineHash = "" },
+		"absent": func(p *verdict.Place) { p.Excerpt = "" },
+	} {
+		v := placed(newFixture().Rules[0], "f", "BAD\nx BAD\n", "BAD", preExisting, introduced)
+		change(&v.Evidence.Places[1])
+		if p := pointed(&v); p.exact || p.Line != 2 || p.UTF16Column != 3 || p.UTF16EndColumn != 6 {
+			t.Errorf("%s: %+v", what, p)
+		}
+	}
+}
+
+// ending is what ends of what allows these.
+func ending(all []verdict.AllowedViolation) (soon []verdict.EndingAllowance) {
+	for _, a := range all {
+		if a.Allowance.Until != "" {
+			soon = append(soon, verdict.EndingAllowance{RuleID: a.RuleID, File: a.File, Allowance: a.Allowance})
+		}
+	}
+	return soon
+}
+
+// TestEndings: text, page and Markdown list the first 20 allowances that end soon, and say how many the others are,
+// whether or not anything is allowed.
+func TestEndings(t *testing.T) {
+	for _, n := range []int{0, 1, 20, 21, 23} {
+		v := newFixture()
+		v.AsOf = "2027-02-28"
+		for i := range n {
+			v.EndingAllowances = append(v.EndingAllowances, verdict.EndingAllowance{
+				RuleID: "R", File: fmt.Sprintf("gone%02d.tf", i), Allowance: verdict.Allowance{AtMost: 2, Owner: "o", Reason: "r", Until: "2027-03-30"},
+			})
+		}
+		for _, format := range []string{"text", "html", "markdown"} {
+			var b bytes.Buffer
+			if err := Named(format).Write(&b, v); err != nil {
+				t.Fatal(err)
+			}
+			got := b.String()
+			for i := range n {
+				if name := fmt.Sprintf("gone%02d.tf", i); strings.Contains(got, name) != (i < 20) {
+					t.Errorf("%s of %d: whether it has %q is wrong", format, n, name)
+				}
+			}
+			for line, want := range map[string]bool{
+				"allowances end within 30 days of ": n > 1, "1 allowance ends within 30 days of ": n == 1,
+				"and 1 more allowance;": n == 21, "and 3 more allowances;": n == 23, "within 30 days": n > 0,
+			} {
+				if strings.Contains(got, line) != want {
+					t.Errorf("%s of %d: whether it has %q is wrong", format, n, line)
+				}
+			}
+		}
+	}
+}
+
+// manyFound is a FAIL of 109 violations: of 15 rules, each with all that a rule can say, in 40 files of five folders.
+func manyFound() *verdict.Verdict {
+	v := newFixture()
+	rule := v.Rules[0]
+	v.Rules = nil
+	for i := range 15 {
+		rule.ID, rule.Title = fmt.Sprintf("RULE-%02d", i+1), fmt.Sprintf("No such setting as number %d", i+1)
+		rule.Remediation = "Set it to what the team's page says, or remove the argument."
+		v.Rules = append(v.Rules, rule)
+	}
+	for i := range 109 {
+		at := []int{3 + i}
+		if i%15 == 7 {
+			at = append(at, 130, 140)
+		}
+		file := fmt.Sprintf("%s/module-%d/main.tf", []string{"network", "storage", "apps", "shared", "legacy"}[i%5], i%8)
+		v.Violations = append(v.Violations, placed(v.Rules[i*15/109], file, tall("  public = true # for now", at...), "public = true"))
+	}
+	v.Coverage = verdict.Coverage{Files: 60, Governed: 50, Scanned: 50}
+	v.Decide()
+	return v
+}
+
+// TestMarkdownAllowed: what is allowed and new has its room in the page, too; the rest is counted.
+func TestMarkdownAllowed(t *testing.T) {
+	v := labelled()
+	one := v.AllowedViolations[1]
+	for i := range 5000 {
+		one.File = fmt.Sprintf("legacy/%d.tf", i)
+		v.AllowedViolations = append(v.AllowedViolations, one)
+	}
+	v.Decide()
+	page := markdown(t, v)
+	shown, left := strings.Count(page, "**new but allowed**"), 0
+	_, rest, found := strings.Cut(page, "</details>\n\nAllowed by ")
+	_, rest, cut := strings.Cut(rest, "\nand ")
+	if _, err := fmt.Sscanf(rest, "%d more, in `verdict.json`.", &left); err != nil || !found || !cut || shown+left != 5001 || shown < 100 || len(page) > markdownLimit {
+		t.Errorf("%d shown, %d left out of 5001, in %d bytes: %v", shown, left, len(page), err)
+	}
+	if !strings.Contains(page, "`allowances.yml`: 5003 violations in 5003 files, 5001 new.") {
+		t.Error("they are not counted")
+	}
+}
+
+// TestHTMLLabels: what is new is first and said so, its label can be chosen, and what is new but allowed is no violation.
+func TestHTMLLabels(t *testing.T) {
+	v := labelled()
+	v.Decide()
+	root := parsePage(t, htmlOf(t, v))
+	var got []string
+	for _, x := range root.violations() {
+		labels := ""
+		for _, class := range []func(element) bool{class("status"), class("also")} {
+			for _, e := range x.all(class) {
+				labels += "; " + e.text()
+			}
+		}
+		got = append(got, x.all(class("file"))[0].text()+labels+" "+x.attr("data-status"))
+	}
+	want := []string{
+		"main.tf:80:10; new; also new in this line and at line 85; was there before at lines 51, 79, 83, 84, 86 and 3 more new",
+		"z.tf:1:20; new new", "a/old.tf:5:19; was there before; also at line 9 was there before",
+		"m.tf:4:1; new; was there before at line 2 new",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+	text := func(is func(element) bool) (all []string) {
+		for _, e := range root.all(is) {
+			all = append(all, strings.TrimSpace(e.text()))
+		}
+		return all
+	}
+	id := func(name string) func(element) bool { return func(e element) bool { return e.attr("id") == name } }
+	if got := text(id("status-filter")); !slices.Equal(got, []string{"anynewwas there before"}) {
+		t.Errorf("to choose from: %q", got)
+	}
+	section := root.all(id("allowed"))[0]
+	allowed := section.all(class("allowed"))[0].all(tag("li"))
+	if len(allowed) != 1 || !strings.HasPrefix(allowed[0].text(), "legacy/main.tf:12:19 new but allowed was there before at lines 7 and 20") ||
+		!strings.HasSuffix(allowed[0].text(), "NET-1: At most 3, owner network-team, reason NET-123, until 2027-03-30.") {
+		t.Errorf("allowed: %q", allowed[0].text())
+	}
+	if want := "Allowed by allowances.yml: 3 violations in 3 files, 1 new."; !strings.Contains(section.text(), want) {
+		t.Errorf("no %q in %q", want, section.text())
+	}
+	if ends, want := root.all(id("endings"))[0].text(), "2027-03-30: NET-1 in legacy/main.tf (at most 3, owner network-team)"; !strings.Contains(ends, want) {
+		t.Errorf("no %q in %q", want, ends)
+	}
+	if changes := root.all(id("changes"))[0]; len(changes.all(tag("li"))) != 6 {
+		t.Errorf("changes: %q", changes.text())
+	}
+
+	// Without a before there is nothing to choose.
+	if root = parsePage(t, htmlOf(t, manyFound())); len(text(id("status-filter")))+len(text(class("status"))) > 0 {
+		t.Error("a full scan has labels")
+	}
+}
+
+// TestSARIFPlaces: of a change each result says whether it is new, points to its first new place, and has the others as
+// related ones. What is allowed is no result, for GitHub heeds no suppressions, but a note with its place.
+func TestSARIFPlaces(t *testing.T) {
+	v := labelled()
+	v.Decide()
+	wantSARIF(t, v)
+	run, _ := sarifOf(t, v)
+	var got []string
+	for _, r := range run.Results {
+		p := r.Locations[0].PhysicalLocation
+		s := fmt.Sprintf("%s %d:%d %q", r.BaselineState, p.Region.StartLine, p.Region.StartColumn, p.Region.Snippet.Text)
+		for i, related := range r.RelatedLocations {
+			at := related.PhysicalLocation
+			if related.ID != i+1 || at.ArtifactLocation != p.ArtifactLocation || at.Region.StartColumn != 0 || at.Region.EndLine != at.Region.StartLine {
+				t.Errorf("related: %+v", related)
+			}
+			s += fmt.Sprint(" ", at.Region.StartLine)
+		}
+		got = append(got, s)
+	}
+	want := []string{
+		`unchanged 5:19 "0.0.0.0/0" 9`, `new 80:8 "0.0.0.0/0" 51 79 83 84 85 86 87 88 89`, `new 1:20 "0.0.0.0/0"`, `new 4:1 "encrypted = false" 2`,
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+	got = nil
+	for _, n := range run.Invocations[0].Execution {
+		got = append(got, n.Level+" "+n.Message.Text)
+		for _, at := range n.Locations {
+			got = append(got, fmt.Sprint(at.PhysicalLocation.ArtifactLocation.URI, " ", at.PhysicalLocation.Region.StartLine))
+		}
+	}
+	want = []string{
+		"note Allowed by allowances.yml: 3 violations in 3 files, 1 new.",
+		"note New but allowed (NET-1; at most 3, owner network-team, reason NET-123, until 2027-03-30): This opens a port to everyone.", "legacy/main.tf 12",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+	for i := range v.Violations {
+		if got, want := run.Results[i].PartialFingerprints["policyscan/v1"], v.Violations[i].Fingerprint; got != want {
+			t.Errorf("the fingerprint %q, want %q", got, want)
+		}
+	}
+}
+
+// TestGitLabAllowed: what is allowed has another fingerprint than the violation that may come of it.
+func TestGitLabAllowed(t *testing.T) {
+	v := labelled()
+	v.Decide()
+	var b strings.Builder
+	if err := writeGitLab(&b, v); err != nil {
+		t.Fatal(err)
+	}
+	for i := range v.AllowedViolations {
+		if strings.Contains(b.String(), v.AllowedViolations[i].Fingerprint) {
+			t.Errorf("%s has its violation's", v.AllowedViolations[i].File)
+		}
+	}
+	if n := strings.Count(b.String(), `"severity": "info"`); n != 2 {
+		t.Errorf("%d of severity info in\n%s", n, b.String())
+	}
+}
+
+// TestTextIsShort: 109 violations take less than 200 lines, and every one of them has a line; on a terminal there are at
+// most ten of each rule, and the number of the others.
+func TestTextIsShort(t *testing.T) {
+	v := manyFound()
+	text := textOf(t, v, TextOptions{Policy: "policy", Root: ".", Elapsed: time.Second})
+	if n := strings.Count(text, "\n"); n >= 200 {
+		t.Errorf("%d lines:\n%s", n, text)
+	}
+	if n := len(problems(t, text)); n != 109 {
+		t.Errorf("%d violations have a line", n)
+	}
+	for _, want := range []string{
+		"\nby rule: RULE-01 8, RULE-04 8, ", "\nby folder: apps/ 22, network/ 22, shared/ 22, storage/ 22, legacy/ 21\n",
+		"\nFAIL: 109 violations of 15 rules in 40 files; 60 files checked, 50 covered by a rule, 15 rules, 1.00 s\n",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+	for i := range v.Violations {
+		v.Violations[i].RuleID, v.Violations[i].Title = v.Rules[0].ID, v.Rules[0].Title
+	}
+	v.Rules = v.Rules[:1]
+	text = textOf(t, v, TextOptions{Most: 10})
+	if n := len(problems(t, text)); n != 10 || !strings.Contains(text, "\n    and 99 more violations; --report text shows all\n") {
+		t.Errorf("%d violations have a line in\n%s", n, text)
+	}
+}
+
+// TestTextByFolder: folders are those that tell the violations apart.
+func TestTextByFolder(t *testing.T) {
+	for _, c := range []struct {
+		prefix string
+		files  []string
+		want   string
+	}{
+		{"", []string{"a/x.tf", "b/x.tf", "a/c/x.tf"}, "a/ 2, b/ 1"},
+		{"", []string{"x.tf", "a/x.tf"}, "./ 1, a/ 1"},
+		{"", []string{"a/x/1.tf", "a/y/1.tf", "a/y/z/1.tf"}, "a/y/ 2, a/x/ 1"},
+		{"", []string{"a/1.tf", "a/2.tf"}, "a/ 2"},
+		{"", []string{"a/1.tf", "a/b/2.tf"}, "a/ 1, a/b/ 1"},
+		{"", []string{"ab/1.tf", "ac/2.tf"}, "ab/ 1, ac/ 1"},
+		{"../", []string{"a/1.tf", "b/2.tf"}, "../a/ 1, ../b/ 1"},
+		{"", []string{"1.tf", "", "2.tf"}, "./ 2"},
+		{"", []string{""}, ""},
+	} {
+		v := newFixture()
+		for _, file := range c.files {
+			v.Violations = append(v.Violations, verdict.Violation{File: file})
+		}
+		if got := strings.Join(tallies(byFolder(v, c.prefix)), " "); got != c.want {
+			t.Errorf("%q: %q, want %q", c.files, got, c.want)
+		}
+	}
+}
+
+// TestTextWidths: no line of the report is wider than the terminal that could be cut at a space, and each violation
+// keeps its place at the start of a line.
+func TestTextWidths(t *testing.T) {
+	for _, width := range []int{40, 60, 80, 120, 200} {
+		for name, v := range map[string]*verdict.Verdict{"labelled": labelled(), "many": manyFound(), "kinds": kinds(), "allowed": allowedInFull()} {
+			v.Decide()
+			text := textOf(t, v, TextOptions{Width: width, Policy: "policy", Root: "."})
+			for line := range strings.Lines(text) {
+				line = strings.TrimSuffix(line, "\n")
+				if strings.HasPrefix(line, "FAIL: ") || strings.HasPrefix(line, "PASS: ") || drawnWidth(line) <= width {
+					continue
+				}
+				body := strings.TrimLeft(line, " ")
+				_, rest, placed := strings.Cut(body, ": ")
+				if strings.Contains(body, " ") && !(placed && strings.Count(rest, " ") <= 4) {
+					t.Errorf("%s, %d: %d columns: %s", name, width, drawnWidth(line), line)
+				}
+			}
+			if n := len(problems(t, text)); n != len(v.Violations)-inTree(v) {
+				t.Errorf("%s, %d: %d of %d violations have a line", name, width, n, len(v.Violations))
+			}
+		}
+	}
+}
+
+// TestTextEmptyLine: a match in an empty line is named, since there is nothing to show.
+func TestTextEmptyLine(t *testing.T) {
+	v := newFixture()
+	v.Violations = []verdict.Violation{found(v.Rules[0], "f", "a\n \nb", " \n")}
+	v.Decide()
+	for width, want := range map[int]string{0: `f:2:1: " \u{a}" [NET-1]`, 15: "f:2:1: found [NET-1]\n    \" \\u{a}\""} {
+		if text := textOf(t, v, TextOptions{Width: width}); !strings.Contains(text, "\n"+want+"\n") {
+			t.Errorf("no %s in\n%s", want, text)
+		}
+	}
+}
+
+// TestTallyUnbroken: no line of the summary ends between a name and its number, however wide the terminal is.
+func TestTallyUnbroken(t *testing.T) {
+	v := newFixture()
+	var groups []*ruleGroup
+	for i := range 12 {
+		g := &ruleGroup{rule: &verdict.Rule{ID: fmt.Sprintf("TF-IAM-%d", i)}, violations: make([]*verdict.Violation, i+1)}
+		groups = append(groups, g)
+		v.Violations = append(v.Violations, verdict.Violation{File: fmt.Sprintf("a folder %d/x.tf", i)})
+	}
+	part := regexp.MustCompile(`^(TF-IAM-\d+|a folder \d+/) \d+,?$`)
+	more := 0
+	for width := 20; width < 140; width++ {
+		var out strings.Builder
+		w := &textWriter{w: bufio.NewWriter(&out), TextOptions: TextOptions{Width: width}}
+		w.tallies(v, groups)
+		if err := w.w.Flush(); err != nil {
+			t.Fatal(err)
+		}
+		lines := strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n")
+		more += len(lines) - 2
+		for _, line := range lines {
+			line = strings.TrimPrefix(strings.TrimPrefix(strings.TrimSpace(line), "by rule: "), "by folder: ")
+			for one := range strings.SplitSeq(strings.ReplaceAll(line, ", ", ",\n"), "\n") {
+				if !part.MatchString(one) {
+					t.Fatalf("width %d: %q", width, line)
+				}
+			}
+		}
+	}
+	if more < 100 {
+		t.Errorf("%d lines were broken: the test tests little", more)
+	}
+}
