@@ -197,8 +197,9 @@ func (s *scene) ended(e ending, sig syscall.Signal, calls []call) (string, error
 	if err != nil {
 		return "", err
 	}
-	if len(v.Errors) == 0 || v.Errors[len(v.Errors)-1].Code != code.Interrupted {
-		return "", fmt.Errorf("the last error of verdict.json is not %s:\n%s", code.Interrupted, text)
+	// Errors are in the order of their files, so those of a file come after this one.
+	if !slices.ContainsFunc(v.Errors, func(e verdict.Error) bool { return e.Code == code.Interrupted }) {
+		return "", fmt.Errorf("no error of verdict.json is %s:\n%s", code.Interrupted, text)
 	}
 	return interrupted, s.reportsOf(e)
 }
