@@ -36,7 +36,8 @@ func rooms() map[string][]string {
 			"scanner/setup", "rules", "rules/document", "verdict", "verdict/code", "verdict/output",
 			"verdict/report", "internal/disk", "github.com/alecthomas/kong", "golang.org/x/term",
 		},
-		"cmd/policyscan/manual": {"github.com/alecthomas/kong"},
+		"cmd/policyscan/manifest": {},
+		"cmd/policyscan/manual":   {"github.com/alecthomas/kong"},
 		"rules": {
 			"rules/document", "rules/glob", "rules/keyitem", "rules/regex", "golang.org/x/sys/unix",
 			"golang.org/x/text/unicode/norm",
@@ -361,7 +362,7 @@ func withoutSeconds(report string) string {
 // pure are the rooms that know no files.
 func pure() []string {
 	return []string{
-		"scanner/allowance", "scanner/attributes", "scanner/checkout", "scanner/failure", "scanner/keys",
+		"cmd/policyscan/manifest", "scanner/allowance", "scanner/attributes", "scanner/checkout", "scanner/failure", "scanner/keys",
 		"scanner/keys/formats", "scanner/match", "scanner/needle", "scanner/recode",
 		"agent/call", "agent/call/shell", "agent/callrules", "rules/document", "rules/keyitem", "rules/regex",
 		"verdict", "verdict/code", "verdict/linehash", "verdict/report",
