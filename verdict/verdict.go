@@ -130,8 +130,8 @@ type Scope struct {
 	BaseCommit string   `json:"base_commit"`
 	MergeBases []string `json:"merge_bases"`
 	HeadCommit string   `json:"head_commit"`
-	// How base and head were found: "merge-base" (as they were named), "index" (staged), or
-	// from which environment, such as "github-merge-commit"; docs/scopes.md has them all.
+	// How base and head were found: "merge-base" (as they were named), "index" (staged), "rev" (a commit
+	// alone, as it was named), or from which environment, such as "github-merge-commit"; docs/scopes.md has them all.
 	Strategy string `json:"strategy"`
 	// Behind is, of a diff, how many commits of the base the head does not contain. -1: the clone does not show it.
 	Behind int `json:"behind"`

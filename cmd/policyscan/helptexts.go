@@ -17,6 +17,8 @@ func helpTexts() map[string]string {
 			"Default: the root of the repository around the current folder, or the current folder.",
 		"scan_policy": "Folder that holds rules/, or builtin:infra. Repeatable: the rules of all are enforced. " +
 			"Default: .policyscan in the root, or the root.",
+		"scan_rev": "Scan every file of this commit, as committed, in a bare repository, too. " +
+			"REV is HEAD, a branch, a tag or a hash.",
 		"scan_diff_base": "Scan only what HEAD changes since its merge base with REF, as committed. " +
 			"auto: the base that the CI system names.",
 		"scan_files_from": "Scan only the files that FILE lists (-: standard input), by lines or NUL-separated.",

@@ -56,7 +56,11 @@ func (r *reporter) undecided(err error) *verdict.Verdict {
 	if errors.As(err, &a) {
 		r.advice = a.Advice
 	}
-	return failure.Verdict(version(), r.request.Scope(), err)
+	scope := r.request.Scope()
+	if r.request.Rev != "" && r.about.Tree != nil {
+		scope = r.about.Tree.Scope() // which names the commit
+	}
+	return failure.Verdict(version(), scope, err)
 }
 
 // show writes the report for a person.

@@ -23,6 +23,7 @@ type scanCmd struct {
 	Path string `arg:"" optional:"" help:"@scan_path"`
 
 	policyFlag
+	Rev       string `placeholder:"REV" help:"@scan_rev"`
 	DiffBase  string `placeholder:"REF" help:"@scan_diff_base"`
 	Head      string `placeholder:"REF" help:"With --diff-base: the commit to check, instead of HEAD."`
 	PolicyRef string `placeholder:"REF" help:"With --diff-base or --staged: use only the bundle of this commit."`
@@ -132,7 +133,7 @@ func (c *scanCmd) scan(ctx context.Context, r *reporter) *verdict.Verdict {
 func (c *scanCmd) request(std streams) *scope.Request {
 	q := &scope.Request{
 		Path: c.Path, Policies: c.flags(),
-		Base: c.DiffBase, Head: c.Head, PolicyRef: c.PolicyRef, Staged: c.Staged,
+		Rev: c.Rev, Base: c.DiffBase, Head: c.Head, PolicyRef: c.PolicyRef, Staged: c.Staged,
 		RequireMerged: c.RequireMerged,
 		Tracked:       c.Tracked, ContentPath: c.StdinPath,
 		Uncommitted: !c.Quiet, Git: gitEnvironment(), Getenv: getenv, Commands: obeyed(),
@@ -176,7 +177,7 @@ func (c *scanCmd) check() error {
 		name  string
 		given bool
 	}{
-		{"--diff-base", c.DiffBase != ""}, {"--staged", c.Staged}, {"--tracked", c.Tracked},
+		{"--rev", c.Rev != ""}, {"--diff-base", c.DiffBase != ""}, {"--staged", c.Staged}, {"--tracked", c.Tracked},
 		{"--files-from", c.FilesFrom != ""}, {"--stdin", c.Stdin},
 	} {
 		if flag.given {

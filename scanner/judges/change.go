@@ -58,6 +58,9 @@ type Change struct {
 	Repo *repo.Repository
 	Base *Side // nil: the head is judged by its own bundles alone
 	Head Side
+	// Alone: it is no change. The head is a commit that a person names, without a Base, and only where Policies leaves
+	// the bundle to discovery it is the commit's own: a folder that is named is read as it is on disk.
+	Alone bool
 	// Starts are the commits that the change starts from: its merge bases, and what else it is compared with.
 	Starts []repo.Hash
 
@@ -94,8 +97,11 @@ func (c *Change) Judges() (Chosen, error) {
 		b.Base = &base
 	}
 	b.Head.from = fromHead
-	if b.Head.Index != nil {
+	switch {
+	case b.Head.Index != nil:
 		b.Head.from = fromIndex
+	case c.Alone:
+		b.Head.from = fromCommit
 	}
 	err := b.choose()
 	return b.out, err
@@ -126,7 +132,7 @@ func (b *choice) choose() error {
 	for _, name := range b.Policies {
 		p := &namedPolicy{name: name}
 		var err error
-		if name == "" || name != b.Embedded {
+		if name == "" || name != b.Embedded && !b.Alone {
 			p.dir, p.inside, err = policyIn(b.Repo, name)
 		}
 		if err == nil && p.inside {
@@ -147,7 +153,7 @@ func (b *choice) choose() error {
 		if err != nil {
 			return failure.OfRepo(err)
 		}
-		b.Base, b.Head = nil, Side{Name: b.PolicyRef, from: "commit", Commit: commit}
+		b.Base, b.Head = nil, Side{Name: b.PolicyRef, from: fromCommit, Commit: commit}
 	}
 	if err := b.loadOutside(); err != nil {
 		return err

@@ -8,12 +8,13 @@ import (
 	"github.com/policyscan/policyscan/verdict"
 )
 
-// Where a judge's bundle is from, in the words of verdict.Policy, if the run is about a change.
+// Where a judge's bundle is from, in the words of verdict.Policy, if git's objects contain it.
 const (
 	fromBase      = "base"      // the state before the change
 	fromHead      = "head"      // the commit after it
 	fromIndex     = "index"     // what is staged
 	fromBootstrap = "bootstrap" // the state after it, where the one before has no bundle
+	fromCommit    = "commit"    // one that a person names
 )
 
 // sides are the enforced rules of the two states of a change, by id.

@@ -84,6 +84,22 @@ func Find(dir string) (*Repository, error) {
 	}
 }
 
+// BareAround returns the bare repository that a folder, whose path has no links in it, is or is in, if that is not r
+// but, for [Find], files of the work tree of r.
+func (r *Repository) BareAround(dir string) (bare string, found bool) {
+	for at := dir; ; at = filepath.Dir(at) {
+		if gitDir, err := gitDirOf(at); err != nil || gitDir != "" || disk.Same(at, r.gitDir) {
+			return "", false
+		}
+		if LooksBare(at) {
+			return at, true
+		}
+		if filepath.Dir(at) == at {
+			return "", false
+		}
+	}
+}
+
 // openNamed returns the repository whose git folder is given, as GIT_DIR does, and its work tree,
 // as GIT_WORK_TREE does. Without one it is what the settings say, or the current folder.
 func openNamed(gitDir, workTree string) (*Repository, error) {

@@ -147,7 +147,7 @@ func (q *Request) tracked(s *Subject) error {
 	}
 	if repository.WorkTree == "" {
 		return errors.New("--tracked reads the work tree, and a bare repository has none; " +
-			"scan a work tree of it, or a change with --diff-base")
+			"scan a commit of it with --rev, or a change with --diff-base")
 	}
 	idx, err := repository.Index()
 	if err != nil {

@@ -39,7 +39,7 @@ func Find(path string) (Place, error) {
 		return p, errors.New("PATH is not a folder; to scan single files, use --files-from or --stdin")
 	case repo.LooksBare(root):
 		return p, errors.New("the folder to scan is a bare git repository, which has no files; " +
-			"scan a work tree of it, or a change with --diff-base")
+			"scan a commit of it with --rev, such as --rev HEAD, or a change with --diff-base")
 	}
 	return p, nil
 }

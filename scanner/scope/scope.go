@@ -29,13 +29,14 @@ import (
 	"github.com/policyscan/policyscan/verdict"
 )
 
-// A Request is what a scan is asked to be about. Of Base, Staged, Tracked, List and Content at most one is set;
+// A Request is what a scan is asked to be about. Of Rev, Base, Staged, Tracked, List and Content at most one is set;
 // without any it is about a folder.
 type Request struct {
 	Path     string   // the folder; "": the root of the repository around the current one, or that itself
 	Policies []string // the names of the bundles; "" among them is the one that the root contains
 	Pins     judges.Pins
 
+	Rev        string // the commit all of whose files are meant, read from git's objects
 	Base, Head string // the commits to compare, or "auto"; the Head "" is HEAD
 	PolicyRef  string // the commit whose bundle alone judges a change; "": those of both states
 	// RequireMerged makes it an error of the run if the head does not contain all commits of the Base.
@@ -70,6 +71,7 @@ type Subject struct {
 	Notes    []string        // for the report
 	Close    func()          // to call at the end of the scan
 
+	onDisk   []Policy                     // the bundles on disk that judge a commit
 	ruleSums map[string][sha256.Size]byte // of the excluded rule files on disk, by path
 }
 
@@ -78,6 +80,8 @@ func (q *Request) Scope() verdict.Scope {
 	switch {
 	case q.Content != nil:
 		return verdict.Scope{Mode: "stdin"}
+	case q.Rev != "":
+		return verdict.Scope{Mode: "full", Strategy: strategyRev}
 	case q.Base != "":
 		return verdict.Scope{Mode: "diff", Base: q.Base}
 	case q.Staged:
@@ -96,6 +100,8 @@ func (q *Request) Subject(ctx context.Context) (Subject, error) {
 	s := Subject{LeaveOut: map[string]string{}, ruleSums: map[string][sha256.Size]byte{}, Close: func() {}}
 	var err error
 	switch {
+	case q.Rev != "":
+		err = q.commit(ctx, &s)
 	case q.Base != "":
 		err = q.changes(ctx, &s)
 	case q.Staged:
@@ -187,6 +193,9 @@ func (q *Request) judgedByBoth(s *Subject, change judges.Change) error {
 		if err == nil && len(change.Policies) == 1 {
 			err = Policies{p}.Together() // and not a mistake of the base
 		}
+		if err == nil && p.Dir != "" {
+			s.onDisk = append(s.onDisk, p)
+		}
 		return p.Judge, p.Name, err
 	}
 	found, err := change.Judges()
@@ -205,11 +214,16 @@ func (q *Request) judgedByBoth(s *Subject, change judges.Change) error {
 func (q *Request) repository(s *Subject) (*repo.Repository, error) {
 	if st, err := os.Stat(q.Path); q.Path != "" && err == nil && !st.IsDir() {
 		return nil, errors.New("PATH is not a folder; " +
-			"with --diff-base, --staged and --tracked it only says which repository is meant, so remove it")
+			"with --rev, --diff-base, --staged and --tracked it only says which repository is meant, so remove it")
 	}
 	r, err := q.Git.Open(q.Path)
 	if err != nil {
 		return nil, failure.OfRepo(err)
+	}
+	if q.Rev != "" {
+		if err := q.notEmbedded(r); err != nil {
+			return nil, err
+		}
 	}
 	s.Place, err = placeOf(r)
 	return r, err

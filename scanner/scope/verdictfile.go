@@ -18,7 +18,7 @@ func (q *Request) VerdictFile() (string, error) {
 	if q.Path != "" {
 		return VerdictName, nil
 	}
-	if q.Base != "" || q.Staged || q.Tracked { // these ask git what the repository is
+	if q.Rev != "" || q.Base != "" || q.Staged || q.Tracked { // these ask git what the repository is
 		if file, ok := verdictByGit(q.Git); ok {
 			return file, nil
 		}

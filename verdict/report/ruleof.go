@@ -173,12 +173,20 @@ func followed(address string) bool {
 	return err == nil && u.Scheme == "https" && u.Hostname() != "" && u.User == nil && len(address) <= 1000
 }
 
+// ofCommit reports whether the run was about all files of a commit that a person named (--rev), if the commit is known.
+func ofCommit(s *verdict.Scope) bool {
+	return s.Mode == "full" && s.Strategy == "rev" && s.HeadCommit != ""
+}
+
 // scopeWords is the scope in words, but for what it was compared with; "" for a mode that no
 // scan has.
 func scopeWords(s *verdict.Scope) string {
 	switch s.Mode {
 	case "full":
-		if s.HeadCommit != "" {
+		switch {
+		case s.Strategy == "rev":
+			return "every file of the commit"
+		case s.HeadCommit != "":
 			return "every file of the head"
 		}
 		return "every file of the folder"

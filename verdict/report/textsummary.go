@@ -231,6 +231,8 @@ func compared(v *verdict.Verdict) string {
 		}
 		s = fmt.Sprintf("%s changed since %s (%s %s%s)", files, verdict.Visible(v.Scope.Base), noun,
 			strings.Join(bases, ", "), how)
+	case ofCommit(&v.Scope):
+		s = fmt.Sprintf("%s of the commit %s", files, abbreviated(v.Scope.HeadCommit))
 	case v.Scope.Mode == "full" && v.Scope.HeadCommit != "":
 		s = fmt.Sprintf("%s of the whole head (%s; chosen as %s)", files,
 			abbreviated(v.Scope.HeadCommit), v.Scope.Strategy)
