@@ -4,7 +4,6 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -26,7 +25,7 @@ func nightly() manifest.Values {
 	}
 }
 
-// TestGolden compares with testdata, which lab/kubernetes decodes strictly with Kubernetes' own types.
+// TestGolden compares with testdata/objects.txt, which lab/kubernetes decodes strictly with Kubernetes' own types.
 func TestGolden(t *testing.T) {
 	schedule := nightly()
 	schedule.Schedule, schedule.Namespace = "0 2 * * *", "policy"
@@ -42,21 +41,25 @@ func TestGolden(t *testing.T) {
 	large.Name, large.Shards, large.Parallelism = "large", 1, 1
 	large.List = []byte(strings.Repeat("a/b.git\n", manifest.MaxConfigMap/8+1))
 	large.Policies[0].Files[0].Content = []byte(strings.Repeat("# 456789\n", manifest.MaxConfigMap/9+1))
-	for name, v := range map[string]manifest.Values{"job": nightly(), "cronjob": schedule, "volume": large} {
-		got, err := v.YAML()
+	var all []byte
+	for _, c := range []struct {
+		name string
+		manifest.Values
+	}{{"job", nightly()}, {"cronjob", schedule}, {"volume", large}} {
+		text, err := c.YAML()
 		if err != nil {
-			t.Fatal(name, err)
+			t.Fatal(c.name, err)
 		}
-		file := filepath.Join("testdata", name+".yaml")
-		if *update {
-			if err := os.WriteFile(file, got, 0o666); err != nil {
-				t.Fatal(err)
-			}
+		all = append(append(all, "=== "+c.name+" ===\n"...), text...)
+	}
+	const file = "testdata/objects.txt"
+	if *update {
+		if err := os.WriteFile(file, all, 0o666); err != nil {
+			t.Fatal(err)
 		}
-		want, err := os.ReadFile(file)
-		if err != nil || string(got) != string(want) {
-			t.Errorf("%s: %v; run with -update, and read the difference", file, err)
-		}
+	}
+	if want, err := os.ReadFile(file); err != nil || string(all) != string(want) {
+		t.Errorf("%s: %v; run with -update, and read the difference", file, err)
 	}
 }
 
