@@ -3,11 +3,12 @@ package rules
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode"
+
+	"github.com/policyscan/policyscan/internal/late"
 )
 
 // FormatAllowances returns the text of a rules/allowances.yml with these entries, which are valid: one a line, in the
@@ -82,13 +83,13 @@ func (a Allowance) value(key string) string {
 // Texts that every reader of YAML takes for a text, without quotes and in brackets, too: none that begins as a number
 // does, and no word that some read as a truth value, as a number or as nothing.
 var (
-	plainText = regexp.MustCompile(`^(?:[A-Za-z_]|\.[A-Za-z_])[A-Za-z0-9_./+@-]*$`)
-	wordText  = regexp.MustCompile(`(?i)^(?:y|n|yes|no|on|off|true|false|null|\.?nan|\.?inf)$`)
+	plainText = late.Regexp(`^(?:[A-Za-z_]|\.[A-Za-z_])[A-Za-z0-9_./+@-]*$`)
+	wordText  = late.Regexp(`(?i)^(?:y|n|yes|no|on|off|true|false|null|\.?nan|\.?inf)$`)
 )
 
 // yamlText returns a text as YAML has it, quoted if that is needed.
 func yamlText(text string) string {
-	if plainText.MatchString(text) && !wordText.MatchString(text) {
+	if plainText().MatchString(text) && !wordText().MatchString(text) {
 		return text
 	}
 	return yamlQuoted(text)

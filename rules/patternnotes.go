@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
+	"github.com/policyscan/policyscan/internal/late"
 	"github.com/policyscan/policyscan/rules/document"
 	"github.com/policyscan/policyscan/rules/regex"
 )
@@ -58,7 +59,7 @@ func itemNotes(r *Rule, item Item) []string {
 }
 
 // slashed is an expression as JavaScript, Perl and others write one that has flags.
-var slashed = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^/(.+)/([gimsu]+)$`) })
+var slashed = late.Regexp(`^/(.+)/([gimsu]+)$`)
 
 // plainOf returns an expression that is between slashes with flags behind them, without either.
 func plainOf(expr, flags string) string {

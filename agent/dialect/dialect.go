@@ -8,7 +8,6 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -19,6 +18,7 @@ import (
 	"github.com/policyscan/policyscan/agent/dialect/native"
 	"github.com/policyscan/policyscan/agent/dialect/sigmashake"
 	"github.com/policyscan/policyscan/internal/disk"
+	"github.com/policyscan/policyscan/internal/late"
 	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/rules/document"
 )
@@ -105,7 +105,7 @@ func known(dialect string) error {
 }
 
 // claudecubeKey is the key that every file of claudecube has and no other YAML of call rules.
-var claudecubeKey = regexp.MustCompile(`(?m)^["']?defaults["']?[ \t]*:`)
+var claudecubeKey = late.Regexp(`(?m)^["']?defaults["']?[ \t]*:`)
 
 // detect says what a file is written in, by its name.
 func detect(f *document.Source) string {
@@ -117,7 +117,7 @@ func detect(f *document.Source) string {
 	case ".sexpr", ".clash":
 		return "clash"
 	case ".yml", ".yaml":
-		if claudecubeKey.Match(f.Text) {
+		if claudecubeKey().Match(f.Text) {
 			return "claudecube"
 		}
 		return "native"

@@ -4,13 +4,14 @@ import (
 	"errors"
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/policyscan/policyscan/internal/late"
 )
 
 // geminiMarks are what Gemini CLI 0.61.0 takes off a path, or replaces in it, after its hooks have run.
-var geminiMarks = regexp.MustCompile(`(?i)^@|^file:|%[0-9a-f]{2}`)
+var geminiMarks = late.Regexp(`(?i)^@|^file:|%[0-9a-f]{2}`)
 
 func geminiPath(in *input) string {
 	name := in.path("file_path")
@@ -25,7 +26,7 @@ func geminiTools() []string { return []string{"write_file", "replace"} }
 
 // checkGeminiPath refuses what Gemini CLI takes for another path.
 func checkGeminiPath(name string) error {
-	if mark := geminiMarks.FindString(name); mark != "" {
+	if mark := geminiMarks().FindString(name); mark != "" {
 		return fmt.Errorf("the path %q has %s, which Gemini CLI may take for something else after this; "+
 			"write the file's own name, and ./ before an @", name, mark)
 	}
@@ -71,10 +72,10 @@ func (w geminiWrite) After(before []byte, _ bool) ([][]byte, error) {
 }
 
 // escapes are what Gemini CLI takes for a character that a model has escaped once too often.
-var escapes = regexp.MustCompile("\\\\+(n|t|r|'|\"|`|\\\\|\n)")
+var escapes = late.Regexp("\\\\+(n|t|r|'|\"|`|\\\\|\n)")
 
 func unescaped(s string) string {
-	return escapes.ReplaceAllStringFunc(s, func(match string) string {
+	return escapes().ReplaceAllStringFunc(s, func(match string) string {
 		switch last := match[len(match)-1:]; last {
 		case "n":
 			return "\n"

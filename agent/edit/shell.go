@@ -3,10 +3,10 @@ package edit
 import (
 	"errors"
 	"path"
-	"regexp"
 	"strings"
 
 	"github.com/policyscan/policyscan/agent/call"
+	"github.com/policyscan/policyscan/internal/late"
 )
 
 // shellEdits returns the edits of a patch that Codex takes out of a command of a shell. Its hooks see such a
@@ -53,11 +53,11 @@ func shellEdits(c *call.Call) ([]Edit, error) {
 }
 
 // applyPatch finds the names of the command, within others too.
-var applyPatch = regexp.MustCompile(`apply_?patch`)
+var applyPatch = late.Regexp(`apply_?patch`)
 
 // patches reports whether a command may apply a patch that is in it.
 func patches(script string) bool {
-	return applyPatch.MatchString(script) && strings.Contains(script, "*** Begin Patch")
+	return applyPatch().MatchString(script) && strings.Contains(script, "*** Begin Patch")
 }
 
 func isApplyPatch(name string) bool { return name == "apply_patch" || name == "applypatch" }
@@ -91,14 +91,14 @@ func isShell(name string) bool {
 }
 
 // hereStart is the line before a here-document: the command, perhaps in a folder, and the delimiter.
-var hereStart = regexp.MustCompile(`^[ \t\n]*(?:cd[ \t]+('[^'\n]*'|"[^"\n$` + "`" +
+var hereStart = late.Regexp(`^[ \t\n]*(?:cd[ \t]+('[^'\n]*'|"[^"\n$` + "`" +
 	`\\]*"|[A-Za-z0-9_./@%+=:,-]+)[ \t]*&&[ \t\n]*)?apply_?patch[ \t]*<<[ ` +
 	`\t]*('[A-Za-z0-9_]+'|"[A-Za-z0-9_]+"|[A-Za-z0-9_]+)[ \t]*\n`)
 
 // hereDocument reads a script that is nothing but apply_patch with a here-document, perhaps after cd and
 // &&, as Codex does. Without quotes around the delimiter a shell would expand what is in it.
 func hereDocument(script string) (patch, folder string, ok bool) {
-	m := hereStart.FindStringSubmatch(script)
+	m := hereStart().FindStringSubmatch(script)
 	if m == nil {
 		return "", "", false
 	}

@@ -10,11 +10,11 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"time"
 
 	"github.com/policyscan/policyscan/agent/call"
+	"github.com/policyscan/policyscan/internal/late"
 )
 
 const (
@@ -195,7 +195,7 @@ func (f *Folder) write(name string, s *State) error {
 	return f.root.Rename(temporary, name)
 }
 
-var stateName = regexp.MustCompile(`^[0-9a-f]{64}\.json(\.new)?$`)
+var stateName = late.Regexp(`^[0-9a-f]{64}\.json(\.new)?$`)
 
 // sweep removes old states. A failure is not a reason to deny a call: they only take up space.
 func (f *Folder) sweep(now time.Time) {
@@ -206,7 +206,7 @@ func (f *Folder) sweep(now time.Time) {
 	defer dir.Close()
 	entries, _ := dir.ReadDir(-1) // what was read before an error is swept
 	for _, e := range entries {
-		if info, err := e.Info(); err == nil && stateName.MatchString(e.Name()) && now.Sub(info.ModTime()) > maxAge {
+		if info, err := e.Info(); err == nil && stateName().MatchString(e.Name()) && now.Sub(info.ModTime()) > maxAge {
 			_ = f.root.Remove(e.Name())
 		}
 	}
@@ -218,7 +218,7 @@ func (s *State) text() []byte {
 		s.command, s.times, s.denials)
 }
 
-var commandHash = regexp.MustCompile(`^([0-9a-f]{64})?$`)
+var commandHash = late.Regexp(`^([0-9a-f]{64})?$`)
 
 // parse reads a state; nothing but what text writes is one.
 func parse(text []byte) (State, error) {
@@ -229,7 +229,7 @@ func parse(text []byte) (State, error) {
 	s := State{command: v.Member("command").Str(), times: count(v.Member("times"), loopLength),
 		denials: count(v.Member("denials"), breakerLength)}
 	if v.Member("version").JSON() != "1" || len(v.Members()) != 4 || v.Member("command").Kind() != call.String ||
-		!commandHash.MatchString(s.command) || s.times < 0 || s.denials < 0 || (s.command == "") != (s.times == 0) {
+		!commandHash().MatchString(s.command) || s.times < 0 || s.denials < 0 || (s.command == "") != (s.times == 0) {
 		return State{}, errors.New("it is damaged, or from another version of policyscan")
 	}
 	return s, nil

@@ -60,6 +60,9 @@ func (o outcome) Error() string { return fmt.Sprint(o.err) }
 
 // dispatch runs the command that the arguments name. The answer to --help or --version goes to help.
 func dispatch(args []string, std streams, help io.Writer) int {
+	if status, done := dispatchNarrowly(args, std, help); done {
+		return status
+	}
 	var c commands
 	parser, err := newParser(&c, streams{out: help, err: std.err})
 	if err != nil {
@@ -94,8 +97,8 @@ func dispatch(args []string, std streams, help io.Writer) int {
 	return finish(std, ctx.Run(std, parser))
 }
 
-func newParser(c any, std streams) (*kong.Kong, error) {
-	return kong.New(c,
+func newParser(c any, std streams, more ...kong.Option) (*kong.Kong, error) {
+	return kong.New(c, append(more,
 		kong.Name("policyscan"),
 		kong.Description(manual.Description),
 		kong.DefaultEnvars("POLICYSCAN"),
@@ -105,7 +108,7 @@ func newParser(c any, std streams) (*kong.Kong, error) {
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true, WrapUpperBound: 90}),
 		// The help explains environment variables once, not for every flag.
 		kong.ValueFormatter(func(v *kong.Value) string { return v.Help }),
-	)
+	)...)
 }
 
 // commandOf returns the subcommand that the arguments name, as far as they can be read: scan, if they name none.

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -34,6 +35,14 @@ func inWorkflow() bool { return ci.InGitHub(getenv) }
 // monochrome reports whether a terminal is not to be sent colours.
 func monochrome() bool { return getenv("NO_COLOR") != "" || getenv("TERM") == "dumb" }
 
+// ownPrefix begins the names of the variables that flags read.
+const ownPrefix = "POLICYSCAN_"
+
+// environmentSet reports whether any POLICYSCAN_ variable is there, empty or not.
+func environmentSet() bool {
+	return slices.ContainsFunc(os.Environ(), func(kv string) bool { return strings.HasPrefix(kv, ownPrefix) })
+}
+
 // checkEnvironment returns an error for a POLICYSCAN_ variable that no flag reads: the user's
 // gate could depend on a setting that is silently ignored. An empty variable counts as not
 // set, because CI systems set such variables.
@@ -53,7 +62,7 @@ func checkEnvironment(parser *kong.Kong) error {
 	for _, kv := range os.Environ() {
 		name, value, _ := strings.Cut(kv, "=")
 		switch {
-		case !strings.HasPrefix(name, "POLICYSCAN_"):
+		case !strings.HasPrefix(name, ownPrefix):
 		case value == "":
 			if err := os.Unsetenv(name); err != nil {
 				return err

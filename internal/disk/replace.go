@@ -7,8 +7,9 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"regexp"
 	"strings"
+
+	"github.com/policyscan/policyscan/internal/late"
 )
 
 // Replace writes a file whole, or not at all: by a temporary file, fsync and rename.
@@ -70,14 +71,14 @@ func createTemp(dir, name string, mode fs.FileMode) (*os.File, error) {
 	}
 }
 
-var numbered = regexp.MustCompile(`^[0-9]+-[0-9]+\.tmp$`)
+var numbered = late.Regexp(`^[0-9]+-[0-9]+\.tmp$`)
 
 // Temporary reports whether file is one that [Replace] puts in the place of another: it
 // writes it next to it, under its own name. Both are slash-separated paths from the same folder.
 func Temporary(file, other string) bool {
 	dir, name := path.Split(other)
 	rest, ok := strings.CutPrefix(file, dir+"."+name+".")
-	return ok && numbered.MatchString(rest)
+	return ok && numbered().MatchString(rest)
 }
 
 // Remove removes a file. There need be none.

@@ -3,11 +3,12 @@ package document
 import (
 	"bytes"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/policyscan/policyscan/internal/late"
 )
 
 // A Note is about something that loads, but is often a mistake.
@@ -38,7 +39,7 @@ func (d *YAML) noteText(e Entry, at Place) {
 	if n.Style != 0 {
 		return
 	}
-	if n.Tag != "!!str" || ambiguous.MatchString(n.Value) {
+	if n.Tag != "!!str" || ambiguous().MatchString(n.Value) {
 		note(fmt.Sprintf("%s is read as the text that is written, not as the number, date or truth value that YAML "+
 			"makes of it; quote it: %s", n.Value, quoteYAML(n.Value)))
 	}
@@ -67,5 +68,5 @@ func (d *YAML) note(at Place, text string) {
 
 // ambiguous are the unquoted strings that YAML 1.1 reads as truth values or numbers, and YAML
 // 1.2 as text, or the other way round.
-var ambiguous = regexp.MustCompile(`^(?:[yYnN]|[yY]es|YES|[nN]o|NO|[oO]n|ON|[oO]ff|OFF|` +
+var ambiguous = late.Regexp(`^(?:[yYnN]|[yY]es|YES|[nN]o|NO|[oO]n|ON|[oO]ff|OFF|` +
 	`[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?|0[0-9_]+)$`)

@@ -5,12 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/policyscan/policyscan/internal/late"
 )
 
 // document reads the one YAML document of a file as nodes, and refuses all of YAML that a
@@ -148,18 +149,18 @@ func (d *YAML) lineAfterEnd() int {
 }
 
 var (
-	yamlPosition  = regexp.MustCompile(`^yaml: (?:line (\d+): )?`)
-	unknownAnchor = regexp.MustCompile(`^unknown anchor '(.*)' referenced$`)
+	yamlPosition  = late.Regexp(`^yaml: (?:line (\d+): )?`)
+	unknownAnchor = late.Regexp(`^unknown anchor '(.*)' referenced$`)
 )
 
 // syntax reports what yaml.v3 could not read.
 func (d *YAML) syntax(err error) {
-	problem := yamlPosition.ReplaceAllString(err.Error(), "")
+	problem := yamlPosition().ReplaceAllString(err.Error(), "")
 	if strings.Contains(problem, "exceeded max depth") {
 		d.fail(CodeLimit, Place{}, fmt.Sprintf("nested deeper than %d levels", maxDepth), "a rule file needs six")
 		return
 	}
-	if m := unknownAnchor.FindStringSubmatch(problem); m != nil {
+	if m := unknownAnchor().FindStringSubmatch(problem); m != nil {
 		for n := range d.lines {
 			if s, ok := d.suspect(n+1, "*"+m[1]); ok {
 				d.fail(CodeSyntax, s.at, s.found, s.fix)
@@ -187,7 +188,7 @@ const maxProbeBytes = 256 << 10
 // but how many lines it had read by then says where to look.
 func (d *YAML) lineOfError(err error) int {
 	line := 1
-	if m := yamlPosition.FindStringSubmatch(err.Error()); m != nil && m[1] != "" {
+	if m := yamlPosition().FindStringSubmatch(err.Error()); m != nil && m[1] != "" {
 		if n, err := strconv.Atoi(m[1]); err == nil { // too large a number is not a line of ours
 			line = min(n, len(d.lines))
 		}

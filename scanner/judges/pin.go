@@ -4,10 +4,10 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/policyscan/policyscan/internal/late"
 	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/rules/document"
 )
@@ -22,14 +22,14 @@ type Pins []string
 const anyBundle = "any"
 
 // sha256Text matches the hash of a bundle, in either letter case.
-var sha256Text = regexp.MustCompile(`^[0-9A-Fa-f]{64}$`)
+var sha256Text = late.Regexp(`^[0-9A-Fa-f]{64}$`)
 
 // ParsePins reads the values of --policy-sha256, of which there must be one for each of so many bundles, or none.
 func ParsePins(values []string, bundles int) (Pins, error) {
 	var pins Pins
 	for _, value := range values {
 		switch {
-		case sha256Text.MatchString(value):
+		case sha256Text().MatchString(value):
 			pins = append(pins, strings.ToLower(value))
 		case value == anyBundle:
 			pins = append(pins, "")

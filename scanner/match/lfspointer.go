@@ -2,7 +2,8 @@ package match
 
 import (
 	"bytes"
-	"regexp"
+
+	"github.com/policyscan/policyscan/internal/late"
 )
 
 // lfsLimit is how many bytes of a file git-lfs takes for a pointer, at the most; what
@@ -15,7 +16,7 @@ var lfsPrefix = []byte("version https://git-lfs.github.com/spec/")
 // lfsPointer is a pointer as git-lfs reads it (docs/spec.md of git-lfs, and what its lfs/pointer.go
 // takes beyond that): after spaces, in one of three versions, with empty lines and extensions
 // anywhere, and spaces at its end.
-var lfsPointer = regexp.MustCompile(`^(?:ext-[0-9].*\n|\r?\n)*` +
+var lfsPointer = late.Regexp(`^(?:ext-[0-9].*\n|\r?\n)*` +
 	`version ` +
 	`(?:https://git-lfs\.github\.com/spec/v1|https://hawser\.github\.com/spec/v1|http://git-media\.io/v/2)\r?\n` +
 	`(?:ext-[0-9].*\n|\r?\n)*` +
@@ -31,7 +32,7 @@ func isPointer(data []byte, whole bool) bool {
 	}
 	head := bytes.TrimSpace(data[:min(len(data), lfsLimit)])
 	return (bytes.HasPrefix(head, []byte("version ")) || bytes.HasPrefix(head, []byte("ext-"))) &&
-		lfsPointer.Match(head)
+		lfsPointer().Match(head)
 }
 
 // StandsFor reports whether a whole content stands for another, which is not here: a Git LFS pointer, or what git-crypt

@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/policyscan/policyscan/internal/disk"
+	"github.com/policyscan/policyscan/internal/late"
 	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/rules/document"
 	"github.com/policyscan/policyscan/scanner/repo"
@@ -53,7 +53,7 @@ func (q *Request) aboutPath(err error) error {
 		policy += " --policy " + word
 	}
 	echo := "echo"
-	if !plainWord.MatchString(entry) { // echo may change it
+	if !plainWord().MatchString(entry) { // echo may change it
 		echo = `printf '%s\n'`
 	}
 	advice := "to check this file: " + echo + " " + entry + " | policyscan" + policy + " --files-from -" + to
@@ -139,12 +139,12 @@ func (q *Request) aboutUncommitted(err error, p Place) error {
 }
 
 // plainWord matches a word that a shell does not change.
-var plainWord = regexp.MustCompile(`^[A-Za-z0-9_./][A-Za-z0-9_./@%+=:,-]*$`)
+var plainWord = late.Regexp(`^[A-Za-z0-9_./][A-Za-z0-9_./@%+=:,-]*$`)
 
 // shellWord returns a path as a word for a shell; false if it does not belong in a command that a person copies.
 func (q *Request) shellWord(path string) (string, bool) {
 	switch {
-	case plainWord.MatchString(path):
+	case plainWord().MatchString(path):
 		return path, true
 	case verdict.Visible(path) != path, q.Commands && verdict.Defuse(path) != path:
 		return "", false

@@ -3,9 +3,9 @@ package report
 import (
 	"io"
 	"math"
-	"regexp"
 	"strings"
 
+	"github.com/policyscan/policyscan/internal/late"
 	"github.com/policyscan/policyscan/verdict"
 )
 
@@ -218,7 +218,7 @@ func printed(lines []string) string {
 // more than text: markup, HTML, mentions, references and emoji anywhere, and what begins a
 // block at the start of a line. An underscore within a word is text. So is a web address:
 // the link that is made of it leads where it says.
-var activeMarkdown = regexp.MustCompile("[][\\\\`*<>&~|@#!$^{}]|(^|[^\\pL\\pN])_|_($|[^\\pL\\pN])|:[\\w+-]+:|^ " +
+var activeMarkdown = late.Regexp("[][\\\\`*<>&~|@#!$^{}]|(^|[^\\pL\\pN])_|_($|[^\\pL\\pN])|:[\\w+-]+:|^ " +
 	"*([-+=]|\\d+[.)])|^ {4}|GH-\\d")
 
 // inertMarkdown joins lines that are text and Markdown at once, and mean the same as either: a
@@ -226,7 +226,7 @@ var activeMarkdown = regexp.MustCompile("[][\\\\`*<>&~|@#!$^{}]|(^|[^\\pL\\pN])_
 func inertMarkdown(lines []string) string {
 	out := make([]string, len(lines))
 	for i, line := range lines {
-		if out[i] = verdict.Defuse(line); activeMarkdown.MatchString(out[i]) {
+		if out[i] = verdict.Defuse(line); activeMarkdown().MatchString(out[i]) {
 			out[i] = codeSpan(out[i])
 		}
 	}

@@ -13,7 +13,6 @@ package claudecube
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -24,6 +23,7 @@ import (
 	"github.com/policyscan/policyscan/agent/call"
 	"github.com/policyscan/policyscan/agent/callrules"
 	"github.com/policyscan/policyscan/agent/dialect/jsregexp"
+	"github.com/policyscan/policyscan/internal/late"
 	"github.com/policyscan/policyscan/rules/document"
 )
 
@@ -140,10 +140,10 @@ func (r *reader) defaults(n *yaml.Node) {
 }
 
 // decimals are the numbers that YAML 1.1 and 1.2, and JavaScript, read alike.
-var decimals = regexp.MustCompile(`^[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?$`)
+var decimals = late.Regexp(`^[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?$`)
 
 func (r *reader) number(n *yaml.Node, key string) (float64, bool) {
-	if n.Kind != yaml.ScalarNode || n.Tag != "!!int" && n.Tag != "!!float" || !decimals.MatchString(n.Value) {
+	if n.Kind != yaml.ScalarNode || n.Tag != "!!int" && n.Tag != "!!float" || !decimals().MatchString(n.Value) {
 		r.doc.Fail(document.CodeType, n, fmt.Sprintf("%q is not a decimal number", key), "write one, without quotes")
 		return 0, false
 	}

@@ -7,12 +7,13 @@ import (
 	"strings"
 
 	"github.com/policyscan/policyscan/agent/callrules"
+	"github.com/policyscan/policyscan/internal/late"
 	"github.com/policyscan/policyscan/rules/glob"
 )
 
 // A class that means the same to micromatch and to doublestar. One without a hyphen, such as [id], is to
 // micromatch its own text as well, and one that is negated does not match a slash.
-var sameClass = regexp.MustCompile(`^\[[A-Za-z0-9_]*(-[A-Za-z0-9_]*)+\]`)
+var sameClass = late.Regexp(`^\[[A-Za-z0-9_]*(-[A-Za-z0-9_]*)+\]`)
 
 // globMistake says what of a glob is malformed, can never match, or means something else to micromatch,
 // which the document names, than to doublestar.
@@ -32,7 +33,7 @@ func globMistake(text string) (found, fix string) {
 				return "a backslash as a character", "write a regex"
 			}
 		case '[':
-			class := sameClass.FindString(text[i:])
+			class := sameClass().FindString(text[i:])
 			if class == "" {
 				return "a class that micromatch reads in its own way",
 					`write letters, digits and "_" with a range among them, as in "[a-z]"; ` +

@@ -19,7 +19,6 @@ package evaluator
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -28,6 +27,7 @@ import (
 
 	"github.com/policyscan/policyscan/agent/call"
 	"github.com/policyscan/policyscan/agent/callrules"
+	"github.com/policyscan/policyscan/internal/late"
 	"github.com/policyscan/policyscan/rules/document"
 )
 
@@ -45,8 +45,8 @@ const (
 const budget = 50 * time.Millisecond
 
 var (
-	uuid = regexp.MustCompile(`^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`)
-	hash = regexp.MustCompile(`^[a-f0-9]{64}$`)
+	uuid = late.Regexp(`^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`)
+	hash = late.Regexp(`^[a-f0-9]{64}$`)
 )
 
 // Read reads a bundle. The error is a [document.Errors] with all of its mistakes.
@@ -83,7 +83,7 @@ func (r *reader) bundle(root *node) {
 		return
 	}
 	r.whole(m["bundleVersion"], "bundleVersion")
-	if text, ok := r.text(m["contentHash"], "contentHash", 1, anyLength); ok && !hash.MatchString(text) {
+	if text, ok := r.text(m["contentHash"], "contentHash", 1, anyLength); ok && !hash().MatchString(text) {
 		r.fail(document.CodeValue, m["contentHash"].at, `"contentHash" is not a SHA-256`,
 			"write its 64 hexadecimal digits in lower case")
 	}
@@ -141,7 +141,7 @@ func (r *reader) policy(n *node) {
 	p := &r.set.Policies[index]
 	if id, ok := r.text(m["policyId"], "policyId", 1, anyLength); ok {
 		p.ID = id
-		if !uuid.MatchString(id) {
+		if !uuid().MatchString(id) {
 			r.fail(document.CodeValue, m["policyId"].at, fmt.Sprintf("the policyId %s", document.Quoted(id)),
 				`write a UUID, such as "11111111-2222-4333-8444-555555555555"`)
 		}

@@ -2,10 +2,11 @@ package manual
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/alecthomas/kong"
+
+	"github.com/policyscan/policyscan/internal/late"
 )
 
 // A manPage is a manual page as it is written, in mdoc.
@@ -76,7 +77,7 @@ func (p *manPage) about(cmd *kong.Node) {
 }
 
 // columnGap separates an example from its description.
-var columnGap = regexp.MustCompile(`   +`)
+var columnGap = late.Regexp(`   +`)
 
 // examples writes the lines below "Examples:" in the help of a command: a command and what
 // it does, or a line to be shown as it is.
@@ -88,7 +89,7 @@ func (p *manPage) examples(help string) {
 		}
 		p.line(".Bl -tag -width Ds")
 		for line := range strings.SplitSeq(rest, "\n") {
-			example := columnGap.Split(strings.TrimSpace(line), 2)
+			example := columnGap().Split(strings.TrimSpace(line), 2)
 			p.line(`.It Ic "` + roff(example[0]) + `"`)
 			if len(example) == 2 {
 				p.text(strings.ToUpper(example[1][:1]) + example[1][1:] + ".")
@@ -146,10 +147,10 @@ func (p *manPage) literal(lines []string) {
 
 var (
 	// flagInText matches a flag within a sentence.
-	flagInText = regexp.MustCompile(`^(["(]?)(--[a-z][a-z-]*)(.*)$`)
+	flagInText = late.Regexp(`^(["(]?)(--[a-z][a-z-]*)(.*)$`)
 
 	// name matches a word that must not be broken at the end of a line, such as a path.
-	name = regexp.MustCompile(`[A-Za-z][./_=-][A-Za-z]`)
+	name = late.Regexp(`[A-Za-z][./_=-][A-Za-z]`)
 )
 
 // text writes prose. Each sentence begins on a new line, so that formatters know where one
@@ -164,9 +165,9 @@ func (p *manPage) text(s string) {
 	}
 	for word := range strings.FieldsSeq(s) {
 		shown := roff(word)
-		if m := flagInText.FindStringSubmatch(word); m != nil {
+		if m := flagInText().FindStringSubmatch(word); m != nil {
 			shown = roff(m[1]) + `\fB` + roff(m[2]) + `\fR` + roff(m[3])
-		} else if name.MatchString(word) {
+		} else if name().MatchString(word) {
 			shown = `\%` + shown
 		}
 		if line != "" && len(line)+1+len(shown) >= 80 {

@@ -1,0 +1,97 @@
+package main
+
+import (
+	"io"
+	"os"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/alecthomas/kong"
+)
+
+// TestNarrowed: the model of one command alone has what the whole model has of it, and arguments for which it could
+// differ are left to the whole.
+func TestNarrowed(t *testing.T) {
+	whole := commandTree()
+	for _, args := range [][]string{
+		{}, {"--version"}, {"-q"}, {"infra"}, {"--diff-base", "main"}, {"scan"},
+		{"report", "verdict.json"}, {"validate"}, {"test"}, {"eval"}, {"list"}, {"explain", "main.tf"},
+		{"allow"}, {"init"}, {"hook", "run"}, {"schema"}, {"version"},
+	} {
+		name := "scan"
+		if len(args) > 0 && childOf(whole, args[0]) != nil {
+			name = args[0]
+		}
+		c := narrowed(args)
+		if c == nil {
+			t.Errorf("%q: it is left to the whole", args)
+			continue
+		}
+		parser, err := newParser(c, streams{out: io.Discard, err: io.Discard}, kong.NoDefaultHelp())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := len(parser.Model.Children); n != 1 {
+			t.Errorf("%q: it has %d commands", args, n)
+		}
+		if got, want := shapeOf(childOf(parser.Model.Node, name)), shapeOf(childOf(whole, name)); got != want {
+			t.Errorf("%q:\n%s\nbut of the whole\n%s", args, got, want)
+		}
+		if got := shapeOf(&kong.Node{Flags: parser.Model.Flags}); !strings.Contains(got, "--version") {
+			t.Errorf("%q: it has no --version: %s", args, got)
+		}
+	}
+	for _, args := range [][]string{
+		{"help"}, {"help", "scan"}, {"man"}, {"completion", "bash"}, {"action"}, {"-q", "report"}, {"infra", "help"},
+	} {
+		if c := narrowed(args); c != nil {
+			t.Errorf("%q is not left to the whole: %v", args, reflect.TypeOf(c))
+		}
+	}
+}
+
+// shapeOf returns what a command reads: its arguments, flags and subcommands.
+func shapeOf(n *kong.Node) string {
+	if n == nil {
+		return "nothing"
+	}
+	var b strings.Builder
+	value := func(name string, v *kong.Value) {
+		b.WriteString(name + " " + v.Target.Type().String() + " " + v.Default + " " + strings.Join(v.Tag.Envs, ",") + "\n")
+	}
+	for _, p := range n.Positional {
+		value(p.Name, p)
+	}
+	for _, f := range n.Flags {
+		value(string(f.Short)+" --"+f.Name, f.Value)
+	}
+	for _, child := range n.Children {
+		b.WriteString(child.Name + "\n" + shapeOf(child))
+	}
+	return b.String()
+}
+
+// TestNarrowedSays: what a person sees is the same, whichever of the two models reads the arguments.
+func TestNarrowedSays(t *testing.T) {
+	say := func(args ...string) string {
+		var out, errs strings.Builder
+		std := streams{strings.NewReader(""), &out, &errs}
+		status := recovering(std, func() int { return dispatch(args, std, &out) })
+		return string(rune('0'+status)) + out.String() + errs.String()
+	}
+	for _, args := range [][]string{
+		{"--version"}, {"version"}, {"version", "--version"}, {"validate", "--version"}, {"list", "--help"}, {"--help"},
+		{"validate", "--nothing"}, {"report"}, {"schema", "nothing"}, {"test", "--policy", ""}, {"hook"},
+		{"explain", "--rule", "a", "--json", "--json=x"}, {"schema", "verdict"}, {"-h"}, {"list", "-h"}, {"repot"},
+	} {
+		quick := say(args...)
+		t.Setenv("POLICYSCAN_QUIET", "") // which has no effect, but that the whole model is used
+		if slow := say(args...); quick != slow {
+			t.Errorf("%q: it says\n%s\nbut with the whole model\n%s", args, quick, slow)
+		}
+		if err := os.Unsetenv("POLICYSCAN_QUIET"); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
