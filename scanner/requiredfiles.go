@@ -91,8 +91,11 @@ func (q *requiredFiles) commit(p *collector) func(path string, leaf repo.Leaf) {
 	}
 	empty, err := repo.HashBlob(0, strings.NewReader(""))
 	return func(path string, leaf repo.Leaf) {
+		if p.judges(path, leaf) {
+			return // it is left out
+		}
 		q.count()
-		if err == nil && isFile(leaf) && leaf.Hash != empty && !p.judges(path, leaf) {
+		if err == nil && isFile(leaf) && leaf.Hash != empty {
 			if globs := q.asked(path); len(globs) > 0 {
 				q.answer(globs)
 			}
