@@ -5,6 +5,7 @@ import (
 
 	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/verdict"
+	"github.com/policyscan/policyscan/verdict/summary"
 )
 
 // explainSchema is the JSON Schema of [explanation].
@@ -14,7 +15,7 @@ var explainSchema string
 
 // schemaCmd prints a JSON Schema.
 type schemaCmd struct {
-	Document string `arg:"" enum:"policy,verdict,explain" help:"@schema_document"`
+	Document string `arg:"" enum:"policy,verdict,explain,fleet" help:"@schema_document"`
 }
 
 // Run prints the schema.
@@ -23,6 +24,8 @@ func (c *schemaCmd) Run(std streams) error {
 	switch c.Document {
 	case "verdict":
 		text = verdict.Schema()
+	case "fleet":
+		text = summary.Schema()
 	case "explain":
 		text = []byte(explainSchema)
 	}

@@ -1,0 +1,106 @@
+package summary
+
+import (
+	"bytes"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/policyscan/policyscan/verdict"
+)
+
+//go:embed schema.json
+var schema string
+
+// Schema returns the JSON Schema (draft 2020-12) of fleet.json.
+func Schema() []byte { return []byte(schema) }
+
+// Encode returns the document's canonical bytes: one JSON object, keys in the order of [Fleet], as [verdict.JSON]
+// writes it. Equal fleets have equal bytes.
+func (f *Fleet) Encode() ([]byte, error) { return verdict.JSON(f.withLists()) }
+
+// withLists returns the fleet with [] for each list that is absent. f stays as it is.
+func (f *Fleet) withLists() *Fleet {
+	c := *f
+	c.Policy = verdict.OrEmpty(f.Policy)
+	c.Allowed = verdict.OrEmpty(f.Allowed)
+	c.Rules = verdict.OrEmpty(f.Rules)
+	c.Errors = verdict.OrEmpty(f.Errors)
+	c.Repositories = append([]Repository{}, f.Repositories...)
+	for i := range c.Repositories {
+		r := &c.Repositories[i]
+		r.Rules, r.Errors = verdict.OrEmpty(r.Rules), verdict.OrEmpty(r.Errors)
+	}
+	return &c
+}
+
+// Decode reads a document that [Fleet.Encode] wrote, byte for byte. One whose outcome or totals do not follow from what
+// it holds is refused. A consistent edit is not noticed: the document has no signature.
+func Decode(text []byte) (*Fleet, error) {
+	var shape struct {
+		SchemaVersion string `json:"schema_version"`
+		List          *List  `json:"list"`
+	}
+	if err := json.Unmarshal(text, &shape); err != nil {
+		return nil, fmt.Errorf("it is not a fleet.json: %w", err)
+	}
+	if shape.List == nil {
+		return nil, errors.New("it is not a fleet.json: it has no list")
+	}
+	if shape.SchemaVersion != SchemaVersion {
+		return nil, fmt.Errorf("its schema_version is %q; this policyscan reads %q", shape.SchemaVersion, SchemaVersion)
+	}
+	f := &Fleet{}
+	if err := json.Unmarshal(text, f); err != nil {
+		return nil, fmt.Errorf("it is not a fleet.json: %w", err)
+	}
+	if again, err := f.Encode(); err != nil || !bytes.Equal(again, text) {
+		return nil, errors.New("it is not as policyscan writes it: something was added, removed or reformatted")
+	}
+	return f, f.consistent()
+}
+
+// consistent is an error if the document contradicts itself.
+func (f *Fleet) consistent() error {
+	again := &Fleet{Errors: f.Errors, List: f.List}
+	for i := range f.Repositories {
+		r := &f.Repositories[i]
+		if i > 0 && f.Repositories[i-1].Name >= r.Name {
+			return fmt.Errorf("its repositories are not in order at %q", verdict.Visible(r.Name))
+		}
+		sum := 0
+		for _, c := range r.Rules {
+			sum += c.Violations
+		}
+		if sum != r.Violations || r.Complete != (r.ErrorCount == 0) || len(r.Errors) != min(r.ErrorCount, MaxErrors) ||
+			r.Verdict == verdict.Pass && (r.Violations > 0 || !r.Complete || r.SHA256 == "") {
+			return fmt.Errorf("what it says of the repository %q contradicts itself", verdict.Visible(r.Name))
+		}
+		again.Add(*r, nil)
+	}
+	again.Decide()
+	if again.Totals != f.Totals || again.Verdict != f.Verdict || again.Complete != f.Complete {
+		return fmt.Errorf("it says %s, which does not follow from its repositories, or its totals do not", f.Verdict)
+	}
+	broken := again.Rules
+	for i := range f.Rules {
+		r := &f.Rules[i]
+		if i > 0 && f.Rules[i-1].ID >= r.ID {
+			return fmt.Errorf("its rules are not in order at %q", verdict.Visible(r.ID))
+		}
+		var want Rule
+		if len(broken) > 0 && broken[0].ID == r.ID {
+			want, broken = broken[0], broken[1:]
+		}
+		if r.Repositories != want.Repositories || r.Violations != want.Violations || r.Enforced < r.Repositories ||
+			r.Enforced > f.Totals.Repositories {
+			return fmt.Errorf("what it says of the rule %q does not follow from its repositories",
+				verdict.Visible(r.ID))
+		}
+	}
+	if len(broken) > 0 {
+		return fmt.Errorf("the rule %q, which its repositories violate, is not in it", verdict.Visible(broken[0].ID))
+	}
+	return nil
+}

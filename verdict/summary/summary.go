@@ -1,0 +1,309 @@
+// Package summary is the document that a run over many repositories ends with, fleet.json: its model, its canonical
+// JSON and its schema. Each repository has a row, and a verdict.json of its own, which is the evidence.
+//
+// It knows no files. A [Fleet] is built by [Fleet.Add], in any order, and ended by [Fleet.Decide], which alone says
+// PASS.
+// Parts of a fleet that were built apart are joined by [Fleet.Join]: the result is the same as if they had been one.
+//
+// Limits: a row has at most [MaxErrors] errors, of at most [MaxMessage] characters each; the verdict has all.
+package summary
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"github.com/policyscan/policyscan/verdict"
+)
+
+// SchemaVersion is the version of the document's shape.
+const SchemaVersion = "1"
+
+// What a row holds of a repository's errors at most: how many, and how many characters of each message.
+const (
+	MaxErrors  = 3
+	MaxMessage = 500
+)
+
+// A Fleet is the document fleet.json. Its fields are in the order of the file. No list is ever null there; an absent
+// text is "".
+type Fleet struct {
+	SchemaVersion string `json:"schema_version"`
+	// Verdict is PASS only if the list has a repository, and every one of them has a verdict of its own that says PASS.
+	Verdict verdict.Outcome `json:"verdict"`
+	// Complete is true exactly when Errors is empty and every repository's verdict is complete.
+	Complete  bool         `json:"complete"`
+	Tool      verdict.Tool `json:"tool"`
+	AsOf      string       `json:"as_of"`      // the day that counted, if a bundle of the run has dates; else ""
+	OwnPolicy bool         `json:"own_policy"` // each repository was checked by the bundle in it, too
+	Policy    []Policy     `json:"policy"`     // the bundles that every repository was checked with
+	Allowed   []string     `json:"allowed"`    // reasons of --allow, sorted
+	List      List         `json:"list"`
+	Totals    Totals       `json:"totals"`
+	// Rules are those that at least one repository was checked with, by id.
+	Rules        []Rule          `json:"rules"`
+	Repositories []Repository    `json:"repositories"` // all of the list, by name in byte order
+	Errors       []verdict.Error `json:"errors"`       // of the run as a whole
+
+	rules map[string]*Rule // until Decide
+}
+
+// A Policy is a bundle that all repositories were checked with.
+type Policy struct {
+	From       string `json:"from"`   // "disk" or "builtin"
+	SHA256     string `json:"sha256"` // the bundle's identity
+	Boundaries int    `json:"boundaries"`
+	Invariants int    `json:"invariants"`
+	Deprecated int    `json:"deprecated"` // counted, never enforced
+}
+
+// A List is what was to be scanned.
+type List struct {
+	// SHA256 is that of the list as policyscan understood it: comments and the order of the lines do not count.
+	SHA256       string `json:"sha256"`
+	Repositories int    `json:"repositories"`
+}
+
+// Totals count repositories by outcome, and what was looked at in all of them. Each repository is counted as one of
+// Pass, Fail and Undecided.
+type Totals struct {
+	Repositories int   `json:"repositories"`
+	Pass         int   `json:"pass"`
+	Fail         int   `json:"fail"`       // with a violation, whatever else could not be decided
+	Undecided    int   `json:"undecided"`  // without a violation, and not a PASS
+	Incomplete   int   `json:"incomplete"` // of Fail and Undecided: something could not be decided
+	Violations   int   `json:"violations"`
+	Files        int   `json:"files"`
+	Governed     int   `json:"governed"`
+	Scanned      int   `json:"scanned"`
+	Bytes        int64 `json:"bytes"` // of the scanned files
+}
+
+// A Rule is one that repositories were checked with, and what came of it.
+type Rule struct {
+	ID       string `json:"id"`
+	Type     string `json:"type"` // "boundary" or "invariant"
+	Title    string `json:"title"`
+	Severity string `json:"severity"`
+	Owner    string `json:"owner"`
+	DocsURL  string `json:"docs_url"`
+	Enforced int    `json:"enforced"` // in so many repositories
+	// Repositories is how many violate it, and Violations how often all of them do.
+	Repositories int `json:"repositories"`
+	Violations   int `json:"violations"`
+}
+
+// A Repository is one row: what became of one line of the list.
+type Repository struct {
+	Name     string          `json:"name"`     // unique; the folder of its verdict
+	Path     string          `json:"path"`     // as in the list, written as [verdict.Path] does
+	Revision string          `json:"revision"` // as in the list; HEAD if it names none
+	Commit   string          `json:"commit"`   // "" if it was not found
+	Verdict  verdict.Outcome `json:"verdict"`
+	Complete bool            `json:"complete"` // as in the verdict
+	// SHA256 is that of its verdict.json; "" if the run ended before there was one.
+	SHA256     string `json:"sha256"`
+	OwnPolicy  string `json:"own_policy"` // the hash of the bundle in it, if that was enforced; else ""
+	Files      int    `json:"files"`
+	Governed   int    `json:"governed"`
+	Scanned    int    `json:"scanned"`
+	Bytes      int64  `json:"bytes"`
+	Violations int    `json:"violations"`
+	Allowed    int    `json:"allowed"` // violations that an allowance allows
+	// Rules are those that it violates, by id.
+	Rules      []RuleCount     `json:"rules"`
+	Errors     []verdict.Error `json:"errors"`      // the first ones, shortened
+	ErrorCount int             `json:"error_count"` // all of them
+}
+
+// A RuleCount is how often a repository violates a rule.
+type RuleCount struct {
+	RuleID     string `json:"rule_id"`
+	Violations int    `json:"violations"`
+}
+
+// New returns an empty fleet, a FAIL until something shows otherwise.
+func New(version string) *Fleet {
+	return &Fleet{
+		SchemaVersion: SchemaVersion,
+		Verdict:       verdict.Fail,
+		Tool:          verdict.Tool{Name: "policyscan", Version: version},
+	}
+}
+
+// Undecided reports whether nothing is known against a repository, and it does not pass.
+func (r *Repository) Undecided() bool { return r.Verdict != verdict.Pass && r.Violations == 0 }
+
+// Row returns the row of a repository with this verdict, but for what the list says of it and the hash of the verdict.
+func Row(v *verdict.Verdict) Repository {
+	c := &v.Coverage
+	r := Repository{
+		Commit: v.Scope.HeadCommit, Verdict: v.Verdict, Complete: v.Complete,
+		Files: c.Files, Governed: c.Governed, Scanned: c.Scanned, Bytes: c.Bytes,
+		Violations: len(v.Violations), Allowed: len(v.AllowedViolations), ErrorCount: len(v.Errors),
+	}
+	for i := range v.Policy {
+		if v.Policy[i].From == "commit" {
+			r.OwnPolicy = v.Policy[i].SHA256
+		}
+	}
+	counts := map[string]int{}
+	for i := range v.Violations {
+		counts[v.Violations[i].RuleID]++
+	}
+	for _, id := range slices.Sorted(maps.Keys(counts)) {
+		r.Rules = append(r.Rules, RuleCount{id, counts[id]})
+	}
+	for _, e := range v.Errors[:min(len(v.Errors), MaxErrors)] {
+		r.Errors = append(r.Errors, verdict.Error{Code: e.Code, File: clip(e.File), Message: clip(e.Message)})
+	}
+	return r
+}
+
+// clip shortens a text to at most [MaxMessage] characters, the last of them an ellipsis.
+func clip(s string) string {
+	n := 0
+	for i := range s {
+		if n++; n == MaxMessage {
+			if rest := []rune(s[i:min(len(s), i+8)]); len(rest) > 1 {
+				return s[:i] + "…"
+			}
+			return s
+		}
+	}
+	return s
+}
+
+// Add adds a repository and the rules that its verdict enforced. It keeps nothing of the verdict.
+func (f *Fleet) Add(r Repository, enforced []verdict.Rule) {
+	f.row(r)
+	known := map[string]bool{}
+	for i := range enforced {
+		e := &enforced[i]
+		about := Rule{
+			ID: e.ID, Type: e.Type, Title: e.Title, Severity: e.Severity, Owner: e.Owner, DocsURL: e.DocsURL,
+		}
+		if !known[e.ID] { // two bundles can have rules of one id
+			known[e.ID], about.Enforced = true, 1
+		}
+		f.count(about)
+	}
+	for _, c := range r.Rules {
+		f.count(Rule{ID: c.RuleID, Repositories: 1, Violations: c.Violations})
+	}
+}
+
+// row adds a row, and its numbers to the totals.
+func (f *Fleet) row(r Repository) {
+	f.Repositories = append(f.Repositories, r)
+	t := &f.Totals
+	t.Repositories++
+	switch {
+	case r.Verdict == verdict.Pass:
+		t.Pass++
+	case r.Undecided():
+		t.Undecided++
+	default:
+		t.Fail++
+	}
+	if !r.Complete {
+		t.Incomplete++
+	}
+	t.Violations += r.Violations
+	t.Files += r.Files
+	t.Governed += r.Governed
+	t.Scanned += r.Scanned
+	t.Bytes += r.Bytes
+}
+
+// count adds the numbers of a rule to those of the same id. Where bundles say different things of an id, the first in
+// the order of the texts is kept, so that the order in which repositories are added does not show.
+func (f *Fleet) count(r Rule) {
+	known := f.rules[r.ID]
+	if known == nil {
+		if f.rules == nil {
+			f.rules = map[string]*Rule{}
+		}
+		f.rules[r.ID] = &r
+		return
+	}
+	r.Enforced += known.Enforced
+	r.Repositories += known.Repositories
+	r.Violations += known.Violations
+	if r.Type == "" || known.Type != "" && about(known, &r) <= 0 { // without a type it is only numbers
+		r.Type, r.Title, r.Severity, r.Owner, r.DocsURL = known.Type, known.Title, known.Severity, known.Owner,
+			known.DocsURL
+	}
+	*known = r
+}
+
+// about compares what two rules of one id say.
+func about(a, b *Rule) int {
+	return cmp.Or(cmp.Compare(a.Type, b.Type), cmp.Compare(a.Title, b.Title), cmp.Compare(a.Severity, b.Severity),
+		cmp.Compare(a.Owner, b.Owner), cmp.Compare(a.DocsURL, b.DocsURL))
+}
+
+// Join adds the repositories and rules of a part of the fleet that was decided.
+func (f *Fleet) Join(part *Fleet) {
+	for i := range part.Repositories {
+		f.row(part.Repositories[i])
+	}
+	for _, r := range part.Rules {
+		f.count(r)
+	}
+	f.AsOf = max(f.AsOf, part.AsOf)
+}
+
+// Decide puts all in order, and sets Verdict and Complete. It is the only place that says PASS of a fleet.
+func (f *Fleet) Decide() {
+	slices.SortFunc(f.Repositories, func(a, b Repository) int { return cmp.Compare(a.Name, b.Name) })
+	if f.rules != nil {
+		f.Rules = nil
+		for _, id := range slices.Sorted(maps.Keys(f.rules)) {
+			f.Rules = append(f.Rules, *f.rules[id])
+		}
+	}
+	t := &f.Totals
+	f.Complete = len(f.Errors) == 0 && t.Incomplete == 0
+	f.Verdict = verdict.Fail
+	if f.Complete && t.Repositories > 0 && t.Pass == t.Repositories && t.Repositories == f.List.Repositories {
+		f.Verdict = verdict.Pass
+	}
+}
+
+// Worst returns the repositories that do not pass: first those without a violation, which could not be decided, by
+// name, then the others, those with the most violations first.
+func (f *Fleet) Worst() []*Repository {
+	var all []*Repository
+	for i := range f.Repositories {
+		if f.Repositories[i].Verdict != verdict.Pass {
+			all = append(all, &f.Repositories[i])
+		}
+	}
+	slices.SortStableFunc(all, func(a, b *Repository) int {
+		switch {
+		case a.Undecided() != b.Undecided():
+			if a.Undecided() {
+				return -1
+			}
+			return 1
+		}
+		return cmp.Or(cmp.Compare(b.Violations, a.Violations), cmp.Compare(a.Name, b.Name))
+	})
+	return all
+}
+
+// Broken returns the rules that a repository violates, those that the most repositories violate first.
+func (f *Fleet) Broken() []*Rule {
+	var all []*Rule
+	for i := range f.Rules {
+		if f.Rules[i].Violations > 0 {
+			all = append(all, &f.Rules[i])
+		}
+	}
+	slices.SortStableFunc(all, func(a, b *Rule) int {
+		return cmp.Or(cmp.Compare(b.Repositories, a.Repositories), cmp.Compare(b.Violations, a.Violations),
+			cmp.Compare(a.ID, b.ID))
+	})
+	return all
+}
