@@ -1,16 +1,24 @@
 package kubernetes_test
 
 import (
+	"flag"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	batch "k8s.io/api/batch/v1"
 	core "k8s.io/api/core/v1"
 	"sigs.k8s.io/yaml"
 )
+
+var only = flag.String("case", "", "run the cases whose names match this expression")
+
+// slow leaves a container a fiftieth of a processor, so that it is killed in the middle of its work.
+var slow = []string{`cpu: "2"`, `cpu: 20m`}
 
 func TestCluster(t *testing.T) {
 	if !*onCluster {
@@ -24,7 +32,36 @@ func TestCluster(t *testing.T) {
 	build(t, program)
 	archive(t, filepath.Join(c.state, "image.tar"), released(t, "policyscan.test/policyscan:1", program))
 	c.load(t, filepath.Join(c.state, "image.tar"))
-	t.Run("objects", c.objects)
+	c.makeKinds(t)
+	var skipped []string
+	chosen := regexp.MustCompile(*only)
+	for _, one := range []struct {
+		name string
+		run  func(*testing.T)
+	}{
+		{"objects", c.objects}, {"pass", c.pass}, {"violations", c.violations}, {"undecided", c.undecided},
+		{"killed", c.killed}, {"evicted", c.evicted}, {"too-often", c.tooOften}, {"memory", c.memory}, {"twice", c.twice},
+		{"lost-volume", c.lostVolume}, {"missing", c.missing}, {"nights", c.nights}, {"reuse", c.reuse},
+		{"many", c.many}, {"random", c.random}, {"random-more", c.randomMore},
+	} {
+		if !chosen.MatchString(one.name) {
+			continue
+		}
+		t.Run(one.name, func(t *testing.T) {
+			began := time.Now()
+			defer func() {
+				if t.Skipped() {
+					skipped = append(skipped, one.name)
+				}
+				t.Logf("%.1f s", time.Since(began).Seconds())
+			}()
+			one.run(t)
+		})
+	}
+	if len(skipped) > 0 {
+		t.Logf("NOT RUN: %s", strings.Join(skipped, ", "))
+	}
+	t.Log("NOT RUN, for want of more than one node: a node that is lost; an eviction stands in for it")
 }
 
 // objects gives the expected objects of cmd/policyscan/manifest to the API server, which checks them and keeps nothing.
@@ -33,6 +70,327 @@ func (c *cluster) objects(t *testing.T) {
 	for _, text := range expected(t) {
 		c.kubectl(t, text, "apply", "--server-side", "--dry-run=server", "--validate=strict", "-f", "-")
 	}
+}
+
+// wantEnd checks how a Job has ended.
+func (f *fleet) wantEnd(t *testing.T, name, how, reason string) job {
+	t.Helper()
+	j := f.end(t, name)
+	if gotHow, gotReason := j.ended(); gotHow != how || gotReason != reason {
+		t.Errorf("the Job %s: %s (%s), want %s (%s): %+v", name, gotHow, gotReason, how, reason, j.Status)
+	}
+	return j
+}
+
+// wantExit checks the exit status of the merge, and that it says all of this.
+func (f *fleet) wantExit(t *testing.T, status int, says ...string) {
+	t.Helper()
+	f.end(t, f.name)
+	pods := f.pods(t, f.name)
+	if len(pods) != 1 {
+		t.Fatalf("%d pods of the merge", len(pods))
+	}
+	log := f.logs(t, f.name)
+	if got, why := pods[0].exit(); got != status {
+		t.Errorf("the merge ended with %d (%s), want %d:\n%s", got, why, status, log)
+	}
+	for _, text := range says {
+		if !strings.Contains(log, text) {
+			t.Errorf("the merge does not say %q:\n%s", text, log)
+		}
+	}
+}
+
+// wantAll checks that the merged result has every repository exactly once, and these ones undecided.
+func (f *fleet) wantAll(t *testing.T, undecided ...string) {
+	t.Helper()
+	verdicts := f.merged(t)
+	for _, repo := range f.repos {
+		want := "PASS"
+		switch {
+		case slices.Contains(undecided, repo):
+			want = "undecided"
+		case f.violates(repo):
+			want = "FAIL"
+		}
+		if got := verdicts[repo]; len(got) != 1 || got[0] != want {
+			t.Errorf("%s: %q, want once %s", repo, got, want)
+		}
+		delete(verdicts, repo)
+	}
+	if len(verdicts) > 0 {
+		t.Errorf("not in the list: %q", verdicts)
+	}
+}
+
+func (c *cluster) pass(t *testing.T) {
+	f := c.fleet(t, "pass", 40, false)
+	f.apply(t, f.print(t, 4, 4))
+	j := f.wantEnd(t, "scan-pass", "Complete", "CompletionsReached")
+	if j.Status.Succeeded != 4 || j.Status.CompletedIndexes != "0-3" || j.Status.Failed != 0 {
+		t.Errorf("%+v", j.Status)
+	}
+	f.wantEnd(t, "pass", "Complete", "CompletionsReached")
+	f.wantExit(t, 0)
+	f.wantAll(t)
+}
+
+// violations: no index fails, and nothing is tried again; the merge ends with 1.
+func (c *cluster) violations(t *testing.T) {
+	f := c.fleet(t, "violations", 40, true)
+	f.apply(t, f.print(t, 4, 4))
+	j := f.wantEnd(t, "scan-violations", "Complete", "CompletionsReached")
+	if j.Status.Succeeded != 4 || j.Status.Failed != 0 {
+		t.Errorf("%+v", j.Status)
+	}
+	f.wantEnd(t, "violations", "Failed", "PodFailurePolicy")
+	f.wantExit(t, 1)
+	f.wantAll(t)
+}
+
+// undecided: a repository that is not there ends one pod with 2. Its index fails at once, and the others go on.
+func (c *cluster) undecided(t *testing.T) {
+	f := c.fleet(t, "undecided", 40, true)
+	if err := os.RemoveAll(filepath.Join(f.dir, "mirrors", f.repos[7])); err != nil {
+		t.Fatal(err)
+	}
+	f.apply(t, f.print(t, 4, 4))
+	j := f.wantEnd(t, "scan-undecided", "Failed", "FailedIndexes")
+	if j.Status.Succeeded != 3 || j.Status.Failed != 1 || len(j.Status.FailedIndexes) != 1 {
+		t.Errorf("%+v", j.Status)
+	}
+	pods := f.pods(t, "scan-undecided")
+	if len(pods) != 4 {
+		t.Errorf("%d pods: something was tried again", len(pods))
+	}
+	for _, p := range pods {
+		if status, _ := p.exit(); (status == 2) != (p.index() == j.Status.FailedIndexes) {
+			t.Errorf("index %s ended with %d", p.index(), status)
+		}
+	}
+	f.wantEnd(t, "undecided", "Failed", "PodFailurePolicy")
+	f.wantExit(t, 1, f.repos[7]) // there are violations, too
+	f.wantAll(t, f.repos[7])
+}
+
+// killed: SIGKILL to a container in the middle of its work counts as a failure of its index, which is tried again.
+func (c *cluster) killed(t *testing.T) {
+	f := c.fleet(t, "killed", 400, true)
+	f.apply(t, f.print(t, 4, 4, slow...))
+	p := f.running(t, "scan-killed", "2")
+	if !f.kill(t, p.container()) {
+		t.Fatal("nothing was killed")
+	}
+	j := f.wantEnd(t, "scan-killed", "Complete", "CompletionsReached")
+	if j.Status.Succeeded != 4 || j.Status.Failed != 1 {
+		t.Errorf("%+v", j.Status)
+	}
+	pods := f.pods(t, "scan-killed", "2")
+	if len(pods) != 2 {
+		t.Fatalf("index 2 had %d pods", len(pods))
+	}
+	for _, one := range pods {
+		status, _ := one.exit()
+		if killed := one.Metadata.Name == p.Metadata.Name; killed && status != 137 || !killed && status != 0 {
+			t.Errorf("%s ended with %d", one.Metadata.Name, status)
+		}
+	}
+	f.wantExit(t, 1)
+	f.wantAll(t)
+}
+
+// evicted: a pod that the API evicts is replaced, and that does not count as a failure.
+func (c *cluster) evicted(t *testing.T) {
+	f := c.fleet(t, "evicted", 400, true)
+	f.apply(t, f.print(t, 4, 4, slow...))
+	for range 3 { // more often than backoffLimitPerIndex; each time Kubernetes waits twice as long
+		p := f.running(t, "scan-evicted", "3")
+		if err := f.evict(t, p.Metadata.Name); err != nil {
+			t.Fatal(err)
+		}
+		until(t, "the end of "+p.Metadata.Name, func() bool {
+			return !slices.ContainsFunc(f.pods(t, "scan-evicted", "3"), func(o pod) bool { return o.Metadata.Name == p.Metadata.Name })
+		})
+	}
+	j := f.wantEnd(t, "scan-evicted", "Complete", "CompletionsReached")
+	if j.Status.Succeeded != 4 || j.Status.Failed != 0 {
+		t.Errorf("%+v", j.Status)
+	}
+	f.wantExit(t, 1)
+	f.wantAll(t)
+}
+
+// tooOften: after three kills an index has failed. The others go on, and the merge names the shard that is missing.
+func (c *cluster) tooOften(t *testing.T) {
+	f := c.fleet(t, "too-often", 400, true)
+	f.apply(t, f.print(t, 4, 4, append(slow, "12h", "40s")...))
+	for killed := map[string]bool{}; len(killed) < 3; {
+		if p := f.running(t, "scan-too-often", "1"); !killed[p.Metadata.Name] && f.kill(t, p.container()) {
+			killed[p.Metadata.Name] = true
+		}
+	}
+	j := f.wantEnd(t, "scan-too-often", "Failed", "FailedIndexes")
+	if j.Status.CompletedIndexes != "0,2,3" || j.Status.FailedIndexes != "1" || j.Status.Failed != 3 {
+		t.Errorf("%+v", j.Status)
+	}
+	f.wantEnd(t, "too-often", "Failed", "PodFailurePolicy")
+	f.wantExit(t, 2, f.missingShard(1, 4))
+}
+
+// memory: a container that needs more memory than it may have is killed by the kernel, and named in the end.
+func (c *cluster) memory(t *testing.T) {
+	f := c.fleet(t, "memory", 8, true)
+	f.apply(t, f.print(t, 1, 1, "memory: 32Mi", "memory: 5Mi", "limits: {cpu: \"2\", memory: 1Gi}", "limits: {cpu: \"2\", memory: 6Mi}", "12h", "30s"))
+	f.wantEnd(t, "scan-memory", "Failed", "FailedIndexes")
+	pods := f.pods(t, "scan-memory", "0")
+	if len(pods) != 3 {
+		t.Errorf("%d pods", len(pods))
+	}
+	for _, p := range pods {
+		if status, reason := p.exit(); status != 137 || reason != "OOMKilled" {
+			t.Errorf("%s ended with %d (%s)", p.Metadata.Name, status, reason)
+		}
+	}
+	f.wantExit(t, 2)
+}
+
+// twice: two pods of one index run at the same time, as when a node is cut off and goes on. Nothing is there twice.
+func (c *cluster) twice(t *testing.T) {
+	f := c.fleet(t, "twice", 400, true)
+	f.apply(t, f.print(t, 4, 4, slow...))
+	p := f.running(t, "scan-twice", "0")
+	var text map[string]any
+	f.get(t, &text, "--namespace", f.name, "pod", p.Metadata.Name)
+	spec := text["spec"].(map[string]any)
+	delete(spec, "nodeName")
+	delete(spec, "hostname")
+	second, err := yaml.Marshal(map[string]any{
+		"apiVersion": "v1", "kind": "Pod", "spec": spec, "metadata": map[string]any{
+			"name": "second", "labels": map[string]string{
+				"batch.kubernetes.io/job-name": "scan-twice", "batch.kubernetes.io/job-completion-index": "0",
+			},
+			"annotations": map[string]string{"batch.kubernetes.io/job-completion-index": "0"},
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.kubectl(t, string(second), "--namespace", f.name, "create", "-f", "-")
+	f.wantEnd(t, "scan-twice", "Complete", "CompletionsReached")
+	until(t, "the end of the second pod", func() bool {
+		var p pod
+		f.get(t, &p, "--namespace", f.name, "pod", "second")
+		status, _ := p.exit()
+		if status > 0 {
+			t.Fatalf("the second pod ended with %d", status)
+		}
+		return status == 0
+	})
+	f.wantExit(t, 1)
+	f.wantAll(t)
+}
+
+// lostVolume: what was on the results' volume is gone when half of the shards have been written.
+func (c *cluster) lostVolume(t *testing.T) {
+	f := c.fleet(t, "lost-volume", 80, true)
+	f.apply(t, f.print(t, 8, 1, "12h", "60s"))
+	until(t, "four shards", func() bool {
+		var j job
+		f.get(t, &j, "--namespace", f.name, "job", "scan-lost-volume")
+		return j.Status.Succeeded >= 4
+	})
+	if err := os.RemoveAll(filepath.Join(f.dir, "results", "scan-lost-volume")); err != nil {
+		t.Fatal(err)
+	}
+	f.end(t, "scan-lost-volume")
+	f.wantEnd(t, "lost-volume", "Failed", "PodFailurePolicy")
+	f.wantExit(t, 2, f.missingShard(0, 8), f.missingShard(1, 8), f.missingShard(2, 8))
+}
+
+// missing: the shards of one index are removed before the merge.
+func (c *cluster) missing(t *testing.T) {
+	f := c.fleet(t, "missing", 40, true)
+	scan, merge := cut(t, f.print(t, 4, 4, "12h", "1s"))
+	f.apply(t, scan)
+	f.wantEnd(t, "scan-missing", "Complete", "CompletionsReached")
+	f.removeShard(t, 2)
+	f.apply(t, merge)
+	f.wantEnd(t, "missing", "Failed", "PodFailurePolicy")
+	f.wantExit(t, 2, f.missingShard(2, 4))
+}
+
+// cut returns the objects before the merge, and the merge.
+func cut(t *testing.T, text string) (string, string) {
+	t.Helper()
+	at := strings.LastIndex(text, "\n---\n")
+	if at < 0 {
+		t.Fatal("one object only")
+	}
+	return text[:at+1], text[at+5:]
+}
+
+// nights: CronJobs that run each minute. A merge finds the folder of its own night; when a scan does not begin, the
+// merge of that night does not take the folder of another one.
+func (c *cluster) nights(t *testing.T) {
+	f := c.fleet(t, "nights", 20, true)
+	f.schedule = "* * * * *"
+	text := f.print(t, 2, 2, "12h", "25s")
+	f.apply(t, text)
+	jobs := func() []job {
+		var list struct{ Items []job }
+		f.get(t, &list, "--namespace", f.name, "jobs")
+		return list.Items
+	}
+	number := func(j job) string { return j.Metadata.Name[strings.LastIndex(j.Metadata.Name, "-")+1:] }
+	night := ""
+	until(t, "the first night", func() bool {
+		for _, j := range jobs() {
+			if how, _ := j.ended(); how != "" && strings.HasPrefix(j.Metadata.Name, "nights-") {
+				night = number(j)
+				return true
+			}
+		}
+		return false
+	})
+	f.kubectl(t, "", "--namespace", f.name, "patch", "cronjob", "scan-nights", "--patch", `{"spec": {"suspend": true}}`)
+	first := *f
+	first.name = "nights-" + night
+	first.wantAll(t)
+	if log := f.logs(t, "nights-"+night); strings.Contains(log, "missing") {
+		t.Error(log)
+	}
+	until(t, "a night without a scan", func() bool {
+		all := jobs()
+		for _, j := range all {
+			scan := func(o job) bool { return o.Metadata.Name == "scan-nights-"+number(j) }
+			if how, _ := j.ended(); how != "" && strings.HasPrefix(j.Metadata.Name, "nights-") && !slices.ContainsFunc(all, scan) {
+				pods := f.pods(t, j.Metadata.Name)
+				if status, _ := pods[0].exit(); status != 2 {
+					t.Errorf("the merge of a night without a scan ended with %d:\n%s", status, f.logs(t, j.Metadata.Name))
+				}
+				return true
+			}
+		}
+		return false
+	})
+}
+
+// reuse: eight pods share a folder of results by content.
+func (c *cluster) reuse(t *testing.T) {
+	t.Skip("NOT RUN: policyscan fleet has no --reuse yet")
+}
+
+// many: 2,000 repositories in 100 indexes, eight at a time.
+func (c *cluster) many(t *testing.T) {
+	f := c.fleet(t, "many", 2000, true)
+	began := time.Now()
+	f.apply(t, f.print(t, 100, 8))
+	f.wantEnd(t, "scan-many", "Complete", "CompletionsReached")
+	scanned := time.Since(began).Seconds()
+	f.wantExit(t, 1)
+	f.wantAll(t)
+	t.Logf("2,000 repositories in 100 indexes: %.0f s, %.2f pods a second; the merge had ended %.1f s later",
+		scanned, 100/scanned, time.Since(began).Seconds()-scanned)
 }
 
 // TestTypes decodes the expected objects of cmd/policyscan/manifest strictly, with Kubernetes' own types: a key that

@@ -1,0 +1,370 @@
+package kubernetes_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// A fleet is a namespace with a claim for the mirrors and one for the results, and the folders behind them.
+type fleet struct {
+	*cluster
+	name  string // of the namespace, and of the run
+	dir   string // has mirrors/, results/ and repositories.txt
+	repos []string
+	// schedule is that of its CronJobs; "": it has Jobs.
+	schedule   string
+	violations bool
+}
+
+// user is the one that the image runs as.
+const user = 65532
+
+// kinds are the bare repositories that the mirrors are copies of. The first violates a rule of examples/policy.
+const kinds = 10
+
+func (c *cluster) makeKinds(t *testing.T) {
+	t.Helper()
+	for i := range kinds {
+		dir := filepath.Join(c.state, "kinds", fmt.Sprint(i))
+		text := fmt.Sprintf("# kind %d\noutput \"x\" { value = %d }\n", i, i)
+		if i == 0 {
+			text = "resource \"aws_security_group_rule\" \"x\" {\n  type = \"ingress\"\n  cidr_blocks = [\"0.0.0.0/0\"]\n}\n"
+		}
+		commit := "commit refs/heads/main\ncommitter A <a@example.com> 1700000000 +0000\ndata 2\nx\n"
+		for n := range 20 {
+			commit += fmt.Sprintf("M 100644 inline modules/m%d/main.tf\ndata %d\n%s\n", n, len(text), text)
+		}
+		git := func(stdin string, args ...string) {
+			cmd := exec.Command("git", args...)
+			cmd.Stdin = strings.NewReader(stdin)
+			if out, err := cmd.CombinedOutput(); err != nil {
+				t.Fatalf("git %v: %v\n%s", args, err, out)
+			}
+		}
+		git("", "init", "--quiet", "--bare", "--template=", "--initial-branch=main", dir)
+		git(commit, "-C", dir, "fast-import", "--quiet")
+		git("", "-C", dir, "pack-refs", "--all")
+	}
+}
+
+// copyOf makes a copy of a folder whose files are hard links.
+func copyOf(t *testing.T, from, to string) {
+	t.Helper()
+	err := filepath.WalkDir(from, func(name string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		rest, err := filepath.Rel(from, name)
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir():
+			return os.MkdirAll(filepath.Join(to, rest), 0o755)
+		}
+		return os.Link(name, filepath.Join(to, rest))
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// fleet makes a namespace that admits restricted pods only, with this number of repositories. Of ten, one violates a
+// rule, if violations says so. The fleet and its pods are gone after the test.
+func (c *cluster) fleet(t *testing.T, name string, repositories int, violations bool) *fleet {
+	t.Helper()
+	f := &fleet{cluster: c, name: name, dir: filepath.Join(c.state, "fleets", name), violations: violations}
+	results := filepath.Join(f.dir, "results")
+	if err := os.MkdirAll(results, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chown(results, user, user); err != nil {
+		t.Fatal(err)
+	}
+	list := ""
+	for i := range repositories {
+		repo, kind := fmt.Sprintf("r%05d.git", i), i%kinds
+		if !violations && kind == 0 {
+			kind = 1
+		}
+		copyOf(t, filepath.Join(c.state, "kinds", fmt.Sprint(kind)), filepath.Join(f.dir, "mirrors", repo))
+		f.repos = append(f.repos, repo)
+		list += f.entry(repo)
+	}
+	if err := os.WriteFile(f.list(), []byte(list), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	objects := "apiVersion: v1\nkind: Namespace\nmetadata: {name: NAME, labels: {pod-security.kubernetes.io/enforce: restricted}}\n"
+	for _, claim := range []string{"mirrors", "results"} {
+		objects += strings.ReplaceAll(`---
+apiVersion: v1
+kind: PersistentVolume
+metadata: {name: NAME-CLAIM}
+spec:
+  capacity: {storage: 1Gi}
+  accessModes: [ReadWriteMany]
+  storageClassName: ""
+  claimRef: {namespace: NAME, name: CLAIM}
+  hostPath: {path: DIR/CLAIM, type: Directory}
+---
+apiVersion: v1
+kind: PersistentVolumeClaim
+metadata: {name: CLAIM, namespace: NAME}
+spec:
+  accessModes: [ReadWriteMany]
+  storageClassName: ""
+  volumeName: NAME-CLAIM
+  resources: {requests: {storage: 1Gi}}
+`, "CLAIM", claim)
+	}
+	c.kubectl(t, strings.NewReplacer("NAME", name, "DIR", f.dir).Replace(objects), "apply", "--server-side", "-f", "-")
+	until(t, "bound claims", func() bool {
+		out := c.kubectl(t, "", "--namespace", name, "get", "persistentvolumeclaims", "-o", "jsonpath={.items[*].status.phase}")
+		return out == "Bound Bound"
+	})
+	// With its name, Kubernetes would set POLICYSCAN_PORT in every pod that does not refuse it.
+	c.kubectl(t, "", "--namespace", name, "create", "service", "clusterip", "policyscan", "--tcp=80")
+	t.Cleanup(func() {
+		if t.Failed() {
+			f.explain(t)
+		}
+		c.kubectl(t, "", "delete", "namespace", name, "--wait=false")
+	})
+	return f
+}
+
+func (f *fleet) list() string { return filepath.Join(f.dir, "repositories.txt") }
+
+// entry is the line of a repository in the list.
+func (f *fleet) entry(repo string) string { return repo + "\n" }
+
+// objects returns what policyscan prints for this fleet, with changes: what is to be replaced, and by what. The node is
+// small, so its pods ask for little.
+func (f *fleet) print(t *testing.T, shards, parallelism int, changes ...string) string {
+	t.Helper()
+	args := []string{"fleet", "--kubernetes", f.name, "--namespace", f.name,
+		"--image", "policyscan.test/policyscan:1", "--shards", fmt.Sprint(shards), "--parallelism", fmt.Sprint(parallelism),
+		"--repos", f.list(), "--policy", root + "/examples/policy"}
+	if f.schedule != "" {
+		args = append(args, "--schedule", f.schedule)
+	}
+	cmd := exec.Command(filepath.Join(f.state, "policyscan"), args...)
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%v: %v\n%s", cmd.Args, err, err.(*exec.ExitError).Stderr)
+	}
+	text := string(out)
+	changes = append([]string{"cpu: 500m", "cpu: 10m", "memory: 256Mi", "memory: 32Mi"}, changes...)
+	for i := 0; i < len(changes); i += 2 {
+		if !strings.Contains(text, changes[i]) {
+			t.Fatalf("the objects have no %q", changes[i])
+		}
+		text = strings.ReplaceAll(text, changes[i], changes[i+1])
+	}
+	return text
+}
+
+func (f *fleet) apply(t *testing.T, text string) {
+	t.Helper()
+	f.kubectl(t, text, "apply", "--server-side", "-f", "-")
+}
+
+// A job is what the API says of one.
+type job struct {
+	Metadata struct {
+		Name string
+	}
+	Status struct {
+		Succeeded, Failed               int
+		CompletedIndexes, FailedIndexes string
+		Conditions                      []struct{ Type, Status, Reason, Message string }
+	}
+}
+
+// ended returns the condition that a Job ended with, Complete or Failed, and its reason; "", if it has not.
+func (j job) ended() (string, string) {
+	for _, c := range j.Status.Conditions {
+		if (c.Type == "Complete" || c.Type == "Failed") && c.Status == "True" {
+			return c.Type, c.Reason
+		}
+	}
+	return "", ""
+}
+
+// A pod is what the API says of one, with one container.
+type pod struct {
+	Metadata struct {
+		Name, DeletionTimestamp string
+		Annotations             map[string]string
+	}
+	Status struct {
+		Phase             string
+		ContainerStatuses []struct {
+			ContainerID string
+			State       struct {
+				Running    *struct{}
+				Terminated *struct {
+					ExitCode int
+					Reason   string
+				}
+			}
+		}
+	}
+}
+
+func (p pod) index() string {
+	return p.Metadata.Annotations["batch.kubernetes.io/job-completion-index"]
+}
+
+// container returns the running container's number, or "".
+func (p pod) container() string {
+	if len(p.Status.ContainerStatuses) == 0 || p.Status.ContainerStatuses[0].State.Running == nil {
+		return ""
+	}
+	return strings.TrimPrefix(p.Status.ContainerStatuses[0].ContainerID, "containerd://")
+}
+
+// exit returns the exit status and why it ended, or -1.
+func (p pod) exit() (int, string) {
+	if len(p.Status.ContainerStatuses) == 0 || p.Status.ContainerStatuses[0].State.Terminated == nil {
+		return -1, ""
+	}
+	end := p.Status.ContainerStatuses[0].State.Terminated
+	return end.ExitCode, end.Reason
+}
+
+// pods returns the pods of a Job; of an index, if one is given.
+func (f *fleet) pods(t *testing.T, job string, index ...string) []pod {
+	t.Helper()
+	selector := "batch.kubernetes.io/job-name=" + job
+	for _, i := range index {
+		selector += ",batch.kubernetes.io/job-completion-index=" + i
+	}
+	var list struct{ Items []pod }
+	f.get(t, &list, "--namespace", f.name, "pods", "--selector", selector)
+	return list.Items
+}
+
+// until asks again and again, and fails the test after five minutes.
+func until(t *testing.T, what string, done func() bool) {
+	t.Helper()
+	for end := time.Now().Add(5 * time.Minute); !done(); time.Sleep(300 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("not in five minutes: %s", what)
+		}
+	}
+}
+
+// running waits until the container of an index runs, and returns its pod.
+func (f *fleet) running(t *testing.T, name, index string) pod {
+	t.Helper()
+	var found pod
+	until(t, "a running container of index "+index, func() bool {
+		var j job
+		f.get(t, &j, "--namespace", f.name, "job", name)
+		if how, _ := j.ended(); how != "" {
+			t.Fatalf("the Job %s ended before the container of index %s was seen: %s", name, index, how)
+		}
+		for _, p := range f.pods(t, name, index) {
+			if p.container() != "" && p.Metadata.DeletionTimestamp == "" {
+				found = p
+				return true
+			}
+		}
+		return false
+	})
+	return found
+}
+
+// end waits until a Job has ended.
+func (f *fleet) end(t *testing.T, name string) job {
+	t.Helper()
+	var j job
+	until(t, "the end of the Job "+name, func() bool {
+		f.get(t, &j, "--namespace", f.name, "job", name)
+		how, _ := j.ended()
+		return how != ""
+	})
+	return j
+}
+
+// evict asks the API to evict a pod, as draining a node does.
+func (f *fleet) evict(t *testing.T, pod string) error {
+	t.Helper()
+	text, err := json.Marshal(map[string]any{
+		"apiVersion": "policy/v1", "kind": "Eviction", "metadata": map[string]string{"name": pod, "namespace": f.name},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = f.try(string(text), "create", "--raw", "/api/v1/namespaces/"+f.name+"/pods/"+pod+"/eviction", "-f", "-")
+	return err
+}
+
+// logs returns what the pods of a Job have said.
+func (f *fleet) logs(t *testing.T, job string) string {
+	t.Helper()
+	out, err := f.try("", "--namespace", f.name, "logs", "--selector", "batch.kubernetes.io/job-name="+job, "--tail=-1")
+	if err != nil {
+		return err.Error()
+	}
+	return out
+}
+
+// explain logs what a person would look at.
+func (f *fleet) explain(t *testing.T) {
+	for _, args := range [][]string{{"get", "jobs,pods", "-o", "wide"}, {"get", "events", "--sort-by=.lastTimestamp"}} {
+		out, err := f.try("", append([]string{"--namespace", f.name}, args...)...)
+		t.Logf("kubectl %s: %v\n%s", strings.Join(args, " "), err, tail(out, 6000))
+	}
+	t.Logf("merge:\n%s", tail(f.logs(t, f.name), 3000))
+	t.Logf("scan:\n%s", tail(f.logs(t, "scan-"+f.name), 3000))
+}
+
+func tail(text string, size int) string { return text[max(0, len(text)-size):] }
+
+// violates reports whether a repository of the fleet does.
+func (f *fleet) violates(repo string) bool {
+	return f.violations && strings.HasSuffix(repo, "0.git")
+}
+
+// merged returns the verdicts of each repository in the merged result.
+func (f *fleet) merged(t *testing.T) map[string][]string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(f.dir, "results", f.name, "fleet.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all map[string]string
+	if err := json.Unmarshal(text, &all); err != nil {
+		t.Fatal(err)
+	}
+	verdicts := map[string][]string{}
+	for repo, verdict := range all {
+		switch {
+		case verdict == "ok":
+			verdict = "PASS"
+		case verdict != "FAIL":
+			verdict = "undecided"
+		}
+		verdicts[repo] = append(verdicts[repo], verdict)
+	}
+	return verdicts
+}
+
+// missingShard is how the merge names a shard that is not there.
+func (f *fleet) missingShard(index, of int) string { return fmt.Sprintf(" %d", index) }
+
+// removeShard removes what a shard has written.
+func (f *fleet) removeShard(t *testing.T, index int) {
+	t.Helper()
+	if err := os.RemoveAll(filepath.Join(f.dir, "results", "scan-"+f.name, fmt.Sprintf("shard-%d.json", index))); err != nil {
+		t.Fatal(err)
+	}
+}
