@@ -140,12 +140,15 @@ func rooms() map[string][]string {
 		},
 		"scanner/uncommitted": {"internal/disk", "scanner/repo", "scanner/worktree"},
 		"scanner/worktree":    {"internal/disk", "verdict", "golang.org/x/sys/unix"},
-		"verdict":             {},
-		"verdict/code":        {},
-		"verdict/linehash":    {},
-		"verdict/output":      {"internal/disk", "verdict", "verdict/code", "verdict/report", "golang.org/x/sys/unix"},
-		"verdict/summary":     {"verdict"},
-		"verdict/report":      {"verdict", "verdict/code", "golang.org/x/text/width"},
+		"verdict": {
+			"github.com/go-json-experiment/json", "github.com/go-json-experiment/json/jsontext",
+			"github.com/go-json-experiment/json/v1",
+		},
+		"verdict/code":     {},
+		"verdict/linehash": {},
+		"verdict/output":   {"internal/disk", "verdict", "verdict/code", "verdict/report", "golang.org/x/sys/unix"},
+		"verdict/summary":  {"verdict"},
+		"verdict/report":   {"verdict", "verdict/code", "golang.org/x/text/width"},
 	}
 }
 

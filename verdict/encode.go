@@ -2,10 +2,13 @@ package verdict
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	jsonv1 "github.com/go-json-experiment/json/v1"
 )
 
 // Encode returns the document's canonical bytes: one JSON object, keys in the
@@ -56,16 +59,14 @@ func (v *Verdict) withLists() *Verdict {
 }
 
 // JSON returns v as JSON that is safe to print: indented by two spaces, ending in a
-// line feed, and with \u escapes for what a terminal or GitHub's runner would obey.
+// line feed, and with \u escapes for what a terminal or GitHub's runner would obey. Else the bytes are those of
+// encoding/json, whose options the encoder is given: it writes them in one pass.
 func JSON(v any) ([]byte, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	if err := enc.Encode(v); err != nil {
+	text, err := json.Marshal(v, jsonv1.DefaultOptionsV1(), jsontext.EscapeForHTML(false), jsontext.WithIndent("  "))
+	if err != nil {
 		return nil, err
 	}
-	return EscapeJSON(b.Bytes()), nil
+	return EscapeJSON(append(text, '\n')), nil
 }
 
 // OrEmpty returns s, never nil: an absent list is [] in the document.
@@ -76,19 +77,32 @@ func OrEmpty[T any](s []T) []T {
 	return s
 }
 
+// plain are the bytes of JSON text that [EscapeJSON] leaves as they are, whatever is next to them.
+var plain = func() (is [256]bool) {
+	for c := range is {
+		is[c] = c >= ' ' && c < 0x7f && c != '#' || c == '\n'
+	}
+	return is
+}()
+
+// afterPlain returns the index of the first byte from i on that is not plain: the length, if there is none.
+func afterPlain(text []byte, i int) int {
+	for i < len(text) && plain[text[i]] {
+		i++
+	}
+	return i
+}
+
 // EscapeJSON writes as \u escapes the characters that encoding/json leaves and
 // that are not safe to print, and the middle of "##[". In JSON text all of these
-// are within strings.
+// are within strings. The result is the text itself if nothing is escaped in it.
 func EscapeJSON(text []byte) []byte {
-	out := make([]byte, 0, len(text))
-	for i := 0; i < len(text); {
-		plain := i // nearly all of it is
-		for i < len(text) && (text[i] >= ' ' && text[i] < 0x7f && text[i] != '#' || text[i] == '\n') {
-			i++
-		}
-		if out = append(out, text[plain:i]...); i == len(text) {
-			break
-		}
+	first := afterPlain(text, 0)
+	if first == len(text) {
+		return text
+	}
+	out := append(make([]byte, 0, len(text)+len(text)/64), text[:first]...)
+	for i := first; i < len(text); {
 		r, n := utf8.DecodeRune(text[i:])
 		switch {
 		case r == '#' && bytes.HasPrefix(text[i:], []byte("##[")):
@@ -103,6 +117,9 @@ func EscapeJSON(text []byte) []byte {
 			out = fmt.Appendf(out, `\u%04x`, r)
 		}
 		i += n
+		next := afterPlain(text, i)
+		out = append(out, text[i:next]...)
+		i = next
 	}
 	return out
 }

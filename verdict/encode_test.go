@@ -2,6 +2,7 @@ package verdict
 
 import (
 	"bytes"
+	"encoding/json"
 	"strings"
 	"testing"
 
@@ -45,6 +46,63 @@ func TestJSON(t *testing.T) {
 	}
 	if _, err := JSON(func() {}); err == nil || !strings.Contains(err.Error(), "unsupported type") {
 		t.Errorf("a function is JSON? %v", err)
+	}
+}
+
+// FuzzJSON: JSON writes what encoding/json does, but for the characters that are escaped besides.
+func FuzzJSON(f *testing.F) {
+	f.Add("a", 0, true)
+	f.Add("<&>\u2028\u2029\x00\b\f\x1f\xff\xed\xa0\x80\ufffd\"\\/#", -1, false)
+	f.Fuzz(func(t *testing.T, text string, number int, yes bool) {
+		shape := func(text string) any {
+			return struct {
+				Text  string            `json:"text"`
+				Left  string            `json:"left,omitempty"`
+				N     int               `json:"n,omitempty"`
+				Map   map[string]string `json:"map"`
+				List  []any             `json:"list"`
+				None  []string          `json:"none"`
+				Empty []string          `json:"empty"`
+				Yes   *bool             `json:"yes,omitempty"`
+				Error
+			}{
+				Text: text, Left: text, N: number, Map: map[string]string{text: "1", "b": text}, List: []any{number, yes, nil},
+				Empty: []string{}, Yes: &yes, Error: Error{Code: text, Line: int64(number)},
+			}
+		}
+		got, err := JSON(shape(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var want bytes.Buffer
+		enc := json.NewEncoder(&want)
+		enc.SetEscapeHTML(false)
+		enc.SetIndent("", "  ")
+		// The standard library writes an escape for a byte that is not text, and this one U+FFFD, which that means.
+		if err := enc.Encode(shape(string([]rune(text)))); err != nil {
+			t.Fatal(err)
+		}
+		if want := EscapeJSON(want.Bytes()); !bytes.Equal(got, want) {
+			t.Errorf("%q: %s, want %s", text, got, want)
+		}
+	})
+}
+
+// BenchmarkEncode writes a verdict with 50,000 violations.
+func BenchmarkEncode(b *testing.B) {
+	v := New("1.0")
+	at := Evidence{Kind: KindText, Pattern: "0.0.0.0/0", Excerpt: "  cidr_blocks = [\"0.0.0.0/0\"]", Places: make([]Place, 1)}
+	for range 50_000 {
+		v.Violations = append(v.Violations, Violation{
+			RuleID: "NET-1", Title: "No ingress from anywhere", File: "modules/network/main.tf", Evidence: at,
+			Fingerprint: strings.Repeat("0123", 16),
+		})
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := v.Encode(); err != nil {
+			b.Fatal(err)
+		}
 	}
 }
 
