@@ -153,6 +153,9 @@ func (x *Explanation) found(w *witness, t Tree) error {
 		}
 	}
 	why := "is not there"
+	if head := t.Scope().HeadCommit; head != "" {
+		why = "is not in the commit " + head[:12]
+	}
 	if on, ok := t.(*folderTree); ok {
 		rd := on.root.Reader()
 		defer rd.Close()

@@ -24,6 +24,7 @@ type allowCmd struct {
 	Tighten bool     `help:"@allow_tighten"`
 	Base    string   `placeholder:"REF" help:"@allow_base"`
 	Tracked bool     `help:"With --tighten: count in the files that git tracks, not in all of the folder."`
+	Rev     string   `placeholder:"REV" help:"@allow_rev"`
 	Allow   []string `placeholder:"REASON" sep:"none" help:"@allow_allow"`
 
 	Due string `placeholder:"DAYS" help:"@allow_due"`
@@ -83,6 +84,7 @@ func (c *allowCmd) check() error {
 	}{
 		{"--owner", "--from", c.Owner != ""}, {"--reason", "--from", c.Reason != ""},
 		{"--until", "--from", c.Until != ""}, {"--raise", "--from", c.Raise}, {"--base", "--tighten", c.Base != ""},
+		{"--rev", "--tighten", c.Rev != ""},
 	} {
 		if flag.given && len(modes) == 1 && modes[0] != flag.of {
 			return fmt.Errorf("%s is for %s, and %s is given", flag.name, flag.of, modes[0])
@@ -92,6 +94,9 @@ func (c *allowCmd) check() error {
 	case 0:
 		return errors.New("give --from FILE, --tighten or --due DAYS; see policyscan allow --help")
 	case 1:
+		if c.Tracked && c.Rev != "" {
+			return errors.New("--rev and --tracked are both given; choose one")
+		}
 		return nil
 	}
 	return fmt.Errorf("%s are given; choose one", strings.Join(modes, " and "))
@@ -144,7 +149,7 @@ func (c *allowCmd) tighten(std streams, day string) error {
 		return err
 	}
 	q := scope.Request{
-		Path: c.Path, Policies: c.named(), Tracked: c.Tracked,
+		Path: c.Path, Policies: c.named(), Tracked: c.Tracked, Rev: c.Rev,
 		Git: gitEnvironment(), Getenv: getenv, Commands: obeyed(),
 	}
 	if q.Verdict, err = q.VerdictFile(); err != nil {

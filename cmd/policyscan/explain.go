@@ -23,6 +23,7 @@ type explainCmd struct {
 	policyFlag
 	Rule  []string `placeholder:"ID" sep:"none" help:"Explain only this rule. Repeatable."`
 	Stdin bool     `help:"@explain_stdin"`
+	Rev   string   `placeholder:"REV" help:"@explain_rev"`
 	Root  string   `placeholder:"DIR" help:"@explain_root"`
 	AsOf  string   `placeholder:"DATE" help:"@explain_as_of"`
 	JSON  bool     `name:"json" help:"Print JSON."`
@@ -59,8 +60,13 @@ func (c *explainCmd) Run(std streams) error {
 	}
 	e := explained(x, &s)
 	e.forms()
+	e.rev, e.Commit = c.Rev, s.Tree.Scope().HeadCommit
 	if e.Kind == "file" && !c.Stdin {
-		if err := e.gitForms(s.Place, path); err != nil {
+		forms := func() error { return e.indexForms(s.Place, path) }
+		if e.Commit != "" {
+			forms = func() error { return e.commitForms(&s, path) }
+		}
+		if err := forms(); err != nil {
 			e.GitUnknown = err.Error()
 		}
 	}
@@ -84,7 +90,12 @@ func (c *explainCmd) Run(std streams) error {
 // subject returns what a scan would be about, and the path of the file in it.
 func (c *explainCmd) subject(ctx context.Context, std streams) (s scope.Subject, path string, err error) {
 	s.Close = func() {}
-	q := scope.Request{Path: c.Root, Policies: c.flags(), Git: gitEnvironment(), Getenv: getenv, Commands: obeyed()}
+	if c.Rev != "" && c.Stdin {
+		return s, "", errors.New("--rev and --stdin are both given; choose one")
+	}
+	q := scope.Request{
+		Path: c.Root, Policies: c.flags(), Rev: c.Rev, Git: gitEnvironment(), Getenv: getenv, Commands: obeyed(),
+	}
 	if q.Pins, err = c.pins(len(q.Policies)); err != nil {
 		return s, "", err
 	}
@@ -101,9 +112,12 @@ func (c *explainCmd) subject(ctx context.Context, std streams) (s scope.Subject,
 	if err = judges.Narrow(s.Judges, c.Rule); err != nil {
 		return s, "", err
 	}
-	if c.Stdin {
+	switch {
+	case c.Stdin:
 		path, err = scanner.CleanPath(c.Path)
-	} else {
+	case c.Rev != "":
+		path, err = s.Place.PathInCommit(c.Path)
+	default:
 		path, err = s.Place.Path(c.Path)
 	}
 	return s, path, err
@@ -111,8 +125,9 @@ func (c *explainCmd) subject(ctx context.Context, std streams) (s scope.Subject,
 
 // An explanation is what policyscan explain --json prints. Its lists are never null.
 type explanation struct {
-	Path string `json:"path"` // from the root, as in a verdict
-	Kind string `json:"kind"` // "file", "symlink", "submodule", "special"; "" of what is left out
+	Path   string `json:"path"`   // from the root, as in a verdict
+	Commit string `json:"commit"` // of --rev; "": the file is on disk, or on standard input
+	Kind   string `json:"kind"`   // "file", "symlink", "submodule", "special"; "" of what is left out
 	// "left_out", "not_covered", "passes", "allowed", "undecided" or "violated"
 	Result     string              `json:"result"`
 	LeftOut    string              `json:"left_out"`    // why, as in a verdict; else ""
@@ -127,9 +142,11 @@ type explanation struct {
 
 	AllowedViolations []verdict.AllowedViolation `json:"allowed_violations"` // likewise
 	Errors            []verdict.Error            `json:"errors"`             // likewise
+
+	rev string // how the commit was named
 }
 
-// An explainedForm is a form of the file's content.
+// An explainedForm is a form of the file's content. What is "stored" is in git's index, or in the commit.
 type explainedForm struct {
 	// "content": it was searched in these encodings; "parsed": in these formats; "stored": git's index has it in
 	// another encoding than git writes it on disk; "checkout": git writes it so on disk.
@@ -231,9 +248,9 @@ func (e *explanation) forms() {
 	}
 }
 
-// gitForms adds the forms that git has of a file on disk, if .gitattributes makes it write another one than it stores.
-// Without a repository around the place there are none.
-func (e *explanation) gitForms(place scope.Place, path string) error {
+// indexForms adds the forms that git has of a file on disk, if .gitattributes makes it write another one than it
+// stores. Without a repository around the place there are none.
+func (e *explanation) indexForms(place scope.Place, path string) error {
 	r, err := gitEnvironment().Open(place.Root)
 	if errors.Is(err, repo.ErrNotRepository) {
 		return nil
@@ -250,13 +267,32 @@ func (e *explanation) gitForms(place scope.Place, path string) error {
 	if err != nil {
 		return err
 	}
-	forms, err := checkout.Forms(r, idx, inRepository)
+	return e.gitForms(r, checkout.Snapshot{Index: idx}, inRepository)
+}
+
+// commitForms adds the forms that git has of a file of a commit: a scan of the commit checks them all.
+func (e *explanation) commitForms(s *scope.Subject, path string) error {
+	head, err := s.Repository.Commit(e.Commit)
+	if err != nil {
+		return err
+	}
+	tree, err := s.Repository.Tree(head)
+	if err != nil {
+		return err
+	}
+	return e.gitForms(s.Repository, checkout.Snapshot{Tree: tree}, path)
+}
+
+func (e *explanation) gitForms(r *repo.Repository, at checkout.Snapshot, path string) error {
+	searched := len(e.Forms) > 0
+	forms, err := checkout.Forms(r, at, path)
 	for _, f := range forms {
 		form, as := "checkout", f.Encoding
 		if as == "" {
 			form, as = "stored", "utf-8"
 		}
-		e.Forms = append(e.Forms, explainedForm{form, []string{as}, f.Bytes, false})
+		checked := e.Commit != "" && searched && f.Bytes >= 0
+		e.Forms = append(e.Forms, explainedForm{form, []string{as}, f.Bytes, checked})
 	}
 	return err
 }

@@ -86,6 +86,9 @@ func (e *explanation) says(covering int) string {
 
 // notes say what the file is, and what of it was checked.
 func (e *explanation) notes(covering int) (all []string) {
+	if e.Commit != "" {
+		all = append(all, fmt.Sprintf("as it is in the commit %s (%s)", e.rev, e.Commit[:12]))
+	}
 	switch e.Kind {
 	case "symlink":
 		all = append(all, "it is a symbolic link, which a scan does not follow: the path that it contains is checked; "+
@@ -110,9 +113,12 @@ func (e *explanation) notes(covering int) (all []string) {
 	for _, f := range e.Forms {
 		switch f.Form {
 		case "stored":
+			who := "a scan of a change checks both:"
+			if e.Commit != "" {
+				who = "a scan checks both:"
+			}
 			all = append(all, fmt.Sprintf("git stores %s of it, and writes it on disk in another encoding "+
-				"(working-tree-encoding in .gitattributes); a scan of a change checks both:",
-				plural(int(f.Bytes), "byte")))
+				"(working-tree-encoding in .gitattributes); %s", plural(int(f.Bytes), "byte"), who))
 		case "checkout":
 			if f.Bytes < 0 {
 				all = append(all, "  in "+f.As[0]+", which policyscan cannot write, so that such a scan is incomplete")

@@ -49,6 +49,7 @@ func helpTexts() map[string]string {
 		"explain_path":  "The file, named from the current folder; with --stdin, from the root.",
 		"explain_as_of": "Day that counts for allowances with an end. Default: today in UTC.",
 		"explain_stdin": "Explain standard input, as if it were the content of the file.",
+		"explain_rev":   "Explain the file of this commit, with the bundle of the commit.",
 		"explain_root": "Folder from which globs count. " +
 			"Default: the root of the repository around the current folder, or the current folder.",
 		"allow_path": "The folder that the verdict is of, or that is scanned. Default: as of a scan.",
@@ -58,6 +59,7 @@ func helpTexts() map[string]string {
 			"and write from which file occurrences came.",
 		"allow_base": "With --tighten: the commit since which files were renamed. " +
 			"Default: where HEAD left the default branch, else HEAD.",
+		"allow_rev":   "With --tighten: count in the files of this commit, not in those on disk.",
 		"allow_allow": "With --tighten: accept what would otherwise be undecided, as of a scan. Repeatable.",
 		"allow_due": "List the entries that end within this time, such as 30d, or have ended: " +
 			"exit status 1 if any do.",

@@ -117,14 +117,24 @@ type Form struct {
 	Bytes    int64  // -1: not known, since the encoding is not, or systems differ in it
 }
 
-// Forms returns what git stores of a file of the index, and what else it may write on disk for that. It returns nil
-// if git writes what it stores, and if the index has no such file.
-func Forms(r *repo.Repository, idx *repo.Index, path string) ([]Form, error) {
-	leaf, known := idx.Lookup(path)
+// Forms returns what git stores of a file of a snapshot, and what else it may write on disk for that. It returns nil
+// if git writes what it stores, and if the snapshot has no such file.
+func Forms(r *repo.Repository, at Snapshot, path string) ([]Form, error) {
+	var leaf repo.Leaf
+	var known bool
+	var err error
+	if at.Index != nil {
+		leaf, known = at.Index.Lookup(path)
+	} else {
+		leaf, known, err = r.Lookup(at.Tree, path)
+	}
+	if err != nil {
+		return nil, err
+	}
 	if !known || leaf.Mode != repo.File && leaf.Mode != repo.Executable {
 		return nil, nil
 	}
-	w, err := New(r, Snapshot{Index: idx}).Written(path)
+	w, err := New(r, at).Written(path)
 	if err != nil || w.Encodings == nil {
 		return nil, err
 	}

@@ -123,7 +123,7 @@ func (l *Ledger) usable(v *verdict.Verdict) error {
 			"fix that and scan again", firstErrors(v.Errors))
 	case v.Scope.Mode != "full" && v.Scope.Mode != "tracked":
 		return fmt.Errorf("the verdict is of a run in scope %s, which does not see the whole tree; "+
-			"scan with policyscan or policyscan --tracked", v.Scope.Mode)
+			"scan with policyscan, policyscan --tracked or policyscan --rev", v.Scope.Mode)
 	case !l.sameBundles(v):
 		return fmt.Errorf("the verdict is of another bundle, or the bundle was changed since (%s, now %s); "+
 			"scan again with the same --policy", hashes(v), l.hashes())

@@ -2,6 +2,7 @@ package grant
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -20,7 +21,8 @@ import (
 // MaxCompared is the length in bytes of the longest file that is compared with others.
 const MaxCompared = 32 << 20
 
-// A past is what files had in a commit, and have on disk now. Files are called as the verdict calls them.
+// A past is what files had in a commit, and have now: on disk, or in a later commit. Files are called as the verdict
+// calls them.
 type past struct {
 	repo   *repo.Repository // nil: nothing is known
 	finder *repo.Finder
@@ -29,12 +31,13 @@ type past struct {
 	within string      // from the root of the repository to that of the scan: "", or a path that ends in /
 	root   *worktree.Root
 	reader *worktree.Reader
-	note   string // what was not looked for, and why
+	now    repo.Hash // the tree of the later commit; zero: now is on disk
+	note   string    // what was not looked for, and why
 }
 
-// openPast returns the past since a commit. A sparse checkout is an error, and so is a commit that cannot be related
-// to HEAD.
-func openPast(git repo.Environment, root, base string) (*past, error) {
+// openPast returns the past of rev since a commit; the rev "" is HEAD, and what is on disk now. A sparse checkout is an
+// error then, and so is a commit that cannot be related to rev.
+func openPast(git repo.Environment, root, rev, base string) (*past, error) {
 	p := &past{}
 	r, err := git.Open(root)
 	switch {
@@ -49,10 +52,12 @@ func openPast(git repo.Environment, root, base string) (*past, error) {
 	if err := p.place(r.WorkTree, root); err != nil {
 		return nil, err
 	}
-	if err := p.refuseSparse(r); err != nil {
-		return nil, err
+	if rev == "" {
+		if err := p.refuseSparse(r); err != nil {
+			return nil, err
+		}
 	}
-	head, err := r.Commit("HEAD")
+	head, err := r.Commit(cmp.Or(rev, "HEAD"))
 	if errors.Is(err, repo.ErrUnborn) && base == "" {
 		p.note = "there is no commit yet, so renames were not looked for"
 		return p, nil
@@ -60,7 +65,7 @@ func openPast(git repo.Environment, root, base string) (*past, error) {
 	if err != nil {
 		return nil, err
 	}
-	since, err := began(r, head, base)
+	since, err := began(r, head, cmp.Or(rev, "HEAD"), base)
 	if err != nil {
 		return nil, err
 	}
@@ -78,10 +83,15 @@ func openPast(git repo.Environment, root, base string) (*past, error) {
 		}
 		p.steps = append(p.steps, tree)
 	}
+	p.repo, p.finder = r, r.Finder()
+	if rev != "" {
+		p.now, err = r.Tree(head)
+		return p, err
+	}
 	if p.root, err = worktree.Open(root); err != nil {
 		return nil, worktree.NoRoot(err)
 	}
-	p.repo, p.finder, p.reader = r, r.Finder(), p.root.Reader()
+	p.reader = p.root.Reader()
 	return p, nil
 }
 
@@ -124,8 +134,9 @@ func (p *past) refuseSparse(r *repo.Repository) error {
 	return nil
 }
 
-// began returns where HEAD left a commit's history, or that of the default branch if none is named.
-func began(r *repo.Repository, head repo.Hash, base string) ([]repo.Hash, error) {
+// began returns where head, which a person calls name, left a commit's history, or that of the default branch if none
+// is named.
+func began(r *repo.Repository, head repo.Hash, name, base string) ([]repo.Hash, error) {
 	from, known := repo.Hash{}, base != ""
 	var err error
 	if known {
@@ -143,8 +154,8 @@ func began(r *repo.Repository, head repo.Hash, base string) ([]repo.Hash, error)
 	case errors.Is(err, repo.ErrNoMergeBase) && base == "":
 		return []repo.Hash{head}, nil
 	case err != nil && base == "":
-		return nil, fmt.Errorf("cannot determine where HEAD left the default branch: %w; "+
-			"name the commit that it is compared with by --base, such as --base HEAD", err)
+		return nil, fmt.Errorf("cannot determine where %s left the default branch: %w; "+
+			"name the commit that it is compared with by --base, such as --base %s", name, err, name)
 	case err != nil:
 		return nil, err
 	}
@@ -201,10 +212,14 @@ func defaultBranch(r *repo.Repository) (tip repo.Hash, known bool, err error) {
 	return tip, false, nil
 }
 
-// gone reports whether there is nothing at a path on disk.
+// gone reports whether there is now nothing at a path.
 func (p *past) gone(file string) bool {
 	if p.repo == nil {
 		return false
+	}
+	if !p.now.IsZero() {
+		leaf, found, err := p.finder.Lookup(p.now, p.within+verdict.RawPath(file))
+		return err == nil && (!found || !leaf.Mode.IsLeaf())
 	}
 	_, err := p.reader.Stat(verdict.RawPath(file))
 	return disk.Absent(err) || errors.Is(err, worktree.ErrNotFile) || errors.Is(err, worktree.ErrPath)
@@ -270,8 +285,15 @@ func (p *past) blob(h repo.Hash) ([]byte, error) {
 	return plain(io.ReadAll(b))
 }
 
-// contentNow returns what a file has on disk; nil if it is no file that could be compared.
+// contentNow returns what a file has now; nil if it is no file that could be compared.
 func (p *past) contentNow(file string) []byte {
+	if !p.now.IsZero() {
+		all, err := p.contentsIn(file, []repo.Hash{p.now})
+		if err != nil || len(all) == 0 {
+			return nil
+		}
+		return all[0]
+	}
 	content, err := p.read(verdict.RawPath(file))
 	if err != nil {
 		return nil

@@ -2,6 +2,7 @@ package grant
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -13,7 +14,7 @@ import (
 
 // A Tightening is what [Tightening.Run] is asked to do.
 type Tightening struct {
-	Request scope.Request   // of a folder, or of the files that git tracks
+	Request scope.Request   // of a folder, of the files that git tracks, or of a commit
 	Options scanner.Options // of its scan
 	Into    string          // the folder of the bundle to write to; "": the repository's own
 	Base    string          // the commit since which files were renamed; "": where HEAD left the default branch
@@ -26,6 +27,9 @@ func (t *Tightening) Run(ctx context.Context) (*Ledger, Outcome, error) {
 		return nil, Outcome{}, err
 	}
 	defer s.Close()
+	if s.Place.Bare {
+		return nil, Outcome{}, errors.New("a bare repository has no files to write to; run this in a work tree of it")
+	}
 	all, err := scope.LoadPolicies(t.Request.Policies, s.Place.Root)
 	if err != nil {
 		return nil, Outcome{}, err
@@ -37,7 +41,7 @@ func (t *Tightening) Run(ctx context.Context) (*Ledger, Outcome, error) {
 	if len(l.entries()) == 0 {
 		return l, Outcome{}, nil
 	}
-	past, err := openPast(t.Request.Git, s.Place.Root, t.Base)
+	past, err := openPast(t.Request.Git, s.Place.Root, t.Request.Rev, t.Base)
 	if err != nil {
 		return l, Outcome{}, err
 	}
@@ -45,6 +49,11 @@ func (t *Tightening) Run(ctx context.Context) (*Ledger, Outcome, error) {
 	o := t.Options
 	o.LeaveOut, o.InUse, o.Starts, o.Errors = s.LeaveOut, s.InUse, s.Starts, s.Errors
 	v := scanner.Scan(ctx, s.Judges, s.Tree, o)
+	if t.Request.Rev != "" && !l.sameBundles(v) {
+		return l, Outcome{}, fmt.Errorf("the bundle on disk is not that of the commit %s (%s, there %s), so its "+
+			"entries are not about what is there; check that commit out, or commit the bundle first",
+			t.Request.Rev, l.hashes(), hashes(v))
+	}
 	outcome, err := l.tighten(v, past)
 	return l, outcome, err
 }

@@ -77,6 +77,7 @@ type Change struct {
 type Chosen struct {
 	Judges []Judge
 	Name   string     // of their bundles, for a person
+	Names  []string   // of the bundle of each judge: as git shows it, such as 1234567:.policyscan, or as Load names it
 	InUse  []RuleFile // of their bundles
 	Wrong  []error    // with the bundles of the head, where those of the base judge all the same
 	// Starts are the allowances of the bundles at each of Change.Starts.
@@ -348,7 +349,7 @@ func (b *choice) appoint() {
 	for _, p := range b.named {
 		if !p.inside {
 			outside = append(outside, p.outsideName)
-			b.out.Judges = append(b.out.Judges, p.outside)
+			b.out.Judges, b.out.Names = append(b.out.Judges, p.outside), append(b.out.Names, p.outsideName)
 			continue
 		}
 		for _, found := range append(p.elsewhere, p.base...) {
@@ -390,6 +391,7 @@ func (b *choice) judge(d Side, found storedBundle) {
 		commit = d.Commit.String()
 	}
 	b.out.InUse = append(b.out.InUse, found.Files...)
+	b.out.Names = append(b.out.Names, d.rev()+":"+found.Dir)
 	b.out.Judges = append(b.out.Judges, Judge{From: d.from, Commit: commit, Bundle: found.Bundle})
 }
 

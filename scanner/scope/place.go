@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/policyscan/policyscan/internal/disk"
+	"github.com/policyscan/policyscan/scanner"
 	"github.com/policyscan/policyscan/scanner/repo"
 	"github.com/policyscan/policyscan/scanner/worktree"
 	"github.com/policyscan/policyscan/verdict"
@@ -18,6 +19,7 @@ type Place struct {
 	Root   string // as the system opens it
 	Shown  string // as a person would name it from the current folder
 	Prefix string // from the current folder to the root: "", or a path that ends in /
+	Bare   bool   // it is a repository's without a work tree: the files are nowhere on disk
 }
 
 // Find returns the place that a path names; "" is the root of the repository around the current folder,
@@ -55,6 +57,32 @@ func (p *Place) Path(file string) (string, error) {
 	return path, err
 }
 
+// PathInCommit is Path for a file of a commit: only links on the way to the root and to the current folder are
+// followed, because what is beneath the root on disk need not be what the commit has. In a bare repository, file
+// counts from the root of the commit.
+func (p *Place) PathInCommit(file string) (string, error) {
+	if p.Bare {
+		return scanner.CleanPath(file)
+	}
+	root, err := disk.Real(p.Root)
+	if err != nil {
+		return "", worktree.NoRoot(err)
+	}
+	at := file
+	if !filepath.IsAbs(at) {
+		here, err := disk.Real(".")
+		if err != nil {
+			return "", noFolder(err)
+		}
+		at = filepath.Join(here, at)
+	}
+	path, err := filepath.Rel(root, at)
+	if err == nil && filepath.IsLocal(path) && path != "." {
+		return filepath.ToSlash(path), nil
+	}
+	return p.Path(file)
+}
+
 // At returns the place of a folder.
 func At(root string) Place {
 	p := Place{Root: root, Shown: filepath.ToSlash(filepath.Clean(root))}
@@ -85,7 +113,7 @@ func noFolder(err error) error {
 // placeOf returns the place of a repository's files: its work tree, if it has one.
 func placeOf(r *repo.Repository) (Place, error) {
 	if r.WorkTree == "" {
-		return Place{Root: ".", Shown: "(a bare repository)"}, nil
+		return Place{Root: ".", Shown: "(a bare repository)", Bare: true}, nil
 	}
 	root, err := disk.Real(r.WorkTree)
 	if err != nil {

@@ -60,7 +60,7 @@ type Request struct {
 type Subject struct {
 	Place    Place
 	Policy   string   // the bundles, as a person would name them
-	Bundles  []string // of a scope on disk, the bundles of Judges, one each
+	Bundles  []string // the bundles of Judges, one each
 	Tree     scanner.Tree
 	Judges   []judges.Judge
 	Starts   [][]rules.Allowance // of the bundles where a change starts from; see [judges.Chosen]
@@ -69,7 +69,9 @@ type Subject struct {
 	Errors   []verdict.Error // what is wrong, although the scan can continue
 	Mistakes document.Errors // those of Errors that are about a bundle
 	Notes    []string        // for the report
-	Close    func()          // to call at the end of the scan
+	// Repository is the one that a git scope is about; nil in the others.
+	Repository *repo.Repository
+	Close      func() // to call at the end of the scan
 
 	onDisk   []Policy                     // the bundles on disk that judge a commit
 	ruleSums map[string][sha256.Size]byte // of the excluded rule files on disk, by path
@@ -200,6 +202,7 @@ func (q *Request) judgedByBoth(s *Subject, change judges.Change) error {
 	}
 	found, err := change.Judges()
 	s.Judges, s.Starts, s.Policy, s.InUse = found.Judges, found.Starts, found.Name, found.InUse
+	s.Bundles = found.Names
 	for _, wrong := range found.Wrong {
 		s.Errors = append(s.Errors, failure.Errors(wrong)...)
 		s.Mistakes = append(s.Mistakes, failure.Mistakes(wrong)...)
@@ -225,6 +228,7 @@ func (q *Request) repository(s *Subject) (*repo.Repository, error) {
 			return nil, err
 		}
 	}
+	s.Repository = r
 	s.Place, err = placeOf(r)
 	return r, err
 }

@@ -40,12 +40,12 @@ func bundle(t testing.TB, dir, id string) {
 // TestPlace: how a folder is shown, and how the paths of its files begin.
 func TestPlace(t *testing.T) {
 	for root, want := range map[string]Place{
-		".":    {".", ".", ""},
-		"a":    {"a", "a", "a/"},
-		"a/":   {"a/", "a", "a/"},
-		"./a":  {"./a", "a", "a/"},
-		"../a": {"../a", "../a", "../a/"},
-		"/":    {"/", "/", "/"},
+		".":    {Root: ".", Shown: ".", Prefix: ""},
+		"a":    {Root: "a", Shown: "a", Prefix: "a/"},
+		"a/":   {Root: "a/", Shown: "a", Prefix: "a/"},
+		"./a":  {Root: "./a", Shown: "a", Prefix: "a/"},
+		"../a": {Root: "../a", Shown: "../a", Prefix: "../a/"},
+		"/":    {Root: "/", Shown: "/", Prefix: "/"},
 	} {
 		if got := At(root); got.Shown != want.Shown || got.Prefix != want.Prefix || got.Root != root {
 			t.Errorf("%s: %+v, want %+v", root, got, want)
