@@ -15,7 +15,7 @@ import (
 // ActionFlags are the flags of a scan that have an input of the GitHub Action, and so are not for its input args.
 func ActionFlags() []string {
 	return []string{
-		"policy", "policy-sha256", "policy-ref", "diff-base", "staged", "require-merged", "output", "report",
+		"policy", "policy-sha256", "policy-ref", "rev", "diff-base", "staged", "require-merged", "output", "report",
 		"help", "version",
 	}
 }
@@ -86,6 +86,13 @@ func (s *Step) args() (args []string, err error) {
 	}
 	if base != "" && scope != "diff" {
 		wrong("the input diff-base needs scope: diff, but scope is %q", scope)
+	}
+	switch rev := s.input("rev"); {
+	case rev == "":
+	case scope != "full":
+		wrong("the input rev needs scope: full, but scope is %q", scope)
+	default:
+		args = append(args, "--rev="+rev)
 	}
 	switch merged := s.input("require-merged"); {
 	case merged == "true" && (scope == "auto" || scope == "diff"):
