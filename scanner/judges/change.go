@@ -304,6 +304,7 @@ func (b *choice) noneInHead(p *namedPolicy) error {
 	}
 	switch {
 	case b.Base == nil:
+		b.out.Uncommitted = b.Alone
 		return missing(fix, "no bundle in %s", b.Head.Name)
 	case !b.baseHas:
 		b.out.Uncommitted = p.name == ""

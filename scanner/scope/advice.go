@@ -120,13 +120,17 @@ func (q *Request) listing(root string) (string, error) {
 	return " " + word, nil
 }
 
-// aboutUncommitted adds advice to the error that no commit has a bundle: the command that commits the one on disk.
+// aboutUncommitted adds advice to the error that no commit has a bundle: the command that commits the one on disk, or
+// the flag that checks a commit with it.
 func (q *Request) aboutUncommitted(err error, p Place) error {
 	dir, derr := rules.Discover(p.Root)
-	if derr != nil || p.Root == "" {
+	if derr != nil || p.Root == "" || p.Bare {
 		return err
 	}
 	shown := disk.Shown(dir)
+	if word, ok := q.shellWord(shown); ok && q.Rev != "" {
+		return &Advised{err, []string{"there is one on disk; to check the commit with it: --policy " + word}}
+	}
 	if filepath.Base(dir) != ".policyscan" {
 		shown = disk.Shown(filepath.Join(dir, "rules"))
 	}

@@ -3,6 +3,7 @@ package scope
 import (
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -29,6 +30,9 @@ func (q *Request) commit(ctx context.Context, s *Subject) error {
 		return err
 	}
 	head, err := r.Commit(q.Rev)
+	if errors.Is(err, repo.ErrUnborn) { // a mirror's HEAD can name a branch that is not there
+		err = fmt.Errorf("%w; if another branch has one, name that with --rev", err)
+	}
 	if err != nil {
 		return failure.OfRepo(err)
 	}
@@ -95,7 +99,7 @@ func hasSum(r *repo.Repository, blob repo.Hash, sum [sha256.Size]byte) (bool, er
 // notEmbedded is an error if the folder that is asked about is in a bare repository within the work tree of r. A
 // change could have brought it, so it is not read as a repository; but what its person means is not r.
 func (q *Request) notEmbedded(r *repo.Repository) error {
-	if q.Git.GitDir != "" {
+	if q.Git.GitDir != "" && q.Path == "" {
 		return nil
 	}
 	at, err := disk.Real(q.Path)
