@@ -118,7 +118,7 @@ func (t *gitTree) walk(ctx context.Context, visitors []visitor) error {
 				switch {
 				case leaf == repo.Leaf{}:
 					v.deleted()
-				case !v.inUse(path, leaf):
+				case !v.inUse(path, leaf) && v.owns(path, contentOf(leaf)):
 					at := worktree.Entry{Path: path, Kind: kindOf(leaf.Mode)}
 					found(entry{Entry: at, blob: leaf.Hash, checkout: c.checkout})
 				}

@@ -1,13 +1,11 @@
 package scanner
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 	"sync"
 
 	"github.com/policyscan/policyscan/internal/disk"
-	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/scanner/judges"
 	"github.com/policyscan/policyscan/scanner/repo"
 	"github.com/policyscan/policyscan/verdict"
@@ -30,6 +28,7 @@ type collector struct {
 
 	mu       sync.Mutex // of what follows
 	over     bool       // the verdict was written; what comes now comes too late
+	listed   bool       // the whole tree was listed to its end, as far as it can be
 	tallies  []*tally
 	coverage verdict.Coverage
 	errors   []verdict.Error
@@ -59,7 +58,7 @@ func (p *collector) allows(reason string) bool { return slices.Contains(p.allowe
 
 // fail notes what could not be decided, unless it is explicitly allowed.
 func (p *collector) fail(e verdict.Error) {
-	if e.Code == code.Empty && p.allows(AllowEmpty) {
+	if e.Code == code.Empty && p.allows(AllowEmpty) { // of a change
 		return
 	}
 	p.mu.Lock()
@@ -79,10 +78,17 @@ func (p *collector) leaveOut(path string) bool {
 	if path == gitDir || strings.HasPrefix(path, gitDir+"/") {
 		path, reason, out = gitDir, "git", true
 	}
-	if out {
+	if out && !(p.Owns != nil && reason == LeftOutput) { // a shard's own file is none of the whole run's
 		p.leftOut(path, reason)
 	}
 	return out
+}
+
+// complete notes that all of the tree was listed.
+func (p *collector) complete() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.listed = true
 }
 
 // temporary reports whether a path is one from which another run moves its verdict to the
@@ -130,127 +136,6 @@ func (p *collector) deletes() {
 	p.coverage.Deleted++
 }
 
-// complete ends the listing: what the tree as a whole lacks is an error.
-func (p *collector) complete() {
-	if p.empty() && len(p.errors) == 0 {
-		p.fail(verdict.Error{Code: code.Empty, Message: "there is no file to scan; " +
-			"check the path, or allow an empty tree with --allow empty"})
-	}
-	if _, governed, _ := p.Progress.Files(); governed == 0 && p.RequireGoverned {
-		p.fail(verdict.Error{Code: code.NoGoverned, Message: "no file of this tree is covered by a rule, " +
-			"and --require-governed is set; check the path and the rules' globs"})
-	}
-}
-
-// empty reports whether the tree should have had files and has none. A change can
-// leave nothing to scan, and a list or --stdin-path can name rule files or the output alone: what is git's own is no
-// file.
-func (p *collector) empty() bool {
-	if listed, _, _ := p.Progress.Files(); listed > 0 {
-		return false
-	}
-	switch p.tree.Scope().Mode {
-	case "full", "tracked":
-		return true
-	case "files", "stdin":
-		return !slices.ContainsFunc(p.coverage.LeftOut, func(o verdict.Omission) bool { return o.Reason != "git" })
-	}
-	return false
-}
-
-// verdict puts together what was found.
-func (p *collector) verdict() *verdict.Verdict {
-	v := verdict.New(p.Version)
-	v.Scope = p.tree.Scope()
-	v.Allowed = p.allowed
-	v.Partial = p.Partial || p.Exclude != nil || p.earlier()
-	if v.Partial && !p.allows(AllowPartial) {
-		p.fail(p.isPartial())
-	}
-	v.Policy, v.PolicyChanges, v.AsOf = p.Policies, p.Changes(), p.asOf()
-	v.EndingAllowances = p.endingAllowances()
-	taken := make([]int, p.Takers())
-
-	p.mu.Lock() // a worker may still hang in a read
-	defer p.mu.Unlock()
-	p.over = true
-	b := p.Bundle
-	files := make([]int, len(b.Rules)) // that each rule selects
-	var broken []brokenRule
-	for _, t := range p.tallies {
-		t.close(p.Bundle)
-		broken = append(broken, t.broken...)
-		p.errors = append(p.errors, t.errors...)
-		p.coverage.Files += t.listed
-		p.coverage.Governed += t.governed
-		p.coverage.Scanned += t.coverage.Scanned
-		p.coverage.Bytes += t.coverage.Bytes
-		p.coverage.NotScanned = append(p.coverage.NotScanned, t.coverage.NotScanned...)
-		p.coverage.Unparsed = append(p.coverage.Unparsed, t.coverage.Unparsed...)
-		for i, n := range t.taken {
-			taken[i] += n
-		}
-		for _, c := range t.chosen {
-			for _, r := range c.rules {
-				files[r] += c.files
-			}
-		}
-	}
-	p.Count(v.Policy, taken)
-	p.coverage.LeftOut = append(p.coverage.LeftOut, notLookedFor(p.scan)...)
-	broken = p.required.missing(broken)
-	p.past.end(broken)
-	sortBroken(broken)
-	for i := range broken {
-		br := &broken[i]
-		violation := br.violation(b)
-		violation.Note = joinNotes(br.note, p.Note(br.rule, br.ask, br.path))
-		signed, refused := p.allower.signed(br)
-		if signed != nil {
-			v.AllowedViolations = append(v.AllowedViolations, verdict.AllowedViolation{
-				Violation: violation, Allowance: signedAs(signed),
-			})
-			continue
-		}
-		violation.Note = joinNotes(violation.Note, refused)
-		v.Violations = append(v.Violations, violation)
-	}
-	for i := range b.Rules {
-		r := &b.Rules[i]
-		if len(r.ForbiddenFiles) > 0 { // which asks for the paths of all
-			files[i] = max(files[i], p.coverage.Files)
-		}
-		if len(r.RequiredFiles) > 0 {
-			files[i] = max(files[i], p.required.lookedAt(p.coverage.Files))
-		}
-		v.Rules = append(v.Rules, describe(r, p.From[i], files[i]))
-	}
-	byFile := func(a, b verdict.Omission) int { return cmp.Compare(a.File, b.File) }
-	slices.SortFunc(p.coverage.LeftOut, byFile)
-	slices.SortFunc(p.coverage.NotScanned, byFile)
-	slices.Sort(p.coverage.Unparsed)
-	v.Coverage = p.coverage
-	slices.SortFunc(p.errors, func(a, b verdict.Error) int {
-		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Code, b.Code), cmp.Compare(a.Message, b.Message))
-	})
-	v.Errors = p.errors
-	v.Decide()
-	return v
-}
-
-// isPartial is the error of a partial run.
-func (p *collector) isPartial() verdict.Error {
-	flags, them := "--rule or --exclude makes", "them"
-	switch {
-	case p.earlier() && (p.Partial || p.Exclude != nil):
-		flags = "--rule or --exclude, and a day before today (--as-of), make"
-	case p.earlier():
-		flags, them = "a day before today (--as-of) makes", "it"
-	}
-	return verdict.Error{Code: code.Partial, Message: flags + " this a partial run, " +
-		"which cannot pass; run it without " + them + ", or allow it with --allow partial"}
-}
-
 // found returns the violations of all files that were listed, and whether a file was not checked completely. All
 // workers have ended.
 func (p *collector) found() (broken []brokenRule, incomplete func(path string) bool) {
@@ -281,12 +166,4 @@ func joinNotes(a, b string) string {
 		return a + b
 	}
 	return a + "; " + b
-}
-
-func describe(r *rules.Rule, from string, files int) verdict.Rule {
-	return verdict.Rule{
-		ID: r.ID, Type: string(r.Type), From: from, Title: r.Title,
-		Message: r.Message, Remediation: r.Remediation, DocsURL: r.DocsURL,
-		Owner: r.Owner, Severity: r.Severity, Tags: r.Tags, Files: files,
-	}
 }

@@ -202,8 +202,9 @@ func (m *linkMessage) text(rule string, more int) string {
 const plainName = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+@"
 
 // clip cuts a text that is too long for a message.
-func clip(s string) string {
-	const most = 300
+func clip(s string) string { return clipTo(s, 300) }
+
+func clipTo(s string, most int) string {
 	if len(s) <= most {
 		return s
 	}

@@ -1,6 +1,7 @@
 package scanner
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -128,41 +129,33 @@ func (q *requiredFiles) end(listed bool) {
 	}
 }
 
-// missing appends the violations of what the tree lacks. It says nothing of a tree of which not all was seen: that is
-// an error of the run.
-func (q *requiredFiles) missing(broken []brokenRule) []brokenRule {
+// all returns the violations that there are if the tree lacks every file that is required.
+func (q *requiredFiles) all() []brokenRule {
 	if q == nil {
-		return broken
+		return nil
 	}
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if !q.whole {
-		return broken
-	}
+	var all []brokenRule
 	for i := range q.bundle.Rules {
 		for k := range q.bundle.Rules[i].RequiredFiles {
-			if !q.known[rules.GlobOf{Rule: i, Glob: k}] {
-				broken = append(broken, brokenRule{rule: i, ask: judges.Ask{Of: judges.RequiredFile, Index: k}})
-			}
+			all = append(all, brokenRule{rule: i, ask: judges.Ask{Of: judges.RequiredFile, Index: k}})
 		}
 	}
-	return broken
+	return all
 }
 
-// lookedAt is how many files there were to look at, for the rules that require some: of those listed.
-func (q *requiredFiles) lookedAt(listed int) int {
+// seen says which files were looked for: whether a glob of a rule has one, whether all of the tree was looked at, and,
+// of one of git's, how many files that were; else -1.
+func (q *requiredFiles) seen() (has func(rule, glob int) bool, whole bool, files int) {
 	if q == nil {
-		return 0
+		return func(int, int) bool { return false }, false, -1
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	switch {
-	case !q.whole:
-		return 0
-	case q.git:
-		return q.files
+	known := maps.Clone(q.known)
+	if files = -1; q.git {
+		files = q.files
 	}
-	return listed
+	return func(rule, glob int) bool { return known[rules.GlobOf{Rule: rule, Glob: glob}] }, q.whole, files
 }
 
 // notLookedFor returns the globs of required files in a scope that does not have the whole tree, each once.

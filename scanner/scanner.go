@@ -61,6 +61,9 @@ type Options struct {
 	InUse           []judges.RuleFile   // of the judges' bundles: no part of a tree of git's objects
 	RequireGoverned bool                // no covered file is an error
 	MaxFileBytes    int64               // a longer covered file is an error; 0: no limit
+	Owns            func(string) bool   // paths of the files that this shard looks at; nil: all. Called by all workers
+	Rules           []string            // to which the caller narrowed the bundle, for a shard file
+	Excluded        []string            // the globs that Exclude is of, likewise
 	Workers         int                 // files examined at a time; 0: as many as processors
 	Progress        *Progress           // nil: no one watches
 	Rewritten       *checkout.Rewritten // nil: no one asks
@@ -70,11 +73,21 @@ type Options struct {
 // [judges.Judge]. When ctx ends, so does the scan: what was found until then is in the
 // verdict, and the cause is its error.
 func Scan(ctx context.Context, by []judges.Judge, t Tree, o Options) *verdict.Verdict {
+	p := newCollector(newScan(by, t, o))
+	p.all(ctx)
+	return p.verdict()
+}
+
+func newScan(by []judges.Judge, t Tree, o Options) *scan {
 	s := &scan{Set: judges.NewSet(by), tree: t, Options: o}
 	if s.Progress == nil {
 		s.Progress = &Progress{}
 	}
-	p := newCollector(s)
+	return s
+}
+
+// all judges the whole tree, as long as ctx lasts.
+func (p *collector) all(ctx context.Context) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -84,7 +97,6 @@ func Scan(ctx context.Context, by []judges.Judge, t Tree, o Options) *verdict.Ve
 	if ctx.Err() != nil {
 		p.fail(stopped(ctx))
 	}
-	return p.verdict()
 }
 
 type scan struct {

@@ -20,6 +20,7 @@ type tally struct {
 	listed   int
 	governed int
 	done     int
+	all      listing // the files that were listed, whoever owns them; of a shard
 	witness  *witness
 	pulse    *pulse
 	job      *job               // what the worker is at; nil: nothing

@@ -46,7 +46,7 @@ func (t *trackedTree) walk(ctx context.Context, visitors []visitor) error {
 					return
 				}
 				for _, f := range files[from:min(to, len(files))] {
-					if ctx.Err() == nil && !v.skip(f.Path) {
+					if ctx.Err() == nil && !v.skip(f.Path) && v.owns(f.Path, contentOf(f.Leaf)) {
 						v.visit(entry{Entry: worktree.Entry{Path: f.Path, Kind: o.kind(f)}, sparse: f.SkipWorktree}, o)
 					}
 				}

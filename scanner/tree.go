@@ -41,8 +41,11 @@ type entry struct {
 
 // A visitor is what a tree reports to.
 type visitor struct {
-	skip      func(path string) bool                 // what is left out on disk: a folder with all that is in it
-	inUse     func(path string, leaf repo.Leaf) bool // and in git's objects
+	skip  func(path string) bool                 // what is left out on disk: a folder with all that is in it
+	inUse func(path string, leaf repo.Leaf) bool // and in git's objects
+	// owns reports whether this run is to look at a file. It is asked once of each file that is listed, before that is
+	// looked at; content is a number that differs where it is known that the files do.
+	owns      func(path string, content uint64) bool
 	visit     func(entry, opener)
 	place     func(entry)            // a submodule whose files are visited
 	deleted   func()                 // a file that the change deletes
@@ -167,7 +170,9 @@ func (t *folderTree) walk(ctx context.Context, visitors []visitor) error {
 			File: func(e worktree.Entry, rd *worktree.Reader) {
 				modules.checkedOut(e.Path)
 				o.Reader = rd // always the same
-				v.visit(entry{Entry: e}, o)
+				if v.owns(e.Path, uint64(e.Kind)) {
+					v.visit(entry{Entry: e}, o)
+				}
 			},
 			Failed:  func(dir string, err error) { v.fail(fileError(dir, err)) },
 			Passing: v.temporary,
@@ -183,7 +188,7 @@ func (t *folderTree) walk(ctx context.Context, visitors []visitor) error {
 	v := visitors[0]
 	at := func(paths []string, visit func(entry)) {
 		for _, path := range paths {
-			if !v.skip(path) {
+			if !v.skip(path) && v.owns(path, uint64(worktree.Submodule)) {
 				visit(entry{Entry: worktree.Entry{Path: path, Kind: worktree.Submodule}})
 			}
 		}
@@ -307,6 +312,9 @@ func (t *listTree) list(ctx context.Context, v visitor, found func(entry)) error
 			continue
 		}
 		seen[name] = true
+		if !v.owns(name, 0) {
+			continue
+		}
 		st, err := rd.Stat(name)
 		if err != nil {
 			what := "the list names it, but it " + noFile(named, err)
@@ -393,7 +401,7 @@ func (t *singleTree) present(string) (bool, error) { return false, nil }
 func (t *singleTree) outside(string) string { return outOfTree }
 
 func (t *singleTree) walk(_ context.Context, visitors []visitor) error {
-	if v := visitors[0]; !v.skip(t.path) {
+	if v := visitors[0]; !v.skip(t.path) && v.owns(t.path, 0) {
 		v.visit(entry{Entry: worktree.Entry{Path: t.path}}, t)
 	}
 	return nil

@@ -1,0 +1,156 @@
+package scanner
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/policyscan/policyscan/scanner/judges"
+	"github.com/policyscan/policyscan/verdict"
+	"github.com/policyscan/policyscan/verdict/code"
+	"github.com/policyscan/policyscan/verdict/shard"
+)
+
+// conclude makes the verdict of what was found: by one run in the whole tree, or by all shards of one together. It is
+// the only place where that is done, so that both have the same bytes. The findings are its own from then on.
+func conclude(run *shard.Run, f *shard.Findings) *verdict.Verdict {
+	v := verdict.New(run.Tool.Version)
+	v.Scope, v.Allowed, v.Partial, v.AsOf = run.Scope, run.Options.Allow, run.Options.Partial || run.Options.Earlier, run.AsOf
+	v.PolicyChanges, v.EndingAllowances = run.PolicyChanges, run.EndingAllowances
+	v.Policy = takenBy(run.Policy, f.Taken)
+	v.Coverage = f.Coverage
+	v.Errors = append(wholeErrors(run, f), f.FileErrors...)
+	v.Coverage.LeftOut = append(v.Coverage.LeftOut, run.NotLookedFor...)
+	all := f.Violations
+	if f.RequiredWhole {
+		all = append(all, missing(run, f.Found)...)
+	}
+	slices.SortFunc(all, byPlace)
+	for i := range all {
+		if one := &all[i]; one.Allowance != nil {
+			v.AllowedViolations = append(v.AllowedViolations, verdict.AllowedViolation{
+				Violation: one.Violation, Allowance: *one.Allowance,
+			})
+		} else {
+			v.Violations = append(v.Violations, one.Violation)
+		}
+	}
+	for i, r := range run.Rules {
+		r.Files = f.RuleFiles[i]
+		if r.Paths {
+			r.Files = max(r.Files, f.Coverage.Files)
+		}
+		if r.Required {
+			r.Files = max(r.Files, lookedAt(f))
+		}
+		v.Rules = append(v.Rules, r.Rule)
+	}
+	byFile := func(a, b verdict.Omission) int { return cmp.Compare(a.File, b.File) }
+	slices.SortFunc(v.Coverage.LeftOut, byFile)
+	slices.SortFunc(v.Coverage.NotScanned, byFile)
+	slices.Sort(v.Coverage.Unparsed)
+	slices.SortFunc(v.Errors, byError)
+	v.Decide()
+	return v
+}
+
+// byPlace is the order of the verdict.
+func byPlace(a, b shard.Violation) int {
+	return cmp.Or(cmp.Compare(a.Rule, b.Rule),
+		cmp.Compare(verdict.RawPath(a.Violation.File), verdict.RawPath(b.Violation.File)),
+		cmp.Compare(a.Part, b.Part), cmp.Compare(a.Index, b.Index))
+}
+
+func byError(a, b verdict.Error) int {
+	return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Code, b.Code), cmp.Compare(a.Message, b.Message),
+		cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column), cmp.Compare(a.UTF16Column, b.UTF16Column))
+}
+
+// wholeErrors returns the errors about the tree as a whole: also what it lacks, and what keeps the run from a PASS.
+func wholeErrors(run *shard.Run, f *shard.Findings) []verdict.Error {
+	all := f.TreeErrors
+	if f.Listed && len(all) == 0 && isEmpty(run, f) && !run.Options.Allows(AllowEmpty) {
+		all = append(all, verdict.Error{Code: code.Empty, Message: "there is no file to scan; " +
+			"check the path, or allow an empty tree with --allow empty"})
+	}
+	if f.Listed && f.Coverage.Governed == 0 && run.Options.RequireGoverned {
+		all = append(all, verdict.Error{Code: code.NoGoverned, Message: "no file of this tree is covered by a rule, " +
+			"and --require-governed is set; check the path and the rules' globs"})
+	}
+	if o := &run.Options; (o.Partial || o.Earlier) && !o.Allows(AllowPartial) {
+		all = append(all, isPartial(o))
+	}
+	return all
+}
+
+// isEmpty reports whether the tree should have had files and has none. A change can
+// leave nothing to scan, and a list or --stdin-path can name rule files or the output alone: what is git's own is no
+// file.
+func isEmpty(run *shard.Run, f *shard.Findings) bool {
+	if f.Coverage.Files > 0 {
+		return false
+	}
+	switch run.Scope.Mode {
+	case "full", "tracked":
+		return true
+	case "files", "stdin":
+		return !slices.ContainsFunc(f.Coverage.LeftOut, func(o verdict.Omission) bool { return o.Reason != "git" })
+	}
+	return false
+}
+
+// isPartial is the error of a partial run.
+func isPartial(o *shard.Options) verdict.Error {
+	flags, them := "--rule or --exclude makes", "them"
+	switch {
+	case o.Earlier && o.Partial:
+		flags = "--rule or --exclude, and a day before today (--as-of), make"
+	case o.Earlier:
+		flags, them = "a day before today (--as-of) makes", "it"
+	}
+	return verdict.Error{Code: code.Partial, Message: flags + " this a partial run, " +
+		"which cannot pass; run it without " + them + ", or allow it with --allow partial"}
+}
+
+// takenBy returns the policies with the counts of the paths that their excludes took.
+func takenBy(policies []verdict.Policy, taken []int) []verdict.Policy {
+	all := slices.Clone(policies)
+	for i := range all {
+		all[i].Excluded = slices.Clone(all[i].Excluded)
+		for k := range all[i].Excluded {
+			all[i].Excluded[k].Count = taken[k]
+		}
+		taken = taken[len(all[i].Excluded):]
+	}
+	return all
+}
+
+// missing returns the violations of what the tree lacks. It is not to be asked of a tree of which not all was seen: that
+// is an error of the run.
+func missing(run *shard.Run, found []int) []shard.Violation {
+	var all []shard.Violation
+	for i, q := range run.Required {
+		if !has(found, i) {
+			all = append(all, shard.Violation{
+				Rule: q.Rule, Part: int(judges.RequiredFile), Index: q.Index, Violation: q.Violation,
+			})
+		}
+	}
+	return all
+}
+
+// has reports whether a list that is in order has a number.
+func has(list []int, n int) bool {
+	_, found := slices.BinarySearch(list, n)
+	return found
+}
+
+// lookedAt is how many files there were to look at, for the rules that require some.
+func lookedAt(f *shard.Findings) int {
+	switch {
+	case !f.RequiredWhole:
+		return 0
+	case f.RequiredFiles >= 0:
+		return f.RequiredFiles
+	}
+	return f.Coverage.Files
+}

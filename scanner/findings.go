@@ -1,0 +1,107 @@
+package scanner
+
+import (
+	"slices"
+
+	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/scanner/judges"
+	"github.com/policyscan/policyscan/verdict"
+	"github.com/policyscan/policyscan/verdict/shard"
+)
+
+// end ends the collection: what comes later does not count. It returns what the verdict is made of: what the run is,
+// and what was found. See [conclude].
+func (p *collector) end() (*shard.Run, *shard.Findings) {
+	run := p.about()
+	has, whole, files := p.required.seen()
+	f := &shard.Findings{
+		RequiredWhole: whole, RequiredFiles: files,
+		Taken: make([]int, p.Takers()), RuleFiles: make([]int, len(p.Bundle.Rules)),
+	}
+
+	p.mu.Lock() // a worker may still hang in a read
+	defer p.mu.Unlock()
+	p.over = true
+	f.Listed, f.TreeErrors, f.Coverage = p.listed, p.errors, p.coverage
+	var broken []brokenRule
+	for _, t := range p.tallies {
+		t.close(p.Bundle)
+		broken = append(broken, t.broken...)
+		f.FileErrors = append(f.FileErrors, t.errors...)
+		f.Coverage.Files += t.listed
+		f.Coverage.Governed += t.governed
+		f.Coverage.Scanned += t.coverage.Scanned
+		f.Coverage.Bytes += t.coverage.Bytes
+		f.Coverage.NotScanned = append(f.Coverage.NotScanned, t.coverage.NotScanned...)
+		f.Coverage.Unparsed = append(f.Coverage.Unparsed, t.coverage.Unparsed...)
+		for i, n := range t.taken {
+			f.Taken[i] += n
+		}
+		for _, c := range t.chosen {
+			for _, r := range c.rules {
+				f.RuleFiles[r] += c.files
+			}
+		}
+	}
+	for _, br := range p.required.all() {
+		if p.past == nil || whole && !has(br.rule, br.ask.Index) { // what it was before is asked for what is missing
+			broken = append(broken, br)
+		}
+	}
+	p.past.end(broken)
+	sortBroken(broken)
+	for i := range broken {
+		br := &broken[i]
+		v := br.violation(p.Bundle)
+		v.Note = joinNotes(br.note, p.Note(br.rule, br.ask, br.path))
+		if br.ask.Of == judges.RequiredFile {
+			if has(br.rule, br.ask.Index) {
+				f.Found = append(f.Found, len(run.Required))
+			}
+			run.Required = append(run.Required, shard.Required{Rule: br.rule, Index: br.ask.Index, Violation: v})
+			continue
+		}
+		signed, refused := p.allower.signed(br)
+		one := shard.Violation{Rule: br.rule, Part: int(br.ask.Of), Index: br.ask.Index, Violation: v}
+		if signed != nil {
+			by := signedAs(signed)
+			one.Allowance = &by
+		} else {
+			one.Violation.Note = joinNotes(v.Note, refused)
+		}
+		f.Violations = append(f.Violations, one)
+	}
+	return run, f
+}
+
+// about says what the run is.
+func (p *collector) about() *shard.Run {
+	run := &shard.Run{
+		Tool: verdict.New(p.Version).Tool, Scope: p.tree.Scope(), AsOf: p.asOf(),
+		Options: shard.Options{
+			Allow: p.allowed, Rule: p.Rules, Exclude: p.Excluded, Partial: p.Partial || p.Exclude != nil, Earlier: p.earlier(),
+			RequireGoverned: p.RequireGoverned, MaxFileBytes: p.MaxFileBytes,
+		},
+		Policy: p.Policies, PolicyChanges: p.Changes(),
+		NotLookedFor: notLookedFor(p.scan), EndingAllowances: p.endingAllowances(),
+	}
+	p.Count(run.Policy, make([]int, p.Takers()))
+	for i := range p.Bundle.Rules {
+		r := &p.Bundle.Rules[i]
+		run.Rules = append(run.Rules, shard.Rule{
+			Rule: describe(r, p.From[i]), Paths: len(r.ForbiddenFiles) > 0, Required: len(r.RequiredFiles) > 0,
+		})
+	}
+	return run
+}
+
+// verdict puts together what was found.
+func (p *collector) verdict() *verdict.Verdict { return conclude(p.end()) }
+
+func describe(r *rules.Rule, from string) verdict.Rule {
+	return verdict.Rule{
+		ID: r.ID, Type: string(r.Type), From: from, Title: r.Title,
+		Message: r.Message, Remediation: r.Remediation, DocsURL: r.DocsURL,
+		Owner: r.Owner, Severity: r.Severity, Tags: slices.Clone(r.Tags),
+	}
+}

@@ -1,0 +1,297 @@
+package scanner
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/policyscan/policyscan/verdict"
+	"github.com/policyscan/policyscan/verdict/shard"
+)
+
+// A ShardFile is a file that [Merge] is given: a document, or why there is none.
+type ShardFile struct {
+	Name     string // for messages
+	Document *shard.Document
+	Err      error
+}
+
+// maxProblems is how many problems of shard files are named one by one.
+const maxProblems = 40
+
+// Merge returns the verdict that one run in the whole tree would have ended with, byte for byte. version is that of the
+// program. If the files are not each shard of one run once, whole and ended, it returns what is wrong, all of it.
+func Merge(version string, files []ShardFile) (*verdict.Verdict, []error) {
+	m := merging{version: version}
+	for _, f := range files {
+		m.take(f)
+	}
+	m.compare()
+	m.count()
+	if len(m.wrong) > 0 {
+		return nil, m.problems()
+	}
+	first := m.good[0].Document
+	if first.State == shard.Stopped {
+		v := verdict.Incomplete(first.Run.Tool.Version, first.Run.Scope, first.Findings.TreeErrors...)
+		v.Decide()
+		return v, nil
+	}
+	all, err := m.together()
+	if err != nil {
+		return nil, []error{err}
+	}
+	return conclude(&first.Run, all), nil
+}
+
+// merging is the shard files of a run, and what is wrong with them.
+type merging struct {
+	version string
+	good    []ShardFile // that have a document, in the order given
+	like    *ShardFile  // the one that the others have to be like
+	wrong   []string
+}
+
+func (m *merging) add(format string, args ...any) {
+	m.wrong = append(m.wrong, fmt.Sprintf(format, args...))
+}
+
+// problems returns what is wrong, as many as a person reads.
+func (m *merging) problems() []error {
+	var all []error
+	for i, w := range m.wrong {
+		if i == maxProblems {
+			all = append(all, fmt.Errorf("and %d more", len(m.wrong)-i))
+			break
+		}
+		all = append(all, fmt.Errorf("%s", w))
+	}
+	return all
+}
+
+// take takes a file, if it is a document of this program.
+func (m *merging) take(f ShardFile) {
+	switch {
+	case f.Err != nil:
+		m.add("%s cannot be used: %v; run that shard again", f.Name, f.Err)
+	case f.Document.Run.Tool.Version != m.version:
+		m.add("%s, shard %s, was written by policyscan %s, and this is %s; run all shards and the merge with the same one",
+			f.Name, f.Document.Shard, f.Document.Run.Tool.Version, m.version)
+	default:
+		m.good = append(m.good, f)
+	}
+}
+
+// ended reports whether a shard ended, so that it says what the run is.
+func ended(f *ShardFile) bool { return f.Document.State == shard.Done }
+
+// compare looks whether all files are of one run: that of which most of them are.
+func (m *merging) compare() {
+	votes, most := map[[sha256.Size]byte]int{}, 0
+	for i := range m.good {
+		if f := &m.good[i]; ended(f) {
+			is := sha256.Sum256([]byte(strings.Join(values(f.Document), "\x00")))
+			if votes[is]++; votes[is] > most {
+				m.like, most = f, votes[is]
+			}
+		}
+	}
+	if m.like == nil {
+		m.compareStopped()
+		return
+	}
+	want := values(m.like.Document)
+	for i := range m.good {
+		f := &m.good[i]
+		at := fmt.Sprintf("%s, shard %s,", f.Name, f.Document.Shard)
+		switch {
+		case f.Document.State == shard.Stopped:
+			m.add("%s did not begin to scan: %s; run it again", at, firstError(f.Document))
+		case !ended(f):
+			m.add("%s is not complete (%s)%s; run it again", at, f.Document.State, because(f.Document))
+		case f.Document.Shard.Count != m.like.Document.Shard.Count:
+			m.add("%s is one of %d shards, and %s is one of %d; merge the shards of one run", at, f.Document.Shard.Count,
+				m.like.Name, m.like.Document.Shard.Count)
+		default:
+			for k, got := range values(f.Document) {
+				if got != want[k] {
+					m.add("%s is of another run than %s: %s differ (%s, and %s); merge the shards of one run",
+						at, m.like.Name, differing()[k].name, clipTo(got, 120), clipTo(want[k], 120))
+					break
+				}
+			}
+		}
+	}
+}
+
+// compareStopped looks whether all shards were kept from scanning alike: then one run would have been, too.
+func (m *merging) compareStopped() {
+	for i := range m.good {
+		f, first := &m.good[i], &m.good[0]
+		switch {
+		case f.Document.State != shard.Stopped:
+			m.add("%s, shard %s, is not complete (%s)%s; run it again", f.Name, f.Document.Shard, f.Document.State,
+				because(f.Document))
+		case first.Document.State == shard.Stopped && (shownJSON(f.Document.Run) != shownJSON(first.Document.Run) ||
+			!slices.Equal(f.Document.Findings.TreeErrors, first.Document.Findings.TreeErrors)):
+			m.add("%s, shard %s, did not begin to scan: %s; run it again", f.Name, f.Document.Shard, firstError(f.Document))
+		}
+	}
+	if len(m.good) > 0 {
+		m.like = &m.good[0]
+	}
+}
+
+// because names the error that ended a shard, if it says so.
+func because(d *shard.Document) string {
+	if e := firstError(d); e != "" {
+		return ": " + e
+	}
+	return ""
+}
+
+func firstError(d *shard.Document) string {
+	if len(d.Findings.TreeErrors) == 0 {
+		return ""
+	}
+	return d.Findings.TreeErrors[0].Error()
+}
+
+// count looks whether each shard is there once.
+func (m *merging) count() {
+	if m.like == nil {
+		if len(m.wrong) == 0 {
+			m.add("there is no shard file; name those of all shards")
+		}
+		return
+	}
+	n := m.like.Document.Shard.Count
+	of := make(map[int]string, n)
+	for _, f := range m.good {
+		s := f.Document.Shard
+		if s.Count != n {
+			continue
+		}
+		if other, twice := of[s.Index]; twice {
+			m.add("%s and %s are both shard %s; name each shard once", other, f.Name, s)
+		} else {
+			of[s.Index] = f.Name
+		}
+	}
+	for i := range n {
+		if of[i] == "" {
+			m.add("shard %s is missing; run it, or name its file", shard.Split{Index: i, Count: n})
+		}
+	}
+}
+
+// A difference is something that is the same in all shards of a run.
+type difference struct {
+	name string
+	of   func(d *shard.Document) any
+}
+
+func differing() []difference {
+	return []difference{
+		{"the numbers of shards", func(d *shard.Document) any { return d.Shard.Count }},
+		{"the scopes", func(d *shard.Document) any { return d.Run.Scope.Mode + " " + d.Run.Scope.Strategy }},
+		{"the commits", func(d *shard.Document) any { return d.Run.Scope.HeadCommit }},
+		{"the commits that are checked out", func(d *shard.Document) any { return d.Tree.Head }},
+		{"the bundles", func(d *shard.Document) any { return d.Run.Policy }},
+		{"the flags", func(d *shard.Document) any { return d.Run.Options }},
+		{"the days", func(d *shard.Document) any { return d.Run.AsOf }},
+		{"the numbers of files", func(d *shard.Document) any { return d.Tree.Files }},
+		{"the files that were listed", func(d *shard.Document) any { return d.Tree.Sum }},
+		{"the rules", func(d *shard.Document) any { return d.Run }},
+	}
+}
+
+func values(d *shard.Document) []string {
+	var all []string
+	for _, is := range differing() {
+		all = append(all, shownJSON(is.of(d)))
+	}
+	return all
+}
+
+// shownJSON writes a value on one line.
+func shownJSON(value any) string {
+	text, err := verdict.JSON(value)
+	if err != nil { // no such value can be in a document that was read
+		return err.Error()
+	}
+	return strings.Join(strings.Fields(string(text)), " ")
+}
+
+// together adds up what all shards found. The order of the files does not show.
+func (m *merging) together() (*shard.Findings, error) {
+	slices.SortFunc(m.good, func(a, b ShardFile) int { return cmp.Compare(a.Document.Shard.Index, b.Document.Shard.Index) })
+	run := &m.good[0].Document.Run
+	all := &shard.Findings{Listed: true, RequiredWhole: true, RuleFiles: make([]int, len(run.Rules))}
+	own := 0
+	leftOut, found, errs := map[verdict.Omission]bool{}, map[int]bool{}, map[verdict.Error]int{}
+	for _, file := range m.good {
+		f := &file.Document.Findings
+		own += file.Document.Tree.Own
+		all.Listed = all.Listed && f.Listed
+		addCoverage(&all.Coverage, &f.Coverage)
+		for _, o := range f.Coverage.LeftOut {
+			if !leftOut[o] {
+				leftOut[o], all.Coverage.LeftOut = true, append(all.Coverage.LeftOut, o)
+			}
+		}
+		all.Taken = addUp(all.Taken, f.Taken)
+		all.RuleFiles = addUp(all.RuleFiles, f.RuleFiles)
+		for _, n := range f.Found {
+			if !found[n] {
+				found[n], all.Found = true, append(all.Found, n)
+			}
+		}
+		all.RequiredWhole = all.RequiredWhole && f.RequiredWhole
+		all.RequiredFiles = f.RequiredFiles
+		all.TreeErrors = appendErrors(all.TreeErrors, f.TreeErrors, errs)
+		all.FileErrors = append(all.FileErrors, f.FileErrors...)
+		all.Violations = append(all.Violations, f.Violations...)
+	}
+	slices.Sort(all.Found)
+	if listed := m.good[0].Document.Tree.Files; own != listed {
+		return nil, fmt.Errorf("the shards together looked at %d files, and the tree has %d; run all shards again", own, listed)
+	}
+	return all, nil
+}
+
+// appendErrors appends what a shard says of the tree as a whole: an error that others have said as often is the same.
+// said counts how often each error is in all.
+func appendErrors(all, errors []verdict.Error, said map[verdict.Error]int) []verdict.Error {
+	own := map[verdict.Error]int{}
+	for _, e := range errors {
+		if own[e]++; own[e] > said[e] {
+			said[e]++
+			all = append(all, e)
+		}
+	}
+	return all
+}
+
+func addCoverage(all, c *verdict.Coverage) {
+	all.Files += c.Files
+	all.Governed += c.Governed
+	all.Scanned += c.Scanned
+	all.Bytes += c.Bytes
+	all.Deleted += c.Deleted
+	all.NotScanned = append(all.NotScanned, c.NotScanned...)
+	all.Unparsed = append(all.Unparsed, c.Unparsed...)
+}
+
+// addUp adds the numbers of two lists, which are as long; the first may still be empty.
+func addUp(all, more []int) []int {
+	if len(all) == 0 {
+		return slices.Clone(more)
+	}
+	for i, n := range more {
+		all[i] += n
+	}
+	return all
+}

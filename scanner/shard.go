@@ -1,0 +1,37 @@
+package scanner
+
+import (
+	"context"
+
+	"github.com/policyscan/policyscan/scanner/judges"
+	"github.com/policyscan/policyscan/verdict"
+	"github.com/policyscan/policyscan/verdict/shard"
+)
+
+// Shard is [Scan] of the files that one shard of several owns. It lists the whole tree, looks at its part, and returns
+// what it found there. [Merge] makes the verdict of the documents of all shards. A change has no shards.
+func Shard(ctx context.Context, by []judges.Judge, t Tree, o Options, of shard.Split) *shard.Document {
+	o.Owns = of.Owns
+	p := newCollector(newScan(by, t, o))
+	p.all(ctx)
+	d := &shard.Document{Shard: of, State: shard.Done, Tree: p.listing()}
+	run, findings := p.end()
+	d.Run, d.Findings = *run, *findings
+	if ctx.Err() != nil || !d.Findings.Listed {
+		d.State = shard.Interrupted
+	}
+	d.Verdict = shard.Undecided
+	for i := range d.Findings.Violations {
+		if d.Findings.Violations[i].Allowance == nil {
+			d.Verdict = shard.Fail
+		}
+	}
+	return d
+}
+
+// ShardStopped returns the document of a shard that an error kept from scanning, as the verdict of such a run says.
+func ShardStopped(v *verdict.Verdict, of shard.Split) *shard.Document {
+	d := &shard.Document{Verdict: shard.Undecided, Shard: of, State: shard.Stopped}
+	d.Run.Tool, d.Run.Scope, d.Findings.TreeErrors = v.Tool, v.Scope, v.Errors
+	return d
+}

@@ -1,0 +1,173 @@
+package shard
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// MaxCount is how many shards there can be.
+const MaxCount = 10_000
+
+// A Split is one part of work that is divided into Count parts. The zero Split is not one.
+type Split struct {
+	Index int `json:"index"` // from 0 to Count-1
+	Count int `json:"count"` // 1 to [MaxCount]
+}
+
+// String returns the split as --shard takes it: "3/8".
+func (s Split) String() string { return fmt.Sprintf("%d/%d", s.Index, s.Count) }
+
+// Of returns the index of the shard, of so many, that a name belongs to: the first 8 bytes of its SHA-256, as a
+// big-endian number, modulo count. It depends on nothing but the two, so that a new name moves no other.
+func Of(name string, count int) int {
+	sum := sha256.Sum256([]byte(name))
+	return int(binary.BigEndian.Uint64(sum[:8]) % uint64(count))
+}
+
+// Owns reports whether a name belongs to this shard. A name is the path of a file, in the bytes that it has, or the
+// name of a repository.
+func (s Split) Owns(name string) bool { return s.Count == 1 || Of(name, s.Count) == s.Index }
+
+// Parse returns the split that a value of --shard names: "I/N", or "auto" for the one that the CI system says in its
+// variables, which getenv reads.
+func Parse(value string, getenv func(string) string) (Split, error) {
+	if value == "auto" {
+		return auto(getenv)
+	}
+	index, count, cut := strings.Cut(value, "/")
+	i, errI := number(index)
+	n, errN := number(count)
+	if !cut || errI != nil || errN != nil {
+		return Split{}, fmt.Errorf("--shard is %q; write I/N, such as 0/8 for the first of eight shards, or auto", value)
+	}
+	s := Split{i, n}
+	if wrong := s.wrong(); wrong != "" {
+		return Split{}, fmt.Errorf("--shard is %q, and %s", value, wrong)
+	}
+	return s, nil
+}
+
+// wrong says what is wrong with a split; "" if nothing is.
+func (s Split) wrong() string {
+	switch {
+	case s.Count < 1 || s.Count > MaxCount:
+		return fmt.Sprintf("there can be 1 to %d shards", MaxCount)
+	case s.Index < 0 || s.Index >= s.Count:
+		return fmt.Sprintf("the index is from 0 to %d, one less than the count", s.Count-1)
+	}
+	return ""
+}
+
+// errNumber says that a text is not a number as engines write one: digits only, without a sign or a leading zero.
+var errNumber = errors.New("not a number")
+
+func number(text string) (int, error) {
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 0 || strconv.Itoa(n) != text {
+		return 0, errNumber
+	}
+	return n, nil
+}
+
+// An engine is a program that starts tasks and tells each its index and their count in variables.
+type engine struct {
+	name         string
+	index, count string // the variables
+	first        int    // the index of the first task
+	check        func(getenv func(string) string, s Split) error
+}
+
+// engines are those that --shard auto knows.
+func engines() []engine {
+	return []engine{
+		{"Kubernetes", "JOB_COMPLETION_INDEX", "POLICYSCAN_SHARDS", 0, nil},
+		{"GitLab", "CI_NODE_INDEX", "CI_NODE_TOTAL", 1, nil},
+		{"Buildkite", "BUILDKITE_PARALLEL_JOB", "BUILDKITE_PARALLEL_JOB_COUNT", 0, nil},
+		{"Slurm", "SLURM_ARRAY_TASK_ID", "SLURM_ARRAY_TASK_COUNT", 0, checkArray},
+	}
+}
+
+// checkArray refuses an array of Slurm's whose indices are not 0 to N-1.
+func checkArray(getenv func(string) string, s Split) error {
+	for _, v := range []struct {
+		name string
+		want int
+	}{
+		{"SLURM_ARRAY_TASK_MIN", 0}, {"SLURM_ARRAY_TASK_MAX", s.Count - 1}, {"SLURM_ARRAY_TASK_STEP", 1},
+	} {
+		if got := getenv(v.name); got != "" && got != strconv.Itoa(v.want) {
+			return fmt.Errorf("--shard auto: %s is %q, and with SLURM_ARRAY_TASK_COUNT %d it must be %d: "+
+				"the indices must be 0 to %d; start the tasks with --array=0-%d",
+				v.name, got, s.Count, v.want, s.Count-1, s.Count-1)
+		}
+	}
+	if getenv("SLURM_ARRAY_TASK_MIN") == "" {
+		return errors.New("--shard auto: SLURM_ARRAY_TASK_MIN is not set, so it is unknown where the indices begin; " +
+			"give --shard I/N")
+	}
+	return nil
+}
+
+// auto returns the split that the environment names. Exactly one engine must name it, completely: a task that took a
+// default would do the work of another, and nobody would notice.
+func auto(getenv func(string) string) (Split, error) {
+	var found []engine
+	var names []string
+	for _, e := range engines() {
+		if getenv(e.index) != "" || getenv(e.count) != "" {
+			found = append(found, e)
+		}
+		names = append(names, e.index+" and "+e.count)
+	}
+	if len(found) == 0 {
+		return Split{}, fmt.Errorf("--shard auto: no index and count are set; it reads %s; "+
+			"set both of a pair, or give --shard I/N", strings.Join(names, ", or "))
+	}
+	if len(found) > 1 {
+		return Split{}, fmt.Errorf("--shard auto: the variables of %s and of %s are set (%s, %s), "+
+			"so it is unknown which of them counts; give --shard I/N",
+			found[0].name, found[1].name, found[0].set(getenv), found[1].set(getenv))
+	}
+	return found[0].split(getenv)
+}
+
+// set returns the first of the engine's variables that is set.
+func (e *engine) set(getenv func(string) string) string {
+	if getenv(e.index) != "" {
+		return e.index
+	}
+	return e.count
+}
+
+func (e *engine) split(getenv func(string) string) (Split, error) {
+	var read [2]int
+	for k, name := range []string{e.index, e.count} {
+		value := getenv(name)
+		if value == "" {
+			return Split{}, fmt.Errorf("--shard auto: %s is set, and %s is not; set both, or give --shard I/N",
+				e.set(getenv), name)
+		}
+		n, err := number(value)
+		if err != nil {
+			return Split{}, fmt.Errorf("--shard auto: %s is %q, which is not a number; give --shard I/N", name, value)
+		}
+		read[k] = n
+	}
+	s := Split{Index: read[0] - e.first, Count: read[1]}
+	switch {
+	case s.Count < 1 || s.Count > MaxCount:
+		return Split{}, fmt.Errorf("--shard auto: %s is %d, and there can be 1 to %d shards", e.count, s.Count, MaxCount)
+	case s.wrong() != "":
+		return Split{}, fmt.Errorf("--shard auto: %s is %d, and with %s %d it must be from %d to %d",
+			e.index, read[0], e.count, s.Count, e.first, e.first+s.Count-1)
+	case e.check != nil:
+		if err := e.check(getenv, s); err != nil {
+			return Split{}, err
+		}
+	}
+	return s, nil
+}
