@@ -34,7 +34,7 @@ func rooms() map[string][]string {
 			"agent/dialect/sigmashake", "agent/gate", "agent/hook", "agent/protocol", "agent/settings", "scanner",
 			"scanner/checkout", "scanner/ci", "scanner/failure", "scanner/grant", "scanner/judges", "scanner/repo", "scanner/scope",
 			"scanner/setup", "rules", "rules/document", "verdict", "verdict/code", "verdict/output",
-			"verdict/report", "verdict/summary", "internal/disk", "github.com/alecthomas/kong", "golang.org/x/term",
+			"verdict/report", "verdict/shard", "verdict/summary", "internal/disk", "github.com/alecthomas/kong", "golang.org/x/term",
 		},
 		"cmd/policyscan/manifest": {},
 		"cmd/policyscan/manual":   {"github.com/alecthomas/kong"},
@@ -85,7 +85,7 @@ func rooms() map[string][]string {
 			"internal/disk", "rules", "rules/document", "rules/glob", "rules/regex",
 			"scanner/allowance", "scanner/attributes", "scanner/checkout", "scanner/failure", "scanner/judges",
 			"scanner/keys", "scanner/keys/formats", "scanner/match", "scanner/recode", "scanner/repo", "scanner/worktree",
-			"verdict", "verdict/code", "golang.org/x/text/unicode/norm",
+			"verdict", "verdict/code", "verdict/shard", "golang.org/x/text/unicode/norm",
 		},
 		"agent/gate": {
 			"internal/disk", "rules", "rules/document", "agent/call", "agent/callrules", "agent/dialect/sigmashake",
@@ -146,6 +146,7 @@ func rooms() map[string][]string {
 		},
 		"verdict/code":     {},
 		"verdict/linehash": {},
+		"verdict/shard":    {"verdict"},
 		"verdict/output":   {"internal/disk", "verdict", "verdict/code", "verdict/report", "golang.org/x/sys/unix"},
 		"verdict/summary":  {"verdict"},
 		"verdict/report":   {"verdict", "verdict/code", "golang.org/x/text/width"},
@@ -370,7 +371,7 @@ func pure() []string {
 		"cmd/policyscan/manifest", "scanner/allowance", "scanner/attributes", "scanner/checkout", "scanner/failure", "scanner/keys",
 		"scanner/keys/formats", "scanner/match", "scanner/needle", "scanner/recode",
 		"agent/call", "agent/call/shell", "agent/callrules", "rules/document", "rules/keyitem", "rules/regex",
-		"verdict", "verdict/code", "verdict/linehash", "verdict/report", "verdict/summary",
+		"verdict", "verdict/code", "verdict/linehash", "verdict/report", "verdict/shard", "verdict/summary",
 	}
 }
 

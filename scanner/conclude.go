@@ -14,7 +14,8 @@ import (
 // the only place where that is done, so that both have the same bytes. The findings are its own from then on.
 func conclude(run *shard.Run, f *shard.Findings) *verdict.Verdict {
 	v := verdict.New(run.Tool.Version)
-	v.Scope, v.Allowed, v.Partial, v.AsOf = run.Scope, run.Options.Allow, run.Options.Partial || run.Options.Earlier, run.AsOf
+	v.Scope, v.Allowed, v.AsOf = run.Scope, run.Options.Allow, run.AsOf
+	v.Partial = run.Options.Partial || run.Options.Earlier
 	v.PolicyChanges, v.EndingAllowances = run.PolicyChanges, run.EndingAllowances
 	v.Policy = takenBy(run.Policy, f.Taken)
 	v.Coverage = f.Coverage
@@ -35,12 +36,12 @@ func conclude(run *shard.Run, f *shard.Findings) *verdict.Verdict {
 		}
 	}
 	for i, r := range run.Rules {
-		r.Files = f.RuleFiles[i]
+		r.Rule.Files = f.RuleFiles[i]
 		if r.Paths {
-			r.Files = max(r.Files, f.Coverage.Files)
+			r.Rule.Files = max(r.Rule.Files, f.Coverage.Files)
 		}
 		if r.Required {
-			r.Files = max(r.Files, lookedAt(f))
+			r.Rule.Files = max(r.Rule.Files, lookedAt(f))
 		}
 		v.Rules = append(v.Rules, r.Rule)
 	}
@@ -124,8 +125,8 @@ func takenBy(policies []verdict.Policy, taken []int) []verdict.Policy {
 	return all
 }
 
-// missing returns the violations of what the tree lacks. It is not to be asked of a tree of which not all was seen: that
-// is an error of the run.
+// missing returns the violations of what the tree lacks. It is not to be asked of a tree of which not all was seen:
+// that is an error of the run.
 func missing(run *shard.Run, found []int) []shard.Violation {
 	var all []shard.Violation
 	for i, q := range run.Required {

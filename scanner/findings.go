@@ -79,7 +79,8 @@ func (p *collector) about() *shard.Run {
 	run := &shard.Run{
 		Tool: verdict.New(p.Version).Tool, Scope: p.tree.Scope(), AsOf: p.asOf(),
 		Options: shard.Options{
-			Allow: p.allowed, Rule: p.Rules, Exclude: p.Excluded, Partial: p.Partial || p.Exclude != nil, Earlier: p.earlier(),
+			Allow: p.allowed, Rule: p.Rules, Exclude: p.Excluded,
+			Partial: p.Partial || p.Exclude != nil, Earlier: p.earlier(),
 			RequireGoverned: p.RequireGoverned, MaxFileBytes: p.MaxFileBytes,
 		},
 		Policy: p.Policies, PolicyChanges: p.Changes(),

@@ -77,7 +77,8 @@ func (m *merging) take(f ShardFile) {
 	case f.Err != nil:
 		m.add("%s cannot be used: %v; run that shard again", f.Name, f.Err)
 	case f.Document.Run.Tool.Version != m.version:
-		m.add("%s, shard %s, was written by policyscan %s, and this is %s; run all shards and the merge with the same one",
+		m.add("%s, shard %s, was written by policyscan %s, and this is %s; "+
+			"run all shards and the merge with the same one",
 			f.Name, f.Document.Shard, f.Document.Run.Tool.Version, m.version)
 	default:
 		m.good = append(m.good, f)
@@ -112,8 +113,8 @@ func (m *merging) compare() {
 		case !ended(f):
 			m.add("%s is not complete (%s)%s; run it again", at, f.Document.State, because(f.Document))
 		case f.Document.Shard.Count != m.like.Document.Shard.Count:
-			m.add("%s is one of %d shards, and %s is one of %d; merge the shards of one run", at, f.Document.Shard.Count,
-				m.like.Name, m.like.Document.Shard.Count)
+			m.add("%s is one of %d shards, and %s is one of %d; merge the shards of one run", at,
+				f.Document.Shard.Count, m.like.Name, m.like.Document.Shard.Count)
 		default:
 			for k, got := range values(f.Document) {
 				if got != want[k] {
@@ -136,7 +137,8 @@ func (m *merging) compareStopped() {
 				because(f.Document))
 		case first.Document.State == shard.Stopped && (shownJSON(f.Document.Run) != shownJSON(first.Document.Run) ||
 			!slices.Equal(f.Document.Findings.TreeErrors, first.Document.Findings.TreeErrors)):
-			m.add("%s, shard %s, did not begin to scan: %s; run it again", f.Name, f.Document.Shard, firstError(f.Document))
+			m.add("%s, shard %s, did not begin to scan: %s; run it again", f.Name, f.Document.Shard,
+				firstError(f.Document))
 		}
 	}
 	if len(m.good) > 0 {
@@ -227,7 +229,9 @@ func shownJSON(value any) string {
 
 // together adds up what all shards found. The order of the files does not show.
 func (m *merging) together() (*shard.Findings, error) {
-	slices.SortFunc(m.good, func(a, b ShardFile) int { return cmp.Compare(a.Document.Shard.Index, b.Document.Shard.Index) })
+	slices.SortFunc(m.good, func(a, b ShardFile) int {
+		return cmp.Compare(a.Document.Shard.Index, b.Document.Shard.Index)
+	})
 	run := &m.good[0].Document.Run
 	all := &shard.Findings{Listed: true, RequiredWhole: true, RuleFiles: make([]int, len(run.Rules))}
 	own := 0
@@ -257,7 +261,8 @@ func (m *merging) together() (*shard.Findings, error) {
 	}
 	slices.Sort(all.Found)
 	if listed := m.good[0].Document.Tree.Files; own != listed {
-		return nil, fmt.Errorf("the shards together looked at %d files, and the tree has %d; run all shards again", own, listed)
+		return nil, fmt.Errorf("the shards together looked at %d files, and the tree has %d; "+
+			"run all shards again", own, listed)
 	}
 	return all, nil
 }

@@ -58,7 +58,8 @@ func (p *collector) run(ctx context.Context) {
 		x := match.Examiner{Limit: p.MaxFileBytes, Mark: p.past != nil}
 		w := &worker{collector: p, ctx: ctx, x: x, tally: p.tally()}
 		visitors = append(visitors, visitor{
-			skip: p.leaveOut, inUse: p.inUse, owns: w.owns, visit: w.visit, place: w.place, deleted: p.deletes, fail: fail,
+			skip: p.leaveOut, inUse: p.inUse, owns: w.owns, visit: w.visit, place: w.place, deleted: p.deletes,
+			fail:      fail,
 			temporary: p.temporary, uniform: p.Bundle.Uniform, touched: p.allower.touched,
 			required: p.required.commit(p), requiredAll: p.required.seenAll,
 		})

@@ -19,6 +19,7 @@ import (
 type commands struct {
 	Scan        scanCmd     `cmd:"" default:"withargs" help:"Scan a tree (the default command)."`
 	Report      reportCmd   `cmd:"" help:"Write reports of a verdict.json."`
+	Merge       mergeCmd    `cmd:"" help:"Make one verdict of the shard files of a scan."`
 	Validate    validateCmd `cmd:"" help:"Check a bundle, and show every mistake in it."`
 	Test        testCmd     `cmd:"" help:"Run the examples in a bundle's rules."`
 	evalCommand `embed:""`
@@ -27,7 +28,7 @@ type commands struct {
 	Allow       allowCmd      `cmd:"" help:"Write, tighten and list the allowances of a bundle."`
 	Init        initCmd       `cmd:"" help:"Write a first bundle for this repository."`
 	Hook        hookCmd       `cmd:"" help:"Run as a coding agent's hook; install hooks for agents and git."`
-	Schema      schemaCmd     `cmd:"" help:"Print the JSON Schema of the rule files or of verdict.json."`
+	Schema      schemaCmd     `cmd:"" help:"Print the JSON Schema of a document."`
 	Completion  completionCmd `cmd:"" help:"Print a completion script for a shell."`
 	Man         manCmd        `cmd:"" help:"Print the manual page."`
 	Help        helpCmd       `cmd:"" help:"Show the help of a command."`
@@ -71,7 +72,7 @@ func dispatch(args []string, std streams, help io.Writer) int {
 	}
 	if err := checkEnvironment(parser); err != nil {
 		switch command := commandOf(parser, args); {
-		case command == "scan":
+		case command == "scan", command == "merge":
 			voidOutputs(parser, args)
 		case command == "action" && inWorkflow():
 			return finish(std, stepFailed(actionStep(std), err, std))
@@ -85,8 +86,10 @@ func dispatch(args []string, std streams, help io.Writer) int {
 	}
 	if err != nil {
 		command := commandOf(parser, args)
-		if command == "scan" {
+		if command == "scan" || command == "merge" {
 			voidOutputs(parser, args)
+		}
+		if command == "scan" {
 			if near := mistypedCommand(parser.Model.Node, args); near != "" {
 				command, err = "", fmt.Errorf("%q is neither a folder nor a command%s", args[0], near)
 			}

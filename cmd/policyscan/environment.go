@@ -10,6 +10,7 @@ import (
 
 	"github.com/policyscan/policyscan/scanner/ci"
 	"github.com/policyscan/policyscan/scanner/repo"
+	"github.com/policyscan/policyscan/verdict/shard"
 )
 
 // The program reads its environment here. Kong reads the variables of flags, and package scanner/repo those of git
@@ -47,7 +48,7 @@ func environmentSet() bool {
 // gate could depend on a setting that is silently ignored. An empty variable counts as not
 // set, because CI systems set such variables.
 func checkEnvironment(parser *kong.Kong) error {
-	known := map[string]bool{}
+	known := map[string]bool{shard.CountVariable: true} // which --shard auto reads
 	err := kong.Visit(parser.Model, func(node kong.Visitable, next kong.Next) error {
 		if f, ok := node.(*kong.Flag); ok {
 			for _, name := range f.Envs {

@@ -29,8 +29,14 @@ func helpTexts() map[string]string {
 		"scan_as_of": "Day that counts for allowances with an end, such as 2027-03-01. Default: today in UTC. " +
 			"With an earlier one the run is partial.",
 		"scan_require_merged": "With --diff-base: do not pass if the head does not contain all commits of the base.",
-		"scan_rule":           "Enforce only this rule, for debugging: the run is partial. Repeatable.",
-		"scan_exclude":        "Exclude these paths from every rule, for debugging: the run is partial. Repeatable.",
+		"scan_shard": "Look at one part of the tree only, and write a shard file for policyscan merge. " +
+			"I is from 0 to N-1; auto: as the CI system says.",
+		"scan_rule":    "Enforce only this rule, for debugging: the run is partial. Repeatable.",
+		"scan_exclude": "Exclude these paths from every rule, for debugging: the run is partial. Repeatable.",
+
+		"merge_files": "The shard files, each shard once.",
+		"merge_output": "Where the verdict goes: a file, - for standard output, or none. " +
+			"Default: verdict.json in the root of the repository around the current folder, or in the current folder.",
 
 		"pin": "The hash that the bundle must have, as validate prints it; of a change, that of the base. " +
 			"Once for each --policy, in order; any: that one is not pinned.",
@@ -45,7 +51,7 @@ func helpTexts() map[string]string {
 		"list_for": "Print the rules that look at the file of this path from the root, and the globs that say so. " +
 			"What an exclude takes from a rule is printed with the glob that does.",
 		"schema_document": "policy: a bundle's rule files; verdict: verdict.json; " +
-			"explain: what policyscan explain --json prints; fleet: fleet.json.",
+			"explain: what policyscan explain --json prints; fleet: fleet.json; shard: a shard file.",
 		"explain_path":  "The file, named from the current folder; with --stdin, from the root.",
 		"explain_as_of": "Day that counts for allowances with an end. Default: today in UTC.",
 		"explain_stdin": "Explain standard input, as if it were the content of the file.",

@@ -33,8 +33,9 @@ type reporter struct {
 	outputs *output.Run
 }
 
-// begin refuses output paths that are not safe, and writes a FAIL to the place of the verdict.
-func (r *reporter) begin() error {
+// begin refuses output paths that are not safe, and writes a FAIL to the place of the verdict, or what a shard begins
+// with.
+func (r *reporter) begin(begun output.Document) error {
 	tracks := gitEnvironment().Tracks
 	reports, err := output.Reports(r.Report, tracks)
 	if err != nil {
@@ -43,7 +44,7 @@ func (r *reporter) begin() error {
 	}
 	r.outputs = &output.Run{
 		Version: version(), Scope: r.request.Scope(), Output: r.Output, Reports: append(reports, r.also...),
-		Tracks: tracks, Stdout: r.std.out, Show: r.show,
+		Tracks: tracks, Stdout: r.std.out, Show: r.show, Begun: begun,
 	}
 	return r.outputs.Begin()
 }

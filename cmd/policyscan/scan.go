@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -36,6 +37,9 @@ type scanCmd struct {
 	Output string `placeholder:"FILE" help:"@scan_output"`
 	reportFlag
 	Quiet bool `short:"q" help:"Print only the reports of --report; errors still go to standard error."`
+
+	Shard string `placeholder:"I/N" help:"@scan_shard"`
+	Defer bool   `help:"With --shard: exit with 0 if all of it was decided, with or without violations."`
 
 	Allow           []string      `placeholder:"REASON" sep:"none" help:"@scan_allow"`
 	RequireGoverned bool          `help:"Do not pass if no rule selects any file."`
@@ -75,11 +79,19 @@ func (c *scanCmd) Run(std streams) error {
 func (c *scanCmd) run(std streams) (*verdict.Verdict, error) {
 	q := c.request(std)
 	given := c.Output
+	of, err := c.split()
+	if err != nil {
+		replaceOldVerdict(scope.VerdictFiles(q.Git, given)...)
+		return nil, err
+	}
 	if given == "" {
 		var err error
 		if c.Output, err = q.VerdictFile(); err != nil {
 			replaceOldVerdict(scope.VerdictFiles(q.Git)...)
 			return nil, err
+		}
+		if of.Count > 0 {
+			c.Output = filepath.Join(filepath.Dir(c.Output), fmt.Sprintf("shard-%d-of-%d.json", of.Index, of.Count))
 		}
 	}
 	if word := c.Path; isMistyped(word) {
@@ -87,7 +99,10 @@ func (c *scanCmd) run(std streams) (*verdict.Verdict, error) {
 		return nil, seeHelp(fmt.Errorf("%q is neither a folder nor a command%s", word, meant(word, commandTree())), "")
 	}
 	r := reporter{scanCmd: c, request: q, std: std, began: time.Now()}
-	if err := r.begin(); err != nil {
+	if of.Count > 0 {
+		return nil, c.runShard(&r, of)
+	}
+	if err := r.begin(nil); err != nil {
 		return nil, err
 	}
 	ctx, caught, stop := interruptible(c.Timeout)
@@ -105,28 +120,39 @@ func (c *scanCmd) run(std streams) (*verdict.Verdict, error) {
 
 // scan returns the verdict, which also has the error that kept it from scanning.
 func (c *scanCmd) scan(ctx context.Context, r *reporter) *verdict.Verdict {
+	o, err := c.subject(ctx, r)
+	if err != nil {
+		return r.undecided(err)
+	}
+	s := &r.about
+	defer s.Close()
+	defer r.watch(o.Progress)()
+	v := scanner.Scan(ctx, s.Judges, s.Tree, o)
+	s.Notes = slices.Concat(s.Notes, s.Uncovered(v), o.Rewritten.Notes())
+	return v
+}
+
+// subject opens what is to be scanned, and returns the options of the scan. Without an error it is to be closed.
+func (c *scanCmd) subject(ctx context.Context, r *reporter) (scanner.Options, error) {
 	o, err := c.options()
 	if err == nil {
 		r.request.Pins, err = c.pins(len(c.flags()))
 	}
 	if err != nil {
-		return r.undecided(err)
+		return o, err
 	}
 	r.request.Verdict = r.outputs.File()
 	r.about, err = r.request.Subject(ctx)
 	s := &r.about
-	if err == nil {
-		defer s.Close()
-		err = judges.Narrow(s.Judges, c.Rule)
-	}
 	if err != nil {
-		return r.undecided(err)
+		return o, err
+	}
+	if err := judges.Narrow(s.Judges, c.Rule); err != nil {
+		s.Close()
+		return o, err
 	}
 	o.LeaveOut, o.InUse, o.Starts, o.Errors = s.LeaveOut, s.InUse, s.Starts, s.Errors
-	defer r.watch(o.Progress)()
-	v := scanner.Scan(ctx, s.Judges, s.Tree, o)
-	s.Notes = slices.Concat(s.Notes, s.Uncovered(v), o.Rewritten.Notes())
-	return v
+	return o, nil
 }
 
 // request returns what the flags choose to scan.
@@ -152,6 +178,8 @@ func (c *scanCmd) options() (scanner.Options, error) {
 	o := scanner.Options{
 		Version:         version(),
 		Partial:         len(c.Rule) > 0,
+		Rules:           c.Rule,
+		Excluded:        c.Exclude,
 		RequireGoverned: c.RequireGoverned,
 		MaxFileBytes:    c.MaxFileBytes,
 		Progress:        &scanner.Progress{},

@@ -5,6 +5,7 @@ import (
 
 	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/verdict"
+	"github.com/policyscan/policyscan/verdict/shard"
 	"github.com/policyscan/policyscan/verdict/summary"
 )
 
@@ -15,7 +16,7 @@ var explainSchema string
 
 // schemaCmd prints a JSON Schema.
 type schemaCmd struct {
-	Document string `arg:"" enum:"policy,verdict,explain,fleet" help:"@schema_document"`
+	Document string `arg:"" enum:"policy,verdict,explain,fleet,shard" help:"@schema_document"`
 }
 
 // Run prints the schema.
@@ -26,6 +27,8 @@ func (c *schemaCmd) Run(std streams) error {
 		text = verdict.Schema()
 	case "fleet":
 		text = summary.Schema()
+	case "shard":
+		text = shard.Schema()
 	case "explain":
 		text = []byte(explainSchema)
 	}

@@ -125,3 +125,17 @@ func placeOf(r *repo.Repository) (Place, error) {
 	}
 	return At(way), nil
 }
+
+// CheckedOut returns the commit that is checked out in the repository around a folder; "" if there is none, or it
+// cannot be read.
+func CheckedOut(dir string) string {
+	r, err := repo.Find(dir)
+	if err != nil {
+		return ""
+	}
+	head, err := r.Commit("HEAD")
+	if err != nil {
+		return ""
+	}
+	return head.String()
+}

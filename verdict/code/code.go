@@ -41,5 +41,6 @@ const (
 	Partial    = "E_PARTIAL"     // narrowed by --rule or --exclude, or as of a day before today
 	FilesFrom  = "E_FILES_FROM"  // an entry of --files-from is not a file of the tree
 	Output     = "E_OUTPUT"      // an output other than the verdict could not be written
+	Shard      = "E_SHARD"       // shard files of which no verdict can be made
 	Usage      = "E_USAGE"       // flags or arguments that cannot be followed
 )

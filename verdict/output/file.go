@@ -25,6 +25,17 @@ type file struct {
 // is refused and left as it is. When the FAIL cannot be written, the old file is
 // removed; when not even that can be done, the error says that it is stale.
 func create(path, version string, scope verdict.Scope) (*file, error) {
+	marker := verdict.Incomplete(version, scope, verdict.Error{Code: code.InProgress, Message: InProgress})
+	marker.Decide()
+	return createAs(path, marker)
+}
+
+// InProgress is the message of a run that began and has not ended.
+const InProgress = "the run began and has not ended; " +
+	"if no policyscan is running, it crashed or was killed: run it again"
+
+// createAs is create with another document for the run that has not ended. It must not say PASS.
+func createAs(path string, marker Document) (*file, error) {
 	if err := replaceable(path); err != nil {
 		return nil, err
 	}
@@ -34,11 +45,6 @@ func create(path, version string, scope verdict.Scope) (*file, error) {
 			"remove it or name another file", verdict.Visible(path))
 	}
 	f := &file{path: path}
-	marker := verdict.Incomplete(version, scope, verdict.Error{
-		Code:    code.InProgress,
-		Message: "the run began and has not ended; if no policyscan is running, it crashed or was killed: run it again",
-	})
-	marker.Decide()
 	if err := f.write(marker); err != nil {
 		rm := os.Remove(path)
 		if rm != nil && !errors.Is(rm, fs.ErrNotExist) {
@@ -77,9 +83,15 @@ func clearFile(path string) error {
 	return nil
 }
 
-// write replaces the file's content by v, wholly or not at all.
-func (f *file) write(v *verdict.Verdict) error {
-	text, err := v.Encode()
+// A Document is what a run ends with: a verdict, or the shard file of a part of a run.
+type Document interface {
+	// Encode returns the bytes of the file.
+	Encode() ([]byte, error)
+}
+
+// write replaces the file's content by a document, wholly or not at all.
+func (f *file) write(d Document) error {
+	text, err := d.Encode()
 	if err == nil {
 		err = disk.Replace(f.path, text)
 	}

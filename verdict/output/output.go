@@ -28,6 +28,7 @@ type Run struct {
 	Reports []Report
 	Tracks  Tracks
 	Stdout  io.Writer
+	Begun   Document // what is at Output until the run ends, of one that ends with a shard file; nil: a verdict
 
 	// Show writes what a person reads, which comes last.
 	Show func(v *verdict.Verdict) error
@@ -59,10 +60,28 @@ func (r *Run) Begin() (err error) {
 		ReplaceOld(r.Version, r.path)
 		return clearOld(r.Reports, r.Tracks, err)
 	}
-	if r.path != "" {
+	switch {
+	case r.path == "":
+	case r.Begun != nil:
+		r.file, err = createAs(r.path, r.Begun)
+	default:
 		r.file, err = create(r.path, r.Version, r.Scope)
 	}
 	return err
+}
+
+// EndPart writes the document of a run that ends with no verdict. It has no reports.
+func (r *Run) EndPart(d Document) error {
+	if r.file != nil {
+		r.note(r.file.write(d))
+		return r.failed
+	}
+	text, err := d.Encode()
+	if err == nil {
+		_, err = r.Stdout.Write(text)
+	}
+	r.note(err)
+	return r.failed
 }
 
 // apartFromVerdict refuses a report that goes where the verdict does.

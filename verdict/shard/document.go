@@ -67,10 +67,11 @@ type Run struct {
 	AsOf    string           `json:"as_of"`  // as in the verdict
 	Policy  []verdict.Policy `json:"policy"` // counts of excluded paths are 0: those are in Findings.Taken
 	// PolicyChanges is not empty for changes alone, which have no shards.
-	PolicyChanges    []verdict.PolicyChange    `json:"policy_changes"`
-	Rules            []Rule                    `json:"rules"`
-	Required         []Required                `json:"required"`
-	NotLookedFor     []verdict.Omission        `json:"not_looked_for"` // required files in a scope that has not the whole tree
+	PolicyChanges []verdict.PolicyChange `json:"policy_changes"`
+	Rules         []Rule                 `json:"rules"`
+	Required      []Required             `json:"required"`
+	// NotLookedFor are required files, in a scope that does not have the whole tree.
+	NotLookedFor     []verdict.Omission        `json:"not_looked_for"`
 	EndingAllowances []verdict.EndingAllowance `json:"ending_allowances"`
 }
 
@@ -90,9 +91,9 @@ func (o *Options) Allows(reason string) bool { return slices.Contains(o.Allow, r
 
 // A Rule is one that the run enforces.
 type Rule struct {
-	verdict.Rule      // its Files is 0: that is in Findings.RuleFiles
-	Paths        bool `json:"paths"`    // it forbids files: it looks at the paths of all
-	Required     bool `json:"required"` // it requires files
+	Rule     verdict.Rule `json:"rule"`     // its Files is 0: that is in Findings.RuleFiles
+	Paths    bool         `json:"paths"`    // it forbids files: it looks at the paths of all
+	Required bool         `json:"required"` // it requires files
 }
 
 // A Required is a glob of required_files, and the violation if no file is there.
@@ -211,7 +212,7 @@ func (d *Document) withLists() {
 	r.PolicyChanges = verdict.OrEmpty(r.PolicyChanges)
 	r.Rules = append([]Rule{}, r.Rules...)
 	for i := range r.Rules {
-		r.Rules[i].Tags = verdict.OrEmpty(r.Rules[i].Tags)
+		r.Rules[i].Rule.Tags = verdict.OrEmpty(r.Rules[i].Rule.Tags)
 	}
 	r.Required = append([]Required{}, r.Required...)
 	for i := range r.Required {

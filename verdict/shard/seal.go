@@ -24,7 +24,7 @@ func Seal(document any) ([]byte, error) {
 	}
 	head, ok := bytes.CutSuffix(text, []byte(emptySum))
 	if !ok {
-		return nil, errors.New("a bug in policyscan, please report it: the document to seal does not end with an empty sum")
+		return nil, errors.New("a bug in policyscan, please report it: the document does not end with an empty sum")
 	}
 	sum := sha256.Sum256(text)
 	return fmt.Appendf(head, "  \"sum\": \"%x\"\n}\n", sum), nil

@@ -42,7 +42,8 @@ func Parse(value string, getenv func(string) string) (Split, error) {
 	i, errI := number(index)
 	n, errN := number(count)
 	if !cut || errI != nil || errN != nil {
-		return Split{}, fmt.Errorf("--shard is %q; write I/N, such as 0/8 for the first of eight shards, or auto", value)
+		return Split{}, fmt.Errorf("--shard is %q; write I/N, such as 0/8 for the first of eight shards, or auto",
+			value)
 	}
 	s := Split{i, n}
 	if wrong := s.wrong(); wrong != "" {
@@ -81,10 +82,13 @@ type engine struct {
 	check        func(getenv func(string) string, s Split) error
 }
 
+// CountVariable is the variable of the program's own that [Parse] reads, for the engine that has none.
+const CountVariable = "POLICYSCAN_SHARDS"
+
 // engines are those that --shard auto knows.
 func engines() []engine {
 	return []engine{
-		{"Kubernetes", "JOB_COMPLETION_INDEX", "POLICYSCAN_SHARDS", 0, nil},
+		{"Kubernetes", "JOB_COMPLETION_INDEX", CountVariable, 0, nil},
 		{"GitLab", "CI_NODE_INDEX", "CI_NODE_TOTAL", 1, nil},
 		{"Buildkite", "BUILDKITE_PARALLEL_JOB", "BUILDKITE_PARALLEL_JOB_COUNT", 0, nil},
 		{"Slurm", "SLURM_ARRAY_TASK_ID", "SLURM_ARRAY_TASK_COUNT", 0, checkArray},
@@ -160,7 +164,8 @@ func (e *engine) split(getenv func(string) string) (Split, error) {
 	s := Split{Index: read[0] - e.first, Count: read[1]}
 	switch {
 	case s.Count < 1 || s.Count > MaxCount:
-		return Split{}, fmt.Errorf("--shard auto: %s is %d, and there can be 1 to %d shards", e.count, s.Count, MaxCount)
+		return Split{}, fmt.Errorf("--shard auto: %s is %d, and there can be 1 to %d shards",
+			e.count, s.Count, MaxCount)
 	case s.wrong() != "":
 		return Split{}, fmt.Errorf("--shard auto: %s is %d, and with %s %d it must be from %d to %d",
 			e.index, read[0], e.count, s.Count, e.first, e.first+s.Count-1)
