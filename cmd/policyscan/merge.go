@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/policyscan/policyscan/cmd/policyscan/manual"
@@ -49,8 +50,7 @@ func (c *mergeCmd) Run(std streams) error {
 		}
 	}
 	if name := c.overwritten(); name != "" {
-		return fmt.Errorf("--output %s is one of the shard files, and would be overwritten; name another file",
-			safe(name))
+		return fmt.Errorf("%s is one of the shard files, and would be overwritten; write to another file", safe(name))
 	}
 	about := &scanCmd{Output: c.Output, reportFlag: c.reportFlag, Quiet: c.Quiet}
 	r := reporter{scanCmd: about, request: q, std: std, began: time.Now()}
@@ -72,13 +72,20 @@ func (c *mergeCmd) Run(std streams) error {
 
 // overwritten returns the shard file, if any, that the verdict or a report would replace.
 func (c *mergeCmd) overwritten() string {
-	out, err := os.Stat(c.Output)
-	if err != nil { // nothing is there yet, or the output will be refused
-		return ""
+	outputs := []string{c.Output}
+	for _, r := range c.Report {
+		_, file, _ := strings.Cut(r, "=")
+		outputs = append(outputs, file)
 	}
-	for _, name := range c.Files {
-		if in, err := os.Stat(name); err == nil && os.SameFile(in, out) {
-			return name
+	for _, name := range outputs {
+		out, err := os.Stat(name)
+		if err != nil { // nothing is there yet, or the output will be refused
+			continue
+		}
+		for _, name := range c.Files {
+			if in, err := os.Stat(name); err == nil && os.SameFile(in, out) {
+				return name
+			}
 		}
 	}
 	return ""
