@@ -40,8 +40,7 @@ var (
 // A cluster is a running one.
 type cluster struct {
 	tools, state string
-	first        int      // the first process in the namespaces, by its number outside of them
-	cgroups      []string // its folders
+	first        int // the first process in the namespaces, by its number outside of them
 }
 
 // needs returns what is missing on this machine, or "".

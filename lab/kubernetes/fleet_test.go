@@ -254,9 +254,15 @@ func (f *fleet) pods(t *testing.T, job string, index ...string) []pod {
 // until asks again and again, and fails the test after five minutes.
 func until(t *testing.T, what string, done func() bool) {
 	t.Helper()
-	for end := time.Now().Add(5 * time.Minute); !done(); time.Sleep(300 * time.Millisecond) {
+	within(t, 5*time.Minute, what, done)
+}
+
+// within is until with another limit.
+func within(t *testing.T, limit time.Duration, what string, done func() bool) {
+	t.Helper()
+	for end := time.Now().Add(limit); !done(); time.Sleep(300 * time.Millisecond) {
 		if time.Now().After(end) {
-			t.Fatalf("not in five minutes: %s", what)
+			t.Fatalf("not in %s: %s", limit, what)
 		}
 	}
 }
@@ -341,19 +347,23 @@ func (f *fleet) merged(t *testing.T) map[string][]string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var all map[string]string
+	var all struct {
+		Repositories []struct {
+			Name, Verdict string
+			Complete      bool
+			Violations    int
+		}
+	}
 	if err := json.Unmarshal(text, &all); err != nil {
 		t.Fatal(err)
 	}
 	verdicts := map[string][]string{}
-	for repo, verdict := range all {
-		switch {
-		case verdict == "ok":
-			verdict = "PASS"
-		case verdict != "FAIL":
+	for _, r := range all.Repositories {
+		verdict := r.Verdict
+		if !r.Complete && r.Violations == 0 {
 			verdict = "undecided"
 		}
-		verdicts[repo] = append(verdicts[repo], verdict)
+		verdicts[r.Name] = append(verdicts[r.Name], verdict)
 	}
 	return verdicts
 }
@@ -364,7 +374,7 @@ func (f *fleet) missingShard(index, of int) string { return fmt.Sprintf(" %d", i
 // removeShard removes what a shard has written.
 func (f *fleet) removeShard(t *testing.T, index int) {
 	t.Helper()
-	if err := os.RemoveAll(filepath.Join(f.dir, "results", "scan-"+f.name, fmt.Sprintf("shard-%d.json", index))); err != nil {
+	if err := os.RemoveAll(filepath.Join(f.dir, "results", "scan-"+f.name, fmt.Sprint(index))); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -20,7 +20,7 @@ func (c *cluster) random(t *testing.T) {
 		number := *seed + uint64(i)
 		t.Run(fmt.Sprint("seed-", number), func(t *testing.T) {
 			f := c.fleet(t, fmt.Sprint("random-", number), 2000, true)
-			f.apply(t, f.print(t, 100, 8, `cpu: "2"`, `cpu: 200m`))
+			f.apply(t, f.print(t, 100, 8, `cpu: "2"`, `cpu: 50m`))
 			kills, evictions := f.harm(t, number, 2)
 			f.wantEnd(t, "scan-"+f.name, "Complete", "CompletionsReached")
 			f.wantExit(t, 1)
@@ -57,33 +57,38 @@ func sum(kills map[string]int) int {
 	return all
 }
 
-// harm kills containers and evicts pods of the scan at random until it has ended, and kills those of no index more often
-// than the limit says. It returns how often each index was killed, and how many pods were evicted.
+// harm kills containers of the scan and evicts pods at random, until it has ended. Each index is killed 0 to limit times,
+// and evicted once at most, since Kubernetes waits twice as long after each time. It returns how often each index was
+// killed, and how many pods were evicted.
 func (f *fleet) harm(t *testing.T, seed uint64, limit int) (map[string]int, int) {
 	t.Helper()
 	random := rand.New(rand.NewPCG(seed, 0))
-	kills, evictions, done := map[string]int{}, 0, map[string]bool{}
-	until(t, "the end of the scan", func() bool {
+	kills, evicted, done, wanted := map[string]int{}, map[string]bool{}, map[string]bool{}, map[string]int{}
+	within(t, 20*time.Minute, "the end of the scan", func() bool {
 		var j job
 		f.get(t, &j, "--namespace", f.name, "job", "scan-"+f.name)
 		if how, _ := j.ended(); how != "" {
 			return true
 		}
 		for _, p := range f.pods(t, "scan-"+f.name) {
-			switch choice := random.IntN(10); {
-			case p.container() == "" || p.Metadata.DeletionTimestamp != "" || done[p.Metadata.Name]:
-			case choice < 3 && kills[p.index()] < limit && f.kill(t, p.container()):
-				kills[p.index()]++
-				done[p.Metadata.Name] = true
-			case choice == 3:
-				if f.evict(t, p.Metadata.Name) == nil { // otherwise it has ended
-					evictions++
-					done[p.Metadata.Name] = true
+			index, name := p.index(), p.Metadata.Name
+			if p.container() == "" || p.Metadata.DeletionTimestamp != "" || done[name] {
+				continue
+			}
+			if _, ok := wanted[index]; !ok {
+				wanted[index] = random.IntN(limit + 1)
+			}
+			switch {
+			case !evicted[index] && random.IntN(10) == 0:
+				if f.evict(t, name) == nil { // otherwise it has ended
+					evicted[index], done[name] = true, true
 				}
+			case kills[index] < wanted[index] && f.kill(t, p.container()):
+				kills[index]++
+				done[name] = true
 			}
 		}
-		time.Sleep(time.Duration(random.IntN(700)) * time.Millisecond)
 		return false
 	})
-	return kills, evictions
+	return kills, len(evicted)
 }

@@ -3,8 +3,9 @@
 //
 // [Values.YAML] gives, in this order, the ConfigMaps with the list and the bundles, the scan, and the merge:
 //
-//   - The scan is an Indexed Job with one index for each shard. Its pods write what they found to a folder of the
-//     results volume. A violation does not fail an index (--defer), since Kubernetes would then retry it.
+//   - The scan is an Indexed Job with one index for each shard. Each pod writes what it found to the shard's folder, in
+//     the run's folder on the results volume. A violation does not fail an index (--defer), since Kubernetes would then
+//     try it again.
 //   - The merge is a Job with one pod. It waits until every shard has been written, and has the last word.
 //   - With a schedule both are CronJobs, with the same schedule.
 //
@@ -249,7 +250,8 @@ func (o objects) Args() []string {
 	for _, flag := range o.Flags {
 		args = append(args, strings.ReplaceAll(flag, "$", "$$"))
 	}
-	return append(args, "--output", ResultsDir+"/$(RUN)", "--shard", "auto", "--defer")
+	// JOB_COMPLETION_INDEX is set by Kubernetes. Pods of one run write at the same time, each to its shard's folder.
+	return append(args, "--output", ResultsDir+"/$(RUN)/$(JOB_COMPLETION_INDEX)", "--shard", "auto", "--defer")
 }
 
 // MergeArgs returns the arguments of the merge's container.

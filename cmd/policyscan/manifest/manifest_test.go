@@ -174,7 +174,7 @@ func TestRun(t *testing.T) {
 			}
 			for i, a := range args {
 				if args[0] == "fleet" && a == "--output" {
-					written = args[i+1]
+					written = strings.TrimSuffix(args[i+1], "/$(JOB_COMPLETION_INDEX)")
 				}
 			}
 			if args[0] == "merge" {

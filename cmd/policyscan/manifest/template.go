@@ -215,8 +215,6 @@ template:
         requests: {cpu: 500m, memory: 256Mi}
         limits: {cpu: "2", memory: 1Gi}
 {{indent 6 confined}}
-      # The paths of the list begin here, if they are relative.
-      workingDir: /mirrors
       volumeMounts:
       - {name: mirrors, mountPath: /mirrors, readOnly: true}
       - {name: results, mountPath: /results}

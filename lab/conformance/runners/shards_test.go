@@ -1,0 +1,160 @@
+package runners
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// A sharded is a repository with violations, and the verdict of one process over it.
+type sharded struct {
+	*runner
+	single string // the verdict
+}
+
+// newSharded makes the repository, and scans it.
+func newSharded(t *testing.T) *sharded {
+	t.Helper()
+	s := &sharded{runner: &runner{t: t, dir: t.TempDir(), bin: filepath.Dir(built(t))}}
+	s.history("bad.tf", bad)
+	for i := range 40 {
+		write(t, s.path(fmt.Sprintf("repo/modules/m%02d/main.tf", i)), []string{good, bad}[i%8/7])
+	}
+	s.commit("more.tf", good)
+	cmd := exec.Command(filepath.Join(s.bin, "policyscan"), "scan", "--tracked", "--output", s.path("single.json"))
+	cmd.Dir = s.path("repo")
+	if out, err := cmd.CombinedOutput(); cmd.ProcessState.ExitCode() != 1 {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	s.single = read(t, s.path("single.json"))
+	return s
+}
+
+// same checks that what was merged is what one process wrote, and that the engine saw that the merge ended with 1.
+func (s *sharded) same(failed bool, log string) {
+	s.t.Helper()
+	merged, err := os.ReadFile(s.path("shards/verdict.json"))
+	if err != nil {
+		s.t.Fatalf("%v\n%s", err, log)
+	}
+	if string(merged) != s.single {
+		s.t.Errorf("merged:\n%s\nof one process:\n%s", merged, s.single)
+	}
+	if !failed || !strings.Contains(log, "FAIL: 5 violations") {
+		s.t.Errorf("the engine does not see that the merge failed: %v\n%s", failed, log)
+	}
+}
+
+// TestMatrix: shards of a tree in a matrix of GitHub's, and the merge in a job that needs it.
+func TestMatrix(t *testing.T) {
+	needConformance(t)
+	s := newSharded(t)
+	s.act = goTool(t, act)
+	bash, err := exec.LookPath("bash")
+	if err != nil {
+		t.Skip("SKIPPED: bash is not installed")
+	}
+	write(t, s.path("shell/bash"), fmt.Sprintf(patientBash, bash))
+	if err := os.Chmod(s.path("shell/bash"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	write(t, s.path("event.json"), "{}")
+	write(t, s.path("w.yml"), `on: [push]
+jobs:
+  scan:
+    runs-on: ubuntu-latest
+    strategy:
+      fail-fast: false
+      matrix:
+        shard: [0, 1, 2, 3]
+    steps:
+      - run: cd "$REPO" && policyscan scan --tracked --shard "$SHARD/4" --defer --output "$SHARDS/$SHARD.json"
+        env:
+          SHARD: ${{ matrix.shard }}
+  merge:
+    needs: scan
+    if: always()
+    runs-on: ubuntu-latest
+    steps:
+      - run: cd "$REPO" && policyscan merge --output "$SHARDS/verdict.json" "$SHARDS"/[0-9].json
+`)
+	makeFolder(t, s.path("shards"))
+	cmd := exec.Command(s.act, "push", "--workflows", s.path("w.yml"), "--eventpath", s.path("event.json"),
+		"--platform", "ubuntu-latest=-self-hosted", "--container-daemon-socket", "-", "--pull=false", "--no-cache-server",
+		"--env", "NO_COLOR=1", "--env", "REPO="+s.path("repo"), "--env", "SHARDS="+s.path("shards"))
+	cmd.Dir = s.path("repo")
+	cmd.Env = []string{"PATH=" + s.path("shell") + ":" + s.bin + ":" + os.Getenv("PATH"), "HOME=" + s.path("home"), "XDG_CACHE_HOME=" + s.path("home")}
+	s.same(run(t, cmd))
+}
+
+// TestParallel: shards of a tree in GitLab's parallel, which counts from 1.
+func TestParallel(t *testing.T) {
+	needConformance(t)
+	s := newSharded(t)
+	tool := filepath.Join(npmPrograms(t, gitlabCI), "gitlab-ci-local")
+	write(t, s.path("repo/.gitlab-ci.yml"), `stages: [scan, merge]
+scan:
+  stage: scan
+  parallel: 4
+  script:
+    - policyscan scan --tracked --shard auto --defer --output "$SHARDS/$CI_NODE_INDEX.json"
+merge:
+  stage: merge
+  when: always
+  script:
+    - policyscan merge --output "$SHARDS/verdict.json" "$SHARDS"/[0-9].json
+`)
+	makeFolder(t, s.path("shards"))
+	s.git("remote", "add", "origin", "git@gitlab.example.com:example/infra.git")
+	cmd := exec.Command(tool, "--variable", "SHARDS="+s.path("shards"))
+	cmd.Dir = s.path("repo")
+	cmd.Env = append(os.Environ(), "PATH="+s.bin+string(os.PathListSeparator)+os.Getenv("PATH"), "HOME="+s.path("home"), "GITHUB_ACTIONS=", "NO_COLOR=1")
+	s.same(run(t, cmd))
+}
+
+// TestSlurm: shards of a tree in a job array of Slurm's, of one node, and the merge in a job that runs after it. Slurm
+// is installed in an overlay of the machine's files, in namespaces.
+func TestSlurm(t *testing.T) {
+	needConformance(t)
+	if os.Geteuid() != 0 {
+		t.Skip("SKIPPED: Slurm is installed by root")
+	}
+	s := newSharded(t)
+	makeFolder(t, s.path("shards"))
+	makeFolder(t, s.path("slurm"))
+	write(t, s.path("scan.sh"), "#!/bin/sh\ncd "+s.path("repo")+"\nexec policyscan scan --tracked --shard auto --defer --output "+
+		s.path("shards")+"/$SLURM_ARRAY_TASK_ID.json\n")
+	write(t, s.path("merge.sh"), "#!/bin/sh\ncd "+s.path("repo")+"\nexec policyscan merge --output "+s.path("shards/verdict.json")+
+		" "+s.path("shards")+"/[0-9].json\n")
+	write(t, s.path("jobs.sh"), `set -eu
+job=$(sbatch --parsable --array=0-3 --output=scan-%a.log scan.sh)
+sbatch --wait --dependency=afterany:$job --output=merge.log merge.sh || status=$?
+cat ./*.log
+exit ${status-0}
+`)
+	cmd := exec.Command("bash", "testdata/slurm.sh", s.path("slurm"), s.dir, "sh", "jobs.sh")
+	cmd.Env = append(os.Environ(), "PATH="+s.bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+	s.same(run(t, cmd))
+}
+
+func makeFolder(t *testing.T, dir string) {
+	t.Helper()
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// run runs a program and reports whether it failed, and what it printed.
+func run(t *testing.T, cmd *exec.Cmd) (bool, string) {
+	t.Helper()
+	out, err := cmd.CombinedOutput()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	return err != nil, string(out)
+}
