@@ -32,7 +32,7 @@ func rooms() map[string][]string {
 		"cmd/policyscan": {
 			"cmd/policyscan/manual", "agent/ask", "agent/call", "agent/callrules", "agent/dialect",
 			"agent/dialect/sigmashake", "agent/gate", "agent/hook", "agent/protocol", "agent/settings", "scanner",
-			"scanner/checkout", "scanner/ci", "scanner/failure", "scanner/grant", "scanner/judges", "scanner/repo", "scanner/scope",
+			"scanner/checkout", "scanner/ci", "scanner/failure", "scanner/fleet", "scanner/grant", "scanner/judges", "scanner/repo", "scanner/scope",
 			"scanner/setup", "rules", "rules/document", "verdict", "verdict/code", "verdict/output",
 			"verdict/report", "verdict/shard", "verdict/summary", "internal/disk", "github.com/alecthomas/kong", "golang.org/x/term",
 		},
@@ -107,6 +107,10 @@ func rooms() map[string][]string {
 			"scanner/attributes", "scanner/match", "scanner/recode", "scanner/repo", "verdict", "golang.org/x/text/unicode/norm",
 		},
 		"scanner/failure": {"internal/disk", "rules/document", "scanner/repo", "verdict", "verdict/code"},
+		"scanner/fleet": {
+			"internal/disk", "scanner", "scanner/failure", "scanner/judges", "scanner/repo", "scanner/scope", "verdict",
+			"verdict/code", "verdict/summary",
+		},
 		"scanner/grant": {
 			"internal/disk", "rules", "scanner", "scanner/repo", "scanner/scope", "scanner/worktree", "verdict",
 		},
@@ -147,9 +151,9 @@ func rooms() map[string][]string {
 		"verdict/code":     {},
 		"verdict/linehash": {},
 		"verdict/shard":    {"verdict"},
-		"verdict/output":   {"internal/disk", "verdict", "verdict/code", "verdict/report", "golang.org/x/sys/unix"},
+		"verdict/output":   {"internal/disk", "verdict", "verdict/code", "verdict/report", "verdict/summary", "golang.org/x/sys/unix"},
 		"verdict/summary":  {"verdict"},
-		"verdict/report":   {"verdict", "verdict/code", "golang.org/x/text/width"},
+		"verdict/report":   {"verdict", "verdict/code", "verdict/summary", "golang.org/x/text/width"},
 	}
 }
 

@@ -38,6 +38,17 @@ func helpTexts() map[string]string {
 		"merge_output": "Where the verdict goes: a file, - for standard output, or none. " +
 			"Default: verdict.json in the root of the repository around the current folder, or in the current folder.",
 
+		"fleet_repos": "The repositories: a list, one on each line (-: standard input), or a folder that has them, " +
+			"at any depth.",
+		"fleet_policy": "Folder that holds rules/, or builtin:infra, for all repositories. " +
+			"Repeatable: the rules of all are enforced.",
+		"fleet_own_policy": "Check each repository with the bundle in it, too, as it is in the commit.",
+		"fleet_output": "Folder for the results: fleet.json, and a folder with a verdict.json for each repository. " +
+			"none: none are written. Default: policyscan-fleet.",
+		"fleet_report": "Write a report of the summary: FORMAT to standard output, or FORMAT=FILE. " +
+			"Formats: " + report.FleetNames() + ". Repeatable.",
+		"fleet_allow": "Accept what would otherwise be undecided, as of a scan, in every repository. Repeatable.",
+
 		"pin": "The hash that the bundle must have, as validate prints it; of a change, that of the base. " +
 			"Once for each --policy, in order; any: that one is not pinned.",
 		"report": "Write a report: FORMAT to standard output, or FORMAT=FILE. " +

@@ -57,11 +57,7 @@ func (r *reporter) undecided(err error) *verdict.Verdict {
 	if errors.As(err, &a) {
 		r.advice = a.Advice
 	}
-	scope := r.request.Scope()
-	if r.request.Rev != "" && r.about.Tree != nil {
-		scope = r.about.Tree.Scope() // which names the commit
-	}
-	return failure.Verdict(version(), scope, err)
+	return r.request.Undecided(&r.about, version(), err)
 }
 
 // show writes the report for a person.
@@ -150,7 +146,15 @@ func terminal(w io.Writer) (width int, ok bool) {
 // watch shows the progress of a scan on a terminal, if the scan takes long. The returned
 // function ends that.
 func (r *reporter) watch(p *scanner.Progress) (stop func()) {
-	if _, ok := terminal(r.std.err); !ok || r.Quiet {
+	return watching(r.std.err, r.Quiet, func() string {
+		listed, governed, done := p.Files()
+		return fmt.Sprintf("scanning: %d of %d covered files, %d files listed", done, governed, listed)
+	})
+}
+
+// watching shows a line every second, if w is a terminal. The returned function removes it, and ends that.
+func watching(w io.Writer, quiet bool, line func() string) (stop func()) {
+	if _, ok := terminal(w); !ok || quiet {
 		return func() {}
 	}
 	quit, gone := make(chan struct{}), make(chan struct{})
@@ -163,12 +167,10 @@ func (r *reporter) watch(p *scanner.Progress) (stop func()) {
 			select {
 			case <-tick.C:
 				shown = true
-				listed, governed, done := p.Files()
-				_, _ = fmt.Fprintf(r.std.err, "\r\x1b[Kscanning: %d of %d covered files, %d files listed", done,
-					governed, listed)
+				_, _ = fmt.Fprint(w, "\r\x1b[K"+line())
 			case <-quit:
 				if shown {
-					_, _ = fmt.Fprint(r.std.err, "\r\x1b[K")
+					_, _ = fmt.Fprint(w, "\r\x1b[K")
 				}
 				return
 			}

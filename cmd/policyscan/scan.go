@@ -151,7 +151,7 @@ func (c *scanCmd) subject(ctx context.Context, r *reporter) (scanner.Options, er
 		s.Close()
 		return o, err
 	}
-	o.LeaveOut, o.InUse, o.Starts, o.Errors = s.LeaveOut, s.InUse, s.Starts, s.Errors
+	s.Limit(&o)
 	return o, nil
 }
 

@@ -59,6 +59,19 @@ func ReplaceIf(path string, text []byte, was fs.FileInfo, unchanged func() error
 	return syncDir(dir)
 }
 
+// Create writes a new file, and brings it to the disk before it returns. If it fails, part of the file may be there.
+func Create(path string, text []byte) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(text)
+	if err == nil {
+		err = f.Sync()
+	}
+	return errors.Join(err, f.Close())
+}
+
 // createTemp is os.CreateTemp with these permissions and a name without a random part: it
 // needs to differ only from those of programs that run at the same time.
 func createTemp(dir, name string, mode fs.FileMode) (*os.File, error) {

@@ -253,7 +253,7 @@ func openRegular(name string) (*os.File, error) {
 }
 
 // mapped returns the bytes of a file that is only ever replaced as a whole, such as a pack's
-// index. They stay until the process ends.
+// index. They stay until [unmap], or until the process ends.
 func mapped(name string) ([]byte, error) {
 	f, err := openRegular(name)
 	if err != nil {

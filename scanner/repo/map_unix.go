@@ -19,3 +19,10 @@ func mapFile(f *os.File) ([]byte, error) {
 	}
 	return unix.Mmap(int(f.Fd()), 0, int(st.Size()), unix.PROT_READ, unix.MAP_PRIVATE)
 }
+
+// unmap ends what mapFile began.
+func unmap(content []byte) {
+	if len(content) > 0 {
+		_ = unix.Munmap(content) // fails only for what was never mapped
+	}
+}

@@ -51,6 +51,11 @@ type Request struct {
 	Verdict     string // the file of the verdict; "" if it goes to none
 	Uncommitted bool   // whether a note says which files of the work tree a comparison does not see
 
+	// Repository is the one that Rev is about; nil: the one that Path and Git lead to.
+	Repository *repo.Repository
+	// Load loads a bundle that is named, for a caller who makes many requests; nil: it is read from disk.
+	Load func(name string) (Policy, error)
+
 	Git      repo.Environment
 	Getenv   func(name string) string // for what a CI system says
 	Commands bool                     // a GitHub Actions runner reads what is printed
@@ -191,7 +196,7 @@ func (q *Request) given(ctx context.Context, s *Subject) (scanner.Tree, error) {
 func (q *Request) judgedByBoth(s *Subject, change judges.Change) error {
 	change.Policies, change.Pins, change.Embedded, change.PolicyRef = q.Policies, q.Pins, Builtin, q.PolicyRef
 	change.Load = func(name string) (judges.Judge, string, error) {
-		p, err := loadPolicy(name, s.Place.Root)
+		p, err := q.load(name, s.Place.Root)
 		if err == nil && len(change.Policies) == 1 {
 			err = Policies{p}.Together() // and not a mistake of the base
 		}
@@ -213,8 +218,20 @@ func (q *Request) judgedByBoth(s *Subject, change judges.Change) error {
 	return err
 }
 
+// load loads a bundle that a commit or a change cannot touch.
+func (q *Request) load(name, root string) (Policy, error) {
+	if q.Load != nil {
+		return q.Load(name)
+	}
+	return loadPolicy(name, root)
+}
+
 // repository opens the repository that a git scope is about.
-func (q *Request) repository(s *Subject) (*repo.Repository, error) {
+func (q *Request) repository(s *Subject) (_ *repo.Repository, err error) {
+	if q.Repository != nil {
+		s.Place, err = placeOf(q.Repository)
+		return q.Repository, err
+	}
 	if st, err := os.Stat(q.Path); q.Path != "" && err == nil && !st.IsDir() {
 		return nil, errors.New("PATH is not a folder; " +
 			"with --rev, --diff-base, --staged and --tracked it only says which repository is meant, so remove it")

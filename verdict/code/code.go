@@ -40,6 +40,7 @@ const (
 	Behind     = "E_BEHIND"      // --require-merged, and the head does not contain all commits of the base
 	Partial    = "E_PARTIAL"     // narrowed by --rule or --exclude, or as of a day before today
 	FilesFrom  = "E_FILES_FROM"  // an entry of --files-from is not a file of the tree
+	List       = "E_LIST"        // a list of repositories has a mistake
 	Output     = "E_OUTPUT"      // an output other than the verdict could not be written
 	Shard      = "E_SHARD"       // shard files of which no verdict can be made
 	Usage      = "E_USAGE"       // flags or arguments that cannot be followed

@@ -26,15 +26,26 @@ type Report struct {
 
 // Reports are those that a person asks for: each FORMAT, for standard output, or FORMAT=FILE.
 func Reports(specs []string, tracks Tracks) ([]Report, error) {
+	return ReportsOf(report.Formats(), specs, tracks)
+}
+
+// ReportsOf are [Reports] of other formats.
+func ReportsOf(formats []report.Format, specs []string, tracks Tracks) ([]Report, error) {
 	var all []Report
 	toStdout := ""
 	for _, spec := range specs {
 		name, file, named := strings.Cut(spec, "=")
-		r := Report{Format: report.Named(name)}
+		r := Report{}
+		var names []string
+		for _, f := range formats {
+			if names = append(names, f.Name); f.Name == name {
+				r.Format = f
+			}
+		}
 		switch {
 		case r.Name == "":
 			return nil, fmt.Errorf(`--report "%s": unknown format; choose one of %s`,
-				verdict.Visible(name), report.Names())
+				verdict.Visible(name), strings.Join(names, ", "))
 		case named && file == "":
 			return nil, fmt.Errorf("--report %s has no file; name one, or - for standard output", spec)
 		case !named || file == "-":

@@ -1,0 +1,230 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/policyscan/policyscan/cmd/policyscan/manual"
+	"github.com/policyscan/policyscan/internal/disk"
+	"github.com/policyscan/policyscan/scanner"
+	"github.com/policyscan/policyscan/scanner/failure"
+	"github.com/policyscan/policyscan/scanner/fleet"
+	"github.com/policyscan/policyscan/scanner/scope"
+	"github.com/policyscan/policyscan/verdict"
+	"github.com/policyscan/policyscan/verdict/code"
+	"github.com/policyscan/policyscan/verdict/output"
+	"github.com/policyscan/policyscan/verdict/report"
+	"github.com/policyscan/policyscan/verdict/summary"
+)
+
+// fleetCmd scans many repositories.
+type fleetCmd struct {
+	Repos  string   `required:"" placeholder:"FILE" help:"@fleet_repos"`
+	Policy []string `placeholder:"DIR" sep:"none" help:"@fleet_policy"`
+	pinFlag
+	OwnPolicy bool `help:"@fleet_own_policy"`
+
+	Output string   `placeholder:"DIR" default:"policyscan-fleet" help:"@fleet_output"`
+	Report []string `placeholder:"FORMAT" sep:"none" help:"@fleet_report"`
+	Quiet  bool     `short:"q" help:"Print only the reports of --report; errors still go to standard error."`
+
+	Allow           []string      `placeholder:"REASON" sep:"none" help:"@fleet_allow"`
+	RequireGoverned bool          `help:"Do not pass a repository of which no rule selects any file."`
+	MaxFileBytes    int64         `placeholder:"N" help:"Do not pass a repository with a longer file that a rule covers."`
+	Timeout         time.Duration `placeholder:"D" help:"Stop, undecided, after this time, such as 2h."`
+	AsOf            string        `placeholder:"DATE" help:"@scan_as_of"`
+	Workers         int           `placeholder:"N" help:"Repositories scanned at a time. Default: one for each processor."`
+}
+
+// Help returns the text below the flags.
+func (*fleetCmd) Help() string {
+	return `Examples:
+  policyscan fleet --repos /srv/mirrors --policy policy         all repositories in a folder
+  policyscan fleet --repos repos.txt --policy policy            those of a list
+  policyscan fleet --repos repos.txt --own-policy --output out  each with its own bundle
+
+A line of the list is a path, or a path, a revision and a name, separated by tabs.
+
+` + manual.Statuses()
+}
+
+// A fleetRun is one run of the command.
+type fleetRun struct {
+	*fleetCmd
+	std     streams
+	began   time.Time
+	outputs output.Fleet
+	summary *summary.Fleet
+	policy  string // the bundles, as a person would name them
+}
+
+// Run scans, and reports.
+func (c *fleetCmd) Run(std streams) error {
+	r := &fleetRun{fleetCmd: c, std: std, began: time.Now(), summary: summary.New(version())}
+	tracks := gitEnvironment().Tracks
+	reports, err := output.ReportsOf(report.FleetFormats(r.summary), c.Report, tracks)
+	if err != nil {
+		return err
+	}
+	r.outputs = output.Fleet{Output: c.Output, Reports: reports, Tracks: tracks, Stdout: std.out, Show: r.show}
+	if err := r.outputs.Begin(r.summary); err != nil {
+		return err
+	}
+	ctx, caught, stop := interruptible(c.Timeout)
+	defer stop()
+	r.scan(ctx)
+	failed := r.outputs.End(caught)
+	status := fleetStatus(r.summary)
+	if sig := caught(); sig != 0 {
+		status = 128 + sig
+	}
+	if status != exitPass {
+		return outcome{status: status, err: failed}
+	}
+	return nil
+}
+
+// fleetStatus is what a summary means to the shell.
+func fleetStatus(f *summary.Fleet) int {
+	switch {
+	case f.Totals.Violations > 0:
+		return exitViolation
+	case f.Verdict == verdict.Pass:
+		return exitPass
+	}
+	return exitUndecided
+}
+
+// scan scans all repositories into the summary. What keeps it from that is in the summary, too.
+func (r *fleetRun) scan(ctx context.Context) {
+	f := &fleet.Run{Own: r.OwnPolicy, Workers: r.Workers}
+	f.Keep = func(e fleet.Entry, v *verdict.Verdict) (string, error) { return r.outputs.Keep(e.Name, v) }
+	wrong, err := r.prepare(ctx, f)
+	*r.summary = *f.Start()
+	if err != nil {
+		wrong = append(wrong, failure.Errors(err)...)
+		if mistakes := fleet.Mistakes(err); mistakes != nil {
+			wrong = mistakes
+		}
+	}
+	r.summary.Errors = wrong
+	if err != nil {
+		return
+	}
+	defer r.watch(f)()
+	f.Scan(ctx, r.summary)
+}
+
+// prepare sets what the flags choose. wrong is what is missing, though the run can go on.
+func (r *fleetRun) prepare(ctx context.Context, f *fleet.Run) (wrong []verdict.Error, err error) {
+	f.Options = scanner.Options{
+		Version: version(), RequireGoverned: r.RequireGoverned, MaxFileBytes: r.MaxFileBytes,
+	}
+	names := eachLine(r.Policy)
+	switch {
+	case len(names) == 0 && !r.OwnPolicy:
+		return nil, errors.New("no bundle is named; give --policy DIR for all repositories, " +
+			"or --own-policy for the one in each")
+	case r.MaxFileBytes < 0:
+		return nil, fmt.Errorf("--max-file-bytes is %d; give a number of bytes, or 0 for no limit", r.MaxFileBytes)
+	case r.Timeout < 0:
+		return nil, fmt.Errorf("--timeout is %s; give a time such as 90s, or 0 for no limit", r.Timeout)
+	case r.Workers < 0:
+		return nil, fmt.Errorf("--workers is %d; give a number of repositories, or 0 for one for each processor",
+			r.Workers)
+	}
+	if f.Options.Day, f.Options.Earlier, err = asOf(r.AsOf, time.Now()); err != nil {
+		return nil, err
+	}
+	if f.Options.Allow, f.Options.AllowLink, err = scanner.ParseAllow(r.Allow); err != nil {
+		return nil, err
+	}
+	f.Options.Allow = slices.Compact(slices.Sorted(slices.Values(f.Options.Allow)))
+	if f.Pins, err = r.pins(len(names)); err != nil {
+		return nil, err
+	}
+	if f.Policies, err = scope.LoadPolicies(names, ""); err != nil {
+		return nil, err
+	}
+	r.policy = f.Policies.String()
+	if err := f.Pins.Check(f.Policies.Bundles()); err != nil {
+		return nil, err
+	}
+	f.Entries, wrong, err = r.entries(ctx)
+	if err == nil && len(f.Entries) == 0 {
+		err = &verdict.Error{Code: code.Empty, Message: "there is no repository to scan; check --repos"}
+	}
+	return wrong, err
+}
+
+// entries returns the repositories that --repos names.
+func (r *fleetRun) entries(ctx context.Context) (all []fleet.Entry, wrong []verdict.Error, err error) {
+	if r.Repos != "-" {
+		if st, err := os.Stat(r.Repos); err == nil && st.IsDir() {
+			return fleet.Find(r.Repos)
+		}
+	}
+	text, err := readAll(ctx, func() (io.Reader, error) {
+		if r.Repos == "-" {
+			return r.std.in, nil
+		}
+		return os.Open(r.Repos) // may be a FIFO
+	})
+	if err != nil {
+		return nil, nil, fmt.Errorf("--repos cannot be read: %w", disk.Cause(err))
+	}
+	folder := ""
+	if r.Repos != "-" {
+		folder = filepath.Dir(r.Repos)
+	}
+	all, err = fleet.Parse(text, folder)
+	return all, nil, err
+}
+
+// show writes the report for a person.
+func (r *fleetRun) show() error {
+	w := r.std.out
+	if r.outputs.Printed() {
+		w = r.std.err
+	}
+	if r.Quiet {
+		for i := range r.summary.Errors {
+			e := r.summary.Errors[i]
+			complain(r.std.err, fmt.Errorf("%w [%s]", &e, e.Code))
+		}
+		return nil
+	}
+	width, isTerminal := terminal(w)
+	o := report.FleetTextOptions{
+		Policy: r.policy, Elapsed: time.Since(r.began), Width: width, Color: isTerminal && !monochrome(),
+		Commands: obeyed(),
+	}
+	if isTerminal {
+		o.Most = 20 // of each list: more would leave nothing else on the screen
+	}
+	if r.Output != "none" {
+		o.Output = filepath.ToSlash(filepath.Clean(r.Output))
+	}
+	var text bytes.Buffer
+	if err := report.WriteFleetText(&text, r.summary, o); err != nil {
+		return err
+	}
+	_, err := w.Write(text.Bytes())
+	return err
+}
+
+// watch shows the progress on a terminal. The returned function ends that.
+func (r *fleetRun) watch(f *fleet.Run) (stop func()) {
+	return watching(r.std.err, r.Quiet, func() string {
+		done, failed, undecided := f.Progress()
+		return fmt.Sprintf("scanning: %d of %d repositories, %d failed, %d undecided", done, len(f.Entries), failed,
+			undecided)
+	})
+}

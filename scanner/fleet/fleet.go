@@ -1,0 +1,177 @@
+// Package fleet scans many repositories in one run: each at a commit, from git's objects, as policyscan --rev does.
+//
+//	a list, or a folder --Parse, Find--> entries --Run.Scan--> a verdict for each --> summary.Fleet
+//
+// [Run.Scan] has workers, each of which opens a repository, scans it, hands its verdict on and forgets it. The bundles
+// that are named are loaded once. A repository that cannot be read or decided is undecided, and the others are scanned
+// all the same. A repository that is never reached is undecided, too: every entry has a row.
+//
+// Limits: memory grows with the rows of the summary, not with the repositories.
+package fleet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"sync"
+	"sync/atomic"
+
+	"github.com/policyscan/policyscan/scanner"
+	"github.com/policyscan/policyscan/scanner/failure"
+	"github.com/policyscan/policyscan/scanner/judges"
+	"github.com/policyscan/policyscan/scanner/repo"
+	"github.com/policyscan/policyscan/scanner/scope"
+	"github.com/policyscan/policyscan/verdict"
+	"github.com/policyscan/policyscan/verdict/code"
+	"github.com/policyscan/policyscan/verdict/summary"
+)
+
+// SummaryName is the name of the summary's file.
+const SummaryName = "fleet.json"
+
+// A Run is a fleet that is to be scanned.
+type Run struct {
+	Entries  []Entry        // in the order of their names
+	Policies scope.Policies // the bundles that all are checked with, loaded
+	Pins     judges.Pins    // of Policies; nil: none is pinned
+	Own      bool           // each is checked with its own bundle, too
+	Options  scanner.Options
+	Workers  int // repositories at a time; 0: as many as processors
+
+	// Keep keeps the verdict of an entry, and returns the hash of its document. It is called by several goroutines.
+	Keep func(e Entry, v *verdict.Verdict) (sha256 string, err error)
+
+	done, failed, undecided atomic.Int64
+}
+
+// Progress returns how many repositories are done, and of these how many failed or are undecided.
+func (r *Run) Progress() (done, failed, undecided int) {
+	return int(r.done.Load()), int(r.failed.Load()), int(r.undecided.Load())
+}
+
+// Start returns the summary before anything is scanned: what is known of the run.
+func (r *Run) Start() *summary.Fleet {
+	f := summary.New(r.Options.Version)
+	f.OwnPolicy = r.Own
+	for i := range r.Policies {
+		p := judges.NewSet([]judges.Judge{r.Policies[i].Judge}).Policies[0]
+		f.Policy = append(f.Policy, summary.Policy{
+			From: p.From, SHA256: p.SHA256, Boundaries: p.Boundaries, Invariants: p.Invariants, Deprecated: p.Deprecated,
+		})
+	}
+	f.Allowed = r.Options.Allow
+	f.List = summary.List{SHA256: Hash(r.Entries), Repositories: len(r.Entries)}
+	return f
+}
+
+// Scan scans all repositories into the summary, and does not decide it. When ctx ends, those that were not reached are
+// undecided.
+func (r *Run) Scan(ctx context.Context, f *summary.Fleet) {
+	n := r.Workers
+	if n <= 0 {
+		n = runtime.GOMAXPROCS(0)
+	}
+	var mu sync.Mutex // of f
+	var next atomic.Int64
+	var workers sync.WaitGroup
+	for range min(n, len(r.Entries)) {
+		workers.Go(func() {
+			for {
+				i := int(next.Add(1)) - 1
+				if i >= len(r.Entries) {
+					return
+				}
+				inside := 1
+				if i+n >= len(r.Entries) { // the last ones have the processors of those that have ended
+					inside = 0
+				}
+				row, asOf, enforced := r.one(ctx, r.Entries[i], inside)
+				mu.Lock()
+				f.Add(row, enforced)
+				f.AsOf = max(f.AsOf, asOf)
+				mu.Unlock()
+			}
+		})
+	}
+	workers.Wait()
+	if ctx.Err() != nil {
+		f.Errors = append(f.Errors, failure.Errors(context.Cause(ctx))...)
+	}
+}
+
+// one scans an entry, unless ctx has ended, and returns its row.
+func (r *Run) one(ctx context.Context, e Entry, workers int) (row summary.Repository, asOf string, _ []verdict.Rule) {
+	sum := ""
+	v := r.notReached(ctx)
+	if v == nil {
+		v = r.Verdict(ctx, e, workers)
+		var err error
+		if sum, err = r.Keep(e, v); err != nil {
+			sum = ""
+			v.Errors = append(v.Errors, verdict.Error{Code: code.Output, Message: err.Error()})
+			v.Decide()
+		}
+	}
+	row = summary.Row(v)
+	row.Name, row.Path, row.Revision, row.SHA256 = e.Name, verdict.Path(e.Path), e.Revision, sum
+	r.done.Add(1)
+	switch {
+	case row.Undecided():
+		r.undecided.Add(1)
+	case row.Verdict != verdict.Pass:
+		r.failed.Add(1)
+	}
+	return row, v.AsOf, v.Rules
+}
+
+// notReached is the verdict of a repository that the run did not come to; nil if ctx has not ended.
+func (r *Run) notReached(ctx context.Context) *verdict.Verdict {
+	if ctx.Err() == nil {
+		return nil
+	}
+	return failure.Verdict(r.Options.Version, (&scope.Request{Rev: "HEAD"}).Scope(), context.Cause(ctx))
+}
+
+// Verdict scans one repository: it is the verdict of policyscan --rev, with the same bundles and flags.
+func (r *Run) Verdict(ctx context.Context, e Entry, workers int) (v *verdict.Verdict) {
+	q := &scope.Request{Rev: e.Revision, Path: e.Dir, Load: r.load}
+	for i := range r.Policies {
+		q.Policies = append(q.Policies, r.Policies[i].Name)
+	}
+	q.Pins = r.Pins
+	if r.Own {
+		q.Policies = append(q.Policies, "")
+		if q.Pins != nil {
+			q.Pins = append(q.Pins[:len(q.Pins):len(q.Pins)], "")
+		}
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			v = failure.Verdict(r.Options.Version, q.Scope(), &verdict.Error{
+				Code: code.Internal, Message: fmt.Sprintf("a bug in policyscan, please report it: %v", p),
+			})
+		}
+	}()
+	var err error
+	if q.Repository, err = repo.At(e.Dir); err != nil {
+		return failure.Verdict(r.Options.Version, q.Scope(), failure.OfRepo(err))
+	}
+	o := r.Options
+	o.Workers = workers
+	v = q.Scan(ctx, o)
+	if ctx.Err() == nil { // else a read may be under way
+		q.Repository.Close()
+	}
+	return v
+}
+
+// load returns one of the run's bundles.
+func (r *Run) load(name string) (scope.Policy, error) {
+	for i := range r.Policies {
+		if r.Policies[i].Name == name {
+			return r.Policies[i], nil
+		}
+	}
+	return scope.Policy{}, errors.New("the bundle " + name + " is not loaded") // not reached
+}

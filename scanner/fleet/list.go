@@ -1,0 +1,219 @@
+package fleet
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/policyscan/policyscan/verdict"
+	"github.com/policyscan/policyscan/verdict/code"
+)
+
+// An Entry is one repository of a list.
+type Entry struct {
+	Name     string // unique in the list: a relative path with slashes, in which no other name is
+	Path     string // as the list has it
+	Revision string // "HEAD", if the list names none
+	Dir      string // the folder, as the system opens it
+}
+
+// Limits of a list.
+const (
+	maxLine     = 16 << 10 // bytes
+	maxName     = 1024     // bytes
+	maxPart     = 200      // bytes of a name between two slashes; most file systems have 255
+	maxMistakes = 100      // that are shown
+)
+
+// mistakes are those of a list.
+type mistakes []verdict.Error
+
+// Error is that of the first one. [Mistakes] returns them all.
+func (m mistakes) Error() string { return m[0].Message }
+
+// Mistakes returns all mistakes of a list, as errors of the run; nil if the error is about something else.
+func Mistakes(err error) []verdict.Error {
+	var m mistakes
+	if !errors.As(err, &m) {
+		return nil
+	}
+	if n := len(m) - maxMistakes; n > 0 {
+		return append(slices.Clone(m[:maxMistakes]), verdict.Error{
+			Code: code.List, Message: fmt.Sprintf("the list has %d more mistakes", n),
+		})
+	}
+	return m
+}
+
+// A reader reads a list.
+type reader struct {
+	entries []Entry
+	lines   []int // of the entries, from 1
+	wrong   mistakes
+}
+
+// wrongAt notes a mistake in a line.
+func (r *reader) wrongAt(line int, format string, args ...any) {
+	r.wrong = append(r.wrong, verdict.Error{
+		Code: code.List, Message: fmt.Sprintf("line %d of the list: ", line) + fmt.Sprintf(format, args...),
+	})
+}
+
+// Parse reads a list of repositories: one on each line, as
+//
+//	PATH [TAB REVISION [TAB NAME]]
+//
+// A line that is empty or begins with "#" does not count, nor does a byte order mark at the beginning, nor a carriage
+// return at a line's end. A relative path counts from the folder; "" is the current one. An empty revision is HEAD; an
+// empty name is the path, cleaned. All mistakes are reported at once. The entries are in the order of their names.
+func Parse(text []byte, folder string) ([]Entry, error) {
+	text = bytes.TrimPrefix(text, []byte("\ufeff"))
+	r := &reader{}
+	for i, line := range strings.Split(string(text), "\n") {
+		if line = strings.TrimSuffix(line, "\r"); line != "" && line[0] != '#' {
+			r.line(i+1, line, folder)
+		}
+	}
+	r.names(func(i int) string { return fmt.Sprintf("line %d of the list", r.lines[i]) })
+	if r.wrong != nil {
+		return nil, r.wrong
+	}
+	sortByName(r.entries)
+	return r.entries, nil
+}
+
+func sortByName(entries []Entry) {
+	slices.SortFunc(entries, func(a, b Entry) int { return strings.Compare(a.Name, b.Name) })
+}
+
+// line reads one line that counts.
+func (r *reader) line(n int, line, folder string) {
+	switch {
+	case len(line) > maxLine:
+		r.wrongAt(n, "it has %d bytes, and at most %d are read; put one repository on a line", len(line), maxLine)
+		return
+	case strings.IndexByte(line, 0) >= 0:
+		r.wrongAt(n, "it has a NUL byte; write the list as text, one repository on a line")
+		return
+	}
+	fields := strings.Split(line, "\t")
+	if len(fields) > 3 {
+		r.wrongAt(n, "it has %d fields, and there are at most 3: the path, the revision and the name, "+
+			"separated by tabs", len(fields))
+		return
+	}
+	for _, field := range fields {
+		if strings.TrimSpace(field) != field {
+			r.wrongAt(n, `the field "%s" begins or ends with a space; fields are separated by one tab, and nothing else`,
+				verdict.Visible(field))
+			return
+		}
+	}
+	e := Entry{Path: fields[0], Revision: "HEAD", Dir: fields[0]}
+	if e.Path == "" {
+		r.wrongAt(n, "its path is empty; the first field is the path of a repository")
+		return
+	}
+	if !filepath.IsAbs(e.Path) {
+		e.Dir = filepath.Join(folder, e.Path)
+	}
+	if len(fields) > 1 && fields[1] != "" {
+		e.Revision = fields[1]
+	}
+	switch {
+	case len(fields) > 2 && fields[2] != "":
+		e.Name = fields[2]
+		if e.Name != path.Clean(e.Name) {
+			r.wrongAt(n, `the name "%s" is not written simply; write "%s"`, verdict.Visible(e.Name),
+				verdict.Visible(path.Clean(e.Name)))
+			return
+		}
+	default:
+		e.Name = path.Clean(filepath.ToSlash(e.Path))
+	}
+	if wrong := badName(e.Name); wrong != "" {
+		r.wrongAt(n, `the name "%s" %s`, verdict.Visible(e.Name), wrong)
+		return
+	}
+	r.entries, r.lines = append(r.entries, e), append(r.lines, n)
+}
+
+// badName says what is wrong with a name, and what to do; "" if nothing is. A name is a folder below that of the results
+// on every system, and one text in every report.
+func badName(name string) string {
+	const third = "; give another one as the third field of the line"
+	switch {
+	case !utf8.ValidString(name):
+		return "is not UTF-8" + third
+	case name == "." || name == ".." || strings.HasPrefix(name, "../") || strings.HasPrefix(name, "/") ||
+		!filepath.IsLocal(filepath.FromSlash(name)):
+		return "is not that of a folder below the results: it is absolute, is . or leads out with .." + third
+	case strings.ContainsAny(name, `\:`):
+		return "has a backslash or a colon, which not every system allows in the name of a folder" + third
+	case verdict.Visible(name) != name:
+		return "has a character that is not shown as itself" + third
+	case len(name) > maxName:
+		return fmt.Sprintf("has %d bytes, over %d", len(name), maxName) + third
+	}
+	for part := range strings.SplitSeq(name, "/") {
+		switch {
+		case len(part) > maxPart:
+			return fmt.Sprintf("has a part of %d bytes, over %d", len(part), maxPart) + third
+		case strings.HasSuffix(part, ".tmp") && strings.HasPrefix(part, "."):
+			return "has a part like that of a temporary file" + third
+		}
+	}
+	if first, _, _ := strings.Cut(name, "/"); strings.EqualFold(first, SummaryName) {
+		return "is that of the summary" + third
+	}
+	return ""
+}
+
+// names notes names that cannot be folders next to each other. place says where an entry is in the list.
+func (r *reader) names(place func(i int) string) {
+	byName := map[string]int{} // in lower case: some systems do not tell letter case
+	for i, e := range r.entries {
+		folded := strings.ToLower(e.Name)
+		k, taken := byName[folded]
+		switch {
+		case !taken:
+			byName[folded] = i
+		case r.entries[k].Name == e.Name:
+			r.add(place(i), `the name "%s" is that of %s, too; give each its own name, as the third field`, e.Name, place(k))
+		default:
+			r.add(place(i), `the name "%s" differs only in letter case from "%s" of %s, and a file system may not tell `+
+				`them apart; give another one as the third field`, e.Name, r.entries[k].Name, place(k))
+		}
+	}
+	for i, e := range r.entries {
+		folded := strings.ToLower(e.Name)
+		for at := path.Dir(folded); at != "."; at = path.Dir(at) {
+			if k, taken := byName[at]; taken {
+				r.add(place(i), `the name "%s" is inside of "%s", of %s; give another one as the third field`, e.Name,
+					r.entries[k].Name, place(k))
+				break
+			}
+		}
+	}
+}
+
+func (r *reader) add(place, format string, args ...any) {
+	r.wrong = append(r.wrong, verdict.Error{Code: code.List, Message: place + ": " + fmt.Sprintf(format, args...)})
+}
+
+// Hash is the identity of a list, whose entries are in the order of their names: of what it names, not of its comments or
+// of the order of its lines.
+func Hash(entries []Entry) string {
+	h := sha256.New()
+	for _, e := range entries {
+		fmt.Fprintf(h, "%s\x00%s\x00%s\n", e.Name, e.Path, e.Revision)
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}

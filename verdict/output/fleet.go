@@ -1,0 +1,282 @@
+package output
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/policyscan/policyscan/internal/disk"
+	"github.com/policyscan/policyscan/verdict"
+	"github.com/policyscan/policyscan/verdict/code"
+	"github.com/policyscan/policyscan/verdict/summary"
+)
+
+// The files of a fleet's results: the summary, and in a folder for each repository its verdict.
+const (
+	fleetFile   = "fleet.json"
+	verdictName = "verdict.json"
+)
+
+// A Fleet is the outputs of a run over many repositories: a folder of results, and reports of the summary.
+//
+//	Begin --> a summary that is in progress; what an earlier run left in the folder is gone
+//	Keep  --> the folder of a repository, with its verdict: whole, or not at all
+//	End   --> the reports, then the summary, then what a person reads
+type Fleet struct {
+	Output  string // the folder; "none": no results are kept
+	Reports []Report
+	Tracks  Tracks
+	Stdout  io.Writer
+	Show    func() error // writes what a person reads, which comes last
+
+	summary *summary.Fleet
+	dir     string // "" if there is none
+	failed  error
+}
+
+// Begin takes the folder for the run: it must be empty, or have the results of an earlier run, which are removed. There
+// is then a summary that is in progress. The run's own summary is f, which is written by [Fleet.End].
+func (o *Fleet) Begin(f *summary.Fleet) error {
+	o.summary = f
+	if o.Output != "none" {
+		o.dir = resolved(filepath.Clean(o.Output))
+	}
+	err := checkDistinct(o.Reports)
+	if err == nil && o.dir != "" {
+		err = o.take()
+	}
+	if err == nil {
+		err = clearAll(o.Reports, o.Tracks)
+	}
+	if err != nil {
+		o.replaceOld()
+		return clearOld(o.Reports, o.Tracks, err)
+	}
+	return nil
+}
+
+// replaceOld replaces the summary of an earlier run where this one cannot write its own: an old PASS must not be taken
+// for it.
+func (o *Fleet) replaceOld() {
+	if o.dir == "" || replaceable(o.path()) != nil || !IsVerdict(o.path()) {
+		return
+	}
+	if tracked, err := o.Tracks(o.path()); tracked || err != nil {
+		return
+	}
+	f := summary.New(o.summary.Tool.Version)
+	f.Errors = []verdict.Error{{
+		Code: code.Usage, Message: "the last run did not scan: its flags or environment could not be used",
+	}}
+	f.Decide()
+	_ = o.write(f) // the usage error is said, and decides
+}
+
+func (o *Fleet) path() string { return filepath.Join(o.dir, fleetFile) }
+
+// take makes the folder, marks it, and removes the results of an earlier run.
+func (o *Fleet) take() error {
+	shown := verdict.Visible(o.Output)
+	if err := o.Tracks.throughLink(filepath.Join(o.Output, fleetFile)); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(o.dir, 0o777); err != nil {
+		return fmt.Errorf("the folder of the results cannot be made: %w", err)
+	}
+	inside, err := os.ReadDir(o.dir)
+	if err != nil {
+		return fmt.Errorf("the folder of the results cannot be read: %w", err)
+	}
+	if _, err := os.Lstat(o.path()); len(inside) > 0 && errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%s: the folder of the results has files, and no %s of an earlier run; "+
+			"name an empty or a new folder with --output", shown, fleetFile)
+	}
+	if err := o.Tracks.untracked(o.path()); err != nil {
+		return err
+	}
+	if err := replaceable(o.path()); err != nil {
+		return err
+	}
+	if there, err := lookAt(o.path()); err == nil && there == otherFile {
+		return fmt.Errorf("%s: the output is a file that is not a %s, and would be overwritten; "+
+			"remove it or name another folder", verdict.Visible(o.path()), fleetFile)
+	}
+	marker := summary.New(o.summary.Tool.Version)
+	marker.Errors = []verdict.Error{{
+		Code: code.InProgress,
+		Message: "the run began and has not ended; if no policyscan is running, it crashed or was killed: " +
+			"run it again",
+	}}
+	marker.Decide()
+	if err := o.write(marker); err != nil {
+		return err
+	}
+	return o.removeOld(o.dir, 0)
+}
+
+// write replaces the summary, whole or not at all.
+func (o *Fleet) write(f *summary.Fleet) error {
+	text, err := f.Encode()
+	if err == nil {
+		err = disk.Replace(o.path(), text)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: the summary cannot be written: %w", verdict.Visible(o.path()), disk.Cause(err))
+	}
+	return nil
+}
+
+// maxDepth is how many folders deep a name can be: it has at most 1,024 bytes.
+const maxDepth = 512
+
+// removeOld removes the folders of earlier verdicts in a folder, and those that a run left behind that was killed. It
+// removes verdict.json and nothing else: a folder with other files in it is an error, since it is no folder of a run.
+func (o *Fleet) removeOld(dir string, depth int) error {
+	inside, err := os.ReadDir(dir)
+	if err == nil && depth > maxDepth {
+		err = fmt.Errorf("%s: the folders are too deep", verdict.Visible(dir))
+	}
+	if err != nil {
+		return fmt.Errorf("the results of an earlier run cannot be removed: %w", err)
+	}
+	for _, d := range inside {
+		path := filepath.Join(dir, d.Name())
+		switch {
+		case d.IsDir():
+			if err := o.removeOld(path, depth+1); err != nil {
+				return err
+			}
+			if err := os.Remove(path); err != nil {
+				return fmt.Errorf("the results of an earlier run cannot be removed: %w", err)
+			}
+		case path == o.path():
+		case depth == 0 && disk.Temporary(d.Name(), fleetFile),
+			depth > 0 && d.Type().IsRegular() && (d.Name() == verdictName || disk.Temporary(d.Name(), verdictName)):
+			if err := os.Remove(path); err != nil {
+				return fmt.Errorf("the results of an earlier run cannot be removed: %w", err)
+			}
+		case depth == 0: // a report, perhaps
+		default:
+			return fmt.Errorf("%s: the folder of the results has a file that no run wrote; "+
+				"remove it, or name another folder with --output", verdict.Visible(path))
+		}
+	}
+	return nil
+}
+
+// Keep writes the folder of a repository, by a temporary folder and a rename, and returns the hash of its verdict.json.
+// Several goroutines may call it at once.
+func (o *Fleet) Keep(name string, v *verdict.Verdict) (sum string, err error) {
+	text, err := v.Encode()
+	if err != nil {
+		return "", err
+	}
+	hash := sha256.Sum256(text)
+	sum = hex.EncodeToString(hash[:])
+	if o.dir == "" {
+		return sum, nil
+	}
+	at := filepath.Join(o.dir, filepath.FromSlash(name))
+	if err := keep(at, text); err != nil {
+		return "", fmt.Errorf("the verdict of %s cannot be written: %w", verdict.Visible(name), disk.Cause(err))
+	}
+	return sum, nil
+}
+
+// keep makes the folder at a path, with the verdict in it.
+func keep(at string, text []byte) (err error) {
+	if err := os.MkdirAll(filepath.Dir(at), 0o777); err != nil {
+		return err
+	}
+	temporary := filepath.Join(filepath.Dir(at), fmt.Sprintf(".%s.%d.tmp", filepath.Base(at), os.Getpid()))
+	if err := os.Mkdir(temporary, 0o777); err != nil {
+		return err
+	}
+	file := filepath.Join(temporary, verdictName)
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, disk.Remove(file), disk.Remove(temporary))
+		}
+	}()
+	if err := disk.Create(file, text); err != nil {
+		return err
+	}
+	return os.Rename(temporary, at)
+}
+
+// End writes every output, and returns the first error of those that could not be. A PASS of which anything could not be
+// written, or that a signal met on the way, becomes a FAIL.
+func (o *Fleet) End(caught func() int) error {
+	f := o.summary
+	f.Decide()
+	o.files()
+	printed := f.Verdict != verdict.Pass || o.failed == nil
+	if printed {
+		o.print()
+	}
+	if f.Verdict == verdict.Pass && (o.failed != nil || caught() != 0) {
+		o.lose()
+		if !printed {
+			o.print()
+		}
+	}
+	o.note(o.Show())
+	if f.Verdict == verdict.Pass && (o.failed != nil || caught() != 0) { // only now
+		o.lose()
+	}
+	return o.failed
+}
+
+// lose turns a PASS into a FAIL that says why, and writes that.
+func (o *Fleet) lose() {
+	lost := verdict.Error{
+		Code:    code.Interrupted,
+		Message: "a signal ended the run while its outputs were written; run it again",
+	}
+	if o.failed != nil {
+		lost = verdict.Error{Code: code.Output, Message: o.failed.Error()}
+	}
+	o.summary.Errors = []verdict.Error{lost}
+	o.summary.Decide()
+	for _, p := range o.Reports {
+		o.note(p.clear())
+	}
+	o.files()
+}
+
+// files writes what goes to files, the summary last.
+func (o *Fleet) files() {
+	for _, p := range o.Reports {
+		if p.file != "" {
+			o.note(p.Write(nil, nil))
+		}
+	}
+	if o.dir != "" {
+		o.note(o.write(o.summary))
+	}
+}
+
+func (o *Fleet) print() {
+	for _, p := range o.Reports {
+		if p.file == "" {
+			o.note(p.Write(nil, o.Stdout))
+		}
+	}
+}
+
+// Printed reports whether a report of --report has standard output.
+func (o *Fleet) Printed() bool {
+	return slices.ContainsFunc(o.Reports, func(p Report) bool { return p.file == "" })
+}
+
+func (o *Fleet) note(err error) {
+	if o.failed == nil && err != nil {
+		o.failed = fmt.Errorf("an output could not be written: %w", err)
+	}
+}
