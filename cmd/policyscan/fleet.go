@@ -26,7 +26,7 @@ import (
 
 // fleetCmd scans many repositories.
 type fleetCmd struct {
-	Repos  string   `required:"" placeholder:"FILE" help:"@fleet_repos"`
+	Repos  string   `placeholder:"FILE" help:"@fleet_repos"`
 	Policy []string `placeholder:"DIR" sep:"none" help:"@fleet_policy"`
 	pinFlag
 	OwnPolicy bool `help:"@fleet_own_policy"`
@@ -37,10 +37,10 @@ type fleetCmd struct {
 
 	Allow           []string      `placeholder:"REASON" sep:"none" help:"@fleet_allow"`
 	RequireGoverned bool          `help:"Do not pass a repository of which no rule selects any file."`
-	MaxFileBytes    int64         `placeholder:"N" help:"Do not pass a repository with a longer file that a rule covers."`
+	MaxFileBytes    int64         `placeholder:"N" help:"Do not pass if a file covered by a rule is longer."`
 	Timeout         time.Duration `placeholder:"D" help:"Stop, undecided, after this time, such as 2h."`
 	AsOf            string        `placeholder:"DATE" help:"@scan_as_of"`
-	Workers         int           `placeholder:"N" help:"Repositories scanned at a time. Default: one for each processor."`
+	Workers         int64         `placeholder:"N" help:"Repositories at a time. Default: as many as processors."`
 }
 
 // Help returns the text below the flags.
@@ -104,7 +104,7 @@ func fleetStatus(f *summary.Fleet) int {
 
 // scan scans all repositories into the summary. What keeps it from that is in the summary, too.
 func (r *fleetRun) scan(ctx context.Context) {
-	f := &fleet.Run{Own: r.OwnPolicy, Workers: r.Workers}
+	f := &fleet.Run{Own: r.OwnPolicy, Workers: int(r.Workers)}
 	f.Keep = func(e fleet.Entry, v *verdict.Verdict) (string, error) { return r.outputs.Keep(e.Name, v) }
 	wrong, err := r.prepare(ctx, f)
 	*r.summary = *f.Start()
@@ -129,6 +129,8 @@ func (r *fleetRun) prepare(ctx context.Context, f *fleet.Run) (wrong []verdict.E
 	}
 	names := eachLine(r.Policy)
 	switch {
+	case r.Repos == "":
+		return nil, errors.New("no repository is named; give --repos FILE, a list of them, or --repos DIR")
 	case len(names) == 0 && !r.OwnPolicy:
 		return nil, errors.New("no bundle is named; give --policy DIR for all repositories, " +
 			"or --own-policy for the one in each")
@@ -150,10 +152,12 @@ func (r *fleetRun) prepare(ctx context.Context, f *fleet.Run) (wrong []verdict.E
 	if f.Pins, err = r.pins(len(names)); err != nil {
 		return nil, err
 	}
-	if f.Policies, err = scope.LoadPolicies(names, ""); err != nil {
+	all, err := scope.LoadPolicies(names, "")
+	r.policy = all.String()
+	if err != nil {
 		return nil, err
 	}
-	r.policy = f.Policies.String()
+	f.Policies = all
 	if err := f.Pins.Check(f.Policies.Bundles()); err != nil {
 		return nil, err
 	}

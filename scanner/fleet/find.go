@@ -22,7 +22,8 @@ func Find(root string) (entries []Entry, wrong []verdict.Error, err error) {
 	case err != nil:
 		return nil, nil, err
 	case is:
-		return nil, nil, errors.New("--repos is a folder that is itself a repository; name the folder around it, or a list")
+		return nil, nil, errors.New("--repos is a folder that is itself a repository; " +
+			"name the folder around it, or a list")
 	}
 	r := &reader{}
 	fail := func(at, what string) {
@@ -48,7 +49,7 @@ func Find(root string) (entries []Entry, wrong []verdict.Error, err error) {
 			is, err := isRepository(filepath.Join(root, name))
 			switch {
 			case err != nil:
-				fail(name, "it cannot be told whether it is a repository: "+disk.Cause(err).Error())
+				fail(name, "cannot determine whether it is a repository: "+disk.Cause(err).Error())
 			case is:
 				r.found(root, name)
 			case link:
@@ -86,7 +87,8 @@ func isRepository(dir string) (bool, error) {
 
 // found notes a repository.
 func (r *reader) found(root, name string) {
-	e := Entry{Name: filepath.ToSlash(name), Path: filepath.ToSlash(name), Revision: "HEAD", Dir: filepath.Join(root, name)}
+	path := filepath.ToSlash(name)
+	e := Entry{Name: path, Path: path, Revision: "HEAD", Dir: filepath.Join(root, name)}
 	if wrong := badName(e.Name); wrong != "" {
 		r.add("the repository "+verdict.Visible(e.Path), "its name %s", wrong)
 		return

@@ -57,7 +57,8 @@ func (r *Run) Start() *summary.Fleet {
 	for i := range r.Policies {
 		p := judges.NewSet([]judges.Judge{r.Policies[i].Judge}).Policies[0]
 		f.Policy = append(f.Policy, summary.Policy{
-			From: p.From, SHA256: p.SHA256, Boundaries: p.Boundaries, Invariants: p.Invariants, Deprecated: p.Deprecated,
+			From: p.From, SHA256: p.SHA256,
+			Boundaries: p.Boundaries, Invariants: p.Invariants, Deprecated: p.Deprecated,
 		})
 	}
 	f.Allowed = r.Options.Allow

@@ -111,7 +111,7 @@ func (r *reader) line(n int, line, folder string) {
 	}
 	for _, field := range fields {
 		if strings.TrimSpace(field) != field {
-			r.wrongAt(n, `the field "%s" begins or ends with a space; fields are separated by one tab, and nothing else`,
+			r.wrongAt(n, `the field "%s" begins or ends with a space; fields are separated by one tab and nothing else`,
 				verdict.Visible(field))
 			return
 		}
@@ -145,8 +145,8 @@ func (r *reader) line(n int, line, folder string) {
 	r.entries, r.lines = append(r.entries, e), append(r.lines, n)
 }
 
-// badName says what is wrong with a name, and what to do; "" if nothing is. A name is a folder below that of the results
-// on every system, and one text in every report.
+// badName says what is wrong with a name, and what to do; "" if nothing is. A name is a folder below that of the
+// results on every system, and one text in every report.
 func badName(name string) string {
 	const third = "; give another one as the third field of the line"
 	switch {
@@ -186,10 +186,11 @@ func (r *reader) names(place func(i int) string) {
 		case !taken:
 			byName[folded] = i
 		case r.entries[k].Name == e.Name:
-			r.add(place(i), `the name "%s" is that of %s, too; give each its own name, as the third field`, e.Name, place(k))
+			r.add(place(i), `the name "%s" is that of %s, too; give each its own name, as the third field`, e.Name,
+				place(k))
 		default:
-			r.add(place(i), `the name "%s" differs only in letter case from "%s" of %s, and a file system may not tell `+
-				`them apart; give another one as the third field`, e.Name, r.entries[k].Name, place(k))
+			r.add(place(i), `the name "%s" differs only in letter case from "%s" of %s, and a file system may not `+
+				`tell them apart; give another one as the third field`, e.Name, r.entries[k].Name, place(k))
 		}
 	}
 	for i, e := range r.entries {
@@ -208,8 +209,8 @@ func (r *reader) add(place, format string, args ...any) {
 	r.wrong = append(r.wrong, verdict.Error{Code: code.List, Message: place + ": " + fmt.Sprintf(format, args...)})
 }
 
-// Hash is the identity of a list, whose entries are in the order of their names: of what it names, not of its comments or
-// of the order of its lines.
+// Hash is the identity of a list, whose entries are in the order of their names: of what it names, not of its comments
+// or of the order of its lines.
 func Hash(entries []Entry) string {
 	h := sha256.New()
 	for _, e := range entries {

@@ -229,6 +229,7 @@ func (q *Request) load(name, root string) (Policy, error) {
 // repository opens the repository that a git scope is about.
 func (q *Request) repository(s *Subject) (_ *repo.Repository, err error) {
 	if q.Repository != nil {
+		s.Repository = q.Repository
 		s.Place, err = placeOf(q.Repository)
 		return q.Repository, err
 	}

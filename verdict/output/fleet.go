@@ -210,8 +210,8 @@ func keep(at string, text []byte) (err error) {
 	return os.Rename(temporary, at)
 }
 
-// End writes every output, and returns the first error of those that could not be. A PASS of which anything could not be
-// written, or that a signal met on the way, becomes a FAIL.
+// End writes every output, and returns the first error of those that could not be. A PASS of which anything could not
+// be written, or that a signal met on the way, becomes a FAIL.
 func (o *Fleet) End(caught func() int) error {
 	f := o.summary
 	f.Decide()

@@ -74,10 +74,9 @@ type FleetTextOptions struct {
 // WriteFleetText writes the report for a person: what could not be decided, the repositories with violations, those
 // with the most first, the rules that are violated, and in the last line the outcome and the counts.
 func WriteFleetText(w io.Writer, f *summary.Fleet, o FleetTextOptions) error {
-	t := fleetText{
-		textWriter{w: bufio.NewWriter(w), TextOptions: TextOptions{Color: o.Color, Width: o.Width, Commands: o.Commands}},
-		f, o,
-	}
+	writer := textWriter{w: bufio.NewWriter(w)}
+	writer.Color, writer.Width, writer.Commands = o.Color, o.Width, o.Commands
+	t := fleetText{writer, f, o}
 	var undecided, worst []*summary.Repository
 	for _, r := range f.Worst() {
 		if r.ErrorCount > 0 {
@@ -181,12 +180,19 @@ func (t *fleetText) end() {
 	if t.o.Elapsed > 0 {
 		tail += fmt.Sprintf(", %.2f s", t.o.Elapsed.Seconds())
 	}
+	if c.Repositories == 0 {
+		t.line("%s could not decide (%s); no repository was scanned", outcome, count(len(f.Errors), "error"))
+		return
+	}
 	t.line("%s %s; %s", outcome, fleetCounts(f), tail)
 }
 
 // fleetCounts says how many repositories have which outcome.
 func fleetCounts(f *summary.Fleet) string {
 	c := &f.Totals
+	if c.Repositories == 0 {
+		return "no repository was scanned"
+	}
 	s := repositories(c.Repositories)
 	if c.Repositories != f.List.Repositories {
 		s += fmt.Sprintf(" of %d in the list", f.List.Repositories)

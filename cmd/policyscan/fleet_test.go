@@ -1,0 +1,109 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/policyscan/policyscan/verdict/summary"
+)
+
+// fleetOf makes repositories of many kinds in a folder next to bundles, and returns a list of them, and how many there
+// are. Their names do not begin with their paths.
+func fleetOf(t *testing.T, seed uint64, n int) (g *gitRepo, list string) {
+	g = newGit(t)
+	r := rand.New(rand.NewPCG(seed, 34))
+	g.put("a.tf", "cidr = \"10.0.0.0/8\"\n")
+	g.commit("good")
+	g.put("deep/b.tf", "cidr = \"0.0.0.0/0\"\n")
+	g.commit("bad")
+	g.git("tag", "v1")
+	g.put(".policyscan/rules/boundaries.yml", strings.ReplaceAll(oneRule, "0.0.0.0/0", "10.0.0.0/8"))
+	g.put(".policyscan/rules/invariants.yml", "rules: []\n")
+	g.commit("own")
+	g.put(".policyscan/rules/invariants.yml", "rules: [\n")
+	g.commit("own, broken")
+	g.git("worktree", "add", "-q", "--detach", "../linked", "HEAD~1")
+	g.gitIn(".", "", "clone", "-q", "--bare", "repo", "bare.git")
+	g.gitIn(".", "", "clone", "-q", "--bare", "--depth", "1", "file://"+g.path(""), "shallow.git")
+	g.gitIn(".", "", "clone", "-q", "--shared", "--bare", "repo", "shared.git")
+	g.gitIn(".", "", "init", "-q", "--bare", "unborn.git")
+	g.gitIn(".", "", "clone", "-q", "--bare", "repo", "damaged.git")
+	if err := os.RemoveAll(filepath.Join(g.dir, "damaged.git", "objects", "pack")); err != nil {
+		t.Fatal(err)
+	}
+	g.write("nothing/file", "")
+	for i := range n {
+		path := []string{
+			"repo", "linked", "bare.git", "./repo", "shallow.git", "shared.git", "unborn.git", "damaged.git", "nothing", "gone",
+		}[r.IntN(10)]
+		rev := []string{"", "HEAD", "HEAD~1", "HEAD~2", "HEAD~3", "v1", "main", "no-such", "@{1}"}[r.IntN(9)]
+		list += fmt.Sprintf("%s\t%s\tteam-%d/x%d\n", path, rev, r.IntN(3), i)
+	}
+	return g, list
+}
+
+// TestFleetIsEach: each verdict of a fleet has the bytes that a scan of that commit writes, however many workers there
+// are, and the summary's bytes do not depend on them either.
+func TestFleetIsEach(t *testing.T) {
+	seeds := uint64(1)
+	if *long {
+		seeds = 20
+	}
+	pass, fail, undecided := 0, 0, 0
+	for seed := range seeds {
+		g, list := fleetOf(t, seed, 40)
+		g.write("repos.txt", list)
+		for flags, single := range map[string]string{
+			"--policy policy": "--policy policy", "--own-policy": "",
+			"--policy policy --require-governed --allow empty": "--policy policy --require-governed --allow empty",
+		} {
+			var first string
+			for _, workers := range []string{"1", "7"} {
+				args := []string{"fleet", "--repos", "repos.txt", "--workers", workers}
+				g.run(append(args, strings.Fields(flags)...)...).want(t, 1)
+				text := readFile(t, filepath.Join(g.dir, "policyscan-fleet", "fleet.json"))
+				if first == "" {
+					first = text
+				}
+				if text != first {
+					t.Fatalf("with %s workers the summary has other bytes", workers)
+				}
+			}
+			f, err := summary.Decode([]byte(first))
+			if err != nil {
+				t.Fatal(err)
+			}
+			pass, fail, undecided = pass+f.Totals.Pass, fail+f.Totals.Fail, undecided+f.Totals.Undecided
+			if len(f.Repositories) != 40 {
+				t.Fatalf("%d repositories", len(f.Repositories))
+			}
+			known := map[string]string{}
+			for _, r := range f.Repositories {
+				got := readFile(t, filepath.Join(g.dir, "policyscan-fleet", filepath.FromSlash(r.Name), "verdict.json"))
+				if r.Path == "gone" || r.Path == "nothing" || r.Path == "./nothing" { // a scan names the folder in another way
+					var v struct{ Verdict string }
+					if err := json.Unmarshal([]byte(got), &v); err != nil || v.Verdict != "FAIL" || !r.Undecided() {
+						t.Errorf("%s: %s", r.Path, got)
+					}
+					continue
+				}
+				key := r.Path + "\t" + r.Revision
+				if known[key] == "" {
+					g.run(append([]string{"--rev", r.Revision, "--output", "one.json", "-q", r.Path}, strings.Fields(single)...)...)
+					known[key] = readFile(t, filepath.Join(g.dir, "one.json"))
+				}
+				if got != known[key] {
+					t.Errorf("%s at %s: the fleet has\n%s\na scan\n%s", r.Path, r.Revision, got, known[key])
+				}
+			}
+		}
+	}
+	if pass == 0 || fail == 0 || undecided == 0 {
+		t.Errorf("%d pass, %d fail, %d undecided: the test sees too little", pass, fail, undecided)
+	}
+}
