@@ -22,7 +22,7 @@ import (
 
 var (
 	commits = flag.Int("commits", 60, "how many generated commits TestRevIsCheckout compares, and of -history")
-	history = flag.String("history", "", "a repository whose last -commits commits TestRevIsCheckout compares, too")
+	history = flag.String("history", "", "a repository of which TestRevIsCheckout compares so many commits, too")
 	seed    = flag.Uint64("seed", 1, "of what TestRevIsCheckout generates")
 )
 
@@ -54,8 +54,14 @@ func TestRevIsCheckout(t *testing.T) {
 		own := filepath.Join(dir, "own")
 		git(t, dir, "", "clone", "-q", "--bare", *history, own)
 		comparer.repository, comparer.checkout = own, filepath.Join(dir, "checkout2")
-		hashes := strings.Fields(git(t, own, "", "rev-list", "-n", fmt.Sprint(*commits), "HEAD"))
-		comparer.each(withBundles(t, own, hashes), []string{""}, []string{Builtin})
+		all := strings.Fields(git(t, own, "", "rev-list", "HEAD"))
+		var some []string
+		for i := range min(*commits, len(all)) { // from the whole of it
+			some = append(some, all[i*len(all)/min(*commits, len(all))])
+		}
+		comparer.each(some, []string{Builtin})
+		comparer.checkout += "-own"
+		comparer.each(withBundles(t, own, some), []string{""})
 	}
 	for _, what := range slices.Sorted(maps.Keys(comparer.counts)) {
 		t.Logf("%6d %s", comparer.counts[what], what)
