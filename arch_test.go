@@ -32,8 +32,8 @@ func rooms() map[string][]string {
 		"cmd/policyscan": {
 			"cmd/policyscan/manual", "agent/ask", "agent/call", "agent/callrules", "agent/dialect",
 			"agent/dialect/sigmashake", "agent/gate", "agent/hook", "agent/protocol", "agent/settings", "scanner",
-			"scanner/checkout", "scanner/ci", "scanner/failure", "scanner/fleet", "scanner/grant", "scanner/judges", "scanner/repo", "scanner/scope",
-			"scanner/setup", "rules", "rules/document", "verdict", "verdict/code", "verdict/output",
+			"scanner/checkout", "scanner/ci", "scanner/failure", "scanner/fleet", "scanner/grant", "scanner/judges",
+			"scanner/repo", "scanner/reuse", "scanner/scope", "scanner/setup", "rules", "rules/document", "verdict", "verdict/code", "verdict/output",
 			"verdict/report", "verdict/shard", "verdict/summary", "internal/disk", "github.com/alecthomas/kong", "golang.org/x/term",
 		},
 		"cmd/policyscan/manifest": {},
@@ -84,8 +84,9 @@ func rooms() map[string][]string {
 		"scanner": {
 			"internal/disk", "rules", "rules/document", "rules/glob", "rules/regex",
 			"scanner/allowance", "scanner/attributes", "scanner/checkout", "scanner/failure", "scanner/judges",
-			"scanner/keys", "scanner/keys/formats", "scanner/match", "scanner/recode", "scanner/repo", "scanner/worktree",
-			"verdict", "verdict/code", "verdict/shard", "golang.org/x/text/unicode/norm",
+			"scanner/keys", "scanner/keys/formats", "scanner/match", "scanner/recode", "scanner/repo", "scanner/reuse",
+			"scanner/worktree", "verdict", "verdict/code", "verdict/shard", "github.com/go-json-experiment/json",
+			"golang.org/x/text/unicode/norm",
 		},
 		"agent/gate": {
 			"internal/disk", "rules", "rules/document", "agent/call", "agent/callrules", "agent/dialect/sigmashake",
@@ -125,6 +126,7 @@ func rooms() map[string][]string {
 			"gopkg.in/yaml.v3",
 		},
 		"scanner/match": {"rules/regex", "scanner/needle", "verdict", "verdict/linehash"},
+		"scanner/reuse": {},
 		"scanner/recode": {
 			"golang.org/x/text/encoding", "golang.org/x/text/encoding/charmap", "golang.org/x/text/encoding/japanese", "golang.org/x/text/encoding/korean",
 			"golang.org/x/text/encoding/simplifiedchinese", "golang.org/x/text/encoding/traditionalchinese", "golang.org/x/text/transform",

@@ -67,6 +67,7 @@ type Options struct {
 	Workers         int                 // files examined at a time; 0: as many as processors
 	Progress        *Progress           // nil: no one watches
 	Rewritten       *checkout.Rewritten // nil: no one asks
+	Reuse           *Reuse              // nil: every file is read
 }
 
 // Scan checks every file of the tree against every rule of the judges' bundles; see

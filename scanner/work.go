@@ -184,6 +184,14 @@ func (p *collector) do(ctx context.Context, x *match.Examiner, o opener, j *job)
 		p.unopened(j, j.Kind)
 		return
 	}
+	key, reusable := p.reusable(j)
+	var compare []byte
+	if reusable {
+		var done bool
+		if compare, done = p.fromStore(j, key); done {
+			return
+		}
+	}
 	rep, err := p.read(ctx, x, o, j)
 	if err != nil && ctx.Err() != nil {
 		return
@@ -200,6 +208,9 @@ func (p *collector) do(ctx context.Context, x *match.Examiner, o opener, j *job)
 		p.judged(ctx, x, o, j, rep)
 		if ctx.Err() != nil && !s.scanned && s.reason == "" {
 			return
+		}
+		if reusable {
+			p.keep(j, key, compare)
 		}
 	}
 	s.reached = true

@@ -40,7 +40,8 @@ type fleetCmd struct {
 	MaxFileBytes    int64         `placeholder:"N" help:"Do not pass if a file covered by a rule is longer."`
 	Timeout         time.Duration `placeholder:"D" help:"Stop, undecided, after this time, such as 2h."`
 	AsOf            string        `placeholder:"DATE" help:"@scan_as_of"`
-	Workers         int64         `placeholder:"N" help:"Repositories at a time. Default: as many as processors."`
+	reuseFlag
+	Workers int64 `placeholder:"N" help:"Repositories at a time. Default: as many as processors."`
 }
 
 // Help returns the text below the flags.
@@ -63,6 +64,7 @@ type fleetRun struct {
 	outputs output.Fleet
 	summary *summary.Fleet
 	policy  string // the bundles, as a person would name them
+	reuse   *scanner.Reuse
 }
 
 // Run scans, and reports.
@@ -119,6 +121,7 @@ func (r *fleetRun) scan(ctx context.Context) {
 		return
 	}
 	defer r.watch(f)()
+	defer closeReuse(r.reuse)
 	f.Scan(ctx, r.summary)
 }
 
@@ -161,6 +164,10 @@ func (r *fleetRun) prepare(ctx context.Context, f *fleet.Run) (wrong []verdict.E
 	if err := f.Pins.Check(f.Policies.Bundles()); err != nil {
 		return nil, err
 	}
+	if r.reuse, err = r.open(); err != nil {
+		return nil, err
+	}
+	f.Options.Reuse = r.reuse
 	f.Entries, wrong, err = r.entries(ctx)
 	if err == nil && len(f.Entries) == 0 {
 		err = &verdict.Error{Code: code.Empty, Message: "there is no repository to scan; check --repos"}
@@ -208,7 +215,7 @@ func (r *fleetRun) show() error {
 	width, isTerminal := terminal(w)
 	o := report.FleetTextOptions{
 		Policy: r.policy, Elapsed: time.Since(r.began), Width: width, Color: isTerminal && !monochrome(),
-		Commands: obeyed(),
+		Commands: obeyed(), Notes: notesOnReuse(r.reuse),
 	}
 	if isTerminal {
 		o.Most = 20 // of each list: more would leave nothing else on the screen

@@ -51,6 +51,7 @@ func helpTexts() map[string]string {
 
 		"pin": "The hash that the bundle must have, as validate prints it; of a change, that of the base. " +
 			"Once for each --policy, in order; any: that one is not pinned.",
+		"reuse": "Of commits: keep the results of files in this folder, and read only content that it has none of.",
 		"report": "Write a report: FORMAT to standard output, or FORMAT=FILE. " +
 			"Formats: " + report.Names() + ". Repeatable.",
 		"bundle_dir": "Folder that holds rules/, or builtin:infra. Default: the bundle that a scan would use.",

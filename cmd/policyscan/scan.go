@@ -46,6 +46,7 @@ type scanCmd struct {
 	RequireMerged   bool          `help:"@scan_require_merged"`
 	MaxFileBytes    int64         `placeholder:"N" help:"Do not pass if a file covered by a rule is longer."`
 	Timeout         time.Duration `placeholder:"D" help:"Stop, undecided, after this time, such as 90s."`
+	reuseFlag
 
 	AsOf string `placeholder:"DATE" help:"@scan_as_of"`
 
@@ -126,9 +127,10 @@ func (c *scanCmd) scan(ctx context.Context, r *reporter) *verdict.Verdict {
 	}
 	s := &r.about
 	defer s.Close()
+	defer closeReuse(o.Reuse)
 	defer r.watch(o.Progress)()
 	v := scanner.Scan(ctx, s.Judges, s.Tree, o)
-	s.Notes = slices.Concat(s.Notes, s.Uncovered(v), o.Rewritten.Notes())
+	s.Notes = slices.Concat(s.Notes, s.Uncovered(v), o.Rewritten.Notes(), notesOnReuse(o.Reuse))
 	return v
 }
 
@@ -148,6 +150,10 @@ func (c *scanCmd) subject(ctx context.Context, r *reporter) (scanner.Options, er
 		return o, err
 	}
 	if err := judges.Narrow(s.Judges, c.Rule); err != nil {
+		s.Close()
+		return o, err
+	}
+	if o.Reuse, err = c.open(); err != nil {
 		s.Close()
 		return o, err
 	}
@@ -225,6 +231,9 @@ func (c *scanCmd) check() error {
 		return errors.New("--policy-ref is given without --diff-base or --staged")
 	case c.DiffBase == "" && c.RequireMerged:
 		return errors.New("--require-merged is given without --diff-base")
+	case c.Rev == "" && c.Reuse != "":
+		return errors.New("--reuse is given without --rev: results are kept by git's hash of a file's content, " +
+			"which only a scan of a commit has for every file")
 	case c.MaxFileBytes < 0:
 		return fmt.Errorf("--max-file-bytes is %d; give a number of bytes, or 0 for no limit", c.MaxFileBytes)
 	case c.Timeout < 0:

@@ -63,6 +63,7 @@ func (c *scanCmd) runShard(r *reporter, of shard.Split) error {
 		d = scanner.ShardStopped(r.undecided(err), of)
 	} else {
 		defer r.about.Close()
+		defer closeReuse(o.Reuse)
 		unwatch := r.watch(o.Progress)
 		d = scanner.Shard(ctx, r.about.Judges, r.about.Tree, o, of)
 		unwatch()

@@ -85,6 +85,9 @@ func NewEngine(patterns []*Pattern) *Engine {
 	return e
 }
 
+// Len returns how many patterns there are: a find's is less.
+func (e *Engine) Len() int { return len(e.patterns) }
+
 func (e *Engine) newWide() *wideForms {
 	var wide []*needle.Needle
 	var of []formOf

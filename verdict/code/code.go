@@ -35,6 +35,7 @@ const (
 	Shallow       = "E_SHALLOW"        // history that is needed is beyond a shallow clone's boundary
 	NoMergeBase   = "E_NO_MERGE_BASE"  // the base and the head are unrelated
 
+	Reuse      = "E_REUSE"       // --reuse: a result that was kept is not what the file's content gives
 	Empty      = "E_EMPTY"       // a scope without any file
 	NoGoverned = "E_NO_GOVERNED" // --require-governed, and no rule selects a file
 	Behind     = "E_BEHIND"      // --require-merged, and the head does not contain all commits of the base

@@ -69,6 +69,7 @@ type FleetTextOptions struct {
 	Width    int           // of the terminal, in columns; 0: lines are not fitted to any
 	Most     int           // lines of each list that are shown; 0: all
 	Commands bool          // the reader obeys workflow commands (GitHub Actions): defuse them
+	Notes    []string      // what else a person should know; may hold text of the tree
 }
 
 // WriteFleetText writes the report for a person: what could not be decided, the repositories with violations, those
@@ -170,6 +171,9 @@ func (t *fleetText) end() {
 	}
 	if t.o.Output != "" {
 		t.labelled("results: ", t.o.Output)
+	}
+	for _, note := range t.o.Notes {
+		t.remark(flow(note))
 	}
 	outcome := t.paint(green, string(verdict.Pass)+":")
 	if f.Verdict != verdict.Pass {

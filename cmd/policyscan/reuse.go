@@ -1,0 +1,75 @@
+package main
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/policyscan/policyscan/internal/disk"
+	"github.com/policyscan/policyscan/scanner"
+	"github.com/policyscan/policyscan/scanner/reuse"
+	"github.com/policyscan/policyscan/verdict"
+)
+
+// reuseFlag is the flag of the folder with the results of earlier runs.
+type reuseFlag struct {
+	Reuse string `placeholder:"DIR" help:"@reuse"`
+}
+
+// open opens the folder; nil without the flag. See closeReuse.
+func (f *reuseFlag) open() (*scanner.Reuse, error) {
+	if f.Reuse == "" {
+		return nil, nil
+	}
+	program, err := programSum()
+	if err != nil {
+		return nil, fmt.Errorf("--reuse: the program's own file cannot be read, so it is not known "+
+			"which results are this program's: %w", disk.Cause(err))
+	}
+	store, err := reuse.Open(f.Reuse)
+	if err != nil {
+		return nil, fmt.Errorf("--reuse: the folder %s cannot be used: %w", verdict.Visible(f.Reuse), disk.Cause(err))
+	}
+	return &scanner.Reuse{Store: store, Program: program}, nil
+}
+
+// closeReuse closes what open opened.
+func closeReuse(r *scanner.Reuse) {
+	if r != nil {
+		_ = r.Store.Close() // nothing was written through the folder itself
+	}
+}
+
+// notesOnReuse says what of a scan was not read again; nothing without the flag.
+func notesOnReuse(r *scanner.Reuse) []string {
+	if r == nil {
+		return nil
+	}
+	reused, again := r.Counts()
+	notes := []string{fmt.Sprintf("--reuse: of %d files the results of earlier runs were used; "+
+		"of %d of these files the content was checked again, and gave the same", reused, again)}
+	if err := r.Store.Failed(); err != nil {
+		notes = append(notes, fmt.Sprintf("--reuse: %v", disk.Cause(err)))
+	}
+	return notes
+}
+
+// programSum returns the hash of the file that this program is: a version alone does not say what a build from
+// changed sources finds.
+func programSum() (sum [sha256.Size]byte, err error) {
+	name, err := os.Executable()
+	if err != nil {
+		return sum, err
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return sum, err
+	}
+	defer f.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return sum, err
+	}
+	return [sha256.Size]byte(h.Sum(nil)), nil
+}
