@@ -238,13 +238,17 @@ func (j *junitWriter) suite(id int, s *junitSuite) {
 		xmlText("policyscan."+s.name), id, len(s.cases), results["failure"], results["error"], results["skipped"])
 	c := &j.v.Coverage
 	j.print("    <properties>\n")
-	for _, p := range [][2]string{
+	properties := [][2]string{
 		{"policyscan.version", j.v.Tool.Version}, {"verdict", string(j.v.Verdict)},
 		{"complete", fmt.Sprint(j.v.Complete)},
 		{"partial", fmt.Sprint(j.v.Partial)}, {"scope", j.v.Scope.Mode}, {"files", fmt.Sprint(c.Files)},
 		{"governed", fmt.Sprint(c.Governed)}, {"scanned", fmt.Sprint(c.Scanned)},
 		{"not_scanned", fmt.Sprint(len(c.NotScanned))},
-	} {
+	}
+	if ofCommit(&j.v.Scope) {
+		properties = append(properties, [2]string{"commit", j.v.Scope.HeadCommit})
+	}
+	for _, p := range properties {
 		j.print("      <property name=\"%s\" value=\"%s\"/>\n", p[0], xmlText(p[1]))
 	}
 	j.print("    </properties>\n")
