@@ -3,7 +3,6 @@ package scanner
 import (
 	"encoding/binary"
 	"fmt"
-	"hash/fnv"
 
 	"github.com/policyscan/policyscan/scanner/repo"
 	"github.com/policyscan/policyscan/verdict/shard"
@@ -18,13 +17,17 @@ type listing struct {
 
 // add adds a file; content is a number that differs where its content is known to.
 func (l *listing) add(path string, content uint64) {
-	h := fnv.New64a()
-	var of [8]byte
-	binary.BigEndian.PutUint64(of[:], content)
-	_, _ = h.Write(of[:]) // which never fails
-	_, _ = h.Write([]byte(path))
+	h := mix(content + uint64(len(path)))
+	for ; len(path) >= 8; path = path[8:] {
+		h = mix(h ^ (uint64(path[0]) | uint64(path[1])<<8 | uint64(path[2])<<16 | uint64(path[3])<<24 |
+			uint64(path[4])<<32 | uint64(path[5])<<40 | uint64(path[6])<<48 | uint64(path[7])<<56))
+	}
+	last := uint64(0)
+	for i := range len(path) {
+		last = last<<8 | uint64(path[i])
+	}
 	l.files++
-	l.sum += mix(h.Sum64())
+	l.sum += mix(h ^ last)
 }
 
 // mix spreads a number over all of its bits (the end of MurmurHash3), so that the sum of two of them is no third one's
