@@ -110,7 +110,7 @@ func rooms() map[string][]string {
 		"scanner/failure": {"internal/disk", "rules/document", "scanner/repo", "verdict", "verdict/code"},
 		"scanner/fleet": {
 			"internal/disk", "scanner", "scanner/failure", "scanner/judges", "scanner/repo", "scanner/scope", "verdict",
-			"verdict/code", "verdict/summary",
+			"verdict/code", "verdict/shard", "verdict/summary",
 		},
 		"scanner/grant": {
 			"internal/disk", "rules", "scanner", "scanner/repo", "scanner/scope", "scanner/worktree", "verdict",
@@ -154,7 +154,7 @@ func rooms() map[string][]string {
 		"verdict/linehash": {},
 		"verdict/shard":    {"verdict"},
 		"verdict/output":   {"internal/disk", "verdict", "verdict/code", "verdict/report", "verdict/summary", "golang.org/x/sys/unix"},
-		"verdict/summary":  {"verdict"},
+		"verdict/summary":  {"verdict", "verdict/shard"},
 		"verdict/report":   {"verdict", "verdict/code", "verdict/summary", "golang.org/x/text/width"},
 	}
 }

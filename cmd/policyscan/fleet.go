@@ -21,6 +21,7 @@ import (
 	"github.com/policyscan/policyscan/verdict/code"
 	"github.com/policyscan/policyscan/verdict/output"
 	"github.com/policyscan/policyscan/verdict/report"
+	"github.com/policyscan/policyscan/verdict/shard"
 	"github.com/policyscan/policyscan/verdict/summary"
 )
 
@@ -30,6 +31,9 @@ type fleetCmd struct {
 	Policy []string `placeholder:"DIR" sep:"none" help:"@fleet_policy"`
 	pinFlag
 	OwnPolicy bool `help:"@fleet_own_policy"`
+
+	Shard string `placeholder:"I/N" help:"@fleet_shard"`
+	Defer bool   `help:"With --shard: exit with 0 if all of it was decided, with or without violations."`
 
 	Output string   `placeholder:"DIR" default:"policyscan-fleet" help:"@fleet_output"`
 	Report []string `placeholder:"FORMAT" sep:"none" help:"@fleet_report"`
@@ -64,6 +68,8 @@ type fleetRun struct {
 	outputs output.Fleet
 	summary *summary.Fleet
 	policy  string // the bundles, as a person would name them
+	of      shard.Split
+	stopped bool // by an error, before the scan
 	reuse   *scanner.Reuse
 }
 
@@ -75,15 +81,27 @@ func (c *fleetCmd) Run(std streams) error {
 	if err != nil {
 		return err
 	}
+	if r.of, err = c.split(); err != nil {
+		return err
+	}
 	r.outputs = output.Fleet{Output: c.Output, Reports: reports, Tracks: tracks, Stdout: std.out, Show: r.show}
+	if r.of.Count > 0 {
+		r.outputs.Begun = r.part(shard.InProgress)
+	}
 	if err := r.outputs.Begin(r.summary); err != nil {
 		return err
 	}
 	ctx, caught, stop := interruptible(c.Timeout)
 	defer stop()
 	r.scan(ctx)
-	failed := r.outputs.End(caught)
-	status := fleetStatus(r.summary)
+	var failed error
+	var status int
+	if r.of.Count > 0 {
+		status, failed = r.endPart(ctx)
+	} else {
+		failed = r.outputs.End(caught)
+		status = fleetStatus(r.summary)
+	}
 	if sig := caught(); sig != 0 {
 		status = 128 + sig
 	}
@@ -106,7 +124,7 @@ func fleetStatus(f *summary.Fleet) int {
 
 // scan scans all repositories into the summary. What keeps it from that is in the summary, too.
 func (r *fleetRun) scan(ctx context.Context) {
-	f := &fleet.Run{Own: r.OwnPolicy, Workers: int(r.Workers)}
+	f := &fleet.Run{Own: r.OwnPolicy, Workers: int(r.Workers), Shard: r.of}
 	f.Keep = func(e fleet.Entry, v *verdict.Verdict) (string, error) { return r.outputs.Keep(e.Name, v) }
 	wrong, err := r.prepare(ctx, f)
 	*r.summary = *f.Start()
@@ -118,9 +136,10 @@ func (r *fleetRun) scan(ctx context.Context) {
 	}
 	r.summary.Errors = wrong
 	if err != nil {
+		r.stopped = true
 		return
 	}
-	defer r.watch(f)()
+	defer r.watch(f, len(f.Owned()))()
 	defer closeReuse(r.reuse)
 	f.Scan(ctx, r.summary)
 }
@@ -205,7 +224,7 @@ func (r *fleetRun) show() error {
 	if r.outputs.Printed() {
 		w = r.std.err
 	}
-	if r.Quiet {
+	if r.Quiet || r.of.Count > 0 && r.stopped {
 		for i := range r.summary.Errors {
 			e := r.summary.Errors[i]
 			complain(r.std.err, fmt.Errorf("%w [%s]", &e, e.Code))
@@ -227,15 +246,19 @@ func (r *fleetRun) show() error {
 	if err := report.WriteFleetText(&text, r.summary, o); err != nil {
 		return err
 	}
+	if r.of.Count > 0 {
+		fmt.Fprintf(&text, "This is shard %s, and no verdict: policyscan merge makes it of all %d shards.\n", r.of,
+			r.of.Count)
+	}
 	_, err := w.Write(text.Bytes())
 	return err
 }
 
 // watch shows the progress on a terminal. The returned function ends that.
-func (r *fleetRun) watch(f *fleet.Run) (stop func()) {
+func (r *fleetRun) watch(f *fleet.Run, all int) (stop func()) {
 	return watching(r.std.err, r.Quiet, func() string {
 		done, failed, undecided := f.Progress()
-		return fmt.Sprintf("scanning: %d of %d repositories, %d failed, %d undecided", done, len(f.Entries), failed,
+		return fmt.Sprintf("scanning: %d of %d repositories, %d failed, %d undecided", done, all, failed,
 			undecided)
 	})
 }

@@ -107,3 +107,95 @@ func TestFleetIsEach(t *testing.T) {
 		t.Errorf("%d pass, %d fail, %d undecided: the test sees too little", pass, fail, undecided)
 	}
 }
+
+// TestFleetShards: the shards of a fleet merge to the folder that one run leaves, byte for byte.
+func TestFleetShards(t *testing.T) {
+	g, list := fleetOf(t, 7, 25)
+	g.write("repos.txt", list)
+	args := []string{"fleet", "--repos", "repos.txt", "--policy", "policy", "--policy", "builtin:infra"}
+	g.run(append(args, "--output", "one")...).want(t, 1)
+	counts := []int{1, 3, 16}
+	if *long {
+		counts = []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16}
+	}
+	for _, n := range counts {
+		folder := fmt.Sprint("shards", n)
+		for i := range n {
+			e := g.run(append(args, "--output", fmt.Sprintf("%s/%d", folder, i), "--shard", fmt.Sprintf("%d/%d", i, n), "--defer")...)
+			if e.status == 1 {
+				t.Errorf("shard %d/%d: status 1 in spite of --defer\n%s%s", i, n, e.out, e.err)
+			}
+		}
+		g.run("merge", "--output", "merged", folder).want(t, 1)
+		if one, merged := folderText(t, filepath.Join(g.dir, "one")), folderText(t, filepath.Join(g.dir, "merged")); one != merged {
+			t.Errorf("%d shards: merged\n%.3000s\nnot\n%.3000s", n, merged, one)
+		}
+	}
+
+	// What happens to a folder of a shard is named, and leaves no verdict.
+	shard0 := filepath.Join(g.dir, "shards3", "0")
+	verdicts, err := filepath.Glob(filepath.Join(shard0, "*", "*", "verdict.json"))
+	if err != nil || len(verdicts) == 0 {
+		t.Fatal(verdicts, err)
+	}
+	for _, damage := range []struct {
+		file, text, says string
+	}{
+		{verdicts[0], "", "is not the one that the shard wrote"},
+		{verdicts[0], "gone", "cannot be read"},
+		{filepath.Join(shard0, "shard.json"), "", "it is empty"},
+		{filepath.Join(shard0, "shard.json"), "gone", "shard.json cannot be read"},
+	} {
+		was := readFile(t, damage.file)
+		if damage.text == "gone" {
+			if err := os.Remove(damage.file); err != nil {
+				t.Fatal(err)
+			}
+		} else {
+			writeFile(t, damage.file, damage.text)
+		}
+		e := g.run("merge", "--output", "merged", "shards3").want(t, 2)
+		if !strings.Contains(e.out, damage.says) || !strings.Contains(e.out, "shards3/0") || !strings.Contains(e.out, "E_SHARD") {
+			t.Errorf("%s: %s%s", damage.says, e.out, e.err)
+		}
+		if text := folderText(t, filepath.Join(g.dir, "merged")); strings.Contains(text, "PASS") {
+			t.Errorf("%s: the merge leaves\n%.3000s", damage.says, text)
+		}
+		writeFile(t, damage.file, was)
+	}
+	for _, x := range []struct{ args, says string }{
+		{"merge --output shards3 shards3", "is a folder of shards"},
+		{"merge --output shards3/0/x shards3", "is a folder of shards"},
+		{"merge --output . shards3", "is a folder of shards"},
+		{"merge --output merged shards3/0 shards3/1", "shard 2/3 is missing"},
+		{"merge --output merged shards3/0 shards3/1 shards3/2 shards3/1", "shard 1/3 is also in shards3/1"},
+		{"merge --output merged shards3 shards16", "another number of shards"},
+		{"merge --output merged one", "shard.json cannot be read"},
+		{"merge --output merged policy/rules", "neither the folder of a shard"},
+		{"fleet --repos repos.txt --policy policy --shard 0/2 --output none", "--output none"},
+		{"fleet --repos repos.txt --policy policy --shard 2/2", "--shard"},
+		{"fleet --repos repos.txt --policy policy --defer", "without --shard"},
+	} {
+		if e := g.run(strings.Fields(x.args)...).want(t, 2); !strings.Contains(e.out+e.err, x.says) {
+			t.Errorf("%s: %s%s", x.args, e.out, e.err)
+		}
+	}
+}
+
+// folderText returns the names and the contents of all files in a folder.
+func folderText(t *testing.T, dir string) string {
+	t.Helper()
+	var text strings.Builder
+	err := filepath.WalkDir(dir, func(name string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		rel, err := filepath.Rel(dir, name)
+		fmt.Fprintf(&text, "%s\n%s\n", rel, readFile(t, name))
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text.String()
+}

@@ -34,7 +34,7 @@ func helpTexts() map[string]string {
 		"scan_rule":    "Enforce only this rule, for debugging: the run is partial. Repeatable.",
 		"scan_exclude": "Exclude these paths from every rule, for debugging: the run is partial. Repeatable.",
 
-		"merge_files": "The shard files, each shard once.",
+		"merge_files": "The shard files, each shard once; of a fleet, the folders of its shards, or one around them.",
 		"merge_output": "Where the verdict goes: a file, - for standard output, or none. " +
 			"Default: verdict.json in the root of the repository around the current folder, or in the current folder.",
 
@@ -47,6 +47,8 @@ func helpTexts() map[string]string {
 			"none: none are written. Default: policyscan-fleet.",
 		"fleet_report": "Write a report of the summary: FORMAT to standard output, or FORMAT=FILE. " +
 			"Formats: " + report.FleetNames() + ". Repeatable.",
+		"fleet_shard": "Scan only part I of N, from 0 to N-1, of the repositories; merge makes the summary of all. " +
+			"auto: the part that the CI system names.",
 		"fleet_allow": "Accept what would otherwise be undecided, as of a scan, in every repository. Repeatable.",
 
 		"pin": "The hash that the bundle must have, as validate prints it; of a change, that of the base. " +

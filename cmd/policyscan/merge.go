@@ -41,6 +41,9 @@ Examples:
 
 // Run merges, and reports.
 func (c *mergeCmd) Run(std streams) error {
+	if st, err := os.Stat(c.Files[0]); err == nil && st.IsDir() {
+		return c.mergeFleet(std)
+	}
 	q := &scope.Request{Git: gitEnvironment(), Getenv: getenv, Commands: obeyed()}
 	if c.Output == "" {
 		var err error

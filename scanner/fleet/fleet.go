@@ -24,11 +24,9 @@ import (
 	"github.com/policyscan/policyscan/scanner/scope"
 	"github.com/policyscan/policyscan/verdict"
 	"github.com/policyscan/policyscan/verdict/code"
+	"github.com/policyscan/policyscan/verdict/shard"
 	"github.com/policyscan/policyscan/verdict/summary"
 )
-
-// SummaryName is the name of the summary's file.
-const SummaryName = "fleet.json"
 
 // A Run is a fleet that is to be scanned.
 type Run struct {
@@ -37,7 +35,8 @@ type Run struct {
 	Pins     judges.Pins    // of Policies; nil: none is pinned
 	Own      bool           // each is checked with its own bundle, too
 	Options  scanner.Options
-	Workers  int // repositories at a time; 0: as many as processors
+	Workers  int         // repositories at a time; 0: as many as processors
+	Shard    shard.Split // whose entries alone are scanned; the zero Split: all
 
 	// Keep keeps the verdict of an entry, and returns the hash of its document. It is called by several goroutines.
 	Keep func(e Entry, v *verdict.Verdict) (sha256 string, err error)
@@ -48,6 +47,20 @@ type Run struct {
 // Progress returns how many repositories are done, and of these how many failed or are undecided.
 func (r *Run) Progress() (done, failed, undecided int) {
 	return int(r.done.Load()), int(r.failed.Load()), int(r.undecided.Load())
+}
+
+// Owned returns the entries that are scanned.
+func (r *Run) Owned() []Entry {
+	if r.Shard.Count == 0 {
+		return r.Entries
+	}
+	var all []Entry
+	for _, e := range r.Entries {
+		if r.Shard.Owns(e.Name) {
+			all = append(all, e)
+		}
+	}
+	return all
 }
 
 // Start returns the summary before anything is scanned: what is known of the run.
@@ -73,21 +86,22 @@ func (r *Run) Scan(ctx context.Context, f *summary.Fleet) {
 	if n <= 0 {
 		n = runtime.GOMAXPROCS(0)
 	}
+	entries := r.Owned()
 	var mu sync.Mutex // of f
 	var next atomic.Int64
 	var workers sync.WaitGroup
-	for range min(n, len(r.Entries)) {
+	for range min(n, len(entries)) {
 		workers.Go(func() {
 			for {
 				i := int(next.Add(1)) - 1
-				if i >= len(r.Entries) {
+				if i >= len(entries) {
 					return
 				}
 				inside := 1
-				if i+n >= len(r.Entries) { // the last ones have the processors of those that have ended
+				if i+n >= len(entries) { // the last ones have the processors of those that have ended
 					inside = 0
 				}
-				row, asOf, enforced := r.one(ctx, r.Entries[i], inside)
+				row, asOf, enforced := r.one(ctx, entries[i], inside)
 				mu.Lock()
 				f.Add(row, enforced)
 				f.AsOf = max(f.AsOf, asOf)

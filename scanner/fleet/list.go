@@ -2,8 +2,6 @@ package fleet
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"path"
@@ -14,6 +12,7 @@ import (
 
 	"github.com/policyscan/policyscan/verdict"
 	"github.com/policyscan/policyscan/verdict/code"
+	"github.com/policyscan/policyscan/verdict/summary"
 )
 
 // An Entry is one repository of a list.
@@ -170,7 +169,8 @@ func badName(name string) string {
 			return "has a part like that of a temporary file" + third
 		}
 	}
-	if first, _, _ := strings.Cut(name, "/"); strings.EqualFold(first, SummaryName) {
+	first, _, _ := strings.Cut(strings.ToLower(name), "/")
+	if first == "fleet.json" || first == "shard.json" {
 		return "is that of the summary" + third
 	}
 	return ""
@@ -212,9 +212,9 @@ func (r *reader) add(place, format string, args ...any) {
 // Hash is the identity of a list, whose entries are in the order of their names: of what it names, not of its comments
 // or of the order of its lines.
 func Hash(entries []Entry) string {
-	h := sha256.New()
+	h := summary.NewListHash()
 	for _, e := range entries {
-		fmt.Fprintf(h, "%s\x00%s\x00%s\n", e.Name, e.Path, e.Revision)
+		h.Add(e.Name, verdict.Path(e.Path), e.Revision)
 	}
-	return hex.EncodeToString(h.Sum(nil))
+	return h.Sum()
 }

@@ -96,7 +96,7 @@ func naive(list string) (names map[string]string, ok bool) {
 				(!strings.HasPrefix(p, ".") || !strings.HasSuffix(p, ".tmp"))
 		}
 		ok = ok && len(name) <= 1024 && verdict.Visible(name) == name && !strings.Contains(name, "\ufffd") &&
-			strings.ToLower(strings.SplitN(name, "/", 2)[0]) != "fleet.json"
+			!regexp.MustCompile(`(?i)^(fleet|shard)\.json(/|$)`).MatchString(name)
 		for other := range names {
 			a, b := strings.ToLower(other)+"/", strings.ToLower(name)+"/"
 			ok = ok && !strings.HasPrefix(a, b) && !strings.HasPrefix(b, a)

@@ -20,6 +20,7 @@ import (
 // The files of a fleet's results: the summary, and in a folder for each repository its verdict.
 const (
 	fleetFile   = "fleet.json"
+	shardFile   = "shard.json" // in the place of the summary, of a shard
 	verdictName = "verdict.json"
 )
 
@@ -34,6 +35,8 @@ type Fleet struct {
 	Tracks  Tracks
 	Stdout  io.Writer
 	Show    func() error // writes what a person reads, which comes last
+	// Begun is a shard's document for the time until it ends; nil: the run is whole.
+	Begun Document
 
 	summary *summary.Fleet
 	dir     string // "" if there is none
@@ -70,6 +73,10 @@ func (o *Fleet) replaceOld() {
 	if tracked, err := o.Tracks(o.path()); tracked || err != nil {
 		return
 	}
+	if o.Begun != nil {
+		_ = o.write(o.Begun) // as below
+		return
+	}
 	f := summary.New(o.summary.Tool.Version)
 	f.Errors = []verdict.Error{{
 		Code: code.Usage, Message: "the last run did not scan: its flags or environment could not be used",
@@ -78,12 +85,19 @@ func (o *Fleet) replaceOld() {
 	_ = o.write(f) // the usage error is said, and decides
 }
 
-func (o *Fleet) path() string { return filepath.Join(o.dir, fleetFile) }
+func (o *Fleet) path() string { return filepath.Join(o.dir, o.name()) }
+
+func (o *Fleet) name() string {
+	if o.Begun != nil {
+		return shardFile
+	}
+	return fleetFile
+}
 
 // take makes the folder, marks it, and removes the results of an earlier run.
 func (o *Fleet) take() error {
 	shown := verdict.Visible(o.Output)
-	if err := o.Tracks.throughLink(filepath.Join(o.Output, fleetFile)); err != nil {
+	if err := o.Tracks.throughLink(filepath.Join(o.Output, o.name())); err != nil {
 		return err
 	}
 	if err := os.MkdirAll(o.dir, 0o777); err != nil {
@@ -95,7 +109,7 @@ func (o *Fleet) take() error {
 	}
 	if _, err := os.Lstat(o.path()); len(inside) > 0 && errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%s: the folder of the results has files, and no %s of an earlier run; "+
-			"name an empty or a new folder with --output", shown, fleetFile)
+			"name an empty or a new folder with --output", shown, o.name())
 	}
 	if err := o.Tracks.untracked(o.path()); err != nil {
 		return err
@@ -105,7 +119,7 @@ func (o *Fleet) take() error {
 	}
 	if there, err := lookAt(o.path()); err == nil && there == otherFile {
 		return fmt.Errorf("%s: the output is a file that is not a %s, and would be overwritten; "+
-			"remove it or name another folder", verdict.Visible(o.path()), fleetFile)
+			"remove it or name another folder", verdict.Visible(o.path()), o.name())
 	}
 	marker := summary.New(o.summary.Tool.Version)
 	marker.Errors = []verdict.Error{{
@@ -114,15 +128,19 @@ func (o *Fleet) take() error {
 			"run it again",
 	}}
 	marker.Decide()
-	if err := o.write(marker); err != nil {
+	var begun Document = marker
+	if o.Begun != nil {
+		begun = o.Begun
+	}
+	if err := o.write(begun); err != nil {
 		return err
 	}
 	return o.removeOld(o.dir, 0)
 }
 
 // write replaces the summary, whole or not at all.
-func (o *Fleet) write(f *summary.Fleet) error {
-	text, err := f.Encode()
+func (o *Fleet) write(d Document) error {
+	text, err := d.Encode()
 	if err == nil {
 		err = disk.Replace(o.path(), text)
 	}
@@ -156,7 +174,7 @@ func (o *Fleet) removeOld(dir string, depth int) error {
 				return fmt.Errorf("the results of an earlier run cannot be removed: %w", err)
 			}
 		case path == o.path():
-		case depth == 0 && disk.Temporary(d.Name(), fleetFile),
+		case depth == 0 && disk.Temporary(d.Name(), o.name()),
 			depth > 0 && d.Type().IsRegular() && (d.Name() == verdictName || disk.Temporary(d.Name(), verdictName)):
 			if err := os.Remove(path); err != nil {
 				return fmt.Errorf("the results of an earlier run cannot be removed: %w", err)
@@ -208,6 +226,50 @@ func keep(at string, text []byte) (err error) {
 		return err
 	}
 	return os.Rename(temporary, at)
+}
+
+// Adopt keeps a verdict that another run wrote in its folder of results, and that must have this hash.
+func (o *Fleet) Adopt(from, name, sum string) error {
+	in := func(format string, args ...any) error {
+		return fmt.Errorf("%s: the verdict of %s "+format, append([]any{verdict.Visible(from), verdict.Visible(name)},
+			args...)...)
+	}
+	file := filepath.Join(from, filepath.FromSlash(name), verdictName)
+	switch st, err := os.Lstat(file); {
+	case err != nil:
+		return in("cannot be read: %w; run the shard again", disk.Cause(err))
+	case !st.Mode().IsRegular():
+		return in("is not a regular file; run the shard again")
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return in("cannot be read: %w; run the shard again", disk.Cause(err))
+	}
+	if hash := sha256.Sum256(text); hex.EncodeToString(hash[:]) != sum {
+		return in("is not the one that the shard wrote; run the shard again")
+	}
+	if o.dir == "" {
+		return nil
+	}
+	if err := keep(filepath.Join(o.dir, filepath.FromSlash(name)), text); err != nil {
+		return fmt.Errorf("the verdict of %s cannot be written: %w", verdict.Visible(name), disk.Cause(err))
+	}
+	return nil
+}
+
+// Void removes all verdicts that were kept.
+func (o *Fleet) Void() error {
+	if o.dir == "" {
+		return nil
+	}
+	return o.removeOld(o.dir, 0)
+}
+
+// EndPart writes the document of a shard, and what a person reads.
+func (o *Fleet) EndPart(d Document) error {
+	o.note(o.write(d))
+	o.note(o.Show())
+	return o.failed
 }
 
 // End writes every output, and returns the first error of those that could not be. A PASS of which anything could not

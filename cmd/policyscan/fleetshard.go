@@ -1,0 +1,216 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/policyscan/policyscan/internal/disk"
+	"github.com/policyscan/policyscan/verdict"
+	"github.com/policyscan/policyscan/verdict/code"
+	"github.com/policyscan/policyscan/verdict/output"
+	"github.com/policyscan/policyscan/verdict/report"
+	"github.com/policyscan/policyscan/verdict/shard"
+	"github.com/policyscan/policyscan/verdict/summary"
+)
+
+// split returns the part of the fleet that --shard names; the zero Split if it is not given.
+func (c *fleetCmd) split() (shard.Split, error) {
+	switch {
+	case c.Shard == "" && c.Defer:
+		return shard.Split{}, errors.New("--defer is given without --shard")
+	case c.Shard == "" && getenv(shard.CountVariable) != "":
+		return shard.Split{}, fmt.Errorf("%s is set, and --shard is not given, so that each task would do "+
+			"all of the work; give --shard auto, or unset it", shard.CountVariable)
+	case c.Shard == "":
+		return shard.Split{}, nil
+	case len(c.Report) > 0:
+		return shard.Split{}, errors.New("--shard and --report are both given; " +
+			"a shard has no report: policyscan merge writes those of all shards")
+	case c.Output == "none":
+		return shard.Split{}, errors.New("--shard is given with --output none; a shard's result is its folder")
+	}
+	return shard.Parse(c.Shard, getenv)
+}
+
+// part returns the shard file in a state.
+func (r *fleetRun) part(state string) *summary.Part {
+	o := summary.Options{RequireGoverned: r.RequireGoverned, MaxFileBytes: r.MaxFileBytes}
+	return summary.NewPart(r.of, state, o, r.summary)
+}
+
+// endPart writes the shard file, and returns the exit status. With --defer, violations do not make an engine run the
+// shard again: the merge has the last word on them.
+func (r *fleetRun) endPart(ctx context.Context) (status int, failed error) {
+	r.summary.Decide()
+	state := shard.Done
+	switch {
+	case r.stopped:
+		state = shard.Stopped
+	case ctx.Err() != nil:
+		state = shard.Interrupted
+	}
+	p := r.part(state)
+	failed = r.outputs.EndPart(p)
+	switch {
+	case failed != nil:
+		return exitUndecided, failed
+	case p.Verdict == shard.Fail && !r.Defer:
+		return exitViolation, nil
+	case !p.Decided():
+		return exitUndecided, nil
+	}
+	return exitPass, nil
+}
+
+// shardName is the name of the shard file in the folder of a shard.
+const shardName = "shard.json"
+
+// mergeFleet makes the summary of the folders of a fleet's shards, and the folder of their results.
+func (c *mergeCmd) mergeFleet(std streams) error {
+	if c.Output == "" {
+		c.Output = "policyscan-fleet"
+	}
+	about := &fleetCmd{Output: c.Output, Report: c.Report, Quiet: c.Quiet}
+	r := &fleetRun{fleetCmd: about, std: std, began: time.Now(), summary: summary.New(version())}
+	folders, err := shardFolders(c.Files)
+	if err == nil && c.Output != "none" {
+		err = apart(c.Output, append(folders, c.Files...))
+	}
+	if err != nil {
+		return err
+	}
+	tracks := gitEnvironment().Tracks
+	reports, err := output.ReportsOf(report.FleetFormats(r.summary), c.Report, tracks)
+	if err != nil {
+		return err
+	}
+	r.outputs = output.Fleet{Output: c.Output, Reports: reports, Tracks: tracks, Stdout: std.out, Show: r.show}
+	if err := r.outputs.Begin(r.summary); err != nil {
+		return err
+	}
+	ctx, caught, stop := interruptible(0)
+	defer stop()
+	r.merge(ctx, folders)
+	failed := r.outputs.End(caught)
+	status := fleetStatus(r.summary)
+	if sig := caught(); sig != 0 {
+		status = 128 + sig
+	}
+	if status != exitPass {
+		return outcome{status: status, err: failed}
+	}
+	return nil
+}
+
+// shardFolders returns the folders of shards that are named: each itself, or, if it has no shard file, those in it.
+func shardFolders(named []string) ([]string, error) {
+	var all []string
+	for _, name := range named {
+		if _, err := os.Lstat(filepath.Join(name, shardName)); err == nil || !errors.Is(err, fs.ErrNotExist) {
+			all = append(all, name)
+			continue
+		}
+		inside, err := os.ReadDir(name)
+		if err != nil {
+			return nil, fmt.Errorf("%s: the folder of shards cannot be read: %w", safe(name), disk.Cause(err))
+		}
+		before := len(all)
+		for _, d := range inside {
+			if d.IsDir() {
+				all = append(all, filepath.Join(name, d.Name()))
+			}
+		}
+		if len(all) == before {
+			return nil, fmt.Errorf("%s: it is neither the folder of a shard, with a %s, "+
+				"nor one with such folders in it", safe(name), shardName)
+		}
+	}
+	return all, nil
+}
+
+// apart is an error if the folder of the results is one of the shards', or around or in one: it is emptied first.
+func apart(out string, folders []string) error {
+	real, err := disk.Real(out)
+	if errors.Is(err, fs.ErrNotExist) {
+		dir, derr := disk.Real(filepath.Dir(filepath.Clean(out)))
+		real, err = filepath.Join(dir, filepath.Base(out)), derr
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil // it is in a folder that is not there, and so no folder of a shard
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("the folder of the results cannot be found: %w", disk.Cause(err))
+	}
+	for _, folder := range folders {
+		in, err := disk.Real(folder)
+		if err != nil {
+			return fmt.Errorf("%s: the folder of a shard cannot be found: %w", safe(folder), disk.Cause(err))
+		}
+		sep := string(filepath.Separator)
+		if strings.HasPrefix(in+sep, real+sep) || strings.HasPrefix(real+sep, in+sep) {
+			return fmt.Errorf("the results would go to %s, and %s is a folder of shards; "+
+				"name a folder with --output that is neither in it nor around it", safe(out), safe(folder))
+		}
+	}
+	return nil
+}
+
+// merge makes the summary of the shards in some folders. That of shards that make none says what is wrong with them.
+func (r *fleetRun) merge(ctx context.Context, folders []string) {
+	var parts []summary.NamedPart
+	of := map[string]string{} // the folder of each repository
+	for _, folder := range folders {
+		p, err := readPart(filepath.Join(folder, shardName))
+		parts = append(parts, summary.NamedPart{Name: verdict.Visible(folder), Part: p, Err: err})
+		if err == nil {
+			for i := range p.Fleet.Repositories {
+				of[p.Fleet.Repositories[i].Name] = folder
+			}
+		}
+	}
+	f, wrong := summary.Merge(version(), parts)
+	for i := range f.Repositories {
+		row := &f.Repositories[i]
+		if ctx.Err() != nil {
+			wrong = append(wrong, context.Cause(ctx))
+			break
+		}
+		if err := r.outputs.Adopt(of[row.Name], row.Name, row.SHA256); err != nil {
+			wrong = append(wrong, err)
+		}
+	}
+	*r.summary = *f
+	if len(wrong) == 0 {
+		return
+	}
+	if err := r.outputs.Void(); err != nil {
+		wrong = append(wrong, err)
+	}
+	*r.summary = *summary.New(version())
+	for _, err := range wrong {
+		r.summary.Errors = append(r.summary.Errors, verdict.Error{Code: code.Shard, Message: err.Error()})
+	}
+}
+
+func readPart(name string) (*summary.Part, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, fmt.Errorf("its %s cannot be read: %w", shardName, disk.Cause(err))
+	}
+	defer f.Close() // read only: nothing to lose
+	text, err := io.ReadAll(io.LimitReader(f, maxShard+1))
+	if err != nil {
+		return nil, disk.Cause(err)
+	}
+	if len(text) > maxShard {
+		return nil, errors.New("it is longer than 2 GiB")
+	}
+	return summary.DecodePart(text)
+}

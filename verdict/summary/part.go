@@ -1,0 +1,205 @@
+package summary
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"slices"
+
+	"github.com/policyscan/policyscan/verdict"
+	"github.com/policyscan/policyscan/verdict/shard"
+)
+
+// PartVersion is the version of the shape of a [Part]. It is never one of a fleet's.
+const PartVersion = "fleet-shard-1"
+
+// A Part is the shard file of a fleet, shard.json: what one shard of the run found in the repositories that it has. Its
+// fields are in the order of the file.
+type Part struct {
+	SchemaVersion string      `json:"schema_version"`
+	Verdict       string      `json:"verdict"` // shard.Undecided or shard.Fail, never PASS
+	Shard         shard.Split `json:"shard"`
+	State         string      `json:"state"` // as that of a [shard.Document]
+	Options       Options     `json:"options"`
+	// Fleet is that of the shard's repositories alone, but its List is that of the whole run, and it never says PASS.
+	Fleet Fleet  `json:"fleet"`
+	Sum   string `json:"sum"` // see [shard.Seal]
+}
+
+// Options are flags that verdicts depend on, and of which a [Fleet] does not say.
+type Options struct {
+	RequireGoverned bool  `json:"require_governed"`
+	MaxFileBytes    int64 `json:"max_file_bytes"`
+}
+
+// NewPart returns the part of a run whose fleet is decided.
+func NewPart(of shard.Split, state string, o Options, f *Fleet) *Part {
+	p := &Part{Verdict: shard.Undecided, Shard: of, State: state, Options: o, Fleet: *f}
+	p.Fleet.Verdict = verdict.Fail // of the one shard of one, too: the merge has the last word
+	if f.Totals.Violations > 0 {
+		p.Verdict = shard.Fail
+	}
+	return p
+}
+
+// Decided reports whether all repositories of the part were decided, whatever was found in them.
+func (p *Part) Decided() bool {
+	return p.State == shard.Done && len(p.Fleet.Errors) == 0 && p.Fleet.Totals.Incomplete == 0
+}
+
+// Encode returns the document's bytes, with its sum.
+func (p *Part) Encode() ([]byte, error) {
+	c := *p
+	c.SchemaVersion, c.Sum = PartVersion, ""
+	c.Fleet = *p.Fleet.withLists()
+	return shard.Seal(&c)
+}
+
+// DecodePart reads a document that [Part.Encode] wrote. An error says that it is none, or is cut or altered.
+func DecodePart(text []byte) (*Part, error) {
+	p := &Part{}
+	if err := shard.Unseal(text, p); err != nil {
+		return nil, err
+	}
+	if p.SchemaVersion != PartVersion {
+		return nil, fmt.Errorf("its schema_version is %q; this policyscan reads %q", p.SchemaVersion, PartVersion)
+	}
+	if p.Shard.Count < 1 || p.Shard.Count > shard.MaxCount || p.Shard.Index < 0 || p.Shard.Index >= p.Shard.Count ||
+		p.Fleet.SchemaVersion != SchemaVersion || p.Fleet.Verdict != verdict.Fail {
+		return nil, errors.New("it is not as policyscan writes it")
+	}
+	if p.Fleet.consistent(true) != nil {
+		return nil, errors.New("it is not as policyscan writes it")
+	}
+	return p, nil
+}
+
+// A NamedPart is a shard file that a merge is given, or the error of reading it.
+type NamedPart struct {
+	Name string // for a person
+	Part *Part
+	Err  error
+}
+
+// Merge makes the fleet of all of its parts: the one that a single run would have made. wrong names every part that is
+// missing, doubled, of another run, cut or not done, and everything else that keeps the parts from being one run; the
+// fleet then has nothing of them.
+func Merge(version string, parts []NamedPart) (f *Fleet, wrong []error) {
+	f = New(version)
+	fail := func(format string, args ...any) { wrong = append(wrong, fmt.Errorf(format, args...)) }
+	var known []NamedPart
+	for _, n := range parts {
+		switch p := n.Part; {
+		case n.Err != nil:
+			fail("%s: %w", n.Name, n.Err)
+		case p.State == shard.InProgress:
+			fail("%s: shard %s is in progress; wait until it ends, or run it again", n.Name, p.Shard)
+		case p.State != shard.Done:
+			fail("%s: shard %s is not done (%s); run it again", n.Name, p.Shard, p.State)
+		case p.Fleet.Tool.Version != version:
+			fail("%s: it was written by policyscan %s, and this is %s; run all shards and the merge with one program",
+				n.Name, verdict.Visible(p.Fleet.Tool.Version), version)
+		default:
+			known = append(known, n)
+		}
+	}
+	if len(known) == 0 {
+		if len(wrong) == 0 {
+			fail("there is no shard to merge")
+		}
+		return f, wrong
+	}
+	first := known[0]
+	byIndex := map[int]string{}
+	dated := NamedPart{}
+	for _, n := range known {
+		p := n.Part
+		if what := first.Part.other(p); what != "" {
+			fail("%s: it has %s than %s: they are not shards of one run", n.Name, what, first.Name)
+			continue
+		}
+		if other, doubled := byIndex[p.Shard.Index]; doubled {
+			fail("%s: shard %s is also in %s; give each shard once", n.Name, p.Shard, other)
+			continue
+		}
+		byIndex[p.Shard.Index] = n.Name
+		if day := p.Fleet.AsOf; day != "" && dated.Part == nil {
+			dated = n
+		} else if day != "" && day != dated.Part.Fleet.AsOf {
+			fail("%s: it is as of %s, and %s as of %s; run all shards with the same --as-of", n.Name, day, dated.Name,
+				dated.Part.Fleet.AsOf)
+		}
+		for i := range p.Fleet.Repositories {
+			if r := &p.Fleet.Repositories[i]; !p.Shard.Owns(r.Name) {
+				fail("%s: the repository %s is not one of shard %s", n.Name, verdict.Visible(r.Name), p.Shard)
+			}
+		}
+	}
+	for i := range first.Part.Shard.Count {
+		if _, there := byIndex[i]; !there {
+			fail("shard %s is missing", shard.Split{Index: i, Count: first.Part.Shard.Count})
+		}
+	}
+	if wrong != nil {
+		return f, wrong
+	}
+	return join(f, known)
+}
+
+// other says what a part of another run has that differs; "" if nothing does.
+func (p *Part) other(q *Part) string {
+	a, b := &p.Fleet, &q.Fleet
+	switch {
+	case p.Shard.Count != q.Shard.Count:
+		return "another number of shards"
+	case a.List != b.List:
+		return "another list of repositories"
+	case !slices.Equal(a.Policy, b.Policy):
+		return "other bundles"
+	case a.OwnPolicy != b.OwnPolicy, !slices.Equal(a.Allowed, b.Allowed), p.Options != q.Options:
+		return "other flags"
+	}
+	return ""
+}
+
+// join puts parts together that belong together.
+func join(f *Fleet, parts []NamedPart) (*Fleet, []error) {
+	version := f.Tool.Version
+	one := &parts[0].Part.Fleet
+	f.OwnPolicy, f.Policy, f.Allowed, f.List = one.OwnPolicy, one.Policy, one.Allowed, one.List
+	for _, n := range parts {
+		f.Join(&n.Part.Fleet)
+		for _, e := range n.Part.Fleet.Errors {
+			if !slices.Contains(f.Errors, e) {
+				f.Errors = append(f.Errors, e)
+			}
+		}
+	}
+	f.Decide()
+	h := NewListHash()
+	for i := range f.Repositories {
+		r := &f.Repositories[i]
+		h.Add(r.Name, r.Path, r.Revision)
+	}
+	if len(f.Repositories) != f.List.Repositories || h.Sum() != f.List.SHA256 {
+		return New(version), []error{fmt.Errorf("the shards have %d repositories, which are not the %d of the list",
+			len(f.Repositories), f.List.Repositories)}
+	}
+	return f, nil
+}
+
+// A ListHash is the identity of a list: of what it names, by name, not of its comments or of the order of its lines.
+type ListHash struct{ h hash.Hash }
+
+// NewListHash returns that of an empty list.
+func NewListHash() *ListHash { return &ListHash{sha256.New()} }
+
+// Add adds a repository, in the order of the names. The path is written as [verdict.Path] does.
+func (l *ListHash) Add(name, path, revision string) {
+	fmt.Fprintf(l.h, "%s\x00%s\x00%s\n", name, path, revision)
+}
+
+// Sum returns the hash, in hexadecimal.
+func (l *ListHash) Sum() string { return hex.EncodeToString(l.h.Sum(nil)) }

@@ -1,0 +1,183 @@
+package summary
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/policyscan/policyscan/verdict"
+	"github.com/policyscan/policyscan/verdict/shard"
+)
+
+// divided returns the document of a whole run over generated repositories, and the documents of its shards.
+func divided(t *testing.T, r *rand.Rand, count int) (whole []byte, parts []*Part) {
+	all := generate(r, r.IntN(12))
+	list := NewListHash()
+	for _, g := range all {
+		list.Add(g.row.Name, g.row.Path, g.row.Revision)
+	}
+	begin := func() *Fleet {
+		f := New("v1")
+		f.List = List{list.Sum(), len(all)}
+		f.Policy = []Policy{{From: "disk", SHA256: strings.Repeat("1", 64)}}
+		return f
+	}
+	one := begin()
+	one.AsOf = []string{"", "2027-01-01"}[r.IntN(2)]
+	for _, g := range all {
+		one.Add(g.row, g.rules)
+	}
+	asOf := one.AsOf
+	if len(all) == 0 {
+		one.AsOf = ""
+	}
+	one.Decide()
+	whole, err := one.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range count {
+		of := shard.Split{Index: i, Count: count}
+		f := begin()
+		for _, g := range all {
+			if of.Owns(g.row.Name) {
+				f.Add(g.row, g.rules)
+				f.AsOf = asOf
+			}
+		}
+		f.Decide()
+		parts = append(parts, NewPart(of, shard.Done, Options{}, f))
+	}
+	return whole, parts
+}
+
+// read encodes and decodes parts, as a merge meets them.
+func read(t *testing.T, parts []*Part) (all []NamedPart) {
+	for i, p := range parts {
+		text, err := p.Encode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if bytes.Contains(text, []byte("\n  \"verdict\": \"PASS\"")) || bytes.Contains(text, []byte("\n    \"verdict\": \"PASS\"")) {
+			t.Fatalf("a shard says PASS:\n%s", text)
+		}
+		p, err := DecodePart(text)
+		if err != nil {
+			t.Fatalf("%v\n%s", err, text)
+		}
+		all = append(all, NamedPart{Name: fmt.Sprint("s", i), Part: p})
+	}
+	return all
+}
+
+// TestMerge: 1,000 fleets, each in 1 to 16 shards, merge to the bytes of the single run, in any order.
+func TestMerge(t *testing.T) {
+	for seed := range uint64(1000) {
+		r := rand.New(rand.NewPCG(seed, 2))
+		whole, parts := divided(t, r, 1+int(seed%16))
+		named := read(t, parts)
+		r.Shuffle(len(named), func(i, k int) { named[i], named[k] = named[k], named[i] })
+		f, wrong := Merge("v1", named)
+		got, err := f.Encode()
+		if err != nil || wrong != nil || !bytes.Equal(got, whole) {
+			t.Fatalf("seed %d: %v %v\n%s\nnot\n%s", seed, err, wrong, got, whole)
+		}
+	}
+}
+
+// TestMergeDamage: every kind of damage is an error that names a part, and nothing of the parts is in the fleet.
+func TestMergeDamage(t *testing.T) {
+	kinds := []struct {
+		says   string
+		damage func(r *rand.Rand, parts []NamedPart, i int) []NamedPart
+	}{
+		{"is missing", func(_ *rand.Rand, parts []NamedPart, i int) []NamedPart { return slices.Delete(parts, i, i+1) }},
+		{"is also in", func(r *rand.Rand, parts []NamedPart, i int) []NamedPart {
+			return append(parts, NamedPart{"again", parts[i].Part, nil})
+		}},
+		{"in progress", func(_ *rand.Rand, parts []NamedPart, i int) []NamedPart {
+			parts[i].Part.State = shard.InProgress
+			return parts
+		}},
+		{"not done", func(_ *rand.Rand, parts []NamedPart, i int) []NamedPart {
+			parts[i].Part.State = shard.Interrupted
+			return parts
+		}},
+		{"written by policyscan v2", func(_ *rand.Rand, parts []NamedPart, i int) []NamedPart {
+			parts[i].Part.Fleet.Tool.Version = "v2"
+			return parts
+		}},
+		{"another list", func(_ *rand.Rand, parts []NamedPart, i int) []NamedPart {
+			parts[i].Part.Fleet.List.SHA256 = strings.Repeat("2", 64)
+			return parts
+		}},
+		{"other bundles", func(_ *rand.Rand, parts []NamedPart, i int) []NamedPart {
+			parts[i].Part.Fleet.Policy = []Policy{{From: "disk", SHA256: strings.Repeat("2", 64)}}
+			return parts
+		}},
+		{"other flags", func(_ *rand.Rand, parts []NamedPart, i int) []NamedPart {
+			parts[i].Part.Options.MaxFileBytes = 7
+			return parts
+		}},
+		{"another number of shards", func(_ *rand.Rand, parts []NamedPart, i int) []NamedPart {
+			parts[i].Part.Shard.Count += 20
+			return parts
+		}},
+		{"is not one of shard", func(_ *rand.Rand, parts []NamedPart, i int) []NamedPart {
+			p := parts[i].Part
+			for k := 0; ; k++ {
+				if name := fmt.Sprint("foreign", k); !p.Shard.Owns(name) {
+					p.Fleet.Add(Repository{Name: name}, nil)
+					return parts
+				}
+			}
+		}},
+		{"are not the", func(_ *rand.Rand, parts []NamedPart, i int) []NamedPart {
+			p := parts[i].Part
+			for k := 0; ; k++ {
+				if name := fmt.Sprint("more", k); p.Shard.Owns(name) {
+					p.Fleet.Add(Repository{Name: name, Verdict: verdict.Pass}, nil)
+					return parts
+				}
+			}
+		}},
+	}
+	trials := 0
+	for seed := range uint64(300) {
+		r := rand.New(rand.NewPCG(seed, 3))
+		count := 2 + r.IntN(15)
+		_, parts := divided(t, r, count)
+		for _, kind := range kinds {
+			trials++
+			named := read(t, parts)
+			f, wrong := Merge("v1", kind.damage(r, named, r.IntN(count)))
+			said := fmt.Sprint(wrong)
+			if wrong == nil || !strings.Contains(said, kind.says) || len(f.Repositories) > 0 || f.Verdict == verdict.Pass {
+				t.Fatalf("seed %d, %s: %v\n%+v", seed, kind.says, wrong, f)
+			}
+		}
+		// Bytes that are altered or cut.
+		text, err := parts[r.IntN(count)].Encode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 30 {
+			trials++
+			at := r.IntN(len(text))
+			altered := slices.Clone(text)
+			altered[at] ^= byte(1 + r.IntN(255))
+			if _, err := DecodePart(altered); err == nil {
+				t.Fatalf("seed %d: byte %d is altered, and the shard is read", seed, at)
+			}
+			if _, err := DecodePart(text[:at]); err == nil {
+				t.Fatalf("seed %d: cut at %d, the shard is read", seed, at)
+			}
+		}
+	}
+	if trials < 10_000 {
+		t.Errorf("%d trials", trials)
+	}
+}
