@@ -94,6 +94,11 @@ func (e *explanation) notes(covering int) (all []string) {
 		all = append(all, "it is a symbolic link, which a scan does not follow: the path that it contains is checked; "+
 			"what it leads to is checked under its own path, and not at all if it is outside the tree")
 	case "submodule":
+		if e.Commit != "" {
+			all = append(all, "it is a submodule, whose files are in another repository: "+
+				"a scan of a commit does not read them")
+			break
+		}
 		all = append(all, "it is a submodule: if it is checked out, its files are checked under their own paths")
 	case "special":
 		all = append(all, "it is a FIFO, a socket or a device, which a scan never opens")
