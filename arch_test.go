@@ -30,7 +30,7 @@ const module = "github.com/policyscan/policyscan"
 func rooms() map[string][]string {
 	return map[string][]string{
 		"cmd/policyscan": {
-			"cmd/policyscan/manual", "agent/ask", "agent/call", "agent/callrules", "agent/dialect",
+			"cmd/policyscan/manifest", "cmd/policyscan/manual", "agent/ask", "agent/call", "agent/callrules", "agent/dialect",
 			"agent/dialect/sigmashake", "agent/gate", "agent/hook", "agent/protocol", "agent/settings", "scanner",
 			"scanner/checkout", "scanner/ci", "scanner/failure", "scanner/fleet", "scanner/grant", "scanner/judges",
 			"scanner/repo", "scanner/reuse", "scanner/scope", "scanner/setup", "rules", "rules/document", "verdict", "verdict/code", "verdict/output",

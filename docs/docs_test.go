@@ -42,7 +42,7 @@ var pages = []string{
 	"README.md", "adopting.md", "agents.md", "agents/claude-code.md", "agents/codex.md", "agents/copilot.md", "agents/cursor.md",
 	"agents/edits.md", "agents/gemini.md", "architecture.md", "cli.md", "coming-from.md", "comparison.md", "cookbook.md",
 	"decisions/git.md", "decisions/parsers.md", "decisions/search.md", "decisions/warnings.md", "decisions/yaml.md", "dialects.md",
-	"editors.md", "exceptions.md", "fleets.md", "github-action.md", "gitlab.md", "glossary.md", "install.md", "keys.md", "limits.md", "matching.md",
+	"editors.md", "exceptions.md", "fleets.md", "github-action.md", "gitlab.md", "glossary.md", "install.md", "keys.md", "kubernetes.md", "limits.md", "matching.md",
 	"organisation.md", "performance.md", "pre-commit.md", "reliability.md", "reports.md", "rules.md", "scopes.md", "session.md",
 	"troubleshooting.md", "tutorial.md", "verdict.md",
 }
