@@ -51,6 +51,9 @@ func helpTexts() map[string]string {
 			"auto: the part that the CI system names.",
 		"fleet_allow": "Accept what would otherwise be undecided, as of a scan, in every repository. Repeatable.",
 
+		"merge_wait": "Wait until every shard has been written, but no longer than this, such as 2h. " +
+			"What is missing then is named, as without the flag.",
+
 		"kubernetes": "Print the Kubernetes objects that scan this fleet in a cluster, and scan nothing. " +
 			"NAME is that of the run.",
 		"kubernetes_shards": "With --kubernetes: the number of shards, and so of pods. " +

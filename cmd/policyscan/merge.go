@@ -23,7 +23,8 @@ type mergeCmd struct {
 
 	Output string `placeholder:"FILE" help:"@merge_output"`
 	reportFlag
-	Quiet bool `short:"q" help:"Print only the reports of --report; errors still go to standard error."`
+	Quiet bool          `short:"q" help:"Print only the reports of --report; errors still go to standard error."`
+	Wait  time.Duration `placeholder:"D" help:"@merge_wait"`
 }
 
 // Help returns the text below the flags.
@@ -41,8 +42,13 @@ Examples:
 
 // Run merges, and reports.
 func (c *mergeCmd) Run(std streams) error {
+	if c.Wait < 0 {
+		return fmt.Errorf("--wait is %s; give a time such as 2h, or 0 to wait for nothing", c.Wait)
+	}
+	began := time.Now()
+	c.awaitFirst(began)
 	if st, err := os.Stat(c.Files[0]); err == nil && st.IsDir() {
-		return c.mergeFleet(std)
+		return c.mergeFleet(std, began)
 	}
 	q := &scope.Request{Git: gitEnvironment(), Getenv: getenv, Commands: obeyed()}
 	if c.Output == "" {
@@ -60,8 +66,9 @@ func (c *mergeCmd) Run(std streams) error {
 	if err := r.begin(nil); err != nil {
 		return err
 	}
-	_, caught, stop := interruptible(0)
+	ctx, caught, stop := interruptible(0)
 	defer stop()
+	c.await(ctx)
 	v := c.merge()
 	failed := r.outputs.End(v, caught)
 	if sig := caught(); sig != 0 {
