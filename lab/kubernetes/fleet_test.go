@@ -369,7 +369,9 @@ func (f *fleet) merged(t *testing.T) map[string][]string {
 }
 
 // missingShard is how the merge names a shard that is not there.
-func (f *fleet) missingShard(index, of int) string { return fmt.Sprintf("shard %d/%d is missing", index, of) }
+func (f *fleet) missingShard(index, of int) string {
+	return fmt.Sprintf("shard %d/%d is missing", index, of)
+}
 
 // removeShard removes what a shard has written.
 func (f *fleet) removeShard(t *testing.T, index int) {
