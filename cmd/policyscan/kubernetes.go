@@ -74,7 +74,9 @@ func (c *fleetCmd) kubernetes(std streams) (bool, error) {
 		return true, errors.New("--kubernetes and --output are both given; " +
 			"the results are on the volume of --results")
 	}
-	r := &fleetRun{fleetCmd: c, std: std, summary: summary.New(version())}
+	here := *c
+	here.Reuse = "" // the folder is one in the cluster
+	r := &fleetRun{fleetCmd: &here, std: std, summary: summary.New(version())}
 	f := &fleet.Run{}
 	wrong, err := r.prepare(context.Background(), f)
 	for i := range wrong {
@@ -112,6 +114,13 @@ func (c *fleetCmd) scanFlags() []string {
 	}
 	if c.AsOf != "" {
 		flags = append(flags, "--as-of", c.AsOf)
+	}
+	if c.Reuse != "" { // a folder that the pods can write
+		at := filepath.ToSlash(c.Reuse)
+		if !path.IsAbs(at) {
+			at = path.Join(manifest.ResultsDir, at)
+		}
+		flags = append(flags, "--reuse", at)
 	}
 	if c.Workers > 0 {
 		flags = append(flags, "--workers", fmt.Sprint(c.Workers))
