@@ -73,13 +73,16 @@ func (r *fleetRun) endPart(ctx context.Context) (status int, failed error) {
 const shardName = "shard.json"
 
 // mergeFleet makes the summary of the folders of a fleet's shards, and the folder of their results.
-func (c *mergeCmd) mergeFleet(std streams) error {
+func (c *mergeCmd) mergeFleet(std streams, began time.Time) error {
 	if c.Output == "" {
 		c.Output = "policyscan-fleet"
 	}
 	about := &fleetCmd{Output: c.Output, Report: c.Report, Quiet: c.Quiet}
-	r := &fleetRun{fleetCmd: about, std: std, began: time.Now(), summary: summary.New(version())}
+	r := &fleetRun{fleetCmd: about, std: std, began: began, summary: summary.New(version())}
 	folders, err := shardFolders(c.Files)
+	if c.Wait > 0 {
+		err = nil // they are still to come
+	}
 	if err == nil && c.Output != "none" {
 		err = apart(c.Output, append(folders, c.Files...))
 	}
@@ -97,7 +100,12 @@ func (c *mergeCmd) mergeFleet(std streams) error {
 	}
 	ctx, caught, stop := interruptible(0)
 	defer stop()
-	r.merge(ctx, folders)
+	c.await(ctx, began, c.foldersWritten)
+	if folders, err = shardFolders(c.Files); err != nil {
+		r.summary.Errors = append(r.summary.Errors, verdict.Error{Code: code.Shard, Message: err.Error()})
+	} else {
+		r.merge(ctx, folders)
+	}
 	failed := r.outputs.End(caught)
 	status := fleetStatus(r.summary)
 	if sig := caught(); sig != 0 {

@@ -62,13 +62,13 @@ func (c *mergeCmd) Run(std streams) error {
 		return fmt.Errorf("%s is one of the shard files, and would be overwritten; write to another file", safe(name))
 	}
 	about := &scanCmd{Output: c.Output, reportFlag: c.reportFlag, Quiet: c.Quiet}
-	r := reporter{scanCmd: about, request: q, std: std, began: time.Now()}
+	r := reporter{scanCmd: about, request: q, std: std, began: began}
 	if err := r.begin(nil); err != nil {
 		return err
 	}
 	ctx, caught, stop := interruptible(0)
 	defer stop()
-	c.await(ctx)
+	c.await(ctx, began, c.filesWritten)
 	v := c.merge()
 	failed := r.outputs.End(v, caught)
 	if sig := caught(); sig != 0 {
