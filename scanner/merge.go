@@ -118,8 +118,9 @@ func (m *merging) compare() {
 		default:
 			for k, got := range values(f.Document) {
 				if got != want[k] {
-					m.add("%s is of another run than %s: %s differ (%s, and %s); merge the shards of one run",
-						at, m.like.Name, differing()[k].name, clipTo(got, 120), clipTo(want[k], 120))
+					is := differing()[k]
+					m.add("%s is of another run than %s: %s differ (%s, and %s); %s",
+						at, m.like.Name, is.name, clipTo(got, 120), clipTo(want[k], 120), cmp.Or(is.fix, sameRun))
 					break
 				}
 			}
@@ -193,20 +194,26 @@ func (m *merging) count() {
 type difference struct {
 	name string
 	of   func(d *shard.Document) any
+	fix  string // "": sameRun
 }
+
+const (
+	sameRun  = "merge the shards of one run"
+	sameTree = "scan the same tree in all shards, and write their files outside of it"
+)
 
 func differing() []difference {
 	return []difference{
-		{"the numbers of shards", func(d *shard.Document) any { return d.Shard.Count }},
-		{"the scopes", func(d *shard.Document) any { return d.Run.Scope.Mode + " " + d.Run.Scope.Strategy }},
-		{"the commits", func(d *shard.Document) any { return d.Run.Scope.HeadCommit }},
-		{"the commits that are checked out", func(d *shard.Document) any { return d.Tree.Head }},
-		{"the bundles", func(d *shard.Document) any { return d.Run.Policy }},
-		{"the flags", func(d *shard.Document) any { return d.Run.Options }},
-		{"the days", func(d *shard.Document) any { return d.Run.AsOf }},
-		{"the numbers of files", func(d *shard.Document) any { return d.Tree.Files }},
-		{"the files that were listed", func(d *shard.Document) any { return d.Tree.Sum }},
-		{"the rules", func(d *shard.Document) any { return d.Run }},
+		{"the numbers of shards", func(d *shard.Document) any { return d.Shard.Count }, ""},
+		{"the scopes", func(d *shard.Document) any { return d.Run.Scope.Mode + " " + d.Run.Scope.Strategy }, ""},
+		{"the commits", func(d *shard.Document) any { return d.Run.Scope.HeadCommit }, ""},
+		{"the commits that are checked out", func(d *shard.Document) any { return d.Tree.Head }, ""},
+		{"the bundles", func(d *shard.Document) any { return d.Run.Policy }, ""},
+		{"the flags", func(d *shard.Document) any { return d.Run.Options }, ""},
+		{"the days", func(d *shard.Document) any { return d.Run.AsOf }, "give all shards the same --as-of"},
+		{"the numbers of files", func(d *shard.Document) any { return d.Tree.Files }, sameTree},
+		{"the files that were listed", func(d *shard.Document) any { return d.Tree.Sum }, sameTree},
+		{"the rules", func(d *shard.Document) any { return d.Run }, ""},
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"flag"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -26,6 +27,7 @@ import (
 var (
 	shardTrees  = flag.Int("shard-trees", 6, "generated trees that are scanned as shards")
 	shardCounts = flag.Int("shard-counts", 3, "counts of shards of each tree; 16 is all from 1 to 16")
+	oneScope    = flag.Bool("shard-one-scope", false, "scan each tree in one of the scopes, which take turns")
 	damages     = flag.Int("damages", 300, "damaged sets of shard files")
 	shardSeed   = flag.Uint64("shard-seed", 1, "of what is generated")
 )
@@ -245,7 +247,12 @@ func TestShards(t *testing.T) {
 		r := rand.New(rand.NewPCG(*shardSeed, uint64(k)))
 		t.Run(fmt.Sprint(k), func(t *testing.T) {
 			s := drawShardTree(t, r)
-			for scope, tree := range s.trees(t) {
+			trees := s.trees(t)
+			for i, scope := range slices.Sorted(maps.Keys(trees)) {
+				tree := trees[scope]
+				if *oneScope && i != k%len(trees) {
+					continue
+				}
 				single := Scan(t.Context(), s.by, tree, s.options)
 				want := reports(t, single)
 				outcomes[outcome(single)]++
@@ -376,5 +383,57 @@ func TestDamagedShards(t *testing.T) {
 		if done[kind.name] < *damages/len(kinds)/2 {
 			t.Errorf("%s: %d", kind.name, done[kind.name])
 		}
+	}
+}
+
+// TestProblemsOfShards: what keeps shards from a merge is all named, as far as a person reads it.
+func TestProblemsOfShards(t *testing.T) {
+	dir := writeTree(t, map[string]string{"a.tf": "x", "b.tf": "x"})
+	part := func(i, n int, state string) ShardFile {
+		d := Shard(t.Context(), one(testBundle("key")), Folder(openRoot(t, dir)), Options{Version: "1"}, shard.Split{Index: i, Count: n})
+		if d.State != shard.Done {
+			t.Fatal(d.State)
+		}
+		if d.State = state; state != shard.Done {
+			d.Findings.TreeErrors = []verdict.Error{{Code: "E_X", Message: "the cause"}}
+		}
+		return ShardFile{Name: fmt.Sprint("file", i), Document: d}
+	}
+	days := part(1, 2, shard.Done)
+	days.Document.Run.AsOf = "2027-01-01"
+	lost := part(1, 2, shard.Done)
+	lost.Document.Tree.Own--
+	cases := []struct {
+		files []ShardFile
+		want  []string
+	}{
+		{nil, []string{"there is no shard file; name those of all shards"}},
+		{[]ShardFile{part(0, 2, shard.Done), part(1, 2, shard.InProgress)},
+			[]string{"file1, shard 1/2, is not complete (in progress): the cause; run it again"}},
+		{[]ShardFile{part(0, 2, shard.InProgress), part(1, 2, shard.Interrupted)}, []string{
+			"file0, shard 0/2, is not complete (in progress): the cause; run it again",
+			"file1, shard 1/2, is not complete (interrupted): the cause; run it again",
+		}},
+		{[]ShardFile{part(0, 2, shard.Stopped), part(1, 2, shard.InProgress)},
+			[]string{"file1, shard 1/2, is not complete (in progress): the cause; run it again"}},
+		{[]ShardFile{part(0, 2, shard.Done), days}, []string{
+			`file1, shard 1/2, is of another run than file0: the days differ ("2027-01-01", and ""); give all shards the same --as-of`}},
+		{[]ShardFile{part(0, 2, shard.Done), lost},
+			[]string{"the shards together looked at 1 files, and the tree has 2; run all shards again"}},
+		{[]ShardFile{part(0, 2, shard.Done)}, []string{"shard 1/2 is missing; run it, or name its file"}},
+	}
+	for _, c := range cases {
+		v, wrong := Merge("1", c.files)
+		var got []string
+		for _, err := range wrong {
+			got = append(got, err.Error())
+		}
+		if v != nil || !slices.Equal(got, c.want) {
+			t.Errorf("%q; want %q", got, c.want)
+		}
+	}
+	_, wrong := Merge("1", []ShardFile{part(0, 100, shard.Done)})
+	if n := len(wrong); n != maxProblems+1 || wrong[n-1].Error() != "and 59 more" {
+		t.Errorf("%v", wrong)
 	}
 }

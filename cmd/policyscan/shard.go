@@ -118,8 +118,11 @@ func (r *reporter) showShard(d *shard.Document) error {
 		}
 	}
 	for _, errs := range [][]verdict.Error{f.TreeErrors, f.FileErrors} {
-		for i := range errs {
-			complain(r.std.err, fmt.Errorf("%w [%s]", &errs[i], errs[i].Code))
+		for _, e := range errs {
+			if e.File != "" {
+				e.File = r.about.Place.Prefix + e.File
+			}
+			complain(r.std.err, fmt.Errorf("%w [%s]", &e, e.Code))
 		}
 	}
 	if !r.Quiet {
