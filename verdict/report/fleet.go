@@ -23,6 +23,7 @@ func fleetFormats() []fleetFormat {
 		{"text", "for a person", writePlainFleet, "", ""},
 		{"json", "fleet.json", writeFleetJSON, verdict.DocumentHead, "policyscan"},
 		{"markdown", "GitHub's job summary, or a comment", writeFleetMarkdown, "## policyscan fleet ", ""},
+		{"html", "one page to read and to search", writeFleetHTML, "<!DOCTYPE html>", "policyscan"},
 	}
 }
 

@@ -12,9 +12,9 @@ import (
 	"github.com/policyscan/policyscan/verdict"
 )
 
-// page.html is the template; style.css and script.js are written into it as they are.
+// page.html and fleet.html are the templates; the styles and scripts are written into them as they are.
 //
-//go:embed html/page.html html/style.css html/script.js
+//go:embed html/page.html html/style.css html/script.js html/fleet.html html/fleet.css html/fleet.js
 var htmlFiles embed.FS
 
 // writeHTML writes one page that needs nothing else: no request leaves it, and its content

@@ -1,0 +1,106 @@
+
+"use strict";
+(() => {
+  // The state of the page is what the address says, with a filter for each of these keys.
+  const keys = ["q", "state", "rule"];
+  const byId = (id) => document.getElementById(id);
+  const inputs = keys.map(byId).filter(Boolean);
+  const q = byId("q"), status = byId("status"), found = byId("repositories");
+  const numbers = new Intl.NumberFormat("en");
+  const rows = [...document.querySelectorAll("li[data-state]")].map((el) => ({
+    el,
+    name: el.querySelector(".name").textContent,
+    state: el.dataset.state,
+    rules: null, // read when a rule is first chosen
+  }));
+  for (const row of rows) row.lower = row.name.toLowerCase();
+  const lists = [...new Set(rows.map((row) => row.el.parentNode))];
+  const total = new Set(rows.map((row) => row.name)).size;
+  let state = {};
+
+  function read(hash) {
+    const next = {};
+    for (const [key, value] of new URLSearchParams(hash)) if (keys.includes(key) && value) next[key] = value;
+    return next;
+  }
+
+  function address(s) {
+    const p = new URLSearchParams();
+    for (const key of keys) if (s[key]) p.set(key, s[key]);
+    return "#" + (p.toString() || "repositories");
+  }
+
+  function matches(row, words) {
+    if (state.state && state.state !== row.state || !words.every((w) => row.lower.includes(w))) return false;
+    if (!state.rule) return true;
+    row.rules ||= new Set([...row.el.querySelectorAll(".counts .id")].map((id) => id.textContent));
+    return row.rules.has(state.rule);
+  }
+
+  function apply() {
+    const words = (state.q || "").toLowerCase().split(/\s+/).filter(Boolean), shown = new Set(), full = new Set();
+    for (const row of rows) {
+      const hide = !matches(row, words);
+      if (row.el.hidden !== hide) row.el.hidden = hide;
+      if (hide) continue;
+      shown.add(row.name);
+      full.add(row.el.parentNode);
+    }
+    for (const list of lists) list.hidden = !full.has(list);
+    for (const el of inputs) if (document.activeElement !== q || el !== q) el.value = state[el.id] || "";
+    byId("nothing").hidden = shown.size > 0;
+    const of = shown.size === total ? "" : " of " + numbers.format(total);
+    const said = numbers.format(shown.size) + of + (total === 1 ? " repository" : " repositories");
+    if (status.textContent !== said) status.textContent = said;
+  }
+
+  // follow makes the page what the address says. An address that is a place in the page leaves the filters as they are.
+  function follow() {
+    const hash = location.hash.slice(1);
+    if (hash.includes("=")) state = read(hash);
+    else if (hash === "" || hash === "repositories") state = {};
+    else if (status.textContent !== "") return;
+    apply();
+  }
+
+  function go(next) {
+    history.replaceState(null, "", address(next));
+    state = next;
+    apply();
+  }
+
+  let waiting = 0;
+  q.addEventListener("input", () => {
+    clearTimeout(waiting);
+    waiting = setTimeout(() => go({ ...state, q: q.value.trim() }), total > 1000 ? 120 : 30);
+  });
+  for (const el of inputs) if (el !== q) el.addEventListener("change", () => go({ ...state, [el.id]: el.value }));
+  addEventListener("hashchange", () => {
+    follow();
+    if (location.hash.includes("=")) found.scrollIntoView();
+  });
+  addEventListener("keydown", (e) => {
+    if (e.ctrlKey || e.metaKey || e.altKey) return;
+    if (e.key === "/" && !(e.target instanceof HTMLInputElement || e.target instanceof HTMLSelectElement)) {
+      e.preventDefault();
+      q.focus();
+      q.select();
+    } else if (e.key === "Escape" && keys.some((key) => state[key])) {
+      clearTimeout(waiting);
+      q.value = "";
+      go({});
+    }
+  });
+
+  // A rule links to its repositories, in the list above.
+  for (const el of document.querySelectorAll("li[data-rule]")) {
+    const p = document.createElement("p"), a = document.createElement("a");
+    a.href = address({ rule: el.dataset.rule });
+    a.textContent = "Show only these repositories";
+    p.append(a);
+    el.querySelector(".more").insertBefore(p, el.querySelector(".names"));
+  }
+  byId("filters").hidden = false;
+  status.hidden = false;
+  follow();
+})();
