@@ -375,9 +375,17 @@ func (c *cluster) nights(t *testing.T) {
 	})
 }
 
-// reuse: eight pods share a folder of results by content.
+// reuse: eight pods at a time share a folder of results by content, which are empty at first.
 func (c *cluster) reuse(t *testing.T) {
-	t.Skip("NOT RUN: policyscan fleet has no --reuse yet")
+	f := c.fleet(t, "reuse", 800, true)
+	f.reuse = "seen"
+	f.apply(t, f.print(t, 16, 8))
+	f.wantEnd(t, "scan-reuse", "Complete", "CompletionsReached")
+	f.wantExit(t, 1)
+	f.wantAll(t)
+	if entries, err := os.ReadDir(filepath.Join(f.dir, "results", "seen")); err != nil || len(entries) == 0 {
+		t.Errorf("nothing was kept: %v", err)
+	}
 }
 
 // many: 2,000 repositories in 100 indexes, eight at a time.

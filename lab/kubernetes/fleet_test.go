@@ -20,6 +20,7 @@ type fleet struct {
 	repos []string
 	// schedule is that of its CronJobs; "": it has Jobs.
 	schedule   string
+	reuse      string // the folder of --reuse
 	violations bool
 }
 
@@ -153,6 +154,9 @@ func (f *fleet) print(t *testing.T, shards, parallelism int, changes ...string) 
 		"--repos", f.list(), "--policy", root + "/examples/policy"}
 	if f.schedule != "" {
 		args = append(args, "--schedule", f.schedule)
+	}
+	if f.reuse != "" {
+		args = append(args, "--reuse", f.reuse)
 	}
 	cmd := exec.Command(filepath.Join(f.state, "policyscan"), args...)
 	out, err := cmd.Output()
