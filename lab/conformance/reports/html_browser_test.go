@@ -199,7 +199,7 @@ func eval[T any](b *tab, expression string) T {
 // until waits for an expression to be true.
 func (b *tab) until(expression string) {
 	b.t.Helper()
-	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
 		if eval[bool](b, "Boolean("+expression+")") {
 			return
 		}
