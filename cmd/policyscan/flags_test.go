@@ -137,12 +137,13 @@ func TestBrokenCommandLineVoidsVerdicts(t *testing.T) {
 
 // TestModelIsSmall: the model of the command line is built at every start, and for an agent's hook before every call.
 // With kong's variables for the helps it has twice as many allocations.
+// The race detector adds an eighth to them.
 func TestModelIsSmall(t *testing.T) {
 	for what, c := range map[string]struct {
 		model func() any
 		most  float64
 	}{
-		"all commands": {func() any { return &commands{} }, 20_000},
+		"all commands": {func() any { return &commands{} }, 25_000},
 		"an agent's hook": {func() any {
 			return &struct {
 				Hook agentHookCmd `cmd:""`
