@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/policyscan/policyscan/agent/call"
+	"github.com/policyscan/policyscan/internal/cputime"
+	"pgregory.net/rapid"
 )
 
 // 0-02: rules of one priority keep the order of their files, however many they are: a sort that is stable for twelve
@@ -316,6 +318,149 @@ func TestFallback(t *testing.T) {
 	} {
 		if got, want := s.Fallback(), s.Decide(&call.Call{Tool: "x"}, Options{}).Effect; got != want {
 			t.Errorf("%s: got %s, want %s", s.Strategy, got, want)
+		}
+	}
+}
+
+// A list of arguments is an agent's to choose: matching them may not take all ways.
+func TestEachIsFast(t *testing.T) {
+	test := &Test{Fact: Fact{Source: FromExecArgs}, Op: Each}
+	for range 12 {
+		test.Each = append(test.Each, Predicate{Test: &Test{Fact: Fact{Source: FromItem}, Op: Equals, Text: "a"}})
+	}
+	test.Each = append(test.Each, Predicate{Test: &Test{Fact: Fact{Source: FromItem}, Op: Equals, Text: "z"}})
+	c := &call.Call{Tool: "Bash", Input: call.NewObject(call.Member{Name: "command",
+		Value: call.Text("git " + strings.Repeat("a ", 5000))})}
+	took := cputime.Of(func() {
+		if test.holds(&facts{call: c}) {
+			t.Error("there is no z")
+		}
+	})
+	if took > 5*time.Second {
+		t.Errorf("it took %s", took)
+	}
+}
+
+// Each is whether each test can have its own item: against all ways to give them out.
+func TestEachIsExact(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		letters := rapid.StringMatching("[abc]{1,3}")
+		wanted := rapid.SliceOfN(letters, 0, 4).Draw(t, "wanted") // an item must be one of these letters
+		items := rapid.SliceOfN(rapid.SampledFrom([]string{"a", "b", "c", "d"}), 0, 5).Draw(t, "items")
+		test := &Test{Fact: Fact{Source: FromExecArgs}, Op: Each}
+		for _, w := range wanted {
+			any := Predicate{Any: []Predicate{}}
+			for _, l := range w {
+				any.Any = append(any.Any, Predicate{Test: &Test{Fact: Fact{Source: FromItem}, Text: string(l)}})
+			}
+			test.Each = append(test.Each, any)
+		}
+		var every func(from int, left []string) bool
+		every = func(from int, left []string) bool {
+			if from == len(wanted) {
+				return true
+			}
+			for i, item := range left {
+				if strings.Contains(wanted[from], item) && every(from+1, slices.Delete(slices.Clone(left), i, i+1)) {
+					return true
+				}
+			}
+			return false
+		}
+		f := &facts{operated: true, ops: call.Operations{Exec: true, Runs: call.Program{Name: call.Text("x")}}}
+		for _, item := range items {
+			f.ops.Runs.Args = append(f.ops.Runs.Args, call.Text(item))
+		}
+		if got, want := test.holds(f), every(0, items); got != want {
+			t.Fatalf("got %v, want %v", got, want)
+		}
+	})
+}
+
+func parsedValue(t testing.TB, text string) *call.Value {
+	t.Helper()
+	v, err := call.ParseValue([]byte(text))
+	if err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+	return v
+}
+
+// An input is an agent's to choose, and a hook that is late is one that did not speak: what is under 100 KB takes no
+// second, whatever it is. For a hundred rules this took two minutes.
+func TestManyRulesAreFast(t *testing.T) {
+	var members []call.Member
+	for i := 12_000; i > 0; i-- { // JavaScript has such names in numerical order
+		members = append(members, call.Member{Name: fmt.Sprint(i), Value: call.Text("x")})
+	}
+	names := call.NewObject(call.Member{Name: "a", Value: call.NewObject(members...)})
+	set := &Set{Strategy: AllViolations, Default: Allow}
+	for range 100 {
+		set.Rules = append(set.Rules, Rule{Effect: Deny, When: Predicate{Test: &Test{
+			Fact: Fact{Source: FromInput, Path: []string{"a"}, JSON: true}, Op: Contains, Text: "y"}}})
+	}
+	took := cputime.Of(func() { set.Decide(&call.Call{Tool: "X", Input: names}, Options{}) })
+	if took > 800*time.Millisecond {
+		t.Errorf("it took %s", took)
+	}
+}
+
+// A text that no rule changes is the same for each that asks for it, and for each call its own.
+func TestJSONOfEachCall(t *testing.T) {
+	fact := Fact{Source: FromInput, Path: []string{"a"}, JSON: true}
+	for _, want := range []string{`[1]`, `{"b":[2]}`, `[]`, `5`, `true`, `x`} {
+		in := want
+		if want == "x" {
+			in = `"x"`
+		}
+		f := &facts{call: &call.Call{Input: call.NewObject(call.Member{Name: "a", Value: parsedValue(t, in)})}}
+		for range 2 {
+			if got, ok := f.text(&fact); got != want || !ok {
+				t.Errorf("%s: %q", want, got)
+			}
+		}
+	}
+}
+
+// A decision allocates nothing for each of its rules.
+func TestAllocations(t *testing.T) {
+	for _, s := range []Strategy{PriorityFirst, DenyOverrides, CategoryFirst, MostSpecific, AllViolations} {
+		set := &Set{Strategy: s, Default: Allow, Policies: []Policy{{ID: "p", Default: Allow}}}
+		for range 1000 {
+			set.Rules = append(set.Rules, Rule{Effect: Deny, Domain: "exec", When: Predicate{All: []Predicate{
+				{Test: &Test{Fact: Fact{Source: FromTool}, Op: Equals, Text: "Bash"}},
+				{Test: &Test{Fact: Fact{Source: FromCapability}, Op: Equals, Text: "execute"}},
+				{Test: &Test{Fact: Fact{Source: FromExecBin}, Op: Equals, Text: "git"}},
+				{Test: &Test{Fact: Fact{Source: FromExecArgs}, Op: Each, Each: []Predicate{
+					{Test: &Test{Fact: Fact{Source: FromItem}, Op: Equals, Text: "--force"}}}}},
+				{Test: &Test{Fact: Fact{Source: FromInput, Path: []string{"command"}}, Op: Contains, Text: "nothing"}},
+			}}})
+		}
+		c := &call.Call{Tool: "Bash", Input: call.NewObject(call.Member{Name: "command",
+			Value: call.Text("git push --force")})}
+		if got := testing.AllocsPerRun(10, func() { set.Decide(c, Options{}) }); got > 100 {
+			t.Errorf("%s: %v allocations for 1000 rules", s, got)
+		}
+	}
+}
+
+// TestCapabilityFacts: the facts that the targets of sigmashake's rules are about.
+func TestCapabilityFacts(t *testing.T) {
+	for tool, want := range map[string]string{
+		"Bash": "execute -", "Edit": "write edit", "apply_patch": "write edit", "MultiEdit": "write edit",
+		"Write": "write -", "NotebookEdit": "write -", "mcp__x__y": "- -",
+	} {
+		f := &facts{call: &call.Call{Tool: tool}}
+		got := ""
+		for _, of := range []Fact{{Source: FromCapability}, {Source: FromEdits}} {
+			text, ok := f.text(&of)
+			if !ok {
+				text = "-"
+			}
+			got += " " + text
+		}
+		if got != " "+want {
+			t.Errorf("%s:%s, not %s", tool, got, want)
 		}
 	}
 }

@@ -457,3 +457,180 @@ func TestBounds(t *testing.T) {
 	}
 	writePart(t, "bounds", b.String())
 }
+
+// A memoryGroup is a memory cgroup, of version 2 or 1. To make one takes root.
+type memoryGroup struct {
+	dir    string
+	second bool // version 2
+}
+
+// newMemoryGroup makes a group of so much memory, files that the system keeps in memory
+// included, and no swap; it skips the test, and says so, where there can be none.
+func newMemoryGroup(t *testing.T, limit int64) memoryGroup {
+	t.Helper()
+	mounts, err := os.ReadFile("/proc/self/mountinfo")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var failed []error
+	for line := range strings.SplitSeq(string(mounts), "\n") {
+		before, after, _ := strings.Cut(line, " - ")
+		fields, kind := strings.Fields(before), strings.Fields(after)
+		if len(fields) < 5 || len(kind) < 3 || !strings.HasPrefix(kind[0], "cgroup") {
+			continue
+		}
+		g := memoryGroup{filepath.Join(fields[4], fmt.Sprintf("policyscan-test-%d-%d", os.Getpid(), time.Now().UnixNano())), kind[0] == "cgroup2"}
+		controllers, _ := os.ReadFile(filepath.Join(fields[4], "cgroup.controllers"))
+		if g.second && !strings.Contains(string(controllers), "memory") || !g.second && !strings.Contains(kind[2], "memory") {
+			continue
+		}
+		if err := g.make(limit); err == nil {
+			return g
+		}
+		failed = append(failed, err, os.Remove(g.dir))
+	}
+	t.Skipf("SKIPPED: no memory cgroup can be made here, and nothing says how much memory a run takes: %v", errors.Join(failed...))
+	return memoryGroup{}
+}
+
+func (g memoryGroup) make(limit int64) error {
+	if g.second {
+		// Where this is refused it may be on already.
+		_ = os.WriteFile(filepath.Join(filepath.Dir(g.dir), "cgroup.subtree_control"), []byte("+memory"), 0o644)
+	}
+	if err := os.Mkdir(g.dir, 0o755); err != nil {
+		return err
+	}
+	name := "memory.limit_in_bytes"
+	if g.second {
+		name = "memory.max"
+		if err := os.WriteFile(g.file("memory.swap.max"), []byte("0"), 0o644); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return err
+		}
+	}
+	return os.WriteFile(g.file(name), []byte(strconv.FormatInt(limit, 10)), 0o644)
+}
+
+func (g memoryGroup) file(name string) string { return filepath.Join(g.dir, name) }
+
+// number reads a file that holds one, or one after a word.
+func (g memoryGroup) number(t *testing.T, name, word string) int64 {
+	t.Helper()
+	text, err := os.ReadFile(g.file(name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.SplitSeq(string(text), "\n") {
+		fields := strings.Fields(line)
+		if n := len(fields); n == 1 && word == "" || n == 2 && fields[0] == word {
+			v, err := strconv.ParseInt(fields[n-1], 10, 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return v
+		}
+	}
+	t.Fatalf("%s has no %q: %s", name, word, text)
+	return 0
+}
+
+// peak is the most memory that the group had, in bytes.
+func (g memoryGroup) peak(t *testing.T) int64 {
+	t.Helper()
+	if g.second {
+		return g.number(t, "memory.peak", "")
+	}
+	return g.number(t, "memory.max_usage_in_bytes", "")
+}
+
+// kills is how often the system killed for want of memory in the group.
+func (g memoryGroup) kills(t *testing.T) int64 {
+	t.Helper()
+	if g.second {
+		return g.number(t, "memory.events", "oom_kill")
+	}
+	return g.number(t, "memory.oom_control", "oom_kill")
+}
+
+// remove removes the group, once all that ran in it is gone.
+func (g memoryGroup) remove(t *testing.T) {
+	t.Helper()
+	var err error
+	for range 100 {
+		if err = os.Remove(g.dir); err == nil {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Error(err)
+}
+
+// TestFault_158_Ratios: what is found costs little processor time compared with the scan itself, wherever it
+// is and however often. The violations' own share (the reports of 400 of them take longer than a scan
+// of 5 MB) is that of a file with nothing else in it.
+func TestFault_158_Ratios(t *testing.T) {
+	wanted(t, "bounds")
+	var many []string
+	for i := range 400 {
+		many = append(many, fmt.Sprintf("pattern%03d!", i))
+	}
+	all := strings.Join(many, " ")
+	wide := func(text string) string {
+		return strings.Join(strings.Split(text, ""), "\x00") + "\x00"
+	}
+	for _, c := range []struct {
+		name     string
+		patterns []string
+		end      string
+		fill     func(s boundScene, end string)
+	}{
+		{"400 patterns behind 5 MB of spaces", many, all, func(s boundScene, end string) { s.fill("tree/a", 5<<20, " ", end) }},
+		{"400 patterns behind 5 MB of spaces in UTF-16", many, wide(all), func(s boundScene, end string) { s.fill("tree/a", 5<<20, " \x00", end) }},
+		{"a hit behind 200 MB of LF", many[:1], many[0], func(s boundScene, end string) { s.fill("tree/a", 200<<20+int64(len(end)), "\n", end) }},
+		{"a hit behind 200 MB of CRLF", many[:1], many[0], func(s boundScene, end string) { s.fill("tree/a", 200<<20+int64(len(end)), "\r\n", end) }},
+		{"a hit behind 200 MB of CR", many[:1], many[0], func(s boundScene, end string) { s.fill("tree/a", 200<<20+int64(len(end)), "\r", end) }},
+		{"a hit behind a hole of 3 GiB", many[:1], many[0], func(s boundScene, end string) { s.hole("tree/a", 3<<30, end) }},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := boundScene{t, t.TempDir()}
+			s.patterns([]string{"**"}, append([]string{}, c.patterns...))
+			s.write("policy/rules/invariants.yml", "rules: []\n")
+			s.must(os.MkdirAll(s.path("tree"), 0o777))
+			s.write("tree/a", c.end)
+			alone := s.processorTime(1)
+			for attempt := 1; ; attempt++ {
+				c.fill(s, strings.Repeat("x", len(c.end)))
+				without := s.processorTime(0)
+				c.fill(s, c.end)
+				with := s.processorTime(1)
+				t.Logf("%v, without a hit %v, the hits alone %v: %.1f times", with, without, alone, float64(with)/float64(without))
+				if with <= 3*without+alone {
+					return
+				}
+				if attempt == attempts {
+					t.Fatalf("%v of processor time; without a hit %v, and the hits alone %v", with, without, alone)
+				}
+			}
+		})
+	}
+}
+
+// attempts is how often a scan with hits may take too long before its test fails: what else a machine does costs
+// a scan processor time, too, and that of one pair of scans is no evidence. What the test is there for took a
+// hundred times as long, each time.
+const attempts = 10
+
+// processorTime is the least that two scans of the tree take, which end with a status.
+func (s boundScene) processorTime(status int) time.Duration {
+	s.Helper()
+	least := time.Hour
+	for range 2 {
+		cmd := exec.Command(program, "scan", "--policy", "policy", "--output", "none", "tree")
+		cmd.Dir = s.dir
+		if out, _ := cmd.CombinedOutput(); cmd.ProcessState.ExitCode() != status {
+			s.Fatalf("status %d, want %d: %.500s", cmd.ProcessState.ExitCode(), status, out)
+		}
+		least = min(least, cmd.ProcessState.UserTime()+cmd.ProcessState.SystemTime())
+	}
+	return least
+}

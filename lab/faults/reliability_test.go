@@ -16,9 +16,12 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"maps"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -215,4 +218,167 @@ func TestJudge(t *testing.T) {
 	if _, complaints := judge([]row{{1, "one", []string{"luck"}}}, []event{one}, nil); len(complaints) != 1 {
 		t.Errorf("a need that is none: %q", complaints)
 	}
+}
+
+const page = "../../docs/reliability.md"
+
+// writePage puts what came of the faults into their part of the page.
+func writePage(t *testing.T, results []result, has map[string]bool) {
+	t.Helper()
+	text := "- " + summary(results) + "\n- " + equipment(has) + "\n\n" + table(results)
+	if err := measured.Write(page, "faults", text); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// summary counts.
+func summary(results []result) string {
+	n := map[string]int{}
+	for _, r := range results {
+		what, _, _ := strings.Cut(strings.Trim(r.outcome(), "*"), ":")
+		what, _, _ = strings.Cut(what, " for what")
+		n[what]++
+	}
+	var parts []string
+	for _, what := range slices.Sorted(maps.Keys(n)) {
+		parts = append(parts, fmt.Sprintf("%d %s", n[what], map[bool]string{true: "held in part", false: what}[what == "held but"]))
+	}
+	return fmt.Sprintf("%d rows: %s", len(results), strings.Join(parts, ", "))
+}
+
+// equipment says what the machine had.
+func equipment(has map[string]bool) string {
+	var with, without []string
+	for _, need := range slices.Sorted(maps.Keys(has)) {
+		if has[need] {
+			with = append(with, need)
+		} else {
+			without = append(without, need)
+		}
+	}
+	s := fmt.Sprintf("%s on %s, with %s", runtime.Version(), runtime.GOARCH, strings.Join(with, ", "))
+	if len(without) > 0 {
+		s += "; without " + strings.Join(without, ", ")
+	}
+	return s
+}
+
+func table(results []result) string {
+	var b strings.Builder
+	b.WriteString("| row | what is injected | needs | tests | result |\n|---|---|---|---|---|\n")
+	for _, r := range results {
+		list := "`" + strings.Join(r.tests, "` `") + "`"
+		if len(r.tests) == 0 {
+			list = ""
+		}
+		fmt.Fprintf(&b, "| %d | %s | %s | %s | %s |\n", r.number, r.what, strings.Join(r.needs, ", "), list, r.outcome())
+	}
+	return b.String()
+}
+
+// TestFuzzed: a row of the fuzzing table is a target that there is, and enough runs of it.
+func TestFuzzed(t *testing.T) {
+	part, err := measured.Part(page, "fuzzing")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := strings.Split(strings.TrimSpace(part), "\n")[2:]
+	for _, row := range rows {
+		var target string
+		var runs int
+		if _, err := fmt.Sscanf(row, "| %s | %d |", &target, &runs); err != nil {
+			t.Errorf("%s: %v", row, err)
+			continue
+		}
+		folder, name, _ := strings.Cut(strings.Trim(target, "`"), ":")
+		found := false
+		tests, err := filepath.Glob(filepath.Join("../..", folder, "*_test.go"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range tests {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			found = found || strings.Contains(string(text), "\nfunc "+name+"(f *testing.F)")
+		}
+		if !found || runs < 10_000_000 {
+			t.Errorf("%s: is there: %v", row, found)
+		}
+	}
+	if len(rows) < 12 {
+		t.Errorf("%d rows", len(rows))
+	}
+}
+
+// machine reports which of the needs of rows this machine meets.
+func machine(t *testing.T) map[string]bool {
+	t.Helper()
+	has := func(tool string) bool {
+		_, err := exec.LookPath(tool)
+		return err == nil
+	}
+	runs := func(words ...string) bool {
+		return has(words[0]) && exec.Command(words[0], words[1:]...).Run() == nil
+	}
+	root := os.Geteuid() == 0
+	mounts := root && runs("unshare", "--mount", "true")
+	return map[string]bool{
+		"Linux":           runtime.GOOS == "linux",
+		"root":            root,
+		"another user":    runtime.GOOS != "windows" && (!root || has("setpriv")), // whom permissions stop
+		"mounts":          mounts,
+		"FUSE":            mounts && opens("/dev/fuse"),
+		"a memory cgroup": root && memoryGroups(),
+		"immutable files": root && immutable(t),
+		"strace":          runs("strace", "-o", filepath.Join(t.TempDir(), "log"), "true"),
+		"unshare":         root && runs("unshare", "--net", "true"),
+		"script":          runs("script", "-qec", "true", filepath.Join(t.TempDir(), "typescript")),
+		"git":             has("git"),
+		"bash":            has("bash"),
+		"prlimit":         has("prlimit"),
+		"pre-commit":      has("pre-commit"),
+	}
+}
+
+func opens(device string) bool {
+	f, err := os.OpenFile(device, os.O_RDWR, 0)
+	if err == nil {
+		err = f.Close()
+	}
+	return err == nil
+}
+
+// memoryGroups reports whether a group of processes can be given a limit of memory.
+func memoryGroups() bool {
+	text, err := os.ReadFile("/proc/self/cgroup")
+	if err != nil {
+		return false
+	}
+	for line := range strings.Lines(string(text)) {
+		if parts := strings.Split(strings.TrimSpace(line), ":"); len(parts) == 3 && parts[1] == "memory" {
+			if _, err := os.Stat("/sys/fs/cgroup/memory" + parts[2]); err == nil {
+				return true // the first version's
+			}
+		}
+	}
+	controllers, err := os.ReadFile("/sys/fs/cgroup/cgroup.subtree_control")
+	return err == nil && strings.Contains(string(controllers), "memory")
+}
+
+// immutable reports whether the disk for temporary files has files that nobody may change.
+func immutable(t *testing.T) bool {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(name, nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if err := exec.Command("chattr", "+i", name).Run(); err != nil {
+		return false
+	}
+	if out, err := exec.Command("chattr", "-i", name).CombinedOutput(); err != nil {
+		t.Fatalf("%s stays immutable: %s", name, out)
+	}
+	return true
 }
