@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/policyscan/policyscan/internal/cputime"
 )
 
 // TestFault_147_FlagsGivenTwice: of two values of a flag that takes one, none is dropped: of every flag of every
@@ -137,13 +139,13 @@ func TestBrokenCommandLineVoidsVerdicts(t *testing.T) {
 
 // TestModelIsSmall: the model of the command line is built at every start, and for an agent's hook before every call.
 // With kong's variables for the helps it has twice as many allocations.
-// The race detector adds an eighth to them.
+// The race detector allocates, too, and the program that people run is built without it.
 func TestModelIsSmall(t *testing.T) {
 	for what, c := range map[string]struct {
 		model func() any
 		most  float64
 	}{
-		"all commands": {func() any { return &commands{} }, 25_000},
+		"all commands": {func() any { return &commands{} }, 20_000},
 		"an agent's hook": {func() any {
 			return &struct {
 				Hook agentHookCmd `cmd:""`
@@ -155,7 +157,7 @@ func TestModelIsSmall(t *testing.T) {
 				t.Fatal(err)
 			}
 		})
-		if allocations > c.most {
+		if allocations > c.most && !cputime.RaceDetector {
 			t.Errorf("%s: %.0f allocations, over %.0f", what, allocations, c.most)
 		}
 	}
