@@ -3,9 +3,9 @@
 // Package bounds holds policyscan to what docs/reliability.md says. There is no code in it:
 // its tests do a sample, and with -measure all of it, and then write the page.
 //
-//	differ_test.go  the differentials of the rooms, run with all their cases
-//	bounds_*_test.go  memory and time, in a memory cgroup
-//	same_*_test.go  one verdict, whatever is around a run; one binary, wherever it is built
+//	reliability_test.go   the differentials of the rooms, run with all their cases, and the page
+//	bounds_linux_test.go  memory and time, in a memory cgroup
+//	same_linux_test.go    one verdict, whatever is around a run; one binary, wherever it is built
 package bounds
 
 import (

@@ -5,12 +5,12 @@
 // which without -measure does nothing. TestPage always runs: what the page says of
 // policyscan is what policyscan does.
 //
+//	compare_test.go    the run, and the page
 //	tools_test.go      the programs: where they come from, how each is configured and called
 //	repository_test.go a repository with a change, its checkout, and a run over it
 //	evasions_test.go   rows: the change hides the text
 //	faults_test.go     rows: the run cannot do its work
 //	blind_test.go      rows: what others see
-//	page_test.go       what becomes of it
 package compare
 
 import (

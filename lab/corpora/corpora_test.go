@@ -3,16 +3,13 @@
 // The results are in docs/comparison.md; of the projects, nothing else is kept here.
 // How much of what the starter bundle finds is true is in starter.md (make starter).
 //
-//	corpora_test.go   the program, a tree, a bundle, the page
+//	corpora_test.go   the program, a tree, a bundle, lines and paths to try a rule on, the page
 //	checkov_test.go   lines of Terraform that mean one thing, and which patterns find them
 //	attribute_test.go each check of one attribute as a rule with keys, and whether Checkov's tests and policyscan agree
-//	keyrules_test.go  a check as such a rule
-//	keycases_test.go  the resources that the tests name
-//	keyread_test.go   checks and tests as Python's parser reads them
+//	keyrules_test.go  a check as such a rule; checks, tests and the resources that they name, as Python's parser reads them
 //	chromium_test.go  each rule of the list as a rule of ours, and whether Python and policyscan agree
 //	items_test.go     an expression of Python's as the simplest items that match the same
 //	starter_test.go   a sample of what the starter bundle finds in repositories, and what readers said of it
-//	lines_test.go     lines and paths to try a rule on
 //	globs_test.go     an expression over paths as globs that select the same
 package corpora
 

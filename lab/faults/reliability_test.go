@@ -3,10 +3,9 @@
 // test, which without -measure does nothing. The tests of the faults themselves are in the
 // rooms that they are about.
 //
-//	rows_test.go   the faults
-//	needs_test.go  what their tests need, and what of it this machine has
-//	run_test.go    the run, and what it means
-//	page_test.go   what becomes of it
+//	rows_test.go         the faults
+//	run_test.go          the run, and what it means
+//	reliability_test.go  what their tests need, what of it this machine has, and the page
 package faults
 
 import (

@@ -1,7 +1,7 @@
 package faults
 
 // A row is a fault or a hostile input: its number in the list that the program was designed
-// against, what it is, and what its tests need besides Go (see needs_test.go).
+// against, what it is, and what its tests need besides Go (see machine).
 type row struct {
 	number int
 	what   string

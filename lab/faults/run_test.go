@@ -145,7 +145,7 @@ func judge(table []row, events []event, has map[string]bool) (results []result, 
 		for _, need := range r.needs {
 			met, known := has[need]
 			if !known {
-				complaints = append(complaints, fmt.Sprintf("row %d needs %q, which is no need of needs_test.go", r.number, need))
+				complaints = append(complaints, fmt.Sprintf("row %d needs %q, which reliability_test.go does not know", r.number, need))
 			}
 			if !met {
 				byRow[r.number].missing = append(byRow[r.number].missing, need)
