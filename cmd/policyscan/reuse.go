@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 
 	"github.com/policyscan/policyscan/internal/disk"
 	"github.com/policyscan/policyscan/scanner"
 	"github.com/policyscan/policyscan/scanner/reuse"
 	"github.com/policyscan/policyscan/verdict"
+	"github.com/policyscan/policyscan/verdict/output"
 )
 
 // reuseFlag is the flag of the folder with the results of earlier runs.
@@ -22,6 +24,9 @@ func (f *reuseFlag) open() (*scanner.Reuse, error) {
 	if f.Reuse == "" {
 		return nil, nil
 	}
+	if err := f.ours(); err != nil {
+		return nil, err
+	}
 	program, err := programSum()
 	if err != nil {
 		return nil, fmt.Errorf("--reuse: the program's own file cannot be read, so it is not known "+
@@ -32,6 +37,23 @@ func (f *reuseFlag) open() (*scanner.Reuse, error) {
 		return nil, fmt.Errorf("--reuse: the folder %s cannot be used: %w", verdict.Visible(f.Reuse), disk.Cause(err))
 	}
 	return &scanner.Reuse{Store: store, Program: program}, nil
+}
+
+// ours is an error if a change could bring results into the folder, or choose which folder it is.
+func (f *reuseFlag) ours() error {
+	environment := gitEnvironment()
+	err := output.Tracks(environment.Tracks).ThroughLink("folder", filepath.Clean(f.Reuse)+string(filepath.Separator))
+	if err != nil {
+		return fmt.Errorf("--reuse: %w", err)
+	}
+	switch tracked, err := environment.TracksIn(f.Reuse); {
+	case err != nil:
+		return fmt.Errorf("--reuse: cannot determine whether git tracks files in %s: %w", verdict.Visible(f.Reuse), err)
+	case tracked:
+		return fmt.Errorf("--reuse: git tracks files in %s, so a change could add results; "+
+			"name a folder in which git tracks nothing", verdict.Visible(f.Reuse))
+	}
+	return nil
 }
 
 // closeReuse closes what open opened.

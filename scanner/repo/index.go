@@ -192,14 +192,14 @@ func (x *Index) Committed() (*Index, error) {
 // tracks reports whether git tracks a file, of which the path is absolute and leads through
 // no link: whether the index of the repository around it names it. It needs nothing of the
 // repository but that.
-func tracks(file string) (bool, error) {
+func tracks(file string, names named) (bool, error) {
 	for root := filepath.Dir(file); ; root = filepath.Dir(root) {
 		gitDir, err := gitDirOf(root)
 		if err != nil {
 			return false, err
 		}
 		if gitDir != "" {
-			return inIndex(gitDir, root, file)
+			return inIndex(gitDir, root, file, names)
 		}
 		if filepath.Dir(root) == root {
 			return false, nil
@@ -209,7 +209,7 @@ func tracks(file string) (bool, error) {
 
 // tracks reports whether git tracks a file in this repository's work tree, as the function
 // of that name does.
-func (r *Repository) tracks(file string) (bool, error) {
+func (r *Repository) tracks(file string, names named) (bool, error) {
 	root, err := filepath.Abs(r.WorkTree)
 	if err == nil {
 		root, err = filepath.EvalSymlinks(root)
@@ -217,11 +217,11 @@ func (r *Repository) tracks(file string) (bool, error) {
 	if err != nil || r.WorkTree == "" {
 		return false, nil // there is no work tree that it could be in
 	}
-	return inIndex(r.gitDir, root, file)
+	return inIndex(r.gitDir, root, file, names)
 }
 
-// inIndex reports whether the index of a git folder names a file of the work tree at root.
-func inIndex(gitDir, root, file string) (bool, error) {
+// inIndex reports whether the index of a git folder names a file of the work tree at root, or one in it.
+func inIndex(gitDir, root, file string, names named) (bool, error) {
 	idx, err := readIndex(filepath.Join(gitDir, "index"), crypto.SHA1)
 	if err != nil { // of a repository of the other kind
 		other, otherErr := readIndex(filepath.Join(gitDir, "index"), crypto.SHA256)
@@ -234,17 +234,41 @@ func inIndex(gitDir, root, file string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	rel = filepath.ToSlash(rel)
-	for _, f := range idx.Files {
+	return names(idx, root, filepath.ToSlash(rel))
+}
+
+// A named is a question about a path: whether an index names it. A file system that folds case is asked at root.
+type named func(x *Index, root, path string) (bool, error)
+
+func (x *Index) names(root, path string) (bool, error) {
+	for _, f := range x.Files {
 		switch {
-		case f.Path == rel:
+		case f.Path == path || foldsTo(root, f.Path, path):
 			return true, nil
-		case strings.EqualFold(f.Path, rel) && disk.Same(filepath.Join(root, filepath.FromSlash(f.Path)), file):
-			return true, nil // a file system that folds case
-		case f.Mode == folderMode && strings.HasPrefix(rel, f.Path):
+		case f.Mode == folderMode && strings.HasPrefix(path, f.Path):
 			return false, fmt.Errorf("%w: it is sparse, and has %s as a whole; "+
 				"run git sparse-checkout reapply --no-sparse-index", ErrIndex, f.Path)
 		}
 	}
 	return false, nil
+}
+
+func (x *Index) namesIn(root, folder string) (bool, error) {
+	if folder == "." {
+		return len(x.Files) > 0, nil
+	}
+	for _, f := range x.Files {
+		if len(f.Path) > len(folder) && f.Path[len(folder)] == '/' {
+			if at := f.Path[:len(folder)]; at == folder || foldsTo(root, at, folder) {
+				return true, nil
+			}
+		}
+	}
+	return x.names(root, folder)
+}
+
+// foldsTo reports whether two paths that differ in case are one file.
+func foldsTo(root, a, b string) bool {
+	return strings.EqualFold(a, b) && disk.Same(filepath.Join(root, filepath.FromSlash(a)),
+		filepath.Join(root, filepath.FromSlash(b)))
 }

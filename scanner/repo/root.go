@@ -94,7 +94,18 @@ func (e Environment) open(folder string) (*Repository, error) {
 }
 
 // Tracks reports whether git tracks a file, in the repository around it or in the one that is named.
-func (e Environment) Tracks(file string) (bool, error) {
+func (e Environment) Tracks(file string) (bool, error) { return e.tracks(file, (*Index).names) }
+
+// TracksIn reports whether git tracks anything in a folder, which need not be there, or the folder as a submodule. Of a
+// link, that is the folder that it leads to.
+func (e Environment) TracksIn(folder string) (bool, error) {
+	if real, err := disk.Real(folder); err == nil {
+		folder = real
+	}
+	return e.tracks(folder, (*Index).namesIn)
+}
+
+func (e Environment) tracks(file string, names named) (bool, error) {
 	dir, name := filepath.Split(file)
 	dir, err := disk.Real(dir)
 	if err != nil {
@@ -103,10 +114,10 @@ func (e Environment) Tracks(file string) (bool, error) {
 	file = filepath.Join(dir, name)
 	if e.GitDir != "" {
 		if r, err := e.Open(""); err == nil {
-			if tracked, err := r.tracks(file); tracked || err != nil {
+			if tracked, err := r.tracks(file, names); tracked || err != nil {
 				return tracked, err
 			}
 		}
 	}
-	return tracks(file)
+	return tracks(file, names)
 }

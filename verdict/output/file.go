@@ -126,9 +126,9 @@ func sameFile(a, b string) bool {
 	return realA == realB && nameA == nameB
 }
 
-// throughLink is an error if a folder of an output's path is a link that git tracks: a
-// change could bring it, and choose where the program writes.
-func (tracks Tracks) throughLink(file string) error {
+// ThroughLink is an error if a folder of a path is a link that git tracks: a change could bring it, and choose where
+// the program writes. What the path is of, such as output, is for the error.
+func (tracks Tracks) ThroughLink(what, file string) error {
 	for i, c := range file {
 		if !os.IsPathSeparator(uint8(c)) || i == 0 {
 			continue
@@ -139,11 +139,11 @@ func (tracks Tracks) throughLink(file string) error {
 		}
 		switch tracked, err := tracks(file[:i]); {
 		case err != nil:
-			return fmt.Errorf("cannot determine whether git tracks %s, on the way to the output %s: %w",
-				file[:i], file, err)
+			return fmt.Errorf("cannot determine whether git tracks %s, on the way to the %s %s: %w",
+				file[:i], what, file, err)
 		case tracked:
-			return fmt.Errorf("the output %s leads through %s, a link that git tracks, "+
-				"so a change could choose where it goes; write to another path", file, file[:i])
+			return fmt.Errorf("the %s %s leads through %s, a link that git tracks, "+
+				"so a change could choose where it goes; write to another path", what, file, file[:i])
 		}
 	}
 	return nil

@@ -97,7 +97,7 @@ func (o *Fleet) name() string {
 // take makes the folder, marks it, and removes the results of an earlier run.
 func (o *Fleet) take() error {
 	shown := verdict.Visible(o.Output)
-	if err := o.Tracks.throughLink(filepath.Join(o.Output, o.name())); err != nil {
+	if err := o.Tracks.ThroughLink("output", filepath.Join(o.Output, o.name())); err != nil {
 		return err
 	}
 	if err := os.MkdirAll(o.dir, 0o777); err != nil {

@@ -51,7 +51,7 @@ func (r *Run) Begin() (err error) {
 		return err
 	}
 	if r.path != "" {
-		err = errors.Join(r.Tracks.throughLink(r.Output), r.Tracks.untracked(r.path))
+		err = errors.Join(r.Tracks.ThroughLink("output", r.Output), r.Tracks.untracked(r.path))
 	}
 	if err == nil {
 		err = clearAll(r.Reports, r.Tracks)

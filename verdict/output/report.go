@@ -56,7 +56,7 @@ func ReportsOf(formats []report.Format, specs []string, tracks Tracks) ([]Report
 			}
 			toStdout = name
 		default:
-			if err := tracks.throughLink(file); err != nil {
+			if err := tracks.ThroughLink("output", file); err != nil {
 				return nil, err
 			}
 			r.file = resolved(file)
