@@ -158,7 +158,7 @@ func TestFault_128_Malformed(t *testing.T) {
 		if (err == nil) != c.ok {
 			t.Errorf("%s: %v", name, err)
 		}
-		if _, tracksErr := tracked(filepath.Join(g.dir, "none")); c.ok && tracksErr != nil {
+		if _, tracksErr := tracks(filepath.Join(g.dir, "none")); c.ok && tracksErr != nil {
 			t.Errorf("%s: tracked: %v", name, tracksErr)
 		}
 	}

@@ -189,11 +189,10 @@ func (x *Index) Committed() (*Index, error) {
 	return c, nil
 }
 
-// tracks reports whether git tracks a file, of which the path is absolute and leads through
-// no link: whether the index of the repository around it names it. It needs nothing of the
-// repository but that.
-func tracks(file string, names named) (bool, error) {
-	for root := filepath.Dir(file); ; root = filepath.Dir(root) {
+// around asks the index of the repository whose work tree is from, or is around it, about a file, of which the path is
+// absolute and leads through no link. It needs nothing of the repository but that; without one, git tracks nothing.
+func around(from, file string, names named) (bool, error) {
+	for root := from; ; root = filepath.Dir(root) {
 		gitDir, err := gitDirOf(root)
 		if err != nil {
 			return false, err
@@ -207,8 +206,7 @@ func tracks(file string, names named) (bool, error) {
 	}
 }
 
-// tracks reports whether git tracks a file in this repository's work tree, as the function
-// of that name does.
+// tracks asks the index of this repository about a file in its work tree, as around does.
 func (r *Repository) tracks(file string, names named) (bool, error) {
 	root, err := filepath.Abs(r.WorkTree)
 	if err == nil {

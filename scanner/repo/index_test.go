@@ -371,7 +371,7 @@ func TestFault_128_Split(t *testing.T) {
 	_, err = g.open().Index()
 	wantIndexError(t, "changed since", err, command)
 	for _, name := range []string{"a.tf", "untracked.tf"} {
-		_, err = tracked(filepath.Join(g.dir, name))
+		_, err = tracks(filepath.Join(g.dir, name))
 		wantIndexError(t, name, err, command)
 	}
 	g.git(strings.Fields(command)[1:]...)
@@ -406,7 +406,7 @@ func TestFault_128_Conflict(t *testing.T) {
 	}
 	wantIndexError(t, "what is committed", err, `"a.tf" has a conflict`)
 	for _, name := range []string{"a.tf", "b.tf", "far.tf"} {
-		if tracked, err := tracked(filepath.Join(g.dir, name)); err != nil || !tracked {
+		if tracked, err := tracks(filepath.Join(g.dir, name)); err != nil || !tracked {
 			t.Errorf("%s: tracked: %v, %v", name, tracked, err)
 		}
 		g.git("add", "-A", name)
@@ -462,3 +462,6 @@ func TestFault_128_CachedTrees(t *testing.T) {
 		t.Errorf("git kept %d trees in %d rounds", kept, rounds)
 	}
 }
+
+// tracks reports whether git tracks a file.
+func tracks(file string) (bool, error) { return around(filepath.Dir(file), file, (*Index).names) }

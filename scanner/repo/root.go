@@ -94,24 +94,35 @@ func (e Environment) open(folder string) (*Repository, error) {
 }
 
 // Tracks reports whether git tracks a file, in the repository around it or in the one that is named.
-func (e Environment) Tracks(file string) (bool, error) { return e.tracks(file, (*Index).names) }
+func (e Environment) Tracks(file string) (bool, error) {
+	file, ok := placed(file)
+	if !ok {
+		return false, nil // it can be no file either, which the one who writes it will say
+	}
+	return e.asks(filepath.Dir(file), file, (*Index).names)
+}
 
 // TracksIn reports whether git tracks anything in a folder, which need not be there, or the folder as a submodule. Of a
 // link, that is the folder that it leads to.
 func (e Environment) TracksIn(folder string) (bool, error) {
-	if real, err := disk.Real(folder); err == nil {
-		folder = real
+	at, err := disk.Real(folder)
+	if err != nil {
+		var ok bool
+		if at, ok = placed(filepath.Clean(folder)); !ok {
+			return false, nil
+		}
 	}
-	return e.tracks(folder, (*Index).namesIn)
+	return e.asks(at, at, (*Index).namesIn)
 }
 
-func (e Environment) tracks(file string, names named) (bool, error) {
+// placed returns the path of a file in a folder that is named without links; false if the folder cannot be opened.
+func placed(file string) (string, bool) {
 	dir, name := filepath.Split(file)
 	dir, err := disk.Real(dir)
-	if err != nil {
-		return false, nil // it can be no file either, which the one who writes it will say
-	}
-	file = filepath.Join(dir, name)
+	return filepath.Join(dir, name), err == nil
+}
+
+func (e Environment) asks(from, file string, names named) (bool, error) {
 	if e.GitDir != "" {
 		if r, err := e.Open(""); err == nil {
 			if tracked, err := r.tracks(file, names); tracked || err != nil {
@@ -119,5 +130,5 @@ func (e Environment) tracks(file string, names named) (bool, error) {
 			}
 		}
 	}
-	return tracks(file, names)
+	return around(from, file, names)
 }

@@ -49,7 +49,7 @@ func TestFault_128_SHA256(t *testing.T) {
 				spoiled[at] ^= 4
 				for _, content := range [][]byte{spoiled, whole[:at]} {
 					g.setIndex(content)
-					_, err := tracked(filepath.Join(g.dir, "a.tf"))
+					_, err := tracks(filepath.Join(g.dir, "a.tf"))
 					wantIndexError(t, fmt.Sprint("spoiled at ", at), err, "")
 				}
 			}
@@ -57,13 +57,11 @@ func TestFault_128_SHA256(t *testing.T) {
 	}
 }
 
-func tracked(file string) (bool, error) { return tracks(file, (*Index).names) }
-
 // tracks fails unless git is said to track these files, and no others.
 func (g *gitRepo) tracks(files map[string]bool) {
 	g.Helper()
 	for name, want := range files {
-		if got, err := tracked(filepath.Join(g.dir, name)); err != nil || got != want {
+		if got, err := tracks(filepath.Join(g.dir, name)); err != nil || got != want {
 			g.Errorf("%s: tracked: %v, %v, want %v", name, got, err, want)
 		}
 	}
@@ -120,7 +118,7 @@ func TestTracks(t *testing.T) {
 		g.tracks(map[string]bool{"a.tf": true, "z": false, "near/added.tf": true})
 		for text, ok := range map[string]bool{"gitdir: none\n": true, "": false, "gitdir: \n": false, "elsewhere\n": false} {
 			g.write(".git", text) // a git folder that is not there has no index
-			if tracked, err := tracked(filepath.Join(g.dir, "a.tf")); tracked || (err == nil) != ok {
+			if tracked, err := tracks(filepath.Join(g.dir, "a.tf")); tracked || (err == nil) != ok {
 				t.Errorf("%q: %v, %v", text, tracked, err)
 			}
 		}
@@ -132,7 +130,7 @@ func TestTracks(t *testing.T) {
 		g.tracks(map[string]bool{"a.tf": false})
 		bare := filepath.Join(t.TempDir(), "bare.git")
 		g.git("clone", "-q", "--bare", g.dir, bare)
-		if tracked, err := tracked(filepath.Join(bare, "HEAD")); tracked || err != nil {
+		if tracked, err := tracks(filepath.Join(bare, "HEAD")); tracked || err != nil {
 			t.Errorf("%v, %v", tracked, err)
 		}
 	})
@@ -140,7 +138,7 @@ func TestTracks(t *testing.T) {
 		t.Parallel()
 		dir := t.TempDir()
 		for _, name := range []string{"a.tf", "none/a.tf", "."} {
-			if tracked, err := tracked(filepath.Join(dir, name)); tracked || err != nil {
+			if tracked, err := tracks(filepath.Join(dir, name)); tracked || err != nil {
 				t.Errorf("%s: %v, %v", name, tracked, err)
 			}
 		}
@@ -157,7 +155,7 @@ func TestTracks(t *testing.T) {
 				t.Fatal(err)
 			}
 			ends(t, name, func() {
-				tracked, err := tracked(filepath.Join(g.dir, "a.tf"))
+				tracked, err := tracks(filepath.Join(g.dir, "a.tf"))
 				if tracked {
 					t.Errorf("%s: tracked", name)
 				}
@@ -172,7 +170,7 @@ func TestTracks(t *testing.T) {
 		g.tracks(map[string]bool{"a.tf": true, "near/by.tf": true, "near/none": false, "none": false, "far": false})
 		const command = "git sparse-checkout reapply --no-sparse-index"
 		for _, name := range []string{"far/away.tf", "far/deep/down.tf", "far/none"} {
-			_, err := tracked(filepath.Join(g.dir, name))
+			_, err := tracks(filepath.Join(g.dir, name))
 			wantIndexError(t, name, err, command)
 		}
 		g.git(strings.Fields(command)[1:]...)
