@@ -5,7 +5,7 @@
 // # A few needles
 //
 // Up to 48 are looked for by the vector unit, 32 places of the content at a time: see
-// teddy.go. It needs AVX2.
+// teddy.go. It needs AVX2 (amd64) or NEON (arm64).
 //
 // # Many needles, or another processor
 //

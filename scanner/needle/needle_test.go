@@ -103,6 +103,57 @@ func TestManyBuckets(t *testing.T) {
 	}
 }
 
+// TestScanBlocks holds the assembly to what its comment says, worked out place by place: of every length around one
+// and two blocks, with no block that may hold a gram, with one, with many.
+func TestScanBlocks(t *testing.T) {
+	if !vectors() {
+		t.Skip("this processor or this program has no vectors")
+	}
+	r := rand.New(rand.NewPCG(5, 6))
+	hits := 0
+	for i := range 20_000 {
+		bucket := func() byte { // sets of buckets, smaller ones at every second turn: then many blocks have no hit
+			if i%2 == 0 {
+				return byte(r.Uint32())
+			}
+			return byte((r.Uint32() | r.Uint32()) & r.Uint32())
+		}
+		var m masks
+		for k := range m {
+			for h := range 16 {
+				m[k][0][h], m[k][1][h] = bucket(), bucket()
+			}
+		}
+		content := make([]byte, 1+r.IntN(230))
+		for j := range content {
+			content[j] = byte(r.Uint32())
+		}
+		var got, want [blockLen]byte
+		wantAt, wantOK := 0, false
+		for ; len(content)-wantAt >= blockRead && !wantOK; wantAt += blockLen {
+			for p := range want {
+				want[p] = 0xff
+				for k := range gramLen {
+					c := content[wantAt+p+k]
+					want[p] &= m[k][0][c&15] & m[k][1][c>>4]
+				}
+				wantOK = wantOK || want[p] != 0
+			}
+		}
+		at, ok := scanBlocks(&m, &content[0], len(content), &got)
+		if wantOK {
+			wantAt -= blockLen
+			hits++
+		}
+		if at != wantAt || ok != wantOK || ok && got != want {
+			t.Fatalf("masks %x, content %x: got %d, %v, %x, want %d, %v, %x", m, content, at, ok, got, wantAt, wantOK, want)
+		}
+	}
+	if hits < 5_000 || hits > 15_000 {
+		t.Errorf("%d contents of 20,000 have a hit: too few or too many for a test of both", hits)
+	}
+}
+
 func FuzzFind(f *testing.F) {
 	f.Add([]byte("0.0.0.0/0\x00::/0\x00a"), []byte("x = 0.0.0.0/0"))
 	f.Add([]byte("aaaa\x00aaaaaaa\x00aaaaaaaaaaa"), []byte("aaaaaaaaaaaaaaaaaa"))

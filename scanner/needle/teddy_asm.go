@@ -1,11 +1,15 @@
-//go:build !purego
+//go:build (amd64 || arm64) && !purego
 
 package needle
 
-import "golang.org/x/sys/cpu"
+import (
+	"runtime"
 
-// vectors says whether this processor has what scanBlocks is made of.
-func vectors() bool { return cpu.X86.HasAVX2 }
+	"golang.org/x/sys/cpu"
+)
+
+// vectors says whether this processor has what scanBlocks is made of: AVX2, or NEON, without which Go runs on no arm64.
+func vectors() bool { return runtime.GOARCH == "arm64" || cpu.X86.HasAVX2 }
 
 // scanBlocks is the loop of a teddy: it looks at blocks of 32 places of the n bytes at
 // content, one after another, until one may hold a gram. It returns where that block
