@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io"
 	"path/filepath"
-	"reflect"
 	"strings"
 	"testing"
 
@@ -108,7 +107,16 @@ func TestDecodeVersion1(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if v1.SchemaVersion = v.SchemaVersion; !reflect.DeepEqual(v1.withLists(), v.withLists()) {
+	v1.SchemaVersion = v.SchemaVersion
+	got, err := v1.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := v.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, want) {
 		t.Errorf("the same run reads otherwise from version 1:\n%+v\n%+v", v1, v)
 	}
 }

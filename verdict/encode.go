@@ -3,6 +3,8 @@ package verdict
 import (
 	"bytes"
 	"fmt"
+	"io"
+	"iter"
 	"unicode/utf16"
 	"unicode/utf8"
 
@@ -11,62 +13,111 @@ import (
 	jsonv1 "github.com/go-json-experiment/json/v1"
 )
 
-// Encode returns the document's canonical bytes: one JSON object, keys in the
-// order of [Verdict], as [JSON] writes it. Equal verdicts have equal bytes. One that was
-// read from a document of version 1 is written as such a document.
+// Encode returns the document's canonical bytes, as [Verdict.Write] writes them.
 func (v *Verdict) Encode() ([]byte, error) {
-	if v.SchemaVersion == version1 {
-		return JSON(v.toVersion1())
-	}
-	return JSON(v.withLists())
+	var text bytes.Buffer
+	err := v.Write(&text)
+	return text.Bytes(), err
 }
 
-// withLists returns the verdict with [] for each list that is absent. v stays as it is.
-func (v *Verdict) withLists() *Verdict {
-	c := *v
-	c.Policy = append([]Policy{}, v.Policy...)
-	for i := range c.Policy {
-		c.Policy[i].Excluded = OrEmpty(c.Policy[i].Excluded)
+// Write writes the document's canonical bytes: one JSON object, keys in the
+// order of [Verdict], as [JSON] has it. Equal verdicts have equal bytes. One that was
+// read from a document of version 1 is written as such a document.
+func (v *Verdict) Write(w io.Writer) error {
+	if v.SchemaVersion == version1 {
+		return WriteJSON(w, v.toVersion1())
 	}
-	c.PolicyChanges = append([]PolicyChange{}, v.PolicyChanges...)
-	for i := range c.PolicyChanges {
-		p := &c.PolicyChanges[i]
-		p.Fields = append([]FieldChange{}, p.Fields...)
-		for k := range p.Fields {
-			p.Fields[k].Removed, p.Fields[k].Added = OrEmpty(p.Fields[k].Removed), OrEmpty(p.Fields[k].Added)
-		}
-	}
-	c.Rules = append([]Rule{}, v.Rules...)
-	for i := range c.Rules {
-		c.Rules[i].Tags = OrEmpty(c.Rules[i].Tags)
-	}
-	c.Scope.MergeBases = OrEmpty(v.Scope.MergeBases)
-	c.Coverage.LeftOut = OrEmpty(v.Coverage.LeftOut)
-	c.Coverage.NotScanned = OrEmpty(v.Coverage.NotScanned)
-	c.Coverage.Unparsed = OrEmpty(v.Coverage.Unparsed)
-	c.Allowed = OrEmpty(v.Allowed)
-	c.Violations = append([]Violation{}, v.Violations...)
-	for i := range c.Violations {
-		c.Violations[i].Evidence.Places = OrEmpty(c.Violations[i].Evidence.Places)
-	}
-	c.AllowedViolations = append([]AllowedViolation{}, v.AllowedViolations...)
-	for i := range c.AllowedViolations {
-		c.AllowedViolations[i].Evidence.Places = OrEmpty(c.AllowedViolations[i].Evidence.Places)
-	}
-	c.EndingAllowances = OrEmpty(v.EndingAllowances)
-	c.Errors = OrEmpty(v.Errors)
-	return &c
+	return WriteJSON(w, v)
 }
 
 // JSON returns v as JSON that is safe to print: indented by two spaces, ending in a
 // line feed, and with \u escapes for what a terminal or GitHub's runner would obey. Else the bytes are those of
 // encoding/json, whose options the encoder is given: it writes them in one pass.
 func JSON(v any) ([]byte, error) {
-	text, err := json.Marshal(v, jsonv1.DefaultOptionsV1(), jsontext.EscapeForHTML(false), jsontext.WithIndent("  "))
-	if err != nil {
+	var text bytes.Buffer
+	if err := WriteJSON(&text, v); err != nil {
 		return nil, err
 	}
-	return EscapeJSON(append(text, '\n')), nil
+	return text.Bytes(), nil
+}
+
+// WriteJSON writes v as [JSON] has it, as it is made: no part of the text but the last is in memory.
+func WriteJSON(w io.Writer, v any) error {
+	e := &escaper{to: w}
+	err := json.MarshalWrite(e, v, jsonv1.DefaultOptionsV1(), json.FormatNilSliceAsNull(false),
+		jsontext.EscapeForHTML(false), jsontext.WithIndent("  "))
+	if err != nil {
+		return err
+	}
+	return e.end()
+}
+
+// Each is a list of JSON whose items are made one after the other, as they are written.
+type Each[T any] iter.Seq[T]
+
+// MarshalJSONTo writes the list.
+func (all Each[T]) MarshalJSONTo(e *jsontext.Encoder) error {
+	if err := e.WriteToken(jsontext.BeginArray); err != nil {
+		return err
+	}
+	for one := range all {
+		if err := json.MarshalEncode(e, &one); err != nil {
+			return err
+		}
+	}
+	return e.WriteToken(jsontext.EndArray)
+}
+
+// An escaper writes what [EscapeJSON] makes of a text that comes in parts, which may end anywhere.
+type escaper struct {
+	to   io.Writer
+	held []byte // what the next part may complete: of a character, or of "##["
+	room []byte
+}
+
+// Write takes the next part. The number that it returns is that of bytes taken.
+func (e *escaper) Write(part []byte) (int, error) {
+	text := part
+	if len(e.held) > 0 {
+		text = append(e.held, part...)
+	}
+	n := complete(text)
+	err := e.escape(text[:n])
+	e.held = append([]byte(nil), text[n:]...)
+	return len(part), err
+}
+
+// end writes a line feed and what is left.
+func (e *escaper) end() error { return e.escape(append(e.held, '\n')) }
+
+func (e *escaper) escape(text []byte) error {
+	out := text
+	if first := afterPlain(text, 0); first < len(text) {
+		e.room = escaped(e.room[:0], text, first)
+		out = e.room
+	}
+	_, err := e.to.Write(out)
+	return err
+}
+
+// complete returns how much of a text is escaped alike whatever follows it.
+func complete(text []byte) int {
+	n := len(text)
+	for n > 0 && n > len(text)-2 && text[n-1] == '#' {
+		n--
+	}
+	if n < len(text) {
+		return n
+	}
+	for i := n - 1; i >= 0 && i > n-utf8.UTFMax; i-- {
+		if utf8.RuneStart(text[i]) {
+			if !utf8.FullRune(text[i:]) {
+				return i
+			}
+			break
+		}
+	}
+	return n
 }
 
 // OrEmpty returns s, never nil: an absent list is [] in the document.
@@ -101,7 +152,12 @@ func EscapeJSON(text []byte) []byte {
 	if first == len(text) {
 		return text
 	}
-	out := append(make([]byte, 0, len(text)+len(text)/64), text[:first]...)
+	return escaped(make([]byte, 0, len(text)+len(text)/64), text, first)
+}
+
+// escaped appends a text to out, escaped. Its bytes before the first are plain.
+func escaped(out, text []byte, first int) []byte {
+	out = append(out, text[:first]...)
 	for i := first; i < len(text); {
 		r, n := utf8.DecodeRune(text[i:])
 		switch {

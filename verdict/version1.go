@@ -118,17 +118,16 @@ func fromVersion1(text []byte) (*Verdict, error) {
 
 // toVersion1 is what [fromVersion1] read.
 func (v *Verdict) toVersion1() *verdict1 {
-	full := v.withLists()
-	s, c := &full.Scope, &full.Coverage
+	s, c := &v.Scope, &v.Coverage
 	d := &verdict1{
 		SchemaVersion: v.SchemaVersion, Verdict: v.Verdict, Complete: v.Complete, Tool: v.Tool, Partial: v.Partial,
-		Policy: []policy1{}, Rules: full.Rules,
+		Policy: []policy1{}, Rules: v.Rules,
 		Scope: scope1{s.Mode, s.Base, s.BaseCommit, s.MergeBases, s.HeadCommit, s.Strategy},
 		Coverage: coverage1{
 			Files: c.Files, Governed: c.Governed, Scanned: c.Scanned, Bytes: c.Bytes, Deleted: c.Deleted,
 			LeftOut: c.LeftOut, NotScanned: c.NotScanned,
 		},
-		Allowed: full.Allowed, Violations: []violation1{}, Errors: full.Errors,
+		Allowed: v.Allowed, Violations: []violation1{}, Errors: v.Errors,
 	}
 	for _, p := range v.Policy {
 		d.Policy = append(d.Policy, policy1{p.From, p.Commit, p.SHA256, p.Boundaries, p.Invariants, p.Deprecated})

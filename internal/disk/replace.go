@@ -1,8 +1,10 @@
 package disk
 
 import (
+	"bufio"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -17,9 +19,23 @@ func Replace(path string, text []byte) error {
 	return ReplaceIf(path, text, nil, func() error { return nil })
 }
 
+// ReplaceBy is Replace by what write writes, which need not be in memory at once. If write returns an error, the file
+// stays as it was. A write that failed comes before whatever error the writer made of it.
+func ReplaceBy(path string, write func(io.Writer) error) error {
+	return replace(path, nil, write, func() error { return nil })
+}
+
 // ReplaceIf is Replace of a file that keeps its permissions: was says what they are, nil that there is no file yet.
 // It calls unchanged just before the rename, and leaves the file as it is if that returns an error.
-func ReplaceIf(path string, text []byte, was fs.FileInfo, unchanged func() error) (err error) {
+func ReplaceIf(path string, text []byte, was fs.FileInfo, unchanged func() error) error {
+	whole := func(w io.Writer) error {
+		_, err := w.Write(text)
+		return err
+	}
+	return replace(path, was, whole, unchanged)
+}
+
+func replace(path string, was fs.FileInfo, write func(io.Writer) error, unchanged func() error) (err error) {
 	dir, name := filepath.Split(path)
 	if dir == "" {
 		dir = "."
@@ -37,7 +53,11 @@ func ReplaceIf(path string, text []byte, was fs.FileInfo, unchanged func() error
 			err = errors.Join(err, Remove(tmp.Name()))
 		}
 	}()
-	_, err = tmp.Write(text)
+	b := bufio.NewWriterSize(tmp, 64<<10)
+	err = write(b)
+	if ferr := b.Flush(); ferr != nil { // it repeats the first error of a write
+		err = ferr
+	}
 	if err == nil && was != nil {
 		err = tmp.Chmod(mode) // whatever the umask
 	}

@@ -3,6 +3,7 @@ package output
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -91,14 +92,22 @@ type Document interface {
 
 // write replaces the file's content by a document, wholly or not at all.
 func (f *file) write(d Document) error {
-	text, err := d.Encode()
-	if err == nil {
-		err = disk.Replace(f.path, text)
-	}
-	if err != nil {
+	if err := disk.ReplaceBy(f.path, func(w io.Writer) error { return writeDocument(w, d) }); err != nil {
 		return fmt.Errorf("%s: the verdict cannot be written: %w", verdict.Visible(f.path), disk.Cause(err))
 	}
 	return nil
+}
+
+// writeDocument writes a document, and a verdict as it is made: it can be much larger than what it is made of.
+func writeDocument(w io.Writer, d Document) error {
+	if v, ok := d.(*verdict.Verdict); ok {
+		return v.Write(w)
+	}
+	text, err := d.Encode()
+	if err == nil {
+		_, err = w.Write(text)
+	}
+	return err
 }
 
 // Tracks reports whether git tracks a file.

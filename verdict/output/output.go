@@ -10,6 +10,7 @@
 package output
 
 import (
+	"bufio"
 	"errors"
 	"fmt"
 	"io"
@@ -76,11 +77,7 @@ func (r *Run) EndPart(d Document) error {
 		r.note(r.file.write(d))
 		return r.failed
 	}
-	text, err := d.Encode()
-	if err == nil {
-		_, err = r.Stdout.Write(text)
-	}
-	r.note(err)
+	r.note(writeDocument(r.Stdout, d))
 	return r.failed
 }
 
@@ -153,7 +150,9 @@ func (r *Run) files(v *verdict.Verdict) {
 // print writes the one report, if any, that goes to standard output.
 func (r *Run) print(v *verdict.Verdict) {
 	if r.Output == "-" {
-		r.note(report.WriteJSON(r.Stdout, v))
+		b := bufio.NewWriterSize(r.Stdout, 64<<10)
+		r.note(report.WriteJSON(b, v))
+		r.note(b.Flush())
 	}
 	for _, p := range r.Reports {
 		if p.file == "" {

@@ -171,23 +171,34 @@ func clearOld(reports []Report, tracks Tracks, err error) error {
 
 // Write writes the report whole, or not at all.
 func (r *Report) Write(v *verdict.Verdict, stdout io.Writer) error {
+	var err error
+	if r.file != "" && !r.added {
+		write := func(w io.Writer) error { return r.Format.Write(w, v) }
+		if err = disk.ReplaceBy(r.file, write); err != nil {
+			err = fmt.Errorf("%s cannot be written: %w", verdict.Visible(r.file), disk.Cause(err))
+		}
+	} else {
+		err = r.writeAtOnce(v, stdout)
+	}
+	if err != nil {
+		return fmt.Errorf("the %s report: %w", r.Name, err)
+	}
+	return nil
+}
+
+// writeAtOnce writes a report where no temporary file can take its place: there is all of it before the first byte is
+// written.
+func (r *Report) writeAtOnce(v *verdict.Verdict, stdout io.Writer) error {
 	var text bytes.Buffer
 	err := r.Format.Write(&text, v)
 	switch {
 	case err != nil:
 	case r.added:
 		err = r.add(text.Bytes())
-	case r.file != "":
-		if err = disk.Replace(r.file, text.Bytes()); err != nil {
-			err = fmt.Errorf("%s cannot be written: %w", verdict.Visible(r.file), disk.Cause(err))
-		}
 	default:
 		_, err = stdout.Write(text.Bytes())
 	}
-	if err != nil {
-		return fmt.Errorf("the %s report: %w", r.Name, err)
-	}
-	return nil
+	return err
 }
 
 // add writes the report behind what others wrote, in the place of what an earlier call did.

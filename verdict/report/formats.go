@@ -83,12 +83,7 @@ func writePlainText(w io.Writer, v *verdict.Verdict) error {
 	return WriteText(w, v, TextOptions{Commands: true})
 }
 
-// WriteJSON writes the document, as [verdict.Verdict.Encode] does.
+// WriteJSON writes the document, as [verdict.Verdict.Write] does.
 func WriteJSON(w io.Writer, v *verdict.Verdict) error {
-	text, err := v.Encode()
-	if err != nil {
-		return err
-	}
-	_, err = w.Write(text)
-	return err
+	return v.Write(w)
 }

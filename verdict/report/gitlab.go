@@ -41,7 +41,14 @@ const noFile = "verdict.json"
 // A rule's severity low, medium, high or critical is "minor", "major", "critical" or
 // "blocker"; a rule without one is "major".
 func writeGitLab(w io.Writer, v *verdict.Verdict) error {
-	issues := []gitlabIssue{}
+	return verdict.WriteJSON(w, verdict.Each[gitlabIssue](func(yield func(gitlabIssue) bool) {
+		writeIssues(v, yield)
+	}))
+}
+
+// writeIssues hands the entries to yield, until it returns false.
+func writeIssues(v *verdict.Verdict, yield func(gitlabIssue) bool) {
+	ended := false
 	used, last := map[string]bool{}, map[string]int{}
 	add := func(description, check, fingerprint, severity, file string, line int64) {
 		// A rule of the base and one of the head can find the same: GitLab would keep one.
@@ -51,9 +58,9 @@ func writeGitLab(w io.Writer, v *verdict.Verdict) error {
 			unique = fingerprint + "-" + strconv.Itoa(last[fingerprint]+1)
 		}
 		used[unique] = true
-		issues = append(issues,
-			gitlabIssue{description, check, unique, severity,
-				gitlabLocation{gitlabPath(file), gitlabLines{max(line, 1)}}})
+		ended = ended || !yield(gitlabIssue{
+			description, check, unique, severity, gitlabLocation{gitlabPath(file), gitlabLines{max(line, 1)}},
+		})
 	}
 
 	for _, e := range undecidedOf(v) {
@@ -82,13 +89,6 @@ func writeGitLab(w io.Writer, v *verdict.Verdict) error {
 			add("policyscan: "+full(but), "policyscan", verdict.Fingerprint("", "", but, nil), "info", "", 1)
 		}
 	}
-
-	text, err := verdict.JSON(issues)
-	if err != nil {
-		return err
-	}
-	_, err = w.Write(text)
-	return err
 }
 
 func gitlabSeverity(severity string) string {

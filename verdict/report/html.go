@@ -1,6 +1,7 @@
 package report
 
 import (
+	"bufio"
 	"bytes"
 	"crypto/sha256"
 	"embed"
@@ -43,11 +44,38 @@ func writeHTML(w io.Writer, v *verdict.Verdict) error {
 	p.Style, p.StyleHash = template.CSS(style), contentHash(style)
 	p.Script, p.ScriptHash = template.JS(script), contentHash(script)
 
-	var b bytes.Buffer
-	if err := page.Execute(&b, p); err != nil {
+	safe := &commandless{to: w}
+	b := bufio.NewWriterSize(safe, 64<<10) // a template writes a few bytes at a time
+	if err := page.Execute(b, p); err != nil {
 		return err
 	}
-	_, err = w.Write(bytes.ReplaceAll(b.Bytes(), []byte("##["), []byte("#&#35;[")))
+	if err := b.Flush(); err != nil {
+		return err
+	}
+	return safe.end()
+}
+
+// commandless writes the middle of "##[" as a reference of HTML, of a text that comes in parts.
+type commandless struct {
+	to   io.Writer
+	held []byte // the last bytes, which the next part may make "##["
+}
+
+// Write takes the next part. The number that it returns is that of bytes taken.
+func (c *commandless) Write(part []byte) (int, error) {
+	text := append(c.held, part...)
+	n := len(text)
+	for n > 0 && n > len(text)-2 && text[n-1] == '#' {
+		n--
+	}
+	_, err := c.to.Write(bytes.ReplaceAll(text[:n], []byte("##["), []byte("#&#35;[")))
+	c.held = append(c.held[:0], text[n:]...)
+	return len(part), err
+}
+
+// end writes what is left.
+func (c *commandless) end() error {
+	_, err := c.to.Write(c.held)
 	return err
 }
 

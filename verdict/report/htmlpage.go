@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"html/template"
+	"iter"
 	"slices"
 	"strconv"
 	"strings"
@@ -97,8 +98,10 @@ type htmlBar struct {
 // A htmlGroup is a rule and its violations.
 type htmlGroup struct {
 	htmlRule
-	New   string // how many of them are new, in words; "" where nothing tells
-	Items []htmlViolation
+	New   string                  // how many of them are new, in words; "" where nothing tells
+	Items iter.Seq[htmlViolation] // made when they are written: together they are several times the verdict
+
+	violations []*verdict.Violation
 }
 
 // A htmlAllowed is a violation that is new and allowed.
@@ -214,10 +217,19 @@ func (p *htmlPage) violations(v *verdict.Verdict) {
 		if g.violations[0].Status != "" {
 			h.New = newWords(countNew(g.violations))
 		}
-		for _, x := range g.violations {
+		ids := make([]string, len(g.violations))
+		for k, x := range g.violations {
 			number++
-			h.Items = append(h.Items, newHTMLViolation(x, anchor(x.Fingerprint, number, taken), g.rule.Message))
+			ids[k] = anchor(x.Fingerprint, number, taken)
 			p.Statuses = with(p.Statuses, statusWords(x.Status))
+		}
+		h.violations = g.violations
+		h.Items = func(yield func(htmlViolation) bool) {
+			for k, x := range g.violations {
+				if !yield(newHTMLViolation(x, ids[k], g.rule.Message)) {
+					return
+				}
+			}
 		}
 		p.Groups = append(p.Groups, h)
 	}
@@ -310,8 +322,8 @@ func (p *htmlPage) bars(v *verdict.Verdict) {
 	}
 	var ids, folders, groups []string
 	for _, g := range p.Groups {
-		for _, x := range g.Items {
-			folder, _, inside := strings.Cut(x.Folder, "/")
+		for _, x := range g.violations {
+			folder, _, inside := strings.Cut(verdict.Visible(x.File), "/")
 			if folder += "/"; !inside {
 				folder = "./"
 			}

@@ -13,9 +13,9 @@ import (
 // github.com/reviewdog/reviewdog, in the spelling of its own examples.
 type (
 	rdResult struct {
-		Source      rdSource       `json:"source"`
-		Severity    string         `json:"severity"`
-		Diagnostics []rdDiagnostic `json:"diagnostics"`
+		Source      rdSource                   `json:"source"`
+		Severity    string                     `json:"severity"`
+		Diagnostics verdict.Each[rdDiagnostic] `json:"diagnostics"`
 	}
 	rdSource struct {
 		Name string `json:"name"`
@@ -64,42 +64,51 @@ const rdNowhere = "verdict.json"
 // and text to others; a line that would not be the same in both is a code span. What
 // reviewdog prints in a log holds no command for GitHub's runner.
 func writeRDJSON(w io.Writer, v *verdict.Verdict) error {
-	r := rdResult{
+	return verdict.WriteJSON(w, &rdResult{
 		Source:      rdSource{Name: "policyscan", URL: "https://github.com/policyscan/policyscan"},
 		Severity:    "ERROR",
-		Diagnostics: []rdDiagnostic{},
-	}
+		Diagnostics: func(yield func(rdDiagnostic) bool) { writeDiagnostics(v, yield) },
+	})
+}
+
+// writeDiagnostics hands the diagnostics to yield, which takes all of them, or ends it with false.
+func writeDiagnostics(v *verdict.Verdict, yield func(rdDiagnostic) bool) {
 	errs := undecidedOf(v)
 	for i := range errs {
-		r.Diagnostics = append(r.Diagnostics, errorDiagnostic(&errs[i]))
+		if !yield(errorDiagnostic(&errs[i])) {
+			return
+		}
 	}
 	rules := rulesOf(v)
+	inert := map[string]string{}
 	for i := range v.Violations {
-		r.Diagnostics = append(r.Diagnostics, violationDiagnostic(&v.Violations[i], rules[i]))
+		if !yield(violationDiagnostic(&v.Violations[i], rules[i], inert)) {
+			return
+		}
 	}
 	if but := caveats(v); v.Verdict == verdict.Pass && len(but) > 0 {
 		text := "PASS, but " + strings.Join(but, "; ")
-		r.Diagnostics = append(r.Diagnostics, rdDiagnostic{
+		if !yield(rdDiagnostic{
 			Message: text, Location: rdLocation{rdNowhere, rdFirstLine()}, Severity: "INFO",
 			Original: text + "\n" + tally(v),
-		})
+		}) {
+			return
+		}
 	}
 	if note := allowedNote(v); note != "" {
-		r.Diagnostics = append(r.Diagnostics, rdInformation(sentence(note), rdLocation{rdNowhere, rdFirstLine()}))
+		if !yield(rdInformation(sentence(note), rdLocation{rdNowhere, rdFirstLine()})) {
+			return
+		}
 	}
 	for _, a := range allowedNew(v) {
 		at := rdFirstLine()
 		if p := pointed(&a.Violation); hasPlace(&p.Evidence) {
 			at = rdRangeOf(&p.Evidence)
 		}
-		r.Diagnostics = append(r.Diagnostics, rdInformation(allowedSentence(a), rdLocation{rdPath(a.File), at}))
+		if !yield(rdInformation(allowedSentence(a), rdLocation{rdPath(a.File), at})) {
+			return
+		}
 	}
-	text, err := verdict.JSON(&r)
-	if err != nil {
-		return err
-	}
-	_, err = w.Write(text)
-	return err
 }
 
 // rdInformation is a diagnostic that is no error.
@@ -137,7 +146,17 @@ func errorDiagnostic(e *verdict.Error) rdDiagnostic {
 	}
 }
 
-func violationDiagnostic(v *verdict.Violation, r *verdict.Rule) rdDiagnostic {
+// violationDiagnostic keeps in inert what Markdown a text became: most violations share theirs with others, and the
+// search for what is active in them took a third of the format's time.
+func violationDiagnostic(v *verdict.Violation, r *verdict.Rule, inert map[string]string) rdDiagnostic {
+	markdown := func(text string) string {
+		known, ok := inert[text]
+		if !ok {
+			known = inertMarkdown(textLines(text))
+			inert[text] = known
+		}
+		return known
+	}
 	p := pointed(v)
 	e := &p.Evidence
 	original := textLines(v.Reason)
@@ -165,7 +184,7 @@ func violationDiagnostic(v *verdict.Violation, r *verdict.Rule) rdDiagnostic {
 	// A comment has no text of the file: the pattern is the bundle's.
 	name, found := foundOf(v, codeSpan(verdict.Defuse(cut(verdict.Visible(e.Pattern), 1000))))
 	d := rdDiagnostic{
-		Message:  inertMarkdown(textLines(v.Reason)) + "\n" + name + ": " + found,
+		Message:  markdown(v.Reason) + "\n" + name + ": " + found,
 		Location: rdLocation{rdPath(v.File), at},
 		Severity: "ERROR",
 		Code:     &rdCode{Value: verdict.Visible(v.RuleID)},
@@ -181,7 +200,7 @@ func violationDiagnostic(v *verdict.Violation, r *verdict.Rule) rdDiagnostic {
 		return d
 	}
 	if fix := strings.TrimSpace(r.Remediation); fix != "" {
-		d.Message += "\nfix: " + inertMarkdown(textLines(fix))
+		d.Message += "\nfix: " + markdown(fix)
 	}
 	if url := r.DocsURL; strings.HasPrefix(url, "http") && verdict.Visible(url) == url &&
 		!strings.ContainsAny(url, " ()<>\"`\\") {

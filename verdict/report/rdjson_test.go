@@ -12,9 +12,16 @@ import (
 	"github.com/policyscan/policyscan/verdict"
 )
 
+// rdRead is an rdResult that was read.
+type rdRead struct {
+	Source      rdSource       `json:"source"`
+	Severity    string         `json:"severity"`
+	Diagnostics []rdDiagnostic `json:"diagnostics"`
+}
+
 // readRDJSON reads what writeRDJSON writes as reviewdog does, but for this: a key that the
 // format does not have is an error.
-func readRDJSON(t *testing.T, v *verdict.Verdict) rdResult {
+func readRDJSON(t *testing.T, v *verdict.Verdict) rdRead {
 	t.Helper()
 	var b bytes.Buffer
 	if err := writeRDJSON(&b, v); err != nil {
@@ -22,7 +29,7 @@ func readRDJSON(t *testing.T, v *verdict.Verdict) rdResult {
 	}
 	wantSafe(t, b.String(), false)
 	wantNoCommand(t, b.String())
-	var r rdResult
+	var r rdRead
 	dec := json.NewDecoder(&b)
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&r); err != nil {
