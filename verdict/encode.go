@@ -25,10 +25,13 @@ func (v *Verdict) Encode() ([]byte, error) {
 // read from a document of version 1 is written as such a document.
 func (v *Verdict) Write(w io.Writer) error {
 	if v.SchemaVersion == version1 {
-		return WriteJSON(w, v.toVersion1())
+		return writeJSON(w, v.toVersion1(), noNull)
 	}
-	return WriteJSON(w, v)
+	return writeJSON(w, v, noNull)
 }
+
+// noNull writes [] for each list that is absent.
+var noNull = json.FormatNilSliceAsNull(false)
 
 // JSON returns v as JSON that is safe to print: indented by two spaces, ending in a
 // line feed, and with \u escapes for what a terminal or GitHub's runner would obey. Else the bytes are those of
@@ -42,10 +45,12 @@ func JSON(v any) ([]byte, error) {
 }
 
 // WriteJSON writes v as [JSON] has it, as it is made: no part of the text but the last is in memory.
-func WriteJSON(w io.Writer, v any) error {
+func WriteJSON(w io.Writer, v any) error { return writeJSON(w, v) }
+
+func writeJSON(w io.Writer, v any, more ...json.Options) error {
 	e := &escaper{to: w}
-	err := json.MarshalWrite(e, v, jsonv1.DefaultOptionsV1(), json.FormatNilSliceAsNull(false),
-		jsontext.EscapeForHTML(false), jsontext.WithIndent("  "))
+	err := json.MarshalWrite(e, v, jsonv1.DefaultOptionsV1(), jsontext.EscapeForHTML(false),
+		jsontext.WithIndent("  "), json.JoinOptions(more...))
 	if err != nil {
 		return err
 	}
