@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -84,7 +85,7 @@ func (c *mergeCmd) mergeFleet(std streams, began time.Time) error {
 		err = nil // they are still to come
 	}
 	if err == nil && c.Output != "none" {
-		err = apart(c.Output, append(folders, c.Files...))
+		err = apart(c.Output, append(slices.Concat(folders...), c.Files...))
 	}
 	if err != nil {
 		return err
@@ -117,30 +118,56 @@ func (c *mergeCmd) mergeFleet(std streams, began time.Time) error {
 	return nil
 }
 
-// shardFolders returns the folders of shards that are named: each itself, or, if it has no shard file, those in it.
-func shardFolders(named []string) ([]string, error) {
-	var all []string
+// shardFolders returns the folders of shards for each folder that is named: itself, or, if it has no shard file, those
+// in it. There, a shard can have a folder with a folder for each attempt, which are returned then.
+func shardFolders(named []string) ([][]string, error) {
+	var all [][]string
 	for _, name := range named {
-		if _, err := os.Lstat(filepath.Join(name, shardName)); err == nil || !errors.Is(err, fs.ErrNotExist) {
-			all = append(all, name)
+		if hasShard(name) {
+			all = append(all, []string{name})
 			continue
 		}
-		inside, err := os.ReadDir(name)
+		inside, err := foldersIn(name)
 		if err != nil {
 			return nil, fmt.Errorf("%s: the folder of shards cannot be read: %w", safe(name), disk.Cause(err))
 		}
-		before := len(all)
-		for _, d := range inside {
-			if d.IsDir() {
-				all = append(all, filepath.Join(name, d.Name()))
+		var found []string
+		for _, folder := range inside {
+			attempts := []string{folder}
+			if !hasShard(folder) {
+				in, err := foldersIn(folder)
+				in = slices.DeleteFunc(in, func(attempt string) bool { return !hasShard(attempt) })
+				if err == nil && len(in) > 0 {
+					attempts = in
+				} // else it is a shard that wrote nothing, as the one who reads its shard file will say
 			}
+			found = append(found, attempts...)
 		}
-		if len(all) == before {
+		if len(found) == 0 {
 			return nil, fmt.Errorf("%s: it is neither the folder of a shard, with a %s, "+
 				"nor one with such folders in it", safe(name), shardName)
 		}
+		all = append(all, found)
 	}
 	return all, nil
+}
+
+// hasShard reports whether a folder has a shard file, or one that cannot be seen.
+func hasShard(folder string) bool {
+	_, err := os.Lstat(filepath.Join(folder, shardName))
+	return err == nil || !errors.Is(err, fs.ErrNotExist)
+}
+
+// foldersIn returns the paths of the folders in a folder.
+func foldersIn(dir string) ([]string, error) {
+	inside, err := os.ReadDir(dir)
+	var all []string
+	for _, d := range inside {
+		if d.IsDir() {
+			all = append(all, filepath.Join(dir, d.Name()))
+		}
+	}
+	return all, err
 }
 
 // apart is an error if the folder of the results is one of the shards', or around or in one: it is emptied first.
@@ -171,15 +198,21 @@ func apart(out string, folders []string) error {
 }
 
 // merge makes the summary of the shards in some folders. That of shards that make none says what is wrong with them.
-func (r *fleetRun) merge(ctx context.Context, folders []string) {
+func (r *fleetRun) merge(ctx context.Context, folders [][]string) {
 	var parts []summary.NamedPart
 	of := map[string]string{} // the folder of each repository
-	for _, folder := range folders {
-		p, err := readPart(filepath.Join(folder, shardName))
-		parts = append(parts, summary.NamedPart{Name: verdict.Visible(folder), Part: p, Err: err})
-		if err == nil {
-			for i := range p.Fleet.Repositories {
-				of[p.Fleet.Repositories[i].Name] = folder
+	for _, named := range folders {
+		var found []summary.NamedPart
+		for _, folder := range named {
+			p, err := readPart(filepath.Join(folder, shardName))
+			found = append(found, summary.NamedPart{Name: verdict.Visible(folder), Folder: folder, Part: p, Err: err})
+		}
+		parts = append(parts, summary.Attempts(found)...)
+	}
+	for _, n := range parts {
+		if n.Err == nil {
+			for i := range n.Part.Fleet.Repositories {
+				of[n.Part.Fleet.Repositories[i].Name] = n.Folder
 			}
 		}
 	}

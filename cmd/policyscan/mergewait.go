@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/policyscan/policyscan/verdict/shard"
@@ -74,7 +75,7 @@ func (c *mergeCmd) foldersWritten(seen map[string]sight) bool {
 		return false // the first one is still to come
 	}
 	written, count := map[int]bool{}, 1
-	for _, folder := range folders {
+	for _, folder := range slices.Concat(folders...) {
 		name := filepath.Join(folder, shardName)
 		s := look(seen, name, func(s *sight) error {
 			p, err := readPart(name)

@@ -81,6 +81,48 @@ type NamedPart struct {
 	Name string // for a person
 	Part *Part
 	Err  error
+	// Folder is where the verdicts of the part are. Nothing here reads it.
+	Folder string
+}
+
+// Attempts returns what counts of parts that were found next to each other, where several may be attempts of one shard:
+// an engine tries a shard again, and may do so while the first attempt still runs. Of a shard of which an attempt is
+// done, only those that are done count, and those that decided everything rather than others; of equal ones, the first.
+// Attempts that differ all stay, and are an error to [Merge].
+func Attempts(parts []NamedPart) []NamedPart {
+	rank := func(n *NamedPart) int {
+		switch {
+		case n.Err != nil || n.Part.State != shard.Done:
+			return 0
+		case !n.Part.Decided():
+			return 1
+		}
+		return 2
+	}
+	best := map[shard.Split]int{}
+	for i := range parts {
+		if n := &parts[i]; n.Err == nil {
+			best[n.Part.Shard] = max(best[n.Part.Shard], rank(n))
+		}
+	}
+	type content struct {
+		of  shard.Split
+		sum string
+	}
+	seen := map[content]bool{}
+	var counted []NamedPart
+	for i := range parts {
+		n := &parts[i]
+		if n.Err == nil && best[n.Part.Shard] > 0 {
+			is := content{n.Part.Shard, n.Part.Sum}
+			if rank(n) < best[is.of] || seen[is] {
+				continue
+			}
+			seen[is] = true
+		}
+		counted = append(counted, *n)
+	}
+	return counted
 }
 
 // Merge makes the fleet of all of its parts: the one that a single run would have made. wrong names every part that is
@@ -112,7 +154,7 @@ func Merge(version string, parts []NamedPart) (f *Fleet, wrong []error) {
 		return f, wrong
 	}
 	first := known[0]
-	byIndex := map[int]string{}
+	byIndex := map[int]NamedPart{}
 	dated := NamedPart{}
 	for _, n := range known {
 		p := n.Part
@@ -121,10 +163,15 @@ func Merge(version string, parts []NamedPart) (f *Fleet, wrong []error) {
 			continue
 		}
 		if other, doubled := byIndex[p.Shard.Index]; doubled {
-			fail("%s: shard %s is also in %s; give each shard once", n.Name, p.Shard, other)
+			if p.Sum != other.Part.Sum {
+				fail("%s: shard %s is also in %s, with another result; remove both, and run the shard again",
+					n.Name, p.Shard, other.Name)
+				continue
+			}
+			fail("%s: shard %s is also in %s; give each shard once", n.Name, p.Shard, other.Name)
 			continue
 		}
-		byIndex[p.Shard.Index] = n.Name
+		byIndex[p.Shard.Index] = n
 		if day := p.Fleet.AsOf; day != "" && dated.Part == nil {
 			dated = n
 		} else if day != "" && day != dated.Part.Fleet.AsOf {

@@ -2,6 +2,7 @@ package summary
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -88,6 +89,68 @@ func TestMerge(t *testing.T) {
 	}
 }
 
+// TestAttempts: whatever attempts of shards are next to one that is done, begun, interrupted, done without a decision or
+// done again, the merge is the single run's. One that is done and has another result is an error that names both.
+func TestAttempts(t *testing.T) {
+	differed := 0
+	for seed := range uint64(1000) {
+		r := rand.New(rand.NewPCG(seed, 3))
+		whole, parts := divided(t, r, 1+int(seed%8))
+		var found []NamedPart
+		add := func(name string, p Part) {
+			for _, n := range read(t, []*Part{&p}) {
+				n.Name, n.Folder = name, name
+				found = append(found, n)
+			}
+		}
+		differs := -1
+		for i, p := range parts {
+			add(fmt.Sprint(i, "-done"), *p)
+			for _, state := range []string{shard.InProgress, shard.Interrupted, shard.Stopped, shard.Done} {
+				for range r.IntN(2) {
+					again := *p
+					again.State = state
+					add(fmt.Sprint(i, "-", state), again)
+				}
+			}
+			if p.Decided() && r.IntN(4) == 0 {
+				worse := *p
+				worse.Fleet.Errors = []verdict.Error{{Code: "E_READ", Message: "x"}}
+				worse.Fleet.Decide()
+				worse.Fleet.Verdict = verdict.Fail
+				add(fmt.Sprint(i, "-undecided"), worse)
+			}
+			if differs < 0 && r.IntN(20) == 0 {
+				differs = i
+				other := *p
+				other.Fleet.AsOf = "2001-01-01"
+				add(fmt.Sprint(i, "-other"), other)
+			}
+		}
+		r.Shuffle(len(found), func(i, k int) { found[i], found[k] = found[k], found[i] })
+		f, wrong := Merge("v1", Attempts(found))
+		if differs >= 0 {
+			differed++
+			if text := fmt.Sprint(wrong); !strings.Contains(text, "with another result") ||
+				!strings.Contains(text, fmt.Sprint(differs, "-other")) || len(f.Repositories) > 0 {
+				t.Fatalf("seed %d: another result of shard %d: %v", seed, differs, wrong)
+			}
+			continue
+		}
+		got, err := f.Encode()
+		if err != nil || wrong != nil || !bytes.Equal(got, whole) {
+			t.Fatalf("seed %d: %v %v\n%s\nnot\n%s", seed, err, wrong, got, whole)
+		}
+	}
+	if differed < 50 {
+		t.Errorf("only %d fleets had two results of a shard", differed)
+	}
+	unread := NamedPart{Name: "torn", Err: errors.New("it is cut")}
+	if left := Attempts([]NamedPart{unread, unread}); len(left) != 2 {
+		t.Errorf("attempts that cannot be read are left out: %v", left)
+	}
+}
+
 // TestMergeDamage: every kind of damage is an error that names a part, and nothing of the parts is in the fleet.
 func TestMergeDamage(t *testing.T) {
 	kinds := []struct {
@@ -96,7 +159,7 @@ func TestMergeDamage(t *testing.T) {
 	}{
 		{"is missing", func(_ *rand.Rand, parts []NamedPart, i int) []NamedPart { return slices.Delete(parts, i, i+1) }},
 		{"is also in", func(r *rand.Rand, parts []NamedPart, i int) []NamedPart {
-			return append(parts, NamedPart{"again", parts[i].Part, nil})
+			return append(parts, NamedPart{Name: "again", Part: parts[i].Part})
 		}},
 		{"in progress", func(_ *rand.Rand, parts []NamedPart, i int) []NamedPart {
 			parts[i].Part.State = shard.InProgress

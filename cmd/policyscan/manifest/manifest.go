@@ -250,8 +250,9 @@ func (o objects) Args() []string {
 	for _, flag := range o.Flags {
 		args = append(args, strings.ReplaceAll(flag, "$", "$$"))
 	}
-	// JOB_COMPLETION_INDEX is set by Kubernetes. Pods of one run write at the same time, each to its shard's folder.
-	return append(args, "--output", ResultsDir+"/$(RUN)/$(JOB_COMPLETION_INDEX)", "--shard", "auto", "--defer")
+	// JOB_COMPLETION_INDEX is set by Kubernetes. Pods of one run write at the same time, and so may two of one shard,
+	// if a node is cut off: each has a folder, and the merge takes one that is done.
+	return append(args, "--output", ResultsDir+"/$(RUN)/$(JOB_COMPLETION_INDEX)/$(POD)", "--shard", "auto", "--defer")
 }
 
 // MergeArgs returns the arguments of the merge's container.

@@ -174,11 +174,15 @@ func TestRun(t *testing.T) {
 			}
 			for i, a := range args {
 				if args[0] == "fleet" && a == "--output" {
-					written = strings.TrimSuffix(args[i+1], "/$(JOB_COMPLETION_INDEX)")
+					written = strings.TrimSuffix(args[i+1], "/$(JOB_COMPLETION_INDEX)/$(POD)")
 				}
 			}
 			if args[0] == "merge" {
 				read = args[len(args)-1]
+			}
+			if from := fmt.Sprint(container["env"]); args[0] == "fleet" &&
+				(!strings.Contains(from, "POD") || !strings.Contains(from, "fieldPath:metadata.name")) {
+				t.Errorf("%s: POD is not the name of the pod: %s", name, from)
 			}
 			from := fmt.Sprint(container["env"].([]any)[0])
 			if !strings.Contains(from, "RUN") || !strings.Contains(from, "metadata.labels['batch.kubernetes.io/job-name']") {

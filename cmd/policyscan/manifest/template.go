@@ -209,6 +209,9 @@ template:
       {{- end}}
       env:
 {{indent 6 run}}
+      - name: POD
+        valueFrom:
+          fieldRef: {fieldPath: metadata.name}
       - name: POLICYSCAN_SHARDS
         value: "{{.Shards}}"
       resources:
