@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"reflect"
@@ -72,12 +73,11 @@ func dispatch(args []string, std streams, help io.Writer) int {
 		return exitUndecided
 	}
 	if err := checkEnvironment(parser); err != nil {
-		switch command := commandOf(parser, args); {
-		case command == "scan", command == "merge":
-			voidOutputs(parser, args)
-		case command == "action" && inWorkflow():
+		command := commandOf(parser, args)
+		if command == "action" && inWorkflow() {
 			return finish(std, stepFailed(actionStep(std), err, std))
 		}
+		voidOutputs(parser, command, args)
 		complain(std.err, err)
 		return exitUndecided
 	}
@@ -87,9 +87,7 @@ func dispatch(args []string, std streams, help io.Writer) int {
 	}
 	if err != nil {
 		command := commandOf(parser, args)
-		if command == "scan" || command == "merge" {
-			voidOutputs(parser, args)
-		}
+		voidOutputs(parser, command, args)
 		if command == "scan" {
 			if near := mistypedCommand(parser.Model.Node, args); near != "" {
 				command, err = "", fmt.Errorf("%q is neither a folder nor a command%s", args[0], near)
@@ -123,10 +121,14 @@ func commandOf(parser *kong.Kong, args []string) string {
 	return "scan"
 }
 
-// voidOutputs replaces the verdict of an earlier run if this run's arguments or environment are not valid: every file
-// that --output or its variable names, whatever else is wrong, or else all files that a scan could write without them,
-// since neither PATH nor the scope is known.
-func voidOutputs(parser *kong.Kong, args []string) {
+// voidOutputs replaces the verdict of an earlier run, or the summary of a fleet, if this run's arguments or environment
+// are not valid: everything that --output or its variable names, whatever else is wrong, or else all files that the
+// command could write without them, since neither PATH nor the scope is known.
+func voidOutputs(parser *kong.Kong, command string, args []string) {
+	verdicts, fleets := command == "scan" || command == "merge", command == "fleet" || command == "merge"
+	if !verdicts && !fleets {
+		return
+	}
 	flags := parser.Model.DefaultCmd.Flags
 	flag := flags[slices.IndexFunc(flags, func(f *kong.Flag) bool { return f.Name == "output" })]
 	var files []string // more than one, if the flag is given twice
@@ -143,7 +145,14 @@ func voidOutputs(parser *kong.Kong, args []string) {
 	if strings.Join(files, "") == "" && flag.Reset() == nil {
 		files = []string{flag.Target.String()} // as its variable says
 	}
-	replaceOldVerdict(scope.VerdictFiles(gitEnvironment(), files...)...)
+	if verdicts {
+		replaceOldVerdict(scope.VerdictFiles(gitEnvironment(), files...)...)
+	}
+	if fleets {
+		for _, dir := range files {
+			output.ReplaceOldFleet(version(), gitEnvironment().Tracks, cmp.Or(dir, fleetOutput))
+		}
+	}
 }
 
 // replaceOldVerdict replaces the verdict of an earlier run in files where this one would have written its own.

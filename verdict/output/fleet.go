@@ -77,12 +77,27 @@ func (o *Fleet) replaceOld() {
 		_ = o.write(o.Begun) // as below
 		return
 	}
-	f := summary.New(o.summary.Tool.Version)
+	_ = o.write(unscanned(o.summary.Tool.Version)) // the usage error is said, and decides
+}
+
+// ReplaceOldFleet does for a folder of results what [ReplaceOld] does for a verdict: the summary that is in it, and the
+// shard file, become a summary that says FAIL.
+func ReplaceOldFleet(version string, tracks Tracks, dir string) {
+	f := unscanned(version)
+	o := &Fleet{Output: dir, dir: resolved(filepath.Clean(dir)), Tracks: tracks, summary: f}
+	o.replaceOld()
+	o.Begun = f
+	o.replaceOld()
+}
+
+// unscanned is the summary of a run whose flags cannot be followed.
+func unscanned(version string) *summary.Fleet {
+	f := summary.New(version)
 	f.Errors = []verdict.Error{{
 		Code: code.Usage, Message: "the last run did not scan: its flags or environment could not be used",
 	}}
 	f.Decide()
-	_ = o.write(f) // the usage error is said, and decides
+	return f
 }
 
 func (o *Fleet) path() string { return filepath.Join(o.dir, o.name()) }
