@@ -23,10 +23,15 @@ func (p *collector) end() (*shard.Run, *shard.Findings) {
 	defer p.mu.Unlock()
 	p.over = true
 	f.Listed, f.TreeErrors, f.Coverage = p.listed, p.errors, p.coverage
-	var broken []brokenRule
+	count := 0
 	for _, t := range p.tallies {
 		t.close(p.Bundle)
+		count += len(t.broken)
+	}
+	broken := make([]brokenRule, 0, count)
+	for _, t := range p.tallies {
 		broken = append(broken, t.broken...)
+		t.broken = nil // each find is let go as soon as it is a violation: together they are as large as the verdict
 		f.FileErrors = append(f.FileErrors, t.errors...)
 		f.Coverage.Files += t.listed
 		f.Coverage.Governed += t.governed
@@ -50,8 +55,10 @@ func (p *collector) end() (*shard.Run, *shard.Findings) {
 	}
 	p.past.end(broken)
 	sortBroken(broken)
+	f.Violations = make([]shard.Violation, 0, len(broken))
 	for i := range broken {
-		br := &broken[i]
+		br := broken[i]
+		broken[i] = brokenRule{}
 		v := br.violation(p.Bundle)
 		v.Note = joinNotes(br.note, p.Note(br.rule, br.ask, br.path))
 		if br.ask.Of == judges.RequiredFile {
@@ -61,7 +68,7 @@ func (p *collector) end() (*shard.Run, *shard.Findings) {
 			run.Required = append(run.Required, shard.Required{Rule: br.rule, Index: br.ask.Index, Violation: v})
 			continue
 		}
-		signed, refused := p.allower.signed(br)
+		signed, refused := p.allower.signed(&br)
 		one := shard.Violation{Rule: br.rule, Part: int(br.ask.Of), Index: br.ask.Index, Violation: v}
 		if signed != nil {
 			by := signedAs(signed)

@@ -17,11 +17,11 @@ type brokenRule struct {
 	path string // "": the tree lacks a file
 	rule int    // index in the bundle
 	ask  judges.Ask
-	find *match.Find      // of an item that must not appear, or of one with a key
-	key  *keyFind         // of one with a key, that find
-	end  verdict.Evidence // of an item that is missing
-	note string           // of verdict.Violation
-	most int64            // how often find occurs in the form of the file that has most; 0: in no other one more often
+	find *match.Find       // of an item that must not appear, or of one with a key
+	key  *keyFind          // of one with a key, that find
+	end  *verdict.Evidence // of an item that is missing; else nil: most violations need none, and it is large
+	note string            // of verdict.Violation
+	most int64             // how often find occurs in the form of the file that has most; 0: in no other one more often
 
 	status string          // of verdict.Violation
 	places []verdict.Place // with their status; nil: those of the find
@@ -89,7 +89,7 @@ func (s *selection) lacking(path string, l lack, b *rules.Bundle, broken []broke
 		for k, item := range b.Rules[r].Required {
 			if item.Kind != rules.Key && slices.Contains(l.missing, s.engine.index[item]) {
 				broken = append(broken, brokenRule{
-					path: path, rule: r, ask: judges.Ask{Of: judges.RequiredItem, Index: k}, end: l.end, note: l.note,
+					path: path, rule: r, ask: judges.Ask{Of: judges.RequiredItem, Index: k}, end: &l.end, note: l.note,
 				})
 			}
 		}
@@ -133,8 +133,9 @@ func (br *brokenRule) violation(b *rules.Bundle) verdict.Violation {
 		br.found(&v, r)
 		return v
 	}
-	v.Evidence = br.end
-	if br.ask.Of != judges.RequiredItem {
+	if br.end != nil {
+		v.Evidence = *br.end
+	} else {
 		v.Evidence = verdict.Evidence{
 			Kind: verdict.KindMissing, Line: 1, Column: 1, EndLine: 1, EndColumn: 1,
 			UTF16Column: 1, UTF16EndColumn: 1, Occurrences: 1,

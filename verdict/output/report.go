@@ -99,7 +99,7 @@ func (r *Report) overOwn() error {
 	var text []byte
 	if err == nil {
 		defer file.Close() // read only: nothing to lose
-		text, err = io.ReadAll(io.LimitReader(file, 64<<20))
+		text, err = r.telling(file)
 	}
 	if err != nil {
 		return fmt.Errorf("%s: the file that the report would replace cannot be read: %w",
@@ -111,6 +111,21 @@ func (r *Report) overOwn() error {
 			verdict.Visible(r.file), r.Name)
 	}
 	return nil
+}
+
+// telling reads the part of a file by which the format knows its own: the begin, or of the text report the end.
+func (r *Report) telling(file *os.File) ([]byte, error) {
+	const enough = 64 << 10
+	if r.Name == "text" {
+		st, err := file.Stat()
+		if err != nil {
+			return nil, err
+		}
+		if _, err := file.Seek(max(st.Size()-enough, 0), io.SeekStart); err != nil {
+			return nil, err
+		}
+	}
+	return io.ReadAll(io.LimitReader(file, enough))
 }
 
 // clear removes what an earlier run left there: whatever becomes of this run, that is not
