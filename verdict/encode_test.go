@@ -113,3 +113,23 @@ func TestErrorText(t *testing.T) {
 		}
 	}
 }
+
+// TestEscaper: a text that comes in parts is escaped as one that comes at once, wherever it is cut.
+func TestEscaper(t *testing.T) {
+	const text = "\"###[[ ##[a #\u202e\U000e0041 é \xff\xe2\x80\" ##"
+	want := string(EscapeJSON([]byte(text + "\n")))
+	for i := range len(text) + 1 {
+		for k := i; k <= len(text); k++ {
+			var got bytes.Buffer
+			e := &escaper{to: &got}
+			for _, part := range []string{text[:i], text[i:k], text[k:]} {
+				if n, err := e.Write([]byte(part)); n != len(part) || err != nil {
+					t.Fatal(n, err)
+				}
+			}
+			if err := e.end(); err != nil || got.String() != want {
+				t.Fatalf("cut at %d and %d: %q, %v; want %q", i, k, got.String(), err, want)
+			}
+		}
+	}
+}

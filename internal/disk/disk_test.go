@@ -2,6 +2,7 @@ package disk
 
 import (
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -155,5 +156,26 @@ func TestReplaceIf(t *testing.T) {
 		if entries, err := os.ReadDir(dir); err != nil || len(entries) != 1 {
 			t.Errorf("left behind: %v, %v", entries, err)
 		}
+	}
+}
+
+// TestReplaceBy: a writer that fails leaves the file as it was, and nothing next to it.
+func TestReplaceBy(t *testing.T) {
+	dir := t.TempDir()
+	name := filepath.Join(dir, "report")
+	if err := Replace(name, []byte("old")); err != nil {
+		t.Fatal(err)
+	}
+	failed := errors.New("failed")
+	err := ReplaceBy(name, func(w io.Writer) error {
+		_, err := w.Write(make([]byte, 1<<20))
+		return errors.Join(err, failed)
+	})
+	if !errors.Is(err, failed) {
+		t.Error(err)
+	}
+	text, err := os.ReadFile(name)
+	if entries, derr := os.ReadDir(dir); err != nil || derr != nil || string(text) != "old" || len(entries) != 1 {
+		t.Errorf("the file is %q, %v; next to it: %v, %v", text, err, entries, derr)
 	}
 }

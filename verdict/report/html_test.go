@@ -608,3 +608,23 @@ func FuzzHTML(f *testing.F) {
 		wantPage(t, htmlOf(t, v), v)
 	})
 }
+
+// TestCommandless: a page that comes in parts holds no "##[", wherever it is cut.
+func TestCommandless(t *testing.T) {
+	const text = "###[#[##[##"
+	want := strings.ReplaceAll(text, "##[", "#&#35;[")
+	for i := range len(text) + 1 {
+		for k := i; k <= len(text); k++ {
+			var got strings.Builder
+			c := &commandless{to: &got}
+			for _, part := range []string{text[:i], text[i:k], text[k:]} {
+				if n, err := c.Write([]byte(part)); n != len(part) || err != nil {
+					t.Fatal(n, err)
+				}
+			}
+			if err := c.end(); err != nil || got.String() != want {
+				t.Fatalf("cut at %d and %d: %q, %v; want %q", i, k, got.String(), err, want)
+			}
+		}
+	}
+}
