@@ -80,7 +80,8 @@ func helpTexts() map[string]string {
 		"list_for": "Print the rules that look at the file of this path from the root, and the globs that say so. " +
 			"What an exclude takes from a rule is printed with the glob that does.",
 		"schema_document": "policy: a bundle's rule files; verdict: verdict.json; " +
-			"explain: what policyscan explain --json prints; fleet: fleet.json; shard: a shard file.",
+			"explain: what policyscan explain --json prints; fleet: fleet.json; " +
+			"shard: a tree's shard file; fleet-shard: a fleet's.",
 		"explain_path":  "The file, named from the current folder; with --stdin, from the root.",
 		"explain_as_of": "Day that counts for allowances with an end. Default: today in UTC.",
 		"explain_stdin": "Explain standard input, as if it were the content of the file.",

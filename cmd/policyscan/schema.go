@@ -16,7 +16,7 @@ var explainSchema string
 
 // schemaCmd prints a JSON Schema.
 type schemaCmd struct {
-	Document string `arg:"" enum:"policy,verdict,explain,fleet,shard" help:"@schema_document"`
+	Document string `arg:"" enum:"policy,verdict,explain,fleet,shard,fleet-shard" help:"@schema_document"`
 }
 
 // Run prints the schema.
@@ -29,6 +29,8 @@ func (c *schemaCmd) Run(std streams) error {
 		text = summary.Schema()
 	case "shard":
 		text = shard.Schema()
+	case "fleet-shard":
+		text = summary.PartSchema()
 	case "explain":
 		text = []byte(explainSchema)
 	}

@@ -2,6 +2,7 @@ package summary
 
 import (
 	"crypto/sha256"
+	_ "embed"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -27,6 +28,12 @@ type Part struct {
 	Fleet Fleet  `json:"fleet"`
 	Sum   string `json:"sum"` // see [shard.Seal]
 }
+
+//go:embed partschema.json
+var partSchema string
+
+// PartSchema returns the JSON Schema (draft 2020-12) of a shard.json of this [PartVersion].
+func PartSchema() []byte { return []byte(partSchema) }
 
 // Options are flags that verdicts depend on, and of which a [Fleet] does not say.
 type Options struct {

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
 	"github.com/policyscan/policyscan/verdict"
 	"github.com/policyscan/policyscan/verdict/shard"
 )
@@ -53,6 +55,47 @@ func divided(t *testing.T, r *rand.Rand, count int) (whole []byte, parts []*Part
 		parts = append(parts, NewPart(of, shard.Done, Options{}, f))
 	}
 	return whole, parts
+}
+
+// TestPartSchema: what shards of generated fleets write is valid by the schema, in every state, and a PASS is not.
+func TestPartSchema(t *testing.T) {
+	const at = "https://github.com/policyscan/policyscan/schema/"
+	c := jsonschema.NewCompiler()
+	for name, text := range map[string][]byte{"fleet-1.json": Schema(), "fleet-shard-1.json": PartSchema()} {
+		doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+		if err == nil {
+			err = c.AddResource(at+name, doc)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	s, err := c.Compile(at + "fleet-shard-1.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for seed := range uint64(100) {
+		_, parts := divided(t, rand.New(rand.NewPCG(seed, 4)), 1+int(seed%4))
+		for i, p := range parts {
+			p.State = []string{shard.InProgress, shard.Interrupted, shard.Stopped, shard.Done}[(int(seed)+i)%4]
+			text, err := p.Encode()
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, passes := range []bool{false, true} {
+				if passes {
+					text = bytes.ReplaceAll(text, []byte("\n    \"verdict\": \"FAIL\""), []byte("\n    \"verdict\": \"PASS\""))
+				}
+				x, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := s.Validate(x); (err == nil) == passes {
+					t.Fatalf("seed %d: %v\n%s", seed, err, text)
+				}
+			}
+		}
+	}
 }
 
 // read encodes and decodes parts, as a merge meets them.
