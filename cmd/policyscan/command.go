@@ -150,7 +150,7 @@ func voidOutputs(parser *kong.Kong, command string, args []string) {
 	}
 	if fleets {
 		for _, dir := range files {
-			output.ReplaceOldFleet(version(), gitEnvironment().Tracks, cmp.Or(dir, fleetOutput))
+			voidFleet(cmp.Or(dir, fleetOutput), command == "fleet")
 		}
 	}
 }

@@ -83,10 +83,11 @@ func (c *fleetCmd) Run(std streams) error {
 	r := &fleetRun{fleetCmd: c, std: std, began: time.Now(), summary: summary.New(version())}
 	tracks := gitEnvironment().Tracks
 	reports, err := output.ReportsOf(report.FleetFormats(r.summary), c.Report, tracks)
-	if err != nil {
-		return err
+	if err == nil {
+		r.of, err = c.split()
 	}
-	if r.of, err = c.split(); err != nil {
+	if err != nil {
+		voidFleet(c.Output, true)
 		return err
 	}
 	r.outputs = output.Fleet{Output: c.Output, Reports: reports, Tracks: tracks, Stdout: std.out, Show: r.show}

@@ -46,6 +46,21 @@ func (r *fleetRun) part(state string) *summary.Part {
 	return summary.NewPart(r.of, state, o, r.summary)
 }
 
+// voidFleet replaces the summary of an earlier run in a folder of results, and its shard file if this run would have
+// written one, or could have.
+func voidFleet(dir string, shards bool) {
+	if dir == "none" {
+		return
+	}
+	var part func(*summary.Fleet) output.Document
+	if shards {
+		part = func(f *summary.Fleet) output.Document {
+			return summary.NewPart(shard.Split{Index: 0, Count: 1}, shard.Stopped, summary.Options{}, f)
+		}
+	}
+	output.ReplaceOldFleet(version(), gitEnvironment().Tracks, dir, part)
+}
+
 // endPart writes the shard file, and returns the exit status. With --defer, violations do not make an engine run the
 // shard again: the merge has the last word on them.
 func (r *fleetRun) endPart(ctx context.Context) (status int, failed error) {
@@ -93,6 +108,7 @@ func (c *mergeCmd) mergeFleet(std streams, began time.Time) error {
 	tracks := gitEnvironment().Tracks
 	reports, err := output.ReportsOf(report.FleetFormats(r.summary), c.Report, tracks)
 	if err != nil {
+		voidFleet(c.Output, false)
 		return err
 	}
 	r.outputs = output.Fleet{Output: c.Output, Reports: reports, Tracks: tracks, Stdout: std.out, Show: r.show}

@@ -80,14 +80,16 @@ func (o *Fleet) replaceOld() {
 	_ = o.write(unscanned(o.summary.Tool.Version)) // the usage error is said, and decides
 }
 
-// ReplaceOldFleet does for a folder of results what [ReplaceOld] does for a verdict: the summary that is in it, and the
-// shard file, become a summary that says FAIL.
-func ReplaceOldFleet(version string, tracks Tracks, dir string) {
+// ReplaceOldFleet does for a folder of results what [ReplaceOld] does for a verdict: the summary that is in it becomes
+// one that says FAIL, and the shard file what part makes of that. Without part, a shard file stays.
+func ReplaceOldFleet(version string, tracks Tracks, dir string, part func(*summary.Fleet) Document) {
 	f := unscanned(version)
 	o := &Fleet{Output: dir, dir: resolved(filepath.Clean(dir)), Tracks: tracks, summary: f}
 	o.replaceOld()
-	o.Begun = f
-	o.replaceOld()
+	if part != nil {
+		o.Begun = part(f)
+		o.replaceOld()
+	}
 }
 
 // unscanned is the summary of a run whose flags cannot be followed.
