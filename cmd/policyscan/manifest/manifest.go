@@ -25,8 +25,9 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
+
+	"github.com/policyscan/policyscan/internal/late"
 )
 
 const (
@@ -76,11 +77,11 @@ type File struct {
 }
 
 var (
-	labels    = regexp.MustCompile(`^[a-z]([-a-z0-9]*[a-z0-9])?$`)
-	claims    = regexp.MustCompile(`^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$`)
-	images    = regexp.MustCompile(`^[a-zA-Z0-9][-a-zA-Z0-9._/:@]*$`)
-	cronField = regexp.MustCompile(`^[-0-9A-Za-z*/,?]+$`)
-	mapKeys   = regexp.MustCompile(`^[-_a-zA-Z0-9][-._a-zA-Z0-9]{0,200}$`)
+	labels    = late.Regexp(`^[a-z]([-a-z0-9]*[a-z0-9])?$`)
+	claims    = late.Regexp(`^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$`)
+	images    = late.Regexp(`^[a-zA-Z0-9][-a-zA-Z0-9._/:@]*$`)
+	cronField = late.Regexp(`^[-0-9A-Za-z*/,?]+$`)
+	mapKeys   = late.Regexp(`^[-_a-zA-Z0-9][-._a-zA-Z0-9]{0,200}$`)
 )
 
 // Check returns an error that names every value with which the objects would be wrong, or nil.
@@ -91,16 +92,16 @@ func (v Values) Check() error {
 			errs = append(errs, fmt.Errorf(format, args...))
 		}
 	}
-	wrong(labels.MatchString(v.Name) && len(v.Name) <= MaxName,
+	wrong(labels().MatchString(v.Name) && len(v.Name) <= MaxName,
 		"the name %q is not valid; use at most %d lower-case letters, digits and hyphens, and begin with a letter",
 		v.Name, MaxName)
-	wrong(v.Namespace == "" || labels.MatchString(v.Namespace) && len(v.Namespace) <= 63,
+	wrong(v.Namespace == "" || labels().MatchString(v.Namespace) && len(v.Namespace) <= 63,
 		"the namespace %q is not valid; use lower-case letters, digits and hyphens", v.Namespace)
-	wrong(images.MatchString(v.Image), "the image %q is not valid; write it as NAME:TAG or NAME@sha256:HASH", v.Image)
+	wrong(images().MatchString(v.Image), "the image %q is not valid; write it as NAME:TAG or NAME@sha256:HASH", v.Image)
 	wrong(v.Shards >= 1 && v.Shards <= MaxShards, "%d shards; use 1 to %d", v.Shards, MaxShards)
 	wrong(v.Parallelism >= 1, "a parallelism of %d; use 1 or more", v.Parallelism)
 	for _, claim := range []struct{ of, name string }{{"mirrors", v.Mirrors}, {"results", v.Results}} {
-		wrong(claims.MatchString(claim.name) && len(claim.name) <= 253,
+		wrong(claims().MatchString(claim.name) && len(claim.name) <= 253,
 			"the claim of the %s, %q, is not the name of a PersistentVolumeClaim", claim.of, claim.name)
 	}
 	wrong(validSchedule(v.Schedule),
@@ -123,7 +124,7 @@ func validSchedule(s string) bool {
 	}
 	fields := strings.Fields(s)
 	for _, f := range fields {
-		if !cronField.MatchString(f) {
+		if !cronField().MatchString(f) {
 			return false
 		}
 	}
@@ -196,7 +197,7 @@ func (v Values) YAML() ([]byte, error) {
 		}
 	}
 	var text bytes.Buffer
-	if err := templates.ExecuteTemplate(&text, "objects", objects); err != nil {
+	if err := templates().ExecuteTemplate(&text, "objects", objects); err != nil {
 		return nil, err
 	}
 	return text.Bytes(), nil
@@ -228,7 +229,7 @@ func (v Values) configMap(volume, mount string, files []File) configMap {
 	sum, used := sha256.New(), map[string]bool{}
 	for i, f := range files {
 		key := strings.ReplaceAll(strings.TrimPrefix(f.Path, "rules/"), "/", ".")
-		if !mapKeys.MatchString(key) || used[key] {
+		if !mapKeys().MatchString(key) || used[key] {
 			key = fmt.Sprint("file-", i+1)
 		}
 		used[key] = true
