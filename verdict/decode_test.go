@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/txtar"
+	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/policyscan/policyscan/verdict/code"
 )
@@ -252,4 +253,30 @@ func TestFault_071_OneDocument(t *testing.T) {
 	if documents != 1 {
 		t.Errorf("%d documents", documents)
 	}
+}
+
+func compile(t *testing.T) *jsonschema.Schema {
+	t.Helper()
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(Schema()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := jsonschema.NewCompiler()
+	if err := c.AddResource("verdict.json", doc); err != nil {
+		t.Fatal(err)
+	}
+	s, err := c.Compile("verdict.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func validate(t *testing.T, s *jsonschema.Schema, text []byte) error {
+	t.Helper()
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s.Validate(doc)
 }
