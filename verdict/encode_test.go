@@ -3,9 +3,12 @@ package verdict
 import (
 	"bytes"
 	"encoding/json"
+	"io"
 	"strings"
 	"testing"
 
+	jsonv2 "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -88,8 +91,8 @@ func FuzzJSON(f *testing.F) {
 	})
 }
 
-// BenchmarkEncode writes a verdict with 50,000 violations.
-func BenchmarkEncode(b *testing.B) {
+// BenchmarkWrite writes a verdict with 50,000 violations, and has encoding/json/v2 write it.
+func BenchmarkWrite(b *testing.B) {
 	v := New("1.0")
 	at := Evidence{Kind: KindText, Pattern: "0.0.0.0/0", Excerpt: "  cidr_blocks = [\"0.0.0.0/0\"]", Places: make([]Place, 1)}
 	for range 50_000 {
@@ -98,11 +101,21 @@ func BenchmarkEncode(b *testing.B) {
 			Fingerprint: strings.Repeat("0123", 16),
 		})
 	}
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, err := v.Encode(); err != nil {
-			b.Fatal(err)
-		}
+	for _, of := range []struct {
+		name  string
+		write func() error
+	}{
+		{"policyscan", func() error { return v.Write(io.Discard) }},
+		{"v2", func() error { return jsonv2.MarshalWrite(io.Discard, v, jsontext.WithIndent("  ")) }},
+	} {
+		b.Run(of.name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if err := of.write(); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
 	}
 }
 
