@@ -152,7 +152,7 @@ func rooms() map[string][]string {
 		},
 		"verdict/code":     {},
 		"verdict/linehash": {},
-		"verdict/shard":    {"verdict"},
+		"verdict/shard":    {"verdict", "github.com/go-json-experiment/json"},
 		"verdict/output":   {"internal/disk", "verdict", "verdict/code", "verdict/report", "verdict/summary", "golang.org/x/sys/unix"},
 		"verdict/summary":  {"verdict", "verdict/shard"},
 		"verdict/report":   {"verdict", "verdict/code", "verdict/summary", "golang.org/x/text/width"},

@@ -2,6 +2,7 @@ package verdict
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"iter"
@@ -46,6 +47,31 @@ func JSON(v any) ([]byte, error) {
 
 // WriteJSON writes v as [JSON] has it, as it is made: no part of the text but the last is in memory.
 func WriteJSON(w io.Writer, v any) error { return writeJSON(w, v) }
+
+// IsJSON reports whether a text is, byte for byte, what [WriteJSON] writes of v. It makes no second text for that.
+func IsJSON(text []byte, v any) bool {
+	return isWritten(text, func(w io.Writer) error { return WriteJSON(w, v) })
+}
+
+// isWritten reports whether what write writes is a text.
+func isWritten(text []byte, write func(io.Writer) error) bool {
+	c := &comparer{text}
+	return write(c) == nil && len(c.rest) == 0
+}
+
+// A comparer takes what is the rest of a text, and is an error of writing as soon as it is not.
+type comparer struct{ rest []byte }
+
+var errOther = errors.New("it is another text")
+
+func (c *comparer) Write(part []byte) (int, error) {
+	rest, same := bytes.CutPrefix(c.rest, part)
+	if !same {
+		return 0, errOther
+	}
+	c.rest = rest
+	return len(part), nil
+}
 
 func writeJSON(w io.Writer, v any, more ...json.Options) error {
 	e := &escaper{to: w}

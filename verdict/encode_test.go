@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 
@@ -116,6 +117,32 @@ func BenchmarkWrite(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+// TestIsJSON: a text is what is written if it is that to the last byte.
+func TestIsJSON(t *testing.T) {
+	v := []string{"a", strings.Repeat("b", 10_000), "\u202e"}
+	text, err := JSON(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !IsJSON(text, v) {
+		t.Error("what was written is another text")
+	}
+	for at := 0; at < len(text); at += 1 + len(text)/500 {
+		for what, other := range map[string][]byte{
+			"cut":     text[:at],
+			"changed": slices.Concat(text[:at], []byte{text[at] ^ 1}, text[at+1:]),
+			"longer":  slices.Concat(text[:at], []byte{' '}, text[at:]),
+		} {
+			if IsJSON(other, v) {
+				t.Errorf("%s at %d: it is still what was written", what, at)
+			}
+		}
+	}
+	if IsJSON(slices.Concat(text, []byte("\n")), v) {
+		t.Error("longer at the end: it is still what was written")
 	}
 }
 

@@ -4,9 +4,10 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
+
+	"github.com/go-json-experiment/json"
 
 	"github.com/policyscan/policyscan/verdict"
 )
@@ -51,9 +52,7 @@ func Unseal(text []byte, into any) error {
 	if hex.EncodeToString(h.Sum(nil)) != was {
 		return errors.New("its sum is not that of its content: it was altered")
 	}
-	dec := json.NewDecoder(bytes.NewReader(text))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(into); err != nil {
+	if err := json.Unmarshal(text, into, json.RejectUnknownMembers(true)); err != nil {
 		return fmt.Errorf("it is not a shard file of this version: %w", err)
 	}
 	return nil
