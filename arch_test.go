@@ -135,7 +135,7 @@ func rooms() map[string][]string {
 		"scanner/repo": {
 			"internal/disk",
 			"github.com/go-git/go-git/v5/plumbing", "github.com/go-git/go-git/v5/plumbing/format/commitgraph/v2",
-			"github.com/go-git/go-git/v5/plumbing/format/gitignore", "golang.org/x/sys/unix",
+			"golang.org/x/sys/unix",
 		},
 		"scanner/scope": {
 			"internal/disk", "rules", "rules/document", "rules/starter", "scanner", "scanner/ci", "scanner/failure",

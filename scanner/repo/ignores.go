@@ -8,8 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"github.com/go-git/go-git/v5/plumbing/format/gitignore"
 )
 
 // Ignores says which untracked files git leaves alone: what the repository's .gitignore
@@ -17,7 +15,13 @@ import (
 // what was not scanned; no scan obeys it.
 type Ignores struct {
 	read    func(path string) ([]byte, error)
-	folders map[string][]gitignore.Pattern // of each, with those above it, the last wins
+	folders map[string]ignoringFolder
+}
+
+// An ignoringFolder is what git ignores in a folder.
+type ignoringFolder struct {
+	patterns []ignorePattern // its own and those of the folders above it, the last wins
+	ignored  bool            // it is ignored itself, and so is all in it
 }
 
 // Ignores returns what a repository ignores. read returns the content of a file of the
@@ -27,61 +31,57 @@ func (r *Repository) Ignores(read func(path string) ([]byte, error)) (*Ignores, 
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	g := &Ignores{read: read, folders: map[string][]gitignore.Pattern{}}
-	g.folders[""] = append(parseIgnores(text, nil), g.own("")...)
+	g := &Ignores{read: read, folders: map[string]ignoringFolder{}}
+	g.folders["."] = ignoringFolder{patterns: append(parseIgnores(text, ""), g.own("")...)}
 	return g, nil
 }
 
-func parseIgnores(text []byte, domain []string) []gitignore.Pattern {
-	var patterns []gitignore.Pattern
+func parseIgnores(text []byte, folder string) []ignorePattern {
+	var patterns []ignorePattern
 	for line := range strings.Lines(string(text)) {
 		line = strings.TrimRight(line, "\r\n")
 		if strings.TrimSpace(line) != "" && line[0] != '#' {
-			patterns = append(patterns, gitignore.ParsePattern(line, domain))
+			patterns = append(patterns, parseIgnore(line, folder))
 		}
 	}
 	return patterns
 }
 
-// own returns the patterns of a folder's own file. One that cannot be read has none.
-func (g *Ignores) own(folder string) []gitignore.Pattern {
-	text, err := g.read(path.Join(folder, ".gitignore"))
+// own returns the patterns of a folder's own file; the folder ends in a slash. One that cannot be read has none.
+func (g *Ignores) own(folder string) []ignorePattern {
+	text, err := g.read(folder + ".gitignore")
 	if err != nil {
 		return nil
 	}
-	var domain []string
-	if folder != "" {
-		domain = strings.Split(folder, "/")
-	}
-	return parseIgnores(text, domain)
+	return parseIgnores(text, folder)
 }
 
-func (g *Ignores) in(folder string) []gitignore.Pattern {
-	patterns, known := g.folders[folder]
+func (g *Ignores) in(folder string) ignoringFolder {
+	f, known := g.folders[folder]
 	if !known {
-		above := path.Dir(folder)
-		if above == "." {
-			above = ""
+		above := g.in(path.Dir(folder))
+		f.ignored = above.matches(folder, true)
+		if f.patterns = above.patterns; !f.ignored {
+			f.patterns = append(slices.Clip(f.patterns), g.own(folder+"/")...)
 		}
-		patterns = append(slices.Clip(g.in(above)), g.own(folder)...)
-		g.folders[folder] = patterns
+		g.folders[folder] = f
 	}
-	return patterns
+	return f
 }
 
-// Match reports whether a path is ignored, given that no folder above it is.
+// Match reports whether a path is ignored.
 func (g *Ignores) Match(name string, isFolder bool) bool {
-	folder := path.Dir(name)
-	if folder == "." {
-		folder = ""
+	return g.in(path.Dir(name)).matches(name, isFolder)
+}
+
+// matches reports whether a path in the folder is ignored.
+func (f ignoringFolder) matches(name string, isFolder bool) bool {
+	if f.ignored {
+		return true
 	}
-	parts := strings.Split(name, "/")
-	for _, p := range slices.Backward(g.in(folder)) {
-		switch p.Match(parts, isFolder) {
-		case gitignore.Exclude:
-			return true
-		case gitignore.Include:
-			return false
+	for i := range slices.Backward(f.patterns) {
+		if p := &f.patterns[i]; p.matches(name, isFolder) {
+			return !p.include
 		}
 	}
 	return false
@@ -89,7 +89,6 @@ func (g *Ignores) Match(name string, isFolder bool) bool {
 
 // IgnoredBy reports whether a .gitignore with this text makes git ignore an untracked file in its folder.
 func IgnoredBy(text []byte, name string) bool {
-	g := &Ignores{folders: map[string][]gitignore.Pattern{"": parseIgnores(bytes.TrimPrefix(text, []byte("\ufeff")),
-		nil)}}
-	return g.Match(name, false)
+	patterns := parseIgnores(bytes.TrimPrefix(text, []byte("\ufeff")), "")
+	return ignoringFolder{patterns: patterns}.matches(name, false)
 }
