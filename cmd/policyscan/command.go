@@ -99,12 +99,15 @@ func dispatch(args []string, std streams, help io.Writer) int {
 	return finish(std, ctx.Run(std, parser))
 }
 
-func newParser(c any, std streams, more ...kong.Option) (*kong.Kong, error) {
+func newParser(c any, std streams) (*kong.Kong, error) {
+	return parserWith(c, std, kong.PostBuild(expandHelps))
+}
+
+func parserWith(c any, std streams, more ...kong.Option) (*kong.Kong, error) {
 	return kong.New(c, append(more,
 		kong.Name("policyscan"),
 		kong.Description(manual.Description),
 		kong.DefaultEnvars("POLICYSCAN"),
-		kong.PostBuild(expandHelps),
 		kong.Writers(std.out, std.err),
 		kong.Exit(func(int) { panic(stop{}) }),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true, WrapUpperBound: 90}),

@@ -156,21 +156,14 @@ func runAsHook(a *protocol.Agent, args []string, std streams) int {
 
 // onlyHook returns the hook's command, parsed with a model of this command alone: building the model of all commands
 // takes as long as a judgement. It returns nil if anything is unusual; the full parser then explains it.
-func onlyHook(a *protocol.Agent, args []string) (c *agentHookCmd) {
-	defer func() {
-		if p := recover(); p == (stop{}) {
-			c = nil
-		} else if p != nil {
-			panic(p)
-		}
-	}()
+func onlyHook(a *protocol.Agent, args []string) *agentHookCmd {
 	if args[1] != a.Name {
 		return nil
 	}
 	var model struct {
 		Hook agentHookCmd `cmd:""`
 	}
-	parser, err := newParser(&model, streams{out: io.Discard, err: io.Discard})
+	parser, err := helplessParser(&model, streams{out: io.Discard, err: io.Discard})
 	if err != nil || checkEnvironment(parser) != nil {
 		return nil
 	}

@@ -15,7 +15,7 @@ import (
 func TestNarrowed(t *testing.T) {
 	whole := commandTree()
 	for _, args := range [][]string{
-		{}, {"--version"}, {"-q"}, {"infra"}, {"--diff-base", "main"}, {"scan"},
+		{}, {"--version", "-q"}, {"-q"}, {"infra"}, {"--diff-base", "main"}, {"scan"},
 		{"report", "verdict.json"}, {"validate"}, {"test"}, {"eval"}, {"list"}, {"explain", "main.tf"},
 		{"allow"}, {"init"}, {"hook", "run"}, {"schema"}, {"version"},
 	} {
@@ -28,7 +28,7 @@ func TestNarrowed(t *testing.T) {
 			t.Errorf("%q: it is left to the whole", args)
 			continue
 		}
-		parser, err := newParser(c, streams{out: io.Discard, err: io.Discard}, kong.NoDefaultHelp())
+		parser, err := helplessParser(c, streams{out: io.Discard, err: io.Discard})
 		if err != nil {
 			t.Fatal(err)
 		}

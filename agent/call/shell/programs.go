@@ -3,6 +3,7 @@ package shell
 import (
 	"slices"
 	"strings"
+	"sync"
 
 	"mvdan.cc/sh/v3/syntax"
 )
@@ -173,26 +174,28 @@ func (r *reader) container(name string, rest []word) string {
 }
 
 // givers are programs that run what an option says, by the beginnings of those options.
-var givers = map[string][]string{
-	"tar": {"--checkpoint-action", "--to-command", "--use-compress-program", "-I", "--info-script",
-		"--new-volume-script", "--rsh-command", "-F"},
-	"bsdtar": {"--use-compress-program"}, "make": {"--eval", "-f-", "-f/dev/", "--file=-"},
-	"gmake": {"--eval", "-f-", "-f/dev/", "--file=-"},
-	"split": {"--filter"}, "sort": {"--compress-program"}, "install": {"--strip-program"},
-	"rsync": {"-e", "--rsh", "--rsync-path"},
-	"scp":   {"-oProxyCommand", "-oLocalCommand", "-S"}, "sftp": {"-oProxyCommand", "-S"},
-	"man": {"-P", "--pager", "-H"}, "zip": {"-TT", "--unzip-command"},
-	"vim": {"-c", "--cmd", "+", "-S", "-es"}, "vi": {"-c", "--cmd", "+"}, "nvim": {"-c", "--cmd", "+", "-S", "-es"},
-	"ex": {"-c", "+"}, "view": {"-c", "+"},
-	"less": {"+"}, "more": {"+"}, "emacs": {"--eval", "--execute", "-eval", "--batch", "-batch"},
-	"gdb": {"-ex", "--ex", "-iex", "--eval-command"},
-	"npx": {"-c", "--call"}, "npm": {"-c", "--call"}, "cargo": {"--config"},
-	"go": {"-exec", "-toolexec", "--exec", "--toolexec"},
-}
+var givers = sync.OnceValue(func() map[string][]string {
+	return map[string][]string{
+		"tar": {"--checkpoint-action", "--to-command", "--use-compress-program", "-I", "--info-script",
+			"--new-volume-script", "--rsh-command", "-F"},
+		"bsdtar": {"--use-compress-program"}, "make": {"--eval", "-f-", "-f/dev/", "--file=-"},
+		"gmake": {"--eval", "-f-", "-f/dev/", "--file=-"},
+		"split": {"--filter"}, "sort": {"--compress-program"}, "install": {"--strip-program"},
+		"rsync": {"-e", "--rsh", "--rsync-path"},
+		"scp":   {"-oProxyCommand", "-oLocalCommand", "-S"}, "sftp": {"-oProxyCommand", "-S"},
+		"man": {"-P", "--pager", "-H"}, "zip": {"-TT", "--unzip-command"},
+		"vim": {"-c", "--cmd", "+", "-S", "-es"}, "vi": {"-c", "--cmd", "+"}, "nvim": {"-c", "--cmd", "+", "-S", "-es"},
+		"ex": {"-c", "+"}, "view": {"-c", "+"},
+		"less": {"+"}, "more": {"+"}, "emacs": {"--eval", "--execute", "-eval", "--batch", "-batch"},
+		"gdb": {"-ex", "--ex", "-iex", "--eval-command"},
+		"npx": {"-c", "--call"}, "npm": {"-c", "--call"}, "cargo": {"--config"},
+		"go": {"-exec", "-toolexec", "--exec", "--toolexec"},
+	}
+})
 
 // given says whether a program is given a command in an option, or sed in its script.
 func given(name string, rest []word) string {
-	options := givers[name]
+	options := givers()[name]
 	for i, w := range rest {
 		switch {
 		case slices.ContainsFunc(options, func(o string) bool { return strings.HasPrefix(w.text, o) }):

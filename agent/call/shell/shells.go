@@ -3,6 +3,7 @@ package shell
 import (
 	"slices"
 	"strings"
+	"sync"
 )
 
 // shells reports whether a program reads commands of the kind that this package reads.
@@ -100,15 +101,18 @@ type interpreter struct {
 	glued string // and of those whose value can only be in the same word
 }
 
-var interpreters = map[string]interpreter{
-	"python": {code: "c", value: "mWXQ"}, "pypy": {code: "c", value: "mWX"},
-	"node": {code: "ep", value: "rC"}, "nodejs": {code: "ep", value: "rC"}, "bun": {code: "ep", value: "r"}, "deno": {},
-	"perl": {code: "eE", glued: "IMmCDxiF"}, "ruby": {code: "e", value: "rIEC", glued: "KxiWT"},
-	"php": {code: "rBRE", value: "dczf"},
-	"lua": {code: "e", value: "l"}, "luajit": {code: "e", value: "l"}, "rscript": {code: "e"},
-	"osascript": {code: "e", value: "l"},
-	"tclsh":     {}, "pwsh": {}, "powershell": {},
-}
+var interpreters = sync.OnceValue(func() map[string]interpreter {
+	return map[string]interpreter{
+		"python": {code: "c", value: "mWXQ"}, "pypy": {code: "c", value: "mWX"},
+		"node": {code: "ep", value: "rC"}, "nodejs": {code: "ep", value: "rC"}, "bun": {code: "ep", value: "r"},
+		"deno": {},
+		"perl": {code: "eE", glued: "IMmCDxiF"}, "ruby": {code: "e", value: "rIEC", glued: "KxiWT"},
+		"php": {code: "rBRE", value: "dczf"},
+		"lua": {code: "e", value: "l"}, "luajit": {code: "e", value: "l"}, "rscript": {code: "e"},
+		"osascript": {code: "e", value: "l"},
+		"tclsh":     {}, "pwsh": {}, "powershell": {},
+	}
+})
 
 // code says whether an interpreter is given code: in an option, or on standard input.
 func code(name string, rest []word) string {
@@ -124,7 +128,7 @@ func code(name string, rest []word) string {
 	case "cmd":
 		return Code
 	}
-	x, ok := interpreters[strings.TrimRight(name, "0123456789.-")]
+	x, ok := interpreters()[strings.TrimRight(name, "0123456789.-")]
 	if !ok {
 		return given(name, rest)
 	}

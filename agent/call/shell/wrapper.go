@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // A wrapper is a program that runs another, which is named after its options.
@@ -20,81 +21,83 @@ type wrapper struct {
 }
 
 // wrappers are those that are known, except for shells, su, find and eval.
-var wrappers = map[string]wrapper{
-	"env": {short: "uCSaP", long: []string{"unset", "chdir", "split-string", "argv0"},
-		assigns: true, through: true},
-	"time":       {short: "fo", long: []string{"format", "output"}, through: true},
-	"nice":       {short: "n", long: []string{"adjustment"}, through: true},
-	"nohup":      {through: true},
-	"timeout":    {short: "sk", long: []string{"signal", "kill-after"}, own: 1, through: true},
-	"gtimeout":   {short: "sk", long: []string{"signal", "kill-after"}, own: 1, through: true},
-	"command":    {through: true},
-	"builtin":    {through: true},
-	"exec":       {short: "a", through: true},
-	"setsid":     {through: true},
-	"stdbuf":     {short: "ioe", long: []string{"input", "output", "error"}, through: true},
-	"ionice":     {short: "cnpPu", long: []string{"class", "classdata", "pid", "pgid", "uid"}, through: true},
-	"chrt":       {short: "TPD", own: 1},
-	"taskset":    {own: 1},
-	"caffeinate": {short: "tw"},
-	"noglob":     {through: true}, // zsh's
-	"nocorrect":  {through: true},
-	"-":          {through: true},
-	"repeat":     {own: 1},
-	"coproc":     {through: true},
-	"sudo": {short: "ugpCDhRrtTU", long: []string{
-		"user", "group", "prompt", "close-from", "chdir", "host", "chroot", "role", "type",
-		"command-timeout", "other-user",
-	}, assigns: true},
-	"doas":    {short: "uCa"},
-	"runuser": {short: "ugGcs", long: []string{"user", "group", "supp-group", "command", "shell"}, starts: true},
-	"pkexec":  {long: []string{"user"}},
-	"chroot":  {long: []string{"userspec", "groups"}, own: 1, starts: true},
-	"unshare": {short: "RSGw", long: []string{
-		"root", "wd", "setuid", "setgid", "propagation", "map-user", "map-group", "map-users", "map-groups",
-		"setgroups", "monotonic", "boottime",
-	}, starts: true},
-	"nsenter": {short: "tSG", long: []string{"target", "setuid", "setgid"}, starts: true},
-	"prlimit": {short: "po", long: []string{"pid", "output"}},
-	"choom":   {short: "np", long: []string{"adjust", "pid"}},
-	"setpriv": {long: []string{
-		"ambient-caps", "inh-caps", "bounding-set", "ruid", "euid", "rgid", "egid", "reuid", "regid",
-		"groups", "securebits", "pdeathsig",
-		"selinux-label", "apparmor-profile", "landlock-access", "landlock-rule", "seccomp-filter", "ptracer",
-	}},
-	"uclampset": {short: "mMp", long: []string{"pid"}},
-	"cpulimit":  {short: "lpe", long: []string{"limit", "pid", "exe"}},
-	"faketime":  {own: 1}, "pipesz": {short: "snf", long: []string{"set", "stdin", "stdout", "stderr"}},
-	"setarch": {starts: true}, "linux32": {starts: true}, "linux64": {starts: true}, "i386": {starts: true},
-	"i686": {starts: true}, "x86_64": {starts: true},
-	"ld.so": {long: []string{"library-path", "preload", "audit", "argv0", "inhibit-rpath",
-		"glibc-hwcaps-prepend", "glibc-hwcaps-mask"}},
-	"strace": {short: "abeEIoOpPsSuUX"},
-	"ltrace": {short: "aAeFlnopsuwx"},
-	"flock":  {short: "wE", long: []string{"timeout", "wait", "conflict-exit-code"}, own: 1},
-	"script": {short: "cEIBOTmo",
-		long: []string{"command", "echo", "log-in", "log-out", "log-io", "log-timing", "output-limit"}, own: 1,
-		starts: true},
-	"systemd-run": {short: "pEuHMGt", long: []string{
-		"property", "setenv", "unit", "host", "machine", "slice", "description", "uid", "gid", "nice",
-		"working-directory", "on-active", "on-calendar",
-	}},
-	"unbuffer": {}, "fakeroot": {}, "torsocks": {}, "proxychains": {short: "f"}, "proxychains4": {short: "f"},
-	"firejail": {}, "rlwrap": {}, "dbus-run-session": {}, "entr": {},
-	"xvfb-run": {short: "efnpsw"}, "arch": {short: "de"},
-	"busybox": {},
-	"toybox":  {},
-	"watch":   {short: "nqs", long: []string{"interval", "equexit", "shotsdir"}, joined: true},
-	"hyperfine": {short: "wrmMpcSNuPDLns",
-		long: []string{"warmup", "runs", "min-runs", "max-runs", "prepare", "cleanup", "shell"}, joined: true},
-	"ssh": {short: "BbcDEeFIiJLlmOopQRSWw", own: 1, joined: true, late: true, starts: true},
-	"xargs": {short: "aEILnPsdRJS", long: []string{
-		"arg-file", "delimiter", "max-args", "max-procs", "max-chars", "process-slot-var",
-	}, fills: true},
-	"parallel": {short: "jPIaNnLsCdXS",
-		long:   []string{"jobs", "max-procs", "arg-file", "max-args", "sshlogin", "colsep", "delay", "timeout"},
-		joined: true, fills: true},
-}
+var wrappers = sync.OnceValue(func() map[string]wrapper {
+	return map[string]wrapper{
+		"env": {short: "uCSaP", long: []string{"unset", "chdir", "split-string", "argv0"},
+			assigns: true, through: true},
+		"time":       {short: "fo", long: []string{"format", "output"}, through: true},
+		"nice":       {short: "n", long: []string{"adjustment"}, through: true},
+		"nohup":      {through: true},
+		"timeout":    {short: "sk", long: []string{"signal", "kill-after"}, own: 1, through: true},
+		"gtimeout":   {short: "sk", long: []string{"signal", "kill-after"}, own: 1, through: true},
+		"command":    {through: true},
+		"builtin":    {through: true},
+		"exec":       {short: "a", through: true},
+		"setsid":     {through: true},
+		"stdbuf":     {short: "ioe", long: []string{"input", "output", "error"}, through: true},
+		"ionice":     {short: "cnpPu", long: []string{"class", "classdata", "pid", "pgid", "uid"}, through: true},
+		"chrt":       {short: "TPD", own: 1},
+		"taskset":    {own: 1},
+		"caffeinate": {short: "tw"},
+		"noglob":     {through: true}, // zsh's
+		"nocorrect":  {through: true},
+		"-":          {through: true},
+		"repeat":     {own: 1},
+		"coproc":     {through: true},
+		"sudo": {short: "ugpCDhRrtTU", long: []string{
+			"user", "group", "prompt", "close-from", "chdir", "host", "chroot", "role", "type",
+			"command-timeout", "other-user",
+		}, assigns: true},
+		"doas":    {short: "uCa"},
+		"runuser": {short: "ugGcs", long: []string{"user", "group", "supp-group", "command", "shell"}, starts: true},
+		"pkexec":  {long: []string{"user"}},
+		"chroot":  {long: []string{"userspec", "groups"}, own: 1, starts: true},
+		"unshare": {short: "RSGw", long: []string{
+			"root", "wd", "setuid", "setgid", "propagation", "map-user", "map-group", "map-users", "map-groups",
+			"setgroups", "monotonic", "boottime",
+		}, starts: true},
+		"nsenter": {short: "tSG", long: []string{"target", "setuid", "setgid"}, starts: true},
+		"prlimit": {short: "po", long: []string{"pid", "output"}},
+		"choom":   {short: "np", long: []string{"adjust", "pid"}},
+		"setpriv": {long: []string{
+			"ambient-caps", "inh-caps", "bounding-set", "ruid", "euid", "rgid", "egid", "reuid", "regid",
+			"groups", "securebits", "pdeathsig",
+			"selinux-label", "apparmor-profile", "landlock-access", "landlock-rule", "seccomp-filter", "ptracer",
+		}},
+		"uclampset": {short: "mMp", long: []string{"pid"}},
+		"cpulimit":  {short: "lpe", long: []string{"limit", "pid", "exe"}},
+		"faketime":  {own: 1}, "pipesz": {short: "snf", long: []string{"set", "stdin", "stdout", "stderr"}},
+		"setarch": {starts: true}, "linux32": {starts: true}, "linux64": {starts: true}, "i386": {starts: true},
+		"i686": {starts: true}, "x86_64": {starts: true},
+		"ld.so": {long: []string{"library-path", "preload", "audit", "argv0", "inhibit-rpath",
+			"glibc-hwcaps-prepend", "glibc-hwcaps-mask"}},
+		"strace": {short: "abeEIoOpPsSuUX"},
+		"ltrace": {short: "aAeFlnopsuwx"},
+		"flock":  {short: "wE", long: []string{"timeout", "wait", "conflict-exit-code"}, own: 1},
+		"script": {short: "cEIBOTmo",
+			long: []string{"command", "echo", "log-in", "log-out", "log-io", "log-timing", "output-limit"}, own: 1,
+			starts: true},
+		"systemd-run": {short: "pEuHMGt", long: []string{
+			"property", "setenv", "unit", "host", "machine", "slice", "description", "uid", "gid", "nice",
+			"working-directory", "on-active", "on-calendar",
+		}},
+		"unbuffer": {}, "fakeroot": {}, "torsocks": {}, "proxychains": {short: "f"}, "proxychains4": {short: "f"},
+		"firejail": {}, "rlwrap": {}, "dbus-run-session": {}, "entr": {},
+		"xvfb-run": {short: "efnpsw"}, "arch": {short: "de"},
+		"busybox": {},
+		"toybox":  {},
+		"watch":   {short: "nqs", long: []string{"interval", "equexit", "shotsdir"}, joined: true},
+		"hyperfine": {short: "wrmMpcSNuPDLns",
+			long: []string{"warmup", "runs", "min-runs", "max-runs", "prepare", "cleanup", "shell"}, joined: true},
+		"ssh": {short: "BbcDEeFIiJLlmOopQRSWw", own: 1, joined: true, late: true, starts: true},
+		"xargs": {short: "aEILnPsdRJS", long: []string{
+			"arg-file", "delimiter", "max-args", "max-procs", "max-chars", "process-slot-var",
+		}, fills: true},
+		"parallel": {short: "jPIaNnLsCdXS",
+			long:   []string{"jobs", "max-procs", "arg-file", "max-args", "sshlogin", "colsep", "delay", "timeout"},
+			joined: true, fills: true},
+	}
+})
 
 // run lists a command, and what it runs. in is what it reads, if that is in the line.
 func (r *reader) run(words []word, in *input) {
@@ -128,7 +131,7 @@ func (r *reader) run(words []word, in *input) {
 
 // within lists what the command at a place of the list runs. What it returns says why that is not seen.
 func (r *reader) within(at int, name string, rest []word, in *input) string {
-	w, known := wrappers[name]
+	w, known := wrappers()[name]
 	switch {
 	case shells(name):
 		return r.shell(name, rest, in)
@@ -180,7 +183,7 @@ func (r *reader) within(at int, name string, rest []word, in *input) string {
 	case name == "setarch" && len(rest) > 0 && !strings.HasPrefix(rest[0].text, "-"):
 		rest = rest[1:]
 	case strings.HasPrefix(name, "ld-linux") || strings.HasPrefix(name, "ld-musl"):
-		w, known = wrappers["ld.so"], true
+		w, known = wrappers()["ld.so"], true
 	case (name == "sudo" || name == "doas") && r.interactive(&w, rest):
 		return r.shell("sh", nil, in)
 	case !known:
