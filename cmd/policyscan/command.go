@@ -100,14 +100,13 @@ func dispatch(args []string, std streams, help io.Writer) int {
 }
 
 func newParser(c any, std streams) (*kong.Kong, error) {
-	return parserWith(c, std, kong.PostBuild(expandHelps))
+	return parserWith(c, std, kong.DefaultEnvars(envars), kong.PostBuild(expandHelps))
 }
 
 func parserWith(c any, std streams, more ...kong.Option) (*kong.Kong, error) {
 	return kong.New(c, append(more,
 		kong.Name("policyscan"),
 		kong.Description(manual.Description),
-		kong.DefaultEnvars("POLICYSCAN"),
 		kong.Writers(std.out, std.err),
 		kong.Exit(func(int) { panic(stop{}) }),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true, WrapUpperBound: 90}),

@@ -36,8 +36,11 @@ func inWorkflow() bool { return ci.InGitHub(getenv) }
 // monochrome reports whether a terminal is not to be sent colours.
 func monochrome() bool { return getenv("NO_COLOR") != "" || getenv("TERM") == "dumb" }
 
-// ownPrefix begins the names of the variables that flags read.
-const ownPrefix = "POLICYSCAN_"
+// ownPrefix begins the names of the variables that flags read. Kong knows it without the line.
+const (
+	envars    = "POLICYSCAN"
+	ownPrefix = envars + "_"
+)
 
 // environmentSet reports whether any POLICYSCAN_ variable is there, empty or not.
 func environmentSet() bool {

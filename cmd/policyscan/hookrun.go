@@ -163,7 +163,7 @@ func onlyHook(a *protocol.Agent, args []string) *agentHookCmd {
 	var model struct {
 		Hook agentHookCmd `cmd:""`
 	}
-	parser, err := helplessParser(&model, streams{out: io.Discard, err: io.Discard})
+	parser, err := quickParser(&model, streams{out: io.Discard, err: io.Discard})
 	if err != nil || checkEnvironment(parser) != nil {
 		return nil
 	}

@@ -23,7 +23,7 @@ func dispatchNarrowly(args []string, std streams, help io.Writer) (status int, d
 	if c == nil {
 		return 0, false
 	}
-	parser, err := helplessParser(c, streams{out: help, err: std.err})
+	parser, err := quickParser(c, streams{out: help, err: std.err})
 	if err != nil {
 		return 0, false
 	}
@@ -34,22 +34,32 @@ func dispatchNarrowly(args []string, std streams, help io.Writer) (status int, d
 	return finish(std, ctx.Run(std, parser)), true
 }
 
-// helplessParser returns a parser without help: kong looks for variables in each text, with a regular expression, which
-// takes half of the time that the model of one command needs. A call for help is an error then.
-func helplessParser(c any, std streams) (*kong.Kong, error) {
-	return parserWith(c, std, kong.NoDefaultHelp(), kong.PostBuild(func(k *kong.Kong) error {
+// quickParser returns a parser without help, and without variables if none is set: kong makes a name for each flag, and
+// looks for placeholders in each text with a regular expression, which takes more than half of the time that the model
+// of one command needs. A call for help is an error then.
+func quickParser(c any, std streams) (*kong.Kong, error) {
+	options := []kong.Option{kong.NoDefaultHelp()}
+	set := environmentSet()
+	if set {
+		options = append(options, kong.DefaultEnvars(envars))
+	}
+	return parserWith(c, std, append(options, kong.PostBuild(func(k *kong.Kong) error {
 		return kong.Visit(k.Model, func(node kong.Visitable, next kong.Next) error {
 			switch n := node.(type) {
+			case *kong.Application:
+				n.Help = ""
 			case *kong.Node:
 				n.Help = ""
-			case *kong.Value:
-				n.Help = ""
 			case *kong.Flag:
-				n.Help, n.PlaceHolder = "", ""
+				n.PlaceHolder = ""
+			case *kong.Value:
+				if n.Help = ""; !set {
+					n.Tag.Envs = nil
+				}
 			}
 			return next(nil)
 		})
-	}))
+	}))...)
 }
 
 // narrowed returns a pointer to a struct that has, of the fields of commands, the one of the command that the
