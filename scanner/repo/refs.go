@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -114,28 +115,63 @@ func (r *Repository) packedRef(name string) (Hash, bool, error) {
 	if r.packedErr != nil {
 		return Hash{}, false, r.packedErr
 	}
-	var found *Hash
+	return findRef(r.packed, name)
+}
+
+// findRef looks a ref up in the text of packed-refs. Where its header says that the names are in order, as git has
+// written it since 2013, few places of it are read: the file can have megabytes.
+func findRef(text []byte, name string) (h Hash, is bool, err error) {
 	want := []byte(" " + name + "\n")
-	for rest := r.packed; ; {
+	rest := text
+	header, lines, _ := bytes.Cut(text, []byte("\n"))
+	if traits, is := strings.CutPrefix(string(header), "# pack-refs with:"); is &&
+		slices.Contains(strings.Fields(traits), "sorted") {
+		rest = inOrder(lines, want)
+	}
+	for {
 		i := bytes.Index(rest, want)
 		if i < 0 {
-			break
+			return h, is, nil
 		}
 		line := rest[:i]
 		if k := bytes.LastIndexByte(line, '\n'); k >= 0 {
 			line = line[k+1:]
 		}
-		if !plumbing.IsHash(string(line)) || found != nil {
+		if !plumbing.IsHash(string(line)) || is {
 			return Hash{}, false, fmt.Errorf("packed-refs has %q for %s, or has it twice", clip(string(line)), name)
 		}
-		h := plumbing.NewHash(string(line))
-		found = &h
+		h, is = plumbing.NewHash(string(line)), true
 		rest = rest[i+len(want)-1:]
 	}
-	if found == nil {
-		return Hash{}, false, nil
+}
+
+// inOrder returns the lines of one name, and what its tag leads to, of lines that are in the order of their names.
+func inOrder(lines, want []byte) []byte {
+	// first returns where the first line begins whose name is not below what is wanted, or above it.
+	first := func(above bool) int {
+		low, high := 0, len(lines)
+		for low < high {
+			at := low + (high-low)/2
+			for at > low && (lines[at-1] != '\n' || lines[at] == '^') {
+				at--
+			}
+			end := at + bytes.IndexByte(lines[at:high], '\n') + 1
+			name := lines[at:end]
+			for end < high && lines[end] == '^' {
+				end += bytes.IndexByte(lines[end:high], '\n') + 1
+			}
+			if i := bytes.IndexByte(name, ' '); i >= 0 {
+				name = name[i:]
+			}
+			if c := bytes.Compare(name, want); c < 0 || c == 0 && above {
+				low = end
+			} else {
+				high = at
+			}
+		}
+		return low
 	}
-	return *found, true, nil
+	return lines[first(false):first(true)]
 }
 
 // validRef reports whether a name may be a ref's (git-check-ref-format(1)). What may

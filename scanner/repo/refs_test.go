@@ -3,6 +3,7 @@ package repo
 import (
 	"crypto/sha1"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -125,6 +126,47 @@ func TestPackedRefs(t *testing.T) {
 		if c.want == "" && (err != nil || h.String() != head) || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("%q: %v, %v; want %q", c.text, h, err, c.want)
 		}
+	}
+}
+
+// TestFindRef: in a packed-refs whose names are in order a ref is found as in one that does not say so, and what is
+// elsewhere is not read.
+func TestFindRef(t *testing.T) {
+	const header = "# pack-refs with: peeled fully-peeled sorted \n"
+	rnd := rand.New(rand.NewPCG(3, 4))
+	hash := func() string { return fmt.Sprintf("%040x", rnd.Uint64()) }
+	for range 2000 {
+		var names []string
+		for range rnd.IntN(12) {
+			names = append(names, "refs/heads/"+strings.Repeat(string(rune('a'+rnd.IntN(3))), 1+rnd.IntN(3))+
+				[]string{"", "/x", "-", "~"}[rnd.IntN(4)])
+		}
+		slices.Sort(names)
+		var lines strings.Builder
+		for _, name := range names {
+			lines.WriteString(hash() + " " + name + "\n")
+			if rnd.IntN(3) == 0 {
+				lines.WriteString("^" + hash() + "\n")
+			}
+		}
+		for _, name := range append(names, "refs/heads/a", "refs/heads/bb/x", "refs/heads/cccc", "refs", "z") {
+			want, is, err := findRef([]byte(lines.String()), name)
+			got, found, failed := findRef([]byte(header+lines.String()), name)
+			if got != want || found != is || (failed == nil) != (err == nil) {
+				t.Fatalf("%q in\n%s%v, %v, %v; want %v, %v, %v", name, &lines, got, found, failed, want, is, err)
+			}
+		}
+	}
+	var lines strings.Builder
+	for i := range 10_000 {
+		fmt.Fprintf(&lines, "%040x refs/heads/%06d\n", i, i)
+	}
+	twice := lines.String() + hash() + " refs/heads/002000\n" // which is out of order
+	if _, is, err := findRef([]byte(header+twice), "refs/heads/002000"); !is || err != nil {
+		t.Errorf("%v, %v: the end of the file was read", is, err)
+	}
+	if _, _, err := findRef([]byte(twice), "refs/heads/002000"); err == nil {
+		t.Error("it is twice in a file without an order")
 	}
 }
 
