@@ -63,7 +63,10 @@ func readRegular(f fs.File) ([]byte, error) {
 	if !stat.Mode().IsRegular() {
 		return nil, errNotRegular{kindOf(stat.Mode())}
 	}
-	return io.ReadAll(io.LimitReader(f, document.MaxFileBytes+1))
+	var text bytes.Buffer
+	text.Grow(int(min(stat.Size(), document.MaxFileBytes)) + bytes.MinRead) // what io.ReadAll would do in many steps
+	_, err = text.ReadFrom(io.LimitReader(f, document.MaxFileBytes+1))
+	return text.Bytes(), err
 }
 
 // kindOf names what is not a regular file.
@@ -272,7 +275,11 @@ func (l *loader) bundle() *Bundle {
 			if f.holds != t {
 				continue
 			}
-			lists[t] = append(lists[t], f.rules...)
+			if lists[t] == nil {
+				lists[t] = slices.Clip(f.rules)
+			} else {
+				lists[t] = append(lists[t], f.rules...)
+			}
 			if len(f.exclude) > 0 {
 				excludes = append(excludes, FileExclude{f.name, f.exclude})
 			}

@@ -67,6 +67,7 @@ func (f *ruleFile) list() {
 	if !ok {
 		return
 	}
+	f.rules = make([]Rule, 0, min(len(list), document.MaxRules))
 	for i, item := range list {
 		if f.count++; f.count == document.MaxRules+1 {
 			f.doc.Fail(document.CodeLimit, item.Value,

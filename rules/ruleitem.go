@@ -37,7 +37,9 @@ func keyOptions() []string {
 // so is another of that name: violations are told apart by it.
 func (f *ruleFile) patterns(e document.Entry, seen map[string]Item) (items []Item, at []document.Place) {
 	required := e.Key.Value == requiredKey
-	for _, entry := range f.doc.List(e) {
+	list := f.doc.List(e)
+	items, at = make([]Item, 0, len(list)), make([]document.Place, 0, len(list))
+	for _, entry := range list {
 		item, ok := f.item(entry, required)
 		if f.doc.Full() {
 			break

@@ -35,7 +35,10 @@ func (f *ruleFile) selects(r *Rule, e document.Entry) {
 	r.Exclude, r.places.exclude = f.globs(m["exclude"], nil)
 	r.ForbiddenFiles, r.places.forbiddenFiles = f.globs(m[forbiddenFilesKey], fold)
 	r.RequiredFiles, r.places.requiredFiles = f.globs(m[requiredFilesKey], nil)
-	all := map[string]Item{} // of a 0.2 file an item is in one list of the rule
+	var all map[string]Item // of a 0.2 file an item is in one list of the rule
+	if f.is02 {
+		all = map[string]Item{}
+	}
 	list := func(key string, items *[]Item, at *[]document.Place) {
 		e, ok := m[key]
 		if !ok {
@@ -47,7 +50,11 @@ func (f *ruleFile) selects(r *Rule, e document.Entry) {
 			seen = map[string]Item{}
 		}
 		patterns, places := f.patterns(e, seen)
-		*items, *at = append(*items, patterns...), append(*at, places...)
+		if *items == nil {
+			*items, *at = patterns, places
+		} else {
+			*items, *at = append(*items, patterns...), append(*at, places...)
+		}
 	}
 	list(boundaryKey, &r.Patterns, &r.places.patterns)
 	list(invariantKey, &r.Patterns, &r.places.patterns)

@@ -89,10 +89,17 @@ func (es *engines) selection(selected []int) *selection {
 
 // engine compiles the texts and expressions of some rules, each once.
 func (es *engines) engine(selected []int) *engine {
-	e := &engine{index: map[rules.Item]int{}}
-	var patterns []*match.Pattern
-	forbidden, required := map[int]bool{}, map[int]bool{}
-	add := func(items []rules.Item, asked map[int]bool) {
+	n := 0
+	for _, i := range selected {
+		n += len(es.bundle.Rules[i].Patterns) + len(es.bundle.Rules[i].Required)
+	}
+	e := &engine{index: make(map[rules.Item]int, n)}
+	patterns := make([]*match.Pattern, 0, n)
+	if len(es.patterns) == 0 {
+		es.patterns = make(map[rules.Item]*match.Pattern, n)
+	}
+	forbidden, required := make([]bool, n), make([]bool, n)
+	add := func(items []rules.Item, asked []bool) {
 		for _, item := range items {
 			if item.Kind == rules.Key {
 				continue

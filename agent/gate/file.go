@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -248,14 +249,15 @@ func read(real string) (content []byte, exists bool, err error) {
 		return nil, false, err
 	}
 	defer f.Close()
-	content, err = io.ReadAll(io.LimitReader(f, maxBytes+1))
-	switch {
+	var text bytes.Buffer
+	text.Grow(int(f.Size()) + bytes.MinRead) // what io.ReadAll would do in many steps
+	switch n, err := text.ReadFrom(io.LimitReader(f, maxBytes+1)); {
 	case err != nil:
 		return nil, false, err
-	case len(content) > maxBytes:
+	case n > maxBytes:
 		return nil, false, errTooLarge
 	}
-	return content, true, f.Changed()
+	return text.Bytes(), true, f.Changed()
 }
 
 // inTree is a place in one of the trees that are checked.

@@ -31,7 +31,6 @@ package document
 import (
 	"cmp"
 	"fmt"
-	"slices"
 
 	"gopkg.in/yaml.v3"
 )
@@ -106,7 +105,7 @@ type Batch struct {
 	Errors Errors // of the files that were added, and others
 	Notes  []Note
 	full   bool // MaxErrors was reached
-	ids    map[string]string
+	ids    map[string]firstID
 }
 
 // YAML reads the text as one YAML document.
@@ -200,13 +199,12 @@ func (d *YAML) Mapping(n *yaml.Node, what, form string, l Level) map[string]Entr
 	}
 	l.Name = cmp.Or(l.Name, what)
 	entries := map[string]Entry{}
-	keys := l.keys()
 	for i := 0; i < len(n.Content) && !d.batch.full; i += 2 {
 		key := n.Content[i]
+		known, required := l.has(key.Value)
 		switch {
 		case d.bad[key] || d.isOwn(key.Value):
-		case slices.Contains(keys, key.Value):
-			required := slices.Contains(l.Required, key.Value)
+		case known:
 			entries[key.Value] = Entry{Key: key, Value: n.Content[i+1], Required: required}
 		default:
 			found, fix := d.unknownKey(key.Value, l)

@@ -25,6 +25,12 @@ type Wrong struct {
 
 func (l Level) keys() []string { return append(slices.Clone(l.Required), l.Optional...) }
 
+// has reports whether a key is one of the level's, and whether it is required.
+func (l Level) has(key string) (is, required bool) {
+	required = slices.Contains(l.Required, key)
+	return required || slices.Contains(l.Optional, key), required
+}
+
 // Misplaced refuses a value because it is of another kind than it must be. what and form are those of Mapping.
 func (d *YAML) Misplaced(n *yaml.Node, what, form string) {
 	code, found := CodeType, what+" is "+kindName(n)
@@ -57,7 +63,10 @@ func (d *YAML) Has(n *yaml.Node, l Level, key string) bool {
 
 // KeyForm shows how a key is written.
 func (d *YAML) KeyForm(key string) string {
-	return cmp.Or(d.form.Keys[key], fmt.Sprintf("%q", key+": …"))
+	if form := d.form.Keys[key]; form != "" {
+		return form
+	}
+	return fmt.Sprintf("%q", key+": …")
 }
 
 // maxKeyBytes is the length above which an unknown key is not compared with the known ones.

@@ -39,7 +39,7 @@ func (d *YAML) noteText(e Entry, at Place) {
 	if n.Style != 0 {
 		return
 	}
-	if n.Tag != "!!str" || ambiguous().MatchString(n.Value) {
+	if n.Tag != "!!str" || isAmbiguous(n.Value) {
 		note(fmt.Sprintf("%s is read as the text that is written, not as the number, date or truth value that YAML "+
 			"makes of it; quote it: %s", n.Value, quoteYAML(n.Value)))
 	}
@@ -64,6 +64,11 @@ func (d *YAML) note(at Place, text string) {
 		d.batch.Notes = append(d.batch.Notes,
 			Note{File: d.name, Line: at.Line, Column: at.Column, Rule: d.rule, Text: text})
 	}
+}
+
+// isAmbiguous reports whether a string that is not empty is [ambiguous]. Few need the expression.
+func isAmbiguous(text string) bool {
+	return (len(text) <= len("off") || strings.IndexByte("+-0123456789", text[0]) >= 0) && ambiguous().MatchString(text)
 }
 
 // ambiguous are the unquoted strings that YAML 1.1 reads as truth values or numbers, and YAML

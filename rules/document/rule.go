@@ -91,13 +91,19 @@ func (d *YAML) ID(e Entry) string {
 		return ""
 	}
 	if first, twice := d.batch.ids[id]; twice {
-		d.Fail(CodeDuplicate, e.Value, fmt.Sprintf("duplicate id, first at %s", first),
+		d.Fail(CodeDuplicate, e.Value, fmt.Sprintf("duplicate id, first at %s:%d", first.file, first.line),
 			"give each rule its own id, deprecated rules included")
 		return ""
 	}
 	if d.batch.ids == nil {
-		d.batch.ids = map[string]string{}
+		d.batch.ids = map[string]firstID{}
 	}
-	d.batch.ids[id] = fmt.Sprintf("%s:%d", d.name, d.place(e.Value).Line)
+	d.batch.ids[id] = firstID{d.name, e.Value.Line}
 	return id
+}
+
+// firstID is where an id was read first.
+type firstID struct {
+	file string
+	line int
 }

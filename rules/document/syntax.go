@@ -86,7 +86,10 @@ func (d *YAML) place(n *yaml.Node) Place {
 		offset, chars = marks[mark], chars-mark*markEvery
 	}
 	for ; chars > 0 && offset < len(line); chars-- {
-		_, size := utf8.DecodeRune(line[offset:])
+		size := 1
+		if line[offset] >= utf8.RuneSelf {
+			_, size = utf8.DecodeRune(line[offset:])
+		}
 		offset += size
 	}
 	return Place{n.Line, offset + 1}

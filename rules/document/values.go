@@ -171,9 +171,11 @@ func (d *YAML) List(e Entry) []Entry {
 	if e.Value == nil || d.bad[e.Value] {
 		return nil
 	}
-	n, at := e.Value, d.place(e.Value)
-	key := e.Key.Value
-	form := "write " + d.KeyForm(key)
+	n, key := e.Value, e.Key.Value
+	if n.Kind == yaml.SequenceNode && len(n.Content) > 0 && !d.batch.full {
+		return e.items()
+	}
+	at, form := d.place(n), "write "+d.KeyForm(key)
 	switch {
 	case isNull(n):
 		d.fail(CodeValue, d.place(e.Key), fmt.Sprintf("%q has no value", key), form)
@@ -190,10 +192,7 @@ func (d *YAML) List(e Entry) []Entry {
 		}
 		d.fail(CodeValue, at, fmt.Sprintf("%q is an empty list", key), form)
 	}
-	if n.Kind != yaml.SequenceNode || d.batch.full {
-		return nil
-	}
-	return e.items()
+	return nil
 }
 
 // StrictText reads a string that is one to YAML too, neither a number nor a truth value; it may be only white space.

@@ -6,7 +6,6 @@ import (
 	"io"
 	"iter"
 	"slices"
-	"sync"
 	"unicode/utf8"
 
 	"github.com/policyscan/policyscan/rules/regex"
@@ -24,21 +23,17 @@ func CompileRegex(x *regex.Expr) *Pattern {
 			p.ascii = p.ascii && l.Text[i] < utf8.RuneSelf
 		}
 	}
-	all := func(upTo encoding) (forms []form) {
-		for e := range upTo {
-			for _, l := range x.Literals() {
-				forms = append(forms, newLiteralForm(e, l))
-			}
-		}
-		return forms
-	}
-	if p.ascii {
-		p.forms, p.every = all(utf8Enc+1), sync.OnceValue(func() []form { return all(encodings) })
-		return p
-	}
-	p.forms = all(encodings)
-	p.every = func() []form { return p.forms }
+	p.addForms()
 	return p
+}
+
+func literalForms(x *regex.Expr, end encoding) (forms []form) {
+	for e := range end {
+		for _, l := range x.Literals() {
+			forms = append(forms, newLiteralForm(e, l))
+		}
+	}
+	return forms
 }
 
 // newLiteralForm returns a form that is only looked for.

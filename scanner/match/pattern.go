@@ -29,9 +29,11 @@ type Pattern struct {
 	// forms are UTF-8, then the others in order of encoding. Of an ASCII text the others hold a NUL byte in every
 	// unit: few files have one, so that they are made when the first comes, by every. Of an expression they are those
 	// of its literals.
-	forms []form
-	every func() []form
-	ascii bool
+	forms    []form
+	parts    parts // of a text
+	ascii    bool
+	everyOne sync.Once
+	all      []form // once every has made them
 	// A pattern of one character counts in UTF-16 and UTF-32 only in a file that
 	// begins with that encoding's byte order mark: as two or four bytes it would be
 	// found in anything.
@@ -53,21 +55,36 @@ func Compile(text string, o Options) *Pattern {
 		Words:      o.Words && (isWord(rune(text[0])) || isWord(rune(text[len(text)-1]))),
 		IgnoreCase: o.IgnoreCase && strings.ContainsFunc(text, isLetter),
 	}
-	parts := newParts(text, p.options)
-	all := func() []form {
-		forms := make([]form, encodings)
-		for e := range encodings {
-			forms[e] = newForm(e, parts)
-		}
-		return forms
-	}
-	if p.ascii {
-		p.forms, p.every = []form{newForm(utf8Enc, parts)}, sync.OnceValue(all)
-		return p
-	}
-	p.forms = all()
-	p.every = func() []form { return p.forms }
+	p.parts = newParts(text, p.options)
+	p.addForms()
 	return p
+}
+
+// addForms makes the forms that are looked for in every content.
+func (p *Pattern) addForms() {
+	if p.ascii {
+		p.forms = p.formsUpTo(utf8Enc + 1)
+	} else {
+		p.forms = p.every()
+	}
+}
+
+// every returns the forms of all encodings.
+func (p *Pattern) every() []form {
+	p.everyOne.Do(func() { p.all = p.formsUpTo(encodings) })
+	return p.all
+}
+
+// formsUpTo makes the forms of the encodings before one; of an expression, those of its literals.
+func (p *Pattern) formsUpTo(end encoding) []form {
+	if p.expr != nil {
+		return literalForms(p.expr, end)
+	}
+	forms := make([]form, end)
+	for e := range end {
+		forms[e] = newForm(e, p.parts)
+	}
+	return forms
 }
 
 // longest is the longest match of any form, in bytes, where a run of spaces counts as one.
