@@ -64,22 +64,16 @@ func (es *engines) selection(selected []int) *selection {
 	if s := es.selections[key]; s != nil {
 		return s
 	}
-	s := &selection{rules: slices.Clone(selected)}
-	for _, r := range selected {
-		if hasKeys(&es.bundle.Rules[r]) {
-			s.keyed = append(s.keyed, r)
-		}
-	}
-	s.asked = askedBy(es.bundle, s.keyed)
+	s := es.unprepared(selected)
 	if len(es.selections) < maxEngines {
-		s.engine = es.engine(selected)
+		s.engine = es.engine(selected, nil)
 	} else {
 		if es.union == nil {
 			all := make([]int, len(es.bundle.Rules))
 			for i := range all {
 				all[i] = i
 			}
-			es.union = es.engine(all)
+			es.union = es.engine(all, nil)
 		}
 		s.engine = es.union
 	}
@@ -87,21 +81,35 @@ func (es *engines) selection(selected []int) *selection {
 	return s
 }
 
-// engine compiles the texts and expressions of some rules, each once.
-func (es *engines) engine(selected []int) *engine {
-	n := 0
-	for _, i := range selected {
-		n += len(es.bundle.Rules[i].Patterns) + len(es.bundle.Rules[i].Required)
+// unprepared returns the selection of the rules at the given indices, without its engine.
+func (es *engines) unprepared(selected []int) *selection {
+	s := &selection{rules: slices.Clone(selected)}
+	for _, r := range selected {
+		if hasKeys(&es.bundle.Rules[r]) {
+			s.keyed = append(s.keyed, r)
+		}
+	}
+	s.asked = askedBy(es.bundle, s.keyed)
+	return s
+}
+
+// engine compiles the texts and expressions of some rules, each once. With a screen, those that must not occur are left
+// out if the content lacks them.
+func (es *engines) engine(selected []int, screen *match.Screen) *engine {
+	n := 0 // of items, some of which may be left out
+	if screen == nil {
+		n = es.items(selected)
 	}
 	e := &engine{index: make(map[rules.Item]int, n)}
-	patterns := make([]*match.Pattern, 0, n)
 	if len(es.patterns) == 0 {
 		es.patterns = make(map[rules.Item]*match.Pattern, n)
 	}
-	forbidden, required := make([]bool, n), make([]bool, n)
-	add := func(items []rules.Item, asked []bool) {
+	patterns := make([]*match.Pattern, 0, n)
+	var forbidden, required []bool // by pattern
+	add := func(items []rules.Item, asked *[]bool, screen *match.Screen) {
 		for _, item := range items {
-			if item.Kind == rules.Key {
+			if item.Kind == rules.Key ||
+				screen != nil && item.Kind == rules.Text && screen.Lacks(item.Text, options(item)) {
 				continue
 			}
 			at, known := e.index[item]
@@ -112,13 +120,14 @@ func (es *engines) engine(selected []int) *engine {
 				at = len(patterns)
 				e.index[item] = at
 				patterns = append(patterns, es.patterns[item])
+				forbidden, required = append(forbidden, false), append(required, false)
 			}
-			asked[at] = true
+			(*asked)[at] = true
 		}
 	}
 	for _, i := range selected {
-		add(es.bundle.Rules[i].Patterns, forbidden)
-		add(es.bundle.Rules[i].Required, required)
+		add(es.bundle.Rules[i].Patterns, &forbidden, screen)
+		add(es.bundle.Rules[i].Required, &required, nil)
 	}
 	e.Engine = match.NewEngine(patterns)
 	for at := range patterns {
@@ -138,9 +147,21 @@ func compile(item rules.Item) *match.Pattern {
 		}
 		return match.CompileRegex(x)
 	}
-	return match.Compile(item.Text, match.Options{
-		Spaces: item.Spaces, Words: item.Words, IgnoreCase: item.IgnoreCase,
-	})
+	return match.Compile(item.Text, options(item))
+}
+
+// options are those of a text of a bundle.
+func options(item rules.Item) match.Options {
+	return match.Options{Spaces: item.Spaces, Words: item.Words, IgnoreCase: item.IgnoreCase}
+}
+
+// items is how many items some rules have.
+func (es *engines) items(selected []int) int {
+	n := 0
+	for _, i := range selected {
+		n += len(es.bundle.Rules[i].Patterns) + len(es.bundle.Rules[i].Required)
+	}
+	return n
 }
 
 // Check judges one content as if it stood at path in a tree, and returns the
@@ -157,6 +178,7 @@ type Checker struct {
 	bundle   *rules.Bundle
 	engines  *engines
 	examiner match.Examiner
+	screened int    // bytes, so far, of contents and, as screenBytes, of what was prepared for one alone
 	pulse    *pulse // nil: no one asks
 
 	textAlone bool
@@ -176,7 +198,7 @@ func (c *Checker) Check(ctx context.Context, path string, content []byte) ([]ver
 	var undecided error
 	c.textAlone = false
 	if selected := c.bundle.Selecting(path, nil); len(selected) > 0 {
-		s := c.engines.selection(selected)
+		s := c.selection(selected, content)
 		rep, err := c.examiner.Examine(ctx, s.engine.Engine, bytes.NewReader(content))
 		if err != nil {
 			return nil, err
@@ -206,6 +228,24 @@ func (c *Checker) Check(ctx context.Context, path string, content []byte) ([]ver
 		violations = append(violations, broken[i].violation(c.bundle))
 	}
 	return violations, undecided
+}
+
+// screenBytes is how many bytes are screened in the time that it takes to prepare a text: 3 µs.
+const screenBytes = 2 << 10
+
+// selection returns the selection of the rules at the given indices, for a content. The first contents that a checker
+// gets are screened, until to prepare all texts would have taken as long: of an edit, a hook checks the file before it
+// and after it, and no more.
+func (c *Checker) selection(selected []int, content []byte) *selection {
+	if c.screened+len(content) <= screenBytes*c.engines.items(selected) {
+		if screen := match.NewScreen(content); screen != nil {
+			s := c.engines.unprepared(selected)
+			s.engine = c.engines.engine(selected, screen)
+			c.screened += len(content) + screenBytes*s.engine.Len()
+			return s
+		}
+	}
+	return c.engines.selection(selected)
 }
 
 // Undecided is the error of a content that rules could not judge: it cannot be parsed, or its format is not known.

@@ -53,7 +53,8 @@ func (s *selection) judge(path string, finds []*match.Find, b *rules.Bundle, bro
 			if item.Kind == rules.Key {
 				continue
 			}
-			if f := found[s.engine.index[item]]; f != nil {
+			at, asked := s.engine.index[item]
+			if f := found[at]; asked && f != nil {
 				broken = append(broken, brokenRule{
 					path: path, rule: r, ask: judges.Ask{Of: judges.ForbiddenItem, Index: k}, find: f,
 				})
