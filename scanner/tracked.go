@@ -37,17 +37,19 @@ func (t *trackedTree) walk(ctx context.Context, visitors []visitor) error {
 	var done sync.WaitGroup
 	for _, v := range visitors {
 		done.Go(func() {
-			o := &trackedOpener{diskOpener{Reader: t.root.Reader(), root: t.root, repository: t.root}, collide}
+			disk := diskOpener{Reader: t.root.Reader(), root: t.root, repository: t.root}
+			o := &trackedOpener{diskOpener: disk, collide: collide}
 			defer o.close()
 			for ctx.Err() == nil {
-				to := int(taken.Add(batch))
-				from := to - batch
-				if from >= len(files) {
+				from, to := nextPart(&taken, len(files), len(visitors))
+				if from == to {
 					return
 				}
-				for _, f := range files[from:min(to, len(files))] {
+				for i := from; i < to; i++ {
+					f := &files[i]
 					if ctx.Err() == nil && !v.skip(f.Path) && v.owns(f.Path, contentOf(f.Leaf)) {
-						v.visit(entry{Entry: worktree.Entry{Path: f.Path, Kind: o.kind(f)}, sparse: f.SkipWorktree}, o)
+						kind := o.kind(files[i:])
+						v.visit(entry{Entry: worktree.Entry{Path: f.Path, Kind: kind}, sparse: f.SkipWorktree}, o)
 					}
 				}
 			}
@@ -57,17 +59,38 @@ func (t *trackedTree) walk(ctx context.Context, visitors []visitor) error {
 	return context.Cause(ctx)
 }
 
+// nextPart takes some of the files that no visitor has taken; none if there are no more. Files of a folder follow one
+// another, so a part is large, but smaller and smaller towards the end: no visitor waits long for another.
+func nextPart(taken *atomic.Int64, files, visitors int) (from, to int) {
+	for {
+		from := taken.Load()
+		left := int64(files) - from
+		n := min(left, max(batch, left/int64(8*visitors)))
+		if n == 0 || taken.CompareAndSwap(from, from+n) {
+			return int(from), int(from + n)
+		}
+	}
+}
+
 // trackedOpener opens files that git lists, and that may be something else on disk.
 type trackedOpener struct {
 	diskOpener
 	collide map[string]error // see collisions
+	folders []listedFolder   // of the last path, each in the one before
 }
 
-// kind is what a file of the index is on disk, as far as that matters before it is opened: where one of the
-// two is a link, the disk decides.
-func (o *trackedOpener) kind(f repo.Staged) worktree.Kind {
+// A listedFolder is a folder whose entries were looked at together.
+type listedFolder struct {
+	prefix   string // of the paths in it: its own and a slash; "" is the root
+	linkless bool   // there is no link in it
+}
+
+// kind is what the first of some files of the index is on disk, as far as that matters before it is opened: where one
+// of the two is a link, the disk decides.
+func (o *trackedOpener) kind(files []repo.Staged) worktree.Kind {
+	f := &files[0]
 	kind := kindOf(f.Mode)
-	if kind == worktree.Submodule {
+	if kind == worktree.Submodule || kind == worktree.Regular && o.linkless(files) {
 		return kind
 	}
 	st, err := o.Stat(f.Path)
@@ -78,6 +101,37 @@ func (o *trackedOpener) kind(f repo.Staged) worktree.Kind {
 		return worktree.Regular
 	}
 	return kind
+}
+
+// fewFiles is how many files of a folder are looked at one by one.
+const fewFiles = 3
+
+// linkless reports whether the folder of the first file is certain to have no link in it. The folder is listed if
+// several of the files that follow are in it, too, unless it has many entries that git does not track.
+func (o *trackedOpener) linkless(files []repo.Staged) bool {
+	path := files[0].Path
+	prefix := path[:strings.LastIndexByte(path, '/')+1]
+	for n := len(o.folders); n > 0; n-- {
+		last := o.folders[n-1]
+		if last.prefix == prefix {
+			return last.linkless
+		}
+		if strings.HasPrefix(prefix, last.prefix) {
+			break
+		}
+		o.folders = o.folders[:n-1]
+	}
+	n := 1
+	for n < len(files) && strings.HasPrefix(files[n].Path, prefix) &&
+		strings.IndexByte(files[n].Path[len(prefix):], '/') < 0 {
+		n++
+	}
+	if n <= fewFiles {
+		return false
+	}
+	l := o.Linkless(strings.TrimSuffix(prefix, "/"), 8*n+64)
+	o.folders = append(o.folders, listedFolder{prefix, l})
+	return l
 }
 
 // present is false for one of which another has taken the place on disk.

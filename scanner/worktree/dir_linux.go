@@ -59,3 +59,25 @@ func (h handle) list(buf []byte, prefix string, visit func(path string, kind Kin
 		}
 	}
 }
+
+// linkless reports whether a folder is certain to have no link in it, if it has at most so many entries: its
+// records were read to their end, and each says what it is. A record takes a third of the time of a stat.
+func (h handle) linkless(buf []byte, most int) bool {
+	if _, err := unix.Seek(h.fd, 0, io.SeekStart); err != nil {
+		return false
+	}
+	for {
+		n, err := retry(func() (int, error) { return unix.Getdents(h.fd, buf) })
+		if err != nil || n <= 0 {
+			return err == nil
+		}
+		for rest := buf[:n]; len(rest) > 0; rest = rest[binary.NativeEndian.Uint16(rest[16:]):] {
+			if typ := rest[18]; typ == unix.DT_LNK || typ == unix.DT_UNKNOWN {
+				return false
+			}
+			if most--; most < 0 {
+				return false
+			}
+		}
+	}
+}

@@ -38,3 +38,6 @@ func (h handle) list(_ []byte, prefix string, visit func(path string, kind Kind)
 		}
 	}
 }
+
+// linkless says nothing here: the records of a folder are not read.
+func (handle) linkless([]byte, int) bool { return false }

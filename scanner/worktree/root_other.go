@@ -98,6 +98,9 @@ func (h handle) list(_ []byte, prefix string, visit func(path string, kind Kind)
 	}
 }
 
+// linkless says nothing here: a folder is not read.
+func (handle) linkless([]byte, int) bool { return false }
+
 func (h handle) stat(name string) (Status, error) {
 	st, err := h.root.Lstat(name)
 	if err != nil {

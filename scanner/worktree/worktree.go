@@ -219,10 +219,7 @@ func (w *walker) listing(dir string, visit func(path string, kind Kind)) (listin
 	if dir != "" {
 		prefix = dir + "/"
 	}
-	if w.rd.buf == nil {
-		w.rd.buf = make([]byte, 32<<10)
-	}
-	err = h.list(w.rd.buf, prefix, func(path string, kind Kind) {
+	err = h.list(w.rd.records(), prefix, func(path string, kind Kind) {
 		if w.Skip(path) {
 			return
 		}
@@ -295,6 +292,21 @@ func (rd *Reader) enter(dir string) (handle, error) {
 		rd.h, rd.dir, rd.open = h, dir, true
 	}
 	return rd.h, nil
+}
+
+// records returns the memory for a folder's records.
+func (rd *Reader) records() []byte {
+	if rd.buf == nil {
+		rd.buf = make([]byte, 32<<10)
+	}
+	return rd.buf
+}
+
+// Linkless reports whether a folder, of which "" is the root, is certain to have no symbolic link in it. It looks at
+// no more than so many of its entries; a false says nothing.
+func (rd *Reader) Linkless(dir string, most int) bool {
+	h, err := rd.enter(dir)
+	return err == nil && h.linkless(rd.records(), most)
 }
 
 // A Status is what the file system says of a file.

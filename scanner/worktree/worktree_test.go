@@ -470,3 +470,48 @@ func TestRetry(t *testing.T) {
 		}
 	}
 }
+
+// TestLinkless: a folder is without a link only if all of its entries were seen.
+func TestLinkless(t *testing.T) {
+	dir := t.TempDir()
+	for i := range 3000 { // more than fit into one read
+		write(t, filepath.Join(dir, fmt.Sprintf("many/a file with a long name %04d.tf", i)), "")
+		if i < 3 {
+			write(t, filepath.Join(dir, fmt.Sprintf("few/%d.tf", i)), "")
+		}
+	}
+	must(t, os.Mkdir(dir+"/few/folder", 0o777))
+	must(t, syscall.Mkfifo(dir+"/few/fifo", 0o666))
+	for i := range 100 {
+		write(t, filepath.Join(dir, fmt.Sprintf("last/%d.tf", i)), "")
+	}
+	must(t, os.Symlink("0.tf", dir+"/last/zz.tf"))
+	must(t, os.Mkdir(dir+"/none", 0o777))
+	must(t, os.Symlink("few", dir+"/through"))
+	eachWay(t, func(t *testing.T, open func(dir string) *Root) {
+		root := open(dir)
+		rd := root.Reader()
+		defer rd.Close()
+		for _, c := range []struct {
+			folder string
+			most   int
+			want   bool
+		}{
+			{"many", 3002, true}, {"many", 3002, true}, // again, with the folder still open
+			{"many", 3001, false}, {"many", 0, false},
+			{"few", 7, true}, {"few", 6, false}, // "." and ".." count
+			{"last", 1000, false}, {"last", 103, false},
+			{"none", 2, true}, {"", 1000, false},
+			{"through", 1000, false}, {"nowhere", 1000, false}, {"few/0.tf", 1000, false},
+		} {
+			if got := rd.Linkless(c.folder, c.most); got != c.want {
+				t.Errorf("Linkless(%q, %d) = %v", c.folder, c.most, got)
+			}
+		}
+		if f, err := rd.Open("few/0.tf", true); err != nil { // the reader still reads
+			t.Error(err)
+		} else {
+			f.Close()
+		}
+	})
+}

@@ -1,0 +1,205 @@
+//go:build unix
+
+package scanner
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+
+	"github.com/policyscan/policyscan/scanner/repo"
+	"github.com/policyscan/policyscan/scanner/worktree"
+)
+
+// TestTrackedKinds: however many files of a folder git tracks, and whatever else is in it, each file is handed to one
+// visitor once, as a link exactly if it is one on disk.
+func TestTrackedKinds(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(22, 40))
+	rounds, links := 25, 0
+	for round := range rounds {
+		dir := t.TempDir()
+		idx, want := trackedFolders(t, r, dir)
+		got := kindsOf(t, dir, idx, 1+r.IntN(3))
+		if !slices.Equal(got, want) {
+			t.Fatalf("round %d:\ngot  %q\nwant %q", round, got, want)
+		}
+		for _, line := range want {
+			if strings.HasPrefix(line, "1 ") {
+				links++
+			}
+		}
+	}
+	if links < rounds {
+		t.Errorf("only %d links", links)
+	}
+}
+
+// trackedFolders fills a folder and returns an index of files in it, and the kind of each on disk.
+func trackedFolders(t *testing.T, r *rand.Rand, dir string) (*repo.Index, []string) {
+	t.Helper()
+	idx := &repo.Index{}
+	var want []string
+	folders := []string{"", "a", "a/b", "a/b/c", "a0", "b", "b/a/b", "é"}
+	for _, folder := range folders {
+		must(t, os.MkdirAll(filepath.Join(dir, folder), 0o777))
+		if r.IntN(8) == 0 {
+			for i := range 150 { // that git does not track
+				writeFile(t, filepath.Join(dir, folder, fmt.Sprintf("untracked%d", i)), "")
+			}
+		}
+		if r.IntN(8) == 0 {
+			must(t, os.Symlink("nowhere", filepath.Join(dir, folder, "untracked link")))
+		}
+		rare := r.IntN(40) // as one of so many files is a link
+		for i := range r.IntN(30) {
+			name := path.Join(folder, fmt.Sprintf("%c%d", "Nz"[r.IntN(2)], i)) // before and after the folders
+			f := repo.Staged{Path: name, Leaf: repo.Leaf{Mode: repo.File}}
+			switch at := filepath.Join(dir, name); {
+			case r.IntN(1+rare) == 0:
+				must(t, os.Symlink("target", at))
+			case r.IntN(30) == 0:
+				must(t, syscall.Mkfifo(at, 0o666))
+			case r.IntN(30) == 0:
+				must(t, os.Mkdir(at, 0o777))
+			case r.IntN(30) != 0:
+				writeFile(t, at, "")
+			}
+			kind := worktree.Regular
+			if st, err := os.Lstat(filepath.Join(dir, name)); err == nil && st.Mode()&os.ModeSymlink != 0 {
+				kind = worktree.Symlink
+			}
+			switch r.IntN(30) {
+			case 0:
+				f.Mode, kind = repo.Submodule, worktree.Submodule
+			case 1:
+				f.Mode = repo.Symlink
+			}
+			idx.Files = append(idx.Files, f)
+			want = append(want, fmt.Sprint(kind, " ", name))
+		}
+	}
+	slices.SortFunc(idx.Files, func(a, b repo.Staged) int { return strings.Compare(a.Path, b.Path) })
+	slices.Sort(want)
+	return idx, want
+}
+
+// kindsOf returns the kind that visitors are told of each file, in order.
+func kindsOf(t *testing.T, dir string, idx *repo.Index, n int) (got []string) {
+	t.Helper()
+	tree, done, err := OpenTracked(dir, idx)
+	must(t, err)
+	defer done()
+	var mu sync.Mutex
+	v := visitor{
+		skip: func(string) bool { return false },
+		owns: func(string, uint64) bool { return true },
+		visit: func(e entry, _ opener) {
+			mu.Lock()
+			defer mu.Unlock()
+			got = append(got, fmt.Sprint(e.Kind, " ", e.Path))
+		},
+	}
+	must(t, tree.walk(t.Context(), slices.Repeat([]visitor{v}, n)))
+	slices.Sort(got)
+	return got
+}
+
+// TestTrackedListing: a folder whose files are looked at together costs no look at each, though an untracked link, or
+// very many untracked files, make it cost that.
+func TestTrackedListing(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	idx := &repo.Index{}
+	add := func(name string) {
+		writeFile(t, filepath.Join(dir, name), "")
+		idx.Files = append(idx.Files, repo.Staged{Path: name, Leaf: repo.Leaf{Mode: repo.File}})
+	}
+	for i := range 100 {
+		for _, folder := range []string{"crowded", "linked", "plain", "plain/in"} {
+			add(fmt.Sprintf("%s/f%02d", folder, i))
+		}
+	}
+	add("plain/last") // whose folder is known
+	for i := range 2000 {
+		writeFile(t, filepath.Join(dir, fmt.Sprintf("crowded/untracked%d", i)), "")
+	}
+	must(t, os.Symlink("nowhere", filepath.Join(dir, "linked/link")))
+	slices.SortFunc(idx.Files, func(a, b repo.Staged) int { return strings.Compare(a.Path, b.Path) })
+	root := openRoot(t, dir)
+	o := &trackedOpener{diskOpener: diskOpener{Reader: root.Reader()}}
+	defer o.close()
+	listed := map[string]int{}
+	for i, f := range idx.Files {
+		if o.linkless(idx.Files[i:]) {
+			listed[path.Dir(f.Path)]++
+		}
+	}
+	want := map[string]int{}
+	if runtime.GOOS == "linux" {
+		want = map[string]int{"plain": 101, "plain/in": 100}
+	}
+	if !maps.Equal(listed, want) || len(o.folders) > 2 {
+		t.Errorf("got %v, want %v; %d folders are kept", listed, want, len(o.folders))
+	}
+}
+
+// TestNextPart: every file is in one part, and the last parts are small.
+func TestNextPart(t *testing.T) {
+	t.Parallel()
+	for _, files := range []int{0, 1, batch, batch + 1, 1000, 50_000} {
+		for visitors := 1; visitors <= 5; visitors++ {
+			var taken atomic.Int64
+			at, last, parts := 0, 0, 0
+			for {
+				from, to := nextPart(&taken, files, visitors)
+				if from != at {
+					t.Fatalf("%d files, %d visitors: a part from %d, want %d", files, visitors, from, at)
+				}
+				if from == to {
+					break
+				}
+				at, last, parts = to, to-from, parts+1
+			}
+			if at != files || last > batch || parts > 300 {
+				t.Errorf("%d files, %d visitors: %d files in %d parts, the last of %d", files, visitors, at, parts, last)
+			}
+		}
+	}
+}
+
+// TestTrackedInterrupted: a walk ends when its context does.
+func TestTrackedInterrupted(t *testing.T) {
+	t.Parallel()
+	idx := &repo.Index{}
+	for i := range 1000 {
+		idx.Files = append(idx.Files, repo.Staged{Path: fmt.Sprintf("f%03d", i), Leaf: repo.Leaf{Mode: repo.File}})
+	}
+	tree, done, err := OpenTracked(t.TempDir(), idx)
+	must(t, err)
+	defer done()
+	ctx, cancel := context.WithCancel(t.Context())
+	n := 0
+	v := visitor{
+		skip: func(string) bool { return false }, owns: func(string, uint64) bool { return true },
+		visit: func(entry, opener) {
+			if n++; n == 10 {
+				cancel()
+			}
+		},
+	}
+	if err := tree.walk(ctx, []visitor{v}); err == nil || n != 10 {
+		t.Errorf("%v after %d files", err, n)
+	}
+}
