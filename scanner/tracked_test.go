@@ -203,3 +203,19 @@ func TestTrackedInterrupted(t *testing.T) {
 		t.Errorf("%v after %d files", err, n)
 	}
 }
+
+func TestIsASCII(t *testing.T) {
+	t.Parallel()
+	for n := range 20 {
+		if plain := strings.Repeat("~", n); !isASCII(plain) {
+			t.Errorf("%q", plain)
+		}
+		for at := range n {
+			if b := []byte(strings.Repeat("a", n)); !isASCII(string(b)) {
+				t.Errorf("%q", b)
+			} else if b[at] = 0x80; isASCII(string(b)) {
+				t.Errorf("%q", b)
+			}
+		}
+	}
+}
