@@ -95,11 +95,18 @@ func parseEntry(content []byte) (e treeEntry, rest []byte, err error) {
 
 // validName refuses a name that could lead elsewhere.
 func validName(name []byte) error {
+	if bytes.IndexByte(name, '/') >= 0 {
+		return fmt.Errorf("%w: an entry named %q", ErrMalformed, clip(string(name)))
+	}
+	return validPart(name)
+}
+
+// validPart is validName for one without a slash.
+func validPart[text []byte | string](name text) error {
 	switch {
 	case len(name) == 0:
 		return fmt.Errorf("%w: an entry without a name", ErrMalformed)
-	case string(name) == ".", string(name) == "..", len(name) == 4 && strings.EqualFold(string(name), ".git"),
-		bytes.IndexByte(name, '/') >= 0:
+	case string(name) == ".", string(name) == "..", len(name) == 4 && strings.EqualFold(string(name), ".git"):
 		return fmt.Errorf("%w: an entry named %q", ErrMalformed, clip(string(name)))
 	}
 	return nil

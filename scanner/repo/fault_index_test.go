@@ -4,6 +4,9 @@ package repo
 
 import (
 	"bytes"
+	"crypto"
+	"crypto/sha1"
+	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
 	"os"
@@ -139,6 +142,14 @@ func TestFault_128_Malformed(t *testing.T) {
 		".git/config":                {indexOf(2, 1, file(".git/config")), false},
 		"a/.GIT/config":              {indexOf(2, 1, file("a/.GIT/config")), false},
 		".git after another path":    {indexOf(2, 2, file("aaaaaaaaaaaa"), file("b/.git/config")), false},
+		".. after its sibling":       {indexOf(2, 2, file("a/-"), file("a/..")), false},
+		".GIT after its sibling":     {indexOf(2, 2, file("a/b/-"), file("a/b/.GIT")), false},
+		"// after its sibling":       {indexOf(2, 2, file("a/-"), file("a//b")), false},
+		". after a folder":           {indexOf(2, 2, file("a/-/b"), file("a/.")), false},
+		"a/../ after a/b":            {indexOf(2, 2, file("a/-/b"), file("a/../b")), false},
+		"dots after a sibling":       {indexOf(2, 2, file("a/b"), file("a/b..")), true},
+		"a folder with no name":      {indexOf(2, 1, indexEntry("/", folderMode, 0)), false},
+		"siblings":                   {indexOf(2, 4, file("a/b"), file("a/c/d"), file("a/c/e"), file("a/d")), true},
 		"a longer name than it says": {indexOf(2, 1, append(indexEntry("a", File, 0)[:61], append([]byte{1, 'a', 'b'}, make([]byte, 8)...)...)), false},
 		"no mode":                    {indexOf(2, 1, indexEntry("a", 0, 0)), false},
 		"a mode that is none":        {indexOf(2, 1, indexEntry("a", 0o170000, 0)), false},
@@ -162,6 +173,29 @@ func TestFault_128_Malformed(t *testing.T) {
 			t.Errorf("%s: tracked: %v", name, tracksErr)
 		}
 	}
+}
+
+// TestFault_128_Checksum: it is that of all of a text.
+func TestFault_128_Checksum(t *testing.T) {
+	t.Parallel()
+	text := strings.Repeat("DIRC ", 40_000)
+	for _, n := range []int{0, 1, 64<<10 - 1, 64 << 10, 64<<10 + 1, len(text)} {
+		want, want256 := sha1.Sum([]byte(text[:n])), sha256.Sum256([]byte(text[:n]))
+		if checksum(text[:n], crypto.SHA1) != string(want[:]) || checksum(text[:n], crypto.SHA256) != string(want256[:]) {
+			t.Errorf("of %d bytes", n)
+		}
+	}
+}
+
+// TestFault_128_TooLong: an index of more than a gigabyte is not read into memory.
+func TestFault_128_TooLong(t *testing.T) {
+	t.Parallel()
+	g := indexed(t)
+	if err := os.Truncate(filepath.Join(g.dir, ".git/index"), maxText+1); err != nil { // most of it takes no room
+		t.Fatal(err)
+	}
+	_, err := g.open().Index()
+	wantIndexError(t, "too long", err, ErrLimit.Error())
 }
 
 // version4 is an entry of an index of version 4, without as much of the path before as the

@@ -295,3 +295,27 @@ func hexPrefix(s string) bool {
 	_, err := hex.DecodeString(s)
 	return err == nil && s == strings.ToLower(s)
 }
+
+// maxText bounds the index. A gigabyte is six million files.
+const maxText = 1 << 30
+
+// readText returns the text of a file, of which parts can be kept without a copy; one that is longer than maxText is an
+// error.
+func readText(name string) (string, error) {
+	f, err := openRegular(name)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close() // read only: nothing to lose
+	st, err := f.Stat()
+	if err != nil {
+		return "", err
+	}
+	if st.Size() > maxText {
+		return "", fmt.Errorf("%s: %w of %d bytes", name, ErrLimit, maxText)
+	}
+	var text strings.Builder
+	text.Grow(int(st.Size()))
+	_, err = io.Copy(&text, io.LimitReader(f, maxText)) // should it grow meanwhile
+	return text.String(), err
+}

@@ -102,8 +102,8 @@ func readIndex(file string, hashing crypto.Hash) (*Index, error) {
 	}
 	var idx *Index
 	if err == nil {
-		var content []byte
-		if content, err = mapped(file); err == nil {
+		var content string
+		if content, err = readText(file); err == nil {
 			idx, err = parseIndex(content, hashing)
 		}
 	}

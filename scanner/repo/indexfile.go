@@ -3,7 +3,6 @@ package repo
 import (
 	"bytes"
 	"crypto"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"strconv"
@@ -24,53 +23,69 @@ const (
 // parseIndex reads an index whose objects are named by a hash. A path in conflict is in
 // the result once; a whole folder, which a sparse index has as an entry, has the mode of
 // one and a path that ends in a slash.
-func parseIndex(content []byte, hashing crypto.Hash) (*Index, error) {
+func parseIndex(content string, hashing crypto.Hash) (*Index, error) {
 	size := hashing.Size()
-	if len(content) < 12+size || string(content[:4]) != "DIRC" {
+	if len(content) < 12+size || content[:4] != "DIRC" {
 		return nil, errors.New("it does not begin as an index does")
 	}
 	body, sum := content[:len(content)-size], content[len(content)-size:]
-	computed := make(chan []byte, 1)
-	go func() { // it takes a third of the time of all the rest
-		h := hashing.New()
-		_, _ = h.Write(body) // never fails
-		computed <- h.Sum(nil)
-	}()
+	computed := make(chan string, 1)
+	go func() { computed <- checksum(body, hashing) }() // see BenchmarkIndex
 	x, err := parseEntries(body, size)
 	// With index.skipHash git writes zeros for the checksum.
-	if !bytes.Equal(sum, <-computed) && !bytes.Equal(sum, make([]byte, size)) {
+	if sum != <-computed && sum != string(make([]byte, size)) {
 		return nil, errors.New("its checksum is wrong; run git status, or remove it and run git reset")
 	}
 	return x, err
 }
 
+func checksum(text string, hashing crypto.Hash) string {
+	h := hashing.New()
+	for part := make([]byte, 64<<10); text != ""; {
+		n := copy(part, text)
+		_, _ = h.Write(part[:n]) // never fails
+		text = text[n:]
+	}
+	return string(h.Sum(nil))
+}
+
+// number32 returns the number that a text begins with.
+func number32(s string) uint32 {
+	return uint32(s[0])<<24 | uint32(s[1])<<16 | uint32(s[2])<<8 | uint32(s[3])
+}
+
+func number16(s string) uint16 { return uint16(s[0])<<8 | uint16(s[1]) }
+
 // parseEntries reads an index without its checksum.
-func parseEntries(body []byte, size int) (*Index, error) {
-	version, count := binary.BigEndian.Uint32(body[4:]), binary.BigEndian.Uint32(body[8:])
+func parseEntries(body string, size int) (*Index, error) {
+	version, count := number32(body[4:]), number32(body[8:])
 	if version < 2 || version > 4 {
 		return nil, fmt.Errorf("it has version %d; run git update-index --index-version 2", version)
 	}
 	p := indexReader{rest: body[12:], version: version, hashSize: size}
 	x := &Index{Files: make([]Staged, 0, min(int(count), len(body)/(42+size))), trees: map[string]cachedTree{}}
-	var last Staged
+	var last string
+	var conflict bool // of the last one
 	var mistake error // if the index is not split
 	for range count {
-		e, err := p.entry()
-		if err != nil {
+		x.Files = append(x.Files, Staged{})
+		e := &x.Files[len(x.Files)-1]
+		if err := p.entry(e); err != nil {
 			return nil, err
 		}
-		if e.Path == "" { // stands for one of the shared index, if the index is split
+		same := e.Path == last
+		switch {
+		case e.Path == "": // stands for one of the shared index, if the index is split
 			mistake = errors.New("it has an entry without a name")
-			continue
-		}
-		same := e.Path == last.Path
-		if e.Path < last.Path || same && !(e.Conflict && last.Conflict) {
+		case e.Path < last, same && !(e.Conflict && conflict):
 			mistake = fmt.Errorf("the entry %q is not in order", clip(e.Path))
 		}
-		if !same {
-			x.Files = append(x.Files, e)
+		if e.Path != "" {
+			last, conflict = e.Path, e.Conflict
 		}
-		last = e
+		if same {
+			x.Files = x.Files[:len(x.Files)-1]
+		}
 	}
 	if err := p.extensions(x.trees); err != nil {
 		return nil, err
@@ -80,22 +95,23 @@ func parseEntries(body []byte, size int) (*Index, error) {
 
 // indexReader reads what is left of an index.
 type indexReader struct {
-	rest     []byte
+	rest     string
 	version  uint32
 	hashSize int
 	path     string          // of the entry before, which version 4 shortens against
-	paths    strings.Builder // of many entries, one behind the other: one allocation for them
+	folder   string          // of that one, with a slash behind it; "" is the root
+	paths    strings.Builder // of version 4, of many entries, one behind the other: one allocation for them
 }
 
 // keep returns the text of a path.
-func (p *indexReader) keep(prefix string, rest []byte) string {
+func (p *indexReader) keep(prefix, rest string) string {
 	if n := len(prefix) + len(rest); p.paths.Cap()-p.paths.Len() < n {
 		p.paths = strings.Builder{}
 		p.paths.Grow(max(n, 64<<10))
 	}
 	at := p.paths.Len()
 	p.paths.WriteString(prefix)
-	p.paths.Write(rest)
+	p.paths.WriteString(rest)
 	return p.paths.String()[at:]
 }
 
@@ -111,48 +127,57 @@ func fresh(path, before string) int {
 var errShortIndex = errors.New("it ends within an entry")
 
 // entry reads the next entry.
-func (p *indexReader) entry() (e Staged, err error) {
+func (p *indexReader) entry(e *Staged) (err error) {
 	fixed := 42 + p.hashSize // times, device, inode, mode, owner, size, hash, flags
 	if len(p.rest) < fixed {
-		return e, errShortIndex
+		return errShortIndex
 	}
 	head := p.rest[:fixed]
-	number := func(at int) uint32 { return binary.BigEndian.Uint32(head[at:]) }
+	number := func(at int) uint32 { return number32(head[at:]) }
 	e.seconds, e.nanoseconds = number(8), number(12)
 	mode := Mode(number(24))
 	e.size = number(36)
 	copy(e.Hash[:], head[40:]) // of a SHA-256 the beginning, which nothing looks up
-	flags := binary.BigEndian.Uint16(head[fixed-2:])
+	flags := number16(head[fixed-2:])
 	e.Conflict = flags&flagStage != 0
 	n := fixed
 	if flags&flagExtended != 0 {
 		if p.version < 3 || len(p.rest) < n+2 {
-			return e, errShortIndex
+			return errShortIndex
 		}
-		more := binary.BigEndian.Uint16(p.rest[n:])
+		more := number16(p.rest[n:])
 		e.IntentToAdd, e.SkipWorktree = more&flagIntentToAdd != 0, more&flagSkipWorktree != 0
 		n += 2
 	}
 	if e.Mode, err = knownMode(mode); err != nil {
-		return e, err
+		return err
 	}
 	before := p.path
-	if err := p.name(&e, n, int(flags&lengthMask)); err != nil {
-		return e, err
+	if err := p.name(e, n, int(flags&lengthMask)); err != nil {
+		return err
 	}
+	return p.valid(e, before)
+}
+
+// valid refuses a path with a name that could lead elsewhere. What it shares with the path before was looked at.
+func (p *indexReader) valid(e *Staged, before string) error {
 	name := e.Path
+	if name == "" {
+		return nil // parseEntries knows what it means
+	}
 	if e.Mode == folderMode {
 		name = strings.TrimSuffix(name, "/")
 	}
-	if name == "" {
-		return e, nil
+	if last, in := strings.CutPrefix(name, p.folder); in && strings.IndexByte(last, '/') < 0 {
+		return validPart(last)
 	}
 	for part := range strings.SplitSeq(name[fresh(name, before):], "/") {
-		if err := validName([]byte(part)); err != nil {
-			return e, err
+		if err := validPart(part); err != nil {
+			return err
 		}
 	}
-	return e, nil
+	p.folder = name[:strings.LastIndexByte(name, '/')+1]
+	return nil
 }
 
 // name reads an entry's path, which begins n bytes into what is left, and steps over
@@ -167,11 +192,13 @@ func (p *indexReader) name(e *Staged, n, length int) error {
 		prefix = p.path[:uint64(len(p.path))-cut]
 		n += size
 	}
-	end := bytes.IndexByte(p.rest[n:], 0)
+	end := strings.IndexByte(p.rest[n:], 0)
 	if end < 0 {
 		return errShortIndex
 	}
-	e.Path = p.keep(prefix, p.rest[n:n+end])
+	if e.Path = p.rest[n : n+end]; p.version == 4 {
+		e.Path = p.keep(prefix, e.Path)
+	}
 	if length < lengthMask && length != len(e.Path) {
 		return fmt.Errorf("the entry %q is not as long as it says", clip(e.Path))
 	}
@@ -187,7 +214,7 @@ func (p *indexReader) name(e *Staged, n, length int) error {
 }
 
 // offsetVarint reads the number that offset deltas and index version 4 are written in.
-func offsetVarint(b []byte) (v uint64, n int, ok bool) {
+func offsetVarint[text []byte | string](b text) (v uint64, n int, ok bool) {
 	for n < len(b) && n < 9 {
 		c := b[n]
 		n++
@@ -208,13 +235,13 @@ func (p *indexReader) extensions(trees map[string]cachedTree) error {
 		if len(p.rest) < 8 {
 			return errShortIndex
 		}
-		name, size := string(p.rest[:4]), binary.BigEndian.Uint32(p.rest[4:])
+		name, size := p.rest[:4], number32(p.rest[4:])
 		if uint64(size) > uint64(len(p.rest)-8) {
 			return errShortIndex
 		}
 		switch {
 		case name == "TREE" && p.hashSize == len(Hash{}):
-			if rest, ok := readCachedTree(p.rest[8:8+size], "", 0, trees); !ok || len(rest) > 0 {
+			if rest, ok := readCachedTree([]byte(p.rest[8:8+size]), "", 0, trees); !ok || len(rest) > 0 {
 				return errors.New("its cache of trees is damaged; run git update-index --force-write-index")
 			}
 		case name == "link":
