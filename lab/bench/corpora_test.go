@@ -30,6 +30,8 @@ type world struct {
 
 	linux, azurerm, tiny, line string // trees
 	manifests                  string // a tree of YAML
+	many                       string // a tree with 50,000 violations
+	fleet                      string // a folder of bare repositories
 	edited                     string // a tree of one file, of 100 KB
 	edit                       string // the call of an agent that edits it
 	checkout                   string // azurerm with its .git
@@ -102,6 +104,10 @@ func corpora(t *testing.T) (*world, string) {
 	once(t, w.line, func() { oneLine(t, filepath.Join(w.line, "one.json")) })
 	w.manifests = filepath.Join(dir, "manifests")
 	once(t, w.manifests, func() { writeManifests(t, w.manifests) })
+	w.many = filepath.Join(dir, "many")
+	once(t, w.many, func() { writeMany(t, w.many) })
+	w.fleet = filepath.Join(dir, "fleet")
+	once(t, w.fleet, func() { writeFleet(t, w.fleet, w.azurermGit) })
 	w.tiny = filepath.Join(dir, "tiny")
 	write(t, filepath.Join(w.tiny, "main.tf"), "terraform {}\n")
 	w.edited, w.edit = filepath.Join(dir, "edited"), filepath.Join(dir, "edit.json")

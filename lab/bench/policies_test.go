@@ -251,7 +251,10 @@ func policies(t *testing.T, dir string) map[string]policy {
 	add("keys", nil, keyRules()...)
 	add("parsing", nil, itemRule(0, "key: no.such.key"))                 // it has each file parsed, and asks next to nothing
 	add("tenth", nil, ruleText(0, []string{"**"}, []string{"password"})) // as many files have it
-	common := []string{"return", "require", "the "}                      // nearly all files have one
+	add("allowed", nil, itemRule(0, "text: password"))                   // only 0.2 has allowances
+	add("many", nil, manyRules("forbidden")...)
+	add("none", nil, manyRules("not-there")...)
+	common := []string{"return", "require", "the "} // nearly all files have one
 	add("common", common, ruleText(0, []string{"**"}, common))
 	add("nothing", realPatterns, ruleText(0, []string{"no/such/folder/**"}, realPatterns))
 	return all

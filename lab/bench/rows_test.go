@@ -83,7 +83,7 @@ func rows(w *world) []row {
 	tracked := w.full(w.scan, "W3", ".", "--tracked")
 	tracked.dir = w.checkout
 	globs := []string{"-g", "*.tf", "-g", "*.yaml"}
-	return []row{
+	return append([]row{
 		versus("W1: 20 patterns, some of 3 bytes, all files; Linux", "`rg -l`",
 			w.full(w.scan, "W1", w.linux), w.ripgrep("W1", w.linux, "-l"), target{wall, 0.80, 0.60}, target{peak, 32, 16}),
 		versus("W1; azurerm", "`rg -l`",
@@ -150,7 +150,7 @@ func rows(w *world) []row {
 			w.full(w.scan, "W1", w.tiny), command{args: []string{"true"}}, target{time1, 10, 5}),
 		versus("`hook claude-code`: 200 rules of 5 patterns for every file, an edit of a file of 100 KB, the whole process", "a program in Go that does nothing",
 			w.hook("hook"), command{args: []string{w.nothing}}, target{time1, 15, 10}, target{wall, 0, 0}),
-	}
+	}, w.partRows()...)
 }
 
 // hook judges the call of an agent.
