@@ -56,6 +56,7 @@ func TestPerformance(t *testing.T) {
 type cost struct {
 	wall, cpu time.Duration
 	peak      int64 // KiB
+	read      int64 // bytes, of files that are not mapped
 }
 
 // run runs a command once, by testdata/measure.c.
@@ -73,15 +74,15 @@ func (w *world) run(t *testing.T, c command) cost {
 	}
 	out, err := cmd.Output()
 	var status int
-	var wall, cpu, peak int64
+	var wall, cpu, peak, read int64
 	if err == nil {
-		_, err = fmt.Sscan(string(out), &status, &wall, &cpu, &peak)
+		_, err = fmt.Sscan(string(out), &status, &wall, &cpu, &peak, &read)
 	}
 	// 1 is policyscan's FAIL and ripgrep's "nothing found".
 	if err != nil || status > 1 {
 		t.Fatalf("%s: status %d: %v", strings.Join(c.args, " "), status, err)
 	}
-	return cost{time.Duration(wall), time.Duration(cpu), peak}
+	return cost{time.Duration(wall), time.Duration(cpu), peak, read}
 }
 
 // A command is one to be run in a folder, "" for any.
@@ -99,6 +100,7 @@ const (
 	cpu                 // of the peer's processor time
 	peak                // memory in MiB
 	time1               // wall time in milliseconds
+	read1               // bytes that were read, in MiB
 )
 
 // median is of the ratios of runs that followed one another, so that what else the machine
@@ -122,6 +124,7 @@ func (w *world) versus(t *testing.T, ours, peer command) map[figure]float64 {
 		all[cpu] = append(all[cpu], float64(a.cpu)/float64(b.cpu))
 		all[peak] = append(all[peak], float64(a.peak)/1024)
 		all[time1] = append(all[time1], float64(a.wall)/1e6)
+		all[read1] = append(all[read1], float64(a.read)/(1<<20))
 	}
 	medians := map[figure]float64{}
 	for f, list := range all {

@@ -46,7 +46,7 @@ func table(results []result) string {
 }
 
 func (f figure) name() string {
-	return map[figure]string{wall: "wall", cpu: "CPU", peak: "peak memory", time1: "time"}[f]
+	return map[figure]string{wall: "wall", cpu: "CPU", peak: "peak memory", time1: "time", read1: "read"}[f]
 }
 
 func (f figure) format(v float64) string {
@@ -55,6 +55,8 @@ func (f figure) format(v float64) string {
 		return ""
 	case f == peak:
 		return fmt.Sprintf("%.0f MiB", v)
+	case f == read1:
+		return fmt.Sprintf("%.1f MiB", v)
 	case f == time1:
 		return fmt.Sprintf("%.0f ms", v)
 	}
