@@ -352,7 +352,11 @@ func identity(contents map[string][]byte) string {
 	for _, name := range slices.Sorted(maps.Keys(contents)) {
 		// Writing to a hash never fails.
 		h.Write([]byte(name + "\n"))
-		h.Write(bytes.ReplaceAll(contents[name], []byte("\r\n"), []byte("\n")))
+		content := contents[name]
+		if bytes.Contains(content, []byte("\r\n")) { // else it need not be copied
+			content = bytes.ReplaceAll(content, []byte("\r\n"), []byte("\n"))
+		}
+		h.Write(content)
 		h.Write([]byte("\n"))
 	}
 	return hex.EncodeToString(h.Sum(nil))
