@@ -11,12 +11,23 @@
     el,
     name: el.querySelector(".name").textContent,
     state: el.dataset.state,
-    rules: null, // read when a rule is first chosen
   }));
   for (const row of rows) row.lower = row.name.toLowerCase();
   const lists = [...new Set(rows.map((row) => row.el.parentNode))];
   const total = new Set(rows.map((row) => row.name)).size;
+  const violating = new Map(); // names by rule, of those that were chosen
   let state = {};
+
+  // namesOf returns the names of the repositories that violate a rule, as the list below has them: a count and a name
+  // in each line. To ask ten thousand rows for their rules would take a second.
+  function namesOf(rule) {
+    if (!violating.has(rule)) {
+      const of = [...document.querySelectorAll("li[data-rule]")].find((el) => el.dataset.rule === rule);
+      const lines = of ? of.querySelector(".names").textContent.split("\n") : [];
+      violating.set(rule, new Set(lines.map((line) => line.replace(/^ *[0-9,]+ {2}/, ""))));
+    }
+    return violating.get(rule);
+  }
 
   function read(hash) {
     const next = {};
@@ -31,10 +42,8 @@
   }
 
   function matches(row, words) {
-    if (state.state && state.state !== row.state || !words.every((w) => row.lower.includes(w))) return false;
-    if (!state.rule) return true;
-    row.rules ||= new Set([...row.el.querySelectorAll(".counts .id")].map((id) => id.textContent));
-    return row.rules.has(state.rule);
+    return (!state.state || state.state === row.state) && words.every((w) => row.lower.includes(w)) &&
+      (!state.rule || namesOf(state.rule).has(row.name));
   }
 
   function apply() {
