@@ -44,6 +44,13 @@ type engines struct {
 // hold a file for each of 2^n sets; those that come later share the union's engine.
 const maxEngines = 256
 
+// full reports whether sets of rules that come later share an engine.
+func (es *engines) full() bool {
+	es.mu.Lock()
+	defer es.mu.Unlock()
+	return len(es.selections) >= maxEngines
+}
+
 func newEngines(b *rules.Bundle) *engines {
 	return &engines{bundle: b, selections: map[string]*selection{}, patterns: map[rules.Item]*match.Pattern{}}
 }

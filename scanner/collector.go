@@ -17,7 +17,6 @@ import (
 type collector struct {
 	*scan
 	allowed []string
-	engines *engines
 	keys    *keyJudge
 
 	required *requiredFiles // nil: none is looked for
@@ -35,7 +34,10 @@ type collector struct {
 }
 
 func newCollector(s *scan) *collector {
-	p := &collector{scan: s, engines: newEngines(s.Bundle), errors: slices.Clone(s.Errors)}
+	if s.engines == nil {
+		s.engines = newEngines(s.Bundle)
+	}
+	p := &collector{scan: s, errors: slices.Clone(s.Errors)}
 	p.keys = &keyJudge{bundle: s.Bundle, budget: newBudget()}
 	p.required = newRequiredFiles(s)
 	p.past = newPast(p)

@@ -90,7 +90,7 @@ func (p *collector) about() *shard.Run {
 			Partial: p.Partial || p.Exclude != nil, Earlier: p.earlier(),
 			RequireGoverned: p.RequireGoverned, MaxFileBytes: p.MaxFileBytes,
 		},
-		Policy: p.Policies, PolicyChanges: p.Changes(),
+		Policy: slices.Clone(p.Policies), PolicyChanges: p.Changes(),
 		NotLookedFor: notLookedFor(p.scan), EndingAllowances: p.endingAllowances(),
 	}
 	p.Count(run.Policy, make([]int, p.Takers()))

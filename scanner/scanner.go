@@ -68,6 +68,7 @@ type Options struct {
 	Progress        *Progress           // nil: no one watches
 	Rewritten       *checkout.Rewritten // nil: no one asks
 	Reuse           *Reuse              // nil: every file is read
+	Prepared        *Prepared           // what other scans with these judges compiled; nil: nothing is kept
 }
 
 // Scan checks every file of the tree against every rule of the judges' bundles; see
@@ -80,7 +81,8 @@ func Scan(ctx context.Context, by []judges.Judge, t Tree, o Options) *verdict.Ve
 }
 
 func newScan(by []judges.Judge, t Tree, o Options) *scan {
-	s := &scan{Set: judges.NewSet(by), tree: t, Options: o}
+	s := &scan{tree: t, Options: o}
+	s.Set, s.engines = o.Prepared.of(by)
 	if s.Progress == nil {
 		s.Progress = &Progress{}
 	}
@@ -102,7 +104,8 @@ func (p *collector) all(ctx context.Context) {
 
 type scan struct {
 	*judges.Set
-	tree Tree
+	engines *engines // nil: newCollector makes them
+	tree    Tree
 	Options
 }
 

@@ -41,6 +41,7 @@ type Run struct {
 	// Keep keeps the verdict of an entry, and returns the hash of its document. It is called by several goroutines.
 	Keep func(e Entry, v *verdict.Verdict) (sha256 string, err error)
 
+	prepared                scanner.Prepared
 	done, failed, undecided atomic.Int64
 }
 
@@ -173,7 +174,7 @@ func (r *Run) Verdict(ctx context.Context, e Entry, workers int) (v *verdict.Ver
 		return failure.Verdict(r.Options.Version, q.Scope(), failure.OfRepo(err))
 	}
 	o := r.Options
-	o.Workers = workers
+	o.Workers, o.Prepared = workers, &r.prepared
 	v = q.Scan(ctx, o)
 	if ctx.Err() == nil { // else a read may be under way
 		q.Repository.Close()

@@ -1,0 +1,43 @@
+package scanner
+
+import (
+	"slices"
+	"sync"
+
+	"github.com/policyscan/policyscan/scanner/judges"
+)
+
+// A Prepared keeps what the bundles of a scan are compiled to, for later scans with the same judges. Several scans may
+// use it at once. To compile the rules takes longer than to scan a small repository.
+type Prepared struct {
+	mu      sync.Mutex // of what follows
+	by      []judges.Judge
+	set     *judges.Set
+	engines *engines
+}
+
+// of returns the set of some judges and its engines: those that are kept, if they are of the same judges. Others are
+// kept only if there are none.
+func (p *Prepared) of(by []judges.Judge) (*judges.Set, *engines) {
+	if p == nil {
+		return made(by)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.set != nil && !slices.Equal(p.by, by) {
+		return made(by)
+	}
+	switch {
+	case p.set == nil:
+		p.by = slices.Clone(by)
+		p.set, p.engines = made(by)
+	case p.engines.full(): // so that one odd tree costs the others nothing, and memory does not grow
+		p.engines = newEngines(p.set.Bundle)
+	}
+	return p.set, p.engines
+}
+
+func made(by []judges.Judge) (*judges.Set, *engines) {
+	set := judges.NewSet(by)
+	return set, newEngines(set.Bundle)
+}
