@@ -27,11 +27,14 @@ type Reuse struct {
 	Store   *reuse.Store
 	Program [sha256.Size]byte // what the program is: another one's results are not reused
 
-	reused, again atomic.Int64
+	reused, again, read atomic.Int64
 }
 
-// Counts returns how many files' results were reused, and how many of these were made again and compared.
-func (r *Reuse) Counts() (reused, again int64) { return r.reused.Load(), r.again.Load() }
+// Counts returns how many files' results were reused, how many of these were made again and compared, and how many
+// bytes of files were read in all.
+func (r *Reuse) Counts() (reused, again, read int64) {
+	return r.reused.Load(), r.again.Load(), r.read.Load()
+}
 
 // A kept is what is stored of a job: all that the verdict needs of a file that was scanned.
 type kept struct {

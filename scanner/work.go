@@ -205,6 +205,9 @@ func (p *collector) do(ctx context.Context, x *match.Examiner, o opener, j *job)
 	case err != nil:
 		j.unread(err)
 	default:
+		if p.Reuse != nil {
+			p.Reuse.read.Add(rep.Bytes)
+		}
 		p.judged(ctx, x, o, j, rep)
 		if ctx.Err() != nil && !s.scanned && s.reason == "" {
 			return

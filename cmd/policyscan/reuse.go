@@ -68,9 +68,10 @@ func notesOnReuse(r *scanner.Reuse) []string {
 	if r == nil {
 		return nil
 	}
-	reused, again := r.Counts()
+	reused, again, read := r.Counts()
 	notes := []string{fmt.Sprintf("--reuse: of %d files the results of earlier runs were used; "+
-		"of %d of these files the content was checked again, and gave the same", reused, again)}
+		"of %d of these files the content was checked again, and gave the same; %d bytes of files were read",
+		reused, again, read)}
 	if err := r.Store.Failed(); err != nil {
 		notes = append(notes, fmt.Sprintf("--reuse: %v", disk.Cause(err)))
 	}

@@ -55,6 +55,7 @@ func TestReuse(t *testing.T) {
 	git(t, generated, stream(rand.New(rand.NewPCG(*seed, 7)), *commits), "fast-import", "--quiet")
 	kept := filepath.Join(dir, "kept")
 	var reused, again, found int64
+	var read [2]int64 // bytes: when a commit is scanned first, and again
 	scan := func(hash string, bundles []string, o scanner.Options) *verdict.Verdict {
 		t.Helper()
 		q := Request{Path: generated, Rev: hash, Policies: bundles}
@@ -81,7 +82,7 @@ func TestReuse(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for range 2 {
+		for second := range 2 {
 			r, end := withKept(0)
 			options.Reuse = &r
 			v := scan(hash, policies, options)
@@ -90,12 +91,16 @@ func TestReuse(t *testing.T) {
 				t.Fatalf("%s %q (-seed %d -commits %d): %v\n%s", hash, policies, *seed, *commits, err,
 					firstDifference(string(plain), string(text)))
 			}
-			n, m := r.Counts()
+			n, m, bytes := r.Counts()
 			reused, again, found = reused+n, again+m, found+int64(len(v.Violations))
+			read[second] += bytes
 		}
 	}
 	if reused < int64(len(hashes)) || again == 0 || again > reused/20 || found == 0 {
 		t.Errorf("%d results were reused, %d checked again, %d violations", reused, again, found)
+	}
+	if read[0] == 0 || read[1] >= read[0] {
+		t.Errorf("%d bytes were read, and %d when the same was scanned again", read[0], read[1])
 	}
 	// Of another program only what this scan itself has kept is used: files with the same content.
 	alone := func(at string, program byte) int64 {
@@ -106,7 +111,7 @@ func TestReuse(t *testing.T) {
 		defer store.Close()
 		r := scanner.Reuse{Store: store, Program: [32]byte{program}}
 		scan(hashes[0], bundles, scanner.Options{Reuse: &r, Workers: 1})
-		n, _ := r.Counts()
+		n, _, _ := r.Counts()
 		return n
 	}
 	if n, want := alone(kept, 1), alone(filepath.Join(dir, "empty"), 1); n != want {
