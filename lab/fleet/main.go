@@ -1,185 +1,231 @@
 //go:build linux
 
-// Command fleet measures policyscan fleet: it makes many bare repositories from a real one, scans them in one run, and
-// some of them by a process each.
+// Command fleet measures policyscan fleet: it makes many bare repositories from real ones, scans them in one run, some
+// of them by a process each, and all of them on two nights with --reuse, between which some of them change. That each
+// run has the same results, byte for byte, with --reuse and without, is checked.
 //
-// A generated repository has one commit, whose tree is a folder of some commit of the real one, and takes the objects
-// from there (info/alternates), as forks on a server do. So all have real files and a shared history, and 10,000 of
-// them take seconds to make.
+// A generated repository is a folder of a real one, as it was at one of 200 commits: see sources. It takes the objects
+// from there (info/alternates), as forks on a server do, or with -packs has a history and a pack of its own, as mirrors
+// have.
 package main
 
 import (
-	"bytes"
-	"compress/zlib"
-	"crypto/sha1"
 	"errors"
 	"flag"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"time"
 )
 
+// A plan is what the flags say.
+type plan struct {
+	from            string
+	n, each, files  int
+	packs           bool
+	changed, rounds int
+	policy, program string
+	keep            string
+
+	work string // a folder of this run
+}
+
 func main() {
-	from := flag.String("from", "..", "the repository to make others from")
-	n := flag.Int("n", 10_000, "how many to make")
-	each := flag.Int("each", 300, "how many of them to scan by a process each")
-	policy := flag.String("policy", "builtin:infra", "the bundle")
-	program := flag.String("program", "", "policyscan; empty: it is built")
-	keep := flag.String("keep", "", "a folder for the repositories, kept; empty: a temporary one")
+	var p plan
+	flag.StringVar(&p.from, "from", "..", "the repositories to make others from, with commas between them")
+	flag.IntVar(&p.n, "n", 10_000, "how many to make")
+	flag.IntVar(&p.files, "files", 2048, "how many files one has at most")
+	flag.BoolVar(&p.packs, "packs", false, "each has a history and a pack of its own, and all of -from are among them")
+	flag.IntVar(&p.each, "each", 300, "how many of them to scan by a process each")
+	flag.IntVar(&p.changed, "changed", 3, "percent of them that have a new commit on the second night; 0: no nights")
+	flag.IntVar(&p.rounds, "rounds", 1, "how often to measure; the least time counts")
+	flag.StringVar(&p.policy, "policy", "builtin:infra", "the bundle")
+	flag.StringVar(&p.program, "program", "", "policyscan; empty: it is built")
+	flag.StringVar(&p.keep, "keep", "", "an empty folder for the repositories, kept; empty: a temporary one")
 	flag.Parse()
-	if err := run(*from, *n, *each, *policy, *program, *keep); err != nil {
+	if err := p.run(); err != nil {
 		fmt.Fprintln(os.Stderr, "fleet:", err)
 		os.Exit(1)
 	}
 }
 
-func run(from string, n, each int, policy, program, dir string) (err error) {
-	work, err := os.MkdirTemp("", "policyscan-fleet")
-	if err != nil {
+func (p *plan) run() (err error) {
+	if p.work, err = os.MkdirTemp("", "policyscan-fleet"); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(work)) }()
-	if program == "" {
-		program = filepath.Join(work, "policyscan")
-		if out, err := exec.Command("go", "-C", "..", "build", "-o", program, "./cmd/policyscan").CombinedOutput(); err != nil {
+	defer func() { err = errors.Join(err, os.RemoveAll(p.work)) }()
+	if p.program == "" {
+		p.program = filepath.Join(p.work, "policyscan")
+		build := exec.Command("go", "-C", "..", "build", "-o", p.program, "./cmd/policyscan")
+		if out, err := build.CombinedOutput(); err != nil {
 			return fmt.Errorf("%w\n%s", err, out)
 		}
 	}
-	if dir == "" {
-		dir = filepath.Join(work, "repositories")
+	if p.keep == "" {
+		p.keep = filepath.Join(p.work, "repositories")
 	}
-	if err := generate(from, dir, n); err != nil {
-		return err
-	}
-	args := []string{"fleet", "--repos", dir, "--policy", policy, "--output", filepath.Join(work, "results")}
-	one, err := measure(program, args...)
+	all, err := p.generate()
 	if err != nil {
 		return err
 	}
-	fmt.Printf("%d repositories in one run: %s; %.0f a second\n%s\n", n, one, float64(n)/one.wall.Seconds(), one.last)
-	var loop usage
-	for i := range each {
-		name := filepath.Join(dir, nameOf(i*n/each))
-		u, err := measure(program, "--rev", "HEAD", "--policy", policy, "-q", "--output", filepath.Join(work, "one.json"), name)
+	size, files, err := sizeOf(p.keep)
+	if err != nil {
+		return err
+	}
+	fmt.Printf("%d repositories, %d MiB in %d files\n", p.n, size>>20, files)
+	if p.changed == 0 {
+		plain, err := p.fleet("plain", "")
 		if err != nil {
 			return err
 		}
-		loop.add(u)
+		fmt.Printf("in one run: %s\n", plain)
+		return p.loop(plain)
 	}
-	scale := float64(n) / float64(each)
-	fmt.Printf("%d of them by a process each: %s\n", each, loop)
-	fmt.Printf("a loop over all takes %.1f times the wall time, and %.1f times the processor time\n",
-		loop.wall.Seconds()*scale/one.wall.Seconds(), loop.cpu.Seconds()*scale/one.cpu.Seconds())
+	first, err := p.night("the first night", "")
+	if err != nil {
+		return err
+	}
+	if err := p.loop(first.plain); err != nil {
+		return err
+	}
+	changed, err := p.change(all)
+	if err != nil {
+		return err
+	}
+	fmt.Printf("%d repositories have a new commit\n", changed)
+	second, err := p.night("the second night", filepath.Join(p.work, "kept"))
+	if err != nil {
+		return err
+	}
+	fmt.Printf("the second night takes %.2f of the processor time of the first one with --reuse, and %.2f of that without\n",
+		ratio(second.reuse.cpu, first.reuse.cpu), ratio(second.reuse.cpu, first.plain.cpu))
+	fmt.Printf("and reads %.2f %% of the file bytes of the first one with --reuse, and %.2f %% of those without\n",
+		100*float64(second.reuse.read)/float64(first.reuse.read), 100*float64(second.reuse.read)/float64(first.plain.read))
 	return nil
 }
 
-// A usage is what a process took.
-type usage struct {
-	wall, cpu time.Duration
-	memory    int64 // KiB, the most at a time
-	last      string
-}
+func ratio(a, b time.Duration) float64 { return a.Seconds() / b.Seconds() }
 
-func (u usage) String() string {
-	return fmt.Sprintf("%.1f s, %.1f s of processors, %d MiB", u.wall.Seconds(), u.cpu.Seconds(), u.memory>>10)
-}
+// A night is a run without --reuse and one with it.
+type night struct{ plain, reuse usage }
 
-func (u *usage) add(o usage) {
-	u.wall, u.cpu, u.memory = u.wall+o.wall, u.cpu+o.cpu, max(u.memory, o.memory)
-}
-
-func measure(program string, args ...string) (usage, error) {
-	cmd := exec.Command(program, args...)
-	var out bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &out
-	began := time.Now()
-	err := cmd.Run()
-	u := usage{wall: time.Since(began)}
-	var exit *exec.ExitError
-	if err != nil && (!errors.As(err, &exit) || exit.ExitCode() != 1) {
-		return u, fmt.Errorf("%q: %w\n%.2000s", args, err, out.String())
+// night scans all with --reuse and without, by turns. What an earlier night kept is in a folder; "": it is the first.
+// What this one keeps is then in the folder "kept".
+func (p *plan) night(name, kept string) (n night, err error) {
+	for i := range p.rounds {
+		plain, err := p.fleet("plain", "")
+		if err != nil {
+			return n, err
+		}
+		folder := filepath.Join(p.work, fmt.Sprint("kept", i))
+		if kept != "" {
+			if out, err := exec.Command("cp", "-a", kept, folder).CombinedOutput(); err != nil {
+				return n, fmt.Errorf("%w\n%s", err, out)
+			}
+		}
+		reuse, err := p.fleet("reuse", folder)
+		if err != nil {
+			return n, err
+		}
+		if out, err := exec.Command("diff", "-rq", p.results("plain"), p.results("reuse")).CombinedOutput(); err != nil {
+			return n, fmt.Errorf("with --reuse the results are others: %w\n%.2000s", err, out)
+		}
+		n.plain.least(plain, i)
+		n.reuse.least(reuse, i)
+		if i+1 < p.rounds {
+			if err := os.RemoveAll(folder); err != nil {
+				return n, err
+			}
+			continue
+		}
+		if err := errors.Join(os.RemoveAll(filepath.Join(p.work, "kept")),
+			os.Rename(folder, filepath.Join(p.work, "kept"))); err != nil {
+			return n, err
+		}
 	}
-	u.cpu = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
-	if r, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
-		u.memory = r.Maxrss
+	bytes, entries, err := sizeOf(filepath.Join(p.work, "kept"))
+	if err != nil {
+		return n, err
 	}
-	lines := strings.Split(strings.TrimRight(out.String(), "\n"), "\n")
-	u.last = lines[len(lines)-1]
-	return u, nil
+	rate := func(u usage) string {
+		return fmt.Sprintf("%s\n    %.0f repositories for each second of processors, %.0f of wall", u,
+			float64(p.n)/u.cpu.Seconds(), float64(p.n)/u.wall.Seconds())
+	}
+	fmt.Printf("%s\n  without --reuse: %s\n  %s\n  with --reuse: %s\n  %s\n", name, rate(n.plain), n.plain.last,
+		rate(n.reuse), n.reuse.note)
+	fmt.Printf("  %.2f times the processor time; the results are the same; the folder has %d entries, %d KiB\n",
+		ratio(n.reuse.cpu, n.plain.cpu), entries, bytes>>10)
+	return n, nil
+}
+
+func (p *plan) results(name string) string { return filepath.Join(p.work, name) }
+
+// fleet scans all of them in one run.
+func (p *plan) fleet(name, reuse string) (usage, error) {
+	args := []string{"fleet", "--repos", p.keep, "--policy", p.policy, "--output", p.results(name)}
+	if reuse != "" {
+		args = append(args, "--reuse", reuse)
+	}
+	if err := os.RemoveAll(p.results(name)); err != nil { // to remove it is not the scan's work
+		return usage{}, err
+	}
+	return measure(p.program, args...)
+}
+
+// loop scans some of them by a process each, and says what all of them would take.
+func (p *plan) loop(one usage) error {
+	var loop usage
+	for i := range p.each {
+		u, err := measure(p.program, "--rev", "HEAD", "--policy", p.policy, "-q", "--output",
+			filepath.Join(p.work, "one.json"), filepath.Join(p.keep, nameOf(i*p.n/p.each)))
+		if err != nil {
+			return err
+		}
+		loop.wall, loop.cpu, loop.memory = loop.wall+u.wall, loop.cpu+u.cpu, max(loop.memory, u.memory)
+	}
+	if p.each == 0 {
+		return nil
+	}
+	scale := float64(p.n) / float64(p.each)
+	fmt.Printf("%d of them by a process each: %.1f s, %.1f s of processors, %d MiB\n", p.each, loop.wall.Seconds(),
+		loop.cpu.Seconds(), loop.memory>>10)
+	fmt.Printf("a loop over all takes %.1f times the wall time of one run, and %.1f times its processor time\n",
+		scale*ratio(loop.wall, one.wall), scale*ratio(loop.cpu, one.cpu))
+	return nil
+}
+
+// sizeOf returns how many bytes and files a folder has.
+func sizeOf(dir string) (size int64, files int, err error) {
+	err = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		st, err := d.Info()
+		if err == nil {
+			size, files = size+st.Size(), files+1
+		}
+		return err
+	})
+	return size, files, err
 }
 
 // nameOf is the path of a repository: a few hundred in a folder, as on a server.
 func nameOf(i int) string { return fmt.Sprintf("team%03d/repo%05d.git", i/100, i) }
 
-// generate makes the repositories.
-func generate(from, dir string, n int) error {
-	git := func(args ...string) ([]string, error) {
-		out, err := exec.Command("git", append([]string{"-C", from}, args...)...).Output()
-		return strings.Fields(string(out)), err
-	}
-	objects, err := git("rev-parse", "--path-format=absolute", "--git-path", "objects")
+// git runs git in a folder and returns the lines that it prints.
+func git(dir, input string, args ...string) ([]string, error) {
+	cmd := exec.Command("git", append([]string{"-C", dir}, args...)...)
+	cmd.Stdin = strings.NewReader(input)
+	out, err := cmd.Output()
 	if err != nil {
-		return err
-	}
-	commits, err := git("rev-list", "--max-count=200", "HEAD")
-	if err != nil {
-		return err
-	}
-	var trees []string
-	seen := map[string]bool{}
-	for _, c := range commits {
-		found, err := git("ls-tree", "-r", "-d", "--format=%(objectname)", c)
-		if err != nil {
-			return err
+		var exit *exec.ExitError
+		if errors.As(err, &exit) {
+			err = fmt.Errorf("%w: %.1000s", err, exit.Stderr)
 		}
-		for _, tree := range found {
-			if !seen[tree] {
-				seen[tree] = true
-				trees = append(trees, tree)
-			}
-		}
+		return nil, fmt.Errorf("git %.200q in %s: %w", args, dir, err)
 	}
-	for i := range n {
-		if err := bare(filepath.Join(dir, nameOf(i)), objects[0], trees[i%len(trees)], i); err != nil {
-			return err
-		}
-	}
-	fmt.Printf("%d repositories from %d folders of %d commits\n", n, len(trees), len(commits))
-	return nil
-}
-
-// bare makes a bare repository of one commit.
-func bare(dir, alternate, tree string, i int) error {
-	body := fmt.Sprintf("tree %s\nauthor a <a@example.com> %d +0000\ncommitter a <a@example.com> %[2]d +0000\n\nrepository %[3]d\n",
-		tree, 1_700_000_000+i, i)
-	object := fmt.Sprintf("commit %d\x00%s", len(body), body)
-	sum := fmt.Sprintf("%x", sha1.Sum([]byte(object)))
-	var packed bytes.Buffer
-	z := zlib.NewWriter(&packed)
-	if _, err := z.Write([]byte(object)); err != nil {
-		return err
-	}
-	if err := z.Close(); err != nil {
-		return err
-	}
-	for name, text := range map[string]string{
-		"HEAD":                               "ref: refs/heads/main\n",
-		"config":                             "[core]\n\trepositoryformatversion = 0\n\tbare = true\n",
-		"refs/heads/main":                    sum + "\n",
-		"objects/info/alternates":            alternate + "\n",
-		"objects/" + sum[:2] + "/" + sum[2:]: packed.String(),
-	} {
-		file := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
-			return err
-		}
-		if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
-			return err
-		}
-	}
-	return nil
+	return strings.Split(strings.TrimSuffix(string(out), "\n"), "\n"), nil
 }

@@ -1,0 +1,203 @@
+//go:build linux
+
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"compress/zlib"
+	"crypto/sha1"
+	"fmt"
+	"maps"
+	"math/bits"
+	"math/rand/v2"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// states is how many commits of a real repository others are made from: they are spread over its history.
+const states = 200
+
+// depth is how many commits a generated repository with a history has at most.
+const depth = 20
+
+// A source is a real repository.
+type source struct {
+	dir, objects string
+	commits      []string   // the oldest first
+	folders      [][]string // those that have 2^i to 2^(i+1)-1 files
+}
+
+// A sample is a generated repository: a folder of a source at some of its commits.
+type sample struct {
+	source *source
+	folder string // "" is the root
+	at     []int  // the newest first
+}
+
+// openSource reads which commits and folders a repository has.
+func openSource(dir string, most int) (*source, error) {
+	s := &source{dir: dir}
+	objects, err := git(dir, "", "rev-parse", "--path-format=absolute", "--git-path", "objects")
+	if err != nil {
+		return nil, err
+	}
+	s.objects = objects[0]
+	all, err := git(dir, "", "rev-list", "--first-parent", "--reverse", "HEAD")
+	if err != nil {
+		return nil, err
+	}
+	n := min(states, len(all))
+	for i := range n {
+		s.commits = append(s.commits, all[(i+1)*len(all)/n-1])
+	}
+	files, err := git(dir, "", "ls-tree", "-r", "-z", "--name-only", "HEAD")
+	if err != nil {
+		return nil, err
+	}
+	counts := map[string]int{}
+	for name := range strings.SplitSeq(strings.Trim(files[0], "\x00"), "\x00") {
+		for name != "" {
+			name = strings.TrimSuffix(path.Dir(name), ".")
+			counts[name]++
+		}
+	}
+	for _, folder := range slices.Sorted(maps.Keys(counts)) {
+		size := bits.Len(uint(counts[folder])) - 1
+		if counts[folder] > most || size < 2 { // few repositories have three files
+			continue
+		}
+		for len(s.folders) <= size {
+			s.folders = append(s.folders, nil)
+		}
+		s.folders[size] = append(s.folders[size], folder)
+	}
+	s.folders = slices.DeleteFunc(s.folders, func(of []string) bool { return len(of) == 0 })
+	if len(s.folders) == 0 {
+		return nil, fmt.Errorf("%s has no folder with four files or more", dir)
+	}
+	return s, nil
+}
+
+// generate makes the repositories. As many are small as are large, by the power of two; a third are forks: the same
+// folder as an earlier one, at another commit.
+func (p *plan) generate() (all []sample, err error) {
+	var sources []*source
+	for dir := range strings.SplitSeq(p.from, ",") {
+		s, err := openSource(dir, p.files)
+		if err != nil {
+			return nil, err
+		}
+		sources = append(sources, s)
+	}
+	random := rand.New(rand.NewPCG(1, 1))
+	for i := range p.n {
+		var x sample
+		switch {
+		case p.packs && i < len(sources):
+			x.source = sources[i]
+			x.at = []int{len(x.source.commits) - 1}
+		case i > 10 && random.IntN(3) == 0:
+			x = all[random.IntN(len(all))]
+			x.at = []int{random.IntN(len(x.source.commits))}
+		default:
+			x.source = sources[random.IntN(len(sources))]
+			of := x.source.folders[random.IntN(len(x.source.folders))]
+			x.folder, x.at = of[random.IntN(len(of))], []int{random.IntN(len(x.source.commits))}
+		}
+		if p.packs {
+			for at := x.at[0] - 1; at >= 0 && len(x.at) < depth; at-- {
+				x.at = append(x.at, at)
+			}
+		}
+		all = append(all, x)
+	}
+	for _, s := range sources {
+		if err := p.make(s, all); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+// make makes the repositories of a source.
+func (p *plan) make(s *source, all []sample) error {
+	var ask strings.Builder
+	for _, x := range all {
+		if x.source == s {
+			for _, at := range x.at {
+				fmt.Fprintf(&ask, "%s:%s\n", s.commits[at], x.folder)
+			}
+			fmt.Fprintf(&ask, "%s:%s\n", s.commits[len(s.commits)-1], x.folder)
+		}
+	}
+	trees, err := git(s.dir, ask.String(), "cat-file", "--batch-check=%(objecttype) %(objectname)")
+	if err != nil {
+		return err
+	}
+	for i, x := range all {
+		if x.source != s {
+			continue
+		}
+		var history []string // the oldest first
+		for k, answer := range trees[:len(x.at)+1] {
+			tree, is := strings.CutPrefix(answer, "tree ")
+			if is && !slices.Contains(history, tree) && (k < len(x.at) || history == nil) {
+				history = append(history, tree) // a folder that was not there yet is taken from the newest commit
+			}
+		}
+		trees = trees[len(x.at)+1:]
+		slices.Reverse(history)
+		dir := filepath.Join(p.keep, nameOf(i))
+		if err := bare(dir, s.objects, history, i); err != nil {
+			return err
+		}
+		if !p.packs {
+			continue
+		}
+		if _, err := git(dir, "", "repack", "-a", "-d", "-q"); err != nil {
+			return err
+		}
+		if err := os.Remove(filepath.Join(dir, "objects", "info", "alternates")); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// bare makes a bare repository of a commit for each tree, that has no other objects.
+func bare(dir, alternate string, trees []string, i int) error {
+	files := map[string]string{
+		"HEAD":                    "ref: refs/heads/main\n",
+		"config":                  "[core]\n\trepositoryformatversion = 0\n\tbare = true\n",
+		"objects/info/alternates": alternate + "\n",
+	}
+	parent := ""
+	for k, tree := range trees {
+		body := fmt.Sprintf("tree %s\n%sauthor a <a@example.com> %d +0000\ncommitter a <a@example.com> %[3]d +0000\n\n"+
+			"repository %[4]d\n", tree, parent, 1_700_000_000+60*k+i, i)
+		object := fmt.Sprintf("commit %d\x00%s", len(body), body)
+		sum := fmt.Sprintf("%x", sha1.Sum([]byte(object)))
+		var packed bytes.Buffer
+		z := zlib.NewWriter(&packed)
+		_, err := z.Write([]byte(object))
+		if err := cmp.Or(err, z.Close()); err != nil {
+			return err
+		}
+		files["objects/"+sum[:2]+"/"+sum[2:]], files["refs/heads/main"] = packed.String(), sum+"\n"
+		parent = "parent " + sum + "\n"
+	}
+	for name, text := range files {
+		file := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
+			return err
+		}
+		if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
+			return err
+		}
+	}
+	return nil
+}
