@@ -16,19 +16,19 @@ import (
 // no less to read than a real one.
 var likely = regexp.MustCompile(`(?i)(\.(tf|tfvars|ya?ml|json|sh|env|toml)|(^|/)(Dockerfile|Makefile)[^/]*)$`)
 
-// change commits to some of the repositories: up to three files get another line. Half of them get it as their forks
-// do, if these are chosen, too. The objects are loose, as those of a small fetch are.
-func (p *plan) change(all []sample) (n int, err error) {
+// change commits to some of the repositories: up to three files get another line, in half of them one that is the same
+// in all, as forks get the same change. The objects are loose, as those of a small fetch are.
+func (p *plan) change() (n int, err error) {
 	random := rand.New(rand.NewPCG(2, 2))
-	for i, x := range all {
+	for i, name := range p.names {
 		if random.IntN(100) >= p.changed {
 			continue
 		}
 		line := fmt.Sprintf("\n# changed in %d\n", i)
 		if random.IntN(2) == 0 {
-			line = fmt.Sprintf("\n# changed in %s\n", x.folder)
+			line = "\n# changed in many\n"
 		}
-		if err := p.commit(filepath.Join(p.keep, nameOf(i)), line, random); err != nil {
+		if err := p.commit(filepath.Join(p.keep, name), line, random); err != nil {
 			return n, err
 		}
 		n++

@@ -30,7 +30,8 @@ type plan struct {
 	policy, program string
 	keep            string
 
-	work string // a folder of this run
+	work  string // a folder of this run
+	names []string
 }
 
 func main() {
@@ -67,15 +68,14 @@ func (p *plan) run() (err error) {
 	if p.keep == "" {
 		p.keep = filepath.Join(p.work, "repositories")
 	}
-	all, err := p.generate()
-	if err != nil {
+	if err := p.generate(); err != nil {
 		return err
 	}
 	size, files, err := sizeOf(p.keep)
 	if err != nil {
 		return err
 	}
-	fmt.Printf("%d repositories, %d MiB in %d files\n", p.n, size>>20, files)
+	fmt.Printf("%d repositories, %d MiB in %d files\n", len(p.names), size>>20, files)
 	if p.changed == 0 {
 		plain, err := p.fleet("plain", "")
 		if err != nil {
@@ -91,7 +91,7 @@ func (p *plan) run() (err error) {
 	if err := p.loop(first.plain); err != nil {
 		return err
 	}
-	changed, err := p.change(all)
+	changed, err := p.change()
 	if err != nil {
 		return err
 	}
@@ -152,7 +152,7 @@ func (p *plan) night(name, kept string) (n night, err error) {
 	}
 	rate := func(u usage) string {
 		return fmt.Sprintf("%s\n    %.0f repositories for each second of processors, %.0f of wall", u,
-			float64(p.n)/u.cpu.Seconds(), float64(p.n)/u.wall.Seconds())
+			float64(len(p.names))/u.cpu.Seconds(), float64(len(p.names))/u.wall.Seconds())
 	}
 	fmt.Printf("%s\n  without --reuse: %s\n  %s\n  with --reuse: %s\n  %s\n", name, rate(n.plain), n.plain.last,
 		rate(n.reuse), n.reuse.note)
@@ -180,7 +180,7 @@ func (p *plan) loop(one usage) error {
 	var loop usage
 	for i := range p.each {
 		u, err := measure(p.program, "--rev", "HEAD", "--policy", p.policy, "-q", "--output",
-			filepath.Join(p.work, "one.json"), filepath.Join(p.keep, nameOf(i*p.n/p.each)))
+			filepath.Join(p.work, "one.json"), filepath.Join(p.keep, p.names[i*len(p.names)/p.each]))
 		if err != nil {
 			return err
 		}
@@ -189,7 +189,7 @@ func (p *plan) loop(one usage) error {
 	if p.each == 0 {
 		return nil
 	}
-	scale := float64(p.n) / float64(p.each)
+	scale := float64(len(p.names)) / float64(p.each)
 	fmt.Printf("%d of them by a process each: %.1f s, %.1f s of processors, %d MiB\n", p.each, loop.wall.Seconds(),
 		loop.cpu.Seconds(), loop.memory>>10)
 	fmt.Printf("a loop over all takes %.1f times the wall time of one run, and %.1f times its processor time\n",

@@ -82,14 +82,15 @@ func openSource(dir string, most int) (*source, error) {
 	return s, nil
 }
 
-// generate makes the repositories. As many are small as are large, by the power of two; a third are forks: the same
+// generate makes the repositories, and names those that could be made in order. As many are small as are large, by the power of two; a third are forks: the same
 // folder as an earlier one, at another commit.
-func (p *plan) generate() (all []sample, err error) {
+func (p *plan) generate() error {
+	var all []sample
 	var sources []*source
 	for dir := range strings.SplitSeq(p.from, ",") {
 		s, err := openSource(dir, p.files)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		sources = append(sources, s)
 	}
@@ -117,10 +118,14 @@ func (p *plan) generate() (all []sample, err error) {
 	}
 	for _, s := range sources {
 		if err := p.make(s, all); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return all, nil
+	slices.Sort(p.names)
+	if n := p.n - len(p.names); n > 0 {
+		fmt.Printf("%d were left out: the clone that they are from lacks some of their objects\n", n)
+	}
+	return nil
 }
 
 // make makes the repositories of a source.
@@ -156,11 +161,19 @@ func (p *plan) make(s *source, all []sample) error {
 			return err
 		}
 		if !p.packs {
+			p.names = append(p.names, nameOf(i))
 			continue
 		}
 		if _, err := git(dir, "", "repack", "-a", "-d", "-q"); err != nil {
-			return err
+			if !strings.Contains(err.Error(), "unable to read") {
+				return err
+			}
+			if err := os.RemoveAll(dir); err != nil {
+				return err
+			}
+			continue
 		}
+		p.names = append(p.names, nameOf(i))
 		if err := os.Remove(filepath.Join(dir, "objects", "info", "alternates")); err != nil {
 			return err
 		}
