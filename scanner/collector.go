@@ -38,7 +38,7 @@ func newCollector(s *scan) *collector {
 		s.engines = newEngines(s.Bundle)
 	}
 	p := &collector{scan: s, errors: slices.Clone(s.Errors)}
-	p.keys = &keyJudge{bundle: s.Bundle, budget: newBudget()}
+	p.keys = &keyJudge{bundle: s.Bundle, budget: s.Prepared.budget()}
 	p.required = newRequiredFiles(s)
 	p.past = newPast(p)
 	p.allower = newAllower(p)

@@ -8,9 +8,11 @@ import (
 )
 
 // A Prepared keeps what the bundles of a scan are compiled to, for later scans with the same judges. Several scans may
-// use it at once. To compile the rules takes longer than to scan a small repository.
+// use it at once, and together parse no more than one of them would. To compile the rules takes longer than to scan a
+// small repository.
 type Prepared struct {
 	mu      sync.Mutex // of what follows
+	parsing *budget
 	by      []judges.Judge
 	set     *judges.Set
 	engines *engines
@@ -35,6 +37,19 @@ func (p *Prepared) of(by []judges.Judge) (*judges.Set, *engines) {
 		p.engines = newEngines(p.set.Bundle)
 	}
 	return p.set, p.engines
+}
+
+// budget returns the budget of files that are parsed.
+func (p *Prepared) budget() *budget {
+	if p == nil {
+		return newBudget()
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.parsing == nil {
+		p.parsing = newBudget()
+	}
+	return p.parsing
 }
 
 func made(by []judges.Judge) (*judges.Set, *engines) {
