@@ -57,7 +57,8 @@ func (p *plan) commit(dir, line string, random *rand.Rand) error {
 	}
 	index := "GIT_INDEX_FILE=" + filepath.Join(p.work, "index")
 	do := func(input string, args ...string) (string, error) {
-		cmd := exec.Command("git", append([]string{"-C", dir, "-c", "user.name=a", "-c", "user.email=a@example.com"}, args...)...)
+		as := []string{"-C", dir, "-c", "user.name=a", "-c", "user.email=a@example.com"}
+		cmd := exec.Command("git", append(as, args...)...)
 		cmd.Stdin, cmd.Env = strings.NewReader(input), append(os.Environ(), index)
 		out, err := cmd.Output()
 		if err != nil {

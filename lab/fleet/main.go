@@ -39,7 +39,7 @@ func main() {
 	flag.StringVar(&p.from, "from", "..", "the repositories to make others from, with commas between them")
 	flag.IntVar(&p.n, "n", 10_000, "how many to make")
 	flag.IntVar(&p.files, "files", 2048, "how many files one has at most")
-	flag.BoolVar(&p.packs, "packs", false, "each has a history and a pack of its own, and all of -from are among them")
+	flag.BoolVar(&p.packs, "packs", false, "each has a history and a pack of its own")
 	flag.IntVar(&p.each, "each", 300, "how many of them to scan by a process each")
 	flag.IntVar(&p.changed, "changed", 3, "percent of them that have a new commit on the second night; 0: no nights")
 	flag.IntVar(&p.rounds, "rounds", 1, "how often to measure; the least time counts")
@@ -100,7 +100,7 @@ func (p *plan) run() (err error) {
 	if err != nil {
 		return err
 	}
-	fmt.Printf("the second night takes %.2f of the processor time of the first one with --reuse, and %.2f of that without\n",
+	fmt.Printf("the second night takes %.2f of the processor time of the first with --reuse, and %.2f of that without\n",
 		ratio(second.reuse.cpu, first.reuse.cpu), ratio(second.reuse.cpu, first.plain.cpu))
 	fmt.Printf("and reads %.2f %% of the file bytes of the first one with --reuse, and %.2f %% of those without\n",
 		100*float64(second.reuse.read)/float64(first.reuse.read), 100*float64(second.reuse.read)/float64(first.plain.read))

@@ -82,8 +82,8 @@ func openSource(dir string, most int) (*source, error) {
 	return s, nil
 }
 
-// generate makes the repositories, and names those that could be made in order. As many are small as are large, by the power of two; a third are forks: the same
-// folder as an earlier one, at another commit.
+// generate makes the repositories, and names those that could be made in order. As many are small as are large, by the
+// power of two; a third are forks: the same folder as an earlier one, at another commit.
 func (p *plan) generate() error {
 	var all []sample
 	var sources []*source
@@ -98,9 +98,6 @@ func (p *plan) generate() error {
 	for i := range p.n {
 		var x sample
 		switch {
-		case p.packs && i < len(sources):
-			x.source = sources[i]
-			x.at = []int{len(x.source.commits) - 1}
 		case i > 10 && random.IntN(3) == 0:
 			x = all[random.IntN(len(all))]
 			x.at = []int{random.IntN(len(x.source.commits))}
@@ -164,7 +161,7 @@ func (p *plan) make(s *source, all []sample) error {
 			p.names = append(p.names, nameOf(i))
 			continue
 		}
-		if _, err := git(dir, "", "repack", "-a", "-d", "-q"); err != nil {
+		if _, err := git(dir, "", "repack", "-a", "-d", "-q", "--window=4"); err != nil {
 			if !strings.Contains(err.Error(), "unable to read") {
 				return err
 			}
