@@ -64,7 +64,7 @@ func Rarest(texts [][]byte) int {
 	for i, text := range texts {
 		n, r := min(len(text), longLen), 1.0
 		if size := min(len(text), gramLen); size >= teddyLen {
-			at := rarest(text, size, 1)
+			at := rarest(shares(nil, text, size), 1)
 			r = share(text[at : at+size])
 		}
 		if n > length || n == length && r < rare {

@@ -10,20 +10,30 @@
 // # Many needles, or another processor
 //
 // Content is not looked at byte by byte. A few bytes at a place (a gram) are looked
-// up in a table, and only where the table says "perhaps" are the needles that
-// hold this gram compared. A gram of q bytes that is looked up at every s-th place
-// meets each needle of q+s-1 bytes and more, wherever it is:
+// up in a table, and only where the table says "perhaps" are needles compared. A gram of
+// q bytes that is looked up at every s-th place meets each needle of q+s-1 bytes and more,
+// wherever it is:
 //
 //	needle            0 . 0 . 0 . 0 / 0
 //	content   c i d r = 0 . 0 . 0 . 0 / 0 \n } .
 //	grams     [. . . .]       [. 0 . 0]       [. . .       q = 4, s = 4
 //	                  [= 0 . 0]       [. 0 / 0]
 //
-// Needles of seven bytes and more have grams of four bytes at every fourth place,
-// those of four to six bytes grams of three at every second place. Shorter ones are left to the
-// vector unit if they are few, else searched one by one with bytes.Index. Of each needle s grams in a row are
-// entered, one for each alignment; among the places where they could be in the
-// needle, the one whose bytes are rarest in text is taken (rarity.go).
+// The fewer places are looked up, the better: a set whose needles all have eleven bytes and
+// more has grams at every eighth place, one in which some have only seven bytes at every
+// fourth. Needles of four to six bytes have grams at every second place. Grams have four
+// bytes (of the short needles three), and up to eight where all needles are long enough.
+//
+// Of each needle s grams in a row are entered, one for each alignment; among the places
+// where they could be in the needle, the one whose bytes are rarest in text is taken
+// (rarity.go). All bytes that they cover are the needle's window. The table says which of the
+// s grams may be at a place, and so where the window begins. If another of its grams is there,
+// too, a second table has the needles with this window.
+//
+// The vector unit helps here with what is slow this way: up to 144 needles of two to six
+// bytes are left to it, 48 at a time, and if there is room those of seven to ten. Without it
+// needles of two and three bytes are searched one by one with bytes.Index, as are all of one
+// byte.
 //
 // # Folded needles
 //
@@ -37,30 +47,35 @@ package needle
 
 import (
 	"bytes"
+	"math/bits"
 	"slices"
 )
 
 // A Set is a compiled set of needles. It may be used by several goroutines at once.
 type Set struct {
 	needles []*Needle
-	few     *teddy // of all needles, or of those of two and three bytes; nil: the others find all
-	short   []int  // needles that are looked for one by one
-	mid     *grams // of three bytes at every second place; nil: none
-	long    *grams // of four bytes at every fourth place; nil: none
+	few     []*teddy // of all needles, or of the short ones
+	short   []int    // needles that are looked for one by one
+	mid     *grams   // of three bytes and more at every second place; nil: none
+	long    *grams   // of four bytes and more at every fourth or eighth place; nil: none
 }
 
 // The shortest needle for each kind of gram.
 const (
-	midLen  = 3 + 2 - 1
-	longLen = 4 + 4 - 1
+	midLen     = 3 + 2 - 1
+	longLen    = 4 + 4 - 1
+	longestLen = 4 + maxStep - 1
 )
+
+// maxStep is how far apart the places are that are looked up, at the most.
+const maxStep = 8
 
 // A Needle is a byte string to look for, prepared: it can be in many sets.
 type Needle struct {
-	text  []byte
-	fold  bool // text is in lower case, and ASCII letters of either case match it
-	gram  int  // where its rarest gram for the vector unit is
-	grams int  // and its rarest grams in a row
+	text []byte
+	fold bool   // text is in lower case, and ASCII letters of either case match it
+	gram int    // where its rarest gram for the vector unit is
+	runs [3]int // and its rarest grams in a row, for every second, fourth and eighth place
 }
 
 // New prepares a needle, which may not be empty and must not be changed afterwards.
@@ -72,25 +87,33 @@ func NewFolded(text []byte) *Needle {
 }
 
 func prepare(n *Needle) *Needle {
-	text := n.text
-	if len(text) >= teddyLen {
-		n.gram = rarest(text, min(len(text), gramLen), 1)
+	if len(n.text) < teddyLen {
+		return n
 	}
-	switch {
-	case len(text) >= longLen:
-		n.grams = rarest(text, 4, 4)
-	case len(text) >= midLen:
-		n.grams = rarest(text, 3, 2)
+	var buf [maxPlaces + maxStep - 1]float64
+	of := shares(buf[:0], n.text, min(len(n.text), gramLen))
+	n.gram = rarest(of, 1)
+	switch size := len(n.text); {
+	case size >= longestLen:
+		n.runs[2] = rarest(of, 8)
+		fallthrough
+	case size >= longLen:
+		n.runs[1] = rarest(of, 4)
+	case size >= midLen:
+		n.runs[0] = rarest(shares(buf[:0], n.text, 3), 2)
 	}
 	return n
 }
+
+// run returns where in the needle the grams begin that are looked up at every step-th place.
+func (n *Needle) run(step int) int { return n.runs[bits.Len(uint(step))-2] }
 
 // Compile prepares a set. Two needles may be equal.
 func Compile(needles []*Needle) *Set { return compile(needles, vectors()) }
 
 func compile(needles []*Needle, vectors bool) *Set {
 	s := &Set{needles: needles}
-	var short, mid, long []int
+	var short, mid, long, longest []int
 	for i, n := range needles {
 		switch n := n.text; {
 		case slow || len(n) < teddyLen:
@@ -99,20 +122,38 @@ func compile(needles []*Needle, vectors bool) *Set {
 			short = append(short, i)
 		case len(n) < longLen:
 			mid = append(mid, i)
-		default:
+		case len(n) < longestLen:
 			long = append(long, i)
+		default:
+			longest = append(longest, i)
 		}
 	}
 	if vectors {
-		if s.few = newTeddy(needles, slices.Concat(short, mid, long)); s.few != nil {
-			return s
+		few := short
+		switch {
+		case len(short)+len(mid)+len(long)+len(longest) <= maxTeddy:
+			few = slices.Concat(short, mid, long, longest)
+			mid, long, longest = nil, nil, nil
+		case len(short)+len(mid) <= maxTeddies*maxTeddy:
+			few = slices.Concat(short, mid)
+			mid = nil
+			if room := (maxTeddy - len(few)%maxTeddy) % maxTeddy; len(long) <= room {
+				few = append(few, long...)
+				long = nil
+			}
 		}
-		s.few = newTeddy(needles, short)
-	}
-	if s.few == nil {
+		for some := range slices.Chunk(few, maxTeddy) {
+			s.few = append(s.few, newTeddy(needles, some))
+		}
+	} else {
 		s.short = append(s.short, short...)
 	}
-	s.mid, s.long = newGrams(needles, mid, 3, 2), newGrams(needles, long, 4, 4)
+	s.mid = newGrams(needles, mid, 2)
+	if len(long) > 0 {
+		s.long = newGrams(needles, append(long, longest...), 4)
+	} else {
+		s.long = newGrams(needles, longest, maxStep)
+	}
 	return s
 }
 
@@ -223,21 +264,13 @@ func (s *Set) Find(content []byte, seen *Seen) {
 			seen.add(i)
 		}
 	}
-	if s.few != nil {
-		s.few.find(content, s.needles, seen)
+	for _, t := range s.few {
+		t.find(content, s.needles, seen)
 	}
-	switch {
-	case s.mid == nil:
-	case s.mid.fold == 0:
-		s.mid.findBy2(content, s.needles, seen)
-	default:
-		s.mid.findBy2Folded(content, s.needles, seen)
+	if s.mid != nil {
+		s.mid.find(content, s.needles, seen)
 	}
-	switch {
-	case s.long == nil:
-	case s.long.fold == 0:
-		s.long.findBy4(content, s.needles, seen)
-	default:
-		s.long.findBy4Folded(content, s.needles, seen)
+	if s.long != nil {
+		s.long.find(content, s.needles, seen)
 	}
 }

@@ -3,7 +3,9 @@ package needle
 import (
 	"bytes"
 	"fmt"
+	"math/bits"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -17,11 +19,30 @@ func prepared(texts [][]byte) []*Needle {
 	return needles
 }
 
-// find returns which needles occur, by each way that there is on this processor.
+// sets returns the sets of needles by each way that there is on this processor.
+func sets(needles []*Needle) []*Set {
+	all := []*Set{Compile(needles), compile(needles, false)}
+	for step := 2; step <= maxStep; step *= 2 {
+		s := &Set{needles: needles}
+		var long []int
+		for i, n := range needles {
+			if len(n.text) < step+2 { // grams have three bytes or more
+				s.short = append(s.short, i)
+			} else {
+				long = append(long, i)
+			}
+		}
+		s.long = newGrams(needles, long, step)
+		all = append(all, s)
+	}
+	return all
+}
+
+// find returns which needles occur, by each way.
 func find(t *testing.T, needles [][]byte, content []byte) []bool {
 	t.Helper()
 	var answers [][]bool
-	for _, s := range []*Set{Compile(prepared(needles)), compile(prepared(needles), false)} {
+	for way, s := range sets(prepared(needles)) {
 		seen := s.NewSeen()
 		s.Find(content, seen)
 		answer := make([]bool, len(needles))
@@ -36,9 +57,9 @@ func find(t *testing.T, needles [][]byte, content []byte) []bool {
 		if slices.Contains(seen.has, true) || len(seen.Indices()) > 0 {
 			t.Error("something is left after Reset")
 		}
-	}
-	if !slices.Equal(answers[0], answers[1]) {
-		t.Errorf("needles %q in %q: %v by vectors, %v without", needles, content, answers[0], answers[1])
+		if !slices.Equal(answers[0], answer) {
+			t.Errorf("needles %q in %q: %v by vectors, %v by the way %d", needles, content, answers[0], answer, way)
+		}
 	}
 	return answers[0]
 }
@@ -72,6 +93,93 @@ func TestEveryPlace(t *testing.T) {
 	}
 }
 
+// TestGramsEveryPlace: needles of every length at every place of contents that have up to two blocks and more, by
+// grams at every second, fourth and eighth place; and none that differs in its first or last byte.
+func TestGramsEveryPlace(t *testing.T) {
+	for step := 2; step <= maxStep; step *= 2 {
+		for length := step + 2; length <= 20; length++ {
+			n := New([]byte("abcdefghijklmnopqrst")[:length])
+			s := &Set{needles: []*Needle{n}, long: newGrams([]*Needle{n}, []int{0}, step)}
+			seen := s.NewSeen()
+			found := func(content []byte) bool {
+				seen.Reset()
+				s.Find(content, seen)
+				return len(seen.Indices()) > 0
+			}
+			for total := length; total <= 2*lookups*step+24; total++ {
+				content := bytes.Repeat([]byte{'.'}, total)
+				for at := 0; at+length <= total; at++ {
+					copy(content[at:], n.text)
+					if !found(content) {
+						t.Fatalf("at every place of %d: %q at %d of %d bytes is not found", step, n.text, at, total)
+					}
+					content[at] ^= 1
+					if found(content) {
+						t.Fatalf("at every place of %d: %q is found in %q", step, n.text, content)
+					}
+					content[at] ^= 1
+					content[at+length-1] ^= 1
+					if found(content) {
+						t.Fatalf("at every place of %d: %q is found in %q", step, n.text, content)
+					}
+					copy(content[at:], "....................")
+				}
+			}
+		}
+	}
+}
+
+// TestSkip holds what skips blocks, and what looks into one, to their comments, worked out place by place: of every
+// length around a few blocks, with no block that may have a gram, with one, with many.
+func TestSkip(t *testing.T) {
+	r := rand.New(rand.NewPCG(6, 7))
+	for step := 2; step <= maxStep; step *= 2 {
+		hits := 0
+		for i := range 10_000 {
+			size := 1 + r.IntN(maxGram)
+			f := newFilter(1, size, i%2 == 0)
+			for range r.IntN(2 << 10) {
+				f.bytes[r.IntN(len(f.bytes))] = byte(r.Uint32())
+			}
+			text := make([]byte, r.IntN(230))
+			for j := range text {
+				text[j] = byte(r.Uint32())
+			}
+			block, all := lookups*step, uint64(0)
+			at := 0
+			for ; len(text)-at >= block+maxGram-step && all == 0; at += block {
+				for k := range lookups {
+					gram := uint64(0)
+					for j := range size {
+						c := uint64(text[at+k*step+j])
+						if i%2 == 0 {
+							c |= caseBit
+						}
+						gram |= c << (8 * j)
+					}
+					all |= uint64(f.bytes[gram*f.spread>>f.shift]) << (8 * k)
+				}
+			}
+			if all != 0 {
+				at -= block
+				hits++
+			}
+			if got := f.skipper(step)(&f, text); got != at {
+				t.Fatalf("step %d, grams of %d bytes, %x: skips %d bytes, want %d", step, size, text, got, at)
+			}
+			if all == 0 {
+				continue
+			}
+			if got := f.block(text[at:], step); got != all {
+				t.Fatalf("step %d, grams of %d bytes, %x at %d: %x, want %x", step, size, text, at, got, all)
+			}
+		}
+		if hits < 1_000 || hits > 9_000 {
+			t.Errorf("step %d: %d texts of 10,000 have a hit: too few or too many for a test of both", step, hits)
+		}
+	}
+}
+
 func TestNestedAndEqual(t *testing.T) {
 	needles := [][]byte{[]byte("cidr_blocks"), []byte("cidr_block"), []byte("blocks = ["), []byte("cidr_blocks"), []byte("c"), []byte("cidr"), []byte("nowhere")}
 	got := find(t, needles, []byte(`  cidr_blocks = ["0.0.0.0/0"]`))
@@ -81,13 +189,15 @@ func TestNestedAndEqual(t *testing.T) {
 }
 
 // Of more needles than a block of the vector unit has places, some common and some rare,
-// each is found where it is, and a bucket that is done leaves the others.
+// each is found where it is, and a bucket that is done leaves the others. So it is with more needles than one teddy
+// has, and than all of them have.
 func TestManyBuckets(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 7))
-	for range 400 {
+	for i := range 400 {
 		var needles [][]byte
-		for range 1 + r.IntN(maxTeddy+8) {
-			n := make([]byte, 1+r.IntN(9))
+		most := []int{maxTeddy + 8, maxTeddies*maxTeddy + 60}[i%2]
+		for range 1 + r.IntN(most) {
+			n := make([]byte, 1+r.IntN(9+i%2*6))
 			for i := range n {
 				n[i] = "ab0/.\x00\xff"[r.IntN(7)]
 			}
@@ -154,10 +264,20 @@ func TestScanBlocks(t *testing.T) {
 	}
 }
 
+// texts60 returns more needles than a teddy has, of two to twenty bytes.
+func texts60() (texts [][]byte) {
+	for i := range 60 {
+		texts = append(texts, fmt.Appendf(nil, "%02d%s", i, "abcdefghijklmnopqr"[:i%19]))
+	}
+	return texts
+}
+
 func FuzzFind(f *testing.F) {
 	f.Add([]byte("0.0.0.0/0\x00::/0\x00a"), []byte("x = 0.0.0.0/0"))
 	f.Add([]byte("aaaa\x00aaaaaaa\x00aaaaaaaaaaa"), []byte("aaaaaaaaaaaaaaaaaa"))
 	f.Add([]byte("abcdefg\x00bcdefgh\x00cdefghi\x00fghijkl"), []byte("..abcdefghijkl.."))
+	f.Add([]byte("abcdefghijklmnop\x00bcdefghijklmno\x00-cdefghijklm"), []byte("...-cdefghijklmabcdefghijklmnop"))
+	f.Add(bytes.Join(texts60(), []byte{0}), bytes.Join(texts60()[40:], nil))
 	f.Fuzz(func(t *testing.T, list, content []byte) {
 		var needles [][]byte
 		for _, n := range bytes.Split(list, []byte{0}) {
@@ -185,7 +305,7 @@ func TestAgainstNaive(t *testing.T) {
 		letters := 1 + r.IntN(4)
 		needles := make([][]byte, 1+r.IntN(30))
 		for i := range needles {
-			needles[i] = random(1+r.IntN(12), letters)
+			needles[i] = random(1+r.IntN([]int{12, 24}[r.IntN(2)]), letters)
 		}
 		content := random(r.IntN(300), letters)
 		if got, want := find(t, needles, content), naive(needles, content); !slices.Equal(got, want) {
@@ -224,65 +344,92 @@ func TestAlmostEverywhere(t *testing.T) {
 	}
 }
 
-// TestWays: which way a needle is looked for, by its length and by how many there are. Each way finds
-// it; the wrong one takes many times as long.
+// TestWays: which way needles are looked for, by their lengths and by how many there are. Each way finds them; the
+// wrong one takes many times as long.
 func TestWays(t *testing.T) {
 	if slow {
 		t.Skip("this program has one way")
 	}
-	places := func(g *grams) int {
-		if g == nil {
-			return 0
+	var number int
+	texts := func(n, length int) (list [][]byte) { // n different ones
+		for range n {
+			number++
+			text := fmt.Appendf(nil, "%d", number)
+			list = append(list, append(text, "abcdefghijklmnopqrst"[:max(length, len(text))-len(text)]...))
 		}
-		return len(g.places)
+		return list
 	}
-	for length := 1; length <= 10; length++ {
-		list := prepared([][]byte{[]byte("abcdefghijkl")[:length]})
-		with, without := compile(list, true), compile(list, false)
-		if with.few == nil != (length == 1) || len(with.short) != map[bool]int{true: 1, false: 0}[length == 1] {
-			t.Errorf("%d bytes: with a vector unit: few %v, short %v", length, with.few != nil, with.short)
-		}
-		got := [3]int{len(without.short), places(without.mid), places(without.long)}
-		want := [3]int{1, 0, 0}
-		switch {
-		case length >= 7:
-			want = [3]int{0, 0, 4}
-		case length >= 4:
-			want = [3]int{0, 2, 0}
-		}
-		if got != want {
-			t.Errorf("%d bytes: %v short ones, grams of three, grams of four; want %v", length, got, want)
-		}
+	type way struct {
+		few        []int // needles of each teddy
+		short      int
+		mid, long  int // needles
+		step, size int // of the grams of the long ones
 	}
-	var texts [][]byte
-	for i := range 49 {
-		texts = append(texts, fmt.Appendf(nil, "needle%02d", i))
-	}
-	if s := compile(prepared(texts[:48]), true); s.few == nil {
-		t.Error("48 needles are too many")
-	} else {
-		for i, b := range s.few.buckets {
-			if len(b) != 48/len(s.few.buckets) {
-				t.Errorf("bucket %d has %d needles", i, len(b))
+	wayOf := func(s *Set) (w way) {
+		for _, t := range s.few {
+			n := 0
+			for _, b := range t.buckets {
+				n += len(b)
 			}
+			w.few = append(w.few, n)
+		}
+		w.short = len(s.short)
+		if s.mid != nil {
+			w.mid = len(s.mid.windows)
+		}
+		if s.long != nil {
+			w.step = s.long.step
+			w.long, w.size = len(s.long.windows), 8-bits.TrailingZeros64(s.long.filter.spread)/8
+		}
+		return w
+	}
+	for _, c := range []struct {
+		what    string
+		needles [][]byte
+		vectors bool
+		want    way
+	}{
+		{"none", nil, true, way{}},
+		{"one byte", texts(1, 1), true, way{short: 1}},
+		{"two bytes", texts(1, 2), true, way{few: []int{1}}},
+		{"48 of all lengths", slices.Concat(texts(16, 3), texts(16, 6), texts(16, 20)), true, way{few: []int{48}}},
+		{"49 of 7 bytes", texts(49, 7), true, way{long: 49, step: 4, size: 4}},
+		{"49 of 10 bytes", texts(49, 10), true, way{long: 49, step: 4, size: 7}},
+		{"49 of 11 bytes", texts(49, 11), true, way{long: 49, step: 8, size: 4}},
+		{"49 of 15 bytes", texts(49, 15), true, way{long: 49, step: 8, size: 8}},
+		{"49 of 20 bytes", texts(49, 20), true, way{long: 49, step: 8, size: 8}},
+		{"a short one, and 49 of 20 bytes", slices.Concat(texts(49, 20), texts(1, 3)), true,
+			way{few: []int{1}, long: 49, step: 8, size: 8}},
+		{"46 short ones, 2 of 7 bytes, 49 of 13 bytes", slices.Concat(texts(49, 13), texts(2, 7), texts(46, 6)), true,
+			way{few: []int{48}, long: 49, step: 8, size: 6}},
+		{"46 short ones, 3 of 7 bytes, 49 of 13 bytes", slices.Concat(texts(49, 13), texts(3, 7), texts(46, 6)), true,
+			way{few: []int{46}, long: 52, step: 4, size: 4}},
+		{"144 short ones", slices.Concat(texts(44, 3), texts(100, 6)), true, way{few: []int{48, 48, 48}}},
+		{"145 short ones", slices.Concat(texts(45, 3), texts(100, 6)), true, way{few: []int{45}, mid: 100}},
+		{"60 of three bytes, 100 of four", slices.Concat(texts(60, 3), texts(100, 4)), true,
+			way{few: []int{48, 12}, mid: 100}},
+
+		{"no vectors, one byte", texts(1, 1), false, way{short: 1}},
+		{"no vectors, three bytes", texts(1, 3), false, way{short: 1}},
+		{"no vectors, four and six bytes", slices.Concat(texts(1, 4), texts(1, 6)), false, way{mid: 2}},
+		{"no vectors, seven bytes", slices.Concat(texts(1, 20), texts(1, 7)), false, way{long: 2, step: 4, size: 4}},
+		{"no vectors, eleven bytes", slices.Concat(texts(1, 20), texts(1, 11)), false, way{long: 2, step: 8, size: 4}},
+	} {
+		if got := wayOf(compile(prepared(c.needles), c.vectors)); !reflect.DeepEqual(got, c.want) {
+			t.Errorf("%s: %+v, want %+v", c.what, got, c.want)
 		}
 	}
-	if s := compile(prepared(texts), true); s.few != nil || places(s.long) != 4*49 {
-		t.Error("49 needles are few")
-	}
-	short := [][]byte{[]byte("ab"), []byte("abc")}
-	if s := compile(prepared(append(short, texts...)), true); s.few == nil || len(s.short) > 0 || places(s.long) != 4*49 {
-		t.Error("among many, two short ones are not left to the vector unit")
-	}
-	if s := compile(nil, true); s.few != nil {
-		t.Error("no needles are a few")
+	for i, b := range compile(prepared(texts(48, 9)), true).few[0].buckets {
+		if len(b) != 48/8 {
+			t.Errorf("bucket %d has %d needles", i, len(b))
+		}
 	}
 }
 
 // TestFilterSize: a filter has some hundred bytes for each gram, within what the caches hold.
 func TestFilterSize(t *testing.T) {
 	for grams, want := range map[int]int{0: 1 << 15, 1: 1 << 15, 1000: 1 << 17, 4000: 1 << 19, 1_000_000: 1 << 19} {
-		if got := len(newFilter(grams).bytes); got != want {
+		if got := len(newFilter(grams, 4, false).bytes); got != want {
 			t.Errorf("%d grams: %d bytes, want %d", grams, got, want)
 		}
 	}

@@ -30,15 +30,25 @@ func power(x int) float64 {
 	return eighths[x%8] * math.Float64frombits(uint64(1023-x/8)<<52)
 }
 
-// rarest returns the first of step places in a needle, one after another, at which the
-// grams of size bytes are the rarest together.
-func rarest(needle []byte, size, step int) int {
+// maxPlaces is at how many places of a needle its grams are tried: it can be long, and its beginning is as good as any
+// other part.
+const maxPlaces = 256
+
+// shares appends to dst the shares of the grams of size bytes of a needle, by place, as many as may be tried.
+func shares(dst []float64, needle []byte, size int) []float64 {
+	for i := 0; i+size <= len(needle) && i < maxPlaces+maxStep-1; i++ {
+		dst = append(dst, share(needle[i:i+size]))
+	}
+	return dst
+}
+
+// rarest returns the first of step places, one after another, at which the shares are the least together.
+func rarest(shares []float64, step int) int {
 	best, from := math.Inf(1), 0
-	// A needle can be long, and its beginning is as good as any other part.
-	for i := 0; i+step+size-1 <= len(needle) && i < 256; i++ {
+	for i := 0; i+step <= len(shares) && i < maxPlaces; i++ {
 		sum := 0.0
-		for k := range step {
-			sum += share(needle[i+k : i+k+size])
+		for _, s := range shares[i : i+step] {
+			sum += s
 		}
 		if sum < best {
 			best, from = sum, i

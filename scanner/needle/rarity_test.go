@@ -42,7 +42,7 @@ func TestPairs(t *testing.T) {
 		{"string 0.0.0.0/0", 4, 1, "0/0"},
 		{"ab", 2, 1, "ab"},
 	} {
-		at := rarest([]byte(c.needle), c.size, c.step)
+		at := rarest(shares(nil, []byte(c.needle), c.size), c.step)
 		if got := c.needle[at : at+c.size]; !strings.Contains(got, c.want) && !strings.Contains(c.want, got) {
 			t.Errorf("%q: the rarest gram of %d is %q", c.needle, c.size, got)
 		}
@@ -58,14 +58,53 @@ func TestRarest(t *testing.T) {
 			t.Errorf("%d spaces: %g, want %g", size, got, want)
 		}
 	}
-	if at := rarest([]byte("abababab"), 4, 2); at != 0 {
+	if at := rarest(shares(nil, []byte("abababab"), 4), 2); at != 0 {
 		t.Errorf("of equal places %d is taken", at)
 	}
 	for before, want := range map[int]int{250: 250, 255: 255, 256: 0} {
 		needle := strings.Repeat("e", before) + "\xff\xfe\xfd\xfc"
-		if at := rarest([]byte(needle), 4, 1); at != want {
+		if at := rarest(shares(nil, []byte(needle), 4), 1); at != want {
 			if want != 0 || at >= before {
 				t.Errorf("behind %d bytes: %d", before, at)
+			}
+		}
+	}
+}
+
+// TestRuns: of each needle the rarest gram, and the rarest ones in a row, worked out place by place. Those that are
+// looked up at every second place have three bytes, and only needles without longer ones have them.
+func TestRuns(t *testing.T) {
+	first := func(text string, size, step int) (best int) {
+		least := math.Inf(1)
+		for i := 0; i+size+step-1 <= len(text); i++ {
+			sum := 0.0
+			for k := i; k < i+step; k++ {
+				sum += share([]byte(text[k : k+size]))
+			}
+			if sum < least {
+				best, least = i, sum
+			}
+		}
+		return best
+	}
+	const text = "the return of 0.0.0.0/0 cidr_blocks = AKIA; if (x->y != NULL) \xff\xfe\x00 the end  "
+	for from := range text {
+		for _, size := range []int{1, 2, 3, 4, 5, 6, 7, 8, 10, 11, 12, 15, 20, 40} {
+			if from+size > len(text) {
+				break
+			}
+			n, want := New([]byte(text[from:from+size])), [4]int{}
+			switch want[0] = first(text[from:from+size], max(2, min(size, 4)), 1); {
+			case size >= 11:
+				want[3] = first(text[from:from+size], 4, 8)
+				fallthrough
+			case size >= 7:
+				want[2] = first(text[from:from+size], 4, 4)
+			case size >= 4:
+				want[1] = first(text[from:from+size], 3, 2)
+			}
+			if got := [4]int{n.gram, n.run(2), n.run(4), n.run(8)}; got != want {
+				t.Errorf("%q: %d, want %d", n.text, got, want)
 			}
 		}
 	}

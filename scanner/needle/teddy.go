@@ -47,11 +47,11 @@ const (
 	blockRead = blockLen + gramLen - 1
 )
 
-// newTeddy returns a teddy for some needles; nil if there are none, or too many.
+// maxTeddies is how many of them are faster than grams at every second place.
+const maxTeddies = 3
+
+// newTeddy returns a teddy for some needles, maxTeddy at the most.
 func newTeddy(needles []*Needle, of []int) *teddy {
-	if len(of) == 0 || len(of) > maxTeddy {
-		return nil
-	}
 	t := &teddy{}
 	var all []candidate
 	for _, i := range of {
@@ -61,7 +61,7 @@ func newTeddy(needles []*Needle, of []int) *teddy {
 		if size == gramLen {
 			c.mask = 1<<32 - 1
 		}
-		c.gram = gramAt(n[c.at:], size)
+		c.gram = uint32(gramAt(n[c.at:], size))
 		if needles[i].fold {
 			c.bits = caseBits(c.gram)
 		}
