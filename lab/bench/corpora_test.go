@@ -23,6 +23,7 @@ type world struct {
 
 	scan, pure, slow string // policyscan, without assembly, and without any fast path
 	unlabelled       string // policyscan before violations had labels
+	fourths          string // policyscan whose search looked at every fourth place
 	rg               string // ripgrep
 	measure, walk    string // testdata/*.c
 
@@ -51,12 +52,14 @@ func prepare(t *testing.T) *world {
 		// as long again as to start one that was copied, as an installation does.
 		shell(t, "", "cp", *path+".linked", *path)
 	}
-	w.unlabelled = filepath.Join(dir, "policyscan-"+unlabelled)
-	once(t, w.unlabelled, func() {
-		if err := build.Commit(unlabelled, w.unlabelled); err != nil {
-			t.Fatal(err)
-		}
-	})
+	for commit, path := range map[string]*string{unlabelled: &w.unlabelled, everyFourth: &w.fourths} {
+		*path = filepath.Join(dir, "policyscan-"+commit)
+		once(t, *path, func() {
+			if err := build.Commit(commit, *path); err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
 	for name, path := range map[string]*string{"measure": &w.measure, "walk": &w.walk} {
 		*path = filepath.Join(dir, name)
 		shell(t, "", "gcc", "-O2", "-pthread", "-o", *path, filepath.Join("testdata", name+".c"))

@@ -15,13 +15,16 @@ import (
 )
 
 // writePage puts what was measured into the page.
-func writePage(t *testing.T, w *world, results []result) {
+func writePage(t *testing.T, w *world, results []result, points string) {
 	t.Helper()
 	const page = "../../docs/performance.md"
 	if err := measured.Write(page, "machine", "- "+strings.Join(w.machine(t), "\n- ")+"\n"); err != nil {
 		t.Fatal(err)
 	}
 	if err := measured.Write(page, "rows", table(results)); err != nil {
+		t.Fatal(err)
+	}
+	if err := measured.Write(page, "curve", points); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -72,7 +75,7 @@ func sameAsSlow(t *testing.T, w *world) {
 	w.policies["found"] = foundPolicy(t, w, part)
 	for _, c := range []struct{ policy, tree string }{
 		{"W1", w.linux}, {"W1", w.azurerm}, {"W1-7", w.linux}, {"W2", w.linux}, {"W2", w.azurerm}, {"W3", w.linux}, {"W3", w.azurerm},
-		{"P100", w.linux}, {"P1000", part}, {"P10000", part}, {"found", part}, {"W1-7", w.line}, {"W1", w.tiny},
+		{"P100", w.linux}, {"P100-W1", w.linux}, {"P1000", part}, {"P10000", part}, {"found", part}, {"W1-7", w.line}, {"W1", w.tiny},
 		{"options", part}, {"expressions", part},
 	} {
 		var verdicts [3][]byte

@@ -232,6 +232,10 @@ func policies(t *testing.T, dir string) map[string]policy {
 	for _, n := range []int{1, 100, 1000, 10000} {
 		patterns := g.patterns(n)
 		add(fmt.Sprint("P", n), patterns, ruleText(0, []string{"**"}, patterns))
+		if n == 100 { // short ones among them, as in bundles
+			mixed := slices.Concat(realPatterns, patterns[len(realPatterns):])
+			add("P100-W1", mixed, ruleText(0, []string{"**"}, mixed))
+		}
 	}
 	var same, all200 []string
 	for i := range 200 {
