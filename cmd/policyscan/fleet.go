@@ -94,7 +94,7 @@ func (c *fleetCmd) Run(std streams) error {
 	}
 	r.outputs = output.Fleet{Output: c.Output, Reports: reports, Tracks: tracks, Stdout: std.out, Show: r.show}
 	if r.of.Count > 0 {
-		r.outputs.Begun = r.part(shard.InProgress)
+		r.outputs.Begun = func(f *summary.Fleet) output.Document { return r.part(shard.InProgress, f) }
 	}
 	if err := r.outputs.Begin(r.summary); err != nil {
 		return err

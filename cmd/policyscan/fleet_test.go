@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
@@ -8,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/policyscan/policyscan/verdict/summary"
 )
@@ -198,4 +200,48 @@ func folderText(t *testing.T, dir string) string {
 		t.Fatal(err)
 	}
 	return text.String()
+}
+
+// TestFleetKilledShard: an attempt that was killed in the middle of its work does not count next to one that is done.
+// On its own, it is named as one that is in progress.
+func TestFleetKilledShard(t *testing.T) {
+	g := newGit(t)
+	g.put("a.tf", "cidr = \"10.0.0.0/8\"\n")
+	g.commit("one")
+	g.write("repos.txt", "repo\n")
+	args := []string{"fleet", "--policy", "policy", "--shard", "0/1", "--defer"}
+	ctx, cancel := context.WithTimeout(t.Context(), hang)
+	defer cancel()
+	killed := g.command(ctx, append(args, "--repos", "-", "--output", "s/0/killed")...)
+	list, never, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _, _ = list.Close(), never.Close() }()
+	killed.Stdin = list
+	if err := killed.Start(); err != nil {
+		t.Fatal(err)
+	}
+	mark := filepath.Join(g.dir, "s", "0", "killed", "shard.json")
+	for {
+		if _, err := os.Stat(mark); err == nil {
+			break
+		}
+		if ctx.Err() != nil {
+			t.Fatal("the shard did not begin")
+		}
+		time.Sleep(time.Millisecond)
+	}
+	if err := killed.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = killed.Wait()
+
+	alone := g.run("merge", "--output", "merged", "s")
+	alone.want(t, exitUndecided)
+	if want := "shard 0/1 is in progress"; !strings.Contains(alone.out, want) {
+		t.Errorf("the merge does not say %q:\n%s", want, alone.out)
+	}
+	g.run(append(args, "--repos", "repos.txt", "--output", "s/0/done")...).want(t, exitPass)
+	g.run("merge", "--output", "merged", "s").want(t, exitPass)
 }

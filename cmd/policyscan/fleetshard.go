@@ -40,10 +40,10 @@ func (c *fleetCmd) split() (shard.Split, error) {
 	return shard.Parse(c.Shard, getenv)
 }
 
-// part returns the shard file in a state.
-func (r *fleetRun) part(state string) *summary.Part {
+// part returns the shard file in a state, with a summary that is decided.
+func (r *fleetRun) part(state string, f *summary.Fleet) *summary.Part {
 	o := summary.Options{RequireGoverned: r.RequireGoverned, MaxFileBytes: r.MaxFileBytes}
-	return summary.NewPart(r.of, state, o, r.summary)
+	return summary.NewPart(r.of, state, o, f)
 }
 
 // voidFleet replaces the summary of an earlier run in a folder of results, and its shard file if this run would have
@@ -72,7 +72,7 @@ func (r *fleetRun) endPart(ctx context.Context) (status int, failed error) {
 	case ctx.Err() != nil:
 		state = shard.Interrupted
 	}
-	p := r.part(state)
+	p := r.part(state, r.summary)
 	failed = r.outputs.EndPart(p)
 	switch {
 	case failed != nil:

@@ -35,8 +35,8 @@ type Fleet struct {
 	Tracks  Tracks
 	Stdout  io.Writer
 	Show    func() error // writes what a person reads, which comes last
-	// Begun is a shard's document for the time until it ends; nil: the run is whole.
-	Begun Document
+	// Begun makes a shard's document of a summary, for the time until it ends; nil: the run is whole.
+	Begun func(*summary.Fleet) Document
 
 	summary *summary.Fleet
 	dir     string // "" if there is none
@@ -73,11 +73,15 @@ func (o *Fleet) replaceOld() {
 	if tracked, err := o.Tracks(o.path()); tracked || err != nil {
 		return
 	}
+	_ = o.write(o.begun(unscanned(o.summary.Tool.Version))) // the usage error is said, and decides
+}
+
+// begun is what the folder has until the run ends, made of a summary that says why.
+func (o *Fleet) begun(f *summary.Fleet) Document {
 	if o.Begun != nil {
-		_ = o.write(o.Begun) // as below
-		return
+		return o.Begun(f)
 	}
-	_ = o.write(unscanned(o.summary.Tool.Version)) // the usage error is said, and decides
+	return f
 }
 
 // ReplaceOldFleet does for a folder of results what [ReplaceOld] does for a verdict: the summary that is in it becomes
@@ -87,7 +91,7 @@ func ReplaceOldFleet(version string, tracks Tracks, dir string, part func(*summa
 	o := &Fleet{Output: dir, dir: resolved(filepath.Clean(dir)), Tracks: tracks, summary: f}
 	o.replaceOld()
 	if part != nil {
-		o.Begun = part(f)
+		o.Begun = part
 		o.replaceOld()
 	}
 }
@@ -145,11 +149,7 @@ func (o *Fleet) take() error {
 			"run it again",
 	}}
 	marker.Decide()
-	var begun Document = marker
-	if o.Begun != nil {
-		begun = o.Begun
-	}
-	if err := o.write(begun); err != nil {
+	if err := o.write(o.begun(marker)); err != nil {
 		return err
 	}
 	return o.removeOld(o.dir, 0)
