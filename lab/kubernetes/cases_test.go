@@ -146,6 +146,7 @@ func (c *cluster) violations(t *testing.T) {
 	f.wantEnd(t, "violations", "Failed", "PodFailurePolicy")
 	f.wantExit(t, 1)
 	f.wantAll(t)
+	f.wantOneRun(t)
 }
 
 // undecided: a repository that is not there ends one pod with 2. Its index fails at once, and the others go on.
@@ -178,6 +179,8 @@ func (c *cluster) killed(t *testing.T) {
 	f := c.fleet(t, "killed", 400, true)
 	f.apply(t, f.print(t, 4, 4, slow...))
 	p := f.running(t, "scan-killed", "2")
+	mark := filepath.Join(f.dir, "results", "scan-killed", "2", p.Metadata.Name, "shard.json")
+	until(t, "the mark of a shard that has begun", func() bool { return exists(mark) })
 	if !f.kill(t, p.container()) {
 		t.Fatal("nothing was killed")
 	}
@@ -260,7 +263,7 @@ func (c *cluster) twice(t *testing.T) {
 	f.apply(t, f.print(t, 4, 4, slow...))
 	p := f.running(t, "scan-twice", "0")
 	var text map[string]any
-	f.get(t, &text, "--namespace", f.name, "pod", p.Metadata.Name)
+	f.get(t, &text, f.path("pods")+"/"+p.Metadata.Name)
 	spec := text["spec"].(map[string]any)
 	delete(spec, "nodeName")
 	delete(spec, "hostname")
@@ -279,7 +282,7 @@ func (c *cluster) twice(t *testing.T) {
 	f.wantEnd(t, "scan-twice", "Complete", "CompletionsReached")
 	until(t, "the end of the second pod", func() bool {
 		var p pod
-		f.get(t, &p, "--namespace", f.name, "pod", "second")
+		f.get(t, &p, f.path("pods")+"/second")
 		status, _ := p.exit()
 		if status > 0 {
 			t.Fatalf("the second pod ended with %d", status)
@@ -295,9 +298,7 @@ func (c *cluster) lostVolume(t *testing.T) {
 	f := c.fleet(t, "lost-volume", 80, true)
 	f.apply(t, f.print(t, 8, 1, "12h", "60s"))
 	until(t, "four shards", func() bool {
-		var j job
-		f.get(t, &j, "--namespace", f.name, "job", "scan-lost-volume")
-		return j.Status.Succeeded >= 4
+		return f.job(t, "scan-lost-volume").Status.Succeeded >= 4
 	})
 	if err := os.RemoveAll(filepath.Join(f.dir, "results", "scan-lost-volume")); err != nil {
 		t.Fatal(err)
@@ -338,7 +339,7 @@ func (c *cluster) nights(t *testing.T) {
 	f.apply(t, text)
 	jobs := func() []job {
 		var list struct{ Items []job }
-		f.get(t, &list, "--namespace", f.name, "jobs")
+		f.get(t, &list, f.path("jobs"))
 		return list.Items
 	}
 	number := func(j job) string { return j.Metadata.Name[strings.LastIndex(j.Metadata.Name, "-")+1:] }

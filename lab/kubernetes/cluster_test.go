@@ -11,14 +11,18 @@ package kubernetes_test
 import (
 	"archive/tar"
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
+	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"path"
@@ -41,6 +45,7 @@ var (
 type cluster struct {
 	tools, state string
 	first        int // the first process in the namespaces, by its number outside of them
+	api          *http.Client
 }
 
 // needs returns what is missing on this machine, or "".
@@ -104,6 +109,7 @@ func start(t *testing.T) *cluster {
 	if c.first, err = strconv.Atoi(strings.TrimSpace(string(children))); err != nil {
 		t.Fatalf("the children of unshare: %q", children)
 	}
+	c.openAPI(t)
 	t.Logf("the node is ready after %.1f s", time.Since(began).Seconds())
 	return c
 }
@@ -212,11 +218,54 @@ func (c *cluster) kubectl(t *testing.T, stdin string, args ...string) string {
 	return out
 }
 
-// get reads an object, or a list of objects.
-func (c *cluster) get(t *testing.T, into any, args ...string) {
+// openAPI makes the API reachable from outside of the namespaces, by a socket. Whoever asks again and again would start
+// kubectl each time, which is a program of all of Kubernetes, and leave the pods less of the processors.
+func (c *cluster) openAPI(t *testing.T) {
 	t.Helper()
-	out := c.kubectl(t, "", append([]string{"get", "-o", "json"}, args...)...)
-	if err := json.Unmarshal([]byte(out), into); err != nil {
+	socket := filepath.Join(c.state, "api.sock")
+	proxy := c.inside(c.tools+"/bin/node", "kubectl", "proxy", "--unix-socket", socket)
+	if err := proxy.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { // runs before the cluster ends
+		_ = proxy.Process.Kill() // that is nsenter; kubectl ends with the namespaces
+		_ = proxy.Wait()
+	})
+	until(t, "the socket of kubectl proxy", func() bool { return exists(socket) })
+	c.api = &http.Client{Timeout: time.Minute, Transport: &http.Transport{
+		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return new(net.Dialer).DialContext(ctx, "unix", socket)
+		},
+	}}
+}
+
+// ask sends a request to the API, and returns the body of the response.
+func (c *cluster) ask(method, path string, body []byte) ([]byte, error) {
+	request, err := http.NewRequest(method, "http://localhost"+path, bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	request.Header.Set("Content-Type", "application/json")
+	response, err := c.api.Do(request)
+	if err != nil {
+		return nil, err
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	if err == nil && response.StatusCode >= 300 {
+		err = fmt.Errorf("%s %s: %s\n%s", method, path, response.Status, text)
+	}
+	return text, err
+}
+
+// get reads an object, or a list of objects.
+func (c *cluster) get(t *testing.T, into any, path string) {
+	t.Helper()
+	text, err := c.ask(http.MethodGet, path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(text, into); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io/fs"
+	"net/http"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -243,6 +245,23 @@ func (p pod) exit() (int, string) {
 	return end.ExitCode, end.Reason
 }
 
+// path is that of the objects of a kind in the API.
+func (f *fleet) path(kind string) string {
+	group := "/api/v1"
+	if kind == "jobs" {
+		group = "/apis/batch/v1"
+	}
+	return group + "/namespaces/" + f.name + "/" + kind
+}
+
+// job reads a Job.
+func (f *fleet) job(t *testing.T, name string) job {
+	t.Helper()
+	var j job
+	f.get(t, &j, f.path("jobs")+"/"+name)
+	return j
+}
+
 // pods returns the pods of a Job; of an index, if one is given.
 func (f *fleet) pods(t *testing.T, job string, index ...string) []pod {
 	t.Helper()
@@ -250,8 +269,19 @@ func (f *fleet) pods(t *testing.T, job string, index ...string) []pod {
 	for _, i := range index {
 		selector += ",batch.kubernetes.io/job-completion-index=" + i
 	}
+	return f.podsOf(t, "labelSelector="+url.QueryEscape(selector))
+}
+
+// runningPods returns those that have not ended.
+func (f *fleet) runningPods(t *testing.T, job string) []pod {
+	t.Helper()
+	return f.podsOf(t, "labelSelector=batch.kubernetes.io/job-name%3D"+job+"&fieldSelector=status.phase%3DRunning")
+}
+
+func (f *fleet) podsOf(t *testing.T, query string) []pod {
+	t.Helper()
 	var list struct{ Items []pod }
-	f.get(t, &list, "--namespace", f.name, "pods", "--selector", selector)
+	f.get(t, &list, f.path("pods")+"?"+query)
 	return list.Items
 }
 
@@ -276,9 +306,7 @@ func (f *fleet) running(t *testing.T, name, index string) pod {
 	t.Helper()
 	var found pod
 	until(t, "a running container of index "+index, func() bool {
-		var j job
-		f.get(t, &j, "--namespace", f.name, "job", name)
-		if how, _ := j.ended(); how != "" {
+		if how, _ := f.job(t, name).ended(); how != "" {
 			t.Fatalf("the Job %s ended before the container of index %s was seen: %s", name, index, how)
 		}
 		for _, p := range f.pods(t, name, index) {
@@ -297,7 +325,7 @@ func (f *fleet) end(t *testing.T, name string) job {
 	t.Helper()
 	var j job
 	until(t, "the end of the Job "+name, func() bool {
-		f.get(t, &j, "--namespace", f.name, "job", name)
+		j = f.job(t, name)
 		how, _ := j.ended()
 		return how != ""
 	})
@@ -313,7 +341,7 @@ func (f *fleet) evict(t *testing.T, pod string) error {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = f.try(string(text), "create", "--raw", "/api/v1/namespaces/"+f.name+"/pods/"+pod+"/eviction", "-f", "-")
+	_, err = f.ask(http.MethodPost, f.path("pods")+"/"+pod+"/eviction", text)
 	return err
 }
 

@@ -1,94 +1,247 @@
 package kubernetes_test
 
 import (
+	"bytes"
 	"flag"
 	"fmt"
 	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
 
 var (
-	runs = flag.Int("runs", 1, "how many fleets the case random runs")
+	runs = flag.Int("runs", 1, "how many fleets the cases random and random-more run")
 	seed = flag.Uint64("seed", 1, "of the random kills; each run has the next one")
 )
 
+// An index whose pod has failed keeps its place among the parallel ones while it waits 10, 20 or 40 s for the next try.
+// So there are more places than the two processors need.
+const places = 40
+
 // random: 2,000 repositories in 100 indexes, while containers are killed and pods evicted at random. No index is killed
-// more often than backoffLimitPerIndex bears, so every repository is in the merged result, once.
+// more often than backoffLimitPerIndex bears, so every repository is in the merged result, once, and the folder of the
+// merge is that of one process which nobody harmed.
 func (c *cluster) random(t *testing.T) {
 	for i := range *runs {
 		number := *seed + uint64(i)
 		t.Run(fmt.Sprint("seed-", number), func(t *testing.T) {
 			f := c.fleet(t, fmt.Sprint("random-", number), 2000, true)
-			f.apply(t, f.print(t, 100, 8, `cpu: "2"`, `cpu: 50m`))
-			kills, evictions := f.harm(t, number, 2)
+			f.apply(t, f.print(t, 100, places, slow...))
+			h := f.harm(t, number, 2)
 			f.wantEnd(t, "scan-"+f.name, "Complete", "CompletionsReached")
 			f.wantExit(t, 1)
 			f.wantAll(t)
-			t.Logf("%d containers killed, %d pods evicted", sum(kills), evictions)
+			f.wantOneRun(t)
+			t.Log(h)
 		})
 	}
 }
 
 // randomMore: some indexes are killed more often. The merge names exactly those.
 func (c *cluster) randomMore(t *testing.T) {
-	f := c.fleet(t, "random-more", 200, true)
-	f.apply(t, f.print(t, 20, 8, append(slow, "12h", "5m")...))
-	kills, evictions := f.harm(t, *seed, 3)
-	f.end(t, "scan-"+f.name)
-	var lost []string
-	for i := range 20 {
-		if kills[fmt.Sprint(i)] > 2 {
-			lost = append(lost, f.missingShard(i, 20))
-		}
+	for i := range *runs {
+		number := *seed + uint64(i)
+		t.Run(fmt.Sprint("seed-", number), func(t *testing.T) {
+			f := c.fleet(t, fmt.Sprint("random-more-", number), 200, true)
+			f.apply(t, f.print(t, 20, places, append(slow, "12h", "3m")...))
+			h := f.harm(t, number, 3)
+			j := f.end(t, "scan-"+f.name)
+			var lost, names []string
+			for i := range 20 {
+				if index := fmt.Sprint(i); h.killed[index] > 2 {
+					lost, names = append(lost, f.missingShard(i, 20)), append(names, index)
+				}
+			}
+			if len(lost) == 0 {
+				t.Skip("NOT RUN: no index was killed three times; try another -seed")
+			}
+			if got := indexes(t, j.Status.FailedIndexes); strings.Join(got, ",") != strings.Join(names, ",") {
+				t.Errorf("the indexes %q have failed, want %q", got, names)
+			}
+			f.wantExit(t, 2, lost...)
+			if log := f.logs(t, f.name); strings.Count(log, "is missing") != len(lost) {
+				t.Errorf("%d shards are missing, and the merge says:\n%s", len(lost), log)
+			}
+			t.Logf("%s; %d indexes lost", h, len(lost))
+		})
 	}
-	if len(lost) == 0 {
-		t.Skip("NOT RUN: no index was killed three times; try another -seed")
-	}
-	f.wantExit(t, 2, lost...)
-	t.Logf("%d containers killed, %d pods evicted, %d indexes lost", sum(kills), evictions, len(lost))
 }
 
-func sum(kills map[string]int) int {
-	all := 0
-	for _, n := range kills {
-		all += n
+// indexes returns the indexes of a status such as "1,3-5".
+func indexes(t *testing.T, text string) []string {
+	t.Helper()
+	var all []string
+	for part := range strings.SplitSeq(text, ",") {
+		var first, last int
+		if n, _ := fmt.Sscanf(part, "%d-%d", &first, &last); n == 1 {
+			last = first
+		} else if n == 0 && part != "" {
+			t.Fatalf("the indexes %q", text)
+		} else if n == 0 {
+			continue
+		}
+		for i := first; i <= last; i++ {
+			all = append(all, fmt.Sprint(i))
+		}
 	}
 	return all
 }
 
-// harm kills containers of the scan and evicts pods at random, until it has ended. Each index is killed 0 to limit times,
-// and evicted once at most, since Kubernetes waits twice as long after each time. It returns how often each index was
-// killed, and how many pods were evicted.
-func (f *fleet) harm(t *testing.T, seed uint64, limit int) (map[string]int, int) {
+// wantOneRun checks that the merge has left the folder of one process, byte for byte.
+func (f *fleet) wantOneRun(t *testing.T) {
 	t.Helper()
+	var configMaps struct {
+		Items []struct{ Data map[string]string }
+	}
+	f.get(t, &configMaps, f.path("configmaps"))
+	list := ""
+	for _, m := range configMaps.Items {
+		list += m.Data["repositories.txt"]
+	}
+	// The folder is the root of the process, so that the mirrors are in /mirrors as they are in a pod.
+	if err := os.CopyFS(filepath.Join(f.dir, "policy"), os.DirFS(root+"/examples/policy")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Link(filepath.Join(f.state, "policyscan"), filepath.Join(f.dir, "policyscan")); err != nil {
+		t.Fatal(err)
+	}
+	cmd := &exec.Cmd{
+		Path: "/policyscan", Dir: "/", SysProcAttr: &syscall.SysProcAttr{Chroot: f.dir}, Stdin: strings.NewReader(list),
+		Args: []string{"policyscan", "fleet", "--repos", "-", "--policy", "policy", "--output", "one"},
+	}
+	if out, err := cmd.CombinedOutput(); cmd.ProcessState.ExitCode() != 1 {
+		t.Fatalf("%v: %v\n%s", cmd.Args, err, tail(string(out), 1000))
+	}
+	one := filepath.Join(f.dir, "one")
+	files := 0
+	merged := filepath.Join(f.dir, "results", f.name)
+	for _, folders := range [][2]string{{one, merged}, {merged, one}} {
+		err := filepath.WalkDir(folders[0], func(name string, d os.DirEntry, err error) error {
+			if err != nil || d.IsDir() {
+				return err
+			}
+			rest, err := filepath.Rel(folders[0], name)
+			if err != nil {
+				return err
+			}
+			here, err := os.ReadFile(name)
+			if err != nil {
+				return err
+			}
+			there, err := os.ReadFile(filepath.Join(folders[1], rest))
+			if err != nil {
+				return err
+			}
+			if !bytes.Equal(here, there) {
+				t.Errorf("%s differs in %s and %s", rest, folders[0], folders[1])
+			}
+			files++
+			return nil
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	if files < 2*len(f.repos) {
+		t.Errorf("%d files were compared", files)
+	}
+}
+
+// A harmed says what was done to a scan.
+type harmed struct {
+	killed      map[string]int // how many containers of each index ended with SIGKILL
+	evicted     int            // pods
+	first, last time.Duration  // since the scan began, of a kill or an eviction
+	end         time.Duration
+}
+
+func (h harmed) String() string {
+	all, twice := 0, 0
+	for _, n := range h.killed {
+		all += n
+		if n > 1 {
+			twice++
+		}
+	}
+	return fmt.Sprintf("%d containers killed in %d indexes, %d of them more than once; %d pods evicted; "+
+		"the first after %.0f s, the last after %.0f s, the scan ended after %.0f s",
+		all, len(h.killed), twice, h.evicted, h.first.Seconds(), h.last.Seconds(), h.end.Seconds())
+}
+
+// harm kills containers of the scan and evicts pods until it has ended. How often an index is killed (0 to limit
+// times), which pods are evicted, and how long after a pod was first seen running, are random. Some pods have ended by
+// then. One pod of each index is evicted at most, since Kubernetes waits twice as long after each time.
+func (f *fleet) harm(t *testing.T, seed uint64, limit int) harmed {
+	t.Helper()
+	type fate struct {
+		at    time.Time
+		evict bool
+		done  bool
+	}
 	random := rand.New(rand.NewPCG(seed, 0))
-	kills, evicted, done, wanted := map[string]int{}, map[string]bool{}, map[string]bool{}, map[string]int{}
+	fates, wanted, evicted, kills := map[string]*fate{}, map[string]int{}, map[string]bool{}, map[string]int{}
+	var h harmed
+	began := time.Now()
 	within(t, 20*time.Minute, "the end of the scan", func() bool {
-		var j job
-		f.get(t, &j, "--namespace", f.name, "job", "scan-"+f.name)
-		if how, _ := j.ended(); how != "" {
+		if how, _ := f.job(t, "scan-"+f.name).ended(); how != "" {
+			h.end = time.Since(began)
 			return true
 		}
-		for _, p := range f.pods(t, "scan-"+f.name) {
+		for _, p := range f.runningPods(t, "scan-"+f.name) {
 			index, name := p.index(), p.Metadata.Name
-			if p.container() == "" || p.Metadata.DeletionTimestamp != "" || done[name] {
+			if p.container() == "" || p.Metadata.DeletionTimestamp != "" {
 				continue
 			}
 			if _, ok := wanted[index]; !ok {
 				wanted[index] = random.IntN(limit + 1)
 			}
-			switch {
-			case !evicted[index] && random.IntN(10) == 0:
-				if f.evict(t, name) == nil { // otherwise it has ended
-					evicted[index], done[name] = true, true
+			one := fates[name]
+			if one == nil {
+				one = &fate{
+					at:    time.Now().Add(time.Duration(random.Int64N(int64(5 * time.Second)))),
+					evict: !evicted[index] && random.IntN(10) == 0,
 				}
-			case kills[index] < wanted[index] && f.kill(t, p.container()):
-				kills[index]++
-				done[name] = true
+				fates[name] = one
+			}
+			if one.done || time.Now().Before(one.at) {
+				continue
+			}
+			switch {
+			case one.evict:
+				if f.evict(t, name) == nil { // otherwise it has ended
+					evicted[index], one.done = true, true
+				}
+			case kills[index] < wanted[index]:
+				one.done = f.kill(t, p.container())
+				if one.done {
+					kills[index]++
+				}
+			}
+			if one.done {
+				h.last = time.Since(began)
+				if h.first == 0 {
+					h.first = h.last
+				}
 			}
 		}
 		return false
 	})
-	return kills, len(evicted)
+	h.evicted = len(evicted)
+	h.killed = map[string]int{}
+	for _, p := range f.pods(t, "scan-"+f.name) {
+		if status, _ := p.exit(); status == 137 && p.Metadata.DeletionTimestamp == "" {
+			h.killed[p.index()]++
+		}
+	}
+	for index, n := range h.killed {
+		if n > kills[index] {
+			t.Errorf("%d containers of index %s ended with SIGKILL, and %d were killed", n, index, kills[index])
+		}
+	}
+	return h
 }
