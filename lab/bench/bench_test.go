@@ -6,6 +6,7 @@
 //	policies_test.go  the bundles and the patterns, from a seed
 //	corpora_test.go   the trees, the histories and the peers
 //	rows_test.go      what is measured against what; how is here
+//	parts_test.go     rows of commits, shards, fleets, allowances and reports
 //	curve_test.go     how the time grows with the number of patterns
 //	page_test.go      what becomes of it
 package bench

@@ -8,9 +8,8 @@
 //	compare_test.go    the run, and the page
 //	tools_test.go      the programs: where they come from, how each is configured and called
 //	repository_test.go a repository with a change, its checkout, and a run over it
-//	evasions_test.go   rows: the change hides the text
+//	evasions_test.go   rows: the change hides the text, and what others see
 //	faults_test.go     rows: the run cannot do its work
-//	blind_test.go      rows: what others see
 package compare
 
 import (

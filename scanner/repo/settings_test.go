@@ -1,8 +1,11 @@
 package repo
 
 import (
+	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 )
@@ -71,5 +74,126 @@ func TestSettingsLine(t *testing.T) {
 	}
 	if _, err := readSettings(file); err == nil || !strings.Contains(err.Error(), "line 5") {
 		t.Errorf("%v, want line 5", err)
+	}
+}
+
+// TestHooksAgainstGit: the folder of the hooks is git's, or it is an error: never another.
+func TestHooksAgainstGit(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("the paths are those of Unix")
+	}
+	const own = "[core]\n\trepositoryformatversion = 0\n\tbare = false\n"
+	for name, c := range map[string]struct {
+		local    string // settings of the repository, after those that it needs
+		worktree string // those of its config.worktree
+		files    map[string]string
+		refused  string // what the error says; "": the folder is git's
+	}{
+		"plain":              {},
+		"relative":           {local: "[core]\n\thooksPath = .githooks\n"},
+		"relative, deep":     {local: "[core]\nhookspath = \"a b/./c/../d\" ; why\n"},
+		"absolute":           {local: "[core]\n\thooksPath = /srv/hooks\n"},
+		"home":               {local: "[core]\n\thooksPath = ~/hooks of mine\n"},
+		"the last counts":    {local: "[core]\n\thooksPath = a\n[core]\n\thooksPath = b\n"},
+		"nowhere":            {local: "[core]\n\thooksPath = /dev/null\n"},
+		"a user's home":      {local: "[core]\n\thooksPath = ~root/hooks\n", refused: `core.hooksPath is "~root/hooks"`},
+		"git's own folder":   {local: "[core]\n\thooksPath = %(prefix)/hooks\n", refused: `core.hooksPath is "%(prefix)/hooks"`},
+		"empty":              {local: "[core]\n\thooksPath =\n", refused: `core.hooksPath is ""`},
+		"of the work tree":   {local: "[core]\nhooksPath = a\n[extensions]\nworktreeConfig = true\n", worktree: "[core]\n\thooksPath = b\n"},
+		"of no work tree":    {local: "[core]\nhooksPath = a\n", worktree: "[core]\n\thooksPath = b\n"},
+		"global":             {files: map[string]string{"home/.gitconfig": "[core]\n\thooksPath = /srv/hooks\n"}, refused: `home/.gitconfig sets core.hooksPath to "/srv/hooks"`},
+		"global, overridden": {local: "[core]\n\thooksPath = .git/hooks\n", files: map[string]string{"home/.gitconfig": "[core]\n\thooksPath = /srv/hooks\n"}},
+		"global, elsewhere":  {files: map[string]string{"home/.config/git/config": "[core]\n\thooksPath = h\n"}, refused: `home/.config/git/config sets core.hooksPath to "h"`},
+		"included":           {local: "[include]\n\tpath = more\n", files: map[string]string{"repo/.git/more": "[core]\nhooksPath = x\n"}, refused: `more sets core.hooksPath to "x"`},
+		"included, harmless": {local: "[include]\n\tpath = more\n\tpath = missing\n", files: map[string]string{"repo/.git/more": "[core]\nbare = false\n"}},
+		"included, global":   {files: map[string]string{"home/.gitconfig": "[include]\npath = ~/more\n", "home/more": "[include]\npath = again\n", "home/again": "[core]\nhooksPath = x\n"}, refused: `again sets core.hooksPath to "x"`},
+		"on a condition":     {files: map[string]string{"home/.gitconfig": "[includeIf \"gitdir:~/\"]\npath = more\n", "home/more": "[core]\nhooksPath = x\n"}, refused: `more sets core.hooksPath to "x"`},
+		"included for ever":  {local: "[include]\n\tpath = config\n", refused: "more than ten deep"},
+		"malformed":          {files: map[string]string{"home/.gitconfig": "[core\n"}, refused: ".gitconfig: "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := newGit(t)
+			g.dir = filepath.Join(g.dir, "repo")
+			home := filepath.Join(filepath.Dir(g.dir), "home")
+			t.Setenv("HOME", home)
+			t.Setenv("XDG_CONFIG_HOME", "")
+			t.Setenv("GIT_CONFIG_NOSYSTEM", "1")
+			for _, dir := range []string{g.dir, home} {
+				if err := os.MkdirAll(dir, 0o777); err != nil {
+					t.Fatal(err)
+				}
+			}
+			g.git("init", "-q")
+			g.write(".git/config", own+c.local)
+			g.write(".git/config.worktree", c.worktree)
+			for file, text := range c.files {
+				g.write("../"+file, text)
+			}
+			r, err := Find(g.dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := r.Hooks()
+			if c.refused != "" {
+				if err == nil || !strings.Contains(err.Error(), c.refused) {
+					t.Errorf("%q, %v; want an error with %q", got, err, c.refused)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if want := gitHooks(t, g.dir); got != want {
+				t.Errorf("the hooks are in %s; git says %s", got, want)
+			}
+		})
+	}
+}
+
+// gitHooks is where git looks for hooks, with the settings of the user.
+func gitHooks(t *testing.T, dir string) string {
+	t.Helper()
+	cmd := exec.Command("git", "rev-parse", "--git-path", "hooks")
+	cmd.Dir = dir
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := strings.TrimSpace(string(out))
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(dir, path)
+	}
+	return filepath.Clean(path)
+}
+
+// TestHooksOfKinds: linked work trees share a folder, a submodule has its own, and a bare
+// repository makes no commits.
+func TestHooksOfKinds(t *testing.T) {
+	t.Setenv("GIT_CONFIG_GLOBAL", os.DevNull)
+	t.Setenv("GIT_CONFIG_SYSTEM", os.DevNull)
+	g := newGit(t)
+	g.write("a", "a")
+	g.commit("a")
+	outer := filepath.Join(t.TempDir(), "outer")
+	g.git("worktree", "add", "-q", "linked")
+	g.git("init", "-q", outer)
+	g.git("-C", outer, "submodule", "--quiet", "add", "file://"+g.dir, "inner")
+	for _, dir := range []string{g.dir, filepath.Join(g.dir, "linked"), outer, filepath.Join(outer, "inner")} {
+		r, err := Find(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := r.Hooks()
+		if want := gitHooks(t, dir); err != nil || got != want {
+			t.Errorf("%s: the hooks are in %s (%v); git says %s", dir, got, err, want)
+		}
+	}
+	g.git("clone", "-q", "--bare", ".", "bare.git")
+	r, err := openNamed(filepath.Join(g.dir, "bare.git"), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if dir, err := r.Hooks(); !errors.Is(err, ErrHooks) {
+		t.Errorf("a bare repository has hooks in %q: %v", dir, err)
 	}
 }

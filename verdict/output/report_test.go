@@ -1,12 +1,19 @@
 package output
 
 import (
+	"bufio"
+	"bytes"
+	"encoding/json"
 	"errors"
+	"flag"
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
+	"testing/iotest"
+	"unicode/utf8"
 
 	"github.com/policyscan/policyscan/verdict"
 	"github.com/policyscan/policyscan/verdict/report"
@@ -94,4 +101,103 @@ func TestReportsThatCannotBeWritten(t *testing.T) {
 			t.Error(err)
 		}
 	}
+}
+
+var long = flag.Bool("long", false, "do all of the tests that otherwise do a part")
+
+// TestCreateSpares: a file of someone else's is not overwritten; one of nothing is.
+func TestCreateSpares(t *testing.T) {
+	large := `{"a": [{"verdict": ["` + strings.Repeat("x", 1<<20) + `"]}, 1, {}], "b": null, "verdict": "PASS"}`
+	for text, spared := range map[string]bool{
+		"mine": true, "{}": true, strings.ToUpper(verdict.DocumentHead): true, "": false, verdict.DocumentHead: false, verdict.DocumentHead + "2\"": false,
+		// What another program, or a person, wrote for one.
+		`{"schema_version":"1.0","verdict":"PASS"}`: false, "\ufeff\r\n{\"verdict\": \"PASS\"}": false, `{"Verdict": "PASS"`: false, large: false,
+		`{"a":1e999,"verdict":"PASS"}`: false, `{"a":NaN,"verdict":"PASS"}`: false, `{} {"verdict" :"PASS"}`: false, `{"a":"\\","verd\u0069ct"` + "\n" + `:"PASS"}`: false,
+		`{"a":"\"","verdict":1}`: false, `{"a" 1, "verdict": 1}`: false, `{"a": [], "verdict": 1`: false,
+		`{"verdicts": 1}`: true, `["verdict"]`: true, `"verdict"`: true, `{"a": {"verdict": "PASS"}}`: true, `{"a": "verdict"}`: true, `{"a": ]`: true, "{1": true,
+		`"verdict": 1`: true, `verdict: {"verdict": 1}`: true, `{"a": "\"verdict\":"}`: true, `{"verdict"}:`: true, `{"verdict" 1: 2}`: true, `{"verdict`: true, "\ufeff": true,
+		`{"` + strings.Repeat("v", 100) + `": 1}`: true, `{"a": "` + strings.Repeat(" ", 60) + `", "verdict": 1}`: false,
+	} {
+		name := filepath.Join(t.TempDir(), "out.json")
+		if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if was := text != "" && !spared; IsVerdict(name) != was {
+			t.Errorf("%.60q is a verdict? %t", text, !was)
+		}
+		_, err := create(name, "1.0", verdict.Scope{})
+		now, readErr := os.ReadFile(name)
+		if readErr != nil {
+			t.Fatal(readErr)
+		}
+		if spared != (err != nil && strings.Contains(err.Error(), "is not a verdict")) || spared != (string(now) == text) {
+			t.Errorf("%.60q: %v; it is now %.30q", text, err, now)
+		}
+	}
+	if IsVerdict(filepath.Join(t.TempDir(), "nothing")) {
+		t.Error("there is a verdict in an empty folder")
+	}
+}
+
+// TestBrokenOldVerdict: what cannot be read to where it would be known what it is may be a verdict.
+func TestBrokenOldVerdict(t *testing.T) {
+	broken := errors.New("broken")
+	for _, text := range []string{"", "{", `{"a`, `{"a": 1`} {
+		r := bufio.NewReaderSize(io.MultiReader(strings.NewReader(text), iotest.ErrReader(broken)), 16)
+		if named, err := namesVerdict(r); !errors.Is(err, broken) {
+			t.Errorf("%q: %v, %v", text, named, err)
+		}
+	}
+	if there, err := lookAt("/proc/self/mem"); runtime.GOOS == "linux" && (err == nil || there != otherFile) { // cannot be read at its beginning
+		t.Errorf("%d, %v", there, err)
+	}
+	if !*long {
+		return
+	}
+	// A text that does not end where one stops to look: only how it begins tells.
+	for begin, want := range map[string]bool{"{": true, `{"a": "`: true, "[": false, " ": false} {
+		if named, err := namesVerdict(bufio.NewReader(io.MultiReader(strings.NewReader(begin), blanks{}))); err != nil || named != want {
+			t.Errorf("%s: %v, %v", begin, named, err)
+		}
+	}
+}
+
+// FuzzNamesVerdict: what encoding/json finds a verdict in is one, and nothing is that has no such word.
+func FuzzNamesVerdict(f *testing.F) {
+	for _, seed := range []string{`{"verdict": "PASS"}`, "\ufeff{\"a\": [{\"verdict\": 1}, \"\\\"\"], \"Verd\\u0069ct\": {}}", `{"a": "verdict", "verdict\\": 1}`, `{"": {"": "}"}, "verdict": []}`, `[{"verdict": 1}]`} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		got, err := namesVerdict(bufio.NewReader(bytes.NewReader(text)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var members map[string]json.RawMessage
+		if json.Unmarshal(bytes.TrimPrefix(text, []byte("\ufeff")), &members) == nil {
+			want := false
+			for name := range members {
+				want = want || strings.EqualFold(name, "verdict")
+			}
+			if got != want {
+				t.Errorf("%q: %v, want %v", text, got, want)
+			}
+		}
+		if got && !bytes.Contains(bytes.ToLower(text), []byte("verdict")) && !bytes.Contains(text, []byte(`\`)) && isASCII(text) {
+			t.Errorf("%q names none", text)
+		}
+	})
+}
+
+func isASCII(text []byte) bool {
+	return !bytes.ContainsFunc(text, func(r rune) bool { return r >= utf8.RuneSelf })
+}
+
+// blanks are blanks without an end.
+type blanks struct{}
+
+func (blanks) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = ' '
+	}
+	return len(p), nil
 }
