@@ -31,9 +31,8 @@
 // too, a second table has the needles with this window.
 //
 // The vector unit helps here with what is slow this way: up to 144 needles of two to six
-// bytes are left to it, 48 at a time, and if there is room those of seven to ten. Without it
-// needles of two and three bytes are searched one by one with bytes.Index, as are all of one
-// byte.
+// bytes are left to it, 48 at a time. Without it needles of two and three bytes are searched
+// one by one with bytes.Index, as are all of one byte.
 //
 // # Folded needles
 //
@@ -137,10 +136,6 @@ func compile(needles []*Needle, vectors bool) *Set {
 		case len(short)+len(mid) <= maxTeddies*maxTeddy:
 			few = slices.Concat(short, mid)
 			mid = nil
-			if room := (maxTeddy - len(few)%maxTeddy) % maxTeddy; len(long) <= room {
-				few = append(few, long...)
-				long = nil
-			}
 		}
 		for some := range slices.Chunk(few, maxTeddy) {
 			s.few = append(s.few, newTeddy(needles, some))

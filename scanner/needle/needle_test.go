@@ -401,7 +401,7 @@ func TestWays(t *testing.T) {
 		{"a short one, and 49 of 20 bytes", slices.Concat(texts(49, 20), texts(1, 3)), true,
 			way{few: []int{1}, long: 49, step: 8, size: 8}},
 		{"46 short ones, 2 of 7 bytes, 49 of 13 bytes", slices.Concat(texts(49, 13), texts(2, 7), texts(46, 6)), true,
-			way{few: []int{48}, long: 49, step: 8, size: 6}},
+			way{few: []int{46}, long: 51, step: 4, size: 4}},
 		{"46 short ones, 3 of 7 bytes, 49 of 13 bytes", slices.Concat(texts(49, 13), texts(3, 7), texts(46, 6)), true,
 			way{few: []int{46}, long: 52, step: 4, size: 4}},
 		{"144 short ones", slices.Concat(texts(44, 3), texts(100, 6)), true, way{few: []int{48, 48, 48}}},
