@@ -30,9 +30,9 @@
 // s grams may be at a place, and so where the window begins. If another of its grams is there,
 // too, a second table has the needles with this window.
 //
-// The vector unit helps here with what is slow this way: up to 144 needles of two to six
-// bytes are left to it, 48 at a time. Without it needles of two and three bytes are searched
-// one by one with bytes.Index, as are all of one byte.
+// The vector unit helps here with what is slow this way: up to 48 needles of two to six bytes
+// are left to it; if there are more, those of two and three bytes, 48 at a time. Without it
+// these are searched one by one with bytes.Index, as are all of one byte.
 //
 // # Folded needles
 //
@@ -133,7 +133,7 @@ func compile(needles []*Needle, vectors bool) *Set {
 		case len(short)+len(mid)+len(long)+len(longest) <= maxTeddy:
 			few = slices.Concat(short, mid, long, longest)
 			mid, long, longest = nil, nil, nil
-		case len(short)+len(mid) <= maxTeddies*maxTeddy:
+		case len(short)+len(mid) <= maxTeddy:
 			few = slices.Concat(short, mid)
 			mid = nil
 		}

@@ -195,7 +195,7 @@ func TestManyBuckets(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 7))
 	for i := range 400 {
 		var needles [][]byte
-		most := []int{maxTeddy + 8, maxTeddies*maxTeddy + 60}[i%2]
+		most := []int{maxTeddy + 8, 3*maxTeddy + 60}[i%2]
 		for range 1 + r.IntN(most) {
 			n := make([]byte, 1+r.IntN(9+i%2*6))
 			for i := range n {
@@ -404,7 +404,8 @@ func TestWays(t *testing.T) {
 			way{few: []int{46}, long: 51, step: 4, size: 4}},
 		{"46 short ones, 3 of 7 bytes, 49 of 13 bytes", slices.Concat(texts(49, 13), texts(3, 7), texts(46, 6)), true,
 			way{few: []int{46}, long: 52, step: 4, size: 4}},
-		{"144 short ones", slices.Concat(texts(44, 3), texts(100, 6)), true, way{few: []int{48, 48, 48}}},
+		{"48 short ones, 49 of 20 bytes", slices.Concat(texts(8, 3), texts(40, 6), texts(49, 20)), true,
+			way{few: []int{48}, long: 49, step: 8, size: 8}},
 		{"145 short ones", slices.Concat(texts(45, 3), texts(100, 6)), true, way{few: []int{45}, mid: 100}},
 		{"60 of three bytes, 100 of four", slices.Concat(texts(60, 3), texts(100, 4)), true,
 			way{few: []int{48, 12}, mid: 100}},

@@ -47,9 +47,6 @@ const (
 	blockRead = blockLen + gramLen - 1
 )
 
-// maxTeddies is how many of them are faster than grams at every second place.
-const maxTeddies = 3
-
 // newTeddy returns a teddy for some needles, maxTeddy at the most.
 func newTeddy(needles []*Needle, of []int) *teddy {
 	t := &teddy{}
