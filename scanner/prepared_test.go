@@ -30,7 +30,7 @@ func TestPrepared(t *testing.T) {
 	if s, e := p.of(of(a)); s != set || e == engines {
 		t.Error("what is full is not made again, or more than that")
 	}
-	if p.budget() != p.budget() || (*Prepared)(nil).budget() == nil {
+	if one := p.budget(); one != p.budget() || (*Prepared)(nil).budget() == nil {
 		t.Error("several scans have a budget each, or one that is alone has none")
 	}
 	if s, e := (*Prepared)(nil).of(of(a)); s == set || e == nil {
