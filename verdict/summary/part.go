@@ -77,7 +77,9 @@ func DecodePart(text []byte) (*Part, error) {
 		p.Fleet.SchemaVersion != SchemaVersion || p.Fleet.Verdict != verdict.Fail {
 		return nil, errors.New("it is not as policyscan writes it")
 	}
-	if p.Fleet.consistent(true) != nil {
+	again := *p
+	again.Fleet = *p.Fleet.withLists()
+	if p.Fleet.consistent(true) != nil || !verdict.IsJSON(text, &again) {
 		return nil, errors.New("it is not as policyscan writes it")
 	}
 	return p, nil

@@ -2,6 +2,7 @@ package summary
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -191,6 +192,37 @@ func TestAttempts(t *testing.T) {
 	unread := NamedPart{Name: "torn", Err: errors.New("it is cut")}
 	if left := Attempts([]NamedPart{unread, unread}); len(left) != 2 {
 		t.Errorf("attempts that cannot be read are left out: %v", left)
+	}
+}
+
+// TestPartRewritten: a shard file with the sum of its bytes that is not as it is written is refused, whatever it means.
+func TestPartRewritten(t *testing.T) {
+	_, parts := divided(t, rand.New(rand.NewPCG(5, 9)), 2)
+	text, err := parts[0].Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const tail = "  \"sum\": \""
+	body := string(text[:bytes.LastIndex(text, []byte(tail))])
+	sealed := func(body string) []byte {
+		empty := body + tail + "\"\n}\n"
+		return fmt.Appendf([]byte(body), "%s%x\"\n}\n", tail, sha256.Sum256([]byte(empty)))
+	}
+	if !bytes.Equal(sealed(body), text) {
+		t.Fatal("the test does not compute the sum that is written")
+	}
+	for _, other := range []string{
+		strings.Replace(body, "[]", "null", 1),
+		strings.Replace(body, "[]", "[ ]", 1),
+		strings.Replace(body, "\"index\": 0", "\"index\": -0", 1),
+		strings.Replace(body, "\"state\"", "\"\\u0073tate\"", 1),
+	} {
+		if other == body {
+			t.Fatal("nothing was replaced")
+		}
+		if _, err := DecodePart(sealed(other)); err == nil || !strings.Contains(err.Error(), "not as policyscan writes it") {
+			t.Errorf("%v; %.300s", err, other)
+		}
 	}
 }
 
