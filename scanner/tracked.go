@@ -155,7 +155,9 @@ func (o *trackedOpener) open(e entry) (content, error) {
 	case st.Kind == worktree.Special:
 		return nil, errSpecial
 	}
-	e.Kind = st.Kind
+	if st.Kind != e.Kind { // a link is judged by where it leads, which happens before it is opened
+		return nil, worktree.ErrChanged
+	}
 	return o.diskOpener.open(e)
 }
 

@@ -4,6 +4,7 @@ package scanner
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -152,6 +153,38 @@ func TestTrackedListing(t *testing.T) {
 	}
 	if !maps.Equal(listed, want) || len(o.folders) > 2 {
 		t.Errorf("got %v, want %v; %d folders are kept", listed, want, len(o.folders))
+	}
+}
+
+// TestTrackedSwapped: what becomes a link, or no longer is one, between the listing of its folder and its turn is no
+// content: a link is judged by where it leads, which has not happened.
+func TestTrackedSwapped(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "file"), []byte("text"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("elsewhere", filepath.Join(dir, "link")); err != nil {
+		t.Fatal(err)
+	}
+	root, err := worktree.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	o := &trackedOpener{
+		diskOpener: diskOpener{Reader: root.Reader()}, collide: func() map[string]error { return nil },
+	}
+	defer o.close()
+	for _, was := range []worktree.Kind{worktree.Regular, worktree.Symlink} {
+		for name, is := range map[string]worktree.Kind{"file": worktree.Regular, "link": worktree.Symlink} {
+			c, err := o.open(entry{Entry: worktree.Entry{Path: name, Kind: was}})
+			if err == nil {
+				c.Close()
+			}
+			if same := was == is; same != (err == nil) || !same && !errors.Is(err, worktree.ErrChanged) {
+				t.Errorf("%s, which was of kind %v: %v", name, was, err)
+			}
+		}
 	}
 }
 
