@@ -27,6 +27,7 @@ type selection struct {
 type engine struct {
 	*match.Engine
 	index map[rules.Item]int // of each item that is no key, in it
+	all   bool               // it is of all rules, and the selections that share it have some of them
 }
 
 // engines are the selections of a bundle, made when they are first met. Several goroutines
@@ -81,6 +82,7 @@ func (es *engines) selection(selected []int) *selection {
 				all[i] = i
 			}
 			es.union = es.engine(all, nil)
+			es.union.all = true
 		}
 		s.engine = es.union
 	}

@@ -66,6 +66,9 @@ func (p *collector) reusable(j *job) (k reuse.Key, ok bool) {
 	if p.Reuse == nil || p.past != nil || p.witness != nil || j.Kind != worktree.Regular || j.blob.IsZero() {
 		return k, false
 	}
+	if j.engine.all { // its numbers of patterns, which a kept result has, depend on more than the rules of the key
+		return k, false
+	}
 	if j.checkout != nil {
 		// What git writes in another encoding is judged in that one, too.
 		if w, err := j.checkout.Written(j.Path); err != nil || len(w.Encodings) > 0 {
