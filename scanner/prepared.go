@@ -19,7 +19,7 @@ type Prepared struct {
 }
 
 // of returns the set of some judges and its engines: those that are kept, if they are of the same judges. Others are
-// kept only if there are none.
+// kept only if nothing is kept yet.
 func (p *Prepared) of(by []judges.Judge) (*judges.Set, *engines) {
 	if p == nil {
 		return made(by)
