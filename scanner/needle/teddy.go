@@ -157,30 +157,43 @@ func (s *teddyScan) check(found *[blockLen]byte, at int) (done byte) {
 		for v := binary.LittleEndian.Uint64(found[w:]); v != 0; v &= v - 1 {
 			bit := bits.TrailingZeros64(v)
 			place, bucket := at+w+bit/8, bit%8
-			left := false
+			gram := s.four(place)
 			for i := range s.buckets[bucket] {
-				c := &s.buckets[bucket][i]
-				if s.seen.has[c.needle] {
-					continue
+				// Most places have none of the grams: they have the halves of several, mixed.
+				if c := &s.buckets[bucket][i]; (gram|c.bits)&c.mask == c.gram {
+					s.compare(c, place)
+					if s.isDone(bucket) {
+						done |= 1 << bucket
+					}
 				}
-				if s.stands(c, place) {
-					s.seen.add(c.needle)
-				} else {
-					left = true
-				}
-			}
-			if !left {
-				done |= 1 << bucket
 			}
 		}
 	}
 	return done
 }
 
-// stands reports whether a candidate's needle is in the content, its gram at a place.
-func (s *teddyScan) stands(c *candidate, place int) bool {
-	if place+gramLen <= len(s.content) && (binary.LittleEndian.Uint32(s.content[place:])|c.bits)&c.mask != c.gram {
-		return false
+// four returns the four bytes at a place, with zeros for those behind the content's end.
+func (s *teddyScan) four(place int) uint32 {
+	if place+gramLen <= len(s.content) {
+		return binary.LittleEndian.Uint32(s.content[place:])
 	}
-	return s.seen.stands(c.needle, s.needles[c.needle], s.content, place-c.at)
+	rest := s.content[min(place, len(s.content)):]
+	return uint32(gramAt(rest, len(rest)))
+}
+
+// compare notes a candidate's needle, if it was not seen and is in the content, its gram at a place.
+func (s *teddyScan) compare(c *candidate, place int) {
+	if !s.seen.has[c.needle] && s.seen.stands(c.needle, s.needles[c.needle], s.content, place-c.at) {
+		s.seen.add(c.needle)
+	}
+}
+
+// isDone reports whether all needles of a bucket were seen.
+func (s *teddyScan) isDone(bucket int) bool {
+	for _, c := range s.buckets[bucket] {
+		if !s.seen.has[c.needle] {
+			return false
+		}
+	}
+	return true
 }
