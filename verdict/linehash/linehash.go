@@ -26,34 +26,34 @@ const (
 	hashPower = 0xe59cd09a331cdb71
 )
 
+// room is of how many units a hasher remembers something, at the most.
+const room = 512
+
 // A Hasher computes the hashes of a text's lines.
 //
 // It keeps one polynomial of the whole text. With P(n) for that of its first
 // n units, the hash of the 100 units from n on is P(n+100) - 37^100 P(n).
 type Hasher struct {
 	emit    func(line, n int64, hash uint64)
-	poly    uint64
-	units   int64 // in poly
 	line    int64 // of the last line that began
-	ends    int64 // line ends that were the last units
 	midLine bool
 	afterCR bool
 
-	// The lines that began less than 100 units ago, a ring: each has a unit at least.
-	starts      [hashUnits]lineStart
-	first, size int
-	due         int64 // units at which the first of them is known
-}
-
-type lineStart struct {
-	units int64
-	poly  uint64
+	// The polynomials from the first line on whose hash is not known, and how many units are in the last one that are
+	// not in the first.
+	polys [room + hashUnits]uint64
+	n     int
+	units [room]byte // of one addLines
+	// Where in polys the lines begin, and which of these have no hash yet: those from known to begun. One that is there
+	// beyond begins with the next unit.
+	starts       [1024]uint16
+	known, begun int
 }
 
 // New returns a hasher that calls emit for all lines, in order: n lines from the given
 // one on have this hash. Lines count from 1. A text has one line more than it has line ends.
 func New(emit func(line, n int64, hash uint64)) *Hasher {
-	return &Hasher{emit: emit, due: -1}
+	return &Hasher{emit: emit}
 }
 
 // Add takes the text's next UTF-16 code unit.
@@ -77,38 +77,81 @@ func (h *Hasher) Add(unit uint16) {
 // AddASCII takes the text's next characters, all of them ASCII: the same as Add for
 // each, but faster.
 func (h *Hasher) AddASCII(text []byte) {
-	for i := 0; i < len(text); {
-		switch c := text[i]; {
-		case h.Idle():
-			if i += toLineEnd(text[i:]); i < len(text) {
-				h.Add(uint16(text[i]))
-				i++
-			}
-		case c == ' ' || c == '\t':
-			h.afterCR = false
-			if i++; i < len(text) && text[i] == c {
-				i += Repeated(text[i:], 1)
-			}
-		case h.midLine && c > ' ':
-			// The polynomial in registers, up to what needs a decision.
-			poly, from := h.poly, i
-			stop := min(len(text), i+int(h.due-h.units))
-			for i < stop && text[i] > ' ' {
-				poly = poly*hashBase + uint64(text[i])
-				i++
-			}
-			h.poly, h.units = poly, h.units+int64(i-from)
-			if i == from { // the first line in the ring is due
-				h.Add(uint16(c))
-				i++
-			}
-			h.ends = 0
-		case h.ends > hashUnits && (c == '\n' || c == '\r'):
-			i += h.addLineEnds(text[i:])
-		default:
+	for len(text) > 0 {
+		switch c := text[0]; {
+		case h.onlyLineEnds() && (c == '\n' || c == '\r'):
+			text = text[h.addLineEnds(text):]
+		case h.afterCR || c == '\r':
 			h.Add(uint16(c))
-			i++
+			text = text[1:]
+		case h.Idle() && c != '\n':
+			text = text[toLineEnd(text):]
+		default:
+			text = text[h.addLines(text):]
 		}
+	}
+}
+
+// isUnit is 1 for each ASCII character that is a unit of the hash, and 0 for those that are skipped.
+var isUnit = func() (is [256]uint8) {
+	for c := range is {
+		is[c] = 1
+	}
+	is[' '], is['\t'] = 0, 0
+	return is
+}()
+
+// addLines takes what text begins with, up to a CR or as much as there is room for, and returns how many characters
+// that was.
+func (h *Hasher) addLines(text []byte) int {
+	h.makeRoom()
+	text = text[:min(len(text), room-h.n)]
+	if cr := bytes.IndexByte(text, '\r'); cr >= 0 {
+		text = text[:cr]
+	}
+	// Where words end is hard to foretell for a processor. So nothing depends on it: what is no unit is overwritten by
+	// what is next.
+	n := 0
+	for _, c := range text {
+		h.units[n&(room-1)] = c
+		n += int(isUnit[c])
+	}
+	units, at := h.units[:n], h.n
+	h.addUnits(units)
+	for len(units) > 0 {
+		if !h.midLine {
+			h.begin(at)
+		}
+		n := bytes.IndexByte(units, '\n') + 1
+		if n == 0 {
+			break
+		}
+		units, at, h.midLine = units[n:], at+n, false
+	}
+	h.take()
+	return len(text)
+}
+
+// addUnits continues the polynomial.
+func (h *Hasher) addUnits(units []byte) {
+	const by2, by3, by4 = hashBase * hashBase, hashBase * hashBase * hashBase, hashBase * hashBase * hashBase * hashBase
+	polys := h.polys[h.n+1:][:len(units)]
+	poly := h.polys[h.n]
+	h.n += len(units)
+	i := 0
+	for ; i+4 <= len(units); i += 4 { // the next four wait for one multiplication
+		u, to := (*[4]byte)(units[i:]), (*[4]uint64)(polys[i:])
+		a := uint64(u[0])
+		b := a*hashBase + uint64(u[1])
+		c := b*hashBase + uint64(u[2])
+		d := c*hashBase + uint64(u[3])
+		to[0], to[1], to[2] = poly*hashBase+a, poly*by2+b, poly*by3+c
+		poly = poly*by4 + d
+		to[3] = poly
+	}
+	for ; i < len(units); i++ {
+		poly = poly*hashBase + uint64(units[i])
+		polys[i] = poly
 	}
 }
 
@@ -174,19 +217,30 @@ func (h *Hasher) AddRepeated(unit uint16, n int64) {
 // AddLineEnds takes n line ends, each of them LF or CRLF.
 func (h *Hasher) AddLineEnds(n int64) {
 	h.afterCR = false
-	for ; n > 0 && h.ends <= hashUnits; n-- {
+	for ; n > 0 && !h.onlyLineEnds(); n-- {
 		h.add('\n')
 	}
 	if n > 0 {
-		// Before the next one and after it the last 100 units are the same, and a line began with each.
-		h.emit(h.line-int64(h.size)+1, n, h.poly-hashPower*h.starts[h.first].poly)
+		// With each the first of the lines whose hash is not known has one, and another line begins.
+		h.emit(h.line-(hashUnits-1)+1, n, lineEnds)
 		h.line += n
 	}
 }
 
+// lineEnds is the hash of a line with so many line ends behind it that it looks at nothing else.
+var lineEnds = func() (hash uint64) {
+	for range hashUnits {
+		hash = hash*hashBase + '\n'
+	}
+	return hash
+}()
+
+// onlyLineEnds reports whether so many lines have no hash that each of the last units is a line end.
+func (h *Hasher) onlyLineEnds() bool { return !h.midLine && h.begun-h.known == hashUnits-1 }
+
 // Idle reports whether no hash depends on what is next, up to the end of the line, so that it need
 // not be added.
-func (h *Hasher) Idle() bool { return h.midLine && h.due < 0 }
+func (h *Hasher) Idle() bool { return h.midLine && h.known == h.begun }
 
 // Lines returns how many lines have begun: those before a line of which nothing was added yet.
 func (h *Hasher) Lines() int64 { return h.line }
@@ -212,55 +266,61 @@ func toLineEnd(text []byte) int {
 }
 
 func (h *Hasher) add(unit uint16) {
-	if h.units == h.due {
-		h.take()
-	}
+	h.makeRoom()
 	if !h.midLine {
-		h.begin()
+		h.begin(h.n)
 	}
-	if h.midLine = unit != '\n'; h.midLine {
-		h.ends = 0
-	} else {
-		h.ends++
-	}
-	h.poly = h.poly*hashBase + uint64(unit)
-	h.units++
+	h.midLine = unit != '\n'
+	h.polys[h.n+1] = h.polys[h.n]*hashBase + uint64(unit)
+	h.n++
+	h.take()
 }
 
-// begin notes that a line begins with the next unit.
-func (h *Hasher) begin() {
+// begin notes that a line begins at a place of polys.
+func (h *Hasher) begin(at int) {
+	h.midLine = true
+	h.starts[h.begun] = uint16(at)
+	h.begun++
 	h.line++
-	h.starts[(h.first+h.size)%hashUnits] = lineStart{h.units, h.poly}
-	h.size++
-	if h.size == 1 {
-		h.due = h.units + hashUnits
-	}
 }
 
-// take emits the first line of the ring.
-func (h *Hasher) take() {
-	s := h.starts[h.first]
-	line := h.line - int64(h.size) + 1
-	h.first = (h.first + 1) % hashUnits
-	h.size--
-	h.due = -1
-	if h.size > 0 {
-		h.due = h.starts[h.first].units + hashUnits
+// makeRoom forgets what no hash needs any more, if there is no room for another unit.
+func (h *Hasher) makeRoom() {
+	if h.n < room {
+		return
 	}
-	h.emit(line, 1, h.poly-hashPower*s.poly)
+	from := h.n
+	if h.known < h.begun {
+		from = int(h.starts[h.known])
+	}
+	copy(h.polys[:], h.polys[from:h.n+1])
+	for i, at := range h.starts[h.known:h.begun] {
+		h.starts[i] = at - uint16(from)
+	}
+	h.n -= from
+	h.known, h.begun = 0, h.begun-h.known
+}
+
+// take emits the lines of which enough is there.
+func (h *Hasher) take() {
+	for h.known < h.begun {
+		at := int(h.starts[h.known])
+		if at+hashUnits > h.n {
+			return
+		}
+		h.emit(h.line-int64(h.begun-h.known)+1, 1, h.polys[at+hashUnits]-h.polys[at]*hashPower)
+		h.known++
+	}
 }
 
 // Close ends the text and emits the lines that are left.
 func (h *Hasher) Close() {
 	h.add(0xffff)
-	for h.size > 0 {
-		if h.units == h.due {
-			h.take()
-			continue
-		}
-		h.poly *= hashBase // a zero
-		h.units++
+	for range hashUnits - 1 {
+		h.polys[h.n+1] = h.polys[h.n] * hashBase // a zero
+		h.n++
 	}
+	h.take()
 }
 
 // Format writes a line's hash as GitHub does: in hexadecimal, with the
