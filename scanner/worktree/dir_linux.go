@@ -8,6 +8,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// noAccessTime leaves the time at which a file was last read as it is.
+const noAccessTime = unix.O_NOATIME
+
 // openBeneath opens a folder some levels below another, and cannot be led out of it
 // or through a link on the way.
 func openBeneath(at int, path string) (int, error) {

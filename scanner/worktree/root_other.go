@@ -136,7 +136,7 @@ type File struct {
 	stat fs.FileInfo
 }
 
-func (h handle) openFile(name string, _ bool) (*File, error) {
+func (*Reader) openFile(h handle, name string, _ bool) (*File, error) {
 	before, err := h.root.Lstat(name)
 	if err != nil {
 		return nil, err

@@ -201,13 +201,27 @@ type File struct {
 	reads int          // that brought bytes
 }
 
-// openFile opens one name of a folder: with a single element, O_NOFOLLOW alone keeps
+// fileFlags open one name of a folder: with a single element, O_NOFOLLOW alone keeps
 // it in the folder. O_NONBLOCK and O_NOCTTY are for a FIFO or a terminal that took
 // the file's place a moment ago.
-func (h handle) openFile(name string, watched bool) (*File, error) {
-	fd, err := retry(func() (int, error) {
-		return unix.Openat(h.fd, name, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_NOCTTY|unix.O_CLOEXEC, 0)
-	})
+const fileFlags = unix.O_RDONLY | unix.O_NOFOLLOW | unix.O_NONBLOCK | unix.O_NOCTTY | unix.O_CLOEXEC
+
+// openFile opens one name of a folder. The time at which the file was last read stays as it is, if the system lets
+// us: else the first scan of a new checkout writes to each file's inode. It is refused for files of another user, and
+// then not asked for again.
+func (rd *Reader) openFile(h handle, name string, watched bool) (*File, error) {
+	flags := fileFlags | noAccessTime
+	if rd.accessTimes {
+		flags = fileFlags
+	}
+	open := func() (int, error) { return unix.Openat(h.fd, name, flags, 0) }
+	fd, err := retry(open)
+	if flags != fileFlags &&
+		(errors.Is(err, unix.EPERM) || errors.Is(err, unix.EINVAL) || errors.Is(err, unix.EOPNOTSUPP)) {
+		flags = fileFlags
+		fd, err = retry(open)
+		rd.accessTimes = err == nil
+	}
 	switch {
 	case errors.Is(err, unix.ELOOP), errors.Is(err, unix.EMLINK),
 		errors.Is(err, unix.ENXIO), errors.Is(err, unix.ENODEV):

@@ -261,6 +261,8 @@ type Reader struct {
 	open bool
 	h    handle
 	buf  []byte // of the folder's records
+
+	accessTimes bool // reading a file sets when it was last read: it cannot be prevented
 }
 
 // Reader returns a new reader. Close it.
@@ -346,7 +348,7 @@ func (rd *Reader) Open(name string, watched bool) (*File, error) {
 	if err != nil {
 		return nil, listed(err)
 	}
-	f, err := h.openFile(base, watched)
+	f, err := rd.openFile(h, base, watched)
 	return f, listed(err)
 }
 

@@ -8,13 +8,61 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync/atomic"
 	"syscall"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
+
+// TestAccessTime: reading a file leaves the time at which it was last read, where the file is our own. One of another
+// user is read all the same.
+func TestAccessTime(t *testing.T) {
+	dir := t.TempDir()
+	must(t, os.WriteFile(dir+"/file", []byte("text"), 0o644))
+	before := time.Now().Add(-time.Hour)
+	must(t, os.Chtimes(dir+"/file", before, before)) // a mount with relatime sets it at the next read
+	r, err := Open(dir)
+	must(t, err)
+	defer r.Close()
+	rd := r.Reader()
+	defer rd.Close()
+	read := func(rd *Reader, name string) {
+		f, err := rd.Open(name, false)
+		must(t, err)
+		defer f.Close()
+		if n, err := f.Read(make([]byte, 64)); n == 0 || err != nil {
+			t.Errorf("%s: %d bytes, %v", name, n, err)
+		}
+	}
+	read(rd, "file")
+	var st unix.Stat_t
+	must(t, unix.Stat(dir+"/file", &st))
+	if got := time.Unix(st.Atim.Unix()); got.Unix() != before.Unix() {
+		t.Errorf("it was read at %v, want %v", got, before)
+	}
+
+	if os.Geteuid() == 0 {
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		must(t, unix.Setfsuid(65534)) // of this thread, whose files they are not then
+		defer func() { must(t, unix.Setfsuid(0)) }()
+		read(rd, "file")
+	} else {
+		etc, err := Open("/etc")
+		must(t, err)
+		defer etc.Close()
+		rd = etc.Reader()
+		defer rd.Close()
+		read(rd, "passwd")
+	}
+	if !rd.accessTimes {
+		t.Error("a file of another user was opened as one of our own")
+	}
+}
 
 // A file that is not watched is what it was listed as, or an error says that it is not, as
 // long as one read brings all of it.
