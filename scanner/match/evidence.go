@@ -155,7 +155,7 @@ func (x *Examiner) lineHashes(ctx context.Context, content io.ReadSeeker, enc en
 			return nil, err
 		}
 		r := newReading(enc, align, first.lineStart)
-		r.hash = linehash.New(func(line, n int64, hash uint64) {
+		r.hash = x.hashing(func(line, n int64, hash uint64) {
 			for ; done < len(lines) && lines[done].line < first.line+line-1+n; done++ {
 				hashes[done] = hash
 			}
@@ -182,6 +182,15 @@ func (x *Examiner) lineHashes(ctx context.Context, content io.ReadSeeker, enc en
 	return hashes, nil
 }
 
+// hashing returns a hasher of another text.
+func (x *Examiner) hashing(emit func(line, n int64, hash uint64)) *linehash.Hasher {
+	if x.hasher == nil {
+		x.hasher = new(linehash.Hasher)
+	}
+	x.hasher.Reset(emit)
+	return x.hasher
+}
+
 // number returns how many lines are before the one at the anchor, from which the lines count, and the
 // number of each of the lines among those that have its hash.
 func (x *Examiner) number(ctx context.Context, content io.ReadSeeker, enc encoding, align, anchor int64, lines []spot,
@@ -199,7 +208,7 @@ func (x *Examiner) number(ctx context.Context, content io.ReadSeeker, enc encodi
 	before = -1
 	done := 0
 	r := newReading(enc, align, 0)
-	r.hash = linehash.New(func(line, n int64, hash uint64) {
+	r.hash = x.hashing(func(line, n int64, hash uint64) {
 		if !likely[hash>>56] {
 			return
 		}

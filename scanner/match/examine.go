@@ -15,6 +15,7 @@ import (
 
 	"github.com/policyscan/policyscan/scanner/needle"
 	"github.com/policyscan/policyscan/verdict"
+	"github.com/policyscan/policyscan/verdict/linehash"
 )
 
 // A Find is a pattern that occurs in a content, with its evidence. What depends on
@@ -56,6 +57,8 @@ type Examiner struct {
 	seen  map[*Engine]*seen
 	found map[*Engine]*seen // what firstOf notes down
 	lower []byte            // a window in lower case
+
+	hasher *linehash.Hasher // of one text after another; nil until one is needed
 
 	raw     []byte               // what a strand reads
 	strands [encodings][4]strand // by alignment

@@ -196,7 +196,8 @@ func naiveEvidence(enc encoding, text string, f *Find) verdict.Evidence {
 		}
 	}
 	var hashes []uint64
-	h := linehash.New(func(_, n int64, hash uint64) {
+	var h linehash.Hasher
+	h.Reset(func(_, n int64, hash uint64) {
 		for range n {
 			hashes = append(hashes, hash)
 		}

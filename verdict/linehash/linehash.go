@@ -6,7 +6,7 @@
 // the end of the text and zeros for what would come after it. github/codeql-action writes it in src/fingerprints.ts;
 // docs/verdict.md says it in full.
 //
-// A [Hasher] takes the text as UTF-16 code units, in any number of pieces, and gives the hash of each line in order.
+// A [Hasher] takes a text as UTF-16 code units, in any number of pieces, and gives the hash of each line in order.
 // It neither reads files nor decodes bytes. Its memory does not grow with the text.
 package linehash
 
@@ -26,7 +26,7 @@ const (
 	hashPower = 0xe59cd09a331cdb71
 )
 
-// room is of how many units a hasher remembers something, at the most.
+// room is how many units a hasher remembers, at the most. It is a power of two.
 const room = 512
 
 // A Hasher computes the hashes of a text's lines.
@@ -44,16 +44,18 @@ type Hasher struct {
 	polys [room + hashUnits]uint64
 	n     int
 	units [room]byte // of one addLines
-	// Where in polys the lines begin, and which of these have no hash yet: those from known to begun. One that is there
-	// beyond begins with the next unit.
-	starts       [1024]uint16
+	// Where in polys the lines begin. Those from known to begun have no hash yet.
+	starts       [room]uint16
 	known, begun int
 }
 
-// New returns a hasher that calls emit for all lines, in order: n lines from the given
+// Reset begins a text. The hasher, which may be new, then calls emit for all lines, in order: n lines from the given
 // one on have this hash. Lines count from 1. A text has one line more than it has line ends.
-func New(emit func(line, n int64, hash uint64)) *Hasher {
-	return &Hasher{emit: emit}
+func (h *Hasher) Reset(emit func(line, n int64, hash uint64)) {
+	h.emit = emit
+	h.line, h.midLine, h.afterCR = 0, false, false
+	h.polys[0], h.n = 0, 0
+	h.known, h.begun = 0, 0
 }
 
 // Add takes the text's next UTF-16 code unit.

@@ -12,7 +12,10 @@ import (
 func lineHashes(t *testing.T, text string) []string {
 	var got []string
 	count := map[uint64]int64{}
-	h := New(func(line, n int64, hash uint64) {
+	var h Hasher
+	h.Reset(func(int64, int64, uint64) {})
+	h.AddASCII([]byte("a text before\nthat was not read to its end\r"))
+	h.Reset(func(line, n int64, hash uint64) {
 		if line != int64(len(got))+1 {
 			t.Errorf("%q: after %d lines comes line %d", text, len(got), line)
 		}
@@ -124,9 +127,10 @@ func BenchmarkHasher(b *testing.B) {
 	}
 	lines := 0
 	b.SetBytes(int64(len(text)))
+	var h Hasher
 	for b.Loop() {
 		lines = 0
-		h := New(func(_, n int64, _ uint64) { lines += int(n) })
+		h.Reset(func(_, n int64, _ uint64) { lines += int(n) })
 		h.AddASCII(text)
 		h.Close()
 	}
