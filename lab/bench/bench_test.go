@@ -68,6 +68,9 @@ type cost struct {
 // run runs a command once, by testdata/measure.c.
 func (w *world) run(t *testing.T, c command) cost {
 	t.Helper()
+	if c.before != nil {
+		c.before(t)
+	}
 	cmd := exec.Command(w.measure, c.args...)
 	cmd.Dir = c.dir
 	if c.stdin != "" {
@@ -96,6 +99,8 @@ type command struct {
 	dir   string
 	args  []string
 	stdin string // a file; "" is nothing
+
+	before func(t *testing.T) // what has to be done each time; nil: nothing
 }
 
 // A figure is one number of a row.
