@@ -232,7 +232,7 @@ func (h *tally) find(finds []*Find) []*Find {
 }
 
 func newFind(index int, kind string, enc encoding, m match, count int64) *Find {
-	f := &Find{Pattern: index, match: m, enc: enc, start: spot{offset: m.start}, end: spot{offset: m.end}}
+	f := &Find{Pattern: index, site: &site{match: m, enc: enc, start: spot{offset: m.start}, end: spot{offset: m.end}}}
 	f.Evidence = verdict.Evidence{Kind: kind, Offset: m.start, Occurrences: count, Encoding: enc.String()}
 	return f
 }

@@ -11,8 +11,13 @@ import (
 )
 
 // locate fills in the evidence of finds: lines, columns, line hashes, excerpts, places. It marks them, too, as far as
-// the examiner is to do either.
+// the examiner is to do either. Then they have no site any more.
 func (x *Examiner) locate(ctx context.Context, content io.ReadSeeker, finds []*Find, reads *int) error {
+	defer func() {
+		for _, f := range finds {
+			f.site = nil
+		}
+	}()
 	if x.Mark {
 		if err := x.mark(ctx, content, finds, reads); err != nil {
 			return err

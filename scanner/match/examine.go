@@ -33,9 +33,15 @@ type Find struct {
 	// Marks are those of the first occurrences, at most [MaxMarks]; nil if the Examiner does not mark.
 	Marks []Mark
 
+	kept []placed
+	all  bool // all of those are places
+
+	*site // nil once the evidence is filled in: 50,000 finds are in memory together
+}
+
+// A site is where a find is, for its evidence.
+type site struct {
 	required   bool // it says only that a required text is there
-	kept       []placed
-	all        bool // all of those are places
 	match      match
 	enc        encoding
 	start, end spot

@@ -148,7 +148,7 @@ func TestFault_158_SameEvidence(t *testing.T) {
 // character, if it was found in the encoding of the text.
 func naiveEvidence(enc encoding, text string, f *Find) verdict.Evidence {
 	e := f.Evidence
-	if f.enc != enc {
+	if f.kept[0].enc != enc {
 		return e
 	}
 	e.Line, e.EndLine = 1, 1
@@ -177,13 +177,13 @@ func naiveEvidence(enc encoding, text string, f *Find) verdict.Evidence {
 	}
 	for i := 0; ; i++ {
 		more := placed()
-		if at == f.match.start {
+		if at == f.kept[0].match.start {
 			e.Line, e.Column, e.UTF16Column = line, column, units
 		}
-		if at == f.match.end {
+		if at == f.kept[0].match.end {
 			e.EndLine, e.EndColumn, e.UTF16EndColumn = line, column, units
 		}
-		if at >= f.match.end && !more {
+		if at >= f.kept[0].match.end && !more {
 			break
 		}
 		size := int64(len(enc.encode(string(runes[i]))))

@@ -148,7 +148,7 @@ func naiveOf(f *Find) naiveFind {
 	if f == nil {
 		return naiveFind{}
 	}
-	return naiveFind{f.Evidence.Encoding, f.match, f.Evidence.Occurrences, naivePlaces(f.kept)}
+	return naiveFind{f.Evidence.Encoding, f.kept[0].match, f.Evidence.Occurrences, naivePlaces(f.kept)}
 }
 
 // naiveSearch returns what there is of a text in a content; a count of 0 for nothing.

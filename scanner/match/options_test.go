@@ -110,7 +110,7 @@ func TestOptions(t *testing.T) {
 		var at []int
 		var count int64
 		if f := finds[0]; f != nil {
-			at, count = []int{int(f.match.start), int(f.match.end)}, f.Evidence.Occurrences
+			at, count = []int{int(f.kept[0].match.start), int(f.kept[0].match.end)}, f.Evidence.Occurrences
 		}
 		if len(at) != len(c.at) || len(at) > 0 && (at[0] != c.at[0] || at[1] != c.at[1]) || count != c.count {
 			t.Errorf("%q %+v in %q: %d times, the first at %v; want %d, %v",
@@ -128,13 +128,13 @@ func TestOptions(t *testing.T) {
 func evidence(t *testing.T, a asked, content string, enc encoding) {
 	t.Helper()
 	f := examine(t, []asked{a}, enc.encode(content), 0)[0]
-	if f == nil || f.enc != enc {
+	if f == nil || f.kept[0].enc != enc {
 		return
 	}
 	if got, want := f.Evidence, naiveEvidence(enc, content, f); !reflect.DeepEqual(got, want) {
 		t.Errorf("%q in %q, %v:\n%+v\n%+v", a.text, content, enc, got, want)
 	}
-	match := []rune(string(enc.text(enc.encode(content)[f.match.start:f.match.end], false)))
+	match := []rune(string(enc.text(enc.encode(content)[f.kept[0].match.start:f.kept[0].match.end], false)))
 	if want := string(match[:min(len(match), excerptLimit)]); f.Matched != want {
 		t.Errorf("%q in %q, %v: the excerpt has %q, want %q", a.text, content, enc, f.Matched, want)
 	}
@@ -148,8 +148,8 @@ func TestFarBeginning(t *testing.T) {
 			before := strings.Repeat("... \n", 2000)
 			content := enc.encode(before + strings.ReplaceAll(text, " ", run) + " k = value_8")
 			f := examine(t, []asked{{text, spaces}, {"value_9", Options{}}}, content, 1<<20)[0]
-			if start := int64(len(enc.encode(before))); f == nil || f.match.start != start ||
-				f.match.end != start+int64(len(text)-2+2*len(run))*int64(enc.unit()) || f.Evidence.Occurrences != 1 {
+			if start := int64(len(enc.encode(before))); f == nil || f.kept[0].match.start != start ||
+				f.kept[0].match.end != start+int64(len(text)-2+2*len(run))*int64(enc.unit()) || f.Evidence.Occurrences != 1 {
 				t.Errorf("%q, %v: %+v", text, enc, f)
 			}
 		}
