@@ -194,7 +194,7 @@ func keptOf(s *result) *kept {
 		return cmp.Or(cmp.Compare(a.Item, b.Item), cmp.Compare(fmt.Sprint(a.Required), fmt.Sprint(b.Required)))
 	})
 	for _, l := range s.lacks {
-		k.Lacks = append(k.Lacks, keptEnd{l.missing, l.end})
+		k.Lacks = append(k.Lacks, keptEnd{l.missing, *l.end})
 	}
 	return k
 }
@@ -250,6 +250,6 @@ func (k *kept) restore(s *result) {
 		s.keyed.finds[keyAsk{o.Item, o.Required}] = keyFind{Find: find(o), path: o.Path, paths: o.Paths}
 	}
 	for _, l := range k.Lacks {
-		s.lacks = append(s.lacks, lack{missing: l.Missing, end: l.End})
+		s.lacks = append(s.lacks, lack{missing: l.Missing, end: &l.End})
 	}
 }

@@ -66,9 +66,9 @@ func (s *selection) judge(path string, finds []*match.Find, b *rules.Bundle, bro
 
 // A lack is what a content does not have of what it must have.
 type lack struct {
-	missing []int            // indices in the engine
-	end     verdict.Evidence // where the content ends
-	note    string           // of what is not the file's own bytes
+	missing []int             // indices in the engine
+	end     *verdict.Evidence // where the content ends
+	note    string            // of what is not the file's own bytes
 }
 
 func lackOf(rep *match.Report, note string) lack { return lack{rep.Missing, rep.End, note} }
@@ -90,7 +90,7 @@ func (s *selection) lacking(path string, l lack, b *rules.Bundle, broken []broke
 		for k, item := range b.Rules[r].Required {
 			if item.Kind != rules.Key && slices.Contains(l.missing, s.engine.index[item]) {
 				broken = append(broken, brokenRule{
-					path: path, rule: r, ask: judges.Ask{Of: judges.RequiredItem, Index: k}, end: &l.end, note: l.note,
+					path: path, rule: r, ask: judges.Ask{Of: judges.RequiredItem, Index: k}, end: l.end, note: l.note,
 				})
 			}
 		}

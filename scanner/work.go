@@ -197,14 +197,7 @@ func (p *collector) do(ctx context.Context, x *match.Examiner, o opener, j *job)
 		return
 	}
 	switch {
-	case errors.Is(err, errSpecial):
-		p.unopened(j, worktree.Special)
-		return
-	case passed(o, j.entry, err):
-		s.gone = true
-	case err != nil:
-		j.unread(err)
-	default:
+	case err == nil:
 		if p.Reuse != nil {
 			p.Reuse.read.Add(rep.Bytes)
 		}
@@ -215,6 +208,13 @@ func (p *collector) do(ctx context.Context, x *match.Examiner, o opener, j *job)
 		if reusable {
 			p.keep(j, key, compare)
 		}
+	case errors.Is(err, errSpecial):
+		p.unopened(j, worktree.Special)
+		return
+	case passed(o, j.entry, err):
+		s.gone = true
+	default:
+		j.unread(err)
 	}
 	s.reached = true
 }

@@ -81,9 +81,10 @@ type Report struct {
 	Shape   Shape
 
 	// Missing are the patterns that must occur and do not, by their index in the engine. If there are any, End is the
-	// evidence of that: it extends from the first byte to the last, which was read.
+	// evidence of that (else nil): it extends from the first byte to the last, which was read. It is empty if the
+	// Examiner is Bare.
 	Missing []int
-	End     verdict.Evidence
+	End     *verdict.Evidence
 }
 
 // Examine reads content from its first byte to its last, and again as often as the

@@ -3,6 +3,8 @@ package match
 import (
 	"context"
 	"io"
+
+	"github.com/policyscan/policyscan/verdict"
 )
 
 // A need says whether a pattern of an engine must occur.
@@ -52,14 +54,18 @@ func (x *Examiner) missing(
 			rep.Missing = append(rep.Missing, pattern)
 		}
 	}
-	if len(rep.Missing) == 0 || x.Bare {
+	if len(rep.Missing) == 0 {
+		return nil
+	}
+	rep.End = new(verdict.Evidence)
+	if x.Bare {
 		return nil
 	}
 	end, err := x.end(ctx, content, s.own().enc, &rep.Reads)
 	if err == nil && end.offset != rep.Bytes {
 		err = ErrChanged
 	}
-	rep.End = lackingUntil(end)
+	*rep.End = lackingUntil(end)
 	return err
 }
 

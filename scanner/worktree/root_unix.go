@@ -216,18 +216,14 @@ func (rd *Reader) openFile(h handle, name string, watched bool) (*File, error) {
 	}
 	open := func() (int, error) { return unix.Openat(h.fd, name, flags, 0) }
 	fd, err := retry(open)
-	if flags != fileFlags &&
+	if err != nil && flags != fileFlags &&
 		(errors.Is(err, unix.EPERM) || errors.Is(err, unix.EINVAL) || errors.Is(err, unix.EOPNOTSUPP)) {
 		flags = fileFlags
 		fd, err = retry(open)
 		rd.accessTimes = err == nil
 	}
-	switch {
-	case errors.Is(err, unix.ELOOP), errors.Is(err, unix.EMLINK),
-		errors.Is(err, unix.ENXIO), errors.Is(err, unix.ENODEV):
-		return nil, ErrChanged
-	case err != nil:
-		return nil, err
+	if err != nil {
+		return nil, openError(err)
 	}
 	f := &File{fd: fd}
 	if watched {
@@ -237,6 +233,15 @@ func (rd *Reader) openFile(h handle, name string, watched bool) (*File, error) {
 		}
 	}
 	return f, nil
+}
+
+// openError names what has taken the place of a file since it was listed.
+func openError(err error) error {
+	if errors.Is(err, unix.ELOOP) || errors.Is(err, unix.EMLINK) ||
+		errors.Is(err, unix.ENXIO) || errors.Is(err, unix.ENODEV) {
+		return ErrChanged
+	}
+	return err
 }
 
 // regular returns the file's state; [ErrChanged] if it is not a regular file.
@@ -273,7 +278,7 @@ func (f *File) Read(p []byte) (int, error) {
 	}
 	n, err := retry(func() (int, error) { return unix.Read(f.fd, p) })
 	switch {
-	case f.stat == nil && (errors.Is(err, unix.EISDIR) || errors.Is(err, unix.EAGAIN)):
+	case err != nil && f.stat == nil && (errors.Is(err, unix.EISDIR) || errors.Is(err, unix.EAGAIN)):
 		return 0, ErrChanged // a folder or a FIFO has taken its place
 	case err != nil:
 		return 0, err
