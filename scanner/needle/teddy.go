@@ -105,6 +105,13 @@ func (m *masks) drop(bucket int) {
 // find sets seen for the needles that occur in content.
 func (t *teddy) find(content []byte, needles []*Needle, seen *Seen) {
 	s := teddyScan{teddy: t, content: content, needles: needles, seen: seen}
+	if len(seen.list) > 0 { // in an earlier window
+		for bucket := range t.buckets {
+			if s.isDone(bucket) {
+				s.drop(bucket)
+			}
+		}
+	}
 	at := s.scan(content, 0)
 	// What is left is too short for a block: once more, with zeros behind it.
 	var rest [2*blockLen + gramLen]byte
@@ -126,32 +133,35 @@ type teddyScan struct {
 // there are blocks of them. It returns how far that is.
 func (s *teddyScan) scan(text []byte, base int) int {
 	var found [blockLen]byte
-	masks := &s.teddy.masks
-	if s.fewer {
-		masks = &s.left
-	}
 	at := 0
 	for len(text)-at >= blockRead {
+		masks := &s.teddy.masks
+		if s.fewer {
+			masks = &s.left
+		}
 		n, ok := scanBlocks(masks, &text[at], len(text)-at, &found)
 		at += n
 		if !ok {
 			break
 		}
-		done := s.check(&found, base+at)
-		for ; done != 0; done &= done - 1 {
-			if !s.fewer {
-				s.fewer, s.left = true, s.teddy.masks
-				masks = &s.left
-			}
-			s.left.drop(bits.TrailingZeros8(done))
+		for done := s.check(&found, base+at); done != 0; done &= done - 1 {
+			s.drop(bits.TrailingZeros8(done))
 		}
 		at += blockLen
 	}
 	return at
 }
 
-// check compares the needles of the buckets found in a block, and returns which of those
-// buckets have no needle left that was not seen.
+// drop looks for the needles of a bucket no more.
+func (s *teddyScan) drop(bucket int) {
+	if !s.fewer {
+		s.fewer, s.left = true, s.teddy.masks
+	}
+	s.left.drop(bucket)
+}
+
+// check compares the needles of the buckets found in a block. It returns the buckets of which a gram was there and no
+// needle is left that was not seen.
 func (s *teddyScan) check(found *[blockLen]byte, at int) (done byte) {
 	for w := 0; w < blockLen; w += 8 {
 		for v := binary.LittleEndian.Uint64(found[w:]); v != 0; v &= v - 1 {

@@ -39,8 +39,8 @@ type Hasher struct {
 	midLine bool
 	afterCR bool
 
-	// The polynomials from the first line on whose hash is not known, and how many units are in the last one that are
-	// not in the first.
+	// The polynomials, at least from the first line on whose hash is not known, and how many units are in the last one
+	// that are not in the first.
 	polys [room + hashUnits]uint64
 	n     int
 	units [room]byte // of one addLines
@@ -79,6 +79,12 @@ func (h *Hasher) Add(unit uint16) {
 // AddASCII takes the text's next characters, all of them ASCII: the same as Add for
 // each, but faster.
 func (h *Hasher) AddASCII(text []byte) {
+	if len(text) < 8 {
+		for _, c := range text {
+			h.Add(uint16(c))
+		}
+		return
+	}
 	for len(text) > 0 {
 		switch c := text[0]; {
 		case h.onlyLineEnds() && (c == '\n' || c == '\r'):
@@ -286,9 +292,9 @@ func (h *Hasher) begin(at int) {
 	h.line++
 }
 
-// makeRoom forgets what no hash needs any more, if there is no room for another unit.
+// makeRoom forgets what no hash needs any more, if there is little room: at least 100 units have room then.
 func (h *Hasher) makeRoom() {
-	if h.n < room {
+	if h.n <= room-hashUnits {
 		return
 	}
 	from := h.n
