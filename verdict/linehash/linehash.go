@@ -79,7 +79,7 @@ func (h *Hasher) Add(unit uint16) {
 // AddASCII takes the text's next characters, all of them ASCII: the same as Add for
 // each, but faster.
 func (h *Hasher) AddASCII(text []byte) {
-	if len(text) < 8 {
+	if len(text) < 8 { // as between characters that are not ASCII
 		for _, c := range text {
 			h.Add(uint16(c))
 		}
