@@ -49,8 +49,8 @@ type Hasher struct {
 	known, begun int
 }
 
-// Reset begins a text. The hasher, which may be new, then calls emit for all lines, in order: n lines from the given
-// one on have this hash. Lines count from 1. A text has one line more than it has line ends.
+// Reset begins a text, and has to be called for the first one, too. The hasher then calls emit for all lines, in order:
+// n lines from the given one on have this hash. Lines count from 1. A text has one line more than it has line ends.
 func (h *Hasher) Reset(emit func(line, n int64, hash uint64)) {
 	h.emit = emit
 	h.line, h.midLine, h.afterCR = 0, false, false
