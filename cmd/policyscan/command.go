@@ -104,7 +104,7 @@ func newParser(c any, std streams) (*kong.Kong, error) {
 }
 
 func parserWith(c any, std streams, more ...kong.Option) (*kong.Kong, error) {
-	return kong.New(c, append(more,
+	options := []kong.Option{
 		kong.Name("policyscan"),
 		kong.Description(manual.Description),
 		kong.Writers(std.out, std.err),
@@ -112,7 +112,8 @@ func parserWith(c any, std streams, more ...kong.Option) (*kong.Kong, error) {
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true, WrapUpperBound: 90}),
 		// The help explains environment variables once, not for every flag.
 		kong.ValueFormatter(func(v *kong.Value) string { return v.Help }),
-	)...)
+	}
+	return kong.New(c, append(options, more...)...)
 }
 
 // commandOf returns the subcommand that the arguments name, as far as they can be read: scan, if they name none.
