@@ -56,6 +56,7 @@ type YAML struct {
 	name  string
 	text  []byte        // as read, without a byte order mark
 	lines []int         // where each line of text begins: 0-based bytes
+	ascii bool          // each character is a byte
 	marks map[int][]int // within long lines: see place
 	errs  []*Error
 	early int                 // how many of errs were found before the walk

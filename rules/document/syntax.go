@@ -76,6 +76,9 @@ const markEvery = 256
 func (d *YAML) place(n *yaml.Node) Place {
 	line := d.line(n.Line)
 	chars, offset := n.Column-1, 0
+	if d.ascii {
+		return Place{n.Line, min(max(chars, 0), len(line)) + 1}
+	}
 	if chars >= markEvery {
 		marks, known := d.marks[n.Line]
 		if !known {

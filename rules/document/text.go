@@ -82,6 +82,7 @@ func (d *YAML) checkText() bool {
 			d.fail(CodeSyntax, d.at(offset), found, fix)
 		}
 	}
+	d.ascii = true
 	for i := 0; i < len(d.text); {
 		c := d.text[i]
 		if c >= ' ' && c < 0x7F || c == '\n' || c == '\t' {
@@ -89,6 +90,7 @@ func (d *YAML) checkText() bool {
 			continue
 		}
 		r, n := utf8.DecodeRune(d.text[i:])
+		d.ascii = d.ascii && c < utf8.RuneSelf
 		switch {
 		case r == utf8.RuneError && n == 1:
 			report("utf-8", i, fmt.Sprintf("the byte 0x%02X is not UTF-8", c), "save the file as UTF-8")
