@@ -89,11 +89,11 @@ func (f *ruleFile) listAllowances() {
 		return
 	}
 	top := f.doc.Mapping(root, "the file", "", allowancesLevel)
-	if e, ok := top[versionKey]; ok {
+	if e := top.At(versionKey); e.Key != nil {
 		f.checkVersion(e)
 	}
-	entry, ok := top["allowances"]
-	if !ok {
+	entry := top.At("allowances")
+	if entry.Key == nil {
 		return
 	}
 	const form, instead = `a list, each entry beginning with "- rule:"`, "write an entry, or delete the file"
@@ -123,22 +123,22 @@ func (f *ruleFile) allowance(item document.Entry) {
 	}
 	at := f.doc.Place(item.Value)
 	a := Allowance{Line: at.Line, Column: at.Column}
-	a.Rule = f.doc.RuleID(m["rule"])
-	a.File = f.treePath(m["file"])
-	a.AtMost = f.doc.Count(m["at_most"], maxAtMost, "or remove the entry")
-	a.Owner = f.doc.Line(m["owner"])
-	a.Reason = f.doc.Line(m["reason"])
-	a.Until = f.day(m["until"])
-	a.From = f.origins(m["from"], a.File)
-	if e, ok := m["may_grow"]; ok {
+	a.Rule = f.doc.RuleID(m.At("rule"))
+	a.File = f.treePath(m.At("file"))
+	a.AtMost = f.doc.Count(m.At("at_most"), maxAtMost, "or remove the entry")
+	a.Owner = f.doc.Line(m.At("owner"))
+	a.Reason = f.doc.Line(m.At("reason"))
+	a.Until = f.day(m.At("until"))
+	a.From = f.origins(m.At("from"), a.File)
+	if e := m.At("may_grow"); e.Key != nil {
 		a.MayGrow = f.doc.Only(e, "true")
 	}
 	if f.doc.Mistakes() > 0 {
 		return // nothing is kept of a bundle with a mistake
 	}
-	spots := allowanceSpots{rule: f.doc.Spot(m["rule"].Value), file: f.doc.Place(m["file"].Value)}
+	spots := allowanceSpots{rule: f.doc.Spot(m.At("rule").Value), file: f.doc.Place(m.At("file").Value)}
 	if len(a.From) > 0 {
-		spots.from = f.doc.Place(m["from"].Value)
+		spots.from = f.doc.Place(m.At("from").Value)
 	}
 	f.loader.allowances, f.loader.spots = append(f.loader.allowances, a), append(f.loader.spots, spots)
 }

@@ -55,9 +55,9 @@ func (f *ruleFile) list() {
 		f.head(top)
 	}
 	f.ruleKeys, f.matches = f.shape.rule(), f.match()
-	entry, ok := top["rules"]
+	entry := top.At("rules")
 	switch {
-	case !ok:
+	case entry.Key == nil:
 		return
 	case f.doc.Empty(entry.Value):
 		f.doc.Fail(document.CodeValue, entry.Key, `"rules" is empty`, `write "rules: []" if there is no rule`)
@@ -84,12 +84,12 @@ func (f *ruleFile) list() {
 }
 
 // head reads what a 0.2 file says of all its rules.
-func (f *ruleFile) head(top map[string]document.Entry) {
-	if e, ok := top[versionKey]; ok {
+func (f *ruleFile) head(top document.Entries) {
+	if e := top.At(versionKey); e.Key != nil {
 		f.checkVersion(e)
 	}
-	f.exclude, f.excludeAt = f.globs(top["exclude"], nil)
-	if e, ok := top["type"]; ok {
+	f.exclude, f.excludeAt = f.globs(top.At("exclude"), nil)
+	if e := top.At("type"); e.Key != nil {
 		f.holds = Type(f.doc.Word(e, string(Boundary), string(Invariant), string(deprecated)))
 		f.doc.Reform(f.form())
 	}
@@ -110,19 +110,19 @@ func (f *ruleFile) rule(item document.Entry) Rule {
 	if m == nil {
 		return r
 	}
-	r.ID = f.doc.ID(m["id"])
-	r.Title = f.doc.Line(m["title"])
-	r.Message, _ = f.doc.Text(m["message"])
-	r.Remediation, _ = f.doc.Text(m["remediation"])
-	r.DocsURL = f.docsURL(m["docs_url"])
-	r.Owner = f.doc.Line(m["owner"])
-	r.Severity = f.severity(m["severity"])
-	r.Redact = f.doc.True(m["redact"])
-	r.Tags = f.tags(m["tags"])
-	r.NeverAllowed = f.doc.Only(m[neverKey], "never")
-	f.enforcement(m["enforcement"])
-	f.selects(&r, m["match"])
-	r.Examples = f.examples(m["examples"])
+	r.ID = f.doc.ID(m.At("id"))
+	r.Title = f.doc.Line(m.At("title"))
+	r.Message, _ = f.doc.Text(m.At("message"))
+	r.Remediation, _ = f.doc.Text(m.At("remediation"))
+	r.DocsURL = f.docsURL(m.At("docs_url"))
+	r.Owner = f.doc.Line(m.At("owner"))
+	r.Severity = f.severity(m.At("severity"))
+	r.Redact = f.doc.True(m.At("redact"))
+	r.Tags = f.tags(m.At("tags"))
+	r.NeverAllowed = f.doc.Only(m.At(neverKey), "never")
+	f.enforcement(m.At("enforcement"))
+	f.selects(&r, m.At("match"))
+	r.Examples = f.examples(m.At("examples"))
 	return r
 }
 
@@ -173,9 +173,9 @@ func (f *ruleFile) enforcement(e document.Entry) {
 		return
 	}
 	m := f.doc.Mapping(e.Value, `"enforcement"`, f.doc.KeyForm("enforcement"), enforcementLevel)
-	mode, ok := f.doc.Text(m["mode"])
+	mode, ok := f.doc.Text(m.At("mode"))
 	if ok && mode != "fail" {
-		f.doc.Fail(document.CodeValue, m["mode"].Value, "unknown mode "+document.Quoted(mode),
+		f.doc.Fail(document.CodeValue, m.At("mode").Value, "unknown mode "+document.Quoted(mode),
 			`write "fail": there is no other mode`)
 	}
 }
@@ -189,13 +189,13 @@ func (f *ruleFile) examples(e document.Entry) []Example {
 		}
 		x := Example{at: f.doc.Spot(item.Value)}
 		var ok bool
-		x.Path, ok = f.doc.Text(m["path"])
+		x.Path, ok = f.doc.Text(m.At("path"))
 		if ok && (!fs.ValidPath(x.Path) || x.Path == "." || strings.Contains(x.Path, "\x00")) {
-			f.doc.Fail(document.CodeValue, m["path"].Value, "not a path within the tree: "+document.Quoted(x.Path),
+			f.doc.Fail(document.CodeValue, m.At("path").Value, "not a path within the tree: "+document.Quoted(x.Path),
 				`write a path from the root of the tree, such as "modules/main.tf"`)
 		}
-		x.Content, _ = f.doc.Text(m["content"])
-		x.Violates = f.doc.True(m["violates"])
+		x.Content, _ = f.doc.Text(m.At("content"))
+		x.Violates = f.doc.True(m.At("violates"))
 		examples = append(examples, x)
 	}
 	return examples

@@ -125,15 +125,14 @@ func (f *ruleFile) mapping(e document.Entry, required bool) (Item, bool) {
 	m := f.doc.Mapping(e.Value, "the pattern", itemForms, level)
 	var kinds []string // of those that there must be one of
 	for _, kind := range []string{"text", "regex", "key"} {
-		if entry, ok := m[kind]; ok {
+		if i := slices.IndexFunc(m, func(e document.Entry) bool { return e.Key.Value == kind }); i >= 0 {
 			kinds = append(kinds, kind)
-			entry.Required = true
-			m[kind] = entry
+			m[i].Required = true
 		}
 	}
 	switch {
 	case len(kinds) > 1:
-		f.doc.Fail(document.CodeKey, m[kinds[1]].Key, fmt.Sprintf("%q and %q in one item", kinds[0], kinds[1]),
+		f.doc.Fail(document.CodeKey, m.At(kinds[1]).Key, fmt.Sprintf("%q and %q in one item", kinds[0], kinds[1]),
 			fmt.Sprintf("write %s items", map[int]string{2: "two", 3: "three"}[len(kinds)]))
 		return Item{}, false
 	case len(kinds) == 0:
@@ -144,7 +143,7 @@ func (f *ruleFile) mapping(e document.Entry, required bool) (Item, bool) {
 		}
 		found, fix := `a pattern without "text", "regex" or "key"`, "write "+itemForms
 		for _, option := range keyOptions() {
-			if _, ok := m[option]; ok {
+			if m.At(option).Key != nil {
 				found = fmt.Sprintf(`%q without "key"`, option)
 				fix = "write the path of the value: " + f.doc.KeyForm("key")
 				break
@@ -156,28 +155,28 @@ func (f *ruleFile) mapping(e document.Entry, required bool) (Item, bool) {
 		return f.keyItem(m, required)
 	}
 	for _, option := range keyOptions() {
-		if o, ok := m[option]; ok {
+		if o := m.At(option); o.Key != nil {
 			f.doc.Fail(document.CodeKey, o.Key, fmt.Sprintf(`%q belongs to items with "key"`, option),
 				`remove it, or write "key" and the path of a value for `+fmt.Sprintf("%q", kinds[0]))
 		}
 	}
 	if kinds[0] == "regex" {
-		return f.expression(m["regex"], m)
+		return f.expression(m.At("regex"), m)
 	}
-	return f.text(m["text"], m)
+	return f.text(m.At("text"), m)
 }
 
 // itemForms shows the items that are mappings.
 const itemForms = `{text: "…"}, {regex: "…"} or {key: "…"}`
 
 // expression reads an item with a regex.
-func (f *ruleFile) expression(e document.Entry, m map[string]document.Entry) (Item, bool) {
+func (f *ruleFile) expression(e document.Entry, m document.Entries) (Item, bool) {
 	for _, option := range []struct{ key, instead string }{
 		{"spaces", `write \s* or \s+ in the expression`},
 		{"words", `write \b in the expression`},
 		{"case", `write (?i) at the start of the expression`},
 	} {
-		if o, ok := m[option.key]; ok {
+		if o := m.At(option.key); o.Key != nil {
 			f.doc.Fail(document.CodeKey, o.Key, fmt.Sprintf(`%q is an option of "text"`, option.key), option.instead)
 		}
 	}
@@ -253,14 +252,14 @@ func (l *loader) compile(text string) compiledRegex {
 }
 
 // text reads an item with a text and options.
-func (f *ruleFile) text(e document.Entry, m map[string]document.Entry) (Item, bool) {
+func (f *ruleFile) text(e document.Entry, m document.Entries) (Item, bool) {
 	text, ok := f.doc.Text(e)
 	item := Item{Text: text}
 	for _, option := range []struct {
 		key, value string
 		is         *bool
 	}{{"spaces", "any", &item.Spaces}, {"words", "true", &item.Words}, {"case", "ignore", &item.IgnoreCase}} {
-		if o, has := m[option.key]; has {
+		if o := m.At(option.key); o.Key != nil {
 			*option.is = f.doc.Only(o, option.value)
 			ok = ok && *option.is
 		}
@@ -272,10 +271,10 @@ func (f *ruleFile) text(e document.Entry, m map[string]document.Entry) (Item, bo
 }
 
 // changes refuses an option that changes nothing.
-func (f *ruleFile) changes(item Item, m map[string]document.Entry) bool {
+func (f *ruleFile) changes(item Item, m document.Entries) bool {
 	ok := true
 	fail := func(key, found, fix string) {
-		f.doc.Fail(document.CodeValue, m[key].Key, found, fix)
+		f.doc.Fail(document.CodeValue, m.At(key).Key, found, fix)
 		ok = false
 	}
 	text := item.Text

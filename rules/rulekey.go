@@ -18,25 +18,25 @@ type keyReader struct {
 }
 
 // keyItem reads an item with "key", one of required_patterns or another.
-func (f *ruleFile) keyItem(m map[string]document.Entry, required bool) (Item, bool) {
+func (f *ruleFile) keyItem(m document.Entries, required bool) (Item, bool) {
 	before := f.doc.Mistakes()
 	for _, option := range []struct{ key, instead string }{
 		{"spaces", `remove it: a key is found however the file is spaced`},
 		{"words", `write \b in the expression of "matches": matches: '\bprivate\b'`},
 		{"case", `write (?i) at the start of the expression of "matches": matches: '(?i)^private$'`},
 	} {
-		if o, ok := m[option.key]; ok {
+		if o := m.At(option.key); o.Key != nil {
 			f.doc.Fail(document.CodeKey, o.Key, fmt.Sprintf(`%q is an option of "text"`, option.key), option.instead)
 		}
 	}
 	k := &keyReader{ruleFile: f, json: map[string]string{}}
-	if each, at := k.paths(m["each"]); each != nil {
+	if each, at := k.paths(m.At("each")); each != nil {
 		k.item.Each, k.each[&k.item] = each, at
 	}
-	k.item.Paths, _ = k.paths(m["key"])
-	k.where(m["where"])
+	k.item.Paths, _ = k.paths(m.At("key"))
+	k.where(m.At("where"))
 	condition := k.condition(m)
-	if format, ok := m["format"]; ok {
+	if format := m.At("format"); format.Key != nil {
 		k.item.Format = f.doc.Word(format, keyitem.Formats()...)
 		k.json["format"] = jsonString(k.item.Format)
 	}
@@ -44,7 +44,7 @@ func (f *ruleFile) keyItem(m map[string]document.Entry, required bool) (Item, bo
 		return Item{}, false
 	}
 	if required && (k.item.Asks == keyitem.IsNot || k.item.Asks == keyitem.MatchesNot) {
-		f.doc.Fail(document.CodeKey, m[condition].Key, fmt.Sprintf("%q in %q", condition, requiredKey),
+		f.doc.Fail(document.CodeKey, m.At(condition).Key, fmt.Sprintf("%q in %q", condition, requiredKey),
 			"write two items: "+k.twoItems(condition))
 		return Item{}, false
 	}
@@ -165,7 +165,7 @@ func (k *keyReader) values(e document.Entry) (values []keyitem.Value, shown stri
 }
 
 // condition reads what is asked of the value, and returns its key; "" if nothing is.
-func (k *keyReader) condition(m map[string]document.Entry) string {
+func (k *keyReader) condition(m document.Entries) string {
 	first := ""
 	for _, c := range []struct {
 		key  string
@@ -174,9 +174,9 @@ func (k *keyReader) condition(m map[string]document.Entry) string {
 		{"is", keyitem.Is}, {"is_not", keyitem.IsNot},
 		{"matches", keyitem.Matches}, {"matches_not", keyitem.MatchesNot},
 	} {
-		e, ok := m[c.key]
+		e := m.At(c.key)
 		switch {
-		case !ok:
+		case e.Key == nil:
 			continue
 		case first != "":
 			k.doc.Fail(document.CodeKey, e.Key, fmt.Sprintf("%q and %q in one item", first, c.key), "write two items")

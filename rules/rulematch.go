@@ -27,21 +27,21 @@ func (f *ruleFile) selects(r *Rule, e document.Entry) {
 	if r.PathCase {
 		fold = glob.CheckFolded
 	}
-	files := m["files"]
+	files := m.At("files")
 	for _, key := range []string{boundaryKey, invariantKey, requiredKey} {
-		files.Required = files.Required || m[key].Key != nil
+		files.Required = files.Required || m.At(key).Key != nil
 	}
 	r.Files, r.places.files = f.globs(files, fold)
-	r.Exclude, r.places.exclude = f.globs(m["exclude"], nil)
-	r.ForbiddenFiles, r.places.forbiddenFiles = f.globs(m[forbiddenFilesKey], fold)
-	r.RequiredFiles, r.places.requiredFiles = f.globs(m[requiredFilesKey], nil)
+	r.Exclude, r.places.exclude = f.globs(m.At("exclude"), nil)
+	r.ForbiddenFiles, r.places.forbiddenFiles = f.globs(m.At(forbiddenFilesKey), fold)
+	r.RequiredFiles, r.places.requiredFiles = f.globs(m.At(requiredFilesKey), nil)
 	var all map[string]Item // of a 0.2 file an item is in one list of the rule
 	if f.is02 {
 		all = map[string]Item{}
 	}
 	list := func(key string, items *[]Item, at *[]document.Place) {
-		e, ok := m[key]
-		if !ok {
+		e := m.At(key)
+		if e.Key == nil {
 			return
 		}
 		e.Required = true // where the key need not be there, too: one that is there must say something
@@ -67,8 +67,8 @@ func (f *ruleFile) selects(r *Rule, e document.Entry) {
 		return
 	}
 	// A deprecated rule is of the type that its key says; with keys of both, a boundary.
-	ofInvariants := m[invariantKey].Value != nil || m[requiredKey].Value != nil || m[requiredFilesKey].Value != nil
-	if m[boundaryKey].Value == nil && ofInvariants {
+	has := func(key string) bool { return m.At(key).Value != nil }
+	if !has(boundaryKey) && (has(invariantKey) || has(requiredKey) || has(requiredFilesKey)) {
 		r.Type = Invariant
 	}
 	if !f.is02 && !f.doc.Has(e.Value, f.matches, boundaryKey) { // nor the other
@@ -79,7 +79,7 @@ func (f *ruleFile) selects(r *Rule, e document.Entry) {
 }
 
 // checkMatch refuses a 0.2 rule that asks for nothing, and "files" in one without patterns and the other way round.
-func (f *ruleFile) checkMatch(e document.Entry, m map[string]document.Entry) {
+func (f *ruleFile) checkMatch(e document.Entry, m document.Entries) {
 	has := func(keys ...string) bool {
 		return slices.ContainsFunc(keys, func(key string) bool { return f.hasKey(e, key) })
 	}
@@ -96,8 +96,8 @@ func (f *ruleFile) checkMatch(e document.Entry, m map[string]document.Entry) {
 	case items && !has("files"):
 		f.doc.Fail(document.CodeValue, e.Value, `"match" has no "files", and patterns need it`,
 			"write "+f.doc.KeyForm("files"))
-	case !items && m["files"].Key != nil:
-		f.doc.Fail(document.CodeValue, m["files"].Key, `"files" changes nothing in a rule without patterns`,
+	case !items && m.At("files").Key != nil:
+		f.doc.Fail(document.CodeValue, m.At("files").Key, `"files" changes nothing in a rule without patterns`,
 			"remove it, or write "+f.doc.KeyForm(own)+", too")
 	}
 }
@@ -108,9 +108,9 @@ func (f *ruleFile) hasKey(match document.Entry, key string) bool {
 }
 
 // pathCase reads whether a rule's globs ignore the case of ASCII letters.
-func (f *ruleFile) pathCase(match document.Entry, m map[string]document.Entry) bool {
-	e, ok := m["path_case"]
-	if !ok || !f.doc.Only(e, "ignore") {
+func (f *ruleFile) pathCase(match document.Entry, m document.Entries) bool {
+	e := m.At("path_case")
+	if e.Key == nil || !f.doc.Only(e, "ignore") {
 		return false
 	}
 	if !f.hasKey(match, "files") && !f.hasKey(match, forbiddenFilesKey) {
@@ -122,9 +122,9 @@ func (f *ruleFile) pathCase(match document.Entry, m map[string]document.Entry) b
 
 // unparsable reads what becomes of a file that cannot be parsed. before is how many mistakes there were before the
 // items were read: what they lack is not known if they have one.
-func (f *ruleFile) unparsable(r *Rule, m map[string]document.Entry, before int) {
-	e, ok := m["unparsable"]
-	if !ok || !f.doc.Only(e, "text") || f.doc.Mistakes() > before {
+func (f *ruleFile) unparsable(r *Rule, m document.Entries, before int) {
+	e := m.At("unparsable")
+	if e.Key == nil || !f.doc.Only(e, "text") || f.doc.Mistakes() > before {
 		return
 	}
 	r.Unparsable = true

@@ -10,9 +10,9 @@
 // and is not reported again.
 //
 //	m := doc.Mapping(doc.Root, "the file", form, document.Level{Required: []string{"rules"}})
-//	for _, item := range doc.List(m["rules"]) {
+//	for _, item := range doc.List(m.At("rules")) {
 //		rule := doc.Mapping(item.Value, "the rule", form, level)
-//		id, title := doc.ID(rule["id"]), doc.Line(rule["title"])
+//		id, title := doc.ID(rule.At("id")), doc.Line(rule.At("title"))
 //	}
 //	err := doc.Errors()
 //
@@ -82,6 +82,19 @@ type Entry struct {
 	Key, Value *yaml.Node // both nil if the key is not there
 	Required   bool       // the key must be there
 	isItem     bool
+}
+
+// Entries are those of a mapping whose keys are known: of each that is there one, in the order of the file.
+type Entries []Entry
+
+// At returns the entry of a key.
+func (all Entries) At(key string) Entry {
+	for _, e := range all {
+		if e.Key.Value == key {
+			return e
+		}
+	}
+	return Entry{}
 }
 
 // A Place is a position in a file: both 1-based, the column in bytes; 0 is unknown.
@@ -190,7 +203,7 @@ func (d *YAML) Spot(n *yaml.Node) Spot {
 // Mapping reads the keys of a mapping. What is unknown, missing or not a mapping is reported; those that begin with
 // "x-" are free, unless the form is closed. It returns nil if n is something else. what is n's name in messages, with
 // its article, and form is how it is written. A level without a name has this one.
-func (d *YAML) Mapping(n *yaml.Node, what, form string, l Level) map[string]Entry {
+func (d *YAML) Mapping(n *yaml.Node, what, form string, l Level) Entries {
 	if d.bad[n] {
 		return nil
 	}
@@ -199,21 +212,21 @@ func (d *YAML) Mapping(n *yaml.Node, what, form string, l Level) map[string]Entr
 		return nil
 	}
 	l.Name = cmp.Or(l.Name, what)
-	entries := map[string]Entry{}
+	entries := make(Entries, 0, len(n.Content)/2)
 	for i := 0; i < len(n.Content) && !d.batch.full; i += 2 {
 		key := n.Content[i]
 		known, required := l.has(key.Value)
 		switch {
 		case d.bad[key] || d.isOwn(key.Value):
 		case known:
-			entries[key.Value] = Entry{Key: key, Value: n.Content[i+1], Required: required}
+			entries = append(entries, Entry{Key: key, Value: n.Content[i+1], Required: required})
 		default:
 			found, fix := d.unknownKey(key.Value, l)
 			d.Fail(CodeKey, key, found, fix)
 		}
 	}
 	for _, key := range l.Required {
-		if _, ok := entries[key]; !ok && !d.batch.full && !d.Has(n, l, key) {
+		if entries.At(key).Key == nil && !d.batch.full && !d.Has(n, l, key) {
 			d.Fail(CodeValue, n, fmt.Sprintf("%s has no %q", what, key), "write "+d.KeyForm(key))
 		}
 	}

@@ -120,7 +120,13 @@ func Nearest(key string, words []string) string {
 }
 
 func normalKey(key string) string {
-	return strings.NewReplacer("-", "", "_", "", " ", "", ":", "").Replace(strings.ToLower(key))
+	withoutSeparators := func(r rune) rune {
+		if strings.ContainsRune("-_ :", r) {
+			return -1
+		}
+		return r
+	}
+	return strings.Map(withoutSeparators, strings.ToLower(key))
 }
 
 // distance counts the letters to insert, delete, replace or swap to turn a into b.

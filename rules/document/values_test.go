@@ -39,45 +39,45 @@ func readRules(d *YAML) []string {
 	var got []string
 	say := func(format string, args ...any) { got = append(got, fmt.Sprintf(format, args...)) }
 	top := d.Mapping(d.Root, "the file", `"rules:" and a list`, Level{Required: []string{"rules"}})
-	list := d.List(top["rules"])
+	list := d.List(top.At("rules"))
 	for i, item := range list {
 		d.Begin(item.Value)
 		m := d.Mapping(item.Value, "the rule", `its keys, the first after "- "`, ruleLevel())
-		say("id=%s title=%s", d.ID(m["id"]), d.Line(m["title"]))
-		if text, ok := d.Text(m["text"]); ok {
+		say("id=%s title=%s", d.ID(m.At("id")), d.Line(m.At("title")))
+		if text, ok := d.Text(m.At("text")); ok {
 			say("text=%s", text)
 		}
-		if text, ok := d.StrictText(m["exact"]); ok {
+		if text, ok := d.StrictText(m.At("exact")); ok {
 			say("exact=%s", text)
 		}
-		if word := d.Word(m["word"], "low", "mid", "high"); word != "" {
+		if word := d.Word(m.At("word"), "low", "mid", "high"); word != "" {
 			say("word=%s", word)
 		}
-		if d.True(m["flag"]) {
+		if d.True(m.At("flag")) {
 			say("flag")
 		}
-		for _, e := range d.List(m["list"]) {
+		for _, e := range d.List(m.At("list")) {
 			if text, ok := d.Text(e); ok {
 				say("list=%s", text)
 			}
 		}
-		if e, ok := m["items"]; ok {
+		if e := m.At("items"); e.Key != nil {
 			if all, ok := d.Items(e, `"items"`, "a list"); ok {
 				say("items=%d", len(all))
 			}
 		}
-		if e, ok := m["fields"]; ok {
+		if e := m.At("fields"); e.Key != nil {
 			all, _ := d.Fields(e.Value, `"fields"`, "any key, and a value")
 			for _, f := range all {
 				say("%s=%s", f.Key.Value, f.Value.Value)
 			}
 		}
-		if e, ok := m["inner"]; ok && d.Empty(e.Value) {
+		if e := m.At("inner"); e.Key != nil && d.Empty(e.Value) {
 			say("inner is empty")
-		} else if ok && IsMapping(e.Value) {
+		} else if e.Key != nil && IsMapping(e.Value) {
 			inner := d.Mapping(e.Value, "the inner", "{depth: 1}", innerLevel())
-			say("depth=%s", d.Line(inner["depth"]))
-		} else if ok {
+			say("depth=%s", d.Line(inner.At("depth")))
+		} else if e.Key != nil {
 			d.Misplaced(e.Value, "the inner", "{depth: 1}")
 		}
 		d.End(list[i:])
@@ -222,7 +222,7 @@ func TestNotesOfText(t *testing.T) {
 func TestSpot(t *testing.T) {
 	d := (&Source{Name: "f", Text: []byte("# é\nrules: [日, 本]\n")}).YAML(testForm())
 	top := d.Mapping(d.Root, "the file", "", Level{Required: []string{"rules"}})
-	item := d.List(top["rules"])[1]
+	item := d.List(top.At("rules"))[1]
 	if at := d.Place(item.Value); at != (Place{2, 14}) {
 		t.Errorf("%+v", at)
 	}
@@ -236,7 +236,7 @@ func TestSpot(t *testing.T) {
 func TestBeginNamed(t *testing.T) {
 	d := (&Source{Name: "f", Text: []byte("rules: [{name: a b, x: y}, {name: [c], x: y}]\n")}).YAML(Form{})
 	top := d.Mapping(d.Root, "the file", "", Level{Required: []string{"rules"}})
-	for _, item := range d.List(top["rules"]) {
+	for _, item := range d.List(top.At("rules")) {
 		d.BeginNamed(item.Value, "name")
 		d.Mapping(item.Value, "the rule", "", Level{Required: []string{"name"}})
 	}

@@ -87,17 +87,17 @@ func (r *reader) note(at *yaml.Node, format string, args ...any) {
 func (r *reader) config(n *yaml.Node) {
 	top := r.doc.Mapping(n, "the file", `"version:", "defaults:" and "rules:"`,
 		document.Level{Required: []string{"version", "defaults", "rules"}})
-	if version, ok := r.doc.StrictText(top["version"]); ok && version != "1" {
-		r.note(top["version"].Value, "the version is %q; the form that is read is that of version \"1\"", version)
+	if version, ok := r.doc.StrictText(top.At("version")); ok && version != "1" {
+		r.note(top.At("version").Value, "the version is %q; the form that is read is that of version \"1\"", version)
 	}
-	if at := top["defaults"].Value; at != nil {
+	if at := top.At("defaults").Value; at != nil {
 		r.defaults(at)
 	}
-	list := top["rules"].Value
+	list := top.At("rules").Value
 	if list == nil {
 		return
 	}
-	items, ok := r.doc.Items(top["rules"], `"rules"`, `a list, each rule beginning with "- name:"`)
+	items, ok := r.doc.Items(top.At("rules"), `"rules"`, `a list, each rule beginning with "- name:"`)
 	if len(items) > document.MaxRules {
 		r.doc.Fail(document.CodeLimit, list, fmt.Sprintf("%d rules; the limit is %d", len(items), document.MaxRules),
 			"write fewer")
@@ -114,15 +114,15 @@ func (r *reader) config(n *yaml.Node) {
 func (r *reader) defaults(n *yaml.Node) {
 	d := r.doc.Mapping(n, `"defaults"`, `"defaults: {unmatched: escalate}"`,
 		document.Level{Optional: []string{"unmatched", "max_budget_per_agent", "max_turns_per_agent"}})
-	if effect := r.effect(d["unmatched"]); effect != "" {
+	if effect := r.effect(d.At("unmatched")); effect != "" {
 		r.set.Default = effect
 		if effect == callrules.Allow {
-			r.note(d["unmatched"].Value, "calls that no rule is about are allowed; "+
+			r.note(d.At("unmatched").Value, "calls that no rule is about are allowed; "+
 				"write escalate or deny, in case an agent gets a new tool")
 		}
 	}
 	for _, key := range []string{"max_budget_per_agent", "max_turns_per_agent"} {
-		at := d[key].Value
+		at := d.At(key).Value
 		if at == nil {
 			continue
 		}
@@ -179,15 +179,15 @@ func (r *reader) oneRule(n *yaml.Node) {
 	keys := r.doc.Mapping(n, "the rule", `its keys, the first after "- "`,
 		document.Level{Required: []string{"name", "action", "tool"}, Optional: []string{"match", "reason"}})
 	read := readRule{
-		at: n, name: r.words(keys["name"]), effect: r.effect(keys["action"]), tools: r.tools(keys["tool"]),
+		at: n, name: r.words(keys.At("name")), effect: r.effect(keys.At("action")), tools: r.tools(keys.At("tool")),
 	}
 	when := []callrules.Predicate{toolIs(read.tools)}
-	if at := keys["match"].Value; at != nil {
+	if at := keys.At("match").Value; at != nil {
 		when = append(when, callrules.Predicate{Any: r.match(at, &read)})
 	}
 	r.read = append(r.read, read)
 	r.set.Rules = append(r.set.Rules, callrules.Rule{
-		ID: read.name, Effect: read.effect, Reason: r.words(keys["reason"]), When: callrules.Predicate{All: when},
+		ID: read.name, Effect: read.effect, Reason: r.words(keys.At("reason")), When: callrules.Predicate{All: when},
 		Origin: callrules.Origin{File: r.name, Line: n.Line},
 	})
 }
@@ -277,11 +277,11 @@ func (r *reader) pattern(n *yaml.Node, f *field, path []string,
 	var none callrules.Predicate
 	keys := r.doc.Mapping(n, "the pattern", "pattern and type, each with a colon",
 		document.Level{Required: []string{"pattern"}, Optional: []string{"type"}})
-	if kind := keys["type"]; kind.Value != nil {
+	if kind := keys.At("type"); kind.Value != nil {
 		p.kind = r.doc.Word(kind, "regex", "glob", "literal")
 	}
-	at := keys["pattern"].Value
-	text, ok := r.doc.StrictText(keys["pattern"])
+	at := keys.At("pattern").Value
+	text, ok := r.doc.StrictText(keys.At("pattern"))
 	if !ok {
 		return p, none
 	}

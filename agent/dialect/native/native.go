@@ -49,10 +49,10 @@ func Read(src *document.Source) (*callrules.Set, error) {
 	if doc.Root != nil {
 		m := doc.Mapping(doc.Root, "the file", `"rules:" and beneath it a list`,
 			document.Level{Required: []string{"rules"}, Optional: []string{"default"}})
-		if m["default"].Value != nil {
-			set.Default = r.effect(m["default"])
+		if m.At("default").Value != nil {
+			set.Default = r.effect(m.At("default"))
 		}
-		for _, item := range doc.List(m["rules"]) {
+		for _, item := range doc.List(m.At("rules")) {
 			set.Rules = append(set.Rules, r.rule(item.Value))
 		}
 	}
@@ -84,17 +84,17 @@ func (r *reader) rule(n *yaml.Node) callrules.Rule {
 	m := r.doc.Mapping(n, "the rule", `its keys, the first after "- "`, document.Level{
 		Required: []string{"id", "title", "effect", "when"}, Optional: []string{"message", "remediation"},
 	})
-	out := callrules.Rule{ID: r.doc.ID(m["id"]), Effect: r.effect(m["effect"]),
+	out := callrules.Rule{ID: r.doc.ID(m.At("id")), Effect: r.effect(m.At("effect")),
 		Origin: callrules.Origin{File: r.name, Line: n.Line}}
 	r.strict = out.Effect.Rank() > 0
-	out.Reason = r.doc.Line(m["title"])
-	if text, ok := r.doc.Text(m["message"]); ok {
+	out.Reason = r.doc.Line(m.At("title"))
+	if text, ok := r.doc.Text(m.At("message")); ok {
 		out.Reason = strings.TrimSpace(text)
 	}
-	if text, ok := r.doc.Text(m["remediation"]); ok {
+	if text, ok := r.doc.Text(m.At("remediation")); ok {
 		out.Reason = strings.TrimSuffix(out.Reason, ".") + ". To fix it: " + strings.TrimSpace(text)
 	}
-	if when := m["when"].Value; when != nil {
+	if when := m.At("when").Value; when != nil {
 		out.When = r.predicate(when, `"when"`)
 		out.Unseen = out.When.About(callrules.FromUnseen)
 		out.EachCommand = out.Unseen || out.When.About(callrules.FromProgram) ||
@@ -120,7 +120,7 @@ func (r *reader) predicate(n *yaml.Node, what string) callrules.Predicate {
 		m := r.doc.Mapping(n, what+` with "`+key+`"`, key+`: and beneath it a list of tests`,
 			document.Level{Required: []string{key}})
 		var list []callrules.Predicate
-		for _, item := range r.doc.List(m[key]) {
+		for _, item := range r.doc.List(m.At(key)) {
 			list = append(list, r.predicate(item.Value, "the item"))
 		}
 		if key == "all" {
@@ -138,12 +138,12 @@ func (r *reader) test(n *yaml.Node, what string) callrules.Predicate {
 	if m == nil {
 		return callrules.Predicate{}
 	}
-	f, known := r.fact(m["fact"])
+	f, known := r.fact(m.At("fact"))
 	op, e := r.operator(n, m)
 	if !known || op == nil {
 		return callrules.Predicate{}
 	}
-	not := r.doc.True(m["not"])
+	not := r.doc.True(m.At("not"))
 	r.wide = r.strict != not
 	if f.list {
 		// The test is about one of the items, and "not" says that there is no such item.
@@ -181,11 +181,11 @@ func shown(f *fact, op *operator, e document.Entry, not bool) string {
 }
 
 // operator finds the one operator of a test.
-func (r *reader) operator(n *yaml.Node, m map[string]document.Entry) (*operator, document.Entry) {
+func (r *reader) operator(n *yaml.Node, m document.Entries) (*operator, document.Entry) {
 	var op *operator
 	for _, o := range operators() {
-		switch _, there := m[o.name]; {
-		case !there:
+		switch {
+		case m.At(o.name).Key == nil:
 		case op != nil:
 			r.doc.Fail(document.CodeKey, n, fmt.Sprintf("the test has both %q and %q", op.name, o.name),
 				"write a test for each")
@@ -201,10 +201,10 @@ func (r *reader) operator(n *yaml.Node, m map[string]document.Entry) (*operator,
 		r.doc.Fail(document.CodeValue, n, "the test has no operator",
 			"write one of "+strings.Join(operatorNames(), ", "))
 		return nil, document.Entry{}
-	case op.op == callrules.Exists && m["not"].Value != nil:
-		r.doc.Fail(document.CodeKey, m["not"].Value, `"not" next to "exists"`, `write "exists: false"`)
+	case op.op == callrules.Exists && m.At("not").Value != nil:
+		r.doc.Fail(document.CodeKey, m.At("not").Value, `"not" next to "exists"`, `write "exists: false"`)
 	}
-	return op, m[op.name]
+	return op, m.At(op.name)
 }
 
 // misspelt reports whether a test has a key that could have been meant for its operator.
