@@ -71,8 +71,8 @@ type opener interface {
 	close()
 }
 
-// batch is how many files a visitor is handed at a time: those of a folder follow one
-// another, and an opener keeps the folder open.
+// batch is how many files a visitor is handed at a time, at least: those of a folder follow one another, and an opener
+// keeps the folder open.
 const batch = 32
 
 // share hands the files that list finds to the visitors, each with its own opener.
@@ -96,7 +96,9 @@ func share(
 		})
 	}
 	var next []entry
+	sent := 0
 	send := func() {
+		sent += len(next)
 		select {
 		case batches <- next:
 		case <-ctx.Done():
@@ -104,7 +106,9 @@ func share(
 		next = nil
 	}
 	err := list(func(e entry) {
-		if next = append(next, e); len(next) == batch {
+		// To wake a visitor costs more than to look at a few files that no rule covers, and the last one has no more
+		// than a sixteenth of the work left.
+		if next = append(next, e); len(next) >= max(batch, min(sent/16, 16*batch)) {
 			send()
 		}
 	})
