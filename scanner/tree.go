@@ -106,8 +106,8 @@ func share(
 		next = nil
 	}
 	err := list(func(e entry) {
-		// To wake a visitor costs more than to look at a few files that no rule covers, and the last one has no more
-		// than a sixteenth of the work left.
+		// To wake a visitor costs more than to look at a few files that no rule covers. The last part is no more than
+		// a sixteenth of the files, so that no visitor waits long for another.
 		if next = append(next, e); len(next) >= max(batch, min(sent/16, 16*batch)) {
 			send()
 		}
