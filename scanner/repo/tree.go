@@ -101,7 +101,7 @@ func (r *Repository) DiffIndex(tree Hash, idx *Index, visit func(Change) error) 
 }
 
 // emptyTree is the name of the tree without entries. Git knows it by heart, and may not write it.
-var emptyTree = plumbing.ComputeHash(plumbing.TreeObject, nil)
+var emptyTree = plumbing.NewHash("4b825dc642cb6eb9a060e54bf8d69288fbee4904")
 
 // open returns the entries of a folder; none of an absent one.
 func (w *walk) open(prefix string, folder treeEntry, depth int) (*entries, error) {
