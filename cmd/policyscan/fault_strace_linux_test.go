@@ -237,6 +237,27 @@ func TestFault_046_WhereTheOutputIs(t *testing.T) {
 	}
 }
 
+// TestAccessTimeRefused: a file system refuses to open a file without setting when it was read, with an error of its
+// own. The file is then opened as any other.
+func TestAccessTimeRefused(t *testing.T) {
+	t.Parallel()
+	p := newTraceable(t)
+	p.write("bad/seldom.tf", "0.0.0.0/0")
+	p.run("--policy", "policy", "bad").want(t, exitViolation)
+	final := p.verdict().text
+	for _, refusal := range []string{"EPERM", "EINVAL", "EOPNOTSUPP", "EACCES", "EIO"} {
+		watched, log := p.traced("-P", "seldom.tf", "-e", "inject=openat:error="+refusal+":when=1")
+		watched.run("--policy", "policy", "bad").want(t, exitViolation)
+		if !bytes.Equal(p.verdict().text, final) {
+			t.Errorf("%s: the verdict is another\n%s", refusal, p.verdict().text)
+		}
+		trace, err := os.ReadFile(log)
+		if err != nil || !regexp.MustCompile(`"seldom.tf".*O_NOATIME.*INJECTED`).Match(trace) {
+			t.Errorf("%s: nothing was refused: %v\n%s", refusal, err, trace)
+		}
+	}
+}
+
 // TestExplainFails: an explanation for which a call of the system failed is the same as without, or says that the
 // encoding in git is not known, or ends with status 2.
 func TestExplainFails(t *testing.T) {

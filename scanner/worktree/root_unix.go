@@ -208,7 +208,7 @@ const fileFlags = unix.O_RDONLY | unix.O_NOFOLLOW | unix.O_NONBLOCK | unix.O_NOC
 
 // openFile opens one name of a folder. The time at which the file was last read stays as it is, if the system lets
 // us: else the first scan of a new checkout writes to each file's inode. It is refused for files of another user, and
-// then not asked for again.
+// by some file systems, with an error of their own; once a file can be opened without it, it is not asked for again.
 func (rd *Reader) openFile(h handle, name string, watched bool) (*File, error) {
 	flags := fileFlags | noAccessTime
 	if rd.accessTimes {
@@ -216,8 +216,7 @@ func (rd *Reader) openFile(h handle, name string, watched bool) (*File, error) {
 	}
 	open := func() (int, error) { return unix.Openat(h.fd, name, flags, 0) }
 	fd, err := retry(open)
-	if err != nil && flags != fileFlags &&
-		(errors.Is(err, unix.EPERM) || errors.Is(err, unix.EINVAL) || errors.Is(err, unix.EOPNOTSUPP)) {
+	if err != nil && flags != fileFlags {
 		flags = fileFlags
 		fd, err = retry(open)
 		rd.accessTimes = err == nil
