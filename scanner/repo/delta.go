@@ -16,39 +16,36 @@ type link struct {
 	at int64
 }
 
-// resolve puts an object together from its deltas, from the base up. What it holds at any
-// time is the base, one delta and its result, maxDelta bytes at the most. release ends the
-// turn that a large object has to wait for; until then no other is put together.
-func (p *pack) resolve(at int64, s *objects) (k kind, content []byte, release func(), err error) {
-	var chain []link
-	for {
-		var ok bool
-		if k, content, ok = s.bases.get(p, at); ok {
-			break
-		}
-		e, err := p.entry(at)
-		if err != nil {
-			return 0, nil, nil, err
-		}
-		if e.kind <= plumbing.TagObject {
-			if e.size > maxDelta {
-				return 0, nil, nil, fmt.Errorf("%w: %d bytes that are the base of a delta", ErrLimit, e.size)
+// resolve puts an object together from its deltas, from the base up. r is where those of the object itself begin, and
+// is closed. What resolve holds at any time is the base, one delta and its result, maxDelta bytes at the most. release
+// ends the turn that a large object has to wait for; until then no other is put together.
+func (p *pack) resolve(top link, r *reader, s *objects) (k kind, content []byte, release func(), err error) {
+	defer func() { r.Close() }() // nothing is held
+	chain := []link{top}
+	for last := top; last.kind > plumbing.TagObject; chain = append(chain, last) {
+		at := last.base
+		if last.kind == plumbing.REFDeltaObject {
+			if at, err = p.find(last.baseRef); errors.Is(err, fs.ErrNotExist) {
+				return 0, nil, nil, fmt.Errorf("%w: the base %s of a delta is not in its pack",
+					ErrCorrupt, last.baseRef)
+			} else if err != nil {
+				return 0, nil, nil, err
 			}
-			chain = append(chain, link{e, at})
+		}
+		var known bool
+		if k, content, known = s.bases.get(p, at); known {
 			break
 		}
-		if len(chain) == maxChain {
-			return 0, nil, nil, fmt.Errorf("%w: a chain of more than %d deltas", ErrLimit, maxChain)
-		}
-		chain = append(chain, link{e, at})
-		if e.kind == plumbing.OFSDeltaObject {
-			at = e.base
-			continue
-		}
-		if at, err = p.find(e.baseRef); errors.Is(err, fs.ErrNotExist) {
-			return 0, nil, nil, fmt.Errorf("%w: the base %s of a delta is not in its pack", ErrCorrupt, e.baseRef)
-		} else if err != nil {
+		r.Close() // the base comes first
+		if last.entry, r, err = p.head(at); err != nil {
 			return 0, nil, nil, err
+		}
+		last.at = at
+		switch isBase := last.kind <= plumbing.TagObject; {
+		case isBase && last.size > maxDelta:
+			return 0, nil, nil, fmt.Errorf("%w: %d bytes that are the base of a delta", ErrLimit, last.size)
+		case !isBase && len(chain) == maxChain:
+			return 0, nil, nil, fmt.Errorf("%w: a chain of more than %d deltas", ErrLimit, maxChain)
 		}
 	}
 	turn := s.large.turn()
@@ -61,10 +58,11 @@ func (p *pack) resolve(at int64, s *objects) (k kind, content []byte, release fu
 	for i := len(chain) - 1; i >= 0; i-- {
 		l := chain[i]
 		turn.need(int64(len(content)) + l.size)
-		data, err := p.whole(l.entry)
+		data, err := p.whole(l.entry, r)
 		if err != nil {
 			return 0, nil, nil, err
 		}
+		r = nil
 		if l.kind <= plumbing.TagObject {
 			k, content = l.kind, data
 		} else {

@@ -179,21 +179,34 @@ type entry struct {
 	baseRef Hash  // of a reference delta
 }
 
-func (p *pack) entry(at int64) (e entry, err error) {
-	var buf [64]byte
-	n, err := p.file.ReadAt(buf[:], at)
-	if err != nil && !errors.Is(err, io.EOF) {
-		return e, err
+// head reads the head of the object at an offset. The reader is then at what the object holds, and has to be closed
+// if there is no error.
+func (p *pack) head(at int64) (e entry, r *reader, err error) {
+	r = p.from(at)
+	if e, err = p.headOf(r.raw, at); err != nil {
+		r.Close() // nothing is held
+		return e, nil, err
 	}
-	r := bytes.NewReader(buf[:n])
-	next := func() uint64 {
-		c, rerr := r.ReadByte()
-		if rerr != nil {
-			err = fmt.Errorf("%w: %s.pack ends within an object", ErrCorrupt, p.stem)
+	return e, r, nil
+}
+
+// headOf reads the head of an object from where it begins, which is at an offset of the pack.
+func (p *pack) headOf(raw *bufio.Reader, at int64) (e entry, err error) {
+	short := func(failed error) error {
+		if failed = noEOF(failed); errors.Is(failed, io.ErrUnexpectedEOF) {
+			return fmt.Errorf("%w: %s.pack ends within an object", ErrCorrupt, p.stem)
 		}
+		return failed
+	}
+	e.content = at
+	next := func() uint64 {
+		c, failed := raw.ReadByte()
+		if failed != nil {
+			err = short(failed)
+		}
+		e.content++
 		return uint64(c)
 	}
-	err = nil
 	c := next()
 	e.kind = kind(c >> 4 & 7)
 	size, shift := c&15, 4
@@ -222,71 +235,78 @@ func (p *pack) entry(at int64) (e entry, err error) {
 			return e, fmt.Errorf("%w: a delta's base is outside of the pack", ErrCorrupt)
 		}
 	case plumbing.REFDeltaObject:
-		if _, rerr := io.ReadFull(r, e.baseRef[:]); rerr != nil {
-			return e, fmt.Errorf("%w: %s.pack ends within an object", ErrCorrupt, p.stem)
+		if _, failed := io.ReadFull(raw, e.baseRef[:]); failed != nil {
+			return e, short(failed)
 		}
+		e.content += int64(len(e.baseRef))
 	default:
 		return e, fmt.Errorf("%w: an object of the unknown type %d", ErrCorrupt, e.kind)
 	}
-	e.content = at + int64(n-r.Len())
 	return e, err
 }
 
-// An inflater reads compressed bytes. To make one takes longer than to read a commit, so
-// that it goes back to a pool.
+// An inflater reads bytes of a pack, and inflates them. To make one takes longer than to read a commit, so that it goes
+// back to a pool.
 type inflater struct {
 	raw *bufio.Reader
 	z   io.ReadCloser // nil before the first use
 }
 
-// inflate returns a reader of the bytes that an entry holds.
-func (p *pack) inflate(e entry) (io.ReadCloser, error) {
-	from := io.NewSectionReader(p.file, e.content, p.size-20-e.content)
+// A reader reads the bytes of a pack from an offset on: as they are, or once it inflates, what they are inflated.
+type reader struct {
+	*inflater // nil when it is closed
+	pool      *sync.Pool
+}
+
+// from returns a reader from an offset on.
+func (p *pack) from(at int64) *reader {
 	in, ok := p.pool.Get().(*inflater)
 	if !ok {
 		in = &inflater{raw: bufio.NewReaderSize(nil, 8<<10)}
 	}
-	in.raw.Reset(from)
-	var err error
-	if in.z == nil {
-		in.z, err = zlib.NewReader(in.raw)
+	in.raw.Reset(io.NewSectionReader(p.file, at, p.size-20-at))
+	return &reader{in, p.pool}
+}
+
+// inflate begins to inflate where the reader is.
+func (r *reader) inflate() (err error) {
+	if r.z == nil {
+		r.z, err = zlib.NewReader(r.raw)
 	} else {
-		err = in.z.(zlib.Resetter).Reset(in.raw, nil)
+		err = r.z.(zlib.Resetter).Reset(r.raw, nil)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrCorrupt, noEOF(err))
-	}
-	return &pooled{in, p.pool}, nil
-}
-
-// A pooled is an inflater that goes back when it is closed.
-type pooled struct {
-	in   *inflater
-	pool *sync.Pool
-}
-
-func (r *pooled) Read(p []byte) (int, error) { return r.in.z.Read(p) }
-
-func (r *pooled) Close() error {
-	if r.in != nil {
-		r.in.raw.Reset(nil)
-		r.pool.Put(r.in)
-		r.in = nil
+		return fmt.Errorf("%w: %w", ErrCorrupt, noEOF(err))
 	}
 	return nil
 }
 
-// whole returns the bytes that an entry holds: exactly as many as it says.
-func (p *pack) whole(e entry) ([]byte, error) {
+// Read reads what is inflated.
+func (r *reader) Read(p []byte) (int, error) { return r.z.Read(p) }
+
+// Close lets another reader have the inflater. A reader of nil, or one that is closed, has none.
+func (r *reader) Close() error {
+	if r != nil && r.inflater != nil {
+		r.raw.Reset(nil)
+		r.pool.Put(r.inflater)
+		r.inflater = nil
+	}
+	return nil
+}
+
+// whole returns the bytes that an entry holds: exactly as many as it says. The reader is where they begin, or nil.
+func (p *pack) whole(e entry, r *reader) ([]byte, error) {
+	if r == nil {
+		r = p.from(e.content)
+	}
+	defer r.Close() // nothing is held
 	if e.size > maxDelta {
 		return nil, fmt.Errorf("%w: %d bytes that are stored as a delta or the base of one", ErrLimit, e.size)
 	}
-	z, err := p.inflate(e)
-	if err != nil {
+	if err := r.inflate(); err != nil {
 		return nil, err
 	}
-	defer z.Close() // nothing is held
-	content, err := readExactly(z, e.size)
+	content, err := readExactly(r, e.size)
 	if err != nil {
 		return nil, fmt.Errorf("%s.pack: %w", p.stem, err)
 	}
@@ -296,18 +316,21 @@ func (p *pack) whole(e entry) ([]byte, error) {
 // object opens the object at an offset: by stream if it is stored as it is, in memory if it is put together from deltas
 // or was remembered as the base of one.
 func (p *pack) object(at int64, s *objects) (stored, error) {
-	e, err := p.entry(at)
+	if k, content, known := s.bases.get(p, at); known {
+		return stored{kind: k, size: int64(len(content)), content: content}, nil
+	}
+	e, r, err := p.head(at)
 	if err != nil {
 		return stored{}, err
 	}
 	if e.kind <= plumbing.TagObject {
-		if k, content, known := s.bases.get(p, at); known {
-			return stored{kind: k, size: int64(len(content)), content: content}, nil
+		if err := r.inflate(); err != nil {
+			r.Close() // nothing is held
+			return stored{}, err
 		}
-		z, err := p.inflate(e)
 		remember := func(content []byte) { s.bases.put(p, at, e.kind, content) }
-		return stored{kind: e.kind, size: e.size, stream: z, remember: remember}, err
+		return stored{kind: e.kind, size: e.size, stream: r, remember: remember}, nil
 	}
-	k, content, release, err := p.resolve(at, s)
+	k, content, release, err := p.resolve(link{e, at}, r, s)
 	return stored{kind: k, size: int64(len(content)), content: content, release: release}, err
 }
