@@ -84,10 +84,10 @@ type Entry struct {
 	isItem     bool
 }
 
-// Entries are those of a mapping whose keys are known: of each that is there one, in the order of the file.
+// Entries are what a mapping has of the keys that are known: one for each that is there, in the order of the file.
 type Entries []Entry
 
-// At returns the entry of a key.
+// At returns the entry of a key; the zero Entry if the key is not there.
 func (all Entries) At(key string) Entry {
 	for _, e := range all {
 		if e.Key.Value == key {

@@ -16,9 +16,9 @@ type link struct {
 	at int64
 }
 
-// resolve puts an object together from its deltas, from the base up. r is where those of the object itself begin, and
-// is closed. What resolve holds at any time is the base, one delta and its result, maxDelta bytes at the most. release
-// ends the turn that a large object has to wait for; until then no other is put together.
+// resolve puts an object together from its deltas, from the base up. r is where the object's own delta begins; resolve
+// closes it. What it holds at any time is the base, one delta and its result, maxDelta bytes at the most. release ends
+// the turn that a large object has to wait for; until then no other is put together.
 func (p *pack) resolve(top link, r *reader, s *objects) (k kind, content []byte, release func(), err error) {
 	defer func() { r.Close() }() // nothing is held
 	chain := []link{top}

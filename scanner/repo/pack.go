@@ -252,7 +252,7 @@ type inflater struct {
 	z   io.ReadCloser // nil before the first use
 }
 
-// A reader reads the bytes of a pack from an offset on: as they are, or once it inflates, what they are inflated.
+// A reader reads a pack from an offset on: the bytes as they are (raw), and after inflate what is compressed in them.
 type reader struct {
 	*inflater // nil when it is closed
 	pool      *sync.Pool
