@@ -1,7 +1,6 @@
 package repo
 
 import (
-	"bufio"
 	"bytes"
 	"compress/zlib"
 	"encoding/binary"
@@ -183,7 +182,7 @@ type entry struct {
 // if there is no error.
 func (p *pack) head(at int64) (e entry, r *reader, err error) {
 	r = p.from(at)
-	if e, err = p.headOf(r.raw, at); err != nil {
+	if e, err = p.headOf(&r.raw, at); err != nil {
 		r.Close() // nothing is held
 		return e, nil, err
 	}
@@ -191,7 +190,7 @@ func (p *pack) head(at int64) (e entry, r *reader, err error) {
 }
 
 // headOf reads the head of an object from where it begins, which is at an offset of the pack.
-func (p *pack) headOf(raw *bufio.Reader, at int64) (e entry, err error) {
+func (p *pack) headOf(raw *window, at int64) (e entry, err error) {
 	short := func(failed error) error {
 		if failed = noEOF(failed); errors.Is(failed, io.ErrUnexpectedEOF) {
 			return fmt.Errorf("%w: %s.pack ends within an object", ErrCorrupt, p.stem)
@@ -248,7 +247,7 @@ func (p *pack) headOf(raw *bufio.Reader, at int64) (e entry, err error) {
 // An inflater reads bytes of a pack, and inflates them. To make one takes longer than to read a commit, so that it goes
 // back to a pool.
 type inflater struct {
-	raw *bufio.Reader
+	raw window
 	z   io.ReadCloser // nil before the first use
 }
 
@@ -262,18 +261,18 @@ type reader struct {
 func (p *pack) from(at int64) *reader {
 	in, ok := p.pool.Get().(*inflater)
 	if !ok {
-		in = &inflater{raw: bufio.NewReaderSize(nil, 8<<10)}
+		in = &inflater{}
 	}
-	in.raw.Reset(io.NewSectionReader(p.file, at, p.size-20-at))
+	in.raw.move(p, at)
 	return &reader{in, p.pool}
 }
 
 // inflate begins to inflate where the reader is.
 func (r *reader) inflate() (err error) {
 	if r.z == nil {
-		r.z, err = zlib.NewReader(r.raw)
+		r.z, err = zlib.NewReader(&r.raw)
 	} else {
-		err = r.z.(zlib.Resetter).Reset(r.raw, nil)
+		err = r.z.(zlib.Resetter).Reset(&r.raw, nil)
 	}
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrCorrupt, noEOF(err))
@@ -287,7 +286,6 @@ func (r *reader) Read(p []byte) (int, error) { return r.z.Read(p) }
 // Close lets another reader have the inflater. A reader of nil, or one that is closed, has none.
 func (r *reader) Close() error {
 	if r != nil && r.inflater != nil {
-		r.raw.Reset(nil)
 		r.pool.Put(r.inflater)
 		r.inflater = nil
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -170,6 +171,99 @@ func TestOffsetVarint(t *testing.T) {
 	} {
 		if v, n, ok := offsetVarint(c.text); v != c.want || n != c.n || ok != (c.n > 0) {
 			t.Errorf("%x: %#x, %d, %v", c.text, v, n, ok)
+		}
+	}
+}
+
+// A window reads what is in the pack, wherever it was before, and ends where the checksum begins.
+func TestWindow(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	var packs []*pack
+	var contents [][]byte
+	for _, size := range []int{21, windowSize, windowSize + 21, 100_000} {
+		content := make([]byte, size)
+		for i := range content {
+			content[i] = byte(random.Uint32())
+		}
+		name := filepath.Join(t.TempDir(), "pack")
+		if err := os.WriteFile(name, content, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		file, err := os.Open(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { file.Close() })
+		packs = append(packs, &pack{file: file, size: int64(size)})
+		contents = append(contents, content[:size-20])
+	}
+	var w window
+	k, at := 0, 0
+	for range 20_000 {
+		if random.IntN(3) == 0 {
+			k = random.IntN(len(packs))
+		}
+		if at += random.IntN(20_000) - 10_000; at < 0 || at >= len(contents[k]) {
+			at = random.IntN(len(contents[k]))
+		}
+		w.move(packs[k], int64(at))
+		want := contents[k][at:]
+		want = want[:min(len(want), 1<<random.IntN(16))]
+		got := make([]byte, len(want))
+		var err error
+		if random.IntN(2) == 0 {
+			_, err = io.ReadFull(&w, got)
+		} else {
+			for i := 0; i < len(got) && err == nil; i++ {
+				got[i], err = w.ReadByte()
+			}
+		}
+		if err != nil || !bytes.Equal(got, want) {
+			t.Fatalf("%d bytes at %d of %d: %v", len(want), at, packs[k].size, err)
+		}
+		if at += len(got); at == len(contents[k]) {
+			if _, err := w.ReadByte(); err != io.EOF {
+				t.Fatalf("a byte of the checksum: %v", err)
+			}
+			if n, err := w.Read(got); n != 0 || err != io.EOF {
+				t.Fatalf("%d bytes of the checksum: %v", n, err)
+			}
+		}
+	}
+}
+
+// What a window has in memory is not read again, and what is not there cannot be read.
+func TestWindowStays(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "pack")
+	if err := os.WriteFile(name, bytes.Repeat([]byte("x"), 3*windowSize), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	file, err := os.Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	p := &pack{file: file, size: 3 * windowSize}
+	var w window
+	read := func(at int64) error {
+		w.move(p, at)
+		_, err := w.ReadByte()
+		return err
+	}
+	for i, step := range []struct {
+		at   int64
+		want error
+	}{
+		{10, nil}, {windowSize + 100, nil}, // and no more is there then
+		{windowSize + 10, nil}, {windowSize, nil}, {2*windowSize - 1, nil}, {2 * windowSize, io.EOF}, {windowSize, io.EOF},
+	} {
+		if err := read(step.at); err != step.want {
+			t.Errorf("at %d: %v", step.at, err)
+		}
+		if i == 1 {
+			if err := os.Truncate(name, windowSize); err != nil {
+				t.Fatal(err)
+			}
 		}
 	}
 }
