@@ -2,6 +2,7 @@ package glob
 
 import (
 	"math/bits"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -17,6 +18,7 @@ type Index struct {
 	ext      map[string][]int // "**/*.ext", by ".ext"
 	suffixed []entry          // "**/*END" with another END
 	beneath  map[string][]int // by folder
+	lengths  []int            // of these folders' paths, ascending, each once
 
 	// The others, by the ".ext" that their paths end in, or by "" where the glob does not
 	// say. What is left is tried one after the other.
@@ -77,6 +79,9 @@ func (x *Index) add(m matcher, number int) {
 		}
 	case beneath:
 		x.beneath[m.text] = append(x.beneath[m.text], number)
+		if i, known := slices.BinarySearch(x.lengths, len(m.text)); !known {
+			x.lengths = slices.Insert(x.lengths, i, len(m.text))
+		}
 	default:
 		e := entry{m, number, literalPrefix(m.text), literalStem(m.text), literalSuffix(m.text)}
 		ext := ""
@@ -155,11 +160,12 @@ func (x *Index) Match(path string, into Bits) Bits {
 		into.Add(x.ext[last[dot:]])
 		into.try(x.general[last[dot:]], path)
 	}
-	if len(x.beneath) > 0 {
-		for i := 0; i < len(path)-1; i++ {
-			if path[i] == '/' {
-				into.Add(x.beneath[path[:i]])
-			}
+	for _, n := range x.lengths {
+		if n >= len(path)-1 {
+			break
+		}
+		if path[n] == '/' {
+			into.Add(x.beneath[path[:n]])
 		}
 	}
 	into.try(x.suffixed, path)
