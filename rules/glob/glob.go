@@ -5,12 +5,12 @@
 // A glob is matched, case-sensitively, against a whole path: the /-separated
 // path of a file from the root of the tree, without a leading slash, not empty.
 //
-//   - any characters, none included, but never a /
-//     ?          one character, but never a /
-//     **         as a whole segment: zero or more segments, whole folders at a time
-//     [abc]      one of these characters; [a-z] a range; [!abc] or [^abc] any other
-//     {a,b}      either; may be nested, may hold /
-//     \c         the glob character c itself
+//	?          one character, but never a /
+//	*          any characters, none included, but never a /
+//	**         as a whole segment: zero or more segments, whole folders at a time
+//	[abc]      one of these characters; [a-z] a range; [!abc] or [^abc] any other
+//	{a,b}      either; may be nested, may hold /
+//	\c         the glob character c itself
 //
 // What follows from that, and surprises now and then:
 //
