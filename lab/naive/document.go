@@ -288,7 +288,7 @@ func broken(kind string, item Item, f File, p *Parsed, places []spot) []Violatio
 		offsets = append(offsets, strconv.Itoa(offset))
 	}
 	if places[0].at >= 0 { // else the file as a whole lacks it
-		v.Places = strings.Join(offsets[:min(len(offsets), 100)], " ")
+		v.Places = strings.Join(offsets, " ")
 	}
 	return []Violation{v}
 }

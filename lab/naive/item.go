@@ -203,7 +203,7 @@ func (i Item) match(e Encoding, content string, at int, pieces []piece) (end int
 // the aligned reading, where there is one, in the first encoding that has it.
 func places(i Item, content string, finds []Find, first int) string {
 	offsets := []string{strconv.Itoa(first)}
-	for _, f := range finds[1:min(len(finds), 100)] {
+	for _, f := range finds[1:] {
 		offset := f.Offset
 		for aligned := f.Offset; aligned < f.Offset+f.Encoding.Unit && i.Regexp == nil && f.Offset%f.Encoding.Unit != 0; aligned++ {
 			for _, e := range Encodings() {

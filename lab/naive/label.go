@@ -1,7 +1,6 @@
 package naive
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -118,18 +117,27 @@ func (c Change) labels(r Rule, v Violation, path string) string {
 			}
 		}
 	}
-	status, places := "pre_existing", strings.Fields(v.Places)
-	var labels []string
+	var was []bool
 	for _, l := range now[path] {
-		for _, was := range l.was {
-			label := "pre_existing"
-			if !was {
-				status, label = "introduced", "introduced"
-			}
-			if len(places) > len(labels) {
-				labels = append(labels, fmt.Sprintf("%s:%s", places[len(labels)], label))
-			}
+		was = append(was, l.was...)
+	}
+	status := "pre_existing"
+	if slices.Contains(was, false) {
+		status = "introduced"
+	}
+	places := strings.Fields(v.Places)
+	for i := len(places) - 1; i >= 0 && len(places) > 100; i-- {
+		if was[i] { // introduced ones are listed first
+			places, was = slices.Delete(places, i, i+1), slices.Delete(was, i, i+1)
 		}
 	}
-	return strings.Join(append([]string{status}, labels...), " ")
+	labels := []string{status}
+	for i, place := range places[:min(len(places), 100)] {
+		label := "pre_existing"
+		if !was[i] {
+			label = "introduced"
+		}
+		labels = append(labels, place+":"+label)
+	}
+	return strings.Join(labels, " ")
 }

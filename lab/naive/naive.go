@@ -65,7 +65,7 @@ type Violation struct {
 	Offset, Line, Column, EndLine, EndColumn int
 	Encoding                                 string
 	Occurrences                              int
-	Places                                   string // the offsets of the first hundred
+	Places                                   string // the offsets of all; a verdict lists a hundred
 	Labels                                   string // of a change: the status, and that of each place
 }
 
