@@ -194,5 +194,22 @@ func rows() []row {
 		{163, "calls whose input has another name, is JSON in a text, or is missing", nil},
 		{164, "programs that run others, with nothing to run", nil},
 		{165, "eval --policy with a file outside of the root", nil},
+
+		// What a later attack and public bug reports found.
+		{166, "U+0085, U+2028 and U+2029 in YAML, at every place between tokens and within them", nil},
+		{167, "a byte order mark at the start of a later YAML document, in five encodings", nil},
+		{168, "unparsable: text for what some parser reads", nil},
+		{169, "tags, anchors, aliases and merges on lists, on documents and on the way to a required key", nil},
+		{170, "kinds that end in List without being a list of Kubernetes, in each format", nil},
+		{171, "dynamic blocks that bring nothing, and objects with variables as keys, for required keys", nil},
+		{172, "GitHub events whose base is as old as the pull request, re-runs, a merge queue on a failed entry", []string{"git"}},
+		{173, "a local base branch behind its remote-tracking branch", []string{"git"}},
+		{174, "union merges of allowances.yml that bring a withdrawn entry back", []string{"git"}},
+		{175, "expressions that ask for more than a line, or for the start of the text", nil},
+		{176, "values of several lines whose match spans two", nil},
+		{177, "damaged mirrors, broken links and unreadable directories among the repositories of a fleet", []string{"git"}},
+		{178, "a FIFO, socket, device or link among the cached results", []string{"Linux"}},
+		{179, "flags with outputs of their own in the args of the Action", nil},
+		{180, "payloads of Cursor and VS Code at another agent's entry", nil},
 	}
 }
