@@ -11,6 +11,9 @@ type Document struct {
 	Root *Node
 	Head int  // the first line with content, for what the document lacks, an offset like all of them; -1 without one
 	Open bool // it is an item of a list with a tag, and may be anything
+	// Lists says that the format is YAML or JSON, where a document can be a list of Kubernetes.
+	Lists  bool
+	Tagged bool // it is inside a list or mapping with a tag, where nothing required is reached
 }
 
 // A Parsed is what is known of a content in a format.
@@ -47,6 +50,7 @@ type Entry struct {
 	Any    bool // it has no text of its own: a mapping, or an expression
 	At     int  // the key, or the header of a block or table
 	Hidden bool // by a key that is nearer, or by an earlier merge
+	Unsure bool // it may never exist: a dynamic block, or a key of HCL with variables
 	Value  *Node
 }
 
@@ -112,7 +116,7 @@ type splitting struct {
 }
 
 // split are those documents: a list at the top is one for each item, and so are the items of a document with a kind and
-// items, as kubectl takes them, whatever the kind is.
+// items, as kubectl takes them, whatever the kind is. Only with an apiVersion it is certain that it is such a list.
 func (s splitting) split(documents []Document) []Document {
 	var all []Document
 	for _, d := range documents {
@@ -127,18 +131,24 @@ func (s splitting) one(d Document, kinds []*Node) []Document {
 	switch {
 	case d.Root.Kind == NullNode:
 		return nil
-	case d.Root.Kind == ListNode && !(s.required && d.Root.Tagged):
+	case d.Root.Kind == ListNode:
+		if d.Root.Tagged && s.required {
+			all = append(all, d)
+		}
 		for _, item := range d.Root.Items {
-			all = append(all, s.one(Document{item, item.At, d.Open || d.Root.Tagged}, kinds)...)
+			tagged := d.Root.Tagged
+			all = append(all, s.one(Document{item, item.At, d.Open || tagged, d.Lists, d.Tagged || tagged}, kinds)...)
 		}
 		return all
 	}
 	whole := withKind(d, kinds)
-	says, lists, onlyLists, onlyList := []*Node{}, []*Node{}, true, true
+	says, lists, onlyLists, onlyList, versioned := []*Node{}, []*Node{}, !d.Root.Tagged, true, false
 	for _, e := range d.Root.Entries {
 		v := e.Value
 		switch {
-		case e.Any || e.Hidden && s.required || s.required && d.Root.Tagged:
+		case e.Any || e.Hidden && s.required:
+		case e.Key == "apiVersion":
+			versioned = versioned || v.Kind != NullNode
 		case e.Key == "kind":
 			text := v.Scalar.Exact.Text
 			if v.Scalar.Exact.Kind != textKind {
@@ -149,18 +159,18 @@ func (s splitting) one(d Document, kinds []*Node) []Document {
 			if saysKind(v) {
 				says = append(says, v)
 			}
-		case e.Key == "items" && v.Kind == ListNode && !(s.required && v.Tagged):
+		case e.Key == "items" && v.Kind == ListNode:
 			lists = append(lists, v)
 		case e.Key == "items":
 			onlyLists = false
 		}
 	}
-	if len(says) == 0 || len(lists) == 0 {
+	if len(says) == 0 || len(lists) == 0 || !d.Lists || s.required && !s.narrow && !versioned {
 		return []Document{whole}
 	}
 	// Required items are not asked of a list by its kind, but those that say which documents or nodes they are about
 	// are, for it may be a document of that kind.
-	if !s.required || !onlyLists || s.narrow && !onlyList {
+	if !s.required || !onlyLists || !versioned || s.narrow && !onlyList {
 		all = append(all, whole)
 	}
 	var given []*Node
@@ -174,7 +184,12 @@ func (s splitting) one(d Document, kinds []*Node) []Document {
 	}
 	for _, list := range lists {
 		open := d.Open || d.Root.Tagged || len(given) > 1
-		all = append(all, s.one(Document{list, list.At, open}, given)...)
+		items := Document{list, list.At, open, true, d.Tagged || d.Root.Tagged}
+		for _, one := range s.one(items, given) {
+			if one.Root != list { // the document has the list
+				all = append(all, one)
+			}
+		}
 	}
 	return all
 }

@@ -87,7 +87,12 @@ func (w hclWriter) block(name string, e wishEntry, indent string) Entry {
 	if len(e.labels) == 0 && w.percent(30) {
 		w.put(pick(w.generator, `dynamic "`+name+`" {`, "dynamic "+name+" {"))
 		w.end()
-		w.put("for_each = [1]")
+		sure := w.percent(60)
+		each := pick(w.generator, "[]", "var.x", "var.x ? [1] : []", "{a = 1}", "toset([])", "tolist([1])", `"x"`)
+		if sure {
+			each = pick(w.generator, "[1]", "[var.x, 2]", "toset([var.x])", "(toset(([1])))", `"${[1]}"`)
+		}
+		w.put("for_each = " + each)
 		w.end()
 		w.put("content {")
 		w.end()
@@ -96,7 +101,7 @@ func (w hclWriter) block(name string, e wishEntry, indent string) Entry {
 		w.end()
 		w.put("}")
 		w.end()
-		return Entry{Key: name, At: at, Value: body}
+		return Entry{Key: name, At: at, Value: body, Unsure: !sure}
 	}
 	w.put(name)
 	for _, label := range e.labels {
@@ -227,10 +232,10 @@ func (w hclWriter) object(n *Node, want *wish) {
 		switch {
 		case w.percent(5):
 			w.put("(var.k)")
-			entry.Any = true
+			entry.Any, entry.Unsure = true, true
 		case w.percent(5):
 			w.put(`"${var.k}x"`)
-			entry.Any = true
+			entry.Any, entry.Unsure = true, true
 		case slices.Contains(names(), e.key) && w.percent(60):
 			w.put(e.key)
 		case w.percent(10):

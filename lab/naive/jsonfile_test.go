@@ -30,7 +30,7 @@ func writeJSON(out *writer, terraform bool) *Parsed {
 	head := w.Len()
 	root := w.node(top)
 	w.gap()
-	return &Parsed{Documents: []Document{{Root: root, Head: head}}}
+	return &Parsed{Documents: []Document{{Root: root, Head: head, Lists: !terraform}}}
 }
 
 // kindList is a list of Kubernetes with a document, and more.
@@ -45,7 +45,11 @@ func (g *generator) kindList(first *wish) *wish {
 		{key: "items", value: items},
 		{key: "a", value: g.wishValue()},
 	}}
-	g.Shuffle(3, func(i, j int) { list.entries[i], list.entries[j] = list.entries[j], list.entries[i] })
+	if g.percent(70) {
+		version := &wish{kind: "value", value: Value{textKind, pick(g, "v1", "")}}
+		list.entries = append(list.entries, wishEntry{key: "apiVersion", value: pick(g, version, version, &wish{kind: "null"})})
+	}
+	g.Shuffle(len(list.entries), func(i, j int) { list.entries[i], list.entries[j] = list.entries[j], list.entries[i] })
 	return list
 }
 

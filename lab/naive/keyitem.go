@@ -153,12 +153,13 @@ func (k *KeyItem) requiredIn(documents []Document) []spot {
 		if !k.concerns(d) {
 			continue
 		}
+		whole := parent{d.Root, d.Head, d.Tagged, false}
 		if k.Each == nil {
-			broken = append(broken, k.lackedBy(parent{d.Root, d.Head, false})...)
+			broken = append(broken, k.lackedBy(whole)...)
 			continue
 		}
 		for _, path := range k.Each {
-			for _, p := range nodesAt(parent{d.Root, d.Head, false}, path) {
+			for _, p := range nodesAt(whole, path) {
 				broken = append(broken, k.lackedBy(p)...)
 			}
 		}
@@ -172,7 +173,8 @@ func (k *KeyItem) lackedBy(p parent) []spot {
 	whole := false
 	for i, path := range k.Key {
 		n := need{item: k}
-		if k.Each != nil && (p.tagged || p.node.Tagged || p.node.Kind != MappingNode) {
+		p.unsure = false
+		if p.tagged || k.Each != nil && (p.node.Tagged || p.node.Kind != MappingNode) {
 			n.gap(p)
 		} else {
 			n.ask(p, path)
@@ -194,15 +196,16 @@ type parent struct {
 	node   *Node
 	place  int
 	tagged bool // it is inside a list or mapping with a tag
+	unsure bool // it is inside what may never exist
 }
 
 // in is the value of an entry as a parent.
 func (p parent) in(e *Entry) parent {
-	return parent{e.Value, e.At, p.tagged || p.node.Tagged}
+	return parent{e.Value, e.At, p.tagged || p.node.Tagged, p.unsure || e.Unsure}
 }
 
 // item is an item of a list as a parent.
-func (p parent) item(n *Node) parent { return parent{n, n.At, p.tagged || p.node.Tagged} }
+func (p parent) item(n *Node) parent { return parent{n, n.At, p.tagged || p.node.Tagged, p.unsure} }
 
 // nodesAt are the nodes of each: those at the path, a list standing for its items if it has no tag. They are looked
 // for broadly.
@@ -250,26 +253,28 @@ func (n *need) ask(p parent, path Path) {
 			n.ask(p.item(item), path)
 		}
 	case path[0].Kind == anyNumber:
-		places := having(p, path[1:])
-		if len(places) == 0 {
-			n.gap(p)
-		}
-		for _, q := range places {
+		before, sure := len(n.gaps), false
+		for _, q := range having(p, path[1:]) {
+			sure = sure || q.unsure == p.unsure
 			n.ask(q, path[1:])
+		}
+		if !sure && len(n.gaps) == before {
+			n.gap(p)
 		}
 	case p.node.Kind != MappingNode || tagged:
 		n.gap(p)
 	default:
-		entries := chosen(p.node, path)
-		if len(entries) == 0 {
-			n.gap(p)
-		}
-		for _, e := range entries {
+		before, sure := len(n.gaps), false
+		for _, e := range chosen(p.node, path) {
+			sure = sure || !e.Unsure
 			if len(path) > 1 {
 				n.ask(p.in(e), path[1:])
 			} else {
 				n.end(e)
 			}
+		}
+		if !sure && len(n.gaps) == before {
+			n.gap(p)
 		}
 	}
 }

@@ -605,9 +605,11 @@ func TestKeys(t *testing.T) {
 		{"every item", "R{key: a, is: x}", files{fields{"a", []any{"x", "y"}}}, 1},
 		{"required matches, all lines", "R{key: a, matches: '^x'}", files{fields{"a", "x\ny"}}, 1},
 		{"the effective value", "R{key: a, is: w}", files{fields{"a", "w", "a", hidden{"x"}}}, 0},
-		{"the items of a List take its place", "R{key: a}", files{fields{"kind", "List", "items",
-			[]any{fields{"a", "x"}}}}, 0},
-		{"and of a kind that ends in List", "R{key: a}", files{fields{"kind", "xList", "items",
+		{"the items of a List take its place", "R{key: a}", files{fields{"apiVersion", "v1", "kind",
+			"List", "items", []any{fields{"a", "x"}}}}, 0},
+		{"and of a kind that ends in List", "R{key: a}", files{fields{"apiVersion", "v1", "kind", "xList", "items",
+			[]any{fields{"a", "x"}, fields{}}}}, 1},
+		{"without an apiVersion it is no List", "R{key: a}", files{fields{"kind", "xList", "items",
 			[]any{fields{"a", "x"}, fields{}}}}, 1},
 		{"which is asked as well where the item says which", "R{key: a, where: {kind: xList}}", files{fields{"kind",
 			"xList", "items", []any{"x"}}}, 1},
@@ -632,7 +634,7 @@ func TestKeys(t *testing.T) {
 		var p pageFile
 		for _, d := range test.file {
 			root := p.node(d)
-			documents = append(documents, Document{Root: root, Head: root.At})
+			documents = append(documents, Document{Root: root, Head: root.At, Lists: true})
 		}
 		var places []spot
 		if list == "forbidden_patterns" {

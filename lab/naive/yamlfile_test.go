@@ -43,7 +43,7 @@ func writeYAML(out *writer) *Parsed {
 		}
 		w.anchored = nil
 		if root := w.document(); root != nil {
-			p.Documents = append(p.Documents, Document{Root: root, Head: root.At})
+			p.Documents = append(p.Documents, Document{Root: root, Head: root.At, Lists: true})
 		}
 		if w.percent(10) && w.Len() > 0 && (len(p.Documents) > 0 || i > 0 || !open) {
 			w.put("...")

@@ -8,16 +8,18 @@ import (
 // A document is a part of a file that items are asked of by itself: one of its documents, an item of the list that it
 // is, or an item of a Kubernetes list.
 type document struct {
-	root   *Node // not null
-	head   Span  // what introduces it
-	tagged bool  // it is within a list or mapping that has a tag, or may be of any kind
-	kind   *Node // nil, or what the list that it is an item of says about its kind
+	root    *Node // not null
+	head    Span  // what introduces it
+	inside  bool  // it is within a list or mapping that has a tag: no required value is reached in it
+	anyKind bool  // it may be of any kind, so it meets each where
+	kind    *Node // nil, or what the list that it is an item of says about its kind
 }
 
-// A splitter takes a file apart.
+// A splitter takes a file apart. Which documents there are is read broadly for required items, too: a tag hides none.
 type splitter struct {
-	forbidden bool // for forbidden items, which look inside what is tagged, and at a Kubernetes list itself as well
+	forbidden bool // for forbidden items, which look at a Kubernetes list itself as well
 	narrow    bool // the item says which documents or nodes it is about
+	lists     bool // the document may be a Kubernetes list
 	all       []document
 	seen      map[document]bool // shared ones
 }
@@ -26,12 +28,13 @@ type splitter struct {
 func (s *splitter) split(file []Document) []document {
 	s.seen = map[document]bool{}
 	for _, d := range file {
+		s.lists = d.Kubernetes
 		s.add(document{root: d.Root, head: d.Head})
 	}
 	return s.all
 }
 
-// add takes a node as a document, or what it is made of.
+// add takes a node as a document, or its parts.
 func (s *splitter) add(d document) {
 	n := d.root
 	if n.Kind == Null || n.Shared && s.seen[d] {
@@ -39,10 +42,6 @@ func (s *splitter) add(d document) {
 	}
 	if n.Shared {
 		s.seen[d] = true
-	}
-	if n.Tagged && !s.forbidden {
-		s.all = append(s.all, d)
-		return
 	}
 	if n.Kind == List {
 		if n.Tagged {
@@ -52,13 +51,14 @@ func (s *splitter) add(d document) {
 		return
 	}
 	list := s.listOf(n)
-	if list.items == nil || s.forbidden || list.itself || s.narrow && !list.plain {
+	if list.items == nil || s.forbidden || list.itself || n.Tagged || s.narrow && !list.plain {
 		whole := d
 		whole.root = d.root.ofKind(d.kind)
 		s.all = append(s.all, whole)
 		n.Parted = n.Parted || list.items != nil
 	}
-	d.kind, d.tagged = list.kind, d.tagged || n.Tagged || list.kind != nil && list.kind.Kind == List
+	d.kind, d.inside = list.kind, d.inside || n.Tagged
+	d.anyKind = d.anyKind || n.Tagged || list.kind != nil && list.kind.Kind == List
 	for _, items := range list.items {
 		s.items(items, d)
 	}
@@ -67,27 +67,33 @@ func (s *splitter) add(d document) {
 // items takes the items of a list, which is in a document, or is one.
 func (s *splitter) items(list *Node, of document) {
 	for _, item := range list.Items {
-		s.add(document{item, item.At, of.tagged || list.Tagged, of.kind})
+		s.add(document{item, item.At, of.inside || list.Tagged, of.anyKind || list.Tagged, of.kind})
 	}
 }
 
-// A kubernetesList is what a mapping with "kind" and a list "items" is: kubectl applies its items, whatever the kind.
+// A kubernetesList is a mapping with "kind" and a list "items": kubectl applies its items, whatever the kind.
 type kubernetesList struct {
-	items  []*Node // nil: it is none
+	items  []*Node // nil: the mapping is not one
 	kind   *Node   // of the items that say no other, or nil
 	itself bool    // it may be a document that happens to have "items"
 	plain  bool    // it is "kind: List", which is nothing but its items
 }
 
 func (s *splitter) listOf(n *Node) (list kubernetesList) {
+	if !s.lists {
+		return list
+	}
 	list.plain = true
 	var kinds []*Node
+	versioned := false
 	for i := range n.Entries {
 		e := &n.Entries[i]
 		if !e.Named || e.Hidden && !s.forbidden {
 			continue
 		}
 		switch v := e.Value; e.Name {
+		case "apiVersion":
+			versioned = versioned || v.Kind != Null
 		case "kind":
 			if v.isKind() {
 				kinds = append(kinds, v)
@@ -96,16 +102,17 @@ func (s *splitter) listOf(n *Node) (list kubernetesList) {
 			list.itself = list.itself || !isList || !strings.HasSuffix(v.Scalar.Exact.Text, "List")
 			list.plain = list.plain && isList && v.Scalar.Exact.Text == "List"
 		case "items":
-			if v.Kind == List && (s.forbidden || !v.Tagged) {
+			if v.Kind == List {
 				list.items = append(list.items, v)
 			} else {
 				list.itself = true
 			}
 		}
 	}
-	if len(kinds) == 0 {
+	if len(kinds) == 0 || !versioned && !s.forbidden && !s.narrow {
 		return kubernetesList{}
 	}
+	list.itself = list.itself || !versioned
 	if list.items != nil {
 		list.kind = kindOfItems(kinds)
 	}

@@ -70,11 +70,14 @@ func Required(item *keyitem.Item, file []Document) []Hit {
 	}
 	r := newRequirement(item)
 	for _, d := range documents {
-		if len(item.Each) == 0 {
+		switch {
+		case len(item.Each) > 0:
+			r.checkEach(d)
+		case d.inside:
+			r.missing(d.head)
+		default:
 			r.check(d.root, d.head)
-			continue
 		}
-		r.checkEach(d.root, d.head)
 	}
 	return places(r.hits)
 }
@@ -134,7 +137,7 @@ func RequiredReach(item *keyitem.Item, file []Document) Reach {
 	for _, path := range item.Each {
 		w := newEach(path, func(n *Node, _ Span, _ bool) { asked = append(asked, Hit{At: n.At}) })
 		for _, d := range documents {
-			w.from(d.root, d.head)
+			w.document(d)
 		}
 	}
 	return Reach{len(documents) > 0, len(places(asked))}
@@ -165,11 +168,11 @@ func SignsOf(item *keyitem.Item, file []Document) Signs {
 			}
 		})
 		for _, d := range documents {
-			w.from(d.root, d.head)
+			w.document(d)
 		}
 	}
 	for _, d := range documents {
-		if len(item.Each) == 0 {
+		if len(item.Each) == 0 && !d.inside {
 			meet(d.root, d.head)
 		}
 	}
@@ -207,7 +210,7 @@ func (c conditions) concerned(documents []document) []document {
 // met reports whether a document meets all conditions. What has a tag or variables, at the end of a path or on the way
 // there, could be anything.
 func (c conditions) met(d document) bool {
-	return d.tagged || !slices.ContainsFunc(c, func(w *walk) bool {
+	return d.anyKind || !slices.ContainsFunc(c, func(w *walk) bool {
 		w.stop = false
 		w.from(d.root, d.head)
 		return !w.stop

@@ -61,6 +61,8 @@ type place struct {
 	node   *keys.Node
 	from   keys.Span  // what introduces it
 	tagged bool       // it is inside of what has a tag
+	open   bool       // it may be of any kind
+	unsure bool       // it may not exist, where the place that a path began at does
 	part   bool       // it is an item of a list that is one value, and no value itself
 	given  *keys.Node // nil, or the kinds that the lists around it say
 }
@@ -152,7 +154,7 @@ func (i naiveItem) wants(n *keys.Node) bool {
 // concerned reports whether the document at a place meets each condition of "where", with the one value "x" or "List".
 func (i naiveItem) concerned(p place) bool {
 	for _, where := range i.Where {
-		met := p.tagged
+		met := p.open
 		f := &follower{hidden: true, tagged: true}
 		f.follow(p, where.Path)
 		for _, n := range f.touched {
@@ -170,20 +172,19 @@ func (i naiveItem) concerned(p place) bool {
 
 // naiveDocuments are the documents of a file for forbidden or for required items; narrow says that the item has "where"
 // or "each".
-func naiveDocuments(p place, forbidden, narrow bool) []place {
+func naiveDocuments(p place, forbidden, narrow, kubernetes bool) []place {
 	n := p.node
 	var all []place
 	items := func(list *keys.Node, anything bool, given *keys.Node) {
 		for _, item := range list.Items {
-			inner := place{node: item, from: item.At, tagged: p.tagged || n.Tagged || list.Tagged || anything, given: given}
-			all = append(all, naiveDocuments(inner, forbidden, narrow)...)
+			inner := place{node: item, from: item.At, tagged: p.tagged || n.Tagged || list.Tagged, given: given}
+			inner.open = p.open || inner.tagged || anything
+			all = append(all, naiveDocuments(inner, forbidden, narrow, kubernetes)...)
 		}
 	}
 	switch {
 	case n.Kind == keys.Null:
 		return nil
-	case n.Tagged && !forbidden:
-		return []place{p}
 	case n.Kind == keys.List:
 		if n.Tagged {
 			all = append(all, p)
@@ -194,10 +195,12 @@ func naiveDocuments(p place, forbidden, narrow bool) []place {
 	seen := func(e keys.Entry, name string) bool { return e.Named && e.Name == name && (forbidden || !e.Hidden) }
 	var kinds []*keys.Node
 	var lists []*keys.Node
-	onlyLists, onlyList := true, true
+	onlyLists, onlyList, versioned := !n.Tagged, true, false
 	for _, e := range n.Entries {
 		v := e.Value
 		switch {
+		case seen(e, "apiVersion"):
+			versioned = versioned || v.Kind != keys.Null
 		case seen(e, "kind"):
 			text := ""
 			if v.Kind == keys.ScalarNode && v.Scalar.Exact.Type == keys.ExactText {
@@ -207,14 +210,14 @@ func naiveDocuments(p place, forbidden, narrow bool) []place {
 			if v.Kind == keys.ScalarNode && v.Scalar.Texts[0] != "" {
 				kinds = append(kinds, v)
 			}
-		case seen(e, "items") && v.Kind == keys.List && (forbidden || !v.Tagged):
+		case seen(e, "items") && v.Kind == keys.List:
 			lists = append(lists, v)
 		case seen(e, "items"):
 			onlyLists = false
 		}
 	}
-	isList := len(kinds) > 0 && len(lists) > 0
-	if !isList || forbidden || !onlyLists || narrow && !onlyList {
+	isList := kubernetes && len(kinds) > 0 && len(lists) > 0 && (versioned || forbidden || narrow)
+	if !isList || forbidden || !versioned || !onlyLists || narrow && !onlyList {
 		all = append(all, p.withKind())
 	}
 	if !isList {
@@ -256,7 +259,7 @@ func (i naiveItem) forbidden(file []keys.Document) ([]int, keys.Reach) {
 	var at, asked []int
 	where := false
 	for _, d := range file {
-		for _, p := range naiveDocuments(place{node: d.Root, from: d.Head}, true, false) {
+		for _, p := range naiveDocuments(place{node: d.Root, from: d.Head}, true, false, d.Kubernetes) {
 			if !i.concerned(p) {
 				continue
 			}
@@ -300,29 +303,30 @@ func lacking(p place, path keyitem.Path) []keys.Span {
 		}
 		return all
 	case path[0].Kind == keyitem.Deep:
-		found := below(p, path[1:])
-		if len(found) == 0 {
-			return []keys.Span{p.from}
-		}
-		for _, next := range found {
+		sure := false
+		for _, next := range below(p, path[1:]) {
+			sure = sure || !next.unsure
 			if next.tagged {
 				all = append(all, next.from)
 			} else {
 				all = append(all, lacking(next, path[1:])...)
 			}
 		}
+		if !sure && len(all) == 0 {
+			return []keys.Span{p.from}
+		}
 		return all
 	case n.Kind != keys.Mapping || n.Tagged:
 		return []keys.Span{p.from}
 	}
-	some := false
+	sure := false
 	for i := range n.Entries {
 		if e := &n.Entries[i]; chosen(e, path) {
-			some = true
+			sure = sure || !e.Unsure
 			all = append(all, lacking(place{node: e.Value, from: e.At}, path[1:])...)
 		}
 	}
-	if !some {
+	if !sure && len(all) == 0 {
 		return []keys.Span{p.from}
 	}
 	return all
@@ -340,14 +344,15 @@ func below(p place, path keyitem.Path) []place {
 		has = has || len(path) > 0 && chosen(&n.Entries[i], path)
 	}
 	if has {
-		all = append(all, place{node: n, from: p.from, tagged: p.tagged || n.Tagged})
+		all = append(all, place{node: n, from: p.from, tagged: p.tagged || n.Tagged, unsure: p.unsure})
 	}
 	for _, item := range n.Items {
-		all = append(all, below(place{node: item, from: item.At, tagged: p.tagged || n.Tagged}, path)...)
+		all = append(all, below(place{node: item, from: item.At, tagged: p.tagged || n.Tagged, unsure: p.unsure}, path)...)
 	}
 	for _, e := range n.Entries {
 		if !e.Hidden {
-			all = append(all, below(place{node: e.Value, from: e.At, tagged: p.tagged || n.Tagged}, path)...)
+			inner := place{node: e.Value, from: e.At, tagged: p.tagged || n.Tagged, unsure: p.unsure || e.Unsure}
+			all = append(all, below(inner, path)...)
 		}
 	}
 	return all
@@ -368,7 +373,7 @@ func (i naiveItem) required(file []keys.Document) []int {
 	var documents []place
 	for _, d := range file {
 		narrow := len(i.Where) > 0 || len(i.Each) > 0
-		documents = append(documents, naiveDocuments(place{node: d.Root, from: d.Head}, false, narrow)...)
+		documents = append(documents, naiveDocuments(place{node: d.Root, from: d.Head}, false, narrow, d.Kubernetes)...)
 	}
 	if len(documents) == 0 && len(i.Where) == 0 && len(i.Each) == 0 {
 		return []int{file[0].Head.Start}
@@ -391,7 +396,11 @@ func (i naiveItem) asked(documents []place) (parents []place, at []int, each []b
 		}
 		much.Where = true
 		if len(i.Each) == 0 {
-			parents = append(parents, d)
+			if d.tagged {
+				at = append(at, d.from.Start)
+			} else {
+				parents = append(parents, d)
+			}
 			nodes = append(nodes, d.node.At.Start)
 		}
 		for k, path := range i.Each {
@@ -420,7 +429,7 @@ func (i naiveItem) signs(file []keys.Document) (keys.Signs, keys.Reach) {
 	var documents []place
 	for _, d := range file {
 		narrow := len(i.Where) > 0 || len(i.Each) > 0
-		documents = append(documents, naiveDocuments(place{node: d.Root, from: d.Head}, false, narrow)...)
+		documents = append(documents, naiveDocuments(place{node: d.Root, from: d.Head}, false, narrow, d.Kubernetes)...)
 	}
 	parents, _, each, much := i.asked(documents)
 	return keys.Signs{Each: each, Met: slices.ContainsFunc(parents, func(p place) bool {
@@ -521,7 +530,7 @@ func (f *forest) node(depth int) *keys.Node {
 	return n
 }
 
-func names() []string { return []string{"a", "b", "c", "a", "b", "kind", "items"} }
+func names() []string { return []string{"a", "b", "c", "a", "b", "kind", "items", "apiVersion"} }
 
 func (f *forest) name() string { return names()[f.choose("name", len(names()))] }
 
@@ -551,7 +560,8 @@ func (f *forest) entry(depth int) keys.Entry {
 		}
 		return keys.Entry{Name: "kind", Named: true, At: at, Value: list}
 	}
-	return keys.Entry{Name: f.name(), Named: true, At: at, Value: f.node(depth)}
+	unsure := f.choose("unsure", 12) == 0
+	return keys.Entry{Name: f.name(), Named: true, At: at, Value: f.node(depth), Unsure: unsure}
 }
 
 func (f *forest) path(label string) keyitem.Path {
@@ -632,7 +642,7 @@ func compareWithNaive(t *rapid.T) (found, sound int) {
 	var file []keys.Document
 	for range 1 + f.choose("documents", 2) {
 		head := f.span()
-		file = append(file, keys.Document{Root: f.node(4), Head: head})
+		file = append(file, keys.Document{Root: f.node(4), Head: head, Kubernetes: f.choose("format", 4) > 0})
 	}
 	for k := range 40 {
 		required := k%2 == 1

@@ -7,6 +7,8 @@ package keys
 type Document struct {
 	Root *Node // never nil; a null document is left out by the reader
 	Head Span  // its first line with content, to which the evidence of a missing key at its top points
+	// Kubernetes says that the format is one in which kubectl reads objects, so that the document may be a list of them.
+	Kubernetes bool
 }
 
 // A Node is a value of a parsed file. Nodes may be shared: an alias leads to the node of its anchor. There is no cycle.
@@ -51,6 +53,9 @@ type Entry struct {
 	// Hidden says that a YAML merge brings this entry, and another entry of the mapping with the same name counts
 	// instead. Forbidden items look at it, required ones do not.
 	Hidden bool
+	// Unsure says that the entry may never exist: of an HCL dynamic block, and of a key with variables. What is in it is
+	// checked, but it does not meet a required key.
+	Unsure bool
 }
 
 // Block returns the entry of an HCL block. A path has a segment for its type and one for each label, so they are

@@ -95,9 +95,9 @@ func newEach(path keyitem.Path, found func(n *Node, from Span, inside bool)) *wa
 func canHave(n *Node, inside bool) bool { return n.Kind == Mapping && !n.Tagged && !inside }
 
 // checkEach asks for the key in each of the nodes that the item names.
-func (r *requirement) checkEach(root *Node, head Span) {
+func (r *requirement) checkEach(d document) {
 	for _, w := range r.each {
-		w.from(root, head)
+		w.document(d)
 	}
 }
 
@@ -171,13 +171,14 @@ func (r *reach) rest(n *Node, taken int) outcome {
 		case deep:
 			return r.all(n, taken)
 		}
-		o.self = true
+		sure := false
 		for i := range n.Entries {
 			if e := &n.Entries[i]; !e.Hidden && r.chooses(e, taken) {
-				o.self = false
+				sure = sure || !e.Unsure
 				r.child(&o, r.rest(e.Value, taken+1), e.At)
 			}
 		}
+		o.self = !sure && !o.beneath
 		return o
 	})
 }
@@ -185,7 +186,7 @@ func (r *reach) rest(n *Node, taken int) outcome {
 // all follows a "**" that begins at a node.
 func (r *reach) all(n *Node, taken int) outcome {
 	o := r.below(n, taken, false)
-	return outcome{self: o.self || !o.found, beneath: o.beneath}
+	return outcome{self: o.self || !o.found && !o.beneath, beneath: o.beneath}
 }
 
 // below follows a "**" that began at a node or above it.
@@ -213,7 +214,9 @@ func (r *reach) below(n *Node, taken int, inside bool) outcome {
 		}
 		for i := range n.Entries {
 			if e := &n.Entries[i]; !e.Hidden {
-				r.child(&o, r.below(e.Value, taken, inside), e.At)
+				child := r.below(e.Value, taken, inside)
+				child.found = child.found && !e.Unsure
+				r.child(&o, child, e.At)
 			}
 		}
 		return o

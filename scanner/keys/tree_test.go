@@ -18,6 +18,7 @@ import (
 //	"<<x": 1                    the key x, hidden by a merge
 //	"x$or y"                    a text that parsers read differently
 //	"?": 1                      a key that is no text
+//	"~x": 1                     the key x, which may never exist
 //	{"$tag": …}                 the value with a tag: of a list or mapping its own, of a scalar Variable
 //	"$var.x"                    an HCL expression with variables
 //	{"$like": "name"}           an alias of the node under the key or the block "&name", which is the key name
@@ -127,7 +128,10 @@ func (r *treeReader) entry(n *keys.Node) *keys.Node {
 		return nil
 	}
 	name, hidden := strings.CutPrefix(key, "<<")
-	n.Entries = append(n.Entries, keys.Entry{Name: name, Named: key != "?", Hidden: hidden, At: at, Value: value})
+	name, unsure := strings.CutPrefix(name, "~")
+	n.Entries = append(n.Entries, keys.Entry{
+		Name: name, Named: key != "?", Hidden: hidden, Unsure: unsure, At: at, Value: value,
+	})
 	return nil
 }
 
@@ -137,7 +141,7 @@ func file(t testing.TB, texts ...string) []keys.Document {
 	var all []keys.Document
 	for _, text := range texts {
 		root := readTree(t, text)
-		all = append(all, keys.Document{Root: root, Head: root.At})
+		all = append(all, keys.Document{Root: root, Head: root.At, Kubernetes: true})
 	}
 	return all
 }

@@ -75,6 +75,9 @@ func (w *walk) ends(n *Node, states uint64) bool {
 // from looks at all that the path can reach from a node.
 func (w *walk) from(n *Node, introduced Span) { w.visit(n, w.begin, introduced, false) }
 
+// document looks at all that the path can reach in a document.
+func (w *walk) document(d document) { w.visit(d.root, w.begin, d.head, d.inside) }
+
 func (w *walk) visit(n *Node, states uint64, from Span, inside bool) {
 	if states == 0 || w.stop {
 		return

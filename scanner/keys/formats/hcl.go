@@ -190,7 +190,7 @@ func (h *hclReader) block(block *hclsyntax.Block, level int) ([]keys.Entry, erro
 		entry, err := h.labelled(block.Type, block.Labels, header, whole, block.Body, level)
 		return []keys.Entry{entry}, err
 	}
-	labels := h.dynamicLabels(block.Body)
+	labels, unsure := h.dynamicLabels(block.Body), !bringsBlocks(block.Body)
 	var all []keys.Entry
 	for _, content := range block.Body.Blocks {
 		if content.Type != "content" {
@@ -200,13 +200,31 @@ func (h *hclReader) block(block *hclsyntax.Block, level int) ([]keys.Entry, erro
 		if err != nil {
 			return nil, err
 		}
+		entry.Unsure = unsure
 		all = append(all, entry)
 	}
 	if all == nil { // Terraform refuses it; a block without content is the reading that passes nothing
 		entry, err := h.labelled(block.Labels[0], labels, header, whole, &hclsyntax.Body{}, level)
+		entry.Unsure = unsure
 		return []keys.Entry{entry}, err
 	}
 	return all, nil
+}
+
+// bringsBlocks reports whether a dynamic block is certain to bring a block: its for_each is a list or a set as written,
+// with an item.
+func bringsBlocks(dynamic *hclsyntax.Body) bool {
+	argument := dynamic.Attributes["for_each"]
+	if argument == nil {
+		return false
+	}
+	expr := bare(argument.Expr)
+	if call, ok := expr.(*hclsyntax.FunctionCallExpr); ok && call.Name == "toset" && len(call.Args) == 1 &&
+		!call.ExpandFinal {
+		expr = bare(call.Args[0])
+	}
+	list, ok := expr.(*hclsyntax.TupleConsExpr)
+	return ok && len(list.Exprs) > 0
 }
 
 // labelled returns the entry of a block with labels, each of which is a level, too.
@@ -284,6 +302,7 @@ func (h *hclReader) value(expr hclsyntax.Expression) (*keys.Node, error) {
 			}
 			entry := keys.Entry{At: place(item.KeyExpr.Range()), Value: value}
 			entry.Name, entry.Named = h.key(item.KeyExpr)
+			entry.Unsure = !entry.Named
 			node.Entries = append(node.Entries, entry)
 			if name, ok := h.numberKey(item.KeyExpr); ok && name != entry.Name {
 				entry.Name, entry.Hidden, value.Shared = name, true, true

@@ -43,7 +43,7 @@ func (j *jsonReader) read() ([]keys.Document, error) {
 			if root.Kind == keys.Null {
 				return nil, nil
 			}
-			return []keys.Document{{Root: root, Head: m.head(root.At.Start)}}, nil
+			return []keys.Document{{Root: root, Head: m.head(root.At.Start), Kubernetes: !j.terraform}}, nil
 		}
 		if err == nil {
 			err = m.bad(int(j.decoder.InputOffset()), "not JSON: a second value")

@@ -392,7 +392,7 @@ func (t *tomlReader) scalar(n *unstable.Node) keys.Scalar {
 		return known(exactBool(text), text)
 	case unstable.Integer, unstable.Float:
 		if strings.HasSuffix(text, "inf") || strings.HasSuffix(text, "nan") {
-			return known(keys.Exact{}, text)
+			return keys.Scalar{Texts: []string{text}} // whose spelling differs from format to format
 		}
 		return known(exactNumber(text), text)
 	}

@@ -62,7 +62,9 @@ func readYAML(m *meter) ([]keys.Document, error) {
 			return nil, err
 		}
 		if root.node.Kind != keys.Null {
-			documents = append(documents, keys.Document{Root: root.node, Head: m.head(root.node.At.Start)})
+			documents = append(documents, keys.Document{
+				Root: root.node, Head: m.head(root.node.At.Start), Kubernetes: true,
+			})
 		}
 	}
 }

@@ -301,6 +301,7 @@ func yamlScalar(tag, text string) (keys.Kind, keys.Scalar) {
 		exact = exactNumber(text)
 	}
 	scalar := known(exact, text)
+	scalar.Certain = plain != coreInfinite // whose spelling differs from format to format
 	scalar.Plain = tag != "!!str"
 	return keys.ScalarNode, scalar
 }
