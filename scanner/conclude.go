@@ -19,7 +19,6 @@ func conclude(run *shard.Run, f *shard.Findings) *verdict.Verdict {
 	v.PolicyChanges, v.EndingAllowances = run.PolicyChanges, run.EndingAllowances
 	v.Policy = takenBy(run.Policy, f.Taken)
 	v.Coverage = f.Coverage
-	v.Errors = append(wholeErrors(run, f), f.FileErrors...)
 	v.Coverage.LeftOut = append(v.Coverage.LeftOut, run.NotLookedFor...)
 	all := f.Violations
 	if f.RequiredWhole {
@@ -54,6 +53,7 @@ func conclude(run *shard.Run, f *shard.Findings) *verdict.Verdict {
 		}
 		v.Rules = append(v.Rules, r.Rule)
 	}
+	v.Errors = append(wholeErrors(run, f, v.Rules), f.FileErrors...)
 	byFile := func(a, b verdict.Omission) int { return cmp.Compare(a.File, b.File) }
 	slices.SortFunc(v.Coverage.LeftOut, byFile)
 	slices.SortFunc(v.Coverage.NotScanned, byFile)
@@ -76,11 +76,17 @@ func byError(a, b verdict.Error) int {
 }
 
 // wholeErrors returns the errors about the tree as a whole: also what it lacks, and what keeps the run from a PASS.
-func wholeErrors(run *shard.Run, f *shard.Findings) []verdict.Error {
+func wholeErrors(run *shard.Run, f *shard.Findings, enforced []verdict.Rule) []verdict.Error {
 	all := f.TreeErrors
-	if f.Listed && len(all) == 0 && isEmpty(run, f) && !run.Options.Allows(AllowEmpty) {
-		all = append(all, verdict.Error{Code: code.Empty, Message: "there is no file to scan; " +
-			"check the path, or allow an empty tree with --allow empty"})
+	empty := func(message string) { all = append(all, verdict.Error{Code: code.Empty, Message: message}) }
+	looks := func(r verdict.Rule) bool { return r.Files > 0 }
+	switch {
+	case !f.Listed || len(all) > 0 || run.Options.Allows(AllowEmpty):
+	case isEmpty(run, f):
+		empty("there is no file to scan; check the path, or allow an empty tree with --allow empty")
+	case run.Options.FoundBundle && !run.Options.RequireGoverned && len(run.Options.Rule) == 0 &&
+		!slices.ContainsFunc(enforced, looks):
+		empty("the rules of this tree's bundle cover none of its files; check their globs, or use --allow empty")
 	}
 	if f.Listed && f.Coverage.Governed == 0 && run.Options.RequireGoverned {
 		all = append(all, verdict.Error{Code: code.NoGoverned, Message: "no file of this tree is covered by a rule, " +

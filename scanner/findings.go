@@ -88,7 +88,7 @@ func (p *collector) about() *shard.Run {
 		Options: shard.Options{
 			Allow: p.allowed, Rule: p.Rules, Exclude: p.Excluded,
 			Partial: p.Partial || p.Exclude != nil, Earlier: p.earlier(),
-			RequireGoverned: p.RequireGoverned, MaxFileBytes: p.MaxFileBytes,
+			RequireGoverned: p.RequireGoverned, FoundBundle: p.FoundBundle, MaxFileBytes: p.MaxFileBytes,
 		},
 		Policy: slices.Clone(p.Policies), PolicyChanges: p.Changes(),
 		NotLookedFor: notLookedFor(p.scan), EndingAllowances: p.endingAllowances(),

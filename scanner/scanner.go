@@ -60,6 +60,7 @@ type Options struct {
 	LeaveOut        map[string]string   // paths that are no part of a tree on disk, and the reason
 	InUse           []judges.RuleFile   // of the judges' bundles: no part of a tree of git's objects
 	RequireGoverned bool                // no covered file is an error
+	FoundBundle     bool                // the bundle was found in the tree, all of which is scanned
 	MaxFileBytes    int64               // a longer covered file is an error; 0: no limit
 	Owns            func(string) bool   // paths of the files that this shard looks at; nil: all. Called by all workers
 	Rules           []string            // to which the caller narrowed the bundle, for a shard file

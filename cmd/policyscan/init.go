@@ -60,9 +60,8 @@ func (c *initCmd) Run(std streams) error {
 		command += " " + safe(c.Path)
 	}
 	if !b.Covered {
-		found += "\nno file here is covered by a rule yet, so a scan would pass and check nothing"
+		found += "\nno file here is covered by a rule yet, so a scan cannot pass"
 		todo = `edit the globs under "files:" until they select your files`
-		command += " --require-governed"
 	}
 	err = print(std.out, "%s%s\nnext: %s, then run: %s\n", ignored, found, todo, command)
 	return errors.Join(failed, err)

@@ -53,7 +53,7 @@ func TestManual(t *testing.T) {
 	if flags < 20 {
 		t.Errorf("%d flags were looked for", flags)
 	}
-	for _, want := range []string{".Dd January 2, 2026\n", ".It 128+n\n", ".It 2\nCould not decide, ", ".It Ic \"policyscan \\-\\-diff\\-base main\"\nWhat this branch changes.\n"} {
+	for _, want := range []string{".Dd January 2, 2026\n", ".It 128+n\n", ".It 2\nCould not decide, ", ".It Ic \"policyscan \\-\\-diff\\-base origin/main\"\nWhat this branch changes.\n"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("%q is not there", want)
 		}

@@ -60,7 +60,7 @@ type scanCmd struct {
 func (*scanCmd) Help() string {
 	return `Examples:
   policyscan                           the repository around this folder
-  policyscan --diff-base main          what this branch changes
+  policyscan --diff-base origin/main   what this branch changes
   policyscan --policy policy infra     another folder, another bundle
   policyscan --policy builtin:infra    the starter bundle
   git ls-files -z --full-name :/ | policyscan --files-from -  a list

@@ -28,6 +28,8 @@ type Choice struct {
 
 	env func(name string) string
 	tip repo.Hash // of Base, if it is known already
+	// stale says why the base may be older than the branch that it stands for; "" if it is not.
+	stale string
 	// The commits that the event is about. A head without them has nothing of the change.
 	holds []string
 	push  *push // nil: it is about no push
@@ -36,11 +38,14 @@ type Choice struct {
 // auto is the base that is chosen from the environment.
 const auto = "auto"
 
+// mergeBase is the strategy for a base that the user names.
+const mergeBase = "merge-base"
+
 // Choose is the choice of a person who names the base, and perhaps the head ("": none). The base "auto" has it chosen
 // from the variables that a CI system sets; a head that is named takes the place of theirs.
 func Choose(r *repo.Repository, env func(name string) string, base, head string) (*Choice, error) {
 	if base != auto {
-		return &Choice{Strategy: "merge-base", Base: base, Head: cmp.Or(head, "HEAD")}, nil
+		return &Choice{Strategy: mergeBase, Base: base, Head: cmp.Or(head, "HEAD")}, nil
 	}
 	c, err := fromEnvironment(r, env, head)
 	if err != nil {
@@ -51,11 +56,22 @@ func Choose(r *repo.Repository, env func(name string) string, base, head string)
 
 // fromEnvironment chooses the base and the head from the variables that a CI system sets. The
 // innermost wins: pre-commit may run in a job of GitHub's.
+// InPreCommit reports whether base stands for a run of pre-commit that compares no commits: of a commit's hook, or of
+// all files.
+func InPreCommit(env func(name string) string, base string) bool {
+	return base == auto && env("PRE_COMMIT") == "1" && !preCommitCompares(env)
+}
+
+// preCommitCompares reports whether pre-commit names commits to compare.
+func preCommitCompares(env func(name string) string) bool {
+	return env("PRE_COMMIT_FROM_REF") != "" || env("PRE_COMMIT_TO_REF") != "" || env("PRE_COMMIT_LOCAL_BRANCH") != ""
+}
+
 func fromEnvironment(r *repo.Repository, env func(name string) string, head string) (*Choice, error) {
 	c := &Choice{Head: cmp.Or(head, "HEAD"), env: env}
 	var err error
 	switch {
-	case env("PRE_COMMIT_FROM_REF") != "" || env("PRE_COMMIT_TO_REF") != "" || env("PRE_COMMIT_LOCAL_BRANCH") != "":
+	case preCommitCompares(env):
 		err = c.preCommit(r, head)
 	case InGitHub(env):
 		err = c.gitHub(r, head)
@@ -63,12 +79,9 @@ func fromEnvironment(r *repo.Repository, env func(name string) string, head stri
 		err = c.gitLab(r, head)
 	case env("PULL_BASE_SHA") != "":
 		err = c.prow()
-	case env("PRE_COMMIT") == "1":
-		err = errors.New("this pre-commit run has no commits to compare (PRE_COMMIT_FROM_REF is not set); " +
-			"use --staged to check a commit, or name the base to check a push, such as --diff-base origin/main")
 	default:
 		err = errors.New("unknown CI environment: policyscan knows GitHub Actions, GitLab, pre-commit and Prow; " +
-			"name the base, such as --diff-base main")
+			"name the base, such as --diff-base origin/main")
 	}
 	if head != "" {
 		c.holds = nil // who names the head says what is judged
@@ -119,10 +132,20 @@ type Comparison struct {
 	repo.Comparison
 	Whole bool     // all files of the head are judged, not only those that differ from a merge base
 	Notes []string // for the report
+	// Stale says why the base may be older than the branch that it stands for, and what to do; "" if it is not.
+	Stale string
 }
 
 // Compare relates the commits that were chosen. Those that this clone does not have, or cannot relate, are an error.
 func (c *Choice) Compare(r *repo.Repository) (Comparison, error) {
+	compared, err := c.compare(r)
+	if compared.Stale = c.stale; err == nil && c.Strategy == mergeBase {
+		compared.Stale, err = behindRemote(r, c.Base)
+	}
+	return compared, err
+}
+
+func (c *Choice) compare(r *repo.Repository) (Comparison, error) {
 	for _, sha := range c.holds {
 		if err := c.check(r, sha); err != nil {
 			return Comparison{}, err

@@ -19,10 +19,11 @@ func InGitHub(env func(name string) string) bool { return env("GITHUB_ACTIONS") 
 // https://docs.github.com/en/webhooks/webhook-events-and-payloads
 type gitHubEvent struct {
 	PullRequest struct {
-		Base, Head struct{ SHA string }
+		Base, Head struct{ SHA, Ref string }
 	} `json:"pull_request"`
 	MergeGroup struct {
 		BaseSHA string `json:"base_sha"`
+		BaseRef string `json:"base_ref"` // a full name
 		HeadSHA string `json:"head_sha"`
 	} `json:"merge_group"`
 	Before, After string
@@ -66,11 +67,18 @@ func (c *Choice) gitHub(r *repo.Repository, head string) error {
 		c.Strategy, c.Base = "github-pull-request", event.PullRequest.Base.SHA
 		if head == "" && mergedBy(r, sha, about) {
 			c.Strategy, c.Base = "github-merge-commit", "HEAD^1"
-			return nil
+			return c.rerun(r, event.PullRequest.Base.Ref)
+		}
+		if err := c.current(r, event.PullRequest.Base.Ref, c.Base, "the pull request"); err != nil {
+			return err
 		}
 	case name == "merge_group":
 		about = event.MergeGroup.HeadSHA
 		c.Strategy, c.Base = "github-merge-group", event.MergeGroup.BaseSHA
+		branch := strings.TrimPrefix(event.MergeGroup.BaseRef, "refs/heads/")
+		if err := c.current(r, branch, "", "the merge queue's group"); err != nil {
+			return err
+		}
 	case name == "push":
 		about = event.After
 		if about != "" && strings.Trim(about, "0") == "" {
@@ -94,4 +102,51 @@ func (c *Choice) gitHub(r *repo.Repository, head string) error {
 	}
 	c.holds = []string{about}
 	return nil
+}
+
+// current makes the base the target branch as this job fetched it, if that contains a commit: the event's own base is
+// as old as the event, or another entry of the merge queue. Where this cannot be shown, the event's base stays.
+func (c *Choice) current(r *repo.Repository, branch, contains, what string) error {
+	if branch == "" {
+		c.stale = "the event does not name the target branch"
+		return nil
+	}
+	tip, why, err := fetched(r, branch, "")
+	if err == nil && why == "" && contains != "" {
+		var within repo.Comparison
+		switch within, err = r.Compare(contains, tip.String()); {
+		case err == nil && within.MergeBases[0] == within.Base:
+		case err == nil, errors.Is(err, repo.ErrUnknown), errors.Is(err, repo.ErrNoMergeBase):
+			why, err = fmt.Sprintf("%s does not contain the event's base", tracking("origin", branch)), nil
+		}
+	}
+	if err != nil {
+		return err
+	}
+	if why != "" {
+		c.stale = fmt.Sprintf("the base of %s is the event's, which may be older than %s: %s; %s "+
+			"(actions/checkout: fetch-depth: 0), or: %s",
+			what, branch, why, fetchFirst, repo.FetchBranchLine("origin", "origin", branch))
+		return nil
+	}
+	c.Base, c.tip = tracking("origin", branch), tip
+	return nil
+}
+
+// rerun says that a run is a second attempt, which checks the merge commit of the first one, unless the target branch
+// as this job fetched it is still where it was.
+func (c *Choice) rerun(r *repo.Repository, branch string) error {
+	if attempt := c.env("GITHUB_RUN_ATTEMPT"); attempt == "" || attempt == "1" {
+		return nil
+	}
+	base, err := r.Commit(c.Base)
+	if err != nil {
+		return nil // which Compare reports
+	}
+	tip, why, err := fetched(r, branch, "")
+	if err == nil && (why != "" || tip != base) {
+		c.stale = "this is a re-run, which checks the merge commit of the first attempt: " +
+			"the target branch may have moved on; push to the pull request's branch, or update it, for a new run"
+	}
+	return err
 }

@@ -39,6 +39,17 @@ func (r *Repository) remotes() []remote {
 	return all
 }
 
+// Remotes returns the names of the remotes, origin first, even if the settings do not have it.
+func (r *Repository) Remotes() []string {
+	names := []string{"origin"}
+	for _, m := range r.remotes() {
+		if m.name != names[0] {
+			names = append(names, m.name)
+		}
+	}
+	return names
+}
+
 // tracks reports whether a fetch of a branch alone stores it as a remote-tracking branch. In
 // a clone of a single branch it stores no other.
 func (m remote) tracks(branch string) bool {

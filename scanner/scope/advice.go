@@ -194,8 +194,9 @@ func (s *Subject) Uncovered(v *verdict.Verdict) []string {
 	if s.Policy == Builtin {
 		next = "to cover the files of this tree, run policyscan init: it writes a bundle whose globs you can edit"
 	}
-	return []string{
-		next + "; the rules select " + selected,
-		"with --require-governed, a run that covers no file fails",
+	notes := []string{next + "; the rules select " + selected}
+	if v.Complete {
+		notes = append(notes, "with --require-governed, a run that covers no file fails")
 	}
+	return notes
 }

@@ -34,8 +34,11 @@ func (q *Request) changes(ctx context.Context, s *Subject) error {
 		return failure.OfRepo(err)
 	}
 	s.Notes = compared.Notes
-	if q.RequireMerged {
+	switch {
+	case q.RequireMerged:
 		s.Errors = append(s.Errors, notMerged(&compared)...)
+	case compared.Stale != "":
+		s.Notes = append(s.Notes, compared.Stale)
 	}
 	if q.Uncommitted {
 		s.Notes = append(s.Notes, uncommitted.Notes(ctx, r, compared.Head, q.Verdict)...)
@@ -60,6 +63,8 @@ func (q *Request) changes(ctx context.Context, s *Subject) error {
 func notMerged(c *ci.Comparison) []verdict.Error {
 	var message string
 	switch {
+	case c.Stale != "":
+		message = "--require-merged is set, and " + c.Stale
 	case c.Behind == 0:
 		return nil
 	case c.Behind > 0:

@@ -36,7 +36,7 @@ func (q *Request) commit(ctx context.Context, s *Subject) error {
 	if err != nil {
 		return failure.OfRepo(err)
 	}
-	s.Tree = scanner.Whole(r, head, strategyRev)
+	s.Tree, s.Found = scanner.Whole(r, head, strategyRev), q.discovers()
 	if q.Uncommitted {
 		s.Notes = append(s.Notes, uncommitted.Notes(ctx, r, head, q.Verdict)...)
 	}

@@ -22,6 +22,7 @@ func (q *Request) Scan(ctx context.Context, o scanner.Options) *verdict.Verdict 
 // Limit sets what the subject says of the options of a scan.
 func (s *Subject) Limit(o *scanner.Options) {
 	o.LeaveOut, o.InUse, o.Starts, o.Errors = s.LeaveOut, s.InUse, s.Starts, s.Errors
+	o.FoundBundle = s.Found
 }
 
 // Undecided returns the verdict of a request that failed before the scan, of which this much is known.

@@ -22,6 +22,7 @@ import (
 	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/rules/document"
 	"github.com/policyscan/policyscan/scanner"
+	"github.com/policyscan/policyscan/scanner/ci"
 	"github.com/policyscan/policyscan/scanner/failure"
 	"github.com/policyscan/policyscan/scanner/judges"
 	"github.com/policyscan/policyscan/scanner/repo"
@@ -74,6 +75,7 @@ type Subject struct {
 	Errors   []verdict.Error // what is wrong, although the scan can continue
 	Mistakes document.Errors // those of Errors that are about a bundle
 	Notes    []string        // for the report
+	Found    bool            // the bundle is the one that the tree contains, and all of the tree is scanned
 	// Repository is the one that a git scope is about; nil in the others.
 	Repository *repo.Repository
 	Close      func() // to call at the end of the scan
@@ -109,6 +111,8 @@ func (q *Request) Subject(ctx context.Context) (Subject, error) {
 	switch {
 	case q.Rev != "":
 		err = q.commit(ctx, &s)
+	case ci.InPreCommit(q.Getenv, q.Base):
+		err = q.preCommit(&s)
 	case q.Base != "":
 		err = q.changes(ctx, &s)
 	case q.Staged:
@@ -147,7 +151,7 @@ func (q *Request) disk(ctx context.Context, s *Subject) (err error) {
 // files and the verdict.
 func (q *Request) judgedFromDisk(s *Subject) error {
 	all, err := LoadPolicies(q.Policies, s.Place.Root)
-	s.Policy = all.String()
+	s.Policy, s.Found = all.String(), q.discovers() && q.Content == nil && q.List == nil
 	if err != nil {
 		return q.aboutBundle(err, s.Place)
 	}
@@ -179,6 +183,9 @@ func (q *Request) judgedFromDisk(s *Subject) error {
 	}
 	return err
 }
+
+// discovers reports whether the bundle is the one that the tree contains.
+func (q *Request) discovers() bool { return len(q.Policies) == 1 && q.Policies[0] == "" }
 
 // given returns the one file. If it has the path of a rule file, it is excluded
 // only if it is that file's current content, and not a new version of it.

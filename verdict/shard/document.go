@@ -83,6 +83,7 @@ type Options struct {
 	Partial         bool     `json:"partial"` // one of the two is given
 	Earlier         bool     `json:"earlier"` // a day before today counts, and a bundle has dates
 	RequireGoverned bool     `json:"require_governed"`
+	FoundBundle     bool     `json:"found_bundle"` // in the tree, all of which the shards scan together
 	MaxFileBytes    int64    `json:"max_file_bytes"`
 }
 

@@ -24,10 +24,10 @@ POLICYSCAN_MAX_FILE_BYTES, except --help, --version and, of an agent's hook,
 // Description is what --help says of the program.
 const Description = headline + `
 
-  policyscan [PATH] [flags]      scan (policyscan scan --help has the flags)
-  policyscan                     the repository around this folder
-  policyscan --diff-base main    what this branch changes
-  policyscan init                write a first bundle of rules
+  policyscan [PATH] [flags]             scan (policyscan scan --help has the flags)
+  policyscan                            the repository around this folder
+  policyscan --diff-base origin/main    what this branch changes
+  policyscan init                       write a first bundle of rules
 
 ` + promise + "\n\n" + environmentRule + `
 
