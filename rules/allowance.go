@@ -15,13 +15,15 @@ import (
 // An Allowance is an entry of rules/allowances.yml: a file may keep that many occurrences of a rule. What it means for
 // a violation is the business of package scanner; a rule file that holds it is valid whether or not there is the file.
 type Allowance struct {
-	Rule   string   // the id of a rule, perhaps of another bundle: see [CheckAllowances]
-	File   string   // the path, spelt as the verdict spells it
-	AtMost int      // occurrences, 1 or more
-	Owner  string   // one line, and so is Reason
-	Reason string   //
-	Until  string   // the last day that counts, such as "2027-03-01"; "" if it has no end
-	From   []string // other paths than File, spelt alike, each once; nil if there are none
+	Rule   string // the id of a rule, perhaps of another bundle: see [CheckAllowances]
+	File   string // the path, spelt as the verdict spells it
+	AtMost int    // occurrences; 0 in an entry that withdraws others
+	Owner  string // one line, and so is Reason
+	Reason string //
+	// Until is the last day that counts, such as "2027-03-01", or, of an entry that withdraws others, the last one on
+	// which it is kept; "" if there is none.
+	Until string
+	From  []string // other paths than File, spelt alike, each once; nil if there are none
 
 	MayGrow bool // the file may have AtMost, whatever it had before
 
@@ -125,13 +127,16 @@ func (f *ruleFile) allowance(item document.Entry) {
 	a := Allowance{Line: at.Line, Column: at.Column}
 	a.Rule = f.doc.RuleID(m.At("rule"))
 	a.File = f.treePath(m.At("file"))
-	a.AtMost = f.doc.Count(m.At("at_most"), maxAtMost, "or remove the entry")
+	a.AtMost = f.doc.Count(m.At("at_most"), maxAtMost)
 	a.Owner = f.doc.Line(m.At("owner"))
 	a.Reason = f.doc.Line(m.At("reason"))
 	a.Until = f.day(m.At("until"))
 	a.From = f.origins(m.At("from"), a.File)
 	if e := m.At("may_grow"); e.Key != nil {
 		a.MayGrow = f.doc.Only(e, "true")
+	}
+	if e := m.At("at_most"); a.AtMost == 0 && e.Value != nil && e.Value.Value == "0" {
+		f.checkWithdrawn(m)
 	}
 	if f.doc.Mistakes() > 0 {
 		return // nothing is kept of a bundle with a mistake
@@ -141,6 +146,16 @@ func (f *ruleFile) allowance(item document.Entry) {
 		spots.from = f.doc.Place(m.At("from").Value)
 	}
 	f.loader.allowances, f.loader.spots = append(f.loader.allowances, a), append(f.loader.spots, spots)
+}
+
+// checkWithdrawn refuses what has no meaning in an entry that lets its file have nothing.
+func (f *ruleFile) checkWithdrawn(m document.Entries) {
+	for _, name := range []string{"may_grow", "from"} {
+		if e := m.At(name); e.Key != nil {
+			f.doc.Fail(document.CodeValue, e.Key, fmt.Sprintf("%q in an entry with at_most: 0, which allows nothing", name),
+				"remove it")
+		}
+	}
 }
 
 // day reads a day as ISO 8601 has it, with or without quotes; "" if it is not one, or missing.

@@ -177,9 +177,27 @@ func (a *allower) decide(ctx context.Context) error {
 		}
 	}
 	if ctx.Err() == nil {
+		a.refuseTogether(decided)
 		a.decided = decided
 	}
 	return nil
+}
+
+// refuseTogether refuses what one version of a rule allows in a file and another one refuses: base and head can have
+// rules that differ under one id, and a place is either allowed or a violation.
+func (a *allower) refuseTogether(decided map[ruleFile]allowance.Decision) {
+	type idFile struct{ id, path string }
+	refused := map[idFile]bool{}
+	for at, d := range decided {
+		if d.Refusal != nil {
+			refused[idFile{a.Bundle.Rules[at.rule].ID, at.path}] = true
+		}
+	}
+	for at, d := range decided {
+		if d.Refusal == nil && refused[idFile{a.Bundle.Rules[at.rule].ID, at.path}] {
+			decided[at] = allowance.Decision{Refusal: &allowance.Refusal{Why: allowance.OtherVersion}}
+		}
+	}
 }
 
 // count returns how often a rule occurs in a file, now and before.

@@ -263,6 +263,13 @@ func (c Change) Judge() Ruling {
 		same := func(other Rule) bool { return reflect.DeepEqual(r.whole(), other.whole()) }
 		return slices.ContainsFunc(b.Enforced(), same)
 	}
+	type judged struct {
+		Violation
+		path    string
+		allowed bool
+	}
+	var all []judged
+	refused := map[[2]string]bool{} // ids and paths: rules of both sides with one id allow together, or not at all
 	for _, r := range every.Enforced() {
 		found := Judge(alone(r), scan).Violations
 		fromOutside := has(outside, r)
@@ -278,8 +285,12 @@ func (c Change) Judge() Ruling {
 			if path != "" {
 				v.Labels = c.labels(r, v, path)
 			}
-			ruling.add(v, allowed)
+			all = append(all, judged{v, path, allowed})
+			refused[[2]string{r.ID, path}] = refused[[2]string{r.ID, path}] || !allowed
 		}
+	}
+	for _, v := range all {
+		ruling.add(v.Violation, v.allowed && !refused[[2]string{v.RuleID, v.path}])
 	}
 	ruling.decide()
 	return ruling

@@ -155,6 +155,9 @@ func (g *generator) entry(rule, path string, n int) Allowance {
 		e.Until = pick(g, "2099-06-14", "2099-06-15", "2099-06-16")
 	}
 	e.MayGrow = g.percent(5)
+	if g.percent(4) {
+		e.AtMost, e.MayGrow = 0, false
+	}
 	return e
 }
 

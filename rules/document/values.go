@@ -135,9 +135,8 @@ func (d *YAML) True(e Entry) bool {
 	return n.Tag == "!!bool" && strings.EqualFold(n.Value, "true")
 }
 
-// Count reads a whole number in decimal digits and without quotes, from 1 to most; 0 if it is not one, or missing.
-// instead says what else can be done about a smaller one.
-func (d *YAML) Count(e Entry, most int, instead string) int {
+// Count reads a whole number in decimal digits and without quotes, from 0 to most; 0 if it is not one, or missing.
+func (d *YAML) Count(e Entry, most int) int {
 	n := e.Value
 	if n == nil || d.bad[n] {
 		return 0
@@ -158,8 +157,8 @@ func (d *YAML) Count(e Entry, most int, instead string) int {
 		d.fail(CodeLimit, at, fmt.Sprintf("%q is more than %d", key, most), "write a smaller number")
 	case !decimal:
 		d.fail(CodeValue, at, fmt.Sprintf("%q is %s", key, Quoted(n.Value)), form)
-	case number < 1:
-		d.fail(CodeValue, at, fmt.Sprintf("%q is %s", key, n.Value), "write 1 or more, "+instead)
+	case number < 0:
+		d.fail(CodeValue, at, fmt.Sprintf("%q is %s", key, n.Value), "write 0 or more")
 	default:
 		return number
 	}

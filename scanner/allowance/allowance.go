@@ -34,7 +34,8 @@
 // # Several entries for one rule and file
 //
 // The smallest number and the earliest day count, and one without may_grow takes it away. So a day that has passed ends
-// them all: the end of an entry never raises a number.
+// them all: the end of an entry never raises a number. An entry for 0 withdraws the others, however a merge of two
+// lists puts them together; a line that is removed can come back.
 //
 // # Merges in progress, and an agent's edits
 //

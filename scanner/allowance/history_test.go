@@ -137,6 +137,10 @@ func (s *snapshot) tighten(name string) {
 					n = max(n, v.count(*s, name))
 				}
 			}
+			if e.AtMost == 0 {
+				kept = append(kept, e)
+				continue
+			}
 			if e.AtMost = min(e.AtMost, n); n == 0 {
 				continue
 			}
@@ -198,10 +202,10 @@ func act(t *rapid.T, s *snapshot, can allows) {
 	what := rapid.SampledFrom([]string{
 		"format", "fix", "fix", "break", "add", "rename", "rename", "rename in silence", "split", "split", "swap", "copy",
 		"copy with from", "join", "tighten", "delete", "from", "no from", "entry", "raise", "remove entry", "twice", "exception",
-		"end", "rule", "move back",
+		"end", "rule", "move back", "withdraw",
 	}).Draw(t, "what")
 	_, there := s.files[name]
-	if !there && !slices.Contains([]string{"from", "no from", "entry", "raise", "remove entry", "twice", "exception", "end", "rule"}, what) {
+	if !there && !slices.Contains([]string{"from", "no from", "entry", "raise", "remove entry", "twice", "exception", "end", "rule", "withdraw"}, what) {
 		s.files[name] = file{tokens: rapid.SampledFrom(tokens).Draw(t, "new")}
 		return
 	}
@@ -264,8 +268,12 @@ func act(t *rapid.T, s *snapshot, can allows) {
 		s.tighten(name)
 	case "delete":
 		s.drop(name)
+	case "withdraw":
+		if entry >= 0 && can.forget {
+			s.entries[entry] = withdrawn(s.entries[entry])
+		}
 	case "from":
-		if entry >= 0 && s.entries[entry].File != name {
+		if entry >= 0 && s.entries[entry].AtMost > 0 && s.entries[entry].File != name {
 			from := append(s.entries[entry].From, name)
 			slices.Sort(from)
 			s.entries[entry].From = slices.Compact(from)
@@ -292,11 +300,11 @@ func act(t *rapid.T, s *snapshot, can allows) {
 		if entry >= 0 {
 			e := s.entries[entry]
 			e.From = slices.Clone(e.From)
-			e.AtMost = rapid.IntRange(1, e.AtMost+1).Draw(t, "again")
+			e.AtMost = rapid.IntRange(min(1, e.AtMost), e.AtMost+1).Draw(t, "again")
 			s.entries = append(s.entries, e)
 		}
 	case "exception":
-		if entry >= 0 && can.grow {
+		if entry >= 0 && can.grow && s.entries[entry].AtMost > 0 {
 			s.entries[entry].MayGrow = !s.entries[entry].MayGrow
 			s.entries[entry].AtMost += rapid.IntRange(0, 2).Draw(t, "more")
 		}
@@ -335,7 +343,8 @@ func child(t *rapid.T, s snapshot, can allows) snapshot {
 	return n
 }
 
-// merge is a merge as git makes it, with the union driver for the entries; a conflict is settled by chance.
+// merge is a merge as git makes it, with the union driver for the entries; a conflict is settled by chance. Where both
+// sides remove entries, which may stand next to each other, the driver may bring all of them back.
 func merge(t *rapid.T, base, ours, theirs snapshot) snapshot {
 	m := ours.clone()
 	for _, name := range files {
@@ -362,9 +371,20 @@ func merge(t *rapid.T, base, ours, theirs snapshot) snapshot {
 		return all
 	}
 	inBase, inOurs, inTheirs := texts(base), texts(ours), texts(theirs)
-	m.entries = slices.DeleteFunc(m.entries, func(e Entry) bool {
-		return slices.Contains(inBase, naiveText(e)) && !slices.Contains(inTheirs, naiveText(e))
-	})
+	goneIn := func(now []string) bool {
+		return slices.ContainsFunc(inBase, func(text string) bool { return !slices.Contains(now, text) })
+	}
+	if goneIn(inOurs) && goneIn(inTheirs) && rapid.Bool().Draw(t, "union of neighbours") {
+		for _, e := range base.entries {
+			if !slices.Contains(inOurs, naiveText(e)) {
+				m.entries = append(m.entries, e)
+			}
+		}
+	} else {
+		m.entries = slices.DeleteFunc(m.entries, func(e Entry) bool {
+			return slices.Contains(inBase, naiveText(e)) && !slices.Contains(inTheirs, naiveText(e))
+		})
+	}
 	for _, e := range theirs.entries {
 		if text := naiveText(e); !slices.Contains(inBase, text) && !slices.Contains(inOurs, text) {
 			m.entries = append(m.entries, e)

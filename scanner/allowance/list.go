@@ -65,12 +65,15 @@ type Ending struct {
 	*Signed
 }
 
+// Withdrawn reports whether an entry lets the file have nothing, so that no other one counts.
+func (s *Signed) Withdrawn() bool { return s.AtMost == 0 }
+
 // Ending returns what counts and has its last day on a day or before, such as 2027-03-31: by that, then by rule and
 // file.
 func (l *List) Ending(by string) []Ending {
 	var all []Ending
 	for at, s := range l.signed {
-		if s.Until != "" && !s.Expired && s.Until <= by {
+		if s.Until != "" && !s.Expired && !s.Withdrawn() && s.Until <= by {
 			all = append(all, Ending{at.rule, at.file, s})
 		}
 	}

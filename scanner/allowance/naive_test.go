@@ -310,6 +310,15 @@ func drawEntry(t *rapid.T) Entry {
 			e.From = append(e.From, f)
 		}
 	}
+	if rapid.IntRange(0, 9).Draw(t, "withdraw") == 0 {
+		e = withdrawn(e)
+	}
+	return e
+}
+
+// withdrawn is the entry that withdraws one.
+func withdrawn(e Entry) Entry {
+	e.AtMost, e.From, e.MayGrow = 0, nil, false
 	return e
 }
 

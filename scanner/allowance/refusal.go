@@ -21,6 +21,7 @@ const (
 	Renamed               // the file is new, and others of the list have lost as many
 	Unseen                // the file could not be read or parsed before, so it counts as having had none
 	EarlyGrow             // may_grow counts from the next change on
+	OtherVersion          // the other side's rule of the same id refuses them
 )
 
 // A Refusal says why occurrences of a rule in a file are not allowed.

@@ -39,16 +39,12 @@ func (r *Refusal) sentence() string {
 	case Expired:
 		return fmt.Sprintf("its allowance ended on %s; fix %s, or extend it in a separate change",
 			r.Until, them(r.Now))
-	case Over:
-		before := ""
-		if r.At != "" {
-			before = ", as before this change"
+	case Over, TooLow:
+		if r.Number == 0 && r.With == nil {
+			return fmt.Sprintf("its allowance was withdrawn (at_most: 0); fix %s, or raise it in a separate change",
+				them(r.Now))
 		}
-		return fmt.Sprintf("%s %s and an allowance for %d%s; fix %d, or raise the allowance in a separate change",
-			r.have(), occurrences(r.Now), r.Number, before, r.Now-r.Number)
-	case TooLow:
-		return fmt.Sprintf("%s %s, and this change's allowance is for %d; fix %d, or write at_most: %d",
-			r.have(), occurrences(r.Now), r.Number, r.Now-r.Number, r.Now)
+		return r.tooMany()
 	case Dropped:
 		return fmt.Sprintf("%s %s, and this change leaves it no allowance; fix %s, or write an entry for it",
 			r.have(), occurrences(r.Now), them(r.Now))
@@ -73,10 +69,25 @@ func (r *Refusal) sentence() string {
 	case Unseen:
 		return fmt.Sprintf("%s could not be read or parsed before, in %s, and counts as having had none; fix %s, "+
 			`or merge an allowance with "may_grow: true" first`, r.files(), r.At, them(r.Now))
+	case OtherVersion:
+		return "base and head have different rules with this id, and the other one refuses what is in this file"
 	case EarlyGrow:
 		return `its allowance says "may_grow: true", which counts from the next change on: merge the allowance first`
 	}
 	return ""
+}
+
+func (r *Refusal) tooMany() string {
+	if r.Why == TooLow {
+		return fmt.Sprintf("%s %s, and this change's allowance is for %d; fix %d, or write at_most: %d",
+			r.have(), occurrences(r.Now), r.Number, r.Now-r.Number, r.Now)
+	}
+	before := ""
+	if r.At != "" {
+		before = ", as before this change"
+	}
+	return fmt.Sprintf("%s %s and an allowance for %d%s; fix %d, or raise the allowance in a separate change",
+		r.have(), occurrences(r.Now), r.Number, before, r.Now-r.Number)
 }
 
 func (r *Refusal) ownEntry() string {

@@ -31,7 +31,7 @@ func Due(all scope.Policies, day string, days int) ([]Ending, error) {
 	var due []Ending
 	for i := range all {
 		for _, a := range all[i].Bundle.Allowances {
-			if a.Until == "" {
+			if a.Until == "" || a.AtMost == 0 {
 				continue
 			}
 			until, err := time.Parse(time.DateOnly, a.Until)

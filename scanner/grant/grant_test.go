@@ -379,8 +379,9 @@ func mustLstat(t *testing.T, name string) os.FileInfo {
 func TestDue(t *testing.T) {
 	b := rules.New(nil, nil)
 	for _, until := range []string{"", "2027-06-01", "2027-05-31", "2027-07-01", "2027-07-02", "0001-01-01", "9999-12-31"} {
-		b.Allowances = append(b.Allowances, rules.Allowance{Rule: "A", File: "a", Until: until})
+		b.Allowances = append(b.Allowances, rules.Allowance{Rule: "A", File: "a", AtMost: 1, Until: until})
 	}
+	b.Allowances = append(b.Allowances, rules.Allowance{Rule: "A", File: "a", Until: today}) // withdraws
 	var p scope.Policy
 	p.Bundle, p.Name = b, "n"
 	for days, want := range map[int]string{

@@ -66,7 +66,9 @@ func (o *Outcome) Summary() string {
 func (c *Change) Numbers() string {
 	text := strconv.Itoa(c.After)
 	switch {
-	case c.After == 0:
+	case c.Word == Removed && c.Before == 0:
+		text = "was withdrawn"
+	case c.Word == Removed:
 		text = fmt.Sprintf("was %d, and none is there", c.Before)
 	case c.Before > 0 && c.Before != c.After:
 		text = fmt.Sprintf("%d to %d", c.Before, c.After)

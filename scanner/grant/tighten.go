@@ -73,6 +73,7 @@ func (l *Ledger) tighten(v *verdict.Verdict, past *past) (Outcome, error) {
 		return Outcome{}, err
 	}
 	t.drop()
+	t.forget(v.AsOf)
 	i := -1
 	text, err := rules.EditAllowances(l.text, func(rules.Allowance) (rules.Allowance, bool) {
 		i++
@@ -184,10 +185,10 @@ func (t *tighter) lower() {
 
 // number is how many occurrences the entries let a file have; 0 if it has none.
 func (t *tighter) number(p pair) int {
-	least := 0
+	least, found := 0, false
 	for _, e := range t.byPair[p] {
-		if !e.gone && (least == 0 || e.now.AtMost < least) {
-			least = e.now.AtMost
+		if !e.gone && (!found || e.now.AtMost < least) {
+			least, found = e.now.AtMost, true
 		}
 	}
 	return least
@@ -198,7 +199,7 @@ func (t *tighter) number(p pair) int {
 func (t *tighter) movable(p pair) bool {
 	r := t.ledger.rule(p.rule)
 	return r.Rule != nil && !r.NeverAllowed && t.known(p.file) && !t.others[p] &&
-		!slices.ContainsFunc(t.byPair[p], func(e *entry) bool { return e.was.MayGrow })
+		!slices.ContainsFunc(t.byPair[p], func(e *entry) bool { return e.was.MayGrow || e.withdraws() })
 }
 
 // transfer lets the last of some files have n of the occurrences that the entries of the first one let that have, and
@@ -258,7 +259,7 @@ func (t *tighter) drop() {
 	for _, all := range t.byPair {
 		for i, e := range slices.Backward(all) { // so that of equal ones the first stays
 			for k, o := range all {
-				if i != k && !e.gone && !o.gone && e.expected && o.implies(e) {
+				if i != k && !e.gone && !o.gone && (e.expected || o.withdraws()) && o.implies(e) {
 					e.gone = true
 				}
 			}
@@ -266,9 +267,25 @@ func (t *tighter) drop() {
 	}
 }
 
+// withdraws reports whether an entry says that its file may have nothing.
+func (e *entry) withdraws() bool { return !e.gone && e.now.AtMost == 0 }
+
+// forget removes the entries that withdraw others, which are gone, once their last day has passed: no branch that
+// still has the others is expected then.
+func (t *tighter) forget(day string) {
+	for _, e := range t.entries {
+		if e.withdraws() && e.now.Until != "" && e.now.Until < day {
+			e.gone = true
+		}
+	}
+}
+
 // implies reports whether an entry makes another one needless.
 func (o *entry) implies(e *entry) bool {
 	a, b := &o.now, &e.now
+	if o.withdraws() {
+		return !e.withdraws() || a.Until == "" || b.Until != "" && a.Until >= b.Until // the one that is kept longest
+	}
 	return !a.MayGrow && !b.MayGrow && a.AtMost <= b.AtMost &&
 		(b.Until == "" || a.Until != "" && a.Until <= b.Until) &&
 		!slices.ContainsFunc(b.From, func(f string) bool { return !slices.Contains(a.From, f) })
@@ -298,10 +315,10 @@ func (t *tighter) added() []rules.Allowance {
 func (t *tighter) outcome() Outcome {
 	var o Outcome
 	for p, all := range t.byPair {
-		c := Change{Rule: p.rule, File: p.file, After: t.number(p)}
+		c := Change{Rule: p.rule, File: p.file, Before: -1, After: t.number(p)}
 		dropped, changed := false, false
 		for _, e := range all {
-			if n := e.was.AtMost; n > 0 && (c.Before == 0 || n < c.Before) {
+			if n := e.was.AtMost; e.was.Rule != "" && (c.Before < 0 || n < c.Before) {
 				c.Before = n
 			}
 			dropped = dropped || e.gone
@@ -312,10 +329,12 @@ func (t *tighter) outcome() Outcome {
 				}
 			}
 		}
+		c.Before = max(c.Before, 0)
+		live := slices.ContainsFunc(all, func(e *entry) bool { return !e.gone })
 		switch {
 		case len(c.From) > 0:
 			c.Word = Moved
-		case c.After == 0:
+		case !live:
 			c.Word = Removed
 		case changed || c.After < c.Before:
 			c.Word = Lowered

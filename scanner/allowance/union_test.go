@@ -1,0 +1,113 @@
+package allowance_test
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/policyscan/policyscan/scanner/allowance"
+)
+
+// TestFault_174_UnionMerge: an entry that one branch withdraws stays withdrawn, whatever other branches do to its line and to
+// those around it, when git merges them with merge=union. One that is removed can come back.
+func TestFault_174_UnionMerge(t *testing.T) {
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("git makes the merges")
+	}
+	dir, back, runs := t.TempDir(), 0, 0
+	rapid.Check(t, func(t *rapid.T) {
+		if runs++; runs > 150 { // each runs git a few times
+			return
+		}
+		var base []allowance.Entry
+		for i := range rapid.IntRange(2, 6).Draw(t, "entries") {
+			base = append(base, allowance.Entry{
+				Rule: "X", File: fmt.Sprint(i), AtMost: rapid.IntRange(1, 3).Draw(t, "number"),
+				Owner: "o", MayGrow: rapid.Bool().Draw(t, "may grow"),
+			})
+		}
+		gone := rapid.IntRange(0, len(base)-1).Draw(t, "withdrawn")
+		removed := slices.Delete(slices.Clone(base), gone, gone+1)
+		zero := slices.Clone(base)
+		zero[gone].AtMost, zero[gone].MayGrow = 0, false
+		for _, ours := range [][]allowance.Entry{zero, removed} {
+			merged := unionOf(t, dir, base, ours, drawEdits(t, base))
+			if rapid.Bool().Draw(t, "again") { // a branch that began before all of it
+				merged = unionOf(t, dir, base, merged, drawEdits(t, base))
+			}
+			book := allowance.Whole(merged, allowance.Today)
+			file := base[gone].File
+			d := book.Decide(allowance.Question{
+				Rule: "X", File: file, Count: func(string) allowance.Count { return allowance.Count{Now: 1} },
+			})
+			switch withdraws := len(ours) == len(base); {
+			case withdraws && d.Refusal == nil:
+				t.Fatalf("%s is allowed again by\n%s", file, lines(merged))
+			case !withdraws && d.Refusal == nil:
+				back++
+			}
+		}
+	})
+	if back == 0 {
+		t.Error("no entry that was removed came back: the merges show nothing")
+	}
+}
+
+// drawEdits are the entries as another branch leaves them: some are removed, some changed, some are new.
+func drawEdits(t *rapid.T, base []allowance.Entry) []allowance.Entry {
+	var all []allowance.Entry
+	for _, e := range base {
+		switch rapid.IntRange(0, 5).Draw(t, "edit") {
+		case 0:
+			continue
+		case 1:
+			e.AtMost++
+		case 2:
+			e.Owner = "p"
+		case 3:
+			all = append(all, e)
+			e.File += "a"
+		}
+		all = append(all, e)
+	}
+	return all
+}
+
+func lines(entries []allowance.Entry) string {
+	var b strings.Builder
+	for _, e := range entries {
+		fmt.Fprintf(&b, "%s %d %s %t\n", e.File, e.AtMost, e.Owner, e.MayGrow)
+	}
+	return b.String()
+}
+
+// unionOf merges two lists as git does where .gitattributes says merge=union.
+func unionOf(t *rapid.T, dir string, base, ours, theirs []allowance.Entry) []allowance.Entry {
+	args := []string{"merge-file", "-p", "--union"}
+	for i, entries := range [][]allowance.Entry{ours, base, theirs} {
+		name := filepath.Join(dir, fmt.Sprint(i))
+		if err := os.WriteFile(name, []byte(lines(entries)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		args = append(args, name)
+	}
+	out, err := exec.Command("git", args...).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var merged []allowance.Entry
+	for line := range strings.Lines(string(out)) {
+		e := allowance.Entry{Rule: "X"}
+		if _, err := fmt.Sscanf(line, "%s %d %s %t", &e.File, &e.AtMost, &e.Owner, &e.MayGrow); err != nil {
+			t.Fatalf("%q: %v", line, err)
+		}
+		merged = append(merged, e)
+	}
+	return merged
+}
