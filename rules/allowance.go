@@ -152,8 +152,8 @@ func (f *ruleFile) allowance(item document.Entry) {
 func (f *ruleFile) checkWithdrawn(m document.Entries) {
 	for _, name := range []string{"may_grow", "from"} {
 		if e := m.At(name); e.Key != nil {
-			f.doc.Fail(document.CodeValue, e.Key, fmt.Sprintf("%q in an entry with at_most: 0, which allows nothing", name),
-				"remove it")
+			found := fmt.Sprintf("%q in an entry with at_most: 0, which allows nothing", name)
+			f.doc.Fail(document.CodeValue, e.Key, found, "remove it")
 		}
 	}
 }

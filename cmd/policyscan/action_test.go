@@ -193,6 +193,53 @@ func TestFault_135_ActionRefuses(t *testing.T) {
 	}
 }
 
+// TestFault_179_FlagsInArgs: each flag of a scan is refused in args with its reason, or works there; none ends without a
+// verdict that the runner is told of.
+func TestFault_179_FlagsInArgs(t *testing.T) {
+	t.Parallel()
+	g := newGit(t)
+	g.put("main.tf", "cidr = \"10.0.0.0/8\"\n")
+	head := g.commit("all")
+	for args, want := range map[string]struct {
+		status int
+		says   string
+	}{
+		"--shard 0/2":                     {exitUndecided, "the input args: --shard is not for args"},
+		"--shard 0/2 --defer":             {exitUndecided, "the input args: --shard is not for args"},
+		"--defer":                         {exitUndecided, "the input args: --defer is not for args"},
+		"--output x":                      {exitUndecided, "the input args: --output is not for args"},
+		"--report json=x":                 {exitUndecided, "the input args: --report is not for args"},
+		"--reuse kept":                    {exitUndecided, "--reuse"},
+		"--files-from list":               {exitUndecided, "--files-from cannot be read"},
+		"--stdin":                         {exitUndecided, "--stdin-path"},
+		"--stdin --stdin-path x":          {exitPass, ""},
+		"--tracked":                       {exitPass, ""},
+		"--head HEAD":                     {exitUndecided, "--head"},
+		"--quiet":                         {exitPass, ""},
+		"--allow empty":                   {exitPass, ""},
+		"--require-governed":              {exitPass, ""},
+		"--max-file-bytes 9":              {exitUndecided, "E_LIMIT"},
+		"--timeout 1h":                    {exitPass, ""},
+		"--as-of 2999-01-01":              {exitPass, ""},
+		"--rule NET-1":                    {exitUndecided, "E_PARTIAL"},
+		"--exclude x --allow partial":     {exitPass, ""},
+		"--rule NET-1 --allow=partial -q": {exitPass, ""},
+	} {
+		t.Run(args, func(t *testing.T) {
+			s := newStep(g.sub(t), "push", `{}`, head)
+			r := s.act("scope=full", "args="+args)
+			r.ending.want(t, want.status)
+			if all := r.out + r.err; !strings.Contains(all, want.says) || strings.Contains(all, "<nil>") ||
+				strings.Contains(all, "goroutine ") {
+				t.Errorf("%q is not in\n%s\n%s", want.says, r.out, r.err)
+			}
+			if pass := want.status == exitPass; (r.outputs["verdict"] == "PASS") != pass || r.claimsPass() != pass {
+				t.Errorf("%q\n%s", r.outputs, r.summary)
+			}
+		})
+	}
+}
+
 // TestActionVoidsOld: a verdict that the checkout brings is neither left nor named when this
 // run has none.
 func TestActionVoidsOld(t *testing.T) {

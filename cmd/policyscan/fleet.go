@@ -32,7 +32,8 @@ type fleetCmd struct {
 	Repos  string   `placeholder:"FILE" help:"@fleet_repos"`
 	Policy []string `placeholder:"DIR" sep:"none" help:"@fleet_policy"`
 	pinFlag
-	OwnPolicy bool `help:"@fleet_own_policy"`
+	OwnPolicy bool  `help:"@fleet_own_policy"`
+	Expect    int64 `placeholder:"N" help:"Do not pass if --repos has fewer repositories."`
 
 	Shard string `placeholder:"I/N" help:"@fleet_shard"`
 	Defer bool   `help:"With --shard: exit with 0 if all of it was decided, with or without violations."`
@@ -178,6 +179,8 @@ func (r *fleetRun) prepare(ctx context.Context, f *fleet.Run) (wrong []verdict.E
 		return nil, fmt.Errorf("--max-file-bytes is %d; give a number of bytes, or 0 for no limit", r.MaxFileBytes)
 	case r.Timeout < 0:
 		return nil, fmt.Errorf("--timeout is %s; give a time such as 90s, or 0 for no limit", r.Timeout)
+	case r.Expect < 0:
+		return nil, fmt.Errorf("--expect is %d; give a number of repositories", r.Expect)
 	case r.Workers < 0:
 		return nil, fmt.Errorf("--workers is %d; give a number of repositories, or 0 for one for each processor",
 			r.Workers)
@@ -206,6 +209,11 @@ func (r *fleetRun) prepare(ctx context.Context, f *fleet.Run) (wrong []verdict.E
 	}
 	f.Options.Reuse = r.reuse
 	f.Entries, wrong, err = r.entries(ctx)
+	if n := int64(len(f.Entries)); err == nil && n > 0 && n < r.Expect {
+		message := fmt.Sprintf("--repos has %d repositories, fewer than --expect %d; "+
+			"find the missing ones, or lower --expect", n, r.Expect)
+		wrong = append(wrong, verdict.Error{Code: code.List, Message: message})
+	}
 	if err == nil && len(f.Entries) == 0 {
 		err = &verdict.Error{Code: code.Empty, Message: "there is no repository to scan; check --repos"}
 	}

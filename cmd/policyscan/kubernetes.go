@@ -103,6 +103,9 @@ func (c *fleetCmd) scanFlags() []string {
 	for _, reason := range c.Allow {
 		flags = append(flags, "--allow", reason)
 	}
+	if c.Expect > 0 {
+		flags = append(flags, "--expect", fmt.Sprint(c.Expect))
+	}
 	if c.RequireGoverned {
 		flags = append(flags, "--require-governed")
 	}

@@ -7,21 +7,21 @@ type Why uint8
 
 // The ways.
 const (
-	NoEntry    Why = iota // no allowance is for them: a violation as ever
-	Never                 // the rule says that nothing is allowed
-	Incomplete            // the file, or one that it is counted with, could not be checked completely
-	Expired               // the allowance has ended
-	Over                  // the number is too small; of a change, the base's
-	TooLow                // the head's number is too small, and the base's is not
-	Dropped               // the head has no entry, though the base lets the file, or those it is joined with, have them
-	OwnEntry              // the change adds the allowance itself, or raises it, or gives it another end
-	More                  // there were fewer before
-	BaseMoved             // there were as many at the merge base, and the base has gone on to fewer
-	InBase                // there were fewer at a merge base, and the base has gone on to as many
-	Renamed               // the file is new, and others of the list have lost as many
-	Unseen                // the file could not be read or parsed before, so it counts as having had none
-	EarlyGrow             // may_grow counts from the next change on
-	OtherVersion          // the other side's rule of the same id refuses them
+	NoEntry      Why = iota // no allowance is for them: a violation as ever
+	Never                   // the rule says that nothing is allowed
+	Incomplete              // the file, or one that it is counted with, could not be checked completely
+	Expired                 // the allowance has ended
+	Over                    // the number is too small; of a change, the base's
+	TooLow                  // the head's number is too small, and the base's is not
+	Dropped                 // the head has no entry; the base lets the file, or its group, have them
+	OwnEntry                // the change adds the allowance itself, or raises it, or gives it another end
+	More                    // there were fewer before
+	BaseMoved               // as many at the merge base, and the base has gone on to fewer
+	InBase                  // there were fewer at a merge base, and the base has gone on to as many
+	Renamed                 // the file is new, and others of the list have lost as many
+	Unseen                  // the file could not be read or parsed before, so it counts as having had none
+	EarlyGrow               // may_grow counts from the next change on
+	OtherVersion            // the other side's rule of the same id refuses them
 )
 
 // A Refusal says why occurrences of a rule in a file are not allowed.

@@ -16,7 +16,7 @@ import (
 func ActionFlags() []string {
 	return []string{
 		"policy", "policy-sha256", "policy-ref", "rev", "diff-base", "staged", "require-merged", "output", "report",
-		"help", "version",
+		"shard", "defer", "help", "version",
 	}
 }
 
@@ -128,8 +128,8 @@ func (s *Step) args() (args []string, err error) {
 			wrong("%s is set; use the input of the action instead", variable)
 		}
 	}
-	for _, variable := range []string{"PRE_COMMIT_FROM_REF", "PRE_COMMIT_TO_REF", "PRE_COMMIT_LOCAL_BRANCH"} {
-		if s.Getenv(variable) != "" {
+	for _, name := range []string{"", "_FROM_REF", "_TO_REF", "_LOCAL_BRANCH"} {
+		if variable := "PRE_COMMIT" + name; s.Getenv(variable) != "" {
 			wrong("%s is set, and would override the event in choosing what is checked; "+
 				"remove it from the step's environment", variable)
 		}

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/policyscan/policyscan/internal/disk"
-	"github.com/policyscan/policyscan/scanner/repo"
 	"github.com/policyscan/policyscan/verdict"
 	"github.com/policyscan/policyscan/verdict/code"
 )
@@ -40,8 +39,13 @@ func Find(root string) (entries []Entry, wrong []verdict.Error, err error) {
 			name := filepath.Join(at, d.Name())
 			link := d.Type()&fs.ModeSymlink != 0
 			if link {
-				if st, err := os.Stat(filepath.Join(root, name)); err != nil || !st.IsDir() {
-					continue // a link to nothing leads to no repository
+				st, err := os.Stat(filepath.Join(root, name))
+				if err != nil {
+					fail(name, "it is a broken symbolic link, perhaps to a repository: "+disk.Cause(err).Error()+
+						"; remove it, or point it to the repository")
+				}
+				if err != nil || !st.IsDir() {
+					continue
 				}
 			} else if !d.IsDir() {
 				continue
@@ -68,21 +72,43 @@ func Find(root string) (entries []Entry, wrong []verdict.Error, err error) {
 	return r.entries, wrong, nil
 }
 
-// isRepository reports whether a folder is a repository, or is to be taken for one: what ends in .git, or has git's
-// folders, and is none that can be opened, is damaged.
+// isRepository reports whether a directory is a repository, or was one: what ends in .git, has two of the entries that
+// git gives each bare repository, or has entries of git and nothing else, is damaged if it cannot be opened.
 func isRepository(dir string) (bool, error) {
-	switch is, err := repo.IsRoot(dir); {
-	case is || err != nil:
-		return is, err
-	case repo.LooksBare(dir), strings.HasSuffix(dir, ".git"):
+	if strings.HasSuffix(dir, ".git") {
 		return true, nil
 	}
-	for _, name := range []string{"objects", "refs"} {
-		if st, err := os.Stat(filepath.Join(dir, name)); err != nil || !st.IsDir() {
-			return false, nil
+	if _, err := os.Lstat(filepath.Join(dir, ".git")); !disk.Absent(err) { // also a broken link, or a FIFO
+		return err == nil, err
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return false, err
+	}
+	main, others := 0, false
+	for _, e := range entries {
+		isDir, known := gitEntries[e.Name()]
+		switch {
+		case !known || isDir != e.IsDir():
+			others = true
+		case mainEntries[e.Name()]:
+			main++
 		}
 	}
-	return true, nil
+	return main >= 2 || len(entries) > 0 && !others, nil
+}
+
+// gitEntries are the entries of a bare repository, and which of them are directories; see gitrepository-layout(5).
+var gitEntries = map[string]bool{
+	"HEAD": false, "config": false, "description": false, "packed-refs": false, "shallow": false, "index": false,
+	"FETCH_HEAD": false, "ORIG_HEAD": false, "gc.log": false, "gc.pid": false, "config.worktree": false,
+	"objects": true, "refs": true, "hooks": true, "info": true, "logs": true, "branches": true, "worktrees": true,
+	"modules": true, "reftable": true, "lfs": true,
+}
+
+// mainEntries are those that each bare repository has, or may have and other directories do not.
+var mainEntries = map[string]bool{
+	"HEAD": true, "config": true, "objects": true, "refs": true, "packed-refs": true, "reftable": true,
 }
 
 // found notes a repository.

@@ -198,7 +198,7 @@ func TestFind(t *testing.T) {
 	if got := strings.Join(names, " "); got != "a/bare b/linked b/tree damaged link x.git" {
 		t.Errorf("found %s", got)
 	}
-	if len(wrong) != 1 || wrong[0].File != "loop" {
+	if len(wrong) != 2 || wrong[0].File != "loop" || wrong[1].File != "nothing" {
 		t.Errorf("not searched: %v", wrong)
 	}
 	if _, _, err := Find(filepath.Join(root, "b/tree")); err == nil || !strings.Contains(err.Error(), "itself a repository") {

@@ -6,8 +6,8 @@ package keys
 // A Document is one document of a file: a whole file, or one of those in a YAML file.
 type Document struct {
 	Root *Node // never nil; a null document is left out by the reader
-	Head Span  // its first line with content, to which the evidence of a missing key at its top points
-	// Kubernetes says that the format is one in which kubectl reads objects, so that the document may be a list of them.
+	Head Span  // its first line with content: the place of a missing key at its top
+	// Kubernetes says that kubectl reads objects in this format, so that the document may be a list of them.
 	Kubernetes bool
 }
 
@@ -53,7 +53,7 @@ type Entry struct {
 	// Hidden says that a YAML merge brings this entry, and another entry of the mapping with the same name counts
 	// instead. Forbidden items look at it, required ones do not.
 	Hidden bool
-	// Unsure says that the entry may never exist: of an HCL dynamic block, and of a key with variables. What is in it is
+	// Unsure says that the entry may never exist: of an HCL dynamic block, and of a key with variables. Its content is
 	// checked, but it does not meet a required key.
 	Unsure bool
 }

@@ -60,14 +60,15 @@ func (k Key) file() string {
 
 // Get returns the result with the key; false if there is none that can be believed.
 func (s *Store) Get(k Key) (result []byte, ok bool) {
+	// A FIFO is never opened: that would wait for whoever writes to it.
+	if st, err := s.root.Lstat(k.file()); err != nil || !st.Mode().IsRegular() || st.Size() > MaxEntry {
+		return nil, false
+	}
 	f, err := s.root.Open(k.file())
 	if err != nil {
 		return nil, false
 	}
 	defer f.Close()
-	if st, err := f.Stat(); err != nil || !st.Mode().IsRegular() || st.Size() > MaxEntry {
-		return nil, false
-	}
 	text, err := io.ReadAll(io.LimitReader(f, MaxEntry+1))
 	if err != nil || len(text) > MaxEntry {
 		return nil, false
