@@ -180,3 +180,32 @@ func TestFault_155_Long(t *testing.T) {
 		t.Errorf("%d commands, of the first %d arguments, %s", len(all), len(all[0].Args), all[0].Unseen)
 	}
 }
+
+// TestUnseenPrograms: shells of other languages, and options of git that run a command, are not seen.
+func TestUnseenPrograms(t *testing.T) {
+	for line, want := range map[string]string{
+		"csh": Code, "tcsh -c 'git push'": Code, "nu -c 'git push'": Code, "xonsh x.xsh": Code, "osh": Code,
+		"echo 'git push' | tcsh": Code, "ipython3": Code, "psql -c '\\! git push'": Code, "sqlite3 db '.shell git push'": Code,
+		"bash": Input, "zsh -i": Input, "python3": Code, "nu --version": "", "tcsh --help": "",
+		"git fetch --upload-pack='sh -c x' origin": Code, "git fetch --upload-p x origin": Code, "git pull --upload-pack x": Code,
+		"git ls-remote --exec=x origin": Code, "git push --receive-pack=x origin": Code, "git push --exec x": Code,
+		"git grep -O'sh -c x' y": Code, "git grep -nOx y": Code, "git grep --open-files-in-pager=x y": Code,
+		"git grep --open y": Code, "git clone -u x y": Code, "git clone --template=x y": Code, "git clone -c core.fsmonitor=x y": Code,
+		"git clone 'ext::sh -c x'": Code, "git fetch ext::x": Code, "git remote add a ext::x": Code, "git archive --exec=x --remote=y": Code,
+		"git merge -s x y": Code, "git rebase --strategy=x y": Code, "git filter-branch --tree-filter x": Code,
+		"git send-email --sendmail-cmd=x y": Code, "git init --template x": Code,
+		"git fetch origin": "", "git fetch -u origin": "", "git push --force": "", "git grep -n O y": "", "git grep -eO y": "",
+		"git clone --depth 1 https://example.com/x": "", "git log --template": "", "git merge --no-ff x": "",
+		"git commit -m ext::x": Code, "git grep -i x": "",
+	} {
+		got := ""
+		for _, c := range Read(line) {
+			if c.Word != "echo" && got == "" {
+				got = c.Unseen
+			}
+		}
+		if got != want {
+			t.Errorf("%s: %q, want %q", line, got, want)
+		}
+	}
+}

@@ -114,6 +114,13 @@ var interpreters = sync.OnceValue(func() map[string]interpreter {
 	}
 })
 
+// consoles are shells of other languages, and interpreters that have a prompt: whatever they are given is code.
+var consoles = []string{
+	"csh", "tcsh", "nu", "xonsh", "elvish", "osh", "ysh", "oil", "rc", "es", "ion", "murex", "posh", "hush", "rksh",
+	"ipython", "bpython", "ptpython", "irb", "pry", "jshell", "ghci", "iex", "erl", "julia", "guile", "sbcl", "racket",
+	"scala", "groovysh", "expect", "wish", "ed", "ftp", "psql", "mysql", "sqlite", "mongosh", "redis-cli",
+}
+
 // code says whether an interpreter is given code: in an option, or on standard input.
 func code(name string, rest []word) string {
 	switch strings.TrimRight(name, "0123456789.-") {
@@ -129,7 +136,13 @@ func code(name string, rest []word) string {
 		return Code
 	}
 	x, ok := interpreters()[strings.TrimRight(name, "0123456789.-")]
-	if !ok {
+	switch {
+	case slices.Contains(consoles, strings.TrimRight(name, "0123456789.-")):
+		if len(rest) == 1 && (rest[0].text == "--version" || rest[0].text == "--help") {
+			return arguments(rest)
+		}
+		return Code
+	case !ok:
 		return given(name, rest)
 	}
 	for i := 0; i < len(rest); i++ {
