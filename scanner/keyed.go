@@ -1,6 +1,7 @@
 package scanner
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -201,13 +202,16 @@ func (k *keyJudge) judge(
 		} else {
 			err = &formats.ParseError{Offset: len(text.UTF8), Reason: "not text in the encoding of its byte order mark"}
 		}
+		items := byFormat[f]
 		if err != nil {
-			err = k.unread(ctx, x, &out, path, text, f, byFormat[f], err)
+			if err := k.unread(ctx, x, &out, path, text, f, items, err); err != nil {
+				return keyed{}, err
+			}
+			items = slices.DeleteFunc(items, func(a *asked) bool { return a.required })
 		} else {
 			out.parsed = append(out.parsed, f)
-			err = k.ask(ctx, x, &out, text, byFormat[f], documents)
 		}
-		if err != nil {
+		if err := k.ask(ctx, x, &out, text, items, documents); err != nil {
 			return keyed{}, err
 		}
 	}
@@ -283,13 +287,16 @@ func (k *keyJudge) unread(
 	}
 	switch {
 	case errors.As(err, &parse):
-		out.textOnly = append(out.textOnly, f)
-		strict := slices.DeleteFunc(asking, func(r int) bool { return k.bundle.Rules[r].Unparsable })
-		out.unparsed = out.unparsed || len(strict) < len(asking)
-		if len(strict) == 0 {
-			return nil
+		strict, reason, advice := asking, parse.Reason, "fix it, or exclude it from "+k.named(asking)
+		if !parse.Disputed && isTemplate(text.UTF8) {
+			out.textOnly = append(out.textOnly, f)
+			strict = slices.DeleteFunc(slices.Clone(asking), func(r int) bool { return k.bundle.Rules[r].Unparsable })
+			out.unparsed = out.unparsed || len(strict) < len(asking)
+			if len(strict) == 0 {
+				return nil
+			}
+			reason, advice = "this looks like a template", k.templateAdvice(strict)
 		}
-		reason := parse.Reason
 		if slices.ContainsFunc(asking, func(r int) bool { return k.bundle.Rules[r].Redact }) {
 			reason, _, _ = strings.Cut(reason, ":") // what a parser found there may be the secret
 		}
@@ -299,8 +306,7 @@ func (k *keyJudge) unread(
 		}
 		place := &at[0].Evidence
 		out.failAt(strict, place, "unparsable", code.Parse, path, fmt.Sprintf(
-			"it cannot be parsed%s: line %d, column %d: %s; %s", k.note, place.Line, place.Column, reason,
-			k.waysOut(strict)))
+			"it cannot be parsed%s: line %d, column %d: %s; %s", k.note, place.Line, place.Column, reason, advice))
 	case errors.As(err, &limit):
 		var place verdict.Evidence
 		where := ""
@@ -321,18 +327,26 @@ func (k *keyJudge) unread(
 	return nil
 }
 
-// waysOut says what to do about a file that cannot be parsed. Only a rule that has a pattern without a key next to
-// those with one can have the text alone checked.
-func (k *keyJudge) waysOut(strict []int) string {
+// isTemplate reports whether a text that cannot be parsed has a mark of a template. GitHub's ${{ is a part of a text.
+func isTemplate(text []byte) bool {
+	if bytes.Contains(text, []byte("{%")) || bytes.Contains(text, []byte("<%")) {
+		return true
+	}
+	return bytes.Count(text, []byte("{{")) > bytes.Count(text, []byte("${{"))
+}
+
+// templateAdvice says what to do about a template. Only a rule that has a pattern without a key next to those with one
+// can have the text alone checked.
+func (k *keyJudge) templateAdvice(strict []int) string {
+	write := "add a text or a regex and unparsable: text there"
 	isText := func(item rules.Item) bool { return item.Kind != rules.Key }
 	for _, r := range strict {
 		rule := &k.bundle.Rules[r]
 		if slices.ContainsFunc(rule.Patterns, isText) || slices.ContainsFunc(rule.Required, isText) {
-			return "fix it, exclude it from " + k.named(strict) +
-				", or write unparsable: text there to check only its text"
+			write = "write unparsable: text there"
 		}
 	}
-	return "fix it, or exclude it from " + k.named(strict)
+	return "exclude it from " + k.named(strict) + ", " + write + " to check only its text, or scan what it renders"
 }
 
 // tooLong is what comes of a content that is not read into memory.

@@ -80,7 +80,7 @@ func TestKeysThatAreNotAsked(t *testing.T) {
 		{name: "deep", content: strings.Repeat("[", 2000) + "OWNER", want: "I(E_LIMIT)"},
 		{name: "pointer", content: pointer, want: "I(E_UNAVAILABLE)"},
 		{name: "pointer that is allowed", content: pointer, allow: []string{AllowLFSPointer}, want: "P"},
-		{name: "empty", content: "", want: "F", items: `OWNER`},
+		{name: "empty", content: "", want: "F", items: `OWNER {"key":"b","format":"json"}`},
 		{name: "null", content: `null`, want: "F", items: `OWNER {"key":"b","format":"json"}`},
 	} {
 		v := scanFolder(t, writeTree(t, map[string]string{"f": c.content}), b, Options{Allow: c.allow})
@@ -123,12 +123,18 @@ func TestKeysOfSeveralRules(t *testing.T) {
 		codes    string
 		unparsed bool
 	}{
-		{[]rules.Rule{lenient}, "a.yaml", "b: [", "P", "", true},
-		{[]rules.Rule{lenient}, "a.yaml", "text: [", "F", "", true},
+		{[]rules.Rule{lenient}, "a.yaml", "b: [{{", "P", "", true},
+		{[]rules.Rule{lenient}, "a.yaml", "text: [{%", "F", "", true},
+		{[]rules.Rule{lenient}, "a.json", "<%= b %>", "P", "", true},
+		{[]rules.Rule{lenient}, "a.yaml", "b: [", "I(E_PARSE)", "E_PARSE", false},
+		{[]rules.Rule{lenient}, "a.yaml", "text: [", "F", "E_PARSE", false},
+		{[]rules.Rule{lenient}, "a.yaml", "b: [ # ${{ c }}", "I(E_PARSE)", "E_PARSE", false},
+		{[]rules.Rule{lenient}, "a.yaml", "b: {c:} # {{", "I(E_PARSE)", "E_PARSE", false},
+		{[]rules.Rule{lenient}, "a.yaml", "a: {c:} # {{", "F", "E_PARSE", false},
 		{[]rules.Rule{lenient}, "a.yaml", "b: 1", "P", "", false},
 		{[]rules.Rule{lenient}, "a.txt", "b: 1", "I(E_FORMAT)", "E_FORMAT", false},
 		{[]rules.Rule{lenient}, "a.yaml", strings.Repeat("[", 2000) + strings.Repeat("]", 2000), "I(E_LIMIT)", "E_LIMIT", false},
-		{[]rules.Rule{strict, lenient}, "a.yaml", "b: [", "I(E_PARSE)", "E_PARSE", true},
+		{[]rules.Rule{strict, lenient}, "a.yaml", "b: [{{", "I(E_PARSE)", "E_PARSE", true},
 		{[]rules.Rule{strict, asJSON}, "a.yaml", "a: 1", "F", "E_PARSE", false},
 		{[]rules.Rule{strict, asJSON}, "a.txt", "a: 1", "I(E_FORMAT)", "E_FORMAT E_PARSE", false},
 		{[]rules.Rule{strict, asJSON}, "a.yaml", `{"a": 1}`, "F", "", false},
@@ -151,8 +157,11 @@ func TestPlacesOfKeyErrors(t *testing.T) {
 		line, column, u16 int64
 		message           string
 	}{
-		{"{key: a}", "a: 1\n😀: {{ x }}\n", 2, 8, 6, "; fix it, or exclude it from K"},
-		{"{key: a}, text", "a: 1\r😀: {{ x }}\n", 2, 8, 6, "; fix it, exclude it from K, or write unparsable: text there to check only its text"},
+		{"{key: a}", "a: 1\n😀: {{ x }}\n", 2, 8, 6, "this looks like a template; exclude it from K, add a text or a regex " +
+			"and unparsable: text there to check only its text, or scan what it renders"},
+		{"{key: a}, text", "a: 1\r😀: {{ x }}\n", 2, 8, 6, "this looks like a template; exclude it from K, write unparsable: text there " +
+			"to check only its text, or scan what it renders"},
+		{"{key: a}, text", "a: 1\n😀: [\n", 2, 7, 5, "not YAML: did not find expected node content; fix it, or exclude it from K"},
 		{"{key: a}", "# 😀\na: " + strings.Repeat("[", 1001) + strings.Repeat("]", 1001), 2, 1003, 1003, "make it smaller, or exclude it from K"},
 		{"{key: a}", "[" + strings.Repeat("a,", 10_000_001) + "]", 0, 0, 0, "make it smaller, or exclude it from K"},
 	} {

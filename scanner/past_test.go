@@ -92,7 +92,7 @@ rules:
 	const pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a214614ab2935c943f9e0ff69d22eadbb8f32b1258daaa5e2ca24d17e2393\nsize 12345\n"
 	before := map[string]string{
 		"a.tf": yes + "k e y\n", "gone.tf": yes, "no.tf": yes, "in-use.tf": yes, "out.tf": yes, "lfs.tf": pointer,
-		"a.yaml": "key: 1\nb: {key: 2}\n", "bad.yaml": "key: [\n", "secret.pem": "", "120000:link": "key/key", "120000:link2.pem": "x",
+		"a.yaml": "key: 1\nb: {key: 2}\n", "bad.yaml": "key: [{{\n", "secret.pem": "", "120000:link": "key/key", "120000:link2.pem": "x",
 		".gitattributes": "wide.tf working-tree-encoding=UTF-16LE\nodd.tf working-tree-encoding=nonsense\n", "wide.tf": "\u656b\u3a79", "odd.tf": yes, "big.tf": strings.Repeat("x", 900) + yes,
 		"dir.tf/file": yes,
 	}

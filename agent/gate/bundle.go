@@ -100,6 +100,7 @@ func (g *Gate) judgeFile(ctx context.Context, check *scanner.Checker, f *file, p
 	e := &edited{inTree: in, disk: counted{absent: allowance.Missing}}
 	old := map[key]int64{}
 	var wasUndecided, undecided *scanner.Undecided
+	parsed := false // before the call
 	if exists {
 		found, err := check.Check(ctx, path, before)
 		if err != nil && !errors.As(err, &wasUndecided) {
@@ -109,6 +110,7 @@ func (g *Gate) judgeFile(ctx context.Context, check *scanner.Checker, f *file, p
 			old[keyOf(&found[i])] = found[i].Evidence.Occurrences
 		}
 		e.disk = counted{undecided: wasUndecided != nil, found: found}
+		parsed = !wasUndecided.Has(code.Parse) && !check.TextAlone()
 	}
 	after := map[key]verdict.Violation{} // the worst of the contents
 	var order []key
@@ -118,7 +120,7 @@ func (g *Gate) judgeFile(ctx context.Context, check *scanner.Checker, f *file, p
 			return err
 		}
 		if err != nil {
-			r.undecided(undecided, wasUndecided, exists, shown)
+			r.undecided(undecided, wasUndecided, parsed, shown)
 		}
 		e.after = append(e.after, counted{undecided: err != nil, textAlone: check.TextAlone(), found: found})
 		for i := range found {
@@ -153,16 +155,16 @@ func (g *Gate) judgeFile(ctx context.Context, check *scanner.Checker, f *file, p
 	return err
 }
 
-// undecided takes why rules cannot judge a file as the call would leave it. What was so before is noted; so is a new
-// file that cannot be parsed, for an agent may write a template. The scan decides what becomes of either.
-func (r *Result) undecided(after, before *scanner.Undecided, existed bool, shown string) {
+// undecided takes why rules cannot judge a file as the call would leave it. What was so before is noted; so is that the
+// file cannot be parsed, unless it could be before: an agent may write a template. The scan decides what becomes of it.
+func (r *Result) undecided(after, before *scanner.Undecided, parsed bool, shown string) {
 	for _, e := range after.Errors {
 		e.File = shown
 		switch {
 		case before.Has(e.Code):
 			r.note(fmt.Sprintf("%s was not checked for keys, as before the edit: %s", verdict.Visible(shown),
 				lines(e.Message)))
-		case e.Code == code.Parse && !existed:
+		case e.Code == code.Parse && !parsed:
 			r.note(fmt.Sprintf("%s was not checked for keys, and a scan will say so: %s", verdict.Visible(shown),
 				lines(e.Message)))
 		case !slices.Contains(r.Undecided, e):

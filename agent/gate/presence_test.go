@@ -148,6 +148,8 @@ rules:
 		{"it never could", "broken.yaml", "on: [", "", "", "", "as before the edit"},
 		{"now it can", "broken.yaml", "on: true", "ON broken.yaml", "", "", ""},
 		{"a new template", "new.yaml", "{{ x }}", "", "", "", "a scan will say so"},
+		{"a new file with two readings, one of which breaks a rule", "new.yaml", "on: y\na: {b:}", "ON new.yaml", "", "", "a scan will say so"},
+		{"a file with one reading gets a second", "a.yaml", "a: {b:}", "", "", "E_PARSE", ""},
 		{"a new file that is too deep", "new.json", deep, "", "", "E_LIMIT", ""},
 		{"it was too deep", "deep.json", deep, "", "", "", "as before the edit"},
 		{"a new file without a format", "new.txt", "x", "", "", "E_FORMAT", ""},

@@ -6,7 +6,8 @@
 // No text makes a reader panic, run out of stack or run without end: [Limits] bounds the bytes, the levels and the
 // nodes, aliases expanded. Levels are counted on the bytes before a parser sees them wherever the parser would follow
 // them further down than a stack can go. A text that is over a bound is a [LimitError], one that is not of its format a
-// [ParseError]; either way there are no documents, not even those before the error.
+// [ParseError]; either way there are no documents, not even those before the error. Only a disputed text has some: what
+// a program that reads it may see.
 package formats
 
 import (
@@ -44,8 +45,9 @@ func Limits() Bounds { return Bounds{Bytes: 64 << 20, Levels: 1000, Nodes: 10_00
 
 // A ParseError says why a text is not of its format.
 type ParseError struct {
-	Offset int // of the byte of the text at which that shows
-	Reason string
+	Offset   int // of the byte of the text at which that shows
+	Reason   string
+	Disputed bool // some programs read the text, and others refuse it or read something else
 }
 
 func (e *ParseError) Error() string { return e.Reason }
@@ -115,7 +117,8 @@ func Extensions() []string {
 // Parse reads a text: UTF-8 without its byte order mark. All places in the documents and errors are offsets into
 // it. The documents are in the order of the text, and none is a null: a text in which every document is one has none.
 // The text must not be changed while they are in use. The error is a [*ParseError], a [*LimitError] or, for a format
-// that is not one of these, another.
+// that is not one of these, another. With a [*ParseError] of a disputed text come the documents of the readings that
+// there are.
 func Parse(format Format, text []byte, bounds Bounds) ([]keys.Document, error) {
 	m := &meter{text: text, bounds: bounds}
 	if len(text) > bounds.Bytes {
@@ -123,16 +126,18 @@ func Parse(format Format, text []byte, bounds Bounds) ([]keys.Document, error) {
 	}
 	if !utf8.Valid(text) {
 		at := 0
-		for {
-			if r, n := utf8.DecodeRune(text[at:]); r != utf8.RuneError || n != 1 {
-				at += n
-				continue
-			}
-			return nil, m.bad(at, "the byte 0x%02X is not UTF-8", text[at])
+		for r, n := utf8.DecodeRune(text); r != utf8.RuneError || n != 1; r, n = utf8.DecodeRune(text[at:]) {
+			at += n
 		}
+		const reason = "the byte 0x%02X is not UTF-8"
+		if format != JSON && format != TerraformJSON {
+			return nil, m.bad(at, reason, text[at])
+		}
+		m.disputed(at, reason, text[at])
 	}
-	if bytes.HasPrefix(text, []byte("\ufeff")) { // not all parsers refuse it, and yaml.v3 does not count it
-		return nil, m.bad(0, "a second byte order mark")
+	if bytes.HasPrefix(text, []byte(byteOrderMark)) { // not all parsers refuse it
+		m.disputed(0, "a second byte order mark")
+		return m.settled(nil)
 	}
 	for _, r := range readers() {
 		if r.format == format {
@@ -144,9 +149,10 @@ func Parse(format Format, text []byte, bounds Bounds) ([]keys.Document, error) {
 
 // A meter counts what is made of a text, and makes the errors about it.
 type meter struct {
-	text   []byte
-	bounds Bounds
-	nodes  int
+	text    []byte
+	bounds  Bounds
+	nodes   int
+	dispute *ParseError // or nil
 }
 
 // add counts nodes.
@@ -179,7 +185,27 @@ func (m *meter) limit(offset int, reason string, args ...any) error {
 }
 
 func (m *meter) bad(offset int, reason string, args ...any) error {
-	return &ParseError{min(max(offset, 0), len(m.text)), brief(fmt.Sprintf(reason, args...))}
+	return m.parseError(offset, reason, args...)
+}
+
+func (m *meter) parseError(offset int, reason string, args ...any) *ParseError {
+	return &ParseError{Offset: min(max(offset, 0), len(m.text)), Reason: brief(fmt.Sprintf(reason, args...))}
+}
+
+// disputed notes that programs read the text differently, the first time: the reader goes on with one of the readings.
+func (m *meter) disputed(offset int, reason string, args ...any) {
+	if m.dispute == nil {
+		m.dispute = m.parseError(offset, reason, args...)
+		m.dispute.Disputed = true
+	}
+}
+
+// settled is what is known of a text that was read.
+func (m *meter) settled(documents []keys.Document) ([]keys.Document, error) {
+	if m.dispute != nil {
+		return documents, m.dispute
+	}
+	return documents, nil
 }
 
 // brief shortens a reason that quotes much of the text, as parsers do with a key or a number of megabytes.

@@ -152,11 +152,18 @@ func (h *hclReader) failed(problems hcl.Diagnostics) error {
 		if p.Summary == "Attribute redefined" {
 			return h.bad(offset, "not HCL: the argument %q is there twice", p.Subject.SliceBytes(h.text))
 		}
+		if p.Summary == "Invalid argument name" || !strings.Contains(p.Summary, "expression") && h.isComma(offset) {
+			h.disputed(offset, "this is HCL 1, as Nomad and Consul read it, and not HCL 2: "+
+				"write the names of a block's arguments without quotes, and one on each line without a comma")
+			return h.dispute
+		}
 		detail, _, _ := strings.Cut(p.Detail, "\n")
 		return h.bad(offset, "not HCL: %s: %s", p.Summary, detail)
 	}
 	return nil
 }
+
+func (h *hclReader) isComma(i int) bool { return i < len(h.text) && h.text[i] == ',' }
 
 // entries returns the arguments and blocks of a body, which is at a level, in the order of the text.
 func (h *hclReader) entries(body *hclsyntax.Body, level int) ([]keys.Entry, error) {

@@ -5,12 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
-	"strconv"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
-	"github.com/tailscale/hujson"
 
 	"github.com/policyscan/policyscan/scanner/keys"
 )
@@ -21,43 +18,64 @@ func readTerraformJSON(m *meter) ([]keys.Document, error) {
 	return (&jsonReader{meter: m, terraform: true}).read()
 }
 
+// read reads the values of a text, each of which is a document. What is not UTF-8, or half a surrogate pair, most
+// programs read as U+FFFD.
 func (j *jsonReader) read() ([]keys.Document, error) {
-	m := j.meter
-	extended, err := scanJSON(m)
+	plain, err := j.scan()
 	if err != nil {
 		return nil, err
 	}
-	plain := m.text
-	if extended {
-		// Spaces take the place of comments and of trailing commas, so offsets stay. hujson writes into its input, and
-		// wants an end of line behind each comment.
-		if plain, err = hujson.Standardize(append(bytes.Clone(m.text), '\n')); err != nil {
-			return nil, hujsonError(m, err)
+	documents, err := j.documents(plain)
+	var parse *ParseError
+	if errors.As(err, &parse) && !j.strict {
+		j.nodes, j.lenient = 0, true
+		if documents, err2 := j.documents(plain); err2 == nil {
+			j.disputed(parse.Offset, "%s", parse.Reason)
+			return j.settled(documents)
 		}
 	}
-	j.decoder = jsontext.NewDecoder(bytes.NewBuffer(plain), jsontext.AllowDuplicateNames(true))
-	root, err := j.value()
-	if err == nil {
-		_, err = j.decoder.ReadToken()
-		if errors.Is(err, io.EOF) {
-			if root.Kind == keys.Null {
-				return nil, nil
-			}
-			return []keys.Document{{Root: root, Head: m.head(root.At.Start), Kubernetes: !j.terraform}}, nil
-		}
-		if err == nil {
-			err = m.bad(int(j.decoder.InputOffset()), "not JSON: a second value")
-		}
+	if err != nil {
+		return nil, err
 	}
-	return nil, j.failed(err)
+	return j.settled(documents)
 }
 
-// scanJSON counts levels and values, and says whether the text has comments or trailing commas.
-func scanJSON(m *meter) (extended bool, err error) {
+func (j *jsonReader) documents(plain []byte) (documents []keys.Document, err error) {
+	j.decoder = jsontext.NewDecoder(bytes.NewBuffer(plain), // a buffer is not copied
+		jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(j.lenient))
+	for j.decoder.PeekKind() != 0 {
+		root, err := j.value()
+		if err != nil {
+			return nil, j.failed(err)
+		}
+		if root.Kind != keys.Null {
+			documents = append(documents, keys.Document{
+				Root: root, Head: j.head(root.At.Start), Kubernetes: !j.terraform,
+			})
+		}
+	}
+	if _, err = j.decoder.ReadToken(); !errors.Is(err, io.EOF) {
+		return nil, j.failed(err)
+	}
+	return documents, nil
+}
+
+// scan counts levels and values, and returns the text with spaces in the place of comments and trailing commas.
+func (j *jsonReader) scan() (plain []byte, err error) {
+	plain = j.text
+	blank := func(start, end int) {
+		if &plain[0] == &j.text[0] {
+			plain = bytes.Clone(j.text)
+		}
+		for i := start; i < end; i++ {
+			plain[i] = ' '
+		}
+	}
 	level, values := 0, 0
 	before := byte(0) // the last byte that is neither space nor comment; 'a' for all of a literal
-	for i := 0; i < len(m.text); i++ {
-		c := m.text[i]
+	comma := -1       // the last comma that a value precedes
+	for i := 0; i < len(j.text); i++ {
+		c := j.text[i]
 		switch c {
 		case ' ', '\t', '\r', '\n':
 			if before == 'a' {
@@ -65,28 +83,40 @@ func scanJSON(m *meter) (extended bool, err error) {
 			}
 			continue
 		case '/':
-			extended = true
-			i = skipComment(m.text, i) - 1
+			end := skipComment(j.text, i)
+			if end < 0 || j.strict {
+				return nil, j.bad(i, "not JSON: a slash that begins no comment, or one without its end")
+			}
+			if at := bytes.IndexAny(j.text[i:end], "\r\u2028\u2029"); at >= 0 && j.text[i+1] == '/' {
+				j.disputed(i+at, "a character that ends the line, and so the comment, for some JSON parsers and not for others; remove it")
+			}
+			blank(i, end)
+			i = end - 1
 			continue
 		case '"':
 			values++
-			for i++; i < len(m.text) && m.text[i] != '"'; i++ {
-				if m.text[i] == '\\' {
+			for i++; i < len(j.text) && j.text[i] != '"'; i++ {
+				if j.text[i] == '\\' {
 					i++
 				}
 			}
 		case '[', '{':
 			values++
 			level++
-			if err := m.deeper(level, i); err != nil {
-				return false, err
+			if err := j.deeper(level, i); err != nil {
+				return nil, err
 			}
 		case ']', '}':
 			level = max(level-1, 0)
-			extended = extended || before == ','
+			if before == ',' && comma >= 0 && !j.strict {
+				blank(comma, comma+1)
+			}
 		case ':':
 			values-- // what is in front of it is a key
 		case ',':
+			if comma = i; strings.IndexByte("\x00[{:,", before) >= 0 {
+				comma = -1
+			}
 		default:
 			if before != 'a' {
 				values++
@@ -95,28 +125,27 @@ func scanJSON(m *meter) (extended bool, err error) {
 		}
 		before = c
 	}
-	if values > m.bounds.Nodes {
-		return false, m.add(values)
+	if values > j.bounds.Nodes {
+		return nil, j.add(values)
 	}
-	return extended, nil
+	return plain, nil
 }
 
-// skipComment returns the offset behind the comment that begins with the slash at i, or behind the slash.
+// skipComment returns the offset behind the comment that begins with the slash at i, or -1.
 func skipComment(text []byte, i int) int {
 	rest := text[i:]
 	switch {
 	case bytes.HasPrefix(rest, []byte("//")):
 		if end := bytes.IndexByte(rest, '\n'); end >= 0 {
-			return i + end
+			return i + len(bytes.TrimSuffix(rest[:end], []byte("\r")))
 		}
-		return len(text)
+		return len(bytes.TrimSuffix(text, []byte("\r")))
 	case bytes.HasPrefix(rest, []byte("/*")):
 		if end := bytes.Index(rest[2:], []byte("*/")); end >= 0 {
 			return i + 2 + end + 2
 		}
-		return len(text)
 	}
-	return i + 1
+	return -1
 }
 
 // failed is the error of a text that jsontext refuses.
@@ -126,20 +155,9 @@ func (j *jsonReader) failed(err error) error {
 	case errors.As(err, &syntax):
 		return j.bad(int(syntax.ByteOffset), "not JSON: %v", syntax.Err)
 	case errors.Is(err, io.EOF):
-		return j.bad(len(j.text), "not JSON: there is no value")
+		return j.bad(len(j.text), "not JSON: a value without its end")
 	}
 	return err
-}
-
-// hujsonError is an error of hujson, which has its place, in lines and bytes, in its text only.
-func hujsonError(m *meter, err error) error {
-	place := regexp.MustCompile(`^hujson: line (\d+), column (\d+): `).FindStringSubmatch(err.Error())
-	if place == nil {
-		return m.bad(0, "not JSON: %v", err)
-	}
-	line, _ := strconv.Atoi(place[1])   // which is decimal
-	column, _ := strconv.Atoi(place[2]) // the same
-	return m.bad(m.offset(line, column), "not JSON: %v", err.Error()[len(place[0]):])
 }
 
 // A jsonReader makes nodes of JSON's tokens.
@@ -147,6 +165,8 @@ type jsonReader struct {
 	*meter
 	decoder   *jsontext.Decoder
 	terraform bool // the values are those of Terraform
+	strict    bool // there are no comments, and no trailing commas
+	lenient   bool // what is not UTF-8 is U+FFFD
 }
 
 // value reads one value. Its depth is that of the text, which has been checked.
@@ -169,7 +189,7 @@ func (j *jsonReader) value() (*keys.Node, error) {
 	case 'n':
 		node.Kind = keys.Null
 	case '"':
-		text, err := unquote(raw)
+		text, err := j.unquote(raw)
 		if err != nil {
 			return nil, err
 		}
@@ -206,7 +226,7 @@ func (j *jsonReader) object() (*keys.Node, error) {
 			return nil, err
 		}
 		entry := keys.Entry{Named: true, At: j.span(len(raw))}
-		if entry.Name, err = unquote(raw); err != nil {
+		if entry.Name, err = j.unquote(raw); err != nil {
 			return nil, err
 		}
 		if entry.Value, err = j.value(); err != nil {
@@ -242,9 +262,9 @@ func (j *jsonReader) span(size int) keys.Span {
 	return keys.Span{Start: end - size, End: end}
 }
 
-func unquote(raw jsontext.Value) (string, error) {
+func (j *jsonReader) unquote(raw jsontext.Value) (string, error) {
 	text, err := jsontext.AppendUnquote(nil, raw)
-	if err != nil {
+	if err != nil && !j.lenient {
 		return "", fmt.Errorf("%s: %w", raw, err)
 	}
 	return string(text), nil

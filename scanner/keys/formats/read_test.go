@@ -232,7 +232,7 @@ list @10 "- [!\n , a, ! ]\n- ? a\n  ! b: c"
     "a" @29 "a": null @30 ""
     "b" @33 "! b": "c" text @38 "c"
 `},
-		{"characters, and line ends of YAML 1.1", YAML, "é: \"x\u2028y\" # \u2028\nb: é\r\nc: z\rd: {\"é\": 1, é: 2}", `
+		{"characters, and line ends of YAML 1.1", YAML, "é: \"x\u2028y\" # \u2027\nb: é\r\nc: z\rd: {\"é\": 1, é: 2}", `
 mapping @0 "é: \"x\u2028y\" # \xe2"…"\"é\": 1, é: 2}"
   "é" @0 "é": "x\u2028y" text @4 "\"x\u2028y\""
   "b" @18 "b": "é" text @21 "é"
@@ -252,7 +252,68 @@ mapping @0 "a: \"x\u0085  y\"\nb: 1"
   "a" @0 "a": "x\u0085  y" or "x y" uncertain @3 "\"x\u0085  y\""
   "b" @12 "b": "1" number 1 @15 "1"
 `},
+		{"slashes with a backslash", YAML, "a: \"\\/x\\\\/\"\n? \"\\/\"\n: '\\/'\nb: \\/ # \\/\nc: |\n  \\/\n", `
+mapping @0 "a: \"\\/x\\\\/\"\n? \""…" # \\/\nc: |\n  \\/"
+  "a" @0 "a": "/x\\/" text @3 "\"\\/x\\\\/\""
+  "/" @14 "\"\\/\"": "\\/" text @21 "'\\/'"
+  "b" @26 "b": "\\/" text @29 "\\/"
+  "c" @37 "c": "\\/\n" text @40 "|\n  \\/"
+`},
+		{"tabs that begin a block scalar", YAML, "a: |\n  \t\tx\n  y\nb:\n- |- # c\n\n \ty\nc: \"|\"\n", `
+mapping @0 "a: |\n  \t\tx\n  y\nb:\n- |- # c\n\n \ty\nc: \"|\""
+  "a" @0 "a": "\t\tx\ny\n" text @3 "|\n  \t\tx\n  y"
+  "b" @15 "b": list @18 "- |- # c\n\n \ty"
+    - "\n\ty" text @20 "|- # c\n\n \ty"
+  "c" @32 "c": "|" text @35 "\"|\""
+`},
+		{"documents behind ...", YAML, "a: 1\n...\n# c\nb: 2\n... # d\n...\n%YAML 1.2\n---\nc: 3\n...\n---\nd: 4\n...\n", `
+mapping @0 "a: 1"
+  "a" @0 "a": "1" number 1 @3 "1"
+---
+mapping @13 "b: 2"
+  "b" @13 "b": "2" number 2 @16 "2"
+---
+mapping @44 "c: 3"
+  "c" @44 "c": "3" number 3 @47 "3"
+---
+mapping @57 "d: 4"
+  "d" @57 "d": "4" number 4 @60 "4"
+`},
+		{"byte order marks before documents", YAML, "a: 1\n---\n\ufeffb: 2\nc: 3\n...\n\ufeff%YAML 1.2\n---\r\n\ufeff# x\r\nd: é\n---\n\ufeff{\"e\": 5}\n--- # c\n\ufeff\nf: 6\n", `
+mapping @0 "a: 1"
+  "a" @0 "a": "1" number 1 @3 "1"
+---
+mapping @12 "b: 2\nc: 3"
+  "b" @12 "b": "2" number 2 @15 "2"
+  "c" @17 "c": "3" number 3 @20 "3"
+---
+mapping @52 "d: é"
+  "d" @52 "d": "é" text @55 "é"
+---
+mapping @65 "{\"e\": 5}"
+  "e" @66 "\"e\"": "5" number 5 @71 "5"
+---
+mapping @86 "f: 6"
+  "f" @86 "f": "6" number 6 @89 "6"
+`},
+		{"JSON that is no YAML", YAML, "\n{\"a\": \"\\ud83d\\ude00\"}\n", `
+mapping @1 "{\"a\": \"\\ud83d\\ude00\"}"
+  "a" @2 "\"a\"": "😀" text @7 "\"\\ud83d\\ude00\""
+`},
 		{"an empty file", YAML, "", `
+`},
+		{"several values", JSON, "{\"a\": 1} // x\n[2]\"b\"null\n3\n", `
+mapping @0 "{\"a\": 1}"
+  "a" @1 "\"a\"": "1" number 1 @6 "1"
+---
+list @14 "[2]"
+  - "2" number 2 @15 "2"
+---
+"b" text @17 "\"b\""
+---
+"3" number 3 @25 "3"
+`},
+		{"no value", JSON, " /* none */\n", `
 `},
 		{"comments, trailing commas, keys that are there twice", JSON, `// c
 {"a": [1, 2.50, true, null,], /* x */ "a": "\u00e9/*", "\n": {}, "//": [], "e": -1E+99999999999, }
@@ -623,26 +684,6 @@ func TestParseErrors(t *testing.T) {
 		{YAML, "a: {{ x }}", 4, "a mapping as a key: an unquoted {{ … }} of a template is one"},
 		{YAML, "{{ x }}: 1", 1, "a mapping as a key"},
 		{YAML, "a: &a {b: c}\n*a : d\n", 3, "a mapping as a key"},
-		{YAML, "a: {!!binary Yg==: c}", 4, "a key with the tag !!binary"},
-		{YAML, "a: !!binary bmdp-bng6", 3, "a value with the tag !!binary that is not base64"},
-		{YAML, "a: {&m <<: {b: c}}\nd: {*m : {e: f}}", 23, "an alias of the key <<"},
-		{YAML, "a: {! \"<<\": {b: c}}", 4, "the key << behind a !"},
-		{YAML, "a: {&m ! '<<': {b: c}}", 4, "the key << behind a !"},
-		{YAML, "a: {b:}", 5, "the colon before '}' is read differently by YAML parsers: as the end of a key"},
-		{YAML, "a: {b:, c: 1}", 5, "the colon before ',' is read differently"},
-		{YAML, "a: [b:]", 5, "the colon before ']' is read differently"},
-		{YAML, "a: {? b:}", 7, "the colon before '}' is read differently"},
-		{YAML, "a: {b\n c::, d: 1}", 9, "the colon before ',' is read differently"},
-		{YAML, "a: {?b: 1}", 4, "the question mark is read differently by YAML parsers"},
-		{YAML, "a: [c , ?b]", 8, "the question mark is read differently"},
-		{YAML, "a: &x {?#\n b}", 7, "the question mark is read differently"},
-		{YAML, "a: {? :b}", 6, "the colon is read differently by YAML parsers"},
-		{YAML, "a: {! :b}", 6, "the colon is read differently"},
-		{YAML, "a: {&x :b}", 7, "the colon is read differently"},
-		{YAML, "&a: b", 0, "the anchor is read differently by YAML parsers: with ':' in its name"},
-		{YAML, "- &a?b c", 2, "the anchor is read differently"},
-		{YAML, "a: [!Ref, b]", 4, "the tag is read differently by YAML parsers: with a comma or bracket"},
-		{YAML, "a: [&x !t,b c]", 7, "the tag is read differently"},
 		{YAML, "spec: [", 6, "not YAML: did not find expected node content"},
 		{YAML, "é: {b: c\nd: e\n", 4, "not YAML: did not find expected ',' or '}'"},
 		{YAML, "a: \"b", 3, "not YAML: found unexpected end of stream"},
@@ -652,29 +693,26 @@ func TestParseErrors(t *testing.T) {
 		{YAML, "a: 1\n---\nb: [\n", 12, "not YAML: did not find expected node content"},
 		{YAML, "a:\n  - b\n c: {% if d %}\n", 10, "not YAML: "},
 		{YAML, "x: y\na: *q", 8, "not YAML: unknown anchor 'q' referenced"},
-		{YAML, "---\na: &x 1\n---\nb: *x", 19, "the alias *x has no anchor in its document"},
-		{YAML, "a: x\u2028b: y", 4, "U+2028 ends a line for some YAML parsers and not for others"},
-		{YAML, "# \u0085a: b\nc: d\n", 2, "U+0085 ends a line for some"},
 		{YAML, "%YAML 1.3\n---\na: b\n", 0, "not YAML: found incompatible YAML document"},
 		{YAML, "a: |\n  x\n\xff", 9, "the byte 0xFF is not UTF-8"},
 		{YAML, "\xff\xfea\x00", 0, "the byte 0xFF is not UTF-8"},
-		{YAML, "\ufeffa: b", 0, "a second byte order mark"},
 		{YAML, "a: é\nb: \x00", 9, "not YAML: control characters"},
 		{YAML, "a: \u009f", 3, "not YAML: control characters"},
 		{YAML, "a: \uffff", 3, "not YAML: control characters"},
 		{YAML, "a: 1\rb: [\r", 8, "not YAML: did not find expected node content"},
 		{YAML, strings.Repeat("- a\r", 100_000) + "- [\r", 400_000, "not YAML: did not find"},
 		{YAML, strings.Repeat("- a\n", 100_000) + "- *b\n", 400_002, "not YAML: unknown anchor 'b' referenced"},
-		{JSON, "", 0, "not JSON: there is no value"},
-		{JSON, " // nothing", 0, "not JSON: "},
 		{JSON, "[] /* x", 3, "not JSON: "},
-		{JSON, "{} {}", 4, "not JSON: a second value"},
+		{JSON, "{\"a\": 1 / 2}", 8, "not JSON: a slash"},
+		{JSON, "[1] ]", 4, "not JSON: "},
+		{JSON, "[,]", 1, "not JSON: "},
+		{JSON, "[1], 2", 3, "not JSON: "},
+		{JSON, "[{\"a\": ,}]", 7, "not JSON: "},
+		{YAML, "{\n\"a\": \"b\",\n\"c\": \"\\q\"}", 18, "not YAML: found unknown escape character"},
 		{JSON, "{\n  \"a\": tru}", 12, "not JSON: invalid character"},
-		{JSON, "// c\n{\n  \"a\": tru}", 14, "not JSON: invalid literal: tru"},
+		{JSON, "// c\n{\n  \"a\": tru}", 17, "not JSON: invalid character '}' in literal true"},
 		{JSON, `{"a":1,,}`, 7, "not JSON: invalid character ','"},
 		{JSON, `[1,]]`, 4, "not JSON: "},
-		{JSON, "{\"a\":\"\xff\"}", 6, "the byte 0xFF is not UTF-8"},
-		{JSON, `{"a":"\ud800"}`, 6, "not JSON: "},
 		{TOML, "a = 1\na = 2\n", 6, "not TOML: key a is already defined"},
 		{TOML, "[a]\n[b]\n[a]\n", 9, "not TOML: table a already exists"},
 		{TOML, "x = 1\ny = 1979-13-01", 15, "not TOML: impossible date"},
@@ -689,12 +727,82 @@ func TestParseErrors(t *testing.T) {
 	} {
 		documents, err := Parse(c.format, []byte(c.text), Limits())
 		var parse *ParseError
-		if !errors.As(err, &parse) || documents != nil {
+		if !errors.As(err, &parse) || parse.Disputed || documents != nil {
 			t.Errorf("%.80q: %v, %v; want a parse error", c.text, documents, err)
 			continue
 		}
 		if parse.Offset != c.offset || !strings.HasPrefix(parse.Reason, c.reason) {
 			t.Errorf("%.80q: %d: %s; want %d: %s", c.text, parse.Offset, parse.Reason, c.offset, c.reason)
+		}
+	}
+}
+
+// TestDisputed: what programs read differently is refused, with its place and the reading that there is.
+func TestDisputed(t *testing.T) {
+	for _, c := range []struct {
+		format Format
+		text   string
+		offset int
+		reason string
+		read   string
+	}{
+		{YAML, "a: {!!binary Yg==: c}", 4, "a key with the tag !!binary", `{"a":{"b":"c"}}`},
+		{YAML, "a: {? &x !!binary Yg==\n : c, *x : 1}", 6, "a key with the tag !!binary", `{"a":{"b":1}}`},
+		{YAML, "a: !!binary bmdp-bng6", 3, "a value with the tag !!binary that is not base64", `{"a":"bmdp-bng6"}`},
+		{YAML, "a: {&m <<: {b: c}}\nd: {*m : {e: f}}", 23, "an alias of the key <<", `{"a":{"b":"c"},"d":{"e":"f"}}`},
+		{YAML, "a: {! \"<<\": {b: c}}", 4, "the key << behind a !", `{"a":{"b":"c"}}`},
+		{YAML, "a: {&m ! '<<': {b: c}}", 4, "the key << behind a !", `{"a":{"b":"c"}}`},
+		{YAML, "a: {! '<<': b}", 4, "the key << behind a !", `{"a":{"<<":"b"}}`},
+		{YAML, "a: {b:}", 5, "the colon before '}' is read differently by YAML parsers: as the end of a key", `{"a":{"b:":null}}`},
+		{YAML, "a: {b:, c: 1}", 5, "the colon before ',' is read differently", `{"a":{"b:":null,"c":1}}`},
+		{YAML, "a: [b:]", 5, "the colon before ']' is read differently", `{"a":["b:"]}`},
+		{YAML, "a: {? b:}", 7, "the colon before '}' is read differently", `{"a":{"b:":null}}`},
+		{YAML, "a: {b\n c::, d: 1}", 9, "the colon before ',' is read differently", `{"a":{"b c::":null,"d":1}}`},
+		{YAML, "a: {?b: 1}", 4, "the question mark is read differently by YAML parsers", `{"a":{"b":1}}`},
+		{YAML, "a: [c , ?b]", 8, "the question mark is read differently", `{"a":["c",{"b":null}]}`},
+		{YAML, "a: &x {?#\n b}", 7, "the question mark is read differently", `{"a":{"b":null}}`},
+		{YAML, "a: {? :b}", 6, "the colon is read differently by YAML parsers", `{"a":{"":"b"}}`},
+		{YAML, "a: {! :b}", 6, "the colon is read differently", `{"a":{"":"b"}}`},
+		{YAML, "a: {&x :b}", 7, "the colon is read differently", `{"a":{"":"b"}}`},
+		{YAML, "&a: b", 0, "the anchor is read differently by YAML parsers: with ':' in its name", `{"":"b"}`},
+		{YAML, "- &a?b c", 2, "the anchor is read differently", `["?b c"]`},
+		{YAML, "a: [!Ref, b]", 4, "the tag is read differently by YAML parsers: with a comma or bracket", `{"a":["b"]}`},
+		{YAML, "a: [&x !t,b c]", 7, "the tag is read differently", `{"a":["c"]}`},
+		{YAML, "---\na: &x 1\n---\nb: *x", 19, "the alias *x has no anchor in its document", `{"a":1} {"b":1}`},
+		{YAML, "a: x\u2028b: y", 4, "U+2028 ends a line for some YAML parsers and not for others", `{"a":"x","b":"y"}`},
+		{YAML, "# \u0085a: b\nc: d\n", 2, "U+0085 ends a line for some", `{"c":"d"} {"a":"b","c":"d"}`},
+		{YAML, "a: # x\u0085    true\n", 6, "U+0085 ends a line for some", `{"a":null} {"a":true}`},
+		{YAML, "a: \"\u2028\"\nb: | # \u2029\n  \u2028\nc: 1\n", 16, "U+2029 ends", `{"a":"\u2028","b":"\u2028\n","c":1} {"a":" ","b":"","c":1}`},
+		{YAML, "a: |\n  x\u0085b: 2\n", 8, "U+0085 ends", "{\"a\":\"x\u0085b: 2\\n\"} {\"a\":\"x \\n\",\"b\":2}"},
+		{YAML, "\"a\u0085b\": 1", 2, "U+0085 ends", "{\"a\u0085b\":1}"},
+		{YAML, "\ufeffa: b", 0, "a second byte order mark", ""},
+		{YAML, "a: 1\n\ufeffb: 2\n", 5, "a byte order mark here", "{\"a\":1,\"\ufeffb\":2}"},
+		{YAML, "# c\n\ufeffb: 2\n", 4, "a byte order mark here", `{"b":2}`},
+		{YAML, "a: 1 # \ufeff\n", 7, "a byte order mark here", `{"a":1}`},
+		{YAML, "a: '\ufeff'\n", 4, "a byte order mark here", "{\"a\":\"\ufeff\"}"},
+		{YAML, "a: 1\n\ufeff---\nb: 1\n", 5, "a byte order mark here", ""},
+		{YAML, "---\n\ufeff%b: 1\n", 7, "not YAML: found unexpected non-alphabetical", ""},
+		{YAML, "{\"a\": 1}\n{\"b\": 2}", 9, "not YAML: did not find expected <document start>", `{"a":1} {"b":2}`},
+		{JSON, "{\"a\":\"\xff\"}", 6, "the byte 0xFF is not UTF-8", "{\"a\":\"\ufffd\"}"},
+		{JSON, `{"a":"\ud800"}`, 6, "not JSON: ", "{\"a\":\"\ufffd\"}"},
+		{JSON, "{ // x\r\"a\": 1\n}", 6, "a character that ends the line, and so the comment", "{}"},
+		{JSON, "{} // x\u2028\"a\": 1\r\n", 7, "a character that ends the line", "{}"},
+		{HCL, "a {\n  \"b.c\" = \"1\"\n}\n", 6, "this is HCL 1", ""},
+		{HCL, "a {\n  b = 1,\n  c = 2\n}\n", 11, "this is HCL 1", ""},
+		{HCL, "a { b = 1, c = 2 }\n", 9, "this is HCL 1", ""},
+	} {
+		documents, err := Parse(c.format, []byte(c.text), Limits())
+		var parse *ParseError
+		if !errors.As(err, &parse) || !parse.Disputed || parse.Offset != c.offset || !strings.HasPrefix(parse.Reason, c.reason) {
+			t.Errorf("%q: %+v; want %d: %s", c.text, err, c.offset, c.reason)
+			continue
+		}
+		var read []string
+		for _, d := range documents {
+			read = append(read, strings.TrimSuffix(marshal(t, plain(d.Root)), "\n"))
+		}
+		if got := strings.Join(read, " "); got != c.read {
+			t.Errorf("%q: it is read as %s; want %s", c.text, got, c.read)
 		}
 	}
 }

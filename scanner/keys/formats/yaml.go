@@ -13,8 +13,7 @@ import (
 	"github.com/policyscan/policyscan/scanner/keys"
 )
 
-// readYAML reads every document of a text. Where the text has a character that YAML 1.1 takes for the end of a line
-// and YAML 1.2 does not, it is read both ways, and the two must have the same structure.
+// readYAML reads every document of a text.
 func readYAML(m *meter) ([]keys.Document, error) {
 	// yaml.v3 makes all nodes of a document before one can be counted, at half a kilobyte each.
 	if yamlMarks(m.text) > m.bounds.Nodes {
@@ -23,28 +22,88 @@ func readYAML(m *meter) ([]keys.Document, error) {
 	if err := checkTagDirectives(m); err != nil {
 		return nil, err
 	}
-	text, restore, err := oneLine(m)
+	documents, err := (&yamlReader{meter: &meter{text: m.text, bounds: m.bounds}}).all()
+	var parse *ParseError
+	if !errors.As(err, &parse) || parse.Disputed {
+		return documents, err
+	}
+	if strings.Contains(parse.Reason, "found a tab character") {
+		if text, tabs := hideTabs(m.text); tabs != nil {
+			y := &yamlReader{meter: &meter{text: text, bounds: m.bounds}, tabs: tabs}
+			if documents, err := y.all(); err == nil && len(y.tabs) == 0 {
+				return documents, nil
+			}
+		}
+	}
+	if documents, ok := m.asJSON(); ok {
+		if len(documents) > 1 {
+			m.disputed(parse.Offset, "%s, though some programs read it as JSON", parse.Reason)
+		}
+		return m.settled(documents)
+	}
+	return nil, err
+}
+
+// asJSON reads a text as JSON without comments, which YAML 1.2 allows, and kubectl several values of.
+func (m *meter) asJSON() ([]keys.Document, bool) {
+	if text := bytes.TrimLeft(m.text, " \t\r\n"); len(text) == 0 || text[0] != '{' && text[0] != '[' {
+		return nil, false
+	}
+	j := &jsonReader{meter: &meter{text: m.text, bounds: m.bounds}, strict: true}
+	documents, err := j.read()
+	return documents, err == nil
+}
+
+// all reads every document. Where the text has a character that YAML 1.1 takes for the end of a line and YAML 1.2 does
+// not, it is read both ways: all of these must be within quoted and block scalars, and the two readings the same but
+// for the texts of values.
+func (y *yamlReader) all() ([]keys.Document, error) {
+	hasMarks := bytes.Contains(y.text, []byte(byteOrderMark))
+	y.text = y.prepare(y.text)
+	documents, err := y.documents()
+	var parse *ParseError
+	switch {
+	case err != nil && !errors.As(err, &parse):
+		return nil, err
+	case err != nil && hasMarks: // which other parsers may take for a part of a text
+		y.disputed(parse.Offset, "%s", parse.Reason)
+		return y.settled(nil)
+	}
+	if n := countLineEnds(y.text); n > 0 && (err != nil || y.differs || n > y.countQuoted()) {
+		lines := &yamlReader{meter: &meter{text: asLines(y.text), bounds: y.bounds}}
+		more, err2 := lines.all()
+		if err != nil && more == nil && err2 != nil {
+			return nil, err // as no reader reads it
+		}
+		y.dispute = nil // this is the reason that counts
+		y.disputeLineEnd()
+		return y.settled(append(documents, more...))
+	}
 	if err != nil {
 		return nil, err
 	}
-	text = withoutVersion(text)
-	decoder := yaml.NewDecoder(bytes.NewReader(text))
+	return y.settled(documents)
+}
+
+// documents reads every document, and compares them with those that YAML 1.1 has.
+func (y *yamlReader) documents() (documents []keys.Document, err error) {
+	text := y.hideSlashes(y.text)
 	var second *yaml.Decoder
-	if restore != nil {
-		second = yaml.NewDecoder(bytes.NewReader(withoutVersion(m.text)))
+	if countLineEnds(text) > 0 {
+		second = yaml.NewDecoder(bytes.NewReader(text))
+		if text, err = y.hideLineEnds(text); err != nil {
+			return nil, err
+		}
 	}
-	y := &yamlReader{meter: m, restore: restore}
-	var documents []keys.Document
-	for {
+	decoder := yaml.NewDecoder(bytes.NewReader(text))
+	y.anchors = map[*yaml.Node]*built{}
+	for ; ; y.document++ {
 		document, err := nextYAML(decoder)
-		if second != nil {
+		if second != nil && !y.differs {
 			twin, err2 := nextYAML(second)
-			if (err == nil) != (err2 == nil) || errors.Is(err, io.EOF) != errors.Is(err2, io.EOF) ||
-				err == nil && !sameStructure(document, twin) {
-				return nil, y.disputed()
-			}
-			y.twins = map[*yaml.Node]*yaml.Node{}
-			y.pair(document, twin)
+			y.twins = map[*yaml.Node]string{}
+			y.differs = (err == nil) != (err2 == nil) || errors.Is(err, io.EOF) != errors.Is(err2, io.EOF) ||
+				err == nil && !y.same(document, twin, false)
 		}
 		switch {
 		case errors.Is(err, io.EOF):
@@ -52,7 +111,6 @@ func readYAML(m *meter) ([]keys.Document, error) {
 		case err != nil:
 			return nil, y.failed(text, err)
 		}
-		y.anchors = map[*yaml.Node]*built{}
 		y.begin = y.offset(document)
 		if bytes.HasPrefix(y.text[y.begin:], []byte("---")) {
 			y.begin += len("---")
@@ -63,7 +121,7 @@ func readYAML(m *meter) ([]keys.Document, error) {
 		}
 		if root.node.Kind != keys.Null {
 			documents = append(documents, keys.Document{
-				Root: root.node, Head: m.head(root.node.At.Start), Kubernetes: true,
+				Root: root.node, Head: y.head(root.node.At.Start), Kubernetes: true,
 			})
 		}
 	}
@@ -86,41 +144,21 @@ func nextYAML(d *yaml.Decoder) (document *yaml.Node, err error) {
 	return document, nil
 }
 
-// withoutVersion makes each %YAML 1.2 line one that yaml.v3 does not refuse, without moving anything. There are
-// directives at the start and behind a line "...", and such a line is in no text.
-func withoutVersion(text []byte) []byte {
-	if !bytes.Contains(text, []byte("%YAML")) {
-		return text
-	}
-	text = bytes.Clone(text)
-	directives := true
-	for line := range bytes.Lines(text) {
-		rest, version := bytes.CutPrefix(line, []byte("%YAML"))
-		switch trimmed := bytes.TrimSpace(line); {
-		case bytes.HasPrefix(line, []byte("...")) && len(bytes.TrimRight(line[3:], " \t\r\n")) < len(line)-3:
-			directives = true
-		case !directives, len(trimmed) == 0, trimmed[0] == '#':
-		case version:
-			if at := bytes.TrimLeft(rest, " \t"); bytes.HasPrefix(at, []byte("1.2")) {
-				at[2] = '1'
-			}
-		case line[0] != '%':
-			directives = false
-		}
-	}
-	return text
-}
-
 // A yamlReader makes nodes of those of yaml.v3, one document after the other.
 type yamlReader struct {
 	*meter
-	restore *strings.Replacer         // nil, or what makes a text of the reading that of the file
-	twins   map[*yaml.Node]*yaml.Node // of a scalar: what it is in the other reading
-	anchors map[*yaml.Node]*built     // of this document
-	begin   int                       // where the root of this document may begin
-	merged  int                       // entries that merges bring, in all documents
-	cursor  cursor
-	space   keys.Span // the last long one that was skipped
+	slash    string                // "", or what hides "\/"
+	restore  *strings.Replacer     // nil, or what puts back the line ends of YAML 1.1
+	tabs     map[int]bool          // where a tab is hidden, and has not been put back
+	twins    map[*yaml.Node]string // texts of this document that are others in YAML 1.1
+	quoted   []keys.Span           // quoted and block scalars, if there are such line ends
+	differs  bool                  // YAML 1.1 has other documents
+	anchors  map[*yaml.Node]*built
+	document int
+	begin    int // where the root of this document may begin
+	merged   int // entries that merges bring, in all documents
+	cursor   cursor
+	space    keys.Span // the last long one that was skipped
 }
 
 // built is a node, and what it is in the text.
@@ -132,18 +170,7 @@ type built struct {
 	size   int    // how many nodes it is, aliases expanded
 	height int    // how many levels it has, aliases expanded
 	open   bool   // whether the node is still being read
-}
-
-func (y *yamlReader) pair(a, b *yaml.Node) {
-	if a == nil || b == nil {
-		return
-	}
-	if a.Kind == yaml.ScalarNode {
-		y.twins[a] = b
-	}
-	for i := range a.Content {
-		y.pair(a.Content[i], b.Content[i])
-	}
+	in     int    // the number of its document
 }
 
 // read reads a node at a level; after is where the text in front of it ends.
@@ -158,11 +185,9 @@ func (y *yamlReader) read(n *yaml.Node, level, after int) (b *built, err error) 
 	if err := y.node(level, start); err != nil {
 		return nil, err
 	}
-	b = &built{node: &keys.Node{At: keys.Span{Start: start}}, start: start, size: 1}
+	b = &built{node: &keys.Node{At: keys.Span{Start: start}}, start: start, size: 1, in: y.document}
 	if n.Anchor != "" || n.Style&yaml.TaggedStyle != 0 {
-		if err := y.checkProperties(start); err != nil {
-			return nil, err
-		}
+		y.checkProperties(start)
 	}
 	if n.Anchor != "" {
 		b.open = true
@@ -174,7 +199,7 @@ func (y *yamlReader) read(n *yaml.Node, level, after int) (b *built, err error) 
 	case yaml.SequenceNode:
 		err = y.sequence(b, n, level)
 	default:
-		err = y.scalar(b, n, after)
+		y.scalar(b, n, after)
 	}
 	b.open = false
 	b.node.At.End = b.end
@@ -183,8 +208,11 @@ func (y *yamlReader) read(n *yaml.Node, level, after int) (b *built, err error) 
 
 func (y *yamlReader) alias(n *yaml.Node, level, start int) (*built, error) {
 	b := y.anchors[n.Alias]
+	if b == nil || b.in != y.document {
+		y.disputed(start, "the alias *%s has no anchor in its document", n.Value)
+	}
 	if b == nil {
-		return nil, y.bad(start, "the alias *%s has no anchor in its document", n.Value)
+		return nil, y.dispute
 	}
 	if b.open {
 		return nil, y.limit(start, "the alias *%s is within what it stands for", n.Value)
@@ -213,16 +241,11 @@ func (y *yamlReader) mapping(b *built, n *yaml.Node, level int) error {
 		if err != nil {
 			return err
 		}
-		if err := y.checkMarks(n.Content[i], key, end); err != nil {
-			return err
-		}
+		y.checkMarks(n.Content[i], key, end)
 		if i == 0 {
 			first = key.start
 		}
 		y.nodes-- // a key is not a value
-		if twin := y.twins[n.Content[i]]; twin != nil && twin.Value != key.text {
-			return y.disputed()
-		}
 		if key.node.Kind == keys.Mapping {
 			return y.bad(key.node.At.Start, "a mapping as a key: an unquoted {{ … }} of a template is one")
 		}
@@ -232,9 +255,8 @@ func (y *yamlReader) mapping(b *built, n *yaml.Node, level int) error {
 		}
 		end = max(key.end, value.end)
 		b.grow(value)
-		if isMerge, err := y.merges(n.Content[i], key); err != nil {
-			return err
-		} else if from, ok := mergeable(value.node); ok && isMerge {
+		isMerge := y.merges(n.Content[i], key)
+		if from, ok := mergeable(value.node); ok && isMerge {
 			merges = append(merges, merge{len(b.node.Entries), from})
 			tagged := func(n *keys.Node) bool { return n.Tagged }
 			b.node.Tagged = b.node.Tagged || value.node.Tagged || slices.ContainsFunc(from, tagged)
@@ -242,7 +264,7 @@ func (y *yamlReader) mapping(b *built, n *yaml.Node, level int) error {
 		}
 		entry := keys.Entry{At: keys.Span{Start: key.start, End: key.end}, Value: value.node}
 		if key.node.Kind != keys.List {
-			entry.Name, entry.Named = key.text, true
+			entry.Name, entry.Named = y.name(n.Content[i], key), true
 		}
 		b.node.Entries = append(b.node.Entries, entry)
 	}

@@ -38,7 +38,7 @@ func (y *yamlReader) failed(text []byte, err error) error {
 		_ = isYAML(read) // it fails as before
 		for n := read.next - 1; n >= 0 && n >= read.next-20; n-- {
 			if isYAML(bytes.NewReader(bytes.Join(lines[:n], nil))) {
-				line = n + 1
+				line = max(line, n+1)
 				break
 			}
 		}
@@ -50,10 +50,26 @@ func (y *yamlReader) failed(text []byte, err error) error {
 	for offset < len(y.text) && (y.text[offset] == ' ' || y.text[offset] == '\t') {
 		offset++
 	}
-	if probed {
+	switch {
+	case strings.HasPrefix(reason, "found unknown escape"):
+		offset = unknownEscape(text, offset)
+	case probed:
 		offset = stop(text, offset, reason)
 	}
 	return y.bad(offset, "not YAML: %s", reason)
+}
+
+// unknownEscape returns where the first escape from start on is that YAML does not have, or start.
+func unknownEscape(text []byte, start int) int {
+	for i := start; i+1 < len(text); i++ {
+		if text[i] == '\\' {
+			if strings.IndexByte("0abt\tnvfre \"'/\\N_LPxuU\r\n", text[i+1]) < 0 {
+				return i
+			}
+			i++
+		}
+	}
+	return start
 }
 
 // splitLines splits a text behind the ends of its lines.

@@ -1,7 +1,6 @@
 package formats
 
 import (
-	"bytes"
 	"encoding/base64"
 	"strings"
 	"unicode/utf8"
@@ -39,11 +38,8 @@ func (y *yamlReader) offset(n *yaml.Node) int {
 }
 
 // scalar finds out where a scalar ends, and what it is.
-func (y *yamlReader) scalar(b *built, n *yaml.Node, after int) error {
-	value := n.Value
-	if y.restore != nil {
-		value = y.restore.Replace(value)
-	}
+func (y *yamlReader) scalar(b *built, n *yaml.Node, after int) {
+	value := y.value(n)
 	b.text = value
 	tag := ""
 	if n.Style&yaml.TaggedStyle != 0 {
@@ -53,7 +49,7 @@ func (y *yamlReader) scalar(b *built, n *yaml.Node, after int) error {
 	if value == "" && style == 0 && tag == "" && n.Anchor == "" {
 		tag = y.nothing(b, after)
 		b.node.Kind, b.node.Scalar = yamlScalar(tag, value)
-		return nil
+		return
 	}
 	start, properties := y.skipProperties(b.start)
 	if tag == "" && (style != 0 || y.isTagged(b.start)) {
@@ -65,27 +61,40 @@ func (y *yamlReader) scalar(b *built, n *yaml.Node, after int) error {
 	case style == yaml.SingleQuotedStyle:
 		b.end = closingQuote(y.text, start, '\'')
 	case style == yaml.LiteralStyle, style == yaml.FoldedStyle:
-		b.end = y.blockEnd(start, value)
+		if b.end = y.blockEnd(start, value); len(y.tabs) > 0 {
+			value = y.withTab(value, start)
+			b.text = value
+		}
+		start = y.lineEnd(start) // a comment may follow the indicator
 	case value == "":
 		b.end = properties
 	default:
 		b.end = matchText(y.text, start, value)
-		if err := y.checkColon(value, b.end); err != nil {
-			return err
-		}
+		y.checkColon(value, b.end)
 	}
 	if b.end < 0 {
-		return y.bad(b.start, "the text of this value is not where yaml.v3 says it is")
+		b.end = properties
+		y.disputed(b.start, "the text of this value is not where yaml.v3 says it is")
+	}
+	if y.restore != nil && style != 0 && start < b.end {
+		y.quoted = append(y.quoted, keys.Span{Start: start, End: b.end})
 	}
 	b.node.Kind, b.node.Scalar = yamlScalar(tag, value)
 	if tag == "!!binary" && len(b.node.Scalar.Texts) == 1 {
-		return y.bad(b.start, "a value with the tag !!binary that is not base64, which programs read differently")
+		y.disputed(b.start, "a value with the tag !!binary that is not base64, which programs read differently")
 	}
-	if twin := y.twins[n]; twin != nil && twin.Value != value {
+	if twin, ok := y.twins[n]; ok {
 		b.node.Kind = keys.ScalarNode
-		b.node.Scalar = keys.Scalar{Texts: []string{value, twin.Value}}
+		b.node.Scalar = keys.Scalar{Texts: []string{value, twin}}
 	}
-	return nil
+}
+
+// lineEnd returns where the line of the byte at i ends.
+func (y *yamlReader) lineEnd(i int) int {
+	for i < len(y.text) && y.text[i] != '\n' && y.text[i] != '\r' {
+		i++
+	}
+	return i
 }
 
 // nothing finds the place of a value that is not there: behind its indicator. What yaml.v3 says is the next token, or
@@ -236,9 +245,7 @@ func (y *yamlReader) blockEnd(i int, value string) int {
 	if strings.Trim(value, " \t\r\n") == "" {
 		return header
 	}
-	for i = header; i < len(y.text) && y.text[i] != '\n' && y.text[i] != '\r'; i++ {
-	}
-	return matchText(y.text, i, value)
+	return matchText(y.text, y.lineEnd(header), value)
 }
 
 // matchText returns where a value ends whose text begins at i or, if it is not there, -1. Folding changes nothing but
@@ -380,72 +387,3 @@ func unsigned(text string) string {
 	}
 	return text
 }
-
-// yamlMarks counts what stands between the values of a text: commas, brackets, the ends of lines in any version of
-// YAML, and each - or ? that follows another indicator in its line, as in "- - - a", which is three lists.
-func yamlMarks(text []byte) int {
-	marks := 0
-	for _, end := range lineEnds() {
-		marks += bytes.Count(text, []byte(end))
-	}
-	before := byte('\n') // the last byte that is no space
-	for i, c := range text {
-		end := i+1 == len(text)
-		switch c {
-		case ' ', '\t':
-			continue
-		case ',', '\n', '[', '{':
-			marks++
-		case '\r':
-			if end || text[i+1] != '\n' {
-				marks++
-			}
-		case '-', '?':
-			alone := i > 0 && strings.IndexByte(" \t", text[i-1]) >= 0 &&
-				(end || strings.IndexByte(" \t\r\n", text[i+1]) >= 0)
-			if alone && (before == '-' || before == '?' || before == ':') {
-				marks++
-			}
-		}
-		before = c
-	}
-	return marks
-}
-
-// maxTagDirectives is how many %TAG lines a text may have: yaml.v3 goes through all those of a document for each, and
-// for each tag.
-const maxTagDirectives = 1000
-
-// maxTagBytes is how many bytes the tags of a text may have with what %TAG puts in front of them: yaml.v3 copies that
-// into each, so a prefix of a megabyte and ten thousand tags would need ten gigabytes.
-const maxTagBytes = 512 << 20
-
-// checkTagDirectives bounds what %TAG lines cost. It takes each "!" for a tag with the longest of them.
-func checkTagDirectives(m *meter) error {
-	lines, longest, end, first := 0, 0, 0, 0
-	for at := 0; ; at++ {
-		i := bytes.Index(m.text[at:], []byte("%TAG"))
-		if i < 0 {
-			break
-		}
-		if at += i; at > 0 && !endsLine(m.text[at-1]) {
-			continue
-		}
-		if lines++; lines > maxTagDirectives {
-			return m.limit(at, "the file has more than %d %%TAG lines", maxTagDirectives)
-		}
-		if lines == 1 {
-			first = at
-		}
-		for end = max(end, at); end < len(m.text) && m.text[end] != '\n' && m.text[end] != '\r'; end++ {
-		}
-		longest = max(longest, end-at)
-	}
-	if longest > 0 && (lines+longest)*bytes.Count(m.text, []byte("!")) > maxTagBytes {
-		return m.limit(first, "the file has too many tags for so many or so long %%TAG lines")
-	}
-	return nil
-}
-
-// endsLine reports whether a byte is the last one of what ends a line in any version of YAML.
-func endsLine(c byte) bool { return strings.IndexByte("\n\r\x85\xa8\xa9", c) >= 0 }

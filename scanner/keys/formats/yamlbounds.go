@@ -1,0 +1,72 @@
+package formats
+
+import (
+	"bytes"
+	"strings"
+)
+
+// yamlMarks counts what stands between the values of a text: commas, brackets, the ends of lines in any version of
+// YAML, and each - or ? that follows another indicator in its line, as in "- - - a", which is three lists.
+func yamlMarks(text []byte) int {
+	marks := countLineEnds(text)
+	before := byte('\n') // the last byte that is no space
+	for i, c := range text {
+		end := i+1 == len(text)
+		switch c {
+		case ' ', '\t':
+			continue
+		case ',', '\n', '[', '{':
+			marks++
+		case '\r':
+			if end || text[i+1] != '\n' {
+				marks++
+			}
+		case '-', '?':
+			alone := i > 0 && strings.IndexByte(" \t", text[i-1]) >= 0 &&
+				(end || strings.IndexByte(" \t\r\n", text[i+1]) >= 0)
+			if alone && (before == '-' || before == '?' || before == ':') {
+				marks++
+			}
+		}
+		before = c
+	}
+	return marks
+}
+
+// maxTagDirectives is how many %TAG lines a text may have: yaml.v3 goes through all those of a document for each, and
+// for each tag.
+const maxTagDirectives = 1000
+
+// maxTagBytes is how many bytes the tags of a text may have with what %TAG puts in front of them: yaml.v3 copies that
+// into each, so a prefix of a megabyte and ten thousand tags would need ten gigabytes.
+const maxTagBytes = 512 << 20
+
+// checkTagDirectives bounds what %TAG lines cost. It takes each "!" for a tag with the longest of them.
+func checkTagDirectives(m *meter) error {
+	lines, longest, end, first := 0, 0, 0, 0
+	for at := 0; ; at++ {
+		i := bytes.Index(m.text[at:], []byte("%TAG"))
+		if i < 0 {
+			break
+		}
+		if at += i; at > 0 && !endsLine(m.text[at-1]) {
+			continue
+		}
+		if lines++; lines > maxTagDirectives {
+			return m.limit(at, "the file has more than %d %%TAG lines", maxTagDirectives)
+		}
+		if lines == 1 {
+			first = at
+		}
+		for end = max(end, at); end < len(m.text) && m.text[end] != '\n' && m.text[end] != '\r'; end++ {
+		}
+		longest = max(longest, end-at)
+	}
+	if longest > 0 && (lines+longest)*bytes.Count(m.text, []byte("!")) > maxTagBytes {
+		return m.limit(first, "the file has too many tags for so many or so long %%TAG lines")
+	}
+	return nil
+}
+
+// endsLine reports whether a byte is the last one of what ends a line in any version of YAML.
+func endsLine(c byte) bool { return strings.IndexByte("\n\r\x85\xa8\xa9", c) >= 0 }

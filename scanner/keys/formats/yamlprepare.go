@@ -1,0 +1,210 @@
+package formats
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+)
+
+// yaml.v3 refuses some of what YAML 1.2 allows. It is given another text of as many bytes and lines, so that each place
+// stays that of the file.
+
+const byteOrderMark = "\ufeff"
+
+// prepare returns a text in which a %YAML 1.2 line names 1.1, "---" replaces a "..." before a document without one, and
+// a byte order mark before a document is an empty line. One that is not right after the marker is reported as disputed,
+// and so is every other: yaml.v2, and so kubectl, keeps it, and may drop a character of the lines after it.
+func (y *yamlReader) prepare(text []byte) []byte {
+	if !bytes.Contains(text, []byte("%YAML")) && !bytes.Contains(text, []byte("...")) &&
+		!bytes.Contains(text, []byte(byteOrderMark)) {
+		return text
+	}
+	text = bytes.Clone(text)
+	var end []byte                    // a line "..." that no document follows yet
+	begun, afterMarker := false, true // of the document that the line may belong to
+	next := 0
+	for _, line := range splitLines(text) {
+		at := next
+		next += len(line)
+		if !begun && bytes.HasPrefix(line, []byte(byteOrderMark)) {
+			if !afterMarker {
+				y.disputeMark(at)
+			}
+			line = line[copy(line, "  \n"):]
+		}
+		bare := bytes.Trim(line, " \t\r\n")
+		rest := bytes.TrimLeft(bare[min(len(bare), 3):], " \t")
+		isMarker := len(bare) == 3 || len(bare) > 3 && isSpace(bare[3])
+		isBare := len(rest) == 0 || rest[0] == '#'
+		switch marks := isMarker && line[0] == bare[0]; {
+		case marks && string(bare[:3]) == "..." && isBare:
+			begun, afterMarker, end = false, true, line
+			continue
+		case marks && string(bare[:3]) == "---":
+			begun, afterMarker, end = !isBare, true, nil
+			continue
+		case len(bare) == 0 || bare[0] == '#':
+		case !begun && line[0] == '%':
+			version, ok := bytes.CutPrefix(line, []byte("%YAML"))
+			if version = bytes.TrimLeft(version, " \t"); ok && bytes.HasPrefix(version, []byte("1.2")) {
+				version[2] = '1'
+			}
+			end = nil
+		default:
+			copy(end, "---")
+			begun, end = true, nil
+		}
+		afterMarker = false
+	}
+	if at := bytes.Index(text, []byte(byteOrderMark)); at >= 0 {
+		y.disputeMark(at)
+	}
+	return text
+}
+
+// disputeMark reports a byte order mark that is not the first character of a document.
+func (y *yamlReader) disputeMark(at int) {
+	y.disputed(at, "a byte order mark here is read differently by YAML parsers: as nothing, and as part of a text; remove it")
+}
+
+// standIn returns a character that a text does not have, of as many bytes as another text.
+func standIn(text []byte, of string) (string, bool) {
+	char, last := '\u0100', '\u07ff'
+	if len(of) == 3 {
+		char, last = '\ue000', '\uf8ff'
+	}
+	for char <= last && bytes.ContainsRune(text, char) {
+		char++
+	}
+	return string(char), char <= last
+}
+
+// hideSlashes puts a character in the place of each "\/" that would be an escape in double quotes, of which yaml.v3
+// knows nothing.
+func (y *yamlReader) hideSlashes(text []byte) []byte {
+	if !bytes.Contains(text, []byte(`\/`)) {
+		return text
+	}
+	slash, ok := standIn(text, `\/`)
+	if !ok {
+		return text
+	}
+	y.slash = slash
+	text = bytes.Clone(text)
+	for i := 0; i+1 < len(text); i++ {
+		if text[i] == '\\' {
+			if text[i+1] == '/' {
+				copy(text[i:], slash)
+			}
+			i++
+		}
+	}
+	return text
+}
+
+// value is the text of a scalar as the file has it.
+func (y *yamlReader) value(n *yaml.Node) string {
+	value := n.Value
+	if y.restore != nil {
+		value = y.restore.Replace(value)
+	}
+	if y.slash != "" {
+		slash := `\/`
+		if n.Style&yaml.DoubleQuotedStyle != 0 {
+			slash = "/"
+		}
+		value = strings.ReplaceAll(value, y.slash, slash)
+	}
+	return value
+}
+
+// tabInstead stands for a tab in front of a block scalar's text.
+const tabInstead = 'x'
+
+// hideTabs puts a character in the place of each tab that the text of a block scalar may begin with: yaml.v3 takes it
+// for indentation. It returns where they are, nil if there are none.
+func hideTabs(text []byte) ([]byte, map[int]bool) {
+	text = bytes.Clone(text)
+	places := map[int]bool{}
+	header := false // the last line with content ends as one of a literal block scalar does
+	at := 0
+	for _, line := range splitLines(text) {
+		content := bytes.TrimLeft(line, " ")
+		indent := len(line) - len(content)
+		bare := bytes.Trim(content, "\r\n")
+		if header && indent > 0 && len(bare) > 0 && bare[0] == '\t' {
+			text[at+indent] = tabInstead
+			places[at+indent] = true
+		}
+		if len(bare) > 0 {
+			header = endsAsHeader(bare)
+		}
+		at += len(line)
+	}
+	if len(places) == 0 {
+		return text, nil
+	}
+	return text, places
+}
+
+// endsAsHeader reports whether a line ends in "|", "|-" or "|+", and perhaps a comment.
+func endsAsHeader(line []byte) bool {
+	if i := bytes.LastIndex(line, []byte(" #")); i >= 0 && endsAsHeader(line[:i]) {
+		return true
+	}
+	line = bytes.TrimRight(line, " \t")
+	line = bytes.TrimRight(line, "+-")
+	return bytes.HasSuffix(line, []byte("|"))
+}
+
+// withTab puts a tab back in front of the text of a block scalar whose indicator is at i.
+func (y *yamlReader) withTab(value string, i int) string {
+	for i = y.lineEnd(i); i < len(y.text) && isSpace(y.text[i]); {
+		i++
+	}
+	at := strings.IndexByte(value, tabInstead)
+	if !y.tabs[i] || at < 0 {
+		return value
+	}
+	delete(y.tabs, i)
+	return value[:at] + "\t" + value[at+1:]
+}
+
+// lineEnds are the characters at which a line ends in YAML 1.1, and so for yaml.v3, and not in YAML 1.2.
+func lineEnds() []string { return []string{"\u0085", "\u2028", "\u2029"} }
+
+// countLineEnds counts these in a text.
+func countLineEnds(text []byte) (n int) {
+	for _, end := range lineEnds() {
+		n += bytes.Count(text, []byte(end))
+	}
+	return n
+}
+
+// hideLineEnds puts another character in the place of each of these.
+func (y *yamlReader) hideLineEnds(text []byte) ([]byte, error) {
+	var back []string
+	for _, end := range lineEnds() {
+		if !bytes.Contains(text, []byte(end)) {
+			continue
+		}
+		instead, ok := standIn(text, end)
+		if !ok {
+			return nil, y.limit(bytes.Index(text, []byte(end)), "the file has %+q and every letter of other scripts", end)
+		}
+		text = bytes.ReplaceAll(text, []byte(end), []byte(instead))
+		back = append(back, instead, end)
+	}
+	y.restore = strings.NewReplacer(back...)
+	return text, nil
+}
+
+// asLines ends a line at each of these, as YAML 1.1 does.
+func asLines(text []byte) []byte {
+	for _, end := range lineEnds() {
+		text = bytes.ReplaceAll(text, []byte(end), fmt.Appendf(nil, "%*s\n", len(end)-1, ""))
+	}
+	return text
+}
