@@ -122,7 +122,7 @@ func rooms() map[string][]string {
 		"scanner/keys/formats": {
 			"scanner/keys", "github.com/go-json-experiment/json/jsontext", "github.com/hashicorp/hcl/v2",
 			"github.com/hashicorp/hcl/v2/hclsyntax", "github.com/pelletier/go-toml/v2",
-			"github.com/pelletier/go-toml/v2/unstable", "github.com/tailscale/hujson", "github.com/zclconf/go-cty/cty",
+			"github.com/pelletier/go-toml/v2/unstable", "github.com/zclconf/go-cty/cty",
 			"gopkg.in/yaml.v3",
 		},
 		"scanner/match": {"rules/regex", "scanner/needle", "verdict", "verdict/linehash"},

@@ -154,7 +154,7 @@ func (h *hclReader) failed(problems hcl.Diagnostics) error {
 		}
 		if p.Summary == "Invalid argument name" || !strings.Contains(p.Summary, "expression") && h.isComma(offset) {
 			h.disputed(offset, "this is HCL 1, as Nomad and Consul read it, and not HCL 2: "+
-				"write the names of a block's arguments without quotes, and one on each line without a comma")
+				"drop the quotes or the comma, or write the block as an object, NAME = {…}, which may have them")
 			return h.dispute
 		}
 		detail, _, _ := strings.Cut(p.Detail, "\n")

@@ -60,7 +60,8 @@ func (y *yamlReader) disputeLineEnd() {
 		first = firstLineEnd(y.text)
 	}
 	r, _ := utf8.DecodeRune(y.text[first:])
-	y.disputed(first, "%U ends a line for some YAML parsers and not for others: they read this file differently; remove it", r)
+	y.disputed(first, "%U ends a line for some YAML parsers and not for others: they read this file differently; "+
+		"remove it", r)
 }
 
 // firstLineEnd returns where the first line end of YAML 1.1 is, or -1.

@@ -66,7 +66,8 @@ func (y *yamlReader) prepare(text []byte) []byte {
 
 // disputeMark reports a byte order mark that is not the first character of a document.
 func (y *yamlReader) disputeMark(at int) {
-	y.disputed(at, "a byte order mark here is read differently by YAML parsers: as nothing, and as part of a text; remove it")
+	y.disputed(at, "a byte order mark here is read differently by YAML parsers: as nothing, and as part of a text; "+
+		"remove it")
 }
 
 // standIn returns a character that a text does not have, of as many bytes as another text.
@@ -192,7 +193,8 @@ func (y *yamlReader) hideLineEnds(text []byte) ([]byte, error) {
 		}
 		instead, ok := standIn(text, end)
 		if !ok {
-			return nil, y.limit(bytes.Index(text, []byte(end)), "the file has %+q and every letter of other scripts", end)
+			first := bytes.Index(text, []byte(end))
+			return nil, y.limit(first, "the file has %+q and every letter of other scripts", end)
 		}
 		text = bytes.ReplaceAll(text, []byte(end), []byte(instead))
 		back = append(back, instead, end)
