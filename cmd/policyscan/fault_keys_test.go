@@ -206,6 +206,7 @@ rules:
 	for _, text := range []string{
 		"\ufeff\ufeffkind: Pod\n", "kind: Pod\n\ufeffspec: {nonRoot: true}\n", "kind: Pod\nspec: {nonRoot: true} # \ufeff\n",
 		"kind: A\n--- \ufeff\nkind: A\n", "# a\n\ufeffkind: A\n", "kind: A\n---\n\n\ufeffkind: A\n", "a: '\ufeff'\n", "kind: A\n\ufeff---\nb: 1\n",
+		"---\n\ufeff---\n\ufeffkind: A\n", "kind: A\r---\r\ufeffkind: A\r",
 	} {
 		v := scanned(t, text, exitUndecided, "--policy", "policy", "--stdin", "--stdin-path", "a.yaml")
 		if len(v.Errors) != 1 || v.Errors[0].Code != code.Parse || v.Errors[0].Line == 0 {

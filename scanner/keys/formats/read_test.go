@@ -296,6 +296,13 @@ mapping @65 "{\"e\": 5}"
 mapping @86 "f: 6"
   "f" @86 "f": "6" number 6 @89 "6"
 `},
+		{"lines of dashes", YAML, "a: \"b\n-----\"\n---\t# c\nb: |\n  ---c\n", `
+mapping @0 "a: \"b\n-----\""
+  "a" @0 "a": "b -----" text @3 "\"b\n-----\""
+---
+mapping @21 "b: |\n  ---c"
+  "b" @21 "b": "---c\n" text @24 "|\n  ---c"
+`},
 		{"JSON that is no YAML", YAML, "\n{\"a\": \"\\ud83d\\ude00\"}\n", `
 mapping @1 "{\"a\": \"\\ud83d\\ude00\"}"
   "a" @2 "\"a\"": "😀" text @7 "\"\\ud83d\\ude00\""
@@ -782,6 +789,13 @@ func TestDisputed(t *testing.T) {
 		{YAML, "a: '\ufeff'\n", 4, "a byte order mark here", "{\"a\":\"\ufeff\"}"},
 		{YAML, "a: 1\n\ufeff---\nb: 1\n", 5, "a byte order mark here", ""},
 		{YAML, "---\n\ufeff%b: 1\n", 7, "not YAML: found unexpected non-alphabetical", ""},
+		{YAML, "---\n\ufeff---\n\ufeffb: 1\n", 11, "a byte order mark here", `{"b":1}`},
+		{YAML, "a: 1\r---\r\ufeffb: 1\r", 9, "a byte order mark here", `{"a":1} {"b":1}`},
+		{YAML, "---\n...\n\ufeffb: 1\n", 8, "a byte order mark here", `{"b":1}`},
+		{YAML, "---#\n{\"a\":true}\n", 0, "a line that begins with --- ends a document for some", `{"a":true}`},
+		{YAML, "b: 1\n---\u00a0\u3000\r\n{\"a\":true}\n", 5, "a line that begins with --- ends", `{"b":1} {"a":true}`},
+		{YAML, "---{\"a\":true}\n", 0, "a line that begins with --- ends", `"---{\"a\":true}"`},
+		{YAML, "a: \"b\n---c\"\n", 6, "a line that begins with --- ends", `{"a":"b ---c"}`},
 		{YAML, "{\"a\": 1}\n{\"b\": 2}", 9, "not YAML: did not find expected <document start>", `{"a":1} {"b":2}`},
 		{JSON, "{\"a\":\"\xff\"}", 6, "the byte 0xFF is not UTF-8", "{\"a\":\"\ufffd\"}"},
 		{JSON, `{"a":"\ud800"}`, 6, "not JSON: ", "{\"a\":\"\ufffd\"}"},

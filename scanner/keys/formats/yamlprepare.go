@@ -14,38 +14,44 @@ import (
 const byteOrderMark = "\ufeff"
 
 // prepare returns a text in which a %YAML 1.2 line names 1.1, "---" replaces a "..." before a document without one, and
-// a byte order mark before a document is an empty line. One that is not right after the marker is reported as disputed,
+// a byte order mark before a document is an empty line. One that is not right after a marker is reported as disputed,
 // and so is every other: yaml.v2, and so kubectl, keeps it, and may drop a character of the lines after it.
 func (y *yamlReader) prepare(text []byte) []byte {
-	if !bytes.Contains(text, []byte("%YAML")) && !bytes.Contains(text, []byte("...")) &&
-		!bytes.Contains(text, []byte(byteOrderMark)) {
+	hasMarks := bytes.Contains(text, []byte(byteOrderMark))
+	if !hasMarks && !bytes.Contains(text, []byte("%YAML")) && !bytes.Contains(text, []byte("...")) &&
+		!bytes.Contains(text, []byte("---")) {
 		return text
 	}
 	text = bytes.Clone(text)
-	var end []byte                    // a line "..." that no document follows yet
-	begun, afterMarker := false, true // of the document that the line may belong to
-	next := 0
+	var end []byte        // a line "..." that no document follows yet
+	begun := false        // the document that the line belongs to has content
+	atMarker := len(text) // where a mark would be right after a marker
+	at := 0
 	for _, line := range splitLines(text) {
-		at := next
-		next += len(line)
-		if !begun && bytes.HasPrefix(line, []byte(byteOrderMark)) {
-			if !afterMarker {
+		next, isMarked := at+len(line), false
+		if isMarked = !begun && bytes.HasPrefix(line, []byte(byteOrderMark)); isMarked {
+			if at != atMarker {
 				y.disputeMark(at)
 			}
 			line = line[copy(line, "  \n"):]
 		}
-		bare := bytes.Trim(line, " \t\r\n")
-		rest := bytes.TrimLeft(bare[min(len(bare), 3):], " \t")
-		isMarker := len(bare) == 3 || len(bare) > 3 && isSpace(bare[3])
-		isBare := len(rest) == 0 || rest[0] == '#'
-		switch marks := isMarker && line[0] == bare[0]; {
-		case marks && string(bare[:3]) == "..." && isBare:
-			begun, afterMarker, end = false, true, line
-			continue
-		case marks && string(bare[:3]) == "---":
-			begun, afterMarker, end = !isBare, true, nil
-			continue
-		case len(bare) == 0 || bare[0] == '#':
+		if bytes.HasPrefix(line, []byte("---")) && y.disputeMarker(line, next-len(line)) {
+			copy(line[3:], bytes.Repeat([]byte(" "), len(bytes.TrimRight(line, "\r\n"))-3))
+		}
+		content := bytes.Trim(line, " \t\r\n")
+		marker, isBare := markerOf(line)
+		switch {
+		case marker == "..." && isBare:
+			if begun {
+				atMarker = next
+			}
+			begun, end = false, line
+		case marker == "---":
+			if !isMarked && (at == 0 || text[at-1] == '\n') {
+				atMarker = next
+			}
+			begun, end = !isBare, nil
+		case len(content) == 0 || content[0] == '#':
 		case !begun && line[0] == '%':
 			version, ok := bytes.CutPrefix(line, []byte("%YAML"))
 			if version = bytes.TrimLeft(version, " \t"); ok && bytes.HasPrefix(version, []byte("1.2")) {
@@ -56,12 +62,33 @@ func (y *yamlReader) prepare(text []byte) []byte {
 			copy(end, "---")
 			begun, end = true, nil
 		}
-		afterMarker = false
+		at = next
 	}
 	if at := bytes.Index(text, []byte(byteOrderMark)); at >= 0 {
 		y.disputeMark(at)
 	}
 	return text
+}
+
+// markerOf returns the marker that a line begins with, "---" or "...", or "", and whether nothing but a comment follows.
+func markerOf(line []byte) (marker string, isBare bool) {
+	if len(line) < 3 || string(line[:3]) != "---" && string(line[:3]) != "..." || len(line) > 3 && !isSpace(line[3]) {
+		return "", false
+	}
+	rest := bytes.Trim(line[3:], " \t\r\n")
+	return string(line[:3]), len(rest) == 0 || rest[0] == '#'
+}
+
+// disputeMarker reports a line at an offset that begins with "---" and is a marker for some programs only: helm splits a
+// file there, and kubectl if a comment or nothing but space of Unicode follows, which it returns.
+func (y *yamlReader) disputeMarker(line []byte, at int) bool {
+	if len(line) == 3 || isSpace(line[3]) || line[3] == '-' {
+		return false
+	}
+	y.disputed(at, "a line that begins with --- ends a document for some programs and not for others; "+
+		"write a space or a line end after ---, or indent the line")
+	rest := bytes.TrimSpace(line[3:])
+	return len(rest) == 0 || rest[0] == '#'
 }
 
 // disputeMark reports a byte order mark that is not the first character of a document.
