@@ -198,7 +198,8 @@ func (c Change) byText(r Rule, group []string) bool {
 	strict := r
 	strict.UnparsableText = false
 	return r.UnparsableText && slices.ContainsFunc(c.Head.Tree, func(f File) bool {
-		return slices.Contains(group, f.Path) && len(unparsed(alone(strict), f, c.Parsed)) > 0
+		return slices.Contains(group, f.Path) && len(unparsed(alone(r), f, c.Parsed)) == 0 &&
+			len(unparsed(alone(strict), f, c.Parsed)) > 0
 	})
 }
 

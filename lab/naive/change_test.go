@@ -60,7 +60,7 @@ func (g *generator) body(path string) string {
 func (g *generator) joined(path string, lines []string) string {
 	content := joinedWell(path, lines)
 	if strings.HasSuffix(path, ".json") && g.percent(6) {
-		content = content[:len(content)-1]
+		content = content[:len(content)-1] + pick(g, "", "{{")
 	}
 	return content
 }
@@ -78,7 +78,7 @@ const jsonHead = `{"open": [`
 // linesIn are the lines or values that joined joins.
 func linesIn(path, content string) []string {
 	if strings.HasSuffix(path, ".json") {
-		content = strings.TrimRight(strings.TrimPrefix(content, jsonHead), "]}")
+		content = strings.TrimRight(strings.TrimPrefix(content, jsonHead), "]}{")
 		return strings.Split(content, ", ")
 	}
 	return strings.Split(strings.TrimSuffix(content, "\n"), "\n")
@@ -87,7 +87,7 @@ func linesIn(path, content string) []string {
 // meantJSON is what such a content means.
 func meantJSON(content string) *Parsed {
 	if !strings.HasSuffix(content, "]}") {
-		return &Parsed{Code: "E_PARSE"}
+		return &Parsed{Code: "E_PARSE", Template: strings.HasSuffix(content, "{{")}
 	}
 	list := &Node{Kind: ListNode, At: len(jsonHead) - 1}
 	at := len(jsonHead)

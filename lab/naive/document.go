@@ -20,6 +20,8 @@ type Document struct {
 type Parsed struct {
 	Documents []Document // without the empty ones
 	Code      string     // the error of a content that cannot be judged: E_PARSE or E_LIMIT
+	Disputed  bool       // with E_PARSE: some program reads it, as these documents
+	Template  bool       // with E_PARSE: nobody does, and it has the mark of a template
 	Starts    []int      // for each offset in the text, and its end, the one in the content; nil if they are the same
 }
 
@@ -272,8 +274,8 @@ func unparsed(b *Bundle, f File, known map[string]*Parsed) []string {
 			if item.Key == nil {
 				continue
 			}
-			switch _, code := parsed(item, f, known); {
-			case code == "" || code == unasked || code == "E_PARSE" && r.UnparsableText:
+			switch p, code := parsed(item, f, known); {
+			case code == "" || code == unasked || code == "E_PARSE" && r.UnparsableText && p.Template:
 			default:
 				codes = append(codes, code)
 			}

@@ -14,7 +14,7 @@ type jsonWriter struct {
 	terraform bool
 }
 
-// writeJSON writes a file with one document.
+// writeJSON writes a file with one document or more.
 func writeJSON(out *writer, terraform bool) *Parsed {
 	w := jsonWriter{out, terraform}
 	w.gap()
@@ -30,7 +30,14 @@ func writeJSON(out *writer, terraform bool) *Parsed {
 	head := w.Len()
 	root := w.node(top)
 	w.gap()
-	return &Parsed{Documents: []Document{{Root: root, Head: head, Lists: !terraform}}}
+	p := &Parsed{Documents: []Document{{Root: root, Head: head, Lists: !terraform}}}
+	for w.percent(10) {
+		w.put(pick(w.generator, " ", w.lineEnd))
+		head := w.Len()
+		p.Documents = append(p.Documents, Document{Root: w.node(w.wishMap(3)), Head: head, Lists: !terraform})
+		w.gap()
+	}
+	return p
 }
 
 // kindList is a list of Kubernetes with a document, and more.

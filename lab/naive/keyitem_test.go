@@ -361,7 +361,13 @@ func (g *generator) keyFile(format string) keyFile {
 		meant = writeTOML(w)
 	}
 	if meant.Code == "" && g.percent(12) {
-		meant = &Parsed{Code: damageText(w, format)}
+		if format == "yaml" && g.percent(30) {
+			meant.Code, meant.Disputed = "E_PARSE", true
+			meant.Documents = append(meant.Documents, disputedYAML(w))
+		} else {
+			meant = &Parsed{Code: damageText(w, format)}
+			meant.Template = meant.Code == "E_PARSE" && hasTemplate(w.String())
+		}
 	}
 	return encode(g, format, w.String(), meant)
 }
@@ -385,6 +391,12 @@ func encode(g *generator, format, text string, meant *Parsed) keyFile {
 	return keyFile{format, b.String(), meant}
 }
 
+// hasTemplate reports whether a text has the mark of a template.
+func hasTemplate(text string) bool {
+	return strings.Contains(strings.ReplaceAll(text, "${{", ""), "{{") || strings.Contains(text, "{%") ||
+		strings.Contains(text, "<%")
+}
+
 // damageText damages what was written, and returns the code of the error.
 func damageText(w *writer, format string) string {
 	deep := strings.Repeat("[", 1500) + strings.Repeat("]", 1500)
@@ -396,19 +408,17 @@ func damageText(w *writer, format string) string {
 			{"\n---\nq: [1, 2\n", "E_PARSE"}, {"\n---\nq: {{ x }}\n", "E_PARSE"}, {"\n---\n# \xff\n", "E_PARSE"},
 			{"\n---\nq: *nobody\n", "E_PARSE"}, {"\n---\nq: \"a\n", "E_PARSE"}, {"\n---\nq:\n\tr: 1\n", "E_PARSE"},
 			{"\n---\nq: r: s\n", "E_PARSE"}, {"\n---\n- a\nb: c\n", "E_PARSE"}, {"\n---\nq: \x01\n", "E_PARSE"},
-			{"\n---\nq: {r:}\n", "E_PARSE"}, {"\n---\nq: [r:, s]\n", "E_PARSE"}, {"\n---\nq: {?r: s}\n", "E_PARSE"},
-			{"\n---\nq: &r:s\n", "E_PARSE"}, {"\n---\nq: [!r, s]\n", "E_PARSE"},
 			{"\n---\nq: " + deep + "\n", "E_LIMIT"}, {"\n---\nq: &q [*q]\n", "E_LIMIT"},
 		}
 	case "json", terraformJSON:
 		ends = []broken{
-			{"}", "E_PARSE"}, {" 1", "E_PARSE"}, {"\xff", "E_PARSE"}, {"\"", "E_PARSE"}, {"/*", "E_PARSE"},
-			{" []", "E_PARSE"}, {",", "E_PARSE"}, {" " + deep, "E_LIMIT"},
+			{"}", "E_PARSE"}, {" {{ q }}", "E_PARSE"}, {"\xff", "E_PARSE"}, {"\"", "E_PARSE"}, {"/*", "E_PARSE"},
+			{" [1 2]", "E_PARSE"}, {",", "E_PARSE"}, {" " + deep, "E_LIMIT"},
 		}
 	case "hcl":
 		ends = []broken{
 			{"\nq = 1\nq = 1\n", "E_PARSE"}, {"\nq {\n", "E_PARSE"}, {"\nq = [1,\n", "E_PARSE"}, {"\n}\n", "E_PARSE"},
-			{"\nq = \"a\n", "E_PARSE"}, {"\nq = \"${a\"\n", "E_PARSE"}, {"\nq = \n", "E_PARSE"}, {"\nq: 1\n",
+			{"\nq = \"a\n", "E_PARSE"}, {"\nq = {{ a }}\n", "E_PARSE"}, {"\nq = \"${a\"\n", "E_PARSE"}, {"\nq = \n", "E_PARSE"}, {"\nq: 1\n",
 				"E_PARSE"},
 			{"\nq = " + deep + "\n", "E_LIMIT"}, {"\nq = " + strings.Repeat("!", 1500) + "true\n", "E_LIMIT"},
 		}

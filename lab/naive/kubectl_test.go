@@ -21,7 +21,7 @@ func yamlTokens() []string {
 	return []string{
 		"a: ", "b: ", "c:", "- ", "\n", "\n", "\n  ", "\n    ", "\r\n", "\r", "[", "]", "{", "}", ", ", "? ", ": ", "x", "true", "1", "~", "\"", "'",
 		"|", ">-", "|\n  ", "\n\n", " # c", "#", "# c\n", "&a ", "*a", "!!str ", "!own ", "<<: ", "<<: *a\n", "\n---\n", "---", "---#", "---\u00a0\n", `{"a":"b"}`, "...\n", "\n...\n", "%YAML 1.1\n",
-		"\u0085", "\u2028", "\u2029", "\ufeff", "\u0085  ", "\u2028    ", " \u2029", "\n\ufeff", "---\n\ufeff", "\t", "|\n  \t", `\/`, `"\/"`, " ", "  ",
+		"\u0085", "\u2028", "\u2029", "\ufeff", "\u0085  ", "\u2028    ", " \u2029", "a: # c\u0085", "b: #\u2028  ", "\u2029   true", "\n\ufeff", "---\n\ufeff", "\t", "|\n  \t", `\/`, `"\/"`, " ", "  ",
 		"a: b\n", "a:\n  b: true\n", "{a: b}", "[a, b]", "{\"a\": 1}", "{\"a\": 1}\n{\"b\": 2}", "a: 'b\n  c'\n", "a: \"b\u2028c\"\n", "{{", "é",
 	}
 }
@@ -120,7 +120,7 @@ func TestKubectl(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 8))
 	tokens := yamlTokens()
 	values := 0
-	for range 200_000 {
+	for range 100_000 {
 		var b strings.Builder
 		for range 1 + random.IntN(12) {
 			b.WriteString(tokens[random.IntN(len(tokens))])
@@ -137,7 +137,7 @@ func TestKubectl(t *testing.T) {
 			}
 		}
 	}
-	if values < 5000 {
+	if values < 3000 {
 		t.Errorf("only %d values", values)
 	}
 }

@@ -131,7 +131,7 @@ func judgeFile(r Rule, f File, known map[string]*Parsed) []Violation {
 	if r.Selects(f.Path) && f.Kind != FIFO {
 		for _, item := range append(slices.Clone(r.Forbidden), r.Absent...) {
 			if item.Key != nil {
-				if p, code := parsed(item, f, known); code == "" {
+				if p, code := parsed(item, f, known); code == "" || p != nil && p.Disputed {
 					found = append(found, broken("key", item, f, p, item.Key.forbiddenIn(p.Documents))...)
 				}
 				continue

@@ -288,9 +288,6 @@ func parses(format, text string) error {
 	return toml.Unmarshal([]byte(text), &v)
 }
 
-// disputed is the end of a text of YAML that yaml.v3 reads, and other parsers read otherwise.
-var disputed = regexp.MustCompile(`\nq: (\{r:\}|\[r:, s\]|\{\?r: s\}|&r:s|\[!r, s\])\n$`)
-
 // TestWritten checks the writers: the libraries of the formats read what they write, and do not read what is damaged.
 func TestWritten(t *testing.T) {
 	for _, format := range []string{"yaml", "json", "hcl", "toml"} {
@@ -299,8 +296,8 @@ func TestWritten(t *testing.T) {
 			g := &generator{Rand: rand.New(rand.NewPCG(5, uint64(n)))}
 			f := g.keyFile(format)
 			if f.meant.Starts != nil || f.meant.Code == "E_LIMIT" || strings.Contains(f.content, "{{ x }}") ||
-				f.meant.Code != "" && (strings.Contains(f.content, lineSeparator) || disputed.MatchString(f.content)) {
-				continue // yaml.v3 reads a template as a mapping with a mapping as its key
+				f.meant.Disputed || format == "json" && len(f.meant.Documents) > 1 {
+				continue // yaml.v3 reads a template as a mapping with a mapping as its key, hujson one value
 			}
 			err := parses(format, f.content)
 			if (err == nil) == (f.meant.Code == "") {

@@ -11,8 +11,6 @@ import (
 type yamlWriter struct {
 	*writer
 	anchored []anchor // of this document
-	// separated says that versions of YAML do not agree where the lines end.
-	separated bool
 }
 
 type anchor struct {
@@ -51,26 +49,46 @@ func writeYAML(out *writer) *Parsed {
 		}
 		open = false
 	}
-	if w.separated {
-		return &Parsed{Code: "E_PARSE"}
-	}
 	return &p
 }
 
 const lineSeparator = "\u2028"
 
-// remark mentions what all remarks do, and nearly never the separator of lines: YAML 1.1 ends a line there, and YAML
-// 1.2 does not.
+// remark mentions what all remarks do, but not the separator of lines, which YAML refuses there.
 func (w *yamlWriter) remark() string {
-	text := w.writer.remark()
-	if !strings.Contains(text, lineSeparator) {
+	if text := w.writer.remark(); !strings.Contains(text, lineSeparator) {
 		return text
 	}
-	if w.percent(97) {
-		return ""
+	return ""
+}
+
+// disputedYAML writes a last document that programs read differently, and returns it as yaml.v3 has it.
+func disputedYAML(w *writer) Document {
+	w.WriteString("\n---\n")
+	at := w.Len()
+	plain := func(text string, at int) *Node {
+		return &Node{Kind: ScalarNode, At: at, Scalar: plainScalar(text)}
 	}
-	w.separated = true
-	return text
+	value := &Node{Kind: MappingNode, At: at + 3}
+	switch w.IntN(5) {
+	case 0:
+		w.WriteString("q: {r:}\n")
+		value.Entries = []Entry{{Key: "r:", At: at + 4, Value: &Node{Kind: NullNode, At: at + 6}}}
+	case 1:
+		w.WriteString("q: {?r: s}\n")
+		value.Entries = []Entry{{Key: "r", At: at + 5, Value: plain("s", at+8)}}
+	case 2:
+		w.WriteString("q: [r:, s]\n")
+		value = &Node{Kind: ListNode, At: at + 3, Items: []*Node{plain("r:", at+4), plain("s", at+8)}}
+	case 3:
+		w.WriteString("q: &r:s\n")
+		value = plain(":s", at+3)
+	default:
+		w.WriteString("q: [!r, s]\n")
+		item := &Node{Kind: ScalarNode, At: at + 4, Tagged: true, Scalar: Scalar{Texts: []string{"s"}, Open: true}}
+		value = &Node{Kind: ListNode, At: at + 3, Items: []*Node{item}}
+	}
+	return Document{Root: &Node{Kind: MappingNode, At: at, Entries: []Entry{{Key: "q", At: at, Value: value}}}, Head: at}
 }
 
 // document writes the root of a document, or nothing.
