@@ -63,13 +63,11 @@ func (j *jsonReader) documents(plain []byte) (documents []keys.Document, err err
 // scan counts levels and values, and returns the text with spaces in the place of comments and trailing commas.
 func (j *jsonReader) scan() (plain []byte, err error) {
 	plain = j.text
-	blank := func(start, end int) {
+	hide := func(start, end int) {
 		if &plain[0] == &j.text[0] {
 			plain = bytes.Clone(j.text)
 		}
-		for i := start; i < end; i++ {
-			plain[i] = ' '
-		}
+		blank(plain[start:end])
 	}
 	level, values := 0, 0
 	before := byte(0) // the last byte that is neither space nor comment; 'a' for all of a literal
@@ -91,7 +89,7 @@ func (j *jsonReader) scan() (plain []byte, err error) {
 				j.disputed(i+at, "a character that ends the line, and so the comment, for some JSON parsers "+
 					"and not for others; remove it")
 			}
-			blank(i, end)
+			hide(i, end)
 			i = end - 1
 			continue
 		case '"':
@@ -110,7 +108,7 @@ func (j *jsonReader) scan() (plain []byte, err error) {
 		case ']', '}':
 			level = max(level-1, 0)
 			if before == ',' && comma >= 0 && !j.strict {
-				blank(comma, comma+1)
+				hide(comma, comma+1)
 			}
 		case ':':
 			values-- // what is in front of it is a key

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"iter"
 	"regexp"
 	"slices"
 	"strconv"
@@ -33,7 +34,7 @@ func (y *yamlReader) failed(text []byte, err error) error {
 	}
 	tooDeep := strings.Contains(reason, "exceeded max depth")
 	if probed && !tooDeep {
-		lines := splitLines(text)
+		lines := slices.Collect(linesOf(text))
 		read := &lineReader{lines: slices.Clone(lines)}
 		_ = isYAML(read) // it fails as before
 		for n := read.next - 1; n >= 0 && n >= read.next-20; n-- {
@@ -72,16 +73,20 @@ func unknownEscape(text []byte, start int) int {
 	return start
 }
 
-// splitLines splits a text behind the ends of its lines.
-func splitLines(text []byte) (lines [][]byte) {
-	start := 0
-	for i, c := range text {
-		if c == '\n' || c == '\r' && (i+1 == len(text) || text[i+1] != '\n') {
-			lines = append(lines, text[start:i+1])
-			start = i + 1
+// linesOf yields the lines of a text, with their ends.
+func linesOf(text []byte) iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		start := 0
+		for i, c := range text {
+			if c == '\n' || c == '\r' && (i+1 == len(text) || text[i+1] != '\n') {
+				if !yield(text[start : i+1]) {
+					return
+				}
+				start = i + 1
+			}
 		}
+		yield(text[start:])
 	}
-	return append(lines, text[start:])
 }
 
 // named returns where what a reason is about is, or -1: yaml.v3 does not say the line of these. That of an alias can be

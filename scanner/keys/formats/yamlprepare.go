@@ -27,7 +27,7 @@ func (y *yamlReader) prepare(text []byte) []byte {
 	begun := false        // the document that the line belongs to has content
 	atMarker := len(text) // where a mark would be right after a marker
 	at := 0
-	for _, line := range splitLines(text) {
+	for line := range linesOf(text) {
 		next, isMarked := at+len(line), false
 		if isMarked = !begun && bytes.HasPrefix(line, []byte(byteOrderMark)); isMarked {
 			if at != atMarker {
@@ -36,7 +36,7 @@ func (y *yamlReader) prepare(text []byte) []byte {
 			line = line[copy(line, "  \n"):]
 		}
 		if bytes.HasPrefix(line, []byte("---")) && y.disputeMarker(line, next-len(line)) {
-			copy(line[3:], bytes.Repeat([]byte(" "), len(bytes.TrimRight(line, "\r\n"))-3))
+			blank(line[3:len(bytes.TrimRight(line, "\r\n"))])
 		}
 		content := bytes.Trim(line, " \t\r\n")
 		marker, isBare := markerOf(line)
@@ -70,17 +70,25 @@ func (y *yamlReader) prepare(text []byte) []byte {
 	return text
 }
 
-// markerOf returns the marker that a line begins with, "---" or "...", or "", and whether nothing but a comment follows.
+// markerOf returns the marker that a line begins with, "---" or "...", or "", and whether at most a comment follows.
 func markerOf(line []byte) (marker string, isBare bool) {
-	if len(line) < 3 || string(line[:3]) != "---" && string(line[:3]) != "..." || len(line) > 3 && !isSpace(line[3]) {
+	marker = string(line[:min(len(line), 3)])
+	if marker != "---" && marker != "..." || len(line) > 3 && !isSpace(line[3]) {
 		return "", false
 	}
 	rest := bytes.Trim(line[3:], " \t\r\n")
-	return string(line[:3]), len(rest) == 0 || rest[0] == '#'
+	return marker, len(rest) == 0 || rest[0] == '#'
 }
 
-// disputeMarker reports a line at an offset that begins with "---" and is a marker for some programs only: helm splits a
-// file there, and kubectl if a comment or nothing but space of Unicode follows, which it returns.
+// blank puts spaces in the place of a part of a text.
+func blank(part []byte) {
+	for i := range part {
+		part[i] = ' '
+	}
+}
+
+// disputeMarker reports a line at an offset that begins with "---" and is a marker for some programs only: helm splits
+// a file there, and kubectl if a comment or nothing but space of Unicode follows, which it returns.
 func (y *yamlReader) disputeMarker(line []byte, at int) bool {
 	if len(line) == 3 || isSpace(line[3]) || line[3] == '-' {
 		return false
@@ -158,7 +166,7 @@ func hideTabs(text []byte) ([]byte, map[int]bool) {
 	places := map[int]bool{}
 	header := false // the last line with content ends as one of a literal block scalar does
 	at := 0
-	for _, line := range splitLines(text) {
+	for line := range linesOf(text) {
 		content := bytes.TrimLeft(line, " ")
 		indent := len(line) - len(content)
 		bare := bytes.Trim(content, "\r\n")
