@@ -117,7 +117,8 @@ func (h *Hook) answer(
 	case err != nil && ctx.Err() != nil:
 		return nil, err
 	case err != nil:
-		return nil, fmt.Errorf("the agent's call on standard input is not one that %s makes: %w", h.Agent.Name, err)
+		return nil, fmt.Errorf("the agent's call on standard input is not one that %s makes: %w%s", h.Agent.Name, err,
+			h.Agent.OtherProgram(text))
 	}
 	if h.AgentID != "" && e.Call.Agent == "" {
 		e.Call.Agent = h.AgentID
@@ -127,6 +128,7 @@ func (h *Hook) answer(
 	}
 	j, err := inTime(ctx, func() (judgement, error) { return h.judge(ctx, e, gateOf) })
 	if err != nil {
+		err = fmt.Errorf("%w%s", err, h.Agent.OtherProgram(text))
 		h.Warn(err)
 		return h.answered(e, ruling{decision: denialOf(err), err: err}), nil
 	}

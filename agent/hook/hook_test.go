@@ -241,3 +241,38 @@ func TestReady(t *testing.T) {
 		}
 	}
 }
+
+// TestFault_180_OtherPrograms: a payload of a program that runs another agent's hooks is denied, and the reason says what
+// to do.
+func TestFault_180_OtherPrograms(t *testing.T) {
+	const cursor = "run policyscan hook install cursor, and turn off third-party plugins"
+	const code = "turn them off there with its setting chat.hookFilesLocations"
+	for _, c := range []struct{ agent, payload, says string }{
+		{"claude-code", `{"conversation_id": "a", "hook_event_name": "preToolUse", "cursor_version": "2.1", "tool_name": "Shell", "tool_input": {"command": "ls"}}`, cursor},
+		{"codex", `{"hook_event_name": "beforeShellExecution", "cursor_version": "2.1", "command": "ls", "cwd": ""}`, cursor},
+		{"claude-code", `{"hookEventName": "PreToolUse", "sessionId": "x", "tool_name": "run_in_terminal", "tool_input": {"command": "ls"}}`, code},
+		{"copilot", `{"hookEventName": "PreToolUse", "sessionId": "x", "cwd": "/x", "tool_name": "create_file", "tool_input": {"filePath": "/x/a.tf", "content": "a"}}`, code},
+		{"cursor", `{"hook_event_name": "preToolUse", "cursor_version": "2.1"}`, ""},
+		{"claude-code", `{"hook_event_name": "Stop"}`, ""},
+	} {
+		h, dir := hookIn(t)
+		put(t, filepath.Join(dir, ".policyscan/rules/invariants.yml"), "rules: []\n")
+		put(t, filepath.Join(dir, ".policyscan/rules/boundaries.yml"), `rules:
+  - id: NET-1
+    title: No ingress from anywhere
+    enforcement: {mode: fail}
+    match: {files: ["**/*.tf"], forbidden_patterns: ["0.0.0.0/0"]}
+`)
+		h.Policy = nil
+		h.Agent = protocol.Named(c.agent)
+		var out strings.Builder
+		err := h.Once(t.Context(), strings.NewReader(strings.ReplaceAll(c.payload, "/x", dir)), &out)
+		text := out.String()
+		if err != nil {
+			text += err.Error()
+		}
+		if !strings.Contains(text, c.says) || c.says == "" && strings.Contains(text, "this is a call of") {
+			t.Errorf("%s: %s\n%s", c.agent, c.payload, text)
+		}
+	}
+}

@@ -133,6 +133,25 @@ func (a *Agent) Read(stdin []byte) (*Event, error) {
 	return e, nil
 }
 
+// OtherProgram says, after a semicolon, which other program wrote a hook's standard input, and what to do about it: some
+// run the hooks of other agents' settings, with payloads and tools of their own. It is "" if none is known to.
+func (a *Agent) OtherProgram(stdin []byte) string {
+	v, err := call.ParseValue(bytes.TrimPrefix(stdin, []byte("\ufeff")))
+	switch {
+	case err != nil:
+		return ""
+	case a.Name != "cursor" && v.Member("cursor_version").Kind() == call.String:
+		// cursor.com/docs/reference/third-party-hooks, November 2026
+		return "; this is a call of Cursor, which can run the hooks of Claude Code, too: " +
+			"run policyscan hook install cursor, and turn off third-party plugins and skills in Cursor's settings"
+	case v.Member("hookEventName").Kind() == call.String:
+		// code.visualstudio.com/docs/agent-customization/hooks, November 2026
+		return "; this is a call of Visual Studio Code, which runs the hooks in .github/hooks and .claude, too, " +
+			"and whose tools policyscan does not know; turn them off there with its setting chat.hookFilesLocations"
+	}
+	return ""
+}
+
 // request is what dot-paths walk.
 func request(e *Event, more ...call.Member) *call.Value {
 	members := []call.Member{{Name: "tool_name", Value: call.Text(e.Call.Tool)}}
