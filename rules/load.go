@@ -94,7 +94,7 @@ type loader struct {
 	count      int // of rules, seen so far
 
 	// Each distinct expression, and its mistake if it has one; and what they come to together.
-	regexes                              map[string]compiledRegex
+	regexes                              map[source]compiledRegex
 	regexSource, regexBytes, regexFolded int
 
 	open     func(name string) ([]byte, error)
@@ -110,7 +110,7 @@ type loader struct {
 func newLoader(open func(name string) ([]byte, error)) *loader {
 	return &loader{
 		open: open, contents: map[string][]byte{},
-		globs: map[string]*document.Error{}, regexes: map[string]compiledRegex{},
+		globs: map[string]*document.Error{}, regexes: map[source]compiledRegex{},
 	}
 }
 

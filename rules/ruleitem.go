@@ -181,18 +181,15 @@ func (f *ruleFile) expression(e document.Entry, m document.Entries) (Item, bool)
 		}
 	}
 	text, ok := f.doc.Text(e)
-	if !ok {
-		return Item{}, false
-	}
-	if f.compiled(e, text) == nil {
+	if !ok || f.compiled(e, text, false) == nil {
 		return Item{}, false
 	}
 	return Item{Kind: Regex, Text: text}.Named(), true
 }
 
-// compiled returns an expression, or nil if it is refused.
-func (f *ruleFile) compiled(e document.Entry, text string) *regex.Expr {
-	compiled := f.regex(text)
+// compiled returns an expression, of a value or of a file, or nil if it is refused.
+func (f *ruleFile) compiled(e document.Entry, text string, ofValue bool) *regex.Expr {
+	compiled := f.regex(source{text, ofValue})
 	if mistake := compiled.mistake; mistake != nil {
 		f.doc.Fail(mistake.Code, e.Value, mistake.Found, mistake.Fix)
 		return nil
@@ -213,31 +210,41 @@ type compiledRegex struct {
 	mistake *document.Error
 }
 
+// A source is an expression as it is written, for a value or for a file.
+type source struct {
+	text    string
+	ofValue bool
+}
+
 // regex compiles each distinct expression once.
-func (l *loader) regex(text string) compiledRegex {
-	if known, ok := l.regexes[text]; ok {
+func (l *loader) regex(s source) compiledRegex {
+	if known, ok := l.regexes[s]; ok {
 		return known
 	}
-	found := l.compile(text)
-	l.regexes[text] = found
+	found := l.compile(s)
+	l.regexes[s] = found
 	return found
 }
 
-func (l *loader) compile(text string) compiledRegex {
+func (l *loader) compile(s source) compiledRegex {
 	refused := func(code, found, fix string) compiledRegex {
 		return compiledRegex{mistake: &document.Error{Code: code, Found: found, Fix: fix}}
 	}
 	limit := func(found string) compiledRegex {
 		return refused(document.CodeLimit, found, "write fewer or smaller ones")
 	}
-	if l.regexSource += len(text); l.regexSource > maxRegexSource {
+	if l.regexSource += len(s.text); l.regexSource > maxRegexSource {
 		return limit(fmt.Sprintf("the expressions of the bundle are longer than %d bytes together", maxRegexSource))
 	}
-	if l.regexFolded += regex.FoldedRanges(text); l.regexFolded > maxRegexFolded {
+	if l.regexFolded += regex.FoldedRanges(s.text); l.regexFolded > maxRegexFolded {
 		const found = "the expressions of the bundle have more than %d ranges up to characters beyond ASCII under (?i)"
 		return limit(fmt.Sprintf(found, maxRegexFolded))
 	}
-	expr, err := regex.Compile(text)
+	compile := regex.Compile
+	if s.ofValue {
+		compile = regex.CompileValue
+	}
+	expr, err := compile(s.text)
 	var mistake *regex.Error
 	switch {
 	case errors.As(err, &mistake):

@@ -189,7 +189,7 @@ func (k *keyReader) condition(m document.Entries) string {
 		}
 		e.Required = true
 		if text, ok := k.doc.Text(e); ok {
-			k.item.Match, k.json[c.key] = k.compiled(e, text), jsonString(text)
+			k.item.Match, k.json[c.key] = k.compiled(e, text, true), jsonString(text)
 		}
 	}
 	return first

@@ -69,20 +69,19 @@ func FoldedRanges(source string) int {
 }
 
 // checkTree refuses what RE2 accepts and a rule cannot mean.
-func checkTree(tree *syntax.Regexp) error {
+func (u use) checkTree(tree *syntax.Regexp) error {
 	switch n, ranges := steps(tree); {
 	case tree.Op == syntax.OpEmptyMatch:
 		return &Error{"an empty expression", "write at least one character"}
 	case nullable(tree):
-		return &Error{
-			`an expression whose shortest match is empty (assertions such as ^, $ and \b match no character)`,
-			"write at least one character that each match has, such as a+ for a*",
-		}
+		return empty()
 	case !matchable(tree, inText):
 		return &Error{"an expression that no text matches", "write at least one character that can match"}
-	case !matchable(tree, inLine):
-		return &Error{"an expression that can match only across a line end",
-			`remove \n and \r: an expression is matched within one line, and ^ and $ are its ends`}
+	case u != ofText && anyCharacter(tree):
+		return u.beyondLine(`a class of any character, line ends included, such as [\s\S]`,
+			"write . for any character of the line")
+	case u != ofText && !matchable(tree, inLine):
+		return &Error{"an expression that only a line end matches", "write what a line has: ^ and $ are its ends"}
 	case n > MaxSteps:
 		return &Error{fmt.Sprintf("an expression that becomes %d instructions, over %d", n, MaxSteps),
 			"write smaller numbers in braces, or several items"}
@@ -93,11 +92,25 @@ func checkTree(tree *syntax.Regexp) error {
 	return nil
 }
 
-// neverHolds refuses an expression of which no line has a match, although without its assertions one could.
+// empty refuses an expression that needs no character.
+func empty() error {
+	return &Error{
+		`an expression whose shortest match is empty (assertions such as ^, $ and \b match no character)`,
+		"write at least one character that each match has, such as a+ for a*",
+	}
+}
+
+// neverHolds refuses an expression of which nothing has a match, although without its assertions it could.
 func neverHolds() error {
-	return &Error{`an expression that matches no line: an assertion (^, $, \A, \z, \b or \B) cannot hold where it is`,
+	return &Error{`an expression that matches no line: an assertion (^, $, \b or \B) cannot hold where it is`,
 		`write ^ only where a match begins, $ only where it ends, \^ or \$ for the character, ` +
 			`and \b only between a word character and another`}
+}
+
+// onlyMark refuses an expression of which each match begins with a byte order mark at the start of a line.
+func onlyMark() error {
+	return &Error{`a byte order mark after ^, but the mark of a file belongs to no line, and ^ is after it`,
+		`remove \x{FEFF}; to find the mark itself write {text: "\uFEFF", within_lines: 1}`}
 }
 
 // parseError says in our words why RE2 refuses an expression.
@@ -124,6 +137,10 @@ func parseError(source string, err error) error {
 		return &Error{"the range " + shown(e.Expr) + " in a class",
 			`write the smaller character first, or \- for a hyphen`}
 	case syntax.ErrMissingBracket:
+		if strings.HasPrefix(e.Expr, "[^]") {
+			return &Error{"[^], any character in JavaScript, is a class without its closing bracket",
+				"write . for any character of the line"}
+		}
 		return &Error{"a class without its closing bracket: " + shown(e.Expr), `write the ], or \[ for the character`}
 	case syntax.ErrMissingParen:
 		return &Error{"a group without its closing parenthesis", `write the ), or \( for the character`}
@@ -199,7 +216,7 @@ const again = "RE2 has none: write again what the group may match, each form wit
 // escapeError is about a backslash and what follows it.
 func escapeError(escape string) *Error {
 	fixes := map[string]string{
-		`\Z`: `write \z or $`,
+		`\Z`: `write $`,
 		`\G`: "remove it: each match is searched from the end of the one before",
 		`\K`: "remove it: the match includes what comes before",
 		`\R`: "remove it: an expression is matched within one line",

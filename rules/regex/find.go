@@ -23,13 +23,27 @@ func (e *Expr) Find(text []byte) iter.Seq[Match] {
 	}
 }
 
-// Match reports whether a line matches, without its end. It is much faster than Find where none does.
-func (e *Expr) Match(line []byte) bool {
+// Match reports whether a line of a text matches, or the text if the expression is [Expr.Whole]. It is much faster than
+// Find where none does.
+func (e *Expr) Match(text []byte) bool {
 	m := e.matcher()
 	defer e.release(m)
+	if e.whole {
+		return m.matchWhole(text)
+	}
 	found := false
-	m.findLines(line, func(Match) bool { found = true; return false })
+	m.findLines(text, func(Match) bool { found = true; return false })
 	return found
+}
+
+// matchWhole reports whether there is a match in a text, whose line ends are characters like any others.
+func (m *matcher) matchWhole(text []byte) bool {
+	for at := 0; at < len(text) && len(m.found) == 0; {
+		c, size := utf8.DecodeRune(text[at:])
+		m.read(c, int64(at))
+		at += size
+	}
+	return len(m.found) > 0 || len(m.endLine(int64(len(text)))) > 0
 }
 
 // findLines yields the matches of a text, of which it reads only the lines that have one.

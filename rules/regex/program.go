@@ -2,6 +2,7 @@ package regex
 
 import (
 	"regexp/syntax"
+	"slices"
 	"unicode"
 	"unicode/utf8"
 )
@@ -30,7 +31,7 @@ type step struct {
 	kind  kind
 	out   uint32
 	other uint32    // of a split: tried after out
-	ascii [2]uint64 // of a char: the ASCII characters that it matches, LF and CR never
+	ascii [2]uint64 // of a char: the ASCII characters that it matches, LF and CR only in whole texts
 	wide  *syntax.Inst
 	need  syntax.EmptyOp // of an assertion: these hold
 }
@@ -46,7 +47,8 @@ const (
 	fail               // no way on
 )
 
-func newProgram(code *syntax.Prog) *program {
+// newProgram returns the program for lines, or for whole texts, in which a line end is a character.
+func newProgram(code *syntax.Prog, whole bool) *program {
 	p := &program{steps: make([]step, len(code.Inst))}
 	skip := func(pc uint32) uint32 {
 		for code.Inst[pc].Op == syntax.InstNop || code.Inst[pc].Op == syntax.InstCapture {
@@ -70,7 +72,7 @@ func newProgram(code *syntax.Prog) *program {
 		case syntax.InstRune, syntax.InstRune1, syntax.InstRuneAny, syntax.InstRuneAnyNotNL:
 			s.kind, s.wide = char, in
 			for c := range rune(utf8.RuneSelf) {
-				if c != '\n' && c != '\r' && accepts(in, c) {
+				if (whole || c != '\n' && c != '\r') && accepts(in, c) {
 					s.ascii[c/64] |= 1 << (c % 64)
 				}
 			}
@@ -107,7 +109,7 @@ func accepts(in *syntax.Inst, c rune) bool {
 	case syntax.InstRune, syntax.InstRune1:
 		return in.MatchRune(c)
 	}
-	return true // a dot; there is no line end in a line
+	return in.Op == syntax.InstRuneAny || c != '\n' // a dot
 }
 
 // narrow reports whether an instruction reads ASCII only.
@@ -145,9 +147,10 @@ const (
 // place is what is before and after a place in a line, as a set of one.
 func place(before, after side) (places uint16) { return 1 << (before*sides + after) }
 
-// matchesLine reports whether there is a line with a match. Steps are followed through all that can be next to them,
-// so this is exact: an assertion counts, as what is before it and what has to come after it let it hold or not.
-func (p *program) matchesLine() bool {
+// matches reports whether there is a line or a text with a match; with noMark, none begins with a byte order mark.
+// Steps are followed through all that can be next to them, so this is exact: an assertion counts, as what is before it
+// and what has to come after it let it hold or not.
+func (p *program) matches(noMark bool) bool {
 	const anywhere = 1<<(sides*sides) - 1
 	reached := make([]uint16, len(p.steps))
 	var todo []uint32
@@ -181,7 +184,10 @@ func (p *program) matchesLine() bool {
 		case char:
 			var next uint16
 			for after, reads := range s.sides() {
-				here := place(edge, side(after)) | place(word, side(after)) | place(other, side(after))
+				here := place(word, side(after)) | place(other, side(after))
+				if !noMark || !s.onlyMark() {
+					here |= place(edge, side(after))
+				}
 				if reads && reached[pc]&here != 0 {
 					next |= place(side(after), edge) | place(side(after), word) | place(side(after), other)
 				}
@@ -212,6 +218,12 @@ func (s *step) sides() (reads [sides]bool) {
 	}
 	reads[other] = reads[other] || s.wide != nil && readsWide(s.wide)
 	return reads
+}
+
+// onlyMark reports whether a char step reads nothing but a byte order mark.
+func (s *step) onlyMark() bool {
+	return s.ascii == [2]uint64{} && s.wide != nil && len(s.wide.Rune) > 0 &&
+		!slices.ContainsFunc(s.wide.Rune, func(c rune) bool { return c != '\ufeff' })
 }
 
 // readsWide reports whether an instruction reads a character beyond ASCII that a text can have.

@@ -6,14 +6,17 @@
 // An expression is RE2 as [regexp/syntax] reads it with the flags of [regexp.Compile]. Each line is a whole text
 // without its end, which is LF, CRLF or a lone CR:
 //
-//   - ^, $, \A and \z are the ends of the line whatever the flags say. (?m) changes nothing.
-//   - No match has a line end in it: neither the dot under (?s), nor [^a], \s or \W matches LF or CR.
+//   - ^ and $ are the ends of the line. (?m) changes nothing.
+//   - No match has a line end in it: neither [^a] nor \s nor \W matches LF or CR.
 //   - \b and \B see the line's own characters; beyond its ends there is none.
 //
 // Matches are unanchored and leftmost-first, as Go and Perl have them. The occurrences of a line are its first
 // [MaxMatches] matches that do not overlap, from the left: what [regexp.Regexp.FindAllIndex] returns for the
 // line. A byte that is not UTF-8 reads as U+FFFD, each by itself. A byte order mark is a character like any
 // other: the caller skips the one at the start of a file. LS, PS, NEL, VT and FF end no line.
+//
+// An expression for a value that begins with (?s) matches the whole text at once: ^ and $ are the ends of the text, a
+// last line end belongs to it, and LF and CR are characters like any others.
 //
 // # Refused expressions
 //
@@ -22,16 +25,17 @@
 //   - what RE2 does not have: look-around, back-references and the rest of other dialects;
 //   - an expression whose shortest match is empty, assertions left aside: a*, \b, ^$, (?:a|). So no match is
 //     ever empty;
-//   - an expression that cannot match within a line: \n, [\r\n]+, a\nb, (?m)a$\nb. One that has another way to match
-//     is accepted: \n|a, a\s+b;
+//   - an expression that asks for more than a line: (?s), \n, (.|\n), [\r\n]+, [\s\S], or \A and \z. A class that has a
+//     line end without naming it, or names it to leave it out, is accepted: \s, [^"], [^\n];
 //   - an expression that cannot match because of its assertions: a$b, ${x}, a\b_, ^\b-;
+//   - one for a file that only a byte order mark at the start of a line matches: ^\x{FEFF};
 //   - an expression that matches no text at all, such as [^\x00-\x{10FFFF}];
 //   - a raw control character (Unicode's Cc), a tab and the line end of a YAML block scalar included;
 //   - one of more than [MaxBytes] bytes, [MaxSteps] instructions, [MaxRanges] numbers in its character classes or
 //     [MaxFolded] ranges that take long to parse.
 //
-// All but the first and the last two are decided on the syntax tree, or the program that it becomes; no text is
-// tried. As in Go, \12 is an octal escape, even where a back-reference was meant, and \< is a plain <.
+// All but the first and the last two are decided on the source, the syntax tree or the program; no text is tried. As in
+// Go, \12 is an octal escape, even where a back-reference was meant, and \< is a plain <.
 //
 // # How to search
 //
@@ -77,14 +81,26 @@ const MaxMatches = 100
 // An Expr is a compiled expression. It is safe for concurrent use.
 type Expr struct {
 	source   string
+	whole    bool // it matches a text, not each line of it
 	program  *program
 	literals []Literal
 	bytes    int
 	matchers sync.Pool // of *matcher
 }
 
-// Compile returns the expression, or an [*Error].
-func Compile(source string) (*Expr, error) {
+// Compile returns an expression for the lines of a file, or an [*Error].
+func Compile(source string) (*Expr, error) { return compile(source, ofFile) }
+
+// CompileValue returns an expression for a value of a file, or an [*Error]: for each of its lines, or, if it begins
+// with (?s), for the value as a whole.
+func CompileValue(source string) (*Expr, error) {
+	if beginsWhole(source) {
+		return compile(source, ofText)
+	}
+	return compile(source, ofValue)
+}
+
+func compile(source string, u use) (*Expr, error) {
 	if err := checkSource(source); err != nil {
 		return nil, err
 	}
@@ -92,16 +108,24 @@ func Compile(source string) (*Expr, error) {
 	if err != nil {
 		return nil, parseError(source, err)
 	}
-	if err := checkTree(tree); err != nil {
+	if err := u.checkSpelling(source); err != nil {
+		return nil, err
+	}
+	if err := u.checkTree(tree); err != nil {
 		return nil, err
 	}
 	code, err := syntax.Compile(tree.Simplify())
 	if err != nil {
 		return nil, parseError(source, err)
 	}
-	e := &Expr{source: source, program: newProgram(code), literals: required(tree)}
-	if !e.program.matchesLine() {
+	e := &Expr{source: source, whole: u == ofText, program: newProgram(code, u == ofText)}
+	switch {
+	case !e.program.matches(false):
 		return nil, neverHolds()
+	case u == ofFile && !e.program.matches(true):
+		return nil, onlyMark()
+	case !e.whole:
+		e.literals = required(tree)
 	}
 	_, ranges := steps(tree)
 	e.bytes = e.program.bytes() + ranges*runeBytes + len(source)
@@ -118,6 +142,9 @@ const (
 
 // Bytes is about how much memory the expression holds, never much less, without its searches.
 func (e *Expr) Bytes() int { return e.bytes }
+
+// Whole reports whether the expression begins with (?s) and matches a value as a whole, for which only [Expr.Match] is.
+func (e *Expr) Whole() bool { return e.whole }
 
 // String returns the source of the expression.
 func (e *Expr) String() string { return e.source }

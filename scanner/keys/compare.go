@@ -18,7 +18,7 @@ func forbids(item *keyitem.Item, n *Node) bool {
 	case keyitem.IsNot:
 		return !scalar || n.Scalar.Plain && !keyitem.OneReading(n.Scalar.Texts[0]) || !equalsAny(&n.Scalar, item.Values)
 	case keyitem.Matches:
-		matches := func(text string) bool { return anyLine(item.Match, text) }
+		matches := func(text string) bool { return item.Match.Match([]byte(text)) }
 		return scalar && slices.ContainsFunc(n.Scalar.Texts, matches)
 	case keyitem.MatchesNot:
 		return !scalar || !n.Scalar.Certain || !allLines(item.Match, n.Scalar.Texts[0])
@@ -80,23 +80,15 @@ func equals(s *Scalar, v keyitem.Value) bool {
 	return false
 }
 
-// anyLine reports whether a line of a text matches.
-func anyLine(expr *regex.Expr, text string) bool {
-	for range expr.Find([]byte(text)) {
-		return true
-	}
-	return false
-}
-
-// allLines reports whether all lines of a text match. The end of the last line begins no other; the empty text is one
-// line, which no expression matches.
+// allLines reports whether all lines of a text match, or the text as a whole if the expression is for that. The end of
+// the last line begins no other; the empty text is one line, which no expression matches.
 func allLines(expr *regex.Expr, text string) bool {
 	for {
 		end := strings.IndexAny(text, "\n\r")
-		if end < 0 {
-			return anyLine(expr, text)
+		if end < 0 || expr.Whole() {
+			return expr.Match([]byte(text))
 		}
-		if !anyLine(expr, text[:end]) {
+		if !expr.Match([]byte(text[:end])) {
 			return false
 		}
 		if strings.HasPrefix(text[end:], "\r\n") {
