@@ -2,6 +2,7 @@ package rules
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/policyscan/policyscan/rules/keyitem"
@@ -23,6 +24,9 @@ type Item struct {
 	Kind Kind
 	Text string        // the literal of a text, or the expression of a regex; empty for a key alone
 	Key  *keyitem.Item // of a key
+
+	// WithinLines, of a text or a regex: a match begins in one of so many lines, from the first on; 0: in any.
+	WithinLines int
 
 	// Options of a text.
 	Spaces     bool // spaces: any. Runs of spaces and tabs match runs of any length.
@@ -64,7 +68,9 @@ func (i Item) Means(o Item) bool {
 }
 
 // IsPlain reports whether the item is a string, or a mapping that means the same.
-func (i Item) IsPlain() bool { return i.Kind == Text && !i.Spaces && !i.Words && !i.IgnoreCase }
+func (i Item) IsPlain() bool {
+	return i.Kind == Text && i.WithinLines == 0 && !i.Spaces && !i.Words && !i.IgnoreCase
+}
 
 // Named returns a text or a regex with its name in a 0.2 file. A string is its own name, unless it begins as a mapping
 // does: then it is the JSON string. Another item is the JSON of its mapping, on one line, its keys in one order.
@@ -84,7 +90,8 @@ func (i Item) Named() Item {
 	for _, option := range []struct {
 		is   bool
 		text string
-	}{{i.Spaces, `"spaces":"any"`}, {i.Words, `"words":true`}, {i.IgnoreCase, `"case":"ignore"`}} {
+	}{{i.WithinLines > 0, `"within_lines":` + strconv.Itoa(i.WithinLines)},
+		{i.Spaces, `"spaces":"any"`}, {i.Words, `"words":true`}, {i.IgnoreCase, `"case":"ignore"`}} {
 		if option.is {
 			i.Name += "," + option.text
 		}

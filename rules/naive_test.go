@@ -43,7 +43,7 @@ func naiveItem(v any, compiles func(string) bool) (Item, bool) {
 		switch {
 		case key == "text" && isText, key == "regex" && isRegex:
 		case key == "spaces" && isText && value == "any", key == "words" && isText && value == true:
-		case key == "case" && isText && value == "ignore":
+		case key == "case" && isText && value == "ignore", key == "within_lines" && value == 7:
 		default:
 			return Item{}, false
 		}
@@ -52,17 +52,18 @@ func naiveItem(v any, compiles func(string) bool) (Item, bool) {
 	if strings.TrimSpace(item.Text) == "" || isText && len(text) > 64<<10 {
 		return Item{}, false
 	}
-	order := []string{"text", "regex", "spaces", "words", "case"}
+	order := []string{"text", "regex", "within_lines", "spaces", "words", "case"}
 	name := ""
 	for _, key := range order {
 		if value, ok := m[key]; ok {
-			shown := []byte("true")
+			shown := fmt.Append(nil, value)
 			if s, ok := value.(string); ok {
 				shown, _ = jsontext.AppendQuote(nil, s)
 			}
 			name += `,"` + key + `":` + string(shown)
 		}
 	}
+	item.WithinLines, _ = m["within_lines"].(int)
 	item.Name = "{" + name[1:] + "}"
 	if isRegex {
 		item.Kind = Regex
@@ -120,13 +121,13 @@ func TestItemsAsTheNaiveReader(t *testing.T) {
 		rapid.Map(text, func(s string) any { return s }),
 		rapid.SampledFrom([]any{"any", "ignore", true, false, "x", 7, []any{"a"}, map[string]any{"a": "b"}}),
 	)
-	good := map[string]any{"spaces": "any", "words": true, "case": "ignore"}
+	good := map[string]any{"within_lines": 7, "spaces": "any", "words": true, "case": "ignore"}
 	loaded, refused := 0, 0
 	try := func(t *rapid.T) {
 		var v any = text.Draw(t, "string")
 		if rapid.IntRange(0, 4).Draw(t, "kind") > 0 {
 			m := map[string]any{}
-			for _, key := range []string{"text", "regex", "spaces", "words", "case", "other"} {
+			for _, key := range []string{"text", "regex", "within_lines", "spaces", "words", "case", "other"} {
 				switch n := rapid.IntRange(0, 11).Draw(t, key); {
 				case key == "text" && n < 9, key == "regex" && n > 8:
 					m[key] = text.Draw(t, "a "+key)

@@ -3,6 +3,7 @@ package rules
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -14,7 +15,7 @@ import (
 func itemLevel(required bool) document.Level {
 	l := document.Level{
 		Name:     "a pattern",
-		Optional: slices.Concat([]string{"text", "regex", "key"}, textOptions(), keyOptions()),
+		Optional: slices.Concat([]string{"text", "regex", "key", "within_lines"}, textOptions(), keyOptions()),
 	}
 	if !required {
 		l.Optional = slices.DeleteFunc(l.Optional, func(key string) bool { return key == "each" })
@@ -26,7 +27,7 @@ func itemLevel(required bool) document.Level {
 	return l
 }
 
-// textOptions and keyOptions are the keys that belong next to "text" and next to "key".
+// textOptions and keyOptions are the keys that belong next to "text" and next to "key", and to nothing else.
 func textOptions() []string { return []string{"spaces", "words", "case"} }
 
 func keyOptions() []string {
@@ -180,11 +181,17 @@ func (f *ruleFile) expression(e document.Entry, m document.Entries) (Item, bool)
 			f.doc.Fail(document.CodeKey, o.Key, fmt.Sprintf(`%q is an option of "text"`, option.key), option.instead)
 		}
 	}
+	lines := f.withinLines(m)
 	text, ok := f.doc.Text(e)
 	if !ok || f.compiled(e, text, false) == nil {
 		return Item{}, false
 	}
-	return Item{Kind: Regex, Text: text}.Named(), true
+	return Item{Kind: Regex, Text: text, WithinLines: lines}.Named(), true
+}
+
+// withinLines reads in how many lines a match may begin; 0 if any.
+func (f *ruleFile) withinLines(m document.Entries) int {
+	return f.doc.Count(m.At("within_lines"), math.MaxInt32, "or remove the key")
 }
 
 // compiled returns an expression, of a value or of a file, or nil if it is refused.
@@ -261,7 +268,7 @@ func (l *loader) compile(s source) compiledRegex {
 // text reads an item with a text and options.
 func (f *ruleFile) text(e document.Entry, m document.Entries) (Item, bool) {
 	text, ok := f.doc.Text(e)
-	item := Item{Text: text}
+	item := Item{Text: text, WithinLines: f.withinLines(m)}
 	for _, option := range []struct {
 		key, value string
 		is         *bool

@@ -29,6 +29,10 @@ func (f *ruleFile) keyItem(m document.Entries, required bool) (Item, bool) {
 			f.doc.Fail(document.CodeKey, o.Key, fmt.Sprintf(`%q is an option of "text"`, option.key), option.instead)
 		}
 	}
+	if lines := m.At("within_lines"); lines.Key != nil {
+		f.doc.Fail(document.CodeKey, lines.Key, `"within_lines" is an option of "text" and "regex"`,
+			"remove it: a key is found wherever the file has it")
+	}
 	k := &keyReader{ruleFile: f, json: map[string]string{}}
 	if each, at := k.paths(m.At("each")); each != nil {
 		k.item.Each, k.each[&k.item] = each, at

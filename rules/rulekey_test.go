@@ -377,7 +377,7 @@ func naiveKey(m map[string]any, required bool) (string, bool) {
 		name += "," + jsonText(key) + ":" + text
 	}
 	for key := range m {
-		good = good && !slices.Contains([]string{"text", "regex", "spaces", "words", "case", "other"}, key)
+		good = good && !slices.Contains([]string{"text", "regex", "within_lines", "spaces", "words", "case", "other"}, key)
 	}
 	return "{" + strings.TrimPrefix(name, ",") + "}", good && conditions <= 1
 }

@@ -154,14 +154,16 @@ func compile(item rules.Item) *match.Pattern {
 		if err != nil {
 			panic("scanner: a bundle has an expression that does not compile: " + err.Error())
 		}
-		return match.CompileRegex(x)
+		return match.CompileRegex(x, item.WithinLines)
 	}
 	return match.Compile(item.Text, options(item))
 }
 
 // options are those of a text of a bundle.
 func options(item rules.Item) match.Options {
-	return match.Options{Spaces: item.Spaces, Words: item.Words, IgnoreCase: item.IgnoreCase}
+	return match.Options{
+		Spaces: item.Spaces, Words: item.Words, IgnoreCase: item.IgnoreCase, WithinLines: item.WithinLines,
+	}
 }
 
 // items is how many items some rules have.

@@ -71,9 +71,9 @@ func (c *candidates) add(t tally, p *Pattern, seen []formOf, s *seen, whole bool
 	case !p.options.Spaces:
 		c.texts = append(c.texts, newCandidate(t, p, s))
 	case whole:
-		c.texts = append(c.texts, &candidate{tally: t, forms: p.seenForms(seen, !t.required), spaced: true})
+		c.texts = append(c.texts, &candidate{tally: t, forms: p.seenForms(seen, &t), spaced: true})
 	default:
-		c.spaced = append(c.spaced, &spacedCandidate{tally: t, forms: p.seenForms(seen, false)})
+		c.spaced = append(c.spaced, &spacedCandidate{tally: t, forms: p.seenForms(seen, &t)})
 	}
 }
 
@@ -104,22 +104,25 @@ type candidate struct {
 	spaced bool // a match can be of any length
 }
 
-// seenForms returns copies of the forms whose needle was seen, perhaps one for each alignment.
-func (p *Pattern) seenForms(seen []formOf, each bool) (forms []*form) {
+// seenForms returns the forms whose needle was seen, one for each alignment.
+func (p *Pattern) seenForms(seen []formOf, t *tally) (forms []*form) {
 	of := p.forms
 	if seen[len(seen)-1].form >= len(of) {
 		of = p.every()
 	}
 	for _, s := range seen {
-		alignments := 1
-		if each {
-			alignments = of[s.form].enc.unit()
-		}
-		for align := range alignments {
-			f := of[s.form]
-			f.align = align
-			forms = append(forms, &f)
-		}
+		forms = append(forms, t.alignments(&of[s.form])...)
+	}
+	return forms
+}
+
+// alignments returns a copy of a form for each alignment that counts.
+func (h *tally) alignments(f *form) (forms []*form) {
+	if h.required {
+		return []*form{f.alignedAt(h.begin)}
+	}
+	for align := range f.enc.unit() {
+		forms = append(forms, f.alignedAt(int64(align)))
 	}
 	return forms
 }
@@ -135,10 +138,9 @@ func newCandidate(t tally, p *Pattern, s *seen) *candidate {
 		if f.nul && !s.nul || !p.countsIn(f.enc, s.Shape, t.required) {
 			continue
 		}
-		if t.required {
-			aligned := *f
-			aligned.aligned = true
-			f = &aligned
+		if t.required || p.options.WithinLines > 0 { // lines are those of an alignment
+			h.forms = append(h.forms, t.alignments(f)...)
+			continue
 		}
 		h.forms = append(h.forms, f)
 	}
@@ -157,13 +159,12 @@ func (h *candidate) folds() bool { return len(h.forms) > 0 && h.forms[0].fold }
 
 // look adds the matches that begin in w, from a place up to another. lower is w.data in lower case, if that is needed.
 func (h *candidate) look(w window, lower []byte, begin, limit int) {
-	if h.required {
-		if h.count > 0 {
-			return
-		}
-		for _, f := range h.forms { // copies
-			unit := int64(f.enc.unit())
-			f.align = int(((h.begin-w.at)%unit + unit) % unit)
+	if h.required && h.count > 0 {
+		return
+	}
+	for _, f := range h.forms {
+		if f.aligned { // it is a copy
+			f.alignIn(w.at)
 		}
 	}
 	from := max(int(h.upTo-w.at), begin)
@@ -174,7 +175,7 @@ func (h *candidate) look(w window, lower []byte, begin, limit int) {
 		if !found[f.enc] {
 			at = begin // a form's first match may overlap a counted match of another
 		}
-		next[k].start, next[k].end = f.next(w.data, lower, at)
+		next[k].start, next[k].end = f.nextIn(w, lower, at)
 		if next[k].start >= 0 && next[k].start < limit && !found[f.enc] {
 			h.meet(f.enc, match{w.at + int64(next[k].start), w.at + int64(next[k].end)})
 		}
@@ -183,7 +184,7 @@ func (h *candidate) look(w window, lower []byte, begin, limit int) {
 		best := -1
 		for k, f := range h.forms {
 			if next[k].start >= 0 && next[k].start < from {
-				next[k].start, next[k].end = f.next(w.data, lower, from)
+				next[k].start, next[k].end = f.nextIn(w, lower, from)
 			}
 			if next[k].start >= 0 && (best < 0 || next[k].start < next[best].start) {
 				best = k
@@ -208,7 +209,7 @@ func (h *candidate) reading(w window, enc encoding, start, end int) (encoding, m
 	if at := nextUnit(enc, m.start); at != m.start {
 		begin := int(at - w.at)
 		for _, f := range h.forms {
-			if f.enc.unit() != enc.unit() || begin > len(w.data) {
+			if f.enc.unit() != enc.unit() || begin > len(w.data) || f.until > 0 && (f.from > 0 || at >= f.until) {
 				continue
 			}
 			if end := f.forward(w.data, 0, begin); end >= 0 && f.apart(w.data, begin, end) {

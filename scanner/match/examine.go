@@ -121,6 +121,9 @@ func (x *Examiner) Examine(ctx context.Context, e *Engine, content io.ReadSeeker
 		content = bytes.NewReader(only.data)
 		x.buf, x.held = x.held, x.buf
 	}
+	if err := x.limitLines(ctx, e, content, &candidates, &rep.Reads); err != nil {
+		return rep, err
+	}
 	if err := x.confirm(ctx, content, only, &candidates, &rep.Reads); err != nil {
 		return rep, err
 	}

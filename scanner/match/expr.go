@@ -16,8 +16,9 @@ import (
 //
 // It is matched in UTF-8 and, in content with a NUL byte or a mark of UTF-16 or UTF-32, in both byte orders of both:
 // from the first byte, and from behind each mark that the content begins with. A mark at the first byte is in no line.
-func CompileRegex(x *regex.Expr) *Pattern {
-	p := &Pattern{text: x.String(), expr: x, ascii: true}
+// A match begins in one of so many lines from the first on, or in any if withinLines is 0.
+func CompileRegex(x *regex.Expr, withinLines int) *Pattern {
+	p := &Pattern{text: x.String(), expr: x, options: Options{WithinLines: withinLines}, ascii: true}
 	for _, l := range x.Literals() {
 		for i := range len(l.Text) {
 			p.ascii = p.ascii && l.Text[i] < utf8.RuneSelf
@@ -51,7 +52,8 @@ type exprCandidate struct {
 	expr     *regex.Expr
 	literals []*form // those in UTF-8 that were seen; none: there are none to look for
 	readings []exprReading
-	own      exprReading // that of the content's mark, from behind it; without a mark all of it as UTF-8
+	own      exprReading           // that of the content's mark, from behind it; without a mark all of it as UTF-8
+	until    map[exprReading]int64 // no match that counts begins there or behind it; nil: there are no such places
 
 	found bool    // its matches were found when it was looked at
 	lines []match // in which it matches, in the window that is looked at
@@ -189,6 +191,9 @@ func (h *exprCandidate) forget() {
 
 // add adds the next match of all readings.
 func (h *exprCandidate) add(r exprReading, m match) {
+	if until, ok := h.until[r]; ok && m.start >= until {
+		return
+	}
 	h.marked = h.marked || r == h.own
 	if m.start < h.upTo {
 		return

@@ -22,6 +22,8 @@ type form struct {
 	longest  int  // the longest match, in bytes, in which a run of spaces is one space
 	aligned  bool // only segments at align and whole units from it count
 	align    int
+	from     int64 // where align is in the content; less than a unit
+	until    int64 // no match that counts begins here or behind it; 0: there is no such place
 	fold     bool
 	begins   bool // no word character may be before a match
 	ends     bool // none may be behind it
@@ -69,6 +71,20 @@ func (f *form) prepare() *needle.Needle {
 		return needle.NewFolded(f.needle)
 	}
 	return needle.New(f.needle)
+}
+
+// alignedAt returns a copy of the form of which only whole units from an offset on count.
+func (f *form) alignedAt(from int64) *form {
+	aligned := *f
+	aligned.aligned, aligned.from = true, from%int64(f.enc.unit())
+	aligned.alignIn(0)
+	return &aligned
+}
+
+// alignIn sets align for data that begins at an offset.
+func (f *form) alignIn(at int64) {
+	unit := int64(f.enc.unit())
+	f.align = int(((f.from-at)%unit + unit) % unit)
 }
 
 // anchorOf returns the index of the line to search for: the longest that is in no other line, so that between two
@@ -132,6 +148,15 @@ func (f *form) next(data, lower []byte, from int) (start, end int) {
 		}
 	}
 	return -1, -1
+}
+
+// nextIn is next in a window, of the matches that count.
+func (f *form) nextIn(w window, lower []byte, from int) (start, end int) {
+	start, end = f.next(w.data, lower, from)
+	if f.until > 0 && w.at+int64(start) >= f.until {
+		return -1, -1
+	}
+	return start, end
 }
 
 // apart reports whether a match is not part of a longer word.

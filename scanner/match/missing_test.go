@@ -35,7 +35,7 @@ func TestRequired(t *testing.T) {
 		"UTF-16 in UTF-32":    {"\xff\xfe\x00\x00" + utf16, []int{expression}},
 		"behind another mark": {"\xff\xfe\x00\x00\x00\x00" + utf32, []int{text, expression}},
 	} {
-		e := NewEngine([]*Pattern{Compile("key", Options{}), CompileRegex(x)})
+		e := NewEngine([]*Pattern{Compile("key", Options{}), CompileRegex(x, 0)})
 		e.Require(text, true)
 		e.Require(expression, true)
 		for _, window := range []int{0, 64} {
@@ -133,7 +133,7 @@ func naiveRequired(a asked, content []byte) bool {
 		}
 		for i := range units {
 			end := naiveEnd(atoms, units, i, a.Options)
-			if end >= 0 && naiveApart(a, units, i, end) {
+			if end >= 0 && naiveApart(a, units, i, end) && (a.WithinLines == 0 || naiveLine(units, i) <= a.WithinLines) {
 				return true
 			}
 		}

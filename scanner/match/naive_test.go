@@ -126,6 +126,17 @@ func naiveApart(a asked, units []uint32, start, end int) bool {
 	return !a.Words || !before && !after
 }
 
+// naiveLine is the line of a unit, from 1 on.
+func naiveLine(units []uint32, i int) int {
+	line := 1
+	for k, c := range units[:i] {
+		if c == '\n' || c == '\r' && units[k+1] != '\n' {
+			line++
+		}
+	}
+	return line
+}
+
 // A naiveFind is what a search finds out about a text.
 type naiveFind struct {
 	encoding string
@@ -173,7 +184,8 @@ func naiveSearch(text string, o Options, content []byte) naiveFind {
 			}
 			for i := range units {
 				end := naiveEnd(atoms, units, i, o)
-				if end < 0 || !naiveApart(asked{text, o}, units, i, end) {
+				if end < 0 || !naiveApart(asked{text, o}, units, i, end) ||
+					o.WithinLines > 0 && naiveLine(units, i) > o.WithinLines {
 					continue
 				}
 				m := match{int64(align + i*unit), int64(align + end*unit)}

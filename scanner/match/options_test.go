@@ -54,7 +54,7 @@ var (
 	spaces     = Options{Spaces: true}
 	words      = Options{Words: true}
 	ignoreCase = Options{IgnoreCase: true}
-	all        = Options{true, true, true}
+	all        = Options{Spaces: true, Words: true, IgnoreCase: true}
 )
 
 func TestOptions(t *testing.T) {
@@ -195,11 +195,29 @@ func TestOptionsAlone(t *testing.T) {
 	}
 }
 
+// TestWithinLines: lines are those of the encoding and the alignment of a match, and of an aligned one shown in its place.
+func TestWithinLines(t *testing.T) {
+	for _, content := range []string{
+		"ab\nab", "\r\nab\r\nab", "\rab\rab", "\r", "",
+		"ab\n\x00a\x00b\x00", // the second is aligned in UTF-16LE, where it is in line 2, and in line 1 of UTF-16BE
+		"\xff\xfe\x0a\x0aa\x00b\x00\n\x00a\x00b\x00", "x\x00\x00\x00\n\x00\x00\x00a\x00\x00\x00b",
+	} {
+		for lines := range 4 {
+			for _, window := range []int{0, 16} {
+				compare(t, []asked{
+					{"ab", Options{WithinLines: lines}}, {"a b", Options{Spaces: true, WithinLines: lines}},
+					{"\na", Options{WithinLines: lines}}, {"AB", Options{Words: true, IgnoreCase: true, WithinLines: lines}},
+				}, []byte(content), window)
+			}
+		}
+	}
+}
+
 // TestSameText: patterns of one text with different options are apart.
 func TestSameText(t *testing.T) {
 	var texts []asked
 	for i := range 8 {
-		texts = append(texts, asked{"Key = a", Options{i&1 > 0, i&2 > 0, i&4 > 0}})
+		texts = append(texts, asked{"Key = a", Options{Spaces: i&1 > 0, Words: i&2 > 0, IgnoreCase: i&4 > 0}})
 	}
 	for i, f := range examine(t, texts, []byte("xKey = a key=a KEY = A key = a"), 0) {
 		got, want := int64(0), []int64{1, 1, 0, 0, 3, 4, 2, 3}[i]
@@ -223,7 +241,10 @@ func drawAsked(t *rapid.T) asked {
 		for range rapid.IntRange(1, 8).Draw(t, "length") {
 			b.WriteString(rapid.SampledFrom(pieces).Draw(t, "piece"))
 		}
-		o := Options{rapid.Bool().Draw(t, "spaces"), rapid.Bool().Draw(t, "words"), rapid.Bool().Draw(t, "case")}
+		o := Options{
+			Spaces: rapid.Bool().Draw(t, "spaces"), Words: rapid.Bool().Draw(t, "words"),
+			IgnoreCase: rapid.Bool().Draw(t, "case"), WithinLines: rapid.SampledFrom([]int{0, 0, 1, 2, 4}).Draw(t, "lines"),
+		}
 		a := asked{b.String(), o}
 		if strings.TrimSpace(a.text) != "" && (!a.Spaces || strings.Trim(a.text, " \t") == a.text) {
 			return a
@@ -288,11 +309,13 @@ func TestOptionsAgainstNaive(t *testing.T) {
 func FuzzOptions(f *testing.F) {
 	f.Add("a = b", byte(1), []byte("a = b a\t=  b"), byte(0), uint16(1))
 	f.Add("a = = = b", byte(7), []byte("= = A = = = B"), byte(0x11), uint16(1))
+	f.Add("ab", byte(8), []byte("ab\r\nab"), byte(2), uint16(1))
 	f.Add("†", byte(2), []byte("a††a"), byte(2), uint16(0))
 	f.Add("† †", byte(1), []byte("††   †"), byte(0x21), uint16(3))
 	f.Add("\n a\n", byte(3), []byte("\r\n\ta\r\n"), byte(0x33), uint16(1))
 	f.Fuzz(func(t *testing.T, text string, options byte, content []byte, encode byte, window uint16) {
-		a := asked{text, Options{options&1 > 0, options&2 > 0, options&4 > 0}}
+		a := asked{text, Options{Spaces: options&1 > 0, Words: options&2 > 0, IgnoreCase: options&4 > 0,
+			WithinLines: int(options >> 3 & 3)}}
 		switch {
 		case strings.ToValidUTF8(text, "") != text || strings.TrimSpace(text) == "",
 			len(text) > 64 || len(content) > 4<<10,
@@ -312,7 +335,7 @@ func TestOptionsInLongContent(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 30))
 	texts := []asked{
 		{"a = = b", spaces}, {"a-a", words}, {"AbC", ignoreCase}, {"Aa b -", all},
-		{"a = b", Options{}}, {"ab", Options{}},
+		{"a = b", Options{}}, {"ab", Options{}}, {"a = b", Options{Spaces: true, WithinLines: 9}}, {"ab", Options{WithinLines: 9}},
 	}
 	pieces := []string{
 		"a", "b", "=", "-", " ", "\t", "abc", "a = = b", "a\t=  =\tb", "AA B-", "aa   b -", "a-a", "\n", "a = b",

@@ -19,13 +19,15 @@ type Options struct {
 	Words bool
 	// IgnoreCase: A-Z and a-z match each other.
 	IgnoreCase bool
+	// WithinLines: a match begins in one of so many lines, from the first on; 0: in any line.
+	WithinLines int
 }
 
 // A Pattern is a rule's pattern: a text in all the byte forms that count as it, or an expression.
 type Pattern struct {
 	text    string
 	expr    *regex.Expr // nil: it is a text
-	options Options     // those that change something
+	options Options     // those that change something; of an expression, only WithinLines
 	// forms are UTF-8, then the others in order of encoding. Of an ASCII text the others hold a NUL byte in every
 	// unit: few files have one, so that they are made when the first comes, by every. Of an expression they are those
 	// of its literals.
@@ -54,6 +56,8 @@ func Compile(text string, o Options) *Pattern {
 		Spaces:     o.Spaces && strings.ContainsAny(text, " \t"),
 		Words:      o.Words && (isWord(rune(text[0])) || isWord(rune(text[len(text)-1]))),
 		IgnoreCase: o.IgnoreCase && strings.ContainsFunc(text, isLetter),
+
+		WithinLines: o.WithinLines,
 	}
 	p.parts = newParts(text, p.options)
 	p.addForms()

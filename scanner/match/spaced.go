@@ -10,7 +10,7 @@ import (
 // second step.
 type spacedCandidate struct {
 	tally
-	forms   []*form // those whose needle was seen
+	forms   []*form // those whose needle was seen, one for each alignment
 	sources []source
 }
 
@@ -69,18 +69,14 @@ func (x *Examiner) openStrands(content io.ReadSeeker, candidates []*spacedCandid
 	var opened [encodings][4]bool
 	for _, h := range candidates {
 		for _, f := range h.forms {
-			for align := range f.enc.unit() {
-				if h.required && int64(align) != h.begin%int64(f.enc.unit()) {
-					continue
-				}
-				s := &x.strands[f.enc][align]
-				if !opened[f.enc][align] {
-					opened[f.enc][align] = true
-					s.reset(f.enc, int64(align), raw)
-					open = append(open, s)
-				}
-				h.sources = append(h.sources, source{form: f, strand: s})
+			f.align = 0 // a strand begins at a unit
+			s := &x.strands[f.enc][f.from]
+			if !opened[f.enc][f.from] {
+				opened[f.enc][f.from] = true
+				s.reset(f.enc, f.from, raw)
+				open = append(open, s)
 			}
+			h.sources = append(h.sources, source{form: f, strand: s})
 		}
 	}
 	return open

@@ -146,5 +146,6 @@ func (s *strand) next(f *form, from int64) (match, bool) {
 		return match{}, false
 	}
 	unit := s.enc.unit()
-	return match{s.offset(s.at + int64(start)), s.offset(s.at+int64(end-unit)) + int64(unit)}, true
+	m := match{s.offset(s.at + int64(start)), s.offset(s.at+int64(end-unit)) + int64(unit)}
+	return m, f.until == 0 || m.start < f.until
 }

@@ -2,6 +2,7 @@ package report
 
 import (
 	"encoding/json"
+	"fmt"
 	"regexp"
 	"strings"
 	"unicode/utf8"
@@ -17,6 +18,7 @@ type name struct {
 	Words  bool   `json:"words"`
 	Case   string `json:"case"`
 	Regex  string `json:"regex"`
+	Lines  int64  `json:"within_lines"`
 
 	key *keyName
 }
@@ -50,8 +52,14 @@ func (n *name) words() (before, value, after string) {
 		value, after = n.key.words()
 		return "the key ", value, after
 	}
+	switch {
+	case n.Lines == 1:
+		after = " in the first line"
+	case n.Lines > 1:
+		after = fmt.Sprintf(" in the first %d lines", n.Lines)
+	}
 	if n.Regex != "" {
-		return "a match of the regular expression ", n.Regex, ""
+		return "a match of the regular expression ", n.Regex, after
 	}
 	if n.Spaces != "" {
 		after += ", with any spaces"

@@ -1,0 +1,92 @@
+package match
+
+import (
+	"context"
+	"io"
+	"math"
+)
+
+// limitLines sets for the candidates with the option WithinLines where the lines end in which their matches may begin.
+func (x *Examiner) limitLines(
+	ctx context.Context, e *Engine, content io.ReadSeeker, c *candidates, reads *int,
+) error {
+	type lines struct {
+		exprReading
+		count int
+	}
+	known := map[lines]int64{}
+	end := func(index int, r exprReading) (int64, error) {
+		l := lines{r, e.patterns[index].options.WithinLines}
+		if at, ok := known[l]; ok || l.count == 0 {
+			return at, nil
+		}
+		at, err := x.endOfLines(ctx, content, r, l.count, reads)
+		known[l] = at
+		return at, err
+	}
+	limit := func(index int, forms []*form) (err error) {
+		for _, f := range forms {
+			if f.aligned && err == nil { // else it is not a copy
+				f.until, err = end(index, exprReading{f.enc, f.from})
+			}
+		}
+		return err
+	}
+	for _, h := range c.texts {
+		if err := limit(h.index, h.forms); err != nil {
+			return err
+		}
+	}
+	for _, h := range c.spaced {
+		if err := limit(h.index, h.forms); err != nil {
+			return err
+		}
+	}
+	for _, h := range c.exprs {
+		for _, r := range h.readings {
+			until, err := end(h.index, r)
+			if err != nil {
+				return err
+			}
+			if until > 0 {
+				if h.until == nil {
+					h.until = map[exprReading]int64{}
+				}
+				h.until[r] = until
+			}
+		}
+	}
+	return nil
+}
+
+// endOfLines returns where the first lines of a content, read in one way, end: the offset of the next line, or one
+// behind the content.
+func (x *Examiner) endOfLines(
+	ctx context.Context, content io.ReadSeeker, r exprReading, count int, reads *int,
+) (int64, error) {
+	end, at, last := int64(math.MaxInt64), r.from, rune(0)
+	unit := r.enc.unit()
+	err := x.again(ctx, content, r.from, unit, reads, func(w window) bool {
+		for data := w.data[at-w.at:]; len(data) >= unit; {
+			n := 0
+			if last != '\n' && last != '\r' {
+				n = r.enc.withoutLineEnd(data, false)
+			}
+			if n == 0 {
+				var c rune
+				c, n = r.enc.decodeUnit(data)
+				if last == '\n' || last == '\r' && c != '\n' {
+					if count--; count == 0 {
+						end = at
+						return false
+					}
+				}
+				last = c
+			}
+			at += int64(n)
+			data = data[n:]
+		}
+		return true
+	})
+	return end, err
+}
