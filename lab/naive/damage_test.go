@@ -280,6 +280,9 @@ func badItems() []string {
 		"(?=a)", "(?!a)b", "(?<=a)b", "(?<!a)b", `(a)\1`, `(?P=x)`, "a*", `\b`, "^$",
 		"^", "a?|b", "(a|)", "a{0,3}", "(?:)", "(?i)", `\b\B`, "(?:a*)+", "(?:a?){2}",
 		`\n`, `\r\n`, `a\nb`, `(a|b)\r`, `[\n\r]a`, `a(?:\n)+`, `a\x0ab`, `(?:\n|\r)a`, `a\n{2,3}`, `[\n]`, `(?s:\n).`,
+		`(?s)a`, `(?is)a`, `a(?s:.)b`, `(?s-i)a.`, `a(?s)`, `[\s\S]a`, `[\W\w]a`, `a[\d\D]+b`, `[[:space:]\S]a`, `(?:.|\s)a`,
+		`(.|\n)a`, `a\n?b`, `a\r*`, `[a\n]b`, `[^\S]a|\n`, `a\x0D?`, `a\x{00a}?`, `a\12?`, `a\015?`, `[\t-\r]a`, `[]\n]a`,
+		`\Aa`, `a\z`, `(?:^|\A)a`, `\Qb\E\Aa`, `^\x{FEFF}`, `^\x{feff}+a`, `(?m)^(\x{FEFF})`, `(?:^\x{FEFF}|^[\x{FEFF}])a`,
 		"a$b", "a^b", `a\b_`, `(?m)a$\s*^b`, `^\B_`, "(?:^a){2}", "${a}", `a\b\Bé`, `[^\x00-\x{10FFFF}]`, `[\x{D800}-\x{DFFF}]`,
 		"a(", "[z-a]", "a**", "a{2000}", `\pX`, "[", `\`, "a)", "(?<n", "*a",
 	} {
@@ -288,8 +291,11 @@ func badItems() []string {
 	for _, expr := range []string{`a\tb`, `a\n`, `a\u0085`, `\u007fa`, `\x1ba`, ``, ` `} {
 		all = append(all, `{regex: "`+expr+`"}`)
 	}
+	for _, n := range []string{"0", "-1", "1.0", "1e1", "01", "+1", "0x1", `"1"`, "~", "[1]", "{}", "true", "a", "1_0"} {
+		all = append(all, "{text: a, within_lines: "+n+"}", "{regex: a, within_lines: "+n+"}")
+	}
 	all = append(all, badKeyItems()...)
-	return append(all, "{}", "{spaces: any}", "{words: true}", "{texts: a}", "{regex: a, case: ignore}",
+	return append(all, "{}", "{within_lines: 1}", "{spaces: any}", "{words: true}", "{texts: a}", "{regex: a, case: ignore}",
 		"{regex: a, words: true}", "{regex: 'a b', spaces: any}",
 		"{regex: a, is: b}", "~", "[a]", "[]", `""`, `" "`, `"\t\n"`, "{x-note: a}", "{text: a, text: b}")
 }

@@ -83,19 +83,27 @@ func (g *generator) textItem() string {
 		parts = append(parts, "case: ignore")
 	}
 	g.Shuffle(len(parts), func(i, j int) { parts[i], parts[j] = parts[j], parts[i] })
-	return "{" + strings.Join(parts, ", ") + "}"
+	return "{" + strings.Join(parts, ", ") + g.withinLines() + "}"
 }
 
 // regex is an expression that a bundle can have, mostly.
 func (g *generator) regex() string {
 	expr := g.expression(3)
 	for range 20 {
-		if _, err := compile(expr); err == nil && strings.TrimSpace(expr) != "" {
+		if _, err := compile(expr, true); err == nil && strings.TrimSpace(expr) != "" {
 			break
 		}
 		expr = g.expression(3)
 	}
-	return "{regex: '" + strings.ReplaceAll(expr, "'", "''") + "'}"
+	return "{regex: '" + strings.ReplaceAll(expr, "'", "''") + "'" + g.withinLines() + "}"
+}
+
+// withinLines is the option, sometimes.
+func (g *generator) withinLines() string {
+	if g.percent(65) {
+		return ""
+	}
+	return ", within_lines: " + pick(g, "1", "1", "2", "2", "3", "5")
 }
 
 // expression is an expression of the grammar, nested so deep.

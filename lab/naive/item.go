@@ -15,6 +15,8 @@ type Item struct {
 	Key    *KeyItem       // not nil
 	// The options of a text.
 	Spaces, Words, IgnoreCase bool
+	// WithinLines is in how many lines, from the first on, a match may begin; 0: in all.
+	WithinLines int
 }
 
 // Kind is evidence.kind of a forbidden item.
@@ -100,6 +102,9 @@ func (i Item) textIn(e Encoding, content string, at int, pieces []piece) (end in
 	}
 	end, ok = i.match(e, content, at, pieces)
 	if !ok || i.Words && !i.bounded(e, content, at, end) {
+		return 0, false
+	}
+	if line, _ := position(content, e, at%e.Unit, at); i.WithinLines > 0 && line > i.WithinLines {
 		return 0, false
 	}
 	return end, true

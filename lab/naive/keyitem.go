@@ -12,9 +12,23 @@ type KeyItem struct {
 	Where     []Condition
 	Is        []Value // with any of them, and so on; nil if it is not asked
 	IsNot     []Value
-	Matches   *regexp.Regexp
-	NoMatch   *regexp.Regexp // matches_not
+	Matches   *Expression
+	NoMatch   *Expression // matches_not
 	Format    string
+}
+
+// An Expression is asked of the lines of a text, or of all of it.
+type Expression struct {
+	*regexp.Regexp
+	Whole bool
+}
+
+// parts are what the expression is asked of.
+func (e *Expression) parts(text string) []string {
+	if e.Whole {
+		return []string{text}
+	}
+	return linesOf(text)
 }
 
 // A Condition is a path of where, and its values.
@@ -131,15 +145,16 @@ func (k *KeyItem) forbids(v *Node) bool {
 		return !one || !slices.ContainsFunc(k.IsNot, v.Scalar.certainly)
 	case k.Matches != nil:
 		return one && slices.ContainsFunc(v.Scalar.Texts, func(text string) bool {
-			return slices.ContainsFunc(linesOf(text), k.Matches.MatchString)
+			return slices.ContainsFunc(k.Matches.parts(text), k.Matches.MatchString)
 		})
 	}
-	return !one || !allMatch(k.NoMatch, v.Scalar.askedLines())
+	return !one || !k.NoMatch.all(v.Scalar)
 }
 
-// allMatch reports whether there are lines, and all of them match.
-func allMatch(re *regexp.Regexp, lines []string) bool {
-	return lines != nil && !slices.ContainsFunc(lines, func(line string) bool { return !re.MatchString(line) })
+// all reports whether a value is certain, and matches in all that a required matches and matches_not ask.
+func (e *Expression) all(s Scalar) bool {
+	return s.Exact.Kind != noKind &&
+		!slices.ContainsFunc(e.parts(s.Asked), func(part string) bool { return !e.MatchString(part) })
 }
 
 // requiredIn returns the places where what the item requires is not.
@@ -301,7 +316,7 @@ func (n *need) accepts(v *Node) bool {
 	case n.item.Is != nil:
 		return slices.ContainsFunc(n.item.Is, v.Scalar.Exact.is)
 	}
-	return allMatch(n.item.Matches, v.Scalar.askedLines())
+	return n.item.Matches.all(v.Scalar)
 }
 
 // having are the nodes, at any depth, that have the first segment of the path.

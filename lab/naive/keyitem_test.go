@@ -98,7 +98,7 @@ func (g *generator) keyItem(list, format string) string {
 		parts = append(parts, condition+": "+g.keyValues())
 	default:
 		parts = append(parts, condition+": "+pick(g, "x", "'^x$'", "'^[a-z]+$'", "'2'", "'^(true|false)$'",
-			`'\.'`, `'\S'`, "'^.y'"))
+			`'\.'`, `'\S'`, "'^.y'", "'(?s)x.y'", `'(?s)^x\s'`, "'(?s)^x$'", `'(?is)^X(?:\r?\n|$)'`, `'(?s)\n$'`, "'(?s)y'"))
 	}
 	if format != "" {
 		parts = append(parts, "format: "+format)
@@ -177,7 +177,11 @@ func badKeyItems() []string {
 		"{key: a, is: b, matches: c}", "{key: a, is: b, is_not: c}", "{key: a, matches: b, matches_not: c}",
 		"{key: a, is: b, is: c}",
 		"{key: a, matches: 'a*'}", `{key: a, matches: '\n'}`, `{key: a, matches: "a\tb"}`,
-		"{key: a, matches: '(?=a)'}",
+		"{key: a, matches: '(?=a)'}", "{key: a, within_lines: 1}", "{key: a, matches: b, within_lines: 1}",
+		`{key: a, matches: '[\s\S]a'}`, `{key: a, matches: 'a\n?'}`, `{key: a, matches_not: 'a(?s).'}`,
+		`{key: a, matches: '(?s:a.)'}`, `{key: a, matches: '(?i)(?s)a.'}`, `{key: a, matches: '\Aa'}`,
+		`{key: a, matches: '(?s)a\z'}`, `{key: a, matches: '(?sm)^a'}`, `{key: a, matches: '(?s)a(?m:$)'}`,
+		"{key: a, matches: '(?s)a*'}", "{key: a, matches: '(?s)a$b'}", "{key: a, matches: '(?s)'}",
 		"{key: a, matches: '^$'}", "{key: a, matches: [a]}", "{key: a, matches: ''}", "{key: a, matches: '['}",
 		"{key: a, format: xml}", "{key: a, format: YAML}", "{key: a, format: ~}", "{key: a, format: [yaml]}",
 		"{key: a, format: yml}",
@@ -550,6 +554,12 @@ func TestKeys(t *testing.T) {
 			"a", []any{}}}, 2},
 		{"matches, one line", "F{key: a, matches: '^y$'}", files{fields{"a", "x\r\ny\n", "a", "xy", "a",
 			"x"}}, 1},
+		{"(?s) is about the whole text", "F{key: a, matches: '(?s)x.y'}", files{fields{"a", "x\ny\n", "a", "x\r\ny", "a",
+			"xy"}}, 1},
+		{"(?s), the ends of the text", "F{key: a, matches: '(?s)^x$'}", files{fields{"a", "x\ny", "a", "y\nx", "a",
+			"x\n", "a", "x"}}, 1},
+		{"(?s), the whole text is allowed", `F{key: a, matches_not: '(?s)^x\n(y|z\n)$'}`, files{fields{"a", "x\ny",
+			"a", "x\nz\n", "a", "x", "a", "x\nz"}}, 2},
 		{"matches asks what is not certain, too", "F{key: a, matches: 'y$'}", files{fields{"a", open("var.y"), "a",
 			tagged{"y"}, "a", tagged{"x"}}}, 2},
 		{"matches_not refuses what is not certain", "F{key: a, matches_not: y}", files{fields{"a", open("var.y"),
@@ -613,6 +623,9 @@ func TestKeys(t *testing.T) {
 		{"a list is not looked into", "R{key: a}", files{fields{"a", []any{}}}, 0},
 		{"an empty list equals nothing", "R{key: a, is: x}", files{fields{"a", []any{}}}, 1},
 		{"every item", "R{key: a, is: x}", files{fields{"a", []any{"x", "y"}}}, 1},
+		{"required matches with (?s)", `R{key: a, matches: '(?s)^x\ny$'}`, files{fields{"a", "x\ny"}}, 0},
+		{"required matches with (?s), the last line end", `R{key: a, matches: '(?s)^x\ny$'}`,
+			files{fields{"a", "x\ny\n"}}, 1},
 		{"required matches, all lines", "R{key: a, matches: '^x'}", files{fields{"a", "x\ny"}}, 1},
 		{"the effective value", "R{key: a, is: w}", files{fields{"a", "w", "a", hidden{"x"}}}, 0},
 		{"the items of a List take its place", "R{key: a}", files{fields{"apiVersion", "v1", "kind",

@@ -3,6 +3,7 @@ package naive
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"gopkg.in/yaml.v3"
@@ -43,17 +44,30 @@ func (l *loader) name(text string) string {
 }
 
 func (l *loader) regex(node *yaml.Node, values map[string]*yaml.Node) Item {
-	l.known(node, "regex")
+	l.known(node, "regex", "within_lines")
 	expr := l.text(values["regex"])
-	re, err := compile(expr)
+	re, err := compile(expr, true)
 	if err != nil && expr != "" {
 		l.wrong(values["regex"].Line, "%v", err)
 	}
-	return Item{Name: "{" + `"regex":` + jsonString(expr) + "}", Regexp: re}
+	lines, name := l.withinLines(values["within_lines"])
+	return Item{Name: "{" + `"regex":` + jsonString(expr) + name + "}", Regexp: re, WithinLines: lines}
+}
+
+// withinLines reads a number of lines, and returns how it is named; 0 if there is none.
+func (l *loader) withinLines(node *yaml.Node) (lines int, name string) {
+	if node == nil {
+		return 0, ""
+	}
+	lines, err := strconv.Atoi(node.Value)
+	if node.Kind != yaml.ScalarNode || node.Style != 0 || err != nil || lines < 1 || strconv.Itoa(lines) != node.Value {
+		l.wrong(node.Line, "no whole number from 1 on")
+	}
+	return lines, `,"within_lines":` + node.Value
 }
 
 func (l *loader) textItem(node *yaml.Node, values map[string]*yaml.Node) Item {
-	l.known(node, "text", "spaces", "words", "case")
+	l.known(node, "text", "within_lines", "spaces", "words", "case")
 	text := l.text(values["text"])
 	i := Item{
 		Text:       text,
@@ -61,6 +75,8 @@ func (l *loader) textItem(node *yaml.Node, values map[string]*yaml.Node) Item {
 		Words:      l.option(values["words"], "true"),
 		IgnoreCase: l.option(values["case"], "ignore"),
 	}
+	lines, lineName := l.withinLines(values["within_lines"])
+	i.WithinLines = lines
 	if text == "" {
 		return i
 	}
@@ -77,8 +93,8 @@ func (l *loader) textItem(node *yaml.Node, values map[string]*yaml.Node) Item {
 	if i.Words && !isWord(uint32(text[0])) && !isWord(uint32(text[len(text)-1])) {
 		l.wrong(values["words"].Line, "words without a word character at an end")
 	}
-	if i.Name = l.name(text); i.Spaces || i.Words || i.IgnoreCase {
-		i.Name = `{"text":` + jsonString(text)
+	if i.Name = l.name(text); i.Spaces || i.Words || i.IgnoreCase || lines > 0 {
+		i.Name = `{"text":` + jsonString(text) + lineName
 		if i.Spaces {
 			i.Name += `,"spaces":"any"`
 		}

@@ -65,13 +65,24 @@ func (l *loader) keyItem(node *yaml.Node, values map[string]*yaml.Node, list str
 }
 
 // expression reads the expression of matches or matches_not, and returns its JSON, too, as all that follow.
-func (l *loader) expression(node *yaml.Node) (*regexp.Regexp, string) {
+func (l *loader) expression(node *yaml.Node) (*Expression, string) {
 	expr := l.text(node)
-	re, err := compile(expr)
+	e := &Expression{Whole: isWhole(expr)}
+	var err error
+	if e.Whole {
+		e.Regexp, err = compileWhole(expr)
+	} else {
+		e.Regexp, err = compile(expr, false)
+	}
 	if err != nil && expr != "" {
 		l.wrong(node.Line, "%v", err)
 	}
-	return re, jsonString(expr)
+	return e, jsonString(expr)
+}
+
+// isWhole reports whether an expression begins with flags of which s is one.
+func isWhole(expr string) bool {
+	return regexp.MustCompile(`^\(\?[a-zA-Z]*s[a-zA-Z]*(-[a-zA-Z]*)?\)`).MatchString(expr)
 }
 
 // oneOrMore reads one thing, or a list of some.

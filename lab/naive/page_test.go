@@ -79,6 +79,20 @@ func TestFinds(t *testing.T) {
 		{`{text: "[a", case: ignore}`, "{A [A", "3-5"},
 		{`{text: "ab", case: ignore}`, in("utf-16be", "aB"), "0-4utf-16be"},
 
+		// within_lines
+		{`{text: a, within_lines: 1}`, "a\na", "0-1"},
+		{`{text: a, within_lines: 2}`, "\r\na a\r\na", "2-3 4-5"},
+		{`{text: a, within_lines: 2}`, "\r\ra", ""},
+		{`{text: "\na", within_lines: 1}`, "\na\na", "0-2"},
+		{`{text: "a b", spaces: any, within_lines: 1}`, "a \t b\na b", "0-5"},
+		{`{text: ab, within_lines: 1}`, in("utf-16le", "ab\nab"), "0-4utf-16le"},
+		{`{text: ab, within_lines: 1}`, in("utf-16le", "\u0a0aab\nab"), "2-6utf-16le"}, // lines of the encoding
+		{`{text: ab, within_lines: 1}`, "x" + in("utf-32be", "ab\nab"), "1-9utf-32be"},
+		{`{text: "\ufeff", within_lines: 1}`, bom8 + "\n" + bom8, "0-3"},
+		{`{regex: '^a', within_lines: 2}`, "a\r\na\r\na", "0-1 3-4"},
+		{`{regex: '^a', within_lines: 1}`, bom16 + in("utf-16le", "a\u0a0aa\na"), "2-4utf-16le"},
+		{`{regex: 'a', within_lines: 1}`, bom8 + "a a\ra", "3-4 5-6"},
+
 		// together
 		{`{text: "a = b", spaces: any, words: true, case: ignore}`, "xA=b A=B A  =  bc a\t=B", "5-8 18-22"},
 
@@ -87,13 +101,10 @@ func TestFinds(t *testing.T) {
 			"image: x:latest\nimage:y:latest\nimage: x:latest2\nimage:\n x:latest",
 			"0-15 16-30"},
 		{`{regex: '^a$'}`, "a\na\r\na\rab\nba\na", "0-1 2-3 5-6 13-14"},
-		{`{regex: '(?s)a.b'}`, "a\nb a\rb a\r\nb a.b", "13-16"},
 		{`{regex: '(?m)^a$'}`, "a\nb", "0-1"},
-		{`{regex: '\Aa\z'}`, "b\na\nb", "2-3"},
 		{`{regex: '[^x]b'}`, "\nb\rb", ""},
 		{`{regex: 'a\s*b'}`, "a\n b a \tb", "5-9"},
 		{`{regex: '^a'}`, bom8 + "a", "3-4"},
-		{`{regex: '^\x{feff}a'}`, bom8 + bom8 + "a", "3-7"},
 		{`{regex: '\x{feff}'}`, bom8 + "a", ""},
 		{`{regex: '(?i)k'}`, "\u212a", "0-3"},
 		{`{regex: 'a|ab'}`, "ab", "0-1"},
@@ -189,6 +200,11 @@ func TestIsIn(t *testing.T) {
 		{"{regex: ab}", bom16 + in("utf-16be", "ab"), false},
 		{"{regex: ab}", in("utf-32le", "\ufeffab"), true}, // the longer of two marks
 		{`{regex: ab}`, bom16 + "\x00\x00" + in("utf-16le", "ab"), false},
+		{"{text: ab, within_lines: 1}", "x\nab", false},
+		{"{text: ab, within_lines: 2}", "x\nab", true},
+		{"{text: ab, within_lines: 1}", bom16 + in("utf-16le", "x\nab"), false},
+		{"{regex: ^ab, within_lines: 1}", bom16 + in("utf-16le", "ab"), true},
+		{"{regex: ^ab, within_lines: 1}", "\nab", false},
 	} {
 		if got := itemOf(t, test.item).IsIn(test.content); got != test.want {
 			t.Errorf("%s in %q: %t", test.item, test.content, got)
@@ -204,6 +220,8 @@ func TestNames(t *testing.T) {
 		{`'{"a"}'`, `"{\"a\"}"`},
 		{`{text: '{a'}`, `"{a"`},
 		{`{regex: 'a"\s'}`, `{"regex":"a\"\\s"}`},
+		{`{within_lines: 12, regex: a}`, `{"regex":"a","within_lines":12}`},
+		{`{words: true, within_lines: 3, text: "a b", spaces: any}`, `{"text":"a b","within_lines":3,"spaces":"any","words":true}`},
 		{
 			`{case: ignore, words: true, spaces: "any", text: "a b"}`,
 			`{"text":"a b","spaces":"any","words":true,"case":"ignore"}`,

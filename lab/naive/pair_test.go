@@ -501,7 +501,8 @@ func newEngine(t *testing.T, items []Item) *match.Engine {
 	var patterns []*match.Pattern
 	for _, i := range items {
 		if i.Regexp == nil {
-			options := match.Options{Spaces: i.Spaces, Words: i.Words, IgnoreCase: i.IgnoreCase}
+			options := match.Options{Spaces: i.Spaces, Words: i.Words, IgnoreCase: i.IgnoreCase,
+				WithinLines: i.WithinLines}
 			patterns = append(patterns, match.Compile(i.Text, options))
 			continue
 		}
@@ -509,7 +510,7 @@ func newEngine(t *testing.T, items []Item) *match.Engine {
 		if err != nil {
 			t.Fatal(err)
 		}
-		patterns = append(patterns, match.CompileRegex(x))
+		patterns = append(patterns, match.CompileRegex(x, i.WithinLines))
 	}
 	e := match.NewEngine(patterns)
 	for i := range items {

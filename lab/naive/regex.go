@@ -13,27 +13,70 @@ import (
 	"unicode/utf8"
 )
 
-// compile compiles an expression, or says why a bundle may not have it.
-func compile(expr string) (*regexp.Regexp, error) {
-	if strings.ContainsFunc(expr, unicode.IsControl) {
-		return nil, errors.New("a control character as it is")
+// compile compiles an expression that is asked of lines, or says why a bundle may not have it. That of a regex is asked
+// of the lines of a file, where none begins with a byte order mark.
+func compile(expr string, ofFile bool) (*regexp.Regexp, error) {
+	if err := linesOnly(expr); err != nil {
+		return nil, err
 	}
-	re, err := regexp.Compile(expr)
+	re, tree, err := parse(expr)
 	if err != nil {
 		return nil, err
 	}
-	tree, err := syntax.Parse(expr, syntax.Perl)
+	noEnd := func(r rune) bool { return r != '\n' && r != '\r' }
 	switch {
-	case err != nil:
-		return nil, fmt.Errorf("regexp compiles what regexp/syntax does not parse: %w", err)
-	case shortest(tree) == 0:
-		return nil, errors.New("it matches the empty text, assertions aside")
-	case !withinLine(tree):
+	case hasAnyCharacter(tree):
+		return nil, errors.New("a class of any character")
+	case !within(tree, noEnd):
 		return nil, errors.New("it matches only across a line end")
-	case len(stretches(tree)) == 0:
+	case len(language{char: noEnd}.stretches(tree)) == 0:
 		return nil, errors.New("it matches in no line")
+	case ofFile && len(language{char: noEnd, noMark: true}.stretches(tree)) == 0:
+		return nil, errors.New("it matches only a byte order mark at the start of a line")
 	}
 	return re, nil
+}
+
+// compileWhole is compile for an expression that begins with (?s), which is asked of a whole text.
+func compileWhole(expr string) (*regexp.Regexp, error) {
+	for _, t := range tokens(expr) {
+		if t.flags("m") {
+			return nil, errors.New("(?m) in an expression for a whole text")
+		}
+		if t.isTextEnd() {
+			return nil, errors.New("an assertion for which ^ or $ stands")
+		}
+	}
+	re, tree, err := parse(expr)
+	if err == nil && len(language{char: func(rune) bool { return true }}.stretches(tree)) == 0 {
+		err = errors.New("it matches no text")
+	}
+	return re, err
+}
+
+// parse returns an expression and its syntax.
+func parse(expr string) (*regexp.Regexp, *syntax.Regexp, error) {
+	if strings.ContainsFunc(expr, unicode.IsControl) {
+		return nil, nil, errors.New("a control character as it is")
+	}
+	re, err := regexp.Compile(expr)
+	if err != nil {
+		return nil, nil, err
+	}
+	tree, err := syntax.Parse(expr, syntax.Perl)
+	if err != nil {
+		return nil, nil, fmt.Errorf("regexp compiles what regexp/syntax does not parse: %w", err)
+	}
+	if shortest(tree) == 0 {
+		return nil, nil, errors.New("it matches the empty text, assertions aside")
+	}
+	return re, tree, nil
+}
+
+// hasAnyCharacter reports whether a part of an expression means any character, line ends included.
+func hasAnyCharacter(re *syntax.Regexp) bool {
+	return re.Op == syntax.OpAnyChar || re.Op == syntax.OpCharClass && slices.Equal(re.Rune, []rune{0, unicode.MaxRune}) ||
+		slices.ContainsFunc(re.Sub, hasAnyCharacter)
 }
 
 // shortest is the number of characters of the shortest match, assertions aside. What never matches counts as long.
@@ -65,29 +108,30 @@ func shortest(re *syntax.Regexp) int {
 	return 0 // an assertion, the empty text, a star or a question mark
 }
 
-// withinLine reports whether the expression has a match without LF and CR, assertions aside.
-func withinLine(re *syntax.Regexp) bool {
-	isEnd := func(r rune) bool { return r == '\n' || r == '\r' }
+// within reports whether the expression has a match of characters that a text can have, assertions aside.
+func within(re *syntax.Regexp, has func(rune) bool) bool {
+	sub := func(re *syntax.Regexp) bool { return within(re, has) }
+	hasNot := func(r rune) bool { return !has(r) }
 	switch re.Op {
 	case syntax.OpLiteral:
-		return !slices.ContainsFunc(re.Rune, isEnd)
+		return !slices.ContainsFunc(re.Rune, hasNot)
 	case syntax.OpCharClass:
 		for i := 0; i < len(re.Rune); i += 2 {
 			for r := re.Rune[i]; r <= re.Rune[i+1]; r++ {
-				if !isEnd(r) {
+				if has(r) {
 					return true
 				}
 			}
 		}
 		return len(re.Rune) == 0
 	case syntax.OpCapture, syntax.OpPlus:
-		return withinLine(re.Sub[0])
+		return sub(re.Sub[0])
 	case syntax.OpRepeat:
-		return re.Min == 0 || withinLine(re.Sub[0])
+		return re.Min == 0 || sub(re.Sub[0])
 	case syntax.OpConcat:
-		return !slices.ContainsFunc(re.Sub, func(sub *syntax.Regexp) bool { return !withinLine(sub) })
+		return !slices.ContainsFunc(re.Sub, func(re *syntax.Regexp) bool { return !sub(re) })
 	case syntax.OpAlternate:
-		return slices.ContainsFunc(re.Sub, withinLine)
+		return slices.ContainsFunc(re.Sub, sub)
 	}
 	return true
 }
@@ -110,10 +154,16 @@ func everywhere() []place {
 // A stretch is a part of a line, from one place to another.
 type stretch struct{ from, to place }
 
+// A language is which characters a text can have.
+type language struct {
+	char   func(rune) bool
+	noMark bool // none begins with U+FEFF
+}
+
 // stretches are what an expression can match, as far as its ends tell: none if it matches in no line.
-func stretches(re *syntax.Regexp) map[stretch]bool {
+func (l language) stretches(re *syntax.Regexp) map[stretch]bool {
 	if re.Op >= syntax.OpCapture && re.Op <= syntax.OpRepeat {
-		sub := stretches(re.Sub[0])
+		sub := l.stretches(re.Sub[0])
 		switch re.Op {
 		case syntax.OpCapture:
 			return sub
@@ -136,23 +186,23 @@ func stretches(re *syntax.Regexp) map[stretch]bool {
 			for other := unicode.SimpleFold(r); re.Flags&syntax.FoldCase != 0 && other != r; other = unicode.SimpleFold(other) {
 				class = append(class, other, other)
 			}
-			all = joined(all, character(class))
+			all = joined(all, l.character(class))
 		}
 		return all
 	case syntax.OpCharClass:
-		return character(re.Rune)
+		return l.character(re.Rune)
 	case syntax.OpAnyChar, syntax.OpAnyCharNotNL:
-		return character([]rune{0, unicode.MaxRune})
+		return l.character([]rune{0, unicode.MaxRune})
 	case syntax.OpConcat:
 		all := nowhere(func(place) bool { return true })
 		for _, sub := range re.Sub {
-			all = joined(all, stretches(sub))
+			all = joined(all, l.stretches(sub))
 		}
 		return all
 	case syntax.OpAlternate:
 		all := map[stretch]bool{}
 		for _, sub := range re.Sub {
-			maps.Copy(all, stretches(sub))
+			maps.Copy(all, l.stretches(sub))
 		}
 		return all
 	}
@@ -183,13 +233,14 @@ func nowhere(holds func(place) bool) map[stretch]bool {
 	return all
 }
 
-// character are the stretches of one character of a class that a line can have.
-func character(class []rune) map[stretch]bool {
+// character are the stretches of one character of a class that a text can have.
+func (l language) character(class []rune) map[stretch]bool {
 	kinds := map[rune]bool{}
+	onlyMark := !slices.ContainsFunc(class, func(r rune) bool { return r != '\uFEFF' })
 	for i := 0; i < len(class); i += 2 {
 		for r := class[i]; r <= class[i+1]; r++ {
 			switch {
-			case r == '\n' || r == '\r' || !utf8.ValidRune(r):
+			case !l.char(r) || !utf8.ValidRune(r):
 			case isWord(uint32(r)):
 				kinds['w'] = true
 			default:
@@ -203,6 +254,9 @@ func character(class []rune) map[stretch]bool {
 	all := map[stretch]bool{}
 	for kind := range kinds {
 		for _, p := range everywhere() {
+			if l.noMark && onlyMark && p.before == '|' {
+				continue
+			}
 			all[stretch{place{p.before, kind}, place{kind, p.after}}] = true
 		}
 	}
@@ -296,10 +350,13 @@ func readings(content string) []reading {
 	return all
 }
 
-// inReading returns the matches in each line, the first 100 of each.
+// inReading returns the matches in each line that counts, the first 100 of each.
 func (i Item) inReading(content string, e Encoding, start int) []Find {
 	var finds []Find
-	for _, line := range lines(content, e, start) {
+	for n, line := range lines(content, e, start) {
+		if i.WithinLines > 0 && n >= i.WithinLines {
+			break
+		}
 		for _, m := range i.Regexp.FindAllStringIndex(line.text, 100) {
 			finds = append(finds, Find{line.offsets[m[0]], line.offsets[m[1]], e})
 		}

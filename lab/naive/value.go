@@ -62,14 +62,6 @@ func (s Scalar) certainly(v Value) bool {
 	return !s.Plain || same(version1(s.Texts[0])) && same(goYAML(s.Texts[0]))
 }
 
-// askedLines are the lines that a required matches and matches_not ask; nil if the value is not certain.
-func (s Scalar) askedLines() []string {
-	if s.Exact.Kind == noKind {
-		return nil
-	}
-	return linesOf(s.Asked)
-}
-
 // linesOf are the lines of a text, a last line end aside.
 func linesOf(text string) []string {
 	text = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(text)
