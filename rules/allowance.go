@@ -127,7 +127,7 @@ func (f *ruleFile) allowance(item document.Entry) {
 	a := Allowance{Line: at.Line, Column: at.Column}
 	a.Rule = f.doc.RuleID(m.At("rule"))
 	a.File = f.treePath(m.At("file"))
-	a.AtMost = f.doc.Count(m.At("at_most"), maxAtMost)
+	a.AtMost = f.doc.Count(m.At("at_most"), 0, maxAtMost)
 	a.Owner = f.doc.Line(m.At("owner"))
 	a.Reason = f.doc.Line(m.At("reason"))
 	a.Until = f.day(m.At("until"))

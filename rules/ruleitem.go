@@ -191,7 +191,7 @@ func (f *ruleFile) expression(e document.Entry, m document.Entries) (Item, bool)
 
 // withinLines reads in how many lines a match may begin; 0 if any.
 func (f *ruleFile) withinLines(m document.Entries) int {
-	return f.doc.Count(m.At("within_lines"), math.MaxInt32, "or remove the key")
+	return f.doc.Count(m.At("within_lines"), 1, math.MaxInt32)
 }
 
 // compiled returns an expression, of a value or of a file, or nil if it is refused.

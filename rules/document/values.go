@@ -135,8 +135,8 @@ func (d *YAML) True(e Entry) bool {
 	return n.Tag == "!!bool" && strings.EqualFold(n.Value, "true")
 }
 
-// Count reads a whole number in decimal digits and without quotes, from 0 to most; 0 if it is not one, or missing.
-func (d *YAML) Count(e Entry, most int) int {
+// Count reads a whole number in decimal digits and without quotes, from least to most; 0 if it is not one, or missing.
+func (d *YAML) Count(e Entry, least, most int) int {
 	n := e.Value
 	if n == nil || d.bad[n] {
 		return 0
@@ -157,8 +157,8 @@ func (d *YAML) Count(e Entry, most int) int {
 		d.fail(CodeLimit, at, fmt.Sprintf("%q is more than %d", key, most), "write a smaller number")
 	case !decimal:
 		d.fail(CodeValue, at, fmt.Sprintf("%q is %s", key, Quoted(n.Value)), form)
-	case number < 0:
-		d.fail(CodeValue, at, fmt.Sprintf("%q is %s", key, n.Value), "write 0 or more")
+	case number < least:
+		d.fail(CodeValue, at, fmt.Sprintf("%q is %s", key, n.Value), fmt.Sprintf("write %d or more", least))
 	default:
 		return number
 	}
