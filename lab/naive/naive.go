@@ -42,6 +42,8 @@ type Scan struct {
 	WithoutRequiredFiles bool
 	// EmptyIsFine is for changes: nothing to scan is then no error.
 	EmptyIsFine bool
+	// Found says that the bundle was found in the tree, all of which is scanned: then it must cover something.
+	Found bool
 	// Parsed is what the files mean that items with keys are asked of, by [Meant].
 	Parsed map[string]*Parsed
 	// Allow accepts content that cannot be had, links to what is not selected, and that there is no file.
@@ -100,6 +102,8 @@ func Judge(b *Bundle, s Scan) Outcome {
 	}
 	if len(scanned) == 0 && !s.EmptyIsFine && !s.Allow {
 		o.Errors = append(o.Errors, Error{"E_EMPTY", ""})
+	} else if s.Found && !s.Allow && !slices.ContainsFunc(b.Enforced(), func(r Rule) bool { return r.looksAt(scanned) }) {
+		o.Errors = append(o.Errors, Error{"E_EMPTY", ""})
 	}
 	for _, f := range scanned {
 		if !s.Allow {
@@ -123,6 +127,12 @@ func Judge(b *Bundle, s Scan) Outcome {
 		o.Verdict, o.Status = "FAIL", 1
 	}
 	return o
+}
+
+// looksAt reports whether a rule looks at one of the files: at its content, or at the path of each.
+func (r Rule) looksAt(files []File) bool {
+	return len(r.ForbiddenFiles) > 0 || len(r.RequiredFiles) > 0 ||
+		slices.ContainsFunc(files, func(f File) bool { return r.Selects(f.Path) })
 }
 
 // judgeFile returns the violations of one rule in one file.

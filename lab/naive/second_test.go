@@ -198,6 +198,7 @@ func (c comparer) compare(p pair) (had []string, err error) {
 // scan is what of the pair is judged, read again from the folder where it is one.
 func (p pair) scan(folder string) (Scan, error) {
 	s := Scan{Tree: p.tree, Allow: p.allow, Parsed: p.parsed}
+	s.Found = p.inTree && (p.scope == "full" || p.scope == "tracked")
 	switch p.scope {
 	case "full", "files":
 		var err error

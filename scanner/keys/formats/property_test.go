@@ -155,7 +155,7 @@ func refused(format Format, text []byte, reason string) bool {
 		return problems.HasErrors()
 	}
 	for _, ours := range []string{"a mapping as a key", "has no anchor in its document", "ends a line for some",
-		"read differently by YAML parsers", "for some programs and not for others", "some programs take for a merge", "the tag !!binary",
+		"read differently by YAML parsers", "for some programs and not for others", "some programs take for a merge", "the tag !!binary", "is within what it names",
 		"found a tab character where"} {
 		if strings.Contains(reason, ours) {
 			return true

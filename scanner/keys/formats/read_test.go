@@ -232,7 +232,7 @@ list @10 "- [!\n , a, ! ]\n- ? a\n  ! b: c"
     "a" @29 "a": null @30 ""
     "b" @33 "! b": "c" text @38 "c"
 `},
-		{"characters, and line ends of YAML 1.1", YAML, "é: \"x\u2028y\" # \u2027\nb: é\r\nc: z\rd: {\"é\": 1, é: 2}", `
+		{"characters, and line ends of YAML 1.1", YAML, "é: \"x\u2028y\" # \u2027\nb: é\r\nc: z\nd: {\"é\": 1, é: 2}", `
 mapping @0 "é: \"x\u2028y\" # \xe2"…"\"é\": 1, é: 2}"
   "é" @0 "é": "x\u2028y" text @4 "\"x\u2028y\""
   "b" @18 "b": "é" text @21 "é"

@@ -96,7 +96,7 @@ func (y *yamlReader) documents() (documents []keys.Document, err error) {
 		}
 	}
 	decoder := yaml.NewDecoder(bytes.NewReader(text))
-	y.anchors = map[*yaml.Node]*built{}
+	y.anchors, y.within = map[*yaml.Node]*built{}, map[string]int{}
 	for ; ; y.document++ {
 		document, err := nextYAML(decoder)
 		if second != nil && !y.differs {
@@ -154,6 +154,7 @@ type yamlReader struct {
 	quoted   []keys.Span           // quoted and block scalars, if there are such line ends
 	differs  bool                  // YAML 1.1 has other documents
 	anchors  map[*yaml.Node]*built
+	within   map[string]int // by anchor, how many nodes with it are being read
 	document int
 	begin    int // where the root of this document may begin
 	merged   int // entries that merges bring, in all documents
@@ -192,6 +193,11 @@ func (y *yamlReader) read(n *yaml.Node, level, after int) (b *built, err error) 
 	if n.Anchor != "" {
 		b.open = true
 		y.anchors[n] = b
+		if y.within[n.Anchor]++; y.within[n.Anchor] > 1 {
+			y.disputed(start, "the anchor &%s is within what it names: an alias stands for the one or the other; "+
+				"use another name", n.Anchor)
+		}
+		defer func() { y.within[n.Anchor]-- }()
 	}
 	switch n.Kind {
 	case yaml.MappingNode:

@@ -17,6 +17,7 @@ const byteOrderMark = "\ufeff"
 // a byte order mark before a document is an empty line. One that is not right after a marker is reported as disputed,
 // and so is every other: yaml.v2, and so kubectl, keeps it, and may drop a character of the lines after it.
 func (y *yamlReader) prepare(text []byte) []byte {
+	y.disputeReturns(text)
 	hasMarks := bytes.Contains(text, []byte(byteOrderMark))
 	if !hasMarks && !bytes.Contains(text, []byte("%YAML")) && !bytes.Contains(text, []byte("...")) &&
 		!bytes.Contains(text, []byte("---")) {
@@ -35,7 +36,7 @@ func (y *yamlReader) prepare(text []byte) []byte {
 			}
 			line = line[copy(line, "  \n"):]
 		}
-		if bytes.HasPrefix(line, []byte("---")) && y.disputeMarker(line, next-len(line)) {
+		if bytes.HasPrefix(line, []byte("---")) && y.disputeMarker(line, next-len(line), begun) {
 			blank(line[3:len(bytes.TrimRight(line, "\r\n"))])
 		}
 		content := bytes.Trim(line, " \t\r\n")
@@ -88,15 +89,35 @@ func blank(part []byte) {
 }
 
 // disputeMarker reports a line at an offset that begins with "---" and is a marker for some programs only: helm splits
-// a file there, and kubectl if a comment or nothing but space of Unicode follows, which it returns.
-func (y *yamlReader) disputeMarker(line []byte, at int) bool {
-	if len(line) == 3 || isSpace(line[3]) || line[3] == '-' {
+// a file there, js-yaml begins a document with a list in "----", and kubectl splits if a comment or nothing but space of
+// Unicode follows, which it returns.
+func (y *yamlReader) disputeMarker(line []byte, at int, begun bool) bool {
+	if len(line) == 3 || isSpace(line[3]) || line[3] == '-' && begun {
 		return false
 	}
 	y.disputed(at, "a line that begins with --- ends a document for some programs and not for others; "+
 		"write a space or a line end after ---, or indent the line")
 	rest := bytes.TrimSpace(line[3:])
 	return len(rest) == 0 || rest[0] == '#'
+}
+
+// disputeReturns reports a carriage return alone in a text that has other line ends: npm's yaml takes it for a letter,
+// in comments, too.
+func (y *yamlReader) disputeReturns(text []byte) {
+	if bytes.IndexByte(text, '\r') < 0 || bytes.IndexByte(text, '\n') < 0 {
+		return
+	}
+	for at := 0; ; at++ {
+		i := bytes.IndexByte(text[at:], '\r')
+		if i < 0 {
+			return
+		}
+		if at += i; at+1 == len(text) || text[at+1] != '\n' {
+			y.disputed(at, "a carriage return without a line feed ends a line for some YAML parsers and not for others; "+
+				"use one kind of line end")
+			return
+		}
+	}
 }
 
 // disputeMark reports a byte order mark that is not the first character of a document.
