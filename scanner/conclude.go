@@ -84,7 +84,7 @@ func wholeErrors(run *shard.Run, f *shard.Findings, enforced []verdict.Rule) []v
 	case !f.Listed || len(all) > 0 || run.Options.Allows(AllowEmpty):
 	case isEmpty(run, f):
 		empty("there is no file to scan; check the path, or allow an empty tree with --allow empty")
-	case run.Options.FoundBundle && !run.Options.RequireGoverned && len(run.Options.Rule) == 0 &&
+	case run.Options.FoundBundle && !run.Options.RequireGoverned && !run.Options.Partial &&
 		!slices.ContainsFunc(enforced, looks):
 		empty("the rules of this tree's bundle cover none of its files; check their globs, or use --allow empty")
 	}

@@ -133,8 +133,8 @@ func (a *Agent) Read(stdin []byte) (*Event, error) {
 	return e, nil
 }
 
-// OtherProgram says, after a semicolon, which other program wrote a hook's standard input, and what to do about it: some
-// run the hooks of other agents' settings, with payloads and tools of their own. It is "" if none is known to.
+// OtherProgram says, after a semicolon, which other program wrote a hook's standard input, and what to do about it:
+// some run the hooks in other agents' settings, with their own payloads and tools. It is "" if none is known to.
 func (a *Agent) OtherProgram(stdin []byte) string {
 	v, err := call.ParseValue(bytes.TrimPrefix(stdin, []byte("\ufeff")))
 	switch {

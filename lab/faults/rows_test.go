@@ -209,7 +209,7 @@ func rows() []row {
 		{176, "values of several lines whose match spans two", nil},
 		{177, "damaged mirrors, broken links and unreadable directories among the repositories of a fleet", []string{"git"}},
 		{178, "a FIFO, socket, device or link among the cached results", []string{"Linux"}},
-		{179, "flags with outputs of their own in the args of the Action", nil},
+		{179, "flags that write other outputs in the args of the Action", nil},
 		{180, "payloads of Cursor and VS Code at another agent's entry", nil},
 	}
 }

@@ -87,28 +87,31 @@ func isRepository(dir string) (bool, error) {
 	}
 	main, others := 0, false
 	for _, e := range entries {
-		isDir, known := gitEntries[e.Name()]
+		known, isDir, isMain := gitEntry(e.Name())
 		switch {
 		case !known || isDir != e.IsDir():
 			others = true
-		case mainEntries[e.Name()]:
+		case isMain:
 			main++
 		}
 	}
 	return main >= 2 || len(entries) > 0 && !others, nil
 }
 
-// gitEntries are the entries of a bare repository, and which of them are directories; see gitrepository-layout(5).
-var gitEntries = map[string]bool{
-	"HEAD": false, "config": false, "description": false, "packed-refs": false, "shallow": false, "index": false,
-	"FETCH_HEAD": false, "ORIG_HEAD": false, "gc.log": false, "gc.pid": false, "config.worktree": false,
-	"objects": true, "refs": true, "hooks": true, "info": true, "logs": true, "branches": true, "worktrees": true,
-	"modules": true, "reftable": true, "lfs": true,
-}
-
-// mainEntries are those that each bare repository has, or may have and other directories do not.
-var mainEntries = map[string]bool{
-	"HEAD": true, "config": true, "objects": true, "refs": true, "packed-refs": true, "reftable": true,
+// gitEntry says of a name whether git gives it to an entry of a bare repository, whether that is a directory, and
+// whether each repository has it, or other directories do not; see gitrepository-layout(5).
+func gitEntry(name string) (known, isDir, isMain bool) {
+	switch name {
+	case "HEAD", "config", "packed-refs":
+		return true, false, true
+	case "objects", "refs", "reftable":
+		return true, true, true
+	case "description", "shallow", "index", "FETCH_HEAD", "ORIG_HEAD", "gc.log", "gc.pid", "config.worktree":
+		return true, false, false
+	case "hooks", "info", "logs", "branches", "worktrees", "modules", "lfs":
+		return true, true, false
+	}
+	return false, false, false
 }
 
 // found notes a repository.

@@ -299,15 +299,17 @@ func (r *reader) git(at int, rest []word) string {
 	return why
 }
 
-// gitGivers are the options by which commands of git are given a program to run, as git(1) and its pages list them.
-var gitGivers = map[string][]string{
-	"clone": {"--upload-pack", "--template", "--config"}, "fetch": {"--upload-pack"}, "pull": {"--upload-pack"},
-	"ls-remote": {"--upload-pack", "--exec"}, "fetch-pack": {"--upload-pack", "--exec"},
-	"push": {"--receive-pack", "--exec"}, "send-pack": {"--receive-pack", "--exec"}, "archive": {"--exec"},
-	"grep": {"--open-files-in-pager"}, "init": {"--template"}, "daemon": {"--access-hook"},
-	"send-email": {"--sendmail-cmd", "--smtp-server", "--to-cmd", "--cc-cmd", "--header-cmd"},
-	"instaweb":   {"--httpd", "--browser"}, "merge": {"--strategy"}, "rebase": {"--strategy"},
-}
+// gitGivers are the options by which commands of git are given a program to run, as its manual lists them.
+var gitGivers = sync.OnceValue(func() map[string][]string {
+	return map[string][]string{
+		"clone": {"--upload-pack", "--template", "--config"}, "fetch": {"--upload-pack"}, "pull": {"--upload-pack"},
+		"ls-remote": {"--upload-pack", "--exec"}, "fetch-pack": {"--upload-pack", "--exec"},
+		"push": {"--receive-pack", "--exec"}, "send-pack": {"--receive-pack", "--exec"}, "archive": {"--exec"},
+		"grep": {"--open-files-in-pager"}, "init": {"--template"}, "daemon": {"--access-hook"},
+		"send-email": {"--sendmail-cmd", "--smtp-server", "--to-cmd", "--cc-cmd", "--header-cmd"},
+		"instaweb":   {"--httpd", "--browser"}, "merge": {"--strategy"}, "rebase": {"--strategy"},
+	}
+})
 
 // gitGiven reports whether a command of git is given a program to run, by an option or a URL such as ext::sh.
 func gitGiven(command string, rest []word) bool {
@@ -321,14 +323,14 @@ func gitGiven(command string, rest []word) bool {
 		case strings.HasPrefix(w.text, "ext::"), strings.Contains(w.text, "=ext::"):
 			return true
 		case strings.HasPrefix(option, "--"):
-			if len(option) > 3 && slices.ContainsFunc(gitGivers[command], func(o string) bool {
+			if len(option) > 3 && slices.ContainsFunc(gitGivers()[command], func(o string) bool {
 				return strings.HasPrefix(o, option)
 			}) {
 				return true
 			}
 		case !isShort:
-		case command == "clone" && strings.ContainsAny(short, "uc"), command == "merge" && strings.HasPrefix(short, "s"),
-			command == "rebase" && strings.HasPrefix(short, "s"):
+		case command == "clone" && strings.ContainsAny(short, "uc"),
+			(command == "merge" || command == "rebase") && strings.HasPrefix(short, "s"):
 			return true
 		case command == "grep":
 			if i := strings.IndexAny(short, "OefABCm"); i >= 0 && short[i] == 'O' {

@@ -218,22 +218,6 @@ func (h *hclReader) block(block *hclsyntax.Block, level int) ([]keys.Entry, erro
 	return all, nil
 }
 
-// bringsBlocks reports whether a dynamic block is certain to bring a block: its for_each is a list or a set as written,
-// with an item.
-func bringsBlocks(dynamic *hclsyntax.Body) bool {
-	argument := dynamic.Attributes["for_each"]
-	if argument == nil {
-		return false
-	}
-	expr := bare(argument.Expr)
-	if call, ok := expr.(*hclsyntax.FunctionCallExpr); ok && call.Name == "toset" && len(call.Args) == 1 &&
-		!call.ExpandFinal {
-		expr = bare(call.Args[0])
-	}
-	list, ok := expr.(*hclsyntax.TupleConsExpr)
-	return ok && len(list.Exprs) > 0
-}
-
 // labelled returns the entry of a block with labels, each of which is a level, too.
 func (h *hclReader) labelled(
 	name string, labels []string, header, whole keys.Span, body *hclsyntax.Body, level int,
@@ -248,27 +232,6 @@ func (h *hclReader) labelled(
 	entries, err := h.entries(body, level)
 	node := &keys.Node{Kind: keys.Mapping, At: whole, Entries: entries}
 	return keys.Block(name, labels, header, node), err
-}
-
-// dynamicLabels returns the labels that a dynamic block gives its blocks, one that is not known as it is written.
-func (h *hclReader) dynamicLabels(body *hclsyntax.Body) []string {
-	argument := body.Attributes["labels"]
-	if argument == nil {
-		return nil
-	}
-	tuple, ok := bare(argument.Expr).(*hclsyntax.TupleConsExpr)
-	if !ok {
-		return []string{h.written(argument.Expr)[0]}
-	}
-	labels := []string{}
-	for _, expr := range tuple.Exprs {
-		label, known := h.constant(expr)
-		if !known {
-			label.text = h.written(expr)[0]
-		}
-		labels = append(labels, label.text)
-	}
-	return labels
 }
 
 // bare returns what is in parentheses and in a lone "${…}".

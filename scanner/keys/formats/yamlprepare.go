@@ -89,8 +89,8 @@ func blank(part []byte) {
 }
 
 // disputeMarker reports a line at an offset that begins with "---" and is a marker for some programs only: helm splits
-// a file there, js-yaml begins a document with a list in "----", and kubectl splits if a comment or nothing but space of
-// Unicode follows, which it returns.
+// a file there, js-yaml begins a document with a list in "----", and kubectl splits if a comment or nothing but space
+// of Unicode follows, which it returns.
 func (y *yamlReader) disputeMarker(line []byte, at int, begun bool) bool {
 	if len(line) == 3 || isSpace(line[3]) || line[3] == '-' && begun {
 		return false
@@ -113,8 +113,8 @@ func (y *yamlReader) disputeReturns(text []byte) {
 			return
 		}
 		if at += i; at+1 == len(text) || text[at+1] != '\n' {
-			y.disputed(at, "a carriage return without a line feed ends a line for some YAML parsers and not for others; "+
-				"use one kind of line end")
+			y.disputed(at, "a carriage return without a line feed ends a line for some YAML parsers and not for "+
+				"others; use one kind of line end")
 			return
 		}
 	}
