@@ -303,7 +303,7 @@ func (c Change) JudgeTree() Ruling {
 	if c.Outside != nil {
 		every.Files = slices.Concat(c.Outside.Files, every.Files)
 	}
-	scan := Scan{Tree: c.scanned(c.Head.Tree), Parsed: c.Parsed}
+	scan := Scan{Tree: c.scanned(c.Head.Tree), Parsed: c.Parsed, Found: c.Outside == nil}
 	ruling := Ruling{Outcome: Judge(every, scan)}
 	ruling.Violations = nil
 	for _, r := range every.Enforced() {

@@ -255,6 +255,11 @@ func (v version) valid(outside ...ruleLine) version {
 			return r.id == e.Rule && !strings.Contains(r.body, "never")
 		}) || slices.Contains(e.From, e.File)
 	})
+	for i := range v.list {
+		if e := &v.list[i]; e.AtMost == 0 { // it withdraws others, and has neither
+			e.From, e.MayGrow = nil, false
+		}
+	}
 	v.sort()
 	return v
 }

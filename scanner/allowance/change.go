@@ -151,6 +151,9 @@ func (b *Book) Touched() []string {
 	for _, before := range b.mergeBases {
 		for p, s := range before.signed {
 			now := b.head.signed[p]
+			if s.Withdrawn() {
+				continue // which allowed nothing
+			}
 			if now == nil || now.AtMost < s.AtMost || endsBefore(now, s) {
 				touched[p.file] = true
 			}

@@ -221,7 +221,7 @@ func (sc scene) naiveTouched() []string {
 				was, now := naiveEntries(sc.list(m), rule, name), naiveEntries(head, rule, name)
 				const early = "0000-00-00"
 				switch end, before := naiveEnd(now), naiveEnd(was); {
-				case len(was) == 0:
+				case len(was) == 0, naiveNumber(was, rule, name, early) == 0:
 				case len(now) == 0,
 					naiveNumber(now, rule, name, early) < naiveNumber(was, rule, name, early),
 					end != "" && (before == "" || end < before):
