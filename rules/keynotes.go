@@ -3,7 +3,9 @@ package rules
 import (
 	"fmt"
 	"slices"
+	"strings"
 
+	"github.com/policyscan/policyscan/internal/late"
 	"github.com/policyscan/policyscan/rules/document"
 	"github.com/policyscan/policyscan/rules/keyitem"
 )
@@ -16,8 +18,13 @@ func keyNotes(item *keyitem.Item) []string {
 	for _, where := range item.Where {
 		paths, values = append(paths, where.Path), slices.Concat(values, where.Values)
 	}
+	add := func(format string, args ...any) { notes = append(notes, fmt.Sprintf(format, args...)) }
 	for _, path := range paths {
 		notes = append(notes, path.Notes()...)
+		if provider().MatchString(path[0].Name) {
+			add("the path begins with %s, the type of a Terraform resource, which is below resource or data; write %s",
+				path[0].Name, document.Quoted("resource."+path.String()))
+		}
 		for _, segment := range path {
 			if n := strangerIn(segment.Name); n != "" {
 				name := document.Quoted(segment.Name)
@@ -25,13 +32,30 @@ func keyNotes(item *keyitem.Item) []string {
 			}
 		}
 	}
+	if item.Asks == keyitem.MatchesNot && !strings.ContainsAny(item.Match.String(), "^$") {
+		expr := item.Match.String()
+		add("the expression %s of matches_not is met by a value that has it anywhere; to compare the start, write %s",
+			document.Quoted(expr), document.Quoted("^"+expr))
+	}
 	for _, value := range values {
+		if text := value.Text; value.Kind == keyitem.TextValue {
+			if expressionIn(text) != "" || wildcard().MatchString(text) {
+				add("the value %s looks like a regular expression or a wildcard, but is is compared as it is; "+
+					"write it as matches if one is meant", document.Quoted(text))
+			}
+		}
 		if n := strangerIn(value.Text); n != "" {
 			notes = append(notes, fmt.Sprintf("the value %s has %s", document.Quoted(value.Text), n))
 		}
 	}
 	return notes
 }
+
+// provider is the type of a resource of the providers that most configurations use.
+var provider = late.Regexp(`^(?:aws|azurerm|azuread|google|kubernetes|helm|oci|alicloud|digitalocean|github)_\w+$`)
+
+// wildcard is a text such as nginx:*, and not an ARN, in which a wildcard is a part of the value.
+var wildcard = late.Regexp(`^[\w./-]+:\*$|^\*\.[\w.-]+$`)
 
 // labels are how many labels Terraform's blocks have.
 var labels = map[string]int{"resource": 2, "data": 2, "module": 1, "provider": 1, "variable": 1, "output": 1}

@@ -146,6 +146,15 @@ func TestNotes02(t *testing.T) {
 		want       []string
 	}{
 		{item(`{regex: 'image:\s+\S+'}`), nil},
+		{item(`{key: image, is: "nginx:*"}`), []string{`the value "nginx:*" looks like a regular expression or a wildcard`}},
+		{item(`{key: image, is_not: "^nginx.*$"}`), []string{`write it as matches if one is meant`}},
+		{item(`{key: a, is: ["*", "arn:aws:s3:::x/*", "0.0.0.0/0", "a.b"]}`), nil},
+		{item(`{key: image, matches_not: "registry.example.com"}`), []string{`write "^registry.example.com"`}},
+		{item(`{key: image, matches_not: '^registry\.example\.com/'}, {key: b, matches: x}`), nil},
+		{item(`{key: spec/hostNetwork, is: true}`), []string{`write spec.hostNetwork, or put it in quotes`}},
+		{item(`{key: '"app/x"'}, {key: 'metadata.labels."app.kubernetes.io/name"'}`), nil},
+		{item(`{key: aws_db_instance.*.publicly_accessible, is: true}`),
+			[]string{`write "resource.aws_db_instance.*.publicly_accessible"`}},
 		{item(`{regex: 'a.*b'}, {regex: '\d+'}`), []string{`the expression "a.*b" is slow`, `the expression "\\d+" is slow`}},
 		{item(`{regex: '/it''s a\/b\d/gi'}`), []string{`a slash and "gi", which are characters to find; if another ` +
 			`language's notation is meant, write "(?i)it's a/b\\d"`}},

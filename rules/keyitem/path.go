@@ -226,6 +226,9 @@ func (p Path) Notes() []string {
 		if i > 0 && p[i-1].Kind == Name && !p[i-1].Quoted && isDomainEnd(s.Name) {
 			notes = append(notes, fmt.Sprintf("the path has %s.%s, which may be part of one key: "+
 				`a key with dots needs quotes, such as metadata.labels."app.kubernetes.io/name"`, p[i-1].Name, s.Name))
+		} else if parts := strings.Split(s.Name, "/"); len(parts) > 1 && !slices.ContainsFunc(parts, notIdentifier) {
+			notes = append(notes, fmt.Sprintf(`the segment %s of the path is one key: a "." separates segments; `+
+				"write %s, or put it in quotes", s.Name, strings.Join(parts, ".")))
 		}
 		if strings.Trim(s.Name, "0123456789") == "" {
 			notes = append(notes, fmt.Sprintf("the segment %s of the path is a key: lists have no index, and a path "+
@@ -233,6 +236,13 @@ func (p Path) Notes() []string {
 		}
 	}
 	return notes
+}
+
+// notIdentifier reports whether a text is no name of letters, digits and underscores.
+func notIdentifier(s string) bool {
+	return s == "" || strings.ContainsFunc(s, func(r rune) bool {
+		return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r)
+	})
 }
 
 // isDomainEnd reports whether a segment ends a domain, as in kubernetes.io/name.
