@@ -163,7 +163,7 @@ rules/allowances.yml:8:24: rule "SHOP-1": the bundle has no rule with this id; r
 	legacy := load(entry("SHOP-1"))
 	empty, err := Load(Files{BoundariesFile: []byte("bundle: \"0.2\"\nrules: []\n"), "rules/x.yml": []byte(
 		"bundle: \"0.2\"\ntype: deprecated\nrules:\n  - {id: A, title: t, enforcement: {mode: fail}, " +
-			"match: {files: [a], forbidden_patterns: [a]}}\n")})
+			"match: {files: [a/b], forbidden_patterns: [a]}}\n")})
 	if err != nil {
 		t.Fatal(err)
 	}

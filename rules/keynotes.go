@@ -37,6 +37,15 @@ func keyNotes(item *keyitem.Item) []string {
 		add("the expression %s of matches_not is met by a value that has it anywhere; to compare the start, write %s",
 			document.Quoted(expr), document.Quoted("^"+expr))
 	}
+	for _, where := range item.Where {
+		if any := sharedAny(where.Path, item); any > 0 {
+			instead := slices.Clone(where.Path)
+			instead[any].Kind = keyitem.Deep
+			add("the path %s of where is asked of the whole document: any node that its * stands for will do, not only "+
+				"the one in which the key is found; if that is meant, write %s",
+				where.Path, document.Quoted(instead.String()))
+		}
+	}
 	for _, value := range values {
 		if text := value.Text; value.Kind == keyitem.TextValue {
 			if expressionIn(text) != "" || wildcard().MatchString(text) {
@@ -49,6 +58,18 @@ func keyNotes(item *keyitem.Item) []string {
 		}
 	}
 	return notes
+}
+
+// sharedAny returns the index of a * of a condition's path up to which it is the path of the item as well, or 0.
+func sharedAny(where keyitem.Path, item *keyitem.Item) int {
+	for _, path := range append(slices.Clone(item.Each), item.Paths...) {
+		for i := 0; i < min(len(where), len(path)) && where[i] == path[i]; i++ {
+			if where[i].Kind == keyitem.Any {
+				return i
+			}
+		}
+	}
+	return 0
 }
 
 // provider is the type of a resource of the providers that most configurations use.

@@ -27,9 +27,9 @@ func Notes(b *Bundle) []document.Note {
 	return notes
 }
 
-// maxComparisons is how often two patterns of a rule are compared for one bundle; notes are
-// help, and must not take a minute for a bundle of 100,000 patterns.
-const maxComparisons = 2_000_000
+// maxComparisons is how often two patterns of a rule are compared for one bundle, which takes a few milliseconds: each
+// scan prints the notes.
+const maxComparisons = 300_000
 
 func ruleNotes(r *Rule, budget *int) []document.Note {
 	var notes []document.Note
@@ -44,19 +44,16 @@ func ruleNotes(r *Rule, budget *int) []document.Note {
 	for _, list := range []struct {
 		globs []string
 		at    []document.Place
-	}{{r.Files, at.files}, {r.Exclude, at.exclude}, {r.ForbiddenFiles, at.forbiddenFiles}} {
+	}{{r.Files, at.files}, {r.Exclude, at.exclude}, {r.ForbiddenFiles, at.forbiddenFiles},
+		{r.RequiredFiles, at.requiredFiles}} {
 		for i, g := range list.globs {
-			for _, text := range glob.Notes(g) {
+			texts := glob.NotesPlain(g)
+			if r.in02 {
+				texts = glob.Notes(g)
+			}
+			for _, text := range texts {
 				note(list.at, i, text)
 			}
-		}
-	}
-	for i, g := range r.RequiredFiles {
-		if !strings.Contains(g, "/") {
-			continue // that of the root is meant, as in LICENSE
-		}
-		for _, text := range glob.Notes(g) {
-			note(at.requiredFiles, i, text)
 		}
 	}
 	for _, text := range excludeNotes(r) {

@@ -160,14 +160,17 @@ func TestNotes02(t *testing.T) {
 			`language's notation is meant, write "(?i)it's a/b\\d"`}},
 		{item(`{regex: '/abc/m'}`), []string{`write "abc"`}},
 		{item(`{regex: '/usr/bin/'}, {regex: '/etc/ssh'}, {regex: 'usr/bin/g'}, '/abc/i'`), nil},
-		{item(`'a.*b'`), []string{"write it under regex if it is one"}},
-		{item(`{text: 'a.*b', words: true}`), []string{`the pattern {"text":"a.*b","words":true} looks like a regular`}},
+		{item(`{text: 'a.*b'}, {text: 'a(b|c)', words: true}`), nil},
+		{item(`{key: resource.a.*.b, where: {resource.a.*.c: 1}, is: 1}`),
+			[]string{`any node that its * stands for will do, not only the one in which the key is found; ` +
+				`if that is meant, write "resource.a.**.c"`}},
+		{item(`{key: resource.a.*.b, where: {resource.a.**.c: 1, kind: x, resource.b.*.c: 1}, is: 1}`), nil},
 		{item(`ab, b`), []string{`contains the pattern "b"`}},
 		{item(`{text: a b, spaces: any}, {text: b, words: true}, {text: bc, case: ignore}`), nil},
 		{item(`{text: ab, words: true}, b`), []string{`the pattern {"text":"ab","words":true} contains the pattern "b"`}},
 		{item(`{text: aB, case: ignore}, b, {regex: abcb}`), nil},
 		{item(`{regex: "p\u0430ssword"}`), []string{"a Cyrillic"}},
-		{head + rule(`forbidden_files: ["*.pem"]`), []string{"in the root folder only"}},
+		{head + rule(`forbidden_files: ["/*.pem"]`), nil},
 		{head + rule(`forbidden_files: ["**/*.pem"], exclude: ["**"]`), []string{`every file that "forbidden_files" selects`}},
 		{head + `exclude: ["a/**"]` + "\n" + rule(`files: ["a/*.tf"], forbidden_patterns: [a]`),
 			[]string{`the "exclude" of the file, with that of the rule, removes every file that "files" selects`}},
@@ -187,9 +190,9 @@ func TestNotes02(t *testing.T) {
 			t.Errorf("%s: %v; want %q", c.boundaries, notes, c.want)
 		}
 	}
-	// A required file is one of the root more often than not.
+	// A class that reaches into other directories is one of a required file as well.
 	b, err := Load(Files{
-		BoundariesFile: []byte(head + "rules: []\n"), InvariantsFile: []byte(head + rule(`required_files: [LICENSE, "[!a]/b"]`)),
+		BoundariesFile: []byte(head + "rules: []\n"), InvariantsFile: []byte(head + rule(`required_files: [/LICENSE, "[!a]/b"]`)),
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -112,21 +112,10 @@ func (r *Rule) Suspect(p Part) string {
 	case RequiredItem:
 		item = r.Required[p.Index]
 	}
-	switch g := r.Glob(p); {
-	case g != "":
-		return suspectGlob(g)
-	case item.Kind == Text:
-		return r.suspectText(item.Text)
+	if item.Kind != Text {
+		return ""
 	}
-	return ""
-}
-
-// suspectGlob says whether a glob seems to be several.
-func suspectGlob(g string) string {
-	if open, _, found := strings.Cut(g, ","); found && !strings.Contains(open, "{") {
-		return "it has a comma, which is a character of the path; write two globs, each in its own quotes"
-	}
-	return ""
+	return r.suspectText(item.Text)
 }
 
 // suspectText says whether a text seems to be an expression.
@@ -141,7 +130,7 @@ func (r *Rule) suspectText(text string) string {
 	if err != nil || !strings.Contains(text, `\`) && expressionIn(text) == "" && !slashed().MatchString(text) {
 		return ""
 	}
-	if r.expressions {
+	if r.in02 {
 		return "if it is a regular expression, write it under regex"
 	}
 	return "a pattern is the text itself, not a regular expression"

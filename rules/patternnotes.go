@@ -25,13 +25,9 @@ func itemNotes(r *Rule, item Item) []string {
 		return keyNotes(item.Key)
 	}
 	if item.Kind == Text {
-		if text := expressionIn(p); text != "" {
-			fix := "list each text that must not appear as a separate pattern"
-			if r.expressions {
-				fix = "write it under regex if it is one"
-			}
-			add("the pattern %s looks like a regular expression or a wildcard, because of %s, "+
-				"but a pattern is the text itself; %s", shown, document.Quoted(text), fix)
+		if text := expressionIn(p); text != "" && !r.in02 { // in 0.2 an error, or meant: {text: …}
+			add("the pattern %s looks like a regular expression or a wildcard, because of %s, but a pattern is the "+
+				"text itself; list each text that must not appear as a separate pattern", shown, document.Quoted(text))
 		}
 		if trimmed := strings.Trim(p, " \t"); trimmed != p && !endsAWord(r, p, trimmed) {
 			add("the pattern %s has a space or tab at an end, and matches only where the file has it too; "+
@@ -82,7 +78,7 @@ func endsAWord(r *Rule, p, trimmed string) bool {
 }
 
 // expressions are what regular expressions and wildcards have, and other text hardly ever.
-var expressions = sync.OnceValue(func() []*regexp.Regexp { // only validate needs them
+var expressions = sync.OnceValue(func() []*regexp.Regexp { // most bundles have no text to try them on
 	return []*regexp.Regexp{
 		regexp.MustCompile(`\.[*+]`),
 		regexp.MustCompile(`\\[dDsSwW](?:[^A-Za-z]|$)`),        // not the folder of C:\data
@@ -96,7 +92,7 @@ var expressions = sync.OnceValue(func() []*regexp.Regexp { // only validate need
 
 // expressionIn returns the part of a pattern that its writer may have meant as an expression, or "".
 func expressionIn(p string) string {
-	if len(p) > 1024 { // no one writes such an expression, and notes must not take long
+	if len(p) > 1024 || !strings.ContainsAny(p, `*+\(|[^`) { // no one writes such an expression so long
 		return ""
 	}
 	for _, e := range expressions() {

@@ -100,7 +100,7 @@ func (f *ruleFile) rule(item document.Entry) Rule {
 	n := item.Value
 	spot := f.doc.Spot(n)
 	r := Rule{
-		File: f.name, Line: spot.Line, Type: Boundary, FileExclude: f.exclude, at: spot, expressions: f.is02,
+		File: f.name, Line: spot.Line, Type: Boundary, FileExclude: f.exclude, at: spot, in02: f.is02,
 	}
 	if f.holds == Invariant {
 		r.Type = Invariant

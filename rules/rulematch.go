@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"strings"
 
 	"github.com/policyscan/policyscan/rules/document"
 	"github.com/policyscan/policyscan/rules/glob"
@@ -158,6 +159,10 @@ func (f *ruleFile) texts(e document.Entry) iter.Seq2[document.Entry, string] {
 func (f *ruleFile) globs(e document.Entry, more func(string) *glob.Mistake) (globs []string, at []document.Place) {
 	seen := map[string]bool{}
 	for item, text := range f.texts(e) {
+		written := text
+		if f.is02 {
+			text = strings.TrimPrefix(text, "/") // it anchors: paths count from the root
+		}
 		if seen[text] {
 			f.doc.Fail(document.CodeDuplicate, item.Value, "the glob "+document.Quoted(text)+" is listed twice",
 				"remove one of them")
@@ -168,11 +173,16 @@ func (f *ruleFile) globs(e document.Entry, more func(string) *glob.Mistake) (glo
 			f.doc.Fail(mistake.Code, item.Value, mistake.Found, mistake.Fix)
 			continue
 		}
-		if more != nil {
-			if mistake := more(text); mistake != nil {
-				f.doc.Fail(document.CodeGlob, item.Value, mistake.Found, mistake.Fix)
-				continue
-			}
+		var mistake *glob.Mistake
+		if f.is02 {
+			mistake = glob.Ambiguous(written)
+		}
+		if mistake == nil && more != nil {
+			mistake = more(text)
+		}
+		if mistake != nil {
+			f.doc.Fail(document.CodeGlob, item.Value, mistake.Found, mistake.Fix)
+			continue
 		}
 		globs, at = append(globs, text), append(at, f.doc.Place(item.Value))
 	}

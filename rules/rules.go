@@ -110,7 +110,7 @@ type Rule struct {
 	files, forbidden *globs    // Files and ForbiddenFiles, compiled by Load and New
 	exclude          *glob.Set // Excludes, likewise
 	places           places    // if loaded
-	expressions      bool      // the file can have them: it is of 0.2
+	in02             bool      // the file is of 0.2
 }
 
 // places are where the globs and items of a rule are in its file.

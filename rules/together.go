@@ -106,7 +106,7 @@ func enforced(bundles []*Bundle) *document.Error {
 // since another one may have dropped the rule, and the entry allows nothing. One for a deprecated rule is neither. Of
 // several entries for a rule the first is named. notes has an item for each of the bundles, some of which may be nil.
 func CheckAllowances(bundles []*Bundle) (mistakes document.Errors, notes [][]document.Note) {
-	c := allowanceCheck{never: map[string]bool{}, budget: maxComparisons / 100}
+	c := allowanceCheck{never: map[string]bool{}, budget: 20_000}
 	for _, b := range bundles {
 		if b != nil {
 			c.know(b)

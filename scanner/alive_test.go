@@ -64,28 +64,28 @@ func TestAlive(t *testing.T) {
 		tree                  map[string]string
 		want                  string
 	}{
-		{"nothing", `files: ["*.tf"], exclude: ["a.tf"], forbidden_patterns: [bad]`, "", map[string]string{"x": "bad"},
+		{"nothing", `files: ["/*.tf"], exclude: ["/a.tf"], forbidden_patterns: [bad]`, "", map[string]string{"x": "bad"},
 			"R exclude 0; R files 0; R pattern 0; R rule 0"},
-		{"an example", `files: ["*.tf"], forbidden_patterns: [bad, {regex: 'b.d'}, worse]`,
+		{"an example", `files: ["/*.tf"], forbidden_patterns: [bad, {regex: 'b.d'}, worse]`,
 			`{path: a.tf, content: bad, violates: true}`, nil, "R pattern 2"},
-		{"what an example says does not count", `files: ["*.tf"], forbidden_patterns: [bad, worse]`,
+		{"what an example says does not count", `files: ["/*.tf"], forbidden_patterns: [bad, worse]`,
 			`{path: a.tf, content: bad, violates: false}, {path: a.tf, content: good, violates: true}`, nil, "R pattern 1"},
-		{"an example that the rule does not select", `files: ["*.tf"], forbidden_patterns: [bad]`,
+		{"an example that the rule does not select", `files: ["/*.tf"], forbidden_patterns: [bad]`,
 			`{path: a.go, content: bad, violates: false}`, nil, "R files 0; R pattern 0; R rule 0"},
-		{"a file", `files: ["*.tf"], forbidden_patterns: [bad]`, "", map[string]string{"a.tf": "bad"}, ""},
-		{"a file in UTF-16", `files: ["*.tf"], forbidden_patterns: [bad]`, "",
+		{"a file", `files: ["/*.tf"], forbidden_patterns: [bad]`, "", map[string]string{"a.tf": "bad"}, ""},
+		{"a file in UTF-16", `files: ["/*.tf"], forbidden_patterns: [bad]`, "",
 			map[string]string{"a.tf": "\xff\xfeb\x00a\x00d\x00"}, ""},
-		{"a glob with a comma", `files: ["*.tf,*.hcl"], forbidden_patterns: [bad]`, "",
+		{"a glob with a comma", `files: ["/*.tf,*.hcl"], forbidden_patterns: [bad]`, "",
 			map[string]string{"a.tf": "bad", "a.hcl": "bad"}, "R files 0; R pattern 0; R rule 0"},
-		{"all that a glob selects is excluded", `files: ["*.tf", "a.*"], exclude: ["a.*"], forbidden_patterns: [bad]`, "",
+		{"all that a glob selects is excluded", `files: ["/*.tf", "/a.*"], exclude: ["/a.*"], forbidden_patterns: [bad]`, "",
 			map[string]string{"a.tf": "bad", "b.tf": "bad"}, "R files 1"},
-		{"a glob in braces is one", `files: ["*.{tf,hcl}"], forbidden_patterns: [bad]`, "",
+		{"a glob in braces is one", `files: ["/*.{tf,hcl}"], forbidden_patterns: [bad]`, "",
 			map[string]string{"a.tf": "bad"}, ""},
-		{"letter case", `files: ["*.tf"], path_case: ignore, forbidden_patterns: [bad]`, "",
+		{"letter case", `files: ["/*.tf"], path_case: ignore, forbidden_patterns: [bad]`, "",
 			map[string]string{"A.TF": "bad"}, ""},
-		{"an exclude of what no glob selects", `files: ["*.tf"], exclude: ["*.go"], forbidden_patterns: [bad]`, "",
+		{"an exclude of what no glob selects", `files: ["/*.tf"], exclude: ["/*.go"], forbidden_patterns: [bad]`, "",
 			map[string]string{"a.tf": "bad", "a.go": "bad"}, "R exclude 0"},
-		{"an exclude by the character", `files: ["**/*.tf"], exclude: ["t", "*", "e/**"], forbidden_patterns: [bad]`, "",
+		{"an exclude by the character", `files: ["**/*.tf"], exclude: ["/t", "/*", "e/**"], forbidden_patterns: [bad]`, "",
 			map[string]string{"x/a.tf": "bad", "a.tf": "bad"}, "R exclude 0; R exclude 2"},
 		{"two excludes", `files: ["**/*.tf"], exclude: ["x/**", "**/a.tf"], forbidden_patterns: [bad]`, "",
 			map[string]string{"x/a.tf": "bad", "b.tf": "bad"}, "R exclude 0 twice; R exclude 1 twice"},
@@ -94,28 +94,28 @@ func TestAlive(t *testing.T) {
 			map[string]string{"x/a.tf": "bad", "b.tf": "bad", "a.tf": ""}, ""},
 		{"an exclude with forbidden files", `forbidden_files: ["**/*.pem", "**/k"], exclude: ["x/**"]`, "",
 			map[string]string{"x/a.pem": "", "b.pem": ""}, "R forbidden file 1"},
-		{"a key", `files: ["*.yml"], forbidden_patterns: [{key: a.b, is: 1}, {key: a.c}, {key: a.d, matches: x}]`,
+		{"a key", `files: ["/*.yml"], forbidden_patterns: [{key: a.b, is: 1}, {key: a.c}, {key: a.d, matches: x}]`,
 			`{path: a.yml, content: "a: {b: 1, c: 2, d: y}", violates: true}`, nil, "R pattern 2"},
-		{"a key of a kind", `files: ["*.yml"], forbidden_patterns: [{key: a, where: {kind: [A, B]}}]`,
+		{"a key of a kind", `files: ["/*.yml"], forbidden_patterns: [{key: a, where: {kind: [A, B]}}]`,
 			`{path: a.yml, content: "{kind: C, a: 1}", violates: false}`, nil, "R pattern 0; R rule 0"},
-		{"a format", `files: ["*"], forbidden_patterns: [{key: a, format: toml}]`,
+		{"a format", `files: ["/*"], forbidden_patterns: [{key: a, format: toml}]`,
 			`{path: a, content: "a = 1", violates: true}`, nil, ""},
-		{"unparsable", `files: ["*.yml"], unparsable: text, forbidden_patterns: [{key: a}, bad]`,
+		{"unparsable", `files: ["/*.yml"], unparsable: text, forbidden_patterns: [{key: a}, bad]`,
 			`{path: a.yml, content: "{{ a: bad", violates: true}`, nil, "R pattern 0"},
-		{"required and missing", `files: ["*.tf"], required_patterns: [owner, {regex: "own.r"}]`,
+		{"required and missing", `files: ["/*.tf"], required_patterns: [owner, {regex: "own.r"}]`,
 			`{path: a.tf, content: x, violates: true}`, nil, "R required 0; R required 1"},
-		{"required and there", `files: ["*.tf"], required_patterns: [owner, {text: "a b", spaces: any}]`,
+		{"required and there", `files: ["/*.tf"], required_patterns: [owner, {text: "a b", spaces: any}]`,
 			`{path: a.tf, content: owner, violates: true}`, nil, "R required 1"},
-		{"never missing", `files: ["*.tf"], required_patterns: [owner]`, "",
+		{"never missing", `files: ["/*.tf"], required_patterns: [owner]`, "",
 			map[string]string{"a.tf": "owner"}, "R rule 0"},
-		{"a required key", `files: ["*.yml"], required_patterns: [{key: a, is: 1}, {key: b, where: {kind: X}}]`,
+		{"a required key", `files: ["/*.yml"], required_patterns: [{key: a, is: 1}, {key: b, where: {kind: X}}]`,
 			`{path: a.yml, content: "{a: 1}", violates: true}`, map[string]string{"b.yml": "kind: X"}, "R required 1"},
-		{"each", `files: ["*.yml"], required_patterns: [{each: [a.*, b.*], key: on, is: true}, {each: c, key: on}]`,
+		{"each", `files: ["/*.yml"], required_patterns: [{each: [a.*, b.*], key: on, is: true}, {each: c, key: on}]`,
 			`{path: a.yml, content: "a: {x: {on: true}, y: {on: false}}", violates: true}, {path: a.yml, content: "c: {}", violates: true}`,
 			nil, "R each 0.1; R required 1"},
-		{"required files", `required_files: ["LICENSE", "**/OWNERS", "x/*"], exclude: ["x/**", "y/**"]`, "",
+		{"required files", `required_files: ["/LICENSE", "**/OWNERS", "x/*"], exclude: ["x/**", "y/**"]`, "",
 			map[string]string{"LICENSE": "x", "x/OWNERS": "x"}, "R exclude 1; R required file 1; R required file 2"},
-		{"an example for required files", `required_files: ["LICENSE"]`,
+		{"an example for required files", `required_files: ["/LICENSE"]`,
 			`{path: LICENSE, content: x, violates: false}`, nil, ""},
 	} {
 		typ := "boundary"
@@ -185,6 +185,14 @@ var aliveGlobs = map[string]func(path string) bool{
 	"b/*":         func(path string) bool { return strings.HasPrefix(path, "b/") && strings.Count(path, "/") == 1 },
 	"**/*.txt":    func(path string) bool { return strings.HasSuffix(path, ".txt") },
 	"**/nowhere*": func(string) bool { return false },
+}
+
+// anchored returns a glob as a 0.2 file writes it: one without a slash is of the root.
+func anchored(glob string) string {
+	if strings.Contains(glob, "/") {
+		return glob
+	}
+	return "/" + glob
 }
 
 var alivePaths = []string{"x.yml", "y.yml", "a/x.yml", "a/z.yml", "b/x.yml", "a/b/y.txt", "C/X.YML"}
@@ -278,7 +286,7 @@ func (r *aliveRule) yaml() string {
 		text := ", " + key + ": ["
 		for _, item := range items {
 			if quote {
-				item = `"` + item + `"`
+				item = `"` + anchored(item) + `"`
 			}
 			text += item + ", "
 		}
@@ -324,7 +332,11 @@ func (b *aliveBundle) load(t *rapid.T) *rules.Bundle {
 func (b *aliveBundle) file(i int) string {
 	text := "bundle: \"0.2\"\n"
 	if len(b.excludes[i]) > 0 {
-		text += fmt.Sprintf("exclude: [\"%s\"]\n", strings.Join(b.excludes[i], `", "`))
+		text += "exclude: ["
+		for _, g := range b.excludes[i] {
+			text += `"` + anchored(g) + `", `
+		}
+		text += "]\n"
 	}
 	text += "rules:"
 	if len(b.rules[i]) == 0 {

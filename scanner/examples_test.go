@@ -85,7 +85,7 @@ rules:
   - id: DOC
     title: A licence
     enforcement: {mode: fail}
-    match: {required_files: ["LICENSE"]}
+    match: {required_files: ["/LICENSE"]}
     examples:
       - {path: LICENSE, content: x, violates: false}
       - {path: README, content: x, violates: true}

@@ -47,13 +47,13 @@ exclude: ["skip/**"]
 rules:
   - {id: TEXT, title: t, enforcement: {mode: fail}, match: {files: ["**/*.tf", "**/x*"], forbidden_patterns: ["key", "two"]}}
   - {id: REGEX, title: t, enforcement: {mode: fail}, redact: true,
-     match: {files: ["**"], exclude: ["b/**"], forbidden_patterns: [{regex: "k[a-z]y[0-9]"}], forbidden_files: ["**/*.pem", "sub"]}}
+     match: {files: ["**"], exclude: ["b/**"], forbidden_patterns: [{regex: "k[a-z]y[0-9]"}], forbidden_files: ["**/*.pem", "/sub"]}}
 `
 
 const shardInvariants = `bundle: "0.2"
 rules:
   - {id: MUST, title: t, enforcement: {mode: fail}, match: {files: ["a/**"], required_patterns: ["one"]}}
-  - {id: FILES, title: t, enforcement: {mode: fail}, match: {required_files: ["README", "a/*.md", "**/LICENSE"]}}
+  - {id: FILES, title: t, enforcement: {mode: fail}, match: {required_files: ["/README", "a/*.md", "**/LICENSE"]}}
   - {id: KEYS, title: t, enforcement: {mode: fail}, match: {files: ["**/*.yml", "**/*.json"], required_absent: [{key: "a.b", is: "x"}]}}
 `
 

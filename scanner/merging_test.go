@@ -24,7 +24,7 @@ type mergedEntry struct {
 func (m mergedEntries) bundle(t rapid.TB) *rules.Bundle {
 	files := rules.Files{rules.BoundariesFile: []byte(`bundle: "0.2"
 rules:
-  - {id: NET, title: T, enforcement: {mode: fail}, match: {files: ["*.tf"], forbidden_patterns: [key]}}
+  - {id: NET, title: T, enforcement: {mode: fail}, match: {files: ["/*.tf"], forbidden_patterns: [key]}}
 `)}
 	text := "bundle: \"0.2\"\nallowances:\n"
 	for _, f := range mergedFiles {

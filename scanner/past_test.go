@@ -78,14 +78,14 @@ func TestPastCounts(t *testing.T) {
 	b, err := rules.Load(rules.Files{
 		rules.BoundariesFile: []byte(`bundle: "0.2"
 rules:
-  - {id: TEXT, title: T, enforcement: {mode: fail}, match: {files: ["*.tf", "*.yaml", "link*"], exclude: ["no*"], forbidden_patterns: [key, {text: "k e y", case: ignore}]}}
-  - {id: KEYS, title: T, enforcement: {mode: fail}, match: {files: ["*.yaml"], forbidden_patterns: [{key: "**.key"}]}}
-  - {id: LAX, title: T, enforcement: {mode: fail}, match: {files: ["*.yaml"], unparsable: text, forbidden_patterns: [{key: "**.key"}, "key"]}}
-  - {id: PATH, title: T, enforcement: {mode: fail}, match: {forbidden_files: ["*.pem", "secret*", "module*"]}}
+  - {id: TEXT, title: T, enforcement: {mode: fail}, match: {files: ["/*.tf", "/*.yaml", "/link*"], exclude: ["/no*"], forbidden_patterns: [key, {text: "k e y", case: ignore}]}}
+  - {id: KEYS, title: T, enforcement: {mode: fail}, match: {files: ["/*.yaml"], forbidden_patterns: [{key: "**.key"}]}}
+  - {id: LAX, title: T, enforcement: {mode: fail}, match: {files: ["/*.yaml"], unparsable: text, forbidden_patterns: [{key: "**.key"}, "key"]}}
+  - {id: PATH, title: T, enforcement: {mode: fail}, match: {forbidden_files: ["/*.pem", "/secret*", "/module*"]}}
 `),
 		rules.InvariantsFile: []byte(`bundle: "0.2"
 rules:
-  - {id: MUST, title: T, enforcement: {mode: fail}, match: {files: ["*.tf"], required_patterns: [owner, team]}}
+  - {id: MUST, title: T, enforcement: {mode: fail}, match: {files: ["/*.tf"], required_patterns: [owner, team]}}
 `),
 	})
 	must(t, err)

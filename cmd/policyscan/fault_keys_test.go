@@ -230,7 +230,7 @@ rules:
     title: Not privileged
     enforcement: {mode: fail}
     match:
-      files: ["*.*"]
+      files: ["/*.*"]
       unparsable: text
       forbidden_patterns: [{key: "**.privileged", is: true}, "privileged: TRUE"]
 `)
@@ -321,8 +321,8 @@ func TestKeysOfRealFiles(t *testing.T) {
 	t.Chdir(t.TempDir())
 	writeFile(t, ".policyscan/rules/boundaries.yml", `bundle: "0.2"
 rules:
-  - {id: ON, title: Off, enforcement: {mode: fail}, match: {files: ["*.*"], forbidden_patterns: [{key: "**.on", is: /x}]}}
-  - {id: TXT, title: Off, enforcement: {mode: fail}, match: {files: ["t.*"], forbidden_patterns: [{key: "**.on"}, "off:"]}}
+  - {id: ON, title: Off, enforcement: {mode: fail}, match: {files: ["/*.*"], forbidden_patterns: [{key: "**.on", is: /x}]}}
+  - {id: TXT, title: Off, enforcement: {mode: fail}, match: {files: ["/t.*"], forbidden_patterns: [{key: "**.on"}, "off:"]}}
 `)
 	writeFile(t, ".policyscan/rules/invariants.yml", "bundle: \"0.2\"\nrules: []\n")
 	for _, c := range []struct{ name, text, want string }{

@@ -53,7 +53,7 @@ rules:
     title: What must be there
     enforcement: {mode: fail}
     match:
-      files: ["**/*.tf", "MAIN.TF"]
+      files: ["**/*.tf", "/MAIN.TF"]
       required_patterns:
         - "owner"
         - {text: "managed by", spaces: any, case: ignore}
@@ -66,7 +66,7 @@ rules:
   - id: FILE-1
     title: A licence
     enforcement: {mode: fail}
-    match: {required_files: ["LICENSE*", "docs/*.md"]}
+    match: {required_files: ["/LICENSE*", "docs/*.md"]}
 `
 
 // parityText is text that the rules find nothing in, or much.

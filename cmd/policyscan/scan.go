@@ -131,6 +131,9 @@ func (c *scanCmd) scan(ctx context.Context, r *reporter) *verdict.Verdict {
 	defer r.watch(o.Progress)()
 	v := scanner.Scan(ctx, s.Judges, s.Tree, o)
 	s.Notes = slices.Concat(s.Notes, s.Uncovered(v), o.Rewritten.Notes(), notesOnReuse(o.Reuse))
+	if !c.Quiet {
+		s.Notes = append(s.Notes, s.BundleNotes()...)
+	}
 	return v
 }
 

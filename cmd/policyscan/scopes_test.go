@@ -58,7 +58,7 @@ rules:
   - id: PATH-1
     title: Of paths
     enforcement: {mode: fail}
-    match: {forbidden_files: ["b", "**/E.YAML", "deep/*", "{b,--}*.tf"], path_case: ignore, exclude: ["deep/g"]}
+    match: {forbidden_files: ["/b", "**/E.YAML", "deep/*", "/{b,--}*.tf"], path_case: ignore, exclude: ["deep/g"]}
 `
 
 const hookInvariants02 = `bundle: "0.2"
@@ -66,7 +66,7 @@ rules:
   - id: DEEP-1
     title: Of folders
     enforcement: {mode: fail}
-    match: {files: ["deep/**", "b{,/**}"], required_absent: [gamma]}
+    match: {files: ["deep/**", "/b{,/**}"], required_absent: [gamma]}
   - id: HAS-1
     title: What must be there
     enforcement: {mode: fail}
@@ -74,7 +74,7 @@ rules:
   - id: FILE-1
     title: Of the tree
     enforcement: {mode: fail}
-    match: {required_files: ["b", "b/**", "deep/**", "*.tf"], exclude: ["b.tf"]}
+    match: {required_files: ["/b", "b/**", "deep/**", "/*.tf"], exclude: ["/b.tf"]}
 `
 
 // hookBundles are the bundles of the tests below, by their versions: boundaries and invariants.

@@ -25,7 +25,7 @@ func ruleBodies() []string {
 		`match: {files: ["**/*.tf"], forbidden_patterns: ["alpha"]}`,
 		`match: {files: ["**/*.tf"], exclude: ["b/**"], forbidden_patterns: ["alpha", {text: "beta x", spaces: any}]}`,
 		`match: {files: ["**"], forbidden_patterns: [{regex: 'x\d'}, {text: "beta", words: true}]}`,
-		`match: {files: ["a/*", "*.tf"], forbidden_patterns: ["a"]}`,
+		`match: {files: ["a/*", "/*.tf"], forbidden_patterns: ["a"]}`,
 		`match: {files: ["**/*.json"], forbidden_patterns: [{key: open, is: true}, "leak"]}`,
 		`match: {files: ["**/*.json"], forbidden_patterns: [{key: open, is: true}, "leak"], unparsable: text}`,
 		`match: {forbidden_files: ["**/k*", "a/**"]}`,

@@ -115,7 +115,7 @@ func damages() []damage {
 				if kind == "boundary" {
 					key = pick(g, "required_absent", "required_patterns", "required_files")
 				}
-				r.lists = append(r.lists, listYAML{key, []string{"q"}})
+				r.lists = append(r.lists, listYAML{key, []string{"/q"}})
 				return r
 			})
 		}},
@@ -126,7 +126,7 @@ func damages() []damage {
 				if key == "path_case" {
 					r.lines = append(r.lines, "path_case: ignore")
 				} else {
-					r.lists = append(r.lists, listYAML{key, []string{"q"}})
+					r.lists = append(r.lists, listYAML{key, []string{"/q"}})
 				}
 				return r
 			})
@@ -165,7 +165,7 @@ func damages() []damage {
 			return addRule(g, p, "0.2", func(kind string) ruleYAML {
 				r := ruleYAML{id: "BAD", lines: []string{"path_case: ignore"}}
 				if kind != "boundary" {
-					r.lists = []listYAML{{"required_files", []string{"q"}}}
+					r.lists = []listYAML{{"required_files", []string{"/q"}}}
 				}
 				return r
 			})
@@ -174,12 +174,19 @@ func damages() []damage {
 			return addRule(g, p, "0.2", func(kind string) ruleYAML {
 				r := plainRule("BAD", kind)
 				r.lines = append(r.lines, "path_case: ignore")
-				glob := quote(pick(g, "[A-z].tf", "**/[0-a]", "[_-b]x", "x[!Z-a]", "a[x0-Z]b", "[a-é]"))
+				glob := quote(pick(g, "/[A-z].tf", "**/[0-a]", "/[_-b]x", "/x[!Z-a]", "/a[x0-Z]b", "/[a-é]"))
 				if g.percent(50) {
 					r.lists[0].items = append(r.lists[0].items, glob)
 				} else {
-					r.lists = append(r.lists, listYAML{"forbidden_files", []string{"q", glob}})
+					r.lists = append(r.lists, listYAML{"forbidden_files", []string{"/q", glob}})
 				}
+				return r
+			})
+		}},
+		{"a glob that does not say where it begins", func(g *generator, p *pair) bool {
+			return addRule(g, p, "0.2", func(kind string) ruleYAML {
+				r := plainRule("BAD", kind)
+				r.lists = append(r.lists, listYAML{"forbidden_files", []string{quote(pick(g, "*.tf", "q", "*", "[a-b]?"))}})
 				return r
 			})
 		}},

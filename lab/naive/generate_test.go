@@ -271,11 +271,15 @@ func itemName(item, list string, newer bool) string {
 func (g *generator) globs() []string {
 	var all []string
 	for range 1 + g.IntN(2) {
-		glob := quote(pick(g,
+		glob := pick(g,
 			"**", "**", "**/*.tf", "**/*.tf", "*.tf", "a/**", "A/**", "**/x*", "**/*.{tf,pem}",
 			"[a-c]/**", "?/*", "**/[w-z]*",
 			"**/*.pem", "{a,A}/**/*.tf", "a/x.tf", "**/x.TF", "**/b/*", "a/b/**", "**/é*", "*/main",
-		))
+		)
+		if glob == "*.tf" && g.newer {
+			glob = "/*.tf"
+		}
+		glob = quote(glob)
 		if !slices.Contains(all, glob) {
 			all = append(all, glob)
 		}

@@ -50,7 +50,7 @@ func loadFile(name, content string) (RuleFile, []Mistake) {
 	}
 	l.known(doc.Content[0], known...)
 	if exclude := top["exclude"]; exclude != nil && l.file.Version == "0.2" {
-		l.file.Exclude = l.texts(exclude)
+		l.file.Exclude = l.globs(exclude)
 	}
 	rules := top["rules"]
 	if rules == nil || rules.Kind != yaml.SequenceNode {
@@ -135,6 +135,21 @@ func (l *loader) texts(node *yaml.Node) []string {
 	return all
 }
 
+// globs reads a list of globs. In a 0.2 file one says where it begins, and a leading slash is the root.
+func (l *loader) globs(node *yaml.Node) []string {
+	all := l.texts(node)
+	if l.file.Version != "0.2" {
+		return all
+	}
+	for i, glob := range all {
+		if !strings.Contains(glob, "/") && glob != "**" {
+			l.wrong(l.list(node)[i].Line, "%q without a slash", glob)
+		}
+		all[i] = strings.TrimPrefix(glob, "/")
+	}
+	return all
+}
+
 // rule reads one rule.
 func (l *loader) rule(node *yaml.Node) Rule {
 	values := l.mapping(node)
@@ -160,14 +175,14 @@ func (l *loader) rule(node *yaml.Node) Rule {
 	match := values["match"]
 	values = l.mapping(match)
 	l.known(match, l.matchKeys()...)
-	texts := func(key string) []string {
+	globs := func(key string) []string {
 		if values[key] == nil {
 			return nil
 		}
-		return l.texts(values[key])
+		return l.globs(values[key])
 	}
-	r.Files, r.Exclude = texts("files"), texts("exclude")
-	r.ForbiddenFiles, r.RequiredFiles = texts("forbidden_files"), texts("required_files")
+	r.Files, r.Exclude = globs("files"), globs("exclude")
+	r.ForbiddenFiles, r.RequiredFiles = globs("forbidden_files"), globs("required_files")
 	seen := map[string]string{}
 	items := func(key string) []Item {
 		if values[key] == nil {

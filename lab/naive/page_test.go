@@ -265,8 +265,8 @@ rules:
       files: ["**/*.tf"]
       required_absent: [no]
       required_patterns: [yes, {regex: '^y'}]
-      forbidden_files: ["*.key"]
-      required_files: ["README", "*.md", "skip/x", "empty", "lnk"]
+      forbidden_files: ["/*.key"]
+      required_files: ["/README", "/*.md", "skip/x", "/empty", "/lnk"]
 `
 	more := `bundle: "0.2"
 type: boundary
@@ -274,7 +274,7 @@ rules:
   - id: M
     title: t
     enforcement: {mode: fail}
-    match: {forbidden_files: ["lnk"]}
+    match: {forbidden_files: ["/lnk"]}
 `
 	b, mistakes := Load(map[string]string{
 		"boundaries.yml": boundaries, "invariants.yml": invariants, "more.yml": more, "README": "",

@@ -31,7 +31,7 @@ func (d *YAML) suspect(number int, alias string) (suspicion, bool) {
 		if what := needsQuotes(text, rest); what != "" {
 			shown := strings.TrimRight(text, " ")
 			here := at(line[strings.LastIndex(line, rest)+strings.Index(rest, text):])
-			return suspicion{here, fmt.Sprintf("%s: %s", Quoted(shown), what), "quote it: " + quoteYAML(shown)}, true
+			return suspicion{here, fmt.Sprintf("%s: %s", Quoted(shown), what), "quote it: " + QuoteYAML(shown)}, true
 		}
 	}
 	return suspicion{}, false
@@ -117,9 +117,9 @@ func withoutComment(s string) string {
 	return before
 }
 
-// quoteYAML writes a string as a YAML scalar: in single quotes, where nothing is special,
+// QuoteYAML writes a string as a YAML scalar: in single quotes, where nothing is special,
 // if it can be.
-func quoteYAML(s string) string {
+func QuoteYAML(s string) string {
 	for _, r := range s {
 		if r == '\'' || r < ' ' || r >= 0x7F {
 			return Quoted(s)

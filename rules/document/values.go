@@ -29,7 +29,7 @@ func (d *YAML) Text(e Entry) (string, bool) {
 		fix := "write one string"
 		if n.Kind == yaml.MappingNode && n.Style&yaml.FlowStyle == 0 {
 			// An unquoted string with a colon in it.
-			fix = "if it is one string, quote it: " + quoteYAML(strings.TrimRight(string(d.source(at)), " "))
+			fix = "if it is one string, quote it: " + QuoteYAML(strings.TrimRight(string(d.source(at)), " "))
 		} else if n.Kind == yaml.MappingNode {
 			fix = "if it is one string, quote it"
 		}
@@ -85,11 +85,11 @@ func (d *YAML) null(e Entry, at Place) {
 	if e.Value.Value != "" {
 		found = fmt.Sprintf("%s in %q is not a value", e.Value.Value, e.Key.Value)
 		if e.isItem {
-			fix = "quote it if it is text: " + quoteYAML(e.Value.Value)
+			fix = "quote it if it is text: " + QuoteYAML(e.Value.Value)
 		}
 	} else if comment := bytes.TrimLeft(d.source(at), " -:"); bytes.HasPrefix(comment, []byte("#")) {
 		fix = "what follows is a comment; quote it if it is text: " +
-			quoteYAML(strings.TrimRight(string(comment), " "))
+			QuoteYAML(strings.TrimRight(string(comment), " "))
 	}
 	d.fail(CodeValue, at, found, fix)
 }
@@ -180,7 +180,7 @@ func (d *YAML) List(e Entry) []Entry {
 		d.fail(CodeValue, d.place(e.Key), fmt.Sprintf("%q has no value", key), form)
 	case n.Kind == yaml.ScalarNode:
 		if len(n.Value) <= shownBytes && n.Value != "" && !slices.Contains(d.form.Mappings, key) {
-			form = fmt.Sprintf("write %s: [%s]", key, quoteYAML(n.Value))
+			form = fmt.Sprintf("write %s: [%s]", key, QuoteYAML(n.Value))
 		}
 		d.fail(CodeType, at, fmt.Sprintf("%q is a string where a list belongs", key), form)
 	case n.Kind != yaml.SequenceNode:

@@ -203,6 +203,11 @@ func TestNotes(t *testing.T) {
 		"a/[a-z]c":   "",
 		`a/[+\-9]c`:  "",
 
+		"a/**/*.cc,b/*.h": "a comma outside braces",
+		"a/*.{cc,h}":      "",
+		"a/*.cc, b/*.h":   "write two globs",
+		"a/{b, c}":        `write "a/{b,c}"`,
+
 		"a/**":                "",
 		"**/testdata/**":      "",
 		"{a,b}/**":            "",
@@ -219,9 +224,41 @@ func TestNotes(t *testing.T) {
 		"net/main.tf/**":      `for the file itself write "net/main.tf"`,
 		"{deploy.yml,k8s}/**": `for the file itself write "deploy.yml"`,
 	} {
-		got := strings.Join(Notes(glob), "\n")
+		got := strings.Join(NotesPlain(glob), "\n")
 		if want == "" && got != "" || !strings.Contains(got, want) {
 			t.Errorf("Notes(%q) = %q; want %q", glob, got, want)
+		}
+	}
+}
+
+// TestAmbiguous: what a reader could take for another glob is refused with each of the spellings, which are accepted.
+func TestAmbiguous(t *testing.T) {
+	for glob, want := range map[string]string{
+		"**": "", "**/*.rb": "", "/*.rb": "", "a/b": "", "/{a,b}": "", "**/{a,b/c}": "", "/{,src/}*.rb": "",
+		"a/{,b}": "", "a/b,c": "", "a/b c": "", "a/{b c,d}": "", "a/{{b,c} d,e}": "", "a/[, ]": "", `a/\,`: "",
+		"a/{*.,}b": "", "a/{{b,},c}": "",
+		"*.rb":           `write "**/*.rb" for every directory, or "/*.rb" for the root only`,
+		"Dockerfile":     `write "**/Dockerfile" for every directory, or "/Dockerfile" for the root only`,
+		"{*.rb,lib/**}":  `the glob "*.rb" has no slash; write "**/{*.rb,lib/**}" for every directory, or "/{*.rb,lib/**}"`,
+		"{,src/}*.rb":    `or "/{,src/}*.rb" for the root only`,
+		"***":            "has no slash",
+		"a/b,":           `a comma at an end of the glob; write "a/b", or "[,]"`,
+		",a/b":           `write "a/b"`,
+		"a/b, c/d":       "write two globs",
+		"a/*.{rb, py}":   `a space next to a comma or a brace; write "a/*.{rb,py}", or "[ ]"`,
+		"a/*.{ rb ,py }": `write "a/*.{rb,py}"`,
+		"a/{b,{c, d} e}": `write "a/{b,{c,d} e}"`,
+		"a/*.{rb,py,}":   `write "a/*.{rb,py}", or "a/*.{,rb,py}" if it may be empty`,
+		"a/{b,,c}":       `write "a/{b,c}", or "a/{,b,c}"`,
+		"a/*.{rb,}":      `write "a/*.{rb}", or "a/*.{,rb}"`,
+		"a/{{b,c,},d}":   `write "a/{{b,c},d}", or "a/{{,b,c},d}"`,
+	} {
+		got := ""
+		if m := Ambiguous(glob); m != nil {
+			got = m.Error()
+		}
+		if want == "" && got != "" || !strings.Contains(got, want) {
+			t.Errorf("Ambiguous(%q) = %q; want %q", glob, got, want)
 		}
 	}
 }

@@ -6,14 +6,24 @@ import (
 	"strings"
 )
 
-// Notes says what in a glob that passed Check is often a mistake.
-func Notes(glob string) []string {
+// NotesPlain says what in a glob that passed [Check] is often a mistake, where globs cannot be anchored: what
+// [Ambiguous] refuses elsewhere, and what [Notes] says.
+func NotesPlain(glob string) []string {
 	var notes []string
 	if !strings.Contains(glob, "/") && glob != "**" {
 		notes = append(notes,
 			fmt.Sprintf("%s matches in the root folder only; write %s for every folder",
 				quote(glob), quote("**/"+glob)))
 	}
+	if m := separators(glob); m != nil {
+		notes = append(notes, m.Error())
+	}
+	return append(notes, Notes(glob)...)
+}
+
+// Notes says what in a glob that passed [Check] is often a mistake.
+func Notes(glob string) []string {
+	var notes []string
 	tokens, mistake := scan(glob)
 	if mistake != nil {
 		return notes
@@ -24,8 +34,11 @@ func Notes(glob string) []string {
 			break
 		}
 	}
-	for _, t := range tokens {
+	for i, t := range tokens {
 		switch {
+		case t.kind == plain && t.text == "," && i > 0 && i+1 < len(tokens) && tokens[i+1].text != " ":
+			notes = append(notes, fmt.Sprintf("%s has a comma outside braces, which is a character of the path; "+
+				"if two globs are meant, put each in its own quotes", quote(glob)))
 		case t.kind == escaped && strings.Contains(`*?[{`, t.text[1:]):
 			notes = append(notes,
 				fmt.Sprintf(`%s matches the character %q itself; folders are separated by "/"`, quote(t.text),

@@ -200,3 +200,28 @@ func (s *Subject) Uncovered(v *verdict.Verdict) []string {
 	}
 	return notes
 }
+
+// BundleNotes returns notes on what in the rules is often a mistake: at most five, then how many more there are. The
+// rules of a change's base, which the change cannot mend, have none.
+func (s *Subject) BundleNotes() []string {
+	const most = 5
+	var all []string
+	for i, j := range s.Judges {
+		if j.From == "base" {
+			continue
+		}
+		dir := s.Bundles[i]
+		if j.From == "head" || j.From == "index" || j.From == "bootstrap" {
+			_, dir, _ = strings.Cut(dir, ":") // 1234567:.policyscan
+		}
+		p := Policy{Name: dir, Dir: dir}
+		for _, n := range rules.Notes(j.Bundle) {
+			e := document.Error{Bundle: p.Lead(), File: n.File, Line: n.Line, Column: n.Column, Rule: n.Rule, Found: n.Text}
+			all = append(all, e.Place()+": "+e.What())
+		}
+	}
+	if more := len(all) - most; more > 0 {
+		all = append(all[:most], fmt.Sprintf("%d more notes on the rules: policyscan validate prints them", more))
+	}
+	return all
+}
