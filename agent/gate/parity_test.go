@@ -150,7 +150,7 @@ rules:
   - id: REGEX
     title: Expressions
     enforcement: {mode: fail}
-    match: {files: ["**/*.tf", "*.txt"], forbidden_patterns: [{regex: 'i:\s*\S+:latest\b'}, {regex: '^x+$'}, {regex: '(?i)KEY'}]}
+    match: {files: ["**/*.tf", "/*.txt"], forbidden_patterns: [{regex: 'i:\s*\S+:latest\b'}, {regex: '^x+$'}, {regex: '(?i)KEY'}]}
   - id: PATH
     title: Paths
     enforcement: {mode: fail}
@@ -171,7 +171,7 @@ rules:
   - id: TREE
     title: A licence
     enforcement: {mode: fail}
-    match: {required_files: ["LICENSE*"]}
+    match: {required_files: ["/LICENSE*"]}
 `),
 	})
 	if err != nil {

@@ -36,7 +36,7 @@ rules:
   - id: DOC
     title: A licence
     enforcement: {mode: fail}
-    match: {required_files: ["LICENSE*"]}
+    match: {required_files: ["/LICENSE*"]}
 `),
 	})
 	if err != nil {

@@ -252,7 +252,7 @@ func required(pattern string) edit {
 	return all(swap("rules:\n  -", bundle02), file(".policyscan/rules/invariants.yml", bundle02+` id: S3-002
     title: Each bucket is encrypted
     enforcement: {mode: fail}
-    match: {files: ["main.json"], required_patterns: [`+pattern+`]}
+    match: {files: ["/main.json"], required_patterns: [`+pattern+`]}
 `))
 }
 

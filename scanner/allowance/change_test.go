@@ -154,13 +154,13 @@ func (r Repository) Files(i int) map[string]string {
 	for _, v := range s.rules {
 		var exclude []string
 		for _, name := range v.not {
-			exclude = append(exclude, fmt.Sprintf("%c.yaml", name))
+			exclude = append(exclude, fmt.Sprintf("/%c.yaml", name))
 		}
 		list := ""
 		if exclude != nil {
 			list = ", exclude: [" + strings.Join(exclude, ", ") + "]"
 		}
-		fmt.Fprintf(&b, "  - id: %s\n    title: t\n    enforcement: {mode: fail}\n    match: {files: ['*.yaml']%s, "+
+		fmt.Fprintf(&b, "  - id: %s\n    title: t\n    enforcement: {mode: fail}\n    match: {files: ['/*.yaml']%s, "+
 			"forbidden_patterns: [{key: t, is: [value-%s]}]}\n", v.id, list, strings.Join(strings.Split(v.tokens, ""), ", value-"))
 	}
 	all[".policyscan/rules/boundaries.yml"] = b.String()

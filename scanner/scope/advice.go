@@ -216,8 +216,7 @@ func (s *Subject) BundleNotes() []string {
 		}
 		p := Policy{Name: dir, Dir: dir}
 		for _, n := range rules.Notes(j.Bundle) {
-			e := document.Error{Bundle: p.Lead(), File: n.File, Line: n.Line, Column: n.Column, Rule: n.Rule, Found: n.Text}
-			all = append(all, e.Place()+": "+e.What())
+			all = append(all, p.Lead()+n.String())
 		}
 	}
 	if more := len(all) - most; more > 0 {
