@@ -94,7 +94,7 @@ rules:
   - id: FILE-1
     title: Files
     enforcement: {mode: fail}
-    match: {required_files: ["LICENSE*", "docs/{a,<b>}/*.md"]}
+    match: {required_files: ["/LICENSE*", "docs/{a,<b>}/*.md"]}
 `,
 		"a/MAIN.tf":      "x  acl=\"public\"\t]]>\r\n👍 STD::bind image: nginx:latest {{ braces }}\n&&<\n",
 		"b.tf":           "",
