@@ -33,7 +33,7 @@ func rooms() map[string][]string {
 			"cmd/policyscan/manifest", "cmd/policyscan/manual", "agent/ask", "agent/call", "agent/callrules", "agent/dialect",
 			"agent/dialect/sigmashake", "agent/gate", "agent/hook", "agent/protocol", "agent/settings", "scanner",
 			"scanner/checkout", "scanner/ci", "scanner/failure", "scanner/fleet", "scanner/grant", "scanner/judges",
-			"scanner/repo", "scanner/reuse", "scanner/scope", "scanner/setup", "rules", "rules/document", "verdict", "verdict/code", "verdict/output",
+			"scanner/repo", "scanner/reuse", "scanner/scope", "scanner/setup", "scanner/tree", "rules", "rules/document", "verdict", "verdict/code", "verdict/output",
 			"verdict/report", "verdict/shard", "verdict/summary", "internal/disk", "github.com/alecthomas/kong", "golang.org/x/term",
 		},
 		"cmd/policyscan/manifest": {},
@@ -82,10 +82,13 @@ func rooms() map[string][]string {
 		"rules/regex":    {},
 		"rules/starter":  {},
 		"scanner": {
-			"internal/disk", "rules", "rules/document", "rules/glob", "rules/regex",
+			"rules", "rules/document", "rules/glob", "rules/regex",
 			"scanner/allowance", "scanner/attributes", "scanner/checkout", "scanner/failure", "scanner/judges",
 			"scanner/keys", "scanner/keys/formats", "scanner/match", "scanner/recode", "scanner/repo", "scanner/reuse",
-			"scanner/worktree", "verdict", "verdict/code", "verdict/shard", "github.com/go-json-experiment/json",
+			"scanner/tree", "scanner/worktree", "verdict", "verdict/code", "verdict/shard", "github.com/go-json-experiment/json",
+		},
+		"scanner/tree": {
+			"internal/disk", "scanner/checkout", "scanner/failure", "scanner/repo", "scanner/worktree", "verdict", "verdict/code",
 			"golang.org/x/text/unicode/norm",
 		},
 		"agent/gate": {
@@ -139,7 +142,7 @@ func rooms() map[string][]string {
 		},
 		"scanner/scope": {
 			"internal/disk", "rules", "rules/document", "rules/starter", "scanner", "scanner/ci", "scanner/failure",
-			"scanner/judges", "scanner/repo", "scanner/uncommitted", "scanner/worktree", "verdict", "verdict/code",
+			"scanner/judges", "scanner/repo", "scanner/tree", "scanner/uncommitted", "scanner/worktree", "verdict", "verdict/code",
 		},
 		"scanner/setup": {
 			"internal/disk", "rules", "rules/document", "rules/starter", "scanner/repo", "scanner/scope", "scanner/worktree",

@@ -11,6 +11,7 @@ import (
 	"github.com/policyscan/policyscan/rules/document"
 	"github.com/policyscan/policyscan/rules/glob"
 	"github.com/policyscan/policyscan/scanner/judges"
+	"github.com/policyscan/policyscan/scanner/tree"
 	"github.com/policyscan/policyscan/scanner/worktree"
 	"github.com/policyscan/policyscan/verdict"
 )
@@ -48,7 +49,7 @@ type Dead struct {
 }
 
 // Alive tries the judges' rules on their own examples and, unless it is nil, on a tree.
-func Alive(ctx context.Context, by []judges.Judge, t Tree, o Options) (*Life, error) {
+func Alive(ctx context.Context, by []judges.Judge, t tree.Tree, o Options) (*Life, error) {
 	s := &scan{Set: judges.NewSet(by), tree: t, Options: o}
 	s.Progress = &Progress{}
 	life, pulse := &Life{Of: make([]JudgeLife, len(by))}, newPulse(s.Bundle)
@@ -322,7 +323,7 @@ func (p *pulse) job(j *job) {
 		return
 	}
 	p.broken(j.broken)
-	if j.chosen == nil || !j.scanned && !j.partly || j.Kind != worktree.Regular {
+	if j.chosen == nil || !j.scanned && !j.partly || j.file.Kind != worktree.Regular {
 		return
 	}
 	var missing []int

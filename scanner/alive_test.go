@@ -11,22 +11,23 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/scanner/tree"
 	"github.com/policyscan/policyscan/scanner/worktree"
 )
 
 // deadParts are the dead parts of a bundle's rules, tried on their examples and on the files of a folder; "": none.
 func deadParts(t testing.TB, b *rules.Bundle, dir string) []string {
 	t.Helper()
-	var tree Tree
+	var input tree.Tree
 	if dir != "" {
-		opened, done, err := OpenFolder(dir)
+		opened, done, err := tree.OpenFolder(dir)
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer done()
-		tree = opened
+		input = opened
 	}
-	life, err := Alive(context.Background(), one(b), tree, Options{Allow: []string{AllowEmpty}})
+	life, err := Alive(context.Background(), one(b), input, Options{Allow: []string{AllowEmpty}})
 	if err != nil || len(life.Errors) > 0 || len(life.Of[0].Mistakes) > 0 {
 		t.Fatalf("%v, %+v", err, life)
 	}
@@ -61,7 +62,7 @@ func deadPart(id string, p rules.Part, twice bool) string {
 func TestAlive(t *testing.T) {
 	for _, row := range []struct {
 		name, match, examples string
-		tree                  map[string]string
+		input                 map[string]string
 		want                  string
 	}{
 		{"nothing", `files: ["/*.tf"], exclude: ["/a.tf"], forbidden_patterns: [bad]`, "", map[string]string{"x": "bad"},
@@ -134,8 +135,8 @@ func TestAlive(t *testing.T) {
 			t.Fatalf("%s: %v", row.name, err)
 		}
 		dir := ""
-		if row.tree != nil {
-			dir = writeTree(t, row.tree)
+		if row.input != nil {
+			dir = writeTree(t, row.input)
 		}
 		if got := strings.Join(deadParts(t, b, dir), "; "); got != row.want {
 			t.Errorf("%s:\n got %s\nwant %s", row.name, got, row.want)
@@ -151,7 +152,7 @@ func TestAliveUnread(t *testing.T) {
 	b := newBundle(r)
 	dir := writeTree(t, map[string]string{"a": "version https://git-lfs.github.com/spec/v1\noid sha256:" +
 		strings.Repeat("0", 64) + "\nsize 12\n"})
-	life, err := Alive(context.Background(), one(b), Folder(openRoot(t, dir)), Options{Allow: []string{AllowLFSPointer}})
+	life, err := Alive(context.Background(), one(b), tree.Folder(openRoot(t, dir)), Options{Allow: []string{AllowLFSPointer}})
 	if err != nil || len(life.Errors) > 0 {
 		t.Fatalf("%v, %+v", err, life)
 	}
@@ -350,7 +351,7 @@ func (b *aliveBundle) file(i int) string {
 }
 
 // dead is the second implementation: it asks each example and each file for each part.
-func (b *aliveBundle) dead(tree []aliveFile) []string {
+func (b *aliveBundle) dead(input []aliveFile) []string {
 	dead := []string{}
 	note := func(id string, kind rules.PartKind, i, path int, signs ...bool) {
 		alive, twice := signs[0], len(signs) > 1 && signs[1]
@@ -361,7 +362,7 @@ func (b *aliveBundle) dead(tree []aliveFile) []string {
 	for f, list := range b.rules {
 		fileAlive, fileTwice := make([]bool, len(b.excludes[f])), make([]bool, len(b.excludes[f]))
 		for _, r := range list {
-			tried := append(slices.Clone(r.examples), tree...)
+			tried := append(slices.Clone(r.examples), input...)
 			some := func(ask func(aliveFile) bool) bool { return slices.ContainsFunc(tried, ask) }
 			matches := func(g, path string, folds bool) bool {
 				if folds {
@@ -493,11 +494,11 @@ func drawAlive(t *rapid.T) (*aliveBundle, []aliveFile) {
 			b.rules[i] = append(b.rules[i], r)
 		}
 	}
-	var tree []aliveFile
+	var input []aliveFile
 	for _, path := range some(alivePaths, 5) {
-		tree = append(tree, aliveFile{path, content()})
+		input = append(input, aliveFile{path, content()})
 	}
-	return b, tree
+	return b, input
 }
 
 // TestAliveNaive: what is dead is what a second implementation says, and so it is without each of the examples and
@@ -505,13 +506,13 @@ func drawAlive(t *rapid.T) (*aliveBundle, []aliveFile) {
 func TestAliveNaive(t *testing.T) {
 	dead, alive := 0, 0 // parts that die with an example or a file, and examples and files with which none does
 	rapid.Check(t, func(rt *rapid.T) {
-		b, tree := drawAlive(rt)
+		b, input := drawAlive(rt)
 		compare := func() int {
 			files := map[string]string{}
-			for _, f := range tree {
+			for _, f := range input {
 				files[f.path] = f.content.String()
 			}
-			want, got := b.dead(tree), deadParts(t, b.load(rt), writeTree(t, files))
+			want, got := b.dead(input), deadParts(t, b.load(rt), writeTree(t, files))
 			if !slices.Equal(want, got) {
 				rt.Fatalf("tree %q\n%s%s\n got %q\nwant %q", files, b.file(0), b.file(1), got, want)
 			}
@@ -523,11 +524,11 @@ func TestAliveNaive(t *testing.T) {
 				alive++
 			}
 		}
-		for i := range tree {
-			whole := tree
-			tree = slices.Delete(slices.Clone(tree), i, i+1)
+		for i := range input {
+			whole := input
+			input = slices.Delete(slices.Clone(input), i, i+1)
 			count(compare())
-			tree = whole
+			input = whole
 		}
 		for _, r := range slices.Concat(b.rules[0], b.rules[1]) {
 			whole := r.examples

@@ -7,6 +7,7 @@ import (
 
 	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/scanner/allowance"
+	"github.com/policyscan/policyscan/scanner/failure"
 	"github.com/policyscan/policyscan/scanner/judges"
 	"github.com/policyscan/policyscan/verdict"
 )
@@ -52,7 +53,7 @@ func newAllower(p *collector) *allower {
 		c.References, a.failed = p.past.references() // without any, nothing is allowed
 	}
 	if p.HasBase() && len(p.Starts) == 0 { // what the change lowers would not be seen
-		e := internal("", "it is not known which allowances there were where the change starts")
+		e := failure.Panic("", "it is not known which allowances there were where the change starts")
 		a.failed = &e
 	}
 	if p.past != nil {
@@ -262,12 +263,12 @@ func (a *allower) touched() []string {
 
 // differs reports whether a file is another one now than at each reference.
 func (h *past) differs(path string) bool {
-	now, _, err := h.now.side.at(path)
+	now, _, err := h.states.Now.Leaf(path)
 	if err != nil {
 		return true
 	}
 	for _, m := range h.before {
-		if leaf, there, err := m.side.at(path); err == nil && there && leaf == now {
+		if leaf, there, err := m.Leaf(path); err == nil && there && leaf == now {
 			return false
 		}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/scanner/judges"
+	"github.com/policyscan/policyscan/scanner/tree"
 )
 
 // benchText is a text of that many bytes that looks like Terraform.
@@ -55,7 +56,7 @@ func BenchmarkScan(b *testing.B) {
 		b.Run(fmt.Sprint("workers=", workers), func(b *testing.B) {
 			b.SetBytes(bytes)
 			for b.Loop() {
-				if v := Scan(b.Context(), one(bundle), Folder(root), Options{Workers: workers}); len(v.Violations) != 20 {
+				if v := Scan(b.Context(), one(bundle), tree.Folder(root), Options{Workers: workers}); len(v.Violations) != 20 {
 					b.Fatalf("%d violations", len(v.Violations))
 				}
 			}

@@ -2,12 +2,11 @@ package scanner
 
 import (
 	"slices"
-	"strings"
 	"sync"
 
-	"github.com/policyscan/policyscan/internal/disk"
+	"github.com/policyscan/policyscan/scanner/failure"
 	"github.com/policyscan/policyscan/scanner/judges"
-	"github.com/policyscan/policyscan/scanner/repo"
+	"github.com/policyscan/policyscan/scanner/tree"
 	"github.com/policyscan/policyscan/verdict"
 	"github.com/policyscan/policyscan/verdict/code"
 )
@@ -68,24 +67,6 @@ func (p *collector) fail(e verdict.Error) {
 	p.errors = append(p.errors, e)
 }
 
-// gitDir is, in the root, git's own and no part of the tree.
-const gitDir = ".git"
-
-// leaveOut reports whether a path is not part of the tree, and notes it.
-func (p *collector) leaveOut(path string) bool {
-	if !p.witness.leadsTo(path) {
-		return true
-	}
-	reason, out := p.LeaveOut[path]
-	if path == gitDir || strings.HasPrefix(path, gitDir+"/") {
-		path, reason, out = gitDir, "git", true
-	}
-	if out && !(p.Owns != nil && reason == LeftOutput) { // a shard's own file is none of the whole run's
-		p.leftOut(path, reason)
-	}
-	return out
-}
-
 // complete notes that all of the tree was listed.
 func (p *collector) complete() {
 	p.mu.Lock()
@@ -93,33 +74,10 @@ func (p *collector) complete() {
 	p.listed = true
 }
 
-// temporary reports whether a path is one from which another run moves its verdict to the
-// place of this one's.
-func (p *collector) temporary(path string) bool {
-	if !strings.HasSuffix(path, ".tmp") { // as nearly all that is listed
-		return false
-	}
-	for out, reason := range p.LeaveOut {
-		if reason == LeftOutput && disk.Temporary(path, out) {
-			return true
-		}
-	}
-	return false
-}
-
-// inUse reports whether a leaf of git's is a rule file that judges: that content, not only
+// isRuleFile reports whether a file of git's is a rule file that judges: that content, not only
 // that path, where a change could put anything.
-func (p *collector) inUse(path string, leaf repo.Leaf) bool {
-	out := p.judges(path, leaf)
-	if out {
-		p.leftOut(path, "rules")
-	}
-	return out
-}
-
-// judges is inUse without a note.
-func (p *collector) judges(path string, leaf repo.Leaf) bool {
-	return isFile(leaf) && slices.Contains(p.InUse, judges.RuleFile{Path: path, Blob: leaf.Hash})
+func (p *collector) isRuleFile(f *tree.File) bool {
+	return f.IsRegular() && !f.Blob.IsZero() && slices.Contains(p.InUse, judges.RuleFile{Path: f.Path, Blob: f.Blob})
 }
 
 func (p *collector) leftOut(path, reason string) {
@@ -128,6 +86,13 @@ func (p *collector) leftOut(path, reason string) {
 	o := verdict.Omission{File: verdict.Path(path), Reason: reason}
 	if !slices.Contains(p.coverage.LeftOut, o) {
 		p.coverage.LeftOut = append(p.coverage.LeftOut, o)
+	}
+}
+
+// failAll notes the errors that an error of the run is, as far as they are not allowed.
+func (p *collector) failAll(err error) {
+	for _, e := range failure.Errors(err) {
+		p.fail(e)
 	}
 }
 

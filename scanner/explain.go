@@ -7,9 +7,9 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/policyscan/policyscan/internal/disk"
 	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/scanner/judges"
+	"github.com/policyscan/policyscan/scanner/tree"
 	"github.com/policyscan/policyscan/scanner/worktree"
 	"github.com/policyscan/policyscan/verdict"
 )
@@ -71,22 +71,17 @@ func (r Result) String() string {
 type witness struct {
 	path string
 
-	mu      sync.Mutex // of what follows
-	entries []entry    // the file, or what is in the place of a folder on the way to it
+	mu      sync.Mutex  // of what follows
+	entries []tree.File // the file, or what is in the place of a folder on the way to it
 	job     *job
 }
 
-// leadsTo reports whether a path is that of the file, or of a folder on the way to it.
-func (w *witness) leadsTo(path string) bool {
-	return w == nil || path == w.path || path == "." || strings.HasPrefix(w.path, path+"/")
-}
-
 // see notes an entry, and reports whether it is one to visit.
-func (w *witness) see(e entry) bool {
+func (w *witness) see(e tree.File) bool {
 	if w == nil {
 		return true
 	}
-	if !w.leadsTo(e.Path) {
+	if q := (tree.Query{Only: w.path}); !q.LeadsTo(e.Path) {
 		return false
 	}
 	w.mu.Lock()
@@ -97,7 +92,7 @@ func (w *witness) see(e entry) bool {
 
 // end notes what became of the file.
 func (w *witness) end(j *job) {
-	if w == nil || j.Path != w.path {
+	if w == nil || j.file.Path != w.path {
 		return
 	}
 	w.mu.Lock()
@@ -108,7 +103,7 @@ func (w *witness) end(j *job) {
 
 // Explain says what a scan of the tree does with the file of a path, by scanning that file alone. It is an error if
 // the tree has no such file.
-func Explain(ctx context.Context, by []judges.Judge, t Tree, path string, o Options) (*Explanation, error) {
+func Explain(ctx context.Context, by []judges.Judge, t tree.Tree, path string, o Options) (*Explanation, error) {
 	o.Workers = 1
 	s := &scan{Set: judges.NewSet(by), tree: t, Options: o}
 	s.Progress = &Progress{}
@@ -142,7 +137,7 @@ func Explain(ctx context.Context, by []judges.Judge, t Tree, path string, o Opti
 }
 
 // found says which kind of file is at the path. It is an error if there is none.
-func (x *Explanation) found(w *witness, t Tree) error {
+func (x *Explanation) found(w *witness, t tree.Tree) error {
 	for _, e := range w.entries {
 		if e.Path == x.Path {
 			x.Kind = [...]string{
@@ -152,19 +147,7 @@ func (x *Explanation) found(w *witness, t Tree) error {
 			return nil
 		}
 	}
-	why := "is not there"
-	if head := t.Scope().HeadCommit; head != "" {
-		why = "is not in the commit " + head[:12]
-	}
-	if on, ok := t.(*folderTree); ok {
-		rd := on.root.Reader()
-		defer rd.Close()
-		if _, err := rd.Stat(x.Path); err != nil {
-			if why = noFile(x.Path, err); disk.Absent(err) {
-				why = "does not exist" // the person named it from the current folder
-			}
-		}
-	}
+	why := t.Absent(x.Path)
 	for _, e := range w.entries {
 		if e.Kind == worktree.Submodule {
 			why += fmt.Sprintf("; %s is a submodule that is not checked out", verdict.Path(e.Path))
@@ -178,7 +161,7 @@ func (x *Explanation) explain(p *collector) {
 	j := p.witness.job
 	if j != nil {
 		x.Covered, x.Scanned, x.Reason, x.Bytes, x.Mark = true, j.scanned, j.reason, j.bytes, j.shape.Mark()
-		x.Failed = j.Kind == worktree.Regular && len(j.rules) > 0 && !j.examined
+		x.Failed = j.file.Kind == worktree.Regular && len(j.rules) > 0 && !j.examined
 	}
 	x.Failed = x.Failed || slices.ContainsFunc(x.Verdict.Errors, func(e verdict.Error) bool {
 		return e.File != verdict.Path(x.Path)
@@ -234,14 +217,14 @@ func (x *Explanation) content(r *rules.Rule, j *job, item *ItemExplanation) {
 	switch {
 	case !j.examined:
 		item.Result = Unknown
-	case required && j.Kind == worktree.Symlink:
+	case required && j.file.Kind == worktree.Symlink:
 		item.Note = "not asked of links"
 	case asked.Kind != rules.Key:
 		item.Encodings = j.engine.Encodings(j.engine.index[asked], j.shape, required)
 	case !j.asksKeys():
 		item.Note = "not asked of links"
 	default:
-		f, known := formatOf(asked, j.Path)
+		f, known := formatOf(asked, j.file.Path)
 		switch {
 		case known && slices.Contains(j.keyed.parsed, f):
 			reach := j.keyed.reach[keyAsk{item.Name, required}]

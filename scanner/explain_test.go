@@ -13,6 +13,7 @@ import (
 
 	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/scanner/judges"
+	"github.com/policyscan/policyscan/scanner/tree"
 	"github.com/policyscan/policyscan/verdict"
 )
 
@@ -72,7 +73,7 @@ func TestExplainIsScan(t *testing.T) {
 				if err != nil {
 					return err
 				}
-				x, err := Explain(t.Context(), []judges.Judge{{From: "disk", Bundle: b}}, Folder(openRoot(t, dir)), path, Options{})
+				x, err := Explain(t.Context(), []judges.Judge{{From: "disk", Bundle: b}}, tree.Folder(openRoot(t, dir)), path, Options{})
 				if err != nil {
 					rt.Fatalf("%s: %v", path, err)
 				}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/scanner/match"
+	"github.com/policyscan/policyscan/scanner/tree"
 	"github.com/policyscan/policyscan/verdict"
 )
 
@@ -71,8 +72,8 @@ func TestFault_002_ChunkBoundaries(t *testing.T) {
 		wraps = append(wraps, func(r io.Reader) io.Reader { return &chunkReader{r, size} })
 	}
 	for i, wrap := range wraps {
-		tree := fakeFiles(func(string) (content, error) { return newReadContent(text, wrap), nil }, "main.tf")
-		v := scanTree(t, testBundle("0.0.0.0/0"), tree, Options{})
+		input := fakeFiles(func(string) (tree.Content, error) { return newReadContent(text, wrap), nil }, "main.tf")
+		v := scanTree(t, testBundle("0.0.0.0/0"), input, Options{})
 		wantOutcome(t, v, "F")
 		if len(v.Violations) != 1 || !reflect.DeepEqual(v.Violations[0], want[0]) {
 			t.Errorf("reader %d: %+v, want %+v", i, v.Violations, want)
@@ -182,13 +183,13 @@ func TestFault_015_SizeZero(t *testing.T) {
 	if runtime.GOOS != "linux" || err != nil {
 		t.Skip("needs Linux's procfs")
 	}
-	tree := listed(openRoot(t, dir), []string{"ostype"})
-	v := scanTree(t, testBundle("Linux"), tree, Options{})
+	input := tree.List(openRoot(t, dir), []string{"ostype"})
+	v := scanTree(t, testBundle("Linux"), input, Options{})
 	wantOutcome(t, v, "F")
 	if v.Coverage.Bytes != int64(len(text)) {
 		t.Errorf("%d of %d bytes", v.Coverage.Bytes, len(text))
 	}
-	wantOutcome(t, scanTree(t, testBundle("Linux"), tree, Options{MaxFileBytes: 3}), "I(E_LIMIT)")
+	wantOutcome(t, scanTree(t, testBundle("Linux"), input, Options{MaxFileBytes: 3}), "I(E_LIMIT)")
 }
 
 func TestFault_016_Magic(t *testing.T) {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/policyscan/policyscan/internal/cputime"
 	"github.com/policyscan/policyscan/scanner/match"
+	"github.com/policyscan/policyscan/scanner/tree"
 	"github.com/policyscan/policyscan/verdict"
 	"golang.org/x/sys/unix"
 )
@@ -104,7 +105,7 @@ func TestFault_010_BigFile(t *testing.T) {
 	t.Run("in the middle", func(t *testing.T) {
 		around := strings.Repeat("x", 16*match.WindowSize)
 		text, most := []byte(around+"0.0.0.0/0"+around), 0
-		tree := fakeFiles(func(string) (content, error) {
+		input := fakeFiles(func(string) (tree.Content, error) {
 			return newReadContent(text, func(r io.Reader) io.Reader {
 				return readerFunc(func(p []byte) (int, error) {
 					most = max(most, len(p))
@@ -112,7 +113,7 @@ func TestFault_010_BigFile(t *testing.T) {
 				})
 			}), nil
 		}, "main.tf")
-		wantOutcome(t, scanTree(t, testBundle("0.0.0.0/0"), tree, Options{}), "F")
+		wantOutcome(t, scanTree(t, testBundle("0.0.0.0/0"), input, Options{}), "F")
 		if most > 4*match.WindowSize {
 			t.Errorf("%d bytes of it are asked for at once", most)
 		}

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/policyscan/policyscan/scanner/tree"
 	"github.com/policyscan/policyscan/scanner/worktree"
 	"github.com/policyscan/policyscan/verdict"
 	"golang.org/x/sys/unix"
@@ -139,7 +140,7 @@ func TestFault_033_LinkOnThePath(t *testing.T) {
 	wantOutcome(t, scanFolder(t, dir, testBundle("key"), Options{}), "P")
 	root := openRoot(t, dir)
 	for _, entry := range []string{"loop/ok.tf", "out/ok.tf", "out/deep/ok.tf", "real/again/ok.tf", "real/again/sub/ok.tf", "real/ok.tf/x", "loop/loop/loop/real/ok.tf"} {
-		v := scanTree(t, testBundle("key"), listed(root, []string{entry}), Options{})
+		v := scanTree(t, testBundle("key"), tree.List(root, []string{entry}), Options{})
 		wantOutcome(t, v, "I(E_FILES_FROM)")
 	}
 	// Listed as a file of a folder, which is a link by the time that it is opened.
@@ -188,26 +189,26 @@ func TestFault_036_SocketAndDevice(t *testing.T) {
 func scanSpecial(t *testing.T, dir, name string) {
 	t.Helper()
 	ends(t, func() {
-		for _, tree := range []Tree{Folder(openRoot(t, dir)), listed(openRoot(t, dir), []string{"a.tf", name})} {
-			v := scanTree(t, testBundle("key"), tree, Options{})
+		for _, input := range []tree.Tree{tree.Folder(openRoot(t, dir)), tree.List(openRoot(t, dir), []string{"a.tf", name})} {
+			v := scanTree(t, testBundle("key"), input, Options{})
 			wantOutcome(t, v, "I(E_NOT_REGULAR)")
 			want := []verdict.Omission{{File: name, Reason: AllowSpecialFile}}
 			if !slices.Equal(v.Coverage.NotScanned, want) || v.Coverage.Scanned != 1 || v.Errors[0].File != name {
 				t.Errorf("%+v, errors %+v", v.Coverage, v.Errors)
 			}
-			v = scanTree(t, testBundle("key"), tree, Options{Allow: []string{AllowSpecialFile}})
+			v = scanTree(t, testBundle("key"), input, Options{Allow: []string{AllowSpecialFile}})
 			wantOutcome(t, v, "P")
 			if !slices.Equal(v.Coverage.NotScanned, want) || !slices.Equal(v.Allowed, []string{AllowSpecialFile}) {
 				t.Errorf("%+v, allowed %q", v.Coverage, v.Allowed)
 			}
-			v = scanTree(t, testBundle("x"), tree, Options{})
+			v = scanTree(t, testBundle("x"), input, Options{})
 			if wantOutcome(t, v, "F"); v.Complete {
 				t.Errorf("a violation hides the file that was not opened")
 			}
 			// Not covered: not an error.
 			r := testRule("T-1", "key")
 			r.Files = []string{"a.tf"}
-			wantOutcome(t, scanTree(t, newBundle(r), tree, Options{}), "P")
+			wantOutcome(t, scanTree(t, newBundle(r), input, Options{}), "P")
 		}
 	})
 }
@@ -225,7 +226,7 @@ func TestFault_038_Depth(t *testing.T) {
 		if len(v.Violations) != 2 || v.Violations[0].File != path || v.Violations[1].File != "top.tf" {
 			t.Errorf("depth %d: %d violations, errors %.300v", depth, len(v.Violations), v.Errors)
 		}
-		wantOutcome(t, scanTree(t, testBundle("key"), listed(openRoot(t, dir), []string{path}), Options{}), "F")
+		wantOutcome(t, scanTree(t, testBundle("key"), tree.List(openRoot(t, dir), []string{path}), Options{}), "F")
 	}
 	// Names of 255 bytes: every cut of the path falls within one.
 	dir := t.TempDir()

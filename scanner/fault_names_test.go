@@ -10,6 +10,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/policyscan/policyscan/scanner/tree"
 	"github.com/policyscan/policyscan/verdict"
 )
 
@@ -35,7 +36,7 @@ func allFound(t *testing.T, names ...string) *verdict.Verdict {
 	}
 	slices.Sort(want)
 	v := scanFolder(t, dir, testBundle("key"), Options{})
-	for _, v := range []*verdict.Verdict{v, scanTree(t, testBundle("key"), listed(openRoot(t, dir), raw), Options{})} {
+	for _, v := range []*verdict.Verdict{v, scanTree(t, testBundle("key"), tree.List(openRoot(t, dir), raw), Options{})} {
 		wantOutcome(t, v, "F")
 		if got := violated(v); !slices.Equal(got, want) || !v.Complete {
 			t.Errorf("scope %s: got %q, want %q; errors %+v", v.Scope.Mode, got, want, v.Errors)
@@ -117,7 +118,7 @@ func TestFault_040_NestedGit(t *testing.T) {
 	if c := v.Coverage; c.Files != 1 || len(c.LeftOut) != 1 {
 		t.Errorf("%+v", c)
 	}
-	v = scanTree(t, testBundle("key"), listed(openRoot(t, dir), []string{".git/config", "./.git/hooks/x", ".gitignore"}), Options{})
+	v = scanTree(t, testBundle("key"), tree.List(openRoot(t, dir), []string{".git/config", "./.git/hooks/x", ".gitignore"}), Options{})
 	if got := violated(v); !slices.Equal(got, []string{".gitignore"}) || len(v.Coverage.LeftOut) != 1 || len(v.Errors) > 0 {
 		t.Errorf("listed: %q, left out %+v, errors %+v", got, v.Coverage.LeftOut, v.Errors)
 	}

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/scanner/match"
+	"github.com/policyscan/policyscan/scanner/tree"
 	"github.com/policyscan/policyscan/scanner/worktree"
 	"github.com/policyscan/policyscan/verdict"
 	"pgregory.net/rapid"
@@ -84,14 +86,14 @@ func TestFault_053_Root(t *testing.T) {
 		writeFile(t, dir+"/main.tf", "key")
 		root := openRoot(t, dir)
 		must(t, os.RemoveAll(dir))
-		wantOutcome(t, scanTree(t, testBundle("key"), Folder(root), Options{Allow: []string{AllowEmpty}}), "I(E_CHANGED)")
-		wantOutcome(t, scanTree(t, testBundle("key"), listed(root, []string{"main.tf"}), Options{}), "I(E_FILES_FROM)")
+		wantOutcome(t, scanTree(t, testBundle("key"), tree.Folder(root), Options{Allow: []string{AllowEmpty}}), "I(E_CHANGED)")
+		wantOutcome(t, scanTree(t, testBundle("key"), tree.List(root, []string{"main.tf"}), Options{}), "I(E_FILES_FROM)")
 	})
 	t.Run("moved", func(t *testing.T) {
 		base := writeTree(t, map[string]string{"old/main.tf": "key"})
 		root := openRoot(t, base+"/old")
 		must(t, os.Rename(base+"/old", base+"/new"))
-		wantOutcome(t, scanTree(t, testBundle("key"), Folder(root), Options{}), "F")
+		wantOutcome(t, scanTree(t, testBundle("key"), tree.Folder(root), Options{}), "F")
 	})
 }
 
@@ -121,8 +123,8 @@ func TestFault_066_OwnOutputs(t *testing.T) {
 func TestFault_067_RuleFiles(t *testing.T) {
 	dir := writeTree(t, map[string]string{"rules/boundaries.yml": "key", "rules/invariants.yml": "key", "rules/other.yml": "key", "policy/rules/boundaries.yml": "key"})
 	o := Options{LeaveOut: map[string]string{"rules/boundaries.yml": "rules", "rules/invariants.yml": "rules", "rules/deprecated.yml": "rules"}}
-	for _, tree := range []Tree{Folder(openRoot(t, dir)), listed(openRoot(t, dir), []string{"rules/boundaries.yml", "./rules//invariants.yml", "rules/other.yml", "policy/rules/boundaries.yml"})} {
-		v := scanTree(t, testBundle("key"), tree, o)
+	for _, input := range []tree.Tree{tree.Folder(openRoot(t, dir)), tree.List(openRoot(t, dir), []string{"rules/boundaries.yml", "./rules//invariants.yml", "rules/other.yml", "policy/rules/boundaries.yml"})} {
+		v := scanTree(t, testBundle("key"), input, o)
 		if got := violated(v); !slices.Equal(got, []string{"policy/rules/boundaries.yml", "rules/other.yml"}) {
 			t.Errorf("%q", got)
 		}
@@ -144,8 +146,8 @@ func TestFault_068_ManyViolations(t *testing.T) {
 		fmt.Fprintf(&text, "x = <%03d>\n", patterns-1-i)
 	}
 	lines := []byte(text.String())
-	tree := fakeFiles(func(string) (content, error) { return inMemory(lines), nil }, numberedFiles(files)...)
-	v := Scan(t.Context(), one(testBundle(list...)), tree, Options{})
+	input := fakeFiles(func(string) (tree.Content, error) { return tree.InMemory(lines), nil }, numberedFiles(files)...)
+	v := Scan(t.Context(), one(testBundle(list...)), input, Options{})
 	if len(v.Violations) != patterns*files || v.Complete != true {
 		t.Fatalf("%d violations", len(v.Violations))
 	}
@@ -181,11 +183,11 @@ func TestFault_070_Excerpt(t *testing.T) {
 		content := string(around.Draw(rt, "before")) + pattern + string(around.Draw(rt, "after"))
 		r := testRule("T-1", pattern)
 		r.Redact = rapid.Bool().Draw(rt, "redact")
-		tree, err := Single("main.tf", []byte(content))
+		input, err := tree.Single("main.tf", []byte(content))
 		if err != nil {
 			rt.Fatal(err)
 		}
-		v := Scan(t.Context(), one(rules.New([]rules.Rule{r}, nil)), tree, Options{})
+		v := Scan(t.Context(), one(rules.New([]rules.Rule{r}, nil)), input, Options{})
 		if len(v.Violations) != 1 || !strings.Contains(v.Violations[0].Evidence.Excerpt, pattern) {
 			rt.Fatalf("%+v", v.Violations)
 		}
@@ -198,42 +200,50 @@ func TestFault_070_Excerpt(t *testing.T) {
 // A disturbed tree is one whose files something happens to before they are opened, and
 // between the reads of one that takes several.
 type disturbed struct {
-	Tree
+	tree.Tree
 	before, between func(path string)
 }
 
-func (d disturbed) walk(ctx context.Context, visitors []visitor) error {
-	for i := range visitors {
-		visit := visitors[i].visit
-		visitors[i].visit = func(e entry, o opener) { visit(e, disturbedOpener{o, d}) }
+func (d disturbed) Files(ctx context.Context, n int, q tree.Query) []iter.Seq2[tree.File, error] {
+	all := d.Tree.Files(ctx, n, q)
+	for i, files := range all {
+		all[i] = func(yield func(tree.File, error) bool) {
+			for f, err := range files {
+				f.Source = disturbedSource{f.Source, d}
+				if !yield(f, err) {
+					return
+				}
+			}
+		}
 	}
-	return d.Tree.walk(ctx, visitors)
+	return all
 }
 
-type disturbedOpener struct {
-	opener
-	tree disturbed
+type disturbedSource struct {
+	tree.Source
+	by disturbed
 }
 
-func (o disturbedOpener) open(e entry) (content, error) {
-	o.tree.before(e.Path)
-	c, err := o.opener.open(e)
+func (s disturbedSource) Open(f tree.File, watched bool) (tree.Content, error) {
+	s.by.before(f.Path)
+	c, err := s.Source.Open(f, watched)
 	if err != nil {
 		return nil, err
 	}
-	return disturbedContent{c, e, o.tree}, nil
+	return disturbedContent{c, f.Path, watched, s.by}, nil
 }
 
 type disturbedContent struct {
-	content
-	e    entry
-	tree disturbed
+	tree.Content
+	path    string
+	watched bool
+	by      disturbed
 }
 
 func (c disturbedContent) Read(p []byte) (int, error) {
-	n, err := c.content.Read(p)
-	if c.e.watch { // else it is read again if it takes several
-		c.tree.between(c.e.Path)
+	n, err := c.Content.Read(p)
+	if c.watched { // else it is read again if it takes several
+		c.by.between(c.path)
 	}
 	return n, err
 }
@@ -243,7 +253,7 @@ func (c disturbedContent) Read(p []byte) (int, error) {
 // scanned like any other, and there is no other name that a file can vanish under.
 func TestFault_064_AnotherRunsTemporaryFile(t *testing.T) {
 	const name = ".verdict.json.12-0.tmp"
-	output := map[string]string{"verdict.json": LeftOutput}
+	output := map[string]string{"verdict.json": tree.Output}
 	none := func(string) {}
 	remove := func(file string) { must(t, os.Remove(file)) }
 	grow := func(file string) {
@@ -288,7 +298,7 @@ func TestFault_064_AnotherRunsTemporaryFile(t *testing.T) {
 					}
 				}
 			}
-			v := scanTree(t, testBundle("key"), disturbed{Folder(root), only(c.before), only(c.between)}, Options{LeaveOut: c.leaveOut})
+			v := scanTree(t, testBundle("key"), disturbed{tree.Folder(root), only(c.before), only(c.between)}, Options{LeaveOut: c.leaveOut})
 			if wantOutcome(t, v, c.want); v.Coverage.Files != c.files || v.Coverage.Governed != c.files {
 				t.Errorf("coverage %+v", v.Coverage)
 			}

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/policyscan/policyscan/scanner/tree"
 	"github.com/policyscan/policyscan/verdict"
 	"github.com/policyscan/policyscan/verdict/code"
 	"golang.org/x/sys/unix"
@@ -103,9 +104,9 @@ func TestFault_034_Swapped(t *testing.T) {
 			n := 0
 			race(t, func(int) error { return exchange(base+"/tree/sub/main.tf", base+"/other") }, func() *verdict.Verdict {
 				if n++; n%2 == 0 {
-					return scanTree(t, testBundle("key", "OUTSIDE"), Folder(root), Options{})
+					return scanTree(t, testBundle("key", "OUTSIDE"), tree.Folder(root), Options{})
 				}
-				return scanTree(t, testBundle("key", "OUTSIDE"), listed(root, []string{"sub/main.tf"}), Options{})
+				return scanTree(t, testBundle("key", "OUTSIDE"), tree.List(root, []string{"sub/main.tf"}), Options{})
 			}, foundOr(c.codes...))
 		})
 	}
@@ -116,7 +117,7 @@ func TestFault_034_Swapped(t *testing.T) {
 		writeLink(t, outside+"/key-dir", base+"/other")
 		root := openRoot(t, base+"/tree")
 		race(t, func(int) error { return exchange(base+"/tree/sub/dir", base+"/other") }, func() *verdict.Verdict {
-			return scanTree(t, testBundle("key", "OUTSIDE"), Folder(root), Options{})
+			return scanTree(t, testBundle("key", "OUTSIDE"), tree.Folder(root), Options{})
 		}, foundOr(code.Changed))
 	})
 }

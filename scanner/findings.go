@@ -48,7 +48,7 @@ func (p *collector) end() (*shard.Run, *shard.Findings) {
 			}
 		}
 	}
-	for _, br := range p.required.all() {
+	for _, br := range p.required.missing() {
 		if p.past == nil || whole && !has(br.rule, br.ask.Index) { // what it was before is asked for what is missing
 			broken = append(broken, br)
 		}

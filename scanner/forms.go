@@ -20,8 +20,8 @@ const foundCheckedOut = "found in the file as git checks it out"
 // checkedOut examines a blob in each other form in which git may write it on disk. A pattern that occurs in the blob
 // is found already, and how often it occurs in a form is noted; of the others, those that occur in a form are added,
 // with a note. It returns false if ctx ended.
-func (p *collector) checkedOut(ctx context.Context, x *match.Examiner, o opener, j *job) bool {
-	w, err := j.checkout.Written(j.Path)
+func (p *collector) checkedOut(ctx context.Context, x *match.Examiner, j *job) bool {
+	w, err := j.file.Checkout.Written(j.file.Path)
 	var unknown *checkout.UnknownEncoding
 	switch {
 	case errors.As(err, &unknown):
@@ -33,7 +33,7 @@ func (p *collector) checkedOut(ctx context.Context, x *match.Examiner, o opener,
 		return true
 	}
 	if !j.past {
-		p.Rewritten.Add(j.Path, w)
+		p.Rewritten.Add(j.file.Path, w)
 	}
 	known := map[int]*match.Find{} // by pattern
 	for _, f := range j.finds {
@@ -53,11 +53,11 @@ func (p *collector) checkedOut(ctx context.Context, x *match.Examiner, o opener,
 		}
 		for _, form := range forms {
 			note := fmt.Sprintf(foundCheckedOut+" (working-tree-encoding=%s)", enc.Text)
-			lacks, err := p.examineForm(ctx, x, o, j, form, note, known)
+			lacks, err := p.examineForm(ctx, x, j, form, note, known)
 			if lacks && (err == nil || errors.Is(err, recode.ErrAsIs)) {
 				note += ", on a system that replaces or drops the characters that the encoding lacks"
 				for _, fallback := range form.Fallbacks() {
-					if _, err = p.examineForm(ctx, x, o, j, fallback, note, known); err != nil {
+					if _, err = p.examineForm(ctx, x, j, fallback, note, known); err != nil {
 						break
 					}
 				}
@@ -81,10 +81,10 @@ func (p *collector) checkedOut(ctx context.Context, x *match.Examiner, o opener,
 // examineForm examines a file's content in another form, and adds the finds of patterns that are not known yet, with a
 // note. It reports whether the encoding lacks something of the text.
 func (p *collector) examineForm(
-	ctx context.Context, x *match.Examiner, o opener, j *job, form recode.Form, note string,
+	ctx context.Context, x *match.Examiner, j *job, form recode.Form, note string,
 	known map[int]*match.Find,
 ) (lacks bool, err error) {
-	c, err := o.open(j.entry)
+	c, err := j.file.Open(false)
 	if err != nil {
 		return false, err
 	}
@@ -101,7 +101,7 @@ func (p *collector) examineForm(
 	if x.Keep && !standsForOther(&rep) {
 		written := *p.keys
 		written.note = " as git checks it out" + strings.TrimPrefix(note, foundCheckedOut)
-		k, err := written.examine(ctx, x, j.selection, j.Path, r, &rep)
+		k, err := written.examine(ctx, x, j.selection, j.file.Path, r, &rep)
 		if err != nil {
 			return r.Lacks(), err
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/scanner/match"
+	"github.com/policyscan/policyscan/scanner/tree"
 	"github.com/policyscan/policyscan/verdict"
 )
 
@@ -97,15 +98,15 @@ func (j judgement) hold(t *testing.T) {
 	case len(data)%3 == 0:
 		way, wrap = "DataErrReader", iotest.DataErrReader
 	}
-	tree := fakeFiles(func(string) (content, error) { return newReadContent(data, wrap), nil }, path)
+	input := fakeFiles(func(string) (tree.Content, error) { return newReadContent(data, wrap), nil }, path)
 	if j.encode&onDisk != 0 {
 		dir := t.TempDir()
 		must(t, os.Mkdir(filepath.Join(dir, "dir"), 0o777))
 		must(t, os.WriteFile(filepath.Join(dir, path), data, 0o666))
-		v := scanTree(t, b, Folder(openRoot(t, dir)), Options{})
+		v := scanTree(t, b, tree.Folder(openRoot(t, dir)), Options{})
 		compare("Scan from disk", v.Violations)
 	}
-	v := scanTree(t, b, tree, Options{})
+	v := scanTree(t, b, input, Options{})
 	compare("Scan by "+way, v.Violations)
 	pointer := len(data) < 1024 && bytes.HasPrefix(data, []byte("version https://git-lfs.github.com/spec/"))
 	if v.Coverage.Scanned == 1 && v.Coverage.Bytes != int64(len(data)) || (v.Coverage.Scanned == 1) == pointer {

@@ -1,7 +1,6 @@
 package scanner
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -14,6 +13,7 @@ import (
 	"time"
 
 	"github.com/policyscan/policyscan/scanner/failure"
+	"github.com/policyscan/policyscan/scanner/tree"
 	"github.com/policyscan/policyscan/scanner/worktree"
 	"github.com/policyscan/policyscan/verdict"
 	"github.com/policyscan/policyscan/verdict/code"
@@ -29,8 +29,8 @@ func TestInterrupted(t *testing.T) {
 		ctx  context.Context
 		code string
 	}{{cancelled, code.Timeout}, {plain, code.Interrupted}} {
-		for _, tree := range []Tree{Folder(openRoot(t, dir)), listed(openRoot(t, dir), []string{"a.tf"}), fakeFiles(same("x"), "a.tf")} {
-			v := Scan(c.ctx, one(testBundle("key")), tree, Options{})
+		for _, input := range []tree.Tree{tree.Folder(openRoot(t, dir)), tree.List(openRoot(t, dir), []string{"a.tf"}), fakeFiles(same("x"), "a.tf")} {
+			v := Scan(c.ctx, one(testBundle("key")), input, Options{})
 			checkVerdict(t, testBundle("key"), v)
 			wantOutcome(t, v, "I("+c.code+")")
 		}
@@ -42,7 +42,7 @@ func TestInterrupted(t *testing.T) {
 
 // A stuckContent's Read never returns, or not until the test ends.
 type stuckContent struct {
-	content
+	tree.Content
 	reading chan<- struct{}
 	until   <-chan struct{}
 }
@@ -59,8 +59,8 @@ func TestFault_140_StuckRead(t *testing.T) {
 	}
 	reading, until := make(chan struct{}, 100), make(chan struct{})
 	defer close(until)
-	tree := fakeFiles(func(path string) (content, error) {
-		c := inMemory([]byte("key"))
+	input := fakeFiles(func(path string) (tree.Content, error) {
+		c := tree.InMemory([]byte("key"))
 		if path == "stuck" {
 			c = &stuckContent{c, reading, until}
 		}
@@ -71,7 +71,7 @@ func TestFault_140_StuckRead(t *testing.T) {
 		<-reading
 		cancel(&failure.Interruption{Code: code.Timeout, Message: "the time is over"})
 	}()
-	v := Scan(ctx, one(testBundle("key")), tree, Options{Workers: 1})
+	v := Scan(ctx, one(testBundle("key")), input, Options{Workers: 1})
 	checkVerdict(t, testBundle("key"), v)
 	want := []verdict.Omission{{File: "stuck", Reason: "not-reached"}} // the one worker never came to the last
 	if got := violated(v); !slices.Equal(got, []string{"first"}) || !slices.Equal(v.Coverage.NotScanned, want) || v.Complete || v.Errors[0].Code != code.Timeout {
@@ -82,12 +82,12 @@ func TestFault_140_StuckRead(t *testing.T) {
 // What cannot be read because the scan is over was not reached: it is not an error of its own.
 func TestReadEndedByScan(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	tree := fakeFiles(func(string) (content, error) {
+	input := fakeFiles(func(string) (tree.Content, error) {
 		return newReadContent([]byte("key"), func(io.Reader) io.Reader {
 			return readerFunc(func([]byte) (int, error) { cancel(); return 0, fs.ErrClosed })
 		}), nil
 	}, "a")
-	v := Scan(ctx, one(testBundle("key")), tree, Options{Workers: 1})
+	v := Scan(ctx, one(testBundle("key")), input, Options{Workers: 1})
 	want := []verdict.Omission{{File: "a", Reason: "not-reached"}}
 	if wantOutcome(t, v, "I(E_INTERRUPTED)"); !slices.Equal(v.Coverage.NotScanned, want) {
 		t.Errorf("%+v, %+v", v.Coverage, v.Errors)
@@ -97,26 +97,26 @@ func TestReadEndedByScan(t *testing.T) {
 func TestFault_140_StuckList(t *testing.T) {
 	until, listing := make(chan struct{}), make(chan struct{})
 	defer close(until)
-	tree := fakeFiles(same("x"), "a", "b")
-	tree.onList = func(context.Context) error { close(listing); <-until; return nil }
+	input := fakeFiles(same("x"), "a", "b")
+	input.onList = func(context.Context) error { close(listing); <-until; return nil }
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() { <-listing; cancel() }()
-	v := Scan(ctx, one(testBundle("key")), tree, Options{})
+	v := Scan(ctx, one(testBundle("key")), input, Options{})
 	checkVerdict(t, testBundle("key"), v)
 	wantOutcome(t, v, "I(E_INTERRUPTED)")
 }
 
 // A panicContent panics where it is told to.
 type panicContent struct {
-	content
+	tree.Content
 	in string
 }
 
-func (c *panicContent) Read(p []byte) (int, error) { return c.content.Read(c.here("read", p)) }
-func (c *panicContent) Size() int64                { c.here("size", nil); return c.content.Size() }
+func (c *panicContent) Read(p []byte) (int, error) { return c.Content.Read(c.here("read", p)) }
+func (c *panicContent) Size() int64                { c.here("size", nil); return c.Content.Size() }
 func (c *panicContent) Seek(o int64, w int) (int64, error) {
 	c.here("seek", nil)
-	return c.content.Seek(o, w)
+	return c.Content.Seek(o, w)
 }
 func (c *panicContent) Close() { c.here("close", nil) }
 
@@ -130,17 +130,17 @@ func (c *panicContent) here(in string, p []byte) []byte {
 
 func TestFault_139_PanicInAFile(t *testing.T) {
 	for _, in := range []string{"open", "size", "read", "close"} {
-		tree := fakeFiles(func(path string) (content, error) {
+		input := fakeFiles(func(path string) (tree.Content, error) {
 			if path == "b" && in == "open" {
 				panic("in open")
 			}
-			c := inMemory([]byte("x"))
+			c := tree.InMemory([]byte("x"))
 			if path == "b" {
 				c = &panicContent{c, in}
 			}
 			return c, nil
 		}, "a", "b", "c")
-		v := scanTree(t, testBundle("key"), tree, Options{MaxFileBytes: 10})
+		v := scanTree(t, testBundle("key"), input, Options{MaxFileBytes: 10})
 		wantOutcome(t, v, "I(E_INTERNAL)")
 		if want := []verdict.Omission{{File: "b", Reason: "internal"}}; !slices.Equal(v.Coverage.NotScanned, want) || v.Coverage.Scanned != 2 || v.Errors[0].File != "b" {
 			t.Errorf("in %s: %+v, %+v", in, v.Coverage, v.Errors)
@@ -149,9 +149,9 @@ func TestFault_139_PanicInAFile(t *testing.T) {
 }
 
 func TestFault_139_PanicWhileListing(t *testing.T) {
-	tree := fakeFiles(same("key"), numberedFiles(100)...)
+	input := fakeFiles(same("key"), numberedFiles(100)...)
 	var n atomic.Int32
-	v := Scan(t.Context(), one(testBundle("key")), tree, Options{Exclude: func(string) bool {
+	v := Scan(t.Context(), one(testBundle("key")), input, Options{Exclude: func(string) bool {
 		if n.Add(1) == 80 {
 			panic("at the 80th")
 		}
@@ -174,12 +174,12 @@ func TestFault_139_PanicAnywhere(t *testing.T) {
 				panic("at a point")
 			}
 		}
-		tree := fakeFiles(func(string) (content, error) {
+		input := fakeFiles(func(string) (tree.Content, error) {
 			point()
-			return &pointContent{memory{bytes.NewReader(text)}, point}, nil
+			return &pointContent{tree.InMemory(text), point}, nil
 		}, "a", "b", "c")
-		tree.onList = func(context.Context) error { point(); return nil }
-		v := Scan(t.Context(), one(testBundle("nowhere", "a key")), tree, Options{Workers: 1, MaxFileBytes: 1 << 30, Allow: []string{AllowPartial}, Exclude: func(string) bool { point(); return false }})
+		input.onList = func(context.Context) error { point(); return nil }
+		v := Scan(t.Context(), one(testBundle("nowhere", "a key")), input, Options{Workers: 1, MaxFileBytes: 1 << 30, Allow: []string{AllowPartial}, Exclude: func(string) bool { point(); return false }})
 		checkVerdict(t, testBundle("nowhere", "a key"), v)
 		return v, int(calls.Load())
 	}
@@ -197,15 +197,15 @@ func TestFault_139_PanicAnywhere(t *testing.T) {
 
 // A pointContent tells of each call.
 type pointContent struct {
-	memory
+	tree.Content
 	point func()
 }
 
-func (c *pointContent) Read(p []byte) (int, error)         { c.point(); return c.memory.Read(p) }
-func (c *pointContent) Size() int64                        { c.point(); return c.memory.Size() }
-func (c *pointContent) Seek(o int64, w int) (int64, error) { c.point(); return c.memory.Seek(o, w) }
-func (c *pointContent) Changed() error                     { c.point(); return c.memory.Changed() }
-func (c *pointContent) Close()                             { c.point(); c.memory.Close() }
+func (c *pointContent) Read(p []byte) (int, error)         { c.point(); return c.Content.Read(p) }
+func (c *pointContent) Size() int64                        { c.point(); return c.Content.Size() }
+func (c *pointContent) Seek(o int64, w int) (int64, error) { c.point(); return c.Content.Seek(o, w) }
+func (c *pointContent) Changed() error                     { c.point(); return c.Content.Changed() }
+func (c *pointContent) Close()                             { c.point(); c.Content.Close() }
 
 // The read of a file that fails, or gives nothing, is an error and nothing else.
 func TestFault_046_ReadErrors(t *testing.T) {
@@ -225,10 +225,10 @@ func TestFault_046_ReadErrors(t *testing.T) {
 		}, code.Changed},
 	} {
 		t.Run(name, func(t *testing.T) {
-			tree := fakeFiles(func(string) (content, error) {
+			input := fakeFiles(func(string) (tree.Content, error) {
 				return newReadContent([]byte(strings.Repeat("key ", 5000)), c.wrap), nil
 			}, "a")
-			v := scanTree(t, testBundle("nowhere"), tree, Options{})
+			v := scanTree(t, testBundle("nowhere"), input, Options{})
 			wantOutcome(t, v, "I("+c.code+")")
 			if v.Coverage.Bytes != 0 || v.Coverage.Scanned != 0 {
 				t.Errorf("%+v", v.Coverage)
@@ -240,7 +240,7 @@ func TestFault_046_ReadErrors(t *testing.T) {
 	text := []byte(strings.Repeat("line\n", 120_000) + "a key\n" + strings.Repeat("line\n", 120_000))
 	for failing := 1; ; failing++ {
 		reading := 0
-		tree := fakeFiles(func(string) (content, error) {
+		input := fakeFiles(func(string) (tree.Content, error) {
 			return newReadContent(text, func(r io.Reader) io.Reader {
 				if reading++; reading == failing {
 					return readerFunc(func([]byte) (int, error) { return 0, errors.New("EIO") })
@@ -248,7 +248,7 @@ func TestFault_046_ReadErrors(t *testing.T) {
 				return r
 			}), nil
 		}, "a")
-		v := scanTree(t, testBundle("key"), tree, Options{})
+		v := scanTree(t, testBundle("key"), input, Options{})
 		if reading < failing {
 			if wantOutcome(t, v, "F"); reading < 5 {
 				t.Errorf("%d readings", reading)
@@ -271,9 +271,9 @@ func TestFault_051_CutAtEachSeek(t *testing.T) {
 	whole := []byte(strings.Repeat("line\n", 120_000) + "a key\n" + strings.Repeat("line\n", 120_000))
 	for _, left := range []int{0, 100, 300_000, 599_990, 600_001, 600_003, 600_010, 700_000} {
 		for seek := 1; seek <= 8; seek++ {
-			c := &cutContent{memory: memory{bytes.NewReader(whole)}, whole: whole, left: left, at: seek}
-			tree := fakeFiles(func(string) (content, error) { return c, nil }, "a")
-			v := scanTree(t, testBundle("key"), tree, Options{})
+			c := &cutContent{Content: tree.InMemory(whole), whole: whole, left: left, at: seek}
+			input := fakeFiles(func(string) (tree.Content, error) { return c, nil }, "a")
+			v := scanTree(t, testBundle("key"), input, Options{})
 			if c.at > 0 {
 				break // it is done with fewer seeks
 			}
@@ -286,7 +286,7 @@ func TestFault_051_CutAtEachSeek(t *testing.T) {
 
 // A cutContent loses its end at a Seek.
 type cutContent struct {
-	memory
+	tree.Content
 	whole []byte
 	left  int // bytes after the cut
 	at    int // the Seek at which it is cut; 0: it is
@@ -295,10 +295,10 @@ type cutContent struct {
 func (c *cutContent) Seek(offset int64, whence int) (int64, error) {
 	if c.at > 0 {
 		if c.at--; c.at == 0 {
-			c.memory = memory{bytes.NewReader(c.whole[:c.left])}
+			c.Content = tree.InMemory(c.whole[:c.left])
 		}
 	}
-	return c.memory.Seek(offset, whence)
+	return c.Content.Seek(offset, whence)
 }
 
 func (c *cutContent) Changed() error {

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/policyscan/policyscan/scanner/match"
+	"github.com/policyscan/policyscan/scanner/tree"
 )
 
 // A joinedFile is a file of several whose lines were one file's before, for one thing that a rule asks.
@@ -43,7 +44,7 @@ func (h *past) labelJoined(broken []brokenRule) {
 	x := &match.Examiner{Limit: h.MaxFileBytes, Mark: true}
 	ctx := context.Background()
 	known := map[pastFile]*examined{}
-	look := func(m *moment, path string, ask asking) *brokenRule {
+	look := func(m *tree.Snapshot, path string, ask asking) *brokenRule {
 		key := pastFile{m, path}
 		if known[key] == nil {
 			known[key] = h.examine(ctx, x, m, path)
@@ -62,7 +63,7 @@ func (h *past) labelJoined(broken []brokenRule) {
 			br := members[path]
 			now := br
 			if now == nil {
-				now = look(h.now, path, g.asking)
+				now = look(h.states.Now, path, g.asking)
 			}
 			if now != nil {
 				f := &joinedFile{path: path, lines: linesOf(now), broken: br}
@@ -71,7 +72,7 @@ func (h *past) labelJoined(broken []brokenRule) {
 			}
 		}
 		for _, m := range h.before {
-			if !m.differs {
+			if !m.Differs {
 				continue
 			}
 			stocks := make([]stock, len(paths))
@@ -84,7 +85,7 @@ func (h *past) labelJoined(broken []brokenRule) {
 		}
 		for _, f := range files {
 			if f.broken != nil {
-				setStatus(ctx, x, blobOpener{h.repo, h.now.side}, f.broken.joined, f.broken, f.was)
+				setStatus(ctx, x, f.broken.joined, f.broken, f.was)
 			}
 		}
 	}

@@ -3,11 +3,11 @@ package scanner
 import (
 	"cmp"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
 	"github.com/policyscan/policyscan/scanner/judges"
+	"github.com/policyscan/policyscan/scanner/tree"
 	"github.com/policyscan/policyscan/verdict"
 	"github.com/policyscan/policyscan/verdict/code"
 )
@@ -15,26 +15,28 @@ import (
 // visitLink checks a link: its target string like any content, for the rules that select the link, and where it leads,
 // for all that could check what is read under its name. A link that no rule selects is covered only if it fails in
 // that.
-func (w *worker) visitLink(e entry, o opener) {
-	looking := w.Bundle.LookingInto(e.Path, nil)
+func (w *worker) visitLink(f tree.File) {
+	looking := w.Bundle.LookingInto(f.Path, nil)
 	if len(looking) == 0 {
 		if len(w.forbid) > 0 {
-			w.visitForbidden(e)
+			w.visitForbidden(f)
 			return
 		}
 		w.tally.list()
 		return
 	}
-	text := readTarget(e, o)
+	target, err := f.Target()
 	var losing []int
 	var why string
-	if text.err == nil {
-		losing, why, text.err = w.astray(e, text, looking)
+	if err == nil {
+		if losing, why, err = w.astray(&f, target, looking); err != nil {
+			f.Fail(err)
+		}
 	}
-	if text.err != nil {
+	if err != nil {
 		losing = looking // for all that is known
 	}
-	w.selected = w.Bundle.Selecting(e.Path, w.selected[:0])
+	w.selected = w.Bundle.Selecting(f.Path, w.selected[:0])
 	covering := w.selected
 	if len(covering) == 0 {
 		covering = losing
@@ -42,28 +44,28 @@ func (w *worker) visitLink(e entry, o opener) {
 	}
 	if len(covering) == 0 {
 		if len(w.forbid) > 0 {
-			w.visitForbidden(e)
+			w.visitForbidden(f)
 			return
 		}
 		w.tally.list()
 		return
 	}
-	if !w.tally.begin(&w.job, e, covering, w.forbid, w.engines) {
+	if !w.tally.begin(&w.job, f, covering, w.forbid, w.engines) {
 		return
 	}
 	j := &w.job
 	defer func() {
-		w.settle(text)
+		w.settle()
 		w.tally.end(w.Bundle)
 	}()
-	if len(w.selected) > 0 || text.err != nil {
-		if w.do(w.ctx, &w.x, text, j); !j.scanned || len(losing) == 0 {
+	if len(w.selected) > 0 || err != nil {
+		if w.do(w.ctx, &w.x, j); !j.scanned || len(losing) == 0 {
 			return
 		}
 	}
 	j.reached, j.scanned, j.bytes, j.reason = true, false, 0, AllowSymlink
-	if !w.allowsLink(e.Path) {
-		j.err = &verdict.Error{Code: code.Link, File: verdict.Path(e.Path), Message: why}
+	if !w.allowsLink(f.Path) {
+		j.err = &verdict.Error{Code: code.Link, File: verdict.Path(f.Path), Message: why}
 	}
 }
 
@@ -71,65 +73,34 @@ func (p *collector) allowsLink(path string) bool {
 	return p.allows(AllowSymlink) || p.AllowLink != nil && p.AllowLink(path)
 }
 
-// A linkText opens a link for its target string, which was read once: what is matched is what is followed.
-type linkText struct {
-	opener
-	target string
-	long   bool // it has more than maxTarget bytes, and is read again to be matched
-	err    error
-}
-
-func readTarget(e entry, o opener) *linkText {
-	t := &linkText{opener: o}
-	c, err := o.open(e)
-	if err != nil {
-		t.err = err
-		return t
-	}
-	defer c.Close()
-	text, err := io.ReadAll(io.LimitReader(c, maxTarget+1))
-	t.target, t.long, t.err = string(text), len(text) > maxTarget, err
-	return t
-}
-
-func (t *linkText) open(e entry) (content, error) {
-	switch {
-	case t.err != nil:
-		return nil, t.err
-	case t.long:
-		return t.opener.open(e)
-	}
-	return inMemory([]byte(t.target)), nil
-}
-
 // astray returns those of the rules that look into a link which do not judge what it leads to, and a message that
 // says so; none: the link is all right.
-func (p *collector) astray(e entry, text *linkText, looking []int) (losing []int, why string, err error) {
-	to, err := follow(e.Path, text.target, text.look)
+func (p *collector) astray(f *tree.File, target string, looking []int) (losing []int, why string, err error) {
+	to, err := tree.Follow(f.Path, target, f.Source.Lookup)
 	if err != nil {
 		return nil, "", err
 	}
-	wrong := to.lost
-	if to.out != "" {
-		if wrong = text.outside(to.out); wrong == "" {
+	wrong := to.Broken
+	if to.Outside != "" {
+		if wrong = f.Source.Outside(to.Outside); wrong == "" {
 			return nil, "", nil
 		}
 	}
 	losing = looking
 	says := linkMessage{
-		link: e.Path, target: text.target,
+		link: f.Path, target: target,
 		rule: "could check what is read under its name", fix: "link to another path in the tree",
 	}
 	switch {
 	case wrong != "":
-	case p.isLeftOut(to.path):
-		says.leads, wrong = to.path, "is excluded from the scan"
-		if to.file { // beneath which there is nothing
-			losing = p.Bundle.Selecting(e.Path, nil)
+	case p.isLeftOut(to.Path):
+		says.leads, wrong = to.Path, "is excluded from the scan"
+		if to.IsFile { // beneath which there is nothing
+			losing = p.Bundle.Selecting(f.Path, nil)
 		}
 	default:
-		says.leads = to.path
-		losing = p.Bundle.LosingSight(e.Path, to.path, to.file, nil)
+		says.leads = to.Path
+		losing = p.Bundle.LosingSight(f.Path, to.Path, to.IsFile, nil)
 	}
 	if len(losing) == 0 {
 		return nil, "", nil
@@ -139,12 +110,12 @@ func (p *collector) astray(e entry, text *linkText, looking []int) (losing []int
 	switch {
 	case wrong != "":
 		says.wrong = ", which " + wrong
-	case to.path != "" && first.Selects(e.Path) && !first.Selects(to.path):
+	case to.Path != "" && first.Selects(f.Path) && !first.Selects(to.Path):
 		says.rule, says.fix = "selects its path but not that one", "have the rule select that one too"
 	default:
 		says.rule = "could select files under its path that it would not select under that one"
 		says.fix = "have the rule select them there too"
-		switch lost, excluded := p.Bundle.LostBy(number, e.Path, to.path); {
+		switch lost, excluded := p.Bundle.LostBy(number, f.Path, to.Path); {
 		case excluded:
 			says.rule += fmt.Sprintf(" (its exclude %q)", clip(lost))
 			says.fix = "have the rule exclude the same under the link"
@@ -159,7 +130,7 @@ func (p *collector) astray(e entry, text *linkText, looking []int) (losing []int
 // git's own, which is never in a tree of git's.
 func (p *collector) isLeftOut(path string) bool {
 	for name := range strings.SplitSeq(path, "/") {
-		if strings.EqualFold(name, gitDir) {
+		if strings.EqualFold(name, tree.GitDir) {
 			return true
 		}
 	}

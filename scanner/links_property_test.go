@@ -5,6 +5,7 @@ package scanner
 import (
 	"context"
 	"fmt"
+	"iter"
 	"maps"
 	"math/rand/v2"
 	"path/filepath"
@@ -13,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/scanner/tree"
 	"github.com/policyscan/policyscan/scanner/worktree"
 	"github.com/policyscan/policyscan/verdict"
 	"github.com/policyscan/policyscan/verdict/code"
@@ -159,28 +161,31 @@ func (t linkTree) loses(b *rules.Bundle, link string, beneath []string) string {
 // A mapTree is a linkTree to be scanned.
 type mapTree struct{ linkTree }
 
-func (t mapTree) Scope() verdict.Scope         { return verdict.Scope{Mode: "full"} }
-func (t mapTree) close()                       {}
-func (t mapTree) present(string) (bool, error) { return false, nil }
+func (t mapTree) Scope() verdict.Scope            { return verdict.Scope{Mode: "full"} }
+func (t mapTree) History() (*tree.History, error) { return nil, nil }
+func (t mapTree) Absent(string) string            { return "is not there" }
+func (t mapTree) IsPresent(string) (bool, error)  { return false, nil }
+func (t mapTree) Outside(string) string           { return tree.OutsideTree }
 
-func (t mapTree) outside(string) string { return outOfTree }
-
-func (t mapTree) open(e entry) (content, error) { return inMemory([]byte(t.linkTree[e.Path])), nil }
-
-func (t mapTree) look(path string) (there, error) {
-	text, found := t.linkTree[path]
-	return there{file: found && text == "", link: text != "", target: text}, nil
+func (t mapTree) Open(f tree.File, _ bool) (tree.Content, error) {
+	return tree.InMemory([]byte(t.linkTree[f.Path])), nil
 }
 
-func (t mapTree) walk(_ context.Context, visitors []visitor) error {
-	for path, text := range t.linkTree {
-		kind := worktree.Regular
-		if text != "" {
-			kind = worktree.Symlink
+func (t mapTree) Lookup(path string) (tree.PathInfo, error) {
+	text, found := t.linkTree[path]
+	return tree.PathInfo{IsFile: found && text == "", IsLink: text != "", Target: text}, nil
+}
+
+func (t mapTree) Files(ctx context.Context, n int, _ tree.Query) []iter.Seq2[tree.File, error] {
+	return tree.Batches(ctx, n, nil, func(found func(tree.File, error)) {
+		for path, text := range t.linkTree {
+			f := tree.File{Path: path, Source: t}
+			if text != "" {
+				f.Kind = worktree.Symlink
+			}
+			found(f, nil)
 		}
-		visitors[0].visit(entry{Entry: worktree.Entry{Path: path, Kind: kind}}, t)
-	}
-	return nil
+	})
 }
 
 func strayLinks(t *testing.T, v *verdict.Verdict) []string {
@@ -215,20 +220,20 @@ func TestFault_150_Naive(t *testing.T) {
 		trees = 10_000
 	}
 	for n := range trees {
-		tree, b := drawLinkTree(r), drawLinkRules(r)
-		stray := strayLinks(t, scanTree(t, b, mapTree{tree}, Options{Workers: 1, Allow: []string{AllowEmpty}}))
+		input, b := drawLinkTree(r), drawLinkRules(r)
+		stray := strayLinks(t, scanTree(t, b, mapTree{input}, Options{Workers: 1, Allow: []string{AllowEmpty}}))
 		certain := !slices.ContainsFunc(b.Rules, func(r rules.Rule) bool {
 			return strings.Contains(strings.Join(append(slices.Clone(r.Files), r.Exclude...), " "), "[!a]")
 		})
-		for _, link := range slices.Sorted(maps.Keys(tree)) {
-			if tree[link] == "" {
+		for _, link := range slices.Sorted(maps.Keys(input)) {
+			if input[link] == "" {
 				continue
 			}
 			links++
 			failed := slices.Contains(stray, link)
-			switch lost := tree.loses(b, link, beneath); {
+			switch lost := input.loses(b, link, beneath); {
 			case lost != "" && !failed:
-				t.Fatalf("tree %d: %q of %q passes, though %s is selected and what is read there is not; rules %+v", n, link, tree, lost, b.Rules)
+				t.Fatalf("tree %d: %q of %q passes, though %s is selected and what is read there is not; rules %+v", n, link, input, lost, b.Rules)
 			case lost != "":
 				deserved++
 			case failed:
@@ -243,7 +248,7 @@ func TestFault_150_Naive(t *testing.T) {
 		}
 		// On disk it is the same, but that an absolute path leads out of the repository, if there were one.
 		dir := t.TempDir()
-		for path, text := range tree {
+		for path, text := range input {
 			if path = filepath.Join(dir, path); text == "" {
 				writeFile(t, path, "")
 			} else {
@@ -251,10 +256,10 @@ func TestFault_150_Naive(t *testing.T) {
 			}
 		}
 		got := strayLinks(t, scanFolder(t, dir, b, Options{Allow: []string{AllowEmpty}}))
-		for _, link := range slices.Sorted(maps.Keys(tree)) {
+		for _, link := range slices.Sorted(maps.Keys(input)) {
 			budget := 40
-			if _, within := tree.resolve("", link, &budget); within && slices.Contains(got, link) != slices.Contains(stray, link) {
-				t.Errorf("tree %d: %q of %q is E_LINK in memory: %v, on disk: %v", n, link, tree, slices.Contains(stray, link), slices.Contains(got, link))
+			if _, within := input.resolve("", link, &budget); within && slices.Contains(got, link) != slices.Contains(stray, link) {
+				t.Errorf("tree %d: %q of %q is E_LINK in memory: %v, on disk: %v", n, link, input, slices.Contains(stray, link), slices.Contains(got, link))
 			}
 		}
 		onDisk++

@@ -16,6 +16,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/policyscan/policyscan/scanner/tree"
 	"github.com/policyscan/policyscan/scanner/worktree"
 	"github.com/policyscan/policyscan/verdict"
 )
@@ -76,11 +77,11 @@ func childMain(text string) error {
 		return err
 	}
 	defer root.Close()
-	tree := Folder(root)
+	input := tree.Folder(root)
 	if c.Entries != nil {
-		tree = listed(root, c.Entries)
+		input = tree.List(root, c.Entries)
 	}
-	v := Scan(context.Background(), one(testBundle(c.Patterns...)), tree, o)
+	v := Scan(context.Background(), one(testBundle(c.Patterns...)), input, o)
 	out, err := v.Encode()
 	if err != nil {
 		return err

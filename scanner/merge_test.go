@@ -19,6 +19,7 @@ import (
 	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/scanner/judges"
 	"github.com/policyscan/policyscan/scanner/repo"
+	"github.com/policyscan/policyscan/scanner/tree"
 	"github.com/policyscan/policyscan/verdict"
 	"github.com/policyscan/policyscan/verdict/report"
 	"github.com/policyscan/policyscan/verdict/shard"
@@ -187,30 +188,30 @@ func drawShardTree(t *testing.T, r *rand.Rand) *shardTree {
 }
 
 // trees returns the tree in each scope that has shards, and a function that closes them.
-func (s *shardTree) trees(t *testing.T) map[string]Tree {
+func (s *shardTree) trees(t *testing.T) map[string]tree.Tree {
 	t.Helper()
 	idx, err := s.repo.Index()
 	must(t, err)
-	all := map[string]Tree{"rev": Whole(s.repo, s.head, "rev")}
+	all := map[string]tree.Tree{"rev": tree.Whole(s.repo, s.head, "rev")}
 	var done func()
-	all["full"], done, err = OpenFolder(s.dir)
+	all["full"], done, err = tree.OpenFolder(s.dir)
 	must(t, err)
 	t.Cleanup(done)
-	all["tracked"], done, err = OpenTracked(s.dir, idx)
+	all["tracked"], done, err = tree.OpenTracked(s.dir, idx)
 	must(t, err)
 	t.Cleanup(done)
-	all["files"], done, err = OpenListed(s.dir, s.list)
+	all["files"], done, err = tree.OpenListed(s.dir, s.list)
 	must(t, err)
 	t.Cleanup(done)
 	return all
 }
 
 // shards returns the shard files of a scan, as bytes.
-func (s *shardTree) shards(t *testing.T, tree Tree, n int) [][]byte {
+func (s *shardTree) shards(t *testing.T, input tree.Tree, n int) [][]byte {
 	t.Helper()
 	var all [][]byte
 	for i := range n {
-		text, err := Shard(t.Context(), s.by, tree, s.options, shard.Split{Index: i, Count: n}).Encode()
+		text, err := Shard(t.Context(), s.by, input, s.options, shard.Split{Index: i, Count: n}).Encode()
 		must(t, err)
 		all = append(all, text)
 	}
@@ -249,15 +250,15 @@ func TestShards(t *testing.T) {
 			s := drawShardTree(t, r)
 			trees := s.trees(t)
 			for i, scope := range slices.Sorted(maps.Keys(trees)) {
-				tree := trees[scope]
+				input := trees[scope]
 				if *oneScope && i != k%len(trees) {
 					continue
 				}
-				single := Scan(t.Context(), s.by, tree, s.options)
+				single := Scan(t.Context(), s.by, input, s.options)
 				want := reports(t, single)
 				outcomes[outcome(single)]++
 				for _, n := range r.Perm(16)[:*shardCounts] {
-					files := shardFiles(s.shards(t, tree, n+1))
+					files := shardFiles(s.shards(t, input, n+1))
 					r.Shuffle(len(files), func(i, k int) { files[i], files[k] = files[k], files[i] })
 					v, wrong := Merge("1", files)
 					if len(wrong) > 0 {
@@ -390,7 +391,7 @@ func TestDamagedShards(t *testing.T) {
 func TestProblemsOfShards(t *testing.T) {
 	dir := writeTree(t, map[string]string{"a.tf": "x", "b.tf": "x"})
 	part := func(i, n int, state string) ShardFile {
-		d := Shard(t.Context(), one(testBundle("key")), Folder(openRoot(t, dir)), Options{Version: "1"}, shard.Split{Index: i, Count: n})
+		d := Shard(t.Context(), one(testBundle("key")), tree.Folder(openRoot(t, dir)), Options{Version: "1"}, shard.Split{Index: i, Count: n})
 		if d.State != shard.Done {
 			t.Fatal(d.State)
 		}

@@ -4,43 +4,22 @@ import (
 	"context"
 	"slices"
 
-	"github.com/policyscan/policyscan/scanner/checkout"
-	"github.com/policyscan/policyscan/scanner/repo"
+	"github.com/policyscan/policyscan/scanner/tree"
 )
-
-// moments returns the states of some commits, nil for nil.
-func (h *past) moments(of func() ([]repo.Hash, error)) ([]*moment, error) {
-	if of == nil {
-		return nil, nil
-	}
-	commits, err := of()
-	if err != nil {
-		return nil, err
-	}
-	var all []*moment
-	for _, c := range commits {
-		tree, err := h.repo.Tree(c)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, h.moment(reference{commit: c, Snapshot: checkout.Snapshot{Tree: tree}}))
-	}
-	return all, nil
-}
 
 // mergedAs returns the state, of those that are being merged, in which a file is as it is staged, if it is there; nil
 // if there is none. So the author of the merge did not write the file.
-func (h *past) mergedAs(path string) (*moment, error) {
-	merged, err := h.merged()
+func (h *past) mergedAs(path string) (*tree.Snapshot, error) {
+	merged, err := h.states.Merging()
 	if err != nil || len(merged) == 0 {
 		return nil, err
 	}
-	now, there, err := h.now.side.at(path)
+	now, there, err := h.states.Now.Leaf(path)
 	if err != nil || !there || !now.Mode.IsLeaf() {
 		return nil, err
 	}
 	for _, m := range merged {
-		leaf, there, err := m.side.at(path)
+		leaf, there, err := m.Leaf(path)
 		if err != nil {
 			return nil, err
 		}
@@ -54,7 +33,7 @@ func (h *past) mergedAs(path string) (*moment, error) {
 // merging returns how often a file broke a rule at HEAD and in each commit that is being merged, whatever is staged;
 // nil if there is no merge.
 func (h *past) merging(ctx context.Context, rule int, path string) ([]int, error) {
-	merged, err := h.merged()
+	merged, err := h.states.Merging()
 	if err != nil || len(merged) == 0 {
 		return nil, err
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/scanner/judges"
 	"github.com/policyscan/policyscan/scanner/repo"
+	"github.com/policyscan/policyscan/scanner/tree"
 )
 
 // mergedEntries is what the entries of a side let files have: at most one entry for each.
@@ -115,10 +116,10 @@ func TestMergedIsNaive(t *testing.T) {
 	r, commits := all.write(t)
 	var indexes []*repo.Index
 	for _, c := range commits {
-		tree, err := r.Tree(c)
+		input, err := r.Tree(c)
 		must(t, err)
 		idx := &repo.Index{}
-		must(t, r.Diff(repo.Hash{}, tree, func(c repo.Change) error {
+		must(t, r.Diff(repo.Hash{}, input, func(c repo.Change) error {
 			idx.Files = append(idx.Files, repo.Staged{Path: c.Path, Leaf: c.New})
 			return nil
 		}))
@@ -156,8 +157,8 @@ func TestMergedIsNaive(t *testing.T) {
 			own = drawList(t, "own")
 		}
 		before, after := base.bundle(t), own.bundle(t)
-		tree := Staged(r, indexes[index], commits[head], func() ([]repo.Hash, error) { return merges, nil })
-		v := Scan(context.Background(), []judges.Judge{{From: "base", Bundle: before}, {From: "index", Bundle: after}}, tree,
+		input := tree.Staged(r, indexes[index], commits[head], func() ([]repo.Hash, error) { return merges, nil })
+		v := Scan(context.Background(), []judges.Judge{{From: "base", Bundle: before}, {From: "index", Bundle: after}}, input,
 			Options{Starts: [][]rules.Allowance{before.Allowances}, Workers: 1})
 		if !v.Complete {
 			t.Fatalf("%+v", v.Errors)

@@ -7,13 +7,14 @@ import (
 	"testing"
 
 	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/scanner/tree"
 	"github.com/policyscan/policyscan/verdict"
 	"github.com/policyscan/policyscan/verdict/code"
 )
 
 // same returns a way to open files that all hold the same text.
-func same(text string) func(string) (content, error) {
-	return func(string) (content, error) { return inMemory([]byte(text)), nil }
+func same(text string) func(string) (tree.Content, error) {
+	return func(string) (tree.Content, error) { return tree.InMemory([]byte(text)), nil }
 }
 
 func TestFault_013_MaxFileBytes(t *testing.T) {
@@ -36,7 +37,7 @@ func TestFault_013_MaxFileBytes(t *testing.T) {
 	wantOutcome(t, scanFolder(t, dir, b, Options{MaxFileBytes: limit + 3}), "F")
 
 	// A content that does not know its size is stopped while it is read.
-	endless := fakeFiles(func(string) (content, error) { return &endlessContent{}, nil }, "a")
+	endless := fakeFiles(func(string) (tree.Content, error) { return &endlessContent{}, nil }, "a")
 	wantOutcome(t, scanTree(t, testBundle("key"), endless, Options{MaxFileBytes: 10 << 20}), "I(E_LIMIT)")
 }
 
@@ -66,12 +67,12 @@ func TestRequireGoverned(t *testing.T) {
 func TestEmptyTree(t *testing.T) {
 	dir := t.TempDir()
 	git := writeTree(t, map[string]string{".git/config": "x"})
-	for _, tree := range []Tree{Folder(openRoot(t, dir)), Folder(openRoot(t, git)), listed(openRoot(t, dir), nil)} {
-		wantOutcome(t, scanTree(t, testBundle("key"), tree, Options{}), "I(E_EMPTY)")
+	for _, input := range []tree.Tree{tree.Folder(openRoot(t, dir)), tree.Folder(openRoot(t, git)), tree.List(openRoot(t, dir), nil)} {
+		wantOutcome(t, scanTree(t, testBundle("key"), input, Options{}), "I(E_EMPTY)")
 		o := Options{Allow: []string{AllowEmpty}}
-		wantOutcome(t, scanTree(t, testBundle("key"), tree, o), "P")
+		wantOutcome(t, scanTree(t, testBundle("key"), input, o), "P")
 		o.RequireGoverned = true
-		wantOutcome(t, scanTree(t, testBundle("key"), tree, o), "I(E_NO_GOVERNED)")
+		wantOutcome(t, scanTree(t, testBundle("key"), input, o), "I(E_NO_GOVERNED)")
 	}
 }
 
@@ -79,13 +80,13 @@ func TestEmptyTree(t *testing.T) {
 func TestAllLeftOut(t *testing.T) {
 	const name = "rules/boundaries.yml"
 	dir := writeTree(t, map[string]string{name: "key"})
-	single, err := Single(name, []byte("key"))
+	single, err := tree.Single(name, []byte("key"))
 	must(t, err)
-	for _, tree := range []Tree{single, listed(openRoot(t, dir), []string{name})} {
+	for _, input := range []tree.Tree{single, tree.List(openRoot(t, dir), []string{name})} {
 		o := Options{LeaveOut: map[string]string{name: "rules"}}
-		wantOutcome(t, scanTree(t, testBundle("key"), tree, o), "P")
+		wantOutcome(t, scanTree(t, testBundle("key"), input, o), "P")
 		o.RequireGoverned = true
-		wantOutcome(t, scanTree(t, testBundle("key"), tree, o), "I(E_NO_GOVERNED)")
+		wantOutcome(t, scanTree(t, testBundle("key"), input, o), "I(E_NO_GOVERNED)")
 	}
 }
 
@@ -156,12 +157,12 @@ func TestProgress(t *testing.T) {
 func TestListedEntries(t *testing.T) {
 	dir := writeTree(t, map[string]string{"a.tf": "key", "sub/b.tf": "key", "c": "key"})
 	root := openRoot(t, dir)
-	v := scanTree(t, testBundle("key"), listed(root, []string{"sub/b.tf", "./a.tf", "a.tf", "sub/../a.tf", "sub//b.tf"}), Options{})
+	v := scanTree(t, testBundle("key"), tree.List(root, []string{"sub/b.tf", "./a.tf", "a.tf", "sub/../a.tf", "sub//b.tf"}), Options{})
 	if got := violated(v); !slices.Equal(got, []string{"a.tf", "sub/b.tf"}) || v.Coverage.Files != 2 || !v.Complete {
 		t.Errorf("%q, %+v, %+v", got, v.Coverage, v.Errors)
 	}
 	for _, entry := range []string{"", "/etc/passwd", dir + "/a.tf", "..", "../x", "sub/../../x", "sub", ".", "./", "sub/", "nowhere", "a.tf/x", "nowhere/x", "a.tf\r", `"a.tf"`, "a\x00b", strings.Repeat("x", 300), "A.TF"} {
-		v := scanTree(t, testBundle("key"), listed(root, []string{"c", entry}), Options{})
+		v := scanTree(t, testBundle("key"), tree.List(root, []string{"c", entry}), Options{})
 		if len(v.Errors) != 1 || v.Errors[0].Code != code.FilesFrom || len(v.Violations) != 1 {
 			t.Errorf("%q: errors %+v, violations %+v", entry, v.Errors, v.Violations)
 		}
@@ -170,13 +171,13 @@ func TestListedEntries(t *testing.T) {
 
 func TestSinglePath(t *testing.T) {
 	for _, path := range []string{"", ".", "/", "/x", "..", "../x", "a/../.."} {
-		if _, err := Single(path, nil); err == nil {
+		if _, err := tree.Single(path, nil); err == nil {
 			t.Errorf("%q is taken", path)
 		}
 	}
-	tree, err := Single("./a//b.tf", []byte("key"))
+	input, err := tree.Single("./a//b.tf", []byte("key"))
 	must(t, err)
-	v := scanTree(t, testBundle("key"), tree, Options{Version: "1.2"})
+	v := scanTree(t, testBundle("key"), input, Options{Version: "1.2"})
 	if got := violated(v); !slices.Equal(got, []string{"a/b.tf"}) || v.Scope.Mode != "stdin" || v.Tool.Version != "1.2" || v.Policy[0].From != "disk" {
 		t.Errorf("%q, %+v, %+v, %+v", got, v.Scope, v.Tool, v.Policy)
 	}

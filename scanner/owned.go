@@ -1,10 +1,9 @@
 package scanner
 
 import (
-	"encoding/binary"
 	"fmt"
 
-	"github.com/policyscan/policyscan/scanner/repo"
+	"github.com/policyscan/policyscan/scanner/tree"
 	"github.com/policyscan/policyscan/verdict/shard"
 )
 
@@ -38,24 +37,14 @@ func mix(n uint64) uint64 {
 	return n ^ n>>33
 }
 
-// contentOf is the number of a leaf of git's.
-func contentOf(leaf repo.Leaf) uint64 {
-	return binary.BigEndian.Uint64(leaf.Hash[:8]) + uint64(leaf.Mode)
-}
-
-// owns reports whether a file that is listed is one to look at. A shard notes those of others as well.
-func (w *worker) owns(path string, content uint64) bool {
-	if w.Owns == nil {
-		return true
+// add notes a file of the tree, whoever looks at it.
+func (t *tally) add(f *tree.File) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.all.add(f.Path, f.Key)
+	if f.State != tree.Elsewhere {
+		t.all.own++
 	}
-	own := w.Owns(path)
-	w.tally.mu.Lock()
-	defer w.tally.mu.Unlock()
-	w.tally.all.add(path, content)
-	if own {
-		w.tally.all.own++
-	}
-	return own
 }
 
 // listing puts together what all workers have listed.

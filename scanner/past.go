@@ -3,52 +3,15 @@ package scanner
 import (
 	"context"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/scanner/allowance"
-	"github.com/policyscan/policyscan/scanner/checkout"
 	"github.com/policyscan/policyscan/scanner/match"
-	"github.com/policyscan/policyscan/scanner/repo"
+	"github.com/policyscan/policyscan/scanner/tree"
 	"github.com/policyscan/policyscan/scanner/worktree"
 	"github.com/policyscan/policyscan/verdict"
 )
-
-// A reference is a state of the repository that files are compared with.
-type reference struct {
-	commit    repo.Hash // zero: nothing is committed yet
-	base      bool
-	mergeBase bool
-	differs   bool // what differs from it is what is checked
-	checkout.Snapshot
-}
-
-// references returns the states of a comparison, each commit once: the merge bases, then the base.
-func references(r *repo.Repository, c repo.Comparison) (all []reference, err error) {
-	for _, h := range append(slices.Clone(c.MergeBases), c.Base) {
-		i := slices.IndexFunc(all, func(known reference) bool { return known.commit == h })
-		if i < 0 {
-			next := reference{commit: h}
-			if next.Tree, err = r.Tree(h); err != nil {
-				return nil, err
-			}
-			i, all = len(all), append(all, next)
-		}
-		isMergeBase := slices.Contains(c.MergeBases, h)
-		all[i].mergeBase = isMergeBase
-		all[i].base = h == c.Base
-		all[i].differs = isMergeBase || c.Replaces
-	}
-	return all, nil
-}
-
-// A moment is a state of the repository whose files can be examined.
-type moment struct {
-	reference // of those that are compared with
-	side      gitSide
-	checkout  *checkout.Checkout
-}
 
 // A past examines files as they were before a change, by the rules of the run, and, to count what is in one that the
 // change does not touch, as they are now. A file that is not part of what is scanned can be asked for, too. What cannot
@@ -57,16 +20,14 @@ type moment struct {
 // Several goroutines may use it.
 type past struct {
 	*collector
-	repo *repo.Repository
 	open func() error // reads which states there are, once
 
 	// joined returns the paths whose lines count as those of one file for a rule, by its index: in order, the path
 	// itself included. nil: there are none. Called by all workers.
 	joined func(rule int, path string) []string
 
-	now    *moment
-	before []*moment                 // in the order of references
-	merged func() ([]*moment, error) // what is being merged into what is staged for
+	states *tree.History // once it is open
+	before []*tree.Snapshot
 
 	mu    sync.Mutex // of what follows
 	known map[pastFile]*examined
@@ -75,42 +36,26 @@ type past struct {
 	own    match.Examiner // of the one who asks
 }
 
-// A pastFile is a path at a moment.
+// A pastFile is a path in a state.
 type pastFile struct {
-	*moment
-	path string
+	state *tree.Snapshot
+	path  string
 }
 
 // newPast returns the past of a run that compares states; else nil.
 func newPast(p *collector) *past {
-	t, ok := p.tree.(*gitTree)
-	if !ok || t.compared == nil {
+	if !p.compares() {
 		return nil
 	}
-	h := &past{
-		collector: p, repo: t.repo, known: map[pastFile]*examined{}, own: match.Examiner{Limit: p.MaxFileBytes},
-	}
-	h.open = sync.OnceValue(func() error {
-		head, _, err := t.states()
-		if head == (checkout.Snapshot{}) {
+	h := &past{collector: p, known: map[pastFile]*examined{}, own: match.Examiner{Limit: p.MaxFileBytes}}
+	h.open = sync.OnceValue(func() (err error) {
+		if h.states, err = p.tree.History(); err != nil {
 			return err
 		}
-		all, err := t.compared()
-		if err != nil {
-			return err
-		}
-		h.now = h.moment(reference{Snapshot: head})
-		for _, r := range all {
-			h.before = append(h.before, h.moment(r))
-		}
-		return nil
+		h.before, err = h.states.Before()
+		return err
 	})
-	h.merged = sync.OnceValues(func() ([]*moment, error) { return h.moments(t.merging) })
 	return h
-}
-
-func (h *past) moment(r reference) *moment {
-	return &moment{r, gitSide{h.repo, h.repo.Finder(), r.Snapshot}, checkout.New(h.repo, r.Snapshot)}
 }
 
 // references returns the states that are compared with: what [past.had] has a number for, in this order. The error is
@@ -121,11 +66,7 @@ func (h *past) references() ([]allowance.Reference, error) {
 	}
 	var all []allowance.Reference
 	for _, m := range h.before {
-		name := "HEAD"
-		if h.tree.Scope().Mode == "diff" {
-			name = m.commit.String()[:12]
-		}
-		all = append(all, allowance.Reference{Name: name, Base: m.base, MergeBase: m.mergeBase})
+		all = append(all, allowance.Reference{Name: m.Name, Base: m.IsBase, MergeBase: m.IsMergeBase})
 	}
 	return all, nil
 }
@@ -139,13 +80,13 @@ func (h *past) had(ctx context.Context, rule int, path string) ([]allowance.Past
 	}
 	m, err := h.mergedAs(path)
 	if m != nil {
-		return h.counts(ctx, []*moment{m}, rule, path), err
+		return h.counts(ctx, []*tree.Snapshot{m}, rule, path), err
 	}
 	return h.counts(ctx, h.before, rule, path), err
 }
 
-// counts is what [past.had] says, at some moments.
-func (h *past) counts(ctx context.Context, moments []*moment, rule int, path string) []allowance.Past {
+// counts is what [past.had] says, in some states.
+func (h *past) counts(ctx context.Context, moments []*tree.Snapshot, rule int, path string) []allowance.Past {
 	text := h.textAlone(ctx, rule, path)
 	var all []allowance.Past
 	for _, m := range moments {
@@ -169,7 +110,7 @@ func (h *past) textAlone(ctx context.Context, rule int, path string) bool {
 	if h.joined != nil {
 		files = append(files, h.joined(rule, path)...)
 	}
-	return slices.ContainsFunc(files, func(file string) bool { return h.at(ctx, h.now, file).unparsed })
+	return slices.ContainsFunc(files, func(file string) bool { return h.at(ctx, h.states.Now, file).unparsed })
 }
 
 // has returns how often a file breaks a rule as it is now, in the state that is checked, whether it is part of what is
@@ -178,7 +119,7 @@ func (h *past) has(ctx context.Context, rule int, path string) (allowance.Past, 
 	if err := h.open(); err != nil {
 		return allowance.Past{}, err
 	}
-	return h.at(ctx, h.now, path).count(rule), nil
+	return h.at(ctx, h.states.Now, path).count(rule), nil
 }
 
 // An examined is what came of the examination of a file.
@@ -230,8 +171,8 @@ func (e *examined) count(rule int) allowance.Past {
 	return allowance.Past{}
 }
 
-// at returns what came of a file at a moment. It is examined once.
-func (h *past) at(ctx context.Context, m *moment, path string) *examined {
+// at returns what came of a file in a state. It is examined once.
+func (h *past) at(ctx context.Context, m *tree.Snapshot, path string) *examined {
 	h.mu.Lock()
 	e := h.known[pastFile{m, path}]
 	h.mu.Unlock()
@@ -245,7 +186,7 @@ func (h *past) at(ctx context.Context, m *moment, path string) *examined {
 }
 
 // remember keeps the counts of an examination, without what was found.
-func (h *past) remember(m *moment, path string, e *examined) {
+func (h *past) remember(m *tree.Snapshot, path string, e *examined) {
 	kept := *e
 	kept.broken = nil
 	h.mu.Lock()
@@ -253,28 +194,26 @@ func (h *past) remember(m *moment, path string, e *examined) {
 	h.known[pastFile{m, path}] = &kept
 }
 
-// examine examines a file at a moment, by all rules that are about it.
-func (h *past) examine(ctx context.Context, x *match.Examiner, m *moment, path string) *examined {
-	leaf, found, err := m.side.at(path)
+// examine examines a file in a state, by all rules that are about it.
+func (h *past) examine(ctx context.Context, x *match.Examiner, m *tree.Snapshot, path string) *examined {
+	leaf, found, err := m.Leaf(path)
 	switch {
 	case err != nil:
 		return &examined{absent: allowance.Unreadable}
 	case !found || !leaf.Mode.IsLeaf():
 		return &examined{absent: allowance.Missing}
-	case h.Exclude != nil && h.Exclude(path), h.judges(path, leaf), isGits(path):
+	}
+	f := m.File(path, leaf)
+	if h.Exclude != nil && h.Exclude(path) || h.isRuleFile(&f) || tree.IsGitPath(path) {
 		return &examined{absent: allowance.Unasked}
 	}
-	at := worktree.Entry{Path: path, Kind: kindOf(leaf.Mode)}
-	j := &job{
-		entry:     entry{Entry: at, blob: leaf.Hash, checkout: m.checkout, past: true},
-		forbidden: h.Bundle.Forbidding(path, nil),
-	}
-	if at.Kind != worktree.Submodule { // in which there is no content of this repository
+	j := &job{file: f, past: true, forbidden: h.Bundle.Forbidding(path, nil)}
+	if f.Kind != worktree.Submodule { // in which there is no content of this repository
 		if selected := h.Bundle.Selecting(path, nil); len(selected) > 0 {
 			j.chosen = &chosen{selection: h.engines.selection(selected)}
 			bare := x.Bare
 			x.Bare = true
-			h.do(ctx, x, blobOpener{h.repo, m.side}, j)
+			h.do(ctx, x, j)
 			x.Bare = bare
 		}
 	}
@@ -302,18 +241,16 @@ func examinedOf(j *job) *examined {
 	return e
 }
 
-// isGits reports whether a path is git's own.
-func isGits(path string) bool { return path == gitDir || strings.HasPrefix(path, gitDir+"/") }
-
-// requiredAt returns the globs of required files that a file matched at a moment.
-func (h *past) requiredAt(m *moment) (map[rules.GlobOf]bool, error) {
+// requiredAt returns the globs of required files that a file matched in a state.
+func (h *past) requiredAt(m *tree.Snapshot) (map[rules.GlobOf]bool, error) {
 	q := &requiredFiles{bundle: h.Bundle, exclude: h.Exclude, known: map[rules.GlobOf]bool{}}
-	see := q.commit(h.collector)
-	err := m.side.files(func(path string, leaf repo.Leaf) error {
-		see(path, leaf)
-		return nil
-	})
-	return q.known, err
+	for f, err := range m.Files(context.Background()) {
+		if err != nil {
+			return q.known, err
+		}
+		q.blob(&f, h.collector)
+	}
+	return q.known, nil
 }
 
 // end labels what the workers did not: the files that the tree lacks, by whether they were missing before, and what a
@@ -354,7 +291,7 @@ func (h *past) labelRequired(broken []brokenRule) {
 		br.status = verdict.PreExisting
 	}
 	for _, m := range h.before {
-		if !m.differs {
+		if !m.Differs {
 			continue
 		}
 		there, err := h.requiredAt(m)

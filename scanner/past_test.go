@@ -13,6 +13,7 @@ import (
 	"github.com/policyscan/policyscan/scanner/allowance"
 	"github.com/policyscan/policyscan/scanner/judges"
 	"github.com/policyscan/policyscan/scanner/repo"
+	"github.com/policyscan/policyscan/scanner/tree"
 )
 
 // A history is commits to be made of a repository: mark 1 has no parent.
@@ -106,7 +107,7 @@ rules:
 		Exclude: func(path string) bool { return path == "out.tf" }, MaxFileBytes: 800,
 		InUse: []judges.RuleFile{{Path: "in-use.tf", Blob: blob}},
 	}
-	p := newCollector(&scan{Set: judges.NewSet(one(b)), tree: Changes(r, compared, "a", "x"), Options: o})
+	p := newCollector(&scan{Set: judges.NewSet(one(b)), tree: tree.Changes(r, compared, "a", "x"), Options: o})
 	of := map[string]int{}
 	for i := range p.Bundle.Rules {
 		of[p.Bundle.Rules[i].ID] = i

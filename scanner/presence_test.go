@@ -2,6 +2,7 @@ package scanner
 
 import (
 	"context"
+	"iter"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,6 +14,7 @@ import (
 	"github.com/policyscan/policyscan/rules/glob"
 	"github.com/policyscan/policyscan/scanner/judges"
 	"github.com/policyscan/policyscan/scanner/match"
+	"github.com/policyscan/policyscan/scanner/tree"
 	"github.com/policyscan/policyscan/scanner/worktree"
 	"github.com/policyscan/policyscan/verdict"
 	"pgregory.net/rapid"
@@ -117,9 +119,16 @@ func TestRedactedExpression(t *testing.T) {
 // A brokenTree lists some files, and says that there is something that cannot be listed.
 type brokenTree struct{ *fakeTree }
 
-func (b brokenTree) walk(ctx context.Context, visitors []visitor) error {
-	visitors[0].fail(fileError("dir", os.ErrPermission))
-	return b.fakeTree.walk(ctx, visitors)
+func (b brokenTree) Files(ctx context.Context, n int, q tree.Query) []iter.Seq2[tree.File, error] {
+	wrong := tree.FileError("dir", os.ErrPermission)
+	all := b.fakeTree.Files(ctx, n, q)
+	first := all[0]
+	all[0] = func(yield func(tree.File, error) bool) {
+		if yield(tree.File{}, &wrong) {
+			first(yield)
+		}
+	}
+	return all
 }
 
 // Of a tree of which not all can be listed no one knows what it lacks: that is an error, and not a missing file.
@@ -127,12 +136,12 @@ func TestRequiredFilesOfBrokenTrees(t *testing.T) {
 	r := testRule("R-1")
 	r.Files, r.Patterns, r.RequiredFiles = nil, nil, []string{"LICENSE"}
 	b := rules.New([]rules.Rule{r}, nil)
-	files := fakeFiles(func(string) (content, error) { return inMemory([]byte("a")), nil }, "a.txt")
+	files := fakeFiles(func(string) (tree.Content, error) { return tree.InMemory([]byte("a")), nil }, "a.txt")
 	wantOutcome(t, scanTree(t, b, files, Options{}), "F")
 	wantOutcome(t, scanTree(t, b, brokenTree{files}, Options{}), "I(E_READ)")
-	files.entries = append(files.entries, entry{Entry: worktree.Entry{Path: "LICENSE"}})
+	files.files = append(files.files, tree.File{Path: "LICENSE"})
 	wantOutcome(t, scanTree(t, b, files, Options{}), "P")
-	files.entries[1].Kind = worktree.Symlink
+	files.files[1].Kind = worktree.Symlink
 	wantOutcome(t, scanTree(t, b, files, Options{}), "F")
 	wantOutcome(t, scanTree(t, b, files, Options{LeaveOut: map[string]string{"LICENSE": "rules"}}), "F")
 	files.onList = func(context.Context) error { return context.Canceled }

@@ -15,7 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/policyscan/policyscan/rules"
-	"github.com/policyscan/policyscan/scanner/worktree"
+	"github.com/policyscan/policyscan/scanner/tree"
 	"github.com/policyscan/policyscan/verdict"
 	"pgregory.net/rapid"
 )
@@ -125,7 +125,7 @@ func TestOracle02(t *testing.T) {
 			if v.Coverage.Governed != len(governed) || v.Coverage.Scanned != len(governed) || !v.Complete {
 				rt.Fatalf("%+v, and %d files are covered", v.Coverage, len(governed))
 			}
-			some := scanTree(t, b, listed(openRoot(t, dir), names), Options{})
+			some := scanTree(t, b, tree.List(openRoot(t, dir), names), Options{})
 			if d := cmp.Diff(ofFiles, small(some.Violations), cmpopts.EquateEmpty()); d != "" {
 				rt.Fatalf("listed: -oracle +got: %s", d)
 			}
@@ -208,7 +208,7 @@ func TestOneVerdict(t *testing.T) {
 				}
 			}
 			shuffled := rapid.Permutation(names).Draw(rt, "order")
-			listed := scanTree(t, b, listed(openRoot(t, dir), append(shuffled, names[0], "./"+names[0])), Options{})
+			listed := scanTree(t, b, tree.List(openRoot(t, dir), append(shuffled, names[0], "./"+names[0])), Options{})
 			listed.Scope = v.Scope
 			if again := encoded(t, listed); !bytes.Equal(first, again) {
 				rt.Fatalf("listed in another order: %s", cmp.Diff(string(first), string(again)))
@@ -275,8 +275,8 @@ func TestManySelections(t *testing.T) {
 		r.Files = []string{fmt.Sprintf("**/*%d*", i)}
 		list = append(list, r)
 	}
-	tree := fakeFiles(func(path string) (content, error) {
-		return inMemory([]byte("key1 key3 key5 common " + path)), nil
+	input := fakeFiles(func(path string) (tree.Content, error) {
+		return tree.InMemory([]byte("key1 key3 key5 common " + path)), nil
 	})
 	want := 0
 	for set := range 1 << n {
@@ -290,9 +290,9 @@ func TestManySelections(t *testing.T) {
 				}
 			}
 		}
-		tree.entries = append(tree.entries, entry{Entry: worktree.Entry{Path: name}})
+		input.files = append(input.files, tree.File{Path: name})
 	}
-	v := scanTree(t, rules.New(list, nil), tree, Options{})
+	v := scanTree(t, rules.New(list, nil), input, Options{})
 	if len(v.Violations) != want || v.Coverage.Governed != 1<<n-1 {
 		t.Errorf("%d violations, want %d; %+v", len(v.Violations), want, v.Coverage)
 	}

@@ -1,6 +1,7 @@
 package scanner
 
 import (
+	"context"
 	"maps"
 	"slices"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/scanner/judges"
 	"github.com/policyscan/policyscan/scanner/repo"
+	"github.com/policyscan/policyscan/scanner/tree"
 	"github.com/policyscan/policyscan/scanner/worktree"
 	"github.com/policyscan/policyscan/verdict"
 )
@@ -67,70 +69,70 @@ func (q *requiredFiles) answer(globs []rules.GlobOf) {
 
 // see looks at a file on disk. Where it cannot be determined what is there, that is an error of the run, and not that
 // the file is missing.
-func (q *requiredFiles) see(e entry, o opener, fail func(verdict.Error)) {
-	if q == nil || e.Kind != worktree.Regular || !e.blob.IsZero() {
+func (q *requiredFiles) see(f *tree.File, fail func(verdict.Error)) {
+	if q == nil || f.Kind != worktree.Regular || !f.Blob.IsZero() {
 		return
 	}
-	globs := q.asked(e.Path)
+	globs := q.asked(f.Path)
 	if len(globs) == 0 {
 		return
 	}
-	there, err := o.present(e.Path)
+	there, err := f.Source.IsPresent(f.Path)
 	if err != nil {
-		fail(fileError(e.Path, err))
+		fail(fileError(f.Path, err))
 	}
 	if there || err != nil {
 		q.answer(globs)
 	}
 }
 
-// commit returns what a tree of git's reports all of its files to: those of the head or the index, whatever of them is
-// scanned. It is nil if no one asks.
-func (q *requiredFiles) commit(p *collector) func(path string, leaf repo.Leaf) {
-	if q == nil {
-		return nil
-	}
-	empty, err := repo.HashBlob(0, strings.NewReader(""))
-	return func(path string, leaf repo.Leaf) {
-		if p.judges(path, leaf) {
-			return // it is left out
-		}
-		q.count()
-		if err == nil && isFile(leaf) && leaf.Hash != empty {
-			if globs := q.asked(path); len(globs) > 0 {
-				q.answer(globs)
-			}
-		}
-	}
-}
-
-func (q *requiredFiles) count() {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	q.files++
-}
-
-// seenAll says that all files of a tree of git's were reported.
-func (q *requiredFiles) seenAll() {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	q.git, q.whole = true, true
-}
-
-// end ends the listing of a tree. listed says that all of one on disk was listed.
-func (q *requiredFiles) end(listed bool) {
+// all looks at every file of the commit or the index that the tree is of, whatever of them is scanned. whole reports
+// whether all files of another tree were listed.
+func (q *requiredFiles) all(ctx context.Context, t tree.Tree, p *collector, whole bool) {
 	if q == nil {
 		return
 	}
+	h, err := t.History()
+	if h != nil {
+		whole = true
+		for f, err := range h.Now.Files(ctx) {
+			if err != nil {
+				whole = false
+				p.failAll(err)
+				break
+			}
+			q.blob(&f, p)
+		}
+	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if !q.git {
-		q.whole = listed
+	q.git = h != nil
+	q.whole = whole && err == nil && ctx.Err() == nil
+}
+
+// blob looks at a file of git's.
+func (q *requiredFiles) blob(f *tree.File, p *collector) {
+	if p.isRuleFile(f) {
+		return // it is left out
+	}
+	q.mu.Lock()
+	q.files++
+	q.mu.Unlock()
+	if f.IsRegular() && f.Blob != emptyBlob() {
+		if globs := q.asked(f.Path); len(globs) > 0 {
+			q.answer(globs)
+		}
 	}
 }
 
-// all returns the violations that there are if the tree lacks every file that is required.
-func (q *requiredFiles) all() []brokenRule {
+// emptyBlob is the hash of the empty file.
+var emptyBlob = sync.OnceValue(func() repo.Hash {
+	h, _ := repo.HashBlob(0, strings.NewReader("")) // which has nothing that could fail
+	return h
+})
+
+// missing returns the violations that there are if the tree lacks every file that is required.
+func (q *requiredFiles) missing() []brokenRule {
 	if q == nil {
 		return nil
 	}

@@ -16,7 +16,6 @@ import (
 	"github.com/policyscan/policyscan/scanner/keys/formats"
 	"github.com/policyscan/policyscan/scanner/match"
 	"github.com/policyscan/policyscan/scanner/reuse"
-	"github.com/policyscan/policyscan/scanner/worktree"
 	"github.com/policyscan/policyscan/verdict"
 	"github.com/policyscan/policyscan/verdict/code"
 )
@@ -63,15 +62,15 @@ type keptEnd struct {
 
 // reusable returns the key of a job's result, if that depends on nothing but what is in the key.
 func (p *collector) reusable(j *job) (k reuse.Key, ok bool) {
-	if p.Reuse == nil || p.past != nil || p.witness != nil || j.Kind != worktree.Regular || j.blob.IsZero() {
+	if p.Reuse == nil || p.past != nil || p.witness != nil || !j.file.IsRegular() || j.file.Blob.IsZero() {
 		return k, false
 	}
 	if j.engine.all { // its numbers of patterns, which a kept result has, depend on more than the rules of the key
 		return k, false
 	}
-	if j.checkout != nil {
+	if j.file.Checkout != nil {
 		// What git writes in another encoding is judged in that one, too.
-		if w, err := j.checkout.Written(j.Path); err != nil || len(w.Encodings) > 0 {
+		if w, err := j.file.Checkout.Written(j.file.Path); err != nil || len(w.Encodings) > 0 {
 			return k, false
 		}
 	}
@@ -90,9 +89,9 @@ func (p *collector) reusable(j *job) (k reuse.Key, ok bool) {
 	for _, r := range j.rules {
 		add(p.Bundle.Rules[r].ID)
 	}
-	add("blob", j.blob.String())
+	add("blob", j.file.Blob.String())
 	if j.asksKeys() {
-		f, known := formats.Of(j.Path)
+		f, known := formats.Of(j.file.Path)
 		add(fmt.Sprint(f, known))
 	}
 	return reuse.Key(h.Sum(nil)), true
@@ -114,9 +113,9 @@ func (p *collector) fromStore(j *job, k reuse.Key) (compare []byte, done bool) {
 	}
 	p.Reuse.reused.Add(1)
 	of.restore(&j.result)
-	if j.checkout != nil {
-		if w, err := j.checkout.Written(j.Path); err == nil {
-			p.Rewritten.Add(j.Path, w)
+	if j.file.Checkout != nil {
+		if w, err := j.file.Checkout.Written(j.file.Path); err == nil {
+			p.Rewritten.Add(j.file.Path, w)
 		}
 	}
 	return nil, true
@@ -142,8 +141,8 @@ func (p *collector) keep(j *job, k reuse.Key, compare []byte) {
 	}
 	switch {
 	case compare != nil && string(text) != string(compare):
-		s.err = &verdict.Error{Code: code.Reuse, File: verdict.Path(j.Path), Message: "the result that an earlier " +
-			"run kept for this content (" + hex.EncodeToString(k[:8]) + "…) is not what a scan finds in it; " +
+		s.err = &verdict.Error{Code: code.Reuse, File: verdict.Path(j.file.Path), Message: "the result that an " +
+			"earlier run kept for this content (" + hex.EncodeToString(k[:8]) + "…) is not what a scan finds in it; " +
 			"delete the folder of --reuse, and find out who can write to it"}
 	case compare != nil:
 		p.Reuse.reused.Add(1)

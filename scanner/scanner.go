@@ -3,14 +3,11 @@
 //
 //	rules.Bundle --+
 //	               +-- Scan --> verdict.Verdict
-//	Tree ----------+
+//	tree.Tree -----+
 //
-// A [Tree] is the files that a run is about: all of a folder ([OpenFolder]), those that git
-// tracks ([OpenTracked]), what a commit changes ([Changes]) or all of it ([Whole]), what is
-// staged ([Staged]), those of a list ([OpenListed]), or one whose bytes are given ([Single]). A
-// [judges.Judge] is a bundle that is enforced; a change has two, that of its base and its own, which
-// [judges.Change] finds.
-// [Scan] has workers to which the tree hands its files; a worker asks the bundles which
+// A [tree.Tree] is the files that a run is about. A [judges.Judge] is a bundle that is enforced; a change has two,
+// that of its base and its own, which [judges.Change] finds.
+// [Scan] has workers that range over the files of the tree; a worker asks the bundles which
 // rules select the path, and reads every file that a rule selects to its last byte. The verdict is the
 // same, byte for byte, however many workers there are. [Check] is the same for one
 // path and content, without any tree. [Alive] says which parts of the rules find nothing in their
@@ -32,19 +29,16 @@ package scanner
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/scanner/checkout"
 	"github.com/policyscan/policyscan/scanner/failure"
 	"github.com/policyscan/policyscan/scanner/judges"
+	"github.com/policyscan/policyscan/scanner/tree"
 	"github.com/policyscan/policyscan/verdict"
 	"github.com/policyscan/policyscan/verdict/code"
 )
-
-// LeftOutput is the reason why the file of the verdict is left out.
-const LeftOutput = "output"
 
 // Options narrow or limit a scan. The zero value does neither.
 type Options struct {
@@ -75,13 +69,13 @@ type Options struct {
 // Scan checks every file of the tree against every rule of the judges' bundles; see
 // [judges.Judge]. When ctx ends, so does the scan: what was found until then is in the
 // verdict, and the cause is its error.
-func Scan(ctx context.Context, by []judges.Judge, t Tree, o Options) *verdict.Verdict {
+func Scan(ctx context.Context, by []judges.Judge, t tree.Tree, o Options) *verdict.Verdict {
 	p := newCollector(newScan(by, t, o))
 	p.all(ctx)
 	return p.verdict()
 }
 
-func newScan(by []judges.Judge, t Tree, o Options) *scan {
+func newScan(by []judges.Judge, t tree.Tree, o Options) *scan {
 	s := &scan{tree: t, Options: o}
 	s.Set, s.engines = o.Prepared.of(by)
 	if s.Progress == nil {
@@ -106,7 +100,7 @@ func (p *collector) all(ctx context.Context) {
 type scan struct {
 	*judges.Set
 	engines *engines // nil: newCollector makes them
-	tree    Tree
+	tree    tree.Tree
 	Options
 }
 
@@ -134,13 +128,4 @@ func stopped(ctx context.Context) verdict.Error {
 		return verdict.Error{Code: i.Code, Message: i.Message}
 	}
 	return verdict.Error{Code: code.Interrupted, Message: "the scan was stopped: " + cause.Error()}
-}
-
-// internal is the error of a panic, to be called with what recover returned.
-func internal(file string, p any) verdict.Error {
-	return verdict.Error{
-		Code:    code.Internal,
-		File:    verdict.Path(file),
-		Message: fmt.Sprintf("a bug in policyscan, please report it: %v", p),
-	}
 }

@@ -4,13 +4,14 @@ import (
 	"context"
 
 	"github.com/policyscan/policyscan/scanner/judges"
+	"github.com/policyscan/policyscan/scanner/tree"
 	"github.com/policyscan/policyscan/verdict"
 	"github.com/policyscan/policyscan/verdict/shard"
 )
 
 // Shard is [Scan] of the files that one shard of several owns. It lists the whole tree, looks at its part, and returns
 // what it found there. [Merge] makes the verdict of the documents of all shards. A change has no shards.
-func Shard(ctx context.Context, by []judges.Judge, t Tree, o Options, of shard.Split) *shard.Document {
+func Shard(ctx context.Context, by []judges.Judge, t tree.Tree, o Options, of shard.Split) *shard.Document {
 	o.Owns = of.Owns
 	p := newCollector(newScan(by, t, o))
 	p.all(ctx)

@@ -26,22 +26,22 @@ type asking struct {
 }
 
 // label says of each violation of a job whether it and its places were there before, at each state that what is checked
-// differs from. The opener is that of the file's content.
-func (h *past) label(ctx context.Context, x *match.Examiner, o opener, j *job) {
+// differs from.
+func (h *past) label(ctx context.Context, x *match.Examiner, j *job) {
 	if h.open() != nil {
 		return
 	}
-	h.remember(h.now, j.Path, examinedOf(j))
+	h.remember(h.states.Now, j.file.Path, examinedOf(j))
 	var before []map[asking]*brokenRule
 	for _, m := range h.before {
-		if !m.differs {
+		if !m.Differs {
 			continue
 		}
-		e := h.examine(ctx, x, m, j.Path)
+		e := h.examine(ctx, x, m, j.file.Path)
 		if ctx.Err() != nil {
 			return
 		}
-		h.remember(m, j.Path, e)
+		h.remember(m, j.file.Path, e)
 		all := make(map[asking]*brokenRule, len(e.broken))
 		for i := range e.broken {
 			all[asking{e.broken[i].rule, e.broken[i].ask}] = &e.broken[i]
@@ -51,8 +51,8 @@ func (h *past) label(ctx context.Context, x *match.Examiner, o opener, j *job) {
 	needed := map[*match.Find]bool{} // later
 	for i := range j.broken {
 		br := &j.broken[i]
-		if h.joined != nil && len(h.joined(br.rule, j.Path)) > 1 {
-			br.joined = &job{entry: j.entry, result: result{forms: j.forms}}
+		if h.joined != nil && len(h.joined(br.rule, j.file.Path)) > 1 {
+			br.joined = &job{file: j.file, result: result{forms: j.forms}}
 			needed[br.find] = true
 			continue
 		}
@@ -69,7 +69,7 @@ func (h *past) label(ctx context.Context, x *match.Examiner, o opener, j *job) {
 			}
 			both(was, t.had)
 		}
-		setStatus(ctx, x, o, j, br, was)
+		setStatus(ctx, x, j, br, was)
 		if slices.ContainsFunc(before, func(all map[asking]*brokenRule) bool {
 			there := all[asking{br.rule, br.ask}]
 			return there == nil || there.times() < br.times()
@@ -92,7 +92,7 @@ func both(was, had []bool) {
 }
 
 // setStatus sets what a violation says of its places, of which it is known whether they were there before.
-func setStatus(ctx context.Context, x *match.Examiner, o opener, j *job, br *brokenRule, was []bool) {
+func setStatus(ctx context.Context, x *match.Examiner, j *job, br *brokenRule, was []bool) {
 	first := slices.Index(was, false) // the first introduced one
 	br.status = verdict.Introduced
 	if first < 0 && (br.find == nil || int64(len(was)) == br.find.Evidence.Occurrences) {
@@ -104,7 +104,7 @@ func setStatus(ctx context.Context, x *match.Examiner, o opener, j *job, br *bro
 	chosen := choose(was, verdict.MaxPlaces)
 	br.places = slices.Clone(br.find.Evidence.Places)
 	if first > 0 || chosen[len(chosen)-1] >= len(br.places) {
-		shown, places, err := show(ctx, x, o, j, br.find, max(first, 0), chosen)
+		shown, places, err := show(ctx, x, j, br.find, max(first, 0), chosen)
 		if err == nil {
 			br.places = places
 			if first > 0 {
@@ -144,9 +144,9 @@ func choose(was []bool, most int) (chosen []int) {
 
 // show reads the content of a job in which a find is again, for the evidence of an occurrence and for some places.
 func show(
-	ctx context.Context, x *match.Examiner, o opener, j *job, f *match.Find, first int, places []int,
+	ctx context.Context, x *match.Examiner, j *job, f *match.Find, first int, places []int,
 ) (*match.Find, []verdict.Place, error) {
-	c, err := o.open(j.entry)
+	c, err := j.file.Open(false)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/scanner/judges"
 	"github.com/policyscan/policyscan/scanner/repo"
+	"github.com/policyscan/policyscan/scanner/tree"
 	"github.com/policyscan/policyscan/verdict"
 )
 
@@ -242,7 +243,7 @@ func TestStatusAgainstNaive(t *testing.T) {
 		if len(compared.MergeBases) != 2 {
 			t.Fatalf("%d merge bases", len(compared.MergeBases))
 		}
-		v := Scan(t.Context(), one(b), Changes(r, compared, "a", "x"), Options{})
+		v := Scan(t.Context(), one(b), tree.Changes(r, compared, "a", "x"), Options{})
 		wantOutcome(t, v, "F")
 		for i := range v.Violations {
 			x := &v.Violations[i]
@@ -318,7 +319,7 @@ func TestJoinedStatus(t *testing.T) {
 		r, hashes := commits.write(t)
 		compared, err := r.Compare(hashes[0].String(), hashes[1].String())
 		must(t, err)
-		p := newCollector(&scan{Set: judges.NewSet(one(b)), tree: Changes(r, compared, "a", "x"), Options: Options{Progress: &Progress{}}})
+		p := newCollector(&scan{Set: judges.NewSet(one(b)), tree: tree.Changes(r, compared, "a", "x"), Options: Options{Progress: &Progress{}}})
 		joined := func(path string) (all []string) {
 			for i := range 4 {
 				all = append(all, fmt.Sprint(path[:3], i))
@@ -403,7 +404,7 @@ func BenchmarkStatus(b *testing.B) {
 				compared, err := r.Compare(hashes[0].String(), hashes[1].String())
 				must(b, err)
 				p := newCollector(&scan{
-					Set: judges.NewSet(one(bundle)), tree: Changes(r, compared, "a", "x"), Options: Options{Progress: &Progress{}},
+					Set: judges.NewSet(one(bundle)), tree: tree.Changes(r, compared, "a", "x"), Options: Options{Progress: &Progress{}},
 				})
 				if !compares {
 					p.past = nil

@@ -8,10 +8,12 @@ import (
 	"testing"
 
 	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/scanner/tree"
 )
 
 // A submodule that .gitmodules names and whose folder is empty is not checked out: what is in it is not known.
 func TestSubmodules(t *testing.T) {
+	const maxModules = 8 << 20 // bytes of .gitmodules that are read
 	const module = "[submodule \"lib\"]\n\tpath = lib\n"
 	for _, c := range []struct{ name, modules, file, want string }{
 		{"named", module, "a.tf", "I(E_UNAVAILABLE)"},
@@ -71,11 +73,11 @@ func TestSubmodules(t *testing.T) {
 		for _, folder := range folders {
 			must(t, os.MkdirAll(filepath.Join(dir, folder), 0o777))
 		}
-		tree := Folder(openRoot(t, filepath.Join(dir, c.scan)))
+		input := tree.Folder(openRoot(t, filepath.Join(dir, c.scan)))
 		if c.scan != "" {
-			tree = folderIn(openRoot(t, filepath.Join(dir, c.scan)), openRoot(t, dir), c.scan)
+			input = tree.FolderIn(openRoot(t, filepath.Join(dir, c.scan)), openRoot(t, dir), c.scan)
 		}
-		v := scanTree(t, testBundle("key"), tree, Options{})
+		v := scanTree(t, testBundle("key"), input, Options{})
 		var at []string
 		for _, o := range v.Coverage.NotScanned {
 			at = append(at, o.File)

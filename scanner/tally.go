@@ -7,6 +7,7 @@ import (
 	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/scanner/match"
 	"github.com/policyscan/policyscan/scanner/recode"
+	"github.com/policyscan/policyscan/scanner/tree"
 	"github.com/policyscan/policyscan/scanner/worktree"
 	"github.com/policyscan/policyscan/verdict"
 )
@@ -39,7 +40,8 @@ type chosen struct {
 
 // A job is a covered file, and what became of it.
 type job struct {
-	entry
+	file tree.File
+	past bool // it is not part of what is scanned: that is compared with it
 	*chosen
 	forbidden []rules.GlobOf // because of which there must be no file of its path
 	result
@@ -87,7 +89,7 @@ func (t *tally) take(excludes []int) {
 }
 
 // begin makes j the job of a file that rules select, or that must not be there; false if it is too late.
-func (t *tally) begin(j *job, e entry, selected []int, forbidden []rules.GlobOf, es *engines) bool {
+func (t *tally) begin(j *job, f tree.File, selected []int, forbidden []rules.GlobOf, es *engines) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.over {
@@ -102,7 +104,7 @@ func (t *tally) begin(j *job, e entry, selected []int, forbidden []rules.GlobOf,
 		c = &chosen{selection: es.selection(selected)}
 		t.chosen[string(key)] = c
 	}
-	*j = job{entry: e, chosen: c, forbidden: slices.Clone(forbidden)}
+	*j = job{file: f, chosen: c, forbidden: slices.Clone(forbidden)}
 	t.job = j
 	return true
 }
@@ -124,7 +126,7 @@ func (t *tally) close(b *rules.Bundle) {
 	t.over = true
 	if t.job != nil {
 		// the worker writes to the other
-		t.job = &job{entry: t.job.entry, chosen: t.job.chosen, forbidden: t.job.forbidden}
+		t.job = &job{file: t.job.file, chosen: t.job.chosen, forbidden: t.job.forbidden}
 		t.finish(b)
 	}
 }
@@ -146,10 +148,10 @@ func (t *tally) finish(b *rules.Bundle) {
 		t.coverage.Scanned++
 		t.coverage.Bytes += j.bytes
 	case j.reached:
-		o := verdict.Omission{File: verdict.Path(j.Path), Reason: j.reason}
+		o := verdict.Omission{File: verdict.Path(j.file.Path), Reason: j.reason}
 		t.coverage.NotScanned = append(t.coverage.NotScanned, o)
 	default: // the error is the cause of the scan's end
-		o := verdict.Omission{File: verdict.Path(j.Path), Reason: "not-reached"}
+		o := verdict.Omission{File: verdict.Path(j.file.Path), Reason: "not-reached"}
 		t.coverage.NotScanned = append(t.coverage.NotScanned, o)
 	}
 	if j.err != nil {
@@ -158,12 +160,12 @@ func (t *tally) finish(b *rules.Bundle) {
 	// Also where it is allowed that a form of the content is not here: these are of the forms that are.
 	t.errors = append(t.errors, j.keyed.errors...)
 	if j.keyed.unparsed {
-		t.coverage.Unparsed = append(t.coverage.Unparsed, verdict.Path(j.Path))
+		t.coverage.Unparsed = append(t.coverage.Unparsed, verdict.Path(j.file.Path))
 	}
 	if j.settled {
 		t.broken = append(t.broken, j.broken...)
 	} else {
-		t.broken = forbiddenPath(j.Path, j.forbidden, t.broken)
+		t.broken = forbiddenPath(j.file.Path, j.forbidden, t.broken)
 	}
 }
 
@@ -171,19 +173,19 @@ func (t *tally) finish(b *rules.Bundle) {
 func (j *job) settle(b *rules.Bundle) {
 	j.settled = true
 	if j.chosen != nil {
-		j.broken = j.judge(j.Path, j.finds, b, nil)
+		j.broken = j.judge(j.file.Path, j.finds, b, nil)
 		whole := j.scanned || j.partly
-		j.broken = j.judgeKeys(j.Path, &j.keyed, whole, b, j.broken)
+		j.broken = j.judgeKeys(j.file.Path, &j.keyed, whole, b, j.broken)
 		for i := range j.broken {
 			br := &j.broken[i]
 			br.note, br.most = j.notes[br.find], j.most[br.find]
 		}
 		// Of what was not read to the end no one knows what it lacks.
-		if len(j.lacks) > 0 && whole && j.Kind == worktree.Regular {
+		if len(j.lacks) > 0 && whole && j.file.Kind == worktree.Regular {
 			j.lacking(b)
 		}
 	}
-	j.broken = forbiddenPath(j.Path, j.forbidden, j.broken)
+	j.broken = forbiddenPath(j.file.Path, j.forbidden, j.broken)
 }
 
 // lacking adds what a file does not have that it must have, the first lack of each item.
@@ -194,7 +196,7 @@ func (j *job) lacking(b *rules.Bundle) {
 		for _, i := range l.missing {
 			known[i] = true
 		}
-		j.broken = j.selection.lacking(j.Path, l, b, j.broken)
+		j.broken = j.selection.lacking(j.file.Path, l, b, j.broken)
 	}
 }
 

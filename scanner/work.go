@@ -4,14 +4,16 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"iter"
 	"runtime"
 	"sync"
+	"sync/atomic"
 
-	"github.com/policyscan/policyscan/internal/disk"
 	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/scanner/failure"
 	"github.com/policyscan/policyscan/scanner/match"
 	"github.com/policyscan/policyscan/scanner/repo"
+	"github.com/policyscan/policyscan/scanner/tree"
 	"github.com/policyscan/policyscan/scanner/worktree"
 	"github.com/policyscan/policyscan/verdict"
 	"github.com/policyscan/policyscan/verdict/code"
@@ -22,7 +24,7 @@ func changed(err error) bool {
 	return errors.Is(err, worktree.ErrChanged) || errors.Is(err, match.ErrChanged)
 }
 
-// A worker judges the files that a tree hands it, one after another.
+// A worker checks the files of one of the sequences of a tree, one after another.
 type worker struct {
 	*collector
 	ctx      context.Context
@@ -36,128 +38,176 @@ type worker struct {
 
 // run judges the whole tree, with several workers.
 func (p *collector) run(ctx context.Context) {
-	defer func() {
-		if r := recover(); r != nil {
-			p.fail(internal("", r))
-		}
-	}()
 	n := p.Workers
 	if n == 0 {
 		n = runtime.GOMAXPROCS(0)
 	}
-	listed := true // as far as it could be
-	var mu sync.Mutex
-	fail := func(e verdict.Error) {
-		mu.Lock()
-		listed = false
-		mu.Unlock()
-		p.fail(e)
-	}
-	var visitors []visitor
-	for range n {
+	var whole atomic.Bool // all that the tree has was listed
+	whole.Store(true)
+	var done sync.WaitGroup
+	for _, files := range p.tree.Files(ctx, n, p.query()) {
 		x := match.Examiner{Limit: p.MaxFileBytes, Mark: p.past != nil}
 		w := &worker{collector: p, ctx: ctx, x: x, tally: p.tally()}
-		visitors = append(visitors, visitor{
-			skip: p.leaveOut, inUse: p.inUse, owns: w.owns, visit: w.visit, place: w.place, deleted: p.deletes,
-			fail:      fail,
-			temporary: p.temporary, uniform: p.Bundle.Uniform, touched: p.allower.touched,
-			required: p.required.commit(p), requiredAll: p.required.seenAll,
+		done.Go(func() {
+			if !w.work(files) {
+				whole.Store(false)
+			}
 		})
 	}
-	if err := p.tree.walk(ctx, visitors); err == nil && ctx.Err() == nil { // else Scan names the cause
-		p.required.end(listed)
-		if p.witness == nil {
-			p.complete()
+	done.Wait()
+	p.required.all(ctx, p.tree, p, whole.Load())
+	if ctx.Err() != nil { // Scan names the cause
+		return
+	}
+	if p.witness == nil {
+		p.complete()
+	}
+	if err := p.allower.decide(ctx); err != nil && ctx.Err() == nil {
+		p.failAll(failure.OfRepo(err))
+	}
+}
+
+// query says which files of the tree the run looks at.
+func (p *collector) query() tree.Query {
+	q := tree.Query{LeaveOut: p.LeaveOut, InShard: p.Owns, Touched: p.allower.touched(), Uniform: p.Bundle.Uniform}
+	if p.witness != nil {
+		q.Only = p.witness.path
+	}
+	return q
+}
+
+// work checks the files of a sequence, and reports whether it had no error.
+func (w *worker) work(files iter.Seq2[tree.File, error]) (whole bool) {
+	defer func() {
+		if r := recover(); r != nil {
+			w.fail(failure.Panic("", r))
+			whole = false
 		}
-		if err := p.allower.decide(ctx); err != nil && ctx.Err() == nil {
-			for _, e := range failure.Errors(failure.OfRepo(err)) {
-				p.fail(e)
+	}()
+	whole = true
+	for f, err := range files {
+		if err != nil {
+			whole = false
+			w.failAll(err)
+			if w.Owns != nil && f.Path != "" && f.State == tree.Listed {
+				w.tally.add(&f)
 			}
+			continue
 		}
+		w.entry(f)
+	}
+	return whole
+}
+
+// entry does with an entry of the tree what its state asks for.
+func (w *worker) entry(f tree.File) {
+	switch f.State {
+	case tree.LeftOut:
+		if !(w.Owns != nil && f.Reason == tree.Output) { // a shard's own file is none of the whole run's
+			w.leftOut(f.Path, f.Reason)
+		}
+		return
+	case tree.Deleted:
+		w.deletes()
+		return
+	}
+	if w.isRuleFile(&f) {
+		w.leftOut(f.Path, "rules")
+		return
+	}
+	if w.Owns != nil {
+		w.tally.add(&f)
+	}
+	switch f.State {
+	case tree.Elsewhere:
+	case tree.CheckedOut:
+		w.place(f)
+	default:
+		w.visit(f)
 	}
 }
 
 // visit checks a file, if a rule covers it.
-func (w *worker) visit(e entry, o opener) {
+func (w *worker) visit(f tree.File) {
 	defer func() {
 		if r := recover(); r != nil {
-			w.fail(internal(e.Path, r))
+			w.fail(failure.Panic(f.Path, r))
 		}
 	}()
-	if !w.witness.see(e) {
+	if !w.witness.see(f) {
 		return
 	}
-	if w.Exclude != nil && w.Exclude(e.Path) {
+	if w.Exclude != nil && w.Exclude(f.Path) {
 		w.tally.list()
 		return
 	}
-	w.pulse.path(e.Path, e.Kind)
-	if e.Kind != worktree.Submodule { // beneath which no exclude is asked
-		if w.taken = w.Taken(e.Path, w.taken[:0]); len(w.taken) > 0 {
+	w.pulse.path(f.Path, f.Kind)
+	if f.Kind != worktree.Submodule { // beneath which no exclude is asked
+		if w.taken = w.Taken(f.Path, w.taken[:0]); len(w.taken) > 0 {
 			w.tally.take(w.taken)
 		}
 	}
-	w.required.see(e, o, w.fail)
+	w.required.see(&f, w.fail)
 	w.forbid = w.forbid[:0]
-	if e.Path != "." { // which is no file
-		w.forbid = w.Bundle.Forbidding(e.Path, w.forbid)
+	if f.Path != "." { // which is no file
+		w.forbid = w.Bundle.Forbidding(f.Path, w.forbid)
 	}
-	if e.Kind == worktree.Symlink {
-		w.visitLink(e, o)
+	if f.Kind == worktree.Symlink {
+		w.visitLink(f)
 		return
 	}
-	w.selected = w.selecting(e, w.selected[:0])
+	w.selected = w.selecting(&f, w.selected[:0])
 	switch {
 	case len(w.selected) > 0:
-		if w.tally.begin(&w.job, e, w.selected, w.forbid, w.engines) {
-			w.do(w.ctx, &w.x, o, &w.job)
-			w.settle(o)
+		if w.tally.begin(&w.job, f, w.selected, w.forbid, w.engines) {
+			w.do(w.ctx, &w.x, &w.job)
+			w.settle()
 			w.tally.end(w.Bundle)
 		}
 	case len(w.forbid) > 0:
-		w.visitForbidden(e)
+		w.visitForbidden(f)
 	default:
 		w.tally.list()
 	}
 }
 
 // place judges the path of a submodule that is checked out. It is a file only where a rule says that none may be there.
-func (w *worker) place(e entry) {
-	if !w.witness.see(e) {
+func (w *worker) place(f tree.File) {
+	if !w.witness.see(f) {
 		return
 	}
-	if w.Exclude != nil && w.Exclude(e.Path) {
+	if w.Exclude != nil && w.Exclude(f.Path) {
 		return
 	}
-	w.pulse.path(e.Path, worktree.Submodule)
-	if w.forbid = w.Bundle.Forbidding(e.Path, w.forbid[:0]); len(w.forbid) > 0 {
-		w.visitForbidden(e)
+	w.pulse.path(f.Path, worktree.Submodule)
+	if w.forbid = w.Bundle.Forbidding(f.Path, w.forbid[:0]); len(w.forbid) > 0 {
+		w.visitForbidden(f)
 	}
 }
 
 // visitForbidden judges a file by its path alone: it is not read.
-func (w *worker) visitForbidden(e entry) {
-	if w.tally.begin(&w.job, e, nil, w.forbid, w.engines) {
+func (w *worker) visitForbidden(f tree.File) {
+	if w.tally.begin(&w.job, f, nil, w.forbid, w.engines) {
 		w.job.reached, w.job.scanned = true, true
-		w.settle(nil)
+		w.settle()
 		w.tally.end(w.Bundle)
 	}
 }
 
-// settle says which rules the worker's job breaks, and what of that is new. The opener is that of the file's content.
-func (w *worker) settle(o opener) {
+// settle says which rules the worker's job breaks, and what of that is new.
+func (w *worker) settle() {
 	if w.job.settle(w.Bundle); w.past != nil && len(w.job.broken) > 0 {
-		w.past.label(w.ctx, &w.x, o, &w.job)
+		w.past.label(w.ctx, &w.x, &w.job)
 	}
 }
 
 // selecting returns the rules that select a file. Of a submodule only the
 // place is known: a rule that could select a path beneath it covers it.
-func (s *scan) selecting(e entry, into []int) []int {
-	if e.Kind == worktree.Submodule {
-		return s.Bundle.SelectingBeneath(e.Path, into)
+func (s *scan) selecting(f *tree.File, into []int) []int {
+	if f.Kind == worktree.Submodule {
+		return s.Bundle.SelectingBeneath(f.Path, into)
 	}
-	return s.Bundle.Selecting(e.Path, into)
+	return s.Bundle.Selecting(f.Path, into)
 }
 
 // unopened are the kinds of file that have no content to be had.
@@ -171,17 +221,17 @@ var unopened = map[worktree.Kind]struct{ reason, code, message string }{
 
 // do examines a file and says what became of it. When ctx ends on the way, that is
 // nothing: the file was not reached.
-func (p *collector) do(ctx context.Context, x *match.Examiner, o opener, j *job) {
+func (p *collector) do(ctx context.Context, x *match.Examiner, j *job) {
 	s := &j.result
 	defer func() {
 		if r := recover(); r != nil {
-			e := internal(j.Path, r)
+			e := failure.Panic(j.file.Path, r)
 			s.scanned, s.reason, s.finds, s.err = false, "internal", nil, &e
 			s.reached = true
 		}
 	}()
-	if _, never := unopened[j.Kind]; never {
-		p.unopened(j, j.Kind)
+	if _, never := unopened[j.file.Kind]; never {
+		p.unopened(j, j.file.Kind)
 		return
 	}
 	key, reusable := p.reusable(j)
@@ -192,7 +242,7 @@ func (p *collector) do(ctx context.Context, x *match.Examiner, o opener, j *job)
 			return
 		}
 	}
-	rep, err := p.read(ctx, x, o, j)
+	rep, err := p.read(ctx, x, j)
 	if err != nil && ctx.Err() != nil {
 		return
 	}
@@ -201,17 +251,17 @@ func (p *collector) do(ctx context.Context, x *match.Examiner, o opener, j *job)
 		if p.Reuse != nil {
 			p.Reuse.read.Add(rep.Bytes)
 		}
-		p.judged(ctx, x, o, j, rep)
+		p.judged(ctx, x, j, rep)
 		if ctx.Err() != nil && !s.scanned && s.reason == "" {
 			return
 		}
 		if reusable {
 			p.keep(j, key, compare)
 		}
-	case errors.Is(err, errSpecial):
+	case errors.Is(err, tree.ErrSpecial):
 		p.unopened(j, worktree.Special)
 		return
-	case passed(o, j.entry, err):
+	case isTemporary(&j.file, err):
 		s.gone = true
 	default:
 		j.unread(err)
@@ -220,13 +270,13 @@ func (p *collector) do(ctx context.Context, x *match.Examiner, o opener, j *job)
 }
 
 // judged takes what an examination of a file's bytes found, and says what they do not show.
-func (p *collector) judged(ctx context.Context, x *match.Examiner, o opener, j *job, rep match.Report) {
+func (p *collector) judged(ctx context.Context, x *match.Examiner, j *job, rep match.Report) {
 	s := &j.result
 	s.shape, s.examined = rep.Shape, true
 	s.finds, s.lacks = rep.Finds, appendLack(nil, &rep, "")
-	if j.Kind == worktree.Regular {
+	if j.file.Kind == worktree.Regular {
 		p.standsFor(j, rep, "it")
-		if j.checkout != nil && !p.checkedOut(ctx, x, o, j) {
+		if j.file.Checkout != nil && !p.checkedOut(ctx, x, j) {
 			return
 		}
 	}
@@ -239,7 +289,7 @@ func (p *collector) judged(ctx context.Context, x *match.Examiner, o opener, j *
 }
 
 // asksKeys reports whether items with a key are asked of the file: they are not of links.
-func (j *job) asksKeys() bool { return len(j.selection.keyed) > 0 && j.Kind == worktree.Regular }
+func (j *job) asksKeys() bool { return len(j.selection.keyed) > 0 && j.file.Kind == worktree.Regular }
 
 // standsForOther reports whether bytes stand for a content which is not here. Items with a key are not asked of them.
 func standsForOther(rep *match.Report) bool { return rep.Pointer || rep.Crypt }
@@ -260,7 +310,7 @@ func (p *collector) standsFor(j *job, rep match.Report, what string) {
 // unread says that what belongs to a file could not be read.
 func (j *job) unread(err error) {
 	if j.err == nil {
-		e := fileError(j.Path, err)
+		e := fileError(j.file.Path, err)
 		j.err, j.reason = &e, cmp.Or(reasons[e.Code], "unreadable")
 	}
 }
@@ -273,20 +323,20 @@ func (p *collector) lacks(j *job, reason, is, message string) {
 		j.reason = reason
 	}
 	if j.err == nil && !allowed {
-		j.err = &verdict.Error{Code: is, File: verdict.Path(j.Path), Message: message}
+		j.err = &verdict.Error{Code: is, File: verdict.Path(j.file.Path), Message: message}
 	}
 }
 
-// passed reports whether an error is that of a file which another run has put in its
+// isTemporary reports whether an error is that of a file which another run has put in its
 // verdict's place since it was listed: before it was opened, or while it was read.
-func passed(o opener, e entry, err error) bool {
+func isTemporary(f *tree.File, err error) bool {
 	if changed(err) {
-		var again content
-		if again, err = o.open(e); err == nil {
+		var again tree.Content
+		if again, err = f.Open(false); err == nil {
 			again.Close()
 		}
 	}
-	return errors.Is(err, errPassed)
+	return errors.Is(err, tree.ErrTemporary)
 }
 
 // unopened says so of a file of a kind that has no content to be had.
@@ -294,26 +344,24 @@ func (p *collector) unopened(j *job, kind worktree.Kind) {
 	why := unopened[kind]
 	j.reason = why.reason
 	if !p.allows(why.reason) {
-		j.err = &verdict.Error{Code: why.code, File: verdict.Path(j.Path), Message: why.message}
+		j.err = &verdict.Error{Code: why.code, File: verdict.Path(j.file.Path), Message: why.message}
 	}
 	j.reached = true
 }
 
 // read examines a file. Most take one read, which needs no look at whether they change
 // meanwhile; the others are read again from the first byte, and watched.
-func (p *collector) read(ctx context.Context, x *match.Examiner, o opener, j *job) (match.Report, error) {
-	e := j.entry
-	e.watch = p.MaxFileBytes > 0
-	rep, err := p.readOnce(ctx, x, o, j, e)
+func (p *collector) read(ctx context.Context, x *match.Examiner, j *job) (match.Report, error) {
+	watched := p.MaxFileBytes > 0
+	rep, err := p.readOnce(ctx, x, j, watched)
 	if errors.Is(err, worktree.ErrSeveral) {
-		e.watch = true
-		rep, err = p.readOnce(ctx, x, o, j, e)
+		rep, err = p.readOnce(ctx, x, j, true)
 	}
 	return rep, err
 }
 
-func (p *collector) readOnce(ctx context.Context, x *match.Examiner, o opener, j *job, e entry) (match.Report, error) {
-	c, err := o.open(e)
+func (p *collector) readOnce(ctx context.Context, x *match.Examiner, j *job, watched bool) (match.Report, error) {
+	c, err := j.file.Open(watched)
 	if err != nil {
 		return match.Report{}, err
 	}
@@ -324,7 +372,7 @@ func (p *collector) readOnce(ctx context.Context, x *match.Examiner, o opener, j
 	x.Keep = j.asksKeys()
 	rep, err := x.Examine(ctx, j.engine.Engine, c)
 	if j.keyed = (keyed{}); err == nil && x.Keep && !standsForOther(&rep) {
-		j.keyed, err = p.keys.examine(ctx, x, j.selection, j.Path, c, &rep)
+		j.keyed, err = p.keys.examine(ctx, x, j.selection, j.file.Path, c, &rep)
 	}
 	if blob, ok := c.(*repo.Blob); ok && p.past != nil && len(rep.Finds)+len(rep.Missing)+len(j.keyed.finds) > 0 {
 		blob.Remember() // what the file was before is read next
@@ -347,28 +395,15 @@ var reasons = map[string]string{
 	code.ObjectHash:    "unreadable",
 }
 
-// fileError says why a file or folder could not be read. path is from the root, ""
-// for the root itself.
+// fileError says why a file could not be read.
 func fileError(path string, err error) verdict.Error {
-	why := "it cannot be read: " + disk.Cause(err).Error()
-	e := verdict.Error{Code: code.Read, File: verdict.Path(path), Message: why}
-	if path == "" {
-		e.File = "."
-	}
-	var absent *absentError
-	switch {
-	case errors.As(err, &absent):
-		e.Code, e.Message = code.Unavailable, absent.Error()
-	case errors.Is(err, errCase):
-		e.Code, e.Message = code.CaseCollision, err.Error()
-	case changed(err):
-		e.Code, e.Message = code.Changed, "it changed while it was scanned; scan again when nothing writes to it"
+	switch e := tree.FileError(path, err); {
+	case errors.Is(err, match.ErrChanged):
+		return tree.FileError(path, worktree.ErrChanged)
 	case errors.Is(err, match.ErrLimit):
 		e.Code, e.Message = code.Limit, "it is longer than --max-file-bytes; raise the limit to have it scanned"
+		return e
 	default:
-		if is, hint, known := failure.RepoCode(err); known {
-			e.Code, e.Message = is, e.Message+hint
-		}
+		return e
 	}
-	return e
 }

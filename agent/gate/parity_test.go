@@ -20,6 +20,7 @@ import (
 	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/scanner"
 	"github.com/policyscan/policyscan/scanner/judges"
+	"github.com/policyscan/policyscan/scanner/tree"
 	"github.com/policyscan/policyscan/scanner/worktree"
 	"github.com/policyscan/policyscan/verdict"
 )
@@ -32,7 +33,7 @@ func scan(t rapid.TB, b *rules.Bundle, root, file string) []verdict.Violation {
 		t.Fatal(err)
 	}
 	defer dir.Close()
-	v := scanner.Scan(context.Background(), []judges.Judge{{From: "disk", Bundle: b}}, scanner.Folder(dir),
+	v := scanner.Scan(context.Background(), []judges.Judge{{From: "disk", Bundle: b}}, tree.Folder(dir),
 		scanner.Options{})
 	if !v.Complete {
 		t.Fatalf("the scan is not complete: %+v", v.Errors)

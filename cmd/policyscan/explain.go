@@ -13,6 +13,7 @@ import (
 	"github.com/policyscan/policyscan/scanner/judges"
 	"github.com/policyscan/policyscan/scanner/repo"
 	"github.com/policyscan/policyscan/scanner/scope"
+	"github.com/policyscan/policyscan/scanner/tree"
 	"github.com/policyscan/policyscan/verdict"
 )
 
@@ -114,7 +115,7 @@ func (c *explainCmd) subject(ctx context.Context, std streams) (s scope.Subject,
 	}
 	switch {
 	case c.Stdin:
-		path, err = scanner.CleanPath(c.Path)
+		path, err = tree.CleanPath(c.Path)
 	case c.Rev != "":
 		path, err = s.Place.PathInCommit(c.Path)
 	default:

@@ -6,8 +6,8 @@ import (
 	"text/tabwriter"
 
 	"github.com/policyscan/policyscan/rules"
-	"github.com/policyscan/policyscan/scanner"
 	"github.com/policyscan/policyscan/scanner/scope"
+	"github.com/policyscan/policyscan/scanner/tree"
 	"github.com/policyscan/policyscan/verdict"
 )
 
@@ -52,7 +52,7 @@ func listingFor(ps scope.Policies, path string) (all []listedRule, why [][]strin
 
 // printFor prints the rules that look at a path.
 func (c *listCmd) printFor(std streams, ps scope.Policies) error {
-	path, err := scanner.CleanPath(c.For)
+	path, err := tree.CleanPath(c.For)
 	if err != nil {
 		return fmt.Errorf("--for: %w", err)
 	}

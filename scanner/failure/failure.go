@@ -11,6 +11,7 @@ package failure
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/policyscan/policyscan/internal/disk"
@@ -65,6 +66,14 @@ func Mistakes(err error) document.Errors {
 		mistakes = document.Errors{mistake}
 	}
 	return mistakes
+}
+
+// Panic is the error of a panic, to be called with what recover returned. file is "" if it is about none.
+func Panic(file string, p any) verdict.Error {
+	return verdict.Error{
+		Code: code.Internal, File: verdict.Path(file),
+		Message: fmt.Sprintf("a bug in policyscan, please report it: %v", p),
+	}
 }
 
 // OfRepo is the error of a run whose repository cannot be read, with a code of the verdict.

@@ -8,11 +8,11 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/policyscan/policyscan/scanner"
 	"github.com/policyscan/policyscan/scanner/ci"
 	"github.com/policyscan/policyscan/scanner/failure"
 	"github.com/policyscan/policyscan/scanner/judges"
 	"github.com/policyscan/policyscan/scanner/repo"
+	"github.com/policyscan/policyscan/scanner/tree"
 	"github.com/policyscan/policyscan/scanner/uncommitted"
 	"github.com/policyscan/policyscan/verdict"
 	"github.com/policyscan/policyscan/verdict/code"
@@ -44,9 +44,9 @@ func (q *Request) changes(ctx context.Context, s *Subject) error {
 		s.Notes = append(s.Notes, uncommitted.Notes(ctx, r, compared.Head, q.Verdict)...)
 	}
 	if compared.Whole {
-		s.Tree = scanner.Whole(r, compared.Head, want.Strategy)
+		s.Tree = tree.Whole(r, compared.Head, want.Strategy)
 	} else {
-		s.Tree = scanner.Changes(r, compared.Comparison, want.Base, want.Strategy)
+		s.Tree = tree.Changes(r, compared.Comparison, want.Base, want.Strategy)
 	}
 	change := judges.Change{
 		Repo: r, Head: judges.Side{Name: "the head", Commit: compared.Head},
@@ -108,7 +108,7 @@ func (q *Request) staged(s *Subject) error {
 		return failure.OfRepo(err)
 	}
 	merging := sync.OnceValues(func() ([]repo.Hash, error) { return r.Merging(head) })
-	s.Tree = scanner.Staged(r, idx, head, merging)
+	s.Tree = tree.Staged(r, idx, head, merging)
 	const wayOut = "to use the bundle of another commit deliberately, give --policy-ref; " +
 		"to commit the fixed one, git commit --no-verify"
 	change := judges.Change{
@@ -161,6 +161,6 @@ func (q *Request) tracked(s *Subject) error {
 	if err := q.judgedFromDisk(s); err != nil {
 		return err
 	}
-	s.Tree, s.Close, err = scanner.OpenTracked(s.Place.Root, idx)
+	s.Tree, s.Close, err = tree.OpenTracked(s.Place.Root, idx)
 	return err
 }

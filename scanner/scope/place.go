@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/policyscan/policyscan/internal/disk"
-	"github.com/policyscan/policyscan/scanner"
 	"github.com/policyscan/policyscan/scanner/repo"
+	"github.com/policyscan/policyscan/scanner/tree"
 	"github.com/policyscan/policyscan/scanner/worktree"
 	"github.com/policyscan/policyscan/verdict"
 )
@@ -62,7 +62,7 @@ func (p *Place) Path(file string) (string, error) {
 // counts from the root of the commit.
 func (p *Place) PathInCommit(file string) (string, error) {
 	if p.Bare {
-		return scanner.CleanPath(file)
+		return tree.CleanPath(file)
 	}
 	root, err := disk.Real(p.Root)
 	if err != nil {

@@ -10,10 +10,10 @@ import (
 
 	"github.com/policyscan/policyscan/internal/disk"
 	"github.com/policyscan/policyscan/rules"
-	"github.com/policyscan/policyscan/scanner"
 	"github.com/policyscan/policyscan/scanner/failure"
 	"github.com/policyscan/policyscan/scanner/judges"
 	"github.com/policyscan/policyscan/scanner/repo"
+	"github.com/policyscan/policyscan/scanner/tree"
 	"github.com/policyscan/policyscan/scanner/uncommitted"
 	"github.com/policyscan/policyscan/scanner/worktree"
 	"github.com/policyscan/policyscan/verdict"
@@ -36,7 +36,7 @@ func (q *Request) commit(ctx context.Context, s *Subject) error {
 	if err != nil {
 		return failure.OfRepo(err)
 	}
-	s.Tree, s.Found = scanner.Whole(r, head, strategyRev), q.discovers()
+	s.Tree, s.Found = tree.Whole(r, head, strategyRev), q.discovers()
 	if q.Uncommitted {
 		s.Notes = append(s.Notes, uncommitted.Notes(ctx, r, head, q.Verdict)...)
 	}

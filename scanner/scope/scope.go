@@ -21,11 +21,11 @@ import (
 
 	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/rules/document"
-	"github.com/policyscan/policyscan/scanner"
 	"github.com/policyscan/policyscan/scanner/ci"
 	"github.com/policyscan/policyscan/scanner/failure"
 	"github.com/policyscan/policyscan/scanner/judges"
 	"github.com/policyscan/policyscan/scanner/repo"
+	"github.com/policyscan/policyscan/scanner/tree"
 	"github.com/policyscan/policyscan/scanner/worktree"
 	"github.com/policyscan/policyscan/verdict"
 )
@@ -67,7 +67,7 @@ type Subject struct {
 	Place    Place
 	Policy   string   // the bundles, as a person would name them
 	Bundles  []string // the bundles of Judges, one each
-	Tree     scanner.Tree
+	Tree     tree.Tree
 	Judges   []judges.Judge
 	Starts   [][]rules.Allowance // of the bundles where a change starts from; see [judges.Chosen]
 	LeaveOut map[string]string   // the paths that are not scanned, and why
@@ -139,10 +139,10 @@ func (q *Request) disk(ctx context.Context, s *Subject) (err error) {
 	case q.List != nil:
 		var entries []string
 		if entries, err = q.List(ctx); err == nil {
-			s.Tree, s.Close, err = scanner.OpenListed(s.Place.Root, entries)
+			s.Tree, s.Close, err = tree.OpenListed(s.Place.Root, entries)
 		}
 	default:
-		s.Tree, s.Close, err = scanner.OpenFolder(s.Place.Root)
+		s.Tree, s.Close, err = tree.OpenFolder(s.Place.Root)
 	}
 	return err
 }
@@ -179,7 +179,7 @@ func (q *Request) judgedFromDisk(s *Subject) error {
 	}
 	path, in, err := worktree.PathIn(s.Place.Root, q.Verdict)
 	if in {
-		s.LeaveOut[path] = scanner.LeftOutput
+		s.LeaveOut[path] = tree.Output
 	}
 	return err
 }
@@ -189,14 +189,14 @@ func (q *Request) discovers() bool { return len(q.Policies) == 1 && q.Policies[0
 
 // given returns the one file. If it has the path of a rule file, it is excluded
 // only if it is that file's current content, and not a new version of it.
-func (q *Request) given(ctx context.Context, s *Subject) (scanner.Tree, error) {
+func (q *Request) given(ctx context.Context, s *Subject) (tree.Tree, error) {
 	content, err := q.Content(ctx)
 	if err != nil {
 		return nil, err
 	}
 	sum := sha256.Sum256(content)
 	maps.DeleteFunc(s.LeaveOut, func(file, _ string) bool { return s.ruleSums[file] != sum })
-	return scanner.Single(q.ContentPath, content)
+	return tree.Single(q.ContentPath, content)
 }
 
 // judgedByBoth sets the judges of a change: the bundles of both of its states, or those that are named.

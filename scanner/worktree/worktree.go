@@ -77,25 +77,48 @@ type Visitor struct {
 // be listed to one that was, would be in no list. So each folder is looked at again
 // at the end, and one that then holds other entries is [ErrChanged].
 func (r *Root) Walk(ctx context.Context, visitors ...Visitor) error {
-	q := newQueue("")
-	var listed, done sync.WaitGroup
-	listed.Add(len(visitors)) // all at once: the first may be done before the last begins
-	for _, v := range visitors {
-		done.Go(func() {
-			w := walker{Visitor: v, rd: r.Reader(), queue: q}
-			defer w.rd.Close()
-			w.list(ctx)
-			listed.Done()
-			listed.Wait() // no folder may be listed any more
-			w.again(ctx)
-		})
+	walkers := r.Walkers(len(visitors))
+	var done sync.WaitGroup
+	for i, v := range visitors {
+		done.Go(func() { walkers[i].Walk(ctx, v) })
 	}
 	done.Wait()
 	return context.Cause(ctx)
 }
 
-// A walker is the part of a walk that one visitor has.
-type walker struct {
+// A Walker is one of several that walk the tree together.
+type Walker struct {
+	root   *Root
+	queue  *queue
+	listed *sync.WaitGroup // of all of them
+}
+
+// Walkers returns n walkers that share one walk; see [Root.Walk]. Each is to be used by its own goroutine, all at the
+// same time: none comes to its end before all have listed what there is.
+func (r *Root) Walkers(n int) []*Walker {
+	queue, listed := newQueue(""), &sync.WaitGroup{}
+	listed.Add(n)
+	all := make([]*Walker, n)
+	for i := range all {
+		all[i] = &Walker{r, queue, listed}
+	}
+	return all
+}
+
+// Walk hands its part of the files to a visitor. If ctx ends, the part ends early.
+func (w *Walker) Walk(ctx context.Context, v Visitor) {
+	p := part{Visitor: v, rd: w.root.Reader(), queue: w.queue}
+	defer p.rd.Close()
+	func() {
+		defer w.listed.Done() // of a visitor that panics, too
+		p.list(ctx)
+	}()
+	w.listed.Wait() // no folder may be listed any more
+	p.again(ctx)
+}
+
+// A part is the part of a walk that one visitor has.
+type part struct {
 	Visitor
 	rd    *Reader
 	queue *queue
@@ -103,7 +126,7 @@ type walker struct {
 }
 
 // list lists folders until there are no more.
-func (w *walker) list(ctx context.Context) {
+func (w *part) list(ctx context.Context) {
 	for {
 		dir, ok := w.queue.take()
 		if !ok {
@@ -129,7 +152,7 @@ func (w *walker) list(ctx context.Context) {
 }
 
 // again looks at the folders that were listed once more.
-func (w *walker) again(ctx context.Context) {
+func (w *part) again(ctx context.Context) {
 	for _, l := range w.seen {
 		if ctx.Err() != nil {
 			return
@@ -204,7 +227,7 @@ type listing struct {
 const tick = 2 * time.Second
 
 // listing lists a folder and hands the paths in it to visit.
-func (w *walker) listing(dir string, visit func(path string, kind Kind)) (listing, error) {
+func (w *part) listing(dir string, visit func(path string, kind Kind)) (listing, error) {
 	l := listing{dir: dir}
 	h, err := w.rd.enter(dir)
 	if err != nil {

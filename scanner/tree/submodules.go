@@ -1,4 +1,4 @@
-package scanner
+package tree
 
 import (
 	"errors"
@@ -19,30 +19,30 @@ const gitModules = ".gitmodules"
 // maxModules is how many bytes of it are read, enough for tens of thousands.
 const maxModules = 8 << 20
 
-// A module is a submodule that is a folder of the tree. One that is not checked out has no .git,
+// A submodule is one that is a folder of the tree. One that is not checked out has no .git,
 // and what is in it cannot be scanned. Where the tree is a copy without any .git, a file
 // beneath it has to do.
-type module struct {
-	copied bool
-	out    atomic.Bool // it is checked out
+type submodule struct {
+	noGitDir   bool // of the tree that it is in
+	checkedOut atomic.Bool
 }
 
-// modules are a tree's submodules, by their paths.
-type modules map[string]*module
+// A submoduleMap is a tree's submodules, by their paths.
+type submoduleMap map[string]*submodule
 
 // checkedOut notes that there is a file.
-func (m modules) checkedOut(file string) {
+func (m submoduleMap) checkedOut(file string) {
 	for at, module := range m {
-		if rest, ok := strings.CutPrefix(file, at); ok && strings.HasPrefix(rest, "/") && module.copied {
-			module.out.Store(true)
+		if rest, ok := strings.CutPrefix(file, at); ok && strings.HasPrefix(rest, "/") && module.noGitDir {
+			module.checkedOut.Store(true)
 		}
 	}
 }
 
 // places returns the paths of the submodules that are checked out, and of those that are not.
-func (m modules) places() (out, empty []string) {
+func (m submoduleMap) places() (out, empty []string) {
 	for at, module := range m {
-		if module.out.Load() {
+		if module.checkedOut.Load() {
 			out = append(out, at)
 		} else {
 			empty = append(empty, at)
@@ -51,12 +51,11 @@ func (m modules) places() (out, empty []string) {
 	return out, empty
 }
 
-// submodules returns those that .gitmodules in the root names, and those that theirs name. What
-// cannot be read is handed to fail, with its path.
-func submodules(root *worktree.Root, fail func(path string, err error)) modules {
+// submodules returns the submodules in .gitmodules, recursively. It calls fail with what cannot be read.
+func submodules(root *worktree.Root, fail func(path string, err error)) submoduleMap {
 	rd := root.Reader()
 	defer rd.Close()
-	found := modules{}
+	found := submoduleMap{}
 	// look says of a name whether there is a file or a folder; what cannot be determined is not a PASS.
 	look := func(name string) (file, folder bool) {
 		_, err := rd.Stat(name)
@@ -79,7 +78,7 @@ func submodules(root *worktree.Root, fail func(path string, err error)) modules 
 		if len(paths) == 0 {
 			continue
 		}
-		copied := !there(path.Join(in, gitDir))
+		noGitDir := !there(path.Join(in, GitDir))
 		for _, value := range paths {
 			name, err := cleanEntry(path.Clean(value))
 			if err != nil || name == "." {
@@ -89,8 +88,8 @@ func submodules(root *worktree.Root, fail func(path string, err error)) modules 
 			if _, folder := look(at); !folder || found[at] != nil {
 				continue
 			}
-			found[at] = &module{copied: copied}
-			found[at].out.Store(there(path.Join(at, gitDir)))
+			found[at] = &submodule{noGitDir: noGitDir}
+			found[at].checkedOut.Store(there(path.Join(at, GitDir)))
 			folders = append(folders, at)
 		}
 	}

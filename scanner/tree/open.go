@@ -1,4 +1,4 @@
-package scanner
+package tree
 
 import (
 	"fmt"
@@ -8,7 +8,7 @@ import (
 	"github.com/policyscan/policyscan/scanner/worktree"
 )
 
-// OpenFolder opens a folder and returns the tree of all its files, of scope full. Where submodules are is known from
+// OpenFolder opens a directory and returns the tree of all its files, of scope full. Where submodules are is known from
 // the repository around it. The function that is returned closes it, and is never nil.
 func OpenFolder(dir string) (Tree, func(), error) {
 	root, repository, within, done, err := openAround(dir)
@@ -18,31 +18,33 @@ func OpenFolder(dir string) (Tree, func(), error) {
 	case repository == nil:
 		return Folder(root), done, nil
 	}
-	return folderIn(root, repository, within), done, nil
+	return FolderIn(root, repository, within), done, nil
 }
 
-// OpenListed is [OpenFolder] for the files that a list names, as paths from dir; see [listed].
+// OpenListed is [OpenFolder] for the files that a list names, as paths from dir; see [List].
 func OpenListed(dir string, entries []string) (Tree, func(), error) {
 	root, repository, _, done, err := openAround(dir)
 	switch {
 	case err != nil:
 		return nil, done, err
 	case repository == nil:
-		return listed(root, entries), done, nil
+		return List(root, entries), done, nil
 	}
 	return listedIn(root, repository, entries), done, nil
 }
 
-// OpenTracked opens a folder and returns the tree of the files that the index names, of scope tracked; see [tracked].
+// OpenTracked opens a directory and returns the tree of the files that the index names, of scope tracked. Contents are
+// those on disk. A file that is missing there is an error of the run: neither its deletion nor its content is staged.
+// The function that is returned closes the tree.
 func OpenTracked(dir string, idx *repo.Index) (Tree, func(), error) {
 	root, err := worktree.Open(dir)
 	if err != nil {
 		return nil, func() {}, worktree.NoRoot(err)
 	}
-	return tracked(root, idx), root.Close, nil
+	return &trackedTree{"tracked", root, idx}, root.Close, nil
 }
 
-// openAround opens a folder and, if it is within the work tree of a repository and not its root, that too.
+// openAround opens a directory and, if it is within the work tree of a repository and not its root, that too.
 func openAround(dir string) (root, repository *worktree.Root, within string, done func(), err error) {
 	root, err = worktree.Open(dir)
 	if err != nil {

@@ -1,6 +1,6 @@
 //go:build unix
 
-package scanner
+package tree
 
 import (
 	"context"
@@ -96,23 +96,24 @@ func trackedFolders(t *testing.T, r *rand.Rand, dir string) (*repo.Index, []stri
 	return idx, want
 }
 
-// kindsOf returns the kind that visitors are told of each file, in order.
+// kindsOf returns the kind of each file, in order.
 func kindsOf(t *testing.T, dir string, idx *repo.Index, n int) (got []string) {
 	t.Helper()
-	tree, done, err := OpenTracked(dir, idx)
+	tracked, done, err := OpenTracked(dir, idx)
 	must(t, err)
 	defer done()
 	var mu sync.Mutex
-	v := visitor{
-		skip: func(string) bool { return false },
-		owns: func(string, uint64) bool { return true },
-		visit: func(e entry, _ opener) {
-			mu.Lock()
-			defer mu.Unlock()
-			got = append(got, fmt.Sprint(e.Kind, " ", e.Path))
-		},
+	var ranging sync.WaitGroup
+	for _, files := range tracked.Files(t.Context(), n, Query{}) {
+		ranging.Go(func() {
+			for f := range files {
+				mu.Lock()
+				got = append(got, fmt.Sprint(f.Kind, " ", f.Path))
+				mu.Unlock()
+			}
+		})
 	}
-	must(t, tree.walk(t.Context(), slices.Repeat([]visitor{v}, n)))
+	ranging.Wait()
 	slices.Sort(got)
 	return got
 }
@@ -139,7 +140,7 @@ func TestTrackedListing(t *testing.T) {
 	must(t, os.Symlink("nowhere", filepath.Join(dir, "linked/link")))
 	slices.SortFunc(idx.Files, func(a, b repo.Staged) int { return strings.Compare(a.Path, b.Path) })
 	root := openRoot(t, dir)
-	o := &trackedOpener{diskOpener: diskOpener{Reader: root.Reader()}}
+	o := &trackedSource{diskSource: diskSource{files: root.Reader()}}
 	defer o.close()
 	listed := map[string]int{}
 	for i, f := range idx.Files {
@@ -171,13 +172,13 @@ func TestTrackedSwapped(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer root.Close()
-	o := &trackedOpener{
-		diskOpener: diskOpener{Reader: root.Reader()}, collide: func() map[string]error { return nil },
+	o := &trackedSource{
+		diskSource: diskSource{files: root.Reader()}, collisions: func() map[string]error { return nil },
 	}
 	defer o.close()
 	for _, was := range []worktree.Kind{worktree.Regular, worktree.Symlink} {
 		for name, is := range map[string]worktree.Kind{"file": worktree.Regular, "link": worktree.Symlink} {
-			c, err := o.open(entry{Entry: worktree.Entry{Path: name, Kind: was}})
+			c, err := o.Open(File{Path: name, Kind: was}, false)
 			if err == nil {
 				c.Close()
 			}
@@ -191,22 +192,22 @@ func TestTrackedSwapped(t *testing.T) {
 // TestNextPart: every file is in one part, and the last parts are small.
 func TestNextPart(t *testing.T) {
 	t.Parallel()
-	for _, files := range []int{0, 1, batch, batch + 1, 1000, 50_000} {
-		for visitors := 1; visitors <= 5; visitors++ {
+	for _, files := range []int{0, 1, minBatch, minBatch + 1, 1000, 50_000} {
+		for sequences := 1; sequences <= 5; sequences++ {
 			var taken atomic.Int64
 			at, last, parts := 0, 0, 0
 			for {
-				from, to := nextPart(&taken, files, visitors)
+				from, to := nextPart(&taken, files, sequences)
 				if from != at {
-					t.Fatalf("%d files, %d visitors: a part from %d, want %d", files, visitors, from, at)
+					t.Fatalf("%d files, %d sequences: a part from %d, want %d", files, sequences, from, at)
 				}
 				if from == to {
 					break
 				}
 				at, last, parts = to, to-from, parts+1
 			}
-			if at != files || last > batch || parts > 300 {
-				t.Errorf("%d files, %d visitors: %d files in %d parts, the last of %d", files, visitors, at, parts, last)
+			if at != files || last > minBatch || parts > 300 {
+				t.Errorf("%d files, %d sequences: %d files in %d parts, the last of %d", files, sequences, at, parts, last)
 			}
 		}
 	}
@@ -219,21 +220,19 @@ func TestTrackedInterrupted(t *testing.T) {
 	for i := range 1000 {
 		idx.Files = append(idx.Files, repo.Staged{Path: fmt.Sprintf("f%03d", i), Leaf: repo.Leaf{Mode: repo.File}})
 	}
-	tree, done, err := OpenTracked(t.TempDir(), idx)
+	tracked, done, err := OpenTracked(t.TempDir(), idx)
 	must(t, err)
 	defer done()
 	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
 	n := 0
-	v := visitor{
-		skip: func(string) bool { return false }, owns: func(string, uint64) bool { return true },
-		visit: func(entry, opener) {
-			if n++; n == 10 {
-				cancel()
-			}
-		},
+	for range tracked.Files(ctx, 1, Query{})[0] {
+		if n++; n == 10 {
+			cancel()
+		}
 	}
-	if err := tree.walk(ctx, []visitor{v}); err == nil || n != 10 {
-		t.Errorf("%v after %d files", err, n)
+	if n != 10 {
+		t.Errorf("%d files", n)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"iter"
 	"maps"
 	"os"
 	"path/filepath"
@@ -16,6 +17,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/scanner/tree"
 	"github.com/policyscan/policyscan/scanner/worktree"
 	"github.com/policyscan/policyscan/verdict"
 )
@@ -67,13 +69,13 @@ func openRoot(t testing.TB, dir string) *worktree.Root {
 // scanFolder is a full scan of dir, checked by [scanTree].
 func scanFolder(t testing.TB, dir string, b *rules.Bundle, o Options) *verdict.Verdict {
 	t.Helper()
-	return scanTree(t, b, Folder(openRoot(t, dir)), o)
+	return scanTree(t, b, tree.Folder(openRoot(t, dir)), o)
 }
 
 // scanTree scans, and holds the verdict to what is true of every one.
-func scanTree(t testing.TB, b *rules.Bundle, tree Tree, o Options) *verdict.Verdict {
+func scanTree(t testing.TB, b *rules.Bundle, files tree.Tree, o Options) *verdict.Verdict {
 	t.Helper()
-	v := Scan(context.Background(), one(b), tree, o)
+	v := Scan(context.Background(), one(b), files, o)
 	checkVerdict(t, b, v)
 	return v
 }
@@ -212,9 +214,9 @@ func checkJSON(t testing.TB, v *verdict.Verdict) {
 			t.Errorf("the document holds the control character %#x", c)
 		}
 	}
-	var tree any
-	must(t, json.Unmarshal(text, &tree))
-	if hasNull(tree) {
+	var input any
+	must(t, json.Unmarshal(text, &input))
+	if hasNull(input) {
 		t.Errorf("the document holds a null")
 	}
 	var back verdict.Verdict
@@ -275,39 +277,42 @@ func violated(v *verdict.Verdict) []string {
 // A fakeTree is a tree whose every step is the test's: how files are listed, opened
 // and read.
 type fakeTree struct {
-	entries []entry
+	files   []tree.File
 	onList  func(context.Context) error
-	content func(path string) (content, error)
+	content func(path string) (tree.Content, error)
 }
 
-func (f *fakeTree) Scope() verdict.Scope { return verdict.Scope{Mode: "full"} }
-func (f *fakeTree) close()               {}
+func (f *fakeTree) Scope() verdict.Scope                              { return verdict.Scope{Mode: "full"} }
+func (f *fakeTree) History() (*tree.History, error)                   { return nil, nil }
+func (f *fakeTree) Absent(string) string                              { return "is not there" }
+func (f *fakeTree) Lookup(string) (tree.PathInfo, error)              { return tree.PathInfo{}, nil }
+func (f *fakeTree) Outside(string) string                             { return tree.OutsideTree }
+func (f *fakeTree) IsPresent(string) (bool, error)                    { return true, nil }
+func (f *fakeTree) Open(file tree.File, _ bool) (tree.Content, error) { return f.content(file.Path) }
 
-func (f *fakeTree) look(string) (there, error)   { return there{}, nil }
-func (f *fakeTree) outside(string) string        { return outOfTree }
-func (f *fakeTree) present(string) (bool, error) { return true, nil }
-
-func (f *fakeTree) open(e entry) (content, error) { return f.content(e.Path) }
-
-func (f *fakeTree) walk(ctx context.Context, visitors []visitor) error {
-	return share(ctx, visitors, func() opener { return f }, func(found func(entry)) error {
-		for _, e := range f.entries {
-			if !visitors[0].skip(e.Path) {
-				found(e)
+func (f *fakeTree) Files(ctx context.Context, n int, q tree.Query) []iter.Seq2[tree.File, error] {
+	return tree.Batches(ctx, n, nil, func(found func(tree.File, error)) {
+		for _, file := range f.files {
+			if reason, out := q.LeaveOut[file.Path]; out {
+				file.State, file.Reason = tree.LeftOut, reason
 			}
+			file.Source = f
+			found(file, nil)
 		}
-		if f.onList != nil {
-			return f.onList(ctx)
+		if f.onList == nil {
+			return
 		}
-		return nil
+		if err := f.onList(ctx); err != nil {
+			found(tree.File{}, err)
+		}
 	})
 }
 
 // fakeFiles returns a tree of some paths that all have the same content.
-func fakeFiles(content func(path string) (content, error), paths ...string) *fakeTree {
+func fakeFiles(content func(path string) (tree.Content, error), paths ...string) *fakeTree {
 	f := &fakeTree{content: content}
 	for _, p := range paths {
-		f.entries = append(f.entries, entry{Entry: worktree.Entry{Path: p}})
+		f.files = append(f.files, tree.File{Path: p})
 	}
 	return f
 }

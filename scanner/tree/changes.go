@@ -1,8 +1,10 @@
-package scanner
+package tree
 
 import (
 	"context"
+	"encoding/binary"
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 
@@ -25,7 +27,7 @@ func Changes(r *repo.Repository, c repo.Comparison, base, strategy string) Tree 
 	for _, h := range c.MergeBases {
 		scope.MergeBases = append(scope.MergeBases, h.String())
 	}
-	compared := func() ([]reference, error) { return references(r, c) }
+	compared := func() ([]*Snapshot, error) { return comparedWith(r, c) }
 	return &gitTree{r, scope, compared, nil, func() (head checkout.Snapshot, bases []checkout.Snapshot, err error) {
 		if len(c.MergeBases) != 1 || c.MergeBases[0] != c.Head || c.Replaces {
 			return states(r, c)
@@ -62,7 +64,8 @@ func states(r *repo.Repository, c repo.Comparison) (head checkout.Snapshot, base
 // could be compared with. Contents are its blobs.
 func Whole(r *repo.Repository, head repo.Hash, strategy string) Tree {
 	scope := verdict.Scope{Mode: "full", HeadCommit: head.String(), Strategy: strategy}
-	return &gitTree{r, scope, nil, nil, func() (checkout.Snapshot, []checkout.Snapshot, error) {
+	none := func() ([]*Snapshot, error) { return nil, nil }
+	return &gitTree{r, scope, none, nil, func() (checkout.Snapshot, []checkout.Snapshot, error) {
 		tree, err := r.Tree(head)
 		return checkout.Snapshot{Tree: tree}, []checkout.Snapshot{{}}, err
 	}}
@@ -83,9 +86,11 @@ func Staged(r *repo.Repository, idx *repo.Index, head repo.Hash, merging func() 
 		}
 		return base, err
 	}
-	compared := func() ([]reference, error) {
+	compared := func() ([]*Snapshot, error) {
 		base, err := before()
-		return []reference{{commit: head, base: true, mergeBase: true, differs: true, Snapshot: base}}, err
+		s := newSnapshot(r, base)
+		s.Name, s.Commit, s.IsBase, s.IsMergeBase, s.Differs = "HEAD", head, true, true, true
+		return []*Snapshot{s}, err
 	}
 	return &gitTree{r, scope, compared, merging, func() (checkout.Snapshot, []checkout.Snapshot, error) {
 		base, err := before()
@@ -93,65 +98,37 @@ func Staged(r *repo.Repository, idx *repo.Index, head repo.Hash, merging func() 
 	}}
 }
 
-// A gitTree is the new side of changes, its contents git's blobs.
+// A gitTree is the new side of a change, or all of a commit. Its contents are git's blobs.
 type gitTree struct {
 	repo  *repo.Repository
 	scope verdict.Scope
-	// compared returns the states that files are compared with; nil if there are none.
-	compared func() ([]reference, error)
+	// compared returns the states that files are compared with.
+	compared func() ([]*Snapshot, error)
 	// merging returns the commits that are being merged into what is compared with; nil if there can be none.
 	merging func() ([]repo.Hash, error)
-	// states returns what is judged, and what it is compared with, at least one.
+	// states returns what is checked, and what it is compared with, at least one.
 	states func() (head checkout.Snapshot, bases []checkout.Snapshot, err error)
 }
 
 func (t *gitTree) Scope() verdict.Scope { return t.scope }
 
-func (t *gitTree) walk(ctx context.Context, visitors []visitor) error {
-	v := visitors[0]
-	head, bases, err := t.states()
-	if err == nil {
-		c := newChanges(t.repo, head, bases)
-		blobs := func() opener { return blobOpener{t.repo, c.links.head} }
-		err = share(ctx, visitors, blobs, func(found func(entry)) error {
-			return c.list(v.uniform, v.touched, func(path string, leaf repo.Leaf) error {
-				switch {
-				case leaf == repo.Leaf{}:
-					v.deleted()
-				case !v.inUse(path, leaf) && v.owns(path, contentOf(leaf)):
-					at := worktree.Entry{Path: path, Kind: kindOf(leaf.Mode)}
-					found(entry{Entry: at, blob: leaf.Hash, checkout: c.checkout})
-				}
-				return context.Cause(ctx)
-			})
-		})
+func (t *gitTree) Absent(string) string {
+	if head := t.scope.HeadCommit; head != "" {
+		return "is not in the commit " + head[:12]
 	}
-	if cause := context.Cause(ctx); cause != nil {
-		return cause
-	}
-	if err != nil {
-		for _, e := range failure.Errors(failure.OfRepo(err)) {
-			v.fail(e)
+	return "is not there"
+}
+
+func (t *gitTree) Files(ctx context.Context, n int, q Query) []iter.Seq2[File, error] {
+	return Batches(ctx, n, nil, func(found func(File, error)) {
+		head, bases, err := t.states()
+		if err == nil {
+			err = newChanges(t.repo, head, bases).files(ctx, &q, func(f File) { found(f, nil) })
 		}
-	}
-	if v.required == nil || head == (checkout.Snapshot{}) {
-		return nil
-	}
-	err = gitSide{repo: t.repo, Snapshot: head}.files(func(path string, leaf repo.Leaf) error {
-		v.required(path, leaf)
-		return context.Cause(ctx)
+		if err != nil && ctx.Err() == nil {
+			found(File{}, failure.OfRepo(err))
+		}
 	})
-	switch cause := context.Cause(ctx); {
-	case cause != nil:
-		return cause
-	case err != nil:
-		for _, e := range failure.Errors(failure.OfRepo(err)) {
-			v.fail(e)
-		}
-	default:
-		v.requiredAll()
-	}
-	return nil
 }
 
 func kindOf(m repo.Mode) worktree.Kind {
@@ -164,22 +141,21 @@ func kindOf(m repo.Mode) worktree.Kind {
 	return worktree.Regular
 }
 
-type blobOpener struct {
-	repo *repo.Repository
-	head gitSide
-}
+// keyOf is the [File.Key] of a leaf of git's.
+func keyOf(leaf repo.Leaf) uint64 { return binary.BigEndian.Uint64(leaf.Hash[:8]) + uint64(leaf.Mode) }
 
-func (o blobOpener) look(path string) (there, error) { return o.head.look(path) }
+// A blobSource reads git's blobs. Several goroutines may use it.
+type blobSource struct{ snapshot *Snapshot }
 
-// outside: a commit can be checked out anywhere, so no one knows what is there.
-func (o blobOpener) outside(string) string { return outOfTree }
+func (s blobSource) Lookup(path string) (PathInfo, error) { return s.snapshot.lookup(path) }
 
-func (o blobOpener) present(string) (bool, error) { return false, nil }
+// Outside: a commit can be checked out anywhere, so it is unknown what is there.
+func (s blobSource) Outside(string) string { return OutsideTree }
 
-func (o blobOpener) close() {}
+func (s blobSource) IsPresent(string) (bool, error) { return false, nil }
 
-func (o blobOpener) open(e entry) (content, error) {
-	b, err := o.repo.Blob(e.blob)
+func (s blobSource) Open(f File, _ bool) (Content, error) {
+	b, err := s.snapshot.repo.Blob(f.Blob)
 	if err != nil {
 		return nil, err // not b, which as a content would not be nil
 	}
@@ -192,40 +168,57 @@ type changes struct {
 	repo     *repo.Repository
 	head     checkout.Snapshot
 	bases    []checkout.Snapshot
-	checkout *checkout.Checkout // of the head
 	recoding *checkout.Recoding
-	links    retargeting
+	links    symlinkChanges
 }
 
 func newChanges(r *repo.Repository, head checkout.Snapshot, bases []checkout.Snapshot) *changes {
 	at := checkout.New(r, head)
-	return &changes{r, head, bases, at, checkout.NewRecoding(at, bases), newRetargeting(r, head, bases)}
+	c := &changes{repo: r, head: head, bases: bases, recoding: checkout.NewRecoding(at, bases)}
+	find := r.Finder()
+	c.links.head = &Snapshot{repo: r, find: find, state: head, checkout: at}
+	for _, base := range bases {
+		c.links.bases = append(c.links.bases, &Snapshot{repo: r, find: find, state: base})
+	}
+	return c
 }
 
-// list hands each file that differs from any base to visit, once; the zero leaf if it was deleted. uniform says
-// whether the rules select the same beneath every folder, touched which files are visited though nothing differs.
-func (c *changes) list(
-	uniform func() bool, touched func() []string, visit func(path string, leaf repo.Leaf) error,
-) error {
+// files calls found with each file that differs from any base, once, those that it deletes included, and with the
+// files that are part of the change even if it does not change them.
+func (c *changes) files(ctx context.Context, q *Query, found func(File)) error {
+	uniform := q.Uniform
+	if uniform == nil {
+		uniform = func() bool { return false }
+	}
 	more := map[string]bool{}
-	for _, path := range touched() {
+	for _, path := range q.Touched {
 		more[path] = true
 	}
-	visited := visit
-	visit = func(path string, leaf repo.Leaf) error {
-		delete(more, path)
-		return visited(path, leaf)
+	add := func(path string, leaf repo.Leaf) error {
+		f := File{Path: path, State: Deleted}
+		if leaf != (repo.Leaf{}) {
+			f = c.links.head.File(path, leaf)
+			if q.elsewhere(path) {
+				f.State = Elsewhere
+			}
+		}
+		found(f)
+		return context.Cause(ctx)
 	}
-	if err := c.listChanged(uniform, visit); err != nil {
+	err := c.listChanged(uniform, func(path string, leaf repo.Leaf) error {
+		delete(more, path)
+		return add(path, leaf)
+	})
+	if err != nil {
 		return err
 	}
 	for _, path := range slices.Sorted(maps.Keys(more)) {
-		leaf, there, err := c.links.head.at(path)
+		leaf, there, err := c.links.head.Leaf(path)
 		if err != nil {
 			return err
 		}
 		if there && leaf.Mode.IsLeaf() {
-			if err := visited(path, leaf); err != nil {
+			if err := add(path, leaf); err != nil {
 				return err
 			}
 		}
@@ -233,7 +226,7 @@ func (c *changes) list(
 	return nil
 }
 
-// listChanged is list without what is touched.
+// listChanged is files without what is only touched.
 func (c *changes) listChanged(uniform func() bool, visit func(path string, leaf repo.Leaf) error) error {
 	seen := map[string]bool{}
 	for _, base := range c.bases {
@@ -260,7 +253,7 @@ func (c *changes) listChanged(uniform func() bool, visit func(path string, leaf 
 			return err
 		}
 	}
-	if err := c.recoding.Visit(c.links.unchanged, visit); err != nil || c.allNew() || !c.links.matter(uniform) {
+	if err := c.recoding.Visit(c.links.unchanged, visit); err != nil || c.allNew() || !c.links.needed(uniform) {
 		return err
 	}
 	return c.links.visit(visit)

@@ -1,9 +1,10 @@
-package scanner
+package tree
 
 import (
 	"context"
 	"errors"
-	"fmt"
+	"iter"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -15,68 +16,75 @@ import (
 	"github.com/policyscan/policyscan/scanner/checkout"
 	"github.com/policyscan/policyscan/scanner/repo"
 	"github.com/policyscan/policyscan/scanner/worktree"
-	"github.com/policyscan/policyscan/verdict"
 )
 
-// tracked returns the tree of the files that the index names, of scope tracked. Contents
-// are those on disk, under the root. A file that is not there is not scanned, which is an
-// error of the run: neither its deletion nor its content is staged.
-func tracked(root *worktree.Root, idx *repo.Index) Tree { return &trackedTree{root, idx} }
-
 type trackedTree struct {
+	notGit
 	root  *worktree.Root
 	index *repo.Index
 }
 
-func (t *trackedTree) Scope() verdict.Scope { return verdict.Scope{Mode: "tracked"} }
-
-func (t *trackedTree) walk(ctx context.Context, visitors []visitor) error {
+func (t *trackedTree) Files(ctx context.Context, n int, q Query) []iter.Seq2[File, error] {
 	files := t.index.Files
-	collide := sync.OnceValue(t.collisions)
-	var taken atomic.Int64 // so many of the files have a visitor
-	var done sync.WaitGroup
-	for _, v := range visitors {
-		done.Go(func() {
-			disk := diskOpener{Reader: t.root.Reader(), root: t.root, repository: t.root}
-			o := &trackedOpener{diskOpener: disk, collide: collide}
-			defer o.close()
-			for ctx.Err() == nil {
-				from, to := nextPart(&taken, len(files), len(visitors))
-				if from == to {
+	collisions := sync.OnceValue(t.collisions)
+	var taken atomic.Int64 // so many of the files are some sequence's
+	sequence := func(yield func(File, error) bool) {
+		s := &trackedSource{
+			diskSource: diskSource{root: t.root, repository: t.root, files: t.root.Reader()},
+			collisions: collisions,
+		}
+		defer s.close()
+		for ctx.Err() == nil {
+			from, to := nextPart(&taken, len(files), n)
+			if from == to {
+				return
+			}
+			for i := from; i < to && ctx.Err() == nil; i++ {
+				if f, listed := s.file(files[i:], &q); listed && !yield(f, nil) {
 					return
 				}
-				for i := from; i < to; i++ {
-					f := &files[i]
-					if ctx.Err() == nil && !v.skip(f.Path) && v.owns(f.Path, contentOf(f.Leaf)) {
-						kind := o.kind(files[i:])
-						v.visit(entry{Entry: worktree.Entry{Path: f.Path, Kind: kind}, sparse: f.SkipWorktree}, o)
-					}
-				}
 			}
-		})
+		}
 	}
-	done.Wait()
-	return context.Cause(ctx)
+	return slices.Repeat([]iter.Seq2[File, error]{sequence}, n)
 }
 
-// nextPart takes some of the files that no visitor has taken; none if there are no more. Files of a folder follow one
-// another, so a part is large, but smaller and smaller towards the end: no visitor waits long for another.
-func nextPart(taken *atomic.Int64, files, visitors int) (from, to int) {
+// file returns the first of some files of the index, unless it is not asked for.
+func (s *trackedSource) file(files []repo.Staged, q *Query) (File, bool) {
+	f := &files[0]
+	if !q.LeadsTo(f.Path) {
+		return File{}, false
+	}
+	if out, is := q.leftOut(f.Path); is {
+		return out, true
+	}
+	file := File{Path: f.Path, Key: keyOf(f.Leaf), Source: s, sparse: f.SkipWorktree}
+	if q.elsewhere(f.Path) {
+		file.State = Elsewhere
+	} else {
+		file.Kind = s.kind(files)
+	}
+	return file, true
+}
+
+// nextPart takes some of the files that no sequence has taken; none if there are no more. Files of a folder follow one
+// another, so a part is large, but smaller and smaller towards the end: no sequence waits long for another.
+func nextPart(taken *atomic.Int64, files, sequences int) (from, to int) {
 	for {
 		from := taken.Load()
 		left := int64(files) - from
-		n := min(left, max(batch, left/int64(8*visitors)))
+		n := min(left, max(minBatch, left/int64(8*sequences)))
 		if n == 0 || taken.CompareAndSwap(from, from+n) {
 			return int(from), int(from + n)
 		}
 	}
 }
 
-// trackedOpener opens files that git lists, and that may be something else on disk.
-type trackedOpener struct {
-	diskOpener
-	collide func() map[string]error // see collisions
-	folders []listedFolder          // of the last path, each in the one before
+// A trackedSource reads files that git lists, and that may be something else on disk.
+type trackedSource struct {
+	diskSource
+	collisions func() map[string]error // see [trackedTree.collisions]
+	folders    []listedFolder          // of the last path, each in the one before
 }
 
 // A listedFolder is a folder whose entries were looked at together.
@@ -87,13 +95,13 @@ type listedFolder struct {
 
 // kind is what the first of some files of the index is on disk, as far as that matters before it is opened: where one
 // of the two is a link, the disk decides.
-func (o *trackedOpener) kind(files []repo.Staged) worktree.Kind {
+func (s *trackedSource) kind(files []repo.Staged) worktree.Kind {
 	f := &files[0]
 	kind := kindOf(f.Mode)
-	if kind == worktree.Submodule || kind == worktree.Regular && o.linkless(files) {
+	if kind == worktree.Submodule || kind == worktree.Regular && s.linkless(files) {
 		return kind
 	}
-	st, err := o.Stat(f.Path)
+	st, err := s.files.Stat(f.Path)
 	switch {
 	case err == nil && st.Kind == worktree.Symlink:
 		return worktree.Symlink
@@ -108,18 +116,18 @@ const fewFiles = 3
 
 // linkless reports whether the folder of the first file is certain to have no link in it. The folder is listed if
 // several of the files that follow are in it, too, unless it has many entries that git does not track.
-func (o *trackedOpener) linkless(files []repo.Staged) bool {
+func (s *trackedSource) linkless(files []repo.Staged) bool {
 	path := files[0].Path
 	prefix := path[:strings.LastIndexByte(path, '/')+1]
-	for n := len(o.folders); n > 0; n-- {
-		last := o.folders[n-1]
+	for n := len(s.folders); n > 0; n-- {
+		last := s.folders[n-1]
 		if last.prefix == prefix {
 			return last.linkless
 		}
 		if strings.HasPrefix(prefix, last.prefix) {
 			break
 		}
-		o.folders = o.folders[:n-1]
+		s.folders = s.folders[:n-1]
 	}
 	n := 1
 	for n < len(files) && strings.HasPrefix(files[n].Path, prefix) &&
@@ -129,45 +137,42 @@ func (o *trackedOpener) linkless(files []repo.Staged) bool {
 	if n <= fewFiles {
 		return false
 	}
-	l := o.Linkless(strings.TrimSuffix(prefix, "/"), 8*n+64)
-	o.folders = append(o.folders, listedFolder{prefix, l})
+	l := s.files.Linkless(strings.TrimSuffix(prefix, "/"), 8*n+64)
+	s.folders = append(s.folders, listedFolder{prefix, l})
 	return l
 }
 
-// present is false for one of which another has taken the place on disk.
-func (o *trackedOpener) present(path string) (bool, error) {
-	if o.collide()[path] != nil {
+// IsPresent is false for a file that another one is instead on disk.
+func (s *trackedSource) IsPresent(path string) (bool, error) {
+	if s.collisions()[path] != nil {
 		return false, nil
 	}
-	return o.diskOpener.present(path)
+	return s.diskSource.IsPresent(path)
 }
 
-func (o *trackedOpener) open(e entry) (content, error) {
-	if err := o.collide()[e.Path]; err != nil {
+func (s *trackedSource) Open(f File, watched bool) (Content, error) {
+	if err := s.collisions()[f.Path]; err != nil {
 		return nil, err
 	}
-	st, err := o.Stat(e.Path)
+	st, err := s.files.Stat(f.Path)
 	switch {
 	case isNoFile(err):
-		return nil, &absentError{e.sparse}
+		return nil, &absentError{f.sparse}
 	case err != nil:
 		return nil, err
 	case st.Kind == worktree.Special:
-		return nil, errSpecial
+		return nil, ErrSpecial
 	}
-	if st.Kind != e.Kind { // a link is judged by where it leads, which happens before it is opened
+	if st.Kind != f.Kind { // a link is checked by where it leads, which happens before it is opened
 		return nil, worktree.ErrChanged
 	}
-	return o.diskOpener.open(e)
+	return s.diskSource.Open(f, watched)
 }
 
 // isNoFile reports whether an error says that what git lists is not a file on disk.
 func isNoFile(err error) bool {
 	return disk.Absent(err) || errors.Is(err, worktree.ErrNotFile) || errors.Is(err, worktree.ErrPath)
 }
-
-// errSpecial says that what git lists as a file is a FIFO, socket or device on disk.
-var errSpecial = errors.New("a special file")
 
 // collisions returns the files of the index that are one file on disk: their names differ in
 // case or in their normal form alone, and the file system takes no notice of that. The content of
@@ -233,20 +238,4 @@ func isASCII(s string) bool {
 		}
 	}
 	return true
-}
-
-// errCase says that another file of the index has taken the place of one on disk.
-var errCase = errors.New("git tracks another file whose name differs only in case or normal form, " +
-	"and this disk has only one of the two; check what is committed with --diff-base or --staged")
-
-// An absentError says that git lists a file that is not on disk.
-type absentError struct{ sparse bool }
-
-func (e *absentError) Error() string {
-	const found = "git tracks it, but it is not in the work tree"
-	if e.sparse {
-		return fmt.Sprintf("%s (sparse checkout); "+
-			"check it out, or check what is committed with --diff-base or --staged", found)
-	}
-	return fmt.Sprintf("%s; restore it (git restore), or stage that it is gone (git rm)", found)
 }

@@ -1,0 +1,218 @@
+package tree
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"strings"
+	"syscall"
+
+	"github.com/policyscan/policyscan/internal/disk"
+	"github.com/policyscan/policyscan/scanner/worktree"
+	"github.com/policyscan/policyscan/verdict"
+)
+
+// Folder returns the tree of all files under a directory, of scope full.
+func Folder(root *worktree.Root) Tree { return &folderTree{"full", root, root, ""} }
+
+// FolderIn is [Folder] for a directory within the work tree of a repository, at the path: where submodules are is in
+// its root.
+func FolderIn(root, repository *worktree.Root, path string) Tree {
+	return &folderTree{"full", root, repository, path + "/"}
+}
+
+type folderTree struct {
+	notGit
+	root, repository *worktree.Root
+	within           string // root's path in the repository, with a slash behind it; "" if they are the same
+}
+
+func (t *folderTree) Absent(path string) string {
+	rd := t.root.Reader()
+	defer rd.Close()
+	_, err := rd.Stat(path)
+	switch {
+	case err == nil:
+		return "is not there"
+	case disk.Absent(err):
+		return "does not exist" // the user named it from the current directory
+	}
+	return noFile(path, err)
+}
+
+func (t *folderTree) Files(ctx context.Context, n int, q Query) []iter.Seq2[File, error] {
+	submodules, around, wrong := t.submodules()
+	walkers := t.root.Walkers(n)
+	all := make([]iter.Seq2[File, error], n)
+	for i := range all {
+		all[i] = func(yield func(File, error) bool) {
+			more := true
+			give := func(f File, err error) { more = more && yield(f, err) }
+			if i == 0 {
+				for _, err := range wrong {
+					give(File{}, err)
+				}
+			}
+			t.walk(ctx, walkers[i], &q, submodules, give)
+			if i == 0 && ctx.Err() == nil { // all of the tree has been listed, by all walkers
+				t.places(&q, submodules, around, give)
+			}
+		}
+	}
+	return all
+}
+
+// walk gives the files of one walker.
+func (t *folderTree) walk(
+	ctx context.Context, walker *worktree.Walker, q *Query, submodules submoduleMap, give func(File, error),
+) {
+	source := &diskSource{root: t.root, repository: t.repository, isTemporary: q.isTemporary}
+	defer source.closeLookups()
+	given := map[string]bool{} // what is left out: a directory may be listed twice
+	walker.Walk(ctx, worktree.Visitor{
+		Skip: func(path string) bool {
+			if !q.LeadsTo(path) {
+				return true
+			}
+			f, out := q.leftOut(path)
+			if out && !given[path] {
+				given[path] = true
+				give(f, nil)
+			}
+			return out
+		},
+		File: func(e worktree.Entry, rd *worktree.Reader) {
+			submodules.checkedOut(e.Path)
+			source.files = rd // always the same
+			f := File{Path: e.Path, Kind: e.Kind, Key: uint64(e.Kind), Source: source}
+			if q.elsewhere(e.Path) {
+				f.State = Elsewhere
+			}
+			give(f, nil)
+		},
+		Failed:  func(dir string, err error) { give(File{}, failed(dir, err)) },
+		Passing: q.isTemporary,
+	})
+}
+
+// places gives the submodules.
+func (t *folderTree) places(q *Query, submodules submoduleMap, around bool, give func(File, error)) {
+	out, missing := submodules.places()
+	if around {
+		missing = append(missing, ".")
+	}
+	at := func(paths []string, state State) {
+		for _, path := range paths {
+			if !q.LeadsTo(path) {
+				continue
+			}
+			if f, out := q.leftOut(path); out {
+				give(f, nil)
+				continue
+			}
+			f := File{Path: path, Kind: worktree.Submodule, State: state, Key: uint64(worktree.Submodule)}
+			if q.elsewhere(path) {
+				f.State = Elsewhere
+			}
+			give(f, nil)
+		}
+	}
+	at(out, CheckedOut)
+	at(missing, Listed)
+}
+
+// submodules returns the submodules under the root. around reports whether the root is, or lies in, one that is not
+// checked out: what else is in it is not known.
+func (t *folderTree) submodules() (found submoduleMap, around bool, wrong []error) {
+	found = submoduleMap{}
+	for at, m := range submodules(t.repository, func(file string, err error) {
+		rel, under := strings.CutPrefix(file, t.within)
+		if !under {
+			rel, err = "", fmt.Errorf("%s of the repository that it is in: %s", verdict.Path(file), disk.Cause(err))
+		}
+		wrong = append(wrong, failed(rel, err))
+	}) {
+		switch rel, under := strings.CutPrefix(at, t.within); {
+		case under:
+			found[rel] = m
+		case strings.HasPrefix(t.within, at+"/") && !m.noGitDir && !m.checkedOut.Load():
+			around = true
+		}
+	}
+	return found, around, wrong
+}
+
+// A diskSource reads files on disk.
+type diskSource struct {
+	root, repository *worktree.Root
+	files            *worktree.Reader
+	// lookups is of Lookup, since the other one keeps a directory open that is being listed; nil: not yet needed.
+	lookups     *worktree.Reader
+	isTemporary func(path string) bool // nil: none is
+}
+
+// ErrTemporary says that a file was another run's, which has put it in its verdict's place.
+var ErrTemporary = errors.New("it was another run's, and is gone")
+
+func (s *diskSource) close() {
+	s.files.Close()
+	s.closeLookups()
+}
+
+func (s *diskSource) closeLookups() {
+	if s.lookups != nil {
+		s.lookups.Close()
+	}
+}
+
+func (s *diskSource) Outside(path string) string {
+	if s.root.Outside(s.repository, path) {
+		return ""
+	}
+	return OutsideTree + ", and perhaps back into the repository"
+}
+
+func (s *diskSource) stat(path string) (worktree.Status, error) {
+	if s.lookups == nil {
+		s.lookups = s.root.Reader()
+	}
+	return s.lookups.Stat(path)
+}
+
+func (s *diskSource) Lookup(path string) (PathInfo, error) {
+	st, err := s.stat(path)
+	switch {
+	case isNoFile(err), errors.Is(err, syscall.ENAMETOOLONG):
+		return PathInfo{}, nil // a directory, or nothing that could be read under that name
+	case err != nil:
+		return PathInfo{}, err
+	case st.Kind != worktree.Symlink:
+		return PathInfo{IsFile: st.Kind == worktree.Regular}, nil
+	}
+	target, err := s.lookups.Readlink(path)
+	return PathInfo{IsLink: true, Target: target}, err
+}
+
+func (s *diskSource) IsPresent(path string) (bool, error) {
+	st, err := s.stat(path)
+	if isNoFile(err) {
+		return false, nil
+	}
+	return err == nil && st.Kind == worktree.Regular && st.Size > 0, err
+}
+
+func (s *diskSource) Open(f File, watched bool) (Content, error) {
+	if f.Kind == worktree.Symlink {
+		target, err := s.files.Readlink(f.Path)
+		return InMemory([]byte(target)), err
+	}
+	file, err := s.files.Open(f.Path, watched)
+	if errors.Is(err, worktree.ErrGone) && s.isTemporary != nil && s.isTemporary(f.Path) {
+		err = ErrTemporary
+	}
+	if err != nil {
+		return nil, err // not file, which as a content would not be nil
+	}
+	return file, nil
+}

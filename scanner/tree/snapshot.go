@@ -1,0 +1,163 @@
+package tree
+
+import (
+	"context"
+	"iter"
+	"slices"
+	"sync"
+
+	"github.com/policyscan/policyscan/scanner/checkout"
+	"github.com/policyscan/policyscan/scanner/failure"
+	"github.com/policyscan/policyscan/scanner/repo"
+)
+
+// A History is the states of a repository that a tree is about.
+type History struct {
+	Now *Snapshot // the one that is checked
+	// Before returns the states that a change is compared with: the merge bases, then the base, each once. It reads
+	// them once.
+	Before func() ([]*Snapshot, error)
+	// Merging returns the commits that are being merged into what is staged for, likewise.
+	Merging func() ([]*Snapshot, error)
+}
+
+// A Snapshot is a state of the repository. Several goroutines may use it.
+type Snapshot struct {
+	Name        string    // for messages
+	Commit      repo.Hash // zero: nothing is committed yet, or it is the index
+	IsBase      bool
+	IsMergeBase bool
+	Differs     bool // what differs from it is what is checked
+
+	repo     *repo.Repository
+	find     *repo.Finder
+	state    checkout.Snapshot
+	checkout *checkout.Checkout // of files that are checked
+}
+
+func newSnapshot(r *repo.Repository, s checkout.Snapshot) *Snapshot {
+	return &Snapshot{repo: r, find: r.Finder(), state: s, checkout: checkout.New(r, s)}
+}
+
+// commitSnapshot returns the state of a commit.
+func commitSnapshot(r *repo.Repository, commit repo.Hash) (*Snapshot, error) {
+	tree, err := r.Tree(commit)
+	if err != nil {
+		return nil, err
+	}
+	s := newSnapshot(r, checkout.Snapshot{Tree: tree})
+	s.Name, s.Commit = commit.String()[:12], commit
+	return s, nil
+}
+
+// comparedWith returns the states that the head of a comparison is compared with.
+func comparedWith(r *repo.Repository, c repo.Comparison) (all []*Snapshot, err error) {
+	for _, h := range append(slices.Clone(c.MergeBases), c.Base) {
+		i := slices.IndexFunc(all, func(known *Snapshot) bool { return known.Commit == h })
+		if i < 0 {
+			next, err := commitSnapshot(r, h)
+			if err != nil {
+				return nil, err
+			}
+			i, all = len(all), append(all, next)
+		}
+		isMergeBase := slices.Contains(c.MergeBases, h)
+		all[i].IsMergeBase = isMergeBase
+		all[i].IsBase = h == c.Base
+		all[i].Differs = isMergeBase || c.Replaces
+	}
+	return all, nil
+}
+
+func (t *gitTree) History() (*History, error) {
+	head, _, err := t.states()
+	if head == (checkout.Snapshot{}) {
+		return nil, err
+	}
+	return &History{newSnapshot(t.repo, head), sync.OnceValues(t.compared), sync.OnceValues(t.mergingSnapshots)}, nil
+}
+
+func (t *gitTree) mergingSnapshots() ([]*Snapshot, error) {
+	if t.merging == nil {
+		return nil, nil
+	}
+	commits, err := t.merging()
+	if err != nil {
+		return nil, err
+	}
+	var all []*Snapshot
+	for _, c := range commits {
+		s, err := commitSnapshot(t.repo, c)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, s)
+	}
+	return all, nil
+}
+
+// Leaf returns the file or directory at a path, and whether there is one.
+func (s *Snapshot) Leaf(path string) (repo.Leaf, bool, error) {
+	if s.state.Index != nil {
+		leaf, found := s.state.Index.Lookup(path)
+		return leaf, found, nil
+	}
+	return s.find.Lookup(s.state.Tree, path)
+}
+
+// File returns the file that a leaf at a path is.
+func (s *Snapshot) File(path string, leaf repo.Leaf) File {
+	return File{
+		Path: path, Kind: kindOf(leaf.Mode), Blob: leaf.Hash,
+		Checkout: s.checkout, Key: keyOf(leaf), Source: blobSource{s},
+	}
+}
+
+// Files returns all files of the state. An error, a *[verdict.Error], ends them.
+func (s *Snapshot) Files(ctx context.Context) iter.Seq2[File, error] {
+	return func(yield func(File, error) bool) {
+		more := true
+		err := s.leaves(func(path string, leaf repo.Leaf) error {
+			if more = yield(s.File(path, leaf), nil); !more {
+				return context.Canceled
+			}
+			return context.Cause(ctx)
+		})
+		if err != nil && more && ctx.Err() == nil {
+			yield(File{}, failure.OfRepo(err))
+		}
+	}
+}
+
+// leaves calls visit with all leaves of the state, until that has an error.
+func (s *Snapshot) leaves(visit func(path string, leaf repo.Leaf) error) error {
+	if s.state.Index == nil {
+		return s.repo.Diff(repo.Hash{}, s.state.Tree, func(c repo.Change) error { return visit(c.Path, c.New) })
+	}
+	for _, f := range s.state.Index.Files {
+		if err := visit(f.Path, f.Leaf); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Snapshot) lookup(path string) (PathInfo, error) {
+	leaf, found, err := s.Leaf(path)
+	if err != nil || !found {
+		return PathInfo{}, err
+	}
+	if leaf.Mode != repo.Symlink {
+		return PathInfo{IsFile: isFile(leaf)}, nil
+	}
+	target, err := s.target(path, leaf)
+	return PathInfo{IsLink: true, Target: target}, err
+}
+
+// target returns the target of a link, or so much of it that it is seen to be too long.
+func (s *Snapshot) target(path string, link repo.Leaf) (string, error) {
+	f := s.File(path, link)
+	return readTarget(f.Open(false))
+}
+
+func isFile(l repo.Leaf) bool { return l.Mode == repo.File || l.Mode == repo.Executable }
