@@ -31,11 +31,13 @@ const module = "github.com/policyscan/policyscan"
 func rooms() map[string][]string {
 	return map[string][]string{
 		"cmd/policyscan": {
-			"cmd/policyscan/manifest", "cmd/policyscan/manual", "agent/ask", "agent/call", "agent/callrules", "agent/dialect",
-			"agent/dialect/sigmashake", "agent/gate", "agent/hook", "agent/protocol", "agent/settings", "scanner",
-			"scanner/checkout", "scanner/ci", "scanner/failure", "scanner/fleet", "scanner/grant", "scanner/judges",
-			"scanner/repo", "scanner/reuse", "scanner/scope", "scanner/setup", "scanner/tree", "rules", "rules/document", "verdict", "verdict/code", "verdict/output",
-			"verdict/report", "verdict/shard", "verdict/summary", "internal/disk", "github.com/alecthomas/kong", "golang.org/x/term",
+			"cmd/policyscan/manifest", "cmd/policyscan/manual", "agent/ask", "agent/call", "agent/callrules",
+			"agent/dialect", "agent/dialect/sigmashake", "agent/gate", "agent/hook", "agent/protocol",
+			"agent/settings", "scanner", "scanner/check", "scanner/checkout", "scanner/ci", "scanner/failure",
+			"scanner/fleet", "scanner/grant", "scanner/judges", "scanner/repo", "scanner/reuse", "scanner/scope",
+			"scanner/setup", "scanner/tree", "rules", "rules/document", "verdict", "verdict/code", "verdict/output",
+			"verdict/report", "verdict/shard", "verdict/summary", "internal/disk", "github.com/alecthomas/kong",
+			"golang.org/x/term",
 		},
 		"cmd/policyscan/manifest": {},
 		"cmd/policyscan/manual":   {"github.com/alecthomas/kong"},
@@ -83,10 +85,14 @@ func rooms() map[string][]string {
 		"rules/regex":    {},
 		"rules/starter":  {},
 		"scanner": {
-			"rules", "rules/document", "rules/glob", "rules/regex",
-			"scanner/allowance", "scanner/attributes", "scanner/checkout", "scanner/failure", "scanner/judges",
-			"scanner/keys", "scanner/keys/formats", "scanner/match", "scanner/recode", "scanner/repo", "scanner/reuse",
-			"scanner/tree", "scanner/worktree", "verdict", "verdict/code", "verdict/shard", "github.com/go-json-experiment/json",
+			"rules", "rules/document", "rules/glob", "scanner/allowance", "scanner/check", "scanner/checkout",
+			"scanner/failure", "scanner/judges", "scanner/match", "scanner/repo", "scanner/tree", "scanner/worktree",
+			"verdict", "verdict/code", "verdict/shard",
+		},
+		"scanner/check": {
+			"rules", "rules/regex", "scanner/attributes", "scanner/checkout", "scanner/failure", "scanner/keys",
+			"scanner/keys/formats", "scanner/match", "scanner/recode", "scanner/repo", "scanner/reuse", "scanner/tree",
+			"scanner/worktree", "verdict", "verdict/code", "github.com/go-json-experiment/json",
 		},
 		"scanner/tree": {
 			"internal/disk", "scanner/checkout", "scanner/failure", "scanner/repo", "scanner/worktree", "verdict", "verdict/code",
@@ -94,7 +100,7 @@ func rooms() map[string][]string {
 		},
 		"agent/gate": {
 			"internal/disk", "rules", "rules/document", "agent/call", "agent/callrules", "agent/dialect/sigmashake",
-			"agent/edit", "agent/session", "agent/settings", "scanner", "scanner/allowance", "scanner/judges",
+			"agent/edit", "agent/session", "agent/settings", "scanner/allowance", "scanner/check", "scanner/judges",
 			"scanner/repo", "scanner/scope", "scanner/worktree", "verdict", "verdict/code",
 		},
 		"agent/hook": {
@@ -652,28 +658,29 @@ agent/protocol 654 15
 agent/record 367 5
 agent/session 402 9
 agent/settings 1266 14
-cmd/policyscan 5580 0
+cmd/policyscan 5582 0
 cmd/policyscan/manifest 587 11
 cmd/policyscan/manual 602 4
 internal/cputime 71 3
 internal/disk 257 14
 internal/late 14 1
 internal/memdir 58 2
-rules 4677 93
+rules 4792 103
 rules/document 1850 88
 rules/glob 1573 37
 rules/keyitem 744 35
 rules/regex 1964 21
 rules/starter 178 5
-scanner 5288 48
+scanner 3544 30
 scanner/allowance 1050 57
 scanner/attributes 738 16
+scanner/check 1903 51
 scanner/checkout 756 17
 scanner/ci 1069 12
 scanner/failure 133 8
 scanner/fleet 539 11
 scanner/grant 2045 23
-scanner/judges 1625 34
+scanner/judges 1508 25
 scanner/keys 986 26
 scanner/keys/formats 3400 15
 scanner/match 3895 33

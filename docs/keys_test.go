@@ -11,7 +11,7 @@ import (
 
 	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/rules/keyitem"
-	"github.com/policyscan/policyscan/scanner"
+	"github.com/policyscan/policyscan/scanner/check"
 	"github.com/policyscan/policyscan/scanner/keys/formats"
 )
 
@@ -46,7 +46,7 @@ func keyed(t *testing.T, pattern string, required bool) *rules.Bundle {
 func finds(t *testing.T, b *rules.Bundle, format, content string) bool {
 	t.Helper()
 	name := "f." + strings.ReplaceAll(strings.ToLower(format), "terraform ", "tf.")
-	found, err := scanner.Check(context.Background(), b, name, []byte(content))
+	found, err := check.File(context.Background(), b, name, []byte(content))
 	if err != nil {
 		t.Errorf("%s in %s: %v", content, format, err)
 	}
@@ -191,8 +191,8 @@ func TestKeyFormats(t *testing.T) {
 	}
 	b := keyed(t, "{key: a}", false)
 	for _, content := range []string{"{{ x }}: 1", "a: &x 1\n---\nb: *x", "b: 1 # \u2028c: d", "a: [", "b: !!binary a-b"} {
-		var undecided *scanner.Undecided
-		if _, err := scanner.Check(context.Background(), b, "f.yaml", []byte(content)); !errors.As(err, &undecided) {
+		var undecided *check.Undecided
+		if _, err := check.File(context.Background(), b, "f.yaml", []byte(content)); !errors.As(err, &undecided) {
 			t.Errorf("%q: %v", content, err)
 		}
 	}

@@ -20,7 +20,7 @@ import (
 
 	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/rules/glob"
-	"github.com/policyscan/policyscan/scanner"
+	"github.com/policyscan/policyscan/scanner/check"
 )
 
 // What follows down to TestManualIsEnough is written from verdict.md and rules.md,
@@ -476,7 +476,7 @@ func TestRefusedGlobTable(t *testing.T) {
 func TestMatchTable(t *testing.T) {
 	for _, row := range worked(t, "matching.md", "matches", 16) {
 		b := rules.New([]rules.Rule{{ID: "R", Type: rules.Boundary, Files: []string{"**"}, Patterns: rules.PlainItems(unquoted(t, row[0]))}}, nil)
-		found, err := scanner.Check(context.Background(), b, "f", []byte(unquoted(t, row[1])))
+		found, err := check.File(context.Background(), b, "f", []byte(unquoted(t, row[1])))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -502,7 +502,7 @@ func TestItemTable(t *testing.T) {
 		}
 		for column, want := range []bool{true, false} {
 			for _, cell := range strings.Split(row[1+column], ", ") {
-				found, err := scanner.Check(context.Background(), b, "f", []byte(unquoted(t, cell)))
+				found, err := check.File(context.Background(), b, "f", []byte(unquoted(t, cell)))
 				if err != nil || len(found) > 0 != want {
 					t.Errorf("%s in %s: %d violations, %v; that it is there is %v in the manual", row[0], cell, len(found), err, want)
 				}

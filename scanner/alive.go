@@ -2,14 +2,13 @@ package scanner
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"slices"
 	"sync"
 
 	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/rules/document"
 	"github.com/policyscan/policyscan/rules/glob"
+	"github.com/policyscan/policyscan/scanner/check"
 	"github.com/policyscan/policyscan/scanner/judges"
 	"github.com/policyscan/policyscan/scanner/tree"
 	"github.com/policyscan/policyscan/scanner/worktree"
@@ -50,15 +49,13 @@ type Dead struct {
 
 // Alive tries the judges' rules on their own examples and, unless it is nil, on a tree.
 func Alive(ctx context.Context, by []judges.Judge, t tree.Tree, o Options) (*Life, error) {
-	s := &scan{Set: judges.NewSet(by), tree: t, Options: o}
-	s.Progress = &Progress{}
-	life, pulse := &Life{Of: make([]JudgeLife, len(by))}, newPulse(s.Bundle)
+	p := newCollector(by, t, o)
+	life, pulse := &Life{Of: make([]JudgeLife, len(by))}, newPulse(p.set.Bundle)
 	if err := life.examples(ctx, by, pulse); err != nil {
 		return nil, err
 	}
 	if t != nil {
-		p := newCollector(s)
-		p.pulse, p.keys.traced = pulse, true
+		p.pulse, p.checker.Traces = pulse, true
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
@@ -84,20 +81,22 @@ func (l *Life) examples(ctx context.Context, by []judges.Judge, p *pulse) error 
 			if len(r.Examples) == 0 {
 				continue
 			}
-			c := NewChecker(rules.New([]rules.Rule{r}, nil))
-			c.pulse = newPulse(c.bundle)
+			alone := rules.New([]rules.Rule{r}, nil)
+			c, own := check.NewContentChecker(alone), newPulse(alone)
+			c.Traces = true
 			for i, x := range r.Examples {
 				l.Examples++
-				var undecided *Undecided
-				switch _, err := c.Check(ctx, x.Path, []byte(x.Content)); {
-				case errors.As(err, &undecided):
-					mistake := r.ExampleMistake(i, undecided.Errors[0].Message)
-					l.Of[judge].Mistakes = append(l.Of[judge].Mistakes, mistake)
-				case err != nil:
+				found, err := c.Result(ctx, x.Path, []byte(x.Content))
+				if err != nil {
 					return err
 				}
+				if wrong := found.KeyErrors(); len(wrong) > 0 {
+					l.Of[judge].Mistakes = append(l.Of[judge].Mistakes, r.ExampleMistake(i, wrong[0].Message))
+				}
+				own.path(x.Path, worktree.Regular)
+				own.result(&found)
 			}
-			p.signs[number[r.ID]] = c.pulse.signs[0]
+			p.signs[number[r.ID]] = own.signs[0]
 		}
 	}
 	return nil
@@ -277,58 +276,24 @@ func matching(b *rules.Bundle, path string, kind worktree.Kind, found func(rule 
 }
 
 // broken takes the signs that violations are.
-func (p *pulse) broken(list []brokenRule) {
+func (p *pulse) broken(list []check.Finding) {
 	if p == nil {
 		return
 	}
 	for i := range list {
 		br := &list[i]
-		p.take(br.rule, rules.Part{Kind: rules.WholeRule}, aliveSign)
-		if br.ask.Of == judges.ForbiddenItem {
-			p.take(br.rule, rules.Part{Kind: rules.PatternItem, Index: br.ask.Index}, aliveSign)
+		p.take(br.Rule, rules.Part{Kind: rules.WholeRule}, aliveSign)
+		if br.Ref.Of == rules.ForbiddenPattern {
+			p.take(br.Rule, rules.Part{Kind: rules.PatternItem, Index: br.Ref.Index}, aliveSign)
 		}
 	}
 }
 
-// met takes the signs that it is of required items that they are there, in a regular file that was read to its end.
-func (p *pulse) met(s *selection, missing []int, k *keyed) {
-	if p == nil {
+// result takes the signs that a file shows.
+func (p *pulse) result(r *check.Result) {
+	if p == nil || !r.Settled {
 		return
 	}
-	for _, r := range s.rules {
-		for i, item := range p.bundle.Rules[r].Required {
-			part := rules.Part{Kind: rules.RequiredItem, Index: i}
-			if item.Kind != rules.Key {
-				if !slices.Contains(missing, s.engine.index[item]) {
-					p.take(r, part, aliveSign)
-				}
-				continue
-			}
-			signs := k.signs[item.Name]
-			if signs.Met {
-				p.take(r, part, aliveSign)
-			}
-			for each, leads := range signs.Each {
-				if leads {
-					p.take(r, rules.Part{Kind: rules.EachPath, Index: i, Path: each}, aliveSign)
-				}
-			}
-		}
-	}
-}
-
-// job takes the signs that a file shows.
-func (p *pulse) job(j *job) {
-	if p == nil || !j.settled {
-		return
-	}
-	p.broken(j.broken)
-	if j.chosen == nil || !j.scanned && !j.partly || j.file.Kind != worktree.Regular {
-		return
-	}
-	var missing []int
-	for _, l := range j.lacks {
-		missing = append(missing, l.missing...)
-	}
-	p.met(j.selection, missing, &j.keyed)
+	p.broken(r.Findings)
+	r.Present(p.bundle, func(rule int, part rules.Part) { p.take(rule, part, aliveSign) })
 }

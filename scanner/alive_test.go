@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/scanner/check"
 	"github.com/policyscan/policyscan/scanner/tree"
 	"github.com/policyscan/policyscan/scanner/worktree"
 )
@@ -27,7 +28,7 @@ func deadParts(t testing.TB, b *rules.Bundle, dir string) []string {
 		defer done()
 		input = opened
 	}
-	life, err := Alive(context.Background(), one(b), input, Options{Allow: []string{AllowEmpty}})
+	life, err := Alive(context.Background(), one(b), input, Options{Allow: []string{check.AllowEmpty}})
 	if err != nil || len(life.Errors) > 0 || len(life.Of[0].Mistakes) > 0 {
 		t.Fatalf("%v, %+v", err, life)
 	}
@@ -152,7 +153,7 @@ func TestAliveUnread(t *testing.T) {
 	b := newBundle(r)
 	dir := writeTree(t, map[string]string{"a": "version https://git-lfs.github.com/spec/v1\noid sha256:" +
 		strings.Repeat("0", 64) + "\nsize 12\n"})
-	life, err := Alive(context.Background(), one(b), tree.Folder(openRoot(t, dir)), Options{Allow: []string{AllowLFSPointer}})
+	life, err := Alive(context.Background(), one(b), tree.Folder(openRoot(t, dir)), Options{Allow: []string{check.AllowLFSPointer}})
 	if err != nil || len(life.Errors) > 0 {
 		t.Fatalf("%v, %+v", err, life)
 	}

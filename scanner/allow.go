@@ -6,30 +6,19 @@ import (
 	"strings"
 
 	"github.com/policyscan/policyscan/rules/glob"
-)
-
-// Reasons that [Options.Allow] explicitly allows.
-const (
-	AllowLFSPointer  = "lfs-pointer"  // a covered Git LFS pointer
-	AllowSpecialFile = "special-file" // a covered FIFO, socket or device
-	AllowEmpty       = "empty"        // a tree without any file
-	AllowSubmodule   = "submodule"    // a covered submodule
-	AllowPartial     = "partial"      // a run narrowed by rule or path, or as of a day before today
-	AllowEncoding    = "encoding"     // a covered file that git checks out in an unknown encoding
-	AllowEncrypted   = "encrypted"    // a covered file that git-crypt has encrypted
-	AllowSymlink     = "symlink"      // a link whose target the rules do not judge as they judge the link
+	"github.com/policyscan/policyscan/scanner/check"
 )
 
 // someLinks is the prefix of a reason that allows the links whose paths match a glob.
-const someLinks = AllowSymlink + "="
+const someLinks = check.AllowSymlink + "="
 
 // ParseAllow returns the reasons that values of --allow name, for [Options.Allow], and which links those of them allow
 // that name links: nil if none does. A value can have several reasons, separated by commas. A glob may contain commas,
 // so it extends to the end of its value.
 func ParseAllow(values []string) (reasons []string, link func(path string) bool, err error) {
 	known := []string{
-		AllowSubmodule, AllowLFSPointer, AllowSpecialFile, AllowSymlink,
-		AllowEncoding, AllowEncrypted, AllowEmpty, AllowPartial,
+		check.AllowSubmodule, check.AllowLFSPointer, check.AllowSpecialFile, check.AllowSymlink,
+		check.AllowEncoding, check.AllowEncrypted, check.AllowEmpty, check.AllowPartial,
 	}
 	var globs []string
 	for _, value := range values {

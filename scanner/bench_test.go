@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/scanner/check"
 	"github.com/policyscan/policyscan/scanner/judges"
 	"github.com/policyscan/policyscan/scanner/tree"
 )
@@ -70,7 +71,7 @@ func BenchmarkCheck(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			b.SetBytes(int64(len(text)))
 			for b.Loop() {
-				if _, err := Check(b.Context(), bundle, "main.tf", text); err != nil {
+				if _, err := check.File(b.Context(), bundle, "main.tf", text); err != nil {
 					b.Fatal(err)
 				}
 			}

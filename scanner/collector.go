@@ -4,6 +4,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/policyscan/policyscan/scanner/check"
 	"github.com/policyscan/policyscan/scanner/failure"
 	"github.com/policyscan/policyscan/scanner/judges"
 	"github.com/policyscan/policyscan/scanner/tree"
@@ -14,9 +15,10 @@ import (
 // A collector gathers what the workers find, count and cannot decide. All is put in order at the end, so that the
 // order of the workers' work does not show.
 type collector struct {
-	*scan
-	allowed []string
-	keys    *keyJudge
+	set     *judges.Set
+	tree    tree.Tree
+	opt     Options
+	checker *check.Checker
 
 	required *requiredFiles // nil: none is looked for
 	witness  *witness       // nil: the whole tree is scanned
@@ -32,34 +34,51 @@ type collector struct {
 	errors   []verdict.Error
 }
 
-func newCollector(s *scan) *collector {
-	if s.engines == nil {
-		s.engines = newEngines(s.Bundle)
+func newCollector(by []judges.Judge, t tree.Tree, o Options) *collector {
+	set, plans := o.Prepared.of(by)
+	if o.Progress == nil {
+		o.Progress = &Progress{}
 	}
-	p := &collector{scan: s, errors: slices.Clone(s.Errors)}
-	p.keys = &keyJudge{bundle: s.Bundle, budget: s.Prepared.budget()}
-	p.required = newRequiredFiles(s)
+	p := &collector{set: set, tree: t, opt: o, errors: slices.Clone(o.Errors)}
+	if t == nil { // nothing is scanned
+		return p
+	}
+	p.checker = &check.Checker{
+		Bundle: set.Bundle, Plans: plans, Limiter: o.Prepared.budget(),
+		Allowed:      slices.Compact(slices.Sorted(slices.Values(o.Allow))),
+		MaxFileBytes: o.MaxFileBytes, Compares: p.compares(), Rewritten: o.Rewritten,
+	}
+	if o.Reuse != nil && !p.compares() {
+		p.checker.Cache = p.cache(o.Reuse)
+	}
+	p.required = newRequiredFiles(p)
 	p.past = newPast(p)
 	p.allower = newAllower(p)
-	p.allowed = slices.Compact(slices.Sorted(slices.Values(s.Allow)))
 	return p
+}
+
+// cache returns the cache of the results of earlier scans.
+func (p *collector) cache(of *check.Reuse) *check.Cache {
+	c := &check.Cache{Reuse: of, Depend: []string{p.opt.Version}, Commit: p.tree.Scope().HeadCommit}
+	for i := range p.set.Policies {
+		c.Depend = append(c.Depend, p.set.Policies[i].SHA256)
+	}
+	return c
 }
 
 // tally returns the tally of a new worker.
 func (p *collector) tally() *tally {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	t := &tally{over: p.over, witness: p.witness, pulse: p.pulse, chosen: map[string]*chosen{}}
+	t := &tally{over: p.over, witness: p.witness, pulse: p.pulse, plans: map[*check.Plan]int{}}
 	p.tallies = append(p.tallies, t)
-	p.Progress.watch(t)
+	p.opt.Progress.watch(t)
 	return t
 }
 
-func (p *collector) allows(reason string) bool { return slices.Contains(p.allowed, reason) }
-
 // fail notes what could not be decided, unless it is explicitly allowed.
 func (p *collector) fail(e verdict.Error) {
-	if e.Code == code.Empty && p.allows(AllowEmpty) { // of a change
+	if e.Code == code.Empty && p.checker.Allows(check.AllowEmpty) { // of a change
 		return
 	}
 	p.mu.Lock()
@@ -77,7 +96,8 @@ func (p *collector) complete() {
 // isRuleFile reports whether a file of git's is a rule file that judges: that content, not only
 // that path, where a change could put anything.
 func (p *collector) isRuleFile(f *tree.File) bool {
-	return f.IsRegular() && !f.Blob.IsZero() && slices.Contains(p.InUse, judges.RuleFile{Path: f.Path, Blob: f.Blob})
+	return f.IsRegular() && !f.Blob.IsZero() &&
+		slices.Contains(p.opt.InUse, judges.RuleFile{Path: f.Path, Blob: f.Blob})
 }
 
 func (p *collector) leftOut(path, reason string) {
@@ -105,7 +125,7 @@ func (p *collector) deletes() {
 
 // found returns the violations of all files that were listed, and whether a file was not checked completely. All
 // workers have ended.
-func (p *collector) found() (broken []brokenRule, incomplete func(path string) bool) {
+func (p *collector) found() (broken []check.Finding, incomplete func(path string) bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	open := map[string]bool{}

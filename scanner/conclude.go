@@ -4,7 +4,8 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/policyscan/policyscan/scanner/judges"
+	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/scanner/check"
 	"github.com/policyscan/policyscan/verdict"
 	"github.com/policyscan/policyscan/verdict/code"
 	"github.com/policyscan/policyscan/verdict/shard"
@@ -81,7 +82,7 @@ func wholeErrors(run *shard.Run, f *shard.Findings, enforced []verdict.Rule) []v
 	empty := func(message string) { all = append(all, verdict.Error{Code: code.Empty, Message: message}) }
 	looks := func(r verdict.Rule) bool { return r.Files > 0 }
 	switch {
-	case !f.Listed || len(all) > 0 || run.Options.Allows(AllowEmpty):
+	case !f.Listed || len(all) > 0 || run.Options.Allows(check.AllowEmpty):
 	case isEmpty(run, f):
 		empty("there is no file to scan; check the path, or allow an empty tree with --allow empty")
 	case run.Options.FoundBundle && !run.Options.RequireGoverned && !run.Options.Partial &&
@@ -92,7 +93,7 @@ func wholeErrors(run *shard.Run, f *shard.Findings, enforced []verdict.Rule) []v
 		all = append(all, verdict.Error{Code: code.NoGoverned, Message: "no file of this tree is covered by a rule, " +
 			"and --require-governed is set; check the path and the rules' globs"})
 	}
-	if o := &run.Options; (o.Partial || o.Earlier) && !o.Allows(AllowPartial) {
+	if o := &run.Options; (o.Partial || o.Earlier) && !o.Allows(check.AllowPartial) {
 		all = append(all, isPartial(o))
 	}
 	return all
@@ -147,7 +148,7 @@ func missing(run *shard.Run, found []int) []shard.Violation {
 	for i, q := range run.Required {
 		if !has(found, i) {
 			all = append(all, shard.Violation{
-				Rule: q.Rule, Part: int(judges.RequiredFile), Index: q.Index, Violation: q.Violation,
+				Rule: q.Rule, Part: int(rules.RequiredFile), Index: q.Index, Violation: q.Violation,
 			})
 		}
 	}

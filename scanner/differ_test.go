@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/scanner/check"
 	"github.com/policyscan/policyscan/verdict"
 )
 
@@ -95,9 +96,9 @@ func (d *differ) file(list []rules.Rule) []byte {
 }
 
 // unscreened returns a checker that has all texts prepared for each content, as a scan has.
-func unscreened(b *rules.Bundle) *Checker {
-	c := NewChecker(b)
-	c.screened = 1 << 40
+func unscreened(b *rules.Bundle) *check.ContentChecker {
+	c := check.NewContentChecker(b)
+	c.Prepare = true
 	return c
 }
 
@@ -106,7 +107,7 @@ func (d *differ) compare(t *testing.T, patterns, files int) {
 	t.Helper()
 	list := d.bundle(patterns)
 	bundle := rules.New(list, nil)
-	checkers := []*Checker{unscreened(bundle), NewChecker(bundle)}
+	checkers := []*check.ContentChecker{unscreened(bundle), check.NewContentChecker(bundle)}
 	for range files {
 		content := d.file(list)
 		want := oracle(list, "a/main.tf", content)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/rules/document"
+	"github.com/policyscan/policyscan/scanner/check"
 	"github.com/policyscan/policyscan/verdict"
 )
 
@@ -71,8 +72,8 @@ func lacking(examples []rules.Example) string {
 
 // tryExample says what is wrong with an example of a rule; "" if it has the expected result.
 func tryExample(r *rules.Rule, x rules.Example) (string, error) {
-	found, err := Check(context.Background(), rules.New([]rules.Rule{*r}, nil), x.Path, []byte(x.Content))
-	var undecided *Undecided
+	found, err := check.File(context.Background(), rules.New([]rules.Rule{*r}, nil), x.Path, []byte(x.Content))
+	var undecided *check.Undecided
 	switch {
 	case errors.As(err, &undecided):
 		return undecided.Errors[0].Message, nil

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/scanner/check"
 	"github.com/policyscan/policyscan/scanner/judges"
 	"github.com/policyscan/policyscan/scanner/tree"
 	"github.com/policyscan/policyscan/scanner/worktree"
@@ -41,7 +42,7 @@ type RuleExplanation struct {
 
 // An ItemExplanation is what an item, or a glob of forbidden_files, asks of the file.
 type ItemExplanation struct {
-	Ask       judges.Ask
+	Ask       rules.PatternRef
 	Name      string   // as evidence calls it
 	Encodings []string // of a text or an expression: those in which it was looked for
 	Format    string   // of a key: that in which the file was parsed; "" if it was not
@@ -73,7 +74,7 @@ type witness struct {
 
 	mu      sync.Mutex  // of what follows
 	entries []tree.File // the file, or what is in the place of a folder on the way to it
-	job     *job
+	result  *check.Result
 }
 
 // see notes an entry, and reports whether it is one to visit.
@@ -91,25 +92,23 @@ func (w *witness) see(e tree.File) bool {
 }
 
 // end notes what became of the file.
-func (w *witness) end(j *job) {
-	if w == nil || j.file.Path != w.path {
+func (w *witness) end(j *check.Result) {
+	if w == nil || j.File.Path != w.path {
 		return
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	done := *j
-	w.job = &done
+	w.result = &done
 }
 
 // Explain says what a scan of the tree does with the file of a path, by scanning that file alone. It is an error if
 // the tree has no such file.
 func Explain(ctx context.Context, by []judges.Judge, t tree.Tree, path string, o Options) (*Explanation, error) {
 	o.Workers = 1
-	s := &scan{Set: judges.NewSet(by), tree: t, Options: o}
-	s.Progress = &Progress{}
-	p := newCollector(s)
+	p := newCollector(by, t, o)
 	p.required = nil
-	p.witness, p.keys.reach = &witness{path: path}, true
+	p.witness, p.checker.Explains, p.checker.Cache = &witness{path: path}, true, nil
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -158,19 +157,19 @@ func (x *Explanation) found(w *witness, t tree.Tree) error {
 
 // explain adds what each rule asks of the file.
 func (x *Explanation) explain(p *collector) {
-	j := p.witness.job
+	j := p.witness.result
 	if j != nil {
-		x.Covered, x.Scanned, x.Reason, x.Bytes, x.Mark = true, j.scanned, j.reason, j.bytes, j.shape.Mark()
-		x.Failed = j.file.Kind == worktree.Regular && len(j.rules) > 0 && !j.examined
+		x.Covered, x.Scanned, x.Reason, x.Bytes, x.Mark = true, j.Scanned, j.Reason, j.Bytes, j.BOM()
+		x.Failed = j.File.Kind == worktree.Regular && j.Plan != nil && !j.Examined()
 	}
 	x.Failed = x.Failed || slices.ContainsFunc(x.Verdict.Errors, func(e verdict.Error) bool {
 		return e.File != verdict.Path(x.Path)
 	})
-	for i := range p.Bundle.Rules {
-		r := &p.Bundle.Rules[i]
+	for i := range p.set.Bundle.Rules {
+		r := &p.set.Bundle.Rules[i]
 		e := RuleExplanation{Rule: r, Choice: r.Choose(x.Path)}
-		e.Covers = j != nil && (slices.Contains(j.rules, i) ||
-			slices.ContainsFunc(j.forbidden, func(g rules.GlobOf) bool { return g.Rule == i }))
+		e.Covers = j != nil && (j.SelectedBy(i) ||
+			slices.ContainsFunc(j.Forbidden, func(g rules.GlobOf) bool { return g.Rule == i }))
 		if e.Covers {
 			x.rule(&e, j, i)
 		}
@@ -179,28 +178,28 @@ func (x *Explanation) explain(p *collector) {
 }
 
 // rule adds the items of a rule that covers the file, and what came of them.
-func (x *Explanation) rule(e *RuleExplanation, j *job, number int) {
-	add := func(of judges.Part, n int, explain func(*ItemExplanation)) {
+func (x *Explanation) rule(e *RuleExplanation, j *check.Result, number int) {
+	add := func(of rules.PatternList, n int, explain func(*ItemExplanation)) {
 		for k := range n {
-			item := ItemExplanation{Ask: judges.Ask{Of: of, Index: k}, Reached: -1, Result: Passes}
+			item := ItemExplanation{Ask: rules.PatternRef{Of: of, Index: k}, Reached: -1, Result: Passes}
 			item.Name = item.Ask.Name(e.Rule)
 			explain(&item)
 			e.Items = append(e.Items, item)
 			e.Result = max(e.Result, item.Result)
 		}
 	}
-	if slices.Contains(j.rules, number) {
-		if !j.scanned && !j.partly {
+	if j.SelectedBy(number) {
+		if !j.Scanned && !j.OnlyKeysFailed {
 			e.Result = Unknown
 		}
 		content := func(item *ItemExplanation) { x.content(e.Rule, j, item) }
-		add(judges.ForbiddenItem, len(e.Rule.Patterns), content)
-		add(judges.RequiredItem, len(e.Rule.Required), content)
+		add(rules.ForbiddenPattern, len(e.Rule.Patterns), content)
+		add(rules.RequiredPattern, len(e.Rule.Required), content)
 	}
 	if e.Choice.Forbids() {
 		for k, g := range e.Rule.ForbiddenFiles {
 			if slices.Contains(e.Choice.Forbidden, g) {
-				item := ItemExplanation{Ask: judges.Ask{Of: judges.ForbiddenFile, Index: k}, Name: g, Reached: -1}
+				item := ItemExplanation{Ask: rules.PatternRef{Of: rules.ForbiddenFile, Index: k}, Name: g, Reached: -1}
 				item.Result = Passes
 				x.broken(e.Rule, &item)
 				e.Items = append(e.Items, item)
@@ -211,34 +210,14 @@ func (x *Explanation) rule(e *RuleExplanation, j *job, number int) {
 }
 
 // content explains an item that is asked of the file's content.
-func (x *Explanation) content(r *rules.Rule, j *job, item *ItemExplanation) {
-	required := item.Ask.Of == judges.RequiredItem
-	asked := item.Ask.Item(r)
-	switch {
-	case !j.examined:
-		item.Result = Unknown
-	case required && j.file.Kind == worktree.Symlink:
-		item.Note = "not asked of links"
-	case asked.Kind != rules.Key:
-		item.Encodings = j.engine.Encodings(j.engine.index[asked], j.shape, required)
-	case !j.asksKeys():
-		item.Note = "not asked of links"
-	default:
-		f, known := formatOf(asked, j.file.Path)
-		switch {
-		case known && slices.Contains(j.keyed.parsed, f):
-			reach := j.keyed.reach[keyAsk{item.Name, required}]
-			item.Format, item.Reached, item.Nothing = string(f), reach.Places, reach.Nothing(asked.Key, required)
-		case known && r.Unparsable && slices.Contains(j.keyed.textOnly, f):
-			item.Note = "it cannot be parsed, and the rule says unparsable: text"
-		default:
-			item.Result = Unknown
-		}
-	}
-	if !j.scanned && !j.partly && item.Note == "" {
+func (x *Explanation) content(rule *rules.Rule, r *check.Result, item *ItemExplanation) {
+	s := r.Explain(rule, item.Ask)
+	item.Encodings, item.Format, item.Note = s.Encodings, s.Format, s.Note
+	item.Reached, item.Nothing = s.Places, s.WhyNone
+	if s.Undecided {
 		item.Result = Unknown
 	}
-	x.broken(r, item)
+	x.broken(rule, item)
 }
 
 // broken makes what is a violation of an item, or an allowed one, its result.
@@ -246,7 +225,7 @@ func (x *Explanation) broken(r *rules.Rule, item *ItemExplanation) {
 	is := func(v *verdict.Violation) bool {
 		missing, path := v.Evidence.Kind == verdict.KindMissing, v.Evidence.Kind == verdict.KindFile
 		return v.RuleID == r.ID && v.Evidence.Pattern == item.Name &&
-			missing == (item.Ask.Of == judges.RequiredItem) && path == (item.Ask.Of == judges.ForbiddenFile)
+			missing == (item.Ask.Of == rules.RequiredPattern) && path == (item.Ask.Of == rules.ForbiddenFile)
 	}
 	switch {
 	case slices.ContainsFunc(x.Verdict.Violations, func(v verdict.Violation) bool { return is(&v) }):

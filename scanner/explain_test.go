@@ -157,7 +157,7 @@ func checkExplained(t *rapid.T, x *Explanation, whole *verdict.Verdict) {
 			case Allowed:
 				m++
 			}
-			asked := len(item.Encodings) > 0 || item.Format != "" || item.Name != "" && item.Ask.Of == judges.ForbiddenFile
+			asked := len(item.Encodings) > 0 || item.Format != "" || item.Name != "" && item.Ask.Of == rules.ForbiddenFile
 			if item.Result == Passes && !asked && item.Note == "" {
 				t.Fatalf("%s: nothing says why %s of %s passes", x.Path, item.Name, r.Rule.ID)
 			}
@@ -175,7 +175,7 @@ func checkExplained(t *rapid.T, x *Explanation, whole *verdict.Verdict) {
 	for _, v := range violations { // found in an encoding in which it was looked for
 		for i := range x.Rules {
 			for _, item := range x.Rules[i].Items {
-				if e := v.Evidence; item.Ask.Of == judges.ForbiddenItem && x.Rules[i].Rule.ID == v.RuleID && item.Name == e.Pattern && e.Encoding != "" && !slices.Contains(item.Encodings, e.Encoding) {
+				if e := v.Evidence; item.Ask.Of == rules.ForbiddenPattern && x.Rules[i].Rule.ID == v.RuleID && item.Name == e.Pattern && e.Encoding != "" && !slices.Contains(item.Encodings, e.Encoding) {
 					t.Fatalf("%s: %s was found as %s, and looked for in %q", x.Path, item.Name, e.Encoding, item.Encodings)
 				}
 			}

@@ -14,6 +14,7 @@ import (
 	"testing/iotest"
 
 	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/scanner/check"
 	"github.com/policyscan/policyscan/scanner/match"
 	"github.com/policyscan/policyscan/scanner/tree"
 	"github.com/policyscan/policyscan/verdict"
@@ -56,7 +57,7 @@ func TestFault_001_FirstLastWhole(t *testing.T) {
 
 func TestFault_002_ChunkBoundaries(t *testing.T) {
 	text := []byte(strings.Repeat("x = 10.0.0.0/8\n", 20) + "y = 0.0.0.0/0\n")
-	want, err := Check(t.Context(), testBundle("0.0.0.0/0"), "main.tf", text)
+	want, err := check.File(t.Context(), testBundle("0.0.0.0/0"), "main.tf", text)
 	must(t, err)
 	hesitant := func(r io.Reader) io.Reader {
 		calls := 0

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/policyscan/policyscan/scanner/check"
 	"github.com/policyscan/policyscan/scanner/tree"
 	"github.com/policyscan/policyscan/scanner/worktree"
 	"github.com/policyscan/policyscan/verdict"
@@ -123,10 +124,10 @@ func TestFault_032_LinkLoopsDangling(t *testing.T) {
 	if c := v.Coverage; c.Files != 8 || c.Scanned != 4 || len(c.NotScanned) != 4 || len(v.Errors) != 4 || c.Bytes != 1+2+14+4094 {
 		t.Errorf("%+v, %+v", c, v.Errors)
 	}
-	wantOutcome(t, scanFolder(t, dir, testBundle("key"), Options{Allow: []string{AllowSymlink}}), "P")
+	wantOutcome(t, scanFolder(t, dir, testBundle("key"), Options{Allow: []string{check.AllowSymlink}}), "P")
 	wantOutcome(t, scanFolder(t, dir, testBundle("k/k/"), Options{}), "F")
 	// What is matched is the string of every link, judged or not.
-	if got := violated(scanFolder(t, dir, testBundle("self", "nowhere"), Options{Allow: []string{AllowSymlink}})); !slices.Equal(got, []string{"dangling", "self", "through-self"}) {
+	if got := violated(scanFolder(t, dir, testBundle("self", "nowhere"), Options{Allow: []string{check.AllowSymlink}})); !slices.Equal(got, []string{"dangling", "self", "through-self"}) {
 		t.Errorf("%q", got)
 	}
 }
@@ -192,13 +193,13 @@ func scanSpecial(t *testing.T, dir, name string) {
 		for _, input := range []tree.Tree{tree.Folder(openRoot(t, dir)), tree.List(openRoot(t, dir), []string{"a.tf", name})} {
 			v := scanTree(t, testBundle("key"), input, Options{})
 			wantOutcome(t, v, "I(E_NOT_REGULAR)")
-			want := []verdict.Omission{{File: name, Reason: AllowSpecialFile}}
+			want := []verdict.Omission{{File: name, Reason: check.AllowSpecialFile}}
 			if !slices.Equal(v.Coverage.NotScanned, want) || v.Coverage.Scanned != 1 || v.Errors[0].File != name {
 				t.Errorf("%+v, errors %+v", v.Coverage, v.Errors)
 			}
-			v = scanTree(t, testBundle("key"), input, Options{Allow: []string{AllowSpecialFile}})
+			v = scanTree(t, testBundle("key"), input, Options{Allow: []string{check.AllowSpecialFile}})
 			wantOutcome(t, v, "P")
-			if !slices.Equal(v.Coverage.NotScanned, want) || !slices.Equal(v.Allowed, []string{AllowSpecialFile}) {
+			if !slices.Equal(v.Coverage.NotScanned, want) || !slices.Equal(v.Allowed, []string{check.AllowSpecialFile}) {
 				t.Errorf("%+v, allowed %q", v.Coverage, v.Allowed)
 			}
 			v = scanTree(t, testBundle("x"), input, Options{})

@@ -15,6 +15,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/scanner/check"
 	"github.com/policyscan/policyscan/scanner/match"
 	"github.com/policyscan/policyscan/scanner/tree"
 	"github.com/policyscan/policyscan/scanner/worktree"
@@ -86,7 +87,7 @@ func TestFault_053_Root(t *testing.T) {
 		writeFile(t, dir+"/main.tf", "key")
 		root := openRoot(t, dir)
 		must(t, os.RemoveAll(dir))
-		wantOutcome(t, scanTree(t, testBundle("key"), tree.Folder(root), Options{Allow: []string{AllowEmpty}}), "I(E_CHANGED)")
+		wantOutcome(t, scanTree(t, testBundle("key"), tree.Folder(root), Options{Allow: []string{check.AllowEmpty}}), "I(E_CHANGED)")
 		wantOutcome(t, scanTree(t, testBundle("key"), tree.List(root, []string{"main.tf"}), Options{}), "I(E_FILES_FROM)")
 	})
 	t.Run("moved", func(t *testing.T) {

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/policyscan/policyscan/scanner/check"
 	"github.com/policyscan/policyscan/scanner/tree"
 	"github.com/policyscan/policyscan/verdict"
 	"github.com/policyscan/policyscan/verdict/code"
@@ -216,7 +217,7 @@ func TestFault_051_MovedWhileListed(t *testing.T) {
 	scan := func(onFirst func()) *verdict.Verdict {
 		order = nil
 		return scanFolder(t, dir, testBundle("key"), Options{
-			Allow:   []string{AllowPartial},
+			Allow:   []string{check.AllowPartial},
 			Workers: 1, // one folder after the other
 			Exclude: func(path string) bool {
 				order = append(order, filepath.Dir(path))
@@ -242,7 +243,7 @@ func TestFault_065_AnotherRunsOutput(t *testing.T) {
 	dir := writeTree(t, map[string]string{"main.tf": "x", "verdict.json": "old"})
 	replaced := false
 	v := scanFolder(t, dir, testBundle("key"), Options{
-		Allow:    []string{AllowPartial},
+		Allow:    []string{check.AllowPartial},
 		LeaveOut: map[string]string{"verdict.json": "output"},
 		Exclude: func(string) bool {
 			if !replaced {

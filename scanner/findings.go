@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/policyscan/policyscan/rules"
-	"github.com/policyscan/policyscan/scanner/judges"
+	"github.com/policyscan/policyscan/scanner/check"
 	"github.com/policyscan/policyscan/verdict"
 	"github.com/policyscan/policyscan/verdict/shard"
 )
@@ -16,7 +16,7 @@ func (p *collector) end() (*shard.Run, *shard.Findings) {
 	has, whole, files := p.required.seen()
 	f := &shard.Findings{
 		RequiredWhole: whole, RequiredFiles: files,
-		Taken: make([]int, p.Takers()), RuleFiles: make([]int, len(p.Bundle.Rules)),
+		Taken: make([]int, p.set.Takers()), RuleFiles: make([]int, len(p.set.Bundle.Rules)),
 	}
 
 	p.mu.Lock() // a worker may still hang in a read
@@ -25,10 +25,10 @@ func (p *collector) end() (*shard.Run, *shard.Findings) {
 	f.Listed, f.TreeErrors, f.Coverage = p.listed, p.errors, p.coverage
 	count := 0
 	for _, t := range p.tallies {
-		t.close(p.Bundle)
+		t.close()
 		count += len(t.broken)
 	}
-	broken := make([]brokenRule, 0, count)
+	broken := make([]check.Finding, 0, count)
 	for _, t := range p.tallies {
 		broken = append(broken, t.broken...)
 		t.broken = nil // each find is let go as soon as it is a violation: together they are as large as the verdict
@@ -42,34 +42,34 @@ func (p *collector) end() (*shard.Run, *shard.Findings) {
 		for i, n := range t.taken {
 			f.Taken[i] += n
 		}
-		for _, c := range t.chosen {
-			for _, r := range c.rules {
-				f.RuleFiles[r] += c.files
+		for plan, files := range t.plans {
+			for _, r := range plan.Rules {
+				f.RuleFiles[r] += files
 			}
 		}
 	}
 	for _, br := range p.required.missing() {
-		if p.past == nil || whole && !has(br.rule, br.ask.Index) { // what it was before is asked for what is missing
+		if p.past == nil || whole && !has(br.Rule, br.Ref.Index) { // what it was before is asked for what is missing
 			broken = append(broken, br)
 		}
 	}
 	p.past.end(broken)
-	sortBroken(broken)
+	check.SortFindings(broken)
 	f.Violations = make([]shard.Violation, 0, len(broken))
 	for i := range broken {
 		br := broken[i]
-		broken[i] = brokenRule{}
-		v := br.violation(p.Bundle)
-		v.Note = joinNotes(br.note, p.Note(br.rule, br.ask, br.path))
-		if br.ask.Of == judges.RequiredFile {
-			if has(br.rule, br.ask.Index) {
+		broken[i] = check.Finding{}
+		v := br.Violation(p.set.Bundle)
+		v.Note = joinNotes(br.Note, p.set.Note(br.Rule, br.Ref, br.Path))
+		if br.Ref.Of == rules.RequiredFile {
+			if has(br.Rule, br.Ref.Index) {
 				f.Found = append(f.Found, len(run.Required))
 			}
-			run.Required = append(run.Required, shard.Required{Rule: br.rule, Index: br.ask.Index, Violation: v})
+			run.Required = append(run.Required, shard.Required{Rule: br.Rule, Index: br.Ref.Index, Violation: v})
 			continue
 		}
 		signed, refused := p.allower.signed(&br)
-		one := shard.Violation{Rule: br.rule, Part: int(br.ask.Of), Index: br.ask.Index, Violation: v}
+		one := shard.Violation{Rule: br.Rule, Part: int(br.Ref.Of), Index: br.Ref.Index, Violation: v}
 		if signed != nil {
 			by := signedAs(signed)
 			one.Allowance = &by
@@ -84,20 +84,20 @@ func (p *collector) end() (*shard.Run, *shard.Findings) {
 // about says what the run is.
 func (p *collector) about() *shard.Run {
 	run := &shard.Run{
-		Tool: verdict.New(p.Version).Tool, Scope: p.tree.Scope(), AsOf: p.asOf(),
+		Tool: verdict.New(p.opt.Version).Tool, Scope: p.tree.Scope(), AsOf: p.asOf(),
 		Options: shard.Options{
-			Allow: p.allowed, Rule: p.Rules, Exclude: p.Excluded,
-			Partial: p.Partial || p.Exclude != nil, Earlier: p.earlier(),
-			RequireGoverned: p.RequireGoverned, FoundBundle: p.FoundBundle, MaxFileBytes: p.MaxFileBytes,
+			Allow: p.checker.Allowed, Rule: p.opt.Rules, Exclude: p.opt.Excluded,
+			Partial: p.opt.Partial || p.opt.Exclude != nil, Earlier: p.earlier(),
+			RequireGoverned: p.opt.RequireGoverned, FoundBundle: p.opt.FoundBundle, MaxFileBytes: p.opt.MaxFileBytes,
 		},
-		Policy: slices.Clone(p.Policies), PolicyChanges: p.Changes(),
-		NotLookedFor: notLookedFor(p.scan), EndingAllowances: p.endingAllowances(),
+		Policy: slices.Clone(p.set.Policies), PolicyChanges: p.set.Changes(),
+		NotLookedFor: notLookedFor(p), EndingAllowances: p.endingAllowances(),
 	}
-	p.Count(run.Policy, make([]int, p.Takers()))
-	for i := range p.Bundle.Rules {
-		r := &p.Bundle.Rules[i]
+	p.set.Count(run.Policy, make([]int, p.set.Takers()))
+	for i := range p.set.Bundle.Rules {
+		r := &p.set.Bundle.Rules[i]
 		run.Rules = append(run.Rules, shard.Rule{
-			Rule: describe(r, p.From[i]), Paths: len(r.ForbiddenFiles) > 0, Required: len(r.RequiredFiles) > 0,
+			Rule: describe(r, p.set.From[i]), Paths: len(r.ForbiddenFiles) > 0, Required: len(r.RequiredFiles) > 0,
 		})
 	}
 	return run

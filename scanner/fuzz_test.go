@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/scanner/check"
 	"github.com/policyscan/policyscan/scanner/match"
 	"github.com/policyscan/policyscan/scanner/tree"
 	"github.com/policyscan/policyscan/verdict"
@@ -87,7 +88,7 @@ func (j judgement) hold(t *testing.T) {
 			t.Errorf("patterns %q in %d bytes %.300q: %s differs from the oracle (-oracle +got):\n%s", j.patterns, len(data), data, way, d)
 		}
 	}
-	got, err := Check(context.Background(), b, path, data)
+	got, err := check.File(context.Background(), b, path, data)
 	must(t, err)
 	compare("Check", got)
 
@@ -213,7 +214,7 @@ func TestEveryPlaceAroundAWindow(t *testing.T) {
 		form := oracleEncodeAll(enc, text)
 		for at := match.WindowSize - len(form) - 8; at <= match.WindowSize+8; at++ {
 			data := slices.Concat(filler[:at], form, filler[:at%300])
-			got, err := Check(t.Context(), testBundle(pattern), "main.tf", data)
+			got, err := check.File(t.Context(), testBundle(pattern), "main.tf", data)
 			must(t, err)
 			if len(got) != 1 || got[0].Evidence.Offset != int64(at) || got[0].Evidence.Occurrences != 1 || got[0].Evidence.Encoding != e.name {
 				t.Errorf("%s at %d: %+v", e.name, at, got)
@@ -245,16 +246,16 @@ func FuzzStream(f *testing.F) {
 			t.Skip()
 		}
 		b := rules.New(list, nil)
-		whole, pieces := NewChecker(b), unscreened(b)
-		whole.examiner.Window = len(data) + 1    // a longer one would be most of the time
-		pieces.examiner.Window = 1 + int(window) // and no shorter than four of the longest pattern
+		whole, pieces := check.NewContentChecker(b), unscreened(b)
+		whole.Window = len(data) + 1    // a longer one would be most of the time
+		pieces.Window = 1 + int(window) // and no shorter than four of the longest pattern
 		want, err := whole.Check(t.Context(), "main.tf", data)
 		must(t, err)
 		got, err := pieces.Check(t.Context(), "main.tf", data)
 		must(t, err)
 		if !reflect.DeepEqual(want, got) {
 			d := cmp.Diff(want, got)
-			t.Errorf("patterns %q in %q: windows of %d bytes (+) and one (-):\n%s", patterns, data, pieces.examiner.Window, d)
+			t.Errorf("patterns %q in %q: windows of %d bytes (+) and one (-):\n%s", patterns, data, pieces.Window, d)
 		}
 	})
 }

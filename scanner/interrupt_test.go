@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/policyscan/policyscan/scanner/check"
 	"github.com/policyscan/policyscan/scanner/failure"
 	"github.com/policyscan/policyscan/scanner/tree"
 	"github.com/policyscan/policyscan/scanner/worktree"
@@ -35,7 +36,7 @@ func TestInterrupted(t *testing.T) {
 			wantOutcome(t, v, "I("+c.code+")")
 		}
 	}
-	if _, err := Check(plain, testBundle("key"), "a", []byte("x")); !errors.Is(err, context.Canceled) {
+	if _, err := check.File(plain, testBundle("key"), "a", []byte("x")); !errors.Is(err, context.Canceled) {
 		t.Errorf("Check: %v", err)
 	}
 }
@@ -179,7 +180,7 @@ func TestFault_139_PanicAnywhere(t *testing.T) {
 			return &pointContent{tree.InMemory(text), point}, nil
 		}, "a", "b", "c")
 		input.onList = func(context.Context) error { point(); return nil }
-		v := Scan(t.Context(), one(testBundle("nowhere", "a key")), input, Options{Workers: 1, MaxFileBytes: 1 << 30, Allow: []string{AllowPartial}, Exclude: func(string) bool { point(); return false }})
+		v := Scan(t.Context(), one(testBundle("nowhere", "a key")), input, Options{Workers: 1, MaxFileBytes: 1 << 30, Allow: []string{check.AllowPartial}, Exclude: func(string) bool { point(); return false }})
 		checkVerdict(t, testBundle("nowhere", "a key"), v)
 		return v, int(calls.Load())
 	}

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/policyscan/policyscan/scanner/check"
 	"github.com/policyscan/policyscan/scanner/match"
 	"github.com/policyscan/policyscan/scanner/tree"
 )
@@ -14,43 +15,43 @@ type joinedFile struct {
 	path   string
 	lines  occurrences
 	was    []bool
-	broken *brokenRule // nil: it is no part of the change
+	broken *check.Finding // nil: it is no part of the change
 }
 
 // labelJoined labels what is broken in files that are compared together: each line there is taken by its own file
 // first, then by the others, in the order of their paths. A file that is not part of the change takes its own, too.
-func (h *past) labelJoined(broken []brokenRule) {
+func (h *past) labelJoined(broken []check.Finding) {
 	type group struct {
 		asking
 		first string
 	}
-	groups := map[group]map[string]*brokenRule{} // by path
+	groups := map[group]map[string]*check.Finding{} // by path
 	for i := range broken {
 		br := &broken[i]
-		if br.joined == nil {
+		if br.Grouped == nil {
 			continue
 		}
-		g := group{asking{br.rule, br.ask}, h.joined(br.rule, br.path)[0]}
+		g := group{asking{br.Rule, br.Ref}, h.joined(br.Rule, br.Path)[0]}
 		if groups[g] == nil {
-			groups[g] = map[string]*brokenRule{}
+			groups[g] = map[string]*check.Finding{}
 		}
-		groups[g][br.path] = br
+		groups[g][br.Path] = br
 	}
 	if len(groups) == 0 {
 		return
 	}
 	h.asking.Lock()
 	defer h.asking.Unlock()
-	x := &match.Examiner{Limit: h.MaxFileBytes, Mark: true}
+	x := &match.Examiner{Limit: h.run.opt.MaxFileBytes, Mark: true}
 	ctx := context.Background()
 	known := map[pastFile]*examined{}
-	look := func(m *tree.Snapshot, path string, ask asking) *brokenRule {
+	look := func(m *tree.Snapshot, path string, ask asking) *check.Finding {
 		key := pastFile{m, path}
 		if known[key] == nil {
 			known[key] = h.examine(ctx, x, m, path)
 		}
 		for i := range known[key].broken {
-			if br := &known[key].broken[i]; br.rule == ask.rule && br.ask == ask.ask {
+			if br := &known[key].broken[i]; br.Rule == ask.rule && br.Ref == ask.ask {
 				return br
 			}
 		}
@@ -85,13 +86,13 @@ func (h *past) labelJoined(broken []brokenRule) {
 		}
 		for _, f := range files {
 			if f.broken != nil {
-				setStatus(ctx, x, f.broken.joined, f.broken, f.was)
+				setStatus(ctx, x, f.broken.Grouped, f.broken, f.was)
 			}
 		}
 	}
 	for i := range broken {
-		if br := &broken[i]; br.joined != nil && br.find != nil {
-			br.find.Forget()
+		if br := &broken[i]; br.Grouped != nil && br.Match != nil {
+			br.Match.Forget()
 		}
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"unicode/utf16"
 
@@ -14,10 +13,9 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/policyscan/policyscan/rules"
-	"github.com/policyscan/policyscan/scanner/keys/formats"
+	"github.com/policyscan/policyscan/scanner/check"
 	"github.com/policyscan/policyscan/scanner/match"
 	"github.com/policyscan/policyscan/verdict"
-	"github.com/policyscan/policyscan/verdict/code"
 )
 
 // keyBundle loads a bundle of 0.2 with a rule in invariants.yml, given from its "match" on.
@@ -36,7 +34,7 @@ func keyBundle(t testing.TB, match string) *rules.Bundle {
 func TestKeysOfLongFiles(t *testing.T) {
 	b := keyBundle(t, `match: {files: ["**"], required_absent: [{key: "**.on", is: true}, {key: "**.on", is: yes_it_is}]}`)
 	long := strings.Repeat("# ä\r\n", match.WindowSize/3) + "a:\r\n  - {on: yes}\r\nb: {on: 'true'}\n"
-	want, err := Check(t.Context(), b, "a.yaml", []byte(long))
+	want, err := check.File(t.Context(), b, "a.yaml", []byte(long))
 	must(t, err)
 	if len(want) != 1 || want[0].Evidence.Occurrences != 2 || want[0].Evidence.Excerpt != "  - {on: yes}" ||
 		want[0].Evidence.Line != match.WindowSize/3+2 || want[0].Evidence.Column != 10 {
@@ -45,22 +43,6 @@ func TestKeysOfLongFiles(t *testing.T) {
 	v := scanFolder(t, writeTree(t, map[string]string{"a.yaml": long}), b, Options{})
 	if d := cmp.Diff(want, v.Violations); d != "" {
 		t.Errorf("-check +scan: %s", d)
-	}
-}
-
-// A file that is too long to be parsed is E_LIMIT, and is not read into memory: nothing could read it here.
-func TestKeysOfTooLongFiles(t *testing.T) {
-	b := keyBundle(t, `match: {files: ["**"], required_absent: [{key: a}]}`)
-	k := &keyJudge{bundle: b, budget: newBudget()}
-	s := newEngines(b).selection([]int{0})
-	rep := match.Report{Bytes: int64(formats.Limits().Bytes) + 1}
-	got, err := k.examine(t.Context(), &match.Examiner{}, s, "a.yaml", nil, &rep)
-	if err != nil || len(got.errors) != 1 || got.errors[0].Code != code.Limit || got.reason != "limit" {
-		t.Errorf("%+v, %v", got, err)
-	}
-	if got, err = k.examine(t.Context(), &match.Examiner{}, s, "a.txt", nil, &rep); err != nil ||
-		len(got.errors) != 1 || got.errors[0].Code != code.Format {
-		t.Errorf("%+v, %v", got, err)
 	}
 }
 
@@ -79,7 +61,7 @@ func TestKeysThatAreNotAsked(t *testing.T) {
 		{name: "broken, and fine", content: `{"b": OWNER`, want: "I(E_PARSE)"},
 		{name: "deep", content: strings.Repeat("[", 2000) + "OWNER", want: "I(E_LIMIT)"},
 		{name: "pointer", content: pointer, want: "I(E_UNAVAILABLE)"},
-		{name: "pointer that is allowed", content: pointer, allow: []string{AllowLFSPointer}, want: "P"},
+		{name: "pointer that is allowed", content: pointer, allow: []string{check.AllowLFSPointer}, want: "P"},
 		{name: "empty", content: "", want: "F", items: `OWNER {"key":"b","format":"json"}`},
 		{name: "null", content: `null`, want: "F", items: `OWNER {"key":"b","format":"json"}`},
 	} {
@@ -91,8 +73,8 @@ func TestKeysThatAreNotAsked(t *testing.T) {
 		if got := strings.Join(items, " "); outcome(v) != c.want || got != c.items {
 			t.Errorf("%s: %s and %q, want %s and %q: %+v", c.name, outcome(v), got, c.want, c.items, v.Errors)
 		}
-		found, err := Check(t.Context(), b, "f", []byte(c.content))
-		var undecided *Undecided
+		found, err := check.File(t.Context(), b, "f", []byte(c.content))
+		var undecided *check.Undecided
 		if is := errors.As(err, &undecided); is != (len(v.Errors) > 0 && !strings.HasPrefix(c.name, "pointer")) &&
 			!strings.HasPrefix(c.name, "pointer") {
 			t.Errorf("%s: Check: %v", c.name, err)
@@ -191,7 +173,7 @@ func TestMissingKeys(t *testing.T) {
 		{"a.tf", "\n", 0, 1, 1, ""},
 		{"a.tf", "a {\n}\n", 0, 2, 1, "a {"},
 	} {
-		found, err := Check(t.Context(), b, c.name, []byte(c.content))
+		found, err := check.File(t.Context(), b, c.name, []byte(c.content))
 		must(t, err)
 		if len(found) != 1 {
 			t.Fatalf("%q: %+v", c.content, found)
@@ -212,9 +194,9 @@ func TestKeysInAnyEncoding(t *testing.T) {
 	}), 1, 12)
 	rapid.Check(t, func(rt *rapid.T) {
 		text := strings.Join(lines.Draw(rt, "lines"), "\n")
-		want, wantErr := Check(t.Context(), b, "f.yaml", []byte(text))
+		want, wantErr := check.File(t.Context(), b, "f.yaml", []byte(text))
 		for _, encoded := range []string{"\ufeff" + text, utf16LE("\ufeff" + text)} {
-			got, err := Check(t.Context(), b, "f.yaml", []byte(encoded))
+			got, err := check.File(t.Context(), b, "f.yaml", []byte(encoded))
 			if len(got) != len(want) || (err == nil) != (wantErr == nil) {
 				rt.Fatalf("%q: %+v, %v, want %+v, %v", encoded, got, err, want, wantErr)
 			}
@@ -247,46 +229,6 @@ func utf16LE(text string) string {
 		out = append(out, byte(u), byte(u>>8))
 	}
 	return string(out)
-}
-
-// Contents that are parsed at the same time have no more values together than one may have, at two bytes each.
-func TestWeight(t *testing.T) {
-	limits := formats.Limits()
-	for _, n := range []int64{0, 1, 1 << 10, 1 << 20, 5 << 20, 16 << 20, 20 << 20, 64 << 20} {
-		if w := weight(n); w < n || w > newBudget().left {
-			t.Errorf("%d bytes weigh %d", n, w)
-			continue
-		}
-		if at := newBudget().left / max(weight(n), 1); n > 0 && at > 1 && at*n/2 > int64(limits.Nodes) {
-			t.Errorf("%d contents of %d bytes at a time", at, n)
-		}
-	}
-}
-
-// No more is parsed at a time than the budget has, and who waits comes in.
-func TestBudget(t *testing.T) {
-	b := newBudget()
-	b.left = 10
-	var mu sync.Mutex
-	var all sync.WaitGroup
-	used, most := int64(0), int64(0)
-	for i := range 200 {
-		n := int64(i%10 + 1)
-		all.Go(func() {
-			defer b.enter(n)()
-			mu.Lock()
-			used += n
-			most = max(most, used)
-			mu.Unlock()
-			mu.Lock()
-			used -= n
-			mu.Unlock()
-		})
-	}
-	all.Wait()
-	if most > 10 || b.left != 10 {
-		t.Errorf("%d at a time, and %d are left", most, b.left)
-	}
 }
 
 // TestLimitHasItsPlace: what is over a bound at a place says where.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/policyscan/policyscan/scanner/check"
 	"github.com/policyscan/policyscan/scanner/judges"
 	"github.com/policyscan/policyscan/scanner/tree"
 	"github.com/policyscan/policyscan/verdict"
@@ -16,10 +17,10 @@ import (
 // for all that could check what is read under its name. A link that no rule selects is covered only if it fails in
 // that.
 func (w *worker) visitLink(f tree.File) {
-	looking := w.Bundle.LookingInto(f.Path, nil)
+	looking := w.run.set.Bundle.LookingInto(f.Path, nil)
 	if len(looking) == 0 {
 		if len(w.forbid) > 0 {
-			w.visitForbidden(f)
+			w.checkPathOnly(f)
 			return
 		}
 		w.tally.list()
@@ -29,14 +30,14 @@ func (w *worker) visitLink(f tree.File) {
 	var losing []int
 	var why string
 	if err == nil {
-		if losing, why, err = w.astray(&f, target, looking); err != nil {
+		if losing, why, err = w.run.astray(&f, target, looking); err != nil {
 			f.Fail(err)
 		}
 	}
 	if err != nil {
 		losing = looking // for all that is known
 	}
-	w.selected = w.Bundle.Selecting(f.Path, w.selected[:0])
+	w.selected = w.run.set.Bundle.Selecting(f.Path, w.selected[:0])
 	covering := w.selected
 	if len(covering) == 0 {
 		covering = losing
@@ -44,33 +45,30 @@ func (w *worker) visitLink(f tree.File) {
 	}
 	if len(covering) == 0 {
 		if len(w.forbid) > 0 {
-			w.visitForbidden(f)
+			w.checkPathOnly(f)
 			return
 		}
 		w.tally.list()
 		return
 	}
-	if !w.tally.begin(&w.job, f, covering, w.forbid, w.engines) {
+	r := check.Result{File: f, Plan: w.plan(covering), Forbidden: slices.Clone(w.forbid)}
+	if !w.tally.begin(r) {
 		return
 	}
-	j := &w.job
-	defer func() {
-		w.settle()
-		w.tally.end(w.Bundle)
-	}()
+	defer w.end(&r)
 	if len(w.selected) > 0 || err != nil {
-		if w.do(w.ctx, &w.x, j); !j.scanned || len(losing) == 0 {
+		if w.run.checker.Check(w.ctx, &w.x, &r); !r.Scanned || len(losing) == 0 {
 			return
 		}
 	}
-	j.reached, j.scanned, j.bytes, j.reason = true, false, 0, AllowSymlink
-	if !w.allowsLink(f.Path) {
-		j.err = &verdict.Error{Code: code.Link, File: verdict.Path(f.Path), Message: why}
+	r.Reached, r.Scanned, r.Bytes, r.Reason = true, false, 0, check.AllowSymlink
+	if !w.run.allowsLink(f.Path) {
+		r.Err = &verdict.Error{Code: code.Link, File: verdict.Path(f.Path), Message: why}
 	}
 }
 
 func (p *collector) allowsLink(path string) bool {
-	return p.allows(AllowSymlink) || p.AllowLink != nil && p.AllowLink(path)
+	return p.checker.Allows(check.AllowSymlink) || p.opt.AllowLink != nil && p.opt.AllowLink(path)
 }
 
 // astray returns those of the rules that look into a link which do not judge what it leads to, and a message that
@@ -96,17 +94,17 @@ func (p *collector) astray(f *tree.File, target string, looking []int) (losing [
 	case p.isLeftOut(to.Path):
 		says.leads, wrong = to.Path, "is excluded from the scan"
 		if to.IsFile { // beneath which there is nothing
-			losing = p.Bundle.Selecting(f.Path, nil)
+			losing = p.set.Bundle.Selecting(f.Path, nil)
 		}
 	default:
 		says.leads = to.Path
-		losing = p.Bundle.LosingSight(f.Path, to.Path, to.IsFile, nil)
+		losing = p.set.Bundle.LosingSight(f.Path, to.Path, to.IsFile, nil)
 	}
 	if len(losing) == 0 {
 		return nil, "", nil
 	}
 	number := slices.Min(losing)
-	first := &p.Bundle.Rules[number]
+	first := &p.set.Bundle.Rules[number]
 	switch {
 	case wrong != "":
 		says.wrong = ", which " + wrong
@@ -115,7 +113,7 @@ func (p *collector) astray(f *tree.File, target string, looking []int) (losing [
 	default:
 		says.rule = "could select files under its path that it would not select under that one"
 		says.fix = "have the rule select them there too"
-		switch lost, excluded := p.Bundle.LostBy(number, f.Path, to.Path); {
+		switch lost, excluded := p.set.Bundle.LostBy(number, f.Path, to.Path); {
 		case excluded:
 			says.rule += fmt.Sprintf(" (its exclude %q)", clip(lost))
 			says.fix = "have the rule exclude the same under the link"
@@ -134,12 +132,12 @@ func (p *collector) isLeftOut(path string) bool {
 			return true
 		}
 	}
-	for out := range p.LeaveOut {
+	for out := range p.opt.LeaveOut {
 		if rest, ok := strings.CutPrefix(path, out); ok && (rest == "" || rest[0] == '/') {
 			return true
 		}
 	}
-	return slices.ContainsFunc(p.InUse, func(f judges.RuleFile) bool { return f.Path == path })
+	return slices.ContainsFunc(p.opt.InUse, func(f judges.RuleFile) bool { return f.Path == path })
 }
 
 // A linkMessage says what is wrong with a link, and the two ways out.

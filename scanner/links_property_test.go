@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/scanner/check"
 	"github.com/policyscan/policyscan/scanner/tree"
 	"github.com/policyscan/policyscan/scanner/worktree"
 	"github.com/policyscan/policyscan/verdict"
@@ -221,7 +222,7 @@ func TestFault_150_Naive(t *testing.T) {
 	}
 	for n := range trees {
 		input, b := drawLinkTree(r), drawLinkRules(r)
-		stray := strayLinks(t, scanTree(t, b, mapTree{input}, Options{Workers: 1, Allow: []string{AllowEmpty}}))
+		stray := strayLinks(t, scanTree(t, b, mapTree{input}, Options{Workers: 1, Allow: []string{check.AllowEmpty}}))
 		certain := !slices.ContainsFunc(b.Rules, func(r rules.Rule) bool {
 			return strings.Contains(strings.Join(append(slices.Clone(r.Files), r.Exclude...), " "), "[!a]")
 		})
@@ -255,7 +256,7 @@ func TestFault_150_Naive(t *testing.T) {
 				writeLink(t, text, path)
 			}
 		}
-		got := strayLinks(t, scanFolder(t, dir, b, Options{Allow: []string{AllowEmpty}}))
+		got := strayLinks(t, scanFolder(t, dir, b, Options{Allow: []string{check.AllowEmpty}}))
 		for _, link := range slices.Sorted(maps.Keys(input)) {
 			budget := 40
 			if _, within := input.resolve("", link, &budget); within && slices.Contains(got, link) != slices.Contains(stray, link) {

@@ -17,6 +17,7 @@ import (
 	"testing"
 
 	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/scanner/check"
 	"github.com/policyscan/policyscan/scanner/judges"
 	"github.com/policyscan/policyscan/scanner/repo"
 	"github.com/policyscan/policyscan/scanner/tree"
@@ -163,7 +164,7 @@ func drawShardTree(t *testing.T, r *rand.Rand) *shardTree {
 	o := Options{Version: "1", Day: "2027-01-01", RequireGoverned: r.IntN(3) == 0}
 	var allow []string
 	for _, reason := range []string{
-		AllowLFSPointer, AllowSpecialFile, AllowEmpty, AllowSubmodule, AllowPartial, AllowEncoding, AllowEncrypted, AllowSymlink,
+		check.AllowLFSPointer, check.AllowSpecialFile, check.AllowEmpty, check.AllowSubmodule, check.AllowPartial, check.AllowEncoding, check.AllowEncrypted, check.AllowSymlink,
 	} {
 		if r.IntN(3) == 0 || clean {
 			allow = append(allow, reason)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/scanner/check"
 	"github.com/policyscan/policyscan/scanner/tree"
 	"github.com/policyscan/policyscan/verdict"
 	"github.com/policyscan/policyscan/verdict/code"
@@ -69,7 +70,7 @@ func TestEmptyTree(t *testing.T) {
 	git := writeTree(t, map[string]string{".git/config": "x"})
 	for _, input := range []tree.Tree{tree.Folder(openRoot(t, dir)), tree.Folder(openRoot(t, git)), tree.List(openRoot(t, dir), nil)} {
 		wantOutcome(t, scanTree(t, testBundle("key"), input, Options{}), "I(E_EMPTY)")
-		o := Options{Allow: []string{AllowEmpty}}
+		o := Options{Allow: []string{check.AllowEmpty}}
 		wantOutcome(t, scanTree(t, testBundle("key"), input, o), "P")
 		o.RequireGoverned = true
 		wantOutcome(t, scanTree(t, testBundle("key"), input, o), "I(E_NO_GOVERNED)")
@@ -104,12 +105,12 @@ func TestPartial(t *testing.T) {
 	if c := v.Coverage; !v.Partial || c.Files != 2 || c.Governed != 1 {
 		t.Errorf("partial %v, %+v", v.Partial, c)
 	}
-	if v = scanFolder(t, dir, testBundle("key"), Options{Exclude: noA, Allow: []string{AllowPartial}}); !v.Partial {
+	if v = scanFolder(t, dir, testBundle("key"), Options{Exclude: noA, Allow: []string{check.AllowPartial}}); !v.Partial {
 		t.Error("allowed, but the verdict does not say partial")
 	}
 	wantOutcome(t, v, "P")
 	wantOutcome(t, scanFolder(t, dir, testBundle("nowhere"), Options{Partial: true}), "I(E_PARTIAL)")
-	wantOutcome(t, scanFolder(t, dir, testBundle("key"), Options{Partial: true, Allow: []string{AllowPartial}}), "F")
+	wantOutcome(t, scanFolder(t, dir, testBundle("key"), Options{Partial: true, Allow: []string{check.AllowPartial}}), "F")
 	if v := scanFolder(t, dir, testBundle("key"), Options{}); v.Partial {
 		t.Error("a whole run says partial")
 	}
@@ -122,13 +123,13 @@ func TestAllow(t *testing.T) {
 	if want := []string{"empty", "partial", "special-file"}; !slices.Equal(v.Allowed, want) {
 		t.Errorf("allowed %q, want %q", v.Allowed, want)
 	}
-	v = scanFolder(t, dir, testBundle("key"), Options{Allow: []string{AllowLFSPointer}})
+	v = scanFolder(t, dir, testBundle("key"), Options{Allow: []string{check.AllowLFSPointer}})
 	wantOutcome(t, v, "P")
 	if want := []verdict.Omission{{File: "a.bin", Reason: "lfs-pointer"}}; !slices.Equal(v.Coverage.NotScanned, want) {
 		t.Errorf("%+v", v.Coverage)
 	}
 	// The pointer's own text is matched too.
-	wantOutcome(t, scanFolder(t, dir, testBundle("sha256:abc"), Options{Allow: []string{AllowLFSPointer}}), "F")
+	wantOutcome(t, scanFolder(t, dir, testBundle("sha256:abc"), Options{Allow: []string{check.AllowLFSPointer}}), "F")
 
 	for name, text := range map[string]string{
 		"long":    "version https://git-lfs.github.com/spec/v1\n" + strings.Repeat("x", 1024),

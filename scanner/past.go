@@ -7,6 +7,7 @@ import (
 
 	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/scanner/allowance"
+	"github.com/policyscan/policyscan/scanner/check"
 	"github.com/policyscan/policyscan/scanner/match"
 	"github.com/policyscan/policyscan/scanner/tree"
 	"github.com/policyscan/policyscan/scanner/worktree"
@@ -19,8 +20,9 @@ import (
 //
 // Several goroutines may use it.
 type past struct {
-	*collector
-	open func() error // reads which states there are, once
+	run     *collector
+	checker *check.Checker // of what is not scanned
+	open    func() error   // reads which states there are, once
 
 	// joined returns the paths whose lines count as those of one file for a rule, by its index: in order, the path
 	// itself included. nil: there are none. Called by all workers.
@@ -47,7 +49,10 @@ func newPast(p *collector) *past {
 	if !p.compares() {
 		return nil
 	}
-	h := &past{collector: p, known: map[pastFile]*examined{}, own: match.Examiner{Limit: p.MaxFileBytes}}
+	h := &past{run: p, known: map[pastFile]*examined{}, own: match.Examiner{Limit: p.opt.MaxFileBytes}}
+	before := *p.checker
+	before.Rewritten = nil // which is about what is scanned
+	h.checker = &before
 	h.open = sync.OnceValue(func() (err error) {
 		if h.states, err = p.tree.History(); err != nil {
 			return err
@@ -103,7 +108,7 @@ func (h *past) counts(ctx context.Context, moments []*tree.Snapshot, rule int, p
 // textAlone reports whether a rule with items with a key judges a file now, or one that it is joined with, by its text
 // alone, because it cannot be parsed.
 func (h *past) textAlone(ctx context.Context, rule int, path string) bool {
-	if !h.Bundle.Rules[rule].Unparsable {
+	if !h.run.set.Bundle.Rules[rule].Unparsable {
 		return false
 	}
 	files := []string{path}
@@ -131,7 +136,7 @@ type examined struct {
 	unparsed bool              // it cannot be parsed, and a rule lets its text alone be judged
 	forbid   []rules.GlobOf
 	counts   []ruleCount
-	broken   []brokenRule // not remembered
+	broken   []check.Finding // not remembered
 }
 
 type ruleCount struct {
@@ -204,38 +209,38 @@ func (h *past) examine(ctx context.Context, x *match.Examiner, m *tree.Snapshot,
 		return &examined{absent: allowance.Missing}
 	}
 	f := m.File(path, leaf)
-	if h.Exclude != nil && h.Exclude(path) || h.isRuleFile(&f) || tree.IsGitPath(path) {
+	if h.run.opt.Exclude != nil && h.run.opt.Exclude(path) || h.run.isRuleFile(&f) || tree.IsGitPath(path) {
 		return &examined{absent: allowance.Unasked}
 	}
-	j := &job{file: f, past: true, forbidden: h.Bundle.Forbidding(path, nil)}
+	r := &check.Result{File: f, Forbidden: h.run.set.Bundle.Forbidding(path, nil)}
 	if f.Kind != worktree.Submodule { // in which there is no content of this repository
-		if selected := h.Bundle.Selecting(path, nil); len(selected) > 0 {
-			j.chosen = &chosen{selection: h.engines.selection(selected)}
+		if selected := h.run.set.Bundle.Selecting(path, nil); len(selected) > 0 {
+			r.Plan = h.checker.Plans.Plan(selected)
 			bare := x.Bare
 			x.Bare = true
-			h.do(ctx, x, j)
+			h.checker.Check(ctx, x, r)
 			x.Bare = bare
 		}
 	}
-	j.settle(h.Bundle)
-	return examinedOf(j)
+	r.Settle(h.run.set.Bundle)
+	return examinedOf(r)
 }
 
-// examinedOf returns what came of a job, which is settled.
-func examinedOf(j *job) *examined {
-	e := &examined{forbid: j.forbidden, broken: j.broken, unjudged: j.keyed.unjudged, unparsed: j.keyed.unparsed}
-	if j.chosen != nil {
-		e.selected, e.unread = j.chosen.rules, !j.scanned && !j.partly
+// examinedOf returns what came of a file, which is settled.
+func examinedOf(r *check.Result) *examined {
+	e := &examined{forbid: r.Forbidden, broken: r.Findings, unjudged: r.Undecided(), unparsed: r.TextAlone()}
+	if r.Plan != nil {
+		e.selected, e.unread = r.Plan.Rules, !r.Scanned && !r.OnlyKeysFailed
 	}
-	for i := range j.broken {
-		br := &j.broken[i]
-		k := slices.IndexFunc(e.counts, func(c ruleCount) bool { return c.rule == br.rule })
+	for i := range r.Findings {
+		br := &r.Findings[i]
+		k := slices.IndexFunc(e.counts, func(c ruleCount) bool { return c.rule == br.Rule })
 		if k < 0 {
-			k, e.counts = len(e.counts), append(e.counts, ruleCount{rule: br.rule})
+			k, e.counts = len(e.counts), append(e.counts, ruleCount{rule: br.Rule})
 		}
-		e.counts[k].count += br.times()
-		if br.key != nil {
-			e.counts[k].keyed += br.times()
+		e.counts[k].count += br.Occurrences()
+		if br.Key != nil {
+			e.counts[k].keyed += br.Occurrences()
 		}
 	}
 	return e
@@ -243,19 +248,19 @@ func examinedOf(j *job) *examined {
 
 // requiredAt returns the globs of required files that a file matched in a state.
 func (h *past) requiredAt(m *tree.Snapshot) (map[rules.GlobOf]bool, error) {
-	q := &requiredFiles{bundle: h.Bundle, exclude: h.Exclude, known: map[rules.GlobOf]bool{}}
+	q := &requiredFiles{bundle: h.run.set.Bundle, exclude: h.run.opt.Exclude, known: map[rules.GlobOf]bool{}}
 	for f, err := range m.Files(context.Background()) {
 		if err != nil {
 			return q.known, err
 		}
-		q.blob(&f, h.collector)
+		q.blob(&f, h.run)
 	}
 	return q.known, nil
 }
 
 // end labels what the workers did not: the files that the tree lacks, by whether they were missing before, and what a
 // scan that was ended did not come to. nil labels nothing.
-func (h *past) end(broken []brokenRule) {
+func (h *past) end(broken []check.Finding) {
 	if h == nil {
 		return
 	}
@@ -263,24 +268,24 @@ func (h *past) end(broken []brokenRule) {
 	h.labelJoined(broken)
 	for i := range broken {
 		br := &broken[i]
-		if br.status != "" {
+		if br.Status != "" {
 			continue
 		}
-		br.status = verdict.Introduced
-		if br.find != nil {
-			br.places = slices.Clone(br.find.Evidence.Places)
+		br.Status = verdict.Introduced
+		if br.Match != nil {
+			br.Places = slices.Clone(br.Match.Evidence.Places)
 		}
-		for k := range br.places {
-			br.places[k].Status = verdict.Introduced
+		for k := range br.Places {
+			br.Places[k].Status = verdict.Introduced
 		}
 	}
 }
 
 // labelRequired says of files that the tree lacks whether they were missing before.
-func (h *past) labelRequired(broken []brokenRule) {
-	var lacking []*brokenRule
+func (h *past) labelRequired(broken []check.Finding) {
+	var lacking []*check.Finding
 	for i := range broken {
-		if broken[i].path == "" {
+		if broken[i].Path == "" {
 			lacking = append(lacking, &broken[i])
 		}
 	}
@@ -288,7 +293,7 @@ func (h *past) labelRequired(broken []brokenRule) {
 		return
 	}
 	for _, br := range lacking {
-		br.status = verdict.PreExisting
+		br.Status = verdict.PreExisting
 	}
 	for _, m := range h.before {
 		if !m.Differs {
@@ -296,8 +301,8 @@ func (h *past) labelRequired(broken []brokenRule) {
 		}
 		there, err := h.requiredAt(m)
 		for _, br := range lacking {
-			if err != nil || there[rules.GlobOf{Rule: br.rule, Glob: br.ask.Index}] {
-				br.status = verdict.Introduced
+			if err != nil || there[rules.GlobOf{Rule: br.Rule, Glob: br.Ref.Index}] {
+				br.Status = verdict.Introduced
 			}
 		}
 	}

@@ -107,10 +107,10 @@ rules:
 		Exclude: func(path string) bool { return path == "out.tf" }, MaxFileBytes: 800,
 		InUse: []judges.RuleFile{{Path: "in-use.tf", Blob: blob}},
 	}
-	p := newCollector(&scan{Set: judges.NewSet(one(b)), tree: tree.Changes(r, compared, "a", "x"), Options: o})
+	p := newCollector(one(b), tree.Changes(r, compared, "a", "x"), o)
 	of := map[string]int{}
-	for i := range p.Bundle.Rules {
-		of[p.Bundle.Rules[i].ID] = i
+	for i := range p.set.Bundle.Rules {
+		of[p.set.Bundle.Rules[i].ID] = i
 	}
 	if refs, err := p.past.references(); err != nil || len(refs) != 1 || !refs[0].Base || !refs[0].MergeBase {
 		t.Fatalf("%+v, %v", refs, err)

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/policyscan/policyscan/scanner/check"
 	"github.com/policyscan/policyscan/scanner/judges"
 )
 
@@ -12,15 +13,15 @@ import (
 // small repository.
 type Prepared struct {
 	mu      sync.Mutex // of what follows
-	parsing *budget
+	parsing *check.ParseLimiter
 	by      []judges.Judge
 	set     *judges.Set
-	engines *engines
+	engines *check.PlanCache
 }
 
 // of returns the set of some judges and its engines: those that are kept, if they are of the same judges. Others are
 // kept only if nothing is kept yet.
-func (p *Prepared) of(by []judges.Judge) (*judges.Set, *engines) {
+func (p *Prepared) of(by []judges.Judge) (*judges.Set, *check.PlanCache) {
 	if p == nil {
 		return made(by)
 	}
@@ -33,26 +34,26 @@ func (p *Prepared) of(by []judges.Judge) (*judges.Set, *engines) {
 	case p.set == nil:
 		p.by = slices.Clone(by)
 		p.set, p.engines = made(by)
-	case p.engines.full(): // so that one odd tree costs the others nothing, and memory does not grow
-		p.engines = newEngines(p.set.Bundle)
+	case p.engines.Full(): // so that one odd tree costs the others nothing, and memory does not grow
+		p.engines = check.NewPlanCache(p.set.Bundle)
 	}
 	return p.set, p.engines
 }
 
 // budget returns the budget of files that are parsed.
-func (p *Prepared) budget() *budget {
+func (p *Prepared) budget() *check.ParseLimiter {
 	if p == nil {
-		return newBudget()
+		return check.NewParseLimiter()
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.parsing == nil {
-		p.parsing = newBudget()
+		p.parsing = check.NewParseLimiter()
 	}
 	return p.parsing
 }
 
-func made(by []judges.Judge) (*judges.Set, *engines) {
+func made(by []judges.Judge) (*judges.Set, *check.PlanCache) {
 	set := judges.NewSet(by)
-	return set, newEngines(set.Bundle)
+	return set, check.NewPlanCache(set.Bundle)
 }

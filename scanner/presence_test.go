@@ -12,7 +12,7 @@ import (
 
 	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/rules/glob"
-	"github.com/policyscan/policyscan/scanner/judges"
+	"github.com/policyscan/policyscan/scanner/check"
 	"github.com/policyscan/policyscan/scanner/match"
 	"github.com/policyscan/policyscan/scanner/tree"
 	"github.com/policyscan/policyscan/scanner/worktree"
@@ -80,9 +80,9 @@ func TestPathsOfPartialRuns(t *testing.T) {
 	r := testRule("R-1")
 	r.Files, r.Patterns, r.ForbiddenFiles, r.RequiredFiles = nil, nil, []string{"*.pem"}, []string{"LICENSE"}
 	b := rules.New([]rules.Rule{r}, nil)
-	v := scanFolder(t, dir, b, Options{Exclude: glob.Compile([]string{"*.pem"}).Match, Allow: []string{AllowPartial}})
+	v := scanFolder(t, dir, b, Options{Exclude: glob.Compile([]string{"*.pem"}).Match, Allow: []string{check.AllowPartial}})
 	wantOutcome(t, v, "P")
-	v = scanFolder(t, dir, b, Options{Exclude: glob.Compile([]string{"**"}).Match, Allow: []string{AllowPartial}})
+	v = scanFolder(t, dir, b, Options{Exclude: glob.Compile([]string{"**"}).Match, Allow: []string{check.AllowPartial}})
 	if len(v.Violations) != 1 || v.Violations[0].File != "" {
 		t.Errorf("%+v", v.Violations)
 	}
@@ -97,11 +97,11 @@ func TestRedactedExpression(t *testing.T) {
 		item := rules.Item{Kind: rules.Regex, Text: expression}.Named()
 		r := testRule("R-1")
 		r.Redact, r.Patterns = true, []rules.Item{item}
-		br := brokenRule{path: "a", ask: judges.Ask{Of: judges.ForbiddenItem}, find: &match.Find{
+		br := check.Finding{Path: "a", Ref: rules.PatternRef{Of: rules.ForbiddenPattern}, Match: &match.Find{
 			Evidence: verdict.Evidence{Line: 1, Column: 1, LineHash: "abc:1", Occurrences: 1, Encoding: "utf-8"},
 			Before:   before, Matched: "SECRET", After: after, Line: []byte(before + "SECRET" + after),
 		}}
-		v := br.violation(rules.New([]rules.Rule{r}, nil))
+		v := br.Violation(rules.New([]rules.Rule{r}, nil))
 		e := &v.Evidence
 		shown := string([]rune(expression)[:min(len(expression), 200)])
 		if strings.ContainsAny(e.Excerpt, "SECRTab世") || !strings.Contains(e.Excerpt, shown) {

@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/scanner/check"
 	"github.com/policyscan/policyscan/scanner/tree"
 	"github.com/policyscan/policyscan/verdict"
 	"pgregory.net/rapid"
@@ -136,7 +137,7 @@ func TestOracle02(t *testing.T) {
 					}
 				}
 			}
-			c := NewChecker(b)
+			c := check.NewContentChecker(b)
 			for _, name := range names {
 				data, err := os.ReadFile(filepath.Join(dir, name))
 				if err != nil || len(data) >= 10_000 {
@@ -311,7 +312,7 @@ func TestEvidencePoints(t *testing.T) {
 		list := drawRules(rt, "R", 3)
 		content := []byte(drawText(rt, "content", 60))
 		path := "a/x.tf"
-		got, err := Check(t.Context(), rules.New(list, nil), path, content)
+		got, err := check.File(t.Context(), rules.New(list, nil), path, content)
 		if err != nil {
 			rt.Fatal(err)
 		}

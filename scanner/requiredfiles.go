@@ -8,7 +8,7 @@ import (
 	"sync"
 
 	"github.com/policyscan/policyscan/rules"
-	"github.com/policyscan/policyscan/scanner/judges"
+	"github.com/policyscan/policyscan/scanner/check"
 	"github.com/policyscan/policyscan/scanner/repo"
 	"github.com/policyscan/policyscan/scanner/tree"
 	"github.com/policyscan/policyscan/scanner/worktree"
@@ -37,11 +37,11 @@ func wholeTree(mode string) bool {
 	return false
 }
 
-func newRequiredFiles(s *scan) *requiredFiles {
-	if !s.Bundle.RequiresFiles() || !wholeTree(s.tree.Scope().Mode) {
+func newRequiredFiles(p *collector) *requiredFiles {
+	if !p.set.Bundle.RequiresFiles() || !wholeTree(p.tree.Scope().Mode) {
 		return nil
 	}
-	return &requiredFiles{bundle: s.Bundle, exclude: s.Exclude, known: map[rules.GlobOf]bool{}}
+	return &requiredFiles{bundle: p.set.Bundle, exclude: p.opt.Exclude, known: map[rules.GlobOf]bool{}}
 }
 
 // asked returns the globs that a file at a path answers, if it is a regular one and not empty, and that no other
@@ -79,7 +79,7 @@ func (q *requiredFiles) see(f *tree.File, fail func(verdict.Error)) {
 	}
 	there, err := f.Source.IsPresent(f.Path)
 	if err != nil {
-		fail(fileError(f.Path, err))
+		fail(tree.FileError(f.Path, err))
 	}
 	if there || err != nil {
 		q.answer(globs)
@@ -132,14 +132,14 @@ var emptyBlob = sync.OnceValue(func() repo.Hash {
 })
 
 // missing returns the violations that there are if the tree lacks every file that is required.
-func (q *requiredFiles) missing() []brokenRule {
+func (q *requiredFiles) missing() []check.Finding {
 	if q == nil {
 		return nil
 	}
-	var all []brokenRule
+	var all []check.Finding
 	for i := range q.bundle.Rules {
 		for k := range q.bundle.Rules[i].RequiredFiles {
-			all = append(all, brokenRule{rule: i, ask: judges.Ask{Of: judges.RequiredFile, Index: k}})
+			all = append(all, check.Finding{Rule: i, Ref: rules.PatternRef{Of: rules.RequiredFile, Index: k}})
 		}
 	}
 	return all
@@ -161,13 +161,13 @@ func (q *requiredFiles) seen() (has func(rule, glob int) bool, whole bool, files
 }
 
 // notLookedFor returns the globs of required files in a scope that does not have the whole tree, each once.
-func notLookedFor(s *scan) []verdict.Omission {
-	if wholeTree(s.tree.Scope().Mode) {
+func notLookedFor(p *collector) []verdict.Omission {
+	if wholeTree(p.tree.Scope().Mode) {
 		return nil
 	}
 	var all []verdict.Omission
-	for i := range s.Bundle.Rules {
-		for _, g := range s.Bundle.Rules[i].RequiredFiles {
+	for i := range p.set.Bundle.Rules {
+		for _, g := range p.set.Bundle.Rules[i].RequiredFiles {
 			o := verdict.Omission{File: verdict.Path(g), Reason: verdict.LeftRequiredFile}
 			if !slices.Contains(all, o) {
 				all = append(all, o)

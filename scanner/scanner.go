@@ -32,6 +32,7 @@ import (
 	"time"
 
 	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/scanner/check"
 	"github.com/policyscan/policyscan/scanner/checkout"
 	"github.com/policyscan/policyscan/scanner/failure"
 	"github.com/policyscan/policyscan/scanner/judges"
@@ -45,7 +46,7 @@ type Options struct {
 	Version         string              // of the program, for the verdict
 	Errors          []verdict.Error     // what was wrong before the scan, though it can go on
 	Allow           []string            // the Allow constants, and what AllowLink means: "symlink=GLOB"
-	AllowLink       func(string) bool   // links for which AllowSymlink holds; nil: none. Called by all workers
+	AllowLink       func(string) bool   // links for which check.AllowSymlink holds; nil: none. Called by all workers
 	Partial         bool                // the bundle was narrowed by the caller
 	Day             string              // that counts for allowances, such as 2027-03-01: today in UTC, or another
 	Earlier         bool                // Day is before today: the run is partial if a bundle has dates
@@ -62,7 +63,7 @@ type Options struct {
 	Workers         int                 // files examined at a time; 0: as many as processors
 	Progress        *Progress           // nil: no one watches
 	Rewritten       *checkout.Rewritten // nil: no one asks
-	Reuse           *Reuse              // nil: every file is read
+	Reuse           *check.Reuse        // nil: every file is read
 	Prepared        *Prepared           // what other scans with these judges compiled; nil: nothing is kept
 }
 
@@ -70,18 +71,9 @@ type Options struct {
 // [judges.Judge]. When ctx ends, so does the scan: what was found until then is in the
 // verdict, and the cause is its error.
 func Scan(ctx context.Context, by []judges.Judge, t tree.Tree, o Options) *verdict.Verdict {
-	p := newCollector(newScan(by, t, o))
+	p := newCollector(by, t, o)
 	p.all(ctx)
 	return p.verdict()
-}
-
-func newScan(by []judges.Judge, t tree.Tree, o Options) *scan {
-	s := &scan{tree: t, Options: o}
-	s.Set, s.engines = o.Prepared.of(by)
-	if s.Progress == nil {
-		s.Progress = &Progress{}
-	}
-	return s
 }
 
 // all judges the whole tree, as long as ctx lasts.
@@ -95,13 +87,6 @@ func (p *collector) all(ctx context.Context) {
 	if ctx.Err() != nil {
 		p.fail(stopped(ctx))
 	}
-}
-
-type scan struct {
-	*judges.Set
-	engines *engines // nil: newCollector makes them
-	tree    tree.Tree
-	Options
 }
 
 // grace is how long a scan that was asked to end waits for reads that are under way.

@@ -13,7 +13,7 @@ import (
 // what it found there. [Merge] makes the verdict of the documents of all shards. A change has no shards.
 func Shard(ctx context.Context, by []judges.Judge, t tree.Tree, o Options, of shard.Split) *shard.Document {
 	o.Owns = of.Owns
-	p := newCollector(newScan(by, t, o))
+	p := newCollector(by, t, o)
 	p.all(ctx)
 	d := &shard.Document{Shard: of, State: shard.Done, Tree: p.listing()}
 	run, findings := p.end()

@@ -2,64 +2,55 @@ package scanner
 
 import (
 	"context"
-	"io"
 	"slices"
 
 	"github.com/policyscan/policyscan/rules"
-	"github.com/policyscan/policyscan/scanner/judges"
+	"github.com/policyscan/policyscan/scanner/check"
 	"github.com/policyscan/policyscan/scanner/match"
-	"github.com/policyscan/policyscan/scanner/recode"
 	"github.com/policyscan/policyscan/verdict"
 )
-
-// A fresh is what is shown of the first introduced place of a violation that is not its first one.
-type fresh struct {
-	place int // in the list of places
-	find  *match.Find
-	path  int // of a key, that leads there
-}
 
 // An asking is a rule and one thing that it asks.
 type asking struct {
 	rule int
-	ask  judges.Ask
+	ask  rules.PatternRef
 }
 
 // label says of each violation of a job whether it and its places were there before, at each state that what is checked
 // differs from.
-func (h *past) label(ctx context.Context, x *match.Examiner, j *job) {
+func (h *past) label(ctx context.Context, x *match.Examiner, r *check.Result) {
 	if h.open() != nil {
 		return
 	}
-	h.remember(h.states.Now, j.file.Path, examinedOf(j))
-	var before []map[asking]*brokenRule
+	h.remember(h.states.Now, r.File.Path, examinedOf(r))
+	var before []map[asking]*check.Finding
 	for _, m := range h.before {
 		if !m.Differs {
 			continue
 		}
-		e := h.examine(ctx, x, m, j.file.Path)
+		e := h.examine(ctx, x, m, r.File.Path)
 		if ctx.Err() != nil {
 			return
 		}
-		h.remember(m, j.file.Path, e)
-		all := make(map[asking]*brokenRule, len(e.broken))
+		h.remember(m, r.File.Path, e)
+		all := make(map[asking]*check.Finding, len(e.broken))
 		for i := range e.broken {
-			all[asking{e.broken[i].rule, e.broken[i].ask}] = &e.broken[i]
+			all[asking{e.broken[i].Rule, e.broken[i].Ref}] = &e.broken[i]
 		}
 		before = append(before, all)
 	}
 	needed := map[*match.Find]bool{} // later
-	for i := range j.broken {
-		br := &j.broken[i]
-		if h.joined != nil && len(h.joined(br.rule, j.file.Path)) > 1 {
-			br.joined = &job{file: j.file, result: result{forms: j.forms}}
-			needed[br.find] = true
+	for i := range r.Findings {
+		br := &r.Findings[i]
+		if h.joined != nil && len(h.joined(br.Rule, r.File.Path)) > 1 {
+			br.Grouped = r.ForRereading()
+			needed[br.Match] = true
 			continue
 		}
 		lines := linesOf(br)
 		was := lines.marks(len(before) > 0)
 		for _, all := range before {
-			there := all[asking{br.rule, br.ask}]
+			there := all[asking{br.Rule, br.Ref}]
 			t := newTaking(&lines)
 			if there != nil {
 				t.from(newStock(linesOf(there)))
@@ -69,16 +60,16 @@ func (h *past) label(ctx context.Context, x *match.Examiner, j *job) {
 			}
 			both(was, t.had)
 		}
-		setStatus(ctx, x, j, br, was)
-		if slices.ContainsFunc(before, func(all map[asking]*brokenRule) bool {
-			there := all[asking{br.rule, br.ask}]
-			return there == nil || there.times() < br.times()
+		setStatus(ctx, x, r, br, was)
+		if slices.ContainsFunc(before, func(all map[asking]*check.Finding) bool {
+			there := all[asking{br.Rule, br.Ref}]
+			return there == nil || there.Occurrences() < br.Occurrences()
 		}) {
-			br.status = verdict.Introduced // in another form of the file, perhaps
+			br.Status = verdict.Introduced // in another form of the file, perhaps
 		}
 	}
-	for i := range j.broken {
-		if f := j.broken[i].find; f != nil && !needed[f] {
+	for i := range r.Findings {
+		if f := r.Findings[i].Match; f != nil && !needed[f] {
 			f.Forget()
 		}
 	}
@@ -92,38 +83,35 @@ func both(was, had []bool) {
 }
 
 // setStatus sets what a violation says of its places, of which it is known whether they were there before.
-func setStatus(ctx context.Context, x *match.Examiner, j *job, br *brokenRule, was []bool) {
+func setStatus(ctx context.Context, x *match.Examiner, r *check.Result, br *check.Finding, was []bool) {
 	first := slices.Index(was, false) // the first introduced one
-	br.status = verdict.Introduced
-	if first < 0 && (br.find == nil || int64(len(was)) == br.find.Evidence.Occurrences) {
-		br.status = verdict.PreExisting
+	br.Status = verdict.Introduced
+	if first < 0 && (br.Match == nil || int64(len(was)) == br.Match.Evidence.Occurrences) {
+		br.Status = verdict.PreExisting
 	}
-	if br.find == nil || len(br.find.Evidence.Places) == 0 {
+	if br.Match == nil || len(br.Match.Evidence.Places) == 0 {
 		return
 	}
 	chosen := choose(was, verdict.MaxPlaces)
-	br.places = slices.Clone(br.find.Evidence.Places)
-	if first > 0 || chosen[len(chosen)-1] >= len(br.places) {
-		shown, places, err := show(ctx, x, j, br.find, max(first, 0), chosen)
+	br.Places = slices.Clone(br.Match.Evidence.Places)
+	if first > 0 || chosen[len(chosen)-1] >= len(br.Places) {
+		shown, places, err := r.Show(ctx, x, br.Match, max(first, 0), chosen)
 		if err == nil {
-			br.places = places
+			br.Places = places
 			if first > 0 {
-				br.fresh = &fresh{place: slices.Index(chosen, first), find: shown}
-				if br.key != nil {
-					br.fresh.path = br.key.paths[first]
-				}
+				br.ShowInstead(slices.Index(chosen, first), first, shown)
 			}
 		} else { // it could be read before
 			chosen = chosen[:0]
-			for i := range br.places {
+			for i := range br.Places {
 				chosen = append(chosen, i)
 			}
 		}
 	}
 	for i, n := range chosen {
-		br.places[i].Status = verdict.Introduced
+		br.Places[i].Status = verdict.Introduced
 		if was[n] {
-			br.places[i].Status = verdict.PreExisting
+			br.Places[i].Status = verdict.PreExisting
 		}
 	}
 }
@@ -140,39 +128,4 @@ func choose(was []bool, most int) (chosen []int) {
 	}
 	slices.Sort(chosen)
 	return chosen
-}
-
-// show reads the content of a job in which a find is again, for the evidence of an occurrence and for some places.
-func show(
-	ctx context.Context, x *match.Examiner, j *job, f *match.Find, first int, places []int,
-) (*match.Find, []verdict.Place, error) {
-	c, err := j.file.Open(false)
-	if err != nil {
-		return nil, nil, err
-	}
-	defer c.Close()
-	var in io.ReadSeeker = c
-	if form, written := j.forms[f]; written {
-		in = recode.NewReader(c, form)
-	}
-	return x.Show(ctx, in, f, first, places)
-}
-
-// showStatus adds to a violation what is known of its places.
-func (br *brokenRule) showStatus(v *verdict.Violation, item rules.Item, redact bool) {
-	if br.places == nil {
-		return
-	}
-	v.Evidence.Places = br.places
-	first := slices.IndexFunc(br.places, func(p verdict.Place) bool { return p.Status == verdict.Introduced })
-	switch {
-	case br.fresh != nil:
-		p := &br.places[br.fresh.place]
-		p.Excerpt = excerptOf(item, br.fresh.find, br.fresh.path, redact)
-		if !redact {
-			p.LineHash = br.fresh.find.Evidence.LineHash
-		}
-	case first == 0:
-		br.places[0].Excerpt, br.places[0].LineHash = v.Evidence.Excerpt, v.Evidence.LineHash
-	}
 }

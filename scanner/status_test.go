@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"github.com/policyscan/policyscan/rules"
-	"github.com/policyscan/policyscan/scanner/judges"
 	"github.com/policyscan/policyscan/scanner/repo"
 	"github.com/policyscan/policyscan/scanner/tree"
 	"github.com/policyscan/policyscan/verdict"
@@ -319,7 +318,7 @@ func TestJoinedStatus(t *testing.T) {
 		r, hashes := commits.write(t)
 		compared, err := r.Compare(hashes[0].String(), hashes[1].String())
 		must(t, err)
-		p := newCollector(&scan{Set: judges.NewSet(one(b)), tree: tree.Changes(r, compared, "a", "x"), Options: Options{Progress: &Progress{}}})
+		p := newCollector(one(b), tree.Changes(r, compared, "a", "x"), Options{})
 		joined := func(path string) (all []string) {
 			for i := range 4 {
 				all = append(all, fmt.Sprint(path[:3], i))
@@ -403,9 +402,7 @@ func BenchmarkStatus(b *testing.B) {
 				must(b, err)
 				compared, err := r.Compare(hashes[0].String(), hashes[1].String())
 				must(b, err)
-				p := newCollector(&scan{
-					Set: judges.NewSet(one(bundle)), tree: tree.Changes(r, compared, "a", "x"), Options: Options{Progress: &Progress{}},
-				})
+				p := newCollector(one(bundle), tree.Changes(r, compared, "a", "x"), Options{})
 				if !compares {
 					p.past = nil
 				}

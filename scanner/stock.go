@@ -3,6 +3,7 @@ package scanner
 import (
 	"slices"
 
+	"github.com/policyscan/policyscan/scanner/check"
 	"github.com/policyscan/policyscan/scanner/match"
 )
 
@@ -32,14 +33,14 @@ type occurringLine struct {
 }
 
 // linesOf returns the lines in which a rule is broken.
-func linesOf(br *brokenRule) (o occurrences) {
-	if br.find == nil || br.find.Known() == 0 {
+func linesOf(br *check.Finding) (o occurrences) {
+	if br.Match == nil || br.Match.Known() == 0 {
 		return occurrences{lines: []occurringLine{{at: []int64{0}}}, marked: 1, known: 1}
 	}
-	o.placed, o.marked, o.known = true, len(br.find.Marks), br.find.Known()
+	o.placed, o.marked, o.known = true, len(br.Match.Marks), br.Match.Known()
 	var last *match.Mark
-	for i := range br.find.Marks {
-		m := &br.find.Marks[i]
+	for i := range br.Match.Marks {
+		m := &br.Match.Marks[i]
 		if last == nil || m.Start != last.Start || m.Line != last.Line || m.At < last.At {
 			o.lines = append(o.lines, occurringLine{text: m.Line, first: i})
 		}

@@ -1,14 +1,9 @@
 package scanner
 
 import (
-	"slices"
 	"sync"
 
-	"github.com/policyscan/policyscan/rules"
-	"github.com/policyscan/policyscan/scanner/match"
-	"github.com/policyscan/policyscan/scanner/recode"
-	"github.com/policyscan/policyscan/scanner/tree"
-	"github.com/policyscan/policyscan/scanner/worktree"
+	"github.com/policyscan/policyscan/scanner/check"
 	"github.com/policyscan/policyscan/verdict"
 )
 
@@ -24,49 +19,12 @@ type tally struct {
 	all      listing // the files that were listed, whoever owns them; of a shard
 	witness  *witness
 	pulse    *pulse
-	job      *job               // what the worker is at; nil: nothing
-	chosen   map[string]*chosen // by the rules' indices
-	taken    []int              // by the excludes of rule files, as judges.Set.Taken numbers them
+	current  *check.Result       // the file that the worker is checking, as it was begun; nil: none
+	plans    map[*check.Plan]int // how many files were checked by each
+	taken    []int               // by the excludes of rule files, as judges.Set.Taken numbers them
 	coverage verdict.Coverage
-	broken   []brokenRule
+	broken   []check.Finding
 	errors   []verdict.Error
-}
-
-// chosen is a selection, and how many files of the tally are its.
-type chosen struct {
-	*selection
-	files int
-}
-
-// A job is a covered file, and what became of it.
-type job struct {
-	file tree.File
-	past bool // it is not part of what is scanned: that is compared with it
-	*chosen
-	forbidden []rules.GlobOf // because of which there must be no file of its path
-	result
-}
-
-// A result is what became of a job. Until it is reached, scanned is false and reason is
-// "".
-type result struct {
-	reached  bool
-	scanned  bool
-	gone     bool   // it is not a file of the tree after all
-	reason   string // why not, a word of the verdict
-	bytes    int64
-	finds    []*match.Find
-	lacks    []lack                 // of what was read
-	notes    map[*match.Find]string // on those that are not in the file's own bytes
-	forms    map[*match.Find]recode.Form
-	most     map[*match.Find]int64 // how often they occur in the form that has most; 0: in no other one more often
-	broken   []brokenRule          // once it is settled
-	settled  bool
-	err      *verdict.Error
-	keyed    keyed
-	shape    match.Shape // of what was examined
-	examined bool
-	partly   bool // all that was not checked are items with a key
 }
 
 // list counts a file that no rule covers.
@@ -88,8 +46,8 @@ func (t *tally) take(excludes []int) {
 	}
 }
 
-// begin makes j the job of a file that rules select, or that must not be there; false if it is too late.
-func (t *tally) begin(j *job, f tree.File, selected []int, forbidden []rules.GlobOf, es *engines) bool {
+// begin notes the file that the worker checks next; false if the scan has ended.
+func (t *tally) begin(r check.Result) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.over {
@@ -97,106 +55,65 @@ func (t *tally) begin(j *job, f tree.File, selected []int, forbidden []rules.Glo
 	}
 	t.listed++
 	t.governed++
-	var short [64]byte
-	key := selectionKey(short[:0], selected)
-	c := t.chosen[string(key)]
-	if c == nil {
-		c = &chosen{selection: es.selection(selected)}
-		t.chosen[string(key)] = c
-	}
-	*j = job{file: f, chosen: c, forbidden: slices.Clone(forbidden)}
-	t.job = j
+	t.current = &r
 	return true
 }
 
-// end takes what became of the job, if it is not too late.
-func (t *tally) end(b *rules.Bundle) {
+// end takes the result of the file, unless the scan has ended.
+func (t *tally) end(r *check.Result) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if !t.over {
-		t.finish(b)
+		t.finish(r)
 	}
 }
 
-// close ends the tally: what comes later does not count. A job that is still under way was
-// not reached.
-func (t *tally) close(b *rules.Bundle) {
+// close ends the tally: what comes later does not count. A file that is still being checked was not reached.
+func (t *tally) close() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.over = true
-	if t.job != nil {
-		// the worker writes to the other
-		t.job = &job{file: t.job.file, chosen: t.job.chosen, forbidden: t.job.forbidden}
-		t.finish(b)
+	if t.current != nil {
+		t.finish(t.current)
 	}
 }
 
-func (t *tally) finish(b *rules.Bundle) {
-	j := t.job
-	t.job = nil
-	if j.gone {
+func (t *tally) finish(r *check.Result) {
+	t.current = nil
+	if r.Vanished {
 		t.listed--
 		t.governed--
 		return
 	}
-	t.witness.end(j)
-	t.pulse.job(j)
+	t.witness.end(r)
+	t.pulse.result(r)
 	t.done++
-	j.files++
+	if r.Plan != nil {
+		t.plans[r.Plan]++
+	}
 	switch {
-	case j.scanned:
+	case r.Scanned:
 		t.coverage.Scanned++
-		t.coverage.Bytes += j.bytes
-	case j.reached:
-		o := verdict.Omission{File: verdict.Path(j.file.Path), Reason: j.reason}
+		t.coverage.Bytes += r.Bytes
+	case r.Reached:
+		o := verdict.Omission{File: verdict.Path(r.File.Path), Reason: r.Reason}
 		t.coverage.NotScanned = append(t.coverage.NotScanned, o)
 	default: // the error is the cause of the scan's end
-		o := verdict.Omission{File: verdict.Path(j.file.Path), Reason: "not-reached"}
+		o := verdict.Omission{File: verdict.Path(r.File.Path), Reason: "not-reached"}
 		t.coverage.NotScanned = append(t.coverage.NotScanned, o)
 	}
-	if j.err != nil {
-		t.errors = append(t.errors, *j.err)
+	if r.Err != nil {
+		t.errors = append(t.errors, *r.Err)
 	}
 	// Also where it is allowed that a form of the content is not here: these are of the forms that are.
-	t.errors = append(t.errors, j.keyed.errors...)
-	if j.keyed.unparsed {
-		t.coverage.Unparsed = append(t.coverage.Unparsed, verdict.Path(j.file.Path))
+	t.errors = append(t.errors, r.KeyErrors()...)
+	if r.TextAlone() {
+		t.coverage.Unparsed = append(t.coverage.Unparsed, verdict.Path(r.File.Path))
 	}
-	if j.settled {
-		t.broken = append(t.broken, j.broken...)
+	if r.Settled {
+		t.broken = append(t.broken, r.Findings...)
 	} else {
-		t.broken = forbiddenPath(j.file.Path, j.forbidden, t.broken)
-	}
-}
-
-// settle says which rules the file breaks, by all that became of the job.
-func (j *job) settle(b *rules.Bundle) {
-	j.settled = true
-	if j.chosen != nil {
-		j.broken = j.judge(j.file.Path, j.finds, b, nil)
-		whole := j.scanned || j.partly
-		j.broken = j.judgeKeys(j.file.Path, &j.keyed, whole, b, j.broken)
-		for i := range j.broken {
-			br := &j.broken[i]
-			br.note, br.most = j.notes[br.find], j.most[br.find]
-		}
-		// Of what was not read to the end no one knows what it lacks.
-		if len(j.lacks) > 0 && whole && j.file.Kind == worktree.Regular {
-			j.lacking(b)
-		}
-	}
-	j.broken = forbiddenPath(j.file.Path, j.forbidden, j.broken)
-}
-
-// lacking adds what a file does not have that it must have, the first lack of each item.
-func (j *job) lacking(b *rules.Bundle) {
-	known := map[int]bool{} // missing items
-	for _, l := range j.lacks {
-		l.missing = slices.DeleteFunc(slices.Clone(l.missing), func(i int) bool { return known[i] })
-		for _, i := range l.missing {
-			known[i] = true
-		}
-		j.broken = j.selection.lacking(j.file.Path, l, b, j.broken)
+		t.broken = check.PathFindings(r.File.Path, r.Forbidden, t.broken)
 	}
 }
 

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/policyscan/policyscan/rules"
-	"github.com/policyscan/policyscan/scanner"
 	"github.com/policyscan/policyscan/scanner/allowance"
+	"github.com/policyscan/policyscan/scanner/check"
 	"github.com/policyscan/policyscan/scanner/judges"
 	"github.com/policyscan/policyscan/scanner/repo"
 	"github.com/policyscan/policyscan/verdict"
@@ -77,7 +77,7 @@ type decision struct {
 // decideGrown returns what the allowances say of the rules of which a call brings more into a file, by their ids. With
 // an error nothing else is allowed.
 func (g *Gate) decideGrown(
-	ctx context.Context, check *scanner.Checker, e *edited, found []key, grew func(key) bool,
+	ctx context.Context, checker *check.ContentChecker, e *edited, found []key, grew func(key) bool,
 ) (map[string]decision, error) {
 	if len(g.Bundle.Allowances) == 0 {
 		return nil, nil
@@ -88,7 +88,7 @@ func (g *Gate) decideGrown(
 			continue
 		}
 		i := slices.IndexFunc(g.Bundle.Rules, func(r rules.Rule) bool { return r.ID == k.rule })
-		d, err := g.decide(ctx, check, e, &g.Bundle.Rules[i])
+		d, err := g.decide(ctx, checker, e, &g.Bundle.Rules[i])
 		if err != nil {
 			return all, err
 		}
@@ -100,7 +100,7 @@ func (g *Gate) decideGrown(
 // decide returns what the allowances say of a rule in a file that a call edits. They are HEAD's, and so is what the
 // file had before if that is more than it has on disk: who cuts and pastes makes two edits.
 func (g *Gate) decide(
-	ctx context.Context, check *scanner.Checker, e *edited, rule *rules.Rule,
+	ctx context.Context, checker *check.ContentChecker, e *edited, rule *rules.Rule,
 ) (none decision, err error) {
 	file := verdict.Path(e.path)
 	isOf := func(a rules.Allowance) bool { return a.Rule == rule.ID && a.File == file }
@@ -117,7 +117,7 @@ func (g *Gate) decide(
 	text := rule.Unparsable && slices.ContainsFunc(e.after, func(c counted) bool { return c.textAlone })
 	before, name := e.disk.past(rule, text), "the file on disk"
 	if at != nil {
-		head, err := at.count(ctx, check, e.path)
+		head, err := at.count(ctx, checker, e.path)
 		if err != nil {
 			return none, fmt.Errorf("cannot determine what %s has at HEAD: %w", file, cause(err))
 		}
@@ -213,7 +213,7 @@ func (g *Gate) committed(in inTree) ([]rules.Allowance, *commit, error) {
 }
 
 // count returns how often rules are broken in a file as it is committed.
-func (c *commit) count(ctx context.Context, check *scanner.Checker, name string) (counted, error) {
+func (c *commit) count(ctx context.Context, checker *check.ContentChecker, name string) (counted, error) {
 	tree, err := c.repo.Tree(c.hash)
 	if err != nil {
 		return counted{}, err
@@ -238,8 +238,8 @@ func (c *commit) count(ctx context.Context, check *scanner.Checker, name string)
 	} else if n > maxBytes {
 		return counted{absent: allowance.Unreadable}, nil
 	}
-	broken, err := check.Check(ctx, name, text.Bytes())
-	var undecided *scanner.Undecided
+	broken, err := checker.Check(ctx, name, text.Bytes())
+	var undecided *check.Undecided
 	if err != nil && !errors.As(err, &undecided) {
 		return counted{}, err
 	}

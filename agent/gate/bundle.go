@@ -10,8 +10,8 @@ import (
 	"strings"
 
 	"github.com/policyscan/policyscan/rules"
-	"github.com/policyscan/policyscan/scanner"
 	"github.com/policyscan/policyscan/scanner/allowance"
+	"github.com/policyscan/policyscan/scanner/check"
 	"github.com/policyscan/policyscan/verdict"
 	"github.com/policyscan/policyscan/verdict/code"
 )
@@ -19,7 +19,7 @@ import (
 // judgeFiles checks the files as the call would leave them. If some cannot be checked, it checks the others all the
 // same.
 func (g *Gate) judgeFiles(ctx context.Context, files []file, r *Result) error {
-	check := scanner.NewChecker(g.Bundle)
+	checker := check.NewContentChecker(g.Bundle)
 	var failed error
 	for i := range files {
 		f := &files[i]
@@ -39,7 +39,7 @@ func (g *Gate) judgeFiles(ctx context.Context, files []file, r *Result) error {
 				r.outside = append(r.outside, f.named)
 			}
 			for _, t := range trees {
-				err = errors.Join(err, g.judgeFile(ctx, check, f, place, t, r))
+				err = errors.Join(err, g.judgeFile(ctx, checker, f, place, t, r))
 			}
 			failed = errors.Join(failed, err)
 		}
@@ -67,7 +67,7 @@ func (g *Gate) isRuleFile(place string) bool {
 }
 
 // judgeFile checks a file as the call would leave it at a place, which is in a tree.
-func (g *Gate) judgeFile(ctx context.Context, check *scanner.Checker, f *file, place string,
+func (g *Gate) judgeFile(ctx context.Context, checker *check.ContentChecker, f *file, place string,
 	in inTree, r *Result) error {
 	path := in.path
 	if path == ".git" || strings.HasPrefix(path, ".git/") || g.isRuleFile(place) {
@@ -99,10 +99,10 @@ func (g *Gate) judgeFile(ctx context.Context, check *scanner.Checker, f *file, p
 	}
 	e := &edited{inTree: in, disk: counted{absent: allowance.Missing}}
 	old := map[key]int64{}
-	var wasUndecided, undecided *scanner.Undecided
+	var wasUndecided, undecided *check.Undecided
 	parsed := false // before the call
 	if exists {
-		found, err := check.Check(ctx, path, before)
+		found, err := checker.Check(ctx, path, before)
 		if err != nil && !errors.As(err, &wasUndecided) {
 			return err
 		}
@@ -110,19 +110,19 @@ func (g *Gate) judgeFile(ctx context.Context, check *scanner.Checker, f *file, p
 			old[keyOf(&found[i])] = found[i].Evidence.Occurrences
 		}
 		e.disk = counted{undecided: wasUndecided != nil, found: found}
-		parsed = !wasUndecided.Has(code.Parse) && !check.TextAlone()
+		parsed = !wasUndecided.Has(code.Parse) && !checker.TextAlone()
 	}
 	after := map[key]verdict.Violation{} // the worst of the contents
 	var order []key
 	for _, content := range contents {
-		found, err := check.Check(ctx, path, content)
+		found, err := checker.Check(ctx, path, content)
 		if err != nil && !errors.As(err, &undecided) {
 			return err
 		}
 		if err != nil {
 			r.undecided(undecided, wasUndecided, parsed, shown)
 		}
-		e.after = append(e.after, counted{undecided: err != nil, textAlone: check.TextAlone(), found: found})
+		e.after = append(e.after, counted{undecided: err != nil, textAlone: checker.TextAlone(), found: found})
 		for i := range found {
 			k := keyOf(&found[i])
 			known, ok := after[k]
@@ -134,7 +134,7 @@ func (g *Gate) judgeFile(ctx context.Context, check *scanner.Checker, f *file, p
 			}
 		}
 	}
-	decided, err := g.decideGrown(ctx, check, e, order, func(k key) bool {
+	decided, err := g.decideGrown(ctx, checker, e, order, func(k key) bool {
 		return after[k].Evidence.Occurrences > old[k]
 	})
 	for _, k := range order {
@@ -157,7 +157,7 @@ func (g *Gate) judgeFile(ctx context.Context, check *scanner.Checker, f *file, p
 
 // undecided takes why rules cannot judge a file as the call would leave it. What was so before is noted; so is that the
 // file cannot be parsed, unless it could be before: an agent may write a template. The scan decides what becomes of it.
-func (r *Result) undecided(after, before *scanner.Undecided, parsed bool, shown string) {
+func (r *Result) undecided(after, before *check.Undecided, parsed bool, shown string) {
 	for _, e := range after.Errors {
 		e.File = shown
 		switch {

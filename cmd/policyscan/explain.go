@@ -9,6 +9,7 @@ import (
 
 	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/scanner"
+	"github.com/policyscan/policyscan/scanner/check"
 	"github.com/policyscan/policyscan/scanner/checkout"
 	"github.com/policyscan/policyscan/scanner/judges"
 	"github.com/policyscan/policyscan/scanner/repo"
@@ -50,7 +51,7 @@ func (c *explainCmd) Run(std streams) error {
 	}
 	defer s.Close()
 	o := scanner.Options{
-		Version: version(), LeaveOut: s.LeaveOut, InUse: s.InUse, Allow: []string{scanner.AllowPartial},
+		Version: version(), LeaveOut: s.LeaveOut, InUse: s.InUse, Allow: []string{check.AllowPartial},
 	}
 	if o.Day, o.Earlier, err = asOf(c.AsOf, time.Now()); err != nil {
 		return err
@@ -184,7 +185,7 @@ type explainedItem struct {
 	Note      string   `json:"note"`      // why it was not asked for; else ""
 	Result    string   `json:"result"`    // as of the rule
 
-	ask     judges.Ask
+	ask     rules.PatternRef
 	nothing string // why no place is asked; else ""
 }
 
@@ -215,7 +216,7 @@ func explained(x *scanner.Explanation, s *scope.Subject) *explanation {
 		}
 		for _, item := range r.Items {
 			one.Items = append(one.Items, explainedItem{
-				Pattern: item.Name, Required: item.Ask.Of == judges.RequiredItem,
+				Pattern: item.Name, Required: item.Ask.Of == rules.RequiredPattern,
 				Encodings: verdict.OrEmpty(item.Encodings), Format: item.Format, Reached: item.Reached, Note: item.Note,
 				Result: item.Result.String(), ask: item.Ask, nothing: item.Nothing,
 			})

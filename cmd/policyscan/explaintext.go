@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/scanner"
-	"github.com/policyscan/policyscan/scanner/judges"
 	"github.com/policyscan/policyscan/verdict"
 )
 
@@ -142,7 +142,7 @@ func (e *explanation) notes(covering int) (all []string) {
 func (e *explanation) looked() bool {
 	for i := range e.Rules {
 		for _, item := range e.Rules[i].Items {
-			if item.ask.Of != judges.ForbiddenFile {
+			if item.ask.Of != rules.ForbiddenFile {
 				return true
 			}
 		}
@@ -171,7 +171,7 @@ func (i *explainedItem) text(r *explainedRule, e *explanation) string {
 	}
 	var parts []string
 	switch {
-	case i.ask.Of == judges.ForbiddenFile:
+	case i.ask.Of == rules.ForbiddenFile:
 		parts = append(parts, "no file may match "+pattern)
 	case i.Required:
 		parts = append(parts, "required: "+pattern)
@@ -181,7 +181,7 @@ func (i *explainedItem) text(r *explainedRule, e *explanation) string {
 	switch found := i.found(r, e); {
 	case found != "":
 		parts = append(parts, found)
-	case i.Result != scanner.Passes.String() || i.Note != "" || i.ask.Of == judges.ForbiddenFile:
+	case i.Result != scanner.Passes.String() || i.Note != "" || i.ask.Of == rules.ForbiddenFile:
 	case i.Reached == 0:
 		parts = append(parts, i.nothing)
 	case i.Required:
@@ -208,12 +208,12 @@ func (i *explainedItem) found(r *explainedRule, e *explanation) string {
 		ev := &v.Evidence
 		missing := ev.Kind == verdict.KindMissing
 		if v.RuleID != r.ID || ev.Pattern != i.Pattern || missing != i.Required ||
-			(ev.Kind == verdict.KindFile) != (i.ask.Of == judges.ForbiddenFile) {
+			(ev.Kind == verdict.KindFile) != (i.ask.Of == rules.ForbiddenFile) {
 			return ""
 		}
 		place := fmt.Sprintf("line %d, column %d", ev.Line, ev.Column)
 		switch {
-		case i.ask.Of == judges.ForbiddenFile:
+		case i.ask.Of == rules.ForbiddenFile:
 			return "this one does"
 		case missing && ev.Excerpt == "":
 			return "it is missing"

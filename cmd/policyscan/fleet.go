@@ -16,6 +16,7 @@ import (
 	"github.com/policyscan/policyscan/cmd/policyscan/manual"
 	"github.com/policyscan/policyscan/internal/disk"
 	"github.com/policyscan/policyscan/scanner"
+	"github.com/policyscan/policyscan/scanner/check"
 	"github.com/policyscan/policyscan/scanner/failure"
 	"github.com/policyscan/policyscan/scanner/fleet"
 	"github.com/policyscan/policyscan/scanner/scope"
@@ -75,7 +76,7 @@ type fleetRun struct {
 	policy  string // the bundles, as a person would name them
 	of      shard.Split
 	stopped bool // by an error, before the scan
-	reuse   *scanner.Reuse
+	reuse   *check.Reuse
 }
 
 // Run scans, and reports.

@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/policyscan/policyscan/internal/disk"
-	"github.com/policyscan/policyscan/scanner"
+	"github.com/policyscan/policyscan/scanner/check"
 	"github.com/policyscan/policyscan/scanner/reuse"
 	"github.com/policyscan/policyscan/verdict"
 	"github.com/policyscan/policyscan/verdict/output"
@@ -20,7 +20,7 @@ type reuseFlag struct {
 }
 
 // open opens the folder; nil without the flag. See closeReuse.
-func (f *reuseFlag) open() (*scanner.Reuse, error) {
+func (f *reuseFlag) open() (*check.Reuse, error) {
 	if f.Reuse == "" {
 		return nil, nil
 	}
@@ -36,7 +36,7 @@ func (f *reuseFlag) open() (*scanner.Reuse, error) {
 	if err != nil {
 		return nil, fmt.Errorf("--reuse: the folder %s cannot be used: %w", verdict.Visible(f.Reuse), disk.Cause(err))
 	}
-	return &scanner.Reuse{Store: store, Program: program}, nil
+	return &check.Reuse{Store: store, Program: program}, nil
 }
 
 // ours is an error if a change could bring results into the folder, or choose which folder it is.
@@ -57,14 +57,14 @@ func (f *reuseFlag) ours() error {
 }
 
 // closeReuse closes what open opened.
-func closeReuse(r *scanner.Reuse) {
+func closeReuse(r *check.Reuse) {
 	if r != nil {
 		_ = r.Store.Close() // nothing was written through the folder itself
 	}
 }
 
 // notesOnReuse says what of a scan was not read again; nothing without the flag.
-func notesOnReuse(r *scanner.Reuse) []string {
+func notesOnReuse(r *check.Reuse) []string {
 	if r == nil {
 		return nil
 	}

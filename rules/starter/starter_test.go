@@ -12,6 +12,7 @@ import (
 	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/rules/starter"
 	"github.com/policyscan/policyscan/scanner"
+	"github.com/policyscan/policyscan/scanner/check"
 	"github.com/policyscan/policyscan/scanner/judges"
 )
 
@@ -46,7 +47,7 @@ func ids(bundle *rules.Bundle) []string {
 // broken returns the ids of the rules that a file violates.
 func broken(t *testing.T, bundle *rules.Bundle, path, content string) []string {
 	t.Helper()
-	found, err := scanner.Check(t.Context(), bundle, path, []byte(content))
+	found, err := check.File(t.Context(), bundle, path, []byte(content))
 	if err != nil {
 		t.Fatalf("%s: %v", path, err)
 	}

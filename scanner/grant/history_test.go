@@ -15,6 +15,7 @@ import (
 
 	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/scanner"
+	"github.com/policyscan/policyscan/scanner/check"
 	"github.com/policyscan/policyscan/scanner/repo"
 	"github.com/policyscan/policyscan/scanner/scope"
 	"github.com/policyscan/policyscan/verdict"
@@ -158,14 +159,14 @@ func (h *history) scan(base string) *verdict.Verdict {
 	defer s.Close()
 	return scanner.Scan(context.Background(), s.Judges, s.Tree, scanner.Options{
 		LeaveOut: s.LeaveOut, InUse: s.InUse, Starts: s.Starts, Errors: s.Errors, Day: today,
-		Allow: []string{scanner.AllowEmpty},
+		Allow: []string{check.AllowEmpty},
 	})
 }
 
 func (h *history) tighten() Outcome {
 	t := Tightening{
 		Request: scope.Request{Path: h.dir, Policies: []string{""}, Git: repo.Environment{}},
-		Options: scanner.Options{Day: today, Allow: []string{scanner.AllowEmpty}},
+		Options: scanner.Options{Day: today, Allow: []string{check.AllowEmpty}},
 	}
 	_, o, err := t.Run(context.Background())
 	if err != nil {

@@ -130,7 +130,7 @@ func (b *Set) Changes() []verdict.PolicyChange { return b.sides.changes() }
 
 // Note says why a violation of one of the set's rules is one by the base's rule alone; "" if it is not. The rule and
 // what it asks are indices in the bundle and in the rule.
-func (b *Set) Note(rule int, ask Ask, path string) string {
+func (b *Set) Note(rule int, ask rules.PatternRef, path string) string {
 	if b.From[rule] != fromBase {
 		return ""
 	}

@@ -180,7 +180,7 @@ func itemsWithout(a, b []rules.Item) []rules.Item {
 }
 
 // baseAlone says why a violation of a base's rule is one by that rule alone; "" if the head's bundle has it, too.
-func (s *sides) baseAlone(r *rules.Rule, path string, ask Ask) string {
+func (s *sides) baseAlone(r *rules.Rule, path string, ask rules.PatternRef) string {
 	if !s.compared {
 		return ""
 	}
@@ -189,7 +189,7 @@ func (s *sides) baseAlone(r *rules.Rule, path string, ask Ask) string {
 		whose, why, other, merge = "HEAD's", "what is staged does not enforce it", "the staged one", "commit"
 	}
 	for _, n := range s.byID[r.ID] {
-		lacks := ask.without(r, n, path)
+		lacks := ask.Without(r, n, path)
 		if lacks == "" {
 			return ""
 		}

@@ -93,7 +93,7 @@ func TestFieldChangesAreSame(t *testing.T) {
 	if diff := cmp.Diff(want, fieldChanges(&whole, &other)); diff != "" || brace == brace.Named() {
 		t.Error(diff)
 	}
-	if ask := (Ask{Of: ForbiddenItem}); ask.without(&whole, &other, "a") != "" {
+	if ask := (rules.PatternRef{Of: rules.ForbiddenPattern}); ask.Without(&whole, &other, "a") != "" {
 		t.Error("the head's rule is said not to forbid a string that it names otherwise")
 	}
 	other.Required = []rules.Item{brace.Named(), rules.Plain("s")}

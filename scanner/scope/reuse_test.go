@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/policyscan/policyscan/scanner"
+	"github.com/policyscan/policyscan/scanner/check"
 	"github.com/policyscan/policyscan/scanner/reuse"
 	"github.com/policyscan/policyscan/verdict"
 	"github.com/policyscan/policyscan/verdict/code"
@@ -67,17 +68,17 @@ func TestReuse(t *testing.T) {
 		o.Day, o.LeaveOut, o.InUse, o.Starts, o.Errors = "2027-01-01", s.LeaveOut, s.InUse, s.Starts, s.Errors
 		return scanner.Scan(t.Context(), s.Judges, s.Tree, o)
 	}
-	withKept := func(program byte) (scanner.Reuse, func()) {
+	withKept := func(program byte) (check.Reuse, func()) {
 		store, err := reuse.Open(kept)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return scanner.Reuse{Store: store, Program: [32]byte{program}}, func() { store.Close() }
+		return check.Reuse{Store: store, Program: [32]byte{program}}, func() { store.Close() }
 	}
 	hashes := strings.Fields(git(t, generated, "", "rev-list", "main"))
 	for i, hash := range hashes {
 		policies := [][]string{bundles[:1], bundles[1:], bundles}[i%3]
-		options := []scanner.Options{{}, {MaxFileBytes: 9000}, {Allow: []string{scanner.AllowLFSPointer}}}[i%4%3]
+		options := []scanner.Options{{}, {MaxFileBytes: 9000}, {Allow: []string{check.AllowLFSPointer}}}[i%4%3]
 		plain, err := scan(hash, policies, options).Encode()
 		if err != nil {
 			t.Fatal(err)
@@ -109,7 +110,7 @@ func TestReuse(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer store.Close()
-		r := scanner.Reuse{Store: store, Program: [32]byte{program}}
+		r := check.Reuse{Store: store, Program: [32]byte{program}}
 		scan(hashes[0], bundles, scanner.Options{Reuse: &r, Workers: 1})
 		n, _, _ := r.Counts()
 		return n

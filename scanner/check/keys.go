@@ -1,4 +1,4 @@
-package scanner
+package check
 
 import (
 	"bytes"
@@ -18,27 +18,27 @@ import (
 	"github.com/policyscan/policyscan/verdict/code"
 )
 
-// A keyAsk is what an item with a key asks of a file: its name says all.
-type keyAsk struct {
+// A keyRef is what an item with a key asks of a file: its name says all.
+type keyRef struct {
 	name     string
 	required bool
 }
 
-// A keyFind is that a file breaks an item with a key. Its evidence is of the first place.
-type keyFind struct {
-	*match.Find
+// A KeyMatch is that a file breaks an item with a key. Its evidence is of the first place.
+type KeyMatch struct {
+	find  *match.Find
 	path  int   // of the item, which leads there or is missing: its index
 	paths []int // of each occurrence that the find knows
 }
 
 // hasPlace reports whether the find is at a place of the file, and not that the file as a whole lacks something.
-func (f keyFind) hasPlace() bool {
-	return f.Evidence.Kind == verdict.KindKey || f.Evidence.Offset > 0 || f.Matched != ""
+func (f KeyMatch) hasPlace() bool {
+	return f.find.Evidence.Kind == verdict.KindKey || f.find.Evidence.Offset > 0 || f.find.Matched != ""
 }
 
-// keyed is what the items with a key say of a content.
-type keyed struct {
-	finds    map[keyAsk]keyFind
+// A keyResult is what the items with a key say of a content.
+type keyResult struct {
+	finds    map[keyRef]KeyMatch
 	errors   []verdict.Error // why rules could not judge it
 	reason   string          // the word for the first of them
 	unjudged []int           // the rules that could not
@@ -46,28 +46,29 @@ type keyed struct {
 	parsed   []formats.Format
 	textOnly []formats.Format      // of those in which it cannot be parsed
 	signs    map[string]keys.Signs // of required items, by their names, if someone asks
-	reach    map[keyAsk]keys.Reach // of items, likewise
+	reach    map[keyRef]keys.Reach // of items, likewise
 }
 
-// A keyJudge asks items with a key of contents.
-type keyJudge struct {
+// A keyChecker asks items with a key of contents.
+type keyChecker struct {
 	bundle *rules.Bundle
-	budget *budget // nil: no other content is parsed at the same time
-	note   string  // "", or which form of a file the contents are, for the messages
-	traced bool    // someone asks for the signs of required items
-	reach  bool    // someone asks how much of a content items ask
+	budget *ParseLimiter // nil: no other content is parsed at the same time
+	note   string        // "", or which form of a file the contents are, for the messages
+	traced bool          // someone asks for the signs of required items
+	reach  bool          // someone asks how much of a content items ask
 }
 
-// A budget bounds how much is parsed at the same time: documents need many times as much memory as their text.
+// A ParseLimiter bounds how much is parsed at the same time: documents need many times as much memory as their text.
 // It has place for one content of any length that is parsed at all.
-type budget struct {
+type ParseLimiter struct {
 	mu   sync.Mutex
 	free *sync.Cond
 	left int64
 }
 
-func newBudget() *budget {
-	b := &budget{left: int64(formats.Limits().Bytes)}
+// NewParseLimiter returns a limiter with all of its room free.
+func NewParseLimiter() *ParseLimiter {
+	b := &ParseLimiter{left: int64(formats.Limits().Bytes)}
 	b.free = sync.NewCond(&b.mu)
 	return b
 }
@@ -77,7 +78,7 @@ func newBudget() *budget {
 func weight(n int64) int64 { return min(4*n, int64(formats.Limits().Bytes)) }
 
 // enter waits until there is room for a weight, and returns how to leave.
-func (b *budget) enter(n int64) (leave func()) {
+func (b *ParseLimiter) enter(n int64) (leave func()) {
 	if b == nil {
 		return func() {}
 	}
@@ -102,21 +103,21 @@ func hasKeys(r *rules.Rule) bool {
 }
 
 // examine judges a content, which was examined, by the items with a key of the rules that select it.
-func (k *keyJudge) examine(
-	ctx context.Context, x *match.Examiner, s *selection, path string, c io.ReadSeeker, rep *match.Report,
-) (keyed, error) {
+func (k *keyChecker) examine(
+	ctx context.Context, x *match.Examiner, s *Plan, path string, c io.ReadSeeker, rep *match.Report,
+) (keyResult, error) {
 	limit := int64(formats.Limits().Bytes)
 	if rep.Bytes > limit {
 		return k.tooLong(s, path, limit), nil
 	}
 	defer k.budget.enter(weight(rep.Bytes))()
 	if err := context.Cause(ctx); err != nil {
-		return keyed{}, err
+		return keyResult{}, err
 	}
 	content := rep.Content
 	if content == nil {
 		if _, err := c.Seek(0, io.SeekStart); err != nil {
-			return keyed{}, err
+			return keyResult{}, err
 		}
 		content = make([]byte, rep.Bytes)
 		_, err := io.ReadFull(c, content)
@@ -125,23 +126,23 @@ func (k *keyJudge) examine(
 			err = match.ErrChanged
 		}
 		if err != nil {
-			return keyed{}, err
+			return keyResult{}, err
 		}
 	}
 	return k.judge(ctx, x, s, path, content)
 }
 
-// An asked is an item with a key that rules ask of a file.
-type asked struct {
-	keyAsk
+// A keyPattern is an item with a key that rules ask of a file.
+type keyPattern struct {
+	keyRef
 	item  rules.Item
 	rules []int
 }
 
 // askedBy returns the items with a key of rules, each once.
-func askedBy(b *rules.Bundle, keyed []int) []*asked {
-	var all []*asked
-	known := map[keyAsk]*asked{}
+func askedBy(b *rules.Bundle, keyed []int) []*keyPattern {
+	var all []*keyPattern
+	known := map[keyRef]*keyPattern{}
 	for _, r := range keyed {
 		rule := &b.Rules[r]
 		add := func(items []rules.Item, required bool) {
@@ -149,9 +150,9 @@ func askedBy(b *rules.Bundle, keyed []int) []*asked {
 				if item.Kind != rules.Key {
 					continue
 				}
-				ask := keyAsk{item.Name, required}
+				ask := keyRef{item.Name, required}
 				if known[ask] == nil {
-					known[ask] = &asked{keyAsk: ask, item: item}
+					known[ask] = &keyPattern{keyRef: ask, item: item}
 					all = append(all, known[ask])
 				}
 				known[ask].rules = append(known[ask].rules, r)
@@ -173,10 +174,10 @@ func formatOf(item rules.Item, path string) (formats.Format, bool) {
 }
 
 // judge parses a content, once in each format that items name, and asks the items.
-func (k *keyJudge) judge(
-	ctx context.Context, x *match.Examiner, s *selection, path string, content []byte,
-) (keyed, error) {
-	byFormat := map[formats.Format][]*asked{}
+func (k *keyChecker) judge(
+	ctx context.Context, x *match.Examiner, s *Plan, path string, content []byte,
+) (keyResult, error) {
+	byFormat := map[formats.Format][]*keyPattern{}
 	var order []formats.Format
 	var nameless []int
 	for _, a := range s.asked {
@@ -190,7 +191,7 @@ func (k *keyJudge) judge(
 		}
 		byFormat[f] = append(byFormat[f], a)
 	}
-	out := keyed{finds: map[keyAsk]keyFind{}, signs: map[string]keys.Signs{}, reach: map[keyAsk]keys.Reach{}}
+	out := keyResult{finds: map[keyRef]KeyMatch{}, signs: map[string]keys.Signs{}, reach: map[keyRef]keys.Reach{}}
 	if len(nameless) > 0 {
 		out.fail(nameless, "unknown-format", code.Format, path, k.nameless(nameless))
 	}
@@ -205,24 +206,25 @@ func (k *keyJudge) judge(
 		items := byFormat[f]
 		if err != nil {
 			if err := k.unread(ctx, x, &out, path, text, f, items, err); err != nil {
-				return keyed{}, err
+				return keyResult{}, err
 			}
-			items = slices.DeleteFunc(items, func(a *asked) bool { return a.required })
+			items = slices.DeleteFunc(items, func(a *keyPattern) bool { return a.required })
 		} else {
 			out.parsed = append(out.parsed, f)
 		}
 		if err := k.ask(ctx, x, &out, text, items, documents); err != nil {
-			return keyed{}, err
+			return keyResult{}, err
 		}
 	}
 	return out, context.Cause(ctx)
 }
 
 // ask asks items of parsed documents, and adds what breaks them.
-func (k *keyJudge) ask(
-	ctx context.Context, x *match.Examiner, out *keyed, text *match.Text, items []*asked, documents []keys.Document,
+func (k *keyChecker) ask(
+	ctx context.Context, x *match.Examiner, out *keyResult, text *match.Text, items []*keyPattern,
+	documents []keys.Document,
 ) error {
-	var broken []*asked
+	var broken []*keyPattern
 	var hits [][]keys.Hit // of each of those
 	var regions [][]match.Region
 	for _, a := range items {
@@ -237,7 +239,7 @@ func (k *keyJudge) ask(
 			}
 		}
 		if k.reach {
-			out.reach[a.keyAsk] = reach(a.item.Key, documents)
+			out.reach[a.keyRef] = reach(a.item.Key, documents)
 		}
 		if found := find(a.item.Key, documents); len(found) > 0 {
 			broken, hits = append(broken, a), append(hits, found)
@@ -265,19 +267,19 @@ func (k *keyJudge) ask(
 			}
 		}
 		f.Evidence.Occurrences = int64(len(hits[i]))
-		found := keyFind{Find: f, path: first.Path}
+		found := KeyMatch{find: f, path: first.Path}
 		for _, hit := range hits[i][:f.Known()] {
 			found.paths = append(found.paths, hit.Path)
 		}
-		out.finds[a.keyAsk] = found
+		out.finds[a.keyRef] = found
 	}
 	return nil
 }
 
 // unread notes why a content could not be parsed. An error of another kind is returned.
-func (k *keyJudge) unread(
-	ctx context.Context, x *match.Examiner, out *keyed, path string, text *match.Text, f formats.Format,
-	items []*asked, err error,
+func (k *keyChecker) unread(
+	ctx context.Context, x *match.Examiner, out *keyResult, path string, text *match.Text, f formats.Format,
+	items []*keyPattern, err error,
 ) error {
 	var parse *formats.ParseError
 	var limit *formats.LimitError
@@ -337,7 +339,7 @@ func isTemplate(text []byte) bool {
 
 // templateAdvice says what to do about a template. Only a rule that has a pattern without a key next to those with one
 // can have the text alone checked.
-func (k *keyJudge) templateAdvice(strict []int) string {
+func (k *keyChecker) templateAdvice(strict []int) string {
 	write := "add a text or a regex and unparsable: text there"
 	isText := func(item rules.Item) bool { return item.Kind != rules.Key }
 	for _, r := range strict {
@@ -350,7 +352,7 @@ func (k *keyJudge) templateAdvice(strict []int) string {
 }
 
 // tooLong is what comes of a content that is not read into memory.
-func (k *keyJudge) tooLong(s *selection, path string, limit int64) (out keyed) {
+func (k *keyChecker) tooLong(s *Plan, path string, limit int64) (out keyResult) {
 	var asking, nameless []int
 	for _, a := range s.asked {
 		if _, known := formatOf(a.item, path); known {
@@ -370,14 +372,14 @@ func (k *keyJudge) tooLong(s *selection, path string, limit int64) (out keyed) {
 	return out
 }
 
-func (k *keyJudge) nameless(asking []int) string {
+func (k *keyChecker) nameless(asking []int) string {
 	return fmt.Sprintf("its name does not say which format it has, and %s looks for a key in it; "+
 		"write format: yaml, json, hcl or toml in the item, or select only files with a known extension (%s)",
 		k.named(asking), strings.Join(formats.Extensions(), " "))
 }
 
 // named names rules, which may be given several times, as far as a message can.
-func (k *keyJudge) named(list []int) string {
+func (k *keyChecker) named(list []int) string {
 	list = slices.Clone(list)
 	slices.Sort(list)
 	list = slices.Compact(list)
@@ -399,12 +401,12 @@ func (k *keyJudge) named(list []int) string {
 }
 
 // fail adds an error about the content as a whole, which rules could not judge, the first of each code.
-func (out *keyed) fail(asking []int, reason, is, path, message string) {
+func (out *keyResult) fail(asking []int, reason, is, path, message string) {
 	out.failAt(asking, &verdict.Evidence{}, reason, is, path, message)
 }
 
 // failAt adds an error about the place of an evidence, the first of each code.
-func (out *keyed) failAt(asking []int, at *verdict.Evidence, reason, is, path, message string) {
+func (out *keyResult) failAt(asking []int, at *verdict.Evidence, reason, is, path, message string) {
 	out.unjudged = append(out.unjudged, asking...)
 	if out.reason == "" {
 		out.reason = reason
@@ -416,14 +418,14 @@ func (out *keyed) failAt(asking []int, at *verdict.Evidence, reason, is, path, m
 }
 
 // add adds what the items say of another form of the content. What is known already is not said twice; again is told.
-func (out *keyed) add(form keyed, again func(known, inForm *match.Find), noted func(keyFind)) {
+func (out *keyResult) add(form keyResult, again func(known, inForm *match.Find), noted func(KeyMatch)) {
 	for ask, f := range form.finds {
 		if known, ok := out.finds[ask]; ok {
-			again(known.Find, f.Find)
+			again(known.find, f.find)
 			continue
 		}
 		if out.finds == nil {
-			out.finds = map[keyAsk]keyFind{}
+			out.finds = map[keyRef]KeyMatch{}
 		}
 		out.finds[ask] = f
 		noted(f)

@@ -1,7 +1,8 @@
-package scanner
+package check
 
 import (
 	"cmp"
+	"context"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
@@ -35,7 +36,7 @@ func (r *Reuse) Counts() (reused, again, read int64) {
 	return r.reused.Load(), r.again.Load(), r.read.Load()
 }
 
-// A kept is what is stored of a job: all that the verdict needs of a file that was scanned.
+// A kept is what is stored of a file: all that the verdict needs of a file that was scanned.
 type kept struct {
 	Bytes    int64
 	Unparsed bool      `json:",omitzero"`
@@ -60,17 +61,41 @@ type keptEnd struct {
 	End     verdict.Evidence
 }
 
-// reusable returns the key of a job's result, if that depends on nothing but what is in the key.
-func (p *collector) reusable(j *job) (k reuse.Key, ok bool) {
-	if p.Reuse == nil || p.past != nil || p.witness != nil || !j.file.IsRegular() || j.file.Blob.IsZero() {
+// A Cache is the reuse of results in one scan.
+type Cache struct {
+	Reuse  *Reuse
+	Depend []string // what results depend on in addition to a file and the rules: the version, the bundles' hashes
+	Commit string   // that is scanned: it chooses which results are made again
+}
+
+// check checks a file by its content, or takes the result of an earlier scan.
+func (u *Cache) check(ctx context.Context, c *Checker, x *match.Examiner, r *Result) {
+	key, reusable := u.key(c, r)
+	var compare []byte
+	if reusable {
+		var done bool
+		if compare, done = u.fromStore(c, r, key); done {
+			return
+		}
+	}
+	c.check(ctx, x, r)
+	u.Reuse.read.Add(r.read)
+	if reusable && r.examined && (ctx.Err() == nil || r.Scanned || r.Reason != "") {
+		u.keep(c, r, key, compare)
+	}
+}
+
+// key returns the key of a file's result, if that depends on nothing but what is in the key.
+func (u *Cache) key(c *Checker, r *Result) (k reuse.Key, ok bool) {
+	if !r.File.IsRegular() || r.File.Blob.IsZero() {
 		return k, false
 	}
-	if j.engine.all { // its numbers of patterns, which a kept result has, depend on more than the rules of the key
+	if r.Plan.engine.all { // its numbers of patterns, which a kept result has, depend on more than the rules of the key
 		return k, false
 	}
-	if j.file.Checkout != nil {
+	if r.File.Checkout != nil {
 		// What git writes in another encoding is judged in that one, too.
-		if w, err := j.file.Checkout.Written(j.file.Path); err != nil || len(w.Encodings) > 0 {
+		if w, err := r.File.Checkout.Written(r.File.Path); err != nil || len(w.Encodings) > 0 {
 			return k, false
 		}
 	}
@@ -81,41 +106,39 @@ func (p *collector) reusable(j *job) (k reuse.Key, ok bool) {
 			h.Write([]byte(text))
 		}
 	}
-	add(string(p.Reuse.Program[:]), p.Version, fmt.Sprint(p.MaxFileBytes), strings.Join(p.allowed, "\n"))
-	for i := range p.Policies {
-		add(p.Policies[i].SHA256)
-	}
+	add(string(u.Reuse.Program[:]), fmt.Sprint(c.MaxFileBytes), strings.Join(c.Allowed, "\n"))
+	add(u.Depend...)
 	add("rules")
-	for _, r := range j.rules {
-		add(p.Bundle.Rules[r].ID)
+	for _, rule := range r.Plan.Rules {
+		add(c.Bundle.Rules[rule].ID)
 	}
-	add("blob", j.file.Blob.String())
-	if j.asksKeys() {
-		f, known := formats.Of(j.file.Path)
+	add("blob", r.File.Blob.String())
+	if r.asksKeys() {
+		f, known := formats.Of(r.File.Path)
 		add(fmt.Sprint(f, known))
 	}
 	return reuse.Key(h.Sum(nil)), true
 }
 
-// fromStore takes the result of a job from the store; false if the file is to be read. It then returns what the store
+// fromStore takes the result of a file from the store; false if the file is to be read. It then returns what the store
 // has, if that is to be compared.
-func (p *collector) fromStore(j *job, k reuse.Key) (compare []byte, done bool) {
-	text, ok := p.Reuse.Store.Get(k)
+func (u *Cache) fromStore(c *Checker, r *Result, k reuse.Key) (compare []byte, done bool) {
+	text, ok := u.Reuse.Store.Get(k)
 	if !ok {
 		return nil, false
 	}
 	var of kept
-	if json.Unmarshal(text, &of) != nil || !of.fits(j) {
+	if json.Unmarshal(text, &of) != nil || !of.fits(r) {
 		return nil, false
 	}
-	if p.checksAgain(k) {
+	if u.checksAgain(k) {
 		return text, false
 	}
-	p.Reuse.reused.Add(1)
-	of.restore(&j.result)
-	if j.file.Checkout != nil {
-		if w, err := j.file.Checkout.Written(j.file.Path); err == nil {
-			p.Rewritten.Add(j.file.Path, w)
+	u.Reuse.reused.Add(1)
+	of.restore(r)
+	if r.File.Checkout != nil {
+		if w, err := r.File.Checkout.Written(r.File.Path); err == nil {
+			c.Rewritten.Add(r.File.Path, w)
 		}
 	}
 	return nil, true
@@ -123,49 +146,48 @@ func (p *collector) fromStore(j *job, k reuse.Key) (compare []byte, done bool) {
 
 // checksAgain reports whether a reused result is one of those, one in a hundred, that are made again: other ones
 // in each commit, so that who forges an entry does not know whether it will be found out.
-func (p *collector) checksAgain(k reuse.Key) bool {
-	sum := sha256.Sum256(append(k[:], p.tree.Scope().HeadCommit...))
+func (u *Cache) checksAgain(k reuse.Key) bool {
+	sum := sha256.Sum256(append(k[:], u.Commit...))
 	return binary.BigEndian.Uint64(sum[:8])%100 == 0
 }
 
-// keep stores the result of a job that was scanned. If there was one in the store, it must have been the same.
-func (p *collector) keep(j *job, k reuse.Key, compare []byte) {
-	s := &j.result
-	whole := s.scanned && s.err == nil && len(s.keyed.errors) == 0
+// keep stores the result of a file that was scanned. If there was one in the store, it must have been the same.
+func (u *Cache) keep(c *Checker, r *Result, k reuse.Key, compare []byte) {
+	whole := r.Scanned && r.Err == nil && len(r.keys.errors) == 0
 	var text []byte
 	if whole {
 		var err error
-		if text, err = json.Marshal(keptOf(s)); err != nil {
+		if text, err = json.Marshal(keptOf(r)); err != nil {
 			whole = false // it has text that JSON does not hold
 		}
 	}
 	switch {
 	case compare != nil && string(text) != string(compare):
-		s.err = &verdict.Error{Code: code.Reuse, File: verdict.Path(j.file.Path), Message: "the result that an " +
+		r.Err = &verdict.Error{Code: code.Reuse, File: verdict.Path(r.File.Path), Message: "the result that an " +
 			"earlier run kept for this content (" + hex.EncodeToString(k[:8]) + "…) is not what a scan finds in it; " +
 			"delete the folder of --reuse, and find out who can write to it"}
 	case compare != nil:
-		p.Reuse.reused.Add(1)
-		p.Reuse.again.Add(1)
-	case whole && !p.secret(s, j):
-		p.Reuse.Store.Put(k, text)
+		u.Reuse.reused.Add(1)
+		u.Reuse.again.Add(1)
+	case whole && !c.secret(r):
+		u.Reuse.Store.Put(k, text)
 	}
 }
 
 // secret reports whether a rule that redacts has found something in the file: that is not to be in another one.
-func (p *collector) secret(s *result, j *job) bool {
-	for _, r := range j.rules {
-		if !p.Bundle.Rules[r].Redact {
+func (c *Checker) secret(r *Result) bool {
+	for _, rule := range r.Plan.Rules {
+		if !c.Bundle.Rules[rule].Redact {
 			continue
 		}
-		for _, item := range slices.Concat(p.Bundle.Rules[r].Patterns, p.Bundle.Rules[r].Required) {
-			for ask := range s.keyed.finds {
+		for _, item := range slices.Concat(c.Bundle.Rules[rule].Patterns, c.Bundle.Rules[rule].Required) {
+			for ask := range r.keys.finds {
 				if item.Kind == rules.Key && ask.name == item.Name {
 					return true
 				}
 			}
-			at, asked := j.engine.index[item]
-			if asked && slices.ContainsFunc(s.finds, func(f *match.Find) bool { return f.Pattern == at }) {
+			at, asked := r.Plan.engine.index[item]
+			if asked && slices.ContainsFunc(r.finds, func(f *match.Find) bool { return f.Pattern == at }) {
 				return true
 			}
 		}
@@ -174,8 +196,8 @@ func (p *collector) secret(s *result, j *job) bool {
 }
 
 // keptOf returns what is stored of a result, the same for equal results.
-func keptOf(s *result) *kept {
-	k := &kept{Bytes: s.bytes, Unparsed: s.keyed.unparsed}
+func keptOf(s *Result) *kept {
+	k := &kept{Bytes: s.Bytes, Unparsed: s.keys.unparsed}
 	one := func(f *match.Find) keptOne {
 		return keptOne{Evidence: f.Evidence, Before: f.Before, Matched: f.Matched, After: f.After, Line: f.Line}
 	}
@@ -184,9 +206,9 @@ func keptOf(s *result) *kept {
 		o.Pattern = f.Pattern
 		k.Finds = append(k.Finds, o)
 	}
-	for ask, f := range s.keyed.finds {
-		o := one(f.Find)
-		o.Pattern, o.Item, o.Required, o.Path, o.Paths = f.Pattern, ask.name, ask.required, f.path, f.paths
+	for ask, f := range s.keys.finds {
+		o := one(f.find)
+		o.Pattern, o.Item, o.Required, o.Path, o.Paths = f.find.Pattern, ask.name, ask.required, f.path, f.paths
 		k.Keyed = append(k.Keyed, o)
 	}
 	slices.SortFunc(k.Keyed, func(a, b keptOne) int {
@@ -198,10 +220,10 @@ func keptOf(s *result) *kept {
 	return k
 }
 
-// fits reports whether what is stored can be of a job: its indices are of that job's patterns. What is forged may be
+// fits reports whether what is stored can be of a file: its indices are of that job's patterns. What is forged may be
 // wrong, but must not end the run.
-func (k *kept) fits(j *job) bool {
-	n := j.engine.Len()
+func (k *kept) fits(r *Result) bool {
+	n := r.Plan.engine.Len()
 	in := func(i int) bool { return i >= 0 && i < n }
 	for _, f := range k.Finds {
 		if !in(f.Pattern) {
@@ -214,7 +236,7 @@ func (k *kept) fits(j *job) bool {
 		}
 	}
 	for _, f := range k.Keyed {
-		if !j.selection.fits(f) {
+		if !r.Plan.fits(f) {
 			return false
 		}
 	}
@@ -222,31 +244,31 @@ func (k *kept) fits(j *job) bool {
 }
 
 // fits reports whether what is stored of an item with a key can be of one of the selection.
-func (s *selection) fits(o keptOne) bool {
-	return slices.ContainsFunc(s.asked, func(a *asked) bool {
+func (s *Plan) fits(o keptOne) bool {
+	return slices.ContainsFunc(s.asked, func(a *keyPattern) bool {
 		in := func(i int) bool { return i >= 0 && i < len(a.item.Key.Paths) }
-		return a.keyAsk == keyAsk{o.Item, o.Required} && in(o.Path) &&
+		return a.keyRef == keyRef{o.Item, o.Required} && in(o.Path) &&
 			!slices.ContainsFunc(o.Paths, func(i int) bool { return !in(i) })
 	})
 }
 
-func (k *kept) restore(s *result) {
+func (k *kept) restore(s *Result) {
 	find := func(o *keptOne) *match.Find {
 		return &match.Find{
 			Pattern: o.Pattern, Evidence: o.Evidence,
 			Before: o.Before, Matched: o.Matched, After: o.After, Line: o.Line,
 		}
 	}
-	s.reached, s.scanned, s.examined, s.bytes, s.keyed.unparsed = true, true, true, k.Bytes, k.Unparsed
+	s.Reached, s.Scanned, s.examined, s.Bytes, s.keys.unparsed = true, true, true, k.Bytes, k.Unparsed
 	for i := range k.Finds {
 		s.finds = append(s.finds, find(&k.Finds[i]))
 	}
 	for i := range k.Keyed {
 		o := &k.Keyed[i]
-		if s.keyed.finds == nil {
-			s.keyed.finds = map[keyAsk]keyFind{}
+		if s.keys.finds == nil {
+			s.keys.finds = map[keyRef]KeyMatch{}
 		}
-		s.keyed.finds[keyAsk{o.Item, o.Required}] = keyFind{Find: find(o), path: o.Path, paths: o.Paths}
+		s.keys.finds[keyRef{o.Item, o.Required}] = KeyMatch{find: find(o), path: o.Path, paths: o.Paths}
 	}
 	for _, l := range k.Lacks {
 		s.lacks = append(s.lacks, lack{missing: l.Missing, end: &l.End})

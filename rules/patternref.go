@@ -1,0 +1,115 @@
+package rules
+
+import (
+	"fmt"
+	"slices"
+)
+
+// A PatternList is one of the lists of a rule that have what it forbids or requires.
+type PatternList uint8
+
+// The lists of a rule, in the order of the violations of one file.
+const (
+	ForbiddenPattern PatternList = iota // Patterns
+	RequiredPattern                     // Required
+	ForbiddenFile                       // ForbiddenFiles
+	RequiredFile                        // RequiredFiles
+)
+
+// A PatternRef is a pattern or a glob of a rule, by its place in its list.
+type PatternRef struct {
+	Of    PatternList
+	Index int
+}
+
+// Item is the pattern, of a PatternRef to one.
+func (a PatternRef) Item(r *Rule) Item {
+	if a.Of == RequiredPattern {
+		return r.Required[a.Index]
+	}
+	return r.Patterns[a.Index]
+}
+
+func (a PatternRef) glob(r *Rule) string {
+	if a.Of == RequiredFile {
+		return r.RequiredFiles[a.Index]
+	}
+	return r.ForbiddenFiles[a.Index]
+}
+
+// Name is what evidence and fingerprints call it.
+func (a PatternRef) Name(r *Rule) string {
+	if a.Of == ForbiddenPattern || a.Of == RequiredPattern {
+		return a.Item(r).Name
+	}
+	return a.glob(r)
+}
+
+// Broken says in a clause how a file, or the tree, breaks it.
+func (a PatternRef) Broken(r *Rule) string {
+	switch a.Of {
+	case ForbiddenPattern:
+		if item := a.Item(r); item.Kind == Key {
+			return "the file has " + shownInSentence(item) + ", which must not be there"
+		}
+		return "the file contains " + shownInSentence(a.Item(r)) + ", which must not appear"
+	case RequiredPattern:
+		if item := a.Item(r); item.Kind == Key {
+			return "the file does not have " + shownInSentence(item) + ", which is required"
+		}
+		return "the file does not contain " + shownInSentence(a.Item(r)) + ", which is required"
+	case ForbiddenFile:
+		return fmt.Sprintf("the path matches %q, and no file may be there", a.glob(r))
+	}
+	return fmt.Sprintf("no file that is not empty matches %q, and one is required", a.glob(r))
+}
+
+// shownInSentence is an item in a sentence: a string in quotes, a mapping as it is named.
+func shownInSentence(item Item) string {
+	switch {
+	case item.Kind == Regex:
+		return "a match of " + item.Name
+	case item.IsPlain() && item.Name == item.Text:
+		return fmt.Sprintf("%q", item.Name)
+	}
+	return item.Name
+}
+
+func kindName(item Item) string {
+	switch item.Kind {
+	case Regex:
+		return "expression"
+	case Key:
+		return "key"
+	}
+	return "text"
+}
+
+// Without says why another version of a rule does not ask that of a file; "" if it does.
+func (a PatternRef) Without(r, other *Rule, path string) string {
+	switch a.Of {
+	case ForbiddenPattern:
+		switch {
+		case !other.Selects(path):
+			return "would not select this file"
+		case !slices.ContainsFunc(other.Patterns, a.Item(r).Means):
+			return "does not forbid this " + kindName(a.Item(r))
+		}
+	case RequiredPattern:
+		switch {
+		case !other.Selects(path):
+			return "would not select this file"
+		case !slices.ContainsFunc(other.Required, a.Item(r).Means):
+			return "does not require this " + kindName(a.Item(r))
+		}
+	case ForbiddenFile:
+		if !other.Forbids(path) {
+			return "does not forbid this file"
+		}
+	case RequiredFile:
+		if !slices.Contains(other.RequiredFiles, a.glob(r)) {
+			return "does not require this file"
+		}
+	}
+	return ""
+}

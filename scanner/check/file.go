@@ -1,0 +1,234 @@
+package check
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/scanner/checkout"
+	"github.com/policyscan/policyscan/scanner/failure"
+	"github.com/policyscan/policyscan/scanner/match"
+	"github.com/policyscan/policyscan/scanner/repo"
+	"github.com/policyscan/policyscan/scanner/tree"
+	"github.com/policyscan/policyscan/scanner/worktree"
+	"github.com/policyscan/policyscan/verdict"
+	"github.com/policyscan/policyscan/verdict/code"
+)
+
+// A Checker checks files by the rules of a bundle. Several goroutines may use it, each with its own examiner.
+type Checker struct {
+	Bundle       *rules.Bundle
+	Plans        *PlanCache
+	Limiter      *ParseLimiter       // of what is parsed at the same time
+	Allowed      []string            // the reasons that are explicitly allowed
+	MaxFileBytes int64               // a longer file is an error; 0: no limit
+	Compares     bool                // what a file was before is read next
+	Rewritten    *checkout.Rewritten // nil: unused
+	Cache        *Cache              // nil: every file is read
+	Explains     bool                // results can explain themselves: see [Result.Explain]
+	Traces       bool                // results know which required items are there: see [Result.Present]
+}
+
+// Allows reports whether a reason is explicitly allowed.
+func (c *Checker) Allows(reason string) bool { return slices.Contains(c.Allowed, reason) }
+
+func (c *Checker) keys() *keyChecker {
+	return &keyChecker{bundle: c.Bundle, budget: c.Limiter, traced: c.Traces, reach: c.Explains}
+}
+
+// Check checks a file whose path and plan the result has by its content. When ctx ends on the way, it is not reached.
+// It does not say which rules are broken: that is [Result.Settle].
+func (c *Checker) Check(ctx context.Context, x *match.Examiner, r *Result) {
+	if c.Cache != nil {
+		c.Cache.check(ctx, c, x, r)
+		return
+	}
+	c.check(ctx, x, r)
+}
+
+// changed reports whether an error says that a content was not the same while it was read.
+func changed(err error) bool {
+	return errors.Is(err, worktree.ErrChanged) || errors.Is(err, match.ErrChanged)
+}
+
+// unopened are the kinds of file that have no content to be had.
+var unopened = map[worktree.Kind]struct{ reason, code, message string }{
+	worktree.Special: {AllowSpecialFile, code.NotRegular,
+		"it is a FIFO, socket or device, which is never opened; remove it, or allow it with --allow special-file"},
+	worktree.Submodule: {AllowSubmodule, code.Unavailable,
+		"it is a submodule, and rules could select files in it; " +
+			"scan that repository with the same bundle, and allow it here with --allow submodule"},
+}
+
+// check is [Checker.Check] without the cache.
+func (c *Checker) check(ctx context.Context, x *match.Examiner, r *Result) {
+	defer func() {
+		if p := recover(); p != nil {
+			e := failure.Panic(r.File.Path, p)
+			r.Scanned, r.Reason, r.finds, r.Err = false, "internal", nil, &e
+			r.Reached = true
+		}
+	}()
+	if _, never := unopened[r.File.Kind]; never {
+		c.unopened(r, r.File.Kind)
+		return
+	}
+	rep, err := c.read(ctx, x, r)
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return
+	case err == nil:
+		c.judged(ctx, x, r, rep)
+		if ctx.Err() != nil && !r.Scanned && r.Reason == "" {
+			return
+		}
+	case errors.Is(err, tree.ErrSpecial):
+		c.unopened(r, worktree.Special)
+		return
+	case isTemporary(&r.File, err):
+		r.Vanished = true
+	default:
+		r.unread(err)
+	}
+	r.Reached = true
+}
+
+// judged takes what an examination of a file's bytes found, and says what they do not show.
+func (c *Checker) judged(ctx context.Context, x *match.Examiner, r *Result, rep match.Report) {
+	r.shape, r.examined, r.read = rep.Shape, true, rep.Bytes
+	r.finds, r.lacks = rep.Finds, appendLack(nil, &rep, "")
+	if r.File.Kind == worktree.Regular {
+		c.standsFor(r, rep, "it")
+		if r.File.Checkout != nil && !c.checkedOut(ctx, x, r) {
+			return
+		}
+	}
+	if r.Reason == "" && len(r.keys.errors) > 0 {
+		r.Reason, r.OnlyKeysFailed = r.keys.reason, true
+	}
+	if r.Reason == "" {
+		r.Scanned, r.Bytes = true, rep.Bytes
+	}
+}
+
+// asksKeys reports whether items with a key are asked of the file: they are not of links.
+func (r *Result) asksKeys() bool { return len(r.Plan.keyed) > 0 && r.File.Kind == worktree.Regular }
+
+// standsForOther reports whether bytes stand for a content which is not here. Items with a key are not asked of them.
+func standsForOther(rep *match.Report) bool { return rep.Pointer || rep.Crypt }
+
+// standsFor says of bytes that stand for a content which is not here that it was not judged. what names them.
+func (c *Checker) standsFor(r *Result, rep match.Report, what string) {
+	switch {
+	case rep.Pointer:
+		c.lacks(r, AllowLFSPointer, code.Unavailable, what+" is a Git LFS pointer, and the content is not here; "+
+			"fetch it (git lfs pull; actions/checkout: lfs: true), or allow it with --allow lfs-pointer")
+	case rep.Crypt:
+		c.lacks(r, AllowEncrypted, code.Unavailable, what+" is encrypted with git-crypt, "+
+			"and the content is not here; scan where it is decrypted (git-crypt unlock), "+
+			"without --diff-base and --staged, or allow it with --allow encrypted")
+	}
+}
+
+// unread says that what belongs to a file could not be read.
+func (r *Result) unread(err error) {
+	if r.Err == nil {
+		e := fileError(r.File.Path, err)
+		r.Err, r.Reason = &e, cmp.Or(reasons[e.Code], "unreadable")
+	}
+}
+
+// lacks says that what was examined of a file is not all of it, unless that is allowed. The first such reason is the
+// one that is named, if no later one is not allowed.
+func (c *Checker) lacks(r *Result, reason, is, message string) {
+	allowed := c.Allows(reason)
+	if r.Reason == "" || r.Err == nil && !allowed {
+		r.Reason = reason
+	}
+	if r.Err == nil && !allowed {
+		r.Err = &verdict.Error{Code: is, File: verdict.Path(r.File.Path), Message: message}
+	}
+}
+
+// isTemporary reports whether an error is that of a file which another run has put in its
+// verdict's place since it was listed: before it was opened, or while it was read.
+func isTemporary(f *tree.File, err error) bool {
+	if changed(err) {
+		var again tree.Content
+		if again, err = f.Open(false); err == nil {
+			again.Close()
+		}
+	}
+	return errors.Is(err, tree.ErrTemporary)
+}
+
+// unopened says so of a file of a kind that has no content to be had.
+func (c *Checker) unopened(r *Result, kind worktree.Kind) {
+	why := unopened[kind]
+	r.Reason = why.reason
+	if !c.Allows(why.reason) {
+		r.Err = &verdict.Error{Code: why.code, File: verdict.Path(r.File.Path), Message: why.message}
+	}
+	r.Reached = true
+}
+
+// read examines a file. Most take one read, which needs no look at whether they change
+// meanwhile; the others are read again from the first byte, and watched.
+func (c *Checker) read(ctx context.Context, x *match.Examiner, r *Result) (match.Report, error) {
+	watched := c.MaxFileBytes > 0
+	rep, err := c.readOnce(ctx, x, r, watched)
+	if errors.Is(err, worktree.ErrSeveral) {
+		rep, err = c.readOnce(ctx, x, r, true)
+	}
+	return rep, err
+}
+
+func (c *Checker) readOnce(ctx context.Context, x *match.Examiner, r *Result, watched bool) (match.Report, error) {
+	content, err := r.File.Open(watched)
+	if err != nil {
+		return match.Report{}, err
+	}
+	defer content.Close()
+	if c.MaxFileBytes > 0 && content.Size() > c.MaxFileBytes {
+		return match.Report{}, match.ErrLimit
+	}
+	x.Keep = r.asksKeys()
+	rep, err := x.Examine(ctx, r.Plan.engine.Engine, content)
+	if r.keys = (keyResult{}); err == nil && x.Keep && !standsForOther(&rep) {
+		r.keys, err = c.keys().examine(ctx, x, r.Plan, r.File.Path, content, &rep)
+	}
+	if blob, ok := content.(*repo.Blob); ok && c.Compares && len(rep.Finds)+len(rep.Missing)+len(r.keys.finds) > 0 {
+		blob.Remember() // what the file was before is read next
+	}
+	// One read sees a file at one moment; several may see it at different ones.
+	if err == nil && rep.Reads > 1 {
+		err = content.Changed()
+	}
+	return rep, err
+}
+
+// reasons are the words with which the verdict says that a file was not scanned.
+var reasons = map[string]string{
+	code.Changed:       "changed",
+	code.CaseCollision: "case-collision",
+	code.Limit:         "limit",
+	code.Read:          "unreadable",
+	code.Unavailable:   "absent",
+	code.Object:        "unreadable",
+	code.ObjectHash:    "unreadable",
+}
+
+// fileError says why a file could not be read.
+func fileError(path string, err error) verdict.Error {
+	switch e := tree.FileError(path, err); {
+	case errors.Is(err, match.ErrChanged):
+		return tree.FileError(path, worktree.ErrChanged)
+	case errors.Is(err, match.ErrLimit):
+		e.Code, e.Message = code.Limit, "it is longer than --max-file-bytes; raise the limit to have it scanned"
+		return e
+	default:
+		return e
+	}
+}

@@ -1,0 +1,273 @@
+package check
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/scanner/match"
+	"github.com/policyscan/policyscan/verdict"
+)
+
+// A Finding is a violation before its texts are put together.
+type Finding struct {
+	Path           string // "": the tree lacks a file
+	Rule           int    // index in the bundle
+	Ref            rules.PatternRef
+	Match          *match.Find       // of an item that must not appear, or of one with a key
+	Key            *KeyMatch         // of one with a key, that match
+	EOF            *verdict.Evidence // of an item that is missing; else nil: most violations need none, and it is large
+	Note           string            // of verdict.Violation
+	MaxOccurrences int64             // of Match in the form of the file that has most; 0: in no other one more often
+
+	Status  string          // of verdict.Violation
+	Places  []verdict.Place // with their status; nil: those of the match
+	Grouped *Result         // of its file, if that is compared together with others, at the end
+
+	firstNew *firstNew // what is shown of the first introduced place; nil: that is the first one, or there is none
+}
+
+// A firstNew is what is shown of the first introduced place of a violation that is not its first one.
+type firstNew struct {
+	place   int // in the list of places
+	match   *match.Find
+	keyPath int // of a key, that leads there
+}
+
+// Occurrences is how often the rule is broken there, in the form of the file in which that is most often: programs can
+// read each of them.
+func (br *Finding) Occurrences() int64 {
+	if br.Match == nil {
+		return 1
+	}
+	return max(br.Match.Evidence.Occurrences, br.MaxOccurrences)
+}
+
+// judge appends the violations that the finds in a file are for the rules that
+// select it.
+func (s *Plan) judge(path string, finds []*match.Find, b *rules.Bundle, broken []Finding) []Finding {
+	if len(finds) == 0 {
+		return broken
+	}
+	found := make(map[int]*match.Find, len(finds))
+	for _, f := range finds {
+		found[f.Pattern] = f
+	}
+	for _, r := range s.Rules {
+		for k, item := range b.Rules[r].Patterns {
+			if item.Kind == rules.Key {
+				continue
+			}
+			at, asked := s.engine.index[item]
+			if f := found[at]; asked && f != nil {
+				broken = append(broken, Finding{
+					Path: path, Rule: r, Ref: rules.PatternRef{Of: rules.ForbiddenPattern, Index: k}, Match: f,
+				})
+			}
+		}
+	}
+	return broken
+}
+
+// A lack is what a content does not have of what it must have.
+type lack struct {
+	missing []int             // indices in the engine
+	end     *verdict.Evidence // where the content ends
+	note    string            // of what is not the file's own bytes
+}
+
+func lackOf(rep *match.Report, note string) lack { return lack{rep.Missing, rep.End, note} }
+
+// appendLack appends what a content lacks, if it lacks anything: few do.
+func appendLack(lacks []lack, rep *match.Report, note string) []lack {
+	if len(rep.Missing) == 0 {
+		return lacks
+	}
+	return append(lacks, lackOf(rep, note))
+}
+
+// lacking appends the violations that a lack is for the rules that select a file.
+func (s *Plan) lacking(path string, l lack, b *rules.Bundle, broken []Finding) []Finding {
+	if len(l.missing) == 0 {
+		return broken
+	}
+	for _, r := range s.Rules {
+		for k, item := range b.Rules[r].Required {
+			if item.Kind != rules.Key && slices.Contains(l.missing, s.engine.index[item]) {
+				broken = append(broken, Finding{
+					Path: path, Rule: r, Ref: rules.PatternRef{Of: rules.RequiredPattern, Index: k},
+					EOF: l.end, Note: l.note,
+				})
+			}
+		}
+	}
+	return broken
+}
+
+// PathFindings appends the violations that a path is because of globs of forbidden_files.
+func PathFindings(path string, globs []rules.GlobOf, broken []Finding) []Finding {
+	for _, g := range globs {
+		broken = append(broken, Finding{
+			Path: path, Rule: g.Rule, Ref: rules.PatternRef{Of: rules.ForbiddenFile, Index: g.Glob},
+		})
+	}
+	return broken
+}
+
+// SortFindings puts violations in the order of the verdict.
+func SortFindings(broken []Finding) {
+	slices.SortFunc(broken, func(a, b Finding) int {
+		return cmp.Or(cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.Path, b.Path),
+			cmp.Compare(a.Ref.Of, b.Ref.Of), cmp.Compare(a.Ref.Index, b.Ref.Index))
+	})
+}
+
+// Violation puts together the violation that a finding is.
+func (br *Finding) Violation(b *rules.Bundle) verdict.Violation {
+	r := &b.Rules[br.Rule]
+	v := verdict.Violation{
+		RuleID:   r.ID,
+		RuleType: string(r.Type),
+		Title:    r.Title,
+		File:     verdict.Path(br.Path),
+		Reason:   r.Message,
+		Note:     br.Note,
+	}
+	if v.Reason == "" {
+		v.Reason = r.Title + ": " + br.Ref.Broken(r)
+	}
+	v.Status = br.Status
+	if br.Match != nil {
+		br.found(&v, r)
+		return v
+	}
+	if br.EOF != nil {
+		v.Evidence = *br.EOF
+	} else {
+		v.Evidence = verdict.Evidence{
+			Kind: verdict.KindMissing, Line: 1, Column: 1, EndLine: 1, EndColumn: 1,
+			UTF16Column: 1, UTF16EndColumn: 1, Occurrences: 1,
+		}
+	}
+	if br.Ref.Of == rules.ForbiddenFile {
+		v.Evidence.Kind = verdict.KindFile
+	}
+	v.Evidence.Pattern = br.Ref.Name(r)
+	v.Fingerprint = verdict.Fingerprint(v.RuleID, v.File, v.Evidence.Pattern, verdict.NoLine(v.Evidence.Kind))
+	return v
+}
+
+// found adds the evidence of what was found in the file.
+func (br *Finding) found(v *verdict.Violation, r *rules.Rule) {
+	f, item := br.Match, br.Ref.Item(r)
+	v.Evidence = f.Evidence
+	v.Evidence.Pattern = item.Name
+	if item.Kind == rules.Regex {
+		v.Evidence.Kind = verdict.KindRegex
+	}
+	line, path, redact := f.Line, 0, r.Redact
+	if br.Key != nil {
+		path, redact = br.Key.path, redact && br.Key.hasPlace()
+	}
+	v.Evidence.Excerpt = excerptOf(item, f, path, redact)
+	if redact {
+		line = []byte(v.Evidence.Excerpt)
+		v.Evidence.LineHash = "" // of 100 characters, so of what is masked
+	}
+	v.Fingerprint = verdict.Fingerprint(v.RuleID, v.File, v.Evidence.Pattern, line)
+	br.showStatus(v, item, redact)
+}
+
+// excerptOf returns the excerpt of a find. path is the number of the path of a key that leads there.
+func excerptOf(item rules.Item, f *match.Find, path int, redact bool) string {
+	before, matched, after := f.Before, f.Matched, f.After
+	if redact {
+		before, after = mask(before), mask(after)
+		switch item.Kind {
+		case rules.Regex:
+			before, matched, after = inPlace(before, item.Text, after)
+		case rules.Key:
+			before, matched, after = inPlace(before, item.Key.Paths[path].String(), after)
+		}
+	}
+	return before + matched + after
+}
+
+// masked replaces a character that a rule redacts.
+const masked = '•'
+
+func mask(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsSpace(r) {
+			return r
+		}
+		return masked
+	}, s)
+}
+
+// inPlace cuts the parts of an excerpt whose match is replaced by an expression or a path: what it matched may be the
+// secret. The expression comes first, and the room that it leaves is divided evenly.
+func inPlace(before, expression, after string) (b, e, a string) {
+	const room = 200
+	left, mid, right := []rune(before), []rune(expression), []rune(after)
+	mid = mid[:min(len(mid), room)]
+	free := room - len(mid)
+	l := min(len(left), max(free/2, free-len(right)))
+	return string(left[len(left)-l:]), string(mid), string(right[:min(len(right), free-l)])
+}
+
+// judgeKeys appends the violations that finds of items with a key are for the rules that select a file. Only of a whole
+// file is known what it lacks.
+func (s *Plan) judgeKeys(path string, k *keyResult, whole bool, b *rules.Bundle, broken []Finding) []Finding {
+	if len(k.finds) == 0 {
+		return broken
+	}
+	for _, r := range s.keyed {
+		add := func(items []rules.Item, of rules.PatternList, required bool) {
+			for i, item := range items {
+				if item.Kind != rules.Key {
+					continue
+				}
+				if f, ok := k.finds[keyRef{item.Name, required}]; ok {
+					ask := rules.PatternRef{Of: of, Index: i}
+					broken = append(broken, Finding{Path: path, Rule: r, Ref: ask, Match: f.find, Key: &f})
+				}
+			}
+		}
+		add(b.Rules[r].Patterns, rules.ForbiddenPattern, false)
+		if whole {
+			add(b.Rules[r].Required, rules.RequiredPattern, true)
+		}
+	}
+	return broken
+}
+
+// ShowInstead has the violation show another occurrence than the first one: the one with a number, at an index of
+// Places, as it was read again.
+func (br *Finding) ShowInstead(place, occurrence int, read *match.Find) {
+	br.firstNew = &firstNew{place: place, match: read}
+	if br.Key != nil {
+		br.firstNew.keyPath = br.Key.paths[occurrence]
+	}
+}
+
+// showStatus adds to a violation what is known of its places.
+func (br *Finding) showStatus(v *verdict.Violation, item rules.Item, redact bool) {
+	if br.Places == nil {
+		return
+	}
+	v.Evidence.Places = br.Places
+	first := slices.IndexFunc(br.Places, func(p verdict.Place) bool { return p.Status == verdict.Introduced })
+	switch {
+	case br.firstNew != nil:
+		p := &br.Places[br.firstNew.place]
+		p.Excerpt = excerptOf(item, br.firstNew.match, br.firstNew.keyPath, redact)
+		if !redact {
+			p.LineHash = br.firstNew.match.Evidence.LineHash
+		}
+	case first == 0:
+		br.Places[0].Excerpt, br.Places[0].LineHash = v.Evidence.Excerpt, v.Evidence.LineHash
+	}
+}

@@ -1,0 +1,86 @@
+package check
+
+import (
+	"slices"
+
+	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/scanner/worktree"
+)
+
+// An ItemState is how an item of a rule was looked for in a file's content.
+type ItemState struct {
+	Undecided bool
+	Encodings []string // of a text or an expression: those in which it was looked for
+	Format    string   // of a key: that in which the file was parsed; "" if it was not
+	Places    int      // of a key: at how many places it was looked for; -1: the file was not parsed for it
+	WhyNone   string   // of a key that was looked for at no place; else ""
+	Note      string   // why a key was not looked for; else ""
+}
+
+// Examined reports whether the content was read.
+func (r *Result) Examined() bool { return r.examined }
+
+// BOM returns the encoding that the byte order mark of the content names; "" without one.
+func (r *Result) BOM() string { return r.shape.Mark() }
+
+// Explain says how an item of a rule that selects the file was looked for. The checker has [Checker.Explains].
+func (r *Result) Explain(rule *rules.Rule, ref rules.PatternRef) (s ItemState) {
+	s.Places = -1
+	required := ref.Of == rules.RequiredPattern
+	item := ref.Item(rule)
+	switch {
+	case !r.examined:
+		s.Undecided = true
+	case required && r.File.Kind == worktree.Symlink:
+		s.Note = "not asked of links"
+	case item.Kind != rules.Key:
+		s.Encodings = r.Plan.engine.Encodings(r.Plan.engine.index[item], r.shape, required)
+	case !r.asksKeys():
+		s.Note = "not asked of links"
+	default:
+		f, known := formatOf(item, r.File.Path)
+		switch {
+		case known && slices.Contains(r.keys.parsed, f):
+			reach := r.keys.reach[keyRef{ref.Name(rule), required}]
+			s.Format, s.Places, s.WhyNone = string(f), reach.Places, reach.Nothing(item.Key, required)
+		case known && rule.Unparsable && slices.Contains(r.keys.textOnly, f):
+			s.Note = "it cannot be parsed, and the rule says unparsable: text"
+		default:
+			s.Undecided = true
+		}
+	}
+	s.Undecided = s.Undecided || !r.Scanned && !r.OnlyKeysFailed && s.Note == ""
+	return s
+}
+
+// Present calls found with each required item, and each path of an "each", that a regular file has, if it was read to
+// its end. The checker has [Checker.Traces] or [ContentChecker.Traces].
+func (r *Result) Present(b *rules.Bundle, found func(rule int, part rules.Part)) {
+	if r.Plan == nil || !r.Scanned && !r.OnlyKeysFailed || r.File.Kind != worktree.Regular {
+		return
+	}
+	var missing []int
+	for _, l := range r.lacks {
+		missing = append(missing, l.missing...)
+	}
+	for _, rule := range r.Plan.Rules {
+		for i, item := range b.Rules[rule].Required {
+			part := rules.Part{Kind: rules.RequiredItem, Index: i}
+			if item.Kind != rules.Key {
+				if !slices.Contains(missing, r.Plan.engine.index[item]) {
+					found(rule, part)
+				}
+				continue
+			}
+			signs := r.keys.signs[item.Name]
+			if signs.Met {
+				found(rule, part)
+			}
+			for each, leads := range signs.Each {
+				if leads {
+					found(rule, rules.Part{Kind: rules.EachPath, Index: i, Path: each})
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,172 @@
+package check
+
+import (
+	"slices"
+	"sync"
+
+	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/rules/regex"
+	"github.com/policyscan/policyscan/scanner/match"
+)
+
+// A Plan is a set of rules that select the same files, and the engine that
+// finds their patterns, and perhaps others.
+type Plan struct {
+	Rules  []int         // indices in the bundle, ascending
+	keyed  []int         // those of them that have items with a key
+	asked  []*keyPattern // those items, each once
+	engine *engine
+}
+
+// An engine finds the texts and expressions of some rules.
+type engine struct {
+	*match.Engine
+	index map[rules.Item]int // of each item that is no key, in it
+	all   bool               // it is of all rules, and the plans that share it have some of them
+}
+
+// A PlanCache is the plans of a bundle, made when they are first met. Several goroutines
+// may use them.
+type PlanCache struct {
+	bundle *rules.Bundle
+
+	mu       sync.Mutex       // of what follows
+	plans    map[string]*Plan // by the rules' indices
+	patterns map[rules.Item]*match.Pattern
+	union    *engine // of all rules; nil until it is needed
+}
+
+// maxEngines bounds how many sets of rules have their own engine. A tree can
+// hold a file for each of 2^n sets; those that come later share the union's engine.
+const maxEngines = 256
+
+// Full reports whether sets of rules that come later share an engine.
+func (es *PlanCache) Full() bool {
+	es.mu.Lock()
+	defer es.mu.Unlock()
+	return len(es.plans) >= maxEngines
+}
+
+// NewPlanCache returns a cache for the rules of a bundle, with no plan yet.
+func NewPlanCache(b *rules.Bundle) *PlanCache {
+	return &PlanCache{bundle: b, plans: map[string]*Plan{}, patterns: map[rules.Item]*match.Pattern{}}
+}
+
+// PlanKey appends a map key for the rules at the given indices.
+func PlanKey(key []byte, selected []int) []byte {
+	for _, i := range selected {
+		key = append(key, byte(i), byte(i>>8)) // there are at most 10,000 rules
+	}
+	return key
+}
+
+// Plan returns the plan of the rules at the given indices.
+func (es *PlanCache) Plan(selected []int) *Plan {
+	es.mu.Lock()
+	defer es.mu.Unlock()
+	key := string(PlanKey(nil, selected))
+	if s := es.plans[key]; s != nil {
+		return s
+	}
+	s := es.unprepared(selected)
+	if len(es.plans) < maxEngines {
+		s.engine = es.engine(selected, nil)
+	} else {
+		if es.union == nil {
+			all := make([]int, len(es.bundle.Rules))
+			for i := range all {
+				all[i] = i
+			}
+			es.union = es.engine(all, nil)
+			es.union.all = true
+		}
+		s.engine = es.union
+	}
+	es.plans[key] = s
+	return s
+}
+
+// unprepared returns the plan of the rules at the given indices, without its engine.
+func (es *PlanCache) unprepared(selected []int) *Plan {
+	s := &Plan{Rules: slices.Clone(selected)}
+	for _, r := range selected {
+		if hasKeys(&es.bundle.Rules[r]) {
+			s.keyed = append(s.keyed, r)
+		}
+	}
+	s.asked = askedBy(es.bundle, s.keyed)
+	return s
+}
+
+// engine compiles the texts and expressions of some rules, each once. With a screen, those that must not occur are left
+// out if the content lacks them.
+func (es *PlanCache) engine(selected []int, screen *match.Screen) *engine {
+	n := 0 // of items, some of which may be left out
+	if screen == nil {
+		n = es.items(selected)
+	}
+	e := &engine{index: make(map[rules.Item]int, n)}
+	if len(es.patterns) == 0 {
+		es.patterns = make(map[rules.Item]*match.Pattern, n)
+	}
+	patterns := make([]*match.Pattern, 0, n)
+	var forbidden, required []bool // by pattern
+	add := func(items []rules.Item, asked *[]bool, screen *match.Screen) {
+		for _, item := range items {
+			if item.Kind == rules.Key ||
+				screen != nil && item.Kind == rules.Text && screen.Lacks(item.Text, options(item)) {
+				continue
+			}
+			at, known := e.index[item]
+			if !known {
+				if es.patterns[item] == nil {
+					es.patterns[item] = compile(item)
+				}
+				at = len(patterns)
+				e.index[item] = at
+				patterns = append(patterns, es.patterns[item])
+				forbidden, required = append(forbidden, false), append(required, false)
+			}
+			(*asked)[at] = true
+		}
+	}
+	for _, i := range selected {
+		add(es.bundle.Rules[i].Patterns, &forbidden, screen)
+		add(es.bundle.Rules[i].Required, &required, nil)
+	}
+	e.Engine = match.NewEngine(patterns)
+	for at := range patterns {
+		if required[at] {
+			e.Require(at, !forbidden[at])
+		}
+	}
+	return e
+}
+
+// compile returns the pattern of a text or an expression of a bundle, which has only expressions that compile.
+func compile(item rules.Item) *match.Pattern {
+	if item.Kind == rules.Regex {
+		x, err := regex.Compile(item.Text)
+		if err != nil {
+			panic("scanner: a bundle has an expression that does not compile: " + err.Error())
+		}
+		return match.CompileRegex(x, item.WithinLines)
+	}
+	return match.Compile(item.Text, options(item))
+}
+
+// options are those of a text of a bundle.
+func options(item rules.Item) match.Options {
+	return match.Options{
+		Spaces: item.Spaces, Words: item.Words, IgnoreCase: item.IgnoreCase, WithinLines: item.WithinLines,
+	}
+}
+
+// items is how many items some rules have.
+func (es *PlanCache) items(selected []int) int {
+	n := 0
+	for _, i := range selected {
+		n += len(es.bundle.Rules[i].Patterns) + len(es.bundle.Rules[i].Required)
+	}
+	return n
+}

@@ -1,0 +1,106 @@
+package check
+
+import (
+	"context"
+	"io"
+	"slices"
+
+	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/scanner/match"
+	"github.com/policyscan/policyscan/scanner/recode"
+	"github.com/policyscan/policyscan/scanner/tree"
+	"github.com/policyscan/policyscan/scanner/worktree"
+	"github.com/policyscan/policyscan/verdict"
+)
+
+// A Result is what came of a file that rules cover. Until it is reached, scanned is false and reason is "".
+type Result struct {
+	File      tree.File
+	Plan      *Plan          // of the rules that select it; nil: none does
+	Forbidden []rules.GlobOf // because of which there must be no file of its path
+
+	Reached        bool
+	Scanned        bool   // checked by every rule of the plan
+	Vanished       bool   // it is not a file of the tree after all
+	OnlyKeysFailed bool   // all that was not checked are items with a key
+	Reason         string // why it was not scanned, a word of the verdict
+	Bytes          int64  // that were checked
+	Err            *verdict.Error
+	Findings       []Finding // once it is settled
+	Settled        bool
+
+	read     int64 // bytes that were read
+	finds    []*match.Find
+	lacks    []lack                      // of what was read
+	notes    map[*match.Find]string      // on those that are not in the file's own bytes
+	variants map[*match.Find]recode.Form // in which form of the file these are
+	most     map[*match.Find]int64       // occurrences in the form that has most; 0: in no other one more often
+	keys     keyResult
+	shape    match.Shape // of what was examined
+	examined bool
+}
+
+// KeyErrors returns why rules could not check the items with a key.
+func (r *Result) KeyErrors() []verdict.Error { return r.keys.errors }
+
+// TextAlone reports whether the file cannot be parsed, and was checked as text only by a rule that allows that.
+func (r *Result) TextAlone() bool { return r.keys.unparsed }
+
+// Undecided returns the rules whose items with a key could not be checked, by their indices in the bundle.
+func (r *Result) Undecided() []int { return r.keys.unjudged }
+
+// SelectedBy reports whether a rule, by its index in the bundle, selects the file.
+func (r *Result) SelectedBy(rule int) bool {
+	return r.Plan != nil && slices.Contains(r.Plan.Rules, rule)
+}
+
+// Settle says which rules the file breaks, by all that was found in it.
+func (r *Result) Settle(b *rules.Bundle) {
+	r.Settled = true
+	if r.Plan != nil {
+		r.Findings = r.Plan.judge(r.File.Path, r.finds, b, nil)
+		whole := r.Scanned || r.OnlyKeysFailed
+		r.Findings = r.Plan.judgeKeys(r.File.Path, &r.keys, whole, b, r.Findings)
+		for i := range r.Findings {
+			br := &r.Findings[i]
+			br.Note, br.MaxOccurrences = r.notes[br.Match], r.most[br.Match]
+		}
+		// Of what was not read to the end no one knows what it lacks.
+		if len(r.lacks) > 0 && whole && r.File.Kind == worktree.Regular {
+			r.lacking(b)
+		}
+	}
+	r.Findings = PathFindings(r.File.Path, r.Forbidden, r.Findings)
+}
+
+// lacking adds what a file does not have that it must have, the first lack of each item.
+func (r *Result) lacking(b *rules.Bundle) {
+	known := map[int]bool{} // missing items
+	for _, l := range r.lacks {
+		l.missing = slices.DeleteFunc(slices.Clone(l.missing), func(i int) bool { return known[i] })
+		for _, i := range l.missing {
+			known[i] = true
+		}
+		r.Findings = r.Plan.lacking(r.File.Path, l, b, r.Findings)
+	}
+}
+
+// ForRereading returns what [Result.Show] needs of a result.
+func (r *Result) ForRereading() *Result { return &Result{File: r.File, variants: r.variants} }
+
+// Show reads the content in which a match is again, for the evidence of an occurrence and for some places, by their
+// numbers.
+func (r *Result) Show(
+	ctx context.Context, x *match.Examiner, f *match.Find, first int, places []int,
+) (*match.Find, []verdict.Place, error) {
+	c, err := r.File.Open(false)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer c.Close()
+	var in io.ReadSeeker = c
+	if form, written := r.variants[f]; written {
+		in = recode.NewReader(c, form)
+	}
+	return x.Show(ctx, in, f, first, places)
+}
