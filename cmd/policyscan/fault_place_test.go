@@ -98,6 +98,19 @@ func TestFault_037_FIFOs(t *testing.T) {
 		}
 		p.run("--policy", "policy", "--output", "none", "--report", "json=verdict.json", "good").want(t, exitUndecided)
 	})
+	t.Run("part", func(t *testing.T) { // of a fleet
+		p := newProgram(t)
+		if err := os.Mkdir(filepath.Join(p.dir, "shard"), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := syscall.Mkfifo(filepath.Join(p.dir, "shard/shard.json"), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		e := p.run("merge", "shard", "--output", "out").want(t, exitUndecided)
+		if !strings.Contains(e.err+e.out, "its shard.json is not a regular file") {
+			t.Errorf("%q %q", e.out, e.err)
+		}
+	})
 	t.Run("list", func(t *testing.T) {
 		p := newProgram(t)
 		if err := syscall.Mkfifo(filepath.Join(p.dir, "list"), 0o666); err != nil {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -257,17 +256,12 @@ func (r *fleetRun) merge(ctx context.Context, folders [][]string) {
 }
 
 func readPart(name string) (*summary.Part, error) {
-	f, err := os.Open(name)
-	if err != nil {
-		return nil, fmt.Errorf("its %s cannot be read: %w", shardName, disk.Cause(err))
+	if st, err := os.Stat(name); err == nil && !st.Mode().IsRegular() { // a FIFO would be waited for
+		return nil, fmt.Errorf("its %s is not a regular file", shardName)
 	}
-	defer f.Close() // read only: nothing to lose
-	text, err := io.ReadAll(io.LimitReader(f, maxShard+1))
+	text, err := readShardFile(name)
 	if err != nil {
-		return nil, disk.Cause(err)
-	}
-	if len(text) > maxShard {
-		return nil, errors.New("it is longer than 2 GiB")
+		return nil, fmt.Errorf("its %s cannot be read: %w", shardName, err)
 	}
 	return summary.DecodePart(text)
 }

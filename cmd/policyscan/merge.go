@@ -125,6 +125,14 @@ func (c *mergeCmd) merge() *verdict.Verdict {
 const maxShard = 1<<31 - 2
 
 func readShard(name string) (*shard.Document, error) {
+	text, err := readShardFile(name)
+	if err != nil {
+		return nil, err
+	}
+	return shard.Decode(text)
+}
+
+func readShardFile(name string) ([]byte, error) {
 	f, err := os.Open(name)
 	if err != nil {
 		return nil, disk.Cause(err)
@@ -137,5 +145,5 @@ func readShard(name string) (*shard.Document, error) {
 	if len(text) > maxShard {
 		return nil, errors.New("it is longer than 2 GiB")
 	}
-	return shard.Decode(text)
+	return text, nil
 }
