@@ -671,7 +671,7 @@ rules/glob 1573 37
 rules/keyitem 744 35
 rules/regex 1964 21
 rules/starter 178 5
-scanner 3544 30
+scanner 3552 30
 scanner/allowance 1050 57
 scanner/attributes 738 16
 scanner/check 1903 51
@@ -690,9 +690,9 @@ scanner/repo 5053 91
 scanner/reuse 143 8
 scanner/scope 1269 31
 scanner/setup 453 8
-scanner/tree 1751 45
+scanner/tree 1757 45
 scanner/uncommitted 187 1
-scanner/worktree 1235 48
+scanner/worktree 1241 48
 verdict 884 59
 verdict/code 60 36
 verdict/linehash 338 11

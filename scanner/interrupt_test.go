@@ -3,8 +3,11 @@ package scanner
 import (
 	"context"
 	"errors"
+	"github.com/policyscan/policyscan/rules"
 	"io"
 	"io/fs"
+	"iter"
+	"os"
 	"runtime"
 	"slices"
 	"strings"
@@ -194,6 +197,48 @@ func TestFault_139_PanicAnywhere(t *testing.T) {
 		}
 	}
 	t.Logf("%d points", points)
+}
+
+// A panicTree panics where a tree is asked for its files or for its history.
+type panicTree struct {
+	*fakeTree
+	in string
+}
+
+func (p panicTree) Files(ctx context.Context, n int, q tree.Query) []iter.Seq2[tree.File, error] {
+	if p.in == "files" {
+		panic("in files")
+	}
+	return p.fakeTree.Files(ctx, n, q)
+}
+
+func (p panicTree) History() (*tree.History, error) {
+	if p.in == "history" {
+		panic("in history")
+	}
+	return p.fakeTree.History()
+}
+
+// TestFault_139_PanicInTree: a panic outside of the workers is an error of the run as well.
+func TestFault_139_PanicInTree(t *testing.T) {
+	r := testRule("R-1", "key")
+	r.RequiredFiles = []string{"LICENSE"}
+	b := rules.New([]rules.Rule{r}, nil)
+	for _, in := range []string{"files", "history"} {
+		v := Scan(t.Context(), one(b), panicTree{fakeFiles(same("x"), "a"), in}, Options{})
+		wantOutcome(t, v, "I(E_INTERNAL)")
+	}
+}
+
+// TestErrorsOutliveTheEnd: what the list of an interrupted scan knows to be wrong by then is still said.
+func TestErrorsOutliveTheEnd(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	input := fakeFiles(func(string) (tree.Content, error) { cancel(); return tree.InMemory(nil), nil }, "a", "b")
+	input.onList = func(context.Context) error { e := tree.FileError("c", os.ErrPermission); return &e }
+	v := Scan(ctx, one(testBundle("key")), input, Options{Workers: 1})
+	if len(v.Errors) != 2 || !slices.ContainsFunc(v.Errors, func(e verdict.Error) bool { return e.File == "c" }) {
+		t.Errorf("%+v", v.Errors)
+	}
 }
 
 // A pointContent tells of each call.

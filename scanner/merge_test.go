@@ -239,6 +239,21 @@ func reports(t *testing.T, v *verdict.Verdict) []byte {
 	return b.Bytes()
 }
 
+// TestShardsOfListWithOutputs: a list that names the shards' own files has the same files in each of them.
+func TestShardsOfListWithOutputs(t *testing.T) {
+	dir := writeTree(t, map[string]string{"a": "x", "b": "x", "s0": "x", "s1": "x"})
+	var files []ShardFile
+	for i := range 2 {
+		out := fmt.Sprint("s", i)
+		d := Shard(t.Context(), one(testBundle("key")), tree.List(openRoot(t, dir), []string{"a", "b", "s0", "s1"}),
+			Options{Version: "1", LeaveOut: map[string]string{out: tree.Output}}, shard.Split{Index: i, Count: 2})
+		files = append(files, ShardFile{Name: out, Document: d})
+	}
+	if v, wrong := Merge("1", files); len(wrong) > 0 || v.Verdict != verdict.Pass {
+		t.Errorf("%v, %+v", wrong, v)
+	}
+}
+
 // TestShards: shards that are merged are one scan, byte for byte, in every scope and for any number of shards.
 func TestShards(t *testing.T) {
 	if _, err := exec.LookPath("git"); err != nil {

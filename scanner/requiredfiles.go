@@ -106,8 +106,8 @@ func (q *requiredFiles) all(ctx context.Context, t tree.Tree, p *collector, whol
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.git = h != nil
 	q.whole = whole && err == nil && ctx.Err() == nil
+	q.git = h != nil && q.whole
 }
 
 // blob looks at a file of git's.

@@ -30,6 +30,11 @@ type worker struct {
 
 // run judges the whole tree, with several workers.
 func (p *collector) run(ctx context.Context) {
+	defer func() {
+		if r := recover(); r != nil {
+			p.fail(failure.Panic("", r))
+		}
+	}()
 	n := p.opt.Workers
 	if n == 0 {
 		n = runtime.GOMAXPROCS(0)
@@ -84,7 +89,7 @@ func (w *worker) work(files iter.Seq2[tree.File, error]) (whole bool) {
 		if err != nil {
 			whole = false
 			w.run.failAll(err)
-			if w.run.opt.Owns != nil && f.Path != "" && f.State == tree.Listed {
+			if w.run.opt.Owns != nil && f.Named {
 				w.tally.add(&f)
 			}
 			continue
@@ -100,6 +105,9 @@ func (w *worker) entry(f tree.File) {
 	case tree.LeftOut:
 		if !(w.run.opt.Owns != nil && f.Reason == tree.Output) { // a shard's own file is none of the whole run's
 			w.run.leftOut(f.Path, f.Reason)
+		}
+		if w.run.opt.Owns != nil && f.Named {
+			w.tally.add(&f)
 		}
 		return
 	case tree.Deleted:

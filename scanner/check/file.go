@@ -41,6 +41,13 @@ func (c *Checker) keys() *keyChecker {
 // Check checks a file whose path and plan the result has by its content. When ctx ends on the way, it is not reached.
 // It does not say which rules are broken: that is [Result.Settle].
 func (c *Checker) Check(ctx context.Context, x *match.Examiner, r *Result) {
+	defer func() {
+		if p := recover(); p != nil {
+			e := failure.Panic(r.File.Path, p)
+			r.Scanned, r.Reason, r.finds, r.Err = false, "internal", nil, &e
+			r.Reached = true
+		}
+	}()
 	if c.Cache != nil {
 		c.Cache.check(ctx, c, x, r)
 		return
@@ -64,13 +71,6 @@ var unopened = map[worktree.Kind]struct{ reason, code, message string }{
 
 // check is [Checker.Check] without the cache.
 func (c *Checker) check(ctx context.Context, x *match.Examiner, r *Result) {
-	defer func() {
-		if p := recover(); p != nil {
-			e := failure.Panic(r.File.Path, p)
-			r.Scanned, r.Reason, r.finds, r.Err = false, "internal", nil, &e
-			r.Reached = true
-		}
-	}()
 	if _, never := unopened[r.File.Kind]; never {
 		c.unopened(r, r.File.Kind)
 		return

@@ -57,11 +57,12 @@ func (t *listTree) list(ctx context.Context, q *Query, found func(File, error)) 
 			continue
 		}
 		seen[name] = true
-		f, out := q.leftOut(name)
-		if !out && q.elsewhere(name) {
+		if q.elsewhere(name) {
 			found(File{Path: name, State: Elsewhere}, nil)
 			continue
 		}
+		f, out := q.leftOut(name)
+		f.Named = true
 		st, err := rd.Stat(name)
 		switch {
 		case err != nil:

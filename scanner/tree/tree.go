@@ -35,7 +35,7 @@ type Tree interface {
 	// Files returns n sequences that together have each file once, in no certain order. Each is ranged over by its
 	// own goroutine, all at the same time and to the end, and a file is read before the next one is asked for. An
 	// error, a *[verdict.Error], is about what cannot be listed; it comes with the file if it is about one that a list
-	// names. When ctx ends, so do the sequences.
+	// names. When ctx ends, so do the sequences, except for errors that are known by then.
 	Files(ctx context.Context, n int, q Query) []iter.Seq2[File, error]
 	// History returns the states of the repository that the tree is about; nil if its files are on disk. It has the
 	// error of what is checked, which Files has, too.
@@ -54,6 +54,7 @@ type File struct {
 	Checkout *checkout.Checkout // what git writes on disk instead; nil: the content is what is on disk
 	Key      uint64             // differs where it is known that two files of a path do
 	Source   Source
+	Named    bool // a list names it, and it is left out or cannot be listed: it is one of the listed files anyway
 
 	sparse bool    // git says that it is not checked out
 	pinned *pinned // what Open returns; nil: what Source has
@@ -219,8 +220,8 @@ func Batches(
 		}
 		for part := range parts {
 			for _, i := range part {
-				if ctx.Err() != nil {
-					break
+				if ctx.Err() != nil && i.err == nil {
+					continue
 				}
 				if newSource != nil {
 					i.file.Source = source
@@ -248,9 +249,13 @@ func listBatches(
 	send := func() {
 		sent += len(next)
 		select {
-		case parts <- next:
-		case <-ctx.Done():
-		case <-left:
+		case parts <- next: // even if ctx has ended: there may be errors among them
+		default:
+			select {
+			case parts <- next:
+			case <-ctx.Done():
+			case <-left:
+			}
 		}
 		next = nil
 	}

@@ -132,22 +132,28 @@ func (w *part) list(ctx context.Context) {
 		if !ok {
 			return
 		}
-		if ctx.Err() == nil {
-			l, err := w.listing(dir, func(path string, kind Kind) {
-				switch {
-				case kind == folder:
-					w.queue.add(path)
-				case ctx.Err() == nil:
-					w.File(Entry{path, kind}, w.rd)
-				}
-			})
-			if err != nil {
-				w.Failed(dir, listed(err))
-			} else {
-				w.seen = append(w.seen, l)
-			}
+		w.folder(ctx, dir)
+	}
+}
+
+// folder lists a folder.
+func (w *part) folder(ctx context.Context, dir string) {
+	defer w.queue.finish() // of a visitor that panics, too
+	if ctx.Err() != nil {
+		return
+	}
+	l, err := w.listing(dir, func(path string, kind Kind) {
+		switch {
+		case kind == folder:
+			w.queue.add(path)
+		case ctx.Err() == nil:
+			w.File(Entry{path, kind}, w.rd)
 		}
-		w.queue.finish()
+	})
+	if err != nil {
+		w.Failed(dir, listed(err))
+	} else {
+		w.seen = append(w.seen, l)
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -167,6 +168,23 @@ func TestWalkEndsWithContext(t *testing.T) {
 	if !errors.Is(err, cause) || n != 1 {
 		t.Errorf("%v after %d files", err, n)
 	}
+}
+
+// TestWalkPanics: a visitor that panics leaves no other one waiting.
+func TestWalkPanics(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir+"/x", "x")
+	r, err := Open(dir)
+	must(t, err)
+	defer r.Close()
+	var done sync.WaitGroup
+	for _, w := range r.Walkers(2) {
+		done.Go(func() {
+			defer func() { _ = recover() }()
+			w.Walk(t.Context(), Visitor{nothing, func(Entry, *Reader) { panic("oh") }, func(string, error) {}, nothing})
+		})
+	}
+	done.Wait()
 }
 
 // A folder that goes, or turns into something else, between its listing and its
