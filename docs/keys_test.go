@@ -191,7 +191,7 @@ func TestKeyFormats(t *testing.T) {
 	}
 	b := keyed(t, "{key: a}", false)
 	for _, content := range []string{"{{ x }}: 1", "a: &x 1\n---\nb: *x", "b: 1 # \u2028c: d", "a: [", "b: !!binary a-b"} {
-		var undecided *check.Undecided
+		var undecided *check.UndecidedError
 		if _, err := check.File(context.Background(), b, "f.yaml", []byte(content)); !errors.As(err, &undecided) {
 			t.Errorf("%q: %v", content, err)
 		}

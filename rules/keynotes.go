@@ -41,7 +41,7 @@ func keyNotes(item *keyitem.Item) []string {
 		if any := sharedAny(where.Path, item); any > 0 {
 			instead := slices.Clone(where.Path)
 			instead[any].Kind = keyitem.Deep
-			add("the path %s of where is asked of the whole document: any node that its * stands for will do, not "+
+			add("the path %s of where is checked in the whole document: any node that its * stands for will do, not "+
 				"only the one in which the key is found; if that is meant, write %s",
 				where.Path, document.Quoted(instead.String()))
 		}

@@ -89,7 +89,7 @@ func kindOf(mode fs.FileMode) string {
 // A loader holds what the files of one bundle have in common.
 type loader struct {
 	document.Batch
-	globs      map[string]*document.Error // each distinct glob, and its mistake if it has one
+	globs      map[globOf]*document.Error // each distinct glob, and its mistake if it has one
 	expansions int
 	count      int // of rules, seen so far
 
@@ -110,7 +110,7 @@ type loader struct {
 func newLoader(open func(name string) ([]byte, error)) *loader {
 	return &loader{
 		open: open, contents: map[string][]byte{},
-		globs: map[string]*document.Error{}, regexes: map[source]compiledRegex{},
+		globs: map[globOf]*document.Error{}, regexes: map[source]compiledRegex{},
 	}
 }
 

@@ -198,7 +198,7 @@ func TestNotes(t *testing.T) {
 	// Patterns are compared as long as there is a budget.
 	rule := Rule{Files: []string{"**"}, Patterns: PlainItems("a", "b", "ab")}
 	for budget, want := range map[int]int{9: 1, 7: 1, 6: 0} {
-		if notes := ruleNotes(&rule, &budget); len(notes) != want {
+		if notes := (&noter{budget: budget, known: map[globOf][]string{}}).rule(&rule); len(notes) != want {
 			t.Errorf("%d notes; want %d", len(notes), want)
 		}
 	}

@@ -13,10 +13,10 @@ import (
 // missing quotes, is known if Load read the bundle.
 func Notes(b *Bundle) []document.Note {
 	notes := slices.Clone(b.notes)
-	budget := maxComparisons
+	n := noter{budget: maxComparisons, known: map[globOf][]string{}}
 	for _, list := range [][]Rule{b.Rules, b.Deprecated} {
 		for i := range list {
-			notes = append(notes, ruleNotes(&list[i], &budget)...)
+			notes = append(notes, n.rule(&list[i])...)
 		}
 	}
 	notes = append(notes, b.allowanceNotes()...)
@@ -31,15 +31,40 @@ func Notes(b *Bundle) []document.Note {
 // scan prints the notes.
 const maxComparisons = 300_000
 
-func ruleNotes(r *Rule, budget *int) []document.Note {
+// A noter makes the notes of a bundle.
+type noter struct {
+	budget int                 // of comparisons that are left
+	known  map[globOf][]string // the notes of each glob: a bundle may well have one in all of its rules
+}
+
+// A globOf is a glob of a file of a version.
+type globOf struct {
+	glob string
+	in02 bool
+}
+
+func (n *noter) glob(g string, in02 bool) []string {
+	at := globOf{g, in02}
+	notes, known := n.known[at]
+	if !known {
+		notes = glob.NotesPlain(g)
+		if in02 {
+			notes = glob.Notes(g)
+		}
+		n.known[at] = notes
+	}
+	return notes
+}
+
+func (n *noter) rule(r *Rule) []document.Note {
 	var notes []document.Note
 	at := &r.places
 	note := func(places []document.Place, i int, text string) {
-		n := document.Note{File: r.File, Line: r.at.Line, Column: r.at.Column, Rule: r.ID, Text: text}
+		one := document.Note{File: r.File, Line: r.at.Line, Column: r.at.Column, Rule: r.ID, Text: text}
 		if i < len(places) {
-			n.Line, n.Column = places[i].Line, places[i].Column
+			one.Line, one.Column = places[i].Line, places[i].Column
 		}
-		notes = append(notes, n)
+		notes = append(notes, one)
 	}
 	for _, list := range []struct {
 		globs []string
@@ -47,11 +72,7 @@ func ruleNotes(r *Rule, budget *int) []document.Note {
 	}{{r.Files, at.files}, {r.Exclude, at.exclude}, {r.ForbiddenFiles, at.forbiddenFiles},
 		{r.RequiredFiles, at.requiredFiles}} {
 		for i, g := range list.globs {
-			texts := glob.NotesPlain(g)
-			if r.in02 {
-				texts = glob.Notes(g)
-			}
-			for _, text := range texts {
+			for _, text := range n.glob(g, r.in02) {
 				note(list.at, i, text)
 			}
 		}
@@ -67,7 +88,7 @@ func ruleNotes(r *Rule, budget *int) []document.Note {
 			continue
 		}
 		for _, shorter := range r.Patterns {
-			if *budget--; *budget < 0 {
+			if n.budget--; n.budget < 0 {
 				break
 			}
 			if len(shorter.Text) < len(item.Text) && shorter.IsPlain() && strings.Contains(item.Text, shorter.Text) {

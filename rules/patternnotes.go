@@ -13,7 +13,6 @@ import (
 
 	"github.com/policyscan/policyscan/internal/late"
 	"github.com/policyscan/policyscan/rules/document"
-	"github.com/policyscan/policyscan/rules/regex"
 )
 
 // itemNotes says what in an item of a rule is often a mistake.
@@ -39,7 +38,7 @@ func itemNotes(r *Rule, item Item) []string {
 				"if another language's notation is meant, write %s",
 				document.Quoted(p), document.Quoted(m[2]), document.Quoted(plainOf(m[1], m[2])))
 		}
-		if expr, err := regex.Compile(p); err == nil && expr.Slow() {
+		if slices.Contains(r.slow, p) {
 			add("the expression %s is slow: no text of three bytes is in each of its matches, so every line of every "+
 				"file that the rule selects is matched; write more of what is around it", document.Quoted(p))
 		}

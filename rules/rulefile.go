@@ -23,6 +23,7 @@ type ruleFile struct {
 	excludeAt    []document.Place
 	rules        []Rule
 	each         map[*keyitem.Item][]document.Place // where the paths of "each" of its items are
+	slow         []string                           // the expressions that are slow, of the rule that is read
 	items        int                                // how many the list of rules has, or -1 if that is not known
 }
 
@@ -121,7 +122,9 @@ func (f *ruleFile) rule(item document.Entry) Rule {
 	r.Tags = f.tags(m.At("tags"))
 	r.NeverAllowed = f.doc.Only(m.At(neverKey), "never")
 	f.enforcement(m.At("enforcement"))
+	f.slow = nil
 	f.selects(&r, m.At("match"))
+	r.slow = f.slow
 	r.Examples = f.examples(m.At("examples"))
 	return r
 }

@@ -59,6 +59,9 @@ func (f *ruleFile) patterns(e document.Entry, seen map[string]Item) (items []Ite
 			continue
 		}
 		seen[item.Name] = item
+		if item.Kind == Regex && f.regex(source{item.Text, false}).expr.Slow() {
+			f.slow = append(f.slow, item.Text)
+		}
 		items, at = append(items, item), append(at, f.doc.Place(entry.Value))
 	}
 	return items, at

@@ -169,20 +169,15 @@ func (f *ruleFile) globs(e document.Entry, more func(string) *glob.Mistake) (glo
 			continue
 		}
 		seen[text] = true
-		if mistake := f.globMistake(text); mistake != nil {
+		if mistake := f.globMistake(globOf{written, f.is02}, text); mistake != nil {
 			f.doc.Fail(mistake.Code, item.Value, mistake.Found, mistake.Fix)
 			continue
 		}
-		var mistake *glob.Mistake
-		if f.is02 {
-			mistake = glob.Ambiguous(written)
-		}
-		if mistake == nil && more != nil {
-			mistake = more(text)
-		}
-		if mistake != nil {
-			f.doc.Fail(document.CodeGlob, item.Value, mistake.Found, mistake.Fix)
-			continue
+		if more != nil {
+			if mistake := more(text); mistake != nil {
+				f.doc.Fail(document.CodeGlob, item.Value, mistake.Found, mistake.Fix)
+				continue
+			}
 		}
 		globs, at = append(globs, text), append(at, f.doc.Place(item.Value))
 	}
@@ -190,14 +185,20 @@ func (f *ruleFile) globs(e document.Entry, more func(string) *glob.Mistake) (glo
 }
 
 // globMistake checks each distinct glob once: a bundle may well have one
-// in all of its rules.
-func (l *loader) globMistake(text string) *document.Error {
-	if mistake, known := l.globs[text]; known {
+// in all of its rules. text is the glob without the slash that anchors it.
+func (l *loader) globMistake(written globOf, text string) *document.Error {
+	if mistake, known := l.globs[written]; known {
 		return mistake
 	}
 	var found *document.Error
 	var mistake *glob.Mistake
-	if err := glob.Check(text); errors.As(err, &mistake) {
+	switch err := glob.Check(text); {
+	case written.in02 && strings.HasPrefix(text, "/"):
+		mistake = &glob.Mistake{Found: `"//": no path has an empty segment`, Fix: `write a single "/"`}
+	case !errors.As(err, &mistake) && written.in02:
+		mistake = glob.Ambiguous(written.glob)
+	}
+	if mistake != nil {
 		found = &document.Error{Code: document.CodeGlob, Found: mistake.Found, Fix: mistake.Fix}
 	} else if l.expansions += glob.Expansions(text); l.expansions > maxExpansions {
 		found = &document.Error{
@@ -205,6 +206,6 @@ func (l *loader) globMistake(text string) *document.Error {
 			Found: fmt.Sprintf("more than %d different globs in the bundle, with braces expanded", maxExpansions),
 		}
 	}
-	l.globs[text] = found
+	l.globs[written] = found
 	return found
 }

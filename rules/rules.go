@@ -111,6 +111,7 @@ type Rule struct {
 	exclude          *glob.Set // Excludes, likewise
 	places           places    // if loaded
 	in02             bool      // the file is of 0.2
+	slow             []string  // its expressions that are slow, as Load compiled them
 }
 
 // places are where the globs and items of a rule are in its file.

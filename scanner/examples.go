@@ -73,7 +73,7 @@ func lacking(examples []rules.Example) string {
 // tryExample says what is wrong with an example of a rule; "" if it has the expected result.
 func tryExample(r *rules.Rule, x rules.Example) (string, error) {
 	found, err := check.File(context.Background(), rules.New([]rules.Rule{*r}, nil), x.Path, []byte(x.Content))
-	var undecided *check.Undecided
+	var undecided *check.UndecidedError
 	switch {
 	case errors.As(err, &undecided):
 		return undecided.Errors[0].Message, nil

@@ -74,7 +74,7 @@ func TestKeysThatAreNotAsked(t *testing.T) {
 			t.Errorf("%s: %s and %q, want %s and %q: %+v", c.name, outcome(v), got, c.want, c.items, v.Errors)
 		}
 		found, err := check.File(t.Context(), b, "f", []byte(c.content))
-		var undecided *check.Undecided
+		var undecided *check.UndecidedError
 		if is := errors.As(err, &undecided); is != (len(v.Errors) > 0 && !strings.HasPrefix(c.name, "pointer")) &&
 			!strings.HasPrefix(c.name, "pointer") {
 			t.Errorf("%s: Check: %v", c.name, err)

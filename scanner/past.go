@@ -176,7 +176,7 @@ func (e *examined) count(rule int) allowance.Past {
 	return allowance.Past{}
 }
 
-// at returns what came of a file in a state. It is examined once.
+// at returns the result of a file in a state. It is examined once.
 func (h *past) at(ctx context.Context, m *tree.Snapshot, path string) *examined {
 	h.mu.Lock()
 	e := h.known[pastFile{m, path}]
@@ -226,9 +226,9 @@ func (h *past) examine(ctx context.Context, x *match.Examiner, m *tree.Snapshot,
 	return examinedOf(r)
 }
 
-// examinedOf returns what came of a file, which is settled.
+// examinedOf returns what is counted of a result, which is settled.
 func examinedOf(r *check.Result) *examined {
-	e := &examined{forbid: r.Forbidden, broken: r.Findings, unjudged: r.Undecided(), unparsed: r.TextAlone()}
+	e := &examined{forbid: r.Forbidden, broken: r.Findings, unjudged: r.UndecidedRules(), unparsed: r.TextAlone()}
 	if r.Plan != nil {
 		e.selected, e.unread = r.Plan.Rules, !r.Scanned && !r.OnlyKeysFailed
 	}

@@ -145,7 +145,7 @@ func (w *worker) visit(f tree.File) {
 		return
 	}
 	w.run.pulse.path(f.Path, f.Kind)
-	if f.Kind != worktree.Submodule { // beneath which no exclude is asked
+	if f.Kind != worktree.Submodule { // under which no exclude counts
 		if w.taken = w.run.set.Taken(f.Path, w.taken[:0]); len(w.taken) > 0 {
 			w.tally.take(w.taken)
 		}
@@ -224,7 +224,7 @@ func (w *worker) end(r *check.Result) {
 }
 
 // selecting returns the rules that select a file. Of a submodule only the
-// place is known: a rule that could select a path beneath it covers it.
+// place is known: a rule that could select a path under it covers it.
 func (p *collector) selecting(f *tree.File, into []int) []int {
 	if f.Kind == worktree.Submodule {
 		return p.set.Bundle.SelectingBeneath(f.Path, into)

@@ -239,7 +239,7 @@ func (c *commit) count(ctx context.Context, checker *check.ContentChecker, name 
 		return counted{absent: allowance.Unreadable}, nil
 	}
 	broken, err := checker.Check(ctx, name, text.Bytes())
-	var undecided *check.Undecided
+	var undecided *check.UndecidedError
 	if err != nil && !errors.As(err, &undecided) {
 		return counted{}, err
 	}

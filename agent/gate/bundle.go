@@ -99,7 +99,7 @@ func (g *Gate) judgeFile(ctx context.Context, checker *check.ContentChecker, f *
 	}
 	e := &edited{inTree: in, disk: counted{absent: allowance.Missing}}
 	old := map[key]int64{}
-	var wasUndecided, undecided *check.Undecided
+	var wasUndecided, undecided *check.UndecidedError
 	parsed := false // before the call
 	if exists {
 		found, err := checker.Check(ctx, path, before)
@@ -157,7 +157,7 @@ func (g *Gate) judgeFile(ctx context.Context, checker *check.ContentChecker, f *
 
 // undecided takes why rules cannot judge a file as the call would leave it. What was so before is noted; so is that the
 // file cannot be parsed, unless it could be before: an agent may write a template. The scan decides what becomes of it.
-func (r *Result) undecided(after, before *check.Undecided, parsed bool, shown string) {
+func (r *Result) undecided(after, before *check.UndecidedError, parsed bool, shown string) {
 	for _, e := range after.Errors {
 		e.File = shown
 		switch {

@@ -271,6 +271,6 @@ func (k *kept) restore(s *Result) {
 		s.keys.finds[keyRef{o.Item, o.Required}] = KeyMatch{find: find(o), path: o.Path, paths: o.Paths}
 	}
 	for _, l := range k.Lacks {
-		s.lacks = append(s.lacks, lack{missing: l.Missing, end: &l.End})
+		s.lacks = append(s.lacks, missingItems{missing: l.Missing, end: &l.End})
 	}
 }

@@ -26,8 +26,8 @@ import (
 
 // File checks one content as if it stood at path in a tree, and returns the
 // violations in the order of a verdict. It reads nothing and has no effects. The
-// path is relative, with slashes. Required files are not looked for. The error is an [Undecided], with the violations
-// that there are anyway, or the context's.
+// path is relative, with slashes. Required files are not looked for. The error is an [UndecidedError], with the
+// violations that there are anyway, or the context's.
 func File(ctx context.Context, b *rules.Bundle, path string, content []byte) ([]verdict.Violation, error) {
 	return NewContentChecker(b).Check(ctx, path, content)
 }
@@ -67,7 +67,7 @@ func (c *ContentChecker) Check(ctx context.Context, path string, content []byte)
 		violations = append(violations, c.last.Findings[i].Violation(c.bundle))
 	}
 	if wrong := c.last.KeyErrors(); len(wrong) > 0 {
-		return violations, &Undecided{wrong}
+		return violations, &UndecidedError{wrong}
 	}
 	return violations, nil
 }
@@ -116,12 +116,12 @@ func (c *ContentChecker) plan(selected []int, content []byte) *Plan {
 	return c.plans.Plan(selected)
 }
 
-// Undecided is the error of a content that rules could not judge: it cannot be parsed, or its format is not known.
-type Undecided struct {
+// UndecidedError is the error of a content that rules could not judge: it cannot be parsed, or its format is not known.
+type UndecidedError struct {
 	Errors []verdict.Error // one at least, each of another code
 }
 
-func (u *Undecided) Error() string {
+func (u *UndecidedError) Error() string {
 	var all []string
 	for i := range u.Errors {
 		all = append(all, u.Errors[i].Error())
@@ -130,6 +130,6 @@ func (u *Undecided) Error() string {
 }
 
 // Has reports whether a code is among those of the errors.
-func (u *Undecided) Has(code string) bool {
+func (u *UndecidedError) Has(code string) bool {
 	return u != nil && slices.ContainsFunc(u.Errors, func(e verdict.Error) bool { return e.Code == code })
 }

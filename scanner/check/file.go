@@ -60,7 +60,7 @@ func changed(err error) bool {
 	return errors.Is(err, worktree.ErrChanged) || errors.Is(err, match.ErrChanged)
 }
 
-// unopened are the kinds of file that have no content to be had.
+// unopened are the kinds of file that have no content.
 var unopened = map[worktree.Kind]struct{ reason, code, message string }{
 	worktree.Special: {AllowSpecialFile, code.NotRegular,
 		"it is a FIFO, socket or device, which is never opened; remove it, or allow it with --allow special-file"},
@@ -113,13 +113,13 @@ func (c *Checker) judged(ctx context.Context, x *match.Examiner, r *Result, rep 
 	}
 }
 
-// asksKeys reports whether items with a key are asked of the file: they are not of links.
+// asksKeys reports whether the file is checked for items with a key: a link is not.
 func (r *Result) asksKeys() bool { return len(r.Plan.keyed) > 0 && r.File.Kind == worktree.Regular }
 
-// standsForOther reports whether bytes stand for a content which is not here. Items with a key are not asked of them.
+// standsForOther reports whether bytes are a placeholder for a content. They are not checked for items with a key.
 func standsForOther(rep *match.Report) bool { return rep.Pointer || rep.Crypt }
 
-// standsFor says of bytes that stand for a content which is not here that it was not judged. what names them.
+// standsFor adds that bytes are a placeholder, and that the content was not checked. what names them.
 func (c *Checker) standsFor(r *Result, rep match.Report, what string) {
 	switch {
 	case rep.Pointer:
@@ -164,7 +164,7 @@ func isTemporary(f *tree.File, err error) bool {
 	return errors.Is(err, tree.ErrTemporary)
 }
 
-// unopened says so of a file of a kind that has no content to be had.
+// unopened says so of a file of a kind that has no content.
 func (c *Checker) unopened(r *Result, kind worktree.Kind) {
 	why := unopened[kind]
 	r.Reason = why.reason

@@ -71,17 +71,19 @@ func (s *Plan) judge(path string, finds []*match.Find, b *rules.Bundle, broken [
 	return broken
 }
 
-// A lack is what a content does not have of what it must have.
-type lack struct {
+// missingItems are what a content does not have of what it must have.
+type missingItems struct {
 	missing []int             // indices in the engine
 	end     *verdict.Evidence // where the content ends
 	note    string            // of what is not the file's own bytes
 }
 
-func lackOf(rep *match.Report, note string) lack { return lack{rep.Missing, rep.End, note} }
+func lackOf(rep *match.Report, note string) missingItems {
+	return missingItems{rep.Missing, rep.End, note}
+}
 
 // appendLack appends what a content lacks, if it lacks anything: few do.
-func appendLack(lacks []lack, rep *match.Report, note string) []lack {
+func appendLack(lacks []missingItems, rep *match.Report, note string) []missingItems {
 	if len(rep.Missing) == 0 {
 		return lacks
 	}
@@ -89,7 +91,7 @@ func appendLack(lacks []lack, rep *match.Report, note string) []lack {
 }
 
 // lacking appends the violations that a lack is for the rules that select a file.
-func (s *Plan) lacking(path string, l lack, b *rules.Bundle, broken []Finding) []Finding {
+func (s *Plan) lacking(path string, l missingItems, b *rules.Bundle, broken []Finding) []Finding {
 	if len(l.missing) == 0 {
 		return broken
 	}

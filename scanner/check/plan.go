@@ -15,11 +15,11 @@ type Plan struct {
 	Rules  []int         // indices in the bundle, ascending
 	keyed  []int         // those of them that have items with a key
 	asked  []*keyPattern // those items, each once
-	engine *engine
+	engine *patternSet
 }
 
-// An engine finds the texts and expressions of some rules.
-type engine struct {
+// A patternSet finds the texts and expressions of some rules.
+type patternSet struct {
 	*match.Engine
 	index map[rules.Item]int // of each item that is no key, in it
 	all   bool               // it is of all rules, and the plans that share it have some of them
@@ -33,7 +33,7 @@ type PlanCache struct {
 	mu       sync.Mutex       // of what follows
 	plans    map[string]*Plan // by the rules' indices
 	patterns map[rules.Item]*match.Pattern
-	union    *engine // of all rules; nil until it is needed
+	union    *patternSet // of all rules; nil until it is needed
 }
 
 // maxEngines bounds how many sets of rules have their own engine. A tree can
@@ -100,12 +100,12 @@ func (es *PlanCache) unprepared(selected []int) *Plan {
 
 // engine compiles the texts and expressions of some rules, each once. With a screen, those that must not occur are left
 // out if the content lacks them.
-func (es *PlanCache) engine(selected []int, screen *match.Screen) *engine {
+func (es *PlanCache) engine(selected []int, screen *match.Screen) *patternSet {
 	n := 0 // of items, some of which may be left out
 	if screen == nil {
 		n = es.items(selected)
 	}
-	e := &engine{index: make(map[rules.Item]int, n)}
+	e := &patternSet{index: make(map[rules.Item]int, n)}
 	if len(es.patterns) == 0 {
 		es.patterns = make(map[rules.Item]*match.Pattern, n)
 	}

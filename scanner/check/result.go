@@ -13,7 +13,7 @@ import (
 	"github.com/policyscan/policyscan/verdict"
 )
 
-// A Result is what came of a file that rules cover. Until it is reached, scanned is false and reason is "".
+// A Result is the result of a file that rules cover. Until it is Reached, Scanned is false and Reason is "".
 type Result struct {
 	File      tree.File
 	Plan      *Plan          // of the rules that select it; nil: none does
@@ -31,7 +31,7 @@ type Result struct {
 
 	read     int64 // bytes that were read
 	finds    []*match.Find
-	lacks    []lack                      // of what was read
+	lacks    []missingItems              // of what was read
 	notes    map[*match.Find]string      // on those that are not in the file's own bytes
 	variants map[*match.Find]recode.Form // in which form of the file these are
 	most     map[*match.Find]int64       // occurrences in the form that has most; 0: in no other one more often
@@ -46,8 +46,8 @@ func (r *Result) KeyErrors() []verdict.Error { return r.keys.errors }
 // TextAlone reports whether the file cannot be parsed, and was checked as text only by a rule that allows that.
 func (r *Result) TextAlone() bool { return r.keys.unparsed }
 
-// Undecided returns the rules whose items with a key could not be checked, by their indices in the bundle.
-func (r *Result) Undecided() []int { return r.keys.unjudged }
+// UndecidedRules returns the rules whose items with a key could not be checked, by their indices in the bundle.
+func (r *Result) UndecidedRules() []int { return r.keys.unjudged }
 
 // SelectedBy reports whether a rule, by its index in the bundle, selects the file.
 func (r *Result) SelectedBy(rule int) bool {
@@ -65,7 +65,7 @@ func (r *Result) Settle(b *rules.Bundle) {
 			br := &r.Findings[i]
 			br.Note, br.MaxOccurrences = r.notes[br.Match], r.most[br.Match]
 		}
-		// Of what was not read to the end no one knows what it lacks.
+		// What a file that was not read to its end lacks is unknown.
 		if len(r.lacks) > 0 && whole && r.File.Kind == worktree.Regular {
 			r.lacking(b)
 		}

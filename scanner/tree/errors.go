@@ -19,7 +19,7 @@ func FileError(path string, err error) verdict.Error {
 	if path == "" {
 		e.File = "."
 	}
-	var absent *absentError
+	var absent *missingFileError
 	switch {
 	case errors.As(err, &absent):
 		e.Code, e.Message = code.Unavailable, absent.Error()
@@ -42,10 +42,10 @@ var ErrSpecial = errors.New("a special file")
 var errCase = errors.New("git tracks another file whose name differs only in case or normal form, " +
 	"and this disk has only one of the two; check what is committed with --diff-base or --staged")
 
-// An absentError says that git lists a file that is not on disk.
-type absentError struct{ sparse bool }
+// An missingFileError says that git lists a file that is not on disk.
+type missingFileError struct{ sparse bool }
 
-func (e *absentError) Error() string {
+func (e *missingFileError) Error() string {
 	const found = "git tracks it, but it is not in the work tree"
 	if e.sparse {
 		return fmt.Sprintf("%s (sparse checkout); "+

@@ -23,7 +23,7 @@ func FolderIn(root, repository *worktree.Root, path string) Tree {
 }
 
 type folderTree struct {
-	notGit
+	diskScope
 	root, repository *worktree.Root
 	within           string // root's path in the repository, with a slash behind it; "" if they are the same
 }

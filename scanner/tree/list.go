@@ -25,7 +25,7 @@ func listedIn(root, repository *worktree.Root, entries []string) Tree {
 }
 
 type listTree struct {
-	notGit
+	diskScope
 	root, repository *worktree.Root
 	entries          []string
 }

@@ -17,7 +17,7 @@ type History struct {
 	// Before returns the states that a change is compared with: the merge bases, then the base, each once. It reads
 	// them once.
 	Before func() ([]*Snapshot, error)
-	// Merging returns the commits that are being merged into what is staged for, likewise.
+	// Merging returns the commits that are being merged into HEAD. It reads them once.
 	Merging func() ([]*Snapshot, error)
 }
 

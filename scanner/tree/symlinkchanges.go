@@ -18,7 +18,7 @@ func (t *symlinkChanges) see(c repo.Change) {
 }
 
 // needed reports whether unchanged links have to be looked at. Where a file was and now a folder can be, what
-// matters is what the rules select beneath: if that is the same beneath every folder, nothing does.
+// matters is what the rules select below: if that is the same below every directory, nothing does.
 func (t *symlinkChanges) needed(uniform func() bool) bool {
 	return t.changed || t.fileRemoved && !uniform()
 }

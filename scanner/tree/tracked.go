@@ -19,7 +19,7 @@ import (
 )
 
 type trackedTree struct {
-	notGit
+	diskScope
 	root  *worktree.Root
 	index *repo.Index
 }
@@ -157,7 +157,7 @@ func (s *trackedSource) Open(f File, watched bool) (Content, error) {
 	st, err := s.files.Stat(f.Path)
 	switch {
 	case isNoFile(err):
-		return nil, &absentError{f.sparse}
+		return nil, &missingFileError{f.sparse}
 	case err != nil:
 		return nil, err
 	case st.Kind == worktree.Special:

@@ -33,7 +33,7 @@ type Tree interface {
 	// Scope says how the files were chosen.
 	Scope() verdict.Scope
 	// Files returns n sequences that together have each file once, in no certain order. Each is ranged over by its
-	// own goroutine, all at the same time and to the end, and a file is read before the next one is asked for. An
+	// own goroutine, all at the same time and to the end, and a file is read before the next one is taken. An
 	// error, a *[verdict.Error], is about what cannot be listed; it comes with the file if it is about one that a list
 	// names. When ctx ends, so do the sequences, except for errors that are known by then.
 	Files(ctx context.Context, n int, q Query) []iter.Seq2[File, error]
@@ -56,11 +56,11 @@ type File struct {
 	Source   Source
 	Named    bool // a list names it, and it is left out or cannot be listed: it is one of the listed files anyway
 
-	sparse bool    // git says that it is not checked out
-	pinned *pinned // what Open returns; nil: what Source has
+	sparse bool          // git says that it is not checked out
+	fixed  *fixedContent // what Open returns; nil: what Source has
 }
 
-type pinned struct {
+type fixedContent struct {
 	content []byte
 	err     error
 }
@@ -81,23 +81,23 @@ const (
 // it: then the error is [worktree.ErrSeveral].
 func (f *File) Open(watched bool) (Content, error) {
 	switch {
-	case f.pinned == nil:
+	case f.fixed == nil:
 		return f.Source.Open(*f, watched)
-	case f.pinned.err != nil:
-		return nil, f.pinned.err
+	case f.fixed.err != nil:
+		return nil, f.fixed.err
 	}
-	return InMemory(f.pinned.content), nil
+	return InMemory(f.fixed.content), nil
 }
 
 // Fail makes an error what Open returns from then on.
-func (f *File) Fail(err error) { f.pinned = &pinned{err: err} }
+func (f *File) Fail(err error) { f.fixed = &fixedContent{err: err} }
 
 // Target reads the target of a link, which Open has from then on: what is matched is what is followed. More than
 // [MaxTarget] bytes may be cut; Open reads them again.
 func (f *File) Target() (string, error) {
 	text, err := readTarget(f.Open(false))
 	if len(text) <= MaxTarget {
-		f.pinned = &pinned{[]byte(text), err}
+		f.fixed = &fixedContent{[]byte(text), err}
 	}
 	return text, err
 }
@@ -112,7 +112,7 @@ func readTarget(c Content, err error) (string, error) {
 	return string(text), err
 }
 
-// IsRegular reports whether an entry of git's is a regular file, executable or not.
+// IsRegular reports whether the entry is a regular file.
 func (f *File) IsRegular() bool { return f.Kind == worktree.Regular }
 
 // A Source reads files of a tree. One goroutine may use it at a time.
@@ -153,7 +153,7 @@ const Output = "output"
 // IsGitPath reports whether a path is git's own.
 func IsGitPath(path string) bool { return path == GitDir || strings.HasPrefix(path, GitDir+"/") }
 
-// LeadsTo reports whether a path is that of the one file that is asked for, or of a directory on the way to it.
+// LeadsTo reports whether a path is the one file to list, or a directory on the way to it.
 func (q *Query) LeadsTo(path string) bool {
 	return q.Only == "" || path == q.Only || path == "." || strings.HasPrefix(q.Only, path+"/")
 }
@@ -172,7 +172,7 @@ func (q *Query) leftOut(path string) (f File, out bool) {
 // elsewhere reports whether another shard looks at a file.
 func (q *Query) elsewhere(path string) bool { return q.InShard != nil && !q.InShard(path) }
 
-// isTemporary reports whether a path is one from which another run moves its verdict to the place of this one's.
+// isTemporary reports whether a path is one from which another run replaces this one's verdict.
 func (q *Query) isTemporary(path string) bool {
 	if !strings.HasSuffix(path, ".tmp") { // as nearly all that is listed
 		return false
@@ -189,8 +189,8 @@ func (q *Query) isTemporary(path string) bool {
 // source keeps the directory open.
 const minBatch = 32
 
-// An item is what is listed: a file, or an error.
-type item struct {
+// A listItem is what is listed: a file, or an error.
+type listItem struct {
 	file File
 	err  error
 }
@@ -200,7 +200,7 @@ type item struct {
 func Batches(
 	ctx context.Context, n int, newSource func() (Source, func()), list func(found func(File, error)),
 ) []iter.Seq2[File, error] {
-	parts := make(chan []item, 2*n)
+	parts := make(chan []listItem, 2*n)
 	left := make(chan struct{}) // no sequence is ranged over any more
 	var ranging atomic.Int64
 	ranging.Store(int64(n))
@@ -241,10 +241,10 @@ func Batches(
 
 // listBatches sends what list finds in parts, until ctx ends or nobody receives any more.
 func listBatches(
-	ctx context.Context, parts chan<- []item, left <-chan struct{}, list func(found func(File, error)),
+	ctx context.Context, parts chan<- []listItem, left <-chan struct{}, list func(found func(File, error)),
 ) {
 	defer close(parts)
-	var next []item
+	var next []listItem
 	sent := 0
 	send := func() {
 		sent += len(next)
@@ -263,13 +263,13 @@ func listBatches(
 	defer func() {
 		if r := recover(); r != nil {
 			e := failure.Panic("", r)
-			next = append(next, item{err: &e})
+			next = append(next, listItem{err: &e})
 		}
 	}()
 	list(func(f File, err error) {
 		// To wake a goroutine costs more than to look at a few files that no rule covers. The last part is no more
 		// than a sixteenth of the files, so that no goroutine waits long for another.
-		next = append(next, item{f, err})
+		next = append(next, listItem{f, err})
 		if len(next) >= max(minBatch, min(sent/16, 16*minBatch)) {
 			send()
 		}
@@ -292,19 +292,19 @@ func Single(path string, content []byte) (Tree, error) {
 }
 
 type singleTree struct {
-	notGit
+	diskScope
 	path    string
 	content []byte
 }
 
-// notGit is what all trees have whose files are not git's: the mode of the scope.
-type notGit string
+// diskScope is what all trees have whose files are not git's: the mode of the scope.
+type diskScope string
 
-func (mode notGit) Scope() verdict.Scope { return verdict.Scope{Mode: string(mode)} }
+func (mode diskScope) Scope() verdict.Scope { return verdict.Scope{Mode: string(mode)} }
 
-func (notGit) History() (*History, error) { return nil, nil }
+func (diskScope) History() (*History, error) { return nil, nil }
 
-func (notGit) Absent(string) string { return "is not there" }
+func (diskScope) Absent(string) string { return "is not there" }
 
 func (t *singleTree) Files(_ context.Context, n int, q Query) []iter.Seq2[File, error] {
 	all := make([]iter.Seq2[File, error], n)
@@ -332,11 +332,11 @@ func (t *singleTree) IsPresent(string) (bool, error) { return false, nil }
 
 func (t *singleTree) Outside(string) string { return OutsideTree }
 
-// memory is a content that is at hand.
-type memory struct{ *bytes.Reader }
+// A bytesContent is a content that is at hand.
+type bytesContent struct{ *bytes.Reader }
 
 // InMemory returns bytes as a content.
-func InMemory(b []byte) Content { return memory{bytes.NewReader(b)} }
+func InMemory(b []byte) Content { return bytesContent{bytes.NewReader(b)} }
 
-func (memory) Changed() error { return nil }
-func (memory) Close()         {}
+func (bytesContent) Changed() error { return nil }
+func (bytesContent) Close()         {}

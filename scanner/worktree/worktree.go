@@ -107,7 +107,7 @@ func (r *Root) Walkers(n int) []*Walker {
 
 // Walk hands its part of the files to a visitor. If ctx ends, the part ends early.
 func (w *Walker) Walk(ctx context.Context, v Visitor) {
-	p := part{Visitor: v, rd: w.root.Reader(), queue: w.queue}
+	p := walkPart{Visitor: v, rd: w.root.Reader(), queue: w.queue}
 	defer p.rd.Close()
 	func() {
 		defer w.listed.Done() // of a visitor that panics, too
@@ -117,8 +117,8 @@ func (w *Walker) Walk(ctx context.Context, v Visitor) {
 	p.again(ctx)
 }
 
-// A part is the part of a walk that one visitor has.
-type part struct {
+// A walkPart is the part of a walk that one visitor has.
+type walkPart struct {
 	Visitor
 	rd    *Reader
 	queue *queue
@@ -126,7 +126,7 @@ type part struct {
 }
 
 // list lists folders until there are no more.
-func (w *part) list(ctx context.Context) {
+func (w *walkPart) list(ctx context.Context) {
 	for {
 		dir, ok := w.queue.take()
 		if !ok {
@@ -137,7 +137,7 @@ func (w *part) list(ctx context.Context) {
 }
 
 // folder lists a folder.
-func (w *part) folder(ctx context.Context, dir string) {
+func (w *walkPart) folder(ctx context.Context, dir string) {
 	defer w.queue.finish() // of a visitor that panics, too
 	if ctx.Err() != nil {
 		return
@@ -158,7 +158,7 @@ func (w *part) folder(ctx context.Context, dir string) {
 }
 
 // again looks at the folders that were listed once more.
-func (w *part) again(ctx context.Context) {
+func (w *walkPart) again(ctx context.Context) {
 	for _, l := range w.seen {
 		if ctx.Err() != nil {
 			return
@@ -233,7 +233,7 @@ type listing struct {
 const tick = 2 * time.Second
 
 // listing lists a folder and hands the paths in it to visit.
-func (w *part) listing(dir string, visit func(path string, kind Kind)) (listing, error) {
+func (w *walkPart) listing(dir string, visit func(path string, kind Kind)) (listing, error) {
 	l := listing{dir: dir}
 	h, err := w.rd.enter(dir)
 	if err != nil {
