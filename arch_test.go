@@ -85,9 +85,13 @@ func rooms() map[string][]string {
 		"rules/regex":    {},
 		"rules/starter":  {},
 		"scanner": {
-			"rules", "rules/document", "rules/glob", "scanner/allowance", "scanner/check", "scanner/checkout",
-			"scanner/failure", "scanner/judges", "scanner/match", "scanner/repo", "scanner/tree", "scanner/worktree",
+			"rules", "rules/document", "rules/glob", "scanner/baseline", "scanner/check", "scanner/checkout",
+			"scanner/failure", "scanner/judges", "scanner/match", "scanner/tree", "scanner/worktree",
 			"verdict", "verdict/code", "verdict/shard",
+		},
+		"scanner/baseline": {
+			"rules", "scanner/allowance", "scanner/check", "scanner/failure", "scanner/judges", "scanner/match",
+			"scanner/tree", "scanner/worktree", "verdict",
 		},
 		"scanner/check": {
 			"rules", "rules/regex", "scanner/attributes", "scanner/checkout", "scanner/failure", "scanner/keys",
@@ -126,7 +130,7 @@ func rooms() map[string][]string {
 			"internal/disk", "rules", "scanner", "scanner/repo", "scanner/scope", "scanner/worktree", "verdict",
 		},
 		"scanner/judges": {
-			"internal/disk", "rules", "rules/document", "scanner/allowance", "scanner/failure", "scanner/repo", "verdict",
+			"internal/disk", "rules", "rules/document", "scanner/allowance", "scanner/check", "scanner/failure", "scanner/repo", "verdict",
 		},
 		"scanner/keys": {"rules/keyitem", "rules/regex"},
 		"scanner/keys/formats": {
@@ -149,7 +153,7 @@ func rooms() map[string][]string {
 		},
 		"scanner/scope": {
 			"internal/disk", "rules", "rules/document", "rules/starter", "scanner", "scanner/ci", "scanner/failure",
-			"scanner/judges", "scanner/repo", "scanner/tree", "scanner/uncommitted", "scanner/worktree", "verdict", "verdict/code",
+			"scanner/check", "scanner/judges", "scanner/repo", "scanner/tree", "scanner/uncommitted", "scanner/worktree", "verdict", "verdict/code",
 		},
 		"scanner/setup": {
 			"internal/disk", "rules", "rules/document", "rules/starter", "scanner/repo", "scanner/scope", "scanner/worktree",
@@ -671,16 +675,17 @@ rules/glob 1573 37
 rules/keyitem 744 35
 rules/regex 1964 21
 rules/starter 178 5
-scanner 3552 30
-scanner/allowance 1050 57
+scanner 2317 30
+scanner/allowance 1057 58
 scanner/attributes 738 16
-scanner/check 1905 51
+scanner/baseline 992 12
+scanner/check 2049 61
 scanner/checkout 756 17
 scanner/ci 1069 12
 scanner/failure 133 8
 scanner/fleet 539 11
 scanner/grant 2045 23
-scanner/judges 1508 25
+scanner/judges 1505 24
 scanner/keys 986 26
 scanner/keys/formats 3400 15
 scanner/match 3895 33
@@ -688,7 +693,7 @@ scanner/needle 1093 13
 scanner/recode 763 10
 scanner/repo 5053 91
 scanner/reuse 143 8
-scanner/scope 1269 31
+scanner/scope 1271 31
 scanner/setup 453 8
 scanner/tree 1757 45
 scanner/uncommitted 187 1

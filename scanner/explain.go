@@ -68,58 +68,36 @@ func (r Result) String() string {
 	return [...]string{"not_covered", "passes", "allowed", "undecided", "violated"}[r]
 }
 
-// A witness keeps what becomes of one path in a scan. nil: no one asks.
-type witness struct {
+// A pathObserver keeps what a scan does with one path.
+type pathObserver struct {
 	path string
 
-	mu      sync.Mutex  // of what follows
-	entries []tree.File // the file, or what is in the place of a folder on the way to it
+	mu      sync.Mutex  // guards the fields below
+	entries []tree.File // the file, or what is in the place of a directory on the way to it
 	result  *check.Result
 }
 
-// see notes an entry, and reports whether it is one to visit.
-func (w *witness) see(e tree.File) bool {
-	if w == nil {
-		return true
+func (o *pathObserver) observe(r *check.Result) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.entries = append(o.entries, r.File)
+	if r.File.Path == o.path && (r.Plan != nil || len(r.Forbidden) > 0) && !r.Vanished {
+		result := *r
+		o.result = &result
 	}
-	if q := (tree.Query{Only: w.path}); !q.LeadsTo(e.Path) {
-		return false
-	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.entries = append(w.entries, e)
-	return true
-}
-
-// end notes what became of the file.
-func (w *witness) end(j *check.Result) {
-	if w == nil || j.File.Path != w.path {
-		return
-	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	done := *j
-	w.result = &done
 }
 
 // Explain says what a scan of the tree does with the file of a path, by scanning that file alone. It is an error if
 // the tree has no such file.
 func Explain(ctx context.Context, by []judges.Judge, t tree.Tree, path string, o Options) (*Explanation, error) {
 	o.Workers = 1
-	p := newCollector(by, t, o)
-	p.required = nil
-	p.witness, p.checker.Explains, p.checker.Cache = &witness{path: path}, true, nil
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		p.run(ctx)
-	}()
-	await(ctx, done)
-	if ctx.Err() != nil {
-		e := stopped(ctx)
-		return nil, &e
+	s, observer := newScan(by, t, o), &pathObserver{path: path}
+	s.required, s.only, s.observe = nil, path, observer.observe
+	s.checker.Explains, s.checker.Cache = true, nil
+	if err := s.runOrGiveUp(ctx); err != nil {
+		return nil, err
 	}
-	x := &Explanation{Path: path, Verdict: p.verdict()}
+	x := &Explanation{Path: path, Verdict: s.verdict()}
 	for _, o := range x.Verdict.Coverage.LeftOut {
 		if shown := verdict.Path(path); o.Reason != verdict.LeftRequiredFile &&
 			(o.File == shown || strings.HasPrefix(shown, o.File+"/")) {
@@ -127,17 +105,17 @@ func Explain(ctx context.Context, by []judges.Judge, t tree.Tree, path string, o
 		}
 	}
 	if x.LeftOut == "" {
-		if err := x.found(p.witness, t); err != nil {
+		if err := x.found(observer.entries, t); err != nil {
 			return nil, err
 		}
 	}
-	x.explain(p)
+	x.explain(s.set.Bundle, observer.result)
 	return x, nil
 }
 
 // found says which kind of file is at the path. It is an error if there is none.
-func (x *Explanation) found(w *witness, t tree.Tree) error {
-	for _, e := range w.entries {
+func (x *Explanation) found(entries []tree.File, t tree.Tree) error {
+	for _, e := range entries {
 		if e.Path == x.Path {
 			x.Kind = [...]string{
 				worktree.Regular: "file", worktree.Symlink: "symlink",
@@ -147,7 +125,7 @@ func (x *Explanation) found(w *witness, t tree.Tree) error {
 		}
 	}
 	why := t.Absent(x.Path)
-	for _, e := range w.entries {
+	for _, e := range entries {
 		if e.Kind == worktree.Submodule {
 			why += fmt.Sprintf("; %s is a submodule that is not checked out", verdict.Path(e.Path))
 		}
@@ -156,8 +134,7 @@ func (x *Explanation) found(w *witness, t tree.Tree) error {
 }
 
 // explain adds what each rule asks of the file.
-func (x *Explanation) explain(p *collector) {
-	j := p.witness.result
+func (x *Explanation) explain(b *rules.Bundle, j *check.Result) {
 	if j != nil {
 		x.Covered, x.Scanned, x.Reason, x.Bytes, x.Mark = true, j.Scanned, j.Reason, j.Bytes, j.BOM()
 		x.Failed = j.File.Kind == worktree.Regular && j.Plan != nil && !j.Examined()
@@ -165,8 +142,8 @@ func (x *Explanation) explain(p *collector) {
 	x.Failed = x.Failed || slices.ContainsFunc(x.Verdict.Errors, func(e verdict.Error) bool {
 		return e.File != verdict.Path(x.Path)
 	})
-	for i := range p.set.Bundle.Rules {
-		r := &p.set.Bundle.Rules[i]
+	for i := range b.Rules {
+		r := &b.Rules[i]
 		e := RuleExplanation{Rule: r, Choice: r.Choose(x.Path)}
 		e.Covers = j != nil && (j.SelectedBy(i) ||
 			slices.ContainsFunc(j.Forbidden, func(g rules.GlobOf) bool { return g.Rule == i }))

@@ -4,42 +4,42 @@ import (
 	"slices"
 
 	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/scanner/baseline"
 	"github.com/policyscan/policyscan/scanner/check"
 	"github.com/policyscan/policyscan/verdict"
 	"github.com/policyscan/policyscan/verdict/shard"
 )
 
 // end ends the collection: what comes later does not count. It returns what the verdict is made of: what the run is,
-// and what was found. See [conclude].
-func (p *collector) end() (*shard.Run, *shard.Findings) {
-	run := p.about()
-	has, whole, files := p.required.seen()
+// and what was found. See [assemble].
+func (s *scan) end() (*shard.Run, *shard.Findings) {
+	run := s.about()
 	f := &shard.Findings{
-		RequiredWhole: whole, RequiredFiles: files,
-		Taken: make([]int, p.set.Takers()), RuleFiles: make([]int, len(p.set.Bundle.Rules)),
+		Taken: make([]int, s.set.Takers()), RuleFiles: make([]int, len(s.set.Bundle.Rules)),
 	}
 
-	p.mu.Lock() // a worker may still hang in a read
-	defer p.mu.Unlock()
-	p.over = true
-	f.Listed, f.TreeErrors, f.Coverage = p.listed, p.errors, p.coverage
+	s.mu.Lock() // a worker may still hang in a read
+	defer s.mu.Unlock()
+	s.closed = true
+	f.RequiredWhole, f.RequiredFiles = s.requiredWhole, s.requiredFiles
+	f.Listed, f.TreeErrors, f.Coverage = s.listed, s.errors, s.coverage
 	count := 0
-	for _, t := range p.tallies {
+	for _, t := range s.sums {
 		t.close()
-		count += len(t.broken)
+		count += len(t.findings)
 	}
 	broken := make([]check.Finding, 0, count)
-	for _, t := range p.tallies {
-		broken = append(broken, t.broken...)
-		t.broken = nil // each find is let go as soon as it is a violation: together they are as large as the verdict
+	for _, t := range s.sums {
+		broken = append(broken, t.findings...)
+		t.findings = nil // each find is let go as soon as it is a violation: together they are as large as the verdict
 		f.FileErrors = append(f.FileErrors, t.errors...)
-		f.Coverage.Files += t.listed
-		f.Coverage.Governed += t.governed
+		f.Coverage.Files += t.files
+		f.Coverage.Governed += t.covered
 		f.Coverage.Scanned += t.coverage.Scanned
 		f.Coverage.Bytes += t.coverage.Bytes
 		f.Coverage.NotScanned = append(f.Coverage.NotScanned, t.coverage.NotScanned...)
 		f.Coverage.Unparsed = append(f.Coverage.Unparsed, t.coverage.Unparsed...)
-		for i, n := range t.taken {
+		for i, n := range t.excluded {
 			f.Taken[i] += n
 		}
 		for plan, files := range t.plans {
@@ -48,33 +48,31 @@ func (p *collector) end() (*shard.Run, *shard.Findings) {
 			}
 		}
 	}
-	for _, br := range p.required.missing() {
-		if p.past == nil || whole && !has(br.Rule, br.Ref.Index) { // what it was before is asked for what is missing
+	for _, br := range s.required.Missing() {
+		// A comparison labels those that are missing.
+		if s.base == nil || f.RequiredWhole && !s.required.Has(br.Rule, br.Ref.Index) {
 			broken = append(broken, br)
 		}
 	}
-	p.past.end(broken)
+	s.base.LabelRest(broken)
 	check.SortFindings(broken)
 	f.Violations = make([]shard.Violation, 0, len(broken))
 	for i := range broken {
 		br := broken[i]
 		broken[i] = check.Finding{}
-		v := br.Violation(p.set.Bundle)
-		v.Note = joinNotes(br.Note, p.set.Note(br.Rule, br.Ref, br.Path))
+		v := br.Violation(s.set.Bundle)
+		v.Note = joinNotes(br.Note, s.set.Note(br.Rule, br.Ref, br.Path))
 		if br.Ref.Of == rules.RequiredFile {
-			if has(br.Rule, br.Ref.Index) {
+			if s.required.Has(br.Rule, br.Ref.Index) {
 				f.Found = append(f.Found, len(run.Required))
 			}
 			run.Required = append(run.Required, shard.Required{Rule: br.Rule, Index: br.Ref.Index, Violation: v})
 			continue
 		}
-		signed, refused := p.allower.signed(&br)
 		one := shard.Violation{Rule: br.Rule, Part: int(br.Ref.Of), Index: br.Ref.Index, Violation: v}
-		if signed != nil {
-			by := signedAs(signed)
-			one.Allowance = &by
-		} else {
-			one.Violation.Note = joinNotes(v.Note, refused)
+		var denied string
+		if one.Allowance, denied = s.allowances.Of(&br); one.Allowance == nil {
+			one.Violation.Note = joinNotes(v.Note, denied)
 		}
 		f.Violations = append(f.Violations, one)
 	}
@@ -82,29 +80,33 @@ func (p *collector) end() (*shard.Run, *shard.Findings) {
 }
 
 // about says what the run is.
-func (p *collector) about() *shard.Run {
+func (s *scan) about() *shard.Run {
 	run := &shard.Run{
-		Tool: verdict.New(p.opt.Version).Tool, Scope: p.tree.Scope(), AsOf: p.asOf(),
+		Tool: verdict.New(s.opt.Version).Tool, Scope: s.tree.Scope(),
 		Options: shard.Options{
-			Allow: p.checker.Allowed, Rule: p.opt.Rules, Exclude: p.opt.Excluded,
-			Partial: p.opt.Partial || p.opt.Exclude != nil, Earlier: p.earlier(),
-			RequireGoverned: p.opt.RequireGoverned, FoundBundle: p.opt.FoundBundle, MaxFileBytes: p.opt.MaxFileBytes,
+			Allow: s.checker.Allowed, Rule: s.opt.Rules, Exclude: s.opt.Excluded,
+			Partial: s.opt.Partial || s.opt.Exclude != nil, Earlier: s.opt.Earlier && s.set.HasDates(),
+			RequireGoverned: s.opt.RequireGoverned, FoundBundle: s.opt.FoundBundle, MaxFileBytes: s.opt.MaxFileBytes,
 		},
-		Policy: slices.Clone(p.set.Policies), PolicyChanges: p.set.Changes(),
-		NotLookedFor: notLookedFor(p), EndingAllowances: p.endingAllowances(),
+		Policy: slices.Clone(s.set.Policies), PolicyChanges: s.set.Changes(),
+		NotLookedFor: s.notLookedFor(),
 	}
-	p.set.Count(run.Policy, make([]int, p.set.Takers()))
-	for i := range p.set.Bundle.Rules {
-		r := &p.set.Bundle.Rules[i]
+	if s.set.HasDates() {
+		run.AsOf = s.opt.Day
+		run.EndingAllowances = baseline.Ending(s.set, s.opt.Day)
+	}
+	s.set.Count(run.Policy, make([]int, s.set.Takers()))
+	for i := range s.set.Bundle.Rules {
+		r := &s.set.Bundle.Rules[i]
 		run.Rules = append(run.Rules, shard.Rule{
-			Rule: describe(r, p.set.From[i]), Paths: len(r.ForbiddenFiles) > 0, Required: len(r.RequiredFiles) > 0,
+			Rule: describe(r, s.set.From[i]), Paths: len(r.ForbiddenFiles) > 0, Required: len(r.RequiredFiles) > 0,
 		})
 	}
 	return run
 }
 
 // verdict puts together what was found.
-func (p *collector) verdict() *verdict.Verdict { return conclude(p.end()) }
+func (s *scan) verdict() *verdict.Verdict { return assemble(s.end()) }
 
 func describe(r *rules.Rule, from string) verdict.Rule {
 	return verdict.Rule{
@@ -112,4 +114,29 @@ func describe(r *rules.Rule, from string) verdict.Rule {
 		Message: r.Message, Remediation: r.Remediation, DocsURL: r.DocsURL,
 		Owner: r.Owner, Severity: r.Severity, Tags: slices.Clone(r.Tags),
 	}
+}
+
+// notLookedFor returns the globs of required files in a scope that does not have the whole tree, each once.
+func (s *scan) notLookedFor() []verdict.Omission {
+	if hasWholeTree(s.tree.Scope().Mode) {
+		return nil
+	}
+	var all []verdict.Omission
+	for i := range s.set.Bundle.Rules {
+		for _, g := range s.set.Bundle.Rules[i].RequiredFiles {
+			o := verdict.Omission{File: verdict.Path(g), Reason: verdict.LeftRequiredFile}
+			if !slices.Contains(all, o) {
+				all = append(all, o)
+			}
+		}
+	}
+	return all
+}
+
+// joinNotes makes one note of two, either of which may be "".
+func joinNotes(a, b string) string {
+	if a == "" || b == "" {
+		return a + b
+	}
+	return a + "; " + b
 }

@@ -3,7 +3,6 @@ package scanner
 import (
 	"context"
 	"errors"
-	"github.com/policyscan/policyscan/rules"
 	"io"
 	"io/fs"
 	"iter"
@@ -14,6 +13,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/policyscan/policyscan/rules"
 
 	"github.com/policyscan/policyscan/scanner/check"
 	"github.com/policyscan/policyscan/scanner/failure"

@@ -43,7 +43,7 @@ func Merge(version string, files []ShardFile) (*verdict.Verdict, []error) {
 	if err != nil {
 		return nil, []error{err}
 	}
-	return conclude(&first.Run, all), nil
+	return assemble(&first.Run, all), nil
 }
 
 // merging is the shard files of a run, and what is wrong with them.

@@ -53,7 +53,7 @@ type Options struct {
 	Starts          [][]rules.Allowance // of the bundles where a change starts from; see judges.Chosen
 	Exclude         func(string) bool   // paths that no rule selects: the run is partial. Called by all workers
 	LeaveOut        map[string]string   // paths that are no part of a tree on disk, and the reason
-	InUse           []judges.RuleFile   // of the judges' bundles: no part of a tree of git's objects
+	InUse           []check.RuleFile    // of the judges' bundles: no part of a tree of git's objects
 	RequireGoverned bool                // no covered file is an error
 	FoundBundle     bool                // the bundle was found in the tree, all of which is scanned
 	MaxFileBytes    int64               // a longer covered file is an error; 0: no limit
@@ -71,46 +71,44 @@ type Options struct {
 // [judges.Judge]. When ctx ends, so does the scan: what was found until then is in the
 // verdict, and the cause is its error.
 func Scan(ctx context.Context, by []judges.Judge, t tree.Tree, o Options) *verdict.Verdict {
-	p := newCollector(by, t, o)
-	p.all(ctx)
-	return p.verdict()
+	s := newScan(by, t, o)
+	s.runUntil(ctx)
+	return s.verdict()
 }
 
-// all judges the whole tree, as long as ctx lasts.
-func (p *collector) all(ctx context.Context) {
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		p.run(ctx)
-	}()
-	await(ctx, done)
-	if ctx.Err() != nil {
-		p.fail(stopped(ctx))
+// runUntil runs the scan as long as ctx lasts, and notes why that ended.
+func (s *scan) runUntil(ctx context.Context) {
+	if err := s.runOrGiveUp(ctx); err != nil {
+		s.fail(*err)
 	}
 }
 
 // grace is how long a scan that was asked to end waits for reads that are under way.
 const grace = time.Second
 
-// await waits until done is closed or, a little longer than ctx lasts, gives up: the work
-// may hang in a read that never returns.
-func await(ctx context.Context, done <-chan struct{}) {
+// runOrGiveUp runs the scan until it is done or, a little longer than ctx lasts, gives up: it may hang in a read that
+// never returns. The error is why ctx ended.
+func (s *scan) runOrGiveUp(ctx context.Context) *verdict.Error {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		s.run(ctx)
+	}()
 	select {
 	case <-done:
-		return
 	case <-ctx.Done():
+		select {
+		case <-done:
+		case <-time.After(grace):
+		}
 	}
-	select {
-	case <-done:
-	case <-time.After(grace):
+	if ctx.Err() == nil {
+		return nil
 	}
-}
-
-func stopped(ctx context.Context) verdict.Error {
 	cause := context.Cause(ctx)
 	var i *failure.Interruption
 	if errors.As(cause, &i) {
-		return verdict.Error{Code: i.Code, Message: i.Message}
+		return &verdict.Error{Code: i.Code, Message: i.Message}
 	}
-	return verdict.Error{Code: code.Interrupted, Message: "the scan was stopped: " + cause.Error()}
+	return &verdict.Error{Code: code.Interrupted, Message: "the scan was stopped: " + cause.Error()}
 }

@@ -13,10 +13,10 @@ import (
 // what it found there. [Merge] makes the verdict of the documents of all shards. A change has no shards.
 func Shard(ctx context.Context, by []judges.Judge, t tree.Tree, o Options, of shard.Split) *shard.Document {
 	o.Owns = of.Owns
-	p := newCollector(by, t, o)
-	p.all(ctx)
-	d := &shard.Document{Shard: of, State: shard.Done, Tree: p.listing()}
-	run, findings := p.end()
+	s := newScan(by, t, o)
+	s.runUntil(ctx)
+	d := &shard.Document{Shard: of, State: shard.Done, Tree: s.digest()}
+	run, findings := s.end()
 	d.Run, d.Findings = *run, *findings
 	if ctx.Err() != nil || !d.Findings.Listed {
 		d.State = shard.Interrupted

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/scanner/allowance"
+	"github.com/policyscan/policyscan/scanner/baseline"
 	"github.com/policyscan/policyscan/scanner/repo"
 	"github.com/policyscan/policyscan/scanner/tree"
 	"github.com/policyscan/policyscan/verdict"
@@ -318,7 +320,8 @@ func TestJoinedStatus(t *testing.T) {
 		r, hashes := commits.write(t)
 		compared, err := r.Compare(hashes[0].String(), hashes[1].String())
 		must(t, err)
-		p := newCollector(one(b), tree.Changes(r, compared, "a", "x"), Options{})
+		change := tree.Changes(r, compared, "a", "x")
+		p := newScan(one(b), change, Options{})
 		joined := func(path string) (all []string) {
 			for i := range 4 {
 				all = append(all, fmt.Sprint(path[:3], i))
@@ -328,7 +331,15 @@ func TestJoinedStatus(t *testing.T) {
 			}
 			return all
 		}
-		p.past.joined = func(_ int, path string) []string { return joined(path) }
+		var entries []rules.Allowance
+		for folder := range 20 {
+			for i := range statusRules {
+				e := rules.Allowance{Rule: fmt.Sprint("R", i), File: fmt.Sprintf("%02d/0", folder), AtMost: 1000}
+				e.From = joined(e.File)[1:]
+				entries = append(entries, e)
+			}
+		}
+		p.base = baseline.New(change, p.checker, allowance.Compare(allowance.Comparison{Head: entries}))
 		p.run(t.Context())
 		v := p.verdict()
 		for i := range v.Violations {
@@ -402,9 +413,9 @@ func BenchmarkStatus(b *testing.B) {
 				must(b, err)
 				compared, err := r.Compare(hashes[0].String(), hashes[1].String())
 				must(b, err)
-				p := newCollector(one(bundle), tree.Changes(r, compared, "a", "x"), Options{})
+				p := newScan(one(bundle), tree.Changes(r, compared, "a", "x"), Options{})
 				if !compares {
-					p.past = nil
+					p.base = nil
 				}
 				p.run(b.Context())
 				if v := p.verdict(); len(v.Violations) < 400 {

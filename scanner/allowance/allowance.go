@@ -96,6 +96,13 @@ func Compare(c Comparison) *Book {
 	return b
 }
 
+// Against returns the book compared with some states. merged is that of [Comparison].
+func (b *Book) Against(references []Reference, merged func(file string) bool) *Book {
+	compared := *b
+	compared.references, compared.merged = references, merged
+	return &compared
+}
+
 // Joined returns the files that a rule's occurrences in a file are counted with, in order and itself included; nil if
 // there are no others.
 func (b *Book) Joined(rule, file string) []string { return b.groups[pair{rule, file}] }

@@ -23,6 +23,8 @@ type Checker struct {
 	Plans        *PlanCache
 	Limiter      *ParseLimiter       // of what is parsed at the same time
 	Allowed      []string            // the reasons that are explicitly allowed
+	Exclude      func(string) bool   // paths that no rule applies to; nil: none
+	RuleFiles    []RuleFile          // of the bundles, in git's trees: not part of them
 	MaxFileBytes int64               // a longer file is an error; 0: no limit
 	Compares     bool                // what a file was before is read next
 	Rewritten    *checkout.Rewritten // nil: unused
@@ -33,6 +35,21 @@ type Checker struct {
 
 // Allows reports whether a reason is explicitly allowed.
 func (c *Checker) Allows(reason string) bool { return slices.Contains(c.Allowed, reason) }
+
+// A RuleFile is a file of a bundle that was read from git's objects.
+type RuleFile struct {
+	Path string
+	Blob repo.Hash
+}
+
+// IsRuleFile reports whether a file of git's is one of the rule files: that content, not only that path, where a change
+// could put anything.
+func (c *Checker) IsRuleFile(f *tree.File) bool {
+	return f.IsRegular() && !f.Blob.IsZero() && slices.Contains(c.RuleFiles, RuleFile{f.Path, f.Blob})
+}
+
+// Excludes reports whether no rule applies to a path.
+func (c *Checker) Excludes(path string) bool { return c.Exclude != nil && c.Exclude(path) }
 
 func (c *Checker) keys() *keyChecker {
 	return &keyChecker{bundle: c.Bundle, budget: c.Limiter, traced: c.Traces, reach: c.Explains}

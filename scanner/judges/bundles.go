@@ -10,6 +10,7 @@ import (
 
 	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/rules/document"
+	"github.com/policyscan/policyscan/scanner/check"
 	"github.com/policyscan/policyscan/scanner/repo"
 )
 
@@ -23,17 +24,11 @@ type bundles struct {
 	loaded map[string]*rules.Bundle
 }
 
-// A RuleFile is a file of a bundle that was read from git's objects.
-type RuleFile struct {
-	Path string
-	Blob repo.Hash
-}
-
 // A storedBundle is a bundle that was read from git's objects.
 type storedBundle struct {
 	*rules.Bundle
 	Dir   string // the folder, from the tree's root; "." for the root itself
-	Files []RuleFile
+	Files []check.RuleFile
 }
 
 // newBundles returns the bundles of a repository.
@@ -163,7 +158,7 @@ func (b *bundles) load(s state, dir string) (storedBundle, error) {
 		return none, err
 	}
 	key := ""
-	var inUse []RuleFile
+	var inUse []check.RuleFile
 	for _, name := range names {
 		full := path.Join(dir, name)
 		leaf, found, err := s.at(full)
@@ -179,7 +174,7 @@ func (b *bundles) load(s state, dir string) (storedBundle, error) {
 			}}
 		}
 		key += name + " " + leaf.Hash.String() + "\n"
-		inUse = append(inUse, RuleFile{full, leaf.Hash})
+		inUse = append(inUse, check.RuleFile{Path: full, Blob: leaf.Hash})
 	}
 	if known := b.loaded[key]; known != nil && len(others) == 0 {
 		return storedBundle{known, dir, inUse}, nil

@@ -7,6 +7,7 @@ import (
 
 	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/rules/document"
+	"github.com/policyscan/policyscan/scanner/check"
 	"github.com/policyscan/policyscan/scanner/failure"
 	"github.com/policyscan/policyscan/scanner/repo"
 )
@@ -76,10 +77,11 @@ type Change struct {
 // Chosen are who judges a change.
 type Chosen struct {
 	Judges []Judge
-	Name   string     // of their bundles, for a person
-	Names  []string   // of the bundle of each judge: as git shows it, such as 1234567:.policyscan, or as Load names it
-	InUse  []RuleFile // of their bundles
-	Wrong  []error    // with the bundles of the head, where those of the base judge all the same
+	Name   string // of their bundles, for a person
+	// Names has that of the bundle of each judge: as git shows it, such as 1234567:.policyscan, or as Load names it.
+	Names []string
+	InUse []check.RuleFile // of their bundles
+	Wrong []error          // with the bundles of the head, where those of the base judge all the same
 	// Starts are the allowances of the bundles at each of Change.Starts.
 	Starts [][]rules.Allowance
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/policyscan/policyscan/internal/disk"
 	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/scanner/check"
 	"github.com/policyscan/policyscan/scanner/failure"
 	"github.com/policyscan/policyscan/scanner/judges"
 	"github.com/policyscan/policyscan/scanner/repo"
@@ -77,7 +78,7 @@ func (s *Subject) excludeFromCommit(r *repo.Repository, head repo.Hash) error {
 			case err != nil:
 				return failure.OfRepo(fmt.Errorf("%s: %w", verdict.Path(path), err))
 			case same:
-				s.InUse = append(s.InUse, judges.RuleFile{Path: path, Blob: leaf.Hash})
+				s.InUse = append(s.InUse, check.RuleFile{Path: path, Blob: leaf.Hash})
 			}
 		}
 	}

@@ -21,6 +21,7 @@ import (
 
 	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/rules/document"
+	"github.com/policyscan/policyscan/scanner/check"
 	"github.com/policyscan/policyscan/scanner/ci"
 	"github.com/policyscan/policyscan/scanner/failure"
 	"github.com/policyscan/policyscan/scanner/judges"
@@ -71,7 +72,7 @@ type Subject struct {
 	Judges   []judges.Judge
 	Starts   [][]rules.Allowance // of the bundles where a change starts from; see [judges.Chosen]
 	LeaveOut map[string]string   // the paths that are not scanned, and why
-	InUse    []judges.RuleFile
+	InUse    []check.RuleFile
 	Errors   []verdict.Error // what is wrong, although the scan can continue
 	Mistakes document.Errors // those of Errors that are about a bundle
 	Notes    []string        // for the report

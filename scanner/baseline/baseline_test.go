@@ -1,31 +1,28 @@
-package scanner
+package baseline
 
 import (
 	"context"
 	"fmt"
-	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/scanner/allowance"
-	"github.com/policyscan/policyscan/scanner/judges"
+	"github.com/policyscan/policyscan/scanner/check"
 	"github.com/policyscan/policyscan/scanner/repo"
 	"github.com/policyscan/policyscan/scanner/tree"
 )
 
-// A history is commits to be made of a repository: mark 1 has no parent.
-type history []historyCommit
-
-type historyCommit struct {
-	parents []int
-	files   map[string]string // all of them; the mode before a colon, if it is not 100644
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
-// write makes the commits in a new repository and returns it, with the hashes of the commits.
-func (h history) write(t testing.TB) (*repo.Repository, []repo.Hash) {
+// commits makes commits with some files, one after another; a name can begin with a mode, if it is not 100644.
+func commits(t *testing.T, all ...map[string]string) (*repo.Repository, []repo.Hash) {
 	t.Helper()
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip(err)
@@ -40,21 +37,18 @@ func (h history) write(t testing.TB) (*repo.Repository, []repo.Hash) {
 		}
 	}
 	var stream strings.Builder
-	for i, c := range h {
-		fmt.Fprintf(&stream, "commit refs/heads/c%d\nmark :%d\ncommitter A <a@b> %d +0000\ndata 0\n", i+1, i+1, 1700000000+i)
-		for k, parent := range c.parents {
-			fmt.Fprintf(&stream, "%s :%d\n", []string{"from", "merge"}[min(k, 1)], parent)
+	for i, files := range all {
+		fmt.Fprintf(&stream, "commit refs/heads/c%d\ncommitter A <a@b> %d +0000\ndata 0\n", i, 1700000000+i)
+		if i > 0 {
+			fmt.Fprintf(&stream, "from refs/heads/c%d\n", i-1)
 		}
 		stream.WriteString("deleteall\n")
-		for name, content := range c.files {
-			mode, name, _ := strings.Cut(":"+name, ":")
-			if before, after, found := strings.Cut(name, ":"); found {
-				mode, name = before, after
+		for name, content := range files {
+			mode, path, found := strings.Cut(name, ":")
+			if !found {
+				mode, path = "100644", name
 			}
-			if mode == "" {
-				mode = "100644"
-			}
-			fmt.Fprintf(&stream, "M %s inline %s\ndata %d\n%s\n", mode, name, len(content), content)
+			fmt.Fprintf(&stream, "M %s inline %s\ndata %d\n%s\n", mode, path, len(content), content)
 		}
 	}
 	git("", "init", "-q")
@@ -62,20 +56,18 @@ func (h history) write(t testing.TB) (*repo.Repository, []repo.Hash) {
 	r, err := repo.Find(dir)
 	must(t, err)
 	var hashes []repo.Hash
-	for i := range h {
-		text, err := os.ReadFile(filepath.Join(dir, ".git/refs/heads", fmt.Sprintf("c%d", i+1)))
-		must(t, err)
-		hash, err := r.Commit(strings.TrimSpace(string(text)))
+	for i := range all {
+		hash, err := r.Commit(fmt.Sprintf("c%d", i))
 		must(t, err)
 		hashes = append(hashes, hash)
 	}
 	return r, hashes
 }
 
-// TestPastCounts: how often a rule was broken, and why there is no number.
-func TestPastCounts(t *testing.T) {
+// TestCounts: how often a rule was broken, and why there is no number.
+func TestCounts(t *testing.T) {
 	yes := strings.Repeat("key\n", 3)
-	wide := string(oracleEncodeAll(1, yes))
+	wide := "\xff\xfek\x00e\x00y\x00\n\x00k\x00e\x00y\x00\n\x00k\x00e\x00y\x00\n\x00"
 	b, err := rules.Load(rules.Files{
 		rules.BoundariesFile: []byte(`bundle: "0.2"
 rules:
@@ -98,21 +90,22 @@ rules:
 		"dir.tf/file": yes,
 	}
 	now := map[string]string{"a.tf": yes, "a.yaml": "b: 1\n", "bad.yaml": "key: 1\n", "new.tf": wide, "gone.tf2": "", "in-use.tf": "x", "dir.tf": yes, "120000:link": "x"}
-	r, hashes := history{{files: before}, {parents: []int{1}, files: now}}.write(t)
+	r, hashes := commits(t, before, now)
 	compared, err := r.Compare(hashes[0].String(), hashes[1].String())
 	must(t, err)
 	blob, err := repo.HashBlob(int64(len(yes)), strings.NewReader(yes))
 	must(t, err)
-	o := Options{
+	c := &check.Checker{
+		Bundle: b, Plans: check.NewPlanCache(b), Limiter: check.NewParseLimiter(),
 		Exclude: func(path string) bool { return path == "out.tf" }, MaxFileBytes: 800,
-		InUse: []judges.RuleFile{{Path: "in-use.tf", Blob: blob}},
+		RuleFiles: []check.RuleFile{{Path: "in-use.tf", Blob: blob}}, Compares: true,
 	}
-	p := newCollector(one(b), tree.Changes(r, compared, "a", "x"), o)
+	base := New(tree.Changes(r, compared, "a", "x"), c, nil)
 	of := map[string]int{}
-	for i := range p.set.Bundle.Rules {
-		of[p.set.Bundle.Rules[i].ID] = i
+	for i := range b.Rules {
+		of[b.Rules[i].ID] = i
 	}
-	if refs, err := p.past.references(); err != nil || len(refs) != 1 || !refs[0].Base || !refs[0].MergeBase {
+	if refs, err := base.references(); err != nil || len(refs) != 1 || !refs[0].Base || !refs[0].MergeBase {
 		t.Fatalf("%+v, %v", refs, err)
 	}
 	for _, c := range []struct {
@@ -145,16 +138,13 @@ rules:
 		{"TEXT", ".git", allowance.Past{None: allowance.Missing}, allowance.Past{None: allowance.Missing}},
 	} {
 		for range 2 { // the second time it is remembered
-			had, err := p.past.had(context.Background(), of[c.rule], c.path)
+			had, err := base.countsBefore(context.Background(), of[c.rule], c.path)
 			must(t, err)
-			has, err := p.past.has(context.Background(), of[c.rule], c.path)
+			has, err := base.countNow(context.Background(), of[c.rule], c.path)
 			must(t, err)
 			if had[0] != c.had || has != c.has {
 				t.Errorf("%s, %s: had %+v, has %+v, want %+v and %+v", c.rule, c.path, had[0], has, c.had, c.has)
 			}
 		}
-	}
-	if len(p.errors) > 0 || len(p.coverage.LeftOut) > 0 {
-		t.Errorf("%+v, %+v", p.errors, p.coverage.LeftOut)
 	}
 }

@@ -49,24 +49,17 @@ type Dead struct {
 
 // Alive tries the judges' rules on their own examples and, unless it is nil, on a tree.
 func Alive(ctx context.Context, by []judges.Judge, t tree.Tree, o Options) (*Life, error) {
-	p := newCollector(by, t, o)
-	life, pulse := &Life{Of: make([]JudgeLife, len(by))}, newPulse(p.set.Bundle)
+	s := newScan(by, t, o)
+	life, pulse := &Life{Of: make([]JudgeLife, len(by))}, newPulse(s.set.Bundle)
 	if err := life.examples(ctx, by, pulse); err != nil {
 		return nil, err
 	}
 	if t != nil {
-		p.pulse, p.checker.Traces = pulse, true
-		done := make(chan struct{})
-		go func() {
-			defer close(done)
-			p.run(ctx)
-		}()
-		await(ctx, done)
-		if ctx.Err() != nil {
-			e := stopped(ctx)
-			return nil, &e
+		s.observe, s.checker.Traces = pulse.observe, true
+		if err := s.runOrGiveUp(ctx); err != nil {
+			return nil, err
 		}
-		v := p.verdict()
+		v := s.verdict()
 		life.Files, life.Errors = v.Coverage.Files, v.Errors
 	}
 	life.count(by, pulse, t != nil)
@@ -93,8 +86,8 @@ func (l *Life) examples(ctx context.Context, by []judges.Judge, p *pulse) error 
 				if wrong := found.KeyErrors(); len(wrong) > 0 {
 					l.Of[judge].Mistakes = append(l.Of[judge].Mistakes, r.ExampleMistake(i, wrong[0].Message))
 				}
-				own.path(x.Path, worktree.Regular)
-				own.result(&found)
+				found.File.Kind = worktree.Regular
+				own.observe(&found)
 			}
 			p.signs[number[r.ID]] = own.signs[0]
 		}
@@ -231,9 +224,25 @@ func (p *pulse) take(rule int, part rules.Part, s sign) {
 	}
 }
 
-// path takes the signs that a path shows, of a file or a submodule.
+// observe takes the signs that a file or a submodule shows.
+func (p *pulse) observe(r *check.Result) {
+	p.path(r.File.Path, r.File.Kind)
+	if !r.Settled || r.Vanished {
+		return
+	}
+	for i := range r.Findings {
+		f := &r.Findings[i]
+		p.take(f.Rule, rules.Part{Kind: rules.WholeRule}, aliveSign)
+		if f.Ref.Of == rules.ForbiddenPattern {
+			p.take(f.Rule, rules.Part{Kind: rules.PatternItem, Index: f.Ref.Index}, aliveSign)
+		}
+	}
+	r.Present(p.bundle, func(rule int, part rules.Part) { p.take(rule, part, aliveSign) })
+}
+
+// path takes the signs that a path shows.
 func (p *pulse) path(path string, kind worktree.Kind) {
-	if p == nil || path == "." {
+	if path == "." {
 		return
 	}
 	matching(p.bundle, path, kind, func(rule int, part rules.Part) { p.take(rule, part, aliveSign) })
@@ -273,27 +282,4 @@ func matching(b *rules.Bundle, path string, kind worktree.Kind, found func(rule 
 	if kind == worktree.Regular {
 		report(rules.RequiredFilesGlob, b.Requiring(path, nil))
 	}
-}
-
-// broken takes the signs that violations are.
-func (p *pulse) broken(list []check.Finding) {
-	if p == nil {
-		return
-	}
-	for i := range list {
-		br := &list[i]
-		p.take(br.Rule, rules.Part{Kind: rules.WholeRule}, aliveSign)
-		if br.Ref.Of == rules.ForbiddenPattern {
-			p.take(br.Rule, rules.Part{Kind: rules.PatternItem, Index: br.Ref.Index}, aliveSign)
-		}
-	}
-}
-
-// result takes the signs that a file shows.
-func (p *pulse) result(r *check.Result) {
-	if p == nil || !r.Settled {
-		return
-	}
-	p.broken(r.Findings)
-	r.Present(p.bundle, func(rule int, part rules.Part) { p.take(rule, part, aliveSign) })
 }

@@ -11,9 +11,9 @@ import (
 	"github.com/policyscan/policyscan/verdict/shard"
 )
 
-// conclude makes the verdict of what was found: by one run in the whole tree, or by all shards of one together. It is
+// assemble makes the verdict of what was found: by one run in the whole tree, or by all shards of one together. It is
 // the only place where that is done, so that both have the same bytes. The findings are its own from then on.
-func conclude(run *shard.Run, f *shard.Findings) *verdict.Verdict {
+func assemble(run *shard.Run, f *shard.Findings) *verdict.Verdict {
 	v := verdict.New(run.Tool.Version)
 	v.Scope, v.Allowed, v.AsOf = run.Scope, run.Options.Allow, run.AsOf
 	v.Partial = run.Options.Partial || run.Options.Earlier

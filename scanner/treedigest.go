@@ -7,15 +7,15 @@ import (
 	"github.com/policyscan/policyscan/verdict/shard"
 )
 
-// A listing identifies files by a count and a sum, in whatever order they come.
-type listing struct {
+// A digest identifies files by a count and a sum, in whatever order they come.
+type digest struct {
 	files int
 	own   int // of which this run looks at so many
 	sum   uint64
 }
 
 // add adds a file; content is a number that differs where its content is known to.
-func (l *listing) add(path string, content uint64) {
+func (l *digest) add(path string, content uint64) {
 	h := mix(content + uint64(len(path)))
 	for ; len(path) >= 8; path = path[8:] {
 		h = mix(h ^ (uint64(path[0]) | uint64(path[1])<<8 | uint64(path[2])<<16 | uint64(path[3])<<24 |
@@ -29,34 +29,36 @@ func (l *listing) add(path string, content uint64) {
 	l.sum += mix(h ^ last)
 }
 
-// mix spreads a number over all of its bits (the end of MurmurHash3), so that the sum of two of them is no third one's
-// by their likeness.
+// mix is the end of MurmurHash3: similar paths must not have sums that collide.
 func mix(n uint64) uint64 {
 	n = (n ^ n>>33) * 0xff51afd7ed558ccd
 	n = (n ^ n>>33) * 0xc4ceb9fe1a85ec53
 	return n ^ n>>33
 }
 
-// add notes a file of the tree, whoever looks at it.
-func (t *tally) add(f *tree.File) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.all.add(f.Path, f.Key)
+// addToDigest adds a file of the tree, in whatever shard, if the scan is one of several shards.
+func (w *worker) addToDigest(f *tree.File) {
+	if w.scan.opt.Owns == nil {
+		return
+	}
+	w.sum.mu.Lock()
+	defer w.sum.mu.Unlock()
+	w.sum.digest.add(f.Path, f.Key)
 	if f.State != tree.Elsewhere {
-		t.all.own++
+		w.sum.digest.own++
 	}
 }
 
-// listing puts together what all workers have listed.
-func (p *collector) listing() shard.Tree {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	var all listing
-	for _, t := range p.tallies {
+// digest puts together what all workers have listed.
+func (s *scan) digest() shard.Tree {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var all digest
+	for _, t := range s.sums {
 		t.mu.Lock()
-		all.files += t.all.files
-		all.own += t.all.own
-		all.sum += t.all.sum
+		all.files += t.digest.files
+		all.own += t.digest.own
+		all.sum += t.digest.sum
 		t.mu.Unlock()
 	}
 	return shard.Tree{Files: all.files, Own: all.own, Sum: fmt.Sprintf("%016x", all.sum)}

@@ -7,73 +7,64 @@ import (
 	"strings"
 
 	"github.com/policyscan/policyscan/scanner/check"
-	"github.com/policyscan/policyscan/scanner/judges"
 	"github.com/policyscan/policyscan/scanner/tree"
 	"github.com/policyscan/policyscan/verdict"
 	"github.com/policyscan/policyscan/verdict/code"
 )
 
-// visitLink checks a link: its target string like any content, for the rules that select the link, and where it leads,
-// for all that could check what is read under its name. A link that no rule selects is covered only if it fails in
-// that.
-func (w *worker) visitLink(f tree.File) {
-	looking := w.run.set.Bundle.LookingInto(f.Path, nil)
-	if len(looking) == 0 {
-		if len(w.forbid) > 0 {
-			w.checkPathOnly(f)
-			return
+// A linkTarget is what is wrong with where a symbolic link points to.
+type linkTarget struct {
+	missed   []int // the rules that could check what is read under its name, and do not check the target
+	message  string
+	err      error
+	selected bool // a rule selects the link itself
+}
+
+// coverLink sets the rules that apply to a symbolic link: those that select it, which check its target string like any
+// content, or else those that could check what is read under its name and do not check the target.
+func (w *worker) coverLink(r *check.Result) bool {
+	w.link = linkTarget{}
+	if applying := w.scan.set.Bundle.LookingInto(r.File.Path, nil); len(applying) > 0 {
+		target, err := r.File.Target()
+		if err == nil {
+			if w.link.missed, w.link.message, err = w.scan.missedBy(&r.File, target, applying); err != nil {
+				r.File.Fail(err)
+			}
 		}
-		w.tally.list()
-		return
-	}
-	target, err := f.Target()
-	var losing []int
-	var why string
-	if err == nil {
-		if losing, why, err = w.run.astray(&f, target, looking); err != nil {
-			f.Fail(err)
+		if err != nil {
+			w.link.missed = applying // as far as is known
+		}
+		w.link.err = err
+		w.selected = w.scan.set.Bundle.Selecting(r.File.Path, w.selected)
+		covering := w.selected
+		if w.link.selected = len(covering) > 0; !w.link.selected {
+			covering = w.link.missed
+			slices.Sort(covering)
+		}
+		if len(covering) > 0 {
+			r.Plan = w.plan(covering)
 		}
 	}
-	if err != nil {
-		losing = looking // for all that is known
-	}
-	w.selected = w.run.set.Bundle.Selecting(f.Path, w.selected[:0])
-	covering := w.selected
-	if len(covering) == 0 {
-		covering = losing
-		slices.Sort(covering)
-	}
-	if len(covering) == 0 {
-		if len(w.forbid) > 0 {
-			w.checkPathOnly(f)
-			return
-		}
-		w.tally.list()
-		return
-	}
-	r := check.Result{File: f, Plan: w.plan(covering), Forbidden: slices.Clone(w.forbid)}
-	if !w.tally.begin(r) {
-		return
-	}
-	defer w.end(&r)
-	if len(w.selected) > 0 || err != nil {
-		if w.run.checker.Check(w.ctx, &w.x, &r); !r.Scanned || len(losing) == 0 {
+	return w.isCovered(r, true)
+}
+
+// readLink checks the target string of a symbolic link, if a rule selects that, and then where it points to.
+func (w *worker) readLink(r *check.Result) {
+	if w.link.selected || w.link.err != nil {
+		if w.scan.checker.Check(w.ctx, &w.x, r); !r.Scanned || len(w.link.missed) == 0 {
 			return
 		}
 	}
 	r.Reached, r.Scanned, r.Bytes, r.Reason = true, false, 0, check.AllowSymlink
-	if !w.run.allowsLink(f.Path) {
-		r.Err = &verdict.Error{Code: code.Link, File: verdict.Path(f.Path), Message: why}
+	allows := w.scan.opt.AllowLink
+	if !w.scan.checker.Allows(check.AllowSymlink) && (allows == nil || !allows(r.File.Path)) {
+		r.Err = &verdict.Error{Code: code.Link, File: verdict.Path(r.File.Path), Message: w.link.message}
 	}
 }
 
-func (p *collector) allowsLink(path string) bool {
-	return p.checker.Allows(check.AllowSymlink) || p.opt.AllowLink != nil && p.opt.AllowLink(path)
-}
-
-// astray returns those of the rules that look into a link which do not judge what it leads to, and a message that
-// says so; none: the link is all right.
-func (p *collector) astray(f *tree.File, target string, looking []int) (losing []int, why string, err error) {
+// missedBy returns those of the rules that apply to a symbolic link but not to its target, and a message that says so.
+// If there are none, the link is fine.
+func (s *scan) missedBy(f *tree.File, target string, applying []int) (missed []int, message string, err error) {
 	to, err := tree.Follow(f.Path, target, f.Source.Lookup)
 	if err != nil {
 		return nil, "", err
@@ -84,27 +75,27 @@ func (p *collector) astray(f *tree.File, target string, looking []int) (losing [
 			return nil, "", nil
 		}
 	}
-	losing = looking
+	missed = applying
 	says := linkMessage{
 		link: f.Path, target: target,
 		rule: "could check what is read under its name", fix: "link to another path in the tree",
 	}
 	switch {
 	case wrong != "":
-	case p.isLeftOut(to.Path):
+	case s.isLeftOut(to.Path):
 		says.leads, wrong = to.Path, "is excluded from the scan"
 		if to.IsFile { // beneath which there is nothing
-			losing = p.set.Bundle.Selecting(f.Path, nil)
+			missed = s.set.Bundle.Selecting(f.Path, nil)
 		}
 	default:
 		says.leads = to.Path
-		losing = p.set.Bundle.LosingSight(f.Path, to.Path, to.IsFile, nil)
+		missed = s.set.Bundle.LosingSight(f.Path, to.Path, to.IsFile, nil)
 	}
-	if len(losing) == 0 {
+	if len(missed) == 0 {
 		return nil, "", nil
 	}
-	number := slices.Min(losing)
-	first := &p.set.Bundle.Rules[number]
+	number := slices.Min(missed)
+	first := &s.set.Bundle.Rules[number]
 	switch {
 	case wrong != "":
 		says.wrong = ", which " + wrong
@@ -113,7 +104,7 @@ func (p *collector) astray(f *tree.File, target string, looking []int) (losing [
 	default:
 		says.rule = "could select files under its path that it would not select under that one"
 		says.fix = "have the rule select them there too"
-		switch lost, excluded := p.set.Bundle.LostBy(number, f.Path, to.Path); {
+		switch lost, excluded := s.set.Bundle.LostBy(number, f.Path, to.Path); {
 		case excluded:
 			says.rule += fmt.Sprintf(" (its exclude %q)", clip(lost))
 			says.fix = "have the rule exclude the same under the link"
@@ -121,23 +112,23 @@ func (p *collector) astray(f *tree.File, target string, looking []int) (losing [
 			says.rule += fmt.Sprintf(" (its glob %q)", clip(lost))
 		}
 	}
-	return losing, says.text(first.ID, len(losing)-1), nil
+	return missed, says.text(first.ID, len(missed)-1), nil
 }
 
 // isLeftOut reports whether a path is one that no scan checks: it is in use as a rule file, or written by this run, or
 // git's own, which is never in a tree of git's.
-func (p *collector) isLeftOut(path string) bool {
+func (s *scan) isLeftOut(path string) bool {
 	for name := range strings.SplitSeq(path, "/") {
 		if strings.EqualFold(name, tree.GitDir) {
 			return true
 		}
 	}
-	for out := range p.opt.LeaveOut {
+	for out := range s.opt.LeaveOut {
 		if rest, ok := strings.CutPrefix(path, out); ok && (rest == "" || rest[0] == '/') {
 			return true
 		}
 	}
-	return slices.ContainsFunc(p.opt.InUse, func(f judges.RuleFile) bool { return f.Path == path })
+	return slices.ContainsFunc(s.opt.InUse, func(f check.RuleFile) bool { return f.Path == path })
 }
 
 // A linkMessage says what is wrong with a link, and the two ways out.

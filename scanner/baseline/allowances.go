@@ -1,0 +1,238 @@
+package baseline
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/scanner/allowance"
+	"github.com/policyscan/policyscan/scanner/check"
+	"github.com/policyscan/policyscan/scanner/failure"
+	"github.com/policyscan/policyscan/scanner/judges"
+	"github.com/policyscan/policyscan/verdict"
+)
+
+// A ruleFile is a rule, by its index in the bundle, and a file: what allowances are for.
+type ruleFile struct {
+	rule int
+	path string
+}
+
+// Allowances decides which findings are allowed. All others are violations.
+type Allowances struct {
+	set     *judges.Set
+	list    *allowance.Book
+	base    *Baseline       // nil: nothing is compared
+	rules   map[string]bool // that have an entry, by their ids
+	decided map[ruleFile]allowance.Decision
+	failed  error // why it is not known what was there before
+}
+
+// A Comparison says what the allowances of a run are compared with.
+type Comparison struct {
+	Day     string              // that counts for allowances
+	Starts  [][]rules.Allowance // of the bundles at each commit that a change starts from
+	Changes bool                // the run is about a change
+}
+
+// NewAllowances returns nil if no bundle of the set has an allowance, nor had one where the change starts: a file whose
+// allowance both sides have removed since is part of the change.
+func NewAllowances(set *judges.Set, c Comparison) *Allowances {
+	base, head := set.Allowances()
+	if len(slices.Concat(slices.Concat(c.Starts...), base, head)) == 0 {
+		return nil
+	}
+	a := &Allowances{set: set, rules: map[string]bool{}, decided: map[ruleFile]allowance.Decision{}}
+	for _, e := range slices.Concat(base, head) {
+		a.rules[e.Rule] = true
+	}
+	switch {
+	case c.Changes:
+		a.list = allowance.Compare(allowance.Comparison{Day: c.Day, Base: base, Head: head, MergeBases: c.Starts})
+		if set.HasBase() && len(c.Starts) == 0 { // what the change lowers would not be seen
+			e := failure.Panic("", "it is not known which allowances there were where the change starts")
+			a.failed = &e
+		}
+	case set.Based(): // a push that drops commits: the base's numbers judge all files
+		a.list = allowance.Compare(allowance.Comparison{Day: c.Day, Base: base, Head: head, Whole: true})
+	default:
+		a.list = allowance.Whole(head, c.Day)
+	}
+	return a
+}
+
+// List returns the allowances; nil if there are none.
+func (a *Allowances) List() *allowance.Book {
+	if a == nil {
+		return nil
+	}
+	return a.list
+}
+
+// Files returns the paths that are part of a change because of their allowances, in order.
+func (a *Allowances) Files() []string {
+	if a == nil {
+		return nil
+	}
+	var all []string
+	for _, file := range a.list.Touched() {
+		all = append(all, verdict.RawPath(file))
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// Decide decides about all findings of a run. base is nil if nothing is compared. incomplete reports whether a file was
+// not checked completely. The error is that of the context, or says that what was there before is not known.
+func (a *Allowances) Decide(
+	ctx context.Context, base *Baseline, findings []check.Finding, incomplete func(path string) bool,
+) error {
+	if a == nil {
+		return nil
+	}
+	if a.base = base; base != nil && a.failed == nil {
+		a.compare()
+	}
+	if a.failed != nil {
+		return a.failed
+	}
+	counts := map[ruleFile]int{}
+	for i := range findings {
+		f := &findings[i]
+		if f.Ref.Of != rules.RequiredFile && a.rules[a.set.Bundle.Rules[f.Rule].ID] {
+			counts[ruleFile{f.Rule, f.Path}] += int(f.Occurrences())
+		}
+	}
+	decided := map[ruleFile]allowance.Decision{}
+	for at, n := range counts {
+		ofBase, ofHead := a.set.Sides(at.rule)
+		r := &a.set.Bundle.Rules[at.rule]
+		q := allowance.Question{
+			Rule: r.ID, Base: ofBase, Head: ofHead, Never: r.NeverAllowed, File: verdict.Path(at.path),
+			Count: func(file string) allowance.Count {
+				path := verdict.RawPath(file)
+				switch {
+				case path == at.path:
+				case base == nil: // all files are checked
+					return allowance.Count{Now: counts[ruleFile{at.rule, path}], Unknown: incomplete(path)}
+				default:
+					return a.countNow(ctx, at.rule, path)
+				}
+				return a.count(ctx, at.rule, at.path, n, incomplete(at.path))
+			},
+		}
+		if base != nil {
+			q.Moved = func(file string) bool { return base.differs(verdict.RawPath(file)) }
+		}
+		if decided[at] = a.list.Decide(q); a.failed != nil {
+			return a.failed
+		}
+	}
+	if ctx.Err() == nil {
+		a.denyTogether(decided)
+		a.decided = decided
+	}
+	return nil
+}
+
+// compare has the list compare with the snapshots of the baseline.
+func (a *Allowances) compare() {
+	var references []allowance.Reference
+	if references, a.failed = a.base.references(); a.failed != nil {
+		return
+	}
+	a.list = a.list.Against(references, func(file string) bool {
+		s, err := a.base.mergedUnchanged(verdict.RawPath(file))
+		if err != nil {
+			a.failed = err
+		}
+		return s != nil
+	})
+}
+
+// denyTogether denies what one version of a rule allows in a file and another one denies: base and head can have
+// different rules with one id, and a place is either allowed or a violation.
+func (a *Allowances) denyTogether(decided map[ruleFile]allowance.Decision) {
+	type idFile struct{ id, path string }
+	denied := map[idFile]bool{}
+	for at, d := range decided {
+		if d.Refusal != nil {
+			denied[idFile{a.set.Bundle.Rules[at.rule].ID, at.path}] = true
+		}
+	}
+	for at, d := range decided {
+		if d.Refusal == nil && denied[idFile{a.set.Bundle.Rules[at.rule].ID, at.path}] {
+			decided[at] = allowance.Decision{Refusal: &allowance.Refusal{Why: allowance.OtherVersion}}
+		}
+	}
+}
+
+// count returns how often a rule occurs in a file, now and before.
+func (a *Allowances) count(ctx context.Context, rule int, path string, now int, unknown bool) allowance.Count {
+	c := allowance.Count{Now: now, Unknown: unknown}
+	if a.base == nil {
+		return c
+	}
+	var err error
+	if c.Before, err = a.base.countsBefore(ctx, rule, path); err == nil && a.base.group(rule, path) != nil {
+		c.Merging, err = a.base.mergeCounts(ctx, rule, path)
+	}
+	if err != nil {
+		a.failed = err
+	}
+	return c
+}
+
+// countNow returns how often a rule occurs in a file that need not be part of the change.
+func (a *Allowances) countNow(ctx context.Context, rule int, path string) allowance.Count {
+	now, err := a.base.countNow(ctx, rule, path)
+	if err != nil {
+		a.failed = err
+	}
+	unknown := now.None == allowance.Unreadable || now.None == allowance.Unparsed
+	return a.count(ctx, rule, path, now.Count, unknown)
+}
+
+// Of returns the allowance of a finding, or says why there is none: "" if there is nothing to say but that.
+func (a *Allowances) Of(f *check.Finding) (by *verdict.Allowance, denied string) {
+	if a == nil {
+		return nil, ""
+	}
+	d, known := a.decided[ruleFile{f.Rule, f.Path}]
+	switch {
+	case !known:
+		return nil, ""
+	case d.Refusal != nil:
+		return nil, d.Refusal.Sentence(rules.Allowance.String)
+	}
+	limit := allowanceOf(d.Signed)
+	return &limit, ""
+}
+
+func allowanceOf(s *allowance.Signed) verdict.Allowance {
+	return verdict.Allowance{AtMost: s.AtMost, Owner: s.Owner, Reason: s.Reason, Until: s.Until}
+}
+
+// Ending returns the allowances of the head that end soon after a day, for rules that the set enforces. A day that
+// cannot be parsed has none.
+func Ending(set *judges.Set, day string) []verdict.EndingAllowance {
+	today, err := time.Parse(time.DateOnly, day)
+	if err != nil {
+		return nil
+	}
+	allowed := map[string]bool{}
+	for i := range set.Bundle.Rules {
+		r := &set.Bundle.Rules[i]
+		allowed[r.ID] = allowed[r.ID] || !r.NeverAllowed
+	}
+	_, head := set.Allowances()
+	var all []verdict.EndingAllowance
+	last := today.AddDate(0, 0, verdict.EndingDays).Format(time.DateOnly)
+	for _, e := range allowance.NewList(head, day).Ending(last) {
+		if allowed[e.Rule] {
+			all = append(all, verdict.EndingAllowance{RuleID: e.Rule, File: e.File, Allowance: allowanceOf(e.Signed)})
+		}
+	}
+	return all
+}

@@ -1,0 +1,243 @@
+// Package baseline compares what a change breaks with what was there before it, and says which of that is allowed.
+//
+//	check.Result of a file --Baseline.Label--> new or existing, for each finding and place
+//	all findings --Allowances.Decide--> allowed, or why not
+//
+// A [Baseline] is the snapshots that a change is compared with. It checks files there by the rules of the run, and
+// counts findings in files that the change does not touch. A file that cannot be read in a snapshot has no findings
+// there; that is not an error.
+//
+// A finding exists before if its line does: a line is identified by its text without spaces and tabs, and by where in
+// it the rule matches. Each line of the baseline counts once.
+//
+// It knows neither how files are listed nor how a run was chosen, and opens no files itself.
+package baseline
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"github.com/policyscan/policyscan/scanner/allowance"
+	"github.com/policyscan/policyscan/scanner/check"
+	"github.com/policyscan/policyscan/scanner/match"
+	"github.com/policyscan/policyscan/scanner/tree"
+	"github.com/policyscan/policyscan/scanner/worktree"
+	"github.com/policyscan/policyscan/verdict"
+)
+
+// A Baseline checks files as they were before a change. Several goroutines may use it.
+type Baseline struct {
+	checker *check.Checker
+	list    *allowance.Book // which files are counted as one; nil: each by itself
+	open    func() error    // reads which snapshots there are, once
+
+	history *tree.History // once it is open
+	before  []*tree.Snapshot
+
+	mu    sync.Mutex // guards cache
+	cache map[fileAt]*counts
+
+	searching sync.Mutex // guards searcher
+	searcher  match.Examiner
+}
+
+// A fileAt is a path in a snapshot.
+type fileAt struct {
+	snapshot *tree.Snapshot
+	path     string
+}
+
+// New returns the baseline of a tree that is a change. list says which files are counted as one; nil: none.
+func New(t tree.Tree, c *check.Checker, list *allowance.Book) *Baseline {
+	before := *c
+	before.Rewritten = nil // which is about the files of the run
+	b := &Baseline{
+		checker: &before, list: list, cache: map[fileAt]*counts{}, searcher: match.Examiner{Limit: c.MaxFileBytes},
+	}
+	b.open = sync.OnceValue(func() (err error) {
+		if b.history, err = t.History(); err != nil {
+			return err
+		}
+		b.before, err = b.history.Before()
+		return err
+	})
+	return b
+}
+
+// references returns the snapshots in the order of [Baseline.countsBefore].
+func (b *Baseline) references() ([]allowance.Reference, error) {
+	if err := b.open(); err != nil {
+		return nil, err
+	}
+	var all []allowance.Reference
+	for _, s := range b.before {
+		all = append(all, allowance.Reference{Name: s.Name, Base: s.IsBase, MergeBase: s.IsMergeBase})
+	}
+	return all, nil
+}
+
+// group returns the paths whose lines count as those of one file for a rule, by its index: in order, the path itself
+// included; nil if there are no others.
+func (b *Baseline) group(rule int, path string) []string {
+	if b.list == nil {
+		return nil
+	}
+	var paths []string
+	for _, file := range b.list.Joined(b.checker.Bundle.Rules[rule].ID, verdict.Path(path)) {
+		paths = append(paths, verdict.RawPath(file))
+	}
+	slices.Sort(paths)
+	return paths
+}
+
+// countsBefore returns how often a file broke a rule, by its index, in each snapshot. A staged file that a merge in
+// progress brings unchanged had what it has in the commit that is merged.
+func (b *Baseline) countsBefore(ctx context.Context, rule int, path string) ([]allowance.Past, error) {
+	if err := b.open(); err != nil {
+		return nil, err
+	}
+	m, err := b.mergedUnchanged(path)
+	if m != nil {
+		return b.countsIn(ctx, []*tree.Snapshot{m}, rule, path), err
+	}
+	return b.countsIn(ctx, b.before, rule, path), err
+}
+
+// countsIn returns how often a file broke a rule in some snapshots. If the file, or one of its group, is now checked as
+// text only, only text findings count: keys that cannot be seen now make no room.
+func (b *Baseline) countsIn(
+	ctx context.Context, snapshots []*tree.Snapshot, rule int, path string,
+) []allowance.Past {
+	text := b.isTextOnly(ctx, rule, path)
+	var all []allowance.Past
+	for _, s := range snapshots {
+		c := b.countsAt(ctx, s, path)
+		n := c.of(rule)
+		if text {
+			n.Count -= c.ofKeys(rule)
+		}
+		all = append(all, n)
+	}
+	return all
+}
+
+// isTextOnly reports whether a file, or one of its group, cannot be parsed now, and a rule with keys checks its text.
+func (b *Baseline) isTextOnly(ctx context.Context, rule int, path string) bool {
+	if !b.checker.Bundle.Rules[rule].Unparsable {
+		return false
+	}
+	files := append([]string{path}, b.group(rule, path)...)
+	return slices.ContainsFunc(files, func(file string) bool {
+		return b.countsAt(ctx, b.history.Now, file).textOnly
+	})
+}
+
+// countNow returns how often a file breaks a rule in the state that is checked, whether the change touches it or not.
+func (b *Baseline) countNow(ctx context.Context, rule int, path string) (allowance.Past, error) {
+	if err := b.open(); err != nil {
+		return allowance.Past{}, err
+	}
+	return b.countsAt(ctx, b.history.Now, path).of(rule), nil
+}
+
+// countsAt returns the counts of a file in a snapshot. It is checked once.
+func (b *Baseline) countsAt(ctx context.Context, s *tree.Snapshot, path string) *counts {
+	b.mu.Lock()
+	c := b.cache[fileAt{s, path}]
+	b.mu.Unlock()
+	if c == nil {
+		b.searching.Lock()
+		defer b.searching.Unlock()
+		c = b.check(ctx, &b.searcher, s, path)
+		b.keep(s, path, c)
+	}
+	return c
+}
+
+// keep caches the counts of a file, without the findings.
+func (b *Baseline) keep(s *tree.Snapshot, path string, c *counts) {
+	cached := *c
+	cached.findings = nil
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.cache[fileAt{s, path}] = &cached
+}
+
+// check checks a file in a snapshot by all rules that apply to it.
+func (b *Baseline) check(ctx context.Context, x *match.Examiner, s *tree.Snapshot, path string) *counts {
+	leaf, found, err := s.Leaf(path)
+	switch {
+	case err != nil:
+		return &counts{absent: allowance.Unreadable}
+	case !found || !leaf.Mode.IsLeaf():
+		return &counts{absent: allowance.Missing}
+	}
+	f := s.File(path, leaf)
+	if b.checker.Excludes(path) || b.checker.IsRuleFile(&f) || tree.IsGitPath(path) {
+		return &counts{absent: allowance.Unasked}
+	}
+	r := &check.Result{File: f, Forbidden: b.checker.Bundle.Forbidding(path, nil)}
+	if f.Kind != worktree.Submodule { // whose content is not in this repository
+		if selected := b.checker.Bundle.Selecting(path, nil); len(selected) > 0 {
+			r.Plan = b.checker.Plans.Plan(selected)
+			bare := x.Bare
+			x.Bare = true
+			b.checker.Check(ctx, x, r)
+			x.Bare = bare
+		}
+	}
+	r.Settle(b.checker.Bundle)
+	return countsOf(r)
+}
+
+// differs reports whether a file is another one now than in each snapshot.
+func (b *Baseline) differs(path string) bool {
+	now, _, err := b.history.Now.Leaf(path)
+	if err != nil {
+		return true
+	}
+	for _, s := range b.before {
+		if leaf, found, err := s.Leaf(path); err == nil && found && leaf == now {
+			return false
+		}
+	}
+	return true
+}
+
+// mergedUnchanged returns the commit, of those that are being merged, that has a file exactly as it is staged: the
+// author of the merge did not write it. nil if there is none.
+func (b *Baseline) mergedUnchanged(path string) (*tree.Snapshot, error) {
+	merged, err := b.history.Merging()
+	if err != nil || len(merged) == 0 {
+		return nil, err
+	}
+	now, found, err := b.history.Now.Leaf(path)
+	if err != nil || !found || !now.Mode.IsLeaf() {
+		return nil, err
+	}
+	for _, s := range merged {
+		leaf, found, err := s.Leaf(path)
+		if err != nil {
+			return nil, err
+		}
+		if found && leaf == now {
+			return s, nil
+		}
+	}
+	return nil, nil
+}
+
+// mergeCounts returns how often a file broke a rule at HEAD and in each commit that is being merged, whatever is
+// staged; nil if there is no merge.
+func (b *Baseline) mergeCounts(ctx context.Context, rule int, path string) ([]int, error) {
+	merged, err := b.history.Merging()
+	if err != nil || len(merged) == 0 {
+		return nil, err
+	}
+	var all []int
+	for _, n := range b.countsIn(ctx, slices.Concat(b.before, merged), rule, path) {
+		all = append(all, n.Count)
+	}
+	return all, nil
+}

@@ -1,0 +1,80 @@
+package baseline
+
+import (
+	"slices"
+
+	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/scanner/allowance"
+	"github.com/policyscan/policyscan/scanner/check"
+)
+
+// counts are how often each rule is broken in a file.
+type counts struct {
+	absent     allowance.Absence // why the file as a whole has none
+	unreadable bool              // its content cannot be read
+	selected   []int             // the rules that check its content
+	undecided  []int             // those of them whose keys could not be checked: it cannot be parsed
+	textOnly   bool              // it cannot be parsed, and a rule with keys checks its text
+	forbidden  []rules.GlobOf
+	byRule     []ruleCount
+	findings   []check.Finding // not in the cache
+}
+
+type ruleCount struct {
+	rule  int
+	count int64
+	keys  int64 // of count, the findings of key patterns
+}
+
+// countsOf returns the counts of a settled result.
+func countsOf(r *check.Result) *counts {
+	c := &counts{
+		forbidden: r.Forbidden, findings: r.Findings, undecided: r.UndecidedRules(), textOnly: r.TextAlone(),
+	}
+	if r.Plan != nil {
+		c.selected, c.unreadable = r.Plan.Rules, !r.Scanned && !r.OnlyKeysFailed
+	}
+	for i := range r.Findings {
+		f := &r.Findings[i]
+		k := slices.IndexFunc(c.byRule, func(n ruleCount) bool { return n.rule == f.Rule })
+		if k < 0 {
+			k, c.byRule = len(c.byRule), append(c.byRule, ruleCount{rule: f.Rule})
+		}
+		c.byRule[k].count += f.Occurrences()
+		if f.Key != nil {
+			c.byRule[k].keys += f.Occurrences()
+		}
+	}
+	return c
+}
+
+// of returns how often a rule is broken.
+func (c *counts) of(rule int) allowance.Past {
+	switch {
+	case c.absent != allowance.Had:
+		return allowance.Past{None: c.absent}
+	case slices.Contains(c.undecided, rule):
+		return allowance.Past{None: allowance.Unparsed}
+	case slices.Contains(c.selected, rule):
+		if c.unreadable {
+			return allowance.Past{None: allowance.Unreadable}
+		}
+	case !slices.ContainsFunc(c.forbidden, func(g rules.GlobOf) bool { return g.Rule == rule }):
+		return allowance.Past{None: allowance.Unasked}
+	}
+	for _, n := range c.byRule {
+		if n.rule == rule {
+			return allowance.Past{Count: int(n.count)}
+		}
+	}
+	return allowance.Past{}
+}
+
+// ofKeys returns how often a rule's key patterns are broken.
+func (c *counts) ofKeys(rule int) int {
+	i := slices.IndexFunc(c.byRule, func(n ruleCount) bool { return n.rule == rule })
+	if i < 0 || c.of(rule).None != allowance.Had {
+		return 0
+	}
+	return int(c.byRule[i].keys)
+}

@@ -1,0 +1,68 @@
+package scanner
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/policyscan/policyscan/scanner/repo"
+)
+
+// A history is commits to be made of a repository: mark 1 has no parent.
+type history []historyCommit
+
+type historyCommit struct {
+	parents []int
+	files   map[string]string // all of them; the mode before a colon, if it is not 100644
+}
+
+// write makes the commits in a new repository and returns it, with the hashes of the commits.
+func (h history) write(t testing.TB) (*repo.Repository, []repo.Hash) {
+	t.Helper()
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip(err)
+	}
+	dir := t.TempDir()
+	git := func(in, name string, args ...string) {
+		t.Helper()
+		cmd := exec.CommandContext(t.Context(), "git", append([]string{"-C", dir, name}, args...)...)
+		cmd.Stdin = strings.NewReader(in)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("git %s: %v\n%s", name, err, out)
+		}
+	}
+	var stream strings.Builder
+	for i, c := range h {
+		fmt.Fprintf(&stream, "commit refs/heads/c%d\nmark :%d\ncommitter A <a@b> %d +0000\ndata 0\n", i+1, i+1, 1700000000+i)
+		for k, parent := range c.parents {
+			fmt.Fprintf(&stream, "%s :%d\n", []string{"from", "merge"}[min(k, 1)], parent)
+		}
+		stream.WriteString("deleteall\n")
+		for name, content := range c.files {
+			mode, name, _ := strings.Cut(":"+name, ":")
+			if before, after, found := strings.Cut(name, ":"); found {
+				mode, name = before, after
+			}
+			if mode == "" {
+				mode = "100644"
+			}
+			fmt.Fprintf(&stream, "M %s inline %s\ndata %d\n%s\n", mode, name, len(content), content)
+		}
+	}
+	git("", "init", "-q")
+	git(stream.String(), "fast-import", "--quiet")
+	r, err := repo.Find(dir)
+	must(t, err)
+	var hashes []repo.Hash
+	for i := range h {
+		text, err := os.ReadFile(filepath.Join(dir, ".git/refs/heads", fmt.Sprintf("c%d", i+1)))
+		must(t, err)
+		hash, err := r.Commit(strings.TrimSpace(string(text)))
+		must(t, err)
+		hashes = append(hashes, hash)
+	}
+	return r, hashes
+}

@@ -1,0 +1,361 @@
+package scanner
+
+import (
+	"context"
+	"iter"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/scanner/baseline"
+	"github.com/policyscan/policyscan/scanner/check"
+	"github.com/policyscan/policyscan/scanner/failure"
+	"github.com/policyscan/policyscan/scanner/judges"
+	"github.com/policyscan/policyscan/scanner/match"
+	"github.com/policyscan/policyscan/scanner/tree"
+	"github.com/policyscan/policyscan/scanner/worktree"
+	"github.com/policyscan/policyscan/verdict"
+	"github.com/policyscan/policyscan/verdict/code"
+)
+
+// A scan is a run while its files are checked. The order in which its workers do that does not show in the end.
+type scan struct {
+	set     *judges.Set
+	tree    tree.Tree
+	opt     Options
+	checker *check.Checker
+
+	required   *check.RequiredFiles // nil: no rule requires any, or the scope is not a whole tree
+	base       *baseline.Baseline   // nil: nothing is compared
+	allowances *baseline.Allowances // nil: nothing is allowed
+	only       string               // the one file that is checked; "": all
+	observe    func(*check.Result)  // nil, or called by all workers with each file, covered or not
+
+	mu            sync.Mutex // guards the fields below
+	closed        bool       // later results are dropped
+	listed        bool       // the whole tree was listed to its end, as far as it can be
+	requiredWhole bool       // all of it was searched for required files
+	requiredFiles int        // how many files of a snapshot these were; -1: the tree is none of git's
+	sums          []*sum
+	coverage      verdict.Coverage
+	errors        []verdict.Error
+}
+
+func newScan(by []judges.Judge, t tree.Tree, o Options) *scan {
+	set, plans := o.Prepared.of(by)
+	if o.Progress == nil {
+		o.Progress = &Progress{}
+	}
+	s := &scan{set: set, tree: t, opt: o, errors: slices.Clone(o.Errors), requiredFiles: -1}
+	if t == nil { // nothing is scanned
+		return s
+	}
+	mode := t.Scope().Mode
+	compares := mode == "diff" || mode == "staged"
+	s.checker = &check.Checker{
+		Bundle: set.Bundle, Plans: plans, Limiter: o.Prepared.budget(),
+		Allowed: slices.Compact(slices.Sorted(slices.Values(o.Allow))),
+		Exclude: o.Exclude, RuleFiles: o.InUse,
+		MaxFileBytes: o.MaxFileBytes, Compares: compares, Rewritten: o.Rewritten,
+	}
+	if o.Reuse != nil && !compares {
+		s.checker.Cache = &check.Cache{Reuse: o.Reuse, Depend: []string{o.Version}, Commit: t.Scope().HeadCommit}
+		for i := range set.Policies {
+			s.checker.Cache.Depend = append(s.checker.Cache.Depend, set.Policies[i].SHA256)
+		}
+	}
+	if set.Bundle.RequiresFiles() && hasWholeTree(mode) {
+		s.required = check.NewRequiredFiles(s.checker)
+	}
+	s.allowances = baseline.NewAllowances(set, baseline.Comparison{Day: s.day(), Starts: o.Starts, Changes: compares})
+	if compares {
+		s.base = baseline.New(t, s.checker, s.allowances.List())
+	}
+	return s
+}
+
+// hasWholeTree reports whether a scope has a whole tree, in which a file can be missing.
+func hasWholeTree(mode string) bool {
+	return mode == "full" || mode == "tracked" || mode == "diff" || mode == "staged"
+}
+
+// day is the day that counts for allowances. Without one all that end have ended.
+func (s *scan) day() string {
+	if s.opt.Day == "" {
+		return "9999-12-31"
+	}
+	return s.opt.Day
+}
+
+// run checks the files of the tree with several workers, as long as ctx lasts, and then what needs all of them.
+func (s *scan) run(ctx context.Context) {
+	defer s.recover("")
+	n := s.opt.Workers
+	if n == 0 {
+		n = runtime.GOMAXPROCS(0)
+	}
+	query := tree.Query{
+		LeaveOut: s.opt.LeaveOut, InShard: s.opt.Owns, Only: s.only, Uniform: s.set.Bundle.Uniform,
+	}
+	if s.base != nil {
+		query.Touched = s.allowances.Files()
+	}
+	var partly atomic.Bool // not all that the tree has was listed
+	var done sync.WaitGroup
+	for _, files := range s.tree.Files(ctx, n, query) {
+		w := &worker{
+			scan: s, ctx: ctx, query: &query, sum: s.newSum(), plans: map[string]*check.Plan{},
+			x: match.Examiner{Limit: s.opt.MaxFileBytes, Mark: s.base != nil},
+		}
+		done.Go(func() {
+			if !w.checkAll(files) {
+				partly.Store(true)
+			}
+		})
+	}
+	done.Wait()
+	s.searchRequired(ctx, !partly.Load())
+	if ctx.Err() != nil { // Scan names the cause
+		return
+	}
+	if s.only == "" {
+		s.mu.Lock()
+		s.listed = true
+		s.mu.Unlock()
+	}
+	findings, incomplete := s.findings()
+	if err := s.allowances.Decide(ctx, s.base, findings, incomplete); err != nil && ctx.Err() == nil {
+		s.failAll(failure.OfRepo(err))
+	}
+}
+
+// searchRequired looks for required files in all of the commit or the index that the tree is of, whatever of it is
+// scanned. Those of another tree were looked for when it was listed, as a whole or not.
+func (s *scan) searchRequired(ctx context.Context, whole bool) {
+	if s.required == nil {
+		return
+	}
+	history, err := s.tree.History()
+	if history != nil {
+		whole = true
+		if err := s.required.AddSnapshot(ctx, history.Now); err != nil {
+			whole = false
+			s.failAll(err)
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.requiredWhole = whole && err == nil && ctx.Err() == nil; s.requiredWhole && history != nil {
+		s.requiredFiles = s.required.Files()
+	}
+}
+
+// A worker checks the files of one of the sequences of a tree, one after another.
+type worker struct {
+	scan      *scan
+	ctx       context.Context
+	query     *tree.Query
+	x         match.Examiner
+	sum       *sum
+	plans     map[string]*check.Plan // by the rules' indices
+	selected  []int
+	forbidden []rules.GlobOf
+	excluding []int
+	link      linkTarget // of the file, if it is a symbolic link
+}
+
+// checkAll checks all files of a sequence, and reports whether it had no error.
+func (w *worker) checkAll(files iter.Seq2[tree.File, error]) (whole bool) {
+	defer func() {
+		if r := recover(); r != nil {
+			w.scan.fail(failure.Panic("", r))
+			whole = false
+		}
+	}()
+	whole = true
+	for f, err := range files {
+		if err == nil {
+			w.check(f)
+			continue
+		}
+		whole = false
+		w.scan.failAll(err)
+		if f.Named {
+			w.addToDigest(&f)
+		}
+	}
+	return whole
+}
+
+// check checks a file of the tree, compares what it breaks with the baseline, and adds the result.
+func (w *worker) check(f tree.File) {
+	defer w.scan.recover(f.Path)
+	switch {
+	case f.State == tree.LeftOut:
+		if w.scan.opt.Owns == nil || f.Reason != tree.Output { // the output of one shard is not another's
+			w.scan.leftOut(f.Path, f.Reason)
+		}
+		if f.Named {
+			w.addToDigest(&f)
+		}
+		return
+	case f.State == tree.Deleted:
+		w.scan.countDeleted()
+		return
+	case w.scan.checker.IsRuleFile(&f):
+		w.scan.leftOut(f.Path, "rules")
+		return
+	}
+	w.addToDigest(&f)
+	if f.State == tree.Elsewhere || !w.query.LeadsTo(f.Path) {
+		return
+	}
+	r := check.Result{File: f}
+	if w.cover(&r) && w.sum.begin(r) {
+		w.read(&r)
+		if r.Settle(w.scan.set.Bundle); w.scan.base != nil && len(r.Findings) > 0 {
+			w.scan.base.Label(w.ctx, &w.x, &r)
+		}
+		w.sum.add(&r)
+	}
+	if w.scan.observe != nil {
+		w.scan.observe(&r)
+	}
+}
+
+// cover sets the rules that apply to a file, and reports whether there are any. A file that none covers is counted.
+func (w *worker) cover(r *check.Result) bool {
+	f, s := &r.File, w.scan
+	checkedOut := f.State == tree.CheckedOut // a submodule that is a file only where a rule forbids one
+	if s.checker.Excludes(f.Path) {
+		if !checkedOut {
+			w.sum.countUncovered()
+		}
+		return false
+	}
+	w.selected = w.selected[:0]
+	if f.Path == "." { // which is no file
+		w.forbidden = w.forbidden[:0]
+	} else {
+		w.forbidden = s.set.Bundle.Forbidding(f.Path, w.forbidden[:0])
+	}
+	if !checkedOut {
+		if f.Kind == worktree.Submodule { // of which only the place is known
+			w.selected = s.set.Bundle.SelectingBeneath(f.Path, w.selected)
+		} else {
+			if w.excluding = s.set.Taken(f.Path, w.excluding[:0]); len(w.excluding) > 0 {
+				w.sum.countExcluded(w.excluding)
+			}
+			if e := s.required.Add(f); e != nil {
+				s.fail(*e)
+			}
+			if f.Kind == worktree.Symlink {
+				return w.coverLink(r)
+			}
+			w.selected = s.set.Bundle.Selecting(f.Path, w.selected)
+		}
+	}
+	if len(w.selected) > 0 {
+		r.Plan = w.plan(w.selected)
+	}
+	return w.isCovered(r, !checkedOut)
+}
+
+// isCovered reports whether rules apply to a file whose plan is set. It counts one that none does.
+func (w *worker) isCovered(r *check.Result, counts bool) bool {
+	r.Forbidden = slices.Clone(w.forbidden)
+	covered := r.Plan != nil || len(r.Forbidden) > 0
+	if !covered && counts {
+		w.sum.countUncovered()
+	}
+	return covered
+}
+
+// read checks the content of a file. One that is only forbidden is not read.
+func (w *worker) read(r *check.Result) {
+	switch {
+	case r.Plan == nil:
+		r.Reached, r.Scanned = true, true
+	case r.File.Kind == worktree.Symlink:
+		w.readLink(r)
+	default:
+		w.scan.checker.Check(w.ctx, &w.x, r)
+	}
+}
+
+// plan returns the plan of the rules at the given indices.
+func (w *worker) plan(selected []int) *check.Plan {
+	var short [64]byte
+	key := check.PlanKey(short[:0], selected)
+	plan := w.plans[string(key)]
+	if plan == nil {
+		plan = w.scan.checker.Plans.Plan(selected)
+		w.plans[string(key)] = plan
+	}
+	return plan
+}
+
+// recover makes an error of a panic. file is "" if it is about none.
+func (s *scan) recover(file string) {
+	if r := recover(); r != nil {
+		s.fail(failure.Panic(file, r))
+	}
+}
+
+// fail notes what could not be decided, unless it is explicitly allowed.
+func (s *scan) fail(e verdict.Error) {
+	if e.Code == code.Empty && s.checker.Allows(check.AllowEmpty) { // of a change
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.errors = append(s.errors, e)
+}
+
+// failAll notes the errors that an error of the run is, as far as they are not allowed.
+func (s *scan) failAll(err error) {
+	for _, e := range failure.Errors(err) {
+		s.fail(e)
+	}
+}
+
+func (s *scan) leftOut(path, reason string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	o := verdict.Omission{File: verdict.Path(path), Reason: reason}
+	if !slices.Contains(s.coverage.LeftOut, o) {
+		s.coverage.LeftOut = append(s.coverage.LeftOut, o)
+	}
+}
+
+func (s *scan) countDeleted() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.coverage.Deleted++
+}
+
+// findings returns the findings of all files that were listed, and whether a file was not checked completely. All
+// workers have ended.
+func (s *scan) findings() (all []check.Finding, incomplete func(path string) bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	open := map[string]bool{}
+	add := func(errors []verdict.Error) {
+		for i := range errors {
+			open[errors[i].File] = true
+		}
+	}
+	add(s.errors)
+	for _, t := range s.sums {
+		t.mu.Lock()
+		all = append(all, t.findings...)
+		add(t.errors)
+		for _, o := range t.coverage.NotScanned {
+			open[o.File] = true
+		}
+		t.mu.Unlock()
+	}
+	return all, func(path string) bool { return open[verdict.Path(path)] }
+}

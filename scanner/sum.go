@@ -1,0 +1,147 @@
+package scanner
+
+import (
+	"sync"
+
+	"github.com/policyscan/policyscan/scanner/check"
+	"github.com/policyscan/policyscan/verdict"
+)
+
+// A sum is what one worker has found. Each has its own, so that they do not wait for one another. A file without
+// findings only adds to the counters.
+type sum struct {
+	mu       sync.Mutex // guards the fields below
+	closed   bool       // later results are dropped
+	files    int
+	covered  int
+	done     int                 // of those that are covered
+	digest   digest              // of the files that were listed, in whatever shard; used by shards
+	current  *check.Result       // the file that is being checked, as it was begun; nil: none
+	plans    map[*check.Plan]int // how many files were checked by each
+	excluded []int               // by the excludes of rule files, as judges.Set.Taken numbers them
+	coverage verdict.Coverage
+	findings []check.Finding
+	errors   []verdict.Error
+}
+
+// newSum returns the sum of a new worker.
+func (s *scan) newSum() *sum {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	t := &sum{closed: s.closed, plans: map[*check.Plan]int{}}
+	s.sums = append(s.sums, t)
+	s.opt.Progress.watch(t)
+	return t
+}
+
+// countUncovered counts a file that no rule covers.
+func (t *sum) countUncovered() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.files++
+}
+
+// countExcluded counts a path for the excludes of rule files that remove it from their rules.
+func (t *sum) countExcluded(excludes []int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, i := range excludes {
+		for len(t.excluded) <= i {
+			t.excluded = append(t.excluded, 0)
+		}
+		t.excluded[i]++
+	}
+}
+
+// begin notes the file that the worker checks next; false if the scan has ended.
+func (t *sum) begin(r check.Result) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.closed {
+		return false
+	}
+	t.files++
+	t.covered++
+	t.current = &r
+	return true
+}
+
+// add adds the result of the file, unless the scan has ended.
+func (t *sum) add(r *check.Result) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !t.closed {
+		t.count(r)
+	}
+}
+
+// close drops later results. A file that is still being checked was not reached.
+func (t *sum) close() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.closed = true
+	if t.current != nil {
+		t.count(t.current)
+	}
+}
+
+func (t *sum) count(r *check.Result) {
+	t.current = nil
+	if r.Vanished {
+		t.files--
+		t.covered--
+		return
+	}
+	t.done++
+	if r.Plan != nil {
+		t.plans[r.Plan]++
+	}
+	switch {
+	case r.Scanned:
+		t.coverage.Scanned++
+		t.coverage.Bytes += r.Bytes
+	case r.Reached:
+		o := verdict.Omission{File: verdict.Path(r.File.Path), Reason: r.Reason}
+		t.coverage.NotScanned = append(t.coverage.NotScanned, o)
+	default: // the error is the cause of the scan's end
+		o := verdict.Omission{File: verdict.Path(r.File.Path), Reason: "not-reached"}
+		t.coverage.NotScanned = append(t.coverage.NotScanned, o)
+	}
+	if r.Err != nil {
+		t.errors = append(t.errors, *r.Err)
+	}
+	// Those of the forms of a content that can be read count also where another form is allowed to be missing.
+	t.errors = append(t.errors, r.KeyErrors()...)
+	if r.TextAlone() {
+		t.coverage.Unparsed = append(t.coverage.Unparsed, verdict.Path(r.File.Path))
+	}
+	if r.Settled {
+		t.findings = append(t.findings, r.Findings...)
+	} else {
+		t.findings = check.PathFindings(r.File.Path, r.Forbidden, t.findings)
+	}
+}
+
+// Progress can be read while a scan runs.
+type Progress struct {
+	mu   sync.Mutex // guards sums
+	sums []*sum
+}
+
+// Files returns how many files were listed, how many of them rules cover, and how many of these are done.
+func (p *Progress) Files() (listed, covered, done int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, t := range p.sums {
+		t.mu.Lock()
+		listed, covered, done = listed+t.files, covered+t.covered, done+t.done
+		t.mu.Unlock()
+	}
+	return listed, covered, done
+}
+
+func (p *Progress) watch(t *sum) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.sums = append(p.sums, t)
+}
